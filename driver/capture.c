@@ -1,0 +1,440 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A capture: which encoders, through which funnels, into which sinks; its life
+ * from CONFIG over START and STOP to the reading of what it holds. Everything
+ * here is called with the system locked.
+ */
+
+#include <linux/cpu.h>
+#include <linux/slab.h>
+
+#include "regs.h"
+#include "sifive_trace.h"
+
+static bool encoder_selected(const struct sft_encoder *e, u64 mask)
+{
+	return mask & BIT_ULL(e->index);
+}
+
+#define for_each_selected(e) \
+	for_each_encoder(e) if (!encoder_selected(e, sft.capture.encoders)) {} else
+
+/* Encoders that an empty selection stands for: those of CPUs that run. */
+static u64 usable_encoders(void)
+{
+	struct sft_encoder *e;
+	u64 mask = 0;
+
+	for_each_encoder(e)
+		if (e->cpu >= 0 && cpu_online(e->cpu))
+			mask |= BIT_ULL(e->index);
+	return mask;
+}
+
+/*
+ * Mark the components that trace passes from @e on, each with the kind of sink
+ * it is to use, and return the last, which must have the wanted sink.
+ */
+static struct sft_component *route(struct sft_encoder *e, u32 kind)
+{
+	struct sft_component *c;
+
+	for (c = &e->c; c->down && sft_has_sink(c, SIFIVE_TRACE_SINK_FUNNEL);
+	     c = c->down) {
+		c->used = true;
+		c->kind = SIFIVE_TRACE_SINK_FUNNEL;
+	}
+	c->used = true;
+	c->kind = kind;
+	return sft_has_sink(c, kind) ? c : NULL;
+}
+
+static struct sft_sink *sink_of(struct sft_component *owner)
+{
+	struct sft_capture *cap = &sft.capture;
+	unsigned int i;
+
+	for (i = 0; i < cap->sinks; i++)
+		if (cap->sink[i].owner == owner)
+			return &cap->sink[i];
+	return NULL;
+}
+
+/* Decide every selected encoder's way and collect the sinks they end in. */
+static int route_all(void)
+{
+	struct sft_capture *cap = &sft.capture;
+	struct sft_component *owner;
+	struct sft_encoder *e;
+	struct sft_sink *s;
+
+	cap->sink = kcalloc(sft_topology_count(&sft.encoders),
+			    sizeof(*cap->sink), GFP_KERNEL);
+	if (!cap->sink)
+		return -ENOMEM;
+	for_each_selected(e) {
+		if (e->cpu < 0 || !cpu_online(e->cpu))
+			return sft_fail(-EOPNOTSUPP, "%s: its hart %llu is not online",
+					sft_name(&e->c), e->hart);
+		owner = route(e, cap->kind);
+		if (!owner)
+			return sft_fail(-EOPNOTSUPP, "%s: no %s sink at the end of its way",
+					sft_name(&e->c),
+					cap->kind == SIFIVE_TRACE_SINK_SBA ?
+					"SBA" : "SRAM");
+		s = sink_of(owner);
+		if (!s) {
+			s = &cap->sink[cap->sinks++];
+			s->owner = owner;
+			s->kind = cap->kind;
+		}
+		s->encoders |= BIT_ULL(e->index);
+		s->src_bits = sft_encoder_src_bits(e);
+	}
+	return 0;
+}
+
+static int reset_all(void)
+{
+	struct sft_component *f;
+	struct sft_encoder *e;
+	int ret;
+
+	for_each_selected(e) {
+		ret = sft_component_reset(&e->c);
+		if (ret)
+			return ret;
+	}
+	for_each_funnel(f) {
+		if (!f->used)
+			continue;
+		ret = sft_component_reset(f);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+/* Masters first: a slave that starts shows its master's time at once. */
+static int start_timestamps(void)
+{
+	struct sft_capture *cap = &sft.capture;
+	struct sft_component *master;
+	struct sft_encoder *e;
+	int ret;
+
+	if (cap->flags & SIFIVE_TRACE_CONFIG_NO_TIMESTAMP)
+		return 0;
+	for_each_selected(e) {
+		master = sft_timestamp_master(e);
+		e->ts_readable = false;
+		if (!master)
+			continue;
+		ret = sft_timestamp_enable(master, cap->prescale);
+		if (!ret && master != &e->c)
+			ret = sft_timestamp_enable(&e->c, cap->prescale);
+		if (ret)
+			return ret;
+		e->ts_readable = sft_timestamp_ticks(&e->c);
+	}
+	return 0;
+}
+
+static int program_all(size_t wanted, u64 *smallest)
+{
+	struct sft_capture *cap = &sft.capture;
+	struct sft_encoder *e;
+	unsigned int i;
+	int ret;
+
+	*smallest = U64_MAX;
+	for (i = 0; i < cap->sinks; i++) {
+		ret = sft_sink_create(&cap->sink[i], wanted);
+		if (!ret)
+			ret = sft_sink_program(&cap->sink[i]);
+		if (ret)
+			return ret;
+		*smallest = min_t(u64, *smallest, cap->sink[i].size);
+	}
+	ret = start_timestamps();
+	if (ret)
+		return ret;
+	for_each_selected(e) {
+		ret = sft_encoder_program(e, cap);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+/*
+ * Leave no component active: a reset encoder ignores stores, and one with a
+ * sink of its own cannot be aimed anywhere by who still has its page mapped.
+ */
+static void quiesce(void)
+{
+	struct sft_component *f;
+	struct sft_encoder *e;
+
+	for_each_encoder(e)
+		if (e->c.used)
+			sft_write(&e->c, TR_CONTROL, 0);
+	for_each_funnel(f)
+		if (f->used)
+			sft_write(f, TR_CONTROL, 0);
+}
+
+/* Give buffers and components back; nothing is left to read. */
+void sft_capture_free(void)
+{
+	struct sft_capture *cap = &sft.capture;
+	struct sft_component *f;
+	struct sft_encoder *e;
+	unsigned int i;
+
+	quiesce();
+	for (i = 0; i < cap->sinks; i++)
+		sft_sink_destroy(&cap->sink[i]);
+	kfree(cap->sink);
+	memset(cap, 0, sizeof(*cap));
+	for_each_encoder(e) {
+		e->c.used = false;
+		e->c.sink_error = false;
+		e->stalled = false;
+		e->ts_readable = false;
+	}
+	for_each_funnel(f) {
+		f->used = false;
+		f->sink_error = false;
+	}
+}
+
+/* @config has been checked for form. With an error nothing is configured. */
+int sft_capture_config(struct sifive_trace_config *config)
+{
+	struct sft_capture *cap = &sft.capture;
+	u64 smallest, known;
+	int ret;
+
+	sft_capture_free();
+	known = sft_topology_count(&sft.encoders);
+	known = known == 64 ? U64_MAX : BIT_ULL(known) - 1;
+	if (config->encoders & ~known)
+		return sft_fail(-EINVAL, "there are %u encoders, mask %#llx selects others",
+				sft_topology_count(&sft.encoders),
+				config->encoders);
+
+	cap->flags = config->flags;
+	cap->kind = config->sink;
+	cap->prescale = config->prescale;
+	cap->channels = config->channels;
+	cap->encoders = config->encoders ?: usable_encoders();
+	if (cap->encoders)
+		ret = route_all();
+	else
+		ret = sft_fail(-EOPNOTSUPP, "no CPU that is online has a trace encoder");
+	if (!ret)
+		ret = reset_all();
+	if (!ret)
+		ret = program_all(config->buffer, &smallest);
+	if (ret) {
+		sft_capture_free();
+		return ret;
+	}
+	config->encoders = cap->encoders;
+	config->sinks = cap->sinks;
+	config->buffer = smallest;
+	return 0;
+}
+
+/* A sink has been filled and has stopped what fills it. */
+static bool sink_full(const struct sft_sink *s)
+{
+	return !(sft.capture.flags & SIFIVE_TRACE_CONFIG_RING) &&
+	       sft_sink_wrapped(s, sft.capture.running);
+}
+
+bool sft_capture_full(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < sft.capture.sinks; i++)
+		if (sink_full(&sft.capture.sink[i]))
+			return true;
+	return false;
+}
+
+/* What sink number @out->index, which exists, is and holds. */
+void sft_capture_describe(struct sifive_trace_sink *out)
+{
+	const struct sft_sink *s = &sft.capture.sink[out->index];
+	unsigned int i;
+
+	out->kind = s->kind;
+	out->word = s->word;
+	out->flags = sft_sink_wrapped(s, sft.capture.running) ?
+		     SIFIVE_TRACE_STATUS_WRAPPED : 0;
+	if (sink_full(s))
+		out->flags |= SIFIVE_TRACE_STATUS_FULL;
+	out->src_bits = s->src_bits;
+	out->bytes = sft_sink_bytes(s, sft.capture.running);
+	out->buffer = s->size;
+	out->offset = 0;
+	for (i = 0; i < out->index; i++)
+		out->offset += sft_sink_bytes(&sft.capture.sink[i],
+					      sft.capture.running);
+	out->encoders = s->encoders;
+	strscpy_pad(out->name, sft_name(s->owner), sizeof(out->name));
+}
+
+/* How many funnels a funnel's trace still passes before its sink. */
+static unsigned int distance(const struct sft_component *f)
+{
+	unsigned int n = 0;
+
+	for (; f->kind == SIFIVE_TRACE_SINK_FUNNEL; f = f->down)
+		n++;
+	return n;
+}
+
+/* The funnel with the sink first, so that none sends to one that still drops. */
+static int enable_funnels(void)
+{
+	unsigned int level, levels = sft_topology_count(&sft.funnels);
+	struct sft_component *f;
+	int ret;
+
+	for (level = 0; level < levels; level++)
+		for_each_funnel(f) {
+			if (!f->used || distance(f) != level)
+				continue;
+			ret = sft_funnel_enable(f, &sft.capture);
+			if (ret)
+				return ret;
+		}
+	return 0;
+}
+
+/* The funnel with the sink last: each after all that feed it. */
+static int disable_funnels(void)
+{
+	unsigned int level = sft_topology_count(&sft.funnels);
+	struct sft_component *f;
+	int ret = 0, err;
+
+	while (level--)
+		for_each_funnel(f) {
+			if (!f->used || distance(f) != level)
+				continue;
+			err = sft_funnel_disable(f);
+			ret = ret ?: err;
+		}
+	return ret;
+}
+
+int sft_capture_start(bool rewind)
+{
+	struct sft_capture *cap = &sft.capture;
+	struct sft_encoder *e;
+	unsigned int i;
+	int ret = 0;
+
+	if (cap->running)
+		return 0;
+	if (!rewind && sft_capture_full())
+		return sft_fail(-ENOSPC, "the buffer is full: %llu bytes",
+				sft_capture_bytes());
+	for (i = 0; rewind && i < cap->sinks && !ret; i++)
+		ret = sft_sink_program(&cap->sink[i]);
+	cap->running = true;
+	if (!ret)
+		ret = enable_funnels();
+	for_each_selected(e) {
+		if (!ret)
+			ret = sft_encoder_start(e);
+	}
+	if (ret)
+		sft_capture_stop();
+	return ret;
+}
+
+/* Stops everything that can be stopped; returns the first error met. */
+int sft_capture_stop(void)
+{
+	struct sft_capture *cap = &sft.capture;
+	struct sft_encoder *e;
+	unsigned int i;
+	int ret = 0, err;
+
+	if (!cap->running)
+		return 0;
+	for_each_selected(e) {
+		err = sft_encoder_stop(e);
+		ret = ret ?: err;
+	}
+	err = disable_funnels();
+	ret = ret ?: err;
+	cap->running = false;
+	for (i = 0; i < cap->sinks; i++)
+		sft_sink_stopped(&cap->sink[i]);
+	sft_capture_sample();
+	return ret;
+}
+
+/* Collect what the components have to report before a reset forgets it. */
+void sft_capture_sample(void)
+{
+	struct sft_component *f;
+	struct sft_encoder *e;
+
+	if (!sft.owner)
+		return;
+	for_each_encoder(e)
+		if (e->c.used)
+			sft_encoder_sample(e);
+	for_each_funnel(f)
+		if (f->used)
+			sft_component_sample(f);
+}
+
+/* The session is over: the hardware rests, the data stays. */
+void sft_capture_close(void)
+{
+	sft_capture_stop();
+	quiesce();
+}
+
+u64 sft_capture_bytes(void)
+{
+	u64 bytes = 0;
+	unsigned int i;
+
+	for (i = 0; i < sft.capture.sinks; i++)
+		bytes += sft_sink_bytes(&sft.capture.sink[i], sft.capture.running);
+	return bytes;
+}
+
+/*
+ * Copy captured bytes from @offset of the stream, sink after sink. Returns how
+ * many, 0 at the end.
+ */
+ssize_t sft_capture_copy(void *to, u64 offset, size_t count)
+{
+	struct sft_capture *cap = &sft.capture;
+	size_t bytes, done = 0;
+	unsigned int i;
+
+	if (cap->running && cap->kind == SIFIVE_TRACE_SINK_SRAM)
+		return sft_fail(-EBUSY, "SRAM cannot be read while it is written: STOP first");
+	for (i = 0; i < cap->sinks && done < count; i++) {
+		bytes = sft_sink_bytes(&cap->sink[i], cap->running);
+		if (offset >= bytes) {
+			offset -= bytes;
+			continue;
+		}
+		done += sft_sink_copy(&cap->sink[i], cap->running, to + done,
+				      offset, count - done);
+		offset = 0;
+	}
+	return done;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Everything that depends on the kernel's version: 6.1 and later build. */
+#ifndef SIFIVE_TRACE_COMPAT_H
+#define SIFIVE_TRACE_COMPAT_H
+
+#include <linux/platform_device.h>
+#include <linux/version.h>
+
+/* Since 6.11 a platform driver's remove returns nothing by this name. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 3, 0)
+#define SFT_REMOVE(fn)						\
+	static int fn##_int(struct platform_device *pdev)	\
+	{							\
+		fn(pdev);					\
+		return 0;					\
+	}
+#define SFT_REMOVE_OP(fn)	.remove = fn##_int
+#elif LINUX_VERSION_CODE < KERNEL_VERSION(6, 11, 0)
+#define SFT_REMOVE(fn)
+#define SFT_REMOVE_OP(fn)	.remove_new = fn
+#else
+#define SFT_REMOVE(fn)
+#define SFT_REMOVE_OP(fn)	.remove = fn
+#endif
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 3, 0)
+static inline void vm_flags_mod(struct vm_area_struct *vma, vm_flags_t set,
+				vm_flags_t clear)
+{
+	vma->vm_flags = (vma->vm_flags | set) & ~clear;
+}
+#endif
+
+#endif /* SIFIVE_TRACE_COMPAT_H */

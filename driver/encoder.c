@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The trace encoder of a hart: makes messages of stores to its stimulus page. */
+
+#include <linux/bitfield.h>
+#include <linux/mod_devicetable.h>
+#include <linux/module.h>
+#include <linux/platform_device.h>
+#include <linux/property.h>
+
+#include "compat.h"
+#include "regs.h"
+#include "sifive_trace.h"
+
+/*
+ * Program a freshly reset encoder for instrumentation only: no instruction
+ * trace, the capture's channels, and its sink.
+ */
+int sft_encoder_program(struct sft_encoder *e, const struct sft_capture *cap)
+{
+	u32 channels = cap->channels;
+	u32 control;
+
+	if (e->ts_channels && !(cap->flags & SIFIVE_TRACE_CONFIG_NO_TIMESTAMP))
+		channels |= channels << 16;
+	sft_write(&e->c, TR_ITC_ENABLE, channels);
+	control = TR_CONTROL_ACTIVE |
+		  FIELD_PREP(TR_CONTROL_INSTRUMENTATION, TR_INSTRUMENTATION_ITC) |
+		  FIELD_PREP(TR_CONTROL_SYNC_MAX_BTM, TR_SYNC_MAX_OFF) |
+		  FIELD_PREP(TR_CONTROL_SYNC_MAX_INST, TR_SYNC_MAX_OFF) |
+		  FIELD_PREP(TR_CONTROL_SINK, e->c.kind);
+	if (!(cap->flags & SIFIVE_TRACE_CONFIG_OVERFLOW))
+		control |= TR_CONTROL_STALL_ENABLE;
+	if (!(cap->flags & SIFIVE_TRACE_CONFIG_RING))
+		control |= TR_CONTROL_STOP_ON_WRAP;
+	sft_write(&e->c, TR_CONTROL, control);
+	control = sft_read(&e->c, TR_CONTROL);
+	if (FIELD_GET(TR_CONTROL_SINK, control) != e->c.kind)
+		return sft_fail(-EIO, "%s: does not accept sink kind %u",
+				sft_name(&e->c), e->c.kind);
+	return 0;
+}
+
+u32 sft_encoder_src(const struct sft_encoder *e)
+{
+	return FIELD_GET(TR_IMPL_SRC, e->c.impl);
+}
+
+u32 sft_encoder_src_bits(const struct sft_encoder *e)
+{
+	return FIELD_GET(TR_IMPL_SRC_BITS, e->c.impl);
+}
+
+/* Note a stall or an overflow, and a sink error. */
+void sft_encoder_sample(struct sft_encoder *e)
+{
+	if (sft_read(&e->c, TR_CONTROL) & TR_CONTROL_STALL_OR_OVERFLOW)
+		e->stalled = true;
+	sft_component_sample(&e->c);
+}
+
+/*
+ * The control register for a change of enable and tracing alone: a 1 clears
+ * sinkError and a 0 clears stallOrOverflow, so they are written to stay.
+ */
+static u32 control_kept(struct sft_encoder *e)
+{
+	return (sft_read(&e->c, TR_CONTROL) & ~TR_CONTROL_SINK_ERROR) |
+	       TR_CONTROL_STALL_OR_OVERFLOW;
+}
+
+/* Enable, then let trace be generated: the encoder sends its absolute time. */
+int sft_encoder_start(struct sft_encoder *e)
+{
+	u32 control = control_kept(e) | TR_CONTROL_ENABLE;
+
+	/* Writing a 1 to stallOrOverflow does not set it. */
+	sft_write(&e->c, TR_CONTROL, control);
+	sft_write(&e->c, TR_CONTROL, control | TR_CONTROL_TRACING);
+	if (!(sft_read(&e->c, TR_CONTROL) & TR_CONTROL_TRACING))
+		return sft_fail(-EIO, "%s: tracing does not go to 1",
+				sft_name(&e->c));
+	return 0;
+}
+
+/* Generate no more, then flush what is queued. */
+int sft_encoder_stop(struct sft_encoder *e)
+{
+	u32 control = control_kept(e) & ~TR_CONTROL_TRACING;
+
+	sft_write(&e->c, TR_CONTROL, control);
+	sft_write(&e->c, TR_CONTROL, control & ~TR_CONTROL_ENABLE);
+	return sft_component_drain(&e->c);
+}
+
+/* Linux's number of the hart that the encoder belongs to, and its hart id. */
+static int find_hart(struct sft_encoder *e)
+{
+	struct device *dev = e->c.dev;
+	struct device_node *np;
+	const __be32 *reg;
+
+	np = of_parse_phandle(dev->of_node, "cpus", 0);
+	if (!np)
+		return dev_err_probe(dev, -EINVAL, "no cpus property\n");
+	reg = of_get_property(np, "reg", NULL);
+	if (reg)
+		e->hart = of_read_number(reg, of_n_addr_cells(np));
+	e->cpu = of_cpu_node_to_id(np);
+	if (e->cpu < 0)
+		e->cpu = -1;
+	of_node_put(np);
+	if (!reg)
+		return dev_err_probe(dev, -EINVAL, "cpu node without reg\n");
+	return 0;
+}
+
+/**
+ * struct board_data - what an implementation has that no register tells
+ * @ts_channels: stimulus 16-31 are 0-15 with a timestamp
+ */
+struct board_data {
+	bool ts_channels;
+};
+
+static const struct board_data board_eic7700 = {
+	.ts_channels = true,
+};
+
+static int encoder_probe(struct platform_device *pdev)
+{
+	const struct board_data *board;
+	struct sft_encoder *e;
+	int ret;
+
+	e = devm_kzalloc(&pdev->dev, sizeof(*e), GFP_KERNEL);
+	if (!e)
+		return -ENOMEM;
+	ret = sft_component_init(pdev, &e->c);
+	if (ret)
+		return ret;
+	ret = find_hart(e);
+	if (ret)
+		return ret;
+	/* A device tree may name the generic encoder alone. */
+	board = device_get_match_data(&pdev->dev);
+	if (!board && of_machine_is_compatible("eswin,eic7700"))
+		board = &board_eic7700;
+	e->ts_channels = board && board->ts_channels;
+	platform_set_drvdata(pdev, e);
+	ret = sft_topology_add_encoder(e);
+	if (ret)
+		return dev_err_probe(&pdev->dev, ret, "more than %u encoders\n",
+				     SIFIVE_TRACE_MAX_ENCODERS);
+	return 0;
+}
+
+static void encoder_remove(struct platform_device *pdev)
+{
+	sft_topology_remove(platform_get_drvdata(pdev));
+}
+
+SFT_REMOVE(encoder_remove)
+
+static const struct of_device_id encoder_match[] = {
+	{ .compatible = "eswin,eic7700-trace-encoder", .data = &board_eic7700 },
+	{ .compatible = "sifive,trace-encoder0" },
+	{ }
+};
+MODULE_DEVICE_TABLE(of, encoder_match);
+
+struct platform_driver sft_encoder_driver = {
+	.probe = encoder_probe,
+	SFT_REMOVE_OP(encoder_remove),
+	.driver = {
+		.name = "sifive-trace-encoder",
+		.of_match_table = encoder_match,
+	},
+};

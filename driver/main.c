@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The module: the one trace system of the machine, and its two drivers. */
+
+#include <linux/cpu.h>
+#include <linux/module.h>
+#include <linux/platform_device.h>
+
+#include "sifive_trace.h"
+
+struct sft_system sft = {
+	.lock = __MUTEX_INITIALIZER(sft.lock),
+	.encoders = LIST_HEAD_INIT(sft.encoders),
+	.funnels = LIST_HEAD_INIT(sft.funnels),
+};
+
+/*
+ * The whole system, with CPUs kept as they are: counters are set up on CPUs, and
+ * which encoders are usable depends on which CPUs are online.
+ */
+void sft_lock(void)
+{
+	cpus_read_lock();
+	mutex_lock(&sft.lock);
+}
+
+void sft_unlock(void)
+{
+	mutex_unlock(&sft.lock);
+	cpus_read_unlock();
+}
+
+/*
+ * Note in words why a request fails; the ioctl that asked for it keeps them for
+ * its file. Returns @err, so that a failing function can end with it.
+ */
+int sft_fail(int err, const char *fmt, ...)
+{
+	va_list args;
+
+	lockdep_assert_held(&sft.lock);
+	va_start(args, fmt);
+	vscnprintf(sft.message, sizeof(sft.message), fmt, args);
+	va_end(args);
+	return err;
+}
+
+static struct platform_driver * const drivers[] = {
+	&sft_funnel_driver,
+	&sft_encoder_driver,
+};
+
+static int __init sft_init(void)
+{
+	int ret;
+
+	ret = sft_chardev_register();
+	if (ret)
+		return ret;
+	ret = platform_register_drivers(drivers, ARRAY_SIZE(drivers));
+	if (ret)
+		sft_chardev_unregister();
+	return ret;
+}
+
+static void __exit sft_exit(void)
+{
+	platform_unregister_drivers(drivers, ARRAY_SIZE(drivers));
+	sft_chardev_unregister();
+}
+
+module_init(sft_init);
+module_exit(sft_exit);
+
+MODULE_DESCRIPTION("SiFive trace encoders and funnels");
+MODULE_LICENSE("GPL");

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the files of this driver know of each other.
+ *
+ * There is one trace system in a machine: encoders and funnels come and go as
+ * platform devices, /dev/sifive-trace stands for all of them. struct sft_system
+ * holds it, and its lock guards everything in it, in the components and in the
+ * capture. The lock is taken below mmap_lock (a page fault in a stimulus
+ * mapping takes it), so nothing may touch user memory while holding it.
+ * sft_lock() takes it with CPU hotplug held off, in that order.
+ */
+#ifndef SIFIVE_TRACE_H
+#define SIFIVE_TRACE_H
+
+#include <linux/cpumask.h>
+#include <linux/io.h>
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/of.h>
+#include <linux/types.h>
+
+#include <linux/sifive_trace.h>
+
+struct device;
+struct platform_device;
+struct sft_component;
+
+/**
+ * struct sft_sink - memory that a component writes trace to
+ * @owner:	the component with the sink registers
+ * @kind:	SIFIVE_TRACE_SINK_SBA or SIFIVE_TRACE_SINK_SRAM
+ * @word:	bytes of a sink word
+ * @data:	the trace; for SRAM a copy made at STOP
+ * @address:	SBA: bus address of @data; SRAM: 0
+ * @size:	bytes of the sink
+ * @reserved:	@data is a mapping of the device's memory-region
+ * @encoders:	indexes of the encoders that end here
+ * @src_bits:	of those encoders
+ * @stopped_wp:	write pointer when it was last stopped, offset into @data
+ * @wrapped:	the wrapped bit with it
+ */
+struct sft_sink {
+	struct sft_component *owner;
+	u32 kind;
+	u32 word;
+	void *data;
+	dma_addr_t address;
+	size_t size;
+	bool reserved;
+	u64 encoders;
+	u32 src_bits;
+	u32 stopped_wp;
+	bool wrapped;
+};
+
+/**
+ * struct sft_component - what encoder and funnel have in common
+ * @node:	in sft_system.encoders or .funnels, in order of address
+ * @dev:	its platform device
+ * @regs:	its block
+ * @phys:	the block's physical address
+ * @impl:	value of its impl register
+ * @down_of:	device node of the funnel its output is wired to, or NULL
+ * @down:	that funnel while it is bound
+ * @used:	part of the configured capture
+ * @kind:	sink kind it is programmed to use in that capture
+ * @sink_error:	it reported one since CONFIG
+ * @ts_hz:	rate of its timestamp clock before prescale, 0 if not known
+ */
+struct sft_component {
+	struct list_head node;
+	struct device *dev;
+	void __iomem *regs;
+	phys_addr_t phys;
+	u32 impl;
+	struct device_node *down_of;
+	struct sft_component *down;
+	bool used;
+	u32 kind;
+	bool sink_error;
+	unsigned long ts_hz;
+};
+
+/**
+ * struct sft_encoder - trace encoder of one hart
+ * @c:		what it shares with funnels
+ * @index:	its number for user space, valid under the system's lock
+ * @cpu:	Linux's number of its hart, -1 when Linux does not know the hart
+ * @hart:	hart id
+ * @ts_channels: board data: stimulus 16-31 are 0-15 with a timestamp
+ * @ts_readable: its own page shows a running timestamp; found at CONFIG
+ * @stalled:	it stalled its hart or lost a message since CONFIG
+ */
+struct sft_encoder {
+	struct sft_component c;
+	unsigned int index;
+	int cpu;
+	u64 hart;
+	bool ts_channels;
+	bool ts_readable;
+	bool stalled;
+};
+
+/**
+ * struct sft_counters - counters taken from firmware for a session
+ * @cpus:	CPUs they were taken on
+ * @mask:	user-visible counters: bit n is counter n
+ * @index:	bit n: SBI counter index n is ours on all @cpus
+ */
+struct sft_counters {
+	struct cpumask cpus;
+	u32 mask;
+	u64 index;
+};
+
+/**
+ * struct sft_capture - what is configured, or was last
+ * @flags:	SIFIVE_TRACE_CONFIG_*
+ * @kind:	kind of its sinks
+ * @prescale:	value for tsPrescale
+ * @channels:	stimulus registers that make messages
+ * @encoders:	indexes of the encoders that take part
+ * @sink:	its sinks
+ * @sinks:	number of them; 0 = never configured, or its hardware is gone
+ * @running:	between START and STOP
+ */
+struct sft_capture {
+	u32 flags;
+	u32 kind;
+	u32 prescale;
+	u32 channels;
+	u64 encoders;
+	struct sft_sink *sink;
+	unsigned int sinks;
+	bool running;
+};
+
+/**
+ * struct sft_file - an open /dev/sifive-trace
+ * @generation:	of the system when it was opened
+ * @message:	what went wrong last here, in words
+ * @mapping:	address space that its mappings of stimulus pages belong to
+ */
+struct sft_file {
+	u64 generation;
+	char message[SIFIVE_TRACE_MESSAGE_LEN];
+	struct address_space *mapping;
+};
+
+/**
+ * struct sft_system - the machine's trace hardware
+ * @lock:	guards all of this
+ * @encoders:	struct sft_encoder, in order of address
+ * @funnels:	struct sft_component, in order of address
+ * @capture:	the configured or last capture
+ * @counters:	the session's counters
+ * @owner:	the file that has the session, NULL = free
+ * @holder:	process that configured it
+ * @generation:	changes when a component comes or goes; files opened before that
+ *		see ENODEV
+ * @message:	last error in words; ioctl hands it to the file it failed for
+ */
+struct sft_system {
+	struct mutex lock;
+	struct list_head encoders;
+	struct list_head funnels;
+	struct sft_capture capture;
+	struct sft_counters counters;
+	struct sft_file *owner;
+	struct pid *holder;
+	u64 generation;
+	char message[SIFIVE_TRACE_MESSAGE_LEN];
+};
+
+extern struct sft_system sft;
+
+#define to_encoder(comp)	container_of(comp, struct sft_encoder, c)
+#define for_each_encoder(e)	list_for_each_entry(e, &sft.encoders, c.node)
+#define for_each_funnel(f)	list_for_each_entry(f, &sft.funnels, node)
+
+/* main.c */
+void sft_lock(void);
+void sft_unlock(void);
+__printf(2, 3) int sft_fail(int err, const char *fmt, ...);
+
+/* topology.c */
+int sft_topology_add_encoder(struct sft_encoder *e);
+void sft_topology_add_funnel(struct sft_component *f);
+void sft_topology_remove(struct sft_component *c);
+struct sft_encoder *sft_topology_encoder(unsigned int index);
+unsigned int sft_topology_count(struct list_head *list);
+
+/* component.c */
+int sft_component_init(struct platform_device *pdev, struct sft_component *c);
+u32 sft_read(const struct sft_component *c, u32 offset);
+void sft_write(const struct sft_component *c, u32 offset, u32 value);
+const char *sft_name(const struct sft_component *c);
+u32 sft_sink_kinds(const struct sft_component *c);
+bool sft_has_sink(const struct sft_component *c, u32 kind);
+int sft_component_reset(struct sft_component *c);
+int sft_component_drain(struct sft_component *c);
+void sft_component_sample(struct sft_component *c);
+
+/* funnel.c */
+extern struct platform_driver sft_funnel_driver;
+int sft_funnel_enable(struct sft_component *f, const struct sft_capture *cap);
+int sft_funnel_disable(struct sft_component *f);
+
+/* encoder.c */
+extern struct platform_driver sft_encoder_driver;
+u32 sft_encoder_src(const struct sft_encoder *e);
+u32 sft_encoder_src_bits(const struct sft_encoder *e);
+void sft_encoder_sample(struct sft_encoder *e);
+int sft_encoder_program(struct sft_encoder *e, const struct sft_capture *cap);
+int sft_encoder_start(struct sft_encoder *e);
+int sft_encoder_stop(struct sft_encoder *e);
+
+/* timestamp.c */
+u32 sft_timestamp_type(const struct sft_component *c);
+u32 sft_timestamp_width(const struct sft_component *c);
+struct sft_component *sft_timestamp_master(struct sft_encoder *e);
+int sft_timestamp_enable(struct sft_component *c, u32 prescale);
+bool sft_timestamp_ticks(const struct sft_component *c);
+u64 sft_timestamp_hz(struct sft_encoder *e, u32 prescale);
+
+/* sink.c */
+int sft_sink_create(struct sft_sink *s, size_t wanted);
+void sft_sink_destroy(struct sft_sink *s);
+int sft_sink_program(struct sft_sink *s);
+void sft_sink_stopped(struct sft_sink *s);
+bool sft_sink_wrapped(const struct sft_sink *s, bool running);
+size_t sft_sink_bytes(const struct sft_sink *s, bool running);
+size_t sft_sink_copy(const struct sft_sink *s, bool running, void *to,
+		     u64 offset, size_t count);
+size_t sft_sink_sram_size(struct sft_component *c);
+
+/* capture.c */
+int sft_capture_config(struct sifive_trace_config *config);
+int sft_capture_start(bool rewind);
+int sft_capture_stop(void);
+void sft_capture_close(void);
+void sft_capture_free(void);
+void sft_capture_sample(void);
+u64 sft_capture_bytes(void);
+bool sft_capture_full(void);
+void sft_capture_describe(struct sifive_trace_sink *out);
+ssize_t sft_capture_copy(void *to, u64 offset, size_t count);
+
+/* counters.c */
+bool sft_counters_available(void);
+int sft_counters_take(struct sifive_trace_counters *arg);
+void sft_counters_release(void);
+
+/* chardev.c */
+int sft_chardev_register(void);
+void sft_chardev_unregister(void);
+void sft_session_abort(void);
+
+#endif /* SIFIVE_TRACE_H */

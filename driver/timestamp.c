@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Timestamp units. One of a cluster is the master, with a clock of its own: the
+ * funnel's, or the encoder's where there is no funnel. Slaves show its time.
+ */
+
+#include <linux/bitfield.h>
+#include <linux/delay.h>
+
+#include "regs.h"
+#include "sifive_trace.h"
+
+/* A timestamp that is still after this long does not run. */
+#define TICK_TRIES	20
+#define TICK_WAIT_US	50
+
+u32 sft_timestamp_type(const struct sft_component *c)
+{
+	return FIELD_GET(TR_TS_TYPE, sft_read(c, TR_TS_CONTROL));
+}
+
+u32 sft_timestamp_width(const struct sft_component *c)
+{
+	return FIELD_GET(TR_TS_WIDTH, sft_read(c, TR_TS_CONTROL));
+}
+
+static bool has_clock(const struct sft_component *c)
+{
+	u32 type = sft_timestamp_type(c);
+
+	return type >= TR_TS_TYPE_EXTERNAL && type <= TR_TS_TYPE_CORE;
+}
+
+/* The unit whose time goes into an encoder's messages, NULL if there is none. */
+struct sft_component *sft_timestamp_master(struct sft_encoder *e)
+{
+	struct sft_component *c;
+
+	if (sft_timestamp_type(&e->c) == TR_TS_TYPE_NONE)
+		return NULL;
+	for (c = &e->c; c; c = c->down)
+		if (has_clock(c))
+			return c;
+	return NULL;
+}
+
+/* Start a unit, master or slave, and let its component stamp messages. */
+int sft_timestamp_enable(struct sft_component *c, u32 prescale)
+{
+	u32 control = TR_TS_ACTIVE;
+
+	sft_write(c, TR_TS_CONTROL, control);
+	if (!(sft_read(c, TR_TS_CONTROL) & TR_TS_ACTIVE))
+		return sft_fail(-EIO, "%s: timestamp unit does not become active",
+				sft_name(c));
+	control |= FIELD_PREP(TR_TS_PRESCALE, prescale) | TR_TS_COUNT |
+		   TR_TS_ENABLE | TR_TS_INSTRUMENTATION | TR_TS_OWNERSHIP;
+	sft_write(c, TR_TS_CONTROL, control);
+	return 0;
+}
+
+/* Whether the time can be read at this component. */
+bool sft_timestamp_ticks(const struct sft_component *c)
+{
+	u32 first = sft_read(c, TR_TS_LOWER);
+	unsigned int i;
+
+	for (i = 0; i < TICK_TRIES; i++) {
+		usleep_range(TICK_WAIT_US, 2 * TICK_WAIT_US);
+		if (sft_read(c, TR_TS_LOWER) != first)
+			return true;
+	}
+	return false;
+}
+
+/* Ticks a second in an encoder's messages, 0 if the device tree does not say. */
+u64 sft_timestamp_hz(struct sft_encoder *e, u32 prescale)
+{
+	struct sft_component *master = sft_timestamp_master(e);
+
+	return master ? master->ts_hz >> (2 * prescale) : 0;
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Which components there are and how the trace flows between them. The lists
+ * are kept in order of address, so that an encoder has the same index whatever
+ * the order of probing was.
+ */
+
+#include <linux/device.h>
+
+#include "sifive_trace.h"
+
+unsigned int sft_topology_count(struct list_head *list)
+{
+	return list_count_nodes(list);
+}
+
+static void insert_sorted(struct sft_component *c, struct list_head *list)
+{
+	struct sft_component *at;
+
+	list_for_each_entry(at, list, node)
+		if (at->phys > c->phys)
+			break;
+	list_add_tail(&c->node, &at->node);
+}
+
+static void resolve(struct sft_component *c)
+{
+	struct sft_component *f;
+
+	c->down = NULL;
+	for_each_funnel(f)
+		if (c->down_of && f->dev->of_node == c->down_of)
+			c->down = f;
+}
+
+/* A device tree may wire funnels in a circle; trace would never arrive. */
+static void break_circle(struct sft_component *c)
+{
+	unsigned int steps = sft_topology_count(&sft.funnels);
+	struct sft_component *f;
+
+	for (f = c->down; f; f = f->down)
+		if (!steps--) {
+			dev_warn(c->dev, "funnels form a circle: output ignored\n");
+			c->down = NULL;
+			return;
+		}
+}
+
+/* Number the encoders and find everyone's funnel anew. */
+static void refresh(void)
+{
+	struct sft_component *f;
+	struct sft_encoder *e;
+	unsigned int index = 0;
+
+	for_each_funnel(f)
+		resolve(f);
+	for_each_funnel(f)
+		break_circle(f);
+	for_each_encoder(e) {
+		e->index = index++;
+		resolve(&e->c);
+	}
+	sft.generation++;
+}
+
+struct sft_encoder *sft_topology_encoder(unsigned int index)
+{
+	struct sft_encoder *e;
+
+	for_each_encoder(e)
+		if (e->index == index)
+			return e;
+	return NULL;
+}
+
+/*
+ * A component that arrives changes the encoders' numbers, one that leaves may
+ * take a sink with it: either ends the session.
+ */
+int sft_topology_add_encoder(struct sft_encoder *e)
+{
+	int ret = 0;
+
+	sft_lock();
+	if (sft_topology_count(&sft.encoders) >= SIFIVE_TRACE_MAX_ENCODERS) {
+		ret = -ENOSPC;
+		goto unlock;
+	}
+	sft_session_abort();
+	insert_sorted(&e->c, &sft.encoders);
+	refresh();
+unlock:
+	sft_unlock();
+	return ret;
+}
+
+void sft_topology_add_funnel(struct sft_component *f)
+{
+	sft_lock();
+	sft_session_abort();
+	insert_sorted(f, &sft.funnels);
+	refresh();
+	sft_unlock();
+}
+
+void sft_topology_remove(struct sft_component *c)
+{
+	sft_lock();
+	sft_session_abort();
+	list_del(&c->node);
+	refresh();
+	sft_unlock();
+}

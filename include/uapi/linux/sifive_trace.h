@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: GPL-2.0-only WITH Linux-syscall-note */
+/*
+ * sifive-trace: the kernel's interface to SiFive trace encoders and funnels.
+ *
+ * /dev/sifive-trace is the whole machine's trace hardware. Opening it for
+ * reading gives the bytes of the last capture. Opening it for reading and
+ * writing, with CAP_PERFMON or CAP_SYS_ADMIN, allows one session at a time:
+ *
+ *	INFO, ENCODER, SINK	what there is
+ *	CONFIG			take the hardware, a buffer and the encoders
+ *	COUNTERS		take counters and let user mode read them
+ *	mmap()			the stimulus page of an encoder
+ *	START, STOP		let stores become messages, and no longer
+ *	STATUS			how much was captured, and what went wrong
+ *	read(), lseek()		the captured bytes, oldest first
+ *
+ * The session ends when the last reference to its open file is gone, be it a
+ * descriptor or a mapping. What it captured stays readable until the next
+ * CONFIG.
+ *
+ * Every structure begins with its size as the caller knows it. A shorter one
+ * than the kernel's is filled up with zeros, a longer one is accepted when
+ * what the kernel does not know is zero (E2BIG otherwise). The kernel writes
+ * back no more than that size. Unknown flags and non-zero reserved fields give
+ * EINVAL. The layout is the same for 32- and 64-bit programs.
+ *
+ * Errors common to all calls: EFAULT (argument not readable or writable),
+ * EINVAL, E2BIG, ENOTTY (no such call), ENODEV (the hardware has been unbound).
+ */
+#ifndef _UAPI_LINUX_SIFIVE_TRACE_H
+#define _UAPI_LINUX_SIFIVE_TRACE_H
+
+#include <linux/ioctl.h>
+#include <linux/types.h>
+
+/* Changes when a call's meaning does; additions announce themselves by size. */
+#define SIFIVE_TRACE_ABI		1
+
+#define SIFIVE_TRACE_MAX_ENCODERS	64
+#define SIFIVE_TRACE_MAX_COUNTERS	32
+#define SIFIVE_TRACE_MESSAGE_LEN	160
+#define SIFIVE_TRACE_NAME_LEN		32
+
+#define SIFIVE_TRACE_IOC_TYPE		0xd5
+
+/* Where trace ends up: values of the teSink and tfSink fields. */
+enum sifive_trace_sink_kind {
+	SIFIVE_TRACE_SINK_DEFAULT	= 0,
+	SIFIVE_TRACE_SINK_SRAM		= 4,
+	SIFIVE_TRACE_SINK_ATB		= 5,
+	SIFIVE_TRACE_SINK_PIB		= 6,
+	SIFIVE_TRACE_SINK_SBA		= 7,
+	SIFIVE_TRACE_SINK_FUNNEL	= 8,
+};
+
+/**
+ * struct sifive_trace_info - what trace hardware this machine has
+ * @size:	in: sizeof(struct sifive_trace_info)
+ * @abi:	out: SIFIVE_TRACE_ABI of the kernel
+ * @encoders:	out: number of trace encoders; their indexes run from 0
+ * @funnels:	out: number of trace funnels
+ * @sinks:	out: sinks of the capture that is configured or was last; 0 before
+ * @page_size:	out: bytes of one stimulus page, the length to mmap()
+ * @ts_width:	out: bits of the timestamps in messages; 0 = no timestamp unit
+ * @flags:	out: SIFIVE_TRACE_INFO_*
+ * @ts_hz:	out: timestamp ticks a second after prescale; 0 = not known
+ * @sinks_available: out: bit n set: some component has sink kind n
+ * @reserved:	out: 0
+ *
+ * SIFIVE_TRACE_IOC_INFO, needs nothing. Registers: teImpl, tfImpl, tsControl.
+ */
+struct sifive_trace_info {
+	__u32	size;
+	__u32	abi;
+	__u32	encoders;
+	__u32	funnels;
+	__u32	sinks;
+	__u32	page_size;
+	__u32	ts_width;
+	__u32	flags;
+	__u64	ts_hz;
+	__u32	sinks_available;
+	__u32	reserved;
+};
+
+/* Counters can be taken from firmware without disturbing perf (Sscofpmf). */
+#define SIFIVE_TRACE_INFO_COUNTERS	(1u << 0)
+
+/**
+ * struct sifive_trace_encoder - one trace encoder
+ * @size:	in: sizeof(struct sifive_trace_encoder)
+ * @index:	in: which encoder, below sifive_trace_info.encoders
+ * @cpu:	out: Linux CPU number, -1 when that hart is not one of Linux's
+ * @src:	out: source number in its messages (teImpl.srcID)
+ * @src_bits:	out: width of the SRC field, 0 = none (teImpl.nSrcBits)
+ * @sink:	out: index of the sink its trace goes to in the configured
+ *		capture, ~0 when it has no part in one
+ * @flags:	out: SIFIVE_TRACE_ENCODER_*
+ * @sinks:	out: bit n set: it can send to sink kind n
+ * @hart:	out: hart id
+ * @mmap_offset: out: offset for mmap() of its stimulus page
+ * @ts_width:	out: bits of its timestamps
+ * @ts_type:	out: tsType of its timestamp unit
+ * @name:	out: its name in the device tree, terminated
+ *
+ * SIFIVE_TRACE_IOC_ENCODER, needs nothing. EINVAL: no such index.
+ */
+struct sifive_trace_encoder {
+	__u32	size;
+	__u32	index;
+	__s32	cpu;
+	__u32	src;
+	__u32	src_bits;
+	__u32	sink;
+	__u32	flags;
+	__u32	sinks;
+	__u64	hart;
+	__u64	mmap_offset;
+	__u32	ts_width;
+	__u32	ts_type;
+	char	name[SIFIVE_TRACE_NAME_LEN];
+};
+
+/* Has an SBA sink of its own: mapping its page also needs CAP_SYS_RAWIO. */
+#define SIFIVE_TRACE_ENCODER_RAWIO	(1u << 0)
+/*
+ * Stimulus registers 16-31 are 0-15 with a timestamp: to write channel n,
+ * store to register n + 16.
+ */
+#define SIFIVE_TRACE_ENCODER_TS_CHANNELS (1u << 1)
+/*
+ * tsLower/tsUpper in the stimulus page tick with the messages' timestamps. Found
+ * out by CONFIG: not set before, nor for an encoder outside the capture.
+ */
+#define SIFIVE_TRACE_ENCODER_TS_READABLE (1u << 2)
+/* Part of the configured capture. */
+#define SIFIVE_TRACE_ENCODER_SELECTED	(1u << 3)
+
+/* Offsets in the stimulus page that user mode may use. */
+#define SIFIVE_TRACE_PAGE_TS_LOWER	0x044
+#define SIFIVE_TRACE_PAGE_TS_UPPER	0x048
+#define SIFIVE_TRACE_PAGE_STIMULUS	0x080
+
+/**
+ * struct sifive_trace_config - take the hardware for a capture
+ * @size:	in: sizeof(struct sifive_trace_config)
+ * @flags:	in: SIFIVE_TRACE_CONFIG_*
+ * @sink:	in: SIFIVE_TRACE_SINK_SBA or SIFIVE_TRACE_SINK_SRAM
+ * @prescale:	in: timestamp prescale as tsPrescale has it: 0-3 for 1, 4, 16, 64
+ * @channels:	in: bit n set: stimulus channel n makes messages; not 0
+ * @sinks:	out: number of sinks the capture has
+ * @buffer:	in: bytes wanted for each SBA sink, rounded up to the sink word;
+ *		0 for SRAM. out: bytes that the smallest sink got
+ * @encoders:	in: bit n set: encoder n takes part; 0 = all that are usable.
+ *		out: those that do
+ *
+ * SIFIVE_TRACE_IOC_CONFIG. Needs a descriptor open for writing and CAP_PERFMON
+ * or CAP_SYS_ADMIN. Ends the session's earlier capture, throws its data away,
+ * and leaves the hardware ready for START.
+ *
+ * EACCES: descriptor not open for writing. EPERM: capability missing. EBUSY:
+ * another session has the hardware (STATUS names it), or its own is running.
+ * EOPNOTSUPP: an encoder cannot reach a sink of that kind, or is not usable.
+ * ENOMEM: no buffer of that size. ETIMEDOUT, EIO: a component did not answer
+ * (STATUS says which).
+ */
+struct sifive_trace_config {
+	__u32	size;
+	__u32	flags;
+	__u32	sink;
+	__u32	prescale;
+	__u32	channels;
+	__u32	sinks;
+	__u64	buffer;
+	__u64	encoders;
+};
+
+/* Keep the newest bytes (default: stop when the buffer is full). */
+#define SIFIVE_TRACE_CONFIG_RING	(1u << 0)
+/* Drop messages that do not fit the encoder (default: stall the hart). */
+#define SIFIVE_TRACE_CONFIG_OVERFLOW	(1u << 1)
+/* No timestamps in messages. */
+#define SIFIVE_TRACE_CONFIG_NO_TIMESTAMP (1u << 2)
+
+/**
+ * struct sifive_trace_event - one event to count
+ * @type:	in: SBI PMU event type: 0 general, 1 cache, 2 raw
+ * @code:	in: type 0: the SBI code, or SIFIVE_TRACE_EVENT_TIMESTAMP;
+ *		type 1: cache_id << 3 | op_id << 1 | result_id; type 2: 0
+ * @data:	in: type 2: the event selector's value; otherwise 0
+ * @counter:	out: counter number, 0-31: 0 cycle, 1 timestamp, 2 instret,
+ *		n hpmcounter n
+ * @info:	out: SBI counter_info: CSR number in bits 11:0 (0 = timestamp),
+ *		width - 1 in bits 17:12
+ */
+struct sifive_trace_event {
+	__u32	type;
+	__u32	code;
+	__u64	data;
+	__u32	counter;
+	__u32	info;
+};
+
+/* Code of type 0: the trace timestamp as a counter. */
+#define SIFIVE_TRACE_EVENT_TIMESTAMP	0x80
+
+/**
+ * struct sifive_trace_counters - take counters on every selected encoder's hart
+ * @size:	in: sizeof(struct sifive_trace_counters)
+ * @count:	in: number of events, 0-32; 0 gives all counters back
+ * @flags:	in: 0
+ * @mask:	out: bit n set: counter n is counting for this session
+ * @failed:	out: index of the event that was refused, ~0 when none was
+ * @reserved:	in: 0
+ * @event:	in and out: the events; two events never share a counter
+ *
+ * SIFIVE_TRACE_IOC_COUNTERS, after CONFIG and by the same session. Replaces the
+ * counters taken before; with an error the session has none. From success to
+ * the session's end user mode on these harts may read the counters' CSRs.
+ *
+ * EINVAL: malformed or repeated event (@failed). EOPNOTSUPP: firmware does not
+ * know the event, or lets nobody but itself read its counter. EBUSY: no counter
+ * that can count it is free on all harts. ENXIO: no session configured.
+ * EBUSY also while the capture runs.
+ */
+struct sifive_trace_counters {
+	__u32	size;
+	__u32	count;
+	__u32	flags;
+	__u32	mask;
+	__u32	failed;
+	__u32	reserved;
+	struct sifive_trace_event event[SIFIVE_TRACE_MAX_COUNTERS];
+};
+
+/**
+ * struct sifive_trace_status - the session and its capture
+ * @size:	in: sizeof(struct sifive_trace_status)
+ * @flags:	out: SIFIVE_TRACE_STATUS_*
+ * @holder:	out: process id that configured the hardware, 0 = nobody
+ * @sinks:	out: number of sinks of the capture
+ * @bytes:	out: bytes that read() can give now, over all sinks
+ * @buffer:	out: bytes of all sinks together
+ * @stalls:	out: encoders that have stalled their hart or lost a message
+ * @sink_errors: out: components that reported a sink error
+ * @message:	out: what went wrong last for this descriptor, with the name of
+ *		the component, terminated; empty when nothing did
+ *
+ * SIFIVE_TRACE_IOC_STATUS, needs nothing.
+ */
+struct sifive_trace_status {
+	__u32	size;
+	__u32	flags;
+	__s32	holder;
+	__u32	sinks;
+	__u64	bytes;
+	__u64	buffer;
+	__u32	stalls;
+	__u32	sink_errors;
+	char	message[SIFIVE_TRACE_MESSAGE_LEN];
+};
+
+/* A session has the hardware. */
+#define SIFIVE_TRACE_STATUS_CONFIGURED	(1u << 0)
+/* START was called last, not STOP. */
+#define SIFIVE_TRACE_STATUS_RUNNING	(1u << 1)
+/* A sink is full and stopped the capture. */
+#define SIFIVE_TRACE_STATUS_FULL	(1u << 2)
+/* A ring has overwritten its oldest bytes. */
+#define SIFIVE_TRACE_STATUS_WRAPPED	(1u << 3)
+/* This descriptor holds the session. */
+#define SIFIVE_TRACE_STATUS_OWNER	(1u << 4)
+
+/**
+ * struct sifive_trace_sink - one sink of the capture
+ * @size:	in: sizeof(struct sifive_trace_sink)
+ * @index:	in: which, below sifive_trace_status.sinks
+ * @kind:	out: enum sifive_trace_sink_kind
+ * @word:	out: bytes of the sink's word
+ * @flags:	out: SIFIVE_TRACE_STATUS_FULL, SIFIVE_TRACE_STATUS_WRAPPED
+ * @src_bits:	out: width of the SRC field in its messages
+ * @bytes:	out: bytes captured in it that read() gives
+ * @buffer:	out: its size in bytes
+ * @offset:	out: where its bytes begin in the stream that read() gives
+ * @encoders:	out: bit n set: encoder n sends to it
+ * @name:	out: component that owns it, terminated
+ *
+ * SIFIVE_TRACE_IOC_SINK, needs nothing. EINVAL: no such index.
+ */
+struct sifive_trace_sink {
+	__u32	size;
+	__u32	index;
+	__u32	kind;
+	__u32	word;
+	__u32	flags;
+	__u32	src_bits;
+	__u64	bytes;
+	__u64	buffer;
+	__u64	offset;
+	__u64	encoders;
+	char	name[SIFIVE_TRACE_NAME_LEN];
+};
+
+/**
+ * struct sifive_trace_run - argument of START and STOP
+ * @size:	in: sizeof(struct sifive_trace_run)
+ * @flags:	in: START: SIFIVE_TRACE_START_*; STOP: 0
+ *
+ * START lets the configured encoders make messages; each sends its absolute
+ * timestamp first. Data is added behind what was captured before, unless
+ * SIFIVE_TRACE_START_REWIND throws that away. STOP ends that and returns when
+ * all messages have reached the sinks. Repeating either changes nothing.
+ *
+ * ENXIO: no session configured by this descriptor. ENOSPC: START of a capture
+ * that is full. ETIMEDOUT, EIO: a component did not answer (STATUS says which).
+ */
+struct sifive_trace_run {
+	__u32	size;
+	__u32	flags;
+};
+
+#define SIFIVE_TRACE_START_REWIND	(1u << 0)
+
+#define SIFIVE_TRACE_IOC_INFO		_IO(SIFIVE_TRACE_IOC_TYPE, 0x00)
+#define SIFIVE_TRACE_IOC_ENCODER	_IO(SIFIVE_TRACE_IOC_TYPE, 0x01)
+#define SIFIVE_TRACE_IOC_CONFIG		_IO(SIFIVE_TRACE_IOC_TYPE, 0x02)
+#define SIFIVE_TRACE_IOC_COUNTERS	_IO(SIFIVE_TRACE_IOC_TYPE, 0x03)
+#define SIFIVE_TRACE_IOC_START		_IO(SIFIVE_TRACE_IOC_TYPE, 0x04)
+#define SIFIVE_TRACE_IOC_STOP		_IO(SIFIVE_TRACE_IOC_TYPE, 0x05)
+#define SIFIVE_TRACE_IOC_STATUS		_IO(SIFIVE_TRACE_IOC_TYPE, 0x06)
+#define SIFIVE_TRACE_IOC_SINK		_IO(SIFIVE_TRACE_IOC_TYPE, 0x07)
+
+#endif /* _UAPI_LINUX_SIFIVE_TRACE_H */
