@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# Shared by the set-up scripts: where the cache is, how a step reports itself,
+# and a package state that sees other Debian suites without touching the
+# machine's own apt.
+
+set -euo pipefail
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+top=$(cd "$here/../../.." && pwd)
+
+cache=${SIFIVE_TRACE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/sifive-trace}
+logs=$cache/log
+jobs=${JOBS:-$(nproc)}
+cross=riscv64-linux-gnu-
+
+mkdir -p "$cache" "$logs"
+
+# The suite that firmware, kernel and emulator come from.
+suite=trixie
+
+die() {
+	printf 'error: %s\n' "$*" >&2
+	exit 1
+}
+
+# step NAME COMMAND...: run a command that may take long, its output in a log.
+# Prints what runs, then how long it took; a failure shows the end of the log.
+step() {
+	local label=$1 log start rc=0 tick
+	shift
+	log=$logs/$(printf '%s' "$label" | tr -c 'a-zA-Z0-9.\n' '-').log
+	start=$SECONDS
+	printf '  %-52s ' "$label"
+	(
+		# The sleep must not hold on to our output when it is over.
+		while sleep 60 >/dev/null 2>&1; do
+			printf '[%d s] ' $((SECONDS - start))
+		done
+	) &
+	tick=$!
+	# A subshell of its own keeps "set -e" alive inside the function called.
+	set +e
+	(set -e; "$@") >"$log" 2>&1 </dev/null
+	rc=$?
+	set -e
+	kill "$tick" 2>/dev/null || true
+	wait "$tick" 2>/dev/null || true
+	if [ "$rc" -ne 0 ]; then
+		printf 'failed after %d s\n' $((SECONDS - start))
+		tail -n 30 "$log" >&2
+		die "$label failed; the whole log: $log"
+	fi
+	printf '%4d s\n' $((SECONDS - start))
+}
+
+# digest FILE-OR-TEXT...: a short name for everything that a build depends on.
+digest() {
+	local a
+	for a; do
+		if [ -f "$a" ]; then cat "$a"; else printf '%s\n' "$a"; fi
+	done | sha256sum | cut -c1-12
+}
+
+# publish TMPDIR FINAL: a finished directory appears whole or not at all.
+publish() {
+	if [ -e "$2" ]; then rm -rf "$1"; else mv -T "$1" "$2"; fi
+}
+
+aptdir=$cache/apt
+aptopts=(
+	-o "Dir::Etc::sourcelist=$aptdir/sources.list"
+	-o Dir::Etc::sourceparts=/dev/null
+	-o "Dir::State::Lists=$aptdir/lists"
+	-o "Dir::Cache=$aptdir/cache"
+	-o Dir::State::status=/dev/null
+	-o APT::Architectures::=amd64
+	-o APT::Architectures::=riscv64
+	-o APT::Get::List-Cleanup=false
+	-o APT::Sandbox::User=root
+	-o Debug::NoLocking=1
+)
+
+# The mirror that the machine itself uses for Debian's main archive.
+mirror() {
+	local uri
+	uri=$(apt-get indextargets --format '$(REPO_URI) $(COMPONENT) $(SUITE)' \
+		'Created-By: Packages' 2>/dev/null |
+		awk '$2 == "main" && $3 !~ /security|updates|backports/ &&
+		     $1 ~ /debian\/?$/ { print $1; exit }')
+	[ -n "$uri" ] || die "no Debian mirror in the machine's apt configuration"
+	printf '%s\n' "${uri%/}"
+}
+
+apt_state() {
+	mkdir -p "$aptdir/lists/partial" "$aptdir/cache/archives/partial"
+	local uri
+	uri=$(mirror)
+	cat >"$aptdir/sources.list.new" <<-LIST
+		deb [arch=amd64,riscv64] $uri $suite main
+		deb-src $uri $suite main
+	LIST
+	mv "$aptdir/sources.list.new" "$aptdir/sources.list"
+	apt-get "${aptopts[@]}" -q update
+}
+
+# debs DIR PACKAGE...: download packages (cached) and unpack them into DIR.
+debs() {
+	local dir=$1 pkg
+	shift
+	mkdir -p "$cache/debs" "$dir"
+	for pkg; do
+		local name ver file
+		read -r name ver < <(apt-cache "${aptopts[@]}" show "$pkg" |
+			awk '/^Package:/ {p=$2} /^Version:/ {print p, $2; exit}')
+		[ -n "${ver:-}" ] || die "no package $pkg in $suite"
+		file=$(find "$cache/debs" -name "${name}_${ver//:/%3a}_*.deb" \
+			\( -name "*_${pkg##*:}.deb" -o -name '*_all.deb' \) | head -n 1)
+		if [ -z "$file" ]; then
+			(cd "$cache/debs" &&
+				apt-get "${aptopts[@]}" -q download "$pkg")
+			file=$(find "$cache/debs" -name "${name}_${ver//:/%3a}_*.deb" \
+				\( -name "*_${pkg##*:}.deb" -o -name '*_all.deb' \) | head -n 1)
+		fi
+		dpkg -x "$file" "$dir"
+	done
+}

@@ -1,0 +1,102 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only
+# The emulator: Debian's QEMU source with our device model built in.
+#
+# Prints the path of the binary on its last line. The source tree and its
+# objects stay in the cache, so an edited model costs one file and a link;
+# the finished binary is named after everything it was made from.
+
+. "$(dirname "$0")/common.sh"
+
+model=$top/tools/qemu/model
+devices=sifive-trace
+
+qemu_version() {
+	apt-cache "${aptopts[@]}" showsrc qemu | awk '/^Version:/ {print $2; exit}'
+}
+
+fetch_source() {
+	mkdir -p "$cache/src"
+	cd "$cache/src"
+	apt-get "${aptopts[@]}" -q source --download-only "qemu/$suite"
+	rm -rf "$tree.tmp" "$tree"
+	dpkg-source -x "$cache/src/qemu_${version#*:}.dsc" "$tree.tmp"
+	hook_tree "$tree.tmp"
+	mv "$tree.tmp" "$tree"
+}
+
+# Our folder becomes hw/sifive_trace; three build files learn of it.
+hook_tree() {
+	mkdir -p "$1/hw/sifive_trace"
+	echo "subdir('sifive_trace')" >>"$1/hw/meson.build"
+	echo 'source sifive_trace/Kconfig' >>"$1/hw/Kconfig"
+	sed -i "s|^ *'hw/misc',|&\n    'hw/sifive_trace',|" "$1/meson.build"
+	grep -q "'hw/sifive_trace'" "$1/meson.build"
+	cat >"$1/configs/devices/riscv64-softmmu/$devices.mak" <<-MAK
+		CONFIG_RISCV_VIRT=y
+		CONFIG_SIFIVE_TRACE=y
+		CONFIG_VIRTIO_PCI=y
+		CONFIG_VIRTIO_SERIAL=y
+		CONFIG_VIRTIO_BLK=y
+		CONFIG_VIRTIO_9P=y
+		CONFIG_VIRTIO_RNG=y
+	MAK
+}
+
+# meson is newer in the suite than on the machine: a Python environment of its
+# own that also sees the machine's packages.
+python_env() {
+	[ -x "$cache/python-$mesonver/bin/meson" ] && return
+	rm -rf "$cache/python-$mesonver"*
+	debs "$cache/python-$mesonver.deb" meson
+	/usr/bin/python3 -m venv --system-site-packages "$cache/python-$mesonver"
+	cp -a "$cache/python-$mesonver.deb/usr/lib/python3/dist-packages/." \
+		"$(echo "$cache/python-$mesonver"/lib/python3*/site-packages)/"
+	sed "1s|.*|#!$cache/python-$mesonver/bin/python3|" \
+		"$cache/python-$mesonver.deb/usr/bin/meson" \
+		>"$cache/python-$mesonver/bin/meson"
+	chmod +x "$cache/python-$mesonver/bin/meson"
+}
+
+configure_tree() {
+	mkdir -p "$tree/build"
+	cd "$tree/build"
+	../configure --python="$cache/python-$mesonver/bin/python3" \
+		--target-list=riscv64-softmmu \
+		--without-default-features --enable-tcg --enable-fdt=system \
+		--enable-virtfs --enable-attr --enable-trace-backends=log \
+		--disable-docs --disable-tools --disable-guest-agent \
+		--without-default-devices --with-devices-riscv64="$devices" \
+		--disable-werror --disable-debug-info --disable-download \
+		--disable-install-blobs
+	touch "$tree/build/configured"
+}
+
+sync_model() {
+	rsync -rc --delete "$model/" "$tree/hw/sifive_trace/"
+}
+
+build() {
+	ninja -C "$tree/build" -j "$jobs" qemu-system-riscv64
+}
+
+version=$(qemu_version)
+mesonver=$(apt-cache "${aptopts[@]}" show meson | awk '/^Version:/ {print $2; exit}')
+recipe=$(digest "$version" "$mesonver" "$(declare -f hook_tree configure_tree)")
+tree=$cache/qemu-$recipe
+models=$(cd "$model" && find . -type f | sort | xargs sha256sum | digest "$(cat)")
+out=$cache/bin/qemu-system-riscv64-$recipe-$models
+
+if [ ! -x "$out" ]; then
+	exec 9>"$cache/qemu.lock"
+	flock 9
+	[ -d "$tree" ] || step "QEMU $version: fetch and unpack" fetch_source
+	step "meson $mesonver" python_env
+	sync_model
+	[ -e "$tree/build/configured" ] || step "QEMU: configure" configure_tree
+	step "QEMU: build" build
+	mkdir -p "$cache/bin"
+	cp "$tree/build/qemu-system-riscv64" "$out.tmp"
+	mv "$out.tmp" "$out"
+fi
+printf '%s\n' "$out"
