@@ -11,13 +11,11 @@
 #include "regs.h"
 #include "sifive_trace.h"
 
-static bool encoder_selected(const struct sft_encoder *e, u64 mask)
+/* Whether an encoder takes part in the capture. */
+bool sft_capture_has(const struct sft_encoder *e)
 {
-	return mask & BIT_ULL(e->index);
+	return sft.capture.encoders & BIT_ULL(e->index);
 }
-
-#define for_each_selected(e) \
-	for_each_encoder(e) if (!encoder_selected(e, sft.capture.encoders)) {} else
 
 /* Encoders that an empty selection stands for: those of CPUs that run. */
 static u64 usable_encoders(void)
@@ -72,7 +70,9 @@ static int route_all(void)
 			    sizeof(*cap->sink), GFP_KERNEL);
 	if (!cap->sink)
 		return -ENOMEM;
-	for_each_selected(e) {
+	for_each_encoder(e) {
+		if (!sft_capture_has(e))
+			continue;
 		if (e->cpu < 0 || !cpu_online(e->cpu))
 			return sft_fail(-EOPNOTSUPP, "%s: its hart %llu is not online",
 					sft_name(&e->c), e->hart);
@@ -100,7 +100,9 @@ static int reset_all(void)
 	struct sft_encoder *e;
 	int ret;
 
-	for_each_selected(e) {
+	for_each_encoder(e) {
+		if (!sft_capture_has(e))
+			continue;
 		ret = sft_component_reset(&e->c);
 		if (ret)
 			return ret;
@@ -125,7 +127,9 @@ static int start_timestamps(void)
 
 	if (cap->flags & SIFIVE_TRACE_CONFIG_NO_TIMESTAMP)
 		return 0;
-	for_each_selected(e) {
+	for_each_encoder(e) {
+		if (!sft_capture_has(e))
+			continue;
 		master = sft_timestamp_master(e);
 		e->ts_readable = false;
 		if (!master)
@@ -159,7 +163,9 @@ static int program_all(size_t wanted, u64 *smallest)
 	ret = start_timestamps();
 	if (ret)
 		return ret;
-	for_each_selected(e) {
+	for_each_encoder(e) {
+		if (!sft_capture_has(e))
+			continue;
 		ret = sft_encoder_program(e, cap);
 		if (ret)
 			return ret;
@@ -349,10 +355,9 @@ int sft_capture_start(bool rewind)
 	cap->running = true;
 	if (!ret)
 		ret = enable_funnels();
-	for_each_selected(e) {
-		if (!ret)
+	for_each_encoder(e)
+		if (!ret && sft_capture_has(e))
 			ret = sft_encoder_start(e);
-	}
 	if (ret)
 		sft_capture_stop();
 	return ret;
@@ -368,7 +373,9 @@ int sft_capture_stop(void)
 
 	if (!cap->running)
 		return 0;
-	for_each_selected(e) {
+	for_each_encoder(e) {
+		if (!sft_capture_has(e))
+			continue;
 		err = sft_encoder_stop(e);
 		ret = ret ?: err;
 	}

@@ -136,7 +136,7 @@ static vm_fault_t sft_fault(struct vm_fault *vmf)
 	mutex_lock(&sft.lock);
 	if (!stale(file) && sft.owner == file) {
 		e = sft_topology_encoder(vma->vm_pgoff);
-		if (e && sft.capture.encoders & BIT_ULL(e->index))
+		if (e && sft_capture_has(e))
 			ret = vmf_insert_pfn(vma, vma->vm_start,
 					     PHYS_PFN(e->c.phys));
 	}
@@ -165,7 +165,7 @@ static int sft_mmap(struct file *filp, struct vm_area_struct *vma)
 	else if (vma->vm_pgoff >= SIFIVE_TRACE_MAX_ENCODERS || !e ||
 		 !IS_ALIGNED(e->c.phys, PAGE_SIZE))
 		ret = -EINVAL;
-	else if (sft.owner != file || !(sft.capture.encoders & BIT_ULL(e->index)))
+	else if (sft.owner != file || !sft_capture_has(e))
 		ret = -ENXIO;
 	else if (sft_has_sink(&e->c, SIFIVE_TRACE_SINK_SBA) &&
 		 !capable(CAP_SYS_RAWIO))
@@ -235,7 +235,7 @@ static int ioctl_encoder(struct sft_file *file, void *arg)
 		out->flags |= SIFIVE_TRACE_ENCODER_TS_CHANNELS;
 	if (e->ts_readable)
 		out->flags |= SIFIVE_TRACE_ENCODER_TS_READABLE;
-	if (sft.capture.encoders & BIT_ULL(e->index))
+	if (sft_capture_has(e))
 		out->flags |= SIFIVE_TRACE_ENCODER_SELECTED;
 	out->sinks = sft_sink_kinds(&e->c);
 	out->hart = e->hart;

@@ -22,7 +22,6 @@
 #define INFO_CSR		GENMASK(11, 0)
 #define INFO_WIDTH		GENMASK(17, 12)	/* width - 1 */
 
-#define CSR_USER_FIRST		CSR_CYCLE
 #define COUNTER_CYCLE		0
 #define COUNTER_TIMESTAMP	1
 #define COUNTER_INSTRET		2
@@ -45,33 +44,59 @@ bool sft_counters_available(void)
 	       !sbi_spec_is_0_1() && sbi_probe_extension(SBI_EXT_PMU) > 0;
 }
 
-/* Read a counter's CSR; false when firmware keeps it to itself. */
-#define READ_CASE(n)							\
-	case n:								\
-		asm volatile("1:	csrr %1, %2\n"			\
-			     "	li %0, 1\n"				\
-			     "2:\n"					\
-			     _ASM_EXTABLE(1b, 2b)			\
-			     : "+r" (ok), "=r" (value)			\
-			     : "i" (CSR_USER_FIRST + (n)));		\
-		break
-#define READ_CASES_8(n)							\
-	READ_CASE(n); READ_CASE((n) + 1); READ_CASE((n) + 2);		\
-	READ_CASE((n) + 3); READ_CASE((n) + 4); READ_CASE((n) + 5);	\
-	READ_CASE((n) + 6); READ_CASE((n) + 7)
-
-static bool counter_readable(u32 counter)
+/* Whether a CSR can be read: firmware may keep a counter to itself. */
+static __always_inline bool csr_readable(const unsigned int csr)
 {
 	unsigned long value;
 	long ok = 0;
 
-	switch (counter) {
-	READ_CASES_8(0);
-	READ_CASES_8(8);
-	READ_CASES_8(16);
-	READ_CASES_8(24);
-	}
+	asm volatile("1:	csrr %1, %2\n"
+		     "	li %0, 1\n"
+		     "2:\n"
+		     _ASM_EXTABLE(1b, 2b)
+		     : "+r" (ok), "=&r" (value)
+		     : "i" (csr));
 	return ok;
+}
+
+/* The CSR's number is part of the instruction. */
+static bool counter_readable(u32 counter)
+{
+	switch (counter) {
+	case 0: return csr_readable(CSR_CYCLE + 0);
+	case 1: return csr_readable(CSR_CYCLE + 1);
+	case 2: return csr_readable(CSR_CYCLE + 2);
+	case 3: return csr_readable(CSR_CYCLE + 3);
+	case 4: return csr_readable(CSR_CYCLE + 4);
+	case 5: return csr_readable(CSR_CYCLE + 5);
+	case 6: return csr_readable(CSR_CYCLE + 6);
+	case 7: return csr_readable(CSR_CYCLE + 7);
+	case 8: return csr_readable(CSR_CYCLE + 8);
+	case 9: return csr_readable(CSR_CYCLE + 9);
+	case 10: return csr_readable(CSR_CYCLE + 10);
+	case 11: return csr_readable(CSR_CYCLE + 11);
+	case 12: return csr_readable(CSR_CYCLE + 12);
+	case 13: return csr_readable(CSR_CYCLE + 13);
+	case 14: return csr_readable(CSR_CYCLE + 14);
+	case 15: return csr_readable(CSR_CYCLE + 15);
+	case 16: return csr_readable(CSR_CYCLE + 16);
+	case 17: return csr_readable(CSR_CYCLE + 17);
+	case 18: return csr_readable(CSR_CYCLE + 18);
+	case 19: return csr_readable(CSR_CYCLE + 19);
+	case 20: return csr_readable(CSR_CYCLE + 20);
+	case 21: return csr_readable(CSR_CYCLE + 21);
+	case 22: return csr_readable(CSR_CYCLE + 22);
+	case 23: return csr_readable(CSR_CYCLE + 23);
+	case 24: return csr_readable(CSR_CYCLE + 24);
+	case 25: return csr_readable(CSR_CYCLE + 25);
+	case 26: return csr_readable(CSR_CYCLE + 26);
+	case 27: return csr_readable(CSR_CYCLE + 27);
+	case 28: return csr_readable(CSR_CYCLE + 28);
+	case 29: return csr_readable(CSR_CYCLE + 29);
+	case 30: return csr_readable(CSR_CYCLE + 30);
+	case 31: return csr_readable(CSR_CYCLE + 31);
+	}
+	return false;
 }
 
 /* Configure and start one counter from 0 on this CPU. */
@@ -206,7 +231,7 @@ static int take_event(struct sifive_trace_event *ev, u32 at)
 
 	for (index = 0; index < known; index++) {
 		info = counter_info(index);
-		counter = FIELD_GET(INFO_CSR, info) - CSR_USER_FIRST;
+		counter = FIELD_GET(INFO_CSR, info) - CSR_CYCLE;
 		if (!info || counter > 31 || sft.counters.mask & BIT(counter))
 			continue;
 		if (fixed >= 0 ? counter != fixed : counter <= COUNTER_INSTRET)
@@ -220,7 +245,8 @@ static int take_event(struct sifive_trace_event *ev, u32 at)
 	if (!candidate)
 		return sft_fail(-EBUSY, "event %u: all counters are taken", at);
 	if (index == known)
-		return sft_fail(-EOPNOTSUPP, "event %u (type %u, code %#x, data %#llx): firmware has no free counter that counts it",
+		return sft_fail(-EOPNOTSUPP,
+				"event %u: no free counter counts type %u, code %#x, data %#llx",
 				at, ev->type, ev->code, ev->data);
 
 	sft.counters.mask |= BIT(r.counter);
@@ -232,7 +258,8 @@ static int take_event(struct sifive_trace_event *ev, u32 at)
 		if (!r.error)
 			continue;
 		counter_name(name, sizeof(name), r.counter);
-		return sft_fail(-EOPNOTSUPP, "event %u: firmware does not let %s be read on cpu %u",
+		return sft_fail(-EOPNOTSUPP,
+				"event %u: firmware does not let %s be read on cpu %u",
 				at, name, cpu);
 	}
 	return 0;
@@ -245,7 +272,7 @@ static int take_timestamp(struct sifive_trace_event *ev, u32 at)
 	struct sft_encoder *e;
 
 	for_each_encoder(e) {
-		if (!(sft.capture.encoders & BIT_ULL(e->index)))
+		if (!sft_capture_has(e))
 			continue;
 		master = sft_timestamp_master(e);
 		if (!master || !e->ts_readable)
@@ -305,14 +332,15 @@ int sft_counters_take(struct sifive_trace_counters *arg)
 			return ret;
 	}
 	for_each_encoder(e)
-		if (sft.capture.encoders & BIT_ULL(e->index))
+		if (sft_capture_has(e))
 			cpumask_set_cpu(e->cpu, &sft.counters.cpus);
 	for (i = 0; i < arg->count; i++) {
 		arg->failed = i;
 		if (is_timestamp(&arg->event[i]))
 			ret = take_timestamp(&arg->event[i], i);
 		else if (!sft_counters_available())
-			ret = sft_fail(-EOPNOTSUPP, "event %u: counters need the Sscofpmf extension and firmware with SBI PMU",
+			ret = sft_fail(-EOPNOTSUPP,
+				       "event %u: counters need Sscofpmf and firmware with SBI PMU",
 				       i);
 		else
 			ret = take_event(&arg->event[i], i);

@@ -13,16 +13,13 @@
 
 /*
  * Program a freshly reset encoder for instrumentation only: no instruction
- * trace, the capture's channels, and its sink.
+ * trace, the capture's stimulus registers, and its sink.
  */
 int sft_encoder_program(struct sft_encoder *e, const struct sft_capture *cap)
 {
-	u32 channels = cap->channels;
 	u32 control;
 
-	if (e->ts_channels && !(cap->flags & SIFIVE_TRACE_CONFIG_NO_TIMESTAMP))
-		channels |= channels << 16;
-	sft_write(&e->c, TR_ITC_ENABLE, channels);
+	sft_write(&e->c, TR_ITC_ENABLE, cap->channels);
 	control = TR_CONTROL_ACTIVE |
 		  FIELD_PREP(TR_CONTROL_INSTRUMENTATION, TR_INSTRUMENTATION_ITC) |
 		  FIELD_PREP(TR_CONTROL_SYNC_MAX_BTM, TR_SYNC_MAX_OFF) |

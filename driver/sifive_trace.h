@@ -149,7 +149,7 @@ struct sft_file {
 
 /**
  * struct sft_system - the machine's trace hardware
- * @lock:	guards all of this
+ * @lock:	guards all of this, and every component
  * @encoders:	struct sft_encoder, in order of address
  * @funnels:	struct sft_component, in order of address
  * @capture:	the configured or last capture
@@ -161,7 +161,7 @@ struct sft_file {
  * @message:	last error in words; ioctl hands it to the file it failed for
  */
 struct sft_system {
-	struct mutex lock;
+	struct mutex lock;	/* everything below, and every component */
 	struct list_head encoders;
 	struct list_head funnels;
 	struct sft_capture capture;
@@ -235,6 +235,7 @@ size_t sft_sink_copy(const struct sft_sink *s, bool running, void *to,
 size_t sft_sink_sram_size(struct sft_component *c);
 
 /* capture.c */
+bool sft_capture_has(const struct sft_encoder *e);
 int sft_capture_config(struct sifive_trace_config *config);
 int sft_capture_start(bool rewind);
 int sft_capture_stop(void);

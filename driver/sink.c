@@ -78,7 +78,8 @@ static int create_sba(struct sft_sink *s, size_t wanted)
 		s->data = dma_alloc_coherent(dev, s->size, &s->address,
 					     GFP_KERNEL | __GFP_NOWARN);
 		if (!s->data)
-			ret = sft_fail(-ENOMEM, "%s: no %zu contiguous bytes (larger buffers need a memory-region)",
+			ret = sft_fail(-ENOMEM,
+				       "%s: no %zu contiguous bytes without a memory-region",
 				       sft_name(s->owner), s->size);
 	}
 	if (ret)

@@ -147,7 +147,9 @@ struct sifive_trace_encoder {
  * @flags:	in: SIFIVE_TRACE_CONFIG_*
  * @sink:	in: SIFIVE_TRACE_SINK_SBA or SIFIVE_TRACE_SINK_SRAM
  * @prescale:	in: timestamp prescale as tsPrescale has it: 0-3 for 1, 4, 16, 64
- * @channels:	in: bit n set: stimulus channel n makes messages; not 0
+ * @channels:	in: bit n set: stimulus register n makes messages; not 0. On an
+ *		encoder with SIFIVE_TRACE_ENCODER_TS_CHANNELS, bits 16-31 are
+ *		channels 0-15 with a timestamp
  * @sinks:	out: number of sinks the capture has
  * @buffer:	in: bytes wanted for each SBA sink, rounded up to the sink word;
  *		0 for SRAM. out: bytes that the smallest sink got
