@@ -1,0 +1,56 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+#
+# Write the library as one source file to standard output, to be compiled and
+# linked with a program, with no -I and no other file than the public headers:
+#
+#	amalgamate.sh FILE...
+#
+# FILE are the library's headers and sources and the kernel's uapi header, each
+# behind the ones it includes. Everything internal becomes static. Includes of
+# these files disappear, system includes go to the top: the pragma behind them
+# must not reach into system headers.
+set -eu
+
+cat <<'TOP'
+// SPDX-License-Identifier: (Apache-2.0 OR MIT) AND (GPL-2.0-only WITH Linux-syscall-note)
+/*
+ * sifive-trace: the library in one file, generated from its sources.
+ *
+ *	cc -c -finstrument-functions program.c
+ *	cc -c sifive_linux_perf.c
+ *	cc -static -o program program.o sifive_linux_perf.o
+ *
+ * The sections' own SPDX lines tell which licence applies to what; the second one
+ * is that of the kernel's interface, which programs may use freely.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
+TOP
+
+awk '/^#include </ && !/<linux\/sifive_trace\.h>/ && !seen[$0]++' "$@" |
+	LC_ALL=C sort
+
+cat <<'MIDDLE'
+
+#include "sifive_linux_perf.h"
+
+#define PERF_AMALGAMATION
+
+/* Hooks run millions of times: they shall be fast in a build without -O, too. */
+#if defined(__GNUC__) && !defined(__clang__) && !defined(__OPTIMIZE__)
+#pragma GCC optimize("O2")
+#endif
+MIDDLE
+
+awk '
+FNR == 1 {
+	name = FILENAME
+	sub(/.*\//, "", name)
+	printf "\n/* ---- %s ---- */\n\n", name
+}
+/^#include / { next }
+{ print }
+' "$@"

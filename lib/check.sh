@@ -1,0 +1,148 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+#
+# check.sh BUILD TOP
+#
+# What can be said about the built library without running it, as TAP:
+#
+#	- the one-file library and the public headers compile without warnings in
+#	  every dialect, freestanding parts also for RV32
+#	- no function of the library calls the hooks, even when it is compiled with
+#	  -finstrument-functions
+#	- nothing but the API is exported
+#	- the entry hook's usual path is no longer than it shall be
+set -u
+
+build=$1
+top=$2
+CC=${CC:-riscv64-linux-gnu-gcc}
+NM=${NM:-riscv64-linux-gnu-nm}
+OBJDUMP=${OBJDUMP:-${NM%nm}objdump}
+CLANG=${CLANG-clang}
+
+# Instructions from the entry hook's first to its return with seven counters.
+HOOK_MAX=90
+
+dropin=$build/dropin
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+tests=0
+failed=0
+
+# check DESCRIPTION COMMAND...: passes when COMMAND succeeds without output.
+check()
+{
+	what=$1
+	shift
+	tests=$((tests + 1))
+	if "$@" > "$work/out" 2>&1 && ! [ -s "$work/out" ]; then
+		echo "ok $tests $what"
+	else
+		echo "not ok $tests $what"
+		sed 's/^/# /' "$work/out"
+		failed=$((failed + 1))
+	fi
+}
+
+api()
+{
+	sed -n 's/^\t\([a-zA-Z_]*\);$/\1/p' "$top/lib/libsifive-perf.map" | LC_ALL=C sort
+}
+
+# exports FILE NM_OPTION: defined global names must be the API.
+exports()
+{
+	$NM "$2" --defined-only "$1" |
+		awk '$2 ~ /[A-Z]/ && $2 != "A" { sub(/@.*/, "", $3); print $3 }' |
+		LC_ALL=C sort > "$work/exports"
+	api | diff - "$work/exports"
+}
+
+# No mention of the hooks but their own definition, also not in relocations.
+no_hook_calls()
+{
+	$CC "$@" -finstrument-functions -c -o "$work/i.o" "$dropin/sifive_linux_perf.c" &&
+	! $OBJDUMP -dr "$work/i.o" | grep 'R_RISCV.*__cyg_profile'
+}
+
+example_unchanged()
+{
+	cmp "$top/lib/examples/fib.c" "$dropin/fib.c"
+}
+
+headers()
+{
+	for header in sifive_linux_perf.h sifive_linux_trace.h sifive_trace.h; do
+		printf '#include "%s"\n#include "%s"\n' $header $header
+	done > "$work/headers.c"
+	"$@" -I"$top/include" -Wall -Wextra -Wpedantic -fsyntax-only "$work/headers.c"
+}
+
+#
+# Walk from the hook's first instruction along the branches that are not taken to
+# the indirect jump, and from the writer's to its return.
+#
+hook_length()
+{
+	$CC -O2 -c -o "$work/hook.o" "$dropin/sifive_linux_perf.c" || return 1
+	$OBJDUMP -d --no-show-raw-insn -M no-aliases "$work/hook.o" |
+	awk -v max="$HOOK_MAX" '
+	/^[0-9a-f]+ <.*>:$/ {
+		label = $2
+		if (label == "<__cyg_profile_func_enter>:" ||
+		    label == "<write_straight_1_1_4>:")
+			counting = 1
+		next
+	}
+	counting && NF {
+		count++
+		if ($2 ~ /^(c\.)?(jr|jalr|j|jal)$/)
+			counting = 0
+	}
+	END {
+		if (!count || count > max) {
+			print count " instructions, more than " max
+			exit 1
+		}
+		print count > "/dev/stderr"
+	}' 2> "$work/length"
+}
+
+for std in c11 gnu11 c17 gnu17 c2x gnu2x; do
+	for opt in -O0 -O2; do
+		check "one file, $CC -std=$std $opt" \
+			$CC -std=$std $opt -Wall -Wextra -c -o "$work/d.o" "$dropin/sifive_linux_perf.c"
+	done
+	check "headers, $CC -std=$std" headers $CC -std=$std
+done
+for opt in -Os -O3 "-O2 -fPIC" "-O2 -flto" "-O2 -D_FORTIFY_SOURCE=2" -Wpedantic; do
+	# shellcheck disable=SC2086 # several options
+	check "one file, $CC $opt" \
+		$CC $opt -Wall -Wextra -c -o "$work/d.o" "$dropin/sifive_linux_perf.c"
+done
+for std in c99 c++11 c++17 c++20; do
+	language=c
+	[ "${std#c++}" = "$std" ] || language=c++
+	if [ -n "$CLANG" ] && command -v "$CLANG" > /dev/null; then
+		check "headers, $CLANG -std=$std" headers "$CLANG" -x $language -std=$std
+	else
+		tests=$((tests + 1))
+		echo "ok $tests headers, clang -std=$std # SKIP no clang"
+	fi
+done
+check "freestanding writer, rv32imac" \
+	$CC -march=rv32imac -mabi=ilp32 -ffreestanding -Wall -Wextra -fsyntax-only \
+	"$top/lib/record.c" "$top/lib/counter.c"
+check "freestanding writer, rv64imac" \
+	$CC -march=rv64imac -mabi=lp64 -ffreestanding -Wall -Wextra -fsyntax-only \
+	"$top/lib/record.c" "$top/lib/counter.c"
+check "no hook calls, -O0" no_hook_calls -O0
+check "no hook calls, -O2" no_hook_calls -O2
+check "one file exports the API only" exports "$dropin/sifive_linux_perf.o" -g
+check "shared library exports the API only" exports "$build/libsifive-perf.so" -D
+check "example is the manual's" example_unchanged
+check "length of the entry hook" hook_length
+[ -s "$work/length" ] && echo "# $(cat "$work/length") instructions for entry with 7 counters, Delta"
+
+echo "1..$tests"
+[ $failed -eq 0 ]

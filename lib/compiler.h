@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * Attributes that every function of the library carries.
+ *
+ * None of them may be instrumented: a library built with
+ * -finstrument-functions would call its own hooks without end.
+ */
+#ifndef PERF_COMPILER_H
+#define PERF_COMPILER_H
+
+#define PERF_NOTRACE	__attribute__((no_instrument_function))
+
+/* Exported by the shared library, with the version map. */
+#define PERF_API	PERF_NOTRACE __attribute__((visibility("default")))
+
+/* Shared by the library's files, unknown outside. */
+#ifdef PERF_AMALGAMATION
+#define PERF_INTERNAL	PERF_NOTRACE static
+#else
+#define PERF_INTERNAL	PERF_NOTRACE __attribute__((visibility("hidden")))
+#endif
+
+/* Used in one file. */
+#define PERF_LOCAL	PERF_NOTRACE static
+#define PERF_INLINE	PERF_NOTRACE static inline __attribute__((always_inline))
+
+#define PERF_LIKELY(x)		__builtin_expect(!!(x), 1)
+#define PERF_UNLIKELY(x)	__builtin_expect(!!(x), 0)
+
+#endif /* PERF_COMPILER_H */

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * Reading counters from user mode.
+ *
+ * Counter numbers are bit positions of a record's counter mask: 0 cycle, 1 trace
+ * timestamp, 2 instret, n hpmcounter n. A csrr instruction holds its CSR's number,
+ * so there is one function per CSR: as an inline for writers that know their
+ * counters when they are compiled, and in a table for those that do not.
+ */
+#ifndef PERF_COUNTER_H
+#define PERF_COUNTER_H
+
+#include <stdint.h>
+
+#include "compiler.h"
+#include "mmio.h"
+
+#define PERF_COUNTER_MAX	32
+#define PERF_COUNTER_TIMESTAMP	1
+
+/* SBI counter_info: CSR number in bits 11:0, width - 1 in bits 17:12. */
+#define PERF_COUNTER_CSR(info)		((info) & 0xfffu)
+#define PERF_COUNTER_WIDTH(info)	(((info) >> 12 & 0x3fu) + 1)
+
+/* CSR of counter 0 in user mode; counter n has the n-th after it. */
+#define PERF_CSR_CYCLE		0xc00u
+
+/* X(number, CSR, CSR of the upper half on RV32) for each counter with a CSR. */
+#define PERF_COUNTER_CSRS(X) \
+	X(0,  0xc00, 0xc80) \
+	X(2,  0xc02, 0xc82) \
+	X(3,  0xc03, 0xc83) \
+	X(4,  0xc04, 0xc84) \
+	X(5,  0xc05, 0xc85) \
+	X(6,  0xc06, 0xc86) \
+	X(7,  0xc07, 0xc87) \
+	X(8,  0xc08, 0xc88) \
+	X(9,  0xc09, 0xc89) \
+	X(10, 0xc0a, 0xc8a) \
+	X(11, 0xc0b, 0xc8b) \
+	X(12, 0xc0c, 0xc8c) \
+	X(13, 0xc0d, 0xc8d) \
+	X(14, 0xc0e, 0xc8e) \
+	X(15, 0xc0f, 0xc8f) \
+	X(16, 0xc10, 0xc90) \
+	X(17, 0xc11, 0xc91) \
+	X(18, 0xc12, 0xc92) \
+	X(19, 0xc13, 0xc93) \
+	X(20, 0xc14, 0xc94) \
+	X(21, 0xc15, 0xc95) \
+	X(22, 0xc16, 0xc96) \
+	X(23, 0xc17, 0xc97) \
+	X(24, 0xc18, 0xc98) \
+	X(25, 0xc19, 0xc99) \
+	X(26, 0xc1a, 0xc9a) \
+	X(27, 0xc1b, 0xc9b) \
+	X(28, 0xc1c, 0xc9c) \
+	X(29, 0xc1d, 0xc9d) \
+	X(30, 0xc1e, 0xc9e) \
+	X(31, 0xc1f, 0xc9f)
+
+#if defined(PERF_COUNTER_MOCK)
+
+PERF_INTERNAL uint64_t perf_counter_mock(unsigned int number);
+
+#define PERF_COUNTER_BODY(number, low, high)				\
+	return perf_counter_mock(number)
+
+#elif defined(__riscv) && __riscv_xlen == 64
+
+#define PERF_COUNTER_BODY(number, low, high)				\
+	uint64_t value;							\
+									\
+	__asm__ volatile("csrr %0, " #low : "=r"(value));		\
+	return value
+
+#elif defined(__riscv)
+
+/* The lower half may carry into the upper one between two reads. */
+#define PERF_COUNTER_BODY(number, low, high)				\
+	uint32_t upper, lower, again;					\
+									\
+	do {								\
+		__asm__ volatile("csrr %0, " #high "\n\t"		\
+				 "csrr %1, " #low "\n\t"		\
+				 "csrr %2, " #high			\
+				 : "=&r"(upper), "=&r"(lower),		\
+				   "=r"(again));			\
+	} while (upper != again);					\
+	return (uint64_t)upper << 32 | lower
+
+#else
+#error "counters are RISC-V control and status registers: use a RISC-V compiler"
+#endif
+
+#define PERF_COUNTER_DEFINE(number, low, high)				\
+PERF_INLINE uint64_t perf_counter_csr_##number(void)			\
+{									\
+	PERF_COUNTER_BODY(number, low, high);				\
+}
+PERF_COUNTER_CSRS(PERF_COUNTER_DEFINE)
+#undef PERF_COUNTER_DEFINE
+
+/*
+ * The trace timestamp, in ticks. @ts points to tsLower, which tsUpper follows.
+ * The lower half may carry into the upper one between two reads.
+ */
+PERF_INLINE uint64_t perf_counter_timestamp(const volatile uint32_t *ts)
+{
+	uint32_t upper, lower;
+
+	do {
+		upper = perf_mmio_read32(&ts[1]);
+		lower = perf_mmio_read32(&ts[0]);
+	} while (PERF_UNLIKELY(upper != perf_mmio_read32(&ts[1])));
+
+	return (uint64_t)upper << 32 | lower;
+}
+
+/* Reads one counter; @ts as above, used by the timestamp alone. */
+typedef uint64_t perf_counter_reader(const volatile uint32_t *ts);
+
+/**
+ * perf_counter_reader_of - the function that reads a counter
+ * @number:	counter number, 0 to 31
+ *
+ * The function traps (SIGILL) unless the kernel lets user mode read that CSR:
+ * scounteren and mcounteren have bit @number set.
+ */
+PERF_INTERNAL perf_counter_reader *perf_counter_reader_of(unsigned int number);
+
+/**
+ * perf_counter_mask - the values a counter can have, as a mask
+ * @info:	its SBI counter_info
+ */
+PERF_INTERNAL uint64_t perf_counter_mask(uint32_t info);
+
+#endif /* PERF_COUNTER_H */

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "error.h"
+
+/* Holds a path, an explanation and the kernel's message. */
+#define ERROR_LEN	512
+
+static __thread char text[ERROR_LEN];
+
+enum verbosity {
+	SILENT,
+	ERRORS,
+	NOTICES,
+};
+
+PERF_LOCAL enum verbosity verbosity(void)
+{
+	const char *value = getenv("SIFIVE_TRACE_VERBOSE");
+
+	if (!value || !*value)
+		return ERRORS;
+	return strcmp(value, "0") ? NOTICES : SILENT;
+}
+
+PERF_LOCAL void print(enum verbosity least, const char *call, const char *what)
+{
+	if (verbosity() >= least)
+		dprintf(STDERR_FILENO, "sifive-perf: %s%s\n", call, what);
+}
+
+PERF_INTERNAL void perf_error_clear(void)
+{
+	text[0] = '\0';
+}
+
+PERF_INTERNAL const char *perf_error_text(void)
+{
+	return text;
+}
+
+PERF_INTERNAL int perf_error(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	return -1;
+}
+
+/* Add to the text; returns where that begins. */
+PERF_LOCAL PERF_PRINTF(1, 0) const char *append(const char *format, va_list args)
+{
+	size_t used = strlen(text);
+
+	vsnprintf(text + used, sizeof(text) - used, format, args);
+	return text + used;
+}
+
+PERF_INTERNAL void perf_error_add(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	append(format, args);
+	va_end(args);
+}
+
+PERF_INTERNAL void perf_error_print(const char *call)
+{
+	print(ERRORS, call, text);
+}
+
+PERF_INTERNAL void perf_notice(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	print(NOTICES, "", append(format, args));
+	va_end(args);
+}
+
+PERF_INTERNAL void perf_warning(const char *format, ...)
+{
+	va_list args;
+
+	if (text[0])
+		perf_error_add("; ");
+	va_start(args, format);
+	print(ERRORS, "", append(format, args));
+	va_end(args);
+}

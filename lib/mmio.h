@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * Accesses to the stimulus page.
+ *
+ * An ITC stimulus register tells the size of a value by the offset of the store:
+ * 32 bits at 0, 16 bits at 2, 8 bits at 3. The order of these stores is the order
+ * of the messages; the page is I/O memory and volatile keeps the compiler to it.
+ */
+#ifndef PERF_MMIO_H
+#define PERF_MMIO_H
+
+#include <stdint.h>
+
+#include "compiler.h"
+
+#ifdef PERF_MMIO_MOCK
+
+PERF_INTERNAL void perf_stimulus32(volatile uint32_t *stimulus, uint32_t value);
+PERF_INTERNAL void perf_stimulus16(volatile uint32_t *stimulus, uint16_t value);
+PERF_INTERNAL void perf_stimulus8(volatile uint32_t *stimulus, uint8_t value);
+PERF_INTERNAL uint32_t perf_mmio_read32(const volatile uint32_t *reg);
+
+#else
+
+/*
+ * In assembly, as a compiler extends the sign of what it stores to a volatile
+ * object, one instruction for nothing each time.
+ */
+PERF_INLINE void perf_stimulus32(volatile uint32_t *stimulus, uint32_t value)
+{
+	__asm__ volatile("sw %z1, 0(%0)" : : "r"(stimulus), "rJ"(value) : "memory");
+}
+
+PERF_INLINE void perf_stimulus16(volatile uint32_t *stimulus, uint16_t value)
+{
+	__asm__ volatile("sh %z1, 2(%0)" : : "r"(stimulus), "rJ"(value) : "memory");
+}
+
+PERF_INLINE void perf_stimulus8(volatile uint32_t *stimulus, uint8_t value)
+{
+	__asm__ volatile("sb %z1, 3(%0)" : : "r"(stimulus), "rJ"(value) : "memory");
+}
+
+PERF_INLINE uint32_t perf_mmio_read32(const volatile uint32_t *reg)
+{
+	return *reg;
+}
+
+#endif
+
+#endif /* PERF_MMIO_H */
