@@ -24,17 +24,18 @@ die() {
 }
 
 # step NAME COMMAND...: run a command that may take long, its output in a log.
-# Prints what runs, then how long it took; a failure shows the end of the log.
+# Says on standard error what runs, then how long it took; a failure shows the
+# end of the log.
 step() {
 	local label=$1 log start rc=0 tick
 	shift
 	log=$logs/$(printf '%s' "$label" | tr -c 'a-zA-Z0-9.\n' '-').log
 	start=$SECONDS
-	printf '  %-52s ' "$label"
+	printf '  %-52s ' "$label" >&2
 	(
-		# The sleep must not hold on to our output when it is over.
+		# The sleep must not hold on to our output when the step is over.
 		while sleep 60 >/dev/null 2>&1; do
-			printf '[%d s] ' $((SECONDS - start))
+			printf '[%d s] ' $((SECONDS - start)) >&2
 		done
 	) &
 	tick=$!
@@ -46,11 +47,11 @@ step() {
 	kill "$tick" 2>/dev/null || true
 	wait "$tick" 2>/dev/null || true
 	if [ "$rc" -ne 0 ]; then
-		printf 'failed after %d s\n' $((SECONDS - start))
+		printf 'failed after %d s\n' $((SECONDS - start)) >&2
 		tail -n 30 "$log" >&2
 		die "$label failed; the whole log: $log"
 	fi
-	printf '%4d s\n' $((SECONDS - start))
+	printf '%4d s\n' $((SECONDS - start)) >&2
 }
 
 # digest FILE-OR-TEXT...: a short name for everything that a build depends on.
@@ -59,6 +60,18 @@ digest() {
 	for a; do
 		if [ -f "$a" ]; then cat "$a"; else printf '%s\n' "$a"; fi
 	done | sha256sum | cut -c1-12
+}
+
+# version PACKAGE, source_version PACKAGE: the newest in the suite. Reads all of
+# apt's answer: a pipe closed early would count as a failure.
+version() {
+	apt-cache "${aptopts[@]}" show "$1" |
+		awk '/^Version:/ && !v { v = $2 } END { print v }'
+}
+
+source_version() {
+	apt-cache "${aptopts[@]}" showsrc "$1" |
+		awk '/^Version:/ && !v { v = $2 } END { print v }'
 }
 
 # publish TMPDIR FINAL: a finished directory appears whole or not at all.
@@ -85,10 +98,18 @@ mirror() {
 	local uri
 	uri=$(apt-get indextargets --format '$(REPO_URI) $(COMPONENT) $(SUITE)' \
 		'Created-By: Packages' 2>/dev/null |
-		awk '$2 == "main" && $3 !~ /security|updates|backports/ &&
-		     $1 ~ /debian\/?$/ { print $1; exit }')
+		awk '!uri && $2 == "main" && $1 ~ /debian\/?$/ &&
+		     $3 !~ /security|updates|backports/ { uri = $1 }
+		     END { print uri }')
 	[ -n "$uri" ] || die "no Debian mirror in the machine's apt configuration"
 	printf '%s\n' "${uri%/}"
+}
+
+# Lists older than this many minutes are fetched anew.
+lists_age=1440
+
+apt_state_fresh() {
+	[ -n "$(find "$aptdir/sources.list" -mmin "-$lists_age" 2>/dev/null)" ]
 }
 
 apt_state() {
@@ -99,8 +120,10 @@ apt_state() {
 		deb [arch=amd64,riscv64] $uri $suite main
 		deb-src $uri $suite main
 	LIST
-	mv "$aptdir/sources.list.new" "$aptdir/sources.list"
-	apt-get "${aptopts[@]}" -q update
+	# The list's own date tells when the last update succeeded.
+	rm -f "$aptdir/sources.list"
+	cp "$aptdir/sources.list.new" "$aptdir/sources.list"
+	apt-get "${aptopts[@]}" -q update || { rm "$aptdir/sources.list"; return 1; }
 }
 
 # debs DIR PACKAGE...: download packages (cached) and unpack them into DIR.
@@ -111,15 +134,16 @@ debs() {
 	for pkg; do
 		local name ver file
 		read -r name ver < <(apt-cache "${aptopts[@]}" show "$pkg" |
-			awk '/^Package:/ {p=$2} /^Version:/ {print p, $2; exit}')
+			awk '/^Package:/ && !p { p = $2 } /^Version:/ && !v { v = $2 }
+			     END { print p, v }')
 		[ -n "${ver:-}" ] || die "no package $pkg in $suite"
 		file=$(find "$cache/debs" -name "${name}_${ver//:/%3a}_*.deb" \
-			\( -name "*_${pkg##*:}.deb" -o -name '*_all.deb' \) | head -n 1)
+			\( -name "*_${pkg##*:}.deb" -o -name '*_all.deb' \) -print -quit)
 		if [ -z "$file" ]; then
 			(cd "$cache/debs" &&
 				apt-get "${aptopts[@]}" -q download "$pkg")
 			file=$(find "$cache/debs" -name "${name}_${ver//:/%3a}_*.deb" \
-				\( -name "*_${pkg##*:}.deb" -o -name '*_all.deb' \) | head -n 1)
+				\( -name "*_${pkg##*:}.deb" -o -name '*_all.deb' \) -print -quit)
 		fi
 		dpkg -x "$file" "$dir"
 	done

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # The board's software: Debian's stock riscv64 kernel with its headers, OpenSBI,
 # busybox, and from the kernel's source package the pieces that builds and tests
-# use (kselftest, checkpatch). Prints the directory on its last line:
+# use (kselftest, checkpatch). Prints the directory:
 #
 #	vmlinux		the stock kernel		headers/	to build modules
 #	fw_dynamic.bin	OpenSBI				modules/	9p, decompressed
@@ -11,10 +11,6 @@
 #	kernel.env	versions of all of it
 
 . "$(dirname "$0")/common.sh"
-
-pkgversion() {
-	apt-cache "${aptopts[@]}" show "$1" | awk '/^Version:/ {print $2; exit}'
-}
 
 fetch_binaries() {
 	debs "$out.tmp/root" "linux-image-$release:riscv64" \
@@ -75,20 +71,20 @@ own_modpost() {
 
 write_env() {
 	cat >"$out.tmp/kernel.env" <<-ENV
-		kernel $(pkgversion "linux-image-$release:riscv64")
-		opensbi $(pkgversion opensbi)
-		busybox $(pkgversion busybox-static:riscv64)
+		kernel $(version "linux-image-$release:riscv64")
+		opensbi $(version opensbi)
+		busybox $(version busybox-static:riscv64)
 	ENV
 }
 
 release=$(apt-cache "${aptopts[@]}" depends linux-image-riscv64:riscv64 |
-	sed -n 's/.*Depends: linux-image-\(.*-riscv64\).*/\1/p' | head -n 1)
+	sed -n 's/.*Depends: linux-image-\(.*-riscv64\).*/\1/p')
 [ -n "$release" ] || die "$suite has no linux-image-riscv64"
 common=${release%-riscv64}
 series=$(printf '%s' "$release" | cut -d. -f1,2)
-key=$(digest "$release" "$(pkgversion "linux-image-$release:riscv64")" \
-	"$(pkgversion opensbi)" "$(declare -f fetch_binaries fetch_source \
-	relocate_headers own_modpost write_env)")
+key=$(digest "$release" "$(version "linux-image-$release:riscv64")" \
+	"$(version opensbi)" "$(declare -f fetch_binaries fetch_source \
+	relocate_headers own_modpost)")
 out=$cache/kernel-$key
 
 if [ ! -d "$out" ]; then

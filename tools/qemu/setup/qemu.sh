@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # The emulator: Debian's QEMU source with our device model built in.
 #
-# Prints the path of the binary on its last line. The source tree and its
+# Prints the path of the binary. The source tree and its
 # objects stay in the cache, so an edited model costs one file and a link;
 # the finished binary is named after everything it was made from.
 
@@ -10,10 +10,6 @@
 
 model=$top/tools/qemu/model
 devices=sifive-trace
-
-qemu_version() {
-	apt-cache "${aptopts[@]}" showsrc qemu | awk '/^Version:/ {print $2; exit}'
-}
 
 fetch_source() {
 	mkdir -p "$cache/src"
@@ -80,8 +76,8 @@ build() {
 	ninja -C "$tree/build" -j "$jobs" qemu-system-riscv64
 }
 
-version=$(qemu_version)
-mesonver=$(apt-cache "${aptopts[@]}" show meson | awk '/^Version:/ {print $2; exit}')
+version=$(source_version qemu)
+mesonver=$(version meson)
 recipe=$(digest "$version" "$mesonver" "$(declare -f hook_tree configure_tree)")
 tree=$cache/qemu-$recipe
 models=$(cd "$model" && find . -type f | sort | xargs sha256sum | digest "$(cat)")

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The encoder's FIFO: it drains message by message in its time, shows its
+ * level and whether it can take more, and when it is full either stalls the
+ * core or loses messages and then says so, with the time in full again.
+ */
+#include "kselftest_harness.h"
+#include "board.h"
+
+/* The smallest FIFO; a byte leaves in one tick of the timestamps. */
+#define TICK	100
+#define DEPTH	76
+#define ENCODER	"-device sifive-trace-encoder,id=te0,addr=0x11000000,sinks=sba," \
+		"ts-type=bus,fifo-depth=76,drain-ns=100"
+
+FIXTURE(fifo)
+{
+	struct board b;
+};
+
+/* Trace is on at t = 1, with timestamps in sync messages only. */
+FIXTURE_SETUP(fifo)
+{
+	board_start(&self->b, ENCODER);
+	setup_encoder(&self->b, TE, TS_ENABLE | TS_COUNT | TS_RESET);
+	sink_window(&self->b, TE, BUFFER, 4096, 4);
+	step(&self->b, TICK);
+}
+
+FIXTURE_TEARDOWN(fifo)
+{
+	board_stop(&self->b);
+}
+
+#define ON_BYTES	"8c 00 09 07 "
+
+/* Four bytes: "1c 01 xx 07". */
+static void message(struct board *b, unsigned int x)
+{
+	wr(b, TE + STIMULUS(0), 0x40 | x);
+}
+
+/* Fill to the last byte: trace on has four, 18 messages have the rest. */
+static void fill(struct board *b, uint32_t control)
+{
+	unsigned int i;
+
+	wr(b, TE + CONTROL, control);
+	for (i = 0; i < 18; i++)
+		message(b, i);
+}
+
+/* That, and after it the bytes of more. */
+static const char *filled(const char *more)
+{
+	static char text[3 * 256];
+	char *p = text;
+	unsigned int i;
+
+	p += sprintf(p, "%s", ON_BYTES);
+	for (i = 0; i < 18; i++)
+		p += sprintf(p, "1c 01 %02x 07 ", i << 2);
+	sprintf(p, "%s", more);
+	return text;
+}
+
+static const char *written(struct board *b)
+{
+	return memory(b, BUFFER, rd(b, TE + SINK_WP) - BUFFER);
+}
+
+TEST_F(fifo, level_follows_time)
+{
+	wr(&self->b, TE + CONTROL, ON);
+	EXPECT_EQ(4, rd(&self->b, TE + FIFO_LEVEL));
+	message(&self->b, 1);
+	EXPECT_EQ(8, rd(&self->b, TE + FIFO_LEVEL));
+	EXPECT_EQ(0, rd(&self->b, TE + CONTROL) & EMPTY);
+	step(&self->b, 4 * TICK - 1);
+	EXPECT_EQ(8, rd(&self->b, TE + FIFO_LEVEL));
+	EXPECT_EQ(BUFFER, rd(&self->b, TE + SINK_WP));
+	step(&self->b, 1);
+	EXPECT_EQ(4, rd(&self->b, TE + FIFO_LEVEL));
+	EXPECT_EQ(BUFFER + 4, rd(&self->b, TE + SINK_WP));
+	step(&self->b, 4 * TICK);
+	EXPECT_EQ(0, rd(&self->b, TE + FIFO_LEVEL));
+	EXPECT_EQ(EMPTY, rd(&self->b, TE + CONTROL) & EMPTY);
+	EXPECT_STREQ(ON_BYTES "1c 01 04 07", written(&self->b));
+	EXPECT_EQ(2, stat(&self->b, "te0", "stat-messages"));
+}
+
+/* A read of a stimulus register is 0 while the longest message has no room. */
+TEST_F(fifo, ready)
+{
+	unsigned int i;
+
+	wr(&self->b, TE + CONTROL, ON);
+	for (i = 0; i < 18; i++) {
+		EXPECT_EQ(4 + 4 * i <= DEPTH - 38,
+			  rd(&self->b, TE + STIMULUS(i)));
+		message(&self->b, i);
+	}
+	step(&self->b, DEPTH * TICK);
+	EXPECT_EQ(1, rd(&self->b, TE + STIMULUS(31)));
+	EXPECT_EQ(0, rd(&self->b, TE + CONTROL) & LOST);
+}
+
+TEST_F(fifo, overflow)
+{
+	fill(&self->b, ON);
+	EXPECT_EQ(DEPTH, rd(&self->b, TE + FIFO_LEVEL));
+	EXPECT_EQ(0, rd(&self->b, TE + CONTROL) & LOST);
+	message(&self->b, 40);
+	EXPECT_EQ(LOST, rd(&self->b, TE + CONTROL) & LOST);
+	message(&self->b, 41);
+	/* Room for a message, but not yet for telling that some were lost. */
+	step(&self->b, 40 * TICK);
+	EXPECT_EQ(0, rd(&self->b, TE + STIMULUS(0)));
+	message(&self->b, 42);
+	EXPECT_EQ(18, rd(&self->b, TE + WORD_COUNT));
+	step(&self->b, 36 * TICK);
+	EXPECT_EQ(10, rd(&self->b, TE + FIFO_LEVEL));
+	EXPECT_EQ(1, rd(&self->b, TE + STIMULUS(0)));
+	message(&self->b, 43);
+	step(&self->b, 14 * TICK);
+	/* Error at t = 77: ETYPE 0, ECODE 0x20, 1 ^ 77; then 77 in full. */
+	EXPECT_STREQ(filled("20 00 21 30 07 8c 00 09 34 07 1c 01"),
+		     (step(&self->b, FLUSH_NS), written(&self->b)));
+	EXPECT_EQ(1, stat(&self->b, "te0", "stat-overflows"));
+	EXPECT_EQ(3, stat(&self->b, "te0", "stat-dropped"));
+	EXPECT_EQ(0, stat(&self->b, "te0", "stat-stalls"));
+
+	/* Cleared by writing 0, not by writing 1. */
+	wr(&self->b, TE + CONTROL, ON | LOST);
+	EXPECT_EQ(LOST, rd(&self->b, TE + CONTROL) & LOST);
+	wr(&self->b, TE + CONTROL, ON);
+	EXPECT_EQ(0, rd(&self->b, TE + CONTROL) & LOST);
+	wr(&self->b, TE + CONTROL, ON | LOST);
+	EXPECT_EQ(0, rd(&self->b, TE + CONTROL) & LOST);
+}
+
+/* Stopping while messages are being lost does not hide the loss. */
+TEST_F(fifo, overflow_until_the_end)
+{
+	fill(&self->b, ON);
+	message(&self->b, 40);
+	wr(&self->b, TE + CONTROL, OFF);
+	step(&self->b, DEPTH * TICK + 1000 - 1);
+	EXPECT_EQ(0, rd(&self->b, TE + CONTROL) & EMPTY);
+	step(&self->b, 1);
+	EXPECT_EQ(EMPTY, rd(&self->b, TE + CONTROL) & EMPTY);
+	/* t = 87 = 0x57 */
+	EXPECT_STREQ(filled("20 00 21 58 07 8c 00 0d 5c 07 ff ff"),
+		     written(&self->b));
+}
+
+TEST_F(fifo, stall)
+{
+	fill(&self->b, ON | STALL);
+	message(&self->b, 18);
+	EXPECT_EQ(LOST, rd(&self->b, TE + CONTROL) & LOST);
+	EXPECT_EQ(DEPTH, rd(&self->b, TE + FIFO_LEVEL));
+	EXPECT_EQ(BUFFER + 4, rd(&self->b, TE + SINK_WP));
+	message(&self->b, 19);
+	EXPECT_EQ(20, rd(&self->b, TE + WORD_COUNT));
+	step(&self->b, DEPTH * TICK);
+	EXPECT_STREQ(filled("1c 01 48 07 1c 01 4c 07"), written(&self->b));
+	EXPECT_EQ(2, stat(&self->b, "te0", "stat-stalls"));
+	EXPECT_EQ(0, stat(&self->b, "te0", "stat-overflows"));
+	EXPECT_EQ(0, stat(&self->b, "te0", "stat-dropped"));
+	wr(&self->b, TE + CONTROL, ON | STALL);
+	EXPECT_EQ(0, rd(&self->b, TE + CONTROL) & LOST);
+}
+
+/* Disabled, it still delivers what it holds: level x drain-ns + flush-ns. */
+TEST_F(fifo, flush)
+{
+	wr(&self->b, TE + CONTROL, ON);
+	message(&self->b, 0);
+	wr(&self->b, TE + CONTROL, OFF);
+	message(&self->b, 1);
+	EXPECT_EQ(12, rd(&self->b, TE + FIFO_LEVEL));
+	step(&self->b, 12 * TICK + 1000 - 1);
+	EXPECT_EQ(0, rd(&self->b, TE + CONTROL) & EMPTY);
+	step(&self->b, 1);
+	EXPECT_EQ(EMPTY, rd(&self->b, TE + CONTROL) & EMPTY);
+	EXPECT_EQ(0, rd(&self->b, TE + FIFO_LEVEL));
+	EXPECT_STREQ(ON_BYTES "1c 01 00 07 8c 00 0d 07", written(&self->b));
+}
+
+TEST_F(fifo, reset_empties)
+{
+	fill(&self->b, ON);
+	message(&self->b, 40);
+	wr(&self->b, TE + CONTROL, 0);
+	EXPECT_EQ(0, rd(&self->b, TE + FIFO_LEVEL));
+	EXPECT_EQ(1, rd(&self->b, TE + STIMULUS(0)));
+	step(&self->b, 100 * TICK);
+	EXPECT_EQ(0, stat(&self->b, "te0", "stat-sink-bytes"));
+}
+
+/* The own sink fills and stops: what the FIFO holds is lost, and counted. */
+TEST_F(fifo, stop_on_wrap)
+{
+	sink_window(&self->b, TE, BUFFER, 8, 4);
+	fill(&self->b, ON | STOP_ON_WRAP);
+	step(&self->b, 8 * TICK);
+	EXPECT_EQ(EMPTY, rd(&self->b, TE + CONTROL) & (EMPTY | ENABLE));
+	EXPECT_EQ(0, rd(&self->b, TE + FIFO_LEVEL));
+	EXPECT_EQ(17, stat(&self->b, "te0", "stat-dropped"));
+	EXPECT_EQ(2, stat(&self->b, "te0", "stat-messages"));
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,425 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The own sinks put the encoder's bytes where the driver will look for them:
+ * words of every width in memory and SRAM, the write pointer and its wrapped
+ * bit, ring and stop-on-wrap, padding, the 4 GiB window, and what happens
+ * when a word or a message cannot be delivered.
+ */
+#include "kselftest_harness.h"
+#include "board.h"
+
+#define ENCODER "-device sifive-trace-encoder,id=te0,addr=0x11000000"
+
+/* "8c 00 0b" for trace on, then "1c 01 xx 07" each, then "8c 00 0f" for off. */
+static void message(struct board *b, unsigned int x)
+{
+	wr(b, TE + STIMULUS(0), 0x40 | x);
+}
+
+/* What on, n messages and off give, padded to words; hex as memory() has it. */
+static const char *stream(unsigned int n, unsigned int word, bool off)
+{
+	static char text[3 * 256 + 16];
+	unsigned int i, len = 3;
+	char *p = text;
+
+	p += sprintf(p, "8c 00 0b ");
+	for (i = 0; i < n; i++, len += 4)
+		p += sprintf(p, "1c 01 %02x 07 ", i << 2);
+	if (off) {
+		p += sprintf(p, "8c 00 0f ");
+		for (len += 3; len % word; len++)
+			p += sprintf(p, "ff ");
+	}
+	p[-1] = 0;
+	return text;
+}
+
+/* The n bytes that begin at byte from of a hex text. */
+static const char *part(const char *text, unsigned int from, unsigned int n)
+{
+	static char cut[3 * 256];
+
+	snprintf(cut, 3 * n, "%s", text + 3 * from);
+	return cut;
+}
+
+FIXTURE(word)
+{
+	struct board b;
+};
+
+FIXTURE_VARIANT(word)
+{
+	unsigned int bytes;
+};
+
+FIXTURE_VARIANT_ADD(word, bytes4) { .bytes = 4 };
+FIXTURE_VARIANT_ADD(word, bytes8) { .bytes = 8 };
+FIXTURE_VARIANT_ADD(word, bytes16) { .bytes = 16 };
+FIXTURE_VARIANT_ADD(word, bytes32) { .bytes = 32 };
+
+FIXTURE_SETUP(word)
+{
+	char args[256];
+
+	sprintf(args, ENCODER ",sinks=sba+sram,sram-size=256,flush-ns=0,sink-bytes=%u",
+		variant->bytes);
+	board_start(&self->b, args);
+	setup_encoder(&self->b, TE, 0);
+	memory_fill(&self->b, BUFFER - 64, 512, 0xaa);
+}
+
+FIXTURE_TEARDOWN(word)
+{
+	board_stop(&self->b);
+}
+
+TEST_F(word, registers_are_aligned_to_the_word)
+{
+	wr(&self->b, TE + SINK_BASE, 0xffffffff);
+	wr(&self->b, TE + SINK_LIMIT, 0xffffffff);
+	wr(&self->b, TE + SINK_WP, 0xffffffff);
+	EXPECT_EQ(-variant->bytes, rd(&self->b, TE + SINK_BASE));
+	EXPECT_EQ(-variant->bytes, rd(&self->b, TE + SINK_LIMIT));
+	EXPECT_EQ(-variant->bytes | WRAPPED, rd(&self->b, TE + SINK_WP));
+}
+
+/* Bytes wait for a full word; disabling fills the last one with idle. */
+TEST_F(word, memory_gets_whole_words)
+{
+	unsigned int w = variant->bytes, n = w / 4, i;
+
+	sink_window(&self->b, TE, BUFFER, 256, w);
+	wr(&self->b, TE + CONTROL, ON);
+	for (i = 0; i < n; i++) {
+		EXPECT_EQ(BUFFER, rd(&self->b, TE + SINK_WP));
+		EXPECT_EQ(0xaa, rd8(&self->b, BUFFER));
+		EXPECT_EQ(0, rd(&self->b, TE + CONTROL) & EMPTY);
+		message(&self->b, i);
+	}
+	EXPECT_EQ(BUFFER + w, rd(&self->b, TE + SINK_WP));
+	EXPECT_STREQ(part(stream(n, w, false), 0, w),
+		     memory(&self->b, BUFFER, w));
+	EXPECT_EQ(0xaa, rd8(&self->b, BUFFER + w));
+	EXPECT_EQ(0xaa, rd8(&self->b, BUFFER - 1));
+
+	wr(&self->b, TE + CONTROL, OFF);
+	EXPECT_EQ(EMPTY, rd(&self->b, TE + CONTROL) & EMPTY);
+	i = (3 + w + 3 + w - 1) / w * w;
+	EXPECT_EQ(BUFFER + i, rd(&self->b, TE + SINK_WP));
+	EXPECT_STREQ(stream(n, w, true), memory(&self->b, BUFFER, i));
+	EXPECT_EQ(0xaa, rd8(&self->b, BUFFER + i));
+	EXPECT_EQ(i, stat(&self->b, "te0", "stat-sink-bytes"));
+}
+
+/* The word written at the limit sets WP to base, wrapped; the ring goes on. */
+TEST_F(word, ring)
+{
+	unsigned int w = variant->bytes, n = 3 * w / 4, i;
+	const char *all;
+
+	sink_window(&self->b, TE, BUFFER, 2 * w, w);
+	wr(&self->b, TE + CONTROL, ON);
+	for (i = 0; i < n; i++) {
+		message(&self->b, i);
+		if (3 + 4 * (i + 1) < 2 * w)
+			EXPECT_EQ(0, rd(&self->b, TE + SINK_WP) & WRAPPED);
+	}
+	EXPECT_EQ((BUFFER + w) | WRAPPED, rd(&self->b, TE + SINK_WP));
+	all = stream(n, w, false);
+	EXPECT_STREQ(part(all, 2 * w, w), memory(&self->b, BUFFER, w));
+	EXPECT_STREQ(part(all, w, w), memory(&self->b, BUFFER + w, w));
+	EXPECT_EQ(0xaa, rd8(&self->b, BUFFER + 2 * w));
+	EXPECT_EQ(0xaa, rd8(&self->b, BUFFER - 1));
+	EXPECT_EQ(ENABLE, rd(&self->b, TE + CONTROL) & ENABLE);
+}
+
+/* The first fill ends the trace, in the middle of a message if need be. */
+TEST_F(word, stop_on_wrap)
+{
+	unsigned int w = variant->bytes, n = 2 * w / 4, i;
+	uint32_t control;
+
+	sink_window(&self->b, TE, BUFFER, 2 * w, w);
+	wr(&self->b, TE + CONTROL, ON | STOP_ON_WRAP);
+	for (i = 0; i < n; i++) {
+		EXPECT_EQ(ENABLE, rd(&self->b, TE + CONTROL) & ENABLE);
+		message(&self->b, i);
+	}
+	control = rd(&self->b, TE + CONTROL);
+	EXPECT_EQ(0, control & ENABLE);
+	EXPECT_EQ(TRACING | EMPTY, control & (TRACING | EMPTY | SINK_ERROR));
+	EXPECT_EQ(BUFFER | WRAPPED, rd(&self->b, TE + SINK_WP));
+	EXPECT_STREQ(part(stream(n, w, false), 0, 2 * w),
+		     memory(&self->b, BUFFER, 2 * w));
+	EXPECT_EQ(1, stat(&self->b, "te0", "stat-dropped"));
+	EXPECT_EQ(n, stat(&self->b, "te0", "stat-messages"));
+
+	message(&self->b, 0);
+	wr(&self->b, TE + CONTROL, OFF | STOP_ON_WRAP);
+	EXPECT_EQ(BUFFER | WRAPPED, rd(&self->b, TE + SINK_WP));
+	EXPECT_EQ(0xaa, rd8(&self->b, BUFFER + 2 * w));
+	EXPECT_EQ(2 * w, stat(&self->b, "te0", "stat-sink-bytes"));
+
+	/* After a new start it fills, and stops, again. */
+	sink_window(&self->b, TE, BUFFER, 2 * w, w);
+	wr(&self->b, TE + CONTROL, ON | STOP_ON_WRAP);
+	EXPECT_EQ(ENABLE, rd(&self->b, TE + CONTROL) & ENABLE);
+	for (i = 0; i < n; i++)
+		message(&self->b, i);
+	EXPECT_EQ(0, rd(&self->b, TE + CONTROL) & ENABLE);
+	EXPECT_EQ(4 * w, stat(&self->b, "te0", "stat-sink-bytes"));
+}
+
+/* Size by writing ones to WP; contents by RP and Data. */
+TEST_F(word, sram)
+{
+	unsigned int w = variant->bytes, i;
+	char got[3 * 256], *p = got;
+
+	wr(&self->b, TE + CONTROL, ACTIVE | SINK(SRAM));
+	wr(&self->b, TE + SINK_WP, 0xffffffff);
+	EXPECT_EQ(256, (rd(&self->b, TE + SINK_WP) & ~WRAPPED) + w);
+	EXPECT_EQ(WRAPPED, rd(&self->b, TE + SINK_WP) & WRAPPED);
+	wr(&self->b, TE + SINK_BASE, 0xffffffff);
+	wr(&self->b, TE + SINK_BASE_HIGH, 0xffffffff);
+	wr(&self->b, TE + SINK_LIMIT, 0);
+	EXPECT_EQ(0, rd(&self->b, TE + SINK_BASE));
+	EXPECT_EQ(0, rd(&self->b, TE + SINK_BASE_HIGH));
+	EXPECT_EQ(256 - w, rd(&self->b, TE + SINK_LIMIT));
+
+	wr(&self->b, TE + SINK_WP, 0);
+	wr(&self->b, TE + CONTROL, ON | SINK(SRAM));
+	for (i = 0; i < 8; i++)
+		message(&self->b, i);
+	wr(&self->b, TE + CONTROL, OFF | SINK(SRAM));
+	EXPECT_EQ((38 + w - 1) / w * w, rd(&self->b, TE + SINK_WP));
+	wr(&self->b, TE + SINK_RP, 0);
+	for (i = 0; i < 38; i += 4) {
+		uint32_t data = rd(&self->b, TE + SINK_DATA);
+
+		p += sprintf(p, "%02x %02x %02x %02x ", data & 0xff,
+			     data >> 8 & 0xff, data >> 16 & 0xff, data >> 24);
+		EXPECT_EQ(i + 4, rd(&self->b, TE + SINK_RP));
+	}
+	got[3 * 40 - 1] = 0;
+	EXPECT_STREQ(part(stream(8, 8, true), 0, 40), got);
+	EXPECT_EQ(0xaa, rd8(&self->b, BUFFER));
+	EXPECT_EQ(0, stat(&self->b, "te0", "stat-violations"));
+}
+
+TEST_F(word, sram_ring_and_stop)
+{
+	unsigned int i;
+
+	wr(&self->b, TE + CONTROL, ON | SINK(SRAM));
+	for (i = 0; i < 64; i++)
+		message(&self->b, i);
+	EXPECT_EQ(WRAPPED, rd(&self->b, TE + SINK_WP));
+	wr(&self->b, TE + CONTROL, OFF | SINK(SRAM));
+	wr(&self->b, TE + SINK_WP, 0);
+	wr(&self->b, TE + CONTROL, ON | SINK(SRAM) | STOP_ON_WRAP);
+	for (i = 0; i < 64; i++)
+		message(&self->b, i);
+	EXPECT_EQ(0, rd(&self->b, TE + CONTROL) & ENABLE);
+	EXPECT_EQ(WRAPPED, rd(&self->b, TE + SINK_WP));
+	/* RP runs round at the end. */
+	wr(&self->b, TE + SINK_RP, 252);
+	rd(&self->b, TE + SINK_DATA);
+	EXPECT_EQ(0, rd(&self->b, TE + SINK_RP));
+	EXPECT_EQ(0x1c0b008c, rd(&self->b, TE + SINK_DATA));
+}
+
+FIXTURE(sink)
+{
+	struct board b;
+};
+
+FIXTURE_SETUP(sink)
+{
+}
+
+FIXTURE_TEARDOWN(sink)
+{
+	board_stop(&self->b);
+}
+
+static void start(struct board *b, const char *args)
+{
+	board_start(b, args);
+	setup_encoder(b, TE, 0);
+}
+
+/* SRAM with a window: only what lies inside is written. */
+TEST_F(sink, sram_window)
+{
+	unsigned int i;
+
+	start(&self->b, ENCODER ",sinks=sram,sram-size=256,sram-fixed=off");
+	wr(&self->b, TE + SINK_BASE, 0xffffffff);
+	EXPECT_EQ(0xfc, rd(&self->b, TE + SINK_BASE));
+	sink_window(&self->b, TE, 16, 8, 4);
+	EXPECT_EQ(16, rd(&self->b, TE + SINK_BASE));
+	EXPECT_EQ(20, rd(&self->b, TE + SINK_LIMIT));
+	wr(&self->b, TE + CONTROL, ON | STOP_ON_WRAP);
+	for (i = 0; i < 4; i++)
+		message(&self->b, i);
+	EXPECT_EQ(16 | WRAPPED, rd(&self->b, TE + SINK_WP));
+	wr(&self->b, TE + SINK_RP, 12);
+	EXPECT_EQ(0, rd(&self->b, TE + SINK_DATA));
+	EXPECT_EQ(0x1c0b008c, rd(&self->b, TE + SINK_DATA));
+	EXPECT_EQ(0x1c070001, rd(&self->b, TE + SINK_DATA));
+	EXPECT_EQ(0, rd(&self->b, TE + SINK_DATA));
+}
+
+/* WP is software's: writing starts where it says, wrapped is kept. */
+TEST_F(sink, write_pointer_is_taken_as_it_is)
+{
+	start(&self->b, ENCODER ",sinks=sba");
+	sink_window(&self->b, TE, BUFFER, 64, 4);
+	wr(&self->b, TE + SINK_WP, (BUFFER + 32) | WRAPPED);
+	wr(&self->b, TE + CONTROL, ON);
+	message(&self->b, 1);
+	EXPECT_EQ((BUFFER + 36) | WRAPPED, rd(&self->b, TE + SINK_WP));
+	EXPECT_STREQ("8c 00 0b 1c", memory(&self->b, BUFFER + 32, 4));
+	EXPECT_STREQ("00 00 00 00", memory(&self->b, BUFFER, 4));
+}
+
+/* Nothing is in memory, and empty is not set, until flush-ns has passed. */
+TEST_F(sink, flush_takes_time)
+{
+	start(&self->b, ENCODER ",sinks=sba,flush-ns=5000");
+	sink_window(&self->b, TE, BUFFER, 64, 4);
+	EXPECT_EQ(EMPTY, rd(&self->b, TE + CONTROL) & EMPTY);
+	wr(&self->b, TE + CONTROL, ON);
+	wr(&self->b, TE + CONTROL, OFF);
+	/* On and off are six bytes: one word out, two bytes inside. */
+	step(&self->b, 4999);
+	EXPECT_EQ(0, rd(&self->b, TE + CONTROL) & EMPTY);
+	EXPECT_EQ(BUFFER + 4, rd(&self->b, TE + SINK_WP));
+	step(&self->b, 1);
+	EXPECT_EQ(EMPTY, rd(&self->b, TE + CONTROL) & EMPTY);
+	EXPECT_EQ(BUFFER + 8, rd(&self->b, TE + SINK_WP));
+	EXPECT_STREQ("8c 00 0b 8c 00 0f ff ff", memory(&self->b, BUFFER, 8));
+	EXPECT_EQ(0, stat(&self->b, "te0", "stat-violations"));
+}
+
+/* A reset throws away what has not been flushed. */
+TEST_F(sink, reset_loses_what_waits)
+{
+	start(&self->b, ENCODER ",sinks=sba");
+	sink_window(&self->b, TE, BUFFER, 64, 4);
+	wr(&self->b, TE + CONTROL, ON);
+	wr(&self->b, TE + CONTROL, OFF);
+	wr(&self->b, TE + CONTROL, 0);
+	step(&self->b, FLUSH_NS);
+	EXPECT_EQ(SLICE_FORMAT | EMPTY, rd(&self->b, TE + CONTROL));
+	EXPECT_EQ(4, stat(&self->b, "te0", "stat-sink-bytes"));
+}
+
+/* Who enables again too early finds the old end in the new trace. */
+TEST_F(sink, enabled_while_flushing)
+{
+	start(&self->b, ENCODER ",sinks=sba");
+	sink_window(&self->b, TE, BUFFER, 64, 4);
+	wr(&self->b, TE + CONTROL, ON);
+	wr(&self->b, TE + CONTROL, OFF);
+	wr(&self->b, TE + CONTROL, ON);
+	EXPECT_EQ(1, stat(&self->b, "te0", "stat-violations"));
+	EXPECT_STREQ("8c 00 0b 8c 00 0f ff ff", memory(&self->b, BUFFER, 8));
+}
+
+/* The high half serves all three addresses, and nothing carries into it. */
+TEST_F(sink, window_of_4_gib)
+{
+	unsigned int i;
+
+	start(&self->b, ENCODER ",sinks=sba,flush-ns=0 -m 2049M");
+	sink_window(&self->b, TE, 0x100000000ull, 8, 4);
+	EXPECT_EQ(1, rd(&self->b, TE + SINK_BASE_HIGH));
+	EXPECT_EQ(0, rd(&self->b, TE + SINK_BASE));
+	wr(&self->b, TE + CONTROL, ON);
+	wr(&self->b, TE + CONTROL, OFF);
+	EXPECT_EQ(WRAPPED, rd(&self->b, TE + SINK_WP));
+	EXPECT_STREQ("8c 00 0b 8c 00 0f ff ff",
+		     memory(&self->b, 0x100000000ull, 8));
+
+	memory_fill(&self->b, 0x100000000ull, 8, 0xaa);
+	sink_window(&self->b, TE, 0xfffffff8, 0x100, 4);
+	wr(&self->b, TE + CONTROL, ON);
+	for (i = 0; i < 2; i++)
+		message(&self->b, i);
+	EXPECT_EQ(0, rd(&self->b, TE + SINK_WP));
+	EXPECT_STREQ("8c 00 0b 1c 01 00 07 1c aa aa",
+		     memory(&self->b, 0xfffffff8, 10));
+	/* The next word would go to address 0, where nothing is. */
+	message(&self->b, 2);
+	EXPECT_EQ(SINK_ERROR, rd(&self->b, TE + CONTROL) & SINK_ERROR);
+	EXPECT_EQ(0xaa, rd8(&self->b, 0x100000000ull));
+}
+
+/* The bus refuses: sinkError, WP stays, the encoder goes on; W1C clears. */
+TEST_F(sink, bus_error)
+{
+	start(&self->b, ENCODER ",sinks=sba,flush-ns=0");
+	sink_window(&self->b, TE, 0x1000000000ull, 64, 4);
+	wr(&self->b, TE + CONTROL, ON);
+	EXPECT_EQ(0, rd(&self->b, TE + CONTROL) & SINK_ERROR);
+	message(&self->b, 0);
+	EXPECT_EQ(SINK_ERROR | ENABLE,
+		  rd(&self->b, TE + CONTROL) & (SINK_ERROR | ENABLE));
+	EXPECT_EQ(0, rd(&self->b, TE + SINK_WP));
+	EXPECT_EQ(1, stat(&self->b, "te0", "stat-dropped"));
+	wr(&self->b, TE + CONTROL, ON);
+	EXPECT_EQ(SINK_ERROR, rd(&self->b, TE + CONTROL) & SINK_ERROR);
+	wr(&self->b, TE + CONTROL, ON | SINK_ERROR);
+	EXPECT_EQ(0, rd(&self->b, TE + CONTROL) & SINK_ERROR);
+}
+
+TEST_F(sink, bus_error_that_disables)
+{
+	start(&self->b, ENCODER ",sinks=sba,bus-error-disables=on");
+	sink_window(&self->b, TE, 0x1000000000ull, 64, 4);
+	wr(&self->b, TE + CONTROL, ON);
+	message(&self->b, 0);
+	EXPECT_EQ(SINK_ERROR | EMPTY,
+		  rd(&self->b, TE + CONTROL) & (SINK_ERROR | ENABLE | EMPTY));
+}
+
+/* An off-chip sink that is not enabled is an error, an enabled one takes all. */
+TEST_F(sink, off_chip)
+{
+	static const struct { unsigned int kind, control; } sinks[] = {
+		{ ATB, ATB_CONTROL }, { PIB, PIB_CONTROL },
+	};
+	unsigned int i;
+
+	start(&self->b, ENCODER ",sinks=atb+pib,flush-ns=0");
+	for (i = 0; i < 2; i++) {
+		uint32_t on = ON | SINK(sinks[i].kind);
+
+		setup_encoder(&self->b, TE, 0);
+		wr(&self->b, TE + CONTROL, on);
+		EXPECT_EQ(SINK_ERROR, rd(&self->b, TE + CONTROL) & SINK_ERROR);
+		wr(&self->b, TE + CONTROL, on | SINK_ERROR);
+		wr(&self->b, TE + sinks[i].control, 3);
+		message(&self->b, 0);
+		EXPECT_EQ(0, rd(&self->b, TE + CONTROL) & SINK_ERROR);
+		EXPECT_EQ(i + 1, stat(&self->b, "te0", "stat-messages"));
+		EXPECT_EQ(i + 1, stat(&self->b, "te0", "stat-dropped"));
+	}
+}
+
+/* Default is SBA where there are SBA and SRAM. */
+TEST_F(sink, default_sink)
+{
+	start(&self->b, ENCODER ",sinks=sram+sba,sram-size=256");
+	sink_window(&self->b, TE, BUFFER, 64, 4);
+	wr(&self->b, TE + CONTROL, ON);
+	message(&self->b, 1);
+	EXPECT_EQ(0, rd(&self->b, TE + CONTROL) >> 28);
+	EXPECT_STREQ("8c 00 0b 1c", memory(&self->b, BUFFER, 4));
+}
+
+TEST_HARNESS_MAIN

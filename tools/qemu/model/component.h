@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What an encoder and a funnel have in common: a register block, a sink, a
+ * timestamp unit, counting of accesses and faults to inject.
+ *
+ * Everything here runs with the BQL held: register accesses, timers, and the
+ * calls from an encoder into its funnel.
+ */
+#ifndef SIFIVE_TRACE_COMPONENT_H
+#define SIFIVE_TRACE_COMPONENT_H
+
+#include "exec/memory.h"
+#include "hw/qdev-core.h"
+#include "qemu/notify.h"
+#include "qemu/timer.h"
+#include "nexus.h"
+#include "regs.h"
+
+#define TYPE_SIFIVE_TRACE_COMPONENT "sifive-trace-component"
+OBJECT_DECLARE_TYPE(TraceComponent, TraceComponentClass, SIFIVE_TRACE_COMPONENT)
+
+#define TYPE_SIFIVE_TRACE_FUNNEL "sifive-trace-funnel"
+#define TYPE_SIFIVE_TRACE_ENCODER "sifive-trace-encoder"
+
+/* Groups of registers whose loads and stores are counted. */
+typedef enum TraceBlock {
+    TRACE_BLOCK_CONTROL,
+    TRACE_BLOCK_SINK,
+    TRACE_BLOCK_COUNT,
+    TRACE_BLOCK_TIMESTAMP,
+    TRACE_BLOCK_TRIGGER,
+    TRACE_BLOCK_ITC,
+    TRACE_BLOCK_STIMULUS,
+    TRACE_BLOCK_SAMPLING,
+    TRACE_BLOCK_OFFCHIP,
+    TRACE_BLOCK_OTHER,
+    TRACE_BLOCKS
+} TraceBlock;
+
+typedef uint32_t TraceRead(TraceComponent *c, unsigned offset);
+typedef void TraceWrite(TraceComponent *c, unsigned offset, uint32_t value,
+                        unsigned size);
+
+/*
+ * One row of a register table. Reset is what a read gives after reset, with
+ * fields that depend on the configuration 0; writable are the bits that
+ * software can change at all. Without read and write functions a register is
+ * plain storage.
+ */
+typedef struct TraceRegister {
+    unsigned offset;
+    const char *name;
+    TraceBlock block;
+    uint32_t reset;
+    uint32_t writable;
+    unsigned count;         /* of an array of registers; 0 means 1 */
+    unsigned needs;         /* there only with one of these sinks; 0 = always */
+    bool narrow;            /* 8- and 16-bit stores mean something */
+    TraceRead *read;
+    TraceWrite *write;
+} TraceRegister;
+
+typedef struct TraceStats {
+    uint64_t loads[TRACE_BLOCKS];
+    uint64_t stores[TRACE_BLOCKS];
+    uint64_t messages;      /* that reached the destination whole */
+    uint64_t bytes;         /* of those */
+    uint64_t dropped;       /* messages lost, wholly or in part */
+    uint64_t stalls;        /* stores that would have held up the core */
+    uint64_t overflows;     /* stretches of lost messages */
+    uint64_t sink_bytes;    /* written by the own sink, padding included */
+    uint64_t violations;    /* accesses that the programming rules forbid */
+} TraceStats;
+
+typedef enum TimestampType {
+    TIMESTAMP_NONE,
+    TIMESTAMP_EXTERNAL,
+    TIMESTAMP_BUS,
+    TIMESTAMP_CORE,
+    TIMESTAMP_SLAVE,
+} TimestampType;
+
+#define SINK_BYTES_MAX 32
+
+struct TraceComponent {
+    DeviceState parent_obj;
+
+    /* Configuration, fixed at realize. */
+    uint64_t addr;
+    char *sinks_option;
+    uint32_t sram_size;
+    bool sram_fixed;
+    uint32_t sink_bytes;
+    TraceComponent *funnel;
+    char *ts_type_option;
+    uint32_t ts_width;
+    uint32_t ts_freq;
+    bool ts_slave_reads;
+    uint64_t flush_ns;
+    bool bus_error_disables;
+    char *stats_path;
+    const char *id;
+    unsigned sinks;         /* BIT(SINK_...) of those that are there */
+    TimestampType ts_type;
+
+    /* Faults; may change at any time. */
+    bool fault_empty_stuck;
+    bool fault_active_stuck;
+    uint64_t fault_bus_error_after;
+    bool fault_limit_stuck;
+
+    MemoryRegion mmio;
+    uint32_t regs[TRACE_BLOCK_SIZE / 4];
+    TraceStats stats;
+    Notifier exit;
+
+    /* Sink: bytes that wait for a word to be full. */
+    uint8_t word[SINK_BYTES_MAX];
+    unsigned fill;
+    bool stopped;           /* full with stopOnWrap, or stopped by an error */
+    uint64_t bus_bytes;     /* written to memory since the last reset */
+    uint8_t *sram;
+
+    /* Timestamp unit: ticks counted until ts_since (ns), more when running. */
+    uint64_t ts_ticks;
+    int64_t ts_since;
+
+    /* Disabled, and what was generated before is still on its way. */
+    bool flushing;
+    QEMUTimer flush_timer;
+};
+
+struct TraceComponentClass {
+    DeviceClass parent_class;
+
+    const TraceRegister *map[TRACE_BLOCK_SIZE / 4];
+
+    /* Check the own properties; may be NULL. */
+    bool (*check)(TraceComponent *c, Error **errp);
+    /* Fields of teImpl that are not common. */
+    uint32_t (*impl)(TraceComponent *c);
+    /* Bring the own state to reset; NULL when there is none. */
+    void (*reset)(TraceComponent *c);
+    /* control has changed from old to what the register now holds. */
+    void (*changed)(TraceComponent *c, uint32_t old);
+    /* Bytes queued before the sink, and the ns that they need; may be NULL. */
+    uint32_t (*queued)(TraceComponent *c);
+    uint64_t (*queue_ns)(TraceComponent *c);
+    /* Hand everything queued to the destination now; may be NULL. */
+    void (*drain)(TraceComponent *c);
+    /* The own sink has cleared enable: forget what is queued; may be NULL. */
+    void (*stop)(TraceComponent *c);
+};
+
+/* component.c */
+TraceRead trace_control_read;
+TraceWrite trace_control_write;
+TraceRead trace_impl_read;
+TraceWrite trace_write_ignored;
+void trace_class_registers(TraceComponentClass *cc, const TraceRegister *table,
+                           size_t rows);
+void trace_component_reset(TraceComponent *c);
+void trace_component_stop(TraceComponent *c);
+void trace_violation(TraceComponent *c, const char *what, unsigned offset);
+bool trace_is_enabled(TraceComponent *c);
+bool trace_is_empty(TraceComponent *c);
+extern const MemoryRegionOps trace_component_ops;
+
+/* properties.c */
+void trace_properties_class_init(DeviceClass *dc);
+
+/* stats.c */
+void trace_stats_init(TraceComponent *c);
+void trace_stats_realize(TraceComponent *c);
+
+/* sink.c */
+TraceRead trace_sink_read;
+TraceWrite trace_sink_write;
+TraceRead trace_sink_data_read;
+uint32_t trace_sink_in_effect(TraceComponent *c);
+bool trace_emit(TraceComponent *c, const uint8_t *bytes, unsigned len);
+void trace_sink_flush(TraceComponent *c);
+
+/* funnel.c */
+bool trace_funnel_accept(TraceComponent *c, const uint8_t *bytes, unsigned len);
+
+/* timestamp.c */
+TraceRead trace_ts_control_read;
+TraceWrite trace_ts_control_write;
+TraceRead trace_ts_read;
+uint64_t trace_ts_now(TraceComponent *c);
+void trace_ts_reset(TraceComponent *c);
+
+/* Rows that both tables have; p is the prefix of the register names. */
+#define TRACE_SINK_ROWS(p)                                                   \
+    { A_SINK_BASE, p "SinkBase", TRACE_BLOCK_SINK, .writable = 0xfffffffc,   \
+      .needs = BIT(SINK_SRAM) | BIT(SINK_SBA),                               \
+      .read = trace_sink_read, .write = trace_sink_write },                  \
+    { A_SINK_BASE_HIGH, p "SinkBaseHigh", TRACE_BLOCK_SINK,                  \
+      .writable = 0xffffffff, .needs = BIT(SINK_SRAM) | BIT(SINK_SBA),       \
+      .read = trace_sink_read, .write = trace_sink_write },                  \
+    { A_SINK_LIMIT, p "SinkLimit", TRACE_BLOCK_SINK, .writable = 0xfffffffc, \
+      .needs = BIT(SINK_SRAM) | BIT(SINK_SBA),                               \
+      .read = trace_sink_read, .write = trace_sink_write },                  \
+    { A_SINK_WP, p "SinkWP", TRACE_BLOCK_SINK, .writable = 0xfffffffd,       \
+      .needs = BIT(SINK_SRAM) | BIT(SINK_SBA),                               \
+      .read = trace_sink_read, .write = trace_sink_write },                  \
+    { A_SINK_RP, p "SinkRP", TRACE_BLOCK_SINK, .writable = 0xfffffffc,       \
+      .needs = BIT(SINK_SRAM),                                               \
+      .read = trace_sink_read, .write = trace_sink_write },                  \
+    { A_SINK_DATA, p "SinkData", TRACE_BLOCK_SINK, .needs = BIT(SINK_SRAM),  \
+      .read = trace_sink_data_read, .write = trace_write_ignored },          \
+    { A_ATB_CONTROL, "atbControl", TRACE_BLOCK_OFFCHIP,                      \
+      .writable = 0xffffffff, .needs = BIT(SINK_ATB) },                      \
+    { A_PIB_CONTROL, "pibControl", TRACE_BLOCK_OFFCHIP,                      \
+      .writable = 0xffffffff, .needs = BIT(SINK_PIB) }
+
+#define TRACE_TIMESTAMP_ROWS                                                 \
+    { A_TS_CONTROL, "tsControl", TRACE_BLOCK_TIMESTAMP,                      \
+      .writable = 0x000f830f,                                                \
+      .read = trace_ts_control_read, .write = trace_ts_control_write },      \
+    { A_TS_LOWER, "tsLower", TRACE_BLOCK_TIMESTAMP,                          \
+      .read = trace_ts_read, .write = trace_write_ignored },                 \
+    { A_TS_UPPER, "tsUpper", TRACE_BLOCK_TIMESTAMP,                          \
+      .read = trace_ts_read, .write = trace_write_ignored }
+
+#endif

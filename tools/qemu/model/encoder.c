@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Trace encoder: stores to its stimulus registers become Nexus messages. It
+ * generates no instruction trace; the fields that ask for it are storage.
+ */
+#include "qemu/osdep.h"
+#include "hw/qdev-properties.h"
+#include "qapi/error.h"
+#include "encoder.h"
+
+static bool is_tracing(uint32_t control)
+{
+    return FIELD_EX32(control, CONTROL, ENABLE) &&
+           FIELD_EX32(control, CONTROL, TRACING);
+}
+
+static void begin(TraceEncoder *e, NexusMessage *m, unsigned tcode)
+{
+    uint32_t control = e->parent_obj.regs[R_CONTROL];
+    bool inhibit = FIELD_EX32(control, CONTROL, INHIBIT_SRC);
+
+    nexus_begin(m, tcode, e->src, inhibit ? 0 : e->src_bits);
+}
+
+/* Decoders take a time of 0 for none, so a message never carries it. */
+static uint64_t message_time(TraceEncoder *e)
+{
+    return MAX(trace_ts_now(&e->parent_obj), 1);
+}
+
+static bool timestamps_enabled(TraceEncoder *e)
+{
+    return FIELD_EX32(e->parent_obj.regs[R_TS_CONTROL], TS_CONTROL, ENABLE);
+}
+
+/* Ends a message; one with sync carries the time in full, others the change. */
+static void finish(TraceEncoder *e, NexusMessage *m, bool timestamp, bool sync)
+{
+    if (timestamp && timestamps_enabled(e)) {
+        uint64_t now = message_time(e);
+
+        nexus_variable(m, sync ? now : now ^ e->last_ts);
+        e->last_ts = now;
+    }
+    nexus_end(m);
+}
+
+void encoder_error(TraceEncoder *e, NexusMessage *m)
+{
+    begin(e, m, NEXUS_ERROR);
+    nexus_fixed(m, NEXUS_ETYPE_OVERRUN, 4);
+    nexus_variable(m, NEXUS_ECODE_DATA_ACQUISITION);
+    finish(e, m, true, false);
+}
+
+/* In-circuit trace with sync, control 0,0: is trace on, and what time is it. */
+void encoder_sync(TraceEncoder *e, NexusMessage *m)
+{
+    bool on = is_tracing(e->parent_obj.regs[R_CONTROL]);
+
+    begin(e, m, NEXUS_ICT_WITH_SYNC);
+    nexus_fixed(m, 0, 4);
+    nexus_fixed(m, 0, 2);
+    nexus_variable(m, on ? NEXUS_CKDATA_TRACE_ON : NEXUS_CKDATA_TRACE_OFF);
+    finish(e, m, true, true);
+}
+
+static void send_ownership(TraceEncoder *e, uint32_t process)
+{
+    uint32_t ts = e->parent_obj.regs[R_TS_CONTROL];
+    NexusMessage m;
+
+    begin(e, &m, NEXUS_OWNERSHIP);
+    nexus_variable(&m, process);
+    finish(e, &m, FIELD_EX32(ts, TS_CONTROL, OWNERSHIP), false);
+    e->parent_obj.regs[R_WORD_COUNT] += fifo_send(e, &m);
+}
+
+/*
+ * P550: registers 0-15 and 16-31 are the same channels, without and with
+ * timestamps. Else each register is a channel, and tsInstrumentation decides.
+ */
+static void send_data(TraceEncoder *e, unsigned offset, uint32_t value)
+{
+    uint32_t ts = e->parent_obj.regs[R_TS_CONTROL];
+    bool timestamp = FIELD_EX32(ts, TS_CONTROL, INSTRUMENTATION);
+    unsigned tag = offset - A_ITC_STIMULUS;
+    NexusMessage m;
+
+    if (e->p550) {
+        timestamp = tag >= STIMULUS_COUNT / 2 * 4;
+        tag %= STIMULUS_COUNT / 2 * 4;
+    }
+    begin(e, &m, NEXUS_DATA_ACQUISITION);
+    nexus_variable(&m, tag);
+    nexus_variable(&m, value);
+    finish(e, &m, timestamp, false);
+    e->parent_obj.regs[R_WORD_COUNT] += fifo_send(e, &m);
+}
+
+/* The size of a store shows in its offset alone: 4 at 0, 2 at 2, 1 at 3. */
+static void stimulus_write(TraceComponent *c, unsigned offset, uint32_t value,
+                           unsigned size)
+{
+    TraceEncoder *e = SIFIVE_TRACE_ENCODER(c);
+    uint32_t control = c->regs[R_CONTROL];
+    unsigned channel = (offset - A_ITC_STIMULUS) / 4;
+    unsigned mode = FIELD_EX32(control, CONTROL, INSTRUMENTATION);
+    bool owner = channel == 15 || channel == 31;
+
+    if (!is_tracing(control) ||
+        !(c->regs[R_ITC_TRACE_ENABLE] & BIT(channel))) {
+        return;
+    }
+    if (owner && mode >= INSTRUMENTATION_OWNERSHIP) {
+        send_ownership(e, value);
+    } else if (mode == INSTRUMENTATION_ITC ||
+               mode == INSTRUMENTATION_OWNERSHIP_AND_ITC) {
+        send_data(e, offset, value);
+    }
+}
+
+static uint32_t stimulus_read(TraceComponent *c, unsigned offset)
+{
+    return fifo_is_ready(SIFIVE_TRACE_ENCODER(c));
+}
+
+static uint32_t fifo_level_read(TraceComponent *c, unsigned offset)
+{
+    return SIFIVE_TRACE_ENCODER(c)->level;
+}
+
+static const TraceRegister encoder_registers[] = {
+    { A_CONTROL, "teControl", TRACE_BLOCK_CONTROL,
+      .reset = R_CONTROL_EMPTY_MASK |
+               SLICE_FORMAT_6MDO_2MSEO << R_CONTROL_SLICE_FORMAT_SHIFT,
+      .writable = R_CONTROL_ACTIVE_MASK | R_CONTROL_ENABLE_MASK |
+                  R_CONTROL_TRACING_MASK | R_CONTROL_INSTRUCTION_MASK |
+                  R_CONTROL_INSTRUMENTATION_MASK | R_CONTROL_STALL_ENABLE_MASK |
+                  R_CONTROL_STOP_ON_WRAP_MASK | R_CONTROL_INHIBIT_SRC_MASK |
+                  R_CONTROL_SYNC_MAX_BTM_MASK | R_CONTROL_SYNC_MAX_INST_MASK |
+                  R_CONTROL_SINK_MASK,
+      .read = trace_control_read, .write = trace_control_write },
+    { A_IMPL, "teImpl", TRACE_BLOCK_CONTROL,
+      .read = trace_impl_read, .write = trace_write_ignored },
+    TRACE_SINK_ROWS("te"),
+    { A_FIFO, "teFifo", TRACE_BLOCK_COUNT,
+      .read = fifo_level_read, .write = trace_write_ignored },
+    { A_BTM_COUNT, "teBtmCount", TRACE_BLOCK_COUNT },
+    { A_WORD_COUNT, "teWordCount", TRACE_BLOCK_COUNT },
+    TRACE_TIMESTAMP_ROWS,
+    { A_XTI_CONTROL, "xtiControl", TRACE_BLOCK_TRIGGER,
+      .writable = 0xffffffff },
+    { A_XTO_CONTROL, "xtoControl", TRACE_BLOCK_TRIGGER,
+      .writable = 0xffffffff },
+    { A_WP_CONTROL, "wpControl", TRACE_BLOCK_TRIGGER, .writable = 0xffffffff },
+    { A_ITC_TRACE_ENABLE, "itcTraceEnable", TRACE_BLOCK_ITC,
+      .writable = 0xffffffff },
+    { A_ITC_TRIG_ENABLE, "itcTrigEnable", TRACE_BLOCK_ITC,
+      .writable = 0xffffffff },
+    { A_ITC_STIMULUS, "itcStimulus", TRACE_BLOCK_STIMULUS, .reset = 1,
+      .count = STIMULUS_COUNT, .narrow = true,
+      .read = stimulus_read, .write = stimulus_write },
+    { A_PC_SAMPLING, "pcSampling", TRACE_BLOCK_SAMPLING,
+      .count = PC_SAMPLING_COUNT },
+};
+
+static uint32_t encoder_impl(TraceComponent *c)
+{
+    TraceEncoder *e = SIFIVE_TRACE_ENCODER(c);
+    uint32_t value = 0;
+
+    value = FIELD_DP32(value, IMPL, SRC_ID, e->src);
+    value = FIELD_DP32(value, IMPL, SRC_BITS, e->src_bits);
+    return FIELD_DP32(value, IMPL, HART_ID, e->hart & 0xf);
+}
+
+static void encoder_changed(TraceComponent *c, uint32_t old)
+{
+    TraceEncoder *e = SIFIVE_TRACE_ENCODER(c);
+    NexusMessage m;
+
+    if (is_tracing(old) != is_tracing(c->regs[R_CONTROL])) {
+        encoder_sync(e, &m);
+        fifo_send(e, &m);
+    }
+    if (c->flushing) {
+        timer_del(&e->drain_timer);
+    }
+}
+
+static void encoder_reset(TraceComponent *c)
+{
+    TraceEncoder *e = SIFIVE_TRACE_ENCODER(c);
+
+    fifo_clear(e);
+    e->last_ts = 0;
+}
+
+static uint32_t encoder_queued(TraceComponent *c)
+{
+    return SIFIVE_TRACE_ENCODER(c)->level;
+}
+
+static uint64_t encoder_queue_ns(TraceComponent *c)
+{
+    return fifo_drain_ns(SIFIVE_TRACE_ENCODER(c));
+}
+
+static void encoder_drain(TraceComponent *c)
+{
+    fifo_drain(SIFIVE_TRACE_ENCODER(c));
+}
+
+static void encoder_stop(TraceComponent *c)
+{
+    fifo_drop(SIFIVE_TRACE_ENCODER(c));
+}
+
+static bool encoder_check(TraceComponent *c, Error **errp)
+{
+    TraceEncoder *e = SIFIVE_TRACE_ENCODER(c);
+    const char *rule = e->channel_rule ?: "plain";
+
+    if (strcmp(rule, "plain") && strcmp(rule, "p550")) {
+        error_setg(errp, "channel-rule: unknown rule '%s' (plain, p550)", rule);
+        return false;
+    }
+    e->p550 = !strcmp(rule, "p550");
+    if (e->src_bits > 4) {
+        error_setg(errp, "src-bits: %u is more than the 4 bits of a source",
+                   e->src_bits);
+        return false;
+    }
+    if (e->src_bits && e->src >> e->src_bits) {
+        error_setg(errp, "src: %u does not fit in src-bits (%u)", e->src,
+                   e->src_bits);
+        return false;
+    }
+    if (e->fifo_depth < 2 * NEXUS_MESSAGE_MAX) {
+        error_setg(errp, "fifo-depth: %u is less than two messages (%u bytes)",
+                   e->fifo_depth, 2 * NEXUS_MESSAGE_MAX);
+        return false;
+    }
+    return true;
+}
+
+static const Property encoder_properties[] = {
+    DEFINE_PROP_UINT32("hart", TraceEncoder, hart, 0),
+    DEFINE_PROP_UINT32("src", TraceEncoder, src, 0),
+    DEFINE_PROP_UINT32("src-bits", TraceEncoder, src_bits, 0),
+    DEFINE_PROP_STRING("channel-rule", TraceEncoder, channel_rule),
+    DEFINE_PROP_UINT32("fifo-depth", TraceEncoder, fifo_depth, 256),
+    DEFINE_PROP_UINT32("drain-ns", TraceEncoder, drain_ns, 0),
+};
+
+static void encoder_init(Object *obj)
+{
+    fifo_init(SIFIVE_TRACE_ENCODER(obj));
+}
+
+static void encoder_finalize(Object *obj)
+{
+    fifo_clear(SIFIVE_TRACE_ENCODER(obj));
+}
+
+static void encoder_class_init(ObjectClass *oc, void *data)
+{
+    TraceComponentClass *cc = SIFIVE_TRACE_COMPONENT_CLASS(oc);
+    DeviceClass *dc = DEVICE_CLASS(oc);
+
+    dc->desc = "SiFive trace encoder (pre-ratified)";
+    cc->check = encoder_check;
+    cc->impl = encoder_impl;
+    cc->reset = encoder_reset;
+    cc->changed = encoder_changed;
+    cc->queued = encoder_queued;
+    cc->queue_ns = encoder_queue_ns;
+    cc->drain = encoder_drain;
+    cc->stop = encoder_stop;
+    device_class_set_props(dc, encoder_properties);
+    trace_class_registers(cc, encoder_registers, ARRAY_SIZE(encoder_registers));
+}
+
+static const TypeInfo encoder_info = {
+    .name = TYPE_SIFIVE_TRACE_ENCODER,
+    .parent = TYPE_SIFIVE_TRACE_COMPONENT,
+    .instance_size = sizeof(TraceEncoder),
+    .instance_init = encoder_init,
+    .instance_finalize = encoder_finalize,
+    .class_init = encoder_class_init,
+};
+
+static void encoder_register(void)
+{
+    type_register_static(&encoder_info);
+}
+type_init(encoder_register)

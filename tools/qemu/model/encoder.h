@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef SIFIVE_TRACE_ENCODER_H
+#define SIFIVE_TRACE_ENCODER_H
+
+#include "component.h"
+
+typedef struct TraceEncoder {
+    TraceComponent parent_obj;
+
+    uint32_t hart;
+    uint32_t src;
+    uint32_t src_bits;
+    char *channel_rule;
+    bool p550;
+    uint32_t fifo_depth;
+    uint32_t drain_ns;
+
+    uint64_t last_ts;       /* timestamp that the decoder knows */
+
+    /* Whole messages, and their bytes; empty whenever drain_ns is 0. */
+    GQueue fifo;
+    uint32_t level;
+    bool lost;              /* messages are being dropped, Error not yet sent */
+    QEMUTimer drain_timer;
+} TraceEncoder;
+
+DECLARE_INSTANCE_CHECKER(TraceEncoder, SIFIVE_TRACE_ENCODER,
+                         TYPE_SIFIVE_TRACE_ENCODER)
+
+/* encoder.c */
+void encoder_error(TraceEncoder *e, NexusMessage *m);
+void encoder_sync(TraceEncoder *e, NexusMessage *m);
+
+/* fifo.c */
+void fifo_init(TraceEncoder *e);
+void fifo_clear(TraceEncoder *e);
+void fifo_drop(TraceEncoder *e);
+void fifo_drain(TraceEncoder *e);
+bool fifo_is_ready(TraceEncoder *e);
+bool fifo_send(TraceEncoder *e, const NexusMessage *m);
+uint64_t fifo_drain_ns(TraceEncoder *e);
+
+#endif
