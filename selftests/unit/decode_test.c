@@ -1,0 +1,551 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* The command sifive-trace decode, from files to text. */
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <sys/stat.h>
+
+#include <kselftest_harness.h>
+
+#include "gen.h"
+
+#define MAIN	0x20000ull
+#define FIB	0x21000ull
+#define SIZE	(1 << 16)
+
+FIXTURE(decode) {
+	char folder[64];
+	char out[SIZE];
+	char err[SIZE];
+	int status;
+	struct gen gen;
+};
+
+FIXTURE_SETUP(decode)
+{
+	strcpy(self->folder, "/tmp/decode_test.XXXXXX");
+	ASSERT_NE(NULL, mkdtemp(self->folder));
+	ASSERT_EQ(0, chdir(self->folder));
+	gen_init(&self->gen, 0, 40);
+}
+
+FIXTURE_TEARDOWN(decode)
+{
+	char command[128];
+
+	gen_free(&self->gen);
+	ASSERT_EQ(0, chdir("/"));
+	snprintf(command, sizeof(command), "rm -rf %s", self->folder);
+	ASSERT_EQ(0, system(command));
+}
+
+static void read_file(const char *path, char *text)
+{
+	FILE *file = fopen(path, "r");
+	size_t length = 0;
+
+	if (file) {
+		length = fread(text, 1, SIZE - 1, file);
+		fclose(file);
+	} else {
+		strcpy(text, "(no such file)");
+		return;
+	}
+	text[length] = '\0';
+}
+
+static void write_file(const char *path, const void *data, size_t length)
+{
+	FILE *file = fopen(path, "wb");
+
+	if (!file || fwrite(data, 1, length, file) != length || fclose(file))
+		abort();
+}
+
+/* Run the command with these arguments, in the test's folder. */
+static void __attribute__((format(printf, 2, 3)))
+run(FIXTURE_DATA(decode) *self, const char *format, ...)
+{
+	char command[1024];
+	int length, status;
+	va_list arguments;
+
+	length = snprintf(command, sizeof(command), "{ " COMMAND " ");
+	va_start(arguments, format);
+	length += vsnprintf(command + length, sizeof(command) - length, format,
+			    arguments);
+	va_end(arguments);
+	snprintf(command + length, sizeof(command) - length,
+		 "\n} >out.txt 2>err.txt");
+	status = system(command);
+	self->status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+	read_file("out.txt", self->out);
+	read_file("err.txt", self->err);
+}
+
+static void save(FIXTURE_DATA(decode) *self, const char *path)
+{
+	write_file(path, self->gen.data, self->gen.length);
+}
+
+/* main calls fib, which returns; then a manual record and an ISR's. */
+static void sample(struct gen *gen, unsigned int src, unsigned int count_type)
+{
+	const uint64_t enter_main[] = { MAIN, 0x3f00000000 };
+	const uint64_t fib[] = { FIB, MAIN + 0x12 };
+	struct gen_stream stream;
+	uint64_t value[2] = { 1000, 2000 };
+	unsigned int i;
+
+	gen_sync(gen, src);
+	gen_stream_init(&stream, gen, (uint8_t)src, 6, (uint8_t)count_type, 2, 64);
+	stream.counter[1].number = 3;
+	stream.counter[1].type = 2;
+	stream.counter[1].event_data = 0x20001;
+	stream.counter[1].csr = 0xc03;
+	for (i = 0; i < 2; i++)
+		stream.counter[i].previous = value[i];
+	gen_header(&stream);
+	gen_record(&stream, 0, enter_main, value);
+	value[0] += 50;
+	value[1] += 1ull << 33;
+	gen_record(&stream, 0, fib, value);
+	value[0] += 7;
+	gen_record(&stream, 1, fib, value);
+	value[1] += 3;
+	gen_record(&stream, 2, &fib[1], value);
+	gen_record(&stream, 3, fib, value);
+}
+
+TEST_F(decode, golden_text)
+{
+	sample(&self->gen, 0, 1);
+	save(self, "trace.rtd");
+	run(self, "decode -e " PROGRAM " trace.rtd");
+	EXPECT_EQ(0, self->status);
+	EXPECT_STREQ(
+		"# header 1 of source 0 channel 6 at 0x5: counts Delta, 2 counters\n"
+		"#   counter 0  cycles                 64 bits  csr 0xc00\n"
+		"#   counter 3  r20001                 64 bits  csr 0xc03\n"
+		"#         time src type       cycles     r20001  function\n"
+		"          1014   0 enter           0          0  main <- 0x3f00000000\n"
+		"          1019   0 enter          50 8589934592    fib <- main+0x12 (fib.c:20)\n"
+		"          1025   0 exit            7          0    fib -> main+0x12 (fib.c:20)\n"
+		"          1029   0 manual          0          3    main+0x12 (fib.c:20)\n"
+		"          1033   0 isr             0          0    fib (fib.c:12)\n",
+		self->out);
+	EXPECT_STREQ(
+		"sifive-trace: trace.rtd: 5 records: 2 enter, 1 exit, 1 manual, 1 isr;"
+		" 1 header, 36 messages, 171 bytes; srcbits 0 inferred\n"
+		"sifive-trace: trace.rtd: time 1014 to 1033, 19 ticks\n",
+		self->err);
+}
+
+TEST_F(decode, golden_values)
+{
+	sample(&self->gen, 0, 2);
+	save(self, "trace.rtd");
+	run(self, "decode --values absolute trace.rtd | grep -v '^#'");
+	EXPECT_STREQ(
+		"          1014   0 enter        1000       2000  0x20000 <- 0x3f00000000\n"
+		"          1020   0 enter        1050 8589936592    0x21000 <- 0x20012\n"
+		"          1026   0 exit         1057 8589936592    0x21000 -> 0x20012\n"
+		"          1030   0 manual       1057 8589936595    0x20012\n"
+		"          1034   0 isr          1057 8589936595    0x21000\n",
+		self->out);
+	run(self, "decode --values raw trace.rtd | grep -v '^#' | cut -c1-48");
+	EXPECT_STREQ(
+		"          1014   0 enter        1000       2000 \n"
+		"          1020   0 enter        2034 8589934592 \n"
+		"          1026   0 exit           59          0 \n"
+		"          1030   0 manual          0          3 \n"
+		"          1034   0 isr             0          0 \n",
+		self->out);
+	run(self, "decode trace.rtd | grep -v '^#' | cut -c1-48");
+	EXPECT_STREQ(
+		"          1014   0 enter           -          - \n"
+		"          1020   0 enter          50 8589934592 \n"
+		"          1026   0 exit            7          0 \n"
+		"          1030   0 manual          0          3 \n"
+		"          1034   0 isr             0          0 \n",
+		self->out);
+}
+
+static void expect_file(struct __test_metadata *_metadata, const char *path,
+			const char *expected)
+{
+	static char text[SIZE];
+
+	read_file(path, text);
+	EXPECT_STREQ(expected, text);
+}
+
+TEST_F(decode, golden_perf)
+{
+	sample(&self->gen, 0, 0);
+	save(self, "trace.rtd");
+	run(self, "decode --format perf -e " PROGRAM " trace.rtd");
+	EXPECT_EQ(0, self->status);
+	EXPECT_STREQ("", self->out);
+	expect_file(_metadata, "decode_sample.perf",
+		"# ELFPATH=" PROGRAM "\n"
+		"# COUNT_TYPE: RAW\n"
+		"[0] 1003 [Perf Cntr Mask] [Mask=0x00000009]\n"
+		"[0] 1006 [Perf Cntr Def] [Counter=0] [Type=0] [Code=1] [EventData=0x00000000] [CntrCSR=0xc00] [CntrBits=64]\n"
+		"[0] 1010 [Perf Cntr Def] [Counter=3] [Type=2] [Code=0] [EventData=0x00020001] [CntrCSR=0xc03] [CntrBits=64]\n"
+		"[0] 1014 [Func Enter at 0x00020000] [Called From 0x3f00000000] ffl:sample/fib.c:main:20\n"
+		"[0] 1014 PC=0x00020000 [Perf Cntr] [Index=0] [Value=1000]  ffl:sample/fib.c:main:20\n"
+		"[0] 1014 PC=0x00020000 [Perf Cntr] [Index=3] [Value=2000]  ffl:sample/fib.c:main:20\n"
+		"[0] 1019 [Func Enter at 0x00021000] [Called From 0x00020012] ffl:sample/fib.c:fib:12\n"
+		"[0] 1019 PC=0x00021000 [Perf Cntr] [Index=0] [Value=1050]  ffl:sample/fib.c:fib:12\n"
+		"[0] 1019 PC=0x00021000 [Perf Cntr] [Index=3] [Value=8589936592]  ffl:sample/fib.c:fib:12\n"
+		"[0] 1025 [Func Exit] [Func at 0x00021000] [Returning to 0x00020012] ffl:sample/fib.c:main:20\n"
+		"[0] 1025 PC=0x00020012 [Perf Cntr] [Index=0] [Value=1057]  ffl:sample/fib.c:main:20\n"
+		"[0] 1025 PC=0x00020012 [Perf Cntr] [Index=3] [Value=8589936592]  ffl:sample/fib.c:main:20\n"
+		"[0] 1030 PC=0x00020012 [Address] ffl:sample/fib.c:main:20\n"
+		"[0] 1030 PC=0x00020012 [Perf Cntr] [Index=0] [Value=1057]  ffl:sample/fib.c:main:20\n"
+		"[0] 1030 PC=0x00020012 [Perf Cntr] [Index=3] [Value=8589936595]  ffl:sample/fib.c:main:20\n"
+		"[0] 1035 PC=0x00021000 [Address] ffl:sample/fib.c:fib:12\n"
+		"[0] 1035 PC=0x00021000 [Perf Cntr] [Index=0] [Value=1057]  ffl:sample/fib.c:fib:12\n"
+		"[0] 1035 PC=0x00021000 [Perf Cntr] [Index=3] [Value=8589936595]  ffl:sample/fib.c:fib:12\n");
+	expect_file(_metadata, "perf/decode_sample.address",
+		"# ELFPATH=" PROGRAM "\n"
+		"# COUNT_TYPE: RAW\n"
+		"[0] 1030 PC=0x00020012 [Address] ffl:sample/fib.c:main:20\n"
+		"[0] 1035 PC=0x00021000 [Address] ffl:sample/fib.c:fib:12\n");
+	expect_file(_metadata, "perf/decode_sample.callret",
+		"# ELFPATH=" PROGRAM "\n"
+		"# COUNT_TYPE: RAW\n"
+		"[0] 1014 [Func Enter at 0x00020000] [Called From 0x3f00000000] ffl:sample/fib.c:main:20\n"
+		"[0] 1019 [Func Enter at 0x00021000] [Called From 0x00020012] ffl:sample/fib.c:fib:12\n"
+		"[0] 1025 [Func Exit] [Func at 0x00021000] [Returning to 0x00020012] ffl:sample/fib.c:main:20\n");
+	expect_file(_metadata, "perf/decode_sample.perfchannel3",
+		"# ELFPATH=" PROGRAM "\n"
+		"# COUNT_TYPE: RAW\n"
+		"[0] 1010 [Perf Cntr Def] [Counter=3] [Type=2] [Code=0] [EventData=0x00020001] [CntrCSR=0xc03] [CntrBits=64]\n"
+		"[0] 1014 PC=0x00020000 [Perf Cntr] [Index=3] [Value=2000]  ffl:sample/fib.c:main:20\n"
+		"[0] 1019 PC=0x00021000 [Perf Cntr] [Index=3] [Value=8589936592]  ffl:sample/fib.c:fib:12\n"
+		"[0] 1025 PC=0x00020012 [Perf Cntr] [Index=3] [Value=8589936592]  ffl:sample/fib.c:main:20\n"
+		"[0] 1030 PC=0x00020012 [Perf Cntr] [Index=3] [Value=8589936595]  ffl:sample/fib.c:main:20\n"
+		"[0] 1035 PC=0x00021000 [Perf Cntr] [Index=3] [Value=8589936595]  ffl:sample/fib.c:fib:12\n");
+}
+
+TEST_F(decode, perf_values_and_times)
+{
+	/* Low 32 bits, signed. */
+	self->gen.now = 0xffffffff00;
+	sample(&self->gen, 0, 2);
+	save(self, "trace.rtd");
+	run(self, "decode --format perf -o new trace.rtd");
+	EXPECT_EQ(0, self->status);
+	run(self, "decode --help >/dev/null; cat new/perf/trace.perfchannel0");
+	EXPECT_STREQ(
+		"# ELFPATH=\n"
+		"# COUNT_TYPE: DeltaXOR\n"
+		"[0] -250 [Perf Cntr Def] [Counter=0] [Type=0] [Code=1] [EventData=0x00000000] [CntrCSR=0xc00] [CntrBits=64]\n"
+		"[0] -242 PC=0x00020000 [Perf Cntr] [Index=0] [Value=1000]  ffl:::0\n"
+		"[0] -236 PC=0x00021000 [Perf Cntr] [Index=0] [Value=1050]  ffl:::0\n"
+		"[0] -230 PC=0x00020012 [Perf Cntr] [Index=0] [Value=1057]  ffl:::0\n"
+		"[0] -226 PC=0x00020012 [Perf Cntr] [Index=0] [Value=1057]  ffl:::0\n"
+		"[0] -222 PC=0x00021000 [Perf Cntr] [Index=0] [Value=1057]  ffl:::0\n",
+		self->out);
+}
+
+TEST_F(decode, infers_the_source_width)
+{
+	unsigned int src_bits, type;
+	char expected[64];
+
+	for (src_bits = 0; src_bits <= 4; src_bits++) {
+		for (type = 0; type < 3; type++) {
+			unsigned int src;
+
+			gen_free(&self->gen);
+			gen_init(&self->gen, src_bits, 40);
+			for (src = 0; src < 1u << src_bits; src++)
+				sample(&self->gen, src, type);
+			save(self, "trace.rtd");
+			run(self, "decode trace.rtd");
+			EXPECT_EQ(0, self->status);
+			snprintf(expected, sizeof(expected),
+				 "srcbits %u inferred", src_bits);
+			EXPECT_NE(NULL, strstr(self->err, expected));
+			snprintf(expected, sizeof(expected), " %u header",
+				 1u << src_bits);
+			EXPECT_NE(NULL, strstr(self->err, expected));
+		}
+	}
+}
+
+TEST_F(decode, side_car_file)
+{
+	static const char meta[] =
+		"{ \"srcbits\": 3, \"ts_width\": 20, \"ts_scheme\": \"delta\","
+		" \"wrapped\": false, \"other\": [1, 2] }";
+
+	gen_free(&self->gen);
+	gen_init(&self->gen, 3, 20);
+	self->gen.ts_delta = true;
+	self->gen.now = (1 << 20) - 5;
+	sample(&self->gen, 5, 0);
+	save(self, "trace.rtd");
+	write_file("trace.rtd.meta", meta, strlen(meta));
+	run(self, "decode trace.rtd");
+	EXPECT_EQ(0, self->status);
+	EXPECT_NE(NULL, strstr(self->err, "srcbits 3 from the side-car file"));
+	EXPECT_NE(NULL, strstr(self->err, "time 1048585 to 1048606, 21 ticks"));
+
+	write_file("trace.rtd.meta", "{ \"srcbits\"", 11);
+	run(self, "decode --ts-width 20 --ts-scheme delta trace.rtd");
+	EXPECT_EQ(0, self->status);
+	EXPECT_NE(NULL, strstr(self->err, "trace.rtd.meta: no JSON object"));
+	EXPECT_NE(NULL, strstr(self->err, "srcbits 3 inferred"));
+
+	write_file("trace.rtd.meta", "{ \"srcbits\": -1, \"ts_scheme\": 7 }", 34);
+	run(self, "decode -s 3 trace.rtd");
+	EXPECT_EQ(0, self->status);
+	EXPECT_NE(NULL, strstr(self->err, "\"srcbits\" is not a number"));
+	EXPECT_NE(NULL, strstr(self->err, "\"ts_scheme\" is neither"));
+	EXPECT_NE(NULL, strstr(self->err, "srcbits 3 as given"));
+}
+
+TEST_F(decode, standard_input_and_output_file)
+{
+	sample(&self->gen, 0, 0);
+	save(self, "trace.rtd");
+	run(self, "decode trace.rtd");
+	write_file("expected.txt", self->out, strlen(self->out));
+	run(self, "decode -o file.txt - < trace.rtd");
+	EXPECT_EQ(0, self->status);
+	EXPECT_STREQ("", self->out);
+	EXPECT_EQ(0, system("cmp file.txt expected.txt"));
+	run(self, "decode -o no/such/file.txt trace.rtd");
+	EXPECT_EQ(3, self->status);
+	EXPECT_NE(NULL, strstr(self->err, "no/such/file.txt: cannot write"));
+}
+
+/* A reader that goes away ends it without a word. */
+TEST_F(decode, closed_pipe)
+{
+	unsigned int i;
+
+	for (i = 0; i < 3000; i++)
+		sample(&self->gen, 0, 0);
+	save(self, "trace.rtd");
+	run(self, "decode trace.rtd 2>pipe.txt | head -1 >/dev/null");
+	read_file("pipe.txt", self->err);
+	EXPECT_STREQ("", self->err);
+	run(self, "--version; trap '' PIPE; " COMMAND
+	    " decode trace.rtd 2>pipe.txt | head -1 >/dev/null");
+	read_file("pipe.txt", self->err);
+	EXPECT_STREQ("", self->err);
+}
+
+TEST_F(decode, full_disk)
+{
+	sample(&self->gen, 0, 0);
+	save(self, "trace.rtd");
+	if (access("/dev/full", W_OK))
+		SKIP(return, "no /dev/full");
+	run(self, "decode -o /dev/full trace.rtd");
+	EXPECT_EQ(3, self->status);
+	EXPECT_NE(NULL, strstr(self->err, "/dev/full: cannot write: No space"));
+}
+
+TEST_F(decode, channels)
+{
+	struct gen_stream stream;
+	uint64_t address = MAIN;
+
+	gen_stream_init(&stream, &self->gen, 0, 7, 0, 0, 64);
+	gen_header(&stream);
+	gen_record(&stream, 2, &address, NULL);
+	gen_stream_init(&stream, &self->gen, 0, 9, 0, 0, 64);
+	gen_header(&stream);
+	gen_record(&stream, 3, &address, NULL);
+	save(self, "trace.rtd");
+	run(self, "decode trace.rtd");
+	EXPECT_EQ(3, self->status);
+	EXPECT_NE(NULL, strstr(self->err, "trace.rtd: no record on channel 6 "
+			       "(channels seen: 7, 9): use -c"));
+	run(self, "decode -c 9 trace.rtd");
+	EXPECT_EQ(0, self->status);
+	EXPECT_NE(NULL, strstr(self->out, "   0 isr     0x20000\n"));
+	EXPECT_NE(NULL, strstr(self->err, "not decoded: channels 7 "));
+	EXPECT_NE(NULL, strstr(self->err, "no times"));
+	run(self, "decode -c all trace.rtd");
+	EXPECT_EQ(0, self->status);
+	EXPECT_NE(NULL, strstr(self->out, " src ch type  "));
+	EXPECT_NE(NULL, strstr(self->out, "   0  7 manual  0x20000\n"));
+	EXPECT_NE(NULL, strstr(self->out, "   0  9 isr     0x20000\n"));
+}
+
+TEST_F(decode, different_counters_side_by_side)
+{
+	struct gen_stream one, two;
+	uint64_t address = MAIN, value[2] = { 11, 22 };
+
+	gen_stream_init(&one, &self->gen, 0, 6, 1, 2, 64);
+	gen_header(&one);
+	gen_stream_init(&two, &self->gen, 0, 7, 1, 1, 64);
+	two.counter[0].code = 2;
+	gen_header(&two);
+	gen_record(&one, 2, &address, value);
+	gen_record(&two, 2, &address, value);
+	gen_record(&one, 2, &address, value);
+	save(self, "trace.rtd");
+	run(self, "decode -c all trace.rtd | tail -n 4");
+	EXPECT_STREQ(
+		"#         time src ch type       cycles instructions  function\n"
+		"             -   0  6 manual         11           22  0x20000\n"
+		"             -   0  7 manual                      11  0x20000\n"
+		"             -   0  6 manual          0            0  0x20000\n",
+		self->out);
+}
+
+TEST_F(decode, damage_is_shown_and_strict_fails)
+{
+	const uint64_t address = MAIN;
+	struct gen_stream stream;
+
+	sample(&self->gen, 0, 0);
+	gen_store(&self->gen, 0, 6, 1, 2);
+	gen_bytes(&self->gen, "\x02\x03", 2);
+	gen_error(&self->gen, 0);
+	gen_sync(&self->gen, 0);
+	gen_stream_init(&stream, &self->gen, 0, 6, 0, 0, 64);
+	gen_header(&stream);
+	gen_record(&stream, 2, &address, NULL);
+	gen_bytes(&self->gen, "\x1c", 1);
+	save(self, "trace.rtd");
+	run(self, "decode trace.rtd");
+	EXPECT_EQ(0, self->status);
+	EXPECT_NE(NULL, strstr(self->out, ": 2 bytes skipped: reserved MSEO\n"));
+	EXPECT_NE(NULL, strstr(self->out, "source 0 channel 6: 1 word dropped: "
+			       "messages were lost within it\n"));
+	EXPECT_NE(NULL, strstr(self->out, "source 0: the encoder lost messages "
+			       "(error type 0, code 0x20)\n"));
+	EXPECT_NE(NULL, strstr(self->out, ": 1 byte skipped: the trace ends"));
+	EXPECT_NE(NULL, strstr(self->err, "6 records"));
+	EXPECT_NE(NULL, strstr(self->err, "damaged: 2 bytes skipped in 1 place"));
+	EXPECT_NE(NULL, strstr(self->err, "the encoder lost messages 1 time"));
+	EXPECT_NE(NULL, strstr(self->err, "the last message is cut off: 1 byte"));
+	run(self, "decode --strict trace.rtd");
+	EXPECT_EQ(1, self->status);
+	self->gen.length = 0;
+	sample(&self->gen, 0, 0);
+	save(self, "trace.rtd");
+	run(self, "decode --strict trace.rtd");
+	EXPECT_EQ(0, self->status);
+}
+
+TEST_F(decode, ring)
+{
+	unsigned int i;
+
+	for (i = 0; i < 5; i++)
+		sample(&self->gen, 0, 0);
+	/* Within the first header: only the other four are seen. */
+	write_file("trace.rtd", self->gen.data + 40, self->gen.length - 40);
+	run(self, "decode --ring trace.rtd");
+	EXPECT_EQ(0, self->status);
+	EXPECT_NE(NULL, strstr(self->err, "25 records"));
+	EXPECT_NE(NULL, strstr(self->err, "4 headers"));
+	EXPECT_NE(NULL, strstr(self->err, "bytes skipped before the first message"));
+	EXPECT_NE(NULL, strstr(self->err, "5 records before any header"));
+	EXPECT_NE(NULL, strstr(self->out, " counter0?  counter1?  function\n"));
+	EXPECT_NE(NULL, strstr(self->out, "0x21000 <- 0x20012 ?\n"));
+	EXPECT_EQ(NULL, strstr(self->err, "damaged"));
+}
+
+TEST_F(decode, usage)
+{
+	static const char * const wrong[] = {
+		"", "wrong", "decode", "decode a b", "decode -c 32 a",
+		"decode -c x a", "decode -s 8 a", "decode --ts-width 0 a",
+		"decode --ts-scheme x a", "decode --format x a",
+		"decode --values x a", "decode --wrong a", "decode -c",
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		run(self, "%s", wrong[i]);
+		EXPECT_EQ(2, self->status) {
+			TH_LOG("sifive-trace %s", wrong[i]);
+		}
+		EXPECT_STREQ("", self->out);
+		EXPECT_LT(20, strlen(self->err));
+	}
+	run(self, "--help");
+	EXPECT_EQ(0, self->status);
+	EXPECT_NE(NULL, strstr(self->out, "decode"));
+	run(self, "--version");
+	EXPECT_EQ(0, self->status);
+	run(self, "decode --help");
+	EXPECT_EQ(0, self->status);
+	EXPECT_NE(NULL, strstr(self->out, "--ts-scheme"));
+}
+
+TEST_F(decode, files_that_cannot_be_decoded)
+{
+	uint64_t seed = 11;
+	uint8_t bytes[5000];
+	size_t i;
+
+	run(self, "decode no.rtd");
+	EXPECT_EQ(3, self->status);
+	EXPECT_NE(NULL, strstr(self->err, "no.rtd: cannot open: No such file"));
+	run(self, "decode .");
+	EXPECT_EQ(3, self->status);
+	EXPECT_NE(NULL, strstr(self->err, "cannot read"));
+	write_file("empty.rtd", "", 0);
+	run(self, "decode empty.rtd");
+	EXPECT_EQ(3, self->status);
+	EXPECT_NE(NULL, strstr(self->err, "empty: nothing was recorded"));
+	for (i = 0; i < sizeof(bytes); i++)
+		bytes[i] = (uint8_t)gen_random(&seed);
+	write_file("random.rtd", bytes, sizeof(bytes));
+	run(self, "decode random.rtd");
+	EXPECT_EQ(3, self->status);
+	EXPECT_NE(NULL, strstr(self->err, "not a trace: no Nexus message decodes "
+			       "with any srcbits"));
+	run(self, "decode -s 0 random.rtd");
+	EXPECT_EQ(3, self->status);
+	sample(&self->gen, 0, 0);
+	save(self, "trace.rtd");
+	run(self, "decode -e no.elf trace.rtd");
+	EXPECT_EQ(3, self->status);
+	EXPECT_NE(NULL, strstr(self->err, "no.elf: cannot open"));
+	run(self, "decode -e trace.rtd trace.rtd");
+	EXPECT_EQ(3, self->status);
+	EXPECT_NE(NULL, strstr(self->err, "trace.rtd: no ELF program"));
+}
+
+/* Any damage: an answer and an exit code, never a crash (sanitizers). */
+TEST_F(decode, damaged_traces)
+{
+	static const char * const options[] = {
+		"-s 0", "-s 2 --ring", "-c all -s 0", "--values absolute",
+		"--format perf -e " PROGRAM, "-s 0 -e " PROGRAM,
+	};
+	uint64_t seed = 12;
+	unsigned int round, i;
+	size_t whole;
+
+	for (i = 0; i < 30; i++)
+		sample(&self->gen, 0, i % 3);
+	whole = self->gen.length;
+	for (round = 0; round < 60; round++) {
+		for (i = 0; i < 20; i++)
+			self->gen.data[gen_random(&seed) % whole] =
+				(uint8_t)gen_random(&seed);
+		self->gen.length = whole - gen_random(&seed) % 100;
+		save(self, "trace.rtd");
+		run(self, "decode %s trace.rtd", options[round % 6]);
+		ASSERT_TRUE(self->status == 0 || self->status == 3) {
+			TH_LOG("%s", self->err);
+		}
+	}
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * Traces with known contents, for tests: what an encoder and a record writer
+ * make, written from their description and sharing nothing with the decoders.
+ * Running out of memory ends the program.
+ */
+#ifndef SELFTESTS_UNIT_GEN_H
+#define SELFTESTS_UNIT_GEN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define GEN_COUNTERS	32
+#define GEN_SOURCES	128
+
+/**
+ * struct gen_truth - what a record says, whatever its count type
+ * @sent:	counters as transmitted
+ * @value:	counters; for Delta what they counted since the header
+ * @delta:	what they counted since the record before
+ * @first:	no record was before it behind the same header
+ */
+struct gen_truth {
+	uint8_t		src;
+	uint8_t		channel;
+	uint8_t		type;
+	bool		first;
+	unsigned int	addresses;
+	unsigned int	counters;
+	uint64_t	address[2];
+	uint64_t	sent[GEN_COUNTERS];
+	uint64_t	value[GEN_COUNTERS];
+	uint64_t	delta[GEN_COUNTERS];
+	uint64_t	offset;		/* of its first message */
+	uint64_t	begin_time;
+	uint64_t	address_time;
+};
+
+/**
+ * struct gen - a trace being made
+ * @src_bits:	width of the SRC field
+ * @ts_width:	bits of a timestamp, 0: messages have none
+ * @ts_delta:	ordinary messages carry the ticks since the one before (default:
+ *		the XOR with it)
+ * @now:	time of the next message
+ * @step:	ticks from one message to the next
+ */
+struct gen {
+	uint8_t		*data;
+	size_t		length;
+	size_t		room;
+	unsigned int	src_bits;
+	unsigned int	ts_width;
+	bool		ts_delta;
+	uint64_t	now;
+	uint64_t	step;
+	uint64_t	last[GEN_SOURCES];	/* time of each source's message */
+	struct gen_truth *truth;
+	size_t		truths;
+	size_t		truth_room;
+};
+
+/* One counter of a stream and its value at the record before. */
+struct gen_counter {
+	uint32_t	number;
+	uint32_t	type;
+	uint32_t	code;
+	uint64_t	event_data;
+	uint32_t	csr;
+	unsigned int	width;
+	uint64_t	previous;
+	uint64_t	sum;
+};
+
+/* Writer of one (source, channel). */
+struct gen_stream {
+	struct gen	*gen;
+	uint8_t		src;
+	uint8_t		channel;
+	uint8_t		count_type;
+	unsigned int	counters;
+	struct gen_counter counter[GEN_COUNTERS];
+	uint64_t	previous_address;
+	bool		fresh;		/* no record since the header */
+};
+
+void gen_init(struct gen *gen, unsigned int src_bits, unsigned int ts_width);
+void gen_free(struct gen *gen);
+
+/* Bytes as they are. */
+void gen_bytes(struct gen *gen, const void *bytes, size_t length);
+void gen_idle(struct gen *gen, size_t length);
+
+/**
+ * gen_message() - one message of any kind
+ * @tcode:	6 bits
+ * @src:	src_bits bits
+ * @fixed:	values of the fixed fields
+ * @bits:	their widths, ended by 0
+ * @field:	variable fields
+ * @fields:	number of them
+ *
+ * Adds a timestamp when ts_width is not 0, and moves the time on.
+ */
+void gen_message(struct gen *gen, unsigned int tcode, unsigned int src,
+		 const uint8_t *fixed, const uint8_t *bits,
+		 const uint64_t *field, unsigned int fields);
+
+/* Data Acquisition: a store of 1, 2 or 4 bytes to a channel. */
+void gen_store(struct gen *gen, unsigned int src, unsigned int channel,
+	       unsigned int bytes, uint32_t value);
+
+/* ICT with sync, control 0,0: the absolute time. */
+void gen_sync(struct gen *gen, unsigned int src);
+
+/* Error message: a queue overrun that lost data acquisition messages. */
+void gen_error(struct gen *gen, unsigned int src);
+
+/* A stream's header; counters start from what counter[].previous holds. */
+void gen_header(struct gen_stream *stream);
+
+/**
+ * gen_record() - one record, and its truth at the end of gen->truth
+ * @type:	0 to 3
+ * @address:	one or two even addresses
+ * @value:	what each counter reads
+ */
+void gen_record(struct gen_stream *stream, unsigned int type,
+		const uint64_t *address, const uint64_t *value);
+
+/* A stream with @counters general counters of @width bits, numbered from 0. */
+void gen_stream_init(struct gen_stream *stream, struct gen *gen, uint8_t src,
+		     uint8_t channel, uint8_t count_type,
+		     unsigned int counters, unsigned int width);
+
+/*
+ * The messages of @a and @b, each in its order, shuffled together behind what
+ * @to has. With timestamps @a and @b must be of different sources.
+ */
+void gen_merge(struct gen *to, const struct gen *a, const struct gen *b,
+	       uint64_t *seed);
+
+/* Pseudo-random numbers, the same for the same seed (splitmix64). */
+uint64_t gen_random(uint64_t *seed);
+
+#endif /* SELFTESTS_UNIT_GEN_H */

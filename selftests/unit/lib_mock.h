@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * The whole library on a host, against a trace device made of variables: the
+ * system calls it makes are replaced, counted, and made to fail on demand.
+ *
+ * Include this after all system headers and kselftest_harness.h, once per
+ * program: it contains the library.
+ */
+#ifndef LIB_MOCK_H
+#define LIB_MOCK_H
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define MOCK_DEVICE
+#include "record_mock.h"
+
+#include <linux/sifive_trace.h>
+
+#include "sifive_linux_perf.h"
+#include "sifive_linux_trace.h"
+
+#define MOCK_PAGE_SIZE	4096
+#define MOCK_FD		1000
+
+/* The device: what it is, what was asked of it, and what shall fail. */
+static struct {
+	/* Is. */
+	int open_errno;
+	struct sifive_trace_info info;
+	struct sifive_trace_encoder encoder[4];
+	struct sifive_trace_status status;
+	unsigned char capture[70000];
+	unsigned int cpus;			/* mask of sched_getaffinity() */
+
+	/* Was asked. */
+	const char *path;
+	struct sifive_trace_config config;
+	struct sifive_trace_counters counters;
+	unsigned int starts, stops;
+	off_t mmap_offset;
+
+	/* Holds. */
+	int fds, maps, pages;
+	bool configured, running;
+	unsigned int lost_stores;		/* while it was not running */
+	long last_channel;
+
+	/* Fails: the call with this request, or one of the others below. */
+	unsigned long fail_request;
+	int fail_errno;
+	int mmap_errno, pages_errno, madvise_errno, affinity_errno, pread_errno;
+	uint32_t fail_event;
+	struct sifive_trace_event event[32];	/* counters given, if bits are set */
+	uint32_t event_set;
+
+	/* Files: bytes that one write() takes, and after how many it fails. */
+	size_t write_max, write_space;
+} dev;
+
+static unsigned char mock_page[MOCK_PAGE_SIZE] __attribute__((aligned(4096)));
+
+static inline void mock_device_reset(void)
+{
+	unsigned int i;
+
+	mock_reset();
+	memset(&dev, 0, sizeof(dev));
+	dev.info = (struct sifive_trace_info) {
+		.abi = SIFIVE_TRACE_ABI, .encoders = 2, .funnels = 1,
+		.page_size = MOCK_PAGE_SIZE, .ts_width = 40,
+		.flags = SIFIVE_TRACE_INFO_COUNTERS,
+	};
+	for (i = 0; i < 4; i++)
+		dev.encoder[i] = (struct sifive_trace_encoder) {
+			.index = i, .cpu = i ? 0 : 1, .src = i, .src_bits = 2,
+			.flags = SIFIVE_TRACE_ENCODER_TS_READABLE,
+			.mmap_offset = 0x10000 * (i + 1), .ts_width = 40,
+		};
+	dev.cpus = 1 << 1;
+	dev.fail_event = ~0u;
+	dev.write_max = ~(size_t)0;
+	dev.write_space = ~(size_t)0;
+	for (i = 0; i < sizeof(dev.capture); i++)
+		dev.capture[i] = (unsigned char)(i * 7);
+}
+
+static int mock_open(const char *path, int flags, ...)
+{
+	va_list args;
+	mode_t mode;
+
+	if (flags & O_CREAT) {
+		va_start(args, flags);
+		mode = va_arg(args, mode_t);
+		va_end(args);
+		return open(path, flags, mode);
+	}
+
+	dev.path = path;
+	if (flags != (O_RDWR | O_CLOEXEC))
+		abort();
+	if (dev.open_errno) {
+		errno = dev.open_errno;
+		return -1;
+	}
+	dev.fds++;
+	return MOCK_FD;
+}
+
+static int mock_close(int fd)
+{
+	if (fd != MOCK_FD)
+		return close(fd);
+	if (!--dev.fds)
+		dev.configured = false;
+	return 0;
+}
+
+static int mock_counters(struct sifive_trace_counters *counters)
+{
+	unsigned int i, hpm = 3;
+
+	if (dev.fail_event < counters->count) {
+		counters->failed = dev.fail_event;
+		errno = dev.fail_errno;
+		return -1;
+	}
+
+	for (i = 0; i < counters->count; i++) {
+		struct sifive_trace_event *event = &counters->event[i];
+
+		if (dev.event_set & 1u << i) {
+			event->counter = dev.event[i].counter;
+			event->info = dev.event[i].info;
+			continue;
+		}
+		if (event->type == 0 && event->code == HW_CPU_CYCLES)
+			event->counter = 0;
+		else if (event->type == 0 && event->code == HW_TIMESTAMP)
+			event->counter = 1;
+		else if (event->type == 0 && event->code == HW_INSTRUCTIONS)
+			event->counter = 2;
+		else
+			event->counter = hpm++;
+		event->info = mock_info(event->counter, event->counter == 1 ? 40 : 64);
+	}
+	dev.counters = *counters;
+	return 0;
+}
+
+static int mock_ioctl(int fd, unsigned long request, void *arg)
+{
+	struct sifive_trace_encoder *encoder = arg;
+	uint32_t index;
+
+	if (fd != MOCK_FD)
+		abort();
+	if (request == dev.fail_request) {
+		errno = dev.fail_errno;
+		return -1;
+	}
+
+	switch (request) {
+	case SIFIVE_TRACE_IOC_INFO:
+		if (((struct sifive_trace_info *)arg)->size != sizeof(dev.info))
+			abort();
+		memcpy(arg, &dev.info, sizeof(dev.info));
+		return 0;
+	case SIFIVE_TRACE_IOC_ENCODER:
+		index = encoder->index;
+		if (encoder->size != sizeof(*encoder) || index >= dev.info.encoders)
+			abort();
+		*encoder = dev.encoder[index];
+		/* Seen when the encoder is set up, not before. */
+		if (!dev.configured)
+			encoder->flags &= ~SIFIVE_TRACE_ENCODER_TS_READABLE;
+		return 0;
+	case SIFIVE_TRACE_IOC_CONFIG:
+		memcpy(&dev.config, arg, sizeof(dev.config));
+		dev.configured = true;
+		return 0;
+	case SIFIVE_TRACE_IOC_COUNTERS:
+		return mock_counters(arg);
+	case SIFIVE_TRACE_IOC_STATUS:
+		memcpy(arg, &dev.status, sizeof(dev.status));
+		return 0;
+	case SIFIVE_TRACE_IOC_START:
+		dev.starts++;
+		if (dev.status.flags & SIFIVE_TRACE_STATUS_FULL) {
+			errno = ENOSPC;
+			return -1;
+		}
+		dev.running = true;
+		return 0;
+	case SIFIVE_TRACE_IOC_STOP:
+		dev.stops++;
+		dev.running = false;
+		return 0;
+	default:
+		abort();
+	}
+}
+
+static void *mock_mmap(void *addr, size_t length, int prot, int flags, int fd,
+		       off_t offset)
+{
+	if (fd == MOCK_FD) {
+		if (prot != (PROT_READ | PROT_WRITE) || flags != MAP_SHARED ||
+		    length != MOCK_PAGE_SIZE)
+			abort();
+		if (dev.mmap_errno) {
+			errno = dev.mmap_errno;
+			return MAP_FAILED;
+		}
+		dev.mmap_offset = offset;
+		dev.maps++;
+		return mock_page;
+	}
+
+	if (dev.pages_errno) {
+		errno = dev.pages_errno;
+		return MAP_FAILED;
+	}
+	dev.pages++;
+	return mmap(addr, length, prot, flags, fd, offset);
+}
+
+static int mock_munmap(void *addr, size_t length)
+{
+	if (addr == mock_page) {
+		dev.maps--;
+		return 0;
+	}
+	dev.pages--;
+	return munmap(addr, length);
+}
+
+static int mock_madvise(void *addr, size_t length, int advice)
+{
+	if (dev.madvise_errno) {
+		errno = dev.madvise_errno;
+		return -1;
+	}
+	return madvise(addr, length, advice);
+}
+
+static ssize_t mock_pread(int fd, void *to, size_t size, off_t offset)
+{
+	uint64_t left = dev.status.bytes - (uint64_t)offset;
+
+	if (fd != MOCK_FD)
+		abort();
+	if (dev.pread_errno) {
+		errno = dev.pread_errno;
+		/* Interrupted once, then as usual. */
+		if (errno == EINTR)
+			dev.pread_errno = 0;
+		return -1;
+	}
+	if (size > left)
+		size = left;
+	/* Short reads, as a device may give. */
+	if (size > 1000)
+		size = 1000;
+	memcpy(to, dev.capture + offset, size);
+	return (ssize_t)size;
+}
+
+static ssize_t mock_write(int fd, const void *from, size_t size)
+{
+	if (!dev.write_space) {
+		errno = ENOSPC;
+		return -1;
+	}
+	if (size > dev.write_max)
+		size = dev.write_max;
+	if (size > dev.write_space)
+		size = dev.write_space;
+	dev.write_space -= size;
+	return write(fd, from, size);
+}
+
+static int mock_getaffinity(pid_t pid, size_t size, cpu_set_t *cpus)
+{
+	unsigned int i;
+
+	if (pid || size != sizeof(*cpus))
+		abort();
+	if (dev.affinity_errno) {
+		errno = dev.affinity_errno;
+		return -1;
+	}
+	for (i = 0; i < 32; i++)
+		if (dev.cpus & 1u << i)
+			CPU_SET(i, cpus);
+	return 0;
+}
+
+#define open(...)		mock_open(__VA_ARGS__)
+#define close(...)		mock_close(__VA_ARGS__)
+#define ioctl(...)		mock_ioctl(__VA_ARGS__)
+#define mmap(...)		mock_mmap(__VA_ARGS__)
+#define munmap(...)		mock_munmap(__VA_ARGS__)
+#define madvise(...)		mock_madvise(__VA_ARGS__)
+#define pread(...)		mock_pread(__VA_ARGS__)
+#define write(...)		mock_write(__VA_ARGS__)
+#define sched_getaffinity(...)	mock_getaffinity(__VA_ARGS__)
+
+#include "../../lib/counter.c"
+#include "../../lib/record.c"
+#include "../../lib/error.c"
+#include "../../lib/device.c"
+#include "../../lib/hooks.c"
+#include "../../lib/session.c"
+#include "../../lib/perf.c"
+
+#undef open
+#undef close
+#undef ioctl
+#undef mmap
+#undef munmap
+#undef madvise
+#undef pread
+#undef write
+#undef sched_getaffinity
+
+static void mock_stimulus_store(volatile uint32_t *stimulus, unsigned int bits,
+				uint32_t value)
+{
+	long offset = (volatile unsigned char *)stimulus - mock_page;
+
+	if (offset < SIFIVE_TRACE_PAGE_STIMULUS || offset >= 0x100 || offset % 4)
+		abort();
+	dev.last_channel = (offset - SIFIVE_TRACE_PAGE_STIMULUS) / 4;
+	if (!dev.running)
+		dev.lost_stores++;
+	mock_store(bits, value);
+}
+
+PERF_INTERNAL void perf_stimulus32(volatile uint32_t *stimulus, uint32_t value)
+{
+	mock_stimulus_store(stimulus, 32, value);
+}
+
+PERF_INTERNAL void perf_stimulus16(volatile uint32_t *stimulus, uint16_t value)
+{
+	mock_stimulus_store(stimulus, 16, value);
+}
+
+PERF_INTERNAL void perf_stimulus8(volatile uint32_t *stimulus, uint8_t value)
+{
+	mock_stimulus_store(stimulus, 8, value);
+}
+
+PERF_INTERNAL uint32_t perf_mmio_read32(const volatile uint32_t *reg)
+{
+	long offset = (const volatile unsigned char *)reg - mock_page;
+	uint64_t now = mock_counter[1];
+
+	if (offset != SIFIVE_TRACE_PAGE_TS_LOWER &&
+	    offset != SIFIVE_TRACE_PAGE_TS_UPPER)
+		abort();
+	mock_last_read = mock_stores;
+	return (uint32_t)(offset == SIFIVE_TRACE_PAGE_TS_LOWER ? now : now >> 32);
+}
+
+/* EXPECT that a call failed and that the error string has @part in it. */
+#define EXPECT_ERROR(call, part)					\
+do {									\
+	EXPECT_EQ(-1, (call));						\
+	EXPECT_NE(NULL, strstr(perfErrorString(), (part))) {		\
+		TH_LOG("error string: \"%s\"", perfErrorString());	\
+	}								\
+} while (0)
+
+/* EXPECT that nothing is open, mapped or allocated. */
+#define EXPECT_NOTHING_HELD()						\
+do {									\
+	EXPECT_EQ(0, dev.fds);						\
+	EXPECT_EQ(0, dev.maps);						\
+	EXPECT_EQ(0, dev.pages);					\
+} while (0)
+
+#endif /* LIB_MOCK_H */

@@ -1,0 +1,425 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/*
+ * Proves that the initialisation calls ask the driver for what the program wants,
+ * that every bad argument and every failure of the system gives an error that
+ * says what to do, and that a call that fails holds nothing afterwards.
+ */
+#include "kselftest_harness.h"
+
+#include "lib_mock.h"
+
+FIXTURE(lib)
+{
+	perfEvent list[3];
+};
+
+FIXTURE_SETUP(lib)
+{
+	unsetenv("SIFIVE_TRACE_DEVICE");
+	unsetenv("SIFIVE_TRACE_HEADER");
+	setenv("SIFIVE_TRACE_VERBOSE", "0", 1);
+	mock_device_reset();
+	memset(self->list, 0, sizeof(self->list));
+	self->list[0].code = HW_TIMESTAMP;
+	self->list[1].type = perfEventHWRaw;
+	self->list[1].event_data = 2 << 16;
+	self->list[2].code = HW_CPU_CYCLES;
+}
+
+FIXTURE_TEARDOWN(lib)
+{
+	if (process_session.state != PERF_SESSION_ON) {
+		perf_session_end(&process_session);
+		EXPECT_NOTHING_HELD();
+	}
+}
+
+#define INIT()	perfManualInit(self->list, 3, 6, perfCount_Delta, 32768)
+
+TEST_F(lib, no_device)
+{
+	dev.open_errno = ENOENT;
+	EXPECT_ERROR(perfInit(2, 1), "no trace device /dev/sifive-trace: is the module loaded? (insmod sifive_trace.ko)");
+	dev.open_errno = ENODEV;
+	EXPECT_ERROR(perfInit(2, 1), "is the module loaded?");
+	EXPECT_ERROR(INIT(), "call perfInit() first");
+	EXPECT_NOTHING_HELD();
+}
+
+TEST_F(lib, no_permission)
+{
+	dev.open_errno = EACCES;
+	EXPECT_ERROR(perfInit(2, 1), "CAP_PERFMON");
+	dev.open_errno = EPERM;
+	EXPECT_ERROR(perfInit(2, 1), "CAP_PERFMON");
+	dev.open_errno = EMFILE;
+	EXPECT_ERROR(perfInit(2, 1), "cannot open /dev/sifive-trace: Too many open files");
+}
+
+TEST_F(lib, device_by_environment)
+{
+	ASSERT_EQ(0, perfInit(2, 1));
+	EXPECT_STREQ("/dev/sifive-trace", dev.path);
+	setenv("SIFIVE_TRACE_DEVICE", "/dev/other", 1);
+	ASSERT_EQ(0, perfInit(2, 1));
+	EXPECT_STREQ("/dev/other", dev.path);
+	dev.open_errno = ENOENT;
+	EXPECT_ERROR(perfInit(2, 1), "no trace device /dev/other");
+}
+
+TEST_F(lib, foreign_device)
+{
+	dev.fail_request = SIFIVE_TRACE_IOC_INFO;
+	dev.fail_errno = ENOTTY;
+	EXPECT_ERROR(perfInit(2, 1), "/dev/sifive-trace is not a trace device");
+	EXPECT_NOTHING_HELD();
+	dev.fail_errno = ENODEV;
+	EXPECT_ERROR(perfInit(2, 1), "unbound");
+	dev.fail_request = 0;
+	dev.info.abi++;
+	EXPECT_ERROR(perfInit(2, 1), "this library needs 1");
+	EXPECT_NOTHING_HELD();
+}
+
+TEST_F(lib, init_arguments)
+{
+	EXPECT_ERROR(perfInit(0, 1), "num_cores is 0");
+	EXPECT_ERROR(perfInit(-1, 1), "num_cores is -1");
+	EXPECT_ERROR(perfInit(1, -1), "num_funnels is -1");
+	EXPECT_NOTHING_HELD();
+}
+
+TEST_F(lib, init_contradiction)
+{
+	ASSERT_EQ(0, perfInit(2, 1));
+	EXPECT_STREQ("", perfErrorString());
+	ASSERT_EQ(0, perfInit(5, 0));
+	EXPECT_NE(NULL, strstr(perfErrorString(), "expects 5 encoders and 0 funnels, the driver has found 2 and 1"));
+	EXPECT_EQ(0, INIT());
+	EXPECT_STREQ("", perfErrorString());
+}
+
+TEST_F(lib, out_of_order)
+{
+	char name[] = "/nonexistent/trace";
+
+	EXPECT_ERROR(INIT(), "call perfInit() first");
+	EXPECT_ERROR(perfTraceOn(), "call perfInit() first");
+	EXPECT_ERROR(perfTraceOff(), "call perfInit() first");
+	EXPECT_ERROR(perfWriteCntrs(), "call perfInit() first");
+	EXPECT_ERROR(perfWriteTrace(name), "call perfInit() first");
+	ASSERT_EQ(0, perfInit(2, 1));
+	EXPECT_ERROR(perfTraceOn(), "call perfManualInit() or perfFuncEntryExitInit() first");
+	EXPECT_ERROR(perfTraceOff(), "call perfManualInit()");
+	EXPECT_ERROR(perfWriteCntrs(), "call perfManualInit()");
+	EXPECT_ERROR(perfWriteTrace(name), "call perfManualInit()");
+	__cyg_profile_func_enter(name, name);
+	__cyg_profile_func_exit(name, name);
+	EXPECT_EQ(0, mock_stores);
+}
+
+TEST_F(lib, timer)
+{
+	EXPECT_ERROR(perfTimerISRInit(self->list, 3, 6, perfCount_Raw, 0, 100),
+		     "timer is not supported by this driver");
+	EXPECT_NOTHING_HELD();
+}
+
+TEST_F(lib, bad_arguments)
+{
+	static perfEvent many[33];
+	int i;
+
+	for (i = 0; i < 33; i++)
+		many[i].code = 100 + i;
+
+	ASSERT_EQ(0, perfInit(2, 1));
+	EXPECT_ERROR(perfManualInit(self->list, -1, 6, perfCount_Raw, 0), "numCntrs is -1");
+	EXPECT_ERROR(perfManualInit(many, 33, 6, perfCount_Raw, 0), "numCntrs is 33");
+	EXPECT_ERROR(perfManualInit(NULL, 1, 6, perfCount_Raw, 0), "perfCntrList is NULL");
+	EXPECT_ERROR(perfManualInit(self->list, 3, -1, perfCount_Raw, 0), "itcChannel is -1");
+	EXPECT_ERROR(perfManualInit(self->list, 3, 32, perfCount_Raw, 0), "itcChannel is 32");
+	EXPECT_ERROR(perfManualInit(self->list, 3, 6, (perfCountType_t)3, 0), "cntType is 3");
+	EXPECT_ERROR(perfManualInit(self->list, 3, 6, (perfCountType_t)-1, 0), "cntType is -1");
+	EXPECT_ERROR(perfFuncEntryExitInit(NULL, 1, 6, perfCount_Raw, 0), "perfCntrList is NULL");
+	EXPECT_NOTHING_HELD();
+}
+
+TEST_F(lib, bad_events)
+{
+	ASSERT_EQ(0, perfInit(2, 1));
+
+	self->list[1].type = 3;
+	EXPECT_ERROR(INIT(), "event 1 of the list: type 3");
+	self->list[1].type = -1;
+	EXPECT_ERROR(INIT(), "event 1 of the list: type -1");
+	self->list[1].type = perfEventHWGeneral;
+	self->list[1].code = -2;
+	EXPECT_ERROR(INIT(), "event 1 of the list: code -2");
+
+	self->list[1] = (perfEvent) { .type = perfEventHWCache, .cache_id = 0x2000 };
+	EXPECT_ERROR(INIT(), "cache_id 8192");
+	self->list[1] = (perfEvent) { .type = perfEventHWCache, .op_id = 4 };
+	EXPECT_ERROR(INIT(), "op_id 4");
+	self->list[1] = (perfEvent) { .type = perfEventHWCache, .result_id = 2 };
+	EXPECT_ERROR(INIT(), "result_id 2");
+	self->list[1] = (perfEvent) { .type = perfEventHWCache, .cache_id = -1 };
+	EXPECT_ERROR(INIT(), "cache_id -1");
+
+	self->list[1] = self->list[2];
+	EXPECT_ERROR(INIT(), "events 1 and 2 of the list are the same");
+	EXPECT_NOTHING_HELD();
+}
+
+TEST_F(lib, affinity)
+{
+	ASSERT_EQ(0, perfInit(2, 1));
+	dev.cpus = 3;
+	EXPECT_ERROR(INIT(), "pin the program to one CPU, for example: taskset -c 1 ./prog");
+	EXPECT_ERROR(INIT(), "2 CPUs");
+	dev.affinity_errno = EINVAL;
+	EXPECT_ERROR(INIT(), "which CPUs");
+	dev.affinity_errno = 0;
+	dev.cpus = 1 << 5;
+	EXPECT_ERROR(INIT(), "CPU 5 has no trace encoder: pin the program to one that has (CPU 1, 0)");
+	dev.info.encoders = 0;
+	EXPECT_ERROR(INIT(), "CPU 5 has no trace encoder");
+	EXPECT_NOTHING_HELD();
+}
+
+TEST_F(lib, asks_for_sba)
+{
+	ASSERT_EQ(0, perfInit(2, 1));
+	EXPECT_NOTHING_HELD();
+	dev.cpus = 1;
+	ASSERT_EQ(0, INIT());
+	EXPECT_EQ(sizeof(dev.config), dev.config.size);
+	EXPECT_EQ(0, dev.config.flags);
+	EXPECT_EQ(SIFIVE_TRACE_SINK_SBA, dev.config.sink);
+	EXPECT_EQ(32768, dev.config.buffer);
+	EXPECT_EQ(1 << 6, dev.config.channels);
+	EXPECT_EQ(2, dev.config.encoders);
+	EXPECT_EQ(0, dev.config.prescale);
+	EXPECT_EQ(0x20000, dev.mmap_offset);
+	EXPECT_EQ(1, dev.fds);
+	EXPECT_EQ(1, dev.maps);
+	EXPECT_EQ(0, dev.starts);
+}
+
+TEST_F(lib, asks_for_sram)
+{
+	ASSERT_EQ(0, perfInit(2, 1));
+	ASSERT_EQ(0, perfFuncEntryExitInit(NULL, 0, 31, perfCount_Raw, 0));
+	EXPECT_EQ(SIFIVE_TRACE_SINK_SRAM, dev.config.sink);
+	EXPECT_EQ(0, dev.config.buffer);
+	EXPECT_EQ(1u << 31, dev.config.channels);
+	EXPECT_EQ(1, dev.config.encoders);
+	EXPECT_EQ(0, dev.counters.size);
+}
+
+TEST_F(lib, asks_for_events)
+{
+	perfEvent list[] = {
+		{ .type = perfEventHWCache, .cache_id = HW_CACHE_DTLB,
+		  .op_id = HW_CACHE_OP_WRITE, .result_id = HW_CACHE_RESULT_MISS,
+		  .event_data = 99 },
+		{ .type = perfEventHWRaw, .code = 77,
+		  .event_data = (unsigned long)0x8000000000020001 },
+		{ .type = perfEventHWGeneral, .code = HW_INSTRUCTIONS,
+		  .event_data = 99 },
+		{ .type = perfEventHWGeneral, .code = HW_TIMESTAMP },
+	};
+
+	ASSERT_EQ(0, perfInit(2, 1));
+	ASSERT_EQ(0, perfManualInit(list, 4, 6, perfCount_Raw, 4096));
+	EXPECT_EQ(4, dev.counters.count);
+	EXPECT_EQ(0, dev.counters.flags);
+	EXPECT_EQ(1, dev.counters.event[0].type);
+	EXPECT_EQ(0x1b, dev.counters.event[0].code);
+	EXPECT_EQ(0, dev.counters.event[0].data);
+	EXPECT_EQ(2, dev.counters.event[1].type);
+	EXPECT_EQ(0, dev.counters.event[1].code);
+	EXPECT_EQ(0x8000000000020001, dev.counters.event[1].data);
+	EXPECT_EQ(2, dev.counters.event[2].code);
+	EXPECT_EQ(0, dev.counters.event[2].data);
+
+	EXPECT_EQ(3, list[0].ctrIdx);
+	EXPECT_EQ(0x3fc03, list[0].ctrInfo);
+	EXPECT_EQ(4, list[1].ctrIdx);
+	EXPECT_EQ(2, list[2].ctrIdx);
+	EXPECT_EQ(0x3fc02, list[2].ctrInfo);
+	EXPECT_EQ(1, list[3].ctrIdx);
+	EXPECT_EQ(0x27000, list[3].ctrInfo);
+}
+
+TEST_F(lib, timestamp_channels)
+{
+	dev.encoder[0].flags |= SIFIVE_TRACE_ENCODER_TS_CHANNELS;
+	ASSERT_EQ(0, perfInit(2, 1));
+	EXPECT_ERROR(perfManualInit(NULL, 0, 16, perfCount_Raw, 4096), "use a channel below 16");
+	EXPECT_NOTHING_HELD();
+	ASSERT_EQ(0, perfManualInit(NULL, 0, 6, perfCount_Raw, 4096));
+	EXPECT_EQ(1 << 22, dev.config.channels);
+	ASSERT_EQ(0, perfTraceOn());
+	EXPECT_EQ(22, dev.last_channel);
+	ASSERT_EQ(0, perfTraceOff());
+}
+
+TEST_F(lib, timestamp_unreadable)
+{
+	dev.encoder[0].flags = 0;
+	ASSERT_EQ(0, perfInit(2, 1));
+	EXPECT_ERROR(INIT(), "event 0 of the list: programs cannot read the trace timestamp");
+	EXPECT_NOTHING_HELD();
+	EXPECT_EQ(0, perfManualInit(self->list + 1, 2, 6, perfCount_Raw, 4096));
+}
+
+TEST_F(lib, config_errors)
+{
+	ASSERT_EQ(0, perfInit(2, 1));
+	dev.fail_request = SIFIVE_TRACE_IOC_CONFIG;
+
+	dev.fail_errno = EBUSY;
+	dev.status.holder = 4711;
+	EXPECT_ERROR(INIT(), "process 4711 has the trace hardware");
+	dev.status.holder = getpid();
+	EXPECT_ERROR(INIT(), "this process has it already");
+	dev.status.holder = 0;
+	dev.fail_errno = EPERM;
+	EXPECT_ERROR(INIT(), "CAP_PERFMON");
+	dev.fail_errno = ENOMEM;
+	EXPECT_ERROR(INIT(), "32768 bytes of memory: no buffer of that size");
+	dev.fail_errno = EOPNOTSUPP;
+	EXPECT_ERROR(INIT(), "SBABufferSize 0 takes SRAM");
+	EXPECT_ERROR(perfManualInit(NULL, 0, 6, perfCount_Raw, 0), "an SBABufferSize above 0 takes memory");
+	dev.fail_errno = EINVAL;
+	EXPECT_ERROR(perfManualInit(NULL, 0, 6, perfCount_Raw, UINT32_MAX), "4294967295 bytes of memory: Invalid argument");
+
+	dev.fail_errno = ETIMEDOUT;
+	strcpy(dev.status.message, "te1: not empty");
+	EXPECT_ERROR(INIT(), "(te1: not empty)");
+	memset(dev.status.message, 'x', sizeof(dev.status.message));
+	EXPECT_ERROR(INIT(), "xxx)");
+	EXPECT_NOTHING_HELD();
+}
+
+TEST_F(lib, counter_errors)
+{
+	ASSERT_EQ(0, perfInit(2, 1));
+	dev.fail_event = 1;
+	dev.fail_errno = EOPNOTSUPP;
+	EXPECT_ERROR(INIT(), "event 1 of the list (raw 0x20000): this processor's firmware does not offer it");
+	dev.fail_errno = EBUSY;
+	EXPECT_ERROR(INIT(), "no counter that can count it is free");
+	dev.fail_event = 2;
+	dev.fail_errno = EINVAL;
+	EXPECT_ERROR(INIT(), "event 2 of the list (type 0 code 1): there is no such event");
+	dev.fail_event = ~0u;
+	dev.fail_request = SIFIVE_TRACE_IOC_COUNTERS;
+	dev.fail_errno = EIO;
+	EXPECT_ERROR(INIT(), "cannot take the counters: ");
+	EXPECT_NOTHING_HELD();
+}
+
+TEST_F(lib, impossible_counters)
+{
+	ASSERT_EQ(0, perfInit(2, 1));
+	dev.event_set = 2;
+	dev.event[1].counter = 32;
+	dev.event[1].info = 0xc20;
+	EXPECT_ERROR(INIT(), "counter 32 with CSR 0xc20");
+	dev.event[1].counter = 3;
+	dev.event[1].info = 0xb03;
+	EXPECT_ERROR(INIT(), "counter 3 with CSR 0xb03");
+	dev.event[1].counter = 1;
+	dev.event[1].info = 0xc01;
+	EXPECT_ERROR(INIT(), "counter 1 with CSR 0xc01");
+	dev.event[1].counter = 0;
+	dev.event[1].info = 0xc00;
+	EXPECT_ERROR(INIT(), "two events the same counter");
+	EXPECT_NOTHING_HELD();
+	EXPECT_EQ(0, self->list[0].ctrInfo);
+}
+
+TEST_F(lib, map_errors)
+{
+	ASSERT_EQ(0, perfInit(2, 1));
+	dev.mmap_errno = EPERM;
+	EXPECT_ERROR(INIT(), "cannot map the stimulus registers: permission denied: run as root, or give the program CAP_PERFMON (");
+	dev.encoder[0].flags |= SIFIVE_TRACE_ENCODER_RAWIO;
+	EXPECT_ERROR(INIT(), "CAP_SYS_RAWIO");
+	dev.mmap_errno = ENODEV;
+	EXPECT_ERROR(INIT(), "unbound");
+	dev.mmap_errno = 0;
+	dev.pages_errno = ENOMEM;
+	EXPECT_ERROR(INIT(), "cannot get memory");
+	dev.pages_errno = 0;
+	dev.madvise_errno = EINVAL;
+	EXPECT_ERROR(INIT(), "cannot get memory");
+	dev.madvise_errno = 0;
+	dev.info.page_size = 0x80;
+	EXPECT_ERROR(INIT(), "too small");
+	EXPECT_NOTHING_HELD();
+}
+
+TEST_F(lib, device_gone)
+{
+	static const unsigned long requests[] = {
+		SIFIVE_TRACE_IOC_INFO, SIFIVE_TRACE_IOC_ENCODER,
+		SIFIVE_TRACE_IOC_CONFIG, SIFIVE_TRACE_IOC_COUNTERS,
+	};
+	unsigned int i;
+
+	ASSERT_EQ(0, perfInit(2, 1));
+	dev.fail_errno = ENODEV;
+	for (i = 0; i < sizeof(requests) / sizeof(requests[0]); i++) {
+		dev.fail_request = requests[i];
+		EXPECT_ERROR(INIT(), "unbound");
+		EXPECT_NOTHING_HELD();
+	}
+	dev.fail_request = 0;
+	dev.open_errno = ENOENT;
+	EXPECT_ERROR(INIT(), "is the module loaded?");
+	dev.open_errno = 0;
+	EXPECT_EQ(0, INIT());
+}
+
+/* Initialising again while tracing is off begins anew; while it is on, not. */
+TEST_F(lib, again)
+{
+	ASSERT_EQ(0, perfInit(2, 1));
+	ASSERT_EQ(0, perfInit(2, 1));
+	ASSERT_EQ(0, INIT());
+	ASSERT_EQ(0, perfFuncEntryExitInit(self->list, 1, 7, perfCount_Raw, 0));
+	EXPECT_EQ(1 << 7, dev.config.channels);
+	EXPECT_EQ(1, dev.fds);
+	EXPECT_EQ(1, dev.maps);
+	EXPECT_EQ(1, dev.pages);
+	EXPECT_ERROR(perfManualInit(NULL, 1, 6, perfCount_Raw, 0), "NULL");
+	EXPECT_NOTHING_HELD();
+	EXPECT_ERROR(perfTraceOn(), "call perfManualInit()");
+
+	ASSERT_EQ(0, INIT());
+	ASSERT_EQ(0, perfInit(2, 1));
+	EXPECT_NOTHING_HELD();
+	EXPECT_ERROR(perfTraceOn(), "call perfManualInit()");
+
+	ASSERT_EQ(0, INIT());
+	ASSERT_EQ(0, perfTraceOn());
+	EXPECT_ERROR(perfInit(2, 1), "tracing is on: call perfTraceOff() first");
+	EXPECT_ERROR(INIT(), "tracing is on");
+	EXPECT_EQ(1, dev.fds);
+	EXPECT_EQ(0, perfTraceOff());
+}
+
+/* Programs may define the old library's address variables, or not. */
+struct TraceRegMemMap volatile *tmm[] = { (struct TraceRegMemMap *)0x10000000 };
+struct TfTraceRegMemMap volatile *fmm;
+
+TEST_F(lib, memory_maps)
+{
+	EXPECT_EQ(0, perfInit(sizeof(tmm) / sizeof(tmm[0]), fmm != NULL));
+	EXPECT_NE(NULL, strstr(perfErrorString(), "expects 1 encoders and 0 funnels"));
+}
+
+TEST_HARNESS_MAIN

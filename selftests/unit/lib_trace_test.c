@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/*
+ * Proves what turning on and off, recording and writing the trace file do, in and
+ * out of order, and when the buffer, the file system or the hardware fails.
+ */
+#include "kselftest_harness.h"
+
+#include <sys/stat.h>
+
+#include "lib_mock.h"
+
+/* Of the one event that these tests count: cycles. */
+#define HEADER(type)	{ 32, 0x70657266 }, { 8, type }, { 32, 1 }, \
+			{ 32, 0 }, { 32, 1 }, { 32, 0x3fc00 }
+
+FIXTURE(trace)
+{
+	perfEvent list[1];
+	char folder[32];
+	char file[48];
+};
+
+FIXTURE_SETUP(trace)
+{
+	unsetenv("SIFIVE_TRACE_HEADER");
+	setenv("SIFIVE_TRACE_VERBOSE", "0", 1);
+	mock_device_reset();
+	memset(self->list, 0, sizeof(self->list));
+	self->list[0].code = HW_CPU_CYCLES;
+	strcpy(self->folder, "/tmp/lib_trace_test.XXXXXX");
+	ASSERT_NE(NULL, mkdtemp(self->folder));
+	sprintf(self->file, "%s/out", self->folder);
+	ASSERT_EQ(0, perfInit(2, 1));
+	ASSERT_EQ(0, perfManualInit(self->list, 1, 6, perfCount_Delta, 4096));
+}
+
+FIXTURE_TEARDOWN(trace)
+{
+	perfTraceOff();
+	perf_session_end(&process_session);
+	EXPECT_NOTHING_HELD();
+	EXPECT_EQ(0, dev.lost_stores);
+	unlink(self->file);
+	rmdir(self->folder);
+}
+
+/* Whether @path holds what the device captured. */
+static bool holds_capture(const char *path, size_t size)
+{
+	static unsigned char data[sizeof(dev.capture) + 1];
+	FILE *file = fopen(path, "r");
+	size_t got;
+
+	if (!file)
+		return false;
+	got = fread(data, 1, sizeof(data), file);
+	fclose(file);
+	return got == size && !memcmp(data, dev.capture, size);
+}
+
+TEST_F(trace, on_off)
+{
+	mock_counter[0] = 100;
+	EXPECT_EQ(0, perfWriteCntrs());
+	EXPECT_EQ(0, perfTraceOff());
+	EXPECT_EQ(0, mock_stores);
+
+	EXPECT_EQ(0, perfTraceOn());
+	EXPECT_EQ(1, dev.starts);
+	EXPECT_EQ(6, dev.last_channel);
+	EXPECT_STORES(HEADER(1));
+	EXPECT_EQ(0, perfTraceOn());
+	EXPECT_EQ(1, dev.starts);
+	EXPECT_EQ(0, mock_stores);
+
+	mock_counter[0] = 107;
+	EXPECT_EQ(0, perfWriteCntrs());
+	EXPECT_EQ(2, mock_log[0].value);
+	EXPECT_EQ(32, mock_log[mock_stores - 1].bits);
+	EXPECT_EQ(7, mock_log[mock_stores - 1].value);
+	mock_stores = 0;
+
+	EXPECT_EQ(0, perfTraceOff());
+	EXPECT_EQ(0, perfTraceOff());
+	EXPECT_EQ(1, dev.stops);
+	EXPECT_EQ(0, perfWriteCntrs());
+	EXPECT_EQ(0, mock_stores);
+
+	EXPECT_EQ(0, perfTraceOn());
+	EXPECT_STORES(HEADER(1));
+}
+
+/* A record's address is where perfWriteCntrs() returns to. */
+TEST_F(trace, address)
+{
+	uintptr_t here = (uintptr_t)__builtin_extract_return_addr(&&start);
+	uintptr_t address;
+
+	EXPECT_EQ(0, perfTraceOn());
+	mock_stores = 0;
+start:
+	perfWriteCntrs();
+	address = (mock_log[1].value & ~1u) |
+		  (mock_log[1].value & 1 ? (uint64_t)mock_log[2].value << 32 : 0);
+	EXPECT_LT(address - (here & ~1ul), 100);
+}
+
+TEST_F(trace, header_once)
+{
+	setenv("SIFIVE_TRACE_HEADER", "once", 1);
+	ASSERT_EQ(0, perfManualInit(self->list, 1, 6, perfCount_DeltaXOR, 4096));
+	EXPECT_EQ(0, perfTraceOn());
+	EXPECT_STORES(HEADER(2));
+	EXPECT_EQ(0, perfTraceOff());
+	EXPECT_EQ(0, perfTraceOn());
+	EXPECT_EQ(2, dev.starts);
+	EXPECT_EQ(0, mock_stores);
+	EXPECT_EQ(0, perfTraceOff());
+
+	ASSERT_EQ(0, perfManualInit(self->list, 1, 6, perfCount_Raw, 4096));
+	EXPECT_EQ(0, perfTraceOn());
+	EXPECT_STORES(HEADER(0));
+}
+
+TEST_F(trace, start_fails)
+{
+	dev.fail_request = SIFIVE_TRACE_IOC_START;
+	dev.fail_errno = EIO;
+	strcpy(dev.status.message, "funnel: no answer");
+	EXPECT_ERROR(perfTraceOn(), "cannot start the trace: Input/output error (funnel: no answer)");
+	EXPECT_EQ(0, mock_stores);
+	EXPECT_EQ(0, perfWriteCntrs());
+	EXPECT_EQ(0, mock_stores);
+	dev.fail_request = 0;
+	EXPECT_EQ(0, perfTraceOn());
+}
+
+TEST_F(trace, start_full)
+{
+	dev.status.flags = SIFIVE_TRACE_STATUS_FULL;
+	dev.status.bytes = 4096;
+	EXPECT_ERROR(perfTraceOn(), "trace buffer full: 4096 bytes captured");
+	EXPECT_EQ(0, perfWriteTrace(self->file));
+	EXPECT_TRUE(holds_capture(self->file, 4096));
+}
+
+TEST_F(trace, stop_fails)
+{
+	ASSERT_EQ(0, perfTraceOn());
+	mock_stores = 0;
+	dev.fail_request = SIFIVE_TRACE_IOC_STOP;
+	dev.fail_errno = ETIMEDOUT;
+	EXPECT_ERROR(perfTraceOff(), "cannot stop the trace");
+	EXPECT_EQ(0, perfWriteCntrs());
+	EXPECT_EQ(0, mock_stores);
+	EXPECT_EQ(0, perfTraceOff());
+	dev.fail_request = 0;
+	EXPECT_EQ(0, perfTraceOn());
+}
+
+TEST_F(trace, file)
+{
+	dev.status.bytes = sizeof(dev.capture);
+	EXPECT_EQ(0, perfWriteTrace(self->file));
+	EXPECT_STREQ("", perfErrorString());
+	EXPECT_TRUE(holds_capture(self->file, sizeof(dev.capture)));
+	EXPECT_EQ(0, dev.starts);
+	EXPECT_EQ(0, dev.stops);
+
+	/* A shorter one replaces it. */
+	dev.status.bytes = 33;
+	EXPECT_EQ(0, perfWriteTrace(self->file));
+	EXPECT_TRUE(holds_capture(self->file, 33));
+	dev.status.bytes = 0;
+	EXPECT_EQ(0, perfWriteTrace(self->file));
+	EXPECT_TRUE(holds_capture(self->file, 0));
+}
+
+TEST_F(trace, default_file)
+{
+	ASSERT_EQ(0, chdir(self->folder));
+	dev.status.bytes = 100;
+	EXPECT_EQ(0, perfWriteTrace(NULL));
+	EXPECT_TRUE(holds_capture("trace.rtd", 100));
+	EXPECT_EQ(0, unlink("trace.rtd"));
+}
+
+/* While tracing is on it pauses, and goes on without a header. */
+TEST_F(trace, file_while_on)
+{
+	ASSERT_EQ(0, perfTraceOn());
+	mock_stores = 0;
+	dev.status.bytes = 5000;
+	EXPECT_EQ(0, perfWriteTrace(self->file));
+	EXPECT_TRUE(holds_capture(self->file, 5000));
+	EXPECT_EQ(1, dev.stops);
+	EXPECT_EQ(2, dev.starts);
+	EXPECT_TRUE(dev.running);
+	EXPECT_EQ(0, mock_stores);
+	EXPECT_EQ(0, perfWriteCntrs());
+	EXPECT_NE(0, mock_stores);
+}
+
+TEST_F(trace, full)
+{
+	ASSERT_EQ(0, perfTraceOn());
+	dev.status.flags = SIFIVE_TRACE_STATUS_FULL;
+	dev.status.bytes = 4096;
+	EXPECT_EQ(0, perfWriteTrace(self->file));
+	EXPECT_STREQ("trace buffer full: 4096 bytes captured, later records were lost",
+		     perfErrorString());
+	EXPECT_TRUE(holds_capture(self->file, 4096));
+
+	/* Still on, as far as the program can tell. */
+	EXPECT_EQ(PERF_SESSION_ON, process_session.state);
+	EXPECT_EQ(0, perfTraceOff());
+}
+
+TEST_F(trace, short_writes)
+{
+	dev.status.bytes = 5000;
+	dev.write_max = 7;
+	EXPECT_EQ(0, perfWriteTrace(self->file));
+	EXPECT_TRUE(holds_capture(self->file, 5000));
+}
+
+TEST_F(trace, interrupted_read)
+{
+	dev.status.bytes = 5000;
+	dev.pread_errno = EINTR;
+	EXPECT_EQ(0, perfWriteTrace(self->file));
+	EXPECT_TRUE(holds_capture(self->file, 5000));
+}
+
+/* What fits stays, and the capture can still be written elsewhere. */
+TEST_F(trace, disk_full)
+{
+	ASSERT_EQ(0, perfTraceOn());
+	dev.status.bytes = 5000;
+	dev.write_space = 2500;
+	EXPECT_ERROR(perfWriteTrace(self->file), "No space left on device");
+	EXPECT_TRUE(holds_capture(self->file, 2500));
+	EXPECT_TRUE(dev.running);
+	dev.write_space = 10000;
+	EXPECT_EQ(0, perfWriteTrace(self->file));
+	EXPECT_TRUE(holds_capture(self->file, 5000));
+}
+
+/* A file that cannot be made costs no pause. */
+TEST_F(trace, no_file)
+{
+	char name[] = "/nonexistent/trace.rtd";
+
+	ASSERT_EQ(0, perfTraceOn());
+	EXPECT_ERROR(perfWriteTrace(name), "cannot make /nonexistent/trace.rtd: No such file");
+	EXPECT_EQ(0, dev.stops);
+	EXPECT_TRUE(dev.running);
+}
+
+TEST_F(trace, read_fails)
+{
+	ASSERT_EQ(0, perfTraceOn());
+	dev.status.bytes = 5000;
+	dev.pread_errno = EIO;
+	EXPECT_ERROR(perfWriteTrace(self->file), "cannot read the trace");
+	EXPECT_TRUE(dev.running);
+}
+
+TEST_F(trace, pause_fails)
+{
+	ASSERT_EQ(0, perfTraceOn());
+	dev.fail_request = SIFIVE_TRACE_IOC_STOP;
+	dev.fail_errno = ETIMEDOUT;
+	EXPECT_ERROR(perfWriteTrace(self->file), "cannot stop the trace");
+	EXPECT_EQ(PERF_SESSION_ON, process_session.state);
+	dev.fail_request = SIFIVE_TRACE_IOC_STATUS;
+	EXPECT_ERROR(perfWriteTrace(self->file), "cannot ask for the trace's state");
+	EXPECT_TRUE(dev.running);
+}
+
+TEST_F(trace, restart_fails)
+{
+	ASSERT_EQ(0, perfTraceOn());
+	mock_stores = 0;
+	dev.fail_request = SIFIVE_TRACE_IOC_START;
+	dev.fail_errno = EIO;
+	EXPECT_ERROR(perfWriteTrace(self->file), "cannot start the trace");
+	EXPECT_EQ(0, perfWriteCntrs());
+	EXPECT_EQ(0, mock_stores);
+	dev.fail_request = 0;
+	EXPECT_EQ(0, perfTraceOn());
+	EXPECT_STORES(HEADER(1));
+}
+
+/* The device may go at any time: errors, and everything is still given back. */
+TEST_F(trace, unbound)
+{
+	ASSERT_EQ(0, perfTraceOn());
+	dev.fail_errno = ENODEV;
+	dev.fail_request = SIFIVE_TRACE_IOC_STOP;
+	EXPECT_ERROR(perfTraceOff(), "unbound");
+	dev.fail_request = SIFIVE_TRACE_IOC_START;
+	EXPECT_ERROR(perfTraceOn(), "unbound");
+}
+
+/* What is printed, by the environment's wish. */
+TEST_F(trace, verbosity)
+{
+	int pipes[2], saved = dup(STDERR_FILENO);
+	char line[256] = "";
+	ssize_t length;
+
+	ASSERT_EQ(0, pipe2(pipes, O_NONBLOCK));
+	ASSERT_NE(-1, dup2(pipes[1], STDERR_FILENO));
+
+	perfTimerISRInit(NULL, 0, 0, perfCount_Raw, 0, 0);
+	EXPECT_EQ(-1, read(pipes[0], line, sizeof(line)));
+
+	unsetenv("SIFIVE_TRACE_VERBOSE");
+	perfTimerISRInit(NULL, 0, 0, perfCount_Raw, 0, 0);
+	length = read(pipes[0], line, sizeof(line) - 1);
+	line[length < 0 ? 0 : length] = '\0';
+	EXPECT_EQ(0, strncmp(line, "sifive-perf: perfTimerISRInit(): the timer", 42));
+	EXPECT_EQ('\n', line[strlen(line) - 1]);
+
+	EXPECT_EQ(0, perfInit(7, 7));
+	EXPECT_EQ(-1, read(pipes[0], line, sizeof(line)));
+	setenv("SIFIVE_TRACE_VERBOSE", "1", 1);
+	EXPECT_EQ(0, perfInit(7, 7));
+	EXPECT_LT(0, read(pipes[0], line, sizeof(line)));
+
+	setenv("SIFIVE_TRACE_VERBOSE", "0", 1);
+	dup2(saved, STDERR_FILENO);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* All that the message decoder says about some bytes, for tests. */
+#ifndef SELFTESTS_UNIT_NEXUS_COLLECT_H
+#define SELFTESTS_UNIT_NEXUS_COLLECT_H
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "nexus/nexus.h"
+
+#define COLLECT_MAX	512
+
+struct collected {
+	size_t			items;		/* messages and gaps */
+	size_t			gaps;
+	size_t			covered;	/* bytes in them */
+	enum nexus_item		item[COLLECT_MAX];
+	struct nexus_message	message[COLLECT_MAX];
+};
+
+static inline void collect_fed(struct nexus *nexus, struct collected *all)
+{
+	struct nexus_message message;
+	enum nexus_item item;
+
+	for (;;) {
+		/* So that equal messages are equal bytes. */
+		memset(&message, 0, sizeof(message));
+		item = nexus_next(nexus, &message);
+		if (item == NEXUS_MORE)
+			return;
+		all->gaps += item == NEXUS_GAP;
+		all->covered += message.length;
+		if (all->items < COLLECT_MAX) {
+			all->item[all->items] = item;
+			all->message[all->items] = message;
+		}
+		all->items++;
+	}
+}
+
+/*
+ * Decode @length bytes, fed in pieces of @piece. Each piece is a copy of its
+ * own of just that size: a decoder that reads beyond it is caught.
+ */
+static inline void collect(const struct nexus_options *options,
+			   const void *data, size_t length, size_t piece,
+			   struct collected *all)
+{
+	const uint8_t *from = data;
+	struct nexus nexus;
+	size_t at, size;
+
+	memset(all, 0, sizeof(*all));
+	if (nexus_init(&nexus, options))
+		abort();
+	for (at = 0; at < length; at += size) {
+		uint8_t *copy;
+
+		size = length - at < piece ? length - at : piece;
+		copy = malloc(size);
+		if (!copy)
+			abort();
+		memcpy(copy, from + at, size);
+		nexus_feed(&nexus, copy, size);
+		collect_fed(&nexus, all);
+		free(copy);
+	}
+	nexus_end(&nexus);
+	collect_fed(&nexus, all);
+}
+
+#endif /* SELFTESTS_UNIT_NEXUS_COLLECT_H */

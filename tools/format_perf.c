@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/*
+ * The text files that SiFive's decoder writes, which Freedom Studio and Trace
+ * Compass read: BASE.perf with everything, and in a folder perf/ BASE.address,
+ * BASE.callret and one BASE.perfchannelN per counter.
+ *
+ * Differences to SiFive's decoder, all of them more lines: it does not print
+ * the last counter of a trace, records at addresses outside the program's
+ * code, and nothing behind a second header.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "command.h"
+#include "format.h"
+
+/* The files besides one per counter. */
+enum {
+	FILE_ALL = PERFREC_COUNTERS,
+	FILE_ADDRESS,
+	FILE_CALLRET,
+	FILES
+};
+
+struct perf {
+	const char	*elf;
+	struct symbols	*symbols;
+	char		folder[PATH_MAX];
+	char		base[NAME_MAX];
+	FILE		*file[FILES];
+	bool		failed;
+};
+
+/* Time and place of the lines of one record, the same for all of them. */
+struct place {
+	unsigned int	core;
+	int32_t		time;
+	uint64_t	address;
+	struct symbol	symbol;
+};
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+static void fail(struct perf *perf, const char *path)
+{
+	if (!perf->failed)
+		report("%s: cannot write: %s", path, strerror(errno));
+	perf->failed = true;
+}
+
+static int make_folder(const char *path)
+{
+	if (!mkdir(path, 0777) || errno == EEXIST)
+		return 0;
+	report("%s: cannot make this folder: %s", path, strerror(errno));
+	return -1;
+}
+
+/* The folder is -o's, or else the one that the trace is in. */
+static int set_folder(struct perf *perf, const struct format_options *options)
+{
+	const char *slash = strrchr(options->trace, '/');
+	int length;
+
+	if (options->output)
+		length = snprintf(perf->folder, sizeof(perf->folder), "%s",
+				  options->output);
+	else if (slash)
+		length = snprintf(perf->folder, sizeof(perf->folder), "%.*s",
+				  (int)(slash - options->trace) + 1,
+				  options->trace);
+	else
+		length = snprintf(perf->folder, sizeof(perf->folder), ".");
+	if (length >= (int)sizeof(perf->folder)) {
+		report("%s: path too long", options->trace);
+		return -1;
+	}
+	return options->output ? make_folder(perf->folder) : 0;
+}
+
+static void *perf_open(const struct format_options *options)
+{
+	const char *name = base_name(options->elf ? options->elf :
+						    options->trace);
+	struct perf *perf = calloc(1, sizeof(*perf));
+	char *dot;
+
+	if (!perf) {
+		report("out of memory");
+		return NULL;
+	}
+	perf->elf = options->elf ? options->elf : "";
+	perf->symbols = options->symbols;
+	if (!strcmp(name, "-"))
+		name = "trace";
+	snprintf(perf->base, sizeof(perf->base), "%s", name);
+	dot = strrchr(perf->base, '.');
+	if (dot && dot != perf->base)
+		*dot = '\0';
+	if (set_folder(perf, options)) {
+		free(perf);
+		return NULL;
+	}
+	return perf;
+}
+
+static int perf_close(void *context)
+{
+	struct perf *perf = context;
+	int error = 0;
+	size_t i;
+
+	for (i = 0; i < FILES; i++) {
+		if (!perf->file[i])
+			continue;
+		if (fclose(perf->file[i]))
+			fail(perf, perf->folder);
+	}
+	if (perf->failed)
+		error = -1;
+	free(perf);
+	return error;
+}
+
+static bool perf_stop(void *context)
+{
+	struct perf *perf = context;
+
+	return perf->failed;
+}
+
+static const char *count_type(const struct perfrec_header *header)
+{
+	return header->count_type == PERFREC_RAW ? "RAW" :
+	       perfrec_count_type_name(header->count_type);
+}
+
+/* A file is made when its first line comes. Return NULL when it cannot be. */
+static FILE *get_file(struct perf *perf, unsigned int which,
+		      const struct perfrec_header *header)
+{
+	static const char * const names[] = {
+		[FILE_ALL] = "perf",
+		[FILE_ADDRESS] = "address",
+		[FILE_CALLRET] = "callret",
+	};
+	char path[PATH_MAX + 2 * NAME_MAX];
+
+	if (perf->file[which] || perf->failed)
+		return perf->file[which];
+	if (which != FILE_ALL) {
+		snprintf(path, sizeof(path), "%s/perf", perf->folder);
+		if (make_folder(path)) {
+			perf->failed = true;
+			return NULL;
+		}
+	}
+	if (which < PERFREC_COUNTERS)
+		snprintf(path, sizeof(path), "%s/perf/%s.perfchannel%u",
+			 perf->folder, perf->base, which);
+	else
+		snprintf(path, sizeof(path), "%s/%s%s.%s", perf->folder,
+			 which == FILE_ALL ? "" : "perf/", perf->base,
+			 names[which]);
+	perf->file[which] = fopen(path, "w");
+	if (!perf->file[which]) {
+		fail(perf, path);
+		return NULL;
+	}
+	fprintf(perf->file[which], "# ELFPATH=%s\n", perf->elf);
+	if (which != FILE_ALL)
+		fprintf(perf->file[which], "# COUNT_TYPE: %s\n",
+			count_type(header));
+	return perf->file[which];
+}
+
+static void put(struct perf *perf, unsigned int which,
+		const struct perfrec_header *header, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
+
+/* The same line into the file with everything and into one of the others. */
+static void put(struct perf *perf, unsigned int which,
+		const struct perfrec_header *header, const char *format, ...)
+{
+	const unsigned int files[] = { FILE_ALL, which };
+	va_list arguments;
+	size_t i;
+
+	for (i = 0; i < 2; i++) {
+		FILE *file = get_file(perf, files[i], header);
+
+		if (!file)
+			return;
+		va_start(arguments, format);
+		if (vfprintf(file, format, arguments) < 0)
+			fail(perf, perf->folder);
+		va_end(arguments);
+	}
+}
+
+static int32_t short_time(const struct perfrec_stamp *stamp)
+{
+	return stamp->time_known ? (int32_t)(uint32_t)stamp->time : 0;
+}
+
+static void perf_header(void *context, const struct perfrec_header *header)
+{
+	struct perf *perf = context;
+	FILE *all = get_file(perf, FILE_ALL, header);
+	unsigned int i;
+
+	if (!all)
+		return;
+	fprintf(all, "# COUNT_TYPE: %s\n", count_type(header));
+	fprintf(all, "[%u] %" PRId32 " [Perf Cntr Mask] [Mask=0x%08" PRIx32 "]\n",
+		header->src, short_time(&header->mask_word), header->mask);
+	for (i = 0; i < header->counters; i++) {
+		const struct perfrec_counter *counter = &header->counter[i];
+
+		put(perf, counter->number, header,
+		    "[%u] %" PRId32 " [Perf Cntr Def] [Counter=%" PRIu32
+		    "] [Type=%" PRIu32 "] [Code=%" PRIu32 "] [EventData=0x%08"
+		    PRIx64 "] [CntrCSR=0x%03" PRIx32 "] [CntrBits=%" PRIu32 "]\n",
+		    header->src, short_time(&counter->end), counter->number,
+		    counter->type, counter->code, counter->event_data,
+		    counter->csr, counter->width);
+	}
+}
+
+static void find_place(struct perf *perf, const struct perfrec_record *record,
+		       struct place *place)
+{
+	place->core = record->src;
+	place->time = short_time(&record->address_end);
+	place->address = record->address[record->type == PERFREC_EXIT];
+	symbols_find(perf->symbols, place->address, &place->symbol);
+	if (!place->symbol.function)
+		place->symbol.function = "";
+	if (!place->symbol.file)
+		place->symbol.file = "";
+}
+
+#define FFL	"ffl:%s:%s:%d"
+#define FFL_ARGUMENTS(place) \
+	(place).symbol.file, (place).symbol.function, (place).symbol.line
+
+static void perf_record(void *context, const struct perfrec_record *record)
+{
+	struct perf *perf = context;
+	const struct perfrec_header *header = record->header;
+	struct place place;
+	unsigned int i;
+
+	/* Without these a line would be wrong; trace_stats counts them. */
+	if (!header || !(record->flags & PERFREC_ADDRESS_KNOWN))
+		return;
+	find_place(perf, record, &place);
+
+	switch (record->type) {
+	case PERFREC_ENTER:
+		put(perf, FILE_CALLRET, header, "[%u] %" PRId32
+		    " [Func Enter at 0x%08" PRIx64 "] [Called From 0x%08" PRIx64
+		    "] " FFL "\n", place.core, place.time, record->address[0],
+		    record->address[1], FFL_ARGUMENTS(place));
+		break;
+	case PERFREC_EXIT:
+		put(perf, FILE_CALLRET, header, "[%u] %" PRId32
+		    " [Func Exit] [Func at 0x%08" PRIx64 "] [Returning to 0x%08"
+		    PRIx64 "] " FFL "\n", place.core, place.time,
+		    record->address[0], record->address[1],
+		    FFL_ARGUMENTS(place));
+		break;
+	default:
+		put(perf, FILE_ADDRESS, header, "[%u] %" PRId32 " PC=0x%08" PRIx64
+		    " [Address] " FFL "\n", place.core, place.time,
+		    place.address, FFL_ARGUMENTS(place));
+		break;
+	}
+
+	for (i = 0; i < record->counters; i++)
+		put(perf, header->counter[i].number, header, "[%u] %" PRId32
+		    " PC=0x%08" PRIx64 " [Perf Cntr] [Index=%" PRIu32
+		    "] [Value=%" PRId64 "]  " FFL "\n", place.core, place.time,
+		    place.address, header->counter[i].number,
+		    header->count_type == PERFREC_DELTA_XOR ?
+		    (int64_t)record->value[i] : (int64_t)record->sent[i],
+		    FFL_ARGUMENTS(place));
+}
+
+const struct format format_perf = {
+	.name = "perf",
+	.open = perf_open,
+	.ops = {
+		.header = perf_header,
+		.record = perf_record,
+		.stop = perf_stop,
+	},
+	.close = perf_close,
+};

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/*
+ * The width of the SRC field from the bytes alone. With a wrong width the
+ * field's bits become part of the store's tag or the other way round: stores
+ * of one record then fall on different channels, or their values do not fit
+ * their sizes, so that no header and no record comes together.
+ */
+#include "trace.h"
+
+#define SRC_BITS_TRIED	4
+
+/* How much sense a trace makes; the first member that differs decides. */
+struct sense {
+	uint64_t	words;		/* in headers, and records with one */
+	int64_t		bare_words;	/* in records without, less dropped */
+	int64_t		messages;	/* that can be, less those that cannot */
+};
+
+static void count_header(void *context, const struct perfrec_header *header)
+{
+	struct sense *sense = context;
+
+	sense->words += 3 + 3 * header->counters;
+}
+
+static void count_record(void *context, const struct perfrec_record *record)
+{
+	struct sense *sense = context;
+
+	if (record->header)
+		sense->words += record->words;
+	else
+		sense->bare_words += record->words;
+}
+
+static void count_lost(void *context, const struct perfrec_loss *loss)
+{
+	struct sense *sense = context;
+
+	sense->bare_words -= (int64_t)loss->words;
+}
+
+static const struct perfrec_ops count_ops = {
+	.header = count_header,
+	.record = count_record,
+	.lost = count_lost,
+};
+
+static void count_messages(struct nexus *nexus, struct perfrec *perfrec,
+			   struct sense *sense)
+{
+	struct nexus_message message;
+	struct perfrec_word word;
+	enum nexus_item item;
+
+	while ((item = nexus_next(nexus, &message)) != NEXUS_MORE) {
+		if (item == NEXUS_GAP || message.flags & NEXUS_UNKNOWN_TCODE) {
+			sense->messages--;
+		} else if (message.tcode != NEXUS_DATA_ACQUISITION) {
+			sense->messages++;
+		} else if (!trace_word(&message, &word) || !word.bytes) {
+			sense->messages--;
+		} else {
+			sense->messages++;
+			perfrec_push(perfrec, &word);
+		}
+	}
+}
+
+static bool better(const struct sense *a, const struct sense *b)
+{
+	if (a->words != b->words)
+		return a->words > b->words;
+	if (a->bare_words != b->bare_words)
+		return a->bare_words > b->bare_words;
+	return a->messages > b->messages;
+}
+
+int infer_src_bits(const void *data, size_t length,
+		   const struct nexus_options *options)
+{
+	struct nexus_options tried = *options;
+	struct sense best = { 0, 0, 0 };
+	int found = -1;
+
+	for (tried.src_bits = 0; tried.src_bits <= SRC_BITS_TRIED;
+	     tried.src_bits++) {
+		struct sense sense = { 0, 0, 0 };
+		struct perfrec *perfrec = perfrec_new(&count_ops, &sense);
+		struct nexus nexus;
+
+		if (!perfrec || nexus_init(&nexus, &tried)) {
+			perfrec_free(perfrec);
+			break;
+		}
+		nexus_feed(&nexus, data, length);
+		count_messages(&nexus, perfrec, &sense);
+		perfrec_flush(perfrec);
+		perfrec_free(perfrec);
+		if (!sense.words && sense.messages <= 0)
+			continue;
+		if (found < 0 || better(&sense, &best)) {
+			best = sense;
+			found = (int)tried.src_bits;
+		}
+	}
+	return found;
+}

@@ -1,0 +1,448 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* Nexus messages out of the bytes of a SiFive trace encoder: see nexus.h. */
+#include <endian.h>
+#include <errno.h>
+#include <string.h>
+
+#include "nexus.h"
+
+#define SLICE_BITS	6
+#define TCODE_BITS	6
+/* One bit per byte of a 64-bit word: the low bit of MSEO. */
+#define MSEO_LOW	0x0101010101010101ull
+#define IDLE		0xff
+/* Bytes the parser may load from, wherever the message ends. */
+#define WINDOW		(NEXUS_MESSAGE_MAX + sizeof(uint64_t))
+#define NO_OPTION	0xff
+/* Variable fields of the longest layout, and the timestamp. */
+#define VALUES_MAX	4
+
+/* What parse() found when it is not the length of a message. */
+#define PARSE_MORE	0
+#define PARSE_GAP(gap)	(-1 - (int)(gap))
+
+struct layout_source {
+	uint8_t	tcode;
+	uint8_t	bits[2];
+	uint8_t	fields;
+	uint8_t	sync;
+	uint8_t	option;
+	uint8_t	option_value;
+	uint8_t	option_max;
+};
+
+#define PLAIN		0, NO_OPTION, 0xff
+#define ONE_MORE_IF(fixed, value, max) fixed, value, max
+
+static const struct layout_source layouts[] = {
+	{ NEXUS_OWNERSHIP,		{ 0, 0 }, 1, 0, PLAIN },
+	{ NEXUS_DIRECT_BRANCH,		{ 0, 0 }, 1, 0, PLAIN },
+	{ NEXUS_INDIRECT_BRANCH,	{ 2, 0 }, 2, 0, PLAIN },
+	{ NEXUS_DATA_ACQUISITION,	{ 0, 0 }, 2, 0, PLAIN },
+	{ NEXUS_ERROR,			{ 4, 0 }, 1, 0, PLAIN },
+	{ NEXUS_PROG_TRACE_SYNC,	{ 4, 0 }, 2, 1, PLAIN },
+	{ NEXUS_DIRECT_BRANCH_SYNC,	{ 4, 0 }, 2, 1, PLAIN },
+	{ NEXUS_INDIRECT_BRANCH_SYNC,	{ 4, 2 }, 2, 1, PLAIN },
+	{ NEXUS_RESOURCE_FULL,		{ 4, 0 }, 1, 0, ONE_MORE_IF(0, 2, 15) },
+	{ NEXUS_INDIRECT_HISTORY,	{ 2, 0 }, 3, 0, PLAIN },
+	{ NEXUS_INDIRECT_HISTORY_SYNC,	{ 4, 2 }, 3, 1, PLAIN },
+	{ NEXUS_REPEAT_BRANCH,		{ 0, 0 }, 1, 0, PLAIN },
+	{ NEXUS_CORRELATION,		{ 4, 2 }, 1, 0, ONE_MORE_IF(1, 1, 1) },
+	{ NEXUS_ICT,			{ 4, 2 }, 1, 0, ONE_MORE_IF(1, 1, 1) },
+	{ NEXUS_ICT_SYNC,		{ 4, 2 }, 1, 1, ONE_MORE_IF(1, 1, 1) },
+};
+
+int nexus_init(struct nexus *nexus, const struct nexus_options *options)
+{
+	unsigned int width = options->ts_width;
+	size_t i;
+
+	if (!width)
+		width = NEXUS_TS_WIDTH_DEFAULT;
+	if (options->src_bits > NEXUS_SRC_BITS_MAX || width > 64)
+		return -EINVAL;
+	if (options->ts_scheme != NEXUS_TS_XOR &&
+	    options->ts_scheme != NEXUS_TS_DELTA)
+		return -EINVAL;
+
+	memset(nexus, 0, sizeof(*nexus));
+	nexus->ts_mask = ~0ull >> (64 - width);
+	nexus->ts_scheme = options->ts_scheme;
+	nexus->src_mask = (1u << options->src_bits) - 1;
+	/* Clocks have epoch 0: all unknown. */
+	nexus->epoch = 1;
+	nexus->in_gap = options->ring;
+	nexus->gap = NEXUS_GAP_ALIGN;
+
+	for (i = 0; i < sizeof(layouts) / sizeof(layouts[0]); i++) {
+		const struct layout_source *from = &layouts[i];
+		struct nexus_layout *to = &nexus->layout[from->tcode];
+		unsigned int bit = TCODE_BITS + options->src_bits;
+
+		to->known = 1;
+		to->sync = from->sync;
+		to->fields = from->fields;
+		to->option = from->option;
+		to->option_value = from->option_value;
+		to->option_max = from->option_max;
+		to->shift[0] = bit;
+		to->mask[0] = (1u << from->bits[0]) - 1;
+		bit += from->bits[0];
+		to->shift[1] = bit;
+		to->mask[1] = (1u << from->bits[1]) - 1;
+		bit += from->bits[1];
+		to->fixed_bits = bit;
+		to->first_slice = bit / SLICE_BITS;
+	}
+	return 0;
+}
+
+void nexus_feed(struct nexus *nexus, const void *data, size_t length)
+{
+	nexus->in = data;
+	nexus->in_end = nexus->in + length;
+}
+
+void nexus_end(struct nexus *nexus)
+{
+	nexus->in = NULL;
+	nexus->in_end = NULL;
+	nexus->end = true;
+}
+
+const char *nexus_gap_name(enum nexus_gap gap)
+{
+	static const char * const names[] = {
+		[NEXUS_GAP_ALIGN] = "rest of a message that the buffer overwrote",
+		[NEXUS_GAP_RESERVED] = "reserved MSEO",
+		[NEXUS_GAP_TOO_LONG] = "no end of message",
+		[NEXUS_GAP_MALFORMED] = "fields do not fit the message",
+		[NEXUS_GAP_TRUNCATED] = "the trace ends within a message",
+	};
+
+	return names[gap];
+}
+
+static inline uint64_t load(const uint8_t *at)
+{
+	uint64_t word;
+
+	memcpy(&word, at, sizeof(word));
+	return le64toh(word);
+}
+
+/* The MDO bits of eight slices, as 48 bits in a row. */
+static inline uint64_t pack(uint64_t word)
+{
+	word = (word >> 2) & 0x3f3f3f3f3f3f3f3full;
+	word = (word & 0x003f003f003f003full) |
+	       (word & 0x3f003f003f003f00ull) >> 2;
+	word = (word & 0x00000fff00000fffull) |
+	       (word & 0x0fff00000fff0000ull) >> 4;
+	return (word & 0x0000000000ffffffull) |
+	       (word & 0x00ffffff00000000ull) >> 8;
+}
+
+static inline unsigned int first_byte(uint64_t flags)
+{
+	return (unsigned int)__builtin_ctzll(flags) / 8;
+}
+
+/*
+ * A variable field longer than one 64-bit load, from slice @at of @p.
+ * Return: slices it has, or 0 when its value has more than 64 bits.
+ */
+static unsigned int long_field(const uint8_t *p, unsigned int skip,
+			       uint64_t *value)
+{
+	unsigned int bit = 0, slices = 0;
+
+	*value = 0;
+	for (;;) {
+		uint64_t part = *p >> 2;
+		unsigned int bits = SLICE_BITS;
+
+		if (!slices) {
+			part >>= skip;
+			bits -= skip;
+		}
+		if (part && (bit >= 64 || part << bit >> bit != part))
+			return 0;
+		if (part)
+			*value |= part << bit;
+		bit += bits;
+		slices++;
+		if (*p++ & 1)
+			return slices;
+	}
+}
+
+/*
+ * The time of a message's source after it. The timestamp's width is extended
+ * to 64 bits by taking any step back for a wrap.
+ */
+static void tick(struct nexus *nexus, struct nexus_message *message,
+		 uint64_t timestamp)
+{
+	struct nexus_clock *clock = &nexus->clock[message->src];
+	uint64_t mask = nexus->ts_mask;
+	uint64_t old = clock->now & mask;
+
+	timestamp &= mask;
+	if (message->flags & NEXUS_SYNC) {
+		clock->epoch = nexus->epoch;
+		if (!clock->seen) {
+			clock->seen = true;
+			clock->now = timestamp;
+			return;
+		}
+	} else if (clock->epoch != nexus->epoch) {
+		return;
+	} else if (nexus->ts_scheme == NEXUS_TS_XOR) {
+		timestamp ^= old;
+	} else {
+		timestamp = (old + timestamp) & mask;
+	}
+
+	clock->now = (clock->now & ~mask) | timestamp;
+	if (timestamp < old)
+		clock->now += mask + 1;
+}
+
+/*
+ * Decode the message at @p, of which @available bytes are there; WINDOW bytes
+ * are readable. Return its length, PARSE_MORE or PARSE_GAP().
+ */
+static inline int parse(struct nexus *nexus, const uint8_t *p,
+			size_t available, struct nexus_message *message)
+{
+	const struct nexus_layout *layout;
+	uint64_t value[VALUES_MAX];
+	unsigned int length, at, skip, count, fields, i;
+	uint64_t word, packed, stop, second;
+
+	/*
+	 * Where MSEO is 11 or 10. How long messages are cannot be predicted:
+	 * take the first two words, most messages' all, without a branch.
+	 */
+	stop = load(p) >> 1 & MSEO_LOW;
+	second = load(p + 8) >> 1 & MSEO_LOW;
+	length = stop ? 0 : 8;
+	stop = stop ? stop : second;
+	while (!stop && length < NEXUS_MESSAGE_MAX - 8) {
+		length += 8;
+		stop = load(p + length) >> 1 & MSEO_LOW;
+	}
+	length += stop ? first_byte(stop) : 8;
+	if (length >= NEXUS_MESSAGE_MAX || length >= available)
+		return available >= NEXUS_MESSAGE_MAX ?
+		       PARSE_GAP(NEXUS_GAP_TOO_LONG) : PARSE_MORE;
+	if (!(p[length] & 1))
+		return PARSE_GAP(NEXUS_GAP_RESERVED);
+	length++;
+
+	word = load(p);
+	packed = pack(word);
+	message->length = length;
+	message->tcode = packed & 0x3f;
+	message->src = packed >> TCODE_BITS & nexus->src_mask;
+	layout = &nexus->layout[message->tcode];
+	if (!layout->known) {
+		/* Its SRC must be there, in slices that end no field. */
+		i = (TCODE_BITS + (unsigned int)__builtin_popcount(nexus->src_mask)) /
+		    SLICE_BITS;
+		if (word & MSEO_LOW & ((1ull << (8 * i)) - 1))
+			return PARSE_GAP(NEXUS_GAP_MALFORMED);
+		message->time = 0;
+		message->fields = 0;
+		message->fixed[0] = 0;
+		message->fixed[1] = 0;
+		message->flags = NEXUS_UNKNOWN_TCODE;
+		nexus->clock[message->src].epoch = 0;
+		return (int)length;
+	}
+	at = layout->first_slice;
+	stop = word & MSEO_LOW;
+	if (stop & ((1ull << (8 * at)) - 1))
+		return PARSE_GAP(NEXUS_GAP_MALFORMED);
+	message->fixed[0] = packed >> layout->shift[0] & layout->mask[0];
+	message->fixed[1] = packed >> layout->shift[1] & layout->mask[1];
+
+	/* The first field mostly ends in the word that is already packed. */
+	count = 0;
+	skip = layout->fixed_bits - SLICE_BITS * at;
+	if (stop) {
+		at = first_byte(stop) + 1;
+		value[count++] = (packed & ((1ull << (SLICE_BITS * at)) - 1)) >>
+				 layout->fixed_bits;
+		skip = 0;
+	}
+	for (; at < length; count++) {
+		if (count == VALUES_MAX)
+			return PARSE_GAP(NEXUS_GAP_MALFORMED);
+		word = load(p + at);
+		stop = word & MSEO_LOW;
+		if (stop) {
+			i = first_byte(stop) + 1;
+			packed = pack(word) & ((1ull << (SLICE_BITS * i)) - 1);
+			value[count] = packed >> skip;
+		} else {
+			i = long_field(p + at, skip, &value[count]);
+			if (!i)
+				return PARSE_GAP(NEXUS_GAP_MALFORMED);
+		}
+		at += i;
+		skip = 0;
+	}
+
+	i = message->fixed[layout->option];
+	if (i > layout->option_max)
+		return PARSE_GAP(NEXUS_GAP_MALFORMED);
+	fields = layout->fields + (i == layout->option_value);
+	if (count != fields && count != fields + 1)
+		return PARSE_GAP(NEXUS_GAP_MALFORMED);
+
+	message->field[0] = value[0];
+	if (fields > 1)
+		message->field[1] = value[1];
+	if (fields > 2)
+		message->field[2] = value[2];
+	message->fields = fields;
+	message->flags = layout->sync ? NEXUS_SYNC : 0;
+	if (message->tcode == NEXUS_ERROR)
+		nexus->clock[message->src].epoch = 0;
+	if (count > fields) {
+		message->flags |= NEXUS_TIMESTAMP;
+		tick(nexus, message, value[fields]);
+	}
+	message->time = nexus->clock[message->src].now;
+	if (nexus->clock[message->src].epoch == nexus->epoch)
+		message->flags |= NEXUS_TIME_KNOWN;
+	return (int)length;
+}
+
+/* Skip to behind the next end of a message. Return whether there was one. */
+static bool skip_to_end(struct nexus *nexus)
+{
+	const uint8_t *p = nexus->in;
+	bool found = false;
+
+	while (nexus->in_end - p >= 8) {
+		uint64_t word = load(p);
+		uint64_t stop = word >> 1 & word & MSEO_LOW;
+
+		if (stop) {
+			p += first_byte(stop) + 1;
+			found = true;
+			break;
+		}
+		p += 8;
+	}
+	while (!found && p < nexus->in_end)
+		found = (*p++ & 3) == 3;
+
+	nexus->gap_length += (uint64_t)(p - nexus->in);
+	nexus->offset += (uint64_t)(p - nexus->in);
+	nexus->in = p;
+	return found;
+}
+
+static enum nexus_item give_gap(struct nexus *nexus,
+				struct nexus_message *message)
+{
+	memset(message, 0, sizeof(*message));
+	message->offset = nexus->offset - nexus->gap_length;
+	message->length = nexus->gap_length;
+	message->gap = nexus->gap;
+	nexus->in_gap = false;
+	/* Whoever sent the lost bytes, its next timestamp builds on them. */
+	nexus->epoch++;
+	return NEXUS_GAP;
+}
+
+static void skip_idle(struct nexus *nexus)
+{
+	const uint8_t *p = nexus->in;
+
+	while (nexus->in_end - p >= 8 && load(p) == ~0ull)
+		p += 8;
+	while (p < nexus->in_end && *p == IDLE)
+		p++;
+	nexus->offset += (uint64_t)(p - nexus->in);
+	nexus->in = p;
+}
+
+/*
+ * Parse a message whose first bytes were carried over or that is near the end
+ * of the input, in a window of its own.
+ */
+static int parse_windowed(struct nexus *nexus, struct nexus_message *message)
+{
+	uint8_t window[WINDOW] = { 0 };
+	size_t room = NEXUS_MESSAGE_MAX - nexus->carried;
+	size_t fresh = (size_t)(nexus->in_end - nexus->in);
+	int length;
+
+	if (fresh > room)
+		fresh = room;
+	memcpy(window, nexus->carry, nexus->carried);
+	memcpy(window + nexus->carried, nexus->in, fresh);
+	length = parse(nexus, window, nexus->carried + fresh, message);
+	if (length == PARSE_MORE) {
+		memcpy(nexus->carry, window, nexus->carried + fresh);
+		nexus->carried += fresh;
+		nexus->in += fresh;
+		nexus->offset += fresh;
+	}
+	return length;
+}
+
+enum nexus_item nexus_next(struct nexus *nexus, struct nexus_message *message)
+{
+	int length;
+
+	for (;;) {
+		if (nexus->in_gap) {
+			if (nexus->in < nexus->in_end && skip_to_end(nexus))
+				return give_gap(nexus, message);
+			if (nexus->end && nexus->gap_length)
+				return give_gap(nexus, message);
+			return NEXUS_MORE;
+		}
+		if (!nexus->carried) {
+			if (nexus->in < nexus->in_end && *nexus->in == IDLE)
+				skip_idle(nexus);
+		} else if (nexus->end) {
+			nexus->gap = NEXUS_GAP_TRUNCATED;
+			nexus->gap_length = nexus->carried;
+			nexus->carried = 0;
+			return give_gap(nexus, message);
+		}
+		if (nexus->in == nexus->in_end)
+			return NEXUS_MORE;
+
+		if (!nexus->carried &&
+		    (size_t)(nexus->in_end - nexus->in) >= WINDOW)
+			length = parse(nexus, nexus->in, NEXUS_MESSAGE_MAX,
+				       message);
+		else
+			length = parse_windowed(nexus, message);
+
+		if (length > 0) {
+			message->offset = nexus->offset - nexus->carried;
+			length -= nexus->carried;
+			nexus->carried = 0;
+			nexus->in += length;
+			nexus->offset += (uint64_t)length;
+			return NEXUS_MESSAGE;
+		}
+		if (length == PARSE_MORE)
+			return NEXUS_MORE;
+
+		/* No carried byte ends a message, or it would not be there. */
+		nexus->gap = (enum nexus_gap)(-1 - length);
+		nexus->gap_length = nexus->carried;
+		nexus->carried = 0;
+		nexus->in_gap = true;
+	}
+}

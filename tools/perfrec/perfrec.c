@@ -1,0 +1,524 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* Performance records out of the stores to a channel: see perfrec.h. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "perfrec.h"
+
+#define STREAMS		(PERFREC_SOURCES * PERFREC_CHANNELS)
+
+/* counter_info: CSR number and width - 1. */
+#define INFO_CSR(info)		((info) & 0xfff)
+#define INFO_WIDTH(info)	((((info) >> 12) & 0x3f) + 1)
+
+/* Which word a stream expects. */
+enum state {
+	BOUNDARY,	/* a record's type or a header's magic */
+	LOST,		/* the same, and anything else is skipped */
+	HEADER_COUNT_TYPE,
+	HEADER_MASK,
+	HEADER_TYPE,
+	HEADER_CODE,
+	HEADER_DATA_LOW,
+	HEADER_DATA_HIGH,
+	HEADER_INFO,
+	RECORD_ADDRESS,
+	RECORD_ADDRESS_HIGH,
+	RECORD_COUNTER,	/* a counter, or the upper part of the one before */
+	RECORD_LAST,	/* all counters are there; perhaps an upper part */
+};
+
+struct stream {
+	enum state		state;
+	struct stream		*next;
+	/* Of headers[], the one in force (or NULL) and the one being read. */
+	const struct perfrec_header *header;
+	struct perfrec_header	*reading;
+	struct perfrec_header	headers[2];
+	uint64_t		header_words;
+	/* The header being read may be counters instead. */
+	bool			tentative;
+	struct perfrec_record	record;
+	bool			upper_seen;
+	/* The latest word, if that was the magic in 32 bits. */
+	bool			magic;
+	struct perfrec_stamp	magic_stamp;
+	/* Something is missing since the header. */
+	bool			broken;
+	/* @value and @address are those of the stream's previous record. */
+	bool			previous;
+	uint64_t		value[PERFREC_COUNTERS];
+	uint64_t		address;
+	/* Counters of the last record without header, -1: none yet. */
+	int			guessed;
+	uint32_t		serial;
+	struct perfrec_loss	loss;
+};
+
+struct perfrec {
+	const struct perfrec_ops *ops;
+	void			*context;
+	struct stream		*first;
+	struct stream		*stream[STREAMS];
+};
+
+struct perfrec *perfrec_new(const struct perfrec_ops *ops, void *context)
+{
+	struct perfrec *perfrec = calloc(1, sizeof(*perfrec));
+
+	if (!perfrec)
+		return NULL;
+	perfrec->ops = ops;
+	perfrec->context = context;
+	return perfrec;
+}
+
+void perfrec_free(struct perfrec *perfrec)
+{
+	struct stream *stream, *next;
+
+	if (!perfrec)
+		return;
+	for (stream = perfrec->first; stream; stream = next) {
+		next = stream->next;
+		free(stream);
+	}
+	free(perfrec);
+}
+
+static struct stream *stream_new(struct perfrec *perfrec,
+				 const struct perfrec_word *word)
+{
+	struct stream *stream = calloc(1, sizeof(*stream));
+
+	if (!stream)
+		return NULL;
+	stream->state = BOUNDARY;
+	stream->reading = &stream->headers[0];
+	stream->record.src = word->src;
+	stream->record.channel = word->channel;
+	stream->loss.src = word->src;
+	stream->loss.channel = word->channel;
+	stream->guessed = -1;
+	stream->next = perfrec->first;
+	perfrec->first = stream;
+	return stream;
+}
+
+static struct perfrec_stamp stamp(const struct perfrec_word *word)
+{
+	return (struct perfrec_stamp){
+		.offset = word->offset,
+		.time = word->time,
+		.time_known = word->time_known,
+	};
+}
+
+static uint64_t width_mask(unsigned int width)
+{
+	return ~0ull >> (64 - width);
+}
+
+/* What is missing may have been anything: no state survives it. */
+static void lose(struct stream *stream, enum perfrec_reason reason,
+		 uint64_t offset, uint64_t words)
+{
+	if (!stream->loss.words) {
+		stream->loss.reason = reason;
+		stream->loss.offset = offset;
+	}
+	stream->loss.words += words;
+	stream->broken = true;
+	stream->previous = false;
+	stream->state = LOST;
+}
+
+static void report_loss(struct perfrec *perfrec, struct stream *stream)
+{
+	if (stream->loss.words && perfrec->ops->lost)
+		perfrec->ops->lost(perfrec->context, &stream->loss);
+	stream->loss.words = 0;
+}
+
+static void lose_record(struct stream *stream, enum perfrec_reason reason)
+{
+	lose(stream, reason, stream->record.begin.offset, stream->record.words);
+}
+
+static void lose_header(struct stream *stream, enum perfrec_reason reason)
+{
+	if (!stream->tentative)
+		stream->header = NULL;
+	lose(stream, reason, stream->reading->begin.offset,
+	     stream->header_words);
+}
+
+static void begin_header(struct perfrec *perfrec, struct stream *stream,
+			 struct perfrec_stamp begin, bool tentative)
+{
+	report_loss(perfrec, stream);
+	memset(stream->reading, 0, sizeof(*stream->reading));
+	stream->reading->src = stream->record.src;
+	stream->reading->channel = stream->record.channel;
+	stream->reading->begin = begin;
+	stream->header_words = 1;
+	stream->tentative = tentative;
+	stream->state = HEADER_COUNT_TYPE;
+}
+
+static void finish_header(struct perfrec *perfrec, struct stream *stream)
+{
+	stream->reading->serial = ++stream->serial;
+	stream->header = stream->reading;
+	stream->reading = &stream->headers[stream->reading == stream->headers];
+	stream->state = BOUNDARY;
+	stream->broken = false;
+	stream->previous = false;
+	stream->address = 0;
+	memset(stream->value, 0, sizeof(stream->value));
+	if (perfrec->ops->header)
+		perfrec->ops->header(perfrec->context, stream->header);
+}
+
+/* One word of a header. Return false when it does not fit. */
+static bool header_word(struct perfrec *perfrec, struct stream *stream,
+			const struct perfrec_word *word)
+{
+	struct perfrec_header *header = stream->reading;
+	struct perfrec_counter *counter = &header->counter[header->counters];
+	unsigned int first = counter == header->counter ? 0 :
+			     counter[-1].number + 1;
+
+	if (word->bytes != (stream->state == HEADER_COUNT_TYPE ? 1 : 4))
+		return false;
+
+	switch (stream->state) {
+	case HEADER_COUNT_TYPE:
+		if (word->value > PERFREC_DELTA_XOR)
+			return false;
+		header->count_type = word->value;
+		stream->state = HEADER_MASK;
+		break;
+	case HEADER_MASK:
+		header->mask = word->value;
+		header->mask_word = stamp(word);
+		stream->state = HEADER_TYPE;
+		break;
+	case HEADER_TYPE:
+		if (word->value > PERFREC_EVENT_RAW)
+			return false;
+		counter->number = first +
+			(unsigned int)__builtin_ctz(header->mask >> first);
+		counter->type = word->value;
+		stream->state = word->value == PERFREC_EVENT_RAW ?
+				HEADER_DATA_LOW : HEADER_CODE;
+		break;
+	case HEADER_CODE:
+		counter->code = word->value;
+		stream->state = HEADER_INFO;
+		break;
+	case HEADER_DATA_LOW:
+		counter->event_data = word->value;
+		stream->state = HEADER_DATA_HIGH;
+		break;
+	case HEADER_DATA_HIGH:
+		counter->event_data |= (uint64_t)word->value << 32;
+		stream->state = HEADER_INFO;
+		break;
+	default:
+		counter->csr = INFO_CSR(word->value);
+		counter->width = INFO_WIDTH(word->value);
+		counter->end = stamp(word);
+		header->counters++;
+		stream->state = HEADER_TYPE;
+		break;
+	}
+	stream->header_words++;
+
+	if (stream->state == HEADER_TYPE &&
+	    header->counters == (unsigned int)__builtin_popcount(header->mask))
+		finish_header(perfrec, stream);
+	return true;
+}
+
+static void begin_record(struct perfrec *perfrec, struct stream *stream,
+			 const struct perfrec_word *word)
+{
+	struct perfrec_record *record = &stream->record;
+
+	report_loss(perfrec, stream);
+	record->type = word->value;
+	record->begin = stamp(word);
+	record->addresses = 0;
+	record->counters = 0;
+	record->words = 1;
+	stream->upper_seen = true;
+	stream->state = RECORD_ADDRESS;
+}
+
+/* Rebuild what the record says from what was sent and the records before. */
+static void rebuild(struct stream *stream)
+{
+	struct perfrec_record *record = &stream->record;
+	const struct perfrec_header *header = stream->header;
+	unsigned int i;
+
+	record->header = header;
+	record->flags = 0;
+	for (i = 0; i < record->addresses; i++) {
+		uint64_t address = record->sent_address[i];
+
+		if (header && header->count_type == PERFREC_DELTA_XOR) {
+			address ^= stream->address;
+			stream->address = address;
+		}
+		record->address[i] = address;
+	}
+	if (!header) {
+		for (i = 0; i < record->counters; i++) {
+			record->value[i] = record->sent[i];
+			record->delta[i] = 0;
+		}
+		return;
+	}
+
+	if (header->count_type != PERFREC_DELTA_XOR || !stream->broken)
+		record->flags |= PERFREC_ADDRESS_KNOWN;
+	if (header->count_type == PERFREC_RAW || !stream->broken)
+		record->flags |= PERFREC_VALUE_KNOWN;
+	if (header->count_type == PERFREC_DELTA ||
+	    (stream->previous && record->flags & PERFREC_VALUE_KNOWN))
+		record->flags |= PERFREC_DELTA_KNOWN;
+
+	for (i = 0; i < record->counters; i++) {
+		unsigned int width = header->counter[i].width;
+		uint64_t mask = width_mask(width);
+		uint64_t sent = record->sent[i];
+		uint64_t *value = &stream->value[i];
+		uint64_t before = *value;
+
+		switch (header->count_type) {
+		case PERFREC_RAW:
+			*value = sent;
+			break;
+		case PERFREC_DELTA:
+			*value = (before + sent) & mask;
+			break;
+		default:
+			*value = before ^ sent;
+			break;
+		}
+		if (header->count_type == PERFREC_DELTA)
+			record->delta[i] = sent & mask;
+		else
+			record->delta[i] = (*value - before) & mask &
+					   width_mask(PERFREC_VALUE_BITS);
+		record->value[i] = *value;
+	}
+	stream->previous = true;
+}
+
+static void finish_record(struct perfrec *perfrec, struct stream *stream)
+{
+	if (!stream->header)
+		stream->guessed = (int)stream->record.counters;
+	rebuild(stream);
+	stream->state = BOUNDARY;
+	if (perfrec->ops->record)
+		perfrec->ops->record(perfrec->context, &stream->record);
+}
+
+static void finish_addresses(struct perfrec *perfrec, struct stream *stream,
+			     const struct perfrec_word *word)
+{
+	struct perfrec_record *record = &stream->record;
+
+	if (++record->addresses < (record->type <= PERFREC_EXIT ? 2 : 1)) {
+		stream->state = RECORD_ADDRESS;
+		return;
+	}
+	record->address_end = stamp(word);
+	stream->state = RECORD_COUNTER;
+	if (stream->header && !stream->header->counters)
+		finish_record(perfrec, stream);
+}
+
+/* One word of a record. Return false when it does not fit. */
+static bool record_word(struct perfrec *perfrec, struct stream *stream,
+			const struct perfrec_word *word)
+{
+	struct perfrec_record *record = &stream->record;
+	const struct perfrec_header *header = stream->header;
+
+	if (word->bytes == 2 && stream->state >= RECORD_COUNTER &&
+	    !stream->upper_seen) {
+		record->sent[record->counters - 1] |= (uint64_t)word->value << 32;
+		stream->upper_seen = true;
+		record->words++;
+		if (stream->state == RECORD_LAST)
+			finish_record(perfrec, stream);
+		return true;
+	}
+	if (word->bytes != 4 || stream->state == RECORD_LAST)
+		return false;
+	record->words++;
+
+	switch (stream->state) {
+	case RECORD_ADDRESS:
+		record->sent_address[record->addresses] = word->value & ~1u;
+		if (word->value & 1)
+			stream->state = RECORD_ADDRESS_HIGH;
+		else
+			finish_addresses(perfrec, stream, word);
+		return true;
+	case RECORD_ADDRESS_HIGH:
+		record->sent_address[record->addresses] |=
+			(uint64_t)word->value << 32;
+		finish_addresses(perfrec, stream, word);
+		return true;
+	default:
+		if (record->counters == PERFREC_COUNTERS) {
+			record->words--;
+			return false;
+		}
+		record->sent[record->counters++] = word->value;
+		stream->upper_seen = false;
+		if (header && record->counters == header->counters)
+			stream->state = RECORD_LAST;
+		return true;
+	}
+}
+
+/* A record's words can stop here: nothing that must come is missing. */
+static bool record_complete(const struct stream *stream)
+{
+	return stream->state == RECORD_LAST ||
+	       (stream->state == RECORD_COUNTER && !stream->header);
+}
+
+/*
+ * A record broke off, and what seemed its latest word was the magic of a
+ * header, of which @word can be the count type.
+ */
+static bool header_within(const struct stream *stream,
+			  const struct perfrec_word *word)
+{
+	return stream->magic && word->bytes == 1 &&
+	       word->value <= PERFREC_DELTA_XOR &&
+	       stream->state >= RECORD_ADDRESS && stream->state != RECORD_LAST;
+}
+
+static void step(struct perfrec *perfrec, struct stream *stream,
+		 const struct perfrec_word *word)
+{
+	struct perfrec_record *record = &stream->record;
+
+	if (header_within(stream, word)) {
+		record->words--;
+		if (record_complete(stream) && record->counters) {
+			record->counters--;
+			finish_record(perfrec, stream);
+		} else {
+			lose_record(stream, PERFREC_CUT_RECORD);
+		}
+		begin_header(perfrec, stream, stream->magic_stamp, true);
+	}
+
+	if (stream->state >= RECORD_ADDRESS) {
+		if (record_word(perfrec, stream, word))
+			return;
+		if (record_complete(stream) &&
+		    (stream->header || word->bytes == 1))
+			finish_record(perfrec, stream);
+		else
+			lose_record(stream, PERFREC_CUT_RECORD);
+	} else if (stream->state >= HEADER_COUNT_TYPE) {
+		if (header_word(perfrec, stream, word))
+			return;
+		lose_header(stream, PERFREC_CUT_HEADER);
+	}
+
+	if (word->bytes == 1 && word->value < PERFREC_TYPES)
+		begin_record(perfrec, stream, word);
+	else if (word->bytes == 4 && word->value == PERFREC_MAGIC)
+		begin_header(perfrec, stream, stamp(word),
+			     stream->state == LOST);
+	else
+		lose(stream, PERFREC_NO_START, word->offset, 1);
+}
+
+int perfrec_push(struct perfrec *perfrec, const struct perfrec_word *word)
+{
+	struct stream **slot, *stream;
+
+	if (word->src >= PERFREC_SOURCES || word->channel >= PERFREC_CHANNELS)
+		return -EINVAL;
+	slot = &perfrec->stream[word->src * PERFREC_CHANNELS + word->channel];
+	if (!*slot)
+		*slot = stream_new(perfrec, word);
+	stream = *slot;
+	if (!stream)
+		return -ENOMEM;
+
+	step(perfrec, stream, word);
+	stream->magic = word->bytes == 4 && word->value == PERFREC_MAGIC;
+	if (stream->magic)
+		stream->magic_stamp = stamp(word);
+	return 0;
+}
+
+static void drop_begun(struct stream *stream, enum perfrec_reason reason)
+{
+	if (stream->state >= RECORD_ADDRESS)
+		lose_record(stream, reason);
+	else if (stream->state >= HEADER_COUNT_TYPE)
+		lose_header(stream, reason);
+}
+
+void perfrec_lost(struct perfrec *perfrec, int src)
+{
+	struct stream *stream;
+
+	for (stream = perfrec->first; stream; stream = stream->next) {
+		if (src >= 0 && stream->record.src != src)
+			continue;
+		drop_begun(stream, PERFREC_INTERRUPTED);
+		report_loss(perfrec, stream);
+		stream->broken = true;
+		stream->previous = false;
+		stream->magic = false;
+		stream->state = LOST;
+	}
+}
+
+static int by_offset(const void *a, const void *b)
+{
+	const struct stream * const *first = a, * const *second = b;
+	uint64_t one = (*first)->record.begin.offset;
+	uint64_t two = (*second)->record.begin.offset;
+
+	return (one > two) - (one < two);
+}
+
+void perfrec_flush(struct perfrec *perfrec)
+{
+	struct stream *open[STREAMS], *next;
+	size_t count = 0, i;
+
+	for (next = perfrec->first; next; next = next->next)
+		open[count++] = next;
+	qsort(open, count, sizeof(open[0]), by_offset);
+
+	for (i = 0; i < count; i++) {
+		struct stream *stream = open[i];
+
+		if (stream->state == RECORD_LAST ||
+		    (record_complete(stream) &&
+		     (int)stream->record.counters == stream->guessed))
+			finish_record(perfrec, stream);
+		else
+			drop_begun(stream, PERFREC_TRUNCATED);
+		report_loss(perfrec, stream);
+	}
+}

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * Performance records out of the stores to an instrumentation channel.
+ *
+ * Specification: "Performance Data Format" of the SiFive Trace Performance
+ * Library. What the stores were carried in is not known here: the decoder is
+ * fed words, each with its source (encoder), channel, size and time.
+ *
+ *	header:	0x70657266 (32), count type (8), counter mask (32), and for
+ *		each counter of the mask, lowest first: type (32), code (32) or
+ *		event data low and high (32, 32), counter info (32)
+ *	record:	type (8), one or two addresses (32 [+ 32]), and every counter
+ *		of the mask, lowest first (32 [+ 16])
+ *
+ * Each (source, channel) is a stream of its own. Input is never trusted: what
+ * fits neither a header nor a record is given to ops->lost, and the stream goes
+ * on at the next word that can begin one. Records without a header before them
+ * (the beginning of a ring buffer) are given with header NULL.
+ */
+#ifndef SIFIVE_TRACE_PERFREC_H
+#define SIFIVE_TRACE_PERFREC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PERFREC_MAGIC		0x70657266u
+#define PERFREC_COUNTERS	32
+#define PERFREC_SOURCES		128
+#define PERFREC_CHANNELS	32
+#define PERFREC_CHANNEL_DEFAULT	6
+/* Bits of a counter that a record can carry. */
+#define PERFREC_VALUE_BITS	48
+
+enum perfrec_count_type {
+	PERFREC_RAW		= 0,	/* the counter's value */
+	PERFREC_DELTA		= 1,	/* difference to the previous record */
+	PERFREC_DELTA_XOR	= 2,	/* XOR with the previous record */
+};
+
+enum perfrec_type {
+	PERFREC_ENTER		= 0,	/* addresses: function, call site */
+	PERFREC_EXIT		= 1,	/* addresses: function, return place */
+	PERFREC_MANUAL		= 2,	/* address: pc */
+	PERFREC_ISR		= 3,	/* address: interrupted pc */
+	PERFREC_TYPES
+};
+
+enum perfrec_event_type {
+	PERFREC_EVENT_GENERAL	= 0,	/* SBI PMU hardware general events */
+	PERFREC_EVENT_CACHE	= 1,	/* SBI PMU hardware cache events */
+	PERFREC_EVENT_RAW	= 2,	/* event selector value */
+};
+
+/* General event code of the trace timestamp, which is no CSR. */
+#define PERFREC_CODE_TIMESTAMP	0x80u
+
+/**
+ * struct perfrec_word - one store to a channel
+ * @offset:	where it is in the file, bytes
+ * @time:	when it was made, ticks; valid with @time_known
+ * @value:	what was stored
+ * @src:	source that stored it, below PERFREC_SOURCES
+ * @channel:	below PERFREC_CHANNELS
+ * @bytes:	1, 2 or 4; 0 for a store that fits no size
+ * @time_known:	@time is valid
+ */
+struct perfrec_word {
+	uint64_t	offset;
+	uint64_t	time;
+	uint32_t	value;
+	uint8_t		src;
+	uint8_t		channel;
+	uint8_t		bytes;
+	bool		time_known;
+};
+
+/**
+ * struct perfrec_stamp - a place in the trace
+ * @offset:	bytes from the beginning of the file
+ * @time:	ticks; valid with @time_known
+ * @time_known:	@time is valid
+ */
+struct perfrec_stamp {
+	uint64_t	offset;
+	uint64_t	time;
+	bool		time_known;
+};
+
+/**
+ * struct perfrec_counter - definition of one counter
+ * @number:	its bit in the mask: 0 cycle, 1 timestamp, 2 instret, n
+ *		hpmcounter n
+ * @type:	enum perfrec_event_type
+ * @code:	for general and cache events, else 0
+ * @event_data:	event selector's value, for raw events, else 0
+ * @csr:	CSR it is read from, 0 for the trace timestamp
+ * @width:	bits, 1 to 64
+ * @end:	the definition's last word
+ */
+struct perfrec_counter {
+	uint32_t		number;
+	uint32_t		type;
+	uint32_t		code;
+	uint32_t		width;
+	uint64_t		event_data;
+	uint32_t		csr;
+	struct perfrec_stamp	end;
+};
+
+/**
+ * struct perfrec_header - what the records behind it are made of
+ * @src:	source
+ * @channel:	channel
+ * @serial:	number of this header in its stream, from 1
+ * @count_type:	enum perfrec_count_type
+ * @mask:	bit n: counter n is recorded
+ * @counters:	number of bits set in @mask
+ * @begin:	the magic word
+ * @mask_word:	the mask
+ * @counter:	definitions, lowest number first
+ */
+struct perfrec_header {
+	uint8_t			src;
+	uint8_t			channel;
+	uint32_t		serial;
+	uint32_t		count_type;
+	uint32_t		mask;
+	unsigned int		counters;
+	struct perfrec_stamp	begin;
+	struct perfrec_stamp	mask_word;
+	struct perfrec_counter	counter[PERFREC_COUNTERS];
+};
+
+/* @address is right. Not so with DeltaXOR after a loss, or without header. */
+#define PERFREC_ADDRESS_KNOWN	(1u << 0)
+/* @value is right. Not so with Delta and DeltaXOR after a loss. */
+#define PERFREC_VALUE_KNOWN	(1u << 1)
+/* @delta is right: the stream's previous record is known too. */
+#define PERFREC_DELTA_KNOWN	(1u << 2)
+
+/**
+ * struct perfrec_record - one record
+ * @src:	source
+ * @channel:	channel
+ * @type:	enum perfrec_type
+ * @flags:	PERFREC_*_KNOWN
+ * @addresses:	2 for enter and exit, otherwise 1
+ * @counters:	number of counters; header->counters when there is a header
+ * @words:	stores it was made of
+ * @header:	the header it belongs to, NULL if that has not been seen: the
+ *		record then has as many counters as words came, and neither
+ *		count type nor widths are known
+ * @begin:	its first word
+ * @address_end: its last address word
+ * @sent_address: addresses as transmitted (XORed for DeltaXOR), bit 0 clear
+ * @address:	addresses, rebuilt for DeltaXOR
+ * @sent:	counters as transmitted, up to PERFREC_VALUE_BITS wide
+ * @value:	Raw, DeltaXOR: the counter. Delta: what it counted since the
+ *		header. Modulo the counter's width.
+ * @delta:	what each counter counted since the stream's previous record;
+ *		for the first record behind a Delta header: since the header
+ */
+struct perfrec_record {
+	uint8_t			src;
+	uint8_t			channel;
+	uint8_t			type;
+	uint8_t			flags;
+	unsigned int		addresses;
+	unsigned int		counters;
+	unsigned int		words;
+	const struct perfrec_header *header;
+	struct perfrec_stamp	begin;
+	struct perfrec_stamp	address_end;
+	uint64_t		sent_address[2];
+	uint64_t		address[2];
+	uint64_t		sent[PERFREC_COUNTERS];
+	uint64_t		value[PERFREC_COUNTERS];
+	uint64_t		delta[PERFREC_COUNTERS];
+};
+
+/* Why words were dropped. */
+enum perfrec_reason {
+	PERFREC_NO_START,	/* words behind no record type and no header */
+	PERFREC_CUT_RECORD,	/* a record ended too early */
+	PERFREC_CUT_HEADER,	/* a header ended too early, or is none */
+	PERFREC_INTERRUPTED,	/* perfrec_lost() came within it */
+	PERFREC_TRUNCATED,	/* the trace ended within it */
+};
+
+/**
+ * struct perfrec_loss - words that became neither header nor record
+ * @src:	source
+ * @channel:	channel
+ * @reason:	enum perfrec_reason
+ * @offset:	where the first of them is in the file
+ * @words:	number of them
+ */
+struct perfrec_loss {
+	uint8_t		src;
+	uint8_t		channel;
+	uint8_t		reason;
+	uint64_t	offset;
+	uint64_t	words;
+};
+
+/**
+ * struct perfrec_ops - what the consumer wants to hear of; each may be NULL
+ * @header:	a complete header. It stays valid and unchanged until the next
+ *		header of its stream, or perfrec_free().
+ * @record:	a complete record, valid during the call. A record is known to
+ *		be complete when the next word of its stream, or perfrec_flush()
+ *		comes: records of several streams come in that order.
+ * @lost:	words were dropped, valid during the call
+ */
+struct perfrec_ops {
+	void (*header)(void *context, const struct perfrec_header *header);
+	void (*record)(void *context, const struct perfrec_record *record);
+	void (*lost)(void *context, const struct perfrec_loss *loss);
+};
+
+struct perfrec;
+
+/**
+ * perfrec_new() - a decoder with no streams yet
+ * @ops:	consumer, must outlive the decoder
+ * @context:	given to each of its functions
+ *
+ * Return: the decoder, for perfrec_free(); NULL without memory.
+ */
+struct perfrec *perfrec_new(const struct perfrec_ops *ops, void *context);
+
+/** perfrec_free() - free a decoder; NULL is fine. Calls no ops. */
+void perfrec_free(struct perfrec *perfrec);
+
+/**
+ * perfrec_push() - decode one word
+ * @perfrec:	decoder
+ * @word:	in the order of the trace
+ *
+ * Return: 0; -EINVAL for a src or channel out of range (ignored); -ENOMEM when
+ * there is no memory for a new stream (bounded: about 5 KiB a stream).
+ */
+int perfrec_push(struct perfrec *perfrec, const struct perfrec_word *word);
+
+/**
+ * perfrec_lost() - words may be missing from here on
+ * @perfrec:	decoder
+ * @src:	the source that lost them, or -1 for all
+ *
+ * Records and headers that have begun are dropped. Until the stream's next
+ * header nothing that builds on earlier records is known.
+ */
+void perfrec_lost(struct perfrec *perfrec, int src);
+
+/**
+ * perfrec_flush() - the trace has ended
+ * @perfrec:	decoder
+ *
+ * Gives the last record of each stream: it is complete when the low word of
+ * each counter has come. Without a header it must have as many counters as the
+ * record before.
+ */
+void perfrec_flush(struct perfrec *perfrec);
+
+/**
+ * perfrec_counter_name() - name of what a counter counts
+ * @counter:	its definition
+ * @name:	filled with perf's word for it ("cycles", "L1-dcache-load-misses",
+ *		"r20000" for a raw event), terminated; for an event without a
+ *		word "general-0x…" or "cache-0x…"
+ * @size:	bytes at @name, PERFREC_NAME_SIZE is enough for all
+ */
+void perfrec_counter_name(const struct perfrec_counter *counter, char *name,
+			  size_t size);
+#define PERFREC_NAME_SIZE	32
+
+/** perfrec_type_name() - "enter", "exit", "manual" or "isr" */
+const char *perfrec_type_name(unsigned int type);
+
+/** perfrec_count_type_name() - "Raw", "Delta" or "DeltaXOR" */
+const char *perfrec_count_type_name(unsigned int count_type);
+
+/** perfrec_reason_name() - enum perfrec_reason in words */
+const char *perfrec_reason_name(unsigned int reason);
+
+#endif /* SIFIVE_TRACE_PERFREC_H */

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* sifive-trace: answers from the traces of SiFive processors. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "command.h"
+
+#ifndef VERSION
+#define VERSION "unknown"
+#endif
+
+static const struct subcommand {
+	const char	*name;
+	int		(*run)(int argc, char **argv);
+	const char	*help;
+} subcommands[] = {
+	{ "decode", command_decode, "print the records of a trace" },
+};
+
+#define SUBCOMMANDS	(sizeof(subcommands) / sizeof(subcommands[0]))
+
+static void vreport(const char *format, va_list arguments)
+{
+	fputs("sifive-trace: ", stderr);
+	vfprintf(stderr, format, arguments);
+	fputc('\n', stderr);
+}
+
+void report(const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	vreport(format, arguments);
+	va_end(arguments);
+}
+
+int usage_error(const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	vreport(format, arguments);
+	va_end(arguments);
+	return EXIT_USAGE;
+}
+
+static void help(void)
+{
+	size_t i;
+
+	puts("usage: sifive-trace COMMAND [OPTION]... ARGUMENT...\n\nCommands:");
+	for (i = 0; i < SUBCOMMANDS; i++)
+		printf("  %-10s %s\n", subcommands[i].name, subcommands[i].help);
+	puts("\n"
+	     "  -h, --help     this text; after a command, its own\n"
+	     "  -V, --version  the version\n"
+	     "\n"
+	     "Exit status: 0 done, 1 losses with --strict, 2 wrong usage,\n"
+	     "3 nothing could be read, or not be written.");
+}
+
+int main(int argc, char **argv)
+{
+	const char *name = argc > 1 ? argv[1] : "";
+	size_t i;
+
+	if (!strcmp(name, "-h") || !strcmp(name, "--help")) {
+		help();
+		return EXIT_OK;
+	}
+	if (!strcmp(name, "-V") || !strcmp(name, "--version")) {
+		puts("sifive-trace " VERSION);
+		return EXIT_OK;
+	}
+	for (i = 0; i < SUBCOMMANDS; i++)
+		if (!strcmp(name, subcommands[i].name))
+			return subcommands[i].run(argc - 1, argv + 1);
+
+	if (!*name)
+		return usage_error("no command: try sifive-trace --help");
+	return usage_error("no command \"%s\": try sifive-trace --help", name);
+}

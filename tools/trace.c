@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "meta.h"
+#include "trace.h"
+
+/* Bytes read at once; the first ones also serve to infer the SRC width. */
+#define CHUNK	(1u << 20)
+
+struct trace {
+	const char		*path;
+	int			fd;
+	int			channel;
+	size_t			filled;		/* bytes at @buffer */
+	struct nexus		nexus;
+	struct perfrec		*perfrec;
+	const struct trace_ops	*ops;
+	void			*context;
+	struct trace_stats	stats;
+	uint8_t			buffer[CHUNK];
+};
+
+static void on_header(void *context, const struct perfrec_header *header)
+{
+	struct trace *trace = context;
+
+	trace->stats.headers++;
+	if (trace->ops->header)
+		trace->ops->header(trace->context, header);
+}
+
+static void on_record(void *context, const struct perfrec_record *record)
+{
+	struct trace *trace = context;
+	struct trace_stats *stats = &trace->stats;
+
+	stats->records[record->type]++;
+	stats->no_header += !record->header;
+	stats->unaddressed += !(record->flags & PERFREC_ADDRESS_KNOWN);
+	if (record->address_end.time_known) {
+		uint64_t time = record->address_end.time;
+
+		if (!stats->timed || time < stats->first)
+			stats->first = time;
+		if (!stats->timed || time > stats->last)
+			stats->last = time;
+		stats->timed++;
+	}
+	if (trace->ops->record)
+		trace->ops->record(trace->context, record);
+}
+
+static void on_lost(void *context, const struct perfrec_loss *loss)
+{
+	struct trace *trace = context;
+
+	trace->stats.losses++;
+	trace->stats.lost_words += loss->words;
+	if (trace->ops->lost)
+		trace->ops->lost(trace->context, loss);
+}
+
+static const struct perfrec_ops perfrec_ops = {
+	.header = on_header,
+	.record = on_record,
+	.lost = on_lost,
+};
+
+static void on_gap(struct trace *trace, const struct nexus_message *gap)
+{
+	struct trace_stats *stats = &trace->stats;
+
+	switch (gap->gap) {
+	case NEXUS_GAP_ALIGN:
+		stats->align_bytes += gap->length;
+		break;
+	case NEXUS_GAP_TRUNCATED:
+		/* All records before it are whole: not a loss within any. */
+		stats->cut_bytes += gap->length;
+		break;
+	default:
+		stats->gaps++;
+		stats->gap_bytes += gap->length;
+		perfrec_lost(trace->perfrec, -1);
+		break;
+	}
+	if (trace->ops->gap)
+		trace->ops->gap(trace->context, gap);
+}
+
+/* Return 0, or -ENOMEM. */
+static int on_message(struct trace *trace, const struct nexus_message *message)
+{
+	struct perfrec_word word;
+
+	trace->stats.messages++;
+	if (message->tcode == NEXUS_DATA_ACQUISITION) {
+		if (!trace_word(message, &word))
+			return 0;
+		trace->stats.words[word.channel]++;
+		if (trace->channel == TRACE_ALL_CHANNELS ||
+		    trace->channel == word.channel)
+			return perfrec_push(trace->perfrec, &word);
+	} else if (message->tcode == NEXUS_ERROR) {
+		trace->stats.errors++;
+		perfrec_lost(trace->perfrec, message->src);
+		if (trace->ops->error)
+			trace->ops->error(trace->context, message);
+	} else if (message->flags & NEXUS_UNKNOWN_TCODE) {
+		trace->stats.unknown++;
+	}
+	return 0;
+}
+
+static int drain(struct trace *trace)
+{
+	struct nexus_message message;
+	enum nexus_item item;
+
+	while ((item = nexus_next(&trace->nexus, &message)) != NEXUS_MORE) {
+		if (item == NEXUS_GAP) {
+			on_gap(trace, &message);
+		} else if (on_message(trace, &message)) {
+			report("%s: out of memory", trace->path);
+			return -1;
+		}
+	}
+	return 0;
+}
+
+/* Fill the buffer as far as the file goes. */
+static int fill(struct trace *trace)
+{
+	ssize_t count;
+
+	trace->filled = 0;
+	while (trace->filled < CHUNK) {
+		count = read(trace->fd, trace->buffer + trace->filled,
+			     CHUNK - trace->filled);
+		if (count < 0 && errno == EINTR)
+			continue;
+		if (count < 0) {
+			report("%s: cannot read: %s", trace->path,
+			       strerror(errno));
+			return -1;
+		}
+		if (!count)
+			break;
+		trace->filled += (size_t)count;
+	}
+	trace->stats.bytes += trace->filled;
+	return 0;
+}
+
+/* What the user says counts before the side-car, that before the default. */
+static int choose(int said, int meta, int otherwise)
+{
+	if (said >= 0)
+		return said;
+	return meta >= 0 ? meta : otherwise;
+}
+
+static int set_up(struct trace *trace, const struct trace_options *options)
+{
+	struct nexus_options nexus = { 0 };
+	struct trace_stats *stats = &trace->stats;
+	struct meta meta;
+	int src_bits;
+
+	if (fill(trace))
+		return -1;
+	if (!trace->filled) {
+		report("%s: empty: nothing was recorded", trace->path);
+		return -1;
+	}
+
+	meta_read(trace->path, &meta);
+	nexus.ts_width = (unsigned int)choose(options->ts_width, meta.ts_width, 0);
+	nexus.ts_scheme = (enum nexus_ts_scheme)
+		choose(options->ts_scheme, meta.ts_scheme, NEXUS_TS_XOR);
+	nexus.ring = options->ring || meta.wrapped > 0;
+
+	stats->src_from = options->src_bits >= 0 ? "as given" : "from the side-car file";
+	src_bits = choose(options->src_bits, meta.src_bits, -1);
+	if (src_bits < 0) {
+		stats->src_from = "inferred";
+		src_bits = infer_src_bits(trace->buffer, trace->filled, &nexus);
+	}
+	if (src_bits < 0) {
+		report("%s: not a trace: no Nexus message decodes with any srcbits",
+		       trace->path);
+		return -1;
+	}
+	nexus.src_bits = (unsigned int)src_bits;
+	stats->src_bits = nexus.src_bits;
+	if (nexus_init(&trace->nexus, &nexus)) {
+		report("%s: srcbits must be 0 to %d, the timestamp 1 to 64 bits",
+		       trace->path, NEXUS_SRC_BITS_MAX);
+		return -1;
+	}
+	return 0;
+}
+
+struct trace *trace_open(const char *path, const struct trace_options *options)
+{
+	struct trace *trace = calloc(1, sizeof(*trace));
+
+	if (!trace) {
+		report("%s: out of memory", path);
+		return NULL;
+	}
+	trace->path = path;
+	trace->channel = options->channel;
+	trace->fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) :
+					STDIN_FILENO;
+	if (trace->fd < 0) {
+		report("%s: cannot open: %s", path, strerror(errno));
+		free(trace);
+		return NULL;
+	}
+	trace->perfrec = perfrec_new(&perfrec_ops, trace);
+	if (!trace->perfrec)
+		report("%s: out of memory", path);
+	if (!trace->perfrec || set_up(trace, options)) {
+		trace_close(trace);
+		return NULL;
+	}
+	return trace;
+}
+
+int trace_run(struct trace *trace, const struct trace_ops *ops, void *context)
+{
+	trace->ops = ops;
+	trace->context = context;
+
+	while (trace->filled) {
+		nexus_feed(&trace->nexus, trace->buffer, trace->filled);
+		if (drain(trace))
+			return -1;
+		if (ops->stop && ops->stop(context))
+			return 0;
+		if (fill(trace))
+			return -1;
+	}
+	nexus_end(&trace->nexus);
+	if (drain(trace))
+		return -1;
+	perfrec_flush(trace->perfrec);
+	return 0;
+}
+
+const struct trace_stats *trace_stats(const struct trace *trace)
+{
+	return &trace->stats;
+}
+
+void trace_close(struct trace *trace)
+{
+	if (!trace)
+		return;
+	perfrec_free(trace->perfrec);
+	if (trace->fd != STDIN_FILENO)
+		close(trace->fd);
+	free(trace);
+}

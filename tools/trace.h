@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * A trace file, from its bytes to its records: joins the message decoder and
+ * the record decoder, finds out what the bytes do not say, and counts.
+ */
+#ifndef SIFIVE_TRACE_TRACE_H
+#define SIFIVE_TRACE_TRACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "nexus/nexus.h"
+#include "perfrec/perfrec.h"
+
+#define TRACE_ALL_CHANNELS	(-1)
+
+/**
+ * struct trace_options - what the user said
+ * @channel:	channel of the records, or TRACE_ALL_CHANNELS
+ * @src_bits:	width of the SRC field, -1: side-car file, or infer
+ * @ts_width:	bits of a timestamp, -1: side-car file, or default
+ * @ts_scheme:	enum nexus_ts_scheme, -1: side-car file, or XOR
+ * @ring:	the trace begins within a message
+ */
+struct trace_options {
+	int	channel;
+	int	src_bits;
+	int	ts_width;
+	int	ts_scheme;
+	bool	ring;
+};
+
+/**
+ * struct trace_stats - what a trace was found to hold
+ * @bytes:	size of the trace
+ * @messages:	Nexus messages
+ * @unknown:	messages of an unknown TCODE
+ * @errors:	Error messages: the encoder lost some
+ * @gaps:	stretches of bytes that are no message
+ * @gap_bytes:	bytes in them
+ * @align_bytes: bytes before the first message of a ring buffer
+ * @cut_bytes:	bytes of the last message, which the trace's end cuts off
+ * @words:	stores per channel, of all channels
+ * @headers:	headers
+ * @records:	records by enum perfrec_type
+ * @no_header:	records among them that no header describes
+ * @unaddressed: records among them whose addresses are not known
+ * @losses:	times that words were dropped
+ * @lost_words:	words dropped
+ * @first, @last: earliest and latest known time of a record, ticks
+ * @timed:	records with a known time
+ * @src_bits:	width of the SRC field that was used
+ * @src_from:	where that is from, in words
+ */
+struct trace_stats {
+	uint64_t	bytes;
+	uint64_t	messages;
+	uint64_t	unknown;
+	uint64_t	errors;
+	uint64_t	gaps;
+	uint64_t	gap_bytes;
+	uint64_t	align_bytes;
+	uint64_t	cut_bytes;
+	uint64_t	words[PERFREC_CHANNELS];
+	uint64_t	headers;
+	uint64_t	records[PERFREC_TYPES];
+	uint64_t	no_header;
+	uint64_t	unaddressed;
+	uint64_t	losses;
+	uint64_t	lost_words;
+	uint64_t	first;
+	uint64_t	last;
+	uint64_t	timed;
+	unsigned int	src_bits;
+	const char	*src_from;
+};
+
+/**
+ * struct trace_ops - what a consumer wants to hear of; each may be NULL
+ * @header, @record, @lost: as in struct perfrec_ops
+ * @gap:	bytes that are no message
+ * @error:	an Error message
+ * @stop:	asked now and then: true ends the reading early
+ */
+struct trace_ops {
+	void (*header)(void *context, const struct perfrec_header *header);
+	void (*record)(void *context, const struct perfrec_record *record);
+	void (*lost)(void *context, const struct perfrec_loss *loss);
+	void (*gap)(void *context, const struct nexus_message *gap);
+	void (*error)(void *context, const struct nexus_message *error);
+	bool (*stop)(void *context);
+};
+
+struct trace;
+
+/**
+ * trace_open() - open a trace and find out how to read it
+ * @path:	file, "-" for standard input
+ * @options:	what the user said
+ *
+ * Return: the trace; NULL when it cannot be read or holds no messages: the
+ * reason has been printed.
+ */
+struct trace *trace_open(const char *path, const struct trace_options *options);
+
+/**
+ * trace_run() - decode all of it
+ * @trace:	from trace_open(), once
+ * @ops:	consumer
+ * @context:	given to each of its functions
+ *
+ * Return: 0, or -1 for a read error or no memory: the reason has been printed.
+ */
+int trace_run(struct trace *trace, const struct trace_ops *ops, void *context);
+
+/** trace_stats() - what trace_open() and trace_run() found so far */
+const struct trace_stats *trace_stats(const struct trace *trace);
+
+/** trace_close() - close and free; NULL is fine */
+void trace_close(struct trace *trace);
+
+/**
+ * trace_word() - the store that a Data Acquisition message came from
+ * @message:	message
+ * @word:	filled
+ *
+ * Return: false when the message belongs to no channel.
+ */
+static inline bool trace_word(const struct nexus_message *message,
+			      struct perfrec_word *word)
+{
+	uint64_t channel = nexus_itc_channel(message);
+
+	if (channel >= PERFREC_CHANNELS)
+		return false;
+	word->offset = message->offset;
+	word->time = message->time;
+	word->value = (uint32_t)message->field[1];
+	word->src = message->src;
+	word->channel = (uint8_t)channel;
+	word->bytes = (uint8_t)nexus_itc_bytes(message);
+	word->time_known = message->flags & NEXUS_TIME_KNOWN;
+	return true;
+}
+
+/**
+ * infer_src_bits() - find the width of the SRC field
+ * @data:	beginning of a trace
+ * @length:	bytes of it; a few records are enough
+ * @options:	everything but src_bits
+ *
+ * Tries 0 to 4 and takes the width under which most records, or else most
+ * messages, make sense.
+ *
+ * Return: the width, or -1 when the bytes make no sense with any.
+ */
+int infer_src_bits(const void *data, size_t length,
+		   const struct nexus_options *options);
+
+#endif /* SIFIVE_TRACE_TRACE_H */
