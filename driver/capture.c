@@ -139,26 +139,41 @@ static int start_timestamps(void)
 			ret = sft_timestamp_enable(&e->c, cap->prescale);
 		if (ret)
 			return ret;
+		if (!master->ts_hz)
+			sft_timestamp_measure(master, cap->prescale);
 		e->ts_readable = sft_timestamp_ticks(&e->c);
 	}
 	return 0;
 }
 
-static int program_all(size_t wanted, u64 *smallest)
+static int create_sinks(size_t wanted, u64 *smallest)
 {
 	struct sft_capture *cap = &sft.capture;
-	struct sft_encoder *e;
 	unsigned int i;
 	int ret;
 
 	*smallest = U64_MAX;
 	for (i = 0; i < cap->sinks; i++) {
 		ret = sft_sink_create(&cap->sink[i], wanted);
-		if (!ret)
-			ret = sft_sink_program(&cap->sink[i]);
 		if (ret)
 			return ret;
 		*smallest = min_t(u64, *smallest, cap->sink[i].size);
+	}
+	return 0;
+}
+
+/* Program freshly reset components; @program aims a sink. */
+static int program_all(int (*program)(struct sft_sink *s))
+{
+	struct sft_capture *cap = &sft.capture;
+	struct sft_encoder *e;
+	unsigned int i;
+	int ret;
+
+	for (i = 0; i < cap->sinks; i++) {
+		ret = program(&cap->sink[i]);
+		if (ret)
+			return ret;
 	}
 	ret = start_timestamps();
 	if (ret)
@@ -207,6 +222,7 @@ void sft_capture_free(void)
 		e->c.used = false;
 		e->c.sink_error = false;
 		e->stalled = false;
+		e->ended = false;
 		e->ts_readable = false;
 	}
 	for_each_funnel(f) {
@@ -235,6 +251,7 @@ int sft_capture_config(struct sifive_trace_config *config)
 	cap->prescale = config->prescale;
 	cap->channels = config->channels;
 	cap->encoders = config->encoders ?: usable_encoders();
+	cap->watermark = config->watermark;
 	if (cap->encoders)
 		ret = route_all();
 	else
@@ -242,7 +259,9 @@ int sft_capture_config(struct sifive_trace_config *config)
 	if (!ret)
 		ret = reset_all();
 	if (!ret)
-		ret = program_all(config->buffer, &smallest);
+		ret = create_sinks(config->buffer, &smallest);
+	if (!ret)
+		ret = program_all(sft_sink_program);
 	if (ret) {
 		sft_capture_free();
 		return ret;
@@ -282,6 +301,8 @@ void sft_capture_describe(struct sifive_trace_sink *out)
 		     SIFIVE_TRACE_STATUS_WRAPPED : 0;
 	if (sink_full(s))
 		out->flags |= SIFIVE_TRACE_STATUS_FULL;
+	if (s->owner->sink_error)
+		out->flags |= SIFIVE_TRACE_STATUS_SINK_ERROR;
 	out->src_bits = s->src_bits;
 	out->bytes = sft_sink_bytes(s, sft.capture.running);
 	out->buffer = s->size;
@@ -349,18 +370,36 @@ int sft_capture_start(bool rewind)
 		return 0;
 	if (!rewind && sft_capture_full())
 		return sft_fail(-ENOSPC, "the buffer is full: %llu bytes",
-				sft_capture_bytes());
+				sft_capture_bytes(SFT_ALL_SINKS));
+	if (!rewind && cap->lost)
+		return sft_fail(-ESTALE, "system sleep has emptied the SRAM: rewind");
 	for (i = 0; rewind && i < cap->sinks && !ret; i++)
 		ret = sft_sink_program(&cap->sink[i]);
+	cap->lost = false;
 	cap->running = true;
 	if (!ret)
 		ret = enable_funnels();
 	for_each_encoder(e)
-		if (!ret && sft_capture_has(e))
+		if (!ret && sft_capture_has(e) && !e->ended)
 			ret = sft_encoder_start(e);
 	if (ret)
 		sft_capture_stop();
 	return ret;
+}
+
+/* The name of a component that has reported a sink error, NULL for none. */
+static const char *sink_error(void)
+{
+	struct sft_component *f;
+	struct sft_encoder *e;
+
+	for_each_funnel(f)
+		if (f->used && f->sink_error)
+			return sft_name(f);
+	for_each_encoder(e)
+		if (e->c.used && e->c.sink_error)
+			return sft_name(&e->c);
+	return NULL;
 }
 
 /* Stops everything that can be stopped; returns the first error met. */
@@ -374,7 +413,7 @@ int sft_capture_stop(void)
 	if (!cap->running)
 		return 0;
 	for_each_encoder(e) {
-		if (!sft_capture_has(e))
+		if (!sft_capture_has(e) || e->ended)
 			continue;
 		err = sft_encoder_stop(e);
 		ret = ret ?: err;
@@ -385,7 +424,54 @@ int sft_capture_stop(void)
 	for (i = 0; i < cap->sinks; i++)
 		sft_sink_stopped(&cap->sink[i]);
 	sft_capture_sample();
+	if (!ret && sink_error())
+		ret = sft_fail(-EIO, "%s: sink error, bytes are missing", sink_error());
+	sft_wake_pollers();
 	return ret;
+}
+
+/* A CPU goes offline: its encoder's stream ends here, and stays ended. */
+void sft_capture_end_cpu(unsigned int cpu)
+{
+	struct sft_encoder *e;
+
+	for_each_encoder(e) {
+		if (!sft_capture_has(e) || e->cpu != (int)cpu || e->ended)
+			continue;
+		if (sft.capture.running)
+			sft_encoder_stop(e);
+		e->ended = true;
+	}
+}
+
+/* Before system sleep: all that was captured is in memory when this returns. */
+void sft_capture_suspend(void)
+{
+	sft.capture.asleep = sft.capture.running;
+	sft_capture_stop();
+	quiesce();
+}
+
+/*
+ * After system sleep. What was in system memory is still there and a capture
+ * goes on behind it; SRAM is empty, and a capture there stays stopped.
+ */
+void sft_capture_resume(void)
+{
+	struct sft_capture *cap = &sft.capture;
+	bool sram = cap->kind == SIFIVE_TRACE_SINK_SRAM;
+	int ret;
+
+	ret = reset_all();
+	if (!ret)
+		ret = program_all(sft_sink_restore);
+	cap->lost = sram || ret;
+	if (!ret && cap->asleep && !sram)
+		ret = sft_capture_start(false);
+	if (ret)
+		pr_warn("sifive_trace: capture does not go on after sleep: %s\n",
+			sft.message);
+	cap->asleep = false;
 }
 
 /* Collect what the components have to report before a reset forgets it. */
@@ -411,29 +497,61 @@ void sft_capture_close(void)
 	quiesce();
 }
 
-u64 sft_capture_bytes(void)
+/* Whether a reader of @sink, or of SFT_ALL_SINKS, sees sink number @i. */
+static bool reads(int sink, unsigned int i)
+{
+	return sink == SFT_ALL_SINKS || sink == (int)i;
+}
+
+/* Bytes that can be read now. */
+u64 sft_capture_bytes(int sink)
 {
 	u64 bytes = 0;
 	unsigned int i;
 
 	for (i = 0; i < sft.capture.sinks; i++)
-		bytes += sft_sink_bytes(&sft.capture.sink[i], sft.capture.running);
+		if (reads(sink, i))
+			bytes += sft_sink_bytes(&sft.capture.sink[i],
+						sft.capture.running);
 	return bytes;
+}
+
+/* Bytes that there can ever be. */
+u64 sft_capture_size(int sink)
+{
+	u64 size = 0;
+	unsigned int i;
+
+	for (i = 0; i < sft.capture.sinks; i++)
+		if (reads(sink, i))
+			size += sft.capture.sink[i].size;
+	return size;
+}
+
+static int readable(void)
+{
+	if (sft.capture.running && sft.capture.kind == SIFIVE_TRACE_SINK_SRAM)
+		return sft_fail(-EBUSY, "SRAM cannot be read while it is written: STOP first");
+	return 0;
 }
 
 /*
  * Copy captured bytes from @offset of the stream, sink after sink. Returns how
  * many, 0 at the end.
  */
-ssize_t sft_capture_copy(void *to, u64 offset, size_t count)
+ssize_t sft_capture_copy(int sink, void *to, u64 offset, size_t count)
 {
 	struct sft_capture *cap = &sft.capture;
 	size_t bytes, done = 0;
 	unsigned int i;
+	int ret;
 
-	if (cap->running && cap->kind == SIFIVE_TRACE_SINK_SRAM)
-		return sft_fail(-EBUSY, "SRAM cannot be read while it is written: STOP first");
+	ret = readable();
+	if (ret)
+		return ret;
 	for (i = 0; i < cap->sinks && done < count; i++) {
+		if (!reads(sink, i))
+			continue;
 		bytes = sft_sink_bytes(&cap->sink[i], cap->running);
 		if (offset >= bytes) {
 			offset -= bytes;
@@ -444,4 +562,20 @@ ssize_t sft_capture_copy(void *to, u64 offset, size_t count)
 		offset = 0;
 	}
 	return done;
+}
+
+/* One moment of a running ring; @to has sft_capture_size() bytes. */
+int sft_capture_snapshot(int sink, void *to, u64 *bytes)
+{
+	unsigned int i;
+	int ret;
+
+	ret = readable();
+	if (ret)
+		return ret;
+	*bytes = 0;
+	for (i = 0; i < sft.capture.sinks; i++)
+		if (reads(sink, i))
+			*bytes += sft_sink_snapshot(&sft.capture.sink[i], to + *bytes);
+	return 0;
 }

@@ -1,54 +1,43 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * /dev/sifive-trace: the kernel's interface of include/uapi/linux/sifive_trace.h.
- * User memory is read before the system is locked and written after.
+ * The nodes: /dev/sifive-trace for the whole machine, and where there can be
+ * more than one sink, /dev/sifive-trace.N to read sink N of a capture alone.
  */
 
-#include <linux/bitfield.h>
 #include <linux/capability.h>
-#include <linux/cpu.h>
+#include <linux/cdev.h>
+#include <linux/device.h>
 #include <linux/fs.h>
-#include <linux/miscdevice.h>
 #include <linux/mm.h>
 #include <linux/module.h>
-#include <linux/pid.h>
+#include <linux/poll.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
 #include "compat.h"
-#include "regs.h"
 #include "sifive_trace.h"
 
 /* The most that one read() copies under the lock. */
 #define READ_CHUNK	SZ_64K
 
-static bool stale(const struct sft_file *file)
-{
-	return file->generation != sft.generation;
-}
+/* Nothing interrupts when a sink fills: who polls is served this often. */
+#define POLL_INTERVAL	msecs_to_jiffies(10)
 
-/*
- * End the session: whoever configured next finds the hardware at rest. The data
- * stays. The session's mappings are gone when this returns.
- */
-static void session_close(void)
-{
-	if (!sft.owner)
-		return;
-	unmap_mapping_range(sft.owner->mapping, 0, 0, 1);
-	sft_counters_release();
-	sft_capture_close();
-	sft.owner = NULL;
-	put_pid(sft.holder);
-	sft.holder = NULL;
-}
+#define MINOR_ALL	0
+#define MINOR_SINKS	1
+#define MINORS		(MINOR_SINKS + SIFIVE_TRACE_MAX_ENCODERS)
 
-/* Components come or go: no session and no capture outlives that. */
-void sft_session_abort(void)
-{
-	session_close();
-	sft_capture_free();
-}
+static dev_t first_dev;
+static struct cdev cdev;
+static struct class *class;
+
+/* How many /dev/sifive-trace.N there are, and what keeps that so. */
+static unsigned int sink_nodes;
+static DEFINE_MUTEX(sink_nodes_lock);
+
+static DECLARE_WAIT_QUEUE_HEAD(pollers);
+static void poll_again(struct work_struct *work);
+static DECLARE_DELAYED_WORK(poll_work, poll_again);
 
 static int sft_open(struct inode *inode, struct file *filp)
 {
@@ -58,16 +47,21 @@ static int sft_open(struct inode *inode, struct file *filp)
 	file = kzalloc(sizeof(*file), GFP_KERNEL);
 	if (!file)
 		return -ENOMEM;
+	mutex_init(&file->read_lock);
+	file->sink = iminor(inode) == MINOR_ALL ? SFT_ALL_SINKS :
+		     iminor(inode) - MINOR_SINKS;
+	file->mapping = filp->f_mapping;
 	sft_lock();
 	if (list_empty(&sft.encoders))
 		ret = -ENODEV;
+	else if (file->sink != SFT_ALL_SINKS && filp->f_mode & FMODE_WRITE)
+		ret = -EACCES;
 	file->generation = sft.generation;
 	sft_unlock();
 	if (ret) {
 		kfree(file);
 		return ret;
 	}
-	file->mapping = filp->f_mapping;
 	filp->private_data = file;
 	return 0;
 }
@@ -79,10 +73,56 @@ static int sft_release(struct inode *inode, struct file *filp)
 
 	sft_lock();
 	if (sft.owner == file)
-		session_close();
+		sft_session_close();
 	sft_unlock();
+	kvfree(file->snapshot);
 	kfree(file);
 	return 0;
+}
+
+/* A running ring moves on while it is read: read a copy of one moment. */
+static int take_snapshot(struct sft_file *file)
+{
+	u64 bytes;
+	int ret = 0;
+
+	lockdep_assert_held(&file->read_lock);
+	kvfree(file->snapshot);
+	file->snapshot = NULL;
+	if (!sft.capture.running || !(sft.capture.flags & SIFIVE_TRACE_CONFIG_RING))
+		return 0;
+	bytes = sft_capture_size(file->sink);
+	file->snapshot = kvmalloc(bytes, GFP_KERNEL);
+	if (!file->snapshot)
+		return sft_fail(-ENOMEM, "no %llu bytes for a snapshot of the ring",
+				bytes);
+	ret = sft_capture_snapshot(file->sink, file->snapshot, &file->snapshot_bytes);
+	if (ret) {
+		kvfree(file->snapshot);
+		file->snapshot = NULL;
+	}
+	return ret;
+}
+
+static ssize_t copy_chunk(struct sft_file *file, void *chunk, u64 offset,
+			  size_t count)
+{
+	ssize_t ret;
+
+	if (sft_stale(file))
+		return -ENODEV;
+	if (!offset) {
+		ret = take_snapshot(file);
+		if (ret)
+			return ret;
+	}
+	if (!file->snapshot)
+		return sft_capture_copy(file->sink, chunk, offset, count);
+	if (offset >= file->snapshot_bytes)
+		return 0;
+	count = min_t(u64, count, file->snapshot_bytes - offset);
+	memcpy(chunk, file->snapshot + offset, count);
+	return count;
 }
 
 static ssize_t sft_read_file(struct file *filp, char __user *to, size_t count,
@@ -98,9 +138,13 @@ static ssize_t sft_read_file(struct file *filp, char __user *to, size_t count,
 	chunk = kvmalloc(count, GFP_KERNEL);
 	if (!chunk)
 		return -ENOMEM;
+	mutex_lock(&file->read_lock);
 	sft_lock();
-	bytes = stale(file) ? -ENODEV : sft_capture_copy(chunk, *pos, count);
+	bytes = copy_chunk(file, chunk, *pos, count);
+	if (bytes < 0)
+		sft_keep_message(file);
 	sft_unlock();
+	mutex_unlock(&file->read_lock);
 	if (bytes > 0) {
 		if (copy_to_user(to, chunk, bytes))
 			bytes = -EFAULT;
@@ -113,13 +157,49 @@ static ssize_t sft_read_file(struct file *filp, char __user *to, size_t count,
 
 static loff_t sft_llseek(struct file *filp, loff_t offset, int whence)
 {
+	struct sft_file *file = filp->private_data;
 	loff_t size;
 
 	sft_lock();
-	size = sft_capture_bytes();
+	size = sft_capture_bytes(file->sink);
 	sft_unlock();
 	return generic_file_llseek_size(filp, offset, whence, MAX_LFS_FILESIZE,
 					size);
+}
+
+static void poll_again(struct work_struct *work)
+{
+	wake_up_interruptible(&pollers);
+}
+
+/* A capture has stopped, or is gone. */
+void sft_wake_pollers(void)
+{
+	wake_up_interruptible(&pollers);
+}
+
+static __poll_t sft_poll(struct file *filp, poll_table *wait)
+{
+	struct sft_file *file = filp->private_data;
+	__poll_t events = 0;
+	u64 bytes;
+
+	poll_wait(filp, &pollers, wait);
+	sft_lock();
+	if (sft_stale(file)) {
+		events = EPOLLERR | EPOLLHUP;
+	} else if (!sft.capture.running || sft_capture_full()) {
+		events = EPOLLIN | EPOLLRDNORM;
+	} else {
+		bytes = sft_capture_bytes(file->sink);
+		if (sft.capture.watermark && bytes > filp->f_pos &&
+		    bytes - filp->f_pos >= sft.capture.watermark)
+			events = EPOLLIN | EPOLLRDNORM;
+		else
+			schedule_delayed_work(&poll_work, POLL_INTERVAL);
+	}
+	sft_unlock();
+	return events;
 }
 
 /*
@@ -134,7 +214,7 @@ static vm_fault_t sft_fault(struct vm_fault *vmf)
 	struct sft_encoder *e;
 
 	mutex_lock(&sft.lock);
-	if (!stale(file) && sft.owner == file) {
+	if (!sft_stale(file) && sft.owner == file) {
 		e = sft_topology_encoder(vma->vm_pgoff);
 		if (e && sft_capture_has(e))
 			ret = vmf_insert_pfn(vma, vma->vm_start,
@@ -155,15 +235,15 @@ static int sft_mmap(struct file *filp, struct vm_area_struct *vma)
 	int ret = 0;
 
 	if (vma->vm_end - vma->vm_start != PAGE_SIZE ||
-	    !(vma->vm_flags & VM_SHARED) || vma->vm_flags & VM_EXEC)
+	    !(vma->vm_flags & VM_SHARED) || vma->vm_flags & VM_EXEC ||
+	    vma->vm_pgoff >= SIFIVE_TRACE_MAX_ENCODERS)
 		return -EINVAL;
 
 	mutex_lock(&sft.lock);
 	e = sft_topology_encoder(vma->vm_pgoff);
-	if (stale(file))
+	if (sft_stale(file))
 		ret = -ENODEV;
-	else if (vma->vm_pgoff >= SIFIVE_TRACE_MAX_ENCODERS || !e ||
-		 !IS_ALIGNED(e->c.phys, PAGE_SIZE))
+	else if (!e || !IS_ALIGNED(e->c.phys, PAGE_SIZE))
 		ret = -EINVAL;
 	else if (sft.owner != file || !sft_capture_has(e))
 		ret = -ENXIO;
@@ -181,328 +261,83 @@ static int sft_mmap(struct file *filp, struct vm_area_struct *vma)
 	return 0;
 }
 
-static int ioctl_info(struct sft_file *file, void *arg)
-{
-	struct sifive_trace_info *info = arg;
-	struct sft_component *f;
-	struct sft_encoder *e;
-	u32 width;
-
-	info->abi = SIFIVE_TRACE_ABI;
-	info->encoders = sft_topology_count(&sft.encoders);
-	info->funnels = sft_topology_count(&sft.funnels);
-	info->sinks = sft.capture.sinks;
-	info->page_size = PAGE_SIZE;
-	info->flags = sft_counters_available() ? SIFIVE_TRACE_INFO_COUNTERS : 0;
-	info->ts_width = 0;
-	info->ts_hz = 0;
-	for_each_encoder(e) {
-		if (!sft_timestamp_master(e))
-			continue;
-		width = sft_timestamp_width(sft_timestamp_master(e));
-		if (width <= info->ts_width)
-			continue;
-		info->ts_width = width;
-		info->ts_hz = sft_timestamp_hz(e, sft.capture.prescale);
-	}
-	info->sinks_available = 0;
-	for_each_encoder(e)
-		info->sinks_available |= sft_sink_kinds(&e->c);
-	for_each_funnel(f)
-		info->sinks_available |= sft_sink_kinds(f);
-	return 0;
-}
-
-static int ioctl_encoder(struct sft_file *file, void *arg)
-{
-	struct sifive_trace_encoder *out = arg;
-	struct sft_encoder *e = sft_topology_encoder(out->index);
-	unsigned int i;
-
-	if (!e)
-		return sft_fail(-EINVAL, "there is no encoder %u", out->index);
-	out->cpu = e->cpu;
-	out->src = sft_encoder_src(e);
-	out->src_bits = sft_encoder_src_bits(e);
-	out->sink = ~0u;
-	for (i = 0; i < sft.capture.sinks; i++)
-		if (sft.capture.sink[i].encoders & BIT_ULL(e->index))
-			out->sink = i;
-	out->flags = 0;
-	if (sft_has_sink(&e->c, SIFIVE_TRACE_SINK_SBA))
-		out->flags |= SIFIVE_TRACE_ENCODER_RAWIO;
-	if (e->ts_channels)
-		out->flags |= SIFIVE_TRACE_ENCODER_TS_CHANNELS;
-	if (e->ts_readable)
-		out->flags |= SIFIVE_TRACE_ENCODER_TS_READABLE;
-	if (sft_capture_has(e))
-		out->flags |= SIFIVE_TRACE_ENCODER_SELECTED;
-	out->sinks = sft_sink_kinds(&e->c);
-	out->hart = e->hart;
-	out->mmap_offset = (u64)e->index << PAGE_SHIFT;
-	out->ts_width = sft_timestamp_width(&e->c);
-	out->ts_type = sft_timestamp_type(&e->c);
-	strscpy_pad(out->name, sft_name(&e->c), sizeof(out->name));
-	return 0;
-}
-
-static int check_config(const struct sifive_trace_config *config)
-{
-	const u32 flags = SIFIVE_TRACE_CONFIG_RING | SIFIVE_TRACE_CONFIG_OVERFLOW |
-			  SIFIVE_TRACE_CONFIG_NO_TIMESTAMP;
-
-	if (config->flags & ~flags)
-		return sft_fail(-EINVAL, "unknown flags %#x", config->flags & ~flags);
-	if (config->sink != SIFIVE_TRACE_SINK_SBA &&
-	    config->sink != SIFIVE_TRACE_SINK_SRAM)
-		return sft_fail(-EINVAL, "sink %u is neither SBA nor SRAM", config->sink);
-	if (config->prescale > 3)
-		return sft_fail(-EINVAL, "prescale %u is over 3", config->prescale);
-	if (!config->channels)
-		return sft_fail(-EINVAL, "no channel selected");
-	if (config->sink == SIFIVE_TRACE_SINK_SBA ? !config->buffer : !!config->buffer)
-		return sft_fail(-EINVAL, "an SBA buffer has a size, SRAM is used whole");
-	return 0;
-}
-
-/* Whether this file may take or change the session. */
-static int may_configure(struct sft_file *file)
-{
-	if (!perfmon_capable())
-		return sft_fail(-EPERM, "configuring needs CAP_PERFMON or CAP_SYS_ADMIN");
-	if (sft.owner && sft.owner != file)
-		return sft_fail(-EBUSY, "process %d has the trace hardware",
-				pid_vnr(sft.holder));
-	return 0;
-}
-
-static int ioctl_config(struct sft_file *file, void *arg)
-{
-	struct sifive_trace_config *config = arg;
-	int ret;
-
-	ret = may_configure(file);
-	if (!ret)
-		ret = check_config(config);
-	if (ret)
-		return ret;
-	if (sft.capture.running)
-		return sft_fail(-EBUSY, "the capture is running: STOP first");
-	session_close();
-	ret = sft_capture_config(config);
-	if (ret)
-		return ret;
-	sft.owner = file;
-	sft.holder = get_pid(task_tgid(current));
-	return 0;
-}
-
-/* What only the session's file may do, and only while it has one. */
-static int need_session(struct sft_file *file)
-{
-	return sft.owner == file ? 0 :
-	       sft_fail(-ENXIO, "no session: CONFIG comes first");
-}
-
-static int ioctl_counters(struct sft_file *file, void *arg)
-{
-	struct sifive_trace_counters *counters = arg;
-	int ret = need_session(file);
-
-	if (ret)
-		return ret;
-	if (counters->flags || counters->reserved)
-		return sft_fail(-EINVAL, "unknown flags %#x", counters->flags);
-	if (counters->count > SIFIVE_TRACE_MAX_COUNTERS)
-		return sft_fail(-EINVAL, "%u events are over %u", counters->count,
-				SIFIVE_TRACE_MAX_COUNTERS);
-	if (sft.capture.running)
-		return sft_fail(-EBUSY, "the capture is running: STOP first");
-	return sft_counters_take(counters);
-}
-
-static int ioctl_start(struct sft_file *file, void *arg)
-{
-	struct sifive_trace_run *run = arg;
-	int ret = need_session(file);
-
-	if (ret)
-		return ret;
-	if (run->flags & ~SIFIVE_TRACE_START_REWIND)
-		return sft_fail(-EINVAL, "unknown flags %#x", run->flags);
-	return sft_capture_start(run->flags & SIFIVE_TRACE_START_REWIND);
-}
-
-static int ioctl_stop(struct sft_file *file, void *arg)
-{
-	struct sifive_trace_run *run = arg;
-	int ret = need_session(file);
-
-	if (ret)
-		return ret;
-	if (run->flags)
-		return sft_fail(-EINVAL, "unknown flags %#x", run->flags);
-	return sft_capture_stop();
-}
-
-static int ioctl_status(struct sft_file *file, void *arg)
-{
-	struct sifive_trace_status *status = arg;
-	struct sft_component *f;
-	struct sft_encoder *e;
-	unsigned int i;
-
-	sft_capture_sample();
-	status->flags = 0;
-	if (sft.owner)
-		status->flags |= SIFIVE_TRACE_STATUS_CONFIGURED;
-	if (sft.owner == file)
-		status->flags |= SIFIVE_TRACE_STATUS_OWNER;
-	if (sft.capture.running)
-		status->flags |= SIFIVE_TRACE_STATUS_RUNNING;
-	status->holder = pid_vnr(sft.holder);
-	status->sinks = sft.capture.sinks;
-	status->bytes = 0;
-	status->buffer = 0;
-	for (i = 0; i < sft.capture.sinks; i++) {
-		struct sifive_trace_sink sink = { .index = i };
-
-		sft_capture_describe(&sink);
-		status->flags |= sink.flags;
-		status->bytes += sink.bytes;
-		status->buffer += sink.buffer;
-	}
-	status->stalls = 0;
-	status->sink_errors = 0;
-	for_each_encoder(e) {
-		status->stalls += e->stalled;
-		status->sink_errors += e->c.sink_error;
-	}
-	for_each_funnel(f)
-		status->sink_errors += f->sink_error;
-	strscpy_pad(status->message, file->message, sizeof(status->message));
-	return 0;
-}
-
-static int ioctl_sink(struct sft_file *file, void *arg)
-{
-	struct sifive_trace_sink *sink = arg;
-
-	if (sink->index >= sft.capture.sinks)
-		return sft_fail(-EINVAL, "there is no sink %u", sink->index);
-	sft_capture_describe(sink);
-	return 0;
-}
-
-/**
- * struct call - one ioctl
- * @size:	of its argument as this kernel knows it
- * @write:	needs a file open for writing
- * @handler:	runs with the system locked, on a copy of the argument
- */
-struct call {
-	size_t size;
-	bool write;
-	int (*handler)(struct sft_file *file, void *arg);
-};
-
-static const struct call calls[] = {
-	[_IOC_NR(SIFIVE_TRACE_IOC_INFO)] = {
-		sizeof(struct sifive_trace_info), false, ioctl_info },
-	[_IOC_NR(SIFIVE_TRACE_IOC_ENCODER)] = {
-		sizeof(struct sifive_trace_encoder), false, ioctl_encoder },
-	[_IOC_NR(SIFIVE_TRACE_IOC_CONFIG)] = {
-		sizeof(struct sifive_trace_config), true, ioctl_config },
-	[_IOC_NR(SIFIVE_TRACE_IOC_COUNTERS)] = {
-		sizeof(struct sifive_trace_counters), true, ioctl_counters },
-	[_IOC_NR(SIFIVE_TRACE_IOC_START)] = {
-		sizeof(struct sifive_trace_run), true, ioctl_start },
-	[_IOC_NR(SIFIVE_TRACE_IOC_STOP)] = {
-		sizeof(struct sifive_trace_run), true, ioctl_stop },
-	[_IOC_NR(SIFIVE_TRACE_IOC_STATUS)] = {
-		sizeof(struct sifive_trace_status), false, ioctl_status },
-	[_IOC_NR(SIFIVE_TRACE_IOC_SINK)] = {
-		sizeof(struct sifive_trace_sink), false, ioctl_sink },
-};
-
-static int run_call(const struct call *call, struct sft_file *file, void *arg)
-{
-	int ret;
-
-	sft_lock();
-	if (stale(file)) {
-		ret = -ENODEV;
-	} else {
-		sft.message[0] = '\0';
-		ret = call->handler(file, arg);
-		if (ret)
-			strscpy(file->message, sft.message, sizeof(file->message));
-	}
-	sft_unlock();
-	return ret;
-}
-
-/* Every argument begins with its size; see the head of the uapi header. */
-static long sft_ioctl(struct file *filp, unsigned int cmd, unsigned long user)
-{
-	struct sft_file *file = filp->private_data;
-	void __user *uarg = (void __user *)user;
-	const struct call *call;
-	u32 size;
-	void *arg;
-	int ret;
-
-	if (_IOC_TYPE(cmd) != SIFIVE_TRACE_IOC_TYPE || _IOC_DIR(cmd) ||
-	    _IOC_SIZE(cmd) || _IOC_NR(cmd) >= ARRAY_SIZE(calls))
-		return -ENOTTY;
-	call = &calls[_IOC_NR(cmd)];
-	if (call->write && !(filp->f_mode & FMODE_WRITE))
-		return -EACCES;
-	if (get_user(size, (u32 __user *)uarg))
-		return -EFAULT;
-	if (size < offsetofend(struct sifive_trace_run, flags))
-		return -EINVAL;
-	if (size > PAGE_SIZE)
-		return -E2BIG;
-
-	arg = kzalloc(call->size, GFP_KERNEL);
-	if (!arg)
-		return -ENOMEM;
-	ret = copy_struct_from_user(arg, call->size, uarg, size);
-	if (!ret) {
-		ret = run_call(call, file, arg);
-		/* Also after an error: it may say which event was refused. */
-		*(u32 *)arg = size;
-		if (copy_to_user(uarg, arg, min_t(size_t, size, call->size)))
-			ret = -EFAULT;
-	}
-	kfree(arg);
-	return ret;
-}
-
 static const struct file_operations sft_fops = {
 	.owner = THIS_MODULE,
 	.open = sft_open,
 	.release = sft_release,
 	.read = sft_read_file,
 	.llseek = sft_llseek,
+	.poll = sft_poll,
 	.mmap = sft_mmap,
 	.unlocked_ioctl = sft_ioctl,
 	.compat_ioctl = compat_ptr_ioctl,
 };
 
-static struct miscdevice sft_misc = {
-	.minor = MISC_DYNAMIC_MINOR,
-	.name = "sifive-trace",
-	.fops = &sft_fops,
-};
+/*
+ * Have as many nodes for single sinks as a capture can have sinks, where that is
+ * more than one. Not under the system's lock: making a node opens none, but
+ * waits for others that may be opening one.
+ */
+void sft_chardev_update(void)
+{
+	struct device *node;
+	unsigned int wanted;
+
+	mutex_lock(&sink_nodes_lock);
+	sft_lock();
+	wanted = sft_topology_sinks();
+	sft_unlock();
+	if (wanted < 2)
+		wanted = 0;
+	while (sink_nodes > wanted)
+		device_destroy(class, first_dev + MINOR_SINKS + --sink_nodes);
+	while (sink_nodes < wanted) {
+		node = device_create(class, NULL,
+				     first_dev + MINOR_SINKS + sink_nodes, NULL,
+				     "sifive-trace.%u", sink_nodes);
+		if (IS_ERR(node))
+			break;
+		sink_nodes++;
+	}
+	mutex_unlock(&sink_nodes_lock);
+}
 
 int sft_chardev_register(void)
 {
-	return misc_register(&sft_misc);
+	struct device *node;
+	int ret;
+
+	ret = alloc_chrdev_region(&first_dev, 0, MINORS, "sifive-trace");
+	if (ret)
+		return ret;
+	cdev_init(&cdev, &sft_fops);
+	cdev.owner = THIS_MODULE;
+	class = sft_class_create("sifive-trace");
+	if (IS_ERR(class)) {
+		ret = PTR_ERR(class);
+		goto unregister;
+	}
+	ret = cdev_add(&cdev, first_dev, MINORS);
+	if (ret)
+		goto destroy;
+	node = device_create(class, NULL, first_dev + MINOR_ALL, NULL,
+			     "sifive-trace");
+	if (!IS_ERR(node))
+		return 0;
+	ret = PTR_ERR(node);
+	cdev_del(&cdev);
+destroy:
+	class_destroy(class);
+unregister:
+	unregister_chrdev_region(first_dev, MINORS);
+	return ret;
 }
 
 void sft_chardev_unregister(void)
 {
-	misc_deregister(&sft_misc);
+	device_destroy(class, first_dev + MINOR_ALL);
+	cdev_del(&cdev);
+	class_destroy(class);
+	unregister_chrdev_region(first_dev, MINORS);
+	cancel_delayed_work_sync(&poll_work);
 }

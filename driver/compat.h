@@ -3,6 +3,9 @@
 #ifndef SIFIVE_TRACE_COMPAT_H
 #define SIFIVE_TRACE_COMPAT_H
 
+#include <linux/device.h>
+#include <linux/mm.h>
+#include <linux/module.h>
 #include <linux/platform_device.h>
 #include <linux/version.h>
 
@@ -29,6 +32,12 @@ static inline void vm_flags_mod(struct vm_area_struct *vma, vm_flags_t set,
 {
 	vma->vm_flags = (vma->vm_flags | set) & ~clear;
 }
+#endif
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 4, 0)
+#define sft_class_create(name)	class_create(THIS_MODULE, name)
+#else
+#define sft_class_create(name)	class_create(name)
 #endif
 
 #endif /* SIFIVE_TRACE_COMPAT_H */

@@ -27,6 +27,12 @@ void sft_write(const struct sft_component *c, u32 offset, u32 value)
 	writel(value, c->regs + offset);
 }
 
+/* Of a device that is bound to one of the drivers. */
+struct sft_component *sft_component_of(struct device *dev)
+{
+	return dev_get_drvdata(dev);
+}
+
 /* Its name in the device tree, for people. */
 const char *sft_name(const struct sft_component *c)
 {

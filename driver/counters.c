@@ -332,7 +332,7 @@ int sft_counters_take(struct sifive_trace_counters *arg)
 			return ret;
 	}
 	for_each_encoder(e)
-		if (sft_capture_has(e))
+		if (sft_capture_has(e) && !e->ended)
 			cpumask_set_cpu(e->cpu, &sft.counters.cpus);
 	for (i = 0; i < arg->count; i++) {
 		arg->failed = i;
@@ -354,18 +354,29 @@ int sft_counters_take(struct sifive_trace_counters *arg)
 	return 0;
 }
 
+static void leave_cpu(unsigned int cpu)
+{
+	struct request r = {};
+
+	smp_call_function_single(cpu, close_here, NULL, 1);
+	for (r.index = 0; r.index < 64; r.index++)
+		if (sft.counters.index & BIT_ULL(r.index))
+			smp_call_function_single(cpu, give_back_here, &r, 1);
+}
+
+/* A CPU goes offline; the session has no counters there from now on. */
+void sft_counters_leave_cpu(unsigned int cpu)
+{
+	if (cpumask_test_and_clear_cpu(cpu, &sft.counters.cpus))
+		leave_cpu(cpu);
+}
+
 /* Close user mode's access and give every counter back. */
 void sft_counters_release(void)
 {
-	struct request r = {};
 	unsigned int cpu;
 
-	for_each_cpu(cpu, &sft.counters.cpus) {
-		smp_call_function_single(cpu, close_here, NULL, 1);
-		for (r.index = 0; r.index < 64; r.index++)
-			if (sft.counters.index & BIT_ULL(r.index))
-				smp_call_function_single(cpu, give_back_here,
-							 &r, 1);
-	}
+	for_each_cpu(cpu, &sft.counters.cpus)
+		leave_cpu(cpu);
 	memset(&sft.counters, 0, sizeof(sft.counters));
 }

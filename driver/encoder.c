@@ -143,7 +143,8 @@ static int encoder_probe(struct platform_device *pdev)
 	if (!board && of_machine_is_compatible("eswin,eic7700"))
 		board = &board_eic7700;
 	e->ts_channels = board && board->ts_channels;
-	platform_set_drvdata(pdev, e);
+	e->c.is_encoder = true;
+	platform_set_drvdata(pdev, &e->c);
 	ret = sft_topology_add_encoder(e);
 	if (ret)
 		return dev_err_probe(&pdev->dev, ret, "more than %u encoders\n",
@@ -171,5 +172,6 @@ struct platform_driver sft_encoder_driver = {
 	.driver = {
 		.name = "sifive-trace-encoder",
 		.of_match_table = encoder_match,
+		.dev_groups = sft_encoder_groups,
 	},
 };

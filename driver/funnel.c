@@ -71,5 +71,6 @@ struct platform_driver sft_funnel_driver = {
 	.driver = {
 		.name = "sifive-trace-funnel",
 		.of_match_table = funnel_match,
+		.dev_groups = sft_funnel_groups,
 	},
 };

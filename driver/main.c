@@ -53,12 +53,21 @@ static int __init sft_init(void)
 {
 	int ret;
 
+	sft_debug_init();
+	ret = sft_session_init();
+	if (ret)
+		goto debug;
 	ret = sft_chardev_register();
 	if (ret)
-		return ret;
+		goto session;
 	ret = platform_register_drivers(drivers, ARRAY_SIZE(drivers));
-	if (ret)
-		sft_chardev_unregister();
+	if (!ret)
+		return 0;
+	sft_chardev_unregister();
+session:
+	sft_session_exit();
+debug:
+	sft_debug_exit();
 	return ret;
 }
 
@@ -66,6 +75,8 @@ static void __exit sft_exit(void)
 {
 	platform_unregister_drivers(drivers, ARRAY_SIZE(drivers));
 	sft_chardev_unregister();
+	sft_session_exit();
+	sft_debug_exit();
 }
 
 module_init(sft_init);

@@ -69,4 +69,8 @@
 #define TR_ITC_ENABLE			0x060	/* TE: bit n = stimulus n */
 #define TR_ITC_STIMULUS			0x080	/* TE */
 
+/* All that is known here of messages: how long one is, and its last byte. */
+#define TR_MESSAGE_MAX			38
+#define TR_MESSAGE_END			GENMASK(1, 0)
+
 #endif /* SIFIVE_TRACE_REGS_H */

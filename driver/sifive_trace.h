@@ -21,7 +21,10 @@
 
 #include <linux/sifive_trace.h>
 
+struct attribute_group;
+struct dentry;
 struct device;
+struct file;
 struct platform_device;
 struct sft_component;
 
@@ -38,6 +41,8 @@ struct sft_component;
  * @src_bits:	of those encoders
  * @stopped_wp:	write pointer when it was last stopped, offset into @data
  * @wrapped:	the wrapped bit with it
+ * @skip:	bytes at the oldest end, when stopped, that are the rest of a
+ *		message which the ring has overwritten
  */
 struct sft_sink {
 	struct sft_component *owner;
@@ -51,6 +56,7 @@ struct sft_sink {
 	u32 src_bits;
 	u32 stopped_wp;
 	bool wrapped;
+	u32 skip;
 };
 
 /**
@@ -66,6 +72,9 @@ struct sft_sink {
  * @kind:	sink kind it is programmed to use in that capture
  * @sink_error:	it reported one since CONFIG
  * @ts_hz:	rate of its timestamp clock before prescale, 0 if not known
+ * @ts_measured: @ts_hz was measured, no clock told it
+ * @is_encoder:	it is part of a struct sft_encoder
+ * @debug:	its register dump
  */
 struct sft_component {
 	struct list_head node;
@@ -79,6 +88,9 @@ struct sft_component {
 	u32 kind;
 	bool sink_error;
 	unsigned long ts_hz;
+	bool ts_measured;
+	bool is_encoder;
+	struct dentry *debug;
 };
 
 /**
@@ -90,6 +102,7 @@ struct sft_component {
  * @ts_channels: board data: stimulus 16-31 are 0-15 with a timestamp
  * @ts_readable: its own page shows a running timestamp; found at CONFIG
  * @stalled:	it stalled its hart or lost a message since CONFIG
+ * @ended:	its stream ended before the capture did: its CPU went offline
  */
 struct sft_encoder {
 	struct sft_component c;
@@ -99,6 +112,7 @@ struct sft_encoder {
 	bool ts_channels;
 	bool ts_readable;
 	bool stalled;
+	bool ended;
 };
 
 /**
@@ -122,7 +136,10 @@ struct sft_counters {
  * @encoders:	indexes of the encoders that take part
  * @sink:	its sinks
  * @sinks:	number of them; 0 = never configured, or its hardware is gone
+ * @watermark:	unread bytes that make a running capture readable, 0 = none
  * @running:	between START and STOP
+ * @asleep:	stopped for system sleep, to be started again
+ * @lost:	system sleep took what an SRAM held
  */
 struct sft_capture {
 	u32 flags;
@@ -132,19 +149,33 @@ struct sft_capture {
 	u64 encoders;
 	struct sft_sink *sink;
 	unsigned int sinks;
+	u64 watermark;
 	bool running;
+	bool asleep;
+	bool lost;
 };
 
+/* sft_file.sink of the node that stands for all. */
+#define SFT_ALL_SINKS	(-1)
+
 /**
- * struct sft_file - an open /dev/sifive-trace
+ * struct sft_file - an open node
  * @generation:	of the system when it was opened
+ * @sink:	number of the sink it reads, or SFT_ALL_SINKS
  * @message:	what went wrong last here, in words
  * @mapping:	address space that its mappings of stimulus pages belong to
+ * @read_lock:	one read at a time; taken before the system's lock
+ * @snapshot:	of a ring that ran when reading began, or NULL
+ * @snapshot_bytes: in it
  */
 struct sft_file {
 	u64 generation;
+	int sink;
 	char message[SIFIVE_TRACE_MESSAGE_LEN];
 	struct address_space *mapping;
+	struct mutex read_lock;	/* snapshot */
+	void *snapshot;
+	u64 snapshot_bytes;
 };
 
 /**
@@ -189,9 +220,11 @@ void sft_topology_add_funnel(struct sft_component *f);
 void sft_topology_remove(struct sft_component *c);
 struct sft_encoder *sft_topology_encoder(unsigned int index);
 unsigned int sft_topology_count(struct list_head *list);
+unsigned int sft_topology_sinks(void);
 
 /* component.c */
 int sft_component_init(struct platform_device *pdev, struct sft_component *c);
+struct sft_component *sft_component_of(struct device *dev);
 u32 sft_read(const struct sft_component *c, u32 offset);
 void sft_write(const struct sft_component *c, u32 offset, u32 value);
 const char *sft_name(const struct sft_component *c);
@@ -221,40 +254,69 @@ u32 sft_timestamp_width(const struct sft_component *c);
 struct sft_component *sft_timestamp_master(struct sft_encoder *e);
 int sft_timestamp_enable(struct sft_component *c, u32 prescale);
 bool sft_timestamp_ticks(const struct sft_component *c);
+void sft_timestamp_measure(struct sft_component *c, u32 prescale);
 u64 sft_timestamp_hz(struct sft_encoder *e, u32 prescale);
 
 /* sink.c */
 int sft_sink_create(struct sft_sink *s, size_t wanted);
 void sft_sink_destroy(struct sft_sink *s);
 int sft_sink_program(struct sft_sink *s);
+int sft_sink_restore(struct sft_sink *s);
 void sft_sink_stopped(struct sft_sink *s);
 bool sft_sink_wrapped(const struct sft_sink *s, bool running);
 size_t sft_sink_bytes(const struct sft_sink *s, bool running);
 size_t sft_sink_copy(const struct sft_sink *s, bool running, void *to,
 		     u64 offset, size_t count);
-size_t sft_sink_sram_size(struct sft_component *c);
+size_t sft_sink_snapshot(const struct sft_sink *s, void *to);
 
 /* capture.c */
 bool sft_capture_has(const struct sft_encoder *e);
 int sft_capture_config(struct sifive_trace_config *config);
 int sft_capture_start(bool rewind);
 int sft_capture_stop(void);
+void sft_capture_end_cpu(unsigned int cpu);
+void sft_capture_suspend(void);
+void sft_capture_resume(void);
 void sft_capture_close(void);
 void sft_capture_free(void);
 void sft_capture_sample(void);
-u64 sft_capture_bytes(void);
 bool sft_capture_full(void);
 void sft_capture_describe(struct sifive_trace_sink *out);
-ssize_t sft_capture_copy(void *to, u64 offset, size_t count);
+u64 sft_capture_size(int sink);
+u64 sft_capture_bytes(int sink);
+ssize_t sft_capture_copy(int sink, void *to, u64 offset, size_t count);
+int sft_capture_snapshot(int sink, void *to, u64 *bytes);
 
 /* counters.c */
 bool sft_counters_available(void);
 int sft_counters_take(struct sifive_trace_counters *arg);
+void sft_counters_leave_cpu(unsigned int cpu);
 void sft_counters_release(void);
 
+/* session.c */
+bool sft_stale(const struct sft_file *file);
+void sft_session_take(struct sft_file *file);
+void sft_session_close(void);
+void sft_session_abort(void);
+int sft_session_init(void);
+void sft_session_exit(void);
+
+/* identity.c */
+extern const struct attribute_group *sft_encoder_groups[];
+extern const struct attribute_group *sft_funnel_groups[];
+void sft_debug_add(struct sft_component *c);
+void sft_debug_remove(struct sft_component *c);
+void sft_debug_init(void);
+void sft_debug_exit(void);
+
+/* ioctl.c */
+void sft_keep_message(struct sft_file *file);
+long sft_ioctl(struct file *filp, unsigned int cmd, unsigned long user);
+
 /* chardev.c */
+void sft_wake_pollers(void);
+void sft_chardev_update(void);
 int sft_chardev_register(void);
 void sft_chardev_unregister(void);
-void sft_session_abort(void);
 
 #endif /* SIFIVE_TRACE_H */

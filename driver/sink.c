@@ -25,7 +25,7 @@ static u32 sink_word(const struct sft_component *c)
  * Bytes of the component's SRAM: the write pointer keeps the bits it has. The
  * component must be active and idle; its write pointer is lost.
  */
-size_t sft_sink_sram_size(struct sft_component *c)
+static size_t sram_size(struct sft_component *c)
 {
 	sft_write(c, TR_SINK_WP, ~0u);
 	return (size_t)(sft_read(c, TR_SINK_WP) & ~TR_SINK_WP_WRAPPED) + sink_word(c);
@@ -47,7 +47,14 @@ static struct reserved_mem *reserved_region(struct sft_component *c)
 static int map_reserved(struct sft_sink *s, struct reserved_mem *region)
 {
 	bool coherent = device_get_dma_attr(s->owner->dev) == DEV_DMA_COHERENT;
+	unsigned int i;
 
+	for (i = 0; i < sft.capture.sinks; i++)
+		if (sft.capture.sink[i].reserved &&
+		    sft.capture.sink[i].address == region->base)
+			return sft_fail(-EBUSY, "%s: its memory-region is in use by %s",
+					sft_name(s->owner),
+					sft_name(sft.capture.sink[i].owner));
 	if (s->size > region->size)
 		return sft_fail(-ENOMEM, "%s: its memory-region has %pa bytes",
 				sft_name(s->owner), &region->size);
@@ -102,9 +109,12 @@ int sft_sink_create(struct sft_sink *s, size_t wanted)
 	s->word = sink_word(s->owner);
 	if (s->kind == SIFIVE_TRACE_SINK_SBA)
 		return create_sba(s, wanted);
-	s->size = sft_sink_sram_size(s->owner);
+	s->size = sram_size(s->owner);
 	s->data = kvzalloc(s->size, GFP_KERNEL);
-	return s->data ? 0 : -ENOMEM;
+	if (!s->data)
+		return sft_fail(-ENOMEM, "%s: no memory for a copy of its %zu bytes",
+				sft_name(s->owner), s->size);
+	return 0;
 }
 
 void sft_sink_destroy(struct sft_sink *s)
@@ -131,8 +141,8 @@ static int program_register(struct sft_sink *s, u32 offset, u32 value,
 	return 0;
 }
 
-/* Aim the sink registers of an active, idle owner at the buffer's beginning. */
-int sft_sink_program(struct sft_sink *s)
+/* Aim the sink registers of an active, idle owner at the buffer, at @wp in it. */
+static int aim(struct sft_sink *s, u32 wp)
 {
 	u32 base = lower_32_bits(s->address);
 	int ret;
@@ -147,23 +157,31 @@ int sft_sink_program(struct sft_sink *s)
 			return ret;
 	}
 	ret = program_register(s, TR_SINK_LIMIT, base + s->size - s->word, "limit");
-	if (!ret)
-		ret = program_register(s, TR_SINK_WP, base, "write pointer");
-	s->stopped_wp = 0;
-	s->wrapped = false;
-	return ret;
+	if (ret)
+		return ret;
+	return program_register(s, TR_SINK_WP, base + wp, "write pointer");
 }
 
-/* Offset of the next byte to be written, and whether the end was passed. */
-static void position(const struct sft_sink *s, bool running, u32 *wp, bool *wrapped)
+/* Write from the buffer's beginning. */
+int sft_sink_program(struct sft_sink *s)
 {
-	u32 value;
+	s->stopped_wp = 0;
+	s->wrapped = false;
+	s->skip = 0;
+	return aim(s, 0);
+}
 
-	*wp = s->stopped_wp;
-	*wrapped = s->wrapped;
-	if (!running || s->kind == SIFIVE_TRACE_SINK_SRAM)
-		return;
-	value = sft_read(s->owner, TR_SINK_WP);
+/* Write from where it was stopped: the owner has lost its registers. */
+int sft_sink_restore(struct sft_sink *s)
+{
+	return aim(s, s->stopped_wp | (s->wrapped ? TR_SINK_WP_WRAPPED : 0));
+}
+
+/* Where the next byte will be written, and whether the end was passed. */
+static void read_position(const struct sft_sink *s, u32 *wp, bool *wrapped)
+{
+	u32 value = sft_read(s->owner, TR_SINK_WP);
+
 	*wrapped = value & TR_SINK_WP_WRAPPED;
 	*wp = (value & ~TR_SINK_WP_WRAPPED) - lower_32_bits(s->address);
 	/* A pointer outside the buffer is broken hardware: believe no byte. */
@@ -173,25 +191,48 @@ static void position(const struct sft_sink *s, bool running, u32 *wp, bool *wrap
 	}
 }
 
+static void position(const struct sft_sink *s, bool running, u32 *wp, bool *wrapped)
+{
+	if (running && s->kind == SIFIVE_TRACE_SINK_SBA) {
+		read_position(s, wp, wrapped);
+	} else {
+		*wp = s->stopped_wp;
+		*wrapped = s->wrapped;
+	}
+}
+
+/*
+ * How many of the oldest @bytes belong to a message whose beginning has been
+ * overwritten. Nothing else marks the beginning of one in a ring.
+ */
+static u32 broken_message(const u8 *data, size_t size, size_t oldest, size_t bytes)
+{
+	size_t i, limit = min_t(size_t, bytes, TR_MESSAGE_MAX);
+
+	for (i = 0; i < limit; i++) {
+		u8 byte = data[(oldest + i) % size];
+
+		if ((byte & TR_MESSAGE_END) == TR_MESSAGE_END)
+			return i + 1;
+	}
+	return 0;
+}
+
 /* The owner has been stopped and is idle: keep where it stands. */
 void sft_sink_stopped(struct sft_sink *s)
 {
-	u32 value = sft_read(s->owner, TR_SINK_WP);
-	u32 wp = (value & ~TR_SINK_WP_WRAPPED) - lower_32_bits(s->address);
 	u32 *to = s->data;
 	size_t bytes;
 
-	s->wrapped = value & TR_SINK_WP_WRAPPED;
-	if (wp >= s->size) {
-		wp = 0;
-		s->wrapped = false;
+	read_position(s, &s->stopped_wp, &s->wrapped);
+	if (s->kind == SIFIVE_TRACE_SINK_SRAM) {
+		sft_write(s->owner, TR_SINK_RP, 0);
+		for (bytes = s->wrapped ? s->size : s->stopped_wp; bytes; bytes -= 4)
+			*to++ = (__force u32)cpu_to_le32(sft_read(s->owner, TR_SINK_DATA));
 	}
-	s->stopped_wp = wp;
-	if (s->kind != SIFIVE_TRACE_SINK_SRAM)
-		return;
-	sft_write(s->owner, TR_SINK_RP, 0);
-	for (bytes = s->wrapped ? s->size : wp; bytes; bytes -= 4)
-		*to++ = (__force u32)cpu_to_le32(sft_read(s->owner, TR_SINK_DATA));
+	/* With stop on wrap the write pointer is back at the beginning. */
+	s->skip = s->wrapped && s->stopped_wp ?
+		  broken_message(s->data, s->size, s->stopped_wp, s->size) : 0;
 }
 
 size_t sft_sink_bytes(const struct sft_sink *s, bool running)
@@ -200,7 +241,7 @@ size_t sft_sink_bytes(const struct sft_sink *s, bool running)
 	u32 wp;
 
 	position(s, running, &wp, &wrapped);
-	return wrapped ? s->size : wp;
+	return (wrapped ? s->size : wp) - (running ? 0 : s->skip);
 }
 
 bool sft_sink_wrapped(const struct sft_sink *s, bool running)
@@ -212,6 +253,15 @@ bool sft_sink_wrapped(const struct sft_sink *s, bool running)
 	return wrapped;
 }
 
+/* @count bytes from @start on, past the end at the beginning again. */
+static void copy_round(const struct sft_sink *s, void *to, size_t start, size_t count)
+{
+	size_t first = min(count, s->size - start);
+
+	memcpy(to, s->data + start, first);
+	memcpy(to + first, s->data, count - first);
+}
+
 /*
  * Copy up to @count captured bytes from @offset on, counted from the oldest.
  * Returns how many, 0 at the end.
@@ -219,20 +269,47 @@ bool sft_sink_wrapped(const struct sft_sink *s, bool running)
 size_t sft_sink_copy(const struct sft_sink *s, bool running, void *to,
 		     u64 offset, size_t count)
 {
-	size_t bytes, start, first;
+	size_t bytes = sft_sink_bytes(s, running);
+	size_t start;
 	bool wrapped;
 	u32 wp;
 
 	position(s, running, &wp, &wrapped);
-	bytes = wrapped ? s->size : wp;
 	if (offset >= bytes)
 		return 0;
 	count = min_t(u64, count, bytes - offset);
 	start = wrapped ? wp + offset : offset;
-	if (start >= s->size)
-		start -= s->size;
-	first = min(count, s->size - start);
-	memcpy(to, s->data + start, first);
-	memcpy(to + first, s->data, count - first);
+	if (!running)
+		start += s->skip;
+	copy_round(s, to, start % s->size, count);
 	return count;
+}
+
+/*
+ * Copy what a running SBA ring holds, oldest first; what is overwritten while
+ * copying, and the broken message at the oldest end, are left out. Returns the
+ * number of bytes, at most the sink's size. A ring that is filled faster than
+ * it is copied cannot be told from one that stands still.
+ */
+size_t sft_sink_snapshot(const struct sft_sink *s, void *to)
+{
+	u32 before, after, drop, skip;
+	size_t bytes;
+	bool wrapped;
+
+	read_position(s, &before, &wrapped);
+	if (!wrapped) {
+		memcpy(to, s->data, before);
+		return before;
+	}
+	copy_round(s, to, before, s->size);
+	/* Not before the copy. */
+	rmb();
+	read_position(s, &after, &wrapped);
+	drop = (after + s->size - before) % s->size;
+	bytes = s->size - drop;
+	skip = broken_message(to, s->size, drop, bytes);
+	bytes -= skip;
+	memmove(to, to + drop + skip, bytes);
+	return bytes;
 }

@@ -6,6 +6,8 @@
 
 #include <linux/bitfield.h>
 #include <linux/delay.h>
+#include <linux/ktime.h>
+#include <linux/math64.h>
 
 #include "regs.h"
 #include "sifive_trace.h"
@@ -13,6 +15,8 @@
 /* A timestamp that is still after this long does not run. */
 #define TICK_TRIES	20
 #define TICK_WAIT_US	50
+
+#define MEASURE_US	5000
 
 u32 sft_timestamp_type(const struct sft_component *c)
 {
@@ -73,7 +77,32 @@ bool sft_timestamp_ticks(const struct sft_component *c)
 	return false;
 }
 
-/* Ticks a second in an encoder's messages, 0 if the device tree does not say. */
+static u64 read_time(const struct sft_component *c)
+{
+	u32 high, low;
+
+	do {
+		high = sft_read(c, TR_TS_UPPER);
+		low = sft_read(c, TR_TS_LOWER);
+	} while (sft_read(c, TR_TS_UPPER) != high);
+	return (u64)high << 32 | low;
+}
+
+/* No clock tells how fast a running master ticks: look at the time it takes. */
+void sft_timestamp_measure(struct sft_component *c, u32 prescale)
+{
+	u64 ticks = read_time(c);
+	ktime_t start = ktime_get();
+	s64 ns;
+
+	usleep_range(MEASURE_US, 2 * MEASURE_US);
+	ticks = read_time(c) - ticks;
+	ns = ktime_to_ns(ktime_sub(ktime_get(), start));
+	c->ts_hz = div64_u64(ticks * NSEC_PER_SEC, ns) << (2 * prescale);
+	c->ts_measured = true;
+}
+
+/* Ticks a second in an encoder's messages, 0 if not known. */
 u64 sft_timestamp_hz(struct sft_encoder *e, u32 prescale)
 {
 	struct sft_component *master = sft_timestamp_master(e);

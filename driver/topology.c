@@ -76,6 +76,26 @@ struct sft_encoder *sft_topology_encoder(unsigned int index)
 	return NULL;
 }
 
+static bool has_memory(const struct sft_component *c)
+{
+	return sft_has_sink(c, SIFIVE_TRACE_SINK_SRAM) ||
+	       sft_has_sink(c, SIFIVE_TRACE_SINK_SBA);
+}
+
+/* The most sinks that a capture can have. */
+unsigned int sft_topology_sinks(void)
+{
+	struct sft_component *f;
+	struct sft_encoder *e;
+	unsigned int n = 0;
+
+	for_each_encoder(e)
+		n += has_memory(&e->c);
+	for_each_funnel(f)
+		n += has_memory(f);
+	return min_t(unsigned int, n, SIFIVE_TRACE_MAX_ENCODERS);
+}
+
 /*
  * A component that arrives changes the encoders' numbers, one that leaves may
  * take a sink with it: either ends the session.
@@ -94,6 +114,10 @@ int sft_topology_add_encoder(struct sft_encoder *e)
 	refresh();
 unlock:
 	sft_unlock();
+	if (!ret) {
+		sft_debug_add(&e->c);
+		sft_chardev_update();
+	}
 	return ret;
 }
 
@@ -104,13 +128,17 @@ void sft_topology_add_funnel(struct sft_component *f)
 	insert_sorted(f, &sft.funnels);
 	refresh();
 	sft_unlock();
+	sft_debug_add(f);
+	sft_chardev_update();
 }
 
 void sft_topology_remove(struct sft_component *c)
 {
+	sft_debug_remove(c);
 	sft_lock();
 	sft_session_abort();
 	list_del(&c->node);
 	refresh();
 	sft_unlock();
+	sft_chardev_update();
 }

@@ -13,6 +13,12 @@
  *	START, STOP		let stores become messages, and no longer
  *	STATUS			how much was captured, and what went wrong
  *	read(), lseek()		the captured bytes, oldest first
+ *	poll()			readable: stopped, full, or the watermark is reached
+ *
+ * While a capture runs, read() gives what has reached the sink so far; of a ring
+ * a snapshot, taken when reading begins at offset 0. The bytes of several sinks
+ * follow each other; /dev/sifive-trace.N gives those of sink N alone, for
+ * reading only.
  *
  * The session ends when the last reference to its open file is gone, be it a
  * descriptor or a mapping. What it captured stays readable until the next
@@ -85,6 +91,8 @@ struct sifive_trace_info {
 
 /* Counters can be taken from firmware without disturbing perf (Sscofpmf). */
 #define SIFIVE_TRACE_INFO_COUNTERS	(1u << 0)
+/* ts_hz was measured by CONFIG; no clock in the device tree tells it. */
+#define SIFIVE_TRACE_INFO_TS_MEASURED	(1u << 1)
 
 /**
  * struct sifive_trace_encoder - one trace encoder
@@ -135,6 +143,12 @@ struct sifive_trace_encoder {
 #define SIFIVE_TRACE_ENCODER_TS_READABLE (1u << 2)
 /* Part of the configured capture. */
 #define SIFIVE_TRACE_ENCODER_SELECTED	(1u << 3)
+/* It has stalled its hart or lost a message since CONFIG. */
+#define SIFIVE_TRACE_ENCODER_STALLED	(1u << 4)
+/* Its CPU went offline during the capture; its stream ended there. */
+#define SIFIVE_TRACE_ENCODER_ENDED	(1u << 5)
+/* It has reported a sink error since CONFIG. */
+#define SIFIVE_TRACE_ENCODER_SINK_ERROR	(1u << 6)
 
 /* Offsets in the stimulus page that user mode may use. */
 #define SIFIVE_TRACE_PAGE_TS_LOWER	0x044
@@ -155,6 +169,8 @@ struct sifive_trace_encoder {
  *		0 for SRAM. out: bytes that the smallest sink got
  * @encoders:	in: bit n set: encoder n takes part; 0 = all that are usable.
  *		out: those that do
+ * @watermark:	in: unread bytes at which poll() finds a running capture
+ *		readable; 0 = only when it has stopped or is full
  *
  * SIFIVE_TRACE_IOC_CONFIG. Needs a descriptor open for writing and CAP_PERFMON
  * or CAP_SYS_ADMIN. Ends the session's earlier capture, throws its data away,
@@ -175,6 +191,7 @@ struct sifive_trace_config {
 	__u32	sinks;
 	__u64	buffer;
 	__u64	encoders;
+	__u64	watermark;
 };
 
 /* Keep the newest bytes (default: stop when the buffer is full). */
@@ -245,6 +262,9 @@ struct sifive_trace_counters {
  * @buffer:	out: bytes of all sinks together
  * @stalls:	out: encoders that have stalled their hart or lost a message
  * @sink_errors: out: components that reported a sink error
+ * @stalled:	out: bit n set: encoder n is one of @stalls
+ * @ended:	out: bit n set: the stream of encoder n ended when its CPU went
+ *		offline; only a new CONFIG brings it back
  * @message:	out: what went wrong last for this descriptor, with the name of
  *		the component, terminated; empty when nothing did
  *
@@ -259,6 +279,8 @@ struct sifive_trace_status {
 	__u64	buffer;
 	__u32	stalls;
 	__u32	sink_errors;
+	__u64	stalled;
+	__u64	ended;
 	char	message[SIFIVE_TRACE_MESSAGE_LEN];
 };
 
@@ -272,6 +294,8 @@ struct sifive_trace_status {
 #define SIFIVE_TRACE_STATUS_WRAPPED	(1u << 3)
 /* This descriptor holds the session. */
 #define SIFIVE_TRACE_STATUS_OWNER	(1u << 4)
+/* A component has reported a sink error: bytes are missing. */
+#define SIFIVE_TRACE_STATUS_SINK_ERROR	(1u << 5)
 
 /**
  * struct sifive_trace_sink - one sink of the capture
@@ -279,7 +303,8 @@ struct sifive_trace_status {
  * @index:	in: which, below sifive_trace_status.sinks
  * @kind:	out: enum sifive_trace_sink_kind
  * @word:	out: bytes of the sink's word
- * @flags:	out: SIFIVE_TRACE_STATUS_FULL, SIFIVE_TRACE_STATUS_WRAPPED
+ * @flags:	out: SIFIVE_TRACE_STATUS_FULL, SIFIVE_TRACE_STATUS_WRAPPED,
+ *		SIFIVE_TRACE_STATUS_SINK_ERROR
  * @src_bits:	out: width of the SRC field in its messages
  * @bytes:	out: bytes captured in it that read() gives
  * @buffer:	out: its size in bytes
@@ -314,7 +339,9 @@ struct sifive_trace_sink {
  * all messages have reached the sinks. Repeating either changes nothing.
  *
  * ENXIO: no session configured by this descriptor. ENOSPC: START of a capture
- * that is full. ETIMEDOUT, EIO: a component did not answer (STATUS says which).
+ * that is full. ETIMEDOUT: a component did not answer; EIO: one refused what it
+ * was told, or reported a sink error (STATUS says which). A STOP that fails has
+ * stopped all the same, and what reached the sinks is readable.
  */
 struct sifive_trace_run {
 	__u32	size;

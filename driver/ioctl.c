@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The calls of include/uapi/linux/sifive_trace.h. They work on copies of their
+ * arguments: user memory is read before the system is locked and written after.
+ */
+
+#include <linux/capability.h>
+#include <linux/fs.h>
+#include <linux/mm.h>
+#include <linux/pid.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+
+#include "sifive_trace.h"
+
+static int ioctl_info(struct sft_file *file, void *arg)
+{
+	struct sifive_trace_info *info = arg;
+	struct sft_component *f, *master;
+	struct sft_encoder *e;
+
+	info->abi = SIFIVE_TRACE_ABI;
+	info->encoders = sft_topology_count(&sft.encoders);
+	info->funnels = sft_topology_count(&sft.funnels);
+	info->sinks = sft.capture.sinks;
+	info->page_size = PAGE_SIZE;
+	info->flags = sft_counters_available() ? SIFIVE_TRACE_INFO_COUNTERS : 0;
+	info->ts_width = 0;
+	info->ts_hz = 0;
+	for_each_encoder(e) {
+		master = sft_timestamp_master(e);
+		if (!master || sft_timestamp_width(master) <= info->ts_width)
+			continue;
+		info->ts_width = sft_timestamp_width(master);
+		info->ts_hz = sft_timestamp_hz(e, sft.capture.prescale);
+		if (master->ts_measured)
+			info->flags |= SIFIVE_TRACE_INFO_TS_MEASURED;
+	}
+	info->sinks_available = 0;
+	for_each_encoder(e)
+		info->sinks_available |= sft_sink_kinds(&e->c);
+	for_each_funnel(f)
+		info->sinks_available |= sft_sink_kinds(f);
+	return 0;
+}
+
+static int ioctl_encoder(struct sft_file *file, void *arg)
+{
+	struct sifive_trace_encoder *out = arg;
+	struct sft_encoder *e = sft_topology_encoder(out->index);
+	unsigned int i;
+
+	if (!e)
+		return sft_fail(-EINVAL, "there is no encoder %u", out->index);
+	out->cpu = e->cpu;
+	out->src = sft_encoder_src(e);
+	out->src_bits = sft_encoder_src_bits(e);
+	out->sink = ~0u;
+	for (i = 0; i < sft.capture.sinks; i++)
+		if (sft.capture.sink[i].encoders & BIT_ULL(e->index))
+			out->sink = i;
+	out->flags = 0;
+	if (sft_has_sink(&e->c, SIFIVE_TRACE_SINK_SBA))
+		out->flags |= SIFIVE_TRACE_ENCODER_RAWIO;
+	if (e->ts_channels)
+		out->flags |= SIFIVE_TRACE_ENCODER_TS_CHANNELS;
+	if (e->ts_readable)
+		out->flags |= SIFIVE_TRACE_ENCODER_TS_READABLE;
+	if (sft_capture_has(e))
+		out->flags |= SIFIVE_TRACE_ENCODER_SELECTED;
+	sft_capture_sample();
+	if (e->stalled)
+		out->flags |= SIFIVE_TRACE_ENCODER_STALLED;
+	if (e->ended)
+		out->flags |= SIFIVE_TRACE_ENCODER_ENDED;
+	if (e->c.sink_error)
+		out->flags |= SIFIVE_TRACE_ENCODER_SINK_ERROR;
+	out->sinks = sft_sink_kinds(&e->c);
+	out->hart = e->hart;
+	out->mmap_offset = (u64)e->index << PAGE_SHIFT;
+	out->ts_width = sft_timestamp_width(&e->c);
+	out->ts_type = sft_timestamp_type(&e->c);
+	strscpy_pad(out->name, sft_name(&e->c), sizeof(out->name));
+	return 0;
+}
+
+static int check_config(const struct sifive_trace_config *config)
+{
+	const u32 flags = SIFIVE_TRACE_CONFIG_RING | SIFIVE_TRACE_CONFIG_OVERFLOW |
+			  SIFIVE_TRACE_CONFIG_NO_TIMESTAMP;
+
+	if (config->flags & ~flags)
+		return sft_fail(-EINVAL, "unknown flags %#x", config->flags & ~flags);
+	if (config->sink != SIFIVE_TRACE_SINK_SBA &&
+	    config->sink != SIFIVE_TRACE_SINK_SRAM)
+		return sft_fail(-EINVAL, "sink %u is neither SBA nor SRAM", config->sink);
+	if (config->prescale > 3)
+		return sft_fail(-EINVAL, "prescale %u is over 3", config->prescale);
+	if (!config->channels)
+		return sft_fail(-EINVAL, "no channel selected");
+	if (config->sink == SIFIVE_TRACE_SINK_SBA ? !config->buffer : !!config->buffer)
+		return sft_fail(-EINVAL, "an SBA buffer has a size, SRAM is used whole");
+	return 0;
+}
+
+/* Whether this file may take or change the session. */
+static int may_configure(struct sft_file *file)
+{
+	if (!perfmon_capable())
+		return sft_fail(-EPERM, "configuring needs CAP_PERFMON or CAP_SYS_ADMIN");
+	if (sft.owner && sft.owner != file)
+		return sft_fail(-EBUSY, "process %d has the trace hardware",
+				pid_vnr(sft.holder));
+	return 0;
+}
+
+static int ioctl_config(struct sft_file *file, void *arg)
+{
+	struct sifive_trace_config *config = arg;
+	int ret;
+
+	ret = may_configure(file);
+	if (!ret)
+		ret = check_config(config);
+	if (ret)
+		return ret;
+	if (sft.capture.running)
+		return sft_fail(-EBUSY, "the capture is running: STOP first");
+	sft_session_close();
+	ret = sft_capture_config(config);
+	if (ret)
+		return ret;
+	sft_session_take(file);
+	return 0;
+}
+
+/* What only the session's file may do, and only while it has one. */
+static int need_session(struct sft_file *file)
+{
+	return sft.owner == file ? 0 :
+	       sft_fail(-ENXIO, "no session: CONFIG comes first");
+}
+
+static int ioctl_counters(struct sft_file *file, void *arg)
+{
+	struct sifive_trace_counters *counters = arg;
+	int ret = need_session(file);
+
+	if (ret)
+		return ret;
+	if (counters->flags || counters->reserved)
+		return sft_fail(-EINVAL, "unknown flags %#x", counters->flags);
+	if (counters->count > SIFIVE_TRACE_MAX_COUNTERS)
+		return sft_fail(-EINVAL, "%u events are over %u", counters->count,
+				SIFIVE_TRACE_MAX_COUNTERS);
+	if (sft.capture.running)
+		return sft_fail(-EBUSY, "the capture is running: STOP first");
+	return sft_counters_take(counters);
+}
+
+static int ioctl_start(struct sft_file *file, void *arg)
+{
+	struct sifive_trace_run *run = arg;
+	int ret = need_session(file);
+
+	if (ret)
+		return ret;
+	if (run->flags & ~SIFIVE_TRACE_START_REWIND)
+		return sft_fail(-EINVAL, "unknown flags %#x", run->flags);
+	return sft_capture_start(run->flags & SIFIVE_TRACE_START_REWIND);
+}
+
+static int ioctl_stop(struct sft_file *file, void *arg)
+{
+	struct sifive_trace_run *run = arg;
+	int ret = need_session(file);
+
+	if (ret)
+		return ret;
+	if (run->flags)
+		return sft_fail(-EINVAL, "unknown flags %#x", run->flags);
+	return sft_capture_stop();
+}
+
+static int ioctl_status(struct sft_file *file, void *arg)
+{
+	struct sifive_trace_status *status = arg;
+	struct sft_component *f;
+	struct sft_encoder *e;
+	unsigned int i;
+
+	sft_capture_sample();
+	status->flags = 0;
+	if (sft.owner)
+		status->flags |= SIFIVE_TRACE_STATUS_CONFIGURED;
+	if (sft.owner == file)
+		status->flags |= SIFIVE_TRACE_STATUS_OWNER;
+	if (sft.capture.running)
+		status->flags |= SIFIVE_TRACE_STATUS_RUNNING;
+	status->holder = pid_vnr(sft.holder);
+	status->sinks = sft.capture.sinks;
+	status->bytes = 0;
+	status->buffer = 0;
+	for (i = 0; i < sft.capture.sinks; i++) {
+		struct sifive_trace_sink sink = { .index = i };
+
+		sft_capture_describe(&sink);
+		status->flags |= sink.flags;
+		status->bytes += sink.bytes;
+		status->buffer += sink.buffer;
+	}
+	status->stalls = 0;
+	status->sink_errors = 0;
+	status->stalled = 0;
+	status->ended = 0;
+	for_each_encoder(e) {
+		status->stalls += e->stalled;
+		status->stalled |= e->stalled ? BIT_ULL(e->index) : 0;
+		status->ended |= e->ended ? BIT_ULL(e->index) : 0;
+		status->sink_errors += e->c.sink_error;
+	}
+	for_each_funnel(f)
+		status->sink_errors += f->sink_error;
+	strscpy_pad(status->message, file->message, sizeof(status->message));
+	return 0;
+}
+
+static int ioctl_sink(struct sft_file *file, void *arg)
+{
+	struct sifive_trace_sink *sink = arg;
+
+	if (sink->index >= sft.capture.sinks)
+		return sft_fail(-EINVAL, "there is no sink %u", sink->index);
+	sft_capture_sample();
+	sft_capture_describe(sink);
+	return 0;
+}
+
+/**
+ * struct call - one ioctl
+ * @size:	of its argument as this kernel knows it
+ * @write:	needs a file open for writing
+ * @handler:	runs with the system locked, on a copy of the argument
+ */
+struct call {
+	size_t size;
+	bool write;
+	int (*handler)(struct sft_file *file, void *arg);
+};
+
+static const struct call calls[] = {
+	[_IOC_NR(SIFIVE_TRACE_IOC_INFO)] = {
+		sizeof(struct sifive_trace_info), false, ioctl_info },
+	[_IOC_NR(SIFIVE_TRACE_IOC_ENCODER)] = {
+		sizeof(struct sifive_trace_encoder), false, ioctl_encoder },
+	[_IOC_NR(SIFIVE_TRACE_IOC_CONFIG)] = {
+		sizeof(struct sifive_trace_config), true, ioctl_config },
+	[_IOC_NR(SIFIVE_TRACE_IOC_COUNTERS)] = {
+		sizeof(struct sifive_trace_counters), true, ioctl_counters },
+	[_IOC_NR(SIFIVE_TRACE_IOC_START)] = {
+		sizeof(struct sifive_trace_run), true, ioctl_start },
+	[_IOC_NR(SIFIVE_TRACE_IOC_STOP)] = {
+		sizeof(struct sifive_trace_run), true, ioctl_stop },
+	[_IOC_NR(SIFIVE_TRACE_IOC_STATUS)] = {
+		sizeof(struct sifive_trace_status), false, ioctl_status },
+	[_IOC_NR(SIFIVE_TRACE_IOC_SINK)] = {
+		sizeof(struct sifive_trace_sink), false, ioctl_sink },
+};
+
+/* The words of an error, for the file it happened to. */
+void sft_keep_message(struct sft_file *file)
+{
+	strscpy(file->message, sft.message, sizeof(file->message));
+}
+
+static int run_call(const struct call *call, struct sft_file *file, void *arg)
+{
+	int ret;
+
+	sft_lock();
+	if (sft_stale(file)) {
+		ret = -ENODEV;
+	} else {
+		sft.message[0] = '\0';
+		ret = call->handler(file, arg);
+		if (ret)
+			sft_keep_message(file);
+	}
+	sft_unlock();
+	return ret;
+}
+
+/* Every argument begins with its size; see the head of the uapi header. */
+long sft_ioctl(struct file *filp, unsigned int cmd, unsigned long user)
+{
+	struct sft_file *file = filp->private_data;
+	void __user *uarg = (void __user *)user;
+	const struct call *call;
+	u32 size;
+	void *arg;
+	int ret;
+
+	if (_IOC_TYPE(cmd) != SIFIVE_TRACE_IOC_TYPE || _IOC_DIR(cmd) ||
+	    _IOC_SIZE(cmd) || _IOC_NR(cmd) >= ARRAY_SIZE(calls))
+		return -ENOTTY;
+	/* A node for one sink is for reading alone. */
+	if (file->sink != SFT_ALL_SINKS)
+		return -ENOTTY;
+	call = &calls[_IOC_NR(cmd)];
+	if (call->write && !(filp->f_mode & FMODE_WRITE))
+		return -EACCES;
+	if (get_user(size, (u32 __user *)uarg))
+		return -EFAULT;
+	if (size < offsetofend(struct sifive_trace_run, flags))
+		return -EINVAL;
+	if (size > PAGE_SIZE)
+		return -E2BIG;
+
+	arg = kzalloc(call->size, GFP_KERNEL);
+	if (!arg)
+		return -ENOMEM;
+	ret = copy_struct_from_user(arg, call->size, uarg, size);
+	if (!ret) {
+		ret = run_call(call, file, arg);
+		/* Also after an error: it may say which event was refused. */
+		*(u32 *)arg = size;
+		if (copy_to_user(uarg, arg, min_t(size_t, size, call->size)))
+			ret = -EFAULT;
+	}
+	kfree(arg);
+	return ret;
+}

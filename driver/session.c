@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Who has the hardware: one open file at a time, from CONFIG until its last
+ * reference is gone; and what ends or interrupts that from outside: components
+ * that come or go, CPUs that go offline, system sleep.
+ */
+
+#include <linux/cpuhotplug.h>
+#include <linux/mm.h>
+#include <linux/pid.h>
+#include <linux/sched.h>
+#include <linux/suspend.h>
+
+#include "sifive_trace.h"
+
+static enum cpuhp_state cpuhp_online;
+
+/* Opened before components came or went. */
+bool sft_stale(const struct sft_file *file)
+{
+	return file->generation != sft.generation;
+}
+
+void sft_session_take(struct sft_file *file)
+{
+	sft.owner = file;
+	sft.holder = get_pid(task_tgid(current));
+}
+
+/*
+ * Whoever configures next finds the hardware at rest. The data stays. The
+ * session's mappings are gone when this returns.
+ */
+void sft_session_close(void)
+{
+	if (!sft.owner)
+		return;
+	unmap_mapping_range(sft.owner->mapping, 0, 0, 1);
+	sft_counters_release();
+	sft_capture_close();
+	sft.owner = NULL;
+	put_pid(sft.holder);
+	sft.holder = NULL;
+	sft_wake_pollers();
+}
+
+/* Components come or go: no session and no capture outlives that. */
+void sft_session_abort(void)
+{
+	sft_session_close();
+	sft_capture_free();
+	sft_wake_pollers();
+}
+
+/*
+ * The stream of a hart that goes offline ends whole; the counters there are
+ * given back. CPU hotplug is excluded by sft_lock(), so the plain lock will do.
+ */
+static int cpu_goes(unsigned int cpu)
+{
+	mutex_lock(&sft.lock);
+	if (sft.owner) {
+		sft_capture_end_cpu(cpu);
+		sft_counters_leave_cpu(cpu);
+	}
+	mutex_unlock(&sft.lock);
+	return 0;
+}
+
+/* Components may lose their registers in system sleep. */
+static int sleep_notify(struct notifier_block *nb, unsigned long event, void *data)
+{
+	sft_lock();
+	switch (event) {
+	case PM_SUSPEND_PREPARE:
+	case PM_HIBERNATION_PREPARE:
+		if (sft.owner)
+			sft_capture_suspend();
+		break;
+	case PM_POST_SUSPEND:
+	case PM_POST_HIBERNATION:
+		if (sft.owner)
+			sft_capture_resume();
+		break;
+	}
+	sft_unlock();
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block sleep_notifier = {
+	.notifier_call = sleep_notify,
+};
+
+int sft_session_init(void)
+{
+	int ret;
+
+	ret = cpuhp_setup_state_nocalls(CPUHP_AP_ONLINE_DYN, "sifive-trace:online",
+					NULL, cpu_goes);
+	if (ret < 0)
+		return ret;
+	cpuhp_online = ret;
+	ret = register_pm_notifier(&sleep_notifier);
+	if (ret)
+		cpuhp_remove_state_nocalls(cpuhp_online);
+	return ret;
+}
+
+void sft_session_exit(void)
+{
+	unregister_pm_notifier(&sleep_notifier);
+	cpuhp_remove_state_nocalls(cpuhp_online);
+}
