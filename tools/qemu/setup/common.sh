@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+#
 # Shared by the set-up scripts: where the cache is, how a step reports itself,
 # and a package state that sees other Debian suites without touching the
 # machine's own apt.

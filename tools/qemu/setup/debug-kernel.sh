@@ -33,7 +33,7 @@ install_kernel() {
 	make -s -C "$stock/source" O="$out.tmp/headers" ARCH=riscv kernelrelease \
 		>"$out.tmp/release"
 	find "$out.tmp/headers" \( -name '*.o' -o -name '*.a' -o -name '.*.cmd' \
-		-o -name 'vmlinux*' \) ! -path '*/scripts/*' -delete
+		-o -name 'vmlinux*' -o -name '.tmp_vmlinux*' \) ! -path '*/scripts/*' -delete
 	mkdir "$out.tmp/modules"
 	ln -s "$stock/source" "$out.tmp/source"
 	ln -s "$stock/kselftest" "$out.tmp/kselftest"

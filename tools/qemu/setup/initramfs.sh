@@ -11,6 +11,8 @@ out=$cache/initramfs-$(digest "$kernel" "$init" "$here/initramfs.sh").cpio
 
 build() {
 	local tmp=$out.tmp m d
+	# A kernel that has everything built in brings no modules.
+	shopt -s nullglob
 	gcc -O2 -o "$tmp.gen" "$kernel/source/usr/gen_init_cpio.c"
 	{
 		for d in bin dev proc sys tmp target out lib; do

@@ -17,7 +17,7 @@ packages=(
 	# the command
 	libdw-dev libjson-c-dev
 	# checks
-	sparse
+	sparse dt-schema shellcheck
 )
 
 missing=()

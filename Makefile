@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# sifive-trace: one entry point. "make help" lists what there is.
+
+O ?= build
+override O := $(abspath $(O))
+CROSS_COMPILE ?= riscv64-linux-gnu-
+BOARD ?= fpga
+BOARDS ?= fpga p550 nofunnel dual
+export CROSS_COMPILE
+
+ENV := $(O)/board.env
+TARGET := $(O)/target
+RUN = . $(ENV) && export QEMU KERNEL && tools/qemu/board
+KERNEL = $(shell sed -n 's/^KERNEL=//p' $(ENV))
+KSELFTEST = $(KERNEL)/kselftest
+
+all: tools target
+
+help:
+	@echo 'Two commands do everything:'
+	@echo '  make demo      install what is needed, build, boot the virtual board,'
+	@echo '                 record the example program and show the result'
+	@echo '  make check     all tests'
+	@echo ''
+	@echo 'Pieces:'
+	@echo '  make board     fetch and build the virtual board, into the cache'
+	@echo '  make           build everything into $$O (default build/)'
+	@echo '  make driver    sifive_trace.ko for the board   [KDIR=... for another kernel]'
+	@echo '  make lib       libsifive-perf for riscv64'
+	@echo '  make tools     the command sifive-trace for this machine'
+	@echo '  make shell     a root shell on the booted board      [BOARD=$(BOARD)]'
+	@echo '  make check-unit, check-model, check-style, check-boards'
+	@echo '                 one part of the tests                 [BOARDS="$(BOARDS)"]'
+	@echo '  make install   command, library and headers          [DESTDIR=, PREFIX=]'
+	@echo '  make dkms      register the driver with dkms on this machine'
+	@echo '  make clean     remove $$O; the cache stays'
+	@echo ''
+	@echo 'Boards: $(shell tools/qemu/board list)'
+
+# ---- what tests and demo stand on ---------------------------------------
+
+# Quick when the cache is warm; the file tells the other rules what to use.
+board:
+	@tools/qemu/setup/board.sh $(ENV)
+
+$(ENV):
+	@tools/qemu/setup/board.sh $@
+
+packages:
+	@tools/qemu/setup/packages.sh
+
+# ---- building -----------------------------------------------------------
+
+# Built in a copy: kbuild leaves its objects beside the sources.
+driver: $(ENV)
+	@mkdir -p $(O)/kmod $(TARGET)
+	@rsync -rc driver include $(O)/kmod/
+	$(MAKE) -s -C $(or $(KDIR),$(KERNEL)/headers) M=$(O)/kmod/driver \
+		CC=$(CROSS_COMPILE)gcc CONFIG_DEBUG_INFO_BTF_MODULES= \
+		CONFIG_SIFIVE_TRACE=m W=1 modules
+	$(CROSS_COMPILE)strip --strip-debug $(O)/kmod/driver/sifive_trace.ko \
+		-o $(TARGET)/sifive_trace.ko
+
+lib: packages
+	$(MAKE) -s -C lib O=$(O)/lib all examples
+	@mkdir -p $(TARGET)
+	cp $(O)/lib/dropin/fib.elf $(TARGET)/
+
+tools: packages
+	$(MAKE) -s -C tools O=$(O)
+
+selftests: $(ENV) lib
+	$(MAKE) -s -C selftests KSELFTEST=$(KSELFTEST) OUTPUT=$(O)/selftests \
+		LIBSIFIVE_PERF=$(O)/lib/libsifive-perf.a install \
+		INSTALL_PATH=$(TARGET)/selftests
+	$(CROSS_COMPILE)gcc -O1 -g -Wall -Wextra -static -Iinclude \
+		-o $(TARGET)/count_types selftests/count_types.c \
+		$(O)/lib/libsifive-perf.a
+
+target: driver lib selftests
+
+# ---- running ------------------------------------------------------------
+
+# Counting instructions makes cycles and instructions exact, and the emulator
+# slower. From memory, so that no record waits for a file's page.
+demo: board tools driver lib
+	@echo "The example of the old library's manual, on the virtual board:"
+	@$(RUN) run fpga --icount --timeout 120 --target $(TARGET) --out $(O)/demo -- \
+		'insmod /target/sifive_trace.ko && cp /target/fib.elf /tmp && \
+		 echo "# taskset 2 ./fib.elf" && taskset 2 /tmp/fib.elf'
+	@echo '# sifive-trace decode -e fib.elf trace.rtd'
+	@$(O)/sifive-trace decode -e $(O)/lib/dropin/fib.elf $(O)/demo/trace.rtd \
+		>$(O)/demo/trace.txt
+	@head -n 32 $(O)/demo/trace.txt
+	@echo "... $$(grep -vc '^#' $(O)/demo/trace.txt) records in $(O)/demo/trace.txt"
+	@echo "(The emulator cannot count cache and branch events: they stay 0.)"
+
+shell: board target
+	@$(RUN) shell $(BOARD) --target $(TARGET) --out $(O)/shell
+
+# ---- tests --------------------------------------------------------------
+
+CHECK := $(O)/check
+SUITES := unit model style boards
+
+check: board all
+	@rm -rf $(CHECK)
+	@for s in $(SUITES); do $(MAKE) --no-print-directory run-$$s || true; done
+	@selftests/summary.sh $(CHECK)
+
+$(SUITES:%=check-%): check-%: board all
+	@rm -rf $(CHECK)
+	@$(MAKE) --no-print-directory run-$* || true
+	@selftests/summary.sh $(CHECK)
+
+run-unit:
+	@selftests/suite.sh $(CHECK) unit $(MAKE) -s -C selftests/unit \
+		KSELFTEST=$(KSELFTEST) O=$(O)/unit run
+	@selftests/suite.sh $(CHECK) lib $(MAKE) -s -C lib O=$(O)/lib check
+
+run-model:
+	@. $(ENV) && QEMU=$$QEMU selftests/suite.sh $(CHECK) model \
+		$(MAKE) -s -C selftests/model KSELFTEST=$(KSELFTEST) \
+		O=$(O)/model run
+
+run-style:
+	@selftests/suite.sh $(CHECK) style selftests/style.sh $(KERNEL) $(O)/style
+
+run-boards:
+	@for b in $(BOARDS); do \
+		. $(ENV) && QEMU=$$QEMU KERNEL=$$KERNEL selftests/suite.sh \
+			$(CHECK) $$b selftests/board.sh $$b $(O); \
+	done
+
+# ---- installing ---------------------------------------------------------
+
+install: tools
+	$(MAKE) -C tools O=$(O) install
+	$(MAKE) -C lib O=$(O)/lib install
+
+DKMS_VERSION := $(shell sed -n 's/^PACKAGE_VERSION="\(.*\)"/\1/p' driver/dkms.conf)
+DKMS_SRC := $(DESTDIR)/usr/src/sifive-trace-$(DKMS_VERSION)
+
+dkms:
+	install -d $(DKMS_SRC)/include/uapi/linux
+	cp driver/Kbuild driver/Makefile driver/dkms.conf driver/*.c driver/*.h $(DKMS_SRC)/
+	cp include/uapi/linux/sifive_trace.h $(DKMS_SRC)/include/uapi/linux/
+	[ -n "$(DESTDIR)" ] || dkms add sifive-trace/$(DKMS_VERSION)
+
+clean:
+	rm -rf $(O)
+
+.PHONY: all help board packages driver lib tools selftests target demo shell \
+	check $(SUITES:%=check-%) $(SUITES:%=run-%) install dkms clean

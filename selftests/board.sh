@@ -1,0 +1,116 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only
+# Everything that is tested on one board, as TAP: the kselftests, then the
+# manual's example and the count types, decoded on this host.
+#
+#	board.sh BOARD BUILD
+#
+# QEMU and KERNEL in the environment are as "make board" has made them.
+
+set -u
+cd "$(dirname "$0")/.." || exit 1
+board=$1 build=$2
+target=$build/target
+out=$build/board-$board
+rm -rf "$out"
+mkdir -p "$out"
+n=0
+
+result() {
+	n=$((n + 1))
+	if [ "$1" -eq 0 ]; then echo "ok $n $2"; else echo "not ok $n $2"; fi
+}
+
+run() {
+	tools/qemu/board run "$board" --target "$target" --out "$out" "$@"
+}
+
+# ---- kselftests, each program's own TAP ---------------------------------
+
+run --timeout 240 -- "sh /target/selftests/run_all.sh"
+result $? "$board: kselftests ran to the end, the kernel's log is clean"
+
+# ---- the manual's example -------------------------------------------------
+
+decode() { "$build/sifive-trace" decode "$@" 2>>"$out/decode.log"; }
+
+# The model counts every access that breaks the hardware's rules.
+obeys_rules() {
+	[ "$(cat "$out"/t*.json | grep -c '"stat-violations"')" -gt 0 ] &&
+		! grep -H '"stat-violations": *[1-9]' "$out"/*.json
+}
+
+# The example runs on the CPU that the manual's taskset 2 gives it.
+run --timeout 120 --icount --stats -- '
+	insmod /target/sifive_trace.ko &&
+	cp /target/fib.elf /tmp &&
+	taskset 2 /tmp/fib.elf &&
+	cat /dev/sifive-trace >cat.rtd &&
+	for t in raw delta xor; do
+		taskset 2 /target/count_types $t $t.rtd >$t.txt || exit 1
+	done'
+result $? "$board: the example and the count types ran"
+
+obeys_rules
+result $? "$board: no access broke the rules of the hardware"
+
+cmp -s "$out/trace.rtd" "$out/cat.rtd"
+result $? "$board: cat of the device gives the bytes of perfWriteTrace"
+
+decode --values absolute -e "$build/lib/dropin/fib.elf" "$out/trace.rtd" \
+	>"$out/trace.txt"
+result $? "$board: the example's trace decodes"
+
+# A record: time src type cycles timestamp instructions 4 others, then who.
+awk '!/^#/ && /fib/ { n++ } END { exit n < 300 }' "$out/trace.txt"
+result $? "$board: the example's trace has hundreds of fib records"
+
+awk '
+	/^#/ { next }
+	$3 == "enter" { stack[depth++] = $(NF) }
+	$3 == "exit" {
+		if (!depth || stack[--depth] != $(NF)) { print; bad = 1 }
+		else exits++
+	}
+	END { exit bad || !exits }' "$out/trace.txt"
+result $? "$board: entries and exits nest, each exit returns to its call's place"
+
+awk '/^#/ { next } $1 < last { print; bad = 1 } { last = $1; n++ }
+	END { exit bad || !n }' "$out/trace.txt"
+result $? "$board: times never go backwards"
+
+awk '
+	/^#/ { next }
+	$4 <= c || $6 <= i || $5 < t { print; bad = 1 }
+	{ c = $4; t = $5; i = $6; n++ }
+	END { exit bad || !n }' "$out/trace.txt"
+result $? "$board: cycles and instructions only grow"
+
+# The absolute values of a trace, those of its first record taken off, against
+# what the program itself read: reading costs a few hundred instructions.
+for t in raw delta xor; do
+	decode --values absolute -e "$target/count_types" "$out/$t.rtd" |
+		awk '!/^#/ { print $4, $6 }' >"$out/$t.decoded"
+	paste -d ' ' "$out/$t.txt" "$out/$t.decoded" | awk '
+		function far(a, b) { return a - b > 2000 || b - a > 2000 }
+		NR == 1 { c = $1; i = $2; dc = $3; di = $4 }
+		NF != 4 || far($1 - c, $3 - dc) || far($2 - i, $4 - di) {
+			print; bad = 1
+		}
+		END { exit bad || NR != 12 }'
+	result $? "$board: $t decodes to the values that the program read"
+done
+for t in raw xor; do
+	paste -d ' ' "$out/$t.txt" "$out/$t.decoded" | awk '
+		$3 - $1 > 2000 || $3 < $1 || $4 - $2 > 2000 || $4 < $2 {
+			print; bad = 1
+		}
+		END { exit bad || NR != 12 }'
+	result $? "$board: $t gives absolute values, not only differences"
+done
+
+decode --format perf -o "$out/perf" -e "$build/lib/dropin/fib.elf" "$out/trace.rtd"
+result $? "$board: the files for Freedom Studio are written"
+[ "$(grep -c 'Func Enter' "$out/perf/perf/fib.callret")" -eq \
+	"$(awk '$3 == "enter"' "$out/trace.txt" | wc -l)" ]
+result $? "$board: they hold every entry"

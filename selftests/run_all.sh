@@ -1,0 +1,42 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# Runs all tests beside this script, each with its own TAP, on any shell. Inserts
+# the module when it is not there, and then removes it again, which shows that
+# nothing holds it any more. Fails when a test did.
+
+cd "$(dirname "$0")" || exit 1
+rc=0
+inserted=
+
+if [ ! -e /dev/sifive-trace ]; then
+	for ko in ./sifive_trace.ko ../sifive_trace.ko; do
+		[ -e "$ko" ] && break
+	done
+	if [ -e "$ko" ]; then insmod "$ko"; else modprobe sifive_trace; fi || exit 1
+	inserted=1
+fi
+
+for t in ./*_test ./example.sh; do
+	[ -x "$t" ] || continue
+	echo "# $t"
+	"$t"
+	status=$?
+	case $status in
+	0 | 4) ;;
+	*)
+		echo "# $t: exit status $status"
+		rc=1
+		;;
+	esac
+done
+
+if [ -n "$inserted" ]; then
+	if rmmod sifive_trace; then
+		echo "ok 1 the module can be removed after all tests"
+	else
+		echo "not ok 1 the module can be removed after all tests"
+		rc=1
+	fi
+	echo "1..1"
+fi
+exit $rc

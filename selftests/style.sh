@@ -1,0 +1,151 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only
+# The rules that a machine can check, as TAP.
+#
+#	style.sh KERNEL BUILD
+#
+# KERNEL is the directory that the board's set-up has made (source/, headers/),
+# BUILD a place for objects.
+
+set -u
+cd "$(dirname "$0")/.." || exit 1
+kernel=$1 build=$2
+CROSS_COMPILE=${CROSS_COMPILE:-riscv64-linux-gnu-}
+rm -rf "$build"
+mkdir -p "$build"
+n=0 bad=0
+
+# check NAME COMMAND...: passes when the command succeeds and prints nothing.
+check() {
+	local name=$1 out
+	shift
+	n=$((n + 1))
+	if out=$("$@" 2>&1) && [ -z "$out" ]; then
+		echo "ok $n $name"
+	else
+		bad=$((bad + 1))
+		printf '%s\n' "$out" | head -n 40 | sed 's/^/# /'
+		echo "not ok $n $name"
+	fi
+}
+
+files() { git ls-files -co --exclude-standard -- "$@"; }
+
+# CamelCase names are the old library's; out-of-tree code asks for the kernel's
+# version in compat.h alone; uapi headers cannot use BIT().
+checkpatch() {
+	perl "$kernel/source/scripts/checkpatch.pl" --no-tree --strict --terse \
+		--no-summary --show-types "$@" |
+		grep -vE 'compat\.h:.*(LINUX_VERSION_CODE|CONSTANT_COMPARISON|MACRO_ARG_UNUSED)|uapi/.*BIT_MACRO'
+	return 0
+}
+
+driver_checkpatch() {
+	checkpatch -f driver/*.c driver/*.h driver/Kconfig driver/Kbuild \
+		include/uapi/linux/*.h
+}
+
+# ENOSYS and friends are as in the kernel; tests and tools are user space.
+tests_checkpatch() {
+	checkpatch --ignore CAMELCASE,PREFER_KERNEL_TYPES,SPLIT_STRING,ARRAY_SIZE,VOLATILE,MACRO_WITH_FLOW_CONTROL \
+		-f $(files 'selftests/*.c' 'selftests/*.h' | grep -vE '/(unit|model)/')
+}
+
+driver_builds_clean() {
+	local log=$build/driver.log
+
+	mkdir -p "$build/kmod"
+	rsync -rc driver include "$build/kmod/"
+	if ! make -C "$kernel/headers" M="$build/kmod/driver" \
+		CC="${CROSS_COMPILE}gcc" CONFIG_DEBUG_INFO_BTF_MODULES= \
+		CONFIG_SIFIVE_TRACE=m W=1 C=2 CHECK="$PWD/selftests/sparse.sh" \
+		modules >"$log" 2>&1; then
+		tail -n 20 "$log"
+		return
+	fi
+	grep -E 'warning|error' "$log" | grep -v "$kernel"
+	grep -q 'CHECK.*chardev.c' "$log" || echo "sparse did not run"
+}
+
+# The same layout in 32- and 64-bit programs, and usable on its own.
+uapi_layout() {
+	local abi
+	for abi in rv64gc:lp64d rv32imac:ilp32; do
+		"${CROSS_COMPILE}gcc" -std=c99 -Wall -Wextra -Wpadded -Werror \
+			-march="${abi%:*}" -mabi="${abi#*:}" -ffreestanding \
+			-fsyntax-only -Iinclude/uapi selftests/uapi_layout.c || return 1
+	done
+}
+
+no_long_files() {
+	files '*.c' '*.h' '*.sh' | while read -r f; do
+		[ "$(wc -l <"$f")" -le 800 ] || echo "$f: over 800 lines"
+	done
+}
+
+# The manual's example is kept as it is there.
+spdx_everywhere() {
+	files | grep -vE '^(LICENSES/|lib/examples/fib.c|README.md|Documentation/.*\.(png|svg)|.*\.(rtd|map|in)$|selftests/config$)' |
+		while read -r f; do
+			[ -s "$f" ] || continue
+			head -n 3 "$f" | grep -q SPDX-License-Identifier ||
+				echo "$f: no SPDX line"
+		done
+}
+
+nothing_left_over() {
+	git grep -nE '\b(TODO|FIXME|XXX|HACK)\b' -- '*.c' '*.h' '*.sh' '*.md' \
+		'*.rst' Makefile '*/Makefile' ':!selftests/style.sh'
+	return 0
+}
+
+bindings=Documentation/devicetree/bindings
+
+bindings_are_valid() {
+	dt-doc-validate -u "$PWD/$bindings" "$bindings/trace"
+}
+
+# What the schemas say of our nodes; the rest of the tree is QEMU's.
+dtb_findings() {
+	dt-validate -s "$build/schema.json" "$1" 2>&1 | grep -E ': (trace-[a-z]+@|.*sifive,trace)'
+}
+
+boards_match_bindings() {
+	local b
+	dt-mk-schema -j "$bindings" >"$build/schema.json" || return 1
+	for b in $(tools/qemu/board list); do
+		tools/qemu/board dtb "$b" "$build/$b.dtb" && dtb_findings "$build/$b.dtb"
+	done
+	# A schema that fits everything would be no check.
+	sed 's/cpus = /cpuz = /' "$build/fpga.dtb.dts" |
+		dtc -q -I dts -O dtb -o "$build/wrong.dtb"
+	dtb_findings "$build/wrong.dtb" | grep -q "'cpus' is a required" ||
+		echo "an encoder without cpus is not found"
+}
+
+example_compiles() {
+	"${CROSS_COMPILE}gcc" -std=gnu11 -Wall -Wextra -Werror -Iinclude/uapi \
+		-o "$build/minimal" Documentation/examples/minimal.c
+}
+
+scripts_are_sound() {
+	local f
+	for f in $(files '*.sh' tools/qemu/board .ci/run); do
+		bash -n "$f" && shellcheck -x -S warning -e SC1007,SC1090,SC1091,SC2034,SC2046,SC2154,SC2164 "$f"
+	done
+	sh -n tools/qemu/init
+}
+
+check "driver: checkpatch --strict" driver_checkpatch
+check "kselftests: checkpatch --strict" tests_checkpatch
+check "driver: builds without a warning, W=1 and sparse" driver_builds_clean
+check "uapi header: same layout on 32 and 64 bits, no padding" uapi_layout
+check "no file over 800 lines" no_long_files
+check "every file names its licence" spdx_everywhere
+check "no left-over marker" nothing_left_over
+check "device tree: bindings are valid" bindings_are_valid
+check "device tree: all boards match the bindings" boards_match_bindings
+check "the documented example compiles" example_compiles
+check "scripts: shellcheck" scripts_are_sound
+echo "1..$n"
+[ "$bad" -eq 0 ]

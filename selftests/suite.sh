@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only
+# Runs one suite and keeps what it said.
+#
+#	suite.sh DIR NAME COMMAND...
+#
+# The command prints TAP. DIR/NAME.log gets all of it, DIR/NAME.count one line
+# "passed failed skipped". A command that fails without a failed test, or that
+# runs no test, counts as one failure.
+
+set -u
+dir=$1 name=$2
+shift 2
+mkdir -p "$dir"
+log=$dir/$name.log
+start=$SECONDS
+
+printf '%-10s ' "$name"
+"$@" >"$log" 2>&1 </dev/null
+rc=$?
+
+results() { grep -aE '^(not )?ok [0-9]+' "$log"; }
+skipped=$(grep -acE '^ok [0-9]+.*# SKIP|^1\.\.0 # SKIP' "$log")
+passed=$(results | grep -a '^ok' | grep -avc '# SKIP')
+failed=$(results | grep -ac '^not ok')
+note=
+if [ "$rc" -ne 0 ] && [ "$failed" -eq 0 ]; then
+	failed=1
+	note="; ended with status $rc, see $log"
+elif [ $((passed + failed + skipped)) -eq 0 ]; then
+	failed=1
+	note="; no test ran, see $log"
+fi
+printf '%4d passed, %d failed, %d skipped, %d s%s\n' \
+	"$passed" "$failed" "$skipped" $((SECONDS - start)) "$note"
+echo "$passed $failed $skipped" >"$dir/$name.count"
+
+grep -aE '^ok [0-9]+.*# SKIP|^1\.\.0 # SKIP' "$log" |
+	sed -E 's/^ok [0-9]+ *-? *//; s/^1\.\.0 # SKIP */# SKIP /; s/^/             /' | sort | uniq -c |
+	sed -E 's/^ *([0-9]+) */           skipped \1 x /'
+if [ "$failed" -gt 0 ]; then
+	results | grep -a '^not ok' | sed 's/^/           /'
+	[ -z "$note" ] || tail -n 15 "$log" | sed 's/^/           | /'
+fi
+[ "$failed" -eq 0 ]
