@@ -251,7 +251,8 @@ int perfTraceOff(void);
  * @file:	its path; NULL for trace.rtd in the current directory
  *
  * The file is made or overwritten, and holds exactly the bytes the encoder
- * made, oldest first. Whether tracing is on or off does not change; while it is
+ * made, oldest first. A capture with several sinks gives one file for each, with
+ * its number before the extension: trace.0.rtd, trace.1.rtd …. Whether tracing is on or off does not change; while it is
  * on, it pauses. Says on standard error when the buffer was full, and when
  * records were dropped.
  *

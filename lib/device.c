@@ -365,7 +365,22 @@ PERF_INTERNAL int perf_device_capture(struct perf_device *device,
 				    "cannot ask for the trace's state", NULL);
 
 	capture->bytes = status.bytes;
+	capture->sinks = status.sinks <= PERF_MAX_SINKS ? status.sinks :
+			 PERF_MAX_SINKS;
 	capture->full = status.flags & SIFIVE_TRACE_STATUS_FULL;
+	return 0;
+}
+
+PERF_INTERNAL int perf_device_sink(struct perf_device *device, uint32_t index,
+				   uint64_t *offset, uint64_t *bytes)
+{
+	struct sifive_trace_sink sink = { .size = sizeof(sink), .index = index };
+
+	if (ioctl(device->fd, SIFIVE_TRACE_IOC_SINK, &sink))
+		return device_error(device, errno,
+				    "cannot ask for a sink's state", NULL);
+	*offset = sink.offset;
+	*bytes = sink.bytes;
 	return 0;
 }
 

@@ -33,13 +33,18 @@ struct perf_device {
 	void *page;
 };
 
+/* The driver's limit: one for each encoder. */
+#define PERF_MAX_SINKS	64
+
 /**
  * struct perf_capture - how far a capture has come
  * @bytes:	bytes that can be read
+ * @sinks:	number of sinks that hold them, one after the other
  * @full:	a buffer is full, the capture has stopped
  */
 struct perf_capture {
 	uint64_t bytes;
+	uint32_t sinks;
 	bool full;
 };
 
@@ -111,6 +116,15 @@ PERF_INTERNAL int perf_device_stop(struct perf_device *device);
 
 PERF_INTERNAL int perf_device_capture(struct perf_device *device,
 				      struct perf_capture *capture);
+
+/**
+ * perf_device_sink - where the bytes of one sink are in the capture
+ * @index:	below perf_capture.sinks
+ * @offset:	to be filled in: of its oldest byte
+ * @bytes:	to be filled in
+ */
+PERF_INTERNAL int perf_device_sink(struct perf_device *device, uint32_t index,
+				   uint64_t *offset, uint64_t *bytes);
 
 /**
  * perf_device_read - read captured bytes

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -260,22 +262,96 @@ PERF_LOCAL int write_all(int fd, const char *from, size_t size)
 	return 0;
 }
 
-/* Copy the capture to @fd; @copied counts its bytes. */
+/* Copy @bytes of the capture from @offset on to @fd. */
 PERF_LOCAL int copy_capture(struct perf_device *device, int fd,
-			    const char *path, uint64_t *copied)
+			    const char *path, uint64_t offset, uint64_t bytes)
 {
 	char chunk[DUMP_CHUNK];
-	ssize_t got;
+	uint64_t copied = 0;
+	ssize_t got = 0;
 
-	*copied = 0;
-	while ((got = perf_device_read(device, chunk, sizeof(chunk), *copied)) > 0) {
+	while (copied < bytes) {
+		uint64_t left = bytes - copied;
+		size_t size = left < sizeof(chunk) ? (size_t)left : sizeof(chunk);
+
+		got = perf_device_read(device, chunk, size, offset + copied);
+		if (got <= 0)
+			break;
 		if (write_all(fd, chunk, (size_t)got))
 			return perf_error("cannot write %s: %s: it holds about %llu bytes of the trace",
 					  path, strerror(errno),
-					  (unsigned long long)*copied);
-		*copied += (uint64_t)got;
+					  (unsigned long long)copied);
+		copied += (uint64_t)got;
 	}
 	return got < 0 ? -1 : 0;
+}
+
+/*
+ * The name of sink @index's file: of one sink @path itself, of several with the
+ * number before the last extension: trace.0.rtd, trace.1.rtd …
+ */
+PERF_LOCAL void file_name(char *name, size_t size, const char *path,
+			  uint32_t index, uint32_t sinks)
+{
+	const char *slash = strrchr(path, '/');
+	const char *base = slash ? slash + 1 : path;
+	const char *dot = strrchr(base, '.');
+	size_t stem = dot && dot != base ? (size_t)(dot - path) : strlen(path);
+
+	if (sinks < 2)
+		snprintf(name, size, "%s", path);
+	else
+		snprintf(name, size, "%.*s.%u%s", (int)stem, path, index,
+			 path + stem);
+}
+
+/* Write the capture of each sink to its file. */
+PERF_LOCAL int copy_sinks(struct perf_device *device, const char *path,
+			  const struct perf_capture *capture, const int *fd)
+{
+	uint64_t offset = 0, bytes = capture->bytes;
+	char name[PATH_MAX];
+	int rc = 0;
+	uint32_t i;
+
+	for (i = 0; !rc && i < capture->sinks; i++) {
+		file_name(name, sizeof(name), path, i, capture->sinks);
+		if (capture->sinks > 1)
+			rc = perf_device_sink(device, i, &offset, &bytes);
+		if (!rc)
+			rc = copy_capture(device, fd[i], name, offset, bytes);
+	}
+	return rc;
+}
+
+PERF_LOCAL int close_files(const char *path, int *fd, uint32_t sinks, int rc)
+{
+	uint32_t i;
+
+	for (i = 0; i < sinks; i++)
+		if (fd[i] >= 0 && close(fd[i]) && !rc)
+			rc = perf_error("cannot write %s: %s", path, strerror(errno));
+	return rc;
+}
+
+PERF_LOCAL int open_files(const char *path, int *fd, uint32_t sinks)
+{
+	char name[PATH_MAX];
+	uint32_t i;
+
+	if (strlen(path) + sizeof(".63") > sizeof(name))
+		return perf_error("the name of the trace's file is too long");
+	for (i = 0; i < sinks; i++)
+		fd[i] = -1;
+	for (i = 0; i < sinks; i++) {
+		file_name(name, sizeof(name), path, i, sinks);
+		fd[i] = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+		if (fd[i] >= 0)
+			continue;
+		perf_error("cannot make %s: %s", name, strerror(errno));
+		return close_files(path, fd, sinks, -1);
+	}
+	return 0;
 }
 
 /* Say what is not in the trace of @bytes. */
@@ -300,16 +376,14 @@ PERF_INTERNAL int perf_session_dump(struct perf_session *session,
 {
 	struct perf_device *device = &session->device;
 	struct perf_stream *stream = session->stream;
-	struct perf_capture capture;
-	uint64_t copied = 0;
-	int fd, rc;
+	struct perf_capture capture = { .sinks = 0 };
+	int fd[PERF_MAX_SINKS];
+	int rc;
 
-	if (check_ready(session) || check_not_busy(session))
+	if (check_ready(session) || check_not_busy(session) ||
+	    perf_device_capture(device, &capture) ||
+	    open_files(path, fd, capture.sinks))
 		return -1;
-
-	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-	if (fd < 0)
-		return perf_error("cannot make %s: %s", path, strerror(errno));
 
 	/* A signal handler's stores would be lost unseen: it shall find it busy. */
 	perf_stream_claim(stream);
@@ -318,9 +392,8 @@ PERF_INTERNAL int perf_session_dump(struct perf_session *session,
 	if (!rc)
 		rc = perf_device_capture(device, &capture);
 	if (!rc)
-		rc = copy_capture(device, fd, path, &copied);
-	if (close(fd) && !rc)
-		rc = perf_error("cannot write %s: %s", path, strerror(errno));
+		rc = copy_sinks(device, path, &capture, fd);
+	rc = close_files(path, fd, capture.sinks, rc);
 
 	/* A full buffer refuses to start: it would have gone on losing records. */
 	if (session->state == PERF_SESSION_ON && perf_device_start(device) < 0) {
@@ -332,7 +405,7 @@ PERF_INTERNAL int perf_session_dump(struct perf_session *session,
 	perf_stream_release(stream);
 
 	if (!rc)
-		report_losses(session, copied, capture.full);
+		report_losses(session, capture.bytes, capture.full);
 	return rc;
 }
 

@@ -41,6 +41,7 @@ static struct {
 	struct sifive_trace_info info;
 	struct sifive_trace_encoder encoder[4];
 	struct sifive_trace_status status;
+	struct sifive_trace_sink sink[2];
 	unsigned char capture[70000];
 	unsigned int cpus;			/* mask of sched_getaffinity() */
 
@@ -190,11 +191,19 @@ static int mock_ioctl(int fd, unsigned long request, void *arg)
 	case SIFIVE_TRACE_IOC_CONFIG:
 		memcpy(&dev.config, arg, sizeof(dev.config));
 		dev.configured = true;
+		if (!dev.status.sinks)
+			dev.status.sinks = 1;
 		return 0;
 	case SIFIVE_TRACE_IOC_COUNTERS:
 		return mock_counters(arg);
 	case SIFIVE_TRACE_IOC_STATUS:
 		memcpy(arg, &dev.status, sizeof(dev.status));
+		return 0;
+	case SIFIVE_TRACE_IOC_SINK:
+		index = ((struct sifive_trace_sink *)arg)->index;
+		if (index >= dev.status.sinks)
+			abort();
+		*(struct sifive_trace_sink *)arg = dev.sink[index];
 		return 0;
 	case SIFIVE_TRACE_IOC_START:
 		dev.starts++;

@@ -185,6 +185,39 @@ TEST_F(trace, default_file)
 	EXPECT_EQ(0, unlink("trace.rtd"));
 }
 
+/* Each sink has its own file, numbered before the extension. */
+TEST_F(trace, several_files)
+{
+	char name[PATH_MAX];
+
+	dev.status.bytes = 1000;
+	dev.status.sinks = 2;
+	dev.sink[0] = (struct sifive_trace_sink){ .offset = 0, .bytes = 300 };
+	dev.sink[1] = (struct sifive_trace_sink){ .offset = 300, .bytes = 700 };
+	ASSERT_EQ(0, chdir(self->folder));
+	EXPECT_EQ(0, perfWriteTrace(NULL));
+	EXPECT_TRUE(holds_capture("trace.0.rtd", 300));
+	memmove(dev.capture, dev.capture + 300, 700);
+	EXPECT_TRUE(holds_capture("trace.1.rtd", 700));
+	EXPECT_NE(0, access("trace.rtd", F_OK));
+	EXPECT_EQ(0, unlink("trace.0.rtd"));
+	EXPECT_EQ(0, unlink("trace.1.rtd"));
+
+	/* A name without an extension, in a folder that has a dot. */
+	ASSERT_EQ(0, mkdir("a.b", 0700));
+	EXPECT_EQ(0, perfWriteTrace("a.b/trace"));
+	snprintf(name, sizeof(name), "%s/a.b/trace.1", self->folder);
+	EXPECT_EQ(0, access(name, F_OK));
+	EXPECT_EQ(0, unlink("a.b/trace.0"));
+	EXPECT_EQ(0, unlink("a.b/trace.1"));
+	EXPECT_EQ(0, rmdir("a.b"));
+
+	/* None is left open, nor the trace stopped, when one cannot be made. */
+	ASSERT_EQ(0, perfTraceOn());
+	EXPECT_ERROR(perfWriteTrace("/nonexistent/t.rtd"), "cannot make /nonexistent/t.0.rtd");
+	EXPECT_EQ(0, dev.stops);
+}
+
 /* While tracing is on it pauses, and goes on without a header. */
 TEST_F(trace, file_while_on)
 {
