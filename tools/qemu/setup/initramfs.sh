@@ -10,7 +10,8 @@ init=$top/tools/qemu/init
 out=$cache/initramfs-$(digest "$kernel" "$init" "$here/initramfs.sh").cpio
 
 build() {
-	local tmp=$out.tmp m d
+	# Two boards may start at the same time.
+	local tmp=$out.$$ m d
 	# A kernel that has everything built in brings no modules.
 	shopt -s nullglob
 	gcc -O2 -o "$tmp.gen" "$kernel/source/usr/gen_init_cpio.c"
