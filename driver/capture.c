@@ -30,21 +30,26 @@ static u64 usable_encoders(void)
 }
 
 /*
- * Mark the components that trace passes from @e on, each with the kind of sink
- * it is to use, and return the last, which must have the wanted sink.
+ * Find the component whose sink of this kind takes an encoder's trace: the last
+ * on its way, so that as many encoders as can be share one. Marks those on the
+ * way, each with the kind of sink it is to use. NULL if there is none.
  */
 static struct sft_component *route(struct sft_encoder *e, u32 kind)
 {
-	struct sft_component *c;
+	struct sft_component *c, *owner = NULL;
 
-	for (c = &e->c; c->down && sft_has_sink(c, SIFIVE_TRACE_SINK_FUNNEL);
-	     c = c->down) {
+	for (c = &e->c; c; c = sft_has_sink(c, SIFIVE_TRACE_SINK_FUNNEL) ? c->down : NULL)
+		if (sft_has_sink(c, kind))
+			owner = c;
+	if (!owner)
+		return NULL;
+	for (c = &e->c; c != owner; c = c->down) {
 		c->used = true;
 		c->kind = SIFIVE_TRACE_SINK_FUNNEL;
 	}
-	c->used = true;
-	c->kind = kind;
-	return sft_has_sink(c, kind) ? c : NULL;
+	owner->used = true;
+	owner->kind = kind;
+	return owner;
 }
 
 static struct sft_sink *sink_of(struct sft_component *owner)
@@ -78,7 +83,7 @@ static int route_all(void)
 					sft_name(&e->c), e->hart);
 		owner = route(e, cap->kind);
 		if (!owner)
-			return sft_fail(-EOPNOTSUPP, "%s: no %s sink at the end of its way",
+			return sft_fail(-EOPNOTSUPP, "%s: no %s sink on its way",
 					sft_name(&e->c),
 					cap->kind == SIFIVE_TRACE_SINK_SBA ?
 					"SBA" : "SRAM");
@@ -178,20 +183,20 @@ static int program_all(int (*program)(struct sft_sink *s))
 	ret = start_timestamps();
 	if (ret)
 		return ret;
-	for_each_encoder(e) {
-		if (!sft_capture_has(e))
-			continue;
-		ret = sft_encoder_program(e, cap);
-		if (ret)
-			return ret;
-	}
+	for_each_encoder(e)
+		if (sft_capture_has(e))
+			sft_encoder_program(e, cap);
 	return 0;
 }
 
-/*
- * Leave no component active: a reset encoder ignores stores, and one with a
- * sink of its own cannot be aimed anywhere by who still has its page mapped.
- */
+static void bring_to_rest(struct sft_component *c)
+{
+	c->stuck = !sft_component_rest(c);
+	if (c->stuck)
+		dev_err(c->dev, "does not come to rest\n");
+}
+
+/* Leave no component active: from now on none writes to memory. */
 static void quiesce(void)
 {
 	struct sft_component *f;
@@ -199,10 +204,10 @@ static void quiesce(void)
 
 	for_each_encoder(e)
 		if (e->c.used)
-			sft_write(&e->c, TR_CONTROL, 0);
+			bring_to_rest(&e->c);
 	for_each_funnel(f)
 		if (f->used)
-			sft_write(f, TR_CONTROL, 0);
+			bring_to_rest(f);
 }
 
 /* Give buffers and components back; nothing is left to read. */
@@ -214,8 +219,13 @@ void sft_capture_free(void)
 	unsigned int i;
 
 	quiesce();
-	for (i = 0; i < cap->sinks; i++)
-		sft_sink_destroy(&cap->sink[i]);
+	for (i = 0; i < cap->sinks; i++) {
+		/* Better lose memory than have it written to when it is another's. */
+		if (cap->sink[i].owner->stuck)
+			dev_err(cap->sink[i].owner->dev, "its buffer is given up\n");
+		else
+			sft_sink_destroy(&cap->sink[i]);
+	}
 	kfree(cap->sink);
 	memset(cap, 0, sizeof(*cap));
 	for_each_encoder(e) {
@@ -235,17 +245,11 @@ void sft_capture_free(void)
 int sft_capture_config(struct sifive_trace_config *config)
 {
 	struct sft_capture *cap = &sft.capture;
-	u64 smallest, known;
+	u64 smallest;
 	int ret;
 
 	sft_capture_free();
-	known = sft_topology_count(&sft.encoders);
-	known = known == 64 ? U64_MAX : BIT_ULL(known) - 1;
-	if (config->encoders & ~known)
-		return sft_fail(-EINVAL, "there are %u encoders, mask %#llx selects others",
-				sft_topology_count(&sft.encoders),
-				config->encoders);
-
+	sft.captures++;
 	cap->flags = config->flags;
 	cap->kind = config->sink;
 	cap->prescale = config->prescale;
@@ -279,12 +283,18 @@ static bool sink_full(const struct sft_sink *s)
 	       sft_sink_wrapped(s, sft.capture.running);
 }
 
-bool sft_capture_full(void)
+/* Whether a reader of @sink, or of SFT_ALL_SINKS, sees sink number @i. */
+static bool reads(int sink, unsigned int i)
+{
+	return sink == SFT_ALL_SINKS || sink == (int)i;
+}
+
+bool sft_capture_full(int sink)
 {
 	unsigned int i;
 
 	for (i = 0; i < sft.capture.sinks; i++)
-		if (sink_full(&sft.capture.sink[i]))
+		if (reads(sink, i) && sink_full(&sft.capture.sink[i]))
 			return true;
 	return false;
 }
@@ -325,21 +335,15 @@ static unsigned int distance(const struct sft_component *f)
 }
 
 /* The funnel with the sink first, so that none sends to one that still drops. */
-static int enable_funnels(void)
+static void enable_funnels(void)
 {
 	unsigned int level, levels = sft_topology_count(&sft.funnels);
 	struct sft_component *f;
-	int ret;
 
 	for (level = 0; level < levels; level++)
-		for_each_funnel(f) {
-			if (!f->used || distance(f) != level)
-				continue;
-			ret = sft_funnel_enable(f, &sft.capture);
-			if (ret)
-				return ret;
-		}
-	return 0;
+		for_each_funnel(f)
+			if (f->used && distance(f) == level)
+				sft_funnel_enable(f, &sft.capture);
 }
 
 /* The funnel with the sink last: each after all that feed it. */
@@ -368,7 +372,11 @@ int sft_capture_start(bool rewind)
 
 	if (cap->running)
 		return 0;
-	if (!rewind && sft_capture_full())
+	if (sft.sleeping)
+		return sft_fail(-EBUSY, "the system goes to sleep");
+	if (cap->broken)
+		return sft_fail(-ESTALE, "components did not come back from sleep: CONFIG");
+	if (!rewind && sft_capture_full(SFT_ALL_SINKS))
 		return sft_fail(-ENOSPC, "the buffer is full: %llu bytes",
 				sft_capture_bytes(SFT_ALL_SINKS));
 	if (!rewind && cap->lost)
@@ -378,7 +386,7 @@ int sft_capture_start(bool rewind)
 	cap->lost = false;
 	cap->running = true;
 	if (!ret)
-		ret = enable_funnels();
+		enable_funnels();
 	for_each_encoder(e)
 		if (!ret && sft_capture_has(e) && !e->ended)
 			ret = sft_encoder_start(e);
@@ -410,6 +418,7 @@ int sft_capture_stop(void)
 	unsigned int i;
 	int ret = 0, err;
 
+	cap->asleep = false;
 	if (!cap->running)
 		return 0;
 	for_each_encoder(e) {
@@ -422,7 +431,7 @@ int sft_capture_stop(void)
 	ret = ret ?: err;
 	cap->running = false;
 	for (i = 0; i < cap->sinks; i++)
-		sft_sink_stopped(&cap->sink[i]);
+		sft_sink_stopped(&cap->sink[i], ret != -ETIMEDOUT);
 	sft_capture_sample();
 	if (!ret && sink_error())
 		ret = sft_fail(-EIO, "%s: sink error, bytes are missing", sink_error());
@@ -438,8 +447,9 @@ void sft_capture_end_cpu(unsigned int cpu)
 	for_each_encoder(e) {
 		if (!sft_capture_has(e) || e->cpu != (int)cpu || e->ended)
 			continue;
-		if (sft.capture.running)
-			sft_encoder_stop(e);
+		if (sft.capture.running && sft_encoder_stop(e))
+			dev_warn(e->c.dev, "its stream may end too early: %s\n",
+				 sft.message);
 		e->ended = true;
 	}
 }
@@ -447,9 +457,11 @@ void sft_capture_end_cpu(unsigned int cpu)
 /* Before system sleep: all that was captured is in memory when this returns. */
 void sft_capture_suspend(void)
 {
-	sft.capture.asleep = sft.capture.running;
+	bool running = sft.capture.running;
+
 	sft_capture_stop();
 	quiesce();
+	sft.capture.asleep = running;
 }
 
 /*
@@ -465,7 +477,8 @@ void sft_capture_resume(void)
 	ret = reset_all();
 	if (!ret)
 		ret = program_all(sft_sink_restore);
-	cap->lost = sram || ret;
+	cap->lost = sram;
+	cap->broken = ret;
 	if (!ret && cap->asleep && !sram)
 		ret = sft_capture_start(false);
 	if (ret)
@@ -495,12 +508,6 @@ void sft_capture_close(void)
 {
 	sft_capture_stop();
 	quiesce();
-}
-
-/* Whether a reader of @sink, or of SFT_ALL_SINKS, sees sink number @i. */
-static bool reads(int sink, unsigned int i)
-{
-	return sink == SFT_ALL_SINKS || sink == (int)i;
 }
 
 /* Bytes that can be read now. */

@@ -11,6 +11,7 @@
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/poll.h>
+#include <linux/security.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
@@ -92,7 +93,8 @@ static int take_snapshot(struct sft_file *file)
 	if (!sft.capture.running || !(sft.capture.flags & SIFIVE_TRACE_CONFIG_RING))
 		return 0;
 	bytes = sft_capture_size(file->sink);
-	file->snapshot = kvmalloc(bytes, GFP_KERNEL);
+	if (bytes <= INT_MAX)
+		file->snapshot = kvmalloc(bytes, GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 	if (!file->snapshot)
 		return sft_fail(-ENOMEM, "no %llu bytes for a snapshot of the ring",
 				bytes);
@@ -111,15 +113,21 @@ static ssize_t copy_chunk(struct sft_file *file, void *chunk, u64 offset,
 
 	if (sft_stale(file))
 		return -ENODEV;
-	if (!offset) {
+	if (offset && file->capture && file->capture != sft.captures)
+		return sft_fail(-ESTALE, "another capture has begun: read from offset 0");
+	if (!offset || !file->snapshot) {
 		ret = take_snapshot(file);
 		if (ret)
 			return ret;
 	}
+	file->capture = sft.captures;
 	if (!file->snapshot)
 		return sft_capture_copy(file->sink, chunk, offset, count);
-	if (offset >= file->snapshot_bytes)
+	if (offset >= file->snapshot_bytes) {
+		kvfree(file->snapshot);
+		file->snapshot = NULL;
 		return 0;
+	}
 	count = min_t(u64, count, file->snapshot_bytes - offset);
 	memcpy(chunk, file->snapshot + offset, count);
 	return count;
@@ -158,11 +166,15 @@ static ssize_t sft_read_file(struct file *filp, char __user *to, size_t count,
 static loff_t sft_llseek(struct file *filp, loff_t offset, int whence)
 {
 	struct sft_file *file = filp->private_data;
+	bool stale;
 	loff_t size;
 
 	sft_lock();
+	stale = sft_stale(file);
 	size = sft_capture_bytes(file->sink);
 	sft_unlock();
+	if (stale)
+		return -ENODEV;
 	return generic_file_llseek_size(filp, offset, whence, MAX_LFS_FILESIZE,
 					size);
 }
@@ -188,7 +200,7 @@ static __poll_t sft_poll(struct file *filp, poll_table *wait)
 	sft_lock();
 	if (sft_stale(file)) {
 		events = EPOLLERR | EPOLLHUP;
-	} else if (!sft.capture.running || sft_capture_full()) {
+	} else if (!sft.capture.running || sft_capture_full(file->sink)) {
 		events = EPOLLIN | EPOLLRDNORM;
 	} else {
 		bytes = sft_capture_bytes(file->sink);
@@ -228,6 +240,18 @@ static const struct vm_operations_struct sft_vm_ops = {
 	.fault = sft_fault,
 };
 
+/*
+ * The stimulus page has the encoder's control registers too: who has it can trace
+ * all that runs on the hart, and aim an SBA sink of the encoder anywhere.
+ */
+static bool may_map(const struct sft_encoder *e)
+{
+	if (!perfmon_capable() || security_locked_down(LOCKDOWN_PERF))
+		return false;
+	return !sft_has_sink(&e->c, SIFIVE_TRACE_SINK_SBA) ||
+	       (capable(CAP_SYS_RAWIO) && !security_locked_down(LOCKDOWN_DEV_MEM));
+}
+
 static int sft_mmap(struct file *filp, struct vm_area_struct *vma)
 {
 	struct sft_file *file = filp->private_data;
@@ -247,8 +271,7 @@ static int sft_mmap(struct file *filp, struct vm_area_struct *vma)
 		ret = -EINVAL;
 	else if (sft.owner != file || !sft_capture_has(e))
 		ret = -ENXIO;
-	else if (sft_has_sink(&e->c, SIFIVE_TRACE_SINK_SBA) &&
-		 !capable(CAP_SYS_RAWIO))
+	else if (!may_map(e))
 		ret = -EPERM;
 	mutex_unlock(&sft.lock);
 	if (ret)

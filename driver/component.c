@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * What encoders and funnels share: binding, access to registers, reset and the
- * wait for a flush. Binding reads the impl register and enables nothing.
+ * wait for a flush. Binding brings a component to rest and enables nothing.
  */
 
 #include <linux/bitfield.h>
@@ -58,18 +58,35 @@ static int wait_control(struct sft_component *c, u32 mask, u32 value)
 				  (control & mask) == value, 1, SFT_TIMEOUT_US);
 }
 
-/* active 0 resets the component, active 1 makes it programmable. */
+/*
+ * active 0 resets the component, active 1 makes it programmable. Its sink is
+ * selected at once: the sink registers are those of the sink in effect.
+ */
 int sft_component_reset(struct sft_component *c)
 {
-	sft_write(c, TR_CONTROL, 0);
-	if (wait_control(c, TR_CONTROL_ACTIVE, 0))
+	u32 control;
+
+	if (!sft_component_rest(c))
 		return sft_fail(-ETIMEDOUT, "%s: active does not go to 0",
 				sft_name(c));
 	sft_write(c, TR_CONTROL, TR_CONTROL_ACTIVE);
 	if (wait_control(c, TR_CONTROL_ACTIVE, TR_CONTROL_ACTIVE))
 		return sft_fail(-ETIMEDOUT, "%s: active does not go to 1",
 				sft_name(c));
+	control = TR_CONTROL_ACTIVE | FIELD_PREP(TR_CONTROL_SINK, c->kind);
+	sft_write(c, TR_CONTROL, control);
+	control = sft_read(c, TR_CONTROL);
+	if (FIELD_GET(TR_CONTROL_SINK, control) != c->kind)
+		return sft_fail(-EIO, "%s: does not accept sink kind %u",
+				sft_name(c), c->kind);
 	return 0;
+}
+
+/* Let a component do nothing at all. False if it does not come to rest. */
+bool sft_component_rest(struct sft_component *c)
+{
+	sft_write(c, TR_CONTROL, 0);
+	return !wait_control(c, TR_CONTROL_ACTIVE, 0);
 }
 
 /* Wait until a disabled component has handed on all that it held. */
@@ -95,6 +112,15 @@ static struct device_node *downstream(struct device_node *np)
 	of_node_put(endpoint);
 	of_node_put(ports);
 	return remote;
+}
+
+/* Before another kernel takes over: nothing may write to memory any more. */
+void sft_component_shutdown(struct platform_device *pdev)
+{
+	sft_lock();
+	sft_session_abort();
+	sft.generation++;
+	sft_unlock();
 }
 
 /* Note a sink error. */
@@ -137,6 +163,9 @@ int sft_component_init(struct platform_device *pdev, struct sft_component *c)
 	if (version)
 		return dev_err_probe(dev, -ENODEV,
 				     "version %u is not supported\n", version);
+	/* Another kernel may have left it writing to what was its memory. */
+	if (!sft_component_rest(c))
+		return dev_err_probe(dev, -EIO, "does not come to rest\n");
 
 	c->down_of = downstream(dev->of_node);
 	ret = devm_add_action_or_reset(dev, put_node, c->down_of);

@@ -29,12 +29,20 @@
 /* The scounteren bits that this session set on each CPU. */
 static DEFINE_PER_CPU(u32, opened);
 
-/* One request to firmware, on the CPU it is for. */
+/* What each CPU's counters stood at when system sleep began. */
+static DEFINE_PER_CPU(u64 [SIFIVE_TRACE_MAX_COUNTERS], saved);
+
+/**
+ * struct request - something to be done with a counter on one CPU
+ * @c:		the counter
+ * @slot:	its place in sft_counters.taken
+ * @start:	value to start at
+ * @error:	firmware's answer
+ */
 struct request {
-	unsigned long index;
-	unsigned long event;
-	u64 data;
-	u32 counter;
+	struct sft_counter c;
+	unsigned int slot;
+	u64 start;
 	long error;
 };
 
@@ -44,96 +52,96 @@ bool sft_counters_available(void)
 	       !sbi_spec_is_0_1() && sbi_probe_extension(SBI_EXT_PMU) > 0;
 }
 
-/* Whether a CSR can be read: firmware may keep a counter to itself. */
-static __always_inline bool csr_readable(const unsigned int csr)
+/* Read a CSR; false when firmware keeps that counter to itself. */
+static __always_inline bool read_csr(const unsigned int csr, u64 *value)
 {
-	unsigned long value;
+	unsigned long got = 0;
 	long ok = 0;
 
 	asm volatile("1:	csrr %1, %2\n"
 		     "	li %0, 1\n"
 		     "2:\n"
 		     _ASM_EXTABLE(1b, 2b)
-		     : "+r" (ok), "=&r" (value)
+		     : "+r" (ok), "+r" (got)
 		     : "i" (csr));
+	*value = got;
 	return ok;
 }
 
 /* The CSR's number is part of the instruction. */
-static bool counter_readable(u32 counter)
+static bool read_counter(u32 counter, u64 *value)
 {
 	switch (counter) {
-	case 0: return csr_readable(CSR_CYCLE + 0);
-	case 1: return csr_readable(CSR_CYCLE + 1);
-	case 2: return csr_readable(CSR_CYCLE + 2);
-	case 3: return csr_readable(CSR_CYCLE + 3);
-	case 4: return csr_readable(CSR_CYCLE + 4);
-	case 5: return csr_readable(CSR_CYCLE + 5);
-	case 6: return csr_readable(CSR_CYCLE + 6);
-	case 7: return csr_readable(CSR_CYCLE + 7);
-	case 8: return csr_readable(CSR_CYCLE + 8);
-	case 9: return csr_readable(CSR_CYCLE + 9);
-	case 10: return csr_readable(CSR_CYCLE + 10);
-	case 11: return csr_readable(CSR_CYCLE + 11);
-	case 12: return csr_readable(CSR_CYCLE + 12);
-	case 13: return csr_readable(CSR_CYCLE + 13);
-	case 14: return csr_readable(CSR_CYCLE + 14);
-	case 15: return csr_readable(CSR_CYCLE + 15);
-	case 16: return csr_readable(CSR_CYCLE + 16);
-	case 17: return csr_readable(CSR_CYCLE + 17);
-	case 18: return csr_readable(CSR_CYCLE + 18);
-	case 19: return csr_readable(CSR_CYCLE + 19);
-	case 20: return csr_readable(CSR_CYCLE + 20);
-	case 21: return csr_readable(CSR_CYCLE + 21);
-	case 22: return csr_readable(CSR_CYCLE + 22);
-	case 23: return csr_readable(CSR_CYCLE + 23);
-	case 24: return csr_readable(CSR_CYCLE + 24);
-	case 25: return csr_readable(CSR_CYCLE + 25);
-	case 26: return csr_readable(CSR_CYCLE + 26);
-	case 27: return csr_readable(CSR_CYCLE + 27);
-	case 28: return csr_readable(CSR_CYCLE + 28);
-	case 29: return csr_readable(CSR_CYCLE + 29);
-	case 30: return csr_readable(CSR_CYCLE + 30);
-	case 31: return csr_readable(CSR_CYCLE + 31);
+	case 0: return read_csr(CSR_CYCLE + 0, value);
+	case 1: return read_csr(CSR_CYCLE + 1, value);
+	case 2: return read_csr(CSR_CYCLE + 2, value);
+	case 3: return read_csr(CSR_CYCLE + 3, value);
+	case 4: return read_csr(CSR_CYCLE + 4, value);
+	case 5: return read_csr(CSR_CYCLE + 5, value);
+	case 6: return read_csr(CSR_CYCLE + 6, value);
+	case 7: return read_csr(CSR_CYCLE + 7, value);
+	case 8: return read_csr(CSR_CYCLE + 8, value);
+	case 9: return read_csr(CSR_CYCLE + 9, value);
+	case 10: return read_csr(CSR_CYCLE + 10, value);
+	case 11: return read_csr(CSR_CYCLE + 11, value);
+	case 12: return read_csr(CSR_CYCLE + 12, value);
+	case 13: return read_csr(CSR_CYCLE + 13, value);
+	case 14: return read_csr(CSR_CYCLE + 14, value);
+	case 15: return read_csr(CSR_CYCLE + 15, value);
+	case 16: return read_csr(CSR_CYCLE + 16, value);
+	case 17: return read_csr(CSR_CYCLE + 17, value);
+	case 18: return read_csr(CSR_CYCLE + 18, value);
+	case 19: return read_csr(CSR_CYCLE + 19, value);
+	case 20: return read_csr(CSR_CYCLE + 20, value);
+	case 21: return read_csr(CSR_CYCLE + 21, value);
+	case 22: return read_csr(CSR_CYCLE + 22, value);
+	case 23: return read_csr(CSR_CYCLE + 23, value);
+	case 24: return read_csr(CSR_CYCLE + 24, value);
+	case 25: return read_csr(CSR_CYCLE + 25, value);
+	case 26: return read_csr(CSR_CYCLE + 26, value);
+	case 27: return read_csr(CSR_CYCLE + 27, value);
+	case 28: return read_csr(CSR_CYCLE + 28, value);
+	case 29: return read_csr(CSR_CYCLE + 29, value);
+	case 30: return read_csr(CSR_CYCLE + 30, value);
+	case 31: return read_csr(CSR_CYCLE + 31, value);
 	}
 	return false;
 }
 
-/* Configure and start one counter from 0 on this CPU. */
+/*
+ * Configure and start one counter on this CPU. One that runs already is somebody
+ * else's, although firmware may let it be configured.
+ */
 static void take_here(void *arg)
 {
 	struct request *r = arg;
 	struct sbiret ret;
 
-	ret = sbi_ecall(SBI_EXT_PMU, SBI_EXT_PMU_COUNTER_CFG_MATCH, r->index, 1,
-			SBI_PMU_CFG_FLAG_CLEAR_VALUE, r->event, r->data,
-			(u64)r->data >> 32);
+	ret = sbi_ecall(SBI_EXT_PMU, SBI_EXT_PMU_COUNTER_CFG_MATCH, r->c.index,
+			1, 0, r->c.event, r->c.data, (u64)r->c.data >> 32);
+	if (!ret.error)
+		ret = sbi_ecall(SBI_EXT_PMU, SBI_EXT_PMU_COUNTER_START,
+				r->c.index, 1, SBI_PMU_START_FLAG_SET_INIT_VALUE,
+				r->start, (u64)r->start >> 32, 0);
 	r->error = ret.error;
-	if (ret.error)
-		return;
-	ret = sbi_ecall(SBI_EXT_PMU, SBI_EXT_PMU_COUNTER_START, r->index, 1,
-			SBI_PMU_START_FLAG_SET_INIT_VALUE, 0, 0, 0);
-	if (ret.error && ret.error != SBI_ERR_ALREADY_STARTED) {
-		r->error = ret.error;
-		sbi_ecall(SBI_EXT_PMU, SBI_EXT_PMU_COUNTER_STOP, r->index, 1,
-			  SBI_PMU_STOP_FLAG_RESET, 0, 0, 0);
-	}
 }
 
 static void give_back_here(void *arg)
 {
 	struct request *r = arg;
 
-	sbi_ecall(SBI_EXT_PMU, SBI_EXT_PMU_COUNTER_STOP, r->index, 1,
+	sbi_ecall(SBI_EXT_PMU, SBI_EXT_PMU_COUNTER_STOP, r->c.index, 1,
 		  SBI_PMU_STOP_FLAG_RESET, 0, 0, 0);
 }
 
+/* Let user mode read a counter on this CPU, if firmware does. */
 static void open_here(void *arg)
 {
 	struct request *r = arg;
-	u32 bit = BIT(r->counter);
+	u32 bit = BIT(r->c.counter);
+	u64 value;
 
-	if (!counter_readable(r->counter)) {
+	if (!read_counter(r->c.counter, &value)) {
 		r->error = SBI_ERR_DENIED;
 		return;
 	}
@@ -149,27 +157,47 @@ static void close_here(void *arg)
 	this_cpu_write(opened, 0);
 }
 
-/*
- * Have the counter with index @r->index count on all CPUs of the session, or on
- * none. Returns firmware's error.
- */
-static long take(struct request *r)
+static void save_here(void *arg)
 {
+	struct request *r = arg;
+
+	read_counter(r->c.counter, this_cpu_ptr(&saved[r->slot]));
+}
+
+/* Take it anew and let it go on where it was. */
+static void resume_here(void *arg)
+{
+	struct request *r = arg;
+
+	give_back_here(r);
+	r->start = this_cpu_read(saved[r->slot]);
+	take_here(r);
+	if (!r->error)
+		open_here(r);
+}
+
+/*
+ * Have a counter count on all CPUs of the session from 0, or on none. Returns
+ * firmware's error.
+ */
+static long take(const struct sft_counter *c)
+{
+	struct request r = { .c = *c };
 	unsigned int cpu, undo;
 
 	for_each_cpu(cpu, &sft.counters.cpus) {
-		if (smp_call_function_single(cpu, take_here, r, 1))
-			r->error = SBI_ERR_FAILURE;
-		if (!r->error)
+		if (smp_call_function_single(cpu, take_here, &r, 1))
+			r.error = SBI_ERR_FAILURE;
+		if (!r.error)
 			continue;
 		for_each_cpu(undo, &sft.counters.cpus) {
 			if (undo == cpu)
 				break;
-			smp_call_function_single(undo, give_back_here, r, 1);
+			smp_call_function_single(undo, give_back_here, &r, 1);
 		}
-		return r->error;
+		return r.error;
 	}
-	sft.counters.index |= BIT_ULL(r->index);
+	sft.counters.taken[sft.counters.count++] = *c;
 	return 0;
 }
 
@@ -215,54 +243,64 @@ static void counter_name(char *name, size_t size, u32 counter)
 		snprintf(name, size, "hpmcounter%u", counter);
 }
 
-/* Find and start a counter for an event that is counted by a CSR. */
-static int take_event(struct sifive_trace_event *ev, u32 at)
+/* Let user mode read a counter that has been taken, on all CPUs. */
+static int open_counter(const struct sft_counter *c, u32 at)
 {
-	unsigned long index, info, known = counters_known();
-	int fixed = fixed_counter(ev);
-	struct request r = {
-		.event = ev->type << 16 | ev->code,
-		.data = ev->data,
-	};
-	bool candidate = false;
+	struct request r = { .c = *c };
 	unsigned int cpu;
 	char name[24];
-	u32 counter;
 
-	for (index = 0; index < known; index++) {
-		info = counter_info(index);
-		counter = FIELD_GET(INFO_CSR, info) - CSR_CYCLE;
-		if (!info || counter > 31 || sft.counters.mask & BIT(counter))
-			continue;
-		if (fixed >= 0 ? counter != fixed : counter <= COUNTER_INSTRET)
-			continue;
-		candidate = true;
-		r.index = index;
-		r.counter = counter;
-		if (!take(&r))
-			break;
-	}
-	if (!candidate)
-		return sft_fail(-EBUSY, "event %u: all counters are taken", at);
-	if (index == known)
-		return sft_fail(-EOPNOTSUPP,
-				"event %u: no free counter counts type %u, code %#x, data %#llx",
-				at, ev->type, ev->code, ev->data);
-
-	sft.counters.mask |= BIT(r.counter);
-	ev->counter = r.counter;
-	ev->info = info & (INFO_CSR | INFO_WIDTH);
 	for_each_cpu(cpu, &sft.counters.cpus) {
-		r.error = 0;
 		smp_call_function_single(cpu, open_here, &r, 1);
 		if (!r.error)
 			continue;
-		counter_name(name, sizeof(name), r.counter);
+		counter_name(name, sizeof(name), c->counter);
 		return sft_fail(-EOPNOTSUPP,
 				"event %u: firmware does not let %s be read on cpu %u",
 				at, name, cpu);
 	}
 	return 0;
+}
+
+/*
+ * Find and start a counter for an event that is counted by a CSR. Cycles and
+ * instructions have their own; all others share the programmable ones.
+ */
+static int take_event(struct sifive_trace_event *ev, u32 at)
+{
+	unsigned long index, info, known = counters_known();
+	int fixed = fixed_counter(ev);
+	struct sft_counter c = {
+		.event = ev->type << 16 | ev->code,
+		.data = ev->data,
+	};
+	bool candidate = false;
+
+	for (index = 0; index < known; index++) {
+		info = counter_info(index);
+		c.index = index;
+		c.counter = FIELD_GET(INFO_CSR, info) - CSR_CYCLE;
+		if (!info || c.counter > 31 || sft.counters.mask & BIT(c.counter))
+			continue;
+		if (fixed >= 0 ? c.counter != fixed : c.counter <= COUNTER_INSTRET)
+			continue;
+		candidate = true;
+		if (!take(&c))
+			break;
+	}
+	if (!candidate)
+		return sft_fail(-EBUSY, "event %u: all counters are taken", at);
+	if (index == known && fixed >= 0)
+		return sft_fail(-EBUSY, "event %u: its counter is in use", at);
+	if (index == known)
+		return sft_fail(-EOPNOTSUPP,
+				"event %u: no free counter counts type %u, code %#x, data %#llx",
+				at, ev->type, ev->code, ev->data);
+
+	sft.counters.mask |= BIT(c.counter);
+	ev->counter = c.counter;
+	ev->info = info & (INFO_CSR | INFO_WIDTH);
+	return open_counter(&c, at);
 }
 
 /* The trace timestamp is counter 1: no CSR, read from the stimulus page. */
@@ -324,7 +362,6 @@ int sft_counters_take(struct sifive_trace_counters *arg)
 	u32 i;
 
 	sft_counters_release();
-	arg->mask = 0;
 	for (i = 0; i < arg->count; i++) {
 		arg->failed = i;
 		ret = check_event(arg, i);
@@ -357,11 +394,44 @@ int sft_counters_take(struct sifive_trace_counters *arg)
 static void leave_cpu(unsigned int cpu)
 {
 	struct request r = {};
+	unsigned int i;
 
 	smp_call_function_single(cpu, close_here, NULL, 1);
-	for (r.index = 0; r.index < 64; r.index++)
-		if (sft.counters.index & BIT_ULL(r.index))
-			smp_call_function_single(cpu, give_back_here, &r, 1);
+	for (i = 0; i < sft.counters.count; i++) {
+		r.c = sft.counters.taken[i];
+		smp_call_function_single(cpu, give_back_here, &r, 1);
+	}
+}
+
+/* Do something with every counter on every CPU of the session. */
+static long for_all(smp_call_func_t func)
+{
+	struct request r = {};
+	unsigned int cpu;
+	long error = 0;
+
+	for_each_cpu(cpu, &sft.counters.cpus)
+		for (r.slot = 0; r.slot < sft.counters.count; r.slot++) {
+			r.c = sft.counters.taken[r.slot];
+			r.error = 0;
+			smp_call_function_single(cpu, func, &r, 1);
+			error = error ?: r.error;
+		}
+	return error;
+}
+
+/* Before system sleep, which may lose the counters. */
+void sft_counters_suspend(void)
+{
+	for_all(save_here);
+}
+
+/* After it: the counters go on from where they were. */
+int sft_counters_resume(void)
+{
+	long error = for_all(resume_here);
+
+	return error ? sft_fail(-EIO, "firmware's error %ld", error) : 0;
 }
 
 /* A CPU goes offline; the session has no counters there from now on. */

@@ -15,7 +15,7 @@
  * Program a freshly reset encoder for instrumentation only: no instruction
  * trace, the capture's stimulus registers, and its sink.
  */
-int sft_encoder_program(struct sft_encoder *e, const struct sft_capture *cap)
+void sft_encoder_program(struct sft_encoder *e, const struct sft_capture *cap)
 {
 	u32 control;
 
@@ -30,11 +30,6 @@ int sft_encoder_program(struct sft_encoder *e, const struct sft_capture *cap)
 	if (!(cap->flags & SIFIVE_TRACE_CONFIG_RING))
 		control |= TR_CONTROL_STOP_ON_WRAP;
 	sft_write(&e->c, TR_CONTROL, control);
-	control = sft_read(&e->c, TR_CONTROL);
-	if (FIELD_GET(TR_CONTROL_SINK, control) != e->c.kind)
-		return sft_fail(-EIO, "%s: does not accept sink kind %u",
-				sft_name(&e->c), e->c.kind);
-	return 0;
 }
 
 u32 sft_encoder_src(const struct sft_encoder *e)
@@ -169,6 +164,7 @@ MODULE_DEVICE_TABLE(of, encoder_match);
 struct platform_driver sft_encoder_driver = {
 	.probe = encoder_probe,
 	SFT_REMOVE_OP(encoder_remove),
+	.shutdown = sft_component_shutdown,
 	.driver = {
 		.name = "sifive-trace-encoder",
 		.of_match_table = encoder_match,

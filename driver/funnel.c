@@ -10,7 +10,7 @@
 #include "sifive_trace.h"
 
 /* Let what arrives reach the funnel's sink. */
-int sft_funnel_enable(struct sft_component *f, const struct sft_capture *cap)
+void sft_funnel_enable(struct sft_component *f, const struct sft_capture *cap)
 {
 	u32 control = TR_CONTROL_ACTIVE | TR_CONTROL_ENABLE |
 		      FIELD_PREP(TR_CONTROL_SINK, f->kind);
@@ -18,11 +18,6 @@ int sft_funnel_enable(struct sft_component *f, const struct sft_capture *cap)
 	if (!(cap->flags & SIFIVE_TRACE_CONFIG_RING))
 		control |= TR_CONTROL_STOP_ON_WRAP;
 	sft_write(f, TR_CONTROL, control);
-	control = sft_read(f, TR_CONTROL);
-	if (FIELD_GET(TR_CONTROL_SINK, control) != f->kind)
-		return sft_fail(-EIO, "%s: does not accept sink kind %u",
-				sft_name(f), f->kind);
-	return 0;
 }
 
 /* Drop what arrives from now on, and write out a sink word partly filled. */
@@ -68,6 +63,7 @@ MODULE_DEVICE_TABLE(of, funnel_match);
 struct platform_driver sft_funnel_driver = {
 	.probe = funnel_probe,
 	SFT_REMOVE_OP(funnel_remove),
+	.shutdown = sft_component_shutdown,
 	.driver = {
 		.name = "sifive-trace-funnel",
 		.of_match_table = funnel_match,

@@ -7,6 +7,7 @@
 #include <linux/capability.h>
 #include <linux/fs.h>
 #include <linux/mm.h>
+#include <linux/nospec.h>
 #include <linux/pid.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
@@ -33,9 +34,11 @@ static int ioctl_info(struct sft_file *file, void *arg)
 			continue;
 		info->ts_width = sft_timestamp_width(master);
 		info->ts_hz = sft_timestamp_hz(e, sft.capture.prescale);
+		info->flags &= ~SIFIVE_TRACE_INFO_TS_MEASURED;
 		if (master->ts_measured)
 			info->flags |= SIFIVE_TRACE_INFO_TS_MEASURED;
 	}
+	info->reserved = 0;
 	info->sinks_available = 0;
 	for_each_encoder(e)
 		info->sinks_available |= sft_sink_kinds(&e->c);
@@ -89,6 +92,8 @@ static int check_config(const struct sifive_trace_config *config)
 	const u32 flags = SIFIVE_TRACE_CONFIG_RING | SIFIVE_TRACE_CONFIG_OVERFLOW |
 			  SIFIVE_TRACE_CONFIG_NO_TIMESTAMP;
 
+	unsigned int encoders = sft_topology_count(&sft.encoders);
+
 	if (config->flags & ~flags)
 		return sft_fail(-EINVAL, "unknown flags %#x", config->flags & ~flags);
 	if (config->sink != SIFIVE_TRACE_SINK_SBA &&
@@ -100,6 +105,11 @@ static int check_config(const struct sifive_trace_config *config)
 		return sft_fail(-EINVAL, "no channel selected");
 	if (config->sink == SIFIVE_TRACE_SINK_SBA ? !config->buffer : !!config->buffer)
 		return sft_fail(-EINVAL, "an SBA buffer has a size, SRAM is used whole");
+	if ((size_t)config->buffer != config->buffer)
+		return sft_fail(-EINVAL, "buffer of %llu bytes", config->buffer);
+	if (encoders < SIFIVE_TRACE_MAX_ENCODERS && config->encoders >> encoders)
+		return sft_fail(-EINVAL, "there are %u encoders, mask %#llx selects others",
+				encoders, config->encoders);
 	return 0;
 }
 
@@ -124,6 +134,8 @@ static int ioctl_config(struct sft_file *file, void *arg)
 		ret = check_config(config);
 	if (ret)
 		return ret;
+	if (sft.sleeping)
+		return sft_fail(-EBUSY, "the system goes to sleep");
 	if (sft.capture.running)
 		return sft_fail(-EBUSY, "the capture is running: STOP first");
 	sft_session_close();
@@ -131,6 +143,7 @@ static int ioctl_config(struct sft_file *file, void *arg)
 	if (ret)
 		return ret;
 	sft_session_take(file);
+	file->capture = 0;
 	return 0;
 }
 
@@ -146,6 +159,8 @@ static int ioctl_counters(struct sft_file *file, void *arg)
 	struct sifive_trace_counters *counters = arg;
 	int ret = need_session(file);
 
+	counters->mask = 0;
+	counters->failed = ~0u;
 	if (ret)
 		return ret;
 	if (counters->flags || counters->reserved)
@@ -231,6 +246,7 @@ static int ioctl_sink(struct sft_file *file, void *arg)
 
 	if (sink->index >= sft.capture.sinks)
 		return sft_fail(-EINVAL, "there is no sink %u", sink->index);
+	sink->index = array_index_nospec(sink->index, sft.capture.sinks);
 	sft_capture_sample();
 	sft_capture_describe(sink);
 	return 0;
@@ -281,7 +297,6 @@ static int run_call(const struct call *call, struct sft_file *file, void *arg)
 	if (sft_stale(file)) {
 		ret = -ENODEV;
 	} else {
-		sft.message[0] = '\0';
 		ret = call->handler(file, arg);
 		if (ret)
 			sft_keep_message(file);
@@ -306,7 +321,7 @@ long sft_ioctl(struct file *filp, unsigned int cmd, unsigned long user)
 	/* A node for one sink is for reading alone. */
 	if (file->sink != SFT_ALL_SINKS)
 		return -ENOTTY;
-	call = &calls[_IOC_NR(cmd)];
+	call = &calls[array_index_nospec(_IOC_NR(cmd), ARRAY_SIZE(calls))];
 	if (call->write && !(filp->f_mode & FMODE_WRITE))
 		return -EACCES;
 	if (get_user(size, (u32 __user *)uarg))

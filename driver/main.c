@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The module: the one trace system of the machine, and its two drivers. */
 
-#include <linux/cpu.h>
 #include <linux/module.h>
 #include <linux/platform_device.h>
 
@@ -13,31 +12,30 @@ struct sft_system sft = {
 	.funnels = LIST_HEAD_INIT(sft.funnels),
 };
 
-/*
- * The whole system, with CPUs kept as they are: counters are set up on CPUs, and
- * which encoders are usable depends on which CPUs are online.
- */
+/* Take the system for one request, which has no errors yet. */
 void sft_lock(void)
 {
-	cpus_read_lock();
 	mutex_lock(&sft.lock);
+	sft.message[0] = '\0';
 }
 
 void sft_unlock(void)
 {
 	mutex_unlock(&sft.lock);
-	cpus_read_unlock();
 }
 
 /*
- * Note in words why a request fails; the ioctl that asked for it keeps them for
- * its file. Returns @err, so that a failing function can end with it.
+ * Note in words why a request fails, the first reason if there are several; who
+ * made the request keeps them for its file. Returns @err, so that a failing
+ * function can end with it.
  */
 int sft_fail(int err, const char *fmt, ...)
 {
 	va_list args;
 
 	lockdep_assert_held(&sft.lock);
+	if (sft.message[0])
+		return err;
 	va_start(args, fmt);
 	vscnprintf(sft.message, sizeof(sft.message), fmt, args);
 	va_end(args);

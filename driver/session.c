@@ -54,33 +54,53 @@ void sft_session_abort(void)
 
 /*
  * The stream of a hart that goes offline ends whole; the counters there are
- * given back. CPU hotplug is excluded by sft_lock(), so the plain lock will do.
+ * given back. In system sleep all harts come back.
  */
 static int cpu_goes(unsigned int cpu)
 {
-	mutex_lock(&sft.lock);
-	if (sft.owner) {
+	sft_lock();
+	if (sft.owner && !sft.sleeping) {
 		sft_capture_end_cpu(cpu);
 		sft_counters_leave_cpu(cpu);
 	}
-	mutex_unlock(&sft.lock);
+	sft_unlock();
 	return 0;
 }
 
-/* Components may lose their registers in system sleep. */
+/* Components may lose their registers in system sleep, and harts their counts. */
+static void sleep_begins(void)
+{
+	sft.sleeping = true;
+	if (!sft.owner)
+		return;
+	sft_capture_suspend();
+	sft_counters_suspend();
+}
+
+static void sleep_is_over(void)
+{
+	sft.sleeping = false;
+	if (!sft.owner)
+		return;
+	if (sft_counters_resume())
+		pr_warn("sifive_trace: counters do not go on after sleep: %s\n",
+			sft.message);
+	sft_capture_resume();
+}
+
 static int sleep_notify(struct notifier_block *nb, unsigned long event, void *data)
 {
 	sft_lock();
 	switch (event) {
 	case PM_SUSPEND_PREPARE:
 	case PM_HIBERNATION_PREPARE:
-		if (sft.owner)
-			sft_capture_suspend();
+	case PM_RESTORE_PREPARE:
+		sleep_begins();
 		break;
 	case PM_POST_SUSPEND:
 	case PM_POST_HIBERNATION:
-		if (sft.owner)
-			sft_capture_resume();
+	case PM_POST_RESTORE:
+		sleep_is_over();
 		break;
 	}
 	sft_unlock();

@@ -6,8 +6,9 @@
  * platform devices, /dev/sifive-trace stands for all of them. struct sft_system
  * holds it, and its lock guards everything in it, in the components and in the
  * capture. The lock is taken below mmap_lock (a page fault in a stimulus
- * mapping takes it), so nothing may touch user memory while holding it.
- * sft_lock() takes it with CPU hotplug held off, in that order.
+ * mapping takes it), so nothing may touch user memory while holding it. A CPU
+ * that goes offline waits for it: as long as it is held, the CPUs that have
+ * counters of the session stay.
  */
 #ifndef SIFIVE_TRACE_H
 #define SIFIVE_TRACE_H
@@ -69,6 +70,7 @@ struct sft_sink {
  * @down_of:	device node of the funnel its output is wired to, or NULL
  * @down:	that funnel while it is bound
  * @used:	part of the configured capture
+ * @stuck:	did not come to rest: it may still write to its buffer
  * @kind:	sink kind it is programmed to use in that capture
  * @sink_error:	it reported one since CONFIG
  * @ts_hz:	rate of its timestamp clock before prescale, 0 if not known
@@ -85,6 +87,7 @@ struct sft_component {
 	struct device_node *down_of;
 	struct sft_component *down;
 	bool used;
+	bool stuck;
 	u32 kind;
 	bool sink_error;
 	unsigned long ts_hz;
@@ -116,15 +119,31 @@ struct sft_encoder {
 };
 
 /**
- * struct sft_counters - counters taken from firmware for a session
+ * struct sft_counter - one counter taken from firmware
+ * @index:	SBI counter index, ours on all CPUs of the session
+ * @event:	SBI event index
+ * @data:	of a raw event
+ * @counter:	its number for user mode
+ */
+struct sft_counter {
+	unsigned long index;
+	unsigned long event;
+	u64 data;
+	u32 counter;
+};
+
+/**
+ * struct sft_counters - counters of a session
  * @cpus:	CPUs they were taken on
- * @mask:	user-visible counters: bit n is counter n
- * @index:	bit n: SBI counter index n is ours on all @cpus
+ * @mask:	user-visible counters: bit n is counter n, 1 the timestamp
+ * @taken:	those from firmware
+ * @count:	of them
  */
 struct sft_counters {
 	struct cpumask cpus;
 	u32 mask;
-	u64 index;
+	struct sft_counter taken[SIFIVE_TRACE_MAX_COUNTERS];
+	unsigned int count;
 };
 
 /**
@@ -139,7 +158,8 @@ struct sft_counters {
  * @watermark:	unread bytes that make a running capture readable, 0 = none
  * @running:	between START and STOP
  * @asleep:	stopped for system sleep, to be started again
- * @lost:	system sleep took what an SRAM held
+ * @lost:	system sleep took what an SRAM held: only REWIND starts
+ * @broken:	components did not come back from system sleep: nothing starts
  */
 struct sft_capture {
 	u32 flags;
@@ -153,6 +173,7 @@ struct sft_capture {
 	bool running;
 	bool asleep;
 	bool lost;
+	bool broken;
 };
 
 /* sft_file.sink of the node that stands for all. */
@@ -162,6 +183,8 @@ struct sft_capture {
  * struct sft_file - an open node
  * @generation:	of the system when it was opened
  * @sink:	number of the sink it reads, or SFT_ALL_SINKS
+ * @capture:	the capture it has begun to read, as sft_system.captures counts;
+ *		0 = none
  * @message:	what went wrong last here, in words
  * @mapping:	address space that its mappings of stimulus pages belong to
  * @read_lock:	one read at a time; taken before the system's lock
@@ -171,6 +194,7 @@ struct sft_capture {
 struct sft_file {
 	u64 generation;
 	int sink;
+	u64 capture;
 	char message[SIFIVE_TRACE_MESSAGE_LEN];
 	struct address_space *mapping;
 	struct mutex read_lock;	/* snapshot */
@@ -189,6 +213,8 @@ struct sft_file {
  * @holder:	process that configured it
  * @generation:	changes when a component comes or goes; files opened before that
  *		see ENODEV
+ * @captures:	counts CONFIGs, so that a reader notices another capture
+ * @sleeping:	system sleep has begun: nothing may start
  * @message:	last error in words; ioctl hands it to the file it failed for
  */
 struct sft_system {
@@ -200,6 +226,8 @@ struct sft_system {
 	struct sft_file *owner;
 	struct pid *holder;
 	u64 generation;
+	u64 captures;
+	bool sleeping;
 	char message[SIFIVE_TRACE_MESSAGE_LEN];
 };
 
@@ -231,12 +259,14 @@ const char *sft_name(const struct sft_component *c);
 u32 sft_sink_kinds(const struct sft_component *c);
 bool sft_has_sink(const struct sft_component *c, u32 kind);
 int sft_component_reset(struct sft_component *c);
+bool sft_component_rest(struct sft_component *c);
+void sft_component_shutdown(struct platform_device *pdev);
 int sft_component_drain(struct sft_component *c);
 void sft_component_sample(struct sft_component *c);
 
 /* funnel.c */
 extern struct platform_driver sft_funnel_driver;
-int sft_funnel_enable(struct sft_component *f, const struct sft_capture *cap);
+void sft_funnel_enable(struct sft_component *f, const struct sft_capture *cap);
 int sft_funnel_disable(struct sft_component *f);
 
 /* encoder.c */
@@ -244,7 +274,7 @@ extern struct platform_driver sft_encoder_driver;
 u32 sft_encoder_src(const struct sft_encoder *e);
 u32 sft_encoder_src_bits(const struct sft_encoder *e);
 void sft_encoder_sample(struct sft_encoder *e);
-int sft_encoder_program(struct sft_encoder *e, const struct sft_capture *cap);
+void sft_encoder_program(struct sft_encoder *e, const struct sft_capture *cap);
 int sft_encoder_start(struct sft_encoder *e);
 int sft_encoder_stop(struct sft_encoder *e);
 
@@ -262,12 +292,13 @@ int sft_sink_create(struct sft_sink *s, size_t wanted);
 void sft_sink_destroy(struct sft_sink *s);
 int sft_sink_program(struct sft_sink *s);
 int sft_sink_restore(struct sft_sink *s);
-void sft_sink_stopped(struct sft_sink *s);
+void sft_sink_stopped(struct sft_sink *s, bool idle);
 bool sft_sink_wrapped(const struct sft_sink *s, bool running);
 size_t sft_sink_bytes(const struct sft_sink *s, bool running);
 size_t sft_sink_copy(const struct sft_sink *s, bool running, void *to,
 		     u64 offset, size_t count);
 size_t sft_sink_snapshot(const struct sft_sink *s, void *to);
+void sft_copy(void *to, const void *from, size_t count);
 
 /* capture.c */
 bool sft_capture_has(const struct sft_encoder *e);
@@ -280,7 +311,7 @@ void sft_capture_resume(void);
 void sft_capture_close(void);
 void sft_capture_free(void);
 void sft_capture_sample(void);
-bool sft_capture_full(void);
+bool sft_capture_full(int sink);
 void sft_capture_describe(struct sifive_trace_sink *out);
 u64 sft_capture_size(int sink);
 u64 sft_capture_bytes(int sink);
@@ -291,6 +322,8 @@ int sft_capture_snapshot(int sink, void *to, u64 *bytes);
 bool sft_counters_available(void);
 int sft_counters_take(struct sifive_trace_counters *arg);
 void sft_counters_leave_cpu(unsigned int cpu);
+void sft_counters_suspend(void);
+int sft_counters_resume(void);
 void sft_counters_release(void);
 
 /* session.c */

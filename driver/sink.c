@@ -16,6 +16,9 @@
 #include "regs.h"
 #include "sifive_trace.h"
 
+/* More than any component has: a read that gives all ones is no size. */
+#define SRAM_MAX	SZ_16M
+
 static u32 sink_word(const struct sft_component *c)
 {
 	return 4 << FIELD_GET(TR_IMPL_SINK_BYTES, c->impl);
@@ -28,25 +31,68 @@ static u32 sink_word(const struct sft_component *c)
 static size_t sram_size(struct sft_component *c)
 {
 	sft_write(c, TR_SINK_WP, ~0u);
-	return (size_t)(sft_read(c, TR_SINK_WP) & ~TR_SINK_WP_WRAPPED) + sink_word(c);
+	return (size_t)round_down(sft_read(c, TR_SINK_WP), sink_word(c)) + sink_word(c);
 }
 
-/* The memory that the device tree sets aside for this component's trace. */
-static struct reserved_mem *reserved_region(struct sft_component *c)
+/* Copy much: the system is locked, the CPU is not. */
+void sft_copy(void *to, const void *from, size_t count)
 {
-	struct reserved_mem *region = NULL;
+	size_t step;
+
+	for (; count; count -= step, to += step, from += step) {
+		step = min_t(size_t, count, SZ_1M);
+		memcpy(to, from, step);
+		cond_resched();
+	}
+}
+
+/* No trace may show what the memory held before. */
+static void clear(void *data, size_t count)
+{
+	size_t step;
+
+	for (; count; count -= step, data += step) {
+		step = min_t(size_t, count, SZ_1M);
+		memset(data, 0, step);
+		cond_resched();
+	}
+}
+
+/*
+ * The memory that the device tree sets aside for this component's trace, NULL
+ * if there is none. Memory that the kernel uses itself, or that the component
+ * sees at another address, is not taken.
+ */
+static struct reserved_mem *reserved_region(struct sft_component *c, bool coherent)
+{
+	struct reserved_mem *region;
+	const char *why = NULL;
 	struct device_node *np;
 
 	np = of_parse_phandle(c->dev->of_node, "memory-region", 0);
-	if (np)
-		region = of_reserved_mem_lookup(np);
+	if (!np)
+		return NULL;
+	region = of_reserved_mem_lookup(np);
+	if (!region)
+		why = "is not reserved";
+	else if (of_property_read_bool(np, "reusable"))
+		why = "is reusable";
+	else if (!coherent && !of_property_read_bool(np, "no-map"))
+		why = "needs no-map";
+	else if (c->dev->dma_range_map || device_iommu_mapped(c->dev))
+		why = "is translated";
+	else if (region->base + region->size - 1 > dma_get_mask(c->dev))
+		why = "is out of reach";
 	of_node_put(np);
+	if (why)
+		return ERR_PTR(sft_fail(-EOPNOTSUPP, "%s: its memory-region %s",
+					sft_name(c), why));
 	return region;
 }
 
-static int map_reserved(struct sft_sink *s, struct reserved_mem *region)
+static int map_reserved(struct sft_sink *s, struct reserved_mem *region,
+			bool coherent)
 {
-	bool coherent = device_get_dma_attr(s->owner->dev) == DEV_DMA_COHERENT;
 	unsigned int i;
 
 	for (i = 0; i < sft.capture.sinks; i++)
@@ -65,22 +111,24 @@ static int map_reserved(struct sft_sink *s, struct reserved_mem *region)
 				sft_name(s->owner));
 	s->address = region->base;
 	s->reserved = true;
-	/* No trace may show what the memory held before. */
-	memset(s->data, 0, s->size);
+	clear(s->data, s->size);
 	return 0;
 }
 
 static int create_sba(struct sft_sink *s, size_t wanted)
 {
-	struct reserved_mem *region = reserved_region(s->owner);
 	struct device *dev = s->owner->dev;
+	bool coherent = device_get_dma_attr(dev) == DEV_DMA_COHERENT;
+	struct reserved_mem *region = reserved_region(s->owner, coherent);
 	int ret = 0;
 
+	if (IS_ERR(region))
+		return PTR_ERR(region);
 	if (!wanted || wanted > SIZE_MAX - s->word)
 		return sft_fail(-EINVAL, "buffer of %zu bytes", wanted);
 	s->size = round_up(wanted, s->word);
 	if (region) {
-		ret = map_reserved(s, region);
+		ret = map_reserved(s, region, coherent);
 	} else {
 		s->data = dma_alloc_coherent(dev, s->size, &s->address,
 					     GFP_KERNEL | __GFP_NOWARN);
@@ -110,6 +158,9 @@ int sft_sink_create(struct sft_sink *s, size_t wanted)
 	if (s->kind == SIFIVE_TRACE_SINK_SBA)
 		return create_sba(s, wanted);
 	s->size = sram_size(s->owner);
+	if (s->size > SRAM_MAX)
+		return sft_fail(-EIO, "%s: its SRAM seems to have %zu bytes",
+				sft_name(s->owner), s->size);
 	s->data = kvzalloc(s->size, GFP_KERNEL);
 	if (!s->data)
 		return sft_fail(-ENOMEM, "%s: no memory for a copy of its %zu bytes",
@@ -183,8 +234,11 @@ static void read_position(const struct sft_sink *s, u32 *wp, bool *wrapped)
 	u32 value = sft_read(s->owner, TR_SINK_WP);
 
 	*wrapped = value & TR_SINK_WP_WRAPPED;
-	*wp = (value & ~TR_SINK_WP_WRAPPED) - lower_32_bits(s->address);
-	/* A pointer outside the buffer is broken hardware: believe no byte. */
+	*wp = round_down(value, s->word) - lower_32_bits(s->address);
+	/*
+	 * An encoder's own pointer can be written through its stimulus page. If
+	 * it is outside the buffer, believe no byte.
+	 */
 	if (*wp >= s->size) {
 		*wp = 0;
 		*wrapped = false;
@@ -215,23 +269,30 @@ static u32 broken_message(const u8 *data, size_t size, size_t oldest, size_t byt
 		if ((byte & TR_MESSAGE_END) == TR_MESSAGE_END)
 			return i + 1;
 	}
-	return 0;
+	return limit;
 }
 
-/* The owner has been stopped and is idle: keep where it stands. */
-void sft_sink_stopped(struct sft_sink *s)
+/*
+ * The owner has been stopped: keep where it stands. If it has not become idle,
+ * its SRAM must not be read and counts as empty.
+ */
+void sft_sink_stopped(struct sft_sink *s, bool idle)
 {
 	u32 *to = s->data;
 	size_t bytes;
 
 	read_position(s, &s->stopped_wp, &s->wrapped);
+	if (s->kind == SIFIVE_TRACE_SINK_SRAM && !idle) {
+		s->stopped_wp = 0;
+		s->wrapped = false;
+	}
 	if (s->kind == SIFIVE_TRACE_SINK_SRAM) {
 		sft_write(s->owner, TR_SINK_RP, 0);
-		for (bytes = s->wrapped ? s->size : s->stopped_wp; bytes; bytes -= 4)
+		for (bytes = s->wrapped ? s->size : s->stopped_wp; bytes >= 4; bytes -= 4)
 			*to++ = (__force u32)cpu_to_le32(sft_read(s->owner, TR_SINK_DATA));
 	}
-	/* With stop on wrap the write pointer is back at the beginning. */
-	s->skip = s->wrapped && s->stopped_wp ?
+	/* With stop on wrap the beginning is not overwritten. */
+	s->skip = s->wrapped && sft.capture.flags & SIFIVE_TRACE_CONFIG_RING ?
 		  broken_message(s->data, s->size, s->stopped_wp, s->size) : 0;
 }
 
@@ -244,12 +305,14 @@ size_t sft_sink_bytes(const struct sft_sink *s, bool running)
 	return (wrapped ? s->size : wp) - (running ? 0 : s->skip);
 }
 
+/* The write pointer may be read while an SRAM is written, unlike its data. */
 bool sft_sink_wrapped(const struct sft_sink *s, bool running)
 {
-	bool wrapped;
+	bool wrapped = s->wrapped;
 	u32 wp;
 
-	position(s, running, &wp, &wrapped);
+	if (running)
+		read_position(s, &wp, &wrapped);
 	return wrapped;
 }
 
@@ -258,8 +321,8 @@ static void copy_round(const struct sft_sink *s, void *to, size_t start, size_t 
 {
 	size_t first = min(count, s->size - start);
 
-	memcpy(to, s->data + start, first);
-	memcpy(to + first, s->data, count - first);
+	sft_copy(to, s->data + start, first);
+	sft_copy(to + first, s->data, count - first);
 }
 
 /*
@@ -293,23 +356,22 @@ size_t sft_sink_copy(const struct sft_sink *s, bool running, void *to,
  */
 size_t sft_sink_snapshot(const struct sft_sink *s, void *to)
 {
-	u32 before, after, drop, skip;
+	bool was_wrapped, wrapped;
+	u32 before, after, drop;
 	size_t bytes;
-	bool wrapped;
 
-	read_position(s, &before, &wrapped);
-	if (!wrapped) {
-		memcpy(to, s->data, before);
-		return before;
-	}
-	copy_round(s, to, before, s->size);
+	read_position(s, &before, &was_wrapped);
+	bytes = was_wrapped ? s->size : before;
+	copy_round(s, to, was_wrapped ? before : 0, bytes);
 	/* Not before the copy. */
 	rmb();
 	read_position(s, &after, &wrapped);
-	drop = (after + s->size - before) % s->size;
-	bytes = s->size - drop;
-	skip = broken_message(to, s->size, drop, bytes);
-	bytes -= skip;
-	memmove(to, to + drop + skip, bytes);
-	return bytes;
+	if (!wrapped)
+		return bytes;
+	drop = was_wrapped ? (after + s->size - before) % s->size : after;
+	/* A word is written before the write pointer moves. */
+	drop = min_t(size_t, drop + s->word, bytes);
+	drop += broken_message(to, s->size, drop, bytes - drop);
+	memmove(to, to + drop, bytes - drop);
+	return bytes - drop;
 }

@@ -6,6 +6,7 @@
 
 #include <linux/bitfield.h>
 #include <linux/delay.h>
+#include <linux/irqflags.h>
 #include <linux/ktime.h>
 #include <linux/math64.h>
 
@@ -17,6 +18,9 @@
 #define TICK_WAIT_US	50
 
 #define MEASURE_US	5000
+
+/* More reads than this do not make a broken tsUpper stand still. */
+#define READ_TRIES	4
 
 u32 sft_timestamp_type(const struct sft_component *c)
 {
@@ -77,28 +81,38 @@ bool sft_timestamp_ticks(const struct sft_component *c)
 	return false;
 }
 
-static u64 read_time(const struct sft_component *c)
+/* A unit's time, and the kernel's at the same moment. */
+static u64 read_time(const struct sft_component *c, ktime_t *now)
 {
-	u32 high, low;
+	u32 high, low, again, tries = READ_TRIES;
+	unsigned long flags;
 
+	local_irq_save(flags);
+	again = sft_read(c, TR_TS_UPPER);
 	do {
-		high = sft_read(c, TR_TS_UPPER);
+		high = again;
 		low = sft_read(c, TR_TS_LOWER);
-	} while (sft_read(c, TR_TS_UPPER) != high);
+		again = sft_read(c, TR_TS_UPPER);
+	} while (again != high && --tries);
+	*now = ktime_get();
+	local_irq_restore(flags);
 	return (u64)high << 32 | low;
 }
 
 /* No clock tells how fast a running master ticks: look at the time it takes. */
 void sft_timestamp_measure(struct sft_component *c, u32 prescale)
 {
-	u64 ticks = read_time(c);
-	ktime_t start = ktime_get();
-	s64 ns;
+	u32 width = sft_timestamp_width(c);
+	ktime_t start, end;
+	u64 ticks;
 
+	if (!width)
+		return;
+	ticks = read_time(c, &start);
 	usleep_range(MEASURE_US, 2 * MEASURE_US);
-	ticks = read_time(c) - ticks;
-	ns = ktime_to_ns(ktime_sub(ktime_get(), start));
-	c->ts_hz = div64_u64(ticks * NSEC_PER_SEC, ns) << (2 * prescale);
+	ticks = (read_time(c, &end) - ticks) & GENMASK_ULL(min(width, 64u) - 1, 0);
+	c->ts_hz = div64_u64(ticks * NSEC_PER_SEC,
+			     ktime_to_ns(ktime_sub(end, start))) << (2 * prescale);
 	c->ts_measured = true;
 }
 

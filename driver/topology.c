@@ -11,7 +11,12 @@
 
 unsigned int sft_topology_count(struct list_head *list)
 {
-	return list_count_nodes(list);
+	struct list_head *at;
+	unsigned int n = 0;
+
+	list_for_each(at, list)
+		n++;
+	return n;
 }
 
 static void insert_sorted(struct sft_component *c, struct list_head *list)

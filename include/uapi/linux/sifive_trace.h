@@ -177,7 +177,8 @@ struct sifive_trace_encoder {
  * and leaves the hardware ready for START.
  *
  * EACCES: descriptor not open for writing. EPERM: capability missing. EBUSY:
- * another session has the hardware (STATUS names it), or its own is running.
+ * another session has the hardware (STATUS names it), its own is running, or
+ * the system goes to sleep.
  * EOPNOTSUPP: an encoder cannot reach a sink of that kind, or is not usable.
  * ENOMEM: no buffer of that size. ETIMEDOUT, EIO: a component did not answer
  * (STATUS says which).
@@ -339,9 +340,11 @@ struct sifive_trace_sink {
  * all messages have reached the sinks. Repeating either changes nothing.
  *
  * ENXIO: no session configured by this descriptor. ENOSPC: START of a capture
- * that is full. ETIMEDOUT: a component did not answer; EIO: one refused what it
- * was told, or reported a sink error (STATUS says which). A STOP that fails has
- * stopped all the same, and what reached the sinks is readable.
+ * that is full. EBUSY: START while the system goes to sleep. ESTALE: START after
+ * sleep has taken what was captured: rewind, or CONFIG. ETIMEDOUT: a component
+ * did not answer; EIO: one refused what it was told, or reported a sink error
+ * (STATUS says which). A STOP that fails has stopped all the same, and what
+ * reached the sinks is readable.
  */
 struct sifive_trace_run {
 	__u32	size;

@@ -12,7 +12,7 @@ packages=(
 	ninja-build pkg-config python3-venv python3-tomli python3-distlib
 	libglib2.0-dev libfdt-dev zlib1g-dev libattr1-dev
 	# kernel modules, device tree, archives
-	flex bison bc device-tree-compiler kmod dpkg-dev xz-utils libssl-dev
+	flex bison bc device-tree-compiler kmod git dpkg-dev xz-utils libssl-dev
 	libelf-dev rsync perl ca-certificates
 	# the command
 	libdw-dev libjson-c-dev
