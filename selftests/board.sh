@@ -54,6 +54,10 @@ result $? "$board: the example and the count types ran"
 obeys_rules
 result $? "$board: no access broke the rules of the hardware"
 
+# Only a machine that counts instructions can tell how many a loop has.
+run --timeout 60 --icount -- \
+	'insmod /target/sifive_trace.ko && /target/selftests/counters_test'
+
 cmp -s "$out/trace.rtd" "$out/cat.rtd"
 result $? "$board: cat of the device gives the bytes of perfWriteTrace"
 

@@ -35,9 +35,10 @@ printf '%4d passed, %d failed, %d skipped, %d s%s\n' \
 	"$passed" "$failed" "$skipped" $((SECONDS - start)) "$note"
 echo "$passed $failed $skipped" >"$dir/$name.count"
 
+# Why tests were skipped, and how many for each reason.
 grep -aE '^ok [0-9]+.*# SKIP|^1\.\.0 # SKIP' "$log" |
-	sed -E 's/^ok [0-9]+ *-? *//; s/^1\.\.0 # SKIP */# SKIP /; s/^/             /' | sort | uniq -c |
-	sed -E 's/^ *([0-9]+) */           skipped \1 x /'
+	sed -E 's/.*# SKIP *//' | sort | uniq -c |
+	sed -E 's/^ *([0-9]+) /           \1 skipped: /'
 if [ "$failed" -gt 0 ]; then
 	results | grep -a '^not ok' | sed 's/^/           /'
 	[ -z "$note" ] || tail -n 15 "$log" | sed 's/^/           | /'

@@ -141,7 +141,7 @@ struct sifive_trace_encoder {
  * out by CONFIG: not set before, nor for an encoder outside the capture.
  */
 #define SIFIVE_TRACE_ENCODER_TS_READABLE (1u << 2)
-/* Part of the configured capture. */
+/* Part of the configured or last capture. */
 #define SIFIVE_TRACE_ENCODER_SELECTED	(1u << 3)
 /* It has stalled its hart or lost a message since CONFIG. */
 #define SIFIVE_TRACE_ENCODER_STALLED	(1u << 4)
@@ -174,7 +174,8 @@ struct sifive_trace_encoder {
  *
  * SIFIVE_TRACE_IOC_CONFIG. Needs a descriptor open for writing and CAP_PERFMON
  * or CAP_SYS_ADMIN. Ends the session's earlier capture, throws its data away,
- * and leaves the hardware ready for START.
+ * and leaves the hardware ready for START. With EINVAL nothing has changed; with
+ * any other error from here on there is no session.
  *
  * EACCES: descriptor not open for writing. EPERM: capability missing. EBUSY:
  * another session has the hardware (STATUS names it), its own is running, or

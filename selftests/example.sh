@@ -1,0 +1,67 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# Proves that the manual's example runs as the manual says and that the file it
+# leaves holds the bytes that the device gives afterwards, also to a reader that
+# comes later. The program is FIB_ELF, or fib.elf here or one folder up.
+
+ksft_skip=4
+
+skip() {
+	echo "1..0 # SKIP $*"
+	exit $ksft_skip
+}
+
+n=0
+failed=0
+result() {
+	n=$((n + 1))
+	if [ "$1" -eq 0 ]; then
+		echo "ok $n example: $2"
+	else
+		echo "not ok $n example: $2"
+		failed=1
+	fi
+}
+
+here=$(cd "$(dirname "$0")" && pwd)
+fib=${FIB_ELF:-}
+for f in "$here/fib.elf" "$here/../fib.elf"; do
+	[ -z "$fib" ] && [ -x "$f" ] && fib=$f
+done
+
+echo "TAP version 13"
+[ -n "$fib" ] || skip "no example program: set FIB_ELF"
+[ -e /dev/sifive-trace ] || skip "no /dev/sifive-trace: the module is not loaded"
+[ -r /dev/sifive-trace ] || skip "no permission to open /dev/sifive-trace: run as root"
+command -v taskset >/dev/null || skip "there is no taskset"
+
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+
+echo "1..6"
+
+# The manual's CPU mask: CPU 1.
+taskset 2 "$fib" >out 2>err
+result $? "runs with status 0"
+sed 's/^/# /' err
+
+grep -q '^fib(20) = 6765$' out
+result $? "computes what it should"
+
+[ -s trace.rtd ]
+result $? "leaves a trace that is not empty"
+
+cat /dev/sifive-trace >now.rtd
+cmp trace.rtd now.rtd
+result $? "the trace is what the device gives"
+
+cat /dev/sifive-trace >later.rtd
+cmp trace.rtd later.rtd
+result $? "the device gives it to a later reader again"
+
+# 32 KiB are not enough for it: the buffer is full to its last byte.
+[ "$(wc -c <trace.rtd)" -eq 32768 ]
+result $? "the trace is as long as its buffer"
+
+exit $failed

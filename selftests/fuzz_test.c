@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Proves that no sequence of calls, whatever is in their arguments and wherever
+ * those lie, gives an errno that the interface does not know, writes outside its
+ * argument, takes good memory for bad, or leaves a device that does not work.
+ *
+ * TRACE_SEED: the series of random numbers, printed so that it can be repeated.
+ * TRACE_SECONDS: how long (default 5).
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "kselftest_harness.h"
+#include "trace_more.h"
+
+#define CALLS		8
+#define FDS		3
+#define GUARD		0xa5
+#define PAGE		4096
+
+/* What an argument can be made of; those from ARG_READONLY on are bad memory. */
+enum where {
+	ARG_PLAIN,
+	ARG_PAGE_END,	/* so that a byte more is a fault */
+	ARG_MISALIGNED,
+	ARG_READONLY,
+	ARG_HALF,	/* the page ends within it */
+	ARG_UNMAPPED,
+	ARG_WHERES,
+};
+
+FIXTURE(fuzz) {
+	uint64_t seed;
+	struct sifive_trace_info info;
+	int fd[FDS];
+	void *page[FDS];
+	uint8_t *good;		/* two pages, and none behind them */
+	uint8_t *readonly;
+	unsigned long calls;
+	unsigned long successes;
+};
+
+static uint8_t *two_pages(int last)
+{
+	uint8_t *p = mmap(NULL, 3 * PAGE, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (p != MAP_FAILED)
+		mprotect(p + 2 * PAGE, PAGE, last);
+	return p;
+}
+
+FIXTURE_SETUP(fuzz)
+{
+	int i;
+
+	self->seed = trace_setting("TRACE_SEED", (uint64_t)getpid() << 32 | 1);
+	TH_LOG("TRACE_SEED=%llu", (unsigned long long)self->seed);
+	for (i = 0; i < FDS; i++) {
+		self->fd[i] = trace_open(i == FDS - 1 ? O_RDONLY : O_RDWR);
+		ASSERT_LE(0, self->fd[i]);
+	}
+	ASSERT_EQ(0, trace_info(self->fd[0], &self->info));
+	self->good = two_pages(PROT_NONE);
+	self->readonly = two_pages(PROT_NONE);
+	ASSERT_NE(MAP_FAILED, self->good);
+	ASSERT_NE(MAP_FAILED, self->readonly);
+}
+
+FIXTURE_TEARDOWN(fuzz)
+{
+	int i;
+
+	for (i = 0; i < FDS; i++) {
+		if (self->page[i])
+			munmap(self->page[i], PAGE);
+		close(self->fd[i]);
+	}
+}
+
+/* Numbers as programs get them wrong. */
+static uint64_t odd_number(uint64_t *seed)
+{
+	uint64_t r = trace_random(seed);
+
+	switch (r % 8) {
+	case 0: case 1:
+		return r >> 8 & 7;
+	case 2:
+		return BIT64(r >> 8 & 63);
+	case 3:
+		return BIT64(r >> 8 & 63) - 1;
+	case 4:
+		return -(r >> 8 & 7);
+	case 5:
+		return r >> 8 & 0xffff;
+	default:
+		return trace_random(seed);
+	}
+}
+
+/* One that gets further than the checks of its form, then a little damage. */
+static void sensible(FIXTURE_DATA(fuzz) *self, unsigned int call, void *arg)
+{
+	struct sifive_trace_config *config = arg;
+	struct sifive_trace_counters *counters = arg;
+	uint64_t r = trace_random(&self->seed);
+	uint32_t i;
+
+	switch (call) {
+	case _IOC_NR(SIFIVE_TRACE_IOC_ENCODER):
+	case _IOC_NR(SIFIVE_TRACE_IOC_SINK):
+		((struct sifive_trace_sink *)arg)->index = r % 6;
+		break;
+	case _IOC_NR(SIFIVE_TRACE_IOC_CONFIG):
+		config->sink = r & 1 ? SIFIVE_TRACE_SINK_SBA : SIFIVE_TRACE_SINK_SRAM;
+		config->buffer = r & 1 ? 1 + (r >> 8) % 20000 : 0;
+		config->flags = r >> 4 & 7;
+		config->channels = (uint32_t)(r >> 32) | 1;
+		config->encoders = r >> 16 & (BIT64(self->info.encoders) - 1);
+		config->prescale = r >> 24 & 3;
+		break;
+	case _IOC_NR(SIFIVE_TRACE_IOC_COUNTERS):
+		counters->count = r % 5;
+		for (i = 0; i < counters->count; i++) {
+			counters->event[i].type = r >> (8 + 4 * i) & 3;
+			counters->event[i].code = r >> (20 + 4 * i) & 0x87;
+		}
+		break;
+	case _IOC_NR(SIFIVE_TRACE_IOC_START):
+		((struct sifive_trace_run *)arg)->flags = r & 1;
+		break;
+	}
+}
+
+/* Sizes by call, and what may come of it besides the errors of all calls. */
+static const struct {
+	size_t size;
+	int errors[8];
+} calls[CALLS] = {
+	{ sizeof(struct sifive_trace_info), { 0 } },
+	{ sizeof(struct sifive_trace_encoder), { 0 } },
+	{ sizeof(struct sifive_trace_config),
+	  { EACCES, EBUSY, EOPNOTSUPP, ENOMEM } },
+	{ sizeof(struct sifive_trace_counters),
+	  { EACCES, EBUSY, EOPNOTSUPP, ENXIO } },
+	{ sizeof(struct sifive_trace_run), { EACCES, ENXIO, ENOSPC } },
+	{ sizeof(struct sifive_trace_run), { EACCES, ENXIO } },
+	{ sizeof(struct sifive_trace_status), { 0 } },
+	{ sizeof(struct sifive_trace_sink), { 0 } },
+};
+
+static bool is_known(unsigned int call, int error)
+{
+	size_t i;
+
+	if (error == EFAULT || error == EINVAL || error == E2BIG)
+		return true;
+	for (i = 0; i < ARRAY_SIZE(calls[call].errors); i++)
+		if (calls[call].errors[i] == error)
+			return true;
+	return false;
+}
+
+static void fill(FIXTURE_DATA(fuzz) *self, unsigned int call, uint8_t *arg,
+		 size_t room, size_t *size)
+{
+	uint64_t r = trace_random(&self->seed);
+	uint32_t word;
+	size_t i;
+
+	memset(arg, 0, room);
+	*size = calls[call].size;
+	if (r & 1) {
+		sensible(self, call, arg);
+	} else {
+		for (i = 0; i + 8 <= room; i += 8) {
+			uint64_t v = odd_number(&self->seed);
+
+			memcpy(arg + i, &v, 8);
+		}
+	}
+	if (!(r & 0xe))
+		arg[(r >> 8) % room] = (uint8_t)(r >> 32);
+	if (!(r & 0x70))
+		*size = (r >> 8) % (room + 64);
+	word = (uint32_t)*size;
+	if (!(r & 0x780))
+		word = (uint32_t)odd_number(&self->seed);
+	memcpy(arg, &word, 4);
+	*size = word;
+}
+
+static void random_ioctl(struct __test_metadata *_metadata,
+			 FIXTURE_DATA(fuzz) *self)
+{
+	static uint8_t before[2 * PAGE];
+	uint64_t r = trace_random(&self->seed);
+	unsigned int call = r % CALLS;
+	enum where where = (r >> 8) % ARG_WHERES;
+	size_t room = calls[call].size + (r >> 16) % 32 * 4, size, at;
+	int fd = self->fd[(r >> 32) % FDS], ret;
+	uint8_t *arg = self->good;
+
+	memset(self->good, GUARD, 2 * PAGE);
+	if (where == ARG_PAGE_END)
+		arg += 2 * PAGE - room;
+	if (where == ARG_MISALIGNED)
+		arg += 1 + (r >> 24) % 7;
+	if (where == ARG_READONLY)
+		mprotect(self->readonly, PAGE, PROT_READ | PROT_WRITE);
+	if (where == ARG_READONLY)
+		arg = self->readonly;
+	if (where == ARG_HALF)
+		arg += 2 * PAGE - (r >> 24) % room;
+	if (where == ARG_UNMAPPED)
+		arg = (uint8_t *)(uintptr_t)(odd_number(&self->seed) & ~0xfull);
+
+	/* Where it is not of one piece, what there is of it is only noise. */
+	size = 0;
+	if (where <= ARG_READONLY)
+		fill(self, call, arg, room, &size);
+	if (where == ARG_READONLY)
+		mprotect(self->readonly, PAGE, PROT_READ);
+	/* Never by chance one of the test's own variables. */
+	if (where == ARG_UNMAPPED && (uintptr_t)arg > PAGE)
+		arg = self->good + 2 * PAGE + (uintptr_t)arg % PAGE;
+	memcpy(before, self->good, 2 * PAGE);
+
+	ret = trace_ioctl(fd, _IO(SIFIVE_TRACE_IOC_TYPE, call), arg);
+	self->calls++;
+	self->successes += !ret;
+
+	ASSERT_TRUE(!ret || is_known(call, -ret)) {
+		TH_LOG("call %u: errno %d, %s", call, -ret, strerror(-ret));
+	}
+	/* A size larger than its memory is a wrong pointer, too. */
+	if (where < ARG_READONLY && (size <= room || size > PAGE))
+		ASSERT_NE(-EFAULT, ret) {
+			TH_LOG("call %u: EFAULT of %zu bytes", call, size);
+		}
+	if (where == ARG_READONLY || where == ARG_UNMAPPED)
+		ASSERT_NE(0, ret);
+	/* Nothing is written but the argument. */
+	if (where >= ARG_READONLY)
+		return;
+	if (size > calls[call].size)
+		size = calls[call].size;
+	at = (size_t)(arg - self->good);
+	ASSERT_EQ(0, memcmp(before, self->good, at));
+	ASSERT_EQ(0, memcmp(before + at + size, arg + size, 2 * PAGE - at - size)) {
+		TH_LOG("call %u: more was written than its %zu bytes", call, size);
+	}
+}
+
+/* Commands that there are not: other types, numbers, directions and sizes. */
+static void random_command(struct __test_metadata *_metadata,
+			   FIXTURE_DATA(fuzz) *self)
+{
+	uint32_t cmd = (uint32_t)odd_number(&self->seed);
+	uint64_t r = trace_random(&self->seed);
+
+	if (r & 1)
+		cmd = SIFIVE_TRACE_IOC_TYPE << 8 | (cmd & 0xffff00ff);
+	/* The kernel's own: FIONREAD and the like lie in types 'T' and 'f' and 0. */
+	if (_IOC_TYPE(cmd) != SIFIVE_TRACE_IOC_TYPE ||
+	    (cmd & ~0xffu) == (SIFIVE_TRACE_IOC_TYPE << 8 | 0u))
+		cmd |= SIFIVE_TRACE_IOC_TYPE << 8 | 0xd0;
+	if (_IOC_TYPE(cmd) != SIFIVE_TRACE_IOC_TYPE)
+		return;
+	ASSERT_EQ(-ENOTTY, trace_ioctl(self->fd[(r >> 32) % FDS], cmd, self->good));
+}
+
+/* What else can be done with a descriptor. */
+static void random_file_call(struct __test_metadata *_metadata,
+			     FIXTURE_DATA(fuzz) *self)
+{
+	static uint8_t bytes[3 * PAGE];
+	uint64_t r = trace_random(&self->seed);
+	unsigned int i = (r >> 32) % FDS;
+	struct pollfd p = { .fd = self->fd[i], .events = (short)(r >> 16) };
+	int prot = (r >> 40) & 7, type = r & 0x100000 ? MAP_SHARED : MAP_PRIVATE;
+	ssize_t got;
+	void *page;
+
+	switch (r % 6) {
+	case 0:
+		got = pread(p.fd, bytes, (r >> 8) % sizeof(bytes),
+			    (off_t)odd_number(&self->seed));
+		ASSERT_TRUE(got >= 0 || errno == EBUSY || errno == EINVAL ||
+			    errno == EOVERFLOW || errno == ESTALE);
+		break;
+	case 1:
+		/* Into memory that is not there. */
+		got = pread(p.fd, self->good + 2 * PAGE - 8, 64, 0);
+		ASSERT_TRUE(got >= 0 || errno == EFAULT || errno == EBUSY);
+		break;
+	case 2:
+		lseek(p.fd, (off_t)odd_number(&self->seed), (r >> 8) % 6);
+		break;
+	case 3:
+		ASSERT_LE(0, poll(&p, 1, 0));
+		break;
+	case 4:
+		page = mmap(NULL, (r >> 24) & 1 ? PAGE : (r >> 8) % (4 * PAGE), prot,
+			    type, p.fd, (off_t)(odd_number(&self->seed) & ~0xfffull));
+		if (page == MAP_FAILED)
+			break;
+		/* Only what the interface gives. */
+		ASSERT_EQ(MAP_SHARED, type);
+		ASSERT_EQ(0, prot & PROT_EXEC);
+		if (self->page[i])
+			munmap(self->page[i], PAGE);
+		self->page[i] = page;
+		if ((prot & 3) == 3)
+			trace_signal_of_load((char *)page + 0x80);
+		break;
+	case 5:
+		if ((r >> 8) & 3)
+			break;
+		close(p.fd);
+		self->fd[i] = trace_open(i == FDS - 1 ? O_RDONLY : O_RDWR);
+		ASSERT_LE(0, self->fd[i]);
+		break;
+	}
+}
+
+TEST_F_TIMEOUT(fuzz, no_sequence_of_calls_breaks_anything, 3600)
+{
+	double end = trace_clock() + (double)trace_setting("TRACE_SECONDS", 5);
+	struct sifive_trace_config config;
+	struct trace_stream stream;
+	struct trace_session s;
+	int i;
+
+	while (trace_clock() < end) {
+		random_ioctl(_metadata, self);
+		if (!(trace_random(&self->seed) & 3))
+			random_file_call(_metadata, self);
+		if (!(trace_random(&self->seed) & 15))
+			random_command(_metadata, self);
+	}
+	TH_LOG("%lu calls, %lu succeeded", self->calls, self->successes);
+	EXPECT_LT(100, self->calls);
+	EXPECT_LT(10, self->successes);
+
+	/* And now as it is meant. */
+	for (i = 0; i < FDS; i++) {
+		if (self->page[i])
+			munmap(self->page[i], PAGE);
+		self->page[i] = NULL;
+		close(self->fd[i]);
+		self->fd[i] = -1;
+	}
+	ASSERT_EQ(0, trace_session_open(&s, 0));
+	config = trace_simple_config(s.fd, s.encoder.index);
+	ASSERT_EQ(0, trace_session_config(&s, config.sink, config.buffer, 0));
+	ASSERT_EQ(0, trace_start(s.fd, 0));
+	trace_store(s.page, s.reg, 0x5afe, 4);
+	ASSERT_EQ(0, trace_stop(s.fd));
+	ASSERT_EQ(0, trace_collect(s.fd, s.encoder.src_bits, &stream));
+	ASSERT_EQ(3, stream.count);
+	EXPECT_EQ(0x5afe, stream.message[1].value);
+	trace_session_close(&s);
+}
+
+TRACE_HARNESS_MAIN

@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Proves that a CPU can go offline during a session: its stream ends whole and is
+ * reported, the others go on, and after it has come back the next CONFIG has it
+ * again; with counters, with racing threads, and over and over.
+ *
+ * TRACE_SECONDS: how long the threads race (default 2).
+ */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "kselftest_harness.h"
+#include "trace_more.h"
+
+#define BUFFER	(1u << 20)
+#define MAX_CPU	64
+
+FIXTURE(hotplug) {
+	int fd;
+	struct sifive_trace_info info;
+	struct sifive_trace_config config;
+	struct trace_session each[MAX_CPU];	/* pages of all encoders, by index */
+	struct trace_writer writer[MAX_CPU];
+	uint32_t leaver;			/* encoder whose CPU goes */
+	char online[64];
+};
+
+static int set_online(FIXTURE_DATA(hotplug) *self, bool on)
+{
+	return trace_file_write(self->online, on ? "1" : "0");
+}
+
+static void configure(struct __test_metadata *_metadata, FIXTURE_DATA(hotplug) *self,
+		      uint32_t flags)
+{
+	uint32_t i;
+
+	self->config = TRACE_ARG(sifive_trace_config);
+	self->config.sink = SIFIVE_TRACE_SINK_SBA;
+	self->config.buffer = BUFFER;
+	if (!(self->info.sinks_available & BIT64(SIFIVE_TRACE_SINK_SBA))) {
+		self->config.sink = SIFIVE_TRACE_SINK_SRAM;
+		self->config.buffer = 0;
+	}
+	self->config.flags = flags;
+	self->config.channels = ~0u;
+	ASSERT_EQ(0, trace_config(self->fd, &self->config));
+	for (i = 0; i < self->info.encoders; i++) {
+		struct trace_session *s = &self->each[i];
+
+		if (s->page)
+			trace_unmap(s->page);
+		s->page = NULL;
+		ASSERT_EQ(0, trace_encoder(self->fd, i, &s->encoder));
+		s->reg = trace_register(&s->encoder, TRACE_CHANNEL);
+		if (!(self->config.encoders & BIT64(i)))
+			continue;
+		s->page = trace_map(self->fd, &s->encoder);
+		ASSERT_NE(NULL, s->page);
+	}
+}
+
+FIXTURE_SETUP(hotplug)
+{
+	uint32_t i;
+
+	if (getuid())
+		SKIP(return, "needs root");
+	self->fd = trace_open(O_RDWR);
+	ASSERT_LE(0, self->fd);
+	ASSERT_EQ(0, trace_info(self->fd, &self->info));
+	self->leaver = ~0u;
+	for (i = 0; i < self->info.encoders; i++) {
+		ASSERT_EQ(0, trace_encoder(self->fd, i, &self->each[i].encoder));
+		if (self->each[i].encoder.cpu > 0)
+			self->leaver = i;
+	}
+	if (self->leaver == ~0u)
+		SKIP(return, "needs a second CPU with an encoder");
+	snprintf(self->online, sizeof(self->online),
+		 "/sys/devices/system/cpu/cpu%d/online",
+		 self->each[self->leaver].encoder.cpu);
+	if (access(self->online, W_OK))
+		SKIP(return, "this kernel cannot take CPUs offline");
+	ASSERT_EQ(0, trace_pin(0));
+	configure(_metadata, self, 0);
+}
+
+FIXTURE_TEARDOWN(hotplug)
+{
+	set_online(self, true);
+	close(self->fd);
+}
+
+static void start_writers(struct __test_metadata *_metadata,
+			  FIXTURE_DATA(hotplug) *self)
+{
+	uint32_t i;
+
+	for (i = 0; i < self->info.encoders; i++)
+		if (self->each[i].page)
+			ASSERT_EQ(0, trace_writer_start(&self->writer[i],
+							&self->each[i]));
+}
+
+/* Stored so far, at least @count by each. */
+static void wait_writers(FIXTURE_DATA(hotplug) *self, uint32_t count)
+{
+	uint32_t i, from[MAX_CPU];
+
+	for (i = 0; i < self->info.encoders; i++)
+		from[i] = __atomic_load_n(&self->writer[i].next, __ATOMIC_ACQUIRE);
+	for (i = 0; i < self->info.encoders; i++)
+		while (self->each[i].page &&
+		       __atomic_load_n(&self->writer[i].next, __ATOMIC_ACQUIRE) -
+		       from[i] < count)
+			usleep(1000);
+}
+
+/**
+ * struct seen - the messages of one encoder
+ * @data:	how many stores, without a gap from 0 on
+ * @ons:	synchronisations at the beginning
+ * @offs:	at the end; nothing follows the last
+ */
+struct seen {
+	uint32_t data;
+	unsigned int ons;
+	unsigned int offs;
+};
+
+/* What an encoder has in its sink's bytes, which decode to the end. */
+static void look(struct __test_metadata *_metadata, FIXTURE_DATA(hotplug) *self,
+		 uint32_t index, struct seen *seen)
+{
+	struct sifive_trace_encoder *e = &self->each[index].encoder;
+	struct trace_stream stream;
+	struct sifive_trace_sink sink;
+	uint8_t *bytes;
+	size_t i;
+
+	*seen = (struct seen){ 0 };
+	ASSERT_EQ(0, trace_encoder(self->fd, index, e));
+	ASSERT_EQ(0, trace_sink(self->fd, e->sink, &sink));
+	ASSERT_LE(0, trace_read_all(self->fd, &bytes));
+	ASSERT_EQ(0, trace_decode(bytes + sink.offset, sink.bytes, sink.src_bits,
+				  &stream));
+	EXPECT_EQ(0, stream.cut);
+	for (i = 0; i < stream.count; i++) {
+		const struct trace_message *m = &stream.message[i];
+
+		if (e->src_bits && m->src != e->src)
+			continue;
+		if (m->tcode == TRACE_TCODE_SYNC) {
+			seen->ons += m->value == TRACE_VALUE_ON;
+			seen->offs += m->value == TRACE_VALUE_OFF;
+			continue;
+		}
+		ASSERT_EQ(TRACE_TCODE_DATA, m->tcode);
+		ASSERT_EQ(seen->ons, seen->offs + 1);
+		ASSERT_EQ(seen->data, m->value);
+		seen->data++;
+	}
+	free(stream.message);
+	free(bytes);
+}
+
+TEST_F(hotplug, a_stream_ends_whole_and_the_others_go_on)
+{
+	struct sifive_trace_status status;
+	struct seen seen;
+	uint32_t i, stored, at_end;
+
+	ASSERT_EQ(0, trace_start(self->fd, 0));
+	start_writers(_metadata, self);
+	wait_writers(self, 100);
+	ASSERT_EQ(0, set_online(self, false));
+	ASSERT_EQ(0, trace_status(self->fd, &status));
+	EXPECT_EQ(BIT64(self->leaver), status.ended);
+	EXPECT_NE(0, status.flags & SIFIVE_TRACE_STATUS_RUNNING);
+	at_end = __atomic_load_n(&self->writer[self->leaver].next, __ATOMIC_ACQUIRE);
+	wait_writers(self, 100);
+	for (i = 0; i < self->info.encoders; i++)
+		if (self->each[i].page)
+			trace_writer_stop(&self->writer[i]);
+	ASSERT_EQ(0, trace_stop(self->fd));
+	if (trace_flags(self->fd) & SIFIVE_TRACE_STATUS_FULL)
+		SKIP(return, "the buffer was too small for this machine");
+
+	for (i = 0; i < self->info.encoders; i++) {
+		if (!self->each[i].page)
+			continue;
+		look(_metadata, self, i, &seen);
+		EXPECT_EQ(1, seen.ons);
+		EXPECT_EQ(1, seen.offs);
+		stored = self->writer[i].next;
+		EXPECT_EQ(i == self->leaver, !!(self->each[i].encoder.flags &
+						SIFIVE_TRACE_ENCODER_ENDED));
+		if (i != self->leaver) {
+			EXPECT_EQ(stored, seen.data);
+			continue;
+		}
+		/* The thread goes on on another CPU; its stores are no messages. */
+		EXPECT_LE(100, seen.data);
+		EXPECT_GE(at_end, seen.data);
+		EXPECT_GT(stored, seen.data);
+	}
+}
+
+TEST_F(hotplug, it_stays_ended_until_the_next_config)
+{
+	struct trace_session *leaver = &self->each[self->leaver];
+	struct sifive_trace_status status;
+	struct seen seen;
+
+	ASSERT_EQ(0, trace_start(self->fd, 0));
+	trace_store(leaver->page, leaver->reg, 0, 4);
+	ASSERT_EQ(0, set_online(self, false));
+	ASSERT_EQ(0, set_online(self, true));
+	trace_store(leaver->page, leaver->reg, 1, 4);
+	ASSERT_EQ(0, trace_stop(self->fd));
+	ASSERT_EQ(0, trace_start(self->fd, 0));
+	trace_store(leaver->page, leaver->reg, 1, 4);
+	ASSERT_EQ(0, trace_stop(self->fd));
+	ASSERT_EQ(0, trace_status(self->fd, &status));
+	EXPECT_EQ(BIT64(self->leaver), status.ended);
+	look(_metadata, self, self->leaver, &seen);
+	EXPECT_EQ(1, seen.data);
+	EXPECT_EQ(1, seen.ons);
+	EXPECT_EQ(1, seen.offs);
+
+	configure(_metadata, self, 0);
+	ASSERT_EQ(0, trace_status(self->fd, &status));
+	EXPECT_EQ(0, status.ended);
+	ASSERT_EQ(0, trace_start(self->fd, 0));
+	trace_store(leaver->page, leaver->reg, 0, 4);
+	ASSERT_EQ(0, trace_stop(self->fd));
+	look(_metadata, self, self->leaver, &seen);
+	EXPECT_EQ(1, seen.data);
+}
+
+TEST_F(hotplug, an_offline_cpu_cannot_be_selected)
+{
+	struct sifive_trace_config config = self->config;
+
+	ASSERT_EQ(0, set_online(self, false));
+	config.encoders = BIT64(self->leaver);
+	EXPECT_EQ(-EOPNOTSUPP, trace_config(self->fd, &config));
+	EXPECT_NE(NULL, strstr(trace_message(self->fd),
+			       self->each[self->leaver].encoder.name));
+	configure(_metadata, self, 0);
+	EXPECT_EQ(0, self->config.encoders & BIT64(self->leaver));
+	EXPECT_NE(0, self->config.encoders);
+	ASSERT_EQ(0, set_online(self, true));
+	configure(_metadata, self, 0);
+	EXPECT_NE(0, self->config.encoders & BIT64(self->leaver));
+}
+
+TEST_F(hotplug, while_stopped_and_over_and_over)
+{
+	struct sifive_trace_status status;
+	struct seen seen;
+	uint32_t round, i;
+
+	for (round = 0; round < 5; round++) {
+		ASSERT_EQ(0, set_online(self, false));
+		ASSERT_EQ(0, trace_status(self->fd, &status));
+		EXPECT_EQ(BIT64(self->leaver), status.ended);
+		ASSERT_EQ(0, trace_start(self->fd, 0));
+		for (i = 0; i < self->info.encoders; i++)
+			trace_store(self->each[i].page, self->each[i].reg, 0, 4);
+		ASSERT_EQ(0, trace_stop(self->fd));
+		look(_metadata, self, self->leaver, &seen);
+		EXPECT_EQ(0, seen.data);
+		EXPECT_EQ(0, seen.ons);
+		ASSERT_EQ(0, set_online(self, true));
+		configure(_metadata, self, SIFIVE_TRACE_CONFIG_RING);
+	}
+}
+
+TEST_F(hotplug, counters_leave_with_the_cpu_and_can_be_taken_again)
+{
+	struct sifive_trace_counters counters = TRACE_ARG(sifive_trace_counters);
+	int ret, round;
+
+	counters.count = 2;
+	counters.event[0].code = 1;
+	counters.event[1].code = 2;
+	ret = trace_ioctl(self->fd, SIFIVE_TRACE_IOC_COUNTERS, &counters);
+	if (ret == -EOPNOTSUPP)
+		SKIP(return, "%s", trace_message(self->fd));
+	for (round = 0; round < 3; round++) {
+		ASSERT_EQ(0, ret);
+		ASSERT_EQ(0, trace_start(self->fd, 0));
+		ASSERT_EQ(0, set_online(self, false));
+		ASSERT_EQ(0, set_online(self, true));
+		ASSERT_EQ(0, trace_stop(self->fd));
+		configure(_metadata, self, 0);
+		ret = trace_ioctl(self->fd, SIFIVE_TRACE_IOC_COUNTERS, &counters);
+	}
+}
+
+/* ---- with racing threads ------------------------------------------------------------ */
+
+static double race_end;
+
+static void *race(void *arg)
+{
+	FIXTURE_DATA(hotplug) *self = arg;
+	struct sifive_trace_counters counters = TRACE_ARG(sifive_trace_counters);
+	struct sifive_trace_config config;
+	struct sifive_trace_status status;
+	char bytes[2000];
+	void *page;
+	int fd;
+
+	counters.count = 1;
+	counters.event[0].code = 1;
+	while (trace_clock() < race_end) {
+		fd = trace_open(O_RDWR);
+		config = self->config;
+		config.encoders = 0;
+		if (!trace_config(fd, &config)) {
+			trace_ioctl(fd, SIFIVE_TRACE_IOC_COUNTERS, &counters);
+			page = trace_map(fd, &self->each[0].encoder);
+			trace_start(fd, 0);
+			if (page) {
+				trace_store(page, self->each[0].reg, 1, 4);
+				trace_unmap(page);
+			}
+		}
+		trace_status(fd, &status);
+		pread(fd, bytes, sizeof(bytes), 0);
+		close(fd);
+	}
+	return NULL;
+}
+
+TEST_F_TIMEOUT(hotplug, it_comes_and_goes_under_racing_threads, 3600)
+{
+	unsigned int rounds = 0;
+	pthread_t thread[3];
+	int i;
+
+	close(self->fd);
+	for (i = 0; i < self->info.encoders; i++)
+		trace_unmap(self->each[i].page);
+	race_end = trace_clock() + (double)trace_setting("TRACE_SECONDS", 2);
+	for (i = 0; i < 3; i++)
+		ASSERT_EQ(0, pthread_create(&thread[i], NULL, race, self));
+	while (trace_clock() < race_end) {
+		ASSERT_EQ(0, set_online(self, false));
+		usleep(2000);
+		ASSERT_EQ(0, set_online(self, true));
+		usleep(5000);
+		rounds++;
+	}
+	for (i = 0; i < 3; i++)
+		pthread_join(thread[i], NULL);
+	TH_LOG("%u times", rounds);
+	EXPECT_LT(1, rounds);
+	self->fd = trace_open(O_RDWR);
+	memset(self->each, 0, sizeof(self->each));
+	configure(_metadata, self, 0);
+	EXPECT_NE(0, self->config.encoders & BIT64(self->leaver));
+	ASSERT_EQ(0, trace_start(self->fd, 0));
+	ASSERT_EQ(0, trace_stop(self->fd));
+}
+
+TRACE_HARNESS_MAIN

@@ -1,0 +1,662 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Proves that libsifive-perf does what its header says on the real device: a
+ * program's records, in each count type, are in the file as they are in the
+ * device; every misuse gives an error with words and leaves the device free.
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <sifive_linux_perf.h>
+
+#include "kselftest_harness.h"
+#include "trace_device.h"
+
+#define CHANNEL	6
+#define MAGIC	0x70657266
+#define MANUAL	2	/* kind of a record that perfWriteCntrs() makes */
+#define RECORDS	20
+
+/* Each test is a process: the library is as new, and ends with it. */
+FIXTURE(lib) {
+	int fd;		/* another descriptor of the device, for a look at it */
+	struct sifive_trace_info info;
+	struct sifive_trace_encoder encoder;
+	uint32_t buffer;
+	char file[64];
+};
+
+FIXTURE_SETUP(lib)
+{
+	/* Its messages are looked at here, not printed. */
+	setenv("SIFIVE_TRACE_VERBOSE", "0", 1);
+	unsetenv("SIFIVE_TRACE_DEVICE");
+	unsetenv("SIFIVE_TRACE_HEADER");
+	self->fd = trace_open(O_RDWR);
+	ASSERT_LE(0, self->fd);
+	ASSERT_EQ(0, trace_info(self->fd, &self->info));
+	ASSERT_EQ(0, trace_encoder(self->fd, 0, &self->encoder));
+	ASSERT_EQ(0, trace_pin(self->encoder.cpu));
+	if (self->info.sinks_available & BIT64(SIFIVE_TRACE_SINK_SBA))
+		self->buffer = 32 * 1024;
+	snprintf(self->file, sizeof(self->file), "/tmp/lib_test.%d.rtd", getpid());
+}
+
+FIXTURE_TEARDOWN(lib)
+{
+	unlink(self->file);
+	close(self->fd);
+}
+
+/* The last call failed and said why; nobody has the device. */
+static void failed(struct __test_metadata *_metadata, int fd, int rc,
+		   const char *what)
+{
+	EXPECT_NE(0, rc) {
+		TH_LOG("%s succeeded", what);
+	}
+	EXPECT_STRNE("", perfErrorString()) {
+		TH_LOG("%s: no words", what);
+	}
+	EXPECT_EQ(0, trace_flags(fd)) {
+		TH_LOG("%s: the device is taken", what);
+	}
+}
+
+#define FAILED(rc)	failed(_metadata, self->fd, rc, #rc)
+
+/* The last call's text has this in it. */
+static void says(struct __test_metadata *_metadata, const char *words)
+{
+	EXPECT_NE(NULL, strstr(perfErrorString(), words)) {
+		TH_LOG("not '%s' but: %s", words, perfErrorString());
+	}
+}
+
+#define SAYS(words)	says(_metadata, words)
+
+static int init(struct _test_data_lib *self)
+{
+	return perfInit((int)self->info.encoders, (int)self->info.funnels);
+}
+
+static perfEvent events[] = {
+	{ .type = perfEventHWGeneral, .code = HW_CPU_CYCLES },
+	{ .type = perfEventHWGeneral, .code = HW_INSTRUCTIONS },
+};
+
+#define EVENTS	((int)ARRAY_SIZE(events))
+
+/* How many of the events this machine can count: all or none. */
+static int countable(const struct sifive_trace_info *info)
+{
+	return info->flags & SIFIVE_TRACE_INFO_COUNTERS ? EVENTS : 0;
+}
+
+/* ---- what is refused --------------------------------------------------------------- */
+
+TEST_F(lib, without_a_device_it_asks_for_the_module)
+{
+	setenv("SIFIVE_TRACE_DEVICE", "/nonexistent", 1);
+	FAILED(init(self));
+	SAYS("is the module loaded?");
+	SAYS("/nonexistent");
+}
+
+TEST_F(lib, a_file_that_is_no_trace_device_is_told_so)
+{
+	setenv("SIFIVE_TRACE_DEVICE", "/dev/null", 1);
+	FAILED(init(self));
+	SAYS("not a trace device");
+}
+
+TEST_F(lib, a_program_that_is_not_pinned_is_told_of_taskset)
+{
+	cpu_set_t all;
+	int i;
+
+	if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
+		SKIP(return, "this board has one CPU");
+	CPU_ZERO(&all);
+	for (i = 0; i < CPU_SETSIZE; i++)
+		CPU_SET(i, &all);
+	ASSERT_EQ(0, sched_setaffinity(0, sizeof(all), &all));
+	ASSERT_EQ(0, init(self));
+	FAILED(perfManualInit(NULL, 0, CHANNEL, perfCount_Raw, self->buffer));
+	SAYS("taskset");
+}
+
+TEST_F(lib, without_privilege_it_says_which_is_missing)
+{
+	pid_t child = fork();
+
+	if (!child) {
+		int rc = trace_keep_caps(BIT64(CAP_DAC_OVERRIDE)) ? 0 : init(self);
+
+		if (!rc)
+			rc = perfManualInit(NULL, 0, CHANNEL, perfCount_Raw,
+					    self->buffer);
+		_exit(rc && strstr(perfErrorString(), "CAP_PERFMON") ? 0 : 1);
+	}
+	EXPECT_EQ(0, trace_wait(child));
+}
+
+TEST_F(lib, numbers_of_cores_and_funnels_must_make_sense)
+{
+	FAILED(perfInit(-1, 1));
+	FAILED(perfInit(0, 1));
+	FAILED(perfInit(1, -1));
+	/* The driver's numbers count: others are a notice. */
+	EXPECT_EQ(0, perfInit(1000, 1000));
+	EXPECT_STRNE("", perfErrorString());
+	EXPECT_EQ(0, init(self));
+	EXPECT_STREQ("", perfErrorString());
+}
+
+TEST_F(lib, arguments_out_of_range_are_refused)
+{
+	perfEvent bad_type = { .type = 3, .code = 1 };
+	perfEvent no_code = { .type = perfEventHWGeneral, .code = HW_NO_EVENT };
+	perfEvent negative = { .type = perfEventHWGeneral, .code = -1 };
+	perfEvent cache = { .type = perfEventHWCache, .cache_id = -1 };
+	perfEvent twice[] = { events[0], events[0] };
+	static perfEvent many[33];
+	const perfCountType_t raw = perfCount_Raw;
+
+	ASSERT_EQ(0, init(self));
+	FAILED(perfManualInit(NULL, 0, 32, raw, self->buffer));
+	FAILED(perfManualInit(NULL, 0, -1, raw, self->buffer));
+	FAILED(perfManualInit(NULL, 0, CHANNEL, (perfCountType_t)3, self->buffer));
+	FAILED(perfManualInit(NULL, 0, CHANNEL, (perfCountType_t)-1, self->buffer));
+	FAILED(perfManualInit(NULL, 1, CHANNEL, raw, self->buffer));
+	FAILED(perfManualInit(events, -1, CHANNEL, raw, self->buffer));
+	FAILED(perfManualInit(many, 33, CHANNEL, raw, self->buffer));
+	FAILED(perfManualInit(&bad_type, 1, CHANNEL, raw, self->buffer));
+	FAILED(perfManualInit(&no_code, 1, CHANNEL, raw, self->buffer));
+	FAILED(perfManualInit(&negative, 1, CHANNEL, raw, self->buffer));
+	FAILED(perfManualInit(&cache, 1, CHANNEL, raw, self->buffer));
+	FAILED(perfManualInit(twice, 2, CHANNEL, raw, self->buffer));
+	FAILED(perfFuncEntryExitInit(NULL, 0, 32, raw, self->buffer));
+	if (self->encoder.flags & SIFIVE_TRACE_ENCODER_TS_CHANNELS)
+		FAILED(perfManualInit(NULL, 0, 16, raw, self->buffer));
+	/* After all that it works. */
+	EXPECT_EQ(0, perfManualInit(NULL, 0, CHANNEL, raw, self->buffer));
+}
+
+TEST_F(lib, buffers_that_cannot_be_had_are_refused)
+{
+	ASSERT_EQ(0, init(self));
+	FAILED(perfManualInit(NULL, 0, CHANNEL, perfCount_Raw, ~0u));
+	FAILED(perfManualInit(NULL, 0, CHANNEL, perfCount_Raw, 0xffff0000));
+	if (!(self->info.sinks_available & BIT64(SIFIVE_TRACE_SINK_SRAM))) {
+		FAILED(perfManualInit(NULL, 0, CHANNEL, perfCount_Raw, 0));
+		SAYS("SBABufferSize");
+	}
+}
+
+TEST_F(lib, an_event_that_cannot_be_counted_is_named)
+{
+	perfEvent list[] = {
+		events[0],
+		{ .type = perfEventHWCache, .cache_id = HW_CACHE_NODE,
+		  .result_id = HW_CACHE_RESULT_MISS },
+	};
+
+	if (!countable(&self->info))
+		SKIP(return, "this machine's counters cannot be shared (no Sscofpmf)");
+	ASSERT_EQ(0, init(self));
+	FAILED(perfManualInit(list, 2, CHANNEL, perfCount_Raw, self->buffer));
+	SAYS("event 1");
+}
+
+TEST_F(lib, calls_out_of_order_are_refused)
+{
+	FAILED(perfManualInit(NULL, 0, CHANNEL, perfCount_Raw, self->buffer));
+	SAYS("perfInit()");
+	FAILED(perfFuncEntryExitInit(NULL, 0, CHANNEL, perfCount_Raw, self->buffer));
+	FAILED(perfTraceOn());
+	FAILED(perfTraceOff());
+	FAILED(perfWriteCntrs());
+	FAILED(perfWriteTrace(self->file));
+	EXPECT_EQ(-1, access(self->file, F_OK));
+
+	ASSERT_EQ(0, init(self));
+	FAILED(perfTraceOn());
+	SAYS("perfManualInit()");
+	FAILED(perfTraceOff());
+	FAILED(perfWriteCntrs());
+	FAILED(perfWriteTrace(self->file));
+	EXPECT_EQ(-1, access(self->file, F_OK));
+}
+
+TEST_F(lib, while_tracing_nothing_is_set_up_anew)
+{
+	ASSERT_EQ(0, init(self));
+	ASSERT_EQ(0, perfManualInit(NULL, 0, CHANNEL, perfCount_Raw, self->buffer));
+	ASSERT_EQ(0, perfTraceOn());
+	EXPECT_NE(0, init(self));
+	SAYS("perfTraceOff()");
+	EXPECT_NE(0, perfManualInit(NULL, 0, CHANNEL, perfCount_Raw, self->buffer));
+	SAYS("perfTraceOff()");
+	EXPECT_EQ(0, perfWriteCntrs());
+	EXPECT_EQ(0, perfTraceOff());
+	EXPECT_EQ(0, init(self));
+	EXPECT_EQ(0, trace_flags(self->fd));
+}
+
+TEST_F(lib, when_another_process_has_the_hardware_it_is_named)
+{
+	struct sifive_trace_config config = trace_simple_config(self->fd, 0);
+	int ready[2], go[2];
+	char pid[16], byte;
+	pid_t child;
+
+	ASSERT_EQ(0, pipe(ready));
+	ASSERT_EQ(0, pipe(go));
+	child = fork();
+	if (!child) {
+		int fd = trace_open(O_RDWR);
+
+		close(go[1]);
+		if (fd < 0 || trace_config(fd, &config) ||
+		    write(ready[1], "", 1) != 1)
+			_exit(1);
+		/* Until the parent closes its end. */
+		_exit(read(go[0], &byte, 1) ? 1 : 0);
+	}
+	ASSERT_EQ(1, read(ready[0], &byte, 1));
+	ASSERT_EQ(0, init(self));
+	EXPECT_NE(0, perfManualInit(NULL, 0, CHANNEL, perfCount_Raw, self->buffer));
+	snprintf(pid, sizeof(pid), " %d ", child);
+	SAYS(pid);
+	close(go[1]);
+	EXPECT_EQ(0, trace_wait(child));
+	EXPECT_EQ(0, perfManualInit(NULL, 0, CHANNEL, perfCount_Raw, self->buffer));
+}
+
+/* ---- good runs ----------------------------------------------------------------------- */
+
+/* The whole file; its size or -1. */
+static ssize_t read_file(const char *path, uint8_t **bytes)
+{
+	int fd = open(path, O_RDONLY);
+	struct stat st;
+	ssize_t got = -1;
+
+	if (fd >= 0 && !fstat(fd, &st)) {
+		*bytes = malloc((size_t)st.st_size + 1);
+		got = read(fd, *bytes, (size_t)st.st_size + 1);
+	}
+	if (fd >= 0)
+		close(fd);
+	return got;
+}
+
+/* perfWriteTrace() gives what read() gives; the decoded messages of it. */
+static void written(struct __test_metadata *_metadata, struct _test_data_lib *self,
+		    struct trace_stream *stream)
+{
+	uint8_t *file, *device;
+	ssize_t size;
+
+	ASSERT_EQ(0, perfWriteTrace(self->file)) {
+		TH_LOG("%s", perfErrorString());
+	}
+	size = read_file(self->file, &file);
+	ASSERT_LT(0, size);
+	ASSERT_EQ(size, trace_read_all(self->fd, &device));
+	EXPECT_EQ(0, memcmp(file, device, (size_t)size));
+	ASSERT_EQ(0, trace_decode(file, (size_t)size, self->encoder.src_bits,
+				  stream));
+}
+
+/* The next data message, which must have been a store of so many bytes. */
+static uint32_t next(struct __test_metadata *_metadata,
+		     const struct trace_stream *stream, size_t *at,
+		     unsigned int bytes)
+{
+	const struct trace_message *m;
+
+	while (*at < stream->count && stream->message[*at].tcode == TRACE_TCODE_SYNC)
+		(*at)++;
+	ASSERT_LT(*at, stream->count);
+	m = &stream->message[(*at)++];
+	EXPECT_EQ(TRACE_TCODE_DATA, m->tcode);
+	EXPECT_EQ(trace_tag(CHANNEL, bytes), m->tag) {
+		TH_LOG("message %zu", *at - 1);
+	}
+	EXPECT_TRUE(m->timed);
+	return m->value;
+}
+
+#define NEXT(bytes)	next(_metadata, stream, at, bytes)
+
+static void header(struct __test_metadata *_metadata,
+		   const struct trace_stream *stream, size_t *at,
+		   perfCountType_t type, const perfEvent *list, int count)
+{
+	uint32_t mask = 0;
+	int i;
+
+	for (i = 0; i < count; i++)
+		mask |= 1u << list[i].ctrIdx;
+	EXPECT_EQ(MAGIC, NEXT(4));
+	EXPECT_EQ(type, NEXT(1));
+	EXPECT_EQ(mask, NEXT(4));
+	for (i = 0; i < count; i++) {
+		EXPECT_EQ(list[i].type, NEXT(4));
+		EXPECT_EQ(list[i].code, NEXT(4));
+		EXPECT_EQ(list[i].ctrInfo, NEXT(4));
+	}
+}
+
+/* A full address; an XOR one is put on top of the last. */
+static uint64_t address(struct __test_metadata *_metadata,
+			const struct trace_stream *stream, size_t *at,
+			perfCountType_t type, uint64_t *last)
+{
+	uint64_t value = NEXT(4);
+
+	if (value & 1)
+		value = (value & ~1ull) | (uint64_t)NEXT(4) << 32;
+	if (type == perfCount_DeltaXOR)
+		value ^= *last;
+	*last = value;
+	return value;
+}
+
+/* A counter's value as it is transmitted. */
+static uint64_t value(struct __test_metadata *_metadata,
+		      const struct trace_stream *stream, size_t *at)
+{
+	uint64_t low = NEXT(4);
+
+	if (*at < stream->count &&
+	    stream->message[*at].tcode == TRACE_TCODE_DATA &&
+	    stream->message[*at].tag == trace_tag(CHANNEL, 2))
+		low |= (uint64_t)NEXT(2) << 32;
+	return low;
+}
+
+FIXTURE(records) {
+	struct _test_data_lib lib;
+};
+
+FIXTURE_VARIANT(records) {
+	perfCountType_t type;
+};
+
+FIXTURE_VARIANT_ADD(records, raw) {
+	.type = perfCount_Raw,
+};
+
+FIXTURE_VARIANT_ADD(records, delta) {
+	.type = perfCount_Delta,
+};
+
+FIXTURE_VARIANT_ADD(records, delta_xor) {
+	.type = perfCount_DeltaXOR,
+};
+
+FIXTURE_SETUP(records)
+{
+	lib_setup(_metadata, &self->lib, NULL);
+}
+
+FIXTURE_TEARDOWN(records)
+{
+	lib_teardown(_metadata, &self->lib, NULL);
+}
+
+TEST_F(records, are_in_the_file_with_header_address_and_growing_counters)
+{
+	int count = countable(&self->lib.info), i, record;
+	uint64_t last[ARRAY_SIZE(events)] = { 0 }, now, from = 0, first = 0;
+	struct trace_stream decoded, *stream = &decoded;
+	size_t position = 0, *at = &position;
+	uintptr_t begin;
+
+	asm volatile("auipc %0, 0" : "=r" (begin));
+	ASSERT_EQ(0, init(&self->lib));
+	ASSERT_EQ(0, perfManualInit(events, count, CHANNEL, variant->type,
+				    self->lib.buffer)) {
+		TH_LOG("%s", perfErrorString());
+	}
+	EXPECT_EQ(SIFIVE_TRACE_STATUS_CONFIGURED, trace_flags(self->lib.fd));
+	/* Off: no record, no error. */
+	EXPECT_EQ(0, perfWriteCntrs());
+	ASSERT_EQ(0, perfTraceOn());
+	for (record = 0; record < RECORDS; record++)
+		ASSERT_EQ(0, perfWriteCntrs());
+	ASSERT_EQ(0, perfTraceOff());
+	EXPECT_EQ(0, perfWriteCntrs());
+
+	written(_metadata, &self->lib, stream);
+	EXPECT_EQ(TRACE_VALUE_ON, stream->message[0].value);
+	header(_metadata, stream, at, variant->type, events, count);
+	for (record = 0; record < RECORDS; record++) {
+		EXPECT_EQ(MANUAL, NEXT(1));
+		now = address(_metadata, stream, at, variant->type, &from);
+		if (!record)
+			first = now;
+		EXPECT_EQ(first, now);
+		for (i = 0; i < count; i++) {
+			now = value(_metadata, stream, at);
+			if (variant->type == perfCount_DeltaXOR)
+				now ^= last[i];
+			else if (variant->type == perfCount_Delta)
+				now += last[i];
+			ASSERT_LT(last[i], now) {
+				TH_LOG("record %d, counter %d", record, i);
+			}
+			last[i] = now;
+		}
+	}
+	/* The records were made in the loop above. */
+	EXPECT_LE(begin, first);
+	EXPECT_GT(begin + 4096, first);
+	ASSERT_EQ(stream->count, *at + 1);
+	EXPECT_EQ(TRACE_VALUE_OFF, stream->message[*at].value);
+}
+
+TEST_F(lib, each_time_tracing_goes_on_there_is_a_header)
+{
+	struct trace_stream decoded, *stream = &decoded;
+	size_t position = 0, *at = &position;
+	uint64_t last = 0;
+	int round;
+
+	ASSERT_EQ(0, init(self));
+	ASSERT_EQ(0, perfManualInit(NULL, 0, CHANNEL, perfCount_Raw, self->buffer));
+	for (round = 0; round < 3; round++) {
+		ASSERT_EQ(0, perfTraceOn());
+		EXPECT_EQ(0, perfTraceOn());
+		ASSERT_EQ(0, perfWriteCntrs());
+		ASSERT_EQ(0, perfTraceOff());
+		EXPECT_EQ(0, perfTraceOff());
+	}
+	written(_metadata, self, stream);
+	for (round = 0; round < 3; round++) {
+		header(_metadata, stream, at, perfCount_Raw, NULL, 0);
+		EXPECT_EQ(MANUAL, NEXT(1));
+		address(_metadata, stream, at, perfCount_Raw, &last);
+	}
+	EXPECT_EQ(stream->count, *at + 1);
+}
+
+TEST_F(lib, sram_is_taken_when_no_buffer_is_wanted)
+{
+	struct sifive_trace_sink sink;
+	struct trace_stream stream;
+
+	if (!(self->info.sinks_available & BIT64(SIFIVE_TRACE_SINK_SRAM)))
+		SKIP(return, "this board has no SRAM sink");
+	ASSERT_EQ(0, init(self));
+	ASSERT_EQ(0, perfManualInit(NULL, 0, CHANNEL, perfCount_Raw, 0)) {
+		TH_LOG("%s", perfErrorString());
+	}
+	ASSERT_EQ(0, trace_sink(self->fd, 0, &sink));
+	EXPECT_EQ(SIFIVE_TRACE_SINK_SRAM, sink.kind);
+	ASSERT_EQ(0, perfTraceOn());
+	ASSERT_EQ(0, perfWriteCntrs());
+	ASSERT_EQ(0, perfTraceOff());
+	written(_metadata, self, &stream);
+	EXPECT_LT(4, stream.count);
+}
+
+TEST_F(lib, a_full_buffer_is_written_and_then_refuses_to_go_on)
+{
+	struct sifive_trace_status status;
+	struct trace_stream stream;
+	struct stat st;
+	int i;
+
+	if (!self->buffer)
+		SKIP(return, "this board has no SBA sink");
+	ASSERT_EQ(0, init(self));
+	ASSERT_EQ(0, perfManualInit(NULL, 0, CHANNEL, perfCount_Raw, 512));
+	ASSERT_EQ(0, perfTraceOn());
+	for (i = 0; i < 500; i++)
+		ASSERT_EQ(0, perfWriteCntrs());
+	ASSERT_EQ(0, perfTraceOff());
+	ASSERT_EQ(0, trace_status(self->fd, &status));
+	EXPECT_TRUE(status.flags & SIFIVE_TRACE_STATUS_FULL);
+	written(_metadata, self, &stream);
+	SAYS("full");
+	ASSERT_EQ(0, stat(self->file, &st));
+	EXPECT_EQ(512, st.st_size);
+	EXPECT_NE(0, perfTraceOn());
+	SAYS("full");
+
+	/* A new initialisation empties it. */
+	ASSERT_EQ(0, perfManualInit(NULL, 0, CHANNEL, perfCount_Raw, 4096));
+	ASSERT_EQ(0, perfTraceOn());
+	ASSERT_EQ(0, perfWriteCntrs());
+	ASSERT_EQ(0, perfTraceOff());
+	written(_metadata, self, &stream);
+	EXPECT_STREQ("", perfErrorString());
+}
+
+TEST_F(lib, writing_while_tracing_does_not_end_it)
+{
+	struct trace_stream stream;
+	size_t before;
+
+	ASSERT_EQ(0, init(self));
+	ASSERT_EQ(0, perfManualInit(NULL, 0, CHANNEL, perfCount_Raw, self->buffer));
+	ASSERT_EQ(0, perfTraceOn());
+	ASSERT_EQ(0, perfWriteCntrs());
+	ASSERT_EQ(0, perfWriteTrace(self->file));
+	EXPECT_TRUE(trace_flags(self->fd) & SIFIVE_TRACE_STATUS_RUNNING);
+	ASSERT_EQ(0, perfWriteCntrs());
+	ASSERT_EQ(0, perfTraceOff());
+	written(_metadata, self, &stream);
+	before = stream.count;
+	/* And it can be written again. */
+	written(_metadata, self, &stream);
+	EXPECT_EQ(before, stream.count);
+}
+
+TEST_F(lib, a_file_that_cannot_be_made_is_an_error_and_loses_nothing)
+{
+	struct trace_stream stream;
+
+	ASSERT_EQ(0, init(self));
+	ASSERT_EQ(0, perfManualInit(NULL, 0, CHANNEL, perfCount_Raw, self->buffer));
+	ASSERT_EQ(0, perfTraceOn());
+	ASSERT_EQ(0, perfWriteCntrs());
+	ASSERT_EQ(0, perfTraceOff());
+	EXPECT_NE(0, perfWriteTrace("/nonexistent/trace.rtd"));
+	SAYS("/nonexistent/trace.rtd");
+	EXPECT_NE(0, perfWriteTrace("/dev/full"));
+	EXPECT_STRNE("", perfErrorString());
+	written(_metadata, self, &stream);
+}
+
+/* ---- ends that nobody planned ----------------------------------------------------------- */
+
+TEST_F(lib, a_process_killed_in_mid_run_leaves_its_trace_and_a_free_device)
+{
+	struct trace_stream stream;
+	uint8_t *bytes;
+	ssize_t size;
+	pid_t child = fork();
+
+	if (!child) {
+		if (init(self) || perfManualInit(events, countable(&self->info),
+						 CHANNEL, perfCount_Delta,
+						 self->buffer) ||
+		    perfTraceOn() || perfWriteCntrs())
+			_exit(1);
+		kill(getpid(), SIGKILL);
+	}
+	EXPECT_EQ(-1, trace_wait(child));
+	EXPECT_EQ(0, trace_flags(self->fd));
+	size = trace_read_all(self->fd, &bytes);
+	ASSERT_LT(0, size);
+	ASSERT_EQ(0, trace_decode(bytes, (size_t)size, self->encoder.src_bits,
+				  &stream));
+	ASSERT_LT(4, stream.count);
+	EXPECT_EQ(MAGIC, stream.message[1].value);
+
+	ASSERT_EQ(0, init(self));
+	EXPECT_EQ(0, perfManualInit(NULL, 0, CHANNEL, perfCount_Raw, self->buffer));
+}
+
+TEST_F(lib, a_forked_child_does_not_write_to_its_parents_trace)
+{
+	struct trace_stream stream;
+	size_t count[2];
+	int forks;
+	pid_t child;
+
+	for (forks = 0; forks < 2; forks++) {
+		ASSERT_EQ(0, init(self));
+		ASSERT_EQ(0, perfManualInit(NULL, 0, CHANNEL, perfCount_Raw,
+					    self->buffer));
+		ASSERT_EQ(0, perfTraceOn());
+		ASSERT_EQ(0, perfWriteCntrs());
+		child = forks ? fork() : 0;
+		if (forks && !child) {
+			/* Refused, but not with a signal. */
+			perfWriteCntrs();
+			_exit(perfWriteTrace("/tmp/lib_test.child") ? 0 : 1);
+		}
+		EXPECT_EQ(0, forks ? trace_wait(child) : 0);
+		EXPECT_TRUE(trace_flags(self->fd) & SIFIVE_TRACE_STATUS_RUNNING);
+		ASSERT_EQ(0, perfTraceOff());
+		written(_metadata, self, &stream);
+		count[forks] = stream.count;
+	}
+	EXPECT_EQ(count[0], count[1]);
+}
+
+TEST_F(lib, a_hundred_runs_in_one_process)
+{
+	struct trace_stream stream;
+	int round;
+
+	for (round = 0; round < 100; round++) {
+		ASSERT_EQ(0, init(self));
+		ASSERT_EQ(0, perfManualInit(events, countable(&self->info), CHANNEL,
+					    (perfCountType_t)(round % 3),
+					    self->buffer));
+		ASSERT_EQ(0, perfTraceOn());
+		ASSERT_EQ(0, perfWriteCntrs());
+		ASSERT_EQ(0, perfTraceOff());
+		written(_metadata, self, &stream);
+		EXPECT_EQ(MAGIC, stream.message[1].value);
+		free(stream.message);
+	}
+}
+
+TRACE_HARNESS_MAIN

@@ -1,0 +1,626 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Proves that a ring keeps the newest bytes, from a whole message on, whatever
+ * its size and wherever it was stopped; that a snapshot of a running one is one
+ * moment of it; and that odd and large buffers, nodes of single sinks,
+ * timestamps, poll() and seeking do as documented.
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "kselftest_harness.h"
+#include "trace_more.h"
+
+/* The shortest message of a 32-bit store has more bytes. */
+#define SHORTEST	4
+#define LONGEST		38
+
+FIXTURE(ring) {
+	struct trace_session s;
+	struct trace_stream stream;
+};
+
+FIXTURE_VARIANT(ring) {
+	uint32_t sink;
+	uint64_t buffer;
+	const char *name;
+};
+
+FIXTURE_VARIANT_ADD(ring, sba) {
+	.sink = SIFIVE_TRACE_SINK_SBA, .buffer = 4096, .name = "SBA",
+};
+
+FIXTURE_VARIANT_ADD(ring, sram) {
+	.sink = SIFIVE_TRACE_SINK_SRAM, .buffer = 0, .name = "SRAM",
+};
+
+FIXTURE_SETUP(ring)
+{
+	ASSERT_EQ(0, trace_session_open(&self->s, 0));
+	if (!trace_has_sink(&self->s, variant->sink))
+		SKIP(return, "this board has no %s sink", variant->name);
+	ASSERT_EQ(0, trace_pin(self->s.encoder.cpu));
+}
+
+FIXTURE_TEARDOWN(ring)
+{
+	trace_session_close(&self->s);
+}
+
+static void store_values(struct trace_session *s, uint32_t from, uint32_t to)
+{
+	for (; from != to; from++)
+		trace_store(s->page, s->reg, from, 4);
+}
+
+/* The stopped ring begins with a whole message and ends with the last store. */
+static void check_newest(struct __test_metadata *_metadata,
+			 struct trace_session *s, uint32_t stored, size_t least)
+{
+	struct sifive_trace_status status;
+	struct trace_stream stream;
+	uint32_t last = 0;
+	long count;
+
+	ASSERT_EQ(0, trace_status(s->fd, &status));
+	EXPECT_EQ(0, status.flags & SIFIVE_TRACE_STATUS_FULL);
+	EXPECT_NE(0, status.flags & SIFIVE_TRACE_STATUS_WRAPPED);
+	EXPECT_LE(least, status.bytes);
+	ASSERT_EQ(0, trace_collect(s->fd, s->encoder.src_bits, &stream)) {
+		TH_LOG("ring of %llu bytes after %u stores does not decode",
+		       status.buffer, stored);
+	}
+	EXPECT_EQ(0, stream.cut);
+	count = trace_consecutive(&stream, NULL, &last);
+	ASSERT_LE(0, count);
+	if (count)
+		EXPECT_EQ(stored - 1, last);
+	if (least) {
+		ASSERT_LT(0, count);
+		EXPECT_EQ(TRACE_TCODE_SYNC,
+			  stream.message[stream.count - 1].tcode);
+		EXPECT_EQ(TRACE_VALUE_OFF,
+			  stream.message[stream.count - 1].value);
+	}
+	free(stream.message);
+}
+
+TEST_F(ring, the_newest_bytes_survive)
+{
+	static const uint32_t laps[] = { 1, 3, 10 };
+	struct sifive_trace_sink sink;
+	uint32_t stores;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(laps); i++) {
+		ASSERT_EQ(0, trace_session_config(&self->s, variant->sink,
+						  variant->buffer,
+						  SIFIVE_TRACE_CONFIG_RING));
+		ASSERT_EQ(0, trace_sink(self->s.fd, 0, &sink));
+		stores = laps[i] * (uint32_t)sink.buffer / SHORTEST;
+		ASSERT_EQ(0, trace_start(self->s.fd, 0));
+		store_values(&self->s, 0, stores);
+		ASSERT_EQ(0, trace_stop(self->s.fd));
+		check_newest(_metadata, &self->s, stores,
+			     sink.buffer - LONGEST);
+	}
+}
+
+/* Stopped at every place in it that a message can end at, also at its end. */
+TEST_F(ring, it_begins_with_a_whole_message_wherever_it_stopped)
+{
+	uint32_t more, stores;
+
+	ASSERT_EQ(0, trace_session_config(&self->s, variant->sink,
+					  variant->buffer ? 256 : 0,
+					  SIFIVE_TRACE_CONFIG_RING));
+	stores = 3 * (uint32_t)self->s.config.buffer / SHORTEST;
+	for (more = 0; more < 80; more++) {
+		ASSERT_EQ(0, trace_start(self->s.fd, SIFIVE_TRACE_START_REWIND));
+		store_values(&self->s, 0, stores + more);
+		ASSERT_EQ(0, trace_stop(self->s.fd));
+		check_newest(_metadata, &self->s, stores + more,
+			     self->s.config.buffer - LONGEST);
+	}
+}
+
+TEST_F(ring, it_goes_on_where_it_was_stopped)
+{
+	uint32_t stored = 0, round;
+
+	ASSERT_EQ(0, trace_session_config(&self->s, variant->sink,
+					  variant->buffer,
+					  SIFIVE_TRACE_CONFIG_RING));
+	for (round = 0; round < 20; round++) {
+		ASSERT_EQ(0, trace_start(self->s.fd, 0));
+		store_values(&self->s, stored, stored + 700);
+		stored += 700;
+		ASSERT_EQ(0, trace_stop(self->s.fd));
+	}
+	check_newest(_metadata, &self->s, stored,
+		     self->s.config.buffer - LONGEST);
+}
+
+TEST_F(ring, a_buffer_that_stops_when_full_has_the_oldest_bytes)
+{
+	struct sifive_trace_status status;
+	uint32_t first;
+
+	ASSERT_EQ(0, trace_session_config(&self->s, variant->sink,
+					  variant->buffer, 0));
+	ASSERT_EQ(0, trace_start(self->s.fd, 0));
+	store_values(&self->s, 0, (uint32_t)self->s.config.buffer / SHORTEST);
+	EXPECT_NE(0, trace_flags(self->s.fd) & SIFIVE_TRACE_STATUS_FULL);
+	ASSERT_EQ(0, trace_stop(self->s.fd));
+	ASSERT_EQ(0, trace_status(self->s.fd, &status));
+	EXPECT_EQ(self->s.config.buffer, status.bytes);
+	EXPECT_EQ(-ENOSPC, trace_start(self->s.fd, 0));
+	EXPECT_NE(NULL, strstr(trace_message(self->s.fd), "full"));
+	ASSERT_EQ(0, trace_collect(self->s.fd, self->s.encoder.src_bits,
+				   &self->stream));
+	EXPECT_LT(0, trace_consecutive(&self->stream, &first, NULL));
+	EXPECT_EQ(0, first);
+	ASSERT_EQ(0, trace_start(self->s.fd, SIFIVE_TRACE_START_REWIND));
+	ASSERT_EQ(0, trace_stop(self->s.fd));
+}
+
+/* ---- buffers ------------------------------------------------------------------- */
+
+FIXTURE(sba) {
+	struct trace_session s;
+	struct trace_stream stream;
+	struct trace_writer writer;
+};
+
+FIXTURE_SETUP(sba)
+{
+	ASSERT_EQ(0, trace_session_open(&self->s, 0));
+	if (!trace_has_sink(&self->s, SIFIVE_TRACE_SINK_SBA))
+		SKIP(return, "this board has no SBA sink");
+}
+
+FIXTURE_TEARDOWN(sba)
+{
+	trace_session_close(&self->s);
+}
+
+/* From one sink word on; a ring of less than a message may well hold none. */
+TEST_F(sba, every_size_is_rounded_up_to_a_word_and_works_as_a_ring)
+{
+	static const uint64_t sizes[] = { 1, 2, 5, 9, 17, 33, 64, 77, 100, 4095, 4097 };
+	struct sifive_trace_sink sink;
+	uint32_t stores, more;
+	size_t i;
+
+	ASSERT_EQ(0, trace_pin(self->s.encoder.cpu));
+	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
+		ASSERT_EQ(0, trace_session_config(&self->s, SIFIVE_TRACE_SINK_SBA,
+						  sizes[i],
+						  SIFIVE_TRACE_CONFIG_RING));
+		ASSERT_EQ(0, trace_sink(self->s.fd, 0, &sink));
+		EXPECT_LE(sizes[i], sink.buffer);
+		EXPECT_GT(sizes[i] + sink.word, sink.buffer);
+		EXPECT_EQ(0, sink.buffer % sink.word);
+		EXPECT_EQ(sink.buffer, self->s.config.buffer);
+		for (more = 0; more < 16; more++) {
+			stores = 2 * (uint32_t)sink.buffer / SHORTEST + more + 8;
+			ASSERT_EQ(0, trace_start(self->s.fd,
+						 SIFIVE_TRACE_START_REWIND));
+			store_values(&self->s, 0, stores);
+			ASSERT_EQ(0, trace_stop(self->s.fd));
+			check_newest(_metadata, &self->s, stores, 0);
+		}
+	}
+}
+
+TEST_F(sba, a_buffer_of_one_word_stops_when_full)
+{
+	struct sifive_trace_status status;
+	struct sifive_trace_sink sink;
+
+	ASSERT_EQ(0, trace_session_config(&self->s, SIFIVE_TRACE_SINK_SBA, 1, 0));
+	ASSERT_EQ(0, trace_sink(self->s.fd, 0, &sink));
+	ASSERT_EQ(0, trace_start(self->s.fd, 0));
+	store_values(&self->s, 0, 100);
+	ASSERT_EQ(0, trace_stop(self->s.fd));
+	ASSERT_EQ(0, trace_status(self->s.fd, &status));
+	EXPECT_NE(0, status.flags & SIFIVE_TRACE_STATUS_FULL);
+	EXPECT_EQ(sink.word, status.bytes);
+}
+
+TEST_F(sba, too_much_is_refused_in_words_and_the_driver_goes_on)
+{
+	EXPECT_EQ(-ENOMEM, trace_session_config(&self->s, SIFIVE_TRACE_SINK_SBA,
+						BIT64(40), 0));
+	EXPECT_LT(10, strlen(trace_message(self->s.fd)));
+	EXPECT_EQ(0, trace_session_config(&self->s, SIFIVE_TRACE_SINK_SBA,
+					  4096, 0));
+}
+
+#define LARGE	(64ull << 20)
+
+#define PART	(256u << 10)
+
+/* Decode a part of the capture from the first message in it on. */
+static void decode_part(struct __test_metadata *_metadata, FIXTURE_DATA(sba) *self,
+			uint64_t offset)
+{
+	static uint8_t part[PART];
+	size_t skip;
+
+	free(self->stream.message);
+	for (skip = 0; skip < PART; skip += 65536)
+		ASSERT_EQ(65536, pread(self->s.fd, part + skip, 65536,
+				       (off_t)(offset + skip)));
+	skip = 0;
+	while (offset && (part[skip++] & 3) != 3)
+		;
+	ASSERT_EQ(0, trace_decode(part + skip, PART - skip,
+				  self->s.encoder.src_bits, &self->stream));
+}
+
+/* Long enough to fill a large ring where stores are fast. */
+TEST_F_TIMEOUT(sba, a_large_ring_is_written_to_its_end_and_over_it, 120)
+{
+	double limit = (double)trace_setting("TRACE_FILL_SECONDS", 12);
+	uint32_t stored = 0, first, middle, last;
+	struct sifive_trace_status status;
+	double begin, spent;
+	uint64_t at;
+	int ret;
+
+	ret = trace_session_config(&self->s, SIFIVE_TRACE_SINK_SBA, LARGE,
+				   SIFIVE_TRACE_CONFIG_RING);
+	if (ret == -ENOMEM)
+		SKIP(return, "no 64 MiB: %s", trace_message(self->s.fd));
+	ASSERT_EQ(0, ret);
+	EXPECT_EQ(LARGE, self->s.config.buffer);
+	ASSERT_EQ(0, trace_pin(self->s.encoder.cpu));
+	ASSERT_EQ(0, trace_start(self->s.fd, 0));
+	begin = trace_clock();
+	do {
+		store_values(&self->s, stored, stored + 10000);
+		stored += 10000;
+		spent = trace_clock() - begin;
+		ASSERT_EQ(0, trace_status(self->s.fd, &status));
+	} while (!(status.flags & SIFIVE_TRACE_STATUS_WRAPPED) && spent < limit);
+	ASSERT_EQ(0, trace_stop(self->s.fd));
+	ASSERT_EQ(0, trace_status(self->s.fd, &status));
+	TH_LOG("%u stores, %llu bytes in %.1f s", stored, status.bytes, spent);
+	if (!(status.flags & SIFIVE_TRACE_STATUS_WRAPPED))
+		SKIP(return, "stores are too slow here to fill 64 MiB in %.0f s",
+		     limit);
+	EXPECT_GT(LARGE, status.bytes);
+	EXPECT_LT(LARGE - LONGEST, status.bytes);
+
+	/* Its beginning, places over all of it, and its end. */
+	decode_part(_metadata, self, 0);
+	EXPECT_LT(0, trace_consecutive(&self->stream, &first, NULL));
+	for (at = PART; at + PART < status.bytes; at += LARGE / 8) {
+		decode_part(_metadata, self, at);
+		EXPECT_LT(0, trace_consecutive(&self->stream, &middle, NULL));
+		EXPECT_LT(first, middle);
+		first = middle;
+	}
+	decode_part(_metadata, self, status.bytes - PART);
+	EXPECT_LT(0, trace_consecutive(&self->stream, NULL, &last));
+	EXPECT_EQ(stored - 1, last);
+}
+
+/* ---- while it runs ------------------------------------------------------------------ */
+
+#define RUNNING_RING	(512ull << 10)
+
+static bool wait_flag(int fd, uint32_t flag)
+{
+	double end = trace_clock() + 10;
+
+	while (!(trace_flags(fd) & flag) && trace_clock() < end)
+		usleep(1000);
+	return trace_flags(fd) & flag;
+}
+
+TEST_F(sba, each_snapshot_of_a_running_ring_is_whole)
+{
+	uint32_t first, last, before = 0, stored;
+	struct trace_stream stream;
+	unsigned int round;
+	long count;
+
+	ASSERT_EQ(0, trace_session_config(&self->s, SIFIVE_TRACE_SINK_SBA,
+					  RUNNING_RING,
+					  SIFIVE_TRACE_CONFIG_RING));
+	ASSERT_EQ(0, trace_start(self->s.fd, 0));
+	ASSERT_EQ(0, trace_writer_start(&self->writer, &self->s));
+	for (round = 0; round < 12; round++) {
+		/* The first two before it has been filled, if all goes well. */
+		if (round == 2)
+			ASSERT_TRUE(wait_flag(self->s.fd,
+					      SIFIVE_TRACE_STATUS_WRAPPED));
+		ASSERT_EQ(0, trace_collect(self->s.fd, self->s.encoder.src_bits,
+					   &stream));
+		count = trace_consecutive(&stream, &first, &last);
+		ASSERT_LE(0, count);
+		if (round >= 2)
+			EXPECT_LT(RUNNING_RING / 4 / LONGEST, count);
+		if (count) {
+			EXPECT_LE(before, last);
+			before = last;
+		}
+		free(stream.message);
+	}
+	stored = trace_writer_stop(&self->writer);
+	ASSERT_EQ(0, trace_stop(self->s.fd));
+	check_newest(_metadata, &self->s, stored, RUNNING_RING - LONGEST);
+}
+
+TEST_F(sba, a_snapshot_stays_as_it_is_until_reading_begins_again)
+{
+	uint8_t one[64], two[64], three[64];
+
+	ASSERT_EQ(0, trace_session_config(&self->s, SIFIVE_TRACE_SINK_SBA, 4096,
+					  SIFIVE_TRACE_CONFIG_RING));
+	ASSERT_EQ(0, trace_start(self->s.fd, 0));
+	store_values(&self->s, 0, 3000);
+	ASSERT_EQ(64, pread(self->s.fd, one, 64, 0));
+	ASSERT_EQ(64, pread(self->s.fd, one, 64, 1000));
+	store_values(&self->s, 3000, 9000);
+	ASSERT_EQ(64, pread(self->s.fd, two, 64, 1000));
+	EXPECT_EQ(0, memcmp(one, two, 64));
+	ASSERT_EQ(64, pread(self->s.fd, two, 64, 0));
+	ASSERT_EQ(64, pread(self->s.fd, three, 64, 1000));
+	EXPECT_NE(0, memcmp(one, three, 64));
+}
+
+TEST_F(sba, a_running_capture_is_read_and_sought_as_far_as_it_is)
+{
+	off_t end, later;
+	uint8_t *one, *two;
+
+	ASSERT_EQ(0, trace_session_config(&self->s, SIFIVE_TRACE_SINK_SBA, 65536,
+					  0));
+	ASSERT_EQ(0, trace_start(self->s.fd, 0));
+	store_values(&self->s, 0, 500);
+	end = lseek(self->s.fd, 0, SEEK_END);
+	EXPECT_LT(500 * SHORTEST, end);
+	one = malloc((size_t)end);
+	two = malloc((size_t)end);
+	ASSERT_EQ(end, pread(self->s.fd, one, (size_t)end, 0));
+	store_values(&self->s, 500, 1000);
+	later = lseek(self->s.fd, 0, SEEK_END);
+	EXPECT_LT(end, later);
+	ASSERT_EQ(0, lseek(self->s.fd, 0, SEEK_SET));
+	ASSERT_EQ(end, read(self->s.fd, two, (size_t)end));
+	EXPECT_EQ(0, memcmp(one, two, (size_t)end));
+	EXPECT_EQ(end, lseek(self->s.fd, 0, SEEK_CUR));
+	EXPECT_EQ(0, pread(self->s.fd, one, 8, later));
+	EXPECT_EQ(0, pread(self->s.fd, one, 8, INT64_MAX - 8));
+	EXPECT_EQ(-1, pread(self->s.fd, one, 8, -1));
+	EXPECT_EQ(EINVAL, errno);
+	EXPECT_EQ(-1, lseek(self->s.fd, -1, SEEK_SET));
+	EXPECT_EQ(EINVAL, errno);
+	EXPECT_EQ(-1, lseek(self->s.fd, 0, 77));
+	EXPECT_EQ(EINVAL, errno);
+	/* The descriptor is where it was. */
+	EXPECT_EQ(end, lseek(self->s.fd, 0, SEEK_CUR));
+	EXPECT_EQ(later - end, (off_t)read(self->s.fd, malloc(65536), 65536));
+}
+
+TEST_F(ring, sram_is_not_read_while_it_is_written)
+{
+	char byte;
+
+	if (variant->sink != SIFIVE_TRACE_SINK_SRAM)
+		SKIP(return, "of SRAM");
+	ASSERT_EQ(0, trace_session_config(&self->s, variant->sink, 0,
+					  SIFIVE_TRACE_CONFIG_RING));
+	ASSERT_EQ(0, trace_start(self->s.fd, 0));
+	store_values(&self->s, 0, 100);
+	EXPECT_EQ(-1, read(self->s.fd, &byte, 1));
+	EXPECT_EQ(EBUSY, errno);
+	EXPECT_NE(NULL, strstr(trace_message(self->s.fd), "STOP"));
+	ASSERT_EQ(0, trace_stop(self->s.fd));
+	EXPECT_EQ(1, read(self->s.fd, &byte, 1));
+}
+
+/* ---- poll() ------------------------------------------------------------------------------ */
+
+static int poll_for(int fd, int timeout)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+
+	return poll(&p, 1, timeout) < 0 ? -errno : p.revents;
+}
+
+static void *stop_later(void *arg)
+{
+	struct trace_session *s = arg;
+
+	usleep(50000);
+	trace_stop(s->fd);
+	return NULL;
+}
+
+TEST_F(ring, poll_wakes_when_the_capture_stops)
+{
+	pthread_t thread;
+
+	ASSERT_EQ(0, trace_session_config(&self->s, variant->sink,
+					  variant->buffer, 0));
+	EXPECT_EQ(POLLIN, poll_for(self->s.fd, 0));
+	ASSERT_EQ(0, trace_start(self->s.fd, 0));
+	store_values(&self->s, 0, 50);
+	EXPECT_EQ(0, poll_for(self->s.fd, 0));
+	EXPECT_EQ(0, poll_for(self->s.fd, 30));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, stop_later, &self->s));
+	EXPECT_EQ(POLLIN, poll_for(self->s.fd, 5000));
+	pthread_join(thread, NULL);
+}
+
+static void *fill_later(void *arg)
+{
+	struct trace_session *s = arg;
+
+	trace_pin(s->encoder.cpu);
+	usleep(50000);
+	store_values(s, 0, (uint32_t)s->config.buffer / SHORTEST);
+	return NULL;
+}
+
+TEST_F(ring, poll_wakes_when_the_buffer_is_full)
+{
+	pthread_t thread;
+
+	ASSERT_EQ(0, trace_session_config(&self->s, variant->sink,
+					  variant->buffer, 0));
+	ASSERT_EQ(0, trace_start(self->s.fd, 0));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, fill_later, &self->s));
+	EXPECT_EQ(POLLIN, poll_for(self->s.fd, 5000));
+	pthread_join(thread, NULL);
+	EXPECT_NE(0, trace_flags(self->s.fd) & SIFIVE_TRACE_STATUS_FULL);
+	EXPECT_NE(0, trace_flags(self->s.fd) & SIFIVE_TRACE_STATUS_RUNNING);
+}
+
+TEST_F(sba, poll_wakes_at_the_watermark_of_unread_bytes)
+{
+	struct sifive_trace_config config;
+	char bytes[4096];
+	ssize_t got;
+
+	ASSERT_EQ(0, trace_session_config(&self->s, SIFIVE_TRACE_SINK_SBA, 65536,
+					  0));
+	config = self->s.config;
+	config.watermark = 1000;
+	ASSERT_EQ(0, trace_config(self->s.fd, &config));
+	ASSERT_EQ(0, trace_start(self->s.fd, 0));
+	store_values(&self->s, 0, 20);
+	EXPECT_EQ(0, poll_for(self->s.fd, 30));
+	store_values(&self->s, 20, 1000 / SHORTEST + 20);
+	EXPECT_EQ(POLLIN, poll_for(self->s.fd, 5000));
+	do
+		got = read(self->s.fd, bytes, sizeof(bytes));
+	while (got > 0);
+	ASSERT_EQ(0, got);
+	EXPECT_EQ(0, poll_for(self->s.fd, 30));
+	store_values(&self->s, 0, 1000 / SHORTEST);
+	EXPECT_EQ(POLLIN, poll_for(self->s.fd, 5000));
+}
+
+/* ---- nodes of single sinks -------------------------------------------------------------- */
+
+static int open_sink(unsigned int n, int flags)
+{
+	char path[64];
+	int fd;
+
+	snprintf(path, sizeof(path), TRACE_DEVICE ".%u", n);
+	fd = open(path, flags | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+TEST_F(ring, the_nodes_of_single_sinks_give_the_slices_of_the_whole)
+{
+	struct sifive_trace_config config = TRACE_ARG(sifive_trace_config);
+	struct sifive_trace_encoder encoder;
+	struct sifive_trace_sink sink;
+	uint8_t *whole, *part;
+	void *page[64] = { 0 };
+	ssize_t size, got;
+	uint32_t i, v;
+	int fd;
+
+	fd = open_sink(0, O_RDONLY);
+	if (fd == -ENOENT)
+		SKIP(return, "this board has one sink");
+	ASSERT_LE(0, fd);
+	close(fd);
+
+	config.sink = variant->sink;
+	config.buffer = variant->buffer;
+	config.channels = ~0u;
+	config.flags = SIFIVE_TRACE_CONFIG_RING;
+	ASSERT_EQ(0, trace_config(self->s.fd, &config));
+	ASSERT_LT(1, config.sinks);
+	ASSERT_EQ(0, trace_start(self->s.fd, 0));
+	for (i = 0; i < self->s.info.encoders; i++) {
+		ASSERT_EQ(0, trace_encoder(self->s.fd, i, &encoder));
+		page[i] = trace_map(self->s.fd, &encoder);
+		ASSERT_NE(NULL, page[i]);
+		/* Some wrap, some do not. */
+		for (v = 0; v < (i & 1 ? 30 : 3000); v++)
+			trace_store(page[i], trace_register(&encoder, 6), v, 4);
+	}
+	ASSERT_EQ(0, trace_stop(self->s.fd));
+	size = trace_read_all(self->s.fd, &whole);
+	ASSERT_LT(0, size);
+	for (i = 0; i < config.sinks; i++) {
+		EXPECT_EQ(-EACCES, open_sink(i, O_RDWR));
+		EXPECT_EQ(-EACCES, open_sink(i, O_WRONLY));
+		fd = open_sink(i, O_RDONLY);
+		ASSERT_LE(0, fd);
+		ASSERT_EQ(0, trace_sink(self->s.fd, i, &sink));
+		got = trace_read_all(fd, &part);
+		ASSERT_EQ(sink.bytes, got);
+		ASSERT_LE(sink.offset + sink.bytes, (uint64_t)size);
+		EXPECT_EQ(0, memcmp(part, whole + sink.offset, sink.bytes));
+		EXPECT_EQ(got, lseek(fd, 0, SEEK_END));
+		EXPECT_EQ(-ENOTTY, trace_stop(fd));
+		EXPECT_EQ(MAP_FAILED, mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 0));
+		EXPECT_EQ(POLLIN, poll_for(fd, 0));
+		close(fd);
+	}
+	/* There may be a node for a sink that this capture does not have. */
+	fd = open_sink(config.sinks, O_RDONLY);
+	if (fd >= 0)
+		EXPECT_EQ(0, read(fd, whole, 1));
+}
+
+/* ---- timestamps ----------------------------------------------------------------------------- */
+
+TEST_F(ring, prescale_changes_how_fast_time_ticks)
+{
+	struct sifive_trace_config config = TRACE_ARG(sifive_trace_config);
+	struct sifive_trace_info info;
+	double begin, spent, told;
+	uint32_t prescale;
+
+	if (!self->s.info.ts_width)
+		SKIP(return, "this board has no timestamp unit");
+	for (prescale = 0; prescale < 4; prescale++) {
+		ASSERT_EQ(0, trace_session_config(&self->s, variant->sink,
+						  variant->buffer, 0));
+		config = self->s.config;
+		config.prescale = prescale;
+		if (variant->sink == SIFIVE_TRACE_SINK_SRAM)
+			config.buffer = 0;
+		ASSERT_EQ(0, trace_config(self->s.fd, &config));
+		ASSERT_EQ(0, trace_info(self->s.fd, &info));
+		ASSERT_LT(0, info.ts_hz);
+		EXPECT_EQ(self->s.info.ts_hz >> (2 * prescale),
+			  info.ts_hz);
+		ASSERT_EQ(0, trace_start(self->s.fd, 0));
+		begin = trace_clock();
+		trace_store(self->s.page, self->s.reg, 1, 4);
+		usleep(40000);
+		trace_store(self->s.page, self->s.reg, 2, 4);
+		spent = trace_clock() - begin;
+		ASSERT_EQ(0, trace_stop(self->s.fd));
+		ASSERT_EQ(0, trace_collect(self->s.fd, self->s.encoder.src_bits,
+					   &self->stream));
+		ASSERT_EQ(4, self->stream.count);
+		told = (double)(self->stream.message[2].time -
+				self->stream.message[1].time) / (double)info.ts_hz;
+		EXPECT_LT(0.8 * spent, told);
+		EXPECT_GT(1.2 * spent, told);
+		free(self->stream.message);
+	}
+}
+
+TRACE_HARNESS_MAIN

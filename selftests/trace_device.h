@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the tests of /dev/sifive-trace share: its calls with errors as negative
+ * numbers, the stimulus page, and a decoder of captured bytes that shares no
+ * code with the tools.
+ */
+#ifndef TRACE_DEVICE_H
+#define TRACE_DEVICE_H
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/ioctl.h>
+#include <sys/types.h>
+
+#include <linux/capability.h>
+#include <linux/sifive_trace.h>
+
+#define TRACE_DEVICE	"/dev/sifive-trace"
+
+/* A structure of the interface, zero but for its size. */
+#define TRACE_ARG(type)	((struct type){ .size = sizeof(struct type) })
+
+#define BIT64(n)	(1ull << (n))
+
+/* Leaves the program as skipped, with the reason, where it cannot test anything. */
+void trace_require_device(void);
+
+/* The program's main(); after kselftest_harness.h. */
+#define TRACE_HARNESS_MAIN			\
+	int main(int argc, char **argv)		\
+	{					\
+		trace_require_device();		\
+		return test_harness_run(argc, argv); \
+	}
+
+/* ---- calls: 0 or more for success, a negative errno otherwise ------------ */
+
+static inline int trace_ioctl(int fd, unsigned long call, void *arg)
+{
+	return ioctl(fd, call, arg) ? -errno : 0;
+}
+
+int trace_open(int flags);
+int trace_info(int fd, struct sifive_trace_info *info);
+int trace_encoder(int fd, uint32_t index, struct sifive_trace_encoder *encoder);
+int trace_config(int fd, struct sifive_trace_config *config);
+int trace_start(int fd, uint32_t flags);
+int trace_stop(int fd);
+int trace_status(int fd, struct sifive_trace_status *status);
+int trace_sink(int fd, uint32_t index, struct sifive_trace_sink *sink);
+
+/* SIFIVE_TRACE_STATUS_* of a status that must be had; ~0 if it cannot. */
+uint32_t trace_flags(int fd);
+
+/*
+ * A configuration for encoder @index, all stimulus registers, that this machine
+ * can do: SBA with a small buffer, else SRAM.
+ */
+struct sifive_trace_config trace_simple_config(int fd, uint32_t index);
+
+/* All bytes that read() gives, to be freed; a negative errno otherwise. */
+ssize_t trace_read_all(int fd, uint8_t **bytes);
+
+/* ---- the stimulus page ---------------------------------------------------- */
+
+/* Map an encoder's page; NULL with errno set. */
+void *trace_map(int fd, const struct sifive_trace_encoder *encoder);
+void trace_unmap(void *page);
+
+/* The register whose messages are of @channel and have timestamps. */
+unsigned int trace_register(const struct sifive_trace_encoder *encoder,
+			    unsigned int channel);
+
+/* Store 4, 2 or 1 bytes to a stimulus register. */
+void trace_store(void *page, unsigned int reg, uint32_t value,
+		 unsigned int bytes);
+
+/* The tag that such a store has in its message. */
+static inline uint32_t trace_tag(unsigned int channel, unsigned int bytes)
+{
+	return channel * 4 + 4 - bytes;
+}
+
+/* ---- the process ----------------------------------------------------------- */
+
+/* Let the calling thread run on this CPU alone. */
+int trace_pin(int cpu);
+
+/* Give up all capabilities but those in the mask, also as root. */
+int trace_keep_caps(uint64_t mask);
+
+/* Run a function; the SIGSEGV, SIGBUS or SIGILL that it raised, or 0. */
+int trace_signal_of(void (*fn)(void *arg), void *arg);
+
+/* The signal that a load from an address raises, or 0. */
+int trace_signal_of_load(void *address);
+
+/* Exit status of a child, -1 when it was ended by a signal. */
+int trace_wait(pid_t child);
+
+/* ---- captured bytes ---------------------------------------------------------- */
+
+#define TRACE_TCODE_DATA	7
+#define TRACE_TCODE_ERROR	8
+#define TRACE_TCODE_SYNC	35
+
+/* Values of a synchronisation message. */
+#define TRACE_VALUE_ON		2
+#define TRACE_VALUE_OFF		3
+
+/**
+ * struct trace_message - one decoded message
+ * @tcode:	TRACE_TCODE_*
+ * @src:	source, 0 in a stream without sources
+ * @tag:	of data: channel * 4 + offset of the store
+ * @value:	what was stored; of a synchronisation: TRACE_VALUE_*
+ * @timed:	it has a timestamp
+ * @time:	full time, rebuilt from the messages before
+ */
+struct trace_message {
+	unsigned int tcode;
+	unsigned int src;
+	uint32_t tag;
+	uint32_t value;
+	bool timed;
+	uint64_t time;
+};
+
+/**
+ * struct trace_stream - decoded bytes of one sink
+ * @message:	allocated
+ * @count:	number of messages
+ * @cut:	bytes at the end that are the beginning of a message
+ */
+struct trace_stream {
+	struct trace_message *message;
+	size_t count;
+	size_t cut;
+};
+
+/*
+ * Decode from a message's beginning on. @src_bits is the width of the SRC field.
+ * Returns 0, or -1 when anything is not as the wire format has it.
+ */
+int trace_decode(const uint8_t *bytes, size_t size, unsigned int src_bits,
+		 struct trace_stream *stream);
+
+#endif /* TRACE_DEVICE_H */

@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Proves that hardware can go away under everything that uses it: a capture that
+ * runs, live mappings (SIGBUS, never a stray access), threads that read and poll;
+ * that it works again when it comes back; and that the module stays while it is
+ * in use.
+ *
+ * TRACE_SECONDS: how long components come and go under racing threads (default 2).
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <glob.h>
+#include <poll.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "kselftest_harness.h"
+#include "trace_more.h"
+
+#define DRIVERS	"/sys/bus/platform/drivers/sifive-trace-"
+
+/* Thrown by a store to a page that is gone, in the thread that stored. */
+static __thread sigjmp_buf trap;
+
+static void trapped(int sig)
+{
+	siglongjmp(trap, sig);
+}
+
+FIXTURE(unbind) {
+	struct trace_session s;
+	glob_t devices;
+	char control[64];	/* the driver's directory */
+	char device[64];	/* the first of its devices */
+	uint32_t sink;
+	uint64_t buffer;
+};
+
+FIXTURE_VARIANT(unbind) {
+	const char *kind;
+};
+
+FIXTURE_VARIANT_ADD(unbind, encoder) { .kind = "encoder" };
+FIXTURE_VARIANT_ADD(unbind, funnel) { .kind = "funnel" };
+
+static int bind_one(const char *directory, const char *action, const char *device)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/%s", directory, action);
+	return trace_file_write(path, device);
+}
+
+static int unbind_device(FIXTURE_DATA(unbind) *self)
+{
+	return bind_one(self->control, "unbind", self->device);
+}
+
+static int rebind_device(FIXTURE_DATA(unbind) *self)
+{
+	return bind_one(self->control, "bind", self->device);
+}
+
+/* Encoder 0's page, a running capture of any kind there is. */
+static void begin(struct __test_metadata *_metadata, FIXTURE_DATA(unbind) *self)
+{
+	ASSERT_EQ(0, trace_session_open(&self->s, 0));
+	self->sink = SIFIVE_TRACE_SINK_SBA;
+	self->buffer = 65536;
+	if (!trace_has_sink(&self->s, self->sink)) {
+		self->sink = SIFIVE_TRACE_SINK_SRAM;
+		self->buffer = 0;
+	}
+	ASSERT_EQ(0, trace_session_config(&self->s, self->sink, self->buffer,
+					  SIFIVE_TRACE_CONFIG_RING));
+	ASSERT_EQ(0, trace_start(self->s.fd, 0));
+}
+
+FIXTURE_SETUP(unbind)
+{
+	struct sigaction action = { .sa_handler = trapped };
+	char pattern[80];
+
+	if (getuid())
+		SKIP(return, "needs root");
+	snprintf(self->control, sizeof(self->control), DRIVERS "%s", variant->kind);
+	snprintf(pattern, sizeof(pattern), "%s/*.*", self->control);
+	if (glob(pattern, 0, NULL, &self->devices))
+		SKIP(return, "this board has no %s", variant->kind);
+	snprintf(self->device, sizeof(self->device), "%s",
+		 strrchr(self->devices.gl_pathv[0], '/') + 1);
+	sigaction(SIGBUS, &action, NULL);
+	begin(_metadata, self);
+}
+
+/* Whatever has happened: all components are there, and one captures. */
+FIXTURE_TEARDOWN(unbind)
+{
+	struct trace_stream stream;
+	unsigned int i;
+
+	for (i = 0; i < self->devices.gl_pathc; i++)
+		bind_one(self->control, "bind",
+			 strrchr(self->devices.gl_pathv[i], '/') + 1);
+	trace_session_close(&self->s);
+	begin(_metadata, self);
+	trace_store(self->s.page, self->s.reg, 0x5afe, 4);
+	ASSERT_EQ(0, trace_stop(self->s.fd));
+	ASSERT_EQ(0, trace_collect(self->s.fd, self->s.encoder.src_bits, &stream));
+	ASSERT_EQ(3, stream.count);
+	EXPECT_EQ(0x5afe, stream.message[1].value);
+	trace_session_close(&self->s);
+}
+
+/* ---- users of the hardware, each a thread that ends when it is gone ---------- */
+
+static void *store_until_sigbus(void *arg)
+{
+	struct trace_session *s = arg;
+	uint32_t value = 0;
+
+	if (sigsetjmp(trap, 1))
+		return (void *)(intptr_t)SIGBUS;
+	for (;;)
+		trace_store(s->page, s->reg, value++, 4);
+}
+
+static void *read_until_enodev(void *arg)
+{
+	struct trace_session *s = arg;
+	char bytes[4096];
+	off_t at = 0;
+	ssize_t got;
+
+	for (;;) {
+		got = pread(s->fd, bytes, sizeof(bytes), at);
+		/* EBUSY: SRAM that is written. */
+		if (got < 0 && errno != EBUSY)
+			return (void *)(intptr_t)errno;
+		at = got > 0 ? at + got : 0;
+	}
+}
+
+static void *poll_until_error(void *arg)
+{
+	struct trace_session *s = arg;
+	struct pollfd p = { .fd = s->fd, .events = POLLIN };
+
+	do
+		poll(&p, 1, -1);
+	while (!(p.revents & POLLERR));
+	return (void *)(intptr_t)p.revents;
+}
+
+TEST_F(unbind, everything_that_uses_it_ends)
+{
+	pthread_t writer, reader, poller;
+	void *sig, *error, *events;
+
+	ASSERT_EQ(0, pthread_create(&writer, NULL, store_until_sigbus, &self->s));
+	ASSERT_EQ(0, pthread_create(&reader, NULL, read_until_enodev, &self->s));
+	ASSERT_EQ(0, pthread_create(&poller, NULL, poll_until_error, &self->s));
+	usleep(50000);
+	ASSERT_EQ(0, unbind_device(self));
+	ASSERT_EQ(0, pthread_join(writer, &sig));
+	ASSERT_EQ(0, pthread_join(reader, &error));
+	ASSERT_EQ(0, pthread_join(poller, &events));
+	EXPECT_EQ(SIGBUS, (intptr_t)sig);
+	EXPECT_EQ(ENODEV, (intptr_t)error);
+	EXPECT_EQ(POLLERR | POLLHUP, (intptr_t)events & (POLLERR | POLLHUP));
+}
+
+TEST_F(unbind, every_call_of_a_stale_descriptor_is_enodev)
+{
+	struct sifive_trace_counters counters = TRACE_ARG(sifive_trace_counters);
+	struct sifive_trace_encoder encoder = self->s.encoder;
+	struct sifive_trace_status status;
+	struct sifive_trace_sink sink;
+	struct sifive_trace_info info;
+	int round;
+	char byte;
+
+	ASSERT_EQ(0, unbind_device(self));
+	/* Also when all is back again. */
+	for (round = 0; round < 2; round++) {
+		EXPECT_EQ(-ENODEV, trace_info(self->s.fd, &info));
+		EXPECT_EQ(-ENODEV, trace_encoder(self->s.fd, 0, &encoder));
+		EXPECT_EQ(-ENODEV, trace_config(self->s.fd, &self->s.config));
+		EXPECT_EQ(-ENODEV, trace_ioctl(self->s.fd,
+					       SIFIVE_TRACE_IOC_COUNTERS, &counters));
+		EXPECT_EQ(-ENODEV, trace_start(self->s.fd, 0));
+		EXPECT_EQ(-ENODEV, trace_stop(self->s.fd));
+		EXPECT_EQ(-ENODEV, trace_status(self->s.fd, &status));
+		EXPECT_EQ(-ENODEV, trace_sink(self->s.fd, 0, &sink));
+		EXPECT_EQ(-1, read(self->s.fd, &byte, 1));
+		EXPECT_EQ(ENODEV, errno);
+		EXPECT_EQ(-1, lseek(self->s.fd, 0, SEEK_END));
+		EXPECT_EQ(ENODEV, errno);
+		EXPECT_EQ(NULL, trace_map(self->s.fd, &self->s.encoder));
+		EXPECT_EQ(ENODEV, errno);
+		EXPECT_EQ(SIGBUS, trace_signal_of_load(self->s.page));
+		if (!round)
+			ASSERT_EQ(0, rebind_device(self));
+	}
+}
+
+TEST_F(unbind, what_is_left_can_be_used)
+{
+	struct sifive_trace_info info;
+	int fd;
+
+	ASSERT_EQ(0, unbind_device(self));
+	fd = trace_open(O_RDWR);
+	if (fd == -ENODEV)
+		SKIP(return, "this board has one encoder");
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, trace_info(fd, &info));
+	EXPECT_EQ(self->s.info.encoders + self->s.info.funnels - 1,
+		  info.encoders + info.funnels);
+	close(fd);
+	ASSERT_EQ(0, rebind_device(self));
+	fd = trace_open(O_RDWR);
+	ASSERT_EQ(0, trace_info(fd, &info));
+	EXPECT_EQ(self->s.info.encoders, info.encoders);
+	EXPECT_EQ(self->s.info.funnels, info.funnels);
+	close(fd);
+}
+
+TEST_F(unbind, without_any_of_its_kind_and_back)
+{
+	struct sifive_trace_config config = self->s.config;
+	unsigned int i;
+	int fd;
+
+	for (i = 0; i < self->devices.gl_pathc; i++)
+		ASSERT_EQ(0, bind_one(self->control, "unbind",
+				      strrchr(self->devices.gl_pathv[i], '/') + 1));
+	fd = trace_open(O_RDWR);
+	if (!strcmp(variant->kind, "encoder")) {
+		EXPECT_EQ(-ENODEV, fd);
+	} else {
+		ASSERT_LE(0, fd);
+		EXPECT_EQ(-EOPNOTSUPP, trace_config(fd, &config));
+		EXPECT_NE(NULL, strstr(trace_message(fd), "trace-encoder"));
+		close(fd);
+	}
+}
+
+TEST_F(unbind, the_same_many_times)
+{
+	int i;
+
+	for (i = 0; i < 30; i++) {
+		ASSERT_EQ(0, unbind_device(self));
+		EXPECT_EQ(SIGBUS, trace_signal_of_load(self->s.page));
+		ASSERT_EQ(0, rebind_device(self));
+		trace_session_close(&self->s);
+		begin(_metadata, self);
+		EXPECT_EQ(0, trace_signal_of_load((char *)self->s.page +
+						  SIFIVE_TRACE_PAGE_STIMULUS));
+	}
+}
+
+/* ---- coming and going under racing threads -------------------------------------- */
+
+static double race_end;
+
+/* Sessions over and over; any of it may fail at any time. */
+static void *race(void *arg)
+{
+	FIXTURE_DATA(unbind) *self = arg;
+	struct sifive_trace_status status;
+	struct trace_session s;
+	char bytes[2000];
+	int i;
+
+	while (trace_clock() < race_end) {
+		if (trace_session_open(&s, 0))
+			continue;
+		if (!trace_session_config(&s, self->sink, self->buffer,
+					  SIFIVE_TRACE_CONFIG_RING) &&
+		    !trace_start(s.fd, 0) && !sigsetjmp(trap, 1))
+			for (i = 0; i < 500; i++)
+				trace_store(s.page, s.reg, (uint32_t)i, 4);
+		trace_status(s.fd, &status);
+		pread(s.fd, bytes, sizeof(bytes), 0);
+		trace_session_close(&s);
+	}
+	return NULL;
+}
+
+TEST_F_TIMEOUT(unbind, it_comes_and_goes_under_racing_threads, 3600)
+{
+	unsigned int rounds = 0;
+	pthread_t thread[4];
+	int i;
+
+	trace_session_close(&self->s);
+	race_end = trace_clock() + (double)trace_setting("TRACE_SECONDS", 2);
+	for (i = 0; i < 4; i++)
+		ASSERT_EQ(0, pthread_create(&thread[i], NULL, race, self));
+	while (trace_clock() < race_end) {
+		ASSERT_EQ(0, unbind_device(self));
+		usleep(1000);
+		ASSERT_EQ(0, rebind_device(self));
+		usleep(10000);
+		rounds++;
+	}
+	for (i = 0; i < 4; i++)
+		pthread_join(thread[i], NULL);
+	TH_LOG("%u times", rounds);
+	EXPECT_LT(1, rounds);
+}
+
+/* ---- the module ------------------------------------------------------------------- */
+
+TEST_F(unbind, the_module_stays_while_it_is_in_use)
+{
+	int round, ret;
+
+	/* With a descriptor, then with a mapping alone. */
+	for (round = 0; round < 2; round++) {
+		ret = syscall(SYS_delete_module, "sifive_trace", O_NONBLOCK);
+		if (ret && errno == ENOENT)
+			SKIP(return, "the driver is built in");
+		ASSERT_EQ(-1, ret);
+		EXPECT_EQ(EAGAIN, errno);
+		if (!round)
+			close(self->s.fd);
+	}
+	self->s.fd = -1;
+}
+
+TRACE_HARNESS_MAIN
