@@ -6,7 +6,10 @@ override O := $(abspath $(O))
 CROSS_COMPILE ?= riscv64-linux-gnu-
 BOARD ?= fpga
 BOARDS ?= fpga p550 nofunnel dual
-export CROSS_COMPILE
+export CROSS_COMPILE DESTDIR PREFIX
+
+# O= means something else to the kernel's makefiles: hand on what is exported.
+MAKEOVERRIDES :=
 
 ENV := $(O)/board.env
 TARGET := $(O)/target
