@@ -6,7 +6,7 @@ override O := $(abspath $(O))
 CROSS_COMPILE ?= riscv64-linux-gnu-
 BOARD ?= fpga
 BOARDS ?= fpga p550 nofunnel dual
-export CROSS_COMPILE DESTDIR PREFIX
+export O CROSS_COMPILE BOARDS FAULT_BOARDS DEBUG_BOARDS DESTDIR PREFIX
 
 # O= means something else to the kernel's makefiles: hand on what is exported.
 MAKEOVERRIDES :=
@@ -32,8 +32,10 @@ help:
 	@echo '  make lib       libsifive-perf for riscv64'
 	@echo '  make tools     the command sifive-trace for this machine'
 	@echo '  make shell     a root shell on the booted board      [BOARD=$(BOARD)]'
-	@echo '  make check-unit, check-model, check-style, check-boards'
+	@echo '  make check-unit, check-model, check-style, check-boards, check-faults'
 	@echo '                 one part of the tests                 [BOARDS="$(BOARDS)"]'
+	@echo '  make check-debug'
+	@echo '                 the kselftests on a kernel that looks for bugs'
 	@echo '  make install   command, library and headers          [DESTDIR=, PREFIX=]'
 	@echo '  make dkms      register the driver with dkms on this machine'
 	@echo '  make clean     remove $$O; the cache stays'
@@ -104,16 +106,23 @@ shell: board target
 # ---- tests --------------------------------------------------------------
 
 CHECK := $(O)/check
-SUITES := unit model style boards
+SUITES := unit model style boards faults debug
+
+# Which boards the slower suites run on: check takes one of each kind of
+# topology, check-debug all.
+FAULT_BOARDS ?= fpga nofunnel
+DEBUG_BOARDS ?= dual
+check-debug: DEBUG_BOARDS = $(BOARDS)
 
 check: board all
-	@rm -rf $(CHECK)
-	@for s in $(SUITES); do $(MAKE) --no-print-directory run-$$s || true; done
+	@rm -rf $(CHECK) && mkdir -p $(CHECK)
+	@for s in $(SUITES); do $(MAKE) --no-print-directory run-$$s || \
+		echo "0 1 0" >$(CHECK)/$$s-make.count; done
 	@selftests/summary.sh $(CHECK)
 
 $(SUITES:%=check-%): check-%: board all
-	@rm -rf $(CHECK)
-	@$(MAKE) --no-print-directory run-$* || true
+	@rm -rf $(CHECK) && mkdir -p $(CHECK)
+	@$(MAKE) --no-print-directory run-$* || echo "0 1 0" >$(CHECK)/$*-make.count
 	@selftests/summary.sh $(CHECK)
 
 run-unit:
@@ -133,6 +142,21 @@ run-boards:
 	@for b in $(BOARDS); do \
 		. $(ENV) && QEMU=$$QEMU KERNEL=$$KERNEL selftests/suite.sh \
 			$(CHECK) $$b selftests/board.sh $$b $(O); \
+	done
+
+run-faults:
+	@for b in $(FAULT_BOARDS); do \
+		. $(ENV) && QEMU=$$QEMU KERNEL=$$KERNEL selftests/suite.sh \
+			$(CHECK) faults-$$b selftests/faults.sh $$b $(O); \
+	done
+
+# The kernel that looks for bugs takes minutes to build, once.
+run-debug:
+	@. $(ENV) && export QEMU KERNEL && \
+	debug=$$(tools/qemu/setup/debug-kernel.sh $$KERNEL) && \
+	for b in $(DEBUG_BOARDS); do \
+		selftests/suite.sh $(CHECK) debug-$$b \
+			selftests/debug.sh $$b $(O) $$debug; \
 	done
 
 # ---- installing ---------------------------------------------------------

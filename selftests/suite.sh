@@ -6,7 +6,8 @@
 #
 # The command prints TAP. DIR/NAME.log gets all of it, DIR/NAME.count one line
 # "passed failed skipped". A command that fails without a failed test, or that
-# runs no test, counts as one failure.
+# runs no test, counts as one failure. The counts are the result; the exit status
+# says only that they were written.
 
 set -u
 dir=$1 name=$2
@@ -43,4 +44,4 @@ if [ "$failed" -gt 0 ]; then
 	results | grep -a '^not ok' | sed 's/^/           /'
 	[ -z "$note" ] || tail -n 15 "$log" | sed 's/^/           | /'
 fi
-[ "$failed" -eq 0 ]
+exit 0
