@@ -152,6 +152,9 @@ TEST_F(fifo, overflow_until_the_end)
 	/* t = 87 = 0x57 */
 	EXPECT_STREQ(filled("20 00 21 58 07 8c 00 0d 5c 07 ff ff"),
 		     written(&self->b));
+	/* Nothing is left that would drain later. */
+	step(&self->b, DEPTH * TICK);
+	EXPECT_EQ(EMPTY, rd(&self->b, TE + CONTROL) & EMPTY);
 }
 
 TEST_F(fifo, stall)

@@ -94,7 +94,6 @@ void fifo_drop(TraceEncoder *e)
 
 void fifo_drain(TraceEncoder *e)
 {
-    timer_del(&e->drain_timer);
     do {
         while (!g_queue_is_empty(&e->fifo)) {
             deliver_oldest(e);
@@ -103,6 +102,8 @@ void fifo_drain(TraceEncoder *e)
             resync(e);
         }
     } while (!g_queue_is_empty(&e->fifo));
+    /* Telling what was lost has set it. */
+    timer_del(&e->drain_timer);
 }
 
 bool fifo_is_ready(TraceEncoder *e)
