@@ -105,7 +105,7 @@ static uint64_t odd_number(uint64_t *seed)
 }
 
 /* One that gets further than the checks of its form, then a little damage. */
-static void sensible(FIXTURE_DATA(fuzz) *self, unsigned int call, void *arg)
+static void sensible(struct _test_data_fuzz *self, unsigned int call, void *arg)
 {
 	struct sifive_trace_config *config = arg;
 	struct sifive_trace_counters *counters = arg;
@@ -167,7 +167,7 @@ static bool is_known(unsigned int call, int error)
 	return false;
 }
 
-static void fill(FIXTURE_DATA(fuzz) *self, unsigned int call, uint8_t *arg,
+static void fill(struct _test_data_fuzz *self, unsigned int call, uint8_t *arg,
 		 size_t room, size_t *size)
 {
 	uint64_t r = trace_random(&self->seed);
@@ -197,7 +197,7 @@ static void fill(FIXTURE_DATA(fuzz) *self, unsigned int call, uint8_t *arg,
 }
 
 static void random_ioctl(struct __test_metadata *_metadata,
-			 FIXTURE_DATA(fuzz) *self)
+			 struct _test_data_fuzz *self)
 {
 	static uint8_t before[2 * PAGE];
 	uint64_t r = trace_random(&self->seed);
@@ -260,7 +260,7 @@ static void random_ioctl(struct __test_metadata *_metadata,
 
 /* Commands that there are not: other types, numbers, directions and sizes. */
 static void random_command(struct __test_metadata *_metadata,
-			   FIXTURE_DATA(fuzz) *self)
+			   struct _test_data_fuzz *self)
 {
 	uint32_t cmd = (uint32_t)odd_number(&self->seed);
 	uint64_t r = trace_random(&self->seed);
@@ -278,7 +278,7 @@ static void random_command(struct __test_metadata *_metadata,
 
 /* What else can be done with a descriptor. */
 static void random_file_call(struct __test_metadata *_metadata,
-			     FIXTURE_DATA(fuzz) *self)
+			     struct _test_data_fuzz *self)
 {
 	static uint8_t bytes[3 * PAGE];
 	uint64_t r = trace_random(&self->seed);

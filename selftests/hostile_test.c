@@ -61,7 +61,7 @@ static void still_works(struct __test_metadata *_metadata)
 	trace_session_close(&s);
 }
 
-/* ---- threads ------------------------------------------------------------------ */
+/* ---- threads ------------------------------------------------------------- */
 
 #define THREADS	8
 #define SLOTS	4
@@ -258,7 +258,7 @@ TEST_F_TIMEOUT(long_run, threads_race_every_call, 3600)
 	close(machine.fd);
 }
 
-/* ---- numbers ---------------------------------------------------------------------- */
+/* ---- numbers ------------------------------------------------------------- */
 
 FIXTURE(hostile) {
 	struct trace_session s;
@@ -368,7 +368,7 @@ TEST_F(hostile, only_encoders_that_exist_can_be_selected)
 	EXPECT_EQ(-EINVAL, trace_config(self->s.fd, &config));
 }
 
-/* ---- mmap() --------------------------------------------------------------------------- */
+/* ---- mmap() -------------------------------------------------------------- */
 
 static void *map_at(int fd, uint64_t offset)
 {
@@ -428,7 +428,7 @@ TEST_F(hostile, the_kernel_does_not_reach_through_the_page)
 	self->s.page = NULL;
 }
 
-/* ---- users without privileges ------------------------------------------------------------ */
+/* ---- users without privileges -------------------------------------------- */
 
 /* Run @fn as nobody in a child; its value, or -1. */
 static int as_nobody(int (*fn)(int fd), int fd)
@@ -526,7 +526,7 @@ TEST_F(hostile, nobody_gets_what_the_mode_and_the_session_give)
 	EXPECT_LE(before.bytes, after.bytes);
 }
 
-/* ---- descriptors that travel --------------------------------------------------------------- */
+/* ---- descriptors that travel --------------------------------------------- */
 
 /* Another descriptor is told that this process has the hardware; or not. */
 static void taken_by(struct __test_metadata *_metadata, uint32_t sink,
@@ -643,10 +643,10 @@ TEST_F(hostile, a_mapping_outlives_its_descriptor_until_it_is_killed)
 	taken_by(_metadata, self->sink, self->buffer, 0);
 }
 
-/* ---- many sessions ---------------------------------------------------------------------------- */
+/* ---- many sessions ------------------------------------------------------- */
 
 /* A line of /proc/meminfo in KiB, 0 where it is not there. */
-static long meminfo(const char *name)
+static long memory_line(const char *name)
 {
 	char text[8192], *at;
 
@@ -669,9 +669,9 @@ TEST_F_TIMEOUT(long_run, two_thousand_sessions_leave_nothing_behind, 300)
 	for (i = 0; i < CYCLES + 200; i++) {
 		/* After what is only made once. */
 		if (i == 200) {
-			unreclaimable = meminfo("SUnreclaim:");
-			vmalloc = meminfo("VmallocUsed:");
-			free_memory = meminfo("MemFree:");
+			unreclaimable = memory_line("SUnreclaim:");
+			vmalloc = memory_line("VmallocUsed:");
+			free_memory = memory_line("MemFree:");
 		}
 		ASSERT_EQ(0, trace_session_open(&s, 0));
 		sink = some_sink(&s, &buffer);
@@ -690,9 +690,9 @@ TEST_F_TIMEOUT(long_run, two_thousand_sessions_leave_nothing_behind, 300)
 		trace_session_close(&s);
 	}
 	/* 4 KiB a session would be 8000, the smallest object 16. */
-	EXPECT_GT(1500, meminfo("SUnreclaim:") - unreclaimable);
-	EXPECT_GT(400, meminfo("VmallocUsed:") - vmalloc);
-	EXPECT_GT(4000, free_memory - meminfo("MemFree:"));
+	EXPECT_GT(1500, memory_line("SUnreclaim:") - unreclaimable);
+	EXPECT_GT(400, memory_line("VmallocUsed:") - vmalloc);
+	EXPECT_GT(4000, free_memory - memory_line("MemFree:"));
 }
 
 int main(int argc, char **argv)

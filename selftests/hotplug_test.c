@@ -18,7 +18,7 @@
 #include "kselftest_harness.h"
 #include "trace_more.h"
 
-#define BUFFER	(1u << 20)
+#define BUFFER	0x100000
 #define MAX_CPU	64
 
 FIXTURE(hotplug) {
@@ -31,12 +31,12 @@ FIXTURE(hotplug) {
 	char online[64];
 };
 
-static int set_online(FIXTURE_DATA(hotplug) *self, bool on)
+static int set_online(struct _test_data_hotplug *self, bool on)
 {
 	return trace_file_write(self->online, on ? "1" : "0");
 }
 
-static void configure(struct __test_metadata *_metadata, FIXTURE_DATA(hotplug) *self,
+static void configure(struct __test_metadata *_metadata, struct _test_data_hotplug *self,
 		      uint32_t flags)
 {
 	uint32_t i;
@@ -99,7 +99,7 @@ FIXTURE_TEARDOWN(hotplug)
 }
 
 static void start_writers(struct __test_metadata *_metadata,
-			  FIXTURE_DATA(hotplug) *self)
+			  struct _test_data_hotplug *self)
 {
 	uint32_t i;
 
@@ -110,7 +110,7 @@ static void start_writers(struct __test_metadata *_metadata,
 }
 
 /* Stored so far, at least @count by each. */
-static void wait_writers(FIXTURE_DATA(hotplug) *self, uint32_t count)
+static void wait_writers(struct _test_data_hotplug *self, uint32_t count)
 {
 	uint32_t i, from[MAX_CPU];
 
@@ -136,7 +136,7 @@ struct seen {
 };
 
 /* What an encoder has in its sink's bytes, which decode to the end. */
-static void look(struct __test_metadata *_metadata, FIXTURE_DATA(hotplug) *self,
+static void look(struct __test_metadata *_metadata, struct _test_data_hotplug *self,
 		 uint32_t index, struct seen *seen)
 {
 	struct sifive_trace_encoder *e = &self->each[index].encoder;
@@ -206,7 +206,7 @@ TEST_F(hotplug, a_stream_ends_whole_and_the_others_go_on)
 			EXPECT_EQ(stored, seen.data);
 			continue;
 		}
-		/* The thread goes on on another CPU; its stores are no messages. */
+		/* Its thread moves to another CPU; the stores are no messages. */
 		EXPECT_LE(100, seen.data);
 		EXPECT_GE(at_end, seen.data);
 		EXPECT_GT(stored, seen.data);
@@ -306,13 +306,13 @@ TEST_F(hotplug, counters_leave_with_the_cpu_and_can_be_taken_again)
 	}
 }
 
-/* ---- with racing threads ------------------------------------------------------------ */
+/* ---- with racing threads ------------------------------------------------- */
 
 static double race_end;
 
 static void *race(void *arg)
 {
-	FIXTURE_DATA(hotplug) *self = arg;
+	struct _test_data_hotplug *self = arg;
 	struct sifive_trace_counters counters = TRACE_ARG(sifive_trace_counters);
 	struct sifive_trace_config config;
 	struct sifive_trace_status status;

@@ -171,7 +171,7 @@ TEST_F(ring, a_buffer_that_stops_when_full_has_the_oldest_bytes)
 	ASSERT_EQ(0, trace_stop(self->s.fd));
 }
 
-/* ---- buffers ------------------------------------------------------------------- */
+/* ---- buffers ------------------------------------------------------------- */
 
 FIXTURE(sba) {
 	struct trace_session s;
@@ -249,7 +249,7 @@ TEST_F(sba, too_much_is_refused_in_words_and_the_driver_goes_on)
 #define PART	(256u << 10)
 
 /* Decode a part of the capture from the first message in it on. */
-static void decode_part(struct __test_metadata *_metadata, FIXTURE_DATA(sba) *self,
+static void decode_part(struct __test_metadata *_metadata, struct _test_data_sba *self,
 			uint64_t offset)
 {
 	static uint8_t part[PART];
@@ -314,7 +314,7 @@ TEST_F_TIMEOUT(sba, a_large_ring_is_written_to_its_end_and_over_it, 120)
 	EXPECT_EQ(stored - 1, last);
 }
 
-/* ---- while it runs ------------------------------------------------------------------ */
+/* ---- while it runs ------------------------------------------------------- */
 
 #define RUNNING_RING	(512ull << 10)
 
@@ -430,7 +430,7 @@ TEST_F(ring, sram_is_not_read_while_it_is_written)
 	EXPECT_EQ(1, read(self->s.fd, &byte, 1));
 }
 
-/* ---- poll() ------------------------------------------------------------------------------ */
+/* ---- poll() -------------------------------------------------------------- */
 
 static int poll_for(int fd, int timeout)
 {
@@ -513,7 +513,7 @@ TEST_F(sba, poll_wakes_at_the_watermark_of_unread_bytes)
 	EXPECT_EQ(POLLIN, poll_for(self->s.fd, 5000));
 }
 
-/* ---- nodes of single sinks -------------------------------------------------------------- */
+/* ---- nodes of single sinks ----------------------------------------------- */
 
 static int open_sink(unsigned int n, int flags)
 {
@@ -582,7 +582,7 @@ TEST_F(ring, the_nodes_of_single_sinks_give_the_slices_of_the_whole)
 		EXPECT_EQ(0, read(fd, whole, 1));
 }
 
-/* ---- timestamps ----------------------------------------------------------------------------- */
+/* ---- timestamps ---------------------------------------------------------- */
 
 TEST_F(ring, prescale_changes_how_fast_time_ticks)
 {

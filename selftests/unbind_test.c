@@ -57,18 +57,18 @@ static int bind_one(const char *directory, const char *action, const char *devic
 	return trace_file_write(path, device);
 }
 
-static int unbind_device(FIXTURE_DATA(unbind) *self)
+static int unbind_device(struct _test_data_unbind *self)
 {
 	return bind_one(self->control, "unbind", self->device);
 }
 
-static int rebind_device(FIXTURE_DATA(unbind) *self)
+static int rebind_device(struct _test_data_unbind *self)
 {
 	return bind_one(self->control, "bind", self->device);
 }
 
 /* Encoder 0's page, a running capture of any kind there is. */
-static void begin(struct __test_metadata *_metadata, FIXTURE_DATA(unbind) *self)
+static void begin(struct __test_metadata *_metadata, struct _test_data_unbind *self)
 {
 	ASSERT_EQ(0, trace_session_open(&self->s, 0));
 	self->sink = SIFIVE_TRACE_SINK_SBA;
@@ -118,7 +118,7 @@ FIXTURE_TEARDOWN(unbind)
 	trace_session_close(&self->s);
 }
 
-/* ---- users of the hardware, each a thread that ends when it is gone ---------- */
+/* ---- users of the hardware, each a thread that ends when it is gone ------ */
 
 static void *store_until_sigbus(void *arg)
 {
@@ -267,14 +267,14 @@ TEST_F(unbind, the_same_many_times)
 	}
 }
 
-/* ---- coming and going under racing threads -------------------------------------- */
+/* ---- coming and going under racing threads ------------------------------- */
 
 static double race_end;
 
 /* Sessions over and over; any of it may fail at any time. */
 static void *race(void *arg)
 {
-	FIXTURE_DATA(unbind) *self = arg;
+	struct _test_data_unbind *self = arg;
 	struct sifive_trace_status status;
 	struct trace_session s;
 	char bytes[2000];
@@ -318,7 +318,7 @@ TEST_F_TIMEOUT(unbind, it_comes_and_goes_under_racing_threads, 3600)
 	EXPECT_LT(1, rounds);
 }
 
-/* ---- the module ------------------------------------------------------------------- */
+/* ---- the module ---------------------------------------------------------- */
 
 TEST_F(unbind, the_module_stays_while_it_is_in_use)
 {

@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only
+# All kselftests on one board with the kernel that looks for bugs, as TAP. Any word
+# of that kernel's checks in its log fails the run, and so does memory that
+# nobody refers to any more at the end.
+#
+#	debug.sh BOARD BUILD KERNELDIR
+#
+# BUILD/target has what the board gets otherwise; the module is built for KERNELDIR
+# beside it.
+
+set -u
+cd "$(dirname "$0")/.." || exit 1
+board=$1 build=$2 kernel=$3
+CROSS_COMPILE=${CROSS_COMPILE:-riscv64-linux-gnu-}
+work=$build/debug-$board
+target=$work/target
+out=$work/out
+rm -rf "$work"
+mkdir -p "$work/kmod" "$target" "$out"
+n=0
+
+result() {
+	n=$((n + 1))
+	if [ "$1" -eq 0 ]; then echo "ok $n $2"; else echo "not ok $n $2"; fi
+}
+
+build_module() {
+	rsync -rc driver include "$work/kmod/" &&
+		make -C "$kernel/headers" M="$work/kmod/driver" ARCH=riscv \
+			CROSS_COMPILE="$CROSS_COMPILE" CONFIG_SIFIVE_TRACE=m modules &&
+		"${CROSS_COMPILE}strip" --strip-debug -o "$target/sifive_trace.ko" \
+			"$work/kmod/driver/sifive_trace.ko"
+}
+
+cp -rL "$build/target/." "$target/"
+build_module >"$work/module.log" 2>&1
+rc=$?
+[ "$rc" -eq 0 ] || tail -n 20 "$work/module.log" | sed 's/^/# /'
+result $rc "$board, debug kernel: the module builds"
+[ "$rc" -eq 0 ] || exit 1
+
+# Two scans: what the first one finds may still have been on its way.
+tools/qemu/board run "$board" --kernel "$kernel" --target "$target" --out "$out" \
+	--timeout "${DEBUG_TIMEOUT:-400}" -- '
+	export TRACE_SECONDS=${TRACE_SECONDS:-2} TRACE_FILL_SECONDS=1
+	sh /target/selftests/run_all.sh
+	echo $? >tests
+	for i in 1 2; do
+		sleep 6
+		echo scan >/sys/kernel/debug/kmemleak || echo "no kmemleak" >leaks
+	done
+	cat /sys/kernel/debug/kmemleak >>leaks'
+rc=$?
+[ "$rc" -eq 0 ]
+result $? "$board, debug kernel: its log has no bug, its tests came to an end"
+[ "$(cat "$out/tests" 2>/dev/null)" = 0 ]
+result $? "$board, debug kernel: all kselftests pass"
+[ -e "$out/leaks" ] && [ ! -s "$out/leaks" ]
+rc=$?
+[ "$rc" -eq 0 ] || head -n 40 "$out/leaks" 2>/dev/null | sed 's/^/# /'
+result $rc "$board, debug kernel: kmemleak finds nothing"

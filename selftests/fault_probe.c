@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * One capture from beginning to end on hardware that may be broken, told in one
+ * line, for a script that knows what is broken:
+ *
+ *	fault_probe [sram] [ring] [overflow] [stores N]
+ *
+ * Prints errnos (negative) and milliseconds of each call, then what STATUS and
+ * the decoded trace have, then the driver's words. What follows an error is left
+ * out, but STOP and reading always are tried.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "kselftest.h"
+#include "trace_more.h"
+
+static struct trace_session s;
+static char words[SIFIVE_TRACE_MESSAGE_LEN];
+
+static double begun;
+
+static void tell(const char *call, int ret)
+{
+	printf("%s=%d %s_ms=%.0f ", call, ret, call, 1000 * (trace_clock() - begun));
+	if (ret < 0 && !words[0])
+		snprintf(words, sizeof(words), "%s", trace_message(s.fd));
+	begun = trace_clock();
+}
+
+/* Data messages that follow an Error but no synchronisation after it. */
+static void tell_stream(const struct trace_stream *stream)
+{
+	unsigned int data = 0, errors = 0, gaps = 0, unsynced = 0;
+	uint32_t next = 0;
+	size_t i;
+
+	for (i = 0; i < stream->count; i++) {
+		const struct trace_message *m = &stream->message[i];
+
+		if (m->tcode == TRACE_TCODE_ERROR) {
+			errors++;
+			unsynced += i + 1 < stream->count &&
+				    m[1].tcode != TRACE_TCODE_SYNC;
+		}
+		if (m->tcode != TRACE_TCODE_DATA)
+			continue;
+		gaps += m->value != next;
+		next = m->value + 1;
+		data++;
+	}
+	printf("data=%u errors=%u gaps=%u unsynced=%u ", data, errors, gaps, unsynced);
+}
+
+int main(int argc, char **argv)
+{
+	uint32_t stores = 100, flags = 0, i;
+	struct sifive_trace_status status;
+	struct trace_stream stream;
+	bool sram = false;
+	int arg, ret;
+
+	for (arg = 1; arg < argc; arg++) {
+		if (!strcmp(argv[arg], "sram"))
+			sram = true;
+		else if (!strcmp(argv[arg], "ring"))
+			flags |= SIFIVE_TRACE_CONFIG_RING;
+		else if (!strcmp(argv[arg], "overflow"))
+			flags |= SIFIVE_TRACE_CONFIG_OVERFLOW;
+		else if (!strcmp(argv[arg], "stores") && arg + 1 < argc)
+			stores = (uint32_t)strtoul(argv[++arg], NULL, 0);
+	}
+
+	begun = trace_clock();
+	ret = trace_session_open(&s, 0);
+	if (ret)
+		ksft_exit_fail_msg("open: %s\n", strerror(-ret));
+	trace_pin(s.encoder.cpu);
+	ret = trace_session_config(&s, sram ? SIFIVE_TRACE_SINK_SRAM :
+				   SIFIVE_TRACE_SINK_SBA, sram ? 0 : 65536, flags);
+	tell("config", ret);
+	if (!ret) {
+		ret = trace_start(s.fd, 0);
+		tell("start", ret);
+		for (i = 0; s.page && i < stores; i++)
+			trace_store(s.page, s.reg, i, 4);
+		/* Until the encoder has room to say what it has lost, and goes on. */
+		if (flags & SIFIVE_TRACE_CONFIG_OVERFLOW) {
+			usleep(50000);
+			trace_store(s.page, s.reg, i, 4);
+			usleep(50000);
+		}
+		begun = trace_clock();
+		tell("stop", trace_stop(s.fd));
+		trace_status(s.fd, &status);
+		printf("sink_error=%d stalled=%d bytes=%llu ",
+		       !!(status.flags & SIFIVE_TRACE_STATUS_SINK_ERROR),
+		       status.stalled == BIT64(s.encoder.index),
+		       (unsigned long long)status.bytes);
+		ret = trace_collect(s.fd, s.encoder.src_bits, &stream);
+		tell("read", ret);
+		if (!ret)
+			tell_stream(&stream);
+	}
+	begun = trace_clock();
+	trace_session_close(&s);
+	tell("close", 0);
+	printf("words=%s\n", words);
+	return 0;
+}

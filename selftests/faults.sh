@@ -1,0 +1,196 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only
+# Broken hardware on one board, as TAP: each fault of the device model on encoder
+# and on funnel gives an error in bounded time that names the component, and when
+# it is gone the driver works again. And what is lost, or not, when the encoder
+# cannot keep up.
+#
+#	faults.sh BOARD BUILD
+#
+# The first fault is there from the start (--set), all others come and go on the
+# running board by QEMU's monitor; files in the board's /out keep both in step.
+
+set -u
+cd "$(dirname "$0")/.." || exit 1
+board=$1 build=$2
+target=$build/target
+out=$build/faults-$board
+rm -rf "$out"
+mkdir -p "$out"
+socket=$(mktemp -u)
+boardfile=tools/qemu/boards/$board.board
+n=0
+
+result() {
+	n=$((n + 1))
+	if [ "$1" -eq 0 ]; then echo "ok $n $board: $2"; else echo "not ok $n $board: $2"; fi
+}
+
+# ---- the board's side ------------------------------------------------------
+
+# Runs one probe for each line that the host writes, until told to end.
+guest='
+insmod /target/sifive_trace.ko || exit 1
+step=0
+while :; do
+	while [ ! -e go.$step ]; do sleep 0.05; done
+	args=$(cat go.$step)
+	[ "$args" = end ] && break
+	/target/selftests/fault_probe $args >answer.tmp 2>&1
+	mv answer.tmp answer.$step
+	step=$((step + 1))
+done'
+
+# probe ARGS...: run it on the board; $answer is its line.
+step=0
+probe() {
+	local i
+	echo "$*" >"$out/go.tmp"
+	mv "$out/go.tmp" "$out/go.$step"
+	for ((i = 0; i < 600; i++)); do
+		[ ! -e "$out/answer.$step" ] && kill -0 "$board_pid" || break
+		sleep 0.05
+	done
+	answer=$(cat "$out/answer.$step" 2>/dev/null)
+	echo "# $answer"
+	step=$((step + 1))
+}
+
+# value NAME: what the last answer has for it, empty when it has not.
+value() { sed -nE "s/(^|.* )$1=([-0-9]+) .*/\2/p" <<<"$answer"; }
+words() { sed -nE 's/.*words=//p' <<<"$answer"; }
+
+start_board() {
+	rm -f "$out"/go.* "$out"/answer.*
+	step=0
+	tools/qemu/board run "$board" --target "$target" --out "$out" \
+		--timeout 150 --qmp "$socket" "$@" -- "$guest" >"$out/board.log" 2>&1 &
+	board_pid=$!
+}
+
+end_board() {
+	echo end >"$out/go.$step"
+	wait "$board_pid"
+	result $? "$1"
+	sed 's/^/# /' "$out/board.log"
+}
+
+# set_property COMPONENT PROPERTY VALUE, by the monitor.
+set_property() {
+	python3 - "$socket" "$@" <<-'PY'
+	import json, socket, sys
+	path, component, name, value = sys.argv[1:]
+	monitor = socket.socket(socket.AF_UNIX)
+	monitor.settimeout(10)
+	monitor.connect(path)
+	lines = monitor.makefile("rw")
+
+	def call(command, **arguments):
+	    lines.write(json.dumps({"execute": command, "arguments": arguments}) + "\n")
+	    lines.flush()
+	    while True:
+	        answer = json.loads(lines.readline())
+	        if "error" in answer:
+	            sys.exit(answer["error"]["desc"])
+	        if "return" in answer:
+	            return
+
+	lines.readline()
+	call("qmp_capabilities")
+	call("qom-set", path="/machine/peripheral/" + component, property=name,
+	     value=int(value) if value.isdigit() else value == "on")
+	PY
+}
+
+# ---- what is expected --------------------------------------------------------
+
+# The component's node in the device tree.
+node_of() {
+	awk -v id="$1" '$2 == id { kind = $1; sub(/.*addr=0x/, ""); sub(/ .*/, "")
+		print "trace-" kind "@" $0 }' "$boardfile"
+}
+
+# The longest that a call may take: a wait for each component, and some more.
+LIMIT_MS=1500
+
+is_bounded() {
+	local call ms
+	for call in config start stop read close; do
+		ms=$(value ${call}_ms)
+		[ "${ms:-0}" -lt $LIMIT_MS ] || return 1
+	done
+}
+
+works() {
+	[ "$(value config)" = 0 ] && [ "$(value stop)" = 0 ] &&
+		[ "$(value data)" = 100 ] && [ "$(value gaps)" = 0 ]
+}
+
+ETIMEDOUT=-110 EIO=-5
+
+# fault COMPONENT PROPERTY=BAD GOOD CALL ERRNO WORD: the call fails so and its
+# message has the component and the word; "preset" says that it is there already.
+fault() {
+	local id=$1 prop=${2%=*} bad=${2#*=} good=$3 call=$4 error=$5 word=$6
+	[ "${7:-}" = preset ] || set_property "$id" "$prop" "$bad" ||
+		result 1 "$id: $prop can be set"
+	probe
+	[ "$(value "$call")" = "$error" ]
+	result $? "$id: $prop: $call gives errno ${error#-}"
+	words | grep -q "$(node_of "$id").*$word"
+	result $? "$id: $prop: the message names component and cause"
+	is_bounded
+	result $? "$id: $prop: every call returns in time"
+	probe
+	is_bounded && [ "$(value "$call")" = "$error" ]
+	result $? "$id: $prop: once more the same"
+	set_property "$id" "$prop" "$good" || result 1 "$id: $prop can be cleared"
+	probe
+	works
+	result $? "$id: $prop: without it the driver works again"
+}
+
+has() { grep -qE "^funnel $1 " "$boardfile"; }
+
+# ---- faults ---------------------------------------------------------------------
+
+sink=te0
+! has tf0 || sink=tf0
+
+start_board --set te0.fault-active-stuck=on
+fault te0 fault-active-stuck=on off config $ETIMEDOUT "active" preset
+fault te0 fault-empty-stuck=on off stop $ETIMEDOUT "empty"
+if [ $sink = tf0 ]; then
+	fault tf0 fault-active-stuck=on off config $ETIMEDOUT "active"
+	fault tf0 fault-empty-stuck=on off stop $ETIMEDOUT "empty"
+fi
+fault $sink fault-limit-stuck=on off config $EIO "limit"
+fault $sink fault-bus-error-after=64 0 stop $EIO "sink error"
+
+# What a bus error leaves: the bytes before it, and the sign of it.
+set_property $sink fault-bus-error-after 64
+probe
+[ "$(value sink_error)" = 1 ] && [ "$(value bytes)" = 64 ]
+result $? "$sink: after a bus error STATUS tells, and what was written can be read"
+set_property $sink fault-bus-error-after 0
+end_board "faults: the board ran to its end, the kernel's log is clean"
+
+# ---- an encoder that cannot keep up ----------------------------------------------
+
+start_board --set te0.fifo-depth=76 --set te0.drain-ns=20000
+probe stores 2000
+[ "$(value stop)" = 0 ] && [ "$(value stalled)" = 1 ] &&
+	[ "$(value data)" = 2000 ] && [ "$(value gaps)" = 0 ] && [ "$(value errors)" = 0 ]
+result $? "a full encoder stalls its hart: STATUS tells, nothing is lost"
+probe overflow stores 2000
+[ "$(value stop)" = 0 ] && [ "$(value stalled)" = 1 ] &&
+	[ "$(value data)" -lt 2000 ] && [ "$(value errors)" -gt 0 ] &&
+	[ "$(value gaps)" -gt 0 ]
+result $? "with OVERFLOW it loses messages instead: STATUS tells, the trace has Errors"
+[ "$(value unsynced)" = 0 ] && [ "$(value gaps)" -le "$(value errors)" ]
+result $? "each Error is followed by a synchronisation, and no gap is without one"
+probe overflow stores 3
+[ "$(value data)" = 4 ] && [ "$(value stalled)" = 0 ] && [ "$(value errors)" = 0 ]
+result $? "the next capture begins without the sign of that"
+end_board "overflow: the board ran to its end, the kernel's log is clean"
+echo "1..$n"

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Proves what system sleep does to a capture: into system memory it goes on by
+ * itself, with all that came before and after; in SRAM it stays stopped, keeps
+ * what it had, and START says ESTALE until it rewinds.
+ *
+ * The kernel's pm_test wakes the machine at once. TRACE_SLEEP is how deep it
+ * sleeps, one of /sys/power/pm_test: the default, freezer, is one that every
+ * machine survives; deeper ones need devices that do, above all the one with
+ * the file system. With "processors" the other CPUs go offline and come back.
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "kselftest_harness.h"
+#include "trace_more.h"
+
+#define PM_TEST		"/sys/power/pm_test"
+#define STATE		"/sys/power/state"
+#define DELAY		"/sys/module/suspend/parameters/pm_test_delay"
+
+FIXTURE(sleep) {
+	struct trace_session s;
+	struct trace_session other;
+	struct trace_stream stream;
+	char delay[16];
+};
+
+FIXTURE_VARIANT(sleep) {
+	uint32_t sink;
+	uint64_t buffer;
+	uint32_t flags;
+};
+
+FIXTURE_VARIANT_ADD(sleep, sba) {
+	.sink = SIFIVE_TRACE_SINK_SBA, .buffer = 65536,
+};
+
+FIXTURE_VARIANT_ADD(sleep, sba_ring) {
+	.sink = SIFIVE_TRACE_SINK_SBA, .buffer = 65536,
+	.flags = SIFIVE_TRACE_CONFIG_RING,
+};
+
+FIXTURE_VARIANT_ADD(sleep, sram) {
+	.sink = SIFIVE_TRACE_SINK_SRAM,
+};
+
+static const char *depth(void)
+{
+	const char *wanted = getenv("TRACE_SLEEP");
+
+	return wanted ? wanted : "freezer";
+}
+
+static bool lists(const char *path, const char *word)
+{
+	char text[128];
+
+	return trace_file_read(path, text, sizeof(text)) > 0 && strstr(text, word);
+}
+
+/* Idle CPUs are as deep as a machine can sleep whose firmware cannot. */
+static bool only_idles(void)
+{
+	return !lists("/sys/power/mem_sleep", "deep");
+}
+
+static const char *state(void)
+{
+	return only_idles() ? "freeze" : "mem";
+}
+
+FIXTURE_SETUP(sleep)
+{
+	if (getuid())
+		SKIP(return, "needs root");
+	if (!lists(STATE, state()))
+		SKIP(return, "this kernel cannot sleep");
+	if (!lists(PM_TEST, depth()))
+		SKIP(return, "this kernel cannot test sleep (CONFIG_PM_DEBUG)");
+	/* The kernel would not stop at that depth, and never wake. */
+	if (only_idles() && (!strcmp(depth(), "processors") ||
+			     !strcmp(depth(), "core")))
+		SKIP(return, "this machine's sleep leaves all CPUs online");
+	if (!only_idles())
+		ASSERT_EQ(0, trace_file_write("/sys/power/mem_sleep", "deep"));
+	ASSERT_EQ(0, trace_session_open(&self->s, 0));
+	if (!trace_has_sink(&self->s, variant->sink))
+		SKIP(return, "this board has no sink of that kind");
+	ASSERT_LT(0, trace_file_read(DELAY, self->delay, sizeof(self->delay)));
+	ASSERT_EQ(0, trace_file_write(DELAY, "0"));
+	ASSERT_EQ(0, trace_session_config(&self->s, variant->sink, variant->buffer,
+					  variant->flags));
+}
+
+FIXTURE_TEARDOWN(sleep)
+{
+	trace_file_write(PM_TEST, "none");
+	trace_file_write(DELAY, self->delay);
+	trace_session_close(&self->s);
+}
+
+/* 0, or why the system did not sleep. */
+static int go_to_sleep(const char *depth)
+{
+	int ret = trace_file_write(PM_TEST, depth);
+
+	return ret ? ret : trace_file_write(STATE, state());
+}
+
+TEST_F_TIMEOUT(sleep, a_running_capture, 60)
+{
+	struct sifive_trace_status status;
+	uint32_t first, last;
+	int ret;
+
+	ASSERT_EQ(0, trace_start(self->s.fd, 0));
+	trace_store(self->s.page, self->s.reg, 0, 4);
+	trace_store(self->s.page, self->s.reg, 1, 4);
+	ret = go_to_sleep(depth());
+	if (ret)
+		SKIP(return, "%s to depth %s: %s", state(), depth(),
+		     strerror(-ret));
+	ASSERT_EQ(0, trace_status(self->s.fd, &status));
+	EXPECT_EQ(0, status.ended);
+	trace_store(self->s.page, self->s.reg, 2, 4);
+	trace_store(self->s.page, self->s.reg, 3, 4);
+	if (variant->sink == SIFIVE_TRACE_SINK_SRAM) {
+		EXPECT_EQ(0, status.flags & SIFIVE_TRACE_STATUS_RUNNING);
+		EXPECT_EQ(-ESTALE, trace_start(self->s.fd, 0));
+	} else {
+		EXPECT_NE(0, status.flags & SIFIVE_TRACE_STATUS_RUNNING);
+	}
+	ASSERT_EQ(0, trace_stop(self->s.fd));
+	ASSERT_EQ(0, trace_collect(self->s.fd, self->s.encoder.src_bits,
+				   &self->stream));
+	EXPECT_EQ(variant->sink == SIFIVE_TRACE_SINK_SRAM ? 2 : 4,
+		  trace_consecutive(&self->stream, &first, &last));
+	EXPECT_EQ(0, first);
+
+	ASSERT_EQ(0, trace_start(self->s.fd, SIFIVE_TRACE_START_REWIND));
+	trace_store(self->s.page, self->s.reg, 7, 4);
+	ASSERT_EQ(0, trace_stop(self->s.fd));
+	ASSERT_EQ(0, trace_collect(self->s.fd, self->s.encoder.src_bits,
+				   &self->stream));
+	EXPECT_EQ(1, trace_consecutive(&self->stream, &first, NULL));
+	EXPECT_EQ(7, first);
+}
+
+/* The same for the encoder of a CPU that is offline meanwhile. */
+TEST_F_TIMEOUT(sleep, the_last_encoder, 60)
+{
+	struct sifive_trace_status status;
+	unsigned int n = 0;
+	int ret;
+
+	while (!trace_session_open(&self->other, n))
+		trace_session_close(&self->other), n++;
+	trace_session_close(&self->s);
+	ASSERT_EQ(0, trace_session_open(&self->s, n - 1));
+	ASSERT_EQ(0, trace_session_config(&self->s, variant->sink, variant->buffer,
+					  variant->flags));
+	ASSERT_EQ(0, trace_start(self->s.fd, 0));
+	trace_store(self->s.page, self->s.reg, 0, 4);
+	ret = go_to_sleep(depth());
+	if (ret)
+		SKIP(return, "%s to depth %s: %s", state(), depth(),
+		     strerror(-ret));
+	ASSERT_EQ(0, trace_status(self->s.fd, &status));
+	EXPECT_EQ(0, status.ended);
+	trace_store(self->s.page, self->s.reg, 1, 4);
+	ASSERT_EQ(0, trace_stop(self->s.fd));
+	ASSERT_EQ(0, trace_collect(self->s.fd, self->s.encoder.src_bits,
+				   &self->stream));
+	EXPECT_EQ(variant->sink == SIFIVE_TRACE_SINK_SRAM ? 1 : 2,
+		  trace_consecutive(&self->stream, NULL, NULL));
+}
+
+TEST_F_TIMEOUT(sleep, a_stopped_capture_keeps_what_it_has, 60)
+{
+	struct sifive_trace_counters counters = TRACE_ARG(sifive_trace_counters);
+	int ret, counted;
+
+	counters.count = 1;
+	counters.event[0].code = 1;
+	counted = trace_ioctl(self->s.fd, SIFIVE_TRACE_IOC_COUNTERS, &counters);
+	ASSERT_EQ(0, trace_start(self->s.fd, 0));
+	trace_store(self->s.page, self->s.reg, 0, 4);
+	ASSERT_EQ(0, trace_stop(self->s.fd));
+	ret = go_to_sleep(depth());
+	if (ret)
+		SKIP(return, "%s to depth %s: %s", state(), depth(),
+		     strerror(-ret));
+	EXPECT_EQ(0, trace_flags(self->s.fd) & SIFIVE_TRACE_STATUS_RUNNING);
+	ASSERT_EQ(0, trace_collect(self->s.fd, self->s.encoder.src_bits,
+				   &self->stream));
+	EXPECT_EQ(1, trace_consecutive(&self->stream, NULL, NULL));
+	if (!counted)
+		EXPECT_EQ(0, trace_ioctl(self->s.fd, SIFIVE_TRACE_IOC_COUNTERS,
+					 &counters));
+}
+
+TRACE_HARNESS_MAIN
