@@ -2,14 +2,29 @@
 # sifive-trace: one entry point. "make help" lists what there is.
 
 O ?= build
-override O := $(abspath $(O))
 CROSS_COMPILE ?= riscv64-linux-gnu-
+PREFIX ?= /usr/local
 BOARD ?= fpga
 BOARDS ?= fpga p550 nofunnel dual
+
+# Neither make nor kbuild takes a path with a space, and "clean" removes $(O).
+ifneq ($(words $(CURDIR) $(O)),2)
+$(error paths with a space cannot be built in: $(CURDIR), $(O))
+endif
+override O := $(abspath $(O))
+ifneq ($(filter $(O)/%,$(CURDIR)/),)
+$(error O=$(O) holds this checkout: name another folder)
+endif
+ifeq ($(strip $(BOARDS)),)
+$(error BOARDS= is empty: name some of $(shell tools/qemu/board list))
+endif
+
+# O= on the command line means something else to the kernel's makefiles: they
+# and all others get it, like the rest, by the environment or by name.
+MAKEOVERRIDES :=
 export O CROSS_COMPILE BOARDS FAULT_BOARDS DEBUG_BOARDS DESTDIR PREFIX
 
-# O= means something else to the kernel's makefiles: hand on what is exported.
-MAKEOVERRIDES :=
+.NOTPARALLEL:
 
 ENV := $(O)/board.env
 TARGET := $(O)/target
@@ -57,11 +72,11 @@ packages:
 # ---- building -----------------------------------------------------------
 
 # Built in a copy: kbuild leaves its objects beside the sources.
-driver: $(ENV)
+driver: $(if $(KDIR),packages,$(ENV))
 	@mkdir -p $(O)/kmod $(TARGET)
 	@rsync -rc driver include $(O)/kmod/
 	$(MAKE) -s -C $(or $(KDIR),$(KERNEL)/headers) M=$(O)/kmod/driver \
-		CC=$(CROSS_COMPILE)gcc CONFIG_DEBUG_INFO_BTF_MODULES= \
+		ARCH=riscv CC=$(CROSS_COMPILE)gcc CONFIG_DEBUG_INFO_BTF_MODULES= \
 		CONFIG_SIFIVE_TRACE=m W=1 modules
 	$(CROSS_COMPILE)strip --strip-debug $(O)/kmod/driver/sifive_trace.ko \
 		-o $(TARGET)/sifive_trace.ko
@@ -122,7 +137,8 @@ check: board all
 
 $(SUITES:%=check-%): check-%: board all
 	@rm -rf $(CHECK) && mkdir -p $(CHECK)
-	@$(MAKE) --no-print-directory run-$* || echo "0 1 0" >$(CHECK)/$*-make.count
+	@$(MAKE) --no-print-directory run-$* || \
+		echo "0 1 0" >$(CHECK)/$*-make.count
 	@selftests/summary.sh $(CHECK)
 
 run-unit:
@@ -164,6 +180,8 @@ run-debug:
 install: tools
 	$(MAKE) -C tools O=$(O) install
 	$(MAKE) -C lib O=$(O)/lib install
+	install -D -m 644 include/uapi/linux/sifive_trace.h \
+		$(DESTDIR)$(PREFIX)/include/linux/sifive_trace.h
 
 DKMS_VERSION := $(shell sed -n 's/^PACKAGE_VERSION="\(.*\)"/\1/p' driver/dkms.conf)
 DKMS_SRC := $(DESTDIR)/usr/src/sifive-trace-$(DKMS_VERSION)
@@ -175,7 +193,7 @@ dkms:
 	[ -n "$(DESTDIR)" ] || dkms add sifive-trace/$(DKMS_VERSION)
 
 clean:
-	rm -rf $(O)
+	rm -rf "$(O)"
 
 .PHONY: all help board packages driver lib tools selftests target demo shell \
 	check $(SUITES:%=check-%) $(SUITES:%=run-%) install dkms clean

@@ -24,8 +24,9 @@
  *				privileges (secure execution)
  *	SIFIVE_TRACE_HEADER	"once": only the first perfTraceOn() after an
  *				initialisation writes a header
- *	SIFIVE_TRACE_VERBOSE	what goes to standard error: "0" nothing, "1"
- *				also notices; otherwise errors and lost records
+ *	SIFIVE_TRACE_VERBOSE	what goes to standard error: "0" nothing; not set
+ *				errors and lost records; anything else, as "1",
+ *				notices too
  *
  * Only the thread that called the initialisation function writes records. What
  * other threads, or signal handlers that interrupt a record half-way, would

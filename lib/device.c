@@ -73,6 +73,8 @@ PERF_LOCAL int open_error(const char *path, int error)
 		return perf_error("no trace device %s: is the module loaded? "
 				  "(insmod sifive_trace.ko)", path);
 	case EACCES:
+		return perf_error("cannot open %s: its mode forbids it: run as root, or let a udev rule give your group the device and the program CAP_PERFMON",
+				  path);
 	case EPERM:
 		return perf_error("cannot open %s: " NEED_PERFMON, path);
 	default:

@@ -16,8 +16,10 @@ if [ ! -e /dev/sifive-trace ]; then
 	inserted=1
 fi
 
+ran=0
 for t in ./*_test ./example.sh; do
 	[ -x "$t" ] || continue
+	ran=$((ran + 1))
 	echo "# $t"
 	"$t"
 	status=$?
@@ -38,5 +40,9 @@ if [ -n "$inserted" ]; then
 		rc=1
 	fi
 	echo "1..1"
+fi
+if [ "$ran" -eq 0 ]; then
+	echo "# no test is here"
+	rc=1
 fi
 exit $rc

@@ -99,6 +99,36 @@ nothing_left_over() {
 	return 0
 }
 
+# Everything under one prefix, and a program that builds with what is there.
+install_is_usable() {
+	local at=$build/root
+
+	make -s install O="$build/install" DESTDIR="$at" PREFIX=/opt/trace \
+		>"$build/install.log" 2>&1 || { tail -n 5 "$build/install.log"; return; }
+	find "$at" -type f ! -path "$at/opt/trace/*"
+	# shellcheck disable=SC2046
+	"${CROSS_COMPILE}gcc" -I"$at/opt/trace/include" -L"$at/opt/trace/lib" \
+		-finstrument-functions -static -o "$build/fib" lib/examples/fib.c \
+		$(PKG_CONFIG_LIBDIR=$at/opt/trace/lib/pkgconfig pkg-config \
+			--static --libs-only-l libsifive-perf)
+	[ -e "$at/opt/trace/include/linux/sifive_trace.h" ] ||
+		echo "the kernel's interface is not installed"
+}
+
+# In a kernel's tools/testing/selftests/drivers, with nothing but that tree.
+drops_into_kernel_tree() {
+	local tree=$build/tree/tools/testing/selftests
+
+	mkdir -p "$tree/drivers/sifive_trace" "$build/tree/usr/include/linux"
+	cp -r "$kernel/kselftest/." "$tree/"
+	cp selftests/*.[ch] selftests/Makefile selftests/*.sh "$tree/drivers/sifive_trace/"
+	cp include/uapi/linux/sifive_trace.h "$build/tree/usr/include/linux/"
+	make -s -C "$tree/drivers/sifive_trace" CROSS_COMPILE="$CROSS_COMPILE" \
+		OUTPUT="$build/tree/out" >"$build/tree.log" 2>&1 ||
+		tail -n 10 "$build/tree.log"
+	[ -x "$build/tree/out/abi_test" ] || echo "abi_test is not built"
+}
+
 bindings=Documentation/devicetree/bindings
 
 bindings_are_valid() {
@@ -146,6 +176,8 @@ check "no left-over marker" nothing_left_over
 check "device tree: bindings are valid" bindings_are_valid
 check "device tree: all boards match the bindings" boards_match_bindings
 check "the documented example compiles" example_compiles
+check "make install: one prefix, programs build with it" install_is_usable
+check "selftests build in a kernel tree" drops_into_kernel_tree
 check "scripts: shellcheck" scripts_are_sound
 echo "1..$n"
 [ "$bad" -eq 0 ]

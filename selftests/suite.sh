@@ -5,8 +5,9 @@
 #	suite.sh DIR NAME COMMAND...
 #
 # The command prints TAP. DIR/NAME.log gets all of it, DIR/NAME.count one line
-# "passed failed skipped". A command that fails without a failed test, or that
-# runs no test, counts as one failure. The counts are the result; the exit status
+# "passed failed skipped". A command that fails without a failed test, one that
+# runs fewer tests than it has announced, or none that passes, counts as one
+# failure. The counts are the result; the exit status
 # says only that they were written.
 
 set -u
@@ -21,6 +22,17 @@ printf '%-10s ' "$name"
 rc=$?
 
 results() { grep -aE '^(not )?ok [0-9]+' "$log"; }
+
+# A plan stands before its tests or behind them: all plans together announce as
+# many as there are results.
+short_of_plan() {
+	local planned run
+	planned=$(sed -nE 's/^1\.\.([0-9]+).*/\1/p' "$log" | awk '{ n += $1 } END { print n + 0 }')
+	run=$(results | wc -l)
+	[ "$planned" -eq 0 ] || [ "$run" -ge "$planned" ] ||
+		echo "$planned tests announced, $run run"
+}
+
 skipped=$(grep -acE '^ok [0-9]+.*# SKIP|^1\.\.0 # SKIP' "$log")
 passed=$(results | grep -a '^ok' | grep -avc '# SKIP')
 failed=$(results | grep -ac '^not ok')
@@ -28,9 +40,12 @@ note=
 if [ "$rc" -ne 0 ] && [ "$failed" -eq 0 ]; then
 	failed=1
 	note="; ended with status $rc, see $log"
-elif [ $((passed + failed + skipped)) -eq 0 ]; then
+elif [ "$failed" -eq 0 ] && [ "$passed" -eq 0 ]; then
 	failed=1
-	note="; no test ran, see $log"
+	note="; no test passed, see $log"
+elif [ "$failed" -eq 0 ] && [ -n "$(short_of_plan)" ]; then
+	failed=1
+	note="; $(short_of_plan), see $log"
 fi
 printf '%4d passed, %d failed, %d skipped, %d s%s\n' \
 	"$passed" "$failed" "$skipped" $((SECONDS - start)) "$note"

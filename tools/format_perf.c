@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "command.h"
 #include "format.h"
@@ -67,6 +68,36 @@ static int make_folder(const char *path)
 	return -1;
 }
 
+static void file_path(const struct perf *perf, unsigned int which, char *path,
+		      size_t size)
+{
+	static const char * const names[] = {
+		[FILE_ALL] = "perf",
+		[FILE_ADDRESS] = "address",
+		[FILE_CALLRET] = "callret",
+	};
+
+	if (which < PERFREC_COUNTERS)
+		snprintf(path, size, "%s/perf/%s.perfchannel%u", perf->folder,
+			 perf->base, which);
+	else
+		snprintf(path, size, "%s/%s%s.%s", perf->folder,
+			 which == FILE_ALL ? "" : "perf/", perf->base,
+			 names[which]);
+}
+
+/* What an earlier run has left would be taken for this trace's. */
+static void remove_old(const struct perf *perf)
+{
+	char path[PATH_MAX + 2 * NAME_MAX];
+	unsigned int i;
+
+	for (i = 0; i < FILES; i++) {
+		file_path(perf, i, path, sizeof(path));
+		unlink(path);
+	}
+}
+
 /* The folder is -o's, or else the one that the trace is in. */
 static int set_folder(struct perf *perf, const struct format_options *options)
 {
@@ -112,6 +143,7 @@ static void *perf_open(const struct format_options *options)
 		free(perf);
 		return NULL;
 	}
+	remove_old(perf);
 	return perf;
 }
 
@@ -150,11 +182,6 @@ static const char *count_type(const struct perfrec_header *header)
 static FILE *get_file(struct perf *perf, unsigned int which,
 		      const struct perfrec_header *header)
 {
-	static const char * const names[] = {
-		[FILE_ALL] = "perf",
-		[FILE_ADDRESS] = "address",
-		[FILE_CALLRET] = "callret",
-	};
 	char path[PATH_MAX + 2 * NAME_MAX];
 
 	if (perf->file[which] || perf->failed)
@@ -166,13 +193,7 @@ static FILE *get_file(struct perf *perf, unsigned int which,
 			return NULL;
 		}
 	}
-	if (which < PERFREC_COUNTERS)
-		snprintf(path, sizeof(path), "%s/perf/%s.perfchannel%u",
-			 perf->folder, perf->base, which);
-	else
-		snprintf(path, sizeof(path), "%s/%s%s.%s", perf->folder,
-			 which == FILE_ALL ? "" : "perf/", perf->base,
-			 names[which]);
+	file_path(perf, which, path, sizeof(path));
 	perf->file[which] = fopen(path, "w");
 	if (!perf->file[which]) {
 		fail(perf, path);

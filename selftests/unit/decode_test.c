@@ -182,11 +182,19 @@ static void expect_file(struct __test_metadata *_metadata, const char *path,
 
 TEST_F(decode, golden_perf)
 {
+	FILE *old;
+
+	/* Of an earlier trace with another counter: not to be mixed up. */
+	ASSERT_EQ(0, mkdir("perf", 0777));
+	old = fopen("perf/decode_sample.perfchannel5", "w");
+	ASSERT_NE(NULL, old);
+	fclose(old);
 	sample(&self->gen, 0, 0);
 	save(self, "trace.rtd");
 	run(self, "decode --format perf -e " PROGRAM " trace.rtd");
 	EXPECT_EQ(0, self->status);
 	EXPECT_STREQ("", self->out);
+	EXPECT_NE(0, access("perf/decode_sample.perfchannel5", F_OK));
 	expect_file(_metadata, "decode_sample.perf",
 		"# ELFPATH=" PROGRAM "\n"
 		"# COUNT_TYPE: RAW\n"

@@ -10,7 +10,7 @@ set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 top=$(cd "$here/../../.." && pwd)
 
-cache=${SIFIVE_TRACE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/sifive-trace}
+cache=${SIFIVE_TRACE_CACHE:-${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/sifive-trace}
 logs=$cache/log
 jobs=${JOBS:-$(nproc)}
 cross=riscv64-linux-gnu-
@@ -97,13 +97,14 @@ aptopts=(
 
 # The mirror that the machine itself uses for Debian's main archive.
 mirror() {
-	local uri
-	uri=$(apt-get indextargets --format '$(REPO_URI) $(COMPONENT) $(SUITE)' \
+	local uri=${SIFIVE_TRACE_MIRROR:-}
+	[ -n "$uri" ] || uri=$(apt-get indextargets --format '$(REPO_URI) $(COMPONENT) $(SUITE)' \
 		'Created-By: Packages' 2>/dev/null |
 		awk '!uri && $2 == "main" && $1 ~ /debian\/?$/ &&
 		     $3 !~ /security|updates|backports/ { uri = $1 }
 		     END { print uri }')
-	[ -n "$uri" ] || die "no Debian mirror in the machine's apt configuration"
+	[ -n "$uri" ] ||
+		die "no Debian mirror in the machine's apt configuration: name one in SIFIVE_TRACE_MIRROR"
 	printf '%s\n' "${uri%/}"
 }
 

@@ -47,6 +47,10 @@ out=$cache/debug-kernel-$(digest "$(basename "$stock")" "$config" \
 if [ ! -d "$out" ]; then
 	exec 9>"$cache/debug-kernel.lock"
 	flock 9
+fi
+# Another may have made it while we waited.
+if [ ! -d "$out" ]; then
+	rm -rf "$out.tmp"
 	mkdir -p "$out.tmp"
 	step "debug kernel: configure" configure
 	step "debug kernel: build" compile

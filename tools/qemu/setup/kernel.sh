@@ -90,6 +90,9 @@ out=$cache/kernel-$key
 if [ ! -d "$out" ]; then
 	exec 9>"$cache/kernel.lock"
 	flock 9
+fi
+# Another may have made it while we waited.
+if [ ! -d "$out" ]; then
 	rm -rf "$out.tmp"
 	mkdir -p "$out.tmp"
 	step "kernel $release, OpenSBI, busybox: fetch" fetch_binaries
