@@ -96,6 +96,8 @@ selftests: $(ENV) lib
 	$(CROSS_COMPILE)gcc -O1 -g -Wall -Wextra -static -Iinclude \
 		-o $(TARGET)/count_types selftests/count_types.c \
 		$(O)/lib/libsifive-perf.a
+	$(CROSS_COMPILE)gcc -O2 -g -Wall -Wextra -static -Iinclude/uapi \
+		-o $(TARGET)/minimal Documentation/examples/minimal.c
 
 target: driver lib selftests
 

@@ -65,6 +65,13 @@ run --timeout 60 --icount -- \
 	'insmod /target/sifive_trace.ko && /target/selftests/counters_test'
 result $? "$board: counters are right where instructions are counted"
 
+# What the documented program prints: the message of its store, 32 bits of data
+# on channel 6, is between those of trace on and trace off.
+run --timeout 60 -- \
+	'insmod /target/sifive_trace.ko && taskset 2 /target/minimal' >"$out/minimal.txt"
+grep -qE '^8c .* ?1c [0-9a-f ]+ 8c ' "$out/minimal.txt"
+result $? "$board: the documented example shows its message"
+
 cmp -s "$out/trace.rtd" "$out/cat.rtd"
 result $? "$board: cat of the device gives the bytes of perfWriteTrace"
 

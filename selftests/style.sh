@@ -67,6 +67,21 @@ driver_builds_clean() {
 	grep -q 'CHECK.*chardev.c' "$log" || echo "sparse did not run"
 }
 
+# Needs a tree that is configured for clang: the stock headers are gcc's.
+driver_builds_with_clang() {
+	mkdir -p "$build/clang-kmod"
+	rsync -rc driver include "$build/clang-kmod/"
+	make -s -C "$kernel/source" O="$build/clang" ARCH=riscv LLVM=1 \
+		KCONFIG_ALLCONFIG="$PWD/tools/qemu/setup/debug-kernel.config" \
+		allnoconfig modules_prepare >"$build/clang.log" 2>&1 ||
+		{ tail -n 10 "$build/clang.log"; return; }
+	# Without a built kernel its symbols are not known.
+	make -s -C "$build/clang" M="$build/clang-kmod/driver" ARCH=riscv LLVM=1 \
+		KBUILD_MODPOST_WARN=1 CONFIG_SIFIVE_TRACE=m W=1 modules 2>&1 |
+		grep -E "$build/clang-kmod.*(warning|error)"
+	[ -e "$build/clang-kmod/driver/sifive_trace.ko" ] || echo "no module"
+}
+
 # The same layout in 32- and 64-bit programs, and usable on its own.
 uapi_layout() {
 	local abi
@@ -169,6 +184,7 @@ scripts_are_sound() {
 check "driver: checkpatch --strict" driver_checkpatch
 check "kselftests: checkpatch --strict" tests_checkpatch
 check "driver: builds without a warning, W=1 and sparse" driver_builds_clean
+check "driver: builds with clang without a warning" driver_builds_with_clang
 check "uapi header: same layout on 32 and 64 bits, no padding" uapi_layout
 check "no file over 800 lines" no_long_files
 check "every file names its licence" spdx_everywhere

@@ -17,7 +17,7 @@ packages=(
 	# the command
 	libdw-dev libjson-c-dev
 	# checks
-	sparse dt-schema shellcheck
+	sparse dt-schema shellcheck clang lld llvm
 )
 
 missing=()
