@@ -6,6 +6,9 @@ CROSS_COMPILE ?= riscv64-linux-gnu-
 PREFIX ?= /usr/local
 BOARD ?= fpga
 BOARDS ?= fpga p550 nofunnel dual
+# Which of them the slower suites take: check a few, check-debug all.
+FAULT_BOARDS ?= fpga nofunnel
+DEBUG_BOARDS ?= dual
 
 # Neither make nor kbuild takes a path with a space, and "clean" removes $(O).
 ifneq ($(words $(CURDIR) $(O)),2)
@@ -15,12 +18,12 @@ override O := $(abspath $(O))
 ifneq ($(filter $(O)/%,$(CURDIR)/),)
 $(error O=$(O) holds this checkout: name another folder)
 endif
-ifeq ($(strip $(BOARDS)),)
-$(error BOARDS= is empty: name some of $(shell tools/qemu/board list))
-endif
+$(foreach list,BOARDS FAULT_BOARDS DEBUG_BOARDS,$(if $(strip $($(list))),,\
+	$(error $(list)= is empty: name some of $(shell tools/qemu/board list))))
 
-# O= on the command line means something else to the kernel's makefiles: they
-# and all others get it, like the rest, by the environment or by name.
+# All that is exported has its value above: exporting defines, and then ?= no
+# longer does. O= on the command line means something else to the kernel's
+# makefiles: all get it, like the rest, by the environment or by name.
 MAKEOVERRIDES :=
 export O CROSS_COMPILE BOARDS FAULT_BOARDS DEBUG_BOARDS DESTDIR PREFIX
 
@@ -125,17 +128,14 @@ shell: board target
 CHECK := $(O)/check
 SUITES := unit model style boards faults debug
 
-# Which boards the slower suites run on: check takes one of each kind of
-# topology, check-debug all.
-FAULT_BOARDS ?= fpga nofunnel
-DEBUG_BOARDS ?= dual
 check-debug: DEBUG_BOARDS = $(BOARDS)
 
 check: board all
 	@rm -rf $(CHECK) && mkdir -p $(CHECK)
 	@for s in $(SUITES); do $(MAKE) --no-print-directory run-$$s || \
 		echo "0 1 0" >$(CHECK)/$$s-make.count; done
-	@selftests/summary.sh $(CHECK)
+	@selftests/summary.sh $(CHECK) unit lib model style $(BOARDS) \
+		$(FAULT_BOARDS:%=faults-%) $(DEBUG_BOARDS:%=debug-%)
 
 $(SUITES:%=check-%): check-%: board all
 	@rm -rf $(CHECK) && mkdir -p $(CHECK)
