@@ -8,8 +8,11 @@
  *
  *	INFO, ENCODER, SINK	what there is
  *	CONFIG			take the hardware, a buffer and the encoders
- *	COUNTERS		take counters and let user mode read them
- *	mmap()			the stimulus page of an encoder
+ *	COUNTERS		take counters and let the calling thread read them
+ *	THREAD			let another thread of the process read them
+ *	SAMPLING		have the kernel write records on a timer or an event
+ *	EVENT			which counters can count an event
+ *	mmap()			the stimulus page of an encoder, the thread slots
  *	START, STOP		let stores become messages, and no longer
  *	STATUS			how much was captured, and what went wrong
  *	read(), lseek()		the captured bytes, oldest first
@@ -40,7 +43,7 @@
 #include <linux/types.h>
 
 /* Changes when a call's meaning does; additions announce themselves by size. */
-#define SIFIVE_TRACE_ABI		1
+#define SIFIVE_TRACE_ABI		2
 
 #define SIFIVE_TRACE_MAX_ENCODERS	64
 #define SIFIVE_TRACE_MAX_COUNTERS	32
@@ -93,6 +96,10 @@ struct sifive_trace_info {
 #define SIFIVE_TRACE_INFO_COUNTERS	(1u << 0)
 /* ts_hz was measured by CONFIG; no clock in the device tree tells it. */
 #define SIFIVE_TRACE_INFO_TS_MEASURED	(1u << 1)
+/* Counters can be taken as pinned perf events (no Sscofpmf). */
+#define SIFIVE_TRACE_INFO_COUNTERS_PERF	(1u << 2)
+/* Counter overflow interrupts the hart: SAMPLING by event works. */
+#define SIFIVE_TRACE_INFO_OVERFLOW	(1u << 3)
 
 /**
  * struct sifive_trace_encoder - one trace encoder
@@ -209,27 +216,35 @@ struct sifive_trace_config {
  * @code:	in: type 0: the SBI code, or SIFIVE_TRACE_EVENT_TIMESTAMP;
  *		type 1: cache_id << 3 | op_id << 1 | result_id; type 2: 0
  * @data:	in: type 2: the event selector's value; otherwise 0
+ * @flags:	in: SIFIVE_TRACE_EVENT_NO_*
  * @counter:	out: counter number, 0-31: 0 cycle, 1 timestamp, 2 instret,
  *		n hpmcounter n
  * @info:	out: SBI counter_info: CSR number in bits 11:0 (0 = timestamp),
  *		width - 1 in bits 17:12
+ * @reserved:	in: 0
  */
 struct sifive_trace_event {
 	__u32	type;
 	__u32	code;
 	__u64	data;
+	__u32	flags;
 	__u32	counter;
 	__u32	info;
+	__u32	reserved;
 };
 
 /* Code of type 0: the trace timestamp as a counter. */
 #define SIFIVE_TRACE_EVENT_TIMESTAMP	0x80
 
+/* Do not count in user mode, in kernel mode; not both (needs Sscofpmf). */
+#define SIFIVE_TRACE_EVENT_NO_USER	(1u << 0)
+#define SIFIVE_TRACE_EVENT_NO_KERNEL	(1u << 1)
+
 /**
  * struct sifive_trace_counters - take counters on every selected encoder's hart
  * @size:	in: sizeof(struct sifive_trace_counters)
  * @count:	in: number of events, 0-32; 0 gives all counters back
- * @flags:	in: 0
+ * @flags:	in: SIFIVE_TRACE_COUNTERS_*
  * @mask:	out: bit n set: counter n is counting for this session
  * @failed:	out: index of the event that was refused, ~0 when none was
  * @reserved:	in: 0
@@ -237,12 +252,14 @@ struct sifive_trace_event {
  *
  * SIFIVE_TRACE_IOC_COUNTERS, after CONFIG and by the same session. Replaces the
  * counters taken before; with an error the session has none. From success to
- * the session's end user mode on these harts may read the counters' CSRs.
+ * the session's end the calling thread, and each that called THREAD, may read
+ * the counters' CSRs while it runs on these harts; elsewhere, and for everyone
+ * else, that is an illegal instruction.
  *
  * EINVAL: malformed or repeated event (@failed). EOPNOTSUPP: firmware does not
- * know the event, or lets nobody but itself read its counter. EBUSY: no counter
- * that can count it is free on all harts. ENXIO: no session configured.
- * EBUSY also while the capture runs.
+ * know the event, cannot filter it, or lets nobody but itself read its counter.
+ * EBUSY: no counter that can count it is free on all harts. ENXIO: no session
+ * configured. EBUSY also while the capture runs.
  */
 struct sifive_trace_counters {
 	__u32	size;
@@ -252,6 +269,117 @@ struct sifive_trace_counters {
 	__u32	failed;
 	__u32	reserved;
 	struct sifive_trace_event event[SIFIVE_TRACE_MAX_COUNTERS];
+};
+
+/* Keep a count of its own for each thread; see struct sifive_trace_slot. */
+#define SIFIVE_TRACE_COUNTERS_PER_THREAD (1u << 0)
+
+/**
+ * struct sifive_trace_slot - what makes a thread's own counts of a hart's
+ * @offset:	to be added to the value of CSR n, modulo the counter's width
+ *
+ * An array of SIFIVE_TRACE_THREADS of these is mapped, read-only, with mmap() at
+ * SIFIVE_TRACE_MMAP_THREADS. The kernel writes a thread's offsets whenever that
+ * begins to run: offset and CSR belong together only if the thread was neither
+ * preempted nor moved between reading the one and the other. A restartable
+ * sequence, rseq(2), sees to that.
+ */
+struct sifive_trace_slot {
+	__u64	offset[SIFIVE_TRACE_MAX_COUNTERS];
+};
+
+#define SIFIVE_TRACE_THREADS		256
+#define SIFIVE_TRACE_MMAP_THREADS	0x1000000
+
+/**
+ * struct sifive_trace_thread - the calling thread joins the session
+ * @size:	in: sizeof(struct sifive_trace_thread)
+ * @flags:	in: SIFIVE_TRACE_THREAD_*
+ * @slot:	out: index of its struct sifive_trace_slot, ~0 without
+ *		SIFIVE_TRACE_COUNTERS_PER_THREAD
+ * @reserved:	in: 0
+ *
+ * SIFIVE_TRACE_IOC_THREAD, for threads of the process that called CONFIG, and
+ * for others with CAP_PERFMON or CAP_SYS_ADMIN. Whoever has joined may read the
+ * session's counters, also those that a later COUNTERS takes, until it leaves or
+ * exits or the session ends. Joining again repairs an access that something
+ * else, such as a change of kernel.perf_user_access, has taken away. Threads and
+ * processes that it makes have not joined.
+ *
+ * ENXIO: no session configured by this descriptor. EPERM: neither of that
+ * process nor capable. ENOSPC: all slots are taken. ENOMEM.
+ */
+struct sifive_trace_thread {
+	__u32	size;
+	__u32	flags;
+	__u32	slot;
+	__u32	reserved;
+};
+
+/* Leave the session instead. */
+#define SIFIVE_TRACE_THREAD_LEAVE	(1u << 0)
+
+/**
+ * struct sifive_trace_sampling - records that the kernel writes
+ * @size:	in: sizeof(struct sifive_trace_sampling)
+ * @flags:	in: SIFIVE_TRACE_SAMPLING_*
+ * @channel:	in: stimulus register for them; one of CONFIG's, used by nobody
+ *		else
+ * @count_type:	in: 0 raw, 1 delta, 2 delta and XOR
+ * @interval:	in: nanoseconds of running between two records, raised to 100000
+ *		when less; 0 = by event, not at all when @period is 0 too. out: as
+ *		it is used
+ * @period:	in: events between two records; 0 = by time
+ * @event:	in: the event for @period
+ *
+ * SIFIVE_TRACE_IOC_SAMPLING, after CONFIG and COUNTERS and by the same session;
+ * replaces what was set before, and a later COUNTERS ends it. From START to STOP
+ * the kernel interrupts each thread of the calling process, wherever it runs,
+ * and writes an ISR record with the user mode pc and the session's counters, to
+ * the encoder of that hart. START writes the header, on each encoder.
+ *
+ * EINVAL: channel not of CONFIG, malformed event. EOPNOTSUPP: @period without
+ * SIFIVE_TRACE_INFO_OVERFLOW, or an event that cannot interrupt. EBUSY: the
+ * capture runs. ENXIO: no session configured by this descriptor. ENOMEM.
+ */
+struct sifive_trace_sampling {
+	__u32	size;
+	__u32	flags;
+	__u32	channel;
+	__u32	count_type;
+	__u64	interval;
+	__u64	period;
+	struct sifive_trace_event event;
+};
+
+/* Whatever runs on the capture's harts, not the calling process. */
+#define SIFIVE_TRACE_SAMPLING_ALL	(1u << 0)
+/* One header for the whole capture, not one at each START. */
+#define SIFIVE_TRACE_SAMPLING_ONE_HEADER (1u << 1)
+
+/**
+ * struct sifive_trace_query - which counters can count an event
+ * @size:	in: sizeof(struct sifive_trace_query)
+ * @flags:	in: 0
+ * @event:	in: the event; out: nothing
+ * @counters:	out: bit n set: counter n can count it on the calling CPU and is
+ *		free there
+ * @readable:	out: bit n set: firmware lets counter n be read there
+ * @known:	out: bit n set: counter n exists there
+ * @reserved:	out: 0
+ *
+ * SIFIVE_TRACE_IOC_EVENT. Needs a descriptor open for writing and CAP_PERFMON or
+ * CAP_SYS_ADMIN, but no session. EINVAL: malformed event. EOPNOTSUPP: counters
+ * cannot be had here at all.
+ */
+struct sifive_trace_query {
+	__u32	size;
+	__u32	flags;
+	struct sifive_trace_event event;
+	__u32	counters;
+	__u32	readable;
+	__u32	known;
+	__u32	reserved;
 };
 
 /**
@@ -267,6 +395,11 @@ struct sifive_trace_counters {
  * @stalled:	out: bit n set: encoder n is one of @stalls
  * @ended:	out: bit n set: the stream of encoder n ended when its CPU went
  *		offline; only a new CONFIG brings it back
+ * @samples:	out: records that SAMPLING has written since CONFIG
+ * @samples_lost: out: records that it could not write since CONFIG
+ * @counters_lost: out: bit n set: counter n of the session has been stopped, moved
+ *		or lost on some hart since COUNTERS: do not trust its values
+ * @reserved:	out: 0
  * @message:	out: what went wrong last for this descriptor, with the name of
  *		the component, terminated; empty when nothing did
  *
@@ -283,6 +416,10 @@ struct sifive_trace_status {
 	__u32	sink_errors;
 	__u64	stalled;
 	__u64	ended;
+	__u64	samples;
+	__u64	samples_lost;
+	__u32	counters_lost;
+	__u32	reserved;
 	char	message[SIFIVE_TRACE_MESSAGE_LEN];
 };
 
@@ -362,5 +499,8 @@ struct sifive_trace_run {
 #define SIFIVE_TRACE_IOC_STOP		_IO(SIFIVE_TRACE_IOC_TYPE, 0x05)
 #define SIFIVE_TRACE_IOC_STATUS		_IO(SIFIVE_TRACE_IOC_TYPE, 0x06)
 #define SIFIVE_TRACE_IOC_SINK		_IO(SIFIVE_TRACE_IOC_TYPE, 0x07)
+#define SIFIVE_TRACE_IOC_THREAD		_IO(SIFIVE_TRACE_IOC_TYPE, 0x08)
+#define SIFIVE_TRACE_IOC_SAMPLING	_IO(SIFIVE_TRACE_IOC_TYPE, 0x09)
+#define SIFIVE_TRACE_IOC_EVENT		_IO(SIFIVE_TRACE_IOC_TYPE, 0x0a)
 
 #endif /* _UAPI_LINUX_SIFIVE_TRACE_H */
