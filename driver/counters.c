@@ -23,11 +23,7 @@
 #define INFO_WIDTH		GENMASK(17, 12)	/* width - 1 */
 
 #define COUNTER_CYCLE		0
-#define COUNTER_TIMESTAMP	1
 #define COUNTER_INSTRET		2
-
-/* The scounteren bits that this session set on each CPU. */
-static DEFINE_PER_CPU(u32, opened);
 
 /* What each CPU's counters stood at when system sleep began. */
 static DEFINE_PER_CPU(u64 [SIFIVE_TRACE_MAX_COUNTERS], saved);
@@ -69,7 +65,7 @@ static __always_inline bool read_csr(const unsigned int csr, u64 *value)
 }
 
 /* The CSR's number is part of the instruction. */
-static bool read_counter(u32 counter, u64 *value)
+bool sft_csr_read(u32 counter, u64 *value)
 {
 	switch (counter) {
 	case 0: return read_csr(CSR_CYCLE + 0, value);
@@ -134,34 +130,21 @@ static void give_back_here(void *arg)
 		  SBI_PMU_STOP_FLAG_RESET, 0, 0, 0);
 }
 
-/* Let user mode read a counter on this CPU, if firmware does. */
-static void open_here(void *arg)
+/* Whether firmware lets this CPU's counter be read. */
+static void probe_here(void *arg)
 {
 	struct request *r = arg;
-	u32 bit = BIT(r->c.counter);
 	u64 value;
 
-	if (!read_counter(r->c.counter, &value)) {
+	if (!sft_csr_read(r->c.counter, &value))
 		r->error = SBI_ERR_DENIED;
-		return;
-	}
-	if (csr_read(CSR_SCOUNTEREN) & bit)
-		return;
-	csr_set(CSR_SCOUNTEREN, bit);
-	this_cpu_or(opened, bit);
-}
-
-static void close_here(void *arg)
-{
-	csr_clear(CSR_SCOUNTEREN, this_cpu_read(opened));
-	this_cpu_write(opened, 0);
 }
 
 static void save_here(void *arg)
 {
 	struct request *r = arg;
 
-	read_counter(r->c.counter, this_cpu_ptr(&saved[r->slot]));
+	sft_csr_read(r->c.counter, this_cpu_ptr(&saved[r->slot]));
 }
 
 /* Take it anew and let it go on where it was. */
@@ -172,8 +155,6 @@ static void resume_here(void *arg)
 	give_back_here(r);
 	r->start = this_cpu_read(saved[r->slot]);
 	take_here(r);
-	if (!r->error)
-		open_here(r);
 }
 
 /*
@@ -251,7 +232,7 @@ static int open_counter(const struct sft_counter *c, u32 at)
 	char name[24];
 
 	for_each_cpu(cpu, &sft.counters.cpus) {
-		smp_call_function_single(cpu, open_here, &r, 1);
+		smp_call_function_single(cpu, probe_here, &r, 1);
 		if (!r.error)
 			continue;
 		counter_name(name, sizeof(name), c->counter);
@@ -317,9 +298,9 @@ static int take_timestamp(struct sifive_trace_event *ev, u32 at)
 			return sft_fail(-EOPNOTSUPP, "event %u: %s shows no running timestamp",
 					at, sft_name(&e->c));
 	}
-	ev->counter = COUNTER_TIMESTAMP;
+	ev->counter = SFT_COUNTER_TIMESTAMP;
 	ev->info = FIELD_PREP(INFO_WIDTH, sft_timestamp_width(master) - 1);
-	sft.counters.mask |= BIT(COUNTER_TIMESTAMP);
+	sft.counters.mask |= BIT(SFT_COUNTER_TIMESTAMP);
 	return 0;
 }
 
@@ -386,6 +367,8 @@ int sft_counters_take(struct sifive_trace_counters *arg)
 			return ret;
 		}
 	}
+	sft.counters.per_thread = arg->flags & SIFIVE_TRACE_COUNTERS_PER_THREAD;
+	sft_access_open(sft.counters.mask);
 	arg->failed = ~0u;
 	arg->mask = sft.counters.mask;
 	return 0;
@@ -396,7 +379,7 @@ static void leave_cpu(unsigned int cpu)
 	struct request r = {};
 	unsigned int i;
 
-	smp_call_function_single(cpu, close_here, NULL, 1);
+	sft_access_close_cpu(cpu);
 	for (i = 0; i < sft.counters.count; i++) {
 		r.c = sft.counters.taken[i];
 		smp_call_function_single(cpu, give_back_here, &r, 1);
@@ -431,6 +414,7 @@ int sft_counters_resume(void)
 {
 	long error = for_all(resume_here);
 
+	sft_access_resume();
 	return error ? sft_fail(-EIO, "firmware's error %ld", error) : 0;
 }
 
@@ -446,6 +430,7 @@ void sft_counters_release(void)
 {
 	unsigned int cpu;
 
+	sft_access_close();
 	for_each_cpu(cpu, &sft.counters.cpus)
 		leave_cpu(cpu);
 	memset(&sft.counters, 0, sizeof(sft.counters));

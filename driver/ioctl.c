@@ -163,7 +163,7 @@ static int ioctl_counters(struct sft_file *file, void *arg)
 	counters->failed = ~0u;
 	if (ret)
 		return ret;
-	if (counters->flags || counters->reserved)
+	if (counters->flags & ~SIFIVE_TRACE_COUNTERS_PER_THREAD || counters->reserved)
 		return sft_fail(-EINVAL, "unknown flags %#x", counters->flags);
 	if (counters->count > SIFIVE_TRACE_MAX_COUNTERS)
 		return sft_fail(-EINVAL, "%u events are over %u", counters->count,
@@ -171,6 +171,45 @@ static int ioctl_counters(struct sft_file *file, void *arg)
 	if (sft.capture.running)
 		return sft_fail(-EBUSY, "the capture is running: STOP first");
 	return sft_counters_take(counters);
+}
+
+/* Who takes counters may read them. */
+static int join_for_counters(struct sft_file *file, void *arg)
+{
+	struct sifive_trace_counters *counters = arg;
+	u32 slot;
+	int ret;
+
+	if (!counters->count)
+		return 0;
+	ret = sft_access_join(file, &slot);
+	if (!ret)
+		return 0;
+	sft_lock();
+	if (sft.owner == file)
+		sft_counters_release();
+	sft_unlock();
+	counters->mask = 0;
+	return ret;
+}
+
+static int ioctl_thread(struct sft_file *file, void *arg)
+{
+	struct sifive_trace_thread *thread = arg;
+
+	thread->slot = ~0u;
+	if (thread->flags & ~SIFIVE_TRACE_THREAD_LEAVE || thread->reserved)
+		return sft_fail(-EINVAL, "unknown flags %#x", thread->flags);
+	return thread->flags & SIFIVE_TRACE_THREAD_LEAVE ?
+	       sft_access_leave(file) : need_session(file);
+}
+
+static int join_thread(struct sft_file *file, void *arg)
+{
+	struct sifive_trace_thread *thread = arg;
+
+	return thread->flags & SIFIVE_TRACE_THREAD_LEAVE ?
+	       0 : sft_access_join(file, &thread->slot);
 }
 
 static int ioctl_start(struct sft_file *file, void *arg)
@@ -257,11 +296,13 @@ static int ioctl_sink(struct sft_file *file, void *arg)
  * @size:	of its argument as this kernel knows it
  * @write:	needs a file open for writing
  * @handler:	runs with the system locked, on a copy of the argument
+ * @after:	runs when @handler succeeded, with the system not locked, or NULL
  */
 struct call {
 	size_t size;
 	bool write;
 	int (*handler)(struct sft_file *file, void *arg);
+	int (*after)(struct sft_file *file, void *arg);
 };
 
 static const struct call calls[] = {
@@ -272,7 +313,8 @@ static const struct call calls[] = {
 	[_IOC_NR(SIFIVE_TRACE_IOC_CONFIG)] = {
 		sizeof(struct sifive_trace_config), true, ioctl_config },
 	[_IOC_NR(SIFIVE_TRACE_IOC_COUNTERS)] = {
-		sizeof(struct sifive_trace_counters), true, ioctl_counters },
+		sizeof(struct sifive_trace_counters), true, ioctl_counters,
+		join_for_counters },
 	[_IOC_NR(SIFIVE_TRACE_IOC_START)] = {
 		sizeof(struct sifive_trace_run), true, ioctl_start },
 	[_IOC_NR(SIFIVE_TRACE_IOC_STOP)] = {
@@ -281,6 +323,9 @@ static const struct call calls[] = {
 		sizeof(struct sifive_trace_status), false, ioctl_status },
 	[_IOC_NR(SIFIVE_TRACE_IOC_SINK)] = {
 		sizeof(struct sifive_trace_sink), false, ioctl_sink },
+	[_IOC_NR(SIFIVE_TRACE_IOC_THREAD)] = {
+		sizeof(struct sifive_trace_thread), true, ioctl_thread,
+		join_thread },
 };
 
 /* The words of an error, for the file it happened to. */
@@ -302,7 +347,7 @@ static int run_call(const struct call *call, struct sft_file *file, void *arg)
 			sft_keep_message(file);
 	}
 	sft_unlock();
-	return ret;
+	return ret || !call->after ? ret : call->after(file, arg);
 }
 
 /* Every argument begins with its size; see the head of the uapi header. */

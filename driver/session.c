@@ -37,6 +37,7 @@ void sft_session_close(void)
 		return;
 	unmap_mapping_range(sft.owner->mapping, 0, 0, 1);
 	sft_counters_release();
+	sft_access_end();
 	sft_capture_close();
 	sft.owner = NULL;
 	put_pid(sft.holder);

@@ -135,12 +135,14 @@ struct sft_counter {
 /**
  * struct sft_counters - counters of a session
  * @cpus:	CPUs they were taken on
+ * @per_thread:	joined threads have counts of their own
  * @mask:	user-visible counters: bit n is counter n, 1 the timestamp
  * @taken:	those from firmware
  * @count:	of them
  */
 struct sft_counters {
 	struct cpumask cpus;
+	bool per_thread;
 	u32 mask;
 	struct sft_counter taken[SIFIVE_TRACE_MAX_COUNTERS];
 	unsigned int count;
@@ -326,6 +328,24 @@ void sft_counters_suspend(void);
 int sft_counters_resume(void);
 void sft_counters_release(void);
 
+bool sft_csr_read(u32 counter, u64 *value);
+
+/* access.c */
+#define SFT_COUNTER_TIMESTAMP	1
+#define SFT_SLOTS_SIZE		PAGE_ALIGN(SIFIVE_TRACE_THREADS * \
+					   sizeof(struct sifive_trace_slot))
+void sft_access_open(u32 mask);
+void sft_access_resume(void);
+void sft_access_close(void);
+void sft_access_close_cpu(unsigned int cpu);
+void sft_access_end(void);
+bool sft_access_count(u32 counter, u64 *value);
+int sft_access_join(struct sft_file *file, u32 *slot);
+int sft_access_leave(struct sft_file *file);
+struct page *sft_access_page(unsigned long offset);
+int sft_access_init(void);
+void sft_access_exit(void);
+
 /* session.c */
 bool sft_stale(const struct sft_file *file);
 void sft_session_take(struct sft_file *file);
@@ -345,6 +365,9 @@ void sft_debug_exit(void);
 /* ioctl.c */
 void sft_keep_message(struct sft_file *file);
 long sft_ioctl(struct file *filp, unsigned int cmd, unsigned long user);
+
+/* mapping.c */
+int sft_mmap(struct file *filp, struct vm_area_struct *vma);
 
 /* chardev.c */
 void sft_wake_pollers(void);

@@ -259,7 +259,7 @@ TEST_F(device, unknown_calls_give_enotty)
 	unsigned int nr;
 
 	*(uint32_t *)argument = 64;
-	for (nr = 8; nr < 256; nr++)
+	for (nr = 11; nr < 256; nr++)
 		ASSERT_EQ(-ENOTTY, trace_ioctl(self->fd,
 					       _IO(SIFIVE_TRACE_IOC_TYPE, nr),
 					       argument)) {
@@ -288,6 +288,7 @@ TEST_F(device, unknown_flags_give_einval)
 {
 	struct sifive_trace_counters counters = TRACE_ARG(sifive_trace_counters);
 	struct sifive_trace_config config = trace_simple_config(self->fd, 0);
+	struct sifive_trace_thread thread = TRACE_ARG(sifive_trace_thread);
 	struct sifive_trace_run start = TRACE_ARG(sifive_trace_run);
 	struct sifive_trace_run stop = TRACE_ARG(sifive_trace_run);
 
@@ -299,7 +300,9 @@ TEST_F(device, unknown_flags_give_einval)
 	config = trace_simple_config(self->fd, 0);
 	ASSERT_EQ(0, trace_config(self->fd, &config));
 	unknown_flags(_metadata, self->fd, SIFIVE_TRACE_IOC_COUNTERS, &counters,
-		      &counters.flags, 0);
+		      &counters.flags, SIFIVE_TRACE_COUNTERS_PER_THREAD);
+	unknown_flags(_metadata, self->fd, SIFIVE_TRACE_IOC_THREAD, &thread,
+		      &thread.flags, SIFIVE_TRACE_THREAD_LEAVE);
 	unknown_flags(_metadata, self->fd, SIFIVE_TRACE_IOC_START, &start,
 		      &start.flags, SIFIVE_TRACE_START_REWIND);
 	EXPECT_EQ(0, trace_flags(self->fd) & SIFIVE_TRACE_STATUS_RUNNING);

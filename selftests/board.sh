@@ -62,7 +62,8 @@ result $? "$board: no access broke the rules of the hardware"
 
 # Only a machine that counts instructions can tell how many a loop has.
 run --timeout 60 --icount -- \
-	'insmod /target/sifive_trace.ko && /target/selftests/counters_test'
+	'insmod /target/sifive_trace.ko && /target/selftests/counters_test &&
+	/target/selftests/access_test'
 result $? "$board: counters are right where instructions are counted"
 
 # What the documented program prints: the message of its store, 32 bits of data
