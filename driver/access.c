@@ -212,7 +212,7 @@ void sft_access_open(u32 mask)
 
 	list_for_each_entry(t, &threads, node)
 		memset(t->count, 0, sizeof(t->count));
-	WRITE_ONCE(access_mask, mask & ~BIT(SFT_COUNTER_TIMESTAMP));
+	WRITE_ONCE(access_mask, mask & ~BIT(SFT_TIMESTAMP));
 	on_each_cpu_mask(&sft.counters.cpus, begin_on, NULL, 1);
 }
 

@@ -25,7 +25,7 @@ static int ioctl_info(struct sft_file *file, void *arg)
 	info->funnels = sft_topology_count(&sft.funnels);
 	info->sinks = sft.capture.sinks;
 	info->page_size = PAGE_SIZE;
-	info->flags = sft_counters_available() ? SIFIVE_TRACE_INFO_COUNTERS : 0;
+	info->flags = sft_counters_available();
 	info->ts_width = 0;
 	info->ts_hz = 0;
 	for_each_encoder(e) {
@@ -212,6 +212,18 @@ static int join_thread(struct sft_file *file, void *arg)
 	       0 : sft_access_join(file, &thread->slot);
 }
 
+static int ioctl_event(struct sft_file *file, void *arg)
+{
+	struct sifive_trace_query *query = arg;
+
+	if (!perfmon_capable())
+		return sft_fail(-EPERM, "trying counters needs CAP_PERFMON or CAP_SYS_ADMIN");
+	if (query->flags)
+		return sft_fail(-EINVAL, "unknown flags %#x", query->flags);
+	query->reserved = 0;
+	return sft_counters_query(query);
+}
+
 static int ioctl_start(struct sft_file *file, void *arg)
 {
 	struct sifive_trace_run *run = arg;
@@ -233,7 +245,9 @@ static int ioctl_stop(struct sft_file *file, void *arg)
 		return ret;
 	if (run->flags)
 		return sft_fail(-EINVAL, "unknown flags %#x", run->flags);
-	return sft_capture_stop();
+	ret = sft_capture_stop();
+	sft_counters_check();
+	return ret;
 }
 
 static int ioctl_status(struct sft_file *file, void *arg)
@@ -244,6 +258,7 @@ static int ioctl_status(struct sft_file *file, void *arg)
 	unsigned int i;
 
 	sft_capture_sample();
+	sft_counters_check();
 	status->flags = 0;
 	if (sft.owner)
 		status->flags |= SIFIVE_TRACE_STATUS_CONFIGURED;
@@ -275,6 +290,8 @@ static int ioctl_status(struct sft_file *file, void *arg)
 	}
 	for_each_funnel(f)
 		status->sink_errors += f->sink_error;
+	status->counters_lost = sft.counters.lost;
+	status->reserved = 0;
 	strscpy_pad(status->message, file->message, sizeof(status->message));
 	return 0;
 }
@@ -326,6 +343,8 @@ static const struct call calls[] = {
 	[_IOC_NR(SIFIVE_TRACE_IOC_THREAD)] = {
 		sizeof(struct sifive_trace_thread), true, ioctl_thread,
 		join_thread },
+	[_IOC_NR(SIFIVE_TRACE_IOC_EVENT)] = {
+		sizeof(struct sifive_trace_query), true, ioctl_event },
 };
 
 /* The words of an error, for the file it happened to. */
@@ -367,6 +386,8 @@ long sft_ioctl(struct file *filp, unsigned int cmd, unsigned long user)
 	if (file->sink != SFT_ALL_SINKS)
 		return -ENOTTY;
 	call = &calls[array_index_nospec(_IOC_NR(cmd), ARRAY_SIZE(calls))];
+	if (!call->handler)
+		return -ENOTTY;
 	if (call->write && !(filp->f_mode & FMODE_WRITE))
 		return -EACCES;
 	if (get_user(size, (u32 __user *)uarg))

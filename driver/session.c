@@ -84,8 +84,7 @@ static void sleep_is_over(void)
 	if (!sft.owner)
 		return;
 	if (sft_counters_resume())
-		pr_warn("sifive_trace: counters do not go on after sleep: %s\n",
-			sft.message);
+		pr_warn("sifive_trace: %s\n", sft.message);
 	sft_capture_resume();
 }
 

@@ -118,18 +118,27 @@ struct sft_encoder {
 	bool ended;
 };
 
+/* Numbers of the counters that are fixed; programmable ones follow. */
+#define SFT_CYCLE	0
+#define SFT_TIMESTAMP	1
+#define SFT_INSTRET	2
+
 /**
- * struct sft_counter - one counter taken from firmware
+ * struct sft_counter - one counter taken
  * @index:	SBI counter index, ours on all CPUs of the session
  * @event:	SBI event index
  * @data:	of a raw event
+ * @flags:	SIFIVE_TRACE_EVENT_*
  * @counter:	its number for user mode
+ * @width:	of it in bits
  */
 struct sft_counter {
 	unsigned long index;
 	unsigned long event;
 	u64 data;
+	u32 flags;
 	u32 counter;
+	u32 width;
 };
 
 /**
@@ -137,14 +146,40 @@ struct sft_counter {
  * @cpus:	CPUs they were taken on
  * @per_thread:	joined threads have counts of their own
  * @mask:	user-visible counters: bit n is counter n, 1 the timestamp
- * @taken:	those from firmware
+ * @lost:	those that have not counted all the time on some CPU
+ * @event:	what each counts, by counter
+ * @taken:	those with a CSR
  * @count:	of them
  */
 struct sft_counters {
 	struct cpumask cpus;
 	bool per_thread;
 	u32 mask;
+	u32 lost;
+	struct sifive_trace_event event[SIFIVE_TRACE_MAX_COUNTERS];
 	struct sft_counter taken[SIFIVE_TRACE_MAX_COUNTERS];
+	unsigned int count;
+};
+
+/**
+ * struct sft_choice - which counters are to count which events
+ * @cpus:	CPUs to count on
+ * @known:	counters that have a CSR and that firmware gives out
+ * @readable:	those of them that firmware lets be read on all of @cpus
+ * @index:	their SBI index, by counter
+ * @info:	their SBI counter_info, by counter
+ * @want:	counters wanted, by event, with the choice
+ * @possible:	counters that can count it, by event; 0 = none is wanted
+ * @count:	events that a counter is wanted for are below this
+ */
+struct sft_choice {
+	const struct cpumask *cpus;
+	u32 known;
+	u32 readable;
+	unsigned long index[SIFIVE_TRACE_MAX_COUNTERS];
+	u32 info[SIFIVE_TRACE_MAX_COUNTERS];
+	struct sft_counter want[SIFIVE_TRACE_MAX_COUNTERS];
+	u32 possible[SIFIVE_TRACE_MAX_COUNTERS];
 	unsigned int count;
 };
 
@@ -320,18 +355,43 @@ u64 sft_capture_bytes(int sink);
 ssize_t sft_capture_copy(int sink, void *to, u64 offset, size_t count);
 int sft_capture_snapshot(int sink, void *to, u64 *bytes);
 
+/* firmware.c */
+bool sft_sbi_available(void);
+unsigned int sft_sbi_counters(void);
+unsigned long sft_sbi_info(unsigned long index);
+long sft_sbi_take(const struct sft_counter *c, u64 value);
+bool sft_sbi_runs(unsigned long index);
+void sft_sbi_stop(unsigned long index);
+bool sft_csr_read(u32 counter, u64 *value);
+
+/* pinned.c */
+int sft_pinned_take(unsigned int cpu, const struct sft_counter *c, u64 value);
+bool sft_pinned_counts(unsigned int cpu, const struct sft_counter *c);
+void sft_pinned_release(unsigned int cpu, u32 counter);
+
+/* choose.c */
+const char *sft_counter_name(u32 counter);
+u64 sft_hart_of(unsigned int cpu);
+bool sft_is_timestamp(const struct sifive_trace_event *ev);
+int sft_choose_check(const struct sifive_trace_event *ev, u32 at);
+void sft_choose_begin(struct sft_choice *ch, const struct cpumask *cpus);
+int sft_choose_event(struct sft_choice *ch, const struct sifive_trace_event *ev,
+		     u32 at);
+int sft_choose_counters(struct sft_choice *ch, u32 *failed);
+
 /* counters.c */
-bool sft_counters_available(void);
+bool sft_counters_pinned(void);
+u32 sft_counters_available(void);
 int sft_counters_take(struct sifive_trace_counters *arg);
+int sft_counters_query(struct sifive_trace_query *query);
+void sft_counters_check(void);
 void sft_counters_leave_cpu(unsigned int cpu);
 void sft_counters_suspend(void);
 int sft_counters_resume(void);
 void sft_counters_release(void);
 
-bool sft_csr_read(u32 counter, u64 *value);
 
 /* access.c */
-#define SFT_COUNTER_TIMESTAMP	1
 #define SFT_SLOTS_SIZE		PAGE_ALIGN(SIFIVE_TRACE_THREADS * \
 					   sizeof(struct sifive_trace_slot))
 void sft_access_open(u32 mask);
