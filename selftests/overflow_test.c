@@ -145,12 +145,12 @@ static void rate(struct __test_metadata *_metadata,
 	TH_LOG("%llu counted, %llu samples, %llu in the loop",
 	       (unsigned long long)count, (unsigned long long)self->samples,
 	       (unsigned long long)self->in_loop);
-	/* The loop, and the kernel's own instructions during it. */
+	/* The loop, and the kernel and other harts meanwhile. */
 	EXPECT_LE(turns * TRACE_SPIN, count);
-	EXPECT_GE(turns * TRACE_SPIN * 5 / 4, count);
+	EXPECT_GE(turns * TRACE_SPIN * 2, count);
 	EXPECT_LE(expected * 95 / 100, self->samples);
 	EXPECT_GE(expected * 105 / 100 + 1, self->samples);
-	EXPECT_LE(self->samples * 8 / 10, self->in_loop);
+	EXPECT_LE(self->samples / 2, self->in_loop);
 }
 
 TEST_F(overflow, as_many_samples_as_instructions_by_period)
