@@ -66,6 +66,9 @@ run --timeout 60 --icount -- \
 	/target/selftests/access_test'
 result $? "$board: counters are right where instructions are counted"
 
+run --timeout 60 --icount -- /target/selftests/overflow_test
+result $? "$board: overflows interrupt as often as the period says"
+
 # What the documented program prints: the message of its store, 32 bits of data
 # on channel 6, is between those of trace on and trace off.
 run --timeout 60 -- \

@@ -14,21 +14,10 @@
 #include <unistd.h>
 
 #include "kselftest_harness.h"
-#include "trace_device.h"
-
-#define CSR_CYCLE	0xc00
-#define COUNTER_CYCLE	0
-#define COUNTER_TIME	1
-#define COUNTER_INSTRET	2
-#define COUNTER_HPM	3
+#include "trace_count.h"
 
 #define INFO_CSR(info)		((info) & 0xfff)
 #define INFO_WIDTH(info)	(((info) >> 12 & 0x3f) + 1)
-
-/* Data TLB misses at loads; those at stores; those of instructions. */
-#define DTLB_READ_MISS	(3 << 3 | 0 << 1 | 1)
-#define DTLB_WRITE_MISS	(3 << 3 | 1 << 1 | 1)
-#define ITLB_READ_MISS	(4 << 3 | 0 << 1 | 1)
 
 /* Misses of another memory node: no processor here has that. */
 #define NODE_READ_MISS	(6 << 3 | 0 << 1 | 1)
@@ -42,96 +31,6 @@ static const struct sifive_trace_event timestamp = {
 static const struct sifive_trace_event dtlb = {
 	.type = 1, .code = DTLB_READ_MISS,
 };
-
-/* The CSR's number is part of the instruction. */
-#define READ(n) ({							\
-	unsigned long value;						\
-									\
-	asm volatile("csrr %0, %1"					\
-		     : "=r" (value) : "i" (CSR_CYCLE + (n)));		\
-	value;								\
-})
-
-static uint64_t read_counter(unsigned int counter)
-{
-	switch (counter) {
-	case 0:
-		return READ(0);
-	case 2:
-		return READ(2);
-	case 3:
-		return READ(3);
-	case 4:
-		return READ(4);
-	case 5:
-		return READ(5);
-	case 6:
-		return READ(6);
-	case 7:
-		return READ(7);
-	case 8:
-		return READ(8);
-	case 9:
-		return READ(9);
-	case 10:
-		return READ(10);
-	case 11:
-		return READ(11);
-	case 12:
-		return READ(12);
-	case 13:
-		return READ(13);
-	case 14:
-		return READ(14);
-	case 15:
-		return READ(15);
-	case 16:
-		return READ(16);
-	case 17:
-		return READ(17);
-	case 18:
-		return READ(18);
-	case 19:
-		return READ(19);
-	case 20:
-		return READ(20);
-	case 21:
-		return READ(21);
-	case 22:
-		return READ(22);
-	case 23:
-		return READ(23);
-	case 24:
-		return READ(24);
-	case 25:
-		return READ(25);
-	case 26:
-		return READ(26);
-	case 27:
-		return READ(27);
-	case 28:
-		return READ(28);
-	case 29:
-		return READ(29);
-	case 30:
-		return READ(30);
-	case 31:
-		return READ(31);
-	default:
-		abort();
-	}
-}
-
-static void read_counter_of(void *counter)
-{
-	read_counter(*(unsigned int *)counter);
-}
-
-/* The signal that reading a counter raises, or 0. */
-static int signal_of_counter(unsigned int counter)
-{
-	return trace_signal_of(read_counter_of, &counter);
-}
 
 FIXTURE(counters) {
 	int fd;
@@ -179,28 +78,6 @@ static int take(struct _test_data_counters *self,
 	const struct sifive_trace_event *events[] = { __VA_ARGS__ };	\
 	take(self, events, ARRAY_SIZE(events)); })
 
-/* A loop of two instructions a turn. */
-static void spin(uint64_t turns)
-{
-	asm volatile("1:	addi %0, %0, -1\n"
-		     "	bnez %0, 1b\n"
-		     : "+r" (turns));
-}
-
-/* Touch so many pages, each for the first time, that no TLB holds them all. */
-static void touch_pages(unsigned int count)
-{
-	size_t page = (size_t)getpagesize();
-	volatile char *memory = mmap(NULL, count * page, PROT_READ | PROT_WRITE,
-				     MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE,
-				     -1, 0);
-	unsigned int i;
-
-	for (i = 0; i < count; i++)
-		memory[i * page];
-	munmap((void *)memory, count * page);
-}
-
 TEST_F(counters, fixed_counters_are_cycle_and_instret)
 {
 	ASSERT_EQ(0, TAKE(&instructions, &cycles));
@@ -213,8 +90,8 @@ TEST_F(counters, fixed_counters_are_cycle_and_instret)
 	EXPECT_EQ(1u << COUNTER_CYCLE | 1u << COUNTER_INSTRET, self->counters.mask);
 	EXPECT_LE(32, INFO_WIDTH(self->counters.event[0].info));
 	EXPECT_LE(32, INFO_WIDTH(self->counters.event[1].info));
-	EXPECT_EQ(0, signal_of_counter(COUNTER_CYCLE));
-	EXPECT_EQ(0, signal_of_counter(COUNTER_INSTRET));
+	EXPECT_EQ(0, trace_signal_of_counter(COUNTER_CYCLE));
+	EXPECT_EQ(0, trace_signal_of_counter(COUNTER_INSTRET));
 }
 
 TEST_F(counters, cycle_and_instret_grow_from_one_read_to_the_next)
@@ -223,12 +100,12 @@ TEST_F(counters, cycle_and_instret_grow_from_one_read_to_the_next)
 	unsigned int round;
 
 	ASSERT_EQ(0, TAKE(&cycles, &instructions));
-	c[0] = read_counter(COUNTER_CYCLE);
-	i[0] = read_counter(COUNTER_INSTRET);
+	c[0] = trace_counter(COUNTER_CYCLE);
+	i[0] = trace_counter(COUNTER_INSTRET);
 	for (round = 0; round < 1000; round++) {
-		spin(100);
-		c[1] = read_counter(COUNTER_CYCLE);
-		i[1] = read_counter(COUNTER_INSTRET);
+		trace_spin(100);
+		c[1] = trace_counter(COUNTER_CYCLE);
+		i[1] = trace_counter(COUNTER_INSTRET);
 		ASSERT_LT(c[0], c[1]);
 		ASSERT_LT(i[0], i[1]);
 		c[0] = c[1];
@@ -243,27 +120,13 @@ static uint64_t count_spin(unsigned int counter, uint64_t turns)
 	unsigned int i;
 
 	for (i = 0; i < 50; i++) {
-		before = read_counter(counter);
-		spin(turns);
-		after = read_counter(counter);
+		before = trace_counter(counter);
+		trace_spin(turns);
+		after = trace_counter(counter);
 		if (after - before < best)
 			best = after - before;
 	}
 	return best;
-}
-
-/* The emulator counts time where it was not told to count instructions. */
-static bool emulated(void)
-{
-	char compatible[64] = "";
-	int fd = open("/proc/device-tree/compatible", O_RDONLY);
-
-	if (fd >= 0) {
-		if (read(fd, compatible, sizeof(compatible) - 1) < 0)
-			compatible[0] = '\0';
-		close(fd);
-	}
-	return !strcmp(compatible, "riscv-virtio");
 }
 
 TEST_F(counters, instret_counts_the_instructions_of_a_loop)
@@ -271,12 +134,12 @@ TEST_F(counters, instret_counts_the_instructions_of_a_loop)
 	const uint64_t turns = 20000;
 	uint64_t count;
 
+	if (!trace_counts_instructions())
+		SKIP(return, "this emulator counts time, not instructions");
 	ASSERT_EQ(0, TAKE(&instructions));
 	count = count_spin(COUNTER_INSTRET, turns);
-	if (emulated() && (count < 2 * turns || count > 2 * turns + turns / 50))
-		SKIP(return, "this emulator counts time, not instructions");
-	EXPECT_LE(2 * turns, count);
-	EXPECT_GE(2 * turns + turns / 50, count);
+	EXPECT_LE(TRACE_SPIN * turns, count);
+	EXPECT_GE(TRACE_SPIN * turns + turns / 50, count);
 }
 
 TEST_F(counters, a_loop_ten_times_as_long_counts_about_ten_times_as_much)
@@ -354,13 +217,13 @@ TEST_F(counters, a_programmable_event_gets_a_counter_that_counts_it)
 	ASSERT_GT(32, counter);
 	EXPECT_EQ(1u << counter, self->counters.mask);
 	EXPECT_EQ(CSR_CYCLE + counter, INFO_CSR(self->counters.event[0].info));
-	ASSERT_EQ(0, signal_of_counter(counter));
-	before = read_counter(counter);
-	touch_pages(16);
-	few = read_counter(counter) - before;
-	before = read_counter(counter);
-	touch_pages(4096);
-	many = read_counter(counter) - before;
+	ASSERT_EQ(0, trace_signal_of_counter(counter));
+	before = trace_counter(counter);
+	trace_touch_pages(16);
+	few = trace_counter(counter) - before;
+	before = trace_counter(counter);
+	trace_touch_pages(4096);
+	many = trace_counter(counter) - before;
 	EXPECT_LE(4096, many);
 	EXPECT_LT(few, many);
 }
@@ -371,22 +234,22 @@ TEST_F(counters, programmable_counters_trap_before_and_after_the_session)
 	int second;
 
 	for (n = COUNTER_HPM; n < 32; n++)
-		EXPECT_EQ(SIGILL, signal_of_counter(n)) {
+		EXPECT_EQ(SIGILL, trace_signal_of_counter(n)) {
 			TH_LOG("hpmcounter%u", n);
 		}
 	ASSERT_EQ(0, TAKE(&dtlb));
 	counter = self->counters.event[0].counter;
-	EXPECT_EQ(0, signal_of_counter(counter));
+	EXPECT_EQ(0, trace_signal_of_counter(counter));
 	/* Nobody asked for the others. */
 	for (n = COUNTER_HPM; n < 32; n++)
-		EXPECT_EQ(n == counter ? 0 : SIGILL, signal_of_counter(n)) {
+		EXPECT_EQ(n == counter ? 0 : SIGILL, trace_signal_of_counter(n)) {
 			TH_LOG("hpmcounter%u", n);
 		}
 	second = trace_open(O_RDWR);
 	ASSERT_LE(0, second);
 	close(self->fd);
 	self->fd = second;
-	EXPECT_EQ(SIGILL, signal_of_counter(counter));
+	EXPECT_EQ(SIGILL, trace_signal_of_counter(counter));
 }
 
 TEST_F(counters, asking_for_none_gives_all_back)
@@ -395,11 +258,11 @@ TEST_F(counters, asking_for_none_gives_all_back)
 
 	ASSERT_EQ(0, TAKE(&dtlb, &cycles));
 	counter = self->counters.event[0].counter;
-	EXPECT_EQ(0, signal_of_counter(counter));
+	EXPECT_EQ(0, trace_signal_of_counter(counter));
 	EXPECT_EQ(0, take(self, NULL, 0));
 	EXPECT_EQ(0, self->counters.mask);
 	EXPECT_EQ(~0u, self->counters.failed);
-	EXPECT_EQ(SIGILL, signal_of_counter(counter));
+	EXPECT_EQ(SIGILL, trace_signal_of_counter(counter));
 }
 
 TEST_F(counters, asking_again_replaces_what_was_taken)
@@ -410,8 +273,8 @@ TEST_F(counters, asking_again_replaces_what_was_taken)
 	counter = self->counters.event[0].counter;
 	ASSERT_EQ(0, TAKE(&cycles));
 	EXPECT_EQ(1u << COUNTER_CYCLE, self->counters.mask);
-	EXPECT_EQ(SIGILL, signal_of_counter(counter));
-	EXPECT_EQ(0, signal_of_counter(COUNTER_CYCLE));
+	EXPECT_EQ(SIGILL, trace_signal_of_counter(counter));
+	EXPECT_EQ(0, trace_signal_of_counter(COUNTER_CYCLE));
 }
 
 TEST_F(counters, a_new_configuration_gives_them_back)
@@ -422,7 +285,7 @@ TEST_F(counters, a_new_configuration_gives_them_back)
 	ASSERT_EQ(0, TAKE(&dtlb));
 	counter = self->counters.event[0].counter;
 	ASSERT_EQ(0, trace_config(self->fd, &config));
-	EXPECT_EQ(SIGILL, signal_of_counter(counter));
+	EXPECT_EQ(SIGILL, trace_signal_of_counter(counter));
 }
 
 TEST_F(counters, two_events_never_share_a_counter)
@@ -439,7 +302,7 @@ TEST_F(counters, two_events_never_share_a_counter)
 	for (i = 0; i < 5; i++) {
 		EXPECT_EQ(0, seen & 1u << self->counters.event[i].counter);
 		seen |= 1u << self->counters.event[i].counter;
-		EXPECT_EQ(0, signal_of_counter(self->counters.event[i].counter));
+		EXPECT_EQ(0, trace_signal_of_counter(self->counters.event[i].counter));
 	}
 	EXPECT_EQ(seen, self->counters.mask);
 }
@@ -458,7 +321,7 @@ TEST_F(counters, an_event_that_nobody_knows_is_refused_and_nothing_is_kept)
 	ASSERT_EQ(0, trace_status(self->fd, &status));
 	EXPECT_NE('\0', status.message[0]);
 	for (n = COUNTER_HPM; n < 32; n++)
-		EXPECT_EQ(SIGILL, signal_of_counter(n));
+		EXPECT_EQ(SIGILL, trace_signal_of_counter(n));
 
 	EXPECT_EQ(-EOPNOTSUPP, TAKE(&node));
 	EXPECT_EQ(0, self->counters.failed);
@@ -511,15 +374,15 @@ TEST_F(counters, they_count_on_every_cpu_of_the_session)
 			continue;
 		ASSERT_EQ(0, trace_encoder(self->fd, i, &e));
 		ASSERT_EQ(0, trace_pin(e.cpu));
-		ASSERT_EQ(0, signal_of_counter(COUNTER_CYCLE)) {
+		ASSERT_EQ(0, trace_signal_of_counter(COUNTER_CYCLE)) {
 			TH_LOG("cpu %d", e.cpu);
 		}
-		ASSERT_EQ(0, signal_of_counter(counter)) {
+		ASSERT_EQ(0, trace_signal_of_counter(counter)) {
 			TH_LOG("cpu %d", e.cpu);
 		}
-		before = read_counter(counter);
-		touch_pages(2048);
-		EXPECT_LE(2048, read_counter(counter) - before) {
+		before = trace_counter(counter);
+		trace_touch_pages(2048);
+		EXPECT_LE(2048, trace_counter(counter) - before) {
 			TH_LOG("cpu %d", e.cpu);
 		}
 	}
@@ -536,7 +399,7 @@ TEST_F(counters, cpus_outside_the_session_are_left_alone)
 	counter = self->counters.event[0].counter;
 	ASSERT_EQ(0, trace_encoder(self->fd, 1, &other));
 	ASSERT_EQ(0, trace_pin(other.cpu));
-	EXPECT_EQ(SIGILL, signal_of_counter(counter));
+	EXPECT_EQ(SIGILL, trace_signal_of_counter(counter));
 }
 
 TRACE_HARNESS_MAIN
