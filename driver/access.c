@@ -37,6 +37,7 @@
  * @live:	its session goes on
  * @slot:	its offsets for user mode, or NULL
  * @count:	what each counter has counted for it until it ran last
+ * @sampled:	what that was at its last record from the kernel
  */
 struct sft_thread {
 	struct list_head node;
@@ -45,6 +46,7 @@ struct sft_thread {
 	bool live;
 	struct sifive_trace_slot *slot;
 	u64 count[SIFIVE_TRACE_MAX_COUNTERS];
+	u64 sampled[SIFIVE_TRACE_MAX_COUNTERS];
 };
 
 /**
@@ -246,7 +248,10 @@ void sft_access_end(void)
 		memset(slots, 0, SFT_SLOTS_SIZE);
 }
 
-/* What a counter of this hart has counted for the thread that runs here. */
+/*
+ * What a counter of this hart has counted: for the thread that runs here, if
+ * threads have counts of their own. Interrupts are off.
+ */
 bool sft_access_count(u32 counter, u64 *value)
 {
 	struct here *h = this_cpu_ptr(&here);
@@ -259,6 +264,34 @@ bool sft_access_count(u32 counter, u64 *value)
 		return false;
 	*value += h->thread->slot->offset[counter];
 	return true;
+}
+
+/* Where its last record left the running thread's own counts; NULL without such. */
+u64 *sft_access_sampled(void)
+{
+	struct here *h = this_cpu_ptr(&here);
+
+	return sft.counters.per_thread && h->thread ? h->thread->sampled : NULL;
+}
+
+static void mark_here(void *arg)
+{
+	struct here *h = this_cpu_ptr(&here);
+	unsigned long counting = h->counting;
+	unsigned int n;
+
+	for_each_set_bit(n, &counting, SIFIVE_TRACE_MAX_COUNTERS)
+		sft_access_count(n, &h->thread->sampled[n]);
+}
+
+/* From here on differences are counted: those that run know best themselves. */
+void sft_access_mark(void)
+{
+	struct sft_thread *t;
+
+	list_for_each_entry(t, &threads, node)
+		memcpy(t->sampled, t->count, sizeof(t->sampled));
+	on_each_cpu(mark_here, NULL, 1);
 }
 
 /* The caller, if it has joined. Those that have exited are put aside. */

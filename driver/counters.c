@@ -274,7 +274,6 @@ static int take_events(struct sifive_trace_counters *arg, struct sft_choice *ch)
 int sft_counters_take(struct sifive_trace_counters *arg)
 {
 	struct sft_choice *ch;
-	struct sft_encoder *e;
 	int ret;
 	u32 i;
 
@@ -289,9 +288,7 @@ int sft_counters_take(struct sifive_trace_counters *arg)
 	ch = kzalloc(sizeof(*ch), GFP_KERNEL);
 	if (!ch)
 		return -ENOMEM;
-	for_each_encoder(e)
-		if (sft_capture_has(e) && !e->ended)
-			cpumask_set_cpu(e->cpu, &sft.counters.cpus);
+	sft_capture_cpus(&sft.counters.cpus);
 	ret = take_events(arg, ch);
 	kfree(ch);
 	if (ret) {
@@ -414,9 +411,10 @@ void sft_counters_leave_cpu(unsigned int cpu)
 	cpumask_clear_cpu(cpu, &sft.counters.cpus);
 }
 
-/* Close user mode's access and give every counter back. */
+/* Close user mode's access and give every counter back; nothing samples them. */
 void sft_counters_release(void)
 {
+	sft_sampling_reset();
 	sft_access_close();
 	give_all_back();
 	memset(&sft.counters, 0, sizeof(sft.counters));

@@ -26,6 +26,9 @@ static int ioctl_info(struct sft_file *file, void *arg)
 	info->sinks = sft.capture.sinks;
 	info->page_size = PAGE_SIZE;
 	info->flags = sft_counters_available();
+	/* Sscofpmf is the overflow interrupt. */
+	if (info->flags & SIFIVE_TRACE_INFO_COUNTERS)
+		info->flags |= SIFIVE_TRACE_INFO_OVERFLOW;
 	info->ts_width = 0;
 	info->ts_hz = 0;
 	for_each_encoder(e) {
@@ -224,6 +227,22 @@ static int ioctl_event(struct sft_file *file, void *arg)
 	return sft_counters_query(query);
 }
 
+static int ioctl_sampling(struct sft_file *file, void *arg)
+{
+	int ret = need_session(file);
+
+	if (ret)
+		return ret;
+	if (sft.capture.running)
+		return sft_fail(-EBUSY, "the capture is running: STOP first");
+	return sft_sampling_set(arg);
+}
+
+static int try_sampling(struct sft_file *file, void *arg)
+{
+	return sft_sampling_try(file, arg);
+}
+
 static int ioctl_start(struct sft_file *file, void *arg)
 {
 	struct sifive_trace_run *run = arg;
@@ -236,6 +255,11 @@ static int ioctl_start(struct sft_file *file, void *arg)
 	return sft_capture_start(run->flags & SIFIVE_TRACE_START_REWIND);
 }
 
+static int follow(struct sft_file *file, void *arg)
+{
+	return sft_sampling_follow(file);
+}
+
 static int ioctl_stop(struct sft_file *file, void *arg)
 {
 	struct sifive_trace_run *run = arg;
@@ -246,6 +270,7 @@ static int ioctl_stop(struct sft_file *file, void *arg)
 	if (run->flags)
 		return sft_fail(-EINVAL, "unknown flags %#x", run->flags);
 	ret = sft_capture_stop();
+	sft_sampling_unfollow();
 	sft_counters_check();
 	return ret;
 }
@@ -292,6 +317,7 @@ static int ioctl_status(struct sft_file *file, void *arg)
 		status->sink_errors += f->sink_error;
 	status->counters_lost = sft.counters.lost;
 	status->reserved = 0;
+	sft_sampling_status(status);
 	strscpy_pad(status->message, file->message, sizeof(status->message));
 	return 0;
 }
@@ -333,7 +359,7 @@ static const struct call calls[] = {
 		sizeof(struct sifive_trace_counters), true, ioctl_counters,
 		join_for_counters },
 	[_IOC_NR(SIFIVE_TRACE_IOC_START)] = {
-		sizeof(struct sifive_trace_run), true, ioctl_start },
+		sizeof(struct sifive_trace_run), true, ioctl_start, follow },
 	[_IOC_NR(SIFIVE_TRACE_IOC_STOP)] = {
 		sizeof(struct sifive_trace_run), true, ioctl_stop },
 	[_IOC_NR(SIFIVE_TRACE_IOC_STATUS)] = {
@@ -343,6 +369,9 @@ static const struct call calls[] = {
 	[_IOC_NR(SIFIVE_TRACE_IOC_THREAD)] = {
 		sizeof(struct sifive_trace_thread), true, ioctl_thread,
 		join_thread },
+	[_IOC_NR(SIFIVE_TRACE_IOC_SAMPLING)] = {
+		sizeof(struct sifive_trace_sampling), true, ioctl_sampling,
+		try_sampling },
 	[_IOC_NR(SIFIVE_TRACE_IOC_EVENT)] = {
 		sizeof(struct sifive_trace_query), true, ioctl_event },
 };

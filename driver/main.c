@@ -79,6 +79,7 @@ static void __exit sft_exit(void)
 	platform_unregister_drivers(drivers, ARRAY_SIZE(drivers));
 	sft_chardev_unregister();
 	sft_session_exit();
+	sft_sampling_exit();
 	sft_access_exit();
 	sft_debug_exit();
 }

@@ -213,6 +213,16 @@ struct sft_capture {
 	bool broken;
 };
 
+/**
+ * struct sft_sampling - records that the kernel writes
+ * @set:	what SAMPLING has asked for; nothing without interval and period
+ * @on:		the capture runs, and the harts' streams have begun
+ */
+struct sft_sampling {
+	struct sifive_trace_sampling set;
+	bool on;
+};
+
 /* sft_file.sink of the node that stands for all. */
 #define SFT_ALL_SINKS	(-1)
 
@@ -246,6 +256,7 @@ struct sft_file {
  * @funnels:	struct sft_component, in order of address
  * @capture:	the configured or last capture
  * @counters:	the session's counters
+ * @sampling:	what the kernel records for it
  * @owner:	the file that has the session, NULL = free
  * @holder:	process that configured it
  * @generation:	changes when a component comes or goes; files opened before that
@@ -260,6 +271,7 @@ struct sft_system {
 	struct list_head funnels;
 	struct sft_capture capture;
 	struct sft_counters counters;
+	struct sft_sampling sampling;
 	struct sft_file *owner;
 	struct pid *holder;
 	u64 generation;
@@ -348,6 +360,7 @@ void sft_capture_resume(void);
 void sft_capture_close(void);
 void sft_capture_free(void);
 void sft_capture_sample(void);
+void sft_capture_cpus(struct cpumask *cpus);
 bool sft_capture_full(int sink);
 void sft_capture_describe(struct sifive_trace_sink *out);
 u64 sft_capture_size(int sink);
@@ -390,7 +403,6 @@ void sft_counters_suspend(void);
 int sft_counters_resume(void);
 void sft_counters_release(void);
 
-
 /* access.c */
 #define SFT_SLOTS_SIZE		PAGE_ALIGN(SIFIVE_TRACE_THREADS * \
 					   sizeof(struct sifive_trace_slot))
@@ -400,11 +412,27 @@ void sft_access_close(void);
 void sft_access_close_cpu(unsigned int cpu);
 void sft_access_end(void);
 bool sft_access_count(u32 counter, u64 *value);
+u64 *sft_access_sampled(void);
+void sft_access_mark(void);
 int sft_access_join(struct sft_file *file, u32 *slot);
 int sft_access_leave(struct sft_file *file);
 struct page *sft_access_page(unsigned long offset);
 int sft_access_init(void);
 void sft_access_exit(void);
+
+/* sampling.c */
+int sft_sampling_set(struct sifive_trace_sampling *arg);
+int sft_sampling_try(struct sft_file *file,
+		     const struct sifive_trace_sampling *set);
+void sft_sampling_begin(void);
+int sft_sampling_follow(struct sft_file *file);
+void sft_sampling_end(void);
+void sft_sampling_end_cpu(unsigned int cpu);
+void sft_sampling_unfollow(void);
+void sft_sampling_reset(void);
+void sft_sampling_clear(void);
+void sft_sampling_status(struct sifive_trace_status *status);
+void sft_sampling_exit(void);
 
 /* session.c */
 bool sft_stale(const struct sft_file *file);
