@@ -85,7 +85,7 @@ static void check_here(void *arg)
 	struct request *r = arg;
 	u64 value, last = this_cpu_read(seen[r->c->counter]);
 
-	if (!sft_counters_pinned() && !sft_sbi_runs(r->c->index))
+	if (!sft_sbi_runs(r->c->index))
 		r->why = "was stopped";
 	else if (!sft_csr_read(r->c->counter, &value))
 		r->why = "cannot be read any more";

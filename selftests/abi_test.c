@@ -64,6 +64,10 @@ FIXTURE_VARIANT_ADD(argument, sink) {
 	SIFIVE_TRACE_IOC_SINK, sizeof(struct sifive_trace_sink), false, true,
 };
 
+FIXTURE_VARIANT_ADD(argument, event) {
+	SIFIVE_TRACE_IOC_EVENT, sizeof(struct sifive_trace_query), true, false,
+};
+
 FIXTURE_SETUP(argument)
 {
 	struct sifive_trace_config config;
@@ -97,6 +101,8 @@ static void valid(void *to, unsigned long call, size_t size, size_t tail,
 	memset(to, 0, size + tail);
 	if (call == SIFIVE_TRACE_IOC_CONFIG)
 		memcpy(to, config, sizeof(*config));
+	if (call == SIFIVE_TRACE_IOC_EVENT)
+		((struct sifive_trace_query *)to)->event.code = 1;
 	memcpy(to, &told, sizeof(told));
 }
 
@@ -686,12 +692,15 @@ TEST_F(device, counters_refuses_an_event_twice)
 TEST_F(device, counters_refuses_events_that_cannot_be)
 {
 	struct sifive_trace_event bad[] = {
-		{ .type = 3, .code = 1 }, { .type = 15, .code = 1 },
+		{ .type = 3, .code = 1 }, { .type = 14, .code = 1 },
 		{ .type = ~0u, .code = 1 }, { .type = 0, .code = 0 },
 		{ .type = 0, .code = 0x10000 }, { .type = 0, .code = ~0u },
 		{ .type = 1, .code = 0x10001 }, { .type = 0, .code = 1, .data = 1 },
 		{ .type = 1, .code = 0x19, .data = 1 },
 		{ .type = 2, .code = 1, .data = 0x100 },
+		{ .code = 1, .flags = 3 }, { .code = 1, .flags = 4 },
+		{ .code = 1, .flags = ~0u }, { .code = 1, .reserved = 1 },
+		{ .code = SIFIVE_TRACE_EVENT_TIMESTAMP, .flags = 1 },
 	};
 	struct sifive_trace_event second[2] = { CYCLES };
 	size_t i;

@@ -15,9 +15,15 @@
 
 #include "kselftest_harness.h"
 #include "trace_count.h"
+#include "trace_device.h"
 
 #define INFO_CSR(info)		((info) & 0xfff)
 #define INFO_WIDTH(info)	(((info) >> 12 & 0x3f) + 1)
+
+/* Data TLB misses at loads; those at stores; those of instructions. */
+#define DTLB_READ_MISS	(3 << 3 | 0 << 1 | 1)
+#define DTLB_WRITE_MISS	(3 << 3 | 1 << 1 | 1)
+#define ITLB_READ_MISS	(4 << 3 | 0 << 1 | 1)
 
 /* Misses of another memory node: no processor here has that. */
 #define NODE_READ_MISS	(6 << 3 | 0 << 1 | 1)
@@ -113,22 +119,6 @@ TEST_F(counters, cycle_and_instret_grow_from_one_read_to_the_next)
 	}
 }
 
-/* What a loop counts, the best of a few: an interrupt only adds to it. */
-static uint64_t count_spin(unsigned int counter, uint64_t turns)
-{
-	uint64_t best = ~0ull, before, after;
-	unsigned int i;
-
-	for (i = 0; i < 50; i++) {
-		before = trace_counter(counter);
-		trace_spin(turns);
-		after = trace_counter(counter);
-		if (after - before < best)
-			best = after - before;
-	}
-	return best;
-}
-
 TEST_F(counters, instret_counts_the_instructions_of_a_loop)
 {
 	const uint64_t turns = 20000;
@@ -137,7 +127,7 @@ TEST_F(counters, instret_counts_the_instructions_of_a_loop)
 	if (!trace_counts_instructions())
 		SKIP(return, "this emulator counts time, not instructions");
 	ASSERT_EQ(0, TAKE(&instructions));
-	count = count_spin(COUNTER_INSTRET, turns);
+	count = trace_count_spin(COUNTER_INSTRET, turns);
 	EXPECT_LE(TRACE_SPIN * turns, count);
 	EXPECT_GE(TRACE_SPIN * turns + turns / 50, count);
 }
@@ -150,8 +140,8 @@ TEST_F(counters, a_loop_ten_times_as_long_counts_about_ten_times_as_much)
 	ASSERT_EQ(0, TAKE(&cycles, &instructions));
 	for (i = 0; i < 2; i++) {
 		counter = self->counters.event[i].counter;
-		one = count_spin(counter, 1000000);
-		ten = count_spin(counter, 10000000);
+		one = trace_count_spin(counter, 1000000);
+		ten = trace_count_spin(counter, 10000000);
 		EXPECT_LT(4 * one, ten) {
 			TH_LOG("counter %u: %llu", counter, (unsigned long long)one);
 		}
@@ -355,6 +345,111 @@ TEST_F(counters, when_all_are_taken_the_next_event_is_refused_as_busy)
 	EXPECT_EQ(taken - 1, self->counters.failed);
 	EXPECT_EQ(0, self->counters.mask);
 	EXPECT_EQ(0, take(self, events, taken - 1));
+}
+
+/* The events of the old library's manual: all fixed counters and six others. */
+TEST_F(counters, the_manuals_list_gives_each_event_its_counter_and_counts)
+{
+	static const struct sifive_trace_event others[] = {
+		{ .code = 3 }, { .code = 4 }, { .code = 6 },
+		{ .type = 1, .code = DTLB_WRITE_MISS },
+		{ .type = 1, .code = ITLB_READ_MISS },
+	};
+	uint64_t before[9];
+	unsigned int i;
+
+	ASSERT_EQ(0, TAKE(&others[0], &dtlb, &others[1], &cycles, &others[2],
+			  &others[3], &instructions, &others[4]));
+	ASSERT_EQ(8, __builtin_popcount(self->counters.mask));
+	EXPECT_EQ(COUNTER_CYCLE, self->counters.event[3].counter);
+	EXPECT_EQ(COUNTER_INSTRET, self->counters.event[6].counter);
+	for (i = 0; i < 8; i++)
+		before[i] = trace_counter(self->counters.event[i].counter);
+	trace_touch_pages(4096);
+	for (i = 0; i < 8; i++)
+		before[i] = trace_counter(self->counters.event[i].counter) -
+			    before[i];
+	/* A load of each page misses once, and the kernel somewhat more. */
+	EXPECT_LE(4096, before[1]);
+	EXPECT_GE(4096 * 4, before[1]);
+	EXPECT_LT(0, before[3]);
+	EXPECT_LT(0, before[6]);
+}
+
+TEST_F(counters, a_programs_own_misses_are_those_of_its_pages)
+{
+	static const struct sifive_trace_event user = {
+		.type = 1, .code = DTLB_READ_MISS,
+		.flags = SIFIVE_TRACE_EVENT_NO_KERNEL,
+	};
+	unsigned int counter;
+	uint64_t before, misses;
+
+	ASSERT_EQ(0, TAKE(&user));
+	counter = self->counters.event[0].counter;
+	before = trace_counter(counter);
+	trace_touch_pages(4096);
+	misses = trace_counter(counter) - before;
+	EXPECT_LE(4096, misses);
+	EXPECT_GE(4096 + 1024, misses) {
+		TH_LOG("%llu misses", (unsigned long long)misses);
+	}
+}
+
+/* Ask what can count an event on the encoder's CPU. */
+static int query(struct _test_data_counters *self, struct sifive_trace_query *q,
+		 const struct sifive_trace_event *event)
+{
+	*q = TRACE_ARG(sifive_trace_query);
+	q->event = *event;
+	return trace_ioctl(self->fd, SIFIVE_TRACE_IOC_EVENT, q);
+}
+
+TEST_F(counters, event_tells_what_can_count_it)
+{
+	static const struct sifive_trace_event node = {
+		.type = 1, .code = NODE_READ_MISS,
+	};
+	struct sifive_trace_event one_mode = cycles;
+	struct sifive_trace_query q;
+	uint32_t free;
+
+	ASSERT_EQ(0, query(self, &q, &cycles));
+	EXPECT_EQ(1u << COUNTER_CYCLE, q.counters & 7);
+	EXPECT_EQ(q.counters, q.counters & q.readable);
+	EXPECT_EQ(q.readable, q.readable & q.known);
+	EXPECT_EQ(5, q.known & 7);
+	ASSERT_EQ(0, query(self, &q, &instructions));
+	EXPECT_EQ(1u << COUNTER_INSTRET, q.counters & 7);
+	one_mode.flags = SIFIVE_TRACE_EVENT_NO_USER;
+	ASSERT_EQ(0, query(self, &q, &one_mode));
+	EXPECT_EQ(0, q.counters & 7);
+	ASSERT_EQ(0, query(self, &q, &node));
+	EXPECT_EQ(0, q.counters);
+	ASSERT_EQ(0, query(self, &q, &dtlb));
+	free = q.counters;
+	EXPECT_NE(0, free);
+	EXPECT_EQ(0, free & 7);
+
+	/* What is taken is not free, and asking does it no harm. */
+	ASSERT_EQ(0, TAKE(&dtlb));
+	ASSERT_EQ(0, query(self, &q, &dtlb));
+	EXPECT_EQ(free & ~self->counters.mask, q.counters);
+	EXPECT_NE(free, q.counters);
+	ASSERT_EQ(0, trace_signal_of_counter(self->counters.event[0].counter));
+}
+
+TEST_F(counters, firmwares_own_events_are_refused_with_the_reason)
+{
+	static const struct sifive_trace_event ipis = { .type = 15, .code = 6 };
+	struct sifive_trace_status status;
+	struct sifive_trace_query q;
+
+	EXPECT_EQ(-EOPNOTSUPP, query(self, &q, &ipis));
+	EXPECT_EQ(-EOPNOTSUPP, TAKE(&cycles, &ipis));
+	EXPECT_EQ(1, self->counters.failed);
+	ASSERT_EQ(0, trace_status(self->fd, &status));
+	EXPECT_NE(NULL, strstr(status.message, "event 1: firmware's own events"));
 }
 
 TEST_F(counters, they_count_on_every_cpu_of_the_session)

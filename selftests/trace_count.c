@@ -120,6 +120,21 @@ static bool emulated(void)
 	       !strcmp(compatible, "riscv-virtio");
 }
 
+uint64_t trace_count_spin(unsigned int counter, uint64_t turns)
+{
+	uint64_t best = ~0ull, before, after;
+	unsigned int i;
+
+	for (i = 0; i < 50; i++) {
+		before = trace_counter(counter);
+		trace_spin(turns);
+		after = trace_counter(counter);
+		if (after - before < best)
+			best = after - before;
+	}
+	return best;
+}
+
 bool trace_counts_instructions(void)
 {
 	const uint64_t turns = 20000, least = turns * TRACE_SPIN;

@@ -38,6 +38,9 @@ static inline void trace_spin(uint64_t turns)
 		     : "+r" (turns));
 }
 
+/* What that loop counts, the least of a few: an interrupt only adds to it. */
+uint64_t trace_count_spin(unsigned int counter, uint64_t turns);
+
 /* Touch so many pages, each for the first time, that no TLB holds them all. */
 void trace_touch_pages(unsigned int count);
 
