@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /* Calls, times and counts: see analysis.h. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -562,6 +563,20 @@ int analysis_run(struct analysis *analysis, struct trace *trace)
 const struct analysis_stats *analysis_stats(const struct analysis *analysis)
 {
 	return &analysis->stats;
+}
+
+void analysis_name(const struct analysis *analysis, uint32_t function,
+		   char *text, unsigned int size)
+{
+	uint64_t address = functions_address(analysis->functions, function);
+	struct symbol symbol;
+
+	if (function == FUNCTIONS_OTHER) {
+		snprintf(text, size, "(others)");
+		return;
+	}
+	symbols_find(analysis->symbols, address, &symbol);
+	symbol_name(&symbol, address, text, size);
 }
 
 struct functions *analysis_functions(struct analysis *analysis)

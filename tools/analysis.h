@@ -179,6 +179,14 @@ int analysis_run(struct analysis *analysis, struct trace *trace);
 /** analysis_stats() - what analysis_run() has counted */
 const struct analysis_stats *analysis_stats(const struct analysis *analysis);
 
+/**
+ * analysis_name() - a function in words
+ * @text:	filled: its name, or its address
+ * @size:	bytes at @text
+ */
+void analysis_name(const struct analysis *analysis, uint32_t function,
+		   char *text, unsigned int size);
+
 /* The functions, counters and threads that the trace has shown so far. */
 struct functions *analysis_functions(struct analysis *analysis);
 const struct counters *analysis_counters(const struct analysis *analysis);
