@@ -492,6 +492,19 @@ void perfrec_lost(struct perfrec *perfrec, int src)
 	}
 }
 
+void perfrec_settle(struct perfrec *perfrec, unsigned int src,
+		    unsigned int channel, uint64_t offset)
+{
+	struct stream *stream;
+
+	if (src >= PERFREC_SOURCES || channel >= PERFREC_CHANNELS)
+		return;
+	stream = perfrec->stream[src * PERFREC_CHANNELS + channel];
+	if (stream && stream->state == RECORD_LAST &&
+	    stream->record.begin.offset < offset)
+		finish_record(perfrec, stream);
+}
+
 static int by_offset(const void *a, const void *b)
 {
 	const struct stream * const *first = a, * const *second = b;

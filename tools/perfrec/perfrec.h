@@ -254,6 +254,19 @@ int perfrec_push(struct perfrec *perfrec, const struct perfrec_word *word);
 void perfrec_lost(struct perfrec *perfrec, int src);
 
 /**
+ * perfrec_settle() - a stream's record is not waited for any longer
+ * @perfrec:	decoder
+ * @src, @channel: the stream
+ * @offset:	place in the file
+ *
+ * Gives the record that the stream holds if all its counters came before
+ * @offset. For who knows that no more of it will come: its writer has begun
+ * another, on another stream.
+ */
+void perfrec_settle(struct perfrec *perfrec, unsigned int src,
+		    unsigned int channel, uint64_t offset);
+
+/**
  * perfrec_flush() - the trace has ended
  * @perfrec:	decoder
  *
