@@ -82,7 +82,7 @@ static int check_slots(const struct vm_area_struct *vma)
 {
 	if (vma->vm_end - vma->vm_start != SFT_SLOTS_SIZE || vma->vm_flags & VM_WRITE)
 		return -EINVAL;
-	if (!sft_access_page(0))
+	if (!sft.counters.per_thread)
 		return -ENXIO;
 	return perfmon_capable() ? 0 : -EPERM;
 }

@@ -113,8 +113,8 @@ static void sample(struct perf_event *event, struct perf_sample_data *data,
 		h->lost++;
 		return;
 	}
-	if (h->stream.type == SIFIVE_TRACE_COUNT_DELTA)
-		h->stream.own = sft_access_sampled();
+	h->stream.own = h->stream.type == SIFIVE_TRACE_COUNT_DELTA ?
+			sft_access_sampled() : NULL;
 	sft_record_isr(&h->stream, pc, now);
 	h->samples++;
 }

@@ -108,6 +108,7 @@ board "all counters" --icount -- \
 	"$probe all $dtlb 1 -- '$(steal 1 0 0)'" \
 	"$probe all 1 2 -- 'echo 0 >$online; echo 1 >$online'" \
 	"$probe all 1 2 -- true" \
+	"$probe all $dtlb 6 $itlb" \
 	"$probe perf2 all 1 $dtlb" "$probe perf20 $dtlb" "$probe perf20 2 1"
 mask 0x8 "user mode alone: on a programmable counter"
 counted loop0 200000 200100 "user mode alone: the loop"
@@ -128,6 +129,7 @@ lost 0x1 "cycle was stopped on hart 1: $twist" "a fixed counter that was stopped
 lost 0x5 "cycle went offline with its CPU on hart 1: $twist" \
 	"counters of a CPU that went offline are told"
 lost 0 "" "the next session has all of its counters"
+mask 0x38 "an event that hpmcounter3 alone can count gets it, although it is not first"
 mask 0x9 "perf has some counters: others are given"
 refused $EBUSY 0 "no counter that can count it is free" "perf has all: said of an event"
 refused $EBUSY 1 "no counter that can count it is free" "perf has all: said of cycles"
