@@ -30,5 +30,6 @@ int command_decode(int argc, char **argv);
 int command_report(int argc, char **argv);
 int command_graph(int argc, char **argv);
 int command_replay(int argc, char **argv);
+int command_export(int argc, char **argv);
 
 #endif /* SIFIVE_TRACE_COMMAND_H */

@@ -18,6 +18,7 @@ static const struct subcommand {
 	{ "report", command_report, "what each function cost: calls, time, counters" },
 	{ "graph", command_graph, "the tree of calls, with what each branch cost" },
 	{ "replay", command_replay, "the program's run, call by call" },
+	{ "export", command_export, "for Perfetto, flame graphs, Trace Compass, a browser" },
 	{ "decode", command_decode, "print the records of a trace, one by one" },
 };
 
