@@ -50,7 +50,8 @@ help:
 	@echo '  make lib       libsifive-perf for riscv64'
 	@echo '  make tools     the command sifive-trace for this machine'
 	@echo '  make shell     a root shell on the booted board      [BOARD=$(BOARD)]'
-	@echo '  make check-unit, check-model, check-style, check-boards, check-faults'
+	@echo '  make check-unit, check-model, check-style, check-bare, check-boards,'
+	@echo '  make check-faults, check-counters'
 	@echo '                 one part of the tests                 [BOARDS="$(BOARDS)"]'
 	@echo '  make check-debug'
 	@echo '                 the kselftests on a kernel that looks for bugs'
@@ -99,6 +100,11 @@ selftests: $(ENV) lib
 	$(CROSS_COMPILE)gcc -O1 -g -Wall -Wextra -static -Iinclude \
 		-o $(TARGET)/count_types selftests/count_types.c \
 		$(O)/lib/libsifive-perf.a
+	@mkdir -p $(O)/kmod
+	@rsync -rc selftests/counter_thief $(O)/kmod/
+	$(MAKE) -s -C $(KERNEL)/headers M=$(O)/kmod/counter_thief ARCH=riscv \
+		CC=$(CROSS_COMPILE)gcc CONFIG_DEBUG_INFO_BTF_MODULES= W=1 modules
+	cp $(O)/kmod/counter_thief/counter_thief.ko $(TARGET)/
 	$(CROSS_COMPILE)gcc -O2 -g -Wall -Wextra -static -Iinclude/uapi \
 		-o $(TARGET)/minimal Documentation/examples/minimal.c
 
@@ -126,7 +132,7 @@ shell: board target
 # ---- tests --------------------------------------------------------------
 
 CHECK := $(O)/check
-SUITES := unit model style boards faults debug
+SUITES := unit model style bare boards faults counters debug
 
 check-debug: DEBUG_BOARDS = $(BOARDS)
 
@@ -134,8 +140,8 @@ check: board all
 	@rm -rf $(CHECK) && mkdir -p $(CHECK)
 	@for s in $(SUITES); do $(MAKE) --no-print-directory run-$$s || \
 		echo "0 1 0" >$(CHECK)/$$s-make.count; done
-	@selftests/summary.sh $(CHECK) unit lib model style $(BOARDS) \
-		$(FAULT_BOARDS:%=faults-%) $(DEBUG_BOARDS:%=debug-%)
+	@selftests/summary.sh $(CHECK) unit lib model style bare $(BOARDS) \
+		$(FAULT_BOARDS:%=faults-%) counters $(DEBUG_BOARDS:%=debug-%)
 
 $(SUITES:%=check-%): check-%: board all
 	@rm -rf $(CHECK) && mkdir -p $(CHECK)
@@ -156,6 +162,10 @@ run-model:
 run-style:
 	@selftests/suite.sh $(CHECK) style selftests/style.sh $(KERNEL) $(O)/style
 
+run-bare:
+	@. $(ENV) && QEMU=$$QEMU KERNEL=$$KERNEL selftests/suite.sh $(CHECK) bare \
+		selftests/bare.sh $(O)
+
 run-boards:
 	@for b in $(BOARDS); do \
 		. $(ENV) && QEMU=$$QEMU KERNEL=$$KERNEL selftests/suite.sh \
@@ -167,6 +177,10 @@ run-faults:
 		. $(ENV) && QEMU=$$QEMU KERNEL=$$KERNEL selftests/suite.sh \
 			$(CHECK) faults-$$b selftests/faults.sh $$b $(O); \
 	done
+
+run-counters:
+	@. $(ENV) && QEMU=$$QEMU KERNEL=$$KERNEL selftests/suite.sh \
+		$(CHECK) counters selftests/counters.sh $(O)
 
 # The kernel that looks for bugs takes minutes to build, once.
 run-debug:

@@ -249,6 +249,7 @@ int sft_capture_config(struct sifive_trace_config *config)
 	int ret;
 
 	sft_capture_free();
+	sft_sampling_clear();
 	sft.captures++;
 	cap->flags = config->flags;
 	cap->kind = config->sink;
@@ -392,6 +393,8 @@ int sft_capture_start(bool rewind)
 			ret = sft_encoder_start(e);
 	if (ret)
 		sft_capture_stop();
+	else
+		sft_sampling_begin();
 	return ret;
 }
 
@@ -421,6 +424,7 @@ int sft_capture_stop(void)
 	cap->asleep = false;
 	if (!cap->running)
 		return 0;
+	sft_sampling_end();
 	for_each_encoder(e) {
 		if (!sft_capture_has(e) || e->ended)
 			continue;
@@ -439,11 +443,22 @@ int sft_capture_stop(void)
 	return ret;
 }
 
+/* The CPUs whose streams go on. */
+void sft_capture_cpus(struct cpumask *cpus)
+{
+	struct sft_encoder *e;
+
+	for_each_encoder(e)
+		if (sft_capture_has(e) && !e->ended)
+			cpumask_set_cpu(e->cpu, cpus);
+}
+
 /* A CPU goes offline: its encoder's stream ends here, and stays ended. */
 void sft_capture_end_cpu(unsigned int cpu)
 {
 	struct sft_encoder *e;
 
+	sft_sampling_end_cpu(cpu);
 	for_each_encoder(e) {
 		if (!sft_capture_has(e) || e->cpu != (int)cpu || e->ended)
 			continue;

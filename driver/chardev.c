@@ -4,14 +4,12 @@
  * more than one sink, /dev/sifive-trace.N to read sink N of a capture alone.
  */
 
-#include <linux/capability.h>
 #include <linux/cdev.h>
 #include <linux/device.h>
 #include <linux/fs.h>
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/poll.h>
-#include <linux/security.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
@@ -212,76 +210,6 @@ static __poll_t sft_poll(struct file *filp, poll_table *wait)
 	}
 	sft_unlock();
 	return events;
-}
-
-/*
- * Pages are given at first touch, under the lock, so that none can slip in
- * between the end of a session and the removal of its mappings.
- */
-static vm_fault_t sft_fault(struct vm_fault *vmf)
-{
-	struct vm_area_struct *vma = vmf->vma;
-	struct sft_file *file = vma->vm_file->private_data;
-	vm_fault_t ret = VM_FAULT_SIGBUS;
-	struct sft_encoder *e;
-
-	mutex_lock(&sft.lock);
-	if (!sft_stale(file) && sft.owner == file) {
-		e = sft_topology_encoder(vma->vm_pgoff);
-		if (e && sft_capture_has(e))
-			ret = vmf_insert_pfn(vma, vma->vm_start,
-					     PHYS_PFN(e->c.phys));
-	}
-	mutex_unlock(&sft.lock);
-	return ret;
-}
-
-static const struct vm_operations_struct sft_vm_ops = {
-	.fault = sft_fault,
-};
-
-/*
- * The stimulus page has the encoder's control registers too: who has it can trace
- * all that runs on the hart, and aim an SBA sink of the encoder anywhere.
- */
-static bool may_map(const struct sft_encoder *e)
-{
-	if (!perfmon_capable() || security_locked_down(LOCKDOWN_PERF))
-		return false;
-	return !sft_has_sink(&e->c, SIFIVE_TRACE_SINK_SBA) ||
-	       (capable(CAP_SYS_RAWIO) && !security_locked_down(LOCKDOWN_DEV_MEM));
-}
-
-static int sft_mmap(struct file *filp, struct vm_area_struct *vma)
-{
-	struct sft_file *file = filp->private_data;
-	struct sft_encoder *e;
-	int ret = 0;
-
-	if (vma->vm_end - vma->vm_start != PAGE_SIZE ||
-	    !(vma->vm_flags & VM_SHARED) || vma->vm_flags & VM_EXEC ||
-	    vma->vm_pgoff >= SIFIVE_TRACE_MAX_ENCODERS)
-		return -EINVAL;
-
-	mutex_lock(&sft.lock);
-	e = sft_topology_encoder(vma->vm_pgoff);
-	if (sft_stale(file))
-		ret = -ENODEV;
-	else if (!e || !IS_ALIGNED(e->c.phys, PAGE_SIZE))
-		ret = -EINVAL;
-	else if (sft.owner != file || !sft_capture_has(e))
-		ret = -ENXIO;
-	else if (!may_map(e))
-		ret = -EPERM;
-	mutex_unlock(&sft.lock);
-	if (ret)
-		return ret;
-
-	vma->vm_page_prot = pgprot_noncached(vma->vm_page_prot);
-	vm_flags_mod(vma, VM_PFNMAP | VM_IO | VM_DONTEXPAND | VM_DONTCOPY |
-		     VM_DONTDUMP, VM_MAYEXEC);
-	vma->vm_ops = &sft_vm_ops;
-	return 0;
 }
 
 static const struct file_operations sft_fops = {

@@ -25,7 +25,10 @@ static int ioctl_info(struct sft_file *file, void *arg)
 	info->funnels = sft_topology_count(&sft.funnels);
 	info->sinks = sft.capture.sinks;
 	info->page_size = PAGE_SIZE;
-	info->flags = sft_counters_available() ? SIFIVE_TRACE_INFO_COUNTERS : 0;
+	info->flags = sft_counters_available();
+	/* Sscofpmf is the overflow interrupt. */
+	if (info->flags & SIFIVE_TRACE_INFO_COUNTERS)
+		info->flags |= SIFIVE_TRACE_INFO_OVERFLOW;
 	info->ts_width = 0;
 	info->ts_hz = 0;
 	for_each_encoder(e) {
@@ -163,7 +166,7 @@ static int ioctl_counters(struct sft_file *file, void *arg)
 	counters->failed = ~0u;
 	if (ret)
 		return ret;
-	if (counters->flags || counters->reserved)
+	if (counters->flags & ~SIFIVE_TRACE_COUNTERS_PER_THREAD || counters->reserved)
 		return sft_fail(-EINVAL, "unknown flags %#x", counters->flags);
 	if (counters->count > SIFIVE_TRACE_MAX_COUNTERS)
 		return sft_fail(-EINVAL, "%u events are over %u", counters->count,
@@ -171,6 +174,73 @@ static int ioctl_counters(struct sft_file *file, void *arg)
 	if (sft.capture.running)
 		return sft_fail(-EBUSY, "the capture is running: STOP first");
 	return sft_counters_take(counters);
+}
+
+/* Who takes counters may read them. */
+static int join_for_counters(struct sft_file *file, void *arg)
+{
+	struct sifive_trace_counters *counters = arg;
+	u32 slot;
+	int ret;
+
+	if (!counters->count)
+		return 0;
+	ret = sft_access_join(file, &slot);
+	if (!ret)
+		return 0;
+	sft_lock();
+	if (sft.owner == file)
+		sft_counters_release();
+	sft_unlock();
+	counters->mask = 0;
+	return ret;
+}
+
+static int ioctl_thread(struct sft_file *file, void *arg)
+{
+	struct sifive_trace_thread *thread = arg;
+
+	thread->slot = ~0u;
+	if (thread->flags & ~SIFIVE_TRACE_THREAD_LEAVE || thread->reserved)
+		return sft_fail(-EINVAL, "unknown flags %#x", thread->flags);
+	return thread->flags & SIFIVE_TRACE_THREAD_LEAVE ?
+	       sft_access_leave(file) : need_session(file);
+}
+
+static int join_thread(struct sft_file *file, void *arg)
+{
+	struct sifive_trace_thread *thread = arg;
+
+	return thread->flags & SIFIVE_TRACE_THREAD_LEAVE ?
+	       0 : sft_access_join(file, &thread->slot);
+}
+
+static int ioctl_event(struct sft_file *file, void *arg)
+{
+	struct sifive_trace_query *query = arg;
+
+	if (!perfmon_capable())
+		return sft_fail(-EPERM, "trying counters needs CAP_PERFMON or CAP_SYS_ADMIN");
+	if (query->flags)
+		return sft_fail(-EINVAL, "unknown flags %#x", query->flags);
+	query->reserved = 0;
+	return sft_counters_query(query);
+}
+
+static int ioctl_sampling(struct sft_file *file, void *arg)
+{
+	int ret = need_session(file);
+
+	if (ret)
+		return ret;
+	if (sft.capture.running)
+		return sft_fail(-EBUSY, "the capture is running: STOP first");
+	return sft_sampling_set(arg);
+}
+
+static int try_sampling(struct sft_file *file, void *arg)
+{
+	return sft_sampling_try(file, arg);
 }
 
 static int ioctl_start(struct sft_file *file, void *arg)
@@ -185,6 +255,11 @@ static int ioctl_start(struct sft_file *file, void *arg)
 	return sft_capture_start(run->flags & SIFIVE_TRACE_START_REWIND);
 }
 
+static int follow(struct sft_file *file, void *arg)
+{
+	return sft_sampling_follow(file);
+}
+
 static int ioctl_stop(struct sft_file *file, void *arg)
 {
 	struct sifive_trace_run *run = arg;
@@ -194,7 +269,10 @@ static int ioctl_stop(struct sft_file *file, void *arg)
 		return ret;
 	if (run->flags)
 		return sft_fail(-EINVAL, "unknown flags %#x", run->flags);
-	return sft_capture_stop();
+	ret = sft_capture_stop();
+	sft_sampling_unfollow();
+	sft_counters_check();
+	return ret;
 }
 
 static int ioctl_status(struct sft_file *file, void *arg)
@@ -205,6 +283,7 @@ static int ioctl_status(struct sft_file *file, void *arg)
 	unsigned int i;
 
 	sft_capture_sample();
+	sft_counters_check();
 	status->flags = 0;
 	if (sft.owner)
 		status->flags |= SIFIVE_TRACE_STATUS_CONFIGURED;
@@ -236,6 +315,9 @@ static int ioctl_status(struct sft_file *file, void *arg)
 	}
 	for_each_funnel(f)
 		status->sink_errors += f->sink_error;
+	status->counters_lost = sft.counters.lost;
+	status->reserved = 0;
+	sft_sampling_status(status);
 	strscpy_pad(status->message, file->message, sizeof(status->message));
 	return 0;
 }
@@ -257,11 +339,13 @@ static int ioctl_sink(struct sft_file *file, void *arg)
  * @size:	of its argument as this kernel knows it
  * @write:	needs a file open for writing
  * @handler:	runs with the system locked, on a copy of the argument
+ * @after:	runs when @handler succeeded, with the system not locked, or NULL
  */
 struct call {
 	size_t size;
 	bool write;
 	int (*handler)(struct sft_file *file, void *arg);
+	int (*after)(struct sft_file *file, void *arg);
 };
 
 static const struct call calls[] = {
@@ -272,15 +356,24 @@ static const struct call calls[] = {
 	[_IOC_NR(SIFIVE_TRACE_IOC_CONFIG)] = {
 		sizeof(struct sifive_trace_config), true, ioctl_config },
 	[_IOC_NR(SIFIVE_TRACE_IOC_COUNTERS)] = {
-		sizeof(struct sifive_trace_counters), true, ioctl_counters },
+		sizeof(struct sifive_trace_counters), true, ioctl_counters,
+		join_for_counters },
 	[_IOC_NR(SIFIVE_TRACE_IOC_START)] = {
-		sizeof(struct sifive_trace_run), true, ioctl_start },
+		sizeof(struct sifive_trace_run), true, ioctl_start, follow },
 	[_IOC_NR(SIFIVE_TRACE_IOC_STOP)] = {
 		sizeof(struct sifive_trace_run), true, ioctl_stop },
 	[_IOC_NR(SIFIVE_TRACE_IOC_STATUS)] = {
 		sizeof(struct sifive_trace_status), false, ioctl_status },
 	[_IOC_NR(SIFIVE_TRACE_IOC_SINK)] = {
 		sizeof(struct sifive_trace_sink), false, ioctl_sink },
+	[_IOC_NR(SIFIVE_TRACE_IOC_THREAD)] = {
+		sizeof(struct sifive_trace_thread), true, ioctl_thread,
+		join_thread },
+	[_IOC_NR(SIFIVE_TRACE_IOC_SAMPLING)] = {
+		sizeof(struct sifive_trace_sampling), true, ioctl_sampling,
+		try_sampling },
+	[_IOC_NR(SIFIVE_TRACE_IOC_EVENT)] = {
+		sizeof(struct sifive_trace_query), true, ioctl_event },
 };
 
 /* The words of an error, for the file it happened to. */
@@ -302,7 +395,7 @@ static int run_call(const struct call *call, struct sft_file *file, void *arg)
 			sft_keep_message(file);
 	}
 	sft_unlock();
-	return ret;
+	return ret || !call->after ? ret : call->after(file, arg);
 }
 
 /* Every argument begins with its size; see the head of the uapi header. */
@@ -322,6 +415,8 @@ long sft_ioctl(struct file *filp, unsigned int cmd, unsigned long user)
 	if (file->sink != SFT_ALL_SINKS)
 		return -ENOTTY;
 	call = &calls[array_index_nospec(_IOC_NR(cmd), ARRAY_SIZE(calls))];
+	if (!call->handler)
+		return -ENOTTY;
 	if (call->write && !(filp->f_mode & FMODE_WRITE))
 		return -EACCES;
 	if (get_user(size, (u32 __user *)uarg))

@@ -52,9 +52,12 @@ static int __init sft_init(void)
 	int ret;
 
 	sft_debug_init();
-	ret = sft_session_init();
+	ret = sft_access_init();
 	if (ret)
 		goto debug;
+	ret = sft_session_init();
+	if (ret)
+		goto access;
 	ret = sft_chardev_register();
 	if (ret)
 		goto session;
@@ -64,6 +67,8 @@ static int __init sft_init(void)
 	sft_chardev_unregister();
 session:
 	sft_session_exit();
+access:
+	sft_access_exit();
 debug:
 	sft_debug_exit();
 	return ret;
@@ -74,6 +79,8 @@ static void __exit sft_exit(void)
 	platform_unregister_drivers(drivers, ARRAY_SIZE(drivers));
 	sft_chardev_unregister();
 	sft_session_exit();
+	sft_sampling_exit();
+	sft_access_exit();
 	sft_debug_exit();
 }
 

@@ -37,6 +37,7 @@ void sft_session_close(void)
 		return;
 	unmap_mapping_range(sft.owner->mapping, 0, 0, 1);
 	sft_counters_release();
+	sft_access_end();
 	sft_capture_close();
 	sft.owner = NULL;
 	put_pid(sft.holder);
@@ -83,8 +84,7 @@ static void sleep_is_over(void)
 	if (!sft.owner)
 		return;
 	if (sft_counters_resume())
-		pr_warn("sifive_trace: counters do not go on after sleep: %s\n",
-			sft.message);
+		pr_warn("sifive_trace: %s\n", sft.message);
 	sft_capture_resume();
 }
 

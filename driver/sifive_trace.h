@@ -118,31 +118,68 @@ struct sft_encoder {
 	bool ended;
 };
 
+/* Numbers of the counters that are fixed; programmable ones follow. */
+#define SFT_CYCLE	0
+#define SFT_TIMESTAMP	1
+#define SFT_INSTRET	2
+
 /**
- * struct sft_counter - one counter taken from firmware
+ * struct sft_counter - one counter taken
  * @index:	SBI counter index, ours on all CPUs of the session
  * @event:	SBI event index
  * @data:	of a raw event
+ * @flags:	SIFIVE_TRACE_EVENT_*
  * @counter:	its number for user mode
+ * @width:	of it in bits
  */
 struct sft_counter {
 	unsigned long index;
 	unsigned long event;
 	u64 data;
+	u32 flags;
 	u32 counter;
+	u32 width;
 };
 
 /**
  * struct sft_counters - counters of a session
  * @cpus:	CPUs they were taken on
+ * @per_thread:	joined threads have counts of their own
  * @mask:	user-visible counters: bit n is counter n, 1 the timestamp
- * @taken:	those from firmware
+ * @lost:	those that have not counted all the time on some CPU
+ * @event:	what each counts, by counter
+ * @taken:	those with a CSR
  * @count:	of them
  */
 struct sft_counters {
 	struct cpumask cpus;
+	bool per_thread;
 	u32 mask;
+	u32 lost;
+	struct sifive_trace_event event[SIFIVE_TRACE_MAX_COUNTERS];
 	struct sft_counter taken[SIFIVE_TRACE_MAX_COUNTERS];
+	unsigned int count;
+};
+
+/**
+ * struct sft_choice - which counters are to count which events
+ * @cpus:	CPUs to count on
+ * @known:	counters that have a CSR and that firmware gives out
+ * @readable:	those of them that firmware lets be read on all of @cpus
+ * @index:	their SBI index, by counter
+ * @info:	their SBI counter_info, by counter
+ * @want:	counters wanted, by event, with the choice
+ * @possible:	counters that can count it, by event; 0 = none is wanted
+ * @count:	events that a counter is wanted for are below this
+ */
+struct sft_choice {
+	const struct cpumask *cpus;
+	u32 known;
+	u32 readable;
+	unsigned long index[SIFIVE_TRACE_MAX_COUNTERS];
+	u32 info[SIFIVE_TRACE_MAX_COUNTERS];
+	struct sft_counter want[SIFIVE_TRACE_MAX_COUNTERS];
+	u32 possible[SIFIVE_TRACE_MAX_COUNTERS];
 	unsigned int count;
 };
 
@@ -174,6 +211,16 @@ struct sft_capture {
 	bool asleep;
 	bool lost;
 	bool broken;
+};
+
+/**
+ * struct sft_sampling - records that the kernel writes
+ * @set:	what SAMPLING has asked for; nothing without interval and period
+ * @on:		the capture runs, and the harts' streams have begun
+ */
+struct sft_sampling {
+	struct sifive_trace_sampling set;
+	bool on;
 };
 
 /* sft_file.sink of the node that stands for all. */
@@ -209,6 +256,7 @@ struct sft_file {
  * @funnels:	struct sft_component, in order of address
  * @capture:	the configured or last capture
  * @counters:	the session's counters
+ * @sampling:	what the kernel records for it
  * @owner:	the file that has the session, NULL = free
  * @holder:	process that configured it
  * @generation:	changes when a component comes or goes; files opened before that
@@ -223,6 +271,7 @@ struct sft_system {
 	struct list_head funnels;
 	struct sft_capture capture;
 	struct sft_counters counters;
+	struct sft_sampling sampling;
 	struct sft_file *owner;
 	struct pid *holder;
 	u64 generation;
@@ -311,6 +360,7 @@ void sft_capture_resume(void);
 void sft_capture_close(void);
 void sft_capture_free(void);
 void sft_capture_sample(void);
+void sft_capture_cpus(struct cpumask *cpus);
 bool sft_capture_full(int sink);
 void sft_capture_describe(struct sifive_trace_sink *out);
 u64 sft_capture_size(int sink);
@@ -318,13 +368,71 @@ u64 sft_capture_bytes(int sink);
 ssize_t sft_capture_copy(int sink, void *to, u64 offset, size_t count);
 int sft_capture_snapshot(int sink, void *to, u64 *bytes);
 
+/* firmware.c */
+bool sft_sbi_available(void);
+unsigned int sft_sbi_counters(void);
+unsigned long sft_sbi_info(unsigned long index);
+long sft_sbi_take(const struct sft_counter *c, u64 value);
+bool sft_sbi_runs(unsigned long index);
+void sft_sbi_stop(unsigned long index);
+bool sft_csr_read(u32 counter, u64 *value);
+
+/* pinned.c */
+int sft_pinned_take(unsigned int cpu, const struct sft_counter *c, u64 value);
+bool sft_pinned_counts(unsigned int cpu, const struct sft_counter *c);
+void sft_pinned_release(unsigned int cpu, u32 counter);
+
+/* choose.c */
+const char *sft_counter_name(u32 counter);
+u64 sft_hart_of(unsigned int cpu);
+bool sft_is_timestamp(const struct sifive_trace_event *ev);
+int sft_choose_check(const struct sifive_trace_event *ev, u32 at);
+void sft_choose_begin(struct sft_choice *ch, const struct cpumask *cpus);
+int sft_choose_event(struct sft_choice *ch, const struct sifive_trace_event *ev,
+		     u32 at);
+int sft_choose_counters(struct sft_choice *ch, u32 *failed);
+
 /* counters.c */
-bool sft_counters_available(void);
+bool sft_counters_pinned(void);
+u32 sft_counters_available(void);
 int sft_counters_take(struct sifive_trace_counters *arg);
+int sft_counters_query(struct sifive_trace_query *query);
+void sft_counters_check(void);
 void sft_counters_leave_cpu(unsigned int cpu);
 void sft_counters_suspend(void);
 int sft_counters_resume(void);
 void sft_counters_release(void);
+
+/* access.c */
+#define SFT_SLOTS_SIZE		PAGE_ALIGN(SIFIVE_TRACE_THREADS * \
+					   sizeof(struct sifive_trace_slot))
+void sft_access_open(u32 mask);
+void sft_access_resume(void);
+void sft_access_close(void);
+void sft_access_close_cpu(unsigned int cpu);
+void sft_access_end(void);
+bool sft_access_count(u32 counter, u64 *value);
+u64 *sft_access_sampled(void);
+void sft_access_mark(void);
+int sft_access_join(struct sft_file *file, u32 *slot);
+int sft_access_leave(struct sft_file *file);
+struct page *sft_access_page(unsigned long offset);
+int sft_access_init(void);
+void sft_access_exit(void);
+
+/* sampling.c */
+int sft_sampling_set(struct sifive_trace_sampling *arg);
+int sft_sampling_try(struct sft_file *file,
+		     const struct sifive_trace_sampling *set);
+void sft_sampling_begin(void);
+int sft_sampling_follow(struct sft_file *file);
+void sft_sampling_end(void);
+void sft_sampling_end_cpu(unsigned int cpu);
+void sft_sampling_unfollow(void);
+void sft_sampling_reset(void);
+void sft_sampling_clear(void);
+void sft_sampling_status(struct sifive_trace_status *status);
+void sft_sampling_exit(void);
 
 /* session.c */
 bool sft_stale(const struct sft_file *file);
@@ -345,6 +453,9 @@ void sft_debug_exit(void);
 /* ioctl.c */
 void sft_keep_message(struct sft_file *file);
 long sft_ioctl(struct file *filp, unsigned int cmd, unsigned long user);
+
+/* mapping.c */
+int sft_mmap(struct file *filp, struct vm_area_struct *vma);
 
 /* chardev.c */
 void sft_wake_pollers(void);

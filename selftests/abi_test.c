@@ -64,6 +64,18 @@ FIXTURE_VARIANT_ADD(argument, sink) {
 	SIFIVE_TRACE_IOC_SINK, sizeof(struct sifive_trace_sink), false, true,
 };
 
+FIXTURE_VARIANT_ADD(argument, thread) {
+	SIFIVE_TRACE_IOC_THREAD, sizeof(struct sifive_trace_thread), true, true,
+};
+
+FIXTURE_VARIANT_ADD(argument, sampling) {
+	SIFIVE_TRACE_IOC_SAMPLING, sizeof(struct sifive_trace_sampling), true, true,
+};
+
+FIXTURE_VARIANT_ADD(argument, event) {
+	SIFIVE_TRACE_IOC_EVENT, sizeof(struct sifive_trace_query), true, false,
+};
+
 FIXTURE_SETUP(argument)
 {
 	struct sifive_trace_config config;
@@ -97,6 +109,8 @@ static void valid(void *to, unsigned long call, size_t size, size_t tail,
 	memset(to, 0, size + tail);
 	if (call == SIFIVE_TRACE_IOC_CONFIG)
 		memcpy(to, config, sizeof(*config));
+	if (call == SIFIVE_TRACE_IOC_EVENT)
+		((struct sifive_trace_query *)to)->event.code = 1;
 	memcpy(to, &told, sizeof(told));
 }
 
@@ -169,8 +183,9 @@ TEST_F(argument, a_shorter_one_is_filled_up_and_nothing_is_written_behind_it)
 	memset(self->memory + size, 0xa5, variant->size);
 	*(uint32_t *)self->memory = (uint32_t)size;
 	ret = trace_ioctl(self->fd, variant->call, self->memory);
-	/* A CONFIG without the sink it wants is one that selects nothing. */
-	EXPECT_EQ(variant->call == SIFIVE_TRACE_IOC_CONFIG ? -EINVAL : 0, ret);
+	/* CONFIG then selects no sink, EVENT no event. */
+	EXPECT_EQ(variant->call == SIFIVE_TRACE_IOC_CONFIG ||
+		  variant->call == SIFIVE_TRACE_IOC_EVENT ? -EINVAL : 0, ret);
 	for (i = size; i < self->page; i++)
 		ASSERT_EQ(0xa5, (uint8_t)self->memory[i]) {
 			TH_LOG("byte %zu was written", i);
@@ -259,7 +274,7 @@ TEST_F(device, unknown_calls_give_enotty)
 	unsigned int nr;
 
 	*(uint32_t *)argument = 64;
-	for (nr = 8; nr < 256; nr++)
+	for (nr = _IOC_NR(SIFIVE_TRACE_IOC_EVENT) + 1; nr < 256; nr++)
 		ASSERT_EQ(-ENOTTY, trace_ioctl(self->fd,
 					       _IO(SIFIVE_TRACE_IOC_TYPE, nr),
 					       argument)) {
@@ -288,6 +303,7 @@ TEST_F(device, unknown_flags_give_einval)
 {
 	struct sifive_trace_counters counters = TRACE_ARG(sifive_trace_counters);
 	struct sifive_trace_config config = trace_simple_config(self->fd, 0);
+	struct sifive_trace_thread thread = TRACE_ARG(sifive_trace_thread);
 	struct sifive_trace_run start = TRACE_ARG(sifive_trace_run);
 	struct sifive_trace_run stop = TRACE_ARG(sifive_trace_run);
 
@@ -299,7 +315,9 @@ TEST_F(device, unknown_flags_give_einval)
 	config = trace_simple_config(self->fd, 0);
 	ASSERT_EQ(0, trace_config(self->fd, &config));
 	unknown_flags(_metadata, self->fd, SIFIVE_TRACE_IOC_COUNTERS, &counters,
-		      &counters.flags, 0);
+		      &counters.flags, SIFIVE_TRACE_COUNTERS_PER_THREAD);
+	unknown_flags(_metadata, self->fd, SIFIVE_TRACE_IOC_THREAD, &thread,
+		      &thread.flags, SIFIVE_TRACE_THREAD_LEAVE);
 	unknown_flags(_metadata, self->fd, SIFIVE_TRACE_IOC_START, &start,
 		      &start.flags, SIFIVE_TRACE_START_REWIND);
 	EXPECT_EQ(0, trace_flags(self->fd) & SIFIVE_TRACE_STATUS_RUNNING);
@@ -683,12 +701,15 @@ TEST_F(device, counters_refuses_an_event_twice)
 TEST_F(device, counters_refuses_events_that_cannot_be)
 {
 	struct sifive_trace_event bad[] = {
-		{ .type = 3, .code = 1 }, { .type = 15, .code = 1 },
+		{ .type = 3, .code = 1 }, { .type = 14, .code = 1 },
 		{ .type = ~0u, .code = 1 }, { .type = 0, .code = 0 },
 		{ .type = 0, .code = 0x10000 }, { .type = 0, .code = ~0u },
 		{ .type = 1, .code = 0x10001 }, { .type = 0, .code = 1, .data = 1 },
 		{ .type = 1, .code = 0x19, .data = 1 },
 		{ .type = 2, .code = 1, .data = 0x100 },
+		{ .code = 1, .flags = 3 }, { .code = 1, .flags = 4 },
+		{ .code = 1, .flags = ~0u }, { .code = 1, .reserved = 1 },
+		{ .code = SIFIVE_TRACE_EVENT_TIMESTAMP, .flags = 1 },
 	};
 	struct sifive_trace_event second[2] = { CYCLES };
 	size_t i;

@@ -208,7 +208,8 @@ TEST_F(hotplug, a_stream_ends_whole_and_the_others_go_on)
 		}
 		/* Its thread moves to another CPU; the stores are no messages. */
 		EXPECT_LE(100, seen.data);
-		EXPECT_GE(at_end, seen.data);
+		/* It may have stored what it had not counted yet. */
+		EXPECT_GE(at_end + 1, seen.data);
 		EXPECT_GT(stored, seen.data);
 	}
 }

@@ -11,8 +11,12 @@
 SIZE(sifive_trace_info, 48);
 SIZE(sifive_trace_encoder, 88);
 SIZE(sifive_trace_config, 48);
-SIZE(sifive_trace_event, 24);
-SIZE(sifive_trace_counters, 792);
-SIZE(sifive_trace_status, 216);
+SIZE(sifive_trace_event, 32);
+SIZE(sifive_trace_counters, 1048);
+SIZE(sifive_trace_slot, 256);
+SIZE(sifive_trace_thread, 16);
+SIZE(sifive_trace_sampling, 64);
+SIZE(sifive_trace_query, 56);
+SIZE(sifive_trace_status, 240);
 SIZE(sifive_trace_sink, 88);
 SIZE(sifive_trace_run, 8);

@@ -233,6 +233,11 @@ struct sifive_trace_event {
 	__u32	reserved;
 };
 
+/* Types. */
+#define SIFIVE_TRACE_EVENT_GENERAL	0
+#define SIFIVE_TRACE_EVENT_CACHE	1
+#define SIFIVE_TRACE_EVENT_RAW		2
+
 /* Code of type 0: the trace timestamp as a counter. */
 #define SIFIVE_TRACE_EVENT_TIMESTAMP	0x80
 
@@ -325,7 +330,7 @@ struct sifive_trace_thread {
  * @flags:	in: SIFIVE_TRACE_SAMPLING_*
  * @channel:	in: stimulus register for them; one of CONFIG's, used by nobody
  *		else
- * @count_type:	in: 0 raw, 1 delta, 2 delta and XOR
+ * @count_type:	in: SIFIVE_TRACE_COUNT_*
  * @interval:	in: nanoseconds of running between two records, raised to 100000
  *		when less; 0 = by event, not at all when @period is 0 too. out: as
  *		it is used
@@ -334,9 +339,11 @@ struct sifive_trace_thread {
  *
  * SIFIVE_TRACE_IOC_SAMPLING, after CONFIG and COUNTERS and by the same session;
  * replaces what was set before, and a later COUNTERS ends it. From START to STOP
- * the kernel interrupts each thread of the calling process, wherever it runs,
- * and writes an ISR record with the user mode pc and the session's counters, to
- * the encoder of that hart. START writes the header, on each encoder.
+ * the kernel interrupts the threads of the process that called START, and those
+ * that they make, wherever they run, and writes an ISR record with the user mode
+ * pc and the session's counters to the encoder of that hart. START writes the
+ * header, on each encoder. With SIFIVE_TRACE_COUNTERS_PER_THREAD only threads
+ * that joined have counts to write.
  *
  * EINVAL: channel not of CONFIG, malformed event. EOPNOTSUPP: @period without
  * SIFIVE_TRACE_INFO_OVERFLOW, or an event that cannot interrupt. EBUSY: the
@@ -351,6 +358,11 @@ struct sifive_trace_sampling {
 	__u64	period;
 	struct sifive_trace_event event;
 };
+
+/* How records give counts: as they are, as differences, XORed with the last. */
+#define SIFIVE_TRACE_COUNT_RAW		0
+#define SIFIVE_TRACE_COUNT_DELTA	1
+#define SIFIVE_TRACE_COUNT_XOR		2
 
 /* Whatever runs on the capture's harts, not the calling process. */
 #define SIFIVE_TRACE_SAMPLING_ALL	(1u << 0)

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# The emulator: Debian's QEMU source with our device model built in.
+# The emulator: Debian's QEMU source with our device model built in, and with
+# the corrections in tools/qemu/patches.
 #
 # Prints the path of the binary. The source tree and its
 # objects stay in the cache, so an edited model costs one file and a link;
@@ -9,6 +10,7 @@
 . "$(dirname "$0")/common.sh"
 
 model=$top/tools/qemu/model
+patches=$top/tools/qemu/patches
 devices=sifive-trace
 
 fetch_source() {
@@ -18,6 +20,7 @@ fetch_source() {
 	rm -rf "$tree.tmp" "$tree"
 	dpkg-source -x "$cache/src/qemu_${version#*:}.dsc" "$tree.tmp"
 	hook_tree "$tree.tmp"
+	patch_tree "$tree.tmp"
 	mv "$tree.tmp" "$tree"
 }
 
@@ -37,6 +40,14 @@ hook_tree() {
 		CONFIG_VIRTIO_9P=y
 		CONFIG_VIRTIO_RNG=y
 	MAK
+}
+
+# Corrections of the emulator itself: each file says what it is for.
+patch_tree() {
+	local p
+	for p in "$patches"/*.patch; do
+		patch -d "$1" -p1 --fuzz=0 <"$p"
+	done
 }
 
 # meson is newer in the suite than on the machine: a Python environment of its
@@ -78,7 +89,8 @@ build() {
 
 version=$(source_version qemu)
 mesonver=$(version meson)
-recipe=$(digest "$version" "$mesonver" "$(declare -f hook_tree configure_tree)")
+recipe=$(digest "$version" "$mesonver" "$(cat "$patches"/*.patch)" \
+	"$(declare -f hook_tree patch_tree configure_tree)")
 tree=$cache/qemu-$recipe
 models=$(cd "$model" && find . -type f | sort | xargs sha256sum | digest "$(cat)")
 out=$cache/bin/qemu-system-riscv64-$recipe-$models

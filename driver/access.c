@@ -1,0 +1,460 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * User mode's access to a session's counters: only for threads that joined, and
+ * only while they run on a hart that has counters of the session.
+ *
+ * What a thread may read stands in a CSR of the hart, scounteren. It has to
+ * change with the thread, so each that joins gets an event of a PMU of our own:
+ * perf adds it when the thread begins to run, deletes it when another does, and
+ * takes it off when the thread exits or becomes another program. perf makes and
+ * frees events with locks of its own around our callbacks, so neither is done
+ * under the system's lock.
+ *
+ * With counts of their own, threads also have a slot in pages that are mapped
+ * to user mode: what to add to a hart's counter to have the thread's.
+ */
+
+#include <linux/bitmap.h>
+#include <linux/capability.h>
+#include <linux/mm.h>
+#include <linux/perf_event.h>
+#include <linux/pid.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/smp.h>
+#include <linux/vmalloc.h>
+#include <linux/workqueue.h>
+
+#include <asm/csr.h>
+
+#include "sifive_trace.h"
+
+/**
+ * struct sft_thread - a thread that joined
+ * @node:	in threads, or in leaving
+ * @pid:	the thread
+ * @event:	tells when it runs
+ * @live:	its session goes on
+ * @slot:	its offsets for user mode, or NULL
+ * @count:	what each counter has counted for it until it ran last
+ * @sampled:	what that was at its last record from the kernel
+ */
+struct sft_thread {
+	struct list_head node;
+	struct pid *pid;
+	struct perf_event *event;
+	bool live;
+	struct sifive_trace_slot *slot;
+	u64 count[SIFIVE_TRACE_MAX_COUNTERS];
+	u64 sampled[SIFIVE_TRACE_MAX_COUNTERS];
+};
+
+/**
+ * struct here - what is open on this CPU; touched with interrupts off
+ * @thread:	the joined thread that runs, or NULL
+ * @opened:	bits that were set in scounteren for it
+ * @counting:	counters that have an offset in its slot
+ */
+struct here {
+	struct sft_thread *thread;
+	u32 opened;
+	u32 counting;
+};
+
+static DEFINE_PER_CPU(struct here, here);
+
+/* Counters with a CSR that joined threads may read, 0 = no session has any. */
+static u32 access_mask;
+
+/* The session's threads, and those whose events are to be released. */
+static LIST_HEAD(threads);
+static LIST_HEAD(leaving);
+
+static struct sifive_trace_slot *slots;
+static DECLARE_BITMAP(slots_used, SIFIVE_TRACE_THREADS);
+
+static void begin_here(struct here *h)
+{
+	struct sft_thread *t = h->thread;
+	unsigned long mask;
+	unsigned int n;
+	u64 now;
+
+	if (!t || !READ_ONCE(t->live) ||
+	    !cpumask_test_cpu(smp_processor_id(), &sft.counters.cpus))
+		return;
+	mask = READ_ONCE(access_mask);
+	h->opened = mask & ~csr_read(CSR_SCOUNTEREN);
+	csr_set(CSR_SCOUNTEREN, h->opened);
+	if (!sft.counters.per_thread || !t->slot)
+		return;
+	for_each_set_bit(n, &mask, SIFIVE_TRACE_MAX_COUNTERS) {
+		if (!sft_csr_read(n, &now))
+			continue;
+		WRITE_ONCE(t->slot->offset[n], t->count[n] - now);
+		h->counting |= BIT(n);
+	}
+}
+
+static void end_here(struct here *h)
+{
+	struct sft_thread *t = h->thread;
+	unsigned long counting = h->counting;
+	unsigned int n;
+	u64 now;
+
+	for_each_set_bit(n, &counting, SIFIVE_TRACE_MAX_COUNTERS)
+		if (sft_csr_read(n, &now))
+			t->count[n] = now + t->slot->offset[n];
+	h->counting = 0;
+	csr_clear(CSR_SCOUNTEREN, h->opened);
+	h->opened = 0;
+}
+
+static int thread_runs(struct perf_event *event, int flags)
+{
+	struct here *h = this_cpu_ptr(&here);
+
+	h->thread = event->overflow_handler_context;
+	begin_here(h);
+	return 0;
+}
+
+static void thread_rests(struct perf_event *event, int flags)
+{
+	struct here *h = this_cpu_ptr(&here);
+
+	end_here(h);
+	h->thread = NULL;
+}
+
+/* Never called: marks an event as made here. */
+static void no_overflow(struct perf_event *event, struct perf_sample_data *data,
+			struct pt_regs *regs)
+{
+}
+
+static struct pmu access_pmu;
+
+static int event_init(struct perf_event *event)
+{
+	if (event->attr.type != access_pmu.type)
+		return -ENOENT;
+	return event->overflow_handler == no_overflow ? 0 : -EPERM;
+}
+
+/* There is nothing to read, nor to start beside add. */
+static void no_read(struct perf_event *event)
+{
+}
+
+static void no_start(struct perf_event *event, int flags)
+{
+}
+
+/* The events hold no reference to the module: its exit waits for them. */
+static struct pmu access_pmu = {
+	.task_ctx_nr	= perf_sw_context,
+	.capabilities	= PERF_PMU_CAP_NO_INTERRUPT | PERF_PMU_CAP_NO_EXCLUDE,
+	.event_init	= event_init,
+	.add		= thread_runs,
+	.del		= thread_rests,
+	.start		= no_start,
+	.stop		= no_start,
+	.read		= no_read,
+};
+
+static void release_left(struct work_struct *work)
+{
+	struct sft_thread *t, *next;
+	LIST_HEAD(list);
+
+	mutex_lock(&sft.lock);
+	list_splice_init(&leaving, &list);
+	mutex_unlock(&sft.lock);
+	list_for_each_entry_safe(t, next, &list, node) {
+		perf_event_release_kernel(t->event);
+		put_pid(t->pid);
+		kfree(t);
+	}
+}
+
+static DECLARE_WORK(release_work, release_left);
+
+/* Nothing uses the thread's slot, or its session, when this returns. */
+static void leave(struct sft_thread *t)
+{
+	WRITE_ONCE(t->live, false);
+	if (t->slot)
+		clear_bit(t->slot - slots, slots_used);
+	list_move(&t->node, &leaving);
+	schedule_work(&release_work);
+}
+
+static void end_on(void *arg)
+{
+	end_here(this_cpu_ptr(&here));
+}
+
+static void begin_on(void *arg)
+{
+	struct here *h = this_cpu_ptr(&here);
+
+	end_here(h);
+	begin_here(h);
+}
+
+/*
+ * Let joined threads read the session's counters on its CPUs. Their own counts
+ * begin at 0, if the session has such.
+ */
+void sft_access_open(u32 mask)
+{
+	struct sft_thread *t;
+
+	list_for_each_entry(t, &threads, node)
+		memset(t->count, 0, sizeof(t->count));
+	WRITE_ONCE(access_mask, mask & ~BIT(SFT_TIMESTAMP));
+	on_each_cpu_mask(&sft.counters.cpus, begin_on, NULL, 1);
+}
+
+/* After system sleep, which may have lost what was open. */
+void sft_access_resume(void)
+{
+	on_each_cpu_mask(&sft.counters.cpus, begin_on, NULL, 1);
+}
+
+void sft_access_close(void)
+{
+	WRITE_ONCE(access_mask, 0);
+	on_each_cpu(end_on, NULL, 1);
+}
+
+/* A CPU goes offline. Its bit in sft.counters.cpus has been cleared. */
+void sft_access_close_cpu(unsigned int cpu)
+{
+	smp_call_function_single(cpu, end_on, NULL, 1);
+}
+
+/* Everybody leaves: the session is over. */
+void sft_access_end(void)
+{
+	struct sft_thread *t, *next;
+
+	list_for_each_entry_safe(t, next, &threads, node)
+		leave(t);
+	sft_access_close();
+	if (slots)
+		memset(slots, 0, SFT_SLOTS_SIZE);
+}
+
+/*
+ * What a counter of this hart has counted: for the thread that runs here, if
+ * threads have counts of their own. Interrupts are off.
+ */
+bool sft_access_count(u32 counter, u64 *value)
+{
+	struct here *h = this_cpu_ptr(&here);
+
+	if (!sft_csr_read(counter, value))
+		return false;
+	if (!sft.counters.per_thread)
+		return true;
+	if (!(h->counting & BIT(counter)))
+		return false;
+	*value += h->thread->slot->offset[counter];
+	return true;
+}
+
+/* Where its last record left the running thread's own counts; NULL without such. */
+u64 *sft_access_sampled(void)
+{
+	struct here *h = this_cpu_ptr(&here);
+
+	return sft.counters.per_thread && h->thread ? h->thread->sampled : NULL;
+}
+
+static void mark_here(void *arg)
+{
+	struct here *h = this_cpu_ptr(&here);
+	unsigned long counting = h->counting;
+	unsigned int n;
+
+	for_each_set_bit(n, &counting, SIFIVE_TRACE_MAX_COUNTERS)
+		sft_access_count(n, &h->thread->sampled[n]);
+}
+
+/* From here on differences are counted: those that run know best themselves. */
+void sft_access_mark(void)
+{
+	struct sft_thread *t;
+
+	list_for_each_entry(t, &threads, node)
+		memcpy(t->sampled, t->count, sizeof(t->sampled));
+	on_each_cpu(mark_here, NULL, 1);
+}
+
+/* The caller, if it has joined. Those that have exited are put aside. */
+static struct sft_thread *find_current(void)
+{
+	struct sft_thread *t, *next, *found = NULL;
+
+	list_for_each_entry_safe(t, next, &threads, node) {
+		if (READ_ONCE(t->event->state) <= PERF_EVENT_STATE_EXIT)
+			leave(t);
+		else if (t->pid == task_pid(current))
+			found = t;
+	}
+	return found;
+}
+
+static int give_slot(struct sft_thread *t)
+{
+	unsigned int at;
+
+	if (!sft.counters.per_thread || t->slot)
+		return 0;
+	if (!slots)
+		slots = vmalloc_user(SFT_SLOTS_SIZE);
+	if (!slots)
+		return -ENOMEM;
+	at = find_first_zero_bit(slots_used, SIFIVE_TRACE_THREADS);
+	if (at == SIFIVE_TRACE_THREADS)
+		return sft_fail(-ENOSPC, "%u threads have counts of their own already",
+				SIFIVE_TRACE_THREADS);
+	set_bit(at, slots_used);
+	t->slot = &slots[at];
+	return 0;
+}
+
+static void begin_again(struct sft_thread *t)
+{
+	struct here *h;
+
+	local_irq_disable();
+	h = this_cpu_ptr(&here);
+	if (h->thread == t) {
+		end_here(h);
+		begin_here(h);
+	}
+	local_irq_enable();
+}
+
+/* Make the event that follows the caller, without a lock. */
+static struct sft_thread *new_thread(void)
+{
+	struct perf_event_attr attr = {
+		.type = access_pmu.type,
+		.size = sizeof(attr),
+		.remove_on_exec = 1,
+	};
+	struct sft_thread *t = kzalloc(sizeof(*t), GFP_KERNEL);
+	struct perf_event *event;
+
+	if (!t)
+		return ERR_PTR(-ENOMEM);
+	event = perf_event_create_kernel_counter(&attr, -1, current, no_overflow, t);
+	if (IS_ERR(event)) {
+		kfree(t);
+		return ERR_CAST(event);
+	}
+	t->event = event;
+	t->pid = get_pid(task_pid(current));
+	return t;
+}
+
+static int may_join(struct sft_file *file)
+{
+	if (sft_stale(file))
+		return -ENODEV;
+	if (sft.owner != file)
+		return sft_fail(-ENXIO, "no session: CONFIG comes first");
+	if (task_tgid(current) != sft.holder && !perfmon_capable())
+		return sft_fail(-EPERM, "another process's session: joining needs CAP_PERFMON");
+	return 0;
+}
+
+/* Under the lock: @fresh, or the caller as it has joined already. */
+static int join(struct sft_file *file, struct sft_thread *fresh, u32 *slot)
+{
+	struct sft_thread *t;
+	int ret = may_join(file);
+
+	if (ret)
+		goto fail;
+	t = find_current() ?: fresh;
+	if (!t)
+		return -EAGAIN;
+	ret = give_slot(t);
+	if (ret)
+		goto fail;
+	if (t == fresh)
+		list_add(&t->node, &threads);
+	WRITE_ONCE(t->live, true);
+	begin_again(t);
+	*slot = sft.counters.per_thread ? t->slot - slots : ~0u;
+	return 0;
+fail:
+	sft_keep_message(file);
+	return ret;
+}
+
+/* Have the calling thread join, not under the system's lock. */
+int sft_access_join(struct sft_file *file, u32 *slot)
+{
+	struct sft_thread *t;
+	int ret;
+
+	sft_lock();
+	ret = join(file, NULL, slot);
+	sft_unlock();
+	if (ret != -EAGAIN)
+		return ret;
+	t = new_thread();
+	if (IS_ERR(t))
+		return PTR_ERR(t);
+	sft_lock();
+	ret = join(file, t, slot);
+	if (ret) {
+		list_add(&t->node, &leaving);
+		schedule_work(&release_work);
+	}
+	sft_unlock();
+	return ret;
+}
+
+int sft_access_leave(struct sft_file *file)
+{
+	struct sft_thread *t;
+	int ret = may_join(file);
+
+	if (ret)
+		return ret;
+	t = find_current();
+	if (t) {
+		leave(t);
+		local_irq_disable();
+		end_here(this_cpu_ptr(&here));
+		local_irq_enable();
+	}
+	return 0;
+}
+
+/* The page at @offset of the slots, for user mode to read. */
+struct page *sft_access_page(unsigned long offset)
+{
+	return slots && offset < SFT_SLOTS_SIZE ?
+	       vmalloc_to_page((void *)slots + offset) : NULL;
+}
+
+int sft_access_init(void)
+{
+	return perf_pmu_register(&access_pmu, "sifive_trace", -1);
+}
+
+void sft_access_exit(void)
+{
+	flush_work(&release_work);
+	perf_pmu_unregister(&access_pmu);
+	vfree(slots);
+}

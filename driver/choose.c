@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Which counter is to count which event. Firmware alone knows what each can
+ * count, so it is asked: an event is put on every free counter in turn, on every
+ * CPU, and taken off again. From what succeeds an assignment is made that gives
+ * each event one of its own, if there is any, whatever the order of the events.
+ */
+
+#include <linux/bitfield.h>
+#include <linux/smp.h>
+
+#include <asm/csr.h>
+#include <asm/sbi.h>
+
+#include "sifive_trace.h"
+
+#define INFO_CSR		GENMASK(11, 0)
+#define INFO_WIDTH		GENMASK(17, 12)	/* width - 1 */
+
+#define FIXED			(BIT(SFT_CYCLE) | BIT(SFT_TIMESTAMP) | BIT(SFT_INSTRET))
+
+/* The counters whose CSRs can be read, on each CPU. */
+static DEFINE_PER_CPU(u32, readable);
+
+/* Words for a counter. */
+const char *sft_counter_name(u32 counter)
+{
+	static const char * const names[] = {
+		"cycle", "time", "instret", "hpmcounter3", "hpmcounter4",
+		"hpmcounter5", "hpmcounter6", "hpmcounter7", "hpmcounter8",
+		"hpmcounter9", "hpmcounter10", "hpmcounter11", "hpmcounter12",
+		"hpmcounter13", "hpmcounter14", "hpmcounter15", "hpmcounter16",
+		"hpmcounter17", "hpmcounter18", "hpmcounter19", "hpmcounter20",
+		"hpmcounter21", "hpmcounter22", "hpmcounter23", "hpmcounter24",
+		"hpmcounter25", "hpmcounter26", "hpmcounter27", "hpmcounter28",
+		"hpmcounter29", "hpmcounter30", "hpmcounter31",
+	};
+
+	return names[counter];
+}
+
+/* The hart of a CPU of the session: each has an encoder. */
+u64 sft_hart_of(unsigned int cpu)
+{
+	struct sft_encoder *e;
+
+	for_each_encoder(e)
+		if (e->cpu == (int)cpu)
+			return e->hart;
+	return cpu;
+}
+
+bool sft_is_timestamp(const struct sifive_trace_event *ev)
+{
+	return ev->type == SBI_PMU_EVENT_TYPE_HW &&
+	       ev->code == SIFIVE_TRACE_EVENT_TIMESTAMP;
+}
+
+/* Refuse what cannot be meant, before anything is touched. */
+int sft_choose_check(const struct sifive_trace_event *ev, u32 at)
+{
+	const u32 modes = SIFIVE_TRACE_EVENT_NO_USER | SIFIVE_TRACE_EVENT_NO_KERNEL;
+
+	if (ev->flags & ~modes || ev->reserved)
+		return sft_fail(-EINVAL, "event %u: unknown flags %#x", at,
+				ev->flags & ~modes);
+	if (ev->flags == modes)
+		return sft_fail(-EINVAL, "event %u: counted neither in user mode nor in the kernel",
+				at);
+	if (ev->flags && sft_is_timestamp(ev))
+		return sft_fail(-EINVAL, "event %u: the timestamp goes on in all modes", at);
+	if (ev->type == SBI_PMU_EVENT_TYPE_FW)
+		return sft_fail(-EOPNOTSUPP,
+				"event %u: firmware's own events have no counter that user mode can read",
+				at);
+	if (ev->type > SBI_PMU_EVENT_TYPE_RAW)
+		return sft_fail(-EINVAL, "event %u: type %u (0 general, 1 cache, 2 raw)",
+				at, ev->type);
+	if (ev->type == SBI_PMU_EVENT_TYPE_RAW ? ev->code : ev->data != 0)
+		return sft_fail(-EINVAL, "event %u: a raw event has data only, others a code only",
+				at);
+	if (ev->code > U16_MAX || (ev->type != SBI_PMU_EVENT_TYPE_RAW &&
+				   ev->type != SBI_PMU_EVENT_TYPE_CACHE && !ev->code))
+		return sft_fail(-EINVAL, "event %u: code %#x", at, ev->code);
+	return 0;
+}
+
+static void probe_here(void *arg)
+{
+	u32 mask = 0, n;
+	u64 value;
+
+	for (n = 0; n < SIFIVE_TRACE_MAX_COUNTERS; n++)
+		if (n != SFT_TIMESTAMP && sft_csr_read(n, &value))
+			mask |= BIT(n);
+	this_cpu_write(readable, mask);
+}
+
+/*
+ * Learn what counters there are, and which of them can be read: nothing that
+ * follows relies on one that firmware keeps to itself.
+ */
+void sft_choose_begin(struct sft_choice *ch, const struct cpumask *cpus)
+{
+	unsigned long index, info;
+	unsigned int cpu;
+	u32 n;
+
+	ch->cpus = cpus;
+	for (index = 0; index < sft_sbi_counters(); index++) {
+		info = sft_sbi_info(index);
+		n = FIELD_GET(INFO_CSR, info) - CSR_CYCLE;
+		if (!info || n == SFT_TIMESTAMP || n >= SIFIVE_TRACE_MAX_COUNTERS)
+			continue;
+		ch->known |= BIT(n);
+		ch->index[n] = index;
+		ch->info[n] = info & (INFO_CSR | INFO_WIDTH);
+	}
+	ch->readable = ch->known;
+	for_each_cpu(cpu, cpus) {
+		smp_call_function_single(cpu, probe_here, NULL, 1);
+		ch->readable &= per_cpu(readable, cpu);
+	}
+}
+
+/**
+ * struct trial - which counters take an event on one CPU
+ * @ch:		the counters
+ * @want:	the event
+ * @mask:	in: those to try; out: those that do
+ */
+struct trial {
+	const struct sft_choice *ch;
+	struct sft_counter want;
+	u32 mask;
+};
+
+static void try_here(void *arg)
+{
+	struct trial *t = arg;
+	u32 n;
+
+	for (n = 0; n < SIFIVE_TRACE_MAX_COUNTERS; n++) {
+		if (!(t->mask & BIT(n)))
+			continue;
+		t->want.index = t->ch->index[n];
+		if (sft_sbi_take(&t->want, 0))
+			t->mask &= ~BIT(n);
+		else
+			sft_sbi_stop(t->want.index);
+	}
+}
+
+/* Those of the counters in @mask that can count an event on all CPUs now. */
+static u32 try_counters(const struct sft_choice *ch, const struct sft_counter *want,
+			u32 mask)
+{
+	struct trial t = { .ch = ch, .want = *want, .mask = mask };
+	unsigned int cpu;
+
+	for_each_cpu(cpu, ch->cpus)
+		smp_call_function_single(cpu, try_here, &t, 1);
+	return t.mask;
+}
+
+/*
+ * Counters that may come into question: an event's own fixed one, which cannot
+ * tell one mode from another, and all that are programmable.
+ */
+static u32 candidates(const struct sft_choice *ch, const struct sft_counter *want)
+{
+	u32 mask = ~(u32)FIXED;
+
+	if (!want->flags && want->event == SBI_PMU_HW_CPU_CYCLES)
+		mask |= BIT(SFT_CYCLE);
+	if (!want->flags && want->event == SBI_PMU_HW_INSTRUCTIONS)
+		mask |= BIT(SFT_INSTRET);
+	return sft_counters_pinned() ? ch->known & mask & FIXED : ch->known & mask;
+}
+
+static int withheld(const struct sft_choice *ch, u32 mask, u32 at)
+{
+	unsigned int cpu;
+
+	for_each_cpu(cpu, ch->cpus)
+		if (mask & ~per_cpu(readable, cpu))
+			return sft_fail(-EOPNOTSUPP,
+					"event %u: firmware does not let user mode read %s on hart %llu",
+					at,
+					sft_counter_name(__ffs(mask & ~per_cpu(readable, cpu))),
+					sft_hart_of(cpu));
+	return 0;
+}
+
+/* Firmware does not tell a counter in use from one that cannot: ask for others. */
+static bool some_in_use(const struct sft_choice *ch, u32 mask)
+{
+	static const struct sft_counter usual[] = {
+		{ .event = SBI_PMU_HW_CPU_CYCLES },
+		{ .event = SBI_PMU_HW_INSTRUCTIONS },
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(usual); i++)
+		mask &= ~try_counters(ch, &usual[i], mask);
+	return mask;
+}
+
+static int choose_pinned(struct sft_choice *ch, const struct sifive_trace_event *ev,
+			 u32 at, u32 mask)
+{
+	if (ev->flags)
+		return sft_fail(-EOPNOTSUPP,
+				"event %u: without Sscofpmf no counter tells user mode from the kernel",
+				at);
+	if (!mask)
+		return sft_fail(-EOPNOTSUPP,
+				"event %u: without Sscofpmf only cycles and instructions can be counted beside perf",
+				at);
+	/* perf does not survive a counter that it is given and cannot read. */
+	if (ch->known & ~ch->readable)
+		return withheld(ch, ch->known, at);
+	ch->possible[at] = mask;
+	return 0;
+}
+
+/* Find the counters that can count event @at. */
+int sft_choose_event(struct sft_choice *ch, const struct sifive_trace_event *ev,
+		     u32 at)
+{
+	struct sft_counter *want = &ch->want[at];
+	u32 mask;
+
+	*want = (struct sft_counter){
+		.event = ev->type << 16 | ev->code,
+		.data = ev->data,
+		.flags = ev->flags,
+	};
+	ch->count = at + 1;
+	mask = candidates(ch, want);
+	if (sft_counters_pinned())
+		return choose_pinned(ch, ev, at, mask);
+	ch->possible[at] = try_counters(ch, want, mask & ch->readable);
+	if (ch->possible[at])
+		return 0;
+	if (mask && !(mask & ch->readable))
+		return withheld(ch, mask, at);
+	if (some_in_use(ch, mask & ch->readable & ~FIXED))
+		return sft_fail(-EBUSY, "event %u: no counter that can count it is free",
+				at);
+	return sft_fail(-EOPNOTSUPP, "event %u: no counter counts type %u, code %#x, data %#llx%s",
+			at, ev->type, ev->code, ev->data,
+			ev->flags ? " in one mode alone" : "");
+}
+
+/*
+ * Give event @at a counter; one that another event holds if that can have another.
+ * @tried are counters that need not be looked at again.
+ */
+static bool assign(struct sft_choice *ch, s8 *holder, u32 at, u32 *tried)
+{
+	u32 mask, n;
+	int pass;
+
+	/* Those that are free first. */
+	for (pass = 0; pass < 2; pass++)
+		for (mask = ch->possible[at] & ~*tried; mask; mask &= mask - 1) {
+			n = __ffs(mask);
+			if (pass ? *tried & BIT(n) : holder[n] >= 0)
+				continue;
+			*tried |= BIT(n);
+			if (holder[n] >= 0 && !assign(ch, holder, holder[n], tried))
+				continue;
+			holder[n] = at;
+			ch->want[at].counter = n;
+			ch->want[at].index = ch->index[n];
+			ch->want[at].width = FIELD_GET(INFO_WIDTH, ch->info[n]) + 1;
+			return true;
+		}
+	return false;
+}
+
+/* Choose a counter for each event; tells in @failed which one has to go without. */
+int sft_choose_counters(struct sft_choice *ch, u32 *failed)
+{
+	s8 holder[SIFIVE_TRACE_MAX_COUNTERS];
+	u32 tried, kept, at;
+
+	memset(holder, -1, sizeof(holder));
+	for (at = 0; at < ch->count; at++) {
+		tried = 0;
+		if (!ch->possible[at] || assign(ch, holder, at, &tried))
+			continue;
+		*failed = at;
+		kept = candidates(ch, &ch->want[at]) & ~ch->readable;
+		return kept ? withheld(ch, kept, at) :
+		       sft_fail(-EBUSY, "event %u: all counters that can count it are taken",
+				at);
+	}
+	return 0;
+}

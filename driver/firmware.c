@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Firmware's side of counters, on the CPU that calls: SBI PMU, and reads of
+ * counters that may fault.
+ *
+ * Specification: SBI, Performance Monitoring Unit Extension.
+ */
+
+#include <asm/asm-extable.h>
+#include <asm/csr.h>
+#include <asm/sbi.h>
+
+#include "sifive_trace.h"
+
+bool sft_sbi_available(void)
+{
+	return !sbi_spec_is_0_1() && sbi_probe_extension(SBI_EXT_PMU) > 0;
+}
+
+/* The indexes of counters are below this; it has no more than 64. */
+unsigned int sft_sbi_counters(void)
+{
+	struct sbiret ret = sbi_ecall(SBI_EXT_PMU, SBI_EXT_PMU_NUM_COUNTERS,
+				      0, 0, 0, 0, 0, 0);
+
+	return ret.error ? 0 : clamp(ret.value, 0L, 64L);
+}
+
+/* The counter_info of a hardware counter that has a CSR, 0 for all others. */
+unsigned long sft_sbi_info(unsigned long index)
+{
+	struct sbiret ret = sbi_ecall(SBI_EXT_PMU, SBI_EXT_PMU_COUNTER_GET_INFO,
+				      index, 0, 0, 0, 0, 0);
+
+	/* The top bit marks a firmware counter. */
+	if (ret.error || ret.value < 0)
+		return 0;
+	return ret.value;
+}
+
+/* Start a counter that is configured; firmware's error. */
+static long start(unsigned long index, u64 value)
+{
+	return sbi_ecall(SBI_EXT_PMU, SBI_EXT_PMU_COUNTER_START, index, 1,
+			 SBI_PMU_START_FLAG_SET_INIT_VALUE, value, value >> 32,
+			 0).error;
+}
+
+/* Stop a counter and let firmware give it to others. */
+void sft_sbi_stop(unsigned long index)
+{
+	sbi_ecall(SBI_EXT_PMU, SBI_EXT_PMU_COUNTER_STOP, index, 1,
+		  SBI_PMU_STOP_FLAG_RESET, 0, 0, 0);
+}
+
+/*
+ * Have a free counter count an event, from @value on. One that runs already is
+ * somebody else's, although firmware may let it be configured. Instead of one
+ * that is taken, firmware may also offer the fixed counter of the same event,
+ * which nobody asked for.
+ */
+long sft_sbi_take(const struct sft_counter *c, u64 value)
+{
+	unsigned long flags = 0;
+	struct sbiret ret;
+
+	if (c->flags & SIFIVE_TRACE_EVENT_NO_USER)
+		flags |= SBI_PMU_CFG_FLAG_SET_UINH | SBI_PMU_CFG_FLAG_SET_VUINH;
+	if (c->flags & SIFIVE_TRACE_EVENT_NO_KERNEL)
+		flags |= SBI_PMU_CFG_FLAG_SET_SINH | SBI_PMU_CFG_FLAG_SET_VSINH;
+	ret = sbi_ecall(SBI_EXT_PMU, SBI_EXT_PMU_COUNTER_CFG_MATCH, c->index, 1,
+			flags, c->event, c->data, c->data >> 32);
+	if (ret.error)
+		return ret.error;
+	if (ret.value != c->index) {
+		if (!start(ret.value, 0))
+			sft_sbi_stop(ret.value);
+		return SBI_ERR_INVALID_PARAM;
+	}
+	return start(c->index, value);
+}
+
+/* Whether a counter runs; one that is configured and does not runs from now on. */
+bool sft_sbi_runs(unsigned long index)
+{
+	return sbi_ecall(SBI_EXT_PMU, SBI_EXT_PMU_COUNTER_START, index, 1, 0, 0,
+			 0, 0).error == SBI_ERR_ALREADY_STARTED;
+}
+
+/* Read a CSR; false when firmware keeps that counter to itself. */
+static __always_inline bool read_csr(const unsigned int csr, unsigned long *value)
+{
+	unsigned long got = 0;
+	long ok = 0;
+
+	asm volatile("1:	csrr %1, %2\n"
+		     "	li %0, 1\n"
+		     "2:\n"
+		     _ASM_EXTABLE(1b, 2b)
+		     : "+r" (ok), "+r" (got)
+		     : "i" (csr));
+	*value = got;
+	return ok;
+}
+
+static __always_inline bool read_counter(const unsigned int n, u64 *value)
+{
+	unsigned long low, high = 0, again = 0;
+	bool ok;
+
+	do {
+		ok = read_csr(CSR_CYCLE + n, &low);
+		if (IS_ENABLED(CONFIG_32BIT) && ok) {
+			again = high;
+			ok = read_csr(CSR_CYCLEH + n, &high);
+		}
+	} while (ok && high != again);
+	*value = IS_ENABLED(CONFIG_32BIT) ? (u64)high << 32 | low : low;
+	return ok;
+}
+
+/*
+ * Read a counter of this CPU; false when firmware keeps it to itself. The CSR's
+ * number is part of the instruction.
+ */
+bool sft_csr_read(u32 counter, u64 *value)
+{
+	switch (counter) {
+	case 0: return read_counter(0, value);
+	case 1: return read_counter(1, value);
+	case 2: return read_counter(2, value);
+	case 3: return read_counter(3, value);
+	case 4: return read_counter(4, value);
+	case 5: return read_counter(5, value);
+	case 6: return read_counter(6, value);
+	case 7: return read_counter(7, value);
+	case 8: return read_counter(8, value);
+	case 9: return read_counter(9, value);
+	case 10: return read_counter(10, value);
+	case 11: return read_counter(11, value);
+	case 12: return read_counter(12, value);
+	case 13: return read_counter(13, value);
+	case 14: return read_counter(14, value);
+	case 15: return read_counter(15, value);
+	case 16: return read_counter(16, value);
+	case 17: return read_counter(17, value);
+	case 18: return read_counter(18, value);
+	case 19: return read_counter(19, value);
+	case 20: return read_counter(20, value);
+	case 21: return read_counter(21, value);
+	case 22: return read_counter(22, value);
+	case 23: return read_counter(23, value);
+	case 24: return read_counter(24, value);
+	case 25: return read_counter(25, value);
+	case 26: return read_counter(26, value);
+	case 27: return read_counter(27, value);
+	case 28: return read_counter(28, value);
+	case 29: return read_counter(29, value);
+	case 30: return read_counter(30, value);
+	case 31: return read_counter(31, value);
+	}
+	return false;
+}

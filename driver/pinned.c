@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Counters where firmware does not keep owners apart (no Sscofpmf): a perf event
+ * of the kernel's own on each CPU, pinned, so that perf itself holds the fixed
+ * counter for the session. Firmware there counts cycles and instructions on
+ * their fixed counters and nowhere else: an event does not move, but there can
+ * only be one for each.
+ *
+ * Locks: all of this is called with the system locked, also from the callback of
+ * a CPU that goes offline, which holds the lock of CPU hotplug. Creating an event
+ * takes that lock where it switches a static key on. Events of a CPU, which
+ * follow no task and no cgroup and have no branch stack, switch none on; those
+ * of tasks must not be created with the system locked.
+ */
+
+#include <linux/err.h>
+#include <linux/percpu.h>
+#include <linux/perf_event.h>
+#include <linux/smp.h>
+
+#include "sifive_trace.h"
+
+/* By counter: SFT_CYCLE and SFT_INSTRET. */
+static DEFINE_PER_CPU(struct perf_event * [SFT_INSTRET + 1], pinned);
+
+/**
+ * struct look - a look at an event from its own CPU
+ * @c:		its counter
+ * @counts:	it is where it should be
+ */
+struct look {
+	const struct sft_counter *c;
+	bool counts;
+};
+
+/* Interrupts are off: perf does not move the event meanwhile. */
+static void look_here(void *arg)
+{
+	struct look *look = arg;
+	struct perf_event *e = this_cpu_read(pinned[look->c->counter]);
+
+	look->counts = e && e->state == PERF_EVENT_STATE_ACTIVE &&
+		       e->hw.idx == (int)look->c->index &&
+		       !(e->hw.state & PERF_HES_STOPPED);
+}
+
+/* Whether the event of a counter is where it should be. */
+bool sft_pinned_counts(unsigned int cpu, const struct sft_counter *c)
+{
+	struct look look = { .c = c };
+
+	smp_call_function_single(cpu, look_here, &look, 1);
+	return look.counts;
+}
+
+void sft_pinned_release(unsigned int cpu, u32 counter)
+{
+	struct perf_event **at = &per_cpu(pinned[counter], cpu);
+
+	if (*at)
+		perf_event_release_kernel(*at);
+	*at = NULL;
+}
+
+/*
+ * Count on a fixed counter; go on from @value, unless that is 0: perf begins
+ * where it likes. Being created does not mean that an event counts: another
+ * pinned one may be in its place.
+ */
+int sft_pinned_take(unsigned int cpu, const struct sft_counter *c, u64 value)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_HARDWARE,
+		.size = sizeof(attr),
+		.config = c->counter == SFT_CYCLE ? PERF_COUNT_HW_CPU_CYCLES :
+						 PERF_COUNT_HW_INSTRUCTIONS,
+		.pinned = 1,
+		.disabled = 1,
+	};
+	struct perf_event *e;
+
+	e = perf_event_create_kernel_counter(&attr, cpu, NULL, NULL, NULL);
+	if (IS_ERR(e))
+		return PTR_ERR(e);
+	per_cpu(pinned[c->counter], cpu) = e;
+	/* The counter is written with the negative of what is left. */
+	if (value)
+		local64_set(&e->hw.period_left, -value);
+	perf_event_enable(e);
+	if (sft_pinned_counts(cpu, c))
+		return 0;
+	sft_pinned_release(cpu, c->counter);
+	return -EBUSY;
+}

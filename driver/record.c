@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Performance records that the kernel writes, one stream for each hart.
+ *
+ * Header:	magic (32), count type (8), counter mask (32), then for each
+ *		counter, lowest number first: event type (32); the code (32) of a
+ *		general or cache event, or the two halves (32, 32) of a raw
+ *		event's data; counter_info (32)
+ * Record:	kind (8), the pc, one count for each counter, lowest number first
+ * Address:	lower half (32); when the upper half is not zero, bit 0 of that is
+ *		set and the upper half (32) follows
+ * Count:	bits 31:0 (32); bits 47:32 (16) when they are not zero
+ */
+
+#include <linux/bitfield.h>
+#include <linux/bits.h>
+#include <linux/io.h>
+
+#include "record.h"
+
+#define MAGIC		0x70657266
+#define KIND_ISR	3
+#define INFO_CSR	GENMASK(11, 0)	/* 0 = the timestamp, nobody's own */
+#define INFO_WIDTH	GENMASK(17, 12)	/* width - 1 */
+
+/* A store's size is told by its place in the register. */
+static void put32(const struct sft_stream *s, u32 value)
+{
+	writel(value, s->stimulus);
+}
+
+static void put16(const struct sft_stream *s, u16 value)
+{
+	writew(value, s->stimulus + 2);
+}
+
+static void put8(const struct sft_stream *s, u8 value)
+{
+	writeb(value, s->stimulus + 3);
+}
+
+static void put_definition(const struct sft_stream *s,
+			   const struct sifive_trace_event *ev)
+{
+	put32(s, ev->type);
+	if (ev->type == SIFIVE_TRACE_EVENT_RAW) {
+		put32(s, lower_32_bits(ev->data));
+		put32(s, upper_32_bits(ev->data));
+	} else {
+		put32(s, ev->code);
+	}
+	put32(s, ev->info);
+}
+
+/* Counts and addresses start anew behind it; @now is by counter. */
+void sft_record_header(struct sft_stream *s, const u64 *now)
+{
+	unsigned long mask = s->mask;
+	unsigned int n;
+
+	put32(s, MAGIC);
+	put8(s, s->type);
+	put32(s, s->mask);
+	for_each_set_bit(n, &mask, SIFIVE_TRACE_MAX_COUNTERS) {
+		put_definition(s, &s->event[n]);
+		s->last[n] = s->type == SIFIVE_TRACE_COUNT_DELTA ? now[n] : 0;
+	}
+	s->address = 0;
+}
+
+static u64 step(struct sft_stream *s, unsigned int n, u64 now)
+{
+	u32 info = s->event[n].info;
+	u64 *at = s->own && info & INFO_CSR ? &s->own[n] : &s->last[n];
+	u64 last = *at;
+
+	*at = now;
+	switch (s->type) {
+	case SIFIVE_TRACE_COUNT_DELTA:
+		return (now - last) & GENMASK_ULL(FIELD_GET(INFO_WIDTH, info), 0);
+	case SIFIVE_TRACE_COUNT_XOR:
+		return now ^ last;
+	default:
+		return now;
+	}
+}
+
+static void put_address(struct sft_stream *s, u64 address)
+{
+	u64 value = address & ~1ull;
+
+	if (s->type == SIFIVE_TRACE_COUNT_XOR) {
+		value ^= s->address;
+		s->address = address & ~1ull;
+	}
+	put32(s, lower_32_bits(value) | !!upper_32_bits(value));
+	if (upper_32_bits(value))
+		put32(s, upper_32_bits(value));
+}
+
+/* @now holds the counters, by number. */
+void sft_record_isr(struct sft_stream *s, u64 pc, const u64 *now)
+{
+	unsigned long mask = s->mask;
+	unsigned int n;
+	u64 value;
+
+	put8(s, KIND_ISR);
+	put_address(s, pc);
+	for_each_set_bit(n, &mask, SIFIVE_TRACE_MAX_COUNTERS) {
+		value = step(s, n, now[n]);
+		put32(s, lower_32_bits(value));
+		if (upper_32_bits(value) & U16_MAX)
+			put16(s, upper_32_bits(value));
+	}
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Performance records that the kernel writes. */
+#ifndef SIFIVE_TRACE_RECORD_H
+#define SIFIVE_TRACE_RECORD_H
+
+#include <linux/sifive_trace.h>
+
+/**
+ * struct sft_stream - a sequence of records on one stimulus register
+ * @stimulus:	the register
+ * @event:	what each counter of the mask counts
+ * @mask:	counters in each record
+ * @type:	SIFIVE_TRACE_COUNT_*
+ * @address:	last address written
+ * @last:	previous values, by counter
+ * @own:	previous values of the thread that the next record is of, where
+ *		differences are each thread's own; otherwise NULL
+ */
+struct sft_stream {
+	void __iomem *stimulus;
+	const struct sifive_trace_event *event;
+	u32 mask;
+	u32 type;
+	u64 address;
+	u64 last[SIFIVE_TRACE_MAX_COUNTERS];
+	u64 *own;
+};
+
+void sft_record_header(struct sft_stream *s, const u64 *now);
+void sft_record_isr(struct sft_stream *s, u64 pc, const u64 *now);
+
+#endif /* SIFIVE_TRACE_RECORD_H */

@@ -1,0 +1,454 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Records that the kernel writes: perf interrupts a thread on a clock or on a
+ * counter's overflow, and what the thread did goes to the encoder of the hart,
+ * on a stimulus register that nothing else stores to.
+ *
+ * A hart's stream is touched on that hart alone, with interrupts off. Events are
+ * made after START and released after STOP without the system's lock: perf has
+ * locks of its own around them.
+ */
+
+#include <linux/cpu.h>
+#include <linux/perf_event.h>
+#include <linux/ptrace.h>
+#include <linux/sched/signal.h>
+#include <linux/sched/task.h>
+#include <linux/slab.h>
+#include <linux/smp.h>
+#include <linux/workqueue.h>
+
+#include "compat.h"
+#include "record.h"
+#include "regs.h"
+#include "sifive_trace.h"
+
+/* As the old library has it: no interval is shorter. */
+#define INTERVAL_MIN	(100 * NSEC_PER_USEC)
+
+/**
+ * struct hart - the stream of one hart
+ * @stream:	its state
+ * @regs:	the encoder's block, for the timestamp as a counter
+ * @on:		records are written
+ * @begun:	a header has been written in this capture
+ * @samples:	records written since CONFIG
+ * @lost:	records that could not be written
+ */
+struct hart {
+	struct sft_stream stream;
+	void __iomem *regs;
+	bool on;
+	bool begun;
+	u64 samples;
+	u64 lost;
+};
+
+static DEFINE_PER_CPU(struct hart, harts);
+
+/**
+ * struct follower - an event that interrupts a thread, or a CPU
+ * @node:	in followers, or in leaving
+ * @event:	perf's
+ */
+struct follower {
+	struct list_head node;
+	struct perf_event *event;
+};
+
+/* Those of the capture that runs, and those to be released. */
+static LIST_HEAD(followers);
+static LIST_HEAD(leaving);
+
+/* One set of followers at a time; taken before the system's lock. */
+static DEFINE_MUTEX(follow_lock);
+
+static u64 read_timestamp(const struct hart *h)
+{
+	u32 high, low;
+
+	do {
+		high = readl(h->regs + TR_TS_UPPER);
+		low = readl(h->regs + TR_TS_LOWER);
+	} while (high != readl(h->regs + TR_TS_UPPER));
+	return (u64)high << 32 | low;
+}
+
+/* The session's counters here, by number; false when one has no value. */
+static bool read_counters(const struct hart *h, u64 *now)
+{
+	unsigned long mask = h->stream.mask;
+	unsigned int n;
+	bool all = true;
+
+	for_each_set_bit(n, &mask, SIFIVE_TRACE_MAX_COUNTERS) {
+		if (n == SFT_TIMESTAMP)
+			now[n] = read_timestamp(h);
+		else if (!sft_access_count(n, &now[n]))
+			all = false;
+	}
+	return all;
+}
+
+/* Where the thread is, or will go on, in user mode; 0 = nowhere. */
+static u64 user_pc(struct pt_regs *regs)
+{
+	if (regs && user_mode(regs))
+		return instruction_pointer(regs);
+	if (current->mm)
+		return instruction_pointer(task_pt_regs(current));
+	return 0;
+}
+
+static void sample(struct perf_event *event, struct perf_sample_data *data,
+		   struct pt_regs *regs)
+{
+	struct hart *h = this_cpu_ptr(&harts);
+	u64 now[SIFIVE_TRACE_MAX_COUNTERS];
+	u64 pc = user_pc(regs);
+
+	if (!pc || !READ_ONCE(sft.sampling.on))
+		return;
+	if (!h->on || !read_counters(h, now)) {
+		h->lost++;
+		return;
+	}
+	h->stream.own = h->stream.type == SIFIVE_TRACE_COUNT_DELTA ?
+			sft_access_sampled() : NULL;
+	sft_record_isr(&h->stream, pc, now);
+	h->samples++;
+}
+
+/* perf's words for an event. */
+static void describe(struct perf_event_attr *attr,
+		     const struct sifive_trace_event *ev)
+{
+	switch (ev->type) {
+	case SIFIVE_TRACE_EVENT_GENERAL:
+		attr->type = PERF_TYPE_HARDWARE;
+		attr->config = ev->code - 1;
+		break;
+	case SIFIVE_TRACE_EVENT_CACHE:
+		attr->type = PERF_TYPE_HW_CACHE;
+		attr->config = ev->code >> 3 | (ev->code >> 1 & 3) << 8 |
+			       (ev->code & 1) << 16;
+		break;
+	default:
+		attr->type = PERF_TYPE_RAW;
+		attr->config = ev->data;
+	}
+	attr->exclude_user = !!(ev->flags & SIFIVE_TRACE_EVENT_NO_USER);
+	attr->exclude_kernel = !!(ev->flags & SIFIVE_TRACE_EVENT_NO_KERNEL);
+}
+
+static struct perf_event *make_event(const struct sifive_trace_sampling *s,
+				     struct task_struct *task, int cpu)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_CPU_CLOCK,
+		.sample_period = s->interval,
+		.inherit = !!task,
+		.inherit_thread = !!task,
+		.remove_on_exec = !!task,
+		.exclude_idle = 1,
+	};
+
+	if (s->period) {
+		describe(&attr, &s->event);
+		attr.sample_period = s->period;
+	}
+	return perf_event_create_kernel_counter(&attr, cpu, task, sample, NULL);
+}
+
+static void release(struct list_head *list)
+{
+	struct follower *f, *next;
+
+	list_for_each_entry_safe(f, next, list, node) {
+		perf_event_release_kernel(f->event);
+		kfree(f);
+	}
+}
+
+static void release_left(struct work_struct *work)
+{
+	LIST_HEAD(list);
+
+	mutex_lock(&sft.lock);
+	list_splice_init(&leaving, &list);
+	mutex_unlock(&sft.lock);
+	release(&list);
+}
+
+static DECLARE_WORK(release_work, release_left);
+
+static int follow(const struct sifive_trace_sampling *s, struct list_head *list,
+		  struct task_struct *task, int cpu)
+{
+	struct follower *f = kzalloc(sizeof(*f), GFP_KERNEL);
+
+	if (!f)
+		return -ENOMEM;
+	f->event = make_event(s, task, cpu);
+	if (IS_ERR(f->event)) {
+		int ret = PTR_ERR(f->event);
+
+		kfree(f);
+		/* It has exited, or the CPU has gone: nothing to follow. */
+		return ret == -ESRCH || ret == -ENODEV ? 0 : ret;
+	}
+	list_add(&f->node, list);
+	return 0;
+}
+
+static int follow_cpus(const struct sifive_trace_sampling *s,
+		       struct list_head *list, const struct cpumask *cpus)
+{
+	unsigned int cpu;
+	int ret = 0;
+
+	for_each_cpu(cpu, cpus)
+		ret = ret ?: follow(s, list, NULL, cpu);
+	return ret;
+}
+
+/* The threads that the process has now; those they make are perf's business. */
+static int follow_threads(const struct sifive_trace_sampling *s,
+			  struct list_head *list)
+{
+	unsigned int room = get_nr_threads(current) + 16, count = 0;
+	struct task_struct **task, *t;
+	int ret = 0;
+
+	task = kvcalloc(room, sizeof(*task), GFP_KERNEL);
+	if (!task)
+		return -ENOMEM;
+	rcu_read_lock();
+	for_each_thread(current, t) {
+		if (count == room)
+			break;
+		task[count++] = get_task_struct(t);
+	}
+	rcu_read_unlock();
+	while (count--) {
+		ret = ret ?: follow(s, list, task[count], -1);
+		put_task_struct(task[count]);
+	}
+	kvfree(task);
+	return ret;
+}
+
+/* What the kernel says to an event that cannot interrupt here, in words. */
+static int explain(int err)
+{
+	if (err == -EOPNOTSUPP || err == -EINVAL || err == -ENOENT)
+		return sft_fail(-EOPNOTSUPP, "the event cannot interrupt this hart");
+	return sft_fail(err, "the kernel cannot sample: error %d", err);
+}
+
+/* After START: have perf interrupt what is to be sampled. */
+int sft_sampling_follow(struct sft_file *file)
+{
+	struct sifive_trace_sampling set;
+	LIST_HEAD(list);
+	cpumask_var_t cpus;
+	bool wanted;
+	int ret;
+
+	if (!zalloc_cpumask_var(&cpus, GFP_KERNEL))
+		return -ENOMEM;
+	mutex_lock(&follow_lock);
+	sft_lock();
+	wanted = sft.owner == file && sft.sampling.on && list_empty(&followers);
+	sft_capture_cpus(cpus);
+	set = sft.sampling.set;
+	sft_unlock();
+	if (!wanted)
+		ret = 0;
+	else if (set.flags & SIFIVE_TRACE_SAMPLING_ALL)
+		ret = follow_cpus(&set, &list, cpus);
+	else
+		ret = follow_threads(&set, &list);
+	sft_lock();
+	if (ret && sft.owner == file) {
+		explain(ret);
+		sft_keep_message(file);
+		sft_capture_stop();
+	} else if (wanted && sft.owner == file && sft.sampling.on) {
+		list_splice_init(&list, &followers);
+	}
+	sft_unlock();
+	release(&list);
+	mutex_unlock(&follow_lock);
+	free_cpumask_var(cpus);
+	return ret;
+}
+
+/* After STOP, and whenever else sampling has ended: under the lock. */
+void sft_sampling_unfollow(void)
+{
+	if (list_empty(&followers))
+		return;
+	list_splice_init(&followers, &leaving);
+	schedule_work(&release_work);
+}
+
+static int check(struct sifive_trace_sampling *arg)
+{
+	const u32 flags = SIFIVE_TRACE_SAMPLING_ALL | SIFIVE_TRACE_SAMPLING_ONE_HEADER;
+
+	if (arg->flags & ~flags)
+		return sft_fail(-EINVAL, "unknown flags %#x", arg->flags & ~flags);
+	if (arg->channel >= 32 || !(sft.capture.channels & BIT(arg->channel)))
+		return sft_fail(-EINVAL, "channel %u is not one of the capture's (mask %#x)",
+				arg->channel, sft.capture.channels);
+	if (arg->count_type > SIFIVE_TRACE_COUNT_XOR)
+		return sft_fail(-EINVAL, "count type %u (0 raw, 1 delta, 2 XOR)",
+				arg->count_type);
+	if (arg->interval && arg->period)
+		return sft_fail(-EINVAL, "an interval or a period, not both");
+	if (arg->interval > KTIME_MAX || arg->period > S64_MAX)
+		return sft_fail(-EINVAL, "interval or period over %lld", S64_MAX);
+	if (arg->interval && arg->interval < INTERVAL_MIN)
+		arg->interval = INTERVAL_MIN;
+	if (!arg->period)
+		return 0;
+	if (!(sft_counters_available() & SIFIVE_TRACE_INFO_COUNTERS))
+		return sft_fail(-EOPNOTSUPP,
+				"without Sscofpmf no counter interrupts: sample by time");
+	if (sft_is_timestamp(&arg->event))
+		return sft_fail(-EOPNOTSUPP, "the timestamp does not interrupt: sample by time");
+	return sft_choose_check(&arg->event, 0);
+}
+
+/* Set what the captures to come sample. */
+int sft_sampling_set(struct sifive_trace_sampling *arg)
+{
+	struct hart *h;
+	unsigned int cpu;
+	int ret = check(arg);
+
+	if (ret)
+		return ret;
+	sft.sampling.set = *arg;
+	for_each_possible_cpu(cpu) {
+		h = per_cpu_ptr(&harts, cpu);
+		h->begun = false;
+	}
+	return 0;
+}
+
+/* After it was set: whether perf can have the event at all. */
+int sft_sampling_try(struct sft_file *file, const struct sifive_trace_sampling *set)
+{
+	struct perf_event *event;
+	int ret;
+
+	if (!set->period)
+		return 0;
+	event = make_event(set, current, -1);
+	if (!IS_ERR(event)) {
+		perf_event_release_kernel(event);
+		return 0;
+	}
+	sft_lock();
+	ret = explain(PTR_ERR(event));
+	sft_keep_message(file);
+	if (sft.owner == file)
+		memset(&sft.sampling.set, 0, sizeof(sft.sampling.set));
+	sft_unlock();
+	return ret;
+}
+
+static void begin_here(void *arg)
+{
+	const struct sifive_trace_sampling *set = &sft.sampling.set;
+	struct hart *h = this_cpu_ptr(&harts);
+	struct sft_encoder *e = arg;
+	u64 now[SIFIVE_TRACE_MAX_COUNTERS] = {};
+
+	h->regs = e->c.regs;
+	h->stream.stimulus = h->regs + TR_ITC_STIMULUS + 4 * set->channel;
+	h->stream.event = sft.counters.event;
+	h->stream.mask = sft.counters.mask;
+	h->stream.type = set->count_type;
+	if (!h->begun || !(set->flags & SIFIVE_TRACE_SAMPLING_ONE_HEADER)) {
+		read_counters(h, now);
+		sft_record_header(&h->stream, now);
+		h->begun = true;
+	}
+	h->on = true;
+}
+
+static void end_here(void *unused)
+{
+	this_cpu_ptr(&harts)->on = false;
+}
+
+/* The capture runs: each hart's stream begins with a header. */
+void sft_sampling_begin(void)
+{
+	struct sft_encoder *e;
+
+	if (!sft.sampling.set.interval && !sft.sampling.set.period)
+		return;
+	sft_access_mark();
+	for_each_encoder(e)
+		if (sft_capture_has(e) && !e->ended)
+			smp_call_function_single(e->cpu, begin_here, e, 1);
+	WRITE_ONCE(sft.sampling.on, true);
+}
+
+/* Nothing is stored any more when this returns. */
+void sft_sampling_end(void)
+{
+	if (!sft.sampling.on)
+		return;
+	WRITE_ONCE(sft.sampling.on, false);
+	on_each_cpu(end_here, NULL, 1);
+}
+
+/* The same for one CPU, which goes offline. */
+void sft_sampling_end_cpu(unsigned int cpu)
+{
+	if (sft.sampling.on)
+		smp_call_function_single(cpu, end_here, NULL, 1);
+}
+
+/* Forget what was set: new counters, or another session. */
+void sft_sampling_reset(void)
+{
+	sft_sampling_end();
+	sft_sampling_unfollow();
+	memset(&sft.sampling.set, 0, sizeof(sft.sampling.set));
+}
+
+/* Begin to count for another capture. */
+void sft_sampling_clear(void)
+{
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu) {
+		per_cpu_ptr(&harts, cpu)->samples = 0;
+		per_cpu_ptr(&harts, cpu)->lost = 0;
+	}
+}
+
+void sft_sampling_status(struct sifive_trace_status *status)
+{
+	unsigned int cpu;
+
+	status->samples = 0;
+	status->samples_lost = 0;
+	for_each_possible_cpu(cpu) {
+		status->samples += READ_ONCE(per_cpu_ptr(&harts, cpu)->samples);
+		status->samples_lost += READ_ONCE(per_cpu_ptr(&harts, cpu)->lost);
+	}
+}
+
+void sft_sampling_exit(void)
+{
+	flush_work(&release_work);
+}

@@ -1,0 +1,505 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Proves who can read a session's counters: threads that joined, while it lasts,
+ * and nobody else; that a thread's own counts hold nothing of its neighbours';
+ * and that access which something took away comes back.
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "kselftest_harness.h"
+#include "trace_more.h"
+
+#define COUNTER_CYCLE	0
+#define COUNTER_INSTRET	2
+#define BOTH		(1u << COUNTER_CYCLE | 1u << COUNTER_INSTRET)
+#define USER_ACCESS	"/proc/sys/kernel/perf_user_access"
+
+/* Instructions of one turn of work(). */
+#define TURN		4
+#define SLOTS_SIZE	(SIFIVE_TRACE_THREADS * sizeof(struct sifive_trace_slot))
+
+static uint64_t read_instret(void)
+{
+	uint64_t value;
+
+	asm volatile("rdinstret %0" : "=r"(value) : : "memory");
+	return value;
+}
+
+static void read_cycle(void *unused)
+{
+	uint64_t value;
+
+	asm volatile("rdcycle %0" : "=r"(value));
+}
+
+static int signal_of_cycle(void)
+{
+	return trace_signal_of(read_cycle, NULL);
+}
+
+static void work(uint64_t turns)
+{
+	asm volatile("1:	addi %0, %0, -1\n"
+		     "	nop\n"
+		     "	nop\n"
+		     "	bnez %0, 1b" : "+r"(turns));
+}
+
+/*
+ * The emulator counts time where it was not told to count instructions: counts
+ * are exact only if a loop's is.
+ */
+static bool counts_instructions(void)
+{
+	uint64_t count, best = ~0ull;
+	int i;
+
+	for (i = 0; i < 50; i++) {
+		count = read_instret();
+		work(1000);
+		count = read_instret() - count;
+		if (count < best)
+			best = count;
+	}
+	return best >= 1000 * TURN && best < 1100 * TURN;
+}
+
+FIXTURE(access) {
+	int fd;
+	struct sifive_trace_info info;
+	struct sifive_trace_encoder encoder;
+};
+
+FIXTURE_SETUP(access)
+{
+	struct sifive_trace_config config;
+
+	self->fd = trace_open(O_RDWR);
+	ASSERT_LE(0, self->fd);
+	ASSERT_EQ(0, trace_info(self->fd, &self->info));
+	if (!(self->info.flags & SIFIVE_TRACE_INFO_COUNTERS))
+		SKIP(return, "this hart has no Sscofpmf");
+	config = trace_simple_config(self->fd, 0);
+	config.encoders = 0;
+	ASSERT_EQ(0, trace_config(self->fd, &config));
+	ASSERT_EQ(0, trace_encoder(self->fd, 0, &self->encoder));
+	ASSERT_EQ(0, trace_pin(self->encoder.cpu));
+}
+
+FIXTURE_TEARDOWN(access)
+{
+	close(self->fd);
+}
+
+/* Cycles and instructions, with or without counts for each thread. */
+static int take(int fd, uint32_t flags)
+{
+	struct sifive_trace_counters counters = TRACE_ARG(sifive_trace_counters);
+
+	counters.flags = flags;
+	counters.count = 2;
+	counters.event[0].code = 1;
+	counters.event[1].code = 2;
+	return trace_ioctl(fd, SIFIVE_TRACE_IOC_COUNTERS, &counters) ?:
+	       counters.mask == BOTH ? 0 : -ENOENT;
+}
+
+/* The calling thread's slot, or a negative errno. */
+static long join(int fd, uint32_t flags)
+{
+	struct sifive_trace_thread thread = TRACE_ARG(sifive_trace_thread);
+	int ret;
+
+	thread.flags = flags;
+	ret = trace_ioctl(fd, SIFIVE_TRACE_IOC_THREAD, &thread);
+	return ret ?: (long)thread.slot;
+}
+
+static const long no_slot = (uint32_t)~0u;
+
+TEST_F(access, whoever_takes_counters_reads_them)
+{
+	EXPECT_EQ(SIGILL, signal_of_cycle());
+	ASSERT_EQ(0, take(self->fd, 0));
+	EXPECT_EQ(0, signal_of_cycle());
+	ASSERT_EQ(0, close(self->fd));
+	EXPECT_EQ(SIGILL, signal_of_cycle());
+}
+
+/* On the same CPU, where the bits are open whenever the session's thread runs. */
+TEST_F(access, an_unrelated_process_gets_sigill)
+{
+	int ready[2], i, bad = 0;
+	pid_t child;
+	char byte;
+
+	ASSERT_EQ(0, pipe(ready));
+	child = fork();
+	if (!child) {
+		close(self->fd);
+		if (read(ready[0], &byte, 1) != 1)
+			_exit(255);
+		for (i = 0; i < 100; i++) {
+			bad += signal_of_cycle() != SIGILL;
+			sched_yield();
+		}
+		_exit(bad);
+	}
+	ASSERT_EQ(0, take(self->fd, 0));
+	ASSERT_EQ(1, write(ready[1], "", 1));
+	for (i = 0; i < 100; i++) {
+		EXPECT_EQ(0, signal_of_cycle());
+		sched_yield();
+	}
+	EXPECT_EQ(0, trace_wait(child));
+}
+
+static void *thread_joins(void *arg)
+{
+	long *result = arg;
+	int fd = result[0];
+
+	result[1] = signal_of_cycle();
+	result[2] = join(fd, 0);
+	result[3] = signal_of_cycle();
+	result[4] = join(fd, SIFIVE_TRACE_THREAD_LEAVE);
+	result[5] = signal_of_cycle();
+	return NULL;
+}
+
+TEST_F(access, a_thread_reads_between_joining_and_leaving)
+{
+	long result[6] = { self->fd };
+	pthread_t thread;
+
+	ASSERT_EQ(0, take(self->fd, 0));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, thread_joins, result));
+	ASSERT_EQ(0, pthread_join(thread, NULL));
+	EXPECT_EQ(SIGILL, result[1]);
+	EXPECT_EQ(no_slot, result[2]);
+	EXPECT_EQ(0, result[3]);
+	EXPECT_EQ(no_slot, result[4]);
+	EXPECT_EQ(SIGILL, result[5]);
+	EXPECT_EQ(0, signal_of_cycle());
+}
+
+TEST_F(access, a_child_has_not_joined)
+{
+	pid_t child;
+
+	ASSERT_EQ(0, take(self->fd, 0));
+	child = fork();
+	if (!child)
+		_exit(signal_of_cycle());
+	EXPECT_EQ(SIGILL, trace_wait(child));
+}
+
+TEST_F(access, joining_needs_the_process_or_the_capability)
+{
+	pid_t child;
+
+	ASSERT_EQ(0, take(self->fd, 0));
+	child = fork();
+	if (!child) {
+		if (join(self->fd, 0) != no_slot || signal_of_cycle())
+			_exit(1);
+		if (trace_keep_caps(0) || join(self->fd, 0) != -EPERM)
+			_exit(2);
+		_exit(0);
+	}
+	EXPECT_EQ(0, trace_wait(child));
+	ASSERT_EQ(0, trace_keep_caps(0));
+	EXPECT_EQ(no_slot, join(self->fd, 0));
+}
+
+TEST_F(access, joining_needs_a_session)
+{
+	int other = trace_open(O_RDWR);
+
+	ASSERT_LE(0, other);
+	EXPECT_EQ(-ENXIO, join(other, 0));
+	EXPECT_EQ(0, close(other));
+}
+
+TEST_F(access, joining_comes_before_or_after_the_counters)
+{
+	struct sifive_trace_counters none = TRACE_ARG(sifive_trace_counters);
+
+	ASSERT_EQ(no_slot, join(self->fd, 0));
+	EXPECT_EQ(SIGILL, signal_of_cycle());
+	ASSERT_EQ(0, take(self->fd, 0));
+	EXPECT_EQ(0, signal_of_cycle());
+	ASSERT_EQ(0, trace_ioctl(self->fd, SIFIVE_TRACE_IOC_COUNTERS, &none));
+	EXPECT_EQ(SIGILL, signal_of_cycle());
+	ASSERT_EQ(0, take(self->fd, 0));
+	EXPECT_EQ(0, signal_of_cycle());
+}
+
+TEST_F(access, exec_ends_it)
+{
+	pid_t child;
+
+	ASSERT_EQ(0, take(self->fd, 0));
+	child = fork();
+	if (!child) {
+		if (join(self->fd, 0) != no_slot)
+			_exit(1);
+		execl("/proc/self/exe", "access_test", "--signal-of-cycle", NULL);
+		_exit(2);
+	}
+	EXPECT_EQ(SIGILL, trace_wait(child));
+}
+
+TEST_F(access, it_follows_the_thread_to_every_cpu)
+{
+	struct sifive_trace_encoder e;
+	uint32_t i, round;
+
+	ASSERT_EQ(0, take(self->fd, 0));
+	for (round = 0; round < 50; round++)
+		for (i = 0; i < self->info.encoders; i++) {
+			ASSERT_EQ(0, trace_encoder(self->fd, i, &e));
+			if (!(e.flags & SIFIVE_TRACE_ENCODER_SELECTED))
+				continue;
+			ASSERT_EQ(0, trace_pin(e.cpu));
+			EXPECT_EQ(0, signal_of_cycle());
+		}
+}
+
+static void *thread_joins_shortly(void *arg)
+{
+	long *result = arg;
+
+	result[1] = join(result[0], 0);
+	result[2] = signal_of_cycle();
+	return NULL;
+}
+
+/* Four times as many as there are slots: those of exited threads come back. */
+TEST_F(access, threads_come_and_go)
+{
+	long result[3] = { self->fd };
+	pthread_t thread;
+	int i;
+
+	ASSERT_EQ(0, take(self->fd, SIFIVE_TRACE_COUNTERS_PER_THREAD));
+	for (i = 0; i < 4 * SIFIVE_TRACE_THREADS; i++) {
+		result[1] = -1;
+		ASSERT_EQ(0, pthread_create(&thread, NULL, thread_joins_shortly,
+					    result));
+		ASSERT_EQ(0, pthread_join(thread, NULL));
+		ASSERT_LE(0, result[1]);
+		ASSERT_GT(SIFIVE_TRACE_THREADS, result[1]);
+		ASSERT_EQ(0, result[2]);
+	}
+}
+
+struct waiter {
+	pthread_t thread;
+	int fd;
+	int from;
+	unsigned int *joined;
+	long slot;
+};
+
+static void *thread_waits(void *arg)
+{
+	struct waiter *w = arg;
+	char byte;
+
+	w->slot = join(w->fd, 0);
+	__atomic_add_fetch(w->joined, 1, __ATOMIC_RELEASE);
+	if (read(w->from, &byte, 1) < 0)
+		w->slot = -1;
+	return NULL;
+}
+
+TEST_F(access, each_thread_has_its_slot_until_none_is_left)
+{
+	static struct waiter w[SIFIVE_TRACE_THREADS];
+	unsigned int i, joined = 0, without = 0;
+	pthread_attr_t attr;
+	int end[2];
+
+	ASSERT_EQ(0, pipe(end));
+	ASSERT_EQ(0, pthread_attr_init(&attr));
+	ASSERT_EQ(0, pthread_attr_setstacksize(&attr, 65536));
+	ASSERT_EQ(0, take(self->fd, SIFIVE_TRACE_COUNTERS_PER_THREAD));
+	ASSERT_LE(0, join(self->fd, 0));
+	for (i = 0; i < SIFIVE_TRACE_THREADS; i++) {
+		w[i] = (struct waiter){ .fd = self->fd, .from = end[0],
+					 .joined = &joined };
+		ASSERT_EQ(0, pthread_create(&w[i].thread, &attr, thread_waits, &w[i]));
+	}
+	while (__atomic_load_n(&joined, __ATOMIC_ACQUIRE) < SIFIVE_TRACE_THREADS)
+		usleep(1000);
+	close(end[1]);
+	for (i = 0; i < SIFIVE_TRACE_THREADS; i++) {
+		ASSERT_EQ(0, pthread_join(w[i].thread, NULL));
+		without += w[i].slot == -ENOSPC;
+	}
+	/* The test itself has one. */
+	EXPECT_EQ(1, without);
+	for (i = 0; i < SIFIVE_TRACE_THREADS; i++)
+		EXPECT_TRUE(w[i].slot == -ENOSPC ||
+			    (w[i].slot >= 0 && w[i].slot < SIFIVE_TRACE_THREADS));
+}
+
+struct neighbour {
+	pthread_t thread;
+	int cpu;
+	bool quit;
+};
+
+static void *thread_works(void *arg)
+{
+	struct neighbour *n = arg;
+
+	trace_pin(n->cpu);
+	while (!__atomic_load_n(&n->quit, __ATOMIC_RELAXED))
+		work(1000);
+	return NULL;
+}
+
+/* The thread's own count: again, until it was not interrupted in between. */
+static uint64_t own_instret(const struct sifive_trace_slot *slot)
+{
+	const volatile __u64 *offset = &slot->offset[COUNTER_INSTRET];
+	uint64_t before, value;
+
+	do {
+		before = *offset;
+		value = read_instret() + before;
+	} while (before != *offset);
+	return value;
+}
+
+/*
+ * A neighbour on the same CPU works as long as we do: the hart's counter has both,
+ * the thread's own has us alone.
+ */
+TEST_F(access, own_counts_have_no_neighbours)
+{
+	const uint64_t turns = 20000000, rounds = 100;
+	struct neighbour n = { .cpu = self->encoder.cpu };
+	const struct sifive_trace_slot *slots;
+	uint64_t hart, own, i;
+	long slot;
+
+	ASSERT_EQ(0, take(self->fd, SIFIVE_TRACE_COUNTERS_PER_THREAD));
+	slot = join(self->fd, 0);
+	ASSERT_LE(0, slot);
+	ASSERT_GT(SIFIVE_TRACE_THREADS, slot);
+	slots = mmap(NULL, SLOTS_SIZE, PROT_READ, MAP_SHARED, self->fd,
+		     SIFIVE_TRACE_MMAP_THREADS);
+	ASSERT_NE(MAP_FAILED, slots);
+	ASSERT_EQ(0, pthread_create(&n.thread, NULL, thread_works, &n));
+
+	hart = read_instret();
+	own = own_instret(&slots[slot]);
+	for (i = 0; i < rounds; i++) {
+		work(turns / rounds);
+		sched_yield();
+	}
+	own = own_instret(&slots[slot]) - own;
+	hart = read_instret() - hart;
+	__atomic_store_n(&n.quit, true, __ATOMIC_RELAXED);
+	ASSERT_EQ(0, pthread_join(n.thread, NULL));
+
+	TH_LOG("%llu instructions worked: %llu counted for the thread, %llu for the hart",
+	       (unsigned long long)(turns * TURN), (unsigned long long)own,
+	       (unsigned long long)hart);
+	EXPECT_LE(own + own / 2, hart);
+	if (counts_instructions()) {
+		EXPECT_LE(turns * TURN, own);
+		EXPECT_GE(turns * TURN + turns * TURN / 20, own);
+	}
+}
+
+TEST_F(access, own_counts_begin_at_zero_and_go_on_elsewhere)
+{
+	const struct sifive_trace_slot *slots;
+	struct sifive_trace_encoder e;
+	uint64_t before, after;
+	uint32_t i, round;
+	bool exact;
+	long slot;
+
+	ASSERT_EQ(0, take(self->fd, SIFIVE_TRACE_COUNTERS_PER_THREAD));
+	slot = join(self->fd, 0);
+	slots = mmap(NULL, SLOTS_SIZE, PROT_READ, MAP_SHARED, self->fd,
+		     SIFIVE_TRACE_MMAP_THREADS);
+	ASSERT_NE(MAP_FAILED, slots);
+	exact = counts_instructions();
+	before = own_instret(&slots[slot]);
+	EXPECT_TRUE(!exact || before < 1000000);
+	for (round = 0; round < 100; round++)
+		for (i = 0; i < self->info.encoders; i++) {
+			ASSERT_EQ(0, trace_encoder(self->fd, i, &e));
+			ASSERT_EQ(0, trace_pin(e.cpu));
+			work(1000);
+			after = own_instret(&slots[slot]);
+			ASSERT_LT(before, after);
+			if (exact) {
+				ASSERT_LE(before + 1000 * TURN, after);
+				ASSERT_GE(before + 1000 * TURN + 1000000, after);
+			}
+			before = after;
+		}
+}
+
+TEST_F(access, slots_are_for_reading_by_their_session)
+{
+	void *slots;
+
+	EXPECT_EQ(MAP_FAILED, mmap(NULL, SLOTS_SIZE, PROT_READ, MAP_SHARED,
+				   self->fd, SIFIVE_TRACE_MMAP_THREADS));
+	EXPECT_EQ(0, take(self->fd, SIFIVE_TRACE_COUNTERS_PER_THREAD));
+	EXPECT_EQ(MAP_FAILED, mmap(NULL, SLOTS_SIZE, PROT_READ | PROT_WRITE,
+				   MAP_SHARED, self->fd, SIFIVE_TRACE_MMAP_THREADS));
+	EXPECT_EQ(MAP_FAILED, mmap(NULL, SLOTS_SIZE, PROT_READ, MAP_PRIVATE,
+				   self->fd, SIFIVE_TRACE_MMAP_THREADS));
+	EXPECT_EQ(MAP_FAILED, mmap(NULL, SLOTS_SIZE + getpagesize(), PROT_READ,
+				   MAP_SHARED, self->fd, SIFIVE_TRACE_MMAP_THREADS));
+	slots = mmap(NULL, SLOTS_SIZE, PROT_READ, MAP_SHARED, self->fd,
+		     SIFIVE_TRACE_MMAP_THREADS);
+	ASSERT_NE(MAP_FAILED, slots);
+	EXPECT_EQ(-1, mprotect(slots, SLOTS_SIZE, PROT_READ | PROT_WRITE));
+	EXPECT_EQ(0, trace_signal_of_load(slots));
+	EXPECT_EQ(0, trace_signal_of_load(slots + SLOTS_SIZE - 8));
+}
+
+/* The kernel rewrites scounteren on every CPU when the administrator does this. */
+TEST_F(access, joining_again_repairs_what_a_sysctl_took)
+{
+	char was[16];
+
+	if (trace_file_read(USER_ACCESS, was, sizeof(was)) < 0)
+		SKIP(return, "this kernel has no perf_user_access");
+	ASSERT_EQ(0, take(self->fd, 0));
+	ASSERT_LE(0, trace_file_write(USER_ACCESS, "0"));
+	ASSERT_LE(0, trace_file_write(USER_ACCESS, "1"));
+	EXPECT_EQ(no_slot, join(self->fd, 0));
+	EXPECT_EQ(0, signal_of_cycle());
+	ASSERT_LE(0, trace_file_write(USER_ACCESS, was));
+}
+
+/* What exec_ends_it runs. */
+int main(int argc, char **argv)
+{
+	if (argc == 2 && !strcmp(argv[1], "--signal-of-cycle"))
+		return signal_of_cycle();
+	trace_require_device();
+	return test_harness_run(argc, argv);
+}

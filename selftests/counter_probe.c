@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Takes counters on a machine whose firmware or harts are special, told in one
+ * line, for a script that knows what is special:
+ *
+ *	counter_probe [perfN] [all] EVENT... [-- COMMAND]
+ *
+ * EVENT is an SBI event index, with "u" or "k" behind it for user mode or the
+ * kernel alone, or rDATA for a raw one. perfN has perf pin N cycles events before,
+ * on CPU 0. "all" selects every encoder. Prints the
+ * errno of COUNTERS, the event that was refused, the counters given, what the
+ * first two count over a loop of 200000 instructions and over 1000 system calls,
+ * and the driver's words; then runs a command and tells which counters were lost
+ * by that, in STATUS and after STOP.
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <linux/perf_event.h>
+
+#include "kselftest.h"
+#include "trace_count.h"
+#include "trace_more.h"
+
+static struct sifive_trace_event parse(const char *text)
+{
+	struct sifive_trace_event ev = { 0 };
+	unsigned long long value;
+	char *end;
+
+	if (*text == 'r') {
+		ev.type = 2;
+		ev.data = strtoull(text + 1, NULL, 16);
+		return ev;
+	}
+	value = strtoull(text, &end, 0);
+	ev.type = value >> 16;
+	ev.code = value & 0xffff;
+	if (strchr(end, 'u'))
+		ev.flags |= SIFIVE_TRACE_EVENT_NO_KERNEL;
+	if (strchr(end, 'k'))
+		ev.flags |= SIFIVE_TRACE_EVENT_NO_USER;
+	return ev;
+}
+
+static void loop(void)
+{
+	trace_spin(100000);
+}
+
+static void system_calls(void)
+{
+	int n;
+
+	for (n = 0; n < 1000; n++)
+		syscall(SYS_getppid);
+}
+
+/* What some work counts, the least of a few: an interrupt only adds to it. */
+static long long count(unsigned int counter, void (*work)(void))
+{
+	uint64_t best = ~0ull, before, after;
+	unsigned int i;
+
+	for (i = 0; i < 5; i++) {
+		before = trace_counter(counter);
+		work();
+		after = trace_counter(counter);
+		if (after - before < best)
+			best = after - before;
+	}
+	return (long long)best;
+}
+
+/* Pin some cycles events on CPU 0, for as long as this program runs. */
+static void take_by_perf(unsigned long events)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_HARDWARE,
+		.size = sizeof(attr),
+		.config = PERF_COUNT_HW_CPU_CYCLES,
+		.pinned = 1,
+	};
+
+	while (events--)
+		if (syscall(SYS_perf_event_open, &attr, -1, 0, -1, 0) < 0)
+			ksft_exit_fail_msg("perf_event_open: %s\n", strerror(errno));
+}
+
+static void tell_status(int fd, const char *when)
+{
+	struct sifive_trace_status status;
+
+	trace_status(fd, &status);
+	printf("%s_lost=%#x ", when, status.counters_lost);
+}
+
+int main(int argc, char **argv)
+{
+	struct sifive_trace_counters counters = TRACE_ARG(sifive_trace_counters);
+	struct sifive_trace_config config;
+	struct sifive_trace_info info;
+	int fd, ret, arg;
+	uint32_t i;
+
+	fd = trace_open(O_RDWR);
+	if (fd < 0)
+		ksft_exit_fail_msg("open: %s\n", strerror(-fd));
+	trace_info(fd, &info);
+	config = trace_simple_config(fd, 0);
+	arg = 1;
+	if (arg < argc && !strncmp(argv[arg], "perf", 4))
+		take_by_perf(strtoul(argv[arg++] + 4, NULL, 0));
+	if (arg < argc && !strcmp(argv[arg], "all")) {
+		config.encoders = 0;
+		arg++;
+	}
+	trace_config(fd, &config);
+	trace_pin(0);
+	for (; arg < argc && strcmp(argv[arg], "--"); arg++)
+		counters.event[counters.count++] = parse(argv[arg]);
+	ret = trace_ioctl(fd, SIFIVE_TRACE_IOC_COUNTERS, &counters);
+	printf("info=%#x take=%d failed=%d mask=%#x ", info.flags, ret,
+	       (int)counters.failed, counters.mask);
+	for (i = 0; !ret && i < counters.count && i < 2; i++) {
+		printf("loop%u=%lld ", i, count(counters.event[i].counter, loop));
+		printf("calls%u=%lld ", i,
+		       count(counters.event[i].counter, system_calls));
+	}
+	trace_start(fd, 0);
+	if (arg + 1 < argc) {
+		fflush(stdout);
+		printf("command=%d ", system(argv[arg + 1]));
+		tell_status(fd, "status");
+		trace_stop(fd);
+		tell_status(fd, "stop");
+	}
+	printf("words=%s\n", trace_message(fd));
+	return 0;
+}

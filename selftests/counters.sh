@@ -1,0 +1,223 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only
+# Counters on harts and firmware that are not as they should be, as TAP: what user
+# mode may not read is said, not found out by a crash; without Sscofpmf perf's own
+# events count; and a counter that somebody takes away is noticed.
+#
+#	counters.sh BUILD
+
+set -u
+cd "$(dirname "$0")/.." || exit 1
+build=$1
+target=$build/target
+out=$build/counters
+rm -rf "$out"
+mkdir -p "$out"
+n=0
+bad=0
+
+result() {
+	n=$((n + 1))
+	if [ "$1" -eq 0 ]; then
+		echo "ok $n $2"
+	else
+		bad=$((bad + 1))
+		echo "not ok $n $2"
+	fi
+}
+
+# board WHAT OPTION... -- PROBE...: boot once, run each probe; a line of answers for
+# each. With --icount values are exact, without it they are time.
+answers=() next=0
+board() {
+	local what=$1 options=() probe script='insmod /target/sifive_trace.ko || exit 1'
+	shift
+	while [ "$1" != -- ]; do
+		options+=("$1")
+		shift
+	done
+	shift
+	for probe; do
+		script+="
+$probe"
+	done
+	tools/qemu/board run fpga --timeout 60 --target "$target" \
+		--out "$out" "${options[@]}" -- "
+$script
+rmmod sifive_trace" >"$out/answers" 2>"$out/board.log"
+	result $? "$what: the board ran to its end, the kernel's log is clean"
+	sed 's/^/# /' "$out/answers" "$out/board.log"
+	mapfile -t answers < <(grep '^info=' "$out/answers")
+	next=0
+}
+
+probe=/target/selftests/counter_probe
+
+answer() {
+	line=${answers[$next]:-}
+	next=$((next + 1))
+}
+
+value() { sed -nE "s/(^|.* )$1=([-0-9a-fx]+) .*/\2/p" <<<"$line"; }
+
+# mask WANTED WHAT: the next probe got exactly these counters.
+mask() {
+	answer
+	[ "$(value take)" = 0 ] && [ "$(value mask)" = "$1" ]
+	result $? "$2"
+}
+
+# refused ERRNO EVENT WORDS WHAT: the next probe did not, and why.
+refused() {
+	answer
+	[ "$(value take)" = "-$1" ] && [ "$(value failed)" = "$2" ] &&
+		[ "${line#*words=}" = "event $2: $3" ]
+	result $? "$4"
+}
+
+# counted NAME LEAST MOST WHAT: what the last probe counted over its work.
+counted() {
+	local g
+	g=$(value "$1")
+	[ -n "$g" ] && [ "$g" -ge "$2" ] && [ "$g" -le "$3" ]
+	result $? "$4"
+}
+
+# lost MASK WORDS WHAT: the next probe lost these while its command ran.
+lost() {
+	answer
+	[ "$(value take)" = 0 ] && [ "$(value status_lost)" = "$1" ] &&
+		[ "$(value stop_lost)" = "$1" ] && [ "${line#*words=}" = "$2" ]
+	result $? "$3"
+}
+
+EOPNOTSUPP=95 EBUSY=16
+dtlb=0x10019 itlb=0x10021
+twist='do not trust its values'
+
+# ---- as it should be: one mode alone, and thieves --------------------------
+
+steal() { echo "insmod /target/counter_thief.ko cpu=$1 counter=$2 anew=$3 2>/dev/null"; }
+online=/sys/devices/system/cpu/cpu1/online
+
+board "all counters" --icount -- \
+	"$probe 2u" "$probe 2k" "$probe 2 2u 2k" "$probe all $itlb 2 $dtlb 1" \
+	"$probe all 1 2 $dtlb -- true" \
+	"$probe $dtlb 1 -- '$(steal 0 3 0)'" \
+	"$probe all $dtlb 1 -- '$(steal 1 3 1)'" \
+	"$probe all $dtlb 1 -- '$(steal 1 0 0)'" \
+	"$probe all 1 2 -- 'echo 0 >$online; echo 1 >$online'" \
+	"$probe all 1 2 -- true" \
+	"$probe all $dtlb 6 $itlb" \
+	"$probe perf2 all 1 $dtlb" "$probe perf20 $dtlb" "$probe perf20 2 1"
+mask 0x8 "user mode alone: on a programmable counter"
+counted loop0 200000 200100 "user mode alone: the loop"
+counted calls0 2000 60000 "user mode alone: not what a system call does"
+mask 0x8 "the kernel alone: on a programmable counter"
+counted loop0 0 1000 "the kernel alone: the loop is not in it"
+counted calls0 100000 2000000 "the kernel alone: what a system call does"
+mask 0x1c "an event in both modes, and in each alone, is three"
+counted loop0 200000 201000 "both modes: the loop"
+counted calls0 100000 2000000 "both modes: what a system call does"
+mask 0x1d "any order of events: each the counter that can count it"
+lost 0 "" "nobody takes a counter away: none is lost"
+lost 0x8 "hpmcounter3 was stopped on hart 0: $twist" \
+	"a counter that was stopped is told"
+lost 0x8 "hpmcounter3 was set to another value on hart 1: $twist" \
+	"a counter that counts for somebody else is told"
+lost 0x1 "cycle was stopped on hart 1: $twist" "a fixed counter that was stopped is told"
+lost 0x5 "cycle went offline with its CPU on hart 1: $twist" \
+	"counters of a CPU that went offline are told"
+lost 0 "" "the next session has all of its counters"
+mask 0x38 "an event that hpmcounter3 alone can count gets it, although it is not first"
+mask 0x9 "perf has some counters: others are given"
+refused $EBUSY 0 "no counter that can count it is free" "perf has all: said of an event"
+refused $EBUSY 1 "no counter that can count it is free" "perf has all: said of cycles"
+
+# ---- firmware that keeps counters to itself -----------------------------------
+
+# withhold MASK FILE: OpenSBI with another value for mcounteren, below 32: each
+# "csrw mcounteren, rs" becomes "csrwi mcounteren, MASK".
+withhold() {
+	python3 - "$KERNEL/fw_dynamic.bin" "$1" "$2" <<-'PY'
+	import sys
+	code = bytearray(open(sys.argv[1], "rb").read())
+	found = 0
+	for at in range(0, len(code) - 3, 2):
+	    word = int.from_bytes(code[at:at + 4], "little")
+	    if word & 0xfff07fff == 0x30601073:
+	        word = 0x30605073 | int(sys.argv[2], 0) << 15
+	        code[at:at + 4] = word.to_bytes(4, "little")
+	        found += 1
+	if not found:
+	    sys.exit("no write of mcounteren in this firmware")
+	open(sys.argv[3], "wb").write(code)
+	PY
+}
+
+words() { echo "firmware does not let user mode read $1 on hart 0"; }
+
+withhold 0x7 "$out/fixed.bin"
+board "fixed counters alone" --firmware "$out/fixed.bin" -- \
+	"$probe all 1 2" "$probe 1 $dtlb" "$probe 2u" "$probe r100"
+mask 0x5 "programmable counters withheld: the fixed ones are there"
+refused $EOPNOTSUPP 1 "$(words hpmcounter3)" "programmable counters withheld: said of an event"
+refused $EOPNOTSUPP 0 "$(words hpmcounter3)" "programmable counters withheld: said of one mode"
+refused $EOPNOTSUPP 0 "$(words hpmcounter3)" "programmable counters withheld: said of a raw event"
+
+withhold 0x16 "$out/some.bin"
+board "one programmable counter" --firmware "$out/some.bin" -- \
+	"$probe all $dtlb" "$probe 1" "$probe 1 $dtlb" "$probe 1 2"
+mask 0x10 "hpmcounter3 withheld: hpmcounter4 will do"
+mask 0x10 "cycle withheld: hpmcounter4 counts cycles"
+counted loop0 1 999999999 "cycle withheld: and they grow"
+refused $EOPNOTSUPP 1 "$(words hpmcounter3)" "one counter is left: the second event is refused"
+mask 0x14 "instret counts beside it"
+
+withhold 0x6 "$out/none.bin"
+board "no programmable counter, no cycle" --firmware "$out/none.bin" \
+	--cpu sscofpmf=false -- "$probe 2" "$probe 1"
+refused $EOPNOTSUPP 0 "$(words cycle)" "without Sscofpmf: perf is not asked for what it cannot read"
+refused $EOPNOTSUPP 0 "$(words cycle)" "without Sscofpmf: a withheld counter is said"
+
+board "harts without programmable counters" --cpu zihpm=false -- \
+	"$probe all 1 2" "$probe 1 $dtlb"
+mask 0x5 "no programmable counter: the fixed ones are there"
+refused $EOPNOTSUPP 1 "no counter counts type 1, code 0x19, data 0x0" \
+	"no programmable counter: said of an event"
+
+board "harts with two programmable counters" --cpu pmu-mask=0x18 -- \
+	"$probe all $dtlb r100 1 2" "$probe r100 r101 r102"
+mask 0x1d "two programmable counters: both can be had"
+refused $EBUSY 2 "all counters that can count it are taken" \
+	"two programmable counters: there is no third"
+
+# ---- without Sscofpmf ---------------------------------------------------------------
+
+board "perf's own events" --cpu sscofpmf=false -- \
+	"$probe 2" "$probe all 2 1" "$probe 1 2 $dtlb" "$probe 2u" "$probe r100" \
+	"$probe all 1 -- true" "$probe 1 -- '$(steal 0 0 0)'" \
+	"$probe perf1 all 2 1" "$probe perf1 2" \
+	"$probe all 1 2 -- 'echo 0 >$online; echo 1 >$online'" "$probe all 1 2"
+mask 0x4 "without Sscofpmf: instructions can be had"
+counted loop0 1 999999999 "without Sscofpmf: and grow"
+mask 0x5 "without Sscofpmf: both can be had, on all harts"
+refused $EOPNOTSUPP 2 \
+	"without Sscofpmf only cycles and instructions can be counted beside perf" \
+	"without Sscofpmf: other events are refused"
+refused $EOPNOTSUPP 0 "without Sscofpmf no counter tells user mode from the kernel" \
+	"without Sscofpmf: one mode alone is refused"
+refused $EOPNOTSUPP 0 \
+	"without Sscofpmf only cycles and instructions can be counted beside perf" \
+	"without Sscofpmf: raw events are refused"
+lost 0 "" "without Sscofpmf: none is lost for no reason"
+lost 0x1 "cycle was stopped on hart 0: $twist" \
+	"without Sscofpmf: a counter that was stopped is told"
+refused $EBUSY 1 "cycle is in use" "without Sscofpmf: a counter that perf has pinned is busy"
+mask 0x4 "without Sscofpmf: the other one is not"
+lost 0x5 "cycle went offline with its CPU on hart 1: $twist" \
+	"without Sscofpmf: counters of a CPU that went offline are told"
+mask 0x5 "without Sscofpmf: and can be taken again"
+
+echo "1..$n"
+[ "$bad" -eq 0 ]

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Proves that a counter that overflows interrupts its hart: perf events that
+ * sample make as many samples as the count and the period say, with the pc of
+ * the code that was running, and come to an end. What a session samples by event
+ * stands on that. Needs no trace hardware.
+ */
+#define _GNU_SOURCE
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "kselftest_harness.h"
+#include "trace_count.h"
+#include "trace_more.h"
+
+/* Pages of a ring of samples, a power of two, behind the page that describes it. */
+#define RING_PAGES	64
+
+#define TURNS		10000000ull
+#define PERIOD		100000ull
+
+/* One PERF_RECORD_SAMPLE of PERF_SAMPLE_IP. */
+struct sample {
+	struct perf_event_header header;
+	uint64_t pc;
+};
+
+FIXTURE(overflow) {
+	int event;
+	struct perf_event_mmap_page *ring;
+	uint64_t samples;
+	uint64_t in_loop;
+};
+
+/* The kernel lowers the limit when interrupts take long, as emulated ones do. */
+FIXTURE_SETUP(overflow)
+{
+	self->event = -1;
+	trace_file_write("/proc/sys/kernel/perf_event_max_sample_rate", "100000");
+}
+
+FIXTURE_TEARDOWN(overflow)
+{
+	close(self->event);
+}
+
+static size_t ring_bytes(void)
+{
+	return (size_t)getpagesize() * (RING_PAGES + 1);
+}
+
+/* A sampling event of this thread; the harness gives each test a process. */
+static int open_sampling(struct _test_data_overflow *self, struct perf_event_attr *attr)
+{
+	void *ring;
+
+	attr->sample_type = PERF_SAMPLE_IP;
+	self->event = trace_perf_open(attr, 0, -1);
+	if (self->event < 0)
+		return self->event;
+	ring = mmap(NULL, ring_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED,
+		    self->event, 0);
+	if (ring == MAP_FAILED)
+		return -errno;
+	self->ring = ring;
+	return 0;
+}
+
+/* The loop's code, for the pc of its samples. */
+static void __attribute__((__noinline__, __noclone__)) loop(uint64_t turns)
+{
+	trace_spin(turns);
+}
+
+#define LOOP_BYTES	64
+
+static void collect(struct _test_data_overflow *self)
+{
+	const char *data = (char *)self->ring + self->ring->data_offset;
+	uint64_t head = __atomic_load_n(&self->ring->data_head, __ATOMIC_ACQUIRE);
+	const struct perf_event_header *header;
+	uint64_t at;
+
+	self->samples = 0;
+	self->in_loop = 0;
+	for (at = 0; at < head; at += header->size) {
+		header = (const void *)(data + at % self->ring->data_size);
+		if (header->type != PERF_RECORD_SAMPLE)
+			continue;
+		self->samples++;
+		if (((const struct sample *)header)->pc - (uintptr_t)loop < LOOP_BYTES)
+			self->in_loop++;
+	}
+}
+
+/* Sample the loop; what was counted. */
+static uint64_t sample_loop(struct _test_data_overflow *self, uint64_t turns)
+{
+	trace_perf_enable(self->event);
+	loop(turns);
+	trace_perf_disable(self->event);
+	collect(self);
+	return trace_perf_count(self->event);
+}
+
+/* A sampling event, or a skip with the reason. */
+#define OPEN_SAMPLING(attr)						\
+	do {								\
+		int ret = open_sampling(self, attr);			\
+									\
+		if (ret == -EOPNOTSUPP || ret == -EINVAL)		\
+			SKIP(return, "counters cannot interrupt here (no Sscofpmf)"); \
+		ASSERT_EQ(0, ret);					\
+	} while (0)
+
+/* Where time is counted, the emulator interrupts every 100 ns of a period. */
+TEST_F(overflow, samples_arrive)
+{
+	struct perf_event_attr attr = trace_perf_attr(PERF_TYPE_HARDWARE,
+						      PERF_COUNT_HW_CPU_CYCLES);
+
+	attr.sample_period = PERIOD / 10;
+	OPEN_SAMPLING(&attr);
+	sample_loop(self, 4 * TURNS);
+	EXPECT_LE(3, self->samples);
+	EXPECT_LT(0, self->in_loop);
+}
+
+static void rate(struct __test_metadata *_metadata,
+		 struct _test_data_overflow *self, struct perf_event_attr attr,
+		 uint64_t turns)
+{
+	const uint64_t period = attr.sample_period;
+	uint64_t count, expected;
+
+	if (!trace_counts_instructions())
+		SKIP(return, "this emulator counts time, not instructions");
+	/* The counter that has just counted for ever now overflows in time. */
+	OPEN_SAMPLING(&attr);
+	count = sample_loop(self, turns);
+	expected = count / period;
+	TH_LOG("%llu counted, %llu samples, %llu in the loop",
+	       (unsigned long long)count, (unsigned long long)self->samples,
+	       (unsigned long long)self->in_loop);
+	/* The loop, and the kernel and other harts meanwhile. */
+	EXPECT_LE(turns * TRACE_SPIN, count);
+	EXPECT_GE(turns * TRACE_SPIN * 2, count);
+	EXPECT_LE(expected * 95 / 100, self->samples);
+	EXPECT_GE(expected * 105 / 100 + 1, self->samples);
+	EXPECT_LE(self->samples / 2, self->in_loop);
+}
+
+TEST_F(overflow, as_many_samples_as_instructions_by_period)
+{
+	struct perf_event_attr attr = trace_perf_attr(PERF_TYPE_HARDWARE,
+						      PERF_COUNT_HW_INSTRUCTIONS);
+
+	attr.sample_period = PERIOD;
+	rate(_metadata, self, attr, TURNS);
+}
+
+TEST_F(overflow, as_many_samples_as_cycles_by_period)
+{
+	struct perf_event_attr attr = trace_perf_attr(PERF_TYPE_HARDWARE,
+						      PERF_COUNT_HW_CPU_CYCLES);
+
+	attr.sample_period = PERIOD;
+	rate(_metadata, self, attr, TURNS);
+}
+
+/*
+ * Shorter than the interrupt takes. Were the kernel counted, too, the program
+ * would never run again: this kernel does not throttle.
+ */
+TEST_F(overflow, as_many_samples_of_user_mode_by_a_short_period)
+{
+	struct perf_event_attr attr = trace_perf_attr(PERF_TYPE_HARDWARE,
+						      PERF_COUNT_HW_CPU_CYCLES);
+
+	attr.sample_period = PERIOD / 100;
+	attr.exclude_kernel = 1;
+	rate(_metadata, self, attr, TURNS / 10);
+}
+
+TEST_F(overflow, sampling_by_frequency_works)
+{
+	struct perf_event_attr attr = trace_perf_attr(PERF_TYPE_HARDWARE,
+						      PERF_COUNT_HW_CPU_CYCLES);
+
+	attr.freq = 1;
+	attr.sample_freq = 1000;
+	OPEN_SAMPLING(&attr);
+	sample_loop(self, TURNS);
+	EXPECT_LE(3, self->samples);
+}
+
+TEST_F(overflow, samples_end_with_the_event)
+{
+	struct perf_event_attr attr = trace_perf_attr(PERF_TYPE_HARDWARE,
+						      PERF_COUNT_HW_CPU_CYCLES);
+	uint64_t samples;
+
+	attr.sample_period = PERIOD / 10;
+	OPEN_SAMPLING(&attr);
+	sample_loop(self, TURNS);
+	samples = self->samples;
+	EXPECT_LT(0, samples);
+	loop(TURNS);
+	collect(self);
+	EXPECT_EQ(samples, self->samples);
+}
+
+TEST_HARNESS_MAIN

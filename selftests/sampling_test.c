@@ -1,0 +1,516 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Proves that the kernel's own records come at the rate that was asked for, with
+ * the user mode pc and the counters, from every thread and hart, and never in
+ * the middle of a thread's.
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "kselftest_harness.h"
+#include "trace_more.h"
+
+#define MAGIC		0x70657266u
+#define KIND_ISR	3
+#define CHANNEL		5
+#define COUNTER_CYCLE	0
+#define COUNTER_INSTRET	2
+
+#define MAX_SAMPLES	20000
+
+/* A machine that has much else to do, or an emulator there, ticks less often. */
+#define AT_LEAST(n)	((n) / 8)
+
+/* Each in memory of its own, so that a pc tells which one it is. */
+#define WORKER(name)						\
+static __attribute__((noinline, aligned(64))) void name(uint64_t turns) \
+{								\
+	asm volatile("1:	addi %0, %0, -1\n"		\
+		     "	nop\n"					\
+		     "	nop\n"					\
+		     "	bnez %0, 1b" : "+r"(turns));		\
+}
+WORKER(work)
+WORKER(other_work)
+
+#define IN(fn, pc)	((pc) >= (uintptr_t)(fn) && (pc) < (uintptr_t)(fn) + 64)
+
+struct sample {
+	unsigned int src;
+	uint64_t pc;
+	uint64_t count[2];
+	uint64_t time;
+};
+
+struct samples {
+	unsigned int headers;
+	unsigned int count;
+	bool torn;
+	struct sample sample[MAX_SAMPLES];
+};
+
+FIXTURE(sampling) {
+	int fd;
+	struct sifive_trace_info info;
+	struct sifive_trace_encoder encoder;
+	struct sifive_trace_sampling sampling;
+	struct samples *samples;
+	unsigned int counters;
+};
+
+FIXTURE_SETUP(sampling)
+{
+	struct sifive_trace_config config;
+
+	/* On a slow kernel perf would sample less often than it is asked to. */
+	trace_file_write("/proc/sys/kernel/perf_cpu_time_max_percent", "0");
+	trace_file_write("/proc/sys/kernel/perf_event_max_sample_rate", "100000");
+	self->fd = trace_open(O_RDWR);
+	ASSERT_LE(0, self->fd);
+	ASSERT_EQ(0, trace_info(self->fd, &self->info));
+	config = trace_simple_config(self->fd, 0);
+	config.encoders = 0;
+	if (config.buffer)
+		config.buffer = 1 << 20;
+	ASSERT_EQ(0, trace_config(self->fd, &config));
+	ASSERT_EQ(0, trace_encoder(self->fd, 0, &self->encoder));
+	ASSERT_EQ(0, trace_pin(self->encoder.cpu));
+	self->sampling = TRACE_ARG(sifive_trace_sampling);
+	self->sampling.channel = trace_register(&self->encoder, CHANNEL);
+	self->sampling.interval = 1000000;
+	self->samples = malloc(sizeof(*self->samples));
+	ASSERT_NE(NULL, self->samples);
+}
+
+FIXTURE_TEARDOWN(sampling)
+{
+	free(self->samples);
+	close(self->fd);
+}
+
+static int take(FIXTURE_DATA(sampling) *self, uint32_t flags)
+{
+	struct sifive_trace_counters counters = TRACE_ARG(sifive_trace_counters);
+
+	counters.flags = flags;
+	counters.count = 2;
+	counters.event[0].code = 1;
+	counters.event[1].code = 2;
+	self->counters = 2;
+	return trace_ioctl(self->fd, SIFIVE_TRACE_IOC_COUNTERS, &counters);
+}
+
+static int set(FIXTURE_DATA(sampling) *self)
+{
+	return trace_ioctl(self->fd, SIFIVE_TRACE_IOC_SAMPLING, &self->sampling);
+}
+
+/* One record's fields as they come, each with the size of its store. */
+struct parser {
+	struct samples *to;
+	unsigned int counters;
+	unsigned int skip;
+	unsigned int field;
+	struct sample now;
+};
+
+enum { FIELD_KIND, FIELD_PC, FIELD_PC_HIGH, FIELD_COUNT };
+
+static void finish_if_whole(struct parser *p)
+{
+	if (p->field < FIELD_COUNT + p->counters)
+		return;
+	if (p->to->count < MAX_SAMPLES)
+		p->to->sample[p->to->count++] = p->now;
+	p->field = FIELD_KIND;
+}
+
+static void parse(struct parser *p, const struct trace_message *m)
+{
+	unsigned int bytes = 4 - (m->tag & 3), i;
+
+	if (p->skip) {
+		p->skip--;
+		return;
+	}
+	/* An upper half that follows a count which seemed to end a record. */
+	if (p->field == FIELD_KIND && bytes == 2 && p->to->count && p->counters) {
+		p->to->sample[p->to->count - 1].count[p->counters - 1] |=
+			(uint64_t)m->value << 32;
+		return;
+	}
+	switch (p->field) {
+	case FIELD_KIND:
+		if (bytes == 4 && m->value == MAGIC) {
+			p->to->headers++;
+			p->skip = 2 + 3 * p->counters;
+			return;
+		}
+		p->to->torn |= bytes != 1 || m->value != KIND_ISR;
+		p->now = (struct sample){ .src = m->src, .time = m->time };
+		p->field = FIELD_PC;
+		return;
+	case FIELD_PC:
+		p->to->torn |= bytes != 4;
+		p->now.pc = m->value & ~1u;
+		p->field = m->value & 1 ? FIELD_PC_HIGH : FIELD_COUNT;
+		break;
+	case FIELD_PC_HIGH:
+		p->to->torn |= bytes != 4;
+		p->now.pc |= (uint64_t)m->value << 32;
+		p->field = FIELD_COUNT;
+		break;
+	default:
+		i = p->field - FIELD_COUNT;
+		if (bytes == 2 && i) {
+			p->now.count[i - 1] |= (uint64_t)m->value << 32;
+			return;
+		}
+		p->to->torn |= bytes != 4;
+		p->now.count[i] = m->value;
+		p->field++;
+	}
+	finish_if_whole(p);
+}
+
+/* All samples of the capture; 0, or -1 when it cannot be decoded. */
+static int collect(FIXTURE_DATA(sampling) *self)
+{
+	struct parser parser[SIFIVE_TRACE_MAX_ENCODERS] = {};
+	struct sifive_trace_sink sink;
+	struct trace_stream stream;
+	uint64_t offset = 0;
+	uint8_t *bytes;
+	ssize_t size;
+	uint32_t i;
+	size_t m;
+
+	memset(self->samples, 0, sizeof(*self->samples));
+	size = trace_read_all(self->fd, &bytes);
+	if (size < 0)
+		return -1;
+	for (i = 0; !trace_sink(self->fd, i, &sink); i++, offset += sink.bytes) {
+		if (trace_decode(bytes + offset, sink.bytes, sink.src_bits, &stream))
+			return -1;
+		/* Without sources in its messages a sink is one encoder's. */
+		for (m = 0; m < stream.count; m++) {
+			struct trace_message *msg = &stream.message[m];
+			struct parser *p;
+
+			if (msg->tcode != TRACE_TCODE_DATA || msg->tag >> 2 != CHANNEL)
+				continue;
+			if (!sink.src_bits)
+				msg->src = i;
+			p = &parser[msg->src];
+			p->to = self->samples;
+			p->counters = self->counters;
+			parse(p, msg);
+		}
+		free(stream.message);
+	}
+	free(bytes);
+	return 0;
+}
+
+/* Work for so many milliseconds of this thread's own time. */
+static void work_for(void (*fn)(uint64_t), unsigned int ms)
+{
+	struct timespec t;
+	uint64_t end;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	end = t.tv_sec * 1000000000ull + t.tv_nsec + ms * 1000000ull;
+	do {
+		fn(100000);
+		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	} while (t.tv_sec * 1000000000ull + t.tv_nsec < end);
+}
+
+static unsigned int count_in(const struct samples *s, void (*fn)(uint64_t))
+{
+	unsigned int i, n = 0;
+
+	for (i = 0; i < s->count; i++)
+		n += IN(fn, s->sample[i].pc);
+	return n;
+}
+
+#define RUN(fn, ms) do {						\
+	ASSERT_EQ(0, trace_start(self->fd, SIFIVE_TRACE_START_REWIND));	\
+	work_for(fn, ms);						\
+	ASSERT_EQ(0, trace_stop(self->fd));				\
+	ASSERT_EQ(0, collect(self));					\
+} while (0)
+
+TEST_F(sampling, it_comes_at_its_interval_with_pc_and_counters)
+{
+	struct sifive_trace_status status;
+	unsigned int i;
+
+	if (take(self, 0))
+		SKIP(return, "no counters on this hart");
+	ASSERT_EQ(0, set(self));
+	RUN(work, 300);
+	TH_LOG("%u samples in 300 ms, %u in the loop", self->samples->count,
+	       count_in(self->samples, work));
+	EXPECT_FALSE(self->samples->torn);
+	EXPECT_LE(AT_LEAST(300), self->samples->count);
+	EXPECT_GE(400, self->samples->count);
+	EXPECT_LT(self->samples->count / 2, count_in(self->samples, work));
+	for (i = 1; i < self->samples->count; i++) {
+		EXPECT_LT(self->samples->sample[i - 1].count[0],
+			  self->samples->sample[i].count[0]);
+		EXPECT_LT(self->samples->sample[i - 1].time,
+			  self->samples->sample[i].time);
+	}
+	ASSERT_EQ(0, trace_status(self->fd, &status));
+	EXPECT_EQ(self->samples->count, status.samples);
+	EXPECT_EQ(0, status.samples_lost);
+}
+
+TEST_F(sampling, no_interval_is_shorter_than_100_us)
+{
+	self->sampling.interval = 1;
+	ASSERT_EQ(0, set(self));
+	EXPECT_EQ(100000, self->sampling.interval);
+	RUN(work, 100);
+	EXPECT_LE(AT_LEAST(1000), self->samples->count);
+	EXPECT_GE(1500, self->samples->count);
+}
+
+TEST_F(sampling, nothing_is_written_while_it_is_stopped)
+{
+	struct sifive_trace_status before, after;
+
+	ASSERT_EQ(0, set(self));
+	RUN(work, 20);
+	ASSERT_EQ(0, trace_status(self->fd, &before));
+	EXPECT_LE(AT_LEAST(20), before.samples);
+	work_for(work, 50);
+	ASSERT_EQ(0, trace_status(self->fd, &after));
+	EXPECT_EQ(before.samples, after.samples);
+}
+
+TEST_F(sampling, each_start_has_a_header_or_only_the_first)
+{
+	unsigned int encoders = self->info.encoders;
+
+	ASSERT_EQ(0, set(self));
+	ASSERT_EQ(0, trace_start(self->fd, 0));
+	ASSERT_EQ(0, trace_stop(self->fd));
+	ASSERT_EQ(0, trace_start(self->fd, 0));
+	ASSERT_EQ(0, trace_stop(self->fd));
+	ASSERT_EQ(0, collect(self));
+	EXPECT_EQ(2 * encoders, self->samples->headers);
+	self->sampling.flags = SIFIVE_TRACE_SAMPLING_ONE_HEADER;
+	ASSERT_EQ(0, set(self));
+	ASSERT_EQ(0, trace_start(self->fd, SIFIVE_TRACE_START_REWIND));
+	ASSERT_EQ(0, trace_stop(self->fd));
+	ASSERT_EQ(0, trace_start(self->fd, 0));
+	ASSERT_EQ(0, trace_stop(self->fd));
+	ASSERT_EQ(0, collect(self));
+	EXPECT_EQ(encoders, self->samples->headers);
+}
+
+static void *thread_works(void *unused)
+{
+	work_for(other_work, 50);
+	return NULL;
+}
+
+TEST_F(sampling, threads_are_sampled_that_begin_later)
+{
+	pthread_t thread[3];
+	unsigned int i;
+
+	ASSERT_EQ(0, set(self));
+	ASSERT_EQ(0, trace_start(self->fd, 0));
+	for (i = 0; i < 3; i++)
+		ASSERT_EQ(0, pthread_create(&thread[i], NULL, thread_works, NULL));
+	work_for(work, 50);
+	for (i = 0; i < 3; i++)
+		ASSERT_EQ(0, pthread_join(thread[i], NULL));
+	ASSERT_EQ(0, trace_stop(self->fd));
+	ASSERT_EQ(0, collect(self));
+	EXPECT_FALSE(self->samples->torn);
+	EXPECT_LE(AT_LEAST(50), count_in(self->samples, work));
+	EXPECT_GE(75, count_in(self->samples, work));
+	EXPECT_LE(AT_LEAST(150), count_in(self->samples, other_work));
+	EXPECT_GE(225, count_in(self->samples, other_work));
+}
+
+TEST_F(sampling, it_follows_the_thread_to_every_cpu)
+{
+	unsigned int seen[SIFIVE_TRACE_MAX_ENCODERS] = { 0 };
+	struct sifive_trace_encoder e;
+	uint32_t i, round;
+
+	ASSERT_EQ(0, set(self));
+	ASSERT_EQ(0, trace_start(self->fd, 0));
+	for (round = 0; round < 4; round++)
+		for (i = 0; i < self->info.encoders; i++) {
+			ASSERT_EQ(0, trace_encoder(self->fd, i, &e));
+			ASSERT_EQ(0, trace_pin(e.cpu));
+			work_for(work, 20);
+		}
+	ASSERT_EQ(0, trace_stop(self->fd));
+	ASSERT_EQ(0, collect(self));
+	for (i = 0; i < self->samples->count; i++)
+		seen[self->samples->sample[i].src]++;
+	for (i = 0; i < self->info.encoders; i++) {
+		ASSERT_EQ(0, trace_encoder(self->fd, i, &e));
+		EXPECT_LE(AT_LEAST(80), seen[e.src_bits ? e.src : e.sink]);
+	}
+}
+
+/* A child is another process: it is sampled only with all. */
+TEST_F(sampling, other_processes_are_sampled_only_with_all)
+{
+	uint32_t flags[] = { 0, SIFIVE_TRACE_SAMPLING_ALL };
+	unsigned int i, seen[2];
+	pid_t child;
+
+	for (i = 0; i < 2; i++) {
+		self->sampling.flags = flags[i];
+		ASSERT_EQ(0, set(self));
+		ASSERT_EQ(0, trace_start(self->fd, SIFIVE_TRACE_START_REWIND));
+		child = fork();
+		if (!child) {
+			work_for(other_work, 100);
+			_exit(0);
+		}
+		EXPECT_EQ(0, trace_wait(child));
+		ASSERT_EQ(0, trace_stop(self->fd));
+		ASSERT_EQ(0, collect(self));
+		EXPECT_FALSE(self->samples->torn);
+		seen[i] = count_in(self->samples, other_work);
+	}
+	EXPECT_EQ(0, seen[0]);
+	EXPECT_LE(AT_LEAST(100), seen[1]);
+}
+
+/* Our own stores to the same encoder, to another register, meanwhile. */
+TEST_F(sampling, records_of_thread_and_kernel_do_not_mix)
+{
+	struct trace_stream stream;
+	unsigned int reg = trace_register(&self->encoder, TRACE_CHANNEL);
+	uint32_t next = 0, i;
+	void *page = trace_map(self->fd, &self->encoder);
+	size_t m, seen = 0;
+	uint8_t *bytes;
+	ssize_t size;
+
+	ASSERT_NE(NULL, page);
+	self->sampling.interval = 100000;
+	ASSERT_EQ(0, set(self));
+	ASSERT_EQ(0, trace_start(self->fd, 0));
+	for (i = 0; i < 400; i++) {
+		trace_store(page, reg, next++, 4);
+		work(20000);
+	}
+	ASSERT_EQ(0, trace_stop(self->fd));
+	ASSERT_EQ(0, collect(self));
+	EXPECT_FALSE(self->samples->torn);
+	EXPECT_LT(0, self->samples->count);
+	size = trace_read_all(self->fd, &bytes);
+	if (self->info.sinks > 1)
+		SKIP(return, "the bytes of several sinks are looked at elsewhere");
+	ASSERT_EQ(0, trace_decode(bytes, size, self->encoder.src_bits, &stream));
+	for (m = 0; m < stream.count; m++)
+		if (stream.message[m].tcode == TRACE_TCODE_DATA &&
+		    stream.message[m].tag >> 2 == TRACE_CHANNEL)
+			EXPECT_EQ(seen++, stream.message[m].value);
+	EXPECT_EQ(next, seen);
+	free(stream.message);
+	free(bytes);
+}
+
+TEST_F(sampling, differences_are_of_the_thread_where_it_has_its_own)
+{
+	uint64_t before, after, sum = 0;
+	struct sifive_trace_thread thread = TRACE_ARG(sifive_trace_thread);
+	const volatile struct sifive_trace_slot *slots;
+	pthread_t other;
+	unsigned int i;
+
+	if (take(self, SIFIVE_TRACE_COUNTERS_PER_THREAD))
+		SKIP(return, "no counters on this hart");
+	ASSERT_EQ(0, trace_ioctl(self->fd, SIFIVE_TRACE_IOC_THREAD, &thread));
+	slots = mmap(NULL, SIFIVE_TRACE_THREADS * sizeof(*slots), PROT_READ,
+		     MAP_SHARED, self->fd, SIFIVE_TRACE_MMAP_THREADS);
+	ASSERT_NE(MAP_FAILED, (void *)slots);
+	self->sampling.count_type = SIFIVE_TRACE_COUNT_DELTA;
+	ASSERT_EQ(0, set(self));
+	ASSERT_EQ(0, pthread_create(&other, NULL, thread_works, NULL));
+	asm volatile("rdcycle %0" : "=r"(before));
+	before += slots[thread.slot].offset[COUNTER_CYCLE];
+	RUN(work, 100);
+	asm volatile("rdcycle %0" : "=r"(after));
+	after += slots[thread.slot].offset[COUNTER_CYCLE];
+	ASSERT_EQ(0, pthread_join(other, NULL));
+	EXPECT_LE(AT_LEAST(100), self->samples->count);
+	for (i = 0; i < self->samples->count; i++)
+		sum += self->samples->sample[i].count[0];
+	/* All but what was before START's mark, and after the last sample. */
+	EXPECT_GE(after - before, sum);
+	EXPECT_LE((after - before) / 4, sum);
+}
+
+TEST_F(sampling, it_comes_every_so_many_events)
+{
+	const uint64_t turns = 5000000, period = 100000;
+	uint64_t expected = turns * 4 / period;
+
+	if (!(self->info.flags & SIFIVE_TRACE_INFO_OVERFLOW))
+		SKIP(return, "no counter interrupts without Sscofpmf");
+	self->sampling.interval = 0;
+	self->sampling.period = period;
+	self->sampling.event.code = 2;
+	ASSERT_EQ(0, set(self));
+	ASSERT_EQ(0, trace_start(self->fd, 0));
+	work(turns);
+	ASSERT_EQ(0, trace_stop(self->fd));
+	ASSERT_EQ(0, collect(self));
+	TH_LOG("%u samples, %llu expected where instructions are counted",
+	       self->samples->count, (unsigned long long)expected);
+	EXPECT_FALSE(self->samples->torn);
+	EXPECT_LT(10, count_in(self->samples, work));
+}
+
+TEST_F(sampling, bad_requests_are_refused_in_words)
+{
+	struct sifive_trace_sampling good = self->sampling;
+	int other = trace_open(O_RDWR);
+
+	EXPECT_EQ(-ENXIO, trace_ioctl(other, SIFIVE_TRACE_IOC_SAMPLING, &good));
+	close(other);
+	self->sampling.channel = 32;
+	EXPECT_EQ(-EINVAL, set(self));
+	EXPECT_NE(NULL, strstr(trace_message(self->fd), "channel 32"));
+	self->sampling = good;
+	self->sampling.count_type = 3;
+	EXPECT_EQ(-EINVAL, set(self));
+	self->sampling = good;
+	self->sampling.period = 1;
+	EXPECT_EQ(-EINVAL, set(self));
+	self->sampling = good;
+	self->sampling.interval = 0;
+	self->sampling.period = 1000;
+	self->sampling.event.code = SIFIVE_TRACE_EVENT_TIMESTAMP;
+	EXPECT_EQ(-EOPNOTSUPP, set(self));
+	self->sampling = good;
+	ASSERT_EQ(0, set(self));
+	ASSERT_EQ(0, trace_start(self->fd, 0));
+	EXPECT_EQ(-EBUSY, set(self));
+	ASSERT_EQ(0, trace_stop(self->fd));
+}
+
+TRACE_HARNESS_MAIN

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "trace_count.h"
+#include "trace_more.h"
+
+/* The CSR's number is part of the instruction. */
+#define READ(n) ({							\
+	unsigned long value;						\
+									\
+	asm volatile("csrr %0, %1"					\
+		     : "=r" (value) : "i" (CSR_CYCLE + (n)));		\
+	value;								\
+})
+
+uint64_t trace_counter(unsigned int counter)
+{
+	switch (counter) {
+	case 0:
+		return READ(0);
+	case 2:
+		return READ(2);
+	case 3:
+		return READ(3);
+	case 4:
+		return READ(4);
+	case 5:
+		return READ(5);
+	case 6:
+		return READ(6);
+	case 7:
+		return READ(7);
+	case 8:
+		return READ(8);
+	case 9:
+		return READ(9);
+	case 10:
+		return READ(10);
+	case 11:
+		return READ(11);
+	case 12:
+		return READ(12);
+	case 13:
+		return READ(13);
+	case 14:
+		return READ(14);
+	case 15:
+		return READ(15);
+	case 16:
+		return READ(16);
+	case 17:
+		return READ(17);
+	case 18:
+		return READ(18);
+	case 19:
+		return READ(19);
+	case 20:
+		return READ(20);
+	case 21:
+		return READ(21);
+	case 22:
+		return READ(22);
+	case 23:
+		return READ(23);
+	case 24:
+		return READ(24);
+	case 25:
+		return READ(25);
+	case 26:
+		return READ(26);
+	case 27:
+		return READ(27);
+	case 28:
+		return READ(28);
+	case 29:
+		return READ(29);
+	case 30:
+		return READ(30);
+	case 31:
+		return READ(31);
+	default:
+		abort();
+	}
+}
+
+static void read_counter_of(void *counter)
+{
+	trace_counter(*(unsigned int *)counter);
+}
+
+int trace_signal_of_counter(unsigned int counter)
+{
+	return trace_signal_of(read_counter_of, &counter);
+}
+
+void trace_touch_pages(unsigned int count)
+{
+	size_t page = (size_t)getpagesize();
+	volatile char *memory = mmap(NULL, count * page, PROT_READ | PROT_WRITE,
+				     MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE,
+				     -1, 0);
+	unsigned int i;
+
+	for (i = 0; i < count; i++)
+		memory[i * page];
+	munmap((void *)memory, count * page);
+}
+
+static bool emulated(void)
+{
+	char compatible[64];
+
+	return trace_file_read("/proc/device-tree/compatible", compatible,
+			       sizeof(compatible)) >= 0 &&
+	       !strcmp(compatible, "riscv-virtio");
+}
+
+uint64_t trace_count_spin(unsigned int counter, uint64_t turns)
+{
+	uint64_t best = ~0ull, before, after;
+	unsigned int i;
+
+	for (i = 0; i < 50; i++) {
+		before = trace_counter(counter);
+		trace_spin(turns);
+		after = trace_counter(counter);
+		if (after - before < best)
+			best = after - before;
+	}
+	return best;
+}
+
+bool trace_counts_instructions(void)
+{
+	const uint64_t turns = 20000, least = turns * TRACE_SPIN;
+	struct perf_event_attr attr = trace_perf_attr(PERF_TYPE_HARDWARE,
+						      PERF_COUNT_HW_INSTRUCTIONS);
+	uint64_t best = ~0ull, before, count;
+	unsigned int i;
+	int event;
+
+	if (!emulated())
+		return true;
+	event = trace_perf_open(&attr, 0, -1);
+	if (event < 0)
+		return false;
+	/* The best of a few: an interrupt only adds to it. */
+	trace_perf_enable(event);
+	for (i = 0; i < 20; i++) {
+		before = trace_perf_count(event);
+		trace_spin(turns);
+		count = trace_perf_count(event) - before;
+		if (count < best)
+			best = count;
+	}
+	close(event);
+	return best >= least && best < least + least / 2;
+}
+
+struct perf_event_attr trace_perf_attr(uint32_t type, uint64_t config)
+{
+	return (struct perf_event_attr) {
+		.type		= type,
+		.size		= sizeof(struct perf_event_attr),
+		.config		= config,
+		.disabled	= 1,
+	};
+}
+
+int trace_perf_open(struct perf_event_attr *attr, int pid, int cpu)
+{
+	int fd = (int)syscall(SYS_perf_event_open, attr, pid, cpu, -1,
+			      PERF_FLAG_FD_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
+}
+
+int trace_perf_enable(int event)
+{
+	return trace_ioctl(event, PERF_EVENT_IOC_ENABLE, NULL);
+}
+
+int trace_perf_disable(int event)
+{
+	return trace_ioctl(event, PERF_EVENT_IOC_DISABLE, NULL);
+}
+
+uint64_t trace_perf_count(int event)
+{
+	uint64_t count;
+
+	return read(event, &count, sizeof(count)) == sizeof(count) ? count : ~0ull;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the tests of counters share: reading them, work whose count is known, and
+ * perf_event_open().
+ */
+#ifndef TRACE_COUNT_H
+#define TRACE_COUNT_H
+
+#include <linux/perf_event.h>
+
+#include "trace_device.h"
+
+#define CSR_CYCLE	0xc00
+#define COUNTER_CYCLE	0
+#define COUNTER_TIME	1
+#define COUNTER_INSTRET	2
+#define COUNTER_HPM	3
+
+/* Data TLB misses at loads; those at stores; those of instructions. */
+#define DTLB_READ_MISS	(3 << 3 | 0 << 1 | 1)
+#define DTLB_WRITE_MISS	(3 << 3 | 1 << 1 | 1)
+#define ITLB_READ_MISS	(4 << 3 | 0 << 1 | 1)
+
+/* Instructions of one turn of trace_spin(). */
+#define TRACE_SPIN	2
+
+/* The CSR's value; SIGILL where it may not be read. */
+uint64_t trace_counter(unsigned int counter);
+
+/* The signal that reading a counter raises, or 0. */
+int trace_signal_of_counter(unsigned int counter);
+
+/* A loop of TRACE_SPIN instructions a turn. */
+static inline void trace_spin(uint64_t turns)
+{
+	asm volatile("1:	addi %0, %0, -1\n"
+		     "	bnez %0, 1b\n"
+		     : "+r" (turns));
+}
+
+/* What that loop counts, the least of a few: an interrupt only adds to it. */
+uint64_t trace_count_spin(unsigned int counter, uint64_t turns);
+
+/* Touch so many pages, each for the first time, that no TLB holds them all. */
+void trace_touch_pages(unsigned int count);
+
+/*
+ * Whether cycles and instructions are counted: an emulator that was not told to
+ * counts its host's time instead.
+ */
+bool trace_counts_instructions(void);
+
+/* ---- perf_event_open(): 0 or more for success, a negative errno otherwise ------ */
+
+/* An event, disabled, of the calling thread (cpu -1) or of a CPU (pid -1). */
+struct perf_event_attr trace_perf_attr(uint32_t type, uint64_t config);
+int trace_perf_open(struct perf_event_attr *attr, int pid, int cpu);
+int trace_perf_enable(int event);
+int trace_perf_disable(int event);
+
+/* What an event has counted; ~0 when that cannot be told. */
+uint64_t trace_perf_count(int event);
+
+#endif /* TRACE_COUNT_H */
