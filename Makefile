@@ -50,8 +50,8 @@ help:
 	@echo '  make lib       libsifive-perf for riscv64'
 	@echo '  make tools     the command sifive-trace for this machine'
 	@echo '  make shell     a root shell on the booted board      [BOARD=$(BOARD)]'
-	@echo '  make check-unit, check-model, check-style, check-boards, check-faults,'
-	@echo '  make check-counters'
+	@echo '  make check-unit, check-model, check-style, check-bare, check-boards,'
+	@echo '  make check-faults, check-counters'
 	@echo '                 one part of the tests                 [BOARDS="$(BOARDS)"]'
 	@echo '  make check-debug'
 	@echo '                 the kselftests on a kernel that looks for bugs'
@@ -132,7 +132,7 @@ shell: board target
 # ---- tests --------------------------------------------------------------
 
 CHECK := $(O)/check
-SUITES := unit model style boards faults counters debug
+SUITES := unit model style bare boards faults counters debug
 
 check-debug: DEBUG_BOARDS = $(BOARDS)
 
@@ -140,7 +140,7 @@ check: board all
 	@rm -rf $(CHECK) && mkdir -p $(CHECK)
 	@for s in $(SUITES); do $(MAKE) --no-print-directory run-$$s || \
 		echo "0 1 0" >$(CHECK)/$$s-make.count; done
-	@selftests/summary.sh $(CHECK) unit lib model style $(BOARDS) \
+	@selftests/summary.sh $(CHECK) unit lib model style bare $(BOARDS) \
 		$(FAULT_BOARDS:%=faults-%) counters $(DEBUG_BOARDS:%=debug-%)
 
 $(SUITES:%=check-%): check-%: board all
@@ -161,6 +161,10 @@ run-model:
 
 run-style:
 	@selftests/suite.sh $(CHECK) style selftests/style.sh $(KERNEL) $(O)/style
+
+run-bare:
+	@. $(ENV) && QEMU=$$QEMU KERNEL=$$KERNEL selftests/suite.sh $(CHECK) bare \
+		selftests/bare.sh $(O)
 
 run-boards:
 	@for b in $(BOARDS); do \

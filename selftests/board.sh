@@ -69,6 +69,11 @@ result $? "$board: counters are right where instructions are counted"
 run --timeout 60 --icount -- /target/selftests/overflow_test
 result $? "$board: overflows interrupt as often as the period says"
 
+run --timeout 90 --icount --perf -- \
+	'insmod /target/sifive_trace.ko && /target/selftests/perf_test &&
+	 /target/selftests/perf_stat.sh'
+result $? "$board: perf and a session count right beside each other"
+
 # What the documented program prints: the message of its store, 32 bits of data
 # on channel 6, is between those of trace on and trace off.
 run --timeout 60 -- \

@@ -70,7 +70,7 @@ static int open_sampling(struct _test_data_overflow *self, struct perf_event_att
 }
 
 /* The loop's code, for the pc of its samples. */
-static __attribute__((noinline, noclone)) void loop(uint64_t turns)
+static void __attribute__((__noinline__, __noclone__)) loop(uint64_t turns)
 {
 	trace_spin(turns);
 }

@@ -17,7 +17,7 @@ if [ ! -e /dev/sifive-trace ]; then
 fi
 
 ran=0
-for t in ./*_test ./example.sh; do
+for t in ./*_test ./example.sh ./perf_stat.sh; do
 	[ -x "$t" ] || continue
 	ran=$((ran + 1))
 	echo "# $t"

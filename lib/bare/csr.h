@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* Machine mode's registers: counters, their events, traps. */
+#ifndef PERF_BARE_CSR_H
+#define PERF_BARE_CSR_H
+
+#include <stdint.h>
+
+#include "../compiler.h"
+
+#define csr_get(csr) __extension__ ({					\
+	unsigned long csr_value;					\
+									\
+	__asm__ volatile("csrr %0, " #csr : "=r"(csr_value) : : "memory"); \
+	csr_value;							\
+})
+
+#define csr_put(csr, value)						\
+	__asm__ volatile("csrw " #csr ", %0" : : "rK"((unsigned long)(value)) : "memory")
+
+#define csr_or(csr, bits)						\
+	__asm__ volatile("csrs " #csr ", %0" : : "rK"((unsigned long)(bits)) : "memory")
+
+#define csr_not(csr, bits)						\
+	__asm__ volatile("csrc " #csr ", %0" : : "rK"((unsigned long)(bits)) : "memory")
+
+#define MCAUSE_TIMER	((1ul << (__riscv_xlen - 1)) | 7)
+#define MIE_TIMER	(1ul << 7)
+#define MSTATUS_MIE	(1ul << 3)
+
+/*
+ * Have hpmcounter @number, 3 to 31, count @event from 0. Returns its width in bits,
+ * 0 when the hart has no such counter or that cannot count the event.
+ */
+PERF_INTERNAL unsigned int bare_counter_start(unsigned int number, uint64_t event);
+
+/* The same for cycle and instret, which count nothing else. */
+PERF_INTERNAL void bare_fixed_start(unsigned int number);
+
+#endif /* PERF_BARE_CSR_H */

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* Encoders, the funnel and their sinks, driven from machine mode. */
+#ifndef PERF_BARE_HARDWARE_H
+#define PERF_BARE_HARDWARE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "../compiler.h"
+
+/**
+ * struct bare_sink - where trace ends up
+ * @block:	the component that has it
+ * @kind:	TR_SINK_SRAM or TR_SINK_SBA
+ * @buffer:	of an SBA sink
+ * @size:	bytes
+ */
+struct bare_sink {
+	volatile uint32_t *block;
+	uint32_t kind;
+	void *buffer;
+	uint32_t size;
+};
+
+PERF_INLINE uint32_t bare_read(volatile uint32_t *block, unsigned int offset)
+{
+	return block[offset / 4];
+}
+
+PERF_INLINE void bare_write(volatile uint32_t *block, unsigned int offset,
+			    uint32_t value)
+{
+	block[offset / 4] = value;
+}
+
+/* Memory of the pool, zero, aligned to 64 bytes; NULL when there is none left. */
+PERF_INTERNAL void *bare_alloc(uint32_t bytes);
+
+/* Reset a component and have its sink ready; @bytes 0 is the SRAM. */
+PERF_INTERNAL int bare_sink_init(struct bare_sink *sink, volatile uint32_t *block,
+				 uint32_t bytes);
+
+/* Bytes that a sink has captured. */
+PERF_INTERNAL uint32_t bare_sink_bytes(const struct bare_sink *sink);
+
+/* Reset a component; its timestamp unit runs when it has one. */
+PERF_INTERNAL int bare_reset(volatile uint32_t *block);
+
+/* Have an encoder make messages of stores to one register, for a kind of sink. */
+PERF_INTERNAL void bare_encoder_init(volatile uint32_t *block, unsigned int channel,
+				     uint32_t kind);
+
+PERF_INTERNAL int bare_encoder_start(volatile uint32_t *block);
+PERF_INTERNAL int bare_encoder_stop(volatile uint32_t *block);
+
+PERF_INTERNAL int bare_funnel_start(volatile uint32_t *block);
+PERF_INTERNAL int bare_funnel_stop(volatile uint32_t *block);
+
+#endif /* PERF_BARE_HARDWARE_H */

@@ -1,0 +1,412 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* The API of the SiFive Trace Performance Library, in machine mode. */
+#include "../record.h"
+
+#include "csr.h"
+#include "hardware.h"
+#include "regs.h"
+#include "sifive_bare_perf.h"
+
+/* Shortest time between two records of the timer, in microseconds. */
+#define INTERVAL_MIN	100u
+
+#define GATE_HOOKS	PERF_GATE(PERF_OPEN_MANUAL | PERF_OPEN_HOOKS, 0)
+
+/**
+ * struct bare_hart - what is traced of a hart
+ * @stream:	its records
+ * @encoder:	its trace encoder, NULL until initialised
+ * @own:	the encoder's sink, where there is no funnel
+ * @open:	PERF_OPEN_* while on
+ * @ticks:	of mtime between two records of the timer, 0 without
+ * @trap:	the program's mtvec, while the timer has it
+ * @on:		perfTraceOn() was called last
+ */
+struct bare_hart {
+	struct perf_stream stream;
+	volatile uint32_t *encoder;
+	struct bare_sink own;
+	unsigned int open;
+	uint64_t ticks;
+	unsigned long trap;
+	bool on;
+};
+
+uintptr_t perfClintAddress = 0x2000000;
+uint32_t perfClintHz = 10000000;
+
+static struct bare_hart harts[PERF_MAX_HARTS];
+static unsigned int cores;
+static volatile uint32_t *funnel;
+static struct bare_sink funnel_sink;
+
+/* Harts that are on: the last one stops the funnel. */
+static unsigned int harts_on;
+
+/* Held while components are programmed; never by the timer. */
+static unsigned char locked;
+
+PERF_API void __cyg_profile_func_enter(void *function, void *site);
+PERF_API void __cyg_profile_func_exit(void *function, void *site);
+
+PERF_LOCAL void lock(void)
+{
+	while (__atomic_test_and_set(&locked, __ATOMIC_ACQUIRE))
+		;
+}
+
+PERF_LOCAL int unlock(int rc)
+{
+	__atomic_clear(&locked, __ATOMIC_RELEASE);
+	return rc;
+}
+
+/* The calling hart, NULL when it cannot be traced. */
+PERF_INLINE struct bare_hart *this_hart(void)
+{
+	unsigned long id = csr_get(mhartid);
+
+	return PERF_LIKELY(id < PERF_MAX_HARTS) ? &harts[id] : 0;
+}
+
+/* The same, once it has been initialised. */
+PERF_LOCAL struct bare_hart *ready_hart(void)
+{
+	struct bare_hart *hart = this_hart();
+
+	return hart && hart->encoder ? hart : 0;
+}
+
+PERF_API int perfInit(int num_cores, int num_funnels)
+{
+	unsigned int i;
+
+	if (num_cores < 1 || num_cores > PERF_MAX_HARTS || num_funnels < 0 ||
+	    num_funnels > 1 || (num_funnels && !fmm))
+		return -1;
+
+	for (i = 0; i < PERF_MAX_HARTS; i++)
+		harts[i].encoder = 0;
+	cores = (unsigned int)num_cores;
+	harts_on = 0;
+	funnel = num_funnels ? (volatile uint32_t *)fmm : 0;
+	return funnel ? bare_reset(funnel) : 0;
+}
+
+/* ---- counters ---------------------------------------------------------------- */
+
+PERF_LOCAL uint32_t counter_info(unsigned int number, unsigned int width)
+{
+	return (PERF_CSR_CYCLE + number) | (width - 1) << 12;
+}
+
+/* The first counter from @from on that counts a raw event; 0 when none does. */
+PERF_LOCAL unsigned int find_counter(struct perf_counter *counter, unsigned int from)
+{
+	unsigned int width = 0;
+
+	for (; from < PERF_COUNTER_MAX; from++) {
+		width = bare_counter_start(from, counter->data);
+		if (width)
+			break;
+	}
+	if (!width)
+		return 0;
+	counter->number = from;
+	counter->info = counter_info(from, width);
+	return from;
+}
+
+PERF_LOCAL int general_counter(struct perf_counter *counter, const perfEvent *event,
+			       volatile uint32_t *encoder)
+{
+	volatile uint32_t *master = encoder;
+	uint32_t ts = bare_read(encoder, TR_TS_CONTROL);
+
+	counter->code = (uint32_t)event->code;
+	switch (event->code) {
+	case HW_CPU_CYCLES:
+	case HW_INSTRUCTIONS:
+		counter->number = event->code == HW_CPU_CYCLES ? 0 : 2;
+		counter->info = counter_info(counter->number, 64);
+		bare_fixed_start(counter->number);
+		return 0;
+	case HW_TIMESTAMP:
+		if (TR_TS_TYPE(ts) == TR_TS_TYPE_SLAVE && funnel)
+			master = funnel;
+		ts = bare_read(master, TR_TS_CONTROL);
+		if (!TR_TS_TYPE(ts))
+			return -1;
+		counter->number = PERF_COUNTER_TIMESTAMP;
+		counter->info = (TR_TS_WIDTH(ts) - 1) << 12;
+		return 0;
+	}
+	return -1;
+}
+
+/* A counter for each event; two events never share one. */
+PERF_LOCAL int take_counters(struct perf_counter *counter, perfEvent *event, int count,
+			     volatile uint32_t *encoder)
+{
+	unsigned int last = 2;
+	int i;
+
+	for (i = 0; i < count; i++) {
+		counter[i].type = (uint32_t)event[i].type;
+		counter[i].code = 0;
+		counter[i].data = 0;
+		switch (event[i].type) {
+		case perfEventHWGeneral:
+			if (general_counter(&counter[i], &event[i], encoder))
+				return -1;
+			break;
+		case perfEventHWRaw:
+			counter[i].data = event[i].event_data;
+			last = find_counter(&counter[i], last + 1);
+			if (!last)
+				return -1;
+			break;
+		default:
+			return -1;
+		}
+		event[i].ctrIdx = counter[i].number;
+		event[i].ctrInfo = counter[i].info;
+	}
+	return 0;
+}
+
+/* ---- initialisation ------------------------------------------------------------ */
+
+/* The encoder, and the first time the sink that it sends to. */
+PERF_LOCAL int init_components(struct bare_hart *hart, volatile uint32_t *encoder,
+			       int channel, uint32_t bytes)
+{
+	if (bare_reset(encoder))
+		return -1;
+	if (!funnel) {
+		if (bare_sink_init(&hart->own, encoder, bytes))
+			return -1;
+		bare_encoder_init(encoder, (unsigned int)channel, hart->own.kind);
+		return 0;
+	}
+	if (!harts_on && bare_sink_init(&funnel_sink, funnel, bytes))
+		return -1;
+	bare_encoder_init(encoder, (unsigned int)channel, TR_SINK_FUNNEL);
+	return 0;
+}
+
+PERF_LOCAL int initialise(perfEvent *event, int count, int channel,
+			  perfCountType_t type, uint32_t bytes, unsigned int open)
+{
+	struct perf_counter counter[PERF_COUNTER_MAX];
+	struct bare_hart *hart = this_hart();
+	volatile uint32_t *encoder;
+	unsigned long id = csr_get(mhartid);
+	int rc;
+
+	if (!hart || id >= cores || !tmm[id] || hart->on || count < 0 ||
+	    count > PERF_COUNTER_MAX || (count && !event) || channel < 0 ||
+	    channel >= PERF_CHANNELS)
+		return -1;
+
+	encoder = (volatile uint32_t *)tmm[id];
+	hart->encoder = 0;
+	lock();
+	rc = unlock(init_components(hart, encoder, channel, bytes));
+	if (rc || take_counters(counter, event, count, encoder) ||
+	    perf_stream_init(&hart->stream,
+			     &encoder[TR_ITC_STIMULUS / 4 + channel],
+			     &encoder[TR_TS_LOWER / 4], (uint32_t)type, counter,
+			     (uint32_t)count))
+		return -1;
+
+	hart->open = open;
+	hart->ticks = 0;
+	hart->encoder = encoder;
+	return 0;
+}
+
+PERF_API int perfManualInit(perfEvent *perfCntrList, int numCntrs, int itcChannel,
+			    perfCountType_t cntType, uint32_t SBABufferSize)
+{
+	return initialise(perfCntrList, numCntrs, itcChannel, cntType, SBABufferSize,
+			  PERF_OPEN_MANUAL);
+}
+
+PERF_API int perfFuncEntryExitInit(perfEvent *perfCntrList, int numCntrs,
+				   int itcChannel, perfCountType_t cntType,
+				   uint32_t SBABufferSize)
+{
+	return initialise(perfCntrList, numCntrs, itcChannel, cntType, SBABufferSize,
+			  PERF_OPEN_MANUAL | PERF_OPEN_HOOKS);
+}
+
+/* ---- the timer --------------------------------------------------------------------- */
+
+PERF_INLINE volatile uint32_t *clint(unsigned long offset)
+{
+	return (volatile uint32_t *)(perfClintAddress + offset);
+}
+
+/* Wanted @ticks after the time now; halves in an order that never fires early. */
+PERF_LOCAL void set_timer(uint64_t ticks)
+{
+	volatile uint32_t *compare = clint(CLINT_MTIMECMP(csr_get(mhartid)));
+	uint64_t at = perf_counter_timestamp(clint(CLINT_MTIME)) + ticks;
+
+	compare[1] = ~0u;
+	compare[0] = (uint32_t)at;
+	compare[1] = (uint32_t)(at >> 32);
+}
+
+/* Write a record of one address, unless one is being written. */
+PERF_LOCAL int write_single(struct perf_stream *stream, uintptr_t address,
+			    uint32_t kind)
+{
+	if (!(stream->open & PERF_OPEN_MANUAL))
+		return 0;
+	if (stream->busy) {
+		perf_stream_drop(stream);
+		return -1;
+	}
+	perf_stream_claim(stream);
+	stream->write_single(address, 0, stream, kind);
+	return 0;
+}
+
+/*
+ * A trap that is not the timer's happens again, when this returns, with the
+ * program's own handler in place.
+ */
+PERF_NOTRACE __attribute__((interrupt("machine"), aligned(64)))
+static void timer_trap(void)
+{
+	struct bare_hart *hart = this_hart();
+
+	if (csr_get(mcause) != MCAUSE_TIMER) {
+		csr_not(mie, MIE_TIMER);
+		csr_put(mtvec, hart->trap);
+		return;
+	}
+	set_timer(hart->ticks);
+	write_single(&hart->stream, csr_get(mepc), PERF_RECORD_ISR);
+}
+
+PERF_API int perfTimerISRInit(perfEvent *perfCntrList, int numCntrs, int itcChannel,
+			      perfCountType_t cntType, uint32_t SBABufferSize,
+			      int interval)
+{
+	uint32_t us = interval < (int)INTERVAL_MIN ? INTERVAL_MIN : (uint32_t)interval;
+	const uint32_t khz = perfClintHz / 1000;
+	struct bare_hart *hart;
+
+	if (initialise(perfCntrList, numCntrs, itcChannel, cntType, SBABufferSize,
+		       PERF_OPEN_MANUAL))
+		return -1;
+
+	hart = this_hart();
+	hart->ticks = (uint64_t)(us / 1000) * khz + us % 1000 * khz / 1000;
+	if (csr_get(mtvec) != (uintptr_t)timer_trap)
+		hart->trap = csr_get(mtvec);
+	csr_put(mtvec, (uintptr_t)timer_trap);
+	set_timer(hart->ticks);
+	csr_or(mie, MIE_TIMER);
+	csr_or(mstatus, MSTATUS_MIE);
+	return 0;
+}
+
+/* ---- on, off, and records -------------------------------------------------------------- */
+
+PERF_API int perfTraceOn(void)
+{
+	struct bare_hart *hart = ready_hart();
+	int rc;
+
+	if (!hart)
+		return -1;
+	if (hart->on)
+		return 0;
+
+	lock();
+	rc = funnel ? bare_funnel_start(funnel) : 0;
+	if (!rc)
+		rc = bare_encoder_start(hart->encoder);
+	if (!rc)
+		harts_on++;
+	if (unlock(rc))
+		return -1;
+
+	hart->on = true;
+	perf_stream_claim(&hart->stream);
+	perf_stream_header(&hart->stream);
+	perf_stream_release(&hart->stream);
+	hart->stream.open = (uint8_t)hart->open;
+	return 0;
+}
+
+PERF_API int perfTraceOff(void)
+{
+	struct bare_hart *hart = ready_hart();
+	int rc;
+
+	if (!hart)
+		return -1;
+	if (!hart->on)
+		return 0;
+
+	hart->stream.open = 0;
+	hart->on = false;
+	lock();
+	rc = bare_encoder_stop(hart->encoder);
+	harts_on--;
+	if (funnel && !harts_on && bare_funnel_stop(funnel))
+		rc = -1;
+	return unlock(rc);
+}
+
+PERF_API int perfWriteCntrs(void)
+{
+	struct bare_hart *hart = ready_hart();
+
+	if (!hart)
+		return -1;
+	return write_single(&hart->stream, (uintptr_t)__builtin_return_address(0),
+			    PERF_RECORD_MANUAL);
+}
+
+PERF_API const void *perfTraceBuffer(uint32_t *bytes)
+{
+	struct bare_hart *hart = ready_hart();
+	const struct bare_sink *sink;
+
+	*bytes = 0;
+	if (!hart)
+		return 0;
+	sink = funnel ? &funnel_sink : &hart->own;
+	*bytes = bare_sink_bytes(sink);
+	return sink->buffer;
+}
+
+PERF_INLINE void hook(void *function, void *site, uint32_t kind)
+{
+	struct bare_hart *hart = this_hart();
+
+	if (PERF_UNLIKELY(!hart || hart->stream.gate != GATE_HOOKS)) {
+		if (hart && hart->stream.open & PERF_OPEN_HOOKS)
+			perf_stream_drop(&hart->stream);
+		return;
+	}
+	perf_stream_claim(&hart->stream);
+	hart->stream.write_pair((uintptr_t)function, (uintptr_t)site, &hart->stream,
+				kind);
+}
+
+PERF_API void __cyg_profile_func_enter(void *function, void *site)
+{
+	hook(function, site, PERF_RECORD_ENTER);
+}
+
+PERF_API void __cyg_profile_func_exit(void *function, void *site)
+{
+	hook(function, site, PERF_RECORD_EXIT);
+}

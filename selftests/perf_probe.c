@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What perf_stat.sh measures and what it measures beside: a loop and pages whose
+ * counts are known, with a session's counters or without.
+ *
+ *	perf_probe loop		the work
+ *	perf_probe session	the same in a session; fails when that counts wrong
+ *	perf_probe hold		a session, from the line it prints until its input ends
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "kselftest.h"
+#include "trace_count.h"
+#include "trace_more.h"
+
+#define TURNS	5000000ull
+#define PAGES	2048
+
+static int take_counters(struct trace_session *s)
+{
+	struct sifive_trace_counters counters = TRACE_ARG(sifive_trace_counters);
+
+	if (trace_session_open(s, 0) || trace_pin(s->encoder.cpu))
+		return -1;
+	s->config = trace_simple_config(s->fd, s->encoder.index);
+	if (trace_config(s->fd, &s->config))
+		return -1;
+	counters.count = 3;
+	counters.event[0] = (struct sifive_trace_event) { .code = 1 };
+	counters.event[1] = (struct sifive_trace_event) { .code = 2 };
+	counters.event[2] = (struct sifive_trace_event) {
+		.type = 1, .code = DTLB_WRITE_MISS,
+	};
+	return trace_ioctl(s->fd, SIFIVE_TRACE_IOC_COUNTERS, &counters);
+}
+
+int main(int argc, char **argv)
+{
+	const char *verb = argc == 2 ? argv[1] : "";
+	const uint64_t least = TURNS * TRACE_SPIN;
+	struct trace_session s = { .fd = -1 };
+	uint64_t count;
+
+	if (!strcmp(verb, "loop")) {
+		trace_spin(TURNS);
+		trace_touch_pages(PAGES);
+		return 0;
+	}
+	if (take_counters(&s)) {
+		fprintf(stderr, "no session: %s\n", s.fd < 0 ? "?" : trace_message(s.fd));
+		return 1;
+	}
+	if (!strcmp(verb, "hold")) {
+		puts("held");
+		fflush(stdout);
+		return getchar() == EOF ? 0 : 1;
+	}
+	count = trace_counter(COUNTER_INSTRET);
+	trace_spin(TURNS);
+	count = trace_counter(COUNTER_INSTRET) - count;
+	trace_touch_pages(PAGES);
+	if (count < least || count > least + least / 4) {
+		fprintf(stderr, "instret counts %llu of %llu\n",
+			(unsigned long long)count, (unsigned long long)least);
+		return 1;
+	}
+	return 0;
+}
