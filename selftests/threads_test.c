@@ -369,8 +369,8 @@ TEST_F(threads, jumps_out_of_handlers_lose_what_is_reported)
 TEST_F(threads, children_do_not_disturb)
 {
 	char *const args[] = { "/bin/true", NULL };
+	volatile int i;
 	pid_t child;
-	int i;
 
 	for (i = 0; i < 20; i++) {
 		record();
