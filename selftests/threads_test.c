@@ -86,7 +86,7 @@ static void read_word(struct reader *r, unsigned int bytes, uint32_t value,
 		}
 		return;
 	case TYPE:
-		totals->bad += bytes != 1 || value != SIFIVE_TRACE_COUNT_DELTA;
+		totals->bad += bytes != 1 || value != SIFIVE_TRACE_DELTA;
 		r->state = MASK;
 		return;
 	case MASK:
@@ -283,7 +283,7 @@ TEST_F(threads, a_storm_is_decoded_to_the_exact_number_of_records)
 	for (i = 0; i < THREADS; i++)
 		ASSERT_EQ(0, pthread_join(thread[i], NULL));
 	WHOLE();
-	TH_LOG("%llu records made, %llu in the trace of %u sources, %llu lost for want of a channel",
+	TH_LOG("%llu made, %llu in the trace of %u sources, %llu without a channel",
 	       (unsigned long long)made,
 	       (unsigned long long)self->totals.records, self->totals.sources,
 	       (unsigned long long)self->report.lost_threads);
