@@ -309,7 +309,8 @@ PERF_LOCAL void put_all(FILE *file, const struct sifive_trace_sink *sink,
 	fprintf(file, "{\"version\":1,\n\"srcbits\":%u,\n\"ts_width\":%u,\n\"ts_hz\":%llu,\n\"ts_scheme\":\"xor\",\n\"wrapped\":%s,\n",
 		sink->src_bits, device->info.ts_width,
 		(unsigned long long)device->info.ts_hz,
-		boolean(sink->flags & SIFIVE_TRACE_STATUS_WRAPPED));
+		boolean(setup->take.ring &&
+			sink->flags & SIFIVE_TRACE_STATUS_WRAPPED));
 	fprintf(file, "\"count_type\":\"%s\",\n\"per_thread\":%s,\n",
 		types[setup->type], boolean(setup->per_thread));
 	put_program(file);

@@ -169,16 +169,17 @@ extern const struct perf_section __stop_perf_sections[]
 
 /**
  * perf_section_restart - where to go on from within a sequence
- * @pc:		an address
+ * @pc:		where a signal has come from: in a sequence, or already where it
+ *		is begun anew, as the kernel sees to that first
  *
- * Returns 0 when @pc is not in one.
+ * Returns 0 when @pc is neither.
  */
 PERF_INLINE uintptr_t perf_section_restart(uintptr_t pc)
 {
 	const struct perf_section *s;
 
 	for (s = __start_perf_sections; s < __stop_perf_sections; s++)
-		if (pc - s->start < s->length)
+		if (pc - s->start < s->length || pc == s->restart)
 			return s->restart;
 	return 0;
 }
