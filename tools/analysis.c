@@ -399,20 +399,22 @@ static void leave_all(struct analysis *analysis, struct analysis_thread *thread)
 static unsigned int ends(const struct analysis_thread *thread,
 			 const struct perfrec_record *record, uint32_t function)
 {
-	const struct analysis_frame *frame = thread->frame + thread->depth;
 	unsigned int i, found = 0;
 
 	if (function >= thread->actives || !thread->active[function])
 		return 0;
 	for (i = 1; i <= thread->depth; i++) {
-		if (frame[-(int)i].function != function)
+		const struct analysis_frame *frame =
+			&thread->frame[thread->depth - i];
+
+		if (found && i - found > SITE_SEARCH_MAX)
+			break;
+		if (frame->function != function)
 			continue;
-		if (frame[-(int)i].call_site == record->address[1])
+		if (frame->call_site == record->address[1])
 			return i;
 		if (!found)
 			found = i;
-		if (i - found > SITE_SEARCH_MAX)
-			break;
 	}
 	return found;
 }
