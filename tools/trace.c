@@ -10,7 +10,7 @@
 #include "trace.h"
 
 /* Bytes read at once; the first ones also serve to infer the SRC width. */
-#define CHUNK	(1u << 20)
+#define CHUNK	(256u << 10)
 
 /*
  * Bytes by which messages of two sources can change places on their way: what
