@@ -32,7 +32,7 @@ TEST_F(command, golden_report)
 	EXPECT_EQ(0, self->status);
 	EXPECT_STREQ(
 		"\n"
-		"                 time                            cycles\n"
+		"                 time                                cycles\n"
 		"     calls      total       self  self%     total      self  function\n"
 		"         1         17          9  52.94       205         5  main\n"
 		"         2          8          8  47.06       200       200  fib\n",
@@ -72,10 +72,10 @@ TEST_F(command, report_compares)
 	run(self, "report -q --sort cycles --diff two.rtd -e " PROGRAM " one.rtd"
 	    " | grep -A3 'cycles total'");
 	EXPECT_STREQ(
-		"                 cycles total                  cycles self\n"
-		"    before     after   change    before     after   change  function\n"
-		"       200       300   +50.0%       200       300   +50.0%  fib\n"
-		"       205       305   +48.8%         5         5        =  main\n",
+		"                           self                 cycles total\n"
+		"     before      after   change    before     after   change  function\n"
+		"          8          8        =       200       300   +50.0%  fib\n"
+		"          9          9        =       205       305   +48.8%  main\n",
 		self->out);
 }
 
