@@ -35,7 +35,7 @@ struct analysis {
 	bool				no_memory;
 	struct stream			*stream[PERFREC_SOURCES][PERFREC_CHANNELS];
 	struct reorder			*reorder[PERFREC_CHANNELS];
-	int				only_src[PERFREC_CHANNELS];
+	const struct trace		*trace;
 	/* Of the record at hand, by column. */
 	uint64_t			delta[COUNTERS_MAX];
 };
@@ -46,7 +46,6 @@ struct analysis *analysis_new(const struct meta *meta, struct symbols *symbols,
 			      const struct analysis_ops *ops, void *context)
 {
 	struct analysis *analysis = calloc(1, sizeof(*analysis));
-	unsigned int i;
 
 	if (!analysis)
 		return NULL;
@@ -55,8 +54,6 @@ struct analysis *analysis_new(const struct meta *meta, struct symbols *symbols,
 	analysis->ops = ops;
 	analysis->context = context;
 	analysis->counters.meta = meta;
-	for (i = 0; i < PERFREC_CHANNELS; i++)
-		analysis->only_src[i] = -1;
 	analysis->functions = functions_new();
 	analysis->threads = threads_new(meta);
 	if (!analysis->functions || !analysis->threads) {
@@ -399,20 +396,22 @@ static void leave_all(struct analysis *analysis, struct analysis_thread *thread)
 static unsigned int ends(const struct analysis_thread *thread,
 			 const struct perfrec_record *record, uint32_t function)
 {
-	const struct analysis_frame *frame = thread->frame + thread->depth;
 	unsigned int i, found = 0;
 
 	if (function >= thread->actives || !thread->active[function])
 		return 0;
 	for (i = 1; i <= thread->depth; i++) {
-		if (frame[-(int)i].function != function)
+		const struct analysis_frame *frame =
+			&thread->frame[thread->depth - i];
+
+		if (found && i - found > SITE_SEARCH_MAX)
+			break;
+		if (frame->function != function)
 			continue;
-		if (frame[-(int)i].call_site == record->address[1])
+		if (frame->call_site == record->address[1])
 			return i;
 		if (!found)
 			found = i;
-		if (i - found > SITE_SEARCH_MAX)
-			break;
 	}
 	return found;
 }
@@ -505,9 +504,7 @@ static void on_record(void *context, const struct perfrec_record *record)
 	unsigned int channel = record->channel;
 	struct reorder **reorder = &analysis->reorder[channel];
 
-	if (!*reorder && analysis->only_src[channel] < 0)
-		analysis->only_src[channel] = record->src;
-	if (!*reorder && analysis->only_src[channel] != record->src &&
+	if (!*reorder && trace_sources(analysis->trace, channel) > 1 &&
 	    threads_move(analysis->threads, channel)) {
 		*reorder = reorder_new(on_ordered, analysis);
 		analysis->no_memory |= !*reorder;
@@ -518,13 +515,13 @@ static void on_record(void *context, const struct perfrec_record *record)
 		on_ordered(analysis, record);
 }
 
-/* Records that are held refer to headers, which do not last. */
+/* Records that are held refer to headers, which do not last for ever. */
 static void on_header(void *context, const struct perfrec_header *header)
 {
 	struct analysis *analysis = context;
 
 	if (analysis->reorder[header->channel])
-		reorder_flush(analysis->reorder[header->channel]);
+		reorder_header(analysis->reorder[header->channel], header);
 }
 
 static bool on_stop(void *context)
@@ -545,6 +542,7 @@ int analysis_run(struct analysis *analysis, struct trace *trace)
 {
 	unsigned int i;
 
+	analysis->trace = trace;
 	if (trace_run(trace, &trace_ops, analysis))
 		return -1;
 	for (i = 0; i < PERFREC_CHANNELS; i++)

@@ -85,6 +85,23 @@ void reorder_push(struct reorder *reorder, const struct perfrec_record *record)
 		give_first(reorder);
 }
 
+void reorder_header(struct reorder *reorder, const struct perfrec_header *header)
+{
+	unsigned int i;
+
+	for (i = 0; i < reorder->count; i++) {
+		const struct perfrec_record *record =
+			&reorder->record[reorder->order[i]];
+
+		if (record->src != header->src || !record->header ||
+		    record->header->serial + PERFREC_HEADERS_KEPT >
+		    header->serial)
+			continue;
+		reorder_flush(reorder);
+		return;
+	}
+}
+
 void reorder_flush(struct reorder *reorder)
 {
 	while (reorder->count)

@@ -22,6 +22,13 @@ void reorder_free(struct reorder *reorder);
 /** reorder_push() - the next record of the file; gives those that are due */
 void reorder_push(struct reorder *reorder, const struct perfrec_record *record);
 
+/**
+ * reorder_header() - a stream has a new header
+ *
+ * Gives all that are held if one of them has a header that the next replaces.
+ */
+void reorder_header(struct reorder *reorder, const struct perfrec_header *header);
+
 /** reorder_flush() - give all that are held */
 void reorder_flush(struct reorder *reorder);
 

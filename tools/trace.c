@@ -10,7 +10,7 @@
 #include "trace.h"
 
 /* Bytes read at once; the first ones also serve to infer the SRC width. */
-#define CHUNK	(1u << 20)
+#define CHUNK	(256u << 10)
 
 /*
  * Bytes by which messages of two sources can change places on their way: what
@@ -29,9 +29,10 @@ struct trace {
 	const struct trace_ops	*ops;
 	void			*context;
 	struct trace_stats	stats;
-	/* Sources that have sent records of each channel. */
+	/* Sources that have sent words of each channel. */
 	uint8_t			source[PERFREC_CHANNELS][PERFREC_SOURCES];
 	uint8_t			sources[PERFREC_CHANNELS];
+	bool			seen[PERFREC_CHANNELS][PERFREC_SOURCES];
 	uint8_t			buffer[CHUNK];
 };
 
@@ -53,17 +54,13 @@ static void settle_others(struct trace *trace,
 {
 	unsigned int channel = record->channel, i;
 	uint8_t *source = trace->source[channel];
-	bool known = false;
 
-	for (i = 0; i < trace->sources[channel]; i++) {
-		if (source[i] == record->src)
-			known = true;
-		else if (record->begin.offset > SKEW)
+	if (record->begin.offset < SKEW)
+		return;
+	for (i = 0; i < trace->sources[channel]; i++)
+		if (source[i] != record->src)
 			perfrec_settle(trace->perfrec, source[i], channel,
 				       record->begin.offset - SKEW);
-	}
-	if (!known)
-		source[trace->sources[channel]++] = record->src;
 }
 
 static void on_record(void *context, const struct perfrec_record *record)
@@ -71,8 +68,7 @@ static void on_record(void *context, const struct perfrec_record *record)
 	struct trace *trace = context;
 	struct trace_stats *stats = &trace->stats;
 
-	if (trace->sources[record->channel] != 1 ||
-	    trace->source[record->channel][0] != record->src)
+	if (trace->sources[record->channel] > 1)
 		settle_others(trace, record);
 
 	stats->records[record->type]++;
@@ -129,6 +125,14 @@ static void on_gap(struct trace *trace, const struct nexus_message *gap)
 		trace->ops->gap(trace->context, gap);
 }
 
+static void note_source(struct trace *trace, const struct perfrec_word *word)
+{
+	unsigned int channel = word->channel;
+
+	trace->seen[channel][word->src] = true;
+	trace->source[channel][trace->sources[channel]++] = word->src;
+}
+
 /* Return 0, or -ENOMEM. */
 static int on_message(struct trace *trace, const struct nexus_message *message)
 {
@@ -139,8 +143,11 @@ static int on_message(struct trace *trace, const struct nexus_message *message)
 		if (!trace_word(message, &word))
 			return 0;
 		trace->stats.words[word.channel]++;
-		if (trace->channels >> word.channel & 1)
-			return perfrec_push(trace->perfrec, &word);
+		if (!(trace->channels >> word.channel & 1))
+			return 0;
+		if (!trace->seen[word.channel][word.src])
+			note_source(trace, &word);
+		return perfrec_push(trace->perfrec, &word);
 	} else if (message->tcode == NEXUS_ERROR) {
 		trace->stats.errors++;
 		perfrec_lost(trace->perfrec, message->src);
@@ -315,6 +322,11 @@ int trace_run(struct trace *trace, const struct trace_ops *ops, void *context)
 		return -1;
 	perfrec_flush(trace->perfrec);
 	return 0;
+}
+
+unsigned int trace_sources(const struct trace *trace, unsigned int channel)
+{
+	return trace->sources[channel];
 }
 
 uint32_t trace_channels(const struct trace *trace)

@@ -125,6 +125,9 @@ struct trace *trace_open(const char *path, const struct trace_options *options,
  */
 int trace_run(struct trace *trace, const struct trace_ops *ops, void *context);
 
+/** trace_sources() - how many sources have sent words of a channel so far */
+unsigned int trace_sources(const struct trace *trace, unsigned int channel);
+
 /** trace_channels() - bit n: records of channel n are decoded */
 uint32_t trace_channels(const struct trace *trace);
 

@@ -35,7 +35,7 @@ struct stream {
 	/* Of headers[], the one in force (or NULL) and the one being read. */
 	const struct perfrec_header *header;
 	struct perfrec_header	*reading;
-	struct perfrec_header	headers[2];
+	struct perfrec_header	headers[PERFREC_HEADERS_KEPT + 1];
 	uint64_t		header_words;
 	/* The header being read may be counters instead. */
 	bool			tentative;
@@ -171,7 +171,8 @@ static void finish_header(struct perfrec *perfrec, struct stream *stream)
 {
 	stream->reading->serial = ++stream->serial;
 	stream->header = stream->reading;
-	stream->reading = &stream->headers[stream->reading == stream->headers];
+	stream->reading = &stream->headers[stream->serial %
+					   (PERFREC_HEADERS_KEPT + 1)];
 	stream->state = BOUNDARY;
 	stream->broken = false;
 	stream->previous = false;

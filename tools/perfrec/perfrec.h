@@ -29,6 +29,8 @@
 #define PERFREC_SOURCES		128
 #define PERFREC_CHANNELS	32
 #define PERFREC_CHANNEL_DEFAULT	6
+/* How many headers of a stream are kept, the latest included. */
+#define PERFREC_HEADERS_KEPT	3
 /* Bits of a counter that a record can carry. */
 #define PERFREC_VALUE_BITS	48
 
@@ -58,21 +60,25 @@ enum perfrec_event_type {
 /**
  * struct perfrec_word - one store to a channel
  * @offset:	where it is in the file, bytes
- * @time:	when it was made, ticks; valid with @time_known
- * @value:	what was stored
  * @src:	source that stored it, below PERFREC_SOURCES
  * @channel:	below PERFREC_CHANNELS
  * @bytes:	1, 2 or 4; 0 for a store that fits no size
  * @time_known:	@time is valid
+ * @time:	when it was made, ticks
+ * @value:	what was stored
  */
 struct perfrec_word {
+	/*
+	 * In this order the compiler does not join what was stored member by
+	 * member into wider loads, which would wait for the stores.
+	 */
 	uint64_t	offset;
-	uint64_t	time;
-	uint32_t	value;
 	uint8_t		src;
 	uint8_t		channel;
 	uint8_t		bytes;
 	bool		time_known;
+	uint64_t	time;
+	uint32_t	value;
 };
 
 /**
@@ -206,8 +212,8 @@ struct perfrec_loss {
 
 /**
  * struct perfrec_ops - what the consumer wants to hear of; each may be NULL
- * @header:	a complete header. It stays valid and unchanged until the next
- *		header of its stream, or perfrec_free().
+ * @header:	a complete header. It stays valid and unchanged until its stream
+ *		has had PERFREC_HEADERS_KEPT more, or perfrec_free().
  * @record:	a complete record, valid during the call. A record is known to
  *		be complete when the next word of its stream, or perfrec_flush()
  *		comes: records of several streams come in that order.
@@ -239,7 +245,7 @@ void perfrec_free(struct perfrec *perfrec);
  * @word:	in the order of the trace
  *
  * Return: 0; -EINVAL for a src or channel out of range (ignored); -ENOMEM when
- * there is no memory for a new stream (bounded: about 5 KiB a stream).
+ * there is no memory for a new stream (bounded: about 9 KiB a stream).
  */
 int perfrec_push(struct perfrec *perfrec, const struct perfrec_word *word);
 
