@@ -26,6 +26,13 @@
 /* As the old library has it: no interval is shorter. */
 #define INTERVAL_MIN	(100 * NSEC_PER_USEC)
 
+/*
+ * Events that the kernel's way through an interrupt does not fill: with fewer
+ * between two interrupts a hart does nothing else, as nothing throttles them.
+ */
+#define PERIOD_MIN	10000
+#define PERIOD_MIN_USER	1000
+
 /**
  * struct hart - the stream of one hart
  * @stream:	its state
@@ -315,6 +322,9 @@ static int check(struct sifive_trace_sampling *arg)
 		arg->interval = INTERVAL_MIN;
 	if (!arg->period)
 		return 0;
+	arg->period = max_t(u64, arg->period,
+			    arg->event.flags & SIFIVE_TRACE_EVENT_NO_KERNEL ?
+			    PERIOD_MIN_USER : PERIOD_MIN);
 	if (!(sft_counters_available() & SIFIVE_TRACE_INFO_COUNTERS))
 		return sft_fail(-EOPNOTSUPP,
 				"without Sscofpmf no counter interrupts: sample by time");

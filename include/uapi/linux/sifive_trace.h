@@ -334,7 +334,8 @@ struct sifive_trace_thread {
  * @interval:	in: nanoseconds of running between two records, raised to 100000
  *		when less; 0 = by event, not at all when @period is 0 too. out: as
  *		it is used
- * @period:	in: events between two records; 0 = by time
+ * @period:	in: events between two records, raised to 10000 when less, in user
+ *		mode alone to 1000; 0 = by time. out: as it is used
  * @event:	in: the event for @period
  *
  * SIFIVE_TRACE_IOC_SAMPLING, after CONFIG and COUNTERS and by the same session;
