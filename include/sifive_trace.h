@@ -1,8 +1,211 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The name by which portable programs include sifive_linux_trace.h. */
+/*
+ * Performance counters in a SiFive processor's trace.
+ *
+ *	struct sifive_trace_options options = SIFIVE_TRACE_OPTIONS;
+ *	struct sifive_trace *trace = sifive_trace_open();
+ *
+ *	options.events = "cycles,instructions,L1-dcache-load-misses:u";
+ *	options.buffer = 1 << 20;
+ *	if (!trace || sifive_trace_setup(trace, &options) ||
+ *	    sifive_trace_on(trace))
+ *		errx(1, "%s", sifive_trace_error());
+ *	…
+ *	sifive_trace_off(trace);
+ *	sifive_trace_dump(trace, "trace.rtd");
+ *	sifive_trace_close(trace);
+ *
+ * While tracing is on, functions compiled with -finstrument-functions write a
+ * record at entry and exit, sifive_trace_write() writes one where it is called,
+ * and the kernel writes one at each sample. All threads record, on all CPUs that
+ * are traced. No system call is made for a record.
+ *
+ * Functions that return int return 0, or -1 with words for sifive_trace_error().
+ * The environment's SIFIVE_TRACE_DEVICE, SIFIVE_TRACE_VERBOSE and
+ * SIFIVE_TRACE_META are those of the library sifive_linux_perf.h describes, which
+ * uses the same session: a process has one.
+ *
+ * Programs that were written for the SiFive Trace Performance Library include
+ * this for the names of sifive_linux_trace.h.
+ */
 #ifndef SIFIVE_TRACE_H
 #define SIFIVE_TRACE_H
 
+#include <stddef.h>
+#include <stdint.h>
+
 #include "sifive_linux_trace.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct sifive_trace;
+
+/* How records give counters: see perfCountType_t in sifive_linux_perf.h. */
+enum sifive_trace_count {
+	SIFIVE_TRACE_COUNT_RAW		= 0,
+	SIFIVE_TRACE_COUNT_DELTA	= 1,
+	SIFIVE_TRACE_COUNT_XOR		= 2,
+};
+
+/* sifive_trace_options.flags */
+enum {
+	/* Keep the newest bytes; otherwise the trace ends when a buffer is full. */
+	SIFIVE_TRACE_RING		= 1 << 0,
+	/* Each thread has counts of its own, of what it ran alone. */
+	SIFIVE_TRACE_PER_THREAD		= 1 << 1,
+	/* Ask before each store whether the encoder can take it, and do not have it
+	 * stall the processor: for encoders that cannot.
+	 */
+	SIFIVE_TRACE_POLL		= 1 << 2,
+	/* No records at function entry and exit. */
+	SIFIVE_TRACE_NO_HOOKS		= 1 << 3,
+	/* Only the first sifive_trace_on() writes headers. */
+	SIFIVE_TRACE_HEADER_ONCE	= 1 << 4,
+	/* Sample whatever runs on the CPUs, not this process alone. */
+	SIFIVE_TRACE_SAMPLE_ALL		= 1 << 5,
+};
+
+/* A name for a raw event, beside those that sifive_trace_setup() knows. */
+struct sifive_trace_name {
+	const char *name;
+	uint64_t data;
+};
+
+/**
+ * struct sifive_trace_options - what to trace; begin with SIFIVE_TRACE_OPTIONS
+ * @size:	sizeof(struct sifive_trace_options)
+ * @flags:	SIFIVE_TRACE_*
+ * @events:	names with commas between, at most 32; NULL or "" for none.
+ *		cycles, instructions, L1-dcache-load-misses and the other names of
+ *		perf list; timestamp; rHEX or cpu/event=NUMBER/ for raw events;
+ *		each with :u or :k for user or kernel mode alone
+ * @count_type:	enum sifive_trace_count
+ * @channel:	ITC channel of the first thread; others take free ones. Decoders
+ *		expect 6. When the kernel alone writes records, it has this one
+ * @buffer:	bytes of memory for each sink; 0 takes the trace hardware's SRAM
+ * @cpus:	CPUs to trace, such as "0-2,5"; NULL for all that the calling
+ *		thread may run on and that have an encoder
+ * @interval:	microseconds between two samples, at least 100; 0 for none
+ * @period:	events between two samples, 0 for none
+ * @period_event: the event for @period
+ * @filter:	file of the functions to record, lines of OBJECT START END: the
+ *		object's file name and hexadecimal addresses relative to where it
+ *		is loaded; NULL for all
+ * @names:	more names of events, @names_count of them
+ */
+struct sifive_trace_options {
+	size_t size;
+	unsigned int flags;
+	unsigned int count_type;
+	const char *events;
+	uint64_t buffer;
+	const char *cpus;
+	unsigned int channel;
+	unsigned int interval;
+	uint64_t period;
+	const char *period_event;
+	const char *filter;
+	const struct sifive_trace_name *names;
+	size_t names_count;
+};
+
+#define SIFIVE_TRACE_OPTIONS \
+	{ sizeof(struct sifive_trace_options), 0, SIFIVE_TRACE_COUNT_DELTA, \
+	  NULL, 1 << 20, NULL, 6, 0, 0, NULL, NULL, NULL, 0 }
+
+/* sifive_trace_report.flags */
+enum {
+	SIFIVE_TRACE_ON		= 1 << 0,	/* tracing is on */
+	SIFIVE_TRACE_FULL	= 1 << 1,	/* a buffer is full */
+	SIFIVE_TRACE_WRAPPED	= 1 << 2,	/* a ring has lost its oldest bytes */
+};
+
+/**
+ * struct sifive_trace_report - how far the trace has come
+ * @size:	sizeof(struct sifive_trace_report), set by the caller
+ * @flags:	SIFIVE_TRACE_ON …
+ * @sinks:	number of files that sifive_trace_dump() makes
+ * @bytes:	captured
+ * @lost_signals: records of signal handlers that found a record being written,
+ *		and too many waiting
+ * @lost_threads: records of threads that have no channel, or of CPUs that have no
+ *		encoder, or while the trace was being written to files
+ * @lost_abandoned: records left half-way, by siglongjmp() out of a handler for
+ *		example
+ * @samples:	records that the kernel has written
+ * @lost_samples: records that the kernel could not write
+ * @lost_counters: bit n set: counter n was stopped or taken away by something else
+ */
+struct sifive_trace_report {
+	size_t size;
+	unsigned int flags;
+	unsigned int sinks;
+	uint64_t bytes;
+	uint64_t lost_signals;
+	uint64_t lost_threads;
+	uint64_t lost_abandoned;
+	uint64_t samples;
+	uint64_t lost_samples;
+	uint32_t lost_counters;
+	uint32_t reserved;
+};
+
+/**
+ * sifive_trace_open - make a handle
+ *
+ * Checks that there is a trace device that this library understands. Holds
+ * nothing of it yet. Returns NULL with words for sifive_trace_error().
+ */
+struct sifive_trace *sifive_trace_open(void);
+
+/**
+ * sifive_trace_setup - take encoders, a buffer and counters
+ *
+ * Calling it again while tracing is off replaces what was set up and throws away
+ * what was captured. Fails when another handle, or the program through
+ * perfManualInit() and its like, has the session.
+ */
+int sifive_trace_setup(struct sifive_trace *trace,
+		       const struct sifive_trace_options *options);
+
+/* Write records from now on. While tracing is on it does nothing. */
+int sifive_trace_on(struct sifive_trace *trace);
+
+/* Write none any more; returns when all are in the buffer. */
+int sifive_trace_off(struct sifive_trace *trace);
+
+/*
+ * Write a record of the counters, with the address that this returns to. While
+ * tracing is off it does nothing.
+ */
+int sifive_trace_write(struct sifive_trace *trace);
+
+/* Fill in @report. */
+int sifive_trace_status(struct sifive_trace *trace,
+			struct sifive_trace_report *report);
+
+/**
+ * sifive_trace_dump - write what was captured to a file, and its side-car
+ * @path:	NULL for trace.rtd; several sinks give trace.0.rtd, trace.1.rtd …
+ *
+ * FILE.meta beside each says what its bytes do not. While tracing is on, it
+ * pauses.
+ */
+int sifive_trace_dump(struct sifive_trace *trace, const char *path);
+
+/* Give everything back; ends tracing. NULL does nothing. */
+void sifive_trace_close(struct sifive_trace *trace);
+
+/*
+ * What went wrong in the calling thread's last call, or a notice, in one line
+ * without newline; empty when there is nothing to say. Valid until its next call.
+ */
+const char *sifive_trace_error(void);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif /* SIFIVE_TRACE_H */

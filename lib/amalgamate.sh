@@ -36,6 +36,7 @@ awk '/^#include </ && !/<linux\/sifive_trace\.h>/ && !seen[$0]++' "$@" |
 cat <<'MIDDLE'
 
 #include "sifive_linux_perf.h"
+#include "sifive_trace.h"
 
 #define PERF_AMALGAMATION
 

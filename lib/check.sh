@@ -20,7 +20,7 @@ NM=${NM:-riscv64-linux-gnu-nm}
 OBJDUMP=${OBJDUMP:-${NM%nm}objdump}
 CLANG=${CLANG-clang}
 
-# Instructions from the entry hook's first to its return with seven counters.
+# Instructions for entry with seven counters, Delta, addresses of 64 bits.
 HOOK_MAX=90
 
 dropin=$build/dropin
@@ -79,20 +79,37 @@ headers()
 }
 
 #
-# Walk from the hook's first instruction along the branches that are not taken to
-# the indirect jump, and from the writer's to its return.
+# In a linked program: the entry hook's call, from the first instruction for it to
+# the call; the hook to its indirect jump; and the writer, along the branches that
+# are not taken, to its return.
 #
 hook_length()
 {
-	$CC -O2 -c -o "$work/hook.o" "$dropin/sifive_linux_perf.c" || return 1
-	$OBJDUMP -d --no-show-raw-insn -M no-aliases "$work/hook.o" |
+	cat > "$work/call.c" <<-'END'
+	int leaf(int x) { return x + 1; }
+	int main(void) { return leaf(41); }
+	END
+	$CC -O2 -c -o "$work/hook.o" "$dropin/sifive_linux_perf.c" &&
+	$CC -O2 -fno-inline -finstrument-functions -c -o "$work/call.o" "$work/call.c" &&
+	$CC -static -o "$work/call" "$work/call.o" "$work/hook.o" || return 1
+	$OBJDUMP -d --no-show-raw-insn -M no-aliases "$work/call" |
 	awk -v max="$HOOK_MAX" '
 	/^[0-9a-f]+ <.*>:$/ {
 		label = $2
-		if (label == "<__cyg_profile_func_enter>:" ||
-		    label == "<write_straight_1_1_4>:")
-			counting = 1
+		in_leaf = label == "<leaf>:"
+		counting = label == "<__cyg_profile_func_enter>:" ||
+			   label == "<write_straight_1_0_5>:"
 		next
+	}
+	/^[0-9a-f]+ <\./ { next }
+	in_leaf && NF && !called {
+		# Saving registers is the function; setting a0 and a1 is the call.
+		if ($3 ~ /^a[01],/)
+			count++
+		if ($0 ~ /__cyg_profile_func_enter/) {
+			count++
+			called = 1
+		}
 	}
 	counting && NF {
 		count++
@@ -100,7 +117,7 @@ hook_length()
 			counting = 0
 	}
 	END {
-		if (!count || count > max) {
+		if (!called || count < 60 || count > max) {
 			print count " instructions, more than " max
 			exit 1
 		}

@@ -28,6 +28,9 @@
 /* X(number, CSR, CSR of the upper half on RV32) for each counter with a CSR. */
 #define PERF_COUNTER_CSRS(X) \
 	X(0,  0xc00, 0xc80) \
+	PERF_COUNTER_CSRS_FROM_2(X)
+
+#define PERF_COUNTER_CSRS_FROM_2(X) \
 	X(2,  0xc02, 0xc82) \
 	X(3,  0xc03, 0xc83) \
 	X(4,  0xc04, 0xc84) \
@@ -117,17 +120,26 @@ PERF_INLINE uint64_t perf_counter_timestamp(const volatile uint32_t *ts)
 	return (uint64_t)upper << 32 | lower;
 }
 
-/* Reads one counter; @ts as above, used by the timestamp alone. */
-typedef uint64_t perf_counter_reader(const volatile uint32_t *ts);
+/* The library in one file reads them in restartable sequences, where there are. */
+#if !defined(PERF_AMALGAMATION) || __riscv_xlen == 32
+#define PERF_COUNTERS_READ
+#endif
 
+#ifdef PERF_COUNTERS_READ
 /**
- * perf_counter_reader_of - the function that reads a counter
- * @number:	counter number, 0 to 31
+ * perf_counters_read - read counters, one after the other
+ * @number:	their numbers, 0 to 31
+ * @count:	how many
+ * @ts:		as above, used by the timestamp alone
+ * @now:	to be filled in
  *
- * The function traps (SIGILL) unless the kernel lets user mode read that CSR:
- * scounteren and mcounteren have bit @number set.
+ * Traps (SIGILL) unless user mode may read these CSRs: scounteren and mcounteren
+ * have their bits set. Whoever may be moved to another hart in between takes care
+ * of that.
  */
-PERF_INTERNAL perf_counter_reader *perf_counter_reader_of(unsigned int number);
+PERF_INTERNAL void perf_counters_read(const uint8_t *number, uint32_t count,
+				      const volatile uint32_t *ts, uint64_t *now);
+#endif
 
 /**
  * perf_counter_mask - the values a counter can have, as a mask

@@ -13,6 +13,8 @@
 
 #define DEVICE_PATH	"/dev/sifive-trace"
 
+#define SLOTS_SIZE	(SIFIVE_TRACE_THREADS * sizeof(struct sifive_trace_slot))
+
 #define NEED_PERFMON \
 	"permission denied: run as root, or give the program CAP_PERFMON " \
 	"(setcap cap_perfmon+ep PROGRAM)"
@@ -82,6 +84,16 @@ PERF_LOCAL int open_error(const char *path, int error)
 	}
 }
 
+PERF_LOCAL int read_info(struct perf_device *device)
+{
+	memset(&device->info, 0, sizeof(device->info));
+	device->info.size = sizeof(device->info);
+	if (!ioctl(device->fd, SIFIVE_TRACE_IOC_INFO, &device->info))
+		return 0;
+	return device_error(device, errno, "cannot ask for the trace hardware",
+			    NULL);
+}
+
 PERF_INTERNAL int perf_device_open(struct perf_device *device)
 {
 	struct sifive_trace_info *info = &device->info;
@@ -93,12 +105,8 @@ PERF_INTERNAL int perf_device_open(struct perf_device *device)
 	if (device->fd < 0)
 		return open_error(device->path, errno);
 
-	info->size = sizeof(*info);
-	if (ioctl(device->fd, SIFIVE_TRACE_IOC_INFO, info)) {
-		device_error(device, errno, "cannot ask for the trace hardware",
-			     NULL);
+	if (read_info(device))
 		goto fail;
-	}
 
 	if (info->abi != SIFIVE_TRACE_ABI) {
 		perf_error("the driver has interface %u, this library needs %u: "
@@ -114,10 +122,26 @@ fail:
 	return -1;
 }
 
+/*
+ * Where stimulus pages are mapped, for the life of the process: between mappings
+ * there is memory, which a store that comes too late may go to.
+ */
+static char *pages;
+
+PERF_LOCAL void page_memory(uint32_t index, size_t size)
+{
+	mmap(pages + index * size, size, PROT_READ | PROT_WRITE,
+	     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+}
+
 PERF_INTERNAL void perf_device_close(struct perf_device *device)
 {
-	if (device->page)
-		munmap(device->page, device->info.page_size);
+	uint32_t i;
+
+	for (i = 0; i < device->count; i++)
+		page_memory(i, device->info.page_size);
+	if (device->slots)
+		munmap(device->slots, SLOTS_SIZE);
 	perf_device_abandon(device);
 }
 
@@ -126,13 +150,13 @@ PERF_INTERNAL void perf_device_abandon(struct perf_device *device)
 	if (device->fd >= 0)
 		close(device->fd);
 	device->fd = -1;
-	device->page = NULL;
+	device->count = 0;
+	device->slots = NULL;
 }
 
-PERF_LOCAL int read_encoder(struct perf_device *device, uint32_t index)
+PERF_LOCAL int read_encoder(struct perf_device *device, uint32_t index,
+			    struct sifive_trace_encoder *encoder)
 {
-	struct sifive_trace_encoder *encoder = &device->encoder;
-
 	memset(encoder, 0, sizeof(*encoder));
 	encoder->size = sizeof(*encoder);
 	encoder->index = index;
@@ -142,75 +166,130 @@ PERF_LOCAL int read_encoder(struct perf_device *device, uint32_t index)
 			    NULL);
 }
 
-PERF_INTERNAL int perf_device_choose(struct perf_device *device, int cpu)
+PERF_INTERNAL int perf_device_choose(struct perf_device *device,
+				     const cpu_set_t *cpus)
 {
-	const struct sifive_trace_encoder *encoder = &device->encoder;
+	struct sifive_trace_encoder encoder;
 	char others[64] = "";
 	size_t used = 0;
 	uint32_t i;
+	int cpu;
 
-	for (i = 0; i < device->info.encoders; i++) {
-		if (read_encoder(device, i))
+	device->count = 0;
+	for (i = 0; i < device->info.encoders && i < PERF_CPUS; i++) {
+		if (read_encoder(device, i, &encoder)) {
+			device->count = 0;
 			return -1;
-		if (encoder->cpu == cpu)
-			return 0;
-		if (encoder->cpu >= 0 && used < sizeof(others))
+		}
+		if (encoder.cpu < 0 || encoder.cpu >= PERF_CPU_NUMBERS)
+			continue;
+		if (CPU_ISSET(encoder.cpu, cpus))
+			device->encoder[device->count++] = encoder;
+		else if (used < sizeof(others))
 			used += (size_t)snprintf(others + used,
 						 sizeof(others) - used, "%s%d",
-						 used ? ", " : "", encoder->cpu);
+						 used ? ", " : "", encoder.cpu);
 	}
+	if (device->count)
+		return 0;
 
+	for (cpu = 0; cpu < CPU_SETSIZE - 1 && !CPU_ISSET(cpu, cpus); cpu++)
+		;
 	if (!used)
 		return perf_error("CPU %d has no trace encoder", cpu);
-	return perf_error("CPU %d has no trace encoder: pin the program to one that has (CPU %s)",
+	return perf_error("CPU %d has no trace encoder: run the program on one that has (CPU %s), for example with taskset -c",
 			  cpu, others);
 }
 
-PERF_INTERNAL int perf_device_channel(const struct perf_device *device,
-				      unsigned int channel)
+PERF_INTERNAL uint32_t perf_device_channels(const struct perf_device *device)
 {
-	if (!(device->encoder.flags & SIFIVE_TRACE_ENCODER_TS_CHANNELS))
-		return (int)channel;
+	uint32_t i;
 
-	if (channel >= PERF_CHANNELS / 2)
-		return perf_error("ITC channel %u does not exist on CPU %d's encoder: its "
-				  "registers 16-31 are channels 0-15 with timestamps; "
-				  "use a channel below 16",
-				  channel, (int)device->encoder.cpu);
-	return (int)channel + PERF_CHANNELS / 2;
+	for (i = 0; i < device->count; i++)
+		if (device->encoder[i].flags & SIFIVE_TRACE_ENCODER_TS_CHANNELS)
+			return (1u << PERF_CHANNELS / 2) - 1;
+	return ~0u;
+}
+
+PERF_INTERNAL int perf_device_check_channel(const struct perf_device *device,
+					    unsigned int channel)
+{
+	if (perf_device_channels(device) & 1u << channel)
+		return 0;
+	return perf_error("ITC channel %u does not exist on this processor's encoders: their "
+			  "registers 16-31 are channels 0-15 with timestamps; "
+			  "use a channel below 16", channel);
+}
+
+PERF_LOCAL unsigned int register_of(const struct sifive_trace_encoder *encoder,
+				    unsigned int channel)
+{
+	return encoder->flags & SIFIVE_TRACE_ENCODER_TS_CHANNELS ?
+	       channel + PERF_CHANNELS / 2 : channel;
+}
+
+PERF_INTERNAL uint32_t perf_device_registers(const struct perf_device *device,
+					     uint32_t channels)
+{
+	uint32_t i, registers = 0;
+
+	for (i = 0; i < device->count; i++)
+		registers |= channels << register_of(&device->encoder[i], 0);
+	return registers;
+}
+
+/* The chosen encoders in words: whose they are. */
+PERF_LOCAL void whose(const struct perf_device *device, char *text, size_t size)
+{
+	if (device->count == 1)
+		snprintf(text, size, "CPU %d's encoder",
+			 (int)device->encoder[0].cpu);
+	else
+		snprintf(text, size, "%u encoders", device->count);
 }
 
 PERF_INTERNAL int perf_device_take(struct perf_device *device,
-				   unsigned int stimulus, uint32_t buffer)
+				   const struct perf_take *take)
 {
 	struct sifive_trace_config config = {
 		.size		= sizeof(config),
-		.sink		= buffer ? SIFIVE_TRACE_SINK_SBA :
-					   SIFIVE_TRACE_SINK_SRAM,
-		.channels	= 1u << stimulus,
-		.buffer		= buffer,
-		.encoders	= UINT64_C(1) << device->encoder.index,
+		.flags		= (take->ring ? SIFIVE_TRACE_CONFIG_RING : 0) |
+				  (take->drop ? SIFIVE_TRACE_CONFIG_OVERFLOW : 0),
+		.sink		= take->buffer ? SIFIVE_TRACE_SINK_SBA :
+						 SIFIVE_TRACE_SINK_SRAM,
+		.channels	= take->channels,
+		.buffer		= take->buffer,
 	};
 	const char *reason = NULL;
-	char what[96];
+	char what[96], encoders[32];
+	uint32_t i;
 	int error;
 
-	/* Whether programs can read its timestamp is known from now on. */
-	if (!ioctl(device->fd, SIFIVE_TRACE_IOC_CONFIG, &config))
-		return read_encoder(device, device->encoder.index);
-	error = errno;
+	for (i = 0; i < device->count; i++)
+		config.encoders |= UINT64_C(1) << device->encoder[i].index;
+	error = ioctl(device->fd, SIFIVE_TRACE_IOC_CONFIG, &config) ? errno : 0;
 
-	if (buffer)
+	/* The timestamps' rate, and whether programs can read them, from now on. */
+	if (!error && read_info(device))
+		return -1;
+	for (i = 0; !error && i < device->count; i++)
+		if (read_encoder(device, device->encoder[i].index,
+				 &device->encoder[i]))
+			return -1;
+	if (!error)
+		return 0;
+
+	whose(device, encoders, sizeof(encoders));
+	if (take->buffer)
 		snprintf(what, sizeof(what),
-			 "cannot take CPU %d's encoder and %lu bytes of memory",
-			 (int)device->encoder.cpu, (unsigned long)buffer);
+			 "cannot take %s and %llu bytes of memory", encoders,
+			 (unsigned long long)take->buffer);
 	else
-		snprintf(what, sizeof(what),
-			 "cannot take CPU %d's encoder and its SRAM",
-			 (int)device->encoder.cpu);
+		snprintf(what, sizeof(what), "cannot take %s and its SRAM",
+			 encoders);
 
 	if (error == EOPNOTSUPP)
-		reason = buffer ?
+		reason = take->buffer ?
 			"this hardware cannot trace to memory that way; SBABufferSize 0 takes SRAM" :
 			"this hardware has no trace SRAM there; an SBABufferSize above 0 takes memory";
 	else if (error == ENOMEM)
@@ -250,13 +329,38 @@ PERF_LOCAL int counters_error(struct perf_device *device, int error,
 	return device_error(device, error, what, reason);
 }
 
+PERF_LOCAL struct sifive_trace_event event_of(const struct perf_counter *counter)
+{
+	return (struct sifive_trace_event) {
+		.type	= counter->type,
+		.code	= counter->code,
+		.data	= counter->data,
+		.flags	= counter->flags,
+	};
+}
+
+/* The trace timestamp has to be readable on all encoders. */
+PERF_LOCAL int check_timestamp(const struct perf_device *device, uint32_t event)
+{
+	uint32_t i;
+
+	for (i = 0; i < device->count; i++)
+		if (!(device->encoder[i].flags & SIFIVE_TRACE_ENCODER_TS_READABLE))
+			return perf_error("event %u of the list: programs cannot read the "
+					  "trace timestamp of CPU %d's encoder: leave "
+					  "it out, messages have it anyway",
+					  event, (int)device->encoder[i].cpu);
+	return 0;
+}
+
 PERF_INTERNAL int perf_device_counters(struct perf_device *device,
 				       struct perf_counter *counter,
-				       uint32_t count)
+				       uint32_t count, bool per_thread)
 {
 	struct sifive_trace_counters counters = {
 		.size	= sizeof(counters),
 		.count	= count,
+		.flags	= per_thread ? SIFIVE_TRACE_COUNTERS_PER_THREAD : 0,
 		.failed	= ~0u,
 	};
 	uint32_t i;
@@ -264,15 +368,9 @@ PERF_INTERNAL int perf_device_counters(struct perf_device *device,
 	for (i = 0; i < count; i++) {
 		if (counter[i].type == PERF_EVENT_GENERAL &&
 		    counter[i].code == SIFIVE_TRACE_EVENT_TIMESTAMP &&
-		    !(device->encoder.flags & SIFIVE_TRACE_ENCODER_TS_READABLE))
-			return perf_error("event %u of the list: programs cannot read the "
-					  "trace timestamp of CPU %d's encoder: leave "
-					  "HW_TIMESTAMP out, messages have it anyway",
-					  i, (int)device->encoder.cpu);
-
-		counters.event[i].type = counter[i].type;
-		counters.event[i].code = counter[i].code;
-		counters.event[i].data = counter[i].data;
+		    check_timestamp(device, i))
+			return -1;
+		counters.event[i] = event_of(&counter[i]);
 	}
 
 	if (ioctl(device->fd, SIFIVE_TRACE_IOC_COUNTERS, &counters))
@@ -298,42 +396,108 @@ PERF_INTERNAL int perf_device_counters(struct perf_device *device,
 	return 0;
 }
 
-PERF_INTERNAL int perf_device_map(struct perf_device *device)
+PERF_INTERNAL int perf_device_sample(struct perf_device *device,
+				     struct perf_sampling *sampling,
+				     uint32_t type, bool once)
 {
+	struct sifive_trace_sampling arg = {
+		.size		= sizeof(arg),
+		.flags		= (sampling->all ? SIFIVE_TRACE_SAMPLING_ALL : 0) |
+				  (once ? SIFIVE_TRACE_SAMPLING_ONE_HEADER : 0),
+		.channel	= register_of(&device->encoder[0],
+					      sampling->channel),
+		.count_type	= type,
+		.interval	= sampling->period ? 0 : sampling->interval,
+		.period		= sampling->period,
+	};
 	const char *reason = NULL;
-	void *page;
 
-	if (device->info.page_size <
-	    SIFIVE_TRACE_PAGE_STIMULUS + PERF_CHANNELS * sizeof(uint32_t))
-		return perf_error("the driver's stimulus pages are too small (%u bytes)",
-				  device->info.page_size);
+	if (sampling->period)
+		arg.event = event_of(&sampling->event);
+	if (!ioctl(device->fd, SIFIVE_TRACE_IOC_SAMPLING, &arg)) {
+		sampling->interval = arg.interval;
+		return 0;
+	}
 
-	page = mmap(NULL, device->info.page_size, PROT_READ | PROT_WRITE,
-		    MAP_SHARED, device->fd, (off_t)device->encoder.mmap_offset);
-	if (page == MAP_FAILED) {
-		int error = errno;
+	if (errno == ENOTTY)
+		reason = "this driver is older than the library: it has no timer";
+	else if (errno == EOPNOTSUPP && sampling->period)
+		reason = "the counter of that event cannot interrupt here: sample by time";
+	return device_error(device, errno, "cannot sample", reason);
+}
 
+PERF_LOCAL int make_pages(size_t size)
+{
+	void *memory;
+
+	if (pages)
+		return 0;
+	memory = mmap(NULL, PERF_CPUS * size, PROT_READ | PROT_WRITE,
+		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (memory == MAP_FAILED)
+		return perf_error("cannot get memory for the trace's state: %s",
+				  strerror(errno));
+	pages = memory;
+	return 0;
+}
+
+PERF_INTERNAL int perf_device_map(struct perf_device *device, bool slots)
+{
+	const size_t size = device->info.page_size;
+	uint32_t i;
+
+	if (size < SIFIVE_TRACE_PAGE_STIMULUS + PERF_CHANNELS * sizeof(uint32_t))
+		return perf_error("the driver's stimulus pages are too small (%zu bytes)",
+				  size);
+	if (make_pages(size))
+		return -1;
+
+	for (i = 0; i < device->count; i++) {
+		const struct sifive_trace_encoder *encoder = &device->encoder[i];
+		const char *reason = NULL;
+		int error;
+
+		if (mmap(pages + i * size, size, PROT_READ | PROT_WRITE,
+			 MAP_SHARED | MAP_FIXED, device->fd,
+			 (off_t)encoder->mmap_offset) != MAP_FAILED)
+			continue;
+		error = errno;
 		if ((error == EPERM || error == EACCES) &&
-		    device->encoder.flags & SIFIVE_TRACE_ENCODER_RAWIO)
+		    encoder->flags & SIFIVE_TRACE_ENCODER_RAWIO)
 			reason = NEED_RAWIO;
 		return device_error(device, error,
 				    "cannot map the stimulus registers", reason);
 	}
 
-	device->page = page;
-	return 0;
+	if (!slots)
+		return 0;
+	device->slots = mmap(NULL, SLOTS_SIZE, PROT_READ, MAP_SHARED, device->fd,
+			     SIFIVE_TRACE_MMAP_THREADS);
+	if (device->slots != MAP_FAILED)
+		return 0;
+	device->slots = NULL;
+	return device_error(device, errno, "cannot map the threads' counts", NULL);
+}
+
+PERF_INTERNAL void *perf_device_page(const struct perf_device *device,
+				     uint32_t index)
+{
+	return pages + index * (size_t)device->info.page_size;
 }
 
 PERF_INTERNAL volatile uint32_t *perf_device_stimulus(const struct perf_device *device,
-						      unsigned int number)
+						      uint32_t index,
+						      unsigned int channel)
 {
-	return (volatile uint32_t *)((char *)device->page +
-				     SIFIVE_TRACE_PAGE_STIMULUS) + number;
+	return (volatile uint32_t *)((char *)perf_device_page(device, index) +
+				     SIFIVE_TRACE_PAGE_STIMULUS) +
+	       register_of(&device->encoder[index], channel);
 }
 
-PERF_INTERNAL const volatile uint32_t *perf_device_timestamp(const struct perf_device *device)
+PERF_INTERNAL const volatile uint32_t *perf_device_timestamp(const struct perf_device *device,
+							      uint32_t index)
 {
-	return (const volatile uint32_t *)((char *)device->page +
+	return (const volatile uint32_t *)((char *)perf_device_page(device, index) +
 					   SIFIVE_TRACE_PAGE_TS_LOWER);
 }
 
@@ -370,20 +534,22 @@ PERF_INTERNAL int perf_device_capture(struct perf_device *device,
 	capture->sinks = status.sinks <= PERF_MAX_SINKS ? status.sinks :
 			 PERF_MAX_SINKS;
 	capture->full = status.flags & SIFIVE_TRACE_STATUS_FULL;
+	capture->wrapped = status.flags & SIFIVE_TRACE_STATUS_WRAPPED;
+	capture->samples = status.samples;
+	capture->samples_lost = status.samples_lost;
+	capture->counters_lost = status.counters_lost;
 	return 0;
 }
 
 PERF_INTERNAL int perf_device_sink(struct perf_device *device, uint32_t index,
-				   uint64_t *offset, uint64_t *bytes)
+				   struct sifive_trace_sink *sink)
 {
-	struct sifive_trace_sink sink = { .size = sizeof(sink), .index = index };
-
-	if (ioctl(device->fd, SIFIVE_TRACE_IOC_SINK, &sink))
-		return device_error(device, errno,
-				    "cannot ask for a sink's state", NULL);
-	*offset = sink.offset;
-	*bytes = sink.bytes;
-	return 0;
+	memset(sink, 0, sizeof(*sink));
+	sink->size = sizeof(*sink);
+	sink->index = index;
+	if (!ioctl(device->fd, SIFIVE_TRACE_IOC_SINK, sink))
+		return 0;
+	return device_error(device, errno, "cannot ask for a sink's state", NULL);
 }
 
 PERF_INTERNAL ssize_t perf_device_read(struct perf_device *device, void *to,

@@ -7,6 +7,7 @@
 #ifndef PERF_DEVICE_H
 #define PERF_DEVICE_H
 
+#include <sched.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -16,21 +17,37 @@
 
 #include "compiler.h"
 #include "record.h"
+#include "thread.h"
 
 /**
  * struct perf_device - an open trace device
  * @fd:		its descriptor, -1 when closed
  * @path:	what was opened
  * @info:	the machine's trace hardware
- * @encoder:	the encoder that was chosen
- * @page:	its stimulus page, NULL when not mapped
+ * @count:	number of encoders that were chosen
+ * @encoder:	these
+ * @slots:	the thread slots, NULL when not mapped
  */
 struct perf_device {
 	int fd;
 	const char *path;
 	struct sifive_trace_info info;
-	struct sifive_trace_encoder encoder;
-	void *page;
+	uint32_t count;
+	struct sifive_trace_encoder encoder[PERF_CPUS];
+	void *slots;
+};
+
+/**
+ * struct perf_take - what is wanted of the hardware
+ * @channels:	stimulus registers that make messages, as perf_device_registers()
+ * @buffer:	bytes of system memory for each sink, 0 for the trace hardware's SRAM
+ * @ring:	keep the newest bytes; otherwise stop when the buffer is full
+ * @drop:	drop what an encoder cannot take; otherwise it stalls its hart
+ */
+struct perf_take {
+	uint32_t channels;
+	uint64_t buffer;
+	bool ring, drop;
 };
 
 /* The driver's limit: one for each encoder. */
@@ -41,11 +58,19 @@ struct perf_device {
  * @bytes:	bytes that can be read
  * @sinks:	number of sinks that hold them, one after the other
  * @full:	a buffer is full, the capture has stopped
+ * @wrapped:	a ring has overwritten its oldest bytes
+ * @samples:	records that the kernel has written
+ * @samples_lost: records that it could not write
+ * @counters_lost: bit n set: counter n is not to be trusted
  */
 struct perf_capture {
 	uint64_t bytes;
 	uint32_t sinks;
 	bool full;
+	bool wrapped;
+	uint64_t samples;
+	uint64_t samples_lost;
+	uint32_t counters_lost;
 };
 
 /**
@@ -66,47 +91,86 @@ PERF_INTERNAL void perf_device_close(struct perf_device *device);
  */
 PERF_INTERNAL void perf_device_abandon(struct perf_device *device);
 
-/* Choose the encoder of Linux's CPU @cpu. */
-PERF_INTERNAL int perf_device_choose(struct perf_device *device, int cpu);
+/**
+ * perf_device_choose - choose the encoders of CPUs
+ * @cpus:	Linux's numbers; those without encoder are left out
+ *
+ * Fails when none of them has one.
+ */
+PERF_INTERNAL int perf_device_choose(struct perf_device *device,
+				     const cpu_set_t *cpus);
 
 /**
- * perf_device_channel - the stimulus register for an ITC channel
- * @channel:	0 to 31
+ * perf_device_channels - the channels that there are
  *
- * Returns the register's number on the chosen encoder, with which messages have
- * timestamps and decode as @channel.
+ * Returns bit n set: channel n exists on all chosen encoders, and its messages
+ * have timestamps.
  */
-PERF_INTERNAL int perf_device_channel(const struct perf_device *device,
-				      unsigned int channel);
+PERF_INTERNAL uint32_t perf_device_channels(const struct perf_device *device);
 
-/**
- * perf_device_take - take the chosen encoder and a buffer
- * @stimulus:	number of the one stimulus register that makes messages
- * @buffer:	bytes of system memory, 0 for the SRAM of the trace hardware
- *
- * The buffer stops the capture when it is full.
- */
+/* Fails when ITC channel @channel, 0 to 31, is not one of these. */
+PERF_INTERNAL int perf_device_check_channel(const struct perf_device *device,
+					    unsigned int channel);
+
+/* The stimulus registers of @channels on all chosen encoders. */
+PERF_INTERNAL uint32_t perf_device_registers(const struct perf_device *device,
+					     uint32_t channels);
+
+/* Take the chosen encoders and a buffer. */
 PERF_INTERNAL int perf_device_take(struct perf_device *device,
-				   unsigned int stimulus, uint32_t buffer);
+				   const struct perf_take *take);
 
 /**
- * perf_device_counters - start counters and let user mode read them
+ * perf_device_counters - start counters and let the calling thread read them
  * @counter:	their events; number and info are filled in
  * @count:	how many, 0 to 32
+ * @per_thread:	each thread has counts of its own
  */
 PERF_INTERNAL int perf_device_counters(struct perf_device *device,
 				       struct perf_counter *counter,
-				       uint32_t count);
+				       uint32_t count, bool per_thread);
 
-/* Map the chosen encoder's stimulus page. */
-PERF_INTERNAL int perf_device_map(struct perf_device *device);
+/**
+ * struct perf_sampling - records that the kernel writes
+ * @interval:	ns between two; as used, when the call has succeeded
+ * @period:	events of @event between two, 0 for @interval
+ * @all:	of everything that runs on these CPUs, not this process alone
+ */
+struct perf_sampling {
+	unsigned int channel;
+	uint64_t interval;
+	uint64_t period;
+	struct perf_counter event;
+	bool all;
+};
 
-/* Stimulus register @number of the mapped page. */
+/**
+ * perf_device_sample - have the kernel write records
+ * @type:	enum perf_count_type
+ * @once:	one header for the whole capture
+ */
+PERF_INTERNAL int perf_device_sample(struct perf_device *device,
+				     struct perf_sampling *sampling,
+				     uint32_t type, bool once);
+
+/**
+ * perf_device_map - map the chosen encoders' stimulus pages
+ * @slots:	map the thread slots, too
+ */
+PERF_INTERNAL int perf_device_map(struct perf_device *device, bool slots);
+
+/* The mapped stimulus page of chosen encoder @index. */
+PERF_INTERNAL void *perf_device_page(const struct perf_device *device,
+				     uint32_t index);
+
+/* The stimulus register of @channel there. */
 PERF_INTERNAL volatile uint32_t *perf_device_stimulus(const struct perf_device *device,
-						      unsigned int number);
+						      uint32_t index,
+						      unsigned int channel);
 
-/* Register tsLower of the mapped page; tsUpper follows it. */
-PERF_INTERNAL const volatile uint32_t *perf_device_timestamp(const struct perf_device *device);
+/* Register tsLower there; tsUpper follows it. */
+PERF_INTERNAL const volatile uint32_t *perf_device_timestamp(const struct perf_device *device,
+							      uint32_t index);
 
 /* Let stores make messages. Returns 1 when the buffer is full. */
 PERF_INTERNAL int perf_device_start(struct perf_device *device);
@@ -117,14 +181,9 @@ PERF_INTERNAL int perf_device_stop(struct perf_device *device);
 PERF_INTERNAL int perf_device_capture(struct perf_device *device,
 				      struct perf_capture *capture);
 
-/**
- * perf_device_sink - where the bytes of one sink are in the capture
- * @index:	below perf_capture.sinks
- * @offset:	to be filled in: of its oldest byte
- * @bytes:	to be filled in
- */
+/* What sink @index, below perf_capture.sinks, holds. */
 PERF_INTERNAL int perf_device_sink(struct perf_device *device, uint32_t index,
-				   uint64_t *offset, uint64_t *bytes);
+				   struct sifive_trace_sink *sink);
 
 /**
  * perf_device_read - read captured bytes

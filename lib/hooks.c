@@ -1,99 +1,461 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
+/*
+ * A hook jumps to the writer of the moment: one that returns at once, one of the
+ * straight ones, which are made for the sets of counters that a driver hands out
+ * to a program that has the counters to itself, or the long way, which can do
+ * everything. Whatever is unusual for a straight writer goes the long way, too.
+ */
+#include <signal.h>
 #include <stddef.h>
 
+#include "auto.h"
+#include "emit.h"
+#include "fault.h"
+#include "filter.h"
 #include "hooks.h"
+#include "section.h"
 
-#define GATE_HOOKS	PERF_GATE(PERF_OPEN_MANUAL | PERF_OPEN_HOOKS, 0)
-
-/* Read at each entry and exit: without a call, also in a shared library. */
-#if defined(__PIC__) && !defined(__PIE__)
-#define THREAD_MODEL	__attribute__((tls_model("initial-exec")))
-#else
-#define THREAD_MODEL	__attribute__((tls_model("local-exec")))
-#endif
-
-static __thread struct perf_stream *thread_stream THREAD_MODEL;
-
-/* Set while hooks are open: where other threads count what they do not write. */
-static uint32_t *others_missed;
+typedef void hook_writer(uintptr_t function, uintptr_t site, uint32_t kind);
 
 PERF_API void __cyg_profile_func_enter(void *function, void *site);
 PERF_API void __cyg_profile_func_exit(void *function, void *site);
 
-PERF_INTERNAL struct perf_stream *perf_hooks_stream(void)
+PERF_LOCAL void write_nothing(uintptr_t function, uintptr_t site, uint32_t kind)
 {
-	return thread_stream;
+	(void)function;
+	(void)site;
+	(void)kind;
 }
 
-PERF_INTERNAL void perf_hooks_attach(struct perf_stream *stream)
+/* At function entry and exit: this, or that where a filter lets it through. */
+static hook_writer *volatile hook = write_nothing;
+static hook_writer *volatile filtered = write_nothing;
+
+/* A program that has hooks has the constructor, also from a static library. */
+__attribute__((used)) static void (*const with_hooks)(void) = perf_auto_start;
+
+/* ---- the long way ------------------------------------------------------- */
+
+/* The lane of a thread on a CPU, NULL when that has no encoder here. */
+PERF_LOCAL struct perf_lane *lane_of(const struct perf_thread *thread, int32_t cpu)
 {
-	thread_stream = stream;
+	unsigned int index = 0;
+
+	if (cpu >= 0 && cpu < PERF_CPU_NUMBERS)
+		index = perf_pool->index[cpu];
+	return index ? &perf_pool->lane[thread->channel][index - 1] : NULL;
 }
 
-PERF_INTERNAL void perf_hooks_open(struct perf_stream *stream, unsigned int open,
-				   uint32_t *missed)
+PERF_LOCAL bool read_counters(struct perf_thread *thread,
+			      const struct perf_lane *lane,
+			      const volatile int32_t *mine, uint64_t *now)
 {
-	if (open & PERF_OPEN_HOOKS)
-		__atomic_store_n(&others_missed, missed, __ATOMIC_RELEASE);
-	stream->open = (uint8_t)open;
+	const struct perf_layout *layout = &perf_pool->layout;
+	uint32_t i;
+
+	if (!perf_section_any(thread->rseq, mine, lane->stream.ts, now,
+			      layout->number, layout->count, thread->offset))
+		return false;
+	/* A thread's own counts can be sums. */
+	for (i = 0; i < layout->count; i++)
+		now[i] &= layout->width[i];
+	return true;
 }
 
-PERF_INTERNAL void perf_hooks_close(struct perf_stream *stream)
+PERF_LOCAL bool is_refused(struct perf_thread *thread)
 {
-	stream->open = 0;
-	__atomic_store_n(&others_missed, NULL, __ATOMIC_RELEASE);
+	if (PERF_LIKELY(thread->refused == PERF_REFUSED_NOT))
+		return false;
+	if (thread->refused == PERF_REFUSED_ONCE)
+		thread->refused = PERF_REFUSED_NOT;
+	return true;
 }
 
-PERF_INTERNAL int perf_hooks_manual(struct perf_stream *stream, uintptr_t address)
+/* Begin a lane's records anew where that is due: from counters of @now. */
+PERF_LOCAL bool write_header(struct perf_lane *lane, const uint64_t *now)
 {
-	if (!(stream->open & PERF_OPEN_MANUAL))
-		return 0;
+	uint32_t generation = perf_pool->generation;
 
-	if (stream->busy) {
-		perf_stream_drop(stream);
-		return -1;
+	if (lane->generation == generation && !lane->torn)
+		return false;
+	if (lane->torn)
+		perf_stream_break(&lane->stream);
+	perf_stream_header(&lane->stream, now);
+	lane->generation = generation;
+	lane->torn = false;
+	return true;
+}
+
+/* Write what signal handlers have left. The gate is closed. */
+PERF_LOCAL void drain(struct perf_thread *thread)
+{
+	while (thread->head != thread->tail) {
+		struct perf_pending *p = &thread->queue[thread->head % PERF_QUEUE];
+		struct perf_lane *lane = lane_of(thread, p->cpu);
+
+		if (p->complete && lane && perf_pool->open & PERF_OPEN_MANUAL) {
+			write_header(lane, p->now);
+			perf_stream_record(&lane->stream, p->kind, p->address,
+					   p->address2, p->now);
+		} else {
+			perf_lost_count(&perf_pool->lost.signals);
+		}
+		p->complete = false;
+		__atomic_signal_fence(__ATOMIC_SEQ_CST);
+		thread->head = thread->head + 1;
 	}
-
-	perf_stream_claim(stream);
-	stream->write_single(address, 0, stream, PERF_RECORD_MANUAL);
-	return 0;
 }
 
-/* What a hook does when it cannot write: closed, busy, or another thread's. */
-PERF_LOCAL __attribute__((noinline, cold)) void miss(struct perf_stream *stream)
+/* Records that signal handlers have left while this one was being written. */
+PERF_LOCAL __attribute__((noinline, cold)) void settle(struct perf_thread *thread)
 {
-	uint32_t *missed;
+	while (thread->head != thread->tail) {
+		struct perf_lane *lane = thread->gate;
 
-	if (stream) {
-		if (stream->open & PERF_OPEN_HOOKS)
-			perf_stream_drop(stream);
+		thread->gate = NULL;
+		__atomic_signal_fence(__ATOMIC_SEQ_CST);
+		drain(thread);
+		__atomic_signal_fence(__ATOMIC_SEQ_CST);
+		thread->gate = lane;
+		__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	}
+}
+
+/*
+ * Find the lane of the CPU that the thread is on, with its header written, and
+ * read the counters there. Returns NULL when no record can be written.
+ */
+PERF_LOCAL struct perf_lane *prepare(struct perf_thread *thread, uint64_t *now)
+{
+	for (;;) {
+		int32_t cpu = (int32_t)thread->rseq->cpu_id;
+		struct perf_lane *lane = lane_of(thread, cpu);
+
+		drain(thread);
+		if (!lane || is_refused(thread)) {
+			perf_lost_count(&perf_pool->lost.threads);
+			return NULL;
+		}
+
+		/* From here on, whoever wants to be heard takes the CPU away. */
+		thread->lane = lane;
+		lane->cpu = cpu;
+		__atomic_thread_fence(__ATOMIC_SEQ_CST);
+		if (!(perf_pool->open & PERF_OPEN_MANUAL)) {
+			lane->cpu = PERF_CPU_NOBODY;
+			return NULL;
+		}
+		if (thread->head != thread->tail)
+			continue;
+
+		/* A header's cost is no part of the first record's counts. */
+		if (read_counters(thread, lane, &lane->cpu, now) &&
+		    !write_header(lane, now))
+			return lane;
+	}
+}
+
+PERF_LOCAL void write_claimed(struct perf_thread *thread, uint32_t kind,
+			      uintptr_t address, uintptr_t address2)
+{
+	uint64_t now[PERF_COUNTER_MAX];
+	struct perf_lane *lane = prepare(thread, now);
+
+	if (lane)
+		perf_stream_record(&lane->stream, kind, address, address2, now);
+	else
+		thread->lane->cpu = PERF_CPU_NOBODY;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	thread->gate = thread->lane;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	settle(thread);
+}
+
+/*
+ * Whether the record that holds the gate can never be finished: a signal handler
+ * that interrupted it is still there only while the stack is deeper than then.
+ */
+PERF_LOCAL bool abandoned(const struct perf_thread *thread, uintptr_t frame)
+{
+	uintptr_t begin;
+	bool was_there;
+	stack_t stack;
+
+	if (sigaltstack(NULL, &stack))
+		return false;
+	if (stack.ss_flags & SS_DISABLE)
+		return frame >= thread->frame;
+
+	begin = (uintptr_t)stack.ss_sp;
+	was_there = thread->frame - begin <= stack.ss_size;
+	if (stack.ss_flags & SS_ONSTACK)
+		return was_there && frame >= thread->frame;
+	return was_there || frame >= thread->frame;
+}
+
+/* In a signal handler: leave the record to the one that is being written. */
+PERF_LOCAL void queue_record(struct perf_thread *thread, uint32_t kind,
+			     uintptr_t address, uintptr_t address2)
+{
+	uint64_t now[PERF_COUNTER_MAX];
+	struct perf_pending *pending;
+	struct perf_lane *lane;
+	uint32_t tail, i;
+	int32_t cpu;
+
+	/* Counters in the queue's order, also when handlers interrupt handlers. */
+	do {
+		tail = thread->tail;
+		cpu = (int32_t)thread->rseq->cpu_id;
+		lane = lane_of(thread, cpu);
+		if (tail - thread->head >= PERF_QUEUE || !lane ||
+		    is_refused(thread)) {
+			perf_lost_count(&perf_pool->lost.signals);
+			return;
+		}
+		thread->reading = cpu;
+		if (!read_counters(thread, lane, &thread->reading, now))
+			continue;
+	} while (!__atomic_compare_exchange_n(&thread->tail, &tail, tail + 1,
+					      false, __ATOMIC_RELAXED,
+					      __ATOMIC_RELAXED));
+
+	pending = &thread->queue[tail % PERF_QUEUE];
+	pending->kind = kind;
+	pending->cpu = cpu;
+	pending->address = address;
+	pending->address2 = address2;
+	for (i = 0; i < perf_pool->layout.count; i++)
+		pending->now[i] = now[i];
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	pending->complete = true;
+
+	/* So that it is found, and comes before records with later counters. */
+	thread->lane->cpu = PERF_CPU_NOBODY;
+}
+
+PERF_LOCAL __attribute__((noinline, cold))
+void write_long(uintptr_t address, uintptr_t address2, uint32_t kind)
+{
+	uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
+	struct perf_thread *thread = perf_self;
+
+	/* Closed, or the empty pool of a child. */
+	if (!perf_pool || !perf_pool->open)
+		return;
+	if (perf_pool->open & PERF_OPEN_PAUSED) {
+		perf_lost_count(&perf_pool->lost.threads);
 		return;
 	}
 
-	missed = __atomic_load_n(&others_missed, __ATOMIC_ACQUIRE);
-	if (missed)
-		__atomic_fetch_add(missed, 1, __ATOMIC_RELAXED);
+	if (thread->epoch != perf_pool->epoch) {
+		thread = perf_thread_join();
+		if (!thread) {
+			perf_lost_count(&perf_pool->lost.threads);
+			return;
+		}
+	}
+
+	if (!thread->gate) {
+		if (!abandoned(thread, frame)) {
+			queue_record(thread, kind, address, address2);
+			return;
+		}
+		thread->lane->torn = true;
+		perf_lost_count(&perf_pool->lost.abandoned);
+	}
+
+	thread->gate = NULL;
+	thread->frame = frame;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	write_claimed(thread, kind, address, address2);
 }
 
-PERF_INLINE void hook(void *function, void *site, uint32_t kind)
+/* Of a straight writer that has closed the gate, and finds something unusual. */
+PERF_LOCAL __attribute__((noinline, cold))
+void write_instead(uintptr_t address, uintptr_t address2, uint32_t kind)
 {
-	struct perf_stream *stream = thread_stream;
+	write_claimed(perf_self, kind, address, address2);
+}
 
-	if (PERF_UNLIKELY(!stream || stream->gate != GATE_HOOKS)) {
-		miss(stream);
+/* ---- the straight writers ----------------------------------------------- */
+
+#if defined(__riscv) && __riscv_xlen == 64
+#define PERF_STORE_WORD	"sd"
+#else
+#define PERF_STORE_WORD	"sw"
+#endif
+
+PERF_INLINE void note_frame(struct perf_thread *thread)
+{
+#ifdef __riscv
+	__asm__ volatile(PERF_STORE_WORD " sp, %0" : "=m"(thread->frame));
+#else
+	thread->frame = (uintptr_t)__builtin_frame_address(0);
+#endif
+}
+
+/* Cycle, the timestamp when @ts, instret, and @hpm hpmcounters from 3 upwards. */
+PERF_INLINE void write_straight(uintptr_t function, uintptr_t site, uint32_t kind,
+				const uint32_t type, const bool ts,
+				const uint32_t hpm)
+{
+	struct perf_thread *thread = perf_self;
+	struct perf_lane *lane = thread->gate;
+	uint64_t now[3 + PERF_SECTION_HPM];
+
+	if (PERF_UNLIKELY(!lane)) {
+		write_long(function, site, kind);
 		return;
 	}
 
-	perf_stream_claim(stream);
-	stream->write_pair((uintptr_t)function, (uintptr_t)site, stream, kind);
+	thread->gate = NULL;
+	note_frame(thread);
+	if (PERF_UNLIKELY(!perf_section_usual(thread->rseq, &lane->cpu,
+					      lane->stream.ts, now, ts, hpm))) {
+		write_instead(function, site, kind);
+		return;
+	}
+
+	perf_emit_record(&lane->stream, kind, function, site, true, now,
+			 (ts ? 3 : 2) + hpm, type, false, false);
+
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	thread->gate = lane;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	if (PERF_UNLIKELY(lane->cpu < 0))
+		settle(thread);
+}
+
+#define STRAIGHT(type, ts, hpm)						\
+PERF_LOCAL void write_straight_##type##_##ts##_##hpm(uintptr_t function, \
+						     uintptr_t site,	\
+						     uint32_t kind)	\
+{									\
+	write_straight(function, site, kind, type, ts, hpm);		\
+}
+
+#define STRAIGHT_NAME(type, ts, hpm)	write_straight_##type##_##ts##_##hpm,
+
+#define STRAIGHT_EACH_HPM(X, type, ts) \
+	X(type, ts, 0) X(type, ts, 1) X(type, ts, 2) \
+	X(type, ts, 3) X(type, ts, 4) X(type, ts, 5)
+
+#define STRAIGHT_EACH(X, type) \
+	STRAIGHT_EACH_HPM(X, type, 0) STRAIGHT_EACH_HPM(X, type, 1)
+
+STRAIGHT_EACH(STRAIGHT, 0)
+STRAIGHT_EACH(STRAIGHT, 1)
+STRAIGHT_EACH(STRAIGHT, 2)
+
+/* By count type, whether the timestamp is among the counters, and hpmcounters. */
+static hook_writer *const straight_writers[3][2][PERF_SECTION_HPM + 1] = {
+#define STRAIGHT_ROW(type) \
+	[type] = { { STRAIGHT_EACH_HPM(STRAIGHT_NAME, type, 0) }, \
+		   { STRAIGHT_EACH_HPM(STRAIGHT_NAME, type, 1) } },
+	STRAIGHT_ROW(0)
+	STRAIGHT_ROW(1)
+	STRAIGHT_ROW(2)
+};
+
+PERF_LOCAL hook_writer *writer_for(const struct perf_pool *pool)
+{
+	const struct perf_layout *layout = &pool->layout;
+	const uint32_t timestamp = 1u << PERF_COUNTER_TIMESTAMP;
+	uint32_t hpm;
+
+	if (layout->narrow || layout->poll || pool->slots)
+		return write_long;
+	for (hpm = 0; hpm <= PERF_SECTION_HPM; hpm++)
+		if ((layout->mask & ~timestamp) == ((8u << hpm) - 1 - timestamp))
+			return straight_writers[layout->type]
+					       [!!(layout->mask & timestamp)][hpm];
+	return write_long;
+}
+
+/* ---- opening and closing ------------------------------------------------ */
+
+PERF_LOCAL void write_filtered(uintptr_t function, uintptr_t site, uint32_t kind)
+{
+	if (perf_filter_has(function))
+		filtered(function, site, kind);
+}
+
+/* The calling thread's header, so that it stands before what comes after. */
+PERF_LOCAL void begin_thread(void)
+{
+	uint64_t now[PERF_COUNTER_MAX];
+	struct perf_thread *thread = perf_self;
+
+	if (thread->epoch != perf_pool->epoch)
+		thread = perf_thread_join();
+	if (!thread || !thread->gate)
+		return;
+	thread->gate = NULL;
+	thread->frame = (uintptr_t)__builtin_frame_address(0);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	if (!prepare(thread, now))
+		thread->lane->cpu = PERF_CPU_NOBODY;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	thread->gate = thread->lane;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	settle(thread);
+}
+
+PERF_INTERNAL void perf_hooks_open(unsigned int open)
+{
+	perf_fault_catch();
+	__atomic_store_n(&perf_pool->open, open, __ATOMIC_SEQ_CST);
+	begin_thread();
+	if (!(open & PERF_OPEN_HOOKS))
+		return;
+	filtered = writer_for(perf_pool);
+	hook = perf_filter_on() ? write_filtered : filtered;
+}
+
+PERF_INTERNAL void perf_hooks_close(bool pause)
+{
+	struct perf_thread *thread = perf_self;
+
+	if (pause && hook != write_nothing)
+		hook = write_long;
+	else
+		hook = write_nothing;
+	__atomic_store_n(&perf_pool->open, pause ? PERF_OPEN_PAUSED : 0,
+			 __ATOMIC_SEQ_CST);
+	perf_threads_alert();
+	perf_threads_settle();
+	/* What the caller has interrupted will not be finished. */
+	if (thread->epoch == perf_pool->epoch && !thread->gate)
+		thread->lane->torn = true;
+	perf_fault_release();
+}
+
+PERF_INTERNAL void perf_hooks_forget(void)
+{
+	hook = write_nothing;
+	perf_thread_forget();
+}
+
+PERF_INTERNAL bool perf_hooks_busy(void)
+{
+	const struct perf_thread *thread = perf_self;
+
+	return perf_pool && thread->epoch == perf_pool->epoch &&
+	       thread->tid && !thread->gate;
+}
+
+PERF_INTERNAL void perf_hooks_manual(uintptr_t address)
+{
+	write_long(address, 0, PERF_RECORD_MANUAL);
 }
 
 PERF_API void __cyg_profile_func_enter(void *function, void *site)
 {
-	hook(function, site, PERF_RECORD_ENTER);
+	hook((uintptr_t)function, (uintptr_t)site, PERF_RECORD_ENTER);
 }
 
 PERF_API void __cyg_profile_func_exit(void *function, void *site)
 {
-	hook(function, site, PERF_RECORD_EXIT);
+	hook((uintptr_t)function, (uintptr_t)site, PERF_RECORD_EXIT);
 }

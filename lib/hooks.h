@@ -2,41 +2,41 @@
 /*
  * Where records come from: the compiler's function entry and exit hooks, and
  * explicit calls.
- *
- * A thread has at most one stream to write to. Threads without one write
- * nothing; while a process records, they count what they would have written.
  */
 #ifndef PERF_HOOKS_H
 #define PERF_HOOKS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "compiler.h"
-#include "record.h"
-
-/* The calling thread's stream, NULL when it has none. */
-PERF_INTERNAL struct perf_stream *perf_hooks_stream(void);
-
-/* Give the calling thread a stream, NULL to take it away. */
-PERF_INTERNAL void perf_hooks_attach(struct perf_stream *stream);
+#include "thread.h"
 
 /**
  * perf_hooks_open - let records be written
- * @stream:	the stream of the calling thread
  * @open:	PERF_OPEN_*
- * @missed:	counts the records that threads without a stream do not write
+ *
+ * The calling thread's header goes out at once if it is due; other threads' with
+ * their first record. Restores the signal handler of perf_hooks_close().
  */
-PERF_INTERNAL void perf_hooks_open(struct perf_stream *stream, unsigned int open,
-				   uint32_t *missed);
-
-/* Let no more records be written to @stream. */
-PERF_INTERNAL void perf_hooks_close(struct perf_stream *stream);
+PERF_INTERNAL void perf_hooks_open(unsigned int open);
 
 /**
- * perf_hooks_manual - write a record with one address, if @stream is open
+ * perf_hooks_close - let no more records be written
+ * @pause:	until perf_hooks_open() they are counted as lost
  *
- * Returns -1 when a record is being written already; that is counted.
+ * Returns when no thread is writing one any more, but for the calling one, which
+ * may be a signal handler that interrupted its own.
  */
-PERF_INTERNAL int perf_hooks_manual(struct perf_stream *stream, uintptr_t address);
+PERF_INTERNAL void perf_hooks_close(bool pause);
+
+/* The process was forked: hooks do nothing. */
+PERF_INTERNAL void perf_hooks_forget(void);
+
+/* Whether the caller interrupts a record of its own thread. */
+PERF_INTERNAL bool perf_hooks_busy(void);
+
+/* Write a record with one address, if the pool is open. */
+PERF_INTERNAL void perf_hooks_manual(uintptr_t address);
 
 #endif /* PERF_HOOKS_H */

@@ -24,19 +24,20 @@ PERF_INTERNAL uint32_t perf_mmio_read32(const volatile uint32_t *reg);
 
 /*
  * In assembly, as a compiler extends the sign of what it stores to a volatile
- * object, one instruction for nothing each time.
+ * object, one instruction for nothing each time; that values are wider than the
+ * stores saves another.
  */
-PERF_INLINE void perf_stimulus32(volatile uint32_t *stimulus, uint32_t value)
+PERF_INLINE void perf_stimulus32(volatile uint32_t *stimulus, unsigned long value)
 {
 	__asm__ volatile("sw %z1, 0(%0)" : : "r"(stimulus), "rJ"(value) : "memory");
 }
 
-PERF_INLINE void perf_stimulus16(volatile uint32_t *stimulus, uint16_t value)
+PERF_INLINE void perf_stimulus16(volatile uint32_t *stimulus, unsigned long value)
 {
 	__asm__ volatile("sh %z1, 2(%0)" : : "r"(stimulus), "rJ"(value) : "memory");
 }
 
-PERF_INLINE void perf_stimulus8(volatile uint32_t *stimulus, uint8_t value)
+PERF_INLINE void perf_stimulus8(volatile uint32_t *stimulus, uint32_t value)
 {
 	__asm__ volatile("sb %z1, 3(%0)" : : "r"(stimulus), "rJ"(value) : "memory");
 }

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* The API of the SiFive Trace Performance Library on one session per process. */
-#include <pthread.h>
+/* The API of the SiFive Trace Performance Library on the process's session. */
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "sifive_linux_perf.h"
 
+#include "auto.h"
+#include "dump.h"
 #include "error.h"
 #include "session.h"
 
@@ -14,32 +18,37 @@
 #define CACHE_OP_MAX	3
 #define CACHE_RESULT_MAX 1
 
-static struct perf_session process_session;
+/* Shortest interval between two records of the timer, in microseconds. */
+#define INTERVAL_MIN	100
 
 /* Calls end here with their name, as "call(): ", and result: failures are printed. */
-PERF_LOCAL int finish(const char *call, int rc)
+PERF_LOCAL int report(const char *call, int rc)
 {
 	if (rc)
 		perf_error_print(call);
 	return rc;
 }
 
-PERF_LOCAL void after_fork(void)
+PERF_LOCAL int leave(const char *call, int rc)
 {
-	perf_session_forget(&process_session);
+	perf_session_leave();
+	return report(call, rc);
 }
 
-/* What the library registers with the process, once. */
-PERF_LOCAL int register_process(void)
+PERF_LOCAL int foreign(void)
 {
-	static bool registered;
+	return perf_error("the program is traced already, through sifive_trace_setup() or SIFIVE_TRACE_RECORD");
+}
 
-	if (registered)
+/* What calls begin with. Another user's session is none of theirs. */
+PERF_LOCAL int enter(const char *call, bool record)
+{
+	perf_error_clear();
+	if (report(call, perf_session_enter(record)))
+		return -1;
+	if (!perf_session.user)
 		return 0;
-	if (pthread_atfork(NULL, NULL, after_fork))
-		return perf_error("out of memory");
-	registered = true;
-	return 0;
+	return leave(call, foreign());
 }
 
 PERF_LOCAL int convert_event(struct perf_counter *counter,
@@ -96,131 +105,164 @@ PERF_LOCAL int convert_events(struct perf_counter *counter,
 	return 0;
 }
 
-PERF_LOCAL int initialise(perfEvent *list, int count, int channel,
-			  perfCountType_t type, uint32_t buffer, bool hooks)
+/*
+ * Programs of several cores call this from a thread on each, with the same
+ * arguments, before anything is traced: what is set up then is for all of them.
+ */
+PERF_LOCAL void add_cpus(struct perf_setup *setup)
 {
-	struct perf_counter counter[PERF_COUNTER_MAX];
-	struct perf_setup setup;
-	int i;
+	const struct perf_setup *before = &perf_session.setup;
 
-	if (process_session.state == PERF_SESSION_NONE)
+	if (perf_session.state != PERF_SESSION_READY || perf_session.started ||
+	    perf_session.starter == (int32_t)syscall(SYS_gettid) ||
+	    before->type != setup->type || before->channel != setup->channel ||
+	    before->count != setup->count || before->hooks != setup->hooks ||
+	    before->take.buffer != setup->take.buffer)
+		return;
+	if (sched_getaffinity(0, sizeof(setup->cpus), &setup->cpus))
+		CPU_ZERO(&setup->cpus);
+	else
+		CPU_OR(&setup->cpus, &setup->cpus, &before->cpus);
+}
+
+PERF_LOCAL int initialise(perfEvent *list, int count, int channel,
+			  perfCountType_t type, uint32_t buffer, bool hooks,
+			  uint64_t interval)
+{
+	static struct perf_setup setup;
+	const char *header = getenv("SIFIVE_TRACE_HEADER");
+	int i, rc = 0;
+
+	if (perf_session.state == PERF_SESSION_NONE)
 		return perf_error("call perfInit() first");
-	if (perf_session_end(&process_session))
-		return -1;
 
+	memset(&setup, 0, sizeof(setup));
 	if (count < 0 || count > PERF_COUNTER_MAX)
-		return perf_error("numCntrs is %d: it can be 0 to %d", count,
-				  PERF_COUNTER_MAX);
-	if (!list && count)
-		return perf_error("perfCntrList is NULL, but numCntrs is %d",
-				  count);
-	if (channel < 0 || channel >= PERF_CHANNELS)
-		return perf_error("itcChannel is %d: it can be 0 to %d", channel,
-				  PERF_CHANNELS - 1);
-	if ((unsigned int)type > perfCount_DeltaXOR)
-		return perf_error("cntType is %d: it can be perfCount_Raw, perfCount_Delta or perfCount_DeltaXOR",
-				  (int)type);
-	if (convert_events(counter, list, count))
-		return -1;
+		rc = perf_error("numCntrs is %d: it can be 0 to %d", count,
+				PERF_COUNTER_MAX);
+	else if (!list && count)
+		rc = perf_error("perfCntrList is NULL, but numCntrs is %d",
+				count);
+	else if (channel < 0 || channel >= PERF_CHANNELS)
+		rc = perf_error("itcChannel is %d: it can be 0 to %d", channel,
+				PERF_CHANNELS - 1);
+	else if ((unsigned int)type > perfCount_DeltaXOR)
+		rc = perf_error("cntType is %d: it can be perfCount_Raw, perfCount_Delta or perfCount_DeltaXOR",
+				(int)type);
+	else
+		rc = convert_events(setup.counter, list, count);
 
-	setup = (struct perf_setup) {
-		.counter	= counter,
-		.count		= (uint32_t)count,
-		.channel	= (unsigned int)channel,
-		.type		= (uint32_t)type,
-		.buffer		= buffer,
-		.hooks		= hooks,
-	};
-	if (perf_session_setup(&process_session, &setup))
+	if (!rc) {
+		setup.count = (uint32_t)count;
+		setup.type = (uint32_t)type;
+		setup.channel = (unsigned int)channel;
+		setup.take.buffer = buffer;
+		setup.hooks = hooks;
+		setup.header_once = header && !strcmp(header, "once");
+		setup.sampling.interval = interval;
+		add_cpus(&setup);
+	}
+	/* Nothing stays set up, whatever goes wrong. */
+	if (perf_session_end() || rc || perf_session_setup(&setup, NULL))
 		return -1;
 
 	for (i = 0; i < count; i++) {
-		list[i].ctrIdx = counter[i].number;
-		list[i].ctrInfo = counter[i].info;
+		list[i].ctrIdx = setup.counter[i].number;
+		list[i].ctrInfo = setup.counter[i].info;
 	}
+	return 0;
+}
+
+PERF_LOCAL int begin(int cores, int funnels)
+{
+	struct sifive_trace_info info;
+
+	if (cores < 1)
+		return perf_error("num_cores is %d: it must be at least 1", cores);
+	if (funnels < 0)
+		return perf_error("num_funnels is %d: it cannot be negative",
+				  funnels);
+	if (perf_session_begin(&info))
+		return -1;
+
+	if (info.encoders != (unsigned int)cores ||
+	    info.funnels != (unsigned int)funnels)
+		perf_notice("the program expects %d encoders and %d funnels, the driver has found %u and %u: using the driver's",
+			    cores, funnels, info.encoders, info.funnels);
 	return 0;
 }
 
 PERF_API int perfInit(int num_cores, int num_funnels)
 {
-	int rc;
-
 	perf_error_clear();
-	if (num_cores < 1)
-		rc = perf_error("num_cores is %d: it must be at least 1",
-				num_cores);
-	else if (num_funnels < 0)
-		rc = perf_error("num_funnels is %d: it cannot be negative",
-				num_funnels);
-	else
-		rc = register_process();
-
-	if (!rc)
-		rc = perf_session_begin(&process_session,
-					(unsigned int)num_cores,
-					(unsigned int)num_funnels);
-	return finish("perfInit(): ", rc);
+	if (report("perfInit(): ", perf_session_enter(true)))
+		return -1;
+	perf_auto_yield();
+	if (perf_session.user)
+		return leave("perfInit(): ", foreign());
+	return leave("perfInit(): ", begin(num_cores, num_funnels));
 }
 
 PERF_API int perfManualInit(perfEvent *perfCntrList, int numCntrs, int itcChannel,
 			    perfCountType_t cntType, uint32_t SBABufferSize)
 {
-	perf_error_clear();
-	return finish("perfManualInit(): ",
-		      initialise(perfCntrList, numCntrs, itcChannel, cntType,
-				 SBABufferSize, false));
+	if (enter("perfManualInit(): ", true))
+		return -1;
+	return leave("perfManualInit(): ",
+		     initialise(perfCntrList, numCntrs, itcChannel, cntType,
+				SBABufferSize, false, 0));
 }
 
 PERF_API int perfFuncEntryExitInit(perfEvent *perfCntrList, int numCntrs,
 				   int itcChannel, perfCountType_t cntType,
 				   uint32_t SBABufferSize)
 {
-	perf_error_clear();
-	return finish("perfFuncEntryExitInit(): ",
-		      initialise(perfCntrList, numCntrs, itcChannel, cntType,
-				 SBABufferSize, true));
+	if (enter("perfFuncEntryExitInit(): ", true))
+		return -1;
+	return leave("perfFuncEntryExitInit(): ",
+		     initialise(perfCntrList, numCntrs, itcChannel, cntType,
+				SBABufferSize, true, 0));
 }
 
 PERF_API int perfTimerISRInit(perfEvent *perfCntrList, int numCntrs,
 			      int itcChannel, perfCountType_t cntType,
 			      uint32_t SBABufferSize, int interval)
 {
-	(void)perfCntrList;
-	(void)numCntrs;
-	(void)itcChannel;
-	(void)cntType;
-	(void)SBABufferSize;
-	(void)interval;
-
-	return finish("perfTimerISRInit(): ",
-		      perf_error("the timer is not supported by this driver: use perfManualInit() or perfFuncEntryExitInit()"));
+	if (enter("perfTimerISRInit(): ", true))
+		return -1;
+	if (interval < INTERVAL_MIN)
+		interval = INTERVAL_MIN;
+	return leave("perfTimerISRInit(): ",
+		     initialise(perfCntrList, numCntrs, itcChannel, cntType,
+				SBABufferSize, false,
+				(uint64_t)interval * 1000));
 }
 
 /* Called too often for anything to be printed. */
 PERF_API int perfWriteCntrs(void)
 {
-	return perf_session_record(&process_session,
-				   (uintptr_t)__builtin_return_address(0));
+	return perf_session_record((uintptr_t)__builtin_return_address(0));
 }
 
 PERF_API int perfTraceOn(void)
 {
-	perf_error_clear();
-	return finish("perfTraceOn(): ", perf_session_on(&process_session));
+	if (enter("perfTraceOn(): ", true))
+		return -1;
+	return leave("perfTraceOn(): ", perf_session_on());
 }
 
 PERF_API int perfTraceOff(void)
 {
-	perf_error_clear();
-	return finish("perfTraceOff(): ", perf_session_off(&process_session));
+	if (enter("perfTraceOff(): ", false))
+		return -1;
+	return leave("perfTraceOff(): ", perf_session_off());
 }
 
 PERF_API int perfWriteTrace(char *file)
 {
-	perf_error_clear();
-	return finish("perfWriteTrace(): ",
-		      perf_session_dump(&process_session,
-					file ? file : "trace.rtd"));
+	if (enter("perfWriteTrace(): ", true))
+		return -1;
+	return leave("perfWriteTrace(): ", perf_dump(file ? file : "trace.rtd"));
 }
 
 PERF_API const char *perfErrorString(void)

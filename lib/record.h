@@ -3,7 +3,7 @@
  * Performance records on one ITC stimulus register.
  *
  * Freestanding: no library, no allocation, no system call. A stream is all the
- * state of one sequence of records: one thread, one stimulus register.
+ * state of one sequence of records: one writer, one stimulus register.
  *
  * Header:	magic (32), count type (8), counter mask (32), then per counter,
  *		lowest number first: event type (32); the code (32) of a general
@@ -54,6 +54,7 @@ enum perf_event_type {
  * @info:	SBI counter_info: CSR and width
  * @type:	enum perf_event_type
  * @code:	event code of a general or cache event
+ * @flags:	modes in which it does not count, for whoever sets it up
  * @data:	event selector of a raw event
  */
 struct perf_counter {
@@ -61,93 +62,54 @@ struct perf_counter {
 	uint32_t info;
 	uint32_t type;
 	uint32_t code;
+	uint32_t flags;
 	uint64_t data;
 };
 
-struct perf_stream;
-
-/*
- * Writes one record and then clears the stream's busy flag. @address2 is not used
- * by records of one address. Addresses are even, as all code addresses are.
+/**
+ * struct perf_layout - what is in the records of one or more streams
+ * @type:	enum perf_count_type
+ * @count:	number of counters
+ * @mask:	bit n set: counter n is recorded
+ * @poll:	wait before each store until the stimulus register can take it
+ * @narrow:	a counter has less than 32 bits
+ * @number:	the counters' numbers, lowest first, as in the arrays below
+ * @counter:	the counters
+ * @width:	mask of each counter's bits
  */
-typedef void perf_record_writer(uintptr_t address, uintptr_t address2,
-				struct perf_stream *stream, uint32_t kind);
-
-/* Bits of perf_stream.open. */
-#define PERF_OPEN_MANUAL	1u	/* records may be written */
-#define PERF_OPEN_HOOKS		2u	/* also at function entry and exit */
-
-/* perf_stream.gate: busy in the upper byte, open in the lower one. */
-#define PERF_GATE(open, busy)	((unsigned int)(open) | (unsigned int)(busy) << 8)
+struct perf_layout {
+	uint32_t type;
+	uint32_t count;
+	uint32_t mask;
+	bool poll;
+	bool narrow;
+	uint8_t number[PERF_COUNTER_MAX];
+	struct perf_counter counter[PERF_COUNTER_MAX];
+	uint64_t width[PERF_COUNTER_MAX];
+};
 
 /**
  * struct perf_stream - state of a sequence of records
- * @open:	PERF_OPEN_*: which records may be written
- * @busy:	a record is being written; tells a signal handler to keep out
- * @gate:	@open and @busy in one load
- * @count:	number of counters
  * @stimulus:	register written to
- * @ts:		tsLower, for the timestamp as a counter
- * @write_pair:	writer of records with two addresses
- * @write_single: writer of records with one address
+ * @ts:		tsLower of the same page, for the timestamp as a counter
+ * @layout:	what is in the records
  * @address:	last address written (XOR)
  * @last:	previous value of each counter (Delta and XOR)
- * @width:	mask of each counter's bits
- * @read:	reader of each counter
- * @counter:	the counters, lowest number first, as in the arrays above
- * @mask:	bit n set: counter n is recorded
- * @type:	enum perf_count_type
- * @dropped:	records that came while another was being written
- *
- * All zero is a stream that nothing can be written to.
  */
 struct perf_stream {
-	__extension__ union {
-		__extension__ struct {
-			volatile uint8_t open;
-			volatile uint8_t busy;
-		};
-		volatile uint16_t gate;
-	};
-	uint32_t count;
 	volatile uint32_t *stimulus;
 	const volatile uint32_t *ts;
-	perf_record_writer *write_pair;
-	perf_record_writer *write_single;
+	const struct perf_layout *layout;
 	uint64_t address;
 	uint64_t last[PERF_COUNTER_MAX];
-	uint64_t width[PERF_COUNTER_MAX];
-	perf_counter_reader *read[PERF_COUNTER_MAX];
-	struct perf_counter counter[PERF_COUNTER_MAX];
-	uint32_t mask;
-	uint32_t type;
-	uint32_t dropped;
 };
 
-/* From here on the stream is the caller's; a signal handler finds it busy. */
-PERF_INLINE void perf_stream_claim(struct perf_stream *stream)
-{
-	stream->busy = 1;
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-}
-
-PERF_INLINE void perf_stream_release(struct perf_stream *stream)
-{
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	stream->busy = 0;
-}
-
-/* Count a record that cannot be written because another is being written. */
-PERF_INLINE void perf_stream_drop(struct perf_stream *stream)
-{
-	__atomic_fetch_add(&stream->dropped, 1, __ATOMIC_RELAXED);
-}
+/* Not of the format: ends a record that was broken off, for whoever reads it. */
+#define PERF_RECORD_BREAK	0xffu
 
 /**
- * perf_stream_init - describe a stream
- * @stream:	to be filled in; closed
- * @stimulus:	the stimulus register
- * @ts:		tsLower of the same page; used when @counter has the timestamp
+ * perf_layout_init - describe records
+ * @layout:	to be filled in
  * @type:	enum perf_count_type
  * @counter:	the counters in any order; each number once
  * @count:	number of counters, 0 to 32
@@ -155,16 +117,29 @@ PERF_INLINE void perf_stream_drop(struct perf_stream *stream)
  * Returns 0, or -1 when @type or @count is out of range, a counter's number is,
  * or two counters have the same number.
  */
-PERF_INTERNAL int perf_stream_init(struct perf_stream *stream,
-				   volatile uint32_t *stimulus,
-				   const volatile uint32_t *ts, uint32_t type,
+PERF_INTERNAL int perf_layout_init(struct perf_layout *layout, uint32_t type,
 				   const struct perf_counter *counter,
 				   uint32_t count);
 
 /**
  * perf_stream_header - write the header; Delta and XOR start anew from here
- * @stream:	claimed by the caller
+ * @now:	what the counters read, in the layout's order
  */
-PERF_INTERNAL void perf_stream_header(struct perf_stream *stream);
+PERF_INTERNAL void perf_stream_header(struct perf_stream *stream,
+				      const uint64_t *now);
+
+/**
+ * perf_stream_record - write a record
+ * @kind:	enum perf_record_kind
+ * @address2:	not used by records of one address. Addresses are even, as all
+ *		code addresses are.
+ * @now:	what the counters read, in the layout's order
+ */
+PERF_INTERNAL void perf_stream_record(struct perf_stream *stream, uint32_t kind,
+				      uintptr_t address, uintptr_t address2,
+				      const uint64_t *now);
+
+/* Tell that the record that was written last stays incomplete. */
+PERF_INTERNAL void perf_stream_break(struct perf_stream *stream);
 
 #endif /* PERF_RECORD_H */

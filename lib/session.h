@@ -1,26 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * A session: device, encoder, counters and stream of one traced thread, from
- * setting up to writing the trace file.
+ * The process's session: device, encoders, counters and the threads' records,
+ * from setting up to writing the trace file.
  *
  * All functions return 0, or -1 with text for perfErrorString(). All but
- * perf_session_forget() are for the thread that set the session up.
+ * perf_session_record() and perf_session_forget() are called between
+ * perf_session_enter() and perf_session_leave().
  */
 #ifndef PERF_SESSION_H
 #define PERF_SESSION_H
 
+#include <sched.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "compiler.h"
 #include "device.h"
 #include "record.h"
+#include "thread.h"
+
+/* Longest name of an event in the side-car file. */
+#define PERF_EVENT_NAME	64
 
 /**
  * enum perf_session_state - how far a session has come
  * @PERF_SESSION_NONE:	nothing was called; all zero
  * @PERF_SESSION_IDLE:	the hardware was looked at; nothing is held
- * @PERF_SESSION_READY:	device, counters and stream are held; tracing is off
+ * @PERF_SESSION_READY:	device and counters are held; tracing is off
  * @PERF_SESSION_ON:	tracing is on
  */
 enum perf_session_state {
@@ -31,76 +37,97 @@ enum perf_session_state {
 };
 
 /**
- * struct perf_session - a session
- * @state:	how far it has come
- * @device:	the trace device, open from READY on
- * @stream:	where records go, a page of its own, from READY on
- * @open:	PERF_OPEN_*: what records are written while tracing is on
+ * struct perf_setup - what to record, and where to
+ * @counter:	events to count; number and info are filled in
+ * @name:	what the user calls them; "" for the usual name
+ * @count:	how many, 0 to 32
+ * @type:	enum perf_count_type
+ * @channel:	ITC channel, 0 to 31, of the first thread; of the kernel's
+ *		records, when neither hooks nor threads write
+ * @take:	buffer and what else is wanted of the hardware; @channels is found
+ * @cpus:	CPUs to trace, none: all that the calling thread may run on
+ * @hooks:	write records at function entry and exit
+ * @per_thread:	each thread has counts of its own
+ * @poll:	wait before each store until the encoder can take it
  * @header_once: write only one header
- * @header_written: a header has been written
- * @missed:	records that other threads would have written
+ * @filter:	filter file, NULL for none
+ * @sampling:	when @interval or @period is not 0: records of the kernel
+ * @sampling_name: what the user calls its event
+ */
+struct perf_setup {
+	struct perf_counter counter[PERF_COUNTER_MAX];
+	char name[PERF_COUNTER_MAX][PERF_EVENT_NAME];
+	uint32_t count;
+	uint32_t type;
+	unsigned int channel;
+	struct perf_take take;
+	cpu_set_t cpus;
+	bool hooks;
+	bool per_thread;
+	bool poll;
+	bool header_once;
+	const char *filter;
+	struct perf_sampling sampling;
+	char sampling_name[PERF_EVENT_NAME];
+};
+
+/**
+ * struct perf_session - the session
+ * @state:	how far it has come
+ * @user:	who has set it up: a handle of the modern API, NULL the old API
+ * @device:	the trace device, open from READY on
+ * @setup:	what was asked for, as far as it is valid
+ * @started:	tracing has been on
+ * @sampled:	the kernel writes records
+ * @starter:	the thread that has set it up
  */
 struct perf_session {
 	enum perf_session_state state;
+	const void *user;
 	struct perf_device device;
-	struct perf_stream *stream;
-	unsigned int open;
-	bool header_once;
-	bool header_written;
-	uint32_t missed;
+	struct perf_setup setup;
+	bool started;
+	bool sampled;
+	int32_t starter;
 };
 
-/**
- * struct perf_setup - what to record, and where to
- * @counter:	events to count; number and info are filled in
- * @count:	how many, 0 to 32
- * @channel:	ITC channel, 0 to 31
- * @type:	enum perf_count_type
- * @buffer:	bytes of system memory for the trace, 0 for SRAM
- * @hooks:	write records at function entry and exit
+PERF_INTERNAL_DATA struct perf_session perf_session;
+
+/*
+ * One call at a time, in the whole process. Fails in a signal handler that has
+ * interrupted a call; @record: also in one that has interrupted a record.
  */
-struct perf_setup {
-	struct perf_counter *counter;
-	uint32_t count;
-	unsigned int channel;
-	uint32_t type;
-	uint32_t buffer;
-	bool hooks;
-};
+PERF_INTERNAL int perf_session_enter(bool record);
+PERF_INTERNAL void perf_session_leave(void);
 
 /**
  * perf_session_begin - look at the hardware
- * @cores:	number of encoders the program expects
- * @funnels:	number of funnels the program expects
+ * @info:	to be filled in
  *
- * Other numbers are a notice, no failure. Ends what was set up before.
+ * Ends what was set up before.
  */
-PERF_INTERNAL int perf_session_begin(struct perf_session *session,
-				     unsigned int cores, unsigned int funnels);
+PERF_INTERNAL int perf_session_begin(struct sifive_trace_info *info);
 
-/* Take the hardware of the CPU this thread is pinned to. Nothing is traced yet. */
-PERF_INTERNAL int perf_session_setup(struct perf_session *session,
-				     const struct perf_setup *setup);
+/* Take the hardware. Nothing is traced yet. @setup: counters are filled in. */
+PERF_INTERNAL int perf_session_setup(struct perf_setup *setup, const void *user);
 
 /**
  * perf_session_end - give everything back but what perf_session_begin() found
  *
- * Fails while tracing is on, and in other threads.
+ * Fails while tracing is on.
  */
-PERF_INTERNAL int perf_session_end(struct perf_session *session);
+PERF_INTERNAL int perf_session_end(void);
 
-PERF_INTERNAL int perf_session_on(struct perf_session *session);
-PERF_INTERNAL int perf_session_off(struct perf_session *session);
+PERF_INTERNAL int perf_session_on(void);
+PERF_INTERNAL int perf_session_off(void);
 
 /* Write a record of the counters with @address. */
-PERF_INTERNAL int perf_session_record(struct perf_session *session,
-				      uintptr_t address);
+PERF_INTERNAL int perf_session_record(uintptr_t address);
 
-/* Write what was captured to the file @path. */
-PERF_INTERNAL int perf_session_dump(struct perf_session *session,
-				    const char *path);
+/* Fails unless something is set up. */
+PERF_INTERNAL int perf_session_check_ready(void);
 
 /* In a child made by fork(): leave the session to the parent. */
-PERF_INTERNAL void perf_session_forget(struct perf_session *session);
+PERF_INTERNAL void perf_session_forget(void);
 
 #endif /* PERF_SESSION_H */

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * Proves that function entry and exit are recorded when they shall be and never
- * else: not before tracing is on, not from other threads, not into a record that
- * is being written, not in a child process; and that what is not recorded is
- * counted.
+ * else: not before tracing is on, not into a record that is being written, not in
+ * a child process; from each thread to its own channel and from each CPU to its own
+ * encoder; and that what is not recorded is counted.
  */
 #include "kselftest_harness.h"
 
+#include <alloca.h>
+#include <setjmp.h>
 #include <sys/wait.h>
 
 #include "lib_mock.h"
@@ -40,7 +42,7 @@ FIXTURE_SETUP(hooks)
 FIXTURE_TEARDOWN(hooks)
 {
 	perfTraceOff();
-	perf_session_end(&process_session);
+	perf_session_end();
 	EXPECT_NOTHING_HELD();
 	EXPECT_EQ(0, dev.lost_stores);
 }
@@ -110,26 +112,123 @@ static void interrupt_hooks(void)
 	__cyg_profile_func_exit(function, site);
 }
 
-/* A signal handler's records do not land inside another one. */
+/* Stores of @count records that begin at store @from have the kinds of @kinds. */
+static bool has_kinds(size_t from, const char *kinds)
+{
+	for (; *kinds; kinds++, from += record_stores())
+		if (mock_log[from].bits != 8 ||
+		    mock_log[from].value != (uint32_t)(*kinds - '0'))
+			return false;
+	return from == mock_stores;
+}
+
+/* A signal handler's records follow the one that they interrupt. */
 TEST_F(hooks, reentrant)
 {
-	char expected[128];
+	size_t length = record_stores();
 
 	ASSERT_EQ(0, perfTraceOn());
 	mock_stores = 0;
 	mock_interrupt = interrupt_hooks;
+	mock_interrupt_once = true;
 	__cyg_profile_func_enter(function, site);
 	mock_interrupt = NULL;
-	EXPECT_EQ(record_stores(), mock_stores);
-	EXPECT_EQ(0, process_session.stream->busy);
-	EXPECT_EQ(2 * record_stores(), process_session.stream->dropped);
+	EXPECT_EQ(3 * length, mock_stores);
+	EXPECT_TRUE(has_kinds(0, "001"));
+	EXPECT_FALSE(perf_hooks_busy());
 
 	__cyg_profile_func_exit(function, site);
-	EXPECT_EQ(2 * record_stores(), mock_stores);
-	sprintf(expected, "records not written: 0 of other threads, %u of signal handlers that interrupted a record",
-		2 * record_stores());
-	EXPECT_STREQ(expected, losses());
+	EXPECT_TRUE(has_kinds(0, "0011"));
 	EXPECT_STREQ("", losses());
+}
+
+static void interrupt_many(void)
+{
+	int i;
+
+	for (i = 0; i < PERF_QUEUE + 5; i++)
+		__cyg_profile_func_exit(function, site);
+}
+
+/* More than can wait are counted. */
+TEST_F(hooks, queue_full)
+{
+	ASSERT_EQ(0, perfTraceOn());
+	mock_stores = 0;
+	mock_interrupt = interrupt_many;
+	mock_interrupt_once = true;
+	__cyg_profile_func_enter(function, site);
+	EXPECT_EQ((1 + PERF_QUEUE) * record_stores(), mock_stores);
+	EXPECT_NE(NULL, strstr(losses(), "0 of threads without a channel or CPUs without an encoder, 5 of signal handlers"));
+}
+
+static jmp_buf jump;
+
+static void interrupt_jump(void)
+{
+	longjmp(jump, 1);
+}
+
+static void __attribute__((noinline)) jump_out(void)
+{
+	/* A frame that is left behind. */
+	volatile char *deeper = alloca(2000);
+
+	*deeper = 0;
+	mock_interrupt = interrupt_jump;
+	mock_interrupt_once = true;
+	__cyg_profile_func_enter(function, site);
+}
+
+/* A record that is never finished is followed by a break and a header. */
+TEST_F(hooks, abandoned)
+{
+	size_t begin;
+
+	ASSERT_EQ(0, perfTraceOn());
+	mock_stores = 0;
+	__cyg_profile_func_enter(function, site);
+	begin = mock_stores;
+	if (!setjmp(jump))
+		jump_out();
+	EXPECT_EQ(begin, mock_stores);
+	__cyg_profile_func_exit(function, site);
+	EXPECT_EQ(8, mock_log[begin].bits);
+	EXPECT_EQ(PERF_RECORD_BREAK, mock_log[begin].value);
+	EXPECT_EQ(0x70657266, mock_log[begin + 1].value);
+	EXPECT_EQ(begin + 4 + record_stores(), mock_stores);
+	EXPECT_NE(NULL, strstr(losses(), "1 left half-way"));
+}
+
+/* On another CPU a thread has another lane, with a header of its own. */
+TEST_F(hooks, migration)
+{
+	dev.cpus = 3;
+	ASSERT_EQ(0, perfFuncEntryExitInit(NULL, 0, 6, perfCount_Raw, 4096));
+	ASSERT_EQ(0, perfTraceOn());
+	__cyg_profile_func_enter(function, site);
+	EXPECT_EQ(0, dev.last_page);
+	mock_stores = 0;
+	mock_rseq.cpu_id = 0;
+	__cyg_profile_func_enter(function, site);
+	EXPECT_EQ(1, dev.last_page);
+	EXPECT_EQ(3 + record_stores(), mock_stores);
+	EXPECT_EQ(0x70657266, mock_log[0].value);
+	mock_stores = 0;
+	mock_rseq.cpu_id = 1;
+	__cyg_profile_func_enter(function, site);
+	EXPECT_EQ(0, dev.last_page);
+	EXPECT_TRUE(has_kinds(0, "0"));
+
+	/* One that has no encoder. */
+	mock_rseq.cpu_id = 7;
+	__cyg_profile_func_enter(function, site);
+	__cyg_profile_func_exit(function, site);
+	EXPECT_TRUE(has_kinds(0, "0"));
+	mock_rseq.cpu_id = 1;
+	__cyg_profile_func_exit(function, site);
+	EXPECT_TRUE(has_kinds(0, "01"));
+	EXPECT_NE(NULL, strstr(losses(), "2 of threads without"));
 }
 
 static int interrupt_results[5];
@@ -142,7 +241,7 @@ static void interrupt_calls(void)
 	if (interrupted)
 		return;
 	interrupted = true;
-	interrupt_results[0] = perfWriteCntrs();
+	interrupt_results[0] = perfWriteCntrs() ? 1 : -1;
 	interrupt_results[1] = perfWriteTrace(null);
 	interrupt_results[2] = perfTraceOff();
 	interrupt_results[3] = perfTraceOn();
@@ -161,49 +260,83 @@ TEST_F(hooks, calls_in_record)
 	EXPECT_EQ(-1, interrupt_results[3]);
 	EXPECT_EQ(-1, interrupt_results[4]);
 	EXPECT_EQ(1, dev.fds);
-	EXPECT_EQ(0, process_session.stream->busy);
+	EXPECT_FALSE(perf_hooks_busy());
 	mock_interrupt = NULL;
 	dev.lost_stores = 0;
 	EXPECT_EQ(0, perfTraceOn());
 }
 
-static void *other_thread(void *error)
-{
-	char null[] = "/dev/null";
+static unsigned int thread_channel;
 
+static void *other_thread(void *unused)
+{
+	mock_rseq.cpu_id = 1;
 	__cyg_profile_func_enter(function, site);
-	__cyg_profile_func_exit(function, site);
-	if (perfWriteCntrs() != -1 || perfTraceOn() != -1 ||
-	    perfTraceOff() != -1 || perfWriteTrace(null) != -1 ||
-	    perfInit(2, 1) != -1 ||
-	    perfManualInit(NULL, 0, 6, perfCount_Raw, 0) != -1)
-		return NULL;
-	strcpy(error, perfErrorString());
-	return error;
+	thread_channel = dev.last_channel;
+	return unused;
 }
 
-TEST_F(hooks, threads)
+static void run_thread(struct __test_metadata *_metadata)
 {
 	pthread_t thread;
-	char error[512];
-	void *result;
 
-	ASSERT_EQ(0, pthread_create(&thread, NULL, other_thread, error));
-	ASSERT_EQ(0, pthread_join(thread, &result));
-	EXPECT_TRUE(result == error);
-	EXPECT_NE(NULL, strstr(error, "belongs to another thread"));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, other_thread, NULL));
+	ASSERT_EQ(0, pthread_join(thread, NULL));
+}
+
+/* A thread has a channel of its own while it lives, with a header. */
+TEST_F(hooks, threads)
+{
+	int i;
+
+	ASSERT_EQ(0, perfTraceOn());
+	__cyg_profile_func_enter(function, site);
+	EXPECT_EQ(6, dev.last_channel);
+	for (i = 0; i < 100; i++) {
+		mock_stores = 0;
+		run_thread(_metadata);
+		EXPECT_EQ(7, thread_channel);
+		EXPECT_EQ(3 + record_stores(), mock_stores);
+		EXPECT_EQ(0x70657266, mock_log[0].value);
+	}
+	__cyg_profile_func_exit(function, site);
+	EXPECT_EQ(6, dev.last_channel);
 	EXPECT_STREQ("", losses());
+}
+
+static pthread_barrier_t barrier;
+
+static void *waiting_thread(void *unused)
+{
+	static pthread_mutex_t one = PTHREAD_MUTEX_INITIALIZER;
+
+	mock_rseq.cpu_id = 1;
+	/* The log is not made for several threads. */
+	pthread_mutex_lock(&one);
+	__cyg_profile_func_enter(function, site);
+	pthread_mutex_unlock(&one);
+	pthread_barrier_wait(&barrier);
+	return unused;
+}
+
+/* Threads for which there is no channel are counted, and get one that is free. */
+TEST_F(hooks, more_threads_than_channels)
+{
+	pthread_t thread[40];
+	int i;
 
 	ASSERT_EQ(0, perfTraceOn());
 	mock_stores = 0;
-	ASSERT_EQ(0, pthread_create(&thread, NULL, other_thread, error));
-	ASSERT_EQ(0, pthread_join(thread, &result));
-	EXPECT_TRUE(result == error);
-	EXPECT_EQ(0, mock_stores);
-	EXPECT_EQ(PERF_SESSION_ON, process_session.state);
-	EXPECT_STREQ("", perfErrorString());
-	EXPECT_NE(NULL, strstr(losses(), "3 of other threads, 0 of signal handlers"));
-	EXPECT_STREQ("", losses());
+	pthread_barrier_init(&barrier, NULL, 41);
+	for (i = 0; i < 40; i++)
+		ASSERT_EQ(0, pthread_create(&thread[i], NULL, waiting_thread, NULL));
+	pthread_barrier_wait(&barrier);
+	for (i = 0; i < 40; i++)
+		ASSERT_EQ(0, pthread_join(thread[i], NULL));
+	EXPECT_EQ(31 * (3 + record_stores()), mock_stores);
+	run_thread(_metadata);
+	EXPECT_EQ(32 * (3 + record_stores()), mock_stores);
+	EXPECT_NE(NULL, strstr(losses(), "9 of threads without a channel"));
 }
 
 /* Registered before the library's own handler: runs first in the child. */
@@ -229,7 +362,7 @@ TEST_F(hooks, fork)
 		__cyg_profile_func_enter(function, site);
 		__cyg_profile_func_exit(function, site);
 		good &= mock_stores == 0;
-		good &= dev.fds == 0 && dev.pages == 0;
+		good &= dev.fds == 0;
 		good &= perfWriteCntrs() == -1 && perfTraceOff() == -1;
 		good &= dev.stops == 0;
 		good &= !!strstr(perfErrorString(), "call perfInit() first");

@@ -11,20 +11,31 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <link.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+#include <sys/auxv.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #define MOCK_DEVICE
 #include "record_mock.h"
+#include "../../lib/rseq.h"
 
 #include <linux/sifive_trace.h>
 
@@ -49,14 +60,15 @@ static struct {
 	const char *path;
 	struct sifive_trace_config config;
 	struct sifive_trace_counters counters;
-	unsigned int starts, stops;
+	struct sifive_trace_sampling sampling;
+	unsigned int starts, stops, joins;
 	off_t mmap_offset;
 
 	/* Holds. */
-	int fds, maps, pages;
+	int fds, maps;
 	bool configured, running;
 	unsigned int lost_stores;		/* while it was not running */
-	long last_channel;
+	long last_channel, last_page;
 
 	/* Fails: the call with this request, or one of the others below. */
 	unsigned long fail_request;
@@ -70,7 +82,12 @@ static struct {
 	size_t write_max, write_space;
 } dev;
 
-static unsigned char mock_page[MOCK_PAGE_SIZE] __attribute__((aligned(4096)));
+/* What the kernel says of the calling thread; NULL: it has no rseq. */
+static __thread struct perf_rseq mock_rseq;
+static bool mock_no_rseq;
+
+/* Reads of stimulus registers. */
+static unsigned int mock_polls;
 
 static inline void mock_device_reset(void)
 {
@@ -90,6 +107,8 @@ static inline void mock_device_reset(void)
 			.mmap_offset = 0x10000 * (i + 1), .ts_width = 40,
 		};
 	dev.cpus = 1 << 1;
+	mock_no_rseq = false;
+	mock_rseq.cpu_id = 1;
 	dev.fail_event = ~0u;
 	dev.write_max = ~(size_t)0;
 	dev.write_space = ~(size_t)0;
@@ -196,6 +215,13 @@ static int mock_ioctl(int fd, unsigned long request, void *arg)
 		return 0;
 	case SIFIVE_TRACE_IOC_COUNTERS:
 		return mock_counters(arg);
+	case SIFIVE_TRACE_IOC_THREAD:
+		__atomic_fetch_add(&dev.joins, 1, __ATOMIC_RELAXED);
+		((struct sifive_trace_thread *)arg)->slot = 3;
+		return 0;
+	case SIFIVE_TRACE_IOC_SAMPLING:
+		memcpy(&dev.sampling, arg, sizeof(dev.sampling));
+		return 0;
 	case SIFIVE_TRACE_IOC_STATUS:
 		memcpy(arg, &dev.status, sizeof(dev.status));
 		return 0;
@@ -204,6 +230,9 @@ static int mock_ioctl(int fd, unsigned long request, void *arg)
 		if (index >= dev.status.sinks)
 			abort();
 		*(struct sifive_trace_sink *)arg = dev.sink[index];
+		/* One has it all. */
+		if (dev.status.sinks == 1)
+			((struct sifive_trace_sink *)arg)->bytes = dev.status.bytes;
 		return 0;
 	case SIFIVE_TRACE_IOC_START:
 		dev.starts++;
@@ -222,12 +251,18 @@ static int mock_ioctl(int fd, unsigned long request, void *arg)
 	}
 }
 
+/* Fixed mappings are pages of the device, or the memory that follows them. */
 static void *mock_mmap(void *addr, size_t length, int prot, int flags, int fd,
 		       off_t offset)
 {
 	if (fd == MOCK_FD) {
-		if (prot != (PROT_READ | PROT_WRITE) || flags != MAP_SHARED ||
-		    length != MOCK_PAGE_SIZE)
+		if (flags == MAP_SHARED) {
+			if (prot != PROT_READ)
+				abort();
+			return calloc(1, length);
+		}
+		if (prot != (PROT_READ | PROT_WRITE) ||
+		    flags != (MAP_SHARED | MAP_FIXED) || length != MOCK_PAGE_SIZE)
 			abort();
 		if (dev.mmap_errno) {
 			errno = dev.mmap_errno;
@@ -235,24 +270,28 @@ static void *mock_mmap(void *addr, size_t length, int prot, int flags, int fd,
 		}
 		dev.mmap_offset = offset;
 		dev.maps++;
-		return mock_page;
+		return addr;
+	}
+	if (flags & MAP_FIXED) {
+		if (dev.maps)
+			dev.maps--;
+		return addr;
 	}
 
 	if (dev.pages_errno) {
 		errno = dev.pages_errno;
 		return MAP_FAILED;
 	}
-	dev.pages++;
 	return mmap(addr, length, prot, flags, fd, offset);
 }
 
+/* The thread slots, the only ones that are unmapped, and a pool without wiping. */
 static int mock_munmap(void *addr, size_t length)
 {
-	if (addr == mock_page) {
-		dev.maps--;
+	if (length == SIFIVE_TRACE_THREADS * sizeof(struct sifive_trace_slot)) {
+		free(addr);
 		return 0;
 	}
-	dev.pages--;
 	return munmap(addr, length);
 }
 
@@ -327,12 +366,38 @@ static int mock_getaffinity(pid_t pid, size_t size, cpu_set_t *cpus)
 #define write(...)		mock_write(__VA_ARGS__)
 #define sched_getaffinity(...)	mock_getaffinity(__VA_ARGS__)
 
+PERF_INTERNAL struct perf_rseq *perf_rseq_find(void)
+{
+	return mock_no_rseq ? NULL : &mock_rseq;
+}
+
+PERF_INTERNAL void perf_rseq_barrier(void)
+{
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
+#define PERF_AMALGAMATION
+#undef PERF_INTERNAL_DATA
+#undef PERF_DATA
+#define PERF_INTERNAL_DATA	static
+#define PERF_DATA		static
+
 #include "../../lib/counter.c"
 #include "../../lib/record.c"
+#include "../../lib/section.c"
 #include "../../lib/error.c"
+#include "../../lib/event.c"
 #include "../../lib/device.c"
+#include "../../lib/thread.c"
+#include "../../lib/fault.c"
+#include "../../lib/filter.c"
 #include "../../lib/hooks.c"
 #include "../../lib/session.c"
+#include "../../lib/meta.c"
+#include "../../lib/dump.c"
+#include "../../lib/options.c"
+#include "../../lib/auto.c"
+#include "../../lib/trace.c"
 #include "../../lib/perf.c"
 
 #undef open
@@ -348,11 +413,12 @@ static int mock_getaffinity(pid_t pid, size_t size, cpu_set_t *cpus)
 static void mock_stimulus_store(volatile uint32_t *stimulus, unsigned int bits,
 				uint32_t value)
 {
-	long offset = (volatile unsigned char *)stimulus - mock_page;
+	long offset = ((volatile char *)stimulus - pages) % MOCK_PAGE_SIZE;
 
 	if (offset < SIFIVE_TRACE_PAGE_STIMULUS || offset >= 0x100 || offset % 4)
 		abort();
 	dev.last_channel = (offset - SIFIVE_TRACE_PAGE_STIMULUS) / 4;
+	dev.last_page = ((volatile char *)stimulus - pages) / MOCK_PAGE_SIZE;
 	if (!dev.running)
 		dev.lost_stores++;
 	mock_store(bits, value);
@@ -375,9 +441,14 @@ PERF_INTERNAL void perf_stimulus8(volatile uint32_t *stimulus, uint8_t value)
 
 PERF_INTERNAL uint32_t perf_mmio_read32(const volatile uint32_t *reg)
 {
-	long offset = (const volatile unsigned char *)reg - mock_page;
+	long offset = ((const volatile char *)reg - pages) % MOCK_PAGE_SIZE;
 	uint64_t now = mock_counter[1];
 
+	/* A stimulus register is ready to be written to. */
+	if (offset >= SIFIVE_TRACE_PAGE_STIMULUS) {
+		mock_polls++;
+		return 1;
+	}
 	if (offset != SIFIVE_TRACE_PAGE_TS_LOWER &&
 	    offset != SIFIVE_TRACE_PAGE_TS_UPPER)
 		abort();
@@ -399,7 +470,6 @@ do {									\
 do {									\
 	EXPECT_EQ(0, dev.fds);						\
 	EXPECT_EQ(0, dev.maps);						\
-	EXPECT_EQ(0, dev.pages);					\
 } while (0)
 
 #endif /* LIB_MOCK_H */

@@ -28,8 +28,8 @@ FIXTURE_SETUP(lib)
 
 FIXTURE_TEARDOWN(lib)
 {
-	if (process_session.state != PERF_SESSION_ON) {
-		perf_session_end(&process_session);
+	if (perf_session.state != PERF_SESSION_ON) {
+		perf_session_end();
 		EXPECT_NOTHING_HELD();
 	}
 }
@@ -77,7 +77,7 @@ TEST_F(lib, foreign_device)
 	EXPECT_ERROR(perfInit(2, 1), "unbound");
 	dev.fail_request = 0;
 	dev.info.abi++;
-	EXPECT_ERROR(perfInit(2, 1), "this library needs 1");
+	EXPECT_ERROR(perfInit(2, 1), "this library needs 2");
 	EXPECT_NOTHING_HELD();
 }
 
@@ -109,7 +109,7 @@ TEST_F(lib, out_of_order)
 	EXPECT_ERROR(perfWriteCntrs(), "call perfInit() first");
 	EXPECT_ERROR(perfWriteTrace(name), "call perfInit() first");
 	ASSERT_EQ(0, perfInit(2, 1));
-	EXPECT_ERROR(perfTraceOn(), "call perfManualInit() or perfFuncEntryExitInit() first");
+	EXPECT_ERROR(perfTraceOn(), "call perfManualInit(), perfFuncEntryExitInit() or perfTimerISRInit() first");
 	EXPECT_ERROR(perfTraceOff(), "call perfManualInit()");
 	EXPECT_ERROR(perfWriteCntrs(), "call perfManualInit()");
 	EXPECT_ERROR(perfWriteTrace(name), "call perfManualInit()");
@@ -118,10 +118,30 @@ TEST_F(lib, out_of_order)
 	EXPECT_EQ(0, mock_stores);
 }
 
+/* The kernel has the channel, the program's own records the next one. */
 TEST_F(lib, timer)
 {
-	EXPECT_ERROR(perfTimerISRInit(self->list, 3, 6, perfCount_Raw, 0, 100),
-		     "timer is not supported by this driver");
+	ASSERT_EQ(0, perfInit(2, 1));
+	ASSERT_EQ(0, perfTimerISRInit(self->list, 3, 6, perfCount_Delta, 4096, 250));
+	EXPECT_EQ(6, dev.sampling.channel);
+	EXPECT_EQ(1, dev.sampling.count_type);
+	EXPECT_EQ(250000, dev.sampling.interval);
+	EXPECT_EQ(0, dev.sampling.period);
+	EXPECT_EQ(0, dev.sampling.flags);
+	ASSERT_EQ(0, perfTraceOn());
+	EXPECT_EQ(7, dev.last_channel);
+	ASSERT_EQ(0, perfTraceOff());
+
+	ASSERT_EQ(0, perfTimerISRInit(NULL, 0, 31, perfCount_Raw, 0, 3));
+	EXPECT_EQ(31, dev.sampling.channel);
+	EXPECT_EQ(100000, dev.sampling.interval);
+	ASSERT_EQ(0, perfTraceOn());
+	EXPECT_EQ(0, dev.last_channel);
+	ASSERT_EQ(0, perfTraceOff());
+
+	dev.fail_request = SIFIVE_TRACE_IOC_SAMPLING;
+	dev.fail_errno = ENOTTY;
+	EXPECT_ERROR(perfTimerISRInit(NULL, 0, 6, perfCount_Raw, 0, 100), "it has no timer");
 	EXPECT_NOTHING_HELD();
 }
 
@@ -175,13 +195,25 @@ TEST_F(lib, affinity)
 {
 	ASSERT_EQ(0, perfInit(2, 1));
 	dev.cpus = 3;
+	mock_no_rseq = true;
 	EXPECT_ERROR(INIT(), "pin the program to one CPU, for example: taskset -c 1 ./prog");
 	EXPECT_ERROR(INIT(), "2 CPUs");
+	mock_no_rseq = false;
+	EXPECT_EQ(0, INIT());
+	EXPECT_EQ(3, dev.config.encoders);
+	EXPECT_EQ(2, dev.maps);
+	dev.cpus = 1 << 1;
+	mock_no_rseq = true;
+	EXPECT_EQ(0, INIT());
+	EXPECT_EQ(1 << 6, dev.config.channels);
+	EXPECT_EQ(0, perfTraceOn());
+	EXPECT_EQ(0, perfTraceOff());
+	mock_no_rseq = false;
 	dev.affinity_errno = EINVAL;
 	EXPECT_ERROR(INIT(), "which CPUs");
 	dev.affinity_errno = 0;
 	dev.cpus = 1 << 5;
-	EXPECT_ERROR(INIT(), "CPU 5 has no trace encoder: pin the program to one that has (CPU 1, 0)");
+	EXPECT_ERROR(INIT(), "CPU 5 has no trace encoder: run the program on one that has (CPU 1, 0)");
 	dev.info.encoders = 0;
 	EXPECT_ERROR(INIT(), "CPU 5 has no trace encoder");
 	EXPECT_NOTHING_HELD();
@@ -197,7 +229,7 @@ TEST_F(lib, asks_for_sba)
 	EXPECT_EQ(0, dev.config.flags);
 	EXPECT_EQ(SIFIVE_TRACE_SINK_SBA, dev.config.sink);
 	EXPECT_EQ(32768, dev.config.buffer);
-	EXPECT_EQ(1 << 6, dev.config.channels);
+	EXPECT_EQ(~0u, dev.config.channels);
 	EXPECT_EQ(2, dev.config.encoders);
 	EXPECT_EQ(0, dev.config.prescale);
 	EXPECT_EQ(0x20000, dev.mmap_offset);
@@ -212,7 +244,7 @@ TEST_F(lib, asks_for_sram)
 	ASSERT_EQ(0, perfFuncEntryExitInit(NULL, 0, 31, perfCount_Raw, 0));
 	EXPECT_EQ(SIFIVE_TRACE_SINK_SRAM, dev.config.sink);
 	EXPECT_EQ(0, dev.config.buffer);
-	EXPECT_EQ(1u << 31, dev.config.channels);
+	EXPECT_EQ(~0u, dev.config.channels);
 	EXPECT_EQ(1, dev.config.encoders);
 	EXPECT_EQ(0, dev.counters.size);
 }
@@ -259,7 +291,7 @@ TEST_F(lib, timestamp_channels)
 	EXPECT_ERROR(perfManualInit(NULL, 0, 16, perfCount_Raw, 4096), "use a channel below 16");
 	EXPECT_NOTHING_HELD();
 	ASSERT_EQ(0, perfManualInit(NULL, 0, 6, perfCount_Raw, 4096));
-	EXPECT_EQ(1 << 22, dev.config.channels);
+	EXPECT_EQ(0xffff0000, dev.config.channels);
 	ASSERT_EQ(0, perfTraceOn());
 	EXPECT_EQ(22, dev.last_channel);
 	ASSERT_EQ(0, perfTraceOff());
@@ -351,12 +383,6 @@ TEST_F(lib, map_errors)
 	dev.mmap_errno = ENODEV;
 	EXPECT_ERROR(INIT(), "unbound");
 	dev.mmap_errno = 0;
-	dev.pages_errno = ENOMEM;
-	EXPECT_ERROR(INIT(), "cannot get memory");
-	dev.pages_errno = 0;
-	dev.madvise_errno = EINVAL;
-	EXPECT_ERROR(INIT(), "cannot get memory");
-	dev.madvise_errno = 0;
 	dev.info.page_size = 0x80;
 	EXPECT_ERROR(INIT(), "too small");
 	EXPECT_NOTHING_HELD();
@@ -384,6 +410,20 @@ TEST_F(lib, device_gone)
 	EXPECT_EQ(0, INIT());
 }
 
+/* What is made once in a process. */
+TEST_F(lib, no_memory)
+{
+	ASSERT_EQ(0, perfInit(2, 1));
+	dev.pages_errno = ENOMEM;
+	EXPECT_ERROR(INIT(), "cannot get memory");
+	dev.pages_errno = 0;
+	dev.madvise_errno = EINVAL;
+	EXPECT_ERROR(INIT(), "cannot get memory");
+	dev.madvise_errno = 0;
+	EXPECT_NOTHING_HELD();
+	EXPECT_EQ(0, INIT());
+}
+
 /* Initialising again while tracing is off begins anew; while it is on, not. */
 TEST_F(lib, again)
 {
@@ -391,10 +431,9 @@ TEST_F(lib, again)
 	ASSERT_EQ(0, perfInit(2, 1));
 	ASSERT_EQ(0, INIT());
 	ASSERT_EQ(0, perfFuncEntryExitInit(self->list, 1, 7, perfCount_Raw, 0));
-	EXPECT_EQ(1 << 7, dev.config.channels);
+	EXPECT_EQ(7, perf_pool->first);
 	EXPECT_EQ(1, dev.fds);
 	EXPECT_EQ(1, dev.maps);
-	EXPECT_EQ(1, dev.pages);
 	EXPECT_ERROR(perfManualInit(NULL, 1, 6, perfCount_Raw, 0), "NULL");
 	EXPECT_NOTHING_HELD();
 	EXPECT_ERROR(perfTraceOn(), "call perfManualInit()");

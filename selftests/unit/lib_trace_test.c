@@ -24,6 +24,7 @@ FIXTURE_SETUP(trace)
 {
 	unsetenv("SIFIVE_TRACE_HEADER");
 	setenv("SIFIVE_TRACE_VERBOSE", "0", 1);
+	setenv("SIFIVE_TRACE_META", "0", 1);
 	mock_device_reset();
 	memset(self->list, 0, sizeof(self->list));
 	self->list[0].code = HW_CPU_CYCLES;
@@ -37,7 +38,7 @@ FIXTURE_SETUP(trace)
 FIXTURE_TEARDOWN(trace)
 {
 	perfTraceOff();
-	perf_session_end(&process_session);
+	perf_session_end();
 	EXPECT_NOTHING_HELD();
 	EXPECT_EQ(0, dev.lost_stores);
 	unlink(self->file);
@@ -245,7 +246,7 @@ TEST_F(trace, full)
 	EXPECT_TRUE(holds_capture(self->file, 4096));
 
 	/* Still on, as far as the program can tell. */
-	EXPECT_EQ(PERF_SESSION_ON, process_session.state);
+	EXPECT_EQ(PERF_SESSION_ON, perf_session.state);
 	EXPECT_EQ(0, perfTraceOff());
 }
 
@@ -305,7 +306,7 @@ TEST_F(trace, pause_fails)
 	dev.fail_request = SIFIVE_TRACE_IOC_STOP;
 	dev.fail_errno = ETIMEDOUT;
 	EXPECT_ERROR(perfWriteTrace(self->file), "cannot stop the trace");
-	EXPECT_EQ(PERF_SESSION_ON, process_session.state);
+	EXPECT_EQ(PERF_SESSION_ON, perf_session.state);
 	dev.fail_request = SIFIVE_TRACE_IOC_STATUS;
 	EXPECT_ERROR(perfWriteTrace(self->file), "cannot ask for the trace's state");
 	EXPECT_TRUE(dev.running);
@@ -346,14 +347,14 @@ TEST_F(trace, verbosity)
 	ASSERT_EQ(0, pipe2(pipes, O_NONBLOCK));
 	ASSERT_NE(-1, dup2(pipes[1], STDERR_FILENO));
 
-	perfTimerISRInit(NULL, 0, 0, perfCount_Raw, 0, 0);
+	perfManualInit(NULL, 0, 77, perfCount_Raw, 0);
 	EXPECT_EQ(-1, read(pipes[0], line, sizeof(line)));
 
 	unsetenv("SIFIVE_TRACE_VERBOSE");
-	perfTimerISRInit(NULL, 0, 0, perfCount_Raw, 0, 0);
+	perfManualInit(NULL, 0, 77, perfCount_Raw, 0);
 	length = read(pipes[0], line, sizeof(line) - 1);
 	line[length < 0 ? 0 : length] = '\0';
-	EXPECT_EQ(0, strncmp(line, "sifive-perf: perfTimerISRInit(): the timer", 42));
+	EXPECT_EQ(0, strncmp(line, "sifive-perf: perfManualInit(): itcChannel", 41));
 	EXPECT_EQ('\n', line[strlen(line) - 1]);
 
 	EXPECT_EQ(0, perfInit(7, 7));

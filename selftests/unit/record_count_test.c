@@ -11,7 +11,7 @@
 #include "../../lib/counter.c"
 #include "../../lib/record.c"
 
-static struct perf_stream stream;
+static struct perf_stream stream = MOCK_STREAM(&mock_layout);
 
 /* The count of the one counter of the last record. */
 static uint64_t count(void)
@@ -27,8 +27,7 @@ static uint64_t count(void)
 static uint64_t record(uint64_t now)
 {
 	mock_counter[3] = now;
-	perf_stream_claim(&stream);
-	stream.write_single(0x2000, 0, &stream, PERF_RECORD_MANUAL);
+	mock_record(&stream, PERF_RECORD_MANUAL, 0x2000, 0);
 	return count();
 }
 
@@ -65,9 +64,9 @@ static int start(uint32_t type, unsigned int bits, uint64_t now)
 	};
 
 	mock_counter[3] = now;
-	if (perf_stream_init(&stream, mock_stimulus, mock_ts, type, &counter, 1))
+	if (perf_layout_init(&mock_layout, type, &counter, 1))
 		return -1;
-	perf_stream_header(&stream);
+	mock_header(&stream);
 	mock_stores = 0;
 	return 0;
 }
@@ -129,13 +128,13 @@ TEST(header_restarts)
 	ASSERT_EQ(0, start(PERF_COUNT_DELTA, 64, 100));
 	EXPECT_EQ(50, record(150));
 	mock_counter[3] = 1000;
-	perf_stream_header(&stream);
+	mock_header(&stream);
 	mock_stores = 0;
 	EXPECT_EQ(1, record(1001));
 
 	ASSERT_EQ(0, start(PERF_COUNT_XOR, 64, 100));
 	EXPECT_EQ(0x150, record(0x150));
-	perf_stream_header(&stream);
+	mock_header(&stream);
 	mock_stores = 0;
 	EXPECT_EQ(0x151, record(0x151));
 }

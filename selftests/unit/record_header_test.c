@@ -13,16 +13,16 @@
 
 #define MAGIC	{ 32, 0x70657266 }
 
-static struct perf_stream stream;
+static struct perf_stream stream = MOCK_STREAM(&mock_layout);
 
 static int start(uint32_t type, const struct perf_counter *counter, uint32_t count)
 {
 	int rc;
 
 	mock_reset();
-	rc = perf_stream_init(&stream, mock_stimulus, mock_ts, type, counter, count);
+	rc = perf_layout_init(&mock_layout, type, counter, count);
 	if (!rc)
-		perf_stream_header(&stream);
+		mock_header(&stream);
 	return rc;
 }
 
@@ -125,19 +125,6 @@ TEST(all_counters)
 	for (i = 0; i < 32; i++) {
 		EXPECT_EQ(31 - i, mock_log[3 + 3 * i + 1].value);
 		EXPECT_EQ(mock_info(i, 48), mock_log[3 + 3 * i + 2].value);
-	}
-}
-
-/* Only Delta needs to know what a counter was at the header. */
-TEST(reads)
-{
-	const struct perf_counter cycles = { .number = 0, .info = 0x3fc00 };
-	uint32_t type;
-
-	for (type = 0; type < 3; type++) {
-		ASSERT_EQ(0, start(type, &cycles, 1));
-		EXPECT_EQ(type == PERF_COUNT_DELTA ? mock_stores : 0,
-			  mock_last_read);
 	}
 }
 

@@ -39,6 +39,9 @@ static size_t mock_last_read;
 /* Called before each store, for tests of what interrupts a record. */
 static void (*mock_interrupt)(void);
 
+/* Only before the next one. */
+static bool mock_interrupt_once;
+
 /* Stands for the stimulus register and for tsLower, tsUpper. */
 static volatile uint32_t mock_stimulus[1];
 static volatile uint32_t mock_ts[2];
@@ -49,6 +52,7 @@ static inline void mock_reset(void)
 	mock_last_read = 0;
 	mock_ts_step = 0;
 	mock_interrupt = NULL;
+	mock_interrupt_once = false;
 	memset(mock_counter, 0, sizeof(mock_counter));
 }
 
@@ -59,7 +63,9 @@ static inline void mock_store(unsigned int bits, uint32_t value)
 	if (interrupt) {
 		mock_interrupt = NULL;
 		interrupt();
-		mock_interrupt = interrupt;
+		if (!mock_interrupt_once)
+			mock_interrupt = interrupt;
+		mock_interrupt_once = false;
 	}
 	if (mock_stores < MOCK_LOG_MAX)
 		mock_log[mock_stores] = (struct mock_store) { bits, value };
@@ -99,6 +105,32 @@ PERF_INTERNAL uint64_t perf_counter_mock(unsigned int number)
 {
 	mock_last_read = mock_stores;
 	return mock_counter[number];
+}
+
+/* What the streams of a test record. */
+static struct perf_layout mock_layout __attribute__((unused));
+
+/* The stimulus register and the timestamp of this program. */
+#define MOCK_STREAM(of) \
+	{ .stimulus = mock_stimulus, .ts = mock_ts, .layout = (of) }
+
+static inline void mock_header(struct perf_stream *stream)
+{
+	uint64_t now[PERF_COUNTER_MAX];
+
+	perf_counters_read(stream->layout->number, stream->layout->count,
+			   stream->ts, now);
+	perf_stream_header(stream, now);
+}
+
+static inline void mock_record(struct perf_stream *stream, uint32_t kind,
+			       uint64_t address, uint64_t address2)
+{
+	uint64_t now[PERF_COUNTER_MAX];
+
+	perf_counters_read(stream->layout->number, stream->layout->count,
+			   stream->ts, now);
+	perf_stream_record(stream, kind, address, address2, now);
 }
 
 /* counter_info of counter @number with @width bits. */

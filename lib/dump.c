@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "dump.h"
+#include "error.h"
+#include "hooks.h"
+#include "meta.h"
+#include "session.h"
+
+/* Bytes read from the device and written to the file at a time. */
+#define DUMP_CHUNK	4096
+
+PERF_LOCAL int write_all(int fd, const char *from, size_t size)
+{
+	while (size) {
+		ssize_t done = write(fd, from, size);
+
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done < 0)
+			return -1;
+		from += done;
+		size -= (size_t)done;
+	}
+	return 0;
+}
+
+/* Copy @bytes of the capture from @offset on to @fd. */
+PERF_LOCAL int copy_capture(struct perf_device *device, int fd,
+			    const char *path, uint64_t offset, uint64_t bytes)
+{
+	char chunk[DUMP_CHUNK];
+	uint64_t copied = 0;
+	ssize_t got = 0;
+
+	while (copied < bytes) {
+		uint64_t left = bytes - copied;
+		size_t size = left < sizeof(chunk) ? (size_t)left : sizeof(chunk);
+
+		got = perf_device_read(device, chunk, size, offset + copied);
+		if (got <= 0)
+			break;
+		if (write_all(fd, chunk, (size_t)got))
+			return perf_error("cannot write %s: %s: it holds about %llu bytes of the trace",
+					  path, strerror(errno),
+					  (unsigned long long)copied);
+		copied += (uint64_t)got;
+	}
+	return got < 0 ? -1 : 0;
+}
+
+/*
+ * The name of sink @index's file: of one sink @path itself, of several with the
+ * number before the last extension: trace.0.rtd, trace.1.rtd …
+ */
+PERF_LOCAL void file_name(char *name, size_t size, const char *path,
+			  uint32_t index, uint32_t sinks)
+{
+	const char *slash = strrchr(path, '/');
+	const char *base = slash ? slash + 1 : path;
+	const char *dot = strrchr(base, '.');
+	size_t stem = dot && dot != base ? (size_t)(dot - path) : strlen(path);
+
+	if (sinks < 2)
+		snprintf(name, size, "%s", path);
+	else
+		snprintf(name, size, "%.*s.%u%s", (int)stem, path, index,
+			 path + stem);
+}
+
+/* Write the capture of each sink to its file, and the side-car beside it. */
+PERF_LOCAL int copy_sinks(struct perf_device *device, const char *path,
+			  const struct perf_capture *capture, const int *fd)
+{
+	struct sifive_trace_sink sink;
+	char name[PATH_MAX];
+	int rc = 0;
+	uint32_t i;
+
+	for (i = 0; !rc && i < capture->sinks; i++) {
+		file_name(name, sizeof(name), path, i, capture->sinks);
+		rc = perf_device_sink(device, i, &sink);
+		if (!rc)
+			rc = copy_capture(device, fd[i], name, sink.offset,
+					  sink.bytes);
+		if (!rc)
+			rc = perf_meta_write(name, &sink, capture);
+	}
+	return rc;
+}
+
+PERF_LOCAL int close_files(const char *path, int *fd, uint32_t sinks, int rc)
+{
+	uint32_t i;
+
+	for (i = 0; i < sinks; i++)
+		if (fd[i] >= 0 && close(fd[i]) && !rc)
+			rc = perf_error("cannot write %s: %s", path, strerror(errno));
+	return rc;
+}
+
+PERF_LOCAL int open_files(const char *path, int *fd, uint32_t sinks)
+{
+	char name[PATH_MAX];
+	uint32_t i;
+
+	if (strlen(path) + sizeof(".63") > sizeof(name))
+		return perf_error("the name of the trace's file is too long");
+	for (i = 0; i < sinks; i++)
+		fd[i] = -1;
+	for (i = 0; i < sinks; i++) {
+		file_name(name, sizeof(name), path, i, sinks);
+		fd[i] = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+		if (fd[i] >= 0)
+			continue;
+		perf_error("cannot make %s: %s", name, strerror(errno));
+		return close_files(path, fd, sinks, -1);
+	}
+	return 0;
+}
+
+/* Say what is not in the trace. */
+PERF_LOCAL void report_losses(const struct perf_capture *capture)
+{
+	const struct perf_lost *lost = &perf_pool->lost;
+
+	if (capture->full)
+		perf_warning("trace buffer full: %llu bytes captured, later records were lost",
+			     (unsigned long long)capture->bytes);
+	if (lost->threads || lost->signals || lost->abandoned)
+		perf_warning("records not written: %llu of threads without a channel or CPUs without an encoder, %llu of signal handlers that interrupted a record, %llu left half-way",
+			     (unsigned long long)lost->threads,
+			     (unsigned long long)lost->signals,
+			     (unsigned long long)lost->abandoned);
+	if (capture->samples_lost)
+		perf_warning("%llu of %llu samples were lost",
+			     (unsigned long long)capture->samples_lost,
+			     (unsigned long long)(capture->samples +
+						  capture->samples_lost));
+	if (capture->counters_lost)
+		perf_warning("counters 0x%x were taken away or stopped by something else: do not trust their values",
+			     capture->counters_lost);
+}
+
+PERF_INTERNAL int perf_dump(const char *path)
+{
+	struct perf_device *device = &perf_session.device;
+	struct perf_capture capture = { .sinks = 0 };
+	bool on = perf_session.state == PERF_SESSION_ON;
+	int fd[PERF_MAX_SINKS];
+	int rc = 0;
+
+	if (perf_session_check_ready() ||
+	    perf_device_capture(device, &capture) ||
+	    open_files(path, fd, capture.sinks))
+		return -1;
+
+	perf_meta_note_objects();
+	if (on) {
+		perf_hooks_close(true);
+		rc = perf_device_stop(device);
+	}
+	if (!rc)
+		rc = perf_device_capture(device, &capture);
+	if (!rc)
+		rc = copy_sinks(device, path, &capture, fd);
+	rc = close_files(path, fd, capture.sinks, rc);
+
+	if (on) {
+		/* A full buffer refuses: it would have gone on losing records. */
+		if (perf_device_start(device) < 0) {
+			perf_hooks_close(false);
+			perf_session.state = PERF_SESSION_READY;
+			rc = -1;
+		} else {
+			perf_hooks_open(PERF_OPEN_MANUAL |
+					(perf_session.setup.hooks ?
+					 PERF_OPEN_HOOKS : 0));
+		}
+	}
+
+	if (!rc)
+		report_losses(&capture);
+	return rc;
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * The stores of a record, as templates: what is a constant for the caller costs
+ * nothing. Freestanding, as record.h.
+ */
+#ifndef PERF_EMIT_H
+#define PERF_EMIT_H
+
+#include "record.h"
+
+/* Wait until the stimulus register takes a store, where that is asked for. */
+PERF_INLINE void perf_emit_ready(volatile uint32_t *stimulus, const bool poll)
+{
+	if (poll)
+		while (!perf_mmio_read32(stimulus))
+			;
+}
+
+PERF_INLINE void perf_emit32(volatile uint32_t *stimulus, unsigned long value,
+			     const bool poll)
+{
+	perf_emit_ready(stimulus, poll);
+	perf_stimulus32(stimulus, value);
+}
+
+PERF_INLINE void perf_emit16(volatile uint32_t *stimulus, uint16_t value,
+			     const bool poll)
+{
+	perf_emit_ready(stimulus, poll);
+	perf_stimulus16(stimulus, value);
+}
+
+PERF_INLINE void perf_emit8(volatile uint32_t *stimulus, uint32_t value,
+			    const bool poll)
+{
+	perf_emit_ready(stimulus, poll);
+	perf_stimulus8(stimulus, value);
+}
+
+PERF_INLINE void perf_emit_address(struct perf_stream *s,
+				   volatile uint32_t *stimulus,
+				   uintptr_t address, const uint32_t type,
+				   const bool poll)
+{
+	uint64_t value = address;
+
+	if (type == PERF_COUNT_XOR) {
+		value ^= s->address;
+		s->address = address;
+	}
+
+	/* As on RISC-V Linux: programs at high addresses are the usual case. */
+	if (PERF_LIKELY(value >> 32)) {
+		perf_emit32(stimulus, (unsigned long)value | 1, poll);
+		perf_emit32(stimulus, (unsigned long)(value >> 32), poll);
+	} else {
+		perf_emit32(stimulus, (unsigned long)value, poll);
+	}
+}
+
+/* Counts that do not all fit in 32 bits. */
+PERF_INLINE void perf_emit_long(struct perf_stream *s,
+				volatile uint32_t *stimulus,
+				const uint64_t *value, uint32_t count,
+				const uint32_t type, const bool poll)
+{
+	uint32_t i;
+
+#pragma GCC unroll 8
+	for (i = 0; i < count; i++) {
+		uint64_t masked = value[i];
+		uint16_t upper;
+
+		/*
+		 * A difference is taken modulo 2^64: of a counter that is
+		 * narrower and has wrapped it shows bits above its width.
+		 */
+		if (type == PERF_COUNT_DELTA)
+			masked &= s->layout->width[i];
+		perf_emit32(stimulus, (unsigned long)masked, poll);
+		upper = (uint16_t)(masked >> 32);
+		if (upper)
+			perf_emit16(stimulus, upper, poll);
+	}
+}
+
+/**
+ * perf_emit_record - write a record
+ * @now:	what the counters read; becomes what the record says
+ * @narrow:	a counter may have less than 32 bits
+ *
+ * Upper halves are looked for in all counts at once: usually none has one.
+ */
+PERF_INLINE void perf_emit_record(struct perf_stream *s, uint32_t kind,
+				  uintptr_t address, uintptr_t address2,
+				  const bool pair, uint64_t *now, uint32_t count,
+				  const uint32_t type, const bool narrow,
+				  const bool poll)
+{
+	volatile uint32_t *stimulus = s->stimulus;
+	uint64_t all = 0;
+	uint32_t i;
+
+	perf_emit8(stimulus, kind, poll);
+	perf_emit_address(s, stimulus, address, type, poll);
+	if (pair)
+		perf_emit_address(s, stimulus, address2, type, poll);
+
+#pragma GCC unroll 8
+	for (i = 0; i < count; i++) {
+		if (type != PERF_COUNT_RAW) {
+			uint64_t last = s->last[i];
+
+			s->last[i] = now[i];
+			now[i] = type == PERF_COUNT_DELTA ? now[i] - last :
+							    now[i] ^ last;
+		}
+		all |= now[i];
+		/* Two at a time, else all are in registers, which have to be saved. */
+		if (i % 2)
+			__asm__ volatile("" : : : "memory");
+	}
+
+	if (narrow || PERF_UNLIKELY(all >> 32)) {
+		perf_emit_long(s, stimulus, now, count, type, poll);
+		return;
+	}
+
+#pragma GCC unroll 8
+	for (i = 0; i < count; i++)
+		perf_emit32(stimulus, (unsigned long)now[i], poll);
+}
+
+#endif /* PERF_EMIT_H */

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * Events by name, in the words that perf list has. Of the library and the
+ * command; knows neither driver nor session.
+ *
+ *	cycles, instructions, branch-misses, L1-dcache-load-misses, dTLB-loads …
+ *	timestamp		the trace timestamp
+ *	rHEX			raw event selector
+ *	cpu/event=NUMBER/	the same
+ *	NAME			of a table that the caller has
+ *
+ * and each with :u or :k to count in user or kernel mode alone. Names are the
+ * same in upper and lower case.
+ */
+#ifndef PERF_EVENT_H
+#define PERF_EVENT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "compiler.h"
+
+/* Code of a general event: the trace timestamp. */
+#define PERF_CODE_TIMESTAMP	0x80
+
+/* Modes in which an event does not count: SIFIVE_TRACE_EVENT_NO_*. */
+#define PERF_EVENT_NO_USER	(1u << 0)
+#define PERF_EVENT_NO_KERNEL	(1u << 1)
+
+/**
+ * struct perf_event_id - what is counted
+ * @type:	0 general, 1 cache, 2 raw, as in SBI
+ * @code:	of a general or cache event
+ * @flags:	PERF_EVENT_NO_*
+ * @data:	event selector of a raw event
+ */
+struct perf_event_id {
+	uint32_t type;
+	uint32_t code;
+	uint32_t flags;
+	uint64_t data;
+};
+
+/* A name that the caller knows, of a raw event. */
+struct perf_event_alias {
+	const char *name;
+	uint64_t data;
+};
+
+/**
+ * perf_event_next - length of the first event in a list
+ * @list:	events with commas between; those between slashes are not counted
+ */
+PERF_INTERNAL size_t perf_event_next(const char *list);
+
+/**
+ * perf_event_parse - what an event's name means
+ * @word:	the name, not terminated
+ * @length:	its length
+ * @alias:	more names, @aliases of them
+ * @event:	to be filled in
+ * @error:	text that names the word, of @size bytes, when it means nothing
+ *
+ * Returns 0 or -1.
+ */
+PERF_INTERNAL int perf_event_parse(const char *word, size_t length,
+				   const struct perf_event_alias *alias,
+				   size_t aliases, struct perf_event_id *event,
+				   char *error, size_t size);
+
+/* The usual name of an event, with its modifier. */
+PERF_INTERNAL void perf_event_name(const struct perf_event_id *event, char *name,
+				   size_t size);
+
+#endif /* PERF_EVENT_H */

@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+#include "error.h"
+#include "event.h"
+#include "meta.h"
+#include "session.h"
+
+/* Longest build id in use is SHA-1's; there is room for longer ones. */
+#define BUILD_ID_MAX	32
+
+/* A loaded object: addresses in memory, and what to subtract for those in it. */
+struct object {
+	struct object *next;
+	uintptr_t start, end, bias;
+	size_t id_length;
+	unsigned char id[BUILD_ID_MAX];
+	char path[];
+};
+
+static struct object *objects;
+
+PERF_LOCAL void find_build_id(struct object *object, const char *note, size_t size)
+{
+	const size_t header = sizeof(ElfW(Nhdr));
+
+	while (size >= header) {
+		const ElfW(Nhdr) *n = (const ElfW(Nhdr) *)(const void *)note;
+		size_t name = (n->n_namesz + 3) & ~(size_t)3;
+		size_t data = (n->n_descsz + 3) & ~(size_t)3;
+
+		if (name > size - header || data > size - header - name)
+			return;
+		if (n->n_type == NT_GNU_BUILD_ID && n->n_namesz == 4 &&
+		    !memcmp(note + header, "GNU", 4) &&
+		    n->n_descsz <= BUILD_ID_MAX) {
+			object->id_length = n->n_descsz;
+			memcpy(object->id, note + header + name, n->n_descsz);
+			return;
+		}
+		note += header + name + data;
+		size -= header + name + data;
+	}
+}
+
+PERF_LOCAL int note_object(struct dl_phdr_info *info, size_t size, void *unused)
+{
+	uintptr_t vdso = (uintptr_t)getauxval(AT_SYSINFO_EHDR);
+	struct object found = { .start = UINTPTR_MAX, .bias = info->dlpi_addr };
+	struct object *object;
+	char path[PATH_MAX];
+	int i;
+
+	(void)size;
+	(void)unused;
+	for (i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *phdr = &info->dlpi_phdr[i];
+		uintptr_t from = info->dlpi_addr + phdr->p_vaddr;
+
+		if (phdr->p_type == PT_NOTE)
+			find_build_id(&found, (const char *)from, phdr->p_memsz);
+		if (phdr->p_type != PT_LOAD)
+			continue;
+		if (from < found.start)
+			found.start = from;
+		if (from + phdr->p_memsz > found.end)
+			found.end = from + phdr->p_memsz;
+	}
+	if (found.start >= found.end ||
+	    (vdso && vdso - found.start < found.end - found.start))
+		return 0;
+
+	if (!realpath(info->dlpi_name && *info->dlpi_name ? info->dlpi_name :
+		      "/proc/self/exe", path))
+		return 0;
+	for (object = objects; object; object = object->next)
+		if (object->start == found.start && !strcmp(object->path, path))
+			return 0;
+
+	object = malloc(sizeof(*object) + strlen(path) + 1);
+	if (!object)
+		return 1;
+	*object = found;
+	strcpy(object->path, path);
+	object->next = objects;
+	objects = object;
+	return 0;
+}
+
+PERF_INTERNAL void perf_meta_note_objects(void)
+{
+	dl_iterate_phdr(note_object, NULL);
+}
+
+/* Not freed: what another thread was doing in there went on in the parent. */
+PERF_INTERNAL void perf_meta_forget(void)
+{
+	objects = NULL;
+}
+
+/* ---- JSON ----------------------------------------------------------------- */
+
+PERF_LOCAL void put_string(FILE *file, const char *text)
+{
+	const unsigned char *c = (const unsigned char *)text;
+
+	putc('"', file);
+	for (; *c; c++) {
+		if (*c == '"' || *c == '\\')
+			fprintf(file, "\\%c", *c);
+		else if (*c < 0x20 || *c == 0x7f)
+			fprintf(file, "\\u%04x", *c);
+		else
+			putc(*c, file);
+	}
+	putc('"', file);
+}
+
+PERF_LOCAL void put_field(FILE *file, const char *key, const char *text)
+{
+	fprintf(file, "\"%s\":", key);
+	put_string(file, text);
+}
+
+PERF_LOCAL const char *boolean(bool value)
+{
+	return value ? "true" : "false";
+}
+
+PERF_LOCAL void put_program(FILE *file)
+{
+	char text[4096];
+	FILE *args = fopen("/proc/self/cmdline", "re");
+	bool first = true;
+	ssize_t length;
+	size_t got = 0;
+	int c;
+
+	length = readlink("/proc/self/exe", text, sizeof(text) - 1);
+	text[length < 0 ? 0 : length] = '\0';
+	put_field(file, "exe", text);
+
+	fputs(",\n\"args\":[", file);
+	while (args && (c = getc(args)) != EOF) {
+		if (got < sizeof(text) - 1)
+			text[got++] = (char)c;
+		if (c)
+			continue;
+		text[got - 1] = '\0';
+		if (!first)
+			putc(',', file);
+		put_string(file, text);
+		first = false;
+		got = 0;
+	}
+	if (args)
+		fclose(args);
+	fputs("],\n", file);
+}
+
+PERF_LOCAL void put_sources(FILE *file, const struct sifive_trace_sink *sink)
+{
+	const struct perf_device *device = &perf_session.device;
+	bool first = true;
+	uint32_t i;
+
+	fputs("\"sources\":[", file);
+	for (i = 0; i < device->count; i++) {
+		const struct sifive_trace_encoder *e = &device->encoder[i];
+
+		if (!(sink->encoders >> e->index & 1))
+			continue;
+		fprintf(file, "%s{\"src\":%u,\"hart\":%llu,\"cpu\":%d}",
+			first ? "" : ",", e->src, (unsigned long long)e->hart,
+			(int)e->cpu);
+		first = false;
+	}
+	fputs("],\n", file);
+}
+
+PERF_LOCAL void put_event(FILE *file, const char *key, const char *name,
+			  const struct perf_counter *counter)
+{
+	const struct perf_event_id id = {
+		.type = counter->type, .code = counter->code,
+		.flags = counter->flags, .data = counter->data,
+	};
+	char usual[PERF_EVENT_NAME];
+
+	perf_event_name(&id, usual, sizeof(usual));
+	put_field(file, key, *name ? name : usual);
+}
+
+PERF_LOCAL void put_counters(FILE *file)
+{
+	const struct perf_setup *setup = &perf_session.setup;
+	uint32_t i;
+
+	fputs("\"counters\":[", file);
+	for (i = 0; i < setup->count; i++) {
+		const struct perf_counter *c = &setup->counter[i];
+
+		fprintf(file, "%s{\"number\":%u,", i ? "," : "", c->number);
+		put_event(file, "event", setup->name[i], c);
+		fprintf(file, ",\"type\":%u,\"code\":%u,\"data\":%" PRIu64
+			",\"flags\":%u,\"info\":%u}", c->type, c->code, c->data,
+			c->flags, c->info);
+	}
+	fputs("],\n", file);
+}
+
+PERF_LOCAL void put_sampling(FILE *file)
+{
+	const struct perf_sampling *sampling = &perf_session.setup.sampling;
+
+	if (!perf_session.sampled)
+		return;
+	fprintf(file, "\"sampling\":{\"channel\":%u", sampling->channel);
+	if (sampling->period) {
+		fprintf(file, ",\"period\":%" PRIu64 ",", sampling->period);
+		put_event(file, "event", perf_session.setup.sampling_name,
+			  &sampling->event);
+	} else {
+		fprintf(file, ",\"interval_ns\":%" PRIu64, sampling->interval);
+	}
+	fputs("},\n", file);
+}
+
+/* A thread that lives may have got its name after its first record. */
+PERF_LOCAL void thread_name(const struct perf_joined *joined, char *name)
+{
+	char path[64];
+	FILE *file;
+
+	memcpy(name, joined->name, sizeof(joined->name));
+	if (joined->ended)
+		return;
+	snprintf(path, sizeof(path), "/proc/self/task/%d/comm", joined->tid);
+	file = fopen(path, "re");
+	if (!file)
+		return;
+	if (fgets(name, sizeof(joined->name), file))
+		name[strcspn(name, "\n")] = '\0';
+	fclose(file);
+}
+
+PERF_LOCAL void put_threads(FILE *file)
+{
+	uint32_t i, count = perf_pool->joins;
+	char name[sizeof(perf_pool->joined[0].name)];
+	bool first = true;
+
+	fputs("\"threads\":[", file);
+	for (i = 0; i < count && i < PERF_JOINED; i++) {
+		const struct perf_joined *joined = &perf_pool->joined[i];
+
+		if (!__atomic_load_n(&joined->tid, __ATOMIC_ACQUIRE))
+			continue;
+		thread_name(joined, name);
+		fprintf(file, "%s\n{\"channel\":%u,\"pid\":%d,\"tid\":%d,",
+			first ? "" : ",", joined->channel, perf_pool->pid,
+			joined->tid);
+		put_field(file, "name", name);
+		if (joined->timed)
+			fprintf(file, ",\"from\":%" PRIu64, joined->from);
+		if (joined->timed && joined->ended)
+			fprintf(file, ",\"to\":%" PRIu64, joined->to);
+		putc('}', file);
+		first = false;
+	}
+	fputs("],\n", file);
+}
+
+PERF_LOCAL void put_objects(FILE *file)
+{
+	const struct object *object;
+	size_t i;
+
+	fputs("\"objects\":[", file);
+	for (object = objects; object; object = object->next) {
+		fputs(object == objects ? "\n{" : ",\n{", file);
+		put_field(file, "path", object->path);
+		fputs(",\"build_id\":\"", file);
+		for (i = 0; i < object->id_length; i++)
+			fprintf(file, "%02x", object->id[i]);
+		fprintf(file, "\",\"start\":%" PRIuPTR ",\"end\":%" PRIuPTR
+			",\"bias\":%" PRIuPTR "}", object->start, object->end,
+			object->bias);
+	}
+	fputs("],\n", file);
+}
+
+PERF_LOCAL void put_all(FILE *file, const struct sifive_trace_sink *sink,
+			const struct perf_capture *capture)
+{
+	static const char *const types[] = { "raw", "delta", "xor" };
+	const struct perf_device *device = &perf_session.device;
+	const struct perf_setup *setup = &perf_session.setup;
+	const struct perf_lost *lost = &perf_pool->lost;
+
+	fprintf(file, "{\"version\":1,\n\"srcbits\":%u,\n\"ts_width\":%u,\n\"ts_hz\":%llu,\n\"ts_scheme\":\"xor\",\n\"wrapped\":%s,\n",
+		sink->src_bits, device->info.ts_width,
+		(unsigned long long)device->info.ts_hz,
+		boolean(setup->take.ring &&
+			sink->flags & SIFIVE_TRACE_STATUS_WRAPPED));
+	fprintf(file, "\"count_type\":\"%s\",\n\"per_thread\":%s,\n",
+		types[setup->type], boolean(setup->per_thread));
+	put_program(file);
+	put_sources(file, sink);
+	put_counters(file);
+	fprintf(file, "\"channel\":%u,\n\"ts_channels\":%s,\n", perf_pool->first,
+		boolean(perf_device_channels(device) != ~0u));
+	put_sampling(file);
+	put_threads(file);
+	put_objects(file);
+	fprintf(file, "\"lost\":{\"signals\":%" PRIu64 ",\"threads\":%" PRIu64
+		",\"abandoned\":%" PRIu64 ",\"samples\":%" PRIu64 "}}\n",
+		lost->signals, lost->threads, lost->abandoned,
+		capture->samples_lost);
+}
+
+PERF_INTERNAL int perf_meta_write(const char *path,
+				  const struct sifive_trace_sink *sink,
+				  const struct perf_capture *capture)
+{
+	const char *wish = getenv("SIFIVE_TRACE_META");
+	char name[PATH_MAX];
+	FILE *file;
+	int failed;
+
+	/* What is no file (a device, a pipe) has nothing beside it. */
+	if ((wish && !strcmp(wish, "0")) || !strncmp(path, "/dev/", 5))
+		return 0;
+	if (snprintf(name, sizeof(name), "%s.meta", path) >= (int)sizeof(name))
+		return perf_error("the name of the trace's file is too long");
+
+	file = fopen(name, "we");
+	if (!file)
+		return perf_error("cannot make %s: %s", name, strerror(errno));
+	put_all(file, sink, capture);
+	failed = ferror(file);
+	if (fclose(file) || failed)
+		return perf_error("cannot write %s: %s", name, strerror(errno));
+	return 0;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * The side-car file of a trace, FILE.meta: a JSON object with what its bytes do
+ * not say. SIFIVE_TRACE_META=0 in the environment turns it off.
+ */
+#ifndef PERF_META_H
+#define PERF_META_H
+
+#include <linux/sifive_trace.h>
+
+#include "compiler.h"
+#include "device.h"
+
+/* Remember which objects are loaded now, beside those that were before. */
+PERF_INTERNAL void perf_meta_note_objects(void);
+
+/* Forget them, in a child made by fork(). */
+PERF_INTERNAL void perf_meta_forget(void);
+
+/**
+ * perf_meta_write - write the side-car of a trace file
+ * @path:	the trace file's
+ * @sink:	whose bytes are in it
+ * @capture:	all of it
+ */
+PERF_INTERNAL int perf_meta_write(const char *path,
+				  const struct sifive_trace_sink *sink,
+				  const struct perf_capture *capture);
+
+#endif /* PERF_META_H */

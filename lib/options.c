@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sifive_trace.h"
+
+#include "error.h"
+#include "event.h"
+#include "options.h"
+
+#define FLAGS	(SIFIVE_TRACE_RING | SIFIVE_TRACE_PER_THREAD | SIFIVE_TRACE_POLL | \
+		 SIFIVE_TRACE_NO_HOOKS | SIFIVE_TRACE_HEADER_ONCE | \
+		 SIFIVE_TRACE_SAMPLE_ALL)
+
+/* Shortest interval between two samples, in microseconds. */
+#define INTERVAL_MIN	100
+
+_Static_assert(PERF_EVENT_NO_USER == SIFIVE_TRACE_EVENT_NO_USER &&
+	       PERF_EVENT_NO_KERNEL == SIFIVE_TRACE_EVENT_NO_KERNEL &&
+	       PERF_CODE_TIMESTAMP == SIFIVE_TRACE_EVENT_TIMESTAMP,
+	       "events are the driver's");
+
+PERF_LOCAL int parse_event(const struct sifive_trace_options *options,
+			   const char *word, size_t length,
+			   struct perf_counter *counter, char *name)
+{
+	struct perf_event_alias alias;
+	struct perf_event_id event;
+	char error[160];
+	int rc = -1;
+	size_t i;
+
+	/* One by one: the two structures are alike, but not the same. */
+	for (i = 0; rc && i < options->names_count; i++) {
+		alias.name = options->names[i].name;
+		alias.data = options->names[i].data;
+		rc = perf_event_parse(word, length, &alias, 1, &event, error,
+				      sizeof(error));
+	}
+	if (rc)
+		rc = perf_event_parse(word, length, NULL, 0, &event, error,
+				      sizeof(error));
+	if (rc)
+		return perf_error("%s", error);
+
+	*counter = (struct perf_counter) {
+		.type = event.type, .code = event.code, .flags = event.flags,
+		.data = event.data,
+	};
+	snprintf(name, PERF_EVENT_NAME, "%.*s", (int)length, word);
+	return 0;
+}
+
+PERF_LOCAL int parse_events(const struct sifive_trace_options *options,
+			    struct perf_setup *setup)
+{
+	const char *word = options->events;
+	uint32_t i;
+
+	if (!word || !*word)
+		return 0;
+
+	for (;; word++) {
+		size_t length = perf_event_next(word);
+		struct perf_counter *counter = &setup->counter[setup->count];
+
+		if (setup->count == PERF_COUNTER_MAX)
+			return perf_error("more than %d events", PERF_COUNTER_MAX);
+		if (parse_event(options, word, length, counter,
+				setup->name[setup->count]))
+			return -1;
+		for (i = 0; i < setup->count; i++)
+			if (setup->counter[i].type == counter->type &&
+			    setup->counter[i].code == counter->code &&
+			    setup->counter[i].flags == counter->flags &&
+			    setup->counter[i].data == counter->data)
+				return perf_error("events \"%s\" and \"%s\" are the same",
+						  setup->name[i],
+						  setup->name[setup->count]);
+		setup->count++;
+		word += length;
+		if (!*word)
+			return 0;
+	}
+}
+
+/* A list such as "0-2,5". */
+PERF_LOCAL int parse_cpus(const char *list, cpu_set_t *cpus)
+{
+	const char *at = list;
+
+	while (*at) {
+		unsigned long first, last;
+		char *end;
+
+		if (*at < '0' || *at > '9')
+			goto bad;
+		first = strtoul(at, &end, 10);
+		last = first;
+		if (*end == '-') {
+			if (end[1] < '0' || end[1] > '9')
+				goto bad;
+			last = strtoul(end + 1, &end, 10);
+		}
+		if (last < first || last >= PERF_CPU_NUMBERS ||
+		    (*end && (*end != ',' || !end[1])))
+			goto bad;
+		for (; first <= last; first++)
+			CPU_SET(first, cpus);
+		at = *end ? end + 1 : end;
+	}
+	if (CPU_COUNT(cpus))
+		return 0;
+bad:
+	return perf_error("\"%s\" is no list of CPUs such as 0-2,5", list);
+}
+
+PERF_LOCAL int parse_sampling(const struct sifive_trace_options *options,
+			      struct perf_setup *setup)
+{
+	struct perf_sampling *sampling = &setup->sampling;
+
+	if (options->interval && options->period)
+		return perf_error("samples are taken by interval or by period, not both");
+	if (options->period && (!options->period_event || !*options->period_event))
+		return perf_error("the period is %llu, but of what event is not said",
+				  (unsigned long long)options->period);
+
+	sampling->all = options->flags & SIFIVE_TRACE_SAMPLE_ALL;
+	sampling->period = options->period;
+	if (options->interval)
+		sampling->interval = (options->interval < INTERVAL_MIN ?
+				      INTERVAL_MIN : options->interval) *
+				     UINT64_C(1000);
+	if (!options->period)
+		return 0;
+	return parse_event(options, options->period_event,
+			   strlen(options->period_event), &sampling->event,
+			   setup->sampling_name);
+}
+
+PERF_INTERNAL int perf_options_parse(const struct sifive_trace_options *options,
+				     struct perf_setup *setup)
+{
+	memset(setup, 0, sizeof(*setup));
+	if (options->flags & ~(unsigned int)FLAGS)
+		return perf_error("options.flags has unknown bits: 0x%x",
+				  options->flags & ~(unsigned int)FLAGS);
+	if (options->count_type > PERF_COUNT_XOR)
+		return perf_error("options.count_type is %u: it can be 0 to 2",
+				  options->count_type);
+	if (options->channel >= PERF_CHANNELS)
+		return perf_error("options.channel is %u: it can be 0 to %d",
+				  options->channel, PERF_CHANNELS - 1);
+
+	setup->type = options->count_type;
+	setup->channel = options->channel;
+	setup->take.buffer = options->buffer;
+	setup->take.ring = options->flags & SIFIVE_TRACE_RING;
+	setup->take.drop = options->flags & SIFIVE_TRACE_POLL;
+	setup->poll = options->flags & SIFIVE_TRACE_POLL;
+	setup->hooks = !(options->flags & SIFIVE_TRACE_NO_HOOKS);
+	setup->per_thread = options->flags & SIFIVE_TRACE_PER_THREAD;
+	setup->header_once = options->flags & SIFIVE_TRACE_HEADER_ONCE;
+	setup->filter = options->filter;
+
+	if (options->cpus && parse_cpus(options->cpus, &setup->cpus))
+		return -1;
+	if (parse_events(options, setup))
+		return -1;
+	return parse_sampling(options, setup);
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include <errno.h>
+#include <linux/membarrier.h>
+#include <stddef.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "rseq.h"
+
+/* Since glibc 2.35; its size is 0 when it has registered nothing. */
+extern const ptrdiff_t __rseq_offset __attribute__((weak));
+extern const unsigned int __rseq_size __attribute__((weak));
+
+static __thread struct perf_rseq own_area __attribute__((tls_model("initial-exec")));
+static __thread bool own_registered __attribute__((tls_model("initial-exec")));
+
+PERF_INTERNAL struct perf_rseq *perf_rseq_find(void)
+{
+	if (&__rseq_size && &__rseq_offset && __rseq_size)
+		return (struct perf_rseq *)((char *)__builtin_thread_pointer() +
+					    __rseq_offset);
+
+	if (!own_registered) {
+		if (syscall(SYS_rseq, &own_area, sizeof(own_area), 0,
+			    PERF_SECTION_SIGNATURE))
+			return NULL;
+		own_registered = true;
+	}
+	return &own_area;
+}
+
+PERF_INTERNAL void perf_rseq_barrier(void)
+{
+	/* Registering again changes nothing. */
+	if (!syscall(SYS_membarrier,
+		     MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) &&
+	    !syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0))
+		return;
+	if (!syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0))
+		return;
+	/* No such call: each thread has had an interrupt after a while. */
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	usleep(20000);
+}

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * Reading counters without being moved or interrupted in between.
+ *
+ * All counters of a record are read in one restartable sequence, rseq(2): it
+ * begins with a comparison of the CPU that the thread is on with the one whose
+ * counters are wanted, and the kernel begins it anew when it preempts or moves
+ * the thread or delivers a signal. So what has been read belongs to that CPU, and
+ * to one stretch of running. A thread without such an area gets one that always
+ * names the CPU it is pinned to.
+ *
+ * The lane's CPU is part of the comparison, so that whoever wants the thread's
+ * attention (a signal handler, another thread) makes it one that no thread is on.
+ */
+#ifndef PERF_SECTION_H
+#define PERF_SECTION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "compiler.h"
+#include "counter.h"
+
+/* The kernel's struct rseq, as far as it is needed; 32 bytes are registered. */
+struct perf_rseq {
+	uint32_t cpu_id_start;
+	volatile uint32_t cpu_id;
+	volatile uint64_t section;
+	uint32_t flags;
+	uint32_t reserved[3];
+} __attribute__((aligned(32)));
+
+/* The kernel's struct rseq_cs: a restartable sequence. */
+struct perf_section {
+	uint32_t version;
+	uint32_t flags;
+	uint64_t start;
+	uint64_t length;
+	uint64_t restart;
+} __attribute__((aligned(32)));
+
+/* Stands before where a sequence is begun anew; to be the same in a process. */
+#define PERF_SECTION_SIGNATURE	0xf1401073
+
+/* The most hpmcounters, from 3 upwards, that perf_section_usual() reads. */
+#define PERF_SECTION_HPM	5
+
+/* Elsewhere counters are read one by one: one thread, on the CPU it is pinned to. */
+#if defined(__riscv) && __riscv_xlen == 64 && !defined(PERF_COUNTER_MOCK)
+#define PERF_SECTIONS
+#endif
+
+#ifdef PERF_SECTIONS
+
+#define PERF_SECTION_STRING(x)	#x
+#define PERF_SECTION_NUMBER(x)	PERF_SECTION_STRING(x)
+
+/*
+ * Labels: 0 (re)start, 1 and 2 the sequence's bounds, 3 the restart in the cold,
+ * 9 the descriptor. Goes to 2 with @other not 0 when the CPU is another. Registers
+ * are scarce in a writer: @scratch is one that gets its value later.
+ */
+#define PERF_SECTION_BEGIN(scratch)					\
+	"0:	lla	%[other], 9f\n"					\
+	"	sd	%[other], 8(%[rseq])\n"				\
+	"1:	lw	%[other], 4(%[rseq])\n"				\
+	"	lw	" scratch ", %[mine]\n"				\
+	"	sub	%[other], %[other], " scratch "\n"		\
+	"	bnez	%[other], 2f\n"
+
+#define PERF_SECTION_END						\
+	"2:\n"								\
+	"	.pushsection .text.unlikely, \"ax\"\n"			\
+	"	.balign 4\n"						\
+	"	.word " PERF_SECTION_NUMBER(PERF_SECTION_SIGNATURE) "\n" \
+	"3:	jump	0b, %[other]\n"					\
+	"	.popsection\n"						\
+	"	.pushsection perf_sections, \"aw\"\n"			\
+	"	.balign 32\n"						\
+	"9:	.word	0, 0\n"						\
+	"	.quad	1b, 2b - 1b, 3b\n"				\
+	"	.popsection\n"
+
+/* The timestamp, in the middle of a sequence. */
+#define PERF_SECTION_TS							\
+	"8:	lw	%[hi], 4(%[ts])\n"				\
+	"	lwu	%[lo], 0(%[ts])\n"				\
+	"	lw	%[c0], 4(%[ts])\n"				\
+	"	bne	%[hi], %[c0], 8b\n"
+
+#define PERF_SECTION_READ_0 "csrr %[c0], 0xc00\n csrr %[c2], 0xc02\n"
+#define PERF_SECTION_READ_1 PERF_SECTION_READ_0 "csrr %[c3], 0xc03\n"
+#define PERF_SECTION_READ_2 PERF_SECTION_READ_1 "csrr %[c4], 0xc04\n"
+#define PERF_SECTION_READ_3 PERF_SECTION_READ_2 "csrr %[c5], 0xc05\n"
+#define PERF_SECTION_READ_4 PERF_SECTION_READ_3 "csrr %[c6], 0xc06\n"
+#define PERF_SECTION_READ_5 PERF_SECTION_READ_4 "csrr %[c7], 0xc07\n"
+
+#define PERF_SECTION_OUT_0 [c0] "=&r"(c[0]), [c2] "=&r"(c[1])
+#define PERF_SECTION_OUT_1 PERF_SECTION_OUT_0, [c3] "=&r"(c[2])
+#define PERF_SECTION_OUT_2 PERF_SECTION_OUT_1, [c4] "=&r"(c[3])
+#define PERF_SECTION_OUT_3 PERF_SECTION_OUT_2, [c5] "=&r"(c[4])
+#define PERF_SECTION_OUT_4 PERF_SECTION_OUT_3, [c6] "=&r"(c[5])
+#define PERF_SECTION_OUT_5 PERF_SECTION_OUT_4, [c7] "=&r"(c[6])
+
+#define PERF_SECTION_CASE(n)						\
+	case n:								\
+		if (ts)							\
+			__asm__ volatile(PERF_SECTION_BEGIN("%[c0]")	\
+				PERF_SECTION_TS PERF_SECTION_READ_##n	\
+				PERF_SECTION_END			\
+				: [other] "=&r"(other), [hi] "=&r"(hi),	\
+				  [lo] "=&r"(lo), PERF_SECTION_OUT_##n	\
+				: [rseq] "r"(rseq), [mine] "m"(*mine),	\
+				  [ts] "r"(page)			\
+				: "memory");				\
+		else							\
+			__asm__ volatile(PERF_SECTION_BEGIN("%[c0]")	\
+				PERF_SECTION_READ_##n PERF_SECTION_END	\
+				: [other] "=&r"(other), PERF_SECTION_OUT_##n \
+				: [rseq] "r"(rseq), [mine] "m"(*mine)	\
+				: "memory");				\
+		break
+
+/**
+ * perf_section_usual - read the counters that programs usually have
+ * @rseq:	the calling thread's
+ * @mine:	CPU to read on; nobody's to prevent it
+ * @page:	tsLower
+ * @now:	to be filled in: cycle, the timestamp when @ts, instret, and @hpm
+ *		hpmcounters from 3 upwards
+ *
+ * Returns false when the thread is on another CPU than @mine.
+ */
+PERF_INLINE bool perf_section_usual(struct perf_rseq *rseq,
+				    const volatile int32_t *mine,
+				    const volatile uint32_t *page, uint64_t *now,
+				    const bool ts, const uint32_t hpm)
+{
+	uint64_t c[2 + PERF_SECTION_HPM], hi = 0, lo = 0;
+	const uint32_t instret = ts ? 2 : 1;
+	unsigned long other = 0;
+	uint32_t i;
+
+	switch (hpm) {
+	PERF_SECTION_CASE(0);
+	PERF_SECTION_CASE(1);
+	PERF_SECTION_CASE(2);
+	PERF_SECTION_CASE(3);
+	PERF_SECTION_CASE(4);
+	PERF_SECTION_CASE(5);
+	}
+	if (PERF_UNLIKELY(other))
+		return false;
+
+	now[0] = c[0];
+	if (ts)
+		now[1] = hi << 32 | lo;
+#pragma GCC unroll 8
+	for (i = 0; i <= hpm; i++)
+		now[instret + i] = c[1 + i];
+	return true;
+}
+
+extern const struct perf_section __start_perf_sections[]
+	__attribute__((visibility("hidden")));
+extern const struct perf_section __stop_perf_sections[]
+	__attribute__((visibility("hidden")));
+
+/**
+ * perf_section_restart - where to go on from within a sequence
+ * @pc:		where a signal has come from: in a sequence, or already where it
+ *		is begun anew, as the kernel sees to that first
+ *
+ * Returns 0 when @pc is neither.
+ */
+PERF_INLINE uintptr_t perf_section_restart(uintptr_t pc)
+{
+	const struct perf_section *s;
+
+	for (s = __start_perf_sections; s < __stop_perf_sections; s++)
+		if (pc - s->start < s->length || pc == s->restart)
+			return s->restart;
+	return 0;
+}
+
+#else
+
+PERF_INLINE bool perf_section_usual(struct perf_rseq *rseq,
+				    const volatile int32_t *mine,
+				    const volatile uint32_t *page, uint64_t *now,
+				    const bool ts, const uint32_t hpm)
+{
+	static const uint8_t number[][3 + PERF_SECTION_HPM] = {
+		{ 0, 2, 3, 4, 5, 6, 7 }, { 0, 1, 2, 3, 4, 5, 6, 7 },
+	};
+	uint32_t count = (ts ? 3 : 2) + hpm;
+
+	if ((int32_t)rseq->cpu_id != *mine)
+		return false;
+	perf_counters_read(number[ts], count, page, now);
+	return true;
+}
+
+PERF_INLINE uintptr_t perf_section_restart(uintptr_t pc)
+{
+	(void)pc;
+	return 0;
+}
+
+#endif
+
+/**
+ * perf_section_any - read any counters
+ * @number:	their numbers
+ * @count:	how many
+ * @offset:	added to the value of counter n: offset[n]
+ *
+ * Otherwise as perf_section_usual().
+ */
+PERF_INTERNAL bool perf_section_any(struct perf_rseq *rseq,
+				    const volatile int32_t *mine,
+				    const volatile uint32_t *page, uint64_t *now,
+				    const uint8_t *number, uint32_t count,
+				    const volatile uint64_t *offset);
+
+#endif /* PERF_SECTION_H */

@@ -1,0 +1,413 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <linux/sifive_trace.h>
+
+#include "auto.h"
+#include "error.h"
+#include "rseq.h"
+#include "thread.h"
+
+/* Longest wait for other threads' records, in ms; each takes microseconds. */
+#define SETTLE_MAX	200
+
+/* A counter that goes on being refused is no accident any more. */
+#define REPAIRS_MAX	1000
+
+/* What a thread has that has no slot: nothing in it is ever written. */
+static struct perf_thread nobody;
+
+PERF_DATA __thread struct perf_thread *perf_self PERF_THREAD_MODEL = &nobody;
+PERF_DATA struct perf_pool *perf_pool;
+
+/* perf_pool.retry when the calling thread was refused last. */
+static __thread uint32_t refused PERF_THREAD_MODEL;
+
+static const uint64_t no_offset[PERF_COUNTER_MAX];
+
+static pthread_key_t exit_key;
+static bool exit_key_made;
+
+/*
+ * Really all signals: the C library's functions leave out those it uses itself,
+ * one of which may cancel the thread. Eight bytes are the kernel's set.
+ */
+PERF_LOCAL void signals_block(uint64_t *old)
+{
+	const uint64_t all = ~UINT64_C(0);
+
+	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, old, sizeof(all));
+}
+
+PERF_LOCAL void signals_restore(const uint64_t *old)
+{
+	syscall(SYS_rt_sigprocmask, SIG_SETMASK, old, NULL, sizeof(*old));
+}
+
+PERF_LOCAL int32_t thread_id(void)
+{
+	return (int32_t)syscall(SYS_gettid);
+}
+
+PERF_INTERNAL bool perf_pool_time(uint64_t *now)
+{
+	const struct perf_lane *lane = &perf_pool->lane[perf_pool->first][0];
+
+	if (!perf_pool->ts_readable || !lane->stream.ts)
+		return false;
+	*now = perf_counter_timestamp(lane->stream.ts);
+	return true;
+}
+
+/* Give back what a thread has, which may have ended long ago. */
+PERF_LOCAL void release(struct perf_thread *thread)
+{
+	struct perf_joined *joined = thread->joined < 0 ? NULL :
+				     &perf_pool->joined[thread->joined];
+
+	if (thread->epoch == perf_pool->epoch) {
+		if (!thread->gate) {
+			thread->lane->torn = true;
+			perf_lost_count(&perf_pool->lost.abandoned);
+		}
+		if (joined) {
+			joined->timed &= perf_pool_time(&joined->to);
+			joined->ended = true;
+		}
+		__atomic_fetch_add(&perf_pool->lost.signals,
+				   thread->tail - thread->head, __ATOMIC_RELAXED);
+		__atomic_fetch_and(&perf_pool->taken, ~(1u << thread->channel),
+				   __ATOMIC_RELEASE);
+	}
+	__atomic_fetch_add(&perf_pool->retry, 1, __ATOMIC_RELAXED);
+	__atomic_store_n(&thread->tid, 0, __ATOMIC_RELEASE);
+}
+
+/* When a thread ends. What it calls later still makes it join again. */
+PERF_LOCAL void thread_exit(void *unused)
+{
+	uint64_t signals;
+
+	(void)unused;
+	signals_block(&signals);
+	/* Not in a child whose pool is empty. */
+	if (perf_self != &nobody && perf_self->tid) {
+		struct perf_thread *thread = perf_self;
+
+		if (thread->joined >= 0)
+			prctl(PR_GET_NAME, perf_pool->joined[thread->joined].name);
+		perf_self = &nobody;
+		release(thread);
+	}
+	signals_restore(&signals);
+}
+
+/*
+ * As early as it can be: the values of the first keys are where setting one needs
+ * no memory, which must not be asked for in a hook.
+ */
+__attribute__((constructor(PERF_EARLY)))
+PERF_LOCAL void make_exit_key(void)
+{
+	exit_key_made = !pthread_key_create(&exit_key, thread_exit);
+}
+
+PERF_INTERNAL int perf_pool_make(void)
+{
+	uint32_t epoch = 0, generation = 0;
+	struct perf_pool *pool = perf_pool;
+	unsigned int i;
+
+	if (!pool) {
+		pool = mmap(NULL, sizeof(*pool), PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+		if (pool == MAP_FAILED)
+			return perf_error("cannot get memory for the trace's state: %s",
+					  strerror(errno));
+		if (madvise(pool, sizeof(*pool), MADV_WIPEONFORK)) {
+			perf_error("cannot get memory for the trace's state: %s",
+				   strerror(errno));
+			munmap(pool, sizeof(*pool));
+			return -1;
+		}
+		perf_pool = pool;
+	}
+
+	/*
+	 * Threads keep their slots, and find by the epoch that nothing else is
+	 * theirs any more. Counting upwards for ever: 0 is a child's.
+	 */
+	epoch = pool->epoch + 1;
+	generation = pool->generation + 1;
+	for (i = 0; i < PERF_CHANNELS; i++)
+		for (unsigned int j = 0; j < PERF_CPUS; j++) {
+			struct perf_lane *lane = &pool->lane[i][j];
+
+			/* Pages that were never touched stay so. */
+			if (lane->stream.layout)
+				*lane = (struct perf_lane) { .cpu = PERF_CPU_NOBODY };
+		}
+	memset(pool->index, 0, sizeof(pool->index));
+	memset(pool->joined, 0, sizeof(pool->joined[0]) * pool->joins);
+	pool->lost = (struct perf_lost) { 0 };
+	pool->joins = 0;
+	pool->open = 0;
+	pool->taken = 0;
+	pool->slots = NULL;
+	pool->pinned = 0;
+	pool->pid = getpid();
+	pool->epoch = epoch ? epoch : 1;
+	pool->generation = generation ? generation : 1;
+	pool->retry++;
+	return 0;
+}
+
+/* Whether a thread has ended without telling: as a slot is wanted, it is asked. */
+PERF_LOCAL bool ended(int32_t tid)
+{
+	return syscall(SYS_tgkill, perf_pool->pid, tid, 0) && errno == ESRCH;
+}
+
+PERF_LOCAL bool take_slot(struct perf_thread *thread, int32_t tid)
+{
+	int32_t free = 0;
+
+	return __atomic_compare_exchange_n(&thread->tid, &free, tid, false,
+					   __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+}
+
+/*
+ * A thread that ended without its destructors (a raw clone(), too many keys) still
+ * has its slot. Whoever sets the slot's tid from the dead one's releases it.
+ */
+PERF_LOCAL void release_ended(int32_t tid)
+{
+	unsigned int i;
+
+	for (i = 0; i < PERF_SLOTS; i++) {
+		struct perf_thread *thread = &perf_pool->thread[i];
+		int32_t owner = thread->tid;
+
+		if (owner > 0 && (owner == tid || ended(owner)) &&
+		    __atomic_compare_exchange_n(&thread->tid, &owner, -1, false,
+						__ATOMIC_ACQUIRE,
+						__ATOMIC_RELAXED))
+			release(thread);
+	}
+}
+
+PERF_LOCAL struct perf_thread *find_slot(int32_t tid)
+{
+	unsigned int i;
+
+	for (i = 0; i < PERF_SLOTS; i++)
+		if (take_slot(&perf_pool->thread[i], tid))
+			return &perf_pool->thread[i];
+	return NULL;
+}
+
+/* A free channel, preferably the configured one; -1 when there is none. */
+PERF_LOCAL int take_channel(void)
+{
+	const uint32_t first = 1u << perf_pool->first;
+	uint32_t taken = perf_pool->taken, left, bit;
+
+	do {
+		left = perf_pool->channels & ~taken;
+		if (!left)
+			return -1;
+		/* From the configured one upwards, then the ones below. */
+		bit = left & -first ? left & -first : left;
+		bit &= -bit;
+	} while (!__atomic_compare_exchange_n(&perf_pool->taken, &taken,
+					      taken | bit, false,
+					      __ATOMIC_ACQUIRE,
+					      __ATOMIC_RELAXED));
+	return __builtin_ctz(bit);
+}
+
+/* Let the calling thread read the counters; where they are its own, say where. */
+PERF_LOCAL int join_driver(struct perf_thread *thread)
+{
+	struct sifive_trace_thread arg = { .size = sizeof(arg), .slot = ~0u };
+
+	thread->offset = no_offset;
+	if (!perf_pool->join)
+		return 0;
+	if (ioctl(perf_pool->device, SIFIVE_TRACE_IOC_THREAD, &arg))
+		return -1;
+	if (perf_pool->slots && arg.slot < SIFIVE_TRACE_THREADS)
+		thread->offset = (const volatile uint64_t *)
+				 perf_pool->slots[arg.slot].offset;
+	return 0;
+}
+
+PERF_LOCAL int enter_list(const struct perf_thread *thread)
+{
+	uint32_t place = __atomic_fetch_add(&perf_pool->joins, 1,
+					    __ATOMIC_RELAXED);
+	struct perf_joined *joined;
+
+	if (place >= PERF_JOINED) {
+		__atomic_store_n(&perf_pool->joins, PERF_JOINED, __ATOMIC_RELAXED);
+		return -1;
+	}
+	joined = &perf_pool->joined[place];
+	joined->channel = thread->channel;
+	joined->timed = perf_pool_time(&joined->from);
+	prctl(PR_GET_NAME, joined->name);
+	__atomic_store_n(&joined->tid, thread->tid, __ATOMIC_RELEASE);
+	return (int)place;
+}
+
+/* What join does, signals blocked. */
+PERF_LOCAL struct perf_thread *join_blocked(void)
+{
+	struct perf_thread *thread = perf_self;
+	int32_t tid = thread_id();
+	int channel;
+	unsigned int i;
+
+	/* A child of vfork() has its parent's memory and thread pointer. */
+	if (getpid() != perf_pool->pid)
+		return NULL;
+	if (perf_pool->pinned && perf_pool->pinned != tid)
+		return NULL;
+
+	if (thread == &nobody || thread->tid != tid) {
+		thread = find_slot(tid);
+		if (!thread) {
+			release_ended(tid);
+			thread = find_slot(tid);
+		}
+		if (!thread)
+			return NULL;
+		thread->epoch = 0;
+		thread->joined = -1;
+	}
+
+	channel = take_channel();
+	if (channel < 0) {
+		release_ended(thread == perf_self ? -1 : tid);
+		if (!thread->tid && !take_slot(thread, tid))
+			return NULL;
+		channel = take_channel();
+	}
+	if (channel < 0)
+		goto no_channel;
+
+	thread->rseq = perf_pool->pinned ? &perf_pool->fixed : perf_rseq_find();
+	if (!thread->rseq || join_driver(thread))
+		goto refuse;
+
+	for (i = 0; i < PERF_CPUS && perf_pool->lane[channel][i].stream.layout; i++) {
+		perf_pool->lane[channel][i].cpu = PERF_CPU_NOBODY;
+		perf_pool->lane[channel][i].generation = 0;
+	}
+	thread->channel = (unsigned int)channel;
+	thread->refused = PERF_REFUSED_NOT;
+	thread->repairs = 0;
+	thread->head = 0;
+	thread->tail = 0;
+	thread->lane = &perf_pool->lane[channel][0];
+	thread->gate = thread->lane;
+	thread->epoch = perf_pool->epoch;
+	thread->joined = enter_list(thread);
+	perf_self = thread;
+	if (exit_key_made)
+		pthread_setspecific(exit_key, thread);
+	return thread;
+
+refuse:
+	__atomic_fetch_and(&perf_pool->taken, ~(1u << channel), __ATOMIC_RELEASE);
+no_channel:
+	perf_self = &nobody;
+	__atomic_store_n(&thread->tid, 0, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+PERF_INTERNAL struct perf_thread *perf_thread_join(void)
+{
+	struct perf_thread *thread;
+	uint32_t retry = perf_pool->retry;
+	uint64_t signals;
+
+	if (refused == retry)
+		return NULL;
+
+	signals_block(&signals);
+	thread = perf_self;
+	/* A signal handler may have been quicker. */
+	if (thread->epoch != perf_pool->epoch || !thread->tid)
+		thread = join_blocked();
+	if (!thread)
+		refused = retry;
+	signals_restore(&signals);
+	return thread;
+}
+
+PERF_INTERNAL void perf_thread_forget(void)
+{
+	perf_self = &nobody;
+}
+
+PERF_INTERNAL void perf_thread_repair(void)
+{
+	struct perf_thread *thread = perf_self;
+	struct sifive_trace_thread arg = { .size = sizeof(arg) };
+
+	bool borrowed = thread->tid != thread_id();
+
+	if (!borrowed && thread->repairs++ < REPAIRS_MAX &&
+	    !ioctl(perf_pool->device, SIFIVE_TRACE_IOC_THREAD, &arg))
+		return;
+
+	thread->refused = borrowed ? PERF_REFUSED_ONCE : PERF_REFUSED;
+	thread->lane->cpu = PERF_CPU_NOBODY;
+	thread->reading = PERF_CPU_NOBODY;
+}
+
+PERF_INTERNAL void perf_threads_alert(void)
+{
+	unsigned int i, j;
+
+	for (i = 0; i < PERF_CHANNELS; i++)
+		for (j = 0; j < PERF_CPUS; j++) {
+			struct perf_lane *lane = &perf_pool->lane[i][j];
+
+			if (!lane->stream.layout)
+				break;
+			lane->cpu = PERF_CPU_NOBODY;
+		}
+	perf_rseq_barrier();
+}
+
+PERF_LOCAL bool writing(const struct perf_thread *thread)
+{
+	return thread->tid > 0 && thread->epoch == perf_pool->epoch &&
+	       !thread->gate && thread != perf_self;
+}
+
+PERF_INTERNAL bool perf_threads_settle(void)
+{
+	const struct timespec pause = { .tv_nsec = 1000000 };
+	unsigned int i, waited = 0;
+
+	for (i = 0; i < PERF_SLOTS; i++)
+		while (writing(&perf_pool->thread[i])) {
+			if (waited++ == SETTLE_MAX)
+				return false;
+			nanosleep(&pause, NULL);
+		}
+	return true;
+}

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * The threads that record, and what they record to.
+ *
+ * A channel belongs to one thread while that lives, on all encoders. A lane is
+ * the sequence of records of one channel on one CPU. A thread has a slot with its
+ * gate: the lane it writes to, on the CPU it was last on; nothing while it is
+ * writing a record, which tells a signal handler to keep out.
+ *
+ * All of it is in a pool that a child finds zeroed after fork(), from its first
+ * instruction, and so closed: stimulus pages are not there for it to write to.
+ */
+#ifndef PERF_THREAD_H
+#define PERF_THREAD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "compiler.h"
+#include "record.h"
+#include "section.h"
+
+/* Threads that record at a time, and encoders: the driver's limits. */
+#define PERF_SLOTS	256
+#define PERF_CPUS	64
+
+/* Highest number of a CPU, plus 1, that lanes can be found for. */
+#define PERF_CPU_NUMBERS 1024
+
+/* No CPU, and none of the kernel's words for not knowing it either. */
+#define PERF_CPU_NOBODY	(-3)
+
+/* Records that signal handlers can leave to the record they interrupt. */
+#define PERF_QUEUE	64
+
+/* Threads that the side-car file can tell of, also after their end. */
+#define PERF_JOINED	4096
+
+/**
+ * struct perf_lane - the records of a channel on a CPU
+ * @cpu:	that CPU, or PERF_CPU_NOBODY: the next record takes the long way
+ * @generation:	perf_pool.generation when its header was written
+ * @torn:	its last record was never finished
+ * @stream:	where the records go
+ */
+struct perf_lane {
+	volatile int32_t cpu;
+	uint32_t generation;
+	bool torn;
+	struct perf_stream stream;
+};
+
+/* A record that waits for the one that was interrupted. */
+struct perf_pending {
+	volatile bool complete;
+	uint32_t kind;
+	int32_t cpu;
+	uintptr_t address, address2;
+	uint64_t now[PERF_COUNTER_MAX];
+};
+
+enum perf_refusal {
+	PERF_REFUSED_NOT,
+	PERF_REFUSED_ONCE,	/* this record is a borrower's, a child of vfork() */
+	PERF_REFUSED,
+};
+
+/**
+ * struct perf_thread - a thread that records
+ * @gate:	its lane; NULL while a record is being written
+ * @rseq:	where the kernel says on which CPU it is
+ * @frame:	stack pointer of who writes, or wrote last
+ * @lane:	what @gate is otherwise
+ * @tid:	the thread, 0: the slot is free
+ * @epoch:	perf_pool.epoch when it joined
+ * @channel:	its channel
+ * @joined:	its entry in perf_pool.joined, -1 none
+ * @refused:	enum perf_refusal: whether it may not read the counters
+ * @repairs:	how often that was put right
+ * @reading:	CPU to read on for @queue; PERF_CPU_NOBODY to prevent it
+ * @offset:	what makes its own counts of a hart's
+ * @head, @tail: of @queue, modulo its size
+ * @queue:	records of signal handlers
+ */
+struct perf_thread {
+	struct perf_lane *volatile gate;
+	struct perf_rseq *rseq;
+	volatile uintptr_t frame;
+	struct perf_lane *volatile lane;
+	volatile int32_t tid;
+	uint32_t epoch;
+	unsigned int channel;
+	int joined;
+	volatile int refused;
+	uint32_t repairs;
+	volatile int32_t reading;
+	const volatile uint64_t *offset;
+	volatile uint32_t head, tail;
+	struct perf_pending queue[PERF_QUEUE];
+};
+
+/* A thread that has recorded; times are the trace's. */
+struct perf_joined {
+	volatile int32_t tid;
+	uint32_t channel;
+	bool timed, ended;
+	uint64_t from, to;
+	char name[16];
+};
+
+/* Records that were not written. */
+struct perf_lost {
+	uint64_t signals;	/* of signal handlers: the queue was full */
+	uint64_t threads;	/* of threads without channel, CPUs without encoder */
+	uint64_t abandoned;	/* left half-way and never finished */
+};
+
+/**
+ * struct perf_pool - what threads share
+ * @open:	PERF_OPEN_*: which records may be written now
+ * @generation:	changes when headers have to be written anew
+ * @epoch:	changes with each set-up
+ * @retry:	changes when a thread that was refused may ask again
+ * @pid:	the process
+ * @channels:	bit n set: channel n can be had
+ * @taken:	bit n set: channel n is some thread's
+ * @device:	descriptor that threads join with
+ * @join:	they have to: there are counters to be read
+ * @pinned:	no rseq: the one thread that may record, and @fixed its area
+ * @slots:	the driver's thread slots, NULL without
+ * @layout:	of all records
+ * @index:	CPU number to index of its lane, plus 1; 0 = no encoder
+ * @lane:	by channel and index
+ * @ts_readable: the timestamp can be read from its page
+ */
+struct perf_pool {
+	volatile uint32_t open;
+	volatile uint32_t generation;
+	volatile uint32_t epoch;
+	volatile uint32_t retry;
+	int32_t pid;
+	uint32_t channels;
+	volatile uint32_t taken;
+	unsigned int first;
+	int device;
+	bool join;
+	bool ts_readable;
+	int32_t pinned;
+	struct perf_rseq fixed;
+	const struct sifive_trace_slot *slots;
+	struct perf_layout layout;
+	struct perf_lost lost;
+	uint32_t joins;
+	uint8_t index[PERF_CPU_NUMBERS];
+	struct perf_thread thread[PERF_SLOTS];
+	struct perf_lane lane[PERF_CHANNELS][PERF_CPUS];
+	struct perf_joined joined[PERF_JOINED];
+};
+
+/* Bits of perf_pool.open. */
+#define PERF_OPEN_MANUAL	1u	/* records may be written */
+#define PERF_OPEN_HOOKS		2u	/* also at function entry and exit */
+#define PERF_OPEN_PAUSED	4u	/* none, and they are counted */
+
+/* Read at each entry and exit: without a call, also in a shared library. */
+#if defined(__PIC__) && !defined(__PIE__)
+#define PERF_THREAD_MODEL	__attribute__((tls_model("initial-exec")))
+#else
+#define PERF_THREAD_MODEL	__attribute__((tls_model("local-exec")))
+#endif
+
+/* The calling thread's slot; one whose gate is closed before it has its own. */
+PERF_INTERNAL_DATA __thread struct perf_thread *perf_self PERF_THREAD_MODEL;
+
+/* The pool, NULL before the first set-up. */
+PERF_INTERNAL_DATA struct perf_pool *perf_pool;
+
+/* Make the pool, once in a process, and empty it. */
+PERF_INTERNAL int perf_pool_make(void);
+
+/**
+ * perf_thread_join - give the calling thread a slot and a channel
+ *
+ * It may be called anywhere, also in signal handlers. Returns NULL when it
+ * cannot be had: no channel is free, the driver refuses, or the caller is a
+ * child that only borrows its parent's memory.
+ */
+PERF_INTERNAL struct perf_thread *perf_thread_join(void);
+
+/* The calling thread was forked: it has no slot. */
+PERF_INTERNAL void perf_thread_forget(void);
+
+/**
+ * perf_thread_repair - let the calling thread read the counters again
+ *
+ * For a signal handler that finds that it may not. When that cannot be done the
+ * record that is being written is lost.
+ */
+PERF_INTERNAL void perf_thread_repair(void);
+
+/* Make every thread's next record take the long way. */
+PERF_INTERNAL void perf_threads_alert(void);
+
+/**
+ * perf_threads_settle - wait until no other thread is writing a record
+ *
+ * Called after perf_threads_alert(), with the pool closed. Returns false when one
+ * does not come to an end: its record was given up, or it does not get to run.
+ */
+PERF_INTERNAL bool perf_threads_settle(void);
+
+/* The page's timestamp now, through any lane; false when it cannot be read. */
+PERF_INTERNAL bool perf_pool_time(uint64_t *now);
+
+PERF_INLINE void perf_lost_count(uint64_t *which)
+{
+	__atomic_fetch_add(which, 1, __ATOMIC_RELAXED);
+}
+
+#endif /* PERF_THREAD_H */

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* The library's own API: sifive_trace.h. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sifive_trace.h"
+
+#include "dump.h"
+#include "error.h"
+#include "event.h"
+#include "options.h"
+#include "session.h"
+
+/* A handle stands for what it has set up: the session has one user at a time. */
+struct sifive_trace {
+	char unused;
+};
+
+/* Sizes that callers of the first release have. */
+#define OPTIONS_MIN	sizeof(struct sifive_trace_options)
+#define REPORT_MIN	sizeof(struct sifive_trace_report)
+
+PERF_LOCAL int leave_trace(const char *call, int rc)
+{
+	perf_session_leave();
+	if (rc)
+		perf_error_print(call);
+	return rc;
+}
+
+/* What calls begin with: fails for the handle that has not set the session up. */
+PERF_LOCAL int enter_trace(const struct sifive_trace *trace, bool record)
+{
+	perf_error_clear();
+	if (!trace)
+		return perf_error("the handle is NULL");
+	if (perf_session_enter(record))
+		return -1;
+	if (perf_session.state >= PERF_SESSION_READY && perf_session.user == trace)
+		return 0;
+	perf_session_leave();
+	return perf_error("call sifive_trace_setup() first");
+}
+
+PERF_LOCAL int entered(const char *call, int rc)
+{
+	if (rc)
+		perf_error_print(call);
+	return rc;
+}
+
+PERF_API struct sifive_trace *sifive_trace_open(void)
+{
+	struct sifive_trace *trace = NULL;
+	struct sifive_trace_info info;
+	int rc;
+
+	perf_error_clear();
+	if (entered("sifive_trace_open(): ", perf_session_enter(true)))
+		return NULL;
+	/* A session that something else has set up shows that there is a device. */
+	rc = perf_session.state < PERF_SESSION_READY ?
+	     perf_session_begin(&info) : 0;
+	if (!rc) {
+		trace = calloc(1, sizeof(*trace));
+		if (!trace)
+			rc = perf_error("out of memory");
+	}
+	leave_trace("sifive_trace_open(): ", rc);
+	return trace;
+}
+
+PERF_API int sifive_trace_setup(struct sifive_trace *trace,
+				const struct sifive_trace_options *options)
+{
+	static struct perf_setup setup;
+	int rc;
+
+	perf_error_clear();
+	if (!trace || !options)
+		return entered("sifive_trace_setup(): ",
+			       perf_error("the handle or the options are NULL"));
+	if (entered("sifive_trace_setup(): ", perf_session_enter(true)))
+		return -1;
+
+	if (options->size < OPTIONS_MIN)
+		rc = perf_error("options.size is %zu: begin with SIFIVE_TRACE_OPTIONS",
+				options->size);
+	else if (perf_session.state >= PERF_SESSION_READY &&
+		 perf_session.user != trace)
+		rc = perf_error("the program has set up another trace already: a process has one");
+	else
+		rc = perf_options_parse(options, &setup);
+	if (!rc)
+		rc = perf_session_end();
+	if (!rc)
+		rc = perf_session_setup(&setup, trace);
+	return leave_trace("sifive_trace_setup(): ", rc);
+}
+
+PERF_API int sifive_trace_on(struct sifive_trace *trace)
+{
+	if (entered("sifive_trace_on(): ", enter_trace(trace, true)))
+		return -1;
+	return leave_trace("sifive_trace_on(): ", perf_session_on());
+}
+
+PERF_API int sifive_trace_off(struct sifive_trace *trace)
+{
+	if (entered("sifive_trace_off(): ", enter_trace(trace, false)))
+		return -1;
+	return leave_trace("sifive_trace_off(): ", perf_session_off());
+}
+
+/* Called too often for anything to be printed. */
+PERF_API int sifive_trace_write(struct sifive_trace *trace)
+{
+	if (PERF_UNLIKELY(!trace || perf_session.user != trace))
+		return perf_error("call sifive_trace_setup() first");
+	return perf_session_record((uintptr_t)__builtin_return_address(0));
+}
+
+PERF_LOCAL int fill_report(struct sifive_trace_report *report)
+{
+	const struct perf_lost *lost = &perf_pool->lost;
+	struct perf_capture capture;
+
+	if (report->size < REPORT_MIN)
+		return perf_error("report.size is %zu: set it to sizeof(struct sifive_trace_report)",
+				  report->size);
+	if (perf_device_capture(&perf_session.device, &capture))
+		return -1;
+
+	*report = (struct sifive_trace_report) {
+		.size		= report->size,
+		.sinks		= capture.sinks,
+		.bytes		= capture.bytes,
+		.lost_signals	= lost->signals,
+		.lost_threads	= lost->threads,
+		.lost_abandoned	= lost->abandoned,
+		.samples	= capture.samples,
+		.lost_samples	= capture.samples_lost,
+		.lost_counters	= capture.counters_lost,
+	};
+	if (perf_session.state == PERF_SESSION_ON)
+		report->flags |= SIFIVE_TRACE_ON;
+	if (capture.full)
+		report->flags |= SIFIVE_TRACE_FULL;
+	if (capture.wrapped)
+		report->flags |= SIFIVE_TRACE_WRAPPED;
+	return 0;
+}
+
+PERF_API int sifive_trace_status(struct sifive_trace *trace,
+				 struct sifive_trace_report *report)
+{
+	if (entered("sifive_trace_status(): ", enter_trace(trace, false)))
+		return -1;
+	return leave_trace("sifive_trace_status(): ",
+		      report ? fill_report(report) :
+			       perf_error("the report is NULL"));
+}
+
+PERF_API int sifive_trace_dump(struct sifive_trace *trace, const char *path)
+{
+	if (entered("sifive_trace_dump(): ", enter_trace(trace, true)))
+		return -1;
+	return leave_trace("sifive_trace_dump(): ",
+		      perf_dump(path ? path : "trace.rtd"));
+}
+
+PERF_API void sifive_trace_close(struct sifive_trace *trace)
+{
+	int rc = 0;
+
+	if (!trace)
+		return;
+	perf_error_clear();
+	if (entered("sifive_trace_close(): ", perf_session_enter(true)))
+		return;
+	if (perf_session.user == trace) {
+		rc = perf_session_off();
+		perf_session_end();
+	}
+	free(trace);
+	leave_trace("sifive_trace_close(): ", rc);
+}
+
+PERF_API const char *sifive_trace_error(void)
+{
+	return perf_error_text();
+}
