@@ -27,5 +27,9 @@ int usage_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* The subcommands: argv[0] is the subcommand's name. Return an exit_code. */
 int command_decode(int argc, char **argv);
+int command_report(int argc, char **argv);
+int command_graph(int argc, char **argv);
+int command_replay(int argc, char **argv);
+int command_export(int argc, char **argv);
 
 #endif /* SIFIVE_TRACE_COMMAND_H */

@@ -3,6 +3,7 @@
 #ifndef SIFIVE_TRACE_FORMAT_H
 #define SIFIVE_TRACE_FORMAT_H
 
+#include "meta.h"
 #include "symbols.h"
 #include "trace.h"
 
@@ -17,19 +18,23 @@ enum values {
  * struct format_options - what to write and where
  * @trace:	path of the trace, "-" for standard input
  * @elf:	path of the program, NULL for none
- * @symbols:	its symbols, NULL for none
+ * @symbols:	names, NULL for none
+ * @meta:	side-car file of the trace
+ * @hz:		ticks in a second, 0: unknown
  * @output:	-o: a file, or a folder for formats of several; NULL for the
  *		default
  * @values:	enum values
- * @channel:	channel that is decoded, or TRACE_ALL_CHANNELS
+ * @channels:	show of which channel a record is: several are decoded
  */
 struct format_options {
 	const char		*trace;
 	const char		*elf;
 	struct symbols		*symbols;
+	const struct meta	*meta;
+	uint64_t		hz;
 	const char		*output;
 	enum values		values;
-	int			channel;
+	bool			channels;
 };
 
 /**
@@ -50,5 +55,19 @@ struct format {
 
 extern const struct format format_text;
 extern const struct format format_perf;
+extern const struct format format_csv;
+extern const struct format format_json;
+
+/**
+ * format_counter() - the number that stands for a counter
+ * @values:	enum values
+ * @record:	record
+ * @i:		index of the counter in it
+ * @value:	set
+ *
+ * Return: false when it is not known.
+ */
+bool format_counter(enum values values, const struct perfrec_record *record,
+		    unsigned int i, uint64_t *value);
 
 #endif /* SIFIVE_TRACE_FORMAT_H */

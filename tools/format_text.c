@@ -7,27 +7,20 @@
  * Streams may record different counters: a column is a counter's name, and a
  * record leaves those empty that it does not have.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "command.h"
+#include "counters.h"
 #include "format.h"
+#include "output.h"
 
 #define TIME_WIDTH	14
 #define COUNTER_WIDTH	10
 /* Deeper calls are no longer indented further: lines stay readable. */
 #define INDENT_MAX	32
-/* At least as many as one record has. */
-#define COLUMNS_MAX	64
-
-struct column {
-	char	name[PERFREC_NAME_SIZE];
-	int	width;
-};
 
 /* What is remembered of a stream from record to record. */
 struct stream {
@@ -39,19 +32,17 @@ struct stream {
 };
 
 struct text {
-	FILE		*out;
-	const char	*name;
+	struct output	*out;
 	struct symbols	*symbols;
 	enum values	values;
 	bool		channels;	/* show which channel */
-	int		error;		/* errno of the first failed write */
+	uint64_t	hz;
 	/* A header begins a new generation: older counters may be gone. */
 	unsigned int	generation;
-	unsigned int	columns;
-	struct column	column[COLUMNS_MAX];
+	struct counters	counters;
+	size_t		width[COUNTERS_MAX];
 	/* Columns that the latest heading names. */
-	unsigned int	headings;
-	struct column	heading[COLUMNS_MAX];
+	struct counters	heading;
 	struct stream	*stream[PERFREC_SOURCES][PERFREC_CHANNELS];
 };
 
@@ -64,56 +55,38 @@ static void *text_open(const struct format_options *options)
 		return NULL;
 	}
 	text->generation = 1;
-	text->headings = UINT_MAX;
+	text->heading.count = UINT_MAX;
+	text->counters.meta = options->meta;
 	text->symbols = options->symbols;
+	text->hz = options->hz;
 	text->values = options->values;
-	text->channels = options->channel == TRACE_ALL_CHANNELS;
-	text->out = stdout;
-	text->name = "standard output";
-	if (options->output) {
-		text->name = options->output;
-		text->out = fopen(options->output, "w");
-	}
+	text->channels = options->channels;
+	text->out = output_open(options->output);
 	if (!text->out) {
-		report("%s: cannot write: %s", options->output, strerror(errno));
 		free(text);
 		return NULL;
 	}
 	return text;
 }
 
-/* Right after a write, while errno still tells why it failed. */
-static void note_error(struct text *text)
-{
-	if (ferror(text->out) && !text->error)
-		text->error = errno ? errno : EIO;
-}
-
 static int text_close(void *context)
 {
 	struct text *text = context;
 	size_t src, channel;
-	int error;
+	int error = output_close(text->out);
 
-	if (fflush(text->out))
-		note_error(text);
-	if (text->out != stdout && fclose(text->out) && !text->error)
-		text->error = errno;
-	error = text->error;
-	if (error && error != EPIPE)
-		report("%s: cannot write: %s", text->name, strerror(error));
 	for (src = 0; src < PERFREC_SOURCES; src++)
 		for (channel = 0; channel < PERFREC_CHANNELS; channel++)
 			free(text->stream[src][channel]);
 	free(text);
-	return error ? -1 : 0;
+	return error;
 }
 
 static bool text_stop(void *context)
 {
 	struct text *text = context;
 
-	return text->error;
+	return output_failed(text->out);
 }
 
 /* Return NULL without memory: what it is for is then left out. */
@@ -130,46 +103,24 @@ static struct stream *get_stream(struct text *text, unsigned int src,
 static void new_generation(struct text *text)
 {
 	text->generation++;
-	text->columns = 0;
-}
-
-static void name_counter(const struct perfrec_header *header, unsigned int i,
-			 char *name)
-{
-	if (header)
-		perfrec_counter_name(&header->counter[i], name,
-				     PERFREC_NAME_SIZE);
-	else
-		snprintf(name, PERFREC_NAME_SIZE, "counter%u?", i);
+	text->counters.count = 0;
 }
 
 /* Find or make a column for each of the record's counters. */
 static void assign_columns(struct text *text, struct stream *stream,
 			   const struct perfrec_record *record)
 {
-	bool used[COLUMNS_MAX] = { false };
-	char name[PERFREC_NAME_SIZE];
-	unsigned int i, c;
+	unsigned int i;
 
-	if (text->columns + record->counters > COLUMNS_MAX)
+	if (text->counters.count + record->counters > COUNTERS_MAX)
 		new_generation(text);
+	counters_assign(&text->counters, record->header, record->counters,
+			stream->column);
 	for (i = 0; i < record->counters; i++) {
-		struct column *column;
+		unsigned int c = stream->column[i];
+		size_t width = strlen(text->counters.name[c]);
 
-		name_counter(record->header, i, name);
-		for (c = 0; c < text->columns; c++)
-			if (!used[c] && !strcmp(name, text->column[c].name))
-				break;
-		column = &text->column[c];
-		if (c == text->columns) {
-			text->columns++;
-			memcpy(column->name, name, sizeof(name));
-			column->width = (int)strlen(name);
-			if (column->width < COUNTER_WIDTH)
-				column->width = COUNTER_WIDTH;
-		}
-		used[c] = true;
-		stream->column[i] = (uint8_t)c;
+		text->width[c] = width < COUNTER_WIDTH ? COUNTER_WIDTH : width;
 	}
 	stream->counters = record->counters;
 	stream->generation = text->generation;
@@ -179,25 +130,25 @@ static void put_heading(struct text *text)
 {
 	unsigned int i;
 
-	fprintf(text->out, "#%*s %3s%s %-6s", TIME_WIDTH - 1, "time", "src",
-		text->channels ? " ch" : "", "type");
-	for (i = 0; i < text->columns; i++) {
-		fprintf(text->out, " %*s", text->column[i].width,
-			text->column[i].name);
-		text->heading[i] = text->column[i];
+	put_char(text->out, '#');
+	put_right(text->out, "time", TIME_WIDTH - 1);
+	put_string(text->out, text->channels ? " src ch type  " : " src type  ");
+	for (i = 0; i < text->counters.count; i++) {
+		put_char(text->out, ' ');
+		put_right(text->out, text->counters.name[i], text->width[i]);
 	}
-	fputs("  function\n", text->out);
-	text->headings = text->columns;
+	put_string(text->out, "  function\n");
+	text->heading = text->counters;
 }
 
 static bool same_heading(const struct text *text)
 {
 	unsigned int i;
 
-	if (text->headings != text->columns)
+	if (text->heading.count != text->counters.count)
 		return false;
-	for (i = 0; i < text->columns; i++)
-		if (strcmp(text->heading[i].name, text->column[i].name))
+	for (i = 0; i < text->counters.count; i++)
+		if (strcmp(text->heading.name[i], text->counters.name[i]))
 			return false;
 	return true;
 }
@@ -211,20 +162,20 @@ static void text_header(void *context, const struct perfrec_header *header)
 
 	if (!stream)
 		return;
-	fprintf(text->out, "# header %" PRIu32 " of source %u channel %u at 0x%" PRIx64
-		": counts %s, %u counter%s\n", header->serial, header->src,
-		header->channel, header->begin.offset,
-		perfrec_count_type_name(header->count_type), header->counters,
-		header->counters == 1 ? "" : "s");
+	put_format(text->out, "# header %" PRIu32 " of source %u channel %u at 0x%" PRIx64
+		   ": counts %s, %u counter%s\n", header->serial, header->src,
+		   header->channel, header->begin.offset,
+		   perfrec_count_type_name(header->count_type), header->counters,
+		   header->counters == 1 ? "" : "s");
 	for (i = 0; i < header->counters; i++) {
 		const struct perfrec_counter *counter = &header->counter[i];
 
-		perfrec_counter_name(counter, name, sizeof(name));
-		fprintf(text->out, "#   counter %-2" PRIu32 " %-22s %2" PRIu32 " bits",
-			counter->number, name, counter->width);
+		counters_name(&text->counters, header, i, name);
+		put_format(text->out, "#   counter %-2" PRIu32 " %-22s %2" PRIu32 " bits",
+			   counter->number, name, counter->width);
 		if (counter->csr)
-			fprintf(text->out, "  csr 0x%03" PRIx32, counter->csr);
-		fputc('\n', text->out);
+			put_format(text->out, "  csr 0x%03" PRIx32, counter->csr);
+		put_char(text->out, '\n');
 	}
 	stream->depth = 0;
 	new_generation(text);
@@ -234,13 +185,18 @@ static void text_header(void *context, const struct perfrec_header *header)
 static void put_place(struct text *text, uint64_t address,
 		      const struct symbol *symbol)
 {
-	if (!symbol->function)
-		fprintf(text->out, "0x%" PRIx64, address);
-	else if (address == symbol->start)
-		fputs(symbol->function, text->out);
-	else
-		fprintf(text->out, "%s+0x%" PRIx64, symbol->function,
-			address - symbol->start);
+	if (symbol->function) {
+		put_string(text->out, symbol->function);
+		if (address == symbol->start)
+			return;
+		put_char(text->out, '+');
+		address -= symbol->start;
+	} else if (symbol->object) {
+		put_string(text->out, symbol->object);
+		put_char(text->out, '+');
+		address = symbol->offset;
+	}
+	put_hex(text->out, address);
 }
 
 static void put_line(struct text *text, const struct symbol *symbol)
@@ -250,22 +206,18 @@ static void put_line(struct text *text, const struct symbol *symbol)
 	if (!symbol->file)
 		return;
 	base = strrchr(symbol->file, '/');
-	fprintf(text->out, " (%s:%d)", base ? base + 1 : symbol->file,
-		symbol->line);
+	put_string(text->out, " (");
+	put_string(text->out, base ? base + 1 : symbol->file);
+	put_char(text->out, ':');
+	put_number(text->out, (uint64_t)symbol->line, 0);
+	put_char(text->out, ')');
 }
 
-/*
- * A call site is where the call returns to: the call itself, and maybe its
- * function's end, is before that. A function's first address is taken as it
- * is: some writers give only that for the caller.
- */
 static void put_caller(struct text *text, uint64_t address)
 {
 	struct symbol symbol;
 
-	symbols_find(text->symbols, address, &symbol);
-	if (!symbol.function || symbol.start != address)
-		symbols_find(text->symbols, address - 1, &symbol);
+	symbols_find_caller(text->symbols, address, &symbol);
 	put_place(text, address, &symbol);
 	put_line(text, &symbol);
 }
@@ -276,33 +228,32 @@ static void put_function(struct text *text,
 	struct symbol symbol;
 
 	if (!(record->flags & PERFREC_ADDRESS_KNOWN) && record->header) {
-		fprintf(text->out, "address lost");
+		put_string(text->out, "address lost");
 		return;
 	}
 	symbols_find(text->symbols, record->address[0], &symbol);
 	put_place(text, record->address[0], &symbol);
 	if (record->type == PERFREC_ENTER) {
-		fputs(" <- ", text->out);
+		put_string(text->out, " <- ");
 		put_caller(text, record->address[1]);
 	} else if (record->type == PERFREC_EXIT) {
-		fputs(" -> ", text->out);
+		put_string(text->out, " -> ");
 		put_caller(text, record->address[1]);
 	} else {
 		put_line(text, &symbol);
 	}
 	if (!record->header)
-		fputs(" ?", text->out);
+		put_string(text->out, " ?");
 }
 
-static bool counter_value(const struct text *text,
-			  const struct perfrec_record *record, unsigned int i,
-			  uint64_t *value)
+bool format_counter(enum values values, const struct perfrec_record *record,
+		    unsigned int i, uint64_t *value)
 {
-	if (text->values == VALUES_RAW || !record->header) {
+	if (values == VALUES_RAW || !record->header) {
 		*value = record->sent[i];
 		return true;
 	}
-	if (text->values == VALUES_DELTA) {
+	if (values == VALUES_DELTA) {
 		*value = record->delta[i];
 		return record->flags & PERFREC_DELTA_KNOWN;
 	}
@@ -313,23 +264,22 @@ static bool counter_value(const struct text *text,
 static void put_counters(struct text *text, const struct stream *stream,
 			 const struct perfrec_record *record)
 {
-	int counter[COLUMNS_MAX];
+	int counter[COUNTERS_MAX];
 	uint64_t value;
 	unsigned int i;
 
-	memset(counter, -1, sizeof(counter));
+	memset(counter, -1, text->counters.count * sizeof(counter[0]));
 	for (i = 0; i < record->counters; i++)
 		counter[stream->column[i]] = (int)i;
-	for (i = 0; i < text->columns; i++) {
-		int width = text->column[i].width;
-
+	for (i = 0; i < text->counters.count; i++) {
+		put_char(text->out, ' ');
 		if (counter[i] < 0)
-			fprintf(text->out, " %*s", width, "");
-		else if (counter_value(text, record, (unsigned int)counter[i],
-				       &value))
-			fprintf(text->out, " %*" PRIu64, width, value);
+			put_spaces(text->out, text->width[i]);
+		else if (format_counter(text->values, record,
+					(unsigned int)counter[i], &value))
+			put_number(text->out, value, text->width[i]);
 		else
-			fprintf(text->out, " %*s", width, "-");
+			put_right(text->out, "-", text->width[i]);
 	}
 }
 
@@ -348,52 +298,53 @@ static void text_record(void *context, const struct perfrec_record *record)
 	}
 
 	if (record->address_end.time_known)
-		fprintf(text->out, "%*" PRIu64, TIME_WIDTH,
-			record->address_end.time);
+		put_time(text->out, record->address_end.time, text->hz,
+			 TIME_WIDTH);
 	else
-		fprintf(text->out, "%*s", TIME_WIDTH, "-");
-	fprintf(text->out, " %3u", record->src);
+		put_right(text->out, "-", TIME_WIDTH);
+	put_number(text->out, record->src, 4);
 	if (text->channels)
-		fprintf(text->out, " %2u", record->channel);
-	fprintf(text->out, " %-6s", perfrec_type_name(record->type));
+		put_number(text->out, record->channel, 3);
+	put_char(text->out, ' ');
+	put_left(text->out, perfrec_type_name(record->type), 6);
 	put_counters(text, stream, record);
 
 	if (record->type == PERFREC_EXIT && stream->depth)
 		stream->depth--;
-	fprintf(text->out, "  %*s", 2 * (int)(stream->depth < INDENT_MAX ?
-					      stream->depth : INDENT_MAX), "");
+	put_spaces(text->out, 2 + 2 * (stream->depth < INDENT_MAX ?
+				       stream->depth : INDENT_MAX));
 	if (record->type == PERFREC_ENTER)
 		stream->depth++;
 	put_function(text, record);
-	fputc('\n', text->out);
-	note_error(text);
+	put_char(text->out, '\n');
 }
 
 static void text_lost(void *context, const struct perfrec_loss *loss)
 {
 	struct text *text = context;
 
-	fprintf(text->out, "# 0x%" PRIx64 ": source %u channel %u: %" PRIu64
-		" word%s dropped: %s\n", loss->offset, loss->src, loss->channel,
-		loss->words, loss->words == 1 ? "" : "s", perfrec_reason_name(loss->reason));
+	put_format(text->out, "# 0x%" PRIx64 ": source %u channel %u: %" PRIu64
+		   " word%s dropped: %s\n", loss->offset, loss->src,
+		   loss->channel, loss->words, loss->words == 1 ? "" : "s",
+		   perfrec_reason_name(loss->reason));
 }
 
 static void text_gap(void *context, const struct nexus_message *gap)
 {
 	struct text *text = context;
 
-	fprintf(text->out, "# 0x%" PRIx64 ": %" PRIu64 " byte%s skipped: %s\n",
-		gap->offset, gap->length, gap->length == 1 ? "" : "s",
-		nexus_gap_name(gap->gap));
+	put_format(text->out, "# 0x%" PRIx64 ": %" PRIu64 " byte%s skipped: %s\n",
+		   gap->offset, gap->length, gap->length == 1 ? "" : "s",
+		   nexus_gap_name(gap->gap));
 }
 
 static void text_error(void *context, const struct nexus_message *error)
 {
 	struct text *text = context;
 
-	fprintf(text->out, "# 0x%" PRIx64 ": source %u: the encoder lost messages"
-		" (error type %u, code 0x%" PRIx64 ")\n", error->offset,
-		error->src, error->fixed[0], error->field[0]);
+	put_format(text->out, "# 0x%" PRIx64 ": source %u: the encoder lost messages"
+		   " (error type %u, code 0x%" PRIx64 ")\n", error->offset,
+		   error->src, error->fixed[0], error->field[0]);
 }
 
 const struct format format_text = {

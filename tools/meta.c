@@ -1,71 +1,526 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
+/* The side-car file: see meta.h. JSON itself is read by json-c. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
 #include <json.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "command.h"
 #include "meta.h"
 #include "nexus/nexus.h"
+#include "perfrec/perfrec.h"
 
-/* An integer from 0 to @most, -1 when absent or something else. */
-static int number(const char *path, struct json_object *object,
-		  const char *key, int most)
+/* Complaints about values, so that a bad file does not fill the screen. */
+#define COMPLAINTS_MAX	10
+
+struct reader {
+	const char	*name;
+	unsigned int	complaints;
+};
+
+static void complain(struct reader *reader, const char *key, const char *wanted)
+{
+	if (reader->complaints++ < COMPLAINTS_MAX)
+		report("%s: \"%s\" is not %s: ignored", reader->name, key, wanted);
+}
+
+static struct json_object *get(struct json_object *object, const char *key)
 {
 	struct json_object *value;
-	int64_t n;
 
 	if (!json_object_object_get_ex(object, key, &value))
-		return -1;
-	n = json_object_get_int64(value);
-	if (!json_object_is_type(value, json_type_int) || n < 0 || n > most) {
-		report("%s: \"%s\" is not a number from 0 to %d: ignored",
-		       path, key, most);
-		return -1;
+		return NULL;
+	return value;
+}
+
+/* Any 64 bits: negative numbers and strings in C's notation too. */
+static bool get_u64(struct reader *reader, struct json_object *object,
+		    const char *key, uint64_t *number)
+{
+	struct json_object *value = get(object, key);
+	const char *text;
+	char *end;
+
+	if (!value)
+		return false;
+	if (json_object_is_type(value, json_type_int)) {
+		*number = json_object_get_int64(value) < 0 ?
+			  (uint64_t)json_object_get_int64(value) :
+			  json_object_get_uint64(value);
+		return true;
 	}
-	return (int)n;
+	if (json_object_is_type(value, json_type_string)) {
+		text = json_object_get_string(value);
+		errno = 0;
+		*number = strtoull(text, &end, 0);
+		if (*text && !*end && !errno)
+			return true;
+	}
+	complain(reader, key, "a number");
+	return false;
 }
 
-static int scheme(const char *path, struct json_object *object)
+static void set_u64(struct reader *reader, struct json_object *object,
+		    const char *key, uint64_t *number)
 {
-	struct json_object *value;
-	const char *name;
+	uint64_t value;
 
-	if (!json_object_object_get_ex(object, "ts_scheme", &value))
-		return -1;
-	name = json_object_get_string(value);
-	if (name && !strcmp(name, "xor"))
-		return NEXUS_TS_XOR;
-	if (name && !strcmp(name, "delta"))
-		return NEXUS_TS_DELTA;
-	report("%s: \"ts_scheme\" is neither \"xor\" nor \"delta\": ignored",
-	       path);
-	return -1;
+	if (get_u64(reader, object, key, &value))
+		*number = value;
 }
 
-void meta_read(const char *trace, struct meta *meta)
+static void set_u32(struct reader *reader, struct json_object *object,
+		    const char *key, uint32_t *number)
 {
-	struct json_object *object, *value;
-	char path[PATH_MAX];
+	uint64_t value;
+
+	if (!get_u64(reader, object, key, &value))
+		return;
+	if (value > UINT32_MAX)
+		complain(reader, key, "a number of 32 bits");
+	else
+		*number = (uint32_t)value;
+}
+
+/* A number from 0 to @most; @number stays as it is for anything else. */
+static void set_number(struct reader *reader, struct json_object *object,
+		       const char *key, int most, int *number)
+{
+	struct json_object *value = get(object, key);
+	char wanted[48];
+	int64_t n;
+
+	if (!value)
+		return;
+	n = json_object_get_int64(value);
+	if (json_object_is_type(value, json_type_int) && n >= 0 && n <= most) {
+		*number = (int)n;
+		return;
+	}
+	snprintf(wanted, sizeof(wanted), "a number from 0 to %d", most);
+	complain(reader, key, wanted);
+}
+
+static void set_id(struct reader *reader, struct json_object *object,
+		   const char *key, int64_t *id)
+{
+	struct json_object *value = get(object, key);
+
+	if (!value)
+		return;
+	if (json_object_is_type(value, json_type_int) &&
+	    json_object_get_int64(value) >= 0)
+		*id = json_object_get_int64(value);
+	else
+		complain(reader, key, "an id");
+}
+
+static void set_bool(struct reader *reader, struct json_object *object,
+		     const char *key, bool *flag)
+{
+	struct json_object *value = get(object, key);
+
+	if (!value)
+		return;
+	if (json_object_is_type(value, json_type_boolean))
+		*flag = json_object_get_boolean(value);
+	else
+		complain(reader, key, "true or false");
+}
+
+static const char *string_of(struct json_object *value)
+{
 	int length;
 
-	*meta = (struct meta){ -1, -1, -1, -1 };
-	length = snprintf(path, sizeof(path), "%s.meta", trace);
-	if (!strcmp(trace, "-") || length >= (int)sizeof(path) ||
-	    access(path, F_OK))
+	if (!json_object_is_type(value, json_type_string))
+		return NULL;
+	length = json_object_get_string_len(value);
+	/* A byte 0 in it would hide the rest. */
+	if (length > META_STRING_MAX ||
+	    strlen(json_object_get_string(value)) != (size_t)length)
+		return NULL;
+	return json_object_get_string(value);
+}
+
+static void set_string(struct reader *reader, struct json_object *object,
+		       const char *key, const char **text)
+{
+	struct json_object *value = get(object, key);
+
+	if (!value)
 		return;
-	object = json_object_from_file(path);
-	if (!json_object_is_type(object, json_type_object)) {
-		report("%s: no JSON object: ignored", path);
-		json_object_put(object);
-		return;
+	if (string_of(value))
+		*text = string_of(value);
+	else
+		complain(reader, key, "a string of a fair length");
+}
+
+/* An array of at most @most objects; *@count is 0 when there is none. */
+static void *new_array(struct reader *reader, struct json_object *object,
+		       const char *key, size_t most, size_t size, size_t *count,
+		       struct json_object **array)
+{
+	void *memory;
+
+	*count = 0;
+	*array = get(object, key);
+	if (!*array)
+		return NULL;
+	if (!json_object_is_type(*array, json_type_array) ||
+	    json_object_array_length(*array) > most) {
+		complain(reader, key, "an array of a fair length");
+		return NULL;
 	}
-	meta->src_bits = number(path, object, "srcbits", NEXUS_SRC_BITS_MAX);
-	meta->ts_width = number(path, object, "ts_width", 64);
-	meta->ts_scheme = scheme(path, object);
-	if (json_object_object_get_ex(object, "wrapped", &value))
-		meta->wrapped = json_object_get_boolean(value);
-	json_object_put(object);
+	memory = calloc(json_object_array_length(*array) + 1, size);
+	if (memory)
+		*count = json_object_array_length(*array);
+	else
+		report("%s: out of memory", reader->name);
+	return memory;
+}
+
+/* Element @i if it is an object. */
+static struct json_object *element(struct reader *reader, const char *key,
+				   struct json_object *array, size_t i)
+{
+	struct json_object *value = json_object_array_get_idx(array, i);
+
+	if (json_object_is_type(value, json_type_object))
+		return value;
+	complain(reader, key, "an array of objects");
+	return NULL;
+}
+
+static void read_args(struct reader *reader, struct json_object *object,
+		      struct meta *meta)
+{
+	struct json_object *array;
+	size_t count, i;
+
+	meta->arg = new_array(reader, object, "args", META_ARGS_MAX,
+			      sizeof(*meta->arg), &count, &array);
+	for (i = 0; i < count; i++) {
+		const char *text = string_of(json_object_array_get_idx(array, i));
+
+		if (text)
+			meta->arg[meta->args++] = text;
+		else
+			complain(reader, "args", "an array of strings");
+	}
+}
+
+static void read_sources(struct reader *reader, struct json_object *object,
+			 struct meta *meta)
+{
+	struct json_object *array, *from;
+	size_t count, i;
+
+	meta->source = new_array(reader, object, "sources", META_SOURCES_MAX,
+				 sizeof(*meta->source), &count, &array);
+	for (i = 0; i < count; i++) {
+		struct meta_source *to = &meta->source[meta->sources];
+
+		from = element(reader, "sources", array, i);
+		if (!from)
+			continue;
+		*to = (struct meta_source){ -1, -1, -1 };
+		set_number(reader, from, "src", PERFREC_SOURCES - 1, &to->src);
+		set_number(reader, from, "hart", INT_MAX, &to->hart);
+		set_number(reader, from, "cpu", INT_MAX, &to->cpu);
+		meta->sources += to->src >= 0;
+	}
+}
+
+static void read_counters(struct reader *reader, struct json_object *object,
+			  struct meta *meta)
+{
+	struct json_object *array, *from;
+	size_t count, i;
+
+	meta->counter = new_array(reader, object, "counters", META_COUNTERS_MAX,
+				  sizeof(*meta->counter), &count, &array);
+	for (i = 0; i < count; i++) {
+		struct meta_counter *to = &meta->counter[meta->counters];
+
+		from = element(reader, "counters", array, i);
+		if (!from)
+			continue;
+		memset(to, 0, sizeof(*to));
+		to->number = -1;
+		set_number(reader, from, "number", PERFREC_COUNTERS - 1,
+			   &to->number);
+		set_string(reader, from, "event", &to->event);
+		set_u32(reader, from, "type", &to->type);
+		set_u32(reader, from, "code", &to->code);
+		set_u64(reader, from, "data", &to->data);
+		set_u32(reader, from, "flags", &to->flags);
+		set_u32(reader, from, "info", &to->info);
+		meta->counters += to->number >= 0;
+	}
+}
+
+static void read_threads(struct reader *reader, struct json_object *object,
+			 struct meta *meta)
+{
+	struct json_object *array, *from;
+	size_t count, i;
+
+	meta->thread = new_array(reader, object, "threads", META_THREADS_MAX,
+				 sizeof(*meta->thread), &count, &array);
+	for (i = 0; i < count; i++) {
+		struct meta_thread *to = &meta->thread[meta->threads];
+
+		from = element(reader, "threads", array, i);
+		if (!from)
+			continue;
+		*to = (struct meta_thread){
+			.channel = -1, .pid = -1, .tid = -1, .to = UINT64_MAX,
+		};
+		set_number(reader, from, "channel", PERFREC_CHANNELS - 1,
+			   &to->channel);
+		set_id(reader, from, "pid", &to->pid);
+		set_id(reader, from, "tid", &to->tid);
+		set_string(reader, from, "name", &to->name);
+		set_u64(reader, from, "from", &to->from);
+		set_u64(reader, from, "to", &to->to);
+		meta->threads += to->channel >= 0;
+	}
+}
+
+static void read_objects(struct reader *reader, struct json_object *object,
+			 struct meta *meta)
+{
+	struct json_object *array, *from;
+	size_t count, i;
+
+	meta->object = new_array(reader, object, "objects", META_OBJECTS_MAX,
+				 sizeof(*meta->object), &count, &array);
+	for (i = 0; i < count; i++) {
+		struct meta_object *to = &meta->object[meta->objects];
+
+		from = element(reader, "objects", array, i);
+		if (!from)
+			continue;
+		memset(to, 0, sizeof(*to));
+		set_string(reader, from, "path", &to->path);
+		set_string(reader, from, "build_id", &to->build_id);
+		set_u64(reader, from, "start", &to->start);
+		set_u64(reader, from, "end", &to->end);
+		set_u64(reader, from, "bias", &to->bias);
+		if (to->path && to->start < to->end)
+			meta->objects++;
+		else
+			complain(reader, "objects",
+				 "an array of objects with path, start and end");
+	}
+}
+
+static void read_groups(struct reader *reader, struct json_object *object,
+			struct meta *meta)
+{
+	struct meta_sampling *sampling = &meta->sampling;
+	struct meta_lost *lost = &meta->lost;
+	struct json_object *from = get(object, "sampling");
+
+	if (from && json_object_is_type(from, json_type_object)) {
+		set_number(reader, from, "channel", PERFREC_CHANNELS - 1,
+			   &sampling->channel);
+		set_u64(reader, from, "interval_ns", &sampling->interval_ns);
+		set_u64(reader, from, "period", &sampling->period);
+		set_string(reader, from, "event", &sampling->event);
+	} else if (from) {
+		complain(reader, "sampling", "an object");
+	}
+
+	from = get(object, "lost");
+	if (from && json_object_is_type(from, json_type_object)) {
+		set_u64(reader, from, "signals", &lost->signals);
+		set_u64(reader, from, "threads", &lost->threads);
+		set_u64(reader, from, "abandoned", &lost->abandoned);
+		set_u64(reader, from, "samples", &lost->samples);
+	} else if (from) {
+		complain(reader, "lost", "an object");
+	}
+}
+
+static void read_scheme(struct reader *reader, struct json_object *object,
+			struct meta *meta)
+{
+	const char *name = NULL;
+
+	set_string(reader, object, "ts_scheme", &name);
+	if (!name)
+		return;
+	if (!strcmp(name, "xor"))
+		meta->ts_scheme = NEXUS_TS_XOR;
+	else if (!strcmp(name, "delta"))
+		meta->ts_scheme = NEXUS_TS_DELTA;
+	else
+		complain(reader, "ts_scheme", "\"xor\" or \"delta\"");
+}
+
+static void read_all(struct reader *reader, struct json_object *object,
+		     struct meta *meta)
+{
+	bool wrapped = false;
+	int version = 1;
+
+	set_number(reader, object, "version", INT_MAX, &version);
+	if (version != 1)
+		report("%s: version %d, and this command knows version 1: what is new in it is ignored",
+		       reader->name, version);
+	set_number(reader, object, "srcbits", NEXUS_SRC_BITS_MAX,
+		   &meta->src_bits);
+	set_number(reader, object, "ts_width", 64, &meta->ts_width);
+	set_u64(reader, object, "ts_hz", &meta->ts_hz);
+	read_scheme(reader, object, meta);
+	set_bool(reader, object, "wrapped", &wrapped);
+	meta->wrapped = wrapped;
+	set_number(reader, object, "count_type", PERFREC_DELTA_XOR,
+		   &meta->count_type);
+	set_number(reader, object, "channel", PERFREC_CHANNELS - 1,
+		   &meta->channel);
+	set_bool(reader, object, "per_thread", &meta->per_thread);
+	set_bool(reader, object, "ts_channels", &meta->ts_channels);
+	set_string(reader, object, "exe", &meta->exe);
+	read_args(reader, object, meta);
+	read_sources(reader, object, meta);
+	read_counters(reader, object, meta);
+	read_threads(reader, object, meta);
+	read_objects(reader, object, meta);
+	read_groups(reader, object, meta);
+	if (reader->complaints > COMPLAINTS_MAX)
+		report("%s: %u more values ignored", reader->name,
+		       reader->complaints - COMPLAINTS_MAX);
+}
+
+void meta_init(struct meta *meta)
+{
+	memset(meta, 0, sizeof(*meta));
+	meta->src_bits = -1;
+	meta->ts_width = -1;
+	meta->ts_scheme = -1;
+	meta->wrapped = -1;
+	meta->count_type = -1;
+	meta->channel = -1;
+	meta->sampling.channel = -1;
+}
+
+#define ADVICE	"mend it, delete it, name another with --meta, or read without: --meta none"
+
+int meta_parse(const char *name, const char *text, size_t length,
+	       struct meta *meta)
+{
+	struct json_tokener *tokener;
+	struct reader reader = { name, 0 };
+	struct json_object *object;
+	enum json_tokener_error error;
+
+	meta_init(meta);
+	if (length > META_BYTES_MAX) {
+		report("%s: over %u bytes: no side-car file (" ADVICE ")", name,
+		       META_BYTES_MAX);
+		return -1;
+	}
+	tokener = json_tokener_new_ex(META_DEPTH_MAX);
+	if (!tokener) {
+		report("%s: out of memory", name);
+		return -1;
+	}
+	object = json_tokener_parse_ex(tokener, text, (int)length);
+	error = json_tokener_get_error(tokener);
+	if (!json_object_is_type(object, json_type_object)) {
+		report("%s: no JSON object (%s, at byte %zu): " ADVICE, name,
+		       error == json_tokener_continue ? "it ends too early" :
+		       error == json_tokener_success ? "something else" :
+		       json_tokener_error_desc(error),
+		       json_tokener_get_parse_end(tokener));
+		json_object_put(object);
+		json_tokener_free(tokener);
+		return -1;
+	}
+	json_tokener_free(tokener);
+	meta->json = object;
+	read_all(&reader, object, meta);
+	return 0;
+}
+
+static int read_file(const char *path, int fd, struct meta *meta)
+{
+	struct stat status;
+	ssize_t count;
+	char *text;
+	int error;
+
+	if (fstat(fd, &status) || !S_ISREG(status.st_mode)) {
+		report("%s: not a file (" ADVICE ")", path);
+		return -1;
+	}
+	if (status.st_size > META_BYTES_MAX)
+		status.st_size = META_BYTES_MAX + 1;
+	text = malloc((size_t)status.st_size + 1);
+	if (!text) {
+		report("%s: out of memory", path);
+		return -1;
+	}
+	count = pread(fd, text, (size_t)status.st_size, 0);
+	if (count < 0)
+		report("%s: cannot read: %s", path, strerror(errno));
+	error = count < 0 ? -1 : meta_parse(path, text, (size_t)count, meta);
+	free(text);
+	return error;
+}
+
+int meta_read(const char *path, const char *trace, struct meta *meta)
+{
+	char beside[PATH_MAX];
+	int fd, error, length;
+
+	meta_init(meta);
+	if (path && !strcmp(path, "none"))
+		return 0;
+	if (!path) {
+		length = snprintf(beside, sizeof(beside), "%s.meta", trace);
+		if (!strcmp(trace, "-") || length >= (int)sizeof(beside))
+			return 0;
+		path = beside;
+	}
+	/* Not to wait for the writer of a pipe. */
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0 && path == beside && errno == ENOENT)
+		return 0;
+	if (fd < 0) {
+		report("%s: cannot open: %s", path, strerror(errno));
+		return -1;
+	}
+	error = read_file(path, fd, meta);
+	close(fd);
+	return error;
+}
+
+void meta_free(struct meta *meta)
+{
+	free(meta->arg);
+	free(meta->source);
+	free(meta->counter);
+	free(meta->thread);
+	free(meta->object);
+	json_object_put(meta->json);
+	meta_init(meta);
+}
+
+const struct meta_source *meta_source(const struct meta *meta, int src)
+{
+	size_t i;
+
+	for (i = 0; i < meta->sources; i++)
+		if (meta->source[i].src == src)
+			return &meta->source[i];
+	return NULL;
 }

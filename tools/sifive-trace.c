@@ -15,7 +15,11 @@ static const struct subcommand {
 	int		(*run)(int argc, char **argv);
 	const char	*help;
 } subcommands[] = {
-	{ "decode", command_decode, "print the records of a trace" },
+	{ "report", command_report, "what each function cost: calls, time, counters" },
+	{ "graph", command_graph, "the tree of calls, with what each branch cost" },
+	{ "replay", command_replay, "the program's run, call by call" },
+	{ "export", command_export, "for Perfetto, flame graphs, Trace Compass, a browser" },
+	{ "decode", command_decode, "print the records of a trace, one by one" },
 };
 
 #define SUBCOMMANDS	(sizeof(subcommands) / sizeof(subcommands[0]))

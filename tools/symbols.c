@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Symbols by elfutils. Names of C++ functions are left as they are mangled. */
+/* Objects in memory, their files, and a cache of answers: see symbols.h. */
 #include <errno.h>
-#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <elfutils/libdwfl.h>
+#include <libiberty/demangle.h>
 
 #include "command.h"
+#include "image.h"
 #include "symbols.h"
 
 /*
@@ -17,8 +20,9 @@
  * that hashes to its place.
  */
 #define CACHE_BITS	14
-/* Symbols looked back over for one that encloses an address. */
-#define NESTING_MAX	8
+/* Mangled names longer than this stay as they are. */
+#define MANGLED_MAX	8192
+#define NAMES_BITS	12
 
 struct answer {
 	bool		valid;
@@ -26,196 +30,366 @@ struct answer {
 	struct symbol	symbol;
 };
 
-struct function {
-	uint64_t	start;
-	uint64_t	end;		/* first address behind it */
+/* A file that was in memory; it is opened when an address asks for it. */
+struct object {
 	const char	*name;
-	unsigned int	rank;		/* of names of one address the best */
+	const char	*path;
+	const char	*build_id;
+	uint64_t	start;
+	uint64_t	last;		/* last address */
+	uint64_t	bias;
+	const char	*given;		/* the user's file for it, or NULL */
+	bool		tried;
+	struct image	*image;
+};
+
+/* A demangled name, kept for all addresses of its function. */
+struct name {
+	struct name	*next;
+	const char	*mangled;
+	char		*plain;
 };
 
 struct symbols {
-	Dwfl		*dwfl;
-	Dwfl_Module	*module;
-	struct function	*function;	/* by start, each start once */
-	size_t		functions;
+	const struct symbols_options *options;
+	struct object	*object;	/* by start */
+	size_t		objects;
+	char		*given[SYMBOLS_FILES_MAX];
+	bool		used[SYMBOLS_FILES_MAX];
+	char		*debug;
+	struct name	*names[1 << NAMES_BITS];
 	struct answer	cache[1 << CACHE_BITS];
 };
 
-static const Dwfl_Callbacks callbacks = {
-	.find_elf = dwfl_build_id_find_elf,
-	.find_debuginfo = dwfl_standard_find_debuginfo,
-	.section_address = dwfl_offline_section_address,
-};
-
-/* What a symbol is worth as a function's name: 0 is none. */
-static unsigned int symbol_rank(const GElf_Sym *symbol, const char *name)
+static const char *base_name(const char *path)
 {
-	unsigned int type = GELF_ST_TYPE(symbol->st_info);
-	unsigned int rank = 1;
+	const char *slash = strrchr(path, '/');
 
-	/* Labels in assembly have no type; the assembler's own are no names. */
-	if (!name || !*name || *name == '$' || !strncmp(name, ".L", 2))
-		return 0;
-	if (type == STT_FUNC || type == STT_GNU_IFUNC)
-		rank += 3;
-	else if (type != STT_NOTYPE)
-		return 0;
-	if (GELF_ST_BIND(symbol->st_info) == STB_GLOBAL)
-		rank += 2;
-	else if (GELF_ST_BIND(symbol->st_info) == STB_WEAK)
-		rank += 1;
-	return rank;
+	return slash ? slash + 1 : path;
 }
 
-static int compare_functions(const void *a, const void *b)
+static int by_start(const void *a, const void *b)
 {
-	const struct function *one = a, *two = b;
+	const struct object *one = a, *two = b;
 
-	if (one->start != two->start)
-		return one->start < two->start ? -1 : 1;
-	if (one->rank != two->rank)
-		return one->rank > two->rank ? -1 : 1;
-	return strcmp(one->name, two->name);
+	return (one->start > two->start) - (one->start < two->start);
 }
 
-/* Fill in symbol @index if it names code. Return false if it does not. */
-static bool get_function(Dwfl_Module *module, int index,
-			 struct function *function)
+/* The file given with -e that is this object: by build-id, or else by name. */
+static const char *given_file(struct symbols *symbols,
+			      const struct object *object)
 {
-	GElf_Shdr header;
-	GElf_Addr bias;
-	GElf_Word section;
-	GElf_Sym symbol;
-	Elf_Scn *scn;
-	Elf *elf;
+	char id[IMAGE_BUILD_ID_SIZE];
+	unsigned int i;
 
-	function->name = dwfl_module_getsym_info(module, index, &symbol,
-						 &function->start, &section,
-						 &elf, &bias);
-	function->rank = symbol_rank(&symbol, function->name);
-	scn = function->rank && elf ? elf_getscn(elf, section) : NULL;
-	if (!scn || !gelf_getshdr(scn, &header) ||
-	    !(header.sh_flags & SHF_EXECINSTR))
-		return false;
-	function->end = symbol.st_size ? function->start + symbol.st_size :
-			header.sh_addr + header.sh_size + bias;
-	return true;
-}
-
-/*
- * libdwfl looks every symbol over for each address: too slow for traces that
- * name many addresses, so keep the functions sorted.
- */
-static bool read_functions(struct symbols *symbols)
-{
-	int count = dwfl_module_getsymtab(symbols->module), i;
-	struct function *function;
-	size_t kept = 0, n = 0;
-
-	if (count <= 0)
-		return true;
-	function = calloc((size_t)count, sizeof(*function));
-	if (!function)
-		return false;
-	symbols->function = function;
-	for (i = 0; i < count; i++)
-		n += get_function(symbols->module, i, &function[n]);
-	qsort(function, n, sizeof(*function), compare_functions);
-	for (i = 0; i < (int)n; i++) {
-		if (kept && function[kept - 1].start == function[i].start)
+	for (i = 0; i < symbols->options->files; i++) {
+		image_build_id(symbols->given[i], id);
+		if (object->build_id && *id ? strcmp(id, object->build_id) :
+		    strcmp(base_name(symbols->given[i]), object->name))
 			continue;
-		function[kept++] = function[i];
+		symbols->used[i] = true;
+		return symbols->given[i];
 	}
-	symbols->functions = kept;
+	return NULL;
+}
+
+static bool add_meta_objects(struct symbols *symbols, const struct meta *meta)
+{
+	size_t i;
+
+	symbols->object = calloc(meta->objects + SYMBOLS_FILES_MAX,
+				 sizeof(*symbols->object));
+	if (!symbols->object)
+		return false;
+	for (i = 0; i < meta->objects; i++) {
+		const struct meta_object *from = &meta->object[i];
+		struct object *to = &symbols->object[i];
+
+		to->name = base_name(from->path);
+		to->path = from->path;
+		to->build_id = from->build_id;
+		to->start = from->start;
+		to->last = from->end - 1;
+		to->bias = from->bias;
+		to->given = given_file(symbols, to);
+	}
+	symbols->objects = meta->objects;
 	return true;
 }
 
-struct symbols *symbols_open(const char *path)
+/* PATH@BIAS: where a file was that the side-car file does not tell of. */
+static bool split_bias(char *text, uint64_t *bias)
 {
-	struct symbols *symbols = calloc(1, sizeof(*symbols));
-	int fd;
+	char *at = strrchr(text, '@'), *end;
 
-	if (!symbols) {
-		report("%s: out of memory", path);
-		return NULL;
-	}
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0) {
+	*bias = 0;
+	if (!at || !access(text, F_OK))
+		return false;
+	errno = 0;
+	*bias = strtoull(at + 1, &end, 0);
+	if (end == at + 1 || *end || errno)
+		return false;
+	*at = '\0';
+	return true;
+}
+
+/* A file for addresses that no object of the side-car file holds. */
+static int add_given(struct symbols *symbols, unsigned int index,
+		     uint64_t bias)
+{
+	struct object *object = &symbols->object[symbols->objects];
+	const char *path = symbols->given[index], *error;
+
+	if (access(path, R_OK)) {
 		report("%s: cannot open: %s", path, strerror(errno));
-		free(symbols);
-		return NULL;
+		return -1;
 	}
-	symbols->dwfl = dwfl_begin(&callbacks);
-	/* Base 0 and the file's own addresses: as the program's trace has them. */
-	if (symbols->dwfl)
-		symbols->module = dwfl_report_elf(symbols->dwfl, path, path, fd,
-						  0, true);
-	if (!symbols->module)
-		close(fd);
-	if (!symbols->module || dwfl_report_end(symbols->dwfl, NULL, NULL)) {
+	object->image = image_open(path, symbols->debug, &error);
+	if (!object->image) {
 		report("%s: no ELF program: %s (give -e the program that was traced)",
-		       path, dwfl_errmsg(-1));
-		symbols_close(symbols);
-		return NULL;
+		       path, error);
+		return -1;
 	}
-	if (!read_functions(symbols)) {
-		report("%s: out of memory", path);
-		symbols_close(symbols);
-		return NULL;
-	}
-	if (!symbols->functions)
+	object->name = base_name(path);
+	object->path = path;
+	object->tried = true;
+	object->bias = bias;
+	if (image_range(object->image, &object->start, &object->last)) {
+		object->start += bias;
+		object->last += bias;
+	} else {
 		report("%s: no symbols in it (stripped?): addresses stay numbers",
 		       path);
+	}
+	symbols->objects++;
+	return 0;
+}
+
+static int add_given_files(struct symbols *symbols, const struct meta *meta)
+{
+	unsigned int i;
+
+	for (i = 0; i < symbols->options->files; i++) {
+		char id[IMAGE_BUILD_ID_SIZE];
+		uint64_t bias;
+
+		if (symbols->used[i])
+			continue;
+		if (split_bias(symbols->given[i], &bias) || !meta->objects) {
+			if (add_given(symbols, i, bias))
+				return -1;
+			continue;
+		}
+		if (!image_build_id(symbols->given[i], id)) {
+			report("%s: no ELF program", symbols->given[i]);
+			return -1;
+		}
+		report("%s: not in this trace: no object of the side-car file has its %s",
+		       symbols->given[i], *id ? "build-id" : "name");
+	}
+	return 0;
+}
+
+/* Where separate debug information is looked for, as libdwfl wants it. */
+static char *debug_folders(const char *symfs)
+{
+	char *path;
+
+	if (!symfs)
+		return NULL;
+	if (asprintf(&path, ":.debug:%s/usr/lib/debug:%s:/usr/lib/debug", symfs,
+		     symfs) < 0)
+		return NULL;
+	return path;
+}
+
+struct symbols *symbols_open(const struct symbols_options *options,
+			     const struct meta *meta)
+{
+	struct symbols *symbols = calloc(1, sizeof(*symbols));
+	unsigned int i;
+	bool fine;
+
+	if (!symbols) {
+		report("out of memory");
+		return NULL;
+	}
+	symbols->options = options;
+	symbols->debug = debug_folders(options->symfs);
+	fine = !options->symfs || symbols->debug;
+	for (i = 0; i < options->files; i++) {
+		symbols->given[i] = strdup(options->file[i]);
+		fine = fine && symbols->given[i];
+	}
+	if (!fine || !add_meta_objects(symbols, meta)) {
+		report("out of memory");
+		symbols_close(symbols);
+		return NULL;
+	}
+	if (add_given_files(symbols, meta)) {
+		symbols_close(symbols);
+		return NULL;
+	}
+	qsort(symbols->object, symbols->objects, sizeof(*symbols->object),
+	      by_start);
 	return symbols;
 }
 
 void symbols_close(struct symbols *symbols)
 {
+	struct name *name, *next;
+	size_t i;
+
 	if (!symbols)
 		return;
-	dwfl_end(symbols->dwfl);
-	free(symbols->function);
+	for (i = 0; i < symbols->objects; i++)
+		image_close(symbols->object[i].image);
+	for (i = 0; i < 1 << NAMES_BITS; i++) {
+		for (name = symbols->names[i]; name; name = next) {
+			next = name->next;
+			free(name->plain);
+			free(name);
+		}
+	}
+	for (i = 0; i < symbols->options->files; i++)
+		free(symbols->given[i]);
+	free(symbols->object);
+	free(symbols->debug);
 	free(symbols);
 }
 
-/*
- * The function that @address is in: the last that starts before, or one that
- * encloses it (a label within a function is a symbol too).
- */
-static const struct function *find_function(const struct symbols *symbols,
-					    uint64_t address)
+/* A file that is what was in memory, as far as build-ids tell. */
+static bool right_file(const struct object *object, const char *path)
 {
-	size_t low = 0, high = symbols->functions, tries = NESTING_MAX;
+	char id[IMAGE_BUILD_ID_SIZE];
+
+	if (!image_build_id(path, id))
+		return false;
+	if (!object->build_id || !strcmp(id, object->build_id))
+		return true;
+	report("%s: build-id %s, but the trace is of %s: not used (name the right file with -e or --symfs)",
+	       path, *id ? id : "missing", object->build_id);
+	return false;
+}
+
+static bool try_file(struct symbols *symbols, struct object *object,
+		     const char *path)
+{
+	const char *error;
+
+	if (access(path, R_OK) || !right_file(object, path))
+		return false;
+	object->image = image_open(path, symbols->debug, &error);
+	if (!object->image)
+		report("%s: not used: %s", path, error);
+	return object->image;
+}
+
+/* The debug folder's file for the build-id. */
+static bool try_build_id(struct symbols *symbols, struct object *object,
+			 const char *root)
+{
+	char path[PATH_MAX];
+
+	if (!object->build_id || strlen(object->build_id) < 3 ||
+	    strspn(object->build_id, "0123456789abcdef") !=
+	    strlen(object->build_id))
+		return false;
+	snprintf(path, sizeof(path), "%s/.build-id/%.2s/%s.debug", root,
+		 object->build_id, object->build_id + 2);
+	return try_file(symbols, object, path);
+}
+
+static void open_object(struct symbols *symbols, struct object *object)
+{
+	const char *symfs = symbols->options->symfs;
+	char path[PATH_MAX];
+
+	object->tried = true;
+	if (object->given && try_file(symbols, object, object->given))
+		return;
+	if (symfs) {
+		snprintf(path, sizeof(path), "%s/%s", symfs, object->path);
+		if (try_file(symbols, object, path))
+			return;
+		snprintf(path, sizeof(path), "%s/%s", symfs, object->name);
+		if (try_file(symbols, object, path))
+			return;
+		snprintf(path, sizeof(path), "%s/usr/lib/debug", symfs);
+		if (try_build_id(symbols, object, path) ||
+		    try_build_id(symbols, object, symfs))
+			return;
+	}
+	if (try_file(symbols, object, object->path) ||
+	    try_build_id(symbols, object, "/usr/lib/debug"))
+		return;
+	report("%s: not found: its functions stay addresses (name a copy with -e, or its root folder with --symfs)",
+	       object->path);
+}
+
+static struct object *find_object(struct symbols *symbols, uint64_t address)
+{
+	size_t low = 0, high = symbols->objects;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (symbols->function[middle].start <= address)
+		if (symbols->object[middle].start <= address)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	for (; low && tries; low--, tries--)
-		if (address < symbols->function[low - 1].end)
-			return &symbols->function[low - 1];
-	return NULL;
+	if (!low || address > symbols->object[low - 1].last)
+		return NULL;
+	return &symbols->object[low - 1];
+}
+
+static const char *plain_name(struct symbols *symbols, const char *mangled)
+{
+	int flags = DMGL_ANSI;
+	struct name **slot, *name;
+
+	if (symbols->options->demangle == DEMANGLE_NO ||
+	    strncmp(mangled, "_Z", 2) || strlen(mangled) > MANGLED_MAX)
+		return mangled;
+	slot = &symbols->names[(uintptr_t)mangled * 0x9e3779b97f4a7c15ull >>
+			       (64 - NAMES_BITS)];
+	for (name = *slot; name; name = name->next)
+		if (name->mangled == mangled)
+			return name->plain ? name->plain : mangled;
+	name = calloc(1, sizeof(*name));
+	if (!name)
+		return mangled;
+	if (symbols->options->demangle == DEMANGLE_FULL)
+		flags |= DMGL_PARAMS;
+	name->mangled = mangled;
+	name->plain = cplus_demangle_v3(mangled, flags);
+	name->next = *slot;
+	*slot = name;
+	return name->plain ? name->plain : mangled;
 }
 
 static void look_up(struct symbols *symbols, uint64_t address,
 		    struct symbol *symbol)
 {
-	const struct function *function = find_function(symbols, address);
-	Dwfl_Line *line;
+	const struct image_function *function;
+	struct object *object = find_object(symbols, address);
 
 	memset(symbol, 0, sizeof(*symbol));
+	if (!object)
+		return;
+	if (!object->tried)
+		open_object(symbols, object);
+	address -= object->bias;
+	symbol->offset = address;
+	symbol->object = object->name;
+	function = object->image ? image_function(object->image, address) :
+				   NULL;
 	if (!function)
 		return;
-	symbol->function = function->name;
-	symbol->start = function->start;
-	line = dwfl_module_getsrc(symbols->module, address);
-	if (line)
-		symbol->file = dwfl_lineinfo(line, NULL, &symbol->line, NULL,
-					     NULL, NULL);
+	symbol->function = plain_name(symbols, function->name);
+	symbol->start = function->start + object->bias;
+	symbol->file = image_line(object->image, address, &symbol->line);
 }
 
 bool symbols_find(struct symbols *symbols, uint64_t address,
@@ -223,7 +397,7 @@ bool symbols_find(struct symbols *symbols, uint64_t address,
 {
 	struct answer *answer;
 
-	if (!symbols) {
+	if (!symbols || !symbols->objects) {
 		memset(symbol, 0, sizeof(*symbol));
 		return false;
 	}
@@ -236,4 +410,32 @@ bool symbols_find(struct symbols *symbols, uint64_t address,
 	}
 	*symbol = answer->symbol;
 	return symbol->function;
+}
+
+bool symbols_find_caller(struct symbols *symbols, uint64_t address,
+			 struct symbol *symbol)
+{
+	struct symbol before;
+
+	if (symbols_find(symbols, address, symbol) && symbol->start == address)
+		return true;
+	if (!symbols_find(symbols, address - 1, &before))
+		return false;
+	*symbol = before;
+	return true;
+}
+
+void symbol_name(const struct symbol *symbol, uint64_t address, char *text,
+		 unsigned int size)
+{
+	if (!symbol->function && symbol->object)
+		snprintf(text, size, "%s+0x%" PRIx64, symbol->object,
+			 symbol->offset);
+	else if (!symbol->function)
+		snprintf(text, size, "0x%" PRIx64, address);
+	else if (address == symbol->start)
+		snprintf(text, size, "%s", symbol->function);
+	else
+		snprintf(text, size, "%s+0x%" PRIx64, symbol->function,
+			 address - symbol->start);
 }

@@ -1,19 +1,49 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* From an address to the function, file and line it belongs to. */
+/*
+ * From an address in the traced program to the function, file and line it
+ * belongs to: which file was where in memory, and the names in each.
+ */
 #ifndef SIFIVE_TRACE_SYMBOLS_H
 #define SIFIVE_TRACE_SYMBOLS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "meta.h"
+
+#define SYMBOLS_FILES_MAX	64
+
 struct symbols;
+
+/* How C++ names are shown. */
+enum demangle {
+	DEMANGLE_SIMPLE,	/* without the parameters' types */
+	DEMANGLE_FULL,
+	DEMANGLE_NO,
+};
+
+/**
+ * struct symbols_options - what the user said
+ * @file:	files named with -e, PATH or PATH@BIAS
+ * @files:	number of them
+ * @symfs:	folder under which to look for the files, NULL for none
+ * @demangle:	enum demangle
+ */
+struct symbols_options {
+	const char	*file[SYMBOLS_FILES_MAX];
+	unsigned int	files;
+	const char	*symfs;
+	enum demangle	demangle;
+};
 
 /**
  * struct symbol - what an address belongs to
- * @function:	name as in the symbol table, NULL when there is none
+ * @function:	its name, NULL when there is none
  * @start:	address of the function's first instruction
  * @file:	source file as the compiler was given it, NULL when unknown
  * @line:	line in it, 0 when unknown
+ * @object:	name of the program or shared object, NULL when unknown
+ * @offset:	the address in that file
  *
  * The strings last until symbols_close().
  */
@@ -22,16 +52,25 @@ struct symbol {
 	uint64_t	start;
 	const char	*file;
 	int		line;
+	const char	*object;
+	uint64_t	offset;
 };
 
 /**
- * symbols_open() - read a program's symbols
- * @path:	ELF file of any machine; addresses are taken as they are in it
+ * symbols_open() - find the files that addresses are in
+ * @options:	what the user said
+ * @meta:	the side-car file, must outlive the symbols
  *
- * Return: the symbols, or NULL when it is no readable ELF file: the reason has
- * been printed.
+ * With objects in the side-car file, each is the file of the user's that has
+ * its build-id or name, or the file of its path, also under @symfs and among
+ * the build-ids of a debug folder; a file with another build-id is refused.
+ * Otherwise the user's files are taken to be at their own addresses.
+ *
+ * Return: the symbols; NULL when a file of the user's cannot be read: the
+ * reason has been printed.
  */
-struct symbols *symbols_open(const char *path);
+struct symbols *symbols_open(const struct symbols_options *options,
+			     const struct meta *meta);
 
 /** symbols_close() - free symbols; NULL is fine */
 void symbols_close(struct symbols *symbols);
@@ -48,5 +87,23 @@ void symbols_close(struct symbols *symbols);
  */
 bool symbols_find(struct symbols *symbols, uint64_t address,
 		  struct symbol *symbol);
+
+/**
+ * symbols_find_caller() - look up where a call came from
+ * @address:	the address that it returns to
+ *
+ * The call itself, and maybe its function's end, is before that. A function's
+ * first address is taken as it is: some writers give only that.
+ */
+bool symbols_find_caller(struct symbols *symbols, uint64_t address,
+			 struct symbol *symbol);
+
+/**
+ * symbol_name() - "main+0x12", "libfoo.so+0x123", or the bare address
+ * @text:	filled, terminated
+ * @size:	bytes at @text
+ */
+void symbol_name(const struct symbol *symbol, uint64_t address, char *text,
+		 unsigned int size);
 
 #endif /* SIFIVE_TRACE_SYMBOLS_H */

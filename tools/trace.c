@@ -6,22 +6,33 @@
 #include <unistd.h>
 
 #include "command.h"
-#include "meta.h"
+#include "progress.h"
 #include "trace.h"
 
 /* Bytes read at once; the first ones also serve to infer the SRC width. */
-#define CHUNK	(1u << 20)
+#define CHUNK	(256u << 10)
+
+/*
+ * Bytes by which messages of two sources can change places on their way: what
+ * fits encoder and funnel, and a good deal more.
+ */
+#define SKEW	512
 
 struct trace {
 	const char		*path;
 	int			fd;
-	int			channel;
+	uint32_t		channels;	/* bit n: channel n is decoded */
+	struct progress		*progress;
 	size_t			filled;		/* bytes at @buffer */
 	struct nexus		nexus;
 	struct perfrec		*perfrec;
 	const struct trace_ops	*ops;
 	void			*context;
 	struct trace_stats	stats;
+	/* Sources that have sent words of each channel. */
+	uint8_t			source[PERFREC_CHANNELS][PERFREC_SOURCES];
+	uint8_t			sources[PERFREC_CHANNELS];
+	bool			seen[PERFREC_CHANNELS][PERFREC_SOURCES];
 	uint8_t			buffer[CHUNK];
 };
 
@@ -34,10 +45,31 @@ static void on_header(void *context, const struct perfrec_header *header)
 		trace->ops->header(trace->context, header);
 }
 
+/*
+ * A thread that has moved to another source leaves its last record there to
+ * wait for a word that may not come before the thread is back.
+ */
+static void settle_others(struct trace *trace,
+			  const struct perfrec_record *record)
+{
+	unsigned int channel = record->channel, i;
+	uint8_t *source = trace->source[channel];
+
+	if (record->begin.offset < SKEW)
+		return;
+	for (i = 0; i < trace->sources[channel]; i++)
+		if (source[i] != record->src)
+			perfrec_settle(trace->perfrec, source[i], channel,
+				       record->begin.offset - SKEW);
+}
+
 static void on_record(void *context, const struct perfrec_record *record)
 {
 	struct trace *trace = context;
 	struct trace_stats *stats = &trace->stats;
+
+	if (trace->sources[record->channel] > 1)
+		settle_others(trace, record);
 
 	stats->records[record->type]++;
 	stats->no_header += !record->header;
@@ -93,6 +125,14 @@ static void on_gap(struct trace *trace, const struct nexus_message *gap)
 		trace->ops->gap(trace->context, gap);
 }
 
+static void note_source(struct trace *trace, const struct perfrec_word *word)
+{
+	unsigned int channel = word->channel;
+
+	trace->seen[channel][word->src] = true;
+	trace->source[channel][trace->sources[channel]++] = word->src;
+}
+
 /* Return 0, or -ENOMEM. */
 static int on_message(struct trace *trace, const struct nexus_message *message)
 {
@@ -103,9 +143,11 @@ static int on_message(struct trace *trace, const struct nexus_message *message)
 		if (!trace_word(message, &word))
 			return 0;
 		trace->stats.words[word.channel]++;
-		if (trace->channel == TRACE_ALL_CHANNELS ||
-		    trace->channel == word.channel)
-			return perfrec_push(trace->perfrec, &word);
+		if (!(trace->channels >> word.channel & 1))
+			return 0;
+		if (!trace->seen[word.channel][word.src])
+			note_source(trace, &word);
+		return perfrec_push(trace->perfrec, &word);
 	} else if (message->tcode == NEXUS_ERROR) {
 		trace->stats.errors++;
 		perfrec_lost(trace->perfrec, message->src);
@@ -113,6 +155,8 @@ static int on_message(struct trace *trace, const struct nexus_message *message)
 			trace->ops->error(trace->context, message);
 	} else if (message->flags & NEXUS_UNKNOWN_TCODE) {
 		trace->stats.unknown++;
+	} else if (message->tcode == NEXUS_OWNERSHIP) {
+		trace->stats.ownership++;
 	}
 	return 0;
 }
@@ -165,11 +209,30 @@ static int choose(int said, int meta, int otherwise)
 	return meta >= 0 ? meta : otherwise;
 }
 
-static int set_up(struct trace *trace, const struct trace_options *options)
+static uint32_t choose_channels(const struct trace_options *options,
+				const struct meta *meta)
+{
+	uint32_t channels = 0;
+	size_t i;
+
+	if (options->channel == TRACE_ALL_CHANNELS)
+		return ~0u;
+	if (options->channel >= 0)
+		return 1u << options->channel;
+	for (i = 0; i < meta->threads; i++)
+		channels |= 1u << meta->thread[i].channel;
+	if (meta->channel >= 0)
+		channels |= 1u << meta->channel;
+	if (meta->sampling.channel >= 0)
+		channels |= 1u << meta->sampling.channel;
+	return channels ? channels : 1u << PERFREC_CHANNEL_DEFAULT;
+}
+
+static int set_up(struct trace *trace, const struct trace_options *options,
+		  const struct meta *meta)
 {
 	struct nexus_options nexus = { 0 };
 	struct trace_stats *stats = &trace->stats;
-	struct meta meta;
 	int src_bits;
 
 	if (fill(trace))
@@ -179,14 +242,14 @@ static int set_up(struct trace *trace, const struct trace_options *options)
 		return -1;
 	}
 
-	meta_read(trace->path, &meta);
-	nexus.ts_width = (unsigned int)choose(options->ts_width, meta.ts_width, 0);
+	trace->channels = choose_channels(options, meta);
+	nexus.ts_width = (unsigned int)choose(options->ts_width, meta->ts_width, 0);
 	nexus.ts_scheme = (enum nexus_ts_scheme)
-		choose(options->ts_scheme, meta.ts_scheme, NEXUS_TS_XOR);
-	nexus.ring = options->ring || meta.wrapped > 0;
+		choose(options->ts_scheme, meta->ts_scheme, NEXUS_TS_XOR);
+	nexus.ring = options->ring || meta->wrapped > 0;
 
 	stats->src_from = options->src_bits >= 0 ? "as given" : "from the side-car file";
-	src_bits = choose(options->src_bits, meta.src_bits, -1);
+	src_bits = choose(options->src_bits, meta->src_bits, -1);
 	if (src_bits < 0) {
 		stats->src_from = "inferred";
 		src_bits = infer_src_bits(trace->buffer, trace->filled, &nexus);
@@ -206,7 +269,8 @@ static int set_up(struct trace *trace, const struct trace_options *options)
 	return 0;
 }
 
-struct trace *trace_open(const char *path, const struct trace_options *options)
+struct trace *trace_open(const char *path, const struct trace_options *options,
+			 const struct meta *meta)
 {
 	struct trace *trace = calloc(1, sizeof(*trace));
 
@@ -215,7 +279,6 @@ struct trace *trace_open(const char *path, const struct trace_options *options)
 		return NULL;
 	}
 	trace->path = path;
-	trace->channel = options->channel;
 	trace->fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) :
 					STDIN_FILENO;
 	if (trace->fd < 0) {
@@ -226,10 +289,12 @@ struct trace *trace_open(const char *path, const struct trace_options *options)
 	trace->perfrec = perfrec_new(&perfrec_ops, trace);
 	if (!trace->perfrec)
 		report("%s: out of memory", path);
-	if (!trace->perfrec || set_up(trace, options)) {
+	if (!trace->perfrec || set_up(trace, options, meta)) {
 		trace_close(trace);
 		return NULL;
 	}
+	if (!options->quiet)
+		trace->progress = progress_new(trace->fd);
 	return trace;
 }
 
@@ -242,16 +307,31 @@ int trace_run(struct trace *trace, const struct trace_ops *ops, void *context)
 		nexus_feed(&trace->nexus, trace->buffer, trace->filled);
 		if (drain(trace))
 			return -1;
+		progress_show(trace->progress, trace->stats.bytes);
 		if (ops->stop && ops->stop(context))
-			return 0;
+			break;
 		if (fill(trace))
 			return -1;
 	}
+	progress_end(trace->progress);
+	trace->progress = NULL;
+	if (trace->filled)
+		return 0;
 	nexus_end(&trace->nexus);
 	if (drain(trace))
 		return -1;
 	perfrec_flush(trace->perfrec);
 	return 0;
+}
+
+unsigned int trace_sources(const struct trace *trace, unsigned int channel)
+{
+	return trace->sources[channel];
+}
+
+uint32_t trace_channels(const struct trace *trace)
+{
+	return trace->channels;
 }
 
 const struct trace_stats *trace_stats(const struct trace *trace)
@@ -263,6 +343,7 @@ void trace_close(struct trace *trace)
 {
 	if (!trace)
 		return;
+	progress_end(trace->progress);
 	perfrec_free(trace->perfrec);
 	if (trace->fd != STDIN_FILENO)
 		close(trace->fd);

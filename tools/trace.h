@@ -13,15 +13,21 @@
 #include "nexus/nexus.h"
 #include "perfrec/perfrec.h"
 
+#include "meta.h"
+
 #define TRACE_ALL_CHANNELS	(-1)
+#define TRACE_USUAL_CHANNELS	(-2)
 
 /**
  * struct trace_options - what the user said
- * @channel:	channel of the records, or TRACE_ALL_CHANNELS
+ * @channel:	channel of the records, TRACE_ALL_CHANNELS, or
+ *		TRACE_USUAL_CHANNELS: those that the side-car file tells of, or
+ *		PERFREC_CHANNEL_DEFAULT
  * @src_bits:	width of the SRC field, -1: side-car file, or infer
  * @ts_width:	bits of a timestamp, -1: side-car file, or default
  * @ts_scheme:	enum nexus_ts_scheme, -1: side-car file, or XOR
  * @ring:	the trace begins within a message
+ * @quiet:	no progress on the terminal
  */
 struct trace_options {
 	int	channel;
@@ -29,6 +35,7 @@ struct trace_options {
 	int	ts_width;
 	int	ts_scheme;
 	bool	ring;
+	bool	quiet;
 };
 
 /**
@@ -37,6 +44,7 @@ struct trace_options {
  * @messages:	Nexus messages
  * @unknown:	messages of an unknown TCODE
  * @errors:	Error messages: the encoder lost some
+ * @ownership:	Ownership messages: another context ran
  * @gaps:	stretches of bytes that are no message
  * @gap_bytes:	bytes in them
  * @align_bytes: bytes before the first message of a ring buffer
@@ -58,6 +66,7 @@ struct trace_stats {
 	uint64_t	messages;
 	uint64_t	unknown;
 	uint64_t	errors;
+	uint64_t	ownership;
 	uint64_t	gaps;
 	uint64_t	gap_bytes;
 	uint64_t	align_bytes;
@@ -98,11 +107,13 @@ struct trace;
  * trace_open() - open a trace and find out how to read it
  * @path:	file, "-" for standard input
  * @options:	what the user said
+ * @meta:	what its side-car file says
  *
  * Return: the trace; NULL when it cannot be read or holds no messages: the
  * reason has been printed.
  */
-struct trace *trace_open(const char *path, const struct trace_options *options);
+struct trace *trace_open(const char *path, const struct trace_options *options,
+			 const struct meta *meta);
 
 /**
  * trace_run() - decode all of it
@@ -113,6 +124,12 @@ struct trace *trace_open(const char *path, const struct trace_options *options);
  * Return: 0, or -1 for a read error or no memory: the reason has been printed.
  */
 int trace_run(struct trace *trace, const struct trace_ops *ops, void *context);
+
+/** trace_sources() - how many sources have sent words of a channel so far */
+unsigned int trace_sources(const struct trace *trace, unsigned int channel);
+
+/** trace_channels() - bit n: records of channel n are decoded */
+uint32_t trace_channels(const struct trace *trace);
 
 /** trace_stats() - what trace_open() and trace_run() found so far */
 const struct trace_stats *trace_stats(const struct trace *trace);

@@ -305,15 +305,18 @@ TEST_F(decode, side_car_file)
 
 	write_file("trace.rtd.meta", "{ \"srcbits\"", 11);
 	run(self, "decode --ts-width 20 --ts-scheme delta trace.rtd");
-	EXPECT_EQ(0, self->status);
+	EXPECT_EQ(3, self->status);
 	EXPECT_NE(NULL, strstr(self->err, "trace.rtd.meta: no JSON object"));
+	EXPECT_NE(NULL, strstr(self->err, "--meta none"));
+	run(self, "decode --meta none --ts-width 20 --ts-scheme delta trace.rtd");
+	EXPECT_EQ(0, self->status);
 	EXPECT_NE(NULL, strstr(self->err, "srcbits 3 inferred"));
 
 	write_file("trace.rtd.meta", "{ \"srcbits\": -1, \"ts_scheme\": 7 }", 34);
 	run(self, "decode -s 3 trace.rtd");
 	EXPECT_EQ(0, self->status);
 	EXPECT_NE(NULL, strstr(self->err, "\"srcbits\" is not a number"));
-	EXPECT_NE(NULL, strstr(self->err, "\"ts_scheme\" is neither"));
+	EXPECT_NE(NULL, strstr(self->err, "\"ts_scheme\" is not a string"));
 	EXPECT_NE(NULL, strstr(self->err, "srcbits 3 as given"));
 }
 

@@ -181,7 +181,7 @@ static unsigned int long_field(const uint8_t *p, unsigned int skip,
  * The time of a message's source after it. The timestamp's width is extended
  * to 64 bits by taking any step back for a wrap.
  */
-static void tick(struct nexus *nexus, struct nexus_message *message,
+static inline void tick(struct nexus *nexus, struct nexus_message *message,
 		 uint64_t timestamp)
 {
 	struct nexus_clock *clock = &nexus->clock[message->src];
@@ -207,6 +207,77 @@ static void tick(struct nexus *nexus, struct nexus_message *message,
 	clock->now = (clock->now & ~mask) | timestamp;
 	if (timestamp < old)
 		clock->now += mask + 1;
+}
+
+/* Bit n: byte n of the word has its low bit set; @flags has no other bits. */
+static inline unsigned int byte_mask(uint64_t flags)
+{
+	return (unsigned int)(flags * 0x0102040810204080ull >> 56);
+}
+
+/* The value of the @slices at @p, at most 8 of them. */
+static inline uint64_t short_field(const uint8_t *p, unsigned int slices)
+{
+	return pack(load(p)) & ((1ull << (SLICE_BITS * slices)) - 1);
+}
+
+/*
+ * Nearly all messages are Data Acquisition messages of at most 16 bytes. Their
+ * lengths cannot be predicted: find all fields without a branch that depends on
+ * them. WINDOW bytes are readable. Return the length; 0 for any other message,
+ * and for those that are not well formed.
+ */
+static inline unsigned int parse_store(struct nexus *nexus, const uint8_t *p,
+				       struct nexus_message *message)
+{
+	const struct nexus_layout *layout =
+		&nexus->layout[NEXUS_DATA_ACQUISITION];
+	uint64_t first = load(p), second = load(p + 8);
+	unsigned int ends = byte_mask(first & MSEO_LOW) |
+			    byte_mask(second & MSEO_LOW) << 8;
+	unsigned int stops = byte_mask(first >> 1 & MSEO_LOW) |
+			     byte_mask(second >> 1 & MSEO_LOW) << 8;
+	unsigned int last, tag, value;
+	struct nexus_clock *clock;
+	uint64_t packed;
+
+	if ((first >> 2 & 0x3f) != NEXUS_DATA_ACQUISITION || !stops)
+		return 0;
+	last = (unsigned int)__builtin_ctz(stops);
+	ends &= (2u << last) - 1;
+	if (!(ends >> last) || !(ends & (ends - 1)))
+		return 0;
+	/* Last slices of the tag and of the value; then the timestamp, or not. */
+	tag = (unsigned int)__builtin_ctz(ends);
+	ends &= ends - 1;
+	value = (unsigned int)__builtin_ctz(ends);
+	ends &= ends - 1;
+	if (ends & (ends - 1))
+		return 0;
+	if (tag < layout->first_slice || tag > 7 || value - tag > 8 ||
+	    last - value > 8)
+		return 0;
+
+	packed = pack(first);
+	message->length = last + 1;
+	message->tcode = NEXUS_DATA_ACQUISITION;
+	message->src = packed >> TCODE_BITS & nexus->src_mask;
+	message->fixed[0] = 0;
+	message->fixed[1] = 0;
+	message->fields = 2;
+	message->field[0] = (packed & ((1ull << (SLICE_BITS * (tag + 1))) - 1)) >>
+			    layout->fixed_bits;
+	message->field[1] = short_field(p + tag + 1, value - tag);
+	message->flags = 0;
+	clock = &nexus->clock[message->src];
+	if (ends) {
+		message->flags = NEXUS_TIMESTAMP;
+		tick(nexus, message, short_field(p + value + 1, last - value));
+	}
+	message->time = clock->now;
+	if (clock->epoch == nexus->epoch)
+		message->flags |= NEXUS_TIME_KNOWN;
+	return last + 1;
 }
 
 /*
@@ -422,11 +493,19 @@ enum nexus_item nexus_next(struct nexus *nexus, struct nexus_message *message)
 			return NEXUS_MORE;
 
 		if (!nexus->carried &&
-		    (size_t)(nexus->in_end - nexus->in) >= WINDOW)
+		    (size_t)(nexus->in_end - nexus->in) >= WINDOW) {
+			length = (int)parse_store(nexus, nexus->in, message);
+			if (length) {
+				message->offset = nexus->offset;
+				nexus->in += length;
+				nexus->offset += (uint64_t)length;
+				return NEXUS_MESSAGE;
+			}
 			length = parse(nexus, nexus->in, NEXUS_MESSAGE_MAX,
 				       message);
-		else
+		} else {
 			length = parse_windowed(nexus, message);
+		}
 
 		if (length > 0) {
 			message->offset = nexus->offset - nexus->carried;

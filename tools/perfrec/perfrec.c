@@ -35,7 +35,7 @@ struct stream {
 	/* Of headers[], the one in force (or NULL) and the one being read. */
 	const struct perfrec_header *header;
 	struct perfrec_header	*reading;
-	struct perfrec_header	headers[2];
+	struct perfrec_header	headers[PERFREC_HEADERS_KEPT + 1];
 	uint64_t		header_words;
 	/* The header being read may be counters instead. */
 	bool			tentative;
@@ -171,7 +171,8 @@ static void finish_header(struct perfrec *perfrec, struct stream *stream)
 {
 	stream->reading->serial = ++stream->serial;
 	stream->header = stream->reading;
-	stream->reading = &stream->headers[stream->reading == stream->headers];
+	stream->reading = &stream->headers[stream->serial %
+					   (PERFREC_HEADERS_KEPT + 1)];
 	stream->state = BOUNDARY;
 	stream->broken = false;
 	stream->previous = false;
@@ -490,6 +491,19 @@ void perfrec_lost(struct perfrec *perfrec, int src)
 		stream->magic = false;
 		stream->state = LOST;
 	}
+}
+
+void perfrec_settle(struct perfrec *perfrec, unsigned int src,
+		    unsigned int channel, uint64_t offset)
+{
+	struct stream *stream;
+
+	if (src >= PERFREC_SOURCES || channel >= PERFREC_CHANNELS)
+		return;
+	stream = perfrec->stream[src * PERFREC_CHANNELS + channel];
+	if (stream && stream->state == RECORD_LAST &&
+	    stream->record.begin.offset < offset)
+		finish_record(perfrec, stream);
 }
 
 static int by_offset(const void *a, const void *b)

@@ -29,6 +29,8 @@
 #define PERFREC_SOURCES		128
 #define PERFREC_CHANNELS	32
 #define PERFREC_CHANNEL_DEFAULT	6
+/* How many headers of a stream are kept, the latest included. */
+#define PERFREC_HEADERS_KEPT	3
 /* Bits of a counter that a record can carry. */
 #define PERFREC_VALUE_BITS	48
 
@@ -206,8 +208,8 @@ struct perfrec_loss {
 
 /**
  * struct perfrec_ops - what the consumer wants to hear of; each may be NULL
- * @header:	a complete header. It stays valid and unchanged until the next
- *		header of its stream, or perfrec_free().
+ * @header:	a complete header. It stays valid and unchanged until its stream
+ *		has had PERFREC_HEADERS_KEPT more, or perfrec_free().
  * @record:	a complete record, valid during the call. A record is known to
  *		be complete when the next word of its stream, or perfrec_flush()
  *		comes: records of several streams come in that order.
@@ -239,7 +241,7 @@ void perfrec_free(struct perfrec *perfrec);
  * @word:	in the order of the trace
  *
  * Return: 0; -EINVAL for a src or channel out of range (ignored); -ENOMEM when
- * there is no memory for a new stream (bounded: about 5 KiB a stream).
+ * there is no memory for a new stream (bounded: about 9 KiB a stream).
  */
 int perfrec_push(struct perfrec *perfrec, const struct perfrec_word *word);
 
@@ -252,6 +254,19 @@ int perfrec_push(struct perfrec *perfrec, const struct perfrec_word *word);
  * header nothing that builds on earlier records is known.
  */
 void perfrec_lost(struct perfrec *perfrec, int src);
+
+/**
+ * perfrec_settle() - a stream's record is not waited for any longer
+ * @perfrec:	decoder
+ * @src, @channel: the stream
+ * @offset:	place in the file
+ *
+ * Gives the record that the stream holds if all its counters came before
+ * @offset. For who knows that no more of it will come: its writer has begun
+ * another, on another stream.
+ */
+void perfrec_settle(struct perfrec *perfrec, unsigned int src,
+		    unsigned int channel, uint64_t offset);
 
 /**
  * perfrec_flush() - the trace has ended

@@ -15,7 +15,7 @@ packages=(
 	flex bison bc device-tree-compiler kmod git dpkg-dev xz-utils libssl-dev
 	libelf-dev rsync perl ca-certificates
 	# the command
-	libdw-dev libjson-c-dev
+	libdw-dev libjson-c-dev libiberty-dev
 	# checks
 	sparse dt-schema shellcheck clang lld llvm
 )

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* Any text as a side-car file, and what is made of it. */
+#include <stdlib.h>
+
+#include "counters.h"
+#include "meta.h"
+#include "threads.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void find_threads(const struct meta *meta)
+{
+	struct threads *threads = threads_new(meta);
+	struct perfrec_record record = { 0 };
+	unsigned int i;
+
+	for (i = 0; threads && i < 64; i++) {
+		struct thread *thread;
+
+		record.channel = i & 31;
+		record.src = (uint8_t)(i >> 3);
+		record.begin.time = i << (i & 31);
+		record.begin.time_known = i & 1;
+		thread = threads_find(threads, &record);
+		if (thread && thread->id >= threads_count(threads))
+			abort();
+	}
+	threads_free(threads);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct meta meta;
+	size_t i;
+
+	if (!meta_parse("fuzz.meta", (const char *)data, size, &meta)) {
+		for (i = 0; i < meta.objects; i++)
+			if (!meta.object[i].path ||
+			    meta.object[i].start >= meta.object[i].end)
+				abort();
+		for (i = 0; i < meta.threads; i++)
+			if (meta.thread[i].channel < 0 ||
+			    meta.thread[i].channel >= PERFREC_CHANNELS)
+				abort();
+		find_threads(&meta);
+	}
+	meta_free(&meta);
+	return 0;
+}

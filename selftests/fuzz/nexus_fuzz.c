@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/*
+ * Any bytes as messages: the first chooses how to read the others. Cutting the
+ * input anywhere must change nothing, and every byte is in at most one item.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "nexus/nexus.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static uint64_t mix(uint64_t sum, uint64_t value)
+{
+	return (sum ^ value) * 0x9e3779b97f4a7c15ull + (sum >> 29);
+}
+
+static uint64_t drain(struct nexus *nexus, uint64_t *end, uint64_t sum)
+{
+	struct nexus_message message;
+	enum nexus_item item;
+	unsigned int i;
+
+	while ((item = nexus_next(nexus, &message)) != NEXUS_MORE) {
+		if (message.offset < *end || !message.length)
+			abort();
+		*end = message.offset + message.length;
+		sum = mix(mix(sum, message.offset), message.length);
+		if (item == NEXUS_GAP) {
+			sum = mix(sum, message.gap);
+			continue;
+		}
+		if (message.fields > 3 || message.length > NEXUS_MESSAGE_MAX)
+			abort();
+		sum = mix(mix(sum, message.tcode), message.flags);
+		if (message.flags & NEXUS_TIME_KNOWN)
+			sum = mix(sum, message.time);
+		for (i = 0; i < message.fields; i++)
+			sum = mix(sum, message.field[i]);
+	}
+	return sum;
+}
+
+static uint64_t decode(const struct nexus_options *options, const uint8_t *data,
+		       size_t size, size_t part)
+{
+	uint64_t sum = 0, end = 0;
+	struct nexus nexus;
+	size_t at, length;
+
+	if (nexus_init(&nexus, options))
+		abort();
+	for (at = 0; at < size; at += length) {
+		uint8_t *copy;
+
+		length = size - at < part ? size - at : part;
+		/* Of its own size, so that nothing beyond may be touched. */
+		copy = malloc(length);
+		memcpy(copy, data + at, length);
+		nexus_feed(&nexus, copy, length);
+		sum = drain(&nexus, &end, sum);
+		free(copy);
+	}
+	nexus_end(&nexus);
+	sum = drain(&nexus, &end, sum);
+	if (end > size)
+		abort();
+	return sum;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct nexus_options options = { 0 };
+
+	if (size < 2)
+		return 0;
+	options.src_bits = data[0] & 7;
+	options.ts_scheme = data[0] & 8 ? NEXUS_TS_DELTA : NEXUS_TS_XOR;
+	options.ring = data[0] & 16;
+	options.ts_width = data[1] % 65;
+	data += 2;
+	size -= 2;
+	if (decode(&options, data, size, size + 1) !=
+	    decode(&options, data, size, 1 + size % 61))
+		abort();
+	return 0;
+}

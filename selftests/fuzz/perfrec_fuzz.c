@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/*
+ * Any words as records, six bytes for each. Every word becomes part of a header
+ * or a record, or is reported as lost: none vanishes, none is counted twice.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "perfrec/perfrec.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void on_header(void *context, const struct perfrec_header *header)
+{
+	uint64_t *words = context;
+	char name[PERFREC_NAME_SIZE];
+	unsigned int i;
+
+	*words += 3;
+	for (i = 0; i < header->counters; i++) {
+		*words += header->counter[i].type == PERFREC_EVENT_RAW ? 4 : 3;
+		perfrec_counter_name(&header->counter[i], name, sizeof(name));
+		if (!header->counter[i].width || header->counter[i].width > 64)
+			abort();
+	}
+}
+
+static void on_record(void *context, const struct perfrec_record *record)
+{
+	uint64_t *words = context;
+
+	*words += record->words;
+	if (record->counters > PERFREC_COUNTERS || record->type >= PERFREC_TYPES ||
+	    (record->header && record->header->counters != record->counters))
+		abort();
+}
+
+static void on_lost(void *context, const struct perfrec_loss *loss)
+{
+	uint64_t *words = context;
+
+	*words += loss->words;
+	if (!loss->words)
+		abort();
+}
+
+static const struct perfrec_ops ops = {
+	.header = on_header, .record = on_record, .lost = on_lost,
+};
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static const uint8_t bytes[] = { 4, 2, 1, 4, 1, 4, 0, 4 };
+	uint64_t words = 0, pushed = 0;
+	struct perfrec *perfrec = perfrec_new(&ops, &words);
+
+	if (!perfrec)
+		return 0;
+	for (; size >= 6; data += 6, size -= 6) {
+		struct perfrec_word word = {
+			.offset = 4 * pushed,
+			.time = 10 * pushed,
+			.bytes = bytes[data[0] & 7],
+			.time_known = data[0] & 8,
+			.src = data[1] & 3,
+			.channel = data[1] >> 2 & 3,
+		};
+
+		if (data[1] & 0x80) {
+			perfrec_lost(perfrec, data[1] & 0x40 ? -1 : word.src);
+			continue;
+		}
+		if (data[1] & 0x20)
+			perfrec_settle(perfrec, word.src, word.channel,
+				       word.offset);
+		memcpy(&word.value, data + 2, 4);
+		if (word.bytes < 4)
+			word.value &= (1u << 8 * word.bytes) - 1;
+		if (!perfrec_push(perfrec, &word))
+			pushed++;
+	}
+	perfrec_flush(perfrec);
+	perfrec_free(perfrec);
+	if (words != pushed)
+		abort();
+	return 0;
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* The command's messages, made but not printed. */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "command.h"
+#include "options.h"
+#include "symbols.h"
+
+void report(const char *format, ...)
+{
+	va_list arguments;
+	char text[512];
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+}
+
+/* Names of functions are of no interest here. */
+bool symbols_find(struct symbols *symbols, uint64_t address,
+		  struct symbol *symbol)
+{
+	(void)symbols;
+	(void)address;
+	*symbol = (struct symbol){ 0 };
+	return false;
+}
+
+void symbol_name(const struct symbol *symbol, uint64_t address, char *text,
+		 unsigned int size)
+{
+	(void)symbol;
+	snprintf(text, size, "%llx", (unsigned long long)address);
+}
+
+int parse_word(const char *text, const char * const *words, int count)
+{
+	(void)text;
+	(void)words;
+	(void)count;
+	return -1;
+}

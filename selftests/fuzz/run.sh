@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+# Runs every fuzz target under both fuzzers, as TAP.
+#
+#	run.sh BUILD SECONDS TARGET...
+
+set -u
+cd "$(dirname "$0")" || exit 1
+build=$1 seconds=$2
+shift 2
+n=0 bad=0
+
+# An input that breaks a target is a failure, and is named.
+result() {
+	local name=$1 log=$2 crashes=$3
+	n=$((n + 1))
+	if [ -z "$crashes" ] && [ -s "$log" ]; then
+		echo "ok $n $name"
+		return
+	fi
+	bad=$((bad + 1))
+	tail -n 30 "$log" | sed 's/^/# /'
+	printf '# breaks it: %s\n' $crashes | head -n 5
+	echo "not ok $n $name"
+}
+
+with_libfuzzer() {
+	local target=$1 found=$build/found/$1 log=$build/$1.libfuzzer.log
+
+	mkdir -p "$found" "$build/crash"
+	rm -f "$build/crash/$target"-*
+	"$build/${target}_libfuzzer" -max_total_time="$seconds" -timeout=10 \
+		-rss_limit_mb=1024 -max_len=4096 -print_final_stats=1 \
+		-artifact_prefix="$build/crash/$target-" \
+		"$found" "corpus/$target" >"$log" 2>&1 ||
+		[ -n "$(ls "$build/crash/$target"-* 2>/dev/null)" ] ||
+		: >"$log"
+	result "libFuzzer: $target, $(sed -n 's/^stat::number_of_executed_units: *//p' "$log") inputs" \
+		"$log" "$(ls "$build/crash/$target"-* 2>/dev/null)"
+}
+
+with_afl() {
+	local target=$1 out=$build/afl-$1 log=$build/$1.afl.log
+
+	rm -rf "$out"
+	AFL_NO_UI=1 AFL_SKIP_CPUFREQ=1 AFL_NO_AFFINITY=1 AFL_FAST_CAL=1 \
+		AFL_I_DONT_CARE_ABOUT_MISSING_CRASHES=1 AFL_NO_COLOR=1 \
+		afl-fuzz -i "corpus/$target" -o "$out" -V "$seconds" -m none -t 2000+ \
+		-- "$build/${target}_afl" >"$log" 2>&1
+	grep -q '^execs_done' "$out/default/fuzzer_stats" 2>/dev/null || : >"$log"
+	result "AFL++: $target, $(sed -n 's/^execs_done *: *//p' "$out/default/fuzzer_stats" 2>/dev/null) inputs" \
+		"$log" "$(ls "$out"/default/crashes/id* "$out"/default/hangs/id* 2>/dev/null)"
+}
+
+for target in "$@"; do
+	with_libfuzzer "$target"
+	with_afl "$target"
+done
+echo "1..$n"
+[ "$bad" -eq 0 ]

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* Writes the seed corpus that is kept in corpus/: run once for a new one. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gen.h"
+
+static void save(const char *folder, const char *name, const uint8_t *prefix,
+		 size_t length, const struct gen *gen)
+{
+	char path[256];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/%s.rtd", folder, name);
+	file = fopen(path, "wb");
+	if (!file || fwrite(prefix, 1, length, file) != length ||
+	    fwrite(gen->data, 1, gen->length, file) != gen->length ||
+	    fclose(file)) {
+		perror(path);
+		exit(1);
+	}
+}
+
+static void records(struct gen *gen, unsigned int src, unsigned int channel,
+		    unsigned int count_type, bool moving)
+{
+	struct gen_stream stream;
+	uint64_t value[2] = { 100, 1ull << 33 };
+	uint64_t outer[2] = { 0x10000, 0x3f00000010 };
+	uint64_t inner[2] = { 0x10100, 0x10020 };
+
+	gen_sync(gen, src);
+	gen_stream_init(&stream, gen, (uint8_t)src, (uint8_t)channel,
+			(uint8_t)count_type, 2, 48);
+	stream.counter[1].type = 2;
+	stream.counter[1].event_data = 0x20001;
+	gen_header(&stream);
+	gen_record(&stream, 0, outer, value);
+	value[0] += 9;
+	gen_record(&stream, 0, inner, value);
+	if (moving)
+		stream.src ^= 1;
+	value[1] += 5;
+	gen_record(&stream, 1, inner, value);
+	gen_record(&stream, 2, inner, value);
+	if (moving)
+		gen_error(gen, src);
+	gen_record(&stream, 3, inner, value);
+	gen_record(&stream, 1, outer, value);
+}
+
+int main(int argc, char **argv)
+{
+	static const char * const names[] = { "raw", "delta", "xor" };
+	const char *root = argc > 1 ? argv[1] : "corpus";
+	unsigned int type;
+
+	for (type = 0; type < 3; type++) {
+		uint8_t nexus[] = { (uint8_t)(2 | (type == 1 ? 8 : 0)), 40 };
+		uint8_t trace[] = { (uint8_t)(type + 1) };
+		char folder[200];
+		struct gen gen;
+
+		gen_init(&gen, 2, 40);
+		gen.ts_delta = type == 1;
+		records(&gen, 1, 6, type, false);
+		snprintf(folder, sizeof(folder), "%s/nexus", root);
+		save(folder, names[type], nexus, 2, &gen);
+		gen_free(&gen);
+
+		gen_init(&gen, 2, 40);
+		records(&gen, 0, 6, type, true);
+		records(&gen, 1, 7, type, false);
+		snprintf(folder, sizeof(folder), "%s/trace", root);
+		save(folder, names[type], trace, 1, &gen);
+		gen_free(&gen);
+	}
+	return 0;
+}

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include <stdlib.h>
+#include <string.h>
+
+#include "gen_program.h"
+
+#define SRC_BITS	2
+/* Messages change places with their neighbours so many times over. */
+#define SHUFFLES	4
+
+void program_init(struct program *program, uint64_t seed)
+{
+	unsigned int i;
+
+	memset(program, 0, sizeof(*program));
+	gen_init(&program->gen, SRC_BITS, 40);
+	program->seed = seed;
+	program->threads = 1;
+	program->sources = 1;
+	program->functions = 20;
+	program->count_type = 1;
+	for (i = 0; i < PROGRAM_THREADS; i++)
+		program->thread[i].channel = 6 + i;
+}
+
+void program_free(struct program *program)
+{
+	gen_free(&program->gen);
+}
+
+static uint64_t below(struct program *program, uint64_t limit)
+{
+	return gen_random(&program->seed) % limit;
+}
+
+static bool once_in(struct program *program, unsigned int times)
+{
+	return times && !below(program, times);
+}
+
+/* Time passes: all harts count, and the threads on them. */
+static void pass(struct program *program, const struct program_thread *running)
+{
+	unsigned int i, c;
+
+	program->gen.step = 1 + below(program, 3);
+	for (i = 0; i < program->sources; i++)
+		for (c = 0; c < PROGRAM_COUNTERS; c++)
+			program->hart[i][c] += below(program, 100 << 4 * c);
+	for (i = 0; i < program->threads; i++)
+		for (c = 0; c < PROGRAM_COUNTERS; c++)
+			if (&program->thread[i] == running)
+				program->thread[i].value[c] +=
+					1 + below(program, 100 << 4 * c);
+}
+
+static const uint64_t *counters_of(const struct program *program,
+				   const struct program_thread *thread)
+{
+	return program->per_thread ? thread->value : program->hart[thread->src];
+}
+
+static void begin_stream(struct program *program, struct program_thread *thread)
+{
+	struct gen_stream *stream = &thread->stream[thread->src];
+	const uint64_t *value = counters_of(program, thread);
+	unsigned int c;
+
+	gen_stream_init(stream, &program->gen, (uint8_t)thread->src,
+			(uint8_t)thread->channel, (uint8_t)program->count_type,
+			PROGRAM_COUNTERS, 48);
+	for (c = 0; c < PROGRAM_COUNTERS; c++)
+		stream->counter[c].previous = value[c];
+	gen_header(stream);
+	thread->begun[thread->src] = true;
+}
+
+/* What the thread's functions can know of the counters since its last record. */
+static void account(struct program *program, struct program_thread *thread,
+		    bool fresh)
+{
+	const uint64_t *value = counters_of(program, thread);
+	unsigned int c;
+	/* The first record behind a header tells a difference only for Delta. */
+	bool known = thread->recorded &&
+		     (program->per_thread || thread->last_src == thread->src) &&
+		     (!fresh || program->per_thread);
+
+	for (c = 0; c < PROGRAM_COUNTERS; c++) {
+		if (known)
+			thread->sum[c] += value[c] - thread->last[c];
+		thread->last[c] = value[c];
+	}
+}
+
+static void record(struct program *program, struct program_thread *thread,
+		   unsigned int type, uint64_t function, uint64_t site)
+{
+	uint64_t address[2] = { PROGRAM_ADDRESS(function), site };
+	bool fresh = !thread->begun[thread->src];
+	const uint64_t *value;
+
+	if (fresh)
+		begin_stream(program, thread);
+	pass(program, thread);
+	value = counters_of(program, thread);
+	/* A header of Delta counts from where it was written. */
+	if (fresh && program->per_thread && program->count_type == 1)
+		memcpy(thread->value, thread->last, sizeof(thread->value));
+	account(program, thread, fresh);
+	thread->now = program->gen.now;
+	gen_record(&thread->stream[thread->src], type, address, value);
+	program->gen.truths = 0;
+	thread->recorded = true;
+	thread->last_src = thread->src;
+	program->records++;
+}
+
+static void call(struct program *program, struct program_thread *thread)
+{
+	struct program_frame *frame = &thread->frame[thread->depth];
+	unsigned int caller = thread->depth ? frame[-1].function : 0;
+
+	/* A function calls few others, mostly. */
+	frame->function = (unsigned int)((caller * 3 + below(program, 4) + 1) %
+					 program->functions);
+	frame->site = PROGRAM_ADDRESS(caller) + 2 + 2 * below(program, 8);
+	record(program, thread, 0, frame->function, frame->site);
+	frame->enter = thread->now;
+	frame->inner = 0;
+	memcpy(frame->begin, thread->sum, sizeof(frame->begin));
+	memset(frame->count_inner, 0, sizeof(frame->count_inner));
+	thread->depth++;
+	thread->enters++;
+}
+
+static bool is_outermost(const struct program_thread *thread,
+			 unsigned int function)
+{
+	unsigned int i;
+
+	for (i = 0; i < thread->depth; i++)
+		if (thread->frame[i].function == function)
+			return false;
+	return true;
+}
+
+/* The innermost call has ended, now. */
+static void end_call(struct program *program, struct program_thread *thread)
+{
+	struct program_frame *frame = &thread->frame[--thread->depth];
+	struct program_cost *cost[] = {
+		&program->cost[frame->function],
+		&program->thread_cost[thread - program->thread][frame->function],
+	};
+	uint64_t total = thread->now - frame->enter;
+	bool outermost = is_outermost(thread, frame->function);
+	unsigned int i, c;
+
+	for (i = 0; i < 2; i++) {
+		cost[i]->calls++;
+		cost[i]->self += total - frame->inner;
+		if (outermost)
+			cost[i]->total += total;
+		for (c = 0; c < PROGRAM_COUNTERS; c++) {
+			uint64_t count = thread->sum[c] - frame->begin[c];
+
+			cost[i]->count_self[c] += count - frame->count_inner[c];
+			if (outermost)
+				cost[i]->count[c] += count;
+		}
+	}
+	if (!thread->depth)
+		return;
+	frame[-1].inner += total;
+	for (c = 0; c < PROGRAM_COUNTERS; c++)
+		frame[-1].count_inner[c] += thread->sum[c] - frame->begin[c];
+}
+
+/* The innermost @lost calls end with the one around them, which returns. */
+static void give_back(struct program *program, struct program_thread *thread,
+		      unsigned int lost)
+{
+	const struct program_frame *frame =
+		&thread->frame[thread->depth - 1 - lost];
+
+	record(program, thread, 1, frame->function, frame->site);
+	while (lost--)
+		end_call(program, thread);
+	end_call(program, thread);
+}
+
+/* A function that is not below itself, so that it is clear which one returns. */
+static bool alone(const struct program_thread *thread, unsigned int index)
+{
+	unsigned int i;
+
+	for (i = index + 1; i < thread->depth; i++)
+		if (thread->frame[i].function == thread->frame[index].function &&
+		    thread->frame[i].site == thread->frame[index].site)
+			return false;
+	return true;
+}
+
+void program_step(struct program *program)
+{
+	struct program_thread *thread =
+		&program->thread[below(program, program->threads)];
+
+	if (once_in(program, program->moves))
+		thread->src = (unsigned int)below(program, program->sources);
+	if (!thread->depth && once_in(program, program->headers))
+		thread->begun[thread->src] = false;
+	if (thread->depth > 2 && once_in(program, program->throws) &&
+	    alone(thread, thread->depth - 3))
+		give_back(program, thread, 2);
+	else if (!thread->depth || (thread->depth < PROGRAM_DEPTH &&
+				    below(program, 100) < 50))
+		call(program, thread);
+	else
+		give_back(program, thread, 0);
+}
+
+void program_end(struct program *program)
+{
+	unsigned int i;
+
+	for (i = 0; i < program->threads; i++)
+		while (program->thread[i].depth)
+			give_back(program, &program->thread[i], 0);
+}
+
+static size_t message_end(const struct gen *gen, size_t at)
+{
+	while ((gen->data[at] & 3) != 3)
+		at++;
+	return at + 1;
+}
+
+/* SRC is in the second slice's low bits. */
+static unsigned int message_src(const struct gen *gen, size_t at)
+{
+	return gen->data[at + 1] >> 2 & 3;
+}
+
+void program_shuffle(struct program *program)
+{
+	struct gen *gen = &program->gen;
+	unsigned int round;
+
+	for (round = 0; round < SHUFFLES; round++) {
+		uint8_t held[64];
+		size_t at = 0;
+
+		while (at < gen->length) {
+			size_t next = message_end(gen, at), end;
+
+			if (next == gen->length)
+				break;
+			end = message_end(gen, next);
+			if (message_src(gen, at) == message_src(gen, next) ||
+			    below(program, 2)) {
+				at = next;
+				continue;
+			}
+			memcpy(held, gen->data + at, next - at);
+			memmove(gen->data + at, gen->data + next, end - next);
+			memcpy(gen->data + at + (end - next), held, next - at);
+			at = end;
+		}
+	}
+}

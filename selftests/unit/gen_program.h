@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * A program with threads that runs and is recorded: calls, returns, exceptions,
+ * moves from hart to hart, and what each function has cost in truth.
+ */
+#ifndef SELFTESTS_UNIT_GEN_PROGRAM_H
+#define SELFTESTS_UNIT_GEN_PROGRAM_H
+
+#include "gen.h"
+
+#define PROGRAM_THREADS		8
+#define PROGRAM_SOURCES		4
+#define PROGRAM_FUNCTIONS	400
+#define PROGRAM_COUNTERS	3
+#define PROGRAM_DEPTH		40
+
+/* What a function cost. */
+struct program_cost {
+	uint64_t	calls;
+	uint64_t	total;
+	uint64_t	self;
+	uint64_t	count[PROGRAM_COUNTERS];
+	uint64_t	count_self[PROGRAM_COUNTERS];
+};
+
+struct program_frame {
+	unsigned int	function;
+	uint64_t	site;
+	uint64_t	enter;
+	uint64_t	inner;
+	uint64_t	begin[PROGRAM_COUNTERS];
+	uint64_t	count_inner[PROGRAM_COUNTERS];
+};
+
+struct program_thread {
+	unsigned int	src;
+	unsigned int	channel;
+	bool		recorded;	/* has a record, on last_src */
+	unsigned int	last_src;
+	uint64_t	now;		/* time of its latest record */
+	unsigned int	depth;
+	struct program_frame frame[PROGRAM_DEPTH];
+	/* Its own counters, and what has been assigned to its functions. */
+	uint64_t	value[PROGRAM_COUNTERS];
+	uint64_t	last[PROGRAM_COUNTERS];
+	uint64_t	sum[PROGRAM_COUNTERS];
+	struct gen_stream stream[PROGRAM_SOURCES];
+	bool		begun[PROGRAM_SOURCES];
+	uint64_t	enters;
+};
+
+/**
+ * struct program - the program and how it is recorded
+ * @threads, @sources, @functions: how many there are
+ * @count_type:	of all headers
+ * @per_thread:	counters go with the thread
+ * @moves:	threads change their hart, one time in so many records; 0: never
+ * @throws:	calls end without an exit record, as often
+ * @headers:	a new header when a thread has no calls, as often
+ * @cost:	the truth, by function
+ * @thread_cost: and by thread
+ */
+struct program {
+	struct gen	gen;
+	uint64_t	seed;
+	unsigned int	threads;
+	unsigned int	sources;
+	unsigned int	functions;
+	unsigned int	count_type;
+	bool		per_thread;
+	unsigned int	moves;
+	unsigned int	throws;
+	unsigned int	headers;
+	uint64_t	records;
+	uint64_t	hart[PROGRAM_SOURCES][PROGRAM_COUNTERS];
+	struct program_thread thread[PROGRAM_THREADS];
+	struct program_cost cost[PROGRAM_FUNCTIONS];
+	struct program_cost thread_cost[PROGRAM_THREADS][PROGRAM_FUNCTIONS];
+};
+
+/* Address of a function, and the function's name in its trace. */
+#define PROGRAM_ADDRESS(function)	(0x10000 + 0x40 * (uint64_t)(function))
+
+/** program_init() - with gen set up for @sources; all else is the caller's */
+void program_init(struct program *program, uint64_t seed);
+
+/** program_step() - one record of some thread */
+void program_step(struct program *program);
+
+/** program_end() - all threads return from everything */
+void program_end(struct program *program);
+
+/**
+ * program_shuffle() - messages of different sources change places in the file
+ *
+ * Each moves by a few messages at most, as on the way through a funnel.
+ */
+void program_shuffle(struct program *program);
+
+void program_free(struct program *program);
+
+#endif /* SELFTESTS_UNIT_GEN_PROGRAM_H */

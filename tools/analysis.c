@@ -1,0 +1,593 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* Calls, times and counts: see analysis.h. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis.h"
+#include "command.h"
+#include "reorder.h"
+
+/* Frames looked over for the one that an exit's call site names. */
+#define SITE_SEARCH_MAX	64
+
+/* What is remembered of each (source, channel). */
+struct stream {
+	const struct perfrec_header *header;
+	uint32_t	serial;
+	unsigned int	counters;
+	uint8_t		column[PERFREC_COUNTERS];
+	/* Delta counts of a thread: its count when the header was written. */
+	uint64_t	base[PERFREC_COUNTERS];
+	bool		based;
+};
+
+struct analysis {
+	const struct meta		*meta;
+	struct symbols			*symbols;
+	const struct analysis_ops	*ops;
+	void				*context;
+	struct functions		*functions;
+	struct threads			*threads;
+	struct counters			counters;
+	struct analysis_stats		stats;
+	size_t				frame_bytes;
+	bool				no_memory;
+	struct stream			*stream[PERFREC_SOURCES][PERFREC_CHANNELS];
+	struct reorder			*reorder[PERFREC_CHANNELS];
+	const struct trace		*trace;
+	/* Of the record at hand, by column. */
+	uint64_t			delta[COUNTERS_MAX];
+};
+
+static const struct trace_ops trace_ops;
+
+struct analysis *analysis_new(const struct meta *meta, struct symbols *symbols,
+			      const struct analysis_ops *ops, void *context)
+{
+	struct analysis *analysis = calloc(1, sizeof(*analysis));
+
+	if (!analysis)
+		return NULL;
+	analysis->meta = meta;
+	analysis->symbols = symbols;
+	analysis->ops = ops;
+	analysis->context = context;
+	analysis->counters.meta = meta;
+	analysis->functions = functions_new();
+	analysis->threads = threads_new(meta);
+	if (!analysis->functions || !analysis->threads) {
+		analysis_free(analysis);
+		return NULL;
+	}
+	return analysis;
+}
+
+static void free_thread(struct analysis_thread *thread)
+{
+	if (!thread)
+		return;
+	free(thread->frame);
+	free(thread->count);
+	free(thread->active);
+	free(thread);
+}
+
+void analysis_free(struct analysis *analysis)
+{
+	unsigned int i, k;
+
+	if (!analysis)
+		return;
+	for (i = 0; analysis->threads && i < threads_count(analysis->threads); i++)
+		free_thread(threads_get(analysis->threads, i)->state);
+	for (i = 0; i < PERFREC_SOURCES; i++)
+		for (k = 0; k < PERFREC_CHANNELS; k++)
+			free(analysis->stream[i][k]);
+	for (k = 0; k < PERFREC_CHANNELS; k++)
+		reorder_free(analysis->reorder[k]);
+	threads_free(analysis->threads);
+	functions_free(analysis->functions);
+	free(analysis);
+}
+
+static struct analysis_thread *find_thread(struct analysis *analysis,
+					   const struct perfrec_record *record)
+{
+	struct thread *thread = threads_find(analysis->threads, record);
+	struct analysis_thread *state;
+
+	if (thread && thread->state)
+		return thread->state;
+	state = thread ? calloc(1, sizeof(*state)) : NULL;
+	if (!state) {
+		analysis->no_memory = true;
+		return NULL;
+	}
+	state->thread = thread;
+	thread->state = state;
+	return state;
+}
+
+/* ---- counters ---------------------------------------------------------- */
+
+static struct stream *find_stream(struct analysis *analysis,
+				  const struct perfrec_record *record)
+{
+	struct stream **slot = &analysis->stream[record->src][record->channel];
+	struct stream *stream = *slot;
+	uint32_t serial = record->header ? record->header->serial : 0;
+
+	if (stream && stream->header == record->header &&
+	    stream->serial == serial && stream->counters == record->counters)
+		return stream;
+	if (!stream)
+		*slot = calloc(1, sizeof(**slot));
+	stream = *slot;
+	if (!stream) {
+		analysis->no_memory = true;
+		return NULL;
+	}
+	stream->header = record->header;
+	stream->serial = serial;
+	stream->counters = record->counters;
+	stream->based = false;
+	counters_assign(&analysis->counters, record->header, record->counters,
+			stream->column);
+	return stream;
+}
+
+static uint64_t value_mask(const struct perfrec_record *record, unsigned int i)
+{
+	unsigned int width = record->header->counter[i].width;
+
+	if (width > PERFREC_VALUE_BITS &&
+	    record->header->count_type != PERFREC_DELTA)
+		width = PERFREC_VALUE_BITS;
+	return ~0ull >> (64 - width);
+}
+
+/*
+ * Counter @i of a thread whose counts go with it from hart to hart: against
+ * its latest record, wherever that was. Return whether the result is known.
+ */
+static bool thread_delta(struct analysis_thread *thread, struct stream *stream,
+			 const struct perfrec_record *record, unsigned int i,
+			 uint64_t *delta)
+{
+	unsigned int column = stream->column[i];
+	uint64_t value = record->value[i];
+	bool known = thread->last_known[column];
+
+	if (!(record->flags & PERFREC_VALUE_KNOWN)) {
+		thread->last_known[column] = false;
+		*delta = record->delta[i];
+		return record->flags & PERFREC_DELTA_KNOWN &&
+		       thread->had_record && thread->src == record->src;
+	}
+	if (record->header->count_type == PERFREC_DELTA) {
+		/* The header came when the thread did, with its latest count. */
+		if (!stream->based)
+			stream->base[i] = known ? thread->last[column] : 0;
+		value += stream->base[i];
+		known = known || !stream->based;
+	}
+	*delta = (value - thread->last[column]) & value_mask(record, i);
+	if (record->header->count_type == PERFREC_DELTA &&
+	    !thread->last_known[column])
+		*delta = record->delta[i];
+	thread->last[column] = value;
+	thread->last_known[column] = true;
+	return known;
+}
+
+/* Fill analysis->delta. Return which columns of it are known. */
+static uint64_t count(struct analysis *analysis, struct analysis_thread *thread,
+		      struct stream *stream, const struct perfrec_record *record)
+{
+	bool here = !thread->had_record || thread->src == record->src;
+	uint64_t known = 0;
+	unsigned int i;
+
+	if (!record->header)
+		return 0;
+	if (!analysis->meta->per_thread) {
+		/* What the hart counted while the thread was elsewhere? */
+		if (!here || !(record->flags & PERFREC_DELTA_KNOWN))
+			return 0;
+		for (i = 0; i < record->counters; i++) {
+			if (stream->column[i] == COUNTERS_NONE)
+				continue;
+			analysis->delta[stream->column[i]] = record->delta[i];
+			known |= 1ull << stream->column[i];
+		}
+		return known;
+	}
+	for (i = 0; i < record->counters; i++) {
+		uint64_t delta;
+
+		if (stream->column[i] == COUNTERS_NONE ||
+		    !thread_delta(thread, stream, record, i, &delta))
+			continue;
+		analysis->delta[stream->column[i]] = delta;
+		known |= 1ull << stream->column[i];
+	}
+	stream->based = record->flags & PERFREC_VALUE_KNOWN;
+	return known;
+}
+
+static void add_counts(struct analysis *analysis, struct analysis_thread *thread,
+		       uint64_t known)
+{
+	unsigned int c;
+
+	for (; known; known &= known - 1) {
+		c = (unsigned int)__builtin_ctzll(known);
+		thread->sum[c] += analysis->delta[c];
+	}
+}
+
+/* ---- calls ------------------------------------------------------------- */
+
+/* Counts of frame @i: at its beginning, and of the functions it called. */
+static uint64_t *at_begin(const struct analysis_thread *thread, unsigned int i)
+{
+	return thread->count + (size_t)i * 2 * thread->stride;
+}
+
+static uint64_t *of_inner(const struct analysis_thread *thread, unsigned int i)
+{
+	return at_begin(thread, i) + thread->stride;
+}
+
+/* Make room for @room frames with @stride counters. */
+static bool resize(struct analysis *analysis, struct analysis_thread *thread,
+		   unsigned int room, unsigned int stride)
+{
+	size_t old = thread->room * (sizeof(*thread->frame) +
+				     2 * thread->stride * sizeof(uint64_t));
+	size_t new = room * (sizeof(*thread->frame) +
+			     2 * stride * sizeof(uint64_t));
+	struct analysis_frame *frame;
+	uint64_t *counts;
+	unsigned int i;
+
+	if (analysis->frame_bytes - old + new > ANALYSIS_FRAME_BYTES)
+		return false;
+	counts = calloc((size_t)room * 2 * stride + 1, sizeof(*counts));
+	frame = counts ? realloc(thread->frame, room * sizeof(*frame)) : NULL;
+	if (!frame) {
+		free(counts);
+		return false;
+	}
+	for (i = 0; i < thread->depth; i++) {
+		memcpy(counts + (size_t)i * 2 * stride, at_begin(thread, i),
+		       thread->stride * sizeof(*counts));
+		memcpy(counts + ((size_t)i * 2 + 1) * stride,
+		       of_inner(thread, i), thread->stride * sizeof(*counts));
+	}
+	free(thread->count);
+	thread->count = counts;
+	thread->frame = frame;
+	thread->room = room;
+	thread->stride = stride;
+	analysis->frame_bytes += new - old;
+	return true;
+}
+
+static bool make_room(struct analysis *analysis, struct analysis_thread *thread)
+{
+	unsigned int stride = thread->stride, room = thread->room;
+
+	if (stride < analysis->counters.count)
+		stride = (analysis->counters.count + 3) & ~3u;
+	if (thread->depth == room)
+		room = room ? 2 * room : 16;
+	if (stride == thread->stride && room == thread->room)
+		return true;
+	return resize(analysis, thread, room, stride);
+}
+
+static uint32_t *active(struct analysis *analysis, struct analysis_thread *thread,
+			uint32_t function)
+{
+	uint32_t *grown, count = thread->actives;
+
+	if (function < count)
+		return &thread->active[function];
+	count = 2 * function + 16;
+	if (analysis->frame_bytes + (count - thread->actives) * sizeof(*grown) >
+	    ANALYSIS_FRAME_BYTES)
+		return NULL;
+	grown = realloc(thread->active, count * sizeof(*grown));
+	if (!grown)
+		return NULL;
+	analysis->frame_bytes += (count - thread->actives) * sizeof(*grown);
+	memset(grown + thread->actives, 0,
+	       (count - thread->actives) * sizeof(*grown));
+	thread->active = grown;
+	thread->actives = count;
+	return &grown[function];
+}
+
+static void enter(struct analysis *analysis, struct analysis_thread *thread,
+		  const struct perfrec_record *record, uint32_t function)
+{
+	struct analysis_frame *frame;
+	uint32_t *calls = NULL;
+
+	if (!thread->too_deep && make_room(analysis, thread))
+		calls = active(analysis, thread, function);
+	if (!calls) {
+		thread->too_deep++;
+		analysis->stats.too_deep++;
+		return;
+	}
+	memcpy(at_begin(thread, thread->depth), thread->sum,
+	       thread->stride * sizeof(uint64_t));
+	memset(of_inner(thread, thread->depth), 0,
+	       thread->stride * sizeof(uint64_t));
+	frame = &thread->frame[thread->depth++];
+	frame->function = function;
+	frame->call_site = record->address[1];
+	frame->timed = record->begin.time_known;
+	frame->enter = record->begin.time;
+	frame->inner = 0;
+	frame->user = 0;
+	frame->outermost = !(*calls)++;
+	if (analysis->ops->enter)
+		analysis->ops->enter(analysis->context, thread);
+}
+
+/* The innermost call ends. */
+static void leave(struct analysis *analysis, struct analysis_thread *thread,
+		  enum analysis_why why)
+{
+	unsigned int depth = thread->depth - 1, c;
+	struct analysis_frame *frame = &thread->frame[depth];
+	uint64_t total[COUNTERS_MAX], self[COUNTERS_MAX];
+	uint64_t *begin = at_begin(thread, depth);
+	uint64_t *inner = of_inner(thread, depth);
+	struct analysis_end end = {
+		.why = why,
+		.timed = frame->timed && thread->timed,
+		.count = total,
+		.count_self = self,
+	};
+
+	if (end.timed && thread->now > frame->enter)
+		end.total = thread->now - frame->enter;
+	end.self = end.total > frame->inner ? end.total - frame->inner : 0;
+	for (c = 0; c < thread->stride; c++) {
+		total[c] = thread->sum[c] - begin[c];
+		self[c] = total[c] - inner[c];
+	}
+	for (; c < analysis->counters.count; c++) {
+		total[c] = 0;
+		self[c] = 0;
+	}
+	if (depth) {
+		thread->frame[depth - 1].inner += end.total;
+		inner = of_inner(thread, depth - 1);
+		for (c = 0; c < thread->stride; c++)
+			inner[c] += total[c];
+	}
+	thread->active[frame->function]--;
+	if (why == ANALYSIS_UNWOUND)
+		analysis->stats.unwound++;
+	else if (why == ANALYSIS_CUT)
+		analysis->stats.cut++;
+	if (analysis->ops->leave)
+		analysis->ops->leave(analysis->context, thread, &end);
+	thread->depth--;
+}
+
+static void leave_all(struct analysis *analysis, struct analysis_thread *thread)
+{
+	while (thread->depth)
+		leave(analysis, thread, ANALYSIS_CUT);
+	thread->too_deep = 0;
+}
+
+/*
+ * How many calls an exit record ends: down to the one of this function with
+ * this call site, or else the innermost of this function. 0: none.
+ */
+static unsigned int ends(const struct analysis_thread *thread,
+			 const struct perfrec_record *record, uint32_t function)
+{
+	unsigned int i, found = 0;
+
+	if (function >= thread->actives || !thread->active[function])
+		return 0;
+	for (i = 1; i <= thread->depth; i++) {
+		const struct analysis_frame *frame =
+			&thread->frame[thread->depth - i];
+
+		if (found && i - found > SITE_SEARCH_MAX)
+			break;
+		if (frame->function != function)
+			continue;
+		if (frame->call_site == record->address[1])
+			return i;
+		if (!found)
+			found = i;
+	}
+	return found;
+}
+
+static void on_exit_record(struct analysis *analysis, struct analysis_thread *thread,
+			   const struct perfrec_record *record,
+			   uint32_t function)
+{
+	unsigned int count;
+
+	if (thread->too_deep) {
+		thread->too_deep--;
+		return;
+	}
+	count = ends(thread, record, function);
+	if (!count) {
+		analysis->stats.strays++;
+		return;
+	}
+	while (--count)
+		leave(analysis, thread, ANALYSIS_UNWOUND);
+	leave(analysis, thread, ANALYSIS_EXIT);
+}
+
+/* ---- records ----------------------------------------------------------- */
+
+/* The address that stands for the function: with symbols its first. */
+static uint64_t function_address(struct analysis *analysis,
+				 const struct perfrec_record *record)
+{
+	struct symbol symbol;
+
+	if (record->type > PERFREC_EXIT &&
+	    symbols_find(analysis->symbols, record->address[0], &symbol))
+		return symbol.start;
+	return record->address[0];
+}
+
+/* A thread's records, in its order. */
+static void on_ordered(void *context, const struct perfrec_record *record)
+{
+	struct analysis *analysis = context;
+	struct analysis_thread *thread = find_thread(analysis, record);
+	struct stream *stream = find_stream(analysis, record);
+	struct analysis_step step;
+
+	if (!thread || !stream)
+		return;
+	/* A new part of the capture: what is open would never end. */
+	if (record->header && record->header->serial > thread->serial) {
+		if (thread->serial)
+			leave_all(analysis, thread);
+		thread->serial = record->header->serial;
+	}
+	step.counted = count(analysis, thread, stream, record);
+	add_counts(analysis, thread, step.counted);
+	if (thread->had_record && record->counters && !step.counted)
+		analysis->stats.uncounted++;
+	thread->had_record = true;
+	thread->src = record->src;
+	if (record->begin.time_known) {
+		/* Clocks of two harts can differ a little. */
+		if (!thread->timed || record->begin.time > thread->now)
+			thread->now = record->begin.time;
+		thread->timed = true;
+	}
+	if (record->header && !(record->flags & PERFREC_ADDRESS_KNOWN)) {
+		analysis->stats.unaddressed++;
+		return;
+	}
+
+	step.record = record;
+	step.address = record->address[0];
+	step.function = functions_id(analysis->functions,
+				     function_address(analysis, record));
+	step.delta = analysis->delta;
+	if (analysis->ops->step)
+		analysis->ops->step(analysis->context, thread, &step);
+	if (record->type == PERFREC_ENTER)
+		enter(analysis, thread, record, step.function);
+	else if (record->type == PERFREC_EXIT)
+		on_exit_record(analysis, thread, record, step.function);
+	else if (analysis->ops->point)
+		analysis->ops->point(analysis->context, thread, &step);
+}
+
+static void on_record(void *context, const struct perfrec_record *record)
+{
+	struct analysis *analysis = context;
+	unsigned int channel = record->channel;
+	struct reorder **reorder = &analysis->reorder[channel];
+
+	if (!*reorder && trace_sources(analysis->trace, channel) > 1 &&
+	    threads_move(analysis->threads, channel)) {
+		*reorder = reorder_new(on_ordered, analysis);
+		analysis->no_memory |= !*reorder;
+	}
+	if (*reorder)
+		reorder_push(*reorder, record);
+	else
+		on_ordered(analysis, record);
+}
+
+/* Records that are held refer to headers, which do not last for ever. */
+static void on_header(void *context, const struct perfrec_header *header)
+{
+	struct analysis *analysis = context;
+
+	if (analysis->reorder[header->channel])
+		reorder_header(analysis->reorder[header->channel], header);
+}
+
+static bool on_stop(void *context)
+{
+	struct analysis *analysis = context;
+
+	return analysis->no_memory ||
+	       (analysis->ops->stop && analysis->ops->stop(analysis->context));
+}
+
+static const struct trace_ops trace_ops = {
+	.header = on_header,
+	.record = on_record,
+	.stop = on_stop,
+};
+
+int analysis_run(struct analysis *analysis, struct trace *trace)
+{
+	unsigned int i;
+
+	analysis->trace = trace;
+	if (trace_run(trace, &trace_ops, analysis))
+		return -1;
+	for (i = 0; i < PERFREC_CHANNELS; i++)
+		if (analysis->reorder[i])
+			reorder_flush(analysis->reorder[i]);
+	for (i = 0; i < threads_count(analysis->threads); i++)
+		if (threads_get(analysis->threads, i)->state)
+			leave_all(analysis, threads_get(analysis->threads, i)->state);
+	if (analysis->no_memory) {
+		report("out of memory: the trace has not been read to its end");
+		return -1;
+	}
+	return 0;
+}
+
+const struct analysis_stats *analysis_stats(const struct analysis *analysis)
+{
+	return &analysis->stats;
+}
+
+void analysis_name(const struct analysis *analysis, uint32_t function,
+		   char *text, unsigned int size)
+{
+	uint64_t address = functions_address(analysis->functions, function);
+	struct symbol symbol;
+
+	if (function == FUNCTIONS_OTHER) {
+		snprintf(text, size, "(others)");
+		return;
+	}
+	symbols_find(analysis->symbols, address, &symbol);
+	symbol_name(&symbol, address, text, size);
+}
+
+struct functions *analysis_functions(struct analysis *analysis)
+{
+	return analysis->functions;
+}
+
+const struct counters *analysis_counters(const struct analysis *analysis)
+{
+	return &analysis->counters;
+}
+
+struct threads *analysis_threads(struct analysis *analysis)
+{
+	return analysis->threads;
+}

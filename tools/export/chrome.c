@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/*
+ * The JSON of Chrome's tracing, which Perfetto's page opens: calls as pairs of
+ * events, and each counter's rate as a track. Times are microseconds, or ticks
+ * where their rate is not known.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "../command.h"
+#include "export.h"
+
+/* What is remembered of a thread. */
+struct track {
+	bool		named;
+	/* Counted since @since. */
+	bool		counting;
+	uint64_t	since;
+	uint64_t	known;
+	uint64_t	sum[COUNTERS_MAX];
+};
+
+struct chrome {
+	bool		any;		/* an event has been written */
+	struct track	**track;	/* by thread's id */
+	unsigned int	tracks;
+};
+
+static int chrome_begin(struct export *export)
+{
+	export->private = calloc(1, sizeof(struct chrome));
+	if (!export->private) {
+		report("out of memory");
+		return -1;
+	}
+	put_string(export->out, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n");
+	return 0;
+}
+
+static struct track *get_track(struct chrome *chrome, unsigned int id)
+{
+	struct track **grown;
+
+	if (id >= chrome->tracks) {
+		grown = realloc(chrome->track, (2 * id + 16) * sizeof(*grown));
+		if (!grown)
+			return NULL;
+		chrome->track = grown;
+		while (chrome->tracks < 2 * id + 16)
+			chrome->track[chrome->tracks++] = NULL;
+	}
+	if (!chrome->track[id])
+		chrome->track[id] = calloc(1, sizeof(**chrome->track));
+	return chrome->track[id];
+}
+
+static void put_micro(struct export *export, uint64_t ticks)
+{
+	uint64_t hz = export->input.hz, nanoseconds;
+
+	if (!hz) {
+		put_number(export->out, ticks, 0);
+		return;
+	}
+	nanoseconds = ticks / hz * 1000000000 +
+		      (uint64_t)((unsigned __int128)(ticks % hz) * 1000000000 / hz);
+	put_format(export->out, "%" PRIu64 ".%03u", nanoseconds / 1000,
+		   (unsigned int)(nanoseconds % 1000));
+}
+
+/* {"ph":"B","pid":1,"tid":1 */
+static void begin_event(struct export *export, const char *phase,
+			const struct thread *thread)
+{
+	struct chrome *chrome = export->private;
+
+	put_string(export->out, chrome->any ? ",\n{\"ph\":\"" : "{\"ph\":\"");
+	chrome->any = true;
+	put_string(export->out, phase);
+	put_string(export->out, "\",\"pid\":");
+	put_number(export->out, thread->pid >= 0 ? (uint64_t)thread->pid : 1, 0);
+	put_string(export->out, ",\"tid\":");
+	put_number(export->out, thread->tid >= 0 ? (uint64_t)thread->tid :
+		   (uint64_t)thread->id + 1, 0);
+}
+
+static void put_ts(struct export *export, uint64_t ticks)
+{
+	put_string(export->out, ",\"ts\":");
+	put_micro(export, ticks);
+}
+
+static void put_function(struct export *export, uint32_t function)
+{
+	char name[EXPORT_NAME_SIZE];
+
+	put_string(export->out, ",\"name\":");
+	analysis_name(export->analysis, function, name, sizeof(name));
+	put_json(export->out, name);
+}
+
+static void name_thread(struct export *export, const struct thread *thread)
+{
+	begin_event(export, "M", thread);
+	put_string(export->out, ",\"name\":\"thread_name\",\"args\":{\"name\":");
+	put_json(export->out, thread->label);
+	put_string(export->out, "}}");
+}
+
+/* The rates of the time from track->since to @now. */
+static void put_rates(struct export *export, const struct thread *thread,
+		      struct track *track, uint64_t now)
+{
+	const struct counters *counters = analysis_counters(export->analysis);
+	double time = (double)(now - track->since);
+	char name[PERFREC_NAME_SIZE + 64];
+
+	if (export->input.hz)
+		time /= (double)export->input.hz;
+	for (; track->known; track->known &= track->known - 1) {
+		unsigned int c = (unsigned int)__builtin_ctzll(track->known);
+
+		snprintf(name, sizeof(name), "%s/%s %s", counters->name[c],
+			 export->input.hz ? "s" : "tick", thread->label);
+		begin_event(export, "C", thread);
+		put_string(export->out, ",\"name\":");
+		put_json(export->out, name);
+		put_ts(export, track->since);
+		put_format(export->out, ",\"args\":{\"value\":%.6g}}",
+			   (double)track->sum[c] / time);
+		track->sum[c] = 0;
+	}
+}
+
+static void chrome_step(void *context, struct analysis_thread *thread,
+			const struct analysis_step *step)
+{
+	struct export *export = context;
+	struct track *track = get_track(export->private, thread->thread->id);
+	uint64_t known = step->counted;
+
+	if (!track)
+		return;
+	if (!track->named)
+		name_thread(export, thread->thread);
+	track->named = true;
+	if (!thread->timed)
+		return;
+	if (!track->counting || !known) {
+		/* What was counted from here on will be known. */
+		track->counting = true;
+		track->since = thread->now;
+		for (; track->known; track->known &= track->known - 1)
+			track->sum[__builtin_ctzll(track->known)] = 0;
+		return;
+	}
+	track->known |= known;
+	for (; known; known &= known - 1) {
+		unsigned int c = (unsigned int)__builtin_ctzll(known);
+
+		track->sum[c] += step->delta[c];
+	}
+	if (thread->now == track->since)
+		return;
+	put_rates(export, thread->thread, track, thread->now);
+	track->since = thread->now;
+}
+
+static void chrome_enter(void *context, struct analysis_thread *thread)
+{
+	struct analysis_frame *frame = &thread->frame[thread->depth - 1];
+	struct export *export = context;
+
+	frame->user = frame->timed;
+	if (!frame->timed)
+		return;
+	begin_event(export, "B", thread->thread);
+	put_ts(export, thread->now);
+	put_function(export, frame->function);
+	put_char(export->out, '}');
+}
+
+static void chrome_leave(void *context, struct analysis_thread *thread,
+			 const struct analysis_end *end)
+{
+	const struct analysis_frame *frame = &thread->frame[thread->depth - 1];
+	struct export *export = context;
+	const struct counters *counters = analysis_counters(export->analysis);
+	unsigned int c;
+
+	if (!frame->user)
+		return;
+	begin_event(export, "E", thread->thread);
+	put_ts(export, thread->now);
+	put_string(export->out, ",\"args\":{");
+	for (c = 0; c < counters->count; c++) {
+		if (c)
+			put_char(export->out, ',');
+		put_json(export->out, counters->name[c]);
+		put_char(export->out, ':');
+		put_number(export->out, end->count[c], 0);
+	}
+	if (end->why != ANALYSIS_EXIT) {
+		if (c)
+			put_char(export->out, ',');
+		put_string(export->out, "\"end\":\"no exit record\"");
+	}
+	put_string(export->out, "}}");
+}
+
+static void chrome_point(void *context, struct analysis_thread *thread,
+			 const struct analysis_step *step)
+{
+	struct export *export = context;
+
+	if (!thread->timed)
+		return;
+	begin_event(export, "i", thread->thread);
+	put_ts(export, thread->now);
+	put_function(export, step->function);
+	put_format(export->out, ",\"s\":\"t\",\"cat\":\"%s\"}",
+		   perfrec_type_name(step->record->type));
+}
+
+static bool chrome_stop(void *context)
+{
+	struct export *export = context;
+
+	return output_failed(export->out);
+}
+
+static int chrome_end(struct export *export)
+{
+	put_string(export->out, "\n]}\n");
+	return 0;
+}
+
+static void chrome_free(struct export *export)
+{
+	struct chrome *chrome = export->private;
+	unsigned int i;
+
+	if (!chrome)
+		return;
+	for (i = 0; i < chrome->tracks; i++)
+		free(chrome->track[i]);
+	free(chrome->track);
+	free(chrome);
+}
+
+const struct exporter export_chrome = {
+	.name = "chrome",
+	.begin = chrome_begin,
+	.ops = {
+		.step = chrome_step,
+		.enter = chrome_enter,
+		.leave = chrome_leave,
+		.point = chrome_point,
+		.stop = chrome_stop,
+	},
+	.end = chrome_end,
+	.free = chrome_free,
+};

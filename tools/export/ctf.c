@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/*
+ * The Common Trace Format 1.8: a folder with the description of the events,
+ * "metadata", and a stream of packets for each thread.
+ *
+ * Calls have the names and fields that LTTng's tracing of calls gives them, so
+ * that Trace Compass shows them as call stacks. Which counters an event has
+ * differs: each set of them has event classes of its own.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../command.h"
+#include "export.h"
+
+#define MAGIC		0xc1fc1fc1u
+#define PACKET		4096
+/* Bytes of the packet's header and context: see metadata. */
+#define PACKET_BEGIN	40
+/* Longest string that is written. */
+#define STRING_MAX	512
+/* Sets of counters with classes of their own; others are written without. */
+#define SETS_MAX	256
+
+struct stream {
+	bool		begun;		/* its file is there */
+	uint64_t	first;		/* times of the packet's events */
+	uint64_t	last;
+	size_t		used;
+	uint8_t		packet[PACKET];
+};
+
+struct ctf {
+	struct stream	**stream;	/* by thread's id */
+	unsigned int	streams;
+	bool		failed;
+	unsigned int	sets;
+	uint64_t	set[SETS_MAX];	/* bit n: column n */
+	uint64_t	untimed;
+};
+
+/* Kinds of events; an event's class is kind + KINDS * set. */
+#define KINDS	PERFREC_TYPES
+static const char * const kind_name[KINDS] = {
+	[PERFREC_ENTER] = "lttng_ust_cyg_profile:func_entry",
+	[PERFREC_EXIT] = "lttng_ust_cyg_profile:func_exit",
+	[PERFREC_MANUAL] = "sifive_trace:manual",
+	[PERFREC_ISR] = "sifive_trace:sample",
+};
+
+static void file_name(const struct export *export, const char *name, char *path)
+{
+	snprintf(path, PATH_MAX, "%s/%s", export->output, name);
+}
+
+static int ctf_begin(struct export *export)
+{
+	struct ctf *ctf = calloc(1, sizeof(*ctf));
+
+	export->private = ctf;
+	if (!ctf) {
+		report("out of memory");
+		return -1;
+	}
+	ctf->sets = 1;
+	/* Files of another trace would be read as part of this one. */
+	if (rmdir(export->output) && errno != ENOENT) {
+		report("%s: cannot be made anew: %s (name a folder that is empty or not there)",
+		       export->output, strerror(errno));
+		return -1;
+	}
+	if (mkdir(export->output, 0777)) {
+		report("%s: cannot make this folder: %s", export->output,
+		       strerror(errno));
+		return -1;
+	}
+	return 0;
+}
+
+static void put_le(uint8_t *at, uint64_t value, unsigned int bytes)
+{
+	while (bytes--) {
+		*at++ = (uint8_t)value;
+		value >>= 8;
+	}
+}
+
+static void write_packet(struct export *export, unsigned int id)
+{
+	struct ctf *ctf = export->private;
+	struct stream *stream = ctf->stream[id];
+	char name[32], path[PATH_MAX];
+	bool fine;
+	int fd;
+
+	put_le(stream->packet, MAGIC, 4);
+	put_le(stream->packet + 4, 0, 4);
+	put_le(stream->packet + 8, stream->first, 8);
+	put_le(stream->packet + 16, stream->last, 8);
+	put_le(stream->packet + 24, 8 * stream->used, 8);
+	put_le(stream->packet + 32, 8 * stream->used, 8);
+	snprintf(name, sizeof(name), "thread_%u", id);
+	file_name(export, name, path);
+	/* Open for as long as it takes: there may be many threads. */
+	fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC |
+		  (stream->begun ? 0 : O_EXCL), 0666);
+	fine = fd >= 0 && write(fd, stream->packet, stream->used) ==
+			  (ssize_t)stream->used;
+	if (fd >= 0 && close(fd))
+		fine = false;
+	if (!fine && !ctf->failed)
+		report("%s: cannot write: %s", path, strerror(errno));
+	ctf->failed |= !fine;
+	stream->begun = true;
+	stream->used = 0;
+}
+
+static struct stream *get_stream(struct ctf *ctf, unsigned int id)
+{
+	struct stream **grown;
+
+	if (id >= ctf->streams) {
+		grown = realloc(ctf->stream, (2 * id + 16) * sizeof(*grown));
+		if (!grown)
+			return NULL;
+		ctf->stream = grown;
+		while (ctf->streams < 2 * id + 16)
+			ctf->stream[ctf->streams++] = NULL;
+	}
+	if (!ctf->stream[id])
+		ctf->stream[id] = calloc(1, sizeof(**ctf->stream));
+	return ctf->stream[id];
+}
+
+static unsigned int find_set(struct ctf *ctf, uint64_t columns)
+{
+	unsigned int i;
+
+	for (i = 0; i < ctf->sets; i++)
+		if (ctf->set[i] == columns)
+			return i;
+	if (i == SETS_MAX)
+		return 0;
+	ctf->set[ctf->sets++] = columns;
+	return i;
+}
+
+static uint8_t *put_text(uint8_t *at, const char *text)
+{
+	size_t length = strnlen(text, STRING_MAX - 1);
+
+	memcpy(at, text, length);
+	at[length] = '\0';
+	return at + length + 1;
+}
+
+static uint8_t *put_u64(uint8_t *at, uint64_t value)
+{
+	put_le(at, value, 8);
+	return at + 8;
+}
+
+/* See put_class() for the fields. */
+static size_t make_event(struct export *export, struct ctf *ctf, uint8_t *event,
+			 const struct analysis_thread *thread,
+			 const struct analysis_step *step)
+{
+	const struct perfrec_record *record = step->record;
+	unsigned int set = find_set(ctf, step->counted);
+	uint64_t columns = ctf->set[set];
+	char name[EXPORT_NAME_SIZE];
+	uint8_t *at = event;
+
+	put_le(at, record->type + KINDS * set, 2);
+	at = put_u64(at + 2, thread->now);
+	put_le(at, (uint64_t)thread->thread->pid, 4);
+	put_le(at + 4, thread->thread->tid >= 0 ? (uint64_t)thread->thread->tid :
+	       (uint64_t)thread->thread->id + 1, 4);
+	at = put_text(at + 8, thread->thread->label);
+	*at++ = record->src;
+	at = put_u64(at, record->address[0]);
+	if (record->addresses == 2)
+		at = put_u64(at, record->address[1]);
+	analysis_name(export->analysis, step->function, name, sizeof(name));
+	at = put_text(at, name);
+	for (; columns; columns &= columns - 1)
+		at = put_u64(at, step->delta[__builtin_ctzll(columns)]);
+	return (size_t)(at - event);
+}
+
+static void ctf_step(void *context, struct analysis_thread *thread,
+		     const struct analysis_step *step)
+{
+	uint8_t event[64 + 2 * STRING_MAX + 8 * COUNTERS_MAX];
+	struct export *export = context;
+	struct ctf *ctf = export->private;
+	unsigned int id = thread->thread->id;
+	struct stream *stream = get_stream(ctf, id);
+	size_t size;
+
+	if (!stream || !thread->timed) {
+		ctf->untimed++;
+		return;
+	}
+	size = make_event(export, ctf, event, thread, step);
+	if (stream->used + size > PACKET)
+		write_packet(export, id);
+	if (!stream->used) {
+		stream->used = PACKET_BEGIN;
+		stream->first = thread->now;
+	}
+	memcpy(stream->packet + stream->used, event, size);
+	stream->used += size;
+	stream->last = thread->now;
+}
+
+static bool ctf_stop(void *context)
+{
+	const struct export *export = context;
+
+	return ((struct ctf *)export->private)->failed;
+}
+
+/* A counter's name as an identifier. */
+static void put_identifier(struct output *out, const char *name)
+{
+	put_char(out, '_');
+	for (; *name; name++) {
+		bool fine = (*name >= 'a' && *name <= 'z') ||
+			    (*name >= 'A' && *name <= 'Z') ||
+			    (*name >= '0' && *name <= '9');
+
+		put_char(out, fine ? *name : '_');
+	}
+}
+
+static void put_class(struct export *export, struct output *out,
+		      unsigned int kind, unsigned int set)
+{
+	const struct counters *counters = analysis_counters(export->analysis);
+	const struct ctf *ctf = export->private;
+	uint64_t columns = ctf->set[set];
+
+	put_format(out, "event {\n\tname = \"%s\";\n\tid = %u;\n\tstream_id = 0;\n"
+		   "\tfields := struct {\n\t\thex64 %s;\n", kind_name[kind],
+		   kind + KINDS * set, kind <= PERFREC_EXIT ? "addr" : "ip");
+	if (kind <= PERFREC_EXIT)
+		put_string(out, "\t\thex64 call_site;\n");
+	put_string(out, "\t\tstring name;\n");
+	for (; columns; columns &= columns - 1) {
+		put_string(out, "\t\tuint64 ");
+		put_identifier(out, counters->name[__builtin_ctzll(columns)]);
+		put_string(out, ";\n");
+	}
+	put_string(out, "\t};\n};\n\n");
+}
+
+static void put_metadata(struct export *export, struct output *out)
+{
+	const struct ctf *ctf = export->private;
+	unsigned int kind, set;
+
+	put_string(out, "/* CTF 1.8 */\n"
+		   "typealias integer { size = 8; align = 8; signed = false; } := uint8;\n"
+		   "typealias integer { size = 16; align = 8; signed = false; } := uint16;\n"
+		   "typealias integer { size = 32; align = 8; signed = false; } := uint32;\n"
+		   "typealias integer { size = 32; align = 8; signed = true; } := int32;\n"
+		   "typealias integer { size = 64; align = 8; signed = false; } := uint64;\n"
+		   "typealias integer { size = 64; align = 8; signed = false; base = 16; } := hex64;\n\n"
+		   "trace {\n\tmajor = 1;\n\tminor = 8;\n\tbyte_order = le;\n"
+		   "\tpacket.header := struct {\n\t\tuint32 magic;\n\t\tuint32 stream_id;\n\t};\n};\n\n"
+		   "env {\n\tdomain = \"ust\";\n\ttracer_name = \"sifive-trace\";\n};\n\n");
+	put_format(out, "clock {\n\tname = ticks;\n\tfreq = %" PRIu64 ";\n};\n\n",
+		   export->input.hz ? export->input.hz : 1000000000);
+	put_string(out, "typealias integer { size = 64; align = 8; signed = false; map = clock.ticks.value; } := time64;\n\n"
+		   "stream {\n\tid = 0;\n"
+		   "\tpacket.context := struct {\n\t\ttime64 timestamp_begin;\n\t\ttime64 timestamp_end;\n"
+		   "\t\tuint64 content_size;\n\t\tuint64 packet_size;\n\t};\n"
+		   "\tevent.header := struct {\n\t\tuint16 id;\n\t\ttime64 timestamp;\n\t};\n"
+		   "\tevent.context := struct {\n\t\tint32 _vpid;\n\t\tint32 _vtid;\n\t\tstring _procname;\n"
+		   "\t\tuint8 _source;\n\t};\n};\n\n");
+	for (set = 0; set < ctf->sets; set++)
+		for (kind = 0; kind < KINDS; kind++)
+			put_class(export, out, kind, set);
+}
+
+static int ctf_end(struct export *export)
+{
+	struct ctf *ctf = export->private;
+	char path[PATH_MAX];
+	struct output *out;
+	unsigned int i;
+
+	for (i = 0; i < ctf->streams; i++)
+		if (ctf->stream[i] && ctf->stream[i]->used)
+			write_packet(export, i);
+	if (ctf->untimed)
+		report("%s: %" PRIu64 " records without a time are left out",
+		       export->common.path, ctf->untimed);
+	file_name(export, "metadata", path);
+	out = output_open(path);
+	if (!out)
+		return -1;
+	put_metadata(export, out);
+	return output_close(out) || ctf->failed ? -1 : 0;
+}
+
+static void ctf_free(struct export *export)
+{
+	struct ctf *ctf = export->private;
+	unsigned int i;
+
+	if (!ctf)
+		return;
+	for (i = 0; i < ctf->streams; i++)
+		free(ctf->stream[i]);
+	free(ctf->stream);
+	free(ctf);
+}
+
+const struct exporter export_ctf = {
+	.name = "ctf",
+	.to_folder = true,
+	.begin = ctf_begin,
+	.ops = { .step = ctf_step, .stop = ctf_stop },
+	.end = ctf_end,
+	.free = ctf_free,
+};

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* Ways to hand a trace to other programs. */
+#ifndef SIFIVE_TRACE_EXPORT_H
+#define SIFIVE_TRACE_EXPORT_H
+
+#include "../analysis.h"
+#include "../options.h"
+#include "../output.h"
+#include "../tree.h"
+
+#define EXPORT_NAME_SIZE	512
+
+/**
+ * struct export - an export under way
+ * @output:	file, or folder for ctf; NULL for standard output
+ * @weight:	--weight, NULL for the usual one
+ * @input:	the trace
+ * @analysis:	its calls
+ * @out:	what is written, NULL for ctf
+ * @tree:	the tree of calls, for those who want it
+ * @private:	the exporter's
+ */
+struct export {
+	struct options		common;
+	const char		*output;
+	const char		*weight;
+	struct input		input;
+	struct analysis		*analysis;
+	struct output		*out;
+	struct tree		tree;
+	void			*private;
+};
+
+/**
+ * struct exporter - a format
+ * @name:	for --format
+ * @to_folder:	it writes several files: --output is a folder
+ * @by_thread:	its tree has a branch for each thread
+ * @begin:	before the trace is read. Return -1 when it cannot be: the
+ *		reason has been printed.
+ * @ops:	while it is read; the context is the struct export
+ * @end:	behind it: the tree is complete. Return -1 for an error.
+ * @free:	free @private, also after an error
+ */
+struct exporter {
+	const char		*name;
+	bool			to_folder;
+	bool			by_thread;
+	int			(*begin)(struct export *export);
+	struct analysis_ops	ops;
+	int			(*end)(struct export *export);
+	void			(*free)(struct export *export);
+};
+
+extern const struct exporter export_chrome;
+extern const struct exporter export_folded;
+extern const struct exporter export_svg;
+extern const struct exporter export_ctf;
+extern const struct exporter export_html;
+
+/* For exporters that make a tree: to be used as their ops. */
+void export_tree_enter(void *context, struct analysis_thread *thread);
+void export_tree_leave(void *context, struct analysis_thread *thread,
+		       const struct analysis_end *end);
+void export_tree_point(void *context, struct analysis_thread *thread,
+		       const struct analysis_step *step);
+
+/**
+ * export_weight() - what the user, or else the trace, wants trees weighed by
+ *
+ * Return: enum tree_weight, -1 when there is no such: it has been reported.
+ */
+int export_weight(struct export *export);
+
+/** export_weight_name() - "us", "ticks", "samples", or a counter's name */
+const char *export_weight_name(const struct export *export, int weight);
+
+/* Texts that Makefile puts into the program. */
+extern const char export_flame_js[];
+extern const char export_page_js[];
+extern const char export_page_css[];
+
+#endif /* SIFIVE_TRACE_EXPORT_H */

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* Folded stacks: "main;fib;fib 123", what flame graph programs read. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "../command.h"
+#include "export.h"
+
+/* Names of the path from the root, outermost first. */
+static void put_path(struct export *export, uint32_t *path, uint32_t node)
+{
+	char name[EXPORT_NAME_SIZE], *c;
+	uint32_t depth = 0;
+
+	for (; node != TREE_ROOT; node = export->tree.node[node].parent)
+		path[depth++] = node;
+	while (depth) {
+		tree_name(&export->tree, path[--depth], name, sizeof(name));
+		for (c = name; *c; c++)
+			if (*c == ';' || *c == '\n')
+				*c = ':';
+		put_string(export->out, name);
+		if (depth)
+			put_char(export->out, ';');
+	}
+}
+
+static uint64_t nanoseconds(const struct export *export, uint64_t ticks)
+{
+	return (uint64_t)((unsigned __int128)ticks * 1000000000 /
+			  export->input.hz);
+}
+
+static int folded_end(struct export *export)
+{
+	uint32_t *path = calloc(export->tree.nodes, sizeof(*path)), i;
+	int weight = export_weight(export);
+
+	if (!path)
+		report("out of memory");
+	for (i = 1; path && weight >= 0 && i < export->tree.nodes; i++) {
+		uint64_t self = tree_self(&export->tree, i, weight);
+
+		if (weight == TREE_TIME && export->input.hz)
+			self = nanoseconds(export, self);
+		if (!self)
+			continue;
+		put_path(export, path, i);
+		put_char(export->out, ' ');
+		put_number(export->out, self, 0);
+		put_char(export->out, '\n');
+	}
+	free(path);
+	return path && weight >= 0 ? 0 : -1;
+}
+
+const struct exporter export_folded = {
+	.name = "folded",
+	.by_thread = true,
+	.ops = {
+		.enter = export_tree_enter,
+		.leave = export_tree_leave,
+		.point = export_tree_point,
+	},
+	.end = folded_end,
+};

@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/*
+ * One page for any browser, with nothing from elsewhere: page.js in it draws
+ * the time line, the flame graph and the counters from the data that is
+ * written here. What a page can hold is bounded: of more calls the shortest are
+ * left out of the time line, and counters are sums over intervals.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../command.h"
+#include "export.h"
+
+#define SLICES_MAX	150000
+/* Intervals of the counters; a power of two. */
+#define BINS		2048
+/* Threads whose counters are kept apart; others are summed up with the last. */
+#define PLOTS_MAX	32
+
+/* A call of the time line. */
+struct slice {
+	uint64_t	begin;
+	uint64_t	length;
+	uint32_t	function;
+	uint32_t	thread;
+	uint32_t	depth;
+};
+
+struct html {
+	struct slice	*slice;
+	size_t		slices;
+	uint64_t	least;		/* shorter ones are left out */
+	uint64_t	left_out;
+	bool		timed;
+	uint64_t	first;		/* time of the first interval */
+	unsigned int	shift;		/* an interval has 1 << shift ticks */
+	/* What each thread's counters counted, by interval. */
+	uint64_t	*count[PLOTS_MAX][COUNTERS_MAX];
+	bool		no_memory;
+};
+
+static int html_begin(struct export *export)
+{
+	struct html *html = calloc(1, sizeof(*html));
+
+	export->private = html;
+	if (html)
+		html->slice = malloc(SLICES_MAX * sizeof(*html->slice));
+	if (html && html->slice)
+		return 0;
+	report("out of memory");
+	return -1;
+}
+
+/* Leave out the shorter half of what there is. */
+static void thin_out(struct html *html)
+{
+	size_t i, kept;
+
+	do {
+		html->least = 2 * html->least + 1;
+		for (i = 0, kept = 0; i < html->slices; i++)
+			if (html->slice[i].length >= html->least)
+				html->slice[kept++] = html->slice[i];
+		html->left_out += html->slices - kept;
+		html->slices = kept;
+	} while (html->slices > SLICES_MAX / 2);
+}
+
+static void html_leave(void *context, struct analysis_thread *thread,
+		       const struct analysis_end *end)
+{
+	const struct analysis_frame *frame = &thread->frame[thread->depth - 1];
+	struct export *export = context;
+	struct html *html = export->private;
+
+	tree_leave(&export->tree, thread, end);
+	if (!end->timed)
+		return;
+	if (end->total < html->least) {
+		html->left_out++;
+		return;
+	}
+	if (html->slices == SLICES_MAX)
+		thin_out(html);
+	html->slice[html->slices++] = (struct slice){
+		.begin = frame->enter, .length = end->total,
+		.function = frame->function, .thread = thread->thread->id,
+		.depth = thread->depth - 1,
+	};
+}
+
+/* Twice the time in as many intervals. */
+static void widen(struct html *html)
+{
+	unsigned int p, c, i;
+
+	for (p = 0; p < PLOTS_MAX; p++) {
+		for (c = 0; c < COUNTERS_MAX; c++) {
+			uint64_t *count = html->count[p][c];
+
+			if (!count)
+				continue;
+			for (i = 0; i < BINS / 2; i++)
+				count[i] = count[2 * i] + count[2 * i + 1];
+			memset(count + BINS / 2, 0, BINS / 2 * sizeof(*count));
+		}
+	}
+	html->shift++;
+}
+
+static void html_step(void *context, struct analysis_thread *thread,
+		      const struct analysis_step *step)
+{
+	struct export *export = context;
+	struct html *html = export->private;
+	unsigned int plot = thread->thread->id;
+	uint64_t known = step->counted, bin;
+
+	if (!thread->timed)
+		return;
+	if (!html->timed)
+		html->first = thread->now;
+	html->timed = true;
+	bin = thread->now > html->first ? thread->now - html->first : 0;
+	while (bin >> html->shift >= BINS)
+		widen(html);
+	bin >>= html->shift;
+	if (plot >= PLOTS_MAX)
+		plot = PLOTS_MAX - 1;
+	for (; known; known &= known - 1) {
+		unsigned int c = (unsigned int)__builtin_ctzll(known);
+		uint64_t **count = &html->count[plot][c];
+
+		if (!*count)
+			*count = calloc(BINS, sizeof(**count));
+		if (*count)
+			(*count)[bin] += step->delta[c];
+		html->no_memory |= !*count;
+	}
+}
+
+static bool html_stop(void *context)
+{
+	const struct export *export = context;
+
+	return output_failed(export->out);
+}
+
+static void put_functions(struct export *export)
+{
+	uint32_t count = functions_count(analysis_functions(export->analysis)), i;
+	char name[EXPORT_NAME_SIZE];
+
+	put_string(export->out, "\"functions\":[");
+	for (i = 0; i < count; i++) {
+		if (i)
+			put_char(export->out, ',');
+		analysis_name(export->analysis, i, name, sizeof(name));
+		put_json(export->out, name);
+	}
+	put_string(export->out, "],\n\"threads\":[");
+	count = threads_count(analysis_threads(export->analysis));
+	for (i = 0; i < count; i++) {
+		if (i)
+			put_char(export->out, ',');
+		put_json(export->out,
+			 threads_get(analysis_threads(export->analysis), i)->label);
+	}
+	put_string(export->out, "],\n");
+}
+
+/* [parent, function, calls, weight without callees], the root first. */
+static void put_tree(struct export *export, int weight)
+{
+	const struct tree *tree = &export->tree;
+	uint32_t i;
+
+	put_string(export->out, "\"weight\":");
+	put_json(export->out, weight == TREE_TIME ? "time" :
+		 export_weight_name(export, weight));
+	put_string(export->out, ",\n\"tree\":[[0,-1,0,0]");
+	for (i = 1; i < tree->nodes; i++) {
+		const struct tree_node *node = &tree->node[i];
+
+		put_format(export->out, ",[%u,%d,%" PRIu64 ",%" PRIu64 "]",
+			   node->parent, node->parent == TREE_ROOT ?
+			   -2 - (int)node->function : (int)node->function,
+			   node->calls + node->samples,
+			   tree_self(tree, i, weight));
+	}
+	put_string(export->out, "],\n");
+}
+
+/* [thread, depth, function, begin from the first time on, length] */
+static void put_slices(struct export *export)
+{
+	const struct html *html = export->private;
+	size_t i;
+
+	put_format(export->out, "\"least\":%" PRIu64 ",\"left_out\":%" PRIu64
+		   ",\n\"slices\":[", html->least, html->left_out);
+	for (i = 0; i < html->slices; i++) {
+		const struct slice *slice = &html->slice[i];
+
+		put_string(export->out, i ? ",[" : "[");
+		put_number(export->out, slice->thread, 0);
+		put_char(export->out, ',');
+		put_number(export->out, slice->depth, 0);
+		put_char(export->out, ',');
+		put_number(export->out, slice->function, 0);
+		put_char(export->out, ',');
+		put_number(export->out, slice->begin > html->first ?
+			   slice->begin - html->first : 0, 0);
+		put_char(export->out, ',');
+		put_number(export->out, slice->length, 0);
+		put_char(export->out, ']');
+	}
+	put_string(export->out, "],\n");
+}
+
+static void put_plots(struct export *export)
+{
+	const struct counters *counters = analysis_counters(export->analysis);
+	const struct html *html = export->private;
+	unsigned int p, c, i;
+	bool any = false;
+
+	put_format(export->out, "\"interval\":%" PRIu64 ",\n\"plots\":[",
+		   (uint64_t)1 << html->shift);
+	for (p = 0; p < PLOTS_MAX; p++) {
+		for (c = 0; c < counters->count; c++) {
+			const uint64_t *count = html->count[p][c];
+			unsigned int last = BINS;
+
+			if (!count)
+				continue;
+			while (last && !count[last - 1])
+				last--;
+			put_string(export->out, any ? ",\n{\"thread\":" :
+						      "{\"thread\":");
+			any = true;
+			put_number(export->out, p, 0);
+			put_string(export->out, ",\"counter\":");
+			put_json(export->out, counters->name[c]);
+			put_string(export->out, ",\"count\":[");
+			for (i = 0; i < last; i++) {
+				if (i)
+					put_char(export->out, ',');
+				put_number(export->out, count[i], 0);
+			}
+			put_string(export->out, "]}");
+		}
+	}
+	put_string(export->out, "]");
+}
+
+static int html_end(struct export *export)
+{
+	const struct html *html = export->private;
+	struct output *out = export->out;
+	int weight = export_weight(export);
+	const char *title = export->input.meta.exe ? export->input.meta.exe :
+						     export->common.path;
+
+	if (weight < 0)
+		return -1;
+	if (html->no_memory) {
+		report("out of memory");
+		return -1;
+	}
+	put_string(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>");
+	put_xml(out, title);
+	put_string(out, "</title>\n<style>\n");
+	put_string(out, export_page_css);
+	put_string(out, "</style>\n</head>\n<body>\n<h1>");
+	put_xml(out, title);
+	put_string(out, "</h1>\n<script>\nvar DATA = {\n");
+	put_format(out, "\"hz\":%" PRIu64 ",\"first\":%" PRIu64 ",\n",
+		   export->input.hz, html->first);
+	put_functions(export);
+	put_tree(export, weight);
+	put_slices(export);
+	put_plots(export);
+	put_string(out, "};\n");
+	put_string(out, export_page_js);
+	put_string(out, "</script>\n</body>\n</html>\n");
+	return 0;
+}
+
+static void html_free(struct export *export)
+{
+	struct html *html = export->private;
+	unsigned int p, c;
+
+	if (!html)
+		return;
+	for (p = 0; p < PLOTS_MAX; p++)
+		for (c = 0; c < COUNTERS_MAX; c++)
+			free(html->count[p][c]);
+	free(html->slice);
+	free(html);
+}
+
+const struct exporter export_html = {
+	.name = "html",
+	.by_thread = true,
+	.begin = html_begin,
+	.ops = {
+		.step = html_step,
+		.enter = export_tree_enter,
+		.leave = html_leave,
+		.point = export_tree_point,
+		.stop = html_stop,
+	},
+	.end = html_end,
+	.free = html_free,
+};

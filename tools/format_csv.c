@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/*
+ * Comma separated values, a record a line. The first line names the columns:
+ * those of the counters that the headers before the first record define.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command.h"
+#include "counters.h"
+#include "format.h"
+#include "output.h"
+
+struct csv {
+	struct output	*out;
+	struct symbols	*symbols;
+	enum values	values;
+	uint64_t	hz;
+	struct counters	counters;
+	unsigned int	columns;	/* named in the first line */
+	bool		begun;
+	bool		warned;
+};
+
+static void *csv_open(const struct format_options *options)
+{
+	struct csv *csv = calloc(1, sizeof(*csv));
+
+	if (!csv) {
+		report("out of memory");
+		return NULL;
+	}
+	csv->symbols = options->symbols;
+	csv->values = options->values;
+	csv->hz = options->hz;
+	csv->counters.meta = options->meta;
+	csv->out = output_open(options->output);
+	if (!csv->out) {
+		free(csv);
+		return NULL;
+	}
+	return csv;
+}
+
+static int csv_close(void *context)
+{
+	struct csv *csv = context;
+	int error = output_close(csv->out);
+
+	free(csv);
+	return error;
+}
+
+static bool csv_stop(void *context)
+{
+	struct csv *csv = context;
+
+	return output_failed(csv->out);
+}
+
+/* In quotes where it must be. */
+static void put_text(struct csv *csv, const char *text)
+{
+	bool quotes = strpbrk(text, ",\"\n\r");
+
+	if (quotes)
+		put_char(csv->out, '"');
+	for (; *text; text++) {
+		if (*text == '"')
+			put_char(csv->out, '"');
+		put_char(csv->out, *text);
+	}
+	if (quotes)
+		put_char(csv->out, '"');
+}
+
+static void csv_header(void *context, const struct perfrec_header *header)
+{
+	uint8_t column[PERFREC_COUNTERS];
+	struct csv *csv = context;
+
+	if (!csv->begun)
+		counters_assign(&csv->counters, header, header->counters, column);
+}
+
+static void begin(struct csv *csv)
+{
+	unsigned int i;
+
+	put_string(csv->out, csv->hz ? "seconds" : "ticks");
+	put_string(csv->out, ",source,channel,type,address,function,file,line,caller_address,caller");
+	for (i = 0; i < csv->counters.count; i++) {
+		put_char(csv->out, ',');
+		put_text(csv, csv->counters.name[i]);
+	}
+	put_char(csv->out, '\n');
+	csv->columns = csv->counters.count;
+	csv->begun = true;
+}
+
+static void put_function(struct csv *csv, const struct symbol *symbol)
+{
+	if (symbol->function)
+		put_text(csv, symbol->function);
+}
+
+static void put_addresses(struct csv *csv, const struct perfrec_record *record)
+{
+	struct symbol symbol;
+
+	if (!(record->flags & PERFREC_ADDRESS_KNOWN) && record->header) {
+		put_string(csv->out, ",,,,,");
+		return;
+	}
+	put_hex(csv->out, record->address[0]);
+	put_char(csv->out, ',');
+	symbols_find(csv->symbols, record->address[0], &symbol);
+	put_function(csv, &symbol);
+	put_char(csv->out, ',');
+	if (symbol.file)
+		put_text(csv, symbol.file);
+	put_char(csv->out, ',');
+	if (symbol.file)
+		put_number(csv->out, (uint64_t)symbol.line, 0);
+	put_char(csv->out, ',');
+	if (record->addresses == 2) {
+		put_hex(csv->out, record->address[1]);
+		put_char(csv->out, ',');
+		symbols_find_caller(csv->symbols, record->address[1], &symbol);
+		put_function(csv, &symbol);
+	} else {
+		put_char(csv->out, ',');
+	}
+}
+
+static void put_counters(struct csv *csv, const struct perfrec_record *record)
+{
+	uint8_t column[PERFREC_COUNTERS];
+	int counter[COUNTERS_MAX];
+	uint64_t value;
+	unsigned int i;
+
+	memset(counter, -1, sizeof(counter));
+	counters_assign(&csv->counters, record->header, record->counters, column);
+	for (i = 0; i < record->counters; i++)
+		if (column[i] != COUNTERS_NONE)
+			counter[column[i]] = (int)i;
+	for (i = 0; i < csv->columns; i++) {
+		put_char(csv->out, ',');
+		if (counter[i] >= 0 &&
+		    format_counter(csv->values, record, (unsigned int)counter[i],
+				   &value))
+			put_number(csv->out, value, 0);
+	}
+	if (csv->counters.count > csv->columns && !csv->warned) {
+		csv->warned = true;
+		report("a later header defines more counters, such as %s: they have no column (--format json has all)",
+		       csv->counters.name[csv->columns]);
+	}
+}
+
+static void csv_record(void *context, const struct perfrec_record *record)
+{
+	struct csv *csv = context;
+
+	if (!csv->begun)
+		begin(csv);
+	if (record->address_end.time_known)
+		put_time(csv->out, record->address_end.time, csv->hz, 0);
+	put_char(csv->out, ',');
+	put_number(csv->out, record->src, 0);
+	put_char(csv->out, ',');
+	put_number(csv->out, record->channel, 0);
+	put_char(csv->out, ',');
+	put_string(csv->out, perfrec_type_name(record->type));
+	put_char(csv->out, ',');
+	put_addresses(csv, record);
+	put_counters(csv, record);
+	put_char(csv->out, '\n');
+}
+
+const struct format format_csv = {
+	.name = "csv",
+	.open = csv_open,
+	.ops = {
+		.header = csv_header,
+		.record = csv_record,
+		.stop = csv_stop,
+	},
+	.close = csv_close,
+};

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/*
+ * A JSON object a line: "kind" is enter, exit, manual or isr for records,
+ * header, lost, gap or error for what else is in a trace.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "command.h"
+#include "counters.h"
+#include "format.h"
+#include "output.h"
+
+struct json {
+	struct output	*out;
+	struct symbols	*symbols;
+	enum values	values;
+	uint64_t	hz;
+	struct counters	counters;
+};
+
+static void *json_open(const struct format_options *options)
+{
+	struct json *json = calloc(1, sizeof(*json));
+
+	if (!json) {
+		report("out of memory");
+		return NULL;
+	}
+	json->symbols = options->symbols;
+	json->values = options->values;
+	json->hz = options->hz;
+	json->counters.meta = options->meta;
+	json->out = output_open(options->output);
+	if (!json->out) {
+		free(json);
+		return NULL;
+	}
+	return json;
+}
+
+static int json_close(void *context)
+{
+	struct json *json = context;
+	int error = output_close(json->out);
+
+	free(json);
+	return error;
+}
+
+static bool json_stop(void *context)
+{
+	struct json *json = context;
+
+	return output_failed(json->out);
+}
+
+/* {"kind":"enter","source":0,"channel":6 */
+static void begin(struct json *json, const char *kind, unsigned int src,
+		  unsigned int channel)
+{
+	put_string(json->out, "{\"kind\":\"");
+	put_string(json->out, kind);
+	put_string(json->out, "\",\"source\":");
+	put_number(json->out, src, 0);
+	put_string(json->out, ",\"channel\":");
+	put_number(json->out, channel, 0);
+}
+
+static void json_header(void *context, const struct perfrec_header *header)
+{
+	struct json *json = context;
+	char name[PERFREC_NAME_SIZE];
+	unsigned int i;
+
+	begin(json, "header", header->src, header->channel);
+	put_format(json->out, ",\"offset\":%" PRIu64 ",\"count_type\":\"%s\",\"counters\":[",
+		   header->begin.offset,
+		   perfrec_count_type_name(header->count_type));
+	for (i = 0; i < header->counters; i++) {
+		const struct perfrec_counter *counter = &header->counter[i];
+
+		counters_name(&json->counters, header, i, name);
+		put_string(json->out, i ? ",{\"name\":" : "{\"name\":");
+		put_json(json->out, name);
+		put_format(json->out, ",\"number\":%" PRIu32 ",\"type\":%" PRIu32
+			   ",\"code\":%" PRIu32 ",\"event_data\":\"0x%" PRIx64
+			   "\",\"csr\":%" PRIu32 ",\"bits\":%" PRIu32 "}",
+			   counter->number, counter->type, counter->code,
+			   counter->event_data, counter->csr, counter->width);
+	}
+	put_string(json->out, "]}\n");
+}
+
+static void put_symbol(struct json *json, const struct symbol *symbol,
+		       const char *prefix)
+{
+	if (symbol->function) {
+		put_format(json->out, ",\"%sfunction\":", prefix);
+		put_json(json->out, symbol->function);
+	}
+	if (symbol->object) {
+		put_format(json->out, ",\"%sobject\":", prefix);
+		put_json(json->out, symbol->object);
+	}
+	if (symbol->file) {
+		put_format(json->out, ",\"%sfile\":", prefix);
+		put_json(json->out, symbol->file);
+		put_format(json->out, ",\"%sline\":%d", prefix, symbol->line);
+	}
+}
+
+static void put_addresses(struct json *json, const struct perfrec_record *record)
+{
+	struct symbol symbol;
+
+	if (!(record->flags & PERFREC_ADDRESS_KNOWN) && record->header)
+		return;
+	put_format(json->out, ",\"address\":\"0x%" PRIx64 "\"", record->address[0]);
+	symbols_find(json->symbols, record->address[0], &symbol);
+	put_symbol(json, &symbol, "");
+	if (record->addresses < 2)
+		return;
+	put_format(json->out, ",\"caller_address\":\"0x%" PRIx64 "\"",
+		   record->address[1]);
+	symbols_find_caller(json->symbols, record->address[1], &symbol);
+	put_symbol(json, &symbol, "caller_");
+}
+
+static void json_record(void *context, const struct perfrec_record *record)
+{
+	struct json *json = context;
+	char name[PERFREC_NAME_SIZE];
+	bool any = false;
+	uint64_t value;
+	unsigned int i;
+
+	begin(json, perfrec_type_name(record->type), record->src, record->channel);
+	if (record->address_end.time_known) {
+		put_string(json->out, json->hz ? ",\"seconds\":" : ",\"ticks\":");
+		put_time(json->out, record->address_end.time, json->hz, 0);
+	}
+	put_addresses(json, record);
+	put_string(json->out, ",\"counters\":{");
+	for (i = 0; i < record->counters; i++) {
+		if (!format_counter(json->values, record, i, &value))
+			continue;
+		if (any)
+			put_char(json->out, ',');
+		any = true;
+		counters_name(&json->counters, record->header, i, name);
+		put_json(json->out, name);
+		put_char(json->out, ':');
+		put_number(json->out, value, 0);
+	}
+	put_string(json->out, "}}\n");
+}
+
+static void json_lost(void *context, const struct perfrec_loss *loss)
+{
+	struct json *json = context;
+
+	begin(json, "lost", loss->src, loss->channel);
+	put_format(json->out, ",\"offset\":%" PRIu64 ",\"words\":%" PRIu64
+		   ",\"reason\":\"%s\"}\n", loss->offset, loss->words,
+		   perfrec_reason_name(loss->reason));
+}
+
+static void json_gap(void *context, const struct nexus_message *gap)
+{
+	struct json *json = context;
+
+	put_format(json->out, "{\"kind\":\"gap\",\"offset\":%" PRIu64
+		   ",\"bytes\":%" PRIu64 ",\"reason\":\"%s\"}\n", gap->offset,
+		   gap->length, nexus_gap_name(gap->gap));
+}
+
+static void json_error(void *context, const struct nexus_message *error)
+{
+	struct json *json = context;
+
+	put_format(json->out, "{\"kind\":\"error\",\"source\":%u,\"offset\":%" PRIu64
+		   ",\"type\":%u,\"code\":%" PRIu64 "}\n", error->src,
+		   error->offset, error->fixed[0], error->field[0]);
+}
+
+const struct format format_json = {
+	.name = "json",
+	.open = json_open,
+	.ops = {
+		.header = json_header,
+		.record = json_record,
+		.lost = json_lost,
+		.gap = json_gap,
+		.error = json_error,
+		.stop = json_stop,
+	},
+	.close = json_close,
+};

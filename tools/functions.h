@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* The functions that a trace names, as small numbers. */
+#ifndef SIFIVE_TRACE_FUNCTIONS_H
+#define SIFIVE_TRACE_FUNCTIONS_H
+
+#include <stdint.h>
+
+/* A damaged trace names any number: those beyond this are all function 0. */
+#define FUNCTIONS_MAX	(1u << 16)
+#define FUNCTIONS_OTHER	0
+
+struct functions;
+
+/** functions_new() - no functions but FUNCTIONS_OTHER; NULL without memory */
+struct functions *functions_new(void);
+
+/** functions_free() - NULL is fine */
+void functions_free(struct functions *functions);
+
+/** functions_id() - the number of the function at an address */
+uint32_t functions_id(struct functions *functions, uint64_t address);
+
+/** functions_count() - one more than the largest number given */
+uint32_t functions_count(const struct functions *functions);
+
+/** functions_address() - address of function @id; 0 for FUNCTIONS_OTHER */
+uint64_t functions_address(const struct functions *functions, uint32_t id);
+
+#endif /* SIFIVE_TRACE_FUNCTIONS_H */

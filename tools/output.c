@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* Buffered writing: see output.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "output.h"
+
+#define BUFFER		(64u << 10)
+/* Digits of 64 bits, and then some. */
+#define DIGITS		24
+
+struct output {
+	const char	*name;
+	int		fd;
+	int		error;		/* errno of the first failed write */
+	size_t		used;
+	char		buffer[BUFFER];
+};
+
+struct output *output_open(const char *path)
+{
+	struct output *output = malloc(sizeof(*output));
+
+	if (!output) {
+		report("out of memory");
+		return NULL;
+	}
+	output->name = path ? path : "standard output";
+	output->error = 0;
+	output->used = 0;
+	output->fd = STDOUT_FILENO;
+	if (path)
+		output->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
+				  0666);
+	if (output->fd < 0) {
+		report("%s: cannot write: %s", path, strerror(errno));
+		free(output);
+		return NULL;
+	}
+	return output;
+}
+
+static void flush(struct output *output)
+{
+	size_t done = 0;
+	ssize_t count;
+
+	while (done < output->used && !output->error) {
+		count = write(output->fd, output->buffer + done,
+			      output->used - done);
+		if (count >= 0)
+			done += (size_t)count;
+		else if (errno != EINTR)
+			output->error = errno;
+	}
+	output->used = 0;
+}
+
+int output_close(struct output *output)
+{
+	int error;
+
+	if (!output)
+		return 0;
+	flush(output);
+	if (output->fd != STDOUT_FILENO && close(output->fd) && !output->error)
+		output->error = errno;
+	error = output->error;
+	if (error && error != EPIPE)
+		report("%s: cannot write: %s", output->name, strerror(error));
+	free(output);
+	return error ? -1 : 0;
+}
+
+bool output_failed(const struct output *output)
+{
+	return output->error;
+}
+
+void put_bytes(struct output *output, const void *bytes, size_t length)
+{
+	const char *from = bytes;
+
+	while (length) {
+		size_t room = BUFFER - output->used;
+		size_t part = length < room ? length : room;
+
+		memcpy(output->buffer + output->used, from, part);
+		output->used += part;
+		from += part;
+		length -= part;
+		if (output->used == BUFFER)
+			flush(output);
+	}
+}
+
+void put_char(struct output *output, char character)
+{
+	output->buffer[output->used++] = character;
+	if (output->used == BUFFER)
+		flush(output);
+}
+
+void put_string(struct output *output, const char *text)
+{
+	put_bytes(output, text, strlen(text));
+}
+
+void put_spaces(struct output *output, size_t count)
+{
+	while (count--)
+		put_char(output, ' ');
+}
+
+void put_number(struct output *output, uint64_t number, size_t width)
+{
+	char digits[DIGITS], *at = digits + DIGITS;
+	size_t length;
+
+	do {
+		*--at = (char)('0' + number % 10);
+		number /= 10;
+	} while (number);
+	length = (size_t)(digits + DIGITS - at);
+	if (length < width)
+		put_spaces(output, width - length);
+	put_bytes(output, at, length);
+}
+
+void put_time(struct output *output, uint64_t ticks, uint64_t hz, size_t width)
+{
+	unsigned __int128 nanoseconds;
+	char digits[DIGITS];
+	uint64_t part;
+	int i;
+
+	if (!hz) {
+		put_number(output, ticks, width);
+		return;
+	}
+	nanoseconds = (unsigned __int128)(ticks % hz) * 1000000000u / hz;
+	part = (uint64_t)nanoseconds;
+	put_number(output, ticks / hz, width > 10 ? width - 10 : 0);
+	digits[0] = '.';
+	for (i = 9; i; i--) {
+		digits[i] = (char)('0' + part % 10);
+		part /= 10;
+	}
+	put_bytes(output, digits, 10);
+}
+
+void put_hex(struct output *output, uint64_t number)
+{
+	char digits[DIGITS], *at = digits + DIGITS;
+
+	do {
+		*--at = "0123456789abcdef"[number & 15];
+		number >>= 4;
+	} while (number);
+	*--at = 'x';
+	*--at = '0';
+	put_bytes(output, at, (size_t)(digits + DIGITS - at));
+}
+
+void put_right(struct output *output, const char *text, size_t width)
+{
+	size_t length = strlen(text);
+
+	if (length < width)
+		put_spaces(output, width - length);
+	put_bytes(output, text, length);
+}
+
+void put_left(struct output *output, const char *text, size_t width)
+{
+	size_t length = strlen(text);
+
+	put_bytes(output, text, length);
+	if (length < width)
+		put_spaces(output, width - length);
+}
+
+void put_format(struct output *output, const char *format, ...)
+{
+	va_list arguments;
+	char text[1024];
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	put_string(output, text);
+}
+
+void put_json(struct output *output, const char *text)
+{
+	put_char(output, '"');
+	for (; *text; text++) {
+		unsigned char c = (unsigned char)*text;
+
+		if (c == '"' || c == '\\') {
+			put_char(output, '\\');
+			put_char(output, *text);
+		} else if (c < 0x20 || c >= 0x7f || c == '<') {
+			/* Bytes that may be no UTF-8; '<' for HTML's sake. */
+			put_format(output, "\\u%04x", c);
+		} else {
+			put_char(output, *text);
+		}
+	}
+	put_char(output, '"');
+}
+
+void put_xml(struct output *output, const char *text)
+{
+	for (; *text; text++) {
+		unsigned char c = (unsigned char)*text;
+
+		if (c == '<' || c == '>' || c == '&' || c == '"' || c == '\'' ||
+		    c >= 0x7f)
+			put_format(output, "&#%u;", c);
+		else
+			put_char(output, c < 0x20 ? ' ' : *text);
+	}
+}

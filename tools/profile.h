@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* What each function cost, over a whole trace: the rows of a report. */
+#ifndef SIFIVE_TRACE_PROFILE_H
+#define SIFIVE_TRACE_PROFILE_H
+
+#include "analysis.h"
+#include "options.h"
+
+/* Bytes of rows; functions that a damaged trace adds to them share one. */
+#define PROFILE_BYTES	(12u << 20)
+
+enum profile_by {
+	PROFILE_BY_FUNCTION,
+	PROFILE_BY_THREAD,
+	PROFILE_BY_HART,
+};
+
+/**
+ * struct profile_row - a function, of one thread or hart when asked for
+ * @function:	its number in the analysis
+ * @group:	thread's id, or source, or 0
+ * @calls:	calls that have ended
+ * @samples:	samples in it
+ * @points:	manual records in it
+ * @total:	ticks in its outermost calls
+ * @self:	ticks in it and in no function that it called
+ */
+struct profile_row {
+	uint32_t	function;
+	uint32_t	group;
+	uint64_t	calls;
+	uint64_t	samples;
+	uint64_t	points;
+	uint64_t	total;
+	uint64_t	self;
+};
+
+struct profile {
+	struct input		input;
+	struct analysis		*analysis;
+	enum profile_by		by;
+	struct profile_row	*row;
+	size_t			rows;
+	bool			no_memory;
+	/* The rest is profile.c's. */
+	size_t			room;
+	unsigned int		stride;
+	uint64_t		*count;
+	uint32_t		*slot;
+	unsigned int		slot_bits;
+};
+
+/**
+ * profile_read() - make the profile of a trace
+ * @profile:	filled; for profile_free(), also after an error
+ * @options:	how to open and read it
+ *
+ * Return: an exit code; the reason has been printed.
+ */
+int profile_read(struct profile *profile, const struct options *options,
+		 enum profile_by by);
+
+/** profile_free() - free all of it */
+void profile_free(struct profile *profile);
+
+/** profile_total() - what counter @column counted in a row's outermost calls */
+uint64_t profile_total(const struct profile *profile, size_t row,
+		       unsigned int column);
+
+/** profile_self() - of that, what no function that it called has counted */
+uint64_t profile_self(const struct profile *profile, size_t row,
+		      unsigned int column);
+
+/** profile_name() - a row's function in words, in @size bytes of @text */
+void profile_name(const struct profile *profile, size_t row, char *text,
+		  unsigned int size);
+
+/** profile_group() - a row's group in words */
+void profile_group(const struct profile *profile, uint32_t group, char *text,
+		   unsigned int size);
+
+#endif /* SIFIVE_TRACE_PROFILE_H */

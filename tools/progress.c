@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* A line that is written over: see progress.h. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "progress.h"
+
+/* Nothing is shown of work that is done sooner. */
+#define PATIENCE	0.5
+#define INTERVAL	0.2
+
+struct progress {
+	uint64_t	whole;		/* 0: unknown */
+	double		next;
+	int		shown;
+};
+
+static double now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+struct progress *progress_new(int fd)
+{
+	struct progress *progress;
+	struct stat status;
+
+	if (!isatty(STDERR_FILENO))
+		return NULL;
+	progress = calloc(1, sizeof(*progress));
+	if (!progress)
+		return NULL;
+	progress->next = now() + PATIENCE;
+	if (!fstat(fd, &status) && S_ISREG(status.st_mode))
+		progress->whole = (uint64_t)status.st_size;
+	return progress;
+}
+
+void progress_show(struct progress *progress, uint64_t bytes)
+{
+	double time;
+
+	if (!progress)
+		return;
+	time = now();
+	if (time < progress->next)
+		return;
+	progress->next = time + INTERVAL;
+	progress->shown = 1;
+	if (progress->whole)
+		fprintf(stderr, "\r%3" PRIu64 "%% of %" PRIu64 " MB ",
+			100 * bytes / progress->whole, progress->whole >> 20);
+	else
+		fprintf(stderr, "\r%" PRIu64 " MB ", bytes >> 20);
+}
+
+void progress_end(struct progress *progress)
+{
+	if (progress && progress->shown)
+		fputs("\r                        \r", stderr);
+	free(progress);
+}

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/*
+ * sifive-trace replay: the program's run, call by call. A call that called
+ * nothing else is one line: the line of an enter record waits for the next
+ * record, whosever that is.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis.h"
+#include "command.h"
+#include "options.h"
+#include "output.h"
+#include "units.h"
+
+#define NAME_SIZE	512
+#define INDENT_MAX	40
+#define LABEL_WIDTH	20
+
+struct replay {
+	struct options		common;
+	struct analysis		*analysis;
+	struct output		*out;
+	const char		*output;
+	uint64_t		hz;
+	int			depth;		/* 0: all */
+	int64_t			tid;		/* -1: all */
+	/* Whose innermost call has no line yet. */
+	struct analysis_thread	*waiting;
+};
+
+enum own_option {
+	OPTION_DEPTH = OPTION_OWN,
+	OPTION_TID,
+};
+
+static const struct option long_options[] = {
+	COMMON_LONG,
+	{ "depth",	required_argument, NULL, OPTION_DEPTH },
+	{ "tid",	required_argument, NULL, OPTION_TID },
+	{ "output",	required_argument, NULL, 'o' },
+	{ NULL, 0, NULL, 0 }
+};
+
+static void help(void)
+{
+	puts("usage: sifive-trace replay [OPTION]... TRACE|-\n"
+	     "\n"
+	     "Print the program's run: each call with its duration, threads side by side.\n"
+	     "\n"
+	     "      --depth N         no deeper than N calls\n"
+	     "      --tid N           only the thread of this id\n"
+	     "  -o, --output FILE     file to write to");
+	puts(options_help);
+}
+
+static int parse_option(struct replay *replay, int option)
+{
+	int tid;
+
+	switch (option) {
+	case OPTION_DEPTH:
+		if (!parse_number(optarg, 1, 1000000, &replay->depth))
+			return usage_error("--depth takes a number of calls, not \"%s\"",
+					   optarg);
+		return EXIT_OK;
+	case OPTION_TID:
+		if (!parse_number(optarg, 0, 0x7fffffff, &tid))
+			return usage_error("--tid takes a thread's id, not \"%s\"",
+					   optarg);
+		replay->tid = tid;
+		return EXIT_OK;
+	case 'o':
+		replay->output = optarg;
+		return EXIT_OK;
+	default:
+		return options_parse(&replay->common, "replay", option);
+	}
+}
+
+static bool wanted(const struct replay *replay,
+		   const struct analysis_thread *thread, unsigned int depth)
+{
+	return (replay->tid < 0 || thread->thread->tid == replay->tid) &&
+	       (!replay->depth || depth <= (unsigned int)replay->depth);
+}
+
+/* Time of the line, duration or none, thread, and indentation. */
+static void begin_line(struct replay *replay,
+		       const struct analysis_thread *thread, bool timed,
+		       uint64_t time, const char *duration, unsigned int depth)
+{
+	if (timed)
+		put_time(replay->out, time, replay->hz, 14);
+	else
+		put_right(replay->out, "-", 14);
+	put_right(replay->out, duration, 12);
+	put_string(replay->out, "  ");
+	put_left(replay->out, thread->thread->label, LABEL_WIDTH);
+	put_spaces(replay->out, 2 + 2 * (size_t)(depth < INDENT_MAX ? depth :
+						 INDENT_MAX));
+}
+
+static void put_name(struct replay *replay, uint32_t function)
+{
+	char name[NAME_SIZE];
+
+	analysis_name(replay->analysis, function, name, sizeof(name));
+	put_string(replay->out, name);
+}
+
+/* The waiting call did call something, or somebody else goes on. */
+static void open_waiting(struct replay *replay)
+{
+	struct analysis_thread *thread = replay->waiting;
+	const struct analysis_frame *frame;
+
+	if (!thread)
+		return;
+	replay->waiting = NULL;
+	frame = &thread->frame[thread->depth - 1];
+	begin_line(replay, thread, frame->timed, frame->enter, "",
+		   thread->depth - 1);
+	put_name(replay, frame->function);
+	put_string(replay->out, "() {\n");
+}
+
+static void on_enter(void *context, struct analysis_thread *thread)
+{
+	struct replay *replay = context;
+
+	if (wanted(replay, thread, thread->depth))
+		replay->waiting = thread;
+}
+
+/*
+ * A call of the waiting thread itself has not been entered yet when its step
+ * comes: the waiting call is still the innermost.
+ */
+static void on_step(void *context, struct analysis_thread *thread,
+		    const struct analysis_step *step)
+{
+	struct replay *replay = context;
+	bool deeper = step->record->type == PERFREC_ENTER &&
+		      !wanted(replay, thread, thread->depth + 1);
+
+	if (step->record->type == PERFREC_EXIT && thread == replay->waiting)
+		return;
+	if (!deeper)
+		open_waiting(replay);
+}
+
+static void on_leave(void *context, struct analysis_thread *thread,
+		     const struct analysis_end *end)
+{
+	const struct analysis_frame *frame = &thread->frame[thread->depth - 1];
+	struct replay *replay = context;
+	char duration[UNITS_SIZE] = "";
+
+	if (!wanted(replay, thread, thread->depth))
+		return;
+	if (end->timed)
+		units_time(duration, end->total, replay->hz);
+	if (replay->waiting == thread) {
+		replay->waiting = NULL;
+		begin_line(replay, thread, frame->timed, frame->enter, duration,
+			   thread->depth - 1);
+		put_name(replay, frame->function);
+		put_string(replay->out, "()");
+	} else {
+		open_waiting(replay);
+		begin_line(replay, thread, thread->timed, thread->now, duration,
+			   thread->depth - 1);
+		put_string(replay->out, "} ");
+		put_name(replay, frame->function);
+	}
+	if (end->why == ANALYSIS_UNWOUND)
+		put_string(replay->out, "  (no exit record)");
+	else if (end->why == ANALYSIS_CUT)
+		put_string(replay->out, "  (had not ended)");
+	put_char(replay->out, '\n');
+}
+
+static void on_point(void *context, struct analysis_thread *thread,
+		     const struct analysis_step *step)
+{
+	struct replay *replay = context;
+
+	if (!wanted(replay, thread, thread->depth + 1))
+		return;
+	begin_line(replay, thread, thread->timed, thread->now, "", thread->depth);
+	put_string(replay->out, step->record->type == PERFREC_ISR ? "* sample in " :
+								     "* manual in ");
+	put_name(replay, step->function);
+	put_char(replay->out, '\n');
+}
+
+static bool on_stop(void *context)
+{
+	struct replay *replay = context;
+
+	return output_failed(replay->out);
+}
+
+static const struct analysis_ops replay_ops = {
+	.step = on_step,
+	.enter = on_enter,
+	.leave = on_leave,
+	.point = on_point,
+	.stop = on_stop,
+};
+
+static void put_heading(struct replay *replay)
+{
+	put_char(replay->out, '#');
+	put_right(replay->out, replay->hz ? "seconds" : "ticks", 13);
+	put_right(replay->out, "duration", 12);
+	put_string(replay->out, "  ");
+	put_left(replay->out, "thread", LABEL_WIDTH);
+	put_string(replay->out, "  function\n");
+}
+
+static int run(struct replay *replay)
+{
+	struct input input;
+	int result = input_open(&input, &replay->common);
+
+	if (!result) {
+		replay->hz = input.hz;
+		replay->analysis = analysis_new(&input.meta, input.symbols,
+						&replay_ops, replay);
+		replay->out = output_open(replay->output);
+		if (!replay->analysis || !replay->out)
+			result = EXIT_UNREADABLE;
+	}
+	if (!result) {
+		put_heading(replay);
+		if (analysis_run(replay->analysis, input.trace))
+			result = EXIT_UNREADABLE;
+	}
+	if (output_close(replay->out))
+		result = EXIT_UNREADABLE;
+	if (!result)
+		result = input_summary(&input, false);
+	analysis_free(replay->analysis);
+	input_close(&input);
+	return result;
+}
+
+int command_replay(int argc, char **argv)
+{
+	struct replay replay = { .tid = -1 };
+	int option, result = EXIT_OK;
+
+	options_init(&replay.common);
+	while (!result && (option = getopt_long(argc, argv, COMMON_SHORT "o:",
+						long_options, NULL)) != -1)
+		result = parse_option(&replay, option);
+	if (!result)
+		result = options_trace(&replay.common, argc, argv);
+	if (result)
+		return result;
+	if (replay.common.help) {
+		help();
+		return EXIT_OK;
+	}
+	return run(&replay);
+}

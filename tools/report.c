@@ -1,0 +1,629 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* sifive-trace report: what each function cost. */
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "report.h"
+#include "units.h"
+
+#define WIDTH_DEFAULT	80
+#define FILTERS_MAX	64
+
+enum own_option {
+	OPTION_BY = OPTION_OWN,
+	OPTION_SORT,
+	OPTION_FILTER,
+	OPTION_TOP,
+	OPTION_DIFF,
+	OPTION_WIDTH,
+	OPTION_FORMAT,
+};
+
+static const struct option long_options[] = {
+	COMMON_LONG,
+	{ "by",		required_argument, NULL, OPTION_BY },
+	{ "sort",	required_argument, NULL, OPTION_SORT },
+	{ "filter",	required_argument, NULL, OPTION_FILTER },
+	{ "top",	required_argument, NULL, OPTION_TOP },
+	{ "diff",	required_argument, NULL, OPTION_DIFF },
+	{ "width",	required_argument, NULL, OPTION_WIDTH },
+	{ "format",	required_argument, NULL, OPTION_FORMAT },
+	{ "output",	required_argument, NULL, 'o' },
+	{ NULL, 0, NULL, 0 }
+};
+
+static void help(void)
+{
+	puts("usage: sifive-trace report [OPTION]... TRACE|-\n"
+	     "\n"
+	     "Print what each function cost: calls, time and counters, with what it called\n"
+	     "(total) and without (self). Samples give a flat profile.\n"
+	     "\n"
+	     "      --by function|thread|hart\n"
+	     "                        one table (default), or one for each thread or hart\n"
+	     "      --sort KEY        calls, total, self (default; samples where there are no\n"
+	     "                        calls), samples, name, a counter's name, or NAME:self\n"
+	     "      --filter PATTERN  only functions of this name; * and ? stand for others;\n"
+	     "                        may be repeated\n"
+	     "      --top N           only the first N of each table\n"
+	     "      --diff OTHER      what OTHER, a later trace, costs more or less\n"
+	     "      --format text|csv csv has one table with exact numbers\n"
+	     "      --width N         columns of the page (default: the terminal's, or 80)\n"
+	     "  -o, --output FILE     file to write to");
+	puts(options_help);
+}
+
+static int parse_option(struct report_options *options, int option)
+{
+	static const char * const groups[] = {
+		[PROFILE_BY_FUNCTION] = "function",
+		[PROFILE_BY_THREAD] = "thread",
+		[PROFILE_BY_HART] = "hart",
+	};
+	int word;
+
+	switch (option) {
+	case OPTION_BY:
+		word = parse_word(optarg, groups, 3);
+		if (word < 0)
+			return usage_error("--by is function, thread or hart, not \"%s\"",
+					   optarg);
+		options->by = (enum profile_by)word;
+		return EXIT_OK;
+	case OPTION_SORT:
+		options->sort = optarg;
+		return EXIT_OK;
+	case OPTION_FILTER:
+		if (options->filters == FILTERS_MAX)
+			return usage_error("--filter can be given %d times",
+					   FILTERS_MAX);
+		options->filter[options->filters++] = optarg;
+		return EXIT_OK;
+	case OPTION_TOP:
+		if (!parse_number(optarg, 1, 1000000, &options->top))
+			return usage_error("--top takes a number of functions, not \"%s\"",
+					   optarg);
+		return EXIT_OK;
+	case OPTION_DIFF:
+		options->diff = optarg;
+		return EXIT_OK;
+	case OPTION_WIDTH:
+		if (!parse_number(optarg, 40, 10000, &options->width))
+			return usage_error("--width takes 40 to 10000 columns, not \"%s\"",
+					   optarg);
+		return EXIT_OK;
+	case OPTION_FORMAT:
+		if (strcmp(optarg, "csv") && strcmp(optarg, "text"))
+			return usage_error("--format is text or csv, not \"%s\"",
+					   optarg);
+		options->csv = !strcmp(optarg, "csv");
+		return EXIT_OK;
+	case 'o':
+		options->output = optarg;
+		return EXIT_OK;
+	default:
+		return options_parse(&options->common, "report", option);
+	}
+}
+
+static void add(struct metric *metric, unsigned int *count,
+		enum metric_kind kind, unsigned int counter, unsigned int width,
+		const char *over, const char *name)
+{
+	metric[(*count)++] = (struct metric){ kind, counter, width, over, name };
+}
+
+unsigned int report_metrics(const struct profile *profile,
+			    struct metric metric[METRICS_MAX])
+{
+	const struct counters *counters = analysis_counters(profile->analysis);
+	bool calls = false, samples = false, points = false;
+	unsigned int count = 0, c;
+	size_t i;
+
+	for (i = 0; i < profile->rows; i++) {
+		calls |= profile->row[i].calls > 0;
+		samples |= profile->row[i].samples > 0;
+		points |= profile->row[i].points > 0;
+	}
+	if (calls) {
+		add(metric, &count, METRIC_CALLS, 0, 9, "", "calls");
+		add(metric, &count, METRIC_TOTAL, 0, 11, "time", "total");
+		add(metric, &count, METRIC_SELF, 0, 11, "", "self");
+		add(metric, &count, METRIC_SELF_SHARE, 0, 6, "", "self%");
+	}
+	if (samples) {
+		add(metric, &count, METRIC_SAMPLES, 0, 9, "", "samples");
+		add(metric, &count, METRIC_SAMPLES_SHARE, 0, 8, "", "samples%");
+	}
+	if (points)
+		add(metric, &count, METRIC_POINTS, 0, 9, "", "manual");
+	for (c = 0; c < counters->count; c++) {
+		if (calls)
+			add(metric, &count, METRIC_COUNTER_TOTAL, c, 10,
+			    counters->name[c], "total");
+		add(metric, &count, METRIC_COUNTER_SELF, c, 10,
+		    counters->name[c], "self");
+	}
+	return count;
+}
+
+uint64_t report_value(const struct profile *profile, size_t row,
+		      const struct metric *metric)
+{
+	const struct profile_row *r = &profile->row[row];
+
+	switch (metric->kind) {
+	case METRIC_CALLS:
+		return r->calls;
+	case METRIC_TOTAL:
+		return r->total;
+	case METRIC_SELF:
+	case METRIC_SELF_SHARE:
+		return r->self;
+	case METRIC_SAMPLES:
+	case METRIC_SAMPLES_SHARE:
+		return r->samples;
+	case METRIC_POINTS:
+		return r->points;
+	case METRIC_COUNTER_TOTAL:
+		return profile_total(profile, row, metric->counter);
+	default:
+		return profile_self(profile, row, metric->counter);
+	}
+}
+
+static bool is_named(const struct metric *metric, const char *name)
+{
+	size_t length = metric->over ? strlen(metric->over) : 0;
+
+	if (metric->kind == METRIC_COUNTER_TOTAL)
+		return !strcmp(name, metric->over);
+	if (metric->kind == METRIC_COUNTER_SELF)
+		return !strncmp(name, metric->over, length) &&
+		       (!strcmp(name + length, ":self") || !name[length]);
+	return !strcmp(name, metric->name);
+}
+
+int report_sort_metric(const struct report_options *options,
+		       const struct metric *metric, unsigned int count)
+{
+	static const char * const usual[] = { "self", "samples", "manual" };
+	unsigned int i, k;
+
+	if (options->sort && !strcmp(options->sort, "name"))
+		return -1;
+	for (k = 0; k < (options->sort ? 1 : 3); k++)
+		for (i = 0; i < count; i++)
+			if (is_named(&metric[i], options->sort ? options->sort :
+								 usual[k]))
+				return (int)i;
+	if (!options->sort)
+		return -1;
+	report("--sort: the trace has no \"%s\" (try calls, total, self, samples, name, or a counter: see sifive-trace report)",
+	       options->sort);
+	return -2;
+}
+
+bool report_wanted(const struct report_options *options, const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < options->filters; i++)
+		if (!fnmatch(options->filter[i], name, 0))
+			return true;
+	return !options->filters;
+}
+
+const char *report_cell(char *text, const struct metric *metric, uint64_t value,
+			uint64_t hz, bool exact)
+{
+	bool time = metric->kind == METRIC_TOTAL || metric->kind == METRIC_SELF;
+
+	if (exact && time && hz)
+		snprintf(text, UNITS_SIZE, "%.9f", (double)value / (double)hz);
+	else if (exact)
+		snprintf(text, UNITS_SIZE, "%" PRIu64, value);
+	else if (time)
+		units_time(text, value, hz);
+	else
+		units_count(text, value);
+	return text;
+}
+
+void report_put_name(const struct report_options *options, struct output *out,
+		     unsigned int used, const char *name)
+{
+	size_t room = (size_t)options->width - used - 2;
+
+	put_string(out, "  ");
+	/* A file or a pipe wants all of it. */
+	if (strlen(name) > room && !options->output && isatty(STDOUT_FILENO)) {
+		put_bytes(out, name, room - 3);
+		put_string(out, "...");
+	} else {
+		put_string(out, name);
+	}
+	put_char(out, '\n');
+}
+
+/* ---- one table --------------------------------------------------------- */
+
+struct line {
+	size_t		row;
+	uint64_t	key;
+	char		*name;
+};
+
+struct table {
+	const struct report_options *options;
+	const struct profile	*profile;
+	struct output		*out;
+	struct metric		metric[METRICS_MAX];
+	unsigned int		metrics;
+	struct line		*line;
+	size_t			lines;
+	/* Of all lines, what shares are shares of. */
+	uint64_t		sum[METRICS_MAX];
+};
+
+static int by_key(const void *a, const void *b)
+{
+	const struct line *one = a, *two = b;
+
+	if (one->key != two->key)
+		return one->key > two->key ? -1 : 1;
+	return strcmp(one->name, two->name);
+}
+
+static void put_heading(struct table *table, unsigned int first,
+			unsigned int last)
+{
+	unsigned int i;
+	unsigned int over = first;
+
+	for (i = first; i < last; i++)
+		if (*table->metric[i].over)
+			over = i + 1;
+	put_char(table->out, '\n');
+	for (i = first; i < over; i++) {
+		const struct metric *metric = &table->metric[i];
+		unsigned int width = metric->width + 1;
+
+		/* Total and self have one name over both. */
+		if (metric->kind == METRIC_COUNTER_TOTAL && i + 1 < last)
+			width += table->metric[++i].width + 1;
+		put_right(table->out, metric->over, width);
+	}
+	if (over > first)
+		put_char(table->out, '\n');
+	for (i = first; i < last; i++)
+		put_right(table->out, table->metric[i].name,
+			  table->metric[i].width + 1);
+	put_string(table->out, "  function\n");
+}
+
+static void put_line(struct table *table, const struct line *line,
+		     unsigned int first, unsigned int last)
+{
+	unsigned int i, used = 0;
+	char text[UNITS_SIZE];
+
+	for (i = first; i < last; i++) {
+		const struct metric *metric = &table->metric[i];
+		uint64_t value = report_value(table->profile, line->row, metric);
+
+		if (metric->kind == METRIC_SELF_SHARE ||
+		    metric->kind == METRIC_SAMPLES_SHARE)
+			snprintf(text, sizeof(text), "%.2f", table->sum[i] ?
+				 100.0 * (double)value / (double)table->sum[i] : 0);
+		else
+			report_cell(text, metric, value, table->profile->input.hz,
+				    false);
+		put_right(table->out, text, metric->width + 1);
+		used += metric->width + 1;
+	}
+	report_put_name(table->options, table->out, used, line->name);
+}
+
+/* As many numbers as fit the page, and below it the same lines with more. */
+static void put_blocks(struct table *table)
+{
+	unsigned int room = (unsigned int)table->options->width - NAME_MIN;
+	unsigned int first = 0, last;
+	size_t i;
+
+	while (first < table->metrics) {
+		unsigned int used = 0;
+
+		for (last = first; last < table->metrics; last++) {
+			bool pair = table->metric[last].kind ==
+				    METRIC_COUNTER_TOTAL;
+			unsigned int width = table->metric[last].width + 1;
+
+			if (last > first && used + width * (1 + pair) > room)
+				break;
+			used += width;
+		}
+		put_heading(table, first, last);
+		for (i = 0; i < table->lines; i++)
+			put_line(table, &table->line[i], first, last);
+		first = last;
+	}
+}
+
+static bool add_line(struct table *table, size_t row, int sort)
+{
+	struct line *line = &table->line[table->lines];
+	char name[NAME_SIZE];
+	unsigned int i;
+
+	for (i = 0; i < table->metrics; i++)
+		table->sum[i] += report_value(table->profile, row,
+					      &table->metric[i]);
+	profile_name(table->profile, row, name, sizeof(name));
+	if (!report_wanted(table->options, name))
+		return true;
+	line->row = row;
+	line->key = sort < 0 ? 0 : report_value(table->profile, row,
+						&table->metric[sort]);
+	line->name = strdup(name);
+	table->lines += line->name != NULL;
+	return line->name;
+}
+
+/* The rows of one group, sorted. */
+static int fill_table(struct table *table, uint32_t group)
+{
+	int sort = report_sort_metric(table->options, table->metric,
+				      table->metrics);
+	size_t i;
+
+	if (sort < -1)
+		return EXIT_USAGE;
+	memset(table->sum, 0, sizeof(table->sum));
+	table->lines = 0;
+	for (i = 0; i < table->profile->rows; i++) {
+		if (table->profile->row[i].group != group)
+			continue;
+		if (!add_line(table, i, sort)) {
+			report("out of memory");
+			return EXIT_UNREADABLE;
+		}
+	}
+	qsort(table->line, table->lines, sizeof(*table->line), by_key);
+	return EXIT_OK;
+}
+
+static void empty_table(struct table *table)
+{
+	size_t i;
+
+	for (i = 0; i < table->lines; i++)
+		free(table->line[i].name);
+	table->lines = 0;
+}
+
+static void put_csv(struct table *table, const char *group)
+{
+	char text[UNITS_SIZE];
+	unsigned int m;
+	size_t i;
+
+	for (i = 0; i < table->lines; i++) {
+		put_json(table->out, table->line[i].name);
+		if (*group) {
+			put_char(table->out, ',');
+			put_json(table->out, group);
+		}
+		for (m = 0; m < table->metrics; m++) {
+			const struct metric *metric = &table->metric[m];
+
+			if (metric->kind == METRIC_SELF_SHARE ||
+			    metric->kind == METRIC_SAMPLES_SHARE)
+				continue;
+			put_char(table->out, ',');
+			put_string(table->out, report_cell(text, metric,
+				   report_value(table->profile,
+						table->line[i].row, metric),
+				   table->profile->input.hz, true));
+		}
+		put_char(table->out, '\n');
+	}
+}
+
+static void put_csv_heading(struct table *table)
+{
+	unsigned int m;
+
+	put_string(table->out, "function");
+	if (table->profile->by != PROFILE_BY_FUNCTION)
+		put_string(table->out, table->profile->by == PROFILE_BY_THREAD ?
+			   ",thread" : ",hart");
+	for (m = 0; m < table->metrics; m++) {
+		const struct metric *metric = &table->metric[m];
+
+		if (metric->kind == METRIC_SELF_SHARE ||
+		    metric->kind == METRIC_SAMPLES_SHARE)
+			continue;
+		put_char(table->out, ',');
+		if (metric->kind == METRIC_COUNTER_TOTAL ||
+		    metric->kind == METRIC_COUNTER_SELF) {
+			put_string(table->out, metric->over);
+			put_char(table->out, ':');
+		}
+		put_string(table->out, metric->name);
+	}
+	put_char(table->out, '\n');
+}
+
+static int put_group(struct table *table, uint32_t group)
+{
+	char name[NAME_SIZE];
+	int result = fill_table(table, group);
+
+	if (result || !table->lines) {
+		empty_table(table);
+		return result;
+	}
+	profile_group(table->profile, group, name, sizeof(name));
+	if (table->options->csv) {
+		put_csv(table, name);
+		empty_table(table);
+		return EXIT_OK;
+	}
+	if (*name)
+		put_format(table->out, "\n%s:\n", name);
+	if (table->options->top && table->lines > (size_t)table->options->top) {
+		size_t all = table->lines;
+
+		table->lines = (size_t)table->options->top;
+		put_blocks(table);
+		put_format(table->out, "\n(%zu more functions)\n",
+			   all - table->lines);
+		table->lines = all;
+	} else {
+		put_blocks(table);
+	}
+	empty_table(table);
+	return EXIT_OK;
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+	uint32_t one = *(const uint32_t *)a, two = *(const uint32_t *)b;
+
+	return (one > two) - (one < two);
+}
+
+static int put_profile(const struct report_options *options, struct output *out,
+		       const struct profile *profile)
+{
+	struct table table = {
+		.options = options, .profile = profile, .out = out,
+	};
+	uint32_t *group = calloc(profile->rows + 1, sizeof(*group));
+	int result = EXIT_OK;
+	size_t i;
+
+	table.line = calloc(profile->rows + 1, sizeof(*table.line));
+	if (!group || !table.line) {
+		report("out of memory");
+		free(group);
+		free(table.line);
+		return EXIT_UNREADABLE;
+	}
+	table.metrics = report_metrics(profile, table.metric);
+	if (options->csv)
+		put_csv_heading(&table);
+	for (i = 0; i < profile->rows; i++)
+		group[i] = profile->row[i].group;
+	qsort(group, profile->rows, sizeof(*group), compare_numbers);
+	for (i = 0; i < profile->rows && !result; i++)
+		if (!i || group[i] != group[i - 1])
+			result = put_group(&table, group[i]);
+	free(group);
+	free(table.line);
+	return result;
+}
+
+/* ---- the command ------------------------------------------------------- */
+
+/* What went not by the book, which can make numbers look odd. */
+static void put_notes(const struct profile *profile)
+{
+	const struct analysis_stats *stats = analysis_stats(profile->analysis);
+	const char *name = profile->input.options->path;
+
+	if (profile->input.options->trace.quiet)
+		return;
+	if (stats->unwound)
+		report("%s: %" PRIu64 " calls ended without an exit record (exceptions, longjmp, losses)",
+		       name, stats->unwound);
+	if (stats->cut)
+		report("%s: %" PRIu64 " calls had not ended when the trace or a part of it did",
+		       name, stats->cut);
+	if (stats->strays)
+		report("%s: %" PRIu64 " exit records of calls that began before the trace, or in a gap",
+		       name, stats->strays);
+	if (stats->too_deep)
+		report("%s: %" PRIu64 " calls too deep to be kept", name,
+		       stats->too_deep);
+	if (stats->uncounted)
+		report("%s: counters of %" PRIu64 " records are of no function (losses, moves to another hart)",
+		       name, stats->uncounted);
+}
+
+static int page_width(const char *output)
+{
+	struct winsize size;
+
+	if (!output && isatty(STDOUT_FILENO) &&
+	    !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_col >= 40)
+		return size.ws_col;
+	return WIDTH_DEFAULT;
+}
+
+static int run(struct report_options *options)
+{
+	struct profile first, second;
+	struct options other = options->common;
+	struct output *out;
+	int result, ended = EXIT_OK;
+
+	result = profile_read(&first, &options->common, options->by);
+	if (result > EXIT_LOSSES) {
+		profile_free(&first);
+		return result;
+	}
+	put_notes(&first);
+	other.path = options->diff;
+	if (options->diff)
+		ended = profile_read(&second, &other, options->by);
+	if (options->diff && ended <= EXIT_LOSSES)
+		put_notes(&second);
+	out = ended <= EXIT_LOSSES ? output_open(options->output) : NULL;
+	if (ended <= EXIT_LOSSES && !out)
+		ended = EXIT_UNREADABLE;
+	if (out && options->diff)
+		ended |= report_diff(options, out, &first, &second);
+	else if (out)
+		ended = put_profile(options, out, &first);
+	if (out && output_close(out))
+		ended = EXIT_UNREADABLE;
+	if (options->diff)
+		profile_free(&second);
+	profile_free(&first);
+	return ended > result ? ended : result;
+}
+
+int command_report(int argc, char **argv)
+{
+	const char *filter[FILTERS_MAX];
+	struct report_options options = { .filter = filter };
+	int option, result = EXIT_OK;
+
+	options_init(&options.common);
+	while (!result && (option = getopt_long(argc, argv, COMMON_SHORT "o:",
+						long_options, NULL)) != -1)
+		result = parse_option(&options, option);
+	if (!result)
+		result = options_trace(&options.common, argc, argv);
+	if (!result && options.diff && options.by != PROFILE_BY_FUNCTION)
+		result = usage_error("--diff compares functions: not with --by");
+	if (result)
+		return result;
+	if (options.common.help) {
+		help();
+		return EXIT_OK;
+	}
+	if (!options.width)
+		options.width = page_width(options.output);
+	return run(&options);
+}

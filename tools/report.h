@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* What report's two parts share: which numbers there are, and their columns. */
+#ifndef SIFIVE_TRACE_REPORT_H
+#define SIFIVE_TRACE_REPORT_H
+
+#include "output.h"
+#include "profile.h"
+
+/* Room for every counter's total and self, and the others. */
+#define METRICS_MAX	(2 * COUNTERS_MAX + 8)
+/* What is left for names, however narrow the page. */
+#define NAME_MIN	20
+#define NAME_SIZE	512
+
+enum metric_kind {
+	METRIC_CALLS,
+	METRIC_TOTAL,
+	METRIC_SELF,
+	METRIC_SELF_SHARE,
+	METRIC_SAMPLES,
+	METRIC_SAMPLES_SHARE,
+	METRIC_POINTS,
+	METRIC_COUNTER_TOTAL,
+	METRIC_COUNTER_SELF,
+};
+
+/* One number of a row, and its column. */
+struct metric {
+	enum metric_kind	kind;
+	unsigned int		counter;	/* column of the counter */
+	unsigned int		width;
+	const char		*over;		/* first line of the heading */
+	const char		*name;
+};
+
+struct report_options {
+	struct options		common;
+	enum profile_by		by;
+	const char		*sort;
+	const char		*diff;
+	const char		**filter;
+	unsigned int		filters;
+	int			top;		/* 0: all */
+	int			width;
+	bool			csv;
+	const char		*output;
+};
+
+/** report_metrics() - which numbers the rows of a profile have */
+unsigned int report_metrics(const struct profile *profile,
+			    struct metric metric[METRICS_MAX]);
+
+/** report_value() - a row's number; shares are those of METRIC_SELF and so on */
+uint64_t report_value(const struct profile *profile, size_t row,
+		      const struct metric *metric);
+
+/**
+ * report_sort_metric() - the number that --sort names
+ * @metric:	what there is, @count of it
+ *
+ * Return: its index; -1 for "name", -2 when there is none of that name: the
+ * reason has been printed.
+ */
+int report_sort_metric(const struct report_options *options,
+		       const struct metric *metric, unsigned int count);
+
+/** report_wanted() - whether --filter lets a name through */
+bool report_wanted(const struct report_options *options, const char *name);
+
+/** report_cell() - a number in words, for people or for csv */
+const char *report_cell(char *text, const struct metric *metric, uint64_t value,
+			uint64_t hz, bool exact);
+
+/** report_put_name() - the name behind the columns, within the page's width */
+void report_put_name(const struct report_options *options, struct output *out,
+		     unsigned int used, const char *name);
+
+/** report_diff() - two profiles side by side; returns an exit code */
+int report_diff(const struct report_options *options, struct output *out,
+		const struct profile *before, const struct profile *after);
+
+#endif /* SIFIVE_TRACE_REPORT_H */

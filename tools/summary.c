@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* What a trace was found to hold, in words, on standard error. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "command.h"
+#include "options.h"
+
+static uint64_t all_records(const struct trace_stats *stats)
+{
+	uint64_t sum = 0;
+	size_t i;
+
+	for (i = 0; i < PERFREC_TYPES; i++)
+		sum += stats->records[i];
+	return sum;
+}
+
+/* "7, 9" in @text: the channels with stores, without those of @except. */
+static void list_channels(const struct trace_stats *stats, uint32_t except,
+			  char *text, size_t size)
+{
+	size_t used = 0;
+	int i;
+
+	*text = '\0';
+	for (i = 0; i < PERFREC_CHANNELS; i++)
+		if (stats->words[i] && !(except >> i & 1))
+			used += (size_t)snprintf(text + used, size - used,
+						 "%s%d", used ? ", " : "", i);
+}
+
+/* Arguments for "%" PRIu64 " thing%s". */
+#define COUNT(n)	(n), (n) == 1 ? "" : "s"
+
+static void summarise(const struct input *input,
+		      const struct trace_stats *stats)
+{
+	const char *name = input->options->path;
+	char channels[4 * PERFREC_CHANNELS];
+
+	report("%s: %" PRIu64 " record%s: %" PRIu64 " enter, %" PRIu64 " exit, %"
+	       PRIu64 " manual, %" PRIu64 " isr; %" PRIu64 " header%s, %" PRIu64
+	       " message%s, %" PRIu64 " bytes; srcbits %u %s", name,
+	       COUNT(all_records(stats)), stats->records[PERFREC_ENTER],
+	       stats->records[PERFREC_EXIT], stats->records[PERFREC_MANUAL],
+	       stats->records[PERFREC_ISR], COUNT(stats->headers),
+	       COUNT(stats->messages), stats->bytes, stats->src_bits,
+	       stats->src_from);
+	if (stats->timed && input->hz)
+		report("%s: time %" PRIu64 " to %" PRIu64 ", %" PRIu64
+		       " ticks, %.9g s", name, stats->first, stats->last,
+		       stats->last - stats->first,
+		       (double)(stats->last - stats->first) / (double)input->hz);
+	else if (stats->timed)
+		report("%s: time %" PRIu64 " to %" PRIu64 ", %" PRIu64 " ticks",
+		       name, stats->first, stats->last,
+		       stats->last - stats->first);
+	list_channels(stats, trace_channels(input->trace), channels,
+		      sizeof(channels));
+	if (*channels && all_records(stats))
+		report("%s: not decoded: channels %s (use -c N or -c all)", name,
+		       channels);
+	if (stats->align_bytes)
+		report("%s: %" PRIu64 " byte%s skipped before the first message of the ring",
+		       name, COUNT(stats->align_bytes));
+	if (stats->gaps)
+		report("%s: damaged: %" PRIu64 " byte%s skipped in %" PRIu64 " place%s",
+		       name, COUNT(stats->gap_bytes), COUNT(stats->gaps));
+	if (stats->cut_bytes)
+		report("%s: the last message is cut off: %" PRIu64 " byte%s", name,
+		       COUNT(stats->cut_bytes));
+	if (stats->errors)
+		report("%s: the encoder lost messages %" PRIu64 " time%s", name,
+		       COUNT(stats->errors));
+	if (stats->unknown)
+		report("%s: %" PRIu64 " message%s of unknown kind", name,
+		       COUNT(stats->unknown));
+	if (stats->losses)
+		report("%s: %" PRIu64 " word%s of no whole record, in %" PRIu64
+		       " place%s", name, COUNT(stats->lost_words),
+		       COUNT(stats->losses));
+	if (stats->no_header)
+		report("%s: %" PRIu64 " record%s before any header: layout guessed",
+		       name, COUNT(stats->no_header));
+	if (all_records(stats) && !stats->timed)
+		report("%s: no times: no absolute timestamp before the records",
+		       name);
+}
+
+static int no_records(const struct input *input,
+		      const struct trace_stats *stats)
+{
+	const char *name = input->options->path;
+	uint32_t decoded = trace_channels(input->trace);
+	char channels[4 * PERFREC_CHANNELS];
+
+	list_channels(stats, 0, channels, sizeof(channels));
+	if (!*channels)
+		report("%s: no record: %" PRIu64 " messages, none of them a store to a channel",
+		       name, stats->messages);
+	else if (!~decoded)
+		report("%s: no record on any channel (channels seen: %s)", name,
+		       channels);
+	else if (decoded & (decoded - 1))
+		report("%s: no record on the side-car file's channels (channels seen: %s): use -c",
+		       name, channels);
+	else
+		report("%s: no record on channel %d (channels seen: %s): use -c",
+		       name, __builtin_ctz(decoded), channels);
+	return EXIT_UNREADABLE;
+}
+
+/* What the recorder knows of: the trace does not tell. */
+static void recorder_losses(const struct input *input)
+{
+	const struct meta_lost *lost = &input->meta.lost;
+	const char *name = input->options->path;
+
+	if (lost->signals)
+		report("%s: not recorded: %" PRIu64 " record%s of signal handlers within a record",
+		       name, COUNT(lost->signals));
+	if (lost->threads)
+		report("%s: not recorded: %" PRIu64 " record%s of threads without a channel",
+		       name, COUNT(lost->threads));
+	if (lost->abandoned)
+		report("%s: not recorded: %" PRIu64 " record%s given up half written",
+		       name, COUNT(lost->abandoned));
+	if (lost->samples)
+		report("%s: not recorded: %" PRIu64 " sample%s", name,
+		       COUNT(lost->samples));
+}
+
+int input_summary(const struct input *input, bool perf)
+{
+	const struct trace_stats *stats = trace_stats(input->trace);
+
+	if (!input->options->trace.quiet) {
+		summarise(input, stats);
+		recorder_losses(input);
+		if (perf && stats->unaddressed)
+			report("%s: %" PRIu64 " record%s left out: no header, or addresses lost",
+			       input->options->path, COUNT(stats->unaddressed));
+	}
+	if (!all_records(stats))
+		return no_records(input, stats);
+	if (input->options->strict &&
+	    (stats->gaps || stats->errors || stats->losses))
+		return EXIT_LOSSES;
+	return EXIT_OK;
+}

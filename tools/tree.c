@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* Nodes in a hash table by caller and function: see tree.h. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command.h"
+#include "tree.h"
+
+/* Indices of a node's counts. */
+static size_t counts_at(const struct tree *tree, uint32_t node)
+{
+	return (size_t)node * 2 * tree->stride;
+}
+
+static uint32_t *find_slot(struct tree *tree, uint32_t parent, uint32_t function)
+{
+	uint64_t key = (uint64_t)parent << 32 | function;
+	uint32_t mask = (1u << tree->slot_bits) - 1;
+	uint32_t at = (uint32_t)(key * 0x9e3779b97f4a7c15ull >>
+				 (64 - tree->slot_bits));
+
+	for (;; at = (at + 1) & mask) {
+		uint32_t index = tree->slot[at];
+
+		if (!index || (tree->node[index].function == function &&
+			       tree->node[index].parent == parent))
+			return &tree->slot[at];
+	}
+}
+
+static bool resize(struct tree *tree, uint32_t room, unsigned int stride)
+{
+	size_t bytes = sizeof(struct tree_node) + 2 * stride * sizeof(uint64_t) +
+		       4 * sizeof(uint32_t);
+	unsigned int bits = 1;
+	struct tree_node *nodes;
+	uint64_t *counts;
+	uint32_t *slots, i;
+
+	if (room * bytes > TREE_BYTES)
+		return false;
+	while (1u << bits < 2 * room)
+		bits++;
+	counts = calloc((size_t)room * 2 * stride + 1, sizeof(*counts));
+	slots = calloc(1u << bits, sizeof(*slots));
+	nodes = counts && slots ?
+		realloc(tree->node, room * sizeof(*nodes)) : NULL;
+	if (!nodes) {
+		free(counts);
+		free(slots);
+		return false;
+	}
+	for (i = 0; i < tree->nodes; i++) {
+		size_t to = (size_t)i * 2 * stride;
+
+		memcpy(counts + to, tree->count + counts_at(tree, i),
+		       tree->stride * sizeof(*counts));
+		memcpy(counts + to + stride,
+		       tree->count + counts_at(tree, i) + tree->stride,
+		       tree->stride * sizeof(*counts));
+	}
+	free(tree->count);
+	free(tree->slot);
+	tree->node = nodes;
+	tree->count = counts;
+	tree->slot = slots;
+	tree->slot_bits = bits;
+	tree->room = room;
+	tree->stride = stride;
+	for (i = 1; i < tree->nodes; i++)
+		*find_slot(tree, nodes[i].parent, nodes[i].function) = i;
+	return true;
+}
+
+int tree_init(struct tree *tree, bool by_thread)
+{
+	memset(tree, 0, sizeof(*tree));
+	tree->by_thread = by_thread;
+	if (!resize(tree, 64, 4)) {
+		report("out of memory");
+		return -1;
+	}
+	memset(tree->node, 0, sizeof(*tree->node));
+	tree->nodes = 1;
+	return 0;
+}
+
+void tree_free(struct tree *tree)
+{
+	free(tree->node);
+	free(tree->count);
+	free(tree->slot);
+}
+
+static uint32_t child(struct tree *tree, uint32_t parent, uint32_t function)
+{
+	unsigned int wanted = analysis_counters(tree->analysis)->count;
+	struct tree_node *node;
+	uint32_t *slot;
+
+	if (wanted > tree->stride)
+		tree->full |= !resize(tree, tree->room, (wanted + 3) & ~3u);
+	slot = find_slot(tree, parent, function);
+	if (*slot)
+		return *slot;
+	if (tree->nodes == tree->room) {
+		if (!resize(tree, 2 * tree->room, tree->stride)) {
+			/* It becomes part of the caller. */
+			tree->full = true;
+			return parent;
+		}
+		slot = find_slot(tree, parent, function);
+	}
+	node = &tree->node[tree->nodes];
+	memset(node, 0, sizeof(*node));
+	node->function = function;
+	node->parent = parent;
+	node->depth = parent == TREE_ROOT ? 0 : tree->node[parent].depth + 1;
+	*slot = tree->nodes;
+	return tree->nodes++;
+}
+
+static uint32_t around(struct tree *tree, const struct analysis_thread *thread,
+		       unsigned int depth)
+{
+	if (depth)
+		return (uint32_t)thread->frame[depth - 1].user;
+	if (tree->by_thread)
+		return child(tree, TREE_ROOT, thread->thread->id);
+	return TREE_ROOT;
+}
+
+void tree_enter(struct tree *tree, struct analysis_thread *thread)
+{
+	struct analysis_frame *frame = &thread->frame[thread->depth - 1];
+
+	frame->user = child(tree, around(tree, thread, thread->depth - 1),
+			    frame->function);
+}
+
+void tree_leave(struct tree *tree, struct analysis_thread *thread,
+		const struct analysis_end *end)
+{
+	struct analysis_frame *frame = &thread->frame[thread->depth - 1];
+	struct tree_node *node = &tree->node[frame->user];
+	uint64_t *total = tree->count + counts_at(tree, (uint32_t)frame->user);
+	unsigned int c, counters = analysis_counters(tree->analysis)->count;
+
+	node->calls++;
+	node->total += end->total;
+	node->self += end->self;
+	for (c = 0; c < counters && c < tree->stride; c++) {
+		total[c] += end->count[c];
+		total[tree->stride + c] += end->count_self[c];
+	}
+}
+
+void tree_point(struct tree *tree, struct analysis_thread *thread,
+		const struct analysis_step *step)
+{
+	uint64_t known = step->counted, *total;
+	uint32_t node;
+
+	if (step->record->type != PERFREC_ISR)
+		return;
+	if (thread->depth) {
+		tree->node[around(tree, thread, thread->depth)].samples++;
+		return;
+	}
+	node = child(tree, around(tree, thread, 0), step->function);
+	tree->node[node].samples++;
+	total = tree->count + counts_at(tree, node);
+	for (; known; known &= known - 1) {
+		unsigned int c = (unsigned int)__builtin_ctzll(known);
+
+		if (c >= tree->stride)
+			break;
+		total[c] += step->delta[c];
+		total[tree->stride + c] += step->delta[c];
+	}
+}
+
+int tree_weight(const struct tree *tree, const char *name)
+{
+	const struct counters *counters = analysis_counters(tree->analysis);
+	static const char * const names[] = {
+		[TREE_TIME] = "time", [TREE_CALLS] = "calls",
+		[TREE_SAMPLES] = "samples",
+	};
+	unsigned int c;
+
+	c = (unsigned int)parse_word(name, names, 3);
+	if (c < 3)
+		return (int)c;
+	for (c = 0; c < counters->count; c++)
+		if (!strcmp(name, counters->name[c]))
+			return TREE_COUNTER + (int)c;
+	return -1;
+}
+
+uint64_t tree_self(const struct tree *tree, uint32_t node, int weight)
+{
+	if (weight == TREE_TIME)
+		return tree->node[node].self;
+	if (weight == TREE_CALLS)
+		return tree->node[node].calls;
+	if (weight == TREE_SAMPLES)
+		return tree->node[node].samples;
+	if (weight - TREE_COUNTER >= (int)tree->stride)
+		return 0;
+	return tree->count[counts_at(tree, node) + tree->stride +
+			   (size_t)(weight - TREE_COUNTER)];
+}
+
+uint64_t tree_total(const struct tree *tree, uint32_t node, int weight)
+{
+	if (weight == TREE_TIME)
+		return tree->node[node].total;
+	if (weight == TREE_CALLS)
+		return tree->node[node].calls;
+	if (weight == TREE_SAMPLES)
+		return tree->node[node].samples;
+	if (weight - TREE_COUNTER >= (int)tree->stride)
+		return 0;
+	return tree->count[counts_at(tree, node) +
+			   (size_t)(weight - TREE_COUNTER)];
+}
+
+/* For qsort(), which takes no context. */
+static const struct tree *sorted_tree;
+static int sorted_weight;
+
+static int by_weight(const void *a, const void *b)
+{
+	uint32_t one = *(const uint32_t *)a, two = *(const uint32_t *)b;
+	uint64_t first = tree_total(sorted_tree, one, sorted_weight);
+	uint64_t second = tree_total(sorted_tree, two, sorted_weight);
+
+	if (first != second)
+		return first < second ? -1 : 1;
+	return (one < two) - (one > two);
+}
+
+void tree_finish(struct tree *tree, int weight)
+{
+	uint32_t *order = calloc(tree->nodes, sizeof(*order));
+	uint32_t i;
+
+	for (i = 0; i < tree->nodes; i++) {
+		tree->node[i].child = TREE_NONE;
+		tree->node[i].next = TREE_NONE;
+	}
+	/* What the root and threads hold is the sum of their children. */
+	for (i = tree->nodes - 1; i; i--) {
+		struct tree_node *parent = &tree->node[tree->node[i].parent];
+		uint64_t *from = tree->count + counts_at(tree, i);
+		uint64_t *to = tree->count +
+			       counts_at(tree, tree->node[i].parent);
+		unsigned int c;
+
+		if (tree->node[i].parent != TREE_ROOT &&
+		    !(tree->by_thread && tree->node[i].depth == 1))
+			continue;
+		parent->total += tree->node[i].total;
+		parent->samples += tree->node[i].samples;
+		for (c = 0; c < tree->stride; c++)
+			to[c] += from[c];
+	}
+	for (i = 1; order && i < tree->nodes; i++)
+		order[i] = i;
+	sorted_tree = tree;
+	sorted_weight = weight;
+	if (order && tree->nodes > 1)
+		qsort(order + 1, tree->nodes - 1, sizeof(*order), by_weight);
+	/* Each goes in front of its siblings: the greatest comes last. */
+	for (i = 1; i < tree->nodes; i++) {
+		uint32_t at = order ? order[i] : i;
+		struct tree_node *parent = &tree->node[tree->node[at].parent];
+
+		tree->node[at].next = parent->child;
+		parent->child = at;
+	}
+	free(order);
+}
+
+uint32_t tree_next(const struct tree *tree, uint32_t node, bool into)
+{
+	if (into && tree->node[node].child != TREE_NONE)
+		return tree->node[node].child;
+	while (node != TREE_ROOT && tree->node[node].next == TREE_NONE)
+		node = tree->node[node].parent;
+	return node == TREE_ROOT ? TREE_NONE : tree->node[node].next;
+}
+
+void tree_name(const struct tree *tree, uint32_t node, char *text,
+	       unsigned int size)
+{
+	if (node == TREE_ROOT)
+		snprintf(text, size, "all");
+	else if (tree->by_thread && tree->node[node].parent == TREE_ROOT)
+		snprintf(text, size, "%s",
+			 threads_get(analysis_threads(tree->analysis),
+				     tree->node[node].function)->label);
+	else
+		analysis_name(tree->analysis, tree->node[node].function, text,
+			      size);
+}

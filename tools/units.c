@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* Numbers for people: see units.h. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "units.h"
+
+const char *units_count(char *text, uint64_t count)
+{
+	static const char letters[] = "GTPE";
+	double value = (double)count / 1e9;
+	unsigned int i = 0;
+
+	if (count < 1000000000) {
+		snprintf(text, UNITS_SIZE, "%" PRIu64, count);
+		return text;
+	}
+	while (value >= 999.9995 && i < 3) {
+		value /= 1000;
+		i++;
+	}
+	snprintf(text, UNITS_SIZE, "%.3f%c", value, letters[i]);
+	return text;
+}
+
+const char *units_time(char *text, uint64_t ticks, uint64_t hz)
+{
+	static const char * const units[] = { "ns", "us", "ms", "s" };
+	double value;
+	unsigned int i = 0;
+
+	if (!hz)
+		return units_count(text, ticks);
+	value = (double)ticks / (double)hz * 1e9;
+	while (value >= 999.9995 && i < 3) {
+		value /= 1000;
+		i++;
+	}
+	snprintf(text, UNITS_SIZE, "%.3f %s", value, units[i]);
+	return text;
+}
