@@ -26,6 +26,13 @@
 /* As the old library has it: no interval is shorter. */
 #define INTERVAL_MIN	(100 * NSEC_PER_USEC)
 
+/*
+ * Events that the kernel's way through an interrupt does not fill: with fewer
+ * between two interrupts a hart does nothing else, as nothing throttles them.
+ */
+#define PERIOD_MIN	10000
+#define PERIOD_MIN_USER	1000
+
 /**
  * struct hart - the stream of one hart
  * @stream:	its state
@@ -113,7 +120,7 @@ static void sample(struct perf_event *event, struct perf_sample_data *data,
 		h->lost++;
 		return;
 	}
-	h->stream.own = h->stream.type == SIFIVE_TRACE_COUNT_DELTA ?
+	h->stream.own = h->stream.type == SIFIVE_TRACE_SAMPLING_DELTA ?
 			sft_access_sampled() : NULL;
 	sft_record_isr(&h->stream, pc, now);
 	h->samples++;
@@ -304,7 +311,7 @@ static int check(struct sifive_trace_sampling *arg)
 	if (arg->channel >= 32 || !(sft.capture.channels & BIT(arg->channel)))
 		return sft_fail(-EINVAL, "channel %u is not one of the capture's (mask %#x)",
 				arg->channel, sft.capture.channels);
-	if (arg->count_type > SIFIVE_TRACE_COUNT_XOR)
+	if (arg->count_type > SIFIVE_TRACE_SAMPLING_XOR)
 		return sft_fail(-EINVAL, "count type %u (0 raw, 1 delta, 2 XOR)",
 				arg->count_type);
 	if (arg->interval && arg->period)
@@ -315,6 +322,9 @@ static int check(struct sifive_trace_sampling *arg)
 		arg->interval = INTERVAL_MIN;
 	if (!arg->period)
 		return 0;
+	arg->period = max_t(u64, arg->period,
+			    arg->event.flags & SIFIVE_TRACE_EVENT_NO_KERNEL ?
+			    PERIOD_MIN_USER : PERIOD_MIN);
 	if (!(sft_counters_available() & SIFIVE_TRACE_INFO_COUNTERS))
 		return sft_fail(-EOPNOTSUPP,
 				"without Sscofpmf no counter interrupts: sample by time");

@@ -61,15 +61,15 @@ obeys_rules
 result $? "$board: no access broke the rules of the hardware"
 
 # Only a machine that counts instructions can tell how many a loop has.
-run --timeout 60 --icount -- \
+run --timeout 180 --icount -- \
 	'insmod /target/sifive_trace.ko && /target/selftests/counters_test &&
 	/target/selftests/access_test'
 result $? "$board: counters are right where instructions are counted"
 
-run --timeout 60 --icount -- /target/selftests/overflow_test
+run --timeout 180 --icount -- /target/selftests/overflow_test
 result $? "$board: overflows interrupt as often as the period says"
 
-run --timeout 90 --icount --perf -- \
+run --timeout 180 --icount --perf -- \
 	'insmod /target/sifive_trace.ko && /target/selftests/perf_test &&
 	 /target/selftests/perf_stat.sh'
 result $? "$board: perf and a session count right beside each other"

@@ -41,7 +41,7 @@ board() {
 		script+="
 $probe"
 	done
-	tools/qemu/board run fpga --timeout 60 --target "$target" \
+	tools/qemu/board run fpga --timeout 180 --target "$target" \
 		--out "$out" "${options[@]}" -- "
 $script
 rmmod sifive_trace" >"$out/answers" 2>"$out/board.log"

@@ -69,11 +69,13 @@ static int open_sampling(struct _test_data_overflow *self, struct perf_event_att
 	return 0;
 }
 
-/* The loop's code, for the pc of its samples. */
-static void __attribute__((__noinline__, __noclone__)) loop(uint64_t turns)
+/* The loop's code, for the pc of its samples: called where it stands. */
+static void spin(uint64_t turns)
 {
 	trace_spin(turns);
 }
+
+static void (*volatile const loop)(uint64_t turns) = spin;
 
 #define LOOP_BYTES	64
 

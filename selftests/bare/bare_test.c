@@ -10,6 +10,8 @@
 #include "../../lib/counter.h"
 #include "sifive_bare_perf.h"
 
+#include "bare.h"
+
 #define CHANNEL		6
 #define BUFFER		(16 * 1024)
 #define TURNS		1000u
@@ -20,9 +22,6 @@ struct TraceRegMemMap volatile *tmm[] = {
 };
 
 struct TfTraceRegMemMap volatile *fmm = (struct TfTraceRegMemMap *)0x11018000;
-
-void trapped(unsigned long *registers);
-int main(void);
 
 /* The compiler's own calls. */
 void *memset(void *to, int value, size_t size);
@@ -146,7 +145,7 @@ static perfEvent events[] = {
 	{ .type = perfEventHWGeneral, .code = HW_CPU_CYCLES },
 };
 
-#define EVENTS	(int)(sizeof(events) / sizeof(events[0]))
+#define EVENTS	((int)(sizeof(events) / sizeof(events[0])))
 
 static void spin(unsigned long turns)
 {
@@ -173,7 +172,7 @@ static bool reads_are_whole(void)
 	return true;
 }
 
-static void refuses(void)
+static void test_refuses(void)
 {
 	perfEvent cache = { .type = perfEventHWCache };
 
@@ -188,7 +187,7 @@ static void refuses(void)
 	       "initialisation refuses what cannot be");
 }
 
-static void manual(void)
+static void test_manual(void)
 {
 	unsigned int i;
 	bool ok;
@@ -206,10 +205,7 @@ static void manual(void)
 	hand_out("manual");
 }
 
-/* In traced.c, which is compiled with -finstrument-functions. */
-unsigned int fib(unsigned int n);
-
-static void entry_exit(void)
+static void test_entry_exit(void)
 {
 	bool ok;
 
@@ -223,7 +219,7 @@ static void entry_exit(void)
 }
 
 /* 50 ms with a record each millisecond. */
-static void timer(void)
+static void test_timer(void)
 {
 	volatile uint32_t *mtime = (uint32_t *)(perfClintAddress + 0xbff8);
 	uint32_t start;
@@ -242,10 +238,10 @@ static void timer(void)
 int main(void)
 {
 	result(reads_are_whole(), "a read of a counter never mixes two halves");
-	refuses();
-	manual();
-	entry_exit();
-	timer();
+	test_refuses();
+	test_manual();
+	test_entry_exit();
+	test_timer();
 	print("1..8\n");
 	print("done\n");
 	return 0;

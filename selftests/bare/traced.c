@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Functions whose entries and exits are recorded. */
-unsigned int fib(unsigned int n);
+#include "bare.h"
 
-__attribute__((noinline, noclone)) unsigned int fib(unsigned int n)
+unsigned int fib(unsigned int n)
 {
 	return n < 2 ? n : fib(n - 1) + fib(n - 2);
 }
