@@ -120,6 +120,7 @@ void sft_component_shutdown(struct platform_device *pdev)
 	sft_lock();
 	sft_session_abort();
 	sft.generation++;
+	sft_mapping_update();
 	sft_unlock();
 }
 

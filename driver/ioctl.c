@@ -173,7 +173,9 @@ static int ioctl_counters(struct sft_file *file, void *arg)
 				SIFIVE_TRACE_MAX_COUNTERS);
 	if (sft.capture.running)
 		return sft_fail(-EBUSY, "the capture is running: STOP first");
-	return sft_counters_take(counters);
+	ret = sft_counters_take(counters);
+	sft_mapping_update();
+	return ret;
 }
 
 /* Who takes counters may read them. */
@@ -189,8 +191,10 @@ static int join_for_counters(struct sft_file *file, void *arg)
 	if (!ret)
 		return 0;
 	sft_lock();
-	if (sft.owner == file)
+	if (sft.owner == file) {
 		sft_counters_release();
+		sft_mapping_update();
+	}
 	sft_unlock();
 	counters->mask = 0;
 	return ret;

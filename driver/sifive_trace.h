@@ -122,6 +122,11 @@ struct sft_encoder {
 #define SFT_CYCLE	0
 #define SFT_TIMESTAMP	1
 #define SFT_INSTRET	2
+#define SFT_FIXED	(BIT(SFT_CYCLE) | BIT(SFT_TIMESTAMP) | BIT(SFT_INSTRET))
+
+/* counter_info of SBI, and of a struct sifive_trace_event; no CSR: the timestamp. */
+#define SFT_INFO_CSR	GENMASK(11, 0)
+#define SFT_INFO_WIDTH	GENMASK(17, 12)	/* width - 1 */
 
 /**
  * struct sft_counter - one counter taken
@@ -377,6 +382,10 @@ bool sft_sbi_runs(unsigned long index);
 void sft_sbi_stop(unsigned long index);
 bool sft_csr_read(u32 counter, u64 *value);
 
+/* reserve.c */
+int sft_reserve(unsigned int cpu, const struct sft_counter *c);
+void sft_unreserve(void);
+
 /* pinned.c */
 int sft_pinned_take(unsigned int cpu, const struct sft_counter *c, u64 value);
 bool sft_pinned_counts(unsigned int cpu, const struct sft_counter *c);
@@ -455,6 +464,8 @@ void sft_keep_message(struct sft_file *file);
 long sft_ioctl(struct file *filp, unsigned int cmd, unsigned long user);
 
 /* mapping.c */
+void sft_mapping_update(void);
+void sft_mapping_close(void);
 int sft_mmap(struct file *filp, struct vm_area_struct *vma);
 
 /* chardev.c */
