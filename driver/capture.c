@@ -414,10 +414,9 @@ static const char *sink_error(void)
 	return NULL;
 }
 
-/* Stores that programs made here have arrived. */
 static void finish_stores_here(void *unused)
 {
-	mb();
+	mb();	/* stores that programs made here arrive before what follows */
 }
 
 /*
