@@ -7,6 +7,7 @@
 
 #include <linux/cpu.h>
 #include <linux/slab.h>
+#include <linux/smp.h>
 
 #include "regs.h"
 #include "sifive_trace.h"
@@ -413,6 +414,25 @@ static const char *sink_error(void)
 	return NULL;
 }
 
+/* Stores that programs made here have arrived. */
+static void finish_stores_here(void *unused)
+{
+	mb();
+}
+
+/*
+ * A store that a hart made is on its way for a while: one that arrives at a
+ * stopped encoder is lost.
+ */
+static void finish_stores(void)
+{
+	struct sft_encoder *e;
+
+	for_each_encoder(e)
+		if (sft_capture_has(e) && !e->ended)
+			smp_call_function_single(e->cpu, finish_stores_here, NULL, 1);
+}
+
 /* Stops everything that can be stopped; returns the first error met. */
 int sft_capture_stop(void)
 {
@@ -425,6 +445,7 @@ int sft_capture_stop(void)
 	if (!cap->running)
 		return 0;
 	sft_sampling_end();
+	finish_stores();
 	for_each_encoder(e) {
 		if (!sft_capture_has(e) || e->ended)
 			continue;
