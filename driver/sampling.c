@@ -70,6 +70,12 @@ static LIST_HEAD(leaving);
 /* One set of followers at a time; taken before the system's lock. */
 static DEFINE_MUTEX(follow_lock);
 
+/*
+ * Of the followers, under the system's lock: those of an earlier one are to be
+ * released and write no more. Never 0.
+ */
+static unsigned long generation = 1;
+
 static u64 read_timestamp(const struct hart *h)
 {
 	u32 high, low;
@@ -114,7 +120,8 @@ static void sample(struct perf_event *event, struct perf_sample_data *data,
 	u64 now[SIFIVE_TRACE_MAX_COUNTERS];
 	u64 pc = user_pc(regs);
 
-	if (!pc || !READ_ONCE(sft.sampling.on))
+	if (!pc || !READ_ONCE(sft.sampling.on) ||
+	    (unsigned long)event->overflow_handler_context != READ_ONCE(generation))
 		return;
 	if (!h->on || !read_counters(h, now)) {
 		h->lost++;
@@ -148,8 +155,10 @@ static void describe(struct perf_event_attr *attr,
 	attr->exclude_kernel = !!(ev->flags & SIFIVE_TRACE_EVENT_NO_KERNEL);
 }
 
+/* @of is the generation that it belongs to, 0 for none: then it writes nothing. */
 static struct perf_event *make_event(const struct sifive_trace_sampling *s,
-				     struct task_struct *task, int cpu)
+				     unsigned long of, struct task_struct *task,
+				     int cpu)
 {
 	struct perf_event_attr attr = {
 		.size = sizeof(attr),
@@ -166,7 +175,7 @@ static struct perf_event *make_event(const struct sifive_trace_sampling *s,
 		describe(&attr, &s->event);
 		attr.sample_period = s->period;
 	}
-	return perf_event_create_kernel_counter(&attr, cpu, task, sample, NULL);
+	return perf_event_create_kernel_counter(&attr, cpu, task, sample, (void *)of);
 }
 
 static void release(struct list_head *list)
@@ -191,14 +200,25 @@ static void release_left(struct work_struct *work)
 
 static DECLARE_WORK(release_work, release_left);
 
-static int follow(const struct sifive_trace_sampling *s, struct list_head *list,
-		  struct task_struct *task, int cpu)
+/**
+ * struct following - followers that are being made
+ * @set:	what they sample
+ * @of:		their generation
+ * @list:	those that there are
+ */
+struct following {
+	struct sifive_trace_sampling set;
+	unsigned long of;
+	struct list_head list;
+};
+
+static int follow(struct following *to, struct task_struct *task, int cpu)
 {
 	struct follower *f = kzalloc(sizeof(*f), GFP_KERNEL);
 
 	if (!f)
 		return -ENOMEM;
-	f->event = make_event(s, task, cpu);
+	f->event = make_event(&to->set, to->of, task, cpu);
 	if (IS_ERR(f->event)) {
 		int ret = PTR_ERR(f->event);
 
@@ -206,24 +226,22 @@ static int follow(const struct sifive_trace_sampling *s, struct list_head *list,
 		/* It has exited, or the CPU has gone: nothing to follow. */
 		return ret == -ESRCH || ret == -ENODEV ? 0 : ret;
 	}
-	list_add(&f->node, list);
+	list_add(&f->node, &to->list);
 	return 0;
 }
 
-static int follow_cpus(const struct sifive_trace_sampling *s,
-		       struct list_head *list, const struct cpumask *cpus)
+static int follow_cpus(struct following *to, const struct cpumask *cpus)
 {
 	unsigned int cpu;
 	int ret = 0;
 
 	for_each_cpu(cpu, cpus)
-		ret = ret ?: follow(s, list, NULL, cpu);
+		ret = ret ?: follow(to, NULL, cpu);
 	return ret;
 }
 
 /* The threads that the process has now; those they make are perf's business. */
-static int follow_threads(const struct sifive_trace_sampling *s,
-			  struct list_head *list)
+static int follow_threads(struct following *to)
 {
 	unsigned int room = get_nr_threads(current) + 16, count = 0;
 	struct task_struct **task, *t;
@@ -240,7 +258,7 @@ static int follow_threads(const struct sifive_trace_sampling *s,
 	}
 	rcu_read_unlock();
 	while (count--) {
-		ret = ret ?: follow(s, list, task[count], -1);
+		ret = ret ?: follow(to, task[count], -1);
 		put_task_struct(task[count]);
 	}
 	kvfree(task);
@@ -258,36 +276,38 @@ static int explain(int err)
 /* After START: have perf interrupt what is to be sampled. */
 int sft_sampling_follow(struct sft_file *file)
 {
-	struct sifive_trace_sampling set;
-	LIST_HEAD(list);
+	struct following to = { .list = LIST_HEAD_INIT(to.list) };
 	cpumask_var_t cpus;
 	bool wanted;
-	int ret;
+	int ret = 0;
 
 	if (!zalloc_cpumask_var(&cpus, GFP_KERNEL))
 		return -ENOMEM;
 	mutex_lock(&follow_lock);
+	/* Until then those of before interrupt, too. */
+	flush_work(&release_work);
 	sft_lock();
 	wanted = sft.owner == file && sft.sampling.on && list_empty(&followers);
 	sft_capture_cpus(cpus);
-	set = sft.sampling.set;
+	to.set = sft.sampling.set;
+	to.of = generation;
 	sft_unlock();
-	if (!wanted)
-		ret = 0;
-	else if (set.flags & SIFIVE_TRACE_SAMPLING_ALL)
-		ret = follow_cpus(&set, &list, cpus);
-	else
-		ret = follow_threads(&set, &list);
+	if (wanted)
+		ret = to.set.flags & SIFIVE_TRACE_SAMPLING_ALL ?
+		      follow_cpus(&to, cpus) : follow_threads(&to);
 	sft_lock();
-	if (ret && sft.owner == file) {
+	if (to.of != generation) {
+		/* It has ended meanwhile; a START after that follows by itself. */
+		ret = 0;
+	} else if (ret) {
 		explain(ret);
 		sft_keep_message(file);
 		sft_capture_stop();
-	} else if (wanted && sft.owner == file && sft.sampling.on) {
-		list_splice_init(&list, &followers);
+	} else {
+		list_splice_init(&to.list, &followers);
 	}
 	sft_unlock();
-	release(&list);
+	release(&to.list);
 	mutex_unlock(&follow_lock);
 	free_cpumask_var(cpus);
 	return ret;
@@ -296,6 +316,7 @@ int sft_sampling_follow(struct sft_file *file)
 /* After STOP, and whenever else sampling has ended: under the lock. */
 void sft_sampling_unfollow(void)
 {
+	WRITE_ONCE(generation, generation + 1);
 	if (list_empty(&followers))
 		return;
 	list_splice_init(&followers, &leaving);
@@ -358,7 +379,7 @@ int sft_sampling_try(struct sft_file *file, const struct sifive_trace_sampling *
 
 	if (!set->period)
 		return 0;
-	event = make_event(set, current, -1);
+	event = make_event(set, 0, current, -1);
 	if (!IS_ERR(event)) {
 		perf_event_release_kernel(event);
 		return 0;

@@ -229,18 +229,23 @@ static int collect(struct _test_data_sampling *self)
 	return 0;
 }
 
-/* Work for so many milliseconds of this thread's own time. */
-static void work_for(void (*fn)(uint64_t), unsigned int ms)
+/* This thread's own time in microseconds. */
+static uint64_t own_time(void)
 {
 	struct timespec t;
-	uint64_t end;
 
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	end = t.tv_sec * 1000000000ull + t.tv_nsec + ms * 1000000ull;
+	return t.tv_sec * 1000000ull + t.tv_nsec / 1000;
+}
+
+/* Work for so many milliseconds of it. */
+static void work_for(void (*fn)(uint64_t), unsigned int ms)
+{
+	uint64_t end = own_time() + ms * 1000ull;
+
 	do {
 		fn(100000);
-		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	} while (t.tv_sec * 1000000000ull + t.tv_nsec < end);
+	} while (own_time() < end);
 }
 
 static unsigned int count_in(const struct samples *s, void (*fn)(uint64_t))
@@ -327,6 +332,29 @@ TEST_F(sampling, each_start_has_a_header_or_only_the_first)
 	ASSERT_EQ(0, trace_stop(self->fd));
 	ASSERT_EQ(0, collect(self));
 	EXPECT_EQ(encoders, self->samples->headers);
+}
+
+/* Before the kernel's worker finds time for what STOP has left to it. */
+TEST_F(sampling, starting_again_at_once_samples_no_faster)
+{
+	struct sched_param fifo = { .sched_priority = 1 };
+	struct sifive_trace_status status;
+	uint64_t ms = own_time();
+	unsigned int i;
+
+	ASSERT_EQ(0, set(self));
+	ASSERT_EQ(0, sched_setscheduler(0, SCHED_FIFO, &fifo));
+	for (i = 0; i < 20; i++) {
+		ASSERT_EQ(0, trace_start(self->fd, 0));
+		work_for(work, 5);
+		ASSERT_EQ(0, trace_stop(self->fd));
+	}
+	ms = (own_time() - ms) / 1000;
+	ASSERT_EQ(0, trace_status(self->fd, &status));
+	TH_LOG("%llu samples in %llu ms", (unsigned long long)status.samples,
+	       (unsigned long long)ms);
+	EXPECT_LE(AT_LEAST(ms), status.samples);
+	EXPECT_GE(ms + ms / 4, status.samples);
 }
 
 static void *thread_works(void *unused)
