@@ -57,10 +57,12 @@ static DEFINE_PER_CPU(struct hart, harts);
  * struct follower - an event that interrupts a thread, or a CPU
  * @node:	in followers, or in leaving
  * @event:	perf's
+ * @told:	that it has lost its counter
  */
 struct follower {
 	struct list_head node;
 	struct perf_event *event;
+	bool told;
 };
 
 /* Those of the capture that runs, and those to be released. */
@@ -75,6 +77,9 @@ static DEFINE_MUTEX(follow_lock);
  * released and write no more. Never 0.
  */
 static unsigned long generation = 1;
+
+/* Followers that have lost their counter since CONFIG. */
+static u64 without_counter;
 
 static u64 read_timestamp(const struct hart *h)
 {
@@ -174,8 +179,16 @@ static struct perf_event *make_event(const struct sifive_trace_sampling *s,
 	if (s->period) {
 		describe(&attr, &s->event);
 		attr.sample_period = s->period;
+		/* perf tells of those alone that they have no counter. */
+		attr.pinned = 1;
 	}
 	return perf_event_create_kernel_counter(&attr, cpu, task, sample, (void *)of);
+}
+
+/* perf had no counter for it where it was to run, and has given up. */
+static bool has_no_counter(const struct perf_event *event)
+{
+	return READ_ONCE(event->state) == PERF_EVENT_STATE_ERROR;
 }
 
 static void release(struct list_head *list)
@@ -227,7 +240,7 @@ static int follow(struct following *to, struct task_struct *task, int cpu)
 		return ret == -ESRCH || ret == -ENODEV ? 0 : ret;
 	}
 	list_add(&f->node, &to->list);
-	return 0;
+	return has_no_counter(f->event) ? -EBUSY : 0;
 }
 
 static int follow_cpus(struct following *to, const struct cpumask *cpus)
@@ -270,6 +283,8 @@ static int explain(int err)
 {
 	if (err == -EOPNOTSUPP || err == -EINVAL || err == -ENOENT)
 		return sft_fail(-EOPNOTSUPP, "the event cannot interrupt this hart");
+	if (err == -EBUSY)
+		return sft_fail(err, "no counter that can count the event is free for sampling");
 	return sft_fail(err, "the kernel cannot sample: error %d", err);
 }
 
@@ -300,7 +315,7 @@ int sft_sampling_follow(struct sft_file *file)
 		/* It has ended meanwhile; a START after that follows by itself. */
 		ret = 0;
 	} else if (ret) {
-		explain(ret);
+		ret = explain(ret);
 		sft_keep_message(file);
 		sft_capture_stop();
 	} else {
@@ -311,6 +326,21 @@ int sft_sampling_follow(struct sft_file *file)
 	mutex_unlock(&follow_lock);
 	free_cpumask_var(cpus);
 	return ret;
+}
+
+/* Find events that have lost their counter: each is told once, in words. */
+void sft_sampling_check(void)
+{
+	struct follower *f;
+
+	list_for_each_entry(f, &followers, node) {
+		if (f->told || !has_no_counter(f->event))
+			continue;
+		f->told = true;
+		without_counter++;
+		sft_fail(0, "sampling has lost its counter to another event: samples are missing");
+		sft_keep_message(sft.owner);
+	}
 }
 
 /* After STOP, and whenever else sampling has ended: under the lock. */
@@ -371,7 +401,7 @@ int sft_sampling_set(struct sifive_trace_sampling *arg)
 	return 0;
 }
 
-/* After it was set: whether perf can have the event at all. */
+/* After it was set: whether perf can have the event, and a counter for it, here. */
 int sft_sampling_try(struct sft_file *file, const struct sifive_trace_sampling *set)
 {
 	struct perf_event *event;
@@ -380,12 +410,15 @@ int sft_sampling_try(struct sft_file *file, const struct sifive_trace_sampling *
 	if (!set->period)
 		return 0;
 	event = make_event(set, 0, current, -1);
-	if (!IS_ERR(event)) {
+	ret = PTR_ERR_OR_ZERO(event);
+	if (!ret) {
+		ret = has_no_counter(event) ? -EBUSY : 0;
 		perf_event_release_kernel(event);
-		return 0;
 	}
+	if (!ret)
+		return 0;
 	sft_lock();
-	ret = explain(PTR_ERR(event));
+	ret = explain(ret);
 	sft_keep_message(file);
 	if (sft.owner == file)
 		memset(&sft.sampling.set, 0, sizeof(sft.sampling.set));
@@ -461,6 +494,7 @@ void sft_sampling_clear(void)
 {
 	unsigned int cpu;
 
+	without_counter = 0;
 	for_each_possible_cpu(cpu) {
 		per_cpu_ptr(&harts, cpu)->samples = 0;
 		per_cpu_ptr(&harts, cpu)->lost = 0;
@@ -472,7 +506,7 @@ void sft_sampling_status(struct sifive_trace_status *status)
 	unsigned int cpu;
 
 	status->samples = 0;
-	status->samples_lost = 0;
+	status->samples_lost = without_counter;
 	for_each_possible_cpu(cpu) {
 		status->samples += READ_ONCE(per_cpu_ptr(&harts, cpu)->samples);
 		status->samples_lost += READ_ONCE(per_cpu_ptr(&harts, cpu)->lost);

@@ -543,6 +543,64 @@ TEST_F(sampling, no_period_leaves_a_hart_without_time)
 	RUN(work, 10);
 }
 
+/* A pinned event of the CPU, which goes before those of threads. */
+static int steal_counter(struct _test_data_sampling *self)
+{
+	struct perf_event_attr attr = trace_perf_attr(PERF_TYPE_HARDWARE,
+						      PERF_COUNT_HW_BRANCH_MISSES);
+	int event;
+
+	attr.pinned = 1;
+	event = trace_perf_open(&attr, -1, self->encoder.cpu);
+	trace_perf_enable(event);
+	return event;
+}
+
+TEST_F(sampling, an_event_without_a_counter_is_told)
+{
+	struct sifive_trace_counters counters = TRACE_ARG(sifive_trace_counters);
+	struct sifive_trace_query query = TRACE_ARG(sifive_trace_query);
+	struct sifive_trace_status status;
+	int thief;
+
+	if (!(self->info.flags & SIFIVE_TRACE_INFO_OVERFLOW))
+		SKIP(return, "no counter interrupts without Sscofpmf");
+	self->sampling.interval = 0;
+	self->sampling.period = 10000;
+	self->sampling.event.code = PERF_COUNT_HW_BRANCH_MISSES + 1;
+	counters.count = 1;
+	counters.event[0] = self->sampling.event;
+	if (trace_ioctl(self->fd, SIFIVE_TRACE_IOC_COUNTERS, &counters))
+		SKIP(return, "%s", trace_message(self->fd));
+	query.event = self->sampling.event;
+	ASSERT_EQ(0, trace_ioctl(self->fd, SIFIVE_TRACE_IOC_EVENT, &query));
+	if (query.counters)
+		SKIP(return, "this hart has several counters for such events");
+	EXPECT_EQ(-EBUSY, set(self));
+	EXPECT_NE(NULL, strstr(trace_message(self->fd), "no counter"));
+
+	counters.count = 0;
+	ASSERT_EQ(0, trace_ioctl(self->fd, SIFIVE_TRACE_IOC_COUNTERS, &counters));
+	ASSERT_EQ(0, set(self));
+	thief = steal_counter(self);
+	ASSERT_LE(0, thief);
+	EXPECT_EQ(-EBUSY, trace_start(self->fd, 0));
+	EXPECT_NE(NULL, strstr(trace_message(self->fd), "no counter"));
+	EXPECT_EQ(0, trace_flags(self->fd) & SIFIVE_TRACE_STATUS_RUNNING);
+	close(thief);
+
+	ASSERT_EQ(0, trace_start(self->fd, 0));
+	ASSERT_EQ(0, trace_status(self->fd, &status));
+	EXPECT_EQ(0, status.samples_lost);
+	thief = steal_counter(self);
+	ASSERT_LE(0, thief);
+	ASSERT_EQ(0, trace_status(self->fd, &status));
+	EXPECT_EQ(1, status.samples_lost);
+	EXPECT_NE(NULL, strstr(status.message, "lost its counter"));
+	ASSERT_EQ(0, trace_stop(self->fd));
+	close(thief);
+}
+
 TEST_F(sampling, bad_requests_are_refused_in_words)
 {
 	struct sifive_trace_sampling good = self->sampling;
