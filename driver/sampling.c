@@ -37,6 +37,7 @@
  * struct hart - the stream of one hart
  * @stream:	its state
  * @regs:	the encoder's block, for the timestamp as a counter
+ * @owner:	the component with the sink that they end in
  * @on:		records are written
  * @begun:	a header has been written in this capture
  * @samples:	records written since CONFIG
@@ -45,6 +46,7 @@
 struct hart {
 	struct sft_stream stream;
 	void __iomem *regs;
+	const struct sft_component *owner;
 	bool on;
 	bool begun;
 	u64 samples;
@@ -128,7 +130,8 @@ static void sample(struct perf_event *event, struct perf_sample_data *data,
 	if (!pc || !READ_ONCE(sft.sampling.on) ||
 	    (unsigned long)event->overflow_handler_context != READ_ONCE(generation))
 		return;
-	if (!h->on || !read_counters(h, now)) {
+	/* A sink that is full, or has failed, takes nothing any more. */
+	if (!h->on || !sft_component_enabled(h->owner) || !read_counters(h, now)) {
 		h->lost++;
 		return;
 	}
@@ -434,6 +437,7 @@ static void begin_here(void *arg)
 	u64 now[SIFIVE_TRACE_MAX_COUNTERS] = {};
 
 	h->regs = e->c.regs;
+	h->owner = sft_capture_owner(e);
 	h->stream.stimulus = h->regs + TR_ITC_STIMULUS + 4 * set->channel;
 	h->stream.event = sft.counters.event;
 	h->stream.mask = sft.counters.mask;

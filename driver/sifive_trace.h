@@ -312,6 +312,7 @@ bool sft_component_rest(struct sft_component *c);
 void sft_component_shutdown(struct platform_device *pdev);
 int sft_component_drain(struct sft_component *c);
 void sft_component_sample(struct sft_component *c);
+bool sft_component_enabled(const struct sft_component *c);
 
 /* funnel.c */
 extern struct platform_driver sft_funnel_driver;
@@ -351,6 +352,7 @@ void sft_copy(void *to, const void *from, size_t count);
 
 /* capture.c */
 bool sft_capture_has(const struct sft_encoder *e);
+const struct sft_component *sft_capture_owner(const struct sft_encoder *e);
 int sft_capture_config(struct sifive_trace_config *config);
 int sft_capture_start(bool rewind);
 int sft_capture_stop(void);

@@ -357,6 +357,33 @@ TEST_F(sampling, starting_again_at_once_samples_no_faster)
 	EXPECT_GE(ms + ms / 4, status.samples);
 }
 
+/* What was on its way when the sink filled up counts as written. */
+#define ON_THE_WAY	16
+
+TEST_F(sampling, a_full_sink_loses_samples)
+{
+	struct sifive_trace_config config = trace_simple_config(self->fd, 0);
+	struct sifive_trace_status status;
+	unsigned int i;
+
+	if (config.buffer)
+		config.buffer = 4096;
+	ASSERT_EQ(0, trace_config(self->fd, &config));
+	self->sampling.interval = 100000;
+	ASSERT_EQ(0, set(self));
+	ASSERT_EQ(0, trace_start(self->fd, 0));
+	for (i = 0; i < 1000 && !(trace_flags(self->fd) & SIFIVE_TRACE_STATUS_FULL); i++)
+		work_for(work, 10);
+	ASSERT_EQ(0, trace_status(self->fd, &status));
+	ASSERT_NE(0, status.flags & SIFIVE_TRACE_STATUS_FULL);
+	work_for(work, 100);
+	ASSERT_EQ(0, trace_stop(self->fd));
+	ASSERT_EQ(0, trace_status(self->fd, &status));
+	ASSERT_EQ(0, collect(self));
+	EXPECT_GE(self->samples->count + ON_THE_WAY, status.samples);
+	EXPECT_LE(AT_LEAST(1000), status.samples_lost);
+}
+
 static void *thread_works(void *unused)
 {
 	work_for(other_work, 50);
