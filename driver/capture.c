@@ -395,6 +395,8 @@ int sft_capture_start(bool rewind)
 		return sft_fail(-ESTALE, "system sleep has emptied the SRAM: rewind");
 	for (i = 0; rewind && i < cap->sinks && !ret; i++)
 		ret = sft_sink_program(&cap->sink[i]);
+	if (rewind)
+		sft_sampling_rewind();
 	cap->lost = false;
 	cap->running = true;
 	if (!ret)

@@ -387,20 +387,24 @@ static int check(struct sifive_trace_sampling *arg)
 	return sft_choose_check(&arg->event, 0);
 }
 
+/* Nothing of the streams is left, or they are to begin anew: with a header. */
+void sft_sampling_rewind(void)
+{
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu)
+		per_cpu_ptr(&harts, cpu)->begun = false;
+}
+
 /* Set what the captures to come sample. */
 int sft_sampling_set(struct sifive_trace_sampling *arg)
 {
-	struct hart *h;
-	unsigned int cpu;
 	int ret = check(arg);
 
 	if (ret)
 		return ret;
 	sft.sampling.set = *arg;
-	for_each_possible_cpu(cpu) {
-		h = per_cpu_ptr(&harts, cpu);
-		h->begun = false;
-	}
+	sft_sampling_rewind();
 	return 0;
 }
 

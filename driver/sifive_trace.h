@@ -426,6 +426,7 @@ void sft_access_exit(void);
 int sft_sampling_set(struct sifive_trace_sampling *arg);
 int sft_sampling_try(struct sft_file *file,
 		     const struct sifive_trace_sampling *set);
+void sft_sampling_rewind(void);
 void sft_sampling_begin(void);
 int sft_sampling_follow(struct sft_file *file);
 void sft_sampling_end(void);

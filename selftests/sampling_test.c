@@ -332,6 +332,11 @@ TEST_F(sampling, each_start_has_a_header_or_only_the_first)
 	ASSERT_EQ(0, trace_stop(self->fd));
 	ASSERT_EQ(0, collect(self));
 	EXPECT_EQ(encoders, self->samples->headers);
+	/* It went with what was thrown away. */
+	ASSERT_EQ(0, trace_start(self->fd, SIFIVE_TRACE_START_REWIND));
+	ASSERT_EQ(0, trace_stop(self->fd));
+	ASSERT_EQ(0, collect(self));
+	EXPECT_EQ(encoders, self->samples->headers);
 }
 
 /* Before the kernel's worker finds time for what STOP has left to it. */

@@ -368,7 +368,7 @@ struct sifive_trace_sampling {
 
 /* Whatever runs on the capture's harts, not the calling process. */
 #define SIFIVE_TRACE_SAMPLING_ALL	(1u << 0)
-/* One header for the whole capture, not one at each START. */
+/* One header for the whole capture, not one at each START: only one that rewinds. */
 #define SIFIVE_TRACE_SAMPLING_ONE_HEADER (1u << 1)
 
 /**
