@@ -33,6 +33,9 @@
 #define PERIOD_MIN	10000
 #define PERIOD_MIN_USER	1000
 
+/* Of a raw event's data; perf takes bits above for other kinds of event. */
+#define RAW_BITS	48
+
 /**
  * struct hart - the stream of one hart
  * @stream:	its state
@@ -356,6 +359,23 @@ void sft_sampling_unfollow(void)
 	schedule_work(&release_work);
 }
 
+/*
+ * perf has its own words for an event and room for less: what does not fit would
+ * be another event.
+ */
+static int check_event(const struct sifive_trace_event *ev)
+{
+	if (ev->type == SIFIVE_TRACE_EVENT_CACHE &&
+	    (ev->code >> 3 >= PERF_COUNT_HW_CACHE_MAX ||
+	     (ev->code >> 1 & 3) >= PERF_COUNT_HW_CACHE_OP_MAX))
+		return sft_fail(-EOPNOTSUPP, "perf has no cache event %#x to sample by",
+				ev->code);
+	if (ev->type == SIFIVE_TRACE_EVENT_RAW && ev->data >> RAW_BITS)
+		return sft_fail(-EOPNOTSUPP, "perf samples by raw events of %u bits: %#llx",
+				RAW_BITS, ev->data);
+	return 0;
+}
+
 static int check(struct sifive_trace_sampling *arg)
 {
 	const u32 flags = SIFIVE_TRACE_SAMPLING_ALL | SIFIVE_TRACE_SAMPLING_ONE_HEADER;
@@ -384,7 +404,7 @@ static int check(struct sifive_trace_sampling *arg)
 				"without Sscofpmf no counter interrupts: sample by time");
 	if (sft_is_timestamp(&arg->event))
 		return sft_fail(-EOPNOTSUPP, "the timestamp does not interrupt: sample by time");
-	return sft_choose_check(&arg->event, 0);
+	return sft_choose_check(&arg->event, 0) ?: check_event(&arg->event);
 }
 
 /* Nothing of the streams is left, or they are to begin anew: with a header. */

@@ -654,6 +654,18 @@ TEST_F(sampling, bad_requests_are_refused_in_words)
 	self->sampling.period = 1000;
 	self->sampling.event.code = SIFIVE_TRACE_EVENT_TIMESTAMP;
 	EXPECT_EQ(-EOPNOTSUPP, set(self));
+	/* As perf writes events, these would be others: of a cache, of firmware. */
+	self->sampling.event.type = SIFIVE_TRACE_EVENT_CACHE;
+	self->sampling.event.code = 0x100 << 3 | DTLB_READ_MISS;
+	EXPECT_EQ(-EOPNOTSUPP, set(self));
+	self->sampling.event.code = DTLB_READ_MISS | 3 << 1;
+	EXPECT_EQ(-EOPNOTSUPP, set(self));
+	self->sampling.event.type = SIFIVE_TRACE_EVENT_RAW;
+	self->sampling.event.code = 0;
+	self->sampling.event.data = BIT64(63) | 5;
+	EXPECT_EQ(-EOPNOTSUPP, set(self));
+	self->sampling.event.data = BIT64(48);
+	EXPECT_EQ(-EOPNOTSUPP, set(self));
 	self->sampling = good;
 	ASSERT_EQ(0, set(self));
 	ASSERT_EQ(0, trace_start(self->fd, 0));

@@ -347,7 +347,8 @@ struct sifive_trace_thread {
  * that joined have counts to write.
  *
  * EINVAL: channel not of CONFIG, malformed event. EOPNOTSUPP: @period without
- * SIFIVE_TRACE_INFO_OVERFLOW, or an event that cannot interrupt. EBUSY: the
+ * SIFIVE_TRACE_INFO_OVERFLOW, or an event that cannot interrupt or that perf does
+ * not know: a raw one of more than 48 bits, a cache of which it has none. EBUSY: the
  * capture runs, or no counter for @event is free beside the session's own and
  * perf's. ENXIO: no session configured by this descriptor. ENOMEM.
  */
