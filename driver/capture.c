@@ -285,6 +285,16 @@ static bool sink_full(const struct sft_sink *s)
 	       sft_sink_wrapped(s, sft.capture.running);
 }
 
+/* The component with the sink that an encoder of the capture ends in. */
+const struct sft_component *sft_capture_owner(const struct sft_encoder *e)
+{
+	const struct sft_sink *s = sft.capture.sink;
+
+	while (!(s->encoders & BIT_ULL(e->index)))
+		s++;
+	return s->owner;
+}
+
 /* Whether a reader of @sink, or of SFT_ALL_SINKS, sees sink number @i. */
 static bool reads(int sink, unsigned int i)
 {
@@ -385,6 +395,8 @@ int sft_capture_start(bool rewind)
 		return sft_fail(-ESTALE, "system sleep has emptied the SRAM: rewind");
 	for (i = 0; rewind && i < cap->sinks && !ret; i++)
 		ret = sft_sink_program(&cap->sink[i]);
+	if (rewind)
+		sft_sampling_rewind();
 	cap->lost = false;
 	cap->running = true;
 	if (!ret)

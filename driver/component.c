@@ -131,6 +131,12 @@ void sft_component_sample(struct sft_component *c)
 		c->sink_error = true;
 }
 
+/* Whether it takes what is sent to it: a sink that is full disables its own. */
+bool sft_component_enabled(const struct sft_component *c)
+{
+	return sft_read(c, TR_CONTROL) & TR_CONTROL_ENABLE;
+}
+
 static void put_node(void *np)
 {
 	of_node_put(np);

@@ -274,6 +274,7 @@ static int ioctl_stop(struct sft_file *file, void *arg)
 	if (run->flags)
 		return sft_fail(-EINVAL, "unknown flags %#x", run->flags);
 	ret = sft_capture_stop();
+	sft_sampling_check();
 	sft_sampling_unfollow();
 	sft_counters_check();
 	return ret;
@@ -288,6 +289,7 @@ static int ioctl_status(struct sft_file *file, void *arg)
 
 	sft_capture_sample();
 	sft_counters_check();
+	sft_sampling_check();
 	status->flags = 0;
 	if (sft.owner)
 		status->flags |= SIFIVE_TRACE_STATUS_CONFIGURED;

@@ -317,6 +317,7 @@ bool sft_component_rest(struct sft_component *c);
 void sft_component_shutdown(struct platform_device *pdev);
 int sft_component_drain(struct sft_component *c);
 void sft_component_sample(struct sft_component *c);
+bool sft_component_enabled(const struct sft_component *c);
 
 /* funnel.c */
 extern struct platform_driver sft_funnel_driver;
@@ -356,6 +357,7 @@ void sft_copy(void *to, const void *from, size_t count);
 
 /* capture.c */
 bool sft_capture_has(const struct sft_encoder *e);
+const struct sft_component *sft_capture_owner(const struct sft_encoder *e);
 int sft_capture_config(struct sifive_trace_config *config);
 int sft_capture_start(bool rewind);
 int sft_capture_stop(void);
@@ -433,10 +435,12 @@ void sft_access_exit(void);
 int sft_sampling_set(struct sifive_trace_sampling *arg);
 int sft_sampling_try(struct sft_file *file,
 		     const struct sifive_trace_sampling *set);
+void sft_sampling_rewind(void);
 void sft_sampling_begin(void);
 int sft_sampling_follow(struct sft_file *file);
 void sft_sampling_end(void);
 void sft_sampling_end_cpu(unsigned int cpu);
+void sft_sampling_check(void);
 void sft_sampling_unfollow(void);
 void sft_sampling_reset(void);
 void sft_sampling_clear(void);
