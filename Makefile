@@ -55,6 +55,8 @@ help:
 	@echo '                 one part of the tests                 [BOARDS="$(BOARDS)"]'
 	@echo '  make check-debug'
 	@echo '                 the kselftests on a kernel that looks for bugs'
+	@echo '  make bench-decode'
+	@echo '                 how fast the command reads traces of 1 MB, 100 MB, 2 GB'
 	@echo '  make install   command, library and headers          [DESTDIR=, PREFIX=]'
 	@echo '  make dkms      register the driver with dkms on this machine'
 	@echo '  make clean     remove $$O; the cache stays'
@@ -140,8 +142,8 @@ check: board all
 	@rm -rf $(CHECK) && mkdir -p $(CHECK)
 	@for s in $(SUITES); do $(MAKE) --no-print-directory run-$$s || \
 		echo "0 1 0" >$(CHECK)/$$s-make.count; done
-	@selftests/summary.sh $(CHECK) unit lib model style bare $(BOARDS) \
-		$(FAULT_BOARDS:%=faults-%) counters $(DEBUG_BOARDS:%=debug-%)
+	@selftests/summary.sh $(CHECK) unit lib fuzz model style bare $(BOARDS) \
+		$(FAULT_BOARDS:%=faults-%) counters record $(DEBUG_BOARDS:%=debug-%)
 
 $(SUITES:%=check-%): check-%: board all
 	@rm -rf $(CHECK) && mkdir -p $(CHECK)
@@ -149,7 +151,17 @@ $(SUITES:%=check-%): check-%: board all
 		echo "0 1 0" >$(CHECK)/$*-make.count
 	@selftests/summary.sh $(CHECK)
 
-run-unit:
+# Seconds for each of four fuzz targets, under each of two fuzzers.
+FUZZ_SECONDS ?= 5
+
+run-fuzz:
+	@selftests/suite.sh $(CHECK) fuzz $(MAKE) -s -C selftests/fuzz \
+		O=$(O) FUZZ_SECONDS=$(FUZZ_SECONDS) run
+
+bench-decode: packages
+	$(MAKE) -s -C selftests/unit O=$(O)/unit bench-decode
+
+run-unit: run-fuzz
 	@selftests/suite.sh $(CHECK) unit $(MAKE) -s -C selftests/unit \
 		KSELFTEST=$(KSELFTEST) O=$(O)/unit run
 	@selftests/suite.sh $(CHECK) lib $(MAKE) -s -C lib O=$(O)/lib check
@@ -212,4 +224,5 @@ clean:
 	rm -rf "$(O)"
 
 .PHONY: all help board packages driver lib tools selftests target demo shell \
-	check $(SUITES:%=check-%) $(SUITES:%=run-%) install dkms clean
+	check $(SUITES:%=check-%) $(SUITES:%=run-%) install dkms clean \
+	run-fuzz bench-decode

@@ -63,7 +63,7 @@ void sft_record_header(struct sft_stream *s, const u64 *now)
 	put32(s, s->mask);
 	for_each_set_bit(n, &mask, SIFIVE_TRACE_MAX_COUNTERS) {
 		put_definition(s, &s->event[n]);
-		s->last[n] = s->type == SIFIVE_TRACE_COUNT_DELTA ? now[n] : 0;
+		s->last[n] = s->type == SIFIVE_TRACE_SAMPLING_DELTA ? now[n] : 0;
 	}
 	s->address = 0;
 }
@@ -76,9 +76,9 @@ static u64 step(struct sft_stream *s, unsigned int n, u64 now)
 
 	*at = now;
 	switch (s->type) {
-	case SIFIVE_TRACE_COUNT_DELTA:
+	case SIFIVE_TRACE_SAMPLING_DELTA:
 		return (now - last) & GENMASK_ULL(FIELD_GET(INFO_WIDTH, info), 0);
-	case SIFIVE_TRACE_COUNT_XOR:
+	case SIFIVE_TRACE_SAMPLING_XOR:
 		return now ^ last;
 	default:
 		return now;
@@ -89,7 +89,7 @@ static void put_address(struct sft_stream *s, u64 address)
 {
 	u64 value = address & ~1ull;
 
-	if (s->type == SIFIVE_TRACE_COUNT_XOR) {
+	if (s->type == SIFIVE_TRACE_SAMPLING_XOR) {
 		value ^= s->address;
 		s->address = address & ~1ull;
 	}

@@ -10,7 +10,7 @@
  * @stimulus:	the register
  * @event:	what each counter of the mask counts
  * @mask:	counters in each record
- * @type:	SIFIVE_TRACE_COUNT_*
+ * @type:	SIFIVE_TRACE_SAMPLING_RAW, _DELTA or _XOR
  * @address:	last address written
  * @last:	previous values, by counter
  * @own:	previous values of the thread that the next record is of, where

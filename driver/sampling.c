@@ -120,7 +120,7 @@ static void sample(struct perf_event *event, struct perf_sample_data *data,
 		h->lost++;
 		return;
 	}
-	h->stream.own = h->stream.type == SIFIVE_TRACE_COUNT_DELTA ?
+	h->stream.own = h->stream.type == SIFIVE_TRACE_SAMPLING_DELTA ?
 			sft_access_sampled() : NULL;
 	sft_record_isr(&h->stream, pc, now);
 	h->samples++;
@@ -311,7 +311,7 @@ static int check(struct sifive_trace_sampling *arg)
 	if (arg->channel >= 32 || !(sft.capture.channels & BIT(arg->channel)))
 		return sft_fail(-EINVAL, "channel %u is not one of the capture's (mask %#x)",
 				arg->channel, sft.capture.channels);
-	if (arg->count_type > SIFIVE_TRACE_COUNT_XOR)
+	if (arg->count_type > SIFIVE_TRACE_SAMPLING_XOR)
 		return sft_fail(-EINVAL, "count type %u (0 raw, 1 delta, 2 XOR)",
 				arg->count_type);
 	if (arg->interval && arg->period)

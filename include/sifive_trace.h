@@ -44,9 +44,9 @@ struct sifive_trace;
 
 /* How records give counters: see perfCountType_t in sifive_linux_perf.h. */
 enum sifive_trace_count {
-	SIFIVE_TRACE_COUNT_RAW		= 0,
-	SIFIVE_TRACE_COUNT_DELTA	= 1,
-	SIFIVE_TRACE_COUNT_XOR		= 2,
+	SIFIVE_TRACE_RAW		= 0,
+	SIFIVE_TRACE_DELTA	= 1,
+	SIFIVE_TRACE_XOR		= 2,
 };
 
 /* sifive_trace_options.flags */
@@ -112,7 +112,7 @@ struct sifive_trace_options {
 };
 
 #define SIFIVE_TRACE_OPTIONS \
-	{ sizeof(struct sifive_trace_options), 0, SIFIVE_TRACE_COUNT_DELTA, \
+	{ sizeof(struct sifive_trace_options), 0, SIFIVE_TRACE_DELTA, \
 	  NULL, 1 << 20, NULL, 6, 0, 0, NULL, NULL, NULL, 0 }
 
 /* sifive_trace_report.flags */

@@ -46,7 +46,10 @@ check()
 
 api()
 {
-	sed -n 's/^\t\([a-zA-Z_]*\);$/\1/p' "$top/lib/libsifive-perf.map" | LC_ALL=C sort
+	{
+		printf '%s\n' __cyg_profile_func_enter __cyg_profile_func_exit
+		sed -n 's/^\t\([a-zA-Z_]*\);$/\1/p' "$top/lib/libsifive-perf.map"
+	} | LC_ALL=C sort
 }
 
 # exports FILE NM_OPTION: defined global names must be the API.

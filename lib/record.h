@@ -104,6 +104,10 @@ struct perf_stream {
 	uint64_t last[PERF_COUNTER_MAX];
 };
 
+/* Which records may be written, for those who write them. */
+#define PERF_OPEN_MANUAL	1u	/* explicit ones */
+#define PERF_OPEN_HOOKS		2u	/* also at function entry and exit */
+
 /* Not of the format: ends a record that was broken off, for whoever reads it. */
 #define PERF_RECORD_BREAK	0xffu
 

@@ -157,9 +157,7 @@ struct perf_pool {
 	struct perf_joined joined[PERF_JOINED];
 };
 
-/* Bits of perf_pool.open. */
-#define PERF_OPEN_MANUAL	1u	/* records may be written */
-#define PERF_OPEN_HOOKS		2u	/* also at function entry and exit */
+/* A bit of perf_pool.open beside PERF_OPEN_MANUAL and PERF_OPEN_HOOKS. */
 #define PERF_OPEN_PAUSED	4u	/* none, and they are counted */
 
 /* Read at each entry and exit: without a call, also in a shared library. */

@@ -447,7 +447,7 @@ TEST_F(sampling, differences_are_of_the_thread_where_it_has_its_own)
 	slots = mmap(NULL, SIFIVE_TRACE_THREADS * sizeof(*slots), PROT_READ,
 		     MAP_SHARED, self->fd, SIFIVE_TRACE_MMAP_THREADS);
 	ASSERT_NE(MAP_FAILED, (void *)slots);
-	self->sampling.count_type = SIFIVE_TRACE_COUNT_DELTA;
+	self->sampling.count_type = SIFIVE_TRACE_SAMPLING_DELTA;
 	ASSERT_EQ(0, set(self));
 	ASSERT_EQ(0, pthread_create(&other, NULL, thread_works, NULL));
 	asm volatile("rdcycle %0" : "=r"(before));

@@ -86,7 +86,7 @@ static void read_word(struct reader *r, unsigned int bytes, uint32_t value,
 		}
 		return;
 	case TYPE:
-		totals->bad += bytes != 1 || value != SIFIVE_TRACE_COUNT_DELTA;
+		totals->bad += bytes != 1 || value != SIFIVE_TRACE_DELTA;
 		r->state = MASK;
 		return;
 	case MASK:
@@ -239,11 +239,14 @@ static void on_signal(int number)
 }
 
 static volatile bool stop;
+static pthread_barrier_t all_there;
 
 static void *storm(void *number)
 {
 	unsigned int n = (unsigned int)(uintptr_t)number, i;
 
+	record();
+	pthread_barrier_wait(&all_there);
 	for (i = 0; !stop; i++) {
 		record();
 		if (i % 16 == n % 16)
@@ -264,9 +267,11 @@ TEST_F(threads, a_storm_is_decoded_to_the_exact_number_of_records)
 	time_t end;
 
 	signal(SIGALRM, on_signal);
+	pthread_barrier_init(&all_there, NULL, THREADS + 1);
 	for (i = 0; i < THREADS; i++)
 		ASSERT_EQ(0, pthread_create(&thread[i], NULL, storm,
 					    (void *)(uintptr_t)i));
+	pthread_barrier_wait(&all_there);
 	setitimer(ITIMER_REAL, &timer, NULL);
 	end = time(NULL) + (seconds ? atoi(seconds) : 3);
 	while (time(NULL) < end) {
@@ -278,6 +283,10 @@ TEST_F(threads, a_storm_is_decoded_to_the_exact_number_of_records)
 	for (i = 0; i < THREADS; i++)
 		ASSERT_EQ(0, pthread_join(thread[i], NULL));
 	WHOLE();
+	TH_LOG("%llu made, %llu in the trace of %u sources, %llu without a channel",
+	       (unsigned long long)made,
+	       (unsigned long long)self->totals.records, self->totals.sources,
+	       (unsigned long long)self->report.lost_threads);
 	EXPECT_EQ(self->info.encoders, self->totals.sources);
 	EXPECT_LT(0, self->report.lost_threads);
 	EXPECT_EQ(0, self->report.lost_abandoned);

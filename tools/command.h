@@ -26,6 +26,13 @@ void report(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int usage_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* The subcommands: argv[0] is the subcommand's name. Return an exit_code. */
+int command_info(int argc, char **argv);
+int command_list(int argc, char **argv);
+int command_record(int argc, char **argv);
+int command_start(int argc, char **argv);
+int command_stop(int argc, char **argv);
+int command_status(int argc, char **argv);
+int command_dump(int argc, char **argv);
 int command_decode(int argc, char **argv);
 int command_report(int argc, char **argv);
 int command_graph(int argc, char **argv);

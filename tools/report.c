@@ -134,8 +134,8 @@ unsigned int report_metrics(const struct profile *profile,
 	}
 	if (calls) {
 		add(metric, &count, METRIC_CALLS, 0, 9, "", "calls");
-		add(metric, &count, METRIC_TOTAL, 0, 11, "time", "total");
-		add(metric, &count, METRIC_SELF, 0, 11, "", "self");
+		add(metric, &count, METRIC_TOTAL, 0, 10, "time", "total");
+		add(metric, &count, METRIC_SELF, 0, 10, "", "self");
 		add(metric, &count, METRIC_SELF_SHARE, 0, 6, "", "self%");
 	}
 	if (samples) {
@@ -146,9 +146,9 @@ unsigned int report_metrics(const struct profile *profile,
 		add(metric, &count, METRIC_POINTS, 0, 9, "", "manual");
 	for (c = 0; c < counters->count; c++) {
 		if (calls)
-			add(metric, &count, METRIC_COUNTER_TOTAL, c, 10,
+			add(metric, &count, METRIC_COUNTER_TOTAL, c, 9,
 			    counters->name[c], "total");
-		add(metric, &count, METRIC_COUNTER_SELF, c, 10,
+		add(metric, &count, METRIC_COUNTER_SELF, c, 9,
 		    counters->name[c], "self");
 	}
 	return count;

@@ -10,11 +10,12 @@
 /* Shortest time between two records of the timer, in microseconds. */
 #define INTERVAL_MIN	100u
 
-#define GATE_HOOKS	PERF_GATE(PERF_OPEN_MANUAL | PERF_OPEN_HOOKS, 0)
-
 /**
  * struct bare_hart - what is traced of a hart
- * @stream:	its records
+ * @layout:	what is in its records
+ * @stream:	where they go
+ * @writable:	PERF_OPEN_*: which may be written now
+ * @busy:	one is being written; tells the timer to keep out
  * @encoder:	its trace encoder, NULL until initialised
  * @own:	the encoder's sink, where there is no funnel
  * @open:	PERF_OPEN_* while on
@@ -23,7 +24,10 @@
  * @on:		perfTraceOn() was called last
  */
 struct bare_hart {
+	struct perf_layout layout;
 	struct perf_stream stream;
+	volatile unsigned int writable;
+	volatile bool busy;
 	volatile uint32_t *encoder;
 	struct bare_sink own;
 	unsigned int open;
@@ -214,11 +218,13 @@ PERF_LOCAL int initialise(perfEvent *event, int count, int channel,
 	lock();
 	rc = unlock(init_components(hart, encoder, channel, bytes));
 	if (rc || take_counters(counter, event, count, encoder) ||
-	    perf_stream_init(&hart->stream,
-			     &encoder[TR_ITC_STIMULUS / 4 + channel],
-			     &encoder[TR_TS_LOWER / 4], (uint32_t)type, counter,
+	    perf_layout_init(&hart->layout, (uint32_t)type, counter,
 			     (uint32_t)count))
 		return -1;
+
+	hart->stream.stimulus = &encoder[TR_ITC_STIMULUS / 4 + channel];
+	hart->stream.ts = &encoder[TR_TS_LOWER / 4];
+	hart->stream.layout = &hart->layout;
 
 	hart->open = open;
 	hart->ticks = 0;
@@ -259,18 +265,21 @@ PERF_LOCAL void set_timer(uint64_t ticks)
 	compare[1] = (uint32_t)(at >> 32);
 }
 
-/* Write a record of one address, unless one is being written. */
-PERF_LOCAL int write_single(struct perf_stream *stream, uintptr_t address,
-			    uint32_t kind)
+/* Write a record, unless the timer has interrupted another; -1 then. */
+PERF_LOCAL int write_record(struct bare_hart *hart, uint32_t kind,
+			    uintptr_t address, uintptr_t address2)
 {
-	if (!(stream->open & PERF_OPEN_MANUAL))
-		return 0;
-	if (stream->busy) {
-		perf_stream_drop(stream);
+	uint64_t now[PERF_COUNTER_MAX];
+
+	if (hart->busy)
 		return -1;
-	}
-	perf_stream_claim(stream);
-	stream->write_single(address, 0, stream, kind);
+	hart->busy = true;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	perf_counters_read(hart->layout.number, hart->layout.count,
+			   hart->stream.ts, now);
+	perf_stream_record(&hart->stream, kind, address, address2, now);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	hart->busy = false;
 	return 0;
 }
 
@@ -289,7 +298,8 @@ static void timer_trap(void)
 		return;
 	}
 	set_timer(hart->ticks);
-	write_single(&hart->stream, csr_get(mepc), PERF_RECORD_ISR);
+	if (hart->writable & PERF_OPEN_MANUAL)
+		write_record(hart, PERF_RECORD_ISR, csr_get(mepc), 0);
 }
 
 PERF_API int perfTimerISRInit(perfEvent *perfCntrList, int numCntrs, int itcChannel,
@@ -320,6 +330,7 @@ PERF_API int perfTimerISRInit(perfEvent *perfCntrList, int numCntrs, int itcChan
 PERF_API int perfTraceOn(void)
 {
 	struct bare_hart *hart = ready_hart();
+	uint64_t now[PERF_COUNTER_MAX];
 	int rc;
 
 	if (!hart)
@@ -337,10 +348,10 @@ PERF_API int perfTraceOn(void)
 		return -1;
 
 	hart->on = true;
-	perf_stream_claim(&hart->stream);
-	perf_stream_header(&hart->stream);
-	perf_stream_release(&hart->stream);
-	hart->stream.open = (uint8_t)hart->open;
+	perf_counters_read(hart->layout.number, hart->layout.count,
+			   hart->stream.ts, now);
+	perf_stream_header(&hart->stream, now);
+	hart->writable = hart->open;
 	return 0;
 }
 
@@ -354,7 +365,7 @@ PERF_API int perfTraceOff(void)
 	if (!hart->on)
 		return 0;
 
-	hart->stream.open = 0;
+	hart->writable = 0;
 	hart->on = false;
 	lock();
 	rc = bare_encoder_stop(hart->encoder);
@@ -370,8 +381,10 @@ PERF_API int perfWriteCntrs(void)
 
 	if (!hart)
 		return -1;
-	return write_single(&hart->stream, (uintptr_t)__builtin_return_address(0),
-			    PERF_RECORD_MANUAL);
+	if (!(hart->writable & PERF_OPEN_MANUAL))
+		return 0;
+	return write_record(hart, PERF_RECORD_MANUAL,
+			    (uintptr_t)__builtin_return_address(0), 0);
 }
 
 PERF_API const void *perfTraceBuffer(uint32_t *bytes)
@@ -391,14 +404,8 @@ PERF_INLINE void hook(void *function, void *site, uint32_t kind)
 {
 	struct bare_hart *hart = this_hart();
 
-	if (PERF_UNLIKELY(!hart || hart->stream.gate != GATE_HOOKS)) {
-		if (hart && hart->stream.open & PERF_OPEN_HOOKS)
-			perf_stream_drop(&hart->stream);
-		return;
-	}
-	perf_stream_claim(&hart->stream);
-	hart->stream.write_pair((uintptr_t)function, (uintptr_t)site, &hart->stream,
-				kind);
+	if (hart && hart->writable & PERF_OPEN_HOOKS)
+		write_record(hart, kind, (uintptr_t)function, (uintptr_t)site);
 }
 
 PERF_API void __cyg_profile_func_enter(void *function, void *site)

@@ -157,7 +157,7 @@ static void spin(unsigned long turns)
 /* The lower half carries into the upper one before, between and after the reads. */
 static bool reads_are_whole(void)
 {
-	perf_counter_reader *read = perf_counter_reader_of(NO_COUNTER);
+	const uint8_t number = NO_COUNTER;
 	uint64_t before, value;
 	unsigned int distance;
 
@@ -165,7 +165,7 @@ static bool reads_are_whole(void)
 		for (counter_step = 0; counter_step < 4; counter_step++) {
 			counter = (5ull << 32) - distance;
 			before = counter;
-			value = read(NULL);
+			perf_counters_read(&number, 1, NULL, &value);
 			if (value < before || value > counter)
 				return false;
 		}

@@ -1,92 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /* The command sifive-trace decode, from files to text. */
-#include <dirent.h>
-#include <fcntl.h>
-#include <stdarg.h>
-#include <sys/stat.h>
-
-#include <kselftest_harness.h>
-
-#include "gen.h"
-
-#define MAIN	0x20000ull
-#define FIB	0x21000ull
-#define SIZE	(1 << 16)
-
-FIXTURE(decode) {
-	char folder[64];
-	char out[SIZE];
-	char err[SIZE];
-	int status;
-	struct gen gen;
-};
-
-FIXTURE_SETUP(decode)
-{
-	strcpy(self->folder, "/tmp/decode_test.XXXXXX");
-	ASSERT_NE(NULL, mkdtemp(self->folder));
-	ASSERT_EQ(0, chdir(self->folder));
-	gen_init(&self->gen, 0, 40);
-}
-
-FIXTURE_TEARDOWN(decode)
-{
-	char command[128];
-
-	gen_free(&self->gen);
-	ASSERT_EQ(0, chdir("/"));
-	snprintf(command, sizeof(command), "rm -rf %s", self->folder);
-	ASSERT_EQ(0, system(command));
-}
-
-static void read_file(const char *path, char *text)
-{
-	FILE *file = fopen(path, "r");
-	size_t length = 0;
-
-	if (file) {
-		length = fread(text, 1, SIZE - 1, file);
-		fclose(file);
-	} else {
-		strcpy(text, "(no such file)");
-		return;
-	}
-	text[length] = '\0';
-}
-
-static void write_file(const char *path, const void *data, size_t length)
-{
-	FILE *file = fopen(path, "wb");
-
-	if (!file || fwrite(data, 1, length, file) != length || fclose(file))
-		abort();
-}
-
-/* Run the command with these arguments, in the test's folder. */
-static void __attribute__((format(printf, 2, 3)))
-run(FIXTURE_DATA(decode) *self, const char *format, ...)
-{
-	char command[1024];
-	int length, status;
-	va_list arguments;
-
-	length = snprintf(command, sizeof(command), "{ " COMMAND " ");
-	va_start(arguments, format);
-	length += vsnprintf(command + length, sizeof(command) - length, format,
-			    arguments);
-	va_end(arguments);
-	snprintf(command + length, sizeof(command) - length,
-		 "\n} >out.txt 2>err.txt");
-	status = system(command);
-	self->status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-	read_file("out.txt", self->out);
-	read_file("err.txt", self->err);
-}
-
-static void save(FIXTURE_DATA(decode) *self, const char *path)
-{
-	write_file(path, self->gen.data, self->gen.length);
-}
+#include "command_fixture.h"
 
 /* main calls fib, which returns; then a manual record and an ISR's. */
 static void sample(struct gen *gen, unsigned int src, unsigned int count_type)
@@ -117,7 +31,7 @@ static void sample(struct gen *gen, unsigned int src, unsigned int count_type)
 	gen_record(&stream, 3, fib, value);
 }
 
-TEST_F(decode, golden_text)
+TEST_F(command, golden_text)
 {
 	sample(&self->gen, 0, 1);
 	save(self, "trace.rtd");
@@ -141,7 +55,7 @@ TEST_F(decode, golden_text)
 		self->err);
 }
 
-TEST_F(decode, golden_values)
+TEST_F(command, golden_values)
 {
 	sample(&self->gen, 0, 2);
 	save(self, "trace.rtd");
@@ -180,7 +94,7 @@ static void expect_file(struct __test_metadata *_metadata, const char *path,
 	EXPECT_STREQ(expected, text);
 }
 
-TEST_F(decode, golden_perf)
+TEST_F(command, golden_perf)
 {
 	FILE *old;
 
@@ -238,7 +152,7 @@ TEST_F(decode, golden_perf)
 		"[0] 1035 PC=0x00021000 [Perf Cntr] [Index=3] [Value=8589936595]  ffl:sample/fib.c:fib:12\n");
 }
 
-TEST_F(decode, perf_values_and_times)
+TEST_F(command, perf_values_and_times)
 {
 	/* Low 32 bits, signed. */
 	self->gen.now = 0xffffffff00;
@@ -259,7 +173,7 @@ TEST_F(decode, perf_values_and_times)
 		self->out);
 }
 
-TEST_F(decode, infers_the_source_width)
+TEST_F(command, infers_the_source_width)
 {
 	unsigned int src_bits, type;
 	char expected[64];
@@ -285,7 +199,7 @@ TEST_F(decode, infers_the_source_width)
 	}
 }
 
-TEST_F(decode, side_car_file)
+TEST_F(command, side_car_file)
 {
 	static const char meta[] =
 		"{ \"srcbits\": 3, \"ts_width\": 20, \"ts_scheme\": \"delta\","
@@ -320,7 +234,7 @@ TEST_F(decode, side_car_file)
 	EXPECT_NE(NULL, strstr(self->err, "srcbits 3 as given"));
 }
 
-TEST_F(decode, standard_input_and_output_file)
+TEST_F(command, standard_input_and_output_file)
 {
 	sample(&self->gen, 0, 0);
 	save(self, "trace.rtd");
@@ -336,7 +250,7 @@ TEST_F(decode, standard_input_and_output_file)
 }
 
 /* A reader that goes away ends it without a word. */
-TEST_F(decode, closed_pipe)
+TEST_F(command, closed_pipe)
 {
 	unsigned int i;
 
@@ -352,7 +266,7 @@ TEST_F(decode, closed_pipe)
 	EXPECT_STREQ("", self->err);
 }
 
-TEST_F(decode, full_disk)
+TEST_F(command, full_disk)
 {
 	sample(&self->gen, 0, 0);
 	save(self, "trace.rtd");
@@ -363,7 +277,7 @@ TEST_F(decode, full_disk)
 	EXPECT_NE(NULL, strstr(self->err, "/dev/full: cannot write: No space"));
 }
 
-TEST_F(decode, channels)
+TEST_F(command, channels)
 {
 	struct gen_stream stream;
 	uint64_t address = MAIN;
@@ -391,7 +305,7 @@ TEST_F(decode, channels)
 	EXPECT_NE(NULL, strstr(self->out, "   0  9 isr     0x20000\n"));
 }
 
-TEST_F(decode, different_counters_side_by_side)
+TEST_F(command, different_counters_side_by_side)
 {
 	struct gen_stream one, two;
 	uint64_t address = MAIN, value[2] = { 11, 22 };
@@ -414,7 +328,7 @@ TEST_F(decode, different_counters_side_by_side)
 		self->out);
 }
 
-TEST_F(decode, damage_is_shown_and_strict_fails)
+TEST_F(command, damage_is_shown_and_strict_fails)
 {
 	const uint64_t address = MAIN;
 	struct gen_stream stream;
@@ -450,7 +364,7 @@ TEST_F(decode, damage_is_shown_and_strict_fails)
 	EXPECT_EQ(0, self->status);
 }
 
-TEST_F(decode, ring)
+TEST_F(command, ring)
 {
 	unsigned int i;
 
@@ -469,7 +383,7 @@ TEST_F(decode, ring)
 	EXPECT_EQ(NULL, strstr(self->err, "damaged"));
 }
 
-TEST_F(decode, usage)
+TEST_F(command, usage)
 {
 	static const char * const wrong[] = {
 		"", "wrong", "decode", "decode a b", "decode -c 32 a",
@@ -497,7 +411,7 @@ TEST_F(decode, usage)
 	EXPECT_NE(NULL, strstr(self->out, "--ts-scheme"));
 }
 
-TEST_F(decode, files_that_cannot_be_decoded)
+TEST_F(command, files_that_cannot_be_decoded)
 {
 	uint64_t seed = 11;
 	uint8_t bytes[5000];
@@ -533,7 +447,7 @@ TEST_F(decode, files_that_cannot_be_decoded)
 }
 
 /* Any damage: an answer and an exit code, never a crash (sanitizers). */
-TEST_F(decode, damaged_traces)
+TEST_F(command, damaged_traces)
 {
 	static const char * const options[] = {
 		"-s 0", "-s 2 --ring", "-c all -s 0", "--values absolute",

@@ -60,21 +60,25 @@ enum perfrec_event_type {
 /**
  * struct perfrec_word - one store to a channel
  * @offset:	where it is in the file, bytes
- * @time:	when it was made, ticks; valid with @time_known
- * @value:	what was stored
  * @src:	source that stored it, below PERFREC_SOURCES
  * @channel:	below PERFREC_CHANNELS
  * @bytes:	1, 2 or 4; 0 for a store that fits no size
  * @time_known:	@time is valid
+ * @time:	when it was made, ticks
+ * @value:	what was stored
  */
 struct perfrec_word {
+	/*
+	 * In this order the compiler does not join what was stored member by
+	 * member into wider loads, which would wait for the stores.
+	 */
 	uint64_t	offset;
-	uint64_t	time;
-	uint32_t	value;
 	uint8_t		src;
 	uint8_t		channel;
 	uint8_t		bytes;
 	bool		time_known;
+	uint64_t	time;
+	uint32_t	value;
 };
 
 /**

@@ -330,7 +330,7 @@ struct sifive_trace_thread {
  * @flags:	in: SIFIVE_TRACE_SAMPLING_*
  * @channel:	in: stimulus register for them; one of CONFIG's, used by nobody
  *		else
- * @count_type:	in: SIFIVE_TRACE_COUNT_*
+ * @count_type:	in: SIFIVE_TRACE_SAMPLING_RAW, _DELTA or _XOR
  * @interval:	in: nanoseconds of running between two records, raised to 100000
  *		when less; 0 = by event, not at all when @period is 0 too. out: as
  *		it is used
@@ -361,9 +361,9 @@ struct sifive_trace_sampling {
 };
 
 /* How records give counts: as they are, as differences, XORed with the last. */
-#define SIFIVE_TRACE_COUNT_RAW		0
-#define SIFIVE_TRACE_COUNT_DELTA	1
-#define SIFIVE_TRACE_COUNT_XOR		2
+#define SIFIVE_TRACE_SAMPLING_RAW		0
+#define SIFIVE_TRACE_SAMPLING_DELTA	1
+#define SIFIVE_TRACE_SAMPLING_XOR		2
 
 /* Whatever runs on the capture's harts, not the calling process. */
 #define SIFIVE_TRACE_SAMPLING_ALL	(1u << 0)

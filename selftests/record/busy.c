@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* Without hooks: a function that takes most of the time, and one that does not. */
+#include <stdio.h>
+#include <time.h>
+
+static unsigned long busy(unsigned long n)
+{
+	unsigned long i, sum = 0;
+
+	for (i = 0; i < n; i++)
+		sum += i ^ sum;
+	return sum;
+}
+
+static unsigned long lazy(unsigned long n)
+{
+	return n + 1;
+}
+
+/* For about 300 ms. */
+int main(void)
+{
+	struct timespec begin, now;
+	unsigned long sum = 0;
+
+	clock_gettime(CLOCK_MONOTONIC, &begin);
+	do {
+		sum = lazy(busy(20000) + sum);
+		clock_gettime(CLOCK_MONOTONIC, &now);
+	} while ((now.tv_sec - begin.tv_sec) * 1000 +
+		 (now.tv_nsec - begin.tv_nsec) / 1000000 < 300);
+	printf("%lu\n", sum);
+	return 5;
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* A C program that knows nothing of tracing: recursion, and calls by pointer. */
+#include "calls.h"
+
+static unsigned int ackermann(unsigned int m, unsigned int n, const char *caller)
+{
+	calls_count(caller, "ackermann");
+	if (!m)
+		return n + 1;
+	if (!n)
+		return ackermann(m - 1, 1, "ackermann");
+	return ackermann(m - 1, ackermann(m, n - 1, "ackermann"), "ackermann");
+}
+
+static unsigned int square(unsigned int n)
+{
+	calls_count("sum", "square");
+	return n * n;
+}
+
+static unsigned int cube(unsigned int n)
+{
+	calls_count("sum", "cube");
+	return n * n * n;
+}
+
+static unsigned int sum(unsigned int (*function)(unsigned int), unsigned int n)
+{
+	unsigned int total = 0;
+
+	calls_count("main", "sum");
+	while (n)
+		total += function(n--);
+	return total;
+}
+
+int main(void)
+{
+	calls_count("-", "main");
+	if (ackermann(2, 3, "main") != 9 || sum(square, 10) != 385 ||
+	    sum(cube, 5) != 225)
+		return 1;
+	calls_print("plain");
+	return 7;
+}

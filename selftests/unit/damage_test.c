@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* A trace cut off at every byte, and with every single bit wrong. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <kselftest_harness.h>
+
+#include "gen_program.h"
+#include "profile.h"
+
+#define STEPS	10
+
+static char reported[4096];
+
+void report(const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(reported, sizeof(reported), format, arguments);
+	va_end(arguments);
+}
+
+int usage_error(const char *format, ...)
+{
+	(void)format;
+	return 2;
+}
+
+FIXTURE(damage) {
+	struct program program;
+	char trace[64];
+};
+
+FIXTURE_VARIANT(damage) {
+	unsigned int count_type;
+};
+
+FIXTURE_VARIANT_ADD(damage, raw) { 0 };
+FIXTURE_VARIANT_ADD(damage, delta) { 1 };
+FIXTURE_VARIANT_ADD(damage, xor) { 2 };
+
+FIXTURE_SETUP(damage)
+{
+	unsigned int i;
+	int fd;
+
+	strcpy(self->trace, "/tmp/damage_test.XXXXXX");
+	fd = mkstemp(self->trace);
+	ASSERT_LE(0, fd);
+	close(fd);
+	program_init(&self->program, 7);
+	self->program.count_type = variant->count_type;
+	self->program.sources = 2;
+	self->program.threads = 2;
+	self->program.moves = 5;
+	gen_sync(&self->program.gen, 0);
+	gen_sync(&self->program.gen, 1);
+	for (i = 0; i < STEPS; i++)
+		program_step(&self->program);
+	program_end(&self->program);
+}
+
+FIXTURE_TEARDOWN(damage)
+{
+	program_free(&self->program);
+	unlink(self->trace);
+}
+
+/* Return the number of records found; or -1, and then why has been said. */
+static int64_t read_trace(struct __test_metadata *_metadata,
+			  FIXTURE_DATA(damage) *self, const void *data,
+			  size_t length, int src_bits)
+{
+	static struct options options;
+	const struct trace_stats *stats;
+	struct profile profile;
+	int64_t records = -1;
+	unsigned int i;
+	FILE *file;
+	int result;
+
+	file = fopen(self->trace, "wb");
+	if (!file || fwrite(data, 1, length, file) != length || fclose(file))
+		abort();
+	options_init(&options);
+	options.path = self->trace;
+	options.trace.quiet = true;
+	options.trace.channel = TRACE_ALL_CHANNELS;
+	options.trace.src_bits = src_bits;
+	reported[0] = '\0';
+	result = profile_read(&profile, &options, PROFILE_BY_THREAD);
+	if (result) {
+		EXPECT_EQ(3, result);
+		EXPECT_NE('\0', reported[0]);
+	} else {
+		stats = trace_stats(profile.input.trace);
+		for (i = 0, records = 0; i < PERFREC_TYPES; i++)
+			records += (int64_t)stats->records[i];
+		EXPECT_EQ(length, stats->bytes);
+	}
+	profile_free(&profile);
+	return records;
+}
+
+TEST_F_TIMEOUT(damage, every_truncation, 200)
+{
+	const struct gen *gen = &self->program.gen;
+	int64_t before = -1, records;
+	size_t length;
+
+	for (length = 0; length <= gen->length; length++) {
+		records = read_trace(_metadata, self, gen->data, length, 2);
+		/* A byte more never makes a record less. */
+		ASSERT_LE(before, records) {
+			TH_LOG("cut at %zu", length);
+		}
+		before = records;
+	}
+	EXPECT_EQ(self->program.records, before);
+}
+
+TEST_F_TIMEOUT(damage, every_bit, 200)
+{
+	struct gen *gen = &self->program.gen;
+	size_t bit;
+
+	for (bit = 0; bit < 8 * gen->length; bit++) {
+		gen->data[bit / 8] ^= 1u << bit % 8;
+		read_trace(_metadata, self, gen->data, gen->length,
+			   bit % 8 ? 2 : -1);
+		gen->data[bit / 8] ^= 1u << bit % 8;
+	}
+	EXPECT_EQ(self->program.records,
+		  read_trace(_metadata, self, gen->data, gen->length, -1));
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* The commands that tell of calls: report, graph, replay, export. */
+#include "command_fixture.h"
+
+/* main calls fib twice; the second call's exit record is missing. */
+static void calls(struct gen *gen, unsigned int cost)
+{
+	const uint64_t whole[] = { MAIN, 0x3f00000000 };
+	const uint64_t one[] = { FIB, MAIN + 0x12 };
+	const uint64_t two[] = { FIB, MAIN + 0x20 };
+	struct gen_stream stream;
+	uint64_t value = 0;
+
+	gen_sync(gen, 0);
+	gen_stream_init(&stream, gen, 0, 6, 1, 1, 64);
+	gen_header(&stream);
+	gen_record(&stream, 0, whole, &value);
+	value += 5;
+	gen_record(&stream, 0, one, &value);
+	value += cost;
+	gen_record(&stream, 1, one, &value);
+	gen_record(&stream, 0, two, &value);
+	value += cost;
+	gen_record(&stream, 1, whole, &value);
+}
+
+TEST_F(command, golden_report)
+{
+	calls(&self->gen, 100);
+	save(self, "trace.rtd");
+	run(self, "report -e " PROGRAM " trace.rtd");
+	EXPECT_EQ(0, self->status);
+	EXPECT_STREQ(
+		"\n"
+		"                 time                                cycles\n"
+		"     calls      total       self  self%     total      self  function\n"
+		"         1         17          9  52.94       205         5  main\n"
+		"         2          8          8  47.06       200       200  fib\n",
+		self->out);
+	EXPECT_NE(NULL, strstr(self->err, "1 calls ended without an exit record"));
+}
+
+TEST_F(command, report_sorts_and_filters)
+{
+	calls(&self->gen, 100);
+	save(self, "trace.rtd");
+	run(self, "report -q --sort cycles:self --top 1 -e " PROGRAM " trace.rtd");
+	EXPECT_NE(NULL, strstr(self->out, "  fib\n"));
+	EXPECT_EQ(NULL, strstr(self->out, "  main\n"));
+	EXPECT_NE(NULL, strstr(self->out, "(1 more functions)"));
+	run(self, "report -q --filter 'm*' -e " PROGRAM " trace.rtd");
+	EXPECT_NE(NULL, strstr(self->out, "  main\n"));
+	EXPECT_EQ(NULL, strstr(self->out, "  fib\n"));
+	run(self, "report -q --sort nothing trace.rtd");
+	EXPECT_EQ(2, self->status);
+	EXPECT_NE(NULL, strstr(self->err, "has no \"nothing\""));
+	run(self, "report -q --format csv --ts-hz 1000 -e " PROGRAM " trace.rtd");
+	EXPECT_NE(NULL, strstr(self->out, "function,calls,total,self,cycles:total,cycles:self\n"));
+	EXPECT_NE(NULL, strstr(self->out, "\"fib\",2,0.008000000,0.008000000,200,200\n"));
+	run(self, "report -q --by hart trace.rtd");
+	EXPECT_NE(NULL, strstr(self->out, "source 0:\n"));
+}
+
+TEST_F(command, report_compares)
+{
+	calls(&self->gen, 100);
+	save(self, "one.rtd");
+	gen_free(&self->gen);
+	gen_init(&self->gen, 0, 40);
+	calls(&self->gen, 150);
+	save(self, "two.rtd");
+	run(self, "report -q --sort cycles --diff two.rtd -e " PROGRAM " one.rtd"
+	    " | grep -A3 'cycles total'");
+	EXPECT_STREQ(
+		"                           self                 cycles total\n"
+		"     before      after   change    before     after   change  function\n"
+		"          8          8        =       200       300   +50.0%  fib\n"
+		"          9          9        =       205       305   +48.8%  main\n",
+		self->out);
+}
+
+TEST_F(command, golden_graph_and_replay)
+{
+	calls(&self->gen, 100);
+	save(self, "trace.rtd");
+	run(self, "graph -q --counter cycles -e " PROGRAM " trace.rtd");
+	EXPECT_STREQ(
+		"      total        self     calls      cycles  function\n"
+		"         17           9         1         205  main\n"
+		"          8           8         2         200    fib\n",
+		self->out);
+	run(self, "replay -q --ts-hz 1000000 -e " PROGRAM " trace.rtd");
+	EXPECT_STREQ(
+		"#      seconds    duration  thread                function\n"
+		"   0.001007000              source 0              main() {\n"
+		"   0.001012000    4.000 us  source 0                fib()\n"
+		"   0.001020000    4.000 us  source 0                fib()  (no exit record)\n"
+		"   0.001024000   17.000 us  source 0              } main\n",
+		self->out);
+}
+
+TEST_F(command, export_stacks)
+{
+	calls(&self->gen, 100);
+	save(self, "trace.rtd");
+	run(self, "export -q --format folded --weight cycles -e " PROGRAM " trace.rtd");
+	EXPECT_STREQ("source 0;main 5\nsource 0;main;fib 200\n", self->out);
+	run(self, "export -q --format svg -e " PROGRAM " -o flame.svg trace.rtd");
+	EXPECT_EQ(0, self->status);
+	EXPECT_EQ(0, system("python3 -c \"import xml.dom.minidom as m;"
+			    " m.parse('flame.svg')\""));
+	EXPECT_EQ(0, system("grep -q 'data-n=\"fib\"' flame.svg"));
+	run(self, "export -q --format svg --weight nothing trace.rtd");
+	EXPECT_EQ(3, self->status);
+	run(self, "export trace.rtd");
+	EXPECT_EQ(2, self->status);
+}
+
+TEST_F(command, export_perfetto)
+{
+	calls(&self->gen, 100);
+	save(self, "trace.rtd");
+	run(self, "export -q --format chrome --ts-hz 1000000 -e " PROGRAM
+	    " -o t.json trace.rtd");
+	EXPECT_EQ(0, self->status);
+	/* Each B has its E, and they nest. */
+	EXPECT_EQ(0, system("python3 -c \"\n"
+			    "import json\n"
+			    "stack, done = [], []\n"
+			    "for e in json.load(open('t.json'))['traceEvents']:\n"
+			    "    if e['ph'] == 'B': stack.append(e)\n"
+			    "    if e['ph'] == 'E':\n"
+			    "        b = stack.pop()\n"
+			    "        done.append((b['name'], e['ts'] - b['ts'], e['args']['cycles']))\n"
+			    "assert not stack\n"
+			    "assert [d[0] for d in done] == ['fib', 'fib', 'main'], done\n"
+			    "assert [d[2] for d in done] == [100, 100, 205], done\n\""));
+}
+
+TEST_F(command, export_ctf)
+{
+	calls(&self->gen, 100);
+	save(self, "trace.rtd");
+	run(self, "export -q --format ctf --ts-hz 1000000 -e " PROGRAM
+	    " -o ctf trace.rtd");
+	EXPECT_EQ(0, self->status);
+	if (system("command -v babeltrace2 >/dev/null"))
+		SKIP(return, "no babeltrace2");
+	EXPECT_EQ(0, system("babeltrace2 ctf >ctf.txt"));
+	EXPECT_EQ(0, system("test $(wc -l <ctf.txt) = 5"));
+	EXPECT_EQ(0, system("sed -n 2p ctf.txt | grep -q 'func_entry.*name = \"fib\", cycles = 5 '"));
+	/* Not over what is there. */
+	run(self, "export -q --format ctf -o ctf trace.rtd");
+	EXPECT_EQ(3, self->status);
+	EXPECT_NE(NULL, strstr(self->err, "ctf: cannot be made anew"));
+}
+
+TEST_F(command, export_html)
+{
+	calls(&self->gen, 100);
+	save(self, "trace.rtd");
+	run(self, "export -q --format html --ts-hz 1000000 -e " PROGRAM
+	    " -o t.html trace.rtd");
+	EXPECT_EQ(0, self->status);
+	EXPECT_EQ(0, system("grep -q '\"functions\":.*\"fib\"' t.html"));
+	EXPECT_NE(0, system("grep -E 'src=|href=' t.html"));
+	if (system("command -v chromium >/dev/null"))
+		SKIP(return, "no chromium");
+	EXPECT_EQ(0, system("chromium --headless --no-sandbox --disable-gpu"
+			    " --disable-quic --no-first-run --disable-sync"
+			    " --disable-background-networking"
+			    " --disable-component-update --user-data-dir=$PWD/chrome"
+			    " --dump-dom file://$PWD/t.html >dom.txt 2>chrome.txt"));
+	/* The script has run to its end, and has drawn. */
+	EXPECT_EQ(0, system("grep -q 'data-ready=\"yes\"' dom.txt"));
+	EXPECT_EQ(0, system("grep -q 'id=\"status\">0.000 ns to ' dom.txt"));
+}
+
+TEST_F(command, side_car_names_threads_and_objects)
+{
+	static const char meta[] =
+		"{ \"srcbits\": 0, \"threads\": [ { \"channel\": 6, \"pid\": 5,"
+		" \"tid\": 7, \"name\": \"worker\" } ], \"objects\": [ { \"path\":"
+		" \"/no/such/decode_sample.elf\", \"start\": \"0x4000020000\","
+		" \"end\": \"0x4000022000\", \"bias\": \"0x4000000000\" } ] }";
+	const uint64_t one[] = { 0x4000000000 + FIB, 0x4000000000 + MAIN + 0x12 };
+	struct gen_stream stream;
+
+	gen_sync(&self->gen, 0);
+	gen_stream_init(&stream, &self->gen, 0, 6, 1, 0, 64);
+	gen_header(&stream);
+	gen_record(&stream, 0, one, NULL);
+	gen_record(&stream, 1, one, NULL);
+	save(self, "trace.rtd");
+	write_file("trace.rtd.meta", meta, strlen(meta));
+	run(self, "report -q --by thread -e " PROGRAM " trace.rtd");
+	EXPECT_EQ(0, self->status);
+	EXPECT_NE(NULL, strstr(self->out, "worker/7 (process 5):\n"));
+	EXPECT_NE(NULL, strstr(self->out, "  fib\n"));
+	/* Without the file the place in it is all that can be said. */
+	run(self, "report -q trace.rtd");
+	EXPECT_NE(NULL, strstr(self->out, "  decode_sample.elf+0x21000\n"));
+	EXPECT_NE(NULL, strstr(self->err, "not found: its functions stay addresses"));
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,466 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/*
+ * sifive-trace start, stop, status, dump: driving by hand. A process in the
+ * background holds the session from start to stop; what it knows of the capture is
+ * in files of /run, for dump.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "setup.h"
+
+#include "lib/error.h"
+
+#include "../command.h"
+#include "capture.h"
+#include "machine.h"
+
+#define RUN		"/run"
+#define FOLDER		RUN "/sifive-trace"
+#define DESCRIPTION	FOLDER "/setup"
+/* "PID BYTES SAMPLES": the last two when the session has ended. */
+#define STATE		FOLDER "/state"
+
+/* How long stop waits, in steps of 10 ms. */
+#define STOP_STEPS	1000
+
+/**
+ * struct state - what STATE holds
+ * @pid:	the holder, or who it was
+ * @bytes, @samples: of the capture as it ended; tell whether it is still there
+ * @ended:	it has
+ */
+struct state {
+	int		pid;
+	uint64_t	bytes;
+	uint64_t	samples;
+	bool		ended;
+};
+
+static bool read_state(struct state *state)
+{
+	char line[128];
+	int fields;
+
+	machine_file(STATE, line, sizeof(line));
+	memset(state, 0, sizeof(*state));
+	fields = sscanf(line, "%d %" SCNu64 " %" SCNu64, &state->pid,
+			&state->bytes, &state->samples);
+	state->ended = fields == 3;
+	return fields == 1 || fields == 3;
+}
+
+static int write_state(const struct state *state)
+{
+	struct output *out = output_open(STATE);
+
+	if (!out)
+		return -1;
+	put_format(out, "%d", state->pid);
+	if (state->ended)
+		put_format(out, " %" PRIu64 " %" PRIu64, state->bytes,
+			   state->samples);
+	put_char(out, '\n');
+	return output_close(out);
+}
+
+/* For reading only, as everybody can who may open it. */
+static int open_status(struct sifive_trace_status *status)
+{
+	int fd = open(machine_device(), O_RDONLY | O_CLOEXEC);
+
+	memset(status, 0, sizeof(*status));
+	status->size = sizeof(*status);
+	if (fd >= 0 && !ioctl(fd, SIFIVE_TRACE_IOC_STATUS, status))
+		return fd;
+	report("%s: %s (sifive-trace info tells more)", machine_device(),
+	       strerror(errno));
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
+/* Whether the session is one that start has begun. */
+static bool is_ours(const struct sifive_trace_status *status,
+		    const struct state *state)
+{
+	return status->flags & SIFIVE_TRACE_STATUS_CONFIGURED && !state->ended &&
+	       status->holder == state->pid;
+}
+
+/* ---- start ------------------------------------------------------------- */
+
+static const struct option start_options[] = {
+	SETUP_LONG,
+	{ "all",	no_argument,	   NULL, 'a' },
+	{ "help",	no_argument,	   NULL, 'h' },
+	{ NULL, 0, NULL, 0 }
+};
+
+static void start_help(void)
+{
+	puts("usage: sifive-trace start [OPTION]...\n"
+	     "\n"
+	     "Record samples of whatever runs on the CPUs, until sifive-trace stop. What runs at\n"
+	     "the beginning and at the end gets its names in the side-car file.\n");
+	fputs(setup_help, stdout);
+	puts("\n"
+	     "  -a, --all             the whole machine, which it is without that, too\n"
+	     "  -h, --help            this text\n"
+	     "\n"
+	     "Exit status: 0 it runs, 2 wrong usage, 3 it does not.");
+}
+
+static volatile sig_atomic_t told_to_stop;
+
+static void tell_to_stop(int number)
+{
+	(void)number;
+	told_to_stop = 1;
+}
+
+/* From start to stop; @ready gets the reason why not, or is closed. */
+static int hold(struct perf_setup *setup, int ready)
+{
+	struct state state = { .pid = getpid() };
+	struct sigaction action = { .sa_handler = tell_to_stop };
+	struct objects objects = { NULL, 0 };
+	struct perf_capture capture;
+	struct perf_device device;
+	sigset_t all, none;
+
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, &none);
+	sigaction(SIGTERM, &action, NULL);
+	sigaction(SIGINT, &action, NULL);
+	if (capture_begin(&device, setup) || perf_device_start(&device)) {
+		dprintf(ready, "%s", perf_error_text());
+		return EXIT_UNREADABLE;
+	}
+	objects_add_all(&objects);
+	if (write_state(&state) ||
+	    capture_describe(DESCRIPTION, setup, &objects)) {
+		dprintf(ready, "cannot write to %s", FOLDER);
+		return EXIT_UNREADABLE;
+	}
+	close(ready);
+	while (!told_to_stop)
+		sigsuspend(&none);
+
+	perf_device_stop(&device);
+	objects_add_all(&objects);
+	if (!perf_device_capture(&device, &capture)) {
+		state.bytes = capture.bytes;
+		state.samples = capture.samples;
+		state.ended = true;
+	}
+	capture_describe(DESCRIPTION, setup, &objects);
+	write_state(&state);
+	perf_device_abandon(&device);
+	return EXIT_OK;
+}
+
+/* Nobody but its owner can put links there. */
+static int make_folder(void)
+{
+	struct stat status;
+
+	if ((mkdir(RUN, 0755) && errno != EEXIST) ||
+	    (mkdir(FOLDER, 0755) && errno != EEXIST) ||
+	    lstat(FOLDER, &status)) {
+		report("%s: %s", FOLDER, strerror(errno));
+		return -1;
+	}
+	if (S_ISDIR(status.st_mode) && status.st_uid == geteuid())
+		return 0;
+	report(FOLDER " is not this user's folder: remove it");
+	return -1;
+}
+
+static int start(struct setup *setup)
+{
+	char reason[1024] = "";
+	int ends[2], null;
+	ssize_t length;
+	pid_t pid;
+
+	if (make_folder())
+		return EXIT_UNREADABLE;
+	if (pipe2(ends, O_CLOEXEC) || (pid = fork()) < 0) {
+		report("cannot make a process: %s", strerror(errno));
+		return EXIT_UNREADABLE;
+	}
+	if (!pid) {
+		close(ends[0]);
+		setsid();
+		null = open("/dev/null", O_RDWR | O_CLOEXEC);
+		dup2(null, STDIN_FILENO);
+		dup2(null, STDOUT_FILENO);
+		dup2(null, STDERR_FILENO);
+		_exit(hold(&setup->parsed, ends[1]));
+	}
+	close(ends[1]);
+	length = read(ends[0], reason, sizeof(reason) - 1);
+	close(ends[0]);
+	if (length > 0) {
+		report("%s", reason);
+		return EXIT_UNREADABLE;
+	}
+	if (kill(pid, 0)) {
+		report("the process that holds the session has ended");
+		return EXIT_UNREADABLE;
+	}
+	report("recording: sifive-trace stop ends it, sifive-trace dump writes it to a file (process %d)",
+	       (int)pid);
+	return EXIT_OK;
+}
+
+int command_start(int argc, char **argv)
+{
+	static struct setup setup;
+	int option, error;
+
+	setup_init(&setup);
+	while ((option = getopt_long(argc, argv, SETUP_SHORT "ah", start_options,
+				     NULL)) >= 0) {
+		if (option == 'h') {
+			start_help();
+			return EXIT_OK;
+		}
+		error = option == 'a' ? EXIT_OK :
+			setup_option(&setup, "start", option);
+		if (error)
+			return error;
+	}
+	if (optind < argc)
+		return usage_error("start takes no program: sifive-trace record %s",
+				   argv[optind]);
+	if (setup.options.flags & SIFIVE_TRACE_PER_THREAD)
+		return usage_error("start: whatever runs has no counts of its own: leave --per-thread out");
+	if (!setup_sampled(&setup))
+		setup.options.interval = SETUP_INTERVAL;
+	if (setup_finish(&setup))
+		return EXIT_USAGE;
+	return start(&setup);
+}
+
+/* ---- stop -------------------------------------------------------------- */
+
+/* Whether --help was asked for, or something that is not taken: then @rc is set. */
+static bool plain_options(int argc, char **argv, const char *text, int *rc)
+{
+	static const struct option options[] = {
+		{ "help", no_argument, NULL, 'h' },
+		{ NULL, 0, NULL, 0 }
+	};
+	int option = getopt_long(argc, argv, "h", options, NULL);
+
+	if (option == 'h') {
+		puts(text);
+		*rc = EXIT_OK;
+	} else if (option >= 0) {
+		*rc = usage_error("try sifive-trace %s --help", argv[0]);
+	} else if (optind < argc) {
+		*rc = usage_error("%s takes no argument, not \"%s\"", argv[0],
+				  argv[optind]);
+	} else {
+		return false;
+	}
+	return true;
+}
+
+int command_stop(int argc, char **argv)
+{
+	const struct timespec step = { .tv_nsec = 10000000 };
+	struct sifive_trace_status status;
+	struct state state;
+	int fd, rc, steps;
+	char who[64];
+
+	if (plain_options(argc, argv,
+			  "usage: sifive-trace stop\n"
+			  "\n"
+			  "End what sifive-trace start has begun. What was recorded stays until the next\n"
+			  "recording: sifive-trace dump writes it to a file.\n"
+			  "\n"
+			  "Exit status: 0 done, 2 wrong usage, 3 nothing to end, or it did not.",
+			  &rc))
+		return rc;
+	fd = open_status(&status);
+	if (fd < 0)
+		return EXIT_UNREADABLE;
+	if (!read_state(&state) || !is_ours(&status, &state)) {
+		machine_process(status.holder, who, sizeof(who));
+		if (status.holder)
+			report("sifive-trace start has begun nothing that runs; process %s has the trace hardware",
+			       who);
+		else
+			report("nothing runs that sifive-trace start has begun");
+		close(fd);
+		return EXIT_UNREADABLE;
+	}
+	rc = kill(state.pid, SIGTERM);
+	for (steps = 0; !rc && steps < STOP_STEPS; steps++) {
+		if (read_state(&state) && state.ended && kill(state.pid, 0))
+			break;
+		nanosleep(&step, NULL);
+	}
+	close(fd);
+	if (!rc && steps < STOP_STEPS) {
+		report("ended: %" PRIu64 " samples, %" PRIu64 " bytes: sifive-trace dump writes them to a file",
+		       state.samples, state.bytes);
+		return EXIT_OK;
+	}
+	report("process %d does not end: %s", state.pid,
+	       rc ? strerror(errno) : "see the kernel's log");
+	return EXIT_UNREADABLE;
+}
+
+/* ---- status ------------------------------------------------------------ */
+
+static void show_sinks(int fd, const struct sifive_trace_status *status)
+{
+	struct sifive_trace_sink sink;
+	char kind[32];
+	uint32_t i;
+
+	for (i = 0; i < status->sinks; i++) {
+		sink = (struct sifive_trace_sink) {
+			.size = sizeof(sink), .index = i,
+		};
+		if (ioctl(fd, SIFIVE_TRACE_IOC_SINK, &sink))
+			continue;
+		machine_sinks(1u << sink.kind, kind, sizeof(kind));
+		printf("sink %-7s %s, %" PRIu64 " of %" PRIu64 " bytes%s%s%s\n",
+		       sink.name, kind, (uint64_t)sink.bytes,
+		       (uint64_t)sink.buffer,
+		       sink.flags & SIFIVE_TRACE_STATUS_FULL ? ", full" : "",
+		       sink.flags & SIFIVE_TRACE_STATUS_WRAPPED ? ", wrapped" : "",
+		       sink.flags & SIFIVE_TRACE_STATUS_SINK_ERROR ?
+		       ", has reported an error: bytes are missing" : "");
+	}
+}
+
+int command_status(int argc, char **argv)
+{
+	struct sifive_trace_status status;
+	struct state state;
+	char text[256];
+	int fd, rc;
+
+	if (plain_options(argc, argv,
+			  "usage: sifive-trace status\n"
+			  "\n"
+			  "Show who has the trace hardware, and what has been recorded.\n"
+			  "\n"
+			  "Exit status: 0 a session has it, 1 nobody does, 2 wrong usage, 3 it cannot be\n"
+			  "told.",
+			  &rc))
+		return rc;
+	fd = open_status(&status);
+	if (fd < 0)
+		return EXIT_UNREADABLE;
+	rc = status.flags & SIFIVE_TRACE_STATUS_CONFIGURED ? EXIT_OK :
+							     EXIT_LOSSES;
+	machine_process(status.holder, text, sizeof(text));
+	if (rc)
+		puts("session      none");
+	else
+		printf("session      process %s, %s%s\n", text,
+		       status.flags & SIFIVE_TRACE_STATUS_RUNNING ?
+		       "running" : "stopped",
+		       read_state(&state) && is_ours(&status, &state) ?
+		       ": sifive-trace stop ends it" : "");
+	show_sinks(fd, &status);
+	printf("samples      %" PRIu64 ", and %" PRIu64 " that could not be written\n",
+	       (uint64_t)status.samples, (uint64_t)status.samples_lost);
+	if (status.stalls)
+		printf("stalls       %u encoders held their hart up, or lost messages\n",
+		       status.stalls);
+	if (status.counters_lost) {
+		machine_counters(status.counters_lost, text, sizeof(text));
+		printf("counters     not to be trusted: %s\n", text);
+	}
+	close(fd);
+	return rc;
+}
+
+/* ---- dump -------------------------------------------------------------- */
+
+static void dump_help(void)
+{
+	puts("usage: sifive-trace dump [-o PATH]\n"
+	     "\n"
+	     "Write what was recorded last to a file, and what the command knows of it to\n"
+	     "PATH.meta. What sifive-trace start has begun may still run.\n"
+	     "\n"
+	     "  -o, --output PATH     file, or a folder for trace.rtd (default trace.rtd)\n"
+	     "  -h, --help            this text\n"
+	     "\n"
+	     "Exit status: 0 done, 2 wrong usage, 3 nothing could be read, or not be written.");
+}
+
+static int dump(const char *path)
+{
+	struct objects objects = { NULL, 0 };
+	struct sifive_trace_status status;
+	const char *description = NULL;
+	struct state state;
+	int fd, rc;
+
+	fd = open_status(&status);
+	if (fd < 0)
+		return EXIT_UNREADABLE;
+	/* What start has noted belongs to this capture, or to one before. */
+	if (read_state(&state) &&
+	    (is_ours(&status, &state) ||
+	     (state.ended && state.bytes == status.bytes &&
+	      state.samples == status.samples)))
+		description = DESCRIPTION;
+	else
+		report("sifive-trace start did not begin it: the side-car file will not tell of counters and programs");
+	rc = capture_save(fd, path, description, description ? NULL : &objects);
+	close(fd);
+	return rc ? EXIT_UNREADABLE : EXIT_OK;
+}
+
+int command_dump(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "output",	required_argument, NULL, 'o' },
+		{ "help",	no_argument,	   NULL, 'h' },
+		{ NULL, 0, NULL, 0 }
+	};
+	const char *output = "trace.rtd";
+	char path[PATH_MAX];
+	int option;
+
+	while ((option = getopt_long(argc, argv, "o:h", options, NULL)) >= 0) {
+		switch (option) {
+		case 'o':
+			output = optarg;
+			break;
+		case 'h':
+			dump_help();
+			return EXIT_OK;
+		default:
+			return usage_error("try sifive-trace dump --help");
+		}
+	}
+	if (optind < argc)
+		return usage_error("dump takes no argument, not \"%s\": the file is named with -o",
+				   argv[optind]);
+	if (capture_path(output, path, sizeof(path)))
+		return EXIT_USAGE;
+	return dump(path);
+}

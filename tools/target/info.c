@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* sifive-trace info: the trace hardware, and whether tracing would work. */
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "../command.h"
+#include "doctor.h"
+#include "events.h"
+#include "machine.h"
+
+static void help(void)
+{
+	puts("usage: sifive-trace info [OPTION]...\n"
+	     "\n"
+	     "Show this machine's trace hardware and what it can do, and what is missing\n"
+	     "for tracing, and how to have it.\n"
+	     "\n"
+	     "  -h, --help     this text\n"
+	     "\n"
+	     "Exit status: 0 tracing would work, 1 it would not, 2 wrong usage.");
+}
+
+/* A line of the report: @key is empty where one goes on. */
+static void line(const char *key, const char *text)
+{
+	printf("%-11s %s\n", key, text);
+}
+
+static void show_system(void)
+{
+	const struct family *family;
+	char cpu[MACHINE_CPU_SIZE];
+	char text[256], more[64];
+	struct utsname name;
+
+	machine_file("/proc/device-tree/model", text, sizeof(text));
+	if (*text)
+		line("Machine", text);
+	if (machine_cpu(cpu)) {
+		family = family_of(cpu);
+		snprintf(text, sizeof(text), "%s%s%s", cpu,
+			 family ? ": " : "", family ? family->cores : "");
+		line("Processor", text);
+	}
+	if (!uname(&name)) {
+		snprintf(text, sizeof(text), "%s %s", name.sysname, name.release);
+		line("Kernel", text);
+	}
+	machine_firmware(text, sizeof(text));
+	line("Firmware", *text ? text : "not known: the kernel's log no longer tells");
+	machine_file("/proc/sys/kernel/perf_user_access", more, sizeof(more));
+	if (*more) {
+		snprintf(text, sizeof(text), "kernel.perf_user_access = %s: %s",
+			 more, *more == '2' ?
+			 "any program may read cycle and instret" :
+			 *more == '1' ? "programs may read counters that perf gives them" :
+			 "perf gives programs no counters");
+		line("perf", text);
+		line("", "(a session opens its counters to its own threads whatever this says)");
+	}
+}
+
+static void show_encoders(int fd)
+{
+	struct sifive_trace_encoder e;
+	char sinks[64], text[256];
+	uint32_t i;
+
+	for (i = 0; machine_encoder(fd, i, &e); i++) {
+		machine_sinks(e.sinks, sinks, sizeof(sinks));
+		snprintf(text, sizeof(text),
+			 "%-6s cpu %-3d hart %-3" PRIu64 " source %-2u sinks: %s%s%s",
+			 e.name, e.cpu, (uint64_t)e.hart, e.src, sinks,
+			 e.flags & SIFIVE_TRACE_ENCODER_TS_CHANNELS ?
+			 "; 16 channels" : "",
+			 e.flags & SIFIVE_TRACE_ENCODER_RAWIO ?
+			 "; needs CAP_SYS_RAWIO" : "");
+		line(i ? "" : "Encoders", text);
+	}
+}
+
+static void show_timestamps(const struct sifive_trace_info *info)
+{
+	char text[160];
+
+	if (!info->ts_width)
+		snprintf(text, sizeof(text), "none");
+	else if (info->ts_hz)
+		snprintf(text, sizeof(text), "%u bits, %.6g MHz%s", info->ts_width,
+			 (double)info->ts_hz / 1e6,
+			 info->flags & SIFIVE_TRACE_INFO_TS_MEASURED ?
+			 " (measured)" : "");
+	else
+		snprintf(text, sizeof(text),
+			 "%u bits; their rate is measured when a session begins",
+			 info->ts_width);
+	line("Timestamps", text);
+}
+
+static void show_features(const struct sifive_trace_info *info)
+{
+	char text[160], sinks[64];
+
+	snprintf(text, sizeof(text), "%u", info->funnels);
+	line("Funnels", text);
+	machine_sinks(info->sinks_available, sinks, sizeof(sinks));
+	line("Sinks", sinks);
+	show_timestamps(info);
+	line("Counters", info->flags & SIFIVE_TRACE_INFO_COUNTERS ?
+	     "taken beside perf (Sscofpmf)" :
+	     info->flags & SIFIVE_TRACE_INFO_COUNTERS_PERF ?
+	     "cycles and instructions, as perf events (no Sscofpmf)" : "none");
+	line("Sampling", info->flags & SIFIVE_TRACE_INFO_OVERFLOW ?
+	     "by time, and by any event that a counter counts" : "by time");
+}
+
+static void show_session(int fd)
+{
+	struct sifive_trace_status status = { .size = sizeof(status) };
+	char text[200], who[64] = "";
+
+	if (ioctl(fd, SIFIVE_TRACE_IOC_STATUS, &status))
+		return;
+	if (status.holder)
+		machine_process(status.holder, who, sizeof(who));
+	snprintf(text, sizeof(text), "%s%s%s; %" PRIu64 " bytes captured",
+		 status.flags & SIFIVE_TRACE_STATUS_CONFIGURED ?
+		 "of process " : "none",
+		 status.flags & SIFIVE_TRACE_STATUS_CONFIGURED ? who : "",
+		 status.flags & SIFIVE_TRACE_STATUS_RUNNING ? ", running" : "",
+		 (uint64_t)status.bytes);
+	line("Session", text);
+}
+
+static void show_device(int fd)
+{
+	struct sifive_trace_info info = { .size = sizeof(info) };
+	char text[64];
+
+	if (ioctl(fd, SIFIVE_TRACE_IOC_INFO, &info))
+		return;
+	snprintf(text, sizeof(text), "%s, interface %u", machine_device(),
+		 info.abi);
+	line("Device", text);
+	show_encoders(fd);
+	show_features(&info);
+	show_session(fd);
+}
+
+int command_info(int argc, char **argv)
+{
+	static const struct option long_options[] = {
+		{ "help", no_argument, NULL, 'h' },
+		{ NULL, 0, NULL, 0 }
+	};
+	int option, fd;
+	bool works;
+
+	while ((option = getopt_long(argc, argv, "h", long_options, NULL)) >= 0) {
+		if (option != 'h')
+			return usage_error("try sifive-trace info --help");
+		help();
+		return EXIT_OK;
+	}
+	if (optind < argc)
+		return usage_error("info takes no argument, not \"%s\"",
+				   argv[optind]);
+
+	show_system();
+	/* To look is allowed to more people than to trace. */
+	fd = open(machine_device(), O_RDWR | O_CLOEXEC);
+	if (fd < 0)
+		fd = open(machine_device(), O_RDONLY | O_CLOEXEC);
+	if (fd >= 0)
+		show_device(fd);
+	putchar('\n');
+	works = doctor();
+	if (fd >= 0)
+		close(fd);
+	return works ? EXIT_OK : EXIT_LOSSES;
+}

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/klog.h>
+
+#include "machine.h"
+
+/* klogctl()'s actions. */
+#define KLOG_READ_ALL	3
+#define KLOG_SIZE	10
+
+/* SBI's number of OpenSBI. */
+#define SBI_OPENSBI	1
+
+bool machine_cpu(char *text)
+{
+	static const char * const keys[] = { "mvendorid", "marchid", "mimpid" };
+	unsigned long long id[3] = { 0 };
+	unsigned int found = 0, i;
+	char line[512], *colon;
+	FILE *file;
+
+	*text = '\0';
+	file = fopen("/proc/cpuinfo", "re");
+	while (file && found != 7 && fgets(line, sizeof(line), file)) {
+		colon = strchr(line, ':');
+		for (i = 0; colon && i < 3; i++) {
+			if (strncmp(line, keys[i], strlen(keys[i])))
+				continue;
+			id[i] = strtoull(colon + 1, NULL, 0);
+			found |= 1u << i;
+		}
+	}
+	if (file)
+		fclose(file);
+	if (found != 7)
+		return false;
+	snprintf(text, MACHINE_CPU_SIZE, "0x%llx-0x%llx-0x%llx", id[0], id[1],
+		 id[2]);
+	return true;
+}
+
+/* The number behind @word in the kernel's log, as text. */
+static bool log_word(const char *log, const char *word, char *text, size_t size)
+{
+	const char *at = strstr(log, word);
+
+	if (!at)
+		return false;
+	at += strlen(word);
+	snprintf(text, size, "%.*s", (int)strcspn(at, " \n"), at);
+	return true;
+}
+
+void machine_firmware(char *text, size_t size)
+{
+	char implementation[32], version[32], specification[32];
+	unsigned long number;
+	int length = klogctl(KLOG_SIZE, NULL, 0);
+	char *log = length > 0 ? malloc((size_t)length + 1) : NULL;
+	const char *line;
+
+	*text = '\0';
+	if (!log)
+		return;
+	length = klogctl(KLOG_READ_ALL, log, length);
+	log[length < 0 ? 0 : length] = '\0';
+	/* Both in one line. */
+	line = strstr(log, "SBI implementation ID=");
+	if (line &&
+	    log_word(line, "ID=", implementation, sizeof(implementation)) &&
+	    log_word(line, "Version=", version, sizeof(version)) &&
+	    log_word(log, "SBI specification v", specification,
+		     sizeof(specification))) {
+		number = strtoul(version, NULL, 0);
+		if (strtoul(implementation, NULL, 0) == SBI_OPENSBI)
+			snprintf(text, size, "OpenSBI %lu.%lu, SBI %s",
+				 number >> 16, number & 0xffff, specification);
+		else
+			snprintf(text, size, "implementation %s version %s, SBI %s",
+				 implementation, version, specification);
+	}
+	free(log);
+}
+
+void machine_file(const char *path, char *text, size_t size)
+{
+	FILE *file = fopen(path, "re");
+
+	*text = '\0';
+	if (!file)
+		return;
+	if (fgets(text, (int)size, file))
+		text[strcspn(text, "\n")] = '\0';
+	fclose(file);
+}
+
+void machine_process(int pid, char *text, size_t size)
+{
+	char path[64], name[32];
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", pid);
+	machine_file(path, name, sizeof(name));
+	snprintf(text, size, *name ? "%d (%s)" : "%d", pid, name);
+}
+
+bool machine_capable(int capability)
+{
+	unsigned long long effective = 0;
+	char line[256];
+	FILE *file = fopen("/proc/self/status", "re");
+
+	while (file && fgets(line, sizeof(line), file))
+		if (sscanf(line, "CapEff: %llx", &effective) == 1)
+			break;
+	if (file)
+		fclose(file);
+	return effective >> capability & 1;
+}
+
+const char *machine_device(void)
+{
+	const char *path = getenv("SIFIVE_TRACE_DEVICE");
+
+	return path && *path ? path : "/dev/sifive-trace";
+}
+
+bool machine_encoder(int fd, uint32_t index, struct sifive_trace_encoder *encoder)
+{
+	memset(encoder, 0, sizeof(*encoder));
+	encoder->size = sizeof(*encoder);
+	encoder->index = index;
+	return !ioctl(fd, SIFIVE_TRACE_IOC_ENCODER, encoder);
+}
+
+static int query_here(int fd, const struct sifive_trace_event *event,
+		      struct sifive_trace_query *sum)
+{
+	struct sifive_trace_query query = {
+		.size = sizeof(query), .event = *event,
+	};
+
+	if (ioctl(fd, SIFIVE_TRACE_IOC_EVENT, &query))
+		return errno;
+	sum->counters &= query.counters;
+	sum->readable &= query.readable;
+	sum->known &= query.known;
+	return 0;
+}
+
+int machine_query(int fd, const struct sifive_trace_event *event,
+		  struct sifive_trace_query *query)
+{
+	struct sifive_trace_encoder encoder;
+	cpu_set_t before, one;
+	int error = ENODEV;
+	uint32_t i;
+
+	query->counters = ~0u;
+	query->readable = ~0u;
+	query->known = ~0u;
+	if (sched_getaffinity(0, sizeof(before), &before))
+		return errno;
+	for (i = 0; machine_encoder(fd, i, &encoder); i++) {
+		if (encoder.cpu < 0 || encoder.cpu >= CPU_SETSIZE)
+			continue;
+		CPU_ZERO(&one);
+		CPU_SET(encoder.cpu, &one);
+		/* One that is offline or not ours takes no part. */
+		if (sched_setaffinity(0, sizeof(one), &one))
+			continue;
+		error = query_here(fd, event, query);
+		if (error)
+			break;
+	}
+	sched_setaffinity(0, sizeof(before), &before);
+	return error;
+}
+
+/* "cycle" for 0; names of the others have their number. */
+static int counter_name(unsigned int number, char *text, size_t size)
+{
+	static const char * const fixed[] = { "cycle", "timestamp", "instret" };
+
+	if (number < 3)
+		return snprintf(text, size, "%s", fixed[number]);
+	return snprintf(text, size, "hpmcounter%u", number);
+}
+
+void machine_counters(uint32_t mask, char *text, size_t size)
+{
+	unsigned int first, last;
+	size_t used = 0;
+
+	snprintf(text, size, "none");
+	for (first = 0; first < 32; first = last + 1) {
+		last = first;
+		if (!(mask >> first & 1))
+			continue;
+		if (used)
+			used += (size_t)snprintf(text + used, size - used, ", ");
+		used += (size_t)counter_name(first, text + used, size - used);
+		while (first > 2 && last < 31 && mask >> (last + 1) & 1)
+			last++;
+		if (last > first)
+			used += (size_t)snprintf(text + used, size - used, "-%u",
+						 last);
+	}
+}
+
+void machine_sinks(uint32_t mask, char *text, size_t size)
+{
+	static const char * const names[] = {
+		[SIFIVE_TRACE_SINK_SRAM] = "sram", [SIFIVE_TRACE_SINK_ATB] = "atb",
+		[SIFIVE_TRACE_SINK_PIB] = "pib", [SIFIVE_TRACE_SINK_SBA] = "sba",
+		[SIFIVE_TRACE_SINK_FUNNEL] = "funnel",
+	};
+	size_t used = 0;
+	unsigned int i;
+
+	snprintf(text, size, "none");
+	for (i = SIFIVE_TRACE_SINK_SRAM; i <= SIFIVE_TRACE_SINK_FUNNEL; i++)
+		if (mask >> i & 1)
+			used += (size_t)snprintf(text + used, size - used, "%s%s",
+						 used ? " " : "", names[i]);
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* The machine that is traced: its kernel, firmware, processors and trace device. */
+#ifndef SIFIVE_TRACE_MACHINE_H
+#define SIFIVE_TRACE_MACHINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <linux/sifive_trace.h>
+
+/* "mvendorid-marchid-mimpid" in hexadecimal, with the final 0. */
+#define MACHINE_CPU_SIZE	64
+
+/* Numbers of capabilities, as in linux/capability.h. */
+#define MACHINE_CAP_RAWIO	17
+#define MACHINE_CAP_ADMIN	21
+#define MACHINE_CAP_PERFMON	38
+
+/** machine_cpu() - what the processor calls itself; false: no RISC-V Linux */
+bool machine_cpu(char *text);
+
+/** machine_firmware() - "OpenSBI 1.6, SBI 2.0" from the kernel's log, or empty */
+void machine_firmware(char *text, size_t size);
+
+/** machine_file() - the first line of a file of /proc or /sys, empty when none */
+void machine_file(const char *path, char *text, size_t size);
+
+/** machine_process() - "123 (name)" */
+void machine_process(int pid, char *text, size_t size);
+
+/** machine_capable() - whether this process has a capability */
+bool machine_capable(int capability);
+
+/** machine_device() - path of the trace device */
+const char *machine_device(void);
+
+/**
+ * machine_query() - which counters can count an event
+ * @fd:		the trace device, open for writing
+ * @event:	the event
+ * @query:	counters, readable and known of all CPUs that have an encoder
+ *
+ * Return: 0 or an errno.
+ */
+int machine_query(int fd, const struct sifive_trace_event *event,
+		  struct sifive_trace_query *query);
+
+/** machine_counters() - "cycle, hpmcounter3-9" for a mask of counters */
+void machine_counters(uint32_t mask, char *text, size_t size);
+
+/** machine_sinks() - "sram sba" for a mask of sink kinds */
+void machine_sinks(uint32_t mask, char *text, size_t size);
+
+/** machine_encoder() - ask for an encoder; false: there is none of that index */
+bool machine_encoder(int fd, uint32_t index,
+		     struct sifive_trace_encoder *encoder);
+
+#endif /* SIFIVE_TRACE_MACHINE_H */

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* See objects.h. */
+#include <dirent.h>
+#include <elf.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "objects.h"
+
+/* Whether a file's addresses are those in memory. */
+static bool is_fixed(const char *path)
+{
+	Elf64_Ehdr header;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	bool fixed = fd >= 0 && read(fd, &header, sizeof(header)) ==
+		     (ssize_t)sizeof(header) && header.e_type == ET_EXEC;
+
+	if (fd >= 0)
+		close(fd);
+	return fixed;
+}
+
+/* The whole of an object, once all of its lines have been seen. */
+static void add(struct objects *objects, struct object *found)
+{
+	struct object *more;
+	size_t i;
+
+	for (i = 0; i < objects->count; i++)
+		if (objects->object[i].start == found->start &&
+		    !strcmp(objects->object[i].path, found->path))
+			goto drop;
+	more = realloc(objects->object, (objects->count + 1) * sizeof(*more));
+	if (!more)
+		goto drop;
+	if (is_fixed(found->path))
+		found->bias = 0;
+	objects->object = more;
+	more[objects->count++] = *found;
+	return;
+drop:
+	free(found->path);
+}
+
+void objects_add(struct objects *objects, pid_t pid)
+{
+	char line[PATH_MAX + 128], path[PATH_MAX];
+	struct object now = { .path = NULL };
+	uint64_t start, end, offset;
+	FILE *maps;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+	maps = fopen(path, "re");
+	while (maps && fgets(line, sizeof(line), maps)) {
+		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64
+			   " %*s %*s %4095[^\n]", &start, &end, &offset,
+			   path) != 4 || *path != '/' || !strncmp(path, "/dev/", 5))
+			continue;
+		if (now.path && !strcmp(now.path, path)) {
+			now.end = end;
+			continue;
+		}
+		if (now.path)
+			add(objects, &now);
+		now = (struct object) {
+			.path = strdup(path), .start = start, .end = end,
+			.bias = start - offset,
+		};
+	}
+	if (now.path)
+		add(objects, &now);
+	if (maps)
+		fclose(maps);
+}
+
+void objects_add_all(struct objects *objects)
+{
+	DIR *folder = opendir("/proc");
+	struct dirent *entry;
+	int pid;
+
+	while (folder && (entry = readdir(folder))) {
+		pid = atoi(entry->d_name);
+		if (pid > 0 && pid != getpid())
+			objects_add(objects, pid);
+	}
+	if (folder)
+		closedir(folder);
+}
+
+/* Whether an address in it can also be another object's. */
+static bool is_ambiguous(const struct objects *objects, size_t index)
+{
+	const struct object *one = &objects->object[index];
+	size_t i;
+
+	for (i = 0; i < objects->count; i++)
+		if (i != index && objects->object[i].start < one->end &&
+		    one->start < objects->object[i].end)
+			return true;
+	return false;
+}
+
+void objects_write(const struct objects *objects, struct output *output)
+{
+	const char *between = "";
+	size_t i;
+
+	put_string(output, "\"objects\":[");
+	for (i = 0; i < objects->count; i++) {
+		const struct object *object = &objects->object[i];
+
+		if (is_ambiguous(objects, i))
+			continue;
+		put_format(output, "%s\n{\"path\":", between);
+		put_json(output, object->path);
+		put_format(output, ",\"start\":%" PRIu64 ",\"end\":%" PRIu64
+			   ",\"bias\":%" PRIu64 "}", object->start, object->end,
+			   object->bias);
+		between = ",";
+	}
+	put_string(output, "],\n");
+}
+
+void objects_free(struct objects *objects)
+{
+	size_t i;
+
+	for (i = 0; i < objects->count; i++)
+		free(objects->object[i].path);
+	free(objects->object);
+	memset(objects, 0, sizeof(*objects));
+}

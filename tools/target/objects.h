@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* Programs and shared objects, and where processes have them in memory. */
+#ifndef SIFIVE_TRACE_OBJECTS_H
+#define SIFIVE_TRACE_OBJECTS_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "../output.h"
+
+struct object {
+	char		*path;
+	uint64_t	start;
+	uint64_t	end;
+	uint64_t	bias;
+};
+
+/**
+ * struct objects - a set of them; all zero is the empty one
+ *
+ * Addresses are those of all processes together: an object that overlaps with
+ * another one of some other process is left out in objects_write().
+ */
+struct objects {
+	struct object	*object;
+	size_t		count;
+};
+
+/** objects_add() - those of a process; one that is gone has none */
+void objects_add(struct objects *objects, pid_t pid);
+
+/** objects_add_all() - those of every process that can be looked at */
+void objects_add_all(struct objects *objects);
+
+/** objects_write() - "objects":[…] of a side-car file */
+void objects_write(const struct objects *objects, struct output *output);
+
+void objects_free(struct objects *objects);
+
+#endif /* SIFIVE_TRACE_OBJECTS_H */

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/*
+ * See program.h. What matters of a file is told by names that are in it: no
+ * symbol table is needed, nor left in a stripped program.
+ */
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "../command.h"
+#include "program.h"
+
+#ifndef LIBDIR
+#define LIBDIR	"/usr/local/lib"
+#endif
+
+#define LIBRARY	"libsifive-perf.so"
+
+#define EXIT_CANNOT_RUN	126
+#define EXIT_NOT_FOUND	127
+
+/* In everything that calls the hooks, and in libc, which has empty ones. */
+static const char hook[] = "__cyg_profile_func_enter";
+/* In everything that the library is linked into, and in the library. */
+static const char variable[] = "SIFIVE_TRACE_RECORD";
+
+struct file {
+	const char	*bytes;
+	size_t		size;
+};
+
+static bool map_file(const char *path, struct file *file)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct stat status;
+	void *bytes = MAP_FAILED;
+
+	if (fd < 0)
+		return false;
+	if (!fstat(fd, &status) && S_ISREG(status.st_mode) && status.st_size)
+		bytes = mmap(NULL, (size_t)status.st_size, PROT_READ,
+			     MAP_PRIVATE, fd, 0);
+	close(fd);
+	if (bytes == MAP_FAILED)
+		return false;
+	file->bytes = bytes;
+	file->size = (size_t)status.st_size;
+	return true;
+}
+
+static bool has(const struct file *file, const char *name, size_t size)
+{
+	return memmem(file->bytes, file->size, name, size);
+}
+
+/* The interpreter that loads it, NULL for none. */
+static const char *interpreter(const struct file *file)
+{
+	const Elf64_Ehdr *header = (const void *)file->bytes;
+	const Elf64_Phdr *segment;
+	unsigned int i;
+
+	if (header->e_phentsize != sizeof(*segment) ||
+	    header->e_phoff > file->size || header->e_phoff % 8 ||
+	    header->e_phnum > (file->size - header->e_phoff) / sizeof(*segment))
+		return NULL;
+	segment = (const void *)(file->bytes + header->e_phoff);
+	for (i = 0; i < header->e_phnum; i++, segment++)
+		if (segment->p_type == PT_INTERP &&
+		    segment->p_offset < file->size && segment->p_filesz &&
+		    segment->p_filesz <= file->size - segment->p_offset &&
+		    !file->bytes[segment->p_offset + segment->p_filesz - 1])
+			return file->bytes + segment->p_offset;
+	return NULL;
+}
+
+static void look_at_object(struct program *program, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	const char *name = slash ? slash + 1 : path;
+	struct file file;
+
+	if (!strncmp(name, "libc.", 5) || !strncmp(name, "ld-", 3) ||
+	    !map_file(path, &file))
+		return;
+	/* The library loaded as a shared object is as good as linked in. */
+	if (has(&file, variable, sizeof(variable)))
+		program->library = true;
+	else if (has(&file, hook, sizeof(hook)))
+		program->hooks = true;
+	munmap((void *)(uintptr_t)file.bytes, file.size);
+}
+
+/* The loader lists a program's objects without running it. */
+static void look_at_objects(struct program *program, const char *loader)
+{
+	char line[PATH_MAX + 256], path[PATH_MAX];
+	int ends[2], status;
+	FILE *list;
+	pid_t pid;
+
+	if (pipe2(ends, O_CLOEXEC))
+		return;
+	pid = fork();
+	if (!pid) {
+		dup2(ends[1], STDOUT_FILENO);
+		dup2(open("/dev/null", O_WRONLY | O_CLOEXEC), STDERR_FILENO);
+		execl(loader, loader, "--list", program->path, (char *)NULL);
+		_exit(EXIT_CANNOT_RUN);
+	}
+	close(ends[1]);
+	list = fdopen(ends[0], "r");
+	while (list && fgets(line, sizeof(line), list))
+		if (sscanf(line, " %*s => %4095s (0x", path) == 1 ||
+		    sscanf(line, " %4095s (0x", path) == 1)
+			look_at_object(program, path);
+	if (list)
+		fclose(list);
+	if (pid > 0)
+		waitpid(pid, &status, 0);
+}
+
+static int look_at(struct program *program)
+{
+	const Elf64_Ehdr *header;
+	const char *loader;
+	struct stat status;
+	struct file file;
+
+	if (!map_file(program->path, &file)) {
+		report("%s: cannot be read: %s", program->path, strerror(errno));
+		return EXIT_CANNOT_RUN;
+	}
+	header = (const void *)file.bytes;
+	if (file.size < sizeof(*header) ||
+	    memcmp(header->e_ident, ELFMAG, SELFMAG) ||
+	    header->e_ident[EI_CLASS] != ELFCLASS64 ||
+	    header->e_machine != EM_RISCV) {
+		if (file.bytes[0] == '#')
+			report("%s: a script: have it call sifive-trace record where it starts the program",
+			       program->path);
+		else
+			report("%s: no 64-bit RISC-V program", program->path);
+		return EXIT_CANNOT_RUN;
+	}
+	program->hooks = has(&file, hook, sizeof(hook));
+	program->library = has(&file, variable, sizeof(variable));
+	program->privileged = !stat(program->path, &status) &&
+		(status.st_mode & (S_ISUID | S_ISGID) ||
+		 getxattr(program->path, "security.capability", NULL, 0) > 0);
+	loader = interpreter(&file);
+	program->dynamic = loader;
+	if (loader)
+		look_at_objects(program, loader);
+	else if (program->library)
+		/* What it was linked for, and stripped of. */
+		program->hooks = true;
+	munmap((void *)(uintptr_t)file.bytes, file.size);
+	return 0;
+}
+
+static bool is_program(const char *path)
+{
+	struct stat status;
+
+	return !access(path, X_OK) && !stat(path, &status) &&
+	       S_ISREG(status.st_mode);
+}
+
+int program_find(struct program *program, const char *name)
+{
+	const char *folders = getenv("PATH"), *end;
+
+	memset(program, 0, sizeof(*program));
+	if (strchr(name, '/')) {
+		snprintf(program->path, sizeof(program->path), "%s", name);
+		if (is_program(program->path))
+			return look_at(program);
+		report("%s: %s", name, errno ? strerror(errno) : "no program");
+		return errno == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN;
+	}
+	for (; folders; folders = *end ? end + 1 : NULL) {
+		end = strchrnul(folders, ':');
+		snprintf(program->path, sizeof(program->path), "%.*s%s%s",
+			 (int)(end - folders), folders, end > folders ? "/" : "",
+			 name);
+		if (is_program(program->path))
+			return look_at(program);
+	}
+	report("%s: not found in PATH", name);
+	return EXIT_NOT_FOUND;
+}
+
+int program_library(const char *named, char *path)
+{
+	char self[PATH_MAX - 64], *slash;
+	ssize_t length;
+
+	if (named) {
+		if (realpath(named, path))
+			return 0;
+		report("--library %s: %s", named, strerror(errno));
+		return -1;
+	}
+	length = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	self[length < 0 ? 0 : length] = '\0';
+	slash = strrchr(self, '/');
+	if (slash) {
+		*slash = '\0';
+		snprintf(path, PATH_MAX, "%s/" LIBRARY, self);
+		if (!access(path, R_OK))
+			return 0;
+		snprintf(path, PATH_MAX, "%s/../lib/" LIBRARY, self);
+		if (!access(path, R_OK))
+			return 0;
+	}
+	strcpy(path, LIBDIR "/" LIBRARY);
+	if (!access(path, R_OK))
+		return 0;
+	report("there is no " LIBRARY " beside %s, in ../lib or in " LIBDIR ": name it with --library FILE",
+	       slash ? self : "the command");
+	return -1;
+}

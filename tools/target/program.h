@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* A program that is to be recorded, as its files tell without running it. */
+#ifndef SIFIVE_TRACE_PROGRAM_H
+#define SIFIVE_TRACE_PROGRAM_H
+
+#include <limits.h>
+#include <stdbool.h>
+
+/**
+ * struct program - what a program is
+ * @path:	its file
+ * @dynamic:	it is loaded by an interpreter, which takes LD_PRELOAD
+ * @hooks:	it, or a shared object of it, was compiled with
+ *		-finstrument-functions
+ * @library:	libsifive-perf is linked into it
+ * @privileged:	running it changes user, group or capabilities
+ */
+struct program {
+	char	path[PATH_MAX];
+	bool	dynamic;
+	bool	hooks;
+	bool	library;
+	bool	privileged;
+};
+
+/**
+ * program_find() - find a program as execvp() does, and look at it
+ *
+ * Return: 0; 126 or 127 as shells have it: it cannot be run, or there is none.
+ * The reason has been printed.
+ */
+int program_find(struct program *program, const char *name);
+
+/**
+ * program_library() - find the shared library to be loaded before the program
+ * @named:	by the user, or NULL
+ * @path:	filled, PATH_MAX bytes
+ *
+ * Return: 0, or -1: the reason has been printed.
+ */
+int program_library(const char *named, char *path);
+
+#endif /* SIFIVE_TRACE_PROGRAM_H */

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* See setup.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "setup.h"
+
+#include "lib/error.h"
+#include "lib/options.h"
+
+#include "../command.h"
+#include "events.h"
+#include "machine.h"
+
+const char setup_help[] =
+	"What to record:\n"
+	"  -e, --event LIST      events to count, names with commas between: see\n"
+	"                        sifive-trace list (default: cycles,instructions; '' for\n"
+	"                        none)\n"
+	"      --count raw|delta|xor\n"
+	"                        how records give counters (default delta)\n"
+	"  -i, --interval TIME   sample: a record each TIME that a thread runs: 100us, 1ms,\n"
+	"                        no less than 100us\n"
+	"  -c, --period N        sample: a record each N times that the first event happens\n"
+	"      --per-thread      each thread has counts of its own, not those of the hart\n"
+	"  -C, --cpus LIST       CPUs to record on, such as 0-2,5 (default: all that have an\n"
+	"                        encoder)\n"
+	"\n"
+	"Where to:\n"
+	"  -b, --buffer SIZE     of memory for each sink: 64k, 4M (default 1M)\n"
+	"      --ring            keep the newest bytes (default: end when it is full)\n"
+	"      --sink sba|sram   memory (default), or the SRAM of the trace hardware\n"
+	"      --channel N       ITC channel of the first thread (default 6)\n";
+
+void setup_init(struct setup *setup)
+{
+	const struct sifive_trace_options options = SIFIVE_TRACE_OPTIONS;
+
+	memset(setup, 0, sizeof(*setup));
+	setup->options = options;
+}
+
+/* A number and one of @units' letters or words, each with its factor. */
+static bool parse_amount(const char *text, const char * const *units,
+			 const uint64_t *factor, size_t count, uint64_t *result)
+{
+	unsigned long long number;
+	char *end;
+	size_t i;
+
+	if (*text < '0' || *text > '9')
+		return false;
+	errno = 0;
+	number = strtoull(text, &end, 10);
+	for (i = 0; i < count; i++)
+		if (!strcasecmp(end, units[i]))
+			break;
+	if (errno || i == count)
+		return false;
+	return !__builtin_mul_overflow(number, factor[i], result);
+}
+
+static bool parse_size(const char *text, uint64_t *size)
+{
+	static const char * const units[] = { "", "k", "M", "G" };
+	static const uint64_t factor[] = { 1, 1 << 10, 1 << 20, 1 << 30 };
+
+	return parse_amount(text, units, factor, 4, size) && *size;
+}
+
+/* In microseconds. */
+static bool parse_time(const char *text, unsigned int *time)
+{
+	static const char * const units[] = { "us", "", "ms", "s" };
+	static const uint64_t factor[] = { 1, 1, 1000, 1000000 };
+	uint64_t us;
+
+	if (!parse_amount(text, units, factor, 4, &us) || us < 100 ||
+	    us > UINT32_MAX)
+		return false;
+	*time = (unsigned int)us;
+	return true;
+}
+
+static int choose_count(struct setup *setup)
+{
+	static const char * const words[] = { "raw", "delta", "xor" };
+	unsigned int i;
+
+	for (i = 0; i < 3; i++) {
+		if (strcmp(optarg, words[i]))
+			continue;
+		setup->options.count_type = i;
+		return EXIT_OK;
+	}
+	return usage_error("--count is raw, delta or xor, not \"%s\"", optarg);
+}
+
+static int choose_channel(struct setup *setup)
+{
+	static const char * const units[] = { "" };
+	static const uint64_t factor[] = { 1 };
+	uint64_t channel;
+
+	if (!parse_amount(optarg, units, factor, 1, &channel) ||
+	    channel >= PERF_CHANNELS)
+		return usage_error("--channel takes a number from 0 to %d, not \"%s\"",
+				   PERF_CHANNELS - 1, optarg);
+	setup->options.channel = (unsigned int)channel;
+	return EXIT_OK;
+}
+
+int setup_option(struct setup *setup, const char *command, int option)
+{
+	struct sifive_trace_options *options = &setup->options;
+
+	switch (option) {
+	case 'e':
+		setup->events = optarg;
+		return EXIT_OK;
+	case 'C':
+		options->cpus = optarg;
+		return EXIT_OK;
+	case 'b':
+		if (parse_size(optarg, &options->buffer))
+			return EXIT_OK;
+		return usage_error("-b takes a size such as 65536, 64k or 4M, not \"%s\"",
+				   optarg);
+	case 'i':
+		if (parse_time(optarg, &options->interval))
+			return EXIT_OK;
+		return usage_error("-i takes a time of at least 100us, such as 100us or 1ms, not \"%s\"",
+				   optarg);
+	case 'c':
+		if (parse_size(optarg, &options->period))
+			return EXIT_OK;
+		return usage_error("-c takes a number of events such as 10000, not \"%s\"",
+				   optarg);
+	case OPTION_COUNT:
+		return choose_count(setup);
+	case OPTION_CHANNEL:
+		return choose_channel(setup);
+	case OPTION_RING:
+		options->flags |= SIFIVE_TRACE_RING;
+		return EXIT_OK;
+	case OPTION_PER_THREAD:
+		options->flags |= SIFIVE_TRACE_PER_THREAD;
+		return EXIT_OK;
+	case OPTION_SINK:
+		setup->sram = !strcmp(optarg, "sram");
+		if (setup->sram || !strcmp(optarg, "sba"))
+			return EXIT_OK;
+		return usage_error("--sink is sba or sram, not \"%s\"", optarg);
+	default:
+		/* getopt has said what is wrong. */
+		return usage_error("try sifive-trace %s --help", command);
+	}
+}
+
+bool setup_sampled(const struct setup *setup)
+{
+	return setup->options.interval || setup->options.period;
+}
+
+/* Cycles and instructions, where this machine counts at all. */
+static const char *usual_events(void)
+{
+	struct sifive_trace_info info = { .size = sizeof(info) };
+	const uint32_t counters = SIFIVE_TRACE_INFO_COUNTERS |
+				  SIFIVE_TRACE_INFO_COUNTERS_PERF;
+	int fd = open(machine_device(), O_RDONLY | O_CLOEXEC);
+	int error;
+
+	if (fd < 0)
+		return "cycles,instructions";
+	error = ioctl(fd, SIFIVE_TRACE_IOC_INFO, &info);
+	close(fd);
+	return error || info.flags & counters ? "cycles,instructions" : "";
+}
+
+int setup_finish(struct setup *setup)
+{
+	struct sifive_trace_options *options = &setup->options;
+	const char *events = setup->events ? setup->events : usual_events();
+	char cpu[MACHINE_CPU_SIZE];
+	char *known;
+
+	if (setup->sram)
+		options->buffer = 0;
+	if (*events) {
+		known = events_translate(events, machine_cpu(cpu) ?
+					 family_of(cpu) : NULL);
+		if (!known)
+			return -1;
+		options->events = known;
+	}
+	if (options->period && options->events)
+		options->period_event = strndup(options->events,
+						perf_event_next(options->events));
+	if (!perf_options_parse(options, &setup->parsed))
+		return 0;
+	report("%s", perf_error_text());
+	return -1;
+}
+
+static int put(const char *name, const char *value)
+{
+	return value ? setenv(name, value, 1) : unsetenv(name);
+}
+
+static int put_number(const char *name, uint64_t value)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "%" PRIu64, value);
+	return setenv(name, text, 1);
+}
+
+int setup_environment(const struct setup *setup, const char *output)
+{
+	static const char * const counts[] = { "raw", "delta", "xor" };
+	const struct sifive_trace_options *o = &setup->options;
+	int error = 0;
+
+	error |= put("SIFIVE_TRACE_RECORD", "1");
+	error |= put("SIFIVE_TRACE_OUTPUT", output);
+	error |= put("SIFIVE_TRACE_EVENTS", o->events);
+	error |= put("SIFIVE_TRACE_COUNT", counts[o->count_type]);
+	error |= put("SIFIVE_TRACE_SINK", setup->sram ? "sram" : "sba");
+	error |= put_number("SIFIVE_TRACE_BUFFER", o->buffer);
+	error |= put_number("SIFIVE_TRACE_CHANNEL", o->channel);
+	error |= put("SIFIVE_TRACE_CPUS", o->cpus);
+	error |= put("SIFIVE_TRACE_RING",
+		     o->flags & SIFIVE_TRACE_RING ? "1" : NULL);
+	error |= put("SIFIVE_TRACE_PER_THREAD",
+		     o->flags & SIFIVE_TRACE_PER_THREAD ? "1" : NULL);
+	error |= put_number("SIFIVE_TRACE_INTERVAL", o->interval);
+	error |= put_number("SIFIVE_TRACE_PERIOD", o->period);
+	error |= put("SIFIVE_TRACE_PERIOD_EVENT", o->period_event);
+	error |= put("SIFIVE_TRACE_FILTER", o->filter);
+	error |= put("SIFIVE_TRACE_HEADER", NULL);
+	return error;
+}
