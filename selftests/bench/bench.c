@@ -185,12 +185,12 @@ static void run_off(void)
 	call = meter_cost(&meter) - 1;
 	METER(&meter, __cyg_profile_func_enter(traced_hooks, run_off));
 	cost.instructions = meter_cost(&meter) - call;
-	say("off-hook", 7, SIFIVE_TRACE_COUNT_DELTA, false, FIRST_THREAD, &cost);
+	say("off-hook", 7, SIFIVE_TRACE_DELTA, false, FIRST_THREAD, &cost);
 
 	meter_traced(traced_hooks, &cost.instructions, &exit);
-	say("off-entry", 7, SIFIVE_TRACE_COUNT_DELTA, false, FIRST_THREAD, &cost);
+	say("off-entry", 7, SIFIVE_TRACE_DELTA, false, FIRST_THREAD, &cost);
 	cost.instructions = exit;
-	say("off-exit", 7, SIFIVE_TRACE_COUNT_DELTA, false, FIRST_THREAD, &cost);
+	say("off-exit", 7, SIFIVE_TRACE_DELTA, false, FIRST_THREAD, &cost);
 	close(instret);
 }
 
@@ -227,9 +227,9 @@ int main(int argc, char **argv)
 	check(!trace);
 	if (!strcmp(verb, "all"))
 		run_all();
-	run(7, SIFIVE_TRACE_COUNT_DELTA, false, FIRST_THREAD);
-	run(7, SIFIVE_TRACE_COUNT_DELTA, true, FIRST_THREAD);
-	run(8, SIFIVE_TRACE_COUNT_DELTA, false, FIRST_THREAD);
+	run(7, SIFIVE_TRACE_DELTA, false, FIRST_THREAD);
+	run(7, SIFIVE_TRACE_DELTA, true, FIRST_THREAD);
+	run(8, SIFIVE_TRACE_DELTA, false, FIRST_THREAD);
 	run_off();
 	sifive_trace_close(trace);
 	return 0;
