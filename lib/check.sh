@@ -21,7 +21,7 @@ OBJDUMP=${OBJDUMP:-${NM%nm}objdump}
 CLANG=${CLANG-clang}
 
 # Instructions for entry with seven counters, Delta, addresses of 64 bits.
-HOOK_MAX=90
+HOOK_MAX=82
 
 dropin=$build/dropin
 work=$(mktemp -d)
@@ -101,7 +101,7 @@ hook_length()
 		label = $2
 		in_leaf = label == "<leaf>:"
 		counting = label == "<__cyg_profile_func_enter>:" ||
-			   label == "<write_straight_1_0_5>:"
+			   label == "<write_straight_1_0_0_5>:"
 		next
 	}
 	/^[0-9a-f]+ <\./ { next }

@@ -130,15 +130,20 @@ static char *pages;
 
 PERF_LOCAL void page_memory(uint32_t index, size_t size)
 {
-	mmap(pages + index * size, size, PROT_READ | PROT_WRITE,
-	     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+	char *page = mmap(pages + index * size, size, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+
+	/* Who waits for room in the encoder shall find it. */
+	if (page != MAP_FAILED)
+		memset(page + SIFIVE_TRACE_PAGE_STIMULUS, 1,
+		       PERF_CHANNELS * sizeof(uint32_t));
 }
 
 PERF_INTERNAL void perf_device_close(struct perf_device *device)
 {
 	uint32_t i;
 
-	for (i = 0; i < device->count; i++)
+	for (i = 0; pages && i < device->count; i++)
 		page_memory(i, device->info.page_size);
 	if (device->slots)
 		munmap(device->slots, SLOTS_SIZE);
@@ -253,8 +258,7 @@ PERF_INTERNAL int perf_device_take(struct perf_device *device,
 {
 	struct sifive_trace_config config = {
 		.size		= sizeof(config),
-		.flags		= (take->ring ? SIFIVE_TRACE_CONFIG_RING : 0) |
-				  (take->drop ? SIFIVE_TRACE_CONFIG_OVERFLOW : 0),
+		.flags		= take->ring ? SIFIVE_TRACE_CONFIG_RING : 0,
 		.sink		= take->buffer ? SIFIVE_TRACE_SINK_SBA :
 						 SIFIVE_TRACE_SINK_SRAM,
 		.channels	= take->channels,
@@ -337,6 +341,16 @@ PERF_LOCAL struct sifive_trace_event event_of(const struct perf_counter *counter
 		.data	= counter->data,
 		.flags	= counter->flags,
 	};
+}
+
+PERF_INTERNAL bool perf_device_stalls(const struct perf_device *device)
+{
+	uint32_t i;
+
+	for (i = 0; i < device->count; i++)
+		if (!(device->encoder[i].flags & SIFIVE_TRACE_ENCODER_CAN_STALL))
+			return false;
+	return true;
 }
 
 /* The trace timestamp has to be readable on all encoders. */

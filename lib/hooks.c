@@ -295,31 +295,9 @@ PERF_INLINE void note_frame(struct perf_thread *thread)
 #endif
 }
 
-/* Cycle, the timestamp when @ts, instret, and @hpm hpmcounters from 3 upwards. */
-PERF_INLINE void write_straight(uintptr_t function, uintptr_t site, uint32_t kind,
-				const uint32_t type, const bool ts,
-				const uint32_t hpm)
+/* The record is written: open the gate. */
+PERF_INLINE void finish(struct perf_thread *thread, struct perf_lane *lane)
 {
-	struct perf_thread *thread = perf_self;
-	struct perf_lane *lane = thread->gate;
-	uint64_t now[3 + PERF_SECTION_HPM];
-
-	if (PERF_UNLIKELY(!lane)) {
-		write_long(function, site, kind);
-		return;
-	}
-
-	thread->gate = NULL;
-	note_frame(thread);
-	if (PERF_UNLIKELY(!perf_section_usual(thread->rseq, &lane->cpu,
-					      lane->stream.ts, now, ts, hpm))) {
-		write_instead(function, site, kind);
-		return;
-	}
-
-	perf_emit_record(&lane->stream, kind, function, site, true, now,
-			 (ts ? 3 : 2) + hpm, type, false, false);
-
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	thread->gate = lane;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
@@ -327,35 +305,99 @@ PERF_INLINE void write_straight(uintptr_t function, uintptr_t site, uint32_t kin
 		settle(thread);
 }
 
-#define STRAIGHT(type, ts, hpm)						\
-PERF_LOCAL void write_straight_##type##_##ts##_##hpm(uintptr_t function, \
-						     uintptr_t site,	\
-						     uint32_t kind)	\
-{									\
-	write_straight(function, site, kind, type, ts, hpm);		\
+/* Not in the writers: it would need registers that they would have to save. */
+PERF_LOCAL __attribute__((noinline, cold))
+void finish_long(struct perf_thread *thread, struct perf_lane *lane)
+{
+	const struct perf_layout *layout = lane->stream.layout;
+
+	perf_emit_long(&lane->stream, thread->value, layout->count, layout->type, false);
+	finish(thread, lane);
 }
 
-#define STRAIGHT_NAME(type, ts, hpm)	write_straight_##type##_##ts##_##hpm,
+/* The counters of perf_section_usual(). */
+PERF_INLINE void write_straight(uintptr_t function, uintptr_t site, uint32_t kind,
+				const uint32_t type, const bool poll,
+				const bool ts, const uint32_t hpm)
+{
+	register struct perf_thread *thread PERF_REGISTER("t3") = perf_self;
+	register struct perf_lane *lane PERF_REGISTER("a5") = thread->gate;
+	register uintptr_t a0 PERF_REGISTER("a0") = function;
+	register uintptr_t a1 PERF_REGISTER("a1") = site;
+	register uint32_t a2 PERF_REGISTER("a2") = kind;
+	const uint32_t count = hpm == PERF_SECTION_NONE ? 0 : (ts ? 3 : 2) + hpm;
+	uint64_t now[3 + PERF_SECTION_HPM];
+	volatile uint32_t *stimulus;
+	uint32_t i;
 
-#define STRAIGHT_EACH_HPM(X, type, ts) \
-	X(type, ts, 0) X(type, ts, 1) X(type, ts, 2) \
-	X(type, ts, 3) X(type, ts, 4) X(type, ts, 5)
+	if (PERF_UNLIKELY(!lane)) {
+		write_long(a0, a1, a2);
+		return;
+	}
+
+	thread->gate = NULL;
+	note_frame(thread);
+	if (PERF_UNLIKELY(!perf_section_usual(thread->rseq, &lane->cpu,
+					      &lane->stream.ts, now, ts, hpm))) {
+		write_instead(a0, a1, a2);
+		return;
+	}
+
+	/* Not worked on before the counters, which take almost all registers. */
+	__asm__ volatile("" : "+r"(a0), "+r"(a1));
+
+	stimulus = lane->stream.stimulus;
+	if (poll)
+		perf_emit_ready(stimulus);
+	perf_emit_place(&lane->stream, stimulus, a2, a0, a1, true,
+			type, false);
+	if (PERF_UNLIKELY(perf_emit_values(&lane->stream, now, count, type) >> 32)) {
+#pragma GCC unroll 8
+		for (i = 0; i < count; i++)
+			thread->value[i] = now[i];
+		finish_long(thread, lane);
+		return;
+	}
+	perf_emit_short(stimulus, now, count, false);
+	finish(thread, lane);
+}
+
+#define STRAIGHT(type, poll, ts, hpm)					\
+PERF_LOCAL void write_straight_##type##_##poll##_##ts##_##hpm(uintptr_t function, \
+							      uintptr_t site, \
+							      uint32_t kind) \
+{									\
+	write_straight(function, site, kind, type, poll, ts, hpm);	\
+}
+
+#define STRAIGHT_NAME(type, poll, ts, hpm)				\
+	write_straight_##type##_##poll##_##ts##_##hpm,
+
+#define STRAIGHT_EACH_HPM(X, type, poll, ts) \
+	X(type, poll, ts, 0) X(type, poll, ts, 1) X(type, poll, ts, 2) \
+	X(type, poll, ts, 3) X(type, poll, ts, 4) X(type, poll, ts, 5)
 
 #define STRAIGHT_EACH(X, type) \
-	STRAIGHT_EACH_HPM(X, type, 0) STRAIGHT_EACH_HPM(X, type, 1)
+	STRAIGHT_EACH_HPM(X, type, 0, 0) STRAIGHT_EACH_HPM(X, type, 0, 1) \
+	STRAIGHT_EACH_HPM(X, type, 1, 0) STRAIGHT_EACH_HPM(X, type, 1, 1) \
+	X(type, 0, 0, 6) X(type, 1, 0, 6)
 
 STRAIGHT_EACH(STRAIGHT, 0)
 STRAIGHT_EACH(STRAIGHT, 1)
 STRAIGHT_EACH(STRAIGHT, 2)
 
-/* By count type, whether the timestamp is among the counters, and hpmcounters. */
-static hook_writer *const straight_writers[3][2][PERF_SECTION_HPM + 1] = {
-#define STRAIGHT_ROW(type) \
-	[type] = { { STRAIGHT_EACH_HPM(STRAIGHT_NAME, type, 0) }, \
-		   { STRAIGHT_EACH_HPM(STRAIGHT_NAME, type, 1) } },
-	STRAIGHT_ROW(0)
-	STRAIGHT_ROW(1)
-	STRAIGHT_ROW(2)
+/*
+ * By count type, whether to wait for room, whether the timestamp is among the
+ * counters, and hpmcounters or PERF_SECTION_NONE.
+ */
+static hook_writer *const straight_writers[3][2][2][PERF_SECTION_NONE + 1] = {
+#define STRAIGHT_ROW(type, poll) \
+	{ { STRAIGHT_EACH_HPM(STRAIGHT_NAME, type, poll, 0) \
+	    STRAIGHT_NAME(type, poll, 0, 6) }, \
+	  { STRAIGHT_EACH_HPM(STRAIGHT_NAME, type, poll, 1) } }
+	{ STRAIGHT_ROW(0, 0), STRAIGHT_ROW(0, 1) },
+	{ STRAIGHT_ROW(1, 0), STRAIGHT_ROW(1, 1) },
+	{ STRAIGHT_ROW(2, 0), STRAIGHT_ROW(2, 1) },
 };
 
 PERF_LOCAL hook_writer *writer_for(const struct perf_pool *pool)
@@ -364,11 +406,14 @@ PERF_LOCAL hook_writer *writer_for(const struct perf_pool *pool)
 	const uint32_t timestamp = 1u << PERF_COUNTER_TIMESTAMP;
 	uint32_t hpm;
 
-	if (layout->narrow || layout->poll || pool->slots)
+	if (layout->narrow || layout->poll == PERF_POLL_STORE || pool->slots)
 		return write_long;
+	if (!layout->mask)
+		return straight_writers[layout->type][layout->poll][0]
+				       [PERF_SECTION_NONE];
 	for (hpm = 0; hpm <= PERF_SECTION_HPM; hpm++)
 		if ((layout->mask & ~timestamp) == ((8u << hpm) - 1 - timestamp))
-			return straight_writers[layout->type]
+			return straight_writers[layout->type][layout->poll]
 					       [!!(layout->mask & timestamp)][hpm];
 	return write_long;
 }
