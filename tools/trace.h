@@ -138,30 +138,6 @@ const struct trace_stats *trace_stats(const struct trace *trace);
 void trace_close(struct trace *trace);
 
 /**
- * trace_word() - the store that a Data Acquisition message came from
- * @message:	message
- * @word:	filled
- *
- * Return: false when the message belongs to no channel.
- */
-static inline bool trace_word(const struct nexus_message *message,
-			      struct perfrec_word *word)
-{
-	uint64_t channel = nexus_itc_channel(message);
-
-	if (channel >= PERFREC_CHANNELS)
-		return false;
-	word->offset = message->offset;
-	word->time = message->time;
-	word->value = (uint32_t)message->field[1];
-	word->src = message->src;
-	word->channel = (uint8_t)channel;
-	word->bytes = (uint8_t)nexus_itc_bytes(message);
-	word->time_known = message->flags & NEXUS_TIME_KNOWN;
-	return true;
-}
-
-/**
  * infer_src_bits() - find the width of the SRC field
  * @data:	beginning of a trace
  * @length:	bytes of it; a few records are enough

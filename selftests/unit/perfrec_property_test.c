@@ -23,6 +23,7 @@ static uint64_t run(const struct gen *gen)
 	struct nexus_message message;
 	uint64_t words = 0;
 	struct nexus nexus;
+	struct store store;
 	enum nexus_item item;
 	bool ended = false;
 
@@ -42,19 +43,9 @@ static uint64_t run(const struct gen *gen)
 				perfrec_lost(perfrec, -1);
 		} else if (message.tcode == NEXUS_ERROR) {
 			perfrec_lost(perfrec, message.src);
-		} else if (message.tcode == NEXUS_DATA_ACQUISITION) {
-			struct perfrec_word word = {
-				.offset = message.offset,
-				.time = message.time,
-				.value = (uint32_t)message.field[1],
-				.src = message.src,
-				.channel = nexus_itc_channel(&message) & 31,
-				.bytes = (uint8_t)nexus_itc_bytes(&message),
-				.time_known = message.flags & NEXUS_TIME_KNOWN,
-			};
-
+		} else if (nexus_store(&message, &store)) {
 			words++;
-			perfrec_push(perfrec, &word);
+			perfrec_push(perfrec, &store);
 		}
 	}
 	perfrec_flush(perfrec);
@@ -490,7 +481,7 @@ TEST(random_words)
 		memset(&all, 0, sizeof(all));
 		for (i = 0; i < 500; i++) {
 			uint64_t random = gen_random(&seed);
-			struct perfrec_word word = {
+			struct store word = {
 				.offset = i,
 				.value = random >> 32 & (random & 8 ? 3 : 0xff),
 				.channel = random >> 16 & 1,
