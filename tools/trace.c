@@ -164,6 +164,8 @@ static int on_message(struct trace *trace, const struct nexus_message *message)
 		trace->stats.unknown++;
 	} else if (message->tcode == NEXUS_OWNERSHIP) {
 		trace->stats.ownership++;
+		if (trace->ops->ownership)
+			trace->ops->ownership(trace->context, message);
 	}
 	return 0;
 }

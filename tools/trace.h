@@ -90,6 +90,7 @@ struct trace_stats {
  * @header, @record, @lost: as in struct perfrec_ops
  * @gap:	bytes that are no message
  * @error:	an Error message
+ * @ownership:	an Ownership message
  * @stop:	asked now and then: true ends the reading early
  */
 struct trace_ops {
@@ -98,6 +99,7 @@ struct trace_ops {
 	void (*lost)(void *context, const struct perfrec_loss *loss);
 	void (*gap)(void *context, const struct nexus_message *gap);
 	void (*error)(void *context, const struct nexus_message *error);
+	void (*ownership)(void *context, const struct nexus_message *ownership);
 	bool (*stop)(void *context);
 };
 

@@ -40,6 +40,34 @@ TEST_F(command, golden_report)
 	EXPECT_NE(NULL, strstr(self->err, "1 calls ended without an exit record"));
 }
 
+/* A counter that stays 0 has no columns; but in csv, and to sort by. */
+TEST_F(command, report_names_idle_counters)
+{
+	const uint64_t whole[] = { MAIN, 0x3f00000000 };
+	uint64_t value[2] = { 0 };
+	struct gen_stream stream;
+
+	gen_sync(&self->gen, 0);
+	gen_stream_init(&stream, &self->gen, 0, 6, 1, 2, 64);
+	stream.counter[0].code = 6;
+	gen_header(&stream);
+	gen_record(&stream, 0, whole, value);
+	value[1] += 5;
+	gen_record(&stream, 1, whole, value);
+	save(self, "trace.rtd");
+	run(self, "report -q --sort branch-misses -e " PROGRAM " trace.rtd");
+	EXPECT_EQ(0, self->status);
+	EXPECT_STREQ(
+		"\n"
+		"                 time                          instructions\n"
+		"     calls      total       self  self%     total      self  function\n"
+		"         1          6          6 100.00         5         5  main\n"
+		"\nCounted nothing: branch-misses\n",
+		self->out);
+	run(self, "report -q --format csv -e " PROGRAM " trace.rtd");
+	EXPECT_NE(NULL, strstr(self->out, ",branch-misses:self,instructions:total,"));
+}
+
 TEST_F(command, report_sorts_and_filters)
 {
 	calls(&self->gen, 6, 100);

@@ -328,6 +328,43 @@ TEST(two_sources_interleaved)
 	}
 }
 
+/* With what else an encoder sends, which is no business of the records. */
+TEST(sixteen_sources)
+{
+	const uint64_t process = 0x1234, icnt = 7;
+	struct gen one[16], merged, both;
+	struct gen_stream stream;
+	uint64_t seed = 14;
+	unsigned int s;
+
+	gen_init(&merged, 4, 40);
+	for (s = 0; s < 16; s++) {
+		gen_init(&one[s], 4, 40);
+		one[s].now += 1000 * s;
+		gen_sync(&one[s], s);
+		gen_stream_init(&stream, &one[s], s, 6, s % 3, 1 + s % 4, 48);
+		gen_header(&stream);
+		records(&stream, 5, &seed);
+		gen_message(&one[s], NEXUS_OWNERSHIP, s, NULL, NULL, &process, 1);
+		records(&stream, 5, &seed);
+		gen_message(&one[s], NEXUS_DIRECT_BRANCH, s, NULL, NULL, &icnt, 1);
+		records(&stream, 5, &seed);
+		gen_init(&both, 4, 40);
+		gen_merge(&both, &merged, &one[s], &seed);
+		gen_free(&merged);
+		merged = both;
+	}
+	run(&merged);
+	EXPECT_EQ(16, all.headers);
+	EXPECT_EQ(240, all.records);
+	EXPECT_EQ(0, all.losses);
+	for (s = 0; s < 16; s++) {
+		check_stream(_metadata, &one[s], s, 6, s % 3, true, false);
+		gen_free(&one[s]);
+	}
+	gen_free(&merged);
+}
+
 TEST(two_channels_interleaved)
 {
 	const unsigned int channels[2] = { 6, 7 };

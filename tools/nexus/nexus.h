@@ -231,6 +231,12 @@ enum nexus_item nexus_next(struct nexus *nexus, struct nexus_message *message);
  */
 const char *nexus_gap_name(enum nexus_gap gap);
 
+/* What the PROCESS field of an Ownership message is made of. */
+#define NEXUS_PROCESS_FORMAT(process)	((unsigned int)(process) & 3)
+#define NEXUS_PROCESS_PRV(process)	((unsigned int)(process) >> 2 & 3)
+#define NEXUS_PROCESS_V(process)	((unsigned int)(process) >> 4 & 1)
+#define NEXUS_PROCESS_CONTEXT(process)	((process) >> 5)
+
 /**
  * nexus_store() - the store that a message came from
  * @message:	message
