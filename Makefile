@@ -156,8 +156,8 @@ $(SUITES:%=check-%): check-%: board all
 		echo "0 1 0" >$(CHECK)/$*-make.count
 	@selftests/summary.sh $(CHECK)
 
-# Seconds for each of four fuzz targets, under each of two fuzzers.
-FUZZ_SECONDS ?= 5
+# Seconds for each of four fuzz targets, half of them under each of two fuzzers.
+FUZZ_SECONDS ?= 60
 
 run-fuzz:
 	@selftests/suite.sh $(CHECK) fuzz $(MAKE) -s -C selftests/fuzz \
