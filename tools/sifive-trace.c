@@ -30,11 +30,12 @@ static const struct subcommand {
 	{ "replay", command_replay, "the program's run, call by call" },
 	{ "export", command_export, "for Perfetto, flame graphs, Trace Compass, a browser" },
 	{ "decode", command_decode, "print the records of a trace, one by one" },
+	{ "filter", command_filter, "choose the functions that record is to record" },
 #endif
 };
 
 /* Commands that some builds do not have. */
-#define NO_DECODE	"it was built without libdw and json-c; copy the trace and its side-car file to a machine that has them"
+#define NO_DECODE	"it was built without libdw and json-c; use one on a machine that has them, for which traces are copied with their side-car files"
 #define NO_RECORD	"it was built for another machine than the traced one, which is a RISC-V machine"
 
 static const struct {
@@ -46,6 +47,7 @@ static const struct {
 	{ "replay", NO_DECODE },
 	{ "export", NO_DECODE },
 	{ "decode", NO_DECODE },
+	{ "filter", NO_DECODE },
 	{ "record", NO_RECORD },
 	{ "start", NO_RECORD },
 	{ "stop", NO_RECORD },

@@ -139,6 +139,7 @@ static int hold(struct perf_setup *setup, int ready)
 	struct perf_device device;
 	sigset_t all, none;
 
+	setup->sampling.all = true;
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, &none);
 	sigaction(SIGTERM, &action, NULL);
@@ -149,7 +150,7 @@ static int hold(struct perf_setup *setup, int ready)
 	}
 	objects_add_all(&objects);
 	if (write_state(&state) ||
-	    capture_describe(DESCRIPTION, setup, &objects)) {
+	    capture_describe(DESCRIPTION, setup, NULL, &objects)) {
 		dprintf(ready, "cannot write to %s", FOLDER);
 		return EXIT_UNREADABLE;
 	}
@@ -164,7 +165,7 @@ static int hold(struct perf_setup *setup, int ready)
 		state.samples = capture.samples;
 		state.ended = true;
 	}
-	capture_describe(DESCRIPTION, setup, &objects);
+	capture_describe(DESCRIPTION, setup, NULL, &objects);
 	write_state(&state);
 	perf_device_abandon(&device);
 	return EXIT_OK;
@@ -431,7 +432,10 @@ static int dump(const char *path)
 		report("sifive-trace start did not begin it: the side-car file will not tell of counters and programs");
 	rc = capture_save(fd, path, description, description ? NULL : &objects);
 	close(fd);
-	return rc ? EXIT_UNREADABLE : EXIT_OK;
+	if (rc)
+		return EXIT_UNREADABLE;
+	capture_show(path, false);
+	return EXIT_OK;
 }
 
 int command_dump(int argc, char **argv)

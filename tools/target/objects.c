@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /* See objects.h. */
 #include <dirent.h>
-#include <elf.h>
-#include <fcntl.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -12,17 +11,22 @@
 
 #include "objects.h"
 
-/* Whether a file's addresses are those in memory. */
-static bool is_fixed(const char *path)
+/*
+ * What the file says: its build-id, and whether its addresses are those in memory.
+ * False: it is no program. One that cannot be read may be.
+ */
+static bool look_at_file(struct object *object)
 {
-	Elf64_Ehdr header;
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	bool fixed = fd >= 0 && read(fd, &header, sizeof(header)) ==
-		     (ssize_t)sizeof(header) && header.e_type == ET_EXEC;
+	struct elf elf;
+	int error = elf_open(object->path, &elf);
 
-	if (fd >= 0)
-		close(fd);
-	return fixed;
+	if (!error) {
+		elf_build_id(&elf, object->build_id);
+		if (elf.fixed)
+			object->bias = 0;
+	}
+	elf_close(&elf);
+	return error != ENOEXEC;
 }
 
 /* The whole of an object, once all of its lines have been seen. */
@@ -35,11 +39,11 @@ static void add(struct objects *objects, struct object *found)
 		if (objects->object[i].start == found->start &&
 		    !strcmp(objects->object[i].path, found->path))
 			goto drop;
+	if (!look_at_file(found))
+		goto drop;
 	more = realloc(objects->object, (objects->count + 1) * sizeof(*more));
 	if (!more)
 		goto drop;
-	if (is_fixed(found->path))
-		found->bias = 0;
 	objects->object = more;
 	more[objects->count++] = *found;
 	return;
@@ -119,6 +123,10 @@ void objects_write(const struct objects *objects, struct output *output)
 			continue;
 		put_format(output, "%s\n{\"path\":", between);
 		put_json(output, object->path);
+		if (*object->build_id) {
+			put_string(output, ",\"build_id\":");
+			put_json(output, object->build_id);
+		}
 		put_format(output, ",\"start\":%" PRIu64 ",\"end\":%" PRIu64
 			   ",\"bias\":%" PRIu64 "}", object->start, object->end,
 			   object->bias);

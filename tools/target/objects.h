@@ -8,9 +8,18 @@
 #include <sys/types.h>
 
 #include "../output.h"
+#include "elf.h"
 
+/**
+ * struct object - a file and where it is
+ * @path:	its name
+ * @build_id:	in hexadecimal, empty when it has none
+ * @start, @end: its addresses in memory
+ * @bias:	what to subtract of them for those in the file
+ */
 struct object {
 	char		*path;
+	char		build_id[ELF_BUILD_ID_SIZE];
 	uint64_t	start;
 	uint64_t	end;
 	uint64_t	bias;

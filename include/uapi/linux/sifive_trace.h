@@ -369,6 +369,8 @@ struct sifive_trace_sampling {
 #define SIFIVE_TRACE_SAMPLING_ALL	(1u << 0)
 /* One header for the whole capture, not one at each START. */
 #define SIFIVE_TRACE_SAMPLING_ONE_HEADER (1u << 1)
+/* Also what the process that called START turns into by execve(). */
+#define SIFIVE_TRACE_SAMPLING_EXEC	(1u << 2)
 
 /**
  * struct sifive_trace_query - which counters can count an event
