@@ -61,7 +61,9 @@ PERF_LOCAL int device_error(struct perf_device *device, int error,
 	else
 		perf_error_add("%s", strerror(error));
 
-	if (known && status.message[0])
+	/* Of who has it, enough is said. */
+	if (known && status.message[0] &&
+	    (reason || error != EBUSY || !status.holder))
 		perf_error_add(" (%.*s)", (int)sizeof(status.message),
 			       status.message);
 	return -1;

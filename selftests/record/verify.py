@@ -35,9 +35,12 @@ def counted(path):
     return calls
 
 
-def thread_names(meta):
-    """Channel to name, of threads that had the channel one after the other."""
-    return {t["channel"]: t["name"] for t in json.load(open(meta))["threads"]}
+def thread_of(meta, record):
+    """Threads have a channel one after the other."""
+    ticks = round(record["seconds"] * meta["ts_hz"])
+    return next(t["name"] for t in meta["threads"]
+                if t["channel"] == record["channel"] and
+                t["from"] <= ticks <= t.get("to", ticks))
 
 
 class Stacks:
@@ -76,9 +79,9 @@ def records(path):
 
 
 def nesting(path, meta):
-    names, stacks = thread_names(meta), Stacks()
+    meta, stacks = json.load(open(meta)), Stacks()
     for r in sorted(records(path), key=lambda r: r["seconds"]):
-        thread = names[r["channel"]]
+        thread = thread_of(meta, r)
         if r["kind"] == "enter":
             stacks.enter(thread, r["function"])
         else:

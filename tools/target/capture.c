@@ -347,7 +347,7 @@ void capture_remove(const char *path)
 
 int capture_path(const char *wanted, char *path, size_t size)
 {
-	size_t length = strlen(wanted);
+	size_t length = strlen(wanted), stem = length;
 	struct stat status;
 	bool folder = length && wanted[length - 1] == '/';
 	char here[PATH_MAX];
@@ -363,8 +363,10 @@ int capture_path(const char *wanted, char *path, size_t size)
 		report("the current folder is not known: %s", strerror(errno));
 		return -1;
 	}
-	used = snprintf(path, size, "%s%s%s%s", *wanted == '/' ? "" : here,
-			*wanted == '/' ? "" : "/", wanted,
+	while (stem > 1 && wanted[stem - 1] == '/')
+		stem--;
+	used = snprintf(path, size, "%s%s%.*s%s", *wanted == '/' ? "" : here,
+			*wanted == '/' ? "" : "/", (int)stem, wanted,
 			folder ? "/trace.rtd" : "");
 	if (used > 0 && (size_t)used < size)
 		return 0;

@@ -5,12 +5,14 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "../command.h"
 #include "launch.h"
+#include "machine.h"
 
 static void keys(void (*handler)(int))
 {
@@ -29,6 +31,7 @@ static void run(const struct launch *launch, const int *go)
 	keys(SIG_DFL);
 	if (launch->before && launch->before(launch->argument))
 		_exit(EXIT_RECORD);
+	machine_pass_on();
 	execv(launch->path, launch->argv);
 	report("%s: %s", launch->path, strerror(errno));
 	_exit(EXIT_CANNOT_RUN);
@@ -74,6 +77,11 @@ int launch_run(const struct launch *launch, struct objects *objects)
 	int go[2], status;
 	pid_t pid = -1;
 
+	/*
+	 * With capabilities of its file nobody may look at this process, nor at its
+	 * child before that has become the program.
+	 */
+	prctl(PR_SET_DUMPABLE, 1);
 	if (!pipe2(go, O_CLOEXEC)) {
 		keys(SIG_IGN);
 		pid = fork();

@@ -37,6 +37,7 @@ enum own_option {
  * @output:	the trace's file
  * @pattern:	-F, @patterns of them
  * @all:	-a: sample whatever runs
+ * @device:	when the command itself has the session
  * @quiet:	say nothing but what goes wrong
  */
 struct recording {
@@ -47,6 +48,7 @@ struct recording {
 	char		output[PATH_MAX];
 	const char	*pattern[PATTERNS];
 	size_t		patterns;
+	struct perf_device device;
 	bool		all;
 	bool		quiet;
 };
@@ -141,14 +143,36 @@ static int preload(const char *library)
 	return setenv("LD_PRELOAD", value, 1);
 }
 
+/* -C is where it is recorded: elsewhere nothing would be. */
+static int stay(const struct recording *r)
+{
+	const cpu_set_t *cpus = &r->setup.parsed.cpus;
+
+	if (!CPU_COUNT(cpus) || !sched_setaffinity(0, sizeof(*cpus), cpus))
+		return 0;
+	report("the program cannot run on CPU %s: %s", r->setup.options.cpus,
+	       strerror(errno));
+	return -1;
+}
+
 static int give_library(void *argument)
 {
 	const struct recording *r = argument;
 
+	if (stay(r))
+		return -1;
 	if (!setup_environment(&r->setup, r->output) && !preload(r->library))
 		return 0;
 	report("out of memory");
 	return -1;
+}
+
+/* Before the program has run. */
+static int refuse(void)
+{
+	report("%s", perf_error_text());
+	report("the program was not run (sifive-trace info tells what is missing)");
+	return EXIT_RECORD;
 }
 
 /* With the library, which does everything in the program itself. */
@@ -160,10 +184,9 @@ static int record_with_library(struct recording *r)
 	int status;
 
 	/* The program would run, and nothing be recorded. */
-	if (capture_try(&r->setup.parsed)) {
-		report("%s", perf_error_text());
-		return EXIT_RECORD;
-	}
+	if (capture_try(&r->setup.parsed))
+		return refuse();
+	announce(r, true);
 	status = launch_run(&launch, NULL);
 	if (capture_show(r->output, r->quiet) ||
 	    status == EXIT_RECORD || status == EXIT_CANNOT_RUN)
@@ -176,17 +199,23 @@ static int record_with_library(struct recording *r)
 	return status ? status : EXIT_RECORD;
 }
 
-static int start(void *device)
+static int start(void *argument)
 {
-	if (!perf_device_start(device))
+	struct recording *r = argument;
+
+	if (r->all)
+		return 0;
+	if (stay(r))
+		return -1;
+	if (!perf_device_start(&r->device))
 		return 0;
 	report("%s", perf_error_text());
 	return -1;
 }
 
 /* Write what has been captured, if anything. */
-static int save(struct recording *r, const struct perf_device *device,
-		const struct launch *launch, const struct objects *objects)
+static int save(struct recording *r, const struct launch *launch,
+		const struct objects *objects)
 {
 	char description[] = "/tmp/sifive-trace.XXXXXX";
 	int fd = mkstemp(description), error;
@@ -198,7 +227,7 @@ static int save(struct recording *r, const struct perf_device *device,
 	close(fd);
 	error = capture_describe(description, &r->setup.parsed, launch,
 				 objects) ||
-		capture_save(device->fd, r->output, description, NULL);
+		capture_save(r->device.fd, r->output, description, NULL);
 	unlink(description);
 	if (!error)
 		capture_show(r->output, r->quiet);
@@ -209,18 +238,17 @@ static int save(struct recording *r, const struct perf_device *device,
 static int record_samples(struct recording *r)
 {
 	struct objects objects = { NULL, 0 };
-	struct perf_device device;
-	const struct launch launch = {
-		r->program.path, r->argv, r->all ? NULL : start, &device,
-	};
+	struct perf_device *device = &r->device;
+	const struct launch launch = { r->program.path, r->argv, start, r };
 	int status = EXIT_RECORD;
 
 	r->setup.parsed.sampling.all = r->all;
-	if (capture_begin(&device, &r->setup.parsed) ||
-	    (r->all && perf_device_start(&device))) {
-		report("%s", perf_error_text());
+	if (capture_begin(device, &r->setup.parsed) ||
+	    (r->all && perf_device_start(device))) {
+		refuse();
 		goto out;
 	}
+	announce(r, false);
 	/* The program is a copy of this one until it becomes its own. */
 	objects_add(&objects, getpid());
 	if (r->all)
@@ -228,15 +256,15 @@ static int record_samples(struct recording *r)
 	status = launch_run(&launch, &objects);
 	if (r->all)
 		objects_add_all(&objects);
-	if (perf_device_stop(&device)) {
+	if (perf_device_stop(device)) {
 		report("%s", perf_error_text());
 		status = status ? status : EXIT_RECORD;
-	} else if (save(r, &device, &launch, &objects)) {
+	} else if (save(r, &launch, &objects)) {
 		status = status ? status : EXIT_RECORD;
 	}
 out:
 	objects_free(&objects);
-	perf_device_abandon(&device);
+	perf_device_abandon(device);
 	return status;
 }
 
@@ -298,7 +326,6 @@ static int record(struct recording *r, const char *library)
 	if (load && !r->program.library &&
 	    program_library(library, r->library))
 		return EXIT_RECORD;
-	announce(r, load);
 	capture_remove(r->output);
 	return load ? record_filtered(r) : record_samples(r);
 }
