@@ -87,6 +87,20 @@ const char *elf_interpreter(const struct elf *elf)
 	return NULL;
 }
 
+uint64_t elf_bias(const struct elf *elf, uint64_t address, uint64_t offset)
+{
+	unsigned int count, i;
+	const Elf64_Phdr *segment = segments(elf, &count);
+
+	for (i = 0; !elf->fixed && segment && i < count; i++, segment++)
+		if (segment->p_type == PT_LOAD && segment->p_flags & PF_X &&
+		    offset + segment->p_filesz > segment->p_offset &&
+		    offset < segment->p_offset + segment->p_filesz)
+			return address - offset + segment->p_offset -
+			       segment->p_vaddr;
+	return elf->fixed ? 0 : address - offset;
+}
+
 /* In one segment of notes. */
 static bool find_build_id(const char *note, uint64_t size, char *text)
 {

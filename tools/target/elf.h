@@ -37,6 +37,13 @@ bool elf_has(const struct elf *elf, const char *name);
 /** elf_interpreter() - the file that loads it, NULL for none */
 const char *elf_interpreter(const struct elf *elf);
 
+/**
+ * elf_bias() - what to subtract of addresses for those in the file
+ * @address:	of code in memory
+ * @offset:	where that is in the file
+ */
+uint64_t elf_bias(const struct elf *elf, uint64_t address, uint64_t offset);
+
 /** elf_build_id() - its build-id in hexadecimal, empty when it has none */
 void elf_build_id(const struct elf *elf, char *text);
 

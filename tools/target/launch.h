@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Running a program, and seeing where it has its objects in memory. */
+/* Running a program. */
 #ifndef SIFIVE_TRACE_LAUNCH_H
 #define SIFIVE_TRACE_LAUNCH_H
 
 #include <sys/types.h>
 
-#include "objects.h"
 #include "program.h"
 
 /**
@@ -24,14 +23,13 @@ struct launch {
 /**
  * launch_run() - run it to its end
  * @launch:	what to run
- * @objects:	gets what it has in memory when it begins and when it ends, which
- *		takes ptrace(2); NULL: do not look
+ * @pid:	set to its process
  *
  * The terminal's keys are for the program meanwhile.
  *
  * Return: its exit status, 128 and the signal that ended it, EXIT_CANNOT_RUN, or
  * EXIT_RECORD: the reason has been printed.
  */
-int launch_run(const struct launch *launch, struct objects *objects);
+int launch_run(const struct launch *launch, pid_t *pid);
 
 #endif /* SIFIVE_TRACE_LAUNCH_H */

@@ -36,6 +36,14 @@ struct objects {
 	size_t		count;
 };
 
+/**
+ * objects_add_code() - a part of a file that is in memory for running
+ * @path:	the file; what is none is left out
+ * @address, @length: where it is, with @offset in the file
+ */
+void objects_add_code(struct objects *objects, const char *path,
+		      uint64_t address, uint64_t length, uint64_t offset);
+
 /** objects_add() - those of a process; one that is gone has none */
 void objects_add(struct objects *objects, pid_t pid);
 

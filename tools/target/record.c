@@ -19,6 +19,7 @@
 #include "launch.h"
 #include "program.h"
 #include "select.h"
+#include "watch.h"
 
 /* Patterns that -F can give. */
 #define PATTERNS	64
@@ -182,12 +183,13 @@ static int record_with_library(struct recording *r)
 		r->program.path, r->argv, give_library, r,
 	};
 	int status;
+	pid_t pid;
 
 	/* The program would run, and nothing be recorded. */
 	if (capture_try(&r->setup.parsed))
 		return refuse();
 	announce(r, true);
-	status = launch_run(&launch, NULL);
+	status = launch_run(&launch, &pid);
 	if (capture_show(r->output, r->quiet) ||
 	    status == EXIT_RECORD || status == EXIT_CANNOT_RUN)
 		return status;
@@ -241,6 +243,8 @@ static int record_samples(struct recording *r)
 	struct perf_device *device = &r->device;
 	const struct launch launch = { r->program.path, r->argv, start, r };
 	int status = EXIT_RECORD;
+	struct watch watch;
+	pid_t pid;
 
 	r->setup.parsed.sampling.all = r->all;
 	if (capture_begin(device, &r->setup.parsed) ||
@@ -249,13 +253,14 @@ static int record_samples(struct recording *r)
 		goto out;
 	}
 	announce(r, false);
+	watch_open(&watch);
 	/* The program is a copy of this one until it becomes its own. */
 	objects_add(&objects, getpid());
 	if (r->all)
 		objects_add_all(&objects);
-	status = launch_run(&launch, &objects);
-	if (r->all)
-		objects_add_all(&objects);
+	status = launch_run(&launch, &pid);
+	watch_read(&watch, r->all ? 0 : pid, &objects);
+	watch_close(&watch);
 	if (perf_device_stop(device)) {
 		report("%s", perf_error_text());
 		status = status ? status : EXIT_RECORD;
