@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* sifive-trace: answers from the traces of SiFive processors. */
+/* sifive-trace: records, and answers from the traces of SiFive processors. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -94,8 +94,8 @@ static void help(void)
 	     "  -h, --help     this text; after a command, its own\n"
 	     "  -V, --version  the version\n"
 	     "\n"
-	     "Exit status: 0 done, 1 losses with --strict, 2 wrong usage,\n"
-	     "3 nothing could be read, or not be written.");
+	     "Exit status: 0 done, 1 losses with --strict, 2 wrong usage, 3 nothing could be\n"
+	     "read, or not be written. record: its program's, or see its help.");
 }
 
 int main(int argc, char **argv)
