@@ -128,16 +128,21 @@ target: driver lib target-tools selftests
 
 # Counting instructions makes cycles and instructions exact, and the emulator
 # slower. From memory, so that no record waits for a file's page.
+demo: SHOW = cd $(O)/demo && $(O)/sifive-trace
+demo: FIB = $(O)/lib/dropin/fib.elf trace.rtd
 demo: board tools driver lib
 	@echo "The example of the old library's manual, on the virtual board:"
 	@$(RUN) run fpga --icount --timeout 120 --target $(TARGET) --out $(O)/demo -- \
 		'insmod /target/sifive_trace.ko && cp /target/fib.elf /tmp && \
 		 echo "# taskset 2 ./fib.elf" && taskset 2 /tmp/fib.elf'
-	@echo '# sifive-trace decode -e fib.elf trace.rtd'
-	@$(O)/sifive-trace decode -e $(O)/lib/dropin/fib.elf $(O)/demo/trace.rtd \
-		>$(O)/demo/trace.txt
-	@head -n 32 $(O)/demo/trace.txt
-	@echo "... $$(grep -vc '^#' $(O)/demo/trace.txt) records in $(O)/demo/trace.txt"
+	@echo '# sifive-trace report -e fib.elf trace.rtd'
+	@$(SHOW) report -e $(FIB)
+	@echo; echo '# sifive-trace replay -e fib.elf trace.rtd'
+	@$(SHOW) replay -q -o $(O)/demo/calls.txt -e $(FIB)
+	@head -n 16 $(O)/demo/calls.txt
+	@echo "... $$(grep -vc '^#' $(O)/demo/calls.txt) lines in $(O)/demo/calls.txt"
+	@$(SHOW) export -q --format html -o $(O)/demo/trace.html -e $(FIB)
+	@echo 'For the browser: $(O)/demo/trace.html'
 	@echo "(The emulator cannot count cache and branch events: they stay 0.)"
 
 shell: board target
@@ -163,8 +168,8 @@ $(SUITES:%=check-%): check-%: board all
 		echo "0 1 0" >$(CHECK)/$*-make.count
 	@selftests/summary.sh $(CHECK)
 
-# Seconds for each of four fuzz targets, under each of two fuzzers.
-FUZZ_SECONDS ?= 5
+# Seconds for each of four fuzz targets, half of them under each of two fuzzers.
+FUZZ_SECONDS ?= 60
 
 run-fuzz:
 	@selftests/suite.sh $(CHECK) fuzz $(MAKE) -s -C selftests/fuzz \

@@ -18,7 +18,7 @@ packages=(
 	# the command
 	libdw-dev libjson-c-dev libiberty-dev
 	# checks
-	sparse dt-schema shellcheck clang lld llvm afl++ babeltrace2 time
+	sparse dt-schema shellcheck clang lld llvm afl++ babeltrace2 time chromium python3
 )
 
 missing=()
