@@ -341,9 +341,9 @@ struct sifive_trace_thread {
  * SIFIVE_TRACE_IOC_SAMPLING, after CONFIG and COUNTERS and by the same session;
  * replaces what was set before, and a later COUNTERS ends it. From START to STOP
  * the kernel interrupts the threads of the process that called START, and those
- * that they make, wherever they run, until execve() unless SIFIVE_TRACE_SAMPLING_EXEC
- * is set, and writes an ISR record with the user mode
- * pc and the session's counters to the encoder of that hart. START writes the
+ * that they make, wherever they run, and writes an ISR record with the user mode
+ * pc and the session's counters to the encoder of that hart. It ends for a
+ * process with execve(), but with SIFIVE_TRACE_SAMPLING_EXEC. START writes the
  * header, on each encoder. With SIFIVE_TRACE_COUNTERS_PER_THREAD only threads
  * that joined have counts to write.
  *
