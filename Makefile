@@ -49,9 +49,11 @@ help:
 	@echo '  make driver    sifive_trace.ko for the board   [KDIR=... for another kernel]'
 	@echo '  make lib       libsifive-perf for riscv64'
 	@echo '  make tools     the command sifive-trace for this machine'
+	@echo '  make target-tools'
+	@echo '                 the command for the board: it needs the C library alone'
 	@echo '  make shell     a root shell on the booted board      [BOARD=$(BOARD)]'
 	@echo '  make check-unit, check-model, check-style, check-bare, check-boards,'
-	@echo '  make check-bench, check-faults, check-counters'
+	@echo '  make check-bench, check-faults, check-counters, check-record'
 	@echo '                 one part of the tests                 [BOARDS="$(BOARDS)"]'
 	@echo '  make check-debug'
 	@echo '                 the kselftests on a kernel that looks for bugs'
@@ -111,7 +113,17 @@ selftests: $(ENV) lib
 	$(CROSS_COMPILE)gcc -O2 -g -Wall -Wextra -static -Iinclude/uapi \
 		-o $(TARGET)/minimal Documentation/examples/minimal.c
 
-target: driver lib selftests
+# The command for the board, which has the C library and no other. What it is to
+# record comes with the loader and libraries of the cross compiler.
+target-tools: lib
+	$(MAKE) -s -C tools O=$(O)/target-tools CC=$(CROSS_COMPILE)gcc DECODE=no
+	@mkdir -p $(TARGET)/lib
+	cp $(O)/target-tools/sifive-trace $(TARGET)/
+	cp -L $(O)/lib/libsifive-perf.so $(TARGET)/
+	$(MAKE) -s -C selftests/record OUTPUT=$(TARGET)/record \
+		RUNTIME_DIR=$(TARGET)/lib LIBSIFIVE_PERF=$(O)/lib/libsifive-perf.a
+
+target: driver lib target-tools selftests
 
 # ---- running ------------------------------------------------------------
 
@@ -140,7 +152,7 @@ shell: board target
 # ---- tests --------------------------------------------------------------
 
 CHECK := $(O)/check
-SUITES := unit model style bare boards bench faults counters debug
+SUITES := unit model style bare boards bench faults counters record debug
 
 check-debug: DEBUG_BOARDS = $(BOARDS)
 
@@ -207,6 +219,10 @@ run-counters:
 	@. $(ENV) && QEMU=$$QEMU KERNEL=$$KERNEL selftests/suite.sh \
 		$(CHECK) counters selftests/counters.sh $(O)
 
+run-record:
+	@. $(ENV) && QEMU=$$QEMU KERNEL=$$KERNEL selftests/suite.sh \
+		$(CHECK) record selftests/record.sh $(O)
+
 # The kernel that looks for bugs takes minutes to build, once.
 run-debug:
 	@. $(ENV) && export QEMU KERNEL && \
@@ -236,6 +252,6 @@ dkms:
 clean:
 	rm -rf "$(O)"
 
-.PHONY: all help board packages driver lib tools selftests target demo shell \
+.PHONY: all help board packages driver lib tools selftests target target-tools demo shell \
 	check $(SUITES:%=check-%) $(SUITES:%=run-%) install dkms clean \
 	run-fuzz bench bench-decode

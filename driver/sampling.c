@@ -178,7 +178,7 @@ static struct perf_event *make_event(const struct sifive_trace_sampling *s,
 		.sample_period = s->interval,
 		.inherit = !!task,
 		.inherit_thread = !!task,
-		.remove_on_exec = !!task,
+		.remove_on_exec = task && !(s->flags & SIFIVE_TRACE_SAMPLING_EXEC),
 		.exclude_idle = 1,
 	};
 
@@ -378,7 +378,8 @@ static int check_event(const struct sifive_trace_event *ev)
 
 static int check(struct sifive_trace_sampling *arg)
 {
-	const u32 flags = SIFIVE_TRACE_SAMPLING_ALL | SIFIVE_TRACE_SAMPLING_ONE_HEADER;
+	const u32 flags = SIFIVE_TRACE_SAMPLING_ALL | SIFIVE_TRACE_SAMPLING_ONE_HEADER |
+			  SIFIVE_TRACE_SAMPLING_EXEC;
 
 	if (arg->flags & ~flags)
 		return sft_fail(-EINVAL, "unknown flags %#x", arg->flags & ~flags);

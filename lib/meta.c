@@ -301,7 +301,6 @@ PERF_LOCAL void put_objects(FILE *file)
 PERF_LOCAL void put_all(FILE *file, const struct sifive_trace_sink *sink,
 			const struct perf_capture *capture)
 {
-	static const char *const types[] = { "raw", "delta", "xor" };
 	const struct perf_device *device = &perf_session.device;
 	const struct perf_setup *setup = &perf_session.setup;
 	const struct perf_lost *lost = &perf_pool->lost;
@@ -311,8 +310,8 @@ PERF_LOCAL void put_all(FILE *file, const struct sifive_trace_sink *sink,
 		(unsigned long long)device->info.ts_hz,
 		boolean(setup->take.ring &&
 			sink->flags & SIFIVE_TRACE_STATUS_WRAPPED));
-	fprintf(file, "\"count_type\":\"%s\",\n\"per_thread\":%s,\n",
-		types[setup->type], boolean(setup->per_thread));
+	fprintf(file, "\"count_type\":%u,\n\"per_thread\":%s,\n",
+		setup->type, boolean(setup->per_thread));
 	put_program(file);
 	put_sources(file, sink);
 	put_counters(file);

@@ -466,6 +466,45 @@ TEST_F(sampling, other_processes_are_sampled_only_with_all)
 	EXPECT_LE(AT_LEAST(100), seen[1]);
 }
 
+/* Of this program that it shall work, and do nothing else. */
+#define WORK_ALONE	"work-alone"
+
+__attribute__((constructor)) static void work_alone(int argc, char **argv)
+{
+	if (argc != 2 || strcmp(argv[1], WORK_ALONE))
+		return;
+	work_for(other_work, 100);
+	_exit(0);
+}
+
+/* A child calls START and becomes this program anew, which then works. */
+TEST_F(sampling, execve_ends_it_unless_told_otherwise)
+{
+	uint32_t flags[] = { 0, SIFIVE_TRACE_SAMPLING_EXEC };
+	unsigned int i, seen[2];
+	pid_t child;
+
+	for (i = 0; i < 2; i++) {
+		self->sampling.flags = flags[i];
+		ASSERT_EQ(0, set(self));
+		child = fork();
+		if (!child) {
+			if (trace_start(self->fd, SIFIVE_TRACE_START_REWIND))
+				_exit(1);
+			execl("/proc/self/exe", "sampling_test", WORK_ALONE,
+			      (char *)NULL);
+			_exit(1);
+		}
+		EXPECT_EQ(0, trace_wait(child));
+		ASSERT_EQ(0, trace_stop(self->fd));
+		ASSERT_EQ(0, collect(self));
+		EXPECT_FALSE(self->samples->torn);
+		seen[i] = count_in(self->samples, other_work);
+	}
+	EXPECT_EQ(0, seen[0]);
+	EXPECT_LE(AT_LEAST(100), seen[1]);
+}
+
 /* Our own stores to the same encoder, to another register, meanwhile. */
 TEST_F(sampling, records_of_thread_and_kernel_do_not_mix)
 {

@@ -349,7 +349,8 @@ struct sifive_trace_thread {
  * replaces what was set before, and a later COUNTERS ends it. From START to STOP
  * the kernel interrupts the threads of the process that called START, and those
  * that they make, wherever they run, and writes an ISR record with the user mode
- * pc and the session's counters to the encoder of that hart. START writes the
+ * pc and the session's counters to the encoder of that hart. It ends for a
+ * process with execve(), but with SIFIVE_TRACE_SAMPLING_EXEC. START writes the
  * header, on each encoder. With SIFIVE_TRACE_COUNTERS_PER_THREAD only threads
  * that joined have counts to write.
  *
@@ -378,6 +379,8 @@ struct sifive_trace_sampling {
 #define SIFIVE_TRACE_SAMPLING_ALL	(1u << 0)
 /* One header for the whole capture, not one at each START: only one that rewinds. */
 #define SIFIVE_TRACE_SAMPLING_ONE_HEADER (1u << 1)
+/* Also what the process that called START turns into by execve(). */
+#define SIFIVE_TRACE_SAMPLING_EXEC	(1u << 2)
 
 /**
  * struct sifive_trace_query - which counters can count an event
