@@ -61,7 +61,7 @@ FIXTURE_SETUP(calls)
 	ASSERT_NE(NULL, self->trace);
 	self->options = (struct sifive_trace_options)SIFIVE_TRACE_OPTIONS;
 	self->options.count_type = SIFIVE_TRACE_XOR;
-	self->options.buffer = 4 << 20;
+	self->options.buffer = 8 << 20;
 	if (self->info.flags & SIFIVE_TRACE_INFO_COUNTERS)
 		self->options.events = "cycles,instructions";
 }
@@ -269,6 +269,54 @@ TEST_F(calls, of_threads_on_all_harts_are_all_there)
 		ASSERT_EQ(0, pthread_join(thread[i], NULL));
 	OFF();
 	calls_are(_metadata, self, 8 * calls_of_fib(10), false);
+}
+
+#define TURNS	400
+
+static volatile bool go;
+
+static void *loop(void *arg)
+{
+	unsigned int i;
+
+	while (!go)
+		;
+	for (i = 0; i < TURNS; i++)
+		calls_loop(49);
+	return arg;
+}
+
+/*
+ * Between any two instructions. A count of another hart's would be less than the
+ * one before it, or more than the one after it: of misses in the TLB each hart has
+ * its own, and of cycles since a moment of its own.
+ */
+TEST_F(calls, of_threads_that_others_move_have_their_harts_counts)
+{
+	const unsigned int cpus = (unsigned int)sysconf(_SC_NPROCESSORS_ONLN);
+	unsigned int i, moves = 0;
+	pthread_t thread[2];
+	cpu_set_t set;
+
+	memset(&set, 0xff, sizeof(set));
+	ASSERT_EQ(0, sched_setaffinity(0, sizeof(set), &set));
+	self->options.count_type = SIFIVE_TRACE_RAW;
+	if (self->options.events)
+		self->options.events = "cycles,instructions,dTLB-load-misses";
+	ON();
+	for (i = 0; i < 2; i++)
+		ASSERT_EQ(0, pthread_create(&thread[i], NULL, loop, NULL));
+	go = true;
+	while (pthread_tryjoin_np(thread[0], NULL)) {
+		CPU_ZERO(&set);
+		CPU_SET(moves++ / 2 % cpus, &set);
+		pthread_setaffinity_np(thread[moves & 1], sizeof(set), &set);
+	}
+	ASSERT_EQ(0, pthread_join(thread[1], NULL));
+	OFF();
+	TH_LOG("%u moves", moves);
+	calls_are(_metadata, self, 2 * TURNS * 50, false);
+	EXPECT_LT(1, self->totals.sources);
 }
 
 TEST_F(calls, of_a_child_are_not_in_its_parents_trace)
