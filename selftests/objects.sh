@@ -58,9 +58,13 @@ make -s -C selftests/objects OUTPUT="$(realpath "$target")/objects" \
 	LIB="$(realpath "$build")/lib" >"$out/make.log" 2>&1
 result $? "the programs are built"
 
-# Where the programs look for what they load.
-tools/qemu/board run "$board" --timeout 120 --target "$target" --out "$out" -- '
+# Where the programs look for what they load. Stores to the first encoder come
+# quicker than it can take them.
+tools/qemu/board run "$board" --timeout 120 --set te0.fifo-depth=76 \
+	--set te0.drain-ns=2000 --target "$target" --out "$out" -- '
 	insmod /target/sifive_trace.ko && ln -s /target/objects/lib/* /lib/ || exit 1
+	/target/selftests/calls_test -t in_polling_mode_wait_for_the_encoder \
+		>/out/polling.txt
 	cd /target/objects
 	./opener /out/opener.rtd ./libone.so ./libtwo.so >/out/opener.txt || exit 1
 	export SIFIVE_TRACE_EVENTS=cycles,instructions
@@ -95,6 +99,9 @@ for program in plain objects threads shared; do
 done
 grep -q 'nothing is recorded: .*nonsense' "$out/wrong.err" && [ ! -e "$out/wrong.rtd" ]
 result $? "LD_PRELOAD: what cannot be recorded is said, and the program runs"
+
+grep -q '^ok 1 ' "$out/polling.txt"
+result $? "an encoder that is slow, and does not stall the hart, loses no polled record"
 
 echo "1..$n"
 [ "$bad" -eq 0 ]
