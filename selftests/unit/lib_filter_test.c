@@ -115,7 +115,7 @@ TEST_F(filter, object_that_is_loaded_later)
 	ASSERT_EQ(0, load(self, "symbols_sample.so 0 100000\n"));
 	object = dlopen(OBJECT, RTLD_NOW);
 	ASSERT_NE(NULL, object);
-	function = (uintptr_t)dlsym(object, "SYMBOL");
+	function = (uintptr_t)dlsym(object, "plain");
 	ASSERT_NE(0, function);
 	ASSERT_NE(0, dladdr((void *)function, &info));
 	EXPECT_TRUE(perf_filter_has(function));
