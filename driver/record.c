@@ -93,9 +93,12 @@ static void put_address(struct sft_stream *s, u64 address)
 		value ^= s->address;
 		s->address = address & ~1ull;
 	}
-	put32(s, lower_32_bits(value) | !!upper_32_bits(value));
-	if (upper_32_bits(value))
-		put32(s, upper_32_bits(value));
+	if (!upper_32_bits(value)) {
+		put32(s, lower_32_bits(value));
+		return;
+	}
+	put32(s, lower_32_bits(value) | 1);
+	put32(s, upper_32_bits(value));
 }
 
 /* @now holds the counters, by number. */

@@ -17,62 +17,17 @@
 #include <unistd.h>
 
 #include "kselftest_harness.h"
+#include "trace_count.h"
 #include "trace_more.h"
 
-#define COUNTER_CYCLE	0
-#define COUNTER_INSTRET	2
-#define BOTH		(1u << COUNTER_CYCLE | 1u << COUNTER_INSTRET)
+#define BOTH		5u	/* cycle and instret */
 #define USER_ACCESS	"/proc/sys/kernel/perf_user_access"
 
-/* Instructions of one turn of work(). */
-#define TURN		4
 #define SLOTS_SIZE	(SIFIVE_TRACE_THREADS * sizeof(struct sifive_trace_slot))
-
-static uint64_t read_instret(void)
-{
-	uint64_t value;
-
-	asm volatile("rdinstret %0" : "=r"(value) : : "memory");
-	return value;
-}
-
-static void read_cycle(void *unused)
-{
-	uint64_t value;
-
-	asm volatile("rdcycle %0" : "=r"(value));
-}
 
 static int signal_of_cycle(void)
 {
-	return trace_signal_of(read_cycle, NULL);
-}
-
-static void work(uint64_t turns)
-{
-	asm volatile("1:	addi %0, %0, -1\n"
-		     "	nop\n"
-		     "	nop\n"
-		     "	bnez %0, 1b" : "+r"(turns));
-}
-
-/*
- * The emulator counts time where it was not told to count instructions: counts
- * are exact only if a loop's is.
- */
-static bool counts_instructions(void)
-{
-	uint64_t count, best = ~0ull;
-	int i;
-
-	for (i = 0; i < 50; i++) {
-		count = read_instret();
-		work(1000);
-		count = read_instret() - count;
-		if (count < best)
-			best = count;
-	}
-	return best >= 1000 * TURN && best < 1100 * TURN;
+	return trace_signal_of_counter(COUNTER_CYCLE);
 }
 
 FIXTURE(access) {
@@ -113,6 +68,29 @@ static int take(int fd, uint32_t flags)
 	counters.event[1].code = 2;
 	return trace_ioctl(fd, SIFIVE_TRACE_IOC_COUNTERS, &counters) ?:
 	       counters.mask == BOTH ? 0 : -ENOENT;
+}
+
+/*
+ * Instructions of each thread, in user mode alone where the hart can tell modes
+ * apart: only then is it known how many they are. The counter, or an errno.
+ */
+static int take_own(int fd, bool *exact)
+{
+	struct sifive_trace_counters counters = TRACE_ARG(sifive_trace_counters);
+	int ret;
+
+	*exact = trace_counts_instructions();
+	counters.flags = SIFIVE_TRACE_COUNTERS_PER_THREAD;
+	counters.count = 1;
+	counters.event[0].code = 2;
+	counters.event[0].flags = SIFIVE_TRACE_EVENT_NO_KERNEL;
+	ret = trace_ioctl(fd, SIFIVE_TRACE_IOC_COUNTERS, &counters);
+	if (ret == -EOPNOTSUPP) {
+		*exact = false;
+		counters.event[0].flags = 0;
+		ret = trace_ioctl(fd, SIFIVE_TRACE_IOC_COUNTERS, &counters);
+	}
+	return ret ?: (int)counters.event[0].counter;
 }
 
 /* The calling thread's slot, or a negative errno. */
@@ -368,19 +346,19 @@ static void *thread_works(void *arg)
 
 	trace_pin(n->cpu);
 	while (!__atomic_load_n(&n->quit, __ATOMIC_RELAXED))
-		work(1000);
+		trace_spin(1000);
 	return NULL;
 }
 
 /* The thread's own count: again, until it was not interrupted in between. */
-static uint64_t own_instret(const struct sifive_trace_slot *slot)
+static uint64_t own_count(const struct sifive_trace_slot *slot, int counter)
 {
-	const volatile __u64 *offset = &slot->offset[COUNTER_INSTRET];
+	const volatile __u64 *offset = &slot->offset[counter];
 	uint64_t before, value;
 
 	do {
 		before = *offset;
-		value = read_instret() + before;
+		value = trace_counter(counter) + before;
 	} while (before != *offset);
 	return value;
 }
@@ -391,13 +369,16 @@ static uint64_t own_instret(const struct sifive_trace_slot *slot)
  */
 TEST_F(access, own_counts_have_no_neighbours)
 {
-	const uint64_t turns = 20000000, rounds = 100;
+	const uint64_t turns = 40000000, rounds = 100;
 	struct neighbour n = { .cpu = self->encoder.cpu };
 	const struct sifive_trace_slot *slots;
 	uint64_t hart, own, i;
+	int counter;
+	bool exact;
 	long slot;
 
-	ASSERT_EQ(0, take(self->fd, SIFIVE_TRACE_COUNTERS_PER_THREAD));
+	counter = take_own(self->fd, &exact);
+	ASSERT_LE(0, counter);
 	slot = join(self->fd, 0);
 	ASSERT_LE(0, slot);
 	ASSERT_GT(SIFIVE_TRACE_THREADS, slot);
@@ -406,24 +387,24 @@ TEST_F(access, own_counts_have_no_neighbours)
 	ASSERT_NE(MAP_FAILED, slots);
 	ASSERT_EQ(0, pthread_create(&n.thread, NULL, thread_works, &n));
 
-	hart = read_instret();
-	own = own_instret(&slots[slot]);
+	hart = trace_counter(counter);
+	own = own_count(&slots[slot], counter);
 	for (i = 0; i < rounds; i++) {
-		work(turns / rounds);
+		trace_spin(turns / rounds);
 		sched_yield();
 	}
-	own = own_instret(&slots[slot]) - own;
-	hart = read_instret() - hart;
+	own = own_count(&slots[slot], counter) - own;
+	hart = trace_counter(counter) - hart;
 	__atomic_store_n(&n.quit, true, __ATOMIC_RELAXED);
 	ASSERT_EQ(0, pthread_join(n.thread, NULL));
 
 	TH_LOG("%llu instructions worked: %llu counted for the thread, %llu for the hart",
-	       (unsigned long long)(turns * TURN), (unsigned long long)own,
+	       (unsigned long long)(turns * TRACE_SPIN), (unsigned long long)own,
 	       (unsigned long long)hart);
 	EXPECT_LE(own + own / 2, hart);
-	if (counts_instructions()) {
-		EXPECT_LE(turns * TURN, own);
-		EXPECT_GE(turns * TURN + turns * TURN / 20, own);
+	if (exact) {
+		EXPECT_LE(turns * TRACE_SPIN, own);
+		EXPECT_GE(turns * TRACE_SPIN + turns * TRACE_SPIN / 100, own);
 	}
 }
 
@@ -433,27 +414,28 @@ TEST_F(access, own_counts_begin_at_zero_and_go_on_elsewhere)
 	struct sifive_trace_encoder e;
 	uint64_t before, after;
 	uint32_t i, round;
+	int counter;
 	bool exact;
 	long slot;
 
-	ASSERT_EQ(0, take(self->fd, SIFIVE_TRACE_COUNTERS_PER_THREAD));
+	counter = take_own(self->fd, &exact);
+	ASSERT_LE(0, counter);
 	slot = join(self->fd, 0);
 	slots = mmap(NULL, SLOTS_SIZE, PROT_READ, MAP_SHARED, self->fd,
 		     SIFIVE_TRACE_MMAP_THREADS);
 	ASSERT_NE(MAP_FAILED, slots);
-	exact = counts_instructions();
-	before = own_instret(&slots[slot]);
-	EXPECT_TRUE(!exact || before < 1000000);
+	before = own_count(&slots[slot], counter);
+	EXPECT_TRUE(!exact || before < 10000);
 	for (round = 0; round < 100; round++)
 		for (i = 0; i < self->info.encoders; i++) {
 			ASSERT_EQ(0, trace_encoder(self->fd, i, &e));
 			ASSERT_EQ(0, trace_pin(e.cpu));
-			work(1000);
-			after = own_instret(&slots[slot]);
+			trace_spin(1000);
+			after = own_count(&slots[slot], counter);
 			ASSERT_LT(before, after);
 			if (exact) {
-				ASSERT_LE(before + 1000 * TURN, after);
-				ASSERT_GE(before + 1000 * TURN + 1000000, after);
+				ASSERT_LE(before + 1000 * TRACE_SPIN, after);
+				ASSERT_GE(before + 1000 * TRACE_SPIN + 10000, after);
 			}
 			before = after;
 		}

@@ -47,7 +47,7 @@ driver_checkpatch() {
 
 # ENOSYS and friends are as in the kernel; tests and tools are user space.
 tests_checkpatch() {
-	checkpatch --ignore CAMELCASE,PREFER_KERNEL_TYPES,SPLIT_STRING,ARRAY_SIZE,VOLATILE,MACRO_WITH_FLOW_CONTROL \
+	checkpatch --ignore CAMELCASE,PREFER_KERNEL_TYPES,SPLIT_STRING,ARRAY_SIZE,VOLATILE,PREFER_DEFINED_ATTRIBUTE_MACRO,MACRO_WITH_FLOW_CONTROL \
 		-f $(files 'selftests/*.c' 'selftests/*.h' | grep -vE '/(unit|model)/')
 }
 
