@@ -295,36 +295,69 @@ PERF_INLINE void note_frame(struct perf_thread *thread)
 #endif
 }
 
+/* The record is written: open the gate. */
+PERF_INLINE void finish(struct perf_thread *thread, struct perf_lane *lane)
+{
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	thread->gate = lane;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	if (PERF_UNLIKELY(lane->cpu < 0))
+		settle(thread);
+}
+
+/* Not in the writers: it would need registers that they would have to save. */
+PERF_LOCAL __attribute__((noinline, cold))
+void finish_long(struct perf_thread *thread, struct perf_lane *lane)
+{
+	const struct perf_layout *layout = lane->stream.layout;
+
+	perf_emit_long(&lane->stream, thread->value, layout->count, layout->type, false);
+	finish(thread, lane);
+}
+
 /* Cycle, the timestamp when @ts, instret, and @hpm hpmcounters from 3 upwards. */
 PERF_INLINE void write_straight(uintptr_t function, uintptr_t site, uint32_t kind,
 				const uint32_t type, const bool ts,
 				const uint32_t hpm)
 {
-	struct perf_thread *thread = perf_self;
-	struct perf_lane *lane = thread->gate;
+	register struct perf_thread *thread PERF_REGISTER("t3") = perf_self;
+	register struct perf_lane *lane PERF_REGISTER("a5") = thread->gate;
+	register uintptr_t a0 PERF_REGISTER("a0") = function;
+	register uintptr_t a1 PERF_REGISTER("a1") = site;
+	register uint32_t a2 PERF_REGISTER("a2") = kind;
+	const uint32_t count = (ts ? 3 : 2) + hpm;
 	uint64_t now[3 + PERF_SECTION_HPM];
+	volatile uint32_t *stimulus;
+	uint32_t i;
 
 	if (PERF_UNLIKELY(!lane)) {
-		write_long(function, site, kind);
+		write_long(a0, a1, a2);
 		return;
 	}
 
 	thread->gate = NULL;
 	note_frame(thread);
 	if (PERF_UNLIKELY(!perf_section_usual(thread->rseq, &lane->cpu,
-					      lane->stream.ts, now, ts, hpm))) {
-		write_instead(function, site, kind);
+					      &lane->stream.ts, now, ts, hpm))) {
+		write_instead(a0, a1, a2);
 		return;
 	}
 
-	perf_emit_record(&lane->stream, kind, function, site, true, now,
-			 (ts ? 3 : 2) + hpm, type, false, false);
+	/* Not worked on before the counters, which take almost all registers. */
+	__asm__ volatile("" : "+r"(a0), "+r"(a1));
 
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	thread->gate = lane;
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	if (PERF_UNLIKELY(lane->cpu < 0))
-		settle(thread);
+	stimulus = lane->stream.stimulus;
+	perf_emit_place(&lane->stream, stimulus, a2, a0, a1, true,
+			type, false);
+	if (PERF_UNLIKELY(perf_emit_values(&lane->stream, now, count, type) >> 32)) {
+#pragma GCC unroll 8
+		for (i = 0; i < count; i++)
+			thread->value[i] = now[i];
+		finish_long(thread, lane);
+		return;
+	}
+	perf_emit_short(stimulus, now, count, false);
+	finish(thread, lane);
 }
 
 #define STRAIGHT(type, ts, hpm)						\

@@ -52,9 +52,16 @@ PERF_INLINE void record_of_type(struct perf_stream *s, uint32_t kind,
 				uint64_t *now, const uint32_t type)
 {
 	const struct perf_layout *layout = s->layout;
+	volatile uint32_t *stimulus = s->stimulus;
+	const uint32_t count = layout->count;
+	const bool poll = layout->poll;
 
-	perf_emit_record(s, kind, address, address2, kind <= PERF_RECORD_EXIT,
-			 now, layout->count, type, layout->narrow, layout->poll);
+	perf_emit_place(s, stimulus, kind, address, address2,
+			kind <= PERF_RECORD_EXIT, type, poll);
+	if (perf_emit_values(s, now, count, type) >> 32 || layout->narrow)
+		perf_emit_long(s, now, count, type, poll);
+	else
+		perf_emit_short(stimulus, now, count, poll);
 }
 
 PERF_INTERNAL void perf_stream_record(struct perf_stream *stream, uint32_t kind,

@@ -79,6 +79,7 @@ enum perf_refusal {
  * @repairs:	how often that was put right
  * @reading:	CPU to read on for @queue; PERF_CPU_NOBODY to prevent it
  * @offset:	what makes its own counts of a hart's
+ * @value:	the counts of a record that are not all of 32 bits
  * @head, @tail: of @queue, modulo its size
  * @queue:	records of signal handlers
  */
@@ -95,6 +96,7 @@ struct perf_thread {
 	uint32_t repairs;
 	volatile int32_t reading;
 	const volatile uint64_t *offset;
+	uint64_t value[PERF_COUNTER_MAX];
 	volatile uint32_t head, tail;
 	struct perf_pending queue[PERF_QUEUE];
 };
