@@ -134,24 +134,53 @@ PERF_LOCAL void page_memory(uint32_t index, size_t size)
 	     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
 }
 
-PERF_INTERNAL void perf_device_close(struct perf_device *device)
-{
-	uint32_t i;
-
-	for (i = 0; i < device->count; i++)
-		page_memory(i, device->info.page_size);
-	if (device->slots)
-		munmap(device->slots, SLOTS_SIZE);
-	perf_device_abandon(device);
-}
-
-PERF_INTERNAL void perf_device_abandon(struct perf_device *device)
+PERF_LOCAL void abandon(struct perf_device *device)
 {
 	if (device->fd >= 0)
 		close(device->fd);
 	device->fd = -1;
 	device->count = 0;
+	device->mapped = 0;
 	device->slots = NULL;
+}
+
+PERF_INTERNAL void perf_device_close(struct perf_device *device)
+{
+	uint32_t i;
+
+	for (i = 0; i < device->mapped; i++)
+		page_memory(i, device->info.page_size);
+	if (device->slots)
+		munmap(device->slots, SLOTS_SIZE);
+	abandon(device);
+}
+
+/* Memory where a page was, unless something else is there. */
+PERF_LOCAL bool fill_hole(char *hole, size_t size)
+{
+	void *memory = mmap(hole, size, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE,
+			    -1, 0);
+
+	if (memory == hole)
+		return true;
+	/* A kernel that does not know that flag. */
+	if (memory != MAP_FAILED)
+		munmap(memory, size);
+	return false;
+}
+
+PERF_INTERNAL void perf_device_forget(struct perf_device *device, bool fork)
+{
+	const size_t size = device->info.page_size;
+	uint32_t i;
+
+	for (i = 0; fork && i < device->mapped; i++)
+		fork = fill_hole(pages + i * size, size);
+	/* It is not for the library any more. */
+	if (!fork)
+		pages = NULL;
+	abandon(device);
 }
 
 PERF_LOCAL int read_encoder(struct perf_device *device, uint32_t index,
@@ -457,6 +486,8 @@ PERF_INTERNAL int perf_device_map(struct perf_device *device, bool slots)
 		const char *reason = NULL;
 		int error;
 
+		/* Also when it fails: what was there may be gone. */
+		device->mapped = i + 1;
 		if (mmap(pages + i * size, size, PROT_READ | PROT_WRITE,
 			 MAP_SHARED | MAP_FIXED, device->fd,
 			 (off_t)encoder->mmap_offset) != MAP_FAILED)
