@@ -55,6 +55,7 @@ help:
 	@echo '                 one part of the tests                 [BOARDS="$(BOARDS)"]'
 	@echo '  make check-debug'
 	@echo '                 the kselftests on a kernel that looks for bugs'
+	@echo '  make bench     what a record costs: instructions, loads, stores, bytes'
 	@echo '  make bench-decode'
 	@echo '                 how fast the command reads traces of 1 MB, 100 MB, 2 GB'
 	@echo '  make install   command, library and headers          [DESTDIR=, PREFIX=]'
@@ -134,7 +135,7 @@ shell: board target
 # ---- tests --------------------------------------------------------------
 
 CHECK := $(O)/check
-SUITES := unit model style bare boards faults counters debug
+SUITES := unit model style bare boards bench faults counters debug
 
 check-debug: DEBUG_BOARDS = $(BOARDS)
 
@@ -142,7 +143,7 @@ check: board all
 	@rm -rf $(CHECK) && mkdir -p $(CHECK)
 	@for s in $(SUITES); do $(MAKE) --no-print-directory run-$$s || \
 		echo "0 1 0" >$(CHECK)/$$s-make.count; done
-	@selftests/summary.sh $(CHECK) unit lib fuzz model style bare $(BOARDS) \
+	@selftests/summary.sh $(CHECK) unit lib fuzz model style bare $(BOARDS) bench \
 		$(FAULT_BOARDS:%=faults-%) counters record $(DEBUG_BOARDS:%=debug-%)
 
 $(SUITES:%=check-%): check-%: board all
@@ -157,6 +158,9 @@ FUZZ_SECONDS ?= 5
 run-fuzz:
 	@selftests/suite.sh $(CHECK) fuzz $(MAKE) -s -C selftests/fuzz \
 		O=$(O) FUZZ_SECONDS=$(FUZZ_SECONDS) run
+
+bench: $(ENV) driver lib
+	@. $(ENV) && QEMU=$$QEMU KERNEL=$$KERNEL selftests/bench.sh $(O)
 
 bench-decode: packages
 	$(MAKE) -s -C selftests/unit O=$(O)/unit bench-decode
@@ -183,6 +187,10 @@ run-boards:
 		. $(ENV) && QEMU=$$QEMU KERNEL=$$KERNEL selftests/suite.sh \
 			$(CHECK) $$b selftests/board.sh $$b $(O); \
 	done
+
+run-bench:
+	@. $(ENV) && QEMU=$$QEMU KERNEL=$$KERNEL selftests/suite.sh $(CHECK) bench \
+		selftests/bench.sh $(O) check
 
 run-faults:
 	@for b in $(FAULT_BOARDS); do \
@@ -225,4 +233,4 @@ clean:
 
 .PHONY: all help board packages driver lib tools selftests target demo shell \
 	check $(SUITES:%=check-%) $(SUITES:%=run-%) install dkms clean \
-	run-fuzz bench-decode
+	run-fuzz bench bench-decode

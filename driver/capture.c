@@ -231,6 +231,7 @@ void sft_capture_free(void)
 	for_each_encoder(e) {
 		e->c.used = false;
 		e->c.sink_error = false;
+		e->can_stall = false;
 		e->stalled = false;
 		e->ended = false;
 		e->ts_readable = false;

@@ -81,6 +81,8 @@ static int ioctl_encoder(struct sft_file *file, void *arg)
 		out->flags |= SIFIVE_TRACE_ENCODER_ENDED;
 	if (e->c.sink_error)
 		out->flags |= SIFIVE_TRACE_ENCODER_SINK_ERROR;
+	if (e->can_stall)
+		out->flags |= SIFIVE_TRACE_ENCODER_CAN_STALL;
 	out->sinks = sft_sink_kinds(&e->c);
 	out->hart = e->hart;
 	out->mmap_offset = (u64)e->index << PAGE_SHIFT;

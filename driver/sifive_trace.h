@@ -104,6 +104,7 @@ struct sft_component {
  * @hart:	hart id
  * @ts_channels: board data: stimulus 16-31 are 0-15 with a timestamp
  * @ts_readable: its own page shows a running timestamp; found at CONFIG
+ * @can_stall:	it stalls its hart when it is full; found at CONFIG
  * @stalled:	it stalled its hart or lost a message since CONFIG
  * @ended:	its stream ended before the capture did: its CPU went offline
  */
@@ -114,6 +115,7 @@ struct sft_encoder {
 	u64 hart;
 	bool ts_channels;
 	bool ts_readable;
+	bool can_stall;
 	bool stalled;
 	bool ended;
 };

@@ -101,7 +101,7 @@ hook_length()
 		label = $2
 		in_leaf = label == "<leaf>:"
 		counting = label == "<__cyg_profile_func_enter>:" ||
-			   label == "<write_straight_1_0_5>:"
+			   label == "<write_straight_1_0_0_5>:"
 		next
 	}
 	/^[0-9a-f]+ <\./ { next }

@@ -128,10 +128,20 @@ fail:
  */
 static char *pages;
 
+/* Who waits there for room in the encoder shall find it. */
+PERF_LOCAL void make_ready(char *page)
+{
+	memset(page + SIFIVE_TRACE_PAGE_STIMULUS, 1,
+	       PERF_CHANNELS * sizeof(uint32_t));
+}
+
 PERF_LOCAL void page_memory(uint32_t index, size_t size)
 {
-	mmap(pages + index * size, size, PROT_READ | PROT_WRITE,
-	     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+	char *page = mmap(pages + index * size, size, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+
+	if (page != MAP_FAILED)
+		make_ready(page);
 }
 
 PERF_LOCAL void abandon(struct perf_device *device)
@@ -162,8 +172,10 @@ PERF_LOCAL bool fill_hole(char *hole, size_t size)
 			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE,
 			    -1, 0);
 
-	if (memory == hole)
+	if (memory == hole) {
+		make_ready(hole);
 		return true;
+	}
 	/* A kernel that does not know that flag. */
 	if (memory != MAP_FAILED)
 		munmap(memory, size);
@@ -282,8 +294,7 @@ PERF_INTERNAL int perf_device_take(struct perf_device *device,
 {
 	struct sifive_trace_config config = {
 		.size		= sizeof(config),
-		.flags		= (take->ring ? SIFIVE_TRACE_CONFIG_RING : 0) |
-				  (take->drop ? SIFIVE_TRACE_CONFIG_OVERFLOW : 0),
+		.flags		= take->ring ? SIFIVE_TRACE_CONFIG_RING : 0,
 		.sink		= take->buffer ? SIFIVE_TRACE_SINK_SBA :
 						 SIFIVE_TRACE_SINK_SRAM,
 		.channels	= take->channels,
@@ -366,6 +377,16 @@ PERF_LOCAL struct sifive_trace_event event_of(const struct perf_counter *counter
 		.data	= counter->data,
 		.flags	= counter->flags,
 	};
+}
+
+PERF_INTERNAL bool perf_device_stalls(const struct perf_device *device)
+{
+	uint32_t i;
+
+	for (i = 0; i < device->count; i++)
+		if (!(device->encoder[i].flags & SIFIVE_TRACE_ENCODER_CAN_STALL))
+			return false;
+	return true;
 }
 
 /* The trace timestamp has to be readable on all encoders. */

@@ -44,12 +44,11 @@ struct perf_device {
  * @channels:	stimulus registers that make messages, as perf_device_registers()
  * @buffer:	bytes of system memory for each sink, 0 for the trace hardware's SRAM
  * @ring:	keep the newest bytes; otherwise stop when the buffer is full
- * @drop:	drop what an encoder cannot take; otherwise it stalls its hart
  */
 struct perf_take {
 	uint32_t channels;
 	uint64_t buffer;
-	bool ring, drop;
+	bool ring;
 };
 
 /* The driver's limit: one for each encoder. */
@@ -123,6 +122,9 @@ PERF_INTERNAL uint32_t perf_device_registers(const struct perf_device *device,
 /* Take the chosen encoders and a buffer. */
 PERF_INTERNAL int perf_device_take(struct perf_device *device,
 				   const struct perf_take *take);
+
+/* Whether all chosen encoders, taken before, can stall their harts. */
+PERF_INTERNAL bool perf_device_stalls(const struct perf_device *device);
 
 /**
  * perf_device_counters - start counters and let the calling thread read them

@@ -8,32 +8,34 @@
 
 #include "record.h"
 
-/* Wait until the stimulus register takes a store, where that is asked for. */
-PERF_INLINE void perf_emit_ready(volatile uint32_t *stimulus, const bool poll)
+/* Wait until the stimulus register takes a store. */
+PERF_INLINE void perf_emit_ready(const volatile uint32_t *stimulus)
 {
-	if (poll)
-		while (!perf_mmio_read32(stimulus))
-			;
+	while (PERF_UNLIKELY(!perf_mmio_read32(stimulus)))
+		;
 }
 
 PERF_INLINE void perf_emit32(volatile uint32_t *stimulus, unsigned long value,
 			     const bool poll)
 {
-	perf_emit_ready(stimulus, poll);
+	if (poll)
+		perf_emit_ready(stimulus);
 	perf_stimulus32(stimulus, value);
 }
 
 PERF_INLINE void perf_emit16(volatile uint32_t *stimulus, uint16_t value,
 			     const bool poll)
 {
-	perf_emit_ready(stimulus, poll);
+	if (poll)
+		perf_emit_ready(stimulus);
 	perf_stimulus16(stimulus, value);
 }
 
 PERF_INLINE void perf_emit8(volatile uint32_t *stimulus, uint32_t value,
 			    const bool poll)
 {
-	perf_emit_ready(stimulus, poll);
+	if (poll)
+		perf_emit_ready(stimulus);
 	perf_stimulus8(stimulus, value);
 }
 

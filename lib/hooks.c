@@ -357,8 +357,8 @@ void finish_long(struct perf_thread *thread, struct perf_lane *lane)
 
 /* Cycle, the timestamp when @ts, instret, and @hpm hpmcounters from 3 upwards. */
 PERF_INLINE void write_straight(uintptr_t function, uintptr_t site, uint32_t kind,
-				const uint32_t type, const bool ts,
-				const uint32_t hpm)
+				const uint32_t type, const bool poll,
+				const bool ts, const uint32_t hpm)
 {
 	register struct perf_thread *thread PERF_REGISTER("t3") = perf_self;
 	register struct perf_lane *lane PERF_REGISTER("a5");
@@ -388,6 +388,8 @@ PERF_INLINE void write_straight(uintptr_t function, uintptr_t site, uint32_t kin
 	__asm__ volatile("" : "+r"(a0), "+r"(a1));
 
 	stimulus = lane->stream.stimulus;
+	if (poll)
+		perf_emit_ready(stimulus);
 	perf_emit_place(&lane->stream, stimulus, a2, a0, a1, true,
 			type, false);
 	if (PERF_UNLIKELY(perf_emit_values(&lane->stream, now, count, type) >> 32)) {
@@ -401,35 +403,40 @@ PERF_INLINE void write_straight(uintptr_t function, uintptr_t site, uint32_t kin
 	finish(thread, lane);
 }
 
-#define STRAIGHT(type, ts, hpm)						\
-PERF_LOCAL void write_straight_##type##_##ts##_##hpm(uintptr_t function, \
-						     uintptr_t site,	\
-						     uint32_t kind)	\
+#define STRAIGHT(type, poll, ts, hpm)					\
+PERF_LOCAL void write_straight_##type##_##poll##_##ts##_##hpm(uintptr_t function, \
+							      uintptr_t site, \
+							      uint32_t kind) \
 {									\
-	write_straight(function, site, kind, type, ts, hpm);		\
+	write_straight(function, site, kind, type, poll, ts, hpm);	\
 }
 
-#define STRAIGHT_NAME(type, ts, hpm)	write_straight_##type##_##ts##_##hpm,
+#define STRAIGHT_NAME(type, poll, ts, hpm)				\
+	write_straight_##type##_##poll##_##ts##_##hpm,
 
-#define STRAIGHT_EACH_HPM(X, type, ts) \
-	X(type, ts, 0) X(type, ts, 1) X(type, ts, 2) \
-	X(type, ts, 3) X(type, ts, 4) X(type, ts, 5)
+#define STRAIGHT_EACH_HPM(X, type, poll, ts) \
+	X(type, poll, ts, 0) X(type, poll, ts, 1) X(type, poll, ts, 2) \
+	X(type, poll, ts, 3) X(type, poll, ts, 4) X(type, poll, ts, 5)
 
 #define STRAIGHT_EACH(X, type) \
-	STRAIGHT_EACH_HPM(X, type, 0) STRAIGHT_EACH_HPM(X, type, 1)
+	STRAIGHT_EACH_HPM(X, type, 0, 0) STRAIGHT_EACH_HPM(X, type, 0, 1) \
+	STRAIGHT_EACH_HPM(X, type, 1, 0) STRAIGHT_EACH_HPM(X, type, 1, 1)
 
 STRAIGHT_EACH(STRAIGHT, 0)
 STRAIGHT_EACH(STRAIGHT, 1)
 STRAIGHT_EACH(STRAIGHT, 2)
 
-/* By count type, whether the timestamp is among the counters, and hpmcounters. */
-static hook_writer *const straight_writers[3][2][PERF_SECTION_HPM + 1] = {
-#define STRAIGHT_ROW(type) \
-	[type] = { { STRAIGHT_EACH_HPM(STRAIGHT_NAME, type, 0) }, \
-		   { STRAIGHT_EACH_HPM(STRAIGHT_NAME, type, 1) } },
-	STRAIGHT_ROW(0)
-	STRAIGHT_ROW(1)
-	STRAIGHT_ROW(2)
+/*
+ * By count type, whether to wait for room, whether the timestamp is among the
+ * counters, and hpmcounters.
+ */
+static hook_writer *const straight_writers[3][2][2][PERF_SECTION_HPM + 1] = {
+#define STRAIGHT_ROW(type, poll) \
+	{ { STRAIGHT_EACH_HPM(STRAIGHT_NAME, type, poll, 0) }, \
+	  { STRAIGHT_EACH_HPM(STRAIGHT_NAME, type, poll, 1) } }
+	{ STRAIGHT_ROW(0, 0), STRAIGHT_ROW(0, 1) },
+	{ STRAIGHT_ROW(1, 0), STRAIGHT_ROW(1, 1) },
+	{ STRAIGHT_ROW(2, 0), STRAIGHT_ROW(2, 1) },
 };
 
 PERF_LOCAL hook_writer *writer_for(const struct perf_pool *pool)
@@ -438,11 +445,11 @@ PERF_LOCAL hook_writer *writer_for(const struct perf_pool *pool)
 	const uint32_t timestamp = 1u << PERF_COUNTER_TIMESTAMP;
 	uint32_t hpm;
 
-	if (layout->narrow || layout->poll || pool->slots)
+	if (layout->narrow || layout->poll == PERF_POLL_STORE || pool->slots)
 		return write_long;
 	for (hpm = 0; hpm <= PERF_SECTION_HPM; hpm++)
 		if ((layout->mask & ~timestamp) == ((8u << hpm) - 1 - timestamp))
-			return straight_writers[layout->type]
+			return straight_writers[layout->type][layout->poll]
 					       [!!(layout->mask & timestamp)][hpm];
 	return write_long;
 }

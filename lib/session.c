@@ -225,7 +225,8 @@ PERF_LOCAL int fill_pool(const struct perf_device *device,
 			     setup->count))
 		return perf_error("the driver gave two events the same counter");
 
-	perf_pool->layout.poll = setup->poll;
+	perf_pool->layout.poll = !perf_device_stalls(device) ? PERF_POLL_STORE :
+				 setup->poll ? PERF_POLL_RECORD : PERF_POLL_NOT;
 	perf_pool->channels = channels;
 	perf_pool->first = first;
 	perf_pool->device = device->fd;

@@ -48,7 +48,7 @@ enum perf_session_state {
  * @cpus:	CPUs to trace, none: all that the calling thread may run on
  * @hooks:	write records at function entry and exit
  * @per_thread:	each thread has counts of its own
- * @poll:	wait before each store until the encoder can take it
+ * @poll:	wait before each record until the encoder can take it
  * @header_once: write only one header
  * @filter:	filter file, NULL for none
  * @sampling:	when @interval or @period is not 0: records of the kernel

@@ -68,13 +68,13 @@ void monitor_open(void)
 	answer(line, sizeof(line));
 }
 
-static uint64_t property(const char *component, const char *what, const char *block)
+uint64_t monitor_value(const char *component, const char *property)
 {
 	unsigned long long value;
 	char line[1024];
 
-	dprintf(to, "{\"execute\":\"qom-get\",\"arguments\":{\"path\":\"%s\",\"property\":\"stat-%s-%s\"}}\n",
-		component, what, block);
+	dprintf(to, "{\"execute\":\"qom-get\",\"arguments\":{\"path\":\"%s\",\"property\":\"%s\"}}\n",
+		component, property);
 	if (answer(line, sizeof(line)) ||
 	    sscanf(line, "{\"return\": %llu", &value) != 1)
 		errx(1, "the monitor says: %s", line);
@@ -83,11 +83,14 @@ static uint64_t property(const char *component, const char *what, const char *bl
 
 void monitor_read(const char *component, struct monitor_accesses *accesses)
 {
+	char property[64];
 	unsigned int i;
 
 	*accesses = (struct monitor_accesses) { 0 };
 	for (i = 0; i < sizeof(blocks) / sizeof(blocks[0]); i++) {
-		accesses->loads += property(component, "loads", blocks[i]);
-		accesses->stores += property(component, "stores", blocks[i]);
+		snprintf(property, sizeof(property), "stat-loads-%s", blocks[i]);
+		accesses->loads += monitor_value(component, property);
+		snprintf(property, sizeof(property), "stat-stores-%s", blocks[i]);
+		accesses->stores += monitor_value(component, property);
 	}
 }

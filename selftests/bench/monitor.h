@@ -14,6 +14,9 @@ struct monitor_accesses {
 /* The monitor's port: board run --monitor. */
 void monitor_open(void);
 
+/* One of the model's properties. */
+uint64_t monitor_value(const char *component, const char *property);
+
 void monitor_read(const char *component, struct monitor_accesses *accesses);
 
 #endif /* BENCH_MONITOR_H */

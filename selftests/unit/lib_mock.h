@@ -104,11 +104,13 @@ static inline void mock_device_reset(void)
 	for (i = 0; i < 4; i++)
 		dev.encoder[i] = (struct sifive_trace_encoder) {
 			.index = i, .cpu = i ? 0 : 1, .src = i, .src_bits = 2,
-			.flags = SIFIVE_TRACE_ENCODER_TS_READABLE,
+			.flags = SIFIVE_TRACE_ENCODER_TS_READABLE |
+				 SIFIVE_TRACE_ENCODER_CAN_STALL,
 			.mmap_offset = 0x10000 * (i + 1), .ts_width = 40,
 		};
 	dev.cpus = 1 << 1;
 	mock_no_rseq = false;
+	mock_polls = 0;
 	mock_rseq.cpu_id = 1;
 	dev.fail_event = ~0u;
 	dev.write_max = ~(size_t)0;
@@ -206,7 +208,8 @@ static int mock_ioctl(int fd, unsigned long request, void *arg)
 		*encoder = dev.encoder[index];
 		/* Seen when the encoder is set up, not before. */
 		if (!dev.configured)
-			encoder->flags &= ~SIFIVE_TRACE_ENCODER_TS_READABLE;
+			encoder->flags &= ~(SIFIVE_TRACE_ENCODER_TS_READABLE |
+					    SIFIVE_TRACE_ENCODER_CAN_STALL);
 		return 0;
 	case SIFIVE_TRACE_IOC_CONFIG:
 		memcpy(&dev.config, arg, sizeof(dev.config));

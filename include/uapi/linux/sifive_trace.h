@@ -156,6 +156,13 @@ struct sifive_trace_encoder {
 #define SIFIVE_TRACE_ENCODER_ENDED	(1u << 5)
 /* It has reported a sink error since CONFIG. */
 #define SIFIVE_TRACE_ENCODER_SINK_ERROR	(1u << 6)
+/*
+ * It can stall its hart when it is full. Found out by CONFIG: not set before, nor for
+ * an encoder outside the capture. Without this it loses messages that do not fit,
+ * also without SIFIVE_TRACE_CONFIG_OVERFLOW: stimulus registers read 0 while they
+ * cannot take a store.
+ */
+#define SIFIVE_TRACE_ENCODER_CAN_STALL	(1u << 7)
 
 /* Offsets in the stimulus page that user mode may use. */
 #define SIFIVE_TRACE_PAGE_TS_LOWER	0x044
