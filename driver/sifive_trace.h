@@ -388,6 +388,7 @@ bool sft_csr_read(u32 counter, u64 *value);
 
 /* reserve.c */
 int sft_reserve(unsigned int cpu, const struct sft_counter *c);
+void sft_reserve_cpu(unsigned int cpu);
 void sft_unreserve(void);
 
 /* pinned.c */

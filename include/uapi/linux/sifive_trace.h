@@ -271,7 +271,8 @@ struct sifive_trace_event {
  * EINVAL: malformed or repeated event (@failed). EOPNOTSUPP: firmware does not
  * know the event, cannot filter it, or lets nobody but itself read its counter.
  * EBUSY: no counter that can count it is free on all harts. ENXIO: no session
- * configured. EBUSY also while the capture runs.
+ * configured, or all CPUs of its encoders are offline. EBUSY also while the
+ * capture runs.
  */
 struct sifive_trace_counters {
 	__u32	size;
