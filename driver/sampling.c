@@ -9,6 +9,7 @@
  * locks of its own around them.
  */
 
+#include <linux/capability.h>
 #include <linux/cpu.h>
 #include <linux/perf_event.h>
 #include <linux/ptrace.h>
@@ -284,11 +285,19 @@ static int follow_threads(struct following *to)
 	return ret;
 }
 
+static int no_capability(void)
+{
+	return sft_fail(-EPERM,
+			"sampling whatever runs needs CAP_PERFMON or CAP_SYS_ADMIN");
+}
+
 /* What the kernel says to an event that cannot interrupt here, in words. */
 static int explain(int err)
 {
 	if (err == -EOPNOTSUPP || err == -EINVAL || err == -ENOENT)
 		return sft_fail(-EOPNOTSUPP, "the event cannot interrupt this hart");
+	if (err == -EACCES)
+		return no_capability();
 	if (err == -EBUSY)
 		return sft_fail(err, "no counter that can count the event is free for sampling");
 	return sft_fail(err, "the kernel cannot sample: error %d", err);
@@ -382,6 +391,8 @@ static int check(struct sifive_trace_sampling *arg)
 
 	if (arg->flags & ~flags)
 		return sft_fail(-EINVAL, "unknown flags %#x", arg->flags & ~flags);
+	if (arg->flags & SIFIVE_TRACE_SAMPLING_ALL && !perfmon_capable())
+		return no_capability();
 	if (arg->channel >= 32 || !(sft.capture.channels & BIT(arg->channel)))
 		return sft_fail(-EINVAL, "channel %u is not one of the capture's (mask %#x)",
 				arg->channel, sft.capture.channels);
