@@ -225,9 +225,33 @@ void sft_access_open(u32 mask)
 	on_each_cpu_mask(&sft.counters.cpus, begin_on, NULL, 1);
 }
 
-/* After system sleep, which may have lost what was open. */
+/* End; but no count goes back because its hart's counter did. */
+static void suspend_on(void *arg)
+{
+	struct here *h = this_cpu_ptr(&here);
+	unsigned long counting = h->counting;
+	struct sft_thread *t = h->thread;
+	unsigned int n;
+	u64 now;
+
+	for_each_set_bit(n, &counting, SIFIVE_TRACE_MAX_COUNTERS)
+		if (sft_csr_read(n, &now) &&
+		    (s64)(now + t->slot->offset[n] - t->count[n]) < 0)
+			t->slot->offset[n] = t->count[n] - now;
+	end_here(h);
+}
+
+/* Some counters are to be set to other values: nobody counts until resume. */
+void sft_access_suspend(void)
+{
+	WRITE_ONCE(access_mask, 0);
+	on_each_cpu(suspend_on, NULL, 1);
+}
+
+/* After that, and after system sleep, which may have lost what was open. */
 void sft_access_resume(void)
 {
+	WRITE_ONCE(access_mask, sft.counters.mask & ~BIT(SFT_TIMESTAMP));
 	on_each_cpu_mask(&sft.counters.cpus, begin_on, NULL, 1);
 }
 

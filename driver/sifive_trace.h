@@ -409,6 +409,7 @@ void sft_counters_release(void);
 #define SFT_SLOTS_SIZE		PAGE_ALIGN(SIFIVE_TRACE_THREADS * \
 					   sizeof(struct sifive_trace_slot))
 void sft_access_open(u32 mask);
+void sft_access_suspend(void);
 void sft_access_resume(void);
 void sft_access_close(void);
 void sft_access_close_cpu(unsigned int cpu);

@@ -264,7 +264,8 @@ struct sifive_trace_event {
  * EINVAL: malformed or repeated event (@failed). EOPNOTSUPP: firmware does not
  * know the event, cannot filter it, or lets nobody but itself read its counter.
  * EBUSY: no counter that can count it is free on all harts. ENXIO: no session
- * configured. EBUSY also while the capture runs.
+ * configured. EBUSY also while the capture runs, and while the system goes to
+ * sleep.
  */
 struct sifive_trace_counters {
 	__u32	size;
