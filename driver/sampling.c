@@ -303,8 +303,8 @@ static int explain(int err)
 	return sft_fail(err, "the kernel cannot sample: error %d", err);
 }
 
-/* After START: have perf interrupt what is to be sampled. */
-int sft_sampling_follow(struct sft_file *file)
+/* Have perf interrupt what @file is to sample, if its flags have all of @flags. */
+static int follow_for(struct sft_file *file, u32 flags)
 {
 	struct following to = { .list = LIST_HEAD_INIT(to.list) };
 	cpumask_var_t cpus;
@@ -317,9 +317,10 @@ int sft_sampling_follow(struct sft_file *file)
 	/* Until then those of before interrupt, too. */
 	flush_work(&release_work);
 	sft_lock();
-	wanted = sft.owner == file && sft.sampling.on && list_empty(&followers);
-	sft_capture_cpus(cpus);
 	to.set = sft.sampling.set;
+	wanted = sft.owner == file && sft.sampling.on && list_empty(&followers) &&
+		 (to.set.flags & flags) == flags;
+	sft_capture_cpus(cpus);
 	to.of = generation;
 	sft_unlock();
 	if (wanted)
@@ -341,6 +342,43 @@ int sft_sampling_follow(struct sft_file *file)
 	mutex_unlock(&follow_lock);
 	free_cpumask_var(cpus);
 	return ret;
+}
+
+/* After START. */
+int sft_sampling_follow(struct sft_file *file)
+{
+	return follow_for(file, 0);
+}
+
+/* After sleep. The file is not touched when it is the owner no more. */
+static void follow_all(struct work_struct *work)
+{
+	struct sft_file *file;
+
+	sft_lock();
+	file = sft.owner;
+	sft_unlock();
+	if (file && follow_for(file, SIFIVE_TRACE_SAMPLING_ALL))
+		pr_warn("sifive_trace: sampling does not go on after sleep\n");
+}
+
+static DECLARE_WORK(follow_work, follow_all);
+
+/*
+ * Before system sleep: CPUs that go offline in it lose their events for good. Those
+ * of threads stay.
+ */
+void sft_sampling_suspend(void)
+{
+	if (sft.sampling.set.flags & SIFIVE_TRACE_SAMPLING_ALL)
+		sft_sampling_unfollow();
+}
+
+/* After it, when the capture runs again. */
+void sft_sampling_resume(void)
+{
+	if (sft.sampling.on)
+		schedule_work(&follow_work);
 }
 
 /* Find events that have lost their counter: each is told once, in words. */
@@ -554,5 +592,6 @@ void sft_sampling_status(struct sifive_trace_status *status)
 
 void sft_sampling_exit(void)
 {
+	cancel_work_sync(&follow_work);
 	flush_work(&release_work);
 }

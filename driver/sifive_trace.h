@@ -432,6 +432,8 @@ void sft_sampling_begin(void);
 int sft_sampling_follow(struct sft_file *file);
 void sft_sampling_end(void);
 void sft_sampling_end_cpu(unsigned int cpu);
+void sft_sampling_suspend(void);
+void sft_sampling_resume(void);
 void sft_sampling_check(void);
 void sft_sampling_unfollow(void);
 void sft_sampling_reset(void);
