@@ -40,7 +40,7 @@
 /**
  * struct hart - the stream of one hart
  * @stream:	its state
- * @regs:	the encoder's block, for the timestamp as a counter
+ * @encoder:	its encoder
  * @owner:	the component with the sink that they end in
  * @on:		records are written
  * @begun:	a header has been written in this capture
@@ -49,7 +49,7 @@
  */
 struct hart {
 	struct sft_stream stream;
-	void __iomem *regs;
+	const struct sft_component *encoder;
 	const struct sft_component *owner;
 	bool on;
 	bool begun;
@@ -87,17 +87,6 @@ static unsigned long generation = 1;
 /* Followers that have lost their counter since CONFIG. */
 static u64 without_counter;
 
-static u64 read_timestamp(const struct hart *h)
-{
-	u32 high, low;
-
-	do {
-		high = readl(h->regs + TR_TS_UPPER);
-		low = readl(h->regs + TR_TS_LOWER);
-	} while (high != readl(h->regs + TR_TS_UPPER));
-	return (u64)high << 32 | low;
-}
-
 /* The session's counters here, by number; false when one has no value. */
 static bool read_counters(const struct hart *h, u64 *now)
 {
@@ -107,7 +96,7 @@ static bool read_counters(const struct hart *h, u64 *now)
 
 	for_each_set_bit(n, &mask, SIFIVE_TRACE_MAX_COUNTERS) {
 		if (n == SFT_TIMESTAMP)
-			now[n] = read_timestamp(h);
+			now[n] = sft_timestamp_read(h->encoder);
 		else if (!sft_access_count(n, &now[n]))
 			all = false;
 	}
@@ -509,9 +498,9 @@ static void begin_here(void *arg)
 	struct sft_encoder *e = arg;
 	u64 now[SIFIVE_TRACE_MAX_COUNTERS] = {};
 
-	h->regs = e->c.regs;
+	h->encoder = &e->c;
 	h->owner = sft_capture_owner(e);
-	h->stream.stimulus = h->regs + TR_ITC_STIMULUS + 4 * set->channel;
+	h->stream.stimulus = e->c.regs + TR_ITC_STIMULUS + 4 * set->channel;
 	h->stream.event = sft.counters.event;
 	h->stream.mask = sft.counters.mask;
 	h->stream.type = set->count_type;

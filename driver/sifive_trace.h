@@ -334,6 +334,7 @@ u32 sft_timestamp_width(const struct sft_component *c);
 struct sft_component *sft_timestamp_master(struct sft_encoder *e);
 int sft_timestamp_enable(struct sft_component *c, u32 prescale);
 bool sft_timestamp_ticks(const struct sft_component *c);
+u64 sft_timestamp_read(const struct sft_component *c);
 void sft_timestamp_measure(struct sft_component *c, u32 prescale);
 u64 sft_timestamp_hz(struct sft_encoder *e, u32 prescale);
 
