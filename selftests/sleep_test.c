@@ -207,24 +207,6 @@ TEST_F_TIMEOUT(sleep, a_stopped_capture_keeps_what_it_has, 60)
 					 &counters));
 }
 
-/* Whether the capture has got another record before long. */
-static bool samples(int fd)
-{
-	struct sifive_trace_status status;
-	uint64_t before = ~0ull;
-	double end = trace_clock() + 3;
-
-	while (trace_clock() < end) {
-		if (trace_status(fd, &status))
-			return false;
-		if (status.samples > before)
-			return true;
-		before = status.samples;
-		trace_spin(1000000);
-	}
-	return false;
-}
-
 /* Its own threads, then whatever runs: these are followed anew after sleep. */
 TEST_F_TIMEOUT(sleep, sampling_goes_on, 60)
 {
@@ -241,12 +223,12 @@ TEST_F_TIMEOUT(sleep, sampling_goes_on, 60)
 		sampling.flags = i ? SIFIVE_TRACE_SAMPLING_ALL : 0;
 		ASSERT_EQ(0, trace_ioctl(self->s.fd, SIFIVE_TRACE_IOC_SAMPLING, &sampling));
 		ASSERT_EQ(0, trace_start(self->s.fd, SIFIVE_TRACE_START_REWIND));
-		EXPECT_TRUE(samples(self->s.fd));
+		EXPECT_TRUE(trace_samples(self->s.fd));
 		ret = go_to_sleep(depth());
 		if (ret)
 			SKIP(return, "%s to depth %s: %s", state(), depth(),
 			     strerror(-ret));
-		EXPECT_TRUE(samples(self->s.fd));
+		EXPECT_TRUE(trace_samples(self->s.fd));
 		ASSERT_EQ(0, trace_stop(self->s.fd));
 	}
 }

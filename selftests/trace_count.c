@@ -230,3 +230,18 @@ uint64_t trace_perf_count(int event)
 
 	return read(event, &count, sizeof(count)) == sizeof(count) ? count : ~0ull;
 }
+
+bool trace_samples(int fd)
+{
+	struct sifive_trace_status status;
+	double end = trace_clock() + 3;
+	uint64_t before = ~0ull;
+
+	while (trace_clock() < end && !trace_status(fd, &status)) {
+		if (status.samples > before)
+			return true;
+		before = status.samples;
+		trace_spin(1000000);
+	}
+	return false;
+}

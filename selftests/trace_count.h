@@ -47,6 +47,9 @@ static inline void trace_spin(uint64_t turns)
 /* What that loop counts, the least of a few: an interrupt only adds to it. */
 uint64_t trace_count_spin(unsigned int counter, uint64_t turns);
 
+/* Whether a capture gets another record of the kernel's before long. */
+bool trace_samples(int fd);
+
 /* Touch so many pages, each for the first time, that no TLB holds them all. */
 void trace_touch_pages(unsigned int count);
 
