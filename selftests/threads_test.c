@@ -361,10 +361,9 @@ TEST_F(threads, jumps_out_of_handlers_lose_what_is_reported)
 	volatile int jumps = 0;
 
 	signal(SIGALRM, jump_out);
+	setitimer(ITIMER_REAL, &timer, NULL);
 	if (sigsetjmp(jump, 1))
 		jumps++;
-	else
-		setitimer(ITIMER_REAL, &timer, NULL);
 	while (jumps < 300)
 		sifive_trace_write(trace);
 	setitimer(ITIMER_REAL, &(struct itimerval){ 0 }, NULL);
