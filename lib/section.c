@@ -56,7 +56,7 @@ bool perf_section_any(struct perf_rseq *rseq, const volatile int32_t *mine,
 		: [tmp] "=&r"(tmp), [other] "=&r"(other),
 		  [at] "=&r"(at), [to] "=&r"(to), [place] "=&r"(place),
 		  [value] "=&r"(value), [lo] "=&r"(lo)
-		: [rseq] "r"(rseq), [mine] "m"(*mine), [ts] "r"(page),
+		: [rseq] "r"(rseq), [mine] "r"(mine), [ts] "r"(page),
 		  [now] "r"(now), [number] "r"(number), [end] "r"(end),
 		  [offset] "r"(offset)
 		: "memory" : elsewhere);

@@ -70,7 +70,7 @@ struct perf_section {
 	"0:	lla	%[other], 9f\n"					\
 	"	sd	%[other], 8(%[rseq])\n"				\
 	"1:	lw	%[other], 4(%[rseq])\n"				\
-	"	lw	" scratch ", %[mine]\n"				\
+	"	lw	" scratch ", 0(%[mine])\n"			\
 	"	bne	%[other], " scratch ", %l[elsewhere]\n"
 
 #define PERF_SECTION_END						\
@@ -118,14 +118,14 @@ struct perf_section {
 				PERF_SECTION_END			\
 				: [other] "=&r"(other), [ts] "=&r"(ts),	\
 				  PERF_SECTION_OUT_##n			\
-				: [rseq] "r"(area), [mine] "m"(*mine),	\
+				: [rseq] "r"(area), [mine] "r"(mine),	\
 				  [page] "m"(*page)			\
 				: "memory" : elsewhere);		\
 		else							\
 			__asm__ goto(PERF_SECTION_BEGIN("%[c0]")	\
 				PERF_SECTION_READ_##n PERF_SECTION_END	\
 				: [other] "=&r"(other), PERF_SECTION_OUT_##n \
-				: [rseq] "r"(area), [mine] "m"(*mine)	\
+				: [rseq] "r"(area), [mine] "r"(mine)	\
 				: "memory" : elsewhere);		\
 		break
 

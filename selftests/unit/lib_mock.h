@@ -28,6 +28,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <ucontext.h>
@@ -254,10 +255,15 @@ static int mock_ioctl(int fd, unsigned long request, void *arg)
 	}
 }
 
+/* Where the library wants the device's pages. */
+static char *mock_pages;
+
 /* Fixed mappings are pages of the device, or the memory that follows them. */
 static void *mock_mmap(void *addr, size_t length, int prot, int flags, int fd,
 		       off_t offset)
 {
+	void *memory;
+
 	if (fd == MOCK_FD) {
 		if (flags == MAP_SHARED) {
 			if (prot != PROT_READ)
@@ -275,7 +281,10 @@ static void *mock_mmap(void *addr, size_t length, int prot, int flags, int fd,
 		dev.maps++;
 		return addr;
 	}
-	if (flags & MAP_FIXED) {
+	if (flags & (MAP_FIXED | MAP_FIXED_NOREPLACE)) {
+		if (!mock_pages ||
+		    (size_t)((char *)addr - mock_pages) > 63 * MOCK_PAGE_SIZE)
+			abort();
 		if (dev.maps)
 			dev.maps--;
 		return addr;
@@ -285,7 +294,10 @@ static void *mock_mmap(void *addr, size_t length, int prot, int flags, int fd,
 		errno = dev.pages_errno;
 		return MAP_FAILED;
 	}
-	return mmap(addr, length, prot, flags, fd, offset);
+	memory = mmap(addr, length, prot, flags, fd, offset);
+	if (length == 64 * MOCK_PAGE_SIZE)
+		mock_pages = memory;
+	return memory;
 }
 
 /* The thread slots, the only ones that are unmapped, and a pool without wiping. */
