@@ -79,6 +79,11 @@ TEST_F(command, report_sorts_and_filters)
 	run(self, "report -q --filter 'm*' -e " PROGRAM " trace.rtd");
 	EXPECT_NE(NULL, strstr(self->out, "  main\n"));
 	EXPECT_EQ(NULL, strstr(self->out, "  fib\n"));
+	run(self, "report -q --filter 'x*' -e " PROGRAM " trace.rtd");
+	EXPECT_STREQ("", self->out);
+	EXPECT_NE(NULL, strstr(self->err, "no function has a name that --filter"));
+	run(self, "replay -q --tid 99 trace.rtd");
+	EXPECT_NE(NULL, strstr(self->err, "no call of that thread"));
 	run(self, "report -q --sort nothing trace.rtd");
 	EXPECT_EQ(2, self->status);
 	EXPECT_NE(NULL, strstr(self->err, "has no \"nothing\""));

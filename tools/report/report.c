@@ -271,6 +271,7 @@ struct table {
 	unsigned int		shown;
 	struct line		*line;
 	size_t			lines;
+	bool			any;		/* of any group */
 	/* Of all lines, what shares are shares of. */
 	uint64_t		sum[METRICS_MAX];
 };
@@ -474,6 +475,7 @@ static int put_group(struct table *table, uint32_t group)
 		empty_table(table);
 		return result;
 	}
+	table->any = true;
 	profile_group(table->profile, group, name, sizeof(name));
 	if (table->options->csv) {
 		put_csv(table, name);
@@ -585,7 +587,10 @@ static int put_profile(const struct report_options *options, struct output *out,
 	for (i = 0; i < profile->rows && !result; i++)
 		if (!i || group[i] != group[i - 1])
 			result = put_group(&table, group[i]);
-	if (!options->csv && !result)
+	if (!result && profile->rows && !table.any)
+		report("%s: no function has a name that --filter lets through",
+		       profile->input.options->path);
+	else if (!options->csv && !result)
 		name_idle(&table);
 	free(group);
 	free(table.line);
