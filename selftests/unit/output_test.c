@@ -40,6 +40,52 @@ TEST_F(command, golden_report)
 	EXPECT_NE(NULL, strstr(self->err, "1 calls ended without an exit record"));
 }
 
+/* Without times: no columns for them. Long names of counters: room for them. */
+TEST_F(command, report_without_times)
+{
+	const uint64_t whole[] = { MAIN, 0x3f00000000 };
+	uint64_t value[2] = { 0 };
+	struct gen_stream stream;
+	unsigned int i;
+
+	gen_stream_init(&stream, &self->gen, 0, 6, 1, 2, 64);
+	for (i = 0; i < 2; i++) {
+		stream.counter[i].type = 1;
+		stream.counter[i].code = 1 + i * 2;
+	}
+	gen_header(&stream);
+	gen_record(&stream, 0, whole, value);
+	value[0] += 5;
+	value[1] += 7;
+	gen_record(&stream, 1, whole, value);
+	save(self, "trace.rtd");
+	run(self, "report -q -e " PROGRAM " trace.rtd");
+	EXPECT_STREQ(
+		"\n"
+		"           L1-dcache-load-misses L1-dcache-store-misses\n"
+		"     calls     total        self     total         self  function\n"
+		"         1         5           5         7            7  main\n",
+		self->out);
+	self->gen.length = 0;
+	gen_header(&stream);
+	gen_record(&stream, 3, whole, value);
+	value[0] += 5;
+	value[1] += 7;
+	gen_record(&stream, 3, whole, value);
+	save(self, "trace.rtd");
+	run(self, "report -q -e " PROGRAM " trace.rtd");
+	EXPECT_STREQ(
+		"\n"
+		"                    L1-dcache-load-misses\n"
+		"   samples samples%                  self  function\n"
+		"         2   100.00                     5  main\n"
+		"\n"
+		" L1-dcache-store-misses\n"
+		"                   self  function\n"
+		"                      7  main\n",
+		self->out);
+}
+
 /* A counter that stays 0 has no columns; but in csv, and to sort by. */
 TEST_F(command, report_names_idle_counters)
 {
