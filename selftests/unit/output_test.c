@@ -268,6 +268,51 @@ TEST_F_TIMEOUT(command, export_html, 180)
 	EXPECT_EQ(0, system("python3 " SOURCES "/browser.py t.html t.svg"));
 }
 
+/*
+ * The first record of one thread is known to be complete only when its second
+ * comes, long after those of another: times and rates are right all the same.
+ */
+TEST_F(command, html_times_of_threads)
+{
+	const uint64_t whole[] = { MAIN, 0x3f00000000 };
+	const uint64_t one[] = { FIB, MAIN + 0x12 };
+	struct gen_stream outer, inner;
+	uint64_t value = 0, more = 0;
+	unsigned int i;
+
+	gen_sync(&self->gen, 0);
+	gen_stream_init(&outer, &self->gen, 0, 6, 1, 1, 64);
+	gen_stream_init(&inner, &self->gen, 0, 7, 1, 1, 64);
+	gen_header(&outer);
+	gen_header(&inner);
+	self->gen.step = 100;
+	gen_record(&outer, 0, whole, &value);
+	for (i = 0; i < 10; i++) {
+		gen_record(&inner, i & 1, one, &more);
+		more += 800;
+	}
+	value = 1 << 20;
+	gen_record(&outer, 1, whole, &value);
+	save(self, "trace.rtd");
+	run(self, "export -q -c all --format html -e " PROGRAM " -o t.html trace.rtd");
+	EXPECT_EQ(0, self->status);
+	EXPECT_EQ(0, system("python3 -c \"\n"
+			    "import json\n"
+			    "text = open('t.html').read().split('var DATA = ')[1]\n"
+			    "data = json.loads(text.split('};\\n')[0] + '}')\n"
+			    "calls = sorted((s[3], s[4]) for s in data['slices'])\n"
+			    "whole = data['last'] - data['first']\n"
+			    "assert calls[0] == (0, whole), calls\n"
+			    "assert len(calls) == 6 and calls[1][0] > 100, calls\n"
+			    "assert data['before'] < data['interval'] > 1, data['interval']\n"
+			    "sums = sorted(sum(p['count']) for p in data['plots'])\n"
+			    "assert abs(sums[0] - 7200) < 1 and abs(sums[1] - 2**20) < 99, sums\n"
+			    "outer = max(data['plots'], key=lambda p: sum(p['count']))['count']\n"
+			    "inside = outer[1:-1]\n"
+			    "assert max(inside) - min(inside) < 0.1, (min(inside), max(inside))\n"
+			    "assert len(outer) * data['interval'] >= whole, len(outer)\n\""));
+}
+
 TEST_F(command, side_car_names_threads_and_objects)
 {
 	static const char meta[] =
