@@ -3,10 +3,10 @@
 #ifndef SIFIVE_TRACE_EXPORT_H
 #define SIFIVE_TRACE_EXPORT_H
 
-#include "../analysis.h"
-#include "../options.h"
+#include "analysis.h"
+#include "options.h"
 #include "../output.h"
-#include "../tree.h"
+#include "tree.h"
 
 #define EXPORT_NAME_SIZE	512
 

@@ -184,9 +184,20 @@ static unsigned int long_field(const uint8_t *p, unsigned int skip,
 }
 
 /*
- * The time of a message's source after it. The timestamp's width is extended
- * to 64 bits by taking any step back for a wrap.
+ * The time behind a timestamp that tells what changed. Its width is extended to
+ * 64 bits: a step back is a wrap.
  */
+static inline uint64_t advance(uint64_t now, uint64_t timestamp, uint64_t mask,
+			       bool delta)
+{
+	uint64_t next = now ^ timestamp;
+
+	if (delta)
+		return now + timestamp;
+	return next < now ? next + mask + 1 : next;
+}
+
+/* The time of a message's source after it. */
 static inline void tick(struct nexus *nexus, struct nexus_message *message,
 		 uint64_t timestamp)
 {
@@ -195,21 +206,18 @@ static inline void tick(struct nexus *nexus, struct nexus_message *message,
 	uint64_t old = clock->now & mask;
 
 	timestamp &= mask;
-	if (message->flags & NEXUS_SYNC) {
-		clock->epoch = nexus->epoch;
-		if (!clock->seen) {
-			clock->seen = true;
-			clock->now = timestamp;
-			return;
-		}
-	} else if (clock->epoch != nexus->epoch) {
+	if (!(message->flags & NEXUS_SYNC)) {
+		if (clock->epoch == nexus->epoch)
+			clock->now = advance(clock->now, timestamp, mask,
+					     nexus->ts_scheme == NEXUS_TS_DELTA);
 		return;
-	} else if (nexus->ts_scheme == NEXUS_TS_XOR) {
-		timestamp ^= old;
-	} else {
-		timestamp = (old + timestamp) & mask;
 	}
-
+	clock->epoch = nexus->epoch;
+	if (!clock->seen) {
+		clock->seen = true;
+		clock->now = timestamp;
+		return;
+	}
 	clock->now = (clock->now & ~mask) | timestamp;
 	if (timestamp < old)
 		clock->now += mask + 1;
@@ -457,10 +465,11 @@ enum nexus_item nexus_next(struct nexus *nexus, struct nexus_message *message)
 
 /* Bytes of a store by its offset in the register. */
 static const uint8_t store_bytes[4] = { 4, 0, 2, 1 };
+static const uint32_t store_max[4] = { 0xffffffff, 0, 0xffff, 0xff };
 
 bool nexus_store(const struct nexus_message *message, struct store *store)
 {
-	unsigned int bytes = store_bytes[message->field[0] & 3];
+	unsigned int offset = message->field[0] & 3;
 
 	if (message->tcode != NEXUS_DATA_ACQUISITION ||
 	    message->field[0] >= 4 * STORE_CHANNELS)
@@ -470,7 +479,8 @@ bool nexus_store(const struct nexus_message *message, struct store *store)
 	store->value = (uint32_t)message->field[1];
 	store->src = message->src;
 	store->channel = (uint8_t)(message->field[0] >> 2);
-	store->bytes = message->field[1] >> (8 * bytes) ? 0 : (uint8_t)bytes;
+	store->bytes = message->field[1] > store_max[offset] ? 0 :
+							 store_bytes[offset];
 	store->time_known = message->flags & NEXUS_TIME_KNOWN;
 	return true;
 }
@@ -548,14 +558,13 @@ static const uint64_t slice_mask[] = {
  * cannot be predicted: find all fields without a branch that depends on them.
  * Whatever is not quite so is left to parse().
  */
-size_t nexus_stores(struct nexus *nexus, struct store *store,
-		    size_t count)
+static inline __attribute__((always_inline)) size_t
+decode_stores(struct nexus *nexus, struct store *store, size_t count, bool delta)
 {
 	const struct nexus_layout *layout =
 		&nexus->layout[NEXUS_DATA_ACQUISITION];
 	const unsigned int first_slice = layout->first_slice;
 	const unsigned int fixed_bits = layout->fixed_bits;
-	const bool delta = nexus->ts_scheme == NEXUS_TS_DELTA;
 	const uint64_t ts_mask = nexus->ts_mask, epoch = nexus->epoch;
 	const uint32_t src_mask = nexus->src_mask;
 	const uint8_t *p = nexus->in, *last_window;
@@ -572,8 +581,8 @@ size_t nexus_stores(struct nexus *nexus, struct store *store,
 		/* Slices 0 to 9, and 6 to 15. */
 		uint64_t begin = slices.low | slices.high << 48;
 		uint64_t rest = slices.low >> 36 | slices.high << 12;
-		unsigned int last, tag, value, second, third, ends, bytes;
-		uint64_t time, old, stored, timestamp, later, id;
+		unsigned int last, tag, value, second, third, ends;
+		uint64_t stored, timestamp, later, id;
 		struct nexus_clock *clock;
 
 		if ((begin & 0x3f) != NEXUS_DATA_ACQUISITION || !slices.stops)
@@ -605,21 +614,24 @@ size_t nexus_stores(struct nexus *nexus, struct store *store,
 		store[n].src = begin >> TCODE_BITS & src_mask;
 		clock = &nexus->clock[store[n].src];
 		store[n].time_known = clock->epoch == epoch;
-		if (store[n].time_known) {
-			old = clock->now & ts_mask;
-			time = delta ? (old + timestamp) & ts_mask :
-				       old ^ timestamp;
-			clock->now += time - old + (time < old ? ts_mask + 1 : 0);
-		}
-		bytes = store_bytes[id & 3];
+		if (store[n].time_known)
+			clock->now = advance(clock->now, timestamp, ts_mask, delta);
 		store[n].offset = offset + (uintptr_t)p;
 		store[n].time = clock->now;
 		store[n].value = (uint32_t)stored;
-		store[n].bytes = stored >> (8 * bytes) ? 0 : (uint8_t)bytes;
+		store[n].bytes = stored > store_max[id & 3] ? 0 :
+							 store_bytes[id & 3];
 		store[n].channel = (uint8_t)(id >> 2);
 		p += last + 1;
 	}
 	nexus->offset += (uint64_t)(p - nexus->in);
 	nexus->in = p;
 	return n;
+}
+
+size_t nexus_stores(struct nexus *nexus, struct store *store, size_t count)
+{
+	if (nexus->ts_scheme == NEXUS_TS_DELTA)
+		return decode_stores(nexus, store, count, true);
+	return decode_stores(nexus, store, count, false);
 }
