@@ -53,10 +53,12 @@ help:
 	@echo '                 the command for the board: it needs the C library alone'
 	@echo '  make shell     a root shell on the booted board      [BOARD=$(BOARD)]'
 	@echo '  make check-unit, check-model, check-style, check-bare, check-boards,'
-	@echo '  make check-faults, check-counters, check-record'
+	@echo '  make check-objects, check-bench, check-faults, check-counters,'
+	@echo '  make check-record'
 	@echo '                 one part of the tests                 [BOARDS="$(BOARDS)"]'
 	@echo '  make check-debug'
 	@echo '                 the kselftests on a kernel that looks for bugs'
+	@echo '  make bench     what a record costs: instructions, loads, stores, bytes'
 	@echo '  make bench-decode'
 	@echo '                 how fast the command reads traces of 1 MB, 100 MB, 2 GB'
 	@echo '  make install   command, library and headers          [DESTDIR=, PREFIX=]'
@@ -151,7 +153,7 @@ shell: board target
 # ---- tests --------------------------------------------------------------
 
 CHECK := $(O)/check
-SUITES := unit model style bare boards faults counters record debug
+SUITES := unit model style bare boards objects bench faults counters record debug
 
 check-debug: DEBUG_BOARDS = $(BOARDS)
 
@@ -159,7 +161,7 @@ check: board all
 	@rm -rf $(CHECK) && mkdir -p $(CHECK)
 	@for s in $(SUITES); do $(MAKE) --no-print-directory run-$$s || \
 		echo "0 1 0" >$(CHECK)/$$s-make.count; done
-	@selftests/summary.sh $(CHECK) unit lib fuzz model style bare $(BOARDS) \
+	@selftests/summary.sh $(CHECK) unit lib fuzz model style bare $(BOARDS) objects bench \
 		$(FAULT_BOARDS:%=faults-%) counters record $(DEBUG_BOARDS:%=debug-%)
 
 $(SUITES:%=check-%): check-%: board all
@@ -174,6 +176,9 @@ FUZZ_SECONDS ?= 60
 run-fuzz:
 	@selftests/suite.sh $(CHECK) fuzz $(MAKE) -s -C selftests/fuzz \
 		O=$(O) FUZZ_SECONDS=$(FUZZ_SECONDS) run
+
+bench: $(ENV) driver lib
+	@. $(ENV) && QEMU=$$QEMU KERNEL=$$KERNEL selftests/bench.sh $(O)
 
 bench-decode: packages
 	$(MAKE) -s -C selftests/unit O=$(O)/unit bench-decode
@@ -200,6 +205,15 @@ run-boards:
 		. $(ENV) && QEMU=$$QEMU KERNEL=$$KERNEL selftests/suite.sh \
 			$(CHECK) $$b selftests/board.sh $$b $(O); \
 	done
+
+run-bench:
+	@. $(ENV) && QEMU=$$QEMU KERNEL=$$KERNEL selftests/suite.sh $(CHECK) bench \
+		selftests/bench.sh $(O) check
+
+# The library is the same on each of them.
+run-objects:
+	@. $(ENV) && QEMU=$$QEMU KERNEL=$$KERNEL selftests/suite.sh $(CHECK) \
+		objects selftests/objects.sh $(firstword $(BOARDS)) $(O)
 
 run-faults:
 	@for b in $(FAULT_BOARDS); do \
@@ -246,4 +260,4 @@ clean:
 
 .PHONY: all help board packages driver lib tools selftests target target-tools demo shell \
 	check $(SUITES:%=check-%) $(SUITES:%=run-%) install dkms clean \
-	run-fuzz bench-decode
+	run-fuzz bench bench-decode

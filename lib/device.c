@@ -131,30 +131,71 @@ fail:
  */
 static char *pages;
 
+/* Who waits there for room in the encoder shall find it. */
+PERF_LOCAL void make_ready(char *page)
+{
+	memset(page + SIFIVE_TRACE_PAGE_STIMULUS, 1,
+	       PERF_CHANNELS * sizeof(uint32_t));
+}
+
 PERF_LOCAL void page_memory(uint32_t index, size_t size)
 {
-	mmap(pages + index * size, size, PROT_READ | PROT_WRITE,
-	     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+	char *page = mmap(pages + index * size, size, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+
+	if (page != MAP_FAILED)
+		make_ready(page);
+}
+
+PERF_LOCAL void abandon(struct perf_device *device)
+{
+	if (device->fd >= 0)
+		close(device->fd);
+	device->fd = -1;
+	device->count = 0;
+	device->mapped = 0;
+	device->slots = NULL;
 }
 
 PERF_INTERNAL void perf_device_close(struct perf_device *device)
 {
 	uint32_t i;
 
-	for (i = 0; pages && i < device->count; i++)
+	for (i = 0; i < device->mapped; i++)
 		page_memory(i, device->info.page_size);
 	if (device->slots)
 		munmap(device->slots, SLOTS_SIZE);
-	perf_device_abandon(device);
+	abandon(device);
 }
 
-PERF_INTERNAL void perf_device_abandon(struct perf_device *device)
+/* Memory where a page was, unless something else is there. */
+PERF_LOCAL bool fill_hole(char *hole, size_t size)
 {
-	if (device->fd >= 0)
-		close(device->fd);
-	device->fd = -1;
-	device->count = 0;
-	device->slots = NULL;
+	void *memory = mmap(hole, size, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE,
+			    -1, 0);
+
+	if (memory == hole) {
+		make_ready(hole);
+		return true;
+	}
+	/* A kernel that does not know that flag. */
+	if (memory != MAP_FAILED)
+		munmap(memory, size);
+	return false;
+}
+
+PERF_INTERNAL void perf_device_forget(struct perf_device *device, bool fork)
+{
+	const size_t size = device->info.page_size;
+	uint32_t i;
+
+	for (i = 0; fork && i < device->mapped; i++)
+		fork = fill_hole(pages + i * size, size);
+	/* It is not for the library any more. */
+	if (!fork)
+		pages = NULL;
+	abandon(device);
 }
 
 PERF_LOCAL int read_encoder(struct perf_device *device, uint32_t index,
@@ -256,8 +297,7 @@ PERF_INTERNAL int perf_device_take(struct perf_device *device,
 {
 	struct sifive_trace_config config = {
 		.size		= sizeof(config),
-		.flags		= (take->ring ? SIFIVE_TRACE_CONFIG_RING : 0) |
-				  (take->drop ? SIFIVE_TRACE_CONFIG_OVERFLOW : 0),
+		.flags		= take->ring ? SIFIVE_TRACE_CONFIG_RING : 0,
 		.sink		= take->buffer ? SIFIVE_TRACE_SINK_SBA :
 						 SIFIVE_TRACE_SINK_SRAM,
 		.channels	= take->channels,
@@ -310,6 +350,16 @@ PERF_LOCAL struct sifive_trace_event event_of(const struct perf_counter *counter
 		.data	= counter->data,
 		.flags	= counter->flags,
 	};
+}
+
+PERF_INTERNAL bool perf_device_stalls(const struct perf_device *device)
+{
+	uint32_t i;
+
+	for (i = 0; i < device->count; i++)
+		if (!(device->encoder[i].flags & SIFIVE_TRACE_ENCODER_CAN_STALL))
+			return false;
+	return true;
 }
 
 /* Why an event has no counter, after those before it got theirs. */
@@ -482,6 +532,8 @@ PERF_INTERNAL int perf_device_map(struct perf_device *device, bool slots)
 		const char *reason = NULL;
 		int error;
 
+		/* Also when it fails: what was there may be gone. */
+		device->mapped = i + 1;
 		if (mmap(pages + i * size, size, PROT_READ | PROT_WRITE,
 			 MAP_SHARED | MAP_FIXED, device->fd,
 			 (off_t)encoder->mmap_offset) != MAP_FAILED)

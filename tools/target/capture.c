@@ -21,7 +21,7 @@
 /* Bytes copied at a time. */
 #define CHUNK	65536
 
-/* Take hardware and counters, and set sampling; for perf_device_abandon(). */
+/* Take hardware and counters, and set sampling; for perf_device_close(). */
 static int begin(struct perf_device *device, struct perf_setup *setup)
 {
 	struct perf_sampling *sampling = &setup->sampling;
@@ -65,7 +65,7 @@ int capture_try(const struct perf_setup *wanted)
 				  strerror(errno));
 	error = begin(&device, &setup);
 	/* Nothing is mapped. */
-	perf_device_abandon(&device);
+	perf_device_close(&device);
 	return error;
 }
 

@@ -12,7 +12,7 @@
 
 /**
  * capture_begin() - take hardware and counters, to sample
- * @device:	filled, also after an error; for perf_device_abandon()
+ * @device:	filled, also after an error; for perf_device_close()
  * @setup:	what is wanted, sampling.all tells whether of all that runs or of the
  *		process that calls START; its counters are filled in
  *

@@ -187,7 +187,7 @@ static int hold(struct perf_setup *setup, int ready)
 	}
 	describe(setup, &objects);
 	write_state(&state);
-	perf_device_abandon(&device);
+	perf_device_close(&device);
 	return EXIT_OK;
 }
 

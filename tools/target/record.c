@@ -269,7 +269,7 @@ static int record_samples(struct recording *r)
 	}
 out:
 	objects_free(&objects);
-	perf_device_abandon(device);
+	perf_device_close(device);
 	return status;
 }
 

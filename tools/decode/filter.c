@@ -13,8 +13,8 @@
 #include <libiberty/demangle.h>
 
 #include "command.h"
+#include "image.h"
 #include "output.h"
-#include "symbols/image.h"
 
 /* Patterns of each kind. */
 #define PATTERNS	64
