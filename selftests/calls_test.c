@@ -61,7 +61,7 @@ FIXTURE_SETUP(calls)
 	ASSERT_NE(NULL, self->trace);
 	self->options = (struct sifive_trace_options)SIFIVE_TRACE_OPTIONS;
 	self->options.count_type = SIFIVE_TRACE_XOR;
-	self->options.buffer = 8 << 20;
+	self->options.buffer = 4 << 20;
 	if (self->info.flags & SIFIVE_TRACE_INFO_COUNTERS)
 		self->options.events = "cycles,instructions";
 }
@@ -271,7 +271,7 @@ TEST_F(calls, of_threads_on_all_harts_are_all_there)
 	calls_are(_metadata, self, 8 * calls_of_fib(10), false);
 }
 
-#define TURNS	400
+#define TURNS	200
 
 static volatile bool go;
 
