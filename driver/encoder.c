@@ -13,7 +13,8 @@
 
 /*
  * Program a freshly reset encoder for instrumentation only: no instruction
- * trace, the capture's stimulus registers, and its sink.
+ * trace, the capture's stimulus registers, and its sink. Whether it can stall its
+ * hart shows in the register.
  */
 void sft_encoder_program(struct sft_encoder *e, const struct sft_capture *cap)
 {
@@ -25,11 +26,12 @@ void sft_encoder_program(struct sft_encoder *e, const struct sft_capture *cap)
 		  FIELD_PREP(TR_CONTROL_SYNC_MAX_BTM, TR_SYNC_MAX_OFF) |
 		  FIELD_PREP(TR_CONTROL_SYNC_MAX_INST, TR_SYNC_MAX_OFF) |
 		  FIELD_PREP(TR_CONTROL_SINK, e->c.kind);
-	if (!(cap->flags & SIFIVE_TRACE_CONFIG_OVERFLOW))
-		control |= TR_CONTROL_STALL_ENABLE;
 	if (!(cap->flags & SIFIVE_TRACE_CONFIG_RING))
 		control |= TR_CONTROL_STOP_ON_WRAP;
-	sft_write(&e->c, TR_CONTROL, control);
+	sft_write(&e->c, TR_CONTROL, control | TR_CONTROL_STALL_ENABLE);
+	e->can_stall = sft_read(&e->c, TR_CONTROL) & TR_CONTROL_STALL_ENABLE;
+	if (cap->flags & SIFIVE_TRACE_CONFIG_OVERFLOW)
+		sft_write(&e->c, TR_CONTROL, control);
 }
 
 u32 sft_encoder_src(const struct sft_encoder *e)

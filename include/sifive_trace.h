@@ -55,8 +55,10 @@ enum {
 	SIFIVE_TRACE_RING		= 1 << 0,
 	/* Each thread has counts of its own, of what it ran alone. */
 	SIFIVE_TRACE_PER_THREAD		= 1 << 1,
-	/* Ask before each store whether the encoder can take it, and do not have it
-	 * stall the processor: for encoders that cannot.
+	/* Wait in the program for room in the encoder, before each record, where
+	 * interrupts get through: all that can stall the processor then is the
+	 * rest of one record. An encoder that cannot stall it is waited for before
+	 * each store, with or without this.
 	 */
 	SIFIVE_TRACE_POLL		= 1 << 2,
 	/* No records at function entry and exit. */

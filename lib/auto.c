@@ -137,8 +137,14 @@ PERF_LOCAL void auto_stop(void)
 	perf_error_clear();
 	if (perf_session.user != &auto_user)
 		return;
-	if (perf_session_enter(true)) {
+	/* A record that exit() was called in the middle of is not finished. */
+	if (perf_session_enter(false, PERF_FRAME)) {
 		perf_error_print("SIFIVE_TRACE_RECORD: ");
+		return;
+	}
+	/* A child's exit is not the program's. */
+	if (perf_session.user != &auto_user) {
+		perf_session_leave();
 		return;
 	}
 	if (perf_session_off())
@@ -175,7 +181,7 @@ PERF_INTERNAL void perf_auto_start(void)
 	/* What this program starts is not recorded: the hardware is taken. */
 	unsetenv("SIFIVE_TRACE_RECORD");
 
-	if (perf_session_enter(true))
+	if (perf_session_enter(true, PERF_FRAME))
 		return;
 	if (auto_begin())
 		perf_error_print("SIFIVE_TRACE_RECORD: nothing is recorded: ");

@@ -24,7 +24,7 @@ CXX=${CXX:-${NM%nm}g++}
 CLANG=${CLANG-clang}
 
 # Instructions for entry with seven counters, Delta, addresses of 64 bits.
-HOOK_MAX=90
+HOOK_MAX=82
 
 # All that programs include; one of them is for programs without Linux.
 HEADERS="sifive_linux_perf.h sifive_linux_trace.h sifive_trace.h linux/sifive_trace.h"
@@ -169,7 +169,7 @@ hook_length()
 		label = $2
 		in_leaf = label == "<leaf>:"
 		counting = label == "<__cyg_profile_func_enter>:" ||
-			   label == "<write_straight_1_0_5>:"
+			   label == "<write_straight_1_0_0_5>:"
 		next
 	}
 	/^[0-9a-f]+ <\./ { next }

@@ -28,6 +28,9 @@
 #define PERF_LOCAL	PERF_NOTRACE static
 #define PERF_INLINE	PERF_NOTRACE static inline __attribute__((always_inline))
 
+/* Where the program's call is, in functions that are called from outside. */
+#define PERF_FRAME		((uintptr_t)__builtin_frame_address(0))
+
 #define PERF_LIKELY(x)		__builtin_expect(!!(x), 1)
 #define PERF_UNLIKELY(x)	__builtin_expect(!!(x), 0)
 

@@ -25,6 +25,7 @@
  * @path:	what was opened
  * @info:	the machine's trace hardware
  * @count:	number of encoders that were chosen
+ * @mapped:	of how many of them pages are mapped, or were tried to
  * @encoder:	these
  * @slots:	the thread slots, NULL when not mapped
  */
@@ -33,6 +34,7 @@ struct perf_device {
 	const char *path;
 	struct sifive_trace_info info;
 	uint32_t count;
+	uint32_t mapped;
 	struct sifive_trace_encoder encoder[PERF_CPUS];
 	void *slots;
 };
@@ -42,12 +44,11 @@ struct perf_device {
  * @channels:	stimulus registers that make messages, as perf_device_registers()
  * @buffer:	bytes of system memory for each sink, 0 for the trace hardware's SRAM
  * @ring:	keep the newest bytes; otherwise stop when the buffer is full
- * @drop:	drop what an encoder cannot take; otherwise it stalls its hart
  */
 struct perf_take {
 	uint32_t channels;
 	uint64_t buffer;
-	bool ring, drop;
+	bool ring;
 };
 
 /* The driver's limit: one for each encoder. */
@@ -85,11 +86,13 @@ PERF_INTERNAL int perf_device_open(struct perf_device *device);
 PERF_INTERNAL void perf_device_close(struct perf_device *device);
 
 /**
- * perf_device_abandon - give back a descriptor inherited by fork()
+ * perf_device_forget - in a child: leave the device to the parent
+ * @fork:	the child begins now; false: it may have mapped something since
  *
- * The stimulus page is not inherited; what the parent set up stays.
+ * Stimulus pages are not inherited, which leaves holes: those of a child that begins
+ * are filled, so that nothing else of it comes to be there.
  */
-PERF_INTERNAL void perf_device_abandon(struct perf_device *device);
+PERF_INTERNAL void perf_device_forget(struct perf_device *device, bool fork);
 
 /**
  * perf_device_choose - choose the encoders of CPUs
@@ -120,6 +123,9 @@ PERF_INTERNAL uint32_t perf_device_registers(const struct perf_device *device,
 PERF_INTERNAL int perf_device_take(struct perf_device *device,
 				   const struct perf_take *take);
 
+/* Whether all chosen encoders, taken before, can stall their harts. */
+PERF_INTERNAL bool perf_device_stalls(const struct perf_device *device);
+
 /**
  * perf_device_counters - start counters and let the calling thread read them
  * @counter:	their events; number and info are filled in
@@ -135,6 +141,7 @@ PERF_INTERNAL int perf_device_counters(struct perf_device *device,
  * @interval:	ns between two; as used, when the call has succeeded
  * @period:	events of @event between two, 0 for @interval
  * @all:	of everything that runs on these CPUs, not this process alone
+ * @exec:	also of what this process turns into by execve()
  */
 struct perf_sampling {
 	unsigned int channel;
@@ -142,6 +149,7 @@ struct perf_sampling {
 	uint64_t period;
 	struct perf_counter event;
 	bool all;
+	bool exec;
 };
 
 /**

@@ -22,12 +22,23 @@ PERF_LOCAL int write_all(int fd, const char *from, size_t size)
 
 		if (done < 0 && errno == EINTR)
 			continue;
-		if (done < 0)
+		if (!done)
+			errno = EIO;
+		if (done <= 0)
 			return -1;
 		from += done;
 		size -= (size_t)done;
 	}
 	return 0;
+}
+
+/* What was in a file is kept until there is something better. */
+PERF_LOCAL int empty(int fd, const char *path)
+{
+	/* What is no file has no length. */
+	if (!ftruncate(fd, 0) || errno == EINVAL)
+		return 0;
+	return perf_error("cannot write %s: %s", path, strerror(errno));
 }
 
 /* Copy @bytes of the capture from @offset on to @fd. */
@@ -45,13 +56,21 @@ PERF_LOCAL int copy_capture(struct perf_device *device, int fd,
 		got = perf_device_read(device, chunk, size, offset + copied);
 		if (got <= 0)
 			break;
+		if (!copied && empty(fd, path))
+			return -1;
 		if (write_all(fd, chunk, (size_t)got))
 			return perf_error("cannot write %s: %s: it holds about %llu bytes of the trace",
 					  path, strerror(errno),
 					  (unsigned long long)copied);
 		copied += (uint64_t)got;
 	}
-	return got < 0 ? -1 : 0;
+	if (got < 0)
+		return -1;
+	if (copied < bytes)
+		return perf_error("the trace ended after %llu of %llu bytes: something else has set the trace hardware up",
+				  (unsigned long long)copied,
+				  (unsigned long long)bytes);
+	return bytes ? 0 : empty(fd, path);
 }
 
 /*
@@ -89,7 +108,7 @@ PERF_LOCAL int copy_sinks(struct perf_device *device, const char *path,
 			rc = copy_capture(device, fd[i], name, sink.offset,
 					  sink.bytes);
 		if (!rc)
-			rc = perf_meta_write(name, &sink, capture);
+			rc = perf_meta_write(name, fd[i], &sink, capture);
 	}
 	return rc;
 }
@@ -115,7 +134,7 @@ PERF_LOCAL int open_files(const char *path, int *fd, uint32_t sinks)
 		fd[i] = -1;
 	for (i = 0; i < sinks; i++) {
 		file_name(name, sizeof(name), path, i, sinks);
-		fd[i] = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+		fd[i] = open(name, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
 		if (fd[i] >= 0)
 			continue;
 		perf_error("cannot make %s: %s", name, strerror(errno));

@@ -8,32 +8,34 @@
 
 #include "record.h"
 
-/* Wait until the stimulus register takes a store, where that is asked for. */
-PERF_INLINE void perf_emit_ready(volatile uint32_t *stimulus, const bool poll)
+/* Wait until the stimulus register takes a store. */
+PERF_INLINE void perf_emit_ready(const volatile uint32_t *stimulus)
 {
-	if (poll)
-		while (!perf_mmio_read32(stimulus))
-			;
+	while (PERF_UNLIKELY(!perf_mmio_read32(stimulus)))
+		;
 }
 
 PERF_INLINE void perf_emit32(volatile uint32_t *stimulus, unsigned long value,
 			     const bool poll)
 {
-	perf_emit_ready(stimulus, poll);
+	if (poll)
+		perf_emit_ready(stimulus);
 	perf_stimulus32(stimulus, value);
 }
 
 PERF_INLINE void perf_emit16(volatile uint32_t *stimulus, uint16_t value,
 			     const bool poll)
 {
-	perf_emit_ready(stimulus, poll);
+	if (poll)
+		perf_emit_ready(stimulus);
 	perf_stimulus16(stimulus, value);
 }
 
 PERF_INLINE void perf_emit8(volatile uint32_t *stimulus, uint32_t value,
 			    const bool poll)
 {
-	perf_emit_ready(stimulus, poll);
+	if (poll)
+		perf_emit_ready(stimulus);
 	perf_stimulus8(stimulus, value);
 }
 
@@ -58,53 +60,31 @@ PERF_INLINE void perf_emit_address(struct perf_stream *s,
 	}
 }
 
-/* Counts that do not all fit in 32 bits. */
-PERF_INLINE void perf_emit_long(struct perf_stream *s,
-				volatile uint32_t *stimulus,
-				const uint64_t *value, uint32_t count,
-				const uint32_t type, const bool poll)
+/* What a record begins with. */
+PERF_INLINE void perf_emit_place(struct perf_stream *s,
+				 volatile uint32_t *stimulus, uint32_t kind,
+				 uintptr_t address, uintptr_t address2,
+				 const bool pair, const uint32_t type,
+				 const bool poll)
 {
-	uint32_t i;
-
-#pragma GCC unroll 8
-	for (i = 0; i < count; i++) {
-		uint64_t masked = value[i];
-		uint16_t upper;
-
-		/*
-		 * A difference is taken modulo 2^64: of a counter that is
-		 * narrower and has wrapped it shows bits above its width.
-		 */
-		if (type == PERF_COUNT_DELTA)
-			masked &= s->layout->width[i];
-		perf_emit32(stimulus, (unsigned long)masked, poll);
-		upper = (uint16_t)(masked >> 32);
-		if (upper)
-			perf_emit16(stimulus, upper, poll);
-	}
-}
-
-/**
- * perf_emit_record - write a record
- * @now:	what the counters read; becomes what the record says
- * @narrow:	a counter may have less than 32 bits
- *
- * Upper halves are looked for in all counts at once: usually none has one.
- */
-PERF_INLINE void perf_emit_record(struct perf_stream *s, uint32_t kind,
-				  uintptr_t address, uintptr_t address2,
-				  const bool pair, uint64_t *now, uint32_t count,
-				  const uint32_t type, const bool narrow,
-				  const bool poll)
-{
-	volatile uint32_t *stimulus = s->stimulus;
-	uint64_t all = 0;
-	uint32_t i;
-
 	perf_emit8(stimulus, kind, poll);
 	perf_emit_address(s, stimulus, address, type, poll);
 	if (pair)
 		perf_emit_address(s, stimulus, address2, type, poll);
+}
+
+/**
+ * perf_emit_values - what a record says of counters
+ * @now:	what they read; becomes what the record says
+ *
+ * Returns all of it ORed: upper halves are looked for in all counts at once, as
+ * usually none has one.
+ */
+PERF_INLINE uint64_t perf_emit_values(struct perf_stream *s, uint64_t *now,
+				      uint32_t count, const uint32_t type)
+{
+	uint64_t all = 0;
+	uint32_t i;
 
 #pragma GCC unroll 8
 	for (i = 0; i < count; i++) {
@@ -120,15 +100,44 @@ PERF_INLINE void perf_emit_record(struct perf_stream *s, uint32_t kind,
 		if (i % 2)
 			__asm__ volatile("" : : : "memory");
 	}
+	return all;
+}
 
-	if (narrow || PERF_UNLIKELY(all >> 32)) {
-		perf_emit_long(s, stimulus, now, count, type, poll);
-		return;
-	}
+/* Counts that all fit in 32 bits. */
+PERF_INLINE void perf_emit_short(volatile uint32_t *stimulus,
+				 const uint64_t *value, uint32_t count,
+				 const bool poll)
+{
+	uint32_t i;
 
 #pragma GCC unroll 8
 	for (i = 0; i < count; i++)
-		perf_emit32(stimulus, (unsigned long)now[i], poll);
+		perf_emit32(stimulus, (unsigned long)value[i], poll);
+}
+
+/* Counts that do not, or whose counters may have less than 32 bits. */
+PERF_INLINE void perf_emit_long(const struct perf_stream *s,
+				const uint64_t *value, uint32_t count,
+				const uint32_t type, const bool poll)
+{
+	volatile uint32_t *stimulus = s->stimulus;
+	uint32_t i;
+
+	for (i = 0; i < count; i++) {
+		uint64_t masked = value[i];
+		uint16_t upper;
+
+		/*
+		 * A difference is taken modulo 2^64: of a counter that is
+		 * narrower and has wrapped it shows bits above its width.
+		 */
+		if (type == PERF_COUNT_DELTA)
+			masked &= s->layout->width[i];
+		perf_emit32(stimulus, (unsigned long)masked, poll);
+		upper = (uint16_t)(masked >> 32);
+		if (upper)
+			perf_emit16(stimulus, upper, poll);
+	}
 }
 
 #endif /* PERF_EMIT_H */

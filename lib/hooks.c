@@ -5,7 +5,6 @@
  * to a program that has the counters to itself, or the long way, which can do
  * everything. Whatever is unusual for a straight writer goes the long way, too.
  */
-#include <signal.h>
 #include <stddef.h>
 
 #include "auto.h"
@@ -14,6 +13,12 @@
 #include "filter.h"
 #include "hooks.h"
 #include "section.h"
+
+/* Records that handlers make before what they interrupt counts as given up. */
+#define PATIENCE	1024
+
+/* Only a header, where that is due. */
+#define NO_RECORD	PERF_RECORD_BREAK
 
 typedef void hook_writer(uintptr_t function, uintptr_t site, uint32_t kind);
 
@@ -72,18 +77,30 @@ PERF_LOCAL bool is_refused(struct perf_thread *thread)
 }
 
 /* Begin a lane's records anew where that is due: from counters of @now. */
-PERF_LOCAL bool write_header(struct perf_lane *lane, const uint64_t *now)
+PERF_LOCAL bool write_header(struct perf_thread *thread, struct perf_lane *lane,
+			     const uint64_t *now)
 {
+	const uint64_t bit = UINT64_C(1) << (lane - perf_pool->lane[thread->channel]);
 	uint32_t generation = perf_pool->generation;
 
-	if (lane->generation == generation && !lane->torn)
+	if (lane->generation == generation && !lane->torn &&
+	    !(thread->fresh & bit))
 		return false;
 	if (lane->torn)
 		perf_stream_break(&lane->stream);
 	perf_stream_header(&lane->stream, now);
 	lane->generation = generation;
 	lane->torn = false;
+	thread->fresh &= ~bit;
 	return true;
+}
+
+/* Whether records may go out, and those of what the thread has joined. */
+PERF_LOCAL bool may_write(const struct perf_thread *thread)
+{
+	/* In this order: what is opened has had its number before. */
+	return __atomic_load_n(&perf_pool->open, __ATOMIC_ACQUIRE) &
+	       PERF_OPEN_MANUAL && thread->epoch == perf_pool->epoch;
 }
 
 /* Write what signal handlers have left. The gate is closed. */
@@ -93,8 +110,11 @@ PERF_LOCAL void drain(struct perf_thread *thread)
 		struct perf_pending *p = &thread->queue[thread->head % PERF_QUEUE];
 		struct perf_lane *lane = lane_of(thread, p->cpu);
 
-		if (p->complete && lane && perf_pool->open & PERF_OPEN_MANUAL) {
-			write_header(lane, p->now);
+		if (p->complete && lane && may_write(thread)) {
+			/* Where it is torn if it is never finished. */
+			thread->cpu = PERF_CPU_NOBODY;
+			thread->lane = lane;
+			write_header(thread, lane, p->now);
 			perf_stream_record(&lane->stream, p->kind, p->address,
 					   p->address2, p->now);
 		} else {
@@ -106,19 +126,44 @@ PERF_LOCAL void drain(struct perf_thread *thread)
 	}
 }
 
+PERF_INLINE void close_gate(struct perf_thread *thread, uintptr_t frame)
+{
+	thread->gate = PERF_GATE(frame);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
+
+PERF_INLINE void open_gate(struct perf_thread *thread)
+{
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	thread->gate = (intptr_t)thread;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
+
 /* Records that signal handlers have left while this one was being written. */
 PERF_LOCAL __attribute__((noinline, cold)) void settle(struct perf_thread *thread)
 {
+	thread->stuck = false;
+	thread->waiting = 0;
 	while (thread->head != thread->tail) {
-		struct perf_lane *lane = thread->gate;
-
-		thread->gate = NULL;
-		__atomic_signal_fence(__ATOMIC_SEQ_CST);
+		close_gate(thread, (uintptr_t)__builtin_frame_address(0));
 		drain(thread);
-		__atomic_signal_fence(__ATOMIC_SEQ_CST);
-		thread->gate = lane;
-		__atomic_signal_fence(__ATOMIC_SEQ_CST);
+		open_gate(thread);
 	}
+}
+
+/* The record that holds the gate will not be finished: what follows says so. */
+PERF_LOCAL void give_up(struct perf_thread *thread)
+{
+	thread->lane->torn = true;
+	perf_lost_count(&perf_pool->lost.abandoned);
+}
+
+/* Of a writer whose record was given up while it was at it. */
+PERF_LOCAL __attribute__((noinline, cold))
+void given_up(struct perf_thread *thread, struct perf_lane *lane)
+{
+	lane->torn = true;
+	thread->cpu = PERF_CPU_NOBODY;
 }
 
 /*
@@ -127,7 +172,9 @@ PERF_LOCAL __attribute__((noinline, cold)) void settle(struct perf_thread *threa
  */
 PERF_LOCAL struct perf_lane *prepare(struct perf_thread *thread, uint64_t *now)
 {
-	for (;;) {
+	const intptr_t gate = thread->gate;
+
+	while (thread->gate == gate) {
 		int32_t cpu = (int32_t)thread->rseq->cpu_id;
 		struct perf_lane *lane = lane_of(thread, cpu);
 
@@ -139,58 +186,41 @@ PERF_LOCAL struct perf_lane *prepare(struct perf_thread *thread, uint64_t *now)
 
 		/* From here on, whoever wants to be heard takes the CPU away. */
 		thread->lane = lane;
-		lane->cpu = cpu;
+		thread->cpu = cpu;
 		__atomic_thread_fence(__ATOMIC_SEQ_CST);
-		if (!(perf_pool->open & PERF_OPEN_MANUAL)) {
-			lane->cpu = PERF_CPU_NOBODY;
+		if (!may_write(thread))
 			return NULL;
-		}
 		if (thread->head != thread->tail)
 			continue;
 
 		/* A header's cost is no part of the first record's counts. */
-		if (read_counters(thread, lane, &lane->cpu, now) &&
-		    !write_header(lane, now))
+		if (read_counters(thread, lane, &thread->cpu, now) &&
+		    !write_header(thread, lane, now))
 			return lane;
 	}
+	return NULL;
 }
 
+/* Write a record, when there is one; the gate is closed, and opened. */
 PERF_LOCAL void write_claimed(struct perf_thread *thread, uint32_t kind,
 			      uintptr_t address, uintptr_t address2)
 {
+	const intptr_t gate = thread->gate;
 	uint64_t now[PERF_COUNTER_MAX];
 	struct perf_lane *lane = prepare(thread, now);
 
-	if (lane)
+	if (lane && kind != NO_RECORD)
 		perf_stream_record(&lane->stream, kind, address, address2, now);
-	else
-		thread->lane->cpu = PERF_CPU_NOBODY;
+	if (!lane)
+		thread->cpu = PERF_CPU_NOBODY;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	thread->gate = thread->lane;
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	if (thread->gate != gate) {
+		if (lane)
+			given_up(thread, lane);
+		return;
+	}
+	open_gate(thread);
 	settle(thread);
-}
-
-/*
- * Whether the record that holds the gate can never be finished: a signal handler
- * that interrupted it is still there only while the stack is deeper than then.
- */
-PERF_LOCAL bool abandoned(const struct perf_thread *thread, uintptr_t frame)
-{
-	uintptr_t begin;
-	bool was_there;
-	stack_t stack;
-
-	if (sigaltstack(NULL, &stack))
-		return false;
-	if (stack.ss_flags & SS_DISABLE)
-		return frame >= thread->frame;
-
-	begin = (uintptr_t)stack.ss_sp;
-	was_there = thread->frame - begin <= stack.ss_size;
-	if (stack.ss_flags & SS_ONSTACK)
-		return was_there && frame >= thread->frame;
-	return was_there || frame >= thread->frame;
 }
 
 /* In a signal handler: leave the record to the one that is being written. */
@@ -204,7 +234,7 @@ PERF_LOCAL void queue_record(struct perf_thread *thread, uint32_t kind,
 	int32_t cpu;
 
 	/* Counters in the queue's order, also when handlers interrupt handlers. */
-	do {
+	for (;;) {
 		tail = thread->tail;
 		cpu = (int32_t)thread->rseq->cpu_id;
 		lane = lane_of(thread, cpu);
@@ -214,11 +244,12 @@ PERF_LOCAL void queue_record(struct perf_thread *thread, uint32_t kind,
 			return;
 		}
 		thread->reading = cpu;
-		if (!read_counters(thread, lane, &thread->reading, now))
-			continue;
-	} while (!__atomic_compare_exchange_n(&thread->tail, &tail, tail + 1,
-					      false, __ATOMIC_RELAXED,
-					      __ATOMIC_RELAXED));
+		if (read_counters(thread, lane, &thread->reading, now) &&
+		    __atomic_compare_exchange_n(&thread->tail, &tail, tail + 1,
+						false, __ATOMIC_RELAXED,
+						__ATOMIC_RELAXED))
+			break;
+	}
 
 	pending = &thread->queue[tail % PERF_QUEUE];
 	pending->kind = kind;
@@ -229,9 +260,6 @@ PERF_LOCAL void queue_record(struct perf_thread *thread, uint32_t kind,
 		pending->now[i] = now[i];
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	pending->complete = true;
-
-	/* So that it is found, and comes before records with later counters. */
-	thread->lane->cpu = PERF_CPU_NOBODY;
 }
 
 PERF_LOCAL __attribute__((noinline, cold))
@@ -256,106 +284,161 @@ void write_long(uintptr_t address, uintptr_t address2, uint32_t kind)
 		}
 	}
 
-	if (!thread->gate) {
-		if (!abandoned(thread, frame)) {
+	if (thread->gate < 0) {
+		if (!perf_frame_left(PERF_GATE_FRAME(thread->gate), frame) &&
+		    thread->waiting++ < PATIENCE) {
 			queue_record(thread, kind, address, address2);
+			/* So that it is found, before records with later counters. */
+			thread->cpu = PERF_CPU_NOBODY;
 			return;
 		}
-		thread->lane->torn = true;
-		perf_lost_count(&perf_pool->lost.abandoned);
+		give_up(thread);
 	}
 
-	thread->gate = NULL;
-	thread->frame = frame;
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	close_gate(thread, frame);
+	thread->waiting = 0;
 	write_claimed(thread, kind, address, address2);
+	/* Set up anew in the meantime, by another thread. */
+	if (PERF_UNLIKELY(thread->epoch != perf_pool->epoch))
+		write_long(address, address2, kind);
 }
 
 /* Of a straight writer that has closed the gate, and finds something unusual. */
 PERF_LOCAL __attribute__((noinline, cold))
 void write_instead(uintptr_t address, uintptr_t address2, uint32_t kind)
 {
-	write_claimed(perf_self, kind, address, address2);
+	struct perf_thread *thread = perf_self;
+
+	if (thread->epoch == perf_pool->epoch) {
+		write_claimed(thread, kind, address, address2);
+		return;
+	}
+	open_gate(thread);
+	write_long(address, address2, kind);
 }
 
 /* ---- the straight writers ----------------------------------------------- */
 
-#if defined(__riscv) && __riscv_xlen == 64
-#define PERF_STORE_WORD	"sd"
-#else
-#define PERF_STORE_WORD	"sw"
-#endif
-
-PERF_INLINE void note_frame(struct perf_thread *thread)
+/* Close the gate: that, and for whom, is one store, as a signal may come any time. */
+PERF_INLINE void close_straight(struct perf_thread *thread)
 {
-#ifdef __riscv
-	__asm__ volatile(PERF_STORE_WORD " sp, %0" : "=m"(thread->frame));
+#if defined(__riscv) && __riscv_xlen == 64
+	intptr_t gate;
+
+	__asm__ volatile("neg %0, sp" : "=r"(gate));
+	thread->gate = gate;
 #else
-	thread->frame = (uintptr_t)__builtin_frame_address(0);
+	thread->gate = PERF_GATE((uintptr_t)__builtin_frame_address(0));
 #endif
 }
 
-/* Cycle, the timestamp when @ts, instret, and @hpm hpmcounters from 3 upwards. */
-PERF_INLINE void write_straight(uintptr_t function, uintptr_t site, uint32_t kind,
-				const uint32_t type, const bool ts,
-				const uint32_t hpm)
+/* The record is written: open the gate, unless somebody else has done so. */
+PERF_INLINE void finish(struct perf_thread *thread, struct perf_lane *lane)
 {
-	struct perf_thread *thread = perf_self;
-	struct perf_lane *lane = thread->gate;
-	uint64_t now[3 + PERF_SECTION_HPM];
-
-	if (PERF_UNLIKELY(!lane)) {
-		write_long(function, site, kind);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	if (PERF_UNLIKELY(thread->gate > 0)) {
+		given_up(thread, lane);
 		return;
 	}
-
-	thread->gate = NULL;
-	note_frame(thread);
-	if (PERF_UNLIKELY(!perf_section_usual(thread->rseq, &lane->cpu,
-					      lane->stream.ts, now, ts, hpm))) {
-		write_instead(function, site, kind);
-		return;
-	}
-
-	perf_emit_record(&lane->stream, kind, function, site, true, now,
-			 (ts ? 3 : 2) + hpm, type, false, false);
-
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	thread->gate = lane;
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	if (PERF_UNLIKELY(lane->cpu < 0))
+	open_gate(thread);
+	if (PERF_UNLIKELY(thread->cpu < 0))
 		settle(thread);
 }
 
-#define STRAIGHT(type, ts, hpm)						\
-PERF_LOCAL void write_straight_##type##_##ts##_##hpm(uintptr_t function, \
-						     uintptr_t site,	\
-						     uint32_t kind)	\
-{									\
-	write_straight(function, site, kind, type, ts, hpm);		\
+/* Not in the writers: it would need registers that they would have to save. */
+PERF_LOCAL __attribute__((noinline, cold))
+void finish_long(struct perf_thread *thread, struct perf_lane *lane)
+{
+	const struct perf_layout *layout = lane->stream.layout;
+
+	perf_emit_long(&lane->stream, thread->value, layout->count, layout->type, false);
+	finish(thread, lane);
 }
 
-#define STRAIGHT_NAME(type, ts, hpm)	write_straight_##type##_##ts##_##hpm,
+/* The counters of perf_section_usual(). */
+PERF_INLINE void write_straight(uintptr_t function, uintptr_t site, uint32_t kind,
+				const uint32_t type, const bool poll,
+				const bool ts, const uint32_t hpm)
+{
+	register struct perf_thread *thread PERF_REGISTER("t3") = perf_self;
+	register struct perf_lane *lane PERF_REGISTER("a5");
+	register uintptr_t a0 PERF_REGISTER("a0") = function;
+	register uintptr_t a1 PERF_REGISTER("a1") = site;
+	register uint32_t a2 PERF_REGISTER("a2") = kind;
+	const uint32_t count = hpm == PERF_SECTION_NONE ? 0 : (ts ? 3 : 2) + hpm;
+	uint64_t now[3 + PERF_SECTION_HPM];
+	volatile uint32_t *stimulus;
+	uint32_t i;
 
-#define STRAIGHT_EACH_HPM(X, type, ts) \
-	X(type, ts, 0) X(type, ts, 1) X(type, ts, 2) \
-	X(type, ts, 3) X(type, ts, 4) X(type, ts, 5)
+	if (PERF_UNLIKELY(thread->gate <= 0)) {
+		write_long(a0, a1, a2);
+		return;
+	}
+
+	/* Behind the gate: a signal handler may have moved the thread. */
+	close_straight(thread);
+	lane = thread->lane;
+	if (PERF_UNLIKELY(!perf_section_usual(thread->rseq, &thread->cpu,
+					      &lane->stream.ts, now, ts, hpm))) {
+		write_instead(a0, a1, a2);
+		return;
+	}
+
+	/* Not worked on before the counters, which take almost all registers. */
+	__asm__ volatile("" : "+r"(a0), "+r"(a1));
+
+	stimulus = lane->stream.stimulus;
+	if (poll)
+		perf_emit_ready(stimulus);
+	perf_emit_place(&lane->stream, stimulus, a2, a0, a1, true,
+			type, false);
+	if (PERF_UNLIKELY(perf_emit_values(&lane->stream, now, count, type) >> 32)) {
+#pragma GCC unroll 8
+		for (i = 0; i < count; i++)
+			thread->value[i] = now[i];
+		finish_long(thread, lane);
+		return;
+	}
+	perf_emit_short(stimulus, now, count, false);
+	finish(thread, lane);
+}
+
+#define STRAIGHT(type, poll, ts, hpm)					\
+PERF_LOCAL void write_straight_##type##_##poll##_##ts##_##hpm(uintptr_t function, \
+							      uintptr_t site, \
+							      uint32_t kind) \
+{									\
+	write_straight(function, site, kind, type, poll, ts, hpm);	\
+}
+
+#define STRAIGHT_NAME(type, poll, ts, hpm)				\
+	write_straight_##type##_##poll##_##ts##_##hpm,
+
+#define STRAIGHT_EACH_HPM(X, type, poll, ts) \
+	X(type, poll, ts, 0) X(type, poll, ts, 1) X(type, poll, ts, 2) \
+	X(type, poll, ts, 3) X(type, poll, ts, 4) X(type, poll, ts, 5)
 
 #define STRAIGHT_EACH(X, type) \
-	STRAIGHT_EACH_HPM(X, type, 0) STRAIGHT_EACH_HPM(X, type, 1)
+	STRAIGHT_EACH_HPM(X, type, 0, 0) STRAIGHT_EACH_HPM(X, type, 0, 1) \
+	STRAIGHT_EACH_HPM(X, type, 1, 0) STRAIGHT_EACH_HPM(X, type, 1, 1) \
+	X(type, 0, 0, 6) X(type, 1, 0, 6)
 
 STRAIGHT_EACH(STRAIGHT, 0)
 STRAIGHT_EACH(STRAIGHT, 1)
 STRAIGHT_EACH(STRAIGHT, 2)
 
-/* By count type, whether the timestamp is among the counters, and hpmcounters. */
-static hook_writer *const straight_writers[3][2][PERF_SECTION_HPM + 1] = {
-#define STRAIGHT_ROW(type) \
-	[type] = { { STRAIGHT_EACH_HPM(STRAIGHT_NAME, type, 0) }, \
-		   { STRAIGHT_EACH_HPM(STRAIGHT_NAME, type, 1) } },
-	STRAIGHT_ROW(0)
-	STRAIGHT_ROW(1)
-	STRAIGHT_ROW(2)
+/*
+ * By count type, whether to wait for room, whether the timestamp is among the
+ * counters, and hpmcounters or PERF_SECTION_NONE.
+ */
+static hook_writer *const straight_writers[3][2][2][PERF_SECTION_NONE + 1] = {
+#define STRAIGHT_ROW(type, poll) \
+	{ { STRAIGHT_EACH_HPM(STRAIGHT_NAME, type, poll, 0) \
+	    STRAIGHT_NAME(type, poll, 0, 6) }, \
+	  { STRAIGHT_EACH_HPM(STRAIGHT_NAME, type, poll, 1) } }
+	{ STRAIGHT_ROW(0, 0), STRAIGHT_ROW(0, 1) },
+	{ STRAIGHT_ROW(1, 0), STRAIGHT_ROW(1, 1) },
+	{ STRAIGHT_ROW(2, 0), STRAIGHT_ROW(2, 1) },
 };
 
 PERF_LOCAL hook_writer *writer_for(const struct perf_pool *pool)
@@ -364,11 +447,14 @@ PERF_LOCAL hook_writer *writer_for(const struct perf_pool *pool)
 	const uint32_t timestamp = 1u << PERF_COUNTER_TIMESTAMP;
 	uint32_t hpm;
 
-	if (layout->narrow || layout->poll || pool->slots)
+	if (layout->narrow || layout->poll == PERF_POLL_STORE || pool->slots)
 		return write_long;
+	if (!layout->mask)
+		return straight_writers[layout->type][layout->poll][0]
+				       [PERF_SECTION_NONE];
 	for (hpm = 0; hpm <= PERF_SECTION_HPM; hpm++)
 		if ((layout->mask & ~timestamp) == ((8u << hpm) - 1 - timestamp))
-			return straight_writers[layout->type]
+			return straight_writers[layout->type][layout->poll]
 					       [!!(layout->mask & timestamp)][hpm];
 	return write_long;
 }
@@ -384,22 +470,14 @@ PERF_LOCAL void write_filtered(uintptr_t function, uintptr_t site, uint32_t kind
 /* The calling thread's header, so that it stands before what comes after. */
 PERF_LOCAL void begin_thread(void)
 {
-	uint64_t now[PERF_COUNTER_MAX];
 	struct perf_thread *thread = perf_self;
 
 	if (thread->epoch != perf_pool->epoch)
 		thread = perf_thread_join();
-	if (!thread || !thread->gate)
+	if (!thread || thread->gate < 0)
 		return;
-	thread->gate = NULL;
-	thread->frame = (uintptr_t)__builtin_frame_address(0);
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	if (!prepare(thread, now))
-		thread->lane->cpu = PERF_CPU_NOBODY;
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	thread->gate = thread->lane;
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	settle(thread);
+	close_gate(thread, (uintptr_t)__builtin_frame_address(0));
+	write_claimed(thread, NO_RECORD, 0, 0);
 }
 
 PERF_INTERNAL void perf_hooks_open(unsigned int open)
@@ -426,7 +504,7 @@ PERF_INTERNAL void perf_hooks_close(bool pause)
 	perf_threads_alert();
 	perf_threads_settle();
 	/* What the caller has interrupted will not be finished. */
-	if (thread->epoch == perf_pool->epoch && !thread->gate)
+	if (thread->epoch == perf_pool->epoch && thread->gate < 0)
 		thread->lane->torn = true;
 	perf_fault_release();
 }
@@ -437,12 +515,18 @@ PERF_INTERNAL void perf_hooks_forget(void)
 	perf_thread_forget();
 }
 
-PERF_INTERNAL bool perf_hooks_busy(void)
+PERF_INTERNAL bool perf_hooks_busy(uintptr_t frame)
 {
-	const struct perf_thread *thread = perf_self;
+	struct perf_thread *thread = perf_self;
 
-	return perf_pool && thread->epoch == perf_pool->epoch &&
-	       thread->tid && !thread->gate;
+	if (!perf_pool || thread->epoch != perf_pool->epoch || thread->gate >= 0)
+		return false;
+	if (!perf_frame_left(PERF_GATE_FRAME(thread->gate), frame))
+		return true;
+	give_up(thread);
+	thread->cpu = PERF_CPU_NOBODY;
+	open_gate(thread);
+	return false;
 }
 
 PERF_INTERNAL void perf_hooks_manual(uintptr_t address)

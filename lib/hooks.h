@@ -33,8 +33,13 @@ PERF_INTERNAL void perf_hooks_close(bool pause);
 /* The process was forked: hooks do nothing. */
 PERF_INTERNAL void perf_hooks_forget(void);
 
-/* Whether the caller interrupts a record of its own thread. */
-PERF_INTERNAL bool perf_hooks_busy(void);
+/**
+ * perf_hooks_busy - whether the caller interrupts a record of its own thread
+ * @frame:	of the program's call
+ *
+ * One that nobody will finish any more is given up.
+ */
+PERF_INTERNAL bool perf_hooks_busy(uintptr_t frame);
 
 /* Write a record with one address, if the pool is open. */
 PERF_INTERNAL void perf_hooks_manual(uintptr_t address);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <link.h>
@@ -7,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "error.h"
@@ -301,7 +303,6 @@ PERF_LOCAL void put_objects(FILE *file)
 PERF_LOCAL void put_all(FILE *file, const struct sifive_trace_sink *sink,
 			const struct perf_capture *capture)
 {
-	static const char *const types[] = { "raw", "delta", "xor" };
 	const struct perf_device *device = &perf_session.device;
 	const struct perf_setup *setup = &perf_session.setup;
 	const struct perf_lost *lost = &perf_pool->lost;
@@ -311,8 +312,8 @@ PERF_LOCAL void put_all(FILE *file, const struct sifive_trace_sink *sink,
 		(unsigned long long)device->info.ts_hz,
 		boolean(setup->take.ring &&
 			sink->flags & SIFIVE_TRACE_STATUS_WRAPPED));
-	fprintf(file, "\"count_type\":\"%s\",\n\"per_thread\":%s,\n",
-		types[setup->type], boolean(setup->per_thread));
+	fprintf(file, "\"count_type\":%u,\n\"per_thread\":%s,\n",
+		setup->type, boolean(setup->per_thread));
 	put_program(file);
 	put_sources(file, sink);
 	put_counters(file);
@@ -327,24 +328,35 @@ PERF_LOCAL void put_all(FILE *file, const struct sifive_trace_sink *sink,
 		capture->samples_lost);
 }
 
-PERF_INTERNAL int perf_meta_write(const char *path,
+PERF_INTERNAL int perf_meta_write(const char *path, int fd,
 				  const struct sifive_trace_sink *sink,
 				  const struct perf_capture *capture)
 {
 	const char *wish = getenv("SIFIVE_TRACE_META");
 	char name[PATH_MAX];
+	struct stat about;
 	FILE *file;
 	int failed;
 
 	/* What is no file (a device, a pipe) has nothing beside it. */
-	if ((wish && !strcmp(wish, "0")) || !strncmp(path, "/dev/", 5))
+	if ((wish && !strcmp(wish, "0")) || fstat(fd, &about) ||
+	    !S_ISREG(about.st_mode))
 		return 0;
 	if (snprintf(name, sizeof(name), "%s.meta", path) >= (int)sizeof(name))
 		return perf_error("the name of the trace's file is too long");
 
-	file = fopen(name, "we");
-	if (!file)
-		return perf_error("cannot make %s: %s", name, strerror(errno));
+	/* A link there may lead to any file of whoever runs the program. */
+	fd = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC,
+		  0666);
+	if (fd < 0)
+		return perf_error("cannot make %s: %s", name, errno == ELOOP ?
+				  "it is a symbolic link: remove it" :
+				  strerror(errno));
+	file = fdopen(fd, "w");
+	if (!file) {
+		close(fd);
+		return perf_error("out of memory");
+	}
 	put_all(file, sink, capture);
 	failed = ferror(file);
 	if (fclose(file) || failed)

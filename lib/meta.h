@@ -20,10 +20,11 @@ PERF_INTERNAL void perf_meta_forget(void);
 /**
  * perf_meta_write - write the side-car of a trace file
  * @path:	the trace file's
+ * @fd:		the trace file, open; beside what is no file there is no side-car
  * @sink:	whose bytes are in it
  * @capture:	all of it
  */
-PERF_INTERNAL int perf_meta_write(const char *path,
+PERF_INTERNAL int perf_meta_write(const char *path, int fd,
 				  const struct sifive_trace_sink *sink,
 				  const struct perf_capture *capture);
 

@@ -49,4 +49,19 @@ PERF_INLINE uint32_t perf_mmio_read32(const volatile uint32_t *reg)
 
 #endif
 
+/* A channel changes hands, in memory: behind these accesses, and before those. */
+PERF_INLINE void perf_mmio_release(void)
+{
+#ifdef __riscv
+	__asm__ volatile("fence iorw, w" : : : "memory");
+#endif
+}
+
+PERF_INLINE void perf_mmio_acquire(void)
+{
+#ifdef __riscv
+	__asm__ volatile("fence r, iorw" : : : "memory");
+#endif
+}
+
 #endif /* PERF_MMIO_H */

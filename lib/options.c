@@ -162,7 +162,6 @@ PERF_INTERNAL int perf_options_parse(const struct sifive_trace_options *options,
 	setup->channel = options->channel;
 	setup->take.buffer = options->buffer;
 	setup->take.ring = options->flags & SIFIVE_TRACE_RING;
-	setup->take.drop = options->flags & SIFIVE_TRACE_POLL;
 	setup->poll = options->flags & SIFIVE_TRACE_POLL;
 	setup->hooks = !(options->flags & SIFIVE_TRACE_NO_HOOKS);
 	setup->per_thread = options->flags & SIFIVE_TRACE_PER_THREAD;

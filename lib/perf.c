@@ -41,10 +41,10 @@ PERF_LOCAL int foreign(void)
 }
 
 /* What calls begin with. Another user's session is none of theirs. */
-PERF_LOCAL int enter(const char *call, bool record)
+PERF_INLINE int enter(const char *call, bool record)
 {
 	perf_error_clear();
-	if (report(call, perf_session_enter(record)))
+	if (report(call, perf_session_enter(record, PERF_FRAME)))
 		return -1;
 	if (!perf_session.user)
 		return 0;
@@ -195,7 +195,7 @@ PERF_LOCAL int begin(int cores, int funnels)
 PERF_API int perfInit(int num_cores, int num_funnels)
 {
 	perf_error_clear();
-	if (report("perfInit(): ", perf_session_enter(true)))
+	if (report("perfInit(): ", perf_session_enter(true, PERF_FRAME)))
 		return -1;
 	perf_auto_yield();
 	if (perf_session.user)
@@ -260,7 +260,7 @@ PERF_API int perfTraceOff(void)
 
 PERF_API int perfWriteTrace(char *file)
 {
-	if (enter("perfWriteTrace(): ", true))
+	if (enter("perfWriteTrace(): ", perf_session.state == PERF_SESSION_ON))
 		return -1;
 	return leave("perfWriteTrace(): ", perf_dump(file ? file : "trace.rtd"));
 }

@@ -52,9 +52,16 @@ PERF_INLINE void record_of_type(struct perf_stream *s, uint32_t kind,
 				uint64_t *now, const uint32_t type)
 {
 	const struct perf_layout *layout = s->layout;
+	volatile uint32_t *stimulus = s->stimulus;
+	const uint32_t count = layout->count;
+	const bool poll = layout->poll == PERF_POLL_STORE;
 
-	perf_emit_record(s, kind, address, address2, kind <= PERF_RECORD_EXIT,
-			 now, layout->count, type, layout->narrow, layout->poll);
+	perf_emit_place(s, stimulus, kind, address, address2,
+			kind <= PERF_RECORD_EXIT, type, poll);
+	if (perf_emit_values(s, now, count, type) >> 32 || layout->narrow)
+		perf_emit_long(s, now, count, type, poll);
+	else
+		perf_emit_short(stimulus, now, count, poll);
 }
 
 PERF_INTERNAL void perf_stream_record(struct perf_stream *stream, uint32_t kind,
@@ -67,6 +74,8 @@ PERF_INTERNAL void perf_stream_record(struct perf_stream *stream, uint32_t kind,
 
 	for (i = 0; i < layout->count; i++)
 		value[i] = now[i];
+	if (layout->poll == PERF_POLL_RECORD)
+		perf_emit_ready(stream->stimulus);
 
 	switch (layout->type) {
 	case PERF_COUNT_RAW:
@@ -89,7 +98,7 @@ PERF_INTERNAL void perf_stream_header(struct perf_stream *stream,
 {
 	const struct perf_layout *layout = stream->layout;
 	volatile uint32_t *stimulus = stream->stimulus;
-	const bool poll = layout->poll;
+	const bool poll = layout->poll != PERF_POLL_NOT;
 	uint32_t i;
 
 	perf_emit32(stimulus, PERF_RECORD_MAGIC, poll);
@@ -117,5 +126,6 @@ PERF_INTERNAL void perf_stream_header(struct perf_stream *stream,
 
 PERF_INTERNAL void perf_stream_break(struct perf_stream *stream)
 {
-	perf_emit8(stream->stimulus, PERF_RECORD_BREAK, stream->layout->poll);
+	perf_emit8(stream->stimulus, PERF_RECORD_BREAK,
+		   stream->layout->poll != PERF_POLL_NOT);
 }

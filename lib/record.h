@@ -42,6 +42,13 @@ enum perf_record_kind {
 	PERF_RECORD_ISR		= 3,
 };
 
+/* When to wait until a stimulus register can take a store. */
+enum perf_poll {
+	PERF_POLL_NOT,		/* the encoder stalls the hart */
+	PERF_POLL_RECORD,	/* before a record; the encoder stalls for its rest */
+	PERF_POLL_STORE,	/* before each store: the encoder cannot stall */
+};
+
 enum perf_event_type {
 	PERF_EVENT_GENERAL	= 0,
 	PERF_EVENT_CACHE	= 1,
@@ -71,7 +78,7 @@ struct perf_counter {
  * @type:	enum perf_count_type
  * @count:	number of counters
  * @mask:	bit n set: counter n is recorded
- * @poll:	wait before each store until the stimulus register can take it
+ * @poll:	when to wait for the encoder
  * @narrow:	a counter has less than 32 bits
  * @number:	the counters' numbers, lowest first, as in the arrays below
  * @counter:	the counters
@@ -81,7 +88,7 @@ struct perf_layout {
 	uint32_t type;
 	uint32_t count;
 	uint32_t mask;
-	bool poll;
+	enum perf_poll poll;
 	bool narrow;
 	uint8_t number[PERF_COUNTER_MAX];
 	struct perf_counter counter[PERF_COUNTER_MAX];

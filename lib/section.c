@@ -19,7 +19,7 @@ bool perf_section_any(struct perf_rseq *rseq, const volatile int32_t *mine,
 	uint64_t *to;
 
 	/* The timestamp's entry, number 1, is between cycle's and instret's. */
-	__asm__ volatile(PERF_SECTION_BEGIN("%[tmp]")
+	__asm__ goto(PERF_SECTION_BEGIN("%[tmp]")
 		"	mv	%[at], %[number]\n"
 		"	mv	%[to], %[now]\n"
 		"5:	beq	%[at], %[end], 2f\n"
@@ -56,11 +56,14 @@ bool perf_section_any(struct perf_rseq *rseq, const volatile int32_t *mine,
 		: [tmp] "=&r"(tmp), [other] "=&r"(other),
 		  [at] "=&r"(at), [to] "=&r"(to), [place] "=&r"(place),
 		  [value] "=&r"(value), [lo] "=&r"(lo)
-		: [rseq] "r"(rseq), [mine] "m"(*mine), [ts] "r"(page),
+		: [rseq] "r"(rseq), [mine] "r"(mine), [ts] "r"(page),
 		  [now] "r"(now), [number] "r"(number), [end] "r"(end),
 		  [offset] "r"(offset)
-		: "memory");
-	return !other;
+		: "memory" : elsewhere);
+	return true;
+
+elsewhere:
+	return false;
 }
 
 #else

@@ -46,6 +46,9 @@ struct perf_section {
 /* The most hpmcounters, from 3 upwards, that perf_section_usual() reads. */
 #define PERF_SECTION_HPM	5
 
+/* Instead of a number of these: no counter at all. */
+#define PERF_SECTION_NONE	6
+
 /* Elsewhere counters are read one by one: one thread, on the CPU it is pinned to. */
 #if defined(__riscv) && __riscv_xlen == 64 && !defined(PERF_COUNTER_MOCK)
 #define PERF_SECTIONS
@@ -53,21 +56,22 @@ struct perf_section {
 
 #ifdef PERF_SECTIONS
 
+#define PERF_REGISTER(name)	__asm__(name)
+
 #define PERF_SECTION_STRING(x)	#x
 #define PERF_SECTION_NUMBER(x)	PERF_SECTION_STRING(x)
 
 /*
  * Labels: 0 (re)start, 1 and 2 the sequence's bounds, 3 the restart in the cold,
- * 9 the descriptor. Goes to 2 with @other not 0 when the CPU is another. Registers
+ * 9 the descriptor. Goes to C's label elsewhere when the CPU is another. Registers
  * are scarce in a writer: @scratch is one that gets its value later.
  */
 #define PERF_SECTION_BEGIN(scratch)					\
 	"0:	lla	%[other], 9f\n"					\
 	"	sd	%[other], 8(%[rseq])\n"				\
 	"1:	lw	%[other], 4(%[rseq])\n"				\
-	"	lw	" scratch ", %[mine]\n"				\
-	"	sub	%[other], %[other], " scratch "\n"		\
-	"	bnez	%[other], 2f\n"
+	"	lw	" scratch ", 0(%[mine])\n"			\
+	"	bne	%[other], " scratch ", %l[elsewhere]\n"
 
 #define PERF_SECTION_END						\
 	"2:\n"								\
@@ -84,10 +88,13 @@ struct perf_section {
 
 /* The timestamp, in the middle of a sequence. */
 #define PERF_SECTION_TS							\
-	"8:	lw	%[hi], 4(%[ts])\n"				\
-	"	lwu	%[lo], 0(%[ts])\n"				\
-	"	lw	%[c0], 4(%[ts])\n"				\
-	"	bne	%[hi], %[c0], 8b\n"
+	"	ld	%[other], %[page]\n"				\
+	"8:	lw	%[ts], 4(%[other])\n"				\
+	"	lwu	%[c2], 0(%[other])\n"				\
+	"	lw	%[c0], 4(%[other])\n"				\
+	"	bne	%[ts], %[c0], 8b\n"				\
+	"	slli	%[ts], %[ts], 32\n"				\
+	"	or	%[ts], %[ts], %[c2]\n"
 
 #define PERF_SECTION_READ_0 "csrr %[c0], 0xc00\n csrr %[c2], 0xc02\n"
 #define PERF_SECTION_READ_1 PERF_SECTION_READ_0 "csrr %[c3], 0xc03\n"
@@ -96,53 +103,60 @@ struct perf_section {
 #define PERF_SECTION_READ_4 PERF_SECTION_READ_3 "csrr %[c6], 0xc06\n"
 #define PERF_SECTION_READ_5 PERF_SECTION_READ_4 "csrr %[c7], 0xc07\n"
 
-#define PERF_SECTION_OUT_0 [c0] "=&r"(c[0]), [c2] "=&r"(c[1])
-#define PERF_SECTION_OUT_1 PERF_SECTION_OUT_0, [c3] "=&r"(c[2])
-#define PERF_SECTION_OUT_2 PERF_SECTION_OUT_1, [c4] "=&r"(c[3])
-#define PERF_SECTION_OUT_3 PERF_SECTION_OUT_2, [c5] "=&r"(c[4])
-#define PERF_SECTION_OUT_4 PERF_SECTION_OUT_3, [c6] "=&r"(c[5])
-#define PERF_SECTION_OUT_5 PERF_SECTION_OUT_4, [c7] "=&r"(c[6])
+#define PERF_SECTION_OUT_0 [c0] "=&r"(c0), [c2] "=&r"(c2)
+#define PERF_SECTION_OUT_1 PERF_SECTION_OUT_0, [c3] "=&r"(c3)
+#define PERF_SECTION_OUT_2 PERF_SECTION_OUT_1, [c4] "=&r"(c4)
+#define PERF_SECTION_OUT_3 PERF_SECTION_OUT_2, [c5] "=&r"(c5)
+#define PERF_SECTION_OUT_4 PERF_SECTION_OUT_3, [c6] "=&r"(c6)
+#define PERF_SECTION_OUT_5 PERF_SECTION_OUT_4, [c7] "=&r"(c7)
 
 #define PERF_SECTION_CASE(n)						\
 	case n:								\
-		if (ts)							\
-			__asm__ volatile(PERF_SECTION_BEGIN("%[c0]")	\
+		if (with_ts)						\
+			__asm__ goto(PERF_SECTION_BEGIN("%[c0]")	\
 				PERF_SECTION_TS PERF_SECTION_READ_##n	\
 				PERF_SECTION_END			\
-				: [other] "=&r"(other), [hi] "=&r"(hi),	\
-				  [lo] "=&r"(lo), PERF_SECTION_OUT_##n	\
-				: [rseq] "r"(rseq), [mine] "m"(*mine),	\
-				  [ts] "r"(page)			\
-				: "memory");				\
+				: [other] "=&r"(other), [ts] "=&r"(ts),	\
+				  PERF_SECTION_OUT_##n			\
+				: [rseq] "r"(area), [mine] "r"(mine),	\
+				  [page] "m"(*page)			\
+				: "memory" : elsewhere);		\
 		else							\
-			__asm__ volatile(PERF_SECTION_BEGIN("%[c0]")	\
+			__asm__ goto(PERF_SECTION_BEGIN("%[c0]")	\
 				PERF_SECTION_READ_##n PERF_SECTION_END	\
 				: [other] "=&r"(other), PERF_SECTION_OUT_##n \
-				: [rseq] "r"(rseq), [mine] "m"(*mine)	\
-				: "memory");				\
+				: [rseq] "r"(area), [mine] "r"(mine)	\
+				: "memory" : elsewhere);		\
 		break
 
 /**
  * perf_section_usual - read the counters that programs usually have
  * @rseq:	the calling thread's
  * @mine:	CPU to read on; nobody's to prevent it
- * @page:	tsLower
- * @now:	to be filled in: cycle, the timestamp when @ts, instret, and @hpm
- *		hpmcounters from 3 upwards
+ * @page:	where tsLower is
+ * @now:	to be filled in: cycle, the timestamp when @with_ts, instret, and
+ *		@hpm hpmcounters from 3 upwards; or nothing
  *
  * Returns false when the thread is on another CPU than @mine.
+ *
+ * The registers are such that a writer needs none that has to be saved: compilers
+ * do not find that by themselves.
  */
 PERF_INLINE bool perf_section_usual(struct perf_rseq *rseq,
 				    const volatile int32_t *mine,
-				    const volatile uint32_t *page, uint64_t *now,
-				    const bool ts, const uint32_t hpm)
+				    const volatile uint32_t *const *page,
+				    uint64_t *now, const bool with_ts,
+				    const uint32_t hpm)
 {
-	uint64_t c[2 + PERF_SECTION_HPM], hi = 0, lo = 0;
-	const uint32_t instret = ts ? 2 : 1;
-	unsigned long other = 0;
-	uint32_t i;
+	register uint64_t c0 PERF_REGISTER("t0"), c2 PERF_REGISTER("t1"), c3 PERF_REGISTER("t2"),
+		 c4 PERF_REGISTER("t4"), c5 PERF_REGISTER("t5"), c6 PERF_REGISTER("t6"),
+		 c7 PERF_REGISTER("a7"), ts PERF_REGISTER("a6"), other PERF_REGISTER("a3");
+	register struct perf_rseq *area PERF_REGISTER("a4") = rseq;
+	const uint32_t instret = with_ts ? 2 : 1;
 
 	switch (hpm) {
+	case PERF_SECTION_NONE:
+		return (int32_t)rseq->cpu_id == *mine;
 	PERF_SECTION_CASE(0);
 	PERF_SECTION_CASE(1);
 	PERF_SECTION_CASE(2);
@@ -150,16 +164,25 @@ PERF_INLINE bool perf_section_usual(struct perf_rseq *rseq,
 	PERF_SECTION_CASE(4);
 	PERF_SECTION_CASE(5);
 	}
-	if (PERF_UNLIKELY(other))
-		return false;
 
-	now[0] = c[0];
-	if (ts)
-		now[1] = hi << 32 | lo;
-#pragma GCC unroll 8
-	for (i = 0; i <= hpm; i++)
-		now[instret + i] = c[1 + i];
+	now[0] = c0;
+	if (with_ts)
+		now[1] = ts;
+	now[instret] = c2;
+	if (hpm > 0)
+		now[instret + 1] = c3;
+	if (hpm > 1)
+		now[instret + 2] = c4;
+	if (hpm > 2)
+		now[instret + 3] = c5;
+	if (hpm > 3)
+		now[instret + 4] = c6;
+	if (hpm > 4)
+		now[instret + 5] = c7;
 	return true;
+
+elsewhere:
+	return false;
 }
 
 extern const struct perf_section __start_perf_sections[]
@@ -186,19 +209,24 @@ PERF_INLINE uintptr_t perf_section_restart(uintptr_t pc)
 
 #else
 
+#define PERF_REGISTER(name)
+
 PERF_INLINE bool perf_section_usual(struct perf_rseq *rseq,
 				    const volatile int32_t *mine,
-				    const volatile uint32_t *page, uint64_t *now,
-				    const bool ts, const uint32_t hpm)
+				    const volatile uint32_t *const *page,
+				    uint64_t *now, const bool with_ts,
+				    const uint32_t hpm)
 {
 	static const uint8_t number[][3 + PERF_SECTION_HPM] = {
 		{ 0, 2, 3, 4, 5, 6, 7 }, { 0, 1, 2, 3, 4, 5, 6, 7 },
 	};
-	uint32_t count = (ts ? 3 : 2) + hpm;
+	uint32_t count = (with_ts ? 3 : 2) + hpm;
 
 	if ((int32_t)rseq->cpu_id != *mine)
 		return false;
-	perf_counters_read(number[ts], count, page, now);
+	if (hpm == PERF_SECTION_NONE)
+		return true;
+	perf_counters_read(number[with_ts], count, *page, now);
 	return true;
 }
 

@@ -15,13 +15,32 @@
 
 PERF_DATA struct perf_session perf_session;
 
-/* The thread that is in a call, and whether it could be cancelled before. */
+/* The thread that is in a call, where, and whether it could be cancelled before. */
 static volatile int32_t caller;
+static volatile uintptr_t caller_frame;
 static int cancelable;
 
 PERF_LOCAL int32_t thread_number(void)
 {
 	return (int32_t)syscall(SYS_gettid);
+}
+
+/* In a child: @fork, at once; otherwise it has run for a while. */
+PERF_LOCAL void forget(bool fork)
+{
+	perf_hooks_forget();
+	if (perf_session.state >= PERF_SESSION_READY)
+		perf_device_forget(&perf_session.device, fork);
+	memset(&perf_session, 0, sizeof(perf_session));
+	perf_meta_forget();
+	caller = 0;
+	if (perf_pool)
+		perf_pool->pid = getpid();
+}
+
+PERF_LOCAL void forget_at_fork(void)
+{
+	forget(true);
 }
 
 /* What the library registers with the process, once. */
@@ -31,34 +50,57 @@ PERF_LOCAL int register_process(void)
 
 	if (registered)
 		return 0;
-	if (pthread_atfork(NULL, NULL, perf_session_forget))
+	if (pthread_atfork(perf_thread_keep, NULL, forget_at_fork))
 		return perf_error("out of memory");
 	registered = true;
 	return 0;
 }
 
-PERF_INTERNAL int perf_session_enter(bool record)
+/* Whether a call will not be finished: its thread has ended, or jumped out of it. */
+PERF_LOCAL bool is_over(int32_t other, int32_t self, uintptr_t frame)
+{
+	return other == self ? perf_frame_left(caller_frame, frame) :
+			       perf_thread_ended(getpid(), other);
+}
+
+PERF_LOCAL bool take_call(int32_t *other, int32_t self)
+{
+	return __atomic_compare_exchange_n(&caller, other, self, false,
+					   __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+}
+
+PERF_INTERNAL int perf_session_enter(bool record, uintptr_t frame)
 {
 	const struct timespec pause = { .tv_nsec = 1000000 };
-	int32_t self = thread_number(), other = 0;
+	int32_t self = thread_number(), other;
 	int state;
 
-	if (record && perf_hooks_busy())
+	/* Of a child that was made without fork()'s handlers. */
+	if (perf_pool && !perf_pool->pid)
+		forget(false);
+	if (perf_hooks_busy(frame) && record)
 		return perf_error("a record is being written: call this outside of signal handlers");
 	if (register_process())
 		return -1;
 
 	/* A call that is cancelled would hold the others up for ever. */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
-	while (!__atomic_compare_exchange_n(&caller, &other, self, false,
-					    __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
+	for (;;) {
+		other = 0;
+		if (take_call(&other, self))
+			break;
+		if (is_over(other, self, frame)) {
+			if (take_call(&other, self))
+				break;
+			continue;
+		}
 		if (other == self) {
 			pthread_setcancelstate(state, NULL);
 			return perf_error("another call is being interrupted: call this outside of signal handlers");
 		}
 		nanosleep(&pause, NULL);
-		other = 0;
 	}
+	caller_frame = frame;
 	cancelable = state;
 	return 0;
 }
@@ -161,7 +203,6 @@ PERF_LOCAL void make_lanes(const struct perf_device *device, uint32_t channels)
 			continue;
 		for (i = 0; i < device->count; i++)
 			perf_pool->lane[channel][i] = (struct perf_lane) {
-				.cpu = PERF_CPU_NOBODY,
 				.stream = {
 					.stimulus = perf_device_stimulus(device, i,
 									 channel),
@@ -184,10 +225,12 @@ PERF_LOCAL int fill_pool(const struct perf_device *device,
 			     setup->count))
 		return perf_error("the driver gave two events the same counter");
 
-	perf_pool->layout.poll = setup->poll;
+	perf_pool->layout.poll = !perf_device_stalls(device) ? PERF_POLL_STORE :
+				 setup->poll ? PERF_POLL_RECORD : PERF_POLL_NOT;
 	perf_pool->channels = channels;
 	perf_pool->first = first;
 	perf_pool->device = device->fd;
+	perf_pool->once = setup->header_once;
 	perf_pool->join = setup->count;
 	perf_pool->slots = device->slots;
 	perf_pool->ts_readable = device->encoder[0].flags &
@@ -260,6 +303,22 @@ PERF_INTERNAL int perf_session_end(void)
 	return 0;
 }
 
+/* Where nothing tells a thread its CPU, it has to stay where it was. */
+PERF_LOCAL int check_pinned(void)
+{
+	const int cpu = (int)perf_pool->fixed.cpu_id;
+	cpu_set_t cpus;
+
+	CPU_ZERO(&cpus);
+	if (sched_getaffinity(0, sizeof(cpus), &cpus))
+		return perf_error("cannot tell which CPUs the program may run on: %s",
+				  strerror(errno));
+	if (CPU_COUNT(&cpus) == 1 && CPU_ISSET(cpu, &cpus))
+		return 0;
+	return perf_error("the program was pinned to CPU %d when the trace was set up, and is no longer: pin it, or set the trace up again",
+			  cpu);
+}
+
 PERF_INTERNAL int perf_session_on(void)
 {
 	struct perf_device *device = &perf_session.device;
@@ -270,6 +329,8 @@ PERF_INTERNAL int perf_session_on(void)
 		return -1;
 	if (perf_session.state == PERF_SESSION_ON)
 		return 0;
+	if (perf_pool->pinned && check_pinned())
+		return -1;
 
 	full = perf_device_start(device);
 	if (full < 0 || (full && perf_device_capture(device, &capture)))
@@ -310,12 +371,3 @@ PERF_INTERNAL int perf_session_record(uintptr_t address)
 	return 0;
 }
 
-PERF_INTERNAL void perf_session_forget(void)
-{
-	perf_hooks_forget();
-	if (perf_session.state >= PERF_SESSION_READY)
-		perf_device_abandon(&perf_session.device);
-	memset(&perf_session, 0, sizeof(perf_session));
-	perf_meta_forget();
-	caller = 0;
-}

@@ -4,8 +4,8 @@
  * from setting up to writing the trace file.
  *
  * All functions return 0, or -1 with text for perfErrorString(). All but
- * perf_session_record() and perf_session_forget() are called between
- * perf_session_enter() and perf_session_leave().
+ * perf_session_record() are called between perf_session_enter() and
+ * perf_session_leave().
  */
 #ifndef PERF_SESSION_H
 #define PERF_SESSION_H
@@ -48,7 +48,7 @@ enum perf_session_state {
  * @cpus:	CPUs to trace, none: all that the calling thread may run on
  * @hooks:	write records at function entry and exit
  * @per_thread:	each thread has counts of its own
- * @poll:	wait before each store until the encoder can take it
+ * @poll:	wait before each record until the encoder can take it
  * @header_once: write only one header
  * @filter:	filter file, NULL for none
  * @sampling:	when @interval or @period is not 0: records of the kernel
@@ -95,9 +95,10 @@ PERF_INTERNAL_DATA struct perf_session perf_session;
 
 /*
  * One call at a time, in the whole process. Fails in a signal handler that has
- * interrupted a call; @record: also in one that has interrupted a record.
+ * interrupted a call; @record: also in one that has interrupted a record. @frame is
+ * the program's call: one that was left with longjmp() interrupts nothing.
  */
-PERF_INTERNAL int perf_session_enter(bool record);
+PERF_INTERNAL int perf_session_enter(bool record, uintptr_t frame);
 PERF_INTERNAL void perf_session_leave(void);
 
 /**
@@ -126,8 +127,5 @@ PERF_INTERNAL int perf_session_record(uintptr_t address);
 
 /* Fails unless something is set up. */
 PERF_INTERNAL int perf_session_check_ready(void);
-
-/* In a child made by fork(): leave the session to the parent. */
-PERF_INTERNAL void perf_session_forget(void);
 
 #endif /* PERF_SESSION_H */

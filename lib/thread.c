@@ -21,6 +21,9 @@
 /* Longest wait for other threads' records, in ms; each takes microseconds. */
 #define SETTLE_MAX	200
 
+/* Further away than a jump goes out of a stack's depth, as a rule. */
+#define NEAR		(256u << 10)
+
 /* A counter that goes on being refused is no accident any more. */
 #define REPAIRS_MAX	1000
 
@@ -34,6 +37,17 @@ PERF_DATA struct perf_pool *perf_pool;
 static __thread uint32_t refused PERF_THREAD_MODEL;
 
 static const uint64_t no_offset[PERF_COUNTER_MAX];
+
+/* What a child made by fork() needs of the record that its thread was writing. */
+static __thread struct {
+	intptr_t gate;
+	struct perf_rseq *rseq;
+	struct perf_lane *lane;
+	volatile uint32_t *stimulus;
+	const volatile uint32_t *ts;
+} kept PERF_THREAD_MODEL;
+
+static struct perf_layout kept_layout;
 
 static pthread_key_t exit_key;
 static bool exit_key_made;
@@ -69,6 +83,40 @@ PERF_INTERNAL bool perf_pool_time(uint64_t *now)
 	return true;
 }
 
+PERF_INTERNAL bool perf_frame_left(uintptr_t then, uintptr_t now)
+{
+	uintptr_t begin;
+	bool was_there;
+	stack_t stack;
+
+	if (sigaltstack(NULL, &stack))
+		return false;
+	/* None, or a handler is on one that disarmed itself, which may be anywhere. */
+	if (stack.ss_flags & SS_DISABLE)
+		return now - then < NEAR;
+
+	begin = (uintptr_t)stack.ss_sp;
+	was_there = then - begin <= stack.ss_size;
+	if (stack.ss_flags & SS_ONSTACK)
+		return was_there && now >= then;
+	return was_there || now >= then;
+}
+
+/* Give back a channel, unless all was set up anew. */
+PERF_LOCAL void give_channel(uint32_t epoch, unsigned int channel)
+{
+	uint64_t taken = perf_pool->taken;
+
+	/* Its stores come before those of whoever gets it next. */
+	perf_mmio_release();
+	while (taken >> 32 == epoch &&
+	       !__atomic_compare_exchange_n(&perf_pool->taken, &taken,
+					    taken & ~(UINT64_C(1) << channel),
+					    false, __ATOMIC_RELEASE,
+					    __ATOMIC_RELAXED))
+		;
+}
+
 /* Give back what a thread has, which may have ended long ago. */
 PERF_LOCAL void release(struct perf_thread *thread)
 {
@@ -76,7 +124,7 @@ PERF_LOCAL void release(struct perf_thread *thread)
 				     &perf_pool->joined[thread->joined];
 
 	if (thread->epoch == perf_pool->epoch) {
-		if (!thread->gate) {
+		if (thread->gate < 0) {
 			thread->lane->torn = true;
 			perf_lost_count(&perf_pool->lost.abandoned);
 		}
@@ -86,9 +134,9 @@ PERF_LOCAL void release(struct perf_thread *thread)
 		}
 		__atomic_fetch_add(&perf_pool->lost.signals,
 				   thread->tail - thread->head, __ATOMIC_RELAXED);
-		__atomic_fetch_and(&perf_pool->taken, ~(1u << thread->channel),
-				   __ATOMIC_RELEASE);
+		give_channel(thread->epoch, thread->channel);
 	}
+	thread->gate = 0;
 	__atomic_fetch_add(&perf_pool->retry, 1, __ATOMIC_RELAXED);
 	__atomic_store_n(&thread->tid, 0, __ATOMIC_RELEASE);
 }
@@ -155,27 +203,27 @@ PERF_INTERNAL int perf_pool_make(void)
 
 			/* Pages that were never touched stay so. */
 			if (lane->stream.layout)
-				*lane = (struct perf_lane) { .cpu = PERF_CPU_NOBODY };
+				*lane = (struct perf_lane) { .generation = 0 };
 		}
 	memset(pool->index, 0, sizeof(pool->index));
 	memset(pool->joined, 0, sizeof(pool->joined[0]) * pool->joins);
 	pool->lost = (struct perf_lost) { 0 };
 	pool->joins = 0;
 	pool->open = 0;
-	pool->taken = 0;
+	epoch = epoch ? epoch : 1;
+	pool->taken = (uint64_t)epoch << 32;
 	pool->slots = NULL;
 	pool->pinned = 0;
 	pool->pid = getpid();
-	pool->epoch = epoch ? epoch : 1;
+	pool->epoch = epoch;
 	pool->generation = generation ? generation : 1;
 	pool->retry++;
 	return 0;
 }
 
-/* Whether a thread has ended without telling: as a slot is wanted, it is asked. */
-PERF_LOCAL bool ended(int32_t tid)
+PERF_INTERNAL bool perf_thread_ended(int32_t pid, int32_t tid)
 {
-	return syscall(SYS_tgkill, perf_pool->pid, tid, 0) && errno == ESRCH;
+	return syscall(SYS_tgkill, pid, tid, 0) && errno == ESRCH;
 }
 
 PERF_LOCAL bool take_slot(struct perf_thread *thread, int32_t tid)
@@ -198,7 +246,8 @@ PERF_LOCAL void release_ended(int32_t tid)
 		struct perf_thread *thread = &perf_pool->thread[i];
 		int32_t owner = thread->tid;
 
-		if (owner > 0 && (owner == tid || ended(owner)) &&
+		if (owner > 0 && (owner == tid ||
+				  perf_thread_ended(perf_pool->pid, owner)) &&
 		    __atomic_compare_exchange_n(&thread->tid, &owner, -1, false,
 						__ATOMIC_ACQUIRE,
 						__ATOMIC_RELAXED))
@@ -217,14 +266,15 @@ PERF_LOCAL struct perf_thread *find_slot(int32_t tid)
 }
 
 /* A free channel, preferably the configured one; -1 when there is none. */
-PERF_LOCAL int take_channel(void)
+PERF_LOCAL int take_channel(uint32_t epoch)
 {
 	const uint32_t first = 1u << perf_pool->first;
-	uint32_t taken = perf_pool->taken, left, bit;
+	uint64_t taken = perf_pool->taken;
+	uint32_t left, bit;
 
 	do {
-		left = perf_pool->channels & ~taken;
-		if (!left)
+		left = perf_pool->channels & ~(uint32_t)taken;
+		if (!left || taken >> 32 != epoch)
 			return -1;
 		/* From the configured one upwards, then the ones below. */
 		bit = left & -first ? left & -first : left;
@@ -233,6 +283,7 @@ PERF_LOCAL int take_channel(void)
 					      taken | bit, false,
 					      __ATOMIC_ACQUIRE,
 					      __ATOMIC_RELAXED));
+	perf_mmio_acquire();
 	return __builtin_ctz(bit);
 }
 
@@ -273,10 +324,11 @@ PERF_LOCAL int enter_list(const struct perf_thread *thread)
 /* What join does, signals blocked. */
 PERF_LOCAL struct perf_thread *join_blocked(void)
 {
+	/* Before all else: what is set up meanwhile is not what was joined. */
+	const uint32_t epoch = __atomic_load_n(&perf_pool->epoch, __ATOMIC_ACQUIRE);
 	struct perf_thread *thread = perf_self;
 	int32_t tid = thread_id();
 	int channel;
-	unsigned int i;
 
 	/* A child of vfork() has its parent's memory and thread pointer. */
 	if (getpid() != perf_pool->pid)
@@ -296,12 +348,12 @@ PERF_LOCAL struct perf_thread *join_blocked(void)
 		thread->joined = -1;
 	}
 
-	channel = take_channel();
+	channel = take_channel(epoch);
 	if (channel < 0) {
 		release_ended(thread == perf_self ? -1 : tid);
 		if (!thread->tid && !take_slot(thread, tid))
 			return NULL;
-		channel = take_channel();
+		channel = take_channel(epoch);
 	}
 	if (channel < 0)
 		goto no_channel;
@@ -310,18 +362,19 @@ PERF_LOCAL struct perf_thread *join_blocked(void)
 	if (!thread->rseq || join_driver(thread))
 		goto refuse;
 
-	for (i = 0; i < PERF_CPUS && perf_pool->lane[channel][i].stream.layout; i++) {
-		perf_pool->lane[channel][i].cpu = PERF_CPU_NOBODY;
-		perf_pool->lane[channel][i].generation = 0;
-	}
 	thread->channel = (unsigned int)channel;
 	thread->refused = PERF_REFUSED_NOT;
 	thread->repairs = 0;
 	thread->head = 0;
 	thread->tail = 0;
+	thread->waiting = 0;
+	thread->stuck = false;
 	thread->lane = &perf_pool->lane[channel][0];
-	thread->gate = thread->lane;
-	thread->epoch = perf_pool->epoch;
+	thread->cpu = PERF_CPU_NOBODY;
+	/* Differences of the thread's own counts cannot go on from another's. */
+	thread->fresh = perf_pool->once && !perf_pool->slots ? 0 : ~UINT64_C(0);
+	thread->gate = (intptr_t)thread;
+	thread->epoch = epoch;
 	thread->joined = enter_list(thread);
 	perf_self = thread;
 	if (exit_key_made)
@@ -329,8 +382,9 @@ PERF_LOCAL struct perf_thread *join_blocked(void)
 	return thread;
 
 refuse:
-	__atomic_fetch_and(&perf_pool->taken, ~(1u << channel), __ATOMIC_RELEASE);
+	give_channel(epoch, (unsigned int)channel);
 no_channel:
+	thread->gate = 0;
 	perf_self = &nobody;
 	__atomic_store_n(&thread->tid, 0, __ATOMIC_RELEASE);
 	return NULL;
@@ -356,9 +410,39 @@ PERF_INTERNAL struct perf_thread *perf_thread_join(void)
 	return thread;
 }
 
+PERF_INTERNAL void perf_thread_keep(void)
+{
+	const struct perf_thread *thread = perf_self;
+
+	kept.gate = perf_pool ? thread->gate : 0;
+	if (kept.gate >= 0)
+		return;
+	kept.rseq = thread->rseq;
+	kept.lane = thread->lane;
+	kept.stimulus = kept.lane->stream.stimulus;
+	kept.ts = kept.lane->stream.ts;
+	/* The same for all threads. */
+	kept_layout = perf_pool->layout;
+}
+
 PERF_INTERNAL void perf_thread_forget(void)
 {
+	struct perf_thread *thread = perf_self;
+
 	perf_self = &nobody;
+	if (kept.gate >= 0)
+		return;
+	/* So that it comes to its end, in memory that nobody reads. */
+	perf_pool->layout = kept_layout;
+	kept.lane->stream.stimulus = kept.stimulus;
+	kept.lane->stream.ts = kept.ts;
+	kept.lane->stream.layout = &perf_pool->layout;
+	thread->rseq = kept.rseq;
+	thread->offset = no_offset;
+	thread->lane = kept.lane;
+	thread->cpu = PERF_CPU_NOBODY;
+	thread->gate = kept.gate;
+	kept.gate = 0;
 }
 
 PERF_INTERNAL void perf_thread_repair(void)
@@ -373,41 +457,43 @@ PERF_INTERNAL void perf_thread_repair(void)
 		return;
 
 	thread->refused = borrowed ? PERF_REFUSED_ONCE : PERF_REFUSED;
-	thread->lane->cpu = PERF_CPU_NOBODY;
+	thread->cpu = PERF_CPU_NOBODY;
 	thread->reading = PERF_CPU_NOBODY;
 }
 
 PERF_INTERNAL void perf_threads_alert(void)
 {
-	unsigned int i, j;
+	unsigned int i;
 
-	for (i = 0; i < PERF_CHANNELS; i++)
-		for (j = 0; j < PERF_CPUS; j++) {
-			struct perf_lane *lane = &perf_pool->lane[i][j];
-
-			if (!lane->stream.layout)
-				break;
-			lane->cpu = PERF_CPU_NOBODY;
-		}
+	for (i = 0; i < PERF_SLOTS; i++)
+		if (perf_pool->thread[i].tid)
+			perf_pool->thread[i].cpu = PERF_CPU_NOBODY;
 	perf_rseq_barrier();
 }
 
 PERF_LOCAL bool writing(const struct perf_thread *thread)
 {
 	return thread->tid > 0 && thread->epoch == perf_pool->epoch &&
-	       !thread->gate && thread != perf_self;
+	       thread->gate < 0 && thread != perf_self && !thread->stuck;
 }
 
-PERF_INTERNAL bool perf_threads_settle(void)
+PERF_INTERNAL void perf_threads_settle(void)
 {
 	const struct timespec pause = { .tv_nsec = 1000000 };
 	unsigned int i, waited = 0;
 
-	for (i = 0; i < PERF_SLOTS; i++)
-		while (writing(&perf_pool->thread[i])) {
-			if (waited++ == SETTLE_MAX)
-				return false;
+	for (i = 0; i < PERF_SLOTS; i++) {
+		struct perf_thread *thread = &perf_pool->thread[i];
+
+		while (writing(thread) && waited < SETTLE_MAX) {
 			nanosleep(&pause, NULL);
+			waited++;
 		}
-	return true;
+		if (!writing(thread))
+			continue;
+		/* Not waited for again, until it writes another one. */
+		thread->stuck = true;
+		thread->lane->torn = true;
+		perf_lost_count(&perf_pool->lost.abandoned);
+	}
 }

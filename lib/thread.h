@@ -3,9 +3,9 @@
  * The threads that record, and what they record to.
  *
  * A channel belongs to one thread while that lives, on all encoders. A lane is
- * the sequence of records of one channel on one CPU. A thread has a slot with its
- * gate: the lane it writes to, on the CPU it was last on; nothing while it is
- * writing a record, which tells a signal handler to keep out.
+ * the sequence of records of one channel on one CPU. A thread has a slot with the
+ * lane it writes to, on the CPU it was last on, and with its gate, which is closed
+ * while a record is being written: that tells a signal handler to keep out.
  *
  * All of it is in a pool that a child finds zeroed after fork(), from its first
  * instruction, and so closed: stimulus pages are not there for it to write to.
@@ -38,13 +38,11 @@
 
 /**
  * struct perf_lane - the records of a channel on a CPU
- * @cpu:	that CPU, or PERF_CPU_NOBODY: the next record takes the long way
  * @generation:	perf_pool.generation when its header was written
  * @torn:	its last record was never finished
  * @stream:	where the records go
  */
 struct perf_lane {
-	volatile int32_t cpu;
 	uint32_t generation;
 	bool torn;
 	struct perf_stream stream;
@@ -59,6 +57,14 @@ struct perf_pending {
 	uint64_t now[PERF_COUNTER_MAX];
 };
 
+/*
+ * A closed gate names the stack pointer of who has closed it, as a negative number:
+ * both in one store. Stacks are aligned: with 32 bits half of it does.
+ */
+#define PERF_GATE_SHIFT		(sizeof(intptr_t) == 4)
+#define PERF_GATE(frame)	(-(intptr_t)((frame) >> PERF_GATE_SHIFT))
+#define PERF_GATE_FRAME(gate)	((uintptr_t)-(gate) << PERF_GATE_SHIFT)
+
 enum perf_refusal {
 	PERF_REFUSED_NOT,
 	PERF_REFUSED_ONCE,	/* this record is a borrower's, a child of vfork() */
@@ -67,11 +73,15 @@ enum perf_refusal {
 
 /**
  * struct perf_thread - a thread that records
- * @gate:	its lane; NULL while a record is being written
- * @rseq:	where the kernel says on which CPU it is
- * @frame:	stack pointer of who writes, or wrote last
- * @lane:	what @gate is otherwise
+ * @cpu:	its lane's, or PERF_CPU_NOBODY: the next record takes the long way; first,
+ *		as its address is one that writers have in a register
  * @tid:	the thread, 0: the slot is free
+ * @gate:	above 0: open; below: PERF_GATE() of who writes a record; 0: not set up
+ * @rseq:	where the kernel says on which CPU it is
+ * @lane:	where records go
+ * @fresh:	bit n set: lane n has no header of this thread's
+ * @waiting:	records that were made while the gate was closed
+ * @stuck:	its record did not come to an end in time
  * @epoch:	perf_pool.epoch when it joined
  * @channel:	its channel
  * @joined:	its entry in perf_pool.joined, -1 none
@@ -79,22 +89,27 @@ enum perf_refusal {
  * @repairs:	how often that was put right
  * @reading:	CPU to read on for @queue; PERF_CPU_NOBODY to prevent it
  * @offset:	what makes its own counts of a hart's
+ * @value:	the counts of a record that are not all of 32 bits
  * @head, @tail: of @queue, modulo its size
  * @queue:	records of signal handlers
  */
 struct perf_thread {
-	struct perf_lane *volatile gate;
-	struct perf_rseq *rseq;
-	volatile uintptr_t frame;
-	struct perf_lane *volatile lane;
+	volatile int32_t cpu;
 	volatile int32_t tid;
-	uint32_t epoch;
+	volatile intptr_t gate;
+	struct perf_rseq *rseq;
+	struct perf_lane *volatile lane;
+	volatile uint32_t epoch;
+	uint64_t fresh;
+	uint32_t waiting;
+	volatile bool stuck;
 	unsigned int channel;
 	int joined;
 	volatile int refused;
 	uint32_t repairs;
 	volatile int32_t reading;
 	const volatile uint64_t *offset;
+	uint64_t value[PERF_COUNTER_MAX];
 	volatile uint32_t head, tail;
 	struct perf_pending queue[PERF_QUEUE];
 };
@@ -123,8 +138,10 @@ struct perf_lost {
  * @retry:	changes when a thread that was refused may ask again
  * @pid:	the process
  * @channels:	bit n set: channel n can be had
- * @taken:	bit n set: channel n is some thread's
+ * @taken:	bit n set: channel n is some thread's; from bit 32 on @epoch, so that
+ *		who takes or gives back one of an earlier set-up finds out
  * @device:	descriptor that threads join with
+ * @once:	one header for each channel and CPU
  * @join:	they have to: there are counters to be read
  * @pinned:	no rseq: the one thread that may record, and @fixed its area
  * @slots:	the driver's thread slots, NULL without
@@ -140,9 +157,10 @@ struct perf_pool {
 	volatile uint32_t retry;
 	int32_t pid;
 	uint32_t channels;
-	volatile uint32_t taken;
+	volatile uint64_t taken;
 	unsigned int first;
 	int device;
+	bool once;
 	bool join;
 	bool ts_readable;
 	int32_t pinned;
@@ -167,7 +185,7 @@ struct perf_pool {
 #define PERF_THREAD_MODEL	__attribute__((tls_model("local-exec")))
 #endif
 
-/* The calling thread's slot; one whose gate is closed before it has its own. */
+/* The calling thread's slot; one whose gate is not open before it has its own. */
 PERF_INTERNAL_DATA __thread struct perf_thread *perf_self PERF_THREAD_MODEL;
 
 /* The pool, NULL before the first set-up. */
@@ -185,8 +203,25 @@ PERF_INTERNAL int perf_pool_make(void);
  */
 PERF_INTERNAL struct perf_thread *perf_thread_join(void);
 
-/* The calling thread was forked: it has no slot. */
+/*
+ * Around fork(): keep what a record needs that the caller is in the middle of, as
+ * the child may go on with it; give it to the child, whose pool is empty.
+ */
+PERF_INTERNAL void perf_thread_keep(void);
 PERF_INTERNAL void perf_thread_forget(void);
+
+/* Whether a thread has ended, perhaps without telling. */
+PERF_INTERNAL bool perf_thread_ended(int32_t pid, int32_t tid);
+
+/**
+ * perf_frame_left - whether a function has been left
+ * @then:	its frame
+ * @now:	the caller's
+ *
+ * A signal handler that has interrupted it is deeper in the stack, or on another
+ * one; otherwise it was left, with longjmp() for example. Errs on the side of not.
+ */
+PERF_INTERNAL bool perf_frame_left(uintptr_t then, uintptr_t now);
 
 /**
  * perf_thread_repair - let the calling thread read the counters again
@@ -202,10 +237,10 @@ PERF_INTERNAL void perf_threads_alert(void);
 /**
  * perf_threads_settle - wait until no other thread is writing a record
  *
- * Called after perf_threads_alert(), with the pool closed. Returns false when one
- * does not come to an end: its record was given up, or it does not get to run.
+ * Called after perf_threads_alert(), with the pool closed. A record that does not
+ * come to an end, as it was left or its thread does not get to run, is given up.
  */
-PERF_INTERNAL bool perf_threads_settle(void);
+PERF_INTERNAL void perf_threads_settle(void);
 
 /* The page's timestamp now, through any lane; false when it cannot be read. */
 PERF_INTERNAL bool perf_pool_time(uint64_t *now);

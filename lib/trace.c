@@ -30,12 +30,12 @@ PERF_LOCAL int leave_trace(const char *call, int rc)
 }
 
 /* What calls begin with: fails for the handle that has not set the session up. */
-PERF_LOCAL int enter_trace(const struct sifive_trace *trace, bool record)
+PERF_INLINE int enter_trace(const struct sifive_trace *trace, bool record)
 {
 	perf_error_clear();
 	if (!trace)
 		return perf_error("the handle is NULL");
-	if (perf_session_enter(record))
+	if (perf_session_enter(record, PERF_FRAME))
 		return -1;
 	if (perf_session.state >= PERF_SESSION_READY && perf_session.user == trace)
 		return 0;
@@ -57,7 +57,7 @@ PERF_API struct sifive_trace *sifive_trace_open(void)
 	int rc;
 
 	perf_error_clear();
-	if (entered("sifive_trace_open(): ", perf_session_enter(true)))
+	if (entered("sifive_trace_open(): ", perf_session_enter(true, PERF_FRAME)))
 		return NULL;
 	/* A session that something else has set up shows that there is a device. */
 	rc = perf_session.state < PERF_SESSION_READY ?
@@ -81,7 +81,7 @@ PERF_API int sifive_trace_setup(struct sifive_trace *trace,
 	if (!trace || !options)
 		return entered("sifive_trace_setup(): ",
 			       perf_error("the handle or the options are NULL"));
-	if (entered("sifive_trace_setup(): ", perf_session_enter(true)))
+	if (entered("sifive_trace_setup(): ", perf_session_enter(true, PERF_FRAME)))
 		return -1;
 
 	if (options->size < OPTIONS_MIN)
@@ -164,7 +164,7 @@ PERF_API int sifive_trace_status(struct sifive_trace *trace,
 
 PERF_API int sifive_trace_dump(struct sifive_trace *trace, const char *path)
 {
-	if (entered("sifive_trace_dump(): ", enter_trace(trace, true)))
+	if (entered("sifive_trace_dump(): ", enter_trace(trace, perf_session.state == PERF_SESSION_ON)))
 		return -1;
 	return leave_trace("sifive_trace_dump(): ",
 		      perf_dump(path ? path : "trace.rtd"));
@@ -177,7 +177,7 @@ PERF_API void sifive_trace_close(struct sifive_trace *trace)
 	if (!trace)
 		return;
 	perf_error_clear();
-	if (entered("sifive_trace_close(): ", perf_session_enter(true)))
+	if (entered("sifive_trace_close(): ", perf_session_enter(true, PERF_FRAME)))
 		return;
 	if (perf_session.user == trace) {
 		rc = perf_session_off();

@@ -175,6 +175,23 @@ TEST_F(fifo, stall)
 	EXPECT_EQ(0, rd(&self->b, TE + CONTROL) & LOST);
 }
 
+/* An encoder that cannot: what it is told does not stick. */
+TEST(no_stall)
+{
+	struct board b;
+
+	board_start(&b, ENCODER ",stall=off");
+	setup_encoder(&b, TE, TS_ENABLE | TS_COUNT | TS_RESET);
+	sink_window(&b, TE, BUFFER, 4096, 4);
+	step(&b, TICK);
+	fill(&b, ON | STALL);
+	EXPECT_EQ(0, rd(&b, TE + CONTROL) & STALL);
+	message(&b, 18);
+	EXPECT_EQ(0, stat(&b, "te0", "stat-stalls"));
+	EXPECT_EQ(1, stat(&b, "te0", "stat-overflows"));
+	board_stop(&b);
+}
+
 /* Disabled, it still delivers what it holds: level x drain-ns + flush-ns. */
 TEST_F(fifo, flush)
 {

@@ -11,6 +11,8 @@
 #include <setjmp.h>
 #include <sys/wait.h>
 
+#include "sifive_trace.h"
+
 #include "lib_mock.h"
 
 static char function[4] __attribute__((aligned(4)));
@@ -83,6 +85,48 @@ TEST_F(hooks, enter_exit)
 	EXPECT_STREQ("", losses());
 }
 
+/* Room is asked for before each store where the encoder cannot stall the hart. */
+TEST_F(hooks, no_stall)
+{
+	dev.encoder[0].flags &= ~SIFIVE_TRACE_ENCODER_CAN_STALL;
+	ASSERT_EQ(0, perfFuncEntryExitInit(NULL, 0, 6, perfCount_Raw, 4096));
+	ASSERT_EQ(0, perfTraceOn());
+	mock_polls = 0;
+	mock_stores = 0;
+	__cyg_profile_func_enter(function, site);
+	EXPECT_EQ(record_stores(), mock_stores);
+	EXPECT_EQ(record_stores(), mock_polls);
+}
+
+/* Before each record where that is asked for, and never otherwise. */
+TEST_F(hooks, poll)
+{
+	struct sifive_trace_options options = SIFIVE_TRACE_OPTIONS;
+	struct sifive_trace *trace;
+
+	ASSERT_EQ(0, perfTraceOn());
+	__cyg_profile_func_enter(function, site);
+	EXPECT_EQ(0, mock_polls);
+	ASSERT_EQ(0, perfTraceOff());
+	perf_session_end();
+
+	trace = sifive_trace_open();
+	ASSERT_NE(NULL, trace);
+	options.events = "cycles,instructions";
+	options.flags = SIFIVE_TRACE_POLL;
+	ASSERT_EQ(0, sifive_trace_setup(trace, &options));
+	EXPECT_EQ(0, dev.config.flags);
+	ASSERT_EQ(0, sifive_trace_on(trace));
+	mock_polls = 0;
+	__cyg_profile_func_enter(function, site);
+	__cyg_profile_func_exit(function, site);
+	EXPECT_EQ(2, mock_polls);
+	EXPECT_EQ(0, sifive_trace_write(trace));
+	EXPECT_EQ(3, mock_polls);
+	EXPECT_EQ(0, sifive_trace_off(trace));
+	sifive_trace_close(trace);
+}
+
 /* Explicit records fit in between. */
 TEST_F(hooks, manual_between)
 {
@@ -135,7 +179,7 @@ TEST_F(hooks, reentrant)
 	mock_interrupt = NULL;
 	EXPECT_EQ(3 * length, mock_stores);
 	EXPECT_TRUE(has_kinds(0, "001"));
-	EXPECT_FALSE(perf_hooks_busy());
+	EXPECT_LT(0, perf_self->gate);
 
 	__cyg_profile_func_exit(function, site);
 	EXPECT_TRUE(has_kinds(0, "0011"));
@@ -260,7 +304,7 @@ TEST_F(hooks, calls_in_record)
 	EXPECT_EQ(-1, interrupt_results[3]);
 	EXPECT_EQ(-1, interrupt_results[4]);
 	EXPECT_EQ(1, dev.fds);
-	EXPECT_FALSE(perf_hooks_busy());
+	EXPECT_LT(0, perf_self->gate);
 	mock_interrupt = NULL;
 	dev.lost_stores = 0;
 	EXPECT_EQ(0, perfTraceOn());

@@ -28,6 +28,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <ucontext.h>
@@ -103,11 +104,13 @@ static inline void mock_device_reset(void)
 	for (i = 0; i < 4; i++)
 		dev.encoder[i] = (struct sifive_trace_encoder) {
 			.index = i, .cpu = i ? 0 : 1, .src = i, .src_bits = 2,
-			.flags = SIFIVE_TRACE_ENCODER_TS_READABLE,
+			.flags = SIFIVE_TRACE_ENCODER_TS_READABLE |
+				 SIFIVE_TRACE_ENCODER_CAN_STALL,
 			.mmap_offset = 0x10000 * (i + 1), .ts_width = 40,
 		};
 	dev.cpus = 1 << 1;
 	mock_no_rseq = false;
+	mock_polls = 0;
 	mock_rseq.cpu_id = 1;
 	dev.fail_event = ~0u;
 	dev.write_max = ~(size_t)0;
@@ -205,7 +208,8 @@ static int mock_ioctl(int fd, unsigned long request, void *arg)
 		*encoder = dev.encoder[index];
 		/* Seen when the encoder is set up, not before. */
 		if (!dev.configured)
-			encoder->flags &= ~SIFIVE_TRACE_ENCODER_TS_READABLE;
+			encoder->flags &= ~(SIFIVE_TRACE_ENCODER_TS_READABLE |
+					    SIFIVE_TRACE_ENCODER_CAN_STALL);
 		return 0;
 	case SIFIVE_TRACE_IOC_CONFIG:
 		memcpy(&dev.config, arg, sizeof(dev.config));
@@ -251,10 +255,15 @@ static int mock_ioctl(int fd, unsigned long request, void *arg)
 	}
 }
 
+/* Where the library wants the device's pages. */
+static char *mock_pages;
+
 /* Fixed mappings are pages of the device, or the memory that follows them. */
 static void *mock_mmap(void *addr, size_t length, int prot, int flags, int fd,
 		       off_t offset)
 {
+	void *memory;
+
 	if (fd == MOCK_FD) {
 		if (flags == MAP_SHARED) {
 			if (prot != PROT_READ)
@@ -272,7 +281,10 @@ static void *mock_mmap(void *addr, size_t length, int prot, int flags, int fd,
 		dev.maps++;
 		return addr;
 	}
-	if (flags & MAP_FIXED) {
+	if (flags & (MAP_FIXED | MAP_FIXED_NOREPLACE)) {
+		if (!mock_pages ||
+		    (size_t)((char *)addr - mock_pages) > 63 * MOCK_PAGE_SIZE)
+			abort();
 		if (dev.maps)
 			dev.maps--;
 		return addr;
@@ -282,7 +294,10 @@ static void *mock_mmap(void *addr, size_t length, int prot, int flags, int fd,
 		errno = dev.pages_errno;
 		return MAP_FAILED;
 	}
-	return mmap(addr, length, prot, flags, fd, offset);
+	memory = mmap(addr, length, prot, flags, fd, offset);
+	if (length == 64 * MOCK_PAGE_SIZE)
+		mock_pages = memory;
+	return memory;
 }
 
 /* The thread slots, the only ones that are unmapped, and a pool without wiping. */

@@ -180,6 +180,9 @@ static void encoder_changed(TraceComponent *c, uint32_t old)
     TraceEncoder *e = SIFIVE_TRACE_ENCODER(c);
     NexusMessage m;
 
+    if (!e->stall) {
+        c->regs[R_CONTROL] &= ~R_CONTROL_STALL_ENABLE_MASK;
+    }
     if (is_tracing(old) != is_tracing(c->regs[R_CONTROL])) {
         encoder_sync(e, &m);
         fifo_send(e, &m);
@@ -252,6 +255,7 @@ static const Property encoder_properties[] = {
     DEFINE_PROP_STRING("channel-rule", TraceEncoder, channel_rule),
     DEFINE_PROP_UINT32("fifo-depth", TraceEncoder, fifo_depth, 256),
     DEFINE_PROP_UINT32("drain-ns", TraceEncoder, drain_ns, 0),
+    DEFINE_PROP_BOOL("stall", TraceEncoder, stall, true),
 };
 
 static void encoder_init(Object *obj)

@@ -14,6 +14,7 @@ typedef struct TraceEncoder {
     bool p550;
     uint32_t fifo_depth;
     uint32_t drain_ns;
+    bool stall;
 
     uint64_t last_ts;       /* timestamp that the decoder knows */
 

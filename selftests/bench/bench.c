@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What a record costs: instructions, loads from and stores to the encoder's
+ * registers, bytes in the buffer.
+ *
+ *	bench all	every kind of record, one line for each:
+ *			KIND COUNTERS TYPE MODE THREAD ADDRESS then the four numbers
+ *	bench targets	those that have a target alone
+ *	bench room	one kind of record, for encoders that cannot stall; then, on
+ *			CPU 1: "messages" made and lost, to its encoder, which is slow
+ *
+ * ADDRESS is 32 or 64, as the program has been linked. Wants one busy CPU.
+ */
+#include <err.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "meter.h"
+#include "monitor.h"
+#include "sifive_linux_perf.h"
+#include "sifive_trace.h"
+
+void __cyg_profile_func_enter(void *function, void *site);
+void __cyg_profile_func_exit(void *function, void *site);
+void traced_hooks(void);
+
+/* What a hook is when it does nothing: its one instruction returns. */
+__attribute__((noinline)) static void no_hook(void *function, void *site)
+{
+	asm volatile("" : : "r" (function), "r" (site));
+}
+
+static const char * const types[] = { "raw", "delta", "xor" };
+
+/* The fixed counters, then events that all harts of the board can count. */
+static const char * const events[] = {
+	[0] = "", [3] = "cycles,instructions,r100",
+	[7] = "cycles,instructions,r100,r101,r102,r103,r104",
+	[8] = "cycles,timestamp,instructions,r100,r101,r102,r103,r104",
+};
+
+enum how { FIRST_THREAD, SECOND_THREAD, OWN_COUNTS };
+
+static const char * const hows[] = { "first", "second", "own" };
+
+struct cost {
+	uint64_t instructions, loads, stores, bytes;
+};
+
+static struct sifive_trace *trace;
+static uint64_t nothing;
+
+static int bits(void)
+{
+	return (uintptr_t)traced_hooks >> 32 ? 64 : 32;
+}
+
+static void check(int rc)
+{
+	if (rc)
+		errx(1, "%s", sifive_trace_error());
+}
+
+/* Bytes in the buffer. */
+static uint64_t captured(void)
+{
+	struct sifive_trace_report report = { .size = sizeof(report) };
+
+	check(sifive_trace_status(trace, &report));
+	if (report.flags & SIFIVE_TRACE_FULL)
+		errx(1, "the buffer is full");
+	if (report.lost_threads || report.lost_signals || report.lost_abandoned)
+		errx(1, "records were lost");
+	return report.bytes;
+}
+
+static void say(const char *kind, int counters, int type, bool poll, enum how how,
+		const struct cost *cost)
+{
+	printf("%s %d %s %s %s %d %lu %lu %lu %lu\n", kind, counters, types[type],
+	       poll ? "poll" : "stall", hows[how], bits(), cost->instructions,
+	       cost->loads, cost->stores, cost->bytes);
+	fflush(stdout);
+}
+
+/* The buffer's bytes, unlike accesses, depend on the values of counters. */
+static bool same(const struct monitor_accesses *before,
+		 const struct monitor_accesses *after, uint64_t bytes,
+		 struct cost *cost)
+{
+	uint64_t loads = after->loads - before->loads;
+	uint64_t stores = after->stores - before->stores;
+
+	cost->bytes = (bytes + METER_CALLS / 2) / METER_CALLS;
+	cost->loads = loads / METER_CALLS;
+	cost->stores = stores / METER_CALLS;
+	return !(loads % METER_CALLS) && !(stores % METER_CALLS);
+}
+
+/*
+ * Fill in what @statement, done METER_CALLS times, has the encoder do. Counters that
+ * are read anew after an interrupt, or need another store from now on, are not
+ * what is wanted: then it is done again.
+ */
+#define ENCODER(cost, statement) do {					\
+	struct monitor_accesses before_, after_;			\
+	int tries_ = 8;							\
+	uint64_t bytes_;						\
+									\
+	do {								\
+		if (!tries_--)						\
+			errx(1, "accesses differ from record to record"); \
+		bytes_ = captured();					\
+		monitor_read("te0", &before_);				\
+		for (int e_ = 0; e_ < METER_CALLS; e_++)		\
+			statement;					\
+		monitor_read("te0", &after_);				\
+	} while (!same(&before_, &after_, captured() - bytes_, cost));	\
+} while (0)
+
+/* The thread's records that are on now. */
+static void measure(int counters, int type, bool poll, enum how how)
+{
+	void *function = traced_hooks, *site = measure;
+	struct cost enter, exit, manual;
+	struct meter meter;
+	int instret = counters ? -1 : meter_open();
+
+	/* Raw counts get the size that they keep for a while. */
+	for (int i = 0; i < 400000; i++)
+		asm volatile("");
+
+	meter_traced(traced_hooks, &enter.instructions, &exit.instructions);
+	METER(&meter, check(sifive_trace_write(trace)));
+	manual.instructions = meter_cost(&meter) - nothing;
+	if (instret >= 0)
+		close(instret);
+
+	ENCODER(&enter, __cyg_profile_func_enter(function, site));
+	ENCODER(&exit, __cyg_profile_func_exit(function, site));
+	ENCODER(&manual, sifive_trace_write(trace));
+
+	say("entry", counters, type, poll, how, &enter);
+	say("exit", counters, type, poll, how, &exit);
+	say("manual", counters, type, poll, how, &manual);
+}
+
+struct job {
+	int counters, type;
+	bool poll;
+	enum how how;
+};
+
+static void *measure_thread(void *arg)
+{
+	const struct job *job = arg;
+
+	/* The thread's first record joins it, and brings the header. */
+	traced_hooks();
+	measure(job->counters, job->type, job->poll, job->how);
+	return NULL;
+}
+
+static void run(int counters, int type, bool poll, enum how how)
+{
+	struct sifive_trace_options options = SIFIVE_TRACE_OPTIONS;
+	struct job job = { counters, type, poll, how };
+	pthread_t thread;
+
+	options.events = events[counters];
+	options.count_type = type;
+	options.cpus = "0";
+	options.buffer = 1 << 18;
+	options.flags = (poll ? SIFIVE_TRACE_POLL : 0) |
+			(how == OWN_COUNTS ? SIFIVE_TRACE_PER_THREAD : 0);
+	check(sifive_trace_setup(trace, &options));
+	check(sifive_trace_on(trace));
+	if (how == SECOND_THREAD) {
+		if (pthread_create(&thread, NULL, measure_thread, &job) ||
+		    pthread_join(thread, NULL))
+			errx(1, "no thread");
+	} else {
+		traced_hooks();
+		measure(counters, type, poll, how);
+	}
+	check(sifive_trace_off(trace));
+}
+
+/* Inside of the hook, and what the compiler's call and frame add to that. */
+static void run_off(void)
+{
+	void (*volatile called)(void *function, void *site) = no_hook;
+	struct cost cost = { 0 };
+	struct meter meter;
+	uint64_t call, exit;
+	int instret = meter_open();
+
+	METER(&meter, called(traced_hooks, run_off));
+	call = meter_cost(&meter) - 1;
+	called = __cyg_profile_func_enter;
+	METER(&meter, called(traced_hooks, run_off));
+	cost.instructions = meter_cost(&meter) - call;
+	say("off-hook", 7, SIFIVE_TRACE_DELTA, false, FIRST_THREAD, &cost);
+
+	meter_traced(traced_hooks, &cost.instructions, &exit);
+	say("off-entry", 7, SIFIVE_TRACE_DELTA, false, FIRST_THREAD, &cost);
+	cost.instructions = exit;
+	say("off-exit", 7, SIFIVE_TRACE_DELTA, false, FIRST_THREAD, &cost);
+	close(instret);
+}
+
+static void run_targets(void)
+{
+	run(7, SIFIVE_TRACE_DELTA, false, FIRST_THREAD);
+	run(7, SIFIVE_TRACE_DELTA, true, FIRST_THREAD);
+	run(7, SIFIVE_TRACE_DELTA, false, SECOND_THREAD);
+	run(8, SIFIVE_TRACE_DELTA, false, FIRST_THREAD);
+	run_off();
+}
+
+static void run_room(void)
+{
+	struct sifive_trace_options options = SIFIVE_TRACE_OPTIONS;
+	int i;
+
+	/* Asked to wait or not. */
+	run(7, SIFIVE_TRACE_DELTA, false, FIRST_THREAD);
+	run(7, SIFIVE_TRACE_DELTA, true, FIRST_THREAD);
+
+	meter_pin(1);
+	options.events = events[7];
+	options.count_type = SIFIVE_TRACE_DELTA;
+	options.cpus = "1";
+	options.buffer = 1 << 18;
+	check(sifive_trace_setup(trace, &options));
+	check(sifive_trace_on(trace));
+	for (i = 0; i < 1000; i++)
+		traced_hooks();
+	check(sifive_trace_off(trace));
+	captured();
+	printf("messages %lu %lu\n", monitor_value("te1", "stat-messages"),
+	       monitor_value("te1", "stat-dropped"));
+}
+
+static void run_all(void)
+{
+	static const int numbers[] = { 0, 3, 7 };
+	unsigned int n;
+	int type;
+
+	for (type = 0; type < 3; type++) {
+		for (n = 0; n < 3; n++) {
+			run(numbers[n], type, false, FIRST_THREAD);
+			run(numbers[n], type, true, FIRST_THREAD);
+			run(numbers[n], type, false, SECOND_THREAD);
+			run(numbers[n], type, false, OWN_COUNTS);
+		}
+	}
+	run(8, SIFIVE_TRACE_DELTA, false, FIRST_THREAD);
+	run(8, SIFIVE_TRACE_DELTA, true, FIRST_THREAD);
+	run(8, SIFIVE_TRACE_DELTA, false, SECOND_THREAD);
+	run_off();
+}
+
+int main(int argc, char **argv)
+{
+	const char *verb = argc == 2 ? argv[1] : "";
+	int instret;
+
+	if (strcmp(verb, "all") && strcmp(verb, "targets") && strcmp(verb, "room"))
+		errx(2, "usage: bench all|targets|room");
+	meter_pin(0);
+	monitor_open();
+	instret = meter_open();
+	nothing = meter_nothing();
+	close(instret);
+
+	trace = sifive_trace_open();
+	check(!trace);
+	if (!strcmp(verb, "all"))
+		run_all();
+	else if (!strcmp(verb, "room"))
+		run_room();
+	else
+		run_targets();
+	sifive_trace_close(trace);
+	return 0;
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#define _GNU_SOURCE
+#include <err.h>
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "meter.h"
+
+volatile uint64_t meter_middle;
+
+static int compare(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+uint64_t meter_cost(struct meter *meter)
+{
+	qsort(meter->took, METER_CALLS, sizeof(meter->took[0]), compare);
+	return meter->took[METER_CALLS / 2];
+}
+
+uint64_t meter_nothing(void)
+{
+	struct meter meter;
+
+	METER(&meter, );
+	return meter_cost(&meter);
+}
+
+void meter_function(void (*function)(void), uint64_t *enter, uint64_t *exit)
+{
+	struct meter in, out;
+	int i;
+
+	for (i = 0; i < METER_CALLS; i++) {
+		uint64_t begin = meter_instret(), end;
+
+		function();
+		end = meter_instret();
+		in.took[i] = meter_middle - begin;
+		out.took[i] = end - meter_middle;
+	}
+	*enter = meter_cost(&in);
+	*exit = meter_cost(&out);
+}
+
+void meter_traced(void (*function)(void), uint64_t *enter, uint64_t *exit)
+{
+	uint64_t plain_enter, plain_exit;
+
+	meter_function(traced_plain, &plain_enter, &plain_exit);
+	meter_function(function, enter, exit);
+	*enter -= plain_enter;
+	*exit -= plain_exit;
+}
+
+void meter_pin(int cpu)
+{
+	cpu_set_t cpus;
+
+	CPU_ZERO(&cpus);
+	CPU_SET(cpu, &cpus);
+	if (sched_setaffinity(0, sizeof(cpus), &cpus))
+		err(1, "cannot stay on CPU %d", cpu);
+}
+
+int meter_open(void)
+{
+	static const char path[] = "/proc/sys/kernel/perf_user_access";
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_HARDWARE,
+		.size = sizeof(attr),
+		.config = PERF_COUNT_HW_INSTRUCTIONS,
+		.pinned = 1,
+	};
+	int fd = open(path, O_WRONLY);
+
+	if (fd < 0 || write(fd, "2", 1) != 1)
+		err(1, "%s", path);
+	close(fd);
+
+	/* The CPU's, not a thread's: that would be set anew at each switch. */
+	fd = syscall(SYS_perf_event_open, &attr, -1, 0, -1, 0);
+	if (fd < 0)
+		err(1, "perf_event_open");
+	return fd;
+}

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* A function to be compiled in several ways: TRACED is its name. */
+#include "meter.h"
+
+void TRACED(void);
+
+__attribute__((noinline)) void TRACED(void)
+{
+	meter_middle = meter_instret();
+}

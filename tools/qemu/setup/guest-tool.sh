@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+#
+# Shared by the scripts that fetch a tool for the board, as a Debian package for
+# riscv64: of the packages that it depends on the shared libraries that it loads, and
+# their loader, as the board's root has none of them. Sourced behind common.sh.
+
+# guest_libraries PACKAGE: those that it depends on, of those that hold libraries.
+guest_libraries() {
+	apt-cache "${aptopts[@]}" depends --recurse --important "$1:riscv64" |
+		grep -E '^(lib.*|zlib1g):riscv64$' | grep -vE -- '-(stdlib|minimal|modules|common):' |
+		sort -u
+}
+
+# guest_needed FILE: what it asks the loader for.
+guest_needed() {
+	"${cross}readelf" -d "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p'
+}
+
+# guest_copy DIR FILE: copy what FILE needs, and what that needs, from the unpacked
+# packages in DIR/root to DIR/lib.
+guest_copy() {
+	local dir=$1 name from
+	for name in $(guest_needed "$2"); do
+		[ ! -e "$dir/lib/$name" ] || continue
+		from=$(find "$dir/root" -name "$name" -print -quit)
+		[ -n "$from" ] || { echo "$2 needs $name: in none of the packages"; return 1; }
+		cp -L "$from" "$dir/lib/$name"
+		guest_copy "$dir" "$dir/lib/$name"
+	done
+}
+
+# guest_unpack DIR PACKAGE: it and its libraries' packages into DIR/root.
+guest_unpack() {
+	mkdir -p "$1/lib"
+	# shellcheck disable=SC2046 # many packages
+	debs "$1/root" "$2:riscv64" $(guest_libraries "$2")
+}
+
+# guest_tool NAME PACKAGE: have "fetch DIR" make the tool's directory in the cache,
+# unless it is there, and print its path.
+guest_tool() {
+	local name=$1 version out
+	version=$(version "$2:riscv64")
+	[ -n "$version" ] || die "$suite has no $2 for riscv64"
+	out=$cache/$name-$(digest "$version" "$(declare -f guest_libraries \
+		guest_needed guest_copy guest_unpack fetch)")
+	if [ ! -d "$out" ]; then
+		exec 9>"$cache/$name.lock"
+		flock 9
+	fi
+	# Another may have made it while we waited.
+	if [ ! -d "$out" ]; then
+		rm -rf "$out.tmp"
+		mkdir -p "$out.tmp"
+		step "$name $version and its libraries: fetch" fetch "$out.tmp"
+		rm -rf "$out.tmp/root"
+		publish "$out.tmp" "$out"
+	fi
+	printf '%s\n' "$out"
+}
