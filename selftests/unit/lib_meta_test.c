@@ -136,7 +136,7 @@ TEST_F(meta, usual)
 	NUMBER(40, "ts_width");
 	NUMBER(12345678, "ts_hz");
 	STRING("xor", "ts_scheme");
-	STRING("delta", "count_type");
+	NUMBER(1, "count_type");
 	BOOLEAN(false, "wrapped");
 	BOOLEAN(false, "per_thread");
 	BOOLEAN(false, "ts_channels");
@@ -207,7 +207,7 @@ TEST_F(meta, samples_and_a_ring)
 	RECORD();
 	BOOLEAN(true, "wrapped");
 	BOOLEAN(true, "per_thread");
-	STRING("raw", "count_type");
+	NUMBER(0, "count_type");
 	NUMBER(3, "channel");
 	NUMBER(4, "sampling.channel");
 	NUMBER(1234567, "sampling.period");
