@@ -21,7 +21,7 @@ OBJDUMP=${OBJDUMP:-${NM%nm}objdump}
 CLANG=${CLANG-clang}
 
 # Instructions for entry with seven counters, Delta, addresses of 64 bits.
-HOOK_MAX=82
+HOOK_MAX=84
 
 dropin=$build/dropin
 work=$(mktemp -d)

@@ -44,7 +44,7 @@
  */
 struct perf_lane {
 	uint32_t generation;
-	bool torn;
+	volatile bool torn;
 	struct perf_stream stream;
 };
 
