@@ -51,7 +51,7 @@ help:
 	@echo '  make tools     the command sifive-trace for this machine'
 	@echo '  make shell     a root shell on the booted board      [BOARD=$(BOARD)]'
 	@echo '  make check-unit, check-model, check-style, check-bare, check-boards,'
-	@echo '  make check-faults, check-counters'
+	@echo '  make check-objects, check-faults, check-counters'
 	@echo '                 one part of the tests                 [BOARDS="$(BOARDS)"]'
 	@echo '  make check-debug'
 	@echo '                 the kselftests on a kernel that looks for bugs'
@@ -135,7 +135,7 @@ shell: board target
 # ---- tests --------------------------------------------------------------
 
 CHECK := $(O)/check
-SUITES := unit model style bare boards bench faults counters debug
+SUITES := unit model style bare boards objects bench faults counters debug
 
 check-debug: DEBUG_BOARDS = $(BOARDS)
 
@@ -143,8 +143,8 @@ check: board all
 	@rm -rf $(CHECK) && mkdir -p $(CHECK)
 	@for s in $(SUITES); do $(MAKE) --no-print-directory run-$$s || \
 		echo "0 1 0" >$(CHECK)/$$s-make.count; done
-	@selftests/summary.sh $(CHECK) unit lib fuzz model style bare $(BOARDS) bench \
-		$(FAULT_BOARDS:%=faults-%) counters record $(DEBUG_BOARDS:%=debug-%)
+	@selftests/summary.sh $(CHECK) unit lib fuzz model style bare $(BOARDS) \
+		objects bench $(FAULT_BOARDS:%=faults-%) counters record $(DEBUG_BOARDS:%=debug-%)
 
 $(SUITES:%=check-%): check-%: board all
 	@rm -rf $(CHECK) && mkdir -p $(CHECK)
@@ -191,6 +191,11 @@ run-boards:
 run-bench:
 	@. $(ENV) && QEMU=$$QEMU KERNEL=$$KERNEL selftests/suite.sh $(CHECK) bench \
 		selftests/bench.sh $(O) check
+
+# The library is the same on each of them.
+run-objects:
+	@. $(ENV) && QEMU=$$QEMU KERNEL=$$KERNEL selftests/suite.sh $(CHECK) \
+		objects selftests/objects.sh $(firstword $(BOARDS)) $(O)
 
 run-faults:
 	@for b in $(FAULT_BOARDS); do \

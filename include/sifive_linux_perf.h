@@ -2,17 +2,25 @@
 /*
  * Performance counters in a SiFive processor's trace, under Linux.
  *
- * A program calls, in this order and from one thread pinned to one CPU,
+ * A program calls, in this order,
  *
  *	perfInit()
- *	perfManualInit() or perfFuncEntryExitInit()
+ *	perfManualInit(), perfFuncEntryExitInit() or perfTimerISRInit()
  *	perfTraceOn(), perfTraceOff()		as often as it likes
  *	perfWriteTrace()			at any time after the init calls
  *
  * Between perfTraceOn() and perfTraceOff() records of addresses and counters
- * go to the hart's trace encoder, each a burst of stores to an ITC stimulus
- * register: no system call is made. The kernel module sifive_trace.ko owns the
- * hardware; it gives everything back when the program ends, however it ends.
+ * go to the trace encoder of the hart that the calling thread is on, each a burst of
+ * stores to an ITC stimulus register: no system call is made. All threads record,
+ * on all CPUs that the initialising thread may run on; pinning them is not needed.
+ * The kernel module sifive_trace.ko owns the hardware; it gives everything back
+ * when the program ends, however it ends.
+ *
+ * Each thread has an ITC channel of its own while it lives: the first one the
+ * channel of the initialisation, others any that is free. Records of threads that
+ * find none are counted, as are those of a signal handler that interrupts a record
+ * and finds too many waiting, and records that a handler jumped out of. A child
+ * made by fork() does not trace and does not disturb its parent's trace.
  *
  * All functions return 0 for success and -1 for an error, which
  * perfErrorString() explains. Nothing stays allocated, open or mapped after an
@@ -23,15 +31,16 @@
  *				ignored in programs that run with raised
  *				privileges (secure execution)
  *	SIFIVE_TRACE_HEADER	"once": only the first perfTraceOn() after an
- *				initialisation writes a header
+ *				initialisation writes a header, as SiFive's decoder
+ *				needs it
+ *	SIFIVE_TRACE_META	"0": perfWriteTrace() makes no side-car file
  *	SIFIVE_TRACE_VERBOSE	what goes to standard error: "0" nothing; not set
  *				errors and lost records; anything else, as "1",
  *				notices too
  *
- * Only the thread that called the initialisation function writes records. What
- * other threads, or signal handlers that interrupt a record half-way, would
- * have written is dropped, counted, and reported by perfWriteTrace(). A child
- * made by fork() does not trace and does not disturb its parent's trace.
+ * SIFIVE_TRACE_RECORD and its like, which trace a program that calls none of this,
+ * are in sifive_trace(3); a program that calls perfInit() has its own session
+ * instead.
  */
 #ifndef SIFIVE_LINUX_PERF_H
 #define SIFIVE_LINUX_PERF_H
@@ -156,7 +165,7 @@ typedef struct {
  * anew; the device keeps what was captured until the next initialisation.
  *
  * Errors: an argument out of range; no trace device, no permission to use it, or
- * a driver of another ABI; tracing is on; the trace belongs to another thread.
+ * a driver of another ABI; tracing is on; sifive_trace_setup() has the session.
  */
 int perfInit(int num_cores, int num_funnels);
 
@@ -172,18 +181,21 @@ int perfInit(int num_cores, int num_funnels);
  * @SBABufferSize: bytes of system memory for the trace; 0 takes the SRAM of the
  *		trace hardware
  *
- * Takes the encoder of the CPU that the calling thread is pinned to, makes a
+ * Takes the encoders of all CPUs that the calling thread may run on, makes a
  * buffer that stops when it is full, and starts the counters. No instruction
  * trace (teInstruction 0), ITC messages with timestamps.
  *
- * Calling it, or perfFuncEntryExitInit(), again while tracing is off replaces
- * what was set up and throws away what was captured.
+ * Calling it, or another initialisation function, again while tracing is off
+ * replaces what was set up and throws away what was captured. Only before the first
+ * perfTraceOn(), from another thread and with the same arguments, it adds the CPUs
+ * of that thread: programs of several cores may call it once on each.
  *
- * Errors: perfInit() was not called; an argument out of range; the thread may run
- * on more than one CPU, or on one without encoder; missing capability; another
- * process has the hardware; no such sink or not that much memory; an event that
- * this processor cannot count, or no counter free for it; a timestamp that cannot
- * be read from user mode; tracing is on; the trace belongs to another thread.
+ * Errors: perfInit() was not called; an argument out of range; none of the CPUs has
+ * an encoder; several CPUs under a kernel without restartable sequences (rseq);
+ * missing capability; another process has the hardware; no such sink or not that
+ * much memory; an event that this processor cannot count, or no counter free for
+ * it; a timestamp that cannot be read from user mode; tracing is on;
+ * sifive_trace_setup() has the session.
  */
 int perfManualInit(perfEvent *perfCntrList, int numCntrs, int itcChannel,
 		   perfCountType_t cntType, uint32_t SBABufferSize);
@@ -200,11 +212,13 @@ int perfFuncEntryExitInit(perfEvent *perfCntrList, int numCntrs, int itcChannel,
 
 /**
  * perfTimerISRInit - set up for records at a fixed interval
- * @interval:	microseconds between records
+ * @interval:	microseconds of running between records; less than 100 becomes 100
  *
- * The other arguments are those of perfManualInit().
+ * The other arguments are those of perfManualInit(). The kernel writes the records,
+ * each with the address where the program was; the program gets no signal. They go
+ * to @itcChannel, those of perfWriteCntrs() to the next channels.
  *
- * Errors: always: the driver has no timer.
+ * Errors: those of perfManualInit(); a driver or kernel that cannot sample.
  */
 int perfTimerISRInit(perfEvent *perfCntrList, int numCntrs, int itcChannel,
 		     perfCountType_t cntType, uint32_t SBABufferSize,
@@ -216,9 +230,8 @@ int perfTimerISRInit(perfEvent *perfCntrList, int numCntrs, int itcChannel,
  * The record's address is the one that perfWriteCntrs() returns to. While
  * tracing is off this does nothing and returns 0.
  *
- * Errors: no initialisation function has succeeded; called by a thread other
- * than the one that initialised, or by a signal handler that interrupted a
- * record (both are counted as dropped records).
+ * Errors: no initialisation function has succeeded. A record that cannot be
+ * written is none, but is counted.
  */
 int perfWriteCntrs(void);
 
@@ -229,21 +242,21 @@ int perfWriteCntrs(void);
  * and the definition of each counter. While tracing is on it does nothing.
  *
  * Errors: no initialisation function has succeeded; the buffer is full; the
- * hardware did not start; called by another thread than the one that
- * initialised, or by a signal handler that interrupted a record.
+ * hardware did not start; called by a signal handler that interrupted a record or
+ * another call.
  */
 int perfTraceOn(void);
 
 /**
  * perfTraceOff - write no more records until the next perfTraceOn()
  *
- * Returns when all messages have reached the buffer. While tracing is off it
- * does nothing. A signal handler that interrupted a record may call it: that
- * record stays incomplete.
+ * Returns when all messages have reached the buffer, also those of records that
+ * other threads were writing. While tracing is off it does nothing. A signal handler
+ * that interrupted a record may call it: that record stays incomplete.
  *
  * Errors: no initialisation function has succeeded; the hardware did not stop
- * (tracing is off all the same); called by another thread than the one that
- * initialised.
+ * (tracing is off all the same); called by a signal handler that interrupted
+ * another call.
  */
 int perfTraceOff(void);
 
@@ -251,17 +264,17 @@ int perfTraceOff(void);
  * perfWriteTrace - write what was captured since initialisation to a file
  * @file:	its path; NULL for trace.rtd in the current directory
  *
- * The file is made or overwritten, and holds exactly the bytes the encoder
+ * The file is made or overwritten, and holds exactly the bytes the encoders
  * made, oldest first. A capture with several sinks gives one file for each, with
- * its number before the extension: trace.0.rtd, trace.1.rtd …. Whether tracing is on or off does not change; while it is
- * on, it pauses. Says on standard error when the buffer was full, and when
- * records were dropped.
+ * its number before the extension: trace.0.rtd, trace.1.rtd and so on. Beside each,
+ * FILE.meta says what its bytes do not. Whether tracing is on or off does not
+ * change; while it is on, it pauses. Says on standard error when the buffer was
+ * full, and when records were lost.
  *
  * Errors: no initialisation function has succeeded; the file cannot be made or
  * written in full (what was written stays, the capture can be written again
- * elsewhere); the hardware did not stop or start again; called by another thread
- * than the one that initialised, or by a signal handler that interrupted a
- * record.
+ * elsewhere); the hardware did not stop or start again; called by a signal handler
+ * that interrupted a record or another call.
  */
 int perfWriteTrace(char *file);
 

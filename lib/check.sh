@@ -10,6 +10,7 @@
 #	- no function of the library calls the hooks, even when it is compiled with
 #	  -finstrument-functions
 #	- nothing but the API is exported
+#	- what is installed is enough for a program in C or C++, static or shared
 #	- the entry hook's usual path is no longer than it shall be
 set -u
 
@@ -18,13 +19,20 @@ top=$2
 CC=${CC:-riscv64-linux-gnu-gcc}
 NM=${NM:-riscv64-linux-gnu-nm}
 OBJDUMP=${OBJDUMP:-${NM%nm}objdump}
+READELF=${READELF:-${NM%nm}readelf}
+CXX=${CXX:-${NM%nm}g++}
 CLANG=${CLANG-clang}
 
 # Instructions for entry with seven counters, Delta, addresses of 64 bits.
 HOOK_MAX=84
 
+# All that programs include; one of them is for programs without Linux.
+HEADERS="sifive_linux_perf.h sifive_linux_trace.h sifive_trace.h linux/sifive_trace.h"
+BARE=sifive_bare_perf.h
+
 dropin=$build/dropin
 work=$(mktemp -d)
+root=$work/root
 trap 'rm -rf "$work"' EXIT
 tests=0
 failed=0
@@ -48,7 +56,7 @@ api()
 {
 	{
 		printf '%s\n' __cyg_profile_func_enter __cyg_profile_func_exit
-		sed -n 's/^\t\([a-zA-Z_]*\);$/\1/p' "$top/lib/libsifive-perf.map"
+		sed -n '/^local:/q; s/^\t\([a-zA-Z_]*\);$/\1/p' "$top/lib/libsifive-perf.map"
 	} | LC_ALL=C sort
 }
 
@@ -73,12 +81,72 @@ example_unchanged()
 	cmp "$top/lib/examples/fib.c" "$dropin/fib.c"
 }
 
+# Each header is enough for itself, and harmless the second time.
 headers()
 {
-	for header in sifive_linux_perf.h sifive_linux_trace.h sifive_trace.h; do
-		printf '#include "%s"\n#include "%s"\n' $header $header
-	done > "$work/headers.c"
-	"$@" -I"$top/include" -Wall -Wextra -Wpedantic -fsyntax-only "$work/headers.c"
+	for header in $HEADERS; do
+		printf '#include "%s"\n#include "%s"\n' "$header" "$header" > "$work/headers.c"
+		"$@" -I"$top/include" -I"$top/include/uapi" -Wall -Wextra -Wpedantic \
+			-Werror -fsyntax-only "$work/headers.c" || return 1
+	done
+}
+
+# The tree that "make install" makes, and nothing outside of it.
+installs()
+{
+	make -s -C "$top/lib" O="$(realpath "$build")" DESTDIR="$root" PREFIX=/opt/trace \
+		install > /dev/null &&
+	(cd "$root" && find . ! -type d | LC_ALL=C sort) > "$work/installed" &&
+	{
+		for header in sifive_linux_perf.h sifive_linux_trace.h sifive_trace.h; do
+			echo "./opt/trace/include/$header"
+		done
+		for file in libsifive-perf.a libsifive-perf.so libsifive-perf.so.0 \
+			pkgconfig/libsifive-perf.pc; do
+			echo "./opt/trace/lib/$file"
+		done
+		for call in $(api | grep -v __cyg); do
+			echo "./opt/trace/share/man/man3/$call.3"
+		done
+		echo ./opt/trace/share/man/man3/sifive_trace.3
+	} | LC_ALL=C sort | diff - "$work/installed"
+}
+
+# stranger COMPILER LANGUAGE OPTIONS...: a program with what is installed alone.
+stranger()
+{
+	cat > "$work/stranger" <<-'END'
+	#include <sifive_linux_perf.h>
+	#include <sifive_trace.h>
+	int main(void)
+	{
+		struct sifive_trace_options options = SIFIVE_TRACE_OPTIONS;
+		struct sifive_trace *trace = sifive_trace_open();
+
+		return sifive_trace_setup(trace, &options) || perfInit(2, 1) ||
+		       perfTraceOff() || !perfErrorString();
+	}
+	END
+	compiler=$1 language=$2
+	shift 2
+	# shellcheck disable=SC2046,SC2086 # several options
+	"$compiler" -x $language "$work/stranger" -x none -finstrument-functions \
+		-Wall -Wextra -Werror -o "$work/stranger.elf" \
+		$(PKG_CONFIG_LIBDIR=$root/opt/trace/lib/pkgconfig PKG_CONFIG_PATH='' \
+		  PKG_CONFIG_SYSROOT_DIR=$root pkg-config "$@" --cflags --libs \
+			libsifive-perf) "$@"
+}
+
+stranger_static()
+{
+	stranger "$@" -static && ! $READELF -d "$work/stranger.elf" | grep NEEDED
+}
+
+# What it loads is named by the major version, what it calls by the map's.
+stranger_shared()
+{
+	stranger "$@" && $READELF -d "$work/stranger.elf" | grep -q 'NEEDED.*libsifive-perf\.so\.0' &&
+	$READELF --dyn-syms -W "$work/stranger.elf" | grep -q 'perfInit@SIFIVE_PERF_0'
 }
 
 #
@@ -133,7 +201,10 @@ for std in c11 gnu11 c17 gnu17 c2x gnu2x; do
 		check "one file, $CC -std=$std $opt" \
 			$CC -std=$std $opt -Wall -Wextra -c -o "$work/d.o" "$dropin/sifive_linux_perf.c"
 	done
-	check "headers, $CC -std=$std" headers $CC -std=$std
+	check "headers, $CC -std=$std" headers $CC -std=$std -Wstrict-prototypes
+done
+for std in c++11 c++14 c++17 c++20 c++23; do
+	check "headers, $CXX -std=$std" headers "$CXX" -x c++ -std=$std
 done
 for opt in -Os -O3 "-O2 -fPIC" "-O2 -flto" "-O2 -D_FORTIFY_SOURCE=2" -Wpedantic; do
 	# shellcheck disable=SC2086 # several options
@@ -150,6 +221,10 @@ for std in c99 c++11 c++17 c++20; do
 		echo "ok $tests headers, clang -std=$std # SKIP no clang"
 	fi
 done
+HEADERS=$BARE
+check "bare-metal header, rv32imac, c11" headers $CC -march=rv32imac -mabi=ilp32 \
+	-ffreestanding -std=c11 -Wstrict-prototypes
+check "bare-metal header, c++17" headers "$CXX" -x c++ -ffreestanding -std=c++17
 check "freestanding writer, rv32imac" \
 	$CC -march=rv32imac -mabi=ilp32 -ffreestanding -Wall -Wextra -fsyntax-only \
 	"$top/lib/record.c" "$top/lib/counter.c"
@@ -161,6 +236,11 @@ check "no hook calls, -O2" no_hook_calls -O2
 check "one file exports the API only" exports "$dropin/sifive_linux_perf.o" -g
 check "shared library exports the API only" exports "$build/libsifive-perf.so" -D
 check "example is the manual's" example_unchanged
+check "make install: exactly what is documented" installs
+check "installed: a C program, static" stranger_static $CC c
+check "installed: a C program, shared" stranger_shared $CC c
+check "installed: a C++ program, static" stranger_static "$CXX" c++
+check "installed: a C++ program, shared" stranger_shared "$CXX" c++
 check "length of the entry hook" hook_length
 [ -s "$work/length" ] && echo "# $(cat "$work/length") instructions for entry with 7 counters, Delta"
 

@@ -154,6 +154,10 @@ PERF_INTERNAL int perf_options_parse(const struct sifive_trace_options *options,
 		return perf_error("options.channel is %u: it can be 0 to %d",
 				  options->channel, PERF_CHANNELS - 1);
 
+	if (options->names_count && !options->names)
+		return perf_error("options.names is NULL, but names_count is %zu",
+				  options->names_count);
+
 	setup->type = options->count_type;
 	setup->channel = options->channel;
 	setup->take.buffer = options->buffer;

@@ -318,6 +318,16 @@ static size_t message_length(const uint8_t *bytes, size_t size)
 	return 0;
 }
 
+/* There are no more messages than this. */
+static size_t message_ends(const uint8_t *bytes, size_t size)
+{
+	size_t i, count = 0;
+
+	for (i = 0; i < size; i++)
+		count += (bytes[i] & 3) == MSEO_END;
+	return count;
+}
+
 static bool decode_message(const uint8_t *bytes, size_t length,
 			   unsigned int src_bits, uint64_t *time,
 			   struct trace_message *m)
@@ -372,8 +382,8 @@ int trace_decode(const uint8_t *bytes, size_t size, unsigned int src_bits,
 	*stream = (struct trace_stream){ 0 };
 	if (src_bits > 4)
 		return -1;
-	/* No message is shorter than two slices. */
-	stream->message = calloc(size / 2 + 1, sizeof(*stream->message));
+	stream->message = calloc(message_ends(bytes, size) + 1,
+				 sizeof(*stream->message));
 	if (!stream->message)
 		return -1;
 	while (at < size) {

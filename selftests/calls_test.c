@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Proves that each call of an instrumented function that is made while tracing is
+ * on gives one record at its entry and one at its exit, in the order in which they
+ * were made, whatever else goes on: signals, threads, forks; that calls which are
+ * left otherwise than by returning disturb no other; and that calls at any other
+ * time give none.
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include <sifive_trace.h>
+
+#include "kselftest_harness.h"
+#include "instrumented.h"
+#include "trace_more.h"
+#include "trace_records.h"
+
+#define DEPTH		64
+#define CHANNELS	32
+
+/* What the records say. The calls of a thread that has not moved nest. */
+struct calls {
+	uint64_t entered, left, others, disorder;
+	struct {
+		uint64_t function, site;
+	} stack[CHANNELS][DEPTH];
+	unsigned int depth[CHANNELS];
+};
+
+FIXTURE(calls) {
+	int fd;
+	struct sifive_trace_info info;
+	struct sifive_trace *trace;
+	struct sifive_trace_options options;
+	struct sifive_trace_report report;
+	struct trace_totals totals;
+	struct calls calls;
+};
+
+FIXTURE_SETUP(calls)
+{
+	struct sifive_trace_encoder encoder;
+
+	setenv("SIFIVE_TRACE_VERBOSE", "0", 1);
+	self->fd = trace_open(O_RDWR);
+	ASSERT_LE(0, self->fd);
+	ASSERT_EQ(0, trace_info(self->fd, &self->info));
+	ASSERT_EQ(0, trace_encoder(self->fd, 0, &encoder));
+	ASSERT_EQ(0, trace_pin(encoder.cpu));
+	if (!(self->info.sinks_available & BIT64(SIFIVE_TRACE_SINK_SBA)))
+		SKIP(return, "this board has no SBA sink");
+	self->trace = sifive_trace_open();
+	ASSERT_NE(NULL, self->trace);
+	self->options = (struct sifive_trace_options)SIFIVE_TRACE_OPTIONS;
+	self->options.count_type = SIFIVE_TRACE_XOR;
+	self->options.buffer = 8 << 20;
+	if (self->info.flags & SIFIVE_TRACE_INFO_COUNTERS)
+		self->options.events = "cycles,instructions";
+}
+
+FIXTURE_TEARDOWN(calls)
+{
+	sifive_trace_close(self->trace);
+	close(self->fd);
+}
+
+static void set_up(struct __test_metadata *_metadata, FIXTURE_DATA(calls) *self)
+{
+	ASSERT_EQ(0, sifive_trace_setup(self->trace, &self->options)) {
+		TH_LOG("%s", sifive_trace_error());
+	}
+}
+
+static void on(struct __test_metadata *_metadata, FIXTURE_DATA(calls) *self)
+{
+	set_up(_metadata, self);
+	ASSERT_EQ(0, sifive_trace_on(self->trace)) {
+		TH_LOG("%s", sifive_trace_error());
+	}
+}
+
+static void take_call(const struct trace_record *record, void *arg)
+{
+	const unsigned int channel = record->channel % CHANNELS;
+	struct calls *calls = arg;
+	unsigned int *depth = &calls->depth[channel], at;
+
+	switch (record->kind) {
+	case TRACE_ENTER:
+		calls->entered++;
+		at = (*depth)++ % DEPTH;
+		calls->stack[channel][at].function = record->address[0];
+		calls->stack[channel][at].site = record->address[1];
+		break;
+	case TRACE_EXIT:
+		calls->left++;
+		at = --*depth % DEPTH;
+		calls->disorder +=
+			calls->stack[channel][at].function != record->address[0] ||
+			calls->stack[channel][at].site != record->address[1];
+		break;
+	default:
+		calls->others++;
+	}
+}
+
+static void off(struct __test_metadata *_metadata, FIXTURE_DATA(calls) *self)
+{
+	ASSERT_EQ(0, sifive_trace_off(self->trace)) {
+		TH_LOG("%s", sifive_trace_error());
+	}
+	self->report.size = sizeof(self->report);
+	ASSERT_EQ(0, sifive_trace_status(self->trace, &self->report));
+	ASSERT_EQ(0, self->report.flags & SIFIVE_TRACE_FULL);
+	ASSERT_EQ(0, trace_records(self->fd, &self->totals, take_call, &self->calls));
+	EXPECT_TRUE(trace_is_whole(&self->totals));
+	EXPECT_EQ(0, self->totals.breaks);
+	EXPECT_EQ(0, self->calls.others);
+	EXPECT_EQ(0, self->report.lost_threads + self->report.lost_abandoned);
+}
+
+/* So many calls, each with its return, nested where the thread did not move. */
+static void calls_are(struct __test_metadata *_metadata, FIXTURE_DATA(calls) *self,
+		      uint64_t number, bool nested)
+{
+	EXPECT_EQ(0, self->report.lost_signals);
+	EXPECT_EQ(number, self->calls.entered);
+	EXPECT_EQ(number, self->calls.left);
+	if (nested)
+		EXPECT_EQ(0, self->calls.disorder);
+}
+
+#define SET_UP()		set_up(_metadata, self)
+#define ON()			on(_metadata, self)
+#define OFF()			off(_metadata, self)
+#define CALLS_ARE(number)	calls_are(_metadata, self, number, true)
+
+TEST_F(calls, of_a_recursion_nest_and_none_is_missing)
+{
+	ON();
+	calls_fib(12);
+	OFF();
+	CALLS_ARE(calls_of_fib(12));
+}
+
+/* Before main(), of constructors in C and in C++, as at any time without a trace. */
+TEST_F(calls, at_other_times_are_harmless_and_give_no_record)
+{
+	EXPECT_EQ(4, calls_before_main);
+	calls_loop(10);
+	SET_UP();
+	calls_loop(10);
+	ASSERT_EQ(0, sifive_trace_on(self->trace));
+	calls_loop(5);
+	ASSERT_EQ(0, sifive_trace_off(self->trace));
+	calls_loop(10);
+	ASSERT_EQ(0, sifive_trace_on(self->trace));
+	calls_loop(1);
+	OFF();
+	calls_loop(10);
+	CALLS_ARE(6 + 2);
+	EXPECT_EQ(2, self->totals.headers);
+}
+
+TEST_F(calls, once_only_headers_are_once_only)
+{
+	int i;
+
+	self->options.flags = SIFIVE_TRACE_HEADER_ONCE;
+	SET_UP();
+	for (i = 0; i < 5; i++) {
+		ASSERT_EQ(0, sifive_trace_on(self->trace));
+		calls_leaf();
+		ASSERT_EQ(0, sifive_trace_off(self->trace));
+	}
+	OFF();
+	CALLS_ARE(5);
+	EXPECT_EQ(1, self->totals.headers);
+}
+
+static volatile uint64_t handled;
+
+static void handler(int number)
+{
+	handled++;
+	calls_handler(number);
+}
+
+/* It finds records half written; its own come behind them, and before the next. */
+TEST_F(calls, of_a_signal_handler_nest_in_what_it_interrupts)
+{
+	const struct itimerval timer = { { 0, 400 }, { 0, 400 } };
+	const double end = trace_clock() + 1;
+	uint64_t number = 0;
+
+	signal(SIGALRM, handler);
+	ON();
+	setitimer(ITIMER_REAL, &timer, NULL);
+	while (trace_clock() < end && number < 40000) {
+		calls_loop(50);
+		number += 51;
+	}
+	setitimer(ITIMER_REAL, &(struct itimerval){ 0 }, NULL);
+	OFF();
+	number += 2 * handled;
+	EXPECT_LT(20, handled);
+	EXPECT_EQ(2 * number, self->calls.entered + self->calls.left +
+			      self->report.lost_signals);
+	/* On a busy machine one signal can follow the other at once, for long. */
+	if (!self->report.lost_signals)
+		CALLS_ARE(number);
+}
+
+TEST_F(calls, that_a_longjmp_leaves_have_an_entry_only)
+{
+	const unsigned int depth = 5, times = 100;
+	volatile unsigned int i = 0;
+	jmp_buf here;
+
+	ON();
+	setjmp(here);
+	if (i++ < times)
+		calls_jump(here, depth);
+	OFF();
+	EXPECT_EQ(times * (2 * depth + 1), self->calls.entered);
+	EXPECT_EQ(0, self->calls.left);
+}
+
+/* Unwinding calls the hooks of each function that it leaves. */
+TEST_F(calls, that_an_exception_leaves_nest)
+{
+	const unsigned int depth = 6, times = 50;
+	unsigned int i;
+
+	ON();
+	for (i = 0; i < times; i++)
+		EXPECT_EQ(depth, calls_throw(depth));
+	OFF();
+	CALLS_ARE(times * (depth + 2));
+}
+
+static void *recursion(void *arg)
+{
+	calls_fib(10);
+	return arg;
+}
+
+/* They move, and so their records are in more than one encoder's stream. */
+TEST_F(calls, of_threads_on_all_harts_are_all_there)
+{
+	pthread_t thread[8];
+	cpu_set_t all;
+	int i;
+
+	memset(&all, 0xff, sizeof(all));
+	ASSERT_EQ(0, sched_setaffinity(0, sizeof(all), &all));
+	ON();
+	for (i = 0; i < 8; i++)
+		ASSERT_EQ(0, pthread_create(&thread[i], NULL, recursion, NULL));
+	for (i = 0; i < 8; i++)
+		ASSERT_EQ(0, pthread_join(thread[i], NULL));
+	OFF();
+	calls_are(_metadata, self, 8 * calls_of_fib(10), false);
+}
+
+#define TURNS	400
+
+static volatile bool go;
+
+static void *loop(void *arg)
+{
+	unsigned int i;
+
+	while (!go)
+		;
+	for (i = 0; i < TURNS; i++)
+		calls_loop(49);
+	return arg;
+}
+
+/*
+ * Between any two instructions. A count of another hart's would be less than the
+ * one before it, or more than the one after it: of misses in the TLB each hart has
+ * its own, and of cycles since a moment of its own.
+ */
+TEST_F(calls, of_threads_that_others_move_have_their_harts_counts)
+{
+	const unsigned int cpus = (unsigned int)sysconf(_SC_NPROCESSORS_ONLN);
+	unsigned int i, moves = 0;
+	pthread_t thread[2];
+	cpu_set_t set;
+
+	memset(&set, 0xff, sizeof(set));
+	ASSERT_EQ(0, sched_setaffinity(0, sizeof(set), &set));
+	self->options.count_type = SIFIVE_TRACE_RAW;
+	if (self->options.events)
+		self->options.events = "cycles,instructions,dTLB-load-misses";
+	ON();
+	for (i = 0; i < 2; i++)
+		ASSERT_EQ(0, pthread_create(&thread[i], NULL, loop, NULL));
+	go = true;
+	while (pthread_tryjoin_np(thread[0], NULL)) {
+		CPU_ZERO(&set);
+		CPU_SET(moves++ / 2 % cpus, &set);
+		pthread_setaffinity_np(thread[moves & 1], sizeof(set), &set);
+	}
+	ASSERT_EQ(0, pthread_join(thread[1], NULL));
+	OFF();
+	TH_LOG("%u moves", moves);
+	calls_are(_metadata, self, 2 * TURNS * 50, false);
+	EXPECT_LT(1, self->totals.sources);
+}
+
+TEST_F(calls, of_a_child_are_not_in_its_parents_trace)
+{
+	pid_t child;
+	int i;
+
+	ON();
+	/* Also of one that the C library does not tell its handlers of. */
+	for (i = 0; i < 10; i++) {
+		child = i & 1 ? fork() : _Fork();
+		if (!child) {
+			calls_loop(100);
+			_exit(0);
+		}
+		calls_leaf();
+		EXPECT_EQ(0, trace_wait(child));
+	}
+	OFF();
+	CALLS_ARE(10);
+}
+
+/* The name of an object in a filter is that of its file. */
+TEST_F(calls, that_a_filter_leaves_out_give_no_record)
+{
+	char path[64];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/tmp/calls_test.%d", getpid());
+	file = fopen(path, "w");
+	ASSERT_NE(NULL, file);
+	fprintf(file, "# leaf alone\n%s %lx %lx\nother 0 ffffffff\n",
+		program_invocation_short_name, (unsigned long)calls_leaf,
+		(unsigned long)calls_leaf + 2);
+	fclose(file);
+	self->options.filter = path;
+	ON();
+	unlink(path);
+	calls_loop(20);
+	OFF();
+	CALLS_ARE(20);
+}
+
+/* Encoders that do not stall the hart lose what nobody has waited for. */
+TEST_F(calls, in_polling_mode_wait_for_the_encoder)
+{
+	self->options.flags = SIFIVE_TRACE_POLL;
+	ON();
+	calls_fib(14);
+	OFF();
+	CALLS_ARE(calls_of_fib(14));
+}
+
+TRACE_HARNESS_MAIN

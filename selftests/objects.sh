@@ -1,0 +1,107 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only
+# The shared library with dynamic programs, as TAP: objects that come and go, and
+# programs that know nothing of tracing and are recorded by their environment. Each
+# says how many calls it made, and that is compared with its trace, decoded here.
+#
+#	objects.sh BOARD BUILD
+#
+# QEMU and KERNEL in the environment are as "make board" has made them.
+
+set -u
+cd "$(dirname "$0")/.." || exit 1
+board=$1 build=$2
+target=$build/target
+out=$build/objects-$board
+rm -rf "$out"
+mkdir -p "$out"
+n=0
+bad=0
+
+result() {
+	n=$((n + 1))
+	if [ "$1" -eq 0 ]; then
+		echo "ok $n $2"
+	else
+		bad=$((bad + 1))
+		echo "not ok $n $2"
+	fi
+}
+
+# "FUNCTION NUMBER" of a trace's records of one kind; --symfs has the board's files.
+recorded() {
+	"$build/sifive-trace" decode -q --strict --symfs "$build" --format csv \
+		"$out/$1.rtd" 2>>"$out/decode.log" |
+		awk -F, -v kind="$2" '$4 == kind { n[$6]++ }
+			END { for (f in n) print f, n[f] }' | sort
+}
+
+# The same of what a program has said. Who is called is the last but one.
+made() {
+	awk '/^calls / { n[$(NF - 1)] += $NF }
+		END { for (f in n) print f, n[f] }' "$out/$1.txt" | sort
+}
+
+# The compiler's name of a lambda is its place; destructors do not count themselves.
+plainly() { sed 's/^main.*lambda[^ ]*/lambda/; /~/d' | sort; }
+
+same() {
+	recorded "$1" enter >"$out/$1.entered"
+	recorded "$1" exit >"$out/$1.left"
+	made "$1" >"$out/$1.made"
+	[ -s "$out/$1.made" ] &&
+		diff "$out/$1.made" <(plainly <"$out/$1.entered") >&2 &&
+		diff "$out/$1.entered" "$out/$1.left" >&2
+}
+
+make -s -C selftests/objects OUTPUT="$(realpath "$target")/objects" \
+	LIB="$(realpath "$build")/lib" >"$out/make.log" 2>&1
+result $? "the programs are built"
+
+# Where the programs look for what they load. Stores to the first encoder come
+# quicker than it can take them.
+tools/qemu/board run "$board" --timeout 120 --set te0.fifo-depth=76 \
+	--set te0.drain-ns=2000 --target "$target" --out "$out" -- '
+	insmod /target/sifive_trace.ko && ln -s /target/objects/lib/* /lib/ || exit 1
+	/target/selftests/calls_test -t in_polling_mode_wait_for_the_encoder \
+		>/out/polling.txt
+	cd /target/objects
+	./opener /out/opener.rtd ./libone.so ./libtwo.so >/out/opener.txt || exit 1
+	export SIFIVE_TRACE_EVENTS=cycles,instructions
+	for p in plain objects threads shared; do
+		LD_PRELOAD=libsifive-perf.so.0 SIFIVE_TRACE_RECORD=1 \
+			SIFIVE_TRACE_OUTPUT=/out/$p.rtd ./$p >/out/$p.txt ||
+			[ $p = plain ] || exit 1
+	done
+	LD_PRELOAD=libsifive-perf.so.0 SIFIVE_TRACE_RECORD=1 \
+		SIFIVE_TRACE_EVENTS=nonsense SIFIVE_TRACE_OUTPUT=/out/wrong.rtd \
+		./plain >/out/wrong.txt 2>/out/wrong.err
+	[ $? -eq 7 ]'
+result $? "the programs run and end as they do without the library"
+
+# Which of the two a place belonged to is not told of one that was closed.
+[ "$(recorded opener enter | awk '/^(one|two)_/ { n += $2 } END { print n }')" = \
+	"$(made opener | awk '/^(one|two) / { n += $2 } END { print n }')" ]
+result $? "calls in objects that are opened and closed are all there"
+[ "$(recorded opener enter | sed -n 's/^own_leaf //p')" = \
+	"$(made opener | sed -n 's/^own //p')" ]
+result $? "those of a thread beside them, too"
+diff <(recorded opener enter) <(recorded opener exit) >&2
+result $? "each has its return"
+for object in one two; do
+	grep -q "lib$object.so\",\"build_id\":\"[0-9a-f]\{40\}\"" "$out/opener.rtd.meta"
+	result $? "lib$object.so, open at the end, is described beside the trace"
+done
+
+for program in plain objects threads shared; do
+	same "$program"
+	result $? "LD_PRELOAD: each call of \"$program\" is recorded, with its return"
+done
+grep -q 'nothing is recorded: .*nonsense' "$out/wrong.err" && [ ! -e "$out/wrong.rtd" ]
+result $? "LD_PRELOAD: what cannot be recorded is said, and the program runs"
+
+grep -q '^ok 1 ' "$out/polling.txt"
+result $? "an encoder that is slow, and does not stall the hart, loses no polled record"
+
+echo "1..$n"
+[ "$bad" -eq 0 ]

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace_records.h"
+
+#define SOURCES		64
+#define CHANNELS	32
+#define VALUE_BITS	48
+#define VALUE_MASK	(BIT64(VALUE_BITS) - 1)
+
+enum { RAW, DELTA, XOR };
+
+/**
+ * struct stream - the messages of one source and channel
+ * @state:	what comes next
+ * @left:	words that are left of a header; addresses of a record
+ * @at:		counter or address that comes
+ * @had_one:	there was a record since the header
+ * @xor:	last address
+ * @count:	the counter that comes, as transmitted
+ * @now:	the record that comes
+ */
+struct stream {
+	enum { START, TYPE, MASK, COUNTER, RECORD, ADDRESS, HIGH, COUNT } state;
+	unsigned int left, at;
+	bool had_one;
+	uint64_t xor;
+	uint64_t count[TRACE_COUNTERS];
+	struct trace_record now;
+};
+
+struct reading {
+	struct trace_totals *totals;
+	void (*each)(const struct trace_record *record, void *arg);
+	void *arg;
+	struct stream stream[SOURCES][CHANNELS];
+};
+
+/* All counters are there; only now, as an upper half can follow the last one. */
+static void finish(struct reading *r, struct stream *s)
+{
+	unsigned int i;
+
+	for (i = 0; i < s->now.counters; i++) {
+		uint64_t before = s->now.value[i], value = s->count[i];
+
+		if (s->now.type == DELTA)
+			value = (before + value) & VALUE_MASK;
+		else if (s->now.type == XOR)
+			value ^= before;
+		r->totals->backwards += s->had_one && value < before;
+		s->now.value[i] = value;
+	}
+	s->had_one = true;
+	r->totals->records++;
+	if (r->each)
+		r->each(&s->now, r->arg);
+	s->state = RECORD;
+}
+
+static void bad(struct reading *r, struct stream *s)
+{
+	r->totals->bad++;
+	s->state = START;
+}
+
+static void read_begin(struct reading *r, struct stream *s, unsigned int bytes,
+		       uint32_t value)
+{
+	if (bytes == 4 && value == TRACE_MAGIC) {
+		s->state = TYPE;
+	} else if (bytes == 1 && s->state == RECORD && value <= TRACE_ISR) {
+		s->state = ADDRESS;
+		s->now.kind = value;
+		s->left = value == TRACE_ENTER || value == TRACE_EXIT ? 2 : 1;
+		s->at = 0;
+	} else {
+		bad(r, s);
+	}
+}
+
+static void read_mask(struct stream *s, uint32_t mask)
+{
+	s->now.counters = (unsigned int)__builtin_popcount(mask);
+	s->left = 0;
+	s->at = 0;
+	s->had_one = false;
+	s->xor = 0;
+	memset(s->now.value, 0, sizeof(s->now.value));
+	s->state = COUNTER;
+}
+
+/* Type, code, info; a raw event has two words for its code. */
+static void read_counter(struct stream *s, uint32_t value)
+{
+	if (!s->left) {
+		s->left = value == 2 ? 3 : 2;
+		return;
+	}
+	if (!--s->left)
+		s->at++;
+}
+
+static void end_address(struct stream *s)
+{
+	uint64_t *address = &s->now.address[s->at];
+
+	if (s->now.type == XOR) {
+		*address ^= s->xor;
+		s->xor = *address;
+	}
+	s->at++;
+	s->state = ADDRESS;
+	if (!--s->left) {
+		s->at = 0;
+		s->state = COUNT;
+	}
+}
+
+static void read_word(struct reading *r, struct stream *s, unsigned int bytes,
+		      const struct trace_message *m)
+{
+	const uint32_t value = m->value;
+
+	if (s->state == COUNT && bytes == 2 && s->at) {
+		s->count[s->at - 1] |= (uint64_t)value << 32;
+		return;
+	}
+	if (s->state == COUNT && s->at == s->now.counters)
+		finish(r, s);
+	if (bytes == 1 && value == TRACE_BREAK) {
+		r->totals->breaks++;
+		s->state = START;
+		return;
+	}
+	if (s->state == START || s->state == RECORD) {
+		read_begin(r, s, bytes, value);
+		return;
+	}
+	if (bytes != (s->state == TYPE ? 1 : 4)) {
+		bad(r, s);
+		return;
+	}
+	s->now.time = m->time;
+	switch (s->state) {
+	case TYPE:
+		s->now.type = value;
+		s->state = MASK;
+		return;
+	case MASK:
+		read_mask(s, value);
+		break;
+	case COUNTER:
+		read_counter(s, value);
+		break;
+	case ADDRESS:
+		s->now.address[s->at] = value & ~1u;
+		if (value & 1)
+			s->state = HIGH;
+		else
+			end_address(s);
+		return;
+	case HIGH:
+		s->now.address[s->at] |= (uint64_t)value << 32;
+		end_address(s);
+		return;
+	default:
+		s->count[s->at++] = value;
+		return;
+	}
+	if (s->at == s->now.counters) {
+		r->totals->headers++;
+		s->state = RECORD;
+	}
+}
+
+static int read_sink(struct reading *r, const uint8_t *bytes, unsigned int index,
+		     const struct sifive_trace_sink *sink)
+{
+	bool seen[SOURCES] = { false };
+	struct trace_stream decoded;
+	unsigned int i, j;
+	size_t n;
+
+	memset(r->stream, 0, sizeof(r->stream));
+	if (trace_decode(bytes + sink->offset, sink->bytes, sink->src_bits, &decoded))
+		return -1;
+	for (n = 0; n < decoded.count; n++) {
+		const struct trace_message *m = &decoded.message[n];
+		/* A sink without sources is one encoder's. */
+		unsigned int src = sink->src_bits ? m->src % SOURCES : index;
+		unsigned int channel = m->tag / 4 % CHANNELS;
+
+		if (m->tcode == TRACE_TCODE_ERROR)
+			r->totals->bad++;
+		if (m->tcode != TRACE_TCODE_DATA)
+			continue;
+		r->totals->sources += !seen[src];
+		seen[src] = true;
+		r->stream[src][channel].now.src = src;
+		r->stream[src][channel].now.channel = channel;
+		read_word(r, &r->stream[src][channel], 4 - m->tag % 4, m);
+	}
+	free(decoded.message);
+	for (i = 0; i < SOURCES; i++)
+		for (j = 0; j < CHANNELS; j++) {
+			struct stream *s = &r->stream[i][j];
+
+			if (s->state == COUNT && s->at == s->now.counters)
+				finish(r, s);
+			r->totals->unfinished += s->state != START &&
+						 s->state != RECORD;
+		}
+	return 0;
+}
+
+int trace_records(int fd, struct trace_totals *totals,
+		  void (*each)(const struct trace_record *record, void *arg),
+		  void *arg)
+{
+	struct reading *r = malloc(sizeof(*r));
+	struct sifive_trace_sink sink;
+	uint8_t *bytes;
+	unsigned int i;
+	int rc = 0;
+
+	memset(totals, 0, sizeof(*totals));
+	if (!r)
+		return -1;
+	r->totals = totals;
+	r->each = each;
+	r->arg = arg;
+	if (trace_read_all(fd, &bytes) < 0)
+		rc = -1;
+	for (i = 0; !rc && !trace_sink(fd, i, &sink); i++)
+		rc = read_sink(r, bytes, i, &sink);
+	free(bytes);
+	free(r);
+	return rc;
+}

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/*
+ * Proves that a program is recorded as its environment asks for, to the file that
+ * it names; that what cannot be done is said, and costs the program nothing; and
+ * that a program which traces itself has the session.
+ */
+#include "kselftest_harness.h"
+
+#include <sys/stat.h>
+
+#include "lib_mock.h"
+
+FIXTURE(record)
+{
+	char folder[40];
+	int error;	/* what standard error got */
+	int saved;
+};
+
+static const char *const variables[] = {
+	"EVENTS", "COUNT", "BUFFER", "SINK", "RING", "CHANNEL", "CPUS",
+	"PER_THREAD", "INTERVAL", "PERIOD", "PERIOD_EVENT", "FILTER", "HEADER",
+	"OUTPUT", "RECORD", "VERBOSE", "DEVICE", "META",
+};
+
+static void set(const char *name, const char *value)
+{
+	char full[64];
+
+	snprintf(full, sizeof(full), "SIFIVE_TRACE_%s", name);
+	if (value)
+		setenv(full, value, 1);
+	else
+		unsetenv(full);
+}
+
+FIXTURE_SETUP(record)
+{
+	unsigned int i;
+
+	for (i = 0; i < sizeof(variables) / sizeof(variables[0]); i++)
+		set(variables[i], NULL);
+	set("RECORD", "1");
+	mock_device_reset();
+	dev.status.bytes = 2000;
+	strcpy(self->folder, "/tmp/lib_auto_test.XXXXXX");
+	ASSERT_NE(NULL, mkdtemp(self->folder));
+	ASSERT_EQ(0, chdir(self->folder));
+	self->saved = dup(STDERR_FILENO);
+	self->error = open("error", O_RDWR | O_CREAT | O_APPEND, 0600);
+	unlink("error");
+}
+
+FIXTURE_TEARDOWN(record)
+{
+	EXPECT_EQ(0, chdir("/"));
+	EXPECT_EQ(0, rmdir(self->folder));
+}
+
+/* What a constructor does, and what the program would see on standard error. */
+static const char *start(FIXTURE_DATA(record) *self)
+{
+	static char text[1000];
+	ssize_t size;
+
+	dup2(self->error, STDERR_FILENO);
+	perf_auto_start();
+	dup2(self->saved, STDERR_FILENO);
+	size = pread(self->error, text, sizeof(text) - 1, 0);
+	text[size < 0 ? 0 : size] = '\0';
+	return text;
+}
+
+#define START()	EXPECT_STREQ("", start(self))
+
+/* Nothing is recorded, and standard error says why. */
+#define REFUSED(words)							\
+do {									\
+	const char *__said;						\
+									\
+	EXPECT_EQ(0, ftruncate(self->error, 0));			\
+	__said = start(self);						\
+	EXPECT_NE(NULL, strstr(__said, "nothing is recorded: ")) {	\
+		TH_LOG("%s", __said);					\
+	}								\
+	EXPECT_NE(NULL, strstr(__said, words)) { TH_LOG("%s", __said); } \
+	EXPECT_NOTHING_HELD();						\
+	EXPECT_STREQ("", perfErrorString());				\
+	set("RECORD", "1");						\
+} while (0)
+
+TEST_F(record, only_where_it_is_asked_for)
+{
+	set("RECORD", NULL);
+	START();
+	set("RECORD", "0");
+	START();
+	set("RECORD", "");
+	START();
+	EXPECT_EQ(NULL, dev.path);
+}
+
+TEST_F(record, usual)
+{
+	struct stat st;
+
+	START();
+	EXPECT_EQ(SIFIVE_TRACE_SINK_SBA, dev.config.sink);
+	EXPECT_EQ(1 << 20, dev.config.buffer);
+	EXPECT_TRUE(dev.running);
+	EXPECT_EQ(6, dev.last_channel);
+	mock_stores = 0;
+	__cyg_profile_func_enter(self, self);
+	EXPECT_LT(0, mock_stores);
+	/* What it starts is not recorded into what it has taken. */
+	EXPECT_EQ(NULL, getenv("SIFIVE_TRACE_RECORD"));
+
+	/* The file is in the folder that it began in. */
+	ASSERT_EQ(0, chdir("/"));
+	auto_stop();
+	EXPECT_FALSE(dev.running);
+	EXPECT_NOTHING_HELD();
+	ASSERT_EQ(0, chdir(self->folder));
+	ASSERT_EQ(0, stat("trace.rtd", &st));
+	EXPECT_EQ(2000, st.st_size);
+	EXPECT_EQ(0, unlink("trace.rtd"));
+	EXPECT_EQ(0, unlink("trace.rtd.meta"));
+	/* As often as it likes. */
+	auto_stop();
+}
+
+TEST_F(record, each_variable)
+{
+	set("EVENTS", "cycles,r102:u");
+	set("COUNT", "xor");
+	set("BUFFER", "3M");
+	set("RING", "1");
+	set("CHANNEL", "11");
+	set("CPUS", "0");
+	set("PER_THREAD", "1");
+	set("INTERVAL", "2500");
+	set("HEADER", "once");
+	set("OUTPUT", "/dev/null");
+	START();
+	EXPECT_EQ(2, dev.counters.count);
+	EXPECT_EQ(0x102, dev.counters.event[1].data);
+	EXPECT_EQ(SIFIVE_TRACE_COUNTERS_PER_THREAD, dev.counters.flags);
+	EXPECT_EQ(PERF_COUNT_XOR, perf_session.setup.type);
+	EXPECT_EQ(3 << 20, dev.config.buffer);
+	EXPECT_EQ(SIFIVE_TRACE_CONFIG_RING, dev.config.flags);
+	EXPECT_EQ(11, perf_pool->first);
+	EXPECT_EQ(2, dev.config.encoders);
+	EXPECT_EQ(2500000, dev.sampling.interval);
+	EXPECT_TRUE(perf_session.setup.header_once);
+	EXPECT_STREQ("/dev/null", output);
+	auto_stop();
+}
+
+TEST_F(record, other_values)
+{
+	set("COUNT", "raw");
+	set("BUFFER", "64k");
+	set("RING", "0");
+	set("PERIOD", "100000");
+	set("PERIOD_EVENT", "instructions:u");
+	set("OUTPUT", "sub.rtd");
+	START();
+	EXPECT_EQ(PERF_COUNT_RAW, perf_session.setup.type);
+	EXPECT_EQ(64 << 10, dev.config.buffer);
+	EXPECT_EQ(0, dev.config.flags);
+	EXPECT_EQ(100000, dev.sampling.period);
+	EXPECT_EQ(2, dev.sampling.event.code);
+	auto_stop();
+	EXPECT_EQ(0, unlink("sub.rtd"));
+	EXPECT_EQ(0, unlink("sub.rtd.meta"));
+}
+
+TEST_F(record, sram)
+{
+	set("BUFFER", "64k");
+	set("SINK", "sram");
+	set("OUTPUT", "/dev/null");
+	START();
+	EXPECT_EQ(SIFIVE_TRACE_SINK_SRAM, dev.config.sink);
+	EXPECT_EQ(0, dev.config.buffer);
+	auto_stop();
+}
+
+TEST_F(record, refused)
+{
+	static const struct {
+		const char *name, *value, *words;
+	} bad[] = {
+		{ "EVENTS", "nonsense", "nonsense" },
+		{ "COUNT", "deltaxor", "SIFIVE_TRACE_COUNT=deltaxor: not one of raw, delta, xor" },
+		{ "SINK", "disk", "not one of sba, sram" },
+		{ "BUFFER", "1G", "SIFIVE_TRACE_BUFFER=1G: not a number" },
+		{ "BUFFER", "-1", "not a number" },
+		{ "BUFFER", "M", "not a number" },
+		{ "BUFFER", "99999999999999999999", "not a number" },
+		{ "BUFFER", "18446744073709551615k", "not a number" },
+		{ "CHANNEL", "32", "not a number from 0 to 31" },
+		{ "INTERVAL", "1ms", "not a number" },
+		{ "PERIOD", "10", "of what event is not said" },
+		{ "CPUS", "all", "no list of CPUs" },
+		{ "FILTER", "/nonexistent", "cannot open the filter" },
+	};
+	unsigned int i;
+
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		set(bad[i].name, bad[i].value);
+		REFUSED(bad[i].words);
+		set(bad[i].name, NULL);
+	}
+	dev.open_errno = ENOENT;
+	REFUSED("is the module loaded?");
+}
+
+/* Its own session is worth more, and standard error says that the other ends. */
+TEST_F(record, program_that_traces_itself)
+{
+	START();
+	dup2(self->error, STDERR_FILENO);
+	EXPECT_EQ(0, perfInit(2, 1));
+	dup2(self->saved, STDERR_FILENO);
+	EXPECT_NOTHING_HELD();
+	EXPECT_EQ(0, perfManualInit(NULL, 0, 6, perfCount_Raw, 4096));
+	auto_stop();
+	EXPECT_EQ(1, dev.fds);
+	EXPECT_EQ(-1, access("trace.rtd", F_OK));
+	perf_session_end();
+}
+
+TEST_HARNESS_MAIN

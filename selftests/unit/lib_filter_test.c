@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/*
+ * Proves that a filter lets through the functions of its ranges and no other, in
+ * whatever order and overlap they stand, of objects that are loaded now or later,
+ * and that a file which cannot be understood is refused by its line.
+ */
+#include "kselftest_harness.h"
+
+#include <dlfcn.h>
+
+#include "lib_mock.h"
+
+FIXTURE(filter)
+{
+	char path[48];
+	const char *name;
+	uintptr_t bias;
+};
+
+static int find_bias(struct dl_phdr_info *info, size_t size, void *bias)
+{
+	(void)size;
+	*(uintptr_t *)bias = info->dlpi_addr;
+	return 1;
+}
+
+FIXTURE_SETUP(filter)
+{
+	setenv("SIFIVE_TRACE_VERBOSE", "0", 1);
+	mock_device_reset();
+	sprintf(self->path, "/tmp/lib_filter_test.%d", getpid());
+	self->name = program_invocation_short_name;
+	/* The program comes first. */
+	dl_iterate_phdr(find_bias, &self->bias);
+}
+
+FIXTURE_TEARDOWN(filter)
+{
+	perf_filter_load(NULL);
+	unlink(self->path);
+}
+
+static int load(FIXTURE_DATA(filter) *self, const char *text)
+{
+	FILE *file = fopen(self->path, "w");
+	int rc;
+
+	fputs(text, file);
+	fclose(file);
+	rc = perf_filter_load(self->path);
+	if (!rc)
+		perf_filter_update();
+	return rc;
+}
+
+/* A program's first pages are its own, whatever the addresses are. */
+#define HAS(address)	perf_filter_has(self->bias + (address))
+
+static uintptr_t text_of(FIXTURE_DATA(filter) *self)
+{
+	return (uintptr_t)load - self->bias;
+}
+
+TEST_F(filter, none)
+{
+	ASSERT_EQ(0, perf_filter_load(NULL));
+	EXPECT_FALSE(perf_filter_on());
+	EXPECT_ERROR(perf_filter_load("/nonexistent/filter"), "cannot open the filter /nonexistent/filter");
+	EXPECT_FALSE(perf_filter_on());
+}
+
+TEST_F(filter, ranges)
+{
+	uintptr_t at = text_of(self);
+	char text[512];
+
+	/* Out of order; one in another; two that touch; one with 0x. */
+	snprintf(text, sizeof(text),
+		 "# comment\n\n%s %lx %lx\n%s %lx %lx\n  %s 0x%lx %lx\n%s %lx %lx\nother 0 ffffffffffff\n",
+		 self->name, at + 0x100, at + 0x180, self->name, at, at + 0x10,
+		 self->name, at + 0x120, at + 0x130, self->name, at + 0x10,
+		 at + 0x20);
+	ASSERT_EQ(0, load(self, text));
+	EXPECT_TRUE(perf_filter_on());
+	EXPECT_FALSE(HAS(at - 1));
+	EXPECT_TRUE(HAS(at));
+	EXPECT_TRUE(HAS(at + 0xf));
+	EXPECT_TRUE(HAS(at + 0x10));
+	EXPECT_TRUE(HAS(at + 0x1f));
+	EXPECT_FALSE(HAS(at + 0x20));
+	EXPECT_FALSE(HAS(at + 0xff));
+	EXPECT_TRUE(HAS(at + 0x100));
+	EXPECT_TRUE(HAS(at + 0x130));
+	EXPECT_TRUE(HAS(at + 0x17f));
+	EXPECT_FALSE(HAS(at + 0x180));
+	/* Of an object that is in no filter, and of none. */
+	EXPECT_FALSE(perf_filter_has((uintptr_t)&fclose));
+	EXPECT_FALSE(perf_filter_has(16));
+}
+
+TEST_F(filter, empty_file_lets_nothing_through)
+{
+	ASSERT_EQ(0, load(self, "# nothing\n"));
+	EXPECT_TRUE(perf_filter_on());
+	EXPECT_FALSE(HAS(text_of(self)));
+}
+
+TEST_F(filter, object_that_is_loaded_later)
+{
+	uintptr_t function;
+	Dl_info info;
+	char text[128];
+	void *object;
+
+	ASSERT_EQ(0, load(self, "symbols_sample.so 0 100000\n"));
+	object = dlopen(OBJECT, RTLD_NOW);
+	ASSERT_NE(NULL, object);
+	function = (uintptr_t)dlsym(object, "plain");
+	ASSERT_NE(0, function);
+	ASSERT_NE(0, dladdr((void *)function, &info));
+	EXPECT_TRUE(perf_filter_has(function));
+
+	/* Its addresses are those from where it is loaded. */
+	snprintf(text, sizeof(text), "symbols_sample.so %lx %lx\n",
+		 function - (uintptr_t)info.dli_fbase,
+		 function - (uintptr_t)info.dli_fbase + 1);
+	ASSERT_EQ(0, load(self, text));
+	EXPECT_TRUE(perf_filter_has(function));
+	EXPECT_FALSE(perf_filter_has(function + 1));
+	dlclose(object);
+}
+
+TEST_F(filter, refused)
+{
+	static const char *const lines[] = {
+		"object\n", "object 1\n", "object 1 x\n", "object 2 1\n",
+		"object 1 1\n", "object 1 2 3\n",
+	};
+	unsigned int i;
+	char text[64];
+
+	for (i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		snprintf(text, sizeof(text), "good 1 2\n#\n%s", lines[i]);
+		EXPECT_ERROR(load(self, text), ":3: a line is: OBJECT START END");
+		EXPECT_FALSE(perf_filter_on());
+	}
+}
+
+/* What a set-up cannot understand ends it; a filter ends with its session. */
+TEST_F(filter, of_a_session)
+{
+	struct sifive_trace_options options = SIFIVE_TRACE_OPTIONS;
+	struct sifive_trace *trace = sifive_trace_open();
+	char text[128];
+
+	ASSERT_NE(NULL, trace);
+	options.filter = self->path;
+	EXPECT_ERROR(sifive_trace_setup(trace, &options), "cannot open the filter");
+	EXPECT_NOTHING_HELD();
+	snprintf(text, sizeof(text), "%s %lx %lx\n", self->name, text_of(self),
+		 text_of(self) + 1);
+	ASSERT_EQ(0, load(self, text));
+	ASSERT_EQ(0, sifive_trace_setup(trace, &options));
+	ASSERT_EQ(0, sifive_trace_on(trace));
+	mock_stores = 0;
+	__cyg_profile_func_enter((void *)((uintptr_t)load + 1), NULL);
+	EXPECT_EQ(0, mock_stores);
+	__cyg_profile_func_enter(load, NULL);
+	EXPECT_LT(0, mock_stores);
+
+	ASSERT_EQ(0, sifive_trace_off(trace));
+	options.filter = NULL;
+	ASSERT_EQ(0, sifive_trace_setup(trace, &options));
+	ASSERT_EQ(0, sifive_trace_on(trace));
+	mock_stores = 0;
+	__cyg_profile_func_enter((void *)((uintptr_t)load + 1), NULL);
+	EXPECT_LT(0, mock_stores);
+	sifive_trace_close(trace);
+}
+
+TEST_HARNESS_MAIN

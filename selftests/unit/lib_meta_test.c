@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/*
+ * Proves that the side-car file is JSON, whatever is in the names that go into it,
+ * and says of encoders, counters, threads, samples, objects and losses what is so.
+ */
+#include "kselftest_harness.h"
+
+#include <json-c/json.h>
+#include <sys/stat.h>
+
+#include "lib_mock.h"
+
+FIXTURE(meta)
+{
+	struct sifive_trace *trace;
+	struct sifive_trace_options options;
+	char folder[40];
+	struct json_object *json;
+};
+
+FIXTURE_SETUP(meta)
+{
+	unsetenv("SIFIVE_TRACE_META");
+	setenv("SIFIVE_TRACE_VERBOSE", "0", 1);
+	mock_device_reset();
+	dev.cpus = 3;
+	dev.info.ts_hz = 12345678;
+	dev.encoder[0].hart = 0x100000005;
+	dev.status.bytes = 3000;
+	dev.sink[0].src_bits = 2;
+	dev.sink[0].encoders = 3;
+	strcpy(self->folder, "/tmp/lib_meta_test.XXXXXX");
+	ASSERT_NE(NULL, mkdtemp(self->folder));
+	ASSERT_EQ(0, chdir(self->folder));
+	self->options = (struct sifive_trace_options)SIFIVE_TRACE_OPTIONS;
+	self->trace = sifive_trace_open();
+	ASSERT_NE(NULL, self->trace);
+}
+
+FIXTURE_TEARDOWN(meta)
+{
+	sifive_trace_close(self->trace);
+	json_object_put(self->json);
+	EXPECT_EQ(0, chdir("/"));
+	EXPECT_EQ(0, rmdir(self->folder));
+}
+
+static struct json_object *parse(const char *name)
+{
+	struct json_object *json;
+	struct json_tokener *tokener = json_tokener_new();
+	FILE *file = fopen(name, "r");
+	static char text[100000];
+	size_t size;
+
+	if (!file)
+		return NULL;
+	size = fread(text, 1, sizeof(text), file);
+	fclose(file);
+	json_tokener_set_flags(tokener, JSON_TOKENER_STRICT);
+	json = json_tokener_parse_ex(tokener, text, (int)size);
+	json_tokener_free(tokener);
+	return json;
+}
+
+/* Set up, record, and parse what is written beside the trace. */
+static void record(struct __test_metadata *_metadata, FIXTURE_DATA(meta) *self)
+{
+	ASSERT_EQ(0, sifive_trace_setup(self->trace, &self->options)) {
+		TH_LOG("%s", sifive_trace_error());
+	}
+	ASSERT_EQ(0, sifive_trace_on(self->trace));
+	ASSERT_EQ(0, sifive_trace_write(self->trace));
+	ASSERT_EQ(0, sifive_trace_off(self->trace));
+	perf_pool->lost = (struct perf_lost) { 1, 2, 4 };
+	ASSERT_EQ(0, sifive_trace_dump(self->trace, "out.rtd")) {
+		TH_LOG("%s", sifive_trace_error());
+	}
+	self->json = parse("out.rtd.meta");
+	unlink("out.rtd");
+	unlink("out.rtd.meta");
+	ASSERT_NE(NULL, self->json);
+}
+
+#define RECORD()	record(_metadata, self)
+
+/* What stands at "key", "key.key" or "key.number.key". */
+static struct json_object *at(struct json_object *json, const char *path)
+{
+	char copy[64], *key, *rest = copy;
+
+	snprintf(copy, sizeof(copy), "%s", path);
+	while (json && (key = strsep(&rest, "."))) {
+		if (json_object_is_type(json, json_type_array))
+			json = json_object_array_get_idx(json, (size_t)atoi(key));
+		else if (!json_object_object_get_ex(json, key, &json))
+			json = NULL;
+	}
+	return json;
+}
+
+#define NUMBER(value, path)						\
+do {									\
+	struct json_object *__at = at(self->json, path);		\
+									\
+	EXPECT_TRUE(json_object_is_type(__at, json_type_int)) { TH_LOG(path); } \
+	EXPECT_EQ(value, json_object_get_int64(__at)) { TH_LOG(path); }	\
+} while (0)
+
+#define STRING(value, path)						\
+do {									\
+	const char *__string = json_object_get_string(at(self->json, path)); \
+									\
+	ASSERT_NE(NULL, __string) { TH_LOG(path); }			\
+	EXPECT_STREQ(value, __string);					\
+} while (0)
+
+#define BOOLEAN(value, path)						\
+do {									\
+	struct json_object *__at = at(self->json, path);		\
+									\
+	EXPECT_TRUE(json_object_is_type(__at, json_type_boolean)) { TH_LOG(path); } \
+	EXPECT_EQ(value, json_object_get_boolean(__at)) { TH_LOG(path); } \
+} while (0)
+
+TEST_F(meta, usual)
+{
+	char exe[PATH_MAX] = "", name[16];
+	size_t i, count;
+
+	self->options.events = "cycles,instructions:u,timestamp,r8000000000000001";
+	prctl(PR_SET_NAME, "a \"name\"\\\n\1\x7f");
+	RECORD();
+	NUMBER(1, "version");
+	NUMBER(2, "srcbits");
+	NUMBER(40, "ts_width");
+	NUMBER(12345678, "ts_hz");
+	STRING("xor", "ts_scheme");
+	STRING("delta", "count_type");
+	BOOLEAN(false, "wrapped");
+	BOOLEAN(false, "per_thread");
+	BOOLEAN(false, "ts_channels");
+	NUMBER(6, "channel");
+
+	ASSERT_LT(0, readlink("/proc/self/exe", exe, sizeof(exe) - 1));
+	STRING(exe, "exe");
+	EXPECT_LE(1, json_object_array_length(at(self->json, "args")));
+
+	EXPECT_EQ(2, json_object_array_length(at(self->json, "sources")));
+	NUMBER(0, "sources.0.src");
+	NUMBER(0x100000005, "sources.0.hart");
+	NUMBER(1, "sources.0.cpu");
+	NUMBER(1, "sources.1.src");
+	NUMBER(0, "sources.1.cpu");
+
+	EXPECT_EQ(4, json_object_array_length(at(self->json, "counters")));
+	NUMBER(0, "counters.0.number");
+	STRING("cycles", "counters.0.event");
+	NUMBER(mock_info(0, 64), "counters.0.info");
+	STRING("instructions:u", "counters.1.event");
+	NUMBER(SIFIVE_TRACE_EVENT_NO_KERNEL, "counters.1.flags");
+	NUMBER(1, "counters.2.number");
+	NUMBER(2, "counters.3.type");
+	EXPECT_EQ(0x8000000000000001,
+		  json_object_get_uint64(at(self->json, "counters.3.data")));
+
+	EXPECT_EQ(1, json_object_array_length(at(self->json, "threads")));
+	NUMBER(6, "threads.0.channel");
+	NUMBER(getpid(), "threads.0.pid");
+	NUMBER(syscall(SYS_gettid), "threads.0.tid");
+	prctl(PR_GET_NAME, name);
+	/* In a file of the kernel's a new line would end it. */
+	EXPECT_NE(NULL, strstr(json_object_get_string(at(self->json, "threads.0.name")),
+			       "a \"name\"\\"));
+
+	count = json_object_array_length(at(self->json, "objects"));
+	for (i = 0; i < count; i++) {
+		struct json_object *object =
+			json_object_array_get_idx(at(self->json, "objects"), i);
+
+		if (strcmp(json_object_get_string(at(object, "path")), exe))
+			continue;
+		EXPECT_LE(json_object_get_int64(at(object, "start")),
+			  (intptr_t)parse);
+		EXPECT_LT((intptr_t)parse,
+			  json_object_get_int64(at(object, "end")));
+		break;
+	}
+	EXPECT_LT(i, count);
+
+	NUMBER(1, "lost.signals");
+	NUMBER(2, "lost.threads");
+	NUMBER(4, "lost.abandoned");
+	NUMBER(0, "lost.samples");
+	EXPECT_EQ(NULL, at(self->json, "sampling"));
+}
+
+TEST_F(meta, samples_and_a_ring)
+{
+	self->options.flags = SIFIVE_TRACE_RING | SIFIVE_TRACE_PER_THREAD;
+	self->options.period = 1234567;
+	self->options.period_event = "branch-misses:u";
+	self->options.count_type = SIFIVE_TRACE_RAW;
+	self->options.channel = 3;
+	dev.sink[0].flags = SIFIVE_TRACE_STATUS_WRAPPED;
+	dev.status.samples_lost = 5;
+	RECORD();
+	BOOLEAN(true, "wrapped");
+	BOOLEAN(true, "per_thread");
+	STRING("raw", "count_type");
+	NUMBER(3, "channel");
+	NUMBER(4, "sampling.channel");
+	NUMBER(1234567, "sampling.period");
+	STRING("branch-misses:u", "sampling.event");
+	NUMBER(5, "lost.samples");
+}
+
+TEST_F(meta, interval)
+{
+	self->options.interval = 250;
+	RECORD();
+	NUMBER(250000, "sampling.interval_ns");
+	EXPECT_EQ(NULL, at(self->json, "sampling.period"));
+}
+
+/* The end of one of three is known, and its name is that of its end. */
+static void *short_life(void *argument)
+{
+	sifive_trace_write(argument);
+	prctl(PR_SET_NAME, "was here");
+	return NULL;
+}
+
+TEST_F(meta, threads_that_have_ended)
+{
+	pthread_t thread;
+
+	ASSERT_EQ(0, sifive_trace_setup(self->trace, &self->options));
+	ASSERT_EQ(0, sifive_trace_on(self->trace));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, short_life, self->trace));
+	ASSERT_EQ(0, pthread_join(thread, NULL));
+	ASSERT_EQ(0, sifive_trace_off(self->trace));
+	ASSERT_EQ(0, sifive_trace_dump(self->trace, "out.rtd"));
+	self->json = parse("out.rtd.meta");
+	unlink("out.rtd");
+	unlink("out.rtd.meta");
+	ASSERT_NE(NULL, self->json);
+	EXPECT_EQ(2, json_object_array_length(at(self->json, "threads")));
+	EXPECT_EQ(NULL, at(self->json, "threads.0.to"));
+	STRING("was here", "threads.1.name");
+	NUMBER(7, "threads.1.channel");
+	EXPECT_TRUE(json_object_is_type(at(self->json, "threads.1.to"), json_type_int));
+}
+
+/* Each sink's has the encoders that write to it. */
+TEST_F(meta, several_sinks)
+{
+	struct json_object *other;
+
+	dev.status.sinks = 2;
+	dev.sink[0].encoders = 1;
+	dev.sink[1].encoders = 2;
+	dev.sink[1].src_bits = 5;
+	ASSERT_EQ(0, sifive_trace_setup(self->trace, &self->options));
+	ASSERT_EQ(0, sifive_trace_dump(self->trace, "out.rtd"));
+	self->json = parse("out.0.rtd.meta");
+	other = parse("out.1.rtd.meta");
+	unlink("out.0.rtd");
+	unlink("out.0.rtd.meta");
+	unlink("out.1.rtd");
+	unlink("out.1.rtd.meta");
+	ASSERT_NE(NULL, self->json);
+	ASSERT_NE(NULL, other);
+	EXPECT_EQ(1, json_object_array_length(at(self->json, "sources")));
+	NUMBER(1, "sources.0.cpu");
+	NUMBER(2, "srcbits");
+	EXPECT_EQ(0, json_object_get_int(at(other, "sources.0.cpu")));
+	EXPECT_EQ(5, json_object_get_int(at(other, "srcbits")));
+	json_object_put(other);
+}
+
+TEST_F(meta, not_wanted)
+{
+	ASSERT_EQ(0, sifive_trace_setup(self->trace, &self->options));
+	setenv("SIFIVE_TRACE_META", "0", 1);
+	ASSERT_EQ(0, sifive_trace_dump(self->trace, "out.rtd"));
+	EXPECT_EQ(-1, access("out.rtd.meta", F_OK));
+	unsetenv("SIFIVE_TRACE_META");
+	/* A device has nothing beside it. */
+	ASSERT_EQ(0, sifive_trace_dump(self->trace, "/dev/null"));
+	EXPECT_EQ(-1, access("/dev/null.meta", F_OK));
+	/* What cannot be made is an error, and the trace is there. */
+	ASSERT_EQ(0, mkdir("out.rtd.meta", 0700));
+	EXPECT_ERROR(sifive_trace_dump(self->trace, "out.rtd"), "cannot make out.rtd.meta");
+	EXPECT_EQ(0, access("out.rtd", F_OK));
+	rmdir("out.rtd.meta");
+	unlink("out.rtd");
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/*
+ * Proves that options ask the driver for what they say, that those which make no
+ * sense are refused with words and without holding anything, and that a process
+ * has one session, whichever interface has set it up.
+ */
+#include "kselftest_harness.h"
+
+#include "lib_mock.h"
+
+FIXTURE(options)
+{
+	struct sifive_trace *trace;
+	struct sifive_trace_options options;
+};
+
+FIXTURE_SETUP(options)
+{
+	unsetenv("SIFIVE_TRACE_DEVICE");
+	setenv("SIFIVE_TRACE_VERBOSE", "0", 1);
+	mock_device_reset();
+	self->options = (struct sifive_trace_options)SIFIVE_TRACE_OPTIONS;
+	self->trace = sifive_trace_open();
+	ASSERT_NE(NULL, self->trace);
+	EXPECT_NOTHING_HELD();
+}
+
+FIXTURE_TEARDOWN(options)
+{
+	sifive_trace_close(self->trace);
+	EXPECT_NOTHING_HELD();
+}
+
+#define SETUP()		sifive_trace_setup(self->trace, &self->options)
+#define REFUSED(part) do {						\
+	EXPECT_ERROR(SETUP(), part);					\
+	EXPECT_STREQ(perfErrorString(), sifive_trace_error());		\
+	EXPECT_NOTHING_HELD();						\
+} while (0)
+
+TEST_F(options, usual_ones)
+{
+	ASSERT_EQ(0, SETUP());
+	EXPECT_EQ(SIFIVE_TRACE_SINK_SBA, dev.config.sink);
+	EXPECT_EQ(1 << 20, dev.config.buffer);
+	EXPECT_EQ(0, dev.config.flags);
+	EXPECT_EQ(1, dev.config.encoders);
+	EXPECT_EQ(0, dev.counters.count);
+	EXPECT_EQ(0, dev.sampling.size);
+	ASSERT_EQ(0, sifive_trace_on(self->trace));
+	EXPECT_EQ(6, dev.last_channel);
+	ASSERT_EQ(0, sifive_trace_off(self->trace));
+}
+
+TEST_F(options, where_to)
+{
+	self->options.buffer = 0;
+	self->options.channel = 9;
+	self->options.cpus = "0-1";
+	self->options.flags = SIFIVE_TRACE_RING;
+	ASSERT_EQ(0, SETUP());
+	EXPECT_EQ(SIFIVE_TRACE_SINK_SRAM, dev.config.sink);
+	EXPECT_EQ(SIFIVE_TRACE_CONFIG_RING, dev.config.flags);
+	EXPECT_EQ(3, dev.config.encoders);
+	EXPECT_EQ(9, perf_pool->first);
+}
+
+TEST_F(options, events_by_name)
+{
+	static const struct sifive_trace_name names[] = {
+		{ "OWN_LOAD", 0x102 }, { "OWN_STORE", 0x202 },
+	};
+
+	self->options.events = "cycles:u,OWN_STORE:k,timestamp";
+	self->options.names = names;
+	self->options.names_count = 2;
+	self->options.flags = SIFIVE_TRACE_PER_THREAD;
+	ASSERT_EQ(0, SETUP());
+	EXPECT_EQ(3, dev.counters.count);
+	EXPECT_EQ(SIFIVE_TRACE_COUNTERS_PER_THREAD, dev.counters.flags);
+	EXPECT_EQ(0, dev.counters.event[0].type);
+	EXPECT_EQ(1, dev.counters.event[0].code);
+	EXPECT_EQ(SIFIVE_TRACE_EVENT_NO_KERNEL, dev.counters.event[0].flags);
+	EXPECT_EQ(2, dev.counters.event[1].type);
+	EXPECT_EQ(0x202, dev.counters.event[1].data);
+	EXPECT_EQ(SIFIVE_TRACE_EVENT_NO_USER, dev.counters.event[1].flags);
+	EXPECT_EQ(HW_TIMESTAMP, dev.counters.event[2].code);
+}
+
+/* A store that an encoder cannot take is dropped, so each is asked for. */
+TEST_F(options, polling)
+{
+	self->options.flags = SIFIVE_TRACE_POLL;
+	ASSERT_EQ(0, SETUP());
+	EXPECT_EQ(SIFIVE_TRACE_CONFIG_OVERFLOW, dev.config.flags);
+	ASSERT_EQ(0, sifive_trace_on(self->trace));
+	ASSERT_EQ(0, sifive_trace_write(self->trace));
+	EXPECT_LT(0, mock_stores);
+	EXPECT_EQ(mock_stores, mock_polls);
+}
+
+TEST_F(options, without_hooks)
+{
+	self->options.flags = SIFIVE_TRACE_NO_HOOKS;
+	ASSERT_EQ(0, SETUP());
+	ASSERT_EQ(0, sifive_trace_on(self->trace));
+	mock_stores = 0;
+	__cyg_profile_func_enter(self, self);
+	__cyg_profile_func_exit(self, self);
+	EXPECT_EQ(0, mock_stores);
+	ASSERT_EQ(0, sifive_trace_write(self->trace));
+	EXPECT_LT(0, mock_stores);
+}
+
+TEST_F(options, samples_by_interval)
+{
+	self->options.interval = 99;
+	self->options.flags = SIFIVE_TRACE_SAMPLE_ALL | SIFIVE_TRACE_HEADER_ONCE;
+	ASSERT_EQ(0, SETUP());
+	EXPECT_EQ(100000, dev.sampling.interval);
+	EXPECT_EQ(0, dev.sampling.period);
+	EXPECT_EQ(7, dev.sampling.channel);
+	EXPECT_EQ(SIFIVE_TRACE_SAMPLING_ALL | SIFIVE_TRACE_SAMPLING_ONE_HEADER,
+		  dev.sampling.flags);
+	/* The last channel has none after it. */
+	self->options.channel = 31;
+	self->options.interval = 4000000000u;
+	ASSERT_EQ(0, SETUP());
+	EXPECT_EQ(0, dev.sampling.channel);
+	EXPECT_EQ(4000000000000, dev.sampling.interval);
+}
+
+TEST_F(options, samples_by_event)
+{
+	self->options.period = 12345678901;
+	self->options.period_event = "r102:u";
+	ASSERT_EQ(0, SETUP());
+	EXPECT_EQ(0, dev.sampling.interval);
+	EXPECT_EQ(12345678901, dev.sampling.period);
+	EXPECT_EQ(2, dev.sampling.event.type);
+	EXPECT_EQ(0x102, dev.sampling.event.data);
+	EXPECT_EQ(SIFIVE_TRACE_EVENT_NO_KERNEL, dev.sampling.event.flags);
+}
+
+TEST_F(options, refused_numbers)
+{
+	self->options.flags = 1 << 6;
+	REFUSED("unknown bits: 0x40");
+	self->options.flags = 0;
+	self->options.count_type = 3;
+	REFUSED("count_type is 3");
+	self->options.count_type = 0;
+	self->options.channel = 32;
+	REFUSED("channel is 32");
+	self->options.channel = 6;
+	self->options.size = 8;
+	REFUSED("options.size is 8: begin with SIFIVE_TRACE_OPTIONS");
+}
+
+TEST_F(options, refused_events)
+{
+	self->options.events = "cycles,nonsense";
+	REFUSED("nonsense");
+	self->options.events = "cycles,";
+	REFUSED("event");
+	self->options.events = "instructions,cycles:u,cycles,cycles:u";
+	REFUSED("events \"cycles:u\" and \"cycles:u\" are the same");
+	self->options.events = "r1,r2,r3,r4,r5,r6,r7,r8,r9,r10,r11,r12,r13,r14,r15,"
+		"r16,r17,r18,r19,r1a,r1b,r1c,r1d,r1e,r1f,r20,r21,r22,r23,r24,r25,"
+		"r26,r27,r28";
+	REFUSED("more than 32 events");
+	self->options.events = NULL;
+	self->options.names_count = 1;
+	REFUSED("options.names is NULL");
+}
+
+TEST_F(options, refused_samples)
+{
+	self->options.interval = 1000;
+	self->options.period = 1000;
+	self->options.period_event = "cycles";
+	REFUSED("not both");
+	self->options.interval = 0;
+	self->options.period_event = "";
+	REFUSED("of what event is not said");
+	self->options.period_event = NULL;
+	REFUSED("of what event is not said");
+	self->options.period_event = "cycles,instructions";
+	REFUSED("cycles,instructions");
+}
+
+TEST_F(options, refused_cpus)
+{
+	static const char *const lists[] = {
+		"x", "-1", "1-", "0,", ",0", "2-1", "0 1", "1024", "0-1024",
+		"99999999999999999999", "",
+	};
+	unsigned int i;
+
+	for (i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+		self->options.cpus = lists[i];
+		REFUSED("is no list of CPUs such as 0-2,5");
+	}
+	self->options.cpus = "7,3-5";
+	REFUSED("CPU 3 has no trace encoder");
+}
+
+TEST_F(options, refused_handles)
+{
+	struct sifive_trace_report report = { .size = sizeof(report) };
+
+	EXPECT_ERROR(sifive_trace_setup(NULL, &self->options), "NULL");
+	EXPECT_ERROR(sifive_trace_setup(self->trace, NULL), "NULL");
+	EXPECT_ERROR(sifive_trace_on(NULL), "NULL");
+	EXPECT_ERROR(sifive_trace_off(self->trace), "call sifive_trace_setup() first");
+	EXPECT_ERROR(sifive_trace_write(self->trace), "call sifive_trace_setup() first");
+	EXPECT_ERROR(sifive_trace_dump(self->trace, NULL), "call sifive_trace_setup() first");
+	EXPECT_ERROR(sifive_trace_status(self->trace, &report), "call sifive_trace_setup() first");
+	ASSERT_EQ(0, SETUP());
+	EXPECT_ERROR(sifive_trace_status(self->trace, NULL), "the report is NULL");
+	report.size = 4;
+	EXPECT_ERROR(sifive_trace_status(self->trace, &report), "report.size is 4");
+	sifive_trace_close(NULL);
+}
+
+TEST_F(options, one_session)
+{
+	struct sifive_trace *other;
+
+	ASSERT_EQ(0, SETUP());
+	ASSERT_EQ(0, SETUP());
+	EXPECT_EQ(1, dev.fds);
+	other = sifive_trace_open();
+	ASSERT_NE(NULL, other);
+	EXPECT_ERROR(sifive_trace_setup(other, &self->options), "a process has one");
+	EXPECT_ERROR(sifive_trace_on(other), "call sifive_trace_setup() first");
+	EXPECT_ERROR(perfInit(2, 1), "traced already, through sifive_trace_setup()");
+	EXPECT_ERROR(perfTraceOn(), "traced already, through sifive_trace_setup()");
+	sifive_trace_close(other);
+	ASSERT_EQ(0, sifive_trace_on(self->trace));
+	EXPECT_ERROR(SETUP(), "tracing is on");
+
+	/* With it the handle gives back all. */
+	sifive_trace_close(self->trace);
+	self->trace = NULL;
+	EXPECT_NOTHING_HELD();
+	ASSERT_EQ(0, perfInit(2, 1));
+	ASSERT_EQ(0, perfManualInit(NULL, 0, 6, perfCount_Raw, 4096));
+	other = sifive_trace_open();
+	EXPECT_ERROR(sifive_trace_setup(other, &self->options), "a process has one");
+	sifive_trace_close(other);
+	EXPECT_EQ(1, dev.fds);
+	perf_session_end();
+}
+
+TEST_F(options, report)
+{
+	struct sifive_trace_report report = { .size = sizeof(report) };
+
+	ASSERT_EQ(0, SETUP());
+	dev.status.bytes = 4711;
+	dev.status.samples = 10;
+	dev.status.samples_lost = 3;
+	dev.status.flags = SIFIVE_TRACE_STATUS_FULL;
+	perf_pool->lost = (struct perf_lost) { 1, 2, 4 };
+	ASSERT_EQ(0, sifive_trace_status(self->trace, &report));
+	EXPECT_EQ(sizeof(report), report.size);
+	EXPECT_EQ(SIFIVE_TRACE_FULL, report.flags);
+	EXPECT_EQ(4711, report.bytes);
+	EXPECT_EQ(1, report.lost_signals);
+	EXPECT_EQ(2, report.lost_threads);
+	EXPECT_EQ(4, report.lost_abandoned);
+	EXPECT_EQ(10, report.samples);
+	EXPECT_EQ(3, report.lost_samples);
+}
+
+TEST_HARNESS_MAIN
