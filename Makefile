@@ -51,7 +51,7 @@ help:
 	@echo '  make tools     the command sifive-trace for this machine'
 	@echo '  make shell     a root shell on the booted board      [BOARD=$(BOARD)]'
 	@echo '  make check-unit, check-model, check-style, check-bare, check-boards,'
-	@echo '  make check-objects, check-faults, check-counters'
+	@echo '  make check-objects, check-bench, check-faults, check-counters'
 	@echo '                 one part of the tests                 [BOARDS="$(BOARDS)"]'
 	@echo '  make check-debug'
 	@echo '                 the kselftests on a kernel that looks for bugs'

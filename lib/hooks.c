@@ -356,7 +356,7 @@ void finish_long(struct perf_thread *thread, struct perf_lane *lane)
 	finish(thread, lane);
 }
 
-/* Cycle, the timestamp when @ts, instret, and @hpm hpmcounters from 3 upwards. */
+/* The counters of perf_section_usual(). */
 PERF_INLINE void write_straight(uintptr_t function, uintptr_t site, uint32_t kind,
 				const uint32_t type, const bool poll,
 				const bool ts, const uint32_t hpm)
@@ -366,7 +366,7 @@ PERF_INLINE void write_straight(uintptr_t function, uintptr_t site, uint32_t kin
 	register uintptr_t a0 PERF_REGISTER("a0") = function;
 	register uintptr_t a1 PERF_REGISTER("a1") = site;
 	register uint32_t a2 PERF_REGISTER("a2") = kind;
-	const uint32_t count = (ts ? 3 : 2) + hpm;
+	const uint32_t count = hpm == PERF_SECTION_NONE ? 0 : (ts ? 3 : 2) + hpm;
 	uint64_t now[3 + PERF_SECTION_HPM];
 	volatile uint32_t *stimulus;
 	uint32_t i;
@@ -421,7 +421,8 @@ PERF_LOCAL void write_straight_##type##_##poll##_##ts##_##hpm(uintptr_t function
 
 #define STRAIGHT_EACH(X, type) \
 	STRAIGHT_EACH_HPM(X, type, 0, 0) STRAIGHT_EACH_HPM(X, type, 0, 1) \
-	STRAIGHT_EACH_HPM(X, type, 1, 0) STRAIGHT_EACH_HPM(X, type, 1, 1)
+	STRAIGHT_EACH_HPM(X, type, 1, 0) STRAIGHT_EACH_HPM(X, type, 1, 1) \
+	X(type, 0, 0, 6) X(type, 1, 0, 6)
 
 STRAIGHT_EACH(STRAIGHT, 0)
 STRAIGHT_EACH(STRAIGHT, 1)
@@ -429,11 +430,12 @@ STRAIGHT_EACH(STRAIGHT, 2)
 
 /*
  * By count type, whether to wait for room, whether the timestamp is among the
- * counters, and hpmcounters.
+ * counters, and hpmcounters or PERF_SECTION_NONE.
  */
-static hook_writer *const straight_writers[3][2][2][PERF_SECTION_HPM + 1] = {
+static hook_writer *const straight_writers[3][2][2][PERF_SECTION_NONE + 1] = {
 #define STRAIGHT_ROW(type, poll) \
-	{ { STRAIGHT_EACH_HPM(STRAIGHT_NAME, type, poll, 0) }, \
+	{ { STRAIGHT_EACH_HPM(STRAIGHT_NAME, type, poll, 0) \
+	    STRAIGHT_NAME(type, poll, 0, 6) }, \
 	  { STRAIGHT_EACH_HPM(STRAIGHT_NAME, type, poll, 1) } }
 	{ STRAIGHT_ROW(0, 0), STRAIGHT_ROW(0, 1) },
 	{ STRAIGHT_ROW(1, 0), STRAIGHT_ROW(1, 1) },
@@ -448,6 +450,9 @@ PERF_LOCAL hook_writer *writer_for(const struct perf_pool *pool)
 
 	if (layout->narrow || layout->poll == PERF_POLL_STORE || pool->slots)
 		return write_long;
+	if (!layout->mask)
+		return straight_writers[layout->type][layout->poll][0]
+				       [PERF_SECTION_NONE];
 	for (hpm = 0; hpm <= PERF_SECTION_HPM; hpm++)
 		if ((layout->mask & ~timestamp) == ((8u << hpm) - 1 - timestamp))
 			return straight_writers[layout->type][layout->poll]

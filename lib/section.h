@@ -46,6 +46,9 @@ struct perf_section {
 /* The most hpmcounters, from 3 upwards, that perf_section_usual() reads. */
 #define PERF_SECTION_HPM	5
 
+/* Instead of a number of these: no counter at all. */
+#define PERF_SECTION_NONE	6
+
 /* Elsewhere counters are read one by one: one thread, on the CPU it is pinned to. */
 #if defined(__riscv) && __riscv_xlen == 64 && !defined(PERF_COUNTER_MOCK)
 #define PERF_SECTIONS
@@ -132,7 +135,7 @@ struct perf_section {
  * @mine:	CPU to read on; nobody's to prevent it
  * @page:	where tsLower is
  * @now:	to be filled in: cycle, the timestamp when @with_ts, instret, and
- *		@hpm hpmcounters from 3 upwards
+ *		@hpm hpmcounters from 3 upwards; or nothing
  *
  * Returns false when the thread is on another CPU than @mine.
  *
@@ -152,6 +155,8 @@ PERF_INLINE bool perf_section_usual(struct perf_rseq *rseq,
 	const uint32_t instret = with_ts ? 2 : 1;
 
 	switch (hpm) {
+	case PERF_SECTION_NONE:
+		return (int32_t)rseq->cpu_id == *mine;
 	PERF_SECTION_CASE(0);
 	PERF_SECTION_CASE(1);
 	PERF_SECTION_CASE(2);
@@ -219,6 +224,8 @@ PERF_INLINE bool perf_section_usual(struct perf_rseq *rseq,
 
 	if ((int32_t)rseq->cpu_id != *mine)
 		return false;
+	if (hpm == PERF_SECTION_NONE)
+		return true;
 	perf_counters_read(number[with_ts], count, *page, now);
 	return true;
 }

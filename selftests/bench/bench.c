@@ -20,12 +20,8 @@
 
 #include "meter.h"
 #include "monitor.h"
-#include "sifive_linux_perf.h"
 #include "sifive_trace.h"
-
-void __cyg_profile_func_enter(void *function, void *site);
-void __cyg_profile_func_exit(void *function, void *site);
-void traced_hooks(void);
+#include "traced.h"
 
 /* What a hook is when it does nothing: its one instruction returns. */
 __attribute__((noinline)) static void no_hook(void *function, void *site)

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "meter.h"
+#include "traced.h"
 
 volatile uint64_t meter_middle;
 
@@ -29,7 +30,7 @@ uint64_t meter_nothing(void)
 {
 	struct meter meter;
 
-	METER(&meter, );
+	METER(&meter, (void)0);
 	return meter_cost(&meter);
 }
 

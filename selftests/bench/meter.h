@@ -37,8 +37,6 @@ uint64_t meter_instret(void)
 /* What traced.c's functions do: this is how far they have come. */
 extern volatile uint64_t meter_middle;
 
-void traced_plain(void);
-
 /* The median; sorts. */
 uint64_t meter_cost(struct meter *meter);
 

@@ -73,7 +73,8 @@ uint64_t monitor_value(const char *component, const char *property)
 	unsigned long long value;
 	char line[1024];
 
-	dprintf(to, "{\"execute\":\"qom-get\",\"arguments\":{\"path\":\"%s\",\"property\":\"%s\"}}\n",
+	dprintf(to, "{\"execute\":\"qom-get\","
+		"\"arguments\":{\"path\":\"%s\",\"property\":\"%s\"}}\n",
 		component, property);
 	if (answer(line, sizeof(line)) ||
 	    sscanf(line, "{\"return\": %llu", &value) != 1)

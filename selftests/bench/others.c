@@ -19,14 +19,10 @@
 #include <unistd.h>
 
 #include "meter.h"
+#include "traced.h"
 
 /* Bytes that an entry record with seven counters has in the buffer. */
 #define RECORD_BYTES	60
-
-void __cyg_profile_func_enter(void *function, void *site);
-void __cyg_profile_func_exit(void *function, void *site);
-void traced_hooks(void);
-void traced_mcount(void);
 
 void __cyg_profile_func_enter(void *function, void *site)
 {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* A function to be compiled in several ways: TRACED is its name. */
 #include "meter.h"
-
-void TRACED(void);
+#include "traced.h"
 
 __attribute__((noinline)) void TRACED(void)
 {
