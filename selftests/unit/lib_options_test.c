@@ -87,18 +87,6 @@ TEST_F(options, events_by_name)
 	EXPECT_EQ(HW_TIMESTAMP, dev.counters.event[2].code);
 }
 
-/* A store that an encoder cannot take is dropped, so each is asked for. */
-TEST_F(options, polling)
-{
-	self->options.flags = SIFIVE_TRACE_POLL;
-	ASSERT_EQ(0, SETUP());
-	EXPECT_EQ(SIFIVE_TRACE_CONFIG_OVERFLOW, dev.config.flags);
-	ASSERT_EQ(0, sifive_trace_on(self->trace));
-	ASSERT_EQ(0, sifive_trace_write(self->trace));
-	EXPECT_LT(0, mock_stores);
-	EXPECT_EQ(mock_stores, mock_polls);
-}
-
 TEST_F(options, without_hooks)
 {
 	self->options.flags = SIFIVE_TRACE_NO_HOOKS;
