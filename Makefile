@@ -49,9 +49,12 @@ help:
 	@echo '  make driver    sifive_trace.ko for the board   [KDIR=... for another kernel]'
 	@echo '  make lib       libsifive-perf for riscv64'
 	@echo '  make tools     the command sifive-trace for this machine'
+	@echo '  make target-tools'
+	@echo '                 the command for the board: it needs the C library alone'
 	@echo '  make shell     a root shell on the booted board      [BOARD=$(BOARD)]'
 	@echo '  make check-unit, check-model, check-style, check-bare, check-boards,'
-	@echo '  make check-objects, check-bench, check-faults, check-counters'
+	@echo '  make check-objects, check-bench, check-faults, check-counters,'
+	@echo '  make check-record'
 	@echo '                 one part of the tests                 [BOARDS="$(BOARDS)"]'
 	@echo '  make check-debug'
 	@echo '                 the kselftests on a kernel that looks for bugs'
@@ -111,22 +114,37 @@ selftests: $(ENV) lib
 	$(CROSS_COMPILE)gcc -O2 -g -Wall -Wextra -static -Iinclude/uapi \
 		-o $(TARGET)/minimal Documentation/examples/minimal.c
 
-target: driver lib selftests
+# The command for the board, which has the C library and no other. What it is to
+# record comes with the loader and libraries of the cross compiler.
+target-tools: lib
+	$(MAKE) -s -C tools O=$(O)/target-tools CC=$(CROSS_COMPILE)gcc DECODE=no
+	@mkdir -p $(TARGET)/lib
+	cp $(O)/target-tools/sifive-trace $(TARGET)/
+	cp -L $(O)/lib/libsifive-perf.so $(TARGET)/
+	$(MAKE) -s -C selftests/record OUTPUT=$(TARGET)/record \
+		RUNTIME_DIR=$(TARGET)/lib LIBSIFIVE_PERF=$(O)/lib/libsifive-perf.a
+
+target: driver lib target-tools selftests
 
 # ---- running ------------------------------------------------------------
 
 # Counting instructions makes cycles and instructions exact, and the emulator
 # slower. From memory, so that no record waits for a file's page.
+demo: SHOW = cd $(O)/demo && $(O)/sifive-trace
+demo: FIB = $(O)/lib/dropin/fib.elf trace.rtd
 demo: board tools driver lib
 	@echo "The example of the old library's manual, on the virtual board:"
 	@$(RUN) run fpga --icount --timeout 120 --target $(TARGET) --out $(O)/demo -- \
 		'insmod /target/sifive_trace.ko && cp /target/fib.elf /tmp && \
 		 echo "# taskset 2 ./fib.elf" && taskset 2 /tmp/fib.elf'
-	@echo '# sifive-trace decode -e fib.elf trace.rtd'
-	@$(O)/sifive-trace decode -e $(O)/lib/dropin/fib.elf $(O)/demo/trace.rtd \
-		>$(O)/demo/trace.txt
-	@head -n 32 $(O)/demo/trace.txt
-	@echo "... $$(grep -vc '^#' $(O)/demo/trace.txt) records in $(O)/demo/trace.txt"
+	@echo '# sifive-trace report -e fib.elf trace.rtd'
+	@$(SHOW) report -e $(FIB)
+	@echo; echo '# sifive-trace replay -e fib.elf trace.rtd'
+	@$(SHOW) replay -q -o $(O)/demo/calls.txt -e $(FIB)
+	@head -n 16 $(O)/demo/calls.txt
+	@echo "... $$(grep -vc '^#' $(O)/demo/calls.txt) lines in $(O)/demo/calls.txt"
+	@$(SHOW) export -q --format html -o $(O)/demo/trace.html -e $(FIB)
+	@echo 'For the browser: $(O)/demo/trace.html'
 	@echo "(The emulator cannot count cache and branch events: they stay 0.)"
 
 shell: board target
@@ -135,7 +153,7 @@ shell: board target
 # ---- tests --------------------------------------------------------------
 
 CHECK := $(O)/check
-SUITES := unit model style bare boards objects bench faults counters debug
+SUITES := unit model style bare boards objects bench faults counters record debug
 
 check-debug: DEBUG_BOARDS = $(BOARDS)
 
@@ -143,8 +161,8 @@ check: board all
 	@rm -rf $(CHECK) && mkdir -p $(CHECK)
 	@for s in $(SUITES); do $(MAKE) --no-print-directory run-$$s || \
 		echo "0 1 0" >$(CHECK)/$$s-make.count; done
-	@selftests/summary.sh $(CHECK) unit lib fuzz model style bare $(BOARDS) \
-		objects bench $(FAULT_BOARDS:%=faults-%) counters record $(DEBUG_BOARDS:%=debug-%)
+	@selftests/summary.sh $(CHECK) unit lib fuzz model style bare $(BOARDS) objects bench \
+		$(FAULT_BOARDS:%=faults-%) counters record $(DEBUG_BOARDS:%=debug-%)
 
 $(SUITES:%=check-%): check-%: board all
 	@rm -rf $(CHECK) && mkdir -p $(CHECK)
@@ -152,8 +170,8 @@ $(SUITES:%=check-%): check-%: board all
 		echo "0 1 0" >$(CHECK)/$*-make.count
 	@selftests/summary.sh $(CHECK)
 
-# Seconds for each of four fuzz targets, under each of two fuzzers.
-FUZZ_SECONDS ?= 5
+# Seconds for each of four fuzz targets, half of them under each of two fuzzers.
+FUZZ_SECONDS ?= 60
 
 run-fuzz:
 	@selftests/suite.sh $(CHECK) fuzz $(MAKE) -s -C selftests/fuzz \
@@ -207,6 +225,10 @@ run-counters:
 	@. $(ENV) && QEMU=$$QEMU KERNEL=$$KERNEL selftests/suite.sh \
 		$(CHECK) counters selftests/counters.sh $(O)
 
+run-record:
+	@. $(ENV) && QEMU=$$QEMU KERNEL=$$KERNEL selftests/suite.sh \
+		$(CHECK) record selftests/record.sh $(O)
+
 # The kernel that looks for bugs takes minutes to build, once.
 run-debug:
 	@. $(ENV) && export QEMU KERNEL && \
@@ -236,6 +258,6 @@ dkms:
 clean:
 	rm -rf "$(O)"
 
-.PHONY: all help board packages driver lib tools selftests target demo shell \
+.PHONY: all help board packages driver lib tools selftests target target-tools demo shell \
 	check $(SUITES:%=check-%) $(SUITES:%=run-%) install dkms clean \
 	run-fuzz bench bench-decode

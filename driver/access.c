@@ -113,9 +113,14 @@ static void end_here(struct here *h)
 
 static int thread_runs(struct perf_event *event, int flags)
 {
+	struct sft_thread *t = event->overflow_handler_context;
 	struct here *h = this_cpu_ptr(&here);
 
-	h->thread = event->overflow_handler_context;
+	/* A thread that has left and joined again may still have its old event. */
+	if (!READ_ONCE(t->live))
+		return 0;
+	end_here(h);
+	h->thread = t;
 	begin_here(h);
 	return 0;
 }
@@ -124,6 +129,8 @@ static void thread_rests(struct perf_event *event, int flags)
 {
 	struct here *h = this_cpu_ptr(&here);
 
+	if (h->thread != event->overflow_handler_context)
+		return;
 	end_here(h);
 	h->thread = NULL;
 }
@@ -327,14 +334,16 @@ static int give_slot(struct sft_thread *t)
 	return 0;
 }
 
+/* The caller's own: its event, if perf has added it, is on this CPU. */
 static void begin_again(struct sft_thread *t)
 {
 	struct here *h;
 
 	local_irq_disable();
 	h = this_cpu_ptr(&here);
-	if (h->thread == t) {
+	if (t->event->state == PERF_EVENT_STATE_ACTIVE) {
 		end_here(h);
+		h->thread = t;
 		begin_here(h);
 	}
 	local_irq_enable();
@@ -410,6 +419,8 @@ int sft_access_join(struct sft_file *file, u32 *slot)
 	sft_unlock();
 	if (ret != -EAGAIN)
 		return ret;
+	/* Whoever leaves and joins over and over waits for what that leaves. */
+	flush_work(&release_work);
 	t = new_thread();
 	if (IS_ERR(t))
 		return PTR_ERR(t);

@@ -7,6 +7,7 @@
 
 #include <linux/cpu.h>
 #include <linux/slab.h>
+#include <linux/smp.h>
 
 #include "regs.h"
 #include "sifive_trace.h"
@@ -285,6 +286,16 @@ static bool sink_full(const struct sft_sink *s)
 	       sft_sink_wrapped(s, sft.capture.running);
 }
 
+/* The component with the sink that an encoder of the capture ends in. */
+const struct sft_component *sft_capture_owner(const struct sft_encoder *e)
+{
+	const struct sft_sink *s = sft.capture.sink;
+
+	while (!(s->encoders & BIT_ULL(e->index)))
+		s++;
+	return s->owner;
+}
+
 /* Whether a reader of @sink, or of SFT_ALL_SINKS, sees sink number @i. */
 static bool reads(int sink, unsigned int i)
 {
@@ -385,6 +396,8 @@ int sft_capture_start(bool rewind)
 		return sft_fail(-ESTALE, "system sleep has emptied the SRAM: rewind");
 	for (i = 0; rewind && i < cap->sinks && !ret; i++)
 		ret = sft_sink_program(&cap->sink[i]);
+	if (rewind)
+		sft_sampling_rewind();
 	cap->lost = false;
 	cap->running = true;
 	if (!ret)
@@ -414,6 +427,24 @@ static const char *sink_error(void)
 	return NULL;
 }
 
+static void finish_stores_here(void *unused)
+{
+	mb();	/* stores that programs made here arrive before what follows */
+}
+
+/*
+ * A store that a hart made is on its way for a while: one that arrives at a
+ * stopped encoder is lost.
+ */
+static void finish_stores(void)
+{
+	struct sft_encoder *e;
+
+	for_each_encoder(e)
+		if (sft_capture_has(e) && !e->ended)
+			smp_call_function_single(e->cpu, finish_stores_here, NULL, 1);
+}
+
 /* Stops everything that can be stopped; returns the first error met. */
 int sft_capture_stop(void)
 {
@@ -426,6 +457,7 @@ int sft_capture_stop(void)
 	if (!cap->running)
 		return 0;
 	sft_sampling_end();
+	finish_stores();
 	for_each_encoder(e) {
 		if (!sft_capture_has(e) || e->ended)
 			continue;

@@ -14,10 +14,6 @@
 
 #include "sifive_trace.h"
 
-#define INFO_CSR		GENMASK(11, 0)
-#define INFO_WIDTH		GENMASK(17, 12)	/* width - 1 */
-
-#define FIXED			(BIT(SFT_CYCLE) | BIT(SFT_TIMESTAMP) | BIT(SFT_INSTRET))
 
 /* The counters whose CSRs can be read, on each CPU. */
 static DEFINE_PER_CPU(u32, readable);
@@ -109,12 +105,12 @@ void sft_choose_begin(struct sft_choice *ch, const struct cpumask *cpus)
 	ch->cpus = cpus;
 	for (index = 0; index < sft_sbi_counters(); index++) {
 		info = sft_sbi_info(index);
-		n = FIELD_GET(INFO_CSR, info) - CSR_CYCLE;
+		n = FIELD_GET(SFT_INFO_CSR, info) - CSR_CYCLE;
 		if (!info || n == SFT_TIMESTAMP || n >= SIFIVE_TRACE_MAX_COUNTERS)
 			continue;
 		ch->known |= BIT(n);
 		ch->index[n] = index;
-		ch->info[n] = info & (INFO_CSR | INFO_WIDTH);
+		ch->info[n] = info & (SFT_INFO_CSR | SFT_INFO_WIDTH);
 	}
 	ch->readable = ch->known;
 	for_each_cpu(cpu, cpus) {
@@ -169,13 +165,13 @@ static u32 try_counters(const struct sft_choice *ch, const struct sft_counter *w
  */
 static u32 candidates(const struct sft_choice *ch, const struct sft_counter *want)
 {
-	u32 mask = ~(u32)FIXED;
+	u32 mask = ~(u32)SFT_FIXED;
 
 	if (!want->flags && want->event == SBI_PMU_HW_CPU_CYCLES)
 		mask |= BIT(SFT_CYCLE);
 	if (!want->flags && want->event == SBI_PMU_HW_INSTRUCTIONS)
 		mask |= BIT(SFT_INSTRET);
-	return sft_counters_pinned() ? ch->known & mask & FIXED : ch->known & mask;
+	return sft_counters_pinned() ? ch->known & mask & SFT_FIXED : ch->known & mask;
 }
 
 static int withheld(const struct sft_choice *ch, u32 mask, u32 at)
@@ -245,7 +241,7 @@ int sft_choose_event(struct sft_choice *ch, const struct sifive_trace_event *ev,
 		return 0;
 	if (mask && !(mask & ch->readable))
 		return withheld(ch, mask, at);
-	if (some_in_use(ch, mask & ch->readable & ~FIXED))
+	if (some_in_use(ch, mask & ch->readable & ~SFT_FIXED))
 		return sft_fail(-EBUSY, "event %u: no counter that can count it is free",
 				at);
 	return sft_fail(-EOPNOTSUPP, "event %u: no counter counts type %u, code %#x, data %#llx%s",
@@ -274,7 +270,7 @@ static bool assign(struct sft_choice *ch, s8 *holder, u32 at, u32 *tried)
 			holder[n] = at;
 			ch->want[at].counter = n;
 			ch->want[at].index = ch->index[n];
-			ch->want[at].width = FIELD_GET(INFO_WIDTH, ch->info[n]) + 1;
+			ch->want[at].width = FIELD_GET(SFT_INFO_WIDTH, ch->info[n]) + 1;
 			return true;
 		}
 	return false;

@@ -120,6 +120,7 @@ void sft_component_shutdown(struct platform_device *pdev)
 	sft_lock();
 	sft_session_abort();
 	sft.generation++;
+	sft_mapping_update();
 	sft_unlock();
 }
 
@@ -128,6 +129,12 @@ void sft_component_sample(struct sft_component *c)
 {
 	if (sft_read(c, TR_CONTROL) & TR_CONTROL_SINK_ERROR)
 		c->sink_error = true;
+}
+
+/* Whether it takes what is sent to it: a sink that is full disables its own. */
+bool sft_component_enabled(const struct sft_component *c)
+{
+	return sft_read(c, TR_CONTROL) & TR_CONTROL_ENABLE;
 }
 
 static void put_node(void *np)

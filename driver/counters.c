@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Counters of a session. With Sscofpmf they come straight from firmware, which
- * then never gives out a counter that is in use: perf and a session each keep
- * their own. Without it they are perf's, by pinned events. Either way a counter
- * has the same number on every hart of the session and stays there, user mode may
- * read it until the session ends, and one that does not count any more is told.
+ * then never gives out a programmable counter that is in use; fixed ones, which it
+ * does give out again, are reserved. Without it they are perf's, by pinned events.
+ * Either way a counter has the same number on every hart of the session and stays
+ * there, user mode may read it until the session ends, and one that does not count
+ * any more is told.
  */
 
 #include <linux/bitfield.h>
@@ -16,8 +17,6 @@
 #include <asm/sbi.h>
 
 #include "sifive_trace.h"
-
-#define INFO_WIDTH		GENMASK(17, 12)	/* width - 1 */
 
 /* What each CPU's counters stood at when they were looked at last. */
 static DEFINE_PER_CPU(u64 [SIFIVE_TRACE_MAX_COUNTERS], seen);
@@ -61,13 +60,6 @@ static void take_here(void *arg)
 	this_cpu_write(seen[r->c->counter], r->value);
 }
 
-static void give_back_here(void *arg)
-{
-	struct request *r = arg;
-
-	sft_sbi_stop(r->c->index);
-}
-
 /* Where it stands; that is also what it must not fall behind. */
 static void note_here(void *arg)
 {
@@ -93,6 +85,16 @@ static void check_here(void *arg)
 		r->why = "was set to another value";
 	else
 		this_cpu_write(seen[r->c->counter], value);
+}
+
+/* One that was begun anew is somebody else's now. */
+static void give_back_here(void *arg)
+{
+	struct request *r = arg;
+
+	check_here(r);
+	if (!r->why)
+		sft_sbi_stop(r->c->index);
 }
 
 static int take_on(unsigned int cpu, const struct sft_counter *c, u64 value)
@@ -141,14 +143,19 @@ static void give_all_back(void)
 		for (i = 0; i < sft.counters.count; i++)
 			give_back_on(cpu, &sft.counters.taken[i]);
 	sft.counters.count = 0;
+	sft_unreserve();
 }
 
 /* Have a counter count on all CPUs of the session from 0, or on none. */
 static int take(const struct sft_counter *c)
 {
 	unsigned int cpu, undo;
-	int ret;
+	int ret = 0;
 
+	if (BIT(c->counter) & SFT_FIXED && !sft_counters_pinned())
+		ret = sft_reserve(cpumask_first(&sft.counters.cpus), c);
+	if (ret)
+		return ret;
 	for_each_cpu(cpu, &sft.counters.cpus) {
 		ret = take_on(cpu, c, 0);
 		if (!ret)
@@ -211,7 +218,7 @@ static int take_timestamp(struct sifive_trace_event *ev, u32 at)
 					at, sft_name(&e->c));
 	}
 	ev->counter = SFT_TIMESTAMP;
-	ev->info = FIELD_PREP(INFO_WIDTH, sft_timestamp_width(master) - 1);
+	ev->info = FIELD_PREP(SFT_INFO_WIDTH, sft_timestamp_width(master) - 1);
 	sft.counters.mask |= BIT(SFT_TIMESTAMP);
 	return 0;
 }
@@ -289,7 +296,10 @@ int sft_counters_take(struct sifive_trace_counters *arg)
 	if (!ch)
 		return -ENOMEM;
 	sft_capture_cpus(&sft.counters.cpus);
-	ret = take_events(arg, ch);
+	if (arg->count && cpumask_empty(&sft.counters.cpus))
+		ret = sft_fail(-ENXIO, "no CPU of the session's encoders is online");
+	else
+		ret = take_events(arg, ch);
 	kfree(ch);
 	if (ret) {
 		sft_counters_release();

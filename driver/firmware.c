@@ -53,17 +53,30 @@ void sft_sbi_stop(unsigned long index)
 		  SBI_PMU_STOP_FLAG_RESET, 0, 0, 0);
 }
 
+/* Whether a counter runs: one that does cannot be started. */
+bool sft_sbi_runs(unsigned long index)
+{
+	long error = sbi_ecall(SBI_EXT_PMU, SBI_EXT_PMU_COUNTER_START, index, 1, 0,
+			       0, 0, 0).error;
+
+	if (!error)
+		sbi_ecall(SBI_EXT_PMU, SBI_EXT_PMU_COUNTER_STOP, index, 1, 0, 0, 0, 0);
+	return error == SBI_ERR_ALREADY_STARTED;
+}
+
 /*
- * Have a free counter count an event, from @value on. One that runs already is
- * somebody else's, although firmware may let it be configured. Instead of one
- * that is taken, firmware may also offer the fixed counter of the same event,
- * which nobody asked for.
+ * Have a free counter count an event, from @value on. Firmware configures a fixed
+ * counter for whoever asks, in use or not, and offers it also instead of another
+ * one of that event that is taken: one that runs is not asked for.
  */
 long sft_sbi_take(const struct sft_counter *c, u64 value)
 {
 	unsigned long flags = 0;
 	struct sbiret ret;
 
+	if ((c->event == SBI_PMU_HW_CPU_CYCLES || c->event == SBI_PMU_HW_INSTRUCTIONS) &&
+	    sft_sbi_runs(c->index))
+		return SBI_ERR_ALREADY_STARTED;
 	if (c->flags & SIFIVE_TRACE_EVENT_NO_USER)
 		flags |= SBI_PMU_CFG_FLAG_SET_UINH | SBI_PMU_CFG_FLAG_SET_VUINH;
 	if (c->flags & SIFIVE_TRACE_EVENT_NO_KERNEL)
@@ -78,13 +91,6 @@ long sft_sbi_take(const struct sft_counter *c, u64 value)
 		return SBI_ERR_INVALID_PARAM;
 	}
 	return start(c->index, value);
-}
-
-/* Whether a counter runs; one that is configured and does not runs from now on. */
-bool sft_sbi_runs(unsigned long index)
-{
-	return sbi_ecall(SBI_EXT_PMU, SBI_EXT_PMU_COUNTER_START, index, 1, 0, 0,
-			 0, 0).error == SBI_ERR_ALREADY_STARTED;
 }
 
 /* Read a CSR; false when firmware keeps that counter to itself. */

@@ -175,7 +175,9 @@ static int ioctl_counters(struct sft_file *file, void *arg)
 				SIFIVE_TRACE_MAX_COUNTERS);
 	if (sft.capture.running)
 		return sft_fail(-EBUSY, "the capture is running: STOP first");
-	return sft_counters_take(counters);
+	ret = sft_counters_take(counters);
+	sft_mapping_update();
+	return ret;
 }
 
 /* Who takes counters may read them. */
@@ -191,8 +193,10 @@ static int join_for_counters(struct sft_file *file, void *arg)
 	if (!ret)
 		return 0;
 	sft_lock();
-	if (sft.owner == file)
+	if (sft.owner == file) {
 		sft_counters_release();
+		sft_mapping_update();
+	}
 	sft_unlock();
 	counters->mask = 0;
 	return ret;
@@ -272,6 +276,7 @@ static int ioctl_stop(struct sft_file *file, void *arg)
 	if (run->flags)
 		return sft_fail(-EINVAL, "unknown flags %#x", run->flags);
 	ret = sft_capture_stop();
+	sft_sampling_check();
 	sft_sampling_unfollow();
 	sft_counters_check();
 	return ret;
@@ -286,6 +291,7 @@ static int ioctl_status(struct sft_file *file, void *arg)
 
 	sft_capture_sample();
 	sft_counters_check();
+	sft_sampling_check();
 	status->flags = 0;
 	if (sft.owner)
 		status->flags |= SIFIVE_TRACE_STATUS_CONFIGURED;

@@ -14,19 +14,75 @@
 
 #define SLOTS_PGOFF	(SIFIVE_TRACE_MMAP_THREADS >> PAGE_SHIFT)
 
+/**
+ * struct page_of - an encoder's stimulus page
+ * @pfn:	its page frame, 0 = no such encoder, or no page of its own
+ * @selected:	the session has it
+ * @sba:	it has an SBA sink of its own
+ */
+struct page_of {
+	unsigned long pfn;
+	bool selected;
+	bool sba;
+};
+
+/*
+ * Who may map what: a copy, with a lock of its own. Perf holds its locks while it
+ * writes to user memory, and is called with the system's lock held: so neither
+ * mapping nor the first touch of a page can take that one.
+ */
+static DEFINE_MUTEX(map_lock);
+static struct {
+	const struct sft_file *owner;
+	u64 generation;
+	bool slots;
+	struct page_of page[SIFIVE_TRACE_MAX_ENCODERS];
+} map;
+
+/* After a change of encoders, session or counters. */
+void sft_mapping_update(void)
+{
+	struct sft_encoder *e;
+
+	mutex_lock(&map_lock);
+	map.owner = sft.owner;
+	map.generation = sft.generation;
+	map.slots = sft.counters.per_thread;
+	memset(map.page, 0, sizeof(map.page));
+	for_each_encoder(e)
+		map.page[e->index] = (struct page_of){
+			.pfn = IS_ALIGNED(e->c.phys, PAGE_SIZE) ?
+			       PHYS_PFN(e->c.phys) : 0,
+			.selected = sft_capture_has(e),
+			.sba = sft_has_sink(&e->c, SIFIVE_TRACE_SINK_SBA),
+		};
+	mutex_unlock(&map_lock);
+}
+
+/* The session ends: nothing can be touched any more when this returns. */
+void sft_mapping_close(void)
+{
+	mutex_lock(&map_lock);
+	map.owner = NULL;
+	mutex_unlock(&map_lock);
+	unmap_mapping_range(sft.owner->mapping, 0, 0, 1);
+}
+
+static bool may_touch(const struct sft_file *file)
+{
+	return file->generation == map.generation && map.owner == file;
+}
+
 /* The page frame for an address, 0 = none. */
 static unsigned long frame(const struct vm_fault *vmf)
 {
 	unsigned long pgoff = vmf->vma->vm_pgoff;
-	struct sft_encoder *e;
 	struct page *page;
 
-	if (pgoff >= SLOTS_PGOFF) {
-		page = sft_access_page((vmf->pgoff - SLOTS_PGOFF) << PAGE_SHIFT);
-		return page ? page_to_pfn(page) : 0;
-	}
-	e = sft_topology_encoder(pgoff);
-	return e && sft_capture_has(e) ? PHYS_PFN(e->c.phys) : 0;
+	if (pgoff < SLOTS_PGOFF)
+		return map.page[pgoff].selected ? map.page[pgoff].pfn : 0;
+	page = sft_access_page((vmf->pgoff - SLOTS_PGOFF) << PAGE_SHIFT);
+	return page ? page_to_pfn(page) : 0;
 }
 
 /*
@@ -36,17 +92,16 @@ static unsigned long frame(const struct vm_fault *vmf)
 static vm_fault_t sft_fault(struct vm_fault *vmf)
 {
 	struct vm_area_struct *vma = vmf->vma;
-	struct sft_file *file = vma->vm_file->private_data;
 	vm_fault_t ret = VM_FAULT_SIGBUS;
 	unsigned long pfn;
 
-	mutex_lock(&sft.lock);
-	if (!sft_stale(file) && sft.owner == file) {
+	mutex_lock(&map_lock);
+	if (may_touch(vma->vm_file->private_data)) {
 		pfn = frame(vmf);
 		if (pfn)
 			ret = vmf_insert_pfn(vma, vmf->address & PAGE_MASK, pfn);
 	}
-	mutex_unlock(&sft.lock);
+	mutex_unlock(&map_lock);
 	return ret;
 }
 
@@ -58,31 +113,30 @@ static const struct vm_operations_struct sft_vm_ops = {
  * The stimulus page has the encoder's control registers too: who has it can trace
  * all that runs on the hart, and aim an SBA sink of the encoder anywhere.
  */
-static bool may_map(const struct sft_encoder *e)
+static bool may_map(const struct page_of *page)
 {
 	if (!perfmon_capable() || security_locked_down(LOCKDOWN_PERF))
 		return false;
-	return !sft_has_sink(&e->c, SIFIVE_TRACE_SINK_SBA) ||
+	return !page->sba ||
 	       (capable(CAP_SYS_RAWIO) && !security_locked_down(LOCKDOWN_DEV_MEM));
 }
 
 static int check_encoder(const struct vm_area_struct *vma)
 {
-	struct sft_encoder *e = sft_topology_encoder(vma->vm_pgoff);
+	const struct page_of *page = &map.page[vma->vm_pgoff];
 
-	if (!e || !IS_ALIGNED(e->c.phys, PAGE_SIZE) ||
-	    vma->vm_end - vma->vm_start != PAGE_SIZE)
+	if (!page->pfn || vma->vm_end - vma->vm_start != PAGE_SIZE)
 		return -EINVAL;
-	if (!sft_capture_has(e))
+	if (!page->selected)
 		return -ENXIO;
-	return may_map(e) ? 0 : -EPERM;
+	return may_map(page) ? 0 : -EPERM;
 }
 
 static int check_slots(const struct vm_area_struct *vma)
 {
 	if (vma->vm_end - vma->vm_start != SFT_SLOTS_SIZE || vma->vm_flags & VM_WRITE)
 		return -EINVAL;
-	if (!sft.counters.per_thread)
+	if (!map.slots)
 		return -ENXIO;
 	return perfmon_capable() ? 0 : -EPERM;
 }
@@ -97,13 +151,13 @@ int sft_mmap(struct file *filp, struct vm_area_struct *vma)
 	    (!slots && vma->vm_pgoff >= SIFIVE_TRACE_MAX_ENCODERS))
 		return -EINVAL;
 
-	mutex_lock(&sft.lock);
+	mutex_lock(&map_lock);
 	ret = slots ? check_slots(vma) : check_encoder(vma);
-	if (sft_stale(file))
+	if (file->generation != map.generation)
 		ret = -ENODEV;
-	else if (ret != -EINVAL && sft.owner != file)
+	else if (ret != -EINVAL && map.owner != file)
 		ret = -ENXIO;
-	mutex_unlock(&sft.lock);
+	mutex_unlock(&map_lock);
 	if (ret)
 		return ret;
 

@@ -79,6 +79,8 @@ int sft_pinned_take(unsigned int cpu, const struct sft_counter *c, u64 value)
 	};
 	struct perf_event *e;
 
+	if (per_cpu(pinned[c->counter], cpu))
+		return -EBUSY;
 	e = perf_event_create_kernel_counter(&attr, cpu, NULL, NULL, NULL);
 	if (IS_ERR(e))
 		return PTR_ERR(e);

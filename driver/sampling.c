@@ -33,10 +33,14 @@
 #define PERIOD_MIN	10000
 #define PERIOD_MIN_USER	1000
 
+/* Of a raw event's data; perf takes bits above for other kinds of event. */
+#define RAW_BITS	48
+
 /**
  * struct hart - the stream of one hart
  * @stream:	its state
  * @regs:	the encoder's block, for the timestamp as a counter
+ * @owner:	the component with the sink that they end in
  * @on:		records are written
  * @begun:	a header has been written in this capture
  * @samples:	records written since CONFIG
@@ -45,6 +49,7 @@
 struct hart {
 	struct sft_stream stream;
 	void __iomem *regs;
+	const struct sft_component *owner;
 	bool on;
 	bool begun;
 	u64 samples;
@@ -57,10 +62,12 @@ static DEFINE_PER_CPU(struct hart, harts);
  * struct follower - an event that interrupts a thread, or a CPU
  * @node:	in followers, or in leaving
  * @event:	perf's
+ * @told:	that it has lost its counter
  */
 struct follower {
 	struct list_head node;
 	struct perf_event *event;
+	bool told;
 };
 
 /* Those of the capture that runs, and those to be released. */
@@ -69,6 +76,15 @@ static LIST_HEAD(leaving);
 
 /* One set of followers at a time; taken before the system's lock. */
 static DEFINE_MUTEX(follow_lock);
+
+/*
+ * Of the followers, under the system's lock: those of an earlier one are to be
+ * released and write no more. Never 0.
+ */
+static unsigned long generation = 1;
+
+/* Followers that have lost their counter since CONFIG. */
+static u64 without_counter;
 
 static u64 read_timestamp(const struct hart *h)
 {
@@ -114,9 +130,11 @@ static void sample(struct perf_event *event, struct perf_sample_data *data,
 	u64 now[SIFIVE_TRACE_MAX_COUNTERS];
 	u64 pc = user_pc(regs);
 
-	if (!pc || !READ_ONCE(sft.sampling.on))
+	if (!pc || !READ_ONCE(sft.sampling.on) ||
+	    (unsigned long)event->overflow_handler_context != READ_ONCE(generation))
 		return;
-	if (!h->on || !read_counters(h, now)) {
+	/* A sink that is full, or has failed, takes nothing any more. */
+	if (!h->on || !sft_component_enabled(h->owner) || !read_counters(h, now)) {
 		h->lost++;
 		return;
 	}
@@ -148,8 +166,10 @@ static void describe(struct perf_event_attr *attr,
 	attr->exclude_kernel = !!(ev->flags & SIFIVE_TRACE_EVENT_NO_KERNEL);
 }
 
+/* @of is the generation that it belongs to, 0 for none: then it writes nothing. */
 static struct perf_event *make_event(const struct sifive_trace_sampling *s,
-				     struct task_struct *task, int cpu)
+				     unsigned long of, struct task_struct *task,
+				     int cpu)
 {
 	struct perf_event_attr attr = {
 		.size = sizeof(attr),
@@ -158,15 +178,23 @@ static struct perf_event *make_event(const struct sifive_trace_sampling *s,
 		.sample_period = s->interval,
 		.inherit = !!task,
 		.inherit_thread = !!task,
-		.remove_on_exec = !!task,
+		.remove_on_exec = task && !(s->flags & SIFIVE_TRACE_SAMPLING_EXEC),
 		.exclude_idle = 1,
 	};
 
 	if (s->period) {
 		describe(&attr, &s->event);
 		attr.sample_period = s->period;
+		/* perf tells of those alone that they have no counter. */
+		attr.pinned = 1;
 	}
-	return perf_event_create_kernel_counter(&attr, cpu, task, sample, NULL);
+	return perf_event_create_kernel_counter(&attr, cpu, task, sample, (void *)of);
+}
+
+/* perf had no counter for it where it was to run, and has given up. */
+static bool has_no_counter(const struct perf_event *event)
+{
+	return READ_ONCE(event->state) == PERF_EVENT_STATE_ERROR;
 }
 
 static void release(struct list_head *list)
@@ -191,14 +219,25 @@ static void release_left(struct work_struct *work)
 
 static DECLARE_WORK(release_work, release_left);
 
-static int follow(const struct sifive_trace_sampling *s, struct list_head *list,
-		  struct task_struct *task, int cpu)
+/**
+ * struct following - followers that are being made
+ * @set:	what they sample
+ * @of:		their generation
+ * @list:	those that there are
+ */
+struct following {
+	struct sifive_trace_sampling set;
+	unsigned long of;
+	struct list_head list;
+};
+
+static int follow(struct following *to, struct task_struct *task, int cpu)
 {
 	struct follower *f = kzalloc(sizeof(*f), GFP_KERNEL);
 
 	if (!f)
 		return -ENOMEM;
-	f->event = make_event(s, task, cpu);
+	f->event = make_event(&to->set, to->of, task, cpu);
 	if (IS_ERR(f->event)) {
 		int ret = PTR_ERR(f->event);
 
@@ -206,24 +245,22 @@ static int follow(const struct sifive_trace_sampling *s, struct list_head *list,
 		/* It has exited, or the CPU has gone: nothing to follow. */
 		return ret == -ESRCH || ret == -ENODEV ? 0 : ret;
 	}
-	list_add(&f->node, list);
-	return 0;
+	list_add(&f->node, &to->list);
+	return has_no_counter(f->event) ? -EBUSY : 0;
 }
 
-static int follow_cpus(const struct sifive_trace_sampling *s,
-		       struct list_head *list, const struct cpumask *cpus)
+static int follow_cpus(struct following *to, const struct cpumask *cpus)
 {
 	unsigned int cpu;
 	int ret = 0;
 
 	for_each_cpu(cpu, cpus)
-		ret = ret ?: follow(s, list, NULL, cpu);
+		ret = ret ?: follow(to, NULL, cpu);
 	return ret;
 }
 
 /* The threads that the process has now; those they make are perf's business. */
-static int follow_threads(const struct sifive_trace_sampling *s,
-			  struct list_head *list)
+static int follow_threads(struct following *to)
 {
 	unsigned int room = get_nr_threads(current) + 16, count = 0;
 	struct task_struct **task, *t;
@@ -240,7 +277,7 @@ static int follow_threads(const struct sifive_trace_sampling *s,
 	}
 	rcu_read_unlock();
 	while (count--) {
-		ret = ret ?: follow(s, list, task[count], -1);
+		ret = ret ?: follow(to, task[count], -1);
 		put_task_struct(task[count]);
 	}
 	kvfree(task);
@@ -252,59 +289,97 @@ static int explain(int err)
 {
 	if (err == -EOPNOTSUPP || err == -EINVAL || err == -ENOENT)
 		return sft_fail(-EOPNOTSUPP, "the event cannot interrupt this hart");
+	if (err == -EBUSY)
+		return sft_fail(err, "no counter that can count the event is free for sampling");
 	return sft_fail(err, "the kernel cannot sample: error %d", err);
 }
 
 /* After START: have perf interrupt what is to be sampled. */
 int sft_sampling_follow(struct sft_file *file)
 {
-	struct sifive_trace_sampling set;
-	LIST_HEAD(list);
+	struct following to = { .list = LIST_HEAD_INIT(to.list) };
 	cpumask_var_t cpus;
 	bool wanted;
-	int ret;
+	int ret = 0;
 
 	if (!zalloc_cpumask_var(&cpus, GFP_KERNEL))
 		return -ENOMEM;
 	mutex_lock(&follow_lock);
+	/* Until then those of before interrupt, too. */
+	flush_work(&release_work);
 	sft_lock();
 	wanted = sft.owner == file && sft.sampling.on && list_empty(&followers);
 	sft_capture_cpus(cpus);
-	set = sft.sampling.set;
+	to.set = sft.sampling.set;
+	to.of = generation;
 	sft_unlock();
-	if (!wanted)
-		ret = 0;
-	else if (set.flags & SIFIVE_TRACE_SAMPLING_ALL)
-		ret = follow_cpus(&set, &list, cpus);
-	else
-		ret = follow_threads(&set, &list);
+	if (wanted)
+		ret = to.set.flags & SIFIVE_TRACE_SAMPLING_ALL ?
+		      follow_cpus(&to, cpus) : follow_threads(&to);
 	sft_lock();
-	if (ret && sft.owner == file) {
-		explain(ret);
+	if (to.of != generation) {
+		/* It has ended meanwhile; a START after that follows by itself. */
+		ret = 0;
+	} else if (ret) {
+		ret = explain(ret);
 		sft_keep_message(file);
 		sft_capture_stop();
-	} else if (wanted && sft.owner == file && sft.sampling.on) {
-		list_splice_init(&list, &followers);
+	} else {
+		list_splice_init(&to.list, &followers);
 	}
 	sft_unlock();
-	release(&list);
+	release(&to.list);
 	mutex_unlock(&follow_lock);
 	free_cpumask_var(cpus);
 	return ret;
 }
 
+/* Find events that have lost their counter: each is told once, in words. */
+void sft_sampling_check(void)
+{
+	struct follower *f;
+
+	list_for_each_entry(f, &followers, node) {
+		if (f->told || !has_no_counter(f->event))
+			continue;
+		f->told = true;
+		without_counter++;
+		sft_fail(0, "sampling has lost its counter to another event: samples are missing");
+		sft_keep_message(sft.owner);
+	}
+}
+
 /* After STOP, and whenever else sampling has ended: under the lock. */
 void sft_sampling_unfollow(void)
 {
+	WRITE_ONCE(generation, generation + 1);
 	if (list_empty(&followers))
 		return;
 	list_splice_init(&followers, &leaving);
 	schedule_work(&release_work);
 }
 
+/*
+ * perf has its own words for an event and room for less: what does not fit would
+ * be another event.
+ */
+static int check_event(const struct sifive_trace_event *ev)
+{
+	if (ev->type == SIFIVE_TRACE_EVENT_CACHE &&
+	    (ev->code >> 3 >= PERF_COUNT_HW_CACHE_MAX ||
+	     (ev->code >> 1 & 3) >= PERF_COUNT_HW_CACHE_OP_MAX))
+		return sft_fail(-EOPNOTSUPP, "perf has no cache event %#x to sample by",
+				ev->code);
+	if (ev->type == SIFIVE_TRACE_EVENT_RAW && ev->data >> RAW_BITS)
+		return sft_fail(-EOPNOTSUPP, "perf samples by raw events of %u bits: %#llx",
+				RAW_BITS, ev->data);
+	return 0;
+}
+
 static int check(struct sifive_trace_sampling *arg)
 {
-	const u32 flags = SIFIVE_TRACE_SAMPLING_ALL | SIFIVE_TRACE_SAMPLING_ONE_HEADER;
+	const u32 flags = SIFIVE_TRACE_SAMPLING_ALL | SIFIVE_TRACE_SAMPLING_ONE_HEADER |
+			  SIFIVE_TRACE_SAMPLING_EXEC;
 
 	if (arg->flags & ~flags)
 		return sft_fail(-EINVAL, "unknown flags %#x", arg->flags & ~flags);
@@ -330,27 +405,31 @@ static int check(struct sifive_trace_sampling *arg)
 				"without Sscofpmf no counter interrupts: sample by time");
 	if (sft_is_timestamp(&arg->event))
 		return sft_fail(-EOPNOTSUPP, "the timestamp does not interrupt: sample by time");
-	return sft_choose_check(&arg->event, 0);
+	return sft_choose_check(&arg->event, 0) ?: check_event(&arg->event);
+}
+
+/* Nothing of the streams is left, or they are to begin anew: with a header. */
+void sft_sampling_rewind(void)
+{
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu)
+		per_cpu_ptr(&harts, cpu)->begun = false;
 }
 
 /* Set what the captures to come sample. */
 int sft_sampling_set(struct sifive_trace_sampling *arg)
 {
-	struct hart *h;
-	unsigned int cpu;
 	int ret = check(arg);
 
 	if (ret)
 		return ret;
 	sft.sampling.set = *arg;
-	for_each_possible_cpu(cpu) {
-		h = per_cpu_ptr(&harts, cpu);
-		h->begun = false;
-	}
+	sft_sampling_rewind();
 	return 0;
 }
 
-/* After it was set: whether perf can have the event at all. */
+/* After it was set: whether perf can have the event, and a counter for it, here. */
 int sft_sampling_try(struct sft_file *file, const struct sifive_trace_sampling *set)
 {
 	struct perf_event *event;
@@ -358,13 +437,16 @@ int sft_sampling_try(struct sft_file *file, const struct sifive_trace_sampling *
 
 	if (!set->period)
 		return 0;
-	event = make_event(set, current, -1);
-	if (!IS_ERR(event)) {
+	event = make_event(set, 0, current, -1);
+	ret = PTR_ERR_OR_ZERO(event);
+	if (!ret) {
+		ret = has_no_counter(event) ? -EBUSY : 0;
 		perf_event_release_kernel(event);
-		return 0;
 	}
+	if (!ret)
+		return 0;
 	sft_lock();
-	ret = explain(PTR_ERR(event));
+	ret = explain(ret);
 	sft_keep_message(file);
 	if (sft.owner == file)
 		memset(&sft.sampling.set, 0, sizeof(sft.sampling.set));
@@ -380,6 +462,7 @@ static void begin_here(void *arg)
 	u64 now[SIFIVE_TRACE_MAX_COUNTERS] = {};
 
 	h->regs = e->c.regs;
+	h->owner = sft_capture_owner(e);
 	h->stream.stimulus = h->regs + TR_ITC_STIMULUS + 4 * set->channel;
 	h->stream.event = sft.counters.event;
 	h->stream.mask = sft.counters.mask;
@@ -440,6 +523,7 @@ void sft_sampling_clear(void)
 {
 	unsigned int cpu;
 
+	without_counter = 0;
 	for_each_possible_cpu(cpu) {
 		per_cpu_ptr(&harts, cpu)->samples = 0;
 		per_cpu_ptr(&harts, cpu)->lost = 0;
@@ -451,7 +535,7 @@ void sft_sampling_status(struct sifive_trace_status *status)
 	unsigned int cpu;
 
 	status->samples = 0;
-	status->samples_lost = 0;
+	status->samples_lost = without_counter;
 	for_each_possible_cpu(cpu) {
 		status->samples += READ_ONCE(per_cpu_ptr(&harts, cpu)->samples);
 		status->samples_lost += READ_ONCE(per_cpu_ptr(&harts, cpu)->lost);

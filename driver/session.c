@@ -6,7 +6,6 @@
  */
 
 #include <linux/cpuhotplug.h>
-#include <linux/mm.h>
 #include <linux/pid.h>
 #include <linux/sched.h>
 #include <linux/suspend.h>
@@ -25,6 +24,7 @@ void sft_session_take(struct sft_file *file)
 {
 	sft.owner = file;
 	sft.holder = get_pid(task_tgid(current));
+	sft_mapping_update();
 }
 
 /*
@@ -35,7 +35,7 @@ void sft_session_close(void)
 {
 	if (!sft.owner)
 		return;
-	unmap_mapping_range(sft.owner->mapping, 0, 0, 1);
+	sft_mapping_close();
 	sft_counters_release();
 	sft_access_end();
 	sft_capture_close();

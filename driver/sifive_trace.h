@@ -124,6 +124,11 @@ struct sft_encoder {
 #define SFT_CYCLE	0
 #define SFT_TIMESTAMP	1
 #define SFT_INSTRET	2
+#define SFT_FIXED	(BIT(SFT_CYCLE) | BIT(SFT_TIMESTAMP) | BIT(SFT_INSTRET))
+
+/* counter_info of SBI, and of a struct sifive_trace_event; no CSR: the timestamp. */
+#define SFT_INFO_CSR	GENMASK(11, 0)
+#define SFT_INFO_WIDTH	GENMASK(17, 12)	/* width - 1 */
 
 /**
  * struct sft_counter - one counter taken
@@ -314,6 +319,7 @@ bool sft_component_rest(struct sft_component *c);
 void sft_component_shutdown(struct platform_device *pdev);
 int sft_component_drain(struct sft_component *c);
 void sft_component_sample(struct sft_component *c);
+bool sft_component_enabled(const struct sft_component *c);
 
 /* funnel.c */
 extern struct platform_driver sft_funnel_driver;
@@ -353,6 +359,7 @@ void sft_copy(void *to, const void *from, size_t count);
 
 /* capture.c */
 bool sft_capture_has(const struct sft_encoder *e);
+const struct sft_component *sft_capture_owner(const struct sft_encoder *e);
 int sft_capture_config(struct sifive_trace_config *config);
 int sft_capture_start(bool rewind);
 int sft_capture_stop(void);
@@ -378,6 +385,10 @@ long sft_sbi_take(const struct sft_counter *c, u64 value);
 bool sft_sbi_runs(unsigned long index);
 void sft_sbi_stop(unsigned long index);
 bool sft_csr_read(u32 counter, u64 *value);
+
+/* reserve.c */
+int sft_reserve(unsigned int cpu, const struct sft_counter *c);
+void sft_unreserve(void);
 
 /* pinned.c */
 int sft_pinned_take(unsigned int cpu, const struct sft_counter *c, u64 value);
@@ -426,10 +437,12 @@ void sft_access_exit(void);
 int sft_sampling_set(struct sifive_trace_sampling *arg);
 int sft_sampling_try(struct sft_file *file,
 		     const struct sifive_trace_sampling *set);
+void sft_sampling_rewind(void);
 void sft_sampling_begin(void);
 int sft_sampling_follow(struct sft_file *file);
 void sft_sampling_end(void);
 void sft_sampling_end_cpu(unsigned int cpu);
+void sft_sampling_check(void);
 void sft_sampling_unfollow(void);
 void sft_sampling_reset(void);
 void sft_sampling_clear(void);
@@ -457,6 +470,8 @@ void sft_keep_message(struct sft_file *file);
 long sft_ioctl(struct file *filp, unsigned int cmd, unsigned long user);
 
 /* mapping.c */
+void sft_mapping_update(void);
+void sft_mapping_close(void);
 int sft_mmap(struct file *filp, struct vm_area_struct *vma);
 
 /* chardev.c */

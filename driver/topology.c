@@ -69,6 +69,7 @@ static void refresh(void)
 		resolve(&e->c);
 	}
 	sft.generation++;
+	sft_mapping_update();
 }
 
 struct sft_encoder *sft_topology_encoder(unsigned int index)

@@ -10,6 +10,7 @@
 
 #include "device.h"
 #include "error.h"
+#include "event.h"
 
 #define DEVICE_PATH	"/dev/sifive-trace"
 
@@ -60,7 +61,9 @@ PERF_LOCAL int device_error(struct perf_device *device, int error,
 	else
 		perf_error_add("%s", strerror(error));
 
-	if (known && status.message[0])
+	/* Of who has it, enough is said. */
+	if (known && status.message[0] &&
+	    (reason || error != EBUSY || !status.holder))
 		perf_error_add(" (%.*s)", (int)sizeof(status.message),
 			       status.message);
 	return -1;
@@ -339,36 +342,6 @@ PERF_INTERNAL int perf_device_take(struct perf_device *device,
 	return device_error(device, error, what, reason);
 }
 
-PERF_LOCAL int counters_error(struct perf_device *device, int error,
-			      const struct perf_counter *counter,
-			      uint32_t count, uint32_t failed)
-{
-	const char *reason = NULL;
-	char what[96] = "cannot take the counters";
-
-	if (failed < count) {
-		const struct perf_counter *c = &counter[failed];
-
-		if (c->type == PERF_EVENT_RAW)
-			snprintf(what, sizeof(what),
-				 "cannot count event %u of the list (raw 0x%llx)",
-				 failed, (unsigned long long)c->data);
-		else
-			snprintf(what, sizeof(what),
-				 "cannot count event %u of the list (type %u code %u)",
-				 failed, c->type, c->code);
-
-		if (error == EOPNOTSUPP)
-			reason = "this processor's firmware does not offer it";
-		else if (error == EBUSY)
-			reason = "no counter that can count it is free";
-		else if (error == EINVAL)
-			reason = "there is no such event";
-	}
-
-	return device_error(device, error, what, reason);
-}
-
 PERF_LOCAL struct sifive_trace_event event_of(const struct perf_counter *counter)
 {
 	return (struct sifive_trace_event) {
@@ -387,6 +360,57 @@ PERF_INTERNAL bool perf_device_stalls(const struct perf_device *device)
 		if (!(device->encoder[i].flags & SIFIVE_TRACE_ENCODER_CAN_STALL))
 			return false;
 	return true;
+}
+
+/* Why an event has no counter, after those before it got theirs. */
+PERF_LOCAL void no_room(const struct perf_device *device,
+			const struct perf_counter *counter, uint32_t before,
+			char *text, size_t size)
+{
+	struct sifive_trace_query query = {
+		.size = sizeof(query), .event = event_of(counter),
+	};
+
+	if (ioctl(device->fd, SIFIVE_TRACE_IOC_EVENT, &query) ||
+	    !query.counters)
+		snprintf(text, size, "no counter that can count it is free");
+	else
+		snprintf(text, size,
+			 "the %u event%s before it need%s the counters that can count it: %d of this processor's %d",
+			 before, before == 1 ? "" : "s", before == 1 ? "s" : "",
+			 __builtin_popcount(query.counters),
+			 __builtin_popcount(query.readable));
+}
+
+PERF_LOCAL int counters_error(struct perf_device *device, int error,
+			      const struct perf_counter *counter,
+			      uint32_t count, uint32_t failed)
+{
+	const char *reason = NULL;
+	char what[128] = "cannot take the counters", room[160], name[64];
+
+	if (failed < count) {
+		const struct perf_counter *c = &counter[failed];
+		const struct perf_event_id id = {
+			.type = c->type, .code = c->code, .flags = c->flags,
+			.data = c->data,
+		};
+
+		perf_event_name(&id, name, sizeof(name));
+		snprintf(what, sizeof(what),
+			 "cannot count %s, event %u of the list", name, failed);
+
+		if (error == EOPNOTSUPP) {
+			reason = "this processor's firmware does not offer it";
+		} else if (error == EBUSY) {
+			no_room(device, c, failed, room, sizeof(room));
+			reason = room;
+		} else if (error == EINVAL) {
+			reason = "there is no such event";
+		}
+	}
+
+	return device_error(device, error, what, reason);
 }
 
 /* The trace timestamp has to be readable on all encoders. */
@@ -453,6 +477,7 @@ PERF_INTERNAL int perf_device_sample(struct perf_device *device,
 	struct sifive_trace_sampling arg = {
 		.size		= sizeof(arg),
 		.flags		= (sampling->all ? SIFIVE_TRACE_SAMPLING_ALL : 0) |
+				  (sampling->exec ? SIFIVE_TRACE_SAMPLING_EXEC : 0) |
 				  (once ? SIFIVE_TRACE_SAMPLING_ONE_HEADER : 0),
 		.channel	= register_of(&device->encoder[0],
 					      sampling->channel),

@@ -141,6 +141,7 @@ PERF_INTERNAL int perf_device_counters(struct perf_device *device,
  * @interval:	ns between two; as used, when the call has succeeded
  * @period:	events of @event between two, 0 for @interval
  * @all:	of everything that runs on these CPUs, not this process alone
+ * @exec:	also of what this process turns into by execve()
  */
 struct perf_sampling {
 	unsigned int channel;
@@ -148,6 +149,7 @@ struct perf_sampling {
 	uint64_t period;
 	struct perf_counter event;
 	bool all;
+	bool exec;
 };
 
 /**

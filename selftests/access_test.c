@@ -334,6 +334,54 @@ TEST_F(access, each_thread_has_its_slot_until_none_is_left)
 			    (w[i].slot >= 0 && w[i].slot < SIFIVE_TRACE_THREADS));
 }
 
+/* Keeps the CPU from the kernel's workers: for so long, or until told to end. */
+static void *thread_hogs(void *arg)
+{
+	double end = trace_clock() + 0.02;
+	bool *quit = arg;
+
+	while (!__atomic_load_n(quit, __ATOMIC_RELAXED) && trace_clock() < end)
+		trace_spin(100);
+	return NULL;
+}
+
+/*
+ * What is left of a thread that has left goes when a worker of the CPU where it
+ * did finds time: here when the thread runs elsewhere and has joined again.
+ */
+TEST_F(access, what_goes_late_takes_no_access)
+{
+	struct sched_param fifo = { .sched_priority = 1 };
+	struct sifive_trace_encoder other;
+	unsigned int round, closed = 0;
+	pthread_t hog;
+	double end;
+	bool quit;
+
+	if (self->info.encoders < 2)
+		SKIP(return, "needs a second CPU with an encoder");
+	ASSERT_EQ(0, trace_encoder(self->fd, 1, &other));
+	ASSERT_EQ(0, take(self->fd, 0));
+	ASSERT_EQ(0, sched_setscheduler(0, SCHED_FIFO, &fifo));
+	for (round = 0; round < 3; round++) {
+		quit = false;
+		ASSERT_EQ(0, trace_pin(self->encoder.cpu));
+		/* It begins to run when we are gone. */
+		ASSERT_EQ(0, pthread_create(&hog, NULL, thread_hogs, &quit));
+		EXPECT_EQ(no_slot, join(self->fd, SIFIVE_TRACE_THREAD_LEAVE));
+		EXPECT_EQ(SIGILL, signal_of_cycle());
+		ASSERT_EQ(0, trace_pin(other.cpu));
+		EXPECT_EQ(no_slot, join(self->fd, 0));
+		EXPECT_EQ(0, signal_of_cycle());
+		__atomic_store_n(&quit, true, __ATOMIC_RELAXED);
+		end = trace_clock() + 0.02;
+		while (trace_clock() < end)
+			closed += signal_of_cycle() != 0;
+		ASSERT_EQ(0, pthread_join(hog, NULL));
+	}
+	EXPECT_EQ(0, closed);
+}
+
 struct neighbour {
 	pthread_t thread;
 	int cpu;

@@ -63,8 +63,8 @@ result $? "$board: no access broke the rules of the hardware"
 # Only a machine that counts instructions can tell how many a loop has.
 run --timeout 180 --icount -- \
 	'insmod /target/sifive_trace.ko && /target/selftests/counters_test &&
-	/target/selftests/access_test'
-result $? "$board: counters are right where instructions are counted"
+	/target/selftests/access_test && /target/selftests/sampling_test'
+result $? "$board: counters and samples are right where instructions are counted"
 
 run --timeout 180 --icount -- /target/selftests/overflow_test
 result $? "$board: overflows interrupt as often as the period says"

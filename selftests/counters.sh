@@ -136,24 +136,7 @@ refused $EBUSY 1 "no counter that can count it is free" "perf has all: said of c
 
 # ---- firmware that keeps counters to itself -----------------------------------
 
-# withhold MASK FILE: OpenSBI with another value for mcounteren, below 32: each
-# "csrw mcounteren, rs" becomes "csrwi mcounteren, MASK".
-withhold() {
-	python3 - "$KERNEL/fw_dynamic.bin" "$1" "$2" <<-'PY'
-	import sys
-	code = bytearray(open(sys.argv[1], "rb").read())
-	found = 0
-	for at in range(0, len(code) - 3, 2):
-	    word = int.from_bytes(code[at:at + 4], "little")
-	    if word & 0xfff07fff == 0x30601073:
-	        word = 0x30605073 | int(sys.argv[2], 0) << 15
-	        code[at:at + 4] = word.to_bytes(4, "little")
-	        found += 1
-	if not found:
-	    sys.exit("no write of mcounteren in this firmware")
-	open(sys.argv[3], "wb").write(code)
-	PY
-}
+withhold() { selftests/withhold.py "$KERNEL/fw_dynamic.bin" "$1" "$2"; }
 
 words() { echo "firmware does not let user mode read $1 on hart 0"; }
 

@@ -8,7 +8,10 @@
  * ones, but for cycles and instructions, which have fixed counters of their own.
  */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -305,6 +308,141 @@ TEST_F(perf, perf_gets_the_counters_that_a_session_leaves)
 	check_ours(_metadata, self);
 	close_all(event);
 	check_ours(_metadata, self);
+}
+
+/* Programmable counters alone: what firmware has left for cycles are the fixed ones. */
+TEST_F(perf, fixed_counters_of_a_session_are_not_given_to_perf)
+{
+	struct perf_event_attr attr = trace_perf_attr(PERF_TYPE_HARDWARE,
+						      PERF_COUNT_HW_INSTRUCTIONS);
+	struct sifive_trace_status status;
+	int event[MANY], theirs;
+
+	if (!fill_counters(self, event))
+		SKIP(return, "this machine's firmware takes no raw events");
+	ASSERT_EQ(0, TAKE(&instructions, &cycles));
+	theirs = open_enabled(attr, 0, -1);
+	ASSERT_LE(0, theirs);
+	EXPECT_LOOP(trace_counter, COUNTER_INSTRET);
+	EXPECT_EQ(0, trace_perf_count(theirs));
+	EXPECT_LOOP(trace_counter, COUNTER_CYCLE);
+	close_all(event);
+	/* Perf looks for a counter when it puts a thread on a CPU. */
+	trace_perf_disable(theirs);
+	trace_perf_enable(theirs);
+	EXPECT_LOOP(their_count, theirs);
+	EXPECT_LOOP(trace_counter, COUNTER_INSTRET);
+	close(theirs);
+	EXPECT_LOOP(trace_counter, COUNTER_CYCLE);
+	ASSERT_EQ(0, trace_status(self->s.fd, &status));
+	EXPECT_EQ(0, status.counters_lost);
+
+	/* Nothing is kept from perf any more. */
+	trace_session_close(&self->s);
+	ASSERT_LT(0, fill_counters(self, event));
+	theirs = open_enabled(attr, 0, -1);
+	EXPECT_LOOP(their_count, theirs);
+	close(theirs);
+	close_all(event);
+}
+
+static void system_calls(void)
+{
+	int i;
+
+	for (i = 0; i < 1000; i++)
+		getppid();
+}
+
+/* What perf counts of the user's side of system calls, the best of a few. */
+static uint64_t count_calls(int event)
+{
+	uint64_t best = ~0ull, count;
+	int i;
+
+	for (i = 0; i < 5; i++) {
+		count = trace_perf_count(event);
+		system_calls();
+		count = trace_perf_count(event) - count;
+		if (count < best)
+			best = count;
+	}
+	return best;
+}
+
+/* A fixed counter of perf's may be set to count user mode alone. */
+TEST_F(perf, asking_about_an_event_leaves_perfs_counter_as_it_is)
+{
+	struct sifive_trace_query query = TRACE_ARG(sifive_trace_query);
+	uint64_t before, after;
+	int event[MANY], theirs;
+
+	if (!fill_counters(self, event))
+		SKIP(return, "this machine's firmware takes no raw events");
+	theirs = open_instructions();
+	ASSERT_LE(0, theirs);
+	before = count_calls(theirs);
+	query.event = instructions;
+	EXPECT_EQ(0, trace_ioctl(self->s.fd, SIFIVE_TRACE_IOC_EVENT, &query));
+	EXPECT_EQ(0, query.counters);
+	EXPECT_EQ(-EBUSY, TAKE(&instructions));
+	after = count_calls(theirs);
+	if (self->exact) {
+		EXPECT_GE(before + before / 10, after);
+		EXPECT_LE(before, after + before / 10);
+	}
+	close(theirs);
+	EXPECT_EQ(0, TAKE(&instructions));
+	close_all(event);
+}
+
+/* ---- locks -------------------------------------------------------------------- */
+
+struct toucher {
+	pthread_t thread;
+	struct trace_session *s;
+	int event;
+	bool quit;
+};
+
+/* Perf writes an event's count to a page of ours that nobody has touched. */
+static void *thread_touches(void *arg)
+{
+	struct toucher *t = arg;
+	size_t page = getpagesize();
+	void *at;
+
+	while (!__atomic_load_n(&t->quit, __ATOMIC_RELAXED)) {
+		at = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_SHARED, t->s->fd,
+			  t->s->encoder.index * page);
+		if (at == MAP_FAILED)
+			return at;
+		if (read(t->event, at + page / 2, 8) != 8 && errno != EFAULT)
+			t->quit = true;
+		munmap(at, page);
+	}
+	return NULL;
+}
+
+TEST_F(perf, perf_may_touch_a_page_first_while_counters_are_taken)
+{
+	struct toucher t = { .s = &self->s };
+	struct perf_event_attr attr = trace_perf_attr(PERF_TYPE_SOFTWARE,
+						      PERF_COUNT_SW_CPU_CLOCK);
+	void *ret;
+	int i;
+
+	t.event = open_enabled(attr, -1, self->s.encoder.cpu);
+	ASSERT_LE(0, t.event);
+	ASSERT_EQ(0, pthread_create(&t.thread, NULL, thread_touches, &t));
+	for (i = 0; i < 200; i++) {
+		EXPECT_EQ(0, TAKE(&instructions, &cycles));
+		sched_yield();
+	}
+	__atomic_store_n(&t.quit, true, __ATOMIC_RELAXED);
+	ASSERT_EQ(0, pthread_join(t.thread, &ret));
+	EXPECT_EQ(NULL, ret);
+	close(t.event);
 }
 
 /* ---- the kernel's switch for user access ----------------------------------------- */

@@ -229,18 +229,23 @@ static int collect(struct _test_data_sampling *self)
 	return 0;
 }
 
-/* Work for so many milliseconds of this thread's own time. */
-static void work_for(void (*fn)(uint64_t), unsigned int ms)
+/* This thread's own time in microseconds. */
+static uint64_t own_time(void)
 {
 	struct timespec t;
-	uint64_t end;
 
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	end = t.tv_sec * 1000000000ull + t.tv_nsec + ms * 1000000ull;
+	return t.tv_sec * 1000000ull + t.tv_nsec / 1000;
+}
+
+/* Work for so many milliseconds of it. */
+static void work_for(void (*fn)(uint64_t), unsigned int ms)
+{
+	uint64_t end = own_time() + ms * 1000ull;
+
 	do {
 		fn(100000);
-		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	} while (t.tv_sec * 1000000000ull + t.tv_nsec < end);
+	} while (own_time() < end);
 }
 
 static unsigned int count_in(const struct samples *s, void (*fn)(uint64_t))
@@ -327,6 +332,61 @@ TEST_F(sampling, each_start_has_a_header_or_only_the_first)
 	ASSERT_EQ(0, trace_stop(self->fd));
 	ASSERT_EQ(0, collect(self));
 	EXPECT_EQ(encoders, self->samples->headers);
+	/* It went with what was thrown away. */
+	ASSERT_EQ(0, trace_start(self->fd, SIFIVE_TRACE_START_REWIND));
+	ASSERT_EQ(0, trace_stop(self->fd));
+	ASSERT_EQ(0, collect(self));
+	EXPECT_EQ(encoders, self->samples->headers);
+}
+
+/* Before the kernel's worker finds time for what STOP has left to it. */
+TEST_F(sampling, starting_again_at_once_samples_no_faster)
+{
+	struct sched_param fifo = { .sched_priority = 1 };
+	struct sifive_trace_status status;
+	uint64_t ms = own_time();
+	unsigned int i;
+
+	ASSERT_EQ(0, set(self));
+	ASSERT_EQ(0, sched_setscheduler(0, SCHED_FIFO, &fifo));
+	for (i = 0; i < 20; i++) {
+		ASSERT_EQ(0, trace_start(self->fd, 0));
+		work_for(work, 5);
+		ASSERT_EQ(0, trace_stop(self->fd));
+	}
+	ms = (own_time() - ms) / 1000;
+	ASSERT_EQ(0, trace_status(self->fd, &status));
+	TH_LOG("%llu samples in %llu ms", (unsigned long long)status.samples,
+	       (unsigned long long)ms);
+	EXPECT_LE(AT_LEAST(ms), status.samples);
+	EXPECT_GE(ms + ms / 4, status.samples);
+}
+
+/* What was on its way when the sink filled up counts as written. */
+#define ON_THE_WAY	16
+
+TEST_F(sampling, a_full_sink_loses_samples)
+{
+	struct sifive_trace_config config = trace_simple_config(self->fd, 0);
+	struct sifive_trace_status status;
+	unsigned int i;
+
+	if (config.buffer)
+		config.buffer = 4096;
+	ASSERT_EQ(0, trace_config(self->fd, &config));
+	self->sampling.interval = 100000;
+	ASSERT_EQ(0, set(self));
+	ASSERT_EQ(0, trace_start(self->fd, 0));
+	for (i = 0; i < 1000 && !(trace_flags(self->fd) & SIFIVE_TRACE_STATUS_FULL); i++)
+		work_for(work, 10);
+	ASSERT_EQ(0, trace_status(self->fd, &status));
+	ASSERT_NE(0, status.flags & SIFIVE_TRACE_STATUS_FULL);
+	work_for(work, 100);
+	ASSERT_EQ(0, trace_stop(self->fd));
+	ASSERT_EQ(0, trace_status(self->fd, &status));
+	ASSERT_EQ(0, collect(self));
+	EXPECT_GE(self->samples->count + ON_THE_WAY, status.samples);
+	EXPECT_LE(AT_LEAST(1000), status.samples_lost);
 }
 
 static void *thread_works(void *unused)
@@ -395,6 +455,45 @@ TEST_F(sampling, other_processes_are_sampled_only_with_all)
 		if (!child) {
 			work_for(other_work, 100);
 			_exit(0);
+		}
+		EXPECT_EQ(0, trace_wait(child));
+		ASSERT_EQ(0, trace_stop(self->fd));
+		ASSERT_EQ(0, collect(self));
+		EXPECT_FALSE(self->samples->torn);
+		seen[i] = count_in(self->samples, other_work);
+	}
+	EXPECT_EQ(0, seen[0]);
+	EXPECT_LE(AT_LEAST(100), seen[1]);
+}
+
+/* Of this program that it shall work, and do nothing else. */
+#define WORK_ALONE	"work-alone"
+
+__attribute__((constructor)) static void work_alone(int argc, char **argv)
+{
+	if (argc != 2 || strcmp(argv[1], WORK_ALONE))
+		return;
+	work_for(other_work, 100);
+	_exit(0);
+}
+
+/* A child calls START and becomes this program anew, which then works. */
+TEST_F(sampling, execve_ends_it_unless_told_otherwise)
+{
+	uint32_t flags[] = { 0, SIFIVE_TRACE_SAMPLING_EXEC };
+	unsigned int i, seen[2];
+	pid_t child;
+
+	for (i = 0; i < 2; i++) {
+		self->sampling.flags = flags[i];
+		ASSERT_EQ(0, set(self));
+		child = fork();
+		if (!child) {
+			if (trace_start(self->fd, SIFIVE_TRACE_START_REWIND))
+				_exit(1);
+			execl("/proc/self/exe", "sampling_test", WORK_ALONE,
+			      (char *)NULL);
+			_exit(1);
 		}
 		EXPECT_EQ(0, trace_wait(child));
 		ASSERT_EQ(0, trace_stop(self->fd));
@@ -515,6 +614,64 @@ TEST_F(sampling, no_period_leaves_a_hart_without_time)
 	RUN(work, 10);
 }
 
+/* A pinned event of the CPU, which goes before those of threads. */
+static int steal_counter(struct _test_data_sampling *self)
+{
+	struct perf_event_attr attr = trace_perf_attr(PERF_TYPE_HARDWARE,
+						      PERF_COUNT_HW_BRANCH_MISSES);
+	int event;
+
+	attr.pinned = 1;
+	event = trace_perf_open(&attr, -1, self->encoder.cpu);
+	trace_perf_enable(event);
+	return event;
+}
+
+TEST_F(sampling, an_event_without_a_counter_is_told)
+{
+	struct sifive_trace_counters counters = TRACE_ARG(sifive_trace_counters);
+	struct sifive_trace_query query = TRACE_ARG(sifive_trace_query);
+	struct sifive_trace_status status;
+	int thief;
+
+	if (!(self->info.flags & SIFIVE_TRACE_INFO_OVERFLOW))
+		SKIP(return, "no counter interrupts without Sscofpmf");
+	self->sampling.interval = 0;
+	self->sampling.period = 10000;
+	self->sampling.event.code = PERF_COUNT_HW_BRANCH_MISSES + 1;
+	counters.count = 1;
+	counters.event[0] = self->sampling.event;
+	if (trace_ioctl(self->fd, SIFIVE_TRACE_IOC_COUNTERS, &counters))
+		SKIP(return, "%s", trace_message(self->fd));
+	query.event = self->sampling.event;
+	ASSERT_EQ(0, trace_ioctl(self->fd, SIFIVE_TRACE_IOC_EVENT, &query));
+	if (query.counters)
+		SKIP(return, "this hart has several counters for such events");
+	EXPECT_EQ(-EBUSY, set(self));
+	EXPECT_NE(NULL, strstr(trace_message(self->fd), "no counter"));
+
+	counters.count = 0;
+	ASSERT_EQ(0, trace_ioctl(self->fd, SIFIVE_TRACE_IOC_COUNTERS, &counters));
+	ASSERT_EQ(0, set(self));
+	thief = steal_counter(self);
+	ASSERT_LE(0, thief);
+	EXPECT_EQ(-EBUSY, trace_start(self->fd, 0));
+	EXPECT_NE(NULL, strstr(trace_message(self->fd), "no counter"));
+	EXPECT_EQ(0, trace_flags(self->fd) & SIFIVE_TRACE_STATUS_RUNNING);
+	close(thief);
+
+	ASSERT_EQ(0, trace_start(self->fd, 0));
+	ASSERT_EQ(0, trace_status(self->fd, &status));
+	EXPECT_EQ(0, status.samples_lost);
+	thief = steal_counter(self);
+	ASSERT_LE(0, thief);
+	ASSERT_EQ(0, trace_status(self->fd, &status));
+	EXPECT_EQ(1, status.samples_lost);
+	EXPECT_NE(NULL, strstr(status.message, "lost its counter"));
+	ASSERT_EQ(0, trace_stop(self->fd));
+	close(thief);
+}
+
 TEST_F(sampling, bad_requests_are_refused_in_words)
 {
 	struct sifive_trace_sampling good = self->sampling;
@@ -535,6 +692,18 @@ TEST_F(sampling, bad_requests_are_refused_in_words)
 	self->sampling.interval = 0;
 	self->sampling.period = 1000;
 	self->sampling.event.code = SIFIVE_TRACE_EVENT_TIMESTAMP;
+	EXPECT_EQ(-EOPNOTSUPP, set(self));
+	/* As perf writes events, these would be others: of a cache, of firmware. */
+	self->sampling.event.type = SIFIVE_TRACE_EVENT_CACHE;
+	self->sampling.event.code = 0x100 << 3 | DTLB_READ_MISS;
+	EXPECT_EQ(-EOPNOTSUPP, set(self));
+	self->sampling.event.code = DTLB_READ_MISS | 3 << 1;
+	EXPECT_EQ(-EOPNOTSUPP, set(self));
+	self->sampling.event.type = SIFIVE_TRACE_EVENT_RAW;
+	self->sampling.event.code = 0;
+	self->sampling.event.data = BIT64(63) | 5;
+	EXPECT_EQ(-EOPNOTSUPP, set(self));
+	self->sampling.event.data = BIT64(48);
 	EXPECT_EQ(-EOPNOTSUPP, set(self));
 	self->sampling = good;
 	ASSERT_EQ(0, set(self));

@@ -38,5 +38,6 @@ int command_report(int argc, char **argv);
 int command_graph(int argc, char **argv);
 int command_replay(int argc, char **argv);
 int command_export(int argc, char **argv);
+int command_filter(int argc, char **argv);
 
 #endif /* SIFIVE_TRACE_COMMAND_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* sifive-trace: answers from the traces of SiFive processors. */
+/* sifive-trace: records, and answers from the traces of SiFive processors. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -30,11 +30,12 @@ static const struct subcommand {
 	{ "replay", command_replay, "the program's run, call by call" },
 	{ "export", command_export, "for Perfetto, flame graphs, Trace Compass, a browser" },
 	{ "decode", command_decode, "print the records of a trace, one by one" },
+	{ "filter", command_filter, "choose the functions that record is to record" },
 #endif
 };
 
 /* Commands that some builds do not have. */
-#define NO_DECODE	"it was built without libdw and json-c; copy the trace and its side-car file to a machine that has them"
+#define NO_DECODE	"it was built without libdw and json-c; use one on a machine that has them, for which traces are copied with their side-car files"
 #define NO_RECORD	"it was built for another machine than the traced one, which is a RISC-V machine"
 
 static const struct {
@@ -46,6 +47,7 @@ static const struct {
 	{ "replay", NO_DECODE },
 	{ "export", NO_DECODE },
 	{ "decode", NO_DECODE },
+	{ "filter", NO_DECODE },
 	{ "record", NO_RECORD },
 	{ "start", NO_RECORD },
 	{ "stop", NO_RECORD },
@@ -92,8 +94,8 @@ static void help(void)
 	     "  -h, --help     this text; after a command, its own\n"
 	     "  -V, --version  the version\n"
 	     "\n"
-	     "Exit status: 0 done, 1 losses with --strict, 2 wrong usage,\n"
-	     "3 nothing could be read, or not be written.");
+	     "Exit status: 0 done, 1 losses with --strict, 2 wrong usage, 3 nothing could be\n"
+	     "read, or not be written. record: its program's, or see its help.");
 }
 
 int main(int argc, char **argv)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * Any bytes as messages: the first chooses how to read the others. Cutting the
- * input anywhere must change nothing, and every byte is in at most one item.
+ * input anywhere must change nothing, every byte is in at most one item, and
+ * stores are the same decoded at once or one by one.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -38,6 +39,41 @@ static uint64_t drain(struct nexus *nexus, uint64_t *end, uint64_t sum)
 		for (i = 0; i < message.fields; i++)
 			sum = mix(sum, message.field[i]);
 	}
+	return sum;
+}
+
+static uint64_t mix_store(uint64_t sum, const struct store *store)
+{
+	if (store->channel >= STORE_CHANNELS)
+		abort();
+	sum = mix(mix(sum, store->offset), store->value);
+	sum = mix(mix(sum, store->src), store->channel << 8 | store->bytes);
+	return store->time_known ? mix(sum, store->time) : sum;
+}
+
+/* The stores of all of it; @at_once so many a call, or 0: message by message. */
+static uint64_t stores(const struct nexus_options *options, const uint8_t *data,
+		       size_t size, size_t at_once)
+{
+	struct nexus_message message;
+	struct store store[16];
+	enum nexus_item item;
+	struct nexus nexus;
+	uint64_t sum = 0;
+	size_t count, i;
+
+	nexus_init(&nexus, options);
+	nexus_feed(&nexus, data, size);
+	do {
+		do {
+			count = nexus_stores(&nexus, store, at_once);
+			for (i = 0; i < count; i++)
+				sum = mix_store(sum, &store[i]);
+		} while (count && count == at_once);
+		item = nexus_next(&nexus, &message);
+		if (item == NEXUS_MESSAGE && nexus_store(&message, store))
+			sum = mix_store(sum, store);
+	} while (item != NEXUS_MORE);
 	return sum;
 }
 
@@ -82,6 +118,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	size -= 2;
 	if (decode(&options, data, size, size + 1) !=
 	    decode(&options, data, size, 1 + size % 61))
+		abort();
+	if (stores(&options, data, size, 0) !=
+	    stores(&options, data, size, 1 + size % 16))
 		abort();
 	return 0;
 }

@@ -57,7 +57,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!perfrec)
 		return 0;
 	for (; size >= 6; data += 6, size -= 6) {
-		struct perfrec_word word = {
+		struct store word = {
 			.offset = 4 * pushed,
 			.time = 10 * pushed,
 			.bytes = bytes[data[0] & 7],

@@ -1,27 +1,25 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# Runs every fuzz target under both fuzzers, as TAP.
+# Runs every fuzz target under both fuzzers, half of the time each, as TAP. As
+# many targets at once as there are processors.
 #
 #	run.sh BUILD SECONDS TARGET...
 
 set -u
 cd "$(dirname "$0")" || exit 1
-build=$1 seconds=$2
+build=$1 seconds=$((($2 + 1) / 2))
 shift 2
-n=0 bad=0
 
 # An input that breaks a target is a failure, and is named.
 result() {
 	local name=$1 log=$2 crashes=$3
-	n=$((n + 1))
 	if [ -z "$crashes" ] && [ -s "$log" ]; then
-		echo "ok $n $name"
+		echo "ok - $name"
 		return
 	fi
-	bad=$((bad + 1))
 	tail -n 30 "$log" | sed 's/^/# /'
 	printf '# breaks it: %s\n' $crashes | head -n 5
-	echo "not ok $n $name"
+	echo "not ok - $name"
 }
 
 with_libfuzzer() {
@@ -52,9 +50,24 @@ with_afl() {
 		"$log" "$(ls "$out"/default/crashes/id* "$out"/default/hangs/id* 2>/dev/null)"
 }
 
+running=0
 for target in "$@"; do
-	with_libfuzzer "$target"
-	with_afl "$target"
+	{ with_libfuzzer "$target"; with_afl "$target"; } >"$build/$target.tap" &
+	running=$((running + 1))
+	[ "$running" -lt "$(nproc)" ] || wait -n
+done
+wait
+
+n=0 bad=0
+for target in "$@"; do
+	while IFS= read -r line; do
+		case $line in
+		'#'*) ;;
+		*) n=$((n + 1)) line=${line/ok -/ok $n} ;;
+		esac
+		[[ $line != 'not ok'* ]] || bad=$((bad + 1))
+		printf '%s\n' "$line"
+	done <"$build/$target.tap"
 done
 echo "1..$n"
 [ "$bad" -eq 0 ]

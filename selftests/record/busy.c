@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /* Without hooks: a function that takes most of the time, and one that does not. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
 
 static unsigned long busy(unsigned long n)
@@ -17,9 +18,10 @@ static unsigned long lazy(unsigned long n)
 	return n + 1;
 }
 
-/* For about 300 ms. */
-int main(void)
+/* For so many milliseconds: 300. */
+int main(int argc, char **argv)
 {
+	long most = argc > 1 ? atol(argv[1]) : 300;
 	struct timespec begin, now;
 	unsigned long sum = 0;
 
@@ -28,7 +30,7 @@ int main(void)
 		sum = lazy(busy(20000) + sum);
 		clock_gettime(CLOCK_MONOTONIC, &now);
 	} while ((now.tv_sec - begin.tv_sec) * 1000 +
-		 (now.tv_nsec - begin.tv_nsec) / 1000000 < 300);
+		 (now.tv_nsec - begin.tv_nsec) / 1000000 < most);
 	printf("%lu\n", sum);
 	return 5;
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /* A C program that knows nothing of tracing: recursion, and calls by pointer. */
+#include <errno.h>
+
 #include "calls.h"
 
 static unsigned int ackermann(unsigned int m, unsigned int n, const char *caller)
@@ -40,6 +42,6 @@ int main(void)
 	if (ackermann(2, 3, "main") != 9 || sum(square, 10) != 385 ||
 	    sum(cube, 5) != 225)
 		return 1;
-	calls_print("plain");
+	calls_print(program_invocation_short_name);
 	return 7;
 }

@@ -42,7 +42,7 @@ FIXTURE_TEARDOWN(command)
 	ASSERT_EQ(0, system(command));
 }
 
-static void read_file(const char *path, char *text)
+static inline void read_file(const char *path, char *text)
 {
 	FILE *file = fopen(path, "r");
 	size_t length = 0;
@@ -57,7 +57,7 @@ static void read_file(const char *path, char *text)
 	text[length] = '\0';
 }
 
-static void write_file(const char *path, const void *data, size_t length)
+static inline void write_file(const char *path, const void *data, size_t length)
 {
 	FILE *file = fopen(path, "wb");
 
@@ -66,7 +66,7 @@ static void write_file(const char *path, const void *data, size_t length)
 }
 
 /* Run the command with these arguments, in the test's folder. */
-static void __attribute__((format(printf, 2, 3)))
+static inline void __attribute__((format(printf, 2, 3)))
 run(FIXTURE_DATA(command) *self, const char *format, ...)
 {
 	char command[1024];
@@ -86,7 +86,7 @@ run(FIXTURE_DATA(command) *self, const char *format, ...)
 	read_file("err.txt", self->err);
 }
 
-static void save(FIXTURE_DATA(command) *self, const char *path)
+static inline void save(FIXTURE_DATA(command) *self, const char *path)
 {
 	write_file(path, self->gen.data, self->gen.length);
 }

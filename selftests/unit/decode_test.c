@@ -152,6 +152,59 @@ TEST_F(command, golden_perf)
 		"[0] 1035 PC=0x00021000 [Perf Cntr] [Index=3] [Value=8589936595]  ffl:sample/fib.c:fib:12\n");
 }
 
+TEST_F(command, golden_csv)
+{
+	sample(&self->gen, 0, 1);
+	save(self, "trace.rtd");
+	run(self, "decode -q --format csv -e " PROGRAM " trace.rtd");
+	EXPECT_EQ(0, self->status);
+	EXPECT_STREQ(
+		"ticks,source,channel,type,address,function,file,line,caller_address,caller,cycles,r20001\n"
+		"1014,0,6,enter,0x20000,main,sample/fib.c,20,0x3f00000000,,0,0\n"
+		"1019,0,6,enter,0x21000,fib,sample/fib.c,12,0x20012,main,50,8589934592\n"
+		"1025,0,6,exit,0x21000,fib,sample/fib.c,12,0x20012,main,7,0\n"
+		"1029,0,6,manual,0x20012,main,sample/fib.c,20,,,0,3\n"
+		"1033,0,6,isr,0x21000,fib,sample/fib.c,12,,,0,0\n", self->out);
+}
+
+/* An object a line, also for what is no record, with its place. */
+TEST_F(command, golden_json)
+{
+	const uint64_t process = 2 | 1 << 2 | 1 << 4 | 77 << 5;
+
+	sample(&self->gen, 0, 1);
+	gen_message(&self->gen, 2, 0, NULL, NULL, &process, 1);
+	gen_store(&self->gen, 0, 6, 1, 2);
+	gen_bytes(&self->gen, "\x02\x03", 2);
+	gen_error(&self->gen, 0);
+	save(self, "trace.rtd");
+	run(self, "decode --format json -e " PROGRAM " trace.rtd");
+	EXPECT_EQ(0, self->status);
+	EXPECT_STREQ(
+		"{\"kind\":\"header\",\"source\":0,\"channel\":6,\"offset\":5,\"count_type\":\"Delta\",\"counters\":["
+		"{\"name\":\"cycles\",\"number\":0,\"type\":0,\"code\":1,\"event_data\":\"0x0\",\"csr\":3072,\"bits\":64},"
+		"{\"name\":\"r20001\",\"number\":3,\"type\":2,\"code\":0,\"event_data\":\"0x20001\",\"csr\":3075,\"bits\":64}]}\n"
+		"{\"kind\":\"enter\",\"source\":0,\"channel\":6,\"ticks\":1014,\"address\":\"0x20000\",\"function\":\"main\",\"object\":\"decode_sample.elf\",\"file\":\"sample/fib.c\",\"line\":20,\"caller_address\":\"0x3f00000000\",\"counters\":{\"cycles\":0,\"r20001\":0}}\n"
+		"{\"kind\":\"enter\",\"source\":0,\"channel\":6,\"ticks\":1019,\"address\":\"0x21000\",\"function\":\"fib\",\"object\":\"decode_sample.elf\",\"file\":\"sample/fib.c\",\"line\":12,\"caller_address\":\"0x20012\",\"caller_function\":\"main\",\"caller_object\":\"decode_sample.elf\",\"caller_file\":\"sample/fib.c\",\"caller_line\":20,\"counters\":{\"cycles\":50,\"r20001\":8589934592}}\n"
+		"{\"kind\":\"exit\",\"source\":0,\"channel\":6,\"ticks\":1025,\"address\":\"0x21000\",\"function\":\"fib\",\"object\":\"decode_sample.elf\",\"file\":\"sample/fib.c\",\"line\":12,\"caller_address\":\"0x20012\",\"caller_function\":\"main\",\"caller_object\":\"decode_sample.elf\",\"caller_file\":\"sample/fib.c\",\"caller_line\":20,\"counters\":{\"cycles\":7,\"r20001\":0}}\n"
+		"{\"kind\":\"manual\",\"source\":0,\"channel\":6,\"ticks\":1029,\"address\":\"0x20012\",\"function\":\"main\",\"object\":\"decode_sample.elf\",\"file\":\"sample/fib.c\",\"line\":20,\"counters\":{\"cycles\":0,\"r20001\":3}}\n"
+		"{\"kind\":\"ownership\",\"source\":0,\"offset\":171,\"format\":2,\"privilege\":1,\"virtual\":true,\"context\":77}\n"
+		"{\"kind\":\"isr\",\"source\":0,\"channel\":6,\"ticks\":1033,\"address\":\"0x21000\",\"function\":\"fib\",\"object\":\"decode_sample.elf\",\"file\":\"sample/fib.c\",\"line\":12,\"counters\":{\"cycles\":0,\"r20001\":0}}\n"
+		"{\"kind\":\"lost\",\"source\":0,\"channel\":6,\"offset\":175,\"words\":1,\"reason\":\"messages were lost within it\"}\n"
+		"{\"kind\":\"gap\",\"offset\":179,\"bytes\":2,\"reason\":\"reserved MSEO\"}\n"
+		"{\"kind\":\"error\",\"source\":0,\"offset\":181,\"type\":0,\"code\":32}\n",
+		self->out);
+	EXPECT_EQ(0, system("python3 -c \"import json;"
+			    " [json.loads(l) for l in open('out.txt')]\""));
+	run(self, "decode trace.rtd");
+	EXPECT_NE(NULL, strstr(self->out, "\n# 0xab: source 0: context 0x4d of"
+			       " privilege 1, virtual (format 2)\n"));
+	EXPECT_NE(NULL, strstr(self->out, "\n# 0xaf: source 0 channel 6: 1 word dropped"));
+	EXPECT_NE(NULL, strstr(self->out, "\n# 0xb3: 2 bytes skipped"));
+	EXPECT_NE(NULL, strstr(self->out, "\n# 0xb5: source 0: the encoder lost"));
+	EXPECT_NE(NULL, strstr(self->err, "the context changed 1 time"));
+}
+
 TEST_F(command, perf_values_and_times)
 {
 	/* Low 32 bits, signed. */

@@ -340,12 +340,12 @@ TEST_F(lib, counter_errors)
 	ASSERT_EQ(0, perfInit(2, 1));
 	dev.fail_event = 1;
 	dev.fail_errno = EOPNOTSUPP;
-	EXPECT_ERROR(INIT(), "event 1 of the list (raw 0x20000): this processor's firmware does not offer it");
+	EXPECT_ERROR(INIT(), "cannot count r20000, event 1 of the list: this processor's firmware does not offer it");
 	dev.fail_errno = EBUSY;
 	EXPECT_ERROR(INIT(), "no counter that can count it is free");
 	dev.fail_event = 2;
 	dev.fail_errno = EINVAL;
-	EXPECT_ERROR(INIT(), "event 2 of the list (type 0 code 1): there is no such event");
+	EXPECT_ERROR(INIT(), "cannot count cycles, event 2 of the list: there is no such event");
 	dev.fail_event = ~0u;
 	dev.fail_request = SIFIVE_TRACE_IOC_COUNTERS;
 	dev.fail_errno = EIO;

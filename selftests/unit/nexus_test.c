@@ -38,6 +38,7 @@ TEST(example_data_acquisition)
 		0x8c, 0x00, 0x01, 0xa0, 0x3f,
 		0x1c, 0x61, 0x98, 0x24, 0x5c, 0x64, 0xc0, 0x05, 0x6b,
 	};
+	struct store store;
 
 	decode(0, bytes, sizeof(bytes));
 	ASSERT_EQ(2, all.items);
@@ -48,8 +49,10 @@ TEST(example_data_acquisition)
 	EXPECT_EQ(0x18, all.message[1].field[0]);
 	EXPECT_EQ(0x70657266, all.message[1].field[1]);
 	EXPECT_EQ(1010, all.message[1].time);
-	EXPECT_EQ(6, nexus_itc_channel(&all.message[1]));
-	EXPECT_EQ(4, nexus_itc_bytes(&all.message[1]));
+	ASSERT_TRUE(nexus_store(&all.message[1], &store));
+	EXPECT_EQ(6, store.channel);
+	EXPECT_EQ(4, store.bytes);
+	EXPECT_EQ(0x70657266, store.value);
 }
 
 TEST(example_with_source)
@@ -191,21 +194,32 @@ TEST(options_out_of_range)
 TEST(store_sizes)
 {
 	struct nexus_message message = { .tcode = NEXUS_DATA_ACQUISITION };
+	struct store store;
 
 	message.field[0] = 31 * 4 + 2;
 	message.field[1] = 0xffff;
-	EXPECT_EQ(31, nexus_itc_channel(&message));
-	EXPECT_EQ(2, nexus_itc_bytes(&message));
+	ASSERT_TRUE(nexus_store(&message, &store));
+	EXPECT_EQ(31, store.channel);
+	EXPECT_EQ(2, store.bytes);
 	message.field[1] = 0x10000;
-	EXPECT_EQ(0, nexus_itc_bytes(&message));
+	ASSERT_TRUE(nexus_store(&message, &store));
+	EXPECT_EQ(0, store.bytes);
 	message.field[0] = 3;
 	message.field[1] = 0xff;
-	EXPECT_EQ(1, nexus_itc_bytes(&message));
+	ASSERT_TRUE(nexus_store(&message, &store));
+	EXPECT_EQ(1, store.bytes);
 	message.field[0] = 1;
-	EXPECT_EQ(0, nexus_itc_bytes(&message));
+	ASSERT_TRUE(nexus_store(&message, &store));
+	EXPECT_EQ(0, store.bytes);
 	message.field[0] = 0;
 	message.field[1] = 0x100000000;
-	EXPECT_EQ(0, nexus_itc_bytes(&message));
+	ASSERT_TRUE(nexus_store(&message, &store));
+	EXPECT_EQ(0, store.bytes);
+	message.field[0] = 32 * 4;
+	EXPECT_FALSE(nexus_store(&message, &store));
+	message.field[0] = 0;
+	message.tcode = NEXUS_ICT;
+	EXPECT_FALSE(nexus_store(&message, &store));
 }
 
 /* A sync, stores of several sizes, idle bytes. */

@@ -23,6 +23,7 @@ static uint64_t run(const struct gen *gen)
 	struct nexus_message message;
 	uint64_t words = 0;
 	struct nexus nexus;
+	struct store store;
 	enum nexus_item item;
 	bool ended = false;
 
@@ -42,19 +43,9 @@ static uint64_t run(const struct gen *gen)
 				perfrec_lost(perfrec, -1);
 		} else if (message.tcode == NEXUS_ERROR) {
 			perfrec_lost(perfrec, message.src);
-		} else if (message.tcode == NEXUS_DATA_ACQUISITION) {
-			struct perfrec_word word = {
-				.offset = message.offset,
-				.time = message.time,
-				.value = (uint32_t)message.field[1],
-				.src = message.src,
-				.channel = nexus_itc_channel(&message) & 31,
-				.bytes = (uint8_t)nexus_itc_bytes(&message),
-				.time_known = message.flags & NEXUS_TIME_KNOWN,
-			};
-
+		} else if (nexus_store(&message, &store)) {
 			words++;
-			perfrec_push(perfrec, &word);
+			perfrec_push(perfrec, &store);
 		}
 	}
 	perfrec_flush(perfrec);
@@ -337,6 +328,43 @@ TEST(two_sources_interleaved)
 	}
 }
 
+/* With what else an encoder sends, which is no business of the records. */
+TEST(sixteen_sources)
+{
+	const uint64_t process = 0x1234, icnt = 7;
+	struct gen one[16], merged, both;
+	struct gen_stream stream;
+	uint64_t seed = 14;
+	unsigned int s;
+
+	gen_init(&merged, 4, 40);
+	for (s = 0; s < 16; s++) {
+		gen_init(&one[s], 4, 40);
+		one[s].now += 1000 * s;
+		gen_sync(&one[s], s);
+		gen_stream_init(&stream, &one[s], s, 6, s % 3, 1 + s % 4, 48);
+		gen_header(&stream);
+		records(&stream, 5, &seed);
+		gen_message(&one[s], NEXUS_OWNERSHIP, s, NULL, NULL, &process, 1);
+		records(&stream, 5, &seed);
+		gen_message(&one[s], NEXUS_DIRECT_BRANCH, s, NULL, NULL, &icnt, 1);
+		records(&stream, 5, &seed);
+		gen_init(&both, 4, 40);
+		gen_merge(&both, &merged, &one[s], &seed);
+		gen_free(&merged);
+		merged = both;
+	}
+	run(&merged);
+	EXPECT_EQ(16, all.headers);
+	EXPECT_EQ(240, all.records);
+	EXPECT_EQ(0, all.losses);
+	for (s = 0; s < 16; s++) {
+		check_stream(_metadata, &one[s], s, 6, s % 3, true, false);
+		gen_free(&one[s]);
+	}
+	gen_free(&merged);
+}
+
 TEST(two_channels_interleaved)
 {
 	const unsigned int channels[2] = { 6, 7 };
@@ -490,7 +518,7 @@ TEST(random_words)
 		memset(&all, 0, sizeof(all));
 		for (i = 0; i < 500; i++) {
 			uint64_t random = gen_random(&seed);
-			struct perfrec_word word = {
+			struct store word = {
 				.offset = i,
 				.value = random >> 32 & (random & 8 ? 3 : 0xff),
 				.channel = random >> 16 & 1,

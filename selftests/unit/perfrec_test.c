@@ -33,7 +33,7 @@ FIXTURE_TEARDOWN(perfrec)
 
 static void push(FIXTURE_DATA(perfrec) *self, unsigned int bytes, uint32_t value)
 {
-	struct perfrec_word word = {
+	struct store word = {
 		.offset = self->offset,
 		.time = self->time,
 		.value = value,
@@ -625,7 +625,7 @@ TEST_F(perfrec, lost_messages_of_all_sources)
 
 TEST_F(perfrec, out_of_range)
 {
-	struct perfrec_word word = { .src = PERFREC_SOURCES };
+	struct store word = { .src = PERFREC_SOURCES };
 
 	EXPECT_EQ(-EINVAL, perfrec_push(self->perfrec, &word));
 	word.src = 0;

@@ -3,10 +3,10 @@
 #ifndef SIFIVE_TRACE_EXPORT_H
 #define SIFIVE_TRACE_EXPORT_H
 
-#include "../analysis.h"
-#include "../options.h"
+#include "analysis.h"
+#include "options.h"
 #include "../output.h"
-#include "../tree.h"
+#include "tree.h"
 
 #define EXPORT_NAME_SIZE	512
 
@@ -78,6 +78,8 @@ const char *export_weight_name(const struct export *export, int weight);
 /* Texts that Makefile puts into the program. */
 extern const char export_flame_js[];
 extern const char export_page_js[];
+extern const char export_times_js[];
+extern const char export_flames_js[];
 extern const char export_page_css[];
 
 #endif /* SIFIVE_TRACE_EXPORT_H */

@@ -15,7 +15,7 @@
 #define SLICES_MAX	150000
 /* Intervals of the counters; a power of two. */
 #define BINS		2048
-/* Threads whose counters are kept apart; others are summed up with the last. */
+/* Threads whose counters are plotted. */
 #define PLOTS_MAX	32
 
 /* A call of the time line. */
@@ -36,7 +36,10 @@ struct html {
 	uint64_t	first;		/* time of the first interval */
 	unsigned int	shift;		/* an interval has 1 << shift ticks */
 	/* What each thread's counters counted, by interval. */
-	uint64_t	*count[PLOTS_MAX][COUNTERS_MAX];
+	double		*count[PLOTS_MAX][COUNTERS_MAX];
+	/* Time of each thread's latest record, if there was one. */
+	uint64_t	since[PLOTS_MAX];
+	bool		counting[PLOTS_MAX];
 	bool		no_memory;
 };
 
@@ -98,7 +101,7 @@ static void widen(struct html *html)
 
 	for (p = 0; p < PLOTS_MAX; p++) {
 		for (c = 0; c < COUNTERS_MAX; c++) {
-			uint64_t *count = html->count[p][c];
+			double *count = html->count[p][c];
 
 			if (!count)
 				continue;
@@ -110,33 +113,56 @@ static void widen(struct html *html)
 	html->shift++;
 }
 
+/* Share out what was counted between two times, from html->first on. */
+static void spread(double *count, unsigned int shift, uint64_t from, uint64_t to,
+		   uint64_t delta)
+{
+	double rate = (double)delta / (double)(to - from);
+	uint64_t last;
+
+	if (from == to)
+		count[to >> shift] += (double)delta;
+	while (from < to) {
+		last = from | (((uint64_t)1 << shift) - 1);
+		if (last >= to)
+			last = to - 1;
+		count[from >> shift] += rate * (double)(last - from + 1);
+		from = last + 1;
+	}
+}
+
 static void html_step(void *context, struct analysis_thread *thread,
 		      const struct analysis_step *step)
 {
 	struct export *export = context;
 	struct html *html = export->private;
 	unsigned int plot = thread->thread->id;
-	uint64_t known = step->counted, bin;
+	uint64_t known = step->counted, now, since;
 
 	if (!thread->timed)
 		return;
 	if (!html->timed)
 		html->first = thread->now;
 	html->timed = true;
-	bin = thread->now > html->first ? thread->now - html->first : 0;
-	while (bin >> html->shift >= BINS)
-		widen(html);
-	bin >>= html->shift;
 	if (plot >= PLOTS_MAX)
-		plot = PLOTS_MAX - 1;
+		return;
+	now = thread->now > html->first ? thread->now - html->first : 0;
+	while (now >> html->shift >= BINS)
+		widen(html);
+	/* When the counting for its first record began is not known. */
+	if (!html->counting[plot])
+		known = 0;
+	html->counting[plot] = true;
+	since = html->since[plot];
+	html->since[plot] = now;
 	for (; known; known &= known - 1) {
 		unsigned int c = (unsigned int)__builtin_ctzll(known);
-		uint64_t **count = &html->count[plot][c];
+		double **count = &html->count[plot][c];
 
 		if (!*count)
 			*count = calloc(BINS, sizeof(**count));
 		if (*count)
-			(*count)[bin] += step->delta[c];
+			spread(*count, html->shift, since, now, step->delta[c]);
 		html->no_memory |= !*count;
 	}
 }
@@ -227,16 +253,17 @@ static void put_plots(struct export *export)
 	unsigned int p, c, i;
 	bool any = false;
 
-	put_format(export->out, "\"interval\":%" PRIu64 ",\n\"plots\":[",
-		   (uint64_t)1 << html->shift);
+	put_format(export->out, "\"interval\":%" PRIu64 ",\"plotted\":%u,\n\"plots\":[",
+		   (uint64_t)1 << html->shift, PLOTS_MAX);
 	for (p = 0; p < PLOTS_MAX; p++) {
 		for (c = 0; c < counters->count; c++) {
-			const uint64_t *count = html->count[p][c];
+			const double *count = html->count[p][c];
 			unsigned int last = BINS;
 
-			if (!count)
+			/* The timestamp counts nothing but the time. */
+			if (!count || !strcmp(counters->name[c], "timestamp"))
 				continue;
-			while (last && !count[last - 1])
+			while (last && count[last - 1] <= 0)
 				last--;
 			put_string(export->out, any ? ",\n{\"thread\":" :
 						      "{\"thread\":");
@@ -248,7 +275,7 @@ static void put_plots(struct export *export)
 			for (i = 0; i < last; i++) {
 				if (i)
 					put_char(export->out, ',');
-				put_number(export->out, count[i], 0);
+				put_format(export->out, "%.5g", count[i]);
 			}
 			put_string(export->out, "]}");
 		}
@@ -285,6 +312,9 @@ static int html_end(struct export *export)
 	put_plots(export);
 	put_string(out, "};\n");
 	put_string(out, export_page_js);
+	put_string(out, export_times_js);
+	put_string(out, export_flames_js);
+	put_string(out, "PAGE.start();\n");
 	put_string(out, "</script>\n</body>\n</html>\n");
 	return 0;
 }

@@ -4,6 +4,12 @@
 #include <errno.h>
 #include <string.h>
 
+/* NEXUS_PORTABLE: also here without, for the tests. */
+#if defined(__SSE2__) && !defined(NEXUS_PORTABLE)
+#define NEXUS_SSE2
+#include <emmintrin.h>
+#endif
+
 #include "nexus.h"
 
 #define SLICE_BITS	6
@@ -178,9 +184,20 @@ static unsigned int long_field(const uint8_t *p, unsigned int skip,
 }
 
 /*
- * The time of a message's source after it. The timestamp's width is extended
- * to 64 bits by taking any step back for a wrap.
+ * The time behind a timestamp that tells what changed. Its width is extended to
+ * 64 bits: a step back is a wrap.
  */
+static inline uint64_t advance(uint64_t now, uint64_t timestamp, uint64_t mask,
+			       bool delta)
+{
+	uint64_t next = now ^ timestamp;
+
+	if (delta)
+		return now + timestamp;
+	return next < now ? next + mask + 1 : next;
+}
+
+/* The time of a message's source after it. */
 static inline void tick(struct nexus *nexus, struct nexus_message *message,
 		 uint64_t timestamp)
 {
@@ -189,95 +206,21 @@ static inline void tick(struct nexus *nexus, struct nexus_message *message,
 	uint64_t old = clock->now & mask;
 
 	timestamp &= mask;
-	if (message->flags & NEXUS_SYNC) {
-		clock->epoch = nexus->epoch;
-		if (!clock->seen) {
-			clock->seen = true;
-			clock->now = timestamp;
-			return;
-		}
-	} else if (clock->epoch != nexus->epoch) {
+	if (!(message->flags & NEXUS_SYNC)) {
+		if (clock->epoch == nexus->epoch)
+			clock->now = advance(clock->now, timestamp, mask,
+					     nexus->ts_scheme == NEXUS_TS_DELTA);
 		return;
-	} else if (nexus->ts_scheme == NEXUS_TS_XOR) {
-		timestamp ^= old;
-	} else {
-		timestamp = (old + timestamp) & mask;
 	}
-
+	clock->epoch = nexus->epoch;
+	if (!clock->seen) {
+		clock->seen = true;
+		clock->now = timestamp;
+		return;
+	}
 	clock->now = (clock->now & ~mask) | timestamp;
 	if (timestamp < old)
 		clock->now += mask + 1;
-}
-
-/* Bit n: byte n of the word has its low bit set; @flags has no other bits. */
-static inline unsigned int byte_mask(uint64_t flags)
-{
-	return (unsigned int)(flags * 0x0102040810204080ull >> 56);
-}
-
-/* The value of the @slices at @p, at most 8 of them. */
-static inline uint64_t short_field(const uint8_t *p, unsigned int slices)
-{
-	return pack(load(p)) & ((1ull << (SLICE_BITS * slices)) - 1);
-}
-
-/*
- * Nearly all messages are Data Acquisition messages of at most 16 bytes. Their
- * lengths cannot be predicted: find all fields without a branch that depends on
- * them. WINDOW bytes are readable. Return the length; 0 for any other message,
- * and for those that are not well formed.
- */
-static inline unsigned int parse_store(struct nexus *nexus, const uint8_t *p,
-				       struct nexus_message *message)
-{
-	const struct nexus_layout *layout =
-		&nexus->layout[NEXUS_DATA_ACQUISITION];
-	uint64_t first = load(p), second = load(p + 8);
-	unsigned int ends = byte_mask(first & MSEO_LOW) |
-			    byte_mask(second & MSEO_LOW) << 8;
-	unsigned int stops = byte_mask(first >> 1 & MSEO_LOW) |
-			     byte_mask(second >> 1 & MSEO_LOW) << 8;
-	unsigned int last, tag, value;
-	struct nexus_clock *clock;
-	uint64_t packed;
-
-	if ((first >> 2 & 0x3f) != NEXUS_DATA_ACQUISITION || !stops)
-		return 0;
-	last = (unsigned int)__builtin_ctz(stops);
-	ends &= (2u << last) - 1;
-	if (!(ends >> last) || !(ends & (ends - 1)))
-		return 0;
-	/* Last slices of the tag and of the value; then the timestamp, or not. */
-	tag = (unsigned int)__builtin_ctz(ends);
-	ends &= ends - 1;
-	value = (unsigned int)__builtin_ctz(ends);
-	ends &= ends - 1;
-	if (ends & (ends - 1))
-		return 0;
-	if (tag < layout->first_slice || tag > 7 || value - tag > 8 ||
-	    last - value > 8)
-		return 0;
-
-	packed = pack(first);
-	message->length = last + 1;
-	message->tcode = NEXUS_DATA_ACQUISITION;
-	message->src = packed >> TCODE_BITS & nexus->src_mask;
-	message->fixed[0] = 0;
-	message->fixed[1] = 0;
-	message->fields = 2;
-	message->field[0] = (packed & ((1ull << (SLICE_BITS * (tag + 1))) - 1)) >>
-			    layout->fixed_bits;
-	message->field[1] = short_field(p + tag + 1, value - tag);
-	message->flags = 0;
-	clock = &nexus->clock[message->src];
-	if (ends) {
-		message->flags = NEXUS_TIMESTAMP;
-		tick(nexus, message, short_field(p + value + 1, last - value));
-	}
-	message->time = clock->now;
-	if (clock->epoch == nexus->epoch)
-		message->flags |= NEXUS_TIME_KNOWN;
-	return last + 1;
 }
 
 /*
@@ -493,19 +436,11 @@ enum nexus_item nexus_next(struct nexus *nexus, struct nexus_message *message)
 			return NEXUS_MORE;
 
 		if (!nexus->carried &&
-		    (size_t)(nexus->in_end - nexus->in) >= WINDOW) {
-			length = (int)parse_store(nexus, nexus->in, message);
-			if (length) {
-				message->offset = nexus->offset;
-				nexus->in += length;
-				nexus->offset += (uint64_t)length;
-				return NEXUS_MESSAGE;
-			}
+		    (size_t)(nexus->in_end - nexus->in) >= WINDOW)
 			length = parse(nexus, nexus->in, NEXUS_MESSAGE_MAX,
 				       message);
-		} else {
+		else
 			length = parse_windowed(nexus, message);
-		}
 
 		if (length > 0) {
 			message->offset = nexus->offset - nexus->carried;
@@ -524,4 +459,179 @@ enum nexus_item nexus_next(struct nexus *nexus, struct nexus_message *message)
 		nexus->carried = 0;
 		nexus->in_gap = true;
 	}
+}
+
+/* ---- stores ------------------------------------------------------------ */
+
+/* Bytes of a store by its offset in the register. */
+static const uint8_t store_bytes[4] = { 4, 0, 2, 1 };
+static const uint32_t store_max[4] = { 0xffffffff, 0, 0xffff, 0xff };
+
+bool nexus_store(const struct nexus_message *message, struct store *store)
+{
+	unsigned int offset = message->field[0] & 3;
+
+	if (message->tcode != NEXUS_DATA_ACQUISITION ||
+	    message->field[0] >= 4 * STORE_CHANNELS)
+		return false;
+	store->offset = message->offset;
+	store->time = message->time;
+	store->value = (uint32_t)message->field[1];
+	store->src = message->src;
+	store->channel = (uint8_t)(message->field[0] >> 2);
+	store->bytes = message->field[1] > store_max[offset] ? 0 :
+							 store_bytes[offset];
+	store->time_known = message->flags & NEXUS_TIME_KNOWN;
+	return true;
+}
+
+/*
+ * Sixteen slices at once. Bit n of @ends and @stops: the low and the high bit of
+ * slice n's MSEO. @low and @high: MDO bits of eight slices each, in a row.
+ */
+struct slices {
+	unsigned int	ends;
+	unsigned int	stops;
+	uint64_t	low;
+	uint64_t	high;
+};
+
+#ifdef NEXUS_SSE2
+/* pack() for two words: pairs of slices, of pairs, of fours. */
+static inline __m128i pack_both(__m128i words)
+{
+	const __m128i four = _mm_set1_epi64x(0xffffff);
+	__m128i even = _mm_and_si128(_mm_srli_epi16(words, 2),
+				     _mm_set1_epi16(0x003f));
+	__m128i odd = _mm_and_si128(_mm_srli_epi16(words, 4),
+				    _mm_set1_epi16(0x0fc0));
+
+	words = _mm_madd_epi16(_mm_or_si128(even, odd),
+			       _mm_set1_epi32(0x10000000 | 1));
+	return _mm_or_si128(_mm_and_si128(words, four),
+			    _mm_andnot_si128(four, _mm_srli_epi64(words, 8)));
+}
+
+static inline struct slices read_slices(const uint8_t *p)
+{
+	__m128i words = _mm_loadu_si128((const __m128i *)(const void *)p);
+	__m128i packed = pack_both(words);
+
+	return (struct slices){
+		.ends = (unsigned int)_mm_movemask_epi8(_mm_slli_epi16(words, 7)),
+		.stops = (unsigned int)_mm_movemask_epi8(_mm_slli_epi16(words, 6)),
+		.low = (uint64_t)_mm_cvtsi128_si64(packed),
+		.high = (uint64_t)_mm_cvtsi128_si64(
+			_mm_unpackhi_epi64(packed, packed)),
+	};
+}
+#else
+/* Bit n: byte n of the word has its low bit set; @flags has no other bits. */
+static inline unsigned int byte_mask(uint64_t flags)
+{
+	return (unsigned int)(flags * 0x0102040810204080ull >> 56);
+}
+
+static inline struct slices read_slices(const uint8_t *p)
+{
+	uint64_t first = load(p), second = load(p + 8);
+
+	return (struct slices){
+		.ends = byte_mask(first & MSEO_LOW) |
+			byte_mask(second & MSEO_LOW) << 8,
+		.stops = byte_mask(first >> 1 & MSEO_LOW) |
+			 byte_mask(second >> 1 & MSEO_LOW) << 8,
+		.low = pack(first),
+		.high = pack(second),
+	};
+}
+#endif
+
+/* The MDO bits of so many slices. */
+static const uint64_t slice_mask[] = {
+	0, 0x3f, 0xfff, 0x3ffff, 0xffffff, 0x3fffffff, 0xfffffffff,
+	0x3ffffffffff, 0xffffffffffff, 0x3fffffffffffff, 0xfffffffffffffff,
+};
+
+/*
+ * Nearly all of a trace are stores in messages of few bytes, whose lengths
+ * cannot be predicted: find all fields without a branch that depends on them.
+ * Whatever is not quite so is left to parse().
+ */
+static inline __attribute__((always_inline)) size_t
+decode_stores(struct nexus *nexus, struct store *store, size_t count, bool delta)
+{
+	const struct nexus_layout *layout =
+		&nexus->layout[NEXUS_DATA_ACQUISITION];
+	const unsigned int first_slice = layout->first_slice;
+	const unsigned int fixed_bits = layout->fixed_bits;
+	const uint64_t ts_mask = nexus->ts_mask, epoch = nexus->epoch;
+	const uint32_t src_mask = nexus->src_mask;
+	const uint8_t *p = nexus->in, *last_window;
+	/* Of where the address 0 would be. */
+	const uint64_t offset = nexus->offset - (uintptr_t)p;
+	size_t n;
+
+	if (nexus->carried || nexus->in_gap ||
+	    (size_t)(nexus->in_end - p) < WINDOW)
+		return 0;
+	last_window = nexus->in_end - WINDOW;
+	for (n = 0; n < count && p <= last_window; n++) {
+		struct slices slices = read_slices(p);
+		/* Slices 0 to 9, and 6 to 15. */
+		uint64_t begin = slices.low | slices.high << 48;
+		uint64_t rest = slices.low >> 36 | slices.high << 12;
+		unsigned int last, tag, value, second, third, ends;
+		uint64_t stored, timestamp, later, id;
+		struct nexus_clock *clock;
+
+		if ((begin & 0x3f) != NEXUS_DATA_ACQUISITION || !slices.stops)
+			break;
+		last = (unsigned int)__builtin_ctz(slices.stops);
+		ends = slices.ends & ((2u << last) - 1);
+		/* Last slices of tag and value; and of the timestamp, or not. */
+		second = ends & (ends - 1);
+		third = second & (second - 1);
+		if (!(ends >> last) || !second || third & (third - 1))
+			break;
+		tag = (unsigned int)__builtin_ctz(ends);
+		value = (unsigned int)__builtin_ctz(second);
+		/* One branch: most messages pass, but any part may vary. */
+		if ((tag < first_slice) | (value > 9) | ((value < 5) & (last > 9)))
+			break;
+		id = (begin & slice_mask[tag + 1]) >> fixed_bits;
+		if (id >= 4 * STORE_CHANNELS)
+			break;
+		stored = begin >> (SLICE_BITS * (tag + 1)) &
+			 slice_mask[value - tag];
+		/* In those of the two words where it is whole. No branch here. */
+		later = -(uint64_t)(value > 4);
+		timestamp = (begin ^ ((begin ^ rest) & later)) >>
+			    (SLICE_BITS * (value + 1) - (36 & later));
+		/* None says that the time is the same: so does 0. */
+		timestamp &= slice_mask[last - value] & ts_mask;
+
+		store[n].src = begin >> TCODE_BITS & src_mask;
+		clock = &nexus->clock[store[n].src];
+		store[n].time_known = clock->epoch == epoch;
+		if (store[n].time_known)
+			clock->now = advance(clock->now, timestamp, ts_mask, delta);
+		store[n].offset = offset + (uintptr_t)p;
+		store[n].time = clock->now;
+		store[n].value = (uint32_t)stored;
+		store[n].bytes = stored > store_max[id & 3] ? 0 :
+							 store_bytes[id & 3];
+		store[n].channel = (uint8_t)(id >> 2);
+		p += last + 1;
+	}
+	nexus->offset += (uint64_t)(p - nexus->in);
+	nexus->in = p;
+	return n;
+}
+
+size_t nexus_stores(struct nexus *nexus, struct store *store, size_t count)
+{
+	if (nexus->ts_scheme == NEXUS_TS_DELTA)
+		return decode_stores(nexus, store, count, true);
+	return decode_stores(nexus, store, count, false);
 }

@@ -28,6 +28,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "../store.h"
+
 /* Bytes of the longest message an encoder makes. */
 #define NEXUS_MESSAGE_MAX	38
 /* teImpl.nSrcBits has three bits. */
@@ -229,30 +231,36 @@ enum nexus_item nexus_next(struct nexus *nexus, struct nexus_message *message);
  */
 const char *nexus_gap_name(enum nexus_gap gap);
 
-/*
- * A store to stimulus register n (the instrumentation trace component's
- * channel n) has IDTAG n * 4 + byte offset in the register; the offset is 0,
- * 2 or 3 for a store of 4, 2 or 1 bytes.
- */
-
-/** nexus_itc_channel() - channel of a Data Acquisition message */
-static inline uint64_t nexus_itc_channel(const struct nexus_message *message)
-{
-	return message->field[0] >> 2;
-}
+/* What the PROCESS field of an Ownership message is made of. */
+#define NEXUS_PROCESS_FORMAT(process)	((unsigned int)(process) & 3)
+#define NEXUS_PROCESS_PRV(process)	((unsigned int)(process) >> 2 & 3)
+#define NEXUS_PROCESS_V(process)	((unsigned int)(process) >> 4 & 1)
+#define NEXUS_PROCESS_CONTEXT(process)	((process) >> 5)
 
 /**
- * nexus_itc_bytes() - size of the store a Data Acquisition message came from
+ * nexus_store() - the store that a message came from
+ * @message:	message
+ * @store:	filled
  *
- * Return: 1, 2 or 4; 0 when the message cannot come from such a store (offset
- * 1, or a value too large for the size).
+ * A store to channel n has IDTAG n * 4 + byte offset in the register; the offset
+ * is 0, 2 or 3 for a store of 4, 2 or 1 bytes. One that does not fit has 0 bytes.
+ *
+ * Return: false for messages that are no Data Acquisition, or of no channel.
  */
-static inline unsigned int nexus_itc_bytes(const struct nexus_message *message)
-{
-	static const uint8_t bytes[4] = { 4, 0, 2, 1 };
-	unsigned int size = bytes[message->field[0] & 3];
+bool nexus_store(const struct nexus_message *message, struct store *store);
 
-	return message->field[1] >> (8 * size) ? 0 : size;
-}
+/**
+ * nexus_stores() - decode the stores that come next
+ * @nexus:	decoder
+ * @store:	filled
+ * @count:	of how many there is room for
+ *
+ * As nexus_next() and nexus_store() would, but several times as fast. What it
+ * cannot decode, and the end of what was fed, it leaves to nexus_next().
+ *
+ * Return: how many; fewer than @count: call nexus_next().
+ */
+size_t nexus_stores(struct nexus *nexus, struct store *store,
+		    size_t count);
 
 #endif /* SIFIVE_TRACE_NEXUS_H */

@@ -88,7 +88,7 @@ void perfrec_free(struct perfrec *perfrec)
 }
 
 static struct stream *stream_new(struct perfrec *perfrec,
-				 const struct perfrec_word *word)
+				 const struct store *word)
 {
 	struct stream *stream = calloc(1, sizeof(*stream));
 
@@ -106,7 +106,7 @@ static struct stream *stream_new(struct perfrec *perfrec,
 	return stream;
 }
 
-static struct perfrec_stamp stamp(const struct perfrec_word *word)
+static struct perfrec_stamp stamp(const struct store *word)
 {
 	return (struct perfrec_stamp){
 		.offset = word->offset,
@@ -184,7 +184,7 @@ static void finish_header(struct perfrec *perfrec, struct stream *stream)
 
 /* One word of a header. Return false when it does not fit. */
 static bool header_word(struct perfrec *perfrec, struct stream *stream,
-			const struct perfrec_word *word)
+			const struct store *word)
 {
 	struct perfrec_header *header = stream->reading;
 	struct perfrec_counter *counter = &header->counter[header->counters];
@@ -244,7 +244,7 @@ static bool header_word(struct perfrec *perfrec, struct stream *stream,
 }
 
 static void begin_record(struct perfrec *perfrec, struct stream *stream,
-			 const struct perfrec_word *word)
+			 const struct store *word)
 {
 	struct perfrec_record *record = &stream->record;
 
@@ -331,7 +331,7 @@ static void finish_record(struct perfrec *perfrec, struct stream *stream)
 }
 
 static void finish_addresses(struct perfrec *perfrec, struct stream *stream,
-			     const struct perfrec_word *word)
+			     const struct store *word)
 {
 	struct perfrec_record *record = &stream->record;
 
@@ -347,7 +347,7 @@ static void finish_addresses(struct perfrec *perfrec, struct stream *stream,
 
 /* One word of a record. Return false when it does not fit. */
 static bool record_word(struct perfrec *perfrec, struct stream *stream,
-			const struct perfrec_word *word)
+			const struct store *word)
 {
 	struct perfrec_record *record = &stream->record;
 	const struct perfrec_header *header = stream->header;
@@ -403,7 +403,7 @@ static bool record_complete(const struct stream *stream)
  * header, of which @word can be the count type.
  */
 static bool header_within(const struct stream *stream,
-			  const struct perfrec_word *word)
+			  const struct store *word)
 {
 	return stream->magic && word->bytes == 1 &&
 	       word->value <= PERFREC_DELTA_XOR &&
@@ -411,7 +411,7 @@ static bool header_within(const struct stream *stream,
 }
 
 static void step(struct perfrec *perfrec, struct stream *stream,
-		 const struct perfrec_word *word)
+		 const struct store *word)
 {
 	struct perfrec_record *record = &stream->record;
 
@@ -449,7 +449,7 @@ static void step(struct perfrec *perfrec, struct stream *stream,
 		lose(stream, PERFREC_NO_START, word->offset, 1);
 }
 
-int perfrec_push(struct perfrec *perfrec, const struct perfrec_word *word)
+int perfrec_push(struct perfrec *perfrec, const struct store *word)
 {
 	struct stream **slot, *stream;
 

@@ -24,10 +24,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "../store.h"
+
 #define PERFREC_MAGIC		0x70657266u
 #define PERFREC_COUNTERS	32
-#define PERFREC_SOURCES		128
-#define PERFREC_CHANNELS	32
+#define PERFREC_SOURCES		STORE_SOURCES
+#define PERFREC_CHANNELS	STORE_CHANNELS
 #define PERFREC_CHANNEL_DEFAULT	6
 /* How many headers of a stream are kept, the latest included. */
 #define PERFREC_HEADERS_KEPT	3
@@ -56,30 +58,6 @@ enum perfrec_event_type {
 
 /* General event code of the trace timestamp, which is no CSR. */
 #define PERFREC_CODE_TIMESTAMP	0x80u
-
-/**
- * struct perfrec_word - one store to a channel
- * @offset:	where it is in the file, bytes
- * @src:	source that stored it, below PERFREC_SOURCES
- * @channel:	below PERFREC_CHANNELS
- * @bytes:	1, 2 or 4; 0 for a store that fits no size
- * @time_known:	@time is valid
- * @time:	when it was made, ticks
- * @value:	what was stored
- */
-struct perfrec_word {
-	/*
-	 * In this order the compiler does not join what was stored member by
-	 * member into wider loads, which would wait for the stores.
-	 */
-	uint64_t	offset;
-	uint8_t		src;
-	uint8_t		channel;
-	uint8_t		bytes;
-	bool		time_known;
-	uint64_t	time;
-	uint32_t	value;
-};
 
 /**
  * struct perfrec_stamp - a place in the trace
@@ -247,7 +225,7 @@ void perfrec_free(struct perfrec *perfrec);
  * Return: 0; -EINVAL for a src or channel out of range (ignored); -ENOMEM when
  * there is no memory for a new stream (bounded: about 9 KiB a stream).
  */
-int perfrec_push(struct perfrec *perfrec, const struct perfrec_word *word);
+int perfrec_push(struct perfrec *perfrec, const struct store *word);
 
 /**
  * perfrec_lost() - words may be missing from here on

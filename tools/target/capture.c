@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/error.h"
 #include "lib/event.h"
 
 #include "../command.h"
@@ -20,6 +21,27 @@
 /* Bytes copied at a time. */
 #define CHUNK	65536
 
+/* Take hardware and counters, and set sampling; for perf_device_close(). */
+static int begin(struct perf_device *device, struct perf_setup *setup)
+{
+	struct perf_sampling *sampling = &setup->sampling;
+
+	if (perf_device_open(device) ||
+	    perf_device_choose(device, &setup->cpus) ||
+	    perf_device_check_channel(device, setup->channel))
+		return -1;
+	sampling->channel = setup->channel;
+	setup->take.channels = perf_device_registers(device,
+						     1u << setup->channel);
+	if (perf_device_take(device, &setup->take) ||
+	    perf_device_counters(device, setup->counter, setup->count,
+				 setup->per_thread))
+		return -1;
+	if (!sampling->interval && !sampling->period)
+		return 0;
+	return perf_device_sample(device, sampling, setup->type, false);
+}
+
 int capture_begin(struct perf_device *device, struct perf_setup *setup)
 {
 	int cpu;
@@ -27,19 +49,24 @@ int capture_begin(struct perf_device *device, struct perf_setup *setup)
 	if (!CPU_COUNT(&setup->cpus))
 		for (cpu = 0; cpu < CPU_SETSIZE; cpu++)
 			CPU_SET(cpu, &setup->cpus);
-	setup->sampling.channel = setup->channel;
-	setup->sampling.all = true;
-	if (perf_device_open(device))
-		return -1;
-	if (perf_device_choose(device, &setup->cpus) ||
-	    perf_device_check_channel(device, setup->channel))
-		return -1;
-	setup->take.channels = perf_device_registers(device,
-						     1u << setup->channel);
-	if (perf_device_take(device, &setup->take) ||
-	    perf_device_counters(device, setup->counter, setup->count, false))
-		return -1;
-	return perf_device_sample(device, &setup->sampling, setup->type, false);
+	setup->sampling.exec = !setup->sampling.all;
+	return begin(device, setup);
+}
+
+int capture_try(const struct perf_setup *wanted)
+{
+	struct perf_setup setup = *wanted;
+	struct perf_device device;
+	int error;
+
+	if (!CPU_COUNT(&setup.cpus) &&
+	    sched_getaffinity(0, sizeof(setup.cpus), &setup.cpus))
+		return perf_error("cannot tell which CPUs the program may run on: %s",
+				  strerror(errno));
+	error = begin(&device, &setup);
+	/* Nothing is mapped. */
+	perf_device_close(&device);
+	return error;
 }
 
 static void put_event(struct output *out, const char *name,
@@ -56,14 +83,32 @@ static void put_event(struct output *out, const char *name,
 	put_json(out, *name ? name : usual);
 }
 
+/* As it was called, for people. */
+static void put_program(struct output *out, const char *path, char **argv)
+{
+	const char *between = "";
+
+	put_string(out, "\"exe\":");
+	put_json(out, path);
+	put_string(out, ",\n\"args\":[");
+	for (; *argv; argv++) {
+		put_string(out, between);
+		put_json(out, *argv);
+		between = ",";
+	}
+	put_string(out, "],\n");
+}
+
 int capture_describe(const char *path, const struct perf_setup *setup,
-		     const struct objects *objects)
+		     const struct launch *launch, const struct objects *objects)
 {
 	struct output *out = output_open(path);
 	uint32_t i;
 
 	if (!out)
 		return -1;
+	if (launch)
+		put_program(out, launch->path, launch->argv);
 	put_format(out, "\"count_type\":%u,\n\"channel\":%u,\n\"counters\":[",
 		   setup->type, setup->channel);
 	for (i = 0; i < setup->count; i++) {
@@ -191,14 +236,30 @@ void capture_name(char *name, size_t size, const char *path, unsigned int index,
 		  unsigned int sinks)
 {
 	const char *slash = strrchr(path, '/');
-	const char *dot = strrchr(slash ? slash : path, '.');
-	size_t stem = dot ? (size_t)(dot - path) : strlen(path);
+	const char *base = slash ? slash + 1 : path;
+	const char *dot = strrchr(base, '.');
+	size_t stem = dot && dot != base ? (size_t)(dot - path) : strlen(path);
 
 	if (sinks < 2)
 		snprintf(name, size, "%s", path);
 	else
 		snprintf(name, size, "%.*s.%u%s", (int)stem, path, index,
 			 path + stem);
+}
+
+static void report_losses(const struct sifive_trace_status *status)
+{
+	char counters[512];
+
+	if (status->samples_lost)
+		report("%" PRIu64 " of %" PRIu64 " samples were lost",
+		       (uint64_t)status->samples_lost,
+		       (uint64_t)(status->samples + status->samples_lost));
+	if (!status->counters_lost)
+		return;
+	machine_counters(status->counters_lost, counters, sizeof(counters));
+	report("counters were taken away or stopped by something else, do not trust their values: %s",
+	       counters);
 }
 
 int capture_save(int fd, const char *path, const char *description,
@@ -229,11 +290,33 @@ int capture_save(int fd, const char *path, const char *description,
 		if (copy(fd, name, sink.offset, sink.bytes) ||
 		    write_meta(fd, name, &sink, description, objects))
 			return -1;
-		report("%s: %" PRIu64 " bytes%s", name, (uint64_t)sink.bytes,
-		       sink.flags & SIFIVE_TRACE_STATUS_FULL ?
-		       ": the buffer was full before the end" : "");
+		if (sink.flags & SIFIVE_TRACE_STATUS_FULL)
+			report("%s: the buffer was full after %" PRIu64
+			       " bytes, later records were lost: -b makes it larger",
+			       name, (uint64_t)sink.bytes);
 	}
+	report_losses(&status);
 	return 0;
+}
+
+uint64_t capture_show(const char *path, bool quiet)
+{
+	char name[PATH_MAX];
+	struct stat status;
+	uint64_t bytes = 0;
+	unsigned int i;
+
+	/* One file, or one for each sink. */
+	for (i = 0; i <= SIFIVE_TRACE_MAX_ENCODERS; i++) {
+		capture_name(name, sizeof(name), path, i ? i - 1 : 0, i ? 2 : 1);
+		if (stat(name, &status))
+			continue;
+		bytes += (uint64_t)status.st_size;
+		if (!quiet)
+			report("%s: %" PRIu64 " bytes: sifive-trace report %s",
+			       name, (uint64_t)status.st_size, name);
+	}
+	return bytes;
 }
 
 /* A trace and its side-car file; false: there was none. */
@@ -264,7 +347,7 @@ void capture_remove(const char *path)
 
 int capture_path(const char *wanted, char *path, size_t size)
 {
-	size_t length = strlen(wanted);
+	size_t length = strlen(wanted), stem = length;
 	struct stat status;
 	bool folder = length && wanted[length - 1] == '/';
 	char here[PATH_MAX];
@@ -280,8 +363,10 @@ int capture_path(const char *wanted, char *path, size_t size)
 		report("the current folder is not known: %s", strerror(errno));
 		return -1;
 	}
-	used = snprintf(path, size, "%s%s%s%s", *wanted == '/' ? "" : here,
-			*wanted == '/' ? "" : "/", wanted,
+	while (stem > 1 && wanted[stem - 1] == '/')
+		stem--;
+	used = snprintf(path, size, "%s%s%.*s%s", *wanted == '/' ? "" : here,
+			*wanted == '/' ? "" : "/", (int)stem, wanted,
 			folder ? "/trace.rtd" : "");
 	if (used > 0 && (size_t)used < size)
 		return 0;

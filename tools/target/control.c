@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -24,6 +25,7 @@
 #include "../command.h"
 #include "capture.h"
 #include "machine.h"
+#include "watch.h"
 
 #define RUN		"/run"
 #define FOLDER		RUN "/sifive-trace"
@@ -111,8 +113,7 @@ static void start_help(void)
 {
 	puts("usage: sifive-trace start [OPTION]...\n"
 	     "\n"
-	     "Record samples of whatever runs on the CPUs, until sifive-trace stop. What runs at\n"
-	     "the beginning and at the end gets its names in the side-car file.\n");
+	     "Record samples of whatever runs on the CPUs, until sifive-trace stop.\n");
 	fputs(setup_help, stdout);
 	puts("\n"
 	     "  -a, --all             the whole machine, which it is without that, too\n"
@@ -129,16 +130,27 @@ static void tell_to_stop(int number)
 	told_to_stop = 1;
 }
 
+/* For dump, at any time: the whole of it, or the one before. */
+static int describe(const struct perf_setup *setup, const struct objects *objects)
+{
+	return capture_describe(DESCRIPTION ".new", setup, NULL, objects) ||
+	       rename(DESCRIPTION ".new", DESCRIPTION) ? -1 : 0;
+}
+
 /* From start to stop; @ready gets the reason why not, or is closed. */
 static int hold(struct perf_setup *setup, int ready)
 {
+	const struct timespec pause = { .tv_nsec = 100000000 };
 	struct state state = { .pid = getpid() };
 	struct sigaction action = { .sa_handler = tell_to_stop };
 	struct objects objects = { NULL, 0 };
 	struct perf_capture capture;
 	struct perf_device device;
+	struct watch watch;
 	sigset_t all, none;
+	size_t known;
 
+	setup->sampling.all = true;
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, &none);
 	sigaction(SIGTERM, &action, NULL);
@@ -147,26 +159,35 @@ static int hold(struct perf_setup *setup, int ready)
 		dprintf(ready, "%s", perf_error_text());
 		return EXIT_UNREADABLE;
 	}
+	watch_open(&watch);
 	objects_add_all(&objects);
-	if (write_state(&state) ||
-	    capture_describe(DESCRIPTION, setup, &objects)) {
+	known = objects.count;
+	if (write_state(&state) || describe(setup, &objects)) {
 		dprintf(ready, "cannot write to %s", FOLDER);
 		return EXIT_UNREADABLE;
 	}
 	close(ready);
-	while (!told_to_stop)
-		sigsuspend(&none);
+	while (!told_to_stop) {
+		watch_wait(&watch, &none);
+		watch_read(&watch, 0, &objects);
+		if (objects.count != known)
+			describe(setup, &objects);
+		known = objects.count;
+		/* Not for each of very many. */
+		ppoll(NULL, 0, &pause, &none);
+	}
 
 	perf_device_stop(&device);
-	objects_add_all(&objects);
+	watch_read(&watch, 0, &objects);
+	watch_close(&watch);
 	if (!perf_device_capture(&device, &capture)) {
 		state.bytes = capture.bytes;
 		state.samples = capture.samples;
 		state.ended = true;
 	}
-	capture_describe(DESCRIPTION, setup, &objects);
+	describe(setup, &objects);
 	write_state(&state);
-	perf_device_abandon(&device);
+	perf_device_close(&device);
 	return EXIT_OK;
 }
 
@@ -431,7 +452,10 @@ static int dump(const char *path)
 		report("sifive-trace start did not begin it: the side-car file will not tell of counters and programs");
 	rc = capture_save(fd, path, description, description ? NULL : &objects);
 	close(fd);
-	return rc ? EXIT_UNREADABLE : EXIT_OK;
+	if (rc)
+		return EXIT_UNREADABLE;
+	capture_show(path, false);
+	return EXIT_OK;
 }
 
 int command_dump(int argc, char **argv)

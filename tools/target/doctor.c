@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
@@ -15,6 +16,8 @@
 
 /* How much of one finding fits: a list of counters and some words. */
 #define FINDING_SIZE	700
+
+#define COMMAND	"sifive-trace"
 
 static bool works;
 
@@ -50,8 +53,6 @@ static void fix(const char *text)
 	printf("         -> %s\n", text);
 }
 
-#define FIX_ROOT	"run as root, or give the program the capability: setcap cap_perfmon+ep PROGRAM"
-
 static void no_device(int error)
 {
 	const char *path = machine_device();
@@ -75,8 +76,29 @@ static void check_privilege(void)
 	if (machine_capable(MACHINE_CAP_PERFMON) ||
 	    machine_capable(MACHINE_CAP_ADMIN))
 		return;
-	wrong("a session needs CAP_PERFMON");
-	fix(FIX_ROOT);
+	wrong("this user has no CAP_PERFMON, which a session needs whatever kernel.perf_event_paranoid says");
+	fix("run as root, or give the command the capability, and through it what it records: setcap cap_perfmon+ep " COMMAND);
+}
+
+/* What perf's settings are good for, where they are not as usual. */
+static void check_settings(void)
+{
+	char paranoid[16], access[16];
+
+	machine_file("/proc/sys/kernel/perf_event_paranoid", paranoid,
+		     sizeof(paranoid));
+	machine_file("/proc/sys/kernel/perf_user_access", access,
+		     sizeof(access));
+	if (!machine_capable(MACHINE_CAP_PERFMON) &&
+	    !machine_capable(MACHINE_CAP_ADMIN) && atoi(paranoid) > 2) {
+		note("kernel.perf_event_paranoid = %s: perf gives this user no counters",
+		     paranoid);
+		fix("to use perf beside tracing: sysctl kernel.perf_event_paranoid=2");
+	}
+	if (!strcmp(access, "2")) {
+		note("kernel.perf_user_access = 2: every program reads cycle and instret, whoever counts");
+		fix("tracing does not need it: sysctl kernel.perf_user_access=1");
+	}
 }
 
 static bool check_hardware(int fd)
@@ -98,6 +120,16 @@ static bool check_hardware(int fd)
 	if (!info.encoders) {
 		wrong("the module has found no trace encoder");
 		fix("the device tree needs nodes for encoders (compatible = \"sifive,trace-encoder0\")");
+		return false;
+	}
+	if (!(info.sinks_available & (1u << SIFIVE_TRACE_SINK_SBA |
+				      1u << SIFIVE_TRACE_SINK_SRAM))) {
+		wrong("the encoders have no memory to write to: %s",
+		      info.funnels ? "neither they nor the funnels have a sink" :
+		      info.sinks_available >> SIFIVE_TRACE_SINK_FUNNEL & 1 ?
+		      "they send to a funnel, and no funnel was found" :
+		      "neither a sink nor a funnel was found");
+		fix("the device tree needs a node for the funnel (compatible = \"sifive,trace-funnel0\") and the graph's ports between; ls /sys/bus/platform/drivers/sifive-trace-funnel shows what is bound");
 		return false;
 	}
 	if (!(info.flags & (SIFIVE_TRACE_INFO_COUNTERS |
@@ -157,7 +189,7 @@ static void check_cpus(int fd)
 	}
 	if (rawio && !machine_capable(MACHINE_CAP_RAWIO)) {
 		wrong("encoders with a sink of their own also need CAP_SYS_RAWIO");
-		fix("run as root, or: setcap cap_perfmon,cap_sys_rawio+ep PROGRAM");
+		fix("run as root, or: setcap cap_perfmon,cap_sys_rawio+ep " COMMAND);
 	}
 }
 
@@ -206,6 +238,7 @@ bool doctor(void)
 		no_device(errno);
 	} else if (check_hardware(fd)) {
 		check_privilege();
+		check_settings();
 		check_session(fd);
 		check_cpus(fd);
 		check_delegation(fd);

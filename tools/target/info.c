@@ -55,7 +55,7 @@ static void show_system(void)
 		line("Kernel", text);
 	}
 	machine_firmware(text, sizeof(text));
-	line("Firmware", *text ? text : "not known: the kernel's log no longer tells");
+	line("Firmware", *text ? text : "not known: the kernel's log cannot be read, or tells no longer");
 	machine_file("/proc/sys/kernel/perf_user_access", more, sizeof(more));
 	if (*more) {
 		snprintf(text, sizeof(text), "kernel.perf_user_access = %s: %s",

@@ -104,7 +104,12 @@ static void show(struct listing *listing, const struct perf_event_id *id,
 	if (id->type == SIFIVE_TRACE_EVENT_RAW)
 		snprintf(raw, sizeof(raw), "r%llx", (unsigned long long)id->data);
 	listing->events++;
-	printf("  %-31s %-9s %s\n", name, raw, counters);
+	if (*counters)
+		printf("  %-31s %-9s %s\n", name, raw, counters);
+	else if (*raw)
+		printf("  %-31s %s\n", name, raw);
+	else
+		printf("  %s\n", name);
 }
 
 static void list_usual(struct listing *listing)

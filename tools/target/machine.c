@@ -6,6 +6,11 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/klog.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <linux/capability.h>
 
 #include "machine.h"
 
@@ -122,9 +127,30 @@ bool machine_capable(int capability)
 	return effective >> capability & 1;
 }
 
+void machine_pass_on(void)
+{
+	static const int pass[] = { MACHINE_CAP_RAWIO, MACHINE_CAP_PERFMON };
+	struct __user_cap_header_struct header = {
+		.version = _LINUX_CAPABILITY_VERSION_3,
+	};
+	struct __user_cap_data_struct set[2];
+	unsigned int i;
+
+	if (syscall(SYS_capget, &header, set))
+		return;
+	for (i = 0; i < 2; i++)
+		set[pass[i] / 32].inheritable |= set[pass[i] / 32].permitted &
+						 1u << pass[i] % 32;
+	if (syscall(SYS_capset, &header, set))
+		return;
+	/* What is not permitted is refused, and not wanted. */
+	for (i = 0; i < 2; i++)
+		prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, pass[i], 0, 0);
+}
+
 const char *machine_device(void)
 {
-	const char *path = getenv("SIFIVE_TRACE_DEVICE");
+	const char *path = secure_getenv("SIFIVE_TRACE_DEVICE");
 
 	return path && *path ? path : "/dev/sifive-trace";
 }

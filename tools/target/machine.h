@@ -32,6 +32,14 @@ void machine_process(int pid, char *text, size_t size);
 /** machine_capable() - whether this process has a capability */
 bool machine_capable(int capability);
 
+/**
+ * machine_pass_on() - let the program that this process turns into have what of
+ * tracing's capabilities it has
+ *
+ * Not those of a file: with them a program loads no library.
+ */
+void machine_pass_on(void);
+
 /** machine_device() - path of the trace device */
 const char *machine_device(void);
 

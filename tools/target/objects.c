@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /* See objects.h. */
 #include <dirent.h>
-#include <elf.h>
-#include <fcntl.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -12,68 +11,70 @@
 
 #include "objects.h"
 
-/* Whether a file's addresses are those in memory. */
-static bool is_fixed(const char *path)
+/* What the file says. False: it is no program; one that cannot be read may be. */
+static bool look_at_file(struct object *object, uint64_t offset)
 {
-	Elf64_Ehdr header;
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	bool fixed = fd >= 0 && read(fd, &header, sizeof(header)) ==
-		     (ssize_t)sizeof(header) && header.e_type == ET_EXEC;
+	struct elf elf;
+	int error = elf_open(object->path, &elf);
 
-	if (fd >= 0)
-		close(fd);
-	return fixed;
+	if (!error) {
+		elf_build_id(&elf, object->build_id);
+		object->bias = elf_bias(&elf, object->start, offset);
+	}
+	elf_close(&elf);
+	return error != ENOEXEC;
 }
 
-/* The whole of an object, once all of its lines have been seen. */
-static void add(struct objects *objects, struct object *found)
+/* What begins with the file's byte @offset. */
+static void add(struct objects *objects, const char *path, uint64_t start,
+		uint64_t end, uint64_t offset)
 {
+	struct object found = {
+		.start = start, .end = end, .bias = start - offset,
+	};
 	struct object *more;
 	size_t i;
 
 	for (i = 0; i < objects->count; i++)
-		if (objects->object[i].start == found->start &&
-		    !strcmp(objects->object[i].path, found->path))
-			goto drop;
-	more = realloc(objects->object, (objects->count + 1) * sizeof(*more));
-	if (!more)
-		goto drop;
-	if (is_fixed(found->path))
-		found->bias = 0;
-	objects->object = more;
-	more[objects->count++] = *found;
-	return;
-drop:
-	free(found->path);
+		if (objects->object[i].start <= start &&
+		    objects->object[i].end >= end &&
+		    !strcmp(objects->object[i].path, path))
+			return;
+	found.path = strdup(path);
+	if (found.path && look_at_file(&found, offset)) {
+		more = realloc(objects->object,
+			       (objects->count + 1) * sizeof(*more));
+		if (more) {
+			objects->object = more;
+			more[objects->count++] = found;
+			return;
+		}
+	}
+	free(found.path);
 }
 
+void objects_add_code(struct objects *objects, const char *path,
+		      uint64_t address, uint64_t length, uint64_t offset)
+{
+	if (*path == '/' && strncmp(path, "/dev/", 5))
+		add(objects, path, address, address + length, offset);
+}
+
+/* Code alone: functions are in nothing else. */
 void objects_add(struct objects *objects, pid_t pid)
 {
 	char line[PATH_MAX + 128], path[PATH_MAX];
-	struct object now = { .path = NULL };
 	uint64_t start, end, offset;
 	FILE *maps;
 
 	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
 	maps = fopen(path, "re");
-	while (maps && fgets(line, sizeof(line), maps)) {
-		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64
+	while (maps && fgets(line, sizeof(line), maps))
+		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*2c%*1[x]%*c %" SCNx64
 			   " %*s %*s %4095[^\n]", &start, &end, &offset,
-			   path) != 4 || *path != '/' || !strncmp(path, "/dev/", 5))
-			continue;
-		if (now.path && !strcmp(now.path, path)) {
-			now.end = end;
-			continue;
-		}
-		if (now.path)
-			add(objects, &now);
-		now = (struct object) {
-			.path = strdup(path), .start = start, .end = end,
-			.bias = start - offset,
-		};
-	}
-	if (now.path)
-		add(objects, &now);
+			   path) == 4)
+			objects_add_code(objects, path, start, end - start,
+					 offset);
 	if (maps)
 		fclose(maps);
 }
@@ -119,6 +120,10 @@ void objects_write(const struct objects *objects, struct output *output)
 			continue;
 		put_format(output, "%s\n{\"path\":", between);
 		put_json(output, object->path);
+		if (*object->build_id) {
+			put_string(output, ",\"build_id\":");
+			put_json(output, object->build_id);
+		}
 		put_format(output, ",\"start\":%" PRIu64 ",\"end\":%" PRIu64
 			   ",\"bias\":%" PRIu64 "}", object->start, object->end,
 			   object->bias);

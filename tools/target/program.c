@@ -3,19 +3,18 @@
  * See program.h. What matters of a file is told by names that are in it: no
  * symbol table is needed, nor left in a stripped program.
  */
-#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
 #include "../command.h"
+#include "elf.h"
 #include "program.h"
 
 #ifndef LIBDIR
@@ -24,79 +23,29 @@
 
 #define LIBRARY	"libsifive-perf.so"
 
-#define EXIT_CANNOT_RUN	126
-#define EXIT_NOT_FOUND	127
-
 /* In everything that calls the hooks, and in libc, which has empty ones. */
 static const char hook[] = "__cyg_profile_func_enter";
 /* In everything that the library is linked into, and in the library. */
 static const char variable[] = "SIFIVE_TRACE_RECORD";
 
-struct file {
-	const char	*bytes;
-	size_t		size;
-};
-
-static bool map_file(const char *path, struct file *file)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	struct stat status;
-	void *bytes = MAP_FAILED;
-
-	if (fd < 0)
-		return false;
-	if (!fstat(fd, &status) && S_ISREG(status.st_mode) && status.st_size)
-		bytes = mmap(NULL, (size_t)status.st_size, PROT_READ,
-			     MAP_PRIVATE, fd, 0);
-	close(fd);
-	if (bytes == MAP_FAILED)
-		return false;
-	file->bytes = bytes;
-	file->size = (size_t)status.st_size;
-	return true;
-}
-
-static bool has(const struct file *file, const char *name, size_t size)
-{
-	return memmem(file->bytes, file->size, name, size);
-}
-
-/* The interpreter that loads it, NULL for none. */
-static const char *interpreter(const struct file *file)
-{
-	const Elf64_Ehdr *header = (const void *)file->bytes;
-	const Elf64_Phdr *segment;
-	unsigned int i;
-
-	if (header->e_phentsize != sizeof(*segment) ||
-	    header->e_phoff > file->size || header->e_phoff % 8 ||
-	    header->e_phnum > (file->size - header->e_phoff) / sizeof(*segment))
-		return NULL;
-	segment = (const void *)(file->bytes + header->e_phoff);
-	for (i = 0; i < header->e_phnum; i++, segment++)
-		if (segment->p_type == PT_INTERP &&
-		    segment->p_offset < file->size && segment->p_filesz &&
-		    segment->p_filesz <= file->size - segment->p_offset &&
-		    !file->bytes[segment->p_offset + segment->p_filesz - 1])
-			return file->bytes + segment->p_offset;
-	return NULL;
-}
-
 static void look_at_object(struct program *program, const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	const char *name = slash ? slash + 1 : path;
-	struct file file;
+	struct elf elf;
 
 	if (!strncmp(name, "libc.", 5) || !strncmp(name, "ld-", 3) ||
-	    !map_file(path, &file))
+	    elf_open(path, &elf))
 		return;
 	/* The library loaded as a shared object is as good as linked in. */
-	if (has(&file, variable, sizeof(variable)))
+	if (elf_has(&elf, variable)) {
 		program->library = true;
-	else if (has(&file, hook, sizeof(hook)))
+	} else if (elf_has(&elf, hook)) {
 		program->hooks = true;
-	munmap((void *)(uintptr_t)file.bytes, file.size);
+		if (program->objects < PROGRAM_OBJECTS)
+			program->object[program->objects++] = strdup(path);
+	}
+	elf_close(&elf);
 }
 
 /* The loader lists a program's objects without running it. */
@@ -128,42 +77,46 @@ static void look_at_objects(struct program *program, const char *loader)
 		waitpid(pid, &status, 0);
 }
 
+/* Whether to run it changes user, group or capabilities. */
+static bool is_privileged(const char *path)
+{
+	struct stat status;
+
+	return !stat(path, &status) &&
+	       (status.st_mode & (S_ISUID | S_ISGID) ||
+		getxattr(path, "security.capability", NULL, 0) > 0);
+}
+
 static int look_at(struct program *program)
 {
-	const Elf64_Ehdr *header;
 	const char *loader;
-	struct stat status;
-	struct file file;
+	struct elf elf;
+	int error = elf_open(program->path, &elf);
 
-	if (!map_file(program->path, &file)) {
-		report("%s: cannot be read: %s", program->path, strerror(errno));
-		return EXIT_CANNOT_RUN;
-	}
-	header = (const void *)file.bytes;
-	if (file.size < sizeof(*header) ||
-	    memcmp(header->e_ident, ELFMAG, SELFMAG) ||
-	    header->e_ident[EI_CLASS] != ELFCLASS64 ||
-	    header->e_machine != EM_RISCV) {
-		if (file.bytes[0] == '#')
+	if (error) {
+		if (error != ENOEXEC)
+			report("%s: cannot be read: %s", program->path,
+			       strerror(error));
+		else if (elf.bytes[0] == '#')
 			report("%s: a script: have it call sifive-trace record where it starts the program",
 			       program->path);
 		else
 			report("%s: no 64-bit RISC-V program", program->path);
+		elf_close(&elf);
 		return EXIT_CANNOT_RUN;
 	}
-	program->hooks = has(&file, hook, sizeof(hook));
-	program->library = has(&file, variable, sizeof(variable));
-	program->privileged = !stat(program->path, &status) &&
-		(status.st_mode & (S_ISUID | S_ISGID) ||
-		 getxattr(program->path, "security.capability", NULL, 0) > 0);
-	loader = interpreter(&file);
+	program->hooks = elf_has(&elf, hook);
+	program->library = elf_has(&elf, variable);
+	program->privileged = is_privileged(program->path);
+	program->object[program->objects++] = strdup(program->path);
+	loader = elf_interpreter(&elf);
 	program->dynamic = loader;
 	if (loader)
 		look_at_objects(program, loader);
 	else if (program->library)
 		/* What it was linked for, and stripped of. */
 		program->hooks = true;
-	munmap((void *)(uintptr_t)file.bytes, file.size);
+	elf_close(&elf);
 	return 0;
 }
 

@@ -5,6 +5,16 @@
 
 #include <limits.h>
 #include <stdbool.h>
+#include <stddef.h>
+
+/* Exit codes of a command that runs programs, as shells have them. */
+#define EXIT_RECORD	125
+#define EXIT_CANNOT_RUN	126
+#define EXIT_NOT_FOUND	127
+#define EXIT_SIGNAL	128
+
+/* Objects that are looked at. */
+#define PROGRAM_OBJECTS	64
 
 /**
  * struct program - what a program is
@@ -14,6 +24,8 @@
  *		-finstrument-functions
  * @library:	libsifive-perf is linked into it
  * @privileged:	running it changes user, group or capabilities
+ * @object:	the file, and its shared objects that were compiled so, @objects of
+ *		them
  */
 struct program {
 	char	path[PATH_MAX];
@@ -21,6 +33,8 @@ struct program {
 	bool	hooks;
 	bool	library;
 	bool	privileged;
+	char	*object[PROGRAM_OBJECTS];
+	size_t	objects;
 };
 
 /**

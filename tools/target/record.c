@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * sifive-trace record: run a program, with the library to record it. A program
- * that cannot load the library is sampled with all else that runs.
+ * that cannot load the library is sampled by the kernel alone.
  */
 #include <errno.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ptrace.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "setup.h"
@@ -20,12 +16,13 @@
 
 #include "../command.h"
 #include "capture.h"
+#include "launch.h"
 #include "program.h"
+#include "select.h"
+#include "watch.h"
 
-/* As shells have it. */
-#define EXIT_RECORD	125
-#define EXIT_CANNOT_RUN	126
-#define EXIT_SIGNAL	128
+/* Patterns that -F can give. */
+#define PATTERNS	64
 
 enum own_option {
 	OPTION_LIBRARY = OPTION_COMMAND,
@@ -39,6 +36,9 @@ enum own_option {
  * @argv:	with its arguments
  * @library:	what to load into it, empty for nothing
  * @output:	the trace's file
+ * @pattern:	-F, @patterns of them
+ * @all:	-a: sample whatever runs
+ * @device:	when the command itself has the session
  * @quiet:	say nothing but what goes wrong
  */
 struct recording {
@@ -47,6 +47,10 @@ struct recording {
 	char		**argv;
 	char		library[PATH_MAX];
 	char		output[PATH_MAX];
+	const char	*pattern[PATTERNS];
+	size_t		patterns;
+	struct perf_device device;
+	bool		all;
 	bool		quiet;
 };
 
@@ -54,6 +58,8 @@ static const struct option long_options[] = {
 	SETUP_LONG,
 	{ "library",	required_argument, NULL, OPTION_LIBRARY },
 	{ "filter",	required_argument, NULL, OPTION_FILTER },
+	{ "function",	required_argument, NULL, 'F' },
+	{ "all",	no_argument,	   NULL, 'a' },
 	{ "output",	required_argument, NULL, 'o' },
 	{ "quiet",	no_argument,	   NULL, 'q' },
 	{ "help",	no_argument,	   NULL, 'h' },
@@ -74,9 +80,13 @@ static void help(void)
 	     "                        its bytes do not tell is in PATH.meta\n"
 	     "\n"
 	     "How:\n"
-	     "      --filter FILE     record those functions alone: lines of OBJECT START END,\n"
-	     "                        the object's file name and hexadecimal addresses in it,\n"
-	     "                        as sifive-trace filter writes them\n"
+	     "  -F, --function PATTERN\n"
+	     "                        record functions of this name alone, as nm(1) shows it;\n"
+	     "                        * and ? stand for others; may be repeated\n"
+	     "      --filter FILE     record the functions in FILE alone: sifive-trace filter\n"
+	     "                        makes one, by name or source file\n"
+	     "  -a, --all             sample all that runs on the CPUs while the program does,\n"
+	     "                        and load nothing into it\n"
 	     "      --library FILE    the library to load (default: libsifive-perf.so beside\n"
 	     "                        the command, in ../lib, or where it was installed)\n"
 	     "  -q, --quiet           say only what goes wrong\n"
@@ -93,7 +103,7 @@ static const char *plural(uint64_t n)
 }
 
 /* What will happen, in words. */
-static void announce(const struct recording *r, bool whole)
+static void announce(const struct recording *r, bool library)
 {
 	const struct sifive_trace_options *o = &r->setup.options;
 	char samples[128] = "";
@@ -106,8 +116,11 @@ static void announce(const struct recording *r, bool whole)
 			 o->interval, plural(o->interval));
 	if (r->quiet)
 		return;
-	if (whole)
-		report("%s is static, without libsifive-perf: %s of all that runs meanwhile",
+	if (r->all)
+		report("%s, and all that runs meanwhile: %s", r->argv[0],
+		       samples);
+	else if (!library)
+		report("%s is static, without libsifive-perf: %s",
 		       r->argv[0], samples);
 	else if (r->program.hooks)
 		report("%s: functions' entries and exits%s%s", r->argv[0],
@@ -115,35 +128,6 @@ static void announce(const struct recording *r, bool whole)
 	else
 		report("%s has nothing compiled with -finstrument-functions: %s",
 		       r->argv[0], samples);
-}
-
-static int exit_status(int status)
-{
-	return WIFSIGNALED(status) ? EXIT_SIGNAL + WTERMSIG(status) :
-				     WEXITSTATUS(status);
-}
-
-/* The terminal's keys are for the program. */
-static void ignore_keys(void (*handler)(int))
-{
-	signal(SIGINT, handler);
-	signal(SIGQUIT, handler);
-}
-
-static int wait_for(pid_t pid)
-{
-	int status = 0;
-
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
-	return exit_status(status);
-}
-
-static void run(const struct recording *r)
-{
-	execv(r->program.path, r->argv);
-	report("%s: %s", r->program.path, strerror(errno));
-	_exit(EXIT_CANNOT_RUN);
 }
 
 /* LD_PRELOAD with the library before what the user has there. */
@@ -160,143 +144,195 @@ static int preload(const char *library)
 	return setenv("LD_PRELOAD", value, 1);
 }
 
-static uint64_t show_files(const struct recording *r)
+/* -C is where it is recorded: elsewhere nothing would be. */
+static int stay(const struct recording *r)
 {
-	char name[PATH_MAX];
-	struct stat status;
-	uint64_t bytes = 0;
-	unsigned int i;
+	const cpu_set_t *cpus = &r->setup.parsed.cpus;
 
-	for (i = 0; i <= SIFIVE_TRACE_MAX_ENCODERS; i++) {
-		capture_name(name, sizeof(name), r->output, i ? i - 1 : 0,
-			     i ? 2 : 1);
-		if (stat(name, &status))
-			continue;
-		bytes += (uint64_t)status.st_size;
-		if (!r->quiet)
-			report("%s: %" PRIu64 " bytes: sifive-trace report %s",
-			       name, (uint64_t)status.st_size, name);
-	}
-	return bytes;
+	if (!CPU_COUNT(cpus) || !sched_setaffinity(0, sizeof(*cpus), cpus))
+		return 0;
+	report("the program cannot run on CPU %s: %s", r->setup.options.cpus,
+	       strerror(errno));
+	return -1;
+}
+
+static int give_library(void *argument)
+{
+	const struct recording *r = argument;
+
+	if (stay(r))
+		return -1;
+	if (!setup_environment(&r->setup, r->output) && !preload(r->library))
+		return 0;
+	report("out of memory");
+	return -1;
+}
+
+/* Before the program has run. */
+static int refuse(void)
+{
+	report("%s", perf_error_text());
+	report("the program was not run (sifive-trace info tells what is missing)");
+	return EXIT_RECORD;
 }
 
 /* With the library, which does everything in the program itself. */
-static int record_with_library(const struct recording *r)
+static int record_with_library(struct recording *r)
 {
+	const struct launch launch = {
+		r->program.path, r->argv, give_library, r,
+	};
 	int status;
 	pid_t pid;
 
-	ignore_keys(SIG_IGN);
-	pid = fork();
-	if (!pid) {
-		ignore_keys(SIG_DFL);
-		if (setup_environment(&r->setup, r->output) ||
-		    preload(r->library)) {
-			report("out of memory");
-			_exit(EXIT_RECORD);
-		}
-		run(r);
-	}
-	if (pid < 0) {
-		report("cannot make a process: %s", strerror(errno));
-		return EXIT_RECORD;
-	}
-	status = wait_for(pid);
-	if (show_files(r))
+	/* The program would run, and nothing be recorded. */
+	if (capture_try(&r->setup.parsed))
+		return refuse();
+	announce(r, true);
+	status = launch_run(&launch, &pid);
+	if (capture_show(r->output, r->quiet) ||
+	    status == EXIT_RECORD || status == EXIT_CANNOT_RUN)
 		return status;
-	report(status > EXIT_SIGNAL ?
-	       "nothing was recorded: signal %d ended the program before it could write" :
-	       "nothing was recorded: the program ended without exit(), closed the trace device, or the reason is above (sifive-trace info tells what is missing)",
-	       status - EXIT_SIGNAL);
+	if (status > EXIT_SIGNAL)
+		report("nothing was recorded: signal %d ended the program before it could write",
+		       status - EXIT_SIGNAL);
+	else
+		report("nothing was recorded: the program ended without exit(), closed the trace device, or the reason is above");
 	return status ? status : EXIT_RECORD;
 }
 
-/* Up to its first instruction; then it can be seen where it is in memory. */
-static pid_t launch(const struct recording *r)
+static int start(void *argument)
 {
-	pid_t pid = fork();
-	int status;
+	struct recording *r = argument;
 
-	if (!pid) {
-		ignore_keys(SIG_DFL);
-		ptrace(PTRACE_TRACEME, 0, NULL, NULL);
-		run(r);
-	}
-	if (pid > 0)
-		waitpid(pid, &status, 0);
-	return pid;
+	if (r->all)
+		return 0;
+	if (stay(r))
+		return -1;
+	if (!perf_device_start(&r->device))
+		return 0;
+	report("%s", perf_error_text());
+	return -1;
 }
 
-/* Without: sample all that runs while it does. */
-static int record_whole(struct recording *r)
+/* Write what has been captured, if anything. */
+static int save(struct recording *r, const struct launch *launch,
+		const struct objects *objects)
 {
-	struct perf_setup *setup = &r->setup.parsed;
-	struct objects objects = { NULL, 0 };
 	char description[] = "/tmp/sifive-trace.XXXXXX";
-	int fd = mkstemp(description), status = EXIT_RECORD, error;
-	struct perf_device device;
+	int fd = mkstemp(description), error;
+
+	if (fd < 0) {
+		report("%s: %s", description, strerror(errno));
+		return -1;
+	}
+	close(fd);
+	error = capture_describe(description, &r->setup.parsed, launch,
+				 objects) ||
+		capture_save(r->device.fd, r->output, description, NULL);
+	unlink(description);
+	if (!error)
+		capture_show(r->output, r->quiet);
+	return error ? -1 : 0;
+}
+
+/* Without it: the kernel samples the program, or with -a all that runs. */
+static int record_samples(struct recording *r)
+{
+	struct objects objects = { NULL, 0 };
+	struct perf_device *device = &r->device;
+	const struct launch launch = { r->program.path, r->argv, start, r };
+	int status = EXIT_RECORD;
+	struct watch watch;
 	pid_t pid;
 
-	if (fd >= 0)
-		close(fd);
-	error = capture_begin(&device, setup);
-	if (error || capture_describe(description, setup, NULL)) {
-		report("%s", perf_error_text());
+	r->setup.parsed.sampling.all = r->all;
+	if (capture_begin(device, &r->setup.parsed) ||
+	    (r->all && perf_device_start(device))) {
+		refuse();
 		goto out;
 	}
-	ignore_keys(SIG_IGN);
-	pid = launch(r);
-	objects_add(&objects, pid);
-	if (perf_device_start(&device)) {
+	announce(r, false);
+	watch_open(&watch);
+	/* The program is a copy of this one until it becomes its own. */
+	objects_add(&objects, getpid());
+	if (r->all)
+		objects_add_all(&objects);
+	status = launch_run(&launch, &pid);
+	watch_read(&watch, r->all ? 0 : pid, &objects);
+	watch_close(&watch);
+	if (perf_device_stop(device)) {
 		report("%s", perf_error_text());
-		kill(pid, SIGKILL);
-	} else {
-		ptrace(PTRACE_DETACH, pid, NULL, NULL);
-	}
-	status = wait_for(pid);
-	if (perf_device_stop(&device))
-		report("%s", perf_error_text());
-	else if (capture_save(device.fd, r->output, description, &objects))
 		status = status ? status : EXIT_RECORD;
-	objects_free(&objects);
+	} else if (save(r, &launch, &objects)) {
+		status = status ? status : EXIT_RECORD;
+	}
 out:
-	perf_device_abandon(&device);
-	unlink(description);
+	objects_free(&objects);
+	perf_device_close(device);
 	return status;
 }
 
-/* How the program can be recorded, and whether. */
-static int record(struct recording *r, const char *library)
+/* What cannot be had together. */
+static int check(const struct recording *r, bool library)
 {
-	struct sifive_trace_options *options = &r->setup.options;
-	bool whole = !r->program.dynamic && !r->program.library;
+	const struct sifive_trace_options *options = &r->setup.options;
+	const char *why = r->all ? "with -a nothing is loaded into programs" :
+			  "it is static, without libsifive-perf.a";
 
 	if (r->program.privileged && geteuid()) {
 		report("%s gets other privileges when it is run, and then loads no library: run this as root",
 		       r->program.path);
 		return EXIT_RECORD;
 	}
-	if (whole && options->flags & SIFIVE_TRACE_PER_THREAD) {
-		report("%s is static: its threads can have counts of their own only with libsifive-perf.a linked in",
-		       r->program.path);
+	if (library)
+		return 0;
+	if (options->flags & SIFIVE_TRACE_PER_THREAD) {
+		report("%s: %s: threads have no counts of their own, leave --per-thread out",
+		       r->argv[0], why);
 		return EXIT_RECORD;
 	}
-	if (whole && options->filter) {
-		report("%s is static, without libsifive-perf: there are no functions to filter",
-		       r->program.path);
+	if (options->filter || r->patterns) {
+		report("%s: %s: there are samples, and no functions to filter",
+		       r->argv[0], why);
 		return EXIT_RECORD;
 	}
+	return 0;
+}
+
+static int record_filtered(struct recording *r)
+{
+	char filter[] = "/tmp/sifive-trace.XXXXXX";
+	int status = EXIT_RECORD;
+
+	if (!r->patterns)
+		return record_with_library(r);
+	if (!select_functions(&r->program, r->pattern, r->patterns, filter)) {
+		r->setup.options.filter = filter;
+		status = record_with_library(r);
+		unlink(filter);
+	}
+	return status;
+}
+
+/* How the program can be recorded, and whether. */
+static int record(struct recording *r, const char *library)
+{
+	bool load = !r->all && (r->program.dynamic || r->program.library);
+	int error = check(r, load);
+
+	if (error)
+		return error;
 	/* Nothing would be recorded otherwise. */
-	if ((whole || !r->program.hooks) && !setup_sampled(&r->setup))
-		options->interval = SETUP_INTERVAL;
+	if ((!load || !r->program.hooks) && !setup_sampled(&r->setup))
+		r->setup.options.interval = SETUP_INTERVAL;
 	if (setup_finish(&r->setup))
 		return EXIT_USAGE;
-	if (!whole && !r->program.library &&
+	if (load && !r->program.library &&
 	    program_library(library, r->library))
 		return EXIT_RECORD;
-	announce(r, whole);
 	capture_remove(r->output);
-	return whole ? record_whole(r) : record_with_library(r);
+	return load ? record_filtered(r) : record_samples(r);
 }
 
 int command_record(int argc, char **argv)
@@ -308,7 +344,7 @@ int command_record(int argc, char **argv)
 
 	setup_init(&r.setup);
 	/* Options behind the program are its own. */
-	while ((option = getopt_long(argc, argv, "+" SETUP_SHORT "o:qh",
+	while ((option = getopt_long(argc, argv, "+" SETUP_SHORT "F:ao:qh",
 				     long_options, NULL)) >= 0) {
 		switch (option) {
 		case 'o':
@@ -316,6 +352,15 @@ int command_record(int argc, char **argv)
 			break;
 		case 'q':
 			r.quiet = true;
+			break;
+		case 'a':
+			r.all = true;
+			break;
+		case 'F':
+			if (r.patterns == PATTERNS)
+				return usage_error("-F can be given %d times",
+						   PATTERNS);
+			r.pattern[r.patterns++] = optarg;
 			break;
 		case OPTION_LIBRARY:
 			library = optarg;
@@ -337,6 +382,8 @@ int command_record(int argc, char **argv)
 	}
 	if (optind == argc)
 		return usage_error("record: which program? sifive-trace record PROGRAM [ARGUMENT]...");
+	if (r.patterns && r.setup.options.filter)
+		return usage_error("-F and --filter: one of them");
 	r.argv = argv + optind;
 	if (capture_path(output, r.output, sizeof(r.output)))
 		return EXIT_USAGE;

@@ -31,7 +31,7 @@ const char setup_help[] =
 	"  -c, --period N        sample: a record each N times that the first event happens\n"
 	"      --per-thread      each thread has counts of its own, not those of the hart\n"
 	"  -C, --cpus LIST       CPUs to record on, such as 0-2,5 (default: all that have an\n"
-	"                        encoder)\n"
+	"                        encoder); record's program stays on them\n"
 	"\n"
 	"Where to:\n"
 	"  -b, --buffer SIZE     of memory for each sink: 64k, 4M (default 1M)\n"

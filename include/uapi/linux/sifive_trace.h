@@ -349,13 +349,16 @@ struct sifive_trace_thread {
  * replaces what was set before, and a later COUNTERS ends it. From START to STOP
  * the kernel interrupts the threads of the process that called START, and those
  * that they make, wherever they run, and writes an ISR record with the user mode
- * pc and the session's counters to the encoder of that hart. START writes the
+ * pc and the session's counters to the encoder of that hart. It ends for a
+ * process with execve(), but with SIFIVE_TRACE_SAMPLING_EXEC. START writes the
  * header, on each encoder. With SIFIVE_TRACE_COUNTERS_PER_THREAD only threads
  * that joined have counts to write.
  *
  * EINVAL: channel not of CONFIG, malformed event. EOPNOTSUPP: @period without
- * SIFIVE_TRACE_INFO_OVERFLOW, or an event that cannot interrupt. EBUSY: the
- * capture runs. ENXIO: no session configured by this descriptor. ENOMEM.
+ * SIFIVE_TRACE_INFO_OVERFLOW, or an event that cannot interrupt or that perf does
+ * not know: a raw one of more than 48 bits, a cache of which it has none. EBUSY: the
+ * capture runs, or no counter for @event is free beside the session's own and
+ * perf's. ENXIO: no session configured by this descriptor. ENOMEM.
  */
 struct sifive_trace_sampling {
 	__u32	size;
@@ -374,8 +377,10 @@ struct sifive_trace_sampling {
 
 /* Whatever runs on the capture's harts, not the calling process. */
 #define SIFIVE_TRACE_SAMPLING_ALL	(1u << 0)
-/* One header for the whole capture, not one at each START. */
+/* One header for the whole capture, not one at each START: only one that rewinds. */
 #define SIFIVE_TRACE_SAMPLING_ONE_HEADER (1u << 1)
+/* Also what the process that called START turns into by execve(). */
+#define SIFIVE_TRACE_SAMPLING_EXEC	(1u << 2)
 
 /**
  * struct sifive_trace_query - which counters can count an event
@@ -416,7 +421,9 @@ struct sifive_trace_query {
  * @ended:	out: bit n set: the stream of encoder n ended when its CPU went
  *		offline; only a new CONFIG brings it back
  * @samples:	out: records that SAMPLING has written since CONFIG
- * @samples_lost: out: records that it could not write since CONFIG
+ * @samples_lost: out: records that it could not write since CONFIG, also because
+ *		the sink was full; a thread or CPU whose event has lost its counter
+ *		to another is one, however many records that has cost
  * @counters_lost: out: bit n set: counter n of the session has been stopped, moved
  *		or lost on some hart since COUNTERS: do not trust its values
  * @reserved:	out: 0

@@ -7,7 +7,8 @@
 
 packages=(
 	# cross compiler and host compiler
-	gcc-riscv64-linux-gnu g++-riscv64-linux-gnu libc6-dev-riscv64-cross gcc libc6-dev make
+	gcc-riscv64-linux-gnu g++-riscv64-linux-gnu libc6-dev-riscv64-cross gcc
+	libc6-dev make
 	# the emulator
 	ninja-build pkg-config python3-venv python3-tomli python3-distlib
 	libglib2.0-dev libfdt-dev zlib1g-dev libattr1-dev
@@ -17,7 +18,7 @@ packages=(
 	# the command
 	libdw-dev libjson-c-dev libiberty-dev
 	# checks
-	sparse dt-schema shellcheck clang lld llvm afl++ babeltrace2 time
+	sparse dt-schema shellcheck clang lld llvm afl++ babeltrace2 time chromium python3
 )
 
 missing=()

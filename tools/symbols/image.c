@@ -190,6 +190,11 @@ bool image_range(const struct image *image, uint64_t *first, uint64_t *last)
 	return true;
 }
 
+const struct image_function *image_each(const struct image *image, size_t index)
+{
+	return index < image->functions ? &image->function[index] : NULL;
+}
+
 /*
  * The last that starts before the address, or one that encloses it (a label
  * within a function is a symbol too).

@@ -47,6 +47,9 @@ void image_close(struct image *image);
  */
 bool image_range(const struct image *image, uint64_t *first, uint64_t *last);
 
+/** image_each() - function @index, by address; NULL behind the last */
+const struct image_function *image_each(const struct image *image, size_t index);
+
 /** image_function() - the function that an address is in, or NULL */
 const struct image_function *image_function(const struct image *image,
 					    uint64_t address);

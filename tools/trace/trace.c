@@ -18,6 +18,9 @@
  */
 #define SKEW	512
 
+/* Stores decoded at once. */
+#define STORES	64
+
 struct trace {
 	const char		*path;
 	int			fd;
@@ -125,30 +128,34 @@ static void on_gap(struct trace *trace, const struct nexus_message *gap)
 		trace->ops->gap(trace->context, gap);
 }
 
-static void note_source(struct trace *trace, const struct perfrec_word *word)
+static void note_source(struct trace *trace, const struct store *store)
 {
-	unsigned int channel = word->channel;
+	unsigned int channel = store->channel;
 
-	trace->seen[channel][word->src] = true;
-	trace->source[channel][trace->sources[channel]++] = word->src;
+	trace->seen[channel][store->src] = true;
+	trace->source[channel][trace->sources[channel]++] = store->src;
+}
+
+/* Return 0, or -ENOMEM. */
+static int on_store(struct trace *trace, const struct store *store)
+{
+	trace->stats.words[store->channel]++;
+	if (!(trace->channels >> store->channel & 1))
+		return 0;
+	if (!trace->seen[store->channel][store->src])
+		note_source(trace, store);
+	return perfrec_push(trace->perfrec, store);
 }
 
 /* Return 0, or -ENOMEM. */
 static int on_message(struct trace *trace, const struct nexus_message *message)
 {
-	struct perfrec_word word;
+	struct store store;
 
 	trace->stats.messages++;
-	if (message->tcode == NEXUS_DATA_ACQUISITION) {
-		if (!trace_word(message, &word))
-			return 0;
-		trace->stats.words[word.channel]++;
-		if (!(trace->channels >> word.channel & 1))
-			return 0;
-		if (!trace->seen[word.channel][word.src])
-			note_source(trace, &word);
-		return perfrec_push(trace->perfrec, &word);
-	} else if (message->tcode == NEXUS_ERROR) {
+	if (nexus_store(message, &store))
+		return on_store(trace, &store);
+	if (message->tcode == NEXUS_ERROR) {
 		trace->stats.errors++;
 		perfrec_lost(trace->perfrec, message->src);
 		if (trace->ops->error)
@@ -157,7 +164,25 @@ static int on_message(struct trace *trace, const struct nexus_message *message)
 		trace->stats.unknown++;
 	} else if (message->tcode == NEXUS_OWNERSHIP) {
 		trace->stats.ownership++;
+		if (trace->ops->ownership)
+			trace->ops->ownership(trace->context, message);
 	}
+	return 0;
+}
+
+/* Whatever comes before the next message that is no store. Return as above. */
+static int on_stores(struct trace *trace)
+{
+	struct store store[STORES];
+	size_t count, i;
+
+	do {
+		count = nexus_stores(&trace->nexus, store, STORES);
+		trace->stats.messages += count;
+		for (i = 0; i < count; i++)
+			if (on_store(trace, &store[i]))
+				return -ENOMEM;
+	} while (count == STORES);
 	return 0;
 }
 
@@ -165,16 +190,19 @@ static int drain(struct trace *trace)
 {
 	struct nexus_message message;
 	enum nexus_item item;
+	int error;
 
-	while ((item = nexus_next(&trace->nexus, &message)) != NEXUS_MORE) {
-		if (item == NEXUS_GAP) {
+	do {
+		error = on_stores(trace);
+		item = nexus_next(&trace->nexus, &message);
+		if (item == NEXUS_GAP)
 			on_gap(trace, &message);
-		} else if (on_message(trace, &message)) {
-			report("%s: out of memory", trace->path);
-			return -1;
-		}
-	}
-	return 0;
+		else if (item == NEXUS_MESSAGE && !error)
+			error = on_message(trace, &message);
+	} while (item != NEXUS_MORE && !error);
+	if (error)
+		report("%s: out of memory", trace->path);
+	return error ? -1 : 0;
 }
 
 /* Fill the buffer as far as the file goes. */

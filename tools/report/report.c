@@ -267,6 +267,8 @@ struct table {
 	struct output		*out;
 	struct metric		metric[METRICS_MAX];
 	unsigned int		metrics;
+	/* Of them in the tables: the first ones. */
+	unsigned int		shown;
 	struct line		*line;
 	size_t			lines;
 	/* Of all lines, what shares are shares of. */
@@ -339,10 +341,10 @@ static void put_blocks(struct table *table)
 	unsigned int first = 0, last;
 	size_t i;
 
-	while (first < table->metrics) {
+	while (first < table->shown) {
 		unsigned int used = 0;
 
-		for (last = first; last < table->metrics; last++) {
+		for (last = first; last < table->shown; last++) {
 			bool pair = table->metric[last].kind ==
 				    METRIC_COUNTER_TOTAL;
 			unsigned int width = table->metric[last].width + 1;
@@ -502,6 +504,59 @@ static int compare_numbers(const void *a, const void *b)
 	return (one > two) - (one < two);
 }
 
+static bool is_idle(const struct profile *profile, const struct metric *metric)
+{
+	size_t i;
+
+	if (metric->kind != METRIC_COUNTER_TOTAL &&
+	    metric->kind != METRIC_COUNTER_SELF)
+		return false;
+	for (i = 0; i < profile->rows; i++)
+		if (profile_total(profile, i, metric->counter) ||
+		    profile_self(profile, i, metric->counter))
+			return false;
+	return true;
+}
+
+/* Counters that counted nothing go behind the others, and are not shown. */
+static void hide_idle(struct table *table)
+{
+	struct metric idle[METRICS_MAX];
+	unsigned int i, count = 0;
+
+	table->shown = 0;
+	for (i = 0; i < table->metrics; i++) {
+		if (is_idle(table->profile, &table->metric[i]))
+			idle[count++] = table->metric[i];
+		else
+			table->metric[table->shown++] = table->metric[i];
+	}
+	memcpy(table->metric + table->shown, idle, count * sizeof(idle[0]));
+}
+
+static void name_idle(struct table *table)
+{
+	const char *begin = "\nCounted nothing: ";
+	size_t used = strlen(begin) - 1, length;
+	unsigned int i;
+
+	for (i = table->shown; i < table->metrics; i++) {
+		if (table->metric[i].kind != METRIC_COUNTER_SELF)
+			continue;
+		length = strlen(table->metric[i].over) + 2;
+		if (used + length > (size_t)table->options->width) {
+			begin = ",\n  ";
+			used = 2;
+		}
+		put_string(table->out, begin);
+		put_string(table->out, table->metric[i].over);
+		used += length;
+		begin = ", ";
+	}
+	if (table->shown < table->metrics)
+		put_char(table->out, '\n');
+}
+
 static int put_profile(const struct report_options *options, struct output *out,
 		       const struct profile *profile)
 {
@@ -522,12 +577,16 @@ static int put_profile(const struct report_options *options, struct output *out,
 	table.metrics = report_metrics(profile, table.metric);
 	if (options->csv)
 		put_csv_heading(&table);
+	else
+		hide_idle(&table);
 	for (i = 0; i < profile->rows; i++)
 		group[i] = profile->row[i].group;
 	qsort(group, profile->rows, sizeof(*group), compare_numbers);
 	for (i = 0; i < profile->rows && !result; i++)
 		if (!i || group[i] != group[i - 1])
 			result = put_group(&table, group[i]);
+	if (!options->csv && !result)
+		name_idle(&table);
 	free(group);
 	free(table.line);
 	return result;

@@ -382,8 +382,6 @@ static void read_all(struct reader *reader, struct json_object *object,
 	read_scheme(reader, object, meta);
 	set_bool(reader, object, "wrapped", &wrapped);
 	meta->wrapped = wrapped;
-	set_number(reader, object, "count_type", PERFREC_DELTA_XOR,
-		   &meta->count_type);
 	set_number(reader, object, "channel", PERFREC_CHANNELS - 1,
 		   &meta->channel);
 	set_bool(reader, object, "per_thread", &meta->per_thread);
@@ -407,7 +405,6 @@ void meta_init(struct meta *meta)
 	meta->ts_width = -1;
 	meta->ts_scheme = -1;
 	meta->wrapped = -1;
-	meta->count_type = -1;
 	meta->channel = -1;
 	meta->sampling.channel = -1;
 }

@@ -5,6 +5,7 @@
 
 #include "command.h"
 #include "options.h"
+#include "units.h"
 
 static uint64_t all_records(const struct trace_stats *stats)
 {
@@ -37,7 +38,7 @@ static void summarise(const struct input *input,
 		      const struct trace_stats *stats)
 {
 	const char *name = input->options->path;
-	char channels[4 * PERFREC_CHANNELS];
+	char channels[4 * PERFREC_CHANNELS], time[UNITS_SIZE];
 
 	report("%s: %" PRIu64 " record%s: %" PRIu64 " enter, %" PRIu64 " exit, %"
 	       PRIu64 " manual, %" PRIu64 " isr; %" PRIu64 " header%s, %" PRIu64
@@ -49,9 +50,9 @@ static void summarise(const struct input *input,
 	       stats->src_from);
 	if (stats->timed && input->hz)
 		report("%s: time %" PRIu64 " to %" PRIu64 ", %" PRIu64
-		       " ticks, %.9g s", name, stats->first, stats->last,
+		       " ticks, %s", name, stats->first, stats->last,
 		       stats->last - stats->first,
-		       (double)(stats->last - stats->first) / (double)input->hz);
+		       units_time(time, stats->last - stats->first, input->hz));
 	else if (stats->timed)
 		report("%s: time %" PRIu64 " to %" PRIu64 ", %" PRIu64 " ticks",
 		       name, stats->first, stats->last,
@@ -73,6 +74,9 @@ static void summarise(const struct input *input,
 	if (stats->errors)
 		report("%s: the encoder lost messages %" PRIu64 " time%s", name,
 		       COUNT(stats->errors));
+	if (stats->ownership)
+		report("%s: the context changed %" PRIu64 " time%s", name,
+		       COUNT(stats->ownership));
 	if (stats->unknown)
 		report("%s: %" PRIu64 " message%s of unknown kind", name,
 		       COUNT(stats->unknown));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * A JSON object a line: "kind" is enter, exit, manual or isr for records,
- * header, lost, gap or error for what else is in a trace.
+ * header, lost, gap, error or ownership for what else is in a trace.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -184,6 +184,19 @@ static void json_error(void *context, const struct nexus_message *error)
 		   error->offset, error->fixed[0], error->field[0]);
 }
 
+static void json_ownership(void *context, const struct nexus_message *message)
+{
+	uint64_t process = message->field[0];
+	struct json *json = context;
+
+	put_format(json->out, "{\"kind\":\"ownership\",\"source\":%u,\"offset\":%"
+		   PRIu64 ",\"format\":%u,\"privilege\":%u,\"virtual\":%s,\"context\":%"
+		   PRIu64 "}\n", message->src, message->offset,
+		   NEXUS_PROCESS_FORMAT(process), NEXUS_PROCESS_PRV(process),
+		   NEXUS_PROCESS_V(process) ? "true" : "false",
+		   NEXUS_PROCESS_CONTEXT(process));
+}
+
 const struct format format_json = {
 	.name = "json",
 	.open = json_open,
@@ -193,6 +206,7 @@ const struct format format_json = {
 		.lost = json_lost,
 		.gap = json_gap,
 		.error = json_error,
+		.ownership = json_ownership,
 		.stop = json_stop,
 	},
 	.close = json_close,

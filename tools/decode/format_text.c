@@ -347,6 +347,19 @@ static void text_error(void *context, const struct nexus_message *error)
 		   error->src, error->fixed[0], error->field[0]);
 }
 
+static void text_ownership(void *context, const struct nexus_message *message)
+{
+	uint64_t process = message->field[0];
+	struct text *text = context;
+
+	put_format(text->out, "# 0x%" PRIx64 ": source %u: context 0x%" PRIx64
+		   " of privilege %u%s (format %u)\n", message->offset,
+		   message->src, NEXUS_PROCESS_CONTEXT(process),
+		   NEXUS_PROCESS_PRV(process),
+		   NEXUS_PROCESS_V(process) ? ", virtual" : "",
+		   NEXUS_PROCESS_FORMAT(process));
+}
+
 const struct format format_text = {
 	.name = "text",
 	.open = text_open,
@@ -356,6 +369,7 @@ const struct format format_text = {
 		.lost = text_lost,
 		.gap = text_gap,
 		.error = text_error,
+		.ownership = text_ownership,
 		.stop = text_stop,
 	},
 	.close = text_close,

@@ -10,7 +10,7 @@
  *	ts_hz		ticks of the timestamp in a second
  *	ts_scheme	"xor" or "delta"
  *	wrapped		boolean: a ring buffer, begins within a message
- *	count_type	0 Raw, 1 Delta, 2 DeltaXOR
+ *	count_type	for people: the trace's headers tell it
  *	per_thread	boolean: counters go with the thread, not with the hart
  *	exe, args	the program, and its arguments as an array
  *	sources		[{ src, hart, cpu }]
@@ -105,7 +105,6 @@ struct meta {
 	int			ts_width;
 	int			ts_scheme;
 	int			wrapped;
-	int			count_type;
 	int			channel;
 	uint64_t		ts_hz;
 	bool			per_thread;

@@ -90,6 +90,7 @@ struct trace_stats {
  * @header, @record, @lost: as in struct perfrec_ops
  * @gap:	bytes that are no message
  * @error:	an Error message
+ * @ownership:	an Ownership message
  * @stop:	asked now and then: true ends the reading early
  */
 struct trace_ops {
@@ -98,6 +99,7 @@ struct trace_ops {
 	void (*lost)(void *context, const struct perfrec_loss *loss);
 	void (*gap)(void *context, const struct nexus_message *gap);
 	void (*error)(void *context, const struct nexus_message *error);
+	void (*ownership)(void *context, const struct nexus_message *ownership);
 	bool (*stop)(void *context);
 };
 
@@ -136,30 +138,6 @@ const struct trace_stats *trace_stats(const struct trace *trace);
 
 /** trace_close() - close and free; NULL is fine */
 void trace_close(struct trace *trace);
-
-/**
- * trace_word() - the store that a Data Acquisition message came from
- * @message:	message
- * @word:	filled
- *
- * Return: false when the message belongs to no channel.
- */
-static inline bool trace_word(const struct nexus_message *message,
-			      struct perfrec_word *word)
-{
-	uint64_t channel = nexus_itc_channel(message);
-
-	if (channel >= PERFREC_CHANNELS)
-		return false;
-	word->offset = message->offset;
-	word->time = message->time;
-	word->value = (uint32_t)message->field[1];
-	word->src = message->src;
-	word->channel = (uint8_t)channel;
-	word->bytes = (uint8_t)nexus_itc_bytes(message);
-	word->time_known = message->flags & NEXUS_TIME_KNOWN;
-	return true;
-}
 
 /**
  * infer_src_bits() - find the width of the SRC field

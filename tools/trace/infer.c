@@ -9,6 +9,9 @@
 
 #define SRC_BITS_TRIED	4
 
+/* Bytes that tell, if there are records with a header in them. */
+#define ENOUGH		(32u << 10)
+
 /* How much sense a trace makes; the first member that differs decides. */
 struct sense {
 	uint64_t	words;		/* in headers, and records with one */
@@ -50,7 +53,7 @@ static void count_messages(struct nexus *nexus, struct perfrec *perfrec,
 			   struct sense *sense)
 {
 	struct nexus_message message;
-	struct perfrec_word word;
+	struct store store;
 	enum nexus_item item;
 
 	while ((item = nexus_next(nexus, &message)) != NEXUS_MORE) {
@@ -58,11 +61,11 @@ static void count_messages(struct nexus *nexus, struct perfrec *perfrec,
 			sense->messages--;
 		} else if (message.tcode != NEXUS_DATA_ACQUISITION) {
 			sense->messages++;
-		} else if (!trace_word(&message, &word) || !word.bytes) {
+		} else if (!nexus_store(&message, &store) || !store.bytes) {
 			sense->messages--;
 		} else {
 			sense->messages++;
-			perfrec_push(perfrec, &word);
+			perfrec_push(perfrec, &store);
 		}
 	}
 }
@@ -76,11 +79,11 @@ static bool better(const struct sense *a, const struct sense *b)
 	return a->messages > b->messages;
 }
 
-int infer_src_bits(const void *data, size_t length,
-		   const struct nexus_options *options)
+/* Return the width, or -1; and how much sense it makes. */
+static int try_widths(const void *data, size_t length,
+		      const struct nexus_options *options, struct sense *best)
 {
 	struct nexus_options tried = *options;
-	struct sense best = { 0, 0, 0 };
 	int found = -1;
 
 	for (tried.src_bits = 0; tried.src_bits <= SRC_BITS_TRIED;
@@ -99,10 +102,24 @@ int infer_src_bits(const void *data, size_t length,
 		perfrec_free(perfrec);
 		if (!sense.words && sense.messages <= 0)
 			continue;
-		if (found < 0 || better(&sense, &best)) {
-			best = sense;
+		if (found < 0 || better(&sense, best)) {
+			*best = sense;
 			found = (int)tried.src_bits;
 		}
 	}
 	return found;
+}
+
+int infer_src_bits(const void *data, size_t length,
+		   const struct nexus_options *options)
+{
+	struct sense best = { 0, 0, 0 };
+	int found;
+
+	if (length > ENOUGH) {
+		found = try_widths(data, ENOUGH, options, &best);
+		if (best.words)
+			return found;
+	}
+	return try_widths(data, length, options, &best);
 }

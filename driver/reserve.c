@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Fixed counters that a session has are kept from perf. Firmware gives them to
+ * whoever asks for cycles or instructions when no programmable counter is free,
+ * in use or not, and the kernel's driver would then count on ours, and stop it.
+ * What keeps it from that is its own mask of counters that it may use: what
+ * firmware offers beside it, it refuses.
+ *
+ * The mask is the machine's: also on harts that the session does not have, an
+ * event that finds no programmable counter waits for one.
+ */
+
+#include <linux/err.h>
+#include <linux/perf_event.h>
+#include <linux/perf/riscv_pmu.h>
+
+#include "sifive_trace.h"
+
+/* One that never counts: the way to the driver, and a hold on it. */
+static struct perf_event *holder;
+
+/* What has been taken out of the mask. */
+static unsigned long reserved;
+
+static unsigned long *mask_of(struct perf_event *event)
+{
+	return &to_riscv_pmu(event->pmu)->cmask;
+}
+
+/* Keep perf from a counter; what runs on it now is not touched. */
+int sft_reserve(unsigned int cpu, const struct sft_counter *c)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_RAW,
+		.size = sizeof(attr),
+		.disabled = 1,
+	};
+	struct perf_event *event;
+
+	if (!holder) {
+		event = perf_event_create_kernel_counter(&attr, cpu, NULL, NULL, NULL);
+		/* Without that driver perf has no counters. */
+		if (event == ERR_PTR(-ENOENT))
+			return 0;
+		if (IS_ERR(event))
+			return PTR_ERR(event);
+		holder = event;
+	}
+	if (test_and_clear_bit(c->index, mask_of(holder)))
+		__set_bit(c->index, &reserved);
+	return 0;
+}
+
+/* Perf may use all of its counters again. */
+void sft_unreserve(void)
+{
+	unsigned int index;
+
+	if (!holder)
+		return;
+	for_each_set_bit(index, &reserved, BITS_PER_LONG)
+		set_bit(index, mask_of(holder));
+	reserved = 0;
+	perf_event_release_kernel(holder);
+	holder = NULL;
+}

@@ -1,0 +1,441 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only
+# sifive-trace on the traced machine, as TAP: programs that know nothing of tracing
+# are recorded with one command each, and what the trace says on this host is what
+# they counted themselves; the options; driving by hand; the doctor.
+#
+#	record.sh BUILD
+
+set -u
+: "${KERNEL:?as make board has made it}"
+cd "$(dirname "$0")/.." || exit 1
+build=$1
+target=$build/target
+out=$build/record
+verify=selftests/record/verify.py
+rm -rf "$out"
+mkdir -p "$out/root"
+ln -s "$(realpath "$target")" "$out/root/target"
+ln -s target/lib "$out/root/lib"
+mkdir "$out/root/tmp"
+cp "$target/record/busy" "$out/root/tmp/other"
+n=0
+bad=0
+
+result() {
+	n=$((n + 1))
+	if [ "$1" -eq 0 ]; then
+		echo "ok $n $2"
+	else
+		bad=$((bad + 1))
+		echo "not ok $n $2"
+	fi
+}
+
+command() { "$build/sifive-trace" "$@"; }
+host() { command "$1" -q --symfs "$out/root" "${@:2}" 2>>"$out/host.log"; }
+
+# What each board runs: rec NAME OPTION... -- PROGRAM... leaves NAME.rtd, .txt (what
+# the program and the command printed) and .rc.
+prelude='
+insmod /target/sifive_trace.ko || exit 1
+export PATH=$PATH:/target
+p=/target/record
+run() { name=$1; shift; "$@" >$name.txt 2>$name.err; echo $? >$name.rc; }
+rec() { name=$1; shift; run $name sifive-trace record -o /out/$name.rtd -b 4M "$@"; }
+'
+
+board() {
+	local name=$1 options=()
+	shift
+	while [ "$1" != -- ]; do
+		options+=("$1")
+		shift
+	done
+	tools/qemu/board run "$name" --timeout 240 --target "$target" \
+		--out "$out" "${options[@]}" -- "$prelude$2" >"$out/$name.log" 2>&1
+	result $? "$name: the board ran to its end, the kernel's log is clean"
+	sed 's/^/# /' "$out/$name.log"
+}
+
+# status NAME WANTED WHAT
+status() {
+	[ "$(cat "$out/$1.rc")" = "$2" ]
+	result $? "$3"
+}
+
+# says NAME WORDS WHAT: the command said that.
+says() {
+	grep -qF -- "$2" "$out/$1.err" "$out/$1.txt"
+	result $? "$3"
+}
+
+# refused NAME STATUS WORDS WHAT: with that status and those words, and no trace.
+refused() {
+	[ "$(cat "$out/$1.rc")" = "$2" ] && grep -qF -- "$3" "$out/$1.err" &&
+		[ ! -e "$out/$1.rtd" ]
+	result $? "$4"
+}
+
+# value NAME PYTHON WHAT: true of m, the side-car file.
+meta() {
+	python3 -c "import json, sys; m = json.load(open(sys.argv[1])); sys.exit(not ($2))" \
+		"$out/$1.rtd.meta"
+	result $? "$3"
+}
+
+# calls NAME: the calls of each function in the trace.
+calls() {
+	host report --format csv "$out/$1.rtd" |
+		sed -nE 's/^"([^"]*)",([0-9]+),.*/\1 \2/p' | sort
+}
+
+# share NAME FUNCTION: percent of the samples that are in it.
+share() {
+	host report --format csv "$out/$1.rtd" | awk -F, -v f="\"$2\"" '
+		NR > 1 { all += $2; if ($1 == f) mine += $2 }
+		END { print all ? int(100 * mine / all) : -1 }'
+}
+
+# at_least NAME FUNCTION PERCENT WHAT
+at_least() {
+	local got
+	got=$(share "$1" "$2")
+	[ "$got" -ge "$3" ] || echo "# $2: $got percent"
+	[ "$got" -ge "$3" ]
+	result $? "$4"
+}
+
+# ---- what is filtered is prepared here, where debug information is -------------
+
+command filter -S objects.cc -o "$out/source.filter" "$target/record/objects"
+result $? "filter: functions of a source file"
+command filter -F 'shop::*::price' -o "$out/names.filter" "$target/record/objects"
+[ "$(grep -c '^objects ' "$out/names.filter")" = 2 ]
+result $? "filter: functions by the names that C++ gives them"
+command filter -v -F 'shop::*' -F main -o "$out/others.filter" "$target/record/objects"
+grep -q '^# attempt$' "$out/others.filter" && ! grep -q '^# shop' "$out/others.filter"
+result $? "filter: all functions but those"
+command filter -F nothing "$target/record/objects" 2>"$out/filter.err"
+[ $? -eq 3 ] && grep -q 'no function fits' "$out/filter.err"
+result $? "filter: none fits"
+
+# ---- recording ---------------------------------------------------------------------
+
+board fpga -- '
+info() { run $1 sifive-trace info; }
+rmmod sifive_trace; info nomodule; insmod /target/sifive_trace.ko
+
+for name in plain plain-static objects threads shared; do rec $name $p/$name; done
+rec sampled -i 100us $p/busy
+rec period -e cycles -c 1000000 $p/busy
+$p/busy-static >/dev/null & rec static $p/busy-static; wait
+cp $p/busy /tmp/other; /tmp/other 20000 >/dev/null & rec whole -a $p/busy; kill $!
+rec both -i 100us $p/plain
+
+rec raw --count raw $p/plain
+rec xor --count xor -e instructions,cycles,branch-misses:u $p/plain
+rec none -e "" $p/plain
+rec own --per-thread $p/threads
+rec one -C 1 $p/threads
+rec channel --channel 9 $p/plain
+run ring sifive-trace record -o ring.rtd -b 4k --ring $p/threads
+run full sifive-trace record -o full.rtd -b 4k $p/threads
+rec sram --sink sram $p/plain
+rec quiet -q $p/plain
+run folder sifive-trace record -o folder/ $p/plain
+run here sifive-trace record -e cycles -- $p/plain
+rec pattern -F "*Apple*price*" -F main $p/objects
+rec source --filter source.filter $p/objects
+rec names --filter names.filter $p/objects
+rec library --library /target/libsifive-perf.so $p/plain
+echo "kill -9 \$\$" >kill.sh; rec killed sh kill.sh
+
+rec many -e cycles,instructions,branches,cache-misses,cache-references,dTLB-load-misses,iTLB-load-misses,dTLB-store-misses,r1,r2,r3,r4,r5,r6,r7,r8,r9,ra,rb $p/plain
+rec twice -e branch-misses,branch-misses:u $p/plain
+rec unknown -e cycles,hits $p/plain
+rec multiplex --multiplex $p/plain
+rec absent /no/such
+rec noprogram /target/sifive_trace.ko
+rec script /target/selftests/run_all.sh
+rec badfilter -F nothing $p/objects
+rec statically --per-thread $p/busy-static
+rec nolibrary --library /no/such $p/plain
+rec nocpu -C 7 $p/plain
+rec badcount --count sum $p/plain
+rec badtime -i 1us $p/plain
+rec badperiod -c many $p/plain
+rec badsink --sink pib $p/plain
+rec badsize -b huge $p/plain
+rec badchannel --channel 32 $p/plain
+rec nothing
+
+run stop0 sifive-trace stop
+run start sifive-trace start -i 100us
+$p/busy >/dev/null &
+run again sifive-trace start
+rec taken $p/plain
+info infobusy
+wait
+run status1 sifive-trace status
+run dump1 sifive-trace dump -o running.rtd
+run stop sifive-trace stop
+run status2 sifive-trace status
+run dump sifive-trace dump -o hand.rtd
+run badstart sifive-trace start $p/plain
+run list sifive-trace list
+run listone sifive-trace list branch-miss
+run listnone sifive-trace list no-such
+run listcore sifive-trace list --core p550 dcache
+
+mkdir /tmp/any; chmod 777 /tmp/any
+cp /target/sifive-trace /target/libsifive-perf.so /tmp; $p/caps file /tmp/sifive-trace
+run usermode $p/caps user /target/sifive-trace info
+chmod 666 /dev/sifive-trace
+run user $p/caps user /target/sifive-trace info
+run userlist $p/caps user /target/sifive-trace list
+run userrec $p/caps user /target/sifive-trace record -o /tmp/any/x $p/plain
+run capinfo $p/caps user /tmp/sifive-trace info
+run cap $p/caps user /tmp/sifive-trace record -o /tmp/any/cap.rtd $p/plain
+run capstatic $p/caps user /tmp/sifive-trace record -o /tmp/any/cap.rtd $p/busy-static
+echo 2 >/proc/sys/kernel/perf_user_access; info access
+f=$(cd /sys/bus/platform/drivers/sifive-trace-funnel; echo *.trace-funnel)
+echo $f >/sys/bus/platform/drivers/sifive-trace-funnel/unbind; info nofunnel
+'
+
+for p in plain plain-static objects threads shared; do
+	want=0
+	[ "${p%-static}" != plain ] || want=7
+	status $p $want "$p: its exit status is the command's"
+	host decode --format json "$out/$p.rtd" >"$out/$p.json"
+	"$verify" nesting "$out/$p.txt" "$out/$p.json" "$out/$p.rtd.meta"
+	result $? "$p: all calls, by whom, in which thread, properly nested"
+	"$verify" lines "$out/$p.txt" "$out/$p.json"
+	result $? "$p: names and lines of functions and of their calls"
+	host report --by thread --format csv "$out/$p.rtd" >"$out/$p.csv"
+	"$verify" report "$out/$p.txt" "$out/$p.csv"
+	result $? "$p: report counts each thread's calls"
+	for f in chrome html; do
+		host export --format $f "$out/$p.rtd" >"$out/$p.$f"
+		"$verify" $f "$out/$p.txt" "$out/$p.$f"
+		result $? "$p: export --format $f has all calls"
+	done
+	host export --format folded --weight calls "$out/$p.rtd" >"$out/$p.folded"
+	"$verify" folded "$out/$p.txt" "$out/$p.folded"
+	result $? "$p: export --format folded has all calls"
+	host export --format ctf -o "$out/$p.ctf" "$out/$p.rtd"
+	babeltrace2 "$out/$p.ctf" >"$out/$p.babel"
+	"$verify" ctf "$out/$p.txt" "$out/$p.babel"
+	result $? "$p: babeltrace2 reads all calls"
+	host export --format svg "$out/$p.rtd" >"$out/$p.svg"
+	python3 -c 'import sys, xml.dom.minidom as m; m.parse(sys.argv[1])' "$out/$p.svg" &&
+		[ "$(awk '/^calls/ { print $4 }' "$out/$p.txt" | sort -u |
+			sed 's/^lambda$/main::{lambda(int)#1}::operator()/' |
+			while read -r f; do
+				grep -qF "data-n=\"$f\"" "$out/$p.svg" || echo "$f"
+			done)" = "" ]
+	result $? "$p: the flame graph has all functions"
+	meta $p 'len(m["args"]) == 1 and m["lost"]["threads"] == 0 and all(o["build_id"] for o in m["objects"])' \
+		"$p: the side-car file names program and build-ids, and nothing was lost"
+done
+
+# ---- samples -----------------------------------------------------------------------
+
+at_least sampled busy 80 "-i 100us: most samples are in the function that works"
+[ "$(calls sampled | grep -c .)" -gt 0 ] &&
+	[ "$(host decode --format json "$out/sampled.rtd" | grep -c '"isr"')" -ge 500 ]
+result $? "-i 100us: some thousand samples a second"
+meta sampled 'm["sampling"]["interval_ns"] == 100000' "-i 100us: it is in the side-car file"
+at_least period busy 80 "-c: most samples are in the function that works"
+host decode --format json "$out/period.rtd" | python3 -c '
+import json, sys
+c = [r["counters"]["cycles"] for r in map(json.loads, sys.stdin) if r["kind"] == "isr"]
+sys.exit(not (len(c) >= 20 and sum(c) >= 900000 * len(c)))'
+result $? "-c 1000000: no fewer cycles are between two samples"
+meta period 'm["sampling"]["period"] == 1000000 and m["sampling"]["event"] == "cycles"' \
+	"-c: period and event are in the side-car file"
+status static 5 "a static program: its exit status is the command's"
+at_least static busy 80 "a static program: samples are in the function that works"
+host decode --format json "$out/static.rtd" | python3 -c '
+import json, sys
+r = [r for r in map(json.loads, sys.stdin) if r["kind"] == "isr"]
+t = [x["seconds"] for x in r]
+sys.exit(not (len(r) <= 1.2 * 1000 * (max(t) - min(t))))'
+result $? "a static program: nothing else is sampled"
+host decode --format json "$out/whole.rtd" >"$out/whole.json"
+meta whole '{"busy", "other"} <= {o["path"].split("/")[-1] for o in m["objects"]}' \
+	"-a: knows what runs beside the program"
+python3 -c '
+import json, sys
+r = [r for r in map(json.loads, open(sys.argv[1])) if r.get("function") == "busy"]
+o = [x["object"] for x in r]
+sys.exit(not (o.count("busy") > 50 and o.count("other") > 50))' "$out/whole.json"
+result $? "-a: samples the program, and what runs beside it"
+[ "$(calls both | grep ackermann)" = "ackermann 44" ] &&
+	[ "$(host decode --format json "$out/both.rtd" | grep -c '"isr"')" -ge 5 ]
+result $? "calls and samples in one trace"
+
+# ---- options -----------------------------------------------------------------------
+
+want=$(calls plain)
+[ "$(wc -l <<<"$want")" = 5 ]
+result $? "plain: five functions"
+for c in raw xor none channel sram quiet library folder/trace trace; do
+	[ "$(calls $c)" = "$want" ]
+	result $? "$c: all calls"
+done
+header() { host decode "$out/$1.rtd" | grep -F "$2" >/dev/null; result $? "$3"; }
+header raw "counts Raw" "--count raw"
+header xor "counts DeltaXOR" "--count xor"
+meta xor '[c["event"] for c in m["counters"]] == ["instructions", "cycles", "branch-misses:u"] and m["count_type"] == 2' \
+	"-e: events as they were asked for"
+meta none 'm["counters"] == []' "-e '': records without counters"
+meta trace '[c["event"] for c in m["counters"]] == ["cycles"]' "-e with one event; the file is trace.rtd"
+header channel "channel 9" "--channel 9"
+meta own 'm["per_thread"] and m["lost"]["threads"] == 0' "--per-thread"
+host decode --format json "$out/own.rtd" | python3 -c '
+import json, sys
+# Who waits for others counts nothing meanwhile.
+meta = json.load(open(sys.argv[1]))
+main = [r for r in map(json.loads, sys.stdin)
+        if r["kind"] == "exit" and r.get("function") == "main"]
+whole = [json.loads(l) for l in open(sys.argv[2])]
+other = [r for r in whole if r["kind"] == "exit" and r.get("function") == "main"]
+sys.exit(not (main and other and
+              main[0]["counters"]["instructions"] < other[0]["counters"]["instructions"] / 2))
+' "$out/own.rtd.meta" "$out/threads.json"
+result $? "--per-thread: a thread that waits counts nothing"
+meta one '[s["cpu"] for s in m["sources"]] == [1] and m["lost"]["threads"] == 0' "-C 1: one CPU alone"
+[ "$(calls one)" = "$(calls threads)" ]
+result $? "-C 1: the program stays on it, all is recorded"
+meta ring 'm["wrapped"]' "--ring: the oldest bytes are gone"
+host decode --format json "$out/ring.rtd" | grep -c '"exit"' >"$out/ring.count"
+[ "$(cat "$out/ring.count")" -gt 20 ] && calls ring | grep -q '^branch '
+result $? "--ring: the newest are there"
+[ "$(stat -c %s "$out/full.rtd")" = 4096 ] && calls full | grep -q '^work '
+result $? "-b 4k: the oldest bytes are there"
+says full "trace buffer full" "-b 4k: that it was not enough is said"
+says folder "folder/trace.rtd: " "-o folder/: a trace in a folder that is made"
+[ ! -s "$out/quiet.err" ]
+result $? "-q: nothing is said"
+names() { calls "$1" | sed 's/ [0-9]*$//' | tr '\n' ' '; }
+[ "$(names pattern)" = "main shop::Apple::price " ]
+result $? "-F: functions by the symbol table's names"
+[ "$(names names)" = "shop::Apple::price shop::Pear::price " ]
+result $? "--filter: functions by the names that C++ gives them"
+[ "$(calls source)" = "$(calls objects)" ]
+result $? "--filter: all functions of the source file"
+status killed 137 "a program that a signal ends: 128 and its number"
+
+refused many 125 "cannot count rb, event 18 of the list: the 18 events before it need the counters that can count it: 16 of this processor's 18" \
+	"more events than counters: which one, and how many there are"
+refused twice 125 "cannot count branch-misses:u, event 1 of the list: the 1 event before it needs the counters that can count it: 1 of" \
+	"two events on one counter: which one"
+refused unknown 2 'no event "hits"' "an event that is none"
+refused multiplex 2 "unrecognized option" "counters are not shared out in turns"
+refused absent 127 "No such file" "no such program: 127"
+refused noprogram 126 "/target/sifive_trace.ko" "no program: 126"
+refused script 126 "a script" "a script: what to do"
+refused badfilter 125 "no function is called like that" "-F: no such function"
+refused statically 125 "it is static" "--per-thread of a static program"
+refused nolibrary 125 "--library /no/such" "no library there"
+refused nocpu 125 "CPU 7 has no trace encoder" "-C: no such CPU"
+refused badcount 2 "--count is raw, delta or xor" "--count: another word"
+refused badtime 2 "at least 100us" "-i: too short"
+refused badperiod 2 "-c takes a number" "-c: no number"
+refused badsink 2 "--sink is sba or sram" "--sink: another word"
+refused badsize 2 "-b takes a size" "-b: no size"
+refused badchannel 2 "--channel takes a number from 0 to 31" "--channel: too large"
+refused nothing 2 "which program?" "no program"
+
+# ---- driving by hand ---------------------------------------------------------------
+
+status stop0 3 "stop: nothing runs"
+status start 0 "start"
+refused again 3 "has the trace hardware" "start: once"
+refused taken 125 "has the trace hardware" "record: not while another does"
+status status1 0 "status: it runs"
+says status1 "running: sifive-trace stop ends it" "status: who it is"
+status dump1 0 "dump: while it runs"
+status stop 0 "stop"
+status status2 1 "status: nobody has it"
+status dump 0 "dump: what was recorded"
+at_least hand busy 10 "dump: what ran meanwhile has its names"
+at_least running busy 10 "dump: while it runs, too"
+[ "$(stat -c %s "$out/hand.rtd")" -gt "$(stat -c %s "$out/running.rtd")" ]
+result $? "dump: what came since is there"
+status badstart 2 "start: takes no program"
+
+# ---- list and info -----------------------------------------------------------------
+
+# finds NAME STATUS PROBLEM FIX WHAT
+finds() {
+	[ "$(cat "$out/$1.rc")" = "$2" ] && grep -qF -- "$3" "$out/$1.txt" &&
+		grep -qE -- "-> .*$4" "$out/$1.txt"
+	result $? "doctor: $5"
+}
+
+grep -qE '^  cycles +cycle, hpmcounter3-18$' "$out/list.txt" &&
+	grep -qE '^  instructions +instret, hpmcounter3-18$' "$out/list.txt" &&
+	grep -qE '^  branch-misses +hpmcounter3$' "$out/list.txt" &&
+	! grep -q L1-icache "$out/list.txt"
+result $? "list: what this machine counts, and on which counters"
+[ "$(grep -c '^  [a-z]' "$out/listone.txt")" = 1 ] && grep -q '^  branch-misses' "$out/listone.txt"
+result $? "list: by a part of the name"
+status listnone 3 "list: nothing is called so"
+grep -qE '^  dcache_miss +r202$' "$out/listcore.txt"
+result $? "list: raw events of a core by name"
+finds nomodule 1 "the kernel module is not loaded" "insmod" "no module"
+finds infobusy 1 "has the trace hardware" "sifive-trace stop" "another session"
+finds usermode 1 "may not be opened for writing" "udev" "another user's device"
+finds user 1 "no CAP_PERFMON" "setcap cap_perfmon\+ep sifive-trace" "no capability"
+finds user 1 "kernel.perf_event_paranoid = 3" "sysctl kernel.perf_event_paranoid=2" \
+	"perf_event_paranoid"
+says userlist "Operation not permitted" "list: says when it may not ask"
+status userrec 125 "record without the capability: the program is not run"
+grep -q 'Tracing works here' "$out/capinfo.txt"
+result $? "doctor: with the capability that it asked for all is well"
+status cap 7 "record with it as another user"
+says cap "calls plain main sum 2" "record with it as another user: the program runs"
+status capstatic 5 "record with it a static program"
+finds access 0 "kernel.perf_user_access = 2" "sysctl kernel.perf_user_access=1" "perf_user_access"
+finds nofunnel 1 "they send to a funnel, and no funnel was found" "sifive,trace-funnel0" "no funnel"
+
+# ---- other machines ----------------------------------------------------------------
+
+selftests/withhold.py "$KERNEL/fw_dynamic.bin" 0x7 "$out/withheld.bin"
+board fpga --firmware "$out/withheld.bin" -- '
+run withheld sifive-trace info
+run few sifive-trace list
+rec fixed $p/plain
+rec refused -e branches $p/plain'
+finds withheld 0 "firmware does not let user mode read hpmcounter3-" "mcounteren" \
+	"counters that firmware withholds"
+grep -qE '^  cycles +cycle$' "$out/few.txt" && ! grep -q '^  branches' "$out/few.txt"
+result $? "list: without what firmware withholds"
+[ "$(calls fixed)" = "$want" ]
+result $? "record: cycles and instructions do without"
+refused refused 125 "firmware does not let user mode read hpmcounter3" "record: says why there is no such count"
+
+board nofunnel --cpu sscofpmf=false -- '
+run simple sifive-trace info
+run simplelist sifive-trace list
+rec two $p/threads
+rec noperiod -c 10000 $p/busy
+rec bytime -C 0 -i 1ms $p/busy
+chmod 666 /dev/sifive-trace
+run rawio $p/caps user /target/sifive-trace info'
+says simple "cycles and instructions, as perf events (no Sscofpmf)" "info: without Sscofpmf"
+grep -qE '^  cycles +cycle$' "$out/simplelist.txt" && ! grep -q '^  branches' "$out/simplelist.txt"
+result $? "list: without Sscofpmf"
+[ -s "$out/two.0.rtd" ] && [ -s "$out/two.1.rtd" ] && [ ! -e "$out/two.rtd" ]
+result $? "record: a file for each sink"
+[ "$({ calls two.0; calls two.1; } | awk '{ n[$1] += $2 } END { for (f in n) print f, n[f] }' | sort)" = "$(calls threads)" ]
+result $? "record: all calls are in them"
+[ "$(cat "$out/noperiod.rc")" = 125 ] && grep -qF "sample by time" "$out/noperiod.err"
+result $? "record: -c without Sscofpmf: what to do"
+at_least bytime busy 80 "record: -i without Sscofpmf"
+finds rawio 1 "also need CAP_SYS_RAWIO" "cap_sys_rawio" "encoders with sinks of their own"
+
+echo "1..$n"
+[ "$bad" -eq 0 ]

@@ -1,0 +1,206 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Compare what a trace says with what the program itself has counted.
+
+	verify.py WHAT CALLS FILE [META]
+
+CALLS holds lines "calls THREAD CALLER FUNCTION NUMBER"; "-" is who has no
+caller. FILE is, by WHAT:
+
+	nesting	decode --format json: records pair up; each call from its caller
+	lines	the same: each record's line is one that has the function's name
+	report	report --format csv --by thread
+	chrome, folded, html, ctf
+		that export; folded --weight calls; ctf as babeltrace2 prints it
+"""
+import collections
+import json
+import re
+import sys
+
+
+def plain(name):
+    """A function as the program calls it; destructors do not count themselves."""
+    if "lambda" in name:
+        return "lambda"
+    return None if "~" in name else name
+
+
+def counted(path):
+    calls = collections.Counter()
+    for line in open(path):
+        word = line.split()
+        if word[:1] == ["calls"]:
+            calls[word[1], word[2], word[3]] += int(word[4])
+    return calls
+
+
+def thread_of(meta, record):
+    """Threads have a channel one after the other."""
+    ticks = round(record["seconds"] * meta["ts_hz"])
+    return next(t["name"] for t in meta["threads"]
+                if t["channel"] == record["channel"] and
+                t["from"] <= ticks <= t.get("to", ticks))
+
+
+class Stacks:
+    """Calls from enter and exit records, thread by thread."""
+
+    def __init__(self):
+        self.calls = collections.Counter()
+        self.stack = collections.defaultdict(list)
+        self.wrong = []
+
+    def enter(self, thread, name):
+        stack = self.stack[thread]
+        caller = next((s for s in reversed(stack) if plain(s)), "-")
+        if plain(name):
+            self.calls[thread, plain(caller) or "-", plain(name)] += 1
+        stack.append(name)
+
+    def leave(self, thread, name=None):
+        stack = self.stack[thread]
+        if not stack or name not in (None, stack[-1]):
+            self.wrong.append(f"{thread}: {name} ends within {stack}")
+        else:
+            stack.pop()
+
+    def result(self):
+        for thread, stack in self.stack.items():
+            if stack:
+                self.wrong.append(f"{thread}: never ended: {stack}")
+        return self.calls, self.wrong
+
+
+def records(path):
+    """Calls; where a function has no name its address stands for it."""
+    return [{"function": r.get("address"), "line": 0, "file": "", **r}
+            for r in map(json.loads, open(path)) if r["kind"] in ("enter", "exit")]
+
+
+def nesting(path, meta):
+    meta, stacks = json.load(open(meta)), Stacks()
+    for r in sorted(records(path), key=lambda r: r["seconds"]):
+        thread = thread_of(meta, r)
+        if r["kind"] == "enter":
+            stacks.enter(thread, r["function"])
+        else:
+            stacks.leave(thread, r["function"])
+    return stacks.result()
+
+
+def source_line(path, number):
+    """A definition's line, or the one before its brace."""
+    if not path:
+        return ""
+    lines = open(path).read().split("\n")
+    return lines[number - 1] if "(" in lines[number - 1] else lines[number - 2]
+
+
+def lines(path, calls):
+    """Which lines are wrong; each function that was counted must have one."""
+    wrong, seen = [], set()
+    for r in records(path):
+        name = plain(r["function"])
+        if r["kind"] != "enter" or not name:
+            continue
+        word = {"lambda": "[]"}.get(name, name.split("::")[-1]) + "("
+        if word not in source_line(r["file"], r["line"]):
+            wrong.append(f"{name}: {r['file']}:{r['line']} is not where it begins")
+        seen.add(name)
+        call = {"square": "function(", "cube": "function(", "lambda": "twice("}
+        if "caller_line" in r and call.get(name, word) not in \
+                source_line(r["caller_file"], r["caller_line"]):
+            wrong.append(f"{name}: line {r['caller_line']} does not call it")
+    missing = {f for _, _, f in calls} - seen
+    return wrong + [f"{m}: no record" for m in missing]
+
+
+def by_function(calls):
+    sums = collections.Counter()
+    for (thread, _, function), n in calls.items():
+        sums[thread, function] += n
+    return sums
+
+
+def report(path):
+    sums = collections.Counter()
+    for line in open(path).read().splitlines()[1:]:
+        name, label, n = re.match(r'"([^"]*)","([^"]*)",(\d+)', line).groups()
+        if plain(name):
+            sums[label.split("/")[0], plain(name)] += int(n)
+    return sums
+
+
+def chrome(path):
+    stacks, names = Stacks(), {}
+    for e in json.load(open(path))["traceEvents"]:
+        if e["ph"] == "M" and e["name"] == "thread_name":
+            names[e["tid"]] = e["args"]["name"].split("/")[0]
+        elif e["ph"] == "B":
+            stacks.enter(names[e["tid"]], e["name"])
+        elif e["ph"] == "E":
+            stacks.leave(names[e["tid"]])
+    return stacks.result()
+
+
+def paths(stacks):
+    """Calls of (path of names from the thread on, number)."""
+    calls = collections.Counter()
+    for path, n in stacks:
+        thread = path[0].split("/")[0]
+        named = ["-"] + [plain(p) for p in path[1:] if plain(p)]
+        if plain(path[-1]):
+            calls[thread, named[-2], named[-1]] += n
+    return calls
+
+
+def folded(path):
+    return paths((line.rsplit(" ", 1)[0].split(";"), int(line.rsplit(" ", 1)[1]))
+                 for line in open(path)), []
+
+
+def html(path):
+    text = open(path).read()
+    data = json.JSONDecoder().raw_decode(text, text.index("DATA = {") + 7)[0]
+    nodes, ways = data["tree"], [[]]
+    for parent, function, _, _ in nodes[1:]:
+        ways.append(ways[parent] + [data["functions"][function] if function >= 0
+                                    else data["threads"][-2 - function]])
+    return paths((way, node[2]) for way, node in zip(ways, nodes)
+                 if len(way) > 1), []
+
+
+def ctf(path):
+    stacks = Stacks()
+    for line in open(path):
+        kind, thread, name = re.search(
+            r'func_(entry|exit): .*procname = "([^"]*)".* name = "([^"]*)"', line).groups()
+        thread = thread.split("/")[0]
+        if kind == "entry":
+            stacks.enter(thread, name)
+        else:
+            stacks.leave(thread, name)
+    return stacks.result()
+
+
+def main():
+    what, calls, path = sys.argv[1:4]
+    want = counted(calls)
+    wrong = [] if want else [f"{calls} counts nothing"]
+    if what == "lines":
+        got, wrong = want, wrong + lines(path, want)
+    elif what == "report":
+        want, got = by_function(want), report(path)
+    else:
+        got, more = nesting(path, sys.argv[4]) if what == "nesting" else \
+            globals()[what](path)
+        wrong += more
+    wrong += [f"{key}: program {want[key]}, trace {got[key]}"
+              for key in sorted(want | got) if want[key] != got[key]]
+    for line in wrong:
+        print("#", line)
+    sys.exit(bool(wrong))
+
+
+main()

@@ -1,0 +1,300 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Uses what "sifive-trace export" draws, in a headless Chromium.
+
+    browser.py PAGE.html FLAME.svg    of the trace that output_test.c makes
+    browser.py --picture OUT.png [--size 1200x800] FILE
+
+Talks to the browser through its debugging pipe: nothing but Python is needed.
+Whatever the page prints to the console, or throws, is an error.
+"""
+
+import argparse
+import base64
+import json
+import os
+import pathlib
+import select
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+PATIENCE = 60
+
+FLAGS = """--headless --no-sandbox --disable-gpu --disable-quic --no-first-run
+--disable-background-networking --disable-component-update --disable-sync
+--remote-debugging-pipe --hide-scrollbars --force-device-scale-factor=1
+--force-color-profile=srgb""".split()
+
+
+class Browser:
+    def __init__(self, width, height):
+        self.folder = tempfile.mkdtemp()
+        self.complaints = []
+        self.serial = 0
+        self.rest = b""
+        self.answer = None      # what the next dialog is told
+        out_read, self.out = os.pipe()
+        self.inp, in_write = os.pipe()
+
+        def pipes():
+            # It reads from 3 and writes to 4; either may be in the way.
+            reader, writer = os.dup(out_read), os.dup(in_write)
+            os.dup2(reader, 3)
+            os.dup2(writer, 4)
+
+        self.process = subprocess.Popen(
+            ["chromium", *FLAGS, f"--user-data-dir={self.folder}",
+             f"--window-size={width},{height}", "about:blank"],
+            preexec_fn=pipes, close_fds=False, stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL)
+        os.close(out_read)
+        os.close(in_write)
+        self.session = None
+        pages = []
+        while not pages:
+            pages = [t for t in self.call("Target.getTargets")["targetInfos"]
+                     if t["type"] == "page"]
+        self.session = self.call("Target.attachToTarget", flatten=True,
+                                 targetId=pages[0]["targetId"])["sessionId"]
+        for domain in "Page", "Runtime", "Log":
+            self.call(domain + ".enable")
+        self.call("Emulation.setDeviceMetricsOverride", width=width,
+                  height=height, deviceScaleFactor=1, mobile=False)
+
+    def close(self):
+        self.process.kill()
+        self.process.wait()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def receive(self):
+        while b"\0" not in self.rest:
+            if not select.select([self.inp], [], [], PATIENCE)[0]:
+                raise TimeoutError("the browser does not answer")
+            data = os.read(self.inp, 1 << 16)
+            if not data:
+                raise EOFError("the browser has ended")
+            self.rest += data
+        message, self.rest = self.rest.split(b"\0", 1)
+        return json.loads(message)
+
+    def notice(self, message):
+        method, params = message.get("method"), message.get("params", {})
+        if method == "Runtime.exceptionThrown":
+            self.complaints.append(params["exceptionDetails"])
+        elif method == "Runtime.consoleAPICalled":
+            self.complaints.append(params["args"])
+        elif (method == "Log.entryAdded" and
+              params["entry"]["level"] == "error"):
+            self.complaints.append(params["entry"])
+        elif method == "Page.javascriptDialogOpening":
+            self.send("Page.handleJavaScriptDialog", accept=True,
+                      promptText=self.answer)
+
+    def send(self, method, **params):
+        self.serial += 1
+        message = {"id": self.serial, "method": method, "params": params}
+        if self.session:
+            message["sessionId"] = self.session
+        os.write(self.out, json.dumps(message).encode() + b"\0")
+        return self.serial
+
+    def call(self, method, **params):
+        serial = self.send(method, **params)
+        while True:
+            message = self.receive()
+            if message.get("id") == serial:
+                if "error" in message:
+                    raise RuntimeError(f"{method}: {message['error']}")
+                return message["result"]
+            self.notice(message)
+
+    def value(self, script):
+        result = self.call("Runtime.evaluate", expression=script,
+                           returnByValue=True)
+        if "exceptionDetails" in result:
+            raise RuntimeError(f"{script}: {result['exceptionDetails']}")
+        return result["result"].get("value")
+
+    def wait(self, script):
+        end = time.monotonic() + PATIENCE
+        while not self.value(script):
+            if time.monotonic() > end:
+                raise TimeoutError("never true: " + script)
+            time.sleep(0.05)
+
+    def open(self, path):
+        url = pathlib.Path(path).resolve().as_uri()
+        self.call("Page.navigate", url=url)
+        self.wait(f"location.href === {json.dumps(url)} &&"
+                  " document.readyState === 'complete'")
+
+    def mouse(self, kind, x, y, **more):
+        self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, **more)
+
+    def click(self, x, y, count=1):
+        for kind in "mousePressed", "mouseReleased":
+            self.mouse(kind, x, y, button="left", clickCount=count)
+
+    def key(self, key):
+        self.call("Input.dispatchKeyEvent", type="keyDown", key=key, text=key)
+        self.call("Input.dispatchKeyEvent", type="keyUp", key=key)
+
+    def picture(self, path):
+        data = self.call("Page.captureScreenshot", format="png")["data"]
+        pathlib.Path(path).write_bytes(base64.b64decode(data))
+
+
+# Middle of an element in the window; n: of several.
+def place(browser, selector, n=0):
+    return browser.value(f"""(function () {{
+        var e = document.querySelectorAll({json.dumps(selector)})[{n}];
+        e.scrollIntoView({{ block: "center" }});
+        var r = e.getBoundingClientRect();
+        return [r.left, r.top, r.width, r.height]; }}())""")
+
+
+# How many pixels of a canvas have this colour; without: any at all.
+def pixels(browser, n, colour=None):
+    return browser.value(f"""(function () {{
+        var c = document.querySelectorAll("canvas")[{n}], i, sum = 0;
+        var d = c.getContext("2d").getImageData(0, 0, c.width, c.height).data;
+        var wanted = {json.dumps(colour)};
+        for (i = 0; i < d.length; i += 4)
+            sum += wanted ? d[i] === wanted[0] && d[i + 1] === wanted[1] &&
+                d[i + 2] === wanted[2] : d[i + 3] !== 0;
+        return sum; }}())""")
+
+
+def text(browser, selector):
+    return browser.value(f"document.querySelector('{selector}').textContent")
+
+
+def expect(found, wanted, what):
+    if found != wanted:
+        raise AssertionError(f"{what}: {found!r}, expected {wanted!r}")
+
+
+FOUND = [221, 102, 255]
+RULER, CALLS, PLOT, FLAME = range(4)
+
+
+def check_page(browser, path):
+    """main, 17 us, calls fib twice, 8 us in all."""
+    browser.open(path)
+    browser.wait("document.body.dataset.ready === 'yes'")
+    expect(text(browser, "#status"), "0 ns to 17 us of 17 us", "times")
+    for n, what in enumerate(("ruler", "calls", "counter", "flame graph")):
+        if not pixels(browser, n):
+            raise AssertionError(f"nothing drawn: {what}")
+    expect(browser.value("Array.from(document.querySelectorAll('#functions"
+                         " tbody tr')).map(function (r) { return r.innerText"
+                         ".split('\\t'); })"),
+           [["1", "17 us", "9 us", "52.94%", "main"],
+            ["2", "8 us", "8 us", "47.06%", "fib"]], "functions")
+
+    # The mouse says what is below it.
+    left, top, width, height = place(browser, "canvas", CALLS)
+    browser.mouse("mouseMoved", left + width / 2, top + 24)
+    expect(text(browser, "#tip"), "main\n17 us from 0 ns", "tip")
+
+    # The wheel zooms around the mouse, a drag moves.
+    before = pixels(browser, CALLS)
+    browser.mouse("mouseWheel", left + width / 2, top + 24, deltaX=0, deltaY=-100)
+    browser.wait("document.querySelector('#status').textContent ==="
+                 " '1.96154 us to 15.0385 us of 17 us'")
+    if pixels(browser, CALLS) == before:
+        raise AssertionError("zoomed, and nothing is drawn anew")
+    browser.mouse("mousePressed", left + width / 2, top + 24, button="left",
+                  clickCount=1)
+    browser.mouse("mouseMoved", left + width * 0.9, top + 24, button="left")
+    browser.mouse("mouseReleased", left + width, top + 24, button="left")
+    browser.wait("document.querySelector('#status').textContent ==="
+                 " '0 ns to 13.0769 us of 17 us'")
+    browser.key("-")
+    browser.value("document.querySelector('#home').click()")
+    expect(text(browser, "#status"), "0 ns to 17 us of 17 us", "whole trace")
+
+    # A double click shows one call: the first fib, at 5 of 17 us.
+    browser.click(left + width * 7 / 17, top + 41, 1)
+    browser.click(left + width * 7 / 17, top + 41, 2)
+    browser.wait("document.querySelector('#status').textContent ==="
+                 " '4.8 us to 9.2 us of 17 us'")
+    browser.value("document.querySelector('#home').click()")
+
+    # The search marks functions, and says what they cost.
+    for n in CALLS, FLAME:
+        expect(pixels(browser, n, FOUND), 0, "marked before the search")
+    left, top, width, height = place(browser, "#search")
+    browser.click(left + width / 2, top + height / 2)
+    browser.call("Input.insertText", text="^fi")
+    expect(text(browser, "#found"),
+           "found 1 function, 2 calls, itself 8 us (47.06%)", "search")
+    for n in CALLS, FLAME:
+        if not pixels(browser, n, FOUND):
+            raise AssertionError("the search marks nothing")
+    browser.call("Input.insertText", text="(")
+    expect(browser.value("document.querySelector('#search').className"),
+           "wrong", "half an expression")
+    browser.value("PAGE.find('')")
+    expect(text(browser, "#found"), "", "no search")
+
+    # A click makes a call as wide as the flame graph: fib is half of it.
+    browser.value("PAGE.find('fib')")
+    before = pixels(browser, FLAME, FOUND)
+    left, top, width, height = place(browser, "#flame")
+    browser.click(left + width / 5, top + 17 * 3 + 8)
+    if not pixels(browser, FLAME, FOUND) > 1.8 * before:
+        raise AssertionError("the flame graph does not zoom")
+
+
+def check_flame(browser, path):
+    browser.open(path)
+    widths = """Array.from(document.querySelectorAll('.b')).filter(
+        function (g) { return g.style.display !== 'none'; }).map(
+        function (g) { return [g.dataset.n,
+            Math.round(g.querySelector('rect').getAttribute('width'))]; })"""
+    expect(browser.value(widths), [["all", 1180], ["source 0", 1180],
+                                   ["main", 1180], ["fib", 555]], "boxes")
+    left, top, width, height = place(browser, ".b", 3)
+    browser.click(left + width / 2, top + height / 2)
+    expect(browser.value(widths)[3], ["fib", 1180], "zoom")
+    expect(browser.value("document.getElementById('reset')"
+                         ".getAttribute('visibility')"), "visible", "reset")
+    left, top, width, height = place(browser, "#reset")
+    browser.click(left + width / 2, top + height / 2)
+    expect(browser.value(widths)[3], ["fib", 555], "reset")
+    browser.answer = "^fib$"
+    left, top, width, height = place(browser, "#search")
+    browser.click(left + width / 2, top + height / 2)
+    expect(text(browser, "#found"), "matched: 47.1%", "search")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--picture")
+    parser.add_argument("--size", default="1200x800")
+    parser.add_argument("--script", help="run in the page before the picture")
+    parser.add_argument("file", nargs="+")
+    arguments = parser.parse_args()
+    browser = Browser(*map(int, arguments.size.split("x")))
+    try:
+        if arguments.picture:
+            browser.open(arguments.file[0])
+            if arguments.script:
+                browser.value(arguments.script)
+            browser.picture(arguments.picture)
+        else:
+            check_page(browser, arguments.file[0])
+            check_flame(browser, arguments.file[1])
+        if browser.complaints:
+            raise AssertionError(f"errors on the console: {browser.complaints}")
+    except (AssertionError, EOFError, RuntimeError, TimeoutError) as error:
+        sys.exit(f"browser.py: {error}")
+    finally:
+        browser.close()
+
+
+main()

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* Endless input: whatever is made of it, memory does not grow with it. */
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#include "command_fixture.h"
+
+#define PART	(1u << 20)
+/* What sanitizers and the C library keep, and pages that come late. */
+#define SLACK_KB	(4 << 10)
+
+/* Calls five deep, with a counter, until there is a part. */
+static void fill(struct gen *gen)
+{
+	struct gen_stream stream;
+	uint64_t value = 0;
+	uint64_t i;
+
+	gen_sync(gen, 0);
+	gen_stream_init(&stream, gen, 0, 6, 1, 1, 64);
+	gen_header(&stream);
+	while (gen->length < PART) {
+		for (i = 0; i < 10; i++) {
+			uint64_t address[] = {
+				MAIN + 0x1000 * (i < 5 ? i : 9 - i), MAIN + 0x10,
+			};
+
+			value += 7;
+			gen_record(&stream, i >= 5, address, &value);
+		}
+		gen->truths = 0;
+	}
+}
+
+/* Give it so many parts. Return the most memory it had, in KiB, or -1. */
+static long feed(const struct gen *gen, const char *arguments, unsigned int parts)
+{
+	char command[512];
+	struct rusage usage;
+	unsigned int i;
+	int pipes[2], status;
+	pid_t child;
+
+	if (pipe(pipes))
+		return -1;
+	child = fork();
+	if (!child) {
+		dup2(pipes[0], 0);
+		close(pipes[0]);
+		close(pipes[1]);
+		snprintf(command, sizeof(command), "exec " COMMAND " %s >/dev/null",
+			 arguments);
+		execl("/bin/sh", "sh", "-c", command, NULL);
+		_exit(127);
+	}
+	close(pipes[0]);
+	for (i = 0; i < parts; i++) {
+		size_t done = 0;
+
+		while (done < gen->length) {
+			ssize_t count = write(pipes[1], gen->data + done,
+					      gen->length - done);
+
+			if (count <= 0)
+				break;
+			done += (size_t)count;
+		}
+	}
+	close(pipes[1]);
+	if (wait4(child, &status, 0, &usage) != child || !WIFEXITED(status) ||
+	    WEXITSTATUS(status))
+		return -1;
+	return usage.ru_maxrss;
+}
+
+TEST_F_TIMEOUT(command, memory_does_not_grow, 300)
+{
+	static const char * const arguments[] = {
+		"report -q -", "decode -q -", "decode -q --format csv -",
+		"decode -q --format json -", "graph -q -", "replay -q -",
+		"export -q --format chrome -", "export -q --format svg -",
+		"export -q --format folded -", "decode -q --format perf -o perf -",
+	};
+	unsigned int i;
+
+	fill(&self->gen);
+	for (i = 0; i < sizeof(arguments) / sizeof(arguments[0]); i++) {
+		long few = feed(&self->gen, arguments[i], 1);
+		long many = feed(&self->gen, arguments[i], 6);
+
+		EXPECT_LT(0, few);
+		EXPECT_LT(0, many);
+		EXPECT_GT(few + SLACK_KB, many) {
+			TH_LOG("%s: %ld KiB, then %ld", arguments[i], few, many);
+		}
+	}
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* What can be seen in an ELF file of this machine with nothing but the C library. */
+#ifndef SIFIVE_TRACE_ELF_H
+#define SIFIVE_TRACE_ELF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Hexadecimal digits of a build-id, with the final 0. */
+#define ELF_BUILD_ID_SIZE	65
+
+/**
+ * struct elf - a file in memory
+ * @bytes, @size: all of it
+ * @fixed:	its addresses are those in memory
+ */
+struct elf {
+	const char	*bytes;
+	size_t		size;
+	bool		fixed;
+};
+
+/**
+ * elf_open() - map a file
+ *
+ * Return: 0; ENOEXEC: it is no RISC-V program of 64 bits, but mapped; another
+ * errno.
+ */
+int elf_open(const char *path, struct elf *elf);
+
+void elf_close(struct elf *elf);
+
+/** elf_has() - whether a name, with its final 0, is anywhere in it */
+bool elf_has(const struct elf *elf, const char *name);
+
+/** elf_interpreter() - the file that loads it, NULL for none */
+const char *elf_interpreter(const struct elf *elf);
+
+/**
+ * elf_bias() - what to subtract of addresses for those in the file
+ * @address:	of code in memory
+ * @offset:	where that is in the file
+ */
+uint64_t elf_bias(const struct elf *elf, uint64_t address, uint64_t offset);
+
+/** elf_build_id() - its build-id in hexadecimal, empty when it has none */
+void elf_build_id(const struct elf *elf, char *text);
+
+/**
+ * elf_functions() - go through the functions of the symbol table
+ * @function:	called with each
+ * @argument:	for it
+ *
+ * Return: false when there is no symbol table: it was stripped.
+ */
+bool elf_functions(const struct elf *elf,
+		   void (*function)(void *argument, const char *name,
+				    uint64_t start, uint64_t size),
+		   void *argument);
+
+#endif /* SIFIVE_TRACE_ELF_H */

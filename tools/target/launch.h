@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* Running a program. */
+#ifndef SIFIVE_TRACE_LAUNCH_H
+#define SIFIVE_TRACE_LAUNCH_H
+
+#include <sys/types.h>
+
+#include "program.h"
+
+/**
+ * struct launch - a program to be run
+ * @path, @argv: of execv()
+ * @before:	called in the new process before that, with @argument: 0, or -1: the
+ *		reason has been printed, and it ends with EXIT_RECORD
+ */
+struct launch {
+	const char	*path;
+	char		**argv;
+	int		(*before)(void *argument);
+	void		*argument;
+};
+
+/**
+ * launch_run() - run it to its end
+ * @launch:	what to run
+ * @pid:	set to its process
+ *
+ * The terminal's keys are for the program meanwhile.
+ *
+ * Return: its exit status, 128 and the signal that ended it, EXIT_CANNOT_RUN, or
+ * EXIT_RECORD: the reason has been printed.
+ */
+int launch_run(const struct launch *launch, pid_t *pid);
+
+#endif /* SIFIVE_TRACE_LAUNCH_H */

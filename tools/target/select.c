@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* See select.h. */
+#include <errno.h>
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../command.h"
+#include "elf.h"
+#include "select.h"
+
+/**
+ * struct selection - functions on their way to a filter file
+ * @object:	the name of the file they are in
+ * @functions:	that fitted
+ */
+struct selection {
+	const char * const	*pattern;
+	size_t			patterns;
+	const char		*object;
+	FILE			*out;
+	size_t			functions;
+};
+
+static void consider(void *argument, const char *name, uint64_t start,
+		     uint64_t size)
+{
+	struct selection *s = argument;
+	size_t i;
+
+	for (i = 0; i < s->patterns; i++)
+		if (!fnmatch(s->pattern[i], name, 0))
+			break;
+	if (i == s->patterns)
+		return;
+	s->functions++;
+	fprintf(s->out, "# %s\n%s %" PRIx64 " %" PRIx64 "\n", name, s->object,
+		start, start + size);
+}
+
+static void select_in(struct selection *s, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	struct elf elf;
+
+	s->object = slash ? slash + 1 : path;
+	if (!elf_open(path, &elf) && !elf_functions(&elf, consider, s))
+		report("%s has no symbol table: none of its functions is recorded (sifive-trace filter makes a filter of one that has)",
+		       path);
+	elf_close(&elf);
+}
+
+int select_functions(const struct program *program, const char * const *pattern,
+		     size_t patterns, char *path)
+{
+	struct selection s = { .pattern = pattern, .patterns = patterns };
+	int fd = mkstemp(path), failed;
+	size_t i;
+
+	s.out = fd >= 0 ? fdopen(fd, "w") : NULL;
+	if (!s.out) {
+		report("%s: %s", path, strerror(errno));
+		return -1;
+	}
+	for (i = 0; i < program->objects; i++)
+		select_in(&s, program->object[i]);
+	failed = ferror(s.out);
+	if (fclose(s.out) || failed)
+		report("%s: cannot be written", path);
+	else if (!s.functions)
+		report("no function is called like that: nm -C %s shows names, and C++ names are those of nm without -C",
+		       program->path);
+	else
+		return 0;
+	unlink(path);
+	return -1;
+}

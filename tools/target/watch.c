@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* See watch.h. */
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "../command.h"
+#include "watch.h"
+
+/* Bytes of a CPU's ring: a power of two. */
+#define RING_SIZE	(1u << 18)
+
+/* What the kernel writes into a ring when code is mapped; the name follows. */
+struct mapping {
+	struct perf_event_header	header;
+	uint32_t			pid, tid;
+	uint64_t			address;
+	uint64_t			length;
+	uint64_t			offset;
+	uint32_t			major, minor;
+	uint64_t			inode;
+	uint64_t			generation;
+	uint32_t			protection, flags;
+	char				path[];
+};
+
+static int open_cpu(int cpu)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_DUMMY,
+		.mmap = 1,
+		.mmap2 = 1,
+		.watermark = 1,
+		.wakeup_watermark = 1,
+	};
+
+	return (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1,
+			    PERF_FLAG_FD_CLOEXEC);
+}
+
+int watch_open(struct watch *watch)
+{
+	const size_t size = (size_t)sysconf(_SC_PAGESIZE) + RING_SIZE;
+	size_t most = (size_t)sysconf(_SC_NPROCESSORS_CONF), cpu;
+	int fd = -1;
+
+	memset(watch, 0, sizeof(*watch));
+	watch->event = calloc(most, sizeof(*watch->event));
+	watch->ring = calloc(most, sizeof(*watch->ring));
+	for (cpu = 0; watch->event && watch->ring && cpu < most; cpu++) {
+		fd = open_cpu((int)cpu);
+		/* It is offline. */
+		if (fd < 0 && errno == ENODEV)
+			continue;
+		if (fd < 0)
+			break;
+		watch->event[watch->cpus].fd = fd;
+		watch->event[watch->cpus].events = POLLIN;
+		watch->ring[watch->cpus++] = mmap(NULL, size,
+						  PROT_READ | PROT_WRITE,
+						  MAP_SHARED, fd, 0);
+		if (watch->ring[watch->cpus - 1] == MAP_FAILED)
+			break;
+	}
+	if (cpu == most)
+		return 0;
+	report("cannot see what programs load: %s: some addresses will have no names",
+	       strerror(errno));
+	watch_close(watch);
+	return -1;
+}
+
+void watch_close(struct watch *watch)
+{
+	const size_t size = (size_t)sysconf(_SC_PAGESIZE) + RING_SIZE;
+
+	while (watch->cpus--) {
+		if (watch->ring[watch->cpus] != MAP_FAILED)
+			munmap(watch->ring[watch->cpus], size);
+		close(watch->event[watch->cpus].fd);
+	}
+	free(watch->event);
+	free(watch->ring);
+	memset(watch, 0, sizeof(*watch));
+}
+
+/* Copy @size bytes at @from on of a ring, which go on at its beginning. */
+static void copy(void *to, const char *ring, uint64_t from, size_t size)
+{
+	size_t at = from % RING_SIZE, first = RING_SIZE - at;
+
+	if (first > size)
+		first = size;
+	memcpy(to, ring + at, first);
+	memcpy((char *)to + first, ring, size - first);
+}
+
+static void read_ring(struct perf_event_mmap_page *page, pid_t pid,
+		      struct objects *objects)
+{
+	const char *ring = (char *)page + sysconf(_SC_PAGESIZE);
+	uint64_t head = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE);
+	uint64_t tail = page->data_tail;
+	union {
+		struct mapping mapping;
+		/* A record's length has 16 bits; and a final 0. */
+		char bytes[65536];
+	} record;
+
+	while (tail < head) {
+		struct perf_event_header *header = &record.mapping.header;
+
+		copy(header, ring, tail, sizeof(*header));
+		if (header->size < sizeof(*header))
+			break;
+		copy(&record, ring, tail, header->size);
+		record.bytes[header->size] = '\0';
+		tail += header->size;
+		if (header->type == PERF_RECORD_MMAP2 &&
+		    header->size > sizeof(struct mapping) &&
+		    (!pid || (pid_t)record.mapping.pid == pid))
+			objects_add_code(objects, record.mapping.path,
+					 record.mapping.address,
+					 record.mapping.length,
+					 record.mapping.offset);
+	}
+	__atomic_store_n(&page->data_tail, head, __ATOMIC_RELEASE);
+}
+
+void watch_read(struct watch *watch, pid_t pid, struct objects *objects)
+{
+	size_t i;
+
+	for (i = 0; i < watch->cpus; i++)
+		read_ring(watch->ring[i], pid, objects);
+}
+
+void watch_wait(struct watch *watch, const sigset_t *mask)
+{
+	ppoll(watch->event, watch->cpus, NULL, mask);
+}
