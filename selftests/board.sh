@@ -33,7 +33,7 @@ run() {
 
 # ---- kselftests, each program's own TAP ---------------------------------
 
-run --timeout 240 -- "sh /target/selftests/run_all.sh"
+run --timeout 360 -- "sh /target/selftests/run_all.sh"
 result $? "$board: kselftests ran to the end, the kernel's log is clean"
 
 # ---- the manual's example -------------------------------------------------

@@ -74,7 +74,7 @@ static void take(const struct trace_record *record, void *arg)
 
 /* The cycles of a second of the thread's own time, as its records have them. */
 static double rate(struct __test_metadata *_metadata,
-		   FIXTURE_DATA(own_counts) *self, unsigned int flags)
+		   struct _test_data_own_counts *self, unsigned int flags)
 {
 	struct sifive_trace_options options = SIFIVE_TRACE_OPTIONS;
 	struct sifive_trace *trace = sifive_trace_open();

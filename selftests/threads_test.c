@@ -216,7 +216,7 @@ TEST_F_TIMEOUT(threads, a_storm_is_decoded_to_the_exact_number_of_records, 600)
 	for (i = 0; i < THREADS; i++)
 		ASSERT_EQ(0, pthread_join(thread[i], NULL));
 	WHOLE();
-	TH_LOG("%llu made, %llu in the trace of %u sources; lost: %llu without a channel, %llu of signals",
+	TH_LOG("%llu made, %llu recorded by %u harts, %llu without a channel, %llu of signals",
 	       (unsigned long long)made,
 	       (unsigned long long)self->totals.records, self->totals.sources,
 	       (unsigned long long)self->report.lost_threads,

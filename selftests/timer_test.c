@@ -21,7 +21,7 @@
 #include "trace_records.h"
 
 #define CHANNEL		6
-#define BUFFER		(1 << 20)
+#define BUFFER		0x100000
 #define INTERVAL	1000
 
 /* A machine that has much else to do, or an emulator there, ticks less often. */
@@ -118,7 +118,7 @@ static void be_busy(double seconds)
 		busy(100000);
 }
 
-static void decode(struct __test_metadata *_metadata, FIXTURE_DATA(timer) *self)
+static void decode(struct __test_metadata *_metadata, struct _test_data_timer *self)
 {
 	ASSERT_EQ(0, trace_records(self->fd, &self->totals, take, &self->seen));
 	EXPECT_TRUE(trace_is_whole(&self->totals));
@@ -170,7 +170,7 @@ TEST_F(timer, records_come_at_its_interval_from_where_the_program_was)
 	}
 }
 
-static void set_up(struct __test_metadata *_metadata, FIXTURE_DATA(timer) *self)
+static void set_up(struct __test_metadata *_metadata, struct _test_data_timer *self)
 {
 	self->trace = sifive_trace_open();
 	ASSERT_NE(NULL, self->trace);
