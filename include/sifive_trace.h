@@ -135,7 +135,7 @@ enum {
  * @lost_threads: records of threads that have no channel, or of CPUs that have no
  *		encoder, or while the trace was being written to files
  * @lost_abandoned: records left half-way, by siglongjmp() out of a handler for
- *		example
+ *		example, or not finished in time when tracing was turned off
  * @samples:	records that the kernel has written
  * @lost_samples: records that the kernel could not write
  * @lost_counters: bit n set: counter n was stopped or taken away by something else

@@ -24,7 +24,7 @@ CXX=${CXX:-${NM%nm}g++}
 CLANG=${CLANG-clang}
 
 # Instructions for entry with seven counters, Delta, addresses of 64 bits.
-HOOK_MAX=82
+HOOK_MAX=84
 
 # All that programs include; one of them is for programs without Linux.
 HEADERS="sifive_linux_perf.h sifive_linux_trace.h sifive_trace.h linux/sifive_trace.h"

@@ -28,6 +28,13 @@
 #define PERF_LOCAL	PERF_NOTRACE static
 #define PERF_INLINE	PERF_NOTRACE static inline __attribute__((always_inline))
 
+/* A thread's variables: without a call at each access, also in a shared library. */
+#if defined(__PIC__) && !defined(__PIE__)
+#define PERF_THREAD_MODEL	__attribute__((tls_model("initial-exec")))
+#else
+#define PERF_THREAD_MODEL	__attribute__((tls_model("local-exec")))
+#endif
+
 /* Where the program's call is, in functions that are called from outside. */
 #define PERF_FRAME		((uintptr_t)__builtin_frame_address(0))
 

@@ -156,6 +156,9 @@ PERF_LOCAL void report_losses(const struct perf_capture *capture)
 			     (unsigned long long)lost->threads,
 			     (unsigned long long)lost->signals,
 			     (unsigned long long)lost->abandoned);
+	if (lost->names)
+		perf_warning("the side-car file tells of the first %d threads, not of %llu later ones",
+			     PERF_JOINED, (unsigned long long)lost->names);
 	if (capture->samples_lost)
 		perf_warning("%llu of %llu samples were lost",
 			     (unsigned long long)capture->samples_lost,

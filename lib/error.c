@@ -8,9 +8,10 @@
 #include "error.h"
 
 /* Holds a path, an explanation and the kernel's message. */
-#define ERROR_LEN	512
+#define ERROR_LEN	448
 
-static __thread char text[ERROR_LEN];
+/* Without a call that may ask for memory: it is used in signal handlers, too. */
+static __thread char text[ERROR_LEN] PERF_THREAD_MODEL;
 
 enum verbosity {
 	SILENT,

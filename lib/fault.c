@@ -11,7 +11,6 @@
 #include "thread.h"
 
 static struct sigaction before;
-static bool caught;
 
 PERF_LOCAL uintptr_t *context_pc(void *context)
 {
@@ -23,6 +22,12 @@ PERF_LOCAL uintptr_t *context_pc(void *context)
 #endif
 }
 
+/* Whether an instruction was the cause, and not somebody who sent the signal. */
+PERF_LOCAL bool is_fault(const siginfo_t *info)
+{
+	return info->si_code > 0;
+}
+
 /* As the kernel would have done it. */
 PERF_LOCAL void pass_on(int number, siginfo_t *info, void *context)
 {
@@ -31,9 +36,13 @@ PERF_LOCAL void pass_on(int number, siginfo_t *info, void *context)
 
 	if (!(action.sa_flags & SA_SIGINFO) &&
 	    (action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN)) {
-		/* The instruction is repeated, and ends the program. */
+		/* Of an instruction: it is repeated, and ends the program. */
+		if (!is_fault(info) && action.sa_handler == SIG_IGN)
+			return;
 		action.sa_handler = SIG_DFL;
 		sigaction(number, &action, NULL);
+		if (!is_fault(info))
+			raise(number);
 		return;
 	}
 
@@ -54,7 +63,7 @@ PERF_LOCAL void pass_on(int number, siginfo_t *info, void *context)
 PERF_LOCAL void handler(int number, siginfo_t *info, void *context)
 {
 	uintptr_t *pc = context_pc(context);
-	uintptr_t restart = pc ? perf_section_restart(*pc) : 0;
+	uintptr_t restart = pc && is_fault(info) ? perf_section_restart(*pc) : 0;
 	int error = errno;
 
 	if (!restart) {
@@ -66,6 +75,15 @@ PERF_LOCAL void handler(int number, siginfo_t *info, void *context)
 	errno = error;
 }
 
+/* The program may have put a handler of its own there. */
+PERF_LOCAL bool is_caught(void)
+{
+	struct sigaction now;
+
+	return !sigaction(SIGILL, NULL, &now) && now.sa_flags & SA_SIGINFO &&
+	       now.sa_sigaction == handler;
+}
+
 PERF_INTERNAL void perf_fault_catch(void)
 {
 	struct sigaction action = {
@@ -73,19 +91,14 @@ PERF_INTERNAL void perf_fault_catch(void)
 		.sa_flags	= SA_SIGINFO | SA_NODEFER | SA_ONSTACK,
 	};
 
-	if (caught || !perf_pool->layout.count)
+	if (!perf_pool->layout.count || is_caught())
 		return;
 	sigemptyset(&action.sa_mask);
-	caught = !sigaction(SIGILL, &action, &before);
+	sigaction(SIGILL, &action, &before);
 }
 
 PERF_INTERNAL void perf_fault_release(void)
 {
-	struct sigaction now;
-
-	if (!caught || sigaction(SIGILL, NULL, &now) ||
-	    !(now.sa_flags & SA_SIGINFO) || now.sa_sigaction != handler)
-		return;
-	sigaction(SIGILL, &before, NULL);
-	caught = false;
+	if (is_caught())
+		sigaction(SIGILL, &before, NULL);
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
+#include <dlfcn.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <link.h>
@@ -40,6 +41,8 @@ struct table {
 };
 
 static struct filter_object *filter_objects;
+/* Those of the set-up before: a thread may still be searching them. */
+static struct filter_object *old_objects;
 static struct table tables[2];
 static struct table *volatile current = &tables[0];
 static bool on;
@@ -69,14 +72,15 @@ PERF_LOCAL void forget_all(void)
 {
 	struct filter_object *object;
 
-	current = &tables[0];
-	tables[0].count = 0;
-	while ((object = filter_objects)) {
-		filter_objects = object->next;
+	while ((object = old_objects)) {
+		old_objects = object->next;
 		free(object->range);
 		free(object->name);
 		free(object);
 	}
+	old_objects = filter_objects;
+	filter_objects = NULL;
+	current->count = 0;
 	on = false;
 }
 
@@ -163,24 +167,33 @@ PERF_INTERNAL int perf_filter_load(const char *path)
 	return 0;
 }
 
-PERF_LOCAL int visit(struct dl_phdr_info *info, size_t size, void *argument)
+/* The filter of an object that is loaded from @name, "" for the program. */
+PERF_LOCAL const struct filter_object *object_named(const char *name)
 {
-	struct table *table = argument;
-	const char *name = info->dlpi_name, *slash;
-	uintptr_t start = UINTPTR_MAX, end = 0;
-	struct loaded *loaded;
-	struct filter_object *object;
-	int i;
+	const struct filter_object *object;
+	const char *slash;
 
-	(void)size;
-	if (table->count == OBJECTS)
-		return 1;
 	if (!name || !*name)
 		name = program_invocation_name;
 	slash = strrchr(name, '/');
 	if (slash)
 		name = slash + 1;
+	for (object = filter_objects; object; object = object->next)
+		if (!strcmp(object->name, name))
+			return object;
+	return NULL;
+}
 
+PERF_LOCAL int visit(struct dl_phdr_info *info, size_t size, void *argument)
+{
+	struct table *table = argument;
+	uintptr_t start = UINTPTR_MAX, end = 0;
+	struct loaded *loaded;
+	int i;
+
+	(void)size;
+	if (table->count == OBJECTS)
+		return 1;
 	for (i = 0; i < info->dlpi_phnum; i++) {
 		const ElfW(Phdr) *phdr = &info->dlpi_phdr[i];
 		uintptr_t from = info->dlpi_addr + phdr->p_vaddr;
@@ -193,11 +206,9 @@ PERF_LOCAL int visit(struct dl_phdr_info *info, size_t size, void *argument)
 			end = from + phdr->p_memsz;
 	}
 
-	for (object = filter_objects; object; object = object->next)
-		if (!strcmp(object->name, name))
-			break;
 	loaded = &table->loaded[table->count++];
-	*loaded = (struct loaded) { start, end, info->dlpi_addr, object };
+	*loaded = (struct loaded) { start, end, info->dlpi_addr,
+				    object_named(info->dlpi_name) };
 	return 0;
 }
 
@@ -234,19 +245,47 @@ PERF_LOCAL const struct loaded *find_loaded(uintptr_t function)
 	return NULL;
 }
 
+/*
+ * An object that was loaded since. A hook may be anywhere, in a signal handler or
+ * within dlopen(): _dl_find_object() may be called there, dl_iterate_phdr() should
+ * not, but is all that C libraries before glibc 2.35 have.
+ */
+PERF_LOCAL bool find_later(uintptr_t function, struct loaded *found)
+{
+	const struct loaded *loaded;
+#ifdef DLFO_STRUCT_HAS_EH_DBASE
+	extern __typeof__(_dl_find_object) _dl_find_object __attribute__((weak));
+	struct dl_find_object object;
+
+	if (_dl_find_object) {
+		if (_dl_find_object((void *)function, &object))
+			return false;
+		found->bias = object.dlfo_link_map->l_addr;
+		found->object = object_named(object.dlfo_link_map->l_name);
+		return true;
+	}
+#endif
+	perf_filter_update();
+	loaded = find_loaded(function);
+	if (loaded)
+		*found = *loaded;
+	return loaded;
+}
+
 PERF_INTERNAL bool perf_filter_has(uintptr_t function)
 {
 	const struct loaded *loaded = find_loaded(function);
 	const struct range *range;
+	struct loaded later;
 	size_t low = 0, high;
 	uintptr_t at;
 
-	/* Of an object that was loaded since. */
 	if (PERF_UNLIKELY(!loaded)) {
-		perf_filter_update();
-		loaded = find_loaded(function);
+		if (!find_later(function, &later))
+			return false;
+		loaded = &later;
 	}
-	if (!loaded || !loaded->object)
+	if (!loaded->object)
 		return false;
 
 	/* The last range that begins at or before it. */

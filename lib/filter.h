@@ -22,7 +22,10 @@
 /* Read a filter file; NULL for no filter. */
 PERF_INTERNAL int perf_filter_load(const char *path);
 
-/* Find the objects that are loaded now; others are looked for when they run. */
+/*
+ * Find the objects that are loaded now; others are looked for when they run. One that
+ * was unloaded is forgotten when tracing is turned on the next time.
+ */
 PERF_INTERNAL void perf_filter_update(void);
 
 /* Whether there is a filter. */

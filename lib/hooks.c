@@ -88,10 +88,11 @@ PERF_LOCAL bool write_header(struct perf_thread *thread, struct perf_lane *lane,
 		return false;
 	if (lane->torn)
 		perf_stream_break(&lane->stream);
-	perf_stream_header(&lane->stream, now);
-	lane->generation = generation;
+	/* First, as the header may be what is left half-way. */
 	lane->torn = false;
+	lane->generation = generation;
 	thread->fresh &= ~bit;
+	perf_stream_header(&lane->stream, now);
 	return true;
 }
 

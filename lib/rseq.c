@@ -7,15 +7,18 @@
 
 #include "rseq.h"
 
+#ifdef PERF_SECTIONS
 /* Since glibc 2.35; its size is 0 when it has registered nothing. */
 extern const ptrdiff_t __rseq_offset __attribute__((weak));
 extern const unsigned int __rseq_size __attribute__((weak));
 
 static __thread struct perf_rseq own_area __attribute__((tls_model("initial-exec")));
 static __thread bool own_registered __attribute__((tls_model("initial-exec")));
+#endif
 
 PERF_INTERNAL struct perf_rseq *perf_rseq_find(void)
 {
+#ifdef PERF_SECTIONS
 	if (&__rseq_size && &__rseq_offset && __rseq_size)
 		return (struct perf_rseq *)((char *)__builtin_thread_pointer() +
 					    __rseq_offset);
@@ -27,6 +30,10 @@ PERF_INTERNAL struct perf_rseq *perf_rseq_find(void)
 		own_registered = true;
 	}
 	return &own_area;
+#else
+	/* The CPU alone is of no use without sequences that depend on it. */
+	return NULL;
+#endif
 }
 
 PERF_INTERNAL void perf_rseq_barrier(void)

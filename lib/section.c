@@ -19,7 +19,7 @@ bool perf_section_any(struct perf_rseq *rseq, const volatile int32_t *mine,
 	uint64_t *to;
 
 	/* The timestamp's entry, number 1, is between cycle's and instret's. */
-	__asm__ goto(PERF_SECTION_BEGIN("%[tmp]")
+	__asm__ volatile goto(PERF_SECTION_BEGIN("%[tmp]")
 		"	mv	%[at], %[number]\n"
 		"	mv	%[to], %[now]\n"
 		"5:	beq	%[at], %[end], 2f\n"

@@ -113,7 +113,7 @@ struct perf_section {
 #define PERF_SECTION_CASE(n)						\
 	case n:								\
 		if (with_ts)						\
-			__asm__ goto(PERF_SECTION_BEGIN("%[c0]")	\
+			__asm__ volatile goto(PERF_SECTION_BEGIN("%[c0]")	\
 				PERF_SECTION_TS PERF_SECTION_READ_##n	\
 				PERF_SECTION_END			\
 				: [other] "=&r"(other), [ts] "=&r"(ts),	\
@@ -122,7 +122,7 @@ struct perf_section {
 				  [page] "m"(*page)			\
 				: "memory" : elsewhere);		\
 		else							\
-			__asm__ goto(PERF_SECTION_BEGIN("%[c0]")	\
+			__asm__ volatile goto(PERF_SECTION_BEGIN("%[c0]")	\
 				PERF_SECTION_READ_##n PERF_SECTION_END	\
 				: [other] "=&r"(other), PERF_SECTION_OUT_##n \
 				: [rseq] "r"(area), [mine] "r"(mine)	\

@@ -311,6 +311,7 @@ PERF_LOCAL int enter_list(const struct perf_thread *thread)
 
 	if (place >= PERF_JOINED) {
 		__atomic_store_n(&perf_pool->joins, PERF_JOINED, __ATOMIC_RELAXED);
+		perf_lost_count(&perf_pool->lost.names);
 		return -1;
 	}
 	joined = &perf_pool->joined[place];
@@ -398,14 +399,16 @@ PERF_INTERNAL struct perf_thread *perf_thread_join(void)
 
 	if (refused == retry)
 		return NULL;
+	/* What is called from here may have hooks of its own. */
+	refused = retry;
 
 	signals_block(&signals);
 	thread = perf_self;
 	/* A signal handler may have been quicker. */
 	if (thread->epoch != perf_pool->epoch || !thread->tid)
 		thread = join_blocked();
-	if (!thread)
-		refused = retry;
+	if (thread)
+		refused = retry - 1;
 	signals_restore(&signals);
 	return thread;
 }

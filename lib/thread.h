@@ -44,7 +44,7 @@
  */
 struct perf_lane {
 	uint32_t generation;
-	bool torn;
+	volatile bool torn;
 	struct perf_stream stream;
 };
 
@@ -128,6 +128,7 @@ struct perf_lost {
 	uint64_t signals;	/* of signal handlers: the queue was full */
 	uint64_t threads;	/* of threads without channel, CPUs without encoder */
 	uint64_t abandoned;	/* left half-way and never finished */
+	uint64_t names;		/* threads that the side-car does not tell of */
 };
 
 /**
@@ -177,13 +178,6 @@ struct perf_pool {
 
 /* A bit of perf_pool.open beside PERF_OPEN_MANUAL and PERF_OPEN_HOOKS. */
 #define PERF_OPEN_PAUSED	4u	/* none, and they are counted */
-
-/* Read at each entry and exit: without a call, also in a shared library. */
-#if defined(__PIC__) && !defined(__PIE__)
-#define PERF_THREAD_MODEL	__attribute__((tls_model("initial-exec")))
-#else
-#define PERF_THREAD_MODEL	__attribute__((tls_model("local-exec")))
-#endif
 
 /* The calling thread's slot; one whose gate is not open before it has its own. */
 PERF_INTERNAL_DATA __thread struct perf_thread *perf_self PERF_THREAD_MODEL;

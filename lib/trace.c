@@ -6,6 +6,7 @@
 
 #include "sifive_trace.h"
 
+#include "auto.h"
 #include "dump.h"
 #include "error.h"
 #include "event.h"
@@ -17,8 +18,9 @@ struct sifive_trace {
 	char unused;
 };
 
-/* Sizes that callers of the first release have. */
+/* Sizes that callers of the first release have, and that none ever has. */
 #define OPTIONS_MIN	sizeof(struct sifive_trace_options)
+#define OPTIONS_MAX	4096
 #define REPORT_MIN	sizeof(struct sifive_trace_report)
 
 PERF_LOCAL int leave_trace(const char *call, int rc)
@@ -59,6 +61,7 @@ PERF_API struct sifive_trace *sifive_trace_open(void)
 	perf_error_clear();
 	if (entered("sifive_trace_open(): ", perf_session_enter(true, PERF_FRAME)))
 		return NULL;
+	perf_auto_yield();
 	/* A session that something else has set up shows that there is a device. */
 	rc = perf_session.state < PERF_SESSION_READY ?
 	     perf_session_begin(&info) : 0;
@@ -69,6 +72,18 @@ PERF_API struct sifive_trace *sifive_trace_open(void)
 	}
 	leave_trace("sifive_trace_open(): ", rc);
 	return trace;
+}
+
+/* Options of a later release: what is not set is not needed. */
+PERF_LOCAL bool has_more(const struct sifive_trace_options *options)
+{
+	const unsigned char *byte = (const unsigned char *)options;
+	size_t i;
+
+	for (i = sizeof(*options); i < options->size; i++)
+		if (byte[i])
+			return true;
+	return false;
 }
 
 PERF_API int sifive_trace_setup(struct sifive_trace *trace,
@@ -84,9 +99,11 @@ PERF_API int sifive_trace_setup(struct sifive_trace *trace,
 	if (entered("sifive_trace_setup(): ", perf_session_enter(true, PERF_FRAME)))
 		return -1;
 
-	if (options->size < OPTIONS_MIN)
+	if (options->size < OPTIONS_MIN || options->size > OPTIONS_MAX)
 		rc = perf_error("options.size is %zu: begin with SIFIVE_TRACE_OPTIONS",
 				options->size);
+	else if (has_more(options))
+		rc = perf_error("the program asks for options that this library does not have: link it with a newer one");
 	else if (perf_session.state >= PERF_SESSION_READY &&
 		 perf_session.user != trace)
 		rc = perf_error("the program has set up another trace already: a process has one");

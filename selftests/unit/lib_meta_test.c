@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "lib_mock.h"
+#include "../../tools/meta.h"
 
 FIXTURE(meta)
 {
@@ -16,6 +17,7 @@ FIXTURE(meta)
 	struct sifive_trace_options options;
 	char folder[40];
 	struct json_object *json;
+	struct meta meta;
 };
 
 FIXTURE_SETUP(meta)
@@ -41,6 +43,7 @@ FIXTURE_TEARDOWN(meta)
 {
 	sifive_trace_close(self->trace);
 	json_object_put(self->json);
+	meta_free(&self->meta);
 	EXPECT_EQ(0, chdir("/"));
 	EXPECT_EQ(0, rmdir(self->folder));
 }
@@ -77,6 +80,7 @@ static void record(struct __test_metadata *_metadata, FIXTURE_DATA(meta) *self)
 		TH_LOG("%s", sifive_trace_error());
 	}
 	self->json = parse("out.rtd.meta");
+	EXPECT_EQ(0, meta_read(NULL, "out.rtd", &self->meta));
 	unlink("out.rtd");
 	unlink("out.rtd.meta");
 	ASSERT_NE(NULL, self->json);
@@ -123,6 +127,65 @@ do {									\
 	EXPECT_EQ(value, json_object_get_boolean(__at)) { TH_LOG(path); } \
 } while (0)
 
+/* The command finds in it what the library has put there. */
+TEST_F(meta, read_by_the_command)
+{
+	self->options.events = "cycles,instructions";
+	self->options.count_type = SIFIVE_TRACE_XOR;
+	RECORD();
+	EXPECT_EQ(SIFIVE_TRACE_XOR, self->meta.count_type);
+	EXPECT_EQ(2, self->meta.src_bits);
+	EXPECT_EQ(40, self->meta.ts_width);
+	EXPECT_EQ(12345678, self->meta.ts_hz);
+	EXPECT_EQ(2, self->meta.counters);
+	EXPECT_EQ(2, self->meta.sources);
+	EXPECT_EQ(1, self->meta.threads);
+	EXPECT_LT(0, self->meta.objects);
+}
+
+/* A link that somebody has put there leads nowhere. */
+TEST_F(meta, link)
+{
+	char text[9] = "";
+	FILE *file = fopen("precious", "w");
+
+	ASSERT_NE(NULL, file);
+	fputs("precious", file);
+	fclose(file);
+	ASSERT_EQ(0, symlink("precious", "out.rtd.meta"));
+	ASSERT_EQ(0, sifive_trace_setup(self->trace, &self->options));
+	EXPECT_EQ(-1, sifive_trace_dump(self->trace, "out.rtd"));
+	EXPECT_NE(NULL, strstr(sifive_trace_error(), "a symbolic link: remove it"));
+	file = fopen("precious", "r");
+	ASSERT_NE(NULL, file);
+	EXPECT_EQ(8, fread(text, 1, 8, file));
+	fclose(file);
+	EXPECT_STREQ("precious", text);
+	unlink("precious");
+	unlink("out.rtd");
+	unlink("out.rtd.meta");
+}
+
+/* What is a file has a side-car wherever it is, and a pipe has none. */
+TEST_F(meta, beside_files)
+{
+	char shm[] = "/dev/shm/lib_meta_test.rtd";
+	int pipe;
+
+	dev.status.bytes = 0;
+	ASSERT_EQ(0, sifive_trace_setup(self->trace, &self->options));
+	EXPECT_EQ(0, sifive_trace_dump(self->trace, shm));
+	EXPECT_EQ(0, unlink("/dev/shm/lib_meta_test.rtd.meta"));
+	EXPECT_EQ(0, unlink(shm));
+
+	ASSERT_EQ(0, mkfifo("pipe", 0600));
+	pipe = open("pipe", O_RDWR);
+	EXPECT_EQ(0, sifive_trace_dump(self->trace, "pipe"));
+	EXPECT_EQ(-1, access("pipe.meta", F_OK));
+	close(pipe);
+	unlink("pipe");
+}
+
 TEST_F(meta, usual)
 {
 	char exe[PATH_MAX] = "", name[16];
@@ -136,7 +199,7 @@ TEST_F(meta, usual)
 	NUMBER(40, "ts_width");
 	NUMBER(12345678, "ts_hz");
 	STRING("xor", "ts_scheme");
-	NUMBER(1, "count_type");
+	NUMBER(PERF_COUNT_DELTA, "count_type");
 	BOOLEAN(false, "wrapped");
 	BOOLEAN(false, "per_thread");
 	BOOLEAN(false, "ts_channels");
@@ -207,7 +270,7 @@ TEST_F(meta, samples_and_a_ring)
 	RECORD();
 	BOOLEAN(true, "wrapped");
 	BOOLEAN(true, "per_thread");
-	NUMBER(0, "count_type");
+	NUMBER(PERF_COUNT_RAW, "count_type");
 	NUMBER(3, "channel");
 	NUMBER(4, "sampling.channel");
 	NUMBER(1234567, "sampling.period");

@@ -414,7 +414,26 @@ PERF_INTERNAL void perf_rseq_barrier(void)
 #include "../../lib/thread.c"
 #include "../../lib/fault.c"
 #include "../../lib/filter.c"
+
+/* Called once, before a sequence: what happens between finding the CPU and it. */
+static void (*mock_before_reading)(void);
+
+static bool mock_section_any(struct perf_rseq *rseq, const volatile int32_t *mine,
+			     const volatile uint32_t *page, uint64_t *now,
+			     const uint8_t *number, uint32_t count,
+			     const volatile uint64_t *offset)
+{
+	void (*before)(void) = mock_before_reading;
+
+	mock_before_reading = NULL;
+	if (before)
+		before();
+	return perf_section_any(rseq, mine, page, now, number, count, offset);
+}
+
+#define perf_section_any	mock_section_any
 #include "../../lib/hooks.c"
+#undef perf_section_any
 #include "../../lib/session.c"
 #include "../../lib/meta.c"
 #include "../../lib/dump.c"

@@ -87,20 +87,6 @@ TEST_F(options, events_by_name)
 	EXPECT_EQ(HW_TIMESTAMP, dev.counters.event[2].code);
 }
 
-/* An encoder that stalls is asked before each record, and for the header's stores. */
-TEST_F(options, polling)
-{
-	self->options.flags = SIFIVE_TRACE_POLL;
-	ASSERT_EQ(0, SETUP());
-	EXPECT_EQ(0, dev.config.flags);
-	ASSERT_EQ(0, sifive_trace_on(self->trace));
-	EXPECT_LT(0, mock_stores);
-	EXPECT_EQ(mock_stores, mock_polls);
-	mock_polls = 0;
-	ASSERT_EQ(0, sifive_trace_write(self->trace));
-	EXPECT_EQ(1, mock_polls);
-}
-
 TEST_F(options, without_hooks)
 {
 	self->options.flags = SIFIVE_TRACE_NO_HOOKS;

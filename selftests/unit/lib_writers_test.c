@@ -1,0 +1,557 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/*
+ * Proves of the writers that are made for the usual counters what lib_hooks_test.c
+ * proves of the long way, and that nothing that a program does to its threads mixes
+ * or stops their records: setting up anew while they live, jumps and forks out of a
+ * record, handlers on whatever stack, threads that do not get to run.
+ */
+#include "kselftest_harness.h"
+
+#include <alloca.h>
+#include <setjmp.h>
+#include <sys/wait.h>
+
+#include "lib_mock.h"
+
+static char function[4] __attribute__((aligned(4)));
+static char site[4] __attribute__((aligned(4)));
+
+static perfEvent events[] = {
+	{ .code = HW_CPU_CYCLES }, { .code = HW_INSTRUCTIONS },
+};
+
+static void call(void)
+{
+	__cyg_profile_func_enter(function, site);
+}
+
+static int set_up(perfCountType_t type)
+{
+	return perfFuncEntryExitInit(events, 2, 6, type, 4096);
+}
+
+/* Stores of a record whose counts fit in 32 bits, and of a header. */
+static unsigned int record_stores(void)
+{
+	return 1 + 2 * ((uintptr_t)function >> 32 ? 2 : 1) + 2;
+}
+
+#define HEADER_STORES	(3 + 2 * 3)
+
+/* How many stores of the log look like the beginning of a header, or a break. */
+static unsigned int count_stores(unsigned int bits, uint32_t value)
+{
+	unsigned int count = 0;
+	size_t i;
+
+	for (i = 0; i < mock_stores && i < MOCK_LOG_MAX; i++)
+		count += mock_log[i].bits == bits && mock_log[i].value == value;
+	return count;
+}
+
+static unsigned int count_headers(void)
+{
+	return count_stores(32, PERF_RECORD_MAGIC);
+}
+
+FIXTURE(writers)
+{
+};
+
+FIXTURE_SETUP(writers)
+{
+	setenv("SIFIVE_TRACE_VERBOSE", "0", 1);
+	mock_device_reset();
+	ASSERT_EQ(0, perfInit(2, 1));
+	ASSERT_EQ(0, set_up(perfCount_Delta));
+	ASSERT_EQ(0, perfTraceOn());
+	ASSERT_TRUE(hook != write_long);
+	call();
+	mock_stores = 0;
+}
+
+FIXTURE_TEARDOWN(writers)
+{
+	perfTraceOff();
+}
+
+TEST_F(writers, straight)
+{
+	mock_counter[0] = 100;
+	mock_counter[2] = 30;
+	call();
+	EXPECT_EQ(record_stores(), mock_stores);
+	EXPECT_EQ(100, mock_log[mock_stores - 2].value);
+	EXPECT_EQ(30, mock_log[mock_stores - 1].value);
+	EXPECT_EQ((intptr_t)perf_self, perf_self->gate);
+}
+
+/* ---- setting up anew ---------------------------------------------------- */
+
+static pthread_barrier_t steps, others;
+static long worker_channel, other_channel;
+
+static void *worker(void *unused)
+{
+	mock_rseq.cpu_id = 1;
+	call();
+	pthread_barrier_wait(&steps);
+	/* Everything is set up anew. */
+	pthread_barrier_wait(&steps);
+	call();
+	worker_channel = dev.last_channel;
+	pthread_barrier_wait(&steps);
+	return unused;
+}
+
+static void *newcomer(void *unused)
+{
+	mock_rseq.cpu_id = 1;
+	call();
+	other_channel = dev.last_channel;
+	pthread_barrier_wait(&others);
+	pthread_barrier_wait(&others);
+	return unused;
+}
+
+/* A thread that lives on joins again, and gets a channel that nobody has. */
+TEST_F(writers, set_up_anew)
+{
+	pthread_t old, new;
+	unsigned int joins;
+
+	pthread_barrier_init(&steps, NULL, 2);
+	pthread_barrier_init(&others, NULL, 2);
+	ASSERT_EQ(0, pthread_create(&old, NULL, worker, NULL));
+	pthread_barrier_wait(&steps);
+	ASSERT_EQ(0, perfTraceOff());
+	ASSERT_EQ(0, set_up(perfCount_Delta));
+	ASSERT_EQ(0, perfTraceOn());
+	ASSERT_EQ(0, pthread_create(&new, NULL, newcomer, NULL));
+	pthread_barrier_wait(&others);
+	EXPECT_EQ(7, other_channel);
+
+	mock_stores = 0;
+	joins = dev.joins;
+	pthread_barrier_wait(&steps);
+	pthread_barrier_wait(&steps);
+	EXPECT_EQ(8, worker_channel);
+	EXPECT_EQ(joins + 1, dev.joins);
+	EXPECT_EQ(HEADER_STORES + record_stores(), mock_stores);
+	pthread_barrier_wait(&others);
+	pthread_join(old, NULL);
+	pthread_join(new, NULL);
+}
+
+/* What was its channel may be the kernel's, which has no lane. */
+TEST_F(writers, set_up_with_samples)
+{
+	static struct perf_setup setup;
+	pthread_t old;
+
+	pthread_barrier_init(&steps, NULL, 2);
+	ASSERT_EQ(0, pthread_create(&old, NULL, worker, NULL));
+	pthread_barrier_wait(&steps);
+	ASSERT_EQ(0, perfTraceOff());
+	ASSERT_EQ(0, perf_session_end());
+	setup = (struct perf_setup) {
+		.counter = { { .code = HW_CPU_CYCLES }, { .code = HW_INSTRUCTIONS } },
+		.count = 2, .type = PERF_COUNT_DELTA, .channel = 6, .hooks = true,
+		.take.buffer = 4096, .sampling.interval = 1000000,
+	};
+	ASSERT_EQ(0, perf_session_setup(&setup, NULL));
+	ASSERT_EQ(7, setup.sampling.channel);
+	ASSERT_EQ(0, perfTraceOn());
+	pthread_barrier_wait(&steps);
+	pthread_barrier_wait(&steps);
+	EXPECT_EQ(8, worker_channel);
+	pthread_join(old, NULL);
+}
+
+static void *initialiser(void *unused)
+{
+	mock_rseq.cpu_id = 1;
+	set_up(perfCount_Raw);
+	pthread_barrier_wait(&steps);
+	pthread_barrier_wait(&steps);
+	call();
+	worker_channel = dev.last_channel;
+	return unused;
+}
+
+/* Each core's thread initialises, as programs of the old API do. */
+TEST_F(writers, each_initialises)
+{
+	pthread_t other;
+
+	ASSERT_EQ(0, perfTraceOff());
+	pthread_barrier_init(&steps, NULL, 2);
+	ASSERT_EQ(0, pthread_create(&other, NULL, initialiser, NULL));
+	pthread_barrier_wait(&steps);
+	ASSERT_EQ(0, set_up(perfCount_Raw));
+	ASSERT_EQ(0, perfTraceOn());
+	call();
+	EXPECT_EQ(6, dev.last_channel);
+	pthread_barrier_wait(&steps);
+	pthread_join(other, NULL);
+	EXPECT_EQ(7, worker_channel);
+}
+
+/* Who joins what was set up in the meantime is no thread of it. */
+TEST_F(writers, late_channel)
+{
+	const uint32_t epoch = perf_pool->epoch;
+
+	EXPECT_EQ(7, take_channel(epoch));
+	ASSERT_EQ(0, perfTraceOff());
+	ASSERT_EQ(0, set_up(perfCount_Delta));
+	EXPECT_EQ(-1, take_channel(epoch));
+	EXPECT_EQ(7, take_channel(perf_pool->epoch));
+	give_channel(epoch, 7);
+	EXPECT_EQ(8, take_channel(perf_pool->epoch));
+}
+
+static void *one_record(void *unused)
+{
+	mock_rseq.cpu_id = 1;
+	call();
+	return unused;
+}
+
+static void run_thread(struct __test_metadata *_metadata)
+{
+	pthread_t thread;
+
+	ASSERT_EQ(0, pthread_create(&thread, NULL, one_record, NULL));
+	ASSERT_EQ(0, pthread_join(thread, NULL));
+}
+
+/* One header is one, whoever has the channel. */
+TEST_F(writers, header_once)
+{
+	ASSERT_EQ(0, perfTraceOff());
+	setenv("SIFIVE_TRACE_HEADER", "once", 1);
+	ASSERT_EQ(0, set_up(perfCount_Delta));
+	unsetenv("SIFIVE_TRACE_HEADER");
+	ASSERT_EQ(0, perfTraceOn());
+	run_thread(_metadata);
+	mock_stores = 0;
+	run_thread(_metadata);
+	EXPECT_EQ(7, dev.last_channel);
+	EXPECT_EQ(0, count_headers());
+	EXPECT_EQ(record_stores(), mock_stores);
+}
+
+/* ---- signal handlers ---------------------------------------------------- */
+
+static void move_away(void)
+{
+	mock_rseq.cpu_id = 0;
+	mock_counter[0] = 500;
+	mock_counter[2] = 600;
+}
+
+static void handler_that_moves(void)
+{
+	mock_before_reading = move_away;
+	__cyg_profile_func_exit(function, site);
+}
+
+/* A handler's record that is moved while it reads is read where it is then. */
+TEST_F(writers, moved_in_handler)
+{
+	dev.cpus = 3;
+	ASSERT_EQ(0, perfTraceOff());
+	ASSERT_EQ(0, set_up(perfCount_Raw));
+	ASSERT_EQ(0, perfTraceOn());
+	call();
+	mock_stores = 0;
+	mock_interrupt = handler_that_moves;
+	mock_interrupt_once = true;
+	call();
+	EXPECT_EQ(1, dev.last_page);
+	EXPECT_EQ(2 * record_stores() + HEADER_STORES, mock_stores);
+	EXPECT_EQ(500, mock_log[mock_stores - 2].value);
+	EXPECT_EQ(600, mock_log[mock_stores - 1].value);
+}
+
+static jmp_buf jump;
+
+static void jump_out(void)
+{
+	longjmp(jump, 1);
+}
+
+static void __attribute__((noinline)) small(void)
+{
+	call();
+	__asm__ volatile("");
+}
+
+static void __attribute__((noinline)) big(void)
+{
+	volatile char *deeper = alloca(3000);
+
+	*deeper = 0;
+	call();
+}
+
+static void __attribute__((noinline)) leave_record(void)
+{
+	if (setjmp(jump))
+		return;
+	mock_interrupt = jump_out;
+	mock_interrupt_once = true;
+	small();
+}
+
+/* A record that was left costs what waits for it, not all that come after. */
+TEST_F(writers, left_for_deeper)
+{
+	int i;
+
+	if (!setjmp(jump)) {
+		mock_interrupt = jump_out;
+		mock_interrupt_once = true;
+		small();
+	}
+	mock_stores = 0;
+	for (i = 0; i < 3000; i++)
+		big();
+	EXPECT_LT((3000 - PATIENCE) * record_stores(), mock_stores);
+	EXPECT_EQ(1, count_headers());
+	EXPECT_EQ(1, count_stores(8, PERF_RECORD_BREAK));
+	EXPECT_EQ(1, perf_pool->lost.abandoned);
+	EXPECT_EQ(PATIENCE - PERF_QUEUE, perf_pool->lost.signals);
+}
+
+/* All calls work after a jump out of a record, and the next record says so. */
+TEST_F(writers, calls_after_jump)
+{
+	char null[] = "/dev/null";
+
+	leave_record();
+	EXPECT_EQ(0, perfTraceOff());
+	EXPECT_EQ(0, perfWriteTrace(null));
+	EXPECT_EQ(0, perfTraceOn());
+	leave_record();
+	mock_stores = 0;
+	EXPECT_EQ(0, perfWriteTrace(null));
+	EXPECT_NE(NULL, strstr(perfErrorString(), "2 left half-way"));
+	call();
+	EXPECT_EQ(1, count_stores(8, PERF_RECORD_BREAK));
+	leave_record();
+	EXPECT_EQ(0, perfTraceOff());
+	EXPECT_EQ(0, perfInit(2, 1));
+}
+
+/* So does one that was left itself, by a jump or with its thread. */
+TEST_F(writers, call_left)
+{
+	ASSERT_EQ(0, perfTraceOff());
+	if (!setjmp(jump)) {
+		mock_interrupt = jump_out;
+		mock_interrupt_once = true;
+		perfTraceOn();
+		EXPECT_TRUE(false);
+	}
+	EXPECT_EQ(0, perfTraceOff());
+	EXPECT_EQ(0, perfTraceOn());
+}
+
+static void end_thread(void)
+{
+	pthread_exit(NULL);
+}
+
+static void *leave_call(void *unused)
+{
+	mock_rseq.cpu_id = 1;
+	mock_interrupt = end_thread;
+	mock_interrupt_once = true;
+	perfTraceOn();
+	return unused;
+}
+
+TEST_F(writers, call_of_ended_thread)
+{
+	pthread_t thread;
+
+	ASSERT_EQ(0, perfTraceOff());
+	ASSERT_EQ(0, pthread_create(&thread, NULL, leave_call, NULL));
+	ASSERT_EQ(0, pthread_join(thread, NULL));
+	EXPECT_EQ(0, perfTraceOff());
+	EXPECT_EQ(0, perfTraceOn());
+}
+
+static void on_signal(int number)
+{
+	(void)number;
+	call();
+	call();
+}
+
+static void raise_signal(void)
+{
+	raise(SIGUSR1);
+}
+
+static void *with_own_stack(void *alternate)
+{
+	struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_ONSTACK };
+	stack_t stack = { .ss_sp = alternate, .ss_size = 1 << 18,
+			  .ss_flags = (int)(1u << 31) };	/* SS_AUTODISARM */
+
+	mock_rseq.cpu_id = 1;
+	sigaction(SIGUSR1, &action, NULL);
+	if (sigaltstack(&stack, NULL))
+		return (void *)-1;
+	call();
+	mock_stores = 0;
+	mock_interrupt = raise_signal;
+	mock_interrupt_once = true;
+	call();
+	stack.ss_flags = SS_DISABLE;
+	sigaltstack(&stack, NULL);
+	return NULL;
+}
+
+/* A handler's stack may lie above, and look as if there was none. */
+TEST_F(writers, stack_above)
+{
+	const size_t size = 1 << 20;
+	char *memory = mmap(NULL, 3 * size, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	pthread_attr_t attributes;
+	pthread_t thread;
+	void *result;
+
+	ASSERT_NE(MAP_FAILED, memory);
+	ASSERT_EQ(0, pthread_attr_init(&attributes));
+	ASSERT_EQ(0, pthread_attr_setstack(&attributes, memory, size));
+	ASSERT_EQ(0, pthread_create(&thread, &attributes, with_own_stack,
+				    memory + 2 * size));
+	ASSERT_EQ(0, pthread_join(thread, &result));
+	ASSERT_EQ(NULL, result);
+	EXPECT_EQ(3 * record_stores(), mock_stores);
+	EXPECT_EQ(0, count_stores(8, PERF_RECORD_BREAK));
+	EXPECT_EQ(0, perf_pool->lost.abandoned);
+}
+
+static void take_over(void)
+{
+	/* As if this were not within a record, whatever it looks like. */
+	perf_self->waiting = PATIENCE;
+	call();
+}
+
+/* A record that was given up by mistake is found out by its writer. */
+TEST_F(writers, given_up_by_mistake)
+{
+	mock_interrupt = take_over;
+	mock_interrupt_once = true;
+	call();
+	EXPECT_EQ(1, count_stores(8, PERF_RECORD_BREAK));
+	EXPECT_EQ((intptr_t)perf_self, perf_self->gate);
+	mock_stores = 0;
+	call();
+	EXPECT_EQ(8, mock_log[0].bits);
+	EXPECT_EQ(PERF_RECORD_BREAK, mock_log[0].value);
+	EXPECT_EQ(1, count_headers());
+}
+
+/* ---- processes ---------------------------------------------------------- */
+
+static pid_t child;
+
+static void fork_in_record(void)
+{
+	child = fork();
+}
+
+/* The child of a handler's fork() comes back to a record that is no longer there. */
+TEST_F(writers, fork_in_record)
+{
+	int i, status;
+
+	for (i = 0; i < (int)record_stores(); i++) {
+		mock_interrupt = fork_in_record;
+		mock_interrupt_once = true;
+		if (i % 2)
+			mock_counter[0] += UINT64_C(1) << 40;
+		call();
+		ASSERT_NE(-1, child);
+		if (!child) {
+			call();
+			_exit(perfInit(2, 1) || set_up(perfCount_Raw) ||
+			      perfTraceOn());
+		}
+		ASSERT_EQ(child, waitpid(child, &status, 0));
+		EXPECT_EQ(0, status);
+	}
+}
+
+/* A child of clone() has run no handler of fork()'s. */
+TEST_F(writers, raw_clone)
+{
+	int status;
+	pid_t pid = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+
+	ASSERT_NE(-1, pid);
+	if (!pid) {
+		bool good = perfTraceOff() == -1 && dev.stops == 0;
+
+		good &= !!strstr(perfErrorString(), "call perfInit() first");
+		good &= !pages;
+		_exit(good && !perfInit(2, 1) && !set_up(perfCount_Raw) ? 0 : 1);
+	}
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_EQ(0, status);
+}
+
+/* ---- threads that do not get to run --------------------------------------- */
+
+static void wait_in_record(void)
+{
+	pthread_barrier_wait(&steps);
+	pthread_barrier_wait(&steps);
+}
+
+static void *stopped(void *unused)
+{
+	mock_rseq.cpu_id = 1;
+	call();
+	mock_interrupt = wait_in_record;
+	mock_interrupt_once = true;
+	call();
+	call();
+	return unused;
+}
+
+/* Its record is given up once, and the next one says so. */
+TEST_F(writers, stopped_in_record)
+{
+	struct timespec before, after;
+	pthread_t thread;
+
+	pthread_barrier_init(&steps, NULL, 2);
+	ASSERT_EQ(0, pthread_create(&thread, NULL, stopped, NULL));
+	pthread_barrier_wait(&steps);
+	EXPECT_EQ(0, perfTraceOff());
+	EXPECT_EQ(1, perf_pool->lost.abandoned);
+	EXPECT_EQ(0, perfTraceOn());
+	clock_gettime(CLOCK_MONOTONIC, &before);
+	EXPECT_EQ(0, perfTraceOff());
+	clock_gettime(CLOCK_MONOTONIC, &after);
+	EXPECT_EQ(1, perf_pool->lost.abandoned);
+	EXPECT_GT(100000000, (after.tv_sec - before.tv_sec) * 1000000000 +
+			     after.tv_nsec - before.tv_nsec);
+	EXPECT_EQ(0, perfTraceOn());
+	mock_stores = 0;
+	pthread_barrier_wait(&steps);
+	pthread_join(thread, NULL);
+	EXPECT_EQ(1, count_stores(8, PERF_RECORD_BREAK));
+	EXPECT_EQ(1, count_headers());
+}
+
+TEST_HARNESS_MAIN
