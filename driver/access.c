@@ -38,6 +38,7 @@
  * @slot:	its offsets for user mode, or NULL
  * @count:	what each counter has counted for it until it ran last
  * @sampled:	what that was at its last record from the kernel
+ * @marked:	@sampled is of the marks up to this one
  */
 struct sft_thread {
 	struct list_head node;
@@ -47,6 +48,7 @@ struct sft_thread {
 	struct sifive_trace_slot *slot;
 	u64 count[SIFIVE_TRACE_MAX_COUNTERS];
 	u64 sampled[SIFIVE_TRACE_MAX_COUNTERS];
+	unsigned int marked;
 };
 
 /**
@@ -70,6 +72,9 @@ static u32 access_mask;
 static LIST_HEAD(threads);
 static LIST_HEAD(leaving);
 
+/* Counts the moments from which on records give differences. */
+static unsigned int marks;
+
 static struct sifive_trace_slot *slots;
 static DECLARE_BITMAP(slots_used, SIFIVE_TRACE_THREADS);
 
@@ -88,6 +93,10 @@ static void begin_here(struct here *h)
 	csr_set(CSR_SCOUNTEREN, h->opened);
 	if (!sft.counters.per_thread || !t->slot)
 		return;
+	if (t->marked != READ_ONCE(marks)) {
+		t->marked = READ_ONCE(marks);
+		memcpy(t->sampled, t->count, sizeof(t->sampled));
+	}
 	for_each_set_bit(n, &mask, SIFIVE_TRACE_MAX_COUNTERS) {
 		if (!sft_csr_read(n, &now))
 			continue;
@@ -225,9 +234,33 @@ void sft_access_open(u32 mask)
 	on_each_cpu_mask(&sft.counters.cpus, begin_on, NULL, 1);
 }
 
-/* After system sleep, which may have lost what was open. */
+/* End; but no count goes back because its hart's counter did. */
+static void suspend_on(void *arg)
+{
+	struct here *h = this_cpu_ptr(&here);
+	unsigned long counting = h->counting;
+	struct sft_thread *t = h->thread;
+	unsigned int n;
+	u64 now;
+
+	for_each_set_bit(n, &counting, SIFIVE_TRACE_MAX_COUNTERS)
+		if (sft_csr_read(n, &now) &&
+		    (s64)(now + t->slot->offset[n] - t->count[n]) < 0)
+			t->slot->offset[n] = t->count[n] - now;
+	end_here(h);
+}
+
+/* Some counters are to be set to other values: nobody counts until resume. */
+void sft_access_suspend(void)
+{
+	WRITE_ONCE(access_mask, 0);
+	on_each_cpu(suspend_on, NULL, 1);
+}
+
+/* After that, and after system sleep, which may have lost what was open. */
 void sft_access_resume(void)
 {
+	WRITE_ONCE(access_mask, sft.counters.mask & ~BIT(SFT_TIMESTAMP));
 	on_each_cpu_mask(&sft.counters.cpus, begin_on, NULL, 1);
 }
 
@@ -287,17 +320,20 @@ static void mark_here(void *arg)
 	unsigned long counting = h->counting;
 	unsigned int n;
 
+	if (!counting)
+		return;
 	for_each_set_bit(n, &counting, SIFIVE_TRACE_MAX_COUNTERS)
 		sft_access_count(n, &h->thread->sampled[n]);
+	h->thread->marked = READ_ONCE(marks);
 }
 
-/* From here on differences are counted: those that run know best themselves. */
+/*
+ * From here on differences are counted. Threads that run are told now, the others
+ * notice when they begin to.
+ */
 void sft_access_mark(void)
 {
-	struct sft_thread *t;
-
-	list_for_each_entry(t, &threads, node)
-		memcpy(t->sampled, t->count, sizeof(t->sampled));
+	WRITE_ONCE(marks, marks + 1);
 	on_each_cpu(mark_here, NULL, 1);
 }
 

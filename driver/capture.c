@@ -508,6 +508,7 @@ void sft_capture_suspend(void)
 	bool running = sft.capture.running;
 
 	sft_capture_stop();
+	sft_sampling_suspend();
 	quiesce();
 	sft.capture.asleep = running;
 }
@@ -532,6 +533,8 @@ void sft_capture_resume(void)
 	if (ret)
 		pr_warn("sifive_trace: capture does not go on after sleep: %s\n",
 			sft.message);
+	else
+		sft_sampling_resume();
 	cap->asleep = false;
 }
 

@@ -372,7 +372,7 @@ void sft_counters_check(void)
 		}
 }
 
-/* Before system sleep, which may lose the counters. */
+/* Before system sleep, which may lose the counters: how far they have come. */
 void sft_counters_suspend(void)
 {
 	struct request r = {};
@@ -386,9 +386,13 @@ void sft_counters_suspend(void)
 		}
 }
 
-/* After it: the counters go on from where they were. */
+/*
+ * After it: the counters go on from where they are, those that a hart has lost from
+ * where they were. Programs run again already, and have read what those showed.
+ */
 int sft_counters_resume(void)
 {
+	bool suspended = false;
 	unsigned int cpu, i;
 	int ret = 0, err;
 
@@ -396,6 +400,11 @@ int sft_counters_resume(void)
 		for (i = 0; i < sft.counters.count; i++) {
 			const struct sft_counter *c = &sft.counters.taken[i];
 
+			if (!check_on(cpu, c))
+				continue;
+			if (!suspended)
+				sft_access_suspend();
+			suspended = true;
 			give_back_on(cpu, c);
 			err = take_on(cpu, c, per_cpu(seen[c->counter], cpu));
 			if (err)

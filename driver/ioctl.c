@@ -173,6 +173,8 @@ static int ioctl_counters(struct sft_file *file, void *arg)
 	if (counters->count > SIFIVE_TRACE_MAX_COUNTERS)
 		return sft_fail(-EINVAL, "%u events are over %u", counters->count,
 				SIFIVE_TRACE_MAX_COUNTERS);
+	if (sft.sleeping)
+		return sft_fail(-EBUSY, "the system goes to sleep");
 	if (sft.capture.running)
 		return sft_fail(-EBUSY, "the capture is running: STOP first");
 	ret = sft_counters_take(counters);

@@ -13,6 +13,7 @@
 #include <linux/err.h>
 #include <linux/perf_event.h>
 #include <linux/perf/riscv_pmu.h>
+#include <linux/smp.h>
 
 #include "sifive_trace.h"
 
@@ -49,6 +50,23 @@ int sft_reserve(unsigned int cpu, const struct sft_counter *c)
 	if (test_and_clear_bit(c->index, mask_of(holder)))
 		__set_bit(c->index, &reserved);
 	return 0;
+}
+
+static void stop_here(void *unused)
+{
+	unsigned int index;
+
+	for_each_set_bit(index, &reserved, BITS_PER_LONG)
+		sft_sbi_stop(index);
+}
+
+/*
+ * The kernel's driver stops what its mask has on a CPU that comes online: what is
+ * reserved is left.
+ */
+void sft_reserve_cpu(unsigned int cpu)
+{
+	smp_call_function_single(cpu, stop_here, NULL, 1);
 }
 
 /* Perf may use all of its counters again. */

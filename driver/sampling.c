@@ -9,6 +9,7 @@
  * locks of its own around them.
  */
 
+#include <linux/capability.h>
 #include <linux/cpu.h>
 #include <linux/perf_event.h>
 #include <linux/ptrace.h>
@@ -39,7 +40,7 @@
 /**
  * struct hart - the stream of one hart
  * @stream:	its state
- * @regs:	the encoder's block, for the timestamp as a counter
+ * @encoder:	its encoder
  * @owner:	the component with the sink that they end in
  * @on:		records are written
  * @begun:	a header has been written in this capture
@@ -48,7 +49,7 @@
  */
 struct hart {
 	struct sft_stream stream;
-	void __iomem *regs;
+	const struct sft_component *encoder;
 	const struct sft_component *owner;
 	bool on;
 	bool begun;
@@ -86,17 +87,6 @@ static unsigned long generation = 1;
 /* Followers that have lost their counter since CONFIG. */
 static u64 without_counter;
 
-static u64 read_timestamp(const struct hart *h)
-{
-	u32 high, low;
-
-	do {
-		high = readl(h->regs + TR_TS_UPPER);
-		low = readl(h->regs + TR_TS_LOWER);
-	} while (high != readl(h->regs + TR_TS_UPPER));
-	return (u64)high << 32 | low;
-}
-
 /* The session's counters here, by number; false when one has no value. */
 static bool read_counters(const struct hart *h, u64 *now)
 {
@@ -106,7 +96,7 @@ static bool read_counters(const struct hart *h, u64 *now)
 
 	for_each_set_bit(n, &mask, SIFIVE_TRACE_MAX_COUNTERS) {
 		if (n == SFT_TIMESTAMP)
-			now[n] = read_timestamp(h);
+			now[n] = sft_timestamp_read(h->encoder);
 		else if (!sft_access_count(n, &now[n]))
 			all = false;
 	}
@@ -284,18 +274,26 @@ static int follow_threads(struct following *to)
 	return ret;
 }
 
+static int no_capability(void)
+{
+	return sft_fail(-EPERM,
+			"sampling whatever runs needs CAP_PERFMON or CAP_SYS_ADMIN");
+}
+
 /* What the kernel says to an event that cannot interrupt here, in words. */
 static int explain(int err)
 {
 	if (err == -EOPNOTSUPP || err == -EINVAL || err == -ENOENT)
 		return sft_fail(-EOPNOTSUPP, "the event cannot interrupt this hart");
+	if (err == -EACCES)
+		return no_capability();
 	if (err == -EBUSY)
 		return sft_fail(err, "no counter that can count the event is free for sampling");
 	return sft_fail(err, "the kernel cannot sample: error %d", err);
 }
 
-/* After START: have perf interrupt what is to be sampled. */
-int sft_sampling_follow(struct sft_file *file)
+/* Have perf interrupt what @file is to sample, if its flags have all of @flags. */
+static int follow_for(struct sft_file *file, u32 flags)
 {
 	struct following to = { .list = LIST_HEAD_INIT(to.list) };
 	cpumask_var_t cpus;
@@ -308,9 +306,10 @@ int sft_sampling_follow(struct sft_file *file)
 	/* Until then those of before interrupt, too. */
 	flush_work(&release_work);
 	sft_lock();
-	wanted = sft.owner == file && sft.sampling.on && list_empty(&followers);
-	sft_capture_cpus(cpus);
 	to.set = sft.sampling.set;
+	wanted = sft.owner == file && sft.sampling.on && list_empty(&followers) &&
+		 (to.set.flags & flags) == flags;
+	sft_capture_cpus(cpus);
 	to.of = generation;
 	sft_unlock();
 	if (wanted)
@@ -332,6 +331,43 @@ int sft_sampling_follow(struct sft_file *file)
 	mutex_unlock(&follow_lock);
 	free_cpumask_var(cpus);
 	return ret;
+}
+
+/* After START. */
+int sft_sampling_follow(struct sft_file *file)
+{
+	return follow_for(file, 0);
+}
+
+/* After sleep. The file is not touched when it is the owner no more. */
+static void follow_all(struct work_struct *work)
+{
+	struct sft_file *file;
+
+	sft_lock();
+	file = sft.owner;
+	sft_unlock();
+	if (file && follow_for(file, SIFIVE_TRACE_SAMPLING_ALL))
+		pr_warn("sifive_trace: sampling does not go on after sleep\n");
+}
+
+static DECLARE_WORK(follow_work, follow_all);
+
+/*
+ * Before system sleep: CPUs that go offline in it lose their events for good. Those
+ * of threads stay.
+ */
+void sft_sampling_suspend(void)
+{
+	if (sft.sampling.set.flags & SIFIVE_TRACE_SAMPLING_ALL)
+		sft_sampling_unfollow();
+}
+
+/* After it, when the capture runs again. */
+void sft_sampling_resume(void)
+{
+	if (sft.sampling.on)
+		schedule_work(&follow_work);
 }
 
 /* Find events that have lost their counter: each is told once, in words. */
@@ -383,6 +419,8 @@ static int check(struct sifive_trace_sampling *arg)
 
 	if (arg->flags & ~flags)
 		return sft_fail(-EINVAL, "unknown flags %#x", arg->flags & ~flags);
+	if (arg->flags & SIFIVE_TRACE_SAMPLING_ALL && !perfmon_capable())
+		return no_capability();
 	if (arg->channel >= 32 || !(sft.capture.channels & BIT(arg->channel)))
 		return sft_fail(-EINVAL, "channel %u is not one of the capture's (mask %#x)",
 				arg->channel, sft.capture.channels);
@@ -461,9 +499,9 @@ static void begin_here(void *arg)
 	struct sft_encoder *e = arg;
 	u64 now[SIFIVE_TRACE_MAX_COUNTERS] = {};
 
-	h->regs = e->c.regs;
+	h->encoder = &e->c;
 	h->owner = sft_capture_owner(e);
-	h->stream.stimulus = h->regs + TR_ITC_STIMULUS + 4 * set->channel;
+	h->stream.stimulus = e->c.regs + TR_ITC_STIMULUS + 4 * set->channel;
 	h->stream.event = sft.counters.event;
 	h->stream.mask = sft.counters.mask;
 	h->stream.type = set->count_type;
@@ -544,5 +582,6 @@ void sft_sampling_status(struct sifive_trace_status *status)
 
 void sft_sampling_exit(void)
 {
+	cancel_work_sync(&follow_work);
 	flush_work(&release_work);
 }

@@ -68,6 +68,15 @@ static int cpu_goes(unsigned int cpu)
 	return 0;
 }
 
+/* A hart comes back with its fixed counters running. */
+static int cpu_comes(unsigned int cpu)
+{
+	sft_lock();
+	sft_reserve_cpu(cpu);
+	sft_unlock();
+	return 0;
+}
+
 /* Components may lose their registers in system sleep, and harts their counts. */
 static void sleep_begins(void)
 {
@@ -116,7 +125,7 @@ int sft_session_init(void)
 	int ret;
 
 	ret = cpuhp_setup_state_nocalls(CPUHP_AP_ONLINE_DYN, "sifive-trace:online",
-					NULL, cpu_goes);
+					cpu_comes, cpu_goes);
 	if (ret < 0)
 		return ret;
 	cpuhp_online = ret;

@@ -341,6 +341,7 @@ u32 sft_timestamp_width(const struct sft_component *c);
 struct sft_component *sft_timestamp_master(struct sft_encoder *e);
 int sft_timestamp_enable(struct sft_component *c, u32 prescale);
 bool sft_timestamp_ticks(const struct sft_component *c);
+u64 sft_timestamp_read(const struct sft_component *c);
 void sft_timestamp_measure(struct sft_component *c, u32 prescale);
 u64 sft_timestamp_hz(struct sft_encoder *e, u32 prescale);
 
@@ -388,6 +389,7 @@ bool sft_csr_read(u32 counter, u64 *value);
 
 /* reserve.c */
 int sft_reserve(unsigned int cpu, const struct sft_counter *c);
+void sft_reserve_cpu(unsigned int cpu);
 void sft_unreserve(void);
 
 /* pinned.c */
@@ -420,6 +422,7 @@ void sft_counters_release(void);
 #define SFT_SLOTS_SIZE		PAGE_ALIGN(SIFIVE_TRACE_THREADS * \
 					   sizeof(struct sifive_trace_slot))
 void sft_access_open(u32 mask);
+void sft_access_suspend(void);
 void sft_access_resume(void);
 void sft_access_close(void);
 void sft_access_close_cpu(unsigned int cpu);
@@ -442,6 +445,8 @@ void sft_sampling_begin(void);
 int sft_sampling_follow(struct sft_file *file);
 void sft_sampling_end(void);
 void sft_sampling_end_cpu(unsigned int cpu);
+void sft_sampling_suspend(void);
+void sft_sampling_resume(void);
 void sft_sampling_check(void);
 void sft_sampling_unfollow(void);
 void sft_sampling_reset(void);

@@ -81,22 +81,31 @@ bool sft_timestamp_ticks(const struct sft_component *c)
 	return false;
 }
 
-/* A unit's time, and the kernel's at the same moment. */
-static u64 read_time(const struct sft_component *c, ktime_t *now)
+/* A component's time. Interrupts are off, so that it does not run away. */
+u64 sft_timestamp_read(const struct sft_component *c)
 {
 	u32 high, low, again, tries = READ_TRIES;
-	unsigned long flags;
 
-	local_irq_save(flags);
 	again = sft_read(c, TR_TS_UPPER);
 	do {
 		high = again;
 		low = sft_read(c, TR_TS_LOWER);
 		again = sft_read(c, TR_TS_UPPER);
 	} while (again != high && --tries);
+	return (u64)high << 32 | low;
+}
+
+/* A unit's time, and the kernel's at the same moment. */
+static u64 read_time(const struct sft_component *c, ktime_t *now)
+{
+	unsigned long flags;
+	u64 time;
+
+	local_irq_save(flags);
+	time = sft_timestamp_read(c);
 	*now = ktime_get();
 	local_irq_restore(flags);
-	return (u64)high << 32 | low;
+	return time;
 }
 
 /* No clock tells how fast a running master ticks: look at the time it takes. */

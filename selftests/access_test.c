@@ -398,19 +398,6 @@ static void *thread_works(void *arg)
 	return NULL;
 }
 
-/* The thread's own count: again, until it was not interrupted in between. */
-static uint64_t own_count(const struct sifive_trace_slot *slot, int counter)
-{
-	const volatile __u64 *offset = &slot->offset[counter];
-	uint64_t before, value;
-
-	do {
-		before = *offset;
-		value = trace_counter(counter) + before;
-	} while (before != *offset);
-	return value;
-}
-
 /*
  * A neighbour on the same CPU works as long as we do: the hart's counter has both,
  * the thread's own has us alone.
@@ -436,12 +423,12 @@ TEST_F(access, own_counts_have_no_neighbours)
 	ASSERT_EQ(0, pthread_create(&n.thread, NULL, thread_works, &n));
 
 	hart = trace_counter(counter);
-	own = own_count(&slots[slot], counter);
+	own = trace_own_count(&slots[slot], counter);
 	for (i = 0; i < rounds; i++) {
 		trace_spin(turns / rounds);
 		sched_yield();
 	}
-	own = own_count(&slots[slot], counter) - own;
+	own = trace_own_count(&slots[slot], counter) - own;
 	hart = trace_counter(counter) - hart;
 	__atomic_store_n(&n.quit, true, __ATOMIC_RELAXED);
 	ASSERT_EQ(0, pthread_join(n.thread, NULL));
@@ -472,14 +459,14 @@ TEST_F(access, own_counts_begin_at_zero_and_go_on_elsewhere)
 	slots = mmap(NULL, SLOTS_SIZE, PROT_READ, MAP_SHARED, self->fd,
 		     SIFIVE_TRACE_MMAP_THREADS);
 	ASSERT_NE(MAP_FAILED, slots);
-	before = own_count(&slots[slot], counter);
+	before = trace_own_count(&slots[slot], counter);
 	EXPECT_TRUE(!exact || before < 10000);
 	for (round = 0; round < 100; round++)
 		for (i = 0; i < self->info.encoders; i++) {
 			ASSERT_EQ(0, trace_encoder(self->fd, i, &e));
 			ASSERT_EQ(0, trace_pin(e.cpu));
 			trace_spin(1000);
-			after = own_count(&slots[slot], counter);
+			after = trace_own_count(&slots[slot], counter);
 			ASSERT_LT(before, after);
 			if (exact) {
 				ASSERT_LE(before + 1000 * TRACE_SPIN, after);

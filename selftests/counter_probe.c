@@ -4,6 +4,7 @@
  * line, for a script that knows what is special:
  *
  *	counter_probe [perfN] [all] EVENT... [-- COMMAND]
+ *	counter_probe query EVENT
  *
  * EVENT is an SBI event index, with "u" or "k" behind it for user mode or the
  * kernel alone, or rDATA for a raw one. perfN has perf pin N cycles events before,
@@ -11,7 +12,8 @@
  * errno of COUNTERS, the event that was refused, the counters given, what the
  * first two count over a loop of 200000 instructions and over 1000 system calls,
  * and the driver's words; then runs a command and tells which counters were lost
- * by that, in STATUS and after STOP.
+ * by that, in STATUS and after STOP. "query" takes nothing: its status is 1
+ * when a counter of CPU 0 could count the event, 0 when none could.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -100,6 +102,15 @@ static void tell_status(int fd, const char *when)
 	printf("%s_lost=%#x ", when, status.counters_lost);
 }
 
+static int query(int fd, const char *event)
+{
+	struct sifive_trace_query query = TRACE_ARG(sifive_trace_query);
+
+	query.event = parse(event);
+	return trace_ioctl(fd, SIFIVE_TRACE_IOC_EVENT, &query) ? 255 :
+	       query.counters != 0;
+}
+
 int main(int argc, char **argv)
 {
 	struct sifive_trace_counters counters = TRACE_ARG(sifive_trace_counters);
@@ -111,6 +122,10 @@ int main(int argc, char **argv)
 	fd = trace_open(O_RDWR);
 	if (fd < 0)
 		ksft_exit_fail_msg("open: %s\n", strerror(-fd));
+	if (argc == 3 && !strcmp(argv[1], "query")) {
+		trace_pin(0);
+		return query(fd, argv[2]);
+	}
 	trace_info(fd, &info);
 	config = trace_simple_config(fd, 0);
 	arg = 1;

@@ -179,7 +179,8 @@ refused $EBUSY 2 "all counters that can count it are taken" \
 
 board "perf's own events" --cpu sscofpmf=false -- \
 	"$probe 2" "$probe all 2 1" "$probe 1 2 $dtlb" "$probe 2u" "$probe r100" \
-	"$probe all 1 -- true" "$probe 1 -- '$(steal 0 0 0)'" \
+	"$probe all 1 -- true" "$probe 1 -- '$probe query 1'" \
+	"$probe 1 -- '$(steal 0 0 0)'" \
 	"$probe perf1 all 2 1" "$probe perf1 2" \
 	"$probe all 1 2 -- 'echo 0 >$online; echo 1 >$online'" "$probe all 1 2"
 mask 0x4 "without Sscofpmf: instructions can be had"
@@ -194,6 +195,7 @@ refused $EOPNOTSUPP 0 \
 	"without Sscofpmf only cycles and instructions can be counted beside perf" \
 	"without Sscofpmf: raw events are refused"
 lost 0 "" "without Sscofpmf: none is lost for no reason"
+lost 0 "" "without Sscofpmf: nor when somebody asks about its event"
 lost 0x1 "cycle was stopped on hart 0: $twist" \
 	"without Sscofpmf: a counter that was stopped is told"
 refused $EBUSY 1 "cycle is in use" "without Sscofpmf: a counter that perf has pinned is busy"
@@ -201,6 +203,22 @@ mask 0x4 "without Sscofpmf: the other one is not"
 lost 0x5 "cycle went offline with its CPU on hart 1: $twist" \
 	"without Sscofpmf: counters of a CPU that went offline are told"
 mask 0x5 "without Sscofpmf: and can be taken again"
+
+# ---- perf's own tests on other harts ------------------------------------------------
+
+# beside WHAT OPTION...: a session beside perf, where counters are few or other.
+beside() {
+	local what=$1
+	shift
+	tools/qemu/board run fpga --timeout 180 --target "$target" --out "$out" "$@" -- \
+		'insmod /target/sifive_trace.ko && /target/selftests/perf_test' \
+		>"$out/beside" 2>&1
+	result $? "beside perf: $what"
+	sed 's/^/# /' "$out/beside"
+}
+
+beside "fixed counters that tell modes apart" --icount --cpu smcntrpmf=true
+beside "two programmable counters" --icount --cpu pmu-mask=0x18
 
 echo "1..$n"
 [ "$bad" -eq 0 ]

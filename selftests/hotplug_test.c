@@ -2,13 +2,14 @@
 /*
  * Proves that a CPU can go offline during a session: its stream ends whole and is
  * reported, the others go on, and after it has come back the next CONFIG has it
- * again; with counters, with racing threads, and over and over.
+ * again; with counters, with sampling, with racing threads, and over and over.
  *
  * TRACE_SECONDS: how long the threads race (default 2).
  */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,7 @@
 #include <unistd.h>
 
 #include "kselftest_harness.h"
+#include "trace_count.h"
 #include "trace_more.h"
 
 #define BUFFER	0x100000
@@ -288,6 +290,7 @@ TEST_F(hotplug, while_stopped_and_over_and_over)
 TEST_F(hotplug, counters_leave_with_the_cpu_and_can_be_taken_again)
 {
 	struct sifive_trace_counters counters = TRACE_ARG(sifive_trace_counters);
+	struct sifive_trace_status status;
 	int ret, round;
 
 	counters.count = 2;
@@ -298,13 +301,75 @@ TEST_F(hotplug, counters_leave_with_the_cpu_and_can_be_taken_again)
 		SKIP(return, "%s", trace_message(self->fd));
 	for (round = 0; round < 3; round++) {
 		ASSERT_EQ(0, ret);
+		ASSERT_EQ(0, trace_status(self->fd, &status));
+		EXPECT_EQ(0, status.counters_lost);
 		ASSERT_EQ(0, trace_start(self->fd, 0));
 		ASSERT_EQ(0, set_online(self, false));
+		ASSERT_EQ(0, trace_status(self->fd, &status));
+		EXPECT_EQ(counters.mask, status.counters_lost);
+		EXPECT_NE(NULL, strstr(status.message, "offline"));
 		ASSERT_EQ(0, set_online(self, true));
 		ASSERT_EQ(0, trace_stop(self->fd));
 		configure(_metadata, self, 0);
 		ret = trace_ioctl(self->fd, SIFIVE_TRACE_IOC_COUNTERS, &counters);
 	}
+}
+
+TEST_F(hotplug, own_counts_go_with_the_thread)
+{
+	struct sifive_trace_counters counters = TRACE_ARG(sifive_trace_counters);
+	const struct sifive_trace_slot *slot;
+	uint64_t before;
+	int ret;
+
+	counters.flags = SIFIVE_TRACE_COUNTERS_PER_THREAD;
+	counters.count = 1;
+	counters.event[0].code = 2;
+	ret = trace_ioctl(self->fd, SIFIVE_TRACE_IOC_COUNTERS, &counters);
+	if (ret == -EOPNOTSUPP)
+		SKIP(return, "%s", trace_message(self->fd));
+	ASSERT_EQ(0, ret);
+	slot = trace_own_slot(self->fd);
+	ASSERT_NE(NULL, slot);
+	ASSERT_EQ(0, trace_pin(self->each[self->leaver].encoder.cpu));
+	trace_spin(1000000);
+	before = trace_own_count(slot, counters.event[0].counter);
+	ASSERT_EQ(0, set_online(self, false));
+	EXPECT_LT(before, trace_own_count(slot, counters.event[0].counter));
+	ASSERT_EQ(0, set_online(self, true));
+	ASSERT_EQ(0, trace_pin(self->each[self->leaver].encoder.cpu));
+	EXPECT_EQ(SIGILL, trace_signal_of_counter(counters.event[0].counter));
+	ASSERT_EQ(0, trace_pin(0));
+	EXPECT_LT(before, trace_own_count(slot, counters.event[0].counter));
+}
+
+TEST_F(hotplug, sampling_goes_on_where_streams_do)
+{
+	struct sifive_trace_sampling sampling = TRACE_ARG(sifive_trace_sampling);
+	struct sifive_trace_status before, after;
+	double end;
+
+	sampling.channel = self->each[self->leaver].reg;
+	sampling.interval = 1000000;
+	ASSERT_EQ(0, trace_ioctl(self->fd, SIFIVE_TRACE_IOC_SAMPLING, &sampling));
+	ASSERT_EQ(0, trace_pin(self->each[self->leaver].encoder.cpu));
+	ASSERT_EQ(0, trace_start(self->fd, 0));
+	EXPECT_TRUE(trace_samples(self->fd));
+	ASSERT_EQ(0, set_online(self, false));
+	EXPECT_TRUE(trace_samples(self->fd));
+	ASSERT_EQ(0, set_online(self, true));
+	/* The stream there has ended: what belongs to it is lost. */
+	ASSERT_EQ(0, trace_pin(self->each[self->leaver].encoder.cpu));
+	ASSERT_EQ(0, trace_status(self->fd, &before));
+	after = before;
+	end = trace_clock() + 3;
+	while (after.samples_lost == before.samples_lost && trace_clock() < end) {
+		trace_spin(1000000);
+		ASSERT_EQ(0, trace_status(self->fd, &after));
+	}
+	EXPECT_LT(before.samples_lost, after.samples_lost);
+	EXPECT_EQ(before.samples, after.samples);
+	ASSERT_EQ(0, trace_stop(self->fd));
 }
 
 /* ---- with racing threads ------------------------------------------------- */

@@ -505,6 +505,36 @@ TEST_F(sampling, execve_ends_it_unless_told_otherwise)
 	EXPECT_LE(AT_LEAST(100), seen[1]);
 }
 
+/* Run by a child that was handed the descriptor, and nothing else. */
+static int try_all(struct _test_data_sampling *self)
+{
+	if (trace_keep_caps(0))
+		return 1;
+	/* As the parent has set it. */
+	if (trace_start(self->fd, 0) != -EPERM ||
+	    !strstr(trace_message(self->fd), "CAP_PERFMON") ||
+	    trace_flags(self->fd) & SIFIVE_TRACE_STATUS_RUNNING)
+		return 2;
+	if (set(self) != -EPERM || !strstr(trace_message(self->fd), "CAP_PERFMON"))
+		return 3;
+	self->sampling.flags = 0;
+	if (set(self) || trace_start(self->fd, 0) || trace_stop(self->fd))
+		return 4;
+	return 0;
+}
+
+TEST_F(sampling, all_needs_the_capability)
+{
+	pid_t child;
+
+	self->sampling.flags = SIFIVE_TRACE_SAMPLING_ALL;
+	ASSERT_EQ(0, set(self));
+	child = fork();
+	if (!child)
+		_exit(try_all(self));
+	EXPECT_EQ(0, trace_wait(child));
+}
+
 /* Our own stores to the same encoder, to another register, meanwhile. */
 TEST_F(sampling, records_of_thread_and_kernel_do_not_mix)
 {

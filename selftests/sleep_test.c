@@ -2,7 +2,8 @@
 /*
  * Proves what system sleep does to a capture: into system memory it goes on by
  * itself, with all that came before and after; in SRAM it stays stopped, keeps
- * what it had, and START says ESTALE until it rewinds.
+ * what it had, and START says ESTALE until it rewinds. Counts only grow, whoever
+ * reads them, and sampling goes on.
  *
  * The kernel's pm_test wakes the machine at once. TRACE_SLEEP is how deep it
  * sleeps, one of /sys/power/pm_test: the default, freezer, is one that every
@@ -18,6 +19,7 @@
 #include <unistd.h>
 
 #include "kselftest_harness.h"
+#include "trace_count.h"
 #include "trace_more.h"
 
 #define PM_TEST		"/sys/power/pm_test"
@@ -203,6 +205,128 @@ TEST_F_TIMEOUT(sleep, a_stopped_capture_keeps_what_it_has, 60)
 	if (!counted)
 		EXPECT_EQ(0, trace_ioctl(self->s.fd, SIFIVE_TRACE_IOC_COUNTERS,
 					 &counters));
+}
+
+/* Its own threads, then whatever runs: these are followed anew after sleep. */
+TEST_F_TIMEOUT(sleep, sampling_goes_on, 60)
+{
+	struct sifive_trace_sampling sampling = TRACE_ARG(sifive_trace_sampling);
+	unsigned int i;
+	int ret;
+
+	if (variant->sink == SIFIVE_TRACE_SINK_SRAM)
+		SKIP(return, "a capture in SRAM stays stopped");
+	sampling.channel = self->s.reg;
+	sampling.interval = 1000000;
+	ASSERT_EQ(0, trace_pin(self->s.encoder.cpu));
+	for (i = 0; i < 2; i++) {
+		sampling.flags = i ? SIFIVE_TRACE_SAMPLING_ALL : 0;
+		ASSERT_EQ(0, trace_ioctl(self->s.fd, SIFIVE_TRACE_IOC_SAMPLING, &sampling));
+		ASSERT_EQ(0, trace_start(self->s.fd, SIFIVE_TRACE_START_REWIND));
+		EXPECT_TRUE(trace_samples(self->s.fd));
+		ret = go_to_sleep(depth());
+		if (ret)
+			SKIP(return, "%s to depth %s: %s", state(), depth(),
+			     strerror(-ret));
+		EXPECT_TRUE(trace_samples(self->s.fd));
+		ASSERT_EQ(0, trace_stop(self->s.fd));
+	}
+}
+
+/**
+ * struct watcher - a thread that reads its counters over sleep
+ * @thread:	the thread
+ * @fd:		of the session
+ * @cpu:	where it runs
+ * @reads:	how often it has read
+ * @back:	how often a value was less than the one before
+ * @quit:	it shall end
+ */
+struct watcher {
+	pthread_t thread;
+	int fd;
+	int cpu;
+	uint64_t reads;
+	unsigned int back;
+	bool quit;
+};
+
+static void *thread_watches(void *arg)
+{
+	uint64_t hart, own, last_hart = 0, last_own = 0;
+	const struct sifive_trace_slot *slot;
+	struct watcher *w = arg;
+
+	trace_pin(w->cpu);
+	slot = trace_own_slot(w->fd);
+	while (slot && !__atomic_load_n(&w->quit, __ATOMIC_RELAXED)) {
+		hart = trace_counter(COUNTER_CYCLE);
+		own = trace_own_count(slot, COUNTER_INSTRET);
+		w->back += hart < last_hart || own < last_own;
+		last_hart = hart;
+		last_own = own;
+		__atomic_add_fetch(&w->reads, 1, __ATOMIC_RELAXED);
+	}
+	return NULL;
+}
+
+/* All encoders, and counters with counts of their own for each thread. */
+static int count_everywhere(struct _test_data_sleep *self, uint64_t buffer)
+{
+	struct sifive_trace_counters counters = TRACE_ARG(sifive_trace_counters);
+	struct sifive_trace_config config = self->s.config;
+	int ret;
+
+	config.encoders = 0;
+	config.buffer = buffer;
+	ret = trace_config(self->s.fd, &config);
+	counters.flags = SIFIVE_TRACE_COUNTERS_PER_THREAD;
+	counters.count = 2;
+	counters.event[0].code = 1;
+	counters.event[1].code = 2;
+	return ret ?: trace_ioctl(self->s.fd, SIFIVE_TRACE_IOC_COUNTERS, &counters);
+}
+
+TEST_F_TIMEOUT(sleep, counts_only_grow, 60)
+{
+	struct watcher watcher[SIFIVE_TRACE_MAX_ENCODERS] = {};
+	const struct sifive_trace_slot *slot;
+	struct sifive_trace_status status;
+	struct sifive_trace_encoder e;
+	uint64_t before;
+	unsigned int i;
+	int ret;
+
+	ret = count_everywhere(self, variant->buffer);
+	if (ret == -EOPNOTSUPP)
+		SKIP(return, "%s", trace_message(self->s.fd));
+	ASSERT_EQ(0, ret);
+	for (i = 0; i < self->s.info.encoders; i++) {
+		ASSERT_EQ(0, trace_encoder(self->s.fd, i, &e));
+		watcher[i] = (struct watcher){ .fd = self->s.fd, .cpu = e.cpu };
+		ASSERT_EQ(0, pthread_create(&watcher[i].thread, NULL, thread_watches,
+					    &watcher[i]));
+	}
+	for (i = 0; i < self->s.info.encoders; i++)
+		while (!__atomic_load_n(&watcher[i].reads, __ATOMIC_RELAXED))
+			usleep(1000);
+	ASSERT_EQ(0, trace_pin(self->s.encoder.cpu));
+	slot = trace_own_slot(self->s.fd);
+	ASSERT_NE(NULL, slot);
+	trace_spin(1000000);
+	before = trace_own_count(slot, COUNTER_INSTRET);
+	ret = go_to_sleep(depth());
+	if (!ret)
+		EXPECT_LT(before, trace_own_count(slot, COUNTER_INSTRET));
+	for (i = 0; i < self->s.info.encoders; i++) {
+		__atomic_store_n(&watcher[i].quit, true, __ATOMIC_RELAXED);
+		ASSERT_EQ(0, pthread_join(watcher[i].thread, NULL));
+		EXPECT_EQ(0, watcher[i].back);
+	}
+	if (ret)
+		SKIP(return, "%s to depth %s: %s", state(), depth(), strerror(-ret));
+	ASSERT_EQ(0, trace_status(self->s.fd, &status));
+	EXPECT_EQ(0, status.counters_lost);
 }
 
 TRACE_HARNESS_MAIN

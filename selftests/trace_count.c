@@ -18,6 +18,31 @@
 	value;								\
 })
 
+const struct sifive_trace_slot *trace_own_slot(int fd)
+{
+	struct sifive_trace_thread thread = TRACE_ARG(sifive_trace_thread);
+	const struct sifive_trace_slot *slots;
+
+	if (trace_ioctl(fd, SIFIVE_TRACE_IOC_THREAD, &thread))
+		return NULL;
+	slots = mmap(NULL, SIFIVE_TRACE_THREADS * sizeof(*slots), PROT_READ,
+		     MAP_SHARED, fd, SIFIVE_TRACE_MMAP_THREADS);
+	return slots == MAP_FAILED ? NULL : &slots[thread.slot];
+}
+
+/* Again, until nothing came in between. */
+uint64_t trace_own_count(const struct sifive_trace_slot *slot, unsigned int counter)
+{
+	const volatile __u64 *offset = &slot->offset[counter];
+	uint64_t before, value;
+
+	do {
+		before = *offset;
+		value = trace_counter(counter) + before;
+	} while (before != *offset);
+	return value;
+}
+
 uint64_t trace_counter(unsigned int counter)
 {
 	switch (counter) {
@@ -204,4 +229,19 @@ uint64_t trace_perf_count(int event)
 	uint64_t count;
 
 	return read(event, &count, sizeof(count)) == sizeof(count) ? count : ~0ull;
+}
+
+bool trace_samples(int fd)
+{
+	struct sifive_trace_status status;
+	double end = trace_clock() + 3;
+	uint64_t before = ~0ull;
+
+	while (trace_clock() < end && !trace_status(fd, &status)) {
+		if (status.samples > before)
+			return true;
+		before = status.samples;
+		trace_spin(1000000);
+	}
+	return false;
 }

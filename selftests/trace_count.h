@@ -27,6 +27,12 @@
 /* The CSR's value; SIGILL where it may not be read. */
 uint64_t trace_counter(unsigned int counter);
 
+/* Have the calling thread join: its slot, mapped for good, or NULL. */
+const struct sifive_trace_slot *trace_own_slot(int fd);
+
+/* The calling thread's own count. */
+uint64_t trace_own_count(const struct sifive_trace_slot *slot, unsigned int counter);
+
 /* The signal that reading a counter raises, or 0. */
 int trace_signal_of_counter(unsigned int counter);
 
@@ -40,6 +46,9 @@ static inline void trace_spin(uint64_t turns)
 
 /* What that loop counts, the least of a few: an interrupt only adds to it. */
 uint64_t trace_count_spin(unsigned int counter, uint64_t turns);
+
+/* Whether a capture gets another record of the kernel's before long. */
+bool trace_samples(int fd);
 
 /* Touch so many pages, each for the first time, that no TLB holds them all. */
 void trace_touch_pages(unsigned int count);

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /* A position independent program with two shared objects that call each other. */
 #include "calls.h"
-
-int first(int n, const char *caller);
-int second(int n, const char *caller);
-void first_print(void);
-void second_print(void);
+#include "shared.h"
 
 #if defined(FIRST)
 

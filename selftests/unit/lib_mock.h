@@ -76,6 +76,7 @@ static struct {
 	int fail_errno;
 	int mmap_errno, pages_errno, madvise_errno, affinity_errno, pread_errno;
 	uint32_t fail_event;
+	uint32_t free_counters, readable;
 	struct sifive_trace_event event[32];	/* counters given, if bits are set */
 	uint32_t event_set;
 
@@ -219,6 +220,13 @@ static int mock_ioctl(int fd, unsigned long request, void *arg)
 		return 0;
 	case SIFIVE_TRACE_IOC_COUNTERS:
 		return mock_counters(arg);
+	case SIFIVE_TRACE_IOC_EVENT:
+		if (((struct sifive_trace_query *)arg)->size !=
+		    sizeof(struct sifive_trace_query))
+			abort();
+		((struct sifive_trace_query *)arg)->counters = dev.free_counters;
+		((struct sifive_trace_query *)arg)->readable = dev.readable;
+		return 0;
 	case SIFIVE_TRACE_IOC_THREAD:
 		__atomic_fetch_add(&dev.joins, 1, __ATOMIC_RELAXED);
 		((struct sifive_trace_thread *)arg)->slot = 3;

@@ -343,6 +343,9 @@ TEST_F(lib, counter_errors)
 	EXPECT_ERROR(INIT(), "cannot count r20000, event 1 of the list: this processor's firmware does not offer it");
 	dev.fail_errno = EBUSY;
 	EXPECT_ERROR(INIT(), "no counter that can count it is free");
+	dev.free_counters = 0x18;
+	dev.readable = 0x1d;
+	EXPECT_ERROR(INIT(), "the 1 event before it needs the counters that can count it: 2 of this processor's 4");
 	dev.fail_event = 2;
 	dev.fail_errno = EINVAL;
 	EXPECT_ERROR(INIT(), "cannot count cycles, event 2 of the list: there is no such event");

@@ -40,6 +40,52 @@ TEST_F(command, golden_report)
 	EXPECT_NE(NULL, strstr(self->err, "1 calls ended without an exit record"));
 }
 
+/* Without times: no columns for them. Long names of counters: room for them. */
+TEST_F(command, report_without_times)
+{
+	const uint64_t whole[] = { MAIN, 0x3f00000000 };
+	uint64_t value[2] = { 0 };
+	struct gen_stream stream;
+	unsigned int i;
+
+	gen_stream_init(&stream, &self->gen, 0, 6, 1, 2, 64);
+	for (i = 0; i < 2; i++) {
+		stream.counter[i].type = 1;
+		stream.counter[i].code = 1 + i * 2;
+	}
+	gen_header(&stream);
+	gen_record(&stream, 0, whole, value);
+	value[0] += 5;
+	value[1] += 7;
+	gen_record(&stream, 1, whole, value);
+	save(self, "trace.rtd");
+	run(self, "report -q -e " PROGRAM " trace.rtd");
+	EXPECT_STREQ(
+		"\n"
+		"           L1-dcache-load-misses L1-dcache-store-misses\n"
+		"     calls     total        self     total         self  function\n"
+		"         1         5           5         7            7  main\n",
+		self->out);
+	self->gen.length = 0;
+	gen_header(&stream);
+	gen_record(&stream, 3, whole, value);
+	value[0] += 5;
+	value[1] += 7;
+	gen_record(&stream, 3, whole, value);
+	save(self, "trace.rtd");
+	run(self, "report -q -e " PROGRAM " trace.rtd");
+	EXPECT_STREQ(
+		"\n"
+		"                    L1-dcache-load-misses\n"
+		"   samples samples%                  self  function\n"
+		"         2   100.00                     5  main\n"
+		"\n"
+		" L1-dcache-store-misses\n"
+		"                   self  function\n"
+		"                      7  main\n",
+		self->out);
+}
+
 /* A counter that stays 0 has no columns; but in csv, and to sort by. */
 TEST_F(command, report_names_idle_counters)
 {
@@ -79,6 +125,11 @@ TEST_F(command, report_sorts_and_filters)
 	run(self, "report -q --filter 'm*' -e " PROGRAM " trace.rtd");
 	EXPECT_NE(NULL, strstr(self->out, "  main\n"));
 	EXPECT_EQ(NULL, strstr(self->out, "  fib\n"));
+	run(self, "report -q --filter 'x*' -e " PROGRAM " trace.rtd");
+	EXPECT_STREQ("", self->out);
+	EXPECT_NE(NULL, strstr(self->err, "no function has a name that --filter"));
+	run(self, "replay -q --tid 99 trace.rtd");
+	EXPECT_NE(NULL, strstr(self->err, "no call of that thread"));
 	run(self, "report -q --sort nothing trace.rtd");
 	EXPECT_EQ(2, self->status);
 	EXPECT_NE(NULL, strstr(self->err, "has no \"nothing\""));
@@ -215,6 +266,67 @@ TEST_F_TIMEOUT(command, export_html, 180)
 	if (system("command -v chromium >/dev/null"))
 		SKIP(return, "no chromium");
 	EXPECT_EQ(0, system("python3 " SOURCES "/browser.py t.html t.svg"));
+}
+
+/*
+ * The first record of one thread is known to be complete only when its second
+ * comes, long after those of another: times and rates are right all the same.
+ */
+static void expect_times(struct __test_metadata *_metadata,
+			 FIXTURE_DATA(command) *self, uint64_t start)
+{
+	const uint64_t whole[] = { MAIN, 0x3f00000000 };
+	const uint64_t one[] = { FIB, MAIN + 0x12 };
+	struct gen_stream outer, inner;
+	uint64_t value = 0, more = 0;
+	unsigned int i;
+
+	gen_free(&self->gen);
+	gen_init(&self->gen, 0, 40);
+	self->gen.now = start;
+	gen_sync(&self->gen, 0);
+	gen_stream_init(&outer, &self->gen, 0, 6, 1, 1, 64);
+	gen_stream_init(&inner, &self->gen, 0, 7, 1, 1, 64);
+	gen_header(&outer);
+	gen_header(&inner);
+	self->gen.step = 100;
+	gen_record(&outer, 0, whole, &value);
+	for (i = 0; i < 10; i++) {
+		gen_record(&inner, i & 1, one, &more);
+		more += 800;
+	}
+	value = 1 << 20;
+	gen_record(&outer, 1, whole, &value);
+	save(self, "trace.rtd");
+	run(self, "export -q -c all --format html -e " PROGRAM " -o t.html trace.rtd");
+	EXPECT_EQ(0, self->status);
+	EXPECT_EQ(0, system("python3 -c \"\n"
+			    "import json\n"
+			    "text = open('t.html').read().split('var DATA = ')[1]\n"
+			    "data = json.loads(text.split('};\\n')[0] + '}')\n"
+			    "calls = sorted((s[3], s[4]) for s in data['slices'])\n"
+			    "whole = data['last'] - data['first']\n"
+			    "assert calls[0] == (0, whole), calls\n"
+			    "assert len(calls) == 6 and calls[1][0] > 100, calls\n"
+			    "assert data['before'] < data['interval'] > 1, data['interval']\n"
+			    "sums = sorted(sum(p['count']) for p in data['plots'])\n"
+			    "assert abs(sums[0] - 7200) < 1 and abs(sums[1] - 2**20) < 99, sums\n"
+			    "outer = max(data['plots'], key=lambda p: sum(p['count']))['count']\n"
+			    "inner = min(data['plots'], key=lambda p: sum(p['count']))['count']\n"
+			    "for plot in outer, [n for n in inner if n]:\n"
+			    "    inside = plot[1:-1]\n"
+			    "    assert max(inside) - min(inside) < 0.1, (min(inside), max(inside))\n"
+			    "at = [i for i, n in enumerate(inner) if n][0] * data['interval'] - data['before']\n"
+			    "assert at <= calls[1][0] < at + data['interval'], (at, calls)\n"
+			    "assert len(outer) * data['interval'] >= whole, len(outer)\n\""));
+}
+
+TEST_F_TIMEOUT(command, html_times_of_threads, 120)
+{
+	uint64_t start;
+
+	for (start = 1000; start < 1300; start += 37)
+		expect_times(_metadata, self, start);
 }
 
 TEST_F(command, side_car_names_threads_and_objects)

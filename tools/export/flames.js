@@ -94,7 +94,8 @@
 
 		page.tip(event, n && name(n) + "\n" + page.weight(n.width) + " (" +
 			 share(n.width) + "), itself " + page.weight(n.self) +
-			 (n.index < 0 ? "" : ", " + n.calls + " calls"));
+			 (n.index < 0 || DATA.weight === "samples" ? "" :
+			  ", " + n.calls + " calls"));
 	});
 	flame.addEventListener("mouseleave", function (event) { page.tip(event); });
 
@@ -171,7 +172,7 @@
 	table = page.element("table", document.body);
 	table.id = "functions";
 	var head = page.element("tr", page.element("thead", table));
-	[["calls", "calls"], ["total", "total"], ["self", "self"],
+	[["calls", DATA.weight === "samples" ? "samples" : "calls"], ["total", "total"], ["self", "self"],
 	 ["self", "self%"], ["name", "function"]].forEach(function (column) {
 		var cell = page.element("th", head, column[1]);
 

@@ -33,8 +33,10 @@ struct html {
 	uint64_t	least;		/* shorter ones are left out */
 	uint64_t	left_out;
 	bool		timed;
-	uint64_t	first;		/* time of the first interval */
-	unsigned int	shift;		/* an interval has 1 << shift ticks */
+	uint64_t	first;		/* times of the records */
+	uint64_t	last;
+	/* The intervals have 1 << shift ticks, from first >> shift on. */
+	unsigned int	shift;
 	/* What each thread's counters counted, by interval. */
 	double		*count[PLOTS_MAX][COUNTERS_MAX];
 	/* Time of each thread's latest record, if there was one. */
@@ -97,7 +99,8 @@ static void html_leave(void *context, struct analysis_thread *thread,
 /* Twice the time in as many intervals. */
 static void widen(struct html *html)
 {
-	unsigned int p, c, i;
+	/* The first one may be the second half of what it becomes. */
+	unsigned int half = html->first >> html->shift & 1, p, c, i;
 
 	for (p = 0; p < PLOTS_MAX; p++) {
 		for (c = 0; c < COUNTERS_MAX; c++) {
@@ -105,28 +108,74 @@ static void widen(struct html *html)
 
 			if (!count)
 				continue;
-			for (i = 0; i < BINS / 2; i++)
-				count[i] = count[2 * i] + count[2 * i + 1];
-			memset(count + BINS / 2, 0, BINS / 2 * sizeof(*count));
+			count[0] += half ? 0 : count[1];
+			for (i = 1; i < BINS; i++) {
+				unsigned int from = 2 * i - half;
+
+				count[i] = (from < BINS ? count[from] : 0) +
+					   (from + 1 < BINS ? count[from + 1] : 0);
+			}
 		}
 	}
 	html->shift++;
 }
 
-/* Share out what was counted between two times, from html->first on. */
-static void spread(double *count, unsigned int shift, uint64_t from, uint64_t to,
+/* What begins earlier than all so far: so many intervals before the first. */
+static void precede(struct html *html, unsigned int intervals)
+{
+	unsigned int p, c;
+
+	for (p = 0; p < PLOTS_MAX; p++) {
+		for (c = 0; c < COUNTERS_MAX; c++) {
+			double *count = html->count[p][c];
+
+			if (!count)
+				continue;
+			memmove(count + intervals, count,
+				(BINS - intervals) * sizeof(*count));
+			memset(count, 0, intervals * sizeof(*count));
+		}
+	}
+}
+
+/* Threads' records come in any order: the intervals are to cover a time. */
+static void cover(struct html *html, uint64_t time)
+{
+	uint64_t first = html->first;
+
+	if (!html->timed) {
+		html->timed = true;
+		html->first = time;
+		html->last = time;
+		return;
+	}
+	if (time < first)
+		first = time;
+	if (time > html->last)
+		html->last = time;
+	while ((html->last >> html->shift) - (first >> html->shift) >= BINS)
+		widen(html);
+	if (first >> html->shift < html->first >> html->shift)
+		precede(html, (unsigned int)((html->first >> html->shift) -
+					     (first >> html->shift)));
+	html->first = first;
+}
+
+/* Share out what was counted between two times. */
+static void spread(struct html *html, double *count, uint64_t from, uint64_t to,
 		   uint64_t delta)
 {
 	double rate = (double)delta / (double)(to - from);
-	uint64_t last;
+	uint64_t base = html->first >> html->shift, last;
 
 	if (from == to)
-		count[to >> shift] += (double)delta;
+		count[(to >> html->shift) - base] += (double)delta;
 	while (from < to) {
-		last = from | (((uint64_t)1 << shift) - 1);
+		last = from | (((uint64_t)1 << html->shift) - 1);
 		if (last >= to)
 			last = to - 1;
-		count[from >> shift] += rate * (double)(last - from + 1);
+		count[(from >> html->shift) - base] +=
+			rate * (double)(last - from + 1);
 		from = last + 1;
 	}
 }
@@ -137,24 +186,19 @@ static void html_step(void *context, struct analysis_thread *thread,
 	struct export *export = context;
 	struct html *html = export->private;
 	unsigned int plot = thread->thread->id;
-	uint64_t known = step->counted, now, since;
+	uint64_t known = step->counted, since;
 
 	if (!thread->timed)
 		return;
-	if (!html->timed)
-		html->first = thread->now;
-	html->timed = true;
+	cover(html, thread->now);
 	if (plot >= PLOTS_MAX)
 		return;
-	now = thread->now > html->first ? thread->now - html->first : 0;
-	while (now >> html->shift >= BINS)
-		widen(html);
 	/* When the counting for its first record began is not known. */
 	if (!html->counting[plot])
 		known = 0;
 	html->counting[plot] = true;
 	since = html->since[plot];
-	html->since[plot] = now;
+	html->since[plot] = thread->now;
 	for (; known; known &= known - 1) {
 		unsigned int c = (unsigned int)__builtin_ctzll(known);
 		double **count = &html->count[plot][c];
@@ -162,7 +206,8 @@ static void html_step(void *context, struct analysis_thread *thread,
 		if (!*count)
 			*count = calloc(BINS, sizeof(**count));
 		if (*count)
-			spread(*count, html->shift, since, now, step->delta[c]);
+			spread(html, *count, since, thread->now,
+			       step->delta[c]);
 		html->no_memory |= !*count;
 	}
 }
@@ -237,8 +282,7 @@ static void put_slices(struct export *export)
 		put_char(export->out, ',');
 		put_number(export->out, slice->function, 0);
 		put_char(export->out, ',');
-		put_number(export->out, slice->begin > html->first ?
-			   slice->begin - html->first : 0, 0);
+		put_number(export->out, slice->begin - html->first, 0);
 		put_char(export->out, ',');
 		put_number(export->out, slice->length, 0);
 		put_char(export->out, ']');
@@ -253,8 +297,10 @@ static void put_plots(struct export *export)
 	unsigned int p, c, i;
 	bool any = false;
 
-	put_format(export->out, "\"interval\":%" PRIu64 ",\"plotted\":%u,\n\"plots\":[",
-		   (uint64_t)1 << html->shift, PLOTS_MAX);
+	/* The first interval begins a little before the first record. */
+	put_format(export->out, "\"interval\":%" PRIu64 ",\"before\":%" PRIu64
+		   ",\"plotted\":%u,\n\"plots\":[", (uint64_t)1 << html->shift,
+		   html->first & (((uint64_t)1 << html->shift) - 1), PLOTS_MAX);
 	for (p = 0; p < PLOTS_MAX; p++) {
 		for (c = 0; c < counters->count; c++) {
 			const double *count = html->count[p][c];
@@ -304,8 +350,8 @@ static int html_end(struct export *export)
 	put_string(out, "</style>\n</head>\n<body>\n<h1>");
 	put_xml(out, title);
 	put_string(out, "</h1>\n<script>\nvar DATA = {\n");
-	put_format(out, "\"hz\":%" PRIu64 ",\"first\":%" PRIu64 ",\n",
-		   export->input.hz, html->first);
+	put_format(out, "\"hz\":%" PRIu64 ",\"first\":%" PRIu64 ",\"last\":%" PRIu64
+		   ",\n", export->input.hz, html->first, html->last);
 	put_functions(export);
 	put_tree(export, weight);
 	put_slices(export);

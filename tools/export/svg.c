@@ -134,7 +134,8 @@ static void put_box(struct export *export, const struct layout *layout,
 	put_format(out, ")</title><rect x=\"%.2f\" y=\"%u\" width=\"%.2f\" height=\"%u\" fill=\"",
 		   MARGIN + left * (PAGE_WIDTH - 2 * MARGIN), y,
 		   width * (PAGE_WIDTH - 2 * MARGIN), ROW - 1);
-	if (node == TREE_ROOT)
+	/* What is no function: the whole, and threads. */
+	if (node == TREE_ROOT || layout->tree->node[node].parent == TREE_ROOT)
 		put_string(out, "#ccc");
 	else
 		put_colour(out, name);

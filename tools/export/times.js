@@ -20,9 +20,7 @@
 		lane.slices.sort(function (a, b) { return a[3] - b[3] || a[1] - b[1]; });
 		lane.depth = Math.min(lane.depth, DEPTH_MAX);
 	});
-	DATA.plots.forEach(function (p) {
-		whole = Math.max(whole, p.count.length * DATA.interval);
-	});
+	whole = Math.max(whole, DATA.last - DATA.first);
 	lanes = lanes.filter(function (lane) { return lane.slices.length; });
 	view = [0, whole];
 	if (!lanes.length && !DATA.plots.length)
@@ -34,6 +32,15 @@
 
 	function scale(c, t) {
 		return (t - view[0]) / span() * c.w;
+	}
+
+	// When an interval of the counters begins, and which one a time is in.
+	function begin(i) {
+		return i * DATA.interval - DATA.before;
+	}
+
+	function interval(t) {
+		return Math.floor((t + DATA.before) / DATA.interval);
 	}
 
 	function timeAt(c, event) {
@@ -87,8 +94,8 @@
 
 	function drawPlot(plot) {
 		var c = plot.canvas, bins = plot.count, most = 0, i, height;
-		var first = Math.max(0, Math.floor(view[0] / DATA.interval));
-		var last = Math.min(bins.length, Math.ceil(view[1] / DATA.interval));
+		var first = Math.max(0, interval(view[0]));
+		var last = Math.min(bins.length, interval(view[1]) + 1);
 
 		c.g.clearRect(0, 0, c.w, c.h);
 		for (i = first; i < last; i++)
@@ -96,7 +103,7 @@
 		c.g.fillStyle = "#6b9fd4";
 		for (i = first; i < last; i++) {
 			height = bins[i] / (most || 1) * (c.h - 16);
-			c.g.fillRect(scale(c, i * DATA.interval), c.h - height,
+			c.g.fillRect(scale(c, begin(i)), c.h - height,
 				     Math.max(1, DATA.interval / span() * c.w), height);
 		}
 		c.g.fillStyle = "#333";
@@ -226,11 +233,11 @@
 		if (!plot.count.length)
 			return;
 		plot.canvas = navigate(page.canvas(area, PLOT), function (event) {
-			var i = Math.floor(timeAt(plot.canvas, event) / DATA.interval);
+			var i = interval(timeAt(plot.canvas, event));
 
 			return plot.counter + ": " +
 			       page.rate(plot.count[i] || 0, DATA.interval) + " at " +
-			       page.time(i * DATA.interval);
+			       page.time(Math.max(0, begin(i)));
 		});
 		plots.push(plot);
 	});

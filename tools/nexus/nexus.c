@@ -199,7 +199,7 @@ static inline uint64_t advance(uint64_t now, uint64_t timestamp, uint64_t mask,
 
 /* The time of a message's source after it. */
 static inline void tick(struct nexus *nexus, struct nexus_message *message,
-		 uint64_t timestamp)
+			uint64_t timestamp)
 {
 	struct nexus_clock *clock = &nexus->clock[message->src];
 	uint64_t mask = nexus->ts_mask;
@@ -516,13 +516,13 @@ static inline struct slices read_slices(const uint8_t *p)
 {
 	__m128i words = _mm_loadu_si128((const __m128i *)(const void *)p);
 	__m128i packed = pack_both(words);
+	__m128i high = _mm_unpackhi_epi64(packed, packed);
 
 	return (struct slices){
 		.ends = (unsigned int)_mm_movemask_epi8(_mm_slli_epi16(words, 7)),
 		.stops = (unsigned int)_mm_movemask_epi8(_mm_slli_epi16(words, 6)),
 		.low = (uint64_t)_mm_cvtsi128_si64(packed),
-		.high = (uint64_t)_mm_cvtsi128_si64(
-			_mm_unpackhi_epi64(packed, packed)),
+		.high = (uint64_t)_mm_cvtsi128_si64(high),
 	};
 }
 #else

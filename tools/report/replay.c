@@ -24,6 +24,7 @@ struct replay {
 	const char		*output;
 	uint64_t		hz;
 	int			depth;		/* 0: all */
+	bool			shown;		/* a line */
 	int64_t			tid;		/* -1: all */
 	/* Whose innermost call has no line yet. */
 	struct analysis_thread	*waiting;
@@ -94,6 +95,7 @@ static void begin_line(struct replay *replay,
 		put_time(replay->out, time, replay->hz, 14);
 	else
 		put_right(replay->out, "-", 14);
+	replay->shown = true;
 	put_right(replay->out, duration, 12);
 	put_string(replay->out, "  ");
 	put_left(replay->out, thread->thread->label, LABEL_WIDTH);
@@ -242,6 +244,9 @@ static int run(struct replay *replay)
 		result = EXIT_UNREADABLE;
 	if (!result)
 		result = input_summary(&input, false);
+	if (result <= EXIT_LOSSES && !replay->shown)
+		report("%s: no call of that thread or depth: see report --by thread",
+		       replay->common.path);
 	analysis_free(replay->analysis);
 	input_close(&input);
 	return result;

@@ -132,8 +132,9 @@ unsigned int report_metrics(const struct profile *profile,
 		samples |= profile->row[i].samples > 0;
 		points |= profile->row[i].points > 0;
 	}
-	if (calls) {
+	if (calls)
 		add(metric, &count, METRIC_CALLS, 0, 9, "", "calls");
+	if (calls && trace_stats(profile->input.trace)->timed) {
 		add(metric, &count, METRIC_TOTAL, 0, 10, "time", "total");
 		add(metric, &count, METRIC_SELF, 0, 10, "", "self");
 		add(metric, &count, METRIC_SELF_SHARE, 0, 6, "", "self%");
@@ -145,10 +146,15 @@ unsigned int report_metrics(const struct profile *profile,
 	if (points)
 		add(metric, &count, METRIC_POINTS, 0, 9, "", "manual");
 	for (c = 0; c < counters->count; c++) {
-		if (calls)
+		unsigned int width = (unsigned int)strlen(counters->name[c]);
+
+		/* The name is over both. */
+		if (calls) {
 			add(metric, &count, METRIC_COUNTER_TOTAL, c, 9,
 			    counters->name[c], "total");
-		add(metric, &count, METRIC_COUNTER_SELF, c, 9,
+			width = width > 10 ? width - 10 : 0;
+		}
+		add(metric, &count, METRIC_COUNTER_SELF, c, width > 9 ? width : 9,
 		    counters->name[c], "self");
 	}
 	return count;
@@ -194,12 +200,14 @@ static bool is_named(const struct metric *metric, const char *name)
 int report_sort_metric(const struct report_options *options,
 		       const struct metric *metric, unsigned int count)
 {
-	static const char * const usual[] = { "self", "samples", "manual" };
+	static const char * const usual[] = {
+		"self", "samples", "calls", "manual",
+	};
 	unsigned int i, k;
 
 	if (options->sort && !strcmp(options->sort, "name"))
 		return -1;
-	for (k = 0; k < (options->sort ? 1 : 3); k++)
+	for (k = 0; k < (options->sort ? 1 : 4); k++)
 		for (i = 0; i < count; i++)
 			if (is_named(&metric[i], options->sort ? options->sort :
 								 usual[k]))
@@ -271,6 +279,7 @@ struct table {
 	unsigned int		shown;
 	struct line		*line;
 	size_t			lines;
+	bool			any;		/* of any group */
 	/* Of all lines, what shares are shares of. */
 	uint64_t		sum[METRICS_MAX];
 };
@@ -474,6 +483,7 @@ static int put_group(struct table *table, uint32_t group)
 		empty_table(table);
 		return result;
 	}
+	table->any = true;
 	profile_group(table->profile, group, name, sizeof(name));
 	if (table->options->csv) {
 		put_csv(table, name);
@@ -585,7 +595,10 @@ static int put_profile(const struct report_options *options, struct output *out,
 	for (i = 0; i < profile->rows && !result; i++)
 		if (!i || group[i] != group[i - 1])
 			result = put_group(&table, group[i]);
-	if (!options->csv && !result)
+	if (!result && profile->rows && !table.any)
+		report("%s: no function has a name that --filter lets through",
+		       profile->input.options->path);
+	else if (!options->csv && !result)
 		name_idle(&table);
 	free(group);
 	free(table.line);

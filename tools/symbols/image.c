@@ -227,6 +227,19 @@ const char *image_line(struct image *image, uint64_t address, int *line)
 	return dwfl_lineinfo(found, NULL, line, NULL, NULL, NULL);
 }
 
+bool image_is_foreign(const char *path)
+{
+	/* So far 32 and 64 bits have the same layout. */
+	Elf32_Ehdr header = { .e_machine = EM_RISCV };
+	FILE *file = fopen(path, "rb");
+
+	if (file && fread(&header, offsetof(Elf32_Ehdr, e_version), 1, file) != 1)
+		header.e_machine = EM_RISCV;
+	if (file)
+		fclose(file);
+	return le16toh(header.e_machine) != EM_RISCV;
+}
+
 bool image_build_id(const char *path, char *text)
 {
 	const unsigned char *id;

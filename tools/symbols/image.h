@@ -36,6 +36,9 @@ struct image_function {
 struct image *image_open(const char *path, const char *debug,
 			 const char **error);
 
+/** image_is_foreign() - whether an ELF file is for other processors than RISC-V */
+bool image_is_foreign(const char *path);
+
 /** image_close() - free an image; NULL is fine */
 void image_close(struct image *image);
 

@@ -150,6 +150,9 @@ static int add_given(struct symbols *symbols, unsigned int index,
 		       path, error);
 		return -1;
 	}
+	if (image_is_foreign(path))
+		report("%s: not for RISC-V processors: can this be the program that was traced?",
+		       path);
 	object->name = base_name(path);
 	object->path = path;
 	object->tried = true;
@@ -212,6 +215,12 @@ struct symbols *symbols_open(const struct symbols_options *options,
 
 	if (!symbols) {
 		report("out of memory");
+		return NULL;
+	}
+	if (options->symfs && access(options->symfs, X_OK)) {
+		report("--symfs %s: cannot be read: %s", options->symfs,
+		       strerror(errno));
+		free(symbols);
 		return NULL;
 	}
 	symbols->options = options;

@@ -89,11 +89,11 @@ static void check_settings(void)
 		     sizeof(paranoid));
 	machine_file("/proc/sys/kernel/perf_user_access", access,
 		     sizeof(access));
-	if (!machine_capable(MACHINE_CAP_PERFMON) &&
-	    !machine_capable(MACHINE_CAP_ADMIN) && atoi(paranoid) > 2) {
-		note("kernel.perf_event_paranoid = %s: perf gives this user no counters",
+	/* A level of Debian's, for which CAP_PERFMON is not enough. */
+	if (!machine_capable(MACHINE_CAP_ADMIN) && atoi(paranoid) > 2) {
+		note("kernel.perf_event_paranoid = %s: perf does not tell this user what programs load: samples of static programs, and of -a, have no names",
 		     paranoid);
-		fix("to use perf beside tracing: sysctl kernel.perf_event_paranoid=2");
+		fix("sysctl kernel.perf_event_paranoid=2");
 	}
 	if (!strcmp(access, "2")) {
 		note("kernel.perf_user_access = 2: every program reads cycle and instret, whoever counts");

@@ -70,7 +70,7 @@ int watch_open(struct watch *watch)
 	}
 	if (cpu == most)
 		return 0;
-	report("cannot see what programs load: %s: some addresses will have no names",
+	report("cannot see what programs load: %s: some addresses will have no names (sifive-trace info tells more)",
 	       strerror(errno));
 	watch_close(watch);
 	return -1;

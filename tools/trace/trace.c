@@ -256,6 +256,16 @@ static uint32_t choose_channels(const struct trace_options *options,
 	return channels ? channels : 1u << PERFREC_CHANNEL_DEFAULT;
 }
 
+static bool only_idle(const struct trace *trace)
+{
+	size_t i;
+
+	for (i = 0; i < trace->filled; i++)
+		if (trace->buffer[i] != 0xff)
+			return false;
+	return true;
+}
+
 static int set_up(struct trace *trace, const struct trace_options *options,
 		  const struct meta *meta)
 {
@@ -281,6 +291,11 @@ static int set_up(struct trace *trace, const struct trace_options *options,
 	if (src_bits < 0) {
 		stats->src_from = "inferred";
 		src_bits = infer_src_bits(trace->buffer, trace->filled, &nexus);
+	}
+	if (src_bits < 0 && only_idle(trace)) {
+		report("%s: nothing but idle bytes: nothing was recorded",
+		       trace->path);
+		return -1;
 	}
 	if (src_bits < 0) {
 		report("%s: not a trace: no Nexus message decodes with any srcbits",

@@ -271,7 +271,8 @@ struct sifive_trace_event {
  * EINVAL: malformed or repeated event (@failed). EOPNOTSUPP: firmware does not
  * know the event, cannot filter it, or lets nobody but itself read its counter.
  * EBUSY: no counter that can count it is free on all harts. ENXIO: no session
- * configured. EBUSY also while the capture runs.
+ * configured, or all CPUs of its encoders are offline. EBUSY also while the
+ * capture runs, and while the system goes to sleep.
  */
 struct sifive_trace_counters {
 	__u32	size;
@@ -352,9 +353,17 @@ struct sifive_trace_thread {
  * pc and the session's counters to the encoder of that hart. It ends for a
  * process with execve(), but with SIFIVE_TRACE_SAMPLING_EXEC. START writes the
  * header, on each encoder. With SIFIVE_TRACE_COUNTERS_PER_THREAD only threads
- * that joined have counts to write.
+ * that joined have counts to write. The kernel's part of @event counts whatever
+ * kernel.perf_event_paranoid says, as it does for COUNTERS: the descriptor is the
+ * permission.
  *
- * EINVAL: channel not of CONFIG, malformed event. EOPNOTSUPP: @period without
+ * A thread that another one makes while START looks for threads may be left out.
+ * perf drops interrupts that come faster than kernel.perf_event_max_sample_rate, or
+ * that cost more than kernel.perf_cpu_time_max_percent: those are no records, and
+ * not among the lost ones.
+ *
+ * EINVAL: channel not of CONFIG, malformed event. EPERM: capability missing for
+ * SIFIVE_TRACE_SAMPLING_ALL. EOPNOTSUPP: @period without
  * SIFIVE_TRACE_INFO_OVERFLOW, or an event that cannot interrupt or that perf does
  * not know: a raw one of more than 48 bits, a cache of which it has none. EBUSY: the
  * capture runs, or no counter for @event is free beside the session's own and
@@ -375,7 +384,10 @@ struct sifive_trace_sampling {
 #define SIFIVE_TRACE_SAMPLING_DELTA	1
 #define SIFIVE_TRACE_SAMPLING_XOR		2
 
-/* Whatever runs on the capture's harts, not the calling process. */
+/*
+ * Whatever runs on the capture's harts, not the calling process. SAMPLING and START
+ * need CAP_PERFMON or CAP_SYS_ADMIN for that (EPERM).
+ */
 #define SIFIVE_TRACE_SAMPLING_ALL	(1u << 0)
 /* One header for the whole capture, not one at each START: only one that rewinds. */
 #define SIFIVE_TRACE_SAMPLING_ONE_HEADER (1u << 1)
@@ -505,11 +517,12 @@ struct sifive_trace_sink {
  * all messages have reached the sinks. Repeating either changes nothing.
  *
  * ENXIO: no session configured by this descriptor. ENOSPC: START of a capture
- * that is full. EBUSY: START while the system goes to sleep. ESTALE: START after
- * sleep has taken what was captured: rewind, or CONFIG. ETIMEDOUT: a component
- * did not answer; EIO: one refused what it was told, or reported a sink error
- * (STATUS says which). A STOP that fails has stopped all the same, and what
- * reached the sinks is readable.
+ * that is full. EBUSY: START while the system goes to sleep, or no counter is free
+ * for what SAMPLING has set. EPERM, EOPNOTSUPP, ENOMEM: START that cannot sample, as
+ * for SAMPLING; the capture is stopped then. ESTALE: START after sleep has taken what
+ * was captured: rewind, or CONFIG. ETIMEDOUT: a component did not answer; EIO: one
+ * refused what it was told, or reported a sink error (STATUS says which). A STOP
+ * that fails has stopped all the same, and what reached the sinks is readable.
  */
 struct sifive_trace_run {
 	__u32	size;
