@@ -310,6 +310,9 @@ void write_instead(uintptr_t address, uintptr_t address2, uint32_t kind)
 {
 	struct perf_thread *thread = perf_self;
 
+	/* In a child that was made in the meantime, it has none. */
+	if (!thread->tid)
+		return;
 	if (thread->epoch == perf_pool->epoch) {
 		write_claimed(thread, kind, address, address2);
 		return;

@@ -45,6 +45,7 @@ static __thread struct {
 	struct perf_lane *lane;
 	volatile uint32_t *stimulus;
 	const volatile uint32_t *ts;
+	uint32_t head, tail;
 } kept PERF_THREAD_MODEL;
 
 static struct perf_layout kept_layout;
@@ -417,11 +418,14 @@ PERF_INTERNAL void perf_thread_keep(void)
 {
 	const struct perf_thread *thread = perf_self;
 
-	kept.gate = perf_pool ? thread->gate : 0;
-	if (kept.gate >= 0)
+	/* Whatever the gate says: the next instruction may be the one to close it. */
+	kept.lane = perf_pool ? thread->lane : NULL;
+	if (!kept.lane)
 		return;
+	kept.gate = thread->gate;
 	kept.rseq = thread->rseq;
-	kept.lane = thread->lane;
+	kept.head = thread->head;
+	kept.tail = thread->tail;
 	kept.stimulus = kept.lane->stream.stimulus;
 	kept.ts = kept.lane->stream.ts;
 	/* The same for all threads. */
@@ -433,7 +437,7 @@ PERF_INTERNAL void perf_thread_forget(void)
 	struct perf_thread *thread = perf_self;
 
 	perf_self = &nobody;
-	if (kept.gate >= 0)
+	if (!kept.lane)
 		return;
 	/* So that it comes to its end, in memory that nobody reads. */
 	perf_pool->layout = kept_layout;
@@ -444,8 +448,10 @@ PERF_INTERNAL void perf_thread_forget(void)
 	thread->offset = no_offset;
 	thread->lane = kept.lane;
 	thread->cpu = PERF_CPU_NOBODY;
+	thread->head = kept.head;
+	thread->tail = kept.tail;
 	thread->gate = kept.gate;
-	kept.gate = 0;
+	kept.lane = NULL;
 }
 
 PERF_INTERNAL void perf_thread_repair(void)

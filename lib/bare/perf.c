@@ -86,13 +86,12 @@ PERF_API int perfInit(int num_cores, int num_funnels)
 	unsigned int i;
 
 	if (num_cores < 1 || num_cores > PERF_MAX_HARTS || num_funnels < 0 ||
-	    num_funnels > 1 || (num_funnels && !fmm))
+	    num_funnels > 1 || (num_funnels && !fmm) || harts_on)
 		return -1;
 
 	for (i = 0; i < PERF_MAX_HARTS; i++)
 		harts[i].encoder = 0;
 	cores = (unsigned int)num_cores;
-	harts_on = 0;
 	funnel = num_funnels ? (volatile uint32_t *)fmm : 0;
 	return funnel ? bare_reset(funnel) : 0;
 }
@@ -302,12 +301,23 @@ static void timer_trap(void)
 		write_record(hart, PERF_RECORD_ISR, csr_get(mepc), 0);
 }
 
+/* Microseconds in ticks, at least one, without a division of 64 bits. */
+PERF_LOCAL uint64_t ticks_of(uint32_t us)
+{
+	const uint32_t mhz = perfClintHz / 1000000, hz = perfClintHz % 1000000;
+	uint32_t part = us % 1000000;
+	uint64_t ticks = (uint64_t)(us / 1000000) * perfClintHz +
+			 (uint64_t)part * mhz + part / 1000 * hz / 1000 +
+			 part % 1000 * hz / 1000000;
+
+	return ticks ? ticks : 1;
+}
+
 PERF_API int perfTimerISRInit(perfEvent *perfCntrList, int numCntrs, int itcChannel,
 			      perfCountType_t cntType, uint32_t SBABufferSize,
 			      int interval)
 {
 	uint32_t us = interval < (int)INTERVAL_MIN ? INTERVAL_MIN : (uint32_t)interval;
-	const uint32_t khz = perfClintHz / 1000;
 	struct bare_hart *hart;
 
 	if (initialise(perfCntrList, numCntrs, itcChannel, cntType, SBABufferSize,
@@ -315,7 +325,7 @@ PERF_API int perfTimerISRInit(perfEvent *perfCntrList, int numCntrs, int itcChan
 		return -1;
 
 	hart = this_hart();
-	hart->ticks = (uint64_t)(us / 1000) * khz + us % 1000 * khz / 1000;
+	hart->ticks = ticks_of(us);
 	if (csr_get(mtvec) != (uintptr_t)timer_trap)
 		hart->trap = csr_get(mtvec);
 	csr_put(mtvec, (uintptr_t)timer_trap);
