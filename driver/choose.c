@@ -14,7 +14,6 @@
 
 #include "sifive_trace.h"
 
-
 /* The counters whose CSRs can be read, on each CPU. */
 static DEFINE_PER_CPU(u32, readable);
 

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 
 #include "lib_mock.h"
-#include "../../tools/meta.h"
+#include "../../tools/trace/meta.h"
 
 FIXTURE(meta)
 {
