@@ -157,10 +157,18 @@ SUITES := unit model style bare boards objects bench faults counters record debu
 
 check-debug: DEBUG_BOARDS = $(BOARDS)
 
+# So many suites at a time, the longest first.
+CHECK_JOBS ?= 2
+QUEUE := $(firstword $(BOARDS:%=board-%)) unit debug style \
+	$(wordlist 2,$(words $(BOARDS)),$(BOARDS:%=board-%)) counters record faults \
+	bench objects model bare
+
 check: board all
 	@rm -rf $(CHECK) && mkdir -p $(CHECK)
-	@for s in $(SUITES); do $(MAKE) --no-print-directory run-$$s || \
-		echo "0 1 0" >$(CHECK)/$$s-make.count; done
+	@echo "$(words $(QUEUE)) suites, $(CHECK_JOBS) at a time; what they say is in $(CHECK)"
+	@printf '%s\n' $(QUEUE) | xargs -P $(CHECK_JOBS) -I{} sh -c \
+		'$(MAKE) --no-print-directory run-{} || \
+		 echo "0 1 0" >$(CHECK)/{}-make.count'
 	@selftests/summary.sh $(CHECK) unit lib fuzz model style bare $(BOARDS) objects bench \
 		$(FAULT_BOARDS:%=faults-%) counters record $(DEBUG_BOARDS:%=debug-%)
 
@@ -200,11 +208,11 @@ run-bare:
 	@. $(ENV) && QEMU=$$QEMU KERNEL=$$KERNEL selftests/suite.sh $(CHECK) bare \
 		selftests/bare.sh $(O)
 
-run-boards:
-	@for b in $(BOARDS); do \
-		. $(ENV) && QEMU=$$QEMU KERNEL=$$KERNEL selftests/suite.sh \
-			$(CHECK) $$b selftests/board.sh $$b $(O); \
-	done
+run-boards: $(BOARDS:%=run-board-%)
+
+$(BOARDS:%=run-board-%): run-board-%:
+	@. $(ENV) && QEMU=$$QEMU KERNEL=$$KERNEL selftests/suite.sh $(CHECK) $* \
+		selftests/board.sh $* $(O)
 
 run-bench:
 	@. $(ENV) && QEMU=$$QEMU KERNEL=$$KERNEL selftests/suite.sh $(CHECK) bench \
@@ -259,5 +267,5 @@ clean:
 	rm -rf "$(O)"
 
 .PHONY: all help board packages driver lib tools selftests target target-tools demo shell \
-	check $(SUITES:%=check-%) $(SUITES:%=run-%) install dkms clean \
+	check $(SUITES:%=check-%) $(SUITES:%=run-%) $(BOARDS:%=run-board-%) install dkms clean \
 	run-fuzz bench bench-decode

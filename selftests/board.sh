@@ -104,7 +104,7 @@ result $? "$board: entries and exits nest, each exit returns to its call's place
 
 awk '
 	/^#/ { next }
-	$1 !~ /^[0-9]+$/ || $1 < last { print; bad = 1 }
+	$1 !~ /^[0-9]+[.][0-9]+$/ || $1 < last { print; bad = 1 }
 	!n++ { first = $1 }
 	{ last = $1 }
 	END { exit bad || last <= first }' "$out/trace.txt"

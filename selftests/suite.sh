@@ -17,7 +17,6 @@ mkdir -p "$dir"
 log=$dir/$name.log
 start=$SECONDS
 
-printf '%-10s ' "$name"
 "$@" >"$log" 2>&1 </dev/null
 rc=$?
 
@@ -47,16 +46,20 @@ elif [ "$failed" -eq 0 ] && [ -n "$(short_of_plan)" ]; then
 	failed=1
 	note="; $(short_of_plan), see $log"
 fi
-printf '%4d passed, %d failed, %d skipped, %d s%s\n' \
-	"$passed" "$failed" "$skipped" $((SECONDS - start)) "$note"
 echo "$passed $failed $skipped" >"$dir/$name.count"
 
-# Why tests were skipped, and how many for each reason.
-grep -aE '^ok [0-9]+.*# SKIP|^1\.\.0 # SKIP' "$log" |
-	sed -E 's/.*# SKIP *//' | sort | uniq -c |
-	sed -E 's/^ *([0-9]+) /           \1 skipped: /'
-if [ "$failed" -gt 0 ]; then
-	results | grep -a '^not ok' | sed 's/^/           /'
-	[ -z "$note" ] || tail -n 15 "$log" | sed 's/^/           | /'
-fi
+# At once, as other suites may run beside this one.
+report() {
+	printf '%-10s %4d passed, %d failed, %d skipped, %d s%s\n' "$name" \
+		"$passed" "$failed" "$skipped" $((SECONDS - start)) "$note"
+	# Why tests were skipped, and how many for each reason.
+	grep -aE '^ok [0-9]+.*# SKIP|^1\.\.0 # SKIP' "$log" |
+		sed -E 's/.*# SKIP *//' | sort | uniq -c |
+		sed -E 's/^ *([0-9]+) /           \1 skipped: /'
+	if [ "$failed" -gt 0 ]; then
+		results | grep -a '^not ok' | sed 's/^/           /'
+		[ -z "$note" ] || tail -n 15 "$log" | sed 's/^/           | /'
+	fi
+}
+printf '%s\n' "$(report)"
 exit 0
