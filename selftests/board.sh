@@ -60,19 +60,24 @@ result $? "$board: the example and the count types ran"
 obeys_rules
 result $? "$board: no access broke the rules of the hardware"
 
-# Only a machine that counts instructions can tell how many a loop has.
-run --timeout 180 --icount -- \
-	'insmod /target/sifive_trace.ko && /target/selftests/counters_test &&
-	/target/selftests/access_test && /target/selftests/sampling_test'
-result $? "$board: counters and samples are right where instructions are counted"
+# Only a machine that counts instructions can tell how many a loop has. Counters are
+# the harts', which all boards have alike.
+counts_are_exact() {
+	run --timeout 180 --icount -- \
+		'insmod /target/sifive_trace.ko && /target/selftests/counters_test &&
+		/target/selftests/access_test && /target/selftests/sampling_test'
+	result $? "$board: counters and samples are right where instructions are counted"
 
-run --timeout 180 --icount -- /target/selftests/overflow_test
-result $? "$board: overflows interrupt as often as the period says"
+	run --timeout 180 --icount -- /target/selftests/overflow_test
+	result $? "$board: overflows interrupt as often as the period says"
 
-run --timeout 180 --icount --perf -- \
-	'insmod /target/sifive_trace.ko && /target/selftests/perf_test &&
-	 /target/selftests/perf_stat.sh'
-result $? "$board: perf and a session count right beside each other"
+	run --timeout 180 --icount --perf -- \
+		'insmod /target/sifive_trace.ko && /target/selftests/perf_test &&
+		 /target/selftests/perf_stat.sh'
+	result $? "$board: perf and a session count right beside each other"
+}
+
+[ "$board" != fpga ] || counts_are_exact
 
 # What the documented program prints: the message of its store, 32 bits of data
 # on channel 6, is between those of trace on and trace off.
