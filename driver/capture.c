@@ -25,7 +25,7 @@ static u64 usable_encoders(void)
 	u64 mask = 0;
 
 	for_each_encoder(e)
-		if (e->cpu >= 0 && cpu_online(e->cpu))
+		if (e->cpu >= 0 && cpu_active(e->cpu))
 			mask |= BIT_ULL(e->index);
 	return mask;
 }
@@ -79,7 +79,7 @@ static int route_all(void)
 	for_each_encoder(e) {
 		if (!sft_capture_has(e))
 			continue;
-		if (e->cpu < 0 || !cpu_online(e->cpu))
+		if (e->cpu < 0 || !cpu_active(e->cpu))
 			return sft_fail(-EOPNOTSUPP, "%s: its hart %llu is not online",
 					sft_name(&e->c), e->hart);
 		owner = route(e, cap->kind);

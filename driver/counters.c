@@ -27,12 +27,14 @@ static DEFINE_PER_CPU(u64 [SIFIVE_TRACE_MAX_COUNTERS], seen);
  * @value:	value to start at
  * @error:	firmware's answer
  * @why:	what is wrong with it, NULL when nothing is
+ * @ours:	it runs, and nobody else has begun it anew
  */
 struct request {
 	const struct sft_counter *c;
 	u64 value;
 	long error;
 	const char *why;
+	bool ours;
 };
 
 /* Whether counters are taken from perf; a property of the machine. */
@@ -77,14 +79,18 @@ static void check_here(void *arg)
 	struct request *r = arg;
 	u64 value, last = this_cpu_read(seen[r->c->counter]);
 
-	if (!sft_sbi_runs(r->c->index))
+	r->ours = false;
+	if (!sft_sbi_runs(r->c->index)) {
 		r->why = "was stopped";
-	else if (!sft_csr_read(r->c->counter, &value))
+	} else if (!sft_csr_read(r->c->counter, &value)) {
 		r->why = "cannot be read any more";
-	else if (r->c->width == 64 && (s64)(value - last) < 0)
+		r->ours = true;
+	} else if (r->c->width == 64 && (s64)(value - last) < 0) {
 		r->why = "was set to another value";
-	else
+	} else {
 		this_cpu_write(seen[r->c->counter], value);
+		r->ours = true;
+	}
 }
 
 /* One that was begun anew is somebody else's now. */
@@ -93,7 +99,7 @@ static void give_back_here(void *arg)
 	struct request *r = arg;
 
 	check_here(r);
-	if (!r->why)
+	if (r->ours)
 		sft_sbi_stop(r->c->index);
 }
 
@@ -129,7 +135,8 @@ static const char *check_on(unsigned int cpu, const struct sft_counter *c)
 
 	if (sft_counters_pinned() && !sft_pinned_counts(cpu, c))
 		return "was taken by another perf event";
-	smp_call_function_single(cpu, check_here, &r, 1);
+	if (smp_call_function_single(cpu, check_here, &r, 1))
+		return "went offline with its CPU";
 	return r.why;
 }
 

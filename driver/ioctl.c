@@ -241,6 +241,8 @@ static int ioctl_sampling(struct sft_file *file, void *arg)
 
 	if (ret)
 		return ret;
+	if (sft.sleeping)
+		return sft_fail(-EBUSY, "the system goes to sleep");
 	if (sft.capture.running)
 		return sft_fail(-EBUSY, "the capture is running: STOP first");
 	return sft_sampling_set(arg);

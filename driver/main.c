@@ -67,6 +67,7 @@ static int __init sft_init(void)
 	sft_chardev_unregister();
 session:
 	sft_session_exit();
+	sft_sampling_exit();
 access:
 	sft_access_exit();
 debug:

@@ -13,9 +13,11 @@
  * of tasks must not be created with the system locked.
  */
 
+#include <linux/cred.h>
 #include <linux/err.h>
 #include <linux/percpu.h>
 #include <linux/perf_event.h>
+#include <linux/sched/task.h>
 #include <linux/smp.h>
 
 #include "sifive_trace.h"
@@ -63,6 +65,25 @@ void sft_pinned_release(unsigned int cpu, u32 counter)
 }
 
 /*
+ * An event of a CPU for the system, whoever calls: the descriptor with the session
+ * is the permission.
+ */
+struct perf_event *sft_cpu_event(struct perf_event_attr *attr, unsigned int cpu)
+{
+	struct cred *kernel = prepare_kernel_cred(&init_task);
+	const struct cred *caller;
+	struct perf_event *e;
+
+	if (!kernel)
+		return ERR_PTR(-ENOMEM);
+	caller = override_creds(kernel);
+	e = perf_event_create_kernel_counter(attr, cpu, NULL, NULL, NULL);
+	revert_creds(caller);
+	put_cred(kernel);
+	return e;
+}
+
+/*
  * Count on a fixed counter; go on from @value, unless that is 0: perf begins
  * where it likes. Being created does not mean that an event counts: another
  * pinned one may be in its place.
@@ -81,7 +102,7 @@ int sft_pinned_take(unsigned int cpu, const struct sft_counter *c, u64 value)
 
 	if (per_cpu(pinned[c->counter], cpu))
 		return -EBUSY;
-	e = perf_event_create_kernel_counter(&attr, cpu, NULL, NULL, NULL);
+	e = sft_cpu_event(&attr, cpu);
 	if (IS_ERR(e))
 		return PTR_ERR(e);
 	per_cpu(pinned[c->counter], cpu) = e;

@@ -39,7 +39,7 @@ int sft_reserve(unsigned int cpu, const struct sft_counter *c)
 	struct perf_event *event;
 
 	if (!holder) {
-		event = perf_event_create_kernel_counter(&attr, cpu, NULL, NULL, NULL);
+		event = sft_cpu_event(&attr, cpu);
 		/* Without that driver perf has no counters. */
 		if (event == ERR_PTR(-ENOENT))
 			return 0;

@@ -80,11 +80,11 @@ static int cpu_comes(unsigned int cpu)
 /* Components may lose their registers in system sleep, and harts their counts. */
 static void sleep_begins(void)
 {
+	if (sft.owner) {
+		sft_capture_suspend();
+		sft_counters_suspend();
+	}
 	sft.sleeping = true;
-	if (!sft.owner)
-		return;
-	sft_capture_suspend();
-	sft_counters_suspend();
 }
 
 static void sleep_is_over(void)

@@ -393,6 +393,9 @@ void sft_reserve_cpu(unsigned int cpu);
 void sft_unreserve(void);
 
 /* pinned.c */
+struct perf_event;
+struct perf_event_attr;
+struct perf_event *sft_cpu_event(struct perf_event_attr *attr, unsigned int cpu);
 int sft_pinned_take(unsigned int cpu, const struct sft_counter *c, u64 value);
 bool sft_pinned_counts(unsigned int cpu, const struct sft_counter *c);
 void sft_pinned_release(unsigned int cpu, u32 counter);

@@ -168,7 +168,10 @@ PERF_LOCAL int auto_begin(void)
 		perf_session_end();
 		return perf_error("out of memory");
 	}
-	return perf_session_on();
+	if (!perf_session_on())
+		return 0;
+	perf_session_end();
+	return -1;
 }
 
 __attribute__((constructor(PERF_EARLY_AUTO)))

@@ -15,6 +15,7 @@
 
 #include "kselftest_harness.h"
 #include "trace_count.h"
+#include "trace_more.h"
 #include "trace_device.h"
 
 #define INFO_CSR(info)		((info) & 0xfff)
@@ -240,6 +241,20 @@ TEST_F(counters, programmable_counters_trap_before_and_after_the_session)
 	close(self->fd);
 	self->fd = second;
 	EXPECT_EQ(SIGILL, trace_signal_of_counter(counter));
+}
+
+/* Perf's own rule for events of a CPU is not asked: the descriptor is. */
+TEST_F(counters, who_has_the_session_needs_no_capability_any_more)
+{
+	const char *const rule = "/proc/sys/kernel/perf_event_paranoid";
+	char before[16];
+
+	ASSERT_LE(0, trace_file_read(rule, before, sizeof(before)));
+	ASSERT_LE(0, trace_file_write(rule, "2"));
+	ASSERT_EQ(0, trace_keep_caps(0));
+	EXPECT_EQ(0, TAKE(&cycles, &instructions));
+	/* As it was before: the file is root's, whatever capabilities it has. */
+	EXPECT_LE(0, trace_file_write(rule, before));
 }
 
 TEST_F(counters, asking_for_none_gives_all_back)

@@ -689,8 +689,8 @@ TEST_F_TIMEOUT(long_run, two_thousand_sessions_leave_nothing_behind, 300)
 			ASSERT_EQ(0, trace_stop(s.fd));
 		trace_session_close(&s);
 	}
-	/* 4 KiB a session would be 8000, the smallest object 16. */
-	EXPECT_GT(1500, memory_line("SUnreclaim:") - unreclaimable);
+	/* 4 KiB a session would be 8000. A kernel that looks for bugs frees late. */
+	EXPECT_GT(4000, memory_line("SUnreclaim:") - unreclaimable);
 	EXPECT_GT(400, memory_line("VmallocUsed:") - vmalloc);
 	EXPECT_GT(4000, free_memory - memory_line("MemFree:"));
 }

@@ -180,9 +180,13 @@ static int write_meta(int fd, const char *trace,
 	struct sifive_trace_info info = { .size = sizeof(info) };
 	char path[PATH_MAX + 8];
 	struct output *out;
+	struct stat link;
 	int error;
 
 	snprintf(path, sizeof(path), "%s.meta", trace);
+	/* Nobody has named this file: it is not written through a link. */
+	if (!lstat(path, &link) && S_ISLNK(link.st_mode))
+		unlink(path);
 	out = output_open(path);
 	if (!out)
 		return -1;
@@ -229,6 +233,11 @@ static int copy(int fd, const char *path, uint64_t offset, uint64_t bytes)
 		report("%s: %s", machine_device(), errno == EBUSY ?
 		       "trace SRAM cannot be read while the capture runs: stop it first" :
 		       strerror(errno));
+	if (!got && bytes) {
+		report("%s: the trace has ended early: something else has set the hardware up",
+		       path);
+		got = -1;
+	}
 	return output_close(out) || got < 0 ? -1 : 0;
 }
 

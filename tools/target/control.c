@@ -137,7 +137,7 @@ static int describe(const struct perf_setup *setup, const struct objects *object
 	       rename(DESCRIPTION ".new", DESCRIPTION) ? -1 : 0;
 }
 
-/* From start to stop; @ready gets the reason why not, or is closed. */
+/* From start to stop; @ready gets the reason why not, or an empty one. */
 static int hold(struct perf_setup *setup, int ready)
 {
 	const struct timespec pause = { .tv_nsec = 100000000 };
@@ -148,7 +148,7 @@ static int hold(struct perf_setup *setup, int ready)
 	struct perf_device device;
 	struct watch watch;
 	sigset_t all, none;
-	size_t known;
+	size_t known, waited = 0;
 
 	setup->sampling.all = true;
 	sigfillset(&all);
@@ -166,13 +166,18 @@ static int hold(struct perf_setup *setup, int ready)
 		dprintf(ready, "cannot write to %s", FOLDER);
 		return EXIT_UNREADABLE;
 	}
+	if (write(ready, "", 1) != 1)
+		return EXIT_UNREADABLE;
 	close(ready);
 	while (!told_to_stop) {
 		watch_wait(&watch, &none);
 		watch_read(&watch, 0, &objects);
-		if (objects.count != known)
+		/* The more there are, the more it costs: the less often. */
+		if (objects.count != known && waited++ >= objects.count / 256) {
 			describe(setup, &objects);
-		known = objects.count;
+			known = objects.count;
+			waited = 0;
+		}
 		/* Not for each of very many. */
 		ppoll(NULL, 0, &pause, &none);
 	}
@@ -233,12 +238,9 @@ static int start(struct setup *setup)
 	close(ends[1]);
 	length = read(ends[0], reason, sizeof(reason) - 1);
 	close(ends[0]);
-	if (length > 0) {
-		report("%s", reason);
-		return EXIT_UNREADABLE;
-	}
-	if (kill(pid, 0)) {
-		report("the process that holds the session has ended");
+	if (length <= 0 || *reason) {
+		report("%s", *reason ? reason :
+		       "the process that holds the session has ended");
 		return EXIT_UNREADABLE;
 	}
 	report("recording: sifive-trace stop ends it, sifive-trace dump writes it to a file (process %d)",

@@ -4,19 +4,39 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "elf.h"
 
-int elf_open(const char *path, struct elf *elf)
+/* All that there is of @most bytes, in memory that stays when the file changes. */
+static int take(int fd, size_t most, struct elf *elf)
+{
+	char *bytes = malloc(most);
+	ssize_t got = 1;
+
+	elf->bytes = bytes;
+	if (!bytes)
+		return ENOMEM;
+	while (elf->size < most && got) {
+		got = pread(fd, bytes + elf->size, most - elf->size,
+			    (off_t)elf->size);
+		if (got < 0 && errno != EINTR)
+			return errno;
+		if (got > 0)
+			elf->size += (size_t)got;
+	}
+	return 0;
+}
+
+int elf_open(const char *path, size_t most, struct elf *elf)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	const Elf64_Ehdr *header;
 	struct stat status;
-	void *bytes;
+	int error;
 
 	memset(elf, 0, sizeof(*elf));
 	if (fd < 0)
@@ -25,13 +45,15 @@ int elf_open(const char *path, struct elf *elf)
 		close(fd);
 		return EINVAL;
 	}
-	bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if ((uint64_t)status.st_size < most)
+		most = (size_t)status.st_size;
+	error = take(fd, most, elf);
 	close(fd);
-	if (bytes == MAP_FAILED)
-		return errno;
-	elf->bytes = bytes;
-	elf->size = (size_t)status.st_size;
-	header = bytes;
+	if (error) {
+		elf_close(elf);
+		return error;
+	}
+	header = (const void *)elf->bytes;
 	if (elf->size < sizeof(*header) ||
 	    memcmp(header->e_ident, ELFMAG, SELFMAG) ||
 	    header->e_ident[EI_CLASS] != ELFCLASS64 ||
@@ -43,8 +65,7 @@ int elf_open(const char *path, struct elf *elf)
 
 void elf_close(struct elf *elf)
 {
-	if (elf->bytes)
-		munmap((void *)(uintptr_t)elf->bytes, elf->size);
+	free((void *)(uintptr_t)elf->bytes);
 	memset(elf, 0, sizeof(*elf));
 }
 
@@ -118,7 +139,7 @@ static bool find_build_id(const char *note, uint64_t size, char *text)
 			return false;
 		if (header->n_type == NT_GNU_BUILD_ID && name == 4 &&
 		    !memcmp(note, "GNU", 4) &&
-		    2 * header->n_descsz < ELF_BUILD_ID_SIZE) {
+		    header->n_descsz < ELF_BUILD_ID_SIZE / 2) {
 			for (i = 0; i < header->n_descsz; i++)
 				sprintf(text + 2 * i, "%02x",
 					(unsigned char)note[4 + i]);

@@ -7,12 +7,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define ELF_ALL		SIZE_MAX
+
+/* Where its segments and build-id are, usually. */
+#define ELF_BEGINNING	65536
+
 /* Hexadecimal digits of a build-id, with the final 0. */
 #define ELF_BUILD_ID_SIZE	65
 
 /**
- * struct elf - a file in memory
- * @bytes, @size: all of it
+ * struct elf - a copy of a file in memory
+ * @bytes, @size: what was asked for of it
  * @fixed:	its addresses are those in memory
  */
 struct elf {
@@ -22,12 +27,13 @@ struct elf {
 };
 
 /**
- * elf_open() - map a file
+ * elf_open() - read a file
+ * @most:	so many of its bytes, ELF_ALL for all
  *
- * Return: 0; ENOEXEC: it is no RISC-V program of 64 bits, but mapped; another
+ * Return: 0; ENOEXEC: it is no RISC-V program of 64 bits, but read; another
  * errno.
  */
-int elf_open(const char *path, struct elf *elf);
+int elf_open(const char *path, size_t most, struct elf *elf);
 
 void elf_close(struct elf *elf);
 

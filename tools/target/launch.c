@@ -9,20 +9,30 @@
 
 #include "../command.h"
 #include "launch.h"
-#include "machine.h"
 
-static void keys(void (*handler)(int))
+/* The program, while it runs. */
+static volatile sig_atomic_t running;
+
+/* Keys reach the program by themselves; whoever ends the command means it, too. */
+static void pass_on(int number)
+{
+	if (running)
+		kill(running, number);
+}
+
+static void keys(void (*handler)(int), void (*end)(int))
 {
 	signal(SIGINT, handler);
 	signal(SIGQUIT, handler);
+	signal(SIGTERM, end);
+	signal(SIGHUP, end);
 }
 
 static void run(const struct launch *launch)
 {
-	keys(SIG_DFL);
+	keys(SIG_DFL, SIG_DFL);
 	if (launch->before && launch->before(launch->argument))
 		_exit(EXIT_RECORD);
-	machine_pass_on();
 	execv(launch->path, launch->argv);
 	report("%s: %s", launch->path, strerror(errno));
 	_exit(EXIT_CANNOT_RUN);
@@ -50,7 +60,8 @@ int launch_run(const struct launch *launch, pid_t *pid)
 {
 	int status;
 
-	keys(SIG_IGN);
+	running = 0;
+	keys(SIG_IGN, pass_on);
 	*pid = fork();
 	if (!*pid)
 		run(launch);
@@ -58,8 +69,10 @@ int launch_run(const struct launch *launch, pid_t *pid)
 		report("cannot make a process: %s", strerror(errno));
 		status = EXIT_RECORD;
 	} else {
+		running = *pid;
 		status = wait_for(*pid);
+		running = 0;
 	}
-	keys(SIG_DFL);
+	keys(SIG_DFL, SIG_DFL);
 	return status;
 }

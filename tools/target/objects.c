@@ -15,7 +15,7 @@
 static bool look_at_file(struct object *object, uint64_t offset)
 {
 	struct elf elf;
-	int error = elf_open(object->path, &elf);
+	int error = elf_open(object->path, ELF_BEGINNING, &elf);
 
 	if (!error) {
 		elf_build_id(&elf, object->build_id);

@@ -35,7 +35,7 @@ static void look_at_object(struct program *program, const char *path)
 	struct elf elf;
 
 	if (!strncmp(name, "libc.", 5) || !strncmp(name, "ld-", 3) ||
-	    elf_open(path, &elf))
+	    elf_open(path, ELF_ALL, &elf))
 		return;
 	/* The library loaded as a shared object is as good as linked in. */
 	if (elf_has(&elf, variable)) {
@@ -91,7 +91,7 @@ static int look_at(struct program *program)
 {
 	const char *loader;
 	struct elf elf;
-	int error = elf_open(program->path, &elf);
+	int error = elf_open(program->path, ELF_ALL, &elf);
 
 	if (error) {
 		if (error != ENOEXEC)
@@ -135,6 +135,7 @@ int program_find(struct program *program, const char *name)
 	memset(program, 0, sizeof(*program));
 	if (strchr(name, '/')) {
 		snprintf(program->path, sizeof(program->path), "%s", name);
+		errno = 0;
 		if (is_program(program->path))
 			return look_at(program);
 		report("%s: %s", name, errno ? strerror(errno) : "no program");

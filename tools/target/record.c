@@ -17,6 +17,7 @@
 #include "../command.h"
 #include "capture.h"
 #include "launch.h"
+#include "machine.h"
 #include "program.h"
 #include "select.h"
 #include "watch.h"
@@ -162,6 +163,7 @@ static int give_library(void *argument)
 
 	if (stay(r))
 		return -1;
+	machine_pass_on();
 	if (!setup_environment(&r->setup, r->output) && !preload(r->library))
 		return 0;
 	report("out of memory");
@@ -188,6 +190,7 @@ static int record_with_library(struct recording *r)
 	/* The program would run, and nothing be recorded. */
 	if (capture_try(&r->setup.parsed))
 		return refuse();
+	capture_remove(r->output);
 	announce(r, true);
 	status = launch_run(&launch, &pid);
 	if (capture_show(r->output, r->quiet) ||
@@ -205,11 +208,9 @@ static int start(void *argument)
 {
 	struct recording *r = argument;
 
-	if (r->all)
-		return 0;
 	if (stay(r))
 		return -1;
-	if (!perf_device_start(&r->device))
+	if (r->all || !perf_device_start(&r->device))
 		return 0;
 	report("%s", perf_error_text());
 	return -1;
@@ -252,6 +253,7 @@ static int record_samples(struct recording *r)
 		refuse();
 		goto out;
 	}
+	capture_remove(r->output);
 	announce(r, false);
 	watch_open(&watch);
 	/* The program is a copy of this one until it becomes its own. */
@@ -280,7 +282,7 @@ static int check(const struct recording *r, bool library)
 	const char *why = r->all ? "with -a nothing is loaded into programs" :
 			  "it is static, without libsifive-perf.a";
 
-	if (r->program.privileged && geteuid()) {
+	if (!r->all && r->program.privileged && geteuid()) {
 		report("%s gets other privileges when it is run, and then loads no library: run this as root",
 		       r->program.path);
 		return EXIT_RECORD;
@@ -331,7 +333,6 @@ static int record(struct recording *r, const char *library)
 	if (load && !r->program.library &&
 	    program_library(library, r->library))
 		return EXIT_RECORD;
-	capture_remove(r->output);
 	return load ? record_filtered(r) : record_samples(r);
 }
 

@@ -47,7 +47,7 @@ static void select_in(struct selection *s, const char *path)
 	struct elf elf;
 
 	s->object = slash ? slash + 1 : path;
-	if (!elf_open(path, &elf) && !elf_functions(&elf, consider, s))
+	if (!elf_open(path, ELF_ALL, &elf) && !elf_functions(&elf, consider, s))
 		report("%s has no symbol table: none of its functions is recorded (sifive-trace filter makes a filter of one that has)",
 		       path);
 	elf_close(&elf);
