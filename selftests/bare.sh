@@ -11,18 +11,7 @@
 set -u
 cd "$(dirname "$0")/.." || exit 1
 build=$1
-n=0
-bad=0
-
-result() {
-	n=$((n + 1))
-	if [ "$1" -eq 0 ]; then
-		echo "ok $n $2"
-	else
-		bad=$((bad + 1))
-		echo "not ok $n $2"
-	fi
-}
+. selftests/tap.sh
 
 decode() {
 	"$build/sifive-trace" decode --values absolute -e "$program" "$out/$1.rtd" \
@@ -72,5 +61,4 @@ for bits in 64 32; do
 		! grep -H '"stat-violations": *[1-9]' "$out"/*.json
 	result $? "rv$bits: no access broke the rules of the hardware"
 done
-echo "1..$n"
-[ "$bad" -eq 0 ]
+results_end

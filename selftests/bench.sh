@@ -37,18 +37,7 @@ board() {
 
 # ---- the targets ---------------------------------------------------------------
 
-n=0
-bad=0
-
-result() {
-	n=$((n + 1))
-	if [ "$1" -eq 0 ]; then
-		echo "ok $n $2"
-	else
-		bad=$((bad + 1))
-		echo "not ok $n $2"
-	fi
-}
+. selftests/tap.sh
 
 # costs "KIND COUNTERS TYPE MODE THREAD" INSTRUCTIONS LOADS STORES WHAT: no more
 # instructions than that, exactly these loads and stores.
@@ -87,8 +76,7 @@ check() {
 	[ "${made:-0}" -ge $((2 * 1000 * stores)) ] && [ "${lost:-1}" -eq 0 ]
 	result $? "no stall: a slow encoder with a small FIFO loses nothing"
 	echo "# ${made:-no} messages, ${lost:-unknown} lost"
-	echo "1..$n"
-	[ "$bad" -eq 0 ]
+	results_end
 }
 
 # ---- the table -----------------------------------------------------------------

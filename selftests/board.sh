@@ -14,18 +14,7 @@ target=$build/target
 out=$build/board-$board
 rm -rf "$out"
 mkdir -p "$out"
-n=0
-bad=0
-
-result() {
-	n=$((n + 1))
-	if [ "$1" -eq 0 ]; then
-		echo "ok $n $2"
-	else
-		bad=$((bad + 1))
-		echo "not ok $n $2"
-	fi
-}
+. selftests/tap.sh
 
 run() {
 	tools/qemu/board run "$board" --target "$target" --out "$out" "$@"
@@ -150,4 +139,4 @@ result $? "$board: the files for Freedom Studio are written"
 [ "$(grep -c 'Func Enter' "$out/perf/perf/fib.callret")" -eq \
 	"$(awk '$3 == "enter"' "$out/trace.txt" | wc -l)" ]
 result $? "$board: they hold every entry"
-[ "$bad" -eq 0 ]
+[ "$failures" -eq 0 ]

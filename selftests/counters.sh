@@ -13,18 +13,7 @@ target=$build/target
 out=$build/counters
 rm -rf "$out"
 mkdir -p "$out"
-n=0
-bad=0
-
-result() {
-	n=$((n + 1))
-	if [ "$1" -eq 0 ]; then
-		echo "ok $n $2"
-	else
-		bad=$((bad + 1))
-		echo "not ok $n $2"
-	fi
-}
+. selftests/tap.sh
 
 # board WHAT OPTION... -- PROBE...: boot once, run each probe; a line of answers for
 # each. With --icount values are exact, without it they are time.
@@ -220,5 +209,4 @@ beside() {
 beside "fixed counters that tell modes apart" --icount --cpu smcntrpmf=true
 beside "two programmable counters" --icount --cpu pmu-mask=0x18
 
-echo "1..$n"
-[ "$bad" -eq 0 ]
+results_end

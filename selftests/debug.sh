@@ -18,12 +18,7 @@ target=$work/target
 out=$work/out
 rm -rf "$work"
 mkdir -p "$work/kmod" "$target" "$out"
-n=0
-
-result() {
-	n=$((n + 1))
-	if [ "$1" -eq 0 ]; then echo "ok $n $2"; else echo "not ok $n $2"; fi
-}
+. selftests/tap.sh
 
 build_module() {
 	rsync -rc driver include "$work/kmod/" &&

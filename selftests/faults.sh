@@ -19,12 +19,7 @@ rm -rf "$out"
 mkdir -p "$out"
 socket=$(mktemp -u)
 boardfile=tools/qemu/boards/$board.board
-n=0
-
-result() {
-	n=$((n + 1))
-	if [ "$1" -eq 0 ]; then echo "ok $n $board: $2"; else echo "not ok $n $board: $2"; fi
-}
+. selftests/tap.sh
 
 # ---- the board's side ------------------------------------------------------
 
@@ -71,7 +66,7 @@ start_board() {
 end_board() {
 	echo end >"$out/go.$step"
 	wait "$board_pid"
-	result $? "$1"
+	result $? "$board: $1"
 	sed 's/^/# /' "$out/board.log"
 }
 
@@ -133,21 +128,21 @@ ETIMEDOUT=-110 EIO=-5
 fault() {
 	local id=$1 prop=${2%=*} bad=${2#*=} good=$3 call=$4 error=$5 word=$6
 	[ "${7:-}" = preset ] || set_property "$id" "$prop" "$bad" ||
-		result 1 "$id: $prop can be set"
+		result 1 "$board: $id: $prop can be set"
 	probe
 	[ "$(value "$call")" = "$error" ]
-	result $? "$id: $prop: $call gives errno ${error#-}"
+	result $? "$board: $id: $prop: $call gives errno ${error#-}"
 	words | grep -q "$(node_of "$id").*$word"
-	result $? "$id: $prop: the message names component and cause"
+	result $? "$board: $id: $prop: the message names component and cause"
 	is_bounded
-	result $? "$id: $prop: every call returns in time"
+	result $? "$board: $id: $prop: every call returns in time"
 	probe
 	is_bounded && [ "$(value "$call")" = "$error" ]
-	result $? "$id: $prop: once more the same"
-	set_property "$id" "$prop" "$good" || result 1 "$id: $prop can be cleared"
+	result $? "$board: $id: $prop: once more the same"
+	set_property "$id" "$prop" "$good" || result 1 "$board: $id: $prop can be cleared"
 	probe
 	works
-	result $? "$id: $prop: without it the driver works again"
+	result $? "$board: $id: $prop: without it the driver works again"
 }
 
 has() { grep -qE "^funnel $1 " "$boardfile"; }
@@ -171,7 +166,7 @@ fault $sink fault-bus-error-after=64 0 stop $EIO "sink error"
 set_property $sink fault-bus-error-after 64
 probe
 [ "$(value sink_error)" = 1 ] && [ "$(value bytes)" = 64 ]
-result $? "$sink: after a bus error STATUS tells, and what was written can be read"
+result $? "$board: $sink: after a bus error STATUS tells, and what was written can be read"
 set_property $sink fault-bus-error-after 0
 end_board "faults: the board ran to its end, the kernel's log is clean"
 
@@ -181,16 +176,16 @@ start_board --set te0.fifo-depth=76 --set te0.drain-ns=20000
 probe stores 2000
 [ "$(value stop)" = 0 ] && [ "$(value stalled)" = 1 ] &&
 	[ "$(value data)" = 2000 ] && [ "$(value gaps)" = 0 ] && [ "$(value errors)" = 0 ]
-result $? "a full encoder stalls its hart: STATUS tells, nothing is lost"
+result $? "$board: a full encoder stalls its hart: STATUS tells, nothing is lost"
 probe overflow stores 2000
 [ "$(value stop)" = 0 ] && [ "$(value stalled)" = 1 ] &&
 	[ "$(value data)" -lt 2000 ] && [ "$(value errors)" -gt 0 ] &&
 	[ "$(value gaps)" -gt 0 ]
-result $? "with OVERFLOW it loses messages instead: STATUS tells, the trace has Errors"
+result $? "$board: with OVERFLOW it loses messages instead: STATUS tells, the trace has Errors"
 [ "$(value unsynced)" = 0 ] && [ "$(value gaps)" -le "$(value errors)" ]
-result $? "each Error is followed by a synchronisation, and no gap is without one"
+result $? "$board: each Error is followed by a synchronisation, and no gap is without one"
 probe overflow stores 3
 [ "$(value data)" = 4 ] && [ "$(value stalled)" = 0 ] && [ "$(value errors)" = 0 ]
-result $? "the next capture begins without the sign of that"
+result $? "$board: the next capture begins without the sign of that"
 end_board "overflow: the board ran to its end, the kernel's log is clean"
-echo "1..$n"
+results_end

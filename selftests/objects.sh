@@ -15,18 +15,7 @@ target=$build/target
 out=$build/objects-$board
 rm -rf "$out"
 mkdir -p "$out"
-n=0
-bad=0
-
-result() {
-	n=$((n + 1))
-	if [ "$1" -eq 0 ]; then
-		echo "ok $n $2"
-	else
-		bad=$((bad + 1))
-		echo "not ok $n $2"
-	fi
-}
+. selftests/tap.sh
 
 # "FUNCTION NUMBER" of a trace's records of one kind; --symfs has the board's files.
 recorded() {
@@ -103,5 +92,4 @@ result $? "LD_PRELOAD: what cannot be recorded is said, and the program runs"
 grep -q '^ok 1 ' "$out/polling.txt"
 result $? "an encoder that is slow, and does not stall the hart, loses no polled record"
 
-echo "1..$n"
-[ "$bad" -eq 0 ]
+results_end

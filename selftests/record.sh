@@ -19,18 +19,7 @@ ln -s "$(realpath "$target")" "$out/root/target"
 ln -s target/lib "$out/root/lib"
 mkdir "$out/root/tmp"
 cp "$target/record/busy" "$out/root/tmp/other"
-n=0
-bad=0
-
-result() {
-	n=$((n + 1))
-	if [ "$1" -eq 0 ]; then
-		echo "ok $n $2"
-	else
-		bad=$((bad + 1))
-		echo "not ok $n $2"
-	fi
-}
+. selftests/tap.sh
 
 command() { "$build/sifive-trace" "$@"; }
 host() { command "$1" -q --symfs "$out/root" "${@:2}" 2>>"$out/host.log"; }
@@ -446,5 +435,4 @@ meta p550 'm["ts_channels"] and len(m["sources"]) == 4' "p550: channels with tim
 result $? "p550: all calls"
 refused high 125 "use a channel below 16" "p550: --channel of the upper half"
 
-echo "1..$n"
-[ "$bad" -eq 0 ]
+results_end

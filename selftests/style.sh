@@ -13,20 +13,16 @@ kernel=$1 build=$2
 CROSS_COMPILE=${CROSS_COMPILE:-riscv64-linux-gnu-}
 rm -rf "$build"
 mkdir -p "$build"
-n=0 bad=0
+. selftests/tap.sh
 
 # check NAME COMMAND...: passes when the command succeeds and prints nothing.
 check() {
-	local name=$1 out
+	local name=$1 out rc
 	shift
-	n=$((n + 1))
-	if out=$("$@" 2>&1) && [ -z "$out" ]; then
-		echo "ok $n $name"
-	else
-		bad=$((bad + 1))
-		printf '%s\n' "$out" | head -n 40 | sed 's/^/# /'
-		echo "not ok $n $name"
-	fi
+	out=$("$@" 2>&1) && [ -z "$out" ]
+	rc=$?
+	[ "$rc" -eq 0 ] || printf '%s\n' "$out" | head -n 40 | sed 's/^/# /'
+	result "$rc" "$name"
 }
 
 files() { git ls-files -co --exclude-standard -- "$@"; }
@@ -195,5 +191,4 @@ check "the documented example compiles" example_compiles
 check "make install: one prefix, programs build with it" install_is_usable
 check "selftests build in a kernel tree" drops_into_kernel_tree
 check "scripts: shellcheck" scripts_are_sound
-echo "1..$n"
-[ "$bad" -eq 0 ]
+results_end

@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+# What the suites of the build host have in common, to be sourced: results as TAP.
+# Those that run on the target are on their own, as each is installed alone.
+
+tests=0
+failures=0
+
+# result STATUS WHAT: one test; 0 is success.
+result() {
+	tests=$((tests + 1))
+	if [ "$1" -eq 0 ]; then
+		echo "ok $tests $2"
+	else
+		failures=$((failures + 1))
+		echo "not ok $tests $2"
+	fi
+}
+
+# The plan; fails when a test did.
+results_end() {
+	echo "1..$tests"
+	[ "$failures" -eq 0 ]
+}
