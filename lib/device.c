@@ -352,6 +352,21 @@ PERF_LOCAL struct sifive_trace_event event_of(const struct perf_counter *counter
 	};
 }
 
+PERF_INTERNAL const char *perf_counter_name(const struct perf_counter *counter,
+					    const char *given, char *usual,
+					    size_t size)
+{
+	const struct perf_event_id id = {
+		.type = counter->type, .code = counter->code,
+		.flags = counter->flags, .data = counter->data,
+	};
+
+	if (*given)
+		return given;
+	perf_event_name(&id, usual, size);
+	return usual;
+}
+
 PERF_INTERNAL bool perf_device_stalls(const struct perf_device *device)
 {
 	uint32_t i;
@@ -391,14 +406,10 @@ PERF_LOCAL int counters_error(struct perf_device *device, int error,
 
 	if (failed < count) {
 		const struct perf_counter *c = &counter[failed];
-		const struct perf_event_id id = {
-			.type = c->type, .code = c->code, .flags = c->flags,
-			.data = c->data,
-		};
 
-		perf_event_name(&id, name, sizeof(name));
 		snprintf(what, sizeof(what),
-			 "cannot count %s, event %u of the list", name, failed);
+			 "cannot count %s, event %u of the list",
+			 perf_counter_name(c, "", name, sizeof(name)), failed);
 
 		if (error == EOPNOTSUPP) {
 			reason = "this processor's firmware does not offer it";
@@ -627,6 +638,21 @@ PERF_INTERNAL int perf_device_sink(struct perf_device *device, uint32_t index,
 	if (!ioctl(device->fd, SIFIVE_TRACE_IOC_SINK, sink))
 		return 0;
 	return device_error(device, errno, "cannot ask for a sink's state", NULL);
+}
+
+PERF_INTERNAL void perf_device_file(char *name, size_t size, const char *path,
+				    uint32_t index, uint32_t sinks)
+{
+	const char *slash = strrchr(path, '/');
+	const char *base = slash ? slash + 1 : path;
+	const char *dot = strrchr(base, '.');
+	size_t stem = dot && dot != base ? (size_t)(dot - path) : strlen(path);
+
+	if (sinks < 2)
+		snprintf(name, size, "%s", path);
+	else
+		snprintf(name, size, "%.*s.%u%s", (int)stem, path, index,
+			 path + stem);
 }
 
 PERF_INTERNAL ssize_t perf_device_read(struct perf_device *device, void *to,

@@ -123,6 +123,15 @@ PERF_INTERNAL uint32_t perf_device_registers(const struct perf_device *device,
 PERF_INTERNAL int perf_device_take(struct perf_device *device,
 				   const struct perf_take *take);
 
+/**
+ * perf_counter_name - what to call a counter's event
+ * @given:	the name that it was asked for by, empty: its usual one
+ * @usual:	place for that, of @size bytes, PERF_EVENT_NAME are enough
+ */
+PERF_INTERNAL const char *perf_counter_name(const struct perf_counter *counter,
+					    const char *given, char *usual,
+					    size_t size);
+
 /* Whether all chosen encoders, taken before, can stall their harts. */
 PERF_INTERNAL bool perf_device_stalls(const struct perf_device *device);
 
@@ -192,6 +201,15 @@ PERF_INTERNAL int perf_device_capture(struct perf_device *device,
 /* What sink @index, below perf_capture.sinks, holds. */
 PERF_INTERNAL int perf_device_sink(struct perf_device *device, uint32_t index,
 				   struct sifive_trace_sink *sink);
+
+/**
+ * perf_device_file - the name of the file for what sink @index has captured
+ *
+ * Of one sink that is @path itself, of several it has the number before its last
+ * extension: trace.0.rtd, trace.1.rtd …
+ */
+PERF_INTERNAL void perf_device_file(char *name, size_t size, const char *path,
+				    uint32_t index, uint32_t sinks);
 
 /**
  * perf_device_read - read captured bytes

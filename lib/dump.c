@@ -73,25 +73,6 @@ PERF_LOCAL int copy_capture(struct perf_device *device, int fd,
 	return bytes ? 0 : empty(fd, path);
 }
 
-/*
- * The name of sink @index's file: of one sink @path itself, of several with the
- * number before the last extension: trace.0.rtd, trace.1.rtd …
- */
-PERF_LOCAL void file_name(char *name, size_t size, const char *path,
-			  uint32_t index, uint32_t sinks)
-{
-	const char *slash = strrchr(path, '/');
-	const char *base = slash ? slash + 1 : path;
-	const char *dot = strrchr(base, '.');
-	size_t stem = dot && dot != base ? (size_t)(dot - path) : strlen(path);
-
-	if (sinks < 2)
-		snprintf(name, size, "%s", path);
-	else
-		snprintf(name, size, "%.*s.%u%s", (int)stem, path, index,
-			 path + stem);
-}
-
 /* Write the capture of each sink to its file, and the side-car beside it. */
 PERF_LOCAL int copy_sinks(struct perf_device *device, const char *path,
 			  const struct perf_capture *capture, const int *fd)
@@ -102,7 +83,7 @@ PERF_LOCAL int copy_sinks(struct perf_device *device, const char *path,
 	uint32_t i;
 
 	for (i = 0; !rc && i < capture->sinks; i++) {
-		file_name(name, sizeof(name), path, i, capture->sinks);
+		perf_device_file(name, sizeof(name), path, i, capture->sinks);
 		rc = perf_device_sink(device, i, &sink);
 		if (!rc)
 			rc = copy_capture(device, fd[i], name, sink.offset,
@@ -133,7 +114,7 @@ PERF_LOCAL int open_files(const char *path, int *fd, uint32_t sinks)
 	for (i = 0; i < sinks; i++)
 		fd[i] = -1;
 	for (i = 0; i < sinks; i++) {
-		file_name(name, sizeof(name), path, i, sinks);
+		perf_device_file(name, sizeof(name), path, i, sinks);
 		fd[i] = open(name, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
 		if (fd[i] >= 0)
 			continue;

@@ -191,14 +191,10 @@ PERF_LOCAL void put_sources(FILE *file, const struct sifive_trace_sink *sink)
 PERF_LOCAL void put_event(FILE *file, const char *key, const char *name,
 			  const struct perf_counter *counter)
 {
-	const struct perf_event_id id = {
-		.type = counter->type, .code = counter->code,
-		.flags = counter->flags, .data = counter->data,
-	};
 	char usual[PERF_EVENT_NAME];
 
-	perf_event_name(&id, usual, sizeof(usual));
-	put_field(file, key, *name ? name : usual);
+	put_field(file, key,
+		  perf_counter_name(counter, name, usual, sizeof(usual)));
 }
 
 PERF_LOCAL void put_counters(FILE *file)

@@ -199,32 +199,30 @@ int tree_weight(const struct tree *tree, const char *name)
 	return -1;
 }
 
-uint64_t tree_self(const struct tree *tree, uint32_t node, int weight)
+/* What is the same with and without callees, and counts from @from on. */
+static uint64_t weigh(const struct tree *tree, uint32_t node, int weight,
+		      uint64_t time, size_t from)
 {
 	if (weight == TREE_TIME)
-		return tree->node[node].self;
+		return time;
 	if (weight == TREE_CALLS)
 		return tree->node[node].calls;
 	if (weight == TREE_SAMPLES)
 		return tree->node[node].samples;
 	if (weight - TREE_COUNTER >= (int)tree->stride)
 		return 0;
-	return tree->count[counts_at(tree, node) + tree->stride +
+	return tree->count[counts_at(tree, node) + from +
 			   (size_t)(weight - TREE_COUNTER)];
+}
+
+uint64_t tree_self(const struct tree *tree, uint32_t node, int weight)
+{
+	return weigh(tree, node, weight, tree->node[node].self, tree->stride);
 }
 
 uint64_t tree_total(const struct tree *tree, uint32_t node, int weight)
 {
-	if (weight == TREE_TIME)
-		return tree->node[node].total;
-	if (weight == TREE_CALLS)
-		return tree->node[node].calls;
-	if (weight == TREE_SAMPLES)
-		return tree->node[node].samples;
-	if (weight - TREE_COUNTER >= (int)tree->stride)
-		return 0;
-	return tree->count[counts_at(tree, node) +
-			   (size_t)(weight - TREE_COUNTER)];
+	return weigh(tree, node, weight, tree->node[node].total, 0);
 }
 
 /* For qsort(), which takes no context. */

@@ -72,15 +72,10 @@ int capture_try(const struct perf_setup *wanted)
 static void put_event(struct output *out, const char *name,
 		      const struct perf_counter *counter)
 {
-	const struct perf_event_id id = {
-		.type = counter->type, .code = counter->code,
-		.flags = counter->flags, .data = counter->data,
-	};
 	char usual[PERF_EVENT_NAME];
 
-	perf_event_name(&id, usual, sizeof(usual));
 	put_string(out, "\"event\":");
-	put_json(out, *name ? name : usual);
+	put_json(out, perf_counter_name(counter, name, usual, sizeof(usual)));
 }
 
 /* As it was called, for people. */
@@ -241,21 +236,6 @@ static int copy(int fd, const char *path, uint64_t offset, uint64_t bytes)
 	return output_close(out) || got < 0 ? -1 : 0;
 }
 
-void capture_name(char *name, size_t size, const char *path, unsigned int index,
-		  unsigned int sinks)
-{
-	const char *slash = strrchr(path, '/');
-	const char *base = slash ? slash + 1 : path;
-	const char *dot = strrchr(base, '.');
-	size_t stem = dot && dot != base ? (size_t)(dot - path) : strlen(path);
-
-	if (sinks < 2)
-		snprintf(name, size, "%s", path);
-	else
-		snprintf(name, size, "%.*s.%u%s", (int)stem, path, index,
-			 path + stem);
-}
-
 static void report_losses(const struct sifive_trace_status *status)
 {
 	char counters[512];
@@ -295,7 +275,7 @@ int capture_save(int fd, const char *path, const char *description,
 			report("%s: %s", machine_device(), strerror(errno));
 			return -1;
 		}
-		capture_name(name, sizeof(name), path, i, status.sinks);
+		perf_device_file(name, sizeof(name), path, i, status.sinks);
 		if (copy(fd, name, sink.offset, sink.bytes) ||
 		    write_meta(fd, name, &sink, description, objects))
 			return -1;
@@ -317,7 +297,7 @@ uint64_t capture_show(const char *path, bool quiet)
 
 	/* One file, or one for each sink. */
 	for (i = 0; i <= SIFIVE_TRACE_MAX_ENCODERS; i++) {
-		capture_name(name, sizeof(name), path, i ? i - 1 : 0, i ? 2 : 1);
+		perf_device_file(name, sizeof(name), path, i ? i - 1 : 0, i ? 2 : 1);
 		if (stat(name, &status))
 			continue;
 		bytes += (uint64_t)status.st_size;
@@ -348,7 +328,7 @@ void capture_remove(const char *path)
 
 	remove_one(path);
 	for (i = 0; i < SIFIVE_TRACE_MAX_ENCODERS; i++) {
-		capture_name(name, sizeof(name), path, i, 2);
+		perf_device_file(name, sizeof(name), path, i, 2);
 		if (!remove_one(name))
 			return;
 	}

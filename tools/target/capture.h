@@ -52,10 +52,6 @@ int capture_save(int fd, const char *path, const char *description,
 /** capture_show() - say which files there are; the bytes of all of them */
 uint64_t capture_show(const char *path, bool quiet);
 
-/** capture_name() - the file of sink @index of @sinks */
-void capture_name(char *name, size_t size, const char *path, unsigned int index,
-		  unsigned int sinks);
-
 /** capture_remove() - remove what an earlier recording has left of that name */
 void capture_remove(const char *path);
 
