@@ -57,7 +57,9 @@ report() {
 		sed -E 's/.*# SKIP *//' | sort | uniq -c |
 		sed -E 's/^ *([0-9]+) /           \1 skipped: /'
 	if [ "$failed" -gt 0 ]; then
-		results | grep -a '^not ok' | sed 's/^/           /'
+		# With what the tests said of it.
+		grep -aE '^not ok|^# .*(Expected|FAIL|failed)' "$log" | head -n 60 |
+			sed 's/^/           /'
 		[ -z "$note" ] || tail -n 15 "$log" | sed 's/^/           | /'
 	fi
 }

@@ -17,15 +17,13 @@
 
 #include "kselftest_harness.h"
 #include "instrumented.h"
+#include "trace_count.h"
 #include "trace_more.h"
 #include "trace_records.h"
 
 #define CHANNEL		6
 #define BUFFER		0x100000
 #define INTERVAL	1000
-
-/* A machine that has much else to do, or an emulator there, ticks less often. */
-#define AT_LEAST(n)	((n) / 50)
 
 /* In memory of its own, so that a pc tells that it was there. */
 static __attribute__((noinline, aligned(64))) void busy(uint64_t turns)
@@ -118,6 +116,20 @@ static void be_busy(double seconds)
 		busy(100000);
 }
 
+/*
+ * Be busy until there are @least samples more, too: an emulator whose host has other
+ * work gets time without being able to use it.
+ */
+static void be_sampled(int fd, double seconds, unsigned int least)
+{
+	const uint64_t until = trace_sampled(fd) + least;
+	unsigned int i;
+
+	be_busy(seconds);
+	for (i = 0; i < 10000 && trace_sampled(fd) < until; i++)
+		be_busy(0.001);
+}
+
 static void decode(struct __test_metadata *_metadata, struct _test_data_timer *self)
 {
 	ASSERT_EQ(0, trace_records(self->fd, &self->totals, take, &self->seen));
@@ -144,7 +156,7 @@ TEST_F(timer, records_come_at_its_interval_from_where_the_program_was)
 	}
 	be_busy(0.02);
 	ASSERT_EQ(0, perfTraceOn());
-	be_busy(0.3);
+	be_sampled(self->fd, 0.3, 20);
 	/* Nothing but a signal would end it early. */
 	EXPECT_EQ(0, nanosleep(&pause, NULL));
 	ASSERT_EQ(0, perfTraceOff());
@@ -154,7 +166,7 @@ TEST_F(timer, records_come_at_its_interval_from_where_the_program_was)
 	TH_LOG("%llu samples in 300 ms, %llu in the loop",
 	       (unsigned long long)self->seen.samples,
 	       (unsigned long long)self->seen.busy);
-	EXPECT_LE(AT_LEAST(300), self->seen.samples);
+	EXPECT_LE(20, self->seen.samples);
 	EXPECT_GE(400, self->seen.samples);
 	EXPECT_LT(self->seen.samples / 2, self->seen.busy);
 	EXPECT_EQ(1u << CHANNEL, self->seen.sampled);
@@ -191,13 +203,13 @@ TEST_F(timer, records_stand_beside_those_of_entry_and_exit)
 	ASSERT_EQ(0, sifive_trace_on(self->trace));
 	for (i = 0; i < 10; i++, calls += calls_of_fib(10)) {
 		calls_fib(10);
-		be_busy(0.02);
+		be_sampled(self->fd, 0.02, 1);
 	}
 	ASSERT_EQ(0, sifive_trace_off(self->trace));
 	DECODE();
 	EXPECT_EQ(calls, self->seen.entered);
 	EXPECT_EQ(calls, self->seen.left);
-	EXPECT_LE(AT_LEAST(200), self->seen.busy);
+	EXPECT_LE(5, self->seen.busy);
 	/* Threads' calls have the channel; the kernel's records another one. */
 	EXPECT_EQ(1u << CHANNEL, self->seen.called);
 	EXPECT_EQ(0, self->seen.called & self->seen.sampled);
@@ -220,11 +232,11 @@ TEST_F(timer, records_follow_the_thread_to_every_cpu)
 	for (i = 0; i < self->info.encoders; i++) {
 		ASSERT_EQ(0, trace_encoder(self->fd, i, &encoder));
 		ASSERT_EQ(0, trace_pin(encoder.cpu));
-		be_busy(0.05);
+		be_sampled(self->fd, 0.05, 2);
 	}
 	ASSERT_EQ(0, sifive_trace_off(self->trace));
 	DECODE();
-	EXPECT_LE(AT_LEAST(50) * self->info.encoders, self->seen.busy);
+	EXPECT_LE(self->info.encoders, self->seen.busy);
 	EXPECT_EQ(self->info.encoders, self->totals.sources);
 }
 
@@ -236,7 +248,7 @@ TEST_F(timer, can_be_a_counter_that_overflows)
 	self->options.period_event = "instructions:u";
 	SET_UP();
 	ASSERT_EQ(0, sifive_trace_on(self->trace));
-	be_busy(0.5);
+	be_sampled(self->fd, 0.5, 3);
 	ASSERT_EQ(0, sifive_trace_off(self->trace));
 	DECODE();
 	TH_LOG("%llu samples, %llu in the loop",

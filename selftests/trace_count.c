@@ -231,6 +231,13 @@ uint64_t trace_perf_count(int event)
 	return read(event, &count, sizeof(count)) == sizeof(count) ? count : ~0ull;
 }
 
+uint64_t trace_sampled(int fd)
+{
+	struct sifive_trace_status status;
+
+	return trace_status(fd, &status) ? 0 : status.samples + status.samples_lost;
+}
+
 bool trace_samples(int fd)
 {
 	struct sifive_trace_status status;

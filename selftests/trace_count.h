@@ -47,6 +47,9 @@ static inline void trace_spin(uint64_t turns)
 /* What that loop counts, the least of a few: an interrupt only adds to it. */
 uint64_t trace_count_spin(unsigned int counter, uint64_t turns);
 
+/* Records of the kernel's that a capture has, and those it has lost. */
+uint64_t trace_sampled(int fd);
+
 /* Whether a capture gets another record of the kernel's before long. */
 bool trace_samples(int fd);
 
