@@ -63,12 +63,12 @@ static DEFINE_PER_CPU(struct hart, harts);
  * struct follower - an event that interrupts a thread, or a CPU
  * @node:	in followers, or in leaving
  * @event:	perf's
- * @told:	that it has lost its counter
+ * @told:	how many have lost their counter, of it and those of new threads
  */
 struct follower {
 	struct list_head node;
 	struct perf_event *event;
-	bool told;
+	unsigned int told;
 };
 
 /* Those of the capture that runs, and those to be released. */
@@ -84,7 +84,7 @@ static DEFINE_MUTEX(follow_lock);
  */
 static unsigned long generation = 1;
 
-/* Followers that have lost their counter since CONFIG. */
+/* Events that have lost their counter since CONFIG. */
 static u64 without_counter;
 
 /* The session's counters here, by number; false when one has no value. */
@@ -370,16 +370,34 @@ void sft_sampling_resume(void)
 		schedule_work(&follow_work);
 }
 
+/*
+ * How many have no counter: perf gives the threads made since then an event each,
+ * which stays off where that of the thread that makes it has none.
+ */
+static unsigned int without(struct perf_event *event)
+{
+	unsigned int n = has_no_counter(event);
+	struct perf_event *child;
+
+	mutex_lock(&event->child_mutex);
+	list_for_each_entry(child, &event->child_list, child_list)
+		n += READ_ONCE(child->state) < PERF_EVENT_STATE_INACTIVE;
+	mutex_unlock(&event->child_mutex);
+	return n;
+}
+
 /* Find events that have lost their counter: each is told once, in words. */
 void sft_sampling_check(void)
 {
 	struct follower *f;
 
 	list_for_each_entry(f, &followers, node) {
-		if (f->told || !has_no_counter(f->event))
+		unsigned int n = without(f->event);
+
+		if (n <= f->told)
 			continue;
-		f->told = true;
-		without_counter++;
+		without_counter += n - f->told;
+		f->told = n;
 		sft_fail(0, "sampling has lost its counter to another event: samples are missing");
 		sft_keep_message(sft.owner);
 	}

@@ -563,6 +563,14 @@ TEST_F(sampling, no_period_leaves_a_hart_without_time)
 	RUN(work, 10, 0);
 }
 
+static pthread_barrier_t seen;
+
+static void *thread_waits(void *unused)
+{
+	pthread_barrier_wait(&seen);
+	return unused;
+}
+
 /* A pinned event of the CPU, which goes before those of threads. */
 static int steal_counter(struct _test_data_sampling *self)
 {
@@ -581,6 +589,8 @@ TEST_F(sampling, an_event_without_a_counter_is_told)
 	struct sifive_trace_counters counters = TRACE_ARG(sifive_trace_counters);
 	struct sifive_trace_query query = TRACE_ARG(sifive_trace_query);
 	struct sifive_trace_status status;
+	pthread_t thread[2];
+	unsigned int i;
 	int thief;
 
 	if (!(self->info.flags & SIFIVE_TRACE_INFO_OVERFLOW))
@@ -617,7 +627,21 @@ TEST_F(sampling, an_event_without_a_counter_is_told)
 	ASSERT_EQ(0, trace_status(self->fd, &status));
 	EXPECT_EQ(1, status.samples_lost);
 	EXPECT_NE(NULL, strstr(status.message, "lost its counter"));
+
+	/* Threads that are made now find none from the beginning. */
+	pthread_barrier_init(&seen, NULL, 3);
+	for (i = 0; i < 2; i++)
+		ASSERT_EQ(0, pthread_create(&thread[i], NULL, thread_waits, NULL));
+	for (i = 0; i < 10000 && status.samples_lost < 3; i++) {
+		usleep(1000);
+		ASSERT_EQ(0, trace_status(self->fd, &status));
+	}
+	pthread_barrier_wait(&seen);
+	for (i = 0; i < 2; i++)
+		ASSERT_EQ(0, pthread_join(thread[i], NULL));
 	ASSERT_EQ(0, trace_stop(self->fd));
+	ASSERT_EQ(0, trace_status(self->fd, &status));
+	EXPECT_EQ(3, status.samples_lost);
 	close(thief);
 }
 

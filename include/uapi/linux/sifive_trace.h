@@ -434,9 +434,10 @@ struct sifive_trace_query {
  *		offline; only a new CONFIG brings it back
  * @samples:	out: records that SAMPLING has written since CONFIG
  * @samples_lost: out: records that it could not write since CONFIG, also because
- *		the sink was full; a thread or CPU that START found and whose event
- *		has lost its counter to another is one, however many records that
- *		has cost
+ *		the sink was full; a thread or CPU whose event has lost its counter
+ *		to another, or has found none, is one, however many records that has
+ *		cost; of threads made after START those that are there at STATUS or
+ *		STOP
  * @counters_lost: out: bit n set: counter n of the session has been stopped, moved
  *		or lost on some hart since COUNTERS: do not trust its values
  * @reserved:	out: 0
