@@ -406,29 +406,24 @@ TEST_F(access, own_counts_have_no_neighbours)
 {
 	const uint64_t turns = 40000000, rounds = 100;
 	struct neighbour n = { .cpu = self->encoder.cpu };
-	const struct sifive_trace_slot *slots;
+	const struct sifive_trace_slot *slot;
 	uint64_t hart, own, i;
 	int counter;
 	bool exact;
-	long slot;
 
 	counter = take_own(self->fd, &exact);
 	ASSERT_LE(0, counter);
-	slot = join(self->fd, 0);
-	ASSERT_LE(0, slot);
-	ASSERT_GT(SIFIVE_TRACE_THREADS, slot);
-	slots = mmap(NULL, SLOTS_SIZE, PROT_READ, MAP_SHARED, self->fd,
-		     SIFIVE_TRACE_MMAP_THREADS);
-	ASSERT_NE(MAP_FAILED, slots);
+	slot = trace_own_slot(self->fd);
+	ASSERT_NE(NULL, slot);
 	ASSERT_EQ(0, pthread_create(&n.thread, NULL, thread_works, &n));
 
 	hart = trace_counter(counter);
-	own = trace_own_count(&slots[slot], counter);
+	own = trace_own_count(slot, counter);
 	for (i = 0; i < rounds; i++) {
 		trace_spin(turns / rounds);
 		sched_yield();
 	}
-	own = trace_own_count(&slots[slot], counter) - own;
+	own = trace_own_count(slot, counter) - own;
 	hart = trace_counter(counter) - hart;
 	__atomic_store_n(&n.quit, true, __ATOMIC_RELAXED);
 	ASSERT_EQ(0, pthread_join(n.thread, NULL));
@@ -445,28 +440,25 @@ TEST_F(access, own_counts_have_no_neighbours)
 
 TEST_F(access, own_counts_begin_at_zero_and_go_on_elsewhere)
 {
-	const struct sifive_trace_slot *slots;
+	const struct sifive_trace_slot *slot;
 	struct sifive_trace_encoder e;
 	uint64_t before, after;
 	uint32_t i, round;
 	int counter;
 	bool exact;
-	long slot;
 
 	counter = take_own(self->fd, &exact);
 	ASSERT_LE(0, counter);
-	slot = join(self->fd, 0);
-	slots = mmap(NULL, SLOTS_SIZE, PROT_READ, MAP_SHARED, self->fd,
-		     SIFIVE_TRACE_MMAP_THREADS);
-	ASSERT_NE(MAP_FAILED, slots);
-	before = trace_own_count(&slots[slot], counter);
+	slot = trace_own_slot(self->fd);
+	ASSERT_NE(NULL, slot);
+	before = trace_own_count(slot, counter);
 	EXPECT_TRUE(!exact || before < 10000);
 	for (round = 0; round < 100; round++)
 		for (i = 0; i < self->info.encoders; i++) {
 			ASSERT_EQ(0, trace_encoder(self->fd, i, &e));
 			ASSERT_EQ(0, trace_pin(e.cpu));
 			trace_spin(1000);
-			after = trace_own_count(&slots[slot], counter);
+			after = trace_own_count(slot, counter);
 			ASSERT_LT(before, after);
 			if (exact) {
 				ASSERT_LE(before + 1000 * TRACE_SPIN, after);

@@ -380,6 +380,19 @@ TEST_F(sampling, it_follows_the_thread_to_every_cpu)
 	}
 }
 
+/* Wait for a child that does other work; the samples of that. */
+static unsigned int childs_samples(struct __test_metadata *_metadata,
+				   struct _test_data_sampling *self, pid_t child)
+{
+	EXPECT_EQ(0, trace_wait(child));
+	EXPECT_EQ(0, trace_stop(self->fd));
+	EXPECT_EQ(0, collect(self));
+	EXPECT_TRUE(is_whole(self->samples));
+	return count_in(self->samples, other_work);
+}
+
+#define CHILDS_SAMPLES(child)	childs_samples(_metadata, self, child)
+
 /* A child is another process: it is sampled only with all. */
 TEST_F(sampling, other_processes_are_sampled_only_with_all)
 {
@@ -396,11 +409,7 @@ TEST_F(sampling, other_processes_are_sampled_only_with_all)
 			work_sampled(self, other_work, 100, flags[i] ? 100 : 0);
 			_exit(0);
 		}
-		EXPECT_EQ(0, trace_wait(child));
-		ASSERT_EQ(0, trace_stop(self->fd));
-		ASSERT_EQ(0, collect(self));
-		EXPECT_TRUE(is_whole(self->samples));
-		seen[i] = count_in(self->samples, other_work);
+		seen[i] = CHILDS_SAMPLES(child);
 	}
 	EXPECT_EQ(0, seen[0]);
 	EXPECT_LE(at_least(self, 100) / 2, seen[1]);
@@ -435,11 +444,7 @@ TEST_F(sampling, execve_ends_it_unless_told_otherwise)
 			      (char *)NULL);
 			_exit(1);
 		}
-		EXPECT_EQ(0, trace_wait(child));
-		ASSERT_EQ(0, trace_stop(self->fd));
-		ASSERT_EQ(0, collect(self));
-		EXPECT_TRUE(is_whole(self->samples));
-		seen[i] = count_in(self->samples, other_work);
+		seen[i] = CHILDS_SAMPLES(child);
 	}
 	EXPECT_EQ(0, seen[0]);
 	EXPECT_LT(0, seen[1]);

@@ -23,7 +23,8 @@ const struct sifive_trace_slot *trace_own_slot(int fd)
 	struct sifive_trace_thread thread = TRACE_ARG(sifive_trace_thread);
 	const struct sifive_trace_slot *slots;
 
-	if (trace_ioctl(fd, SIFIVE_TRACE_IOC_THREAD, &thread))
+	if (trace_ioctl(fd, SIFIVE_TRACE_IOC_THREAD, &thread) ||
+	    thread.slot >= SIFIVE_TRACE_THREADS)
 		return NULL;
 	slots = mmap(NULL, SIFIVE_TRACE_THREADS * sizeof(*slots), PROT_READ,
 		     MAP_SHARED, fd, SIFIVE_TRACE_MMAP_THREADS);
