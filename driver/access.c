@@ -270,10 +270,16 @@ void sft_access_close(void)
 	on_each_cpu(end_on, NULL, 1);
 }
 
-/* A CPU goes offline. Its bit in sft.counters.cpus has been cleared. */
+/* A CPU goes offline: no thread of the session runs there any more. */
 void sft_access_close_cpu(unsigned int cpu)
 {
 	smp_call_function_single(cpu, end_on, NULL, 1);
+}
+
+/* It is back, and its bit in sft.counters.cpus set. */
+void sft_access_open_cpu(unsigned int cpu)
+{
+	smp_call_function_single(cpu, begin_on, NULL, 1);
 }
 
 /* Everybody leaves: the session is over. */

@@ -53,7 +53,7 @@ static struct sft_component *route(struct sft_encoder *e, u32 kind)
 	return owner;
 }
 
-static struct sft_sink *sink_of(struct sft_component *owner)
+static struct sft_sink *sink_in(struct sft_component *owner)
 {
 	struct sft_capture *cap = &sft.capture;
 	unsigned int i;
@@ -88,7 +88,7 @@ static int route_all(void)
 					sft_name(&e->c),
 					cap->kind == SIFIVE_TRACE_SINK_SBA ?
 					"SBA" : "SRAM");
-		s = sink_of(owner);
+		s = sink_in(owner);
 		if (!s) {
 			s = &cap->sink[cap->sinks++];
 			s->owner = owner;
@@ -286,14 +286,19 @@ static bool sink_full(const struct sft_sink *s)
 	       sft_sink_wrapped(s, sft.capture.running);
 }
 
-/* The component with the sink that an encoder of the capture ends in. */
-const struct sft_component *sft_capture_owner(const struct sft_encoder *e)
+static const struct sft_sink *sink_of(const struct sft_encoder *e)
 {
 	const struct sft_sink *s = sft.capture.sink;
 
 	while (!(s->encoders & BIT_ULL(e->index)))
 		s++;
-	return s->owner;
+	return s;
+}
+
+/* The component with the sink that an encoder of the capture ends in. */
+const struct sft_component *sft_capture_owner(const struct sft_encoder *e)
+{
+	return sink_of(e)->owner;
 }
 
 /* Whether a reader of @sink, or of SFT_ALL_SINKS, sees sink number @i. */
@@ -486,7 +491,7 @@ void sft_capture_cpus(struct cpumask *cpus)
 			cpumask_set_cpu(e->cpu, cpus);
 }
 
-/* A CPU goes offline: its encoder's stream ends here, and stays ended. */
+/* A CPU goes offline: its encoder's stream ends here, whole. */
 void sft_capture_end_cpu(unsigned int cpu)
 {
 	struct sft_encoder *e;
@@ -500,6 +505,38 @@ void sft_capture_end_cpu(unsigned int cpu)
 				 sft.message);
 		e->ended = true;
 	}
+}
+
+/* The encoder whose stream ended when this CPU went offline, or NULL. */
+struct sft_encoder *sft_capture_ended(unsigned int cpu)
+{
+	struct sft_encoder *e;
+
+	for_each_encoder(e)
+		if (sft_capture_has(e) && e->cpu == (int)cpu && e->ended)
+			return e;
+	return NULL;
+}
+
+static int start_again(struct sft_encoder *e)
+{
+	if (!(sft_read(&e->c, TR_CONTROL) & TR_CONTROL_ACTIVE))
+		return sft_fail(-EIO, "%s has lost its registers", sft_name(&e->c));
+	/* A sink that is full takes nothing from anybody. */
+	if (!sft.capture.running || sink_full(sink_of(e)))
+		return 0;
+	return sft_encoder_start(e);
+}
+
+/* The CPU is back: the stream goes on behind what there is. */
+void sft_capture_return(struct sft_encoder *e)
+{
+	if (start_again(e)) {
+		dev_warn(e->c.dev, "its stream does not go on: %s\n", sft.message);
+		return;
+	}
+	e->ended = false;
+	sft_sampling_return_cpu(e);
 }
 
 /* Before system sleep: all that was captured is in memory when this returns. */

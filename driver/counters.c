@@ -288,6 +288,7 @@ static int take_events(struct sifive_trace_counters *arg, struct sft_choice *ch)
 int sft_counters_take(struct sifive_trace_counters *arg)
 {
 	struct sft_choice *ch;
+	unsigned int cpu;
 	int ret;
 	u32 i;
 
@@ -302,6 +303,9 @@ int sft_counters_take(struct sifive_trace_counters *arg)
 	ch = kzalloc(sizeof(*ch), GFP_KERNEL);
 	if (!ch)
 		return -ENOMEM;
+	/* Also where they are taken later, when a CPU comes online. */
+	for_each_possible_cpu(cpu)
+		memset(per_cpu(seen, cpu), 0, sizeof(seen));
 	sft_capture_cpus(&sft.counters.cpus);
 	if (arg->count && cpumask_empty(&sft.counters.cpus))
 		ret = sft_fail(-ENXIO, "no CPU of the session's encoders is online");
@@ -422,19 +426,39 @@ int sft_counters_resume(void)
 	return ret;
 }
 
-/* A CPU goes offline; the session has no counters there from now on. */
+/* A CPU goes offline: the session has no counters there until it comes back. */
 void sft_counters_leave_cpu(unsigned int cpu)
 {
+	struct request r = {};
 	unsigned int i;
 
 	if (!cpumask_test_cpu(cpu, &sft.counters.cpus))
 		return;
 	sft_access_close_cpu(cpu);
 	for (i = 0; i < sft.counters.count; i++) {
-		give_back_on(cpu, &sft.counters.taken[i]);
-		lose(&sft.counters.taken[i], cpu, "went offline with its CPU");
+		r.c = &sft.counters.taken[i];
+		smp_call_function_single(cpu, note_here, &r, 1);
+		give_back_on(cpu, r.c);
 	}
 	cpumask_clear_cpu(cpu, &sft.counters.cpus);
+}
+
+/*
+ * It is back: the counters go on from where they were, so that differences to what
+ * was read there before are right.
+ */
+void sft_counters_return_cpu(unsigned int cpu)
+{
+	unsigned int i;
+
+	for (i = 0; i < sft.counters.count; i++) {
+		const struct sft_counter *c = &sft.counters.taken[i];
+
+		if (take_on(cpu, c, per_cpu(seen[c->counter], cpu)))
+			lose(c, cpu, "did not come back with its CPU");
+	}
+	cpumask_set_cpu(cpu, &sft.counters.cpus);
+	sft_access_open_cpu(cpu);
 }
 
 /* Close user mode's access and give every counter back; nothing samples them. */

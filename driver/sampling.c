@@ -339,7 +339,7 @@ int sft_sampling_follow(struct sft_file *file)
 	return follow_for(file, 0);
 }
 
-/* After sleep. The file is not touched when it is the owner no more. */
+/* After sleep or hotplug. The file is not touched when it is the owner no more. */
 static void follow_all(struct work_struct *work)
 {
 	struct sft_file *file;
@@ -348,14 +348,14 @@ static void follow_all(struct work_struct *work)
 	file = sft.owner;
 	sft_unlock();
 	if (file && follow_for(file, SIFIVE_TRACE_SAMPLING_ALL))
-		pr_warn("sifive_trace: sampling does not go on after sleep\n");
+		pr_warn("sifive_trace: sampling does not go on after sleep or hotplug\n");
 }
 
 static DECLARE_WORK(follow_work, follow_all);
 
 /*
- * Before system sleep: CPUs that go offline in it lose their events for good. Those
- * of threads stay.
+ * Before system sleep, and when a CPU comes online: one that was offline has lost its
+ * events for good. Those of threads stay.
  */
 void sft_sampling_suspend(void)
 {
@@ -363,7 +363,7 @@ void sft_sampling_suspend(void)
 		sft_sampling_unfollow();
 }
 
-/* After it, when the capture runs again. */
+/* After that, when the capture runs again. */
 void sft_sampling_resume(void)
 {
 	if (sft.sampling.on)
@@ -564,6 +564,16 @@ void sft_sampling_end_cpu(unsigned int cpu)
 {
 	if (sft.sampling.on)
 		smp_call_function_single(cpu, end_here, NULL, 1);
+}
+
+/* A CPU is back: its stream goes on with a header, and perf follows it again. */
+void sft_sampling_return_cpu(struct sft_encoder *e)
+{
+	if (!sft.sampling.on)
+		return;
+	smp_call_function_single(e->cpu, begin_here, e, 1);
+	sft_sampling_suspend();
+	sft_sampling_resume();
 }
 
 /* Forget what was set: new counters, or another session. */

@@ -68,11 +68,22 @@ static int cpu_goes(unsigned int cpu)
 	return 0;
 }
 
-/* A hart comes back with its fixed counters running. */
+/*
+ * A hart comes back with its fixed counters running. Programs do not run there
+ * before this returns.
+ */
 static int cpu_comes(unsigned int cpu)
 {
+	struct sft_encoder *e;
+
 	sft_lock();
 	sft_reserve_cpu(cpu);
+	e = sft.owner && !sft.sleeping ? sft_capture_ended(cpu) : NULL;
+	if (e) {
+		/* First, as a header of the stream may read them. */
+		sft_counters_return_cpu(cpu);
+		sft_capture_return(e);
+	}
 	sft_unlock();
 	return 0;
 }

@@ -106,7 +106,7 @@ struct sft_component {
  * @ts_readable: its own page shows a running timestamp; found at CONFIG
  * @can_stall:	it stalls its hart when it is full; found at CONFIG
  * @stalled:	it stalled its hart or lost a message since CONFIG
- * @ended:	its stream ended before the capture did: its CPU went offline
+ * @ended:	its stream has ended: its CPU is offline, or came back without it
  */
 struct sft_encoder {
 	struct sft_component c;
@@ -365,6 +365,8 @@ int sft_capture_config(struct sifive_trace_config *config);
 int sft_capture_start(bool rewind);
 int sft_capture_stop(void);
 void sft_capture_end_cpu(unsigned int cpu);
+struct sft_encoder *sft_capture_ended(unsigned int cpu);
+void sft_capture_return(struct sft_encoder *e);
 void sft_capture_suspend(void);
 void sft_capture_resume(void);
 void sft_capture_close(void);
@@ -417,6 +419,7 @@ int sft_counters_take(struct sifive_trace_counters *arg);
 int sft_counters_query(struct sifive_trace_query *query);
 void sft_counters_check(void);
 void sft_counters_leave_cpu(unsigned int cpu);
+void sft_counters_return_cpu(unsigned int cpu);
 void sft_counters_suspend(void);
 int sft_counters_resume(void);
 void sft_counters_release(void);
@@ -429,6 +432,7 @@ void sft_access_suspend(void);
 void sft_access_resume(void);
 void sft_access_close(void);
 void sft_access_close_cpu(unsigned int cpu);
+void sft_access_open_cpu(unsigned int cpu);
 void sft_access_end(void);
 bool sft_access_count(u32 counter, u64 *value);
 u64 *sft_access_sampled(void);
@@ -448,6 +452,7 @@ void sft_sampling_begin(void);
 int sft_sampling_follow(struct sft_file *file);
 void sft_sampling_end(void);
 void sft_sampling_end_cpu(unsigned int cpu);
+void sft_sampling_return_cpu(struct sft_encoder *e);
 void sft_sampling_suspend(void);
 void sft_sampling_resume(void);
 void sft_sampling_check(void);

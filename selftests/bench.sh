@@ -87,7 +87,7 @@ table() {
 	rsync -a --delete "$tool/" "$programs/uftrace/"
 	# Programs that uftrace runs, and what they load, are to be found in /lib.
 	board "$out/answers" -- "$bench64 all && /target/bench/bench32 all &&
-		cd /target/bench && ln -s /target/bench/uftrace/lib/* /lib/ &&
+		cd /target/bench && ln -sf /target/bench/uftrace/lib/* /lib/ &&
 		./others hook read marker && mkdir -p /dev/shm &&
 		./uftrace/uftrace record --no-libcall --no-event --libmcount-path=/lib \
 			-d /tmp/uftrace ./others mcount" || exit 1

@@ -152,7 +152,7 @@ struct sifive_trace_encoder {
 #define SIFIVE_TRACE_ENCODER_SELECTED	(1u << 3)
 /* It has stalled its hart or lost a message since CONFIG. */
 #define SIFIVE_TRACE_ENCODER_STALLED	(1u << 4)
-/* Its CPU went offline during the capture; its stream ended there. */
+/* Its CPU is offline: its stream has ended, and goes on when the CPU comes back. */
 #define SIFIVE_TRACE_ENCODER_ENDED	(1u << 5)
 /* It has reported a sink error since CONFIG. */
 #define SIFIVE_TRACE_ENCODER_SINK_ERROR	(1u << 6)
@@ -430,8 +430,9 @@ struct sifive_trace_query {
  * @stalls:	out: encoders that have stalled their hart or lost a message
  * @sink_errors: out: components that reported a sink error
  * @stalled:	out: bit n set: encoder n is one of @stalls
- * @ended:	out: bit n set: the stream of encoder n ended when its CPU went
- *		offline; only a new CONFIG brings it back
+ * @ended:	out: bit n set: the stream of encoder n has ended as its CPU is offline;
+ *		it goes on when the CPU comes back, unless that has lost the encoder's
+ *		registers: then the next CONFIG brings it back
  * @samples:	out: records that SAMPLING has written since CONFIG
  * @samples_lost: out: records that it could not write since CONFIG, also because
  *		the sink was full; a thread or CPU whose event has lost its counter
