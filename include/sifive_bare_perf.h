@@ -17,7 +17,9 @@
  *
  * A debugger reads the trace from the buffer that perfTraceBuffer() tells, or from
  * the SRAM of the encoder or funnel; there is no perfWriteTrace(). The C library
- * is not used; the compiler wants memset() and memcpy().
+ * is not used; the compiler wants memset() and memcpy(), and the A extension. The
+ * library is one source file, sifive_bare_perf.c, which is compiled with the
+ * program; sizes below that the program changes are the same for both.
  *
  * All functions return 0 for success and -1 for an error.
  */
