@@ -81,15 +81,10 @@ packages:
 
 # ---- building -----------------------------------------------------------
 
-# Built in a copy: kbuild leaves its objects beside the sources.
 driver: $(if $(KDIR),packages,$(ENV))
-	@mkdir -p $(O)/kmod $(TARGET)
-	@rsync -rc driver include $(O)/kmod/
-	$(MAKE) -s -C $(or $(KDIR),$(KERNEL)/headers) M=$(O)/kmod/driver \
-		ARCH=riscv CC=$(CROSS_COMPILE)gcc CONFIG_DEBUG_INFO_BTF_MODULES= \
-		CONFIG_SIFIVE_TRACE=m W=1 modules
-	$(CROSS_COMPILE)strip --strip-debug $(O)/kmod/driver/sifive_trace.ko \
-		-o $(TARGET)/sifive_trace.ko
+	+tools/build-module.sh driver $(or $(KDIR),$(KERNEL)/headers) $(O)/kmod -s W=1
+	@mkdir -p $(TARGET)
+	cp $(O)/kmod/sifive_trace.ko $(TARGET)/
 
 lib: packages
 	$(MAKE) -s -C lib O=$(O)/lib all examples
@@ -106,11 +101,8 @@ selftests: $(ENV) lib
 	$(CROSS_COMPILE)gcc -O1 -g -Wall -Wextra -static -Iinclude \
 		-o $(TARGET)/count_types selftests/count_types.c \
 		$(O)/lib/libsifive-perf.a
-	@mkdir -p $(O)/kmod
-	@rsync -rc selftests/counter_thief $(O)/kmod/
-	$(MAKE) -s -C $(KERNEL)/headers M=$(O)/kmod/counter_thief ARCH=riscv \
-		CC=$(CROSS_COMPILE)gcc CONFIG_DEBUG_INFO_BTF_MODULES= W=1 modules
-	cp $(O)/kmod/counter_thief/counter_thief.ko $(TARGET)/
+	+tools/build-module.sh selftests/counter_thief $(KERNEL)/headers $(O)/kmod -s W=1
+	cp $(O)/kmod/counter_thief.ko $(TARGET)/
 	$(CROSS_COMPILE)gcc -O2 -g -Wall -Wextra -static -Iinclude/uapi \
 		-o $(TARGET)/minimal Documentation/examples/minimal.c
 

@@ -17,7 +17,9 @@
  *
  * A debugger reads the trace from the buffer that perfTraceBuffer() tells, or from
  * the SRAM of the encoder or funnel; there is no perfWriteTrace(). The C library
- * is not used; the compiler wants memset() and memcpy().
+ * is not used; the compiler wants memset() and memcpy(), and the A extension. The
+ * library is one source file, sifive_bare_perf.c, which is compiled with the
+ * program, and with -D for each size below that is to be another.
  *
  * All functions return 0 for success and -1 for an error.
  */
@@ -94,7 +96,13 @@ extern uint32_t perfClintHz;
 /* @num_cores elements of tmm; @num_funnels is 0 or 1. */
 int perfInit(int num_cores, int num_funnels);
 
-/* For perfWriteCntrs(). @SBABufferSize 0: the SRAM of funnel or encoder. */
+/*
+ * For perfWriteCntrs(). @SBABufferSize 0: the SRAM of funnel or encoder.
+ *
+ * Through a funnel all harts have one buffer, the size of which is that of the first
+ * hart that is initialised; those that follow join it and what it has captured stays.
+ * A hart's second initialisation begins a new trace, unless another hart is on.
+ */
 int perfManualInit(perfEvent *perfCntrList, int numCntrs, int itcChannel,
 		   perfCountType_t cntType, uint32_t SBABufferSize);
 
@@ -104,8 +112,9 @@ int perfFuncEntryExitInit(perfEvent *perfCntrList, int numCntrs, int itcChannel,
 
 /*
  * A record each @interval microseconds, 100 at the least, with the pc of what was
- * interrupted. Takes mtvec and the machine timer interrupt; the first trap that is
- * none of the timer's gets the program's own mtvec back, and ends the records.
+ * interrupted. Takes mtvec and the machine timer interrupt; the hart's next
+ * initialisation gives them back. The first trap that is none of the timer's gets
+ * the program's own mtvec back, too, and ends the records.
  */
 int perfTimerISRInit(perfEvent *perfCntrList, int numCntrs, int itcChannel,
 		     perfCountType_t cntType, uint32_t SBABufferSize, int interval);

@@ -4,15 +4,17 @@
 # Write the library as one source file to standard output, to be compiled and
 # linked with a program, with no -I and no other file than the public headers:
 #
-#	amalgamate.sh FILE...
+#	amalgamate.sh linux|bare FILE...
 #
-# FILE are the library's headers and sources and the kernel's uapi header, each
-# behind the ones it includes. Everything internal becomes static. Includes of
-# these files disappear, system includes go to the top: the pragma behind them
-# must not reach into system headers.
+# FILE are the library's headers and sources, for Linux the kernel's uapi header
+# too, each behind the ones it includes. Everything internal becomes static.
+# Includes of these files disappear, system includes go to the top: the pragma
+# behind them must not reach into system headers.
 set -eu
 
-cat <<'TOP'
+top_linux()
+{
+	cat <<'TOP'
 // SPDX-License-Identifier: (Apache-2.0 OR MIT) AND (GPL-2.0-only WITH Linux-syscall-note)
 /*
  * sifive-trace: the library in one file, generated from its sources.
@@ -27,18 +29,43 @@ cat <<'TOP'
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
-
 TOP
+}
+
+top_bare()
+{
+	cat <<'TOP'
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/*
+ * sifive-trace: the library for programs in machine mode, without an operating
+ * system, in one file, generated from its sources.
+ *
+ *	cc -c -ffreestanding -finstrument-functions program.c
+ *	cc -c -ffreestanding sifive_bare_perf.c
+ *
+ * with the same -march, -mabi and -mcmodel as the rest of the program. The headers
+ * beside it say the rest; -DPERF_MEM_POOL_SIZE= and -DPERF_MAX_HARTS= set sizes.
+ */
+TOP
+}
+
+variant=$1
+shift
+
+"top_$variant"
+echo
 
 awk '/^#include </ && !/<linux\/sifive_trace\.h>/ && !seen[$0]++' "$@" |
 	LC_ALL=C sort
 
+echo
+echo "#include \"sifive_${variant}_perf.h\""
+[ "$variant" = bare ] || echo '#include "sifive_trace.h"'
+echo
+echo '#define PERF_AMALGAMATION'
+[ "$variant" = linux ] || echo '#define PERF_BARE'
+
 cat <<'MIDDLE'
-
-#include "sifive_linux_perf.h"
-#include "sifive_trace.h"
-
-#define PERF_AMALGAMATION
 
 /* Hooks run millions of times: they shall be fast in a build without -O, too. */
 #if defined(__GNUC__) && !defined(__clang__) && !defined(__OPTIMIZE__)

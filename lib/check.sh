@@ -5,12 +5,13 @@
 #
 # What can be said about the built library without running it, as TAP:
 #
-#	- the one-file library and the public headers compile without warnings in
-#	  every dialect, freestanding parts also for RV32
+#	- the one-file libraries and the public headers compile without warnings in
+#	  every dialect, with gcc and clang, what is freestanding also for RV32
 #	- no function of the library calls the hooks, even when it is compiled with
 #	  -finstrument-functions
 #	- nothing but the API is exported
-#	- what is installed is enough for a program in C or C++, static or shared
+#	- what is installed is enough for a program in C or C++, static or shared, and
+#	  for one without an operating system
 #	- the entry hook's usual path is no longer than it shall be
 set -u
 
@@ -30,7 +31,8 @@ HOOK_MAX=84
 HEADERS="sifive_linux_perf.h sifive_linux_trace.h sifive_trace.h linux/sifive_trace.h"
 BARE=sifive_bare_perf.h
 
-dropin=$build/dropin
+dropin=$build/dropin/sifive_linux_perf.c
+bare=$build/bare/sifive_bare_perf.c
 work=$(mktemp -d)
 root=$work/root
 trap 'rm -rf "$work"' EXIT
@@ -60,25 +62,56 @@ api()
 	} | LC_ALL=C sort
 }
 
-# exports FILE NM_OPTION: defined global names must be the API.
-exports()
+# What the header for machine mode declares and the program does not define.
+bare_api()
 {
-	$NM "$2" --defined-only "$1" |
-		awk '$2 ~ /[A-Z]/ && $2 != "A" { sub(/@.*/, "", $3); print $3 }' |
-		LC_ALL=C sort > "$work/exports"
-	api | diff - "$work/exports"
+	{
+		printf '%s\n' __cyg_profile_func_enter __cyg_profile_func_exit
+		sed -n '/volatile/d; s/^\(int\|const void\|extern [a-z0-9_]*\) \**\(perf[A-Za-z]*\)[(;].*/\2/p' \
+			"$top/include/$BARE"
+	} | LC_ALL=C sort
 }
 
-# No mention of the hooks but their own definition, also not in relocations.
+# exports API FILE NM_OPTION: defined global names must be those that API prints.
+exports()
+{
+	$NM "$3" --defined-only "$2" |
+		awk '$2 ~ /[A-Z]/ && $2 != "A" { sub(/@.*/, "", $3); print $3 }' |
+		LC_ALL=C sort > "$work/exports"
+	"$1" | diff - "$work/exports"
+}
+
+bare_exports()
+{
+	# shellcheck disable=SC2046 # several options
+	$CC $(bare_abi 64 "$CC") -O2 -c -o "$work/exports.o" "$bare" &&
+	exports bare_api "$work/exports.o" -g
+}
+
+# no_hook_calls FILE OPTIONS...: no mention of the hooks but their own definition,
+# also not in relocations.
 no_hook_calls()
 {
-	$CC "$@" -finstrument-functions -c -o "$work/i.o" "$dropin/sifive_linux_perf.c" &&
+	file=$1
+	shift
+	$CC "$@" -finstrument-functions -c -o "$work/i.o" "$file" &&
 	! $OBJDUMP -dr "$work/i.o" | grep 'R_RISCV.*__cyg_profile'
+}
+
+# bare_abi BITS COMPILER: its options for a hart without floating point.
+bare_abi()
+{
+	abi=lp64
+	[ "$1" = 64 ] || abi=ilp32
+	case $2 in
+	*clang*) echo "--target=riscv$1-unknown-elf -march=rv$1imac -mabi=$abi -ffreestanding" ;;
+	*) echo "-march=rv$1imac_zicsr -mabi=$abi -ffreestanding" ;;
+	esac
 }
 
 example_unchanged()
 {
-	cmp "$top/lib/examples/fib.c" "$dropin/fib.c"
+	cmp "$top/lib/examples/fib.c" "$build/dropin/fib.c"
 }
 
 # Each header is enough for itself, and harmless the second time.
@@ -105,11 +138,24 @@ installs()
 			pkgconfig/libsifive-perf.pc; do
 			echo "./opt/trace/lib/$file"
 		done
+		for file in sifive_bare_perf.c $BARE sifive_linux_trace.h sifive_trace.h; do
+			echo "./opt/trace/share/libsifive-perf/bare/$file"
+		done
 		for call in $(api | grep -v __cyg); do
 			echo "./opt/trace/share/man/man3/$call.3"
 		done
 		echo ./opt/trace/share/man/man3/sifive_trace.3
 	} | LC_ALL=C sort | diff - "$work/installed"
+}
+
+# Where there is no compiler for Linux, the part for machine mode alone.
+installs_bare()
+{
+	make -s -C "$top/lib" O="$work/bare" CC=false AR=false DESTDIR="$work/root-bare" \
+		PREFIX=/opt/trace install-bare > /dev/null &&
+	(cd "$work/root-bare" && find . -type f) | grep -v /opt/trace/share/libsifive-perf/bare/
+	diff -r "$work/root-bare/opt/trace/share/libsifive-perf" \
+		"$root/opt/trace/share/libsifive-perf"
 }
 
 # stranger COMPILER LANGUAGE OPTIONS...: a program with what is installed alone.
@@ -149,6 +195,45 @@ stranger_shared()
 	$READELF --dyn-syms -W "$work/stranger.elf" | grep -q 'perfInit@SIFIVE_PERF_0'
 }
 
+# bare_stranger COMPILER LANGUAGE BITS: the same for machine mode; the compiler's own
+# calls are all that the program may lack. Its pool has the size that it chose.
+bare_stranger()
+{
+	cat > "$work/stranger" <<-'END'
+	#include <sifive_bare_perf.h>
+	#include <sifive_trace.h>
+	struct TraceRegMemMap volatile *tmm[] = {
+		(struct TraceRegMemMap volatile *)0x10000000,
+	};
+	struct TfTraceRegMemMap volatile *fmm = NULL;
+	static perfEvent event;
+	int main(void)
+	{
+		uint32_t bytes;
+
+		event.type = perfEventHWGeneral;
+		event.code = HW_CPU_CYCLES;
+		return perfInit(1, 0) ||
+		       perfTimerISRInit(&event, 1, 0, perfCount_Delta, 4096, 100) ||
+		       perfTraceOn() || perfWriteCntrs() || perfTraceOff() ||
+		       !perfTraceBuffer(&bytes);
+	}
+	END
+	compiler=$1 language=$2 bits=$3
+	set -- -I"$root/opt/trace/share/libsifive-perf/bare" -DPERF_MEM_POOL_SIZE=12345 \
+		-O2 -mcmodel=medany -fno-exceptions -Wall -Wextra -Werror -c
+	# shellcheck disable=SC2046 # several options
+	"$compiler" $(bare_abi "$bits" "$compiler") "$@" -x "$language" \
+		-finstrument-functions -o "$work/stranger.o" "$work/stranger" &&
+	$CC $(bare_abi "$bits" "$CC") "$@" -o "$work/bare.o" \
+		"$root/opt/trace/share/libsifive-perf/bare/sifive_bare_perf.c" &&
+	$CC $(bare_abi "$bits" "$CC") -nostdlib -static -no-pie -Wl,--build-id=none \
+		-Wl,-Ttext=0x80000000,-e,main -Wl,--defsym=memset=0,--defsym=memcpy=0 \
+		-o "$work/stranger.elf" "$work/stranger.o" "$work/bare.o" &&
+	$READELF -h "$work/stranger.elf" | grep -q "Class: *ELF$bits" &&
+	$NM -S "$work/stranger.elf" | grep -q '0*3039 b pool'
+}
+
 #
 # In a linked program: the entry hook's call, from the first instruction for it to
 # the call; the hook to its indirect jump; and the writer, along the branches that
@@ -160,7 +245,7 @@ hook_length()
 	int leaf(int x) { return x + 1; }
 	int main(void) { return leaf(41); }
 	END
-	$CC -O2 -c -o "$work/hook.o" "$dropin/sifive_linux_perf.c" &&
+	$CC -O2 -c -o "$work/hook.o" "$dropin" &&
 	$CC -O2 -fno-inline -finstrument-functions -c -o "$work/call.o" "$work/call.c" &&
 	$CC -static -o "$work/call" "$work/call.o" "$work/hook.o" || return 1
 	$OBJDUMP -d --no-show-raw-insn -M no-aliases "$work/call" |
@@ -196,51 +281,107 @@ hook_length()
 	}' 2> "$work/length"
 }
 
+has_clang()
+{
+	[ -n "$CLANG" ] && command -v "$CLANG" > /dev/null
+}
+
+# check_clang DESCRIPTION COMMAND...
+check_clang()
+{
+	if has_clang; then
+		check "$@"
+	else
+		tests=$((tests + 1))
+		echo "ok $tests $1 # SKIP no clang"
+	fi
+}
+
+# compiles FILE COMPILER OPTIONS...
+compiles()
+{
+	file=$1
+	shift
+	"$@" -Wall -Wextra -c -o "$work/d.o" "$file"
+}
+
+# compiles_bare COMPILER OPTIONS...: for harts of 64 and of 32 bits.
+compiles_bare()
+{
+	for bits in 64 32; do
+		# shellcheck disable=SC2046 # several options
+		compiles "$bare" "$@" $(bare_abi $bits "$1") || return 1
+	done
+}
+
+clang_linux="--target=$($CC -dumpmachine)"
 for std in c11 gnu11 c17 gnu17 c2x gnu2x; do
 	for opt in -O0 -O2; do
-		check "one file, $CC -std=$std $opt" \
-			$CC -std=$std $opt -Wall -Wextra -c -o "$work/d.o" "$dropin/sifive_linux_perf.c"
+		check "one file, $CC -std=$std $opt" compiles "$dropin" $CC -std=$std $opt
+		check "one file, bare, $CC -std=$std $opt" compiles_bare $CC -std=$std $opt
 	done
+	check_clang "one file, $CLANG -std=$std" \
+		compiles "$dropin" "$CLANG" "$clang_linux" -std=$std
+	check_clang "one file, bare, $CLANG -std=$std" compiles_bare "$CLANG" -std=$std
 	check "headers, $CC -std=$std" headers $CC -std=$std -Wstrict-prototypes
+	check_clang "headers, $CLANG -std=$std" headers "$CLANG" -std=$std -Wstrict-prototypes
 done
 for std in c++11 c++14 c++17 c++20 c++23; do
 	check "headers, $CXX -std=$std" headers "$CXX" -x c++ -std=$std
 done
 for opt in -Os -O3 "-O2 -fPIC" "-O2 -flto" "-O2 -D_FORTIFY_SOURCE=2" -Wpedantic; do
 	# shellcheck disable=SC2086 # several options
-	check "one file, $CC $opt" \
-		$CC $opt -Wall -Wextra -c -o "$work/d.o" "$dropin/sifive_linux_perf.c"
+	check "one file, $CC $opt" compiles "$dropin" $CC $opt
 done
-for std in c99 c++11 c++17 c++20; do
+for opt in -Os -O3 "-O2 -flto" -Wpedantic; do
+	# shellcheck disable=SC2086 # several options
+	check "one file, bare, $CC $opt" compiles_bare $CC $opt
+done
+for opt in -O2 -Wpedantic; do
+	check_clang "one file, $CLANG $opt" compiles "$dropin" "$CLANG" "$clang_linux" $opt
+	check_clang "one file, bare, $CLANG $opt" compiles_bare "$CLANG" $opt
+done
+for std in c99 c++11 c++17 c++20 c++2b; do
 	language=c
 	[ "${std#c++}" = "$std" ] || language=c++
-	if [ -n "$CLANG" ] && command -v "$CLANG" > /dev/null; then
-		check "headers, $CLANG -std=$std" headers "$CLANG" -x $language -std=$std
-	else
-		tests=$((tests + 1))
-		echo "ok $tests headers, clang -std=$std # SKIP no clang"
-	fi
+	check_clang "headers, $CLANG -std=$std" headers "$CLANG" -x $language -std=$std
 done
 HEADERS=$BARE
-check "bare-metal header, rv32imac, c11" headers $CC -march=rv32imac -mabi=ilp32 \
-	-ffreestanding -std=c11 -Wstrict-prototypes
-check "bare-metal header, c++17" headers "$CXX" -x c++ -ffreestanding -std=c++17
+for std in c11 c17 c2x; do
+	check "bare-metal header, rv32imac, $std" headers $CC $(bare_abi 32 "$CC") \
+		-std=$std -Wstrict-prototypes
+	check_clang "bare-metal header, rv32imac, $CLANG, $std" headers "$CLANG" \
+		$(bare_abi 32 "$CLANG") -std=$std -Wstrict-prototypes
+done
+for std in c++11 c++17 c++23; do
+	check "bare-metal header, $std" headers "$CXX" -x c++ -ffreestanding -std=$std
+done
 check "freestanding writer, rv32imac" \
 	$CC -march=rv32imac -mabi=ilp32 -ffreestanding -Wall -Wextra -fsyntax-only \
 	"$top/lib/record.c" "$top/lib/counter.c"
 check "freestanding writer, rv64imac" \
 	$CC -march=rv64imac -mabi=lp64 -ffreestanding -Wall -Wextra -fsyntax-only \
 	"$top/lib/record.c" "$top/lib/counter.c"
-check "no hook calls, -O0" no_hook_calls -O0
-check "no hook calls, -O2" no_hook_calls -O2
-check "one file exports the API only" exports "$dropin/sifive_linux_perf.o" -g
-check "shared library exports the API only" exports "$build/libsifive-perf.so" -D
+for opt in -O0 -O2; do
+	check "no hook calls, $opt" no_hook_calls "$dropin" $opt
+	check "no hook calls, bare, $opt" no_hook_calls "$bare" $opt $(bare_abi 64 "$CC")
+done
+check "one file exports the API only" exports api "${dropin%c}o" -g
+check "shared library exports the API only" exports api "$build/libsifive-perf.so" -D
+check "one file, bare, exports the API only" bare_exports
 check "example is the manual's" example_unchanged
 check "make install: exactly what is documented" installs
 check "installed: a C program, static" stranger_static $CC c
 check "installed: a C program, shared" stranger_shared $CC c
 check "installed: a C++ program, static" stranger_static "$CXX" c++
 check "installed: a C++ program, shared" stranger_shared "$CXX" c++
+check "make install-bare: the same without a compiler" installs_bare
+for bits in 64 32; do
+	check "installed: a bare-metal C program, $bits bits" bare_stranger $CC c $bits
+	check "installed: a bare-metal C++ program, $bits bits" bare_stranger "$CXX" c++ $bits
+	check_clang "installed: a bare-metal C program, $CLANG, $bits bits" \
+		bare_stranger "$CLANG" c $bits
+done
 check "length of the entry hook" hook_length
 [ -s "$work/length" ] && echo "# $(cat "$work/length") instructions for entry with 7 counters, Delta"
 

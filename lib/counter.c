@@ -3,6 +3,37 @@
 
 #ifdef PERF_COUNTERS_READ
 
+#if defined(PERF_COUNTER_MOCK)
+
+PERF_INTERNAL uint64_t perf_counter_mock(unsigned int number);
+
+#define COUNTER_BODY(number, low, high)					\
+	return perf_counter_mock(number)
+
+#elif __riscv_xlen == 64
+
+#define COUNTER_BODY(number, low, high)					\
+	uint64_t value;							\
+									\
+	__asm__ volatile("csrr %0, " #low : "=r"(value));		\
+	return value
+
+#else
+
+/* The lower half may carry into the upper one between two reads. */
+#define COUNTER_BODY(number, low, high)					\
+	uint32_t upper, lower, again;					\
+									\
+	do {								\
+		__asm__ volatile("csrr %0, " #high "\n\t"		\
+				 "csrr %1, " #low "\n\t"		\
+				 "csrr %2, " #high			\
+				 : "=&r"(upper), "=&r"(lower),		\
+				   "=r"(again));			\
+	} while (upper != again);					\
+	return (uint64_t)upper << 32 | lower
+#endif
+
 /* Reads one counter; @ts as in counter.h, used by the timestamp alone. */
 typedef uint64_t counter_reader(const volatile uint32_t *ts);
 
@@ -10,7 +41,7 @@ typedef uint64_t counter_reader(const volatile uint32_t *ts);
 PERF_LOCAL uint64_t read_counter_##number(const volatile uint32_t *ts)	\
 {									\
 	(void)ts;							\
-	return perf_counter_csr_##number();				\
+	COUNTER_BODY(number, low, high);				\
 }
 PERF_COUNTER_CSRS(COUNTER_READER)
 

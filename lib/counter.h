@@ -4,8 +4,7 @@
  *
  * Counter numbers are bit positions of a record's counter mask: 0 cycle, 1 trace
  * timestamp, 2 instret, n hpmcounter n. A csrr instruction holds its CSR's number,
- * so there is one function per CSR: as an inline for writers that know their
- * counters when they are compiled, and in a table for those that do not.
+ * so there is one function per CSR, in a table.
  */
 #ifndef PERF_COUNTER_H
 #define PERF_COUNTER_H
@@ -62,47 +61,9 @@
 	X(30, 0xc1e, 0xc9e) \
 	X(31, 0xc1f, 0xc9f)
 
-#if defined(PERF_COUNTER_MOCK)
-
-PERF_INTERNAL uint64_t perf_counter_mock(unsigned int number);
-
-#define PERF_COUNTER_BODY(number, low, high)				\
-	return perf_counter_mock(number)
-
-#elif defined(__riscv) && __riscv_xlen == 64
-
-#define PERF_COUNTER_BODY(number, low, high)				\
-	uint64_t value;							\
-									\
-	__asm__ volatile("csrr %0, " #low : "=r"(value));		\
-	return value
-
-#elif defined(__riscv)
-
-/* The lower half may carry into the upper one between two reads. */
-#define PERF_COUNTER_BODY(number, low, high)				\
-	uint32_t upper, lower, again;					\
-									\
-	do {								\
-		__asm__ volatile("csrr %0, " #high "\n\t"		\
-				 "csrr %1, " #low "\n\t"		\
-				 "csrr %2, " #high			\
-				 : "=&r"(upper), "=&r"(lower),		\
-				   "=r"(again));			\
-	} while (upper != again);					\
-	return (uint64_t)upper << 32 | lower
-
-#else
+#if !defined(__riscv) && !defined(PERF_COUNTER_MOCK)
 #error "counters are RISC-V control and status registers: use a RISC-V compiler"
 #endif
-
-#define PERF_COUNTER_DEFINE(number, low, high)				\
-PERF_INLINE uint64_t perf_counter_csr_##number(void)			\
-{									\
-	PERF_COUNTER_BODY(number, low, high);				\
-}
-PERF_COUNTER_CSRS(PERF_COUNTER_DEFINE)
-#undef PERF_COUNTER_DEFINE
 
 /*
  * The trace timestamp, in ticks. @ts points to tsLower, which tsUpper follows.
@@ -120,8 +81,8 @@ PERF_INLINE uint64_t perf_counter_timestamp(const volatile uint32_t *ts)
 	return (uint64_t)upper << 32 | lower;
 }
 
-/* The library in one file reads them in restartable sequences, where there are. */
-#if !defined(PERF_AMALGAMATION) || __riscv_xlen == 32
+/* The Linux library in one file reads them in restartable sequences, where there are. */
+#if !defined(PERF_AMALGAMATION) || defined(PERF_BARE) || __riscv_xlen == 32
 #define PERF_COUNTERS_READ
 #endif
 

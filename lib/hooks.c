@@ -76,6 +76,13 @@ PERF_LOCAL bool is_refused(struct perf_thread *thread)
 	return true;
 }
 
+/* Tell that the record that was written last stays incomplete. */
+PERF_LOCAL void write_break(struct perf_stream *stream)
+{
+	perf_emit8(stream->stimulus, PERF_RECORD_BREAK,
+		   stream->layout->poll != PERF_POLL_NOT);
+}
+
 /* Begin a lane's records anew where that is due: from counters of @now. */
 PERF_LOCAL bool write_header(struct perf_thread *thread, struct perf_lane *lane,
 			     const uint64_t *now)
@@ -87,7 +94,7 @@ PERF_LOCAL bool write_header(struct perf_thread *thread, struct perf_lane *lane,
 	    !(thread->fresh & bit))
 		return false;
 	if (lane->torn)
-		perf_stream_break(&lane->stream);
+		write_break(&lane->stream);
 	/* First, as the header may be what is left half-way. */
 	lane->torn = false;
 	lane->generation = generation;

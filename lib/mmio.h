@@ -49,7 +49,7 @@ PERF_INLINE uint32_t perf_mmio_read32(const volatile uint32_t *reg)
 
 #endif
 
-/* A channel changes hands, in memory: behind these accesses, and before those. */
+/* Something changes hands, in memory: behind these accesses, and before those. */
 PERF_INLINE void perf_mmio_release(void)
 {
 #ifdef __riscv

@@ -123,9 +123,3 @@ PERF_INTERNAL void perf_stream_header(struct perf_stream *stream,
 	for (i = 0; i < layout->count; i++)
 		stream->last[i] = layout->type == PERF_COUNT_DELTA ? now[i] : 0;
 }
-
-PERF_INTERNAL void perf_stream_break(struct perf_stream *stream)
-{
-	perf_emit8(stream->stimulus, PERF_RECORD_BREAK,
-		   stream->layout->poll != PERF_POLL_NOT);
-}

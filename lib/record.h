@@ -150,7 +150,4 @@ PERF_INTERNAL void perf_stream_record(struct perf_stream *stream, uint32_t kind,
 				      uintptr_t address, uintptr_t address2,
 				      const uint64_t *now);
 
-/* Tell that the record that was written last stays incomplete. */
-PERF_INTERNAL void perf_stream_break(struct perf_stream *stream);
-
 #endif /* PERF_RECORD_H */

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# The bare-metal library in machine mode, on a board without firmware and Linux, for
-# 64 and for 32 bits, as TAP: what the program says of itself, then its traces, read
-# from the board's memory and decoded here.
+# The bare-metal library in machine mode, on boards without firmware and Linux, for
+# 64 and for 32 bits, as TAP: what a program says of itself, then its traces, read
+# from the board's memory and decoded here. First on one hart, then on two that record
+# at the same time, with and without a funnel.
 #
 #	bare.sh BUILD
 #
@@ -13,25 +14,44 @@ cd "$(dirname "$0")/.." || exit 1
 build=$1
 . selftests/tap.sh
 
+# decode NAME OPTION...: its records; none where anything was lost or damaged.
 decode() {
-	"$build/sifive-trace" decode --values absolute -e "$program" "$out/$1.rtd" \
-		2>>"$out/decode.log" >"$out/$1.txt" && grep -v '^#' "$out/$1.txt"
+	local name=$1
+	shift
+	"$build/sifive-trace" decode --strict --values absolute "$@" -e "$program" \
+		"$out/$name.rtd" 2>>"$out/decode.log" >"$out/$name.txt" &&
+		grep -v '^#' "$out/$name.txt"
 }
 
-make -s -C selftests/bare O="$build"
-result $? "the program builds for 64 and for 32 bits"
-
-for bits in 64 32; do
-	program=$build/bare/rv$bits.elf
-	out=$build/bare/out$bits
+# run BOARD WHAT OPTION...: $program, its results and how it ended; its traces are
+# in $out.
+run() {
+	local board=$1 what=$2 rc
+	shift 2
 	rm -rf "$out"
-	tools/qemu/board bare fpga --timeout 60 --icount --stats --out "$out" -- \
+	tools/qemu/board bare "$board" --timeout 60 --stats --out "$out" "$@" -- \
 		"$program" >"$build/bare/program.tap"
 	rc=$?
 	cat "$build/bare/program.tap"
 	[ "$rc" -eq 0 ] && grep -q '^ok' "$build/bare/program.tap" &&
 		! grep -qE '^(not ok|Bail)' "$build/bare/program.tap"
-	result $? "rv$bits: the program ran to its end, all of its tests passed"
+	result $? "$what: the program ran to its end, all of its tests passed"
+}
+
+# rules WHAT: what the boards' trace components have seen.
+rules() {
+	[ "$(cat "$out"/t*.json | grep -c '"stat-violations"')" -gt 0 ] &&
+		! grep -H '"stat-violations": *[1-9]' "$out"/*.json
+	result $? "$1: no access broke the rules of the hardware"
+}
+
+make -s -C selftests/bare O="$build"
+result $? "the programs build for 64 and for 32 bits"
+
+for bits in 64 32; do
+	program=$build/bare/rv$bits.elf
+	out=$build/bare/out$bits
+	run fpga "rv$bits" --icount
 
 	# Columns: time, source, kind, cycles, timestamp, instructions, event, place.
 	decode manual | awk '
@@ -57,8 +77,78 @@ for bits in 64 32; do
 		END { exit bad || n < 49 || n > 50 }'
 	result $? "rv$bits: the timer records each millisecond where the program was"
 
-	[ "$(cat "$out"/t*.json | grep -c '"stat-violations"')" -gt 0 ] &&
-		! grep -H '"stat-violations": *[1-9]' "$out"/*.json
-	result $? "rv$bits: no access broke the rules of the hardware"
+	rules "rv$bits"
+done
+
+# harts_test.c: rounds, and what each hart does in one. Through a funnel a trace has
+# both harts, told apart by their source.
+rounds=12
+channel=(6 9)
+calls=(9 15)
+
+# Calls that nest, as many in each round, closed by a manual record.
+count_calls() {
+	awk -v source="$1" -v calls="$2" -v rounds="$3" '
+	$2 != source || $1 < time { bad = 1 }
+	{ time = $1 }
+	$3 == "enter" && / fib <- / { stack[depth++] = $(NF - 1); n++; next }
+	$3 == "exit" && / fib -> / { if (!depth || stack[--depth] != $(NF - 1)) bad = 1; next }
+	$3 == "manual" { if (depth || n != calls) bad = 1; n = 0; seen++; next }
+	{ bad = 1 }
+	END { exit bad || seen != rounds || n }'
+}
+
+# two NAME ROUNDS WHAT: both harts made exactly these calls.
+two() {
+	local hart rc=0
+	for hart in 0 1; do
+		decode "$1$hart" -c "${channel[hart]}" |
+			count_calls $((hart * sources)) "${calls[hart]}" "$2" || rc=1
+	done
+	result $rc "$what: $3"
+}
+
+for board in fpga nofunnel; do
+	kind=funnel sources=1
+	[ "$board" = fpga ] || kind=nofunnel sources=0
+	for bits in 64 32; do
+		program=$build/bare/rv$bits-$kind.elf
+		out=$build/bare/out$bits-$kind
+		what="rv$bits, two harts, $board"
+		run "$board" "$what"
+
+		rc=0
+		for hart in 0 1; do
+			decode "timers$hart" -c "${channel[hart]}" |
+				awk -v source=$((hart * sources)) '
+				$2 != source || $3 != "isr" || !/ timers\+/ || $1 < time { bad = 1 }
+				{ time = $1; n++ }
+				END { exit bad || n < 20 }' || rc=1
+		done
+		result $rc "$what: each has a timer of its own"
+
+		two together $rounds "every call of both, round by round"
+		two switching $rounds "every call of both, each on and off as it likes"
+		two turns 1 "what was captured stays when a second hart is initialised"
+		rules "$what"
+		[ "$kind" = funnel ] || continue
+
+		# One clock: no hart has a record from before the other one's last round.
+		for hart in 0 1; do
+			decode together0 -c "${channel[hart]}"
+		done | awk -v rounds=$rounds '
+			!($2 in round) { round[$2] = 1 }
+			{ r = round[$2] }
+			!(r in first) || $1 < first[r] { first[r] = $1 }
+			$1 > last[r] { last[r] = $1 }
+			$3 == "manual" { round[$2]++ }
+			END {
+				for (r = 1; r < rounds; r++)
+					if (!(r + 1 in first) || last[r] > first[r + 1])
+						bad = 1
+				exit bad || length(round) != 2
+			}'
+		result $? "$what: in one trace, on one clock"
+	done
 done
 results_end

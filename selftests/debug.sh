@@ -12,24 +12,16 @@
 set -u
 cd "$(dirname "$0")/.." || exit 1
 board=$1 build=$2 kernel=$3
-CROSS_COMPILE=${CROSS_COMPILE:-riscv64-linux-gnu-}
 work=$build/debug-$board
 target=$work/target
 out=$work/out
 rm -rf "$work"
-mkdir -p "$work/kmod" "$target" "$out"
+mkdir -p "$target" "$out"
 . selftests/tap.sh
 
-build_module() {
-	rsync -rc driver include "$work/kmod/" &&
-		make -C "$kernel/headers" M="$work/kmod/driver" ARCH=riscv \
-			CROSS_COMPILE="$CROSS_COMPILE" CONFIG_SIFIVE_TRACE=m modules &&
-		"${CROSS_COMPILE}strip" --strip-debug -o "$target/sifive_trace.ko" \
-			"$work/kmod/driver/sifive_trace.ko"
-}
-
 cp -rL "$build/target/." "$target/"
-build_module >"$work/module.log" 2>&1
+tools/build-module.sh driver "$kernel/headers" "$work/kmod" >"$work/module.log" 2>&1 &&
+	cp "$work/kmod/sifive_trace.ko" "$target/"
 rc=$?
 [ "$rc" -eq 0 ] || tail -n 20 "$work/module.log" | sed 's/^/# /'
 result $rc "$board, debug kernel: the module builds"

@@ -50,12 +50,8 @@ tests_checkpatch() {
 driver_builds_clean() {
 	local log=$build/driver.log
 
-	mkdir -p "$build/kmod"
-	rsync -rc driver include "$build/kmod/"
-	if ! make -C "$kernel/headers" M="$build/kmod/driver" \
-		CC="${CROSS_COMPILE}gcc" CONFIG_DEBUG_INFO_BTF_MODULES= \
-		CONFIG_SIFIVE_TRACE=m W=1 C=2 CHECK="$PWD/selftests/sparse.sh" \
-		modules >"$log" 2>&1; then
+	if ! tools/build-module.sh driver "$kernel/headers" "$build/kmod" \
+		W=1 C=2 CHECK="$PWD/selftests/sparse.sh" >"$log" 2>&1; then
 		tail -n 20 "$log"
 		return
 	fi
@@ -65,17 +61,29 @@ driver_builds_clean() {
 
 # Needs a tree that is configured for clang: the stock headers are gcc's.
 driver_builds_with_clang() {
-	mkdir -p "$build/clang-kmod"
-	rsync -rc driver include "$build/clang-kmod/"
 	make -s -C "$kernel/source" O="$build/clang" ARCH=riscv LLVM=1 \
 		KCONFIG_ALLCONFIG="$PWD/tools/qemu/setup/debug-kernel.config" \
 		allnoconfig modules_prepare >"$build/clang.log" 2>&1 ||
 		{ tail -n 10 "$build/clang.log"; return; }
 	# Without a built kernel its symbols are not known.
-	make -s -C "$build/clang" M="$build/clang-kmod/driver" ARCH=riscv LLVM=1 \
-		KBUILD_MODPOST_WARN=1 CONFIG_SIFIVE_TRACE=m W=1 modules 2>&1 |
+	tools/build-module.sh driver "$build/clang" "$build/clang-kmod" -s LLVM=1 \
+		KBUILD_MODPOST_WARN=1 W=1 2>&1 |
 		grep -E "$build/clang-kmod.*(warning|error)"
-	[ -e "$build/clang-kmod/driver/sifive_trace.ko" ] || echo "no module"
+	[ -e "$build/clang-kmod/sifive_trace.ko" ] || echo "no module"
+}
+
+# Into a place of their own, or not at all with words for why.
+modules_are_built_in_a_copy() {
+	local sources=(driver include selftests/counter_thief) before
+
+	before=$(find "${sources[@]}" -printf '%p %T@\n')
+	tools/build-module.sh selftests/counter_thief "$kernel/headers" "$build/thief" \
+		-s || echo "counter_thief does not build"
+	[ -e "$build/thief/counter_thief.ko" ] || echo "no module"
+	[ "$(find "${sources[@]}" -printf '%p %T@\n')" = "$before" ] ||
+		echo "the sources' folders are not as they were"
+	tools/build-module.sh driver "$build" "$build/none" 2>&1 |
+		grep -q "$build: no kernel tree" || echo "any folder is a kernel"
 }
 
 # The same layout in 32- and 64-bit programs, and usable on its own.
@@ -181,6 +189,7 @@ check "driver: checkpatch --strict" driver_checkpatch
 check "kselftests: checkpatch --strict" tests_checkpatch
 check "driver: builds without a warning, W=1 and sparse" driver_builds_clean
 check "driver: builds with clang without a warning" driver_builds_with_clang
+check "modules: built in a copy" modules_are_built_in_a_copy
 check "uapi header: same layout on 32 and 64 bits, no padding" uapi_layout
 check "no file over 800 lines" no_long_files
 check "every file names its licence" spdx_everywhere

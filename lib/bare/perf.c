@@ -18,6 +18,7 @@
  * @busy:	one is being written; tells the timer to keep out
  * @encoder:	its trace encoder, NULL until initialised
  * @own:	the encoder's sink, where there is no funnel
+ * @joined:	its records are in what the funnel's sink has
  * @open:	PERF_OPEN_* while on
  * @ticks:	of mtime between two records of the timer, 0 without
  * @trap:	the program's mtvec, while the timer has it
@@ -30,6 +31,7 @@ struct bare_hart {
 	volatile bool busy;
 	volatile uint32_t *encoder;
 	struct bare_sink own;
+	bool joined;
 	unsigned int open;
 	uint64_t ticks;
 	unsigned long trap;
@@ -43,6 +45,7 @@ static struct bare_hart harts[PERF_MAX_HARTS];
 static unsigned int cores;
 static volatile uint32_t *funnel;
 static struct bare_sink funnel_sink;
+static bool funnel_ready;
 
 /* Harts that are on: the last one stops the funnel. */
 static unsigned int harts_on;
@@ -57,10 +60,12 @@ PERF_LOCAL void lock(void)
 {
 	while (__atomic_test_and_set(&locked, __ATOMIC_ACQUIRE))
 		;
+	perf_mmio_acquire();
 }
 
 PERF_LOCAL int unlock(int rc)
 {
+	perf_mmio_release();
 	__atomic_clear(&locked, __ATOMIC_RELEASE);
 	return rc;
 }
@@ -89,8 +94,11 @@ PERF_API int perfInit(int num_cores, int num_funnels)
 	    num_funnels > 1 || (num_funnels && !fmm) || harts_on)
 		return -1;
 
-	for (i = 0; i < PERF_MAX_HARTS; i++)
+	for (i = 0; i < PERF_MAX_HARTS; i++) {
 		harts[i].encoder = 0;
+		harts[i].joined = false;
+	}
+	funnel_ready = false;
 	cores = (unsigned int)num_cores;
 	funnel = num_funnels ? (volatile uint32_t *)fmm : 0;
 	return funnel ? bare_reset(funnel) : 0;
@@ -180,7 +188,28 @@ PERF_LOCAL int take_counters(struct perf_counter *counter, perfEvent *event, int
 
 /* ---- initialisation ------------------------------------------------------------ */
 
-/* The encoder, and the first time the sink that it sends to. */
+/*
+ * Have the funnel's sink ready. It keeps what it has when other harts are in it and
+ * this one joins them; a hart that has been there before begins anew, unless
+ * another one is on.
+ */
+PERF_LOCAL int init_funnel_sink(struct bare_hart *hart, uint32_t bytes)
+{
+	bool keep = harts_on;
+	unsigned int i;
+
+	for (i = 0; i < PERF_MAX_HARTS && !hart->joined; i++)
+		keep |= harts[i].joined;
+	if (!keep) {
+		for (i = 0; i < PERF_MAX_HARTS; i++)
+			harts[i].joined = false;
+		funnel_ready = !bare_sink_init(&funnel_sink, funnel, bytes);
+	}
+	hart->joined = funnel_ready;
+	return funnel_ready ? 0 : -1;
+}
+
+/* The encoder, and the sink that it sends to. */
 PERF_LOCAL int init_components(struct bare_hart *hart, volatile uint32_t *encoder,
 			       int channel, uint32_t bytes)
 {
@@ -192,11 +221,13 @@ PERF_LOCAL int init_components(struct bare_hart *hart, volatile uint32_t *encode
 		bare_encoder_init(encoder, (unsigned int)channel, hart->own.kind);
 		return 0;
 	}
-	if (!harts_on && bare_sink_init(&funnel_sink, funnel, bytes))
+	if (init_funnel_sink(hart, bytes))
 		return -1;
 	bare_encoder_init(encoder, (unsigned int)channel, TR_SINK_FUNNEL);
 	return 0;
 }
+
+PERF_LOCAL void stop_timer(struct bare_hart *hart);
 
 PERF_LOCAL int initialise(perfEvent *event, int count, int channel,
 			  perfCountType_t type, uint32_t bytes, unsigned int open)
@@ -214,19 +245,21 @@ PERF_LOCAL int initialise(perfEvent *event, int count, int channel,
 
 	encoder = (volatile uint32_t *)tmm[id];
 	hart->encoder = 0;
+	stop_timer(hart);
 	lock();
 	rc = unlock(init_components(hart, encoder, channel, bytes));
 	if (rc || take_counters(counter, event, count, encoder) ||
 	    perf_layout_init(&hart->layout, (uint32_t)type, counter,
-			     (uint32_t)count))
+			     (uint32_t)count)) {
+		hart->joined = false;
 		return -1;
+	}
 
 	hart->stream.stimulus = &encoder[TR_ITC_STIMULUS / 4 + channel];
 	hart->stream.ts = &encoder[TR_TS_LOWER / 4];
 	hart->stream.layout = &hart->layout;
 
 	hart->open = open;
-	hart->ticks = 0;
 	hart->encoder = encoder;
 	return 0;
 }
@@ -301,6 +334,17 @@ static void timer_trap(void)
 		write_record(hart, PERF_RECORD_ISR, csr_get(mepc), 0);
 }
 
+/* Until it is initialised again; the program has its own traps. */
+PERF_LOCAL void stop_timer(struct bare_hart *hart)
+{
+	if (!hart->ticks)
+		return;
+	csr_not(mie, MIE_TIMER);
+	if (csr_get(mtvec) == (uintptr_t)timer_trap)
+		csr_put(mtvec, hart->trap);
+	hart->ticks = 0;
+}
+
 /* Microseconds in ticks, at least one, without a division of 64 bits. */
 PERF_LOCAL uint64_t ticks_of(uint32_t us)
 {
@@ -326,8 +370,7 @@ PERF_API int perfTimerISRInit(perfEvent *perfCntrList, int numCntrs, int itcChan
 
 	hart = this_hart();
 	hart->ticks = ticks_of(us);
-	if (csr_get(mtvec) != (uintptr_t)timer_trap)
-		hart->trap = csr_get(mtvec);
+	hart->trap = csr_get(mtvec);
 	csr_put(mtvec, (uintptr_t)timer_trap);
 	set_timer(hart->ticks);
 	csr_or(mie, MIE_TIMER);
@@ -349,7 +392,8 @@ PERF_API int perfTraceOn(void)
 		return 0;
 
 	lock();
-	rc = funnel ? bare_funnel_start(funnel) : 0;
+	/* Not where another hart has failed to set up the funnel's sink anew. */
+	rc = funnel ? funnel_ready ? bare_funnel_start(funnel) : -1 : 0;
 	if (!rc)
 		rc = bare_encoder_start(hart->encoder);
 	if (!rc)

@@ -1,12 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The bare-metal library on the board, without Linux: prints TAP to the serial
- * port, and where each trace is, in lines "trace ADDRESS BYTES NAME" that
- * "board bare" acts on. bare.sh decodes them.
- */
-#include <stdbool.h>
-#include <stddef.h>
-
+/* The bare-metal library on one hart, without Linux. bare.sh decodes its traces. */
 #include "../../lib/counter.h"
 #include "sifive_bare_perf.h"
 
@@ -16,69 +9,6 @@
 #define BUFFER		(16 * 1024)
 #define TURNS		1000u
 #define CALLS		10
-
-struct TraceRegMemMap volatile *tmm[] = {
-	(struct TraceRegMemMap *)0x11000000, (struct TraceRegMemMap *)0x11001000,
-};
-
-struct TfTraceRegMemMap volatile *fmm = (struct TfTraceRegMemMap *)0x11018000;
-
-/* The compiler's own calls. */
-void *memset(void *to, int value, size_t size);
-void *memcpy(void *to, const void *from, size_t size);
-
-void *memset(void *to, int value, size_t size)
-{
-	volatile char *at = to;
-
-	while (size--)
-		*at++ = (char)value;
-	return to;
-}
-
-void *memcpy(void *to, const void *from, size_t size)
-{
-	volatile char *at = to;
-	const char *source = from;
-
-	while (size--)
-		*at++ = *source++;
-	return to;
-}
-
-static void print(const char *text)
-{
-	volatile char *uart = (char *)0x10000000;
-
-	while (*text)
-		*uart = *text++;
-}
-
-static void print_hex(unsigned long value)
-{
-	char text[2 * sizeof(value) + 1];
-	unsigned int i = sizeof(text) - 1;
-
-	text[i] = '\0';
-	do {
-		text[--i] = "0123456789abcdef"[value & 15];
-		value >>= 4;
-	} while (value);
-	print("0x");
-	print(&text[i]);
-}
-
-static unsigned int tests;
-
-static void result(bool ok, const char *what)
-{
-	char number[] = { ' ', (char)('0' + ++tests), ' ', '\0' };
-
-	print(ok ? "ok" : "not ok");
-	print(number);
-	print(what);
-	print("\n");
-}
 
 /*
  * hpmcounter31, which this hart does not have: reading it, or its upper half, traps,
@@ -100,13 +30,10 @@ static bool read_no_counter(unsigned long *registers, uint32_t instruction)
 	return true;
 }
 
-void trapped(unsigned long *registers)
+void trapped(unsigned long *registers, unsigned long cause, unsigned long pc)
 {
-	unsigned long cause, pc;
 	uint32_t instruction;
 
-	__asm__ volatile("csrr %0, mcause\n"
-			 "csrr %1, mepc" : "=r" (cause), "=r" (pc));
 	if (cause == 2) {
 		memcpy(&instruction, (void *)pc, sizeof(instruction));
 		if (read_no_counter(registers, instruction)) {
@@ -114,28 +41,15 @@ void trapped(unsigned long *registers)
 			return;
 		}
 	}
-	print("Bail out! trap ");
-	print_hex(cause);
-	print(" at ");
-	print_hex(pc);
-	print("\ndone\n");
-	for (;;)
-		;
+	bail_out(cause, pc);
 }
 
-/* Have the runner save what was captured. */
-static void hand_out(const char *name)
+static void hand_out_own(const char *name)
 {
 	uint32_t bytes;
 	const void *buffer = perfTraceBuffer(&bytes);
 
-	print("trace ");
-	print_hex((uintptr_t)buffer);
-	print(" ");
-	print_hex(bytes);
-	print(" ");
-	print(name);
-	print("\n");
+	hand_out(buffer, bytes, name);
 }
 
 static perfEvent events[] = {
@@ -202,7 +116,7 @@ static void test_manual(void)
 	/* Off: none of these is in the trace. */
 	perfWriteCntrs();
 	result(ok, "manual records");
-	hand_out("manual");
+	hand_out_own("manual");
 }
 
 static void test_entry_exit(void)
@@ -215,7 +129,7 @@ static void test_entry_exit(void)
 	ok = !perfTraceOff() && ok;
 	ok = fib(5) == 5 && ok;
 	result(ok, "entry and exit records");
-	hand_out("hooks");
+	hand_out_own("hooks");
 }
 
 /* 50 ms with a record each millisecond. */
@@ -232,7 +146,7 @@ static void test_timer(void)
 		spin(TURNS);
 	ok = !perfTraceOff() && ok;
 	result(ok, "timer records");
-	hand_out("timer");
+	hand_out_own("timer");
 }
 
 int main(void)
@@ -242,7 +156,6 @@ int main(void)
 	test_manual();
 	test_entry_exit();
 	test_timer();
-	print("1..8\n");
-	print("done\n");
+	results_end();
 	return 0;
 }

@@ -1,21 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Machine mode from reset: hart 0 runs main(), the others sleep. */
-	.section .text.start, "ax"
-	.globl	_start
-_start:
-	csrr	t0, mhartid
-	bnez	t0, sleep
-	.option push
-	.option norelax
-	la	gp, __global_pointer$
-	.option pop
-	la	sp, stack_top
-	la	t0, trap
-	csrw	mtvec, t0
-	call	main
-sleep:	wfi
-	j	sleep
-
+/*
+ * Machine mode from reset: hart 0 runs main(), the others sleep until a software
+ * interrupt is pending and there is a function to run.
+ */
 #if __riscv_xlen == 64
 #define SAVE	sd
 #define RESTORE	ld
@@ -25,6 +12,41 @@ sleep:	wfi
 #define RESTORE	lw
 #define BYTES	4
 #endif
+
+#define STACK	16384
+#define HARTS	2
+#define MIE_SOFT	8
+
+	.section .text.start, "ax"
+	.globl	_start
+_start:
+	.option push
+	.option norelax
+	la	gp, __global_pointer$
+	.option pop
+	la	t0, trap
+	csrw	mtvec, t0
+	csrr	t0, mhartid
+	li	t1, HARTS
+	bgeu	t0, t1, sleep
+	li	t1, STACK
+	mul	t1, t1, t0
+	la	sp, stack_top
+	sub	sp, sp, t1
+	bnez	t0, second
+	call	main
+sleep:	wfi
+	j	sleep
+
+second:	csrwi	mie, MIE_SOFT
+1:	wfi
+	la	t0, second_hart
+	RESTORE	t0, 0(t0)
+	beqz	t0, 1b
+	csrwi	mie, 0
+	fence
+	jalr	t0
+	j	sleep
 
 	.macro each_register op
 	.irp	n, 1, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, \
@@ -39,6 +61,8 @@ trap:
 	addi	sp, sp, -32 * BYTES
 	each_register SAVE
 	mv	a0, sp
+	csrr	a1, mcause
+	csrr	a2, mepc
 	call	trapped
 	each_register RESTORE
 	addi	sp, sp, 32 * BYTES
@@ -46,5 +70,5 @@ trap:
 
 	.bss
 	.balign	16
-	.space	16384
+	.space	HARTS * STACK
 stack_top:

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The bare-metal library, as the one file that is installed, on two harts that
+ * record at the same time, each with its encoder, stimulus register, events and count
+ * type: through a funnel into one trace, or each into a trace of its own. bare.sh
+ * decodes what they have captured.
+ */
+#include "sifive_bare_perf.h"
+
+#include "bare.h"
+
+#define HARTS		2
+#define BUFFER		(32 * 1024u)
+#define ROUNDS		12
+#define TICKS		20
+#define STORM		300
+
+/* What a hart records, and where its trace is. */
+static struct hart {
+	perfEvent events[4];
+	int count;
+	int channel;
+	perfCountType_t type;
+	int interval;
+	unsigned int n;
+	const void *buffer;
+	uint32_t bytes, size;
+	bool ok;
+} harts[HARTS] = {
+	{
+		.events = {
+			{ .type = perfEventHWRaw, .event_data = 0x10019 },
+			{ .type = perfEventHWGeneral, .code = HW_INSTRUCTIONS },
+			{ .type = perfEventHWGeneral, .code = HW_TIMESTAMP },
+			{ .type = perfEventHWGeneral, .code = HW_CPU_CYCLES },
+		},
+		.count = 4, .channel = 6, .type = perfCount_Delta,
+		.interval = 1000, .n = 4,
+	},
+	{
+		.events = {
+			{ .type = perfEventHWGeneral, .code = HW_TIMESTAMP },
+			{ .type = perfEventHWGeneral, .code = HW_INSTRUCTIONS },
+		},
+		.count = 2, .channel = 9, .type = perfCount_DeltaXOR,
+		.interval = 1500, .n = 5,
+	},
+};
+
+static unsigned int arrived;
+
+/* Wait for the other hart. */
+static void meet(void)
+{
+	unsigned int both = (__atomic_add_fetch(&arrived, 1, __ATOMIC_ACQ_REL) + 1) / 2 * 2;
+
+	while (__atomic_load_n(&arrived, __ATOMIC_ACQUIRE) < both)
+		;
+}
+
+static unsigned long hart_id(void)
+{
+	unsigned long id;
+
+	__asm__ volatile("csrr %0, mhartid" : "=r" (id));
+	return id;
+}
+
+void trapped(unsigned long *registers, unsigned long cause, unsigned long pc)
+{
+	(void)registers;
+	bail_out(cause, pc);
+}
+
+static bool init_hooks(struct hart *hart)
+{
+	return !perfFuncEntryExitInit(hart->events, hart->count, hart->channel,
+				      hart->type, hart->size);
+}
+
+/* All calls between on and off, and one record more. */
+static bool call(struct hart *hart)
+{
+	static const unsigned int fibonacci[] = { 0, 1, 1, 2, 3, 5 };
+
+	return fib(hart->n) == fibonacci[hart->n] && !perfWriteCntrs();
+}
+
+/*
+ * Until the trap handler has been there some times: each time it sets the time of
+ * the next one.
+ */
+static bool timers(struct hart *hart, unsigned long id)
+{
+	volatile uint32_t *next = (uint32_t *)(perfClintAddress + 0x4000 + 8 * id);
+	unsigned int seen = 0;
+	uint32_t last;
+	bool ok;
+
+	ok = !perfTimerISRInit(hart->events, hart->count, hart->channel, hart->type,
+			       hart->size, hart->interval);
+	meet();
+	ok = !perfTraceOn() && ok;
+	last = *next;
+	while (ok && seen < TICKS)
+		if (*next != last) {
+			last = *next;
+			seen++;
+		}
+	return !perfTraceOff() && ok;
+}
+
+/* Both begin each round together. */
+static bool together(struct hart *hart, unsigned long id)
+{
+	unsigned int i;
+	bool ok;
+
+	(void)id;
+	ok = init_hooks(hart) && !perfTraceOn();
+	for (i = 0; i < ROUNDS; i++) {
+		meet();
+		ok = call(hart) && ok;
+	}
+	return !perfTraceOff() && ok;
+}
+
+/* On and off without regard to the other. */
+static bool switching(struct hart *hart, unsigned long id)
+{
+	unsigned int i;
+	bool ok;
+
+	(void)id;
+	ok = init_hooks(hart);
+	meet();
+	for (i = 0; i < ROUNDS; i++)
+		ok = !perfTraceOn() && call(hart) && !perfTraceOff() && ok;
+	return ok;
+}
+
+/* The second one joins when the first one is done: what that has captured stays. */
+static bool in_turn(struct hart *hart, unsigned long id)
+{
+	bool ok;
+
+	if (id)
+		meet();
+	ok = init_hooks(hart) && !perfTraceOn() && call(hart) && !perfTraceOff();
+	if (!id)
+		meet();
+	return ok;
+}
+
+/* Nothing but headers, on and off as often as the buffer takes. */
+static bool storm(struct hart *hart, unsigned long id)
+{
+	unsigned int i;
+	bool ok;
+
+	(void)id;
+	ok = !perfManualInit(NULL, 0, hart->channel, hart->type, hart->size);
+	meet();
+	for (i = 0; i < STORM; i++)
+		ok = !perfTraceOn() && !perfTraceOff() && ok;
+	return ok;
+}
+
+static const struct part {
+	bool (*run)(struct hart *hart, unsigned long id);
+	const char *what;
+	const char *trace[HARTS];
+} parts[] = {
+	{ timers, "two timers", { "timers0", "timers1" } },
+	{ together, "round by round", { "together0", "together1" } },
+	{ switching, "on and off at any time", { "switching0", "switching1" } },
+	{ in_turn, "one after the other", { "turns0", "turns1" } },
+	{ storm, "on and off without end", { "storm0", "storm1" } },
+};
+
+#define PARTS	(sizeof(parts) / sizeof(parts[0]))
+
+/* Through a funnel both harts have the same trace, saved for each. */
+static void run_part(unsigned int i)
+{
+	const struct part *part = &parts[i];
+	unsigned long id = hart_id();
+	struct hart *hart = &harts[id];
+
+	/* One of another size is another buffer: all are there to the end. */
+	hart->size = BUFFER + 1024 * i;
+	hart->ok = part->run(hart, id);
+	meet();
+	hart->buffer = perfTraceBuffer(&hart->bytes);
+	hart->ok = hart->ok && hart->buffer && hart->bytes < BUFFER;
+	meet();
+	if (id)
+		return;
+	result(harts[0].ok && harts[1].ok, part->what);
+	hand_out(harts[0].buffer, harts[0].bytes, part->trace[0]);
+	hand_out(harts[1].buffer, harts[1].bytes, part->trace[1]);
+}
+
+static void second(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < PARTS; i++)
+		run_part(i);
+}
+
+int main(void)
+{
+	unsigned int i;
+
+	result(!perfInit(HARTS, FUNNELS), "perfInit");
+	start_second(second);
+	for (i = 0; i < PARTS; i++)
+		run_part(i);
+	result(!perfInit(HARTS, FUNNELS), "no hart is taken to be still on");
+	results_end();
+	return 0;
+}
