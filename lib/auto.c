@@ -155,6 +155,14 @@ PERF_LOCAL void auto_stop(void)
 	perf_session_leave();
 }
 
+/* Whether the side-car is wanted for a program that may not get to its end. */
+PERF_LOCAL bool is_early(void)
+{
+	const char *wish = variable("SIFIVE_TRACE_META");
+
+	return wish && !strcmp(wish, "early");
+}
+
 PERF_LOCAL int auto_begin(void)
 {
 	struct sifive_trace_options options = SIFIVE_TRACE_OPTIONS;
@@ -168,6 +176,10 @@ PERF_LOCAL int auto_begin(void)
 		perf_session_end();
 		return perf_error("out of memory");
 	}
+	/* Without it the program can still write all at its end. */
+	if (is_early() && perf_dump_early(output))
+		perf_error_print("SIFIVE_TRACE_RECORD: ");
+	perf_error_clear();
 	if (!perf_session_on())
 		return 0;
 	perf_session_end();
@@ -197,6 +209,8 @@ PERF_INTERNAL void perf_auto_yield(void)
 	if (perf_session.user != &auto_user)
 		return;
 	perf_session_off();
+	if (is_early())
+		perf_dump_forget(output);
 	perf_session_end();
 	perf_error_clear();
 	perf_warning("SIFIVE_TRACE_RECORD: the program traces itself: what it writes to its own file is all");

@@ -191,3 +191,44 @@ PERF_INTERNAL int perf_dump(const char *path)
 		report_losses(&capture);
 	return rc;
 }
+
+PERF_INTERNAL int perf_dump_early(const char *path)
+{
+	struct perf_device *device = &perf_session.device;
+	struct perf_capture capture;
+	struct sifive_trace_sink sink;
+	char name[PATH_MAX];
+	uint32_t i;
+
+	if (perf_device_capture(device, &capture))
+		return -1;
+	perf_meta_note_objects();
+	for (i = 0; i < capture.sinks; i++) {
+		perf_device_file(name, sizeof(name), path, i, capture.sinks);
+		if (perf_device_sink(device, i, &sink))
+			return -1;
+		sink.flags |= SIFIVE_TRACE_STATUS_WRAPPED;
+		if (perf_meta_write(name, -1, &sink, &capture))
+			return -1;
+	}
+	return 0;
+}
+
+PERF_INTERNAL void perf_dump_forget(const char *path)
+{
+	struct perf_capture capture;
+	char name[PATH_MAX];
+	size_t length;
+	uint32_t i;
+
+	if (perf_device_capture(&perf_session.device, &capture))
+		return;
+	for (i = 0; i < capture.sinks; i++) {
+		perf_device_file(name, sizeof(name), path, i, capture.sinks);
+		length = strlen(name);
+		if (length + sizeof(".meta") > sizeof(name))
+			return;
+		strcpy(name + length, ".meta");
+		unlink(name);
+	}
+}

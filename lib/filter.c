@@ -114,11 +114,15 @@ PERF_LOCAL int add_line(const char *path, unsigned int number, const char *line)
 	struct filter_object *object;
 	struct range *more;
 	char name[256], rest;
+	int at = 0;
 
 	if (sscanf(line, " %255s", name) != 1 || name[0] == '#')
 		return 0;
-	if (sscanf(line, " %255s %" SCNxMAX " %" SCNxMAX " %c", name, &start,
-		   &end, &rest) != 3 || start >= end || end > UINTPTR_MAX)
+	/* A name with spaces in it is quoted. */
+	if (sscanf(line, " \"%255[^\"\n]\"%n", name, &at) != 1 || !at)
+		sscanf(line, " %255s%n", name, &at);
+	if (sscanf(line + at, " %" SCNxMAX " %" SCNxMAX " %c", &start, &end,
+		   &rest) != 2 || start >= end || end > UINTPTR_MAX)
 		return perf_error("%s:%u: a line is: OBJECT START END, with hexadecimal addresses",
 				  path, number);
 

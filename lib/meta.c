@@ -334,9 +334,10 @@ PERF_INTERNAL int perf_meta_write(const char *path, int fd,
 	FILE *file;
 	int failed;
 
+	if (wish && !strcmp(wish, "0"))
+		return 0;
 	/* What is no file (a device, a pipe) has nothing beside it. */
-	if ((wish && !strcmp(wish, "0")) || fstat(fd, &about) ||
-	    !S_ISREG(about.st_mode))
+	if (fd >= 0 && (fstat(fd, &about) || !S_ISREG(about.st_mode)))
 		return 0;
 	if (snprintf(name, sizeof(name), "%s.meta", path) >= (int)sizeof(name))
 		return perf_error("the name of the trace's file is too long");

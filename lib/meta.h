@@ -20,7 +20,8 @@ PERF_INTERNAL void perf_meta_forget(void);
 /**
  * perf_meta_write - write the side-car of a trace file
  * @path:	the trace file's
- * @fd:		the trace file, open; beside what is no file there is no side-car
+ * @fd:		the trace file, open; beside what is no file there is no side-car.
+ *		-1: there is none yet
  * @sink:	whose bytes are in it
  * @capture:	all of it
  */

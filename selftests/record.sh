@@ -19,6 +19,8 @@ ln -s "$(realpath "$target")" "$out/root/target"
 ln -s target/lib "$out/root/lib"
 mkdir "$out/root/tmp"
 cp "$target/record/busy" "$out/root/tmp/other"
+cp "$target/record/plain" "$out/root/tmp/two words"
+cp "$target/record/plain" "$out/root/tmp/setuid"
 . selftests/tap.sh
 
 command() { "$build/sifive-trace" "$@"; }
@@ -390,6 +392,141 @@ status capstatic 5 "record with it a static program"
 at_least capstatic busy 50 "record with it a static program: samples"
 finds access 0 "kernel.perf_user_access = 2" "sysctl kernel.perf_user_access=1" "perf_user_access"
 finds nofunnel 1 "they send to a funnel, and no funnel was found" "sifive,trace-funnel0" "no funnel"
+
+# ---- what goes wrong ------------------------------------------------------------------
+
+board fpga -- '
+for how in fault kill "at once" background; do
+	rec "end-${how%% *}" $p/ends "$how"
+done
+sleep 2
+# A group of their own, as in a terminal.
+run end-interrupt setsid sifive-trace record -o end-interrupt.rtd $p/ends interrupt
+export SIFIVE_TRACE_META=0
+rec end-nometa $p/ends kill
+rec nometa $p/plain
+rec nometasamples $p/busy-static
+unset SIFIVE_TRACE_META
+
+rec f-all -F "add(int, char)" -F "pick<long, int>" $p/names
+rec f-plain -F add $p/names
+rec f-type -F "int pick<int, char>(int, char)" $p/names
+rec f-operator -F "Box::operator new" -F "Box::operator()" $p/names
+rec f-mangled -F "_Z4pickIliET_S0_T0_" $p/names
+cp $p/plain "/tmp/two words"; rec f-words -F "sum" "/tmp/two words"
+mv /lib/libstdc++.so.6 /tmp; rec f-none -F "sum(int)" $p/plain; mv /tmp/libstdc++.so.6 /lib
+
+export SIFIVE_TRACE_EVENTS=branches SIFIVE_TRACE_OUTPUT=/tmp/other.rtd SIFIVE_TRACE_BUFFER=junk
+export SIFIVE_TRACE_HEADER=once
+rec environment -e instructions $p/plain
+rec environquiet -q $p/plain
+unset SIFIVE_TRACE_EVENTS SIFIVE_TRACE_OUTPUT SIFIVE_TRACE_BUFFER SIFIVE_TRACE_HEADER
+
+# Programs that must not run say so in their output.
+mkdir /tmp/ro /tmp/small; mount -t tmpfs -o ro none /tmp/ro; mount -t tmpfs -o size=16k none /tmp/small
+run o-folder sifive-trace record -o /no/such/x.rtd $p/plain
+run o-readonly sifive-trace record -o /tmp/ro/x.rtd $p/plain
+run o-samples sifive-trace record -o /tmp/ro/x.rtd $p/busy-static
+run o-null sifive-trace record -o /dev/null $p/plain
+run o-empty sifive-trace record -o "" $p/plain
+ln -s /tmp/victim /out/o-link.rtd.meta; rec o-link $p/plain
+run o-full sifive-trace record -o /tmp/small/x.rtd $p/ends many 5000
+cp /tmp/small/x.rtd o-full.rtd; cp /tmp/small/x.rtd.meta o-full.rtd.meta
+run o-dump sifive-trace dump -o o-dump.rtd
+echo "one two three" >bad.filter; rec badline --filter bad.filter $p/plain
+: >/tmp/empty; chmod +x /tmp/empty; rec empty /tmp/empty
+
+mkdir /tmp/any; chmod 777 /tmp/any; chmod 666 /dev/sifive-trace
+cp /target/sifive-trace /target/libsifive-perf.so /tmp; $p/caps file /tmp/sifive-trace
+user() { run $1 $p/caps user /tmp/sifive-trace record -o /tmp/any/$1.rtd $2; }
+cp $p/plain /tmp/capable; $p/caps file /tmp/capable; user p-file /tmp/capable
+cp $p/plain /tmp/setuid; chmod 4755 /tmp/setuid; user p-root /tmp/setuid
+rec p-asroot /tmp/setuid
+cp $p/plain /tmp/own; chown 1000 /tmp/own; chmod 4755 /tmp/own; rec p-other /tmp/own
+user p-own /tmp/own
+cp $p/busy-static /tmp/group; chown 0:1000 /tmp/group; chmod 2755 /tmp/group; rec p-group /tmp/group
+
+run r-ring sifive-trace record -a -i 100us -b 4k --ring -o r-ring.rtd $p/busy 3000
+run r-quiet sifive-trace record -a -q -i 100us -b 4k --ring -o r-quiet.rtd $p/busy 3000
+run r-library sifive-trace record -b 4k --ring -o r-library.rtd $p/threads
+run r-start sifive-trace start -i 100us -b 4k --ring
+$p/busy 3000 >/dev/null & $p/busy 3000 >/dev/null
+run r-running sifive-trace dump -o r-running.rtd
+wait
+run r-stop sifive-trace stop'
+
+for how in fault:139 kill:137 interrupt:130 at:3 background:0; do
+	status "end-${how%:*}" "${how#*:}" "ends by ${how%:*}: the exit status is the program's"
+	[ "$(calls "end-${how%:*}" | grep work)" = "work 50" ]
+	result $? "ends by ${how%:*}: all calls until then"
+	meta "end-${how%:*}" '[c["event"] for c in m["counters"]] == ["cycles", "instructions"]' \
+		"ends by ${how%:*}: with the side-car file"
+done
+says end-fault "signal 11 ended the program before it could write" "a program that crashes: it is said"
+says end-background "went on in the background" "a program in the background: it is said"
+refused end-nometa 137 "nothing was recorded: signal 9" "SIFIVE_TRACE_META=0: what is left of a program is lost"
+[ -s "$out/nometa.rtd" ] && [ ! -e "$out/nometa.rtd.meta" ] &&
+	[ -s "$out/nometasamples.rtd" ] && [ ! -e "$out/nometasamples.rtd.meta" ]
+result $? "SIFIVE_TRACE_META=0: no side-car file"
+
+[ "$(calls f-all)" = "$(printf "add 1\npick<long, int> 3")" ]
+result $? "-F: C++ names with parameters and templates"
+[ "$(calls f-plain)" = "$(printf "add 1\nadd 2")" ]
+result $? "-F: a C++ name without parameters is all that are called so"
+[ "$(calls f-type)" = "pick<int, char> 1" ]
+result $? "-F: a C++ name with what it returns"
+[ "$(calls f-operator)" = "$(printf "Box::operator new 1\nBox::operator() 1")" ]
+result $? "-F: operators"
+[ "$(calls f-mangled)" = "pick<long, int> 3" ]
+result $? "-F: C++ names of the symbol table"
+[ "$(calls f-words)" = "sum 2" ]
+result $? "-F: a program with a space in its name"
+refused f-none 125 "without libstdc++.so.6" "-F: C++ names without a C++ library"
+
+says environment "SIFIVE_TRACE_EVENTS in the environment is not looked at: record takes -e" \
+	"environment: it is said that options count"
+says environment "SIFIVE_TRACE_HEADER in the environment is not looked at" "environment: a variable without an option"
+meta environment '[c["event"] for c in m["counters"]] == ["instructions"]' "environment: options count"
+[ "$(calls environquiet)" = "$(calls plain)" ] && [ ! -s "$out/environquiet.err" ]
+result $? "environment: -q does not say it"
+
+# unrun NAME STATUS WORDS WHAT: the program has not run.
+unrun() {
+	[ "$(cat "$out/$1.rc")" = "$2" ] && grep -qF -- "$3" "$out/$1.err" &&
+		[ ! -s "$out/$1.txt" ]
+	result $? "$4"
+}
+unrun o-folder 125 "/no/such/x.rtd: there is no such folder" "-o: no such folder"
+unrun o-readonly 125 "/tmp/ro/x.rtd: Read-only file system" "-o: a file that cannot be made"
+unrun o-samples 125 "/tmp/ro/x.rtd: Read-only file system" "-o: the same for samples"
+unrun o-null 125 "no regular file" "-o: no file"
+unrun o-empty 2 "-o takes the name" "-o: no name"
+[ "$(calls o-link)" = "$(calls plain)" ] && [ ! -L "$out/o-link.rtd.meta" ]
+result $? "-o: a link in the side-car file's place is not followed"
+status o-full 4 "a full disk: the exit status is the program's"
+says o-full "not all of the" "a full disk: it is said"
+calls o-full | grep -q work
+result $? "a full disk: what was written can be read"
+[ "$(stat -c %s "$out/o-dump.rtd")" -gt 16384 ]
+result $? "a full disk: dump writes all of it elsewhere"
+unrun badline 125 "bad.filter:1: a line is: OBJECT START END" "--filter: a file that is none"
+unrun empty 126 "no 64-bit RISC-V program" "an empty program"
+
+unrun p-file 125 "/tmp/capable: file capabilities: LD_PRELOAD is ignored" "a program with capabilities"
+unrun p-root 125 "/tmp/setuid: set-user-ID: LD_PRELOAD is ignored" "a set-user-ID program"
+[ "$(calls p-asroot)" = "$(calls plain)" ]
+result $? "a program that is set-user-ID root, by root"
+unrun p-other 125 "/tmp/own: set-user-ID" "a program that is set-user-ID another user, by root"
+status p-own 7 "a set-user-ID program of one's own"
+unrun p-group 125 "/tmp/group: set-group-ID" "a set-group-ID program, static"
+
+says r-ring "the ring has overwritten older records: -b makes it larger" "-a --ring: what was kept is said"
+[ ! -s "$out/r-quiet.err" ]
+result $? "-a --ring -q: it is not"
+says r-library "the ring has overwritten older records: -b makes it larger" "--ring: what was kept is said"
+status r-running 0 "dump: a ring that runs"
+[ "$(calls r-running | grep -c .)" -gt 0 ]
+result $? "dump: a ring that runs has samples"
 
 # ---- other machines ----------------------------------------------------------------
 

@@ -216,6 +216,17 @@ void put_json(struct output *output, const char *text)
 	put_char(output, '"');
 }
 
+void put_quoted(struct output *output, const char *text)
+{
+	put_char(output, '"');
+	for (; *text; text++) {
+		if (*text == '"')
+			put_char(output, '"');
+		put_char(output, *text);
+	}
+	put_char(output, '"');
+}
+
 void put_xml(struct output *output, const char *text)
 {
 	for (; *text; text++) {

@@ -47,6 +47,8 @@ void put_format(struct output *output, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 /* Between quotes, with what JSON must not hold escaped. */
 void put_json(struct output *output, const char *text);
+/* Between quotes, with quotes doubled: a field of CSV. */
+void put_quoted(struct output *output, const char *text);
 /* With <, >, & and quotes escaped. */
 void put_xml(struct output *output, const char *text);
 

@@ -129,6 +129,46 @@ TEST_F(record, usual)
 	auto_stop();
 }
 
+static long size_of_file(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) ? -1 : st.st_size;
+}
+
+static bool file_has(const char *path, const char *words)
+{
+	char text[4096];
+	int fd = open(path, O_RDONLY);
+	ssize_t size = read(fd, text, sizeof(text) - 1);
+
+	close(fd);
+	text[size < 0 ? 0 : size] = '\0';
+	return strstr(text, words);
+}
+
+TEST_F(record, side_car_of_a_program_that_does_not_end)
+{
+	set("META", "early");
+	set("RING", "1");
+	START();
+	EXPECT_EQ(-1, size_of_file("trace.rtd"));
+	EXPECT_TRUE(file_has("trace.rtd.meta", "\"wrapped\":true"));
+	EXPECT_TRUE(file_has("trace.rtd.meta", "\"channel\":6"));
+	auto_stop();
+	EXPECT_TRUE(file_has("trace.rtd.meta", "\"wrapped\":false"));
+	EXPECT_EQ(0, unlink("trace.rtd"));
+	EXPECT_EQ(0, unlink("trace.rtd.meta"));
+
+	/* A program that traces itself has another set-up. */
+	set("RECORD", "1");
+	START();
+	EXPECT_LT(0, size_of_file("trace.rtd.meta"));
+	set("VERBOSE", "0");
+	perf_auto_yield();
+	EXPECT_EQ(-1, size_of_file("trace.rtd.meta"));
+}
+
 TEST_F(record, each_variable)
 {
 	set("EVENTS", "cycles,r102:u");

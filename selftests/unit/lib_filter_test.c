@@ -98,6 +98,24 @@ TEST_F(filter, ranges)
 	EXPECT_FALSE(perf_filter_has(16));
 }
 
+/* Quotes are not of the name; it may have spaces then, and be like a comment. */
+TEST_F(filter, quoted)
+{
+	uintptr_t at = text_of(self);
+	char *usual = program_invocation_name, text[512];
+
+	snprintf(text, sizeof(text), "\"%s\" %lx %lx\n\"# a  name\" %lx %lx\n",
+		 self->name, at, at + 1, at + 1, at + 2);
+	ASSERT_EQ(0, load(self, text));
+	EXPECT_TRUE(HAS(at));
+	EXPECT_FALSE(HAS(at + 1));
+	program_invocation_name = "./a folder/# a  name";
+	ASSERT_EQ(0, load(self, text));
+	EXPECT_FALSE(HAS(at));
+	EXPECT_TRUE(HAS(at + 1));
+	program_invocation_name = usual;
+}
+
 TEST_F(filter, empty_file_lets_nothing_through)
 {
 	ASSERT_EQ(0, load(self, "# nothing\n"));
@@ -134,7 +152,8 @@ TEST_F(filter, refused)
 {
 	static const char *const lines[] = {
 		"object\n", "object 1\n", "object 1 x\n", "object 2 1\n",
-		"object 1 1\n", "object 1 2 3\n",
+		"object 1 1\n", "object 1 2 3\n", "an object 1 2\n",
+		"\"an object 1 2\n", "\"an object\" 1\n",
 	};
 	unsigned int i;
 	char text[64];

@@ -322,8 +322,8 @@ TEST_F(lib, config_errors)
 	dev.fail_errno = ENOMEM;
 	EXPECT_ERROR(INIT(), "32768 bytes of memory: no buffer of that size");
 	dev.fail_errno = EOPNOTSUPP;
-	EXPECT_ERROR(INIT(), "SBABufferSize 0 takes SRAM");
-	EXPECT_ERROR(perfManualInit(NULL, 0, 6, perfCount_Raw, 0), "an SBABufferSize above 0 takes memory");
+	EXPECT_ERROR(INIT(), "SBABufferSize 0 or --sink sram takes SRAM");
+	EXPECT_ERROR(perfManualInit(NULL, 0, 6, perfCount_Raw, 0), "an SBABufferSize above 0 or --sink sba takes memory");
 	dev.fail_errno = EINVAL;
 	EXPECT_ERROR(perfManualInit(NULL, 0, 6, perfCount_Raw, UINT32_MAX), "4294967295 bytes of memory: Invalid argument");
 

@@ -77,7 +77,8 @@ static bool fits(const struct patterns *patterns, const char *name)
 	size_t i;
 
 	for (i = 0; i < patterns->count; i++)
-		if (!fnmatch(patterns->pattern[i], name, 0))
+		if (!strcmp(patterns->pattern[i], name) ||
+		    !fnmatch(patterns->pattern[i], name, 0))
 			return true;
 	return false;
 }
@@ -104,6 +105,20 @@ static bool has_source(const struct filter *filter, struct image *image,
 	       fits(&filter->sources, slash ? slash + 1 : file);
 }
 
+/* Names of C++ are of any length; a file's name with spaces in it is quoted. */
+static void put_function(struct output *out, const char *object,
+			 const struct image_function *function, const char *name)
+{
+	const char *quote = *object == '#' || strpbrk(object, " \t") ? "\"" : "";
+
+	put_string(out, "# ");
+	put_string(out, name);
+	put_format(out, "\n%s", quote);
+	put_string(out, object);
+	put_format(out, "%s %" PRIx64 " %" PRIx64 "\n", quote,
+		   function->start, function->end);
+}
+
 static void filter_image(struct filter *filter, struct image *image,
 			 const char *object)
 {
@@ -115,9 +130,8 @@ static void filter_image(struct filter *filter, struct image *image,
 		plain = cplus_demangle_v3(function->name, DMGL_ANSI);
 		if ((has_name(filter, function, plain) ||
 		     has_source(filter, image, function)) != filter->others) {
-			put_format(filter->out, "# %s\n%s %" PRIx64 " %" PRIx64 "\n",
-				   plain ? plain : function->name, object,
-				   function->start, function->end);
+			put_function(filter->out, object, function,
+				     plain ? plain : function->name);
 			filter->lines++;
 		}
 		free(plain);

@@ -62,17 +62,10 @@ static bool csv_stop(void *context)
 /* In quotes where it must be. */
 static void put_text(struct csv *csv, const char *text)
 {
-	bool quotes = strpbrk(text, ",\"\n\r");
-
-	if (quotes)
-		put_char(csv->out, '"');
-	for (; *text; text++) {
-		if (*text == '"')
-			put_char(csv->out, '"');
-		put_char(csv->out, *text);
-	}
-	if (quotes)
-		put_char(csv->out, '"');
+	if (strpbrk(text, ",\"\n\r"))
+		put_quoted(csv->out, text);
+	else
+		put_string(csv->out, text);
 }
 
 static void csv_header(void *context, const struct perfrec_header *header)

@@ -428,10 +428,10 @@ static void put_csv(struct table *table, const char *group)
 	size_t i;
 
 	for (i = 0; i < table->lines; i++) {
-		put_json(table->out, table->line[i].name);
+		put_quoted(table->out, table->line[i].name);
 		if (*group) {
 			put_char(table->out, ',');
-			put_json(table->out, group);
+			put_quoted(table->out, group);
 		}
 		for (m = 0; m < table->metrics; m++) {
 			const struct metric *metric = &table->metric[m];

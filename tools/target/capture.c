@@ -5,10 +5,10 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "lib/error.h"
@@ -16,10 +16,14 @@
 
 #include "../command.h"
 #include "capture.h"
+#include "files.h"
 #include "machine.h"
 
 /* Bytes copied at a time. */
 #define CHUNK	65536
+
+/* How long a program's child is waited for, in steps of 10 ms. */
+#define CHILD_STEPS	100
 
 /* Take hardware and counters, and set sampling; for perf_device_close(). */
 static int begin(struct perf_device *device, struct perf_setup *setup)
@@ -53,8 +57,9 @@ int capture_begin(struct perf_device *device, struct perf_setup *setup)
 	return begin(device, setup);
 }
 
-int capture_try(const struct perf_setup *wanted)
+int capture_try(const struct perf_setup *wanted, struct capture_mark *mark)
 {
+	struct sifive_trace_status status = { .size = sizeof(status) };
 	struct perf_setup setup = *wanted;
 	struct perf_device device;
 	int error;
@@ -64,6 +69,9 @@ int capture_try(const struct perf_setup *wanted)
 		return perf_error("cannot tell which CPUs the program may run on: %s",
 				  strerror(errno));
 	error = begin(&device, &setup);
+	if (!error && ioctl(device.fd, SIFIVE_TRACE_IOC_STATUS, &status))
+		error = perf_error("%s: %s", machine_device(), strerror(errno));
+	mark->buffer = status.buffer;
 	/* Nothing is mapped. */
 	perf_device_close(&device);
 	return error;
@@ -179,6 +187,10 @@ static int write_meta(int fd, const char *trace,
 	int error;
 
 	snprintf(path, sizeof(path), "%s.meta", trace);
+	if (!machine_side_car()) {
+		unlink(path);
+		return 0;
+	}
 	/* Nobody has named this file: it is not written through a link. */
 	if (!lstat(path, &link) && S_ISLNK(link.st_mode))
 		unlink(path);
@@ -203,37 +215,92 @@ static int write_meta(int fd, const char *trace,
 	return output_close(out) || error ? -1 : 0;
 }
 
-static int copy(int fd, const char *path, uint64_t offset, uint64_t bytes)
+/*
+ * Copy *@bytes of the device from @offset on; set to how many there were. @end: to
+ * the end, if that comes before.
+ */
+static int copy(int fd, const char *path, uint64_t offset, __u64 *bytes,
+		bool end)
 {
 	struct output *out = output_open(path);
+	uint64_t copied = 0, left;
 	char chunk[CHUNK];
 	ssize_t got = 1;
 
 	if (!out)
 		return -1;
-	while (bytes && got > 0 && !output_failed(out)) {
-		got = pread(fd, chunk, bytes < CHUNK ? bytes : CHUNK,
-			    (off_t)offset);
+	while (copied < *bytes && got > 0 && !output_failed(out)) {
+		left = *bytes - copied;
+		got = pread(fd, chunk, left < CHUNK ? left : CHUNK,
+			    (off_t)(offset + copied));
 		if (got < 0 && errno == EINTR) {
 			got = 1;
 			continue;
 		}
 		if (got > 0) {
 			put_bytes(out, chunk, (size_t)got);
-			offset += (uint64_t)got;
-			bytes -= (uint64_t)got;
+			copied += (uint64_t)got;
 		}
 	}
 	if (got < 0)
 		report("%s: %s", machine_device(), errno == EBUSY ?
 		       "trace SRAM cannot be read while the capture runs: stop it first" :
 		       strerror(errno));
-	if (!got && bytes) {
+	if (!got && copied < *bytes && !end) {
 		report("%s: the trace has ended early: something else has set the hardware up",
 		       path);
 		got = -1;
 	}
+	*bytes = copied;
 	return output_close(out) || got < 0 ? -1 : 0;
+}
+
+/*
+ * A ring that runs is read as it was when reading began, which no call tells the
+ * length of. So each sink is read by itself, to its end.
+ */
+static int copy_running(int fd, const char *path, uint32_t index, uint32_t sinks,
+			struct sifive_trace_sink *sink)
+{
+	char node[PATH_MAX];
+	int own = -1, error;
+
+	if (sinks > 1) {
+		snprintf(node, sizeof(node), "%s.%u", machine_device(), index);
+		own = open(node, O_RDONLY | O_CLOEXEC);
+		if (own < 0) {
+			report("%s: %s: sifive-trace stop, and it can be written",
+			       node, strerror(errno));
+			return -1;
+		}
+	}
+	sink->bytes = sink->buffer;
+	error = copy(own < 0 ? fd : own, path, 0, &sink->bytes, true);
+	if (own >= 0)
+		close(own);
+	return error;
+}
+
+static int get_sink(int fd, uint32_t index, struct sifive_trace_sink *sink)
+{
+	*sink = (struct sifive_trace_sink) {
+		.size = sizeof(*sink), .index = index,
+	};
+	return ioctl(fd, SIFIVE_TRACE_IOC_SINK, sink);
+}
+
+/* That a ring was one is what was asked for. */
+static void report_sink(const char *name, const struct sifive_trace_sink *sink,
+			bool quiet)
+{
+	if (sink->flags & SIFIVE_TRACE_STATUS_FULL)
+		report("%s: the buffer was full after %" PRIu64
+		       " bytes, later records were lost: -b makes it larger",
+		       name, (uint64_t)sink->bytes);
+	else if (!quiet && sink->flags & SIFIVE_TRACE_STATUS_WRAPPED)
+		report("%s: the newest %" PRIu64
+		       " bytes: the ring has overwritten older records: -b makes it larger",
+		       name, (uint64_t)sink->bytes);
 }
 
 static void report_losses(const struct sifive_trace_status *status)
@@ -252,12 +319,13 @@ static void report_losses(const struct sifive_trace_status *status)
 }
 
 int capture_save(int fd, const char *path, const char *description,
-		 const struct objects *objects)
+		 const struct objects *objects, bool quiet)
 {
 	struct sifive_trace_status status = { .size = sizeof(status) };
 	struct sifive_trace_sink sink;
 	char name[PATH_MAX];
 	uint32_t i;
+	int error;
 
 	if (ioctl(fd, SIFIVE_TRACE_IOC_STATUS, &status)) {
 		report("%s: %s", machine_device(), strerror(errno));
@@ -268,97 +336,122 @@ int capture_save(int fd, const char *path, const char *description,
 		return -1;
 	}
 	for (i = 0; i < status.sinks; i++) {
-		sink = (struct sifive_trace_sink) {
-			.size = sizeof(sink), .index = i,
-		};
-		if (ioctl(fd, SIFIVE_TRACE_IOC_SINK, &sink)) {
+		if (get_sink(fd, i, &sink)) {
 			report("%s: %s", machine_device(), strerror(errno));
 			return -1;
 		}
 		perf_device_file(name, sizeof(name), path, i, status.sinks);
-		if (copy(fd, name, sink.offset, sink.bytes) ||
-		    write_meta(fd, name, &sink, description, objects))
+		if (status.flags & SIFIVE_TRACE_STATUS_RUNNING)
+			error = copy_running(fd, name, i, status.sinks, &sink);
+		else
+			error = copy(fd, name, sink.offset, &sink.bytes, false);
+		if (error || write_meta(fd, name, &sink, description, objects))
 			return -1;
-		if (sink.flags & SIFIVE_TRACE_STATUS_FULL)
-			report("%s: the buffer was full after %" PRIu64
-			       " bytes, later records were lost: -b makes it larger",
-			       name, (uint64_t)sink.bytes);
+		report_sink(name, &sink, quiet);
 	}
 	report_losses(&status);
 	return 0;
 }
 
-uint64_t capture_show(const char *path, bool quiet)
+static bool still_held(int fd, const struct capture_mark *mark,
+		       struct sifive_trace_status *status)
 {
-	char name[PATH_MAX];
-	struct stat status;
-	uint64_t bytes = 0;
-	unsigned int i;
-
-	/* One file, or one for each sink. */
-	for (i = 0; i <= SIFIVE_TRACE_MAX_ENCODERS; i++) {
-		perf_device_file(name, sizeof(name), path, i ? i - 1 : 0, i ? 2 : 1);
-		if (stat(name, &status))
-			continue;
-		bytes += (uint64_t)status.st_size;
-		if (!quiet)
-			report("%s: %" PRIu64 " bytes: sifive-trace report %s",
-			       name, (uint64_t)status.st_size, name);
-	}
-	return bytes;
+	memset(status, 0, sizeof(*status));
+	status->size = sizeof(*status);
+	return !ioctl(fd, SIFIVE_TRACE_IOC_STATUS, status) &&
+	       status->flags & SIFIVE_TRACE_STATUS_CONFIGURED &&
+	       status->holder == mark->pid;
 }
 
-/* A trace and its side-car file; false: there was none. */
-static bool remove_one(const char *path)
+/*
+ * Open the capture of a program that has ended, if nobody has set the hardware up
+ * since. A child that it has made may hold the session until it has run.
+ */
+static int open_capture(const struct capture_mark *mark,
+			struct sifive_trace_status *status)
 {
-	char meta[PATH_MAX + 8];
-	struct stat status;
+	const struct timespec step = { .tv_nsec = 10000000 };
+	int fd = open(machine_device(), O_RDONLY | O_CLOEXEC);
+	unsigned int steps = 0;
 
-	if (lstat(path, &status) || !S_ISREG(status.st_mode))
-		return false;
-	snprintf(meta, sizeof(meta), "%s.meta", path);
-	unlink(meta);
-	return !unlink(path);
+	if (fd < 0)
+		return -1;
+	while (still_held(fd, mark, status) && steps++ < CHILD_STEPS)
+		nanosleep(&step, NULL);
+	if (status->buffer == mark->buffer &&
+	    (!(status->flags & SIFIVE_TRACE_STATUS_CONFIGURED) ||
+	     status->holder == mark->pid))
+		return fd;
+	close(fd);
+	return -1;
 }
 
-void capture_remove(const char *path)
+static int compare_sink(const char *name, const struct sifive_trace_sink *sink,
+			bool quiet)
 {
-	char name[PATH_MAX];
-	unsigned int i;
+	struct stat file;
 
-	remove_one(path);
-	for (i = 0; i < SIFIVE_TRACE_MAX_ENCODERS; i++) {
-		perf_device_file(name, sizeof(name), path, i, 2);
-		if (!remove_one(name))
-			return;
-	}
-}
-
-int capture_path(const char *wanted, char *path, size_t size)
-{
-	size_t length = strlen(wanted), stem = length;
-	struct stat status;
-	bool folder = length && wanted[length - 1] == '/';
-	char here[PATH_MAX];
-	int used;
-
-	if (folder && mkdir(wanted, 0777) && errno != EEXIST) {
-		report("%s: %s", wanted, strerror(errno));
+	if (stat(name, &file) || (uint64_t)file.st_size < sink->bytes) {
+		report("%s: not all of the %" PRIu64
+		       " bytes could be written: until the next recording, sifive-trace dump writes them to another file",
+		       name, (uint64_t)sink->bytes);
 		return -1;
 	}
-	if (!folder && !stat(wanted, &status))
-		folder = S_ISDIR(status.st_mode);
-	if (!getcwd(here, sizeof(here))) {
-		report("the current folder is not known: %s", strerror(errno));
-		return -1;
+	/* That a buffer was full the library has said. */
+	if (!(sink->flags & SIFIVE_TRACE_STATUS_FULL))
+		report_sink(name, sink, quiet);
+	return 0;
+}
+
+int capture_compare(const char *path, const struct capture_mark *mark,
+		    bool quiet)
+{
+	struct sifive_trace_status status;
+	struct sifive_trace_sink sink;
+	int fd = open_capture(mark, &status), error = 0;
+	char name[PATH_MAX];
+	uint32_t i;
+
+	for (i = 0; fd >= 0 && i < status.sinks; i++) {
+		if (get_sink(fd, i, &sink))
+			break;
+		perf_device_file(name, sizeof(name), path, i, status.sinks);
+		error |= compare_sink(name, &sink, quiet);
 	}
-	while (stem > 1 && wanted[stem - 1] == '/')
-		stem--;
-	used = snprintf(path, size, "%s%s%.*s%s", *wanted == '/' ? "" : here,
-			*wanted == '/' ? "" : "/", (int)stem, wanted,
-			folder ? "/trace.rtd" : "");
-	if (used > 0 && (size_t)used < size)
+	if (fd >= 0)
+		close(fd);
+	return error;
+}
+
+static int rescue_sink(int fd, const char *path, uint32_t index, uint32_t sinks,
+		       bool quiet)
+{
+	char name[PATH_MAX], meta[PATH_MAX + 8];
+	struct sifive_trace_sink sink;
+
+	perf_device_file(name, sizeof(name), path, index, sinks);
+	snprintf(meta, sizeof(meta), "%s.meta", name);
+	/* Without it, it is not known whose bytes these are. */
+	if (access(meta, F_OK) || get_sink(fd, index, &sink) ||
+	    copy(fd, name, sink.offset, &sink.bytes, false))
+		return -1;
+	report_sink(name, &sink, quiet);
+	return 0;
+}
+
+int capture_rescue(const char *path, const struct capture_mark *mark,
+		   bool quiet)
+{
+	struct sifive_trace_status status;
+	int fd = open_capture(mark, &status), error = fd < 0 || !status.bytes;
+	uint32_t i;
+
+	for (i = 0; !error && i < status.sinks; i++)
+		error = rescue_sink(fd, path, i, status.sinks, quiet);
+	if (fd >= 0)
+		close(fd);
+	if (!error)
 		return 0;
-	report("%s: the name is too long", wanted);
+	files_remove(path);
 	return -1;
 }

@@ -21,11 +21,23 @@
 int capture_begin(struct perf_device *device, struct perf_setup *setup);
 
 /**
+ * struct capture_mark - what tells the capture of a program that traces itself
+ * @buffer:	bytes of all its sinks
+ * @pid:	the program
+ */
+struct capture_mark {
+	uint64_t	buffer;
+	pid_t		pid;
+};
+
+/**
  * capture_try() - whether a program that does all this itself will get it
+ * @wanted:	what it will ask for
+ * @mark:	its buffer is set
  *
  * Takes everything and gives it back. Return: 0, or -1 with perf_error_text().
  */
-int capture_try(const struct perf_setup *wanted);
+int capture_try(const struct perf_setup *wanted, struct capture_mark *mark);
 
 /**
  * capture_describe() - what a side-car file says of the setup
@@ -43,19 +55,33 @@ int capture_describe(const char *path, const struct perf_setup *setup,
  * @path:	of the file; several sinks give PATH with .0, .1 …
  * @description: file that capture_describe() has written, NULL: nothing is known
  * @objects:	what was in memory; NULL: the description says it
+ * @quiet:	say only what went wrong
  *
  * Return: 0, or -1: the reason has been printed.
  */
 int capture_save(int fd, const char *path, const char *description,
-		 const struct objects *objects);
+		 const struct objects *objects, bool quiet);
 
-/** capture_show() - say which files there are; the bytes of all of them */
-uint64_t capture_show(const char *path, bool quiet);
+/**
+ * capture_compare() - say what the files of a program lack of what it recorded
+ * @path:	as for capture_save()
+ * @mark:	its capture
+ * @quiet:	say only what went wrong
+ *
+ * Return: 0; -1: they are not complete, which has been told.
+ */
+int capture_compare(const char *path, const struct capture_mark *mark,
+		    bool quiet);
 
-/** capture_remove() - remove what an earlier recording has left of that name */
-void capture_remove(const char *path);
-
-/** capture_path() - the file that -o means: a folder gets a trace.rtd; 0 or -1 */
-int capture_path(const char *wanted, char *path, size_t size);
+/**
+ * capture_rescue() - write what a program has left that wrote no trace
+ * @path:	as for capture_save(); there are side-car files already
+ * @mark:	its capture
+ * @quiet:	say only what went wrong
+ *
+ * Return: 0; -1: there is nothing of it, nor side-car files any more.
+ */
+int capture_rescue(const char *path, const struct capture_mark *mark,
+		   bool quiet);
 
 #endif /* SIFIVE_TRACE_CAPTURE_H */

@@ -24,6 +24,7 @@
 
 #include "../command.h"
 #include "capture.h"
+#include "files.h"
 #include "machine.h"
 #include "watch.h"
 
@@ -274,6 +275,7 @@ int command_start(int argc, char **argv)
 		setup.options.interval = SETUP_INTERVAL;
 	if (setup_finish(&setup))
 		return EXIT_USAGE;
+	setup_ignored("start");
 	return start(&setup);
 }
 
@@ -452,11 +454,12 @@ static int dump(const char *path)
 		description = DESCRIPTION;
 	else
 		report("sifive-trace start did not begin it: the side-car file will not tell of counters and programs");
-	rc = capture_save(fd, path, description, description ? NULL : &objects);
+	rc = capture_save(fd, path, description, description ? NULL : &objects,
+			  false);
 	close(fd);
 	if (rc)
 		return EXIT_UNREADABLE;
-	capture_show(path, false);
+	files_show(path, false);
 	return EXIT_OK;
 }
 
@@ -486,7 +489,7 @@ int command_dump(int argc, char **argv)
 	if (optind < argc)
 		return usage_error("dump takes no argument, not \"%s\": the file is named with -o",
 				   argv[optind]);
-	if (capture_path(output, path, sizeof(path)))
+	if (files_path(output, path, sizeof(path)))
 		return EXIT_USAGE;
 	return dump(path);
 }

@@ -155,6 +155,13 @@ const char *machine_device(void)
 	return path && *path ? path : "/dev/sifive-trace";
 }
 
+bool machine_side_car(void)
+{
+	const char *wish = getenv("SIFIVE_TRACE_META");
+
+	return !wish || strcmp(wish, "0");
+}
+
 bool machine_encoder(int fd, uint32_t index, struct sifive_trace_encoder *encoder)
 {
 	memset(encoder, 0, sizeof(*encoder));

@@ -43,6 +43,9 @@ void machine_pass_on(void);
 /** machine_device() - path of the trace device */
 const char *machine_device(void);
 
+/** machine_side_car() - whether traces get a side-car file: SIFIVE_TRACE_META=0 */
+bool machine_side_car(void);
+
 /**
  * machine_query() - which counters can count an event
  * @fd:		the trace device, open for writing

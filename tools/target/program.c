@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -77,14 +78,26 @@ static void look_at_objects(struct program *program, const char *loader)
 		waitpid(pid, &status, 0);
 }
 
-/* Whether to run it changes user, group or capabilities. */
-static bool is_privileged(const char *path)
+/*
+ * What of a file has the loader take no library into it, as the kernel decides that.
+ * Root has all capabilities already.
+ */
+static const char *privilege_of(const char *path)
 {
+	struct statvfs system;
 	struct stat status;
 
-	return !stat(path, &status) &&
-	       (status.st_mode & (S_ISUID | S_ISGID) ||
-		getxattr(path, "security.capability", NULL, 0) > 0);
+	if (stat(path, &status) || statvfs(path, &system) ||
+	    system.f_flag & ST_NOSUID)
+		return NULL;
+	if (status.st_mode & S_ISUID && status.st_uid != getuid())
+		return "set-user-ID";
+	if (status.st_mode & S_ISGID && status.st_mode & S_IXGRP &&
+	    status.st_gid != getgid())
+		return "set-group-ID";
+	if (getuid() && getxattr(path, "security.capability", NULL, 0) > 0)
+		return "file capabilities";
+	return NULL;
 }
 
 static int look_at(struct program *program)
@@ -94,10 +107,10 @@ static int look_at(struct program *program)
 	int error = elf_open(program->path, ELF_ALL, &elf);
 
 	if (error) {
-		if (error != ENOEXEC)
+		if (error != ENOEXEC && error != EINVAL)
 			report("%s: cannot be read: %s", program->path,
 			       strerror(error));
-		else if (elf.bytes[0] == '#')
+		else if (elf.size && elf.bytes[0] == '#')
 			report("%s: a script: have it call sifive-trace record where it starts the program",
 			       program->path);
 		else
@@ -107,7 +120,7 @@ static int look_at(struct program *program)
 	}
 	program->hooks = elf_has(&elf, hook);
 	program->library = elf_has(&elf, variable);
-	program->privileged = is_privileged(program->path);
+	program->privilege = privilege_of(program->path);
 	program->object[program->objects++] = strdup(program->path);
 	loader = elf_interpreter(&elf);
 	program->dynamic = loader;

@@ -23,7 +23,8 @@
  * @hooks:	it, or a shared object of it, was compiled with
  *		-finstrument-functions
  * @library:	libsifive-perf is linked into it
- * @privileged:	running it changes user, group or capabilities
+ * @privilege:	what of the file has the kernel change user, group or capabilities
+ *		when this process runs it, NULL for nothing
  * @object:	the file, and its shared objects that were compiled so, @objects of
  *		them
  */
@@ -32,7 +33,7 @@ struct program {
 	bool	dynamic;
 	bool	hooks;
 	bool	library;
-	bool	privileged;
+	const char *privilege;
 	char	*object[PROGRAM_OBJECTS];
 	size_t	objects;
 };

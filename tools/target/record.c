@@ -13,9 +13,11 @@
 #include "setup.h"
 
 #include "lib/error.h"
+#include "lib/filter.h"
 
 #include "../command.h"
 #include "capture.h"
+#include "files.h"
 #include "launch.h"
 #include "machine.h"
 #include "program.h"
@@ -82,12 +84,14 @@ static void help(void)
 	     "\n"
 	     "How:\n"
 	     "  -F, --function PATTERN\n"
-	     "                        record functions of this name alone, as nm(1) shows it;\n"
-	     "                        * and ? stand for others; may be repeated\n"
+	     "                        record functions of this name alone; * and ? stand for\n"
+	     "                        others; C++ as nm -C shows it, or without parameters:\n"
+	     "                        \"add(int, char)\"; one name for each -F\n"
 	     "      --filter FILE     record the functions in FILE alone: sifive-trace filter\n"
 	     "                        makes one, by name or source file\n"
 	     "  -a, --all             sample all that runs on the CPUs while the program does,\n"
-	     "                        and load nothing into it\n"
+	     "                        and load nothing into it; what does not fit into -b is\n"
+	     "                        lost, with --ring the oldest\n"
 	     "      --library FILE    the library to load (default: libsifive-perf.so beside\n"
 	     "                        the command, in ../lib, or where it was installed)\n"
 	     "  -q, --quiet           say only what goes wrong\n"
@@ -178,36 +182,62 @@ static int refuse(void)
 	return EXIT_RECORD;
 }
 
+/* The program has written no trace. */
+static int rescue(const struct recording *r, const struct capture_mark *mark,
+		  int status)
+{
+	char why[64] = "the program ended without exit(), or went on in the background,";
+
+	if (status > EXIT_SIGNAL)
+		snprintf(why, sizeof(why), "signal %d ended the program",
+			 status - EXIT_SIGNAL);
+	if (!capture_rescue(r->output, mark, r->quiet)) {
+		report("%s before it could write: this is what it had recorded by then, without the names of threads",
+		       why);
+		files_show(r->output, r->quiet);
+		return status;
+	}
+	if (status > EXIT_SIGNAL)
+		report("nothing was recorded: %s before it could write", why);
+	else
+		report("nothing was recorded: the program ended without exit(), closed the trace device, or the reason is above");
+	return status ? status : EXIT_RECORD;
+}
+
 /* With the library, which does everything in the program itself. */
 static int record_with_library(struct recording *r)
 {
 	const struct launch launch = {
 		r->program.path, r->argv, give_library, r,
 	};
+	struct capture_mark mark;
 	int status;
-	pid_t pid;
 
 	/* The program would run, and nothing be recorded. */
-	if (capture_try(&r->setup.parsed))
+	if (perf_filter_load(r->setup.options.filter)) {
+		report("%s: the program was not run", perf_error_text());
+		return EXIT_RECORD;
+	}
+	if (capture_try(&r->setup.parsed, &mark))
 		return refuse();
-	capture_remove(r->output);
+	files_remove(r->output);
 	announce(r, true);
-	status = launch_run(&launch, &pid);
-	if (capture_show(r->output, r->quiet) ||
-	    status == EXIT_RECORD || status == EXIT_CANNOT_RUN)
+	status = launch_run(&launch, &mark.pid);
+	if (status == EXIT_RECORD || status == EXIT_CANNOT_RUN)
 		return status;
-	if (status > EXIT_SIGNAL)
-		report("nothing was recorded: signal %d ended the program before it could write",
-		       status - EXIT_SIGNAL);
-	else
-		report("nothing was recorded: the program ended without exit(), closed the trace device, or the reason is above");
-	return status ? status : EXIT_RECORD;
+	if (!files_show(r->output, r->quiet))
+		return rescue(r, &mark, status);
+	if (capture_compare(r->output, &mark, r->quiet))
+		return status ? status : EXIT_RECORD;
+	return status;
 }
 
 static int start(void *argument)
 {
 	struct recording *r = argument;
 
+	/* Nor does a library that is linked into it record. */
+	unsetenv("SIFIVE_TRACE_RECORD");
 	if (stay(r))
 		return -1;
 	if (r->all || !perf_device_start(&r->device))
@@ -230,10 +260,11 @@ static int save(struct recording *r, const struct launch *launch,
 	close(fd);
 	error = capture_describe(description, &r->setup.parsed, launch,
 				 objects) ||
-		capture_save(r->device.fd, r->output, description, NULL);
+		capture_save(r->device.fd, r->output, description, NULL,
+			     r->quiet);
 	unlink(description);
 	if (!error)
-		capture_show(r->output, r->quiet);
+		files_show(r->output, r->quiet);
 	return error ? -1 : 0;
 }
 
@@ -253,7 +284,7 @@ static int record_samples(struct recording *r)
 		refuse();
 		goto out;
 	}
-	capture_remove(r->output);
+	files_remove(r->output);
 	announce(r, false);
 	watch_open(&watch);
 	/* The program is a copy of this one until it becomes its own. */
@@ -282,9 +313,10 @@ static int check(const struct recording *r, bool library)
 	const char *why = r->all ? "with -a nothing is loaded into programs" :
 			  "it is static, without libsifive-perf.a";
 
-	if (!r->all && r->program.privileged && geteuid()) {
-		report("%s gets other privileges when it is run, and then loads no library: run this as root",
-		       r->program.path);
+	if (!r->all && r->program.privilege) {
+		report("%s: %s: LD_PRELOAD is ignored there, and the kernel does not sample it: record a copy of the file without that, or all that runs with -a%s",
+		       r->program.path, r->program.privilege,
+		       geteuid() ? "; for root, set-user-ID root and file capabilities change nothing" : "");
 		return EXIT_RECORD;
 	}
 	if (library)
@@ -330,6 +362,10 @@ static int record(struct recording *r, const char *library)
 		r->setup.options.interval = SETUP_INTERVAL;
 	if (setup_finish(&r->setup))
 		return EXIT_USAGE;
+	if (!r->quiet)
+		setup_ignored("record");
+	if (files_check(r->output))
+		return EXIT_RECORD;
 	if (load && !r->program.library &&
 	    program_library(library, r->library))
 		return EXIT_RECORD;
@@ -386,7 +422,7 @@ int command_record(int argc, char **argv)
 	if (r.patterns && r.setup.options.filter)
 		return usage_error("-F and --filter: one of them");
 	r.argv = argv + optind;
-	if (capture_path(output, r.output, sizeof(r.output)))
+	if (files_path(output, r.output, sizeof(r.output)))
 		return EXIT_USAGE;
 	error = program_find(&r.program, r.argv[0]);
 	return error ? error : record(&r, library);

@@ -9,44 +9,57 @@
 #include <unistd.h>
 
 #include "../command.h"
+#include "demangle.h"
 #include "elf.h"
 #include "select.h"
 
 /**
  * struct selection - functions on their way to a filter file
- * @object:	the name of the file they are in
+ * @object:	the name of the file they are in, in quotes if need be
  * @functions:	that fitted
  */
 struct selection {
 	const char * const	*pattern;
 	size_t			patterns;
-	const char		*object;
+	char			object[PATH_MAX + 2];
 	FILE			*out;
 	size_t			functions;
 };
+
+static bool fits(const struct selection *s, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < s->patterns; i++)
+		if (!strcmp(s->pattern[i], name) ||
+		    !fnmatch(s->pattern[i], name, 0))
+			return true;
+	return false;
+}
 
 static void consider(void *argument, const char *name, uint64_t start,
 		     uint64_t size)
 {
 	struct selection *s = argument;
-	size_t i;
+	char *full = demangle(name);
 
-	for (i = 0; i < s->patterns; i++)
-		if (!fnmatch(s->pattern[i], name, 0))
-			break;
-	if (i == s->patterns)
-		return;
-	s->functions++;
-	fprintf(s->out, "# %s\n%s %" PRIx64 " %" PRIx64 "\n", name, s->object,
-		start, start + size);
+	if (fits(s, name) ||
+	    (full && (fits(s, full) || fits(s, demangle_cut(full))))) {
+		s->functions++;
+		fprintf(s->out, "# %s\n%s %" PRIx64 " %" PRIx64 "\n", name,
+			s->object, start, start + size);
+	}
+	free(full);
 }
 
 static void select_in(struct selection *s, const char *path)
 {
 	const char *slash = strrchr(path, '/');
+	const char *name = slash ? slash + 1 : path;
+	const char *quote = *name == '#' || strpbrk(name, " \t") ? "\"" : "";
 	struct elf elf;
 
-	s->object = slash ? slash + 1 : path;
+	snprintf(s->object, sizeof(s->object), "%s%s%s", quote, name, quote);
 	if (!elf_open(path, ELF_ALL, &elf) && !elf_functions(&elf, consider, s))
 		report("%s has no symbol table: none of its functions is recorded (sifive-trace filter makes a filter of one that has)",
 		       path);
@@ -71,8 +84,9 @@ int select_functions(const struct program *program, const char * const *pattern,
 	if (fclose(s.out) || failed)
 		report("%s: cannot be written", path);
 	else if (!s.functions)
-		report("no function is called like that: nm -C %s shows names, and C++ names are those of nm without -C",
-		       program->path);
+		report("no function is called like that: nm -C %s shows names%s",
+		       program->path, demangle_possible() ? "" :
+		       "; without libstdc++.so.6 on this machine, C++ names are those of nm without -C");
 	else
 		return 0;
 	unlink(path);

@@ -35,7 +35,9 @@ const char setup_help[] =
 	"\n"
 	"Where to:\n"
 	"  -b, --buffer SIZE     of memory for each sink: 64k, 4M (default 1M)\n"
-	"      --ring            keep the newest bytes (default: end when it is full)\n"
+	"      --ring            keep the newest SIZE bytes (default: the oldest, it ends\n"
+	"                        when the buffer is full); nothing is read before the end:\n"
+	"                        -b keeps more\n"
 	"      --sink sba|sram   memory (default), or the SRAM of the trace hardware\n"
 	"      --channel N       ITC channel of the first thread (default 6)\n";
 
@@ -223,6 +225,39 @@ static int put_number(const char *name, uint64_t value)
 	return setenv(name, text, 1);
 }
 
+void setup_ignored(const char *command)
+{
+	/* The variable, and what says the same. */
+	static const char * const words[][2] = {
+		{ "SIFIVE_TRACE_EVENTS", "-e" },
+		{ "SIFIVE_TRACE_COUNT", "--count" },
+		{ "SIFIVE_TRACE_BUFFER", "-b" },
+		{ "SIFIVE_TRACE_SINK", "--sink" },
+		{ "SIFIVE_TRACE_RING", "--ring" },
+		{ "SIFIVE_TRACE_CHANNEL", "--channel" },
+		{ "SIFIVE_TRACE_CPUS", "-C" },
+		{ "SIFIVE_TRACE_PER_THREAD", "--per-thread" },
+		{ "SIFIVE_TRACE_INTERVAL", "-i" },
+		{ "SIFIVE_TRACE_PERIOD", "-c" },
+		{ "SIFIVE_TRACE_PERIOD_EVENT", "-e and -c" },
+		{ "SIFIVE_TRACE_FILTER", "--filter" },
+		{ "SIFIVE_TRACE_OUTPUT", "-o" },
+		{ "SIFIVE_TRACE_HEADER", NULL },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		const char *value = getenv(words[i][0]);
+
+		if (value && *value)
+			report("%s in the environment is not looked at%s%s%s%s",
+			       words[i][0], words[i][1] ? ": " : "",
+			       words[i][1] ? command : "",
+			       words[i][1] ? " takes " : "",
+			       words[i][1] ? words[i][1] : "");
+	}
+}
+
 int setup_environment(const struct setup *setup, const char *output)
 {
 	static const char * const counts[] = { "raw", "delta", "xor" };
@@ -246,5 +281,8 @@ int setup_environment(const struct setup *setup, const char *output)
 	error |= put("SIFIVE_TRACE_PERIOD_EVENT", o->period_event);
 	error |= put("SIFIVE_TRACE_FILTER", o->filter);
 	error |= put("SIFIVE_TRACE_HEADER", NULL);
+	/* For what a program leaves that does not get to its exit. */
+	if (machine_side_car())
+		error |= put("SIFIVE_TRACE_META", "early");
 	return error;
 }

@@ -71,6 +71,12 @@ bool setup_sampled(const struct setup *setup);
 /** setup_finish() - check all of it; 0 or -1: the reason has been printed */
 int setup_finish(struct setup *setup);
 
+/**
+ * setup_ignored() - say which variables of the library stand in the environment for
+ * nothing, since @command takes options
+ */
+void setup_ignored(const char *command);
+
 /** setup_environment() - tell the library that a program loads; 0 or -1 */
 int setup_environment(const struct setup *setup, const char *output);
 

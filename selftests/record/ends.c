@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/*
+ * Programs end in several ways: by a signal, without exit(), in the background; or
+ * with so many calls that their trace fills what there is.
+ */
+#include <err.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int work(int n)
+{
+	return 3 * n;
+}
+
+int main(int argc, char **argv)
+{
+	const char *how = argc > 1 ? argv[1] : "";
+	int i, sum = 0, most = argc > 2 ? atoi(argv[2]) : 50;
+
+	for (i = 0; i < most; i++)
+		sum += work(i);
+	if (!strcmp(how, "fault"))
+		raise(SIGSEGV);
+	if (!strcmp(how, "kill"))
+		raise(SIGKILL);
+	if (!strcmp(how, "interrupt"))
+		/* As a terminal does: the command that runs this gets it, too. */
+		kill(0, SIGINT);
+	if (!strcmp(how, "at once"))
+		_exit(3);
+	if (!strcmp(how, "background")) {
+		if (daemon(1, 1))
+			err(1, "daemon");
+		/* The command is to end meanwhile. */
+		sleep(1);
+	}
+	return sum < 0 ? 1 : 4;
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/*
+ * Proves that of a C++ name what the function returns and takes is cut off, and
+ * nothing else: spaces and brackets can be of operators, templates and namespaces.
+ */
+#include "kselftest_harness.h"
+
+#include "target/demangle.h"
+
+static const char *cut(const char *name)
+{
+	static char text[256];
+
+	snprintf(text, sizeof(text), "%s", name);
+	return demangle_cut(text);
+}
+
+TEST(parameters)
+{
+	EXPECT_STREQ("add", cut("add(int, char)"));
+	EXPECT_STREQ("call", cut("call(void (*)(int), int)"));
+	EXPECT_STREQ("shop::Apple::price", cut("shop::Apple::price(int) const"));
+	EXPECT_STREQ("(anonymous namespace)::add", cut("(anonymous namespace)::add(int)"));
+	EXPECT_STREQ("add", cut("add(int) [clone .part.0]"));
+	EXPECT_STREQ("main::{lambda(int)#1}::operator()",
+		     cut("main::{lambda(int)#1}::operator()(int) const"));
+}
+
+TEST(operators)
+{
+	EXPECT_STREQ("Box::operator new", cut("Box::operator new(unsigned long)"));
+	EXPECT_STREQ("Box::operator()", cut("Box::operator()(int) const"));
+	EXPECT_STREQ("Box::operator<", cut("Box::operator<(Box const&) const"));
+	EXPECT_STREQ("Box::operator->", cut("Box::operator->()"));
+	EXPECT_STREQ("Box::operator unsigned long",
+		     cut("Box::operator unsigned long() const"));
+}
+
+TEST(templates)
+{
+	EXPECT_STREQ("pick<int, char>", cut("int pick<int, char>(int, char)"));
+	EXPECT_STREQ("Box<int, char>::get", cut("Box<int, char>::get(int, char)"));
+	EXPECT_STREQ("Box<int, char>::all<long>",
+		     cut("std::map<long, int> Box<int, char>::all<long>(long)"));
+	EXPECT_STREQ("make<int>", cut("std::function<void (int)> make<int>(int)"));
+	EXPECT_STREQ("Box<int, char>::operator< <int>",
+		     cut("bool Box<int, char>::operator< <int>(int)"));
+}
+
+/* Whatever it is, it stays within the name. */
+TEST(odd)
+{
+	static const char *const names[] = {
+		"", ")", "(", "()", ">", "<>", "x>", "a )", "a >", "))", "(>",
+	};
+	unsigned int i;
+
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		EXPECT_GE(strlen(names[i]), strlen(cut(names[i])));
+}
+
+TEST(no_symbol)
+{
+	EXPECT_EQ(NULL, demangle("add"));
+	EXPECT_EQ(NULL, demangle("_Z"));
+}
+
+TEST_HARNESS_MAIN

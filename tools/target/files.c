@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* See files.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/session.h"
+
+#include "../command.h"
+#include "files.h"
+#include "machine.h"
+
+uint64_t files_show(const char *path, bool quiet)
+{
+	char name[PATH_MAX];
+	struct stat status;
+	uint64_t bytes = 0;
+	unsigned int i;
+
+	/* One file, or one for each sink. */
+	for (i = 0; i <= SIFIVE_TRACE_MAX_ENCODERS; i++) {
+		perf_device_file(name, sizeof(name), path, i ? i - 1 : 0, i ? 2 : 1);
+		if (stat(name, &status))
+			continue;
+		bytes += (uint64_t)status.st_size;
+		if (!quiet)
+			report("%s: %" PRIu64 " bytes: sifive-trace report %s",
+			       name, (uint64_t)status.st_size, name);
+	}
+	return bytes;
+}
+
+/* A trace and its side-car file; false: there was none. */
+static bool remove_one(const char *path)
+{
+	char meta[PATH_MAX + 8];
+	struct stat status;
+	bool there = !lstat(path, &status);
+
+	if (there && !S_ISREG(status.st_mode))
+		return false;
+	snprintf(meta, sizeof(meta), "%s.meta", path);
+	unlink(meta);
+	return there && !unlink(path);
+}
+
+void files_remove(const char *path)
+{
+	char name[PATH_MAX];
+	unsigned int i;
+
+	remove_one(path);
+	for (i = 0; i < SIFIVE_TRACE_MAX_ENCODERS; i++) {
+		perf_device_file(name, sizeof(name), path, i, 2);
+		if (!remove_one(name))
+			return;
+	}
+}
+
+/* A file that can be written, by making it if there is none; 0 or errno. */
+static int try_file(const char *path)
+{
+	struct stat status;
+	bool made = lstat(path, &status);
+	int fd, error = 0;
+
+	/* A pipe would wait for its reader. */
+	fd = open(path, O_WRONLY | O_CREAT | O_NONBLOCK | O_CLOEXEC, 0666);
+	if (fd < 0)
+		return errno;
+	if (fstat(fd, &status) || !S_ISREG(status.st_mode))
+		error = EINVAL;
+	close(fd);
+	if (made)
+		unlink(path);
+	return error;
+}
+
+int files_check(const char *path)
+{
+	char name[PATH_MAX + 8];
+	int error = try_file(path);
+	struct stat status;
+
+	snprintf(name, sizeof(name), "%s", path);
+	if (!error && machine_side_car()) {
+		snprintf(name, sizeof(name), "%s.meta", path);
+		/* A link is not followed: it is removed. */
+		if (lstat(name, &status) || !S_ISLNK(status.st_mode))
+			error = try_file(name);
+	}
+	if (!error)
+		return 0;
+	report("%s: %s: the program was not run", name,
+	       error == EINVAL ? "this is no regular file" :
+	       error == ENOENT ? "there is no such folder" : strerror(error));
+	return -1;
+}
+
+int files_path(const char *wanted, char *path, size_t size)
+{
+	size_t length = strlen(wanted), stem = length;
+	struct stat status;
+	bool folder = length && wanted[length - 1] == '/';
+	char here[PATH_MAX];
+	int used;
+
+	if (!length) {
+		report("-o takes the name of a file or folder");
+		return -1;
+	}
+	if (folder && mkdir(wanted, 0777) && errno != EEXIST) {
+		report("%s: %s", wanted, strerror(errno));
+		return -1;
+	}
+	if (!folder && !stat(wanted, &status))
+		folder = S_ISDIR(status.st_mode);
+	if (!getcwd(here, sizeof(here))) {
+		report("the current folder is not known: %s", strerror(errno));
+		return -1;
+	}
+	while (stem > 1 && wanted[stem - 1] == '/')
+		stem--;
+	used = snprintf(path, size, "%s%s%.*s%s", *wanted == '/' ? "" : here,
+			*wanted == '/' ? "" : "/", (int)stem, wanted,
+			folder ? "/trace.rtd" : "");
+	if (used > 0 && (size_t)used < size)
+		return 0;
+	report("%s: the name is too long", wanted);
+	return -1;
+}
