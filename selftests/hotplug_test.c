@@ -340,7 +340,8 @@ static void goes_on(struct __test_metadata *_metadata, uint32_t mask, uint64_t *
 		trace_spin(100000);
 		now = trace_counter(n);
 		EXPECT_LE(last[n] + 1000, now);
-		EXPECT_GE(last[n] + 60 * A_SECOND, now);
+		/* Perf begins where it likes. */
+		EXPECT_TRUE(!last[n] || now <= last[n] + 60 * A_SECOND);
 		last[n] = now;
 	}
 }
