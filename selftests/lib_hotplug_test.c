@@ -19,7 +19,7 @@
 #define ROUNDS	5
 
 /* Longer than a round takes anywhere, in cycles or instructions. */
-#define TOO_FAR	(1ull << 40)
+#define TOO_FAR	BIT64(40)
 
 /**
  * struct seen - what the records say
