@@ -143,6 +143,7 @@ int main(int argc, char **argv)
 	printf("info=%#x take=%d failed=%d mask=%#x ", info.flags, ret,
 	       (int)counters.failed, counters.mask);
 	for (i = 0; !ret && i < counters.count; i++) {
+		printf("counter%u=%u ", i, counters.event[i].counter);
 		printf("loop%u=%lld ", i, count(counters.event[i].counter, loop));
 		printf("calls%u=%lld ", i,
 		       count(counters.event[i].counter, system_calls));
