@@ -176,6 +176,34 @@ TEST_F(perf, events_count_right_before_during_and_after_a_session)
 	close(event);
 }
 
+/*
+ * Open pinned events of this CPU until no counter is left. Returns how many count;
+ * a pinned event without a counter reads as an end of file.
+ */
+static int fill_counters(struct _test_data_perf *self, int event[MANY])
+{
+	int i, counting = 0;
+
+	for (i = 0; i < MANY; i++) {
+		struct perf_event_attr attr = trace_perf_attr(PERF_TYPE_RAW, 0x200 + i);
+
+		attr.pinned = 1;
+		event[i] = open_enabled(attr, -1, self->s.encoder.cpu);
+		if (event[i] >= 0 && trace_perf_count(event[i]) != ~0ull)
+			counting++;
+	}
+	return counting;
+}
+
+static void close_all(int event[MANY])
+{
+	int i;
+
+	for (i = 0; i < MANY; i++)
+		if (event[i] >= 0)
+			close(event[i]);
+}
+
 /* ---- events that come and go ------------------------------------------------ */
 
 /* Cycles pinned to this CPU; misses pinned to this thread; a mapped page. */
@@ -278,54 +306,32 @@ TEST_F_TIMEOUT(perf, both_count_right_while_events_come_and_go_in_every_order, 3
 		{ 1, 2, 0 }, { 2, 0, 1 }, { 2, 1, 0 },
 	};
 	unsigned int opening, closing, i;
+	int event[MANY], rest;
 
 	trace_file_write(USER_ACCESS, "1");
 	memset(theirs.event, -1, sizeof(theirs.event));
 	ASSERT_EQ(0, TAKE_ALL());
+	/* With fewer counters than events perf does not count all of them. */
+	rest = fill_counters(self, event);
+	close_all(event);
 	for (opening = 0; opening < 6; opening++)
 		for (closing = 0; closing < 6; closing++) {
 			for (i = 0; i < KINDS; i++) {
 				open_kind(_metadata, self, order[opening][i]);
 				check_ours(_metadata, self);
-				check_theirs(_metadata, self);
+				if (rest >= KINDS)
+					check_theirs(_metadata, self);
 			}
 			for (i = 0; i < KINDS; i++) {
 				close_kind(order[closing][i]);
 				check_ours(_metadata, self);
-				check_theirs(_metadata, self);
+				if (rest >= KINDS)
+					check_theirs(_metadata, self);
 			}
 		}
 }
 
 /* ---- events that fill the counters --------------------------------------------- */
-
-/*
- * Open pinned events of this CPU until no counter is left. Returns how many count;
- * a pinned event without a counter reads as an end of file.
- */
-static int fill_counters(struct _test_data_perf *self, int event[MANY])
-{
-	int i, counting = 0;
-
-	for (i = 0; i < MANY; i++) {
-		struct perf_event_attr attr = trace_perf_attr(PERF_TYPE_RAW, 0x200 + i);
-
-		attr.pinned = 1;
-		event[i] = open_enabled(attr, -1, self->s.encoder.cpu);
-		if (event[i] >= 0 && trace_perf_count(event[i]) != ~0ull)
-			counting++;
-	}
-	return counting;
-}
-
-static void close_all(int event[MANY])
-{
-	int i;
-
-	for (i = 0; i < MANY; i++)
-		if (event[i] >= 0)
-			close(event[i]);
-}
 
 TEST_F(perf, when_perf_holds_all_counters_the_event_is_refused_as_busy)
 {
