@@ -65,6 +65,9 @@ struct here {
 
 static DEFINE_PER_CPU(struct here, here);
 
+/* CPUs where fixed counters have been taken back from a thread. */
+static struct cpumask closed;
+
 /* Counters with a CSR that joined threads may read, 0 = no session has any. */
 static u32 access_mask;
 
@@ -117,6 +120,8 @@ static void end_here(struct here *h)
 			t->count[n] = now + t->slot->offset[n];
 	h->counting = 0;
 	csr_clear(CSR_SCOUNTEREN, h->opened);
+	if (h->opened & SFT_FIXED && !cpumask_test_cpu(smp_processor_id(), &closed))
+		cpumask_set_cpu(smp_processor_id(), &closed);
 	h->opened = 0;
 }
 
@@ -268,6 +273,9 @@ void sft_access_close(void)
 {
 	WRITE_ONCE(access_mask, 0);
 	on_each_cpu(end_on, NULL, 1);
+	if (!cpumask_empty(&closed))
+		sft_rule_restore(&closed);
+	cpumask_clear(&closed);
 }
 
 /* A CPU goes offline: no thread of the session runs there any more. */

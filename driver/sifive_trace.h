@@ -443,6 +443,9 @@ struct page *sft_access_page(unsigned long offset);
 int sft_access_init(void);
 void sft_access_exit(void);
 
+/* rule.c */
+void sft_rule_restore(const struct cpumask *cpus);
+
 /* sampling.c */
 int sft_sampling_set(struct sifive_trace_sampling *arg);
 int sft_sampling_try(struct sft_file *file,

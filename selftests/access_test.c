@@ -504,6 +504,50 @@ TEST_F(access, joining_again_repairs_what_a_sysctl_took)
 	ASSERT_LE(0, trace_file_write(USER_ACCESS, was));
 }
 
+/*
+ * What the administrator allows while a thread of the session runs cannot be told
+ * from what the session has: it holds when that is over.
+ */
+TEST_F(access, the_kernels_own_rule_holds_after_the_session)
+{
+	static const struct {
+		const char *first, *last;
+		int signal;
+	} rule[] = {
+		{ "1", "2", 0 }, { "2", "2", 0 }, { "0", "2", 0 },
+		{ "2", "1", SIGILL }, { "2", "0", SIGILL },
+	};
+	struct sifive_trace_config config = trace_simple_config(self->fd, 0);
+	int i, cpu, cpus = (int)sysconf(_SC_NPROCESSORS_ONLN);
+	char was[16];
+
+	if (trace_file_read(USER_ACCESS, was, sizeof(was)) < 0)
+		SKIP(return, "this kernel has no perf_user_access");
+	for (i = 0; i < ARRAY_SIZE(rule); i++) {
+		ASSERT_LE(0, trace_file_write(USER_ACCESS, rule[i].first));
+		ASSERT_EQ(0, trace_config(self->fd, &config));
+		ASSERT_EQ(0, take(self->fd, 0));
+		ASSERT_LE(0, trace_file_write(USER_ACCESS, rule[i].last));
+		ASSERT_EQ(no_slot, join(self->fd, 0));
+		EXPECT_EQ(0, signal_of_cycle());
+		usleep(1000);
+		ASSERT_EQ(0, close(self->fd));
+		for (cpu = 0; cpu < cpus; cpu++) {
+			ASSERT_EQ(0, trace_pin(cpu));
+			EXPECT_EQ(rule[i].signal, signal_of_cycle()) {
+				TH_LOG("%s, then %s: cpu %d", rule[i].first,
+				       rule[i].last, cpu);
+			}
+			EXPECT_EQ(rule[i].signal,
+				  trace_signal_of_counter(COUNTER_INSTRET));
+		}
+		ASSERT_EQ(0, trace_pin(self->encoder.cpu));
+		self->fd = trace_open(O_RDWR);
+		ASSERT_LE(0, self->fd);
+	}
+	ASSERT_LE(0, trace_file_write(USER_ACCESS, was));
+}
+
 /* What exec_ends_it runs. */
 int main(int argc, char **argv)
 {

@@ -52,9 +52,10 @@ result $? "$board: no access broke the rules of the hardware"
 # Only a machine that counts instructions can tell how many a loop has. Counters are
 # the harts', which all boards have alike.
 counts_are_exact() {
-	run --timeout 180 --icount -- \
+	run --timeout 240 --icount -- \
 		'insmod /target/sifive_trace.ko && /target/selftests/counters_test &&
-		/target/selftests/access_test && /target/selftests/sampling_test'
+		/target/selftests/access_test && /target/selftests/sampling_test &&
+		/target/selftests/own_counts_test'
 	result $? "$board: counters and samples are right where instructions are counted"
 
 	run --timeout 180 --icount -- /target/selftests/overflow_test

@@ -9,9 +9,9 @@
  * EVENT is an SBI event index, with "u" or "k" behind it for user mode or the
  * kernel alone, or rDATA for a raw one. perfN has perf pin N cycles events before,
  * on CPU 0. "all" selects every encoder. Prints the
- * errno of COUNTERS, the event that was refused, the counters given, what the
- * first two count over a loop of 200000 instructions and over 1000 system calls,
- * and the driver's words; then runs a command and tells which counters were lost
+ * errno of COUNTERS, the event that was refused, the counters given, what each
+ * counts over a loop of 200000 instructions and over 1000 system calls, and the
+ * driver's words; then runs a command and tells which counters were lost
  * by that, in STATUS and after STOP. "query" takes nothing: its status is 1
  * when a counter of CPU 0 could count the event, 0 when none could.
  */
@@ -142,7 +142,8 @@ int main(int argc, char **argv)
 	ret = trace_ioctl(fd, SIFIVE_TRACE_IOC_COUNTERS, &counters);
 	printf("info=%#x take=%d failed=%d mask=%#x ", info.flags, ret,
 	       (int)counters.failed, counters.mask);
-	for (i = 0; !ret && i < counters.count && i < 2; i++) {
+	for (i = 0; !ret && i < counters.count; i++) {
+		printf("counter%u=%u ", i, counters.event[i].counter);
 		printf("loop%u=%lld ", i, count(counters.event[i].counter, loop));
 		printf("calls%u=%lld ", i,
 		       count(counters.event[i].counter, system_calls));

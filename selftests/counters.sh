@@ -72,6 +72,13 @@ counted() {
 	result $? "$4"
 }
 
+# together A B WHOLE WHAT: two counts are the parts of a third, within 1 percent.
+together() {
+	[ "$3" -gt 0 ] && [ $((100 * ($1 + $2))) -ge $((99 * $3)) ] &&
+		[ $((100 * ($1 + $2))) -le $((101 * $3)) ]
+	result $? "$4"
+}
+
 # lost MASK WORDS WHAT: the next probe lost these while its command ran.
 lost() {
 	answer
@@ -100,14 +107,19 @@ board "all counters" --icount -- \
 	"$probe all $dtlb 6 $itlb" \
 	"$probe perf2 all 1 $dtlb" "$probe perf20 $dtlb" "$probe perf20 2 1"
 mask 0x8 "user mode alone: on a programmable counter"
-counted loop0 200000 200100 "user mode alone: the loop"
-counted calls0 2000 60000 "user mode alone: not what a system call does"
+counted loop0 200000 200050 "user mode alone: the loop"
+counted calls0 15000 20000 "user mode alone: not what a system call does"
+user_loop=$(value loop0) user_calls=$(value calls0)
 mask 0x8 "the kernel alone: on a programmable counter"
-counted loop0 0 1000 "the kernel alone: the loop is not in it"
-counted calls0 100000 2000000 "the kernel alone: what a system call does"
+counted loop0 0 50 "the kernel alone: the loop is not in it"
+counted calls0 300000 600000 "the kernel alone: what a system call does"
+kernel_loop=$(value loop0) kernel_calls=$(value calls0)
 mask 0x1c "an event in both modes, and in each alone, is three"
-counted loop0 200000 201000 "both modes: the loop"
-counted calls0 100000 2000000 "both modes: what a system call does"
+counted loop0 200000 200050 "both modes: the loop"
+counted calls0 315000 620000 "both modes: what a system call does"
+together "$user_loop" "$kernel_loop" "$(value loop0)" "both modes: the loop of each alone"
+together "$user_calls" "$kernel_calls" "$(value calls0)" \
+	"both modes: the system calls of each alone"
 mask 0x1d "any order of events: each the counter that can count it"
 lost 0 "" "nobody takes a counter away: none is lost"
 lost 0x8 "hpmcounter3 was stopped on hart 0: $twist" \
@@ -163,6 +175,49 @@ board "harts with two programmable counters" --cpu pmu-mask=0x18 -- \
 mask 0x1d "two programmable counters: both can be had"
 refused $EBUSY 2 "all counters that can count it are taken" \
 	"two programmable counters: there is no third"
+
+# All that the architecture has. What the emulator can count is last in the list, on
+# the counters with the highest numbers.
+raw=() names=
+for ((i = 0; i < 24; i++)); do
+	raw+=("$(printf r%x $((0x100 + i)))")
+	names+=,${raw[-1]}
+done
+rest="$dtlb $itlb 0x1001b 1u 2u"
+names="cycles,instructions$names,dTLB-load-misses,iTLB-load-misses,dTLB-store-misses"
+names+=,cycles:u,instructions:u
+
+board "harts with all counters" --icount --cpu pmu-mask=0xfffffff8 -- \
+	"$probe all 1 2 ${raw[*]} $rest" "$probe 1 2 ${raw[*]} $rest r200" \
+	"/target/sifive-trace record -q -o /out/all.rtd -e $names /target/record/plain \
+		>/out/all.txt"
+mask 0xfffffffd "31 counters in one session"
+counted counter30 31 31 "31 counters: hpmcounter31 is one"
+counted loop30 200000 200050 "31 counters: it counts user mode's loop"
+counted calls30 15000 20000 "31 counters: and not what a system call does"
+counted loop2 0 0 "31 counters: what the emulator cannot count stays 0"
+refused $EBUSY 31 "all counters that can count it are taken" \
+	"31 counters: there is none for the 32nd event"
+"$build/sifive-trace" decode -q --format json "$out/all.rtd" 2>>"$out/decode.log" |
+	python3 -c '
+import json, sys
+want = sys.argv[1].split(",")
+calls = sum(int(w[4]) for w in map(str.split, open(sys.argv[2])) if w[:1] == ["calls"])
+lines = [json.loads(line) for line in sys.stdin]
+numbers = {c["name"]: c["number"] for c in lines[0]["counters"]}
+records = [r["counters"] for r in lines if r["kind"] in ("enter", "exit")]
+sums = {name: sum(r[name] for r in records) for name in want}
+print("#", len(records), "records:", sums)
+near = lambda a, b: abs(a - b) <= b / 100
+sys.exit(not (sorted(numbers) == sorted(want) and
+	set(numbers.values()) == {0, 2, *range(3, 32)} and
+	calls > 0 and len(records) == 2 * calls and
+	all(sorted(r) == sorted(want) for r in records) and
+	near(sums["cycles:u"], sums["instructions:u"]) and
+	100 * calls < sums["instructions:u"] < sums["instructions"] and
+	all(sums[e] > 0 for e in want if "TLB" in e) and
+	not any(sums[e] for e in want if e[0] == "r")))' "$names" "$out/all.txt"
+result $? "31 counters: all are in each record of a trace, and count"
 
 # ---- without Sscofpmf ---------------------------------------------------------------
 

@@ -5,14 +5,15 @@
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <sifive_trace.h>
 
 #include "kselftest_harness.h"
+#include "trace_count.h"
 #include "trace_more.h"
 #include "trace_records.h"
 
@@ -51,40 +52,37 @@ FIXTURE_TEARDOWN(own_counts)
 	close(self->fd);
 }
 
-static double own_time(void)
-{
-	struct timespec t;
+/* What the thread works for itself; between the rounds others may run. */
+#define TURNS	10000000ull
+#define ROUNDS	100
+#define WORK	(TURNS * TRACE_SPIN)
 
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
-struct cycles {
+struct counts {
 	uint64_t first, last, records;
 };
 
 static void take(const struct trace_record *record, void *arg)
 {
-	struct cycles *cycles = arg;
+	struct counts *counts = arg;
 
-	if (!cycles->records++)
-		cycles->first = record->value[0];
-	cycles->last = record->value[0];
+	if (!counts->records++)
+		counts->first = record->value[0];
+	counts->last = record->value[0];
 }
 
-/* The cycles of a second of the thread's own time, as its records have them. */
-static double rate(struct __test_metadata *_metadata,
-		   struct _test_data_own_counts *self, unsigned int flags)
+/* The instructions of the work, as the records before and behind it have them. */
+static uint64_t work(struct __test_metadata *_metadata,
+		     struct _test_data_own_counts *self, unsigned int flags)
 {
 	struct sifive_trace_options options = SIFIVE_TRACE_OPTIONS;
 	struct sifive_trace *trace = sifive_trace_open();
 	struct trace_totals totals;
-	struct cycles cycles = { 0 };
-	double begin, end;
+	struct counts counts = { 0 };
+	unsigned int round;
 
 	options.buffer = self->info.sinks_available & BIT64(SIFIVE_TRACE_SINK_SBA) ?
 			 1 << 20 : 0;
-	options.events = "cycles";
+	options.events = "instructions:u";
 	options.flags = SIFIVE_TRACE_NO_HOOKS | flags;
 	ASSERT_NE(NULL, trace);
 	ASSERT_EQ(0, sifive_trace_setup(trace, &options)) {
@@ -92,34 +90,44 @@ static double rate(struct __test_metadata *_metadata,
 	}
 	ASSERT_EQ(0, sifive_trace_on(trace));
 	sifive_trace_write(trace);
-	begin = own_time();
-	while (own_time() < begin + 0.2)
-		;
+	for (round = 0; round < ROUNDS; round++) {
+		trace_spin(TURNS / ROUNDS);
+		sched_yield();
+	}
 	sifive_trace_write(trace);
-	end = own_time();
 	ASSERT_EQ(0, sifive_trace_off(trace));
-	ASSERT_EQ(0, trace_records(self->fd, &totals, take, &cycles));
+	ASSERT_EQ(0, trace_records(self->fd, &totals, take, &counts));
 	sifive_trace_close(trace);
 	EXPECT_TRUE(trace_is_whole(&totals));
-	EXPECT_EQ(2, cycles.records);
-	return (double)(cycles.last - cycles.first) / (end - begin);
+	EXPECT_EQ(2, counts.records);
+	return counts.last - counts.first;
 }
 
-#define RATE(flags)	rate(_metadata, self, flags)
+#define WORK_WITH(flags)	work(_metadata, self, flags)
 
+/* Only a machine that counts instructions can tell how many they are. */
 TEST_F(own_counts, leave_a_neighbour_on_the_hart_out)
 {
-	double alone = RATE(SIFIVE_TRACE_PER_THREAD), own, all;
+	bool exact = trace_counts_instructions();
+	uint64_t alone = WORK_WITH(SIFIVE_TRACE_PER_THREAD), own, all;
 
 	kill(self->neighbour, SIGCONT);
-	own = RATE(SIFIVE_TRACE_PER_THREAD);
-	all = RATE(0);
-	TH_LOG("cycles a second: %.0f alone, %.0f beside a neighbour, %.0f with it",
-	       alone, own, all);
-	EXPECT_LT(0.7 * alone, own);
-	EXPECT_GT(1.3 * alone, own);
+	own = WORK_WITH(SIFIVE_TRACE_PER_THREAD);
+	all = WORK_WITH(0);
+	TH_LOG("%llu instructions: %llu counted alone, %llu beside a neighbour, %llu with it",
+	       WORK, (unsigned long long)alone, (unsigned long long)own,
+	       (unsigned long long)all);
+	EXPECT_LT(0, alone);
+	EXPECT_LT(0, own);
+	EXPECT_LT(0, all);
+	if (!exact)
+		return;
+	EXPECT_LE(WORK, alone);
+	EXPECT_GE(WORK + WORK / 100, alone);
+	EXPECT_LE(WORK, own);
+	EXPECT_GE(WORK + WORK / 100, own);
 	/* It was there. */
-	EXPECT_LT(1.5 * alone, all);
+	EXPECT_LE(WORK + WORK / 2, all);
 }
 
 TRACE_HARNESS_MAIN

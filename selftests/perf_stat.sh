@@ -1,8 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# The perf tool counts right before, during and after a session, as TAP. Values
-# are right within 2 percent: besides its loop a program starts and ends. Wants a
-# machine that counts instructions, and perf in PATH.
+# The perf tool counts right before, during and after a session, as TAP. No value is
+# too small; instructions and cycles are at most 2 percent more than those of the
+# work, misses 5: a program also starts and ends. Of the whole machine, where perf
+# runs beside it, they are 5 and 25. Wants a machine that counts instructions, and
+# perf in PATH.
 
 cd "$(dirname "$0")" || exit 1
 instructions=10000000
@@ -34,16 +36,24 @@ stat() {
 		./perf_probe "$verb"
 }
 
-# right: the counts are those of the work.
-right() {
+# within EVENTS MORE MISSES: so many counts are those of the work, or more by these
+# percents.
+within() {
 	sed 's/^/# /' "$work"
-	awk -F , -v least="$instructions" -v pages="$pages" '
-		$3 ~ /^(instructions|cycles)/ {
+	awk -F , -v least="$instructions" -v pages="$pages" \
+		-v events="$1" -v more="$2" -v misses="$3" '
+		function check(least, percent) {
 			n++
-			if ($1 + 0 < least || $1 + 0 > least * 1.02) bad = 1
+			if ($1 + 0 < least || $1 + 0 > least * (1 + percent / 100))
+				bad = 1
 		}
-		$3 ~ /^dTLB/ { n++; if ($1 + 0 < pages || $1 + 0 > pages * 2) bad = 1 }
-		END { exit bad || n != 3 }' "$work"
+		$3 ~ /^(instructions|cycles)/ { check(least, more) }
+		$3 ~ /^dTLB/ { check(pages, misses) }
+		END { exit bad || n != events }' "$work"
+}
+
+right() {
+	within 3 2 5
 }
 
 stat loop && right
@@ -65,9 +75,9 @@ result $? "that session ends well"
 stat loop && right
 result $? "perf stat counts right after a session"
 
-perf stat -x , -o "$work" -a -e instructions,dTLB-load-misses ./perf_probe session &&
-	! grep '<not counted>' "$work"
-result $? "perf stat -a counts while a session lives"
+perf stat -x , -o "$work" -a -e instructions:u,dTLB-load-misses:u \
+	./perf_probe session && within 2 5 25
+result $? "perf stat -a counts right while a session lives"
 
 rm -f "$work" "$work.in" "$work.held"
 echo "1..$n"

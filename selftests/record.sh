@@ -115,7 +115,7 @@ result $? "filter: none fits"
 
 board fpga -- '
 info() { run $1 sifive-trace info; }
-rmmod sifive_trace; info nomodule; insmod /target/sifive_trace.ko
+rmmod sifive_trace; info nomodule; insmod /target/sifive_trace.ko; info hardware
 
 for name in plain plain-static objects threads shared; do rec $name $p/$name; done
 rec sampled -i 100us $p/busy
@@ -358,6 +358,38 @@ status badstart 2 "start: takes no program"
 
 # ---- list and info -----------------------------------------------------------------
 
+# shows NAME WHAT <LINES: info has these lines, and no others, of the hardware.
+shows() {
+	tr -s ' ' <"$out/$1.txt" | sed -n '/^Encoders/,/^Sampling/p' | diff - /dev/stdin |
+		sed 's/^/# /' >"$out/$1.diff"
+	cat "$out/$1.diff"
+	[ ! -s "$out/$1.diff" ] && [ -s "$out/$1.txt" ]
+	result $? "info: $2"
+}
+
+# What OpenSBI has said itself, and what the kernel is called.
+boots() {
+	local sbi firmware
+	firmware=$(sed -nE 's/^OpenSBI v([0-9.]+).*/\1/p' "$out/console.log")
+	sbi=$(sed -nE 's/^Runtime SBI Version *: ([0-9.]+).*/\1/p' "$out/console.log")
+	tr -s ' ' <"$out/$1.txt" | sed -n '/^Machine/p;/^Kernel/p;/^Firmware/p' |
+		cmp -s - <(echo "Machine riscv-virtio,qemu"
+			echo "Kernel Linux $(cat "$KERNEL/release")"
+			echo "Firmware OpenSBI $firmware, SBI $sbi")
+	result $? "info: $2"
+}
+
+shows hardware "fpga: what the board has" <<'LINES'
+Encoders trace-encoder@11000000 cpu 0 hart 0 source 0 sinks: funnel
+ trace-encoder@11001000 cpu 1 hart 1 source 1 sinks: funnel
+Funnels 1
+Sinks sram sba funnel
+Timestamps 40 bits, 10 MHz
+Counters taken beside perf (Sscofpmf)
+Sampling by time, and by any event that a counter counts
+LINES
+boots hardware "fpga: firmware, kernel and machine"
+
 # finds NAME STATUS PROBLEM FIX WHAT
 finds() {
 	[ "$(cat "$out/$1.rc")" = "$2" ] && grep -qF -- "$3" "$out/$1.txt" &&
@@ -564,9 +596,33 @@ result $? "record: -c without Sscofpmf: what to do"
 at_least bytime busy 80 "record: -i without Sscofpmf"
 finds rawio 1 "also need CAP_SYS_RAWIO" "cap_sys_rawio" "encoders with sinks of their own"
 
+shows simple "nofunnel: what the board has" <<'LINES'
+Encoders trace-encoder@11000000 cpu 0 hart 0 source 0 sinks: sram sba; needs CAP_SYS_RAWIO
+ trace-encoder@11001000 cpu 1 hart 1 source 0 sinks: sram sba; needs CAP_SYS_RAWIO
+Funnels 0
+Sinks sram sba
+Timestamps 40 bits, 50 MHz
+Counters cycles and instructions, as perf events (no Sscofpmf)
+Sampling by time
+LINES
+boots simple "nofunnel: firmware, kernel and machine"
+
 board p550 -- '
+run quad sifive-trace info
 rec p550 $p/threads
 rec high --channel 16 $p/threads'
+shows quad "p550: what the board has" <<'LINES'
+Encoders trace-encoder@11000000 cpu 1 hart 0 source 0 sinks: funnel; 16 channels
+ trace-encoder@11001000 cpu 2 hart 1 source 1 sinks: funnel; 16 channels
+ trace-encoder@11002000 cpu 0 hart 2 source 2 sinks: funnel; 16 channels
+ trace-encoder@11003000 cpu 3 hart 3 source 3 sinks: funnel; 16 channels
+Funnels 1
+Sinks sba funnel
+Timestamps 40 bits, 24 MHz
+Counters taken beside perf (Sscofpmf)
+Sampling by time, and by any event that a counter counts
+LINES
+boots quad "p550: firmware, kernel and machine"
 meta p550 'm["ts_channels"] and len(m["sources"]) == 4' "p550: channels with timestamps"
 [ "$(calls p550)" = "$(calls threads)" ]
 result $? "p550: all calls"

@@ -124,12 +124,22 @@ int trace_signal_of_counter(unsigned int counter)
 	return trace_signal_of(read_counter_of, &counter);
 }
 
+/* Pages that are there, but in no TLB. */
+static char *map_pages(unsigned int count)
+{
+	char *memory = mmap(NULL, count * (size_t)getpagesize(),
+			    PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+
+	if (memory == MAP_FAILED)
+		abort();
+	return memory;
+}
+
 void trace_touch_pages(unsigned int count)
 {
 	size_t page = (size_t)getpagesize();
-	volatile char *memory = mmap(NULL, count * page, PROT_READ | PROT_WRITE,
-				     MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE,
-				     -1, 0);
+	volatile char *memory = map_pages(count);
 	unsigned int i;
 
 	for (i = 0; i < count; i++)
@@ -137,7 +147,37 @@ void trace_touch_pages(unsigned int count)
 	munmap((void *)memory, count * page);
 }
 
-static bool emulated(void)
+void trace_store_pages(unsigned int count)
+{
+	size_t page = (size_t)getpagesize();
+	volatile char *memory = map_pages(count);
+	unsigned int i;
+
+	for (i = 0; i < count; i++)
+		memory[i * page] = 1;
+	munmap((void *)memory, count * page);
+}
+
+void trace_call_pages(unsigned int count)
+{
+	static const uint32_t ret = 0x00008067;
+	size_t page = (size_t)getpagesize();
+	char *memory = map_pages(count);
+	unsigned int i;
+
+	for (i = 0; i < count; i++)
+		memcpy(&memory[i * page], &ret, sizeof(ret));
+	/* What the stores have left in a TLB goes with their permission. */
+	if (mprotect(memory, count * page, PROT_READ | PROT_EXEC))
+		abort();
+	/* Of this hart: whoever counts stays on it. */
+	asm volatile("fence.i" ::: "memory");
+	for (i = 0; i < count; i++)
+		((void (*)(void))&memory[i * page])();
+	munmap(memory, count * page);
+}
+
+bool trace_emulated(void)
 {
 	char compatible[64];
 
@@ -185,7 +225,7 @@ bool trace_counts_instructions(void)
 	uint64_t more;
 	int event;
 
-	if (!emulated())
+	if (!trace_emulated())
 		return true;
 	event = trace_perf_open(&attr, 0, -1);
 	if (event < 0)

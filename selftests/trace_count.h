@@ -53,8 +53,16 @@ uint64_t trace_sampled(int fd);
 /* Whether a capture gets another record of the kernel's before long. */
 bool trace_samples(int fd);
 
-/* Touch so many pages, each for the first time, that no TLB holds them all. */
+/*
+ * Load from so many pages, store to them, call code in each; each for the first
+ * time. Code is stored before it is called.
+ */
 void trace_touch_pages(unsigned int count);
+void trace_store_pages(unsigned int count);
+void trace_call_pages(unsigned int count);
+
+/* Whether this is an emulator: it counts cycles, instructions and TLB misses. */
+bool trace_emulated(void);
 
 /*
  * Whether cycles and instructions are counted: an emulator that was not told to

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The kernel's types and bits, as far as driver/record.c needs them on a host. */
+#ifndef KERNEL_BITS_H
+#define KERNEL_BITS_H
+
+#include <stdint.h>
+
+typedef uint8_t u8;
+typedef uint16_t u16;
+typedef uint32_t u32;
+typedef uint64_t u64;
+
+#define U16_MAX			UINT16_MAX
+#define GENMASK_ULL(high, low)	(~0ull >> (63 - (high)) & ~0ull << (low))
+#define GENMASK(high, low)	((unsigned long)GENMASK_ULL(high, low))
+#define lower_32_bits(value)	((u32)(value))
+#define upper_32_bits(value)	((u32)((u64)(value) >> 32))
+
+#define for_each_set_bit(bit, mask, size)			\
+	for ((bit) = 0; (bit) < (size); (bit)++)		\
+		if (*(mask) >> (bit) & 1)
+
+#endif /* KERNEL_BITS_H */

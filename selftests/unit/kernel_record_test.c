@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Proves what the counts of the kernel's own records mean, as record_count_test.c
+ * does of the library's: a difference modulo the counter's width, right across
+ * one wrap, 0 when nothing was counted, beginning at the header; an XOR chain from
+ * which absolute values are rebuilt; differences that are each thread's own; and
+ * the bytes of header and addresses.
+ */
+#include "kselftest_harness.h"
+
+#include <linux/io.h>
+
+#include "../../driver/record.h"
+
+struct store {
+	unsigned int place, bits;
+	u32 value;
+};
+
+static u32 stimulus;
+static struct store stores[256];
+static unsigned int count_of_stores;
+
+static void store(void *reg, unsigned int bits, u32 value)
+{
+	stores[count_of_stores++ % 256] = (struct store) {
+		.place = (unsigned int)((char *)reg - (char *)&stimulus),
+		.bits = bits, .value = value,
+	};
+}
+
+void writel(u32 value, void *reg)
+{
+	store(reg, 32, value);
+}
+
+void writew(u16 value, void *reg)
+{
+	store(reg, 16, value);
+}
+
+void writeb(u8 value, void *reg)
+{
+	store(reg, 8, value);
+}
+
+#define KIND_ISR	3
+#define NUMBER		3
+#define MAX48		0xffffffffffff
+#define PC		0x2000
+
+static struct sifive_trace_event events[SIFIVE_TRACE_MAX_COUNTERS];
+static struct sft_stream stream;
+static u64 counters[SIFIVE_TRACE_MAX_COUNTERS];
+
+/* counter_info of a counter with so many bits. */
+static u32 info(unsigned int number, unsigned int bits)
+{
+	return (0xc00 + number) | (bits - 1) << 12;
+}
+
+/* A header where one counter stands at @now. */
+static void start(u32 type, unsigned int bits, u64 now)
+{
+	events[NUMBER].info = info(NUMBER, bits);
+	stream = (struct sft_stream) {
+		.stimulus = &stimulus, .event = events, .mask = 1u << NUMBER,
+		.type = type,
+	};
+	counters[NUMBER] = now;
+	sft_record_header(&stream, counters);
+	count_of_stores = 0;
+}
+
+/* What the next record has of the counter; ~0 for what is no record of one. */
+static u64 record(u64 now)
+{
+	u64 value;
+
+	counters[NUMBER] = now;
+	count_of_stores = 0;
+	sft_record_isr(&stream, PC, counters);
+	if (count_of_stores < 3 || count_of_stores > 4 || stores[0].bits != 8 ||
+	    stores[0].value != KIND_ISR || stores[2].bits != 32)
+		return ~0ull;
+	value = stores[2].value;
+	if (count_of_stores == 4) {
+		if (stores[3].bits != 16 || !stores[3].value)
+			return ~0ull;
+		value |= (u64)stores[3].value << 32;
+	}
+	return value;
+}
+
+FIXTURE(width)
+{
+	u64 max;
+};
+
+FIXTURE_VARIANT(width)
+{
+	unsigned int bits;
+};
+
+FIXTURE_VARIANT_ADD(width, w64) { .bits = 64 };
+FIXTURE_VARIANT_ADD(width, w48) { .bits = 48 };
+FIXTURE_VARIANT_ADD(width, w40) { .bits = 40 };
+FIXTURE_VARIANT_ADD(width, w32) { .bits = 32 };
+FIXTURE_VARIANT_ADD(width, w1) { .bits = 1 };
+
+FIXTURE_SETUP(width)
+{
+	self->max = ~0ull >> (64 - variant->bits);
+}
+
+FIXTURE_TEARDOWN(width)
+{
+}
+
+TEST_F(width, delta_unchanged)
+{
+	start(SIFIVE_TRACE_SAMPLING_DELTA, variant->bits, self->max);
+	EXPECT_EQ(0, record(self->max));
+	EXPECT_EQ(0, record(self->max));
+}
+
+TEST_F(width, delta_wrap)
+{
+	start(SIFIVE_TRACE_SAMPLING_DELTA, variant->bits, self->max);
+	EXPECT_EQ(1, record(0));
+	EXPECT_EQ(self->max & MAX48, record(self->max));
+	EXPECT_EQ(1, record(0));
+}
+
+/* Steps of more than the counter holds wrap as it does. */
+TEST_F(width, delta_steps)
+{
+	static const u64 step[] = { 7, 1000, 3 };
+	u64 now = self->max - 6;
+	unsigned int i;
+
+	start(SIFIVE_TRACE_SAMPLING_DELTA, variant->bits, now & self->max);
+	for (i = 0; i < 3; i++) {
+		now += step[i];
+		EXPECT_EQ(step[i] & self->max, record(now & self->max));
+	}
+	EXPECT_EQ((self->max - 4) & self->max & MAX48, record((now - 5) & self->max));
+}
+
+TEST_F(width, delta_begins_anew_with_each_header)
+{
+	start(SIFIVE_TRACE_SAMPLING_DELTA, variant->bits, 0);
+	EXPECT_EQ(1, record(1));
+	counters[NUMBER] = self->max;
+	sft_record_header(&stream, counters);
+	EXPECT_EQ(1, record(0));
+}
+
+/* Each thread's own counts go on from where its last record left them. */
+TEST_F(width, delta_of_threads)
+{
+	u64 own[2][SIFIVE_TRACE_MAX_COUNTERS] = { 0 };
+
+	start(SIFIVE_TRACE_SAMPLING_DELTA, variant->bits, 0);
+	own[0][NUMBER] = self->max;
+	stream.own = own[0];
+	EXPECT_EQ(1, record(0));
+	stream.own = own[1];
+	EXPECT_EQ(0, record(0));
+	EXPECT_EQ(1, record(1));
+	stream.own = own[0];
+	EXPECT_EQ(self->max & MAX48, record(self->max));
+	EXPECT_EQ(0, stream.last[NUMBER]);
+}
+
+TEST_F(width, xor_absolute)
+{
+	static const u64 values[] = {
+		0, 1, 1, 0xffffffff, 0x100000000, MAX48, 3, ~0ull,
+	};
+	u64 rebuilt = 0;
+	unsigned int i;
+
+	/* What the counter was at the header plays no part. */
+	start(SIFIVE_TRACE_SAMPLING_XOR, variant->bits, 0x1234 & self->max);
+	for (i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+		rebuilt ^= record(values[i] & self->max);
+		EXPECT_EQ(values[i] & self->max & MAX48, rebuilt);
+	}
+}
+
+TEST_F(width, raw)
+{
+	start(SIFIVE_TRACE_SAMPLING_RAW, variant->bits, 0);
+	EXPECT_EQ(self->max & MAX48, record(self->max));
+	EXPECT_EQ(self->max & MAX48, record(self->max));
+	EXPECT_EQ(0, record(0));
+}
+
+/* The timestamp is nobody's own. */
+TEST(timestamp_of_threads)
+{
+	u64 own[SIFIVE_TRACE_MAX_COUNTERS] = { 0 };
+
+	start(SIFIVE_TRACE_SAMPLING_DELTA, 64, 100);
+	events[NUMBER].info = 39u << 12;
+	stream.own = own;
+	EXPECT_EQ(50, record(150));
+	EXPECT_EQ(0, own[NUMBER]);
+	/* It has 40 bits. */
+	EXPECT_EQ(0xffffffff6a, record(0));
+}
+
+static bool stored(unsigned int at, unsigned int bits, unsigned int place, u32 value)
+{
+	return at < count_of_stores && stores[at].bits == bits &&
+	       stores[at].place == place && stores[at].value == value;
+}
+
+TEST(addresses)
+{
+	start(SIFIVE_TRACE_SAMPLING_XOR, 64, 0);
+	sft_record_isr(&stream, 0xffffffff80001235, counters);
+	EXPECT_TRUE(stored(0, 8, 3, 3));
+	EXPECT_TRUE(stored(1, 32, 0, 0x80001235));
+	EXPECT_TRUE(stored(2, 32, 0, 0xffffffff));
+	count_of_stores = 0;
+	sft_record_isr(&stream, 0xffffffff80001204, counters);
+	EXPECT_TRUE(stored(1, 32, 0, 0x30));
+	EXPECT_EQ(3, count_of_stores);
+	start(SIFIVE_TRACE_SAMPLING_RAW, 64, 0);
+	sft_record_isr(&stream, 0x12345, counters);
+	EXPECT_TRUE(stored(1, 32, 0, 0x12344));
+}
+
+/* Lowest counter first, whatever kind of event it counts. */
+TEST(header)
+{
+	static const struct {
+		unsigned int bits, place;
+		u32 value;
+	} want[] = {
+		{ 32, 0, 0x70657266 }, { 8, 3, SIFIVE_TRACE_SAMPLING_RAW },
+		{ 32, 0, 1u << 31 | 1u << 3 },
+		{ 32, 0, 1 }, { 32, 0, 0x19 }, { 32, 0, 0x3fc03 },
+		{ 32, 0, SIFIVE_TRACE_EVENT_RAW }, { 32, 0, 0x55667788 },
+		{ 32, 0, 0x11223344 }, { 32, 0, 0x27c1f },
+	};
+	const unsigned int length = sizeof(want) / sizeof(want[0]);
+	unsigned int i;
+
+	start(SIFIVE_TRACE_SAMPLING_RAW, 64, 0);
+	events[3] = (struct sifive_trace_event) {
+		.type = 1, .code = 0x19, .info = info(3, 64),
+	};
+	events[31] = (struct sifive_trace_event) {
+		.type = SIFIVE_TRACE_EVENT_RAW, .data = 0x1122334455667788,
+		.info = info(31, 40),
+	};
+	stream.mask = 1u << 31 | 1u << 3;
+	sft_record_header(&stream, counters);
+	EXPECT_EQ(length, count_of_stores);
+	for (i = 0; i < length; i++)
+		EXPECT_TRUE(stored(i, want[i].bits, want[i].place, want[i].value)) {
+			TH_LOG("store %u: %u bits %#x", i, stores[i].bits, stores[i].value);
+		}
+	/* Counts stand in the same order, the upper 16 bits behind those that have some. */
+	counters[3] = 0x1200000034;
+	counters[31] = 5;
+	count_of_stores = 0;
+	sft_record_isr(&stream, PC, counters);
+	EXPECT_EQ(5, count_of_stores);
+	EXPECT_TRUE(stored(2, 32, 0, 0x34));
+	EXPECT_TRUE(stored(3, 16, 2, 0x12));
+	EXPECT_TRUE(stored(4, 32, 0, 5));
+}
+
+TEST_HARNESS_MAIN
