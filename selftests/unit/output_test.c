@@ -356,22 +356,4 @@ TEST_F(command, side_car_names_threads_and_objects)
 	EXPECT_NE(NULL, strstr(self->err, "not found: its functions stay addresses"));
 }
 
-/* Each option that --help tells of is in a manual page, with its exit codes. */
-TEST_F(command, manual_pages)
-{
-	run(self, "--version >version.txt; cat >check.sh <<'END'\n"
-	    "man=" SOURCES "/../../Documentation/man/sifive-trace\n"
-	    "for c in decode report graph replay export; do\n"
-	    "	grep -q 'SH EXIT STATUS' $man-$c.1 || echo $c: exit status\n"
-	    "	" COMMAND " $c --help |\n"
-	    "		grep -oE -e '(^ +|, )(-[a-zA-Z]|--[a-z-]+)' |\n"
-	    "		grep -oE -e '-.*' | sed 's/-/\\\\\\\\-/g' |\n"
-	    "	while read -r o; do\n"
-	    "		grep -qE -- \"$o\\\\b\" $man-$c.1 $man.1 || echo \"$c: $o\"\n"
-	    "	done\n"
-	    "done\nEND\nsh check.sh");
-	EXPECT_EQ(0, self->status);
-	EXPECT_STREQ("", self->out);
-}
-
 TEST_HARNESS_MAIN
