@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 # bash completion, as TAP: commands, their options, words behind options, files.
 #
-#	completion.sh COMMAND
+#	completion.sh COMMAND [HELP]...
+#
+# HELP is a file NAME.help with what a command NAME says on another machine.
 
 set -u
 export LC_ALL=C
@@ -41,15 +43,23 @@ becomes "--help" --h
 becomes "decode" dec
 becomes "" nothing
 
-# All options of each command that this build has.
-for name in $("$command" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p'); do
-	"$command" "$name" --help | grep -oE '^ +(-[a-zA-Z](, )?)?(--[a-z-]+)?' |
+# all_options NAME FILE: those of its help are completed, and no other.
+all_options() {
+	grep -oE '^ +(-[a-zA-Z](, )?)?(--[a-z-]+)?' "$2" |
 		grep -oE -e '--?[a-zA-Z-]+' | sort >"$folder/help"
-	complete_words "$name" - | tr ' ' '\n' | grep . | sort >"$folder/completed"
+	complete_words "$1" - | tr ' ' '\n' | grep . | sort >"$folder/completed"
+	diff "$folder/help" "$folder/completed" | sed 's/^/# /'
 	[ "$(wc -l <"$folder/help")" -ge 2 ] &&
-		diff "$folder/help" "$folder/completed" | sed 's/^/# /'
-	cmp -s "$folder/help" "$folder/completed"
-	result $? "$name -<tab>: all its options"
+		cmp -s "$folder/help" "$folder/completed"
+	result $? "$1 -<tab>: all its options"
+}
+
+for name in $("$command" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p'); do
+	"$command" "$name" --help >"$folder/$name.help"
+	all_options "$name" "$folder/$name.help"
+done
+for file in "${@:2}"; do
+	all_options "$(basename "$file" .help)" "$file"
 done
 becomes "--per-thread --period" record --per
 becomes "--per-thread --period" start --per
