@@ -178,6 +178,7 @@ run list sifive-trace list
 run listone sifive-trace list branch-miss
 run listnone sifive-trace list no-such
 run listcore sifive-trace list --core p550 dcache
+for c in info list record start stop status dump; do sifive-trace $c --help >$c.help; done
 
 mkdir /tmp/any; chmod 777 /tmp/any
 cp /target/sifive-trace /target/libsifive-perf.so /tmp; $p/caps file /tmp/sifive-trace
@@ -220,6 +221,12 @@ for p in plain plain-static objects threads shared; do
 	babeltrace2 "$out/$p.ctf" >"$out/$p.babel"
 	"$verify" ctf "$out/$p.txt" "$out/$p.babel"
 	result $? "$p: babeltrace2 reads all calls"
+	host graph --by thread "$out/$p.rtd" >"$out/$p.graph"
+	"$verify" graph "$out/$p.txt" "$out/$p.graph"
+	result $? "$p: graph has all calls"
+	host replay "$out/$p.rtd" >"$out/$p.replay"
+	"$verify" replay "$out/$p.txt" "$out/$p.replay"
+	result $? "$p: replay has all calls"
 	host export --format svg "$out/$p.rtd" >"$out/$p.svg"
 	python3 -c 'import sys, xml.dom.minidom as m; m.parse(sys.argv[1])' "$out/$p.svg" &&
 		[ "$(awk '/^calls/ { print $4 }' "$out/$p.txt" | sort -u |
@@ -231,6 +238,10 @@ for p in plain plain-static objects threads shared; do
 	meta $p 'len(m["args"]) == 1 and m["lost"]["threads"] == 0 and all(o["build_id"] for o in m["objects"])' \
 		"$p: the side-car file names program and build-ids, and nothing was lost"
 done
+
+host report --diff "$out/objects.rtd" "$out/threads.rtd" >"$out/diff.out"
+"$verify" diff "$out/threads.txt" "$out/diff.out" "$out/objects.txt"
+result $? "report --diff: calls of either trace"
 
 # ---- samples -----------------------------------------------------------------------
 
@@ -355,6 +366,15 @@ at_least running busy 3 "dump: while it runs, too"
 [ "$(stat -c %s "$out/hand.rtd")" -gt "$(stat -c %s "$out/running.rtd")" ]
 result $? "dump: what came since is there"
 status badstart 2 "start: takes no program"
+
+# ---- help, which this host's build does not have -----------------------------------
+
+[ "$(cat "$out"/*.help | wc -l)" -ge 60 ] &&
+	selftests/unit/manual.py Documentation/man "$out"/*.help >"$out/manual.log"
+result $? "--help and the manual pages of all commands name the same options"
+selftests/unit/completion.sh "$build/sifive-trace" "$out"/*.help >"$out/completion.log"
+result $? "bash completes their options on a build without them"
+grep -h '^#' "$out/manual.log" "$out/completion.log"
 
 # ---- list and info -----------------------------------------------------------------
 

@@ -12,6 +12,9 @@ caller. FILE is, by WHAT:
 	report	report --format csv --by thread
 	chrome, folded, html, ctf
 		that export; folded --weight calls; ctf as babeltrace2 prints it
+	graph	graph --by thread
+	replay	replay
+	diff	report --diff, whose second trace is of the program that counted META
 """
 import collections
 import json
@@ -184,6 +187,51 @@ def ctf(path):
     return stacks.result()
 
 
+def graph(path):
+    """Numbers in the first 33 columns; a name's indentation is its depth."""
+    stacks, way = [], []
+    for line in open(path).read().splitlines()[1:]:
+        name = line[35:].lstrip()
+        way[(len(line) - len(name) - 35) // 2:] = [name]
+        if len(way) > 1:
+            stacks.append((list(way), int(line[23:33])))
+    return paths(stacks), []
+
+
+def replay(path):
+    stacks = Stacks()
+    for line in open(path).read().splitlines()[1:]:
+        thread, what = re.match(r".{28}(\S+) +(.*)", line).groups()
+        thread = thread.split("/")[0]
+        if what.startswith("} "):
+            stacks.leave(thread, what[2:])
+        elif what.endswith("() {"):
+            stacks.enter(thread, what[:-4])
+        else:
+            stacks.enter(thread, what[:-2])
+            stacks.leave(thread, what[:-2])
+    return stacks.result()
+
+
+def diff(path):
+    """The first columns are calls before and after."""
+    calls = collections.Counter()
+    for line in open(path).read().lstrip("\n").split("\n\n")[0].splitlines()[2:]:
+        name = plain(re.split("  +", line)[-1])
+        if name:
+            calls["before", name] = int(line[:10])
+            calls["after", name] = int(line[10:20])
+    return +calls
+
+
+def sums(calls, when):
+    """Over all threads."""
+    both = collections.Counter()
+    for (_, function), n in by_function(calls).items():
+        both[when, function] += n
+    return both
+
+
 def main():
     what, calls, path = sys.argv[1:4]
     want = counted(calls)
@@ -192,6 +240,9 @@ def main():
         got, wrong = want, wrong + lines(path, want)
     elif what == "report":
         want, got = by_function(want), report(path)
+    elif what == "diff":
+        want = sums(want, "before") + sums(counted(sys.argv[4]), "after")
+        got = diff(path)
     else:
         got, more = nesting(path, sys.argv[4]) if what == "nesting" else \
             globals()[what](path)

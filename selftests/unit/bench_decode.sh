@@ -4,7 +4,9 @@
 #
 #	bench_decode.sh COMMAND GENERATOR FOLDER [MB]...
 #
-# Times are the processor's, on one core, so that a busy machine matters less.
+# Times are the processor's, on one core, so that a busy machine matters less. What
+# a run costs whatever its records, is what a tiny trace costs; in the first 256 KB
+# each function is met for the first time. A record's cost is what comes beyond.
 
 set -eu
 command=$1 generator=$2 folder=$3
@@ -12,24 +14,33 @@ shift 3
 mkdir -p "$folder"
 trace=$folder/bench.rtd
 trap 'rm -f "$trace"' EXIT
+tiny_kb=1 first_kb=256
 
-# measure NAME MB RECORDS ARGUMENT...
-measure() {
-	local name=$1 mb=$2 records=$3 runs memory used
-	shift 3
-	# Short runs are repeated: their sum is what can be measured.
-	runs=$((mb < 200 ? 200 / mb : 1))
-	memory=$( { /usr/bin/env time -f %M "$command" "$@" >/dev/null; } 2>&1 | tail -n 1)
+# seconds RUNS ARGUMENT...: of one run, on the processor. Short runs are repeated:
+# their sum is what can be measured.
+seconds() {
+	local runs=$1 used
+	shift
 	used=$(TIMEFORMAT='%3U %3S'
 		{ time for ((i = 0; i < runs; i++)); do
 			"$command" "$@" >/dev/null; done; } 2>&1 | tail -n 1)
-	echo "$used" | awk -v name="$name" -v mb="$mb" -v records="$records" \
-		-v runs="$runs" -v memory="$memory" '{
-		s = ($1 + $2) / runs
-		printf "%-15s %5d MB %8.3f s %5.0f MB/s %5.0f ns a record %5.1f MB of memory\n",
-			name, mb, s, mb * 1.048576 / s, s * 1e9 / records, memory / 1024
-	}'
+	awk -v runs="$runs" '{ print ($1 + $2) / runs }' <<<"$used"
 }
+
+declare -A commands=(
+	[report]="report -q -c all --meta none"
+	[decode to text]="decode -q -c all --meta none")
+declare -A start
+
+for kb in $tiny_kb $first_kb; do
+	first=$("$generator" "$kb" 2>&1 >"$trace")
+	for name in report 'decode to text'; do
+		# shellcheck disable=SC2086 # words of a command
+		start[$name]=$(seconds 200 ${commands[$name]} "$trace")
+		printf '%-15s %5d KB %8.4f s for %d records\n' "$name" "$kb" \
+			"${start[$name]}" "$first"
+	done
+done
 
 for mb in "${@:-1}"; do
 	free=$(df -Pm "$folder" | awk 'NR == 2 { print $4 }')
@@ -37,7 +48,19 @@ for mb in "${@:-1}"; do
 		echo "$mb MB do not fit $folder: only $free MB are free" >&2
 		exit 1
 	fi
-	records=$("$generator" "$mb" 2>&1 >"$trace")
-	measure report "$mb" "$records" report -q -c all --meta none "$trace"
-	measure 'decode to text' "$mb" "$records" decode -q -c all --meta none "$trace"
+	records=$("$generator" $((mb << 10)) 2>&1 >"$trace")
+	for name in report 'decode to text'; do
+		# shellcheck disable=SC2086 # words of a command
+		memory=$( { /usr/bin/env time -f %M "$command" ${commands[$name]} \
+			"$trace" >/dev/null; } 2>&1 | tail -n 1)
+		# shellcheck disable=SC2086 # words of a command
+		seconds $((mb < 200 ? 200 / mb : 1)) ${commands[$name]} "$trace" |
+			awk -v name="$name" -v mb="$mb" -v records="$records" \
+				-v memory="$memory" -v first="$first" \
+				-v start="${start[$name]}" '{
+			printf "%-15s %5d MB %8.4f s %5.0f MB/s %5.0f ns a record beyond %5.1f MB of memory\n",
+				name, mb, $1, mb * 1.048576 / $1,
+				($1 - start) * 1e9 / (records - first), memory / 1024
+		}'
+	done
 done

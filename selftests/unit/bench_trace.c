@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Writes a trace of so many MB to standard output: a program's calls. */
+/* Writes a trace of so many KB to standard output: a program's calls. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -10,7 +10,8 @@
 int main(int argc, char **argv)
 {
 	static struct program program;
-	uint64_t wanted = argc > 1 ? strtoull(argv[1], NULL, 0) << 20 : 0;
+	uint64_t wanted = argc > 1 ? strtoull(argv[1], NULL, 0) << 10 : 0;
+	uint64_t part = wanted < PART ? wanted : PART;
 	uint64_t written = 0;
 
 	program_init(&program, 1);
@@ -21,7 +22,7 @@ int main(int argc, char **argv)
 	gen_sync(&program.gen, 0);
 	gen_sync(&program.gen, 1);
 	while (written < wanted) {
-		while (program.gen.length < PART)
+		while (program.gen.length < part)
 			program_step(&program);
 		if (fwrite(program.gen.data, program.gen.length, 1, stdout) != 1) {
 			perror("bench_trace");

@@ -80,10 +80,13 @@ TEST_F_TIMEOUT(command, memory_does_not_grow, 300)
 		"decode -q --format json -", "graph -q -", "replay -q -",
 		"export -q --format chrome -", "export -q --format svg -",
 		"export -q --format folded -", "decode -q --format perf -o perf -",
+		"export -q --format html -", "export -q --format ctf -o $(mktemp -u XXXX) -",
+		"report -q --diff part.rtd -", "report -q --by thread -",
 	};
 	unsigned int i;
 
 	fill(&self->gen);
+	save(self, "part.rtd");
 	for (i = 0; i < sizeof(arguments) / sizeof(arguments[0]); i++) {
 		long few = feed(&self->gen, arguments[i], 1);
 		long many = feed(&self->gen, arguments[i], 6);

@@ -152,12 +152,13 @@ static void end_call(struct program *program, struct program_thread *thread)
 	struct program_cost *cost[] = {
 		&program->cost[frame->function],
 		&program->thread_cost[thread - program->thread][frame->function],
+		&program->hart_cost[thread->src][frame->function],
 	};
 	uint64_t total = thread->now - frame->enter;
 	bool outermost = is_outermost(thread, frame->function);
 	unsigned int i, c;
 
-	for (i = 0; i < 2; i++) {
+	for (i = 0; i < sizeof(cost) / sizeof(cost[0]); i++) {
 		cost[i]->calls++;
 		cost[i]->self += total - frame->inner;
 		if (outermost)

@@ -59,6 +59,7 @@ struct program_thread {
  * @headers:	a new header when a thread has no calls, as often
  * @cost:	the truth, by function
  * @thread_cost: and by thread
+ * @hart_cost:	and by the source that a call ended on
  */
 struct program {
 	struct gen	gen;
@@ -76,6 +77,7 @@ struct program {
 	struct program_thread thread[PROGRAM_THREADS];
 	struct program_cost cost[PROGRAM_FUNCTIONS];
 	struct program_cost thread_cost[PROGRAM_THREADS][PROGRAM_FUNCTIONS];
+	struct program_cost hart_cost[PROGRAM_SOURCES][PROGRAM_FUNCTIONS];
 };
 
 /* Address of a function, and the function's name in its trace. */

@@ -214,4 +214,25 @@ TEST_F(report, threads_cost_what_they_cost)
 	profile_free(&profile);
 }
 
+/* A call is of the hart that it ended on, wherever else it has been. */
+TEST_F(report, harts_cost_what_they_cost)
+{
+	struct profile profile;
+	size_t i, k, rows = 0;
+
+	make(self, variant, 5);
+	read_profile(_metadata, self, &profile, PROFILE_BY_HART);
+	for (i = 0; i < PROGRAM_SOURCES; i++)
+		for (k = 0; k < PROGRAM_FUNCTIONS; k++)
+			rows += self->program.hart_cost[i][k].calls > 0;
+	EXPECT_EQ(rows, profile.rows);
+	for (i = 0; i < profile.rows; i++) {
+		ASSERT_GT(variant->sources, profile.row[i].group);
+		compare(_metadata, &profile, i,
+			&self->program.hart_cost[profile.row[i].group]
+						[function_of(&profile, i)]);
+	}
+	profile_free(&profile);
+}
+
 TEST_HARNESS_MAIN

@@ -69,23 +69,37 @@ static void free_thread(struct analysis_thread *thread)
 		return;
 	free(thread->frame);
 	free(thread->count);
-	free(thread->active);
+	free(thread->slot);
 	free(thread);
+}
+
+/* What served the reading alone: a second trace may have to be read. */
+static void release(struct analysis *analysis)
+{
+	unsigned int i, k;
+
+	for (i = 0; i < threads_count(analysis->threads); i++) {
+		free_thread(threads_get(analysis->threads, i)->state);
+		threads_get(analysis->threads, i)->state = NULL;
+	}
+	for (i = 0; i < PERFREC_SOURCES; i++) {
+		for (k = 0; k < PERFREC_CHANNELS; k++) {
+			free(analysis->stream[i][k]);
+			analysis->stream[i][k] = NULL;
+		}
+	}
+	for (k = 0; k < PERFREC_CHANNELS; k++) {
+		reorder_free(analysis->reorder[k]);
+		analysis->reorder[k] = NULL;
+	}
 }
 
 void analysis_free(struct analysis *analysis)
 {
-	unsigned int i, k;
-
 	if (!analysis)
 		return;
-	for (i = 0; analysis->threads && i < threads_count(analysis->threads); i++)
-		free_thread(threads_get(analysis->threads, i)->state);
-	for (i = 0; i < PERFREC_SOURCES; i++)
-		for (k = 0; k < PERFREC_CHANNELS; k++)
-			free(analysis->stream[i][k]);
-	for (k = 0; k < PERFREC_CHANNELS; k++)
-		reorder_free(analysis->reorder[k]);
+	if (analysis->threads)
+		release(analysis);
 	threads_free(analysis->threads);
 	functions_free(analysis->functions);
 	free(analysis);
@@ -240,24 +254,48 @@ static uint64_t *of_inner(const struct analysis_thread *thread, unsigned int i)
 	return at_begin(thread, i) + thread->stride;
 }
 
-/* Make room for @room frames with @stride counters. */
+/*
+ * The slot of the function's outermost call (its frame's index and 1), or the one
+ * that is free for it. Calls end in the opposite order of their beginning, so that
+ * each leaves the table as it was: whoever probed past it has gone.
+ */
+static uint32_t *find_call(const struct analysis_thread *thread, uint32_t function)
+{
+	uint32_t mask = (1u << thread->slot_bits) - 1, index;
+	uint32_t at = function * 0x9e3779b1u >> (32 - thread->slot_bits);
+
+	while ((index = thread->slot[at]) &&
+	       thread->frame[index - 1].function != function)
+		at = (at + 1) & mask;
+	return &thread->slot[at];
+}
+
+static size_t frame_bytes(unsigned int room, unsigned int stride)
+{
+	return room * (sizeof(struct analysis_frame) +
+		       2 * stride * sizeof(uint64_t) + 2 * sizeof(uint32_t));
+}
+
+/* Make room for @room frames, a power of two, with @stride counters. */
 static bool resize(struct analysis *analysis, struct analysis_thread *thread,
 		   unsigned int room, unsigned int stride)
 {
-	size_t old = thread->room * (sizeof(*thread->frame) +
-				     2 * thread->stride * sizeof(uint64_t));
-	size_t new = room * (sizeof(*thread->frame) +
-			     2 * stride * sizeof(uint64_t));
+	size_t old = frame_bytes(thread->room, thread->stride);
+	size_t new = frame_bytes(room, stride);
 	struct analysis_frame *frame;
+	uint32_t *slots;
 	uint64_t *counts;
 	unsigned int i;
 
 	if (analysis->frame_bytes - old + new > ANALYSIS_FRAME_BYTES)
 		return false;
 	counts = calloc((size_t)room * 2 * stride + 1, sizeof(*counts));
-	frame = counts ? realloc(thread->frame, room * sizeof(*frame)) : NULL;
+	slots = calloc(2 * room, sizeof(*slots));
+	frame = counts && slots ?
+		realloc(thread->frame, room * sizeof(*frame)) : NULL;
 	if (!frame) {
 		free(counts);
+		free(slots);
 		return false;
 	}
 	for (i = 0; i < thread->depth; i++) {
@@ -267,10 +305,16 @@ static bool resize(struct analysis *analysis, struct analysis_thread *thread,
 		       of_inner(thread, i), thread->stride * sizeof(*counts));
 	}
 	free(thread->count);
+	free(thread->slot);
 	thread->count = counts;
+	thread->slot = slots;
+	thread->slot_bits = (unsigned int)__builtin_ctz(2 * room);
 	thread->frame = frame;
 	thread->room = room;
 	thread->stride = stride;
+	for (i = 0; i < thread->depth; i++)
+		if (frame[i].outermost)
+			*find_call(thread, frame[i].function) = i + 1;
 	analysis->frame_bytes += new - old;
 	return true;
 }
@@ -288,37 +332,13 @@ static bool make_room(struct analysis *analysis, struct analysis_thread *thread)
 	return resize(analysis, thread, room, stride);
 }
 
-static uint32_t *active(struct analysis *analysis, struct analysis_thread *thread,
-			uint32_t function)
-{
-	uint32_t *grown, count = thread->actives;
-
-	if (function < count)
-		return &thread->active[function];
-	count = 2 * function + 16;
-	if (analysis->frame_bytes + (count - thread->actives) * sizeof(*grown) >
-	    ANALYSIS_FRAME_BYTES)
-		return NULL;
-	grown = realloc(thread->active, count * sizeof(*grown));
-	if (!grown)
-		return NULL;
-	analysis->frame_bytes += (count - thread->actives) * sizeof(*grown);
-	memset(grown + thread->actives, 0,
-	       (count - thread->actives) * sizeof(*grown));
-	thread->active = grown;
-	thread->actives = count;
-	return &grown[function];
-}
-
 static void enter(struct analysis *analysis, struct analysis_thread *thread,
 		  const struct perfrec_record *record, uint32_t function)
 {
 	struct analysis_frame *frame;
-	uint32_t *calls = NULL;
+	uint32_t *outermost;
 
-	if (!thread->too_deep && make_room(analysis, thread))
-		calls = active(analysis, thread, function);
-	if (!calls) {
+	if (thread->too_deep || !make_room(analysis, thread)) {
 		thread->too_deep++;
 		analysis->stats.too_deep++;
 		return;
@@ -327,14 +347,17 @@ static void enter(struct analysis *analysis, struct analysis_thread *thread,
 	       thread->stride * sizeof(uint64_t));
 	memset(of_inner(thread, thread->depth), 0,
 	       thread->stride * sizeof(uint64_t));
+	outermost = find_call(thread, function);
 	frame = &thread->frame[thread->depth++];
+	frame->outermost = !*outermost;
+	if (frame->outermost)
+		*outermost = thread->depth;
 	frame->function = function;
 	frame->call_site = record->address[1];
 	frame->timed = record->begin.time_known;
 	frame->enter = record->begin.time;
 	frame->inner = 0;
 	frame->user = 0;
-	frame->outermost = !(*calls)++;
 	if (analysis->ops->enter)
 		analysis->ops->enter(analysis->context, thread);
 }
@@ -372,7 +395,8 @@ static void leave(struct analysis *analysis, struct analysis_thread *thread,
 		for (c = 0; c < thread->stride; c++)
 			inner[c] += total[c];
 	}
-	thread->active[frame->function]--;
+	if (frame->outermost)
+		*find_call(thread, frame->function) = 0;
 	if (why == ANALYSIS_UNWOUND)
 		analysis->stats.unwound++;
 	else if (why == ANALYSIS_CUT)
@@ -398,7 +422,7 @@ static unsigned int ends(const struct analysis_thread *thread,
 {
 	unsigned int i, found = 0;
 
-	if (function >= thread->actives || !thread->active[function])
+	if (!thread->depth || !*find_call(thread, function))
 		return 0;
 	for (i = 1; i <= thread->depth; i++) {
 		const struct analysis_frame *frame =
@@ -551,6 +575,8 @@ int analysis_run(struct analysis *analysis, struct trace *trace)
 	for (i = 0; i < threads_count(analysis->threads); i++)
 		if (threads_get(analysis->threads, i)->state)
 			leave_all(analysis, threads_get(analysis->threads, i)->state);
+	release(analysis);
+	trace_release(trace);
 	if (analysis->no_memory) {
 		report("out of memory: the trace has not been read to its end");
 		return -1;

@@ -21,7 +21,7 @@
 #include "trace.h"
 
 /* Bytes for all frames of all threads; deeper calls are only counted. */
-#define ANALYSIS_FRAME_BYTES	(16u << 20)
+#define ANALYSIS_FRAME_BYTES	(12u << 20)
 
 /**
  * struct analysis_frame - a call that goes on
@@ -62,8 +62,8 @@ struct analysis_thread {
 	unsigned int		room;
 	unsigned int		stride;		/* counters that fit */
 	uint64_t		*count;		/* 2 * stride for each frame */
-	uint32_t		*active;	/* calls of each function */
-	uint32_t		actives;
+	uint32_t		*slot;		/* outermost calls by function */
+	unsigned int		slot_bits;
 	uint64_t		too_deep;
 	bool			had_record;
 	uint32_t		serial;		/* highest of a header */

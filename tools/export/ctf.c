@@ -21,7 +21,7 @@
 #include "export.h"
 
 #define MAGIC		0xc1fc1fc1u
-#define PACKET		4096
+#define PACKET		2048
 /* Bytes of the packet's header and context: see metadata. */
 #define PACKET_BEGIN	40
 /* Longest string that is written. */

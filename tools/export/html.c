@@ -12,11 +12,12 @@
 #include "../command.h"
 #include "export.h"
 
-#define SLICES_MAX	150000
+#define SLICES_MAX	100000
 /* Intervals of the counters; a power of two. */
 #define BINS		2048
-/* Threads whose counters are plotted. */
+/* Threads whose counters are plotted, and counters of all of them. */
 #define PLOTS_MAX	32
+#define PLOTTED_MAX	128
 
 /* A call of the time line. */
 struct slice {
@@ -39,6 +40,8 @@ struct html {
 	unsigned int	shift;
 	/* What each thread's counters counted, by interval. */
 	double		*count[PLOTS_MAX][COUNTERS_MAX];
+	unsigned int	plotted;
+	bool		not_plotted;
 	/* Time of each thread's latest record, if there was one. */
 	uint64_t	since[PLOTS_MAX];
 	bool		counting[PLOTS_MAX];
@@ -203,8 +206,14 @@ static void html_step(void *context, struct analysis_thread *thread,
 		unsigned int c = (unsigned int)__builtin_ctzll(known);
 		double **count = &html->count[plot][c];
 
-		if (!*count)
+		if (!*count && html->plotted == PLOTTED_MAX) {
+			html->not_plotted = true;
+			continue;
+		}
+		if (!*count) {
 			*count = calloc(BINS, sizeof(**count));
+			html->plotted++;
+		}
 		if (*count)
 			spread(html, *count, since, thread->now,
 			       step->delta[c]);
@@ -343,6 +352,9 @@ static int html_end(struct export *export)
 		report("out of memory");
 		return -1;
 	}
+	if (html->not_plotted)
+		report("%s: many threads with many counters: only the first %d of these are plotted",
+		       export->common.path, PLOTTED_MAX);
 	put_string(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>");
 	put_xml(out, title);
 	put_string(out, "</title>\n<style>\n");

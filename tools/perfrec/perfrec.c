@@ -209,8 +209,8 @@ static bool header_word(struct perfrec *perfrec, struct stream *stream,
 	case HEADER_TYPE:
 		if (word->value > PERFREC_EVENT_RAW)
 			return false;
-		counter->number = first +
-			(unsigned int)__builtin_ctz(header->mask >> first);
+		counter->number = (uint8_t)
+			(first + (unsigned int)__builtin_ctz(header->mask >> first));
 		counter->type = word->value;
 		stream->state = word->value == PERFREC_EVENT_RAW ?
 				HEADER_DATA_LOW : HEADER_CODE;
@@ -228,8 +228,8 @@ static bool header_word(struct perfrec *perfrec, struct stream *stream,
 		stream->state = HEADER_INFO;
 		break;
 	default:
-		counter->csr = INFO_CSR(word->value);
-		counter->width = INFO_WIDTH(word->value);
+		counter->csr = (uint16_t)INFO_CSR(word->value);
+		counter->width = (uint8_t)INFO_WIDTH(word->value);
 		counter->end = stamp(word);
 		header->counters++;
 		stream->state = HEADER_TYPE;

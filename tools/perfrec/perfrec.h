@@ -83,12 +83,12 @@ struct perfrec_stamp {
  * @end:	the definition's last word
  */
 struct perfrec_counter {
-	uint32_t		number;
+	uint8_t			number;
+	uint8_t			width;
+	uint16_t		csr;
 	uint32_t		type;
 	uint32_t		code;
-	uint32_t		width;
 	uint64_t		event_data;
-	uint32_t		csr;
 	struct perfrec_stamp	end;
 };
 

@@ -13,6 +13,10 @@
 #include "units.h"
 
 #define WIDTH_DEFAULT	80
+/* The widest numbers, and a few letters of the name. */
+#define WIDTH_LEAST	44
+/* What is left of a name on a page that its numbers alone fill. */
+#define NAME_CUT_MIN	4
 #define FILTERS_MAX	64
 
 enum own_option {
@@ -54,7 +58,9 @@ static void help(void)
 	     "      --top N           only the first N of each table\n"
 	     "      --diff OTHER      what OTHER, a later trace, costs more or less\n"
 	     "      --format text|csv csv has one table with exact numbers\n"
-	     "      --width N         columns of the page (default: the terminal's, or 80)\n"
+	     "      --width N         columns of the page; names that do not fit are cut\n"
+	     "                        (default: the terminal's; into a file or a pipe 80,\n"
+	     "                        with names uncut)\n"
 	     "  -o, --output FILE     file to write to");
 	puts(options_help);
 }
@@ -94,9 +100,10 @@ static int parse_option(struct report_options *options, int option)
 		options->diff = optarg;
 		return EXIT_OK;
 	case OPTION_WIDTH:
-		if (!parse_number(optarg, 40, 10000, &options->width))
-			return usage_error("--width takes 40 to 10000 columns, not \"%s\"",
-					   optarg);
+		if (!parse_number(optarg, WIDTH_LEAST, 10000, &options->width))
+			return usage_error("--width takes %d to 10000 columns, not \"%s\"",
+					   WIDTH_LEAST, optarg);
+		options->cut = true;
 		return EXIT_OK;
 	case OPTION_FORMAT:
 		if (strcmp(optarg, "csv") && strcmp(optarg, "text"))
@@ -248,11 +255,11 @@ const char *report_cell(char *text, const struct metric *metric, uint64_t value,
 void report_put_name(const struct report_options *options, struct output *out,
 		     unsigned int used, const char *name)
 {
-	size_t room = (size_t)options->width - used - 2;
+	size_t width = (size_t)options->width;
+	size_t room = width > used + 2 + NAME_CUT_MIN ? width - used - 2 : NAME_CUT_MIN;
 
 	put_string(out, "  ");
-	/* A file or a pipe wants all of it. */
-	if (strlen(name) > room && !options->output && isatty(STDOUT_FILENO)) {
+	if (options->cut && strlen(name) > room) {
 		put_bytes(out, name, room - 3);
 		put_string(out, "...");
 	} else {
@@ -632,14 +639,19 @@ static void put_notes(const struct profile *profile)
 		       name, stats->uncounted);
 }
 
-static int page_width(const char *output)
+/* A file or a pipe wants all of each name, unless a width was asked for. */
+static void choose_width(struct report_options *options)
 {
 	struct winsize size;
 
-	if (!output && isatty(STDOUT_FILENO) &&
-	    !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_col >= 40)
-		return size.ws_col;
-	return WIDTH_DEFAULT;
+	if (options->width)
+		return;
+	options->width = WIDTH_DEFAULT;
+	if (options->output || !isatty(STDOUT_FILENO))
+		return;
+	options->cut = true;
+	if (!ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_col >= WIDTH_LEAST)
+		options->width = size.ws_col;
 }
 
 static int run(struct report_options *options)
@@ -695,7 +707,6 @@ int command_report(int argc, char **argv)
 		help();
 		return EXIT_OK;
 	}
-	if (!options.width)
-		options.width = page_width(options.output);
+	choose_width(&options);
 	return run(&options);
 }

@@ -42,6 +42,7 @@ struct report_options {
 	unsigned int		filters;
 	int			top;		/* 0: all */
 	int			width;
+	bool			cut;		/* names that do not fit */
 	bool			csv;
 	const char		*output;
 };

@@ -10,6 +10,8 @@
 
 #define NO_ROW		((size_t)-1)
 #define CHANGE_WIDTH	8
+/* What any number needs. */
+#define WIDTH_MIN	10
 
 /* A function in either trace. */
 struct pair {
@@ -191,14 +193,24 @@ static void put_blocks(struct diff *diff, size_t lines)
 	}
 }
 
-/* Shares say nothing of a change. */
-static void drop_shares(struct diff *diff)
+/* Shares say nothing of a change, and a heading has three columns' room. */
+static void choose_columns(struct diff *diff)
 {
-	unsigned int i, kept = 0;
+	unsigned int i, width, kept = 0;
 
-	for (i = 0; i < diff->metrics; i++)
-		if (!is_share(&diff->metric[i]))
-			diff->metric[kept++] = diff->metric[i];
+	for (i = 0; i < diff->metrics; i++) {
+		struct metric *metric = &diff->metric[i];
+
+		if (is_share(metric))
+			continue;
+		width = (unsigned int)(strlen(metric->over) + strlen(metric->name)) / 2;
+		width = width > CHANGE_WIDTH / 2 ? width - CHANGE_WIDTH / 2 : 0;
+		if (width < WIDTH_MIN)
+			width = WIDTH_MIN;
+		if (metric->width > width)
+			metric->width = width;
+		diff->metric[kept++] = *metric;
+	}
 	diff->metrics = kept;
 }
 
@@ -235,7 +247,7 @@ int report_diff(const struct report_options *options, struct output *out,
 	size_t i, lines;
 
 	diff.metrics = report_metrics(before, diff.metric);
-	drop_shares(&diff);
+	choose_columns(&diff);
 	diff.pair = calloc(before->rows + after->rows + 1, sizeof(*diff.pair));
 	if (!diff.pair || !add_pairs(&diff, 0) || !add_pairs(&diff, 1)) {
 		report("out of memory");

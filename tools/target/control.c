@@ -318,6 +318,8 @@ int command_stop(int argc, char **argv)
 			  "End what sifive-trace start has begun. What was recorded stays until the next\n"
 			  "recording: sifive-trace dump writes it to a file.\n"
 			  "\n"
+			  "  -h, --help     this text\n"
+			  "\n"
 			  "Exit status: 0 done, 2 wrong usage, 3 nothing to end, or it did not.",
 			  &rc))
 		return rc;
@@ -387,6 +389,8 @@ int command_status(int argc, char **argv)
 			  "usage: sifive-trace status\n"
 			  "\n"
 			  "Show who has the trace hardware, and what has been recorded.\n"
+			  "\n"
+			  "  -h, --help     this text\n"
 			  "\n"
 			  "Exit status: 0 a session has it, 1 nobody does, 2 wrong usage, 3 it cannot be\n"
 			  "told.",

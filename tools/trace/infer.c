@@ -9,8 +9,12 @@
 
 #define SRC_BITS_TRIED	4
 
-/* Bytes that tell, if there are records with a header in them. */
+/*
+ * Bytes that tell, if there are records with a header in them; and fewer, where
+ * that is so with one width alone.
+ */
 #define ENOUGH		(32u << 10)
+#define FIRST		(4u << 10)
 
 /* How much sense a trace makes; the first member that differs decides. */
 struct sense {
@@ -79,13 +83,19 @@ static bool better(const struct sense *a, const struct sense *b)
 	return a->messages > b->messages;
 }
 
-/* Return the width, or -1; and how much sense it makes. */
+/*
+ * Return the width, or -1; how much sense it makes; and with how many widths there
+ * are records with a header.
+ */
 static int try_widths(const void *data, size_t length,
-		      const struct nexus_options *options, struct sense *best)
+		      const struct nexus_options *options, struct sense *best,
+		      unsigned int *fitting)
 {
 	struct nexus_options tried = *options;
 	int found = -1;
 
+	*best = (struct sense){ 0, 0, 0 };
+	*fitting = 0;
 	for (tried.src_bits = 0; tried.src_bits <= SRC_BITS_TRIED;
 	     tried.src_bits++) {
 		struct sense sense = { 0, 0, 0 };
@@ -100,6 +110,7 @@ static int try_widths(const void *data, size_t length,
 		count_messages(&nexus, perfrec, &sense);
 		perfrec_flush(perfrec);
 		perfrec_free(perfrec);
+		*fitting += sense.words > 0;
 		if (!sense.words && sense.messages <= 0)
 			continue;
 		if (found < 0 || better(&sense, best)) {
@@ -113,13 +124,19 @@ static int try_widths(const void *data, size_t length,
 int infer_src_bits(const void *data, size_t length,
 		   const struct nexus_options *options)
 {
-	struct sense best = { 0, 0, 0 };
+	unsigned int fitting;
+	struct sense best;
 	int found;
 
-	if (length > ENOUGH) {
-		found = try_widths(data, ENOUGH, options, &best);
-		if (best.words)
+	if (length > FIRST) {
+		found = try_widths(data, FIRST, options, &best, &fitting);
+		if (fitting == 1)
 			return found;
 	}
-	return try_widths(data, length, options, &best);
+	if (length > ENOUGH) {
+		found = try_widths(data, ENOUGH, options, &best, &fitting);
+		if (fitting)
+			return found;
+	}
+	return try_widths(data, length, options, &best, &fitting);
 }

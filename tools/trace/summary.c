@@ -125,7 +125,7 @@ static void recorder_losses(const struct input *input)
 		report("%s: not recorded: %" PRIu64 " record%s of signal handlers within a record",
 		       name, COUNT(lost->signals));
 	if (lost->threads)
-		report("%s: not recorded: %" PRIu64 " record%s of threads without a channel",
+		report("%s: not recorded: %" PRIu64 " record%s of threads without a channel, on a CPU without an encoder, after vfork, or while the trace was being written",
 		       name, COUNT(lost->threads));
 	if (lost->abandoned)
 		report("%s: not recorded: %" PRIu64 " record%s given up half written",

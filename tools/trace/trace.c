@@ -367,6 +367,12 @@ int trace_run(struct trace *trace, const struct trace_ops *ops, void *context)
 	return 0;
 }
 
+void trace_release(struct trace *trace)
+{
+	perfrec_free(trace->perfrec);
+	trace->perfrec = NULL;
+}
+
 unsigned int trace_sources(const struct trace *trace, unsigned int channel)
 {
 	return trace->sources[channel];
@@ -387,7 +393,7 @@ void trace_close(struct trace *trace)
 	if (!trace)
 		return;
 	progress_end(trace->progress);
-	perfrec_free(trace->perfrec);
+	trace_release(trace);
 	if (trace->fd != STDIN_FILENO)
 		close(trace->fd);
 	free(trace);

@@ -136,6 +136,13 @@ uint32_t trace_channels(const struct trace *trace);
 /** trace_stats() - what trace_open() and trace_run() found so far */
 const struct trace_stats *trace_stats(const struct trace *trace);
 
+/**
+ * trace_release() - give back what only trace_run() needs: headers are gone
+ *
+ * What else is known of the trace stays.
+ */
+void trace_release(struct trace *trace);
+
 /** trace_close() - close and free; NULL is fine */
 void trace_close(struct trace *trace);
 

@@ -19,6 +19,7 @@ packages=(
 	libdw-dev libjson-c-dev libiberty-dev
 	# checks
 	sparse dt-schema shellcheck clang lld llvm afl++ babeltrace2 time chromium python3
+	valgrind
 )
 
 missing=()

@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+# What the reading of a trace costs, as TAP: instructions, which valgrind counts one
+# by one, so that neither the machine nor its load matters.
+#
+#	instructions.sh COMMAND GENERATOR FOLDER
+#
+# The limits are what it takes with Debian 12's compiler and a tenth more.
+
+set -u
+command=$1 generator=$2 folder=$3
+. "$(dirname "$0")/../tap.sh"
+mkdir -p "$folder"
+trace=$folder/instructions.rtd
+trap 'rm -f "$trace"' EXIT
+
+# count ARGUMENT...: the instructions of one run
+count() {
+	valgrind --tool=callgrind --callgrind-out-file=/dev/null "$command" "$@" \
+		-q -c all --meta none "$trace" 2>&1 >/dev/null |
+		sed -n 's/.* Collected : //p'
+}
+
+# more NAME BEFORE AFTER: instructions for each record that one trace has more
+more() {
+	echo $(((${cost[$1 $3]} - ${cost[$1 $2]}) / (${records[$3]} - ${records[$2]})))
+}
+
+# below WHAT NUMBER LIMIT
+below() {
+	echo "# $1: $2 instructions, limit $3"
+	[ "$2" -gt 0 ] && [ "$2" -lt "$3" ]
+	result $? "$1: no more instructions than it takes"
+}
+
+command -v valgrind >/dev/null || {
+	echo "1..0 # SKIP valgrind is not installed"
+	exit 0
+}
+
+declare -A cost records
+for kb in 16 256 512 1024; do
+	records[$kb]=$("$generator" $kb 2>&1 >"$trace")
+	for name in report decode; do
+		cost[$name $kb]=$(count $name)
+		: "${cost[$name $kb]:=0}"
+	done
+done
+
+# The first records of all, and finding out what the trace does not say.
+below "report of 16 KB" "${cost[report 16]}" 5700000
+below "decode of 16 KB" "${cost[decode 16]}" 4500000
+
+# By 256 KB each function has been met, which costs more the first time.
+for limit in "report 2460" "decode 4180"; do
+	name=${limit% *}
+	few=$(more "$name" 256 512) many=$(more "$name" 512 1024)
+	below "$name, each record" "$many" "${limit#* }"
+	echo "# $name: $few instructions a record, then $many"
+	[ $((many * 100)) -le $((few * 103)) ] && [ $((few * 100)) -le $((many * 103)) ]
+	result $? "$name: a record costs the same in a trace of twice the size"
+done
+results_end

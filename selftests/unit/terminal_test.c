@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* The command on a terminal, and what it does not do where there is none. */
+#include <poll.h>
+#include <pty.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#include "command_fixture.h"
+
+#define LENGTHY		0x22000ull
+#define NAME		"warehouse::department::shelf<perishable>::inventory::"	\
+			"supervisor::recalculate<12345>"
+/* So much is not read in half a second of which it has a sixth. */
+#define MANY		(16u << 20)
+#define CLEARED		"\r                        \r"
+
+/* Start the command, its output to a terminal with so many columns or to a pipe. */
+static pid_t start(const char *arguments, unsigned short columns, int *from)
+{
+	struct winsize size = { .ws_row = 24, .ws_col = columns };
+	char command[512];
+	int pipes[2];
+	pid_t child;
+
+	if (!columns && pipe(pipes))
+		return -1;
+	child = columns ? forkpty(from, NULL, NULL, &size) : fork();
+	if (child) {
+		if (!columns)
+			close(pipes[1]);
+		if (!columns)
+			*from = pipes[0];
+		return child;
+	}
+	if (!columns) {
+		dup2(pipes[1], 1);
+		dup2(pipes[1], 2);
+	}
+	snprintf(command, sizeof(command), "exec " COMMAND " %s", arguments);
+	execl("/bin/sh", "sh", "-c", command, NULL);
+	_exit(127);
+}
+
+/*
+ * What it says. It rests while it is silent, so that its work is long, however fast
+ * the machine.
+ */
+static void watch(FIXTURE_DATA(command) *self, const char *arguments,
+		  unsigned short columns)
+{
+	struct pollfd poll_from = { .events = POLLIN };
+	size_t used = 0;
+	ssize_t count;
+	pid_t child;
+
+	self->status = -1;
+	child = start(arguments, columns, &poll_from.fd);
+	if (child < 0)
+		return;
+	for (;;) {
+		if (!poll(&poll_from, 1, 10)) {
+			kill(child, SIGSTOP);
+			usleep(50000);
+			kill(child, SIGCONT);
+			continue;
+		}
+		count = read(poll_from.fd, self->out + used, SIZE - 1 - used);
+		if (count <= 0)
+			break;
+		used += (size_t)count;
+	}
+	self->out[used] = '\0';
+	close(poll_from.fd);
+	if (waitpid(child, &self->status, 0) == child)
+		self->status = WIFEXITED(self->status) ?
+			       WEXITSTATUS(self->status) : -1;
+}
+
+/* Calls of a function with a long name, with counters that need room, too. */
+static void calls(struct gen *gen, unsigned int counters, size_t bytes)
+{
+	const uint64_t one[] = { MAIN, 0x3f00000000 };
+	const uint64_t two[] = { LENGTHY, MAIN + 0x12 };
+	uint64_t value[GEN_COUNTERS] = { 0 };
+	struct gen_stream stream;
+	unsigned int i, k;
+
+	gen_sync(gen, 0);
+	gen_stream_init(&stream, gen, 0, 6, 1, counters, 64);
+	for (i = 0; i < counters; i++) {
+		stream.counter[i].type = 1;
+		stream.counter[i].code = 1 + 2 * i;
+	}
+	gen_header(&stream);
+	do {
+		for (i = 0; i < 4; i++) {
+			for (k = 0; k < counters; k++)
+				value[k] += 1000000 * i * k + 1;
+			gen_record(&stream, i > 1, i % 3 ? two : one, value);
+		}
+		gen->truths = 0;
+	} while (gen->length < bytes);
+}
+
+/* The longest line, without its end. */
+static size_t widest(const char *text)
+{
+	size_t longest = 0;
+
+	while (*text) {
+		size_t length = strcspn(text, "\r\n");
+
+		if (length > longest)
+			longest = length;
+		text += length;
+		text += strspn(text, "\r\n");
+	}
+	return longest;
+}
+
+TEST_F_TIMEOUT(command, progress_of_long_work, 300)
+{
+	unsigned int before = 0, percent, shown = 0;
+	const char *at;
+
+	calls(&self->gen, 1, MANY);
+	save(self, "trace.rtd");
+	watch(self, "report --meta none trace.rtd", 100);
+	EXPECT_EQ(0, self->status);
+	for (at = self->out; (at = strstr(at, "% of 16 MB ")); at++, shown++) {
+		ASSERT_EQ(1, sscanf(at - 3, "%u%%", &percent));
+		EXPECT_LE(before, percent);
+		EXPECT_GE(100, percent);
+		before = percent;
+	}
+	EXPECT_LT(0, shown);
+	/* It goes before the result comes. */
+	at = strstr(self->out, CLEARED);
+	ASSERT_NE(NULL, at);
+	EXPECT_NE(NULL, strstr(at, "function\r\n"));
+	EXPECT_EQ(NULL, strstr(at, "MB "));
+
+	/* The size of a pipe is not known. */
+	watch(self, "report --meta none - <trace.rtd", 100);
+	EXPECT_NE(NULL, strstr(self->out, "% of 16 MB "));
+	ASSERT_EQ(0, system("mkfifo fifo; cat trace.rtd >fifo &"));
+	watch(self, "report --meta none - <fifo", 100);
+	EXPECT_EQ(0, self->status);
+	EXPECT_NE(NULL, strstr(self->out, " MB "));
+	EXPECT_EQ(NULL, strstr(self->out, "% of"));
+	EXPECT_NE(NULL, strstr(self->out, CLEARED));
+
+	/* Nobody wants it, or nobody sees it. */
+	watch(self, "report -q --meta none trace.rtd", 100);
+	EXPECT_EQ(0, self->status);
+	EXPECT_EQ(NULL, strstr(self->out, "MB "));
+	watch(self, "report --meta none trace.rtd", 0);
+	EXPECT_EQ(0, self->status);
+	EXPECT_EQ(NULL, strstr(self->out, "MB "));
+	EXPECT_EQ(NULL, strchr(self->out, '\r'));
+}
+
+TEST_F(command, output_to_a_pipe_is_plain)
+{
+	static const char * const arguments[] = {
+		"report", "report --by thread", "report --diff trace.rtd", "graph",
+		"replay", "decode", "decode --format csv", "decode --format json",
+		"export --format folded",
+	};
+	unsigned int i;
+
+	calls(&self->gen, 3, 10000);
+	save(self, "trace.rtd");
+	for (i = 0; i < sizeof(arguments) / sizeof(arguments[0]); i++) {
+		run(self, "%s -e " PROGRAM " trace.rtd", arguments[i]);
+		EXPECT_EQ(0, self->status);
+		EXPECT_NE(NULL, strstr(self->out, "supervisor::recalculate")) {
+			TH_LOG("%s", arguments[i]);
+		}
+		EXPECT_EQ(NULL, strpbrk(self->out, "\r\033\b"));
+		EXPECT_EQ(NULL, strpbrk(self->err, "\r\033\b"));
+	}
+}
+
+TEST_F_TIMEOUT(command, width_of_the_page, 120)
+{
+	static const char * const arguments[] = {
+		"report -q", "report -q --by thread", "report -q --by hart",
+		"report -q --diff trace.rtd",
+	};
+	static const unsigned short columns[] = { 44, 60, 80, 133 };
+	char text[256];
+	unsigned int i, k;
+
+	calls(&self->gen, 7, 10000);
+	save(self, "trace.rtd");
+	for (i = 0; i < sizeof(arguments) / sizeof(arguments[0]); i++) {
+		for (k = 0; k < sizeof(columns) / sizeof(columns[0]); k++) {
+			run(self, "%s --width %u -e " PROGRAM " trace.rtd",
+			    arguments[i], columns[k]);
+			EXPECT_EQ(0, self->status);
+			EXPECT_GE(columns[k], widest(self->out)) {
+				TH_LOG("%s --width %u: %s", arguments[i],
+				       columns[k], self->out);
+			}
+			EXPECT_NE(NULL, strstr(self->out, "warehouse"));
+		}
+		/* A terminal tells its width; one that does not has 80 columns. */
+		snprintf(text, sizeof(text), "%s -e " PROGRAM " trace.rtd", arguments[i]);
+		watch(self, text, 66);
+		EXPECT_EQ(0, self->status);
+		EXPECT_GE(66, widest(self->out));
+		EXPECT_NE(NULL, strstr(self->out, "...\r\n"));
+		watch(self, text, 1);
+		EXPECT_GE(80, widest(self->out));
+		EXPECT_LT(66, widest(self->out));
+		/* In a file the numbers keep within 80, and names are whole. */
+		run(self, "%s -e " PROGRAM " trace.rtd", arguments[i]);
+		EXPECT_NE(NULL, strstr(self->out, NAME "\n"));
+		ASSERT_EQ(0, system("sed 's/ [^ ]*$//' out.txt >numbers.txt"));
+		read_file("numbers.txt", self->out);
+		EXPECT_GE(80, widest(self->out));
+	}
+	run(self, "report --width 43 trace.rtd");
+	EXPECT_EQ(2, self->status);
+	EXPECT_NE(NULL, strstr(self->err, "--width takes 44 to 10000 columns"));
+}
+
+TEST_HARNESS_MAIN
