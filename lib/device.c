@@ -626,6 +626,7 @@ PERF_INTERNAL int perf_device_capture(struct perf_device *device,
 	capture->samples = status.samples;
 	capture->samples_lost = status.samples_lost;
 	capture->counters_lost = status.counters_lost;
+	snprintf(capture->message, sizeof(capture->message), "%s", status.message);
 	return 0;
 }
 
