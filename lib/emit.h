@@ -115,38 +115,6 @@ PERF_INLINE void perf_emit_short(volatile uint32_t *stimulus,
 		perf_emit32(stimulus, (unsigned long)value[i], poll);
 }
 
-/*
- * What a record says of counters that have 32 bits or more, one after the other:
- * longer, but without a place for all of it.
- */
-PERF_INLINE void perf_emit_each(struct perf_stream *s,
-				volatile uint32_t *stimulus, const uint64_t *now,
-				uint32_t count, const uint32_t type)
-{
-	const uint64_t *at = now, *const end = now + count;
-	uint64_t *last = s->last;
-
-	for (; at < end; at++, last++) {
-		uint64_t value = *at;
-		uint16_t upper;
-
-		if (type != PERF_COUNT_RAW) {
-			uint64_t before = *last;
-
-			*last = value;
-			value = type == PERF_COUNT_DELTA ? value - before :
-							   value ^ before;
-		}
-		perf_emit32(stimulus, (unsigned long)value, false);
-		if (PERF_LIKELY(!(value >> 32)))
-			continue;
-		/* Sums and differences are modulo 2^64. */
-		upper = (uint16_t)((value & s->layout->width[at - now]) >> 32);
-		if (upper)
-			perf_emit16(stimulus, upper, false);
-	}
-}
-
 /* Counts that do not, or whose counters may have less than 32 bits. */
 PERF_INLINE void perf_emit_long(const struct perf_stream *s,
 				const uint64_t *value, uint32_t count,

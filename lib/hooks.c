@@ -488,6 +488,37 @@ PERF_INLINE bool read_which(struct perf_thread *thread,
 				which == A_RUN_OWN);
 }
 
+/*
+ * What a record says of counters that have 32 bits or more, one after the other:
+ * longer, but without a place for all of it.
+ */
+PERF_INLINE void emit_each(struct perf_stream *s, volatile uint32_t *stimulus,
+			   const uint64_t *now, uint32_t count, const uint32_t type)
+{
+	const uint64_t *at = now, *const end = now + count;
+	uint64_t *last = s->last;
+
+	for (; at < end; at++, last++) {
+		uint64_t value = *at;
+		uint16_t upper;
+
+		if (type != PERF_COUNT_RAW) {
+			uint64_t before = *last;
+
+			*last = value;
+			value = type == PERF_COUNT_DELTA ? value - before :
+							   value ^ before;
+		}
+		perf_emit32(stimulus, (unsigned long)value, false);
+		if (PERF_LIKELY(!(value >> 32)))
+			continue;
+		/* Sums and differences are modulo 2^64. */
+		upper = (uint16_t)((value & s->layout->width[at - now]) >> 32);
+		if (upper)
+			perf_emit16(stimulus, upper, false);
+	}
+}
+
 /* The count type known, which is asked for in each count. */
 PERF_INLINE void emit_short(struct perf_lane *lane, uint32_t kind, uintptr_t address,
 			    uintptr_t address2, const uint64_t *now,
@@ -497,7 +528,7 @@ PERF_INLINE void emit_short(struct perf_lane *lane, uint32_t kind, uintptr_t add
 
 	perf_emit_place(&lane->stream, stimulus, kind, address, address2,
 			kind <= PERF_RECORD_EXIT, type, false);
-	perf_emit_each(&lane->stream, stimulus, now, count, type);
+	emit_each(&lane->stream, stimulus, now, count, type);
 }
 
 PERF_INLINE void write_short(uintptr_t address, uintptr_t address2, uint32_t kind,

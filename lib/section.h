@@ -196,15 +196,13 @@ extern const struct perf_section __stop_perf_sections[]
 	X(20) X(19) X(18) X(17) X(16) X(15) X(14) X(13) X(12) X(11) X(10) \
 	X(9) X(8) X(7) X(6) X(5) X(4) X(3) X(2)
 
+/* In few letters, as a compiler need not take more than 4095 in a string. */
 #define PERF_SECTION_SAVE(n)						\
-	"	csrr	%[value], 0xc00 + " #n "\n"			\
-	"	sd	%[value], 8 * (" #n " - 2)(%[rest])\n"
+	"csrr %[value],0xc00+" #n ";sd %[value],8*" #n "-16(%[rest])\n"
 
 #define PERF_SECTION_SAVE_OWN(n)					\
-	"	ld	%[other], 8 * " #n "(%[offset])\n"		\
-	"	csrr	%[value], 0xc00 + " #n "\n"			\
-	"	add	%[value], %[value], %[other]\n"			\
-	"	sd	%[value], 8 * (" #n " - 2)(%[rest])\n"
+	"ld %[other],8*" #n "(%[offset]);csrr %[value],0xc00+" #n	\
+	";add %[value],%[value],%[other];sd %[value],8*" #n "-16(%[rest])\n"
 
 /* @each: PERF_SECTION_SAVE or the other; @add: what makes an own count of cycles. */
 #define PERF_SECTION_RUN(each, add)					\

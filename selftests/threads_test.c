@@ -197,6 +197,13 @@ static void whole(struct __test_metadata *_metadata, struct _test_data_threads *
 		EXPECT_GE(made.of[kind], found.of[kind]);
 		EXPECT_LE(made.of[kind], found.of[kind] + lost(&self->report));
 	}
+	TH_LOG("entries, exits, explicit ones: %llu, %llu, %llu made, %llu, %llu, %llu found",
+	       (unsigned long long)made.of[TRACE_ENTER],
+	       (unsigned long long)made.of[TRACE_EXIT],
+	       (unsigned long long)made.of[TRACE_MANUAL],
+	       (unsigned long long)found.of[TRACE_ENTER],
+	       (unsigned long long)found.of[TRACE_EXIT],
+	       (unsigned long long)found.of[TRACE_MANUAL]);
 }
 
 #define WHOLE()	whole(_metadata, self)
