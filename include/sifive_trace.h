@@ -23,7 +23,13 @@
  * Functions that return int return 0, or -1 with words for sifive_trace_error().
  * The environment's SIFIVE_TRACE_DEVICE, SIFIVE_TRACE_VERBOSE and
  * SIFIVE_TRACE_META are those of the library sifive_linux_perf.h describes, which
- * uses the same session: a process has one.
+ * uses the same session.
+ *
+ * A process has one session at a time, and each handle but the one that has set it
+ * up waits for that to be closed: the compiler's hooks name no handle, so what they
+ * record can only go to one trace, and the trace hardware, its counters and a
+ * thread's channel have one owner. The handle is there so that a library in the
+ * program cannot turn off, or write into, a trace that somebody else has set up.
  *
  * Programs that were written for the SiFive Trace Performance Library include
  * this for the names of sifive_linux_trace.h.
@@ -139,6 +145,7 @@ enum {
  * @samples:	records that the kernel has written
  * @lost_samples: records that the kernel could not write
  * @lost_counters: bit n set: counter n was stopped or taken away by something else
+ *		on some hart, or that went offline: do not trust its values
  */
 struct sifive_trace_report {
 	size_t size;

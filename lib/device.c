@@ -42,6 +42,9 @@ PERF_LOCAL int device_error(struct perf_device *device, int error,
 {
 	struct sifive_trace_status status;
 	bool known = !read_status(device, &status);
+	/* Who has the hardware is told of something else that is busy. */
+	bool held = error == EBUSY && known && status.holder &&
+		    !(status.flags & SIFIVE_TRACE_STATUS_OWNER);
 
 	perf_error("%s: ", what);
 
@@ -49,9 +52,9 @@ PERF_LOCAL int device_error(struct perf_device *device, int error,
 		perf_error_add("%s", reason);
 	else if (error == EACCES || error == EPERM)
 		perf_error_add(NEED_PERFMON);
-	else if (error == EBUSY && known && status.holder == getpid())
+	else if (held && status.holder == getpid())
 		perf_error_add("this process has it already");
-	else if (error == EBUSY && known && status.holder)
+	else if (held)
 		perf_error_add("process %d has the trace hardware",
 			       (int)status.holder);
 	else if (error == ENODEV)
@@ -62,8 +65,7 @@ PERF_LOCAL int device_error(struct perf_device *device, int error,
 		perf_error_add("%s", strerror(error));
 
 	/* Of who has it, enough is said. */
-	if (known && status.message[0] &&
-	    (reason || error != EBUSY || !status.holder))
+	if (known && status.message[0] && (reason || !held))
 		perf_error_add(" (%.*s)", (int)sizeof(status.message),
 			       status.message);
 	return -1;
@@ -626,6 +628,7 @@ PERF_INTERNAL int perf_device_capture(struct perf_device *device,
 	capture->samples = status.samples;
 	capture->samples_lost = status.samples_lost;
 	capture->counters_lost = status.counters_lost;
+	snprintf(capture->message, sizeof(capture->message), "%s", status.message);
 	return 0;
 }
 

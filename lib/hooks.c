@@ -2,8 +2,9 @@
 /*
  * A hook jumps to the writer of the moment: one that returns at once, one of the
  * straight ones, which are made for the sets of counters that a driver hands out
- * to a program that has the counters to itself, or the long way, which can do
- * everything. Whatever is unusual for a straight writer goes the long way, too.
+ * to a program that has the counters to itself, a short one, which finds out what
+ * to write when it is at it, or the long way, which can do everything. Whatever is
+ * unusual for a straight or a short writer goes the long way, too.
  */
 #include <stddef.h>
 
@@ -35,6 +36,9 @@ PERF_LOCAL void write_nothing(uintptr_t function, uintptr_t site, uint32_t kind)
 /* At function entry and exit: this, or that where a filter lets it through. */
 static hook_writer *volatile hook = write_nothing;
 static hook_writer *volatile filtered = write_nothing;
+
+/* For explicit records. */
+static hook_writer *volatile manual = write_nothing;
 
 /* A program that has hooks has the constructor, also from a static library. */
 __attribute__((used)) static void (*const with_hooks)(void) = perf_auto_start;
@@ -452,22 +456,167 @@ static hook_writer *const straight_writers[3][2][2][PERF_SECTION_NONE + 1] = {
 	{ STRAIGHT_ROW(2, 0), STRAIGHT_ROW(2, 1) },
 };
 
-PERF_LOCAL hook_writer *writer_for(const struct perf_pool *pool)
+/* ---- the short writers -------------------------------------------------- */
+
+/* Of counters, for the writers that know nothing else of them in advance. */
+enum which {
+	NO_COUNTER,
+	A_RUN,		/* those of perf_section_run() */
+	A_RUN_OWN,	/* the same, each thread's own */
+	ANY,
+};
+
+#define TIMESTAMP	(1u << PERF_COUNTER_TIMESTAMP)
+
+/* Read them, each way by itself: false where the thread is on another CPU. */
+PERF_INLINE bool read_which(struct perf_thread *thread,
+			    const struct perf_lane *lane,
+			    const struct perf_layout *layout, uint64_t *now,
+			    const enum which which)
+{
+	const volatile uint32_t *ts = layout->mask & TIMESTAMP ?
+				      lane->stream.ts : NULL;
+
+	if (which == NO_COUNTER)
+		return (int32_t)thread->rseq->cpu_id == thread->cpu;
+	if (which == ANY)
+		return perf_section_any(thread->rseq, &thread->cpu,
+					lane->stream.ts, now, layout->number,
+					layout->count, thread->offset);
+	return perf_section_run(thread->rseq, &thread->cpu, ts, now,
+				layout->number, layout->count, thread->offset,
+				which == A_RUN_OWN);
+}
+
+/*
+ * What a record says of counters that have 32 bits or more, one after the other:
+ * longer, but without a place for all of it.
+ */
+PERF_INLINE void emit_each(struct perf_stream *s, volatile uint32_t *stimulus,
+			   const uint64_t *now, uint32_t count, const uint32_t type)
+{
+	const uint64_t *at = now, *const end = now + count;
+	uint64_t *last = s->last;
+
+	for (; at < end; at++, last++) {
+		uint64_t value = *at;
+		uint16_t upper;
+
+		if (type != PERF_COUNT_RAW) {
+			uint64_t before = *last;
+
+			*last = value;
+			value = type == PERF_COUNT_DELTA ? value - before :
+							   value ^ before;
+		}
+		perf_emit32(stimulus, (unsigned long)value, false);
+		if (PERF_LIKELY(!(value >> 32)))
+			continue;
+		/* Sums and differences are modulo 2^64. */
+		upper = (uint16_t)((value & s->layout->width[at - now]) >> 32);
+		if (upper)
+			perf_emit16(stimulus, upper, false);
+	}
+}
+
+/* The count type known, which is asked for in each count. */
+PERF_INLINE void emit_short(struct perf_lane *lane, uint32_t kind, uintptr_t address,
+			    uintptr_t address2, const uint64_t *now,
+			    uint32_t count, const uint32_t type)
+{
+	volatile uint32_t *stimulus = lane->stream.stimulus;
+
+	perf_emit_place(&lane->stream, stimulus, kind, address, address2,
+			kind <= PERF_RECORD_EXIT, type, false);
+	emit_each(&lane->stream, stimulus, now, count, type);
+}
+
+PERF_INLINE void write_short(uintptr_t address, uintptr_t address2, uint32_t kind,
+			     const enum which which)
+{
+	struct perf_thread *thread = perf_self;
+	uint64_t now[PERF_COUNTER_MAX];
+	const struct perf_layout *layout;
+	struct perf_lane *lane;
+	uint32_t count;
+
+	if (PERF_UNLIKELY(thread->gate <= 0)) {
+		write_long(address, address2, kind);
+		return;
+	}
+
+	/* As in a straight writer. */
+	close_straight(thread);
+	lane = thread->lane;
+	layout = lane->stream.layout;
+	if (PERF_UNLIKELY(!read_which(thread, lane, layout, now, which))) {
+		write_instead(address, address2, kind);
+		return;
+	}
+
+	count = which == NO_COUNTER ? 0 : layout->count;
+	if (PERF_UNLIKELY(layout->poll))
+		perf_emit_ready(lane->stream.stimulus);
+	if (layout->type == PERF_COUNT_RAW)
+		emit_short(lane, kind, address, address2, now, count, PERF_COUNT_RAW);
+	else if (layout->type == PERF_COUNT_DELTA)
+		emit_short(lane, kind, address, address2, now, count, PERF_COUNT_DELTA);
+	else
+		emit_short(lane, kind, address, address2, now, count, PERF_COUNT_XOR);
+	finish(thread, lane);
+}
+
+#define SHORT(which)							\
+PERF_LOCAL void write_short_##which(uintptr_t address, uintptr_t address2, \
+				    uint32_t kind)			\
+{									\
+	write_short(address, address2, kind, which);			\
+}
+
+SHORT(NO_COUNTER)
+SHORT(A_RUN)
+SHORT(A_RUN_OWN)
+SHORT(ANY)
+
+/* ---- who writes what ---------------------------------------------------- */
+
+/* How many hpmcounters a run has; -1 when the counters are none. */
+PERF_LOCAL int run_length(const struct perf_layout *layout)
+{
+	const uint32_t mask = layout->mask | TIMESTAMP;
+
+	return mask & (mask + 1) ? -1 : __builtin_popcount(mask) - 3;
+}
+
+PERF_LOCAL bool needs_long_way(const struct perf_layout *layout)
+{
+	return layout->narrow || layout->poll == PERF_POLL_STORE;
+}
+
+PERF_LOCAL hook_writer *short_writer(const struct perf_pool *pool)
 {
 	const struct perf_layout *layout = &pool->layout;
-	const uint32_t timestamp = 1u << PERF_COUNTER_TIMESTAMP;
-	uint32_t hpm;
 
-	if (layout->narrow || layout->poll == PERF_POLL_STORE || pool->slots)
+	if (needs_long_way(layout))
 		return write_long;
 	if (!layout->mask)
-		return straight_writers[layout->type][layout->poll][0]
-				       [PERF_SECTION_NONE];
-	for (hpm = 0; hpm <= PERF_SECTION_HPM; hpm++)
-		if ((layout->mask & ~timestamp) == ((8u << hpm) - 1 - timestamp))
-			return straight_writers[layout->type][layout->poll]
-					       [!!(layout->mask & timestamp)][hpm];
-	return write_long;
+		return write_short_NO_COUNTER;
+	if (run_length(layout) < 0)
+		return write_short_ANY;
+	return pool->slots ? write_short_A_RUN_OWN : write_short_A_RUN;
+}
+
+/* For function entry and exit, of which there are most. */
+PERF_LOCAL hook_writer *straight_writer(const struct perf_pool *pool)
+{
+	const struct perf_layout *layout = &pool->layout;
+	int hpm = layout->mask ? run_length(layout) : PERF_SECTION_NONE;
+
+	if (needs_long_way(layout) || pool->slots || hpm < 0 ||
+	    (layout->mask && hpm > PERF_SECTION_HPM))
+		return short_writer(pool);
+	return straight_writers[layout->type][layout->poll]
+			       [!!(layout->mask & TIMESTAMP)][hpm];
 }
 
 /* ---- opening and closing ------------------------------------------------ */
@@ -496,9 +645,11 @@ PERF_INTERNAL void perf_hooks_open(unsigned int open)
 	perf_fault_catch();
 	__atomic_store_n(&perf_pool->open, open, __ATOMIC_SEQ_CST);
 	begin_thread();
+	if (open & PERF_OPEN_MANUAL)
+		manual = short_writer(perf_pool);
 	if (!(open & PERF_OPEN_HOOKS))
 		return;
-	filtered = writer_for(perf_pool);
+	filtered = straight_writer(perf_pool);
 	hook = perf_filter_on() ? write_filtered : filtered;
 }
 
@@ -510,6 +661,7 @@ PERF_INTERNAL void perf_hooks_close(bool pause)
 		hook = write_long;
 	else
 		hook = write_nothing;
+	manual = pause ? write_long : write_nothing;
 	__atomic_store_n(&perf_pool->open, pause ? PERF_OPEN_PAUSED : 0,
 			 __ATOMIC_SEQ_CST);
 	perf_threads_alert();
@@ -523,6 +675,7 @@ PERF_INTERNAL void perf_hooks_close(bool pause)
 PERF_INTERNAL void perf_hooks_forget(void)
 {
 	hook = write_nothing;
+	manual = write_nothing;
 	perf_thread_forget();
 }
 
@@ -542,7 +695,7 @@ PERF_INTERNAL bool perf_hooks_busy(uintptr_t frame)
 
 PERF_INTERNAL void perf_hooks_manual(uintptr_t address)
 {
-	write_long(address, 0, PERF_RECORD_MANUAL);
+	manual(address, 0, PERF_RECORD_MANUAL);
 }
 
 PERF_API void __cyg_profile_func_enter(void *function, void *site)

@@ -190,6 +190,83 @@ extern const struct perf_section __start_perf_sections[]
 extern const struct perf_section __stop_perf_sections[]
 	__attribute__((visibility("hidden")));
 
+/* Counters from 31 down to 2, for a jump to the highest; then number 0. */
+#define PERF_SECTION_EACH(X) \
+	X(31) X(30) X(29) X(28) X(27) X(26) X(25) X(24) X(23) X(22) X(21) \
+	X(20) X(19) X(18) X(17) X(16) X(15) X(14) X(13) X(12) X(11) X(10) \
+	X(9) X(8) X(7) X(6) X(5) X(4) X(3) X(2)
+
+/* In few letters, as a compiler need not take more than 4095 in a string. */
+#define PERF_SECTION_SAVE(n)						\
+	"csrr %[value],0xc00+" #n ";sd %[value],8*" #n "-16(%[rest])\n"
+
+#define PERF_SECTION_SAVE_OWN(n)					\
+	"ld %[other],8*" #n "(%[offset]);csrr %[value],0xc00+" #n	\
+	";add %[value],%[value],%[other];sd %[value],8*" #n "-16(%[rest])\n"
+
+/* @each: PERF_SECTION_SAVE or the other; @add: what makes an own count of cycles. */
+#define PERF_SECTION_RUN(each, add)					\
+	__asm__ volatile goto(PERF_SECTION_BEGIN("%[value]")		\
+		"	lla	%[other], 7f\n"				\
+		"	add	%[other], %[other], %[skip]\n"		\
+		"	jr	%[other]\n"				\
+		"	.option push\n"					\
+		"	.option norvc\n"				\
+		"	.option norelax\n"				\
+		"7:\n"							\
+		PERF_SECTION_EACH(each)					\
+		"	.option pop\n"					\
+		"	csrr	%[value], 0xc00\n"			\
+		add							\
+		"	sd	%[value], 0(%[now])\n"			\
+		"	beqz	%[page], 2f\n"				\
+		"8:	lw	%[value], 4(%[page])\n"			\
+		"	lwu	%[low], 0(%[page])\n"			\
+		"	lw	%[other], 4(%[page])\n"			\
+		"	bne	%[value], %[other], 8b\n"		\
+		"	slli	%[value], %[value], 32\n"		\
+		"	or	%[value], %[value], %[low]\n"		\
+		"	sd	%[value], 8(%[now])\n"			\
+		PERF_SECTION_END					\
+		: [other] "=&r"(other), [value] "=&r"(value), [low] "=&r"(low) \
+		: [rseq] "r"(rseq), [mine] "r"(mine), [page] "r"(page),	\
+		  [now] "r"(now), [rest] "r"(rest), [skip] "r"(skip),	\
+		  [offset] "r"(offset)					\
+		: "memory" : elsewhere)
+
+/**
+ * perf_section_run - read counters without a gap in their numbers
+ * @page:	where tsLower is when the timestamp is one of them, else NULL
+ * @number:	their numbers: 0, 1 when @page, 2, then from 3 upwards
+ * @count:	how many
+ * @offset:	when @own: added to the value of counter n: offset[n]
+ *
+ * Otherwise as perf_section_usual().
+ */
+PERF_INLINE bool perf_section_run(struct perf_rseq *rseq,
+				  const volatile int32_t *mine,
+				  const volatile uint32_t *page, uint64_t *now,
+				  const uint8_t *number, uint32_t count,
+				  const volatile uint64_t *offset, const bool own)
+{
+	uint64_t *rest = now + 1 + !!page;
+	/* Counters above the highest, in bytes of what reads one. */
+	unsigned long skip = (31ul + !!page - count) * (own ? 16 : 8);
+	unsigned long other, value, low;
+
+	(void)number;
+	if (own)
+		PERF_SECTION_RUN(PERF_SECTION_SAVE_OWN,
+				 "	ld	%[other], 0(%[offset])\n"
+				 "	add	%[value], %[value], %[other]\n");
+	else
+		PERF_SECTION_RUN(PERF_SECTION_SAVE, "");
+	return true;
+
+elsewhere:
+	return false;
+}
+
 /**
  * perf_section_restart - where to go on from within a sequence
  * @pc:		where a signal has come from: in a sequence, or already where it
@@ -227,6 +304,22 @@ PERF_INLINE bool perf_section_usual(struct perf_rseq *rseq,
 	if (hpm == PERF_SECTION_NONE)
 		return true;
 	perf_counters_read(number[with_ts], count, *page, now);
+	return true;
+}
+
+PERF_INLINE bool perf_section_run(struct perf_rseq *rseq,
+				  const volatile int32_t *mine,
+				  const volatile uint32_t *page, uint64_t *now,
+				  const uint8_t *number, uint32_t count,
+				  const volatile uint64_t *offset, const bool own)
+{
+	uint32_t i;
+
+	if ((int32_t)rseq->cpu_id != *mine)
+		return false;
+	perf_counters_read(number, count, page, now);
+	for (i = 0; own && i < count; i++)
+		now[i] += offset[number[i]];
 	return true;
 }
 

@@ -353,7 +353,8 @@ PERF_LOCAL struct perf_thread *join_blocked(void)
 	channel = take_channel(epoch);
 	if (channel < 0) {
 		release_ended(thread == perf_self ? -1 : tid);
-		if (!thread->tid && !take_slot(thread, tid))
+		/* Given back with the others: it may be somebody else's by now. */
+		if (thread->tid != tid && !take_slot(thread, tid))
 			return NULL;
 		channel = take_channel(epoch);
 	}

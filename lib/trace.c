@@ -10,6 +10,7 @@
 #include "dump.h"
 #include "error.h"
 #include "event.h"
+#include "hooks.h"
 #include "options.h"
 #include "session.h"
 
@@ -135,7 +136,9 @@ PERF_API int sifive_trace_write(struct sifive_trace *trace)
 {
 	if (PERF_UNLIKELY(!trace || perf_session.user != trace))
 		return perf_error("call sifive_trace_setup() first");
-	return perf_session_record((uintptr_t)__builtin_return_address(0));
+	/* What has a user is set up. */
+	perf_hooks_manual((uintptr_t)__builtin_return_address(0));
+	return 0;
 }
 
 PERF_LOCAL int fill_report(struct sifive_trace_report *report)

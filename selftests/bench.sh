@@ -53,6 +53,8 @@ costs() {
 
 # Kind, two addresses of two words each, and the counters: as the format has it.
 stores=$((1 + 2 * 2 + 7))
+# An explicit record has one of the addresses.
+manual=$((stores - 2))
 
 check() {
 	board "$out/answers" -- "$bench64 targets"
@@ -63,6 +65,15 @@ check() {
 	costs "entry 7 delta poll first" 90 1 $stores "polling: one load for a record"
 	costs "entry 8 delta stall first" 110 3 $((stores + 1)) \
 		"with the time stamp: three loads more"
+	costs "manual 7 delta stall first" 180 0 $manual "an explicit record"
+	costs "manual 7 delta poll first" 180 1 $manual "the same, polling"
+	costs "manual 0 delta stall first" 60 0 3 "the same, without counters"
+	costs "manual 8 delta stall first" 200 3 $((manual + 1)) \
+		"the same, with the time stamp"
+	costs "entry 7 delta stall own" 190 0 $stores "with each thread's own counts"
+	costs "manual 7 delta stall own" 195 0 $manual "an explicit record of those"
+	costs "manual 2 delta stall first" 160 0 $((manual - 5)) \
+		"an explicit record of counters that are no run"
 	costs "off-hook 7 delta stall first" 6 0 0 "tracing off"
 
 	board "$out/answers" --set te0.stall=off --set te1.stall=off \

@@ -2,12 +2,14 @@
 /*
  * Proves that threads on all harts record at once and that nothing they do to each
  * other, or signals, moves, forks and jumps do to them, costs a record that is not
- * counted: the decoded trace has exactly the records that the program made, minus
- * the losses that the library reports, and no piece of anything else.
+ * counted: the decoded trace has exactly the records that the program made, of calls
+ * and explicit ones, minus the losses that the library reports, and no piece of
+ * anything else.
  *
  * TRACE_SECONDS in the environment makes the longest one longer.
  */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
@@ -23,6 +25,8 @@
 #include <sifive_trace.h>
 
 #include "kselftest_harness.h"
+#include "instrumented.h"
+#include "trace_calls.h"
 #include "trace_more.h"
 #include "trace_records.h"
 
@@ -31,14 +35,65 @@
 
 static struct sifive_trace *trace;
 
+/* Bytes of it. */
+static uint64_t buffer;
+
+/* By kind. */
+struct counts {
+	uint64_t of[TRACE_ISR + 1];
+};
+
 /* Records that were begun, and those that were not left half-way. */
-static uint64_t begun, made;
+static struct counts begun, made;
+
+static void count(struct counts *counts, enum trace_kind kind, uint64_t number)
+{
+	__atomic_fetch_add(&counts->of[kind], number, __ATOMIC_RELAXED);
+}
+
+static uint64_t sum(const struct counts *counts)
+{
+	return counts->of[TRACE_ENTER] + counts->of[TRACE_EXIT] +
+	       counts->of[TRACE_MANUAL];
+}
+
+/* A call of an instrumented function, and @turns calls in that. */
+static void call(unsigned int turns)
+{
+	count(&begun, TRACE_ENTER, turns + 1);
+	count(&begun, TRACE_EXIT, turns + 1);
+	calls_loop(turns);
+	count(&made, TRACE_ENTER, turns + 1);
+	count(&made, TRACE_EXIT, turns + 1);
+}
+
+/* Records of each kind, the one written by a writer made for that, and the other. */
+#define RECORDS	3
 
 static void record(void)
 {
-	__atomic_fetch_add(&begun, 1, __ATOMIC_RELAXED);
+	count(&begun, TRACE_MANUAL, 1);
 	sifive_trace_write(trace);
-	__atomic_fetch_add(&made, 1, __ATOMIC_RELAXED);
+	count(&made, TRACE_MANUAL, 1);
+	call(0);
+}
+
+/* What is in the trace, and by how much a counter went on at most. */
+static struct counts found;
+static struct trace_calls found_calls;
+static uint64_t before[TRACE_COUNTERS], furthest;
+
+static void take_record(const struct trace_record *record, void *unused)
+{
+	unsigned int i;
+
+	count(&found, record->kind, 1);
+	trace_calls_take(&found_calls, record);
+	for (i = 0; i < record->counters; i++) {
+		if (record->value[i] - before[i] > furthest)
+			furthest = record->value[i] - before[i];
+		before[i] = record->value[i];
+	}
 }
 
 FIXTURE(threads) {
@@ -55,7 +110,6 @@ static int begin(const struct sifive_trace_info *info)
 
 	if (info->flags & SIFIVE_TRACE_INFO_COUNTERS)
 		options.events = "cycles,instructions,dTLB-load-misses";
-	options.flags = SIFIVE_TRACE_NO_HOOKS;
 	trace = sifive_trace_open();
 	if (!trace)
 		return -1;
@@ -64,6 +118,7 @@ static int begin(const struct sifive_trace_info *info)
 	     options.buffer /= 2)
 		if (options.buffer < 1 << 17)
 			return -1;
+	buffer = options.buffer;
 	return sifive_trace_on(trace);
 }
 
@@ -115,26 +170,40 @@ static void stop_and_read(struct __test_metadata *_metadata,
 	self->report.size = sizeof(self->report);
 	ASSERT_EQ(0, sifive_trace_status(trace, &self->report));
 	ASSERT_EQ(0, self->report.flags & SIFIVE_TRACE_FULL);
-	ASSERT_EQ(0, trace_records(self->fd, &self->totals, NULL, NULL));
+	ASSERT_EQ(0, trace_records(self->fd, &self->totals, take_record, NULL));
 	EXPECT_EQ(0, self->totals.bad);
 	EXPECT_EQ(0, self->totals.backwards);
+	EXPECT_EQ(self->totals.records, sum(&found));
 }
 
 /* All that was made is in the trace or was reported, and nothing else. */
 static void whole(struct __test_metadata *_metadata, struct _test_data_threads *self)
 {
+	enum trace_kind kind;
+
 	stop_and_read(_metadata, self);
 	EXPECT_EQ(0, self->totals.unfinished);
 	EXPECT_EQ(self->report.lost_abandoned, self->totals.breaks);
 	/* One that was given up may turn out whole: it is in both, never in neither. */
-	EXPECT_LE(made, self->totals.records + lost(&self->report));
-	EXPECT_GE(made + self->report.lost_abandoned,
+	EXPECT_LE(sum(&made), self->totals.records + lost(&self->report));
+	EXPECT_GE(sum(&made) + self->report.lost_abandoned,
 		  self->totals.records + lost(&self->report)) {
 		TH_LOG("lost: %llu signals, %llu threads, %llu abandoned",
 		       (unsigned long long)self->report.lost_signals,
 		       (unsigned long long)self->report.lost_threads,
 		       (unsigned long long)self->report.lost_abandoned);
 	}
+	for (kind = TRACE_ENTER; kind <= TRACE_MANUAL; kind++) {
+		EXPECT_GE(made.of[kind], found.of[kind]);
+		EXPECT_LE(made.of[kind], found.of[kind] + lost(&self->report));
+	}
+	TH_LOG("entries, exits, explicit ones: %llu, %llu, %llu made, %llu, %llu, %llu found",
+	       (unsigned long long)made.of[TRACE_ENTER],
+	       (unsigned long long)made.of[TRACE_EXIT],
+	       (unsigned long long)made.of[TRACE_MANUAL],
+	       (unsigned long long)found.of[TRACE_ENTER],
+	       (unsigned long long)found.of[TRACE_EXIT],
+	       (unsigned long long)found.of[TRACE_MANUAL]);
 }
 
 #define WHOLE()	whole(_metadata, self)
@@ -146,16 +215,20 @@ static void whole(struct __test_metadata *_metadata, struct _test_data_threads *
 static void whole_but(struct __test_metadata *_metadata,
 		      struct _test_data_threads *self, uint64_t times)
 {
+	enum trace_kind kind;
+
 	stop_and_read(_metadata, self);
 	EXPECT_LE(self->totals.breaks + self->totals.unfinished,
 		  self->report.lost_abandoned);
 	EXPECT_LE(self->report.lost_abandoned, times);
-	EXPECT_LE(made, self->totals.records);
-	EXPECT_GE(begun, self->totals.records);
-	EXPECT_LE(begun, made + times);
+	for (kind = TRACE_ENTER; kind <= TRACE_MANUAL; kind++) {
+		EXPECT_LE(made.of[kind], found.of[kind]);
+		EXPECT_GE(begun.of[kind], found.of[kind]);
+		EXPECT_LE(begun.of[kind], made.of[kind] + times);
+	}
 	EXPECT_EQ(0, self->report.lost_signals + self->report.lost_threads);
 	TH_LOG("%llu begun, %llu made, %llu in the trace, %llu abandoned",
-	       (unsigned long long)begun, (unsigned long long)made,
+	       (unsigned long long)sum(&begun), (unsigned long long)sum(&made),
 	       (unsigned long long)self->totals.records,
 	       (unsigned long long)self->report.lost_abandoned);
 }
@@ -167,13 +240,24 @@ static void move(unsigned int to)
 	trace_pin((int)(to % (unsigned int)sysconf(_SC_NPROCESSORS_ONLN)));
 }
 
+/* Handlers that found a record half written, as the library says of its calls. */
+static uint64_t signals, hits;
+
 static void on_signal(int number)
 {
+	int error = errno;
+
+	__atomic_fetch_add(&signals, 1, __ATOMIC_RELAXED);
+	/* Turning on what is on does nothing. */
+	if (sifive_trace_on(trace) &&
+	    strstr(sifive_trace_error(), "a record is being written"))
+		__atomic_fetch_add(&hits, 1, __ATOMIC_RELAXED);
 	record();
-	record();
+	call(1);
+	errno = error;
 }
 
-static volatile bool stop;
+static volatile bool stop, ahead;
 static pthread_barrier_t all_there;
 
 static void *storm(void *number)
@@ -184,49 +268,93 @@ static void *storm(void *number)
 	pthread_barrier_wait(&all_there);
 	for (i = 0; !stop; i++) {
 		record();
+		call(3);
 		if (i % 16 == n % 16)
 			move(i + n);
 		if (i % 8 == 0)
 			usleep(8000);
+		while (ahead && !stop)
+			usleep(8000);
 	}
 	return NULL;
+}
+
+/* However long it lasts: what can be decoded here, in a quarter of the buffer. */
+static bool is_ahead(double done)
+{
+	struct sifive_trace_report report = { .size = sizeof(report) };
+
+	return !sifive_trace_status(trace, &report) &&
+	       report.bytes > buffer / 4 * done;
+}
+
+/* Where a thread has no channel, or a handler's records no place, one is missing. */
+static void nested(struct __test_metadata *_metadata, struct _test_data_threads *self)
+{
+	struct trace_nesting nesting = trace_calls_nest(&found_calls);
+	uint64_t missing = self->report.lost_signals + self->report.lost_abandoned;
+
+	EXPECT_GE(missing, nesting.disorder);
+	EXPECT_GE(missing, nesting.open);
+	/* Those that get a channel when the first ones end, within their last calls. */
+	EXPECT_GE(missing + THREADS * 8, nesting.late);
+	EXPECT_LT(2, nesting.deepest);
+	TH_LOG("%llu in disorder, %llu open, %llu late, %u deep",
+	       (unsigned long long)nesting.disorder, (unsigned long long)nesting.open,
+	       (unsigned long long)nesting.late, nesting.deepest);
 }
 
 /* The long one: all harts, more threads than channels, signals in signals. */
 TEST_F_TIMEOUT(threads, a_storm_is_decoded_to_the_exact_number_of_records, 600)
 {
 	const struct itimerval timer = { { 0, 3000 }, { 0, 3000 } };
+	const double seconds = trace_setting("TRACE_SECONDS", 5);
+	const unsigned int cpus = (unsigned int)sysconf(_SC_NPROCESSORS_ONLN);
 	pthread_t thread[THREADS];
 	unsigned int i;
+	cpu_set_t set;
 	double end;
 
 	signal(SIGALRM, on_signal);
+	signal(SIGVTALRM, on_signal);
 	signal(SIGUSR1, on_signal);
 	pthread_barrier_init(&all_there, NULL, THREADS + 1);
 	for (i = 0; i < THREADS; i++)
 		ASSERT_EQ(0, pthread_create(&thread[i], NULL, storm,
 					    (void *)(uintptr_t)i));
 	pthread_barrier_wait(&all_there);
-	end = trace_clock() + trace_setting("TRACE_SECONDS", 5);
+	end = trace_clock() + seconds;
 	setitimer(ITIMER_REAL, &timer, NULL);
+	/* Of the time that is spent in the program, much of it in records. */
+	setitimer(ITIMER_VIRTUAL, &timer, NULL);
 	for (i = 0; trace_clock() < end; i++) {
 		pthread_kill(thread[i % THREADS], i & 1 ? SIGALRM : SIGUSR1);
+		/* Wherever it is, also within a record or a call. */
+		CPU_ZERO(&set);
+		CPU_SET(i / 2 % cpus, &set);
+		pthread_setaffinity_np(thread[i * 7 % THREADS], sizeof(set), &set);
 		record();
+		ahead = is_ahead(1 - (end - trace_clock()) / seconds);
 		usleep(1000);
 	}
 	setitimer(ITIMER_REAL, &(struct itimerval){ 0 }, NULL);
+	setitimer(ITIMER_VIRTUAL, &(struct itimerval){ 0 }, NULL);
 	stop = true;
 	for (i = 0; i < THREADS; i++)
 		ASSERT_EQ(0, pthread_join(thread[i], NULL));
 	WHOLE();
 	TH_LOG("%llu made, %llu recorded by %u harts, %llu without a channel, %llu of signals",
-	       (unsigned long long)made,
+	       (unsigned long long)sum(&made),
 	       (unsigned long long)self->totals.records, self->totals.sources,
 	       (unsigned long long)self->report.lost_threads,
 	       (unsigned long long)self->report.lost_signals);
+	TH_LOG("%llu signals, %llu of them within a record",
+	       (unsigned long long)signals, (unsigned long long)hits);
 	EXPECT_EQ(self->info.encoders, self->totals.sources);
 	EXPECT_LT(0, self->report.lost_threads);
-	EXPECT_GE(made / 1000, self->report.lost_abandoned);
+	EXPECT_LT(0, hits);
+	EXPECT_GE(sum(&made) / 1000, self->report.lost_abandoned);
+	nested(_metadata, self);
 }
 
 static void *one_record(void *unused)
@@ -259,8 +387,8 @@ TEST_F_TIMEOUT(threads, those_beyond_the_channels_are_reported, 120)
 	ASSERT_EQ(0, pthread_join(thread[0], NULL));
 	WHOLE();
 	/* One is the main thread's. */
-	EXPECT_EQ(threads - (channels - 1), self->report.lost_threads);
-	EXPECT_EQ(channels + 1, self->totals.records);
+	EXPECT_EQ(RECORDS * (threads - (channels - 1)), self->report.lost_threads);
+	EXPECT_EQ(RECORDS * (channels + 1), self->totals.records);
 }
 
 static void *short_life(void *number)
@@ -285,7 +413,7 @@ TEST_F_TIMEOUT(threads, two_hundred_come_and_go_and_none_is_lost, 120)
 	}
 	WHOLE();
 	EXPECT_EQ(0, self->report.lost_threads);
-	EXPECT_EQ(400, self->totals.records);
+	EXPECT_EQ(RECORDS * 400, self->totals.records);
 }
 
 static void *endless(void *unused)
@@ -359,6 +487,7 @@ TEST_F(threads, children_do_not_disturb)
 		child = fork();
 		if (!child) {
 			sifive_trace_write(trace);
+			calls_loop(3);
 			_exit(0);
 		}
 		ASSERT_EQ(child, waitpid(child, NULL, 0));
@@ -374,7 +503,7 @@ TEST_F(threads, children_do_not_disturb)
 		record();
 	}
 	WHOLE();
-	EXPECT_LE(60, self->totals.records);
+	EXPECT_LE(RECORDS * 60, self->totals.records);
 }
 
 /* The program that it becomes knows nothing of the trace that it was in. */
@@ -412,7 +541,7 @@ TEST_F(threads, exec_leaves_a_trace_and_a_free_device)
 	ASSERT_EQ(0, trace_records(self->fd, &self->totals, NULL, NULL));
 	EXPECT_EQ(0, self->totals.bad);
 	EXPECT_GE(3, self->totals.unfinished);
-	EXPECT_LT(103, self->totals.records);
+	EXPECT_LT(RECORDS * 103, self->totals.records);
 }
 
 /* An illegal instruction of the program's own is the program's. */
@@ -438,25 +567,41 @@ TEST_F(threads, a_programs_own_sigill_is_passed_on)
 	record();
 	EXPECT_EQ(1, own_traps);
 	WHOLE();
-	EXPECT_EQ(2, self->totals.records);
+	EXPECT_EQ(RECORDS * 2, self->totals.records);
 }
 
-/* The kernel takes user access to counters away from everybody; it comes back. */
+/* More than any counter counts in a second. */
+#define A_SECOND	UINT64_C(10000000000)
+
+/*
+ * The kernel takes user access to counters away from everybody, or gives it to
+ * everybody; it comes back, and what is read then is the same counters.
+ */
 TEST_F(threads, a_lost_permission_is_repaired)
 {
 	static const char path[] = "/proc/sys/kernel/perf_user_access";
-	int fd = open(path, O_WRONLY), i;
+	int fd = open(path, O_RDWR), i;
+	double begin = trace_clock();
+	char was;
 
 	if (fd < 0 || !(self->info.flags & SIFIVE_TRACE_INFO_COUNTERS))
 		SKIP(return, "no kernel.perf_user_access, or no counters");
-	for (i = 0; i < 20; i++) {
+	ASSERT_EQ(1, pread(fd, &was, 1, 0));
+	/* One stream, so that each record has one before it. */
+	ASSERT_EQ(0, trace_pin(sched_getcpu()));
+	for (i = 0; i < 30; i++) {
 		record();
-		ASSERT_EQ(1, write(fd, i % 2 ? "1" : "0", 1));
+		/* What is not at the beginning of the file, the kernel ignores. */
+		ASSERT_EQ(1, pwrite(fd, &"201"[i % 3], 1, 0));
 		record();
 	}
+	ASSERT_EQ(1, pwrite(fd, &was, 1, 0));
 	close(fd);
 	WHOLE();
-	EXPECT_EQ(40, self->totals.records);
+	EXPECT_EQ(RECORDS * 60, self->totals.records);
+	EXPECT_EQ(1, self->totals.sources);
+	EXPECT_LT(0, furthest);
+	EXPECT_GT((uint64_t)(trace_clock() - begin + 1) * A_SECOND, furthest);
 }
 
 TRACE_HARNESS_MAIN

@@ -33,7 +33,7 @@ static const char * const types[] = { "raw", "delta", "xor" };
 
 /* The fixed counters, then events that all harts of the board can count. */
 static const char * const events[] = {
-	[0] = "", [3] = "cycles,instructions,r100",
+	[0] = "", [2] = "instructions,r100", [3] = "cycles,instructions,r100",
 	[7] = "cycles,instructions,r100,r101,r102,r103,r104",
 	[8] = "cycles,timestamp,instructions,r100,r101,r102,r103,r104",
 };
@@ -214,6 +214,9 @@ static void run_targets(void)
 	run(7, SIFIVE_TRACE_DELTA, true, FIRST_THREAD);
 	run(7, SIFIVE_TRACE_DELTA, false, SECOND_THREAD);
 	run(8, SIFIVE_TRACE_DELTA, false, FIRST_THREAD);
+	run(7, SIFIVE_TRACE_DELTA, false, OWN_COUNTS);
+	run(0, SIFIVE_TRACE_DELTA, false, FIRST_THREAD);
+	run(2, SIFIVE_TRACE_DELTA, false, FIRST_THREAD);
 	run_off();
 }
 
@@ -258,6 +261,10 @@ static void run_all(void)
 	run(8, SIFIVE_TRACE_DELTA, false, FIRST_THREAD);
 	run(8, SIFIVE_TRACE_DELTA, true, FIRST_THREAD);
 	run(8, SIFIVE_TRACE_DELTA, false, SECOND_THREAD);
+	run(2, SIFIVE_TRACE_DELTA, false, FIRST_THREAD);
+	run(2, SIFIVE_TRACE_DELTA, true, FIRST_THREAD);
+	run(2, SIFIVE_TRACE_DELTA, false, SECOND_THREAD);
+	run(2, SIFIVE_TRACE_DELTA, false, OWN_COUNTS);
 	run_off();
 }
 

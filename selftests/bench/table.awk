@@ -24,10 +24,14 @@ function instructions(key, mode, thread, bits) {
 	return key in cost ? cost[key] : ""
 }
 
+function name(counters) {
+	return counters == 8 ? "7 + time" : counters == 2 ? "2, no run" : counters
+}
+
 function row(key,    k) {
 	split(key, k, " ")
 	printf "| %s | %s | %s | %d | %d | %d | %d | %s | %d | %d | %d | %d | %d | %d |\n",
-		k[1], k[2] == 8 ? "7 + time" : k[2], k[3],
+		k[1], name(k[2]), k[3],
 		instructions(key, "stall", "first", 64),
 		instructions(key, "stall", "first", 32),
 		instructions(key, "poll", "first", 64),

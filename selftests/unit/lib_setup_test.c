@@ -143,6 +143,15 @@ TEST_F(lib, timer)
 	dev.fail_errno = ENOTTY;
 	EXPECT_ERROR(perfTimerISRInit(NULL, 0, 6, perfCount_Raw, 0, 100), "it has no timer");
 	EXPECT_NOTHING_HELD();
+
+	/* It is the counters that are busy, not what this process has. */
+	dev.fail_errno = EBUSY;
+	dev.status.holder = getpid();
+	dev.status.flags = SIFIVE_TRACE_STATUS_OWNER;
+	strcpy(dev.status.message, "no counter is free for sampling");
+	EXPECT_ERROR(perfTimerISRInit(NULL, 0, 6, perfCount_Raw, 0, 100),
+		     "(no counter is free for sampling)");
+	EXPECT_EQ(NULL, strstr(perfErrorString(), "this process has it already"));
 }
 
 TEST_F(lib, bad_arguments)

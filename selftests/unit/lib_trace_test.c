@@ -250,6 +250,19 @@ TEST_F(trace, full)
 	EXPECT_EQ(0, perfTraceOff());
 }
 
+/* The driver knows what has become of a counter, and has words for it. */
+TEST_F(trace, counters_lost)
+{
+	dev.status.counters_lost = 5;
+	strcpy(dev.status.message, "cycles went offline with its CPU on hart 1");
+	EXPECT_EQ(0, perfWriteTrace(self->file));
+	EXPECT_STREQ("counters 0x5 did not count all the time on all harts: do not trust their values (cycles went offline with its CPU on hart 1)",
+		     perfErrorString());
+	dev.status.counters_lost = 0;
+	EXPECT_EQ(0, perfWriteTrace(self->file));
+	EXPECT_STREQ("", perfErrorString());
+}
+
 TEST_F(trace, short_writes)
 {
 	dev.status.bytes = 5000;

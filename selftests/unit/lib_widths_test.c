@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/*
+ * Proves of each writer that what its records say of counters of 64, 48, 40 and 32
+ * bits, and of one bit, is what these counters read, also where one has wrapped, in
+ * each count type; and that it takes no upper half that a count does not need.
+ */
+#include "kselftest_harness.h"
+
+#include "sifive_trace.h"
+
+#include "lib_mock.h"
+
+#define COUNTERS_MAX	9
+
+/* Of a count that is recorded. */
+#define COUNT_BITS	48
+
+static char function[4] __attribute__((aligned(4)));
+static char site[4] __attribute__((aligned(4)));
+
+static const unsigned int widths[] = { 64, 48, 40, 32 };
+
+/* Numbers of the counters, and whose writer they need. */
+static const struct set {
+	const char *events;
+	unsigned int count;
+	unsigned int number[COUNTERS_MAX];
+	hook_writer *entry, *explicit, *own;
+} sets[] = {
+	{ "cycles,instructions", 2, { 0, 2 }, NULL,
+	  write_short_A_RUN, write_short_A_RUN_OWN },
+	{ "cycles,timestamp,instructions,r1", 4, { 0, 1, 2, 3 }, NULL,
+	  write_short_A_RUN, write_short_A_RUN_OWN },
+	{ "cycles,instructions,r1,r2,r3,r4,r5,r6", 8, { 0, 2, 3, 4, 5, 6, 7, 8 },
+	  write_short_A_RUN, write_short_A_RUN, write_short_A_RUN_OWN },
+	{ "cycles,instructions,r1", 3, { 0, 2, 4 },
+	  write_short_ANY, write_short_ANY, write_short_ANY },
+};
+
+#define SETS		(sizeof(sets) / sizeof(sets[0]))
+
+static struct sifive_trace *trace;
+static const struct set *set;
+static unsigned int type;
+static uint64_t mask;
+
+/* What the records have said, and where in the log the next one begins. */
+static uint64_t said[COUNTERS_MAX];
+static size_t at;
+
+/* What a counter of its thread's own has more than its hart's. */
+static uint64_t offset;
+
+FIXTURE(widths)
+{
+};
+
+FIXTURE_SETUP(widths)
+{
+	setenv("SIFIVE_TRACE_VERBOSE", "0", 1);
+	mock_device_reset();
+	trace = sifive_trace_open();
+	ASSERT_NE(NULL, trace);
+}
+
+FIXTURE_TEARDOWN(widths)
+{
+	sifive_trace_close(trace);
+	EXPECT_NOTHING_HELD();
+}
+
+/* Begin a trace of @set with counters of @width bits, and skip its header. */
+static int begin_set(unsigned int width, bool own)
+{
+	struct sifive_trace_options options = SIFIVE_TRACE_OPTIONS;
+	struct sifive_trace_slot *slots;
+	unsigned int i;
+
+	mask = ~UINT64_C(0) >> (64 - width);
+	for (i = 0; i < set->count; i++)
+		dev.event[i] = (struct sifive_trace_event) {
+			.counter = set->number[i],
+			.info = mock_info(set->number[i], width),
+		};
+	dev.event_set = (1u << set->count) - 1;
+	options.events = set->events;
+	options.count_type = type;
+	options.flags = own ? SIFIVE_TRACE_PER_THREAD : 0;
+	if (sifive_trace_setup(trace, &options))
+		return -1;
+	if (own) {
+		slots = (struct sifive_trace_slot *)perf_pool->slots;
+		for (i = 0; i < set->count; i++)
+			slots[3].offset[set->number[i]] = offset;
+	}
+	memset(mock_counter, 0, sizeof(mock_counter));
+	memset(said, 0, sizeof(said));
+	if (type == SIFIVE_TRACE_DELTA)
+		for (i = 0; i < set->count; i++)
+			said[i] = offset;
+	if (sifive_trace_on(trace))
+		return -1;
+	at = mock_stores = 0;
+	return 0;
+}
+
+/* Each counter goes on by another number than the one before it. */
+static void count(uint64_t more)
+{
+	unsigned int i;
+
+	for (i = 0; i < set->count; i++) {
+		uint64_t *counter = &mock_counter[set->number[i]];
+
+		*counter = (*counter + more + i) & mask;
+	}
+}
+
+static unsigned int skip_address(void)
+{
+	return mock_log[at].value & 1 ? 2 : 1;
+}
+
+/* Read the record at @at; returns how many upper halves of counts it has. */
+static unsigned int read_record(uint32_t kind)
+{
+	unsigned int i, halves = 0;
+
+	if (mock_log[at].bits != 8 || mock_log[at].value != kind)
+		return ~0u;
+	at++;
+	at += skip_address();
+	if (kind != PERF_RECORD_MANUAL)
+		at += skip_address();
+	for (i = 0; i < set->count; i++) {
+		uint64_t value = mock_log[at++].value;
+
+		if (at < mock_stores && mock_log[at].bits == 16) {
+			value |= (uint64_t)mock_log[at++].value << 32;
+			halves++;
+		}
+		if (type == SIFIVE_TRACE_DELTA)
+			value += said[i];
+		else if (type == SIFIVE_TRACE_XOR)
+			value ^= said[i];
+		said[i] = value;
+	}
+	return halves;
+}
+
+/* Whether the records have said what the counters read. */
+static bool is_said(void)
+{
+	const uint64_t bits = mask & ((UINT64_C(1) << COUNT_BITS) - 1);
+	unsigned int i;
+
+	for (i = 0; i < set->count; i++)
+		if ((said[i] ^ (mock_counter[set->number[i]] + offset)) & bits)
+			return false;
+	return at == mock_stores;
+}
+
+static void entry(void)
+{
+	__cyg_profile_func_enter(function, site);
+}
+
+static void explicit(void)
+{
+	sifive_trace_write(trace);
+}
+
+/* Steps within 32 bits, over 32 and 40 bits, and around each of the widths. */
+static void steps(struct __test_metadata *_metadata, void (*record)(void),
+		  uint32_t kind, unsigned int width)
+{
+	const uint64_t step[] = {
+		1000, 0, 0x7fffffff, 0xffffffff, UINT64_C(1) << 33, 5,
+		UINT64_C(1) << 39, (UINT64_C(1) << 39) - 100, mask - 7, mask / 2 + 1,
+		mask / 2 + 1, 3, mask,
+	};
+	unsigned int i;
+
+	for (i = 0; i < sizeof(step) / sizeof(step[0]); i++) {
+		count(step[i] & mask);
+		record();
+		EXPECT_NE(~0u, read_record(kind));
+		EXPECT_TRUE(is_said()) {
+			TH_LOG("%u bits, type %u, %s: step %u", width, type,
+			       set->events, i);
+		}
+	}
+	if (type != SIFIVE_TRACE_DELTA)
+		return;
+	/* One that wraps has gone on by little: there is no upper half. */
+	for (i = 0; i < set->count; i++)
+		mock_counter[set->number[i]] = mask - 20;
+	record();
+	read_record(kind);
+	count(40);
+	record();
+	EXPECT_EQ(0, read_record(kind));
+	EXPECT_TRUE(is_said());
+}
+
+#define STEPS(record, kind, width)	steps(_metadata, record, kind, width)
+
+/* There are too many straight ones for the table of sets. */
+static hook_writer *entry_writer(void)
+{
+	const bool ts = set->number[1] == 1;
+
+	return set->entry ? set->entry : straight_writers[type][0][ts][ts];
+}
+
+TEST_F(widths, hook_and_explicit)
+{
+	unsigned int i;
+
+	for (set = sets; set < sets + SETS; set++)
+		for (type = 0; type < 3; type++)
+			for (i = 0; i < 4; i++) {
+				ASSERT_EQ(0, begin_set(widths[i], false));
+				EXPECT_EQ(entry_writer(), hook);
+				EXPECT_EQ(set->explicit, manual);
+				STEPS(entry, PERF_RECORD_ENTER, widths[i]);
+				STEPS(explicit, PERF_RECORD_MANUAL, widths[i]);
+				ASSERT_EQ(0, sifive_trace_off(trace));
+			}
+}
+
+/* A thread's own are sums, which wrap anywhere. */
+TEST_F(widths, own)
+{
+	unsigned int i;
+
+	offset = (uint64_t)-123456;
+	for (set = sets; set < sets + SETS; set++) {
+		if (set->number[1] == 1)
+			continue;
+		for (type = 0; type < 3; type++)
+			for (i = 0; i < 4; i++) {
+				ASSERT_EQ(0, begin_set(widths[i], true));
+				EXPECT_EQ(set->own, hook);
+				EXPECT_EQ(set->own, manual);
+				STEPS(entry, PERF_RECORD_ENTER, widths[i]);
+				STEPS(explicit, PERF_RECORD_MANUAL, widths[i]);
+				ASSERT_EQ(0, sifive_trace_off(trace));
+			}
+	}
+	offset = 0;
+}
+
+/* One bit, which wraps each time, as well as 31: the long way. */
+TEST_F(widths, narrow)
+{
+	static const unsigned int narrow[] = { 1, 31 };
+	unsigned int i;
+
+	set = sets;
+	for (type = 0; type < 3; type++)
+		for (i = 0; i < 2; i++) {
+			ASSERT_EQ(0, begin_set(narrow[i], false));
+			EXPECT_TRUE(hook == write_long);
+			EXPECT_TRUE(manual == write_long);
+			STEPS(entry, PERF_RECORD_ENTER, narrow[i]);
+			STEPS(explicit, PERF_RECORD_MANUAL, narrow[i]);
+			ASSERT_EQ(0, sifive_trace_off(trace));
+		}
+}
+
+/* One that is still being written when a handler of its thread comes. */
+static void interrupting(void)
+{
+	count(100);
+	explicit();
+}
+
+/* Explicit records keep to the order of counters, too. */
+TEST_F(widths, interrupted)
+{
+	set = &sets[2];
+	type = SIFIVE_TRACE_DELTA;
+	ASSERT_EQ(0, begin_set(40, false));
+	count(mask - 50);
+	mock_interrupt = interrupting;
+	mock_interrupt_once = true;
+	explicit();
+	read_record(PERF_RECORD_MANUAL);
+	EXPECT_LT(at, mock_stores);
+	read_record(PERF_RECORD_MANUAL);
+	EXPECT_TRUE(is_said());
+}
+
+TEST_HARNESS_MAIN
