@@ -520,7 +520,9 @@ static void become_another(const struct sifive_trace_info *info)
 	for (i = 0; i < 3; i++)
 		if (pthread_create(&thread, NULL, endless, NULL))
 			_exit(1);
-	usleep(20000);
+	/* All of them are at it. */
+	for (i = 0; i < 10000 && sum(&made) <= RECORDS * 110; i++)
+		usleep(1000);
 	execv(args[0], args);
 	_exit(1);
 }
