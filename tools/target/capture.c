@@ -314,8 +314,10 @@ static void report_losses(const struct sifive_trace_status *status)
 	if (!status->counters_lost)
 		return;
 	machine_counters(status->counters_lost, counters, sizeof(counters));
-	report("counters were taken away or stopped by something else, do not trust their values: %s",
-	       counters);
+	report("counters did not count all the time on all harts, do not trust their values: %s%s%.*s%s",
+	       counters, *status->message ? " (" : "",
+	       (int)sizeof(status->message), (const char *)status->message,
+	       *status->message ? ")" : "");
 }
 
 int capture_save(int fd, const char *path, const char *description,
