@@ -328,7 +328,7 @@ static int ioctl_status(struct sft_file *file, void *arg)
 	for_each_funnel(f)
 		status->sink_errors += f->sink_error;
 	status->counters_lost = sft.counters.lost;
-	status->reserved = 0;
+	status->capture = (u32)sft.captures;
 	sft_sampling_status(status);
 	strscpy_pad(status->message, file->message, sizeof(status->message));
 	return 0;

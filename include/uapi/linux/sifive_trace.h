@@ -441,7 +441,8 @@ struct sifive_trace_query {
  *		STOP
  * @counters_lost: out: bit n set: counter n of the session has been stopped, moved
  *		or lost on some hart since COUNTERS: do not trust its values
- * @reserved:	out: 0
+ * @capture:	out: which capture it is that is configured, or was last: counts
+ *		CONFIGs, from 0 = none since the module was inserted
  * @message:	out: what went wrong last for this descriptor, with the name of
  *		the component, terminated; empty when nothing did
  *
@@ -461,7 +462,7 @@ struct sifive_trace_status {
 	__u64	samples;
 	__u64	samples_lost;
 	__u32	counters_lost;
-	__u32	reserved;
+	__u32	capture;
 	char	message[SIFIVE_TRACE_MESSAGE_LEN];
 };
 
