@@ -525,7 +525,10 @@ static int start_again(struct sft_encoder *e)
 	/* A sink that is full takes nothing from anybody. */
 	if (!sft.capture.running || sink_full(sink_of(e)))
 		return 0;
-	return sft_encoder_start(e);
+	if (!sft_encoder_start(e))
+		return 0;
+	sft_encoder_stop(e);
+	return sft_fail(-EIO, "%s does not start again", sft_name(&e->c));
 }
 
 /* The CPU is back: the stream goes on behind what there is. */
@@ -533,6 +536,7 @@ void sft_capture_return(struct sft_encoder *e)
 {
 	if (start_again(e)) {
 		dev_warn(e->c.dev, "its stream does not go on: %s\n", sft.message);
+		sft_keep_message(sft.owner);
 		return;
 	}
 	e->ended = false;

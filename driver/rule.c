@@ -24,7 +24,7 @@ static bool fixed_are_for_all(void)
 		.size = sizeof(attr),
 		.disabled = 1,
 	};
-	struct perf_event *event = sft_cpu_event(&attr, cpumask_any(cpu_online_mask));
+	struct perf_event *event = sft_cpu_event(&attr, raw_smp_processor_id());
 	bool for_all;
 
 	if (IS_ERR(event))

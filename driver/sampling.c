@@ -63,7 +63,7 @@ static DEFINE_PER_CPU(struct hart, harts);
  * struct follower - an event that interrupts a thread, or a CPU
  * @node:	in followers, or in leaving
  * @event:	perf's
- * @told:	how many have lost their counter, of it and those of new threads
+ * @told:	how many had no counter at the last look, of it and those of new threads
  */
 struct follower {
 	struct list_head node;
@@ -213,11 +213,13 @@ static DECLARE_WORK(release_work, release_left);
  * struct following - followers that are being made
  * @set:	what they sample
  * @of:		their generation
+ * @again:	there were some before
  * @list:	those that there are
  */
 struct following {
 	struct sifive_trace_sampling set;
 	unsigned long of;
+	bool again;
 	struct list_head list;
 };
 
@@ -236,7 +238,8 @@ static int follow(struct following *to, struct task_struct *task, int cpu)
 		return ret == -ESRCH || ret == -ENODEV ? 0 : ret;
 	}
 	list_add(&f->node, &to->list);
-	return has_no_counter(f->event) ? -EBUSY : 0;
+	/* Where one has lost its counter before, the others go on, as they did. */
+	return has_no_counter(f->event) && !to->again ? -EBUSY : 0;
 }
 
 static int follow_cpus(struct following *to, const struct cpumask *cpus)
@@ -292,10 +295,13 @@ static int explain(int err)
 	return sft_fail(err, "the kernel cannot sample: error %d", err);
 }
 
-/* Have perf interrupt what @file is to sample, if its flags have all of @flags. */
+/*
+ * Have perf interrupt what @file is to sample; or do so again, if its flags have all
+ * of @flags.
+ */
 static int follow_for(struct sft_file *file, u32 flags)
 {
-	struct following to = { .list = LIST_HEAD_INIT(to.list) };
+	struct following to = { .again = flags, .list = LIST_HEAD_INIT(to.list) };
 	cpumask_var_t cpus;
 	bool wanted;
 	int ret = 0;
@@ -394,8 +400,11 @@ void sft_sampling_check(void)
 	list_for_each_entry(f, &followers, node) {
 		unsigned int n = without(f->event);
 
-		if (n <= f->told)
+		/* One that has ended makes room for another. */
+		if (n <= f->told) {
+			f->told = n;
 			continue;
+		}
 		without_counter += n - f->told;
 		f->told = n;
 		sft_fail(0, "sampling has lost its counter to another event: samples are missing");

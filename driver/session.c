@@ -68,22 +68,27 @@ static int cpu_goes(unsigned int cpu)
 	return 0;
 }
 
+static void return_cpu(unsigned int cpu)
+{
+	struct sft_encoder *e = sft_capture_ended(cpu);
+
+	if (!e)
+		return;
+	/* First, as a header of the stream may read them. */
+	sft_counters_return_cpu(cpu);
+	sft_capture_return(e);
+}
+
 /*
  * A hart comes back with its fixed counters running. Programs do not run there
  * before this returns.
  */
 static int cpu_comes(unsigned int cpu)
 {
-	struct sft_encoder *e;
-
 	sft_lock();
 	sft_reserve_cpu(cpu);
-	e = sft.owner && !sft.sleeping ? sft_capture_ended(cpu) : NULL;
-	if (e) {
-		/* First, as a header of the stream may read them. */
-		sft_counters_return_cpu(cpu);
-		sft_capture_return(e);
-	}
+	if (sft.owner && !sft.sleeping)
+		return_cpu(cpu);
 	sft_unlock();
 	return 0;
 }
@@ -100,12 +105,17 @@ static void sleep_begins(void)
 
 static void sleep_is_over(void)
 {
+	unsigned int cpu;
+
 	sft.sleeping = false;
 	if (!sft.owner)
 		return;
 	if (sft_counters_resume())
 		pr_warn("sifive_trace: %s\n", sft.message);
 	sft_capture_resume();
+	/* Those that were offline when sleep began, and came with the others. */
+	for_each_cpu(cpu, cpu_active_mask)
+		return_cpu(cpu);
 }
 
 static int sleep_notify(struct notifier_block *nb, unsigned long event, void *data)

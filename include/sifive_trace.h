@@ -145,7 +145,8 @@ enum {
  * @samples:	records that the kernel has written
  * @lost_samples: records that the kernel could not write
  * @lost_counters: bit n set: counter n was stopped or taken away by something else
- *		on some hart, or that went offline: do not trust its values
+ *		on some hart, or did not come back from sleep or with its CPU: do not
+ *		trust its values
  */
 struct sifive_trace_report {
 	size_t size;

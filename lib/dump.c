@@ -146,8 +146,9 @@ PERF_LOCAL void report_losses(const struct perf_capture *capture)
 			     (unsigned long long)(capture->samples +
 						  capture->samples_lost));
 	if (capture->counters_lost)
-		perf_warning("counters 0x%x did not count all the time on all harts: do not trust their values (%s)",
-			     capture->counters_lost, capture->message);
+		perf_warning("counters 0x%x did not count all the time on all harts: do not trust their values; the driver's last word: %s",
+			     capture->counters_lost,
+			     *capture->message ? capture->message : "none");
 }
 
 PERF_INTERNAL int perf_dump(const char *path)

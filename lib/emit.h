@@ -118,21 +118,20 @@ PERF_INLINE void perf_emit_short(volatile uint32_t *stimulus,
 /* Counts that do not, or whose counters may have less than 32 bits. */
 PERF_INLINE void perf_emit_long(const struct perf_stream *s,
 				const uint64_t *value, uint32_t count,
-				const uint32_t type, const bool poll)
+				const bool poll)
 {
 	volatile uint32_t *stimulus = s->stimulus;
 	uint32_t i;
 
 	for (i = 0; i < count; i++) {
-		uint64_t masked = value[i];
+		/*
+		 * A difference is taken modulo 2^64, as is the sum that a
+		 * thread's own count is: of a counter that is narrower and has
+		 * wrapped they show bits above its width.
+		 */
+		uint64_t masked = value[i] & s->layout->width[i];
 		uint16_t upper;
 
-		/*
-		 * A difference is taken modulo 2^64: of a counter that is
-		 * narrower and has wrapped it shows bits above its width.
-		 */
-		if (type == PERF_COUNT_DELTA)
-			masked &= s->layout->width[i];
 		perf_emit32(stimulus, (unsigned long)masked, poll);
 		upper = (uint16_t)(masked >> 32);
 		if (upper)

@@ -366,7 +366,7 @@ void finish_long(struct perf_thread *thread, struct perf_lane *lane)
 {
 	const struct perf_layout *layout = lane->stream.layout;
 
-	perf_emit_long(&lane->stream, thread->value, layout->count, layout->type, false);
+	perf_emit_long(&lane->stream, thread->value, layout->count, false);
 	finish(thread, lane);
 }
 
@@ -548,7 +548,8 @@ PERF_INLINE void write_short(uintptr_t address, uintptr_t address2, uint32_t kin
 	/* As in a straight writer. */
 	close_straight(thread);
 	lane = thread->lane;
-	layout = lane->stream.layout;
+	/* Not the lane's: set up anew, with fewer CPUs, it may have none. */
+	layout = &perf_pool->layout;
 	if (PERF_UNLIKELY(!read_which(thread, lane, layout, now, which))) {
 		write_instead(address, address2, kind);
 		return;

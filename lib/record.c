@@ -59,7 +59,7 @@ PERF_INLINE void record_of_type(struct perf_stream *s, uint32_t kind,
 	perf_emit_place(s, stimulus, kind, address, address2,
 			kind <= PERF_RECORD_EXIT, type, poll);
 	if (perf_emit_values(s, now, count, type) >> 32 || layout->narrow)
-		perf_emit_long(s, now, count, type, poll);
+		perf_emit_long(s, now, count, poll);
 	else
 		perf_emit_short(stimulus, now, count, poll);
 }

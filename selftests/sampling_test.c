@@ -172,7 +172,7 @@ static void work_for(void (*fn)(uint64_t), unsigned int ms)
  */
 static unsigned int at_least(const struct _test_data_sampling *self, unsigned int n)
 {
-	return self->exact ? n - n / 10 : n / 50 + 1;
+	return self->exact || !n ? n - n / 10 : n / 50 + 1;
 }
 
 /* Work for @ms, and as much longer as the least of @n samples takes to come. */

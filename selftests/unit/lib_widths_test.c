@@ -155,7 +155,8 @@ static bool is_said(void)
 	unsigned int i;
 
 	for (i = 0; i < set->count; i++)
-		if ((said[i] ^ (mock_counter[set->number[i]] + offset)) & bits)
+		if ((said[i] ^ (mock_counter[set->number[i]] + offset)) & bits ||
+		    (type != SIFIVE_TRACE_DELTA && said[i] & ~bits))
 			return false;
 	return at == mock_stores;
 }
@@ -290,6 +291,32 @@ TEST_F(widths, interrupted)
 	EXPECT_LT(at, mock_stores);
 	read_record(PERF_RECORD_MANUAL);
 	EXPECT_TRUE(is_said());
+}
+
+/* A thread's own, some of which are written the long way. */
+TEST_F(widths, own_interrupted)
+{
+	set = &sets[2];
+	offset = (uint64_t)-123456;
+	for (type = 0; type < 3; type++) {
+		ASSERT_EQ(0, begin_set(40, true));
+		count(1000);
+		explicit();
+		read_record(PERF_RECORD_MANUAL);
+		EXPECT_TRUE(is_said());
+		mock_interrupt = interrupting;
+		mock_interrupt_once = true;
+		count(1000);
+		explicit();
+		read_record(PERF_RECORD_MANUAL);
+		read_record(PERF_RECORD_MANUAL);
+		EXPECT_TRUE(is_said());
+		explicit();
+		read_record(PERF_RECORD_MANUAL);
+		EXPECT_TRUE(is_said());
+		ASSERT_EQ(0, sifive_trace_off(trace));
+	}
+	offset = 0;
 }
 
 TEST_HARNESS_MAIN

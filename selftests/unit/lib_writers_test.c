@@ -91,14 +91,22 @@ TEST_F(writers, straight)
 static pthread_barrier_t steps, others;
 static long worker_channel, other_channel;
 
+static void explicit(void)
+{
+	perf_hooks_manual((uintptr_t)function);
+}
+
+/* How the worker makes a record. */
+static void (*make)(void) = call;
+
 static void *worker(void *unused)
 {
 	mock_rseq.cpu_id = 1;
-	call();
+	make();
 	pthread_barrier_wait(&steps);
 	/* Everything is set up anew. */
 	pthread_barrier_wait(&steps);
-	call();
+	make();
 	worker_channel = dev.last_channel;
 	pthread_barrier_wait(&steps);
 	return unused;
@@ -143,8 +151,7 @@ TEST_F(writers, set_up_anew)
 	pthread_join(new, NULL);
 }
 
-/* What was its channel may be the kernel's, which has no lane. */
-TEST_F(writers, set_up_with_samples)
+static void samples_take_its_channel(struct __test_metadata *_metadata)
 {
 	static struct perf_setup setup;
 	pthread_t old;
@@ -166,6 +173,18 @@ TEST_F(writers, set_up_with_samples)
 	pthread_barrier_wait(&steps);
 	EXPECT_EQ(8, worker_channel);
 	pthread_join(old, NULL);
+}
+
+/* What was its channel may be the kernel's, which has no lane. */
+TEST_F(writers, set_up_with_samples)
+{
+	samples_take_its_channel(_metadata);
+}
+
+TEST_F(writers, set_up_with_samples_of_explicit_records)
+{
+	make = explicit;
+	samples_take_its_channel(_metadata);
 }
 
 static void *initialiser(void *unused)

@@ -314,10 +314,11 @@ static void report_losses(const struct sifive_trace_status *status)
 	if (!status->counters_lost)
 		return;
 	machine_counters(status->counters_lost, counters, sizeof(counters));
-	report("counters did not count all the time on all harts, do not trust their values: %s%s%.*s%s",
-	       counters, *status->message ? " (" : "",
-	       (int)sizeof(status->message), (const char *)status->message,
-	       *status->message ? ")" : "");
+	report("counters did not count all the time on all harts, do not trust their values: %s",
+	       counters);
+	if (*status->message)
+		report("the driver's last word: %.*s", (int)sizeof(status->message),
+		       (const char *)status->message);
 }
 
 int capture_save(int fd, const char *path, const char *description,
