@@ -72,6 +72,7 @@ int capture_try(const struct perf_setup *wanted, struct capture_mark *mark)
 	if (!error && ioctl(device.fd, SIFIVE_TRACE_IOC_STATUS, &status))
 		error = perf_error("%s: %s", machine_device(), strerror(errno));
 	mark->buffer = status.buffer;
+	mark->capture = status.capture;
 	/* Nothing is mapped. */
 	perf_device_close(&device);
 	return error;
@@ -366,6 +367,20 @@ static bool still_held(int fd, const struct capture_mark *mark,
 }
 
 /*
+ * The first that was set up since, and nobody holds another. Of a later one it is
+ * known whose it is only while it is held.
+ */
+static bool is_its_own(const struct capture_mark *mark,
+		       const struct sifive_trace_status *status)
+{
+	bool held = status->flags & SIFIVE_TRACE_STATUS_CONFIGURED;
+	uint32_t since = status->capture - mark->capture;
+
+	return since && status->buffer == mark->buffer &&
+	       (held ? status->holder == mark->pid : since == 1);
+}
+
+/*
  * Open the capture of a program that has ended, if nobody has set the hardware up
  * since. A child that it has made may hold the session until it has run.
  */
@@ -380,9 +395,7 @@ static int open_capture(const struct capture_mark *mark,
 		return -1;
 	while (still_held(fd, mark, status) && steps++ < CHILD_STEPS)
 		nanosleep(&step, NULL);
-	if (status->buffer == mark->buffer &&
-	    (!(status->flags & SIFIVE_TRACE_STATUS_CONFIGURED) ||
-	     status->holder == mark->pid))
+	if (is_its_own(mark, status))
 		return fd;
 	close(fd);
 	return -1;
@@ -444,16 +457,19 @@ static int rescue_sink(int fd, const char *path, uint32_t index, uint32_t sinks,
 int capture_rescue(const char *path, const struct capture_mark *mark,
 		   bool quiet)
 {
-	struct sifive_trace_status status;
+	struct sifive_trace_status status = { .capture = mark->capture };
 	int fd = open_capture(mark, &status), error = fd < 0 || !status.bytes;
 	uint32_t i;
 
+	if (fd < 0 && status.capture - mark->capture > 1)
+		report("the trace hardware has been set up again since: what the program had recorded is gone");
 	for (i = 0; !error && i < status.sinks; i++)
 		error = rescue_sink(fd, path, i, status.sinks, quiet);
 	if (fd >= 0)
 		close(fd);
 	if (!error)
-		return 0;
-	files_remove(path);
-	return -1;
+		report_losses(&status);
+	else
+		files_remove(path);
+	return error ? -1 : 0;
 }
