@@ -482,6 +482,8 @@ run o-samples sifive-trace record -o /tmp/ro/x.rtd $p/busy-static
 run o-null sifive-trace record -o /dev/null $p/plain
 run o-empty sifive-trace record -o "" $p/plain
 ln -s /tmp/victim /out/o-link.rtd.meta; rec o-link $p/plain
+cp environment.rtd /tmp/old.rtd; ln -s /tmp/old.rtd o-old.rtd
+export SIFIVE_TRACE_META=0; rec o-old $p/ends kill; unset SIFIVE_TRACE_META
 run o-full sifive-trace record -o /tmp/small/x.rtd $p/ends many 5000
 cp /tmp/small/x.rtd o-full.rtd; cp /tmp/small/x.rtd.meta o-full.rtd.meta
 run o-dump sifive-trace dump -o o-dump.rtd
@@ -555,6 +557,7 @@ unrun o-null 125 "no regular file" "-o: no file"
 unrun o-empty 2 "-o takes the name" "-o: no name"
 [ "$(calls o-link)" = "$(calls plain)" ] && [ ! -L "$out/o-link.rtd.meta" ]
 result $? "-o: a link in the side-car file's place is not followed"
+says o-old "nothing was recorded" "-o: an old trace behind a link is not taken for the new one"
 status o-full 4 "a full disk: the exit status is the program's"
 says o-full "not all of the" "a full disk: it is said"
 calls o-full | grep -q work
