@@ -451,6 +451,8 @@ board fpga -- '
 for how in fault kill "at once" background; do
 	rec "end-${how%% *}" $p/ends "$how"
 done
+rec end-unrun $p/ends unlike 50 125
+rec end-high $p/ends unlike 50 200
 sleep 2
 # A group of their own, as in a terminal.
 run end-interrupt setsid sifive-trace record -o end-interrupt.rtd $p/ends interrupt
@@ -509,7 +511,7 @@ run r-running sifive-trace dump -o r-running.rtd
 wait
 run r-stop sifive-trace stop'
 
-for how in fault:139 kill:137 interrupt:130 at:3 background:0; do
+for how in fault:139 kill:137 interrupt:130 at:3 background:0 unrun:125 high:200; do
 	status "end-${how%:*}" "${how#*:}" "ends by ${how%:*}: the exit status is the program's"
 	[ "$(calls "end-${how%:*}" | grep work)" = "work 50" ]
 	result $? "ends by ${how%:*}: all calls until then"
@@ -517,6 +519,8 @@ for how in fault:139 kill:137 interrupt:130 at:3 background:0; do
 		"ends by ${how%:*}: with the side-car file"
 done
 says end-fault "signal 11 ended the program before it could write" "a program that crashes: it is said"
+says end-unrun "the program ended without exit()" "a program that ends with 125: it is said"
+says end-high "the program ended without exit()" "a program that ends with 200: no signal is named"
 says end-background "went on in the background" "a program in the background: it is said"
 refused end-nometa 137 "nothing was recorded: signal 9" "SIFIVE_TRACE_META=0: what is left of a program is lost"
 [ -s "$out/nometa.rtd" ] && [ ! -e "$out/nometa.rtd.meta" ] &&

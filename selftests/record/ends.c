@@ -30,6 +30,9 @@ int main(int argc, char **argv)
 		kill(0, SIGINT);
 	if (!strcmp(how, "at once"))
 		_exit(3);
+	/* As if it had not been run, or a signal had ended it. */
+	if (!strcmp(how, "unlike"))
+		_exit(argc > 3 ? atoi(argv[3]) : 125);
 	if (!strcmp(how, "background")) {
 		if (daemon(1, 1))
 			err(1, "daemon");
