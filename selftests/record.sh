@@ -453,7 +453,8 @@ for how in fault kill "at once" background; do
 done
 rec end-unrun $p/ends unlike 50 125
 rec end-high $p/ends unlike 50 200
-sleep 2
+rec end-sram --sink sram $p/ends copy
+sleep 6; sifive-trace dump -o end-dump.rtd; cp end-sram.rtd.meta end-dump.rtd.meta
 # A group of their own, as in a terminal.
 run end-interrupt setsid sifive-trace record -o end-interrupt.rtd $p/ends interrupt
 export SIFIVE_TRACE_META=0
@@ -521,6 +522,9 @@ done
 says end-fault "signal 11 ended the program before it could write" "a program that crashes: it is said"
 says end-unrun "the program ended without exit()" "a program that ends with 125: it is said"
 says end-high "the program ended without exit()" "a program that ends with 200: no signal is named"
+says end-sram "in SRAM that cannot be read meanwhile" "a child that holds SRAM: what to do is said"
+[ ! -e "$out/end-sram.rtd" ] && [ "$(calls end-dump | grep work)" = "work 50" ]
+result $? "a child that holds SRAM: dump and the side-car file give all calls"
 says end-background "went on in the background" "a program in the background: it is said"
 refused end-nometa 137 "nothing was recorded: signal 9" "SIFIVE_TRACE_META=0: what is left of a program is lost"
 [ -s "$out/nometa.rtd" ] && [ ! -e "$out/nometa.rtd.meta" ] &&

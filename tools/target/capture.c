@@ -454,22 +454,42 @@ static int rescue_sink(int fd, const char *path, uint32_t index, uint32_t sinks,
 	return 0;
 }
 
+/* SRAM tells neither bytes nor how many while it is written. */
+static bool is_busy(int fd, const char *path, uint32_t sinks)
+{
+	char name[PATH_MAX], meta[PATH_MAX + 8], byte;
+
+	perf_device_file(name, sizeof(name), path, 0, sinks);
+	snprintf(meta, sizeof(meta), "%s.meta", name);
+	if (access(meta, F_OK) || pread(fd, &byte, 1, 0) >= 0 || errno != EBUSY)
+		return false;
+	report("a child of the program holds its trace, in SRAM that cannot be read meanwhile: when it has ended: sifive-trace dump -o FILE, which is read with --meta %s",
+	       meta);
+	return true;
+}
+
 int capture_rescue(const char *path, const struct capture_mark *mark,
 		   bool quiet)
 {
 	struct sifive_trace_status status = { .capture = mark->capture };
-	int fd = open_capture(mark, &status), error = fd < 0 || !status.bytes;
+	int fd = open_capture(mark, &status), error = 0;
 	uint32_t i;
 
+	if (fd >= 0 && is_busy(fd, path, status.sinks))
+		error = 1;
+	else if (fd < 0 || !status.bytes)
+		error = -1;
 	if (fd < 0 && status.capture - mark->capture > 1)
 		report("the trace hardware has been set up again since: what the program had recorded is gone");
 	for (i = 0; !error && i < status.sinks; i++)
 		error = rescue_sink(fd, path, i, status.sinks, quiet);
 	if (fd >= 0)
 		close(fd);
+	if (error > 0)
+		return error;
 	if (!error)
 		report_losses(&status);
 	else
 		files_remove(path);
-	return error ? -1 : 0;
+	return error;
 }

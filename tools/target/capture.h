@@ -81,7 +81,8 @@ int capture_compare(const char *path, const struct capture_mark *mark,
  * @mark:	its capture
  * @quiet:	say only what went wrong
  *
- * Return: 0; -1: there is nothing of it, nor side-car files any more.
+ * Return: 0; -1: there is nothing of it, nor side-car files any more; 1: it cannot be
+ * read yet, which has been told, and there are side-car files.
  */
 int capture_rescue(const char *path, const struct capture_mark *mark,
 		   bool quiet);

@@ -187,10 +187,13 @@ static int rescue(const struct recording *r, const struct capture_mark *mark,
 		  int number, int status)
 {
 	char why[128] = "the program ended without exit(), became another by exec(), or went on in the background,";
+	int error = capture_rescue(r->output, mark, r->quiet);
 
 	if (number)
 		snprintf(why, sizeof(why), "signal %d ended the program", number);
-	if (!capture_rescue(r->output, mark, r->quiet)) {
+	if (error > 0)
+		return status ? status : EXIT_RECORD;
+	if (!error) {
 		report("%s before it could write: this is what it had recorded by then, without the names of threads, and of functions in objects loaded later",
 		       why);
 		files_show(r->output, r->quiet);
