@@ -209,7 +209,7 @@ PERF_INTERNAL int perf_dump_early(const char *path)
 		if (perf_device_sink(device, i, &sink))
 			return -1;
 		sink.flags |= SIFIVE_TRACE_STATUS_WRAPPED;
-		if (perf_meta_write(name, -1, &sink, &capture))
+		if (perf_meta_write(name, -1, &sink, NULL))
 			return -1;
 	}
 	return 0;

@@ -293,7 +293,17 @@ PERF_LOCAL void put_objects(FILE *file)
 			",\"bias\":%" PRIuPTR "}", object->start, object->end,
 			object->bias);
 	}
-	fputs("],\n", file);
+	putc(']', file);
+}
+
+PERF_LOCAL void put_lost(FILE *file, const struct perf_capture *capture)
+{
+	const struct perf_lost *lost = &perf_pool->lost;
+
+	fprintf(file, ",\n\"lost\":{\"signals\":%" PRIu64 ",\"threads\":%" PRIu64
+		",\"abandoned\":%" PRIu64 ",\"samples\":%" PRIu64 "}",
+		lost->signals, lost->threads, lost->abandoned,
+		capture->samples_lost);
 }
 
 PERF_LOCAL void put_all(FILE *file, const struct sifive_trace_sink *sink,
@@ -301,7 +311,6 @@ PERF_LOCAL void put_all(FILE *file, const struct sifive_trace_sink *sink,
 {
 	const struct perf_device *device = &perf_session.device;
 	const struct perf_setup *setup = &perf_session.setup;
-	const struct perf_lost *lost = &perf_pool->lost;
 
 	fprintf(file, "{\"version\":1,\n\"srcbits\":%u,\n\"ts_width\":%u,\n\"ts_hz\":%llu,\n\"ts_scheme\":\"xor\",\n\"wrapped\":%s,\n",
 		sink->src_bits, device->info.ts_width,
@@ -318,10 +327,9 @@ PERF_LOCAL void put_all(FILE *file, const struct sifive_trace_sink *sink,
 	put_sampling(file);
 	put_threads(file);
 	put_objects(file);
-	fprintf(file, "\"lost\":{\"signals\":%" PRIu64 ",\"threads\":%" PRIu64
-		",\"abandoned\":%" PRIu64 ",\"samples\":%" PRIu64 "}}\n",
-		lost->signals, lost->threads, lost->abandoned,
-		capture->samples_lost);
+	if (capture)
+		put_lost(file, capture);
+	fputs("}\n", file);
 }
 
 PERF_INTERNAL int perf_meta_write(const char *path, int fd,

@@ -23,7 +23,7 @@ PERF_INTERNAL void perf_meta_forget(void);
  * @fd:		the trace file, open; beside what is no file there is no side-car.
  *		-1: there is none yet
  * @sink:	whose bytes are in it
- * @capture:	all of it
+ * @capture:	all of it; NULL: what it has lost is not known yet
  */
 PERF_INTERNAL int perf_meta_write(const char *path, int fd,
 				  const struct sifive_trace_sink *sink,

@@ -451,7 +451,10 @@ board fpga -- '
 for how in fault kill "at once" background; do
 	rec "end-${how%% *}" $p/ends "$how"
 done
-sleep 2
+rec end-unrun $p/ends unlike 50 125
+rec end-high $p/ends unlike 50 200
+rec end-sram --sink sram $p/ends copy
+sleep 6; sifive-trace dump -o end-dump.rtd; cp end-sram.rtd.meta end-dump.rtd.meta
 # A group of their own, as in a terminal.
 run end-interrupt setsid sifive-trace record -o end-interrupt.rtd $p/ends interrupt
 export SIFIVE_TRACE_META=0
@@ -482,6 +485,8 @@ run o-samples sifive-trace record -o /tmp/ro/x.rtd $p/busy-static
 run o-null sifive-trace record -o /dev/null $p/plain
 run o-empty sifive-trace record -o "" $p/plain
 ln -s /tmp/victim /out/o-link.rtd.meta; rec o-link $p/plain
+cp environment.rtd /tmp/old.rtd; ln -s /tmp/old.rtd o-old.rtd
+export SIFIVE_TRACE_META=0; rec o-old $p/ends kill; unset SIFIVE_TRACE_META
 run o-full sifive-trace record -o /tmp/small/x.rtd $p/ends many 5000
 cp /tmp/small/x.rtd o-full.rtd; cp /tmp/small/x.rtd.meta o-full.rtd.meta
 run o-dump sifive-trace dump -o o-dump.rtd
@@ -507,7 +512,7 @@ run r-running sifive-trace dump -o r-running.rtd
 wait
 run r-stop sifive-trace stop'
 
-for how in fault:139 kill:137 interrupt:130 at:3 background:0; do
+for how in fault:139 kill:137 interrupt:130 at:3 background:0 unrun:125 high:200; do
 	status "end-${how%:*}" "${how#*:}" "ends by ${how%:*}: the exit status is the program's"
 	[ "$(calls "end-${how%:*}" | grep work)" = "work 50" ]
 	result $? "ends by ${how%:*}: all calls until then"
@@ -515,6 +520,11 @@ for how in fault:139 kill:137 interrupt:130 at:3 background:0; do
 		"ends by ${how%:*}: with the side-car file"
 done
 says end-fault "signal 11 ended the program before it could write" "a program that crashes: it is said"
+says end-unrun "the program ended without exit()" "a program that ends with 125: it is said"
+says end-high "the program ended without exit()" "a program that ends with 200: no signal is named"
+says end-sram "in SRAM that cannot be read meanwhile" "a child that holds SRAM: what to do is said"
+[ ! -e "$out/end-sram.rtd" ] && [ "$(calls end-dump | grep work)" = "work 50" ]
+result $? "a child that holds SRAM: dump and the side-car file give all calls"
 says end-background "went on in the background" "a program in the background: it is said"
 refused end-nometa 137 "nothing was recorded: signal 9" "SIFIVE_TRACE_META=0: what is left of a program is lost"
 [ -s "$out/nometa.rtd" ] && [ ! -e "$out/nometa.rtd.meta" ] &&
@@ -555,6 +565,7 @@ unrun o-null 125 "no regular file" "-o: no file"
 unrun o-empty 2 "-o takes the name" "-o: no name"
 [ "$(calls o-link)" = "$(calls plain)" ] && [ ! -L "$out/o-link.rtd.meta" ]
 result $? "-o: a link in the side-car file's place is not followed"
+says o-old "nothing was recorded" "-o: an old trace behind a link is not taken for the new one"
 status o-full 4 "a full disk: the exit status is the program's"
 says o-full "not all of the" "a full disk: it is said"
 calls o-full | grep -q work

@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 static int work(int n)
@@ -30,6 +31,16 @@ int main(int argc, char **argv)
 		kill(0, SIGINT);
 	if (!strcmp(how, "at once"))
 		_exit(3);
+	/* As if it had not been run, or a signal had ended it. */
+	if (!strcmp(how, "unlike"))
+		_exit(argc > 3 ? atoi(argv[3]) : 125);
+	/* A child that the library does not know of keeps what it has open. */
+	if (!strcmp(how, "copy")) {
+		if (syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0))
+			_exit(5);
+		sleep(5);
+		_exit(0);
+	}
 	if (!strcmp(how, "background")) {
 		if (daemon(1, 1))
 			err(1, "daemon");

@@ -138,7 +138,7 @@ static long size_of_file(const char *path)
 
 static bool file_has(const char *path, const char *words)
 {
-	char text[4096];
+	static char text[65536];
 	int fd = open(path, O_RDONLY);
 	ssize_t size = read(fd, text, sizeof(text) - 1);
 
@@ -155,7 +155,10 @@ TEST_F(record, side_car_of_a_program_that_does_not_end)
 	EXPECT_EQ(-1, size_of_file("trace.rtd"));
 	EXPECT_TRUE(file_has("trace.rtd.meta", "\"wrapped\":true"));
 	EXPECT_TRUE(file_has("trace.rtd.meta", "\"channel\":6"));
+	EXPECT_TRUE(file_has("trace.rtd.meta", "\"objects\""));
+	EXPECT_FALSE(file_has("trace.rtd.meta", "\"lost\""));
 	auto_stop();
+	EXPECT_TRUE(file_has("trace.rtd.meta", "\"lost\""));
 	EXPECT_TRUE(file_has("trace.rtd.meta", "\"wrapped\":false"));
 	EXPECT_EQ(0, unlink("trace.rtd"));
 	EXPECT_EQ(0, unlink("trace.rtd.meta"));

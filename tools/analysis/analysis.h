@@ -21,7 +21,7 @@
 #include "trace.h"
 
 /* Bytes for all frames of all threads; deeper calls are only counted. */
-#define ANALYSIS_FRAME_BYTES	(12u << 20)
+#define ANALYSIS_FRAME_BYTES	(8u << 20)
 
 /**
  * struct analysis_frame - a call that goes on

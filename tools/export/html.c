@@ -17,7 +17,7 @@
 #define BINS		2048
 /* Threads whose counters are plotted, and counters of all of them. */
 #define PLOTS_MAX	32
-#define PLOTTED_MAX	128
+#define PLOTTED_MAX	64
 
 /* A call of the time line. */
 struct slice {

@@ -72,6 +72,7 @@ int capture_try(const struct perf_setup *wanted, struct capture_mark *mark)
 	if (!error && ioctl(device.fd, SIFIVE_TRACE_IOC_STATUS, &status))
 		error = perf_error("%s: %s", machine_device(), strerror(errno));
 	mark->buffer = status.buffer;
+	mark->capture = status.capture;
 	/* Nothing is mapped. */
 	perf_device_close(&device);
 	return error;
@@ -367,6 +368,20 @@ static bool still_held(int fd, const struct capture_mark *mark,
 }
 
 /*
+ * The first that was set up since, and nobody holds another. Of a later one it is
+ * known whose it is only while it is held.
+ */
+static bool is_its_own(const struct capture_mark *mark,
+		       const struct sifive_trace_status *status)
+{
+	bool held = status->flags & SIFIVE_TRACE_STATUS_CONFIGURED;
+	uint32_t since = status->capture - mark->capture;
+
+	return since && status->buffer == mark->buffer &&
+	       (held ? status->holder == mark->pid : since == 1);
+}
+
+/*
  * Open the capture of a program that has ended, if nobody has set the hardware up
  * since. A child that it has made may hold the session until it has run.
  */
@@ -381,9 +396,7 @@ static int open_capture(const struct capture_mark *mark,
 		return -1;
 	while (still_held(fd, mark, status) && steps++ < CHILD_STEPS)
 		nanosleep(&step, NULL);
-	if (status->buffer == mark->buffer &&
-	    (!(status->flags & SIFIVE_TRACE_STATUS_CONFIGURED) ||
-	     status->holder == mark->pid))
+	if (is_its_own(mark, status))
 		return fd;
 	close(fd);
 	return -1;
@@ -442,19 +455,42 @@ static int rescue_sink(int fd, const char *path, uint32_t index, uint32_t sinks,
 	return 0;
 }
 
+/* SRAM tells neither bytes nor how many while it is written. */
+static bool is_busy(int fd, const char *path, uint32_t sinks)
+{
+	char name[PATH_MAX], meta[PATH_MAX + 8], byte;
+
+	perf_device_file(name, sizeof(name), path, 0, sinks);
+	snprintf(meta, sizeof(meta), "%s.meta", name);
+	if (access(meta, F_OK) || pread(fd, &byte, 1, 0) >= 0 || errno != EBUSY)
+		return false;
+	report("a child of the program holds its trace, in SRAM that cannot be read meanwhile: when it has ended: sifive-trace dump -o FILE, which is read with --meta %s",
+	       meta);
+	return true;
+}
+
 int capture_rescue(const char *path, const struct capture_mark *mark,
 		   bool quiet)
 {
-	struct sifive_trace_status status;
-	int fd = open_capture(mark, &status), error = fd < 0 || !status.bytes;
+	struct sifive_trace_status status = { .capture = mark->capture };
+	int fd = open_capture(mark, &status), error = 0;
 	uint32_t i;
 
+	if (fd >= 0 && is_busy(fd, path, status.sinks))
+		error = 1;
+	else if (fd < 0 || !status.bytes)
+		error = -1;
+	if (fd < 0 && status.capture - mark->capture > 1)
+		report("the trace hardware has been set up again since: what the program had recorded is gone");
 	for (i = 0; !error && i < status.sinks; i++)
 		error = rescue_sink(fd, path, i, status.sinks, quiet);
 	if (fd >= 0)
 		close(fd);
+	if (error > 0)
+		return error;
 	if (!error)
-		return 0;
-	files_remove(path);
-	return -1;
+		report_losses(&status);
+	else
+		files_remove(path);
+	return error;
 }

@@ -23,17 +23,19 @@ int capture_begin(struct perf_device *device, struct perf_setup *setup);
 /**
  * struct capture_mark - what tells the capture of a program that traces itself
  * @buffer:	bytes of all its sinks
+ * @capture:	the one before it, as sifive_trace_status.capture counts
  * @pid:	the program
  */
 struct capture_mark {
 	uint64_t	buffer;
+	uint32_t	capture;
 	pid_t		pid;
 };
 
 /**
  * capture_try() - whether a program that does all this itself will get it
  * @wanted:	what it will ask for
- * @mark:	its buffer is set
+ * @mark:	all but its program is set
  *
  * Takes everything and gives it back. Return: 0, or -1 with perf_error_text().
  */
@@ -79,7 +81,8 @@ int capture_compare(const char *path, const struct capture_mark *mark,
  * @mark:	its capture
  * @quiet:	say only what went wrong
  *
- * Return: 0; -1: there is nothing of it, nor side-car files any more.
+ * Return: 0; -1: there is nothing of it, nor side-car files any more; 1: it cannot be
+ * read yet, which has been told, and there are side-car files.
  */
 int capture_rescue(const char *path, const struct capture_mark *mark,
 		   bool quiet);

@@ -25,7 +25,7 @@ uint64_t files_show(const char *path, bool quiet)
 	/* One file, or one for each sink. */
 	for (i = 0; i <= SIFIVE_TRACE_MAX_ENCODERS; i++) {
 		perf_device_file(name, sizeof(name), path, i ? i - 1 : 0, i ? 2 : 1);
-		if (stat(name, &status))
+		if (stat(name, &status) || !status.st_size)
 			continue;
 		bytes += (uint64_t)status.st_size;
 		if (!quiet)
@@ -35,17 +35,23 @@ uint64_t files_show(const char *path, bool quiet)
 	return bytes;
 }
 
-/* A trace and its side-car file; false: there was none. */
-static bool remove_one(const char *path)
+/*
+ * A trace and its side-car file; false: there was none. What a link leads to is
+ * emptied if it is @named: the new trace goes there.
+ */
+static bool remove_one(const char *path, bool named)
 {
 	char meta[PATH_MAX + 8];
 	struct stat status;
-	bool there = !lstat(path, &status);
+	bool link = !lstat(path, &status) && S_ISLNK(status.st_mode);
+	bool there = !stat(path, &status);
 
 	if (there && !S_ISREG(status.st_mode))
 		return false;
 	snprintf(meta, sizeof(meta), "%s.meta", path);
 	unlink(meta);
+	if (link && named)
+		return !truncate(path, 0);
 	return there && !unlink(path);
 }
 
@@ -54,10 +60,10 @@ void files_remove(const char *path)
 	char name[PATH_MAX];
 	unsigned int i;
 
-	remove_one(path);
+	remove_one(path, true);
 	for (i = 0; i < SIFIVE_TRACE_MAX_ENCODERS; i++) {
 		perf_device_file(name, sizeof(name), path, i, 2);
-		if (!remove_one(name))
+		if (!remove_one(name, false))
 			return;
 	}
 }

@@ -17,7 +17,7 @@ int files_path(const char *wanted, char *path, size_t size);
  */
 int files_check(const char *path);
 
-/** files_remove() - remove what an earlier recording has left of that name */
+/** files_remove() - remove, or empty behind a link, what was recorded before */
 void files_remove(const char *path);
 
 /** files_show() - say which files there are; the bytes of all of them */

@@ -3,6 +3,7 @@
 #ifndef SIFIVE_TRACE_LAUNCH_H
 #define SIFIVE_TRACE_LAUNCH_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include "program.h"
@@ -21,15 +22,27 @@ struct launch {
 };
 
 /**
+ * struct launched - what has become of it
+ * @pid:	its process
+ * @signal:	that ended it, or 0
+ * @ran:	it has begun; otherwise the reason has been printed
+ */
+struct launched {
+	pid_t		pid;
+	int		signal;
+	bool		ran;
+};
+
+/**
  * launch_run() - run it to its end
  * @launch:	what to run
- * @pid:	set to its process
+ * @launched:	filled
  *
  * The terminal's keys are for the program meanwhile.
  *
- * Return: its exit status, 128 and the signal that ended it, EXIT_CANNOT_RUN, or
- * EXIT_RECORD: the reason has been printed.
+ * Return: its exit status, 128 and the signal that ended it; EXIT_CANNOT_RUN or
+ * EXIT_RECORD when it has not run.
  */
-int launch_run(const struct launch *launch, pid_t *pid);
+int launch_run(const struct launch *launch, struct launched *launched);
 
 #endif /* SIFIVE_TRACE_LAUNCH_H */

@@ -184,23 +184,25 @@ static int refuse(void)
 
 /* The program has written no trace. */
 static int rescue(const struct recording *r, const struct capture_mark *mark,
-		  int status)
+		  int number, int status)
 {
-	char why[64] = "the program ended without exit(), or went on in the background,";
+	char why[128] = "the program ended without exit(), became another by exec(), or went on in the background,";
+	int error = capture_rescue(r->output, mark, r->quiet);
 
-	if (status > EXIT_SIGNAL)
-		snprintf(why, sizeof(why), "signal %d ended the program",
-			 status - EXIT_SIGNAL);
-	if (!capture_rescue(r->output, mark, r->quiet)) {
-		report("%s before it could write: this is what it had recorded by then, without the names of threads",
+	if (number)
+		snprintf(why, sizeof(why), "signal %d ended the program", number);
+	if (error > 0)
+		return status ? status : EXIT_RECORD;
+	if (!error) {
+		report("%s before it could write: this is what it had recorded by then, without the names of threads, and of functions in objects loaded later",
 		       why);
 		files_show(r->output, r->quiet);
 		return status;
 	}
-	if (status > EXIT_SIGNAL)
+	if (number)
 		report("nothing was recorded: %s before it could write", why);
 	else
-		report("nothing was recorded: the program ended without exit(), closed the trace device, or the reason is above");
+		report("nothing was recorded: the program ended without exit(), became another by exec(), closed the trace device, or the reason is above");
 	return status ? status : EXIT_RECORD;
 }
 
@@ -210,6 +212,7 @@ static int record_with_library(struct recording *r)
 	const struct launch launch = {
 		r->program.path, r->argv, give_library, r,
 	};
+	struct launched launched;
 	struct capture_mark mark;
 	int status;
 
@@ -222,11 +225,12 @@ static int record_with_library(struct recording *r)
 		return refuse();
 	files_remove(r->output);
 	announce(r, true);
-	status = launch_run(&launch, &mark.pid);
-	if (status == EXIT_RECORD || status == EXIT_CANNOT_RUN)
+	status = launch_run(&launch, &launched);
+	if (!launched.ran)
 		return status;
+	mark.pid = launched.pid;
 	if (!files_show(r->output, r->quiet))
-		return rescue(r, &mark, status);
+		return rescue(r, &mark, launched.signal, status);
 	if (capture_compare(r->output, &mark, r->quiet))
 		return status ? status : EXIT_RECORD;
 	return status;
@@ -275,8 +279,8 @@ static int record_samples(struct recording *r)
 	struct perf_device *device = &r->device;
 	const struct launch launch = { r->program.path, r->argv, start, r };
 	int status = EXIT_RECORD;
+	struct launched launched;
 	struct watch watch;
-	pid_t pid;
 
 	r->setup.parsed.sampling.all = r->all;
 	if (capture_begin(device, &r->setup.parsed) ||
@@ -291,8 +295,8 @@ static int record_samples(struct recording *r)
 	objects_add(&objects, getpid());
 	if (r->all)
 		objects_add_all(&objects);
-	status = launch_run(&launch, &pid);
-	watch_read(&watch, r->all ? 0 : pid, &objects);
+	status = launch_run(&launch, &launched);
+	watch_read(&watch, r->all ? 0 : launched.pid, &objects);
 	watch_close(&watch);
 	if (perf_device_stop(device)) {
 		report("%s", perf_error_text());
