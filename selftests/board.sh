@@ -113,17 +113,19 @@ awk '
 result $? "$board: cycles and instructions only grow"
 
 # The absolute values of a trace, those of its first record taken off, against
-# what the program itself read: reading costs a few hundred instructions.
+# what the program itself read just before: reading costs a few hundred
+# instructions; once the kernel may have had other work in between.
 for t in raw delta xor; do
 	decode --values absolute -e "$target/count_types" "$out/$t.rtd" |
 		awk '!/^#/ { print $4, $6 }' >"$out/$t.decoded"
 	paste -d ' ' "$out/$t.txt" "$out/$t.decoded" | awk '
 		function far(a, b) { return a - b > 2000 || b - a > 2000 }
 		NR == 1 { c = $1; i = $2; dc = $3; di = $4 }
-		NF != 4 || far($1 - c, $3 - dc) || far($2 - i, $4 - di) {
-			print; bad = 1
+		NF != 4 || $3 - dc + 2000 < $1 - c || $4 - di + 2000 < $2 - i {
+			print; bad = 2
 		}
-		END { exit bad || NR != 12 }'
+		far($1 - c, $3 - dc) || far($2 - i, $4 - di) { print; bad++ }
+		END { exit bad > 1 || NR != 12 }'
 	result $? "$board: $t decodes to the values that the program read"
 done
 for t in raw xor; do
