@@ -36,8 +36,8 @@ const char setup_help[] =
 	"Where to:\n"
 	"  -b, --buffer SIZE     of memory for each sink: 64k, 4M (default 1M)\n"
 	"      --ring            keep the newest SIZE bytes (default: the oldest, it ends\n"
-	"                        when the buffer is full); nothing is read before the end:\n"
-	"                        -b keeps more\n"
+	"                        when the buffer is full); nothing is read before the\n"
+	"                        end: a larger -b keeps more\n"
 	"      --sink sba|sram   memory (default), or the SRAM of the trace hardware\n"
 	"      --channel N       ITC channel of the first thread (default 6)\n";
 
