@@ -254,9 +254,9 @@ TEST_F(trace, full)
 TEST_F(trace, counters_lost)
 {
 	dev.status.counters_lost = 5;
-	strcpy(dev.status.message, "cycles went offline with its CPU on hart 1");
+	strcpy(dev.status.message, "cycles did not come back with its CPU on hart 1");
 	EXPECT_EQ(0, perfWriteTrace(self->file));
-	EXPECT_STREQ("counters 0x5 did not count all the time on all harts: do not trust their values (cycles went offline with its CPU on hart 1)",
+	EXPECT_STREQ("counters 0x5 did not count all the time on all harts: do not trust their values; the driver's last word: cycles did not come back with its CPU on hart 1",
 		     perfErrorString());
 	dev.status.counters_lost = 0;
 	EXPECT_EQ(0, perfWriteTrace(self->file));
