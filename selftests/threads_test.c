@@ -294,9 +294,14 @@ static void nested(struct __test_metadata *_metadata, struct _test_data_threads 
 	struct trace_nesting nesting = trace_calls_nest(&found_calls);
 	uint64_t missing = self->report.lost_signals + self->report.lost_abandoned;
 
+	/*
+	 * Encoders without a common timestamp begin to count one after the other:
+	 * what a thread does before and after a move may change places.
+	 */
+	if (!self->info.funnels)
+		missing += sum(&made) / 1000;
 	EXPECT_GE(missing, nesting.disorder);
-	/* A loaded machine has shown one entry without its exit, not explained yet. */
-	EXPECT_GE(missing + 1 + sum(&made) / 10000, nesting.open);
+	EXPECT_GE(missing, nesting.open);
 	/* Those that get a channel when the first ones end, within their last calls. */
 	EXPECT_GE(missing + THREADS * 8, nesting.late);
 	EXPECT_LT(2, nesting.deepest);
