@@ -279,11 +279,18 @@ int sft_capture_config(struct sifive_trace_config *config)
 	return 0;
 }
 
-/* A sink has been filled and has stopped what fills it. */
+/* A sink's end was reached: a ring goes on at its beginning, others stop. */
+static u32 sink_end(const struct sft_sink *s)
+{
+	if (!sft_sink_wrapped(s, sft.capture.running))
+		return 0;
+	return sft.capture.flags & SIFIVE_TRACE_CONFIG_RING ?
+	       SIFIVE_TRACE_STATUS_WRAPPED : SIFIVE_TRACE_STATUS_FULL;
+}
+
 static bool sink_full(const struct sft_sink *s)
 {
-	return !(sft.capture.flags & SIFIVE_TRACE_CONFIG_RING) &&
-	       sft_sink_wrapped(s, sft.capture.running);
+	return sink_end(s) == SIFIVE_TRACE_STATUS_FULL;
 }
 
 static const struct sft_sink *sink_of(const struct sft_encoder *e)
@@ -325,10 +332,7 @@ void sft_capture_describe(struct sifive_trace_sink *out)
 
 	out->kind = s->kind;
 	out->word = s->word;
-	out->flags = sft_sink_wrapped(s, sft.capture.running) ?
-		     SIFIVE_TRACE_STATUS_WRAPPED : 0;
-	if (sink_full(s))
-		out->flags |= SIFIVE_TRACE_STATUS_FULL;
+	out->flags = sink_end(s);
 	if (s->owner->sink_error)
 		out->flags |= SIFIVE_TRACE_STATUS_SINK_ERROR;
 	out->src_bits = s->src_bits;

@@ -187,18 +187,29 @@ static int withheld(const struct sft_choice *ch, u32 mask, u32 at)
 	return 0;
 }
 
-/* Firmware does not tell a counter in use from one that cannot: ask for others. */
+static void see_running_here(void *arg)
+{
+	struct trial *t = arg;
+	u32 n;
+
+	for (n = 0; n < SIFIVE_TRACE_MAX_COUNTERS; n++)
+		if (t->mask & BIT(n) && !sft_sbi_runs(t->ch->index[n]))
+			t->mask &= ~BIT(n);
+}
+
+/* Firmware does not tell a counter in use from one that cannot: one in use runs. */
 static bool some_in_use(const struct sft_choice *ch, u32 mask)
 {
-	static const struct sft_counter usual[] = {
-		{ .event = SBI_PMU_HW_CPU_CYCLES },
-		{ .event = SBI_PMU_HW_INSTRUCTIONS },
-	};
-	unsigned int i;
+	unsigned int cpu;
 
-	for (i = 0; i < ARRAY_SIZE(usual); i++)
-		mask &= ~try_counters(ch, &usual[i], mask);
-	return mask;
+	for_each_cpu(cpu, ch->cpus) {
+		struct trial t = { .ch = ch, .mask = mask };
+
+		smp_call_function_single(cpu, see_running_here, &t, 1);
+		if (t.mask)
+			return true;
+	}
+	return false;
 }
 
 static int choose_pinned(struct sft_choice *ch, const struct sifive_trace_event *ev,
@@ -240,7 +251,7 @@ int sft_choose_event(struct sft_choice *ch, const struct sifive_trace_event *ev,
 		return 0;
 	if (mask && !(mask & ch->readable))
 		return withheld(ch, mask, at);
-	if (some_in_use(ch, mask & ch->readable & ~SFT_FIXED))
+	if (some_in_use(ch, mask & ch->readable))
 		return sft_fail(-EBUSY, "event %u: no counter that can count it is free",
 				at);
 	return sft_fail(-EOPNOTSUPP, "event %u: no counter counts type %u, code %#x, data %#llx%s",

@@ -316,6 +316,7 @@ int sft_counters_take(struct sifive_trace_counters *arg)
 		sft_counters_release();
 		return ret;
 	}
+	sft.counters.taker = current;
 	arg->failed = ~0u;
 	arg->mask = sft.counters.mask;
 	return 0;
@@ -356,56 +357,81 @@ int sft_counters_query(struct sifive_trace_query *query)
 
 /* ---- what happens to them -------------------------------------------------- */
 
-/* A counter does not count any more on some CPU: told once, in words. */
+/* A counter does not count any more on some CPU: told once, the first with why. */
 static void lose(const struct sft_counter *c, unsigned int cpu, const char *why)
 {
-	if (sft.counters.lost & BIT(c->counter))
+	struct sft_counters *all = &sft.counters;
+
+	if (all->lost & BIT(c->counter))
 		return;
-	sft.counters.lost |= BIT(c->counter);
-	sft_fail(0, "%s %s on hart %llu: do not trust its values",
-		 sft_counter_name(c->counter), why, sft_hart_of(cpu));
-	sft_keep_message(sft.owner);
+	all->lost |= BIT(c->counter);
+	if (all->untold)
+		return;
+	all->untold = why;
+	all->untold_counter = c->counter;
+	all->untold_hart = sft_hart_of(cpu);
 }
 
-/* Find counters that were stopped, moved or given to somebody else. */
+/*
+ * Put what has been lost in words, for the session: why the first of them was, and
+ * which others are. Returns whether there is anything new.
+ */
+bool sft_counters_tell(void)
+{
+	struct sft_counters *all = &sft.counters;
+	unsigned long others = all->lost & ~BIT(all->untold_counter);
+	const char *why = all->untold;
+
+	if (!why)
+		return false;
+	all->untold = NULL;
+	if (others)
+		sft_add("%s %s on hart %llu: do not trust its values, nor those of counter%s %*pbl",
+			sft_counter_name(all->untold_counter), why, all->untold_hart,
+			hweight_long(others) > 1 ? "s" : "",
+			SIFIVE_TRACE_MAX_COUNTERS, &others);
+	else
+		sft_add("%s %s on hart %llu: do not trust its values",
+			sft_counter_name(all->untold_counter), why, all->untold_hart);
+	sft_keep_message(sft.owner);
+	return true;
+}
+
+static void check_cpu(unsigned int cpu)
+{
+	const char *why;
+	unsigned int i;
+
+	for (i = 0; i < sft.counters.count; i++) {
+		why = check_on(cpu, &sft.counters.taken[i]);
+		if (why)
+			lose(&sft.counters.taken[i], cpu, why);
+	}
+}
+
+/*
+ * Find counters that were stopped, moved or given to somebody else; and note how far
+ * the others have come, as they may be lost from here on.
+ */
 void sft_counters_check(void)
 {
-	unsigned int cpu, i;
-	const char *why;
+	unsigned int cpu;
 
 	if (sft.sleeping)
 		return;
 	for_each_cpu(cpu, &sft.counters.cpus)
-		for (i = 0; i < sft.counters.count; i++) {
-			why = check_on(cpu, &sft.counters.taken[i]);
-			if (why)
-				lose(&sft.counters.taken[i], cpu, why);
-		}
-}
-
-/* Before system sleep, which may lose the counters: how far they have come. */
-void sft_counters_suspend(void)
-{
-	struct request r = {};
-	unsigned int cpu, i;
-
-	sft_counters_check();
-	for_each_cpu(cpu, &sft.counters.cpus)
-		for (i = 0; i < sft.counters.count; i++) {
-			r.c = &sft.counters.taken[i];
-			smp_call_function_single(cpu, note_here, &r, 1);
-		}
+		check_cpu(cpu);
+	sft_counters_tell();
 }
 
 /*
  * After it: the counters go on from where they are, those that a hart has lost from
  * where they were. Programs run again already, and have read what those showed.
  */
-int sft_counters_resume(void)
+void sft_counters_resume(void)
 {
 	bool suspended = false;
 	unsigned int cpu, i;
-	int ret = 0, err;
 
 	for_each_cpu(cpu, &sft.counters.cpus)
 		for (i = 0; i < sft.counters.count; i++) {
@@ -417,40 +443,38 @@ int sft_counters_resume(void)
 				sft_access_suspend();
 			suspended = true;
 			give_back_on(cpu, c);
-			err = take_on(cpu, c, per_cpu(seen[c->counter], cpu));
-			if (err)
+			if (take_on(cpu, c, per_cpu(seen[c->counter], cpu)))
 				lose(c, cpu, "did not come back from sleep");
-			ret = ret ?: err;
 		}
 	sft_access_resume();
-	return ret;
 }
 
 /* A CPU goes offline: the session has no counters there until it comes back. */
 void sft_counters_leave_cpu(unsigned int cpu)
 {
-	struct request r = {};
 	unsigned int i;
 
 	if (!cpumask_test_cpu(cpu, &sft.counters.cpus))
 		return;
 	sft_access_close_cpu(cpu);
-	for (i = 0; i < sft.counters.count; i++) {
-		r.c = &sft.counters.taken[i];
-		smp_call_function_single(cpu, note_here, &r, 1);
-		give_back_on(cpu, r.c);
-	}
+	check_cpu(cpu);
+	for (i = 0; i < sft.counters.count; i++)
+		give_back_on(cpu, &sft.counters.taken[i]);
 	cpumask_clear_cpu(cpu, &sft.counters.cpus);
+	sft_counters_tell();
 }
 
 /*
  * It is back: the counters go on from where they were, so that differences to what
- * was read there before are right.
+ * was read there before are right. Not if they are there already, as when only the
+ * stream could not go on.
  */
 void sft_counters_return_cpu(unsigned int cpu)
 {
 	unsigned int i;
 
+	if (cpumask_test_cpu(cpu, &sft.counters.cpus))
+		return;
 	for (i = 0; i < sft.counters.count; i++) {
 		const struct sft_counter *c = &sft.counters.taken[i];
 

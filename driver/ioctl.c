@@ -171,7 +171,9 @@ static int ioctl_counters(struct sft_file *file, void *arg)
 	if (counters->flags & ~SIFIVE_TRACE_COUNTERS_PER_THREAD || counters->reserved)
 		return sft_fail(-EINVAL, "unknown flags %#x", counters->flags);
 	if (counters->count > SIFIVE_TRACE_MAX_COUNTERS)
-		return sft_fail(-EINVAL, "%u events are over %u", counters->count,
+		return sft_fail(-EINVAL, "%u events are %u too many: there are %u counters",
+				counters->count,
+				counters->count - SIFIVE_TRACE_MAX_COUNTERS,
 				SIFIVE_TRACE_MAX_COUNTERS);
 	if (sft.sleeping)
 		return sft_fail(-EBUSY, "the system goes to sleep");
@@ -182,7 +184,7 @@ static int ioctl_counters(struct sft_file *file, void *arg)
 	return ret;
 }
 
-/* Who takes counters may read them. */
+/* Who takes counters may read them. Another thread may have replaced them since. */
 static int join_for_counters(struct sft_file *file, void *arg)
 {
 	struct sifive_trace_counters *counters = arg;
@@ -195,7 +197,7 @@ static int join_for_counters(struct sft_file *file, void *arg)
 	if (!ret)
 		return 0;
 	sft_lock();
-	if (sft.owner == file) {
+	if (sft.owner == file && sft.counters.taker == current) {
 		sft_counters_release();
 		sft_mapping_update();
 	}

@@ -42,6 +42,20 @@ int sft_fail(int err, const char *fmt, ...)
 	return err;
 }
 
+/* Note what is to be told whether the request fails or not, behind why it does. */
+void sft_add(const char *fmt, ...)
+{
+	size_t used = strlen(sft.message);
+	va_list args;
+
+	lockdep_assert_held(&sft.lock);
+	if (used)
+		used += scnprintf(sft.message + used, sizeof(sft.message) - used, "; ");
+	va_start(args, fmt);
+	vscnprintf(sft.message + used, sizeof(sft.message) - used, fmt, args);
+	va_end(args);
+}
+
 static struct platform_driver * const drivers[] = {
 	&sft_funnel_driver,
 	&sft_encoder_driver,

@@ -68,7 +68,7 @@ void sft_pinned_release(unsigned int cpu, u32 counter)
  * An event of a CPU for the system, whoever calls: the descriptor with the session
  * is the permission.
  */
-struct perf_event *sft_cpu_event(struct perf_event_attr *attr, unsigned int cpu)
+static struct perf_event *cpu_event(struct perf_event_attr *attr, unsigned int cpu)
 {
 	struct cred *kernel = prepare_kernel_cred(&init_task);
 	const struct cred *caller;
@@ -81,6 +81,18 @@ struct perf_event *sft_cpu_event(struct perf_event_attr *attr, unsigned int cpu)
 	revert_creds(caller);
 	put_cred(kernel);
 	return e;
+}
+
+/* One of the kernel's driver for counters that never counts. */
+struct perf_event *sft_idle_event(unsigned int cpu)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_RAW,
+		.size = sizeof(attr),
+		.disabled = 1,
+	};
+
+	return cpu_event(&attr, cpu);
 }
 
 /*
@@ -102,7 +114,7 @@ int sft_pinned_take(unsigned int cpu, const struct sft_counter *c, u64 value)
 
 	if (per_cpu(pinned[c->counter], cpu))
 		return -EBUSY;
-	e = sft_cpu_event(&attr, cpu);
+	e = cpu_event(&attr, cpu);
 	if (IS_ERR(e))
 		return PTR_ERR(e);
 	per_cpu(pinned[c->counter], cpu) = e;

@@ -7,7 +7,7 @@
  * firmware offers beside it, it refuses.
  *
  * The mask is the machine's: also on harts that the session does not have, an
- * event that finds no programmable counter waits for one.
+ * event that finds no programmable counter waits for one, or fails if it is pinned.
  */
 
 #include <linux/err.h>
@@ -31,15 +31,10 @@ static unsigned long *mask_of(struct perf_event *event)
 /* Keep perf from a counter; what runs on it now is not touched. */
 int sft_reserve(unsigned int cpu, const struct sft_counter *c)
 {
-	struct perf_event_attr attr = {
-		.type = PERF_TYPE_RAW,
-		.size = sizeof(attr),
-		.disabled = 1,
-	};
 	struct perf_event *event;
 
 	if (!holder) {
-		event = sft_cpu_event(&attr, cpu);
+		event = sft_idle_event(cpu);
 		/* Without that driver perf has no counters. */
 		if (event == ERR_PTR(-ENOENT))
 			return 0;

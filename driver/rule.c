@@ -19,12 +19,7 @@
 
 static bool fixed_are_for_all(void)
 {
-	struct perf_event_attr attr = {
-		.type = PERF_TYPE_RAW,
-		.size = sizeof(attr),
-		.disabled = 1,
-	};
-	struct perf_event *event = sft_cpu_event(&attr, raw_smp_processor_id());
+	struct perf_event *event = sft_idle_event(raw_smp_processor_id());
 	bool for_all;
 
 	if (IS_ERR(event))

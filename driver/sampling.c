@@ -395,21 +395,20 @@ static unsigned int without(struct perf_event *event)
 /* Find events that have lost their counter: each is told once, in words. */
 void sft_sampling_check(void)
 {
+	u64 before = without_counter;
 	struct follower *f;
 
 	list_for_each_entry(f, &followers, node) {
-		unsigned int n = without(f->event);
+		unsigned int told = f->told;
 
-		/* One that has ended makes room for another. */
-		if (n <= f->told) {
-			f->told = n;
-			continue;
-		}
-		without_counter += n - f->told;
-		f->told = n;
-		sft_fail(0, "sampling has lost its counter to another event: samples are missing");
-		sft_keep_message(sft.owner);
+		f->told = without(f->event);
+		if (f->told > told)
+			without_counter += f->told - told;
 	}
+	if (without_counter == before)
+		return;
+	sft_add("sampling has lost its counter to another event: samples are missing");
+	sft_keep_message(sft.owner);
 }
 
 /* After STOP, and whenever else sampling has ended: under the lock. */

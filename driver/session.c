@@ -77,6 +77,7 @@ static void return_cpu(unsigned int cpu)
 	/* First, as a header of the stream may read them. */
 	sft_counters_return_cpu(cpu);
 	sft_capture_return(e);
+	sft_counters_tell();
 }
 
 /*
@@ -98,7 +99,7 @@ static void sleep_begins(void)
 {
 	if (sft.owner) {
 		sft_capture_suspend();
-		sft_counters_suspend();
+		sft_counters_check();
 	}
 	sft.sleeping = true;
 }
@@ -110,9 +111,10 @@ static void sleep_is_over(void)
 	sft.sleeping = false;
 	if (!sft.owner)
 		return;
-	if (sft_counters_resume())
-		pr_warn("sifive_trace: %s\n", sft.message);
+	sft_counters_resume();
 	sft_capture_resume();
+	if (sft_counters_tell())
+		pr_warn("sifive_trace: %s\n", sft.message);
 	/* Those that were offline when sleep began, and came with the others. */
 	for_each_cpu(cpu, cpu_active_mask)
 		return_cpu(cpu);

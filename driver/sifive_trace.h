@@ -150,19 +150,27 @@ struct sft_counter {
 
 /**
  * struct sft_counters - counters of a session
+ * @taker:	thread that took them, only to be compared with the caller
  * @cpus:	CPUs they were taken on
  * @per_thread:	joined threads have counts of their own
  * @mask:	user-visible counters: bit n is counter n, 1 the timestamp
  * @lost:	those that have not counted all the time on some CPU
+ * @untold:	what happened to the first of them since they were told, or NULL
+ * @untold_counter: that one
+ * @untold_hart: where
  * @event:	what each counts, by counter
  * @taken:	those with a CSR
  * @count:	of them
  */
 struct sft_counters {
+	const struct task_struct *taker;
 	struct cpumask cpus;
 	bool per_thread;
 	u32 mask;
 	u32 lost;
+	const char *untold;
+	u32 untold_counter;
+	u64 untold_hart;
 	struct sifive_trace_event event[SIFIVE_TRACE_MAX_COUNTERS];
 	struct sft_counter taken[SIFIVE_TRACE_MAX_COUNTERS];
 	unsigned int count;
@@ -297,6 +305,7 @@ extern struct sft_system sft;
 void sft_lock(void);
 void sft_unlock(void);
 __printf(2, 3) int sft_fail(int err, const char *fmt, ...);
+__printf(1, 2) void sft_add(const char *fmt, ...);
 
 /* topology.c */
 int sft_topology_add_encoder(struct sft_encoder *e);
@@ -396,8 +405,7 @@ void sft_unreserve(void);
 
 /* pinned.c */
 struct perf_event;
-struct perf_event_attr;
-struct perf_event *sft_cpu_event(struct perf_event_attr *attr, unsigned int cpu);
+struct perf_event *sft_idle_event(unsigned int cpu);
 int sft_pinned_take(unsigned int cpu, const struct sft_counter *c, u64 value);
 bool sft_pinned_counts(unsigned int cpu, const struct sft_counter *c);
 void sft_pinned_release(unsigned int cpu, u32 counter);
@@ -417,11 +425,11 @@ bool sft_counters_pinned(void);
 u32 sft_counters_available(void);
 int sft_counters_take(struct sifive_trace_counters *arg);
 int sft_counters_query(struct sifive_trace_query *query);
+bool sft_counters_tell(void);
 void sft_counters_check(void);
 void sft_counters_leave_cpu(unsigned int cpu);
 void sft_counters_return_cpu(unsigned int cpu);
-void sft_counters_suspend(void);
-int sft_counters_resume(void);
+void sft_counters_resume(void);
 void sft_counters_release(void);
 
 /* access.c */

@@ -15,6 +15,7 @@
 
 #include "kselftest_harness.h"
 #include "trace_device.h"
+#include "trace_more.h"
 
 /* ---- what holds for every call's argument ---------------------------------- */
 
@@ -725,17 +726,25 @@ TEST_F(device, counters_refuses_more_events_than_there_is_room_for)
 {
 	struct sifive_trace_counters counters = TRACE_ARG(sifive_trace_counters);
 	struct sifive_trace_config config = trace_simple_config(self->fd, 0);
-	uint32_t counts[] = { 33, 0x80000000, ~0u };
+	const struct {
+		uint32_t count;
+		const char *words;
+	} more[] = {
+		{ 33, "33 events are 1 too many: there are 32 counters" },
+		{ 0x80000000, "2147483648 events are 2147483616 too many: there are 32 counters" },
+		{ ~0u, "4294967295 events are 4294967263 too many: there are 32 counters" },
+	};
 	size_t i;
 
 	ASSERT_EQ(0, trace_config(self->fd, &config));
-	for (i = 0; i < ARRAY_SIZE(counts); i++) {
-		counters.count = counts[i];
+	for (i = 0; i < ARRAY_SIZE(more); i++) {
+		counters.count = more[i].count;
 		counters.failed = 0;
 		EXPECT_EQ(-EINVAL, trace_ioctl(self->fd, SIFIVE_TRACE_IOC_COUNTERS,
 					       &counters));
 		/* It is no event that was refused. */
 		EXPECT_EQ(~0u, counters.failed);
+		EXPECT_STREQ(more[i].words, trace_message(self->fd));
 	}
 }
 

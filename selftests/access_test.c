@@ -283,12 +283,32 @@ TEST_F(access, threads_come_and_go)
 	}
 }
 
+/**
+ * struct waiter - a thread that has a slot, or asked for one
+ * @thread:	it
+ * @all:	those that it is one of
+ * @slot:	its slot, or why it has none
+ */
 struct waiter {
 	pthread_t thread;
-	int fd;
-	int from;
-	unsigned int *joined;
+	struct waiters *all;
 	long slot;
+};
+
+/**
+ * struct waiters - threads that join, and live until they are told to end
+ * @one:	each
+ * @count:	of them
+ * @fd:		whose session they join
+ * @end:	a pipe that they read from
+ * @joined:	have asked for a slot
+ */
+struct waiters {
+	struct waiter one[SIFIVE_TRACE_THREADS];
+	unsigned int count;
+	int fd;
+	int end[2];
+	unsigned int joined;
 };
 
 static void *thread_waits(void *arg)
@@ -296,42 +316,102 @@ static void *thread_waits(void *arg)
 	struct waiter *w = arg;
 	char byte;
 
-	w->slot = join(w->fd, 0);
-	__atomic_add_fetch(w->joined, 1, __ATOMIC_RELEASE);
-	if (read(w->from, &byte, 1) < 0)
+	w->slot = join(w->all->fd, 0);
+	__atomic_add_fetch(&w->all->joined, 1, __ATOMIC_RELEASE);
+	if (read(w->all->end[0], &byte, 1) < 0)
 		w->slot = -1;
 	return NULL;
 }
 
-TEST_F(access, each_thread_has_its_slot_until_none_is_left)
+static void waiters_start(struct __test_metadata *_metadata, struct waiters *all, int fd,
+			  unsigned int count)
 {
-	static struct waiter w[SIFIVE_TRACE_THREADS];
-	unsigned int i, joined = 0, without = 0;
 	pthread_attr_t attr;
-	int end[2];
+	unsigned int i;
 
-	ASSERT_EQ(0, pipe(end));
+	*all = (struct waiters){ .fd = fd, .count = count };
+	ASSERT_EQ(0, pipe(all->end));
 	ASSERT_EQ(0, pthread_attr_init(&attr));
 	ASSERT_EQ(0, pthread_attr_setstacksize(&attr, 65536));
+	for (i = 0; i < count; i++) {
+		all->one[i].all = all;
+		ASSERT_EQ(0, pthread_create(&all->one[i].thread, &attr, thread_waits,
+					    &all->one[i]));
+	}
+	while (__atomic_load_n(&all->joined, __ATOMIC_ACQUIRE) < count)
+		usleep(1000);
+}
+
+/* Returns how many of them found no slot. */
+static unsigned int waiters_end(struct waiters *all)
+{
+	unsigned int i, without = 0;
+
+	close(all->end[1]);
+	for (i = 0; i < all->count; i++) {
+		pthread_join(all->one[i].thread, NULL);
+		without += all->one[i].slot == -ENOSPC;
+	}
+	close(all->end[0]);
+	return without;
+}
+
+TEST_F(access, each_thread_has_its_slot_until_none_is_left)
+{
+	static struct waiters w;
+	unsigned int i;
+
 	ASSERT_EQ(0, take(self->fd, SIFIVE_TRACE_COUNTERS_PER_THREAD));
 	ASSERT_LE(0, join(self->fd, 0));
-	for (i = 0; i < SIFIVE_TRACE_THREADS; i++) {
-		w[i] = (struct waiter){ .fd = self->fd, .from = end[0],
-					 .joined = &joined };
-		ASSERT_EQ(0, pthread_create(&w[i].thread, &attr, thread_waits, &w[i]));
-	}
-	while (__atomic_load_n(&joined, __ATOMIC_ACQUIRE) < SIFIVE_TRACE_THREADS)
-		usleep(1000);
-	close(end[1]);
-	for (i = 0; i < SIFIVE_TRACE_THREADS; i++) {
-		ASSERT_EQ(0, pthread_join(w[i].thread, NULL));
-		without += w[i].slot == -ENOSPC;
-	}
+	waiters_start(_metadata, &w, self->fd, SIFIVE_TRACE_THREADS);
 	/* The test itself has one. */
-	EXPECT_EQ(1, without);
+	EXPECT_EQ(1, waiters_end(&w));
 	for (i = 0; i < SIFIVE_TRACE_THREADS; i++)
-		EXPECT_TRUE(w[i].slot == -ENOSPC ||
-			    (w[i].slot >= 0 && w[i].slot < SIFIVE_TRACE_THREADS));
+		EXPECT_TRUE(w.one[i].slot == -ENOSPC ||
+			    (w.one[i].slot >= 0 && w.one[i].slot < SIFIVE_TRACE_THREADS));
+}
+
+struct taker {
+	pthread_t thread;
+	int fd;
+	int ret;
+	bool done;
+};
+
+static void *thread_takes(void *arg)
+{
+	struct taker *t = arg;
+
+	t->ret = take(t->fd, SIFIVE_TRACE_COUNTERS_PER_THREAD);
+	__atomic_store_n(&t->done, true, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+/*
+ * One that takes counters, but finds no slot, gives back what it took: not what
+ * another thread has taken in its place. Its call has begun when access is gone.
+ */
+TEST_F_TIMEOUT(access, a_failing_call_gives_only_its_own_counters_back, 60)
+{
+	static struct waiters w;
+	unsigned int round;
+
+	ASSERT_EQ(0, take(self->fd, SIFIVE_TRACE_COUNTERS_PER_THREAD));
+	waiters_start(_metadata, &w, self->fd, SIFIVE_TRACE_THREADS - 1);
+	for (round = 0; round < 20; round++) {
+		struct taker t = { .fd = self->fd };
+
+		ASSERT_EQ(0, pthread_create(&t.thread, NULL, thread_takes, &t));
+		while (!signal_of_cycle() && !__atomic_load_n(&t.done, __ATOMIC_ACQUIRE))
+			;
+		EXPECT_EQ(0, take(self->fd, SIFIVE_TRACE_COUNTERS_PER_THREAD));
+		ASSERT_EQ(0, pthread_join(t.thread, NULL));
+		EXPECT_EQ(-ENOSPC, t.ret);
+		ASSERT_EQ(0, signal_of_cycle()) {
+			TH_LOG("round %u", round);
+		}
+	}
+	EXPECT_EQ(0, waiters_end(&w));
 }
 
 /* Keeps the CPU from the kernel's workers: for so long, or until told to end. */
@@ -453,7 +533,7 @@ TEST_F(access, own_counts_begin_at_zero_and_go_on_elsewhere)
 	ASSERT_NE(NULL, slot);
 	before = trace_own_count(slot, counter);
 	EXPECT_TRUE(!exact || before < 10000);
-	for (round = 0; round < 100; round++)
+	for (round = 0; round < 20; round++)
 		for (i = 0; i < self->info.encoders; i++) {
 			ASSERT_EQ(0, trace_encoder(self->fd, i, &e));
 			ASSERT_EQ(0, trace_pin(e.cpu));

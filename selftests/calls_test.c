@@ -170,6 +170,25 @@ TEST_F(calls, at_other_times_are_harmless_and_give_no_record)
 	EXPECT_EQ(2, self->totals.headers);
 }
 
+TEST_F(calls, between_many_ons_and_offs_are_all_there)
+{
+	const double begin = trace_clock();
+	const int times = 1000;
+	int i;
+
+	SET_UP();
+	for (i = 0; i < times; i++) {
+		ASSERT_EQ(0, sifive_trace_on(self->trace));
+		calls_leaf();
+		ASSERT_EQ(0, sifive_trace_off(self->trace));
+		calls_leaf();
+	}
+	TH_LOG("%.0f us each", (trace_clock() - begin) / times * 1e6);
+	OFF();
+	CALLS_ARE((uint64_t)times);
+	EXPECT_EQ(times, self->totals.headers);
+}
+
 TEST_F(calls, once_only_headers_are_once_only)
 {
 	int i;
@@ -186,11 +205,15 @@ TEST_F(calls, once_only_headers_are_once_only)
 	EXPECT_EQ(1, self->totals.headers);
 }
 
-static volatile uint64_t handled;
+/* Handlers, and those that found a record half written: turning on then fails. */
+static volatile uint64_t handled, hits;
+static struct sifive_trace *handled_trace;
 
 static void handler(int number)
 {
 	handled++;
+	if (sifive_trace_on(handled_trace))
+		hits++;
 	calls_handler(number);
 }
 
@@ -201,17 +224,21 @@ TEST_F(calls, of_a_signal_handler_nest_in_what_it_interrupts)
 	const double end = trace_clock() + 1;
 	uint64_t number = 0;
 
+	handled_trace = self->trace;
 	signal(SIGALRM, handler);
 	ON();
 	setitimer(ITIMER_REAL, &timer, NULL);
-	while (trace_clock() < end && number < 40000) {
+	while ((trace_clock() < end || handled <= 20 || !hits) && number < 40000) {
 		calls_loop(50);
 		number += 51;
 	}
 	setitimer(ITIMER_REAL, &(struct itimerval){ 0 }, NULL);
 	OFF();
 	number += 2 * handled;
+	TH_LOG("%llu signals, %llu within a record", (unsigned long long)handled,
+	       (unsigned long long)hits);
 	EXPECT_LT(20, handled);
+	EXPECT_LT(0, hits);
 	EXPECT_EQ(2 * number, self->calls.entered + self->calls.left +
 			      self->report.lost_signals);
 	/* On a busy machine one signal can follow the other at once, for long. */

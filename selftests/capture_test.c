@@ -383,11 +383,13 @@ TEST_F(capture, a_full_buffer_stops_the_capture)
 
 	ASSERT_EQ(0, trace_status(self->fd, &status));
 	EXPECT_TRUE(status.flags & SIFIVE_TRACE_STATUS_FULL);
+	EXPECT_EQ(0, status.flags & SIFIVE_TRACE_STATUS_WRAPPED);
 	EXPECT_EQ(sink.buffer, status.buffer);
 	EXPECT_EQ(status.buffer, status.bytes);
 	EXPECT_EQ(0, status.sink_errors);
 	ASSERT_EQ(0, trace_sink(self->fd, 0, &sink));
 	EXPECT_TRUE(sink.flags & SIFIVE_TRACE_STATUS_FULL);
+	EXPECT_EQ(0, sink.flags & SIFIVE_TRACE_STATUS_WRAPPED);
 	EXPECT_EQ(sink.buffer, sink.bytes);
 
 	/* The oldest bytes are kept, and none is lost before the end. */

@@ -3,7 +3,7 @@
  * Takes counters on a machine whose firmware or harts are special, told in one
  * line, for a script that knows what is special:
  *
- *	counter_probe [perfN] [all] EVENT... [-- COMMAND]
+ *	counter_probe [perfN] [all] [late] EVENT... [-- COMMAND]
  *	counter_probe query EVENT
  *
  * EVENT is an SBI event index, with "u" or "k" behind it for user mode or the
@@ -12,7 +12,8 @@
  * errno of COUNTERS, the event that was refused, the counters given, what each
  * counts over a loop of 200000 instructions and over 1000 system calls, and the
  * driver's words; then runs a command and tells which counters were lost
- * by that, in STATUS and after STOP. "query" takes nothing: its status is 1
+ * by that, in STATUS and after STOP, and STOP's errno; with "late" STOP is the first
+ * that looks. "query" takes nothing: its status is 1
  * when a counter of CPU 0 could count the event, 0 when none could.
  */
 #define _GNU_SOURCE
@@ -116,6 +117,7 @@ int main(int argc, char **argv)
 	struct sifive_trace_counters counters = TRACE_ARG(sifive_trace_counters);
 	struct sifive_trace_config config;
 	struct sifive_trace_info info;
+	bool late = false;
 	int fd, ret, arg;
 	uint32_t i;
 
@@ -135,6 +137,10 @@ int main(int argc, char **argv)
 		config.encoders = 0;
 		arg++;
 	}
+	if (arg < argc && !strcmp(argv[arg], "late")) {
+		late = true;
+		arg++;
+	}
 	trace_config(fd, &config);
 	trace_pin(0);
 	for (; arg < argc && strcmp(argv[arg], "--"); arg++)
@@ -152,8 +158,9 @@ int main(int argc, char **argv)
 	if (arg + 1 < argc) {
 		fflush(stdout);
 		printf("command=%d ", system(argv[arg + 1]));
-		tell_status(fd, "status");
-		trace_stop(fd);
+		if (!late)
+			tell_status(fd, "status");
+		printf("stop=%d ", trace_stop(fd));
 		tell_status(fd, "stop");
 	}
 	printf("words=%s\n", trace_message(fd));

@@ -87,7 +87,7 @@ lost() {
 	result $? "$3"
 }
 
-EOPNOTSUPP=95 EBUSY=16
+EOPNOTSUPP=95 EBUSY=16 EIO=5
 dtlb=0x10019 itlb=0x10021
 twist='do not trust its values'
 
@@ -95,14 +95,18 @@ twist='do not trust its values'
 
 steal() { echo "insmod /target/counter_thief.ko cpu=$1 counter=$2 anew=$3 2>/dev/null"; }
 online=/sys/devices/system/cpu/cpu1/online
+hotplug="echo 0 >$online; echo 1 >$online"
 
 board "all counters" --icount -- \
 	"$probe 2u" "$probe 2k" "$probe 2 2u 2k" "$probe all $itlb 2 $dtlb 1" \
 	"$probe all 1 2 $dtlb -- true" \
 	"$probe $dtlb 1 -- '$(steal 0 3 0)'" \
+	"$probe all $dtlb 1 -- '$(steal 1 3 0); $hotplug'" \
+	"$probe all $dtlb 1 -- '$(steal 1 3 1); $hotplug'" \
+	"$probe all $dtlb 1 2 -- '$(steal 1 3 0); $(steal 0 2 0); $(steal 0 0 0)'" \
 	"$probe all $dtlb 1 -- '$(steal 1 3 1)'" \
 	"$probe all $dtlb 1 -- '$(steal 1 0 0)'" \
-	"$probe all 1 2 -- 'echo 0 >$online; echo 1 >$online'" \
+	"$probe all 1 2 -- '$hotplug'" \
 	"$probe all 1 2 -- true" \
 	"$probe all $dtlb 6 $itlb" \
 	"$probe perf2 all 1 $dtlb" "$probe perf20 $dtlb" "$probe perf20 2 1"
@@ -124,6 +128,12 @@ mask 0x1d "any order of events: each the counter that can count it"
 lost 0 "" "nobody takes a counter away: none is lost"
 lost 0x8 "hpmcounter3 was stopped on hart 0: $twist" \
 	"a counter that was stopped is told"
+lost 0x8 "hpmcounter3 was stopped on hart 1: $twist" \
+	"a counter that was stopped is told, although its CPU went and came since"
+lost 0x8 "hpmcounter3 was set to another value on hart 1: $twist" \
+	"a counter of somebody else's is told, although its CPU went and came since"
+lost 0xd "cycle was stopped on hart 0: $twist, nor those of counters 2-3" \
+	"counters that were stopped together are all told"
 lost 0x8 "hpmcounter3 was set to another value on hart 1: $twist" \
 	"a counter that counts for somebody else is told"
 lost 0x1 "cycle was stopped on hart 1: $twist" "a fixed counter that was stopped is told"
@@ -134,11 +144,26 @@ mask 0x9 "perf has some counters: others are given"
 refused $EBUSY 0 "no counter that can count it is free" "perf has all: said of an event"
 refused $EBUSY 1 "no counter that can count it is free" "perf has all: said of cycles"
 
+board "a counter taken before its CPU is back" -- "rmmod sifive_trace
+insmod /target/counter_thief.ko cpu=1 counter=3 anew=1 online=1
+insmod /target/sifive_trace.ko
+$probe all $dtlb 1 -- '$hotplug'
+rmmod counter_thief"
+lost 0x8 "hpmcounter3 did not come back with its CPU on hart 1: $twist" \
+	"a counter that is somebody else's when its CPU comes back is told"
+
+board "a sink that fails" --set tf0.fault-bus-error-after=4 -- \
+	"$probe all late 1 2 -- '$(steal 1 0 0)'"
+answer
+[ "$(value stop)" = -$EIO ] && [ "$(value stop_lost)" = 0x1 ] &&
+	grep -q "words=.*sink error.*; cycle was stopped on hart 1: $twist\$" <<<"$line"
+result $? "a STOP that fails tells of a lost counter as well"
+
 # ---- firmware that keeps counters to itself -----------------------------------
 
-withhold() { selftests/withhold.py "$KERNEL/fw_dynamic.bin" "$1" "$2"; }
+withhold() { selftests/withhold.py "$KERNEL/fw_dynamic.bin" "$@"; }
 
-words() { echo "firmware does not let user mode read $1 on hart 0"; }
+words() { echo "firmware does not let user mode read $1 on hart ${2:-0}"; }
 
 withhold 0x7 "$out/fixed.bin"
 board "fixed counters alone" --firmware "$out/fixed.bin" -- \
@@ -157,6 +182,13 @@ counted loop0 1 999999999 "cycle withheld: and they grow"
 refused $EOPNOTSUPP 1 "$(words hpmcounter3)" "one counter is left: the second event is refused"
 mask 0x14 "instret counts beside it"
 
+withhold 0x7 "$out/one.bin" 1
+board "fixed counters alone on hart 1" --firmware "$out/one.bin" -- \
+	"$probe $dtlb" "$probe all $dtlb" "$probe all 1 2"
+mask 0x8 "withheld on another hart: there for a session of this one"
+refused $EOPNOTSUPP 0 "$(words hpmcounter3 1)" "withheld on hart 1: said of that hart"
+mask 0x5 "withheld on hart 1: what both have is there"
+
 withhold 0x6 "$out/none.bin"
 board "no programmable counter, no cycle" --firmware "$out/none.bin" \
 	--cpu sscofpmf=false -- "$probe 2" "$probe 1"
@@ -174,6 +206,17 @@ board "harts with two programmable counters" --cpu pmu-mask=0x18 -- \
 mask 0x1d "two programmable counters: both can be had"
 refused $EBUSY 2 "all counters that can count it are taken" \
 	"two programmable counters: there is no third"
+
+board "harts that count misses alone on programmable counters" \
+	--events '<0x1 0x1 0x1>, <0x2 0x2 0x4>, <0x10019 0x10019 0x8>' -- \
+	"$probe all 1 2 $dtlb" "$probe $itlb" "$probe perf1 1" "$probe r100010019"
+mask 0xd "cycles and instructions on fixed counters alone: an event beside them"
+refused $EOPNOTSUPP 0 "no counter counts type 1, code 0x21, data 0x0" \
+	"cycles and instructions on fixed counters alone: an event that nothing counts"
+refused $EBUSY 0 "no counter that can count it is free" \
+	"cycles and instructions on fixed counters alone: perf has the one for cycles"
+refused $EOPNOTSUPP 0 "no counter counts type 2, code 0x0, data 0x100010019" \
+	"a raw event is refused for a bit above 31"
 
 # All that the architecture has. What the emulator can count is last in the list, on
 # the counters with the highest numbers.
@@ -225,7 +268,7 @@ board "perf's own events" --cpu sscofpmf=false -- \
 	"$probe all 1 -- true" "$probe 1 -- '$probe query 1'" \
 	"$probe 1 -- '$(steal 0 0 0)'" \
 	"$probe perf1 all 2 1" "$probe perf1 2" \
-	"$probe all 1 2 -- 'echo 0 >$online; echo 1 >$online'" "$probe all 1 2"
+	"$probe all 1 2 -- '$hotplug'" "$probe all 1 2"
 mask 0x4 "without Sscofpmf: instructions can be had"
 counted loop0 1 999999999 "without Sscofpmf: and grow"
 mask 0x5 "without Sscofpmf: both can be had, on all harts"

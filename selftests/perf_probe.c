@@ -5,7 +5,8 @@
  *
  *	perf_probe loop		the work
  *	perf_probe session	the same in a session; fails when that counts wrong
- *	perf_probe hold		a session, from the line it prints until its input ends
+ *	perf_probe hold		a session, from the line it prints, with its CPU, until
+ *				its input ends; fails when a counter is lost
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -38,6 +39,16 @@ static int take_counters(struct trace_session *s)
 	return trace_ioctl(s->fd, SIFIVE_TRACE_IOC_COUNTERS, &counters);
 }
 
+static bool any_lost(int fd)
+{
+	struct sifive_trace_status status;
+
+	if (!trace_status(fd, &status) && !status.counters_lost)
+		return false;
+	fprintf(stderr, "%s\n", status.message);
+	return true;
+}
+
 int main(int argc, char **argv)
 {
 	const char *verb = argc == 2 ? argv[1] : "";
@@ -55,9 +66,9 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	if (!strcmp(verb, "hold")) {
-		puts("held");
+		printf("held %d\n", s.encoder.cpu);
 		fflush(stdout);
-		return getchar() == EOF ? 0 : 1;
+		return getchar() == EOF && !any_lost(s.fd) ? 0 : 1;
 	}
 	count = trace_counter(COUNTER_INSTRET);
 	trace_spin(TURNS);

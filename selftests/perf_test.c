@@ -124,7 +124,12 @@ static void check_ours(struct __test_metadata *_metadata,
 		       struct _test_data_perf *self)
 {
 	uint64_t misses = trace_counter(OUR_DTLB);
+	struct sifive_trace_status status;
 
+	ASSERT_EQ(0, trace_status(self->s.fd, &status));
+	EXPECT_EQ(0, status.counters_lost) {
+		TH_LOG("%s", status.message);
+	}
 	EXPECT_LOOP(trace_counter, COUNTER_INSTRET);
 	EXPECT_LOOP(trace_counter, COUNTER_CYCLE);
 	trace_touch_pages(PAGES);

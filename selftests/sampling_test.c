@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "kselftest_harness.h"
@@ -147,25 +146,6 @@ static bool is_whole(const struct samples *samples)
 	return trace_is_whole(&samples->totals);
 }
 
-/* This thread's own time in microseconds. */
-static uint64_t own_time(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return t.tv_sec * 1000000ull + t.tv_nsec / 1000;
-}
-
-/* Work for so many milliseconds of it. */
-static void work_for(void (*fn)(uint64_t), unsigned int ms)
-{
-	uint64_t end = own_time() + ms * 1000ull;
-
-	do {
-		fn(100000);
-	} while (own_time() < end);
-}
-
 /*
  * The least that comes of @n: nearly all where time is that of instructions. An
  * emulator whose host has other work gets time without being able to use it.
@@ -179,12 +159,7 @@ static unsigned int at_least(const struct _test_data_sampling *self, unsigned in
 static void work_sampled(struct _test_data_sampling *self, void (*fn)(uint64_t),
 			 unsigned int ms, unsigned int n)
 {
-	uint64_t until = trace_sampled(self->fd) + at_least(self, n);
-	unsigned int i;
-
-	work_for(fn, ms);
-	for (i = 0; i < 10000 && trace_sampled(self->fd) < until; i++)
-		work_for(fn, 1);
+	trace_work_sampled(self->fd, fn, ms, at_least(self, n));
 }
 
 static unsigned int count_in(const struct samples *s, void (*fn)(uint64_t))
@@ -247,7 +222,7 @@ TEST_F(sampling, nothing_is_written_while_it_is_stopped)
 	RUN(work, 20, 20);
 	ASSERT_EQ(0, trace_status(self->fd, &before));
 	EXPECT_LE(at_least(self, 20), before.samples);
-	work_for(work, 50);
+	trace_work(work, 50);
 	ASSERT_EQ(0, trace_status(self->fd, &after));
 	EXPECT_EQ(before.samples, after.samples);
 }
@@ -283,17 +258,17 @@ TEST_F(sampling, starting_again_at_once_samples_no_faster)
 {
 	struct sched_param fifo = { .sched_priority = 1 };
 	struct sifive_trace_status status;
-	uint64_t ms = own_time();
+	uint64_t ms = trace_own_time();
 	unsigned int i;
 
 	ASSERT_EQ(0, set(self));
 	ASSERT_EQ(0, sched_setscheduler(0, SCHED_FIFO, &fifo));
 	for (i = 0; i < 20; i++) {
 		ASSERT_EQ(0, trace_start(self->fd, 0));
-		work_for(work, 5);
+		trace_work(work, 5);
 		ASSERT_EQ(0, trace_stop(self->fd));
 	}
-	ms = (own_time() - ms) / 1000;
+	ms = (trace_own_time() - ms) / 1000;
 	ASSERT_EQ(0, trace_status(self->fd, &status));
 	TH_LOG("%llu samples in %llu ms", (unsigned long long)status.samples,
 	       (unsigned long long)ms);
@@ -317,7 +292,7 @@ TEST_F(sampling, a_full_sink_loses_samples)
 	ASSERT_EQ(0, set(self));
 	ASSERT_EQ(0, trace_start(self->fd, 0));
 	for (i = 0; i < 1000 && !(trace_flags(self->fd) & SIFIVE_TRACE_STATUS_FULL); i++)
-		work_for(work, 10);
+		trace_work(work, 10);
 	ASSERT_EQ(0, trace_status(self->fd, &status));
 	ASSERT_NE(0, status.flags & SIFIVE_TRACE_STATUS_FULL);
 	work_sampled(self, work, 100, 1000);
@@ -422,7 +397,7 @@ __attribute__((constructor)) static void work_alone(int argc, char **argv)
 {
 	if (argc != 2 || strcmp(argv[1], WORK_ALONE))
 		return;
-	work_for(other_work, 500);
+	trace_work(other_work, 500);
 	_exit(0);
 }
 

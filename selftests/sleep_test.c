@@ -287,6 +287,64 @@ static int count_everywhere(struct _test_data_sleep *self, uint64_t buffer)
 	return ret ?: trace_ioctl(self->s.fd, SIFIVE_TRACE_IOC_COUNTERS, &counters);
 }
 
+/* One of a CPU that can go offline, by @online; false when there is none. */
+static bool find_leaver(struct _test_data_sleep *self, struct sifive_trace_encoder *e,
+			char *online, size_t size)
+{
+	uint32_t i;
+
+	for (i = 0; i < self->s.info.encoders; i++) {
+		if (trace_encoder(self->s.fd, i, e) || e->cpu <= 0)
+			continue;
+		snprintf(online, size, "/sys/devices/system/cpu/cpu%d/online", e->cpu);
+		if (!access(online, W_OK))
+			return true;
+	}
+	return false;
+}
+
+/* An encoder that has lost its registers comes back with sleep alone. */
+TEST_F_TIMEOUT(sleep, counters_stay_where_a_stream_did_not_go_on, 60)
+{
+	struct sifive_trace_status status;
+	struct sifive_trace_encoder e;
+	char online[64];
+	uint64_t before;
+	void *page;
+	int ret;
+
+	if (!find_leaver(self, &e, online, sizeof(online)))
+		SKIP(return, "needs a second CPU with an encoder, that can go offline");
+	ret = count_everywhere(self, variant->buffer);
+	if (ret == -EOPNOTSUPP)
+		SKIP(return, "%s", trace_message(self->s.fd));
+	ASSERT_EQ(0, ret);
+	ASSERT_EQ(0, trace_pin(self->s.encoder.cpu));
+	page = trace_map(self->s.fd, &e);
+	ASSERT_NE(NULL, page);
+	ASSERT_EQ(0, trace_file_write(online, "0"));
+	/* The first register, te_control: not active. */
+	*(volatile uint32_t *)page = 0;
+	ASSERT_EQ(0, trace_file_write(online, "1"));
+	ASSERT_EQ(0, trace_status(self->s.fd, &status));
+	EXPECT_EQ(BIT64(e.index), status.ended);
+	EXPECT_EQ(0, status.counters_lost);
+	ret = go_to_sleep(depth());
+	if (ret)
+		SKIP(return, "%s to depth %s: %s", state(), depth(), strerror(-ret));
+	ASSERT_EQ(0, trace_status(self->s.fd, &status));
+	EXPECT_EQ(0, status.ended);
+	EXPECT_EQ(0, status.counters_lost) {
+		TH_LOG("%s", status.message);
+	}
+	ASSERT_EQ(0, trace_pin(e.cpu));
+	ASSERT_NE(NULL, trace_own_slot(self->s.fd));
+	before = trace_counter(COUNTER_INSTRET);
+	trace_spin(1000);
+	EXPECT_LT(before, trace_counter(COUNTER_INSTRET));
+	trace_unmap(page);
+}
+
 TEST_F_TIMEOUT(sleep, counts_only_grow, 60)
 {
 	struct watcher watcher[SIFIVE_TRACE_MAX_ENCODERS] = {};

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "trace_count.h"
@@ -277,6 +278,34 @@ uint64_t trace_sampled(int fd)
 	struct sifive_trace_status status;
 
 	return trace_status(fd, &status) ? 0 : status.samples + status.samples_lost;
+}
+
+uint64_t trace_own_time(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return t.tv_sec * 1000000ull + t.tv_nsec / 1000;
+}
+
+void trace_work(void (*fn)(uint64_t turns), unsigned int ms)
+{
+	const uint64_t end = trace_own_time() + ms * 1000ull;
+
+	do {
+		fn(100000);
+	} while (trace_own_time() < end);
+}
+
+void trace_work_sampled(int fd, void (*fn)(uint64_t turns), unsigned int ms,
+			unsigned int least)
+{
+	const uint64_t until = trace_sampled(fd) + least;
+	unsigned int i;
+
+	trace_work(fn, ms);
+	for (i = 0; i < 10000 && trace_sampled(fd) < until; i++)
+		trace_work(fn, 1);
 }
 
 bool trace_samples(int fd)

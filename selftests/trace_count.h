@@ -50,6 +50,19 @@ uint64_t trace_count_spin(unsigned int counter, uint64_t turns);
 /* Records of the kernel's that a capture has, and those it has lost. */
 uint64_t trace_sampled(int fd);
 
+/* The calling thread's own time, in microseconds. */
+uint64_t trace_own_time(void);
+
+/* Have @fn work for so many milliseconds of that. */
+void trace_work(void (*fn)(uint64_t turns), unsigned int ms);
+
+/*
+ * The same, and until @least records of the kernel's more have come: an emulator whose
+ * host has other work gets time without being able to use it.
+ */
+void trace_work_sampled(int fd, void (*fn)(uint64_t turns), unsigned int ms,
+			unsigned int least);
+
 /* Whether a capture gets another record of the kernel's before long. */
 bool trace_samples(int fd);
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Takes a counter away from whoever has it, as firmware's next owner or a bug
- * would: for the test that the driver notices. Done when it is inserted; it
- * does not stay.
+ * would: for the test that the driver notices. Done when it is inserted, and then it
+ * does not stay; or each time that the CPU comes online, before any module that is
+ * inserted after it.
  */
 
+#include <linux/cpuhotplug.h>
 #include <linux/module.h>
 #include <linux/smp.h>
 
@@ -22,6 +24,12 @@ static bool anew;
 module_param(anew, bool, 0);
 MODULE_PARM_DESC(anew, "start it again for cycles, from where perf begins");
 
+static bool online;
+module_param(online, bool, 0);
+MODULE_PARM_DESC(online, "when the CPU comes online, not now");
+
+static enum cpuhp_state state;
+
 static void steal_here(void *unused)
 {
 	sbi_ecall(SBI_EXT_PMU, SBI_EXT_PMU_COUNTER_STOP, counter, 1,
@@ -35,11 +43,33 @@ static void steal_here(void *unused)
 		  0, 0);
 }
 
+static int steal_online(unsigned int comes)
+{
+	if (comes == cpu)
+		steal_here(NULL);
+	return 0;
+}
+
 static int __init steal(void)
 {
-	return smp_call_function_single(cpu, steal_here, NULL, 1) ?: -ECANCELED;
+	int ret;
+
+	if (!online)
+		return smp_call_function_single(cpu, steal_here, NULL, 1) ?: -ECANCELED;
+	ret = cpuhp_setup_state_nocalls(CPUHP_AP_ONLINE_DYN, "counter-thief:online",
+					steal_online, NULL);
+	if (ret < 0)
+		return ret;
+	state = ret;
+	return 0;
 }
 module_init(steal);
+
+static void __exit steal_no_more(void)
+{
+	cpuhp_remove_state_nocalls(state);
+}
+module_exit(steal_no_more);
 
 MODULE_DESCRIPTION("Takes a counter away, for a test");
 MODULE_LICENSE("GPL");

@@ -407,7 +407,8 @@ struct sifive_trace_sampling {
  *
  * SIFIVE_TRACE_IOC_EVENT. Needs a descriptor open for writing and CAP_PERFMON or
  * CAP_SYS_ADMIN, but no session. EINVAL: malformed event. EOPNOTSUPP: counters
- * cannot be had here at all.
+ * cannot be had here at all, or the event is one of firmware's own (type 15), which
+ * have none.
  */
 struct sifive_trace_query {
 	__u32	size;
