@@ -22,6 +22,13 @@
  * and finds too many waiting, and records that a handler jumped out of. A child
  * made by fork() does not trace and does not disturb its parent's trace.
  *
+ * Signal handlers may call perfWriteCntrs(), perfTraceOn(), perfTraceOff() and
+ * perfErrorString(): these wait for no lock of the program's or the C library's, and
+ * ask for no memory. When another thread is in one of the other calls, perfTraceOn()
+ * and perfTraceOff() wait for that, which does take memory: do not let a handler turn
+ * tracing on or off while the trace is set up or written. What interrupts another
+ * call, or a record where that does not go, is refused.
+ *
  * All functions return 0 for success and -1 for an error, which
  * perfErrorString() explains. Nothing stays allocated, open or mapped after an
  * initialisation call that failed.
@@ -251,8 +258,10 @@ int perfTraceOn(void);
  * perfTraceOff - write no more records until the next perfTraceOn()
  *
  * Returns when all messages have reached the buffer, also those of records that
- * other threads were writing. While tracing is off it does nothing. A signal handler
- * that interrupted a record may call it: that record stays incomplete.
+ * other threads were writing: but for a thread that does not finish its record within
+ * 200 ms, which is given up, and counted as left half-way. While tracing is off it
+ * does nothing. A signal handler that interrupted a record may call it: that record
+ * stays incomplete, and is counted, too.
  *
  * Errors: no initialisation function has succeeded; the hardware did not stop
  * (tracing is off all the same); called by a signal handler that interrupted

@@ -137,11 +137,15 @@ enum {
  * @sinks:	number of files that sifive_trace_dump() makes
  * @bytes:	captured
  * @lost_signals: records of signal handlers that found a record being written,
- *		and too many waiting
- * @lost_threads: records of threads that have no channel, or of CPUs that have no
- *		encoder, or while the trace was being written to files
+ *		and too many waiting, or that waited when their thread ended or
+ *		when tracing was turned off or paused
+ * @lost_threads: records of threads that have no channel, or may not read the
+ *		counters, or of CPUs that have no encoder, or while the trace was
+ *		being written to files
  * @lost_abandoned: records left half-way, by siglongjmp() out of a handler for
- *		example, or not finished in time when tracing was turned off
+ *		example, or by a handler that turned tracing off, or not finished
+ *		in 200 ms when tracing was turned off or paused. One may turn out
+ *		whole
  * @samples:	records that the kernel has written
  * @lost_samples: records that the kernel could not write
  * @lost_counters: bit n set: counter n was stopped or taken away by something else
@@ -180,10 +184,16 @@ struct sifive_trace *sifive_trace_open(void);
 int sifive_trace_setup(struct sifive_trace *trace,
 		       const struct sifive_trace_options *options);
 
-/* Write records from now on. While tracing is on it does nothing. */
+/*
+ * Write records from now on. While tracing is on it does nothing.
+ *
+ * Signal handlers may call this, sifive_trace_off(), sifive_trace_write(),
+ * sifive_trace_status() and sifive_trace_error(), and nothing else: see
+ * sifive_linux_perf.h.
+ */
 int sifive_trace_on(struct sifive_trace *trace);
 
-/* Write none any more; returns when all are in the buffer. */
+/* Write none any more; returns when all are in the buffer, or were given up. */
 int sifive_trace_off(struct sifive_trace *trace);
 
 /*
@@ -205,7 +215,11 @@ int sifive_trace_status(struct sifive_trace *trace,
  */
 int sifive_trace_dump(struct sifive_trace *trace, const char *path);
 
-/* Give everything back; ends tracing. NULL does nothing. */
+/*
+ * Give everything back; ends tracing. NULL does nothing. In a signal handler that
+ * interrupts a record, or another call, it does nothing but to say so: the handle
+ * stays, and tracing goes on.
+ */
 void sifive_trace_close(struct sifive_trace *trace);
 
 /*

@@ -23,6 +23,8 @@ top_linux()
  *	cc -c sifive_linux_perf.c
  *	cc -static -o program program.o sifive_linux_perf.o
  *
+ * It needs gcc 11 or newer, or a recent clang: for asm goto with outputs.
+ *
  * The sections' own SPDX lines tell which licence applies to what; the second one
  * is that of the kernel's interface, which programs may use freely.
  */

@@ -219,17 +219,12 @@ PERF_INTERNAL void perf_dump_forget(const char *path)
 {
 	struct perf_capture capture;
 	char name[PATH_MAX];
-	size_t length;
 	uint32_t i;
 
 	if (perf_device_capture(&perf_session.device, &capture))
 		return;
 	for (i = 0; i < capture.sinks; i++) {
 		perf_device_file(name, sizeof(name), path, i, capture.sinks);
-		length = strlen(name);
-		if (length + sizeof(".meta") > sizeof(name))
-			return;
-		strcpy(name + length, ".meta");
-		unlink(name);
+		perf_meta_remove(name);
 	}
 }

@@ -10,7 +10,18 @@
 #include "section.h"
 #include "thread.h"
 
-static struct sigaction before;
+/*
+ * What ours stands in for, and what was there when it was installed for the first
+ * time: the program may have put a handler in between that passes on to ours.
+ */
+static struct sigaction before, first;
+static volatile bool installed;
+
+/* Of the calling thread's signal that is being passed on. */
+static __thread struct {
+	const void *context;
+	uintptr_t frame;
+} passed PERF_THREAD_MODEL;
 
 PERF_LOCAL uintptr_t *context_pc(void *context)
 {
@@ -29,9 +40,10 @@ PERF_LOCAL bool is_fault(const siginfo_t *info)
 }
 
 /* As the kernel would have done it. */
-PERF_LOCAL void pass_on(int number, siginfo_t *info, void *context)
+PERF_LOCAL void pass_on(struct sigaction *to, int number, siginfo_t *info,
+			void *context)
 {
-	struct sigaction action = before;
+	struct sigaction action = *to;
 	sigset_t mask;
 
 	if (!(action.sa_flags & SA_SIGINFO) &&
@@ -47,8 +59,8 @@ PERF_LOCAL void pass_on(int number, siginfo_t *info, void *context)
 	}
 
 	if (action.sa_flags & SA_RESETHAND) {
-		before.sa_handler = SIG_DFL;
-		before.sa_flags = 0;
+		to->sa_handler = SIG_DFL;
+		to->sa_flags = 0;
 	}
 	if (!(action.sa_flags & SA_NODEFER))
 		sigaddset(&action.sa_mask, number);
@@ -60,6 +72,23 @@ PERF_LOCAL void pass_on(int number, siginfo_t *info, void *context)
 	sigprocmask(SIG_SETMASK, &mask, NULL);
 }
 
+/* A signal that is none of the library's. */
+PERF_LOCAL void pass(int number, siginfo_t *info, void *context, uintptr_t frame)
+{
+	/*
+	 * By a handler that ours has called, or that stands where ours did: one that
+	 * jumps away leaves a frame that the next signal's is not below.
+	 */
+	if (!installed || (passed.context == context && frame < passed.frame)) {
+		pass_on(&first, number, info, context);
+		return;
+	}
+	passed.context = context;
+	passed.frame = frame;
+	pass_on(&before, number, info, context);
+	passed.context = NULL;
+}
+
 PERF_LOCAL void handler(int number, siginfo_t *info, void *context)
 {
 	uintptr_t *pc = context_pc(context);
@@ -67,7 +96,8 @@ PERF_LOCAL void handler(int number, siginfo_t *info, void *context)
 	int error = errno;
 
 	if (!restart) {
-		pass_on(number, info, context);
+		pass(number, info, context,
+		     (uintptr_t)__builtin_frame_address(0));
 		return;
 	}
 	perf_thread_repair();
@@ -90,15 +120,24 @@ PERF_INTERNAL void perf_fault_catch(void)
 		.sa_sigaction	= handler,
 		.sa_flags	= SA_SIGINFO | SA_NODEFER | SA_ONSTACK,
 	};
+	static bool known;
 
 	if (!perf_pool->layout.count || is_caught())
 		return;
+	/* From the moment on at which ours may be called. */
+	sigaction(SIGILL, NULL, &before);
+	if (!known)
+		first = before;
+	known = true;
+	installed = true;
 	sigemptyset(&action.sa_mask);
-	sigaction(SIGILL, &action, &before);
+	sigaction(SIGILL, &action, NULL);
 }
 
 PERF_INTERNAL void perf_fault_release(void)
 {
-	if (is_caught())
-		sigaction(SIGILL, &before, NULL);
+	if (!is_caught())
+		return;
+	sigaction(SIGILL, &before, NULL);
+	installed = false;
 }

@@ -26,9 +26,10 @@ struct filter_object {
 };
 
 /*
- * What is loaded, for hooks to search: two tables, of which one is complete.
- * An object that is in no filter has no ranges, so that it is known to be none
- * that was loaded since.
+ * What is loaded, for hooks to search: two tables, of which one is complete. The
+ * program alone where the C library can be asked for the others, as those may be
+ * closed, and something else opened in their place, at any time. An object that is
+ * in no filter has no ranges, so that it is known to be none that was loaded since.
  */
 struct loaded {
 	uintptr_t start, end, bias;
@@ -39,6 +40,18 @@ struct table {
 	unsigned int count;
 	struct loaded loaded[OBJECTS];
 };
+
+/*
+ * Finds an object, and may be called anywhere, in a signal handler or within
+ * dlopen(). C libraries before glibc 2.35 have dl_iterate_phdr() alone, which should
+ * not be called there.
+ */
+#ifdef DLFO_STRUCT_HAS_EH_DBASE
+extern __typeof__(_dl_find_object) _dl_find_object __attribute__((weak));
+#define CAN_FIND	(!!_dl_find_object)
+#else
+#define CAN_FIND	false
+#endif
 
 static struct filter_object *filter_objects;
 /* Those of the set-up before: a thread may still be searching them. */
@@ -137,6 +150,67 @@ PERF_LOCAL int add_line(const char *path, unsigned int number, const char *line)
 	return 0;
 }
 
+/* The filter of an object that is loaded from @name, "" for the program. */
+PERF_LOCAL const struct filter_object *object_named(const char *name)
+{
+	const struct filter_object *object;
+	const char *slash;
+
+	if (!name || !*name)
+		name = program_invocation_name;
+	slash = strrchr(name, '/');
+	if (slash)
+		name = slash + 1;
+	for (object = filter_objects; object; object = object->next)
+		if (!strcmp(object->name, name))
+			return object;
+	return NULL;
+}
+
+PERF_LOCAL int visit(struct dl_phdr_info *info, size_t size, void *argument)
+{
+	struct table *table = argument;
+	uintptr_t start = UINTPTR_MAX, end = 0;
+	struct loaded *loaded;
+	int i;
+
+	(void)size;
+	/* The program is the first. */
+	if (table->count == (CAN_FIND ? 1 : OBJECTS))
+		return 1;
+	for (i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *phdr = &info->dlpi_phdr[i];
+		uintptr_t from = info->dlpi_addr + phdr->p_vaddr;
+
+		if (phdr->p_type != PT_LOAD || !(phdr->p_flags & PF_X))
+			continue;
+		if (from < start)
+			start = from;
+		if (from + phdr->p_memsz > end)
+			end = from + phdr->p_memsz;
+	}
+
+	loaded = &table->loaded[table->count++];
+	*loaded = (struct loaded) { start, end, info->dlpi_addr,
+				    object_named(info->dlpi_name) };
+	return 0;
+}
+
+/* Find the objects that are loaded now. */
+PERF_LOCAL void update_table(void)
+{
+	static bool busy;
+	struct table *table;
+
+	if (!on || __atomic_test_and_set(&busy, __ATOMIC_ACQUIRE))
+		return;
+	table = current == &tables[0] ? &tables[1] : &tables[0];
+	table->count = 0;
+	dl_iterate_phdr(visit, table);
+	__atomic_store_n(&current, table, __ATOMIC_RELEASE);
+	__atomic_clear(&busy, __ATOMIC_RELEASE);
+}
+
 PERF_INTERNAL int perf_filter_load(const char *path)
 {
 	unsigned int number = 0;
@@ -168,66 +242,8 @@ PERF_INTERNAL int perf_filter_load(const char *path)
 	for (object = filter_objects; object; object = object->next)
 		arrange(object);
 	on = true;
+	update_table();
 	return 0;
-}
-
-/* The filter of an object that is loaded from @name, "" for the program. */
-PERF_LOCAL const struct filter_object *object_named(const char *name)
-{
-	const struct filter_object *object;
-	const char *slash;
-
-	if (!name || !*name)
-		name = program_invocation_name;
-	slash = strrchr(name, '/');
-	if (slash)
-		name = slash + 1;
-	for (object = filter_objects; object; object = object->next)
-		if (!strcmp(object->name, name))
-			return object;
-	return NULL;
-}
-
-PERF_LOCAL int visit(struct dl_phdr_info *info, size_t size, void *argument)
-{
-	struct table *table = argument;
-	uintptr_t start = UINTPTR_MAX, end = 0;
-	struct loaded *loaded;
-	int i;
-
-	(void)size;
-	if (table->count == OBJECTS)
-		return 1;
-	for (i = 0; i < info->dlpi_phnum; i++) {
-		const ElfW(Phdr) *phdr = &info->dlpi_phdr[i];
-		uintptr_t from = info->dlpi_addr + phdr->p_vaddr;
-
-		if (phdr->p_type != PT_LOAD || !(phdr->p_flags & PF_X))
-			continue;
-		if (from < start)
-			start = from;
-		if (from + phdr->p_memsz > end)
-			end = from + phdr->p_memsz;
-	}
-
-	loaded = &table->loaded[table->count++];
-	*loaded = (struct loaded) { start, end, info->dlpi_addr,
-				    object_named(info->dlpi_name) };
-	return 0;
-}
-
-PERF_INTERNAL void perf_filter_update(void)
-{
-	static bool busy;
-	struct table *table;
-
-	if (!on || __atomic_test_and_set(&busy, __ATOMIC_ACQUIRE))
-		return;
-	table = current == &tables[0] ? &tables[1] : &tables[0];
-	table->count = 0;
-	dl_iterate_phdr(visit, table);
-	__atomic_store_n(&current, table, __ATOMIC_RELEASE);
-	__atomic_clear(&busy, __ATOMIC_RELEASE);
 }
 
 PERF_INTERNAL bool perf_filter_on(void)
@@ -249,19 +265,14 @@ PERF_LOCAL const struct loaded *find_loaded(uintptr_t function)
 	return NULL;
 }
 
-/*
- * An object that was loaded since. A hook may be anywhere, in a signal handler or
- * within dlopen(): _dl_find_object() may be called there, dl_iterate_phdr() should
- * not, but is all that C libraries before glibc 2.35 have.
- */
-PERF_LOCAL bool find_later(uintptr_t function, struct loaded *found)
+/* An object that is not in the table. */
+PERF_LOCAL bool find_other(uintptr_t function, struct loaded *found)
 {
 	const struct loaded *loaded;
 #ifdef DLFO_STRUCT_HAS_EH_DBASE
-	extern __typeof__(_dl_find_object) _dl_find_object __attribute__((weak));
 	struct dl_find_object object;
 
-	if (_dl_find_object) {
+	if (CAN_FIND) {
 		if (_dl_find_object((void *)function, &object))
 			return false;
 		found->bias = object.dlfo_link_map->l_addr;
@@ -269,7 +280,7 @@ PERF_LOCAL bool find_later(uintptr_t function, struct loaded *found)
 		return true;
 	}
 #endif
-	perf_filter_update();
+	update_table();
 	loaded = find_loaded(function);
 	if (loaded)
 		*found = *loaded;
@@ -280,14 +291,14 @@ PERF_INTERNAL bool perf_filter_has(uintptr_t function)
 {
 	const struct loaded *loaded = find_loaded(function);
 	const struct range *range;
-	struct loaded later;
+	struct loaded other;
 	size_t low = 0, high;
 	uintptr_t at;
 
 	if (PERF_UNLIKELY(!loaded)) {
-		if (!find_later(function, &later))
+		if (!find_other(function, &other))
 			return false;
-		loaded = &later;
+		loaded = &other;
 	}
 	if (!loaded->object)
 		return false;

@@ -19,14 +19,11 @@
 
 #include "compiler.h"
 
-/* Read a filter file; NULL for no filter. */
-PERF_INTERNAL int perf_filter_load(const char *path);
-
 /*
- * Find the objects that are loaded now; others are looked for when they run. One that
- * was unloaded is forgotten when tracing is turned on the next time.
+ * Read a filter file; NULL for no filter. Objects that are loaded later are looked
+ * for when they run.
  */
-PERF_INTERNAL void perf_filter_update(void);
+PERF_INTERNAL int perf_filter_load(const char *path);
 
 /* Whether there is a filter. */
 PERF_INTERNAL bool perf_filter_on(void);

@@ -163,13 +163,6 @@ PERF_LOCAL __attribute__((noinline, cold)) void settle(struct perf_thread *threa
 	}
 }
 
-/* The record that holds the gate will not be finished: what follows says so. */
-PERF_LOCAL void give_up(struct perf_thread *thread)
-{
-	thread->lane->torn = true;
-	perf_lost_count(&perf_pool->lost.abandoned);
-}
-
 /* Of a writer whose record was given up while it was at it. */
 PERF_LOCAL __attribute__((noinline, cold))
 void given_up(struct perf_thread *thread, struct perf_lane *lane)
@@ -191,10 +184,8 @@ PERF_LOCAL struct perf_lane *prepare(struct perf_thread *thread, uint64_t *now)
 		struct perf_lane *lane = lane_of(thread, cpu);
 
 		drain(thread);
-		if (!lane || is_refused(thread)) {
-			perf_lost_count(&perf_pool->lost.threads);
+		if (!lane || is_refused(thread))
 			return NULL;
-		}
 
 		/* From here on, whoever wants to be heard takes the CPU away. */
 		thread->lane = lane;
@@ -213,6 +204,12 @@ PERF_LOCAL struct perf_lane *prepare(struct perf_thread *thread, uint64_t *now)
 	return NULL;
 }
 
+/* Whether a record that cannot be written is a loss: also in a pause. */
+PERF_LOCAL bool is_wanted(const struct perf_thread *thread)
+{
+	return perf_pool->open && thread->epoch == perf_pool->epoch;
+}
+
 /* Write a record, when there is one; the gate is closed, and opened. */
 PERF_LOCAL void write_claimed(struct perf_thread *thread, uint32_t kind,
 			      uintptr_t address, uintptr_t address2)
@@ -221,16 +218,19 @@ PERF_LOCAL void write_claimed(struct perf_thread *thread, uint32_t kind,
 	uint64_t now[PERF_COUNTER_MAX];
 	struct perf_lane *lane = prepare(thread, now);
 
-	if (lane && kind != NO_RECORD)
-		perf_stream_record(&lane->stream, kind, address, address2, now);
 	if (!lane)
 		thread->cpu = PERF_CPU_NOBODY;
+	else if (kind != NO_RECORD)
+		perf_stream_record(&lane->stream, kind, address, address2, now);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	if (thread->gate != gate) {
 		if (lane)
 			given_up(thread, lane);
 		return;
 	}
+	/* Before that is open, as who pauses or ends the trace waits for it. */
+	if (!lane && kind != NO_RECORD && is_wanted(thread))
+		perf_lost_count(&perf_pool->lost.threads);
 	open_gate(thread);
 	settle(thread);
 }
@@ -304,7 +304,7 @@ void write_long(uintptr_t address, uintptr_t address2, uint32_t kind)
 			thread->cpu = PERF_CPU_NOBODY;
 			return;
 		}
-		give_up(thread);
+		perf_thread_give_up(thread, false);
 	}
 
 	close_gate(thread, frame);
@@ -658,18 +658,21 @@ PERF_INTERNAL void perf_hooks_close(bool pause)
 {
 	struct perf_thread *thread = perf_self;
 
-	if (pause && hook != write_nothing)
-		hook = write_long;
-	else
+	if (pause && hook != write_nothing) {
+		/* What a filter leaves out is no loss. */
+		filtered = write_long;
+		hook = perf_filter_on() ? write_filtered : write_long;
+	} else {
 		hook = write_nothing;
+	}
 	manual = pause ? write_long : write_nothing;
 	__atomic_store_n(&perf_pool->open, pause ? PERF_OPEN_PAUSED : 0,
 			 __ATOMIC_SEQ_CST);
 	perf_threads_alert();
 	perf_threads_settle();
-	/* What the caller has interrupted will not be finished. */
+	/* What the caller has interrupted goes on where nothing is captured. */
 	if (thread->epoch == perf_pool->epoch && thread->gate < 0)
-		thread->lane->torn = true;
+		perf_thread_give_up(thread, true);
 	perf_fault_release();
 }
 
@@ -688,7 +691,7 @@ PERF_INTERNAL bool perf_hooks_busy(uintptr_t frame)
 		return false;
 	if (!perf_frame_left(PERF_GATE_FRAME(thread->gate), frame))
 		return true;
-	give_up(thread);
+	perf_thread_give_up(thread, false);
 	thread->cpu = PERF_CPU_NOBODY;
 	open_gate(thread);
 	return false;

@@ -332,6 +332,20 @@ PERF_LOCAL void put_all(FILE *file, const struct sifive_trace_sink *sink,
 	fputs("}\n", file);
 }
 
+/* The name of a trace file's side-car; false: there is no room for it. */
+PERF_LOCAL bool meta_name(char name[PATH_MAX], const char *path)
+{
+	return snprintf(name, PATH_MAX, "%s.meta", path) < PATH_MAX;
+}
+
+PERF_INTERNAL void perf_meta_remove(const char *path)
+{
+	char name[PATH_MAX];
+
+	if (meta_name(name, path))
+		unlink(name);
+}
+
 PERF_INTERNAL int perf_meta_write(const char *path, int fd,
 				  const struct sifive_trace_sink *sink,
 				  const struct perf_capture *capture)
@@ -347,7 +361,7 @@ PERF_INTERNAL int perf_meta_write(const char *path, int fd,
 	/* What is no file (a device, a pipe) has nothing beside it. */
 	if (fd >= 0 && (fstat(fd, &about) || !S_ISREG(about.st_mode)))
 		return 0;
-	if (snprintf(name, sizeof(name), "%s.meta", path) >= (int)sizeof(name))
+	if (!meta_name(name, path))
 		return perf_error("the name of the trace's file is too long");
 
 	/* A link there may lead to any file of whoever runs the program. */

@@ -29,4 +29,7 @@ PERF_INTERNAL int perf_meta_write(const char *path, int fd,
 				  const struct sifive_trace_sink *sink,
 				  const struct perf_capture *capture);
 
+/** perf_meta_remove - remove the side-car of a trace file, if there is one */
+PERF_INTERNAL void perf_meta_remove(const char *path);
+
 #endif /* PERF_META_H */

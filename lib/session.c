@@ -63,10 +63,28 @@ PERF_LOCAL bool is_over(int32_t other, int32_t self, uintptr_t frame)
 			       perf_thread_ended(getpid(), other);
 }
 
-PERF_LOCAL bool take_call(int32_t *other, int32_t self)
+/*
+ * Whether a call has begun; otherwise @other is the thread that is in one. Without a
+ * signal, whose handler would find this call with the frame of an earlier one.
+ */
+PERF_LOCAL bool take_call(int32_t self, uintptr_t frame, int32_t *other)
 {
-	return __atomic_compare_exchange_n(&caller, other, self, false,
-					   __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+	uint64_t signals;
+	bool taken;
+
+	perf_signals_block(&signals);
+	for (*other = 0;;) {
+		taken = __atomic_compare_exchange_n(&caller, other, self, false,
+						    __ATOMIC_ACQUIRE,
+						    __ATOMIC_RELAXED);
+		if (taken)
+			caller_frame = frame;
+		/* Until it is somebody's who goes on. */
+		if (taken || (*other && !is_over(*other, self, frame)))
+			break;
+	}
+	perf_signals_restore(&signals);
+	return taken;
 }
 
 PERF_INTERNAL int perf_session_enter(bool record, uintptr_t frame)
@@ -80,27 +98,16 @@ PERF_INTERNAL int perf_session_enter(bool record, uintptr_t frame)
 		forget(false);
 	if (perf_hooks_busy(frame) && record)
 		return perf_error("a record is being written: call this outside of signal handlers");
-	if (register_process())
-		return -1;
 
 	/* A call that is cancelled would hold the others up for ever. */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
-	for (;;) {
-		other = 0;
-		if (take_call(&other, self))
-			break;
-		if (is_over(other, self, frame)) {
-			if (take_call(&other, self))
-				break;
-			continue;
-		}
+	while (!take_call(self, frame, &other)) {
 		if (other == self) {
 			pthread_setcancelstate(state, NULL);
 			return perf_error("another call is being interrupted: call this outside of signal handlers");
 		}
 		nanosleep(&pause, NULL);
 	}
-	caller_frame = frame;
 	cancelable = state;
 	return 0;
 }
@@ -254,7 +261,8 @@ PERF_INTERNAL int perf_session_setup(struct perf_setup *setup, const void *user)
 	uint32_t channels;
 	int pinned;
 
-	if (find_cpus(setup, &pinned) || perf_device_open(device))
+	if (register_process() || find_cpus(setup, &pinned) ||
+	    perf_device_open(device))
 		return -1;
 
 	if (perf_device_choose(device, &setup->cpus) ||
@@ -281,6 +289,7 @@ PERF_INTERNAL int perf_session_setup(struct perf_setup *setup, const void *user)
 	perf_session.started = false;
 	perf_session.starter = thread_number();
 	perf_session.state = PERF_SESSION_READY;
+	perf_meta_note_objects();
 	return 0;
 
 fail:
@@ -319,6 +328,10 @@ PERF_LOCAL int check_pinned(void)
 			  cpu);
 }
 
+/*
+ * Signal handlers turn tracing on: no memory is asked for in here, and no lock that
+ * the program may hold, of its list of objects for example.
+ */
 PERF_INTERNAL int perf_session_on(void)
 {
 	struct perf_device *device = &perf_session.device;
@@ -344,8 +357,6 @@ PERF_INTERNAL int perf_session_on(void)
 	perf_pool->retry++;
 	perf_session.started = true;
 	perf_session.state = PERF_SESSION_ON;
-	perf_meta_note_objects();
-	perf_filter_update();
 	perf_hooks_open(PERF_OPEN_MANUAL |
 			(perf_session.setup.hooks ? PERF_OPEN_HOOKS : 0));
 	return 0;

@@ -57,14 +57,14 @@ static bool exit_key_made;
  * Really all signals: the C library's functions leave out those it uses itself,
  * one of which may cancel the thread. Eight bytes are the kernel's set.
  */
-PERF_LOCAL void signals_block(uint64_t *old)
+PERF_INTERNAL void perf_signals_block(uint64_t *old)
 {
 	const uint64_t all = ~UINT64_C(0);
 
 	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, old, sizeof(all));
 }
 
-PERF_LOCAL void signals_restore(const uint64_t *old)
+PERF_INTERNAL void perf_signals_restore(const uint64_t *old)
 {
 	syscall(SYS_rt_sigprocmask, SIG_SETMASK, old, NULL, sizeof(*old));
 }
@@ -103,6 +103,14 @@ PERF_INTERNAL bool perf_frame_left(uintptr_t then, uintptr_t now)
 	return was_there || now >= then;
 }
 
+PERF_INTERNAL void perf_thread_give_up(struct perf_thread *thread, bool goes_on)
+{
+	thread->lane->torn = true;
+	if (!thread->stuck)
+		perf_lost_count(&perf_pool->lost.abandoned);
+	thread->stuck = goes_on;
+}
+
 /* Give back a channel, unless all was set up anew. */
 PERF_LOCAL void give_channel(uint32_t epoch, unsigned int channel)
 {
@@ -125,10 +133,8 @@ PERF_LOCAL void release(struct perf_thread *thread)
 				     &perf_pool->joined[thread->joined];
 
 	if (thread->epoch == perf_pool->epoch) {
-		if (thread->gate < 0) {
-			thread->lane->torn = true;
-			perf_lost_count(&perf_pool->lost.abandoned);
-		}
+		if (thread->gate < 0)
+			perf_thread_give_up(thread, false);
 		if (joined) {
 			joined->timed &= perf_pool_time(&joined->to);
 			joined->ended = true;
@@ -148,7 +154,7 @@ PERF_LOCAL void thread_exit(void *unused)
 	uint64_t signals;
 
 	(void)unused;
-	signals_block(&signals);
+	perf_signals_block(&signals);
 	/* Not in a child whose pool is empty. */
 	if (perf_self != &nobody && perf_self->tid) {
 		struct perf_thread *thread = perf_self;
@@ -158,7 +164,7 @@ PERF_LOCAL void thread_exit(void *unused)
 		perf_self = &nobody;
 		release(thread);
 	}
-	signals_restore(&signals);
+	perf_signals_restore(&signals);
 }
 
 /*
@@ -189,7 +195,9 @@ PERF_INTERNAL int perf_pool_make(void)
 			munmap(pool, sizeof(*pool));
 			return -1;
 		}
-		perf_pool = pool;
+		/* Other threads may see it from here on: one without is a child's. */
+		pool->pid = getpid();
+		__atomic_store_n(&perf_pool, pool, __ATOMIC_RELEASE);
 	}
 
 	/*
@@ -404,14 +412,14 @@ PERF_INTERNAL struct perf_thread *perf_thread_join(void)
 	/* What is called from here may have hooks of its own. */
 	refused = retry;
 
-	signals_block(&signals);
+	perf_signals_block(&signals);
 	thread = perf_self;
 	/* A signal handler may have been quicker. */
 	if (thread->epoch != perf_pool->epoch || !thread->tid)
 		thread = join_blocked();
 	if (thread)
 		refused = retry - 1;
-	signals_restore(&signals);
+	perf_signals_restore(&signals);
 	return thread;
 }
 
@@ -499,11 +507,7 @@ PERF_INTERNAL void perf_threads_settle(void)
 			nanosleep(&pause, NULL);
 			waited++;
 		}
-		if (!writing(thread))
-			continue;
-		/* Not waited for again, until it writes another one. */
-		thread->stuck = true;
-		thread->lane->torn = true;
-		perf_lost_count(&perf_pool->lost.abandoned);
+		if (writing(thread))
+			perf_thread_give_up(thread, true);
 	}
 }

@@ -81,7 +81,7 @@ enum perf_refusal {
  * @lane:	where records go
  * @fresh:	bit n set: lane n has no header of this thread's
  * @waiting:	records that were made while the gate was closed
- * @stuck:	its record did not come to an end in time
+ * @stuck:	its record was given up, and is still being written
  * @epoch:	perf_pool.epoch when it joined
  * @channel:	its channel
  * @joined:	its entry in perf_pool.joined, -1 none
@@ -204,6 +204,10 @@ PERF_INTERNAL struct perf_thread *perf_thread_join(void);
 PERF_INTERNAL void perf_thread_keep(void);
 PERF_INTERNAL void perf_thread_forget(void);
 
+/* Keep all signals from the calling thread, which finds in @old what it had. */
+PERF_INTERNAL void perf_signals_block(uint64_t *old);
+PERF_INTERNAL void perf_signals_restore(const uint64_t *old);
+
 /* Whether a thread has ended, perhaps without telling. */
 PERF_INTERNAL bool perf_thread_ended(int32_t pid, int32_t tid);
 
@@ -224,6 +228,14 @@ PERF_INTERNAL bool perf_frame_left(uintptr_t then, uintptr_t now);
  * record that is being written is lost.
  */
 PERF_INTERNAL void perf_thread_repair(void);
+
+/**
+ * perf_thread_give_up - count the record that holds a thread's gate as lost
+ * @goes_on:	its writer is still at it: it is not waited for, or counted, again
+ *
+ * What follows in its lane says that the record before is not whole.
+ */
+PERF_INTERNAL void perf_thread_give_up(struct perf_thread *thread, bool goes_on);
 
 /* Make every thread's next record take the long way. */
 PERF_INTERNAL void perf_threads_alert(void);

@@ -19,7 +19,7 @@
 #include <sifive_linux_perf.h>
 
 #include "kselftest_harness.h"
-#include "trace_device.h"
+#include "trace_records.h"
 
 #define CHANNEL	6
 #define MAGIC	0x70657266
@@ -388,6 +388,70 @@ static uint64_t value(struct __test_metadata *_metadata,
 	    stream->message[*at].tag == trace_tag(CHANNEL, 2))
 		low |= (uint64_t)NEXT(2) << 32;
 	return low;
+}
+
+/* What a program of several cores does on each of them. */
+struct core {
+	pthread_t thread;
+	pthread_barrier_t *all;
+	uint32_t buffer;
+	int cpu, rc;
+};
+
+static void *on_core(void *arg)
+{
+	struct core *core = arg;
+	int i;
+
+	core->rc = trace_pin(core->cpu) ||
+		   perfManualInit(NULL, 0, CHANNEL, perfCount_Raw, core->buffer);
+	/* All are set up; tracing is on; all have made their records. */
+	pthread_barrier_wait(core->all);
+	pthread_barrier_wait(core->all);
+	for (i = 0; i < RECORDS; i++)
+		core->rc |= perfWriteCntrs();
+	pthread_barrier_wait(core->all);
+	return NULL;
+}
+
+static void by_encoder(const struct trace_record *record, void *records)
+{
+	((unsigned int *)records)[record->encoder % SIFIVE_TRACE_MAX_ENCODERS]++;
+}
+
+TEST_F(lib, a_program_that_initialises_on_each_core_is_traced_on_all)
+{
+	unsigned int records[SIFIVE_TRACE_MAX_ENCODERS] = { 0 };
+	struct core core[SIFIVE_TRACE_MAX_ENCODERS];
+	struct sifive_trace_encoder encoder;
+	struct trace_totals totals;
+	pthread_barrier_t all;
+	uint32_t i;
+
+	ASSERT_EQ(0, init(self));
+	pthread_barrier_init(&all, NULL, self->info.encoders + 1);
+	for (i = 0; i < self->info.encoders; i++) {
+		ASSERT_EQ(0, trace_encoder(self->fd, i, &encoder));
+		core[i] = (struct core) {
+			.all = &all, .buffer = self->buffer, .cpu = encoder.cpu,
+		};
+		ASSERT_EQ(0, pthread_create(&core[i].thread, NULL, on_core, &core[i]));
+	}
+	pthread_barrier_wait(&all);
+	ASSERT_EQ(0, perfTraceOn()) {
+		TH_LOG("%s", perfErrorString());
+	}
+	pthread_barrier_wait(&all);
+	pthread_barrier_wait(&all);
+	ASSERT_EQ(0, perfTraceOff());
+	for (i = 0; i < self->info.encoders; i++) {
+		ASSERT_EQ(0, pthread_join(core[i].thread, NULL));
+		EXPECT_EQ(0, core[i].rc);
+	}
+	ASSERT_EQ(0, trace_records(self->fd, &totals, by_encoder, records));
+	EXPECT_TRUE(trace_is_whole(&totals));
+	for (i = 0; i < self->info.encoders; i++)
+		EXPECT_EQ(RECORDS, records[i]);
 }
 
 FIXTURE(records) {

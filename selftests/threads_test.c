@@ -422,6 +422,49 @@ TEST_F_TIMEOUT(threads, two_hundred_come_and_go_and_none_is_lost, 120)
 	EXPECT_EQ(RECORDS * 400, self->totals.records);
 }
 
+/* On one CPU, so that what is left half-way is followed by another record there. */
+static void *until_stop(void *number)
+{
+	move((unsigned int)(uintptr_t)number);
+	pthread_barrier_wait(&all_there);
+	while (!stop) {
+		record();
+		while (ahead && !stop)
+			usleep(1000);
+	}
+	record();
+	return NULL;
+}
+
+/* Wherever in a record a thread is when a dump pauses the trace, and ends the pause. */
+TEST_F_TIMEOUT(threads, what_they_make_while_the_trace_is_dumped_is_reported, 300)
+{
+	const unsigned int times = 40;
+	pthread_t thread[4];
+	unsigned int i;
+
+	pthread_barrier_init(&all_there, NULL, ARRAY_SIZE(thread) + 1);
+	for (i = 0; i < ARRAY_SIZE(thread); i++)
+		ASSERT_EQ(0, pthread_create(&thread[i], NULL, until_stop,
+					    (void *)(uintptr_t)i));
+	pthread_barrier_wait(&all_there);
+	for (i = 0; i < times; i++) {
+		ASSERT_EQ(0, sifive_trace_dump(trace, "/dev/null")) {
+			TH_LOG("%s", sifive_trace_error());
+		}
+		record();
+		ahead = is_ahead((i + 1.0) / times);
+		usleep(3000);
+	}
+	stop = true;
+	for (i = 0; i < ARRAY_SIZE(thread); i++)
+		ASSERT_EQ(0, pthread_join(thread[i], NULL));
+	WHOLE();
+	TH_LOG("%llu made in pauses", (unsigned long long)self->report.lost_threads);
+	EXPECT_LT(0, self->report.lost_threads);
+	EXPECT_LT(times * RECORDS, self->totals.records);
+}
+
 static void *endless(void *unused)
 {
 	pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
@@ -510,6 +553,72 @@ TEST_F(threads, children_do_not_disturb)
 	}
 	WHOLE();
 	EXPECT_LE(RECORDS * 60, self->totals.records);
+}
+
+TEST_F_TIMEOUT(threads, children_do_not_disturb_those_that_record, 120)
+{
+	pthread_t thread[3];
+	unsigned int i;
+	pid_t child;
+
+	pthread_barrier_init(&all_there, NULL, ARRAY_SIZE(thread) + 1);
+	for (i = 0; i < ARRAY_SIZE(thread); i++)
+		ASSERT_EQ(0, pthread_create(&thread[i], NULL, until_stop,
+					    (void *)(uintptr_t)i));
+	pthread_barrier_wait(&all_there);
+	for (i = 0; i < 50; i++) {
+		ahead = is_ahead((i + 1) / 50.0);
+		record();
+		child = fork();
+		if (!child) {
+			record();
+			_exit(0);
+		}
+		EXPECT_EQ(0, trace_wait(child));
+	}
+	stop = true;
+	for (i = 0; i < ARRAY_SIZE(thread); i++)
+		ASSERT_EQ(0, pthread_join(thread[i], NULL));
+	WHOLE();
+	EXPECT_EQ(0, self->report.lost_threads + self->report.lost_signals);
+}
+
+static volatile unsigned int forks, bad_children;
+static volatile bool in_child;
+
+static void fork_within(int number)
+{
+	pid_t child;
+
+	if (sifive_trace_on(trace))
+		hits++;
+	forks++;
+	child = fork();
+	if (!child) {
+		in_child = true;
+		record();
+		return;
+	}
+	bad_children += trace_wait(child) != 0;
+	setitimer(ITIMER_REAL, &(struct itimerval){ { 0 }, { 0, 700 } }, NULL);
+}
+
+/* The child ends the record that its parent was in, where nobody sees that. */
+TEST_F_TIMEOUT(threads, children_of_handlers_go_on_with_a_record, 120)
+{
+	signal(SIGALRM, fork_within);
+	setitimer(ITIMER_REAL, &(struct itimerval){ { 0 }, { 0, 700 } }, NULL);
+	while (forks < 1000 && (forks < 50 || hits < 5)) {
+		record();
+		if (in_child)
+			_exit(0);
+	}
+	signal(SIGALRM, SIG_IGN);
+	TH_LOG("%u forks, %llu within a record", forks, (unsigned long long)hits);
+	EXPECT_LE(5, hits);
+	EXPECT_EQ(0, bad_children);
+	WHOLE();
+	EXPECT_EQ(0, lost(&self->report));
 }
 
 /* The program that it becomes knows nothing of the trace that it was in. */

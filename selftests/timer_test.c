@@ -6,6 +6,7 @@
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,15 +37,18 @@ static __attribute__((noinline, aligned(64))) void busy(uint64_t turns)
 /**
  * struct seen - what the records say
  * @samples:	records of the timer
+ * @sources:	encoders that those with a pc in busy() came from
  * @busy:	those with a pc in busy()
  * @entered, @left: calls
  * @sampled, @called: channels of records of the one kind and the other
  * @first, @last: times of the first and last sample
+ * @begin, @counted: each counter at the first, and what it counted from then on
  */
 struct seen {
 	uint64_t samples, busy, entered, left;
-	uint32_t sampled, called;
+	uint32_t sampled, called, sources;
 	uint64_t first, last;
+	uint64_t begin[TRACE_COUNTERS], counted[TRACE_COUNTERS];
 };
 
 FIXTURE(timer) {
@@ -86,6 +90,7 @@ static void take(const struct trace_record *record, void *arg)
 {
 	const uint64_t in_busy = record->address[0] - (uintptr_t)busy;
 	struct seen *seen = arg;
+	unsigned int i;
 
 	if (record->kind != TRACE_ISR) {
 		seen->entered += record->kind == TRACE_ENTER;
@@ -93,41 +98,20 @@ static void take(const struct trace_record *record, void *arg)
 		seen->called |= 1u << record->channel;
 		return;
 	}
+	/* Less what there was at the first one. */
+	for (i = 0; i < record->counters; i++) {
+		if (!seen->samples)
+			seen->begin[i] = record->value[i];
+		seen->counted[i] = record->value[i] - seen->begin[i];
+	}
 	if (!seen->samples++)
 		seen->first = record->time;
 	seen->last = record->time;
-	seen->busy += in_busy < 64;
+	if (in_busy < 64) {
+		seen->busy++;
+		seen->sources |= 1u << record->encoder;
+	}
 	seen->sampled |= 1u << record->channel;
-}
-
-static double own_time(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
-static void be_busy(double seconds)
-{
-	const double end = own_time() + seconds;
-
-	while (own_time() < end)
-		busy(100000);
-}
-
-/*
- * Be busy until there are @least samples more, too: an emulator whose host has other
- * work gets time without being able to use it.
- */
-static void be_sampled(int fd, double seconds, unsigned int least)
-{
-	const uint64_t until = trace_sampled(fd) + least;
-	unsigned int i;
-
-	be_busy(seconds);
-	for (i = 0; i < 10000 && trace_sampled(fd) < until; i++)
-		be_busy(0.001);
 }
 
 static void decode(struct __test_metadata *_metadata, struct _test_data_timer *self)
@@ -138,6 +122,56 @@ static void decode(struct __test_metadata *_metadata, struct _test_data_timer *s
 
 #define DECODE()	decode(_metadata, self)
 
+static volatile unsigned int delivered;
+
+static void count_signal(int number)
+{
+	delivered++;
+}
+
+/* All that the C library leaves to programs; SIGILL is the library's while on. */
+static bool is_watched(int number)
+{
+	return number != SIGKILL && number != SIGSTOP && number != SIGILL &&
+	       (number < 32 || number >= SIGRTMIN);
+}
+
+static void watch_signals(void)
+{
+	int i;
+
+	for (i = 1; i <= SIGRTMAX; i++)
+		if (is_watched(i))
+			signal(i, count_signal);
+}
+
+static unsigned int unwatched_signals(void)
+{
+	unsigned int others = 0;
+	struct sigaction now;
+	int i;
+
+	for (i = 1; i <= SIGRTMAX; i++)
+		others += is_watched(i) && (sigaction(i, NULL, &now) ||
+					    now.sa_handler != count_signal);
+	return others;
+}
+
+/* Of /proc/self/status: the number of threads, and of signals that timers hold. */
+static void own_state(char *threads, char *queued, size_t size)
+{
+	char status[4096] = "";
+	const char *line;
+
+	trace_file_read("/proc/self/status", status, sizeof(status));
+	line = strstr(status, "\nThreads:");
+	snprintf(threads, size, "%.*s", line ? (int)strcspn(line + 1, "\n") : 0,
+		 line ? line + 1 : "");
+	line = strstr(status, "\nSigQ:");
+	snprintf(queued, size, "%.*s", line ? (int)strcspn(line + 1, "\n") : 0,
+		 line ? line + 1 : "");
+}
+
 /* The manual's call, with the manual's channel. */
 TEST_F(timer, records_come_at_its_interval_from_where_the_program_was)
 {
@@ -146,21 +180,35 @@ TEST_F(timer, records_come_at_its_interval_from_where_the_program_was)
 		{ .type = perfEventHWGeneral, .code = HW_INSTRUCTIONS },
 	};
 	int count = self->info.flags & SIFIVE_TRACE_INFO_COUNTERS ? 2 : 0;
-	struct timespec pause = { .tv_nsec = 20000000 };
+	char threads[2][64], queued[2][64];
+	uint64_t program[2] = { 0 };
 	double interval;
+	int i;
 
 	ASSERT_EQ(0, perfInit((int)self->info.encoders, (int)self->info.funnels));
 	ASSERT_EQ(0, perfTimerISRInit(events, count, CHANNEL, perfCount_Delta,
 				      BUFFER, INTERVAL)) {
 		TH_LOG("%s", perfErrorString());
 	}
-	be_busy(0.02);
+	trace_work(busy, 20);
+	watch_signals();
+	own_state(threads[0], queued[0], sizeof(threads[0]));
+	for (i = 0; i < count; i++)
+		program[i] = trace_counter(events[i].ctrIdx);
 	ASSERT_EQ(0, perfTraceOn());
-	be_sampled(self->fd, 0.3, 20);
-	/* Nothing but a signal would end it early. */
-	EXPECT_EQ(0, nanosleep(&pause, NULL));
+	trace_work_sampled(self->fd, busy, 300, 20);
+	own_state(threads[1], queued[1], sizeof(threads[1]));
+	EXPECT_EQ(0, unwatched_signals());
 	ASSERT_EQ(0, perfTraceOff());
-	be_busy(0.02);
+	for (i = 0; i < count; i++)
+		program[i] = trace_counter(events[i].ctrIdx) - program[i];
+	/* Neither a signal, nor a timer that sends one, nor a thread that waits. */
+	EXPECT_EQ(0, delivered);
+	EXPECT_STRNE("", threads[0]);
+	EXPECT_STREQ(threads[0], threads[1]);
+	EXPECT_STRNE("", queued[0]);
+	EXPECT_STREQ(queued[0], queued[1]);
+	trace_work(busy, 20);
 	DECODE();
 
 	TH_LOG("%llu samples in 300 ms, %llu in the loop",
@@ -171,6 +219,11 @@ TEST_F(timer, records_come_at_its_interval_from_where_the_program_was)
 	EXPECT_LT(self->seen.samples / 2, self->seen.busy);
 	EXPECT_EQ(1u << CHANNEL, self->seen.sampled);
 	EXPECT_EQ(0, self->seen.entered + self->seen.left);
+	/* What the program counted in all this is more than what is in the records. */
+	for (i = 0; i < count; i++) {
+		EXPECT_LT(self->seen.samples, self->seen.counted[i]);
+		EXPECT_GT(program[i], self->seen.counted[i]);
+	}
 
 	/* The average, as a late one does not move the next. */
 	interval = (double)(self->seen.last - self->seen.first) /
@@ -203,7 +256,7 @@ TEST_F(timer, records_stand_beside_those_of_entry_and_exit)
 	ASSERT_EQ(0, sifive_trace_on(self->trace));
 	for (i = 0; i < 10; i++, calls += calls_of_fib(10)) {
 		calls_fib(10);
-		be_sampled(self->fd, 0.02, 1);
+		trace_work_sampled(self->fd, busy, 20, 1);
 	}
 	ASSERT_EQ(0, sifive_trace_off(self->trace));
 	DECODE();
@@ -232,12 +285,13 @@ TEST_F(timer, records_follow_the_thread_to_every_cpu)
 	for (i = 0; i < self->info.encoders; i++) {
 		ASSERT_EQ(0, trace_encoder(self->fd, i, &encoder));
 		ASSERT_EQ(0, trace_pin(encoder.cpu));
-		be_sampled(self->fd, 0.05, 2);
+		trace_work_sampled(self->fd, busy, 50, 2);
 	}
 	ASSERT_EQ(0, sifive_trace_off(self->trace));
 	DECODE();
 	EXPECT_LE(self->info.encoders, self->seen.busy);
-	EXPECT_EQ(self->info.encoders, self->totals.sources);
+	/* Each encoder has records of the program, of all of them it has headers. */
+	EXPECT_EQ(self->info.encoders, __builtin_popcount(self->seen.sources));
 }
 
 TEST_F(timer, can_be_a_counter_that_overflows)
@@ -248,7 +302,7 @@ TEST_F(timer, can_be_a_counter_that_overflows)
 	self->options.period_event = "instructions:u";
 	SET_UP();
 	ASSERT_EQ(0, sifive_trace_on(self->trace));
-	be_sampled(self->fd, 0.5, 3);
+	trace_work_sampled(self->fd, busy, 500, 3);
 	ASSERT_EQ(0, sifive_trace_off(self->trace));
 	DECODE();
 	TH_LOG("%llu samples, %llu in the loop",

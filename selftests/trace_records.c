@@ -179,7 +179,7 @@ static void read_word(struct reading *r, struct stream *s, unsigned int bytes,
 static int read_sink(struct reading *r, const uint8_t *bytes, unsigned int index,
 		     const struct sifive_trace_sink *sink)
 {
-	bool seen[SOURCES] = { false };
+	unsigned int number[SOURCES] = { 0 };
 	struct trace_stream decoded;
 	unsigned int i, j;
 	size_t n;
@@ -197,8 +197,9 @@ static int read_sink(struct reading *r, const uint8_t *bytes, unsigned int index
 			r->totals->bad++;
 		if (m->tcode != TRACE_TCODE_DATA)
 			continue;
-		r->totals->sources += !seen[src];
-		seen[src] = true;
+		if (!number[src])
+			number[src] = ++r->totals->sources;
+		r->stream[src][channel].now.encoder = number[src] - 1;
 		r->stream[src][channel].now.src = src;
 		r->stream[src][channel].now.channel = channel;
 		read_word(r, &r->stream[src][channel], 4 - m->tag % 4, m);

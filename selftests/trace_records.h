@@ -22,8 +22,9 @@ enum trace_kind {
 
 /**
  * struct trace_record - one record
- * @src:	the encoder's source
- * @channel:	its channel
+ * @encoder:	which one, numbered as they are found, as sinks have sources alike
+ * @src:	its source
+ * @channel:	and channel
  * @kind:	enum trace_kind
  * @type:	count type of its header
  * @counters:	how many
@@ -32,7 +33,7 @@ enum trace_kind {
  * @value:	counters in their order; differences are summed up since the header
  */
 struct trace_record {
-	unsigned int src, channel, kind, type, counters;
+	unsigned int encoder, src, channel, kind, type, counters;
 	uint64_t time;
 	uint64_t address[2];
 	uint64_t value[TRACE_COUNTERS];

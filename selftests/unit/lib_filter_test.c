@@ -43,14 +43,10 @@ FIXTURE_TEARDOWN(filter)
 static int load(FIXTURE_DATA(filter) *self, const char *text)
 {
 	FILE *file = fopen(self->path, "w");
-	int rc;
 
 	fputs(text, file);
 	fclose(file);
-	rc = perf_filter_load(self->path);
-	if (!rc)
-		perf_filter_update();
-	return rc;
+	return perf_filter_load(self->path);
 }
 
 /* A program's first pages are its own, whatever the addresses are. */
@@ -145,6 +141,46 @@ TEST_F(filter, object_that_is_loaded_later)
 	ASSERT_EQ(0, load(self, text));
 	EXPECT_TRUE(perf_filter_has(function));
 	EXPECT_FALSE(perf_filter_has(function + 1));
+	dlclose(object);
+}
+
+static bool copy_object(const char *to)
+{
+	FILE *from = fopen(OBJECT, "r"), *copy = fopen(to, "w");
+	int c;
+
+	if (!from || !copy)
+		return false;
+	while ((c = getc(from)) != EOF)
+		putc(c, copy);
+	fclose(from);
+	return !fclose(copy);
+}
+
+static uintptr_t open_plain(const char *path, void **object)
+{
+	*object = dlopen(path, RTLD_NOW);
+	return *object ? (uintptr_t)dlsym(*object, "plain") : 0;
+}
+
+/* The same code at the same place, of another name. */
+TEST_F(filter, object_in_the_place_of_one_that_was_closed)
+{
+	uintptr_t first, second;
+	char copy[64];
+	void *object;
+
+	snprintf(copy, sizeof(copy), "%s.so", self->path);
+	ASSERT_TRUE(copy_object(copy));
+	first = open_plain(OBJECT, &object);
+	ASSERT_NE(0, first);
+	ASSERT_EQ(0, load(self, "symbols_sample.so 0 100000\n"));
+	EXPECT_TRUE(perf_filter_has(first));
+	dlclose(object);
+	second = open_plain(copy, &object);
+	unlink(copy);
+	ASSERT_EQ(first, second);
+	EXPECT_FALSE(perf_filter_has(second));
 	dlclose(object);
 }
 

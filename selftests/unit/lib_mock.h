@@ -379,6 +379,19 @@ static int mock_getaffinity(pid_t pid, size_t size, cpu_set_t *cpus)
 	return 0;
 }
 
+/* Calls that a signal handler must not make. */
+static unsigned int mock_unsafe;
+
+#define MOCK_UNSAFE(call, ...)	(mock_unsafe++, call(__VA_ARGS__))
+
+#define malloc(...)		MOCK_UNSAFE(malloc, __VA_ARGS__)
+#define calloc(...)		MOCK_UNSAFE(calloc, __VA_ARGS__)
+#define realloc(...)		MOCK_UNSAFE(realloc, __VA_ARGS__)
+#define strdup(...)		MOCK_UNSAFE(strdup, __VA_ARGS__)
+#define realpath(...)		MOCK_UNSAFE(realpath, __VA_ARGS__)
+#define fopen(...)		MOCK_UNSAFE(fopen, __VA_ARGS__)
+#define dl_iterate_phdr(...)	MOCK_UNSAFE(dl_iterate_phdr, __VA_ARGS__)
+#define pthread_atfork(...)	MOCK_UNSAFE(pthread_atfork, __VA_ARGS__)
 #define open(...)		mock_open(__VA_ARGS__)
 #define close(...)		mock_close(__VA_ARGS__)
 #define ioctl(...)		mock_ioctl(__VA_ARGS__)
@@ -442,6 +455,14 @@ static bool mock_section_any(struct perf_rseq *rseq, const volatile int32_t *min
 #include "../../lib/trace.c"
 #include "../../lib/perf.c"
 
+#undef malloc
+#undef calloc
+#undef realloc
+#undef strdup
+#undef realpath
+#undef fopen
+#undef dl_iterate_phdr
+#undef pthread_atfork
 #undef open
 #undef close
 #undef ioctl

@@ -145,6 +145,23 @@ TEST_F(options, refused_numbers)
 	REFUSED("options.size is 8: begin with SIFIVE_TRACE_OPTIONS");
 }
 
+/* Of a newer header: what is not set is not needed, what is set is not known. */
+TEST_F(options, of_a_newer_size)
+{
+	struct {
+		struct sifive_trace_options known;
+		unsigned char more[16];
+	} newer = { .known = self->options };
+
+	newer.known.size = sizeof(newer);
+	ASSERT_EQ(0, sifive_trace_setup(self->trace, &newer.known));
+	newer.more[15] = 1;
+	EXPECT_ERROR(sifive_trace_setup(self->trace, &newer.known), "options that this library does not have");
+	newer.more[15] = 0;
+	newer.known.size = 4097;
+	EXPECT_ERROR(sifive_trace_setup(self->trace, &newer.known), "options.size is 4097");
+}
+
 TEST_F(options, refused_events)
 {
 	self->options.events = "cycles,nonsense";
@@ -260,6 +277,36 @@ TEST_F(options, report)
 	EXPECT_EQ(4, report.lost_abandoned);
 	EXPECT_EQ(10, report.samples);
 	EXPECT_EQ(3, report.lost_samples);
+	EXPECT_EQ(1, report.sinks);
+	EXPECT_EQ(0, report.lost_counters);
+
+	dev.status.flags = SIFIVE_TRACE_STATUS_WRAPPED;
+	dev.status.sinks = 2;
+	dev.status.counters_lost = 0x80000005;
+	ASSERT_EQ(0, sifive_trace_on(self->trace));
+	ASSERT_EQ(0, sifive_trace_status(self->trace, &report));
+	EXPECT_EQ(SIFIVE_TRACE_ON | SIFIVE_TRACE_WRAPPED, report.flags);
+	EXPECT_EQ(2, report.sinks);
+	EXPECT_EQ(0x80000005, report.lost_counters);
+	ASSERT_EQ(0, sifive_trace_off(self->trace));
+	ASSERT_EQ(0, sifive_trace_status(self->trace, &report));
+	EXPECT_EQ(SIFIVE_TRACE_WRAPPED, report.flags);
+}
+
+/* Of a newer header: what this library does not know of is left alone. */
+TEST_F(options, report_of_a_newer_size)
+{
+	struct {
+		struct sifive_trace_report known;
+		uint64_t more;
+	} newer = { .known.size = sizeof(newer), .more = 4711 };
+
+	ASSERT_EQ(0, SETUP());
+	dev.status.bytes = 12;
+	ASSERT_EQ(0, sifive_trace_status(self->trace, &newer.known));
+	EXPECT_EQ(sizeof(newer), newer.known.size);
+	EXPECT_EQ(12, newer.known.bytes);
+	EXPECT_EQ(4711, newer.more);
 }
 
 TEST_HARNESS_MAIN

@@ -6,7 +6,20 @@
  */
 #include "kselftest_harness.h"
 
+#include <unistd.h>
+
+static pid_t asked_getpid(void);
+#define getpid()	asked_getpid()
 #include "lib_mock.h"
+
+/* The pool is there for other threads, and looks as in a child that has none. */
+static bool looks_wiped;
+
+static pid_t asked_getpid(void)
+{
+	looks_wiped = looks_wiped || (perf_pool && !perf_pool->pid);
+	return (pid_t)syscall(SYS_getpid);
+}
 
 FIXTURE(lib)
 {
@@ -226,6 +239,55 @@ TEST_F(lib, affinity)
 	dev.info.encoders = 0;
 	EXPECT_ERROR(INIT(), "CPU 5 has no trace encoder");
 	EXPECT_NOTHING_HELD();
+}
+
+static void *init_on_cpu_0(void *buffer)
+{
+	dev.cpus = 1 << 0;
+	return (void *)(intptr_t)perfManualInit(NULL, 0, 6, perfCount_Delta,
+						*(uint32_t *)buffer);
+}
+
+static void init_in_thread(struct __test_metadata *_metadata, uint32_t buffer)
+{
+	pthread_t thread;
+	void *rc;
+
+	ASSERT_EQ(0, pthread_create(&thread, NULL, init_on_cpu_0, &buffer));
+	ASSERT_EQ(0, pthread_join(thread, &rc));
+	EXPECT_EQ(NULL, rc);
+	dev.cpus = 1 << 1;
+}
+
+/* A thread that begins a call meanwhile would forget the session. */
+TEST_F(lib, no_thread_finds_a_pool_without_its_process)
+{
+	ASSERT_EQ(NULL, perf_pool);
+	ASSERT_EQ(0, perfInit(2, 1));
+	ASSERT_EQ(0, INIT());
+	ASSERT_NE(NULL, perf_pool);
+	EXPECT_FALSE(looks_wiped);
+}
+
+/* Encoder 0 is CPU 1's: what threads on several CPUs set up alike is for all. */
+TEST_F(lib, threads_add_their_cpus)
+{
+	ASSERT_EQ(0, perfInit(2, 1));
+	ASSERT_EQ(0, perfManualInit(NULL, 0, 6, perfCount_Delta, 4096));
+	EXPECT_EQ(1, dev.config.encoders);
+	init_in_thread(_metadata, 4096);
+	EXPECT_EQ(3, dev.config.encoders);
+	/* With another buffer, after it was on, or again, it is a new one. */
+	init_in_thread(_metadata, 8192);
+	EXPECT_EQ(2, dev.config.encoders);
+	ASSERT_EQ(0, perfManualInit(NULL, 0, 6, perfCount_Delta, 8192));
+	EXPECT_EQ(3, dev.config.encoders);
+	ASSERT_EQ(0, perfManualInit(NULL, 0, 6, perfCount_Delta, 8192));
+	EXPECT_EQ(1, dev.config.encoders);
+	ASSERT_EQ(0, perfTraceOn());
+	ASSERT_EQ(0, perfTraceOff());
+	init_in_thread(_metadata, 8192);
+	EXPECT_EQ(2, dev.config.encoders);
 }
 
 TEST_F(lib, asks_for_sba)

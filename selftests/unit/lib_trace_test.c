@@ -91,6 +91,21 @@ TEST_F(trace, on_off)
 	EXPECT_STORES(HEADER(1));
 }
 
+/* Nothing that may wait for what the handler has interrupted. */
+TEST_F(trace, on_off_of_a_handler)
+{
+	ASSERT_EQ(0, perfFuncEntryExitInit(self->list, 1, 6, perfCount_Delta, 4096));
+	EXPECT_LT(0, mock_unsafe);
+	mock_unsafe = 0;
+	EXPECT_EQ(0, perfTraceOn());
+	__cyg_profile_func_enter(perfTraceOn, perfTraceOn);
+	EXPECT_EQ(0, perfWriteCntrs());
+	EXPECT_EQ(0, perfTraceOff());
+	dev.status.flags = SIFIVE_TRACE_STATUS_FULL;
+	EXPECT_ERROR(perfTraceOn(), "trace buffer full");
+	EXPECT_EQ(0, mock_unsafe);
+}
+
 /* A record's address is where perfWriteCntrs() returns to. */
 TEST_F(trace, address)
 {

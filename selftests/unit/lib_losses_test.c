@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/*
+ * Proves that the losses which the library reports are the records that were made
+ * and not written, each once: also of a thread that a pause finds within a record,
+ * and none of what was not to be recorded.
+ */
+#include "kselftest_harness.h"
+
+#include <alloca.h>
+#include <setjmp.h>
+
+#include "sifive_trace.h"
+
+#include "lib_mock.h"
+
+static char function[4] __attribute__((aligned(4)));
+
+FIXTURE(losses)
+{
+	struct sifive_trace *trace;
+	struct sifive_trace_options options;
+};
+
+FIXTURE_SETUP(losses)
+{
+	setenv("SIFIVE_TRACE_VERBOSE", "0", 1);
+	mock_device_reset();
+	self->options = (struct sifive_trace_options)SIFIVE_TRACE_OPTIONS;
+	self->trace = sifive_trace_open();
+	ASSERT_NE(NULL, self->trace);
+}
+
+FIXTURE_TEARDOWN(losses)
+{
+	sifive_trace_close(self->trace);
+	EXPECT_NOTHING_HELD();
+}
+
+static void turn_on(struct __test_metadata *_metadata, FIXTURE_DATA(losses) *self)
+{
+	ASSERT_EQ(0, sifive_trace_setup(self->trace, &self->options)) {
+		TH_LOG("%s", sifive_trace_error());
+	}
+	ASSERT_EQ(0, sifive_trace_on(self->trace));
+}
+
+#define ON()	turn_on(_metadata, self)
+
+static void lost(struct __test_metadata *_metadata, FIXTURE_DATA(losses) *self,
+		 uint64_t threads, uint64_t abandoned)
+{
+	struct sifive_trace_report report = { .size = sizeof(report) };
+
+	ASSERT_EQ(0, sifive_trace_status(self->trace, &report));
+	EXPECT_EQ(threads, report.lost_threads);
+	EXPECT_EQ(abandoned, report.lost_abandoned);
+	EXPECT_EQ(0, report.lost_signals);
+}
+
+#define LOST(threads, abandoned)	lost(_metadata, self, threads, abandoned)
+
+static volatile bool within;
+
+/* Has found its CPU, and stays there until that is taken away. */
+static void wait_for_pause(void)
+{
+	within = true;
+	while (perf_self->cpu != PERF_CPU_NOBODY)
+		sched_yield();
+}
+
+static void *record_within_pause(void *trace)
+{
+	mock_rseq.cpu_id = 1;
+	mock_before_reading = wait_for_pause;
+	sifive_trace_write(trace);
+	return NULL;
+}
+
+/* Have @end, sifive_trace_off() or a dump, find a thread there: it writes nothing. */
+static void end_within(struct __test_metadata *_metadata,
+		       FIXTURE_DATA(losses) *self,
+		       int (*end)(struct sifive_trace *trace))
+{
+	pthread_t thread;
+
+	ON();
+	mock_stores = 0;
+	ASSERT_EQ(0, pthread_create(&thread, NULL, record_within_pause, self->trace));
+	while (!within)
+		sched_yield();
+	ASSERT_EQ(0, end(self->trace));
+	ASSERT_EQ(0, pthread_join(thread, NULL));
+	EXPECT_EQ(0, mock_stores);
+}
+
+static int dump_to_nowhere(struct sifive_trace *trace)
+{
+	return sifive_trace_dump(trace, "/dev/null");
+}
+
+TEST_F(losses, of_a_thread_that_a_pause_finds_within_a_record)
+{
+	end_within(_metadata, self, dump_to_nowhere);
+	LOST(1, 0);
+}
+
+/* Nor is the record lost that was being made when tracing was turned off. */
+TEST_F(losses, none_of_a_thread_that_off_finds_within_a_record)
+{
+	end_within(_metadata, self, sifive_trace_off);
+	LOST(0, 0);
+}
+
+TEST_F(losses, none_of_a_header_where_nothing_can_be_recorded)
+{
+	dev.cpus = 3;
+	self->options.cpus = "0";
+	ON();
+	ASSERT_EQ(0, sifive_trace_dump(self->trace, "/dev/null"));
+	LOST(0, 0);
+	__cyg_profile_func_enter(function, function);
+	LOST(1, 0);
+}
+
+TEST_F(losses, none_of_what_a_filter_leaves_out_in_a_pause)
+{
+	char path[48], text[128];
+	FILE *file;
+
+	sprintf(path, "/tmp/lib_losses_test.%d", getpid());
+	file = fopen(path, "w");
+	ASSERT_NE(NULL, file);
+	snprintf(text, sizeof(text), "%s 0 1\n", program_invocation_short_name);
+	fputs(text, file);
+	fclose(file);
+	self->options.filter = path;
+	ON();
+	unlink(path);
+	perf_hooks_close(true);
+	__cyg_profile_func_enter(function, function);
+	LOST(0, 0);
+	sifive_trace_write(self->trace);
+	LOST(1, 0);
+	perf_hooks_open(PERF_OPEN_MANUAL | PERF_OPEN_HOOKS);
+}
+
+static struct sifive_trace *to_turn_off;
+static jmp_buf jump;
+static bool leave_it;
+
+static void turn_off(void)
+{
+	if (sifive_trace_off(to_turn_off) || sifive_trace_off(to_turn_off))
+		abort();
+	if (leave_it)
+		longjmp(jump, 1);
+}
+
+static void __attribute__((noinline)) interrupted_record(void)
+{
+	/* So that its frame is found to have been left. */
+	volatile char *deeper = alloca(2000);
+
+	*deeper = 0;
+	mock_interrupt = turn_off;
+	mock_interrupt_once = true;
+	__cyg_profile_func_enter(function, function);
+}
+
+/* It goes on where nothing is captured any more; whatever follows, that is one. */
+static void turned_off_within(struct __test_metadata *_metadata,
+			      FIXTURE_DATA(losses) *self, bool left)
+{
+	ON();
+	to_turn_off = self->trace;
+	leave_it = left;
+	if (!setjmp(jump))
+		interrupted_record();
+	LOST(0, 1);
+	ASSERT_EQ(0, sifive_trace_on(self->trace));
+	mock_stores = 0;
+	__cyg_profile_func_enter(function, function);
+	EXPECT_LT(0, mock_stores);
+	ASSERT_EQ(0, sifive_trace_off(self->trace));
+	LOST(0, 1);
+	EXPECT_FALSE(perf_self->stuck);
+}
+
+TEST_F(losses, of_a_record_whose_handler_turns_off)
+{
+	turned_off_within(_metadata, self, false);
+}
+
+TEST_F(losses, of_a_record_whose_handler_turns_off_and_jumps)
+{
+	turned_off_within(_metadata, self, true);
+}
+
+TEST_HARNESS_MAIN
