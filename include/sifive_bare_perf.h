@@ -21,6 +21,10 @@
  * library is one source file, sifive_bare_perf.c, which is compiled with the
  * program, and with -D for each size below that is to be another.
  *
+ * Each call has to find 2 KB left of the hart's stack when it initialises, 1 KB when
+ * it is another one, a hook for example. The timer's trap is on the stack of what it
+ * interrupts, and takes 1 KB more.
+ *
  * All functions return 0 for success and -1 for an error.
  */
 #ifndef SIFIVE_BARE_PERF_H

@@ -54,12 +54,14 @@ for bits in 64 32; do
 	run fpga "rv$bits" --icount
 
 	# Columns: time, source, kind, cycles, timestamp, instructions, event, place.
-	decode manual | awk '
-		$3 != "manual" || $8 !~ /^main/ { bad = 1 }
-		n++ && ($6 - last < 2000 || $6 - last > 2400 || $1 <= time) { bad = 1 }
-		{ last = $6; time = $1 }
-		END { exit bad || n != 10 }'
-	result $? "rv$bits: manual records count the loop between them, and none when off"
+	for name in manual sram; do
+		decode $name | awk '
+			$3 != "manual" || $8 !~ place { bad = 1 }
+			n++ && ($6 - last < 2000 || $6 - last > 2400 || $1 <= time) { bad = 1 }
+			{ last = $6; time = $1 }
+			END { exit bad || n != 10 }' place="^(main|test_)"
+		result $? "rv$bits, $name: records count the loop between them, and none when off"
+	done
 
 	decode hooks | awk '
 		$3 == "enter" { stack[depth++] = $NF; n++ }
@@ -70,12 +72,20 @@ for bits in 64 32; do
 	result $? "rv$bits: entries and exits nest"
 
 	# mtime and the trace timestamp tick alike on this board: 10 MHz.
-	decode timer | awk '
-		$3 != "isr" || $8 !~ /^main/ { bad = 1 }
-		n++ && ($5 - last < 9900 || $5 - last > 10100) { bad = 1 }
-		{ last = $5 }
-		END { exit bad || n < 49 || n > 50 }'
-	result $? "rv$bits: the timer records each millisecond where the program was"
+	for timer in timer:10000:50 shortest:1000:50 half:5000:100; do
+		IFS=: read -r name ticks most <<<"$timer"
+		decode "$name" | awk -v ticks="$ticks" -v most="$most" '
+			$3 != "isr" { bad = 1 }
+			n++ && ($5 - last < ticks - 100 || $5 - last > ticks + 100) { bad = 1 }
+			{ last = $5 }
+			END { exit bad || n < most - 1 || n > most }'
+		result $? "rv$bits, $name: a record each $ticks ticks"
+	done
+
+	# The last one may be cut off.
+	"$build/sifive-trace" decode -e "$program" "$out/full.rtd" 2>>"$out/decode.log" |
+		awk '$3 == "manual" { n++ } END { exit n < 5 || n > 40 }'
+	result $? "rv$bits, full: what there was room for"
 
 	rules "rv$bits"
 done

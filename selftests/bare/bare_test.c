@@ -9,6 +9,14 @@
 #define BUFFER		(16 * 1024)
 #define TURNS		1000u
 #define CALLS		10
+#define FULL		512
+
+/* Of this board. */
+#define MTIME_HZ	10000000u
+
+/* The funnel's registers that read out an SRAM, as words. */
+#define SINK_RP		(0x20 / 4)
+#define SINK_DATA	(0x24 / 4)
 
 /*
  * hpmcounter31, which this hart does not have: reading it, or its upper half, traps,
@@ -132,30 +140,115 @@ static void test_entry_exit(void)
 	hand_out_own("hooks");
 }
 
-/* 50 ms with a record each millisecond. */
-static void test_timer(void)
+/*
+ * So many milliseconds with a record each @interval microseconds. What is handed out
+ * is saved at the end: each trace has a buffer of its own, of a size of its own.
+ */
+static bool run_timer(uint32_t bytes, int interval, unsigned int ms)
 {
 	volatile uint32_t *mtime = (uint32_t *)(perfClintAddress + 0xbff8);
 	uint32_t start;
 	bool ok;
 
-	ok = !perfTimerISRInit(events, EVENTS, CHANNEL, perfCount_DeltaXOR,
-			       3 * BUFFER, 1000) && !perfTraceOn();
+	ok = !perfTimerISRInit(events, EVENTS, CHANNEL, perfCount_DeltaXOR, bytes,
+			       interval) && !perfTraceOn();
 	start = *mtime;
-	while (*mtime - start < perfClintHz / 20)
+	while (*mtime - start < MTIME_HZ / 1000 * ms)
 		spin(TURNS);
-	ok = !perfTraceOff() && ok;
-	result(ok, "timer records");
+	return !perfTraceOff() && ok;
+}
+
+static void test_timer(void)
+{
+	result(run_timer(3 * BUFFER, 1000, 50), "timer records");
 	hand_out_own("timer");
+	result(run_timer(BUFFER / 2, 1, 5), "no interval is shorter than 100 us");
+	hand_out_own("shortest");
+	/* Told that a second has half as many ticks, it takes half a second for one. */
+	perfClintHz = MTIME_HZ / 2;
+	result(run_timer(3 * BUFFER / 2, 1000, 50), "the clock's rate is the program's to tell");
+	perfClintHz = MTIME_HZ;
+	hand_out_own("half");
+}
+
+static uintptr_t trap_vector(void)
+{
+	uintptr_t vector;
+
+	__asm__ volatile("csrr %0, mtvec" : "=r" (vector));
+	return vector;
+}
+
+/* A trap that is none of the timer's: it is the program's, as is mtvec from then on. */
+static void test_other_trap(uintptr_t own)
+{
+	const uint8_t number = NO_COUNTER;
+	uint64_t value = 0;
+	bool ok;
+
+	counter = 7;
+	counter_step = 0;
+	ok = !perfTimerISRInit(events, EVENTS, CHANNEL, perfCount_Raw, BUFFER / 4,
+			       1000) && !perfTraceOn();
+	result(ok && trap_vector() != own, "the timer takes mtvec");
+	perf_counters_read(&number, 1, NULL, &value);
+	result(value == 7, "the program's own traps reach it");
+	result(trap_vector() == own, "and give mtvec back");
+	result(!perfTraceOff(), "which does not end the trace");
+}
+
+/* What does not fit is not written; what was, stays. */
+static void test_full(void)
+{
+	uint32_t bytes;
+	unsigned int i;
+	bool ok;
+
+	ok = !perfManualInit(events, EVENTS, CHANNEL, perfCount_Raw, FULL) &&
+	     !perfTraceOn();
+	for (i = 0; i < 10 * CALLS; i++)
+		perfWriteCntrs();
+	ok = !perfTraceOff() && ok;
+	result(ok && perfTraceBuffer(&bytes) && bytes == FULL, "a buffer that is full");
+	hand_out_own("full");
+}
+
+/* The program reads it out by itself. */
+static void test_sram(void)
+{
+	static uint32_t copy[BUFFER / 4];
+	volatile uint32_t *funnel = (volatile uint32_t *)fmm;
+	uint32_t bytes, i;
+	bool ok;
+
+	ok = !perfManualInit(events, EVENTS, CHANNEL, perfCount_Raw, 0) && !perfTraceOn();
+	for (i = 0; i < CALLS; i++) {
+		spin(TURNS);
+		ok = !perfWriteCntrs() && ok;
+	}
+	ok = !perfTraceOff() && ok;
+	ok = !perfTraceBuffer(&bytes) && bytes && bytes <= sizeof(copy) && ok;
+	result(ok, "manual records in SRAM");
+	if (!ok)
+		return;
+	funnel[SINK_RP] = 0;
+	for (i = 0; i < bytes / 4; i++)
+		copy[i] = funnel[SINK_DATA];
+	hand_out(copy, bytes, "sram");
 }
 
 int main(void)
 {
+	const uintptr_t own = trap_vector();
+
 	result(reads_are_whole(), "a read of a counter never mixes two halves");
 	test_refuses();
 	test_manual();
 	test_entry_exit();
 	test_timer();
+	test_other_trap(own);
+	test_full();
+	test_sram();
 	results_end();
 	return 0;
 }
