@@ -7,95 +7,14 @@
 #	record.sh BUILD
 
 set -u
-: "${KERNEL:?as make board has made it}"
 cd "$(dirname "$0")/.." || exit 1
 build=$1
-target=$build/target
 out=$build/record
+. selftests/record/suite.sh
 verify=selftests/record/verify.py
-rm -rf "$out"
-mkdir -p "$out/root"
-ln -s "$(realpath "$target")" "$out/root/target"
-ln -s target/lib "$out/root/lib"
-mkdir "$out/root/tmp"
 cp "$target/record/busy" "$out/root/tmp/other"
 cp "$target/record/plain" "$out/root/tmp/two words"
 cp "$target/record/plain" "$out/root/tmp/setuid"
-. selftests/tap.sh
-
-command() { "$build/sifive-trace" "$@"; }
-host() { command "$1" -q --symfs "$out/root" "${@:2}" 2>>"$out/host.log"; }
-
-# What each board runs: rec NAME OPTION... -- PROGRAM... leaves NAME.rtd, .txt (what
-# the program and the command printed) and .rc.
-prelude='
-insmod /target/sifive_trace.ko || exit 1
-export PATH=$PATH:/target
-p=/target/record
-run() { name=$1; shift; "$@" >$name.txt 2>$name.err; echo $? >$name.rc; }
-rec() { name=$1; shift; run $name sifive-trace record -o /out/$name.rtd -b 4M "$@"; }
-'
-
-board() {
-	local name=$1 options=()
-	shift
-	while [ "$1" != -- ]; do
-		options+=("$1")
-		shift
-	done
-	tools/qemu/board run "$name" --timeout 240 --target "$target" \
-		--out "$out" "${options[@]}" -- "$prelude$2" >"$out/$name.log" 2>&1
-	result $? "$name: the board ran to its end, the kernel's log is clean"
-	sed 's/^/# /' "$out/$name.log"
-}
-
-# status NAME WANTED WHAT
-status() {
-	[ "$(cat "$out/$1.rc")" = "$2" ]
-	result $? "$3"
-}
-
-# says NAME WORDS WHAT: the command said that.
-says() {
-	grep -qF -- "$2" "$out/$1.err" "$out/$1.txt"
-	result $? "$3"
-}
-
-# refused NAME STATUS WORDS WHAT: with that status and those words, and no trace.
-refused() {
-	[ "$(cat "$out/$1.rc")" = "$2" ] && grep -qF -- "$3" "$out/$1.err" &&
-		[ ! -e "$out/$1.rtd" ]
-	result $? "$4"
-}
-
-# value NAME PYTHON WHAT: true of m, the side-car file.
-meta() {
-	python3 -c "import json, sys; m = json.load(open(sys.argv[1])); sys.exit(not ($2))" \
-		"$out/$1.rtd.meta"
-	result $? "$3"
-}
-
-# calls NAME: the calls of each function in the trace.
-calls() {
-	host report --format csv "$out/$1.rtd" |
-		sed -nE 's/^"([^"]*)",([0-9]+),.*/\1 \2/p' | sort
-}
-
-# share NAME FUNCTION: percent of the samples that are in it.
-share() {
-	host report --format csv "$out/$1.rtd" | awk -F, -v f="\"$2\"" '
-		NR > 1 { all += $2; if ($1 == f) mine += $2 }
-		END { print all ? int(100 * mine / all) : -1 }'
-}
-
-# at_least NAME FUNCTION PERCENT WHAT
-at_least() {
-	local got
-	got=$(share "$1" "$2")
-	[ "$got" -ge "$3" ] || echo "# $2: $got percent"
-	[ "$got" -ge "$3" ]
-	result $? "$4"
-}
 
 # ---- what is filtered is prepared here, where debug information is -------------
 
@@ -127,8 +46,6 @@ rec both -i 100us $p/plain
 rec raw --count raw $p/plain
 rec xor --count xor -e instructions,cycles,branch-misses:u $p/plain
 rec none -e "" $p/plain
-rec own --per-thread -C 1 -e instructions:u $p/threads
-rec one -C 1 -e instructions:u $p/threads
 rec channel --channel 9 $p/plain
 run ring sifive-trace record -o ring.rtd -b 4k --ring $p/threads
 run full sifive-trace record -o full.rtd -b 4k $p/threads
@@ -195,6 +112,12 @@ cp /tmp/any/cap* .
 echo 2 >/proc/sys/kernel/perf_user_access; info access
 f=$(cd /sys/bus/platform/drivers/sifive-trace-funnel; echo *.trace-funnel)
 echo $f >/sys/bus/platform/drivers/sifive-trace-funnel/unbind; info nofunnel
+'
+
+# Where instructions are counted, not time.
+board fpga --icount -- '
+rec own --per-thread -C 1 -e instructions:u $p/threads
+rec one -C 1 -e instructions:u $p/threads
 '
 
 for p in plain plain-static objects threads shared; do
@@ -410,13 +333,6 @@ Sampling by time, and by any event that a counter counts
 LINES
 boots hardware "fpga: firmware, kernel and machine"
 
-# finds NAME STATUS PROBLEM FIX WHAT
-finds() {
-	[ "$(cat "$out/$1.rc")" = "$2" ] && grep -qF -- "$3" "$out/$1.txt" &&
-		grep -qE -- "-> .*$4" "$out/$1.txt"
-	result $? "doctor: $5"
-}
-
 grep -qE '^  cycles +cycle, hpmcounter3-18$' "$out/list.txt" &&
 	grep -qE '^  instructions +instret, hpmcounter3-18$' "$out/list.txt" &&
 	grep -qE '^  branch-misses +hpmcounter3$' "$out/list.txt" &&
@@ -567,7 +483,7 @@ unrun o-empty 2 "-o takes the name" "-o: no name"
 result $? "-o: a link in the side-car file's place is not followed"
 says o-old "nothing was recorded" "-o: an old trace behind a link is not taken for the new one"
 status o-full 4 "a full disk: the exit status is the program's"
-says o-full "not all of the" "a full disk: it is said"
+says o-full "bytes are missing" "a full disk: it is said"
 calls o-full | grep -q work
 result $? "a full disk: what was written can be read"
 [ "$(stat -c %s "$out/o-dump.rtd")" -gt 16384 ]

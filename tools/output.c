@@ -6,10 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "command.h"
 #include "output.h"
+#include "text.h"
 
 #define BUFFER		(64u << 10)
 /* Digits of 64 bits, and then some. */
@@ -22,6 +24,30 @@ struct output {
 	size_t		used;
 	char		buffer[BUFFER];
 };
+
+bool output_spares(const char *path, const char *input)
+{
+	struct stat written, read;
+
+	if (!path || stat(path, &written) || !S_ISREG(written.st_mode))
+		return true;
+	if (strcmp(input, "-") ? stat(input, &read) : fstat(STDIN_FILENO, &read))
+		return true;
+	if (written.st_dev != read.st_dev || written.st_ino != read.st_ino)
+		return true;
+	report("%s: is to be read: writing would destroy it (name another with -o)",
+	       path);
+	return false;
+}
+
+bool output_to_file(const char *path)
+{
+	struct stat status;
+
+	if (path ? stat(path, &status) : fstat(STDOUT_FILENO, &status))
+		return path;
+	return S_ISREG(status.st_mode);
+}
 
 struct output *output_open(const char *path)
 {
@@ -168,22 +194,38 @@ void put_hex(struct output *output, uint64_t number)
 	put_bytes(output, at, (size_t)(digits + DIGITS - at));
 }
 
+void put_text(struct output *output, const char *text)
+{
+	size_t plain, length;
+
+	while (*text) {
+		for (plain = 0; (length = text_printable(text + plain));)
+			plain += length;
+		put_bytes(output, text, plain);
+		text += plain;
+		if (*text) {
+			put_char(output, '?');
+			text++;
+		}
+	}
+}
+
 void put_right(struct output *output, const char *text, size_t width)
 {
-	size_t length = strlen(text);
+	size_t columns = text_columns(text);
 
-	if (length < width)
-		put_spaces(output, width - length);
-	put_bytes(output, text, length);
+	if (columns < width)
+		put_spaces(output, width - columns);
+	put_text(output, text);
 }
 
 void put_left(struct output *output, const char *text, size_t width)
 {
-	size_t length = strlen(text);
+	size_t columns = text_columns(text);
 
-	put_bytes(output, text, length);
-	if (length < width)
-		put_spaces(output, width - length);
+	put_text(output, text);
+	if (columns < width)
+		put_spaces(output, width - columns);
 }
 
 void put_format(struct output *output, const char *format, ...)
@@ -197,20 +239,28 @@ void put_format(struct output *output, const char *format, ...)
 	put_string(output, text);
 }
 
+/* Of U+0080 to U+009F, which are not printed, the second byte is the number. */
 void put_json(struct output *output, const char *text)
 {
+	size_t length;
+
 	put_char(output, '"');
-	for (; *text; text++) {
+	for (; *text; text += length) {
 		unsigned char c = (unsigned char)*text;
 
+		length = text_printable(text);
+		/* '<' for HTML's sake. */
+		if (length && c != '"' && c != '\\' && c != '<') {
+			put_bytes(output, text, length);
+			continue;
+		}
+		length = text_character(text) == 2 ? 2 : 1;
 		if (c == '"' || c == '\\') {
 			put_char(output, '\\');
 			put_char(output, *text);
-		} else if (c < 0x20 || c >= 0x7f || c == '<') {
-			/* Bytes that may be no UTF-8; '<' for HTML's sake. */
-			put_format(output, "\\u%04x", c);
 		} else {
-			put_char(output, *text);
+			put_format(output, "\\u%04x",
+				   (unsigned char)text[length - 1]);
 		}
 	}
 	put_char(output, '"');
@@ -218,23 +268,46 @@ void put_json(struct output *output, const char *text)
 
 void put_quoted(struct output *output, const char *text)
 {
+	size_t length;
+
 	put_char(output, '"');
-	for (; *text; text++) {
+	for (; *text; text += length) {
+		length = text_printable(text);
 		if (*text == '"')
 			put_char(output, '"');
-		put_char(output, *text);
+		put_bytes(output, length ? text : "?", length ? length : 1);
+		length += !length;
 	}
 	put_char(output, '"');
 }
 
+void put_field(struct output *output, const char *text)
+{
+	if (strpbrk(text, ",\""))
+		put_quoted(output, text);
+	else
+		put_text(output, text);
+}
+
 void put_xml(struct output *output, const char *text)
 {
-	for (; *text; text++) {
+	size_t length;
+
+	for (; *text; text += length) {
 		unsigned char c = (unsigned char)*text;
 
+		length = text_printable(text);
+		/* U+FFFE and U+FFFF are no characters of XML. */
+		if (length > 1 && strncmp(text, "\xef\xbf\xbe", 3) &&
+		    strncmp(text, "\xef\xbf\xbf", 3)) {
+			put_bytes(output, text, length);
+			continue;
+		}
+		length = text_character(text) == 2 ? 2 : 1;
 		if (c == '<' || c == '>' || c == '&' || c == '"' || c == '\'' ||
 		    c >= 0x7f)
-			put_format(output, "&#%u;", c);
+			put_format(output, "&#%u;",
+				   (unsigned char)text[length - 1]);
 		else
 			put_char(output, c < 0x20 ? ' ' : *text);
 	}

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "command.h"
+#include "text.h"
 
 #ifndef VERSION
 #define VERSION "unknown"
@@ -59,9 +60,12 @@ static const struct {
 
 static void vreport(const char *format, va_list arguments)
 {
-	fputs("sifive-trace: ", stderr);
-	vfprintf(stderr, format, arguments);
-	fputc('\n', stderr);
+	char text[8192];
+
+	/* Names of files and of what is in them may hold anything. */
+	vsnprintf(text, sizeof(text), format, arguments);
+	text_clean(text);
+	fprintf(stderr, "sifive-trace: %s\n", text);
 }
 
 void report(const char *format, ...)

@@ -14,6 +14,8 @@ static void find_threads(const struct meta *meta)
 	struct perfrec_record record = { 0 };
 	unsigned int i;
 
+	if (threads)
+		threads_wrap(threads, 0xffffffffff);
 	for (i = 0; threads && i < 64; i++) {
 		struct thread *thread;
 

@@ -95,6 +95,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	meta.per_thread = data[0] & 2;
 	meta.wrapped = !!(data[0] & 4);
+	/* Of what is left of a ring, with no counters. */
+	if (meta.wrapped)
+		meta.count_type = data[0] >> 4 & 1;
 	if (data[0] & 8)
 		meta.src_bits = data[0] >> 4 & 7;
 

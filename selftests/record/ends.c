@@ -29,6 +29,9 @@ int main(int argc, char **argv)
 	if (!strcmp(how, "interrupt"))
 		/* As a terminal does: the command that runs this gets it, too. */
 		kill(0, SIGINT);
+	if (!strcmp(how, "hangup"))
+		/* Of the terminal: to the command, too. */
+		kill(0, SIGHUP);
 	if (!strcmp(how, "at once"))
 		_exit(3);
 	/* As if it had not been run, or a signal had ended it. */

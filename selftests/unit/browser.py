@@ -168,6 +168,11 @@ def pixels(browser, n, colour=None):
         return sum; }}())""")
 
 
+# All of a canvas: two of these are the same when the same is drawn.
+def drawing(browser, n):
+    return browser.value(f"document.querySelectorAll('canvas')[{n}].toDataURL()")
+
+
 def text(browser, selector):
     return browser.value(f"document.querySelector('{selector}').textContent")
 
@@ -201,21 +206,30 @@ def check_page(browser, path):
     expect(text(browser, "#tip"), "main\n17 us from 0 ns", "tip")
 
     # The wheel zooms around the mouse, a drag moves.
-    before = pixels(browser, CALLS)
+    drawn = RULER, CALLS, PLOT
+    before = [drawing(browser, n) for n in drawn]
     browser.mouse("mouseWheel", left + width / 2, top + 24, deltaX=0, deltaY=-100)
     browser.wait("document.querySelector('#status').textContent ==="
                  " '1.96154 us to 15.0385 us of 17 us'")
-    if pixels(browser, CALLS) == before:
-        raise AssertionError("zoomed, and nothing is drawn anew")
+    zoomed = [drawing(browser, n) for n in drawn]
+    for n in drawn:
+        if zoomed[n] == before[n]:
+            raise AssertionError(f"zoomed, and canvas {n} is not drawn anew")
     browser.mouse("mousePressed", left + width / 2, top + 24, button="left",
                   clickCount=1)
     browser.mouse("mouseMoved", left + width * 0.9, top + 24, button="left")
     browser.mouse("mouseReleased", left + width, top + 24, button="left")
     browser.wait("document.querySelector('#status').textContent ==="
                  " '0 ns to 13.0769 us of 17 us'")
+    for n in drawn:
+        if drawing(browser, n) in (before[n], zoomed[n]):
+            raise AssertionError(f"moved, and canvas {n} is not drawn anew")
     browser.key("-")
     browser.value("document.querySelector('#home').click()")
     expect(text(browser, "#status"), "0 ns to 17 us of 17 us", "whole trace")
+    for n in drawn:
+        if drawing(browser, n) != before[n]:
+            raise AssertionError(f"the whole trace, and canvas {n} is another")
 
     # A double click shows one call: the first fib, at 5 of 17 us.
     browser.click(left + width * 7 / 17, top + 41, 1)

@@ -62,7 +62,7 @@ for file in "${@:2}"; do
 	all_options "$(basename "$file" .help)" "$file"
 done
 becomes "--per-thread --period" record --per
-becomes "--per-thread --period" start --per
+becomes "--period" start --per
 becomes "--library" record --l
 becomes "" start --l
 becomes "--output" dump --o

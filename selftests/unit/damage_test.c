@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /* A trace cut off at every byte, and with every single bit wrong. */
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,26 +8,10 @@
 #include <kselftest_harness.h>
 
 #include "gen_program.h"
+#include "kept_report.h"
 #include "profile.h"
 
 #define STEPS	10
-
-static char reported[4096];
-
-void report(const char *format, ...)
-{
-	va_list arguments;
-
-	va_start(arguments, format);
-	vsnprintf(reported, sizeof(reported), format, arguments);
-	va_end(arguments);
-}
-
-int usage_error(const char *format, ...)
-{
-	(void)format;
-	return 2;
-}
 
 FIXTURE(damage) {
 	struct program program;

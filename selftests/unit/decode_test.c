@@ -152,6 +152,87 @@ TEST_F(command, golden_perf)
 		"[0] 1035 PC=0x00021000 [Perf Cntr] [Index=3] [Value=8589936595]  ffl:sample/fib.c:fib:12\n");
 }
 
+/* Each line tells its source; a later header's counters have files of their own. */
+TEST_F(command, perf_of_sources_and_headers)
+{
+	const uint64_t at = MAIN;
+	struct gen_stream stream[2];
+	uint64_t value = 100;
+	unsigned int src;
+
+	gen_free(&self->gen);
+	gen_init(&self->gen, 1, 40);
+	for (src = 0; src < 2; src++) {
+		gen_sync(&self->gen, src);
+		gen_stream_init(&stream[src], &self->gen, (uint8_t)src, 6, 0, 1, 64);
+		gen_header(&stream[src]);
+		gen_record(&stream[src], 2, &at, &value);
+		value += 10;
+	}
+	stream[0].counter[0].number = 2;
+	stream[0].counter[0].code = 2;
+	stream[0].counter[0].csr = 0xc02;
+	gen_header(&stream[0]);
+	for (src = 0; src < 2; src++) {
+		gen_record(&stream[src], 2, &at, &value);
+		value += 10;
+	}
+	save(self, "trace.rtd");
+	run(self, "decode --format perf trace.rtd");
+	EXPECT_EQ(0, self->status);
+	expect_file(_metadata, "trace.perf",
+		"# ELFPATH=\n"
+		"# COUNT_TYPE: RAW\n"
+		"[0] 1003 [Perf Cntr Mask] [Mask=0x00000001]\n"
+		"[0] 1006 [Perf Cntr Def] [Counter=0] [Type=0] [Code=1] [EventData=0x00000000] [CntrCSR=0xc00] [CntrBits=64]\n"
+		"# COUNT_TYPE: RAW\n"
+		"[1] 1013 [Perf Cntr Mask] [Mask=0x00000001]\n"
+		"[1] 1016 [Perf Cntr Def] [Counter=0] [Type=0] [Code=1] [EventData=0x00000000] [CntrCSR=0xc00] [CntrBits=64]\n"
+		"[0] 1008 PC=0x00020000 [Address] ffl:::0\n"
+		"[0] 1008 PC=0x00020000 [Perf Cntr] [Index=0] [Value=100]  ffl:::0\n"
+		"# COUNT_TYPE: RAW\n"
+		"[0] 1022 [Perf Cntr Mask] [Mask=0x00000004]\n"
+		"[0] 1025 [Perf Cntr Def] [Counter=2] [Type=0] [Code=2] [EventData=0x00000000] [CntrCSR=0xc02] [CntrBits=64]\n"
+		"[1] 1018 PC=0x00020000 [Address] ffl:::0\n"
+		"[1] 1018 PC=0x00020000 [Perf Cntr] [Index=0] [Value=110]  ffl:::0\n"
+		"[0] 1027 PC=0x00020000 [Address] ffl:::0\n"
+		"[0] 1027 PC=0x00020000 [Perf Cntr] [Index=2] [Value=120]  ffl:::0\n"
+		"[1] 1030 PC=0x00020000 [Address] ffl:::0\n"
+		"[1] 1030 PC=0x00020000 [Perf Cntr] [Index=0] [Value=130]  ffl:::0\n");
+	expect_file(_metadata, "perf/trace.address",
+		"# ELFPATH=\n"
+		"# COUNT_TYPE: RAW\n"
+		"[0] 1008 PC=0x00020000 [Address] ffl:::0\n"
+		"[1] 1018 PC=0x00020000 [Address] ffl:::0\n"
+		"[0] 1027 PC=0x00020000 [Address] ffl:::0\n"
+		"[1] 1030 PC=0x00020000 [Address] ffl:::0\n");
+	expect_file(_metadata, "perf/trace.perfchannel0",
+		"# ELFPATH=\n"
+		"# COUNT_TYPE: RAW\n"
+		"[0] 1006 [Perf Cntr Def] [Counter=0] [Type=0] [Code=1] [EventData=0x00000000] [CntrCSR=0xc00] [CntrBits=64]\n"
+		"[1] 1016 [Perf Cntr Def] [Counter=0] [Type=0] [Code=1] [EventData=0x00000000] [CntrCSR=0xc00] [CntrBits=64]\n"
+		"[0] 1008 PC=0x00020000 [Perf Cntr] [Index=0] [Value=100]  ffl:::0\n"
+		"[1] 1018 PC=0x00020000 [Perf Cntr] [Index=0] [Value=110]  ffl:::0\n"
+		"[1] 1030 PC=0x00020000 [Perf Cntr] [Index=0] [Value=130]  ffl:::0\n");
+	expect_file(_metadata, "perf/trace.perfchannel2",
+		"# ELFPATH=\n"
+		"# COUNT_TYPE: RAW\n"
+		"[0] 1025 [Perf Cntr Def] [Counter=2] [Type=0] [Code=2] [EventData=0x00000000] [CntrCSR=0xc02] [CntrBits=64]\n"
+		"[0] 1027 PC=0x00020000 [Perf Cntr] [Index=2] [Value=120]  ffl:::0\n");
+}
+
+/* The address that the program was at is no part of its name. */
+TEST_F(command, perf_of_a_program_elsewhere)
+{
+	sample(&self->gen, 0, 1);
+	save(self, "trace.rtd");
+	ASSERT_EQ(0, system("cp " PROGRAM " prog.elf"));
+	run(self, "decode --format perf -e prog.elf@0x1000 trace.rtd;"
+	    " head -n 1 prog.perf; ls perf");
+	EXPECT_STREQ("# ELFPATH=prog.elf\nprog.address\nprog.callret\n"
+		     "prog.perfchannel0\nprog.perfchannel3\n", self->out);
+}
+
 TEST_F(command, golden_csv)
 {
 	sample(&self->gen, 0, 1);
@@ -231,7 +312,7 @@ TEST_F(command, infers_the_source_width)
 	unsigned int src_bits, type;
 	char expected[64];
 
-	for (src_bits = 0; src_bits <= 4; src_bits++) {
+	for (src_bits = 0; src_bits <= 7; src_bits++) {
 		for (type = 0; type < 3; type++) {
 			unsigned int src;
 
@@ -300,6 +381,53 @@ TEST_F(command, standard_input_and_output_file)
 	run(self, "decode -o no/such/file.txt trace.rtd");
 	EXPECT_EQ(3, self->status);
 	EXPECT_NE(NULL, strstr(self->err, "no/such/file.txt: cannot write"));
+}
+
+/* By any name, and for what is not the trace but read too. */
+TEST_F(command, output_spares_what_is_read)
+{
+	static const char * const wrong[] = {
+		"decode -o trace.rtd trace.rtd", "decode -o link trace.rtd",
+		"decode -o trace.rtd - <trace.rtd",
+		"decode -o trace.rtd.meta trace.rtd",
+		"decode --meta own.meta -o own.meta trace.rtd",
+		"decode -e program -o program trace.rtd",
+		"decode -e program@0x1000 -o program trace.rtd",
+		"decode --format csv -o trace.rtd trace.rtd",
+		"decode --format json -o trace.rtd trace.rtd",
+		"report -o trace.rtd trace.rtd",
+		"report -o trace.rtd --diff trace.rtd other.rtd",
+		"graph -o trace.rtd trace.rtd", "replay -o trace.rtd trace.rtd",
+		"export --format html -o trace.rtd trace.rtd",
+		"filter -F '*' -o program program",
+	};
+	size_t i;
+
+	sample(&self->gen, 0, 1);
+	save(self, "trace.rtd");
+	save(self, "other.rtd");
+	write_file("trace.rtd.meta", "{}", 2);
+	write_file("own.meta", "{}", 2);
+	ASSERT_EQ(0, system("ln trace.rtd link && cp " PROGRAM " program &&"
+			    " cat trace.rtd trace.rtd.meta own.meta program >all"));
+	for (i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		run(self, "%s", wrong[i]);
+		EXPECT_EQ(2, self->status) {
+			TH_LOG("%s: %s", wrong[i], self->err);
+		}
+		EXPECT_NE(NULL, strstr(self->err, "would destroy it"));
+		ASSERT_EQ(0, system("cat trace.rtd trace.rtd.meta own.meta"
+				    " program | cmp - all"));
+	}
+	/* Its own files, and no file at all. */
+	save(self, "trace.perf");
+	run(self, "decode --format perf trace.perf");
+	EXPECT_EQ(3, self->status);
+	EXPECT_NE(NULL, strstr(self->err, "./trace.perf: is to be read"));
+	EXPECT_EQ(0, system("cmp trace.perf trace.rtd"));
+	run(self, "decode -o /dev/null - </dev/null");
+	EXPECT_EQ(3, self->status);
+	EXPECT_NE(NULL, strstr(self->err, "empty: nothing was recorded"));
 }
 
 /* A reader that goes away ends it without a word. */
@@ -417,6 +545,40 @@ TEST_F(command, damage_is_shown_and_strict_fails)
 	EXPECT_EQ(0, self->status);
 }
 
+/* Neither what the recorder knows of nor an end that is cut off is quiet either. */
+TEST_F(command, strict_is_about_every_loss)
+{
+	static const char * const lost[] = {
+		"signals", "threads", "abandoned", "samples",
+	};
+	char meta[64];
+	size_t i;
+
+	sample(&self->gen, 0, 0);
+	save(self, "trace.rtd");
+	for (i = 0; i < sizeof(lost) / sizeof(lost[0]); i++) {
+		snprintf(meta, sizeof(meta), "{ \"lost\": { \"%s\": 500 } }",
+			 lost[i]);
+		write_file("trace.rtd.meta", meta, strlen(meta));
+		run(self, "decode trace.rtd");
+		EXPECT_EQ(0, self->status);
+		EXPECT_NE(NULL, strstr(self->err, "not recorded: 500 "));
+		run(self, "decode --strict trace.rtd");
+		EXPECT_EQ(1, self->status);
+		run(self, "report --strict trace.rtd");
+		EXPECT_EQ(1, self->status);
+		run(self, "export --format folded --strict trace.rtd");
+		EXPECT_EQ(1, self->status);
+	}
+	write_file("trace.rtd.meta", "{ \"lost\": { } }", 15);
+	run(self, "decode --strict trace.rtd");
+	EXPECT_EQ(0, self->status);
+	gen_bytes(&self->gen, "\x1c", 1);
+	save(self, "trace.rtd");
+	run(self, "decode --strict trace.rtd");
+	EXPECT_EQ(1, self->status);
+}
+
 TEST_F(command, ring)
 {
 	unsigned int i;
@@ -434,6 +596,49 @@ TEST_F(command, ring)
 	EXPECT_NE(NULL, strstr(self->out, " counter0?  counter1?  function\n"));
 	EXPECT_NE(NULL, strstr(self->out, "0x21000 <- 0x20012 ?\n"));
 	EXPECT_EQ(NULL, strstr(self->err, "damaged"));
+}
+
+/* The same with its side-car file, which tells what is in it. */
+TEST_F(command, wrapped_ring)
+{
+	static const char meta[] =
+		"{ \"wrapped\": true, \"count_type\": %d, \"counters\": ["
+		" { \"number\": 3, \"event\": \"mine\", \"type\": 2, \"data\": 131073, \"info\": 261123 },"
+		" { \"number\": 0, \"type\": 0, \"code\": 1, \"info\": 261120 } ] }";
+	char text[sizeof(meta) + 16];
+	size_t begin;
+	int at;
+
+	for (at = 0; at < 3; at++) {
+		self->gen.length = 0;
+		self->gen.now = 1000;
+		sample(&self->gen, 0, at);
+		gen_sync(&self->gen, 0);
+		/* Behind the header: nothing but records, and the time. */
+		begin = self->gen.truth[self->gen.truths - 5].offset;
+		write_file("trace.rtd", self->gen.data + begin,
+			   self->gen.length - begin);
+		snprintf(text, sizeof(text), meta, at);
+		write_file("trace.rtd.meta", text, strlen(text));
+		run(self, "decode -e " PROGRAM " trace.rtd");
+		if (at == 2) {
+			EXPECT_EQ(3, self->status);
+			EXPECT_NE(NULL, strstr(self->err, "no record: what all of them build on"));
+			continue;
+		}
+		EXPECT_EQ(0, self->status);
+		EXPECT_NE(NULL, strstr(self->out, " cycles       mine  function\n"));
+		EXPECT_NE(NULL, strstr(self->out, "  1019   0 enter "));
+		EXPECT_NE(NULL, strstr(self->out, " fib <- main+0x12"));
+		EXPECT_EQ(NULL, strstr(self->out, "?"));
+		EXPECT_NE(NULL, strstr(self->err, "were worked out for 1 source"));
+		EXPECT_NE(NULL, strstr(self->err, "4 records whose header the ring"));
+		run(self, "decode --strict trace.rtd");
+		EXPECT_EQ(0, self->status);
+		/* Read but once. */
+		run(self, "decode --meta trace.rtd.meta - < trace.rtd");
+		EXPECT_NE(NULL, strstr(self->err, "no times"));
+	}
 }
 
 TEST_F(command, usage)

@@ -203,15 +203,38 @@ static bool alone(const struct program_thread *thread, unsigned int index)
 	return true;
 }
 
+/*
+ * Something is lost, and a header follows. One before it as well: until a word comes
+ * behind it, the latest record may not be whole.
+ */
+static void damage(struct program *program, struct program_thread *thread,
+		   bool garbage)
+{
+	begin_stream(program, thread);
+	if (garbage)
+		gen_bytes(&program->gen, "\x02\x03", 2);
+	else
+		gen_error(&program->gen, thread->src);
+	gen_sync(&program->gen, thread->src);
+	thread->begun[thread->src] = false;
+}
+
 void program_step(struct program *program)
 {
-	struct program_thread *thread =
-		&program->thread[below(program, program->threads)];
+	unsigned int which = program->alone ? program->alone - 1 :
+			     (unsigned int)below(program, program->threads);
+	struct program_thread *thread = &program->thread[which];
 
 	if (once_in(program, program->moves))
 		thread->src = (unsigned int)below(program, program->sources);
 	if (!thread->depth && once_in(program, program->headers))
 		thread->begun[thread->src] = false;
+	if (!thread->depth && once_in(program, program->restarts))
+		memset(thread->begun, 0, sizeof(thread->begun));
+	if (!thread->depth && once_in(program, program->errors))
+		damage(program, thread, false);
+	if (!thread->depth && once_in(program, program->garbage))
+		damage(program, thread, true);
 	if (thread->depth > 2 && once_in(program, program->throws) &&
 	    alone(thread, thread->depth - 3))
 		give_back(program, thread, 2);

@@ -57,6 +57,10 @@ struct program_thread {
  * @moves:	threads change their hart, one time in so many records; 0: never
  * @throws:	calls end without an exit record, as often
  * @headers:	a new header when a thread has no calls, as often
+ * @restarts:	new headers on all sources then, as often
+ * @errors:	an Error message then, as often; with one thread on each source
+ * @garbage:	bytes that are no message then, as often; with one thread
+ * @alone:	from 1: this thread alone runs; 0: all of them
  * @cost:	the truth, by function
  * @thread_cost: and by thread
  * @hart_cost:	and by the source that a call ended on
@@ -72,6 +76,10 @@ struct program {
 	unsigned int	moves;
 	unsigned int	throws;
 	unsigned int	headers;
+	unsigned int	restarts;
+	unsigned int	errors;
+	unsigned int	garbage;
+	unsigned int	alone;
 	uint64_t	records;
 	uint64_t	hart[PROGRAM_SOURCES][PROGRAM_COUNTERS];
 	struct program_thread thread[PROGRAM_THREADS];

@@ -64,6 +64,38 @@ result $? "that calls were not kept is told"
 # As many streams as there can be, all with all counters.
 "$generator" 20480 7 3 31 >one.rtd && "$generator" 20480 7 4 31 >two.rtd
 read_all "128 sources, 31 counters" 7
+
+# Side-car files: as large as can be, with as many keys, and too large.
+python3 - <<'EOF'
+import json
+from pathlib import Path
+
+whole = {
+    "threads": [{"channel": i % 32, "pid": 1, "tid": i, "name": f"thread {i}",
+                 "from": 1000 * i, "to": 1000 * i + 9} for i in range(4096)],
+    "objects": [{"path": f"/usr/lib/lib{i}.so", "build_id": "ab" * 20, "start": i << 20,
+                 "end": (i << 20) + 4096, "bias": i << 20} for i in range(4096)],
+    "args": [f"argument {i}" for i in range(4096)],
+    "sources": [{"src": i, "hart": i, "cpu": i} for i in range(128)],
+    "counters": [{"number": i, "event": "e", "type": 0, "code": 1, "data": 0, "flags": 0,
+                  "info": 0} for i in range(32)]}
+Path("whole.meta").write_text(json.dumps(whole))
+Path("keys.meta").write_text(json.dumps({str(i): 0 for i in range(59000)}))
+Path("groups.meta").write_text('{"x":[' + "{}," * 1300000 + "0]}")
+Path("values.meta").write_text('{"x":[' + "0," * 2000000 + "0]}")
+EOF
+for name in whole keys; do
+	measure "a side-car file, $name: report" report -c all --srcbits 7 \
+		--meta $name.meta one.rtd
+done
+for name in groups values; do
+	/usr/bin/env time -q -f %M -o memory "$command" report --meta $name.meta one.rtd \
+		>out 2>err
+	[ $? -eq 3 ] && [ "$(cat memory)" -lt $((16 << 10)) ] &&
+		grep -q "$name.meta: over .* groups or .* values" err
+	result $? "a side-car file with too many $name: refused in less than 16 MB"
+done
+
 "$generator" 20480 0 5 31 >one.rtd
 measure "one source, 31 counters: export --format html" export --format html -c all \
 	--srcbits 0 --meta none one.rtd

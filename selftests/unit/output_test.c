@@ -161,6 +161,155 @@ TEST_F(command, report_compares)
 		self->out);
 }
 
+/* Twice as many ticks of half the length are the same time. */
+TEST_F(command, report_compares_other_ticks)
+{
+	static const char one[] = "{ \"ts_hz\": 1000000 }";
+	static const char two[] = "{ \"ts_hz\": 2000000 }";
+
+	calls(&self->gen, 6, 100);
+	save(self, "one.rtd");
+	write_file("one.rtd.meta", one, strlen(one));
+	gen_free(&self->gen);
+	gen_init(&self->gen, 0, 40);
+	self->gen.step = 2;
+	calls(&self->gen, 6, 100);
+	save(self, "two.rtd");
+	write_file("two.rtd.meta", two, strlen(two));
+	run(self, "report -q --diff two.rtd -e " PROGRAM " one.rtd"
+	    " | grep -A3 'cycles total'");
+	EXPECT_STREQ(
+		"                           self                 cycles total\n"
+		"     before      after   change    before     after   change  function\n"
+		"   8.000 us   8.000 us        =       200       200        =  fib\n"
+		"   9.000 us   9.000 us        =       205       205        =  main\n",
+		self->out);
+	/* The file is the first trace's: the second has its own. */
+	run(self, "report -q --meta one.rtd.meta --diff two.rtd --format csv -e "
+	    PROGRAM " one.rtd");
+	EXPECT_STREQ(
+		"function,calls:before,calls:after,total:before,total:after,"
+		"self:before,self:after,cycles:total:before,cycles:total:after,"
+		"cycles:self:before,cycles:self:after\n"
+		"\"fib\",2,2,0.000008000,0.000008000,0.000008000,0.000008000,200,200,200,200\n"
+		"\"main\",1,1,0.000017000,0.000017000,0.000009000,0.000009000,205,205,5,5\n",
+		self->out);
+	/* Ticks and seconds do not compare. */
+	ASSERT_EQ(0, unlink("two.rtd.meta"));
+	run(self, "report -q --diff two.rtd -e " PROGRAM " one.rtd");
+	EXPECT_NE(NULL, strstr(self->out, "   8.000 us         16        ?"));
+	EXPECT_NE(NULL, strstr(self->err, "two.rtd: the ticks in a second are known of one"));
+	run(self, "report -q --meta none --diff two.rtd -e " PROGRAM " one.rtd");
+	EXPECT_NE(NULL, strstr(self->out, "          8         16  +100.0%"));
+}
+
+/* A counter of either trace alone is shown, in another column of the other's. */
+TEST_F(command, report_compares_other_counters)
+{
+	const uint64_t whole[] = { MAIN, 0x3f00000000 };
+	uint64_t value[2] = { 0 };
+	struct gen_stream stream;
+	unsigned int trace;
+
+	for (trace = 0; trace < 2; trace++) {
+		gen_free(&self->gen);
+		gen_init(&self->gen, 0, 40);
+		gen_stream_init(&stream, &self->gen, 0, 6, 1, 2 - trace, 64);
+		stream.counter[0].code = trace ? 6 : 1;
+		gen_header(&stream);
+		value[0] = 0;
+		value[1] = 0;
+		gen_record(&stream, 0, whole, value);
+		value[0] += 5;
+		value[1] += 7;
+		gen_record(&stream, 1, whole, value);
+		save(self, trace ? "two.rtd" : "one.rtd");
+	}
+	run(self, "report -q --diff two.rtd --format csv -e " PROGRAM " one.rtd");
+	EXPECT_STREQ(
+		"function,calls:before,calls:after,cycles:total:before,cycles:total:after,"
+		"cycles:self:before,cycles:self:after,instructions:total:before,"
+		"instructions:total:after,instructions:self:before,instructions:self:after,"
+		"branch-misses:total:before,branch-misses:total:after,"
+		"branch-misses:self:before,branch-misses:self:after\n"
+		"\"main\",1,1,5,0,5,0,7,0,7,0,0,5,0,5\n", self->out);
+	run(self, "report -q --diff two.rtd -e " PROGRAM " one.rtd");
+	EXPECT_NE(NULL, strstr(self->out, "branch-misses total"));
+	run(self, "report -q --sort branch-misses --diff two.rtd -e " PROGRAM " one.rtd");
+	EXPECT_EQ(0, self->status);
+}
+
+/* What each key puts first: b is called twice, c counts most, d is a sample. */
+TEST_F(command, report_sorts_by_each_key)
+{
+	static const struct {
+		const char *key, *names;
+	} order[] = {
+		{ "calls", "bcd" }, { "total", "cbd" }, { "self", "bcd" },
+		{ "samples", "dbc" }, { "name", "bcd" }, { "cycles", "cbd" },
+		{ "cycles:self", "cbd" },
+	};
+	const uint64_t b[] = { 0x5000b0, 0x5000c4 }, c[] = { 0x5000c0, 0x3f00000000 };
+	const uint64_t d[] = { 0x5000d0 };
+	struct gen_stream stream;
+	uint64_t value = 0;
+	unsigned int i;
+
+	gen_sync(&self->gen, 0);
+	gen_stream_init(&stream, &self->gen, 0, 6, 1, 1, 64);
+	gen_header(&stream);
+	gen_record(&stream, 0, c, &value);
+	for (i = 0; i < 2; i++) {
+		gen_record(&stream, 0, b, &value);
+		self->gen.now += 100;
+		value += 1;
+		gen_record(&stream, 1, b, &value);
+	}
+	value += 50;
+	gen_record(&stream, 1, c, &value);
+	gen_record(&stream, 3, d, &value);
+	save(self, "trace.rtd");
+	for (i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
+		run(self, "report -q --sort %s --format csv trace.rtd |"
+		    " sed -n 's/^\"0x5000\\(.\\)0\".*/\\1/p' | tr -d '\\n'",
+		    order[i].key);
+		EXPECT_STREQ(order[i].names, self->out) {
+			TH_LOG("--sort %s", order[i].key);
+		}
+	}
+	run(self, "report -q --sort calls --top 1 --format csv trace.rtd");
+	EXPECT_NE(NULL, strstr(self->out, "\n\"0x5000b0\",2,"));
+	EXPECT_EQ(NULL, strstr(self->out, "0x5000c0"));
+	run(self, "report -q --top 1 --diff trace.rtd --format csv trace.rtd | wc -l");
+	EXPECT_STREQ("2\n", self->out);
+}
+
+/* Names of events have commas, and quotes are possible. */
+TEST_F(command, headings_of_csv_are_fields)
+{
+	static const char meta[] =
+		"{ \"counters\": [ { \"number\": 0, \"code\": 1,"
+		" \"event\": \"cpu/event=0x5,umask=\\\"1/\" } ] }";
+	static const char * const arguments[] = {
+		"report", "report --by thread", "report --diff trace.rtd", "decode",
+	};
+	unsigned int i;
+
+	calls(&self->gen, 6, 100);
+	save(self, "trace.rtd");
+	write_file("trace.rtd.meta", meta, strlen(meta));
+	for (i = 0; i < sizeof(arguments) / sizeof(arguments[0]); i++) {
+		run(self, "%s -q --format csv trace.rtd", arguments[i]);
+		EXPECT_EQ(0, self->status);
+		EXPECT_NE(NULL, strstr(self->out, ",\"cpu/event=0x5,umask=\"\"1/"));
+		EXPECT_EQ(0, system("python3 -c \"\n"
+				    "import csv\n"
+				    "rows = list(csv.reader(open('out.txt'), strict=True))\n"
+				    "assert len(rows) > 2, rows\n"
+				    "assert len({len(row) for row in rows}) == 1, rows\n\""));
+	}
+}
+
 TEST_F(command, golden_graph_and_replay)
 {
 	calls(&self->gen, 6, 100);
@@ -181,8 +330,95 @@ TEST_F(command, golden_graph_and_replay)
 		self->out);
 }
 
+/* No calls, no time: how many samples, the most first. */
+TEST_F(command, graph_of_samples)
+{
+	static const uint64_t address[] = { MAIN, FIB, FIB, MAIN + 4, FIB, FIB, FIB };
+	struct gen_stream stream;
+	uint64_t value = 0;
+	unsigned int i;
+
+	gen_sync(&self->gen, 0);
+	gen_stream_init(&stream, &self->gen, 0, 6, 1, 1, 64);
+	gen_header(&stream);
+	for (i = 0; i < sizeof(address) / sizeof(address[0]); i++) {
+		gen_record(&stream, 3, &address[i], &value);
+		value += 100;
+	}
+	save(self, "trace.rtd");
+	run(self, "graph -q --counter cycles --ts-hz 1000 -e " PROGRAM " trace.rtd");
+	EXPECT_STREQ(
+		"   samples      cycles  function\n"
+		"         5         500  fib\n"
+		"         2         100  main\n", self->out);
+	run(self, "graph -q --min 50 --by thread -e " PROGRAM " trace.rtd");
+	EXPECT_STREQ(
+		"   samples  function\n"
+		"         7  source 0\n"
+		"         5    fib\n", self->out);
+}
+
+/* Trees of the same functions, of which options leave something out. */
+TEST_F(command, graph_leaves_out)
+{
+	calls(&self->gen, 6, 100);
+	save(self, "trace.rtd");
+	run(self, "graph -q --depth 1 -e " PROGRAM " trace.rtd");
+	EXPECT_STREQ(
+		"      total        self     calls  function\n"
+		"         17           9         1  main\n", self->out);
+	run(self, "graph -q --min 48 -e " PROGRAM " trace.rtd");
+	EXPECT_EQ(NULL, strstr(self->out, "fib"));
+	run(self, "graph -q --min 47 -e " PROGRAM " trace.rtd");
+	EXPECT_NE(NULL, strstr(self->out, "    fib\n"));
+	run(self, "graph -q --filter 'f*' -e " PROGRAM " trace.rtd");
+	EXPECT_STREQ(
+		"      total        self     calls  function\n"
+		"          8           8         2  fib\n", self->out);
+	run(self, "graph -q --filter 'x*' -e " PROGRAM " trace.rtd");
+	EXPECT_STREQ("      total        self     calls  function\n", self->out);
+	run(self, "graph -q --depth 0 trace.rtd");
+	EXPECT_EQ(2, self->status);
+	run(self, "graph -q --min 101 trace.rtd");
+	EXPECT_EQ(2, self->status);
+}
+
+TEST_F(command, replay_leaves_out)
+{
+	static const char meta[] =
+		"{ \"threads\": [ { \"channel\": 6, \"pid\": 5, \"tid\": 7,"
+		" \"name\": \"one\" }, { \"channel\": 7, \"pid\": 5, \"tid\": 8,"
+		" \"name\": \"two\" } ] }";
+
+	calls(&self->gen, 6, 100);
+	calls(&self->gen, 7, 150);
+	save(self, "trace.rtd");
+	write_file("trace.rtd.meta", meta, strlen(meta));
+	run(self, "replay -q --tid 8 -e " PROGRAM " trace.rtd | cut -c 27-");
+	EXPECT_STREQ(
+		"  thread                function\n"
+		"  two/8                 main() {\n"
+		"  two/8                   fib()\n"
+		"  two/8                   fib()  (no exit record)\n"
+		"  two/8                 } main\n", self->out);
+	run(self, "replay -q --depth 1 -e " PROGRAM " trace.rtd | cut -c 27-");
+	EXPECT_STREQ(
+		"  thread                function\n"
+		"  one/7                 main() {\n"
+		"  two/8                 main() {\n"
+		"  one/7                 } main\n"
+		"  two/8                 } main\n", self->out);
+	run(self, "replay -q --depth 1 --tid 7 -e " PROGRAM " trace.rtd | cut -c 27-");
+	EXPECT_STREQ(
+		"  thread                function\n"
+		"  one/7                 main()\n", self->out);
+}
+
 TEST_F(command, export_stacks)
 {
+	static const char * const weighed[] = { "folded", "svg", "html" };
+	unsigned int i;
+
 	calls(&self->gen, 6, 100);
 	save(self, "trace.rtd");
 	run(self, "export -q --format folded --weight cycles -e " PROGRAM " trace.rtd");
@@ -192,8 +428,16 @@ TEST_F(command, export_stacks)
 	EXPECT_EQ(0, system("python3 -c \"import xml.dom.minidom as m;"
 			    " m.parse('flame.svg')\""));
 	EXPECT_EQ(0, system("grep -q 'data-n=\"fib\"' flame.svg"));
-	run(self, "export -q --format svg --weight nothing trace.rtd");
-	EXPECT_EQ(3, self->status);
+	for (i = 0; i < 3; i++) {
+		run(self, "export -q --format %s --weight nothing -o none trace.rtd",
+		    weighed[i]);
+		EXPECT_EQ(2, self->status);
+		EXPECT_NE(NULL, strstr(self->err, "the trace has no \"nothing\""));
+		EXPECT_NE(0, access("none", F_OK));
+	}
+	run(self, "export -q --format chrome --weight calls -o none trace.rtd");
+	EXPECT_EQ(2, self->status);
+	EXPECT_NE(0, access("none", F_OK));
 	run(self, "export trace.rtd");
 	EXPECT_EQ(2, self->status);
 }
@@ -250,6 +494,95 @@ TEST_F(command, export_ctf)
 	run(self, "export -q --format ctf -o ctf trace.rtd");
 	EXPECT_EQ(3, self->status);
 	EXPECT_NE(NULL, strstr(self->err, "ctf: cannot be made anew"));
+}
+
+/* As :u and :k of one event are, where no side-car file tells them apart. */
+TEST_F(command, counters_of_one_name)
+{
+	static const char meta[] =
+		"{ \"counters\": [ { \"number\": 1, \"event\": \"x-y\", \"code\": 1 },"
+		" { \"number\": 2, \"event\": \"x.y\", \"code\": 1 } ] }";
+	const uint64_t whole[] = { MAIN, 0x3f00000000 };
+	uint64_t value[3] = { 0 };
+	struct gen_stream stream;
+	unsigned int i;
+
+	gen_sync(&self->gen, 0);
+	gen_stream_init(&stream, &self->gen, 0, 6, 1, 3, 64);
+	for (i = 0; i < 3; i++)
+		stream.counter[i].code = 1;
+	gen_header(&stream);
+	gen_record(&stream, 0, whole, value);
+	value[1] += 5;
+	value[2] += 7;
+	gen_record(&stream, 1, whole, value);
+	save(self, "trace.rtd");
+	run(self, "decode -q --format csv trace.rtd | head -n 1");
+	EXPECT_NE(NULL, strstr(self->out, ",cycles,cycles#2,cycles#3\n"));
+	run(self, "decode -q --format json trace.rtd | tail -n 1");
+	EXPECT_NE(NULL, strstr(self->out,
+			       "{\"cycles\":0,\"cycles#2\":5,\"cycles#3\":7}"));
+	run(self, "decode -q trace.rtd");
+	EXPECT_NE(NULL, strstr(self->out, "counter 1  cycles#2 "));
+	run(self, "report -q --sort 'cycles#3:self' --format csv trace.rtd");
+	EXPECT_NE(NULL, strstr(self->out, ",cycles:self,cycles#2:total,cycles#2:self,cycles#3:total"));
+	run(self, "export -q --format folded --weight 'cycles#2' trace.rtd");
+	EXPECT_EQ(0, self->status);
+	EXPECT_STREQ("source 0;0x20000 5\n", self->out);
+	run(self, "export -q --format chrome trace.rtd | grep -c '\"cycles\":0,\"cycles#2\":5,\"cycles#3\":7'");
+	EXPECT_STREQ("1\n", self->out);
+	/* Identifiers can be one and the same where names are not. */
+	write_file("side", meta, strlen(meta));
+	if (system("command -v babeltrace2 >/dev/null"))
+		SKIP(return, "no babeltrace2");
+	run(self, "export -q --format ctf -o one trace.rtd && babeltrace2 one");
+	EXPECT_EQ(0, self->status);
+	EXPECT_NE(NULL, strstr(self->out, ", cycles = 0, cycles_2 = 5, cycles_3 = 7 }"));
+	run(self, "export -q --format ctf --meta side -o two trace.rtd && babeltrace2 two");
+	EXPECT_EQ(0, self->status);
+	EXPECT_NE(NULL, strstr(self->out, ", cycles = 0, x_y__1 = 5, x_y__2 = 7 }"));
+}
+
+/* Each event with its source and what was counted there, by its own name. */
+TEST_F(command, export_ctf_of_sources)
+{
+	const uint64_t whole[] = { MAIN, 0x3f00000000 };
+	struct gen_stream stream[2];
+	uint64_t value = 0;
+	unsigned int src;
+
+	gen_free(&self->gen);
+	gen_init(&self->gen, 1, 40);
+	for (src = 0; src < 2; src++) {
+		gen_sync(&self->gen, src);
+		gen_stream_init(&stream[src], &self->gen, (uint8_t)src, 6, 1, 1, 64);
+		stream[src].counter[0].code = 1 + src;
+		gen_header(&stream[src]);
+		gen_record(&stream[src], 0, whole, &value);
+	}
+	for (src = 0; src < 2; src++) {
+		value = 5 + src;
+		gen_record(&stream[src], 1, whole, &value);
+	}
+	for (src = 0; src < 2; src++) {
+		value += 30;
+		gen_record(&stream[src], 3, whole, &value);
+	}
+	save(self, "trace.rtd");
+	run(self, "export -q --format ctf -e " PROGRAM " -o ctf trace.rtd");
+	EXPECT_EQ(0, self->status);
+	if (system("command -v babeltrace2 >/dev/null"))
+		SKIP(return, "no babeltrace2");
+	run(self, "--help >/dev/null; babeltrace2 ctf | sed 's/.*) //; s/vpid.*_\\?source/source/;"
+	    " s/addr.*name/name/; s/ip.*name/name/'");
+	EXPECT_STREQ(
+		"lttng_ust_cyg_profile:func_entry: { source = 0 }, { name = \"main\", cycles = 0 }\n"
+		"lttng_ust_cyg_profile:func_entry: { source = 1 }, { name = \"main\", instructions = 0 }\n"
+		"lttng_ust_cyg_profile:func_exit: { source = 0 }, { name = \"main\", cycles = 5 }\n"
+		"lttng_ust_cyg_profile:func_exit: { source = 1 }, { name = \"main\", instructions = 6 }\n"
+		"sifive_trace:sample: { source = 0 }, { name = \"main\", cycles = 31 }\n"
+		"sifive_trace:sample: { source = 1 }, { name = \"main\", instructions = 60 }\n",
+		self->out);
 }
 
 /* What is drawn, and what it answers to mouse and keyboard: browser.py. */
@@ -359,6 +692,60 @@ TEST_F(command, side_car_names_threads_and_objects)
 	EXPECT_NE(NULL, strstr(self->err, "not recorded: 1 record of threads without a "
 			       "channel, on a CPU without an encoder, after vfork, or "));
 	EXPECT_NE(NULL, strstr(self->err, "not found: its functions stay addresses"));
+}
+
+/* What is written goes through; what commands a terminal reaches none. */
+TEST_F(command, names_of_any_characters)
+{
+	/* u with dots, a grin, U+009B, and a byte that is no UTF-8. */
+	static const char meta[] =
+		"{ \"threads\": [ { \"channel\": 6, \"pid\": 5, \"tid\": 7, \"name\":"
+		" \"w\xc3\xb6\\u001b[5m\\n\" } ], \"objects\": [ { \"path\": \"/none/"
+		"j\xc3\xb6<\xf0\x9f\x98\x80\xc2\x9b\xff\\u001b[31mabcd\", \"start\": 0,"
+		" \"end\": \"0x40000000\" } ] }";
+	static const char plain[] = "j\xc3\xb6<\xf0\x9f\x98\x80????[31mabcd+0x";
+	static const char json[] = "j\xc3\xb6\\u003c\xf0\x9f\x98\x80\\u009b\\u00ff\\u001b[31mabcd+0x";
+	static const char xml[] = "j\xc3\xb6&#60;\xf0\x9f\x98\x80&#155;&#255; [31mabcd+0x";
+	static const char thread[] = "w\xc3\xb6?[5m?/7";
+	static const struct {
+		const char *arguments, *function, *thread;
+	} output[] = {
+		{ "decode", plain },
+		{ "report --by thread", plain, thread },
+		{ "report --by thread --format csv", plain, thread },
+		{ "report --diff trace.rtd", plain }, { "graph --by thread", plain, thread },
+		{ "replay", plain, thread },
+		{ "export --format folded", plain, "w\xc3\xb6?[5m:/7" },
+		{ "export --format chrome", json, "w\xc3\xb6\\u001b[5m\\u000a/7" },
+		{ "export --format html", json, "w\xc3\xb6\\u001b[5m\\u000a/7" },
+		{ "export --format svg", xml, "w\xc3\xb6 [5m /7" },
+	};
+	unsigned int i;
+
+	calls(&self->gen, 6, 100);
+	save(self, "trace.rtd");
+	write_file("trace.rtd.meta", meta, strlen(meta));
+	for (i = 0; i < sizeof(output) / sizeof(output[0]); i++) {
+		run(self, "%s trace.rtd", output[i].arguments);
+		EXPECT_EQ(0, self->status);
+		if (output[i].function)
+			EXPECT_NE(NULL, strstr(self->out, output[i].function)) {
+				TH_LOG("%s: %s", output[i].arguments, self->out);
+			}
+		if (output[i].thread)
+			EXPECT_NE(NULL, strstr(self->out, output[i].thread)) {
+				TH_LOG("%s: %s", output[i].arguments, self->out);
+			}
+		EXPECT_EQ(NULL, strpbrk(self->out, "\x1b\x9b\xff"));
+		EXPECT_EQ(NULL, strpbrk(self->err, "\x1b\xff"));
+	}
+	/* A page of 44 columns, not bytes; and what has been cut is no half. */
+	run(self, "report -q --width 44 trace.rtd");
+	EXPECT_NE(NULL, strstr(self->out, "  j\xc3\xb6<\xf0\x9f\x98\x80"));
+	EXPECT_NE(NULL, strstr(self->out, "...\n"));
+	EXPECT_EQ(0, system("python3 -c \"\n"
+			    "for line in open('out.txt', encoding='utf-8'):\n"
+			    "    assert len(line) <= 45, line\n\""));
 }
 
 TEST_HARNESS_MAIN

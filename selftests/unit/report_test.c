@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /* The costs that report prints, against programs whose costs are known. */
-#include <stdarg.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,27 +9,12 @@
 #include <kselftest_harness.h>
 
 #include "gen_program.h"
+#include "kept_report.h"
 #include "profile.h"
 
 #define STEPS	4000
-
-static char reported[4096];
-
-void report(const char *format, ...)
-{
-	size_t used = strlen(reported);
-	va_list arguments;
-
-	va_start(arguments, format);
-	vsnprintf(reported + used, sizeof(reported) - used, format, arguments);
-	va_end(arguments);
-}
-
-int usage_error(const char *format, ...)
-{
-	(void)format;
-	return 2;
-}
+/* Of the timestamp. */
+#define LAP	(UINT64_C(1) << 40)
 
 FIXTURE(report) {
 	struct program program;
@@ -46,6 +31,12 @@ FIXTURE_VARIANT(report) {
 	unsigned int throws;
 	unsigned int headers;
 	bool shuffle;
+	unsigned int restarts;
+	unsigned int errors;
+	unsigned int garbage;
+	bool ts_delta;
+	/* Ticks before a wrap; 0: none. */
+	unsigned int wrap;
 };
 
 #define VARIANT(name, ...) \
@@ -62,6 +53,19 @@ VARIANT(moves_xor_shuffled, 4, 4, 2, false, 10, 30, 0, true);
 VARIANT(moves_per_thread_raw, 4, 4, 0, true, 10, 0, 0, true);
 VARIANT(moves_per_thread_xor, 4, 4, 2, true, 10, 0, 0, true);
 VARIANT(moves_per_thread_delta, 4, 4, 1, true, 10, 0, 0, true);
+VARIANT(restarts, 2, 4, 0, false, 20, 0, 0, false, 15);
+VARIANT(restarts_per_thread_xor, 2, 4, 2, true, 20, 0, 0, true, 15);
+VARIANT(errors, 2, 2, 0, false, 0, 10, 0, false, 0, 3);
+VARIANT(errors_delta, 3, 3, 1, false, 0, 0, 0, true, 0, 3);
+VARIANT(errors_per_thread_xor, 3, 3, 2, true, 0, 0, 0, true, 0, 3);
+VARIANT(garbage, 1, 1, 0, false, 0, 10, 0, false, 0, 0, 3);
+VARIANT(garbage_xor, 1, 1, 2, false, 0, 0, 0, false, 0, 0, 3);
+VARIANT(wrap, 2, 2, 0, false, 0, 20, 0, false, 0, 0, 0, false, 30000);
+VARIANT(wrap_moves_shuffled, 4, 4, 2, false, 10, 30, 0, true, 0, 0, 0, false, 30000);
+VARIANT(wrap_errors, 3, 3, 1, false, 0, 0, 0, true, 0, 3, 0, false, 30000);
+VARIANT(ticks, 2, 2, 1, false, 0, 20, 0, false, 0, 0, 0, true, 0);
+VARIANT(ticks_moves_shuffled, 4, 4, 0, true, 10, 30, 0, true, 0, 0, 0, true, 30000);
+VARIANT(ticks_errors, 3, 3, 2, false, 0, 0, 0, true, 0, 3, 0, true, 30000);
 VARIANT(all_of_it, 8, 4, 0, true, 15, 25, 3, true);
 
 FIXTURE_SETUP(report)
@@ -83,24 +87,60 @@ FIXTURE_TEARDOWN(report)
 	unlink(self->meta);
 }
 
+static void save_trace(FIXTURE_DATA(report) *self)
+{
+	const struct gen *gen = &self->program.gen;
+	FILE *trace = fopen(self->trace, "wb");
+
+	if (!trace || fwrite(gen->data, 1, gen->length, trace) != gen->length ||
+	    fclose(trace))
+		abort();
+}
+
 static void save(FIXTURE_DATA(report) *self)
 {
-	FILE *trace = fopen(self->trace, "wb"), *meta = fopen(self->meta, "w");
 	const struct program *program = &self->program;
+	FILE *meta = fopen(self->meta, "w");
 	unsigned int i;
 
-	if (!trace || !meta ||
-	    fwrite(program->gen.data, 1, program->gen.length, trace) !=
-	    program->gen.length)
+	save_trace(self);
+	if (!meta)
 		abort();
-	fprintf(meta, "{ \"srcbits\": 2, \"per_thread\": %s, \"threads\": [",
+	fprintf(meta, "{ \"srcbits\": 2, \"ts_scheme\": \"%s\", \"per_thread\": %s,"
+		" \"threads\": [", program->gen.ts_delta ? "delta" : "xor",
 		program->per_thread ? "true" : "false");
 	for (i = 0; i < program->threads; i++)
 		fprintf(meta, "%s{ \"channel\": %u, \"pid\": 100, \"tid\": %u }",
 			i ? ", " : "", 6 + i, 100 + i);
 	fprintf(meta, "] }\n");
-	fclose(trace);
 	fclose(meta);
+}
+
+static void set_up_program(FIXTURE_DATA(report) *self,
+			   const FIXTURE_VARIANT(report) *variant,
+			   uint64_t seed, uint64_t now)
+{
+	struct program *program = &self->program;
+	unsigned int i;
+
+	program_free(program);
+	program_init(program, seed);
+	program->gen.now = now;
+	program->threads = variant->threads;
+	program->sources = variant->sources;
+	program->count_type = variant->count_type;
+	program->per_thread = variant->per_thread;
+	program->moves = variant->moves;
+	program->throws = variant->throws;
+	program->headers = variant->headers;
+	program->restarts = variant->restarts;
+	program->errors = variant->errors;
+	program->garbage = variant->garbage;
+	program->gen.ts_delta = variant->ts_delta;
+	for (i = 0; i < variant->sources; i++)
+		gen_sync(&program->gen, i);
+	for (i = 0; i < variant->threads; i++)
+		program->thread[i].src = i % variant->sources;
 }
 
 static void make(FIXTURE_DATA(report) *self, const FIXTURE_VARIANT(report) *variant,
@@ -109,19 +149,8 @@ static void make(FIXTURE_DATA(report) *self, const FIXTURE_VARIANT(report) *vari
 	struct program *program = &self->program;
 	unsigned int i;
 
-	program_free(program);
-	program_init(program, seed);
-	program->threads = variant->threads;
-	program->sources = variant->sources;
-	program->count_type = variant->count_type;
-	program->per_thread = variant->per_thread;
-	program->moves = variant->moves;
-	program->throws = variant->throws;
-	program->headers = variant->headers;
-	for (i = 0; i < variant->sources; i++)
-		gen_sync(&program->gen, i);
-	for (i = 0; i < variant->threads; i++)
-		program->thread[i].src = i % variant->sources;
+	set_up_program(self, variant, seed,
+		       variant->wrap ? LAP - variant->wrap : 1000);
 	for (i = 0; i < STEPS; i++)
 		program_step(program);
 	program_end(program);
@@ -163,11 +192,32 @@ static void read_profile(struct __test_metadata *_metadata,
 	options_init(&options);
 	options.path = self->trace;
 	options.trace.quiet = true;
-	options.strict = true;
+	options.strict = !self->program.errors && !self->program.garbage;
 	ASSERT_EQ(0, profile_read(profile, &options, by)) {
 		TH_LOG("%s", reported);
 	}
 	EXPECT_STREQ("", reported);
+}
+
+/* A profile by thread. */
+static void compare_threads(struct __test_metadata *_metadata,
+			    const FIXTURE_DATA(report) *self,
+			    const FIXTURE_VARIANT(report) *variant,
+			    const struct profile *profile)
+{
+	const struct threads *threads = analysis_threads(profile->analysis);
+	size_t i;
+
+	EXPECT_EQ(variant->threads, threads_count(threads));
+	for (i = 0; i < profile->rows; i++) {
+		const struct thread *thread =
+			threads_get(threads, profile->row[i].group);
+
+		ASSERT_LE(100, thread->tid);
+		compare(_metadata, profile, i,
+			&self->program.thread_cost[thread->tid - 100]
+						  [function_of(profile, i)]);
+	}
 }
 
 TEST_F(report, functions_cost_what_they_cost)
@@ -196,21 +246,10 @@ TEST_F(report, functions_cost_what_they_cost)
 TEST_F(report, threads_cost_what_they_cost)
 {
 	struct profile profile;
-	size_t i;
 
 	make(self, variant, 4);
 	read_profile(_metadata, self, &profile, PROFILE_BY_THREAD);
-	EXPECT_EQ(variant->threads, threads_count(analysis_threads(profile.analysis)));
-	for (i = 0; i < profile.rows; i++) {
-		const struct thread *thread =
-			threads_get(analysis_threads(profile.analysis),
-				    profile.row[i].group);
-
-		ASSERT_LE(100, thread->tid);
-		compare(_metadata, &profile, i,
-			&self->program.thread_cost[thread->tid - 100]
-						  [function_of(&profile, i)]);
-	}
+	compare_threads(_metadata, self, variant, &profile);
 	profile_free(&profile);
 }
 
@@ -232,6 +271,117 @@ TEST_F(report, harts_cost_what_they_cost)
 			&self->program.hart_cost[profile.row[i].group]
 						[function_of(&profile, i)]);
 	}
+	profile_free(&profile);
+}
+
+/* A channel that threads have one after the other, each on several harts. */
+static void check_successors(struct __test_metadata *_metadata,
+			     FIXTURE_DATA(report) *self,
+			     const FIXTURE_VARIANT(report) *variant, uint64_t now)
+{
+	struct program *program = &self->program;
+	struct profile profile;
+	FILE *meta;
+	size_t i;
+
+	set_up_program(self, variant, 6, now);
+	/* With one thread there would be more headers than are kept. */
+	program->headers = 0;
+	program->errors = 0;
+	program->garbage = 0;
+	meta = fopen(self->meta, "w");
+	ASSERT_NE(NULL, meta);
+	fprintf(meta, "{ \"srcbits\": 2, \"ts_scheme\": \"%s\", \"per_thread\": %s,"
+		" \"threads\": [", program->gen.ts_delta ? "delta" : "xor",
+		program->per_thread ? "true" : "false");
+	for (i = 0; i < program->threads; i++) {
+		struct program_thread *thread = &program->thread[i];
+		/* The first one came before tracing was turned on. */
+		uint64_t from = i ? program->gen.now : now + LAP - 1000;
+		unsigned int k;
+
+		/* Not all have been everywhere: headers count per source. */
+		program->sources = i % 2 ? variant->sources : 1;
+		thread->channel = 6;
+		program->alone = i + 1;
+		for (k = 0; k < STEPS / 4 || thread->depth; k++)
+			program_step(program);
+		fprintf(meta, "%s{ \"channel\": 6, \"tid\": %zu, \"from\": %" PRIu64
+			", \"to\": %" PRIu64 " }", i ? ", " : "", 100 + i,
+			from % LAP, (program->gen.now - 1) % LAP);
+		/* The next begins later than any message on its way. */
+		program->gen.now += 1000;
+		gen_idle(&program->gen, 2000);
+	}
+	fprintf(meta, "] }\n");
+	fclose(meta);
+	save_trace(self);
+	read_profile(_metadata, self, &profile, PROFILE_BY_THREAD);
+	compare_threads(_metadata, self, variant, &profile);
+	EXPECT_EQ(0, analysis_stats(profile.analysis)->strays);
+	EXPECT_EQ(0, analysis_stats(profile.analysis)->cut);
+	profile_free(&profile);
+}
+
+TEST_F(report, threads_follow_each_other_on_one_channel)
+{
+	check_successors(_metadata, self, variant, 1000);
+}
+
+/* Times wrap: within the first thread, a later one, and before the first. */
+TEST_F(report, threads_follow_each_other_over_a_wrap)
+{
+	check_successors(_metadata, self, variant, LAP - 5000);
+	check_successors(_metadata, self, variant, LAP - 60000);
+	check_successors(_metadata, self, variant, 500);
+}
+
+/* Calls of a source that loses messages are lost with them; no other's. */
+TEST_F(report, errors_are_of_one_source)
+{
+	struct program *program = &self->program;
+	struct profile profile;
+	unsigned int i;
+	size_t row;
+
+	set_up_program(self, variant, 7, 1000);
+	program->threads = 2;
+	program->sources = 2;
+	program->thread[1].src = 1;
+	program->moves = 0;
+	program->headers = 0;
+	program->restarts = 0;
+	program->garbage = 0;
+	program->errors = 0;
+	for (i = 0; i < STEPS; i++) {
+		if (i % 100 == 50)
+			gen_error(&program->gen, 1);
+		if (i % 100 == 70)
+			gen_sync(&program->gen, 1);
+		program_step(program);
+	}
+	program_end(program);
+	program->errors = 1;
+	save(self);
+	read_profile(_metadata, self, &profile, PROFILE_BY_THREAD);
+	EXPECT_EQ(STEPS / 100, trace_stats(profile.input.trace)->errors);
+	for (row = 0; row < profile.rows; row++) {
+		const struct profile_row *r = &profile.row[row];
+		const struct thread *thread =
+			threads_get(analysis_threads(profile.analysis), r->group);
+		const struct program_cost *cost =
+			&program->thread_cost[thread->tid - 100]
+					     [function_of(&profile, row)];
+
+		if (thread->tid == 100) {
+			compare(_metadata, &profile, row, cost);
+			continue;
+		}
+		EXPECT_LE(r->calls, cost->calls);
+	}
+	EXPECT_LT(0, analysis_stats(profile.analysis)->strays +
+		     analysis_stats(profile.analysis)->unwound +
+		     analysis_stats(profile.analysis)->unaddressed);
 	profile_free(&profile);
 }
 

@@ -10,21 +10,10 @@
 #include <kselftest_harness.h>
 
 #include "image.h"
+#include "kept_report.h"
 #include "symbols.h"
 
 #define BIAS	0x3f80000000ull
-
-static char reported[4096];
-
-void report(const char *format, ...)
-{
-	size_t used = strlen(reported);
-	va_list arguments;
-
-	va_start(arguments, format);
-	vsnprintf(reported + used, sizeof(reported) - used, format, arguments);
-	va_end(arguments);
-}
 
 FIXTURE(symbols) {
 	char folder[64];

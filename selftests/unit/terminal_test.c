@@ -160,6 +160,43 @@ TEST_F_TIMEOUT(command, progress_of_long_work, 300)
 	EXPECT_EQ(NULL, strchr(self->out, '\r'));
 }
 
+/* What is printed meanwhile is not mixed with progress, be it through less(1). */
+TEST_F_TIMEOUT(command, no_progress_within_output, 300)
+{
+	static const char * const commands[] = {
+		"decode", "replay", "export --format chrome",
+	};
+	static const struct {
+		const char *to;
+		bool progress;
+	} output[] = {
+		{ "| tail -n 1", false }, { "-o /dev/stdout | tail -n 1", false },
+		{ "-o out", true }, { ">out", true },
+	};
+	char arguments[128];
+	unsigned int i, k;
+
+	calls(&self->gen, 1, 1 << 20);
+	save(self, "trace.rtd");
+	ASSERT_EQ(0, system("mkfifo fifo"));
+	for (i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+		for (k = 0; k < sizeof(output) / sizeof(output[0]); k++) {
+			/* Longer than it is silent, with work on both sides. */
+			ASSERT_EQ(0, system("{ cat trace.rtd; sleep 1;"
+					    " cat trace.rtd; } >fifo &"));
+			snprintf(arguments, sizeof(arguments),
+				 "%s --meta none - <fifo %s", commands[i],
+				 output[k].to);
+			watch(self, arguments, 100);
+			EXPECT_EQ(0, self->status);
+			EXPECT_EQ(output[k].progress,
+				  strstr(self->out, " MB ") != NULL) {
+				TH_LOG("%s", arguments);
+			}
+		}
+	}
+}
+
 TEST_F(command, output_to_a_pipe_is_plain)
 {
 	static const char * const arguments[] = {

@@ -20,6 +20,10 @@ struct stream {
 	/* Delta counts of a thread: its count when the header was written. */
 	uint64_t	base[PERFREC_COUNTERS];
 	bool		based;
+	/* Who recorded here last, and in which part of its capture. */
+	const struct analysis_thread *thread;
+	uint32_t	part;
+	uint32_t	part_serial;
 };
 
 struct analysis {
@@ -462,6 +466,26 @@ static void on_exit_record(struct analysis *analysis, struct analysis_thread *th
 
 /* ---- records ----------------------------------------------------------- */
 
+/*
+ * A header begins a new part of the thread's capture where the thread has been
+ * in this part: elsewhere it may only tell that the thread is new there, or that
+ * others had the channel before. Where no call is open it may as well begin one.
+ */
+static void follow_parts(struct analysis *analysis, struct analysis_thread *thread,
+			 struct stream *stream, uint32_t serial)
+{
+	bool here = stream->thread == thread && stream->part == thread->part;
+
+	if (stream->part_serial != serial && (here || !thread->depth)) {
+		/* What is open would never end. */
+		leave_all(analysis, thread);
+		thread->part++;
+	}
+	stream->thread = thread;
+	stream->part = thread->part;
+	stream->part_serial = serial;
+}
+
 /* The address that stands for the function: with symbols its first. */
 static uint64_t function_address(struct analysis *analysis,
 				 const struct perfrec_record *record)
@@ -484,12 +508,8 @@ static void on_ordered(void *context, const struct perfrec_record *record)
 
 	if (!thread || !stream)
 		return;
-	/* A new part of the capture: what is open would never end. */
-	if (record->header && record->header->serial > thread->serial) {
-		if (thread->serial)
-			leave_all(analysis, thread);
-		thread->serial = record->header->serial;
-	}
+	if (record->header)
+		follow_parts(analysis, thread, stream, record->header->serial);
 	step.counted = count(analysis, thread, stream, record);
 	add_counts(analysis, thread, step.counted);
 	if (thread->had_record && record->counters && !step.counted)
@@ -567,6 +587,7 @@ int analysis_run(struct analysis *analysis, struct trace *trace)
 	unsigned int i;
 
 	analysis->trace = trace;
+	threads_wrap(analysis->threads, trace_time_mask(trace));
 	if (trace_run(trace, &trace_ops, analysis))
 		return -1;
 	for (i = 0; i < PERFREC_CHANNELS; i++)

@@ -66,7 +66,7 @@ struct analysis_thread {
 	unsigned int		slot_bits;
 	uint64_t		too_deep;
 	bool			had_record;
-	uint32_t		serial;		/* highest of a header */
+	uint32_t		part;		/* of the capture: see analysis.c */
 	uint64_t		sum[COUNTERS_MAX];
 	uint64_t		last[COUNTERS_MAX];
 	bool			last_known[COUNTERS_MAX];

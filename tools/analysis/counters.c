@@ -5,6 +5,9 @@
 
 #include "counters.h"
 
+/* "#32" and its end. */
+#define NUMBERED	4
+
 /* What the user asked for, if this is what came of it. */
 static const char *user_name(const struct meta *meta,
 			     const struct perfrec_counter *counter)
@@ -24,9 +27,10 @@ static const char *user_name(const struct meta *meta,
 	return NULL;
 }
 
-void counters_name(const struct counters *counters,
-		   const struct perfrec_header *header, unsigned int i,
-		   char *name)
+/* As if it were the only one of this name. */
+static void plain_name(const struct meta *meta,
+		       const struct perfrec_header *header, unsigned int i,
+		       char *name)
 {
 	const char *user;
 
@@ -34,7 +38,7 @@ void counters_name(const struct counters *counters,
 		snprintf(name, PERFREC_NAME_SIZE, "counter%u?", i);
 		return;
 	}
-	user = user_name(counters->meta, &header->counter[i]);
+	user = user_name(meta, &header->counter[i]);
 	if (user)
 		snprintf(name, PERFREC_NAME_SIZE, "%s", user);
 	else
@@ -42,25 +46,47 @@ void counters_name(const struct counters *counters,
 				     PERFREC_NAME_SIZE);
 }
 
+void counters_names(const struct counters *counters,
+		    const struct perfrec_header *header, unsigned int count,
+		    char name[][PERFREC_NAME_SIZE])
+{
+	unsigned int i, before, same;
+	size_t length;
+
+	for (i = 0; i < count; i++)
+		plain_name(counters->meta, header, i, name[i]);
+	/* From the last on: those before it still have their plain names. */
+	for (i = count; i-- > 1;) {
+		for (before = 0, same = 1; before < i; before++)
+			same += !strcmp(name[before], name[i]);
+		if (same == 1)
+			continue;
+		length = strlen(name[i]);
+		if (length > PERFREC_NAME_SIZE - NUMBERED)
+			length = PERFREC_NAME_SIZE - NUMBERED;
+		snprintf(name[i] + length, NUMBERED, "#%u", same);
+	}
+}
+
 void counters_assign(struct counters *counters,
 		     const struct perfrec_header *header, unsigned int count,
 		     uint8_t *column)
 {
 	bool used[COUNTERS_MAX] = { false };
-	char name[PERFREC_NAME_SIZE];
+	char name[PERFREC_COUNTERS][PERFREC_NAME_SIZE];
 	unsigned int i, c;
 
+	counters_names(counters, header, count, name);
 	for (i = 0; i < count; i++) {
-		counters_name(counters, header, i, name);
 		for (c = 0; c < counters->count; c++)
-			if (!used[c] && !strcmp(name, counters->name[c]))
+			if (!used[c] && !strcmp(name[i], counters->name[c]))
 				break;
 		if (c == COUNTERS_MAX) {
 			column[i] = COUNTERS_NONE;
 			continue;
 		}
 		if (c == counters->count) {
-			memcpy(counters->name[c], name, sizeof(name));
+			memcpy(counters->name[c], name[i], sizeof(name[i]));
 			counters->count++;
 		}
 		used[c] = true;

@@ -22,15 +22,15 @@ struct counters {
 };
 
 /**
- * counters_name() - name of a record's counter
- * @counters:	set of counters; its side-car file may have the user's word
+ * counters_names() - names of a record's counters, each another
+ * @counters:	set of counters; its side-car file may have the user's words
  * @header:	the record's header, NULL for none
- * @i:		index in the record
- * @name:	filled with PERFREC_NAME_SIZE bytes
+ * @count:	counters it has, at most PERFREC_COUNTERS
+ * @name:	filled with @count names; the second of one name is "NAME#2"
  */
-void counters_name(const struct counters *counters,
-		   const struct perfrec_header *header, unsigned int i,
-		   char *name);
+void counters_names(const struct counters *counters,
+		    const struct perfrec_header *header, unsigned int count,
+		    char name[][PERFREC_NAME_SIZE]);
 
 /**
  * counters_assign() - find or make a column for each counter of a record

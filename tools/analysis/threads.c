@@ -9,6 +9,8 @@
 
 struct entry {
 	const struct meta_thread *meta;
+	uint64_t		from;		/* as the trace's times go on */
+	uint64_t		to;
 	struct thread		*thread;	/* made when it is needed */
 };
 
@@ -18,6 +20,9 @@ struct threads {
 	/* Entries of each channel: first, and first of the next. */
 	size_t			first[PERFREC_CHANNELS + 1];
 	struct thread		*recent[PERFREC_CHANNELS];
+	/* A lap of the timestamp, 0: none; and for the recent one: see find(). */
+	uint64_t		lap;
+	uint64_t		shift[PERFREC_CHANNELS];
 	struct thread		*plain[PERFREC_SOURCES][PERFREC_CHANNELS];
 	struct thread		**thread;	/* by id */
 	unsigned int		count;
@@ -26,12 +31,54 @@ struct threads {
 
 static int by_channel_and_time(const void *a, const void *b)
 {
-	const struct meta_thread *one = ((const struct entry *)a)->meta;
-	const struct meta_thread *two = ((const struct entry *)b)->meta;
+	const struct entry *one = a, *two = b;
 
-	if (one->channel != two->channel)
-		return one->channel < two->channel ? -1 : 1;
+	if (one->meta->channel != two->meta->channel)
+		return one->meta->channel < two->meta->channel ? -1 : 1;
 	return (one->from > two->from) - (one->from < two->from);
+}
+
+static bool is_timed(const struct meta_thread *thread)
+{
+	return thread->from || thread->to != UINT64_MAX;
+}
+
+/*
+ * Times are of the timestamp's width there, and threads in the order in which they
+ * came: a time far below the one before is of the next lap. One far above it, with
+ * laps passed, is of the lap before: the order is not that exact.
+ */
+static void fill(struct threads *threads)
+{
+	uint64_t lap = threads->lap, laps = 0, before = 0;
+	size_t i;
+
+	for (i = 0; i < threads->meta->threads; i++) {
+		const struct meta_thread *thread = &threads->meta->thread[i];
+		uint64_t base;
+
+		threads->entry[i] = (struct entry){
+			thread, thread->from, thread->to, NULL
+		};
+		if (!lap || !is_timed(thread) || thread->from >= lap)
+			continue;
+		if (before > thread->from && before - thread->from > lap / 2)
+			laps += lap;
+		base = laps;
+		if (laps && thread->from > before &&
+		    thread->from - before > lap / 2)
+			base -= lap;
+		else
+			before = thread->from;
+		threads->entry[i].from += base;
+		if (thread->to == UINT64_MAX)
+			continue;
+		threads->entry[i].to += base;
+		if (thread->to < thread->from)
+			threads->entry[i].to += lap;
+	}
+	qsort(threads->entry, threads->meta->threads, sizeof(*threads->entry),
+	      by_channel_and_time);
 }
 
 struct threads *threads_new(const struct meta *meta)
@@ -47,10 +94,7 @@ struct threads *threads_new(const struct meta *meta)
 		free(threads);
 		return NULL;
 	}
-	for (i = 0; i < meta->threads; i++)
-		threads->entry[i].meta = &meta->thread[i];
-	qsort(threads->entry, meta->threads, sizeof(*threads->entry),
-	      by_channel_and_time);
+	fill(threads);
 	for (c = 0, i = 0; c <= PERFREC_CHANNELS; c++) {
 		while (i < meta->threads &&
 		       threads->entry[i].meta->channel < (int)c)
@@ -58,6 +102,12 @@ struct threads *threads_new(const struct meta *meta)
 		threads->first[c] = i;
 	}
 	return threads;
+}
+
+void threads_wrap(struct threads *threads, uint64_t ts_mask)
+{
+	threads->lap = ts_mask + 1;
+	fill(threads);
 }
 
 void threads_free(struct threads *threads)
@@ -156,42 +206,59 @@ static struct thread *entry_thread(struct threads *threads, struct entry *entry)
 	entry->thread->channel = (unsigned int)entry->meta->channel;
 	entry->thread->pid = entry->meta->pid;
 	entry->thread->tid = entry->meta->tid;
-	entry->thread->from = entry->meta->from;
-	entry->thread->to = entry->meta->to;
+	entry->thread->from = entry->from;
+	entry->thread->to = entry->to;
 	name_thread(entry->thread, entry->meta->name);
 	return entry->thread;
+}
+
+/* The last entry of a channel that begins at @time or before, if it goes so far. */
+static struct entry *entry_at(const struct threads *threads,
+			      unsigned int channel, uint64_t time)
+{
+	size_t low = threads->first[channel];
+	size_t high = threads->first[channel + 1];
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (threads->entry[middle].from <= time)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == threads->first[channel] || threads->entry[low - 1].to < time)
+		return NULL;
+	return &threads->entry[low - 1];
 }
 
 struct thread *threads_find(struct threads *threads,
 			    const struct perfrec_record *record)
 {
 	unsigned int channel = record->channel;
-	size_t low = threads->first[channel];
-	size_t high = threads->first[channel + 1];
 	struct thread *recent = threads->recent[channel];
-	uint64_t time = record->begin.time;
+	uint64_t time = record->begin.time + threads->shift[channel];
+	struct entry *entry = &threads->entry[threads->first[channel]];
 
-	if (low == high)
+	if (!threads_move(threads, channel))
 		return plain_thread(threads, record->src, channel);
 	/* Without a time: as before, or the channel's first. */
 	if (recent && (!record->begin.time_known ||
 		       (time >= recent->from && time <= recent->to)))
 		return recent;
 	if (record->begin.time_known) {
-		while (low < high) {
-			size_t middle = low + (high - low) / 2;
-
-			if (threads->entry[middle].meta->from <= time)
-				low = middle + 1;
-			else
-				high = middle;
+		time = record->begin.time;
+		entry = entry_at(threads, channel, time);
+		threads->shift[channel] = 0;
+		/* The threads' times began in the lap before the trace's. */
+		if (!entry && threads->lap) {
+			entry = entry_at(threads, channel, time + threads->lap);
+			threads->shift[channel] = entry ? threads->lap : 0;
 		}
-		if (low == threads->first[channel] ||
-		    threads->entry[low - 1].meta->to < time)
+		if (!entry)
 			return plain_thread(threads, record->src, channel);
-		low--;
 	}
-	recent = entry_thread(threads, &threads->entry[low]);
+	recent = entry_thread(threads, entry);
 	threads->recent[channel] = recent;
 	return recent;
 }

@@ -37,6 +37,14 @@ struct threads;
 /** threads_new() - no threads yet; NULL without memory */
 struct threads *threads_new(const struct meta *meta);
 
+/**
+ * threads_wrap() - how the trace's timestamps wrap, before threads are looked for
+ * @ts_mask:	the greatest one
+ *
+ * Its times go on over a wrap; those of the side-car file do not.
+ */
+void threads_wrap(struct threads *threads, uint64_t ts_mask);
+
 /** threads_free() - free threads, not their state; NULL is fine */
 void threads_free(struct threads *threads);
 

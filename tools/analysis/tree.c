@@ -181,6 +181,13 @@ void tree_point(struct tree *tree, struct analysis_thread *thread,
 	}
 }
 
+enum tree_weight tree_usual(const struct trace_stats *stats)
+{
+	if (!stats->records[PERFREC_ENTER])
+		return TREE_SAMPLES;
+	return stats->timed ? TREE_TIME : TREE_CALLS;
+}
+
 int tree_weight(const struct tree *tree, const char *name)
 {
 	const struct counters *counters = analysis_counters(tree->analysis);

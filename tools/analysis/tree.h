@@ -79,6 +79,9 @@ enum tree_weight {
 	TREE_COUNTER,	/* and the counter's column is added to this */
 };
 
+/** tree_usual() - what the records of a trace tell most about */
+enum tree_weight tree_usual(const struct trace_stats *stats);
+
 /** tree_weight() - the weight that a name stands for, -1 for none */
 int tree_weight(const struct tree *tree, const char *name);
 

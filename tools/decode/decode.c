@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /* sifive-trace decode: the records of a trace, one by one. */
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "command.h"
 #include "format.h"
 #include "options.h"
+#include "output.h"
 
 static const struct format * const formats[] = {
 	&format_text, &format_csv, &format_json, &format_perf,
@@ -17,6 +19,7 @@ struct decode {
 	struct options		common;
 	struct format_options	output;
 	const struct format	*format;
+	char			program[PATH_MAX];
 };
 
 enum own_option {
@@ -96,10 +99,14 @@ static int decode_trace(struct decode *decode, struct input *input)
 	int error;
 
 	output->trace = decode->common.path;
-	if (decode->common.symbols.files)
-		output->elf = decode->common.symbols.file[0];
-	else
+	if (decode->common.symbols.files) {
+		snprintf(decode->program, sizeof(decode->program), "%s",
+			 decode->common.symbols.file[0]);
+		symbols_split(decode->program, &(uint64_t){ 0 });
+		output->elf = decode->program;
+	} else {
 		output->elf = input->meta.exe;
+	}
 	output->symbols = input->symbols;
 	output->meta = &input->meta;
 	output->hz = input->hz;
@@ -125,12 +132,16 @@ int command_decode(int argc, char **argv)
 		result = parse_option(&decode, option);
 	if (!result)
 		result = options_trace(&decode.common, argc, argv);
+	if (!result)
+		result = options_output(&decode.common, decode.output.output);
 	if (result)
 		return result;
 	if (decode.common.help) {
 		help();
 		return EXIT_OK;
 	}
+	decode.common.trace.watched = decode.format != &format_perf &&
+				      !output_to_file(decode.output.output);
 	result = input_open(&input, &decode.common);
 	if (!result)
 		result = decode_trace(&decode, &input);

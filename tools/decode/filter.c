@@ -3,7 +3,6 @@
  * sifive-trace filter: from names of functions and source files to the addresses
  * that record --filter and SIFIVE_TRACE_FILTER take.
  */
-#include <fnmatch.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,6 +12,7 @@
 #include <libiberty/demangle.h>
 
 #include "command.h"
+#include "filter_file.h"
 #include "image.h"
 #include "output.h"
 
@@ -74,13 +74,7 @@ static void help(void)
 
 static bool fits(const struct patterns *patterns, const char *name)
 {
-	size_t i;
-
-	for (i = 0; i < patterns->count; i++)
-		if (!strcmp(patterns->pattern[i], name) ||
-		    !fnmatch(patterns->pattern[i], name, 0))
-			return true;
-	return false;
+	return filter_fits(patterns->pattern, patterns->count, name);
 }
 
 static bool has_name(const struct filter *filter,
@@ -109,10 +103,10 @@ static bool has_source(const struct filter *filter, struct image *image,
 static void put_function(struct output *out, const char *object,
 			 const struct image_function *function, const char *name)
 {
-	const char *quote = *object == '#' || strpbrk(object, " \t") ? "\"" : "";
+	const char *quote = filter_quote(object);
 
 	put_string(out, "# ");
-	put_string(out, name);
+	put_text(out, name);
 	put_format(out, "\n%s", quote);
 	put_string(out, object);
 	put_format(out, "%s %" PRIx64 " %" PRIx64 "\n", quote,
@@ -155,7 +149,11 @@ static int filter_file(struct filter *filter, const char *path)
 static int filter_files(struct filter *filter, const char *path, char **files)
 {
 	int error = 0;
+	size_t i;
 
+	for (i = 0; files[i]; i++)
+		if (!output_spares(path, files[i]))
+			return EXIT_USAGE;
 	filter->out = output_open(path);
 	if (!filter->out)
 		return EXIT_UNREADABLE;

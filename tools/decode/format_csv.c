@@ -59,15 +59,6 @@ static bool csv_stop(void *context)
 	return output_failed(csv->out);
 }
 
-/* In quotes where it must be. */
-static void put_text(struct csv *csv, const char *text)
-{
-	if (strpbrk(text, ",\"\n\r"))
-		put_quoted(csv->out, text);
-	else
-		put_string(csv->out, text);
-}
-
 static void csv_header(void *context, const struct perfrec_header *header)
 {
 	uint8_t column[PERFREC_COUNTERS];
@@ -85,7 +76,7 @@ static void begin(struct csv *csv)
 	put_string(csv->out, ",source,channel,type,address,function,file,line,caller_address,caller");
 	for (i = 0; i < csv->counters.count; i++) {
 		put_char(csv->out, ',');
-		put_text(csv, csv->counters.name[i]);
+		put_field(csv->out, csv->counters.name[i]);
 	}
 	put_char(csv->out, '\n');
 	csv->columns = csv->counters.count;
@@ -95,7 +86,7 @@ static void begin(struct csv *csv)
 static void put_function(struct csv *csv, const struct symbol *symbol)
 {
 	if (symbol->function)
-		put_text(csv, symbol->function);
+		put_field(csv->out, symbol->function);
 }
 
 static void put_addresses(struct csv *csv, const struct perfrec_record *record)
@@ -112,7 +103,7 @@ static void put_addresses(struct csv *csv, const struct perfrec_record *record)
 	put_function(csv, &symbol);
 	put_char(csv->out, ',');
 	if (symbol.file)
-		put_text(csv, symbol.file);
+		put_field(csv->out, symbol.file);
 	put_char(csv->out, ',');
 	if (symbol.file)
 		put_number(csv->out, (uint64_t)symbol.line, 0);

@@ -70,19 +70,19 @@ static void begin(struct json *json, const char *kind, unsigned int src,
 static void json_header(void *context, const struct perfrec_header *header)
 {
 	struct json *json = context;
-	char name[PERFREC_NAME_SIZE];
+	char name[PERFREC_COUNTERS][PERFREC_NAME_SIZE];
 	unsigned int i;
 
 	begin(json, "header", header->src, header->channel);
 	put_format(json->out, ",\"offset\":%" PRIu64 ",\"count_type\":\"%s\",\"counters\":[",
 		   header->begin.offset,
 		   perfrec_count_type_name(header->count_type));
+	counters_names(&json->counters, header, header->counters, name);
 	for (i = 0; i < header->counters; i++) {
 		const struct perfrec_counter *counter = &header->counter[i];
 
-		counters_name(&json->counters, header, i, name);
 		put_string(json->out, i ? ",{\"name\":" : "{\"name\":");
-		put_json(json->out, name);
+		put_json(json->out, name[i]);
 		put_format(json->out, ",\"number\":%" PRIu32 ",\"type\":%" PRIu32
 			   ",\"code\":%" PRIu32 ",\"event_data\":\"0x%" PRIx64
 			   "\",\"csr\":%" PRIu32 ",\"bits\":%" PRIu32 "}",
@@ -130,7 +130,7 @@ static void put_addresses(struct json *json, const struct perfrec_record *record
 static void json_record(void *context, const struct perfrec_record *record)
 {
 	struct json *json = context;
-	char name[PERFREC_NAME_SIZE];
+	char name[PERFREC_COUNTERS][PERFREC_NAME_SIZE];
 	bool any = false;
 	uint64_t value;
 	unsigned int i;
@@ -142,14 +142,14 @@ static void json_record(void *context, const struct perfrec_record *record)
 	}
 	put_addresses(json, record);
 	put_string(json->out, ",\"counters\":{");
+	counters_names(&json->counters, record->header, record->counters, name);
 	for (i = 0; i < record->counters; i++) {
 		if (!format_counter(json->values, record, i, &value))
 			continue;
 		if (any)
 			put_char(json->out, ',');
 		any = true;
-		counters_name(&json->counters, record->header, i, name);
-		put_json(json->out, name);
+		put_json(json->out, name[i]);
 		put_char(json->out, ':');
 		put_number(json->out, value, 0);
 	}

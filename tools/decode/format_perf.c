@@ -20,6 +20,7 @@
 
 #include "command.h"
 #include "format.h"
+#include "output.h"
 
 /* The files besides one per counter. */
 enum {
@@ -87,15 +88,18 @@ static void file_path(const struct perf *perf, unsigned int which, char *path,
 }
 
 /* What an earlier run has left would be taken for this trace's. */
-static void remove_old(const struct perf *perf)
+static int remove_old(const struct perf *perf, const char *trace)
 {
 	char path[PATH_MAX + 2 * NAME_MAX];
 	unsigned int i;
 
 	for (i = 0; i < FILES; i++) {
 		file_path(perf, i, path, sizeof(path));
+		if (!output_spares(path, trace) || !output_spares(path, perf->elf))
+			return -1;
 		unlink(path);
 	}
+	return 0;
 }
 
 /* The folder is -o's, or else the one that the trace is in. */
@@ -139,11 +143,10 @@ static void *perf_open(const struct format_options *options)
 	dot = strrchr(perf->base, '.');
 	if (dot && dot != perf->base)
 		*dot = '\0';
-	if (set_folder(perf, options)) {
+	if (set_folder(perf, options) || remove_old(perf, options->trace)) {
 		free(perf);
 		return NULL;
 	}
-	remove_old(perf);
 	return perf;
 }
 

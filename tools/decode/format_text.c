@@ -157,7 +157,7 @@ static void text_header(void *context, const struct perfrec_header *header)
 {
 	struct text *text = context;
 	struct stream *stream = get_stream(text, header->src, header->channel);
-	char name[PERFREC_NAME_SIZE];
+	char name[PERFREC_COUNTERS][PERFREC_NAME_SIZE];
 	unsigned int i;
 
 	if (!stream)
@@ -167,12 +167,12 @@ static void text_header(void *context, const struct perfrec_header *header)
 		   header->channel, header->begin.offset,
 		   perfrec_count_type_name(header->count_type), header->counters,
 		   header->counters == 1 ? "" : "s");
+	counters_names(&text->counters, header, header->counters, name);
 	for (i = 0; i < header->counters; i++) {
 		const struct perfrec_counter *counter = &header->counter[i];
 
-		counters_name(&text->counters, header, i, name);
 		put_format(text->out, "#   counter %-2" PRIu32 " %-22s %2" PRIu32 " bits",
-			   counter->number, name, counter->width);
+			   counter->number, name[i], counter->width);
 		if (counter->csr)
 			put_format(text->out, "  csr 0x%03" PRIx32, counter->csr);
 		put_char(text->out, '\n');
@@ -186,13 +186,13 @@ static void put_place(struct text *text, uint64_t address,
 		      const struct symbol *symbol)
 {
 	if (symbol->function) {
-		put_string(text->out, symbol->function);
+		put_text(text->out, symbol->function);
 		if (address == symbol->start)
 			return;
 		put_char(text->out, '+');
 		address -= symbol->start;
 	} else if (symbol->object) {
-		put_string(text->out, symbol->object);
+		put_text(text->out, symbol->object);
 		put_char(text->out, '+');
 		address = symbol->offset;
 	}
@@ -207,7 +207,7 @@ static void put_line(struct text *text, const struct symbol *symbol)
 		return;
 	base = strrchr(symbol->file, '/');
 	put_string(text->out, " (");
-	put_string(text->out, base ? base + 1 : symbol->file);
+	put_text(text->out, base ? base + 1 : symbol->file);
 	put_char(text->out, ':');
 	put_number(text->out, (uint64_t)symbol->line, 0);
 	put_char(text->out, ')');

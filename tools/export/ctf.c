@@ -152,7 +152,7 @@ static unsigned int find_set(struct ctf *ctf, uint64_t columns)
 	return i;
 }
 
-static uint8_t *put_text(uint8_t *at, const char *text)
+static uint8_t *copy_text(uint8_t *at, const char *text)
 {
 	size_t length = strnlen(text, STRING_MAX - 1);
 
@@ -183,13 +183,13 @@ static size_t make_event(struct export *export, struct ctf *ctf, uint8_t *event,
 	put_le(at, (uint64_t)thread->thread->pid, 4);
 	put_le(at + 4, thread->thread->tid >= 0 ? (uint64_t)thread->thread->tid :
 	       (uint64_t)thread->thread->id + 1, 4);
-	at = put_text(at + 8, thread->thread->label);
+	at = copy_text(at + 8, thread->thread->label);
 	*at++ = record->src;
 	at = put_u64(at, record->address[0]);
 	if (record->addresses == 2)
 		at = put_u64(at, record->address[1]);
 	analysis_name(export->analysis, step->function, name, sizeof(name));
-	at = put_text(at, name);
+	at = copy_text(at, name);
 	for (; columns; columns &= columns - 1)
 		at = put_u64(at, step->delta[__builtin_ctzll(columns)]);
 	return (size_t)(at - event);
@@ -228,17 +228,35 @@ static bool ctf_stop(void *context)
 	return ((struct ctf *)export->private)->failed;
 }
 
-/* A counter's name as an identifier. */
-static void put_identifier(struct output *out, const char *name)
+/* A counter's name as an identifier; names that differ may be one and the same. */
+static void make_identifier(const char *name, char *identifier)
 {
-	put_char(out, '_');
+	*identifier++ = '_';
 	for (; *name; name++) {
 		bool fine = (*name >= 'a' && *name <= 'z') ||
 			    (*name >= 'A' && *name <= 'Z') ||
 			    (*name >= '0' && *name <= '9');
 
-		put_char(out, fine ? *name : '_');
+		*identifier++ = fine ? *name : '_';
 	}
+	*identifier = '\0';
+}
+
+/* With the column's number where a counter of the same set is called so too. */
+static void put_identifier(struct output *out, const struct counters *counters,
+			   uint64_t columns, unsigned int column)
+{
+	char own[PERFREC_NAME_SIZE + 1], other[PERFREC_NAME_SIZE + 1];
+	bool same = false;
+
+	make_identifier(counters->name[column], own);
+	for (columns &= ~(1ull << column); columns; columns &= columns - 1) {
+		make_identifier(counters->name[__builtin_ctzll(columns)], other);
+		same |= !strcmp(own, other);
+	}
+	put_string(out, own);
+	if (same)
+		put_format(out, "__%u", column);
 }
 
 static void put_class(struct export *export, struct output *out,
@@ -246,7 +264,7 @@ static void put_class(struct export *export, struct output *out,
 {
 	const struct counters *counters = analysis_counters(export->analysis);
 	const struct ctf *ctf = export->private;
-	uint64_t columns = ctf->set[set];
+	uint64_t columns;
 
 	put_format(out, "event {\n\tname = \"%s\";\n\tid = %u;\n\tstream_id = 0;\n"
 		   "\tfields := struct {\n\t\thex64 %s;\n", kind_name[kind],
@@ -254,9 +272,10 @@ static void put_class(struct export *export, struct output *out,
 	if (kind <= PERFREC_EXIT)
 		put_string(out, "\t\thex64 call_site;\n");
 	put_string(out, "\t\tstring name;\n");
-	for (; columns; columns &= columns - 1) {
+	for (columns = ctf->set[set]; columns; columns &= columns - 1) {
 		put_string(out, "\t\tuint64 ");
-		put_identifier(out, counters->name[__builtin_ctzll(columns)]);
+		put_identifier(out, counters, ctf->set[set],
+			       (unsigned int)__builtin_ctzll(columns));
 		put_string(out, ";\n");
 	}
 	put_string(out, "\t};\n};\n\n");

@@ -38,8 +38,9 @@ static void help(void)
 	     "      --format html     a page for any browser: time line, flame graph, counters\n"
 	     "      --format ctf      a folder in the Common Trace Format, for Trace Compass\n"
 	     "                        and babeltrace2\n"
-	     "      --weight KEY      what stacks are weighed by: time (default; samples where\n"
-	     "                        there are no times), calls, samples, or a counter's name\n"
+	     "      --weight KEY      what stacks are weighed by: time (default; calls where\n"
+	     "                        there are no times, samples where there are no calls),\n"
+	     "                        calls, samples, or a counter's name\n"
 	     "  -o, --output PATH     file to write to (default: standard output); the folder\n"
 	     "                        for ctf");
 	puts(options_help);
@@ -68,20 +69,18 @@ void export_tree_point(void *context, struct analysis_thread *thread,
 	tree_point(&export->tree, thread, step);
 }
 
-int export_weight(struct export *export)
+/* Which counters there are is known only behind the trace. */
+static int choose_weight(struct export *export)
 {
-	const struct trace_stats *stats = trace_stats(export->input.trace);
-	int weight;
-
-	if (!export->weight && !stats->records[PERFREC_ENTER])
-		return TREE_SAMPLES;
-	if (!export->weight)
-		return stats->timed ? TREE_TIME : TREE_CALLS;
-	weight = tree_weight(&export->tree, export->weight);
-	if (weight < 0)
-		report("--weight: the trace has no \"%s\" (try time, calls, samples, or a counter: see sifive-trace report)",
-		       export->weight);
-	return weight;
+	if (!export->weight) {
+		export->weighed_by = (int)tree_usual(trace_stats(export->input.trace));
+		return EXIT_OK;
+	}
+	export->weighed_by = tree_weight(&export->tree, export->weight);
+	if (export->weighed_by >= 0)
+		return EXIT_OK;
+	return usage_error("--weight: the trace has no \"%s\" (try time, calls, samples, or a counter: see sifive-trace report)",
+			   export->weight);
 }
 
 const char *export_weight_name(const struct export *export, int weight)
@@ -95,28 +94,41 @@ const char *export_weight_name(const struct export *export, int weight)
 	return analysis_counters(export->analysis)->name[weight - TREE_COUNTER];
 }
 
+/* Whether it writes one file while it reads. */
+static bool at_once(const struct exporter *exporter)
+{
+	return !exporter->to_folder && !exporter->of_tree;
+}
+
 static int read_trace(struct export *export, const struct exporter *exporter)
 {
 	export->tree.analysis = export->analysis;
-	if (!exporter->to_folder) {
+	if (at_once(exporter))
+		export->out = output_open(export->output);
+	if (at_once(exporter) && !export->out)
+		return EXIT_UNREADABLE;
+	if (exporter->begin && exporter->begin(export))
+		return EXIT_UNREADABLE;
+	if (analysis_run(export->analysis, export->input.trace))
+		return EXIT_UNREADABLE;
+	if (exporter->of_tree) {
+		if (choose_weight(export))
+			return EXIT_USAGE;
 		export->out = output_open(export->output);
 		if (!export->out)
 			return EXIT_UNREADABLE;
 	}
-	if (exporter->begin && exporter->begin(export))
-		return EXIT_UNREADABLE;
-	if (analysis_run(export->analysis, export->input.trace) ||
-	    exporter->end(export))
-		return EXIT_UNREADABLE;
-	return EXIT_OK;
+	return exporter->end(export) ? EXIT_UNREADABLE : EXIT_OK;
 }
 
 static int run(struct export *export, const struct exporter *exporter)
 {
 	int result;
 
-	if (tree_init(&export->tree, exporter->by_thread))
+	if (tree_init(&export->tree, exporter->of_tree))
 		return EXIT_UNREADABLE;
+	export->common.trace.watched = at_once(exporter) &&
+				       !output_to_file(export->output);
 	result = input_open(&export->input, &export->common);
 	if (!result) {
 		export->analysis = analysis_new(&export->input.meta,
@@ -178,6 +190,8 @@ int command_export(int argc, char **argv)
 	}
 	if (!result)
 		result = options_trace(&export.common, argc, argv);
+	if (!result)
+		result = options_output(&export.common, export.output);
 	if (result)
 		return result;
 	if (export.common.help) {
@@ -186,6 +200,9 @@ int command_export(int argc, char **argv)
 	}
 	if (!exporter)
 		return usage_error("export: which format? Give --format chrome, folded, svg, html or ctf");
+	if (export.weight && !exporter->of_tree)
+		return usage_error("export: --weight is for folded, svg and html, not for %s",
+				   exporter->name);
 	if (exporter->to_folder && !export.output)
 		return usage_error("export: --format %s needs a folder: -o FOLDER",
 				   exporter->name);

@@ -14,9 +14,10 @@
  * struct export - an export under way
  * @output:	file, or folder for ctf; NULL for standard output
  * @weight:	--weight, NULL for the usual one
+ * @weighed_by:	which that is, enum tree_weight; at the end of exporters of trees
  * @input:	the trace
  * @analysis:	its calls
- * @out:	what is written, NULL for ctf
+ * @out:	what is written, NULL for ctf and before a tree's end
  * @tree:	the tree of calls, for those who want it
  * @private:	the exporter's
  */
@@ -24,6 +25,7 @@ struct export {
 	struct options		common;
 	const char		*output;
 	const char		*weight;
+	int			weighed_by;
 	struct input		input;
 	struct analysis		*analysis;
 	struct output		*out;
@@ -35,7 +37,7 @@ struct export {
  * struct exporter - a format
  * @name:	for --format
  * @to_folder:	it writes several files: --output is a folder
- * @by_thread:	its tree has a branch for each thread
+ * @of_tree:	it writes, not before @end, a tree with a branch for each thread
  * @begin:	before the trace is read. Return -1 when it cannot be: the
  *		reason has been printed.
  * @ops:	while it is read; the context is the struct export
@@ -45,7 +47,7 @@ struct export {
 struct exporter {
 	const char		*name;
 	bool			to_folder;
-	bool			by_thread;
+	bool			of_tree;
 	int			(*begin)(struct export *export);
 	struct analysis_ops	ops;
 	int			(*end)(struct export *export);
@@ -64,13 +66,6 @@ void export_tree_leave(void *context, struct analysis_thread *thread,
 		       const struct analysis_end *end);
 void export_tree_point(void *context, struct analysis_thread *thread,
 		       const struct analysis_step *step);
-
-/**
- * export_weight() - what the user, or else the trace, wants trees weighed by
- *
- * Return: enum tree_weight, -1 when there is no such: it has been reported.
- */
-int export_weight(struct export *export);
 
 /** export_weight_name() - "us", "ticks", "samples", or a counter's name */
 const char *export_weight_name(const struct export *export, int weight);

@@ -19,7 +19,7 @@ static void put_path(struct export *export, uint32_t *path, uint32_t node)
 		for (c = name; *c; c++)
 			if (*c == ';' || *c == '\n')
 				*c = ':';
-		put_string(export->out, name);
+		put_text(export->out, name);
 		if (depth)
 			put_char(export->out, ';');
 	}
@@ -34,11 +34,11 @@ static uint64_t nanoseconds(const struct export *export, uint64_t ticks)
 static int folded_end(struct export *export)
 {
 	uint32_t *path = calloc(export->tree.nodes, sizeof(*path)), i;
-	int weight = export_weight(export);
+	int weight = export->weighed_by;
 
 	if (!path)
 		report("out of memory");
-	for (i = 1; path && weight >= 0 && i < export->tree.nodes; i++) {
+	for (i = 1; path && i < export->tree.nodes; i++) {
 		uint64_t self = tree_self(&export->tree, i, weight);
 
 		if (weight == TREE_TIME && export->input.hz)
@@ -51,12 +51,12 @@ static int folded_end(struct export *export)
 		put_char(export->out, '\n');
 	}
 	free(path);
-	return path && weight >= 0 ? 0 : -1;
+	return path ? 0 : -1;
 }
 
 const struct exporter export_folded = {
 	.name = "folded",
-	.by_thread = true,
+	.of_tree = true,
 	.ops = {
 		.enter = export_tree_enter,
 		.leave = export_tree_leave,

@@ -221,13 +221,6 @@ static void html_step(void *context, struct analysis_thread *thread,
 	}
 }
 
-static bool html_stop(void *context)
-{
-	const struct export *export = context;
-
-	return output_failed(export->out);
-}
-
 static void put_functions(struct export *export)
 {
 	uint32_t count = functions_count(analysis_functions(export->analysis)), i;
@@ -342,12 +335,10 @@ static int html_end(struct export *export)
 {
 	const struct html *html = export->private;
 	struct output *out = export->out;
-	int weight = export_weight(export);
+	int weight = export->weighed_by;
 	const char *title = export->input.meta.exe ? export->input.meta.exe :
 						     export->common.path;
 
-	if (weight < 0)
-		return -1;
 	if (html->no_memory) {
 		report("out of memory");
 		return -1;
@@ -393,14 +384,13 @@ static void html_free(struct export *export)
 
 const struct exporter export_html = {
 	.name = "html",
-	.by_thread = true,
+	.of_tree = true,
 	.begin = html_begin,
 	.ops = {
 		.step = html_step,
 		.enter = export_tree_enter,
 		.leave = html_leave,
 		.point = export_tree_point,
-		.stop = html_stop,
 	},
 	.end = html_end,
 	.free = html_free,

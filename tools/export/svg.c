@@ -182,9 +182,7 @@ static int svg_end(struct export *export)
 	struct layout layout = { .tree = &export->tree };
 	int result = -1;
 
-	layout.weight = export_weight(export);
-	if (layout.weight < 0)
-		return -1;
+	layout.weight = export->weighed_by;
 	tree_finish(&export->tree, layout.weight);
 	layout.width = calloc(export->tree.nodes, sizeof(*layout.width));
 	layout.left = calloc(export->tree.nodes, sizeof(*layout.left));
@@ -203,7 +201,7 @@ static int svg_end(struct export *export)
 
 const struct exporter export_svg = {
 	.name = "svg",
-	.by_thread = true,
+	.of_tree = true,
 	.ops = {
 		.enter = export_tree_enter,
 		.leave = export_tree_leave,

@@ -103,6 +103,15 @@ int nexus_init(struct nexus *nexus, const struct nexus_options *options)
 	return 0;
 }
 
+void nexus_set_time(struct nexus *nexus, unsigned int src, uint64_t time)
+{
+	nexus->clock[src] = (struct nexus_clock){
+		.now = time,
+		.epoch = nexus->epoch,
+		.seen = true,
+	};
+}
+
 void nexus_feed(struct nexus *nexus, const void *data, size_t length)
 {
 	nexus->in = data;

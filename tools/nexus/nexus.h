@@ -195,6 +195,17 @@ struct nexus {
 int nexus_init(struct nexus *nexus, const struct nexus_options *options);
 
 /**
+ * nexus_set_time() - what the time of a source was before what comes next
+ * @nexus:	decoder
+ * @src:	source
+ * @time:	of its message before, which was not fed
+ *
+ * For a buffer that wrapped, once its first item has been NEXUS_GAP_ALIGN if
+ * options said that it begins within a message.
+ */
+void nexus_set_time(struct nexus *nexus, unsigned int src, uint64_t time);
+
+/**
  * nexus_feed() - give the next bytes of the input
  * @nexus:	decoder that has returned NEXUS_MORE, or is new
  * @data:	bytes; must stay until nexus_next() returns NEXUS_MORE

@@ -59,6 +59,7 @@ struct stream {
 struct perfrec {
 	const struct perfrec_ops *ops;
 	void			*context;
+	struct perfrec_header	*assumed;
 	struct stream		*first;
 	struct stream		*stream[STREAMS];
 };
@@ -84,7 +85,31 @@ void perfrec_free(struct perfrec *perfrec)
 		next = stream->next;
 		free(stream);
 	}
+	free(perfrec->assumed);
 	free(perfrec);
+}
+
+int perfrec_assume(struct perfrec *perfrec, const struct perfrec_header *header)
+{
+	perfrec->assumed = malloc(sizeof(*header));
+	if (!perfrec->assumed)
+		return -ENOMEM;
+	*perfrec->assumed = *header;
+	return 0;
+}
+
+/* The header that was before a stream's first: number 0. */
+static void assume_header(struct stream *stream,
+			  const struct perfrec_header *assumed)
+{
+	struct perfrec_header *header = &stream->headers[PERFREC_HEADERS_KEPT];
+
+	*header = *assumed;
+	header->src = stream->record.src;
+	header->channel = stream->record.channel;
+	header->serial = 0;
+	stream->header = header;
+	stream->broken = true;
 }
 
 static struct stream *stream_new(struct perfrec *perfrec,
@@ -101,6 +126,8 @@ static struct stream *stream_new(struct perfrec *perfrec,
 	stream->loss.src = word->src;
 	stream->loss.channel = word->channel;
 	stream->guessed = -1;
+	if (perfrec->assumed)
+		assume_header(stream, perfrec->assumed);
 	stream->next = perfrec->first;
 	perfrec->first = stream;
 	return stream;
@@ -410,6 +437,13 @@ static bool header_within(const struct stream *stream,
 	       stream->state >= RECORD_ADDRESS && stream->state != RECORD_LAST;
 }
 
+/* A stream's first word, where that can be the rest of a header. */
+static bool header_rest(const struct perfrec *perfrec, const struct store *word)
+{
+	return perfrec->assumed && word->bytes == 1 &&
+	       word->value <= PERFREC_DELTA_XOR;
+}
+
 static void step(struct perfrec *perfrec, struct stream *stream,
 		 const struct store *word)
 {
@@ -452,15 +486,21 @@ static void step(struct perfrec *perfrec, struct stream *stream,
 int perfrec_push(struct perfrec *perfrec, const struct store *word)
 {
 	struct stream **slot, *stream;
+	bool first;
 
 	if (word->src >= PERFREC_SOURCES || word->channel >= PERFREC_CHANNELS)
 		return -EINVAL;
 	slot = &perfrec->stream[word->src * PERFREC_CHANNELS + word->channel];
-	if (!*slot)
+	first = !*slot;
+	if (first)
 		*slot = stream_new(perfrec, word);
 	stream = *slot;
 	if (!stream)
 		return -ENOMEM;
+	if (first && header_rest(perfrec, word)) {
+		lose(stream, PERFREC_NO_START, word->offset, 1);
+		return 0;
+	}
 
 	step(perfrec, stream, word);
 	stream->magic = word->bytes == 4 && word->value == PERFREC_MAGIC;

@@ -15,7 +15,8 @@
  * Each (source, channel) is a stream of its own. Input is never trusted: what
  * fits neither a header nor a record is given to ops->lost, and the stream goes
  * on at the next word that can begin one. Records without a header before them
- * (the beginning of a ring buffer) are given with header NULL.
+ * (the beginning of a ring buffer) are given with header NULL, or with the one of
+ * perfrec_assume().
  */
 #ifndef SIFIVE_TRACE_PERFREC_H
 #define SIFIVE_TRACE_PERFREC_H
@@ -96,7 +97,7 @@ struct perfrec_counter {
  * struct perfrec_header - what the records behind it are made of
  * @src:	source
  * @channel:	channel
- * @serial:	number of this header in its stream, from 1
+ * @serial:	number of this header in its stream, from 1; 0: perfrec_assume()
  * @count_type:	enum perfrec_count_type
  * @mask:	bit n: counter n is recorded
  * @counters:	number of bits set in @mask
@@ -213,6 +214,19 @@ struct perfrec;
  * Return: the decoder, for perfrec_free(); NULL without memory.
  */
 struct perfrec *perfrec_new(const struct perfrec_ops *ops, void *context);
+
+/**
+ * perfrec_assume() - the header of streams that have had none
+ * @perfrec:	decoder, before the first word
+ * @header:	all but source, channel and places; copied
+ *
+ * For a buffer that wrapped, whose streams go on from what was overwritten: what
+ * builds on earlier records is unknown until their next header. A stream's first
+ * word never begins a record then: it may belong to the rest of a header.
+ *
+ * Return: 0, or -ENOMEM.
+ */
+int perfrec_assume(struct perfrec *perfrec, const struct perfrec_header *header);
 
 /** perfrec_free() - free a decoder; NULL is fine. Calls no ops. */
 void perfrec_free(struct perfrec *perfrec);

@@ -24,6 +24,7 @@ struct graph {
 	const char	*counter[SHOWN_MAX];
 	int		weight[SHOWN_MAX];
 	unsigned int	counters;
+	enum tree_weight usual;		/* what is sorted by, and shown */
 	int		depth;		/* 0: all */
 	int		least;		/* percent of the whole */
 	bool		by_thread;
@@ -53,12 +54,13 @@ static void help(void)
 	puts("usage: sifive-trace graph [OPTION]... TRACE|-\n"
 	     "\n"
 	     "Print the tree of calls: each function below the one that called it, with the\n"
-	     "time and the number of calls along this path.\n"
+	     "time and the number of calls along this path; or its samples.\n"
 	     "\n"
 	     "      --by function|thread\n"
 	     "                        one tree (default), or one for each thread\n"
 	     "      --depth N         no deeper than N calls\n"
-	     "      --min PERCENT     leave out what costs less of the whole time\n"
+	     "      --min PERCENT     leave out what costs less of the whole time, or of\n"
+	     "                        the samples\n"
 	     "      --filter PATTERN  only trees that begin with functions of this name; * and\n"
 	     "                        ? stand for others\n"
 	     "      --counter NAME    show what this counter counted too; may be repeated\n"
@@ -109,8 +111,10 @@ static void put_node(struct graph *graph, const struct input *input,
 	char text[UNITS_SIZE];
 	unsigned int i;
 
-	put_right(graph->out, units_time(text, n->total, input->hz), 11);
-	put_right(graph->out, units_time(text, n->self, input->hz), 12);
+	if (graph->usual == TREE_TIME) {
+		put_right(graph->out, units_time(text, n->total, input->hz), 11);
+		put_right(graph->out, units_time(text, n->self, input->hz), 12);
+	}
 	put_number(graph->out, n->calls ? n->calls : n->samples, 10);
 	for (i = 0; i < graph->counters; i++)
 		put_right(graph->out,
@@ -120,35 +124,37 @@ static void put_node(struct graph *graph, const struct input *input,
 			       strlen(graph->counter[i]) : 10));
 	put_spaces(graph->out, 2 + 2 * (size_t)(indent < INDENT_MAX ? indent :
 						INDENT_MAX));
-	put_string(graph->out, name);
+	put_text(graph->out, name);
 	put_char(graph->out, '\n');
 }
 
 static bool wanted(const struct graph *graph, uint32_t node, uint32_t top)
 {
 	const struct tree_node *n = &graph->tree.node[node];
-	uint64_t whole = graph->tree.node[TREE_ROOT].total;
+	uint64_t whole = tree_total(&graph->tree, TREE_ROOT, (int)graph->usual);
+	uint64_t part = tree_total(&graph->tree, node, (int)graph->usual);
 
 	if (graph->depth && n->depth - graph->tree.node[top].depth >=
 			    (uint32_t)graph->depth)
 		return false;
 	return !graph->least ||
-	       (double)n->total * 100 >= (double)whole * graph->least;
+	       (double)part * 100 >= (double)whole * graph->least;
 }
 
 static void put_tree(struct graph *graph, const struct input *input)
 {
 	uint32_t node = TREE_ROOT, top = TREE_NONE;
 	const struct tree *tree = &graph->tree;
-	bool into = true, samples = true;
+	bool into = true;
 	char name[NAME_SIZE];
 	unsigned int i;
 
-	for (i = 1; i < tree->nodes; i++)
-		samples &= !tree->node[i].calls;
-	put_right(graph->out, "total", 11);
-	put_right(graph->out, "self", 12);
-	put_right(graph->out, samples ? "samples" : "calls", 10);
+	if (graph->usual == TREE_TIME) {
+		put_right(graph->out, "total", 11);
+		put_right(graph->out, "self", 12);
+	}
+	put_right(graph->out, graph->usual == TREE_SAMPLES ? "samples" : "calls",
+		  10);
 	for (i = 0; i < graph->counters; i++)
 		put_right(graph->out, graph->counter[i],
 			  2 + (strlen(graph->counter[i]) > 10 ?
@@ -214,7 +220,8 @@ static int show(struct graph *graph, const struct input *input)
 			return EXIT_USAGE;
 		}
 	}
-	tree_finish(&graph->tree, TREE_TIME);
+	graph->usual = tree_usual(trace_stats(input->trace));
+	tree_finish(&graph->tree, (int)graph->usual);
 	graph->out = output_open(graph->output);
 	if (!graph->out)
 		return EXIT_UNREADABLE;
@@ -263,6 +270,8 @@ int command_graph(int argc, char **argv)
 		result = parse_option(&graph, option);
 	if (!result)
 		result = options_trace(&graph.common, argc, argv);
+	if (!result)
+		result = options_output(&graph.common, graph.output);
 	if (result)
 		return result;
 	if (graph.common.help) {

@@ -26,8 +26,9 @@ struct replay {
 	int			depth;		/* 0: all */
 	bool			shown;		/* a line */
 	int64_t			tid;		/* -1: all */
-	/* Whose innermost call has no line yet. */
+	/* Whose innermost call that is shown has no line yet, and its depth. */
 	struct analysis_thread	*waiting;
+	unsigned int		waiting_depth;
 };
 
 enum own_option {
@@ -108,7 +109,7 @@ static void put_name(struct replay *replay, uint32_t function)
 	char name[NAME_SIZE];
 
 	analysis_name(replay->analysis, function, name, sizeof(name));
-	put_string(replay->out, name);
+	put_text(replay->out, name);
 }
 
 /* The waiting call did call something, or somebody else goes on. */
@@ -120,9 +121,9 @@ static void open_waiting(struct replay *replay)
 	if (!thread)
 		return;
 	replay->waiting = NULL;
-	frame = &thread->frame[thread->depth - 1];
+	frame = &thread->frame[replay->waiting_depth - 1];
 	begin_line(replay, thread, frame->timed, frame->enter, "",
-		   thread->depth - 1);
+		   replay->waiting_depth - 1);
 	put_name(replay, frame->function);
 	put_string(replay->out, "() {\n");
 }
@@ -131,24 +132,26 @@ static void on_enter(void *context, struct analysis_thread *thread)
 {
 	struct replay *replay = context;
 
-	if (wanted(replay, thread, thread->depth))
-		replay->waiting = thread;
+	if (!wanted(replay, thread, thread->depth))
+		return;
+	replay->waiting = thread;
+	replay->waiting_depth = thread->depth;
 }
 
 /*
  * A call of the waiting thread itself has not been entered yet when its step
- * comes: the waiting call is still the innermost.
+ * comes: the waiting call is still the innermost. What has no line of its own
+ * ends no waiting.
  */
 static void on_step(void *context, struct analysis_thread *thread,
 		    const struct analysis_step *step)
 {
 	struct replay *replay = context;
-	bool deeper = step->record->type == PERFREC_ENTER &&
-		      !wanted(replay, thread, thread->depth + 1);
+	bool ends = step->record->type == PERFREC_EXIT;
 
-	if (step->record->type == PERFREC_EXIT && thread == replay->waiting)
+	if (ends && thread == replay->waiting)
 		return;
-	if (!deeper)
+	if (wanted(replay, thread, thread->depth + !ends))
 		open_waiting(replay);
 }
 
@@ -225,7 +228,10 @@ static void put_heading(struct replay *replay)
 static int run(struct replay *replay)
 {
 	struct input input;
-	int result = input_open(&input, &replay->common);
+	int result;
+
+	replay->common.trace.watched = !output_to_file(replay->output);
+	result = input_open(&input, &replay->common);
 
 	if (!result) {
 		replay->hz = input.hz;
@@ -263,6 +269,8 @@ int command_replay(int argc, char **argv)
 		result = parse_option(&replay, option);
 	if (!result)
 		result = options_trace(&replay.common, argc, argv);
+	if (!result)
+		result = options_output(&replay.common, replay.output);
 	if (result)
 		return result;
 	if (replay.common.help) {

@@ -10,6 +10,7 @@
 
 #include "command.h"
 #include "report.h"
+#include "text.h"
 #include "units.h"
 
 #define WIDTH_DEFAULT	80
@@ -56,7 +57,8 @@ static void help(void)
 	     "      --filter PATTERN  only functions of this name; * and ? stand for others;\n"
 	     "                        may be repeated\n"
 	     "      --top N           only the first N of each table\n"
-	     "      --diff OTHER      what OTHER, a later trace, costs more or less\n"
+	     "      --diff OTHER      what OTHER, a later trace, costs more or less; a\n"
+	     "                        file given with --meta is not OTHER's\n"
 	     "      --format text|csv csv has one table with exact numbers\n"
 	     "      --width N         columns of the page; names that do not fit are cut\n"
 	     "                        (default: the terminal's; into a file or a pipe 80,\n"
@@ -236,6 +238,18 @@ bool report_wanted(const struct report_options *options, const char *name)
 	return !options->filters;
 }
 
+bool report_is_counter(const struct metric *metric)
+{
+	return metric->kind == METRIC_COUNTER_TOTAL ||
+	       metric->kind == METRIC_COUNTER_SELF;
+}
+
+bool report_is_share(const struct metric *metric)
+{
+	return metric->kind == METRIC_SELF_SHARE ||
+	       metric->kind == METRIC_SAMPLES_SHARE;
+}
+
 const char *report_cell(char *text, const struct metric *metric, uint64_t value,
 			uint64_t hz, bool exact)
 {
@@ -252,6 +266,18 @@ const char *report_cell(char *text, const struct metric *metric, uint64_t value,
 	return text;
 }
 
+void report_put_column(struct output *out, const struct metric *metric,
+		       const char *what)
+{
+	char text[PERFREC_NAME_SIZE + 32];
+	bool counter = report_is_counter(metric);
+
+	snprintf(text, sizeof(text), "%s%s%s%s", counter ? metric->over : "",
+		 counter ? ":" : "", metric->name, what);
+	put_char(out, ',');
+	put_field(out, text);
+}
+
 void report_put_name(const struct report_options *options, struct output *out,
 		     unsigned int used, const char *name)
 {
@@ -259,8 +285,8 @@ void report_put_name(const struct report_options *options, struct output *out,
 	size_t room = width > used + 2 + NAME_CUT_MIN ? width - used - 2 : NAME_CUT_MIN;
 
 	put_string(out, "  ");
-	if (options->cut && strlen(name) > room) {
-		put_bytes(out, name, room - 3);
+	if (options->cut && text_columns(name) > room) {
+		put_bytes(out, name, text_bytes(name, room - 3));
 		put_string(out, "...");
 	} else {
 		put_string(out, name);
@@ -337,8 +363,7 @@ static void put_line(struct table *table, const struct line *line,
 		const struct metric *metric = &table->metric[i];
 		uint64_t value = report_value(table->profile, line->row, metric);
 
-		if (metric->kind == METRIC_SELF_SHARE ||
-		    metric->kind == METRIC_SAMPLES_SHARE)
+		if (report_is_share(metric))
 			snprintf(text, sizeof(text), "%.2f", table->sum[i] ?
 				 100.0 * (double)value / (double)table->sum[i] : 0);
 		else
@@ -351,7 +376,7 @@ static void put_line(struct table *table, const struct line *line,
 }
 
 /* As many numbers as fit the page, and below it the same lines with more. */
-static void put_blocks(struct table *table)
+static void put_blocks(struct table *table, size_t shown)
 {
 	unsigned int room = (unsigned int)table->options->width - NAME_MIN;
 	unsigned int first = 0, last;
@@ -370,7 +395,7 @@ static void put_blocks(struct table *table)
 			used += width;
 		}
 		put_heading(table, first, last);
-		for (i = 0; i < table->lines; i++)
+		for (i = 0; i < shown; i++)
 			put_line(table, &table->line[i], first, last);
 		first = last;
 	}
@@ -388,6 +413,7 @@ static bool add_line(struct table *table, size_t row, int sort)
 	profile_name(table->profile, row, name, sizeof(name));
 	if (!report_wanted(table->options, name))
 		return true;
+	text_clean(name);
 	line->row = row;
 	line->key = sort < 0 ? 0 : report_value(table->profile, row,
 						&table->metric[sort]);
@@ -428,13 +454,13 @@ static void empty_table(struct table *table)
 	table->lines = 0;
 }
 
-static void put_csv(struct table *table, const char *group)
+static void put_csv(struct table *table, const char *group, size_t shown)
 {
 	char text[UNITS_SIZE];
 	unsigned int m;
 	size_t i;
 
-	for (i = 0; i < table->lines; i++) {
+	for (i = 0; i < shown; i++) {
 		put_quoted(table->out, table->line[i].name);
 		if (*group) {
 			put_char(table->out, ',');
@@ -443,8 +469,7 @@ static void put_csv(struct table *table, const char *group)
 		for (m = 0; m < table->metrics; m++) {
 			const struct metric *metric = &table->metric[m];
 
-			if (metric->kind == METRIC_SELF_SHARE ||
-			    metric->kind == METRIC_SAMPLES_SHARE)
+			if (report_is_share(metric))
 				continue;
 			put_char(table->out, ',');
 			put_string(table->out, report_cell(text, metric,
@@ -464,20 +489,9 @@ static void put_csv_heading(struct table *table)
 	if (table->profile->by != PROFILE_BY_FUNCTION)
 		put_string(table->out, table->profile->by == PROFILE_BY_THREAD ?
 			   ",thread" : ",hart");
-	for (m = 0; m < table->metrics; m++) {
-		const struct metric *metric = &table->metric[m];
-
-		if (metric->kind == METRIC_SELF_SHARE ||
-		    metric->kind == METRIC_SAMPLES_SHARE)
-			continue;
-		put_char(table->out, ',');
-		if (metric->kind == METRIC_COUNTER_TOTAL ||
-		    metric->kind == METRIC_COUNTER_SELF) {
-			put_string(table->out, metric->over);
-			put_char(table->out, ':');
-		}
-		put_string(table->out, metric->name);
-	}
+	for (m = 0; m < table->metrics; m++)
+		if (!report_is_share(&table->metric[m]))
+			report_put_column(table->out, &table->metric[m], "");
 	put_char(table->out, '\n');
 }
 
@@ -485,6 +499,7 @@ static int put_group(struct table *table, uint32_t group)
 {
 	char name[NAME_SIZE];
 	int result = fill_table(table, group);
+	size_t shown;
 
 	if (result || !table->lines) {
 		empty_table(table);
@@ -492,23 +507,19 @@ static int put_group(struct table *table, uint32_t group)
 	}
 	table->any = true;
 	profile_group(table->profile, group, name, sizeof(name));
+	text_clean(name);
+	shown = table->lines;
+	if (table->options->top && shown > (size_t)table->options->top)
+		shown = (size_t)table->options->top;
 	if (table->options->csv) {
-		put_csv(table, name);
-		empty_table(table);
-		return EXIT_OK;
-	}
-	if (*name)
-		put_format(table->out, "\n%s:\n", name);
-	if (table->options->top && table->lines > (size_t)table->options->top) {
-		size_t all = table->lines;
-
-		table->lines = (size_t)table->options->top;
-		put_blocks(table);
-		put_format(table->out, "\n(%zu more functions)\n",
-			   all - table->lines);
-		table->lines = all;
+		put_csv(table, name, shown);
 	} else {
-		put_blocks(table);
+		if (*name)
+			put_format(table->out, "\n%s:\n", name);
+		put_blocks(table, shown);
+		if (shown < table->lines)
+			put_format(table->out, "\n(%zu more functions)\n",
+				   table->lines - shown);
 	}
 	empty_table(table);
 	return EXIT_OK;
@@ -525,8 +536,7 @@ static bool is_idle(const struct profile *profile, const struct metric *metric)
 {
 	size_t i;
 
-	if (metric->kind != METRIC_COUNTER_TOTAL &&
-	    metric->kind != METRIC_COUNTER_SELF)
+	if (!report_is_counter(metric))
 		return false;
 	for (i = 0; i < profile->rows; i++)
 		if (profile_total(profile, i, metric->counter) ||
@@ -566,7 +576,7 @@ static void name_idle(struct table *table)
 			used = 2;
 		}
 		put_string(table->out, begin);
-		put_string(table->out, table->metric[i].over);
+		put_text(table->out, table->metric[i].over);
 		used += length;
 		begin = ", ";
 	}
@@ -661,13 +671,20 @@ static int run(struct report_options *options)
 	struct output *out;
 	int result, ended = EXIT_OK;
 
+	/* What is beside the one trace does not tell of the other. */
+	if (options->common.meta && strcmp(options->common.meta, "none"))
+		other.meta = NULL;
+	if (options->diff)
+		other.path = options->diff;
+	if (options_output(&options->common, options->output) ||
+	    options_output(&other, options->output))
+		return EXIT_USAGE;
 	result = profile_read(&first, &options->common, options->by);
 	if (result > EXIT_LOSSES) {
 		profile_free(&first);
 		return result;
 	}
 	put_notes(&first);
-	other.path = options->diff;
 	if (options->diff)
 		ended = profile_read(&second, &other, options->by);
 	if (options->diff && ended <= EXIT_LOSSES)

@@ -68,9 +68,19 @@ int report_sort_metric(const struct report_options *options,
 /** report_wanted() - whether --filter lets a name through */
 bool report_wanted(const struct report_options *options, const char *name);
 
+/** report_is_counter() - whether a number is what a counter counted */
+bool report_is_counter(const struct metric *metric);
+
+/** report_is_share() - whether it is a part of others, and not in csv */
+bool report_is_share(const struct metric *metric);
+
 /** report_cell() - a number in words, for people or for csv */
 const char *report_cell(char *text, const struct metric *metric, uint64_t value,
 			uint64_t hz, bool exact);
+
+/** report_put_column() - a number's heading in csv, with what is told of it */
+void report_put_column(struct output *out, const struct metric *metric,
+		       const char *what);
 
 /** report_put_name() - the name behind the columns, within the page's width */
 void report_put_name(const struct report_options *options, struct output *out,

@@ -6,6 +6,7 @@
 
 #include "command.h"
 #include "report.h"
+#include "text.h"
 #include "units.h"
 
 #define NO_ROW		((size_t)-1)
@@ -24,8 +25,9 @@ struct diff {
 	const struct report_options *options;
 	const struct profile	*profile[2];
 	struct output		*out;
-	struct metric		metric[METRICS_MAX];
+	struct metric		metric[2 * METRICS_MAX];
 	unsigned int		metrics;
+	bool			timed;		/* their times compare */
 	struct pair		*pair;
 	size_t			pairs;
 };
@@ -60,6 +62,7 @@ static bool add_pairs(struct diff *diff, unsigned int which)
 		profile_name(profile, i, name, sizeof(name));
 		if (!report_wanted(diff->options, name))
 			continue;
+		text_clean(name);
 		pair->row[which] = i;
 		pair->row[!which] = NO_ROW;
 		pair->name = strdup(name);
@@ -90,7 +93,7 @@ static void join(struct diff *diff)
 	diff->pairs = kept;
 }
 
-/* The number of the first trace's metric, in either. */
+/* A number in either trace, by the counter's name: columns differ. */
 static uint64_t value(const struct diff *diff, const struct pair *pair,
 		      unsigned int which, const struct metric *metric)
 {
@@ -99,9 +102,8 @@ static uint64_t value(const struct diff *diff, const struct pair *pair,
 
 	if (pair->row[which] == NO_ROW)
 		return 0;
-	if (which && (metric->kind == METRIC_COUNTER_TOTAL ||
-		      metric->kind == METRIC_COUNTER_SELF)) {
-		counters = analysis_counters(diff->profile[1]->analysis);
+	if (report_is_counter(metric)) {
+		counters = analysis_counters(diff->profile[which]->analysis);
 		for (same.counter = 0; same.counter < counters->count;
 		     same.counter++)
 			if (!strcmp(counters->name[same.counter], metric->over))
@@ -112,24 +114,69 @@ static uint64_t value(const struct diff *diff, const struct pair *pair,
 	return report_value(diff->profile[which], pair->row[which], &same);
 }
 
-static bool is_share(const struct metric *metric)
+static bool is_time(const struct metric *metric)
 {
-	return metric->kind == METRIC_SELF_SHARE ||
-	       metric->kind == METRIC_SAMPLES_SHARE;
+	return metric->kind == METRIC_TOTAL || metric->kind == METRIC_SELF;
 }
 
-static void put_change(struct diff *diff, uint64_t before, uint64_t after)
+/* The same, to be compared: the traces may have other ticks. */
+static double amount(const struct diff *diff, const struct pair *pair,
+		     unsigned int which, const struct metric *metric)
 {
+	double number = (double)value(diff, pair, which, metric);
+	uint64_t hz = diff->profile[which]->input.hz;
+
+	return is_time(metric) && hz ? number / (double)hz : number;
+}
+
+static void put_change(struct diff *diff, const struct pair *pair,
+		       const struct metric *metric)
+{
+	double before = amount(diff, pair, 0, metric);
+	double after = amount(diff, pair, 1, metric);
 	char text[UNITS_SIZE];
 
-	if (before == after)
+	if (is_time(metric) && !diff->timed)
+		snprintf(text, sizeof(text), "?");
+	else if (before == after)
 		snprintf(text, sizeof(text), "=");
-	else if (!before)
+	else if (before <= 0)
 		snprintf(text, sizeof(text), "new");
 	else
 		snprintf(text, sizeof(text), "%+.1f%%",
-			 100 * ((double)after / (double)before - 1));
+			 100 * (after / before - 1));
 	put_right(diff->out, text, CHANGE_WIDTH + 1);
+}
+
+static void make_cell(const struct diff *diff, const struct pair *pair,
+		      unsigned int which, const struct metric *metric, char *text)
+{
+	report_cell(text, metric, value(diff, pair, which, metric),
+		    diff->profile[which]->input.hz, diff->options->csv);
+}
+
+static void put_csv(struct diff *diff, size_t lines)
+{
+	char text[UNITS_SIZE];
+	unsigned int m;
+	size_t i;
+
+	put_string(diff->out, "function");
+	for (m = 0; m < diff->metrics; m++) {
+		report_put_column(diff->out, &diff->metric[m], ":before");
+		report_put_column(diff->out, &diff->metric[m], ":after");
+	}
+	put_char(diff->out, '\n');
+	for (i = 0; i < lines; i++) {
+		put_quoted(diff->out, diff->pair[i].name);
+		for (m = 0; m < 2 * diff->metrics; m++) {
+			make_cell(diff, &diff->pair[i], m % 2,
+				  &diff->metric[m / 2], text);
+			put_char(diff->out, ',');
+			put_string(diff->out, text);
+		}
+		put_char(diff->out, '\n');
+	}
 }
 
 static void put_block(struct diff *diff, unsigned int first, unsigned int last,
@@ -159,17 +206,13 @@ static void put_block(struct diff *diff, unsigned int first, unsigned int last,
 	for (i = 0; i < lines; i++) {
 		for (m = first; m < last; m++) {
 			const struct metric *metric = &diff->metric[m];
-			uint64_t number[2];
 
 			for (which = 0; which < 2; which++) {
-				number[which] = value(diff, &diff->pair[i],
-						      which, metric);
-				report_cell(text, metric, number[which],
-					    diff->profile[which]->input.hz,
-					    false);
+				make_cell(diff, &diff->pair[i], which, metric,
+					  text);
 				put_right(diff->out, text, metric->width + 1);
 			}
-			put_change(diff, number[0], number[1]);
+			put_change(diff, &diff->pair[i], metric);
 		}
 		report_put_name(diff->options, diff->out, used,
 				diff->pair[i].name);
@@ -193,6 +236,30 @@ static void put_blocks(struct diff *diff, size_t lines)
 	}
 }
 
+static bool has(const struct diff *diff, const struct metric *metric)
+{
+	unsigned int i;
+
+	for (i = 0; i < diff->metrics; i++)
+		if (diff->metric[i].kind == metric->kind &&
+		    (!report_is_counter(metric) ||
+		     !strcmp(diff->metric[i].over, metric->over)))
+			return true;
+	return false;
+}
+
+/* All of the first trace, and what only the second has. */
+static void choose_metrics(struct diff *diff)
+{
+	struct metric more[METRICS_MAX];
+	unsigned int i, count = report_metrics(diff->profile[1], more);
+
+	diff->metrics = report_metrics(diff->profile[0], diff->metric);
+	for (i = 0; i < count; i++)
+		if (!has(diff, &more[i]))
+			diff->metric[diff->metrics++] = more[i];
+}
+
 /* Shares say nothing of a change, and a heading has three columns' room. */
 static void choose_columns(struct diff *diff)
 {
@@ -201,7 +268,7 @@ static void choose_columns(struct diff *diff)
 	for (i = 0; i < diff->metrics; i++) {
 		struct metric *metric = &diff->metric[i];
 
-		if (is_share(metric))
+		if (report_is_share(metric))
 			continue;
 		width = (unsigned int)(strlen(metric->over) + strlen(metric->name)) / 2;
 		width = width > CHANGE_WIDTH / 2 ? width - CHANGE_WIDTH / 2 : 0;
@@ -226,10 +293,10 @@ static int sort(struct diff *diff)
 		struct pair *pair = &diff->pair[i];
 
 		pair->key = 0;
-		if (by < 0)
+		if (by < 0 || (is_time(&diff->metric[by]) && !diff->timed))
 			continue;
-		pair->key = (double)value(diff, pair, 1, &diff->metric[by]) -
-			    (double)value(diff, pair, 0, &diff->metric[by]);
+		pair->key = amount(diff, pair, 1, &diff->metric[by]) -
+			    amount(diff, pair, 0, &diff->metric[by]);
 		if (pair->key < 0)
 			pair->key = -pair->key;
 	}
@@ -246,7 +313,11 @@ int report_diff(const struct report_options *options, struct output *out,
 	int result = EXIT_UNREADABLE;
 	size_t i, lines;
 
-	diff.metrics = report_metrics(before, diff.metric);
+	diff.timed = !before->input.hz == !after->input.hz;
+	if (!diff.timed)
+		report("%s: the ticks in a second are known of one of the traces alone: times do not compare (see --ts-hz)",
+		       options->diff);
+	choose_metrics(&diff);
 	choose_columns(&diff);
 	diff.pair = calloc(before->rows + after->rows + 1, sizeof(*diff.pair));
 	if (!diff.pair || !add_pairs(&diff, 0) || !add_pairs(&diff, 1)) {
@@ -257,7 +328,9 @@ int report_diff(const struct report_options *options, struct output *out,
 		lines = diff.pairs;
 		if (options->top && lines > (size_t)options->top)
 			lines = (size_t)options->top;
-		if (!result)
+		if (!result && options->csv)
+			put_csv(&diff, lines);
+		else if (!result)
 			put_blocks(&diff, lines);
 	}
 	for (i = 0; i < diff.pairs; i++)

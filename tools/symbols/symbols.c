@@ -117,8 +117,7 @@ static bool add_meta_objects(struct symbols *symbols, const struct meta *meta)
 	return true;
 }
 
-/* PATH@BIAS: where a file was that the side-car file does not tell of. */
-static bool split_bias(char *text, uint64_t *bias)
+bool symbols_split(char *text, uint64_t *bias)
 {
 	char *at = strrchr(text, '@'), *end;
 
@@ -178,7 +177,7 @@ static int add_given_files(struct symbols *symbols, const struct meta *meta)
 
 		if (symbols->used[i])
 			continue;
-		if (split_bias(symbols->given[i], &bias) || !meta->objects) {
+		if (symbols_split(symbols->given[i], &bias) || !meta->objects) {
 			if (add_given(symbols, i, bias))
 				return -1;
 			continue;

@@ -72,6 +72,15 @@ struct symbol {
 struct symbols *symbols_open(const struct symbols_options *options,
 			     const struct meta *meta);
 
+/**
+ * symbols_split() - take what -e was given apart
+ * @text:	PATH or PATH@BIAS; becomes PATH
+ * @bias:	set, to 0 where there is none
+ *
+ * Return: whether there was a bias.
+ */
+bool symbols_split(char *text, uint64_t *bias);
+
 /** symbols_close() - free symbols; NULL is fine */
 void symbols_close(struct symbols *symbols);
 

@@ -104,7 +104,7 @@ static void put_program(struct output *out, const char *path, char **argv)
 }
 
 int capture_describe(const char *path, const struct perf_setup *setup,
-		     const struct launch *launch, const struct objects *objects)
+		     const struct launch *launch, struct objects *objects)
 {
 	struct output *out = output_open(path);
 	uint32_t i;
@@ -134,7 +134,7 @@ int capture_describe(const char *path, const struct perf_setup *setup,
 	}
 	put_string(out, "},\n");
 	if (objects)
-		objects_write(objects, out);
+		objects_write(objects, out, setup->take.ring);
 	return output_close(out);
 }
 
@@ -178,7 +178,7 @@ static void put_sources(int fd, const struct sifive_trace_sink *sink,
 
 static int write_meta(int fd, const char *trace,
 		      const struct sifive_trace_sink *sink,
-		      const char *description, const struct objects *objects)
+		      const char *description, struct objects *objects)
 {
 	struct sifive_trace_status status = { .size = sizeof(status) };
 	struct sifive_trace_info info = { .size = sizeof(info) };
@@ -210,7 +210,7 @@ static int write_meta(int fd, const char *trace,
 	if (description && put_file(out, description))
 		error = -1;
 	if (objects)
-		objects_write(objects, out);
+		objects_write(objects, out, false);
 	put_format(out, "\"lost\":{\"samples\":%" PRIu64 "}}\n",
 		   (uint64_t)status.samples_lost);
 	return output_close(out) || error ? -1 : 0;
@@ -218,7 +218,7 @@ static int write_meta(int fd, const char *trace,
 
 /*
  * Copy *@bytes of the device from @offset on; set to how many there were. @end: to
- * the end, if that comes before.
+ * the end, if that comes before. 1: not all could be written; -1: not all be read.
  */
 static int copy(int fd, const char *path, uint64_t offset, __u64 *bytes,
 		bool end)
@@ -229,7 +229,7 @@ static int copy(int fd, const char *path, uint64_t offset, __u64 *bytes,
 	ssize_t got = 1;
 
 	if (!out)
-		return -1;
+		return 1;
 	while (copied < *bytes && got > 0 && !output_failed(out)) {
 		left = *bytes - copied;
 		got = pread(fd, chunk, left < CHUNK ? left : CHUNK,
@@ -244,16 +244,16 @@ static int copy(int fd, const char *path, uint64_t offset, __u64 *bytes,
 		}
 	}
 	if (got < 0)
-		report("%s: %s", machine_device(), errno == EBUSY ?
-		       "trace SRAM cannot be read while the capture runs: stop it first" :
-		       strerror(errno));
+		report("%s: %s", machine_device(), strerror(errno));
 	if (!got && copied < *bytes && !end) {
 		report("%s: the trace has ended early: something else has set the hardware up",
 		       path);
 		got = -1;
 	}
 	*bytes = copied;
-	return output_close(out) || got < 0 ? -1 : 0;
+	if (output_close(out) && got >= 0)
+		return 1;
+	return got < 0 ? -1 : 0;
 }
 
 /*
@@ -322,14 +322,37 @@ static void report_losses(const struct sifive_trace_status *status)
 		       (const char *)status->message);
 }
 
+/* What a file lacks of a sink's @bytes, and how to get it; whether it does. */
+static bool is_short(const char *name, uint64_t bytes)
+{
+	struct stat file;
+	uint64_t have = stat(name, &file) ? 0 : (uint64_t)file.st_size;
+
+	if (have >= bytes)
+		return false;
+	report("%s: not all could be written: %" PRIu64 " of %" PRIu64
+	       " bytes are missing: until the next recording, sifive-trace dump -o FILE writes all of them elsewhere, which is read with --meta %s.meta",
+	       name, bytes - have, bytes, name);
+	return true;
+}
+
+/* Trace SRAM gives no bytes while it is written. */
+static bool is_locked(int fd)
+{
+	char byte;
+
+	return pread(fd, &byte, 1, 0) < 0 && errno == EBUSY;
+}
+
 int capture_save(int fd, const char *path, const char *description,
-		 const struct objects *objects, bool quiet)
+		 struct objects *objects, bool quiet)
 {
 	struct sifive_trace_status status = { .size = sizeof(status) };
 	struct sifive_trace_sink sink;
+	int error, failed = 0;
 	char name[PATH_MAX];
+	uint64_t bytes;
 	uint32_t i;
-	int error;
 
 	if (ioctl(fd, SIFIVE_TRACE_IOC_STATUS, &status)) {
 		report("%s: %s", machine_device(), strerror(errno));
@@ -339,22 +362,31 @@ int capture_save(int fd, const char *path, const char *description,
 		report("nothing has been captured since the module was loaded");
 		return -1;
 	}
+	if (is_locked(fd)) {
+		report("trace SRAM cannot be read while the capture runs: stop it first");
+		return -1;
+	}
 	for (i = 0; i < status.sinks; i++) {
 		if (get_sink(fd, i, &sink)) {
 			report("%s: %s", machine_device(), strerror(errno));
 			return -1;
 		}
 		perf_device_file(name, sizeof(name), path, i, status.sinks);
+		bytes = sink.bytes;
+		/* It is small, and needed for a copy elsewhere, too. */
+		failed |= write_meta(fd, name, &sink, description, objects);
 		if (status.flags & SIFIVE_TRACE_STATUS_RUNNING)
 			error = copy_running(fd, name, i, status.sinks, &sink);
 		else
 			error = copy(fd, name, sink.offset, &sink.bytes, false);
-		if (error || write_meta(fd, name, &sink, description, objects))
-			return -1;
-		report_sink(name, &sink, quiet);
+		if (error > 0 && !(status.flags & SIFIVE_TRACE_STATUS_RUNNING))
+			is_short(name, bytes);
+		if (!error)
+			report_sink(name, &sink, quiet);
+		failed |= error;
 	}
 	report_losses(&status);
-	return 0;
+	return failed ? -1 : 0;
 }
 
 static bool still_held(int fd, const struct capture_mark *mark,
@@ -405,14 +437,8 @@ static int open_capture(const struct capture_mark *mark,
 static int compare_sink(const char *name, const struct sifive_trace_sink *sink,
 			bool quiet)
 {
-	struct stat file;
-
-	if (stat(name, &file) || (uint64_t)file.st_size < sink->bytes) {
-		report("%s: not all of the %" PRIu64
-		       " bytes could be written: until the next recording, sifive-trace dump writes them to another file",
-		       name, (uint64_t)sink->bytes);
+	if (is_short(name, sink->bytes))
 		return -1;
-	}
 	/* That a buffer was full the library has said. */
 	if (!(sink->flags & SIFIVE_TRACE_STATUS_FULL))
 		report_sink(name, sink, quiet);
@@ -439,30 +465,45 @@ int capture_compare(const char *path, const struct capture_mark *mark,
 	return error;
 }
 
+#define META_MAX	(PATH_MAX + 8)
+
+/* Whether a sink's file, @name, has a side-car, @meta. */
+static bool has_side_car(char name[PATH_MAX], char meta[META_MAX], const char *path,
+			 uint32_t index, uint32_t sinks)
+{
+	perf_device_file(name, PATH_MAX, path, index, sinks);
+	snprintf(meta, META_MAX, "%s.meta", name);
+	return !access(meta, F_OK);
+}
+
+/* 1: not all of it could be written, which has been told. */
 static int rescue_sink(int fd, const char *path, uint32_t index, uint32_t sinks,
 		       bool quiet)
 {
-	char name[PATH_MAX], meta[PATH_MAX + 8];
+	char name[PATH_MAX], meta[META_MAX];
 	struct sifive_trace_sink sink;
+	uint64_t bytes;
+	int error;
 
-	perf_device_file(name, sizeof(name), path, index, sinks);
-	snprintf(meta, sizeof(meta), "%s.meta", name);
 	/* Without it, it is not known whose bytes these are. */
-	if (access(meta, F_OK) || get_sink(fd, index, &sink) ||
-	    copy(fd, name, sink.offset, &sink.bytes, false))
+	if (!has_side_car(name, meta, path, index, sinks) || get_sink(fd, index, &sink))
 		return -1;
+	bytes = sink.bytes;
+	error = copy(fd, name, sink.offset, &sink.bytes, false);
+	if (error > 0)
+		is_short(name, bytes);
+	if (error)
+		return error;
 	report_sink(name, &sink, quiet);
 	return 0;
 }
 
-/* SRAM tells neither bytes nor how many while it is written. */
+/* What a program has left that another process still holds. */
 static bool is_busy(int fd, const char *path, uint32_t sinks)
 {
-	char name[PATH_MAX], meta[PATH_MAX + 8], byte;
+	char name[PATH_MAX], meta[META_MAX];
 
-	perf_device_file(name, sizeof(name), path, 0, sinks);
-	snprintf(meta, sizeof(meta), "%s.meta", name);
-	if (access(meta, F_OK) || pread(fd, &byte, 1, 0) >= 0 || errno != EBUSY)
+	if (!has_side_car(name, meta, path, 0, sinks) || !is_locked(fd))
 		return false;
 	report("a child of the program holds its trace, in SRAM that cannot be read meanwhile: when it has ended: sifive-trace dump -o FILE, which is read with --meta %s",
 	       meta);
@@ -473,7 +514,8 @@ int capture_rescue(const char *path, const struct capture_mark *mark,
 		   bool quiet)
 {
 	struct sifive_trace_status status = { .capture = mark->capture };
-	int fd = open_capture(mark, &status), error = 0;
+	int fd = open_capture(mark, &status), error = 0, one;
+	bool incomplete = false;
 	uint32_t i;
 
 	if (fd >= 0 && is_busy(fd, path, status.sinks))
@@ -482,10 +524,18 @@ int capture_rescue(const char *path, const struct capture_mark *mark,
 		error = -1;
 	if (fd < 0 && status.capture - mark->capture > 1)
 		report("the trace hardware has been set up again since: what the program had recorded is gone");
-	for (i = 0; !error && i < status.sinks; i++)
-		error = rescue_sink(fd, path, i, status.sinks, quiet);
+	/* Where there is no room for one sink's bytes there may be for another's. */
+	for (i = 0; !error && i < status.sinks; i++) {
+		one = rescue_sink(fd, path, i, status.sinks, quiet);
+		if (one > 0)
+			incomplete = true;
+		else
+			error = one;
+	}
 	if (fd >= 0)
 		close(fd);
+	if (!error && incomplete)
+		error = 1;
 	if (error > 0)
 		return error;
 	if (!error)

@@ -46,10 +46,11 @@ int capture_try(const struct perf_setup *wanted, struct capture_mark *mark);
  * @path:	a file for capture_save(), which joins it to the rest
  * @setup:	as capture_begin() left it
  * @launch:	the program that was run, or NULL
- * @objects:	what was in memory; NULL: capture_save() gets to know
+ * @objects:	what was in memory, for objects_report() afterwards; NULL:
+ *		capture_save() gets to know
  */
 int capture_describe(const char *path, const struct perf_setup *setup,
-		     const struct launch *launch, const struct objects *objects);
+		     const struct launch *launch, struct objects *objects);
 
 /**
  * capture_save() - write a capture's bytes and side-car files
@@ -62,7 +63,7 @@ int capture_describe(const char *path, const struct perf_setup *setup,
  * Return: 0, or -1: the reason has been printed.
  */
 int capture_save(int fd, const char *path, const char *description,
-		 const struct objects *objects, bool quiet);
+		 struct objects *objects, bool quiet);
 
 /**
  * capture_compare() - say what the files of a program lack of what it recorded
@@ -82,7 +83,8 @@ int capture_compare(const char *path, const struct capture_mark *mark,
  * @quiet:	say only what went wrong
  *
  * Return: 0; -1: there is nothing of it, nor side-car files any more; 1: it cannot be
- * read yet, which has been told, and there are side-car files.
+ * read yet, or not all could be written, which has been told, and there are side-car
+ * files.
  */
 int capture_rescue(const char *path, const struct capture_mark *mark,
 		   bool quiet);

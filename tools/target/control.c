@@ -31,7 +31,7 @@
 #define RUN		"/run"
 #define FOLDER		RUN "/sifive-trace"
 #define DESCRIPTION	FOLDER "/setup"
-/* "PID BYTES SAMPLES": the last two when the session has ended. */
+/* "PID LEFT_OUT MISSED BYTES SAMPLES": the last two when the session has ended. */
 #define STATE		FOLDER "/state"
 
 /* How long stop waits, in steps of 10 ms. */
@@ -40,11 +40,14 @@
 /**
  * struct state - what STATE holds
  * @pid:	the holder, or who it was
+ * @left_out, @missed: as in struct objects
  * @bytes, @samples: of the capture as it ended; tell whether it is still there
  * @ended:	it has
  */
 struct state {
 	int		pid;
+	uint64_t	left_out;
+	uint64_t	missed;
 	uint64_t	bytes;
 	uint64_t	samples;
 	bool		ended;
@@ -57,24 +60,26 @@ static bool read_state(struct state *state)
 
 	machine_file(STATE, line, sizeof(line));
 	memset(state, 0, sizeof(*state));
-	fields = sscanf(line, "%d %" SCNu64 " %" SCNu64, &state->pid,
+	fields = sscanf(line, "%d %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64,
+			&state->pid, &state->left_out, &state->missed,
 			&state->bytes, &state->samples);
-	state->ended = fields == 3;
-	return fields == 1 || fields == 3;
+	state->ended = fields == 5;
+	return fields == 3 || fields == 5;
 }
 
 static int write_state(const struct state *state)
 {
-	struct output *out = output_open(STATE);
+	struct output *out = output_open(STATE ".new");
 
 	if (!out)
 		return -1;
-	put_format(out, "%d", state->pid);
+	put_format(out, "%d %" PRIu64 " %" PRIu64, state->pid, state->left_out,
+		   state->missed);
 	if (state->ended)
 		put_format(out, " %" PRIu64 " %" PRIu64, state->bytes,
 			   state->samples);
 	put_char(out, '\n');
-	return output_close(out);
+	return output_close(out) || rename(STATE ".new", STATE) ? -1 : 0;
 }
 
 /* For reading only, as everybody can who may open it. */
@@ -132,10 +137,15 @@ static void tell_to_stop(int number)
 }
 
 /* For dump, at any time: the whole of it, or the one before. */
-static int describe(const struct perf_setup *setup, const struct objects *objects)
+static int describe(const struct perf_setup *setup, struct objects *objects,
+		    struct state *state)
 {
-	return capture_describe(DESCRIPTION ".new", setup, NULL, objects) ||
-	       rename(DESCRIPTION ".new", DESCRIPTION) ? -1 : 0;
+	int error = capture_describe(DESCRIPTION ".new", setup, NULL, objects) ||
+		    rename(DESCRIPTION ".new", DESCRIPTION);
+
+	state->left_out = objects->left_out;
+	state->missed = objects->missed;
+	return write_state(state) || error ? -1 : 0;
 }
 
 /* From start to stop; @ready gets the reason why not, or an empty one. */
@@ -144,7 +154,7 @@ static int hold(struct perf_setup *setup, int ready)
 	const struct timespec pause = { .tv_nsec = 100000000 };
 	struct state state = { .pid = getpid() };
 	struct sigaction action = { .sa_handler = tell_to_stop };
-	struct objects objects = { NULL, 0 };
+	struct objects objects = { .count = 0 };
 	struct perf_capture capture;
 	struct perf_device device;
 	struct watch watch;
@@ -160,10 +170,10 @@ static int hold(struct perf_setup *setup, int ready)
 		dprintf(ready, "%s", perf_error_text());
 		return EXIT_UNREADABLE;
 	}
-	watch_open(&watch);
+	watch_open(&watch, false);
 	objects_add_all(&objects);
 	known = objects.count;
-	if (write_state(&state) || describe(setup, &objects)) {
+	if (describe(setup, &objects, &state)) {
 		dprintf(ready, "cannot write to %s", FOLDER);
 		return EXIT_UNREADABLE;
 	}
@@ -175,7 +185,7 @@ static int hold(struct perf_setup *setup, int ready)
 		watch_read(&watch, 0, &objects);
 		/* The more there are, the more it costs: the less often. */
 		if (objects.count != known && waited++ >= objects.count / 256) {
-			describe(setup, &objects);
+			describe(setup, &objects, &state);
 			known = objects.count;
 			waited = 0;
 		}
@@ -186,13 +196,14 @@ static int hold(struct perf_setup *setup, int ready)
 	perf_device_stop(&device);
 	watch_read(&watch, 0, &objects);
 	watch_close(&watch);
+	/* What still runs is as new as what was loaded last. */
+	objects_add_all(&objects);
 	if (!perf_device_capture(&device, &capture)) {
 		state.bytes = capture.bytes;
 		state.samples = capture.samples;
 		state.ended = true;
 	}
-	describe(setup, &objects);
-	write_state(&state);
+	describe(setup, &objects, &state);
 	perf_device_close(&device);
 	return EXIT_OK;
 }
@@ -368,10 +379,10 @@ static void show_sinks(int fd, const struct sifive_trace_status *status)
 		if (ioctl(fd, SIFIVE_TRACE_IOC_SINK, &sink))
 			continue;
 		machine_sinks(1u << sink.kind, kind, sizeof(kind));
-		printf("sink %-7s %s, %" PRIu64 " of %" PRIu64 " bytes%s%s%s\n",
+		printf("sink %-7s %s, %" PRIu64 " of %" PRIu64 " bytes%s%s\n",
 		       sink.name, kind, (uint64_t)sink.bytes,
 		       (uint64_t)sink.buffer,
-		       sink.flags & SIFIVE_TRACE_STATUS_FULL ? ", full" : "",
+		       sink.flags & SIFIVE_TRACE_STATUS_FULL ? ", full" :
 		       sink.flags & SIFIVE_TRACE_STATUS_WRAPPED ? ", wrapped" : "",
 		       sink.flags & SIFIVE_TRACE_STATUS_SINK_ERROR ?
 		       ", has reported an error: bytes are missing" : "");
@@ -441,7 +452,7 @@ static void dump_help(void)
 
 static int dump(const char *path)
 {
-	struct objects objects = { NULL, 0 };
+	struct objects objects = { .count = 0 };
 	struct sifive_trace_status status;
 	const char *description = NULL;
 	struct state state;
@@ -463,6 +474,11 @@ static int dump(const char *path)
 	close(fd);
 	if (rc)
 		return EXIT_UNREADABLE;
+	if (description) {
+		objects.left_out = state.left_out;
+		objects.missed = state.missed;
+		objects_report(&objects);
+	}
 	files_show(path, false);
 	return EXIT_OK;
 }

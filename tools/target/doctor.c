@@ -53,6 +53,12 @@ static void fix(const char *text)
 	printf("         -> %s\n", text);
 }
 
+static void no_encoder(void)
+{
+	wrong("the module has found no trace encoder");
+	fix("the device tree needs nodes for encoders (compatible = \"sifive,trace-encoder0\"); ls /sys/bus/platform/drivers/sifive-trace-encoder shows what is bound");
+}
+
 static void no_device(int error)
 {
 	const char *path = machine_device();
@@ -65,6 +71,8 @@ static void no_device(int error)
 	} else if (access("/sys/module/sifive_trace", F_OK)) {
 		wrong("the kernel module is not loaded");
 		fix("insmod sifive_trace.ko   (modprobe sifive_trace where it is installed)");
+	} else if (error != ENOENT) {
+		no_encoder();
 	} else {
 		wrong("the kernel module is loaded, but there is no %s", path);
 		fix("mount devtmpfs on /dev, or see the kernel's log: dmesg | grep -i trace");
@@ -118,8 +126,7 @@ static bool check_hardware(int fd)
 		return false;
 	}
 	if (!info.encoders) {
-		wrong("the module has found no trace encoder");
-		fix("the device tree needs nodes for encoders (compatible = \"sifive,trace-encoder0\")");
+		no_encoder();
 		return false;
 	}
 	if (!(info.sinks_available & (1u << SIFIVE_TRACE_SINK_SBA |

@@ -14,19 +14,67 @@
 /* The program, while it runs. */
 static volatile sig_atomic_t running;
 
-/* Keys reach the program by themselves; whoever ends the command means it, too. */
+/* Whoever ends the command means the program, too. */
 static void pass_on(int number)
 {
 	if (running)
 		kill(running, number);
 }
 
-static void keys(void (*handler)(int), void (*end)(int))
+/* The program has ended: that it interrupts is all. */
+static void wake(int number)
 {
-	signal(SIGINT, handler);
-	signal(SIGQUIT, handler);
-	signal(SIGTERM, end);
-	signal(SIGHUP, end);
+	(void)number;
+}
+
+/* What is done with signals while the program runs; keys reach it by themselves. */
+static const struct {
+	int	number;
+	void	(*handler)(int);
+} signals[] = {
+	{ SIGINT,  SIG_IGN },
+	{ SIGQUIT, SIG_IGN },
+	{ SIGTERM, pass_on },
+	{ SIGHUP,  pass_on },
+	{ SIGCHLD, wake },
+};
+
+#define SIGNALS		(sizeof(signals) / sizeof(signals[0]))
+
+/* What was done with them before. */
+struct before {
+	struct sigaction	action[SIGNALS];
+	sigset_t		mask;
+};
+
+/* Handlers run in wait_for() alone, until return_signals(). */
+static void take_signals(struct before *before)
+{
+	sigset_t handled;
+	size_t i;
+
+	sigemptyset(&handled);
+	for (i = 0; i < SIGNALS; i++) {
+		struct sigaction action = { .sa_handler = signals[i].handler };
+
+		sigaction(signals[i].number, NULL, &before->action[i]);
+		/* To be ignored was meant for the program, too. */
+		if (before->action[i].sa_handler == SIG_IGN &&
+		    signals[i].handler != wake)
+			continue;
+		sigaction(signals[i].number, &action, NULL);
+		if (signals[i].handler != SIG_IGN)
+			sigaddset(&handled, signals[i].number);
+	}
+	sigprocmask(SIG_BLOCK, &handled, &before->mask);
+}
+
+static void return_signals(const struct before *before)
+{
+	size_t i;
+
+	for (i = 0; i < SIGNALS; i++)
+		sigaction(signals[i].number, &before->action[i], NULL);
 }
 
 /* A program that runs closes @failed, and can end with any status. */
@@ -34,7 +82,6 @@ static void run(const struct launch *launch, int failed)
 {
 	int status = EXIT_RECORD;
 
-	keys(SIG_DFL, SIG_DFL);
 	if (!launch->before || !launch->before(launch->argument)) {
 		execv(launch->path, launch->argv);
 		report("%s: %s", launch->path, strerror(errno));
@@ -45,29 +92,37 @@ static void run(const struct launch *launch, int failed)
 	_exit(status);
 }
 
-static int wait_for(pid_t pid, int *number)
+static int wait_for(const struct launch *launch, pid_t pid, const sigset_t *before,
+		    int *number)
 {
+	sigset_t mask = *before;
 	int status;
+	pid_t got;
 
+	sigdelset(&mask, SIGCHLD);
 	for (;;) {
-		if (waitpid(pid, &status, 0) < 0) {
-			if (errno == EINTR)
-				continue;
+		got = waitpid(pid, &status, WNOHANG);
+		if (got < 0) {
 			report("cannot wait for the program: %s", strerror(errno));
 			return EXIT_RECORD;
 		}
-		if (WIFEXITED(status))
+		if (!got && launch->meanwhile)
+			launch->meanwhile(launch->argument, &mask);
+		else if (!got)
+			sigsuspend(&mask);
+		else if (WIFEXITED(status))
 			return WEXITSTATUS(status);
-		if (WIFSIGNALED(status)) {
-			*number = WTERMSIG(status);
-			return EXIT_SIGNAL + *number;
-		}
+		else if (WIFSIGNALED(status))
+			break;
 	}
+	*number = WTERMSIG(status);
+	return EXIT_SIGNAL + *number;
 }
 
 int launch_run(const struct launch *launch, struct launched *launched)
 {
 	int status = EXIT_RECORD, ends[2];
+	struct before before;
 	char failed;
 
 	*launched = (struct launched){ .pid = -1 };
@@ -76,20 +131,26 @@ int launch_run(const struct launch *launch, struct launched *launched)
 		return status;
 	}
 	running = 0;
-	keys(SIG_IGN, pass_on);
+	take_signals(&before);
 	launched->pid = fork();
-	if (!launched->pid)
+	if (!launched->pid) {
+		return_signals(&before);
+		sigprocmask(SIG_SETMASK, &before.mask, NULL);
 		run(launch, ends[1]);
+	}
 	close(ends[1]);
 	if (launched->pid < 0) {
 		report("cannot make a process: %s", strerror(errno));
 	} else {
 		running = launched->pid;
-		status = wait_for(launched->pid, &launched->signal);
+		status = wait_for(launch, launched->pid, &before.mask,
+				  &launched->signal);
 		running = 0;
 		launched->ran = !read(ends[0], &failed, 1);
 	}
 	close(ends[0]);
-	keys(SIG_DFL, SIG_DFL);
+	/* What comes after the program's end is passed on to nobody. */
+	sigprocmask(SIG_SETMASK, &before.mask, NULL);
+	return_signals(&before);
 	return status;
 }

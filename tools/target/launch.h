@@ -3,6 +3,7 @@
 #ifndef SIFIVE_TRACE_LAUNCH_H
 #define SIFIVE_TRACE_LAUNCH_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <sys/types.h>
 
@@ -13,12 +14,16 @@
  * @path, @argv: of execv()
  * @before:	called in the new process before that, with @argument: 0, or -1: the
  *		reason has been printed, and it ends with EXIT_RECORD
+ * @meanwhile:	called with @argument again and again while the program runs: it
+ *		waits until it has something to do, or for a signal that @mask lets in;
+ *		NULL: nothing is to do
  */
 struct launch {
 	const char	*path;
 	char		**argv;
 	int		(*before)(void *argument);
 	void		*argument;
+	void		(*meanwhile)(void *argument, const sigset_t *mask);
 };
 
 /**
@@ -38,7 +43,8 @@ struct launched {
  * @launch:	what to run
  * @launched:	filled
  *
- * The terminal's keys are for the program meanwhile.
+ * The terminal's keys are for the program meanwhile. What the command was told to
+ * ignore, as nohup(1) does, it goes on to ignore, and so does the program.
  *
  * Return: its exit status, 128 and the signal that ended it; EXIT_CANNOT_RUN or
  * EXIT_RECORD when it has not run.

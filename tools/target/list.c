@@ -13,6 +13,9 @@
 #include "events.h"
 #include "machine.h"
 
+/* The timestamp among the counters. */
+#define TIMESTAMP	1
+
 /* A list of all counters, with gaps, in words. */
 #define COUNTERS_SIZE	512
 
@@ -80,6 +83,13 @@ static bool is_wanted(const struct listing *listing, const char *name)
 	       !fnmatch(listing->pattern, name, FNM_CASEFOLD);
 }
 
+/* It counts nothing and needs no counter of its own: it is always there. */
+static bool is_timestamp(const struct perf_event_id *id)
+{
+	return id->type == SIFIVE_TRACE_EVENT_GENERAL &&
+	       id->code == SIFIVE_TRACE_EVENT_TIMESTAMP;
+}
+
 static void show(struct listing *listing, const struct perf_event_id *id,
 		 const char *name)
 {
@@ -93,7 +103,9 @@ static void show(struct listing *listing, const struct perf_event_id *id,
 	if (!is_wanted(listing, name))
 		return;
 	if (listing->fd >= 0) {
-		if (machine_query(listing->fd, &event, &query))
+		if (is_timestamp(id))
+			query.counters = 1u << TIMESTAMP;
+		else if (machine_query(listing->fd, &event, &query))
 			query.counters = 0;
 		machine_counters(query.counters, counters, sizeof(counters));
 		if (!query.counters && !listing->all) {

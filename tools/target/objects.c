@@ -9,7 +9,15 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../command.h"
+#include "../trace/meta.h"
 #include "objects.h"
+
+/* What the rest of a side-car file leaves for them. */
+#define BYTES_MAX	(META_BYTES_MAX / 4 * 3)
+
+/* Of one object without its path. */
+#define BYTES_EACH	(ELF_BUILD_ID_SIZE + 128)
 
 /* What the file says. False: it is no program; one that cannot be read may be. */
 static bool look_at_file(struct object *object, uint64_t offset)
@@ -31,6 +39,7 @@ static void add(struct objects *objects, const char *path, uint64_t start,
 {
 	struct object found = {
 		.start = start, .end = end, .bias = start - offset,
+		.seen = ++objects->found,
 	};
 	struct object *more;
 	size_t i;
@@ -38,8 +47,10 @@ static void add(struct objects *objects, const char *path, uint64_t start,
 	for (i = 0; i < objects->count; i++)
 		if (objects->object[i].start <= start &&
 		    objects->object[i].end >= end &&
-		    !strcmp(objects->object[i].path, path))
+		    !strcmp(objects->object[i].path, path)) {
+			objects->object[i].seen = found.seen;
 			return;
+		}
 	found.path = strdup(path);
 	if (found.path && look_at_file(&found, offset)) {
 		more = realloc(objects->object,
@@ -94,42 +105,105 @@ void objects_add_all(struct objects *objects)
 		closedir(folder);
 }
 
-/* Whether an address in it can also be another object's. */
-static bool is_ambiguous(const struct objects *objects, size_t index)
+static int by_address(const void *left, const void *right)
 {
-	const struct object *one = &objects->object[index];
-	size_t i;
+	const struct object * const *a = left, * const *b = right;
 
-	for (i = 0; i < objects->count; i++)
-		if (i != index && objects->object[i].start < one->end &&
-		    one->start < objects->object[i].end)
-			return true;
-	return false;
+	return ((*a)->start > (*b)->start) - ((*a)->start < (*b)->start);
 }
 
-void objects_write(const struct objects *objects, struct output *output)
+static int oldest_first(const void *left, const void *right)
 {
-	const char *between = "";
-	size_t i;
+	const struct object * const *a = left, * const *b = right;
 
+	return (*a > *b) - (*a < *b);
+}
+
+static int newest_first(const void *left, const void *right)
+{
+	const struct object * const *a = left, * const *b = right;
+
+	return ((*a)->seen < (*b)->seen) - ((*a)->seen > (*b)->seen);
+}
+
+/* Those alone whose addresses are no other object's; how many. */
+static size_t choose(const struct objects *objects, const struct object **list)
+{
+	size_t count = objects->count, kept = 0, i;
+	uint64_t end = 0;
+
+	for (i = 0; i < count; i++)
+		list[i] = &objects->object[i];
+	qsort(list, count, sizeof(*list), by_address);
+	for (i = 0; i < count; i++) {
+		const struct object *one = list[i];
+		bool alone = one->start >= end &&
+			     (i + 1 == count || list[i + 1]->start >= one->end);
+
+		if (one->end > end)
+			end = one->end;
+		if (alone)
+			list[kept++] = one;
+	}
+	return kept;
+}
+
+/* At most: a character that JSON has no place for takes 6 bytes. */
+static size_t bytes_of(const struct object *object)
+{
+	const signed char *c = (const signed char *)object->path;
+	size_t bytes = BYTES_EACH;
+
+	for (; *c; c++)
+		bytes += *c < 0x20 || *c == 0x7f || strchr("\"\\<", *c) ? 6 : 1;
+	return bytes;
+}
+
+static void write_one(const struct object *object, struct output *output)
+{
+	put_string(output, "\n{\"path\":");
+	put_json(output, object->path);
+	if (*object->build_id) {
+		put_string(output, ",\"build_id\":");
+		put_json(output, object->build_id);
+	}
+	put_format(output, ",\"start\":%" PRIu64 ",\"end\":%" PRIu64
+		   ",\"bias\":%" PRIu64 "}", object->start, object->end,
+		   object->bias);
+}
+
+void objects_write(struct objects *objects, struct output *output, bool newest)
+{
+	const struct object **list = calloc(objects->count + 1, sizeof(*list));
+	size_t count = 0, bytes = 0, i;
+
+	if (list)
+		count = choose(objects, list);
+	objects->left_out = list ? count : objects->count;
+	if (count)
+		qsort(list, count, sizeof(*list),
+		      newest ? newest_first : oldest_first);
 	put_string(output, "\"objects\":[");
-	for (i = 0; i < objects->count; i++) {
-		const struct object *object = &objects->object[i];
-
-		if (is_ambiguous(objects, i))
-			continue;
-		put_format(output, "%s\n{\"path\":", between);
-		put_json(output, object->path);
-		if (*object->build_id) {
-			put_string(output, ",\"build_id\":");
-			put_json(output, object->build_id);
-		}
-		put_format(output, ",\"start\":%" PRIu64 ",\"end\":%" PRIu64
-			   ",\"bias\":%" PRIu64 "}", object->start, object->end,
-			   object->bias);
-		between = ",";
+	for (i = 0; i < count && i < META_OBJECTS_MAX; i++) {
+		bytes += bytes_of(list[i]);
+		if (bytes > BYTES_MAX)
+			break;
+		put_string(output, i ? "," : "");
+		write_one(list[i], output);
+		objects->left_out--;
 	}
 	put_string(output, "],\n");
+	free(list);
+}
+
+void objects_report(const struct objects *objects)
+{
+	if (objects->missed)
+		report("%" PRIu64 " times that a program or shared object was loaded were missed: some addresses may have no names",
+		       objects->missed);
+	if (objects->left_out)
+		report("%" PRIu64 " programs and shared objects have no room in the side-car file: addresses in them have no names: record for a shorter time",
+		       objects->left_out);
 }
 
 void objects_free(struct objects *objects)

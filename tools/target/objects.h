@@ -3,6 +3,7 @@
 #ifndef SIFIVE_TRACE_OBJECTS_H
 #define SIFIVE_TRACE_OBJECTS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -16,6 +17,7 @@
  * @build_id:	in hexadecimal, empty when it has none
  * @start, @end: its addresses in memory
  * @bias:	what to subtract of them for those in the file
+ * @seen:	when it was found last: more is later
  */
 struct object {
 	char		*path;
@@ -23,10 +25,15 @@ struct object {
 	uint64_t	start;
 	uint64_t	end;
 	uint64_t	bias;
+	uint64_t	seen;
 };
 
 /**
  * struct objects - a set of them; all zero is the empty one
+ * @object:	@count of them, in the order in which they were found
+ * @found:	how often one was found
+ * @missed:	how many more were loaded, of which nothing is known
+ * @left_out:	how many had no room in the file
  *
  * Addresses are those of all processes together: an object that overlaps with
  * another one of some other process is left out in objects_write().
@@ -34,6 +41,9 @@ struct object {
 struct objects {
 	struct object	*object;
 	size_t		count;
+	uint64_t	found;
+	uint64_t	missed;
+	uint64_t	left_out;
 };
 
 /**
@@ -50,8 +60,17 @@ void objects_add(struct objects *objects, pid_t pid);
 /** objects_add_all() - those of every process that can be looked at */
 void objects_add_all(struct objects *objects);
 
-/** objects_write() - "objects":[…] of a side-car file */
-void objects_write(const struct objects *objects, struct output *output);
+/**
+ * objects_write() - "objects":[…] of a side-car file
+ * @objects:	the set; its @left_out is set
+ * @output:	the file
+ * @newest:	where there are more than a reader takes: those that were found last,
+ *		as a ring keeps the newest samples; otherwise those found first
+ */
+void objects_write(struct objects *objects, struct output *output, bool newest);
+
+/** objects_report() - say what is not in there */
+void objects_report(const struct objects *objects);
 
 void objects_free(struct objects *objects);
 

@@ -24,6 +24,9 @@
 
 #define LIBRARY	"libsifive-perf.so"
 
+/* What in LD_PRELOAD ends a name, or begins a word of the loader's. */
+#define NOT_IN_PRELOAD	" :$"
+
 /* In everything that calls the hooks, and in libc, which has empty ones. */
 static const char hook[] = "__cyg_profile_func_enter";
 /* In everything that the library is linked into, and in the library. */
@@ -195,4 +198,44 @@ int program_library(const char *named, char *path)
 	report("there is no " LIBRARY " beside %s, in ../lib or in " LIBDIR ": name it with --library FILE",
 	       slash ? self : "the command");
 	return -1;
+}
+
+static void link_name(char link[PATH_MAX], const char *folder)
+{
+	snprintf(link, PATH_MAX, "%s/" LIBRARY, folder);
+}
+
+int program_link(char *library, char *folder)
+{
+	char link[PATH_MAX];
+
+	*folder = '\0';
+	if (!strpbrk(library, NOT_IN_PRELOAD))
+		return 0;
+	strcpy(folder, "/tmp/sifive-trace.XXXXXX");
+	if (!mkdtemp(folder)) {
+		report("%s: %s", folder, strerror(errno));
+		*folder = '\0';
+		return -1;
+	}
+	link_name(link, folder);
+	/* Also for a program that becomes another user. */
+	if (chmod(folder, 0755) || symlink(library, link)) {
+		report("%s: %s", link, strerror(errno));
+		program_unlink(folder);
+		return -1;
+	}
+	strcpy(library, link);
+	return 0;
+}
+
+void program_unlink(const char *folder)
+{
+	char link[PATH_MAX];
+
+	if (!*folder)
+		return;
+	link_name(link, folder);
+	unlink(link);
+	rmdir(folder);
 }

@@ -55,4 +55,19 @@ int program_find(struct program *program, const char *name);
  */
 int program_library(const char *named, char *path);
 
+/* Bytes of a temporary folder's name. */
+#define PROGRAM_FOLDER	32
+
+/**
+ * program_link() - give the library a name that LD_PRELOAD can hold
+ * @library:	its name, replaced by a link's where that is needed
+ * @folder:	of PROGRAM_FOLDER bytes, filled: for program_unlink()
+ *
+ * Return: 0, or -1: the reason has been printed.
+ */
+int program_link(char *library, char *folder);
+
+/** program_unlink() - remove the link, if there is one */
+void program_unlink(const char *folder);
+
 #endif /* SIFIVE_TRACE_PROGRAM_H */

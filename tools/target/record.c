@@ -42,6 +42,9 @@ enum own_option {
  * @pattern:	-F, @patterns of them
  * @all:	-a: sample whatever runs
  * @device:	when the command itself has the session
+ * @watch:	then: what tells
+ * @objects:	what programs and shared objects are in memory
+ * @launched:	the program
  * @quiet:	say nothing but what goes wrong
  */
 struct recording {
@@ -53,6 +56,9 @@ struct recording {
 	const char	*pattern[PATTERNS];
 	size_t		patterns;
 	struct perf_device device;
+	struct watch	watch;
+	struct objects	objects;
+	struct launched	launched;
 	bool		all;
 	bool		quiet;
 };
@@ -92,6 +98,7 @@ static void help(void)
 	     "  -a, --all             sample all that runs on the CPUs while the program does,\n"
 	     "                        and load nothing into it; what does not fit into -b is\n"
 	     "                        lost, with --ring the oldest\n"
+	     "      --per-thread      each thread has counts of its own, not those of the hart\n"
 	     "      --library FILE    the library to load (default: libsifive-perf.so beside\n"
 	     "                        the command, in ../lib, or where it was installed)\n"
 	     "  -q, --quiet           say only what goes wrong\n"
@@ -210,7 +217,7 @@ static int rescue(const struct recording *r, const struct capture_mark *mark,
 static int record_with_library(struct recording *r)
 {
 	const struct launch launch = {
-		r->program.path, r->argv, give_library, r,
+		r->program.path, r->argv, give_library, r, NULL,
 	};
 	struct launched launched;
 	struct capture_mark mark;
@@ -251,8 +258,7 @@ static int start(void *argument)
 }
 
 /* Write what has been captured, if anything. */
-static int save(struct recording *r, const struct launch *launch,
-		const struct objects *objects)
+static int save(struct recording *r, const struct launch *launch)
 {
 	char description[] = "/tmp/sifive-trace.XXXXXX";
 	int fd = mkstemp(description), error;
@@ -263,24 +269,38 @@ static int save(struct recording *r, const struct launch *launch,
 	}
 	close(fd);
 	error = capture_describe(description, &r->setup.parsed, launch,
-				 objects) ||
+				 &r->objects) ||
 		capture_save(r->device.fd, r->output, description, NULL,
 			     r->quiet);
 	unlink(description);
+	objects_report(&r->objects);
 	if (!error)
 		files_show(r->output, r->quiet);
 	return error ? -1 : 0;
 }
 
+static void see_objects(struct recording *r)
+{
+	watch_read(&r->watch, r->all ? 0 : r->launched.pid, &r->objects);
+}
+
+/* What is loaded is read before the rings are full. */
+static void meanwhile(void *argument, const sigset_t *mask)
+{
+	struct recording *r = argument;
+
+	watch_wait(&r->watch, mask);
+	see_objects(r);
+}
+
 /* Without it: the kernel samples the program, or with -a all that runs. */
 static int record_samples(struct recording *r)
 {
-	struct objects objects = { NULL, 0 };
 	struct perf_device *device = &r->device;
-	const struct launch launch = { r->program.path, r->argv, start, r };
+	const struct launch launch = {
+		r->program.path, r->argv, start, r, meanwhile,
+	};
 	int status = EXIT_RECORD;
-	struct launched launched;
-	struct watch watch;
 
 	r->setup.parsed.sampling.all = r->all;
 	if (capture_begin(device, &r->setup.parsed) ||
@@ -290,22 +310,25 @@ static int record_samples(struct recording *r)
 	}
 	files_remove(r->output);
 	announce(r, false);
-	watch_open(&watch);
+	watch_open(&r->watch, true);
 	/* The program is a copy of this one until it becomes its own. */
-	objects_add(&objects, getpid());
+	objects_add(&r->objects, getpid());
 	if (r->all)
-		objects_add_all(&objects);
-	status = launch_run(&launch, &launched);
-	watch_read(&watch, r->all ? 0 : launched.pid, &objects);
-	watch_close(&watch);
+		objects_add_all(&r->objects);
+	status = launch_run(&launch, &r->launched);
+	see_objects(r);
+	watch_close(&r->watch);
+	/* What still runs is as new as what was loaded last. */
+	if (r->all)
+		objects_add_all(&r->objects);
 	if (perf_device_stop(device)) {
 		report("%s", perf_error_text());
 		status = status ? status : EXIT_RECORD;
-	} else if (save(r, &launch, &objects)) {
+	} else if (save(r, &launch)) {
 		status = status ? status : EXIT_RECORD;
 	}
 out:
-	objects_free(&objects);
+	objects_free(&r->objects);
 	perf_device_close(device);
 	return status;
 }
@@ -357,6 +380,7 @@ static int record_filtered(struct recording *r)
 static int record(struct recording *r, const char *library)
 {
 	bool load = !r->all && (r->program.dynamic || r->program.library);
+	char folder[PROGRAM_FOLDER] = "";
 	int error = check(r, load);
 
 	if (error)
@@ -371,9 +395,12 @@ static int record(struct recording *r, const char *library)
 	if (files_check(r->output))
 		return EXIT_RECORD;
 	if (load && !r->program.library &&
-	    program_library(library, r->library))
+	    (program_library(library, r->library) ||
+	     program_link(r->library, folder)))
 		return EXIT_RECORD;
-	return load ? record_filtered(r) : record_samples(r);
+	error = load ? record_filtered(r) : record_samples(r);
+	program_unlink(folder);
+	return error;
 }
 
 int command_record(int argc, char **argv)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /* See select.h. */
 #include <errno.h>
-#include <fnmatch.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +8,7 @@
 #include <unistd.h>
 
 #include "../command.h"
+#include "../filter_file.h"
 #include "demangle.h"
 #include "elf.h"
 #include "select.h"
@@ -28,13 +28,7 @@ struct selection {
 
 static bool fits(const struct selection *s, const char *name)
 {
-	size_t i;
-
-	for (i = 0; i < s->patterns; i++)
-		if (!strcmp(s->pattern[i], name) ||
-		    !fnmatch(s->pattern[i], name, 0))
-			return true;
-	return false;
+	return filter_fits(s->pattern, s->patterns, name);
 }
 
 static void consider(void *argument, const char *name, uint64_t start,
@@ -56,7 +50,7 @@ static void select_in(struct selection *s, const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	const char *name = slash ? slash + 1 : path;
-	const char *quote = *name == '#' || strpbrk(name, " \t") ? "\"" : "";
+	const char *quote = filter_quote(name);
 	struct elf elf;
 
 	snprintf(s->object, sizeof(s->object), "%s%s%s", quote, name, quote);

@@ -29,7 +29,6 @@ const char setup_help[] =
 	"  -i, --interval TIME   sample: a record each TIME that a thread runs: 100us, 1ms,\n"
 	"                        no less than 100us\n"
 	"  -c, --period N        sample: a record each N times that the first event happens\n"
-	"      --per-thread      each thread has counts of its own, not those of the hart\n"
 	"  -C, --cpus LIST       CPUs to record on, such as 0-2,5 (default: all that have an\n"
 	"                        encoder); record's program stays on them\n"
 	"\n"
@@ -75,6 +74,14 @@ static bool parse_size(const char *text, uint64_t *size)
 	static const uint64_t factor[] = { 1, 1 << 10, 1 << 20, 1 << 30 };
 
 	return parse_amount(text, units, factor, 4, size) && *size;
+}
+
+static bool parse_period(const char *text, uint64_t *period)
+{
+	static const char * const units[] = { "", "k", "M", "G" };
+	static const uint64_t factor[] = { 1, 1000, 1000000, 1000000000 };
+
+	return parse_amount(text, units, factor, 4, period) && *period;
 }
 
 /* In microseconds. */
@@ -141,9 +148,9 @@ int setup_option(struct setup *setup, const char *command, int option)
 		return usage_error("-i takes a time of at least 100us, such as 100us or 1ms, not \"%s\"",
 				   optarg);
 	case 'c':
-		if (parse_size(optarg, &options->period))
+		if (parse_period(optarg, &options->period))
 			return EXIT_OK;
-		return usage_error("-c takes a number of events such as 10000, not \"%s\"",
+		return usage_error("-c takes a number of events such as 10000 or 10k, not \"%s\"",
 				   optarg);
 	case OPTION_COUNT:
 		return choose_count(setup);

@@ -50,7 +50,7 @@ enum setup_option {
 	{ "channel",	required_argument, NULL, OPTION_CHANNEL },	\
 	{ "per-thread",	no_argument,	   NULL, OPTION_PER_THREAD }
 
-/* The help's part for them. */
+/* The help's part for them; whether threads have counts is for record alone. */
 extern const char setup_help[];
 
 /** setup_init() - all as if nothing had been said */

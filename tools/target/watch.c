@@ -28,7 +28,14 @@ struct mapping {
 	char				path[];
 };
 
-static int open_cpu(int cpu)
+/* Written where what follows it found the ring full before. */
+struct loss {
+	struct perf_event_header	header;
+	uint64_t			id;
+	uint64_t			lost;
+};
+
+static int open_cpu(int cpu, bool seldom)
 {
 	struct perf_event_attr attr = {
 		.size = sizeof(attr),
@@ -37,14 +44,14 @@ static int open_cpu(int cpu)
 		.mmap = 1,
 		.mmap2 = 1,
 		.watermark = 1,
-		.wakeup_watermark = 1,
+		.wakeup_watermark = seldom ? RING_SIZE / 4 : 1,
 	};
 
 	return (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1,
 			    PERF_FLAG_FD_CLOEXEC);
 }
 
-int watch_open(struct watch *watch)
+int watch_open(struct watch *watch, bool seldom)
 {
 	const size_t size = (size_t)sysconf(_SC_PAGESIZE) + RING_SIZE;
 	size_t most = (size_t)sysconf(_SC_NPROCESSORS_CONF), cpu;
@@ -54,7 +61,7 @@ int watch_open(struct watch *watch)
 	watch->event = calloc(most, sizeof(*watch->event));
 	watch->ring = calloc(most, sizeof(*watch->ring));
 	for (cpu = 0; watch->event && watch->ring && cpu < most; cpu++) {
-		fd = open_cpu((int)cpu);
+		fd = open_cpu((int)cpu, seldom);
 		/* It is offline. */
 		if (fd < 0 && errno == ENODEV)
 			continue;
@@ -83,7 +90,8 @@ void watch_close(struct watch *watch)
 	while (watch->cpus--) {
 		if (watch->ring[watch->cpus] != MAP_FAILED)
 			munmap(watch->ring[watch->cpus], size);
-		close(watch->event[watch->cpus].fd);
+		if (watch->event[watch->cpus].fd >= 0)
+			close(watch->event[watch->cpus].fd);
 	}
 	free(watch->event);
 	free(watch->ring);
@@ -109,6 +117,7 @@ static void read_ring(struct perf_event_mmap_page *page, pid_t pid,
 	uint64_t tail = page->data_tail;
 	union {
 		struct mapping mapping;
+		struct loss loss;
 		/* A record's length has 16 bits; and a final 0. */
 		char bytes[65536];
 	} record;
@@ -122,6 +131,8 @@ static void read_ring(struct perf_event_mmap_page *page, pid_t pid,
 		copy(&record, ring, tail, header->size);
 		record.bytes[header->size] = '\0';
 		tail += header->size;
+		if (header->type == PERF_RECORD_LOST)
+			objects->missed += record.loss.lost;
 		if (header->type == PERF_RECORD_MMAP2 &&
 		    header->size > sizeof(struct mapping) &&
 		    (!pid || (pid_t)record.mapping.pid == pid))
@@ -143,5 +154,15 @@ void watch_read(struct watch *watch, pid_t pid, struct objects *objects)
 
 void watch_wait(struct watch *watch, const sigset_t *mask)
 {
-	ppoll(watch->event, watch->cpus, NULL, mask);
+	size_t i;
+
+	if (ppoll(watch->event, watch->cpus, NULL, mask) <= 0)
+		return;
+	/* Of a CPU that has left there is no more to wait for. */
+	for (i = 0; i < watch->cpus; i++) {
+		if (!(watch->event[i].revents & (POLLHUP | POLLERR)))
+			continue;
+		close(watch->event[i].fd);
+		watch->event[i].fd = -1;
+	}
 }

@@ -5,6 +5,7 @@
 
 #include <poll.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "objects.h"
@@ -23,15 +24,16 @@ struct watch {
 /**
  * watch_open() - begin to watch all processes
  * @watch:	filled, also after an error; for watch_close()
+ * @seldom:	let watch_wait() end when there is much to read, not at the first
  *
  * Return: 0, or -1: the reason has been printed.
  */
-int watch_open(struct watch *watch);
+int watch_open(struct watch *watch, bool seldom);
 
 /**
  * watch_read() - take in what has happened since
  * @pid:	the process that matters, 0 for all
- * @objects:	gets what was loaded
+ * @objects:	gets what was loaded, and how much of that was missed
  */
 void watch_read(struct watch *watch, pid_t pid, struct objects *objects);
 

@@ -7,14 +7,12 @@
  */
 #include "trace.h"
 
-#define SRC_BITS_TRIED	4
-
 /*
  * Bytes that tell, if there are records with a header in them; and fewer, where
  * that is so with one width alone.
  */
 #define ENOUGH		(32u << 10)
-#define FIRST		(4u << 10)
+#define FIRST		(2u << 10)
 
 /* How much sense a trace makes; the first member that differs decides. */
 struct sense {
@@ -96,7 +94,7 @@ static int try_widths(const void *data, size_t length,
 
 	*best = (struct sense){ 0, 0, 0 };
 	*fitting = 0;
-	for (tried.src_bits = 0; tried.src_bits <= SRC_BITS_TRIED;
+	for (tried.src_bits = 0; tried.src_bits <= NEXUS_SRC_BITS_MAX;
 	     tried.src_bits++) {
 		struct sense sense = { 0, 0, 0 };
 		struct perfrec *perfrec = perfrec_new(&count_ops, &sense);

@@ -22,6 +22,7 @@
 struct reader {
 	const char	*name;
 	unsigned int	complaints;
+	char		*strings;	/* room for the next one */
 };
 
 static void complain(struct reader *reader, const char *key, const char *wanted)
@@ -148,6 +149,15 @@ static const char *string_of(struct json_object *value)
 	return json_object_get_string(value);
 }
 
+/* json-c's tree, many times the text, does not stay. */
+static const char *keep(struct reader *reader, const char *text)
+{
+	char *kept = reader->strings;
+
+	reader->strings = stpcpy(kept, text) + 1;
+	return kept;
+}
+
 static void set_string(struct reader *reader, struct json_object *object,
 		       const char *key, const char **text)
 {
@@ -156,7 +166,7 @@ static void set_string(struct reader *reader, struct json_object *object,
 	if (!value)
 		return;
 	if (string_of(value))
-		*text = string_of(value);
+		*text = keep(reader, string_of(value));
 	else
 		complain(reader, key, "a string of a fair length");
 }
@@ -209,7 +219,7 @@ static void read_args(struct reader *reader, struct json_object *object,
 		const char *text = string_of(json_object_array_get_idx(array, i));
 
 		if (text)
-			meta->arg[meta->args++] = text;
+			meta->arg[meta->args++] = keep(reader, text);
 		else
 			complain(reader, "args", "an array of strings");
 	}
@@ -382,6 +392,8 @@ static void read_all(struct reader *reader, struct json_object *object,
 	read_scheme(reader, object, meta);
 	set_bool(reader, object, "wrapped", &wrapped);
 	meta->wrapped = wrapped;
+	set_number(reader, object, "count_type", PERFREC_DELTA_XOR,
+		   &meta->count_type);
 	set_number(reader, object, "channel", PERFREC_CHANNELS - 1,
 		   &meta->channel);
 	set_bool(reader, object, "per_thread", &meta->per_thread);
@@ -405,8 +417,24 @@ void meta_init(struct meta *meta)
 	meta->ts_width = -1;
 	meta->ts_scheme = -1;
 	meta->wrapped = -1;
+	meta->count_type = -1;
 	meta->channel = -1;
 	meta->sampling.channel = -1;
+}
+
+/*
+ * Whether what the text can hold, once it has been read, is of a fair size. Strings
+ * are not looked at for what they are: no side-car file has so many commas in them.
+ */
+static bool is_fair(const char *text, size_t length)
+{
+	size_t groups = 0, values = 1, i;
+
+	for (i = 0; i < length; i++) {
+		groups += text[i] == '{';
+		values += text[i] == '{' || text[i] == '[' || text[i] == ',';
+	}
+	return groups <= META_GROUPS_MAX && values <= META_VALUES_MAX;
 }
 
 #define ADVICE	"mend it, delete it, name another with --meta, or read without: --meta none"
@@ -415,7 +443,7 @@ int meta_parse(const char *name, const char *text, size_t length,
 	       struct meta *meta)
 {
 	struct json_tokener *tokener;
-	struct reader reader = { name, 0 };
+	struct reader reader = { .name = name };
 	struct json_object *object;
 	enum json_tokener_error error;
 
@@ -423,6 +451,11 @@ int meta_parse(const char *name, const char *text, size_t length,
 	if (length > META_BYTES_MAX) {
 		report("%s: over %u bytes: no side-car file (" ADVICE ")", name,
 		       META_BYTES_MAX);
+		return -1;
+	}
+	if (!is_fair(text, length)) {
+		report("%s: over %u groups or %u values: no side-car file (" ADVICE ")",
+		       name, META_GROUPS_MAX, META_VALUES_MAX);
 		return -1;
 	}
 	tokener = json_tokener_new_ex(META_DEPTH_MAX);
@@ -443,9 +476,15 @@ int meta_parse(const char *name, const char *text, size_t length,
 		return -1;
 	}
 	json_tokener_free(tokener);
-	meta->json = object;
-	read_all(&reader, object, meta);
-	return 0;
+	/* Each string of it was longer in the text, by two quotation marks. */
+	meta->strings = malloc(length);
+	reader.strings = meta->strings;
+	if (meta->strings)
+		read_all(&reader, object, meta);
+	else
+		report("%s: out of memory", name);
+	json_object_put(object);
+	return meta->strings ? 0 : -1;
 }
 
 static int read_file(const char *path, int fd, struct meta *meta)
@@ -508,7 +547,7 @@ void meta_free(struct meta *meta)
 	free(meta->counter);
 	free(meta->thread);
 	free(meta->object);
-	json_object_put(meta->json);
+	free(meta->strings);
 	meta_init(meta);
 }
 

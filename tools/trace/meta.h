@@ -9,8 +9,10 @@
  *	ts_width	bits of a timestamp
  *	ts_hz		ticks of the timestamp in a second
  *	ts_scheme	"xor" or "delta"
- *	wrapped		boolean: a ring buffer, begins within a message
- *	count_type	for people: the trace's headers tell it
+ *	wrapped		boolean: a ring buffer whose oldest bytes are gone; it begins
+ *			with a whole message
+ *	count_type	of the records (enum perfrec_count_type), for what is left of
+ *			a ring whose headers are gone
  *	per_thread	boolean: counters go with the thread, not with the hart
  *	exe, args	the program, and its arguments as an array
  *	sources		[{ src, hart, cpu }]
@@ -18,7 +20,8 @@
  *	channel		channel of the program's first thread
  *	ts_channels	boolean: registers 16 to 31 are channels 0 to 15
  *	sampling	{ channel, interval_ns, period, event }
- *	threads		[{ channel, pid, tid, name, from, to }], times in ticks
+ *	threads		[{ channel, pid, tid, name, from, to }] in the order in which
+ *			they came; times in ticks, as wide as a timestamp
  *	objects		[{ path, build_id, start, end, bias }]
  *	lost		{ signals, threads, abandoned, samples }
  */
@@ -32,11 +35,14 @@
 /* Limits of what is taken from a side-car file; more is an error. */
 #define META_BYTES_MAX		(4u << 20)
 #define META_DEPTH_MAX		8
+/* Each of which json-c takes up to 1 KiB, or 100 bytes, for: of all, 16 MiB. */
+#define META_GROUPS_MAX		8500
+#define META_VALUES_MAX		60000
 #define META_STRING_MAX		4096
 #define META_ARGS_MAX		4096
 #define META_SOURCES_MAX	128
 #define META_COUNTERS_MAX	32
-#define META_THREADS_MAX	16384
+#define META_THREADS_MAX	4096
 #define META_OBJECTS_MAX	4096
 
 /* Which hart a source is; -1 where unknown. */
@@ -98,13 +104,14 @@ struct meta_lost {
 /**
  * struct meta - what the side-car file says; -1, 0 or NULL where it does not
  *
- * The strings belong to @json.
+ * All strings are in @strings.
  */
 struct meta {
 	int			src_bits;
 	int			ts_width;
 	int			ts_scheme;
 	int			wrapped;
+	int			count_type;
 	int			channel;
 	uint64_t		ts_hz;
 	bool			per_thread;
@@ -122,7 +129,7 @@ struct meta {
 	size_t			objects;
 	struct meta_sampling	sampling;
 	struct meta_lost	lost;
-	void			*json;
+	char			*strings;
 };
 
 /**

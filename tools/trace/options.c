@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /* Options of all commands that read a trace: see options.h. */
 #include <errno.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "command.h"
 #include "options.h"
+#include "output.h"
 
 const char options_help[] =
 	"\n"
@@ -22,7 +25,8 @@ const char options_help[] =
 	"                        the side-car file, or else times stay ticks)\n"
 	"      --ring            the trace is a ring buffer and begins within a message\n"
 	"      --meta FILE|none  side-car file (default: TRACE.meta, where it exists)\n"
-	"      --strict          exit with 1 when anything was lost or damaged\n"
+	"      --strict          exit with 1 when anything was lost or damaged, but for\n"
+	"                        what a ring has overwritten\n"
 	"  -q, --quiet           no summary, no progress\n"
 	"  -h, --help            this text\n"
 	"\n"
@@ -184,6 +188,25 @@ int options_trace(struct options *options, int argc, char **argv)
 				   argv[0], argv[optind + 1]);
 	options->path = argv[optind];
 	return EXIT_OK;
+}
+
+int options_output(const struct options *options, const char *output)
+{
+	char beside[PATH_MAX];
+	bool spares;
+	unsigned int i;
+
+	if (options->help || !output)
+		return EXIT_OK;
+	snprintf(beside, sizeof(beside), "%s.meta", options->path);
+	spares = output_spares(output, options->path) &&
+		 output_spares(output, options->meta ? options->meta : beside);
+	for (i = 0; i < options->symbols.files && spares; i++) {
+		snprintf(beside, sizeof(beside), "%s", options->symbols.file[i]);
+		symbols_split(beside, &(uint64_t){ 0 });
+		spares = output_spares(output, beside);
+	}
+	return spares ? EXIT_OK : EXIT_USAGE;
 }
 
 int input_open(struct input *input, const struct options *options)

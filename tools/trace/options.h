@@ -79,6 +79,14 @@ int options_parse(struct options *options, const char *command, int option);
  */
 int options_trace(struct options *options, int argc, char **argv);
 
+/**
+ * options_output() - refuse an output that would overwrite what is read
+ * @output:	-o, NULL for none
+ *
+ * Return: EXIT_OK, or EXIT_USAGE: the reason has been printed.
+ */
+int options_output(const struct options *options, const char *output);
+
 /** parse_number() - a decimal number from @least to @most; false: it is none */
 bool parse_number(const char *text, int least, int most, int *number);
 

@@ -65,6 +65,21 @@ static void summarise(const struct input *input,
 	if (stats->align_bytes)
 		report("%s: %" PRIu64 " byte%s skipped before the first message of the ring",
 		       name, COUNT(stats->align_bytes));
+	if (stats->worked_out)
+		report("%s: times before the first absolute one were worked out for %u source%s: they may be late, if all was silent for long before",
+		       name, COUNT(stats->worked_out));
+	if (stats->contrary)
+		report("%s: times before the first absolute one contradict each other on %u source%s: unknown",
+		       name, COUNT(stats->contrary));
+	if (stats->assumed)
+		report("%s: %" PRIu64 " record%s whose header the ring has overwritten: read as the side-car file describes",
+		       name, COUNT(stats->assumed));
+	if (stats->rootless)
+		report("%s: %" PRIu64 " record%s of the ring's beginning left out: what they build on was overwritten",
+		       name, COUNT(stats->rootless));
+	if (stats->ring_words)
+		report("%s: %" PRIu64 " word%s of records that the ring begins within",
+		       name, COUNT(stats->ring_words));
 	if (stats->gaps)
 		report("%s: damaged: %" PRIu64 " byte%s skipped in %" PRIu64 " place%s",
 		       name, COUNT(stats->gap_bytes), COUNT(stats->gaps));
@@ -103,6 +118,9 @@ static int no_records(const struct input *input,
 	if (!*channels)
 		report("%s: no record: %" PRIu64 " messages, none of them a store to a channel",
 		       name, stats->messages);
+	else if (stats->rootless)
+		report("%s: no record: what all of them build on was overwritten (a larger buffer, or --count raw or delta, keeps some)",
+		       name);
 	else if (!~decoded)
 		report("%s: no record on any channel (channels seen: %s)", name,
 		       channels);
@@ -135,6 +153,17 @@ static void recorder_losses(const struct input *input)
 		       COUNT(lost->samples));
 }
 
+/* What --strict is about. That a ring overwrites is no loss but its purpose. */
+static bool is_lossy(const struct input *input)
+{
+	const struct trace_stats *stats = trace_stats(input->trace);
+	const struct meta_lost *lost = &input->meta.lost;
+
+	return stats->gaps || stats->errors || stats->losses ||
+	       stats->cut_bytes || lost->signals || lost->threads ||
+	       lost->abandoned || lost->samples;
+}
+
 int input_summary(const struct input *input, bool perf)
 {
 	const struct trace_stats *stats = trace_stats(input->trace);
@@ -148,8 +177,5 @@ int input_summary(const struct input *input, bool perf)
 	}
 	if (!all_records(stats))
 		return no_records(input, stats);
-	if (input->options->strict &&
-	    (stats->gaps || stats->errors || stats->losses))
-		return EXIT_LOSSES;
-	return EXIT_OK;
+	return input->options->strict && is_lossy(input) ? EXIT_LOSSES : EXIT_OK;
 }

@@ -7,6 +7,7 @@
 
 #include "command.h"
 #include "progress.h"
+#include "ring.h"
 #include "trace.h"
 
 /* Bytes read at once; the first ones also serve to infer the SRC width. */
@@ -36,6 +37,11 @@ struct trace {
 	uint8_t			source[PERFREC_CHANNELS][PERFREC_SOURCES];
 	uint8_t			sources[PERFREC_CHANNELS];
 	bool			seen[PERFREC_CHANNELS][PERFREC_SOURCES];
+	/* Something of it has come together. */
+	bool			begun[PERFREC_CHANNELS][PERFREC_SOURCES];
+	/* A ring whose oldest bytes are gone. */
+	bool			wrapped;
+	struct ring_times	times;
 	uint8_t			buffer[CHUNK];
 };
 
@@ -44,6 +50,7 @@ static void on_header(void *context, const struct perfrec_header *header)
 	struct trace *trace = context;
 
 	trace->stats.headers++;
+	trace->begun[header->channel][header->src] = true;
 	if (trace->ops->header)
 		trace->ops->header(trace->context, header);
 }
@@ -74,6 +81,14 @@ static void on_record(void *context, const struct perfrec_record *record)
 	if (trace->sources[record->channel] > 1)
 		settle_others(trace, record);
 
+	trace->begun[record->channel][record->src] = true;
+	if (record->header && !record->header->serial) {
+		if (!(record->flags & PERFREC_ADDRESS_KNOWN)) {
+			stats->rootless++;
+			return;
+		}
+		stats->assumed++;
+	}
 	stats->records[record->type]++;
 	stats->no_header += !record->header;
 	stats->unaddressed += !(record->flags & PERFREC_ADDRESS_KNOWN);
@@ -93,9 +108,16 @@ static void on_record(void *context, const struct perfrec_record *record)
 static void on_lost(void *context, const struct perfrec_loss *loss)
 {
 	struct trace *trace = context;
+	bool *begun = &trace->begun[loss->channel][loss->src];
 
-	trace->stats.losses++;
-	trace->stats.lost_words += loss->words;
+	/* A ring begins within records. */
+	if (trace->wrapped && !*begun && loss->reason == PERFREC_NO_START) {
+		trace->stats.ring_words += loss->words;
+	} else {
+		trace->stats.losses++;
+		trace->stats.lost_words += loss->words;
+	}
+	*begun = true;
 	if (trace->ops->lost)
 		trace->ops->lost(trace->context, loss);
 }
@@ -106,6 +128,17 @@ static const struct perfrec_ops perfrec_ops = {
 	.lost = on_lost,
 };
 
+/* The times of a ring's sources before what comes next. */
+static void start_clocks(struct trace *trace)
+{
+	unsigned int src;
+
+	for (src = 0; src < NEXUS_SOURCES; src++)
+		if (trace->times.known[src])
+			nexus_set_time(&trace->nexus, src,
+				       trace->times.time[src]);
+}
+
 static void on_gap(struct trace *trace, const struct nexus_message *gap)
 {
 	struct trace_stats *stats = &trace->stats;
@@ -113,6 +146,7 @@ static void on_gap(struct trace *trace, const struct nexus_message *gap)
 	switch (gap->gap) {
 	case NEXUS_GAP_ALIGN:
 		stats->align_bytes += gap->length;
+		start_clocks(trace);
 		break;
 	case NEXUS_GAP_TRUNCATED:
 		/* All records before it are whole: not a loss within any. */
@@ -266,6 +300,36 @@ static bool only_idle(const struct trace *trace)
 	return true;
 }
 
+/*
+ * What a ring has overwritten, as far as it can be known. A trace whose first time
+ * builds on one before is a ring too, whoever cut it.
+ */
+static int set_up_ring(struct trace *trace, const struct nexus_options *nexus,
+		       const struct meta *meta)
+{
+	struct perfrec_header header;
+
+	trace->wrapped = nexus->ring || meta->wrapped > 0;
+	if (trace->wrapped && ring_header(meta, &header) &&
+	    perfrec_assume(trace->perfrec, &header)) {
+		report("%s: out of memory", trace->path);
+		return -1;
+	}
+	/* Not what can be read but once. */
+	if (trace->fd == STDIN_FILENO || lseek(trace->fd, 0, SEEK_CUR) < 0 ||
+	    !(trace->wrapped || ring_begins(trace->buffer, trace->filled, nexus)))
+		return 0;
+	if (ring_times(trace->fd, nexus, &trace->times)) {
+		report("%s: cannot read: %s", trace->path, strerror(errno));
+		return -1;
+	}
+	trace->stats.worked_out = trace->times.worked_out;
+	trace->stats.contrary = trace->times.contrary;
+	if (!nexus->ring)
+		start_clocks(trace);
+	return 0;
+}
+
 static int set_up(struct trace *trace, const struct trace_options *options,
 		  const struct meta *meta)
 {
@@ -284,7 +348,8 @@ static int set_up(struct trace *trace, const struct trace_options *options,
 	nexus.ts_width = (unsigned int)choose(options->ts_width, meta->ts_width, 0);
 	nexus.ts_scheme = (enum nexus_ts_scheme)
 		choose(options->ts_scheme, meta->ts_scheme, NEXUS_TS_XOR);
-	nexus.ring = options->ring || meta->wrapped > 0;
+	/* A ring that was read from the driver begins with a whole message. */
+	nexus.ring = options->ring;
 
 	stats->src_from = options->src_bits >= 0 ? "as given" : "from the side-car file";
 	src_bits = choose(options->src_bits, meta->src_bits, -1);
@@ -309,7 +374,7 @@ static int set_up(struct trace *trace, const struct trace_options *options,
 		       trace->path, NEXUS_SRC_BITS_MAX);
 		return -1;
 	}
-	return 0;
+	return set_up_ring(trace, &nexus, meta);
 }
 
 struct trace *trace_open(const char *path, const struct trace_options *options,
@@ -336,7 +401,7 @@ struct trace *trace_open(const char *path, const struct trace_options *options,
 		trace_close(trace);
 		return NULL;
 	}
-	if (!options->quiet)
+	if (!options->quiet && !options->watched)
 		trace->progress = progress_new(trace->fd);
 	return trace;
 }
@@ -381,6 +446,11 @@ unsigned int trace_sources(const struct trace *trace, unsigned int channel)
 uint32_t trace_channels(const struct trace *trace)
 {
 	return trace->channels;
+}
+
+uint64_t trace_time_mask(const struct trace *trace)
+{
+	return trace->nexus.ts_mask;
 }
 
 const struct trace_stats *trace_stats(const struct trace *trace)

@@ -26,8 +26,9 @@
  * @src_bits:	width of the SRC field, -1: side-car file, or infer
  * @ts_width:	bits of a timestamp, -1: side-car file, or default
  * @ts_scheme:	enum nexus_ts_scheme, -1: side-car file, or XOR
- * @ring:	the trace begins within a message
- * @quiet:	no progress on the terminal
+ * @ring:	the trace is a ring buffer and begins within a message
+ * @quiet:	no summary, and no progress on the terminal
+ * @watched:	no progress: the terminal gets what is written meanwhile
  */
 struct trace_options {
 	int	channel;
@@ -36,6 +37,7 @@ struct trace_options {
 	int	ts_scheme;
 	bool	ring;
 	bool	quiet;
+	bool	watched;
 };
 
 /**
@@ -56,6 +58,13 @@ struct trace_options {
  * @unaddressed: records among them whose addresses are not known
  * @losses:	times that words were dropped
  * @lost_words:	words dropped
+ * @assumed:	records before a ring's first header of their stream, which the
+ *		side-car file describes
+ * @rootless:	records before it that build on what was overwritten: left out
+ * @ring_words:	words of records that a ring begins within
+ * @worked_out:	sources whose times before a ring's first absolute one were
+ *		worked out
+ * @contrary:	sources whose times there contradict each other
  * @first, @last: earliest and latest known time of a record, ticks
  * @timed:	records with a known time
  * @src_bits:	width of the SRC field that was used
@@ -78,6 +87,11 @@ struct trace_stats {
 	uint64_t	unaddressed;
 	uint64_t	losses;
 	uint64_t	lost_words;
+	uint64_t	assumed;
+	uint64_t	rootless;
+	uint64_t	ring_words;
+	unsigned int	worked_out;
+	unsigned int	contrary;
 	uint64_t	first;
 	uint64_t	last;
 	uint64_t	timed;
@@ -133,6 +147,9 @@ unsigned int trace_sources(const struct trace *trace, unsigned int channel);
 /** trace_channels() - bit n: records of channel n are decoded */
 uint32_t trace_channels(const struct trace *trace);
 
+/** trace_time_mask() - the greatest timestamp that a message can have */
+uint64_t trace_time_mask(const struct trace *trace);
+
 /** trace_stats() - what trace_open() and trace_run() found so far */
 const struct trace_stats *trace_stats(const struct trace *trace);
 
@@ -152,7 +169,7 @@ void trace_close(struct trace *trace);
  * @length:	bytes of it; a few records are enough
  * @options:	everything but src_bits
  *
- * Tries 0 to 4 and takes the width under which most records, or else most
+ * Tries all and takes the width under which most records, or else most
  * messages, make sense.
  *
  * Return: the width, or -1 when the bytes make no sense with any.

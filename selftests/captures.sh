@@ -1,0 +1,235 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only
+# sifive-trace's captures of its own, as TAP: static programs, record -a, start and
+# dump; what they lose is told, and what is left can be read.
+#
+#	captures.sh BUILD
+
+set -u
+cd "$(dirname "$0")/.." || exit 1
+build=$1
+out=$build/captures
+. selftests/record/suite.sh
+
+board fpga -- '
+run full-static sifive-trace record -C 0 -i 100us -b 4k -o full-static.rtd $p/busy-static 3000
+run full-all sifive-trace record -a -i 100us -b 4k -o full-all.rtd $p/busy 3000
+run full-start sifive-trace start -i 100us -b 4k
+run full-busy $p/busy 3000
+run full-stop sifive-trace stop
+run full-status sifive-trace status
+run full-dump sifive-trace dump -o full-dump.rtd
+
+# Groups of their own, as in a terminal; nohup and & have them ignore signals.
+group() { run $1 setsid sh -c "trap \"\" $2; exec sifive-trace record -o $1.rtd $p/ends $3"; }
+group hangup QUIT hangup; group nohup HUP hangup; group background INT interrupt
+# Who ends the command ends the program.
+sifive-trace record -o end.rtd $p/busy-static 100000 2>end.err & command=$!
+until pidof busy-static >/dev/null; do sleep 0.1; done
+kill $command; wait $command; echo $? >end.rc
+
+mkdir "/tmp/a folder:\$LIB"; cp /target/libsifive-perf.so "/tmp/a folder:\$LIB"
+rec link --library "/tmp/a folder:\$LIB/libsifive-perf.so" $p/plain
+ls -d /tmp/sifive-trace.* >link.left 2>/dev/null
+rec plain $p/plain
+rec period -c 20k $p/plain
+
+# Not all has room there; what is left of it is read beside the whole.
+mkdir /tmp/small; mount -t tmpfs -o size=32k none /tmp/small
+small() {
+	name=$1; shift
+	run $name sifive-trace record -o /tmp/small/$name.rtd "$@"
+	sifive-trace dump -o $name-dump.rtd 2>/dev/null
+	cp /tmp/small/$name.rtd* .; rm /tmp/small/*
+}
+small small-killed $p/ends kill 5000
+small small-static -i 100us $p/busy-static 2000
+
+run per-thread sifive-trace start --per-thread
+run help sifive-trace start --help
+
+# by NAME OPTION...: what runs on the second CPU meanwhile.
+by() {
+	by=$1; shift
+	run $by sifive-trace start "$@"; run $by-busy taskset 2 $p/busy 1000
+	run $by-early sifive-trace dump -o $by-early.rtd; run $by-status sifive-trace status
+	run $by-stop sifive-trace stop; run $by-dump sifive-trace dump -o $by.rtd
+}
+by by-time -b 4M -e instructions,cycles --count raw --channel 9 -C 1 -i 200us
+by by-count -b 4M -e instructions -c 1M --count xor
+by by-none -e "" --sink sram
+
+run list sifive-trace list
+run listall sifive-trace list --all
+rec timestamp -e timestamp $p/plain
+run ring sifive-trace record -o ring.rtd -b 4k --ring $p/threads
+
+run held $p/hold sifive-trace info; run heldlist $p/hold sifive-trace list
+run heldrecord $p/hold sifive-trace record -o heldrecord.rtd $p/plain
+LD_PRELOAD=$p/older.so run older sifive-trace info
+
+rec maps -a -C 1 $p/maps slowly 10000 $p/busy 2000
+rec maps-apart -a --ring -C 1 $p/maps apart 5000 $p/busy 2000
+rec maps-lost -a -C 1 $p/maps stopped 10000 $p/busy 2000
+
+unbind() { echo $1 >/sys/bus/platform/drivers/sifive-trace-encoder/unbind; }
+unbind 11001000.trace-encoder
+run gone sifive-trace info; run goneonly taskset 2 sifive-trace info
+run without taskset 1 sifive-trace info
+unbind 11000000.trace-encoder; run none sifive-trace info
+'
+
+# ---- start, with options ---------------------------------------------------------
+
+for name in by-time by-count by-none; do
+	status $name 0 "$name: it starts"
+	status $name-dump 0 "$name: it is written"
+done
+# samples NAME PYTHON WHAT: true of r, its samples that give counters, if any do.
+samples() {
+	host decode --format json "$out/$1.rtd" | python3 -c "
+import json, sys
+r = [r for r in map(json.loads, sys.stdin) if r['kind'] == 'isr' and (r.get('counters') or '$1' == 'by-none')]
+sys.exit(not (len(r) > 20 and ($2)))"
+	result $? "$3"
+}
+meta by-time '[c["event"] for c in m["counters"]] == ["instructions", "cycles"] and m["count_type"] == 0 and m["channel"] == 9 and m["sampling"] == {"channel": 9, "interval_ns": 200000}' \
+	"start: -e, --count, --channel and -i are in the side-car file"
+meta by-time '[s["cpu"] for s in m["sources"]] == [1]' "start: -C 1 is, too"
+samples by-time 'all(x["source"] == 1 and x["channel"] == 9 for x in r)' \
+	"start: -C 1 --channel 9: samples are of that CPU and channel"
+for how in by-time:Raw by-count:DeltaXOR; do
+	host decode "$out/${how%:*}.rtd" | grep -q "counts ${how#*:}, "
+	result $? "start: --count: ${how#*:} is in the trace"
+done
+at_least by-time busy 20 "start: samples have names"
+meta by-count 'm["count_type"] == 2 and m["sampling"]["period"] == 1000000 and m["sampling"]["event"] == "instructions"' \
+	"start: -c and --count xor are in the side-car file"
+samples by-count 'sum(x["counters"]["instructions"] for x in r) >= 900000 * len(r)' \
+	"start: -c 1M: no fewer instructions are between two samples"
+samples by-none 'not any(x.get("counters") for x in r)' "start: -e with nothing: no counters"
+says by-none-status "sram, " "start: --sink sram"
+status by-time-early 0 "dump: memory can be read while it runs"
+refused by-none-early 3 "trace SRAM cannot be read while the capture runs: stop it first" \
+	"dump: SRAM cannot"
+
+# ---- a ring ------------------------------------------------------------------------
+
+calls ring | grep -qx 'branch [1-9][0-9]*'
+result $? "--ring: it holds calls"
+meta ring 'm["wrapped"] and m["lost"] == {"signals": 0, "threads": 0, "abandoned": 0, "samples": 0}' \
+	"--ring: nothing but the oldest is lost"
+says ring "the ring has overwritten older records" "--ring: that is said"
+
+# ---- list and info -----------------------------------------------------------------
+
+grep -qE '^  cycles +cycle, hpmcounter3-18$' "$out/listall.txt" &&
+	grep -qE '^  ref-cycles +none$' "$out/listall.txt" &&
+	! grep -q ref-cycles "$out/list.txt"
+result $? "list --all: also what cannot be counted"
+grep -qE '^  timestamp +timestamp$' "$out/list.txt" && [ "$(cat "$out/timestamp.rc")" = 7 ]
+result $? "list: the timestamp, which record -e takes"
+[ "$(grep -c '^  ' "$out/listall.txt")" = $(($(grep -c '^  ' "$out/list.txt") +
+	$(sed -nE 's/^([0-9]+) more that cannot be counted here.*/\1/p' "$out/list.txt"))) ]
+result $? "list: how many it hides is said"
+finds held 0 "nothing is free to count cycles: perf or another program counts" "record other events" \
+	"no counter is free"
+! grep -q '^  cycles' "$out/heldlist.txt" && grep -q '^  instructions' "$out/heldlist.txt"
+result $? "list: without what perf counts"
+refused heldrecord 125 "no counter that can count it is free" "record: says why it does not count"
+finds older 1 "the module has interface 1, this command knows 2" "one version" "another interface"
+finds gone 0 "CPU 1: no encoder, what runs there is not recorded" "taskset -c 0 PROGRAM" \
+	"a CPU without encoder"
+finds goneonly 1 "no CPU that this process may run on has an encoder" "taskset" \
+	"taskset to a CPU without encoder"
+! grep -q '^note\|^PROBLEM' "$out/without.txt"
+result $? "doctor: taskset to the CPU that has one: all is well"
+finds none 1 "has found no trace encoder" "sifive,trace-encoder0" "no encoder"
+
+# ---- what programs load ----------------------------------------------------------
+
+status maps 5 "-a: a program that loads code very often"
+at_least maps busy 20 "-a: what it loads last has its names"
+! grep -q missed "$out/maps.err"
+result $? "-a: nothing of that was missed"
+at_least maps-apart busy 20 "-a --ring: of very many, what was loaded last has its names"
+meta maps-apart 'len(m["objects"]) == 4096' "-a: as many are in the side-car file as are read"
+says maps-apart "programs and shared objects have no room in the side-car file" \
+	"-a: how many are not is told"
+at_least maps-lost busy 20 "-a: what is loaded after much was missed has its names"
+missed=$(sed -nE 's/.*: ([0-9]+) times that a program .* were missed.*/\1/p' "$out/maps-lost.err")
+[ "${missed:-0}" -gt 1000 ]
+result $? "-a: how much was missed is told"
+
+# ---- a buffer that was full ------------------------------------------------------
+
+for name in full-static full-all full-dump; do
+	says $name "the buffer was full after 4096 bytes" "$name: it is said"
+	host decode --format json "$out/$name.rtd" | python3 -c '
+import json, sys
+r = [r for r in map(json.loads, sys.stdin) if r["kind"] == "isr"]
+t = [x.get("seconds") for x in r]
+named = [x for x in r if "function" in x]
+sys.exit(not (len(t) > 20 and None not in t and max(t) - min(t) > 0.001 and named))'
+	result $? "$name: each sample has its time, and there are names"
+	! host decode "$out/$name.rtd" | grep -q '^# 0x0: .* skipped'
+	result $? "$name: it begins with its first byte"
+	meta $name 'm["wrapped"] is False and m["srcbits"] == 1 and m["ts_width"] == 40 and m["ts_hz"] == 10000000' \
+		"$name: the side-car file tells how its bytes are read"
+	meta $name "m['lost']['samples'] == $(
+		sed -nE 's/.* ([0-9]+) of [0-9]+ samples were lost$/\1/p' "$out/$name.err" |
+			grep . || echo 0)" "$name: the side-car file has as many lost samples as were told"
+done
+meta full-static 'm["exe"] == "/target/record/busy-static" and m["args"] == [m["exe"], "3000"]' \
+	"full-static: the side-car file names the program as it was called"
+meta full-all 'm["exe"] == "/target/record/busy" and m["args"] == [m["exe"], "3000"]' \
+	"full-all: the side-car file names the program as it was called"
+meta full-dump '"exe" not in m' "full-dump: whatever ran"
+grep -q '4096 of 4096 bytes, full$' "$out/full-status.txt"
+result $? "status: the buffer was full, and no ring"
+
+# ---- programs ----------------------------------------------------------------------
+
+for how in hangup:129 nohup:4 background:4; do
+	status "${how%:*}" "${how#*:}" "${how%:*}: the exit status is the program's"
+	[ "$(calls "${how%:*}")" = "$(printf 'main 1\nwork 50')" ]
+	result $? "${how%:*}: all calls"
+done
+status end 143 "the command is ended: the program is, too"
+[ -s "$out/end.rtd" ]
+result $? "the command is ended: what was recorded is written"
+status link 7 "--library: a name that LD_PRELOAD cannot hold"
+[ -n "$(calls plain)" ] && [ "$(calls link)" = "$(calls plain)" ]
+result $? "--library: with it all calls"
+[ ! -s "$out/link.left" ]
+result $? "--library: no link is left"
+meta link 'any(o["path"] == "/tmp/a folder:$LIB/libsifive-perf.so" for o in m["objects"])' \
+	"--library: it is known by its own name"
+meta period 'm["sampling"]["period"] == 20000' "-c 20k: a count's k is 1000"
+
+# ---- a full disk ---------------------------------------------------------------------
+
+status small-killed 137 "a full disk, and a killed program: the exit status is the program's"
+status small-static 5 "a full disk, and samples: the exit status is the program's"
+for name in small-killed small-static; do
+	want=$(stat -c %s "$out/$name-dump.rtd")
+	missing=$((want - $(stat -c %s "$out/$name.rtd")))
+	[ "$missing" -gt 0 ]
+	result $? "$name: not all has room"
+	says $name "/tmp/small/$name.rtd: not all could be written: $missing of $want bytes are missing: until the next recording, sifive-trace dump -o FILE" \
+		"$name: which file, how many bytes, and how to get them is said"
+	[ -n "$(calls $name)" ]
+	result $? "$name: what is there can be read"
+	cp "$out/$name.rtd.meta" "$out/$name-dump.rtd.meta"
+done
+calls small-killed-dump | grep -qx 'work 5000'
+result $? "small-killed: dump writes all of it elsewhere, for the side-car file that is there"
+at_least small-static-dump busy 50 "small-static: the same"
+
+# ---- what start does not take ----------------------------------------------------
+
+refused per-thread 2 "whatever runs has no counts of its own" "start: --per-thread is refused in words"
+grep -q -e --period "$out/help.txt" && ! grep -q per-thread "$out/help.txt"
+result $? "start: its help does not offer it"
+
+results_end

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Loads its own file as code very often, and becomes another program:
+ *
+ *	maps slowly|apart|stopped NUMBER PROGRAM...
+ *
+ * Slowly: whoever has started it gets to see each load. Apart: and each is somewhere
+ * else. Stopped: it is stopped meanwhile.
+ */
+#include <err.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* So many fit into what the kernel keeps of them. */
+#define FEW	500
+
+/* Until the parent has nothing to do. */
+static void wait_for_parent(void)
+{
+	char path[64], state;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)getppid());
+	do {
+		usleep(1000);
+		file = fopen(path, "re");
+		if (!file || fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
+			err(1, "%s", path);
+		fclose(file);
+	} while (state != 'S');
+}
+
+int main(int argc, char **argv)
+{
+	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC), i;
+	bool stopped = argc > 1 && !strcmp(argv[1], "stopped");
+	bool apart = argc > 1 && !strcmp(argv[1], "apart");
+	void *code;
+
+	if (argc < 4)
+		errx(2, "maps slowly|apart|stopped NUMBER PROGRAM...");
+	if (stopped)
+		kill(getppid(), SIGSTOP);
+	for (i = 0; i < atoi(argv[2]); i++) {
+		code = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+		if (code == MAP_FAILED)
+			err(1, "mmap");
+		if (!apart)
+			munmap(code, 4096);
+		if (!stopped && i % FEW == FEW - 1)
+			wait_for_parent();
+	}
+	if (stopped) {
+		kill(getppid(), SIGCONT);
+		wait_for_parent();
+	}
+	execv(argv[3], argv + 3);
+	err(1, "%s", argv[3]);
+}

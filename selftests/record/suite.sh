@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+# What the suites that run the command on a board have in common, to be sourced with
+# the folders: $build, and $out for what is left of this suite; results as TAP.
+
+: "${KERNEL:?as make board has made it}" "${out:?}"
+target=$build/target
+rm -rf "$out"
+mkdir -p "$out/root"
+ln -s "$(realpath "$target")" "$out/root/target"
+ln -s target/lib "$out/root/lib"
+mkdir "$out/root/tmp"
+. selftests/tap.sh
+
+command() { "$build/sifive-trace" "$@"; }
+host() { command "$1" -q --symfs "$out/root" "${@:2}" 2>>"$out/host.log"; }
+
+# What each board runs: rec NAME OPTION... -- PROGRAM... leaves NAME.rtd, .txt (what
+# the program and the command printed) and .rc.
+prelude='
+insmod /target/sifive_trace.ko || exit 1
+export PATH=$PATH:/target
+p=/target/record
+run() { name=$1; shift; "$@" >$name.txt 2>$name.err; echo $? >$name.rc; }
+rec() { name=$1; shift; run $name sifive-trace record -o /out/$name.rtd -b 4M "$@"; }
+'
+
+board() {
+	local name=$1 options=() log
+	shift
+	while [ "$1" != -- ]; do
+		options+=("$1")
+		shift
+	done
+	log=$out/$(printf %s "$name${options[*]}" | tr -c 'a-z0-9-' _).log
+	tools/qemu/board run "$name" --timeout 240 --target "$target" \
+		--out "$out" "${options[@]}" -- "$prelude$2" >"$log" 2>&1
+	result $? "$name: the board ran to its end, the kernel's log is clean"
+	sed 's/^/# /' "$log"
+}
+
+# status NAME WANTED WHAT
+status() {
+	[ "$(cat "$out/$1.rc")" = "$2" ]
+	result $? "$3"
+}
+
+# says NAME WORDS WHAT: the command said that.
+says() {
+	grep -qF -- "$2" "$out/$1.err" "$out/$1.txt"
+	result $? "$3"
+}
+
+# refused NAME STATUS WORDS WHAT: with that status and those words, and no trace.
+refused() {
+	[ "$(cat "$out/$1.rc")" = "$2" ] && grep -qF -- "$3" "$out/$1.err" &&
+		[ ! -e "$out/$1.rtd" ]
+	result $? "$4"
+}
+
+# value NAME PYTHON WHAT: true of m, the side-car file.
+meta() {
+	python3 -c "import json, sys; m = json.load(open(sys.argv[1])); sys.exit(not ($2))" \
+		"$out/$1.rtd.meta"
+	result $? "$3"
+}
+
+# calls NAME: the calls of each function in the trace.
+calls() {
+	host report --format csv "$out/$1.rtd" |
+		sed -nE 's/^"([^"]*)",([0-9]+),.*/\1 \2/p' | sort
+}
+
+# share NAME FUNCTION: percent of the samples that are in it.
+share() {
+	host report --format csv "$out/$1.rtd" | awk -F, -v f="\"$2\"" '
+		NR > 1 { all += $2; if ($1 == f) mine += $2 }
+		END { print all ? int(100 * mine / all) : -1 }'
+}
+
+# at_least NAME FUNCTION PERCENT WHAT
+at_least() {
+	local got
+	got=$(share "$1" "$2")
+	[ "$got" -ge "$3" ] || echo "# $2: $got percent"
+	[ "$got" -ge "$3" ]
+	result $? "$4"
+}
+
+# finds NAME STATUS PROBLEM FIX WHAT
+finds() {
+	[ "$(cat "$out/$1.rc")" = "$2" ] && grep -qF -- "$3" "$out/$1.txt" &&
+		grep -qE -- "-> .*$4" "$out/$1.txt"
+	result $? "doctor: $5"
+}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/*
+ * Proves that what the command writes of programs in memory is no more than its reader
+ * takes, the part that is needed, and that the rest is counted; and that what has an
+ * address of another's is left out.
+ */
+#include <limits.h>
+#include <stdlib.h>
+#include "kselftest_harness.h"
+
+#include "target/objects.h"
+#include "trace/meta.h"
+
+#define EACH	0x1000ull
+
+FIXTURE(objects)
+{
+	struct objects objects;
+	struct meta meta;
+	char path[64];
+	char *text;
+};
+
+FIXTURE_SETUP(objects)
+{
+	int fd;
+
+	strcpy(self->path, "/tmp/objects_test.XXXXXX");
+	fd = mkstemp(self->path);
+	ASSERT_LE(0, fd);
+	close(fd);
+	meta_init(&self->meta);
+}
+
+FIXTURE_TEARDOWN(objects)
+{
+	unlink(self->path);
+	meta_free(&self->meta);
+	objects_free(&self->objects);
+	free(self->text);
+}
+
+/* Number @i of those that are nowhere near each other; no file is called so. */
+static void add(struct objects *objects, uint64_t i, const char *name)
+{
+	objects_add_code(objects, name, 2 * i * EACH, EACH, 0);
+}
+
+/* As the reader takes it, behind as much as it can be of other things. */
+static void read_back(struct __test_metadata *_metadata,
+		      FIXTURE_DATA(objects) *self, bool newest)
+{
+	struct output *out = output_open(self->path);
+	static char argument[META_BYTES_MAX / 8];
+	size_t length;
+	FILE *file;
+
+	memset(argument, 'a', sizeof(argument) - 1);
+	ASSERT_NE(NULL, out);
+	put_string(out, "{\"unknown\":");
+	put_json(out, argument);
+	put_string(out, ",");
+	objects_write(&self->objects, out, newest);
+	put_string(out, "\"version\":1}");
+	ASSERT_EQ(0, output_close(out));
+
+	file = fopen(self->path, "re");
+	self->text = malloc(2 * META_BYTES_MAX);
+	ASSERT_NE(NULL, file);
+	ASSERT_NE(NULL, self->text);
+	length = fread(self->text, 1, 2 * META_BYTES_MAX, file);
+	fclose(file);
+	ASSERT_EQ(0, meta_parse("meta", self->text, length, &self->meta));
+}
+
+static bool has(const struct meta *meta, uint64_t i)
+{
+	size_t n;
+
+	for (n = 0; n < meta->objects; n++)
+		if (meta->object[n].start == 2 * i * EACH)
+			return true;
+	return false;
+}
+
+TEST_F(objects, few)
+{
+	add(&self->objects, 1, "/no/first");
+	add(&self->objects, 2, "/no/second");
+	add(&self->objects, 1, "/no/first");
+	read_back(_metadata, self, true);
+	EXPECT_EQ(2, self->meta.objects);
+	EXPECT_TRUE(has(&self->meta, 1));
+	EXPECT_TRUE(has(&self->meta, 2));
+	EXPECT_EQ(0, self->objects.left_out);
+}
+
+TEST_F(objects, overlapping)
+{
+	add(&self->objects, 1, "/no/alone");
+	/* One that many others are within, and those. */
+	objects_add_code(&self->objects, "/no/large", 100 * EACH, 100 * EACH, 0);
+	objects_add_code(&self->objects, "/no/within", 110 * EACH, EACH, 0);
+	objects_add_code(&self->objects, "/no/within", 199 * EACH, EACH, 0);
+	objects_add_code(&self->objects, "/no/behind", 200 * EACH, EACH, 0);
+	objects_add_code(&self->objects, "/no/before", 99 * EACH, EACH, 0);
+	read_back(_metadata, self, false);
+	ASSERT_EQ(3, self->meta.objects);
+	EXPECT_STREQ("/no/alone", self->meta.object[0].path);
+	EXPECT_STREQ("/no/behind", self->meta.object[1].path);
+	EXPECT_STREQ("/no/before", self->meta.object[2].path);
+	EXPECT_EQ(0, self->objects.left_out);
+}
+
+static void add_many(struct objects *objects)
+{
+	uint64_t i;
+
+	for (i = 0; i < META_OBJECTS_MAX + 100; i++)
+		add(objects, i, "/no/such");
+	/* It was there from the beginning, and is seen again at the end. */
+	add(objects, 7, "/no/such");
+}
+
+TEST_F(objects, many_newest)
+{
+	add_many(&self->objects);
+	read_back(_metadata, self, true);
+	EXPECT_EQ(META_OBJECTS_MAX, self->meta.objects);
+	EXPECT_EQ(100, self->objects.left_out);
+	EXPECT_TRUE(has(&self->meta, META_OBJECTS_MAX + 99));
+	EXPECT_TRUE(has(&self->meta, 7));
+	EXPECT_FALSE(has(&self->meta, 8));
+}
+
+TEST_F(objects, many_oldest)
+{
+	add_many(&self->objects);
+	read_back(_metadata, self, false);
+	EXPECT_EQ(META_OBJECTS_MAX, self->meta.objects);
+	EXPECT_EQ(100, self->objects.left_out);
+	EXPECT_TRUE(has(&self->meta, 0));
+	EXPECT_TRUE(has(&self->meta, META_OBJECTS_MAX - 1));
+	EXPECT_FALSE(has(&self->meta, META_OBJECTS_MAX));
+}
+
+/* What is long in the file, and longer than it is. */
+TEST_F(objects, long_names)
+{
+	char name[2048] = "/no/";
+	uint64_t i;
+
+	memset(name + 4, '\x01', sizeof(name) - 5);
+	for (i = 0; i < 1000; i++)
+		add(&self->objects, i, name);
+	read_back(_metadata, self, true);
+	EXPECT_LT(100, self->meta.objects);
+	EXPECT_EQ(1000, self->meta.objects + self->objects.left_out);
+	EXPECT_TRUE(has(&self->meta, 999));
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * The tests of what counts mean at each width of a counter, for every writer of
+ * records. Who includes this has before it
+ *
+ *	WIDTH_RAW, WIDTH_DELTA, WIDTH_XOR	its words for the count types,
+ *	start(type, bits, now)	writes a header where its one counter stands at now,
+ *	record(now)		writes a record where it does, and returns its count.
+ */
+#ifndef RECORD_WIDTHS_H
+#define RECORD_WIDTHS_H
+
+/* What a record can hold of a counter. */
+#define WIDTH_48	UINT64_C(0xffffffffffff)
+
+FIXTURE(width)
+{
+	uint64_t max;
+};
+
+FIXTURE_VARIANT(width)
+{
+	unsigned int bits;
+};
+
+FIXTURE_VARIANT_ADD(width, w64) { .bits = 64 };
+FIXTURE_VARIANT_ADD(width, w48) { .bits = 48 };
+FIXTURE_VARIANT_ADD(width, w40) { .bits = 40 };
+FIXTURE_VARIANT_ADD(width, w32) { .bits = 32 };
+FIXTURE_VARIANT_ADD(width, w1) { .bits = 1 };
+
+FIXTURE_SETUP(width)
+{
+	self->max = ~UINT64_C(0) >> (64 - variant->bits);
+}
+
+FIXTURE_TEARDOWN(width)
+{
+}
+
+TEST_F(width, delta_unchanged)
+{
+	ASSERT_EQ(0, start(WIDTH_DELTA, variant->bits, self->max));
+	EXPECT_EQ(0, record(self->max));
+	EXPECT_EQ(0, record(self->max));
+}
+
+TEST_F(width, delta_wrap)
+{
+	ASSERT_EQ(0, start(WIDTH_DELTA, variant->bits, self->max));
+	EXPECT_EQ(1, record(0));
+	EXPECT_EQ(self->max & WIDTH_48, record(self->max));
+	EXPECT_EQ(1, record(0));
+}
+
+/* Steps of more than the counter holds wrap as it does. */
+TEST_F(width, delta_steps)
+{
+	const uint64_t step[] = { 7, 1000, 3 };
+	uint64_t now = self->max - 6;
+	unsigned int i;
+
+	ASSERT_EQ(0, start(WIDTH_DELTA, variant->bits, now & self->max));
+	for (i = 0; i < sizeof(step) / sizeof(step[0]); i++) {
+		now += step[i];
+		EXPECT_EQ(step[i] & self->max, record(now & self->max));
+	}
+	EXPECT_EQ((self->max - 4) & self->max & WIDTH_48,
+		  record((now - 5) & self->max));
+}
+
+TEST_F(width, xor_absolute)
+{
+	static const uint64_t values[] = {
+		0, 1, 1, 0xffffffff, 0x100000000, WIDTH_48, 3, ~UINT64_C(0),
+	};
+	uint64_t rebuilt = 0;
+	unsigned int i;
+
+	/* What the counter was at the header plays no part. */
+	ASSERT_EQ(0, start(WIDTH_XOR, variant->bits, 0x1234 & self->max));
+	for (i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+		rebuilt ^= record(values[i] & self->max);
+		EXPECT_EQ(values[i] & self->max & WIDTH_48, rebuilt);
+	}
+}
+
+TEST_F(width, raw)
+{
+	ASSERT_EQ(0, start(WIDTH_RAW, variant->bits, 0));
+	EXPECT_EQ(self->max & WIDTH_48, record(self->max));
+	EXPECT_EQ(self->max & WIDTH_48, record(self->max));
+	EXPECT_EQ(0, record(0));
+}
+
+#endif /* RECORD_WIDTHS_H */

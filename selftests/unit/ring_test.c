@@ -1,0 +1,464 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* What is found out of a ring whose beginning has been overwritten, against truth. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <kselftest_harness.h>
+
+#include "gen.h"
+#include "kept_report.h"
+#include "options.h"
+
+#define WIDTH		40
+#define LAP		(1ull << WIDTH)
+#define SOURCES		3
+#define COUNTERS	3
+#define RECORDS		300
+#define ROUNDS		40
+
+/**
+ * struct found - what reading gave, against the truth
+ * @records:	records that are one of the truth's
+ * @wrong:	that are not, or whose known address or counts are another's
+ * @timed:	with a time
+ * @mistimed:	that is not the truth's
+ * @counted:	with a value (Raw, DeltaXOR) or difference (Delta)
+ */
+struct found {
+	const struct gen	*gen;
+	size_t			cut;
+	uint64_t		records;
+	uint64_t		wrong;
+	uint64_t		timed;
+	uint64_t		mistimed;
+	uint64_t		counted;
+	uint64_t		late;		/* each time is so much later, */
+	uint64_t		slack;		/* or more or less by so much */
+	struct trace_stats	stats;
+};
+
+FIXTURE(ring) {
+	char trace[64];
+	char meta[80];
+	uint64_t seed;
+	struct gen gen;
+	struct gen_stream stream[SOURCES][2];
+	uint64_t value[COUNTERS];
+	/* Who has records: so many, from this one on; 0: all. */
+	unsigned int sources;
+	unsigned int first;
+	struct found found;
+};
+
+FIXTURE_VARIANT(ring) {
+	unsigned int count_type;
+};
+
+FIXTURE_VARIANT_ADD(ring, raw) { 0 };
+FIXTURE_VARIANT_ADD(ring, delta) { 1 };
+FIXTURE_VARIANT_ADD(ring, xor) { 2 };
+
+FIXTURE_SETUP(ring)
+{
+	int fd;
+
+	strcpy(self->trace, "/tmp/ring_test.XXXXXX");
+	fd = mkstemp(self->trace);
+	ASSERT_LE(0, fd);
+	close(fd);
+	snprintf(self->meta, sizeof(self->meta), "%s.meta", self->trace);
+	self->seed = 1;
+}
+
+FIXTURE_TEARDOWN(ring)
+{
+	gen_free(&self->gen);
+	unlink(self->trace);
+	unlink(self->meta);
+}
+
+/* Two channels on each source, with headers, from @now on. */
+static void begin(FIXTURE_DATA(ring) *self, unsigned int count_type, uint64_t now)
+{
+	unsigned int i, k;
+
+	gen_free(&self->gen);
+	gen_init(&self->gen, 2, WIDTH);
+	self->gen.now = now;
+	for (i = 0; i < SOURCES; i++)
+		gen_sync(&self->gen, i);
+	for (i = 0; i < SOURCES; i++) {
+		for (k = 0; k < 2; k++) {
+			gen_stream_init(&self->stream[i][k], &self->gen, i, 6 + k,
+					count_type, COUNTERS, 48);
+			gen_header(&self->stream[i][k]);
+		}
+	}
+}
+
+static void go_on(FIXTURE_DATA(ring) *self, unsigned int records)
+{
+	unsigned int sources = self->sources ? self->sources : SOURCES, c;
+
+	for (; records; records--) {
+		uint64_t random = gen_random(&self->seed);
+		uint64_t address[2] = {
+			0x10000 + (random & 0xffe), 0x3f00000000 + (random >> 20 & 0xffe),
+		};
+
+		self->gen.step = 1 + random % 3;
+		self->gen.now += random >> 32 & 63;
+		for (c = 0; c < COUNTERS; c++)
+			self->value[c] += gen_random(&self->seed) & 0xffffffffff;
+		gen_record(&self->stream[self->first + (random >> 40 & 0xff) %
+					 (sources - self->first)]
+			   [random >> 50 & 1], random >> 60 & 3, address,
+			   self->value);
+	}
+}
+
+static void end(FIXTURE_DATA(ring) *self, unsigned int sources)
+{
+	unsigned int i;
+
+	for (i = 0; i < sources; i++)
+		gen_sync(&self->gen, i);
+}
+
+/* The message after about @from bytes. */
+static size_t cut_behind(const struct gen *gen, size_t from)
+{
+	while ((gen->data[from] & 3) != 3)
+		from++;
+	return from + 1;
+}
+
+static void on_record(void *context, const struct perfrec_record *record)
+{
+	struct found *found = context;
+	uint64_t offset = record->begin.offset + found->cut;
+	const struct gen_truth *truth = found->gen->truth;
+	size_t i, last = found->gen->truths;
+	unsigned int c;
+
+	while (last && truth->offset < offset) {
+		truth++;
+		last--;
+	}
+	if (!last || truth->offset != offset || truth->src != record->src ||
+	    truth->channel != record->channel || truth->type != record->type ||
+	    !record->header || !(record->flags & PERFREC_ADDRESS_KNOWN)) {
+		found->wrong++;
+		return;
+	}
+	found->records++;
+	for (i = 0; i < truth->addresses; i++)
+		found->wrong += truth->address[i] != record->address[i];
+	if (record->begin.time_known) {
+		found->timed++;
+		found->mistimed += (record->begin.time - truth->begin_time -
+				    found->late + found->slack) % LAP >
+				   2 * found->slack;
+	}
+	for (c = 0; c < COUNTERS; c++) {
+		if (record->flags & PERFREC_VALUE_KNOWN)
+			found->wrong += truth->value[c] != record->value[c];
+		if (record->flags & PERFREC_DELTA_KNOWN)
+			found->wrong += truth->delta[c] != record->delta[c];
+	}
+	found->counted += !!(record->flags &
+			     (record->header->count_type == PERFREC_DELTA ?
+			      PERFREC_DELTA_KNOWN : PERFREC_VALUE_KNOWN));
+}
+
+static const struct trace_ops ops = { .record = on_record };
+
+/* What is left of the trace from @cut on is read with its side-car file. */
+static void read_from(struct __test_metadata *_metadata,
+		      FIXTURE_DATA(ring) *self, size_t cut)
+{
+	const struct gen *gen = &self->gen;
+	const struct gen_counter *counter = self->stream[0][0].counter;
+	static struct options options;
+	struct input input;
+	FILE *file;
+	unsigned int c;
+
+	file = fopen(self->trace, "wb");
+	ASSERT_NE(NULL, file);
+	ASSERT_EQ(gen->length - cut,
+		  fwrite(gen->data + cut, 1, gen->length - cut, file));
+	fclose(file);
+	file = fopen(self->meta, "w");
+	ASSERT_NE(NULL, file);
+	fprintf(file, "{ \"srcbits\": 2, \"wrapped\": true, \"count_type\": %u,"
+		" \"ts_scheme\": \"%s\", \"counters\": [",
+		self->stream[0][0].count_type, gen->ts_delta ? "delta" : "xor");
+	for (c = COUNTERS; c--;)
+		fprintf(file, "{ \"number\": %u, \"type\": 0, \"code\": %u, \"info\": %u }%s",
+			counter[c].number, counter[c].code,
+			counter[c].csr | (counter[c].width - 1) << 12,
+			c ? "," : "] }\n");
+	fclose(file);
+	options_init(&options);
+	options.path = self->trace;
+	options.trace.quiet = true;
+	options.trace.channel = TRACE_ALL_CHANNELS;
+	self->found = (struct found){
+		.gen = gen, .cut = cut, .late = self->found.late,
+		.slack = self->found.slack,
+	};
+	reported[0] = '\0';
+	ASSERT_EQ(0, input_open(&input, &options)) {
+		TH_LOG("%s", reported);
+	}
+	EXPECT_EQ(0, trace_run(input.trace, &ops, &self->found));
+	self->found.stats = *trace_stats(input.trace);
+	input_close(&input);
+}
+
+static uint64_t whole_records(const struct gen *gen, size_t from)
+{
+	uint64_t count = 0;
+	size_t i;
+
+	for (i = 0; i < gen->truths; i++)
+		count += gen->truth[i].offset >= from;
+	return count;
+}
+
+TEST_F(ring, has_its_times_and_counters)
+{
+	const struct found *found = &self->found;
+	unsigned int round;
+
+	for (round = 0; round < ROUNDS; round++) {
+		uint64_t now = gen_random(&self->seed) % LAP, whole;
+		size_t cut;
+
+		/* The times wrap soon; or the half of a lap is passed. */
+		if (round % 4 == 0)
+			now = LAP - 8000;
+		if (round % 4 == 1)
+			now = LAP / 2 - 8000;
+		if (round % 4 == 2)
+			now = LAP - 20000;
+		begin(self, variant->count_type, now + 1);
+		go_on(self, RECORDS);
+		self->gen.now += gen_random(&self->seed) % 500;
+		/* They wrap between the last message and the absolute time. */
+		if (round % 4 == 2 && self->gen.now < LAP)
+			self->gen.now = LAP + 3;
+		end(self, SOURCES);
+		cut = cut_behind(&self->gen, self->gen.length / 3 + round);
+		read_from(_metadata, self, cut);
+		whole = whole_records(&self->gen, cut);
+		EXPECT_EQ(0, found->wrong);
+		EXPECT_EQ(0, found->mistimed) {
+			TH_LOG("round %u", round);
+		}
+		EXPECT_EQ(0, found->stats.losses);
+		EXPECT_EQ(0, found->stats.no_header);
+		EXPECT_EQ(SOURCES, found->stats.worked_out);
+		EXPECT_EQ(found->records, found->timed);
+		if (variant->count_type == PERFREC_DELTA_XOR) {
+			EXPECT_EQ(0, found->records);
+			/* A first word may have been taken for a header's. */
+			EXPECT_LE(whole, found->stats.rootless + 6);
+			continue;
+		}
+		EXPECT_LE(whole, found->records + 6);
+		EXPECT_EQ(found->records, found->stats.assumed);
+		EXPECT_EQ(found->records, found->counted);
+	}
+}
+
+/* A header behind the cut: from there on all is known. */
+TEST_F(ring, a_header_within)
+{
+	const struct found *found = &self->found;
+	unsigned int i, k;
+	size_t at;
+
+	begin(self, variant->count_type, 5000);
+	go_on(self, RECORDS);
+	at = self->gen.length;
+	for (i = 0; i < SOURCES; i++)
+		for (k = 0; k < 2; k++)
+			gen_header(&self->stream[i][k]);
+	go_on(self, RECORDS);
+	end(self, SOURCES);
+	read_from(_metadata, self, cut_behind(&self->gen, at / 2));
+	EXPECT_EQ(0, found->wrong);
+	EXPECT_EQ(0, found->mistimed);
+	EXPECT_EQ(found->records, found->timed);
+	EXPECT_EQ(found->records, found->counted);
+	EXPECT_LE(RECORDS, found->records);
+	EXPECT_EQ(RECORDS, found->records - found->stats.assumed);
+}
+
+/* Of a header's rest no record is made, wherever it was cut. */
+TEST_F(ring, begins_within_a_header)
+{
+	size_t cut = 0, first;
+
+	begin(self, variant->count_type, 5000);
+	first = self->gen.length;
+	go_on(self, RECORDS);
+	end(self, SOURCES);
+	while (cut < first) {
+		cut = cut_behind(&self->gen, cut);
+		read_from(_metadata, self, cut);
+		EXPECT_EQ(0, self->found.wrong) {
+			TH_LOG("cut at %zu", cut);
+		}
+		EXPECT_EQ(0, self->found.mistimed);
+	}
+}
+
+/* Without a header behind the cut no record of DeltaXOR can be told. */
+static bool nothing_left(struct __test_metadata *_metadata,
+			 const FIXTURE_DATA(ring) *self)
+{
+	if (self->stream[0][0].count_type != PERFREC_DELTA_XOR)
+		return false;
+	EXPECT_EQ(0, self->found.records);
+	EXPECT_LT(0, self->found.stats.rootless);
+	return true;
+}
+
+TEST_F(ring, a_source_without_absolute_time)
+{
+	const struct found *found = &self->found;
+	uint64_t timed = 0;
+	size_t i, cut;
+
+	begin(self, variant->count_type, 77777);
+	go_on(self, RECORDS);
+	end(self, SOURCES - 1);
+	cut = cut_behind(&self->gen, self->gen.length / 2);
+	read_from(_metadata, self, cut);
+	EXPECT_EQ(0, found->wrong);
+	EXPECT_EQ(0, found->mistimed);
+	EXPECT_EQ(SOURCES - 1, found->stats.worked_out);
+	if (nothing_left(_metadata, self))
+		return;
+	for (i = 0; i < self->gen.truths; i++)
+		timed += self->gen.truth[i].offset >= cut &&
+			 self->gen.truth[i].src < SOURCES - 1;
+	EXPECT_LE(timed, found->timed + 4);
+	EXPECT_GE(timed, found->timed);
+}
+
+/* Who falls silent long before the end is where the file has its messages. */
+TEST_F(ring, a_source_that_falls_silent)
+{
+	const struct found *found = &self->found;
+	unsigned int round;
+
+	for (round = 0; round < ROUNDS; round++) {
+		uint64_t now = round % 4 ? gen_random(&self->seed) % LAP :
+					   LAP - 700000;
+		size_t cut;
+
+		begin(self, variant->count_type, now + 1);
+		self->gen.ts_delta = round & 1;
+		self->sources = 1;
+		go_on(self, RECORDS);
+		cut = cut_behind(&self->gen, self->gen.length / 2);
+		self->sources = SOURCES;
+		go_on(self, RECORDS);
+		/* Far more than these have taken; all others go on. */
+		self->gen.now += 1000000;
+		self->first = 1;
+		go_on(self, RECORDS);
+		self->first = 0;
+		end(self, SOURCES);
+		/* Differences tell no more than what the file's order does. */
+		self->found.slack = self->gen.ts_delta ? 5000 : 0;
+		read_from(_metadata, self, cut);
+		EXPECT_EQ(0, found->wrong);
+		EXPECT_EQ(SOURCES, found->stats.worked_out);
+		EXPECT_EQ(0, found->mistimed) {
+			TH_LOG("round %u", round);
+		}
+	}
+}
+
+/* Behind an Error the times are unknown until the next absolute one. */
+TEST_F(ring, an_error_within)
+{
+	const struct found *found = &self->found;
+	uint64_t known = 0;
+	size_t cut, error, i;
+
+	begin(self, variant->count_type, 77777);
+	go_on(self, RECORDS);
+	error = self->gen.length;
+	gen_error(&self->gen, 1);
+	go_on(self, 50);
+	end(self, SOURCES);
+	cut = cut_behind(&self->gen, error / 3);
+	read_from(_metadata, self, cut);
+	EXPECT_EQ(0, found->mistimed);
+	EXPECT_EQ(SOURCES, found->stats.worked_out);
+	if (nothing_left(_metadata, self))
+		return;
+	for (i = 0; i < self->gen.truths; i++)
+		known += self->gen.truth[i].offset >= cut &&
+			 (self->gen.truth[i].offset < error ||
+			  self->gen.truth[i].src != 1);
+	/* One record is broken off by the Error at most. */
+	EXPECT_LE(known, found->timed + 8);
+	EXPECT_GE(known, found->timed);
+	EXPECT_LT(found->timed, found->records);
+}
+
+/* Times that go back: none of this source is believed. */
+TEST_F(ring, contradictions)
+{
+	unsigned int i;
+
+	begin(self, 0, 1 << 20);
+	for (i = 0; i < 100; i++) {
+		self->gen.now = (1 << 20) + (i & 7) * 1000;
+		go_on(self, 1);
+	}
+	self->gen.now = 1 << 21;
+	end(self, SOURCES);
+	read_from(_metadata, self, cut_behind(&self->gen, self->gen.length / 2));
+	EXPECT_EQ(0, self->found.wrong);
+	EXPECT_EQ(0, self->found.timed);
+	EXPECT_EQ(SOURCES, self->found.stats.contrary);
+	EXPECT_EQ(0, self->found.stats.worked_out);
+}
+
+/* Differences tell nothing of their own: as late as the absolute time allows. */
+TEST_F(ring, delta_timestamps)
+{
+	const struct found *found = &self->found;
+
+	begin(self, variant->count_type, LAP - 5000);
+	self->gen.ts_delta = true;
+	go_on(self, RECORDS);
+	/* All sources are heard of, at once, 100 ticks before the end. */
+	self->gen.step = 0;
+	gen_store(&self->gen, 0, 9, 4, 1);
+	gen_store(&self->gen, 1, 9, 4, 1);
+	gen_store(&self->gen, 2, 9, 4, 1);
+	self->gen.now += 100;
+	end(self, SOURCES);
+	self->found.late = 100;
+	read_from(_metadata, self, cut_behind(&self->gen, self->gen.length / 2));
+	EXPECT_EQ(0, found->wrong);
+	EXPECT_EQ(0, found->mistimed);
+	EXPECT_EQ(SOURCES, found->stats.worked_out);
+	if (nothing_left(_metadata, self))
+		return;
+	EXPECT_LT(0, found->timed);
+	EXPECT_EQ(found->records, found->timed);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* What may be printed: see text.h. */
+#include <stdint.h>
+
+#include "text.h"
+
+size_t text_character(const char *text)
+{
+	/* By length: bits of the first byte, and the least that needs so many. */
+	static const struct {
+		unsigned char	mask, first;
+		uint32_t	least;
+	} form[] = {
+		{ 0x80, 0x00, 0 }, { 0xe0, 0xc0, 0x80 },
+		{ 0xf0, 0xe0, 0x800 }, { 0xf8, 0xf0, 0x10000 },
+	};
+	unsigned char first = (unsigned char)*text;
+	size_t more = 0, i;
+	uint32_t code;
+
+	while (more < 4 && (first & form[more].mask) != form[more].first)
+		more++;
+	if (more == 4)
+		return 0;
+	code = first & (unsigned char)~form[more].mask;
+	for (i = 1; i <= more; i++) {
+		unsigned char next = (unsigned char)text[i];
+
+		if ((next & 0xc0) != 0x80)
+			return 0;
+		code = code << 6 | (next & 0x3f);
+	}
+	/* Halves of UTF-16's pairs are no characters. */
+	if (code < form[more].least || code > 0x10ffff ||
+	    (code >= 0xd800 && code < 0xe000))
+		return 0;
+	return more + 1;
+}
+
+size_t text_printable(const char *text)
+{
+	unsigned char first = (unsigned char)*text;
+	size_t length;
+
+	if (first < 0x80)
+		return first >= 0x20 && first != 0x7f;
+	length = text_character(text);
+	/* Terminals take U+0080 to U+009F for commands, too. */
+	if (first == 0xc2 && (unsigned char)text[1] < 0xa0)
+		return 0;
+	return length;
+}
+
+size_t text_columns(const char *text)
+{
+	size_t columns, length;
+
+	for (columns = 0; *text; columns++) {
+		length = text_printable(text);
+		text += length ? length : 1;
+	}
+	return columns;
+}
+
+size_t text_bytes(const char *text, size_t columns)
+{
+	size_t bytes = 0, length;
+
+	for (; columns && text[bytes]; columns--) {
+		length = text_printable(text + bytes);
+		bytes += length ? length : 1;
+	}
+	return bytes;
+}
+
+void text_clean(char *text)
+{
+	size_t length;
+
+	for (; *text; text += length) {
+		length = text_printable(text);
+		if (length)
+			continue;
+		*text = '?';
+		length = 1;
+	}
+}

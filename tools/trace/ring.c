@@ -1,0 +1,413 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* What a ring buffer has overwritten: see ring.h. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ring.h"
+
+#define CHUNK	(64u << 10)
+/* Bytes by which messages of two sources cannot change places on their way. */
+#define SKEW	512
+/* Looks over the file, at most, for sources that seem too late. */
+#define LOOKS	4
+/* Times of all sources, in ticks, are near it. */
+#define MIDDLE	(1ull << 62)
+/* Stores decoded at once. */
+#define STORES	64
+
+/* Of counter_info: CSR number and width - 1. */
+#define INFO_CSR(info)		((info) & 0xfff)
+#define INFO_WIDTH(info)	((((info) >> 12) & 0x3f) + 1)
+
+bool ring_header(const struct meta *meta, struct perfrec_header *header)
+{
+	const struct meta_counter *by_number[PERFREC_COUNTERS] = { NULL };
+	size_t i;
+
+	if (meta->count_type < 0)
+		return false;
+	memset(header, 0, sizeof(*header));
+	header->count_type = (uint32_t)meta->count_type;
+	for (i = 0; i < meta->counters; i++)
+		by_number[meta->counter[i].number] = &meta->counter[i];
+	for (i = 0; i < PERFREC_COUNTERS; i++) {
+		const struct meta_counter *from = by_number[i];
+		struct perfrec_counter *to = &header->counter[header->counters];
+
+		if (!from)
+			continue;
+		if (from->type > PERFREC_EVENT_RAW)
+			return false;
+		to->number = (uint8_t)i;
+		to->type = from->type;
+		if (from->type == PERFREC_EVENT_RAW)
+			to->event_data = from->data;
+		else
+			to->code = from->code;
+		to->csr = (uint16_t)INFO_CSR(from->info);
+		to->width = (uint8_t)INFO_WIDTH(from->info);
+		header->mask |= 1u << i;
+		header->counters++;
+	}
+	return true;
+}
+
+bool ring_begins(const void *data, size_t length,
+		 const struct nexus_options *options)
+{
+	struct nexus_message message;
+	struct nexus nexus;
+
+	if (nexus_init(&nexus, options))
+		return false;
+	nexus_feed(&nexus, data, length);
+	while (nexus_next(&nexus, &message) == NEXUS_MESSAGE)
+		if (message.flags & NEXUS_TIMESTAMP)
+			return !(message.flags & NEXUS_SYNC);
+	return false;
+}
+
+/**
+ * struct chain - a source's messages from the trace's first to an absolute time
+ * @change:	what all their timestamps together have changed: c_i
+ * @known:	bits of X that are known
+ * @value:	those bits
+ * @begun:	there is a message
+ * @ended:	a loss: what comes does not build on @change
+ * @contrary:	no X fits
+ * @done:	the absolute time has come
+ * @halfway:	the time's own highest bit has changed
+ * @span:	more than the times span; 0: they cannot be any earlier
+ * @last:	time of the latest message
+ * @limit:	the absolute time
+ * @place:	@last near MIDDLE
+ * @first:	in the stretch of the file being looked at: the first time
+ * @latest:	and the latest of the stretch itself, of the one before, and of all
+ *		others before
+ * @excess:	by how much it was later than others behind it in the file
+ */
+struct chain {
+	uint64_t	change;
+	uint64_t	known;
+	uint64_t	value;
+	bool		begun;
+	bool		ended;
+	bool		contrary;
+	bool		done;
+	bool		halfway;
+	uint64_t	span;
+	uint64_t	last;
+	uint64_t	limit;
+	uint64_t	place;
+	uint64_t	first;
+	uint64_t	latest[3];
+	uint64_t	excess;
+};
+
+struct pass {
+	struct ring_times	*times;
+	struct nexus		nexus;
+	uint64_t		mask;
+	bool			delta;
+	bool			looking;	/* all times are there */
+	uint64_t		stretch;	/* of the file, by number */
+	struct chain		chain[NEXUS_SOURCES];
+	uint8_t			buffer[CHUNK];
+};
+
+/* The highest bit that is set in @bits, and all below it. */
+static uint64_t up_to_highest(uint64_t bits)
+{
+	return bits ? ~0ull >> __builtin_clzll(bits) : 0;
+}
+
+static void add_change(const struct pass *pass, struct chain *chain,
+		       uint64_t change)
+{
+	uint64_t below = up_to_highest((change ^ chain->change) & pass->mask);
+	uint64_t bit = below ^ below >> 1;
+	uint64_t before = chain->change & bit;
+
+	chain->begun = true;
+	chain->change = change;
+	if (pass->delta || !bit)
+		return;
+	/* It changes back when the time wraps. */
+	if (bit == (pass->mask ^ pass->mask >> 1)) {
+		chain->halfway = true;
+		return;
+	}
+	if (chain->known & bit && (chain->value & bit) != before)
+		chain->contrary = true;
+	chain->known |= bit;
+	chain->value |= before;
+}
+
+/*
+ * The latest time, at most @limit, whose bits @known are those of @value; if there
+ * is none, the latest of the lap before.
+ */
+static uint64_t latest(uint64_t value, uint64_t known, uint64_t limit,
+		       uint64_t mask)
+{
+	uint64_t below = up_to_highest((value ^ limit) & known);
+	uint64_t any = mask & ~known, less = 0;
+
+	if (value & (below ^ below >> 1)) {
+		/* Too late from there on: it has to be less above. */
+		less = limit & any & ~below;
+		if (!less)
+			return value | any;
+		less &= -less;
+		below = 2 * less - 1;
+	}
+	/* Equal above; less there, so that all else may be 1. */
+	return (limit & ~below) | ((value | any) & below & ~less);
+}
+
+/* The source's last message was at @limit, or as short before as can be. */
+static void place_last(struct pass *pass, unsigned int src, uint64_t limit)
+{
+	struct chain *chain = &pass->chain[src];
+	uint64_t mask = pass->mask;
+
+	if (pass->delta) {
+		chain->last = limit;
+		pass->times->time[src] = (limit - chain->change) & mask;
+	} else {
+		chain->last = latest((chain->value ^ chain->change) & chain->known,
+				     chain->known, limit, mask);
+		pass->times->time[src] = (chain->last ^ chain->change) & mask;
+	}
+}
+
+static void absolute(struct pass *pass, unsigned int src, uint64_t time)
+{
+	struct chain *chain = &pass->chain[src];
+	struct ring_times *times = pass->times;
+
+	if (!chain->begun)
+		return;
+	if (chain->contrary) {
+		times->contrary++;
+		return;
+	}
+	chain->limit = time;
+	if (pass->delta)
+		chain->span = 1;
+	else if (!chain->halfway)
+		chain->span = (up_to_highest(chain->known) + 1) & pass->mask;
+	place_last(pass, src, time);
+	times->worked_out++;
+	times->known[src] = true;
+}
+
+/*
+ * Whatever is behind a message in the file, by SKEW and more, was sent later. A
+ * source that was silent for long before its absolute time seems too late by that.
+ */
+static void end_stretch(struct pass *pass)
+{
+	uint64_t first = UINT64_MAX;
+	unsigned int src;
+
+	for (src = 0; src < NEXUS_SOURCES; src++)
+		if (pass->chain[src].first && pass->chain[src].first < first)
+			first = pass->chain[src].first;
+	for (src = 0; src < NEXUS_SOURCES; src++) {
+		struct chain *chain = &pass->chain[src];
+		uint64_t *latest = chain->latest;
+
+		if (latest[2] > first && latest[2] - first > chain->excess)
+			chain->excess = latest[2] - first;
+		latest[2] = latest[1] ? latest[1] : latest[2];
+		latest[1] = latest[0];
+		latest[0] = 0;
+		chain->first = 0;
+	}
+}
+
+static void look_at(struct pass *pass, struct chain *chain, uint64_t offset,
+		    uint64_t time)
+{
+	uint64_t place = chain->place - ((chain->last - time) & pass->mask);
+	unsigned int i;
+
+	/* Behind so many there is nothing left to move on. */
+	for (i = 0; i < 3 && pass->stretch + i < offset / SKEW; i++)
+		end_stretch(pass);
+	pass->stretch = offset / SKEW;
+	if (!chain->first)
+		chain->first = place;
+	chain->latest[0] = place;
+}
+
+static void on_time(struct pass *pass, struct chain *chain, uint64_t offset,
+		    uint64_t time)
+{
+	if (chain->ended || chain->done)
+		return;
+	if (!pass->looking)
+		add_change(pass, chain, time);
+	else if (chain->place)
+		look_at(pass, chain, offset, time);
+}
+
+static void on_message(struct pass *pass, const struct nexus_message *message)
+{
+	struct chain *chain = &pass->chain[message->src];
+
+	if (chain->done || message->flags & NEXUS_UNKNOWN_TCODE) {
+		chain->ended = true;
+		return;
+	}
+	if (pass->looking && message->flags & NEXUS_SYNC) {
+		chain->done = true;
+		return;
+	}
+	if (message->flags & NEXUS_SYNC && message->flags & NEXUS_TIMESTAMP) {
+		absolute(pass, message->src, message->time & pass->mask);
+		chain->done = true;
+	} else if (!(message->flags & NEXUS_TIME_KNOWN)) {
+		chain->ended = true;
+	} else if (message->flags & NEXUS_TIMESTAMP) {
+		on_time(pass, chain, message->offset, message->time & pass->mask);
+	}
+}
+
+/* What comes before the next message that is no store. */
+static void on_stores(struct pass *pass)
+{
+	struct store store[STORES];
+	size_t count, i;
+
+	do {
+		count = nexus_stores(&pass->nexus, store, STORES);
+		for (i = 0; i < count; i++) {
+			struct chain *chain = &pass->chain[store[i].src];
+
+			if (!store[i].time_known)
+				chain->ended = true;
+			else
+				on_time(pass, chain, store[i].offset,
+					store[i].time & pass->mask);
+		}
+	} while (count == STORES);
+}
+
+/* As far as is known. Clocks that begin with 0 show what has changed. */
+static void start_clocks(struct pass *pass)
+{
+	unsigned int src;
+
+	for (src = 0; src < NEXUS_SOURCES; src++)
+		nexus_set_time(&pass->nexus, src, pass->times->time[src]);
+}
+
+static void drain(struct pass *pass)
+{
+	struct nexus_message message;
+	enum nexus_item item;
+
+	do {
+		on_stores(pass);
+		item = nexus_next(&pass->nexus, &message);
+		if (item == NEXUS_MESSAGE)
+			on_message(pass, &message);
+		else if (item == NEXUS_GAP && message.gap == NEXUS_GAP_ALIGN)
+			start_clocks(pass);
+	} while (item != NEXUS_MORE);
+}
+
+static int read_all(struct pass *pass, int fd, const struct nexus_options *options)
+{
+	off_t offset = 0;
+	ssize_t count;
+
+	nexus_init(&pass->nexus, options);
+	start_clocks(pass);
+	while ((count = pread(fd, pass->buffer, CHUNK, offset))) {
+		if (count < 0 && errno == EINTR)
+			continue;
+		if (count < 0)
+			return -1;
+		nexus_feed(&pass->nexus, pass->buffer, (size_t)count);
+		drain(pass);
+		offset += count;
+	}
+	return 0;
+}
+
+/* Times near MIDDLE can be compared, whatever has wrapped between two sources. */
+static void begin_look(struct pass *pass)
+{
+	uint64_t half = pass->mask / 2 + 1, reference = 0;
+	unsigned int src;
+
+	pass->looking = true;
+	pass->stretch = 0;
+	for (src = 0; src < NEXUS_SOURCES; src++) {
+		struct chain *chain = &pass->chain[src];
+
+		chain->ended = false;
+		chain->done = false;
+		chain->excess = 0;
+		chain->first = 0;
+		memset(chain->latest, 0, sizeof(chain->latest));
+		if (!pass->times->known[src])
+			continue;
+		if (!reference)
+			reference = chain->limit;
+		chain->place = MIDDLE - half +
+			       ((chain->limit - reference + half) & pass->mask) -
+			       ((chain->limit - chain->last) & pass->mask);
+	}
+}
+
+/* Return whether a source's times were put earlier. */
+static bool put_earlier(struct pass *pass)
+{
+	bool changed = false;
+	unsigned int src;
+
+	end_stretch(pass);
+	for (src = 0; src < NEXUS_SOURCES; src++) {
+		struct chain *chain = &pass->chain[src];
+
+		/* Clocks of two harts can differ a little. */
+		if (!chain->span || !chain->excess ||
+		    chain->excess <= chain->span / 16)
+			continue;
+		place_last(pass, src, (chain->last - chain->excess) & pass->mask);
+		changed = true;
+	}
+	return changed;
+}
+
+int ring_times(int fd, const struct nexus_options *options,
+	       struct ring_times *times)
+{
+	struct pass *pass = calloc(1, sizeof(*pass));
+	unsigned int looks;
+	int error;
+
+	memset(times, 0, sizeof(*times));
+	if (!pass)
+		return -1;
+	nexus_init(&pass->nexus, options);
+	pass->times = times;
+	pass->mask = pass->nexus.ts_mask;
+	pass->delta = options->ts_scheme == NEXUS_TS_DELTA;
+	error = read_all(pass, fd, options);
+	for (looks = 0; looks < LOOKS && !error && times->worked_out > 1 &&
+	     pass->mask < MIDDLE / 4; looks++) {
+		begin_look(pass);
+		error = read_all(pass, fd, options);
+		if (!put_earlier(pass))
+			break;
+	}
+	free(pass);
+	return error;
+}
