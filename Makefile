@@ -155,16 +155,21 @@ QUEUE := $(firstword $(BOARDS:%=board-%)) unit debug style \
 	$(wordlist 2,$(words $(BOARDS)),$(BOARDS:%=board-%)) counters record faults \
 	bench objects model bare
 
-check: board all
+# All of it, on all processors, when the board is there.
+built: board
+	@$(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc)) all
+
+check: built
 	@rm -rf $(CHECK) && mkdir -p $(CHECK)
 	@echo "$(words $(QUEUE)) suites, $(CHECK_JOBS) at a time; what they say is in $(CHECK)"
 	@printf '%s\n' $(QUEUE) | xargs -P $(CHECK_JOBS) -I{} sh -c \
 		'$(MAKE) --no-print-directory run-{} || \
 		 echo "0 1 0" >$(CHECK)/{}-make.count'
 	@selftests/summary.sh $(CHECK) unit lib fuzz model style bare $(BOARDS) objects bench \
-		$(FAULT_BOARDS:%=faults-%) counters record $(DEBUG_BOARDS:%=debug-%)
+		$(FAULT_BOARDS:%=faults-%) counters record captures \
+		$(DEBUG_BOARDS:%=debug-%)
 
-$(SUITES:%=check-%): check-%: board all
+$(SUITES:%=check-%): check-%: built
 	@rm -rf $(CHECK) && mkdir -p $(CHECK)
 	@$(MAKE) --no-print-directory run-$* || \
 		echo "0 1 0" >$(CHECK)/$*-make.count
@@ -228,6 +233,8 @@ run-counters:
 run-record:
 	@. $(ENV) && QEMU=$$QEMU KERNEL=$$KERNEL selftests/suite.sh \
 		$(CHECK) record selftests/record.sh $(O)
+	@. $(ENV) && QEMU=$$QEMU KERNEL=$$KERNEL selftests/suite.sh \
+		$(CHECK) captures selftests/captures.sh $(O)
 
 # The kernel that looks for bugs takes minutes to build, once.
 run-debug:
@@ -258,6 +265,6 @@ dkms:
 clean:
 	rm -rf "$(O)"
 
-.PHONY: all help board packages driver lib tools selftests target target-tools demo shell \
-	check $(SUITES:%=check-%) $(SUITES:%=run-%) $(BOARDS:%=run-board-%) install dkms clean \
-	run-fuzz bench bench-decode
+.PHONY: all built help board packages driver lib tools selftests target target-tools \
+	demo shell check $(SUITES:%=check-%) $(SUITES:%=run-%) $(BOARDS:%=run-board-%) \
+	install dkms clean run-fuzz bench bench-decode
