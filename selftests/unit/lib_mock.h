@@ -392,6 +392,10 @@ static unsigned int mock_unsafe;
 #define fopen(...)		MOCK_UNSAFE(fopen, __VA_ARGS__)
 #define dl_iterate_phdr(...)	MOCK_UNSAFE(dl_iterate_phdr, __VA_ARGS__)
 #define pthread_atfork(...)	MOCK_UNSAFE(pthread_atfork, __VA_ARGS__)
+/* Where the library is used, code is at even addresses: bit 0 is for a record's use. */
+#define __builtin_return_address(level) \
+	((void *)((uintptr_t)__builtin_return_address(level) & ~(uintptr_t)1))
+
 #define open(...)		mock_open(__VA_ARGS__)
 #define close(...)		mock_close(__VA_ARGS__)
 #define ioctl(...)		mock_ioctl(__VA_ARGS__)
@@ -463,6 +467,7 @@ static bool mock_section_any(struct perf_rseq *rseq, const volatile int32_t *min
 #undef fopen
 #undef dl_iterate_phdr
 #undef pthread_atfork
+#undef __builtin_return_address
 #undef open
 #undef close
 #undef ioctl
