@@ -199,7 +199,7 @@ run-model:
 		O=$(O)/model run
 
 run-style:
-	@selftests/suite.sh $(CHECK) style selftests/style.sh $(KERNEL) $(O)/style
+	@selftests/suite.sh $(CHECK) style selftests/style.sh $(KERNEL) $(O)/style $(O)
 
 run-bare:
 	@. $(ENV) && QEMU=$$QEMU KERNEL=$$KERNEL selftests/suite.sh $(CHECK) bare \

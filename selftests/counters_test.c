@@ -362,7 +362,7 @@ TEST_F(counters, when_all_are_taken_the_next_event_is_refused_as_busy)
 	EXPECT_EQ(0, take(self, events, taken - 1));
 }
 
-#define PAGES	2048
+#define PAGES	512
 
 /* What is done with each page, and what misses when it is done. */
 static const struct touch {

@@ -383,7 +383,7 @@ TEST_F(hostile, nothing_but_the_selected_stimulus_page_can_be_mapped)
 	void *page;
 	int i;
 
-	for (i = 0; i < 4096 + 20000; i++) {
+	for (i = 0; i < 4096 + 4000; i++) {
 		offset = (uint64_t)i << 12;
 		if (i >= 4096)
 			offset = trace_random(&seed) >> (seed % 52) & ~0xfffull;
@@ -656,9 +656,9 @@ static long memory_line(const char *name)
 	return at ? atol(at + strlen(name)) : 0;
 }
 
-#define CYCLES	2000
+#define CYCLES	1000
 
-TEST_F_TIMEOUT(long_run, two_thousand_sessions_leave_nothing_behind, 300)
+TEST_F_TIMEOUT(long_run, a_thousand_sessions_leave_nothing_behind, 300)
 {
 	long unreclaimable = 0, vmalloc = 0, free_memory = 0;
 	struct trace_session s;
@@ -689,10 +689,15 @@ TEST_F_TIMEOUT(long_run, two_thousand_sessions_leave_nothing_behind, 300)
 			ASSERT_EQ(0, trace_stop(s.fd));
 		trace_session_close(&s);
 	}
-	/* 4 KiB a session would be 8000. A kernel that looks for bugs frees late. */
-	EXPECT_GT(4000, memory_line("SUnreclaim:") - unreclaimable);
-	EXPECT_GT(400, memory_line("VmallocUsed:") - vmalloc);
-	EXPECT_GT(4000, free_memory - memory_line("MemFree:"));
+	unreclaimable = memory_line("SUnreclaim:") - unreclaimable;
+	vmalloc = memory_line("VmallocUsed:") - vmalloc;
+	free_memory -= memory_line("MemFree:");
+	TH_LOG("KiB: slabs %ld, vmalloc %ld, free memory %ld", unreclaimable, vmalloc,
+	       -free_memory);
+	/* 4 KiB a session would be 4000. A kernel that looks for bugs frees late. */
+	EXPECT_GT(3000, unreclaimable);
+	EXPECT_GT(400, vmalloc);
+	EXPECT_GT(3000, free_memory);
 }
 
 int main(int argc, char **argv)

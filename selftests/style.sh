@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # The rules that a machine can check, as TAP.
 #
-#	style.sh KERNEL BUILD
+#	style.sh KERNEL BUILD [BUILT]
 #
 # KERNEL is the directory that the board's set-up has made (source/, headers/),
-# BUILD a place for objects.
+# BUILD a place for objects, BUILT where the command and the library are built.
 
 set -u
 cd "$(dirname "$0")/.." || exit 1
-kernel=$1 build=$2
+kernel=$1 build=$2 built=${3:-$2/install}
 CROSS_COMPILE=${CROSS_COMPILE:-riscv64-linux-gnu-}
 rm -rf "$build"
 mkdir -p "$build"
@@ -118,7 +118,7 @@ nothing_left_over() {
 install_is_usable() {
 	local at=$build/root
 
-	make -s install O="$build/install" DESTDIR="$at" PREFIX=/opt/trace \
+	make -s install O="$built" DESTDIR="$at" PREFIX=/opt/trace \
 		>"$build/install.log" 2>&1 || { tail -n 5 "$build/install.log"; return; }
 	find "$at" -type f ! -path "$at/opt/trace/*"
 	# shellcheck disable=SC2046
@@ -130,7 +130,8 @@ install_is_usable() {
 		echo "the kernel's interface is not installed"
 }
 
-# In a kernel's tools/testing/selftests/drivers, with nothing but that tree.
+# In a kernel's tools/testing/selftests/drivers, with nothing but that tree. Two stand
+# for all of the driver's tests, which the board's are built from.
 drops_into_kernel_tree() {
 	local tree=$build/tree/tools/testing/selftests
 
@@ -138,10 +139,11 @@ drops_into_kernel_tree() {
 	cp -r "$kernel/kselftest/." "$tree/"
 	cp selftests/*.[ch] selftests/Makefile selftests/*.sh "$tree/drivers/sifive_trace/"
 	cp include/uapi/linux/sifive_trace.h "$build/tree/usr/include/linux/"
-	make -s -C "$tree/drivers/sifive_trace" CROSS_COMPILE="$CROSS_COMPILE" \
-		OUTPUT="$build/tree/out" >"$build/tree.log" 2>&1 ||
+	make -s -C "$tree/drivers/sifive_trace" TESTS="abi_test ring_test" \
+		CROSS_COMPILE="$CROSS_COMPILE" OUTPUT="$build/tree/out" >"$build/tree.log" 2>&1 ||
 		tail -n 10 "$build/tree.log"
-	[ -x "$build/tree/out/abi_test" ] || echo "abi_test is not built"
+	[ -x "$build/tree/out/abi_test" ] && [ -x "$build/tree/out/ring_test" ] ||
+		echo "the tests are not built"
 }
 
 bindings=Documentation/devicetree/bindings
