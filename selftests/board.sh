@@ -27,8 +27,15 @@ case $board in
 fpga) seconds='TRACE_STORM_SECONDS=60' ;;
 *) seconds='TRACE_SECONDS=2' ;;
 esac
-run --timeout 600 -- "export $seconds; sh /target/selftests/run_all.sh"
+run --timeout 600 -- "export $seconds; sh /target/selftests/run_all.sh; rc=\$?
+	TRACE_EXACT=1 /target/selftests/overflow_test >/out/inexact
+	echo \$? >>/out/inexact
+	exit \$rc"
 result $? "$board: kselftests ran to the end, the kernel's log is clean"
+
+# So nothing that is to be exact can pass where time is counted.
+[ "$(tail -n 1 "$out/inexact")" = 1 ] && grep -q '^# TRACE_EXACT is set' "$out/inexact"
+result $? "$board: a test that is told that instructions are counted fails if not"
 
 # ---- the manual's example -------------------------------------------------
 
@@ -66,14 +73,15 @@ passed() {
 counts_are_exact() {
 	run --timeout 420 --icount --perf -- '
 		cd /target/selftests
+		export TRACE_EXACT=1
 		each() { echo "# $*"; for t; do ./$t; echo "$t $?" >>/out/exact; done; }
 		each overflow_test
 		insmod /target/sifive_trace.ko
-		each counters_test access_test sampling_test own_counts_test
+		each counters_test access_test sampling_test own_counts_test timer_test
 		each perf_test perf_stat.sh'
 	result $? "$board: the machine that counts instructions ran to its end"
 
-	passed counters_test access_test sampling_test own_counts_test
+	passed counters_test access_test sampling_test own_counts_test timer_test
 	result $? "$board: counters and samples are right where instructions are counted"
 
 	passed overflow_test

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #define _GNU_SOURCE
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -218,7 +219,7 @@ static uint64_t spin_by_perf(int event, uint64_t turns)
 	return best;
 }
 
-bool trace_counts_instructions(void)
+static bool counts_instructions(void)
 {
 	struct perf_event_attr attr = trace_perf_attr(PERF_TYPE_HARDWARE,
 						      PERF_COUNT_HW_INSTRUCTIONS);
@@ -236,6 +237,17 @@ bool trace_counts_instructions(void)
 	more = spin_by_perf(event, 2 * turns) - spin_by_perf(event, turns);
 	close(event);
 	return more >= turns * TRACE_SPIN - 100 && more <= turns * TRACE_SPIN + 100;
+}
+
+bool trace_counts_instructions(void)
+{
+	if (counts_instructions())
+		return true;
+	if (!trace_setting("TRACE_EXACT", 0))
+		return false;
+	printf("# TRACE_EXACT is set, but instructions are not counted\n");
+	fflush(stdout);
+	abort();
 }
 
 struct perf_event_attr trace_perf_attr(uint32_t type, uint64_t config)

@@ -79,7 +79,8 @@ bool trace_emulated(void);
 
 /*
  * Whether cycles and instructions are counted: an emulator that was not told to
- * counts its host's time instead.
+ * counts its host's time instead. Where TRACE_EXACT=1 says that they are, the test
+ * fails if not.
  */
 bool trace_counts_instructions(void);
 
