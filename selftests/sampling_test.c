@@ -47,10 +47,10 @@ static bool in(void (*worker)(uint64_t turns), uint64_t pc)
 	return pc - (uintptr_t)worker < 64;
 }
 
-/* The first counter's difference is from the header on. */
+/* Cycles and instructions, where they are taken; differences are from the header on. */
 struct sample {
 	unsigned int src;
-	uint64_t pc, time, count;
+	uint64_t pc, time, count[2];
 };
 
 /**
@@ -130,7 +130,7 @@ static void keep(const struct trace_record *record, void *arg)
 		.src = record->src,
 		.pc = record->address[0],
 		.time = record->time,
-		.count = record->value[0],
+		.count = { record->value[0], record->value[1] },
 	};
 }
 
@@ -180,13 +180,27 @@ static unsigned int count_in(const struct samples *s, void (*fn)(uint64_t))
 
 TEST_F(sampling, it_comes_at_its_interval_with_pc_and_counters)
 {
+	static const unsigned int counter[] = { COUNTER_CYCLE, COUNTER_INSTRET };
+	uint64_t before[2], after[2], begin[2], end[2], covered;
 	struct sifive_trace_status status;
+	const struct sample *last;
 	unsigned int i;
 
 	if (take(self, 0))
 		SKIP(return, "no counters on this hart");
 	ASSERT_EQ(0, set(self));
-	RUN(work, 300, 300);
+	for (i = 0; i < 2; i++)
+		before[i] = trace_counter(counter[i]);
+	ASSERT_EQ(0, trace_start(self->fd, SIFIVE_TRACE_START_REWIND));
+	for (i = 0; i < 2; i++)
+		begin[i] = trace_counter(counter[i]);
+	work_sampled(self, work, 300, 300);
+	for (i = 0; i < 2; i++)
+		end[i] = trace_counter(counter[i]);
+	ASSERT_EQ(0, trace_stop(self->fd));
+	for (i = 0; i < 2; i++)
+		after[i] = trace_counter(counter[i]);
+	ASSERT_EQ(0, collect(self));
 	TH_LOG("%u samples in 300 ms, %u in the loop", self->samples->count,
 	       count_in(self->samples, work));
 	EXPECT_TRUE(is_whole(self->samples));
@@ -194,10 +208,22 @@ TEST_F(sampling, it_comes_at_its_interval_with_pc_and_counters)
 	EXPECT_GE(400, self->samples->count);
 	EXPECT_LT(self->samples->count / 2, count_in(self->samples, work));
 	for (i = 1; i < self->samples->count; i++) {
-		EXPECT_LT(self->samples->sample[i - 1].count,
-			  self->samples->sample[i].count);
+		EXPECT_LT(self->samples->sample[i - 1].count[0],
+			  self->samples->sample[i].count[0]);
+		EXPECT_LT(self->samples->sample[i - 1].count[1],
+			  self->samples->sample[i].count[1]);
 		EXPECT_LT(self->samples->sample[i - 1].time,
 			  self->samples->sample[i].time);
+	}
+	/* They are what this hart's counters were, between what the program has read. */
+	last = &self->samples->sample[self->samples->count - 1];
+	for (i = 0; i < 2; i++) {
+		covered = last->count[i] - self->samples->sample[0].count[i];
+		EXPECT_LT(before[i], self->samples->sample[0].count[i]);
+		EXPECT_GT(after[i], last->count[i]);
+		/* All but an interval of about 300 at each end. */
+		if (self->exact)
+			EXPECT_LT((end[i] - begin[i]) / 100 * 98, covered);
 	}
 	ASSERT_EQ(0, trace_status(self->fd, &status));
 	EXPECT_EQ(self->samples->count, status.samples);
@@ -481,7 +507,7 @@ TEST_F(sampling, records_of_thread_and_kernel_do_not_mix)
 TEST_F(sampling, differences_are_of_the_thread_where_it_has_its_own)
 {
 	const struct sifive_trace_slot *slot;
-	uint64_t before, after, sum;
+	uint64_t before, after, begin, end, sum;
 	pthread_t other;
 
 	if (take(self, SIFIVE_TRACE_COUNTERS_PER_THREAD))
@@ -492,23 +518,36 @@ TEST_F(sampling, differences_are_of_the_thread_where_it_has_its_own)
 	ASSERT_EQ(0, set(self));
 	ASSERT_EQ(0, pthread_create(&other, NULL, thread_works, self));
 	before = trace_own_count(slot, COUNTER_CYCLE);
-	RUN(work, 100, 100);
+	ASSERT_EQ(0, trace_start(self->fd, SIFIVE_TRACE_START_REWIND));
+	begin = trace_own_count(slot, COUNTER_CYCLE);
+	work_sampled(self, work, 100, 100);
+	end = trace_own_count(slot, COUNTER_CYCLE);
+	ASSERT_EQ(0, trace_stop(self->fd));
 	after = trace_own_count(slot, COUNTER_CYCLE);
+	ASSERT_EQ(0, collect(self));
 	ASSERT_EQ(0, pthread_join(other, NULL));
 	EXPECT_LE(at_least(self, 100), self->samples->count);
-	sum = self->samples->sample[self->samples->count - 1].count;
-	/* All but what was before START's mark, and after the last sample. */
+	sum = self->samples->sample[self->samples->count - 1].count[0];
+	TH_LOG("%llu cycles in %u samples, %llu while it was on",
+	       (unsigned long long)sum, self->samples->count,
+	       (unsigned long long)(end - begin));
+	/* From START's mark on; without what was after the last of about 100. */
+	EXPECT_LT(0, sum);
 	EXPECT_GE(after - before, sum);
-	EXPECT_LE((after - before) / 4, sum);
+	if (self->exact)
+		EXPECT_LT((end - begin) / 100 * 97, sum);
 }
 
 TEST_F(sampling, it_comes_every_so_many_events)
 {
 	const uint64_t turns = 5000000, period = 100000;
-	uint64_t expected = turns * 4 / period;
+	uint64_t expected = turns * 4 / period, more;
+	unsigned int i;
 
 	if (!(self->info.flags & SIFIVE_TRACE_INFO_OVERFLOW))
 		SKIP(return, "no counter interrupts without Sscofpmf");
+	ASSERT_EQ(0, take(self, SIFIVE_TRACE_COUNTERS_PER_THREAD));
+	ASSERT_NE(NULL, trace_own_slot(self->fd));
 	self->sampling.interval = 0;
 	self->sampling.period = period;
 	self->sampling.event.code = 2;
@@ -524,6 +563,16 @@ TEST_F(sampling, it_comes_every_so_many_events)
 	if (self->exact) {
 		EXPECT_LE(expected, self->samples->count);
 		EXPECT_GE(expected + expected / 5, self->samples->count);
+	}
+	/* Between two of them the thread's own instructions are the period's, and a few. */
+	for (i = 1; i < self->samples->count; i++) {
+		more = self->samples->sample[i].count[1] -
+		       self->samples->sample[i - 1].count[1];
+		EXPECT_LT(0, (int64_t)more);
+		if (self->exact) {
+			EXPECT_LE(period - period / 100, more);
+			EXPECT_GE(period + period / 5, more);
+		}
 	}
 }
 
