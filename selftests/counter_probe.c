@@ -3,12 +3,14 @@
  * Takes counters on a machine whose firmware or harts are special, told in one
  * line, for a script that knows what is special:
  *
- *	counter_probe [perfN] [all] [late] EVENT... [-- COMMAND]
+ *	counter_probe [perfN|displaced] [all] [late] EVENT... [-- COMMAND]
  *	counter_probe query EVENT
  *
  * EVENT is an SBI event index, with "u" or "k" behind it for user mode or the
  * kernel alone, or rDATA for a raw one. perfN has perf pin N cycles events before,
- * on CPU 0. "all" selects every encoder. Prints the
+ * on CPU 0; with "displaced" there is one that begins when the session has its
+ * counters, and goes before those of later events. "all" selects every encoder.
+ * Prints the
  * errno of COUNTERS, the event that was refused, the counters given, what each
  * counts over a loop of 200000 instructions and over 1000 system calls, and the
  * driver's words; then runs a command and tells which counters were lost
@@ -80,19 +82,21 @@ static long long count(unsigned int counter, void (*work)(void))
 	return (long long)best;
 }
 
-/* Pin some cycles events on CPU 0, for as long as this program runs. */
-static void take_by_perf(unsigned long events)
+/* Pin a cycles event on CPU 0, for as long as this program runs. */
+static int take_by_perf(bool later)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_HARDWARE,
 		.size = sizeof(attr),
 		.config = PERF_COUNT_HW_CPU_CYCLES,
 		.pinned = 1,
+		.disabled = later,
 	};
+	int event = (int)syscall(SYS_perf_event_open, &attr, -1, 0, -1, 0);
 
-	while (events--)
-		if (syscall(SYS_perf_event_open, &attr, -1, 0, -1, 0) < 0)
-			ksft_exit_fail_msg("perf_event_open: %s\n", strerror(errno));
+	if (event < 0)
+		ksft_exit_fail_msg("perf_event_open: %s\n", strerror(errno));
+	return event;
 }
 
 static void tell_status(int fd, const char *when)
@@ -118,7 +122,8 @@ int main(int argc, char **argv)
 	struct sifive_trace_config config;
 	struct sifive_trace_info info;
 	bool late = false;
-	int fd, ret, arg;
+	int fd, ret, arg, displacer = -1;
+	unsigned long pins;
 	uint32_t i;
 
 	fd = trace_open(O_RDWR);
@@ -132,7 +137,12 @@ int main(int argc, char **argv)
 	config = trace_simple_config(fd, 0);
 	arg = 1;
 	if (arg < argc && !strncmp(argv[arg], "perf", 4))
-		take_by_perf(strtoul(argv[arg++] + 4, NULL, 0));
+		for (pins = strtoul(argv[arg++] + 4, NULL, 0); pins; pins--)
+			take_by_perf(false);
+	if (arg < argc && !strcmp(argv[arg], "displaced")) {
+		displacer = take_by_perf(true);
+		arg++;
+	}
 	if (arg < argc && !strcmp(argv[arg], "all")) {
 		config.encoders = 0;
 		arg++;
@@ -155,6 +165,8 @@ int main(int argc, char **argv)
 		       count(counters.event[i].counter, system_calls));
 	}
 	trace_start(fd, 0);
+	if (displacer >= 0)
+		trace_perf_enable(displacer);
 	if (arg + 1 < argc) {
 		fflush(stdout);
 		printf("command=%d ", system(argv[arg + 1]));

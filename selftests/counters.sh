@@ -267,6 +267,7 @@ board "perf's own events" --cpu sscofpmf=false -- \
 	"$probe 2" "$probe all 2 1" "$probe 1 2 $dtlb" "$probe 2u" "$probe r100" \
 	"$probe all 1 -- true" "$probe 1 -- '$probe query 1'" \
 	"$probe 1 -- '$(steal 0 0 0)'" \
+	"$probe displaced all 1 -- true" "$probe all 1 2 -- true" \
 	"$probe perf1 all 2 1" "$probe perf1 2" \
 	"$probe all 1 2 -- '$hotplug'" "$probe all 1 2"
 mask 0x4 "without Sscofpmf: instructions can be had"
@@ -284,6 +285,9 @@ lost 0 "" "without Sscofpmf: none is lost for no reason"
 lost 0 "" "without Sscofpmf: nor when somebody asks about its event"
 lost 0x1 "cycle was stopped on hart 0: $twist" \
 	"without Sscofpmf: a counter that was stopped is told"
+lost 0x1 "cycle was taken by another perf event on hart 0: $twist" \
+	"without Sscofpmf: a counter that perf gives to another event is told"
+lost 0 "" "without Sscofpmf: the next session has it again"
 refused $EBUSY 1 "cycle is in use" "without Sscofpmf: a counter that perf has pinned is busy"
 mask 0x4 "without Sscofpmf: the other one is not"
 lost 0 "" "without Sscofpmf: a CPU that goes offline takes no counter from the session"
