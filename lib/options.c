@@ -66,7 +66,8 @@ PERF_LOCAL int parse_events(const struct sifive_trace_options *options,
 		struct perf_counter *counter = &setup->counter[setup->count];
 
 		if (setup->count == PERF_COUNTER_MAX)
-			return perf_error("more than %d events", PERF_COUNTER_MAX);
+			return perf_error("more than %d events: \"%.*s\" is one too many",
+					  PERF_COUNTER_MAX, (int)length, word);
 		if (parse_event(options, word, length, counter,
 				setup->name[setup->count]))
 			return -1;

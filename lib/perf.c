@@ -11,6 +11,7 @@
 #include "auto.h"
 #include "dump.h"
 #include "error.h"
+#include "event.h"
 #include "session.h"
 
 /* Cache event codes: cache_id << 3 | op_id << 1 | result_id, in 16 bits. */
@@ -86,6 +87,22 @@ PERF_LOCAL int convert_event(struct perf_counter *counter,
 	}
 }
 
+PERF_LOCAL int too_many(const perfEvent *first, int count)
+{
+	struct perf_counter counter;
+	struct perf_event_id id;
+	char name[PERF_EVENT_NAME];
+
+	if (convert_event(&counter, first, PERF_COUNTER_MAX))
+		return -1;
+	id = (struct perf_event_id) {
+		.type = counter.type, .code = counter.code, .data = counter.data,
+	};
+	perf_event_name(&id, name, sizeof(name));
+	return perf_error("numCntrs is %d: it can be 0 to %d, event %d of the list (%s) is one too many",
+			  count, PERF_COUNTER_MAX, PERF_COUNTER_MAX, name);
+}
+
 PERF_LOCAL int convert_events(struct perf_counter *counter,
 			      const perfEvent *event, int count)
 {
@@ -137,12 +154,14 @@ PERF_LOCAL int initialise(perfEvent *list, int count, int channel,
 		return perf_error("call perfInit() first");
 
 	memset(&setup, 0, sizeof(setup));
-	if (count < 0 || count > PERF_COUNTER_MAX)
+	if (count < 0)
 		rc = perf_error("numCntrs is %d: it can be 0 to %d", count,
 				PERF_COUNTER_MAX);
 	else if (!list && count)
 		rc = perf_error("perfCntrList is NULL, but numCntrs is %d",
 				count);
+	else if (count > PERF_COUNTER_MAX)
+		rc = too_many(&list[PERF_COUNTER_MAX], count);
 	else if (channel < 0 || channel >= PERF_CHANNELS)
 		rc = perf_error("itcChannel is %d: it can be 0 to %d", channel,
 				PERF_CHANNELS - 1);

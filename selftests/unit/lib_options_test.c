@@ -173,7 +173,7 @@ TEST_F(options, refused_events)
 	self->options.events = "r1,r2,r3,r4,r5,r6,r7,r8,r9,r10,r11,r12,r13,r14,r15,"
 		"r16,r17,r18,r19,r1a,r1b,r1c,r1d,r1e,r1f,r20,r21,r22,r23,r24,r25,"
 		"r26,r27,r28";
-	REFUSED("more than 32 events");
+	REFUSED("more than 32 events: \"r27\" is one too many");
 	self->options.events = NULL;
 	self->options.names_count = 1;
 	REFUSED("options.names is NULL");

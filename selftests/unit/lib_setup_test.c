@@ -172,12 +172,14 @@ TEST_F(lib, bad_arguments)
 	static perfEvent many[33];
 	int i;
 
-	for (i = 0; i < 33; i++)
-		many[i].code = 100 + i;
+	for (i = 0; i < 33; i++) {
+		many[i].type = perfEventHWRaw;
+		many[i].event_data = 0x100 + i;
+	}
 
 	ASSERT_EQ(0, perfInit(2, 1));
 	EXPECT_ERROR(perfManualInit(self->list, -1, 6, perfCount_Raw, 0), "numCntrs is -1");
-	EXPECT_ERROR(perfManualInit(many, 33, 6, perfCount_Raw, 0), "numCntrs is 33");
+	EXPECT_ERROR(perfManualInit(many, 33, 6, perfCount_Raw, 0), "numCntrs is 33: it can be 0 to 32, event 32 of the list (r120) is one too many");
 	EXPECT_ERROR(perfManualInit(NULL, 1, 6, perfCount_Raw, 0), "perfCntrList is NULL");
 	EXPECT_ERROR(perfManualInit(self->list, 3, -1, perfCount_Raw, 0), "itcChannel is -1");
 	EXPECT_ERROR(perfManualInit(self->list, 3, 32, perfCount_Raw, 0), "itcChannel is 32");
