@@ -59,7 +59,10 @@ enum sifive_trace_count {
 enum {
 	/* Keep the newest bytes; otherwise the trace ends when a buffer is full. */
 	SIFIVE_TRACE_RING		= 1 << 0,
-	/* Each thread has counts of its own, of what it ran alone. */
+	/* Each thread has counts of its own, of what it ran alone. A thread has them
+	 * from its first record on: what it makes none in gives no samples, which
+	 * then count as lost ones.
+	 */
 	SIFIVE_TRACE_PER_THREAD		= 1 << 1,
 	/* Wait in the program for room in the encoder, before each record, where
 	 * interrupts get through: all that can stall the processor then is the
@@ -69,7 +72,11 @@ enum {
 	SIFIVE_TRACE_POLL		= 1 << 2,
 	/* No records at function entry and exit. */
 	SIFIVE_TRACE_NO_HOOKS		= 1 << 3,
-	/* Only the first sifive_trace_on() writes headers. */
+	/* Only the first sifive_trace_on() writes headers. With SIFIVE_TRACE_PER_THREAD
+	 * and SIFIVE_TRACE_DELTA a thread that gets the channel of one that has ended
+	 * writes one all the same, from which its differences count: decoders that
+	 * cannot take that want SIFIVE_TRACE_RAW or SIFIVE_TRACE_XOR.
+	 */
 	SIFIVE_TRACE_HEADER_ONCE	= 1 << 4,
 	/* Sample whatever runs on the CPUs, not this process alone. */
 	SIFIVE_TRACE_SAMPLE_ALL		= 1 << 5,

@@ -383,7 +383,8 @@ PERF_LOCAL struct perf_thread *join_blocked(void)
 	thread->lane = &perf_pool->lane[channel][0];
 	thread->cpu = PERF_CPU_NOBODY;
 	/* Differences of the thread's own counts cannot go on from another's. */
-	thread->fresh = perf_pool->once && !perf_pool->slots ? 0 : ~UINT64_C(0);
+	thread->fresh = perf_pool->once && !(perf_pool->slots &&
+			perf_pool->layout.type == PERF_COUNT_DELTA) ? 0 : ~UINT64_C(0);
 	thread->gate = (intptr_t)thread;
 	thread->epoch = epoch;
 	thread->joined = enter_list(thread);

@@ -319,4 +319,42 @@ TEST_F(widths, own_interrupted)
 	offset = 0;
 }
 
+static void *one_record(void *unused)
+{
+	mock_rseq.cpu_id = 1;
+	sifive_trace_write(trace);
+	return unused;
+}
+
+/* Two threads, one after the other, on one channel: only differences begin anew. */
+TEST_F(widths, header_once_with_own_counts)
+{
+	struct sifive_trace_options options = SIFIVE_TRACE_OPTIONS;
+	pthread_t thread;
+	size_t headers;
+	int i;
+
+	options.events = "cycles,instructions";
+	options.flags = SIFIVE_TRACE_HEADER_ONCE | SIFIVE_TRACE_PER_THREAD;
+	for (type = SIFIVE_TRACE_RAW; type <= SIFIVE_TRACE_XOR; type++) {
+		options.count_type = type;
+		ASSERT_EQ(0, sifive_trace_setup(trace, &options)) {
+			TH_LOG("%s", sifive_trace_error());
+		}
+		ASSERT_EQ(0, sifive_trace_on(trace));
+		mock_stores = 0;
+		for (i = 0; i < 2; i++) {
+			ASSERT_EQ(0, pthread_create(&thread, NULL, one_record, NULL));
+			ASSERT_EQ(0, pthread_join(thread, NULL));
+			EXPECT_EQ(7, dev.last_channel);
+		}
+		for (i = headers = 0; i < (int)mock_stores; i++)
+			headers += mock_log[i].value == PERF_RECORD_MAGIC;
+		EXPECT_EQ(type == SIFIVE_TRACE_DELTA ? 2 : 1, headers) {
+			TH_LOG("type %u", type);
+		}
+		ASSERT_EQ(0, sifive_trace_off(trace));
+	}
+}
+
 TEST_HARNESS_MAIN
