@@ -70,7 +70,11 @@ typedef enum {
 	perfCount_DeltaXOR = 2,
 } perfCountType_t;
 
-/* An event to count; ctrIdx and ctrInfo are results. */
+/*
+ * An event to count; ctrIdx and ctrInfo are results. Each event is in a list once, in
+ * any order. When an initialisation fails for an event, its ctrIdx is PERF_NO_COUNTER:
+ * it cannot be counted, no counter is left for it, or it is in the list before.
+ */
 typedef struct {
 	unsigned int ctrIdx;
 	int type;
@@ -85,6 +89,8 @@ typedef struct {
 	unsigned long event_data;	/* of a raw event: mhpmevent's value */
 	unsigned long ctrInfo;
 } perfEvent;
+
+#define PERF_NO_COUNTER		(~0u)
 
 /* Of the program. */
 extern struct TraceRegMemMap volatile *tmm[];
@@ -129,6 +135,12 @@ int perfWriteCntrs(void);
 /* Turn the calling hart's trace on, with a header; and off. */
 int perfTraceOn(void);
 int perfTraceOff(void);
+
+/*
+ * How many records of the calling hart were left out since it was initialised: a trap,
+ * the timer's for example, has no record in the middle of another one.
+ */
+int perfLostRecords(uint32_t *records);
 
 /*
  * Where the calling hart's trace is: its buffer's address, NULL of an SRAM, and in

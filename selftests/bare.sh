@@ -82,6 +82,14 @@ for bits in 64 32; do
 		result $? "rv$bits, $name: a record each $ticks ticks"
 	done
 
+	told() { printf "%d" "$(sed -n "s/^# $1 //p" "$build/bare/program.tap" | tr -d "\r")"; }
+	decode interrupted | awk -v records="$(told records)" -v ticks="$(told ticks)" \
+		-v lost="$(told lost)" '
+		{ n[$3]++ }
+		END { exit n["manual"] != records || n["isr"] != ticks - lost || !lost ||
+			n["manual"] + n["isr"] != NR }'
+	result $? "rv$bits: the timer left out as many records as it says"
+
 	# The last one may be cut off.
 	"$build/sifive-trace" decode -e "$program" "$out/full.rtd" 2>>"$out/decode.log" |
 		awk '$3 == "manual" { n++ } END { exit n < 5 || n > 40 }'

@@ -2,6 +2,7 @@
 /* The API of the SiFive Trace Performance Library, in machine mode. */
 #include "../record.h"
 
+#include "choose.h"
 #include "csr.h"
 #include "hardware.h"
 #include "regs.h"
@@ -23,6 +24,7 @@
  * @ticks:	of mtime between two records of the timer, 0 without
  * @trap:	the program's mtvec, while the timer has it
  * @on:		perfTraceOn() was called last
+ * @lost:	records that would have been in the middle of another
  */
 struct bare_hart {
 	struct perf_layout layout;
@@ -36,6 +38,7 @@ struct bare_hart {
 	uint64_t ticks;
 	unsigned long trap;
 	bool on;
+	uint32_t lost;
 };
 
 uintptr_t perfClintAddress = 0x2000000;
@@ -111,23 +114,6 @@ PERF_LOCAL uint32_t counter_info(unsigned int number, unsigned int width)
 	return (PERF_CSR_CYCLE + number) | (width - 1) << 12;
 }
 
-/* The first counter from @from on that counts a raw event; 0 when none does. */
-PERF_LOCAL unsigned int find_counter(struct perf_counter *counter, unsigned int from)
-{
-	unsigned int width = 0;
-
-	for (; from < PERF_COUNTER_MAX; from++) {
-		width = bare_counter_start(from, counter->data);
-		if (width)
-			break;
-	}
-	if (!width)
-		return 0;
-	counter->number = from;
-	counter->info = counter_info(from, width);
-	return from;
-}
-
 PERF_LOCAL int general_counter(struct perf_counter *counter, const perfEvent *event,
 			       volatile uint32_t *encoder)
 {
@@ -155,30 +141,68 @@ PERF_LOCAL int general_counter(struct perf_counter *counter, const perfEvent *ev
 	return -1;
 }
 
-/* A counter for each event; two events never share one. */
+PERF_LOCAL bool can_count(const void *arg, unsigned int event, unsigned int number)
+{
+	const struct perf_counter *counter = arg;
+
+	return bare_counter_start(number, counter[event].data);
+}
+
+PERF_LOCAL bool is_repeated(const struct perf_counter *counter, int at)
+{
+	int i;
+
+	for (i = 0; i < at; i++)
+		if (counter[i].type == counter[at].type &&
+		    counter[i].code == counter[at].code &&
+		    counter[i].data == counter[at].data)
+			return true;
+	return false;
+}
+
+/* What an event wants, and a counter for it. */
+PERF_LOCAL int take_counter(struct perf_counter *counter, const perfEvent *event, int at,
+			    struct bare_choice *choice, volatile uint32_t *encoder)
+{
+	counter[at].type = (uint32_t)event->type;
+	counter[at].code = 0;
+	counter[at].data = 0;
+	switch (event->type) {
+	case perfEventHWGeneral:
+		if (general_counter(&counter[at], event, encoder))
+			return -1;
+		return is_repeated(counter, at) ? -1 : 0;
+	case perfEventHWRaw:
+		counter[at].data = event->event_data;
+		return !is_repeated(counter, at) &&
+		       bare_choose(choice, (unsigned int)at) ? 0 : -1;
+	}
+	return -1;
+}
+
+/* A counter for each event, in any order; two events never share one. */
 PERF_LOCAL int take_counters(struct perf_counter *counter, perfEvent *event, int count,
 			     volatile uint32_t *encoder)
 {
-	unsigned int last = 2;
+	struct bare_choice choice = { .can = can_count, .arg = counter };
 	int i;
 
+	bare_choose_begin(&choice);
 	for (i = 0; i < count; i++) {
-		counter[i].type = (uint32_t)event[i].type;
-		counter[i].code = 0;
-		counter[i].data = 0;
-		switch (event[i].type) {
-		case perfEventHWGeneral:
-			if (general_counter(&counter[i], &event[i], encoder))
-				return -1;
-			break;
-		case perfEventHWRaw:
-			counter[i].data = event[i].event_data;
-			last = find_counter(&counter[i], last + 1);
-			if (!last)
-				return -1;
-			break;
-		default:
+		event[i].ctrIdx = 0;
+		if (take_counter(counter, &event[i], i, &choice, encoder)) {
+			event[i].ctrIdx = PERF_NO_COUNTER;
 			return -1;
+		}
+	}
+	for (i = 0; i < count; i++) {
+		unsigned int n = choice.number[i];
+
+		/* It may have been tried for another event since. */
+		if (counter[i].type == perfEventHWRaw) {
+			counter[i].number = n;
+			counter[i].info = counter_info(n, bare_counter_start(n,
+							counter[i].data));
 		}
 		event[i].ctrIdx = counter[i].number;
 		event[i].ctrInfo = counter[i].info;
@@ -259,6 +283,7 @@ PERF_LOCAL int initialise(perfEvent *event, int count, int channel,
 	hart->stream.ts = &encoder[TR_TS_LOWER / 4];
 	hart->stream.layout = &hart->layout;
 
+	hart->lost = 0;
 	hart->open = open;
 	hart->encoder = encoder;
 	return 0;
@@ -297,14 +322,16 @@ PERF_LOCAL void set_timer(uint64_t ticks)
 	compare[1] = (uint32_t)(at >> 32);
 }
 
-/* Write a record, unless the timer has interrupted another; -1 then. */
+/* Write a record, unless a trap has interrupted another; -1 then. */
 PERF_LOCAL int write_record(struct bare_hart *hart, uint32_t kind,
 			    uintptr_t address, uintptr_t address2)
 {
 	uint64_t now[PERF_COUNTER_MAX];
 
-	if (hart->busy)
+	if (hart->busy) {
+		__atomic_fetch_add(&hart->lost, 1, __ATOMIC_RELAXED);
 		return -1;
+	}
 	hart->busy = true;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	perf_counters_read(hart->layout.number, hart->layout.count,
@@ -439,6 +466,17 @@ PERF_API int perfWriteCntrs(void)
 		return 0;
 	return write_record(hart, PERF_RECORD_MANUAL,
 			    (uintptr_t)__builtin_return_address(0), 0);
+}
+
+PERF_API int perfLostRecords(uint32_t *records)
+{
+	struct bare_hart *hart = ready_hart();
+
+	*records = 0;
+	if (!hart)
+		return -1;
+	*records = __atomic_load_n(&hart->lost, __ATOMIC_RELAXED);
+	return 0;
 }
 
 PERF_API const void *perfTraceBuffer(uint32_t *bytes)

@@ -7,6 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Print a comment with a number, for bare.sh. */
+void tell(const char *what, unsigned int value);
+
 /* From start.S, on hart 0. */
 int main(void);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The bare-metal library on one hart, without Linux. bare.sh decodes its traces. */
+#include "../../lib/bare/choose.h"
 #include "../../lib/counter.h"
 #include "sifive_bare_perf.h"
 
@@ -11,8 +12,9 @@
 #define CALLS		10
 #define FULL		512
 
-/* Of this board. */
+/* Of this board: also how many programmable counters a hart has. */
 #define MTIME_HZ	10000000u
+#define COUNTERS	16
 
 /* The funnel's registers that read out an SRAM, as words. */
 #define SINK_RP		(0x20 / 4)
@@ -38,13 +40,25 @@ static bool read_no_counter(unsigned long *registers, uint32_t instruction)
 	return true;
 }
 
+/* Where the architecture has counters and events of 0, this emulator traps. */
+static bool read_zero(unsigned long *registers, uint32_t instruction)
+{
+	uint32_t csr = instruction >> 20;
+
+	if ((csr & ~0x9fu) != 0xb00 && (csr & ~0x1fu) != 0x320)
+		return false;
+	registers[instruction >> 7 & 31] = 0;
+	return true;
+}
+
 void trapped(unsigned long *registers, unsigned long cause, unsigned long pc)
 {
 	uint32_t instruction;
 
 	if (cause == 2) {
 		memcpy(&instruction, (void *)pc, sizeof(instruction));
-		if (read_no_counter(registers, instruction)) {
+		if (read_no_counter(registers, instruction) ||
+		    read_zero(registers, instruction)) {
 			__asm__ volatile("csrw mepc, %0" : : "r" (pc + 4));
 			return;
 		}
@@ -109,6 +123,90 @@ static void test_refuses(void)
 	       "initialisation refuses what cannot be");
 }
 
+/* Bit n of an event's word: counter n can count it. */
+static bool is_possible(const void *arg, unsigned int event, unsigned int number)
+{
+	return ((const uint32_t *)arg)[event] >> number & 1;
+}
+
+/* Whether all events get a counter each that can count them, in many orders. */
+static bool all_chosen(const uint32_t *possible, unsigned int count)
+{
+	uint32_t list[6], taken;
+	unsigned int turn, i;
+
+	for (turn = 0; turn < 2 * count; turn++) {
+		struct bare_choice choice = { .can = is_possible, .arg = list };
+
+		for (i = 0; i < count; i++)
+			list[i] = possible[(turn < count ? i + turn :
+					    2 * count - 1 - i + turn) % count];
+		bare_choose_begin(&choice);
+		for (i = taken = 0; i < count; i++)
+			if (!bare_choose(&choice, i))
+				return false;
+		for (i = 0; i < count; i++) {
+			uint32_t bit = 1u << choice.number[i];
+
+			if (!(list[i] & bit) || taken & bit)
+				return false;
+			taken |= bit;
+		}
+	}
+	return true;
+}
+
+static void test_choose(void)
+{
+	static const uint32_t two[] = { 1 << 4, 1 << 3 };
+	static const uint32_t chain[] = { 7 << 3, 3 << 3, 1 << 3 };
+	static const uint32_t ring[] = { 3 << 3, 3 << 4, 3 << 5, 1 << 6 | 1 << 3 };
+	static const uint32_t any[] = { ~0u, ~0u, ~0u, ~0u, ~0u, 1u << 31 };
+	static const uint32_t none[] = { 3 << 3, 3 << 3, 3 << 3 };
+
+	result(all_chosen(two, 2) && all_chosen(chain, 3) && all_chosen(ring, 4) &&
+	       all_chosen(any, 6), "each event its counter, whatever the order");
+	result(!all_chosen(none, 3), "no counter for two events");
+}
+
+/* An event is refused: its ctrIdx says which. */
+static bool is_refused(perfEvent *list, int count, int at)
+{
+	int i;
+
+	if (!perfManualInit(list, count, CHANNEL, perfCount_Raw, BUFFER))
+		return false;
+	for (i = 0; i < count; i++)
+		if (list[i].ctrIdx == PERF_NO_COUNTER ? i != at : i == at)
+			return false;
+	return true;
+}
+
+static void test_refuses_events(void)
+{
+	static perfEvent many[30];
+	perfEvent raw[] = {
+		{ .type = perfEventHWRaw, .event_data = 0x10019 },
+		{ .type = perfEventHWRaw, .event_data = 0x10021 },
+		{ .type = perfEventHWRaw, .event_data = 0x10019 },
+	};
+	perfEvent general[] = {
+		{ .type = perfEventHWGeneral, .code = HW_CPU_CYCLES },
+		{ .type = perfEventHWGeneral, .code = HW_CPU_CYCLES },
+	};
+	int i;
+
+	result(is_refused(raw, 3, 2) && is_refused(general, 2, 1),
+	       "the event that is in the list again is told");
+	for (i = 0; i < 30; i++) {
+		many[i].type = perfEventHWRaw;
+		many[i].event_data = 0x100ul + (unsigned int)i;
+	}
+	result(is_refused(many, 30, COUNTERS) &&
+	       !perfManualInit(many, COUNTERS, CHANNEL, perfCount_Raw, BUFFER),
+	       "the event that no counter is left for is told");
+}
+
 static void test_manual(void)
 {
 	unsigned int i;
@@ -169,6 +267,51 @@ static void test_timer(void)
 	result(run_timer(3 * BUFFER / 2, 1000, 50), "the clock's rate is the program's to tell");
 	perfClintHz = MTIME_HZ;
 	hand_out_own("half");
+}
+
+static void set_interrupts(bool on)
+{
+	if (on)
+		__asm__ volatile("csrsi mstatus, 8" : : : "memory");
+	else
+		__asm__ volatile("csrci mstatus, 8" : : : "memory");
+}
+
+/*
+ * Records while the timer runs, until it has come some times within one and some times
+ * not. Each time it sets the time of the next one.
+ */
+static void test_interrupted(void)
+{
+	volatile uint32_t *next = (uint32_t *)(perfClintAddress + 0x4000);
+	uint32_t last, lost = 0, made, ticks = 0;
+	bool ok;
+
+	ok = !perfTimerISRInit(&events[1], 1, CHANNEL, perfCount_Delta, 4 * BUFFER, 100);
+	set_interrupts(false);
+	ok = !perfTraceOn() && ok;
+	last = *next;
+	set_interrupts(true);
+	for (made = 0; made < 3000 && (lost < 3 || ticks < lost + 3); made++) {
+		ok = !perfWriteCntrs() && ok;
+		spin(TURNS / 4);
+		if (*next != last) {
+			last = *next;
+			ticks++;
+		}
+		ok = !perfLostRecords(&lost) && ok;
+	}
+	set_interrupts(false);
+	ticks += *next != last;
+	ok = !perfTraceOff() && ok;
+	set_interrupts(true);
+	ok = !perfLostRecords(&lost) && ok;
+	result(ok && lost >= 3 && ticks >= lost + 3,
+	       "records of the timer that are left out are counted");
+	hand_out_own("interrupted");
+	tell("records", made);
+	tell("ticks", ticks);
+	tell("lost", lost);
 }
 
 static uintptr_t trap_vector(void)
@@ -243,9 +386,12 @@ int main(void)
 
 	result(reads_are_whole(), "a read of a counter never mixes two halves");
 	test_refuses();
+	test_choose();
+	test_refuses_events();
 	test_manual();
 	test_entry_exit();
 	test_timer();
+	test_interrupted();
 	test_other_trap(own);
 	test_full();
 	test_sram();

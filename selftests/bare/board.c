@@ -73,6 +73,15 @@ static void print_decimal(unsigned int value)
 	print(value < 10 ? &text[1] : text);
 }
 
+void tell(const char *what, unsigned int value)
+{
+	print("# ");
+	print(what);
+	print(" ");
+	print_hex(value);
+	print("\n");
+}
+
 static unsigned int tests;
 
 void result(bool ok, const char *what)
