@@ -75,6 +75,11 @@ check() {
 	costs "manual 2 delta stall first" 160 0 $((manual - 5)) \
 		"an explicit record of counters that are no run"
 	costs "off-hook 7 delta stall first" 6 0 0 "tracing off"
+	read -r _ instructions ioctls < <(grep '^switch' "$out/answers")
+	[ "${instructions:-0}" -gt 100 ] && [ "$instructions" -le 11000 ] &&
+		[ "$ioctls" -eq 2 ]
+	result $? "turning on and off: two ioctls, and few instructions"
+	echo "# ${instructions:-no} instructions in user mode, ${ioctls:-no} ioctls"
 
 	board "$out/answers" --set te0.stall=off --set te1.stall=off \
 		--set te1.fifo-depth=76 --set te1.drain-ns=50 -- "$bench64 room"

@@ -4,7 +4,9 @@
  * registers, bytes in the buffer.
  *
  *	bench all	every kind of record, one line for each:
- *			KIND COUNTERS TYPE MODE THREAD ADDRESS then the four numbers
+ *			KIND COUNTERS TYPE MODE THREAD ADDRESS then the four numbers;
+ *			then "switch": the instructions in user mode, and ioctls, of
+ *			turning tracing on and off
  *	bench targets	those that have a target alone
  *	bench room	one kind of record, for encoders that cannot stall; then, on
  *			CPU 1: "messages" made and lost, to its encoder, which is slow
@@ -13,9 +15,12 @@
  */
 #include <err.h>
 #include <pthread.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "meter.h"
@@ -47,7 +52,20 @@ struct cost {
 };
 
 static struct sifive_trace *trace;
-static uint64_t nothing;
+static uint64_t nothing, ioctls;
+
+/* In the place of the C library's, for the trace library that is in this program. */
+int ioctl(int fd, unsigned long request, ...)
+{
+	va_list list;
+	void *arg;
+
+	va_start(list, request);
+	arg = va_arg(list, void *);
+	va_end(list);
+	ioctls++;
+	return (int)syscall(SYS_ioctl, fd, request, arg);
+}
 
 static int bits(void)
 {
@@ -208,6 +226,51 @@ static void run_off(void)
 	close(instret);
 }
 
+static void user_instructions(struct meter *meter, int event, void (*statement)(void))
+{
+	uint64_t before, after;
+
+	for (int i = 0; i < METER_CALLS; i++) {
+		if (read(event, &before, sizeof(before)) != sizeof(before))
+			err(1, "read of a perf event");
+		statement();
+		if (read(event, &after, sizeof(after)) != sizeof(after))
+			err(1, "read of a perf event");
+		meter->took[i] = after - before;
+	}
+}
+
+static void no_statement(void)
+{
+	asm volatile("");
+}
+
+static void on_and_off(void)
+{
+	check(sifive_trace_on(trace));
+	check(sifive_trace_off(trace));
+}
+
+static void run_switch(void)
+{
+	struct sifive_trace_options options = SIFIVE_TRACE_OPTIONS;
+	struct meter empty, meter;
+	uint64_t before;
+	int event = meter_user();
+
+	options.events = events[7];
+	options.cpus = "0";
+	options.buffer = 1 << 18;
+	check(sifive_trace_setup(trace, &options));
+	user_instructions(&empty, event, no_statement);
+	before = ioctls;
+	user_instructions(&meter, event, on_and_off);
+	printf("switch %lu %lu\n", meter_cost(&meter) - meter_cost(&empty),
+	       (ioctls - before) / METER_CALLS);
+	captured();
+	close(event);
+}
+
 static void run_targets(void)
 {
 	run(7, SIFIVE_TRACE_DELTA, false, FIRST_THREAD);
@@ -218,6 +281,7 @@ static void run_targets(void)
 	run(0, SIFIVE_TRACE_DELTA, false, FIRST_THREAD);
 	run(2, SIFIVE_TRACE_DELTA, false, FIRST_THREAD);
 	run_off();
+	run_switch();
 }
 
 static void run_room(void)
@@ -266,6 +330,8 @@ static void run_all(void)
 	run(2, SIFIVE_TRACE_DELTA, false, SECOND_THREAD);
 	run(2, SIFIVE_TRACE_DELTA, false, OWN_COUNTS);
 	run_off();
+	if (bits() == 64)
+		run_switch();
 }
 
 int main(int argc, char **argv)

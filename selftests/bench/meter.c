@@ -71,23 +71,47 @@ void meter_pin(int cpu)
 		err(1, "cannot stay on CPU %d", cpu);
 }
 
-int meter_open(void)
+static void set_access(const char *value)
 {
 	static const char path[] = "/proc/sys/kernel/perf_user_access";
+	int fd = open(path, O_WRONLY);
+
+	if (fd < 0 || write(fd, value, 1) != 1)
+		err(1, "%s", path);
+	close(fd);
+}
+
+int meter_open(void)
+{
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_HARDWARE,
 		.size = sizeof(attr),
 		.config = PERF_COUNT_HW_INSTRUCTIONS,
 		.pinned = 1,
 	};
-	int fd = open(path, O_WRONLY);
+	int fd;
 
-	if (fd < 0 || write(fd, "2", 1) != 1)
-		err(1, "%s", path);
-	close(fd);
-
+	set_access("2");
 	/* The CPU's, not a thread's: that would be set anew at each switch. */
 	fd = syscall(SYS_perf_event_open, &attr, -1, 0, -1, 0);
+	if (fd < 0)
+		err(1, "perf_event_open");
+	return fd;
+}
+
+int meter_user(void)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_HARDWARE,
+		.size = sizeof(attr),
+		.config = PERF_COUNT_HW_INSTRUCTIONS,
+		.exclude_kernel = 1,
+	};
+	int fd;
+
+	/* Else it has the fixed counter, which knows no modes. */
+	set_access("1");
+	fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0);
 	if (fd < 0)
 		err(1, "perf_event_open");
 	return fd;

@@ -58,4 +58,7 @@ void meter_pin(int cpu);
  */
 int meter_open(void);
 
+/* A perf event that counts the instructions of this thread in user mode, to be read. */
+int meter_user(void);
+
 #endif /* BENCH_METER_H */

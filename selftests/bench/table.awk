@@ -56,6 +56,8 @@ END {
 	off("off-hook", "the hook")
 	off("off-entry", "entry: the hook, its call, what the function saves for that")
 	off("off-exit", "exit: the same")
+	head("| turning on and off | instr. in user mode | ioctls |")
+	print "| both, 7 counters " other["switch"]
 	head("| other ways | instr. | bytes |")
 	print "| empty hook, entry " other["hook-entry"]
 	print "| empty hook, exit " other["hook-exit"]
