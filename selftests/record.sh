@@ -20,6 +20,8 @@ cp "$target/record/plain" "$out/root/tmp/setuid"
 
 command filter -S objects.cc -o "$out/source.filter" "$target/record/objects"
 result $? "filter: functions of a source file"
+command filter -S 'stock*' -o "$out/other.filter" "$target/record/objects"
+result $? "filter: functions of another one, by a pattern"
 command filter -F 'shop::*::price' -o "$out/names.filter" "$target/record/objects"
 [ "$(grep -c '^objects ' "$out/names.filter")" = 2 ]
 result $? "filter: functions by the names that C++ gives them"
@@ -47,6 +49,7 @@ rec raw --count raw $p/plain
 rec xor --count xor -e instructions,cycles,branch-misses:u $p/plain
 rec none -e "" $p/plain
 rec channel --channel 9 $p/plain
+rec each -C 1 $p/threads in turn; rec once -C 1 --header-once $p/threads in turn
 run ring sifive-trace record -o ring.rtd -b 4k --ring $p/threads
 run full sifive-trace record -o full.rtd -b 4k $p/threads
 rec sram --sink sram $p/plain
@@ -55,6 +58,7 @@ run folder sifive-trace record -o folder/ $p/plain
 run here sifive-trace record -e cycles -- $p/plain
 rec pattern -F "*Apple*price*" -F main $p/objects
 rec source --filter source.filter $p/objects
+rec other --filter other.filter $p/objects
 rec names --filter names.filter $p/objects
 rec library --library /target/libsifive-perf.so $p/plain
 echo "kill -9 \$\$" >kill.sh; rec killed sh kill.sh
@@ -162,6 +166,17 @@ for p in plain plain-static objects threads shared; do
 		"$p: the side-car file names program and build-ids, and nothing was lost"
 done
 
+# What a browser shows, and whether widths and times are those of other commands.
+for p in objects threads; do
+	selftests/unit/browser.py --shown "$out/$p.html" >"$out/$p.shown"
+	"$verify" page "$out/$p.txt" "$out/$p.shown"
+	result $? "$p: in a browser, functions, threads and calls of the page"
+	"$verify" svg "$out/$p.txt" "$out/$p.svg" "$out/$p.csv"
+	result $? "$p: the flame graph has all calls, as wide as report says"
+	"$verify" times "$out/$p.txt" "$out/$p.chrome" "$out/$p.json" "$out/$p.rtd.meta"
+	result $? "$p: times of export --format chrome are those that decode tells"
+done
+
 host report --diff "$out/objects.rtd" "$out/threads.rtd" >"$out/diff.out"
 "$verify" diff "$out/threads.txt" "$out/diff.out" "$out/objects.txt"
 result $? "report --diff: calls of either trace"
@@ -219,6 +234,12 @@ meta xor '[c["event"] for c in m["counters"]] == ["instructions", "cycles", "bra
 meta none 'm["counters"] == []' "-e '': records without counters"
 meta trace '[c["event"] for c in m["counters"]] == ["cycles"]' "-e with one event; the file is trace.rtd"
 header channel "channel 9" "--channel 9"
+# headers NAME: how many the trace has.
+headers() { host decode --format json "$out/$1.rtd" | grep -c '"kind":"header"'; }
+[ "$(headers each)" = 4 ] && [ "$(headers once)" = 2 ]
+result $? "--header-once: threads that have a channel one after the other share its header"
+[ "$(calls once)" = "$(calls threads)" ] && [ "$(calls each)" = "$(calls threads)" ]
+result $? "--header-once: all calls"
 meta own 'm["per_thread"] and m["lost"]["threads"] == 0' "--per-thread"
 host decode --format json "$out/one.rtd" >"$out/one.json"
 host decode --format json "$out/own.rtd" | python3 -c '
@@ -247,8 +268,11 @@ names() { calls "$1" | sed 's/ [0-9]*$//' | tr '\n' ' '; }
 result $? "-F: functions by the symbol table's names"
 [ "$(names names)" = "shop::Apple::price shop::Pear::price " ]
 result $? "--filter: functions by the names that C++ gives them"
-[ "$(calls source)" = "$(calls objects)" ]
-result $? "--filter: all functions of the source file"
+[ "$(calls objects | grep stock::)" = "$(printf "stock::left 2\nstock::row 7")" ] &&
+	[ "$(calls source)" = "$(calls objects | grep -v stock::)" ]
+result $? "--filter: all functions of the source file, and none of the other"
+[ "$(calls other)" = "$(calls objects | grep stock::)" ]
+result $? "--filter: the same for the other"
 status killed 137 "a program that a signal ends: 128 and its number"
 
 refused many 125 "cannot count rb, event 18 of the list: the 18 events before it need the counters that can count it: 16 of this processor's 18" \
@@ -391,6 +415,7 @@ export SIFIVE_TRACE_EVENTS=branches SIFIVE_TRACE_OUTPUT=/tmp/other.rtd SIFIVE_TR
 export SIFIVE_TRACE_HEADER=once
 rec environment -e instructions $p/plain
 rec environquiet -q $p/plain
+run environstart sifive-trace start; sifive-trace stop
 unset SIFIVE_TRACE_EVENTS SIFIVE_TRACE_OUTPUT SIFIVE_TRACE_BUFFER SIFIVE_TRACE_HEADER
 
 # Programs that must not run say so in their output.
@@ -463,7 +488,11 @@ refused f-none 125 "without libstdc++.so.6" "-F: C++ names without a C++ library
 
 says environment "SIFIVE_TRACE_EVENTS in the environment is not looked at: record takes -e" \
 	"environment: it is said that options count"
-says environment "SIFIVE_TRACE_HEADER in the environment is not looked at" "environment: a variable without an option"
+says environment "SIFIVE_TRACE_HEADER in the environment is not looked at: record takes --header-once" \
+	"environment: the same of headers"
+says environstart "SIFIVE_TRACE_EVENTS in the environment is not looked at: start takes -e" "environment: start"
+grep -qE 'SIFIVE_TRACE_HEADER in the environment is not looked at$' "$out/environstart.err"
+result $? "environment: a variable that start has no option for"
 meta environment '[c["event"] for c in m["counters"]] == ["instructions"]' "environment: options count"
 [ "$(calls environquiet)" = "$(calls plain)" ] && [ ! -s "$out/environquiet.err" ]
 result $? "environment: -q does not say it"
@@ -509,12 +538,25 @@ result $? "dump: a ring that runs has samples"
 
 # ---- other machines ----------------------------------------------------------------
 
+# Processors by their ids in /proc/cpuinfo, whose raw events have names.
+core() { echo "mvendorid=0x489,marchid=0x800000000000$1,mimpid=$2"; }
+
+# named NAME FAMILY EVENT RAW OTHER WHAT: the family's events are listed, and not what
+# another family's are called.
+named() {
+	grep -qE "^Raw events of $2 \(" "$out/$1.txt" &&
+		grep -qE "^  $3 +$4( |\$)" "$out/$1.txt" && ! grep -q "^  $5 " "$out/$1.txt"
+	result $? "$6"
+}
+
 selftests/withhold.py "$KERNEL/fw_dynamic.bin" 0x7 "$out/withheld.bin"
-board fpga --firmware "$out/withheld.bin" -- '
+board fpga --firmware "$out/withheld.bin" --cpu "$(core 0107 0x70210427)" -- '
 run withheld sifive-trace info
 run few sifive-trace list
+run fewnamed sifive-trace list --all core_
 rec fixed $p/plain
-rec refused -e branches $p/plain'
+rec refused -e branches $p/plain
+rec namedrefused -e core_clock_cycles $p/plain'
 finds withheld 0 "firmware does not let user mode read hpmcounter3-" "mcounteren" \
 	"counters that firmware withholds"
 grep -qE '^  cycles +cycle$' "$out/few.txt" && ! grep -q '^  branches' "$out/few.txt"
@@ -522,11 +564,16 @@ result $? "list: without what firmware withholds"
 [ "$(calls fixed)" = "$want" ]
 result $? "record: cycles and instructions do without"
 refused refused 125 "firmware does not let user mode read hpmcounter3" "record: says why there is no such count"
+named fewnamed bullet-07 core_clock_cycles r165 dcache_miss "list: raw events of a 7 series core"
+refused namedrefused 125 "cannot count r165, event 0 of the list: this processor's firmware does not offer it (event 0: firmware does not let user mode read" \
+	"record: a raw event by its name, which firmware withholds"
 
-board nofunnel --cpu sscofpmf=false -- '
+board nofunnel --cpu "sscofpmf=false,$(core 0007 0x4210427)" -- '
 run simple sifive-trace info
 run simplelist sifive-trace list
+run simplenamed sifive-trace list --all miss
 rec two $p/threads
+rec noraw -e utlb_miss $p/plain
 rec noperiod -c 10000 $p/busy
 rec bytime -C 0 -i 1ms $p/busy
 chmod 666 /dev/sifive-trace
@@ -534,6 +581,10 @@ run rawio $p/caps user /target/sifive-trace info'
 says simple "cycles and instructions, as perf events (no Sscofpmf)" "info: without Sscofpmf"
 grep -qE '^  cycles +cycle$' "$out/simplelist.txt" && ! grep -q '^  branches' "$out/simplelist.txt"
 result $? "list: without Sscofpmf"
+says simple "7 series" "info: a U74"
+named simplenamed bullet utlb_miss r2002 pte_cache_miss "list --all: raw events of a U74"
+refused noraw 125 "cannot count r2002, event 0 of the list: this processor's firmware does not offer it" \
+	"record: a raw event by its name, which nothing counts"
 [ -s "$out/two.0.rtd" ] && [ -s "$out/two.1.rtd" ] && [ ! -e "$out/two.rtd" ]
 result $? "record: a file for each sink"
 [ "$({ calls two.0; calls two.1; } | awk '{ n[$1] += $2 } END { for (f in n) print f, n[f] }' | sort)" = "$(calls threads)" ]
@@ -554,9 +605,12 @@ Sampling by time
 LINES
 boots simple "nofunnel: firmware, kernel and machine"
 
-board p550 -- '
+board p550 --cpu "$(core 0008 0x6220425)" -- '
 run quad sifive-trace info
-rec p550 $p/threads
+run quadnamed sifive-trace list miss
+rec p550 -e instructions,pte_cache_miss,dcache_miss:u $p/threads
+rec nosuch -e core_clock_cycles $p/threads
+rec p550own $p/busy-static
 rec high --channel 16 $p/threads'
 shows quad "p550: what the board has" <<'LINES'
 Encoders trace-encoder@11000000 cpu 1 hart 0 source 0 sinks: funnel; 16 channels
@@ -570,7 +624,16 @@ Counters taken beside perf (Sscofpmf)
 Sampling by time, and by any event that a counter counts
 LINES
 boots quad "p550: firmware, kernel and machine"
-meta p550 'm["ts_channels"] and len(m["sources"]) == 4' "p550: channels with timestamps"
+says quad "P550" "info: a P550"
+named quadnamed p550 pte_cache_miss r8002 itlb_misses "list: raw events of a P550"
+meta p550 '[(c["event"], c["type"], c["data"]) for c in m["counters"]][1:] == [("r8002", 2, 0x8002), ("r202:u", 2, 0x202)]' \
+	"record: raw events by the names that this processor has for them"
+refused nosuch 2 "core_clock_cycles" "record: another processor's name"
+meta p550 'm["ts_channels"]' "p550: channels with timestamps"
+for c in p550 p550own; do
+	meta $c '{(s["src"], s["hart"], s["cpu"]) for s in m["sources"]} == {(0, 0, 1), (1, 1, 2), (2, 2, 0), (3, 3, 3)}' \
+		"$c: each source's hart, and the CPU that Linux makes of it"
+done
 [ "$(calls p550)" = "$(calls threads)" ]
 result $? "p550: all calls"
 refused high 125 "use a channel below 16" "p550: --channel of the upper half"

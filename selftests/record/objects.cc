@@ -1,8 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* C++: methods, a virtual one, lambdas, and exceptions that leave several calls. */
+/*
+ * C++: methods, a virtual one, lambdas, and exceptions that leave several calls. Some
+ * functions are in another file, stock.cc.
+ */
 #include <stdexcept>
 
 #include "calls.h"
+
+namespace stock {
+
+int left(int n);
+void print();
+
+} // namespace stock
 
 namespace shop {
 
@@ -67,6 +77,9 @@ int main()
 	for (int i = 0; i < 6; i++)
 		if (twice(i) != 2 * i)
 			return 1;
+	if (stock::left(5) != 6 || stock::left(2) != 1)
+		return 1;
 	calls_print("objects");
+	stock::print();
 	return 0;
 }

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Compare what a trace says with what the program itself has counted.
 
-	verify.py WHAT CALLS FILE [META]
+	verify.py WHAT CALLS FILE [MORE...]
 
 CALLS holds lines "calls THREAD CALLER FUNCTION NUMBER"; "-" is who has no
 caller. FILE is, by WHAT:
@@ -14,9 +14,15 @@ caller. FILE is, by WHAT:
 		that export; folded --weight calls; ctf as babeltrace2 prints it
 	graph	graph --by thread
 	replay	replay
-	diff	report --diff, whose second trace is of the program that counted META
+	diff	report --diff, whose second trace is of the program that counted MORE
+	page	what a browser shows of the HTML export: browser.py --shown
+	svg	export --format svg; its widths are the times of MORE, report --format
+		csv --by thread
+	times	export --format chrome; its times are those of MORE, decode --format json
+		and the side-car file
 """
 import collections
+import html as html_text
 import json
 import re
 import sys
@@ -231,6 +237,78 @@ def diff(path):
     return +calls
 
 
+def page(path, calls):
+    """What the table of functions says; which threads and functions are not drawn."""
+    shown, got = json.load(open(path)), collections.Counter()
+    for n, _, _, _, name in shown["table"]:
+        if plain(name):
+            got["all", plain(name)] += int(n)
+    names = {text.split("/")[0] for text in shown["drawn"] if "/" in text}
+    wrong = [f"thread {t} is not drawn" for t in {t for t, _, _ in calls} - names]
+    if not {plain(text) for text in shown["drawn"]} & {f for _, _, f in calls}:
+        wrong.append("no function is drawn")
+    return got, wrong
+
+
+def boxes(path):
+    """Each box: its path from the thread on, its part of the width, its calls."""
+    way = []
+    for line in open(path):
+        box = re.match(r'<g class="b" data-l="([\d.]+)" data-w="([\d.]+)" data-d="(\d+)"'
+                       r' data-n="([^"]*)"><title>.*?(?:, (\d+) calls)?\)</title>'
+                       r'<rect x="([\d.]+)" y="\d+" width="([\d.]+)"', line)
+        if not box:
+            continue
+        left, part, depth, name, n, x, width = box.groups()
+        way[int(depth):] = [html_text.unescape(name)]
+        yield list(way[1:]), float(part), int(n or 0), [
+            float(x) - 10 - 1180 * float(left), float(width) - 1180 * float(part)]
+
+
+def svg(path, table):
+    """Calls; of which functions the boxes are not as wide as their times are long."""
+    stacks, total, wrong = [], collections.Counter(), []
+    for way, part, n, off in boxes(path):
+        if max(map(abs, off)) > 0.01:
+            wrong.append(f"{way}: drawn {off} from its place")
+        if len(way) > 1:
+            stacks.append((way, n))
+            if way[-1] not in way[1:-1]:
+                total[way[0], way[-1]] += part
+    lines = [re.match(r'"([^"]*)","([^" ]*)[^"]*",\d+,([\d.]+),([\d.]+)', line).groups()
+             for line in open(table).read().splitlines()[1:]]
+    all_self = sum(float(mine) for _, _, _, mine in lines)
+    for name, thread, time, _ in lines:
+        if abs(total[thread, name] - float(time) / all_self) > 1e-6:
+            wrong.append(f"{thread} {name}: {time} s of {all_self}, and a width of "
+                         f"{total[thread, name]}")
+    return paths(stacks), wrong
+
+
+def times(path, decoded, meta):
+    """
+    An event's time is when its record began; decode tells when its addresses had been
+    written, before the next one of the thread began.
+    """
+    events, ends = collections.defaultdict(list), collections.defaultdict(list)
+    meta, names, wrong = json.load(open(meta)), {}, []
+    for e in json.load(open(path))["traceEvents"]:
+        if e["ph"] == "M" and e["name"] == "thread_name":
+            names[e["tid"]] = e["args"]["name"].split("/")[0]
+        elif e["ph"] in "BE":
+            events[names[e["tid"]]].append(round(1e3 * e["ts"]))
+    for r in records(decoded):
+        ends[thread_of(meta, r)].append(round(1e9 * r["seconds"]))
+    for thread in events.keys() | ends.keys():
+        begun, ended = events[thread], sorted(ends[thread])
+        if len(begun) != len(ended):
+            wrong.append(f"{thread}: {len(begun)} events, {len(ended)} records")
+        wrong += [f"{thread}: an event at {b}, its record at {e}, the next at {after}"
+                  for b, e, after in zip(begun, ended, begun[1:] + [float("inf")])
+                  if not b <= e <= after]
+    return wrong
+
+
 def sums(calls, when):
     """Over all threads."""
     both = collections.Counter()
@@ -250,6 +328,15 @@ def main():
     elif what == "diff":
         want = sums(want, "before") + sums(counted(sys.argv[4]), "after")
         got = diff(path)
+    elif what == "page":
+        want = sums(want, "all")
+        got, more = page(path, counted(calls))
+        wrong += more
+    elif what == "svg":
+        got, more = svg(path, sys.argv[4])
+        wrong += more
+    elif what == "times":
+        got, wrong = want, wrong + times(path, sys.argv[4], sys.argv[5])
     else:
         got, more = nesting(path, sys.argv[4]) if what == "nesting" else \
             globals()[what](path)

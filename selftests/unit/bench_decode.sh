@@ -7,13 +7,14 @@
 # Times are the processor's, on one core, so that a busy machine matters less. What
 # a run costs whatever its records, is what a tiny trace costs; in the first 256 KB
 # each function is met for the first time. A record's cost is what comes beyond.
+# "moving" is a recording of four harts with its side-car file, whose threads move.
 
 set -eu
 command=$1 generator=$2 folder=$3
 shift 3
 mkdir -p "$folder"
 trace=$folder/bench.rtd
-trap 'rm -f "$trace"' EXIT
+trap 'rm -f "$trace" "$trace.meta"' EXIT
 tiny_kb=1 first_kb=256
 
 # seconds RUNS ARGUMENT...: of one run, on the processor. Short runs are repeated:
@@ -29,16 +30,25 @@ seconds() {
 
 declare -A commands=(
 	[report]="report -q -c all --meta none"
-	[decode to text]="decode -q -c all --meta none")
-declare -A start
+	[decode to text]="decode -q -c all --meta none"
+	[report, moving]="report -q -c all")
+names=(report 'decode to text' 'report, moving')
+declare -A start first
+
+# generate NAME KB: the trace that it is to read; prints how many records
+generate() {
+	local meta=()
+	[[ $1 != *moving ]] || meta=("$trace.meta")
+	{ "$generator" "$2" "${meta[@]}" >"$trace"; } 2>&1
+}
 
 for kb in $tiny_kb $first_kb; do
-	first=$("$generator" "$kb" 2>&1 >"$trace")
-	for name in report 'decode to text'; do
+	for name in "${names[@]}"; do
+		first[$name]=$(generate "$name" "$kb")
 		# shellcheck disable=SC2086 # words of a command
 		start[$name]=$(seconds 200 ${commands[$name]} "$trace")
 		printf '%-15s %5d KB %8.4f s for %d records\n' "$name" "$kb" \
-			"${start[$name]}" "$first"
+			"${start[$name]}" "${first[$name]}"
 	done
 done
 
@@ -48,15 +58,15 @@ for mb in "${@:-1}"; do
 		echo "$mb MB do not fit $folder: only $free MB are free" >&2
 		exit 1
 	fi
-	records=$("$generator" $((mb << 10)) 2>&1 >"$trace")
-	for name in report 'decode to text'; do
+	for name in "${names[@]}"; do
+		records=$(generate "$name" $((mb << 10)))
 		# shellcheck disable=SC2086 # words of a command
 		memory=$( { /usr/bin/env time -f %M "$command" ${commands[$name]} \
 			"$trace" >/dev/null; } 2>&1 | tail -n 1)
 		# shellcheck disable=SC2086 # words of a command
 		seconds $((mb < 200 ? 200 / mb : 1)) ${commands[$name]} "$trace" |
 			awk -v name="$name" -v mb="$mb" -v records="$records" \
-				-v memory="$memory" -v first="$first" \
+				-v memory="$memory" -v first="${first[$name]}" \
 				-v start="${start[$name]}" '{
 			printf "%-15s %5d MB %8.4f s %5.0f MB/s %5.0f ns a record beyond %5.1f MB of memory\n",
 				name, mb, $1, mb * 1.048576 / $1,

@@ -3,6 +3,7 @@
 """Uses what "sifive-trace export" draws, in a headless Chromium.
 
     browser.py PAGE.html FLAME.svg    of the trace that output_test.c makes
+    browser.py --shown PAGE.html      prints what a page shows, as JSON
     browser.py --picture OUT.png [--size 1200x800] FILE
 
 Talks to the browser through its debugging pipe: nothing but Python is needed.
@@ -286,9 +287,28 @@ def check_flame(browser, path):
     expect(text(browser, "#found"), "matched: 47.1%", "search")
 
 
+# What is in the table of functions, and all words that are drawn: a thread's name
+# above its calls, a function's in its box.
+def shown(browser, path):
+    browser.open(path)
+    browser.wait("document.body.dataset.ready === 'yes'")
+    browser.value("""(function () {
+        var to = CanvasRenderingContext2D.prototype, draw = to.fillText;
+        window.drawn = [];
+        to.fillText = function (text) {
+            window.drawn.push(text);
+            draw.apply(this, arguments); }; }())""")
+    browser.value("PAGE.draw()")
+    return {"table": browser.value(
+                "Array.from(document.querySelectorAll('#functions tbody tr'))"
+                ".map(function (r) { return r.innerText.split('\\t'); })"),
+            "drawn": browser.value("window.drawn")}
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--picture")
+    parser.add_argument("--shown", action="store_true")
     parser.add_argument("--size", default="1200x800")
     parser.add_argument("--script", help="run in the page before the picture")
     parser.add_argument("file", nargs="+")
@@ -300,6 +320,8 @@ def main():
             if arguments.script:
                 browser.value(arguments.script)
             browser.picture(arguments.picture)
+        elif arguments.shown:
+            print(json.dumps(shown(browser, arguments.file[0])))
         else:
             check_page(browser, arguments.file[0])
             check_flame(browser, arguments.file[1])

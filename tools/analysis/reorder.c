@@ -8,6 +8,8 @@
 /* Twice the bytes by which messages can change places, and room for them. */
 #define WINDOW_BYTES	1024
 #define WINDOW_RECORDS	128
+/* As many as most records have. */
+#define USUAL_COUNTERS	4
 
 struct reorder {
 	reorder_give		give;
@@ -54,14 +56,25 @@ static bool before(const struct perfrec_record *a, const struct perfrec_record *
 	       a->begin.time < b->begin.time;
 }
 
-static void copy(struct perfrec_record *to, const struct perfrec_record *from)
+static inline void copy_counters(struct perfrec_record *to,
+				 const struct perfrec_record *from,
+				 unsigned int counters)
 {
-	size_t size = from->counters * sizeof(from->sent[0]);
+	size_t size = counters * sizeof(from->sent[0]);
 
-	memcpy(to, from, offsetof(struct perfrec_record, sent));
 	memcpy(to->sent, from->sent, size);
 	memcpy(to->value, from->value, size);
 	memcpy(to->delta, from->delta, size);
+}
+
+static void copy(struct perfrec_record *to, const struct perfrec_record *from)
+{
+	memcpy(to, from, offsetof(struct perfrec_record, sent));
+	/* A constant size takes a few moves and no call. */
+	if (from->counters <= USUAL_COUNTERS)
+		copy_counters(to, from, USUAL_COUNTERS);
+	else
+		copy_counters(to, from, from->counters);
 }
 
 void reorder_push(struct reorder *reorder, const struct perfrec_record *record)

@@ -30,6 +30,7 @@
 enum own_option {
 	OPTION_LIBRARY = OPTION_COMMAND,
 	OPTION_FILTER,
+	OPTION_HEADER_ONCE,
 };
 
 /**
@@ -67,6 +68,7 @@ static const struct option long_options[] = {
 	SETUP_LONG,
 	{ "library",	required_argument, NULL, OPTION_LIBRARY },
 	{ "filter",	required_argument, NULL, OPTION_FILTER },
+	{ "header-once", no_argument,	   NULL, OPTION_HEADER_ONCE },
 	{ "function",	required_argument, NULL, 'F' },
 	{ "all",	no_argument,	   NULL, 'a' },
 	{ "output",	required_argument, NULL, 'o' },
@@ -99,6 +101,8 @@ static void help(void)
 	     "                        and load nothing into it; what does not fit into -b is\n"
 	     "                        lost, with --ring the oldest\n"
 	     "      --per-thread      each thread has counts of its own, not those of the hart\n"
+	     "      --header-once     one header for each CPU and channel, as SiFive's own\n"
+	     "                        decoder wants it, also where threads come and go\n"
 	     "      --library FILE    the library to load (default: libsifive-perf.so beside\n"
 	     "                        the command, in ../lib, or where it was installed)\n"
 	     "  -q, --quiet           say only what goes wrong\n"
@@ -438,6 +442,9 @@ int command_record(int argc, char **argv)
 				return usage_error("--filter %s: %s", optarg,
 						   strerror(errno));
 			r.setup.options.filter = filter;
+			break;
+		case OPTION_HEADER_ONCE:
+			r.setup.options.flags |= SIFIVE_TRACE_HEADER_ONCE;
 			break;
 		case 'h':
 			help();

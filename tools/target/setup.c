@@ -234,8 +234,12 @@ static int put_number(const char *name, uint64_t value)
 
 void setup_ignored(const char *command)
 {
-	/* The variable, and what says the same. */
-	static const char * const words[][2] = {
+	/* The variable, what says the same, and whether to record alone. */
+	static const struct {
+		const char	*name;
+		const char	*option;
+		bool		record;
+	} words[] = {
 		{ "SIFIVE_TRACE_EVENTS", "-e" },
 		{ "SIFIVE_TRACE_COUNT", "--count" },
 		{ "SIFIVE_TRACE_BUFFER", "-b" },
@@ -243,25 +247,26 @@ void setup_ignored(const char *command)
 		{ "SIFIVE_TRACE_RING", "--ring" },
 		{ "SIFIVE_TRACE_CHANNEL", "--channel" },
 		{ "SIFIVE_TRACE_CPUS", "-C" },
-		{ "SIFIVE_TRACE_PER_THREAD", "--per-thread" },
+		{ "SIFIVE_TRACE_PER_THREAD", "--per-thread", true },
 		{ "SIFIVE_TRACE_INTERVAL", "-i" },
 		{ "SIFIVE_TRACE_PERIOD", "-c" },
 		{ "SIFIVE_TRACE_PERIOD_EVENT", "-e and -c" },
-		{ "SIFIVE_TRACE_FILTER", "--filter" },
-		{ "SIFIVE_TRACE_OUTPUT", "-o" },
-		{ "SIFIVE_TRACE_HEADER", NULL },
+		{ "SIFIVE_TRACE_FILTER", "--filter", true },
+		{ "SIFIVE_TRACE_OUTPUT", "-o", true },
+		{ "SIFIVE_TRACE_HEADER", "--header-once", true },
 	};
+	bool record = !strcmp(command, "record");
 	size_t i;
 
 	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-		const char *value = getenv(words[i][0]);
+		const char *value = getenv(words[i].name);
+		bool takes = record || !words[i].record;
 
 		if (value && *value)
 			report("%s in the environment is not looked at%s%s%s%s",
-			       words[i][0], words[i][1] ? ": " : "",
-			       words[i][1] ? command : "",
-			       words[i][1] ? " takes " : "",
-			       words[i][1] ? words[i][1] : "");
+			       words[i].name, takes ? ": " : "",
+			       takes ? command : "", takes ? " takes " : "",
+			       takes ? words[i].option : "");
 	}
 }
 
@@ -287,7 +292,8 @@ int setup_environment(const struct setup *setup, const char *output)
 	error |= put_number("SIFIVE_TRACE_PERIOD", o->period);
 	error |= put("SIFIVE_TRACE_PERIOD_EVENT", o->period_event);
 	error |= put("SIFIVE_TRACE_FILTER", o->filter);
-	error |= put("SIFIVE_TRACE_HEADER", NULL);
+	error |= put("SIFIVE_TRACE_HEADER",
+		     o->flags & SIFIVE_TRACE_HEADER_ONCE ? "once" : NULL);
 	/* For what a program leaves that does not get to its exit. */
 	if (machine_side_car())
 		error |= put("SIFIVE_TRACE_META", "early");
