@@ -191,6 +191,8 @@ static void html_step(void *context, struct analysis_thread *thread,
 	unsigned int plot = thread->thread->id;
 	uint64_t known = step->counted, since;
 
+	if (!thread->timed && plot < PLOTS_MAX)
+		html->counting[plot] = false;
 	if (!thread->timed)
 		return;
 	cover(html, thread->now);

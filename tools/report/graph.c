@@ -105,6 +105,15 @@ static int parse_option(struct graph *graph, int option)
 	}
 }
 
+static void put_duration(struct graph *graph, const struct tree_node *node,
+			 uint64_t ticks, uint64_t hz, size_t width)
+{
+	char text[UNITS_SIZE];
+
+	put_right(graph->out, !ticks && node->untimed ? "-" :
+		  units_time(text, ticks, hz), width);
+}
+
 static void put_node(struct graph *graph, const struct input *input,
 		     uint32_t node, uint32_t indent, const char *name)
 {
@@ -113,8 +122,8 @@ static void put_node(struct graph *graph, const struct input *input,
 	unsigned int i;
 
 	if (graph->usual == TREE_TIME) {
-		put_right(graph->out, units_time(text, n->total, input->hz), 11);
-		put_right(graph->out, units_time(text, n->self, input->hz), 12);
+		put_duration(graph, n, n->total, input->hz, 11);
+		put_duration(graph, n, n->self, input->hz, 12);
 	}
 	if (graph->usual != TREE_SAMPLES)
 		put_number(graph->out, n->calls, 10);
@@ -255,8 +264,10 @@ static int run(struct graph *graph)
 		    analysis_run(graph->tree.analysis, input.trace))
 			result = EXIT_UNREADABLE;
 	}
-	if (!result)
+	if (!result) {
 		result = input_summary(&input, false);
+		analysis_notes(graph->tree.analysis, &input);
+	}
 	if (result <= EXIT_LOSSES) {
 		shown = show(graph, &input);
 		result = shown ? shown : result;
