@@ -263,6 +263,71 @@ TEST_F(command, calls_and_samples_are_apart)
 	EXPECT_EQ(0, system("python3 " SOURCES "/browser.py --samples t.html"));
 }
 
+/* longjmp from two functions deep, again and again, and no exit record of theirs. */
+static void jumps(FIXTURE_DATA(command) *self, unsigned int times)
+{
+	struct gen_stream stream;
+	unsigned int i;
+
+	begin(self, &stream, 1);
+	record(&stream, 0, in_main);
+	for (i = 0; i < times; i++) {
+		record(&stream, 0, in_fib);
+		record(&stream, 0, in_lengthy);
+	}
+	record(&stream, 1, in_main);
+	save(self, "trace.rtd");
+}
+
+TEST_F(command, a_call_from_outside_ends_what_was_left)
+{
+	jumps(self, 3);
+	run(self, "graph -q -e " PROGRAM " trace.rtd | cut -c -50");
+	EXPECT_STREQ(
+		"      total        self     calls  function\n"
+		"         29           5         1  main\n"
+		"         24          12         3    fib\n"
+		"         12          12         3      warehouse::\n", self->out);
+	run(self, "report -e " PROGRAM " trace.rtd");
+	EXPECT_NE(NULL, strstr(self->err, "6 calls ended without an exit record"));
+}
+
+TEST_F_TIMEOUT(command, no_calls_pile_up, 120)
+{
+	jumps(self, 70000);
+	run(self, "report -e " PROGRAM " trace.rtd");
+	EXPECT_EQ(NULL, strstr(self->err, "too deep"));
+	EXPECT_NE(NULL, strstr(self->out, "     70000 "));
+	/* Without names nobody can tell; but that it is so is said. */
+	run(self, "graph --depth 1 trace.rtd");
+	EXPECT_NE(NULL, strstr(self->err, "calls too deep to be kept"));
+}
+
+/* The compiler has put fib into main's code: its call site is main's. */
+TEST_F(command, a_function_within_its_caller_goes_on)
+{
+	static const uint64_t inlined[] = { FIB, OUTSIDE };
+	static const uint64_t called[] = { LENGTHY, MAIN + 0x12 };
+	struct gen_stream stream;
+
+	begin(self, &stream, 1);
+	record(&stream, 0, in_main);
+	record(&stream, 0, inlined);
+	record(&stream, 0, called);
+	record(&stream, 1, called);
+	record(&stream, 1, inlined);
+	record(&stream, 1, in_main);
+	save(self, "trace.rtd");
+	run(self, "replay -q -e " PROGRAM " trace.rtd | cut -c 39-59");
+	EXPECT_STREQ(
+		"            function\n"
+		"            main() {\n"
+		"              fib() {\n"
+		"                wareh\n"
+		"              } fib\n"
+		"            } main\n", self->out);
+}
+
 /* A megabyte that nobody wrote, or that is damaged, in front of the records. */
 TEST_F(command, records_begin_late)
 {

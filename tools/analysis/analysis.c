@@ -386,12 +386,41 @@ static void leave(struct analysis *analysis, struct analysis_thread *thread,
 	thread->depth--;
 }
 
+/*
+ * A call comes from a function around the innermost: what is within that has ended
+ * without a record, as by longjmp. Calls that the compiler has put into their
+ * caller's code have its call site, and go on.
+ */
+static void leave_abandoned(struct analysis *analysis,
+			    struct analysis_thread *thread, uint64_t call_site)
+{
+	const struct analysis_frame *frame = thread->frame;
+	unsigned int keep = thread->depth;
+	struct symbol caller;
+	uint32_t function;
+
+	if (!keep || !symbols_find_caller(analysis->symbols, call_site, &caller))
+		return;
+	function = functions_find(analysis->functions, caller.start);
+	if (function == FUNCTIONS_OTHER || !*find_call(thread, function))
+		return;
+	while (frame[keep - 1].function != function)
+		keep--;
+	while (keep < thread->depth &&
+	       frame[keep].call_site == frame[keep - 1].call_site)
+		keep++;
+	while (thread->depth > keep)
+		leave(analysis, thread, ANALYSIS_UNWOUND);
+}
+
 static void enter(struct analysis *analysis, struct analysis_thread *thread,
 		  const struct perfrec_record *record, uint32_t function)
 {
 	struct analysis_frame *frame;
 	uint32_t *outermost;
 
+	if (!thread->too_deep)
+		leave_abandoned(analysis, thread, record->address[1]);
 	if (thread->too_deep || !make_room(analysis, thread)) {
 		thread->too_deep++;
 		analysis->stats.too_deep++;

@@ -164,7 +164,8 @@ struct analysis;
 /**
  * analysis_new() - an analysis of one trace
  * @meta:	its side-car file
- * @symbols:	for samples, whose function they name; may be NULL
+ * @symbols:	for samples, whose function they name, and for calls, whose caller
+ *		they name; may be NULL
  * @ops:	consumer
  * @context:	given to each of its functions
  *
