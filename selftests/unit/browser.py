@@ -4,6 +4,7 @@
 
     browser.py PAGE.html FLAME.svg    of the trace that output_test.c makes
     browser.py --shown PAGE.html      prints what a page shows, as JSON
+    browser.py --samples PAGE.html    of the calls and samples of loss_test.c
     browser.py --picture OUT.png [--size 1200x800] FILE
 
 Talks to the browser through its debugging pipe: nothing but Python is needed.
@@ -265,6 +266,20 @@ def check_page(browser, path):
         raise AssertionError("the flame graph does not zoom")
 
 
+def check_samples(browser, path):
+    """main calls fib three times, with two samples in each; one is elsewhere."""
+    browser.open(path)
+    browser.wait("document.body.dataset.ready === 'yes'")
+    rows = browser.value("Array.from(document.querySelectorAll('#functions tr')).map("
+                         "function (r) { return r.innerText.split('\\t'); })")
+    expect(rows[0][:3], ["calls", "samples", "total"], "headings")
+    expect(sorted(row[:2] for row in rows[1:]), [["0", "1"], ["1", "0"], ["3", "6"]],
+           "calls and samples")
+    browser.value("PAGE.find('fib')")
+    expect(text(browser, "#found").split(", itself")[0],
+           "found 1 function, 3 calls, 6 samples", "search")
+
+
 def check_flame(browser, path):
     browser.open(path)
     widths = """Array.from(document.querySelectorAll('.b')).filter(
@@ -309,6 +324,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--picture")
     parser.add_argument("--shown", action="store_true")
+    parser.add_argument("--samples", action="store_true")
     parser.add_argument("--size", default="1200x800")
     parser.add_argument("--script", help="run in the page before the picture")
     parser.add_argument("file", nargs="+")
@@ -322,6 +338,8 @@ def main():
             browser.picture(arguments.picture)
         elif arguments.shown:
             print(json.dumps(shown(browser, arguments.file[0])))
+        elif arguments.samples:
+            check_samples(browser, arguments.file[0])
         else:
             check_page(browser, arguments.file[0])
             check_flame(browser, arguments.file[1])

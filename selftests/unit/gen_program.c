@@ -7,6 +7,8 @@
 #define SRC_BITS	2
 /* Messages change places with their neighbours so many times over. */
 #define SHUFFLES	4
+/* Called by nobody but where its call is lost. */
+#define LOST_FUNCTION	(PROGRAM_FUNCTIONS - 1)
 
 void program_init(struct program *program, uint64_t seed)
 {
@@ -82,7 +84,7 @@ static void account(struct program *program, struct program_thread *thread,
 	const uint64_t *value = counters_of(program, thread);
 	unsigned int c;
 	/* The first record behind a header tells a difference only for Delta. */
-	bool known = thread->recorded &&
+	bool known = thread->recorded && !thread->lost &&
 		     (program->per_thread || thread->last_src == thread->src) &&
 		     (!fresh || program->per_thread);
 
@@ -93,54 +95,14 @@ static void account(struct program *program, struct program_thread *thread,
 	}
 }
 
-static void record(struct program *program, struct program_thread *thread,
-		   unsigned int type, uint64_t function, uint64_t site)
-{
-	uint64_t address[2] = { PROGRAM_ADDRESS(function), site };
-	bool fresh = !thread->begun[thread->src];
-	const uint64_t *value;
-
-	if (fresh)
-		begin_stream(program, thread);
-	pass(program, thread);
-	value = counters_of(program, thread);
-	/* A header of Delta counts from where it was written. */
-	if (fresh && program->per_thread && program->count_type == 1)
-		memcpy(thread->value, thread->last, sizeof(thread->value));
-	account(program, thread, fresh);
-	thread->now = program->gen.now;
-	gen_record(&thread->stream[thread->src], type, address, value);
-	program->gen.truths = 0;
-	thread->recorded = true;
-	thread->last_src = thread->src;
-	program->records++;
-}
-
-static void call(struct program *program, struct program_thread *thread)
-{
-	struct program_frame *frame = &thread->frame[thread->depth];
-	unsigned int caller = thread->depth ? frame[-1].function : 0;
-
-	/* A function calls few others, mostly. */
-	frame->function = (unsigned int)((caller * 3 + below(program, 4) + 1) %
-					 program->functions);
-	frame->site = PROGRAM_ADDRESS(caller) + 2 + 2 * below(program, 8);
-	record(program, thread, 0, frame->function, frame->site);
-	frame->enter = thread->now;
-	frame->inner = 0;
-	memcpy(frame->begin, thread->sum, sizeof(frame->begin));
-	memset(frame->count_inner, 0, sizeof(frame->count_inner));
-	thread->depth++;
-	thread->enters++;
-}
-
 static bool is_outermost(const struct program_thread *thread,
 			 unsigned int function)
 {
 	unsigned int i;
 
 	for (i = 0; i < thread->depth; i++)
-		if (thread->frame[i].function == function)
+		if (thread->frame[i].function == function &&
+		    !thread->frame[i].hidden)
 			return false;
 	return true;
 }
@@ -154,15 +116,20 @@ static void end_call(struct program *program, struct program_thread *thread)
 		&program->thread_cost[thread - program->thread][frame->function],
 		&program->hart_cost[thread->src][frame->function],
 	};
-	uint64_t total = thread->now - frame->enter;
+	bool timed = frame->timed && thread->timed;
 	bool outermost = is_outermost(thread, frame->function);
 	unsigned int i, c;
 
+	if (frame->hidden)
+		return;
+	program->calls++;
+	program->untimed += !timed;
 	for (i = 0; i < sizeof(cost) / sizeof(cost[0]); i++) {
 		cost[i]->calls++;
-		cost[i]->self += total - frame->inner;
-		if (outermost)
-			cost[i]->total += total;
+		if (timed)
+			cost[i]->self += frame->self;
+		if (timed && outermost)
+			cost[i]->total += thread->now - frame->enter;
 		for (c = 0; c < PROGRAM_COUNTERS; c++) {
 			uint64_t count = thread->sum[c] - frame->begin[c];
 
@@ -173,9 +140,107 @@ static void end_call(struct program *program, struct program_thread *thread)
 	}
 	if (!thread->depth)
 		return;
-	frame[-1].inner += total;
 	for (c = 0; c < PROGRAM_COUNTERS; c++)
 		frame[-1].count_inner[c] += thread->sum[c] - frame->begin[c];
+}
+
+/* Calls that go on are not heard of again. */
+static void cut_calls(struct program *program, struct program_thread *thread)
+{
+	unsigned int depth = thread->depth;
+
+	while (thread->depth) {
+		program->cut += !thread->frame[thread->depth - 1].hidden;
+		end_call(program, thread);
+	}
+	while (thread->depth < depth)
+		thread->frame[thread->depth++].hidden = true;
+	thread->recorded = false;
+}
+
+/* Time is of whoever ran, if every record since the one before is there. */
+static void tell_time(struct program *program, struct program_thread *thread)
+{
+	struct program_frame *frame = thread->frame + thread->depth;
+	bool whole = thread->timed && !thread->lost && thread->depth;
+
+	thread->timed = !thread->clockless;
+	if (!thread->timed)
+		return;
+	if (whole && !frame[-1].hidden)
+		frame[-1].self += program->gen.now - thread->now;
+	thread->now = program->gen.now;
+}
+
+static void record(struct program *program, struct program_thread *thread,
+		   unsigned int type, uint64_t function, uint64_t site)
+{
+	uint64_t address[2] = { PROGRAM_ADDRESS(function), site };
+	bool fresh = !thread->begun[thread->src];
+	size_t length = program->gen.length;
+	const uint64_t *value;
+
+	if (fresh) {
+		begin_stream(program, thread);
+		thread->blind = false;
+		thread->lost = false;
+	}
+	pass(program, thread);
+	value = counters_of(program, thread);
+	program->records++;
+	if (thread->losing) {
+		gen_record(&thread->stream[thread->src], type, address, value);
+		program->gen.length = length;
+		program->gen.truths = 0;
+		return;
+	}
+	if (thread->lost && program->count_type == 2) {
+		cut_calls(program, thread);
+		thread->blind = true;
+	}
+	/* A header of Delta counts from where it was written. */
+	if (fresh && program->per_thread && program->count_type == 1)
+		memcpy(thread->value, thread->last, sizeof(thread->value));
+	account(program, thread, fresh);
+	tell_time(program, thread);
+	gen_record(&thread->stream[thread->src], type, address, value);
+	program->gen.truths = 0;
+	thread->recorded = true;
+	thread->last_src = thread->src;
+	thread->lost = false;
+	program->unaddressed += thread->blind;
+	if (type == 1 && !thread->blind)
+		program->strays += thread->frame[thread->depth - 1].hidden;
+}
+
+static void call_one(struct program *program, struct program_thread *thread,
+		     unsigned int function)
+{
+	struct program_frame *frame = &thread->frame[thread->depth];
+	unsigned int caller = thread->depth ? frame[-1].function : 0;
+
+	frame->function = function;
+	frame->site = PROGRAM_ADDRESS(caller) + 2 + 2 * below(program, 8);
+	record(program, thread, 0, frame->function, frame->site);
+	frame->hidden = thread->losing || thread->blind;
+	frame->timed = thread->timed;
+	frame->enter = thread->now;
+	frame->self = 0;
+	memcpy(frame->begin, thread->sum, sizeof(frame->begin));
+	memset(frame->count_inner, 0, sizeof(frame->count_inner));
+	thread->depth++;
+	thread->enters++;
+}
+
+/* A function calls few others, mostly. */
+static void call(struct program *program, struct program_thread *thread)
+{
+	unsigned int caller = thread->depth ?
+		thread->frame[thread->depth - 1].function : 0;
+
+	call_one(program, thread,
+		 (unsigned int)((caller * 3 + below(program, 4) + 1) %
+				program->functions));
 }
 
 /* The innermost @lost calls end with the one around them, which returns. */
@@ -196,6 +261,8 @@ static bool alone(const struct program_thread *thread, unsigned int index)
 {
 	unsigned int i;
 
+	if (thread->frame[index].hidden)
+		return false;
 	for (i = index + 1; i < thread->depth; i++)
 		if (thread->frame[i].function == thread->frame[index].function &&
 		    thread->frame[i].site == thread->frame[index].site)
@@ -219,6 +286,47 @@ static void damage(struct program *program, struct program_thread *thread,
 	thread->begun[thread->src] = false;
 }
 
+/* The same within calls: the word completes the latest record. */
+static void lose(struct program *program, struct program_thread *thread)
+{
+	struct gen *gen = &program->gen;
+	unsigned int depth = thread->depth, way = below(program, 3), calls;
+
+	if (!thread->begun[thread->src] || !thread->recorded)
+		return;
+	gen_store(gen, thread->src, thread->channel, 1, 0xff);
+	thread->losing = true;
+	/* Calls, or one call, or no record at all is lost with the word. */
+	for (calls = way == 0 ? 5 : 0; calls; calls--) {
+		call(program, thread);
+		if (below(program, 2))
+			give_back(program, thread, 0);
+	}
+	while (thread->depth > depth)
+		give_back(program, thread, 0);
+	if (way == 1)
+		call_one(program, thread, LOST_FUNCTION);
+	thread->losing = false;
+	thread->lost = true;
+	thread->clockless = true;
+	gen_error(gen, thread->src);
+	if (way == 1)
+		give_back(program, thread, 0);
+	else if (depth > 2 && alone(thread, depth - 3))
+		give_back(program, thread, 2);
+}
+
+/* What makes known again what a loss has made unknown comes some time later. */
+static void recover(struct program *program, struct program_thread *thread)
+{
+	if (thread->clockless && !below(program, 4)) {
+		gen_sync(&program->gen, thread->src);
+		thread->clockless = false;
+	}
+	if (thread->blind && !below(program, 4))
+		thread->begun[thread->src] = false;
+}
+
 void program_step(struct program *program)
 {
 	unsigned int which = program->alone ? program->alone - 1 :
@@ -235,6 +343,12 @@ void program_step(struct program *program)
 		damage(program, thread, false);
 	if (!thread->depth && once_in(program, program->garbage))
 		damage(program, thread, true);
+	recover(program, thread);
+	if (thread->depth && thread->depth < PROGRAM_DEPTH - 10 &&
+	    once_in(program, program->losses)) {
+		lose(program, thread);
+		return;
+	}
 	if (thread->depth > 2 && once_in(program, program->throws) &&
 	    alone(thread, thread->depth - 3))
 		give_back(program, thread, 2);

@@ -25,9 +25,11 @@ struct program_cost {
 
 struct program_frame {
 	unsigned int	function;
+	bool		hidden;		/* nobody can know that it goes on */
+	bool		timed;
 	uint64_t	site;
 	uint64_t	enter;
-	uint64_t	inner;
+	uint64_t	self;
 	uint64_t	begin[PROGRAM_COUNTERS];
 	uint64_t	count_inner[PROGRAM_COUNTERS];
 };
@@ -37,7 +39,12 @@ struct program_thread {
 	unsigned int	channel;
 	bool		recorded;	/* has a record, on last_src */
 	unsigned int	last_src;
-	uint64_t	now;		/* time of its latest record */
+	uint64_t	now;		/* latest time known */
+	bool		timed;		/* that is its latest record's */
+	bool		losing;		/* records do not come through */
+	bool		lost;		/* some did not, since the latest */
+	bool		clockless;	/* no absolute time since */
+	bool		blind;		/* DeltaXOR, and no header since */
 	unsigned int	depth;
 	struct program_frame frame[PROGRAM_DEPTH];
 	/* Its own counters, and what has been assigned to its functions. */
@@ -60,10 +67,17 @@ struct program_thread {
  * @restarts:	new headers on all sources then, as often
  * @errors:	an Error message then, as often; with one thread on each source
  * @garbage:	bytes that are no message then, as often; with one thread
+ * @losses:	records are lost within calls, as often; with one thread on each
+ *		source
  * @alone:	from 1: this thread alone runs; 0: all of them
  * @cost:	the truth, by function
  * @thread_cost: and by thread
  * @hart_cost:	and by the source that a call ended on
+ * @calls:	all that the trace tells of
+ * @untimed:	those of them whose begin or end has no time
+ * @cut:	those whose end it does not tell
+ * @strays:	ends of calls whose begin it does not tell
+ * @unaddressed: records that do not tell where
  */
 struct program {
 	struct gen	gen;
@@ -79,6 +93,7 @@ struct program {
 	unsigned int	restarts;
 	unsigned int	errors;
 	unsigned int	garbage;
+	unsigned int	losses;
 	unsigned int	alone;
 	uint64_t	records;
 	uint64_t	hart[PROGRAM_SOURCES][PROGRAM_COUNTERS];
@@ -86,6 +101,11 @@ struct program {
 	struct program_cost cost[PROGRAM_FUNCTIONS];
 	struct program_cost thread_cost[PROGRAM_THREADS][PROGRAM_FUNCTIONS];
 	struct program_cost hart_cost[PROGRAM_SOURCES][PROGRAM_FUNCTIONS];
+	uint64_t	calls;
+	uint64_t	untimed;
+	uint64_t	cut;
+	uint64_t	strays;
+	uint64_t	unaddressed;
 };
 
 /* Address of a function, and the function's name in its trace. */

@@ -406,8 +406,8 @@ TEST_F(perfrec, record_cut_by_the_next)
 	EXPECT_EQ(PERFREC_CUT_RECORD, all.loss[0].reason);
 	EXPECT_EQ(2, all.loss[0].words);
 	/* Sums lack what the cut record counted; the difference does not. */
-	EXPECT_EQ(PERFREC_ADDRESS_KNOWN | PERFREC_DELTA_KNOWN,
-		  all.record[0].flags);
+	EXPECT_EQ(PERFREC_ADDRESS_KNOWN | PERFREC_DELTA_KNOWN |
+		  PERFREC_AFTER_LOSS, all.record[0].flags);
 }
 
 TEST_F(perfrec, delta_xor_is_unknown_after_a_loss)
@@ -425,7 +425,7 @@ TEST_F(perfrec, delta_xor_is_unknown_after_a_loss)
 	word32(self, 5);
 	flush(self);
 	ASSERT_EQ(2, all.records);
-	EXPECT_EQ(0, all.record[0].flags);
+	EXPECT_EQ(PERFREC_AFTER_LOSS, all.record[0].flags);
 	EXPECT_EQ(PERFREC_ADDRESS_KNOWN | PERFREC_VALUE_KNOWN,
 		  all.record[1].flags);
 	EXPECT_EQ(1, all.losses);

@@ -37,6 +37,7 @@ FIXTURE_VARIANT(report) {
 	bool ts_delta;
 	/* Ticks before a wrap; 0: none. */
 	unsigned int wrap;
+	unsigned int losses;
 };
 
 #define VARIANT(name, ...) \
@@ -66,6 +67,12 @@ VARIANT(wrap_errors, 3, 3, 1, false, 0, 0, 0, true, 0, 3, 0, false, 30000);
 VARIANT(ticks, 2, 2, 1, false, 0, 20, 0, false, 0, 0, 0, true, 0);
 VARIANT(ticks_moves_shuffled, 4, 4, 0, true, 10, 30, 0, true, 0, 0, 0, true, 30000);
 VARIANT(ticks_errors, 3, 3, 2, false, 0, 0, 0, true, 0, 3, 0, true, 30000);
+VARIANT(losses, 3, 3, 0, false, 0, 20, 0, false, 0, 0, 0, false, 0, 15);
+VARIANT(losses_delta, 3, 3, 1, false, 0, 20, 0, true, 0, 0, 0, true, 0, 15);
+VARIANT(losses_xor, 3, 3, 2, false, 0, 20, 0, false, 0, 0, 0, false, 30000, 40);
+VARIANT(losses_per_thread, 3, 3, 0, true, 0, 0, 3, true, 0, 0, 0, false, 0, 15);
+VARIANT(losses_per_thread_delta, 3, 3, 1, true, 0, 0, 0, false, 0, 0, 0, false, 0, 15);
+VARIANT(losses_per_thread_xor, 3, 3, 2, true, 0, 0, 0, false, 0, 0, 0, false, 0, 40);
 VARIANT(all_of_it, 8, 4, 0, true, 15, 25, 3, true);
 
 FIXTURE_SETUP(report)
@@ -136,6 +143,7 @@ static void set_up_program(FIXTURE_DATA(report) *self,
 	program->restarts = variant->restarts;
 	program->errors = variant->errors;
 	program->garbage = variant->garbage;
+	program->losses = variant->losses;
 	program->gen.ts_delta = variant->ts_delta;
 	for (i = 0; i < variant->sources; i++)
 		gen_sync(&program->gen, i);
@@ -192,7 +200,8 @@ static void read_profile(struct __test_metadata *_metadata,
 	options_init(&options);
 	options.path = self->trace;
 	options.trace.quiet = true;
-	options.strict = !self->program.errors && !self->program.garbage;
+	options.strict = !self->program.errors && !self->program.garbage &&
+			 !self->program.losses;
 	ASSERT_EQ(0, profile_read(profile, &options, by)) {
 		TH_LOG("%s", reported);
 	}
@@ -220,6 +229,19 @@ static void compare_threads(struct __test_metadata *_metadata,
 	}
 }
 
+static void compare_stats(struct __test_metadata *_metadata,
+			  const struct program *program,
+			  const struct profile *profile)
+{
+	const struct analysis_stats *stats = analysis_stats(profile->analysis);
+
+	EXPECT_EQ(program->calls, stats->calls);
+	EXPECT_EQ(program->untimed, stats->untimed);
+	EXPECT_EQ(program->cut, stats->cut);
+	EXPECT_EQ(program->strays, stats->strays);
+	EXPECT_EQ(program->unaddressed, stats->unaddressed);
+}
+
 TEST_F(report, functions_cost_what_they_cost)
 {
 	struct profile profile;
@@ -237,8 +259,7 @@ TEST_F(report, functions_cost_what_they_cost)
 		for (i = 0; i < profile.rows; i++)
 			compare(_metadata, &profile, i,
 				&self->program.cost[function_of(&profile, i)]);
-		EXPECT_EQ(0, analysis_stats(profile.analysis)->strays);
-		EXPECT_EQ(0, analysis_stats(profile.analysis)->cut);
+		compare_stats(_metadata, &self->program, &profile);
 		profile_free(&profile);
 	}
 }
@@ -289,6 +310,7 @@ static void check_successors(struct __test_metadata *_metadata,
 	program->headers = 0;
 	program->errors = 0;
 	program->garbage = 0;
+	program->losses = 0;
 	meta = fopen(self->meta, "w");
 	ASSERT_NE(NULL, meta);
 	fprintf(meta, "{ \"srcbits\": 2, \"ts_scheme\": \"%s\", \"per_thread\": %s,"
@@ -353,6 +375,7 @@ TEST_F(report, errors_are_of_one_source)
 	program->restarts = 0;
 	program->garbage = 0;
 	program->errors = 0;
+	program->losses = 0;
 	for (i = 0; i < STEPS; i++) {
 		if (i % 100 == 50)
 			gen_error(&program->gen, 1);

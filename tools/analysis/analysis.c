@@ -204,6 +204,7 @@ static uint64_t count(struct analysis *analysis, struct analysis_thread *thread,
 		      struct stream *stream, const struct perfrec_record *record)
 {
 	bool here = !thread->had_record || thread->src == record->src;
+	bool lost = record->flags & PERFREC_AFTER_LOSS;
 	uint64_t known = 0;
 	unsigned int i;
 
@@ -211,7 +212,7 @@ static uint64_t count(struct analysis *analysis, struct analysis_thread *thread,
 		return 0;
 	if (!analysis->meta->per_thread) {
 		/* What the hart counted while the thread was elsewhere? */
-		if (!here || !(record->flags & PERFREC_DELTA_KNOWN))
+		if (!here || lost || !(record->flags & PERFREC_DELTA_KNOWN))
 			return 0;
 		for (i = 0; i < record->counters; i++) {
 			if (stream->column[i] == COUNTERS_NONE)
@@ -231,7 +232,8 @@ static uint64_t count(struct analysis *analysis, struct analysis_thread *thread,
 		known |= 1ull << stream->column[i];
 	}
 	stream->based = record->flags & PERFREC_VALUE_KNOWN;
-	return known;
+	/* Who ran before it may be in the records that are lost. */
+	return lost ? 0 : known;
 }
 
 static void add_counts(struct analysis *analysis, struct analysis_thread *thread,
@@ -336,12 +338,89 @@ static bool make_room(struct analysis *analysis, struct analysis_thread *thread)
 	return resize(analysis, thread, room, stride);
 }
 
+/* The innermost call ends. */
+static void leave(struct analysis *analysis, struct analysis_thread *thread,
+		  enum analysis_why why)
+{
+	unsigned int depth = thread->depth - 1, c;
+	struct analysis_frame *frame = &thread->frame[depth];
+	uint64_t total[COUNTERS_MAX], self[COUNTERS_MAX];
+	uint64_t *begin = at_begin(thread, depth);
+	uint64_t *inner = of_inner(thread, depth);
+	uint64_t elapsed = thread->now - frame->enter;
+	struct analysis_end end = {
+		.why = why,
+		.timed = frame->timed && thread->timed,
+		.count = total,
+		.count_self = self,
+	};
+
+	if (end.timed) {
+		end.total = elapsed;
+		end.self = elapsed - frame->inner;
+	}
+	for (c = 0; c < thread->stride; c++) {
+		total[c] = thread->sum[c] - begin[c];
+		self[c] = total[c] - inner[c];
+	}
+	for (; c < analysis->counters.count; c++) {
+		total[c] = 0;
+		self[c] = 0;
+	}
+	if (depth) {
+		thread->frame[depth - 1].inner += elapsed;
+		inner = of_inner(thread, depth - 1);
+		for (c = 0; c < thread->stride; c++)
+			inner[c] += total[c];
+	}
+	if (frame->outermost)
+		*find_call(thread, frame->function) = 0;
+	analysis->stats.calls++;
+	analysis->stats.untimed += !end.timed;
+	if (why == ANALYSIS_UNWOUND)
+		analysis->stats.unwound++;
+	else if (why == ANALYSIS_CUT)
+		analysis->stats.cut++;
+	if (analysis->ops->leave)
+		analysis->ops->leave(analysis->context, thread, &end);
+	thread->depth--;
+}
+
+/*
+ * A call comes from a function around the innermost: what is within that has ended
+ * without a record, as by longjmp. Calls that the compiler has put into their
+ * caller's code have its call site, and go on.
+ */
+static void leave_abandoned(struct analysis *analysis,
+			    struct analysis_thread *thread, uint64_t call_site)
+{
+	const struct analysis_frame *frame = thread->frame;
+	unsigned int keep = thread->depth;
+	struct symbol caller;
+	uint32_t function;
+
+	if (!keep || !symbols_find_caller(analysis->symbols, call_site, &caller))
+		return;
+	function = functions_find(analysis->functions, caller.start);
+	if (function == FUNCTIONS_OTHER || !*find_call(thread, function))
+		return;
+	while (frame[keep - 1].function != function)
+		keep--;
+	while (keep < thread->depth &&
+	       frame[keep].call_site == frame[keep - 1].call_site)
+		keep++;
+	while (thread->depth > keep)
+		leave(analysis, thread, ANALYSIS_UNWOUND);
+}
+
 static void enter(struct analysis *analysis, struct analysis_thread *thread,
 		  const struct perfrec_record *record, uint32_t function)
 {
 	struct analysis_frame *frame;
 	uint32_t *outermost;
 
+	if (!thread->too_deep)
+		leave_abandoned(analysis, thread, record->address[1]);
 	if (thread->too_deep || !make_room(analysis, thread)) {
 		thread->too_deep++;
 		analysis->stats.too_deep++;
@@ -358,56 +437,12 @@ static void enter(struct analysis *analysis, struct analysis_thread *thread,
 		*outermost = thread->depth;
 	frame->function = function;
 	frame->call_site = record->address[1];
-	frame->timed = record->begin.time_known;
-	frame->enter = record->begin.time;
+	frame->timed = thread->timed;
+	frame->enter = thread->now;
 	frame->inner = 0;
 	frame->user = 0;
 	if (analysis->ops->enter)
 		analysis->ops->enter(analysis->context, thread);
-}
-
-/* The innermost call ends. */
-static void leave(struct analysis *analysis, struct analysis_thread *thread,
-		  enum analysis_why why)
-{
-	unsigned int depth = thread->depth - 1, c;
-	struct analysis_frame *frame = &thread->frame[depth];
-	uint64_t total[COUNTERS_MAX], self[COUNTERS_MAX];
-	uint64_t *begin = at_begin(thread, depth);
-	uint64_t *inner = of_inner(thread, depth);
-	struct analysis_end end = {
-		.why = why,
-		.timed = frame->timed && thread->timed,
-		.count = total,
-		.count_self = self,
-	};
-
-	if (end.timed && thread->now > frame->enter)
-		end.total = thread->now - frame->enter;
-	end.self = end.total > frame->inner ? end.total - frame->inner : 0;
-	for (c = 0; c < thread->stride; c++) {
-		total[c] = thread->sum[c] - begin[c];
-		self[c] = total[c] - inner[c];
-	}
-	for (; c < analysis->counters.count; c++) {
-		total[c] = 0;
-		self[c] = 0;
-	}
-	if (depth) {
-		thread->frame[depth - 1].inner += end.total;
-		inner = of_inner(thread, depth - 1);
-		for (c = 0; c < thread->stride; c++)
-			inner[c] += total[c];
-	}
-	if (frame->outermost)
-		*find_call(thread, frame->function) = 0;
-	if (why == ANALYSIS_UNWOUND)
-		analysis->stats.unwound++;
-	else if (why == ANALYSIS_CUT)
-		analysis->stats.cut++;
-	if (analysis->ops->leave)
-		analysis->ops->leave(analysis->context, thread, &end);
-	thread->depth--;
 }
 
 static void leave_all(struct analysis *analysis, struct analysis_thread *thread)
@@ -486,6 +521,25 @@ static void follow_parts(struct analysis *analysis, struct analysis_thread *thre
 	stream->part_serial = serial;
 }
 
+/*
+ * Time goes on up to this record, unless it has none, or one by a clock that is
+ * behind another hart's. Nobody can tell who ran while times were unknown or
+ * records are lost: neither the innermost call, nor any that it is part of.
+ */
+static void follow_time(struct analysis_thread *thread,
+			const struct perfrec_record *record)
+{
+	bool whole = thread->timed && !(record->flags & PERFREC_AFTER_LOSS);
+	uint64_t before = thread->now;
+
+	thread->timed = record->begin.time_known && record->begin.time >= before;
+	if (!thread->timed)
+		return;
+	thread->now = record->begin.time;
+	if (!whole && thread->depth)
+		thread->frame[thread->depth - 1].inner += thread->now - before;
+}
+
 /* The address that stands for the function: with symbols its first. */
 static uint64_t function_address(struct analysis *analysis,
 				 const struct perfrec_record *record)
@@ -505,27 +559,27 @@ static void on_ordered(void *context, const struct perfrec_record *record)
 	struct analysis_thread *thread = find_thread(analysis, record);
 	struct stream *stream = find_stream(analysis, record);
 	struct analysis_step step;
+	bool lost;
 
 	if (!thread || !stream)
 		return;
 	if (record->header)
 		follow_parts(analysis, thread, stream, record->header->serial);
+	lost = record->header && !(record->flags & PERFREC_ADDRESS_KNOWN);
+	if (lost) {
+		/* What is open may end in this record or any other. */
+		analysis->stats.unaddressed++;
+		leave_all(analysis, thread);
+	}
 	step.counted = count(analysis, thread, stream, record);
 	add_counts(analysis, thread, step.counted);
 	if (thread->had_record && record->counters && !step.counted)
 		analysis->stats.uncounted++;
 	thread->had_record = true;
 	thread->src = record->src;
-	if (record->begin.time_known) {
-		/* Clocks of two harts can differ a little. */
-		if (!thread->timed || record->begin.time > thread->now)
-			thread->now = record->begin.time;
-		thread->timed = true;
-	}
-	if (record->header && !(record->flags & PERFREC_ADDRESS_KNOWN)) {
-		analysis->stats.unaddressed++;
+	follow_time(thread, record);
+	if (lost)
 		return;
-	}
 
 	step.record = record;
 	step.address = record->address[0];

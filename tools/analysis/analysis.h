@@ -5,17 +5,19 @@
  * within limits, and not with the length of the trace.
  *
  * A call begins with its enter record. It ends with its exit record, or where
- * an outer function's shows that it has ended (exceptions, longjmp, lost
- * records), where a new header begins another part of the capture, or with the
- * trace. What a counter counted between two records of a thread goes to the
- * function that ran; what is not known, after a loss or a move to a hart with
- * other counters, goes to none.
+ * a record of an outer function shows that it has ended (exceptions, longjmp, lost
+ * records), where a new header begins another part of the capture, where
+ * addresses are lost, or with the trace. What a counter counted between two
+ * records of a thread goes to the function that ran, and so does the time; what
+ * is not known, after a loss or a move to a hart with other counters, goes to
+ * none.
  */
 #ifndef SIFIVE_TRACE_ANALYSIS_H
 #define SIFIVE_TRACE_ANALYSIS_H
 
 #include "counters.h"
 #include "functions.h"
+#include "options.h"
 #include "symbols.h"
 #include "threads.h"
 #include "trace.h"
@@ -27,8 +29,8 @@
  * struct analysis_frame - a call that goes on
  * @function:	number of the function
  * @call_site:	address that it returns to
- * @enter:	when it began, ticks; valid with @timed
- * @inner:	ticks spent in functions that it called
+ * @enter:	when it began, ticks; the latest time before that without @timed
+ * @inner:	ticks spent in functions that it called, or nobody knows where
  * @timed:	@enter is valid
  * @outermost:	no other call of the same function is around it
  * @user:	for the consumer
@@ -48,7 +50,8 @@ struct analysis_frame {
  * @thread:	who
  * @frame:	its calls, outermost first
  * @depth:	number of them
- * @now:	time of its latest record, ticks; valid with @timed
+ * @now:	the latest time that is known of it, ticks
+ * @timed:	that is the time of its latest record
  * @src:	source of its latest record
  */
 struct analysis_thread {
@@ -76,13 +79,13 @@ struct analysis_thread {
 enum analysis_why {
 	ANALYSIS_EXIT,		/* its exit record */
 	ANALYSIS_UNWOUND,	/* an outer function went on */
-	ANALYSIS_CUT,		/* a header, or the end of the trace */
+	ANALYSIS_CUT,		/* a header, lost addresses, or the end */
 };
 
 /**
  * struct analysis_end - a call that has ended
  * @why:	enum analysis_why
- * @timed:	@total and @self are valid
+ * @timed:	@total and @self are known, otherwise 0
  * @total:	ticks from enter to exit
  * @self:	ticks of them in no other function
  * @count:	what each counter counted from enter to exit, by column
@@ -136,14 +139,18 @@ struct analysis_ops {
 
 /**
  * struct analysis_stats - what did not go by the book
+ * @calls:	all that have ended
+ * @untimed:	calls that began or ended at a time that is not known
  * @unwound:	calls that ended without a record of their own
- * @cut:	calls that had not ended at a header or the end
+ * @cut:	calls that had not ended at a header, a loss or the end
  * @strays:	exit records of calls that nobody saw begin
  * @too_deep:	calls below the deepest that are kept
  * @uncounted:	records whose counters could not be assigned to a function
  * @unaddressed: records whose addresses are lost
  */
 struct analysis_stats {
+	uint64_t	calls;
+	uint64_t	untimed;
 	uint64_t	unwound;
 	uint64_t	cut;
 	uint64_t	strays;
@@ -157,7 +164,8 @@ struct analysis;
 /**
  * analysis_new() - an analysis of one trace
  * @meta:	its side-car file
- * @symbols:	for samples, whose function they name; may be NULL
+ * @symbols:	for samples, whose function they name, and for calls, whose caller
+ *		they name; may be NULL
  * @ops:	consumer
  * @context:	given to each of its functions
  *
@@ -178,6 +186,12 @@ int analysis_run(struct analysis *analysis, struct trace *trace);
 
 /** analysis_stats() - what analysis_run() has counted */
 const struct analysis_stats *analysis_stats(const struct analysis *analysis);
+
+/**
+ * analysis_notes() - say what the calls that are shown lack
+ * @input:	the trace, read; nothing is said if it is to be quiet
+ */
+void analysis_notes(const struct analysis *analysis, const struct input *input);
 
 /**
  * analysis_name() - a function in words

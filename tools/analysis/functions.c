@@ -74,6 +74,11 @@ uint32_t functions_id(struct functions *functions, uint64_t address)
 	return *slot;
 }
 
+uint32_t functions_find(struct functions *functions, uint64_t address)
+{
+	return *find_slot(functions, address);
+}
+
 uint32_t functions_count(const struct functions *functions)
 {
 	return functions->count;

@@ -20,6 +20,9 @@ void functions_free(struct functions *functions);
 /** functions_id() - the number of the function at an address */
 uint32_t functions_id(struct functions *functions, uint64_t address);
 
+/** functions_find() - the number that it has, FUNCTIONS_OTHER for none */
+uint32_t functions_find(struct functions *functions, uint64_t address);
+
 /** functions_count() - one more than the largest number given */
 uint32_t functions_count(const struct functions *functions);
 

@@ -128,6 +128,7 @@ static void on_leave(void *context, struct analysis_thread *thread,
 	unsigned int c;
 
 	row->calls++;
+	row->untimed += !end->timed;
 	row->self += end->self;
 	if (frame->outermost)
 		row->total += end->total;

@@ -20,6 +20,7 @@ enum profile_by {
  * @function:	its number in the analysis
  * @group:	thread's id, or source, or 0
  * @calls:	calls that have ended
+ * @untimed:	those among them that have no time
  * @samples:	samples in it
  * @points:	manual records in it
  * @total:	ticks in its outermost calls
@@ -29,6 +30,7 @@ struct profile_row {
 	uint32_t	function;
 	uint32_t	group;
 	uint64_t	calls;
+	uint64_t	untimed;
 	uint64_t	samples;
 	uint64_t	points;
 	uint64_t	total;

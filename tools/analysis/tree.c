@@ -148,6 +148,7 @@ void tree_leave(struct tree *tree, struct analysis_thread *thread,
 	unsigned int c, counters = analysis_counters(tree->analysis)->count;
 
 	node->calls++;
+	node->untimed |= !end->timed;
 	node->total += end->total;
 	node->self += end->self;
 	for (c = 0; c < counters && c < tree->stride; c++) {

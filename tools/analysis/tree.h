@@ -19,6 +19,7 @@
  * @parent:	node that called it
  * @child:	first that it called, the most expensive first, or TREE_NONE
  * @next:	next that its parent called, or TREE_NONE
+ * @untimed:	calls among them have no time
  * @calls:	calls that have ended
  * @samples:	samples in it
  * @total:	ticks with what it called
@@ -30,6 +31,7 @@ struct tree_node {
 	uint32_t	parent;
 	uint32_t	child;
 	uint32_t	next;
+	bool		untimed;
 	uint64_t	calls;
 	uint64_t	samples;
 	uint64_t	total;

@@ -145,8 +145,10 @@ static void chrome_step(void *context, struct analysis_thread *thread,
 	if (!track->named)
 		name_thread(export, thread->thread);
 	track->named = true;
-	if (!thread->timed)
+	if (!thread->timed) {
+		track->counting = false;
 		return;
+	}
 	if (!track->counting || !known) {
 		/* What was counted from here on will be known. */
 		track->counting = true;
@@ -201,10 +203,11 @@ static void chrome_leave(void *context, struct analysis_thread *thread,
 		put_char(export->out, ':');
 		put_number(export->out, end->count[c], 0);
 	}
-	if (end->why != ANALYSIS_EXIT) {
+	if (end->why != ANALYSIS_EXIT || !end->timed) {
 		if (c)
 			put_char(export->out, ',');
-		put_string(export->out, "\"end\":\"no exit record\"");
+		put_format(export->out, "\"end\":\"%s\"", end->why != ANALYSIS_EXIT ?
+			   "no exit record" : "later, at a time not known");
 	}
 	put_string(export->out, "}}");
 }

@@ -143,8 +143,10 @@ static int run(struct export *export, const struct exporter *exporter)
 		result = read_trace(export, exporter);
 	if (output_close(export->out))
 		result = EXIT_UNREADABLE;
-	if (!result)
+	if (!result) {
 		result = input_summary(&export->input, false);
+		analysis_notes(export->analysis, &export->input);
+	}
 	if (export->tree.full)
 		report("%s: too many different paths: the rarest are part of their callers",
 		       export->common.path);

@@ -3,13 +3,21 @@
 (function (page) {
 	"use strict";
 	var DEPTH_MAX = 200, ROWS_MAX = 200;
+	var any = { calls: 0, samples: 0 };
 	var zoomed = 0, deepest = 0, flame, i;
 	// A node's parent comes before it.
 	var nodes = DATA.tree.map(function (n, i) {
-		return { parent: n[0], index: n[1], calls: n[2], width: n[3],
-			 self: n[3], children: [], depth: 0, id: i };
+		return { parent: n[0], index: n[1], calls: n[2], samples: n[3],
+			 width: n[4], self: n[4], children: [], depth: 0, id: i };
 	});
 
+	// Of the functions.
+	nodes.forEach(function (n) {
+		if (n.index >= 0) {
+			any.calls += n.calls;
+			any.samples += n.samples;
+		}
+	});
 	for (i = nodes.length - 1; i; i--)
 		nodes[nodes[i].parent].width += nodes[i].width;
 	for (i = 1; i < nodes.length; i++) {
@@ -24,6 +32,12 @@
 	function name(n) {
 		return n.index === -1 ? "all" : n.index < -1 ?
 			DATA.threads[-2 - n.index] : DATA.functions[n.index];
+	}
+
+	// What the trace has of either.
+	function counted(n) {
+		return (any.calls ? ", " + n.calls + " calls" : "") +
+		       (any.samples ? ", " + n.samples + " samples" : "");
 	}
 
 	function share(n) {
@@ -94,15 +108,15 @@
 
 		page.tip(event, n && name(n) + "\n" + page.weight(n.width) + " (" +
 			 share(n.width) + "), itself " + page.weight(n.self) +
-			 (n.index < 0 || DATA.weight === "samples" ? "" :
-			  ", " + n.calls + " calls"));
+			 (n.index < 0 ? "" : counted(n)));
 	});
 	flame.addEventListener("mouseleave", function (event) { page.tip(event); });
 
 	// ---- functions ---------------------------------------------------
 
 	var rows = DATA.functions.map(function (f, i) {
-		return { name: f, index: i, calls: 0, total: 0, self: 0 };
+		return { name: f, index: i, calls: 0, samples: 0, total: 0,
+			 self: 0 };
 	});
 	var active = rows.map(function () { return 0; });
 	var path = [nodes[0]];
@@ -116,6 +130,7 @@
 		n.visited = (n.visited || 0) + 1;
 		if (n.visited === 1 && n.index >= 0) {
 			rows[n.index].calls += n.calls;
+			rows[n.index].samples += n.samples;
 			rows[n.index].self += n.self;
 			if (!active[n.index]++)
 				rows[n.index].total += n.width;
@@ -128,27 +143,31 @@
 				active[n.index]--;
 		}
 	}
-	rows = rows.filter(function (r) { return r.calls; });
+	rows = rows.filter(function (r) { return r.calls || r.samples; });
 
 	function drawTable() {
 		var shown = rows.filter(function (r) {
 			return !page.pattern || page.matches[r.index];
 		});
-		var calls = 0, self = 0;
+		var found = { calls: 0, samples: 0 }, self = 0;
 
 		shown.sort(function (a, b) {
 			return order === "name" ? (a.name < b.name ? -1 : 1) :
 						  b[order] - a[order];
 		});
 		shown.forEach(function (r) {
-			calls += r.calls;
+			found.calls += r.calls;
+			found.samples += r.samples;
 			self += r.self;
 		});
 		body.textContent = "";
 		shown.slice(0, ROWS_MAX).forEach(function (r) {
 			var row = page.element("tr", body);
 
-			page.element("td", row, String(r.calls));
+			["calls", "samples"].forEach(function (what) {
+				if (any[what])
+					page.element("td", row, String(r[what]));
+			});
 			page.element("td", row, page.weight(r.total));
 			page.element("td", row, page.weight(r.self));
 			page.element("td", row, share(r.self));
@@ -162,8 +181,8 @@
 			page.element("td", page.element("tr", body),
 				     (shown.length - ROWS_MAX) + " more");
 		page.found.textContent = page.pattern ? "found " + shown.length +
-			(shown.length === 1 ? " function, " : " functions, ") +
-			calls + " calls, itself " + page.weight(self) + " (" +
+			(shown.length === 1 ? " function" : " functions") +
+			counted(found) + ", itself " + page.weight(self) + " (" +
 			share(self) + ")" : "";
 	}
 
@@ -172,8 +191,10 @@
 	table = page.element("table", document.body);
 	table.id = "functions";
 	var head = page.element("tr", page.element("thead", table));
-	[["calls", DATA.weight === "samples" ? "samples" : "calls"], ["total", "total"], ["self", "self"],
+	[["calls", "calls"], ["samples", "samples"], ["total", "total"], ["self", "self"],
 	 ["self", "self%"], ["name", "function"]].forEach(function (column) {
+		if (any[column[0]] === 0)
+			return;
 		var cell = page.element("th", head, column[1]);
 
 		cell.addEventListener("click", function () {

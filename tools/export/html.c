@@ -191,6 +191,8 @@ static void html_step(void *context, struct analysis_thread *thread,
 	unsigned int plot = thread->thread->id;
 	uint64_t known = step->counted, since;
 
+	if (!thread->timed && plot < PLOTS_MAX)
+		html->counting[plot] = false;
 	if (!thread->timed)
 		return;
 	cover(html, thread->now);
@@ -244,7 +246,7 @@ static void put_functions(struct export *export)
 	put_string(export->out, "],\n");
 }
 
-/* [parent, function, calls, weight without callees], the root first. */
+/* [parent, function, calls, samples, weight without callees], the root first. */
 static void put_tree(struct export *export, int weight)
 {
 	const struct tree *tree = &export->tree;
@@ -253,14 +255,14 @@ static void put_tree(struct export *export, int weight)
 	put_string(export->out, "\"weight\":");
 	put_json(export->out, weight == TREE_TIME ? "time" :
 		 export_weight_name(export, weight));
-	put_string(export->out, ",\n\"tree\":[[0,-1,0,0]");
+	put_string(export->out, ",\n\"tree\":[[0,-1,0,0,0]");
 	for (i = 1; i < tree->nodes; i++) {
 		const struct tree_node *node = &tree->node[i];
 
-		put_format(export->out, ",[%u,%d,%" PRIu64 ",%" PRIu64 "]",
+		put_format(export->out, ",[%u,%d,%" PRIu64 ",%" PRIu64 ",%" PRIu64 "]",
 			   node->parent, node->parent == TREE_ROOT ?
 			   -2 - (int)node->function : (int)node->function,
-			   node->calls + node->samples,
+			   node->calls, node->samples,
 			   tree_self(tree, i, weight));
 	}
 	put_string(export->out, "],\n");

@@ -77,6 +77,7 @@ int nexus_init(struct nexus *nexus, const struct nexus_options *options)
 	nexus->src_mask = (1u << options->src_bits) - 1;
 	/* Clocks have epoch 0: all unknown. */
 	nexus->epoch = 1;
+	nexus->offset = options->offset;
 	nexus->in_gap = options->ring;
 	nexus->gap = NEXUS_GAP_ALIGN;
 

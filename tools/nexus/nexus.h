@@ -68,12 +68,14 @@ enum nexus_ts_scheme {
  * @ts_scheme:	how ordinary messages carry the time
  * @ring:	the bytes begin somewhere in a message (a buffer that wrapped):
  *		start behind the first byte whose MSEO is 11
+ * @offset:	bytes of the input that were left out before what is fed
  */
 struct nexus_options {
 	unsigned int		src_bits;
 	unsigned int		ts_width;
 	enum nexus_ts_scheme	ts_scheme;
 	bool			ring;
+	uint64_t		offset;
 };
 
 /* What nexus_next() found. */

@@ -44,8 +44,9 @@ struct stream {
 	/* The latest word, if that was the magic in 32 bits. */
 	bool			magic;
 	struct perfrec_stamp	magic_stamp;
-	/* Something is missing since the header. */
+	/* Something is missing since the header; and since the latest record. */
 	bool			broken;
+	bool			lost;
 	/* @value and @address are those of the stream's previous record. */
 	bool			previous;
 	uint64_t		value[PERFREC_COUNTERS];
@@ -157,6 +158,7 @@ static void lose(struct stream *stream, enum perfrec_reason reason,
 	}
 	stream->loss.words += words;
 	stream->broken = true;
+	stream->lost = true;
 	stream->previous = false;
 	stream->state = LOST;
 }
@@ -202,6 +204,7 @@ static void finish_header(struct perfrec *perfrec, struct stream *stream)
 					   (PERFREC_HEADERS_KEPT + 1)];
 	stream->state = BOUNDARY;
 	stream->broken = false;
+	stream->lost = false;
 	stream->previous = false;
 	stream->address = 0;
 	memset(stream->value, 0, sizeof(stream->value));
@@ -293,7 +296,8 @@ static void rebuild(struct stream *stream)
 	unsigned int i;
 
 	record->header = header;
-	record->flags = 0;
+	record->flags = stream->lost ? PERFREC_AFTER_LOSS : 0;
+	stream->lost = false;
 	for (i = 0; i < record->addresses; i++) {
 		uint64_t address = record->sent_address[i];
 
@@ -527,6 +531,7 @@ void perfrec_lost(struct perfrec *perfrec, int src)
 		drop_begun(stream, PERFREC_INTERRUPTED);
 		report_loss(perfrec, stream);
 		stream->broken = true;
+		stream->lost = true;
 		stream->previous = false;
 		stream->magic = false;
 		stream->state = LOST;

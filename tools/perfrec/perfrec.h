@@ -121,15 +121,17 @@ struct perfrec_header {
 #define PERFREC_ADDRESS_KNOWN	(1u << 0)
 /* @value is right. Not so with Delta and DeltaXOR after a loss. */
 #define PERFREC_VALUE_KNOWN	(1u << 1)
-/* @delta is right: the stream's previous record is known too. */
+/* @delta is right: the stream's previous record is known too, or it is Delta. */
 #define PERFREC_DELTA_KNOWN	(1u << 2)
+/* Records may be missing before this one: @delta counts since one of them. */
+#define PERFREC_AFTER_LOSS	(1u << 3)
 
 /**
  * struct perfrec_record - one record
  * @src:	source
  * @channel:	channel
  * @type:	enum perfrec_type
- * @flags:	PERFREC_*_KNOWN
+ * @flags:	PERFREC_*_KNOWN, PERFREC_AFTER_LOSS
  * @addresses:	2 for enter and exit, otherwise 1
  * @counters:	number of counters; header->counters when there is a header
  * @words:	stores it was made of

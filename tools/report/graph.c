@@ -25,6 +25,7 @@ struct graph {
 	int		weight[SHOWN_MAX];
 	unsigned int	counters;
 	enum tree_weight usual;		/* what is sorted by, and shown */
+	bool		samples;	/* there are some */
 	int		depth;		/* 0: all */
 	int		least;		/* percent of the whole */
 	bool		by_thread;
@@ -104,6 +105,15 @@ static int parse_option(struct graph *graph, int option)
 	}
 }
 
+static void put_duration(struct graph *graph, const struct tree_node *node,
+			 uint64_t ticks, uint64_t hz, size_t width)
+{
+	char text[UNITS_SIZE];
+
+	put_right(graph->out, !ticks && node->untimed ? "-" :
+		  units_time(text, ticks, hz), width);
+}
+
 static void put_node(struct graph *graph, const struct input *input,
 		     uint32_t node, uint32_t indent, const char *name)
 {
@@ -112,10 +122,13 @@ static void put_node(struct graph *graph, const struct input *input,
 	unsigned int i;
 
 	if (graph->usual == TREE_TIME) {
-		put_right(graph->out, units_time(text, n->total, input->hz), 11);
-		put_right(graph->out, units_time(text, n->self, input->hz), 12);
+		put_duration(graph, n, n->total, input->hz, 11);
+		put_duration(graph, n, n->self, input->hz, 12);
 	}
-	put_number(graph->out, n->calls ? n->calls : n->samples, 10);
+	if (graph->usual != TREE_SAMPLES)
+		put_number(graph->out, n->calls, 10);
+	if (graph->samples)
+		put_number(graph->out, n->samples, 10);
 	for (i = 0; i < graph->counters; i++)
 		put_right(graph->out,
 			  units_count(text, tree_total(&graph->tree, node,
@@ -153,8 +166,10 @@ static void put_tree(struct graph *graph, const struct input *input)
 		put_right(graph->out, "total", 11);
 		put_right(graph->out, "self", 12);
 	}
-	put_right(graph->out, graph->usual == TREE_SAMPLES ? "samples" : "calls",
-		  10);
+	if (graph->usual != TREE_SAMPLES)
+		put_right(graph->out, "calls", 10);
+	if (graph->samples)
+		put_right(graph->out, "samples", 10);
 	for (i = 0; i < graph->counters; i++)
 		put_right(graph->out, graph->counter[i],
 			  2 + (strlen(graph->counter[i]) > 10 ?
@@ -222,6 +237,8 @@ static int show(struct graph *graph, const struct input *input)
 	}
 	graph->usual = tree_usual(trace_stats(input->trace));
 	tree_finish(&graph->tree, (int)graph->usual);
+	for (i = 0; i < tree->nodes; i++)
+		graph->samples |= tree->node[i].samples > 0;
 	graph->out = output_open(graph->output);
 	if (!graph->out)
 		return EXIT_UNREADABLE;
@@ -247,8 +264,10 @@ static int run(struct graph *graph)
 		    analysis_run(graph->tree.analysis, input.trace))
 			result = EXIT_UNREADABLE;
 	}
-	if (!result)
+	if (!result) {
 		result = input_summary(&input, false);
+		analysis_notes(graph->tree.analysis, &input);
+	}
 	if (result <= EXIT_LOSSES) {
 		shown = show(graph, &input);
 		result = shown ? shown : result;

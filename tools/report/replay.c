@@ -160,7 +160,7 @@ static void on_leave(void *context, struct analysis_thread *thread,
 {
 	const struct analysis_frame *frame = &thread->frame[thread->depth - 1];
 	struct replay *replay = context;
-	char duration[UNITS_SIZE] = "";
+	char duration[UNITS_SIZE] = "-";
 
 	if (!wanted(replay, thread, thread->depth))
 		return;
@@ -248,8 +248,10 @@ static int run(struct replay *replay)
 	}
 	if (output_close(replay->out))
 		result = EXIT_UNREADABLE;
-	if (!result)
+	if (!result) {
 		result = input_summary(&input, false);
+		analysis_notes(replay->analysis, &input);
+	}
 	if (result <= EXIT_LOSSES && !replay->shown)
 		report("%s: no call of that thread or depth: see report --by thread",
 		       replay->common.path);

@@ -353,6 +353,17 @@ static void put_heading(struct table *table, unsigned int first,
 	put_string(table->out, "  function\n");
 }
 
+/* None of a row's calls has a time: after a loss, for one. */
+static bool is_unknown(const struct profile *profile, size_t row,
+		       const struct metric *metric)
+{
+	bool time = metric->kind == METRIC_TOTAL || metric->kind == METRIC_SELF ||
+		    metric->kind == METRIC_SELF_SHARE;
+
+	return time && profile->row[row].untimed &&
+	       !report_value(profile, row, metric);
+}
+
 static void put_line(struct table *table, const struct line *line,
 		     unsigned int first, unsigned int last)
 {
@@ -363,7 +374,9 @@ static void put_line(struct table *table, const struct line *line,
 		const struct metric *metric = &table->metric[i];
 		uint64_t value = report_value(table->profile, line->row, metric);
 
-		if (report_is_share(metric))
+		if (is_unknown(table->profile, line->row, metric))
+			strcpy(text, "-");
+		else if (report_is_share(metric))
 			snprintf(text, sizeof(text), "%.2f", table->sum[i] ?
 				 100.0 * (double)value / (double)table->sum[i] : 0);
 		else
@@ -472,6 +485,8 @@ static void put_csv(struct table *table, const char *group, size_t shown)
 			if (report_is_share(metric))
 				continue;
 			put_char(table->out, ',');
+			if (is_unknown(table->profile, table->line[i].row, metric))
+				continue;
 			put_string(table->out, report_cell(text, metric,
 				   report_value(table->profile,
 						table->line[i].row, metric),
@@ -630,20 +645,18 @@ static void put_notes(const struct profile *profile)
 	const struct analysis_stats *stats = analysis_stats(profile->analysis);
 	const char *name = profile->input.options->path;
 
+	analysis_notes(profile->analysis, &profile->input);
 	if (profile->input.options->trace.quiet)
 		return;
 	if (stats->unwound)
 		report("%s: %" PRIu64 " calls ended without an exit record (exceptions, longjmp, losses)",
 		       name, stats->unwound);
 	if (stats->cut)
-		report("%s: %" PRIu64 " calls had not ended when the trace or a part of it did",
+		report("%s: %" PRIu64 " calls had not ended when the trace or a part of it did, or where addresses were lost",
 		       name, stats->cut);
 	if (stats->strays)
 		report("%s: %" PRIu64 " exit records of calls that began before the trace, or in a gap",
 		       name, stats->strays);
-	if (stats->too_deep)
-		report("%s: %" PRIu64 " calls too deep to be kept", name,
-		       stats->too_deep);
 	if (stats->uncounted)
 		report("%s: counters of %" PRIu64 " records are of no function (losses, moves to another hart)",
 		       name, stats->uncounted);

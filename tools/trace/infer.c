@@ -120,12 +120,13 @@ static int try_widths(const void *data, size_t length,
 }
 
 int infer_src_bits(const void *data, size_t length,
-		   const struct nexus_options *options)
+		   const struct nexus_options *options, bool *records)
 {
 	unsigned int fitting;
 	struct sense best;
 	int found;
 
+	*records = true;
 	if (length > FIRST) {
 		found = try_widths(data, FIRST, options, &best, &fitting);
 		if (fitting == 1)
@@ -136,5 +137,7 @@ int infer_src_bits(const void *data, size_t length,
 		if (fitting)
 			return found;
 	}
-	return try_widths(data, length, options, &best, &fitting);
+	found = try_widths(data, length, options, &best, &fitting);
+	*records = best.words || best.bare_words > 0;
+	return found;
 }

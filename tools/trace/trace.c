@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "command.h"
@@ -18,6 +19,12 @@
  * fits encoder and funnel, and a good deal more.
  */
 #define SKEW	512
+
+/* Of bytes that are left out, these may begin a header and its first record. */
+#define TAIL	(8u << 10)
+
+/* Chunks that are looked at further on if there are messages, and no record. */
+#define CHUNKS_AHEAD	16
 
 /* Stores decoded at once. */
 #define STORES	64
@@ -39,6 +46,8 @@ struct trace {
 	bool			seen[PERFREC_CHANNELS][PERFREC_SOURCES];
 	/* Something of it has come together. */
 	bool			begun[PERFREC_CHANNELS][PERFREC_SOURCES];
+	/* Bytes that were no message and have gone before the width was found. */
+	uint64_t		skipped;
 	/* A ring whose oldest bytes are gone. */
 	bool			wrapped;
 	struct ring_times	times;
@@ -239,12 +248,12 @@ static int drain(struct trace *trace)
 	return error ? -1 : 0;
 }
 
-/* Fill the buffer as far as the file goes. */
-static int fill(struct trace *trace)
+/* Fill the rest of the buffer as far as the file goes. */
+static int fill_up(struct trace *trace)
 {
+	size_t before = trace->filled;
 	ssize_t count;
 
-	trace->filled = 0;
 	while (trace->filled < CHUNK) {
 		count = read(trace->fd, trace->buffer + trace->filled,
 			     CHUNK - trace->filled);
@@ -259,8 +268,14 @@ static int fill(struct trace *trace)
 			break;
 		trace->filled += (size_t)count;
 	}
-	trace->stats.bytes += trace->filled;
+	trace->stats.bytes += trace->filled - before;
 	return 0;
+}
+
+static int fill(struct trace *trace)
+{
+	trace->filled = 0;
+	return fill_up(trace);
 }
 
 /* What the user says counts before the side-car, that before the default. */
@@ -290,14 +305,11 @@ static uint32_t choose_channels(const struct trace_options *options,
 	return channels ? channels : 1u << PERFREC_CHANNEL_DEFAULT;
 }
 
-static bool only_idle(const struct trace *trace)
+/* One byte over and over: idle bytes, or memory that nobody wrote. */
+static bool is_blank(const struct trace *trace)
 {
-	size_t i;
-
-	for (i = 0; i < trace->filled; i++)
-		if (trace->buffer[i] != 0xff)
-			return false;
-	return true;
+	return trace->filled && !memcmp(trace->buffer, trace->buffer + 1,
+					trace->filled - 1);
 }
 
 /*
@@ -330,13 +342,98 @@ static int set_up_ring(struct trace *trace, const struct nexus_options *nexus,
 	return 0;
 }
 
+/*
+ * The width of the SRC field, by what is at hand: its first bytes, which may all be
+ * damaged or blank, and then by what follows. -1: there is nothing in it.
+ */
+struct look {
+	int	src_bits;
+	bool	records;
+	bool	idle;		/* nothing but idle bytes so far */
+};
+
+static void look(struct trace *trace, const struct nexus_options *nexus,
+		 struct look *look)
+{
+	bool records;
+	int found;
+
+	look->idle &= is_blank(trace) && trace->buffer[0] == 0xff;
+	if (is_blank(trace))
+		return;
+	found = infer_src_bits(trace->buffer, trace->filled, nexus, &records);
+	if (found < 0 || (look->src_bits >= 0 && !records))
+		return;
+	look->src_bits = found;
+	look->records = records;
+}
+
+/* Look on, and go back to where the trace begins. Return 0, or -1. */
+static int look_ahead(struct trace *trace, const struct nexus_options *nexus,
+		      off_t start, struct look *found)
+{
+	unsigned int chunks = 0;
+
+	while (trace->filled && !found->records &&
+	       (found->src_bits < 0 || chunks++ < CHUNKS_AHEAD)) {
+		if (fill(trace))
+			return -1;
+		look(trace, nexus, found);
+	}
+	trace->stats.bytes = 0;
+	if (lseek(trace->fd, start, SEEK_SET) < 0) {
+		report("%s: cannot read: %s", trace->path, strerror(errno));
+		return -1;
+	}
+	return fill(trace);
+}
+
+/* What can be read but once: what is no message goes. Return 0, or -1. */
+static int look_on(struct trace *trace, const struct nexus_options *nexus,
+		   struct look *found)
+{
+	size_t gone, i;
+
+	while (found->src_bits < 0 && trace->filled == CHUNK) {
+		gone = trace->filled - TAIL;
+		for (i = 0; i < gone; i++)
+			trace->skipped += trace->buffer[i] != 0xff;
+		memmove(trace->buffer, trace->buffer + gone, TAIL);
+		trace->filled = TAIL;
+		if (fill_up(trace))
+			return -1;
+		look(trace, nexus, found);
+	}
+	return 0;
+}
+
+static int find_src_bits(struct trace *trace, const struct nexus_options *nexus,
+			 off_t start, int *src_bits, bool *idle)
+{
+	struct look found = { .src_bits = -1, .idle = true };
+	struct stat stat;
+	bool file = start >= 0 && !fstat(trace->fd, &stat) && S_ISREG(stat.st_mode);
+
+	look(trace, nexus, &found);
+	if (trace->filled == CHUNK && !found.records &&
+	    (file ? look_ahead(trace, nexus, start, &found) :
+		    look_on(trace, nexus, &found)))
+		return -1;
+	*src_bits = found.src_bits;
+	*idle = found.idle;
+	return 0;
+}
+
 static int set_up(struct trace *trace, const struct trace_options *options,
 		  const struct meta *meta)
 {
 	struct nexus_options nexus = { 0 };
 	struct trace_stats *stats = &trace->stats;
+	bool idle = false;
 	int src_bits;
+	off_t start;
 
+	start = lseek(trace->fd, 0, SEEK_CUR);
 	if (fill(trace))
 		return -1;
 	if (!trace->filled) {
@@ -355,9 +452,10 @@ static int set_up(struct trace *trace, const struct trace_options *options,
 	src_bits = choose(options->src_bits, meta->src_bits, -1);
 	if (src_bits < 0) {
 		stats->src_from = "inferred";
-		src_bits = infer_src_bits(trace->buffer, trace->filled, &nexus);
+		if (find_src_bits(trace, &nexus, start, &src_bits, &idle))
+			return -1;
 	}
-	if (src_bits < 0 && only_idle(trace)) {
+	if (src_bits < 0 && idle) {
 		report("%s: nothing but idle bytes: nothing was recorded",
 		       trace->path);
 		return -1;
@@ -368,6 +466,7 @@ static int set_up(struct trace *trace, const struct trace_options *options,
 		return -1;
 	}
 	nexus.src_bits = (unsigned int)src_bits;
+	nexus.offset = trace->stats.bytes - trace->filled;
 	stats->src_bits = nexus.src_bits;
 	if (nexus_init(&trace->nexus, &nexus)) {
 		report("%s: srcbits must be 0 to %d, the timestamp 1 to 64 bits",
@@ -410,6 +509,10 @@ int trace_run(struct trace *trace, const struct trace_ops *ops, void *context)
 {
 	trace->ops = ops;
 	trace->context = context;
+	if (trace->skipped)
+		on_gap(trace, &(struct nexus_message){
+			.length = trace->skipped, .gap = NEXUS_GAP_MALFORMED,
+		});
 
 	while (trace->filled) {
 		nexus_feed(&trace->nexus, trace->buffer, trace->filled);

@@ -168,6 +168,7 @@ void trace_close(struct trace *trace);
  * @data:	beginning of a trace
  * @length:	bytes of it; a few records are enough
  * @options:	everything but src_bits
+ * @records:	set to whether records make sense, and not messages alone
  *
  * Tries all and takes the width under which most records, or else most
  * messages, make sense.
@@ -175,6 +176,6 @@ void trace_close(struct trace *trace);
  * Return: the width, or -1 when the bytes make no sense with any.
  */
 int infer_src_bits(const void *data, size_t length,
-		   const struct nexus_options *options);
+		   const struct nexus_options *options, bool *records);
 
 #endif /* SIFIVE_TRACE_TRACE_H */

@@ -1,0 +1,428 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* What commands say of traces that lack something, and make of the rest. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "command_fixture.h"
+
+#define LENGTHY	0x22000ull
+#define OUTSIDE	0x3f00000000ull
+#define CHUNK	(256 << 10)
+
+static const uint64_t in_main[] = { MAIN, OUTSIDE };
+static const uint64_t in_fib[] = { FIB, MAIN + 0x12 };
+static const uint64_t in_lengthy[] = { LENGTHY, FIB + 0x10 };
+
+/* One counter, which counts 10 from record to record. */
+static void begin(FIXTURE_DATA(command) *self, struct gen_stream *stream,
+		  uint8_t count_type)
+{
+	gen_sync(&self->gen, 0);
+	gen_stream_init(stream, &self->gen, 0, 6, count_type, 1, 64);
+	gen_header(stream);
+}
+
+static void record(struct gen_stream *stream, unsigned int type,
+		   const uint64_t *address)
+{
+	uint64_t value = stream->counter[0].previous + 10;
+
+	gen_record(stream, type, address, &value);
+}
+
+/* Bytes that are no message; the word completes the record before them. */
+static void gap(FIXTURE_DATA(command) *self)
+{
+	gen_store(&self->gen, 0, 6, 1, 0xff);
+	gen_bytes(&self->gen, "\x02\x03", 2);
+}
+
+static void python(struct __test_metadata *_metadata, const char *text)
+{
+	FILE *python = popen("python3 -", "w");
+
+	ASSERT_NE(NULL, python);
+	fputs(text, python);
+	EXPECT_EQ(0, pclose(python));
+}
+
+/* main calls fib, before the gap and when times are known again; and between. */
+static void calls_over_a_gap(FIXTURE_DATA(command) *self)
+{
+	static const uint64_t other[] = { LENGTHY, MAIN + 0x14 };
+	struct gen_stream stream;
+
+	begin(self, &stream, 0);
+	record(&stream, 0, in_main);
+	record(&stream, 0, in_fib);
+	record(&stream, 1, in_fib);
+	gap(self);
+	self->gen.now += 1000;
+	record(&stream, 0, other);
+	record(&stream, 1, other);
+	gen_sync(&self->gen, 0);
+	record(&stream, 0, in_fib);
+	record(&stream, 1, in_fib);
+	record(&stream, 1, in_main);
+	save(self, "trace.rtd");
+}
+
+/* No time is made up: not 0, and not that of an earlier record. */
+TEST_F(command, calls_behind_a_gap_have_no_time)
+{
+	calls_over_a_gap(self);
+	run(self, "report -e " PROGRAM " trace.rtd");
+	EXPECT_EQ(0, self->status);
+	EXPECT_STREQ(
+		"\n"
+		"                 time                                cycles\n"
+		"     calls      total       self  self%     total      self  function\n"
+		"         1       1031          9  52.94        60        30  main\n"
+		"         2          8          8  47.06        20        20  fib\n"
+		"         1          -          -      -        10        10  "
+		"warehouse::department::shelf<perishable>::inventory::supervisor::"
+		"recalculate<12345>\n", self->out);
+	EXPECT_NE(NULL, strstr(self->err, "1 of 4 calls have no time: after a gap"));
+	run(self, "report --format csv -e " PROGRAM " trace.rtd");
+	EXPECT_NE(NULL, strstr(self->out, "recalculate<12345>\",1,,,10,10\n"));
+	run(self, "graph -e " PROGRAM " trace.rtd | cut -c -50");
+	EXPECT_STREQ(
+		"      total        self     calls  function\n"
+		"       1031           9         1  main\n"
+		"          8           8         2    fib\n"
+		"          -           -         1    warehouse::de\n", self->out);
+	EXPECT_NE(NULL, strstr(self->err, "1 of 4 calls have no time: after a gap"));
+	run(self, "replay -e " PROGRAM " trace.rtd | cut -c -61");
+	EXPECT_STREQ(
+		"#        ticks    duration  thread                function\n"
+		"          1007              source 0              main() {\n"
+		"          1012           4  source 0                fib()\n"
+		"             -           -  source 0                warehouse\n"
+		"          2030           4  source 0                fib()\n"
+		"          2038        1031  source 0              } main\n",
+		self->out);
+	EXPECT_NE(NULL, strstr(self->err, "1 of 4 calls have no time: after a gap"));
+}
+
+TEST_F(command, exports_have_no_times_behind_a_gap)
+{
+	calls_over_a_gap(self);
+	run(self, "export --format ctf -o made trace.rtd");
+	EXPECT_EQ(0, self->status);
+	EXPECT_NE(NULL, strstr(self->err, "2 records without a time are left out"));
+	run(self, "export --format chrome -e " PROGRAM " -o t.json trace.rtd");
+	EXPECT_NE(NULL, strstr(self->err, "1 of 4 calls have no time: after a gap"));
+	run(self, "export --format html -e " PROGRAM " -o t.html trace.rtd");
+	EXPECT_NE(NULL, strstr(self->err, "1 of 4 calls have no time: after a gap"));
+	python(_metadata,
+	       "import json\n"
+	       "events = json.load(open('t.json'))['traceEvents']\n"
+	       "begun = [(e['name'], e['ts']) for e in events if e['ph'] == 'B']\n"
+	       "assert begun == [('main', 1007), ('fib', 1012), ('fib', 2030)], begun\n"
+	       "assert sum(e['ph'] == 'E' for e in events) == 3\n"
+	       "rates = [e['ts'] for e in events if e['ph'] == 'C']\n"
+	       "assert 2030 in rates and 1016 not in rates, rates\n"
+	       "text = open('t.html').read().split('var DATA = ')[1]\n"
+	       "data = json.loads(text.split('};\\n')[0] + '}')\n"
+	       "slices = sorted((s[3], s[4]) for s in data['slices'])\n"
+	       "assert slices == [(0, 1031), (5, 4), (1023, 4)], slices\n"
+	       "counted = sum(sum(p['count']) for p in data['plots'])\n"
+	       "assert 39 < counted < 41, counted\n");
+}
+
+/* The one that went on at the gap ends at a time that nobody knows. */
+TEST_F(command, a_call_over_a_gap_has_no_end)
+{
+	struct gen_stream stream;
+
+	begin(self, &stream, 0);
+	record(&stream, 0, in_main);
+	gap(self);
+	record(&stream, 0, in_fib);
+	record(&stream, 1, in_fib);
+	record(&stream, 1, in_main);
+	save(self, "trace.rtd");
+	run(self, "export --format chrome -o t.json trace.rtd");
+	EXPECT_NE(NULL, strstr(self->err, "2 of 2 calls have no time: after a gap"));
+	python(_metadata,
+	       "import json\n"
+	       "events = json.load(open('t.json'))['traceEvents']\n"
+	       "calls = [e for e in events if e['ph'] in 'BE']\n"
+	       "assert len(calls) == 2 and calls[1]['ts'] == 1007, calls\n"
+	       "assert calls[1]['args']['end'] == 'later, at a time not known'\n");
+	run(self, "replay -q -e " PROGRAM " trace.rtd");
+	EXPECT_NE(NULL, strstr(self->out, "             -           -  source 0"
+			       "              } main\n"));
+}
+
+/* DeltaXOR: who is called is unknown up to the next header. */
+TEST_F(command, records_without_an_address_are_told)
+{
+	static const char * const commands[] = {
+		"report", "graph", "replay", "export --format chrome",
+		"export --format folded", "export --format svg -o t.svg",
+		"export --format html -o t.html", "export --format ctf -o made",
+	};
+	struct gen_stream stream;
+	unsigned int i;
+
+	begin(self, &stream, 2);
+	record(&stream, 0, in_main);
+	record(&stream, 0, in_fib);
+	gen_store(&self->gen, 0, 6, 1, 0xff);
+	gen_error(&self->gen, 0);
+	gen_sync(&self->gen, 0);
+	self->gen.now += 1000;
+	for (i = 0; i < 3; i++)
+		record(&stream, 1 - i % 2, in_fib);
+	gen_header(&stream);
+	record(&stream, 0, in_fib);
+	record(&stream, 1, in_fib);
+	save(self, "trace.rtd");
+	for (i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+		run(self, "%s trace.rtd", commands[i]);
+		EXPECT_EQ(0, self->status);
+		EXPECT_NE(NULL, strstr(self->err, "3 records without a known address")) {
+			TH_LOG("%s: %s", commands[i], self->err);
+		}
+	}
+	run(self, "replay -e " PROGRAM " trace.rtd | cut -c 16-");
+	EXPECT_STREQ(
+		"   duration  thread                function\n"
+		"             source 0              main() {\n"
+		"          0  source 0                fib()  (had not ended)\n"
+		"          5  source 0              } main  (had not ended)\n"
+		"          4  source 0              fib()\n", self->out);
+}
+
+/* Between two counts there are records that are lost: of whom are they? */
+TEST_F(command, counts_behind_a_loss_are_of_no_function)
+{
+	unsigned int count_type;
+
+	for (count_type = 0; count_type < 2; count_type++) {
+		struct gen_stream stream;
+		size_t length;
+
+		self->gen.length = 0;
+		begin(self, &stream, (uint8_t)count_type);
+		record(&stream, 0, in_main);
+		gap(self);
+		length = self->gen.length;
+		record(&stream, 0, in_fib);
+		self->gen.length = length;
+		stream.counter[0].previous -= 1000;
+		record(&stream, 1, in_fib);
+		record(&stream, 1, in_main);
+		save(self, "trace.rtd");
+		run(self, "report --format csv -e " PROGRAM " trace.rtd");
+		EXPECT_NE(NULL, strstr(self->out, "\"main\",1,,,10,10\n")) {
+			TH_LOG("%s", self->out);
+		}
+		EXPECT_NE(NULL, strstr(self->err, "counters of 1 records are of no function"));
+		EXPECT_NE(NULL, strstr(self->err, "1 exit records of calls that began"));
+	}
+}
+
+/* What record -i of an instrumented program gives. */
+TEST_F(command, calls_and_samples_are_apart)
+{
+	struct gen_stream stream;
+	unsigned int i;
+
+	begin(self, &stream, 0);
+	record(&stream, 0, in_main);
+	for (i = 0; i < 3; i++) {
+		record(&stream, 0, in_fib);
+		record(&stream, 3, in_fib);
+		record(&stream, 3, in_fib);
+		record(&stream, 1, in_fib);
+	}
+	record(&stream, 1, in_main);
+	record(&stream, 3, in_lengthy);
+	save(self, "trace.rtd");
+	run(self, "graph -q -e " PROGRAM " trace.rtd | cut -c -61");
+	EXPECT_STREQ(
+		"      total        self     calls   samples  function\n"
+		"         47          17         1         0  main\n"
+		"         30          30         3         6    fib\n"
+		"          0           0         0         1  warehouse::depar\n",
+		self->out);
+	run(self, "export -q --format html -e " PROGRAM " -o t.html trace.rtd");
+	python(_metadata,
+	       "import json\n"
+	       "text = open('t.html').read().split('var DATA = ')[1]\n"
+	       "data = json.loads(text.split('};\\n')[0] + '}')\n"
+	       "name = lambda n: data['functions'][n[1]] if n[1] >= 0 else ''\n"
+	       "tree = {name(n): n[2:4] for n in data['tree']}\n"
+	       "assert tree['main'] == [1, 0] and tree['fib'] == [3, 6], tree\n");
+	if (system("command -v chromium >/dev/null"))
+		SKIP(return, "no chromium");
+	EXPECT_EQ(0, system("python3 " SOURCES "/browser.py --samples t.html"));
+}
+
+/* longjmp from two functions deep, again and again, and no exit record of theirs. */
+static void jumps(FIXTURE_DATA(command) *self, unsigned int times)
+{
+	struct gen_stream stream;
+	unsigned int i;
+
+	begin(self, &stream, 1);
+	record(&stream, 0, in_main);
+	for (i = 0; i < times; i++) {
+		record(&stream, 0, in_fib);
+		record(&stream, 0, in_lengthy);
+	}
+	record(&stream, 1, in_main);
+	save(self, "trace.rtd");
+}
+
+TEST_F(command, a_call_from_outside_ends_what_was_left)
+{
+	jumps(self, 3);
+	run(self, "graph -q -e " PROGRAM " trace.rtd | cut -c -50");
+	EXPECT_STREQ(
+		"      total        self     calls  function\n"
+		"         29           5         1  main\n"
+		"         24          12         3    fib\n"
+		"         12          12         3      warehouse::\n", self->out);
+	run(self, "report -e " PROGRAM " trace.rtd");
+	EXPECT_NE(NULL, strstr(self->err, "6 calls ended without an exit record"));
+}
+
+TEST_F_TIMEOUT(command, no_calls_pile_up, 120)
+{
+	jumps(self, 70000);
+	run(self, "report -e " PROGRAM " trace.rtd");
+	EXPECT_EQ(NULL, strstr(self->err, "too deep"));
+	EXPECT_NE(NULL, strstr(self->out, "     70000 "));
+	/* Without names nobody can tell; but that it is so is said. */
+	run(self, "graph --depth 1 trace.rtd");
+	EXPECT_NE(NULL, strstr(self->err, "calls too deep to be kept"));
+}
+
+/* The compiler has put fib into main's code: its call site is main's. */
+TEST_F(command, a_function_within_its_caller_goes_on)
+{
+	static const uint64_t inlined[] = { FIB, OUTSIDE };
+	static const uint64_t called[] = { LENGTHY, MAIN + 0x12 };
+	struct gen_stream stream;
+
+	begin(self, &stream, 1);
+	record(&stream, 0, in_main);
+	record(&stream, 0, inlined);
+	record(&stream, 0, called);
+	record(&stream, 1, called);
+	record(&stream, 1, inlined);
+	record(&stream, 1, in_main);
+	save(self, "trace.rtd");
+	run(self, "replay -q -e " PROGRAM " trace.rtd | cut -c 39-59");
+	EXPECT_STREQ(
+		"            function\n"
+		"            main() {\n"
+		"              fib() {\n"
+		"                wareh\n"
+		"              } fib\n"
+		"            } main\n", self->out);
+}
+
+/* A megabyte that nobody wrote, or that is damaged, in front of the records. */
+TEST_F(command, records_begin_late)
+{
+	static const char bytes[] = { '\0', '\xff', '\x02' };
+	static char front[5 * CHUNK - 1000];
+	struct gen_stream stream;
+	unsigned int i;
+
+	for (i = 0; i < sizeof(bytes); i++) {
+		gen_free(&self->gen);
+		gen_init(&self->gen, 3, 40);
+		memset(front, bytes[i], sizeof(front));
+		gen_bytes(&self->gen, front, sizeof(front));
+		begin(self, &stream, 0);
+		stream.src = 5;
+		gen_sync(&self->gen, 5);
+		gen_header(&stream);
+		record(&stream, 0, in_main);
+		record(&stream, 1, in_main);
+		save(self, "trace.rtd");
+		run(self, "report --format csv -e " PROGRAM " trace.rtd");
+		EXPECT_EQ(0, self->status);
+		EXPECT_NE(NULL, strstr(self->err, "srcbits 3 inferred"));
+		EXPECT_NE(NULL, strstr(self->out, "\"main\",1,"));
+		EXPECT_EQ(0, system("cat trace.rtd | " COMMAND " report --format csv -e "
+				    PROGRAM " - >piped.txt 2>piped.err"));
+		read_file("piped.txt", self->err);
+		EXPECT_STREQ(self->out, self->err);
+		/* Places in the file are the same, however it is read. */
+		run(self, "decode trace.rtd | grep '^# header'");
+		EXPECT_NE('\0', self->out[0]);
+		EXPECT_EQ(0, system("cat trace.rtd | " COMMAND " decode - 2>piped.err |"
+				    " grep '^# header' >piped.txt"));
+		read_file("piped.txt", self->err);
+		EXPECT_STREQ(self->out, self->err);
+	}
+}
+
+/* Messages of which any width makes sense, and the header is in the next chunk. */
+TEST_F(command, messages_before_the_records)
+{
+	static char front[CHUNK - 60];
+	struct gen_stream stream;
+
+	gen_free(&self->gen);
+	gen_init(&self->gen, 3, 40);
+	gen_bytes(&self->gen, front, sizeof(front));
+	while (self->gen.length < CHUNK)
+		gen_sync(&self->gen, 5);
+	begin(self, &stream, 0);
+	stream.src = 5;
+	gen_header(&stream);
+	record(&stream, 0, in_main);
+	record(&stream, 1, in_main);
+	save(self, "trace.rtd");
+	run(self, "report -e " PROGRAM " trace.rtd");
+	EXPECT_EQ(0, self->status);
+	EXPECT_NE(NULL, strstr(self->err, "srcbits 3 inferred"));
+}
+
+/* A thread moves to a hart whose clock is behind: what lies between is unknown. */
+TEST_F(command, clocks_that_contradict_each_other)
+{
+	static const char meta[] =
+		"{ \"srcbits\": 1, \"threads\": [ { \"channel\": 6, \"pid\": 5,"
+		" \"tid\": 7, \"name\": \"x\" } ] }";
+	struct gen_stream stream;
+	unsigned int i;
+
+	gen_free(&self->gen);
+	gen_init(&self->gen, 1, 40);
+	self->gen.now = 1000000;
+	begin(self, &stream, 1);
+	record(&stream, 0, in_main);
+	record(&stream, 1, in_main);
+	gen_idle(&self->gen, 4000);
+	self->gen.now = 10;
+	gen_sync(&self->gen, 1);
+	stream.src = 1;
+	gen_header(&stream);
+	for (i = 0; i < 4; i++)
+		record(&stream, i % 2, in_fib);
+	save(self, "trace.rtd");
+	write_file("trace.rtd.meta", meta, strlen(meta));
+	run(self, "report --format csv -e " PROGRAM " trace.rtd");
+	EXPECT_NE(NULL, strstr(self->out, "\"fib\",2,,,")) {
+		TH_LOG("%s", self->out);
+	}
+	EXPECT_NE(NULL, strstr(self->err, "2 of 3 calls have no time"));
+	run(self, "export -q --format html -e " PROGRAM " -o t.html trace.rtd");
+	python(_metadata,
+	       "import json\n"
+	       "text = open('t.html').read().split('var DATA = ')[1]\n"
+	       "data = json.loads(text.split('};\\n')[0] + '}')\n"
+	       "assert [s[3:] for s in data['slices']] == [[0, 5]], data['slices']\n");
+}
+
+TEST_HARNESS_MAIN

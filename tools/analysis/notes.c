@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* What the calls of a damaged trace lack, in words, on standard error. */
+#include <inttypes.h>
+
+#include "analysis.h"
+#include "command.h"
+
+void analysis_notes(const struct analysis *analysis, const struct input *input)
+{
+	const struct analysis_stats *stats = analysis_stats(analysis);
+	const char *name = input->options->path;
+
+	if (input->options->trace.quiet)
+		return;
+	if (stats->unaddressed)
+		report("%s: %" PRIu64 " record%s without a known address, after a loss up to the next header: left out, and calls cut short",
+		       name, stats->unaddressed,
+		       stats->unaddressed == 1 ? "" : "s");
+	if (stats->untimed && trace_stats(input->trace)->timed)
+		report("%s: %" PRIu64 " of %" PRIu64 " calls have no time: after a gap, or an error of the encoder, none is known up to the next synchronization, nor by a clock that is behind another",
+		       name, stats->untimed, stats->calls);
+	if (stats->too_deep)
+		report("%s: %" PRIu64 " calls too deep to be kept", name,
+		       stats->too_deep);
+}
