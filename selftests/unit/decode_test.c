@@ -699,6 +699,11 @@ TEST_F(command, files_that_cannot_be_decoded)
 	run(self, "decode idle.rtd");
 	EXPECT_EQ(3, self->status);
 	EXPECT_NE(NULL, strstr(self->err, "idle.rtd: nothing but idle bytes"));
+	EXPECT_EQ(0, system("for i in 1 2 3 4 5 6 7 8 9 10; do cat idle.rtd; done >i;"
+			    "cat i i i i i i i i i i >idle.rtd"));
+	run(self, "decode idle.rtd");
+	EXPECT_EQ(3, self->status);
+	EXPECT_NE(NULL, strstr(self->err, "idle.rtd: nothing but idle bytes"));
 	sample(&self->gen, 0, 0);
 	save(self, "trace.rtd");
 	run(self, "decode -e no.elf trace.rtd");

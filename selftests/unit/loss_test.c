@@ -328,6 +328,54 @@ TEST_F(command, a_function_within_its_caller_goes_on)
 		"            } main\n", self->out);
 }
 
+/* It has put lengthy into fib's code: both are called from main's. */
+TEST_F(command, a_function_within_one_that_is_called_goes_on)
+{
+	static const uint64_t inlined[] = { LENGTHY, MAIN + 0x12 };
+	static const uint64_t deeper[] = { LENGTHY, FIB + 8 };
+	struct gen_stream stream;
+
+	begin(self, &stream, 1);
+	record(&stream, 0, in_main);
+	record(&stream, 0, in_fib);
+	record(&stream, 0, inlined);
+	record(&stream, 1, inlined);
+	/* One that has no exit record, as lengthy is about to catch what it throws. */
+	record(&stream, 0, deeper);
+	record(&stream, 0, inlined);
+	record(&stream, 1, inlined);
+	record(&stream, 1, in_fib);
+	record(&stream, 1, in_main);
+	save(self, "trace.rtd");
+	run(self, "graph -q -e " PROGRAM " trace.rtd | cut -c 25-56");
+	EXPECT_STREQ(
+		"    calls  function\n"
+		"        1  main\n"
+		"        1    fib\n"
+		"        3      warehouse::depart\n", self->out);
+	run(self, "report -e " PROGRAM " trace.rtd");
+	EXPECT_NE(NULL, strstr(self->err, "1 calls ended without an exit record"));
+}
+
+/* Looking for what was left takes no longer the more calls there are around. */
+TEST_F_TIMEOUT(command, calls_from_one_place_are_not_all_looked_at, 60)
+{
+	static const uint64_t called[] = { LENGTHY, FIB + 8 };
+	struct gen_stream stream;
+	unsigned int i;
+
+	begin(self, &stream, 1);
+	for (i = 0; i < 50000; i++)
+		record(&stream, 0, in_fib);
+	for (i = 0; i < 200000; i++) {
+		record(&stream, 0, in_lengthy);
+		record(&stream, 0, called);
+	}
+	save(self, "trace.rtd");
+	run(self, "report -q -e " PROGRAM " trace.rtd");
+	EXPECT_EQ(0, self->status);
+}
+
 /* A megabyte that nobody wrote, or that is damaged, in front of the records. */
 TEST_F(command, records_begin_late)
 {

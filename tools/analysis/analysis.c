@@ -10,6 +10,8 @@
 
 /* Frames looked over for the one that an exit's call site names. */
 #define SITE_SEARCH_MAX	64
+/* Frames that each call may have looked over for its caller, or leave to later ones. */
+#define SEARCH_EACH	64
 
 /* What is remembered of each (source, channel). */
 struct stream {
@@ -386,29 +388,47 @@ static void leave(struct analysis *analysis, struct analysis_thread *thread,
 	thread->depth--;
 }
 
+/* The first frame from @keep on that was not called from a place. */
+static unsigned int skip_site(struct analysis_thread *thread, unsigned int keep,
+			      uint64_t call_site)
+{
+	while (keep < thread->depth && thread->search &&
+	       thread->frame[keep].call_site == call_site) {
+		thread->search--;
+		keep++;
+	}
+	return keep;
+}
+
 /*
  * A call comes from a function around the innermost: what is within that has ended
- * without a record, as by longjmp. Calls that the compiler has put into their
- * caller's code have its call site, and go on.
+ * without a record, as by longjmp. A function that the compiler has put into its
+ * caller's code has the call site of that: such functions go on, and where the new
+ * one is of that kind, so does what it may be a part of.
  */
 static void leave_abandoned(struct analysis *analysis,
-			    struct analysis_thread *thread, uint64_t call_site)
+			    struct analysis_thread *thread, uint32_t function,
+			    uint64_t call_site)
 {
 	const struct analysis_frame *frame = thread->frame;
 	unsigned int keep = thread->depth;
-	struct symbol caller;
-	uint32_t function;
+	uint32_t caller;
 
-	if (!keep || !symbols_find_caller(analysis->symbols, call_site, &caller))
+	thread->search += SEARCH_EACH;
+	if (!keep || frame[keep - 1].call_site == call_site)
 		return;
-	function = functions_find(analysis->functions, caller.start);
-	if (function == FUNCTIONS_OTHER || !*find_call(thread, function))
+	caller = functions_find(analysis->functions,
+				symbols_caller(analysis->symbols, call_site));
+	if (caller == FUNCTIONS_OTHER || !*find_call(thread, caller))
 		return;
-	while (frame[keep - 1].function != function)
-		keep--;
-	while (keep < thread->depth &&
-	       frame[keep].call_site == frame[keep - 1].call_site)
-		keep++;
+	for (; frame[keep - 1].function != caller; keep--)
+		if (!thread->search--) {
+			thread->search = 0;
+			return;
+		}
+	keep = skip_site(thread, keep, frame[keep - 1].call_site);
+	if (keep < thread->depth && frame[keep].function != function)
+		keep = skip_site(thread, keep, call_site);
 	while (thread->depth > keep)
 		leave(analysis, thread, ANALYSIS_UNWOUND);
 }
@@ -420,7 +440,7 @@ static void enter(struct analysis *analysis, struct analysis_thread *thread,
 	uint32_t *outermost;
 
 	if (!thread->too_deep)
-		leave_abandoned(analysis, thread, record->address[1]);
+		leave_abandoned(analysis, thread, function, record->address[1]);
 	if (thread->too_deep || !make_room(analysis, thread)) {
 		thread->too_deep++;
 		analysis->stats.too_deep++;
@@ -552,6 +572,16 @@ static uint64_t function_address(struct analysis *analysis,
 	return record->address[0];
 }
 
+static uint32_t find_function(struct analysis *analysis, uint64_t address)
+{
+	uint32_t known = functions_count(analysis->functions);
+	uint32_t function = functions_id(analysis->functions, address);
+
+	if (functions_count(analysis->functions) != known)
+		symbols_expect(analysis->symbols, address);
+	return function;
+}
+
 /* A thread's records, in its order. */
 static void on_ordered(void *context, const struct perfrec_record *record)
 {
@@ -583,8 +613,7 @@ static void on_ordered(void *context, const struct perfrec_record *record)
 
 	step.record = record;
 	step.address = record->address[0];
-	step.function = functions_id(analysis->functions,
-				     function_address(analysis, record));
+	step.function = find_function(analysis, function_address(analysis, record));
 	step.delta = analysis->delta;
 	if (analysis->ops->step)
 		analysis->ops->step(analysis->context, thread, &step);

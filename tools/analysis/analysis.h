@@ -68,6 +68,7 @@ struct analysis_thread {
 	uint32_t		*slot;		/* outermost calls by function */
 	unsigned int		slot_bits;
 	uint64_t		too_deep;
+	uint64_t		search;		/* frames that may be looked at */
 	bool			had_record;
 	uint32_t		part;		/* of the capture: see analysis.c */
 	uint64_t		sum[COUNTERS_MAX];

@@ -20,6 +20,8 @@
  * that hashes to its place.
  */
 #define CACHE_BITS	14
+/* And recent answers of where calls came from. */
+#define CALLERS_BITS	12
 /* Mangled names longer than this stay as they are. */
 #define MANGLED_MAX	8192
 #define NAMES_BITS	12
@@ -40,6 +42,7 @@ struct object {
 	uint64_t	bias;
 	const char	*given;		/* the user's file for it, or NULL */
 	bool		tried;
+	bool		expected;	/* to have functions of the trace */
 	struct image	*image;
 };
 
@@ -48,6 +51,12 @@ struct name {
 	struct name	*next;
 	const char	*mangled;
 	char		*plain;
+};
+
+/* The function that a call site is in, 0: none. */
+struct caller {
+	uint64_t	call_site;
+	uint64_t	function;
 };
 
 struct symbols {
@@ -59,6 +68,7 @@ struct symbols {
 	char		*debug;
 	struct name	*names[1 << NAMES_BITS];
 	struct answer	cache[1 << CACHE_BITS];
+	struct caller	caller[1 << CALLERS_BITS];
 };
 
 static const char *base_name(const char *path)
@@ -431,6 +441,39 @@ bool symbols_find_caller(struct symbols *symbols, uint64_t address,
 		return false;
 	*symbol = before;
 	return true;
+}
+
+void symbols_expect(struct symbols *symbols, uint64_t address)
+{
+	struct object *object = symbols && symbols->objects ?
+				find_object(symbols, address) : NULL;
+
+	if (object)
+		object->expected = true;
+}
+
+uint64_t symbols_caller(struct symbols *symbols, uint64_t call_site)
+{
+	const struct image_function *function;
+	struct object *object;
+	struct caller *caller;
+
+	if (!symbols || !symbols->objects || !call_site)
+		return 0;
+	caller = &symbols->caller[call_site * 0x9e3779b97f4a7c15ull >>
+				  (64 - CALLERS_BITS)];
+	if (caller->call_site == call_site)
+		return caller->function;
+	object = find_object(symbols, call_site - 1);
+	if (!object || !object->expected)
+		return 0;
+	if (!object->tried)
+		open_object(symbols, object);
+	function = object->image ? image_function(object->image, call_site - 1 -
+						  object->bias) : NULL;
+	caller->call_site = call_site;
+	caller->function = function ? function->start + object->bias : 0;
+	return caller->function;
 }
 
 void symbol_name(const struct symbol *symbol, uint64_t address, char *text,

@@ -108,6 +108,24 @@ bool symbols_find_caller(struct symbols *symbols, uint64_t address,
 			 struct symbol *symbol);
 
 /**
+ * symbols_expect() - the trace has a function at an address
+ * @symbols:	may be NULL
+ */
+void symbols_expect(struct symbols *symbols, uint64_t address);
+
+/**
+ * symbols_caller() - the function that a call came from
+ * @symbols:	may be NULL: none is found
+ * @call_site:	the address that the call returns to
+ *
+ * Only in files of which functions are expected: others are not worth a word when
+ * they are not there.
+ *
+ * Return: the function's first address, 0 when it is not known.
+ */
+uint64_t symbols_caller(struct symbols *symbols, uint64_t call_site);
+
+/**
  * symbol_name() - "main+0x12", "libfoo.so+0x123", or the bare address
  * @text:	filled, terminated
  * @size:	bytes at @text

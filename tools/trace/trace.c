@@ -378,7 +378,8 @@ static int look_ahead(struct trace *trace, const struct nexus_options *nexus,
 	       (found->src_bits < 0 || chunks++ < CHUNKS_AHEAD)) {
 		if (fill(trace))
 			return -1;
-		look(trace, nexus, found);
+		if (trace->filled)
+			look(trace, nexus, found);
 	}
 	trace->stats.bytes = 0;
 	if (lseek(trace->fd, start, SEEK_SET) < 0) {
