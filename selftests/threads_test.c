@@ -611,6 +611,9 @@ TEST_F_TIMEOUT(threads, children_of_handlers_go_on_with_a_record, 120)
 			_exit(0);
 	}
 	signal(SIGALRM, SIG_IGN);
+	/* The last one may have come behind the loop's own question. */
+	if (in_child)
+		_exit(0);
 	TH_LOG("%u forks, %llu within a record", forks, (unsigned long long)hits);
 	EXPECT_LE(5, hits);
 	EXPECT_EQ(0, bad_children);

@@ -188,13 +188,13 @@ PERF_LOCAL int take_counters(struct perf_counter *counter, perfEvent *event, int
 	int i;
 
 	bare_choose_begin(&choice);
-	for (i = 0; i < count; i++) {
+	for (i = 0; i < count; i++)
 		event[i].ctrIdx = 0;
+	for (i = 0; i < count; i++)
 		if (take_counter(counter, &event[i], i, &choice, encoder)) {
 			event[i].ctrIdx = PERF_NO_COUNTER;
 			return -1;
 		}
-	}
 	for (i = 0; i < count; i++) {
 		unsigned int n = choice.number[i];
 
