@@ -180,7 +180,7 @@ def html(path):
     text = open(path).read()
     data = json.JSONDecoder().raw_decode(text, text.index("DATA = {") + 7)[0]
     nodes, ways = data["tree"], [[]]
-    for parent, function, _, _ in nodes[1:]:
+    for parent, function, *_ in nodes[1:]:
         ways.append(ways[parent] + [data["functions"][function] if function >= 0
                                     else data["threads"][-2 - function]])
     return paths((way, node[2]) for way, node in zip(ways, nodes)
