@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Funnels: they merge whole messages, drop silently while not enabled, feed
- * other funnels, give their inputs the time, and stop for themselves.
+ * Funnels: they merge whole messages, drop them while not enabled (which the
+ * sender shows as sinkError), feed other funnels, give their inputs the time, and stop for themselves.
  */
 #include "kselftest_harness.h"
 #include "board.h"
@@ -75,13 +75,24 @@ TEST_F(funnel, merges)
 	EXPECT_EQ(0, stat(&self->b, "te0", "stat-violations"));
 }
 
-TEST_F(funnel, disabled_drops_without_an_error)
+/* Seen on a P550: encoders that were enabled before the funnel had sinkError. */
+TEST_F(funnel, disabled_drops_and_its_sender_has_an_error)
 {
 	start(&self->b, FUNNEL0 INPUTS(""));
 	setup_encoder(&self->b, TE, 0);
-	wr(&self->b, TE + CONTROL, ON);
-	wr(&self->b, TE + STIMULUS(0), 1);
+	setup_encoder(&self->b, TE1, 0);
+	wr(&self->b, TE + CONTROL, ON & ~TRACING);
 	EXPECT_EQ(0, rd(&self->b, TE + CONTROL) & SINK_ERROR);
+	wr(&self->b, TE + CONTROL, ON);
+	EXPECT_EQ(SINK_ERROR | ENABLE,
+		  rd(&self->b, TE + CONTROL) & (SINK_ERROR | ENABLE));
+	wr(&self->b, TE + CONTROL, ON);
+	EXPECT_EQ(SINK_ERROR, rd(&self->b, TE + CONTROL) & SINK_ERROR);
+	wr(&self->b, TE + CONTROL, ON | SINK_ERROR);
+	EXPECT_EQ(0, rd(&self->b, TE + CONTROL) & SINK_ERROR);
+	wr(&self->b, TE + STIMULUS(0), 1);
+	EXPECT_EQ(SINK_ERROR, rd(&self->b, TE + CONTROL) & SINK_ERROR);
+	EXPECT_EQ(0, rd(&self->b, TE1 + CONTROL) & SINK_ERROR);
 	EXPECT_EQ(0, rd(&self->b, TF + CONTROL) & SINK_ERROR);
 	EXPECT_EQ(2, stat(&self->b, "tf0", "stat-dropped"));
 	EXPECT_EQ(0, stat(&self->b, "te0", "stat-dropped"));
@@ -89,6 +100,22 @@ TEST_F(funnel, disabled_drops_without_an_error)
 	wr(&self->b, TE + STIMULUS(0), 1);
 	EXPECT_EQ(3, stat(&self->b, "tf0", "stat-dropped"));
 	EXPECT_STREQ("00 00 00 00", memory(&self->b, BUFFER, 4));
+
+	wr(&self->b, TF + CONTROL, ACTIVE);
+	sink_window(&self->b, TF, BUFFER, 4096, 4);
+	wr(&self->b, TF + CONTROL, ACTIVE | ENABLE);
+	wr(&self->b, TE + CONTROL, ON | SINK_ERROR);
+	wr(&self->b, TE + STIMULUS(0), 1);
+	EXPECT_EQ(0, rd(&self->b, TE + CONTROL) & SINK_ERROR);
+}
+
+TEST_F(funnel, a_sender_without_the_error)
+{
+	start(&self->b, FUNNEL0 INPUTS(",sink-error-when-disabled=off"));
+	setup_encoder(&self->b, TE, 0);
+	wr(&self->b, TE + CONTROL, ON);
+	EXPECT_EQ(0, rd(&self->b, TE + CONTROL) & SINK_ERROR);
+	EXPECT_EQ(1, stat(&self->b, "tf0", "stat-dropped"));
 }
 
 /* Who disables the funnel before the encoder is empty loses its end. */
@@ -137,10 +164,15 @@ TEST_F(funnel, stops_for_itself)
 	wr(&self->b, TF + CONTROL, ACTIVE | ENABLE | STOP_ON_WRAP);
 	setup_encoder(&self->b, TE, 0);
 	wr(&self->b, TE + CONTROL, ON);
-	for (i = 0; i < 4; i++)
+	for (i = 0; i < 2; i++)
 		wr(&self->b, TE + STIMULUS(0), 0);
 	EXPECT_EQ(ACTIVE | EMPTY, rd(&self->b, TF + CONTROL) & 0xf);
+	/* To fill the sink is no error; to send after that is one. */
 	EXPECT_EQ(ENABLE, rd(&self->b, TE + CONTROL) & (ENABLE | SINK_ERROR));
+	for (i = 0; i < 2; i++)
+		wr(&self->b, TE + STIMULUS(0), 0);
+	EXPECT_EQ(ENABLE | SINK_ERROR,
+		  rd(&self->b, TE + CONTROL) & (ENABLE | SINK_ERROR));
 	EXPECT_EQ(BUFFER | WRAPPED, rd(&self->b, TF + SINK_WP));
 	EXPECT_STREQ("8c 00 13 1c 01 03 1c 01 00 00",
 		     memory(&self->b, BUFFER, 10));
@@ -183,6 +215,20 @@ TEST_F(funnel, into_a_funnel)
 	wr(&self->b, TE + CONTROL, ON | SINK(SBA));
 	EXPECT_STREQ("8c 00 09", memory(&self->b, BUFFER + 64, 3));
 	EXPECT_EQ(3, stat(&self->b, "tf1", "stat-messages"));
+}
+
+/* Only the component next to the disabled funnel shows the error. */
+TEST_F(funnel, a_funnel_into_a_disabled_funnel_has_an_error)
+{
+	start(&self->b, CHAIN);
+	wr(&self->b, TF1 + CONTROL, ACTIVE);
+	wr(&self->b, TF1 + CONTROL, ACTIVE | ENABLE);
+	setup_encoder(&self->b, TE, 0);
+	wr(&self->b, TE + CONTROL, ON);
+	EXPECT_EQ(0, rd(&self->b, TE + CONTROL) & SINK_ERROR);
+	EXPECT_EQ(SINK_ERROR, rd(&self->b, TF1 + CONTROL) & SINK_ERROR);
+	wr(&self->b, TF1 + CONTROL, ACTIVE | ENABLE | SINK_ERROR);
+	EXPECT_EQ(0, rd(&self->b, TF1 + CONTROL) & SINK_ERROR);
 }
 
 /* Default of a component with a funnel is the funnel. */

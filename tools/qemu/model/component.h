@@ -98,6 +98,7 @@ struct TraceComponent {
     bool ts_slave_reads;
     uint64_t flush_ns;
     bool bus_error_disables;
+    bool sink_error_when_disabled;
     char *stats_path;
     const char *id;
     unsigned sinks;         /* BIT(SINK_...) of those that are there */
@@ -182,7 +183,7 @@ bool trace_emit(TraceComponent *c, const uint8_t *bytes, unsigned len);
 void trace_sink_flush(TraceComponent *c);
 
 /* funnel.c */
-bool trace_funnel_accept(TraceComponent *c, const uint8_t *bytes, unsigned len);
+void trace_funnel_accept(TraceComponent *c, const uint8_t *bytes, unsigned len);
 
 /* timestamp.c */
 TraceRead trace_ts_control_read;

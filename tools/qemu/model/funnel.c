@@ -20,18 +20,17 @@ static const TraceRegister funnel_registers[] = {
 };
 
 /*
- * A funnel that is not enabled takes messages and drops them. Its input does
- * not notice, so this is not an error of the sender.
+ * A funnel that is not enabled accepts messages and drops them. The loss is
+ * counted here, once; the sender only learns of it by its sinkError.
  */
-bool trace_funnel_accept(TraceComponent *c, const uint8_t *bytes, unsigned len)
+void trace_funnel_accept(TraceComponent *c, const uint8_t *bytes, unsigned len)
 {
     if (!trace_is_enabled(c)) {
         c->stats.dropped++;
         trace_sifive_trace_drop(c->id, len, "funnel not enabled");
-        return true;
+        return;
     }
     trace_emit(c, bytes, len);
-    return true;
 }
 
 static void funnel_class_init(ObjectClass *oc, void *data)

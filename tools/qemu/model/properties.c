@@ -174,6 +174,8 @@ static const Property component_properties[] = {
     DEFINE_PROP_UINT64("flush-ns", TraceComponent, flush_ns, 1000),
     DEFINE_PROP_BOOL("bus-error-disables", TraceComponent, bus_error_disables,
                      false),
+    DEFINE_PROP_BOOL("sink-error-when-disabled", TraceComponent,
+                     sink_error_when_disabled, true),
     DEFINE_PROP_STRING("stats", TraceComponent, stats_path),
     DEFINE_PROP_UNSIGNED("fault-empty-stuck", TraceComponent, fault_empty_stuck,
                          false, fault_bool, bool),

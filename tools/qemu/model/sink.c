@@ -215,12 +215,21 @@ static bool put_off_chip(TraceComponent *c, uint32_t control)
     return true;
 }
 
+static bool put_funnel(TraceComponent *c, const uint8_t *bytes, unsigned len)
+{
+    if (c->sink_error_when_disabled && !trace_is_enabled(c->funnel)) {
+        sink_error(c);
+    }
+    trace_funnel_accept(c->funnel, bytes, len);
+    return true;
+}
+
 /* Returns whether the whole message has been taken. */
 static bool deliver(TraceComponent *c, const uint8_t *bytes, unsigned len)
 {
     switch (trace_sink_in_effect(c)) {
     case SINK_FUNNEL:
-        return trace_funnel_accept(c->funnel, bytes, len);
+        return put_funnel(c, bytes, len);
     case SINK_ATB:
         return put_off_chip(c, c->regs[R_ATB_CONTROL]);
     case SINK_PIB:
