@@ -51,15 +51,25 @@ bool sft_is_timestamp(const struct sifive_trace_event *ev)
 	       ev->code == SIFIVE_TRACE_EVENT_TIMESTAMP;
 }
 
+#define MODES	(SIFIVE_TRACE_EVENT_NO_USER | SIFIVE_TRACE_EVENT_NO_KERNEL)
+
+/* Also events that a call does not use have no unknown flags. */
+int sft_choose_unused(const struct sifive_trace_event *ev, u32 at)
+{
+	if (ev->flags & ~MODES || ev->reserved)
+		return sft_fail(-EINVAL, "event %u: unknown flags %#x or reserved field %#x",
+				at, ev->flags & ~MODES, ev->reserved);
+	return 0;
+}
+
 /* Refuse what cannot be meant, before anything is touched. */
 int sft_choose_check(const struct sifive_trace_event *ev, u32 at)
 {
-	const u32 modes = SIFIVE_TRACE_EVENT_NO_USER | SIFIVE_TRACE_EVENT_NO_KERNEL;
+	int ret = sft_choose_unused(ev, at);
 
-	if (ev->flags & ~modes || ev->reserved)
-		return sft_fail(-EINVAL, "event %u: unknown flags %#x", at,
-				ev->flags & ~modes);
-	if (ev->flags == modes)
+	if (ret)
+		return ret;
+	if (ev->flags == MODES)
 		return sft_fail(-EINVAL, "event %u: counted neither in user mode nor in the kernel",
 				at);
 	if (ev->flags && sft_is_timestamp(ev))

@@ -230,7 +230,6 @@ static int take_timestamp(struct sifive_trace_event *ev, u32 at)
 	return 0;
 }
 
-/* Refuse what cannot be meant, before anything is touched. */
 static int check_event(const struct sifive_trace_counters *arg, u32 at)
 {
 	const struct sifive_trace_event *ev = &arg->event[at], *other;
@@ -241,6 +240,22 @@ static int check_event(const struct sifive_trace_counters *arg, u32 at)
 			return sft_fail(-EINVAL, "event %u is event %td again",
 					at, other - arg->event);
 	return sft_choose_check(ev, at);
+}
+
+/* Refuse what cannot be meant, before anything is touched. */
+static int check_events(struct sifive_trace_counters *arg)
+{
+	int ret;
+	u32 i;
+
+	for (i = 0; i < SIFIVE_TRACE_MAX_COUNTERS; i++) {
+		arg->failed = i < arg->count ? i : ~0u;
+		ret = i < arg->count ? check_event(arg, i) :
+				       sft_choose_unused(&arg->event[i], i);
+		if (ret)
+			return ret;
+	}
+	return 0;
 }
 
 static int take_events(struct sifive_trace_counters *arg, struct sft_choice *ch)
@@ -290,16 +305,11 @@ int sft_counters_take(struct sifive_trace_counters *arg)
 	struct sft_choice *ch;
 	unsigned int cpu;
 	int ret;
-	u32 i;
 
+	ret = check_events(arg);
+	if (ret)
+		return ret;
 	sft_counters_release();
-	for (i = 0; i < arg->count; i++) {
-		arg->failed = i;
-		ret = check_event(arg, i);
-		if (ret)
-			return ret;
-	}
-	arg->failed = ~0u;
 	ch = kzalloc(sizeof(*ch), GFP_KERNEL);
 	if (!ch)
 		return -ENOMEM;

@@ -20,6 +20,8 @@ static int ioctl_info(struct sft_file *file, void *arg)
 	struct sft_component *f, *master;
 	struct sft_encoder *e;
 
+	if (info->reserved)
+		return sft_fail(-EINVAL, "reserved field %#x", info->reserved);
 	info->abi = SIFIVE_TRACE_ABI;
 	info->encoders = sft_topology_count(&sft.encoders);
 	info->funnels = sft_topology_count(&sft.funnels);
@@ -41,7 +43,6 @@ static int ioctl_info(struct sft_file *file, void *arg)
 		if (master->ts_measured)
 			info->flags |= SIFIVE_TRACE_INFO_TS_MEASURED;
 	}
-	info->reserved = 0;
 	info->sinks_available = 0;
 	for_each_encoder(e)
 		info->sinks_available |= sft_sink_kinds(&e->c);
@@ -231,9 +232,9 @@ static int ioctl_event(struct sft_file *file, void *arg)
 
 	if (!perfmon_capable())
 		return sft_fail(-EPERM, "trying counters needs CAP_PERFMON or CAP_SYS_ADMIN");
-	if (query->flags)
-		return sft_fail(-EINVAL, "unknown flags %#x", query->flags);
-	query->reserved = 0;
+	if (query->flags || query->reserved)
+		return sft_fail(-EINVAL, "unknown flags %#x or reserved field %#x",
+				query->flags, query->reserved);
 	return sft_counters_query(query);
 }
 
@@ -412,24 +413,35 @@ static int run_call(const struct call *call, struct sft_file *file, void *arg)
 	return ret || !call->after ? ret : call->after(file, arg);
 }
 
+/*
+ * A number has direction and size, and the size in the argument is the one that
+ * counts. INFO also has its number of ABI 2, which had neither: so a program of that
+ * ABI learns which one this is.
+ */
+static const struct call *find_call(unsigned int cmd)
+{
+	unsigned int nr = _IOC_NR(cmd);
+
+	if (_IOC_TYPE(cmd) != SIFIVE_TRACE_IOC_TYPE || nr >= ARRAY_SIZE(calls))
+		return NULL;
+	if (_IOC_DIR(cmd) != (_IOC_READ | _IOC_WRITE) &&
+	    cmd != _IO(SIFIVE_TRACE_IOC_TYPE, _IOC_NR(SIFIVE_TRACE_IOC_INFO)))
+		return NULL;
+	return &calls[array_index_nospec(nr, ARRAY_SIZE(calls))];
+}
+
 /* Every argument begins with its size; see the head of the uapi header. */
 long sft_ioctl(struct file *filp, unsigned int cmd, unsigned long user)
 {
 	struct sft_file *file = filp->private_data;
 	void __user *uarg = (void __user *)user;
-	const struct call *call;
+	const struct call *call = find_call(cmd);
 	u32 size;
 	void *arg;
 	int ret;
 
-	if (_IOC_TYPE(cmd) != SIFIVE_TRACE_IOC_TYPE || _IOC_DIR(cmd) ||
-	    _IOC_SIZE(cmd) || _IOC_NR(cmd) >= ARRAY_SIZE(calls))
-		return -ENOTTY;
 	/* A node for one sink is for reading alone. */
-	if (file->sink != SFT_ALL_SINKS)
-		return -ENOTTY;
-	call = &calls[array_index_nospec(_IOC_NR(cmd), ARRAY_SIZE(calls))];
-	if (!call->handler)
+	if (!call || file->sink != SFT_ALL_SINKS)
 		return -ENOTTY;
 	if (call->write && !(filp->f_mode & FMODE_WRITE))
 		return -EACCES;

@@ -460,7 +460,7 @@ static int check(struct sifive_trace_sampling *arg)
 	if (arg->interval && arg->interval < INTERVAL_MIN)
 		arg->interval = INTERVAL_MIN;
 	if (!arg->period)
-		return 0;
+		return sft_choose_unused(&arg->event, 0);
 	arg->period = max_t(u64, arg->period,
 			    arg->event.flags & SIFIVE_TRACE_EVENT_NO_KERNEL ?
 			    PERIOD_MIN_USER : PERIOD_MIN);

@@ -414,6 +414,7 @@ void sft_pinned_release(unsigned int cpu, u32 counter);
 const char *sft_counter_name(u32 counter);
 u64 sft_hart_of(unsigned int cpu);
 bool sft_is_timestamp(const struct sifive_trace_event *ev);
+int sft_choose_unused(const struct sifive_trace_event *ev, u32 at);
 int sft_choose_check(const struct sifive_trace_event *ev, u32 at);
 void sft_choose_begin(struct sft_choice *ch, const struct cpumask *cpus);
 int sft_choose_event(struct sft_choice *ch, const struct sifive_trace_event *ev,

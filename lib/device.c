@@ -60,7 +60,8 @@ PERF_LOCAL int device_error(struct perf_device *device, int error,
 	else if (error == ENODEV)
 		perf_error_add("the driver has been unbound from the hardware");
 	else if (error == ENOTTY)
-		perf_error_add("%s is not a trace device", device->path);
+		perf_error_add("%s is not a trace device, or its driver is older than this library",
+			       device->path);
 	else
 		perf_error_add("%s", strerror(error));
 

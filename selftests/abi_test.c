@@ -237,17 +237,131 @@ TEST_F(argument, only_a_descriptor_open_for_writing_may_change_things)
 	close(reader);
 }
 
-TEST_F(argument, direction_and_size_are_no_part_of_a_calls_number)
+TEST_F(argument, a_calls_number_has_its_direction_and_any_size)
 {
 	unsigned int nr = _IOC_NR(variant->call), type = SIFIVE_TRACE_IOC_TYPE;
+	unsigned int both = _IOC_READ | _IOC_WRITE;
 
+	EXPECT_EQ(both, _IOC_DIR(variant->call));
+	EXPECT_EQ(variant->size, _IOC_SIZE(variant->call));
+	/* A program that was built for a longer or a shorter structure. */
 	VALID(self->memory, 0);
-	EXPECT_EQ(-ENOTTY, trace_ioctl(self->fd, _IOWR(type, nr, uint64_t),
+	EXPECT_EQ(0, trace_ioctl(self->fd, _IOC(both, type, nr, 8), self->memory));
+	VALID(self->memory, 0);
+	EXPECT_EQ(0, trace_ioctl(self->fd, _IOC(both, type, nr, 2000), self->memory));
+	VALID(self->memory, 0);
+	EXPECT_EQ(-ENOTTY, trace_ioctl(self->fd, _IOW(type, nr, uint64_t),
+				       self->memory));
+	EXPECT_EQ(-ENOTTY, trace_ioctl(self->fd, _IOR(type, nr, uint64_t),
 				       self->memory));
 	EXPECT_EQ(-ENOTTY, trace_ioctl(self->fd, _IOC(_IOC_NONE, type, nr, 8),
 				       self->memory));
-	EXPECT_EQ(-ENOTTY, trace_ioctl(self->fd, _IO(type ^ 1, nr),
+	EXPECT_EQ(-ENOTTY, trace_ioctl(self->fd, variant->call ^ 1 << _IOC_TYPESHIFT,
 				       self->memory));
+}
+
+/* It learns that the kernel has another ABI, and gets no further. */
+TEST_F(argument, of_the_calls_of_abi_2_info_alone_is_answered)
+{
+	unsigned long old = _IO(SIFIVE_TRACE_IOC_TYPE, _IOC_NR(variant->call));
+	bool info = variant->call == SIFIVE_TRACE_IOC_INFO;
+
+	VALID(self->memory, 0);
+	EXPECT_EQ(info ? 0 : -ENOTTY, trace_ioctl(self->fd, old, self->memory));
+	if (info)
+		EXPECT_EQ(SIFIVE_TRACE_ABI,
+			  ((struct sifive_trace_info *)self->memory)->abi);
+}
+
+/* Each reserved field of an argument, and each field of flags, where it lies. */
+static const struct {
+	unsigned long call;
+	const char *name;
+	size_t at;
+	uint32_t known;
+} zeros[] = {
+#define FIELD(call, type, field, known) \
+	{ SIFIVE_TRACE_IOC_##call, #call " " #field, \
+	  offsetof(struct sifive_trace_##type, field), known }
+	FIELD(INFO, info, reserved, 0),
+	FIELD(CONFIG, config, flags, SIFIVE_TRACE_CONFIG_RING |
+	      SIFIVE_TRACE_CONFIG_OVERFLOW | SIFIVE_TRACE_CONFIG_NO_TIMESTAMP),
+	FIELD(COUNTERS, counters, flags, SIFIVE_TRACE_COUNTERS_PER_THREAD),
+	FIELD(COUNTERS, counters, reserved, 0),
+	/* The first two events are used. */
+	FIELD(COUNTERS, counters, event[0].flags, 3),
+	FIELD(COUNTERS, counters, event[0].reserved, 0),
+	FIELD(COUNTERS, counters, event[1].flags, 3),
+	FIELD(COUNTERS, counters, event[1].reserved, 0),
+	FIELD(COUNTERS, counters, event[2].flags, 3),
+	FIELD(COUNTERS, counters, event[2].reserved, 0),
+	FIELD(COUNTERS, counters, event[31].flags, 3),
+	FIELD(COUNTERS, counters, event[31].reserved, 0),
+	FIELD(START, run, flags, SIFIVE_TRACE_START_REWIND),
+	FIELD(STOP, run, flags, 0),
+	FIELD(THREAD, thread, flags, SIFIVE_TRACE_THREAD_LEAVE),
+	FIELD(THREAD, thread, reserved, 0),
+	FIELD(SAMPLING, sampling, flags, SIFIVE_TRACE_SAMPLING_ALL |
+	      SIFIVE_TRACE_SAMPLING_ONE_HEADER | SIFIVE_TRACE_SAMPLING_EXEC),
+	FIELD(SAMPLING, sampling, event.flags, 3),
+	FIELD(SAMPLING, sampling, event.reserved, 0),
+	FIELD(EVENT, query, flags, 0),
+	FIELD(EVENT, query, event.flags, 3),
+	FIELD(EVENT, query, event.reserved, 0),
+	FIELD(EVENT, query, reserved, 0),
+#undef FIELD
+};
+
+/* One that fails for no other reason than the field that the test sets. */
+static void sensible(void *to, unsigned long call, bool by_event)
+{
+	struct sifive_trace_sampling *sampling = to;
+	struct sifive_trace_counters *counters = to;
+
+	if (call == SIFIVE_TRACE_IOC_COUNTERS) {
+		counters->count = 2;
+		counters->event[0].code = 1;
+		counters->event[1].code = 2;
+	} else if (call == SIFIVE_TRACE_IOC_SAMPLING) {
+		sampling->interval = by_event ? 0 : 1000000;
+		sampling->period = by_event ? 100000 : 0;
+		sampling->event.code = by_event ? 1 : 0;
+	}
+}
+
+static void reserved_gives_einval(struct __test_metadata *_metadata,
+				  struct _test_data_argument *self,
+				  const struct _fixture_variant_argument *variant,
+				  bool by_event)
+{
+	unsigned int bit;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(zeros); i++) {
+		if (zeros[i].call != variant->call)
+			continue;
+		for (bit = 0; bit < 32; bit++) {
+			if (zeros[i].known & 1u << bit)
+				continue;
+			VALID(self->memory, 0);
+			sensible(self->memory, variant->call, by_event);
+			*(uint32_t *)(self->memory + zeros[i].at) = 1u << bit;
+			EXPECT_EQ(-EINVAL, trace_ioctl(self->fd, variant->call,
+						       self->memory)) {
+				TH_LOG("%s, bit %u", zeros[i].name, bit);
+			}
+		}
+	}
+}
+
+TEST_F(argument, each_reserved_field_and_unknown_flag_gives_einval)
+{
+	struct sifive_trace_info info;
+
+	reserved_gives_einval(_metadata, self, variant, false);
+	ASSERT_EQ(0, trace_info(self->fd, &info));
+	if (info.flags & SIFIVE_TRACE_INFO_OVERFLOW)
+		reserved_gives_einval(_metadata, self, variant, true);
 }
 
 /* ---- calls that do not exist, and those that come too early ------------------ */
@@ -277,7 +391,8 @@ TEST_F(device, unknown_calls_give_enotty)
 	*(uint32_t *)argument = 64;
 	for (nr = _IOC_NR(SIFIVE_TRACE_IOC_EVENT) + 1; nr < 256; nr++)
 		ASSERT_EQ(-ENOTTY, trace_ioctl(self->fd,
-					       _IO(SIFIVE_TRACE_IOC_TYPE, nr),
+					       _IOWR(SIFIVE_TRACE_IOC_TYPE, nr,
+						     struct sifive_trace_info),
 					       argument)) {
 			TH_LOG("call %u", nr);
 		}

@@ -232,7 +232,9 @@ static void random_ioctl(struct __test_metadata *_metadata,
 		arg = self->good + 2 * PAGE + (uintptr_t)arg % PAGE;
 	memcpy(before, self->good, 2 * PAGE);
 
-	ret = trace_ioctl(fd, _IO(SIFIVE_TRACE_IOC_TYPE, call), arg);
+	/* The size in a call's number is not what counts. */
+	ret = trace_ioctl(fd, _IOC(_IOC_READ | _IOC_WRITE, SIFIVE_TRACE_IOC_TYPE, call,
+				   (r >> 40) & _IOC_SIZEMASK), arg);
 	self->calls++;
 	self->successes += !ret;
 
@@ -269,7 +271,8 @@ static void random_command(struct __test_metadata *_metadata,
 		cmd = SIFIVE_TRACE_IOC_TYPE << 8 | (cmd & 0xffff00ff);
 	/* The kernel's own: FIONREAD and the like lie in types 'T' and 'f' and 0. */
 	if (_IOC_TYPE(cmd) != SIFIVE_TRACE_IOC_TYPE ||
-	    (cmd & ~0xffu) == (SIFIVE_TRACE_IOC_TYPE << 8 | 0u))
+	    _IOC_DIR(cmd) == (_IOC_READ | _IOC_WRITE) ||
+	    cmd == _IO(SIFIVE_TRACE_IOC_TYPE, _IOC_NR(SIFIVE_TRACE_IOC_INFO)))
 		cmd |= SIFIVE_TRACE_IOC_TYPE << 8 | 0xd0;
 	if (_IOC_TYPE(cmd) != SIFIVE_TRACE_IOC_TYPE)
 		return;

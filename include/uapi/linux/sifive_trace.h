@@ -31,7 +31,13 @@
  * than the kernel's is filled up with zeros, a longer one is accepted when
  * what the kernel does not know is zero (E2BIG otherwise). The kernel writes
  * back no more than that size. Unknown flags and non-zero reserved fields give
- * EINVAL. The layout is the same for 32- and 64-bit programs.
+ * EINVAL, also in events that a call does not use. Fields that are only written
+ * ("out") may hold anything. The layout is the same for 32- and 64-bit programs.
+ *
+ * A call's number has the direction and the size of its structure. The kernel
+ * ignores that size, as a later structure may be longer: the size field counts.
+ * Up to ABI 2 numbers had neither: of those the kernel answers INFO alone, so that
+ * a program of that ABI learns the kernel's, and the others give ENOTTY.
  *
  * Errors common to all calls: EFAULT (argument not readable or writable),
  * EINVAL, E2BIG, ENOTTY (no such call), ENODEV (the hardware has been unbound).
@@ -43,7 +49,7 @@
 #include <linux/types.h>
 
 /* Changes when a call's meaning does; additions announce themselves by size. */
-#define SIFIVE_TRACE_ABI		2
+#define SIFIVE_TRACE_ABI		3
 
 #define SIFIVE_TRACE_MAX_ENCODERS	64
 #define SIFIVE_TRACE_MAX_COUNTERS	32
@@ -74,7 +80,7 @@ enum sifive_trace_sink_kind {
  * @flags:	out: SIFIVE_TRACE_INFO_*
  * @ts_hz:	out: timestamp ticks a second after prescale; 0 = not known
  * @sinks_available: out: bit n set: some component has sink kind n
- * @reserved:	out: 0
+ * @reserved:	in: 0
  *
  * SIFIVE_TRACE_IOC_INFO, needs nothing. Registers: teImpl, tfImpl, tsControl.
  */
@@ -403,7 +409,7 @@ struct sifive_trace_sampling {
  *		free there
  * @readable:	out: bit n set: firmware lets counter n be read there
  * @known:	out: bit n set: counter n exists there
- * @reserved:	out: 0
+ * @reserved:	in: 0
  *
  * SIFIVE_TRACE_IOC_EVENT. Needs a descriptor open for writing and CAP_PERFMON or
  * CAP_SYS_ADMIN, but no session. EINVAL: malformed event. EOPNOTSUPP: counters
@@ -536,16 +542,27 @@ struct sifive_trace_run {
 
 #define SIFIVE_TRACE_START_REWIND	(1u << 0)
 
-#define SIFIVE_TRACE_IOC_INFO		_IO(SIFIVE_TRACE_IOC_TYPE, 0x00)
-#define SIFIVE_TRACE_IOC_ENCODER	_IO(SIFIVE_TRACE_IOC_TYPE, 0x01)
-#define SIFIVE_TRACE_IOC_CONFIG		_IO(SIFIVE_TRACE_IOC_TYPE, 0x02)
-#define SIFIVE_TRACE_IOC_COUNTERS	_IO(SIFIVE_TRACE_IOC_TYPE, 0x03)
-#define SIFIVE_TRACE_IOC_START		_IO(SIFIVE_TRACE_IOC_TYPE, 0x04)
-#define SIFIVE_TRACE_IOC_STOP		_IO(SIFIVE_TRACE_IOC_TYPE, 0x05)
-#define SIFIVE_TRACE_IOC_STATUS		_IO(SIFIVE_TRACE_IOC_TYPE, 0x06)
-#define SIFIVE_TRACE_IOC_SINK		_IO(SIFIVE_TRACE_IOC_TYPE, 0x07)
-#define SIFIVE_TRACE_IOC_THREAD		_IO(SIFIVE_TRACE_IOC_TYPE, 0x08)
-#define SIFIVE_TRACE_IOC_SAMPLING	_IO(SIFIVE_TRACE_IOC_TYPE, 0x09)
-#define SIFIVE_TRACE_IOC_EVENT		_IO(SIFIVE_TRACE_IOC_TYPE, 0x0a)
+#define SIFIVE_TRACE_IOC_INFO \
+	_IOWR(SIFIVE_TRACE_IOC_TYPE, 0x00, struct sifive_trace_info)
+#define SIFIVE_TRACE_IOC_ENCODER \
+	_IOWR(SIFIVE_TRACE_IOC_TYPE, 0x01, struct sifive_trace_encoder)
+#define SIFIVE_TRACE_IOC_CONFIG \
+	_IOWR(SIFIVE_TRACE_IOC_TYPE, 0x02, struct sifive_trace_config)
+#define SIFIVE_TRACE_IOC_COUNTERS \
+	_IOWR(SIFIVE_TRACE_IOC_TYPE, 0x03, struct sifive_trace_counters)
+#define SIFIVE_TRACE_IOC_START \
+	_IOWR(SIFIVE_TRACE_IOC_TYPE, 0x04, struct sifive_trace_run)
+#define SIFIVE_TRACE_IOC_STOP \
+	_IOWR(SIFIVE_TRACE_IOC_TYPE, 0x05, struct sifive_trace_run)
+#define SIFIVE_TRACE_IOC_STATUS \
+	_IOWR(SIFIVE_TRACE_IOC_TYPE, 0x06, struct sifive_trace_status)
+#define SIFIVE_TRACE_IOC_SINK \
+	_IOWR(SIFIVE_TRACE_IOC_TYPE, 0x07, struct sifive_trace_sink)
+#define SIFIVE_TRACE_IOC_THREAD \
+	_IOWR(SIFIVE_TRACE_IOC_TYPE, 0x08, struct sifive_trace_thread)
+#define SIFIVE_TRACE_IOC_SAMPLING \
+	_IOWR(SIFIVE_TRACE_IOC_TYPE, 0x09, struct sifive_trace_sampling)
+#define SIFIVE_TRACE_IOC_EVENT \
+	_IOWR(SIFIVE_TRACE_IOC_TYPE, 0x0a, struct sifive_trace_query)
 
 #endif /* _UAPI_LINUX_SIFIVE_TRACE_H */
