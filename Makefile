@@ -54,7 +54,7 @@ help:
 	@echo '  make shell     a root shell on the booted board      [BOARD=$(BOARD)]'
 	@echo '  make check-unit, check-model, check-style, check-bare, check-boards,'
 	@echo '  make check-objects, check-bench, check-faults, check-counters,'
-	@echo '  make check-record'
+	@echo '  make check-record, check-devicetree'
 	@echo '                 one part of the tests                 [BOARDS="$(BOARDS)"]'
 	@echo '  make check-debug'
 	@echo '                 the kselftests on a kernel that looks for bugs'
@@ -145,7 +145,7 @@ shell: board target
 # ---- tests --------------------------------------------------------------
 
 CHECK := $(O)/check
-SUITES := unit model style bare boards objects bench faults counters record debug
+SUITES := unit model style devicetree bare boards objects bench faults counters record debug
 
 check-debug: DEBUG_BOARDS = $(BOARDS)
 
@@ -153,7 +153,7 @@ check-debug: DEBUG_BOARDS = $(BOARDS)
 CHECK_JOBS ?= 2
 QUEUE := $(firstword $(BOARDS:%=board-%)) unit debug style \
 	$(wordlist 2,$(words $(BOARDS)),$(BOARDS:%=board-%)) counters record faults \
-	bench objects model bare
+	bench objects model bare devicetree
 
 # All of it, on all processors, when the board is there.
 built: board
@@ -165,7 +165,7 @@ check: built
 	@printf '%s\n' $(QUEUE) | xargs -P $(CHECK_JOBS) -I{} sh -c \
 		'$(MAKE) --no-print-directory run-{} || \
 		 echo "0 1 0" >$(CHECK)/{}-make.count'
-	@selftests/summary.sh $(CHECK) unit lib fuzz model style bare $(BOARDS) objects bench \
+	@selftests/summary.sh $(CHECK) unit lib fuzz model style devicetree bare $(BOARDS) objects bench \
 		$(FAULT_BOARDS:%=faults-%) counters record captures \
 		$(DEBUG_BOARDS:%=debug-%)
 
@@ -200,6 +200,10 @@ run-model:
 
 run-style:
 	@selftests/suite.sh $(CHECK) style selftests/style.sh $(KERNEL) $(O)/style $(O)
+
+run-devicetree:
+	@. $(ENV) && QEMU=$$QEMU KERNEL=$$KERNEL selftests/suite.sh $(CHECK) devicetree \
+		selftests/devicetree.sh $(O)
 
 run-bare:
 	@. $(ENV) && QEMU=$$QEMU KERNEL=$$KERNEL selftests/suite.sh $(CHECK) bare \

@@ -348,8 +348,8 @@ boots() {
 }
 
 shows hardware "fpga: what the board has" <<'LINES'
-Encoders trace-encoder@11000000 cpu 0 hart 0 source 0 sinks: funnel
- trace-encoder@11001000 cpu 1 hart 1 source 1 sinks: funnel
+Encoders trace@11000000 cpu 0 hart 0 source 0 sinks: funnel
+ trace@11001000 cpu 1 hart 1 source 1 sinks: funnel
 Funnels 1
 Sinks sram sba funnel
 Timestamps 40 bits, 10 MHz
@@ -596,8 +596,8 @@ at_least bytime busy 80 "record: -i without Sscofpmf"
 finds rawio 1 "also need CAP_SYS_RAWIO" "cap_sys_rawio" "encoders with sinks of their own"
 
 shows simple "nofunnel: what the board has" <<'LINES'
-Encoders trace-encoder@11000000 cpu 0 hart 0 source 0 sinks: sram sba; needs CAP_SYS_RAWIO
- trace-encoder@11001000 cpu 1 hart 1 source 0 sinks: sram sba; needs CAP_SYS_RAWIO
+Encoders trace@11000000 cpu 0 hart 0 source 0 sinks: sram sba; needs CAP_SYS_RAWIO
+ trace@11001000 cpu 1 hart 1 source 0 sinks: sram sba; needs CAP_SYS_RAWIO
 Funnels 0
 Sinks sram sba
 Timestamps 40 bits, 50 MHz
@@ -614,10 +614,10 @@ rec nosuch -e core_clock_cycles $p/threads
 rec p550own $p/busy-static
 rec high --channel 16 $p/threads'
 shows quad "p550: what the board has" <<'LINES'
-Encoders trace-encoder@11000000 cpu 1 hart 0 source 0 sinks: funnel; 16 channels
- trace-encoder@11001000 cpu 2 hart 1 source 1 sinks: funnel; 16 channels
- trace-encoder@11002000 cpu 0 hart 2 source 2 sinks: funnel; 16 channels
- trace-encoder@11003000 cpu 3 hart 3 source 3 sinks: funnel; 16 channels
+Encoders trace@11000000 cpu 1 hart 0 source 0 sinks: funnel; 16 channels
+ trace@11001000 cpu 2 hart 1 source 1 sinks: funnel; 16 channels
+ trace@11002000 cpu 0 hart 2 source 2 sinks: funnel; 16 channels
+ trace@11003000 cpu 3 hart 3 source 3 sinks: funnel; 16 channels
 Funnels 1
 Sinks sba funnel
 Timestamps 40 bits, 24 MHz

@@ -247,7 +247,7 @@ TEST_F(unbind, without_any_of_its_kind_and_back)
 	} else {
 		ASSERT_LE(0, fd);
 		EXPECT_EQ(-EOPNOTSUPP, trace_config(fd, &config));
-		EXPECT_NE(NULL, strstr(trace_message(fd), "trace-encoder"));
+		EXPECT_NE(NULL, strstr(trace_message(fd), "trace@"));
 		close(fd);
 	}
 }
