@@ -271,6 +271,16 @@ static void on_signal(int number)
 	errno = error;
 }
 
+/* A call in which a handler makes its calls, whatever the timers do. */
+static void call_with_signal(void)
+{
+	count(&begun, TRACE_ENTER, 1);
+	count(&begun, TRACE_EXIT, 1);
+	calls_raise(SIGUSR1);
+	count(&made, TRACE_ENTER, 1);
+	count(&made, TRACE_EXIT, 1);
+}
+
 static volatile bool stop, ahead;
 static pthread_barrier_t all_there;
 
@@ -278,13 +288,16 @@ static void *storm(void *number)
 {
 	unsigned int n = (unsigned int)(uintptr_t)number, i;
 
+	move(n);
 	record();
 	pthread_barrier_wait(&all_there);
 	for (i = 0; !stop; i++) {
 		record();
 		call(3);
-		if (i % 16 == n % 16)
+		if (i % 16 == n % 16) {
 			move(i + n);
+			call_with_signal();
+		}
 		if (i % 8 == 0)
 			usleep(8000);
 		while (ahead && !stop)
@@ -298,6 +311,8 @@ static bool is_ahead(double done)
 {
 	struct sifive_trace_report report = { .size = sizeof(report) };
 
+	if (done > 2)
+		done = 2;
 	return !sifive_trace_status(trace, &report) &&
 	       report.bytes > buffer / 4 * done;
 }
@@ -324,8 +339,11 @@ static void nested(struct __test_metadata *_metadata, struct _test_data_threads 
 	       (unsigned long long)nesting.late, nesting.deepest);
 }
 
+/* How long a handler may take to find a record half written, on a loaded host. */
+#define STORM_PATIENCE	300
+
 /* The long one: all harts, more threads than channels, signals in signals. */
-TEST_F_TIMEOUT(threads, a_storm_is_decoded_to_the_exact_number_of_records, 600)
+TEST_F_TIMEOUT(threads, a_storm_is_decoded_to_the_exact_number_of_records, 3600)
 {
 	const double seconds = trace_setting("TRACE_STORM_SECONDS", 5);
 	const unsigned int cpus = (unsigned int)sysconf(_SC_NPROCESSORS_ONLN);
@@ -337,13 +355,16 @@ TEST_F_TIMEOUT(threads, a_storm_is_decoded_to_the_exact_number_of_records, 600)
 	signal(SIGALRM, on_signal);
 	signal(SIGVTALRM, on_signal);
 	signal(SIGUSR1, on_signal);
+	/* With a channel, as it is the first, and so none of these is lost. */
+	call_with_signal();
 	pthread_barrier_init(&all_there, NULL, THREADS + 1);
 	for (i = 0; i < THREADS; i++)
 		ASSERT_EQ(0, pthread_create(&thread[i], NULL, storm,
 					    (void *)(uintptr_t)i));
 	pthread_barrier_wait(&all_there);
 	end = trace_clock() + seconds;
-	for (i = 0; trace_clock() < end; i++) {
+	for (i = 0; trace_clock() < end ||
+	     (!hits && trace_clock() < end + STORM_PATIENCE); i++) {
 		if (__atomic_exchange_n(&unheard, 0, __ATOMIC_RELAXED) >= UNHEARD_MAX ||
 		    i % 16 == 0)
 			set_timers(3000);
@@ -384,7 +405,7 @@ static void *one_record(void *unused)
 }
 
 /* The exact number, which is that of the threads beyond the channels. */
-TEST_F_TIMEOUT(threads, those_beyond_the_channels_are_reported, 120)
+TEST_F(threads, those_beyond_the_channels_are_reported)
 {
 	struct sifive_trace_encoder encoder;
 	unsigned int i, channels, threads;
@@ -417,7 +438,7 @@ static void *short_life(void *number)
 	return NULL;
 }
 
-TEST_F_TIMEOUT(threads, two_hundred_come_and_go_and_none_is_lost, 120)
+TEST_F(threads, two_hundred_come_and_go_and_none_is_lost)
 {
 	pthread_t thread[4];
 	unsigned int i, j;
@@ -449,8 +470,9 @@ static void *until_stop(void *number)
 }
 
 /* Wherever in a record a thread is when a dump pauses the trace, and ends the pause. */
-TEST_F_TIMEOUT(threads, what_they_make_while_the_trace_is_dumped_is_reported, 300)
+TEST_F(threads, what_they_make_while_the_trace_is_dumped_is_reported)
 {
+	struct sifive_trace_report report = { .size = sizeof(report) };
 	const unsigned int times = 20;
 	pthread_t thread[4];
 	unsigned int i;
@@ -460,13 +482,15 @@ TEST_F_TIMEOUT(threads, what_they_make_while_the_trace_is_dumped_is_reported, 30
 		ASSERT_EQ(0, pthread_create(&thread[i], NULL, until_stop,
 					    (void *)(uintptr_t)i));
 	pthread_barrier_wait(&all_there);
-	for (i = 0; i < times; i++) {
+	/* Until one was made in a pause: on a loaded host a thread may miss many. */
+	for (i = 0; i < times || (!report.lost_threads && i < 100 * times); i++) {
 		ASSERT_EQ(0, sifive_trace_dump(trace, "/dev/null")) {
 			TH_LOG("%s", sifive_trace_error());
 		}
 		record();
 		ahead = is_ahead((i + 1.0) / times);
 		usleep(3000);
+		ASSERT_EQ(0, sifive_trace_status(trace, &report));
 	}
 	stop = true;
 	for (i = 0; i < ARRAY_SIZE(thread); i++)
@@ -567,7 +591,7 @@ TEST_F(threads, children_do_not_disturb)
 	EXPECT_LE(RECORDS * 60, self->totals.records);
 }
 
-TEST_F_TIMEOUT(threads, children_do_not_disturb_those_that_record, 120)
+TEST_F(threads, children_do_not_disturb_those_that_record)
 {
 	pthread_t thread[3];
 	unsigned int i;
@@ -616,7 +640,7 @@ static void fork_within(int number)
 }
 
 /* The child ends the record that its parent was in, where nobody sees that. */
-TEST_F_TIMEOUT(threads, children_of_handlers_go_on_with_a_record, 120)
+TEST_F(threads, children_of_handlers_go_on_with_a_record)
 {
 	signal(SIGALRM, fork_within);
 	setitimer(ITIMER_REAL, &(struct itimerval){ { 0 }, { 0, 700 } }, NULL);
@@ -651,7 +675,7 @@ static void become_another(const struct sifive_trace_info *info)
 		if (pthread_create(&thread, NULL, endless, NULL))
 			_exit(1);
 	/* All of them are at it. */
-	for (i = 0; i < 10000 && sum(&made) <= RECORDS * 110; i++)
+	for (i = 0; i < 300000 && sum(&made) <= RECORDS * 110; i++)
 		usleep(1000);
 	execv(args[0], args);
 	_exit(1);
@@ -733,7 +757,7 @@ static void *revokes(void *arg)
  * everybody, from another CPU and at any time; it comes back, and what is read then is
  * the same counters. The first two of them are cycles and instructions.
  */
-TEST_F_TIMEOUT(threads, a_lost_permission_is_repaired, 120)
+TEST_F(threads, a_lost_permission_is_repaired)
 {
 	struct revoker r = { .fd = open("/proc/sys/kernel/perf_user_access", O_RDWR) };
 	static const unsigned int counter[] = { COUNTER_CYCLE, COUNTER_INSTRET };
