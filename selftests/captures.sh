@@ -12,10 +12,10 @@ out=$build/captures
 . selftests/record/suite.sh
 
 board fpga -- '
-run full-static sifive-trace record -C 0 -i 100us -b 4k -o full-static.rtd $p/busy-static 3000
-run full-all sifive-trace record -a -i 100us -b 4k -o full-all.rtd $p/busy 3000
+run full-static sifive-trace record -C 0 -i 100us -b 4k -o full-static.rtd $p/busy-static 500
+run full-all sifive-trace record -a -i 100us -b 4k -o full-all.rtd $p/busy 500
 run full-start sifive-trace start -i 100us -b 4k
-run full-busy $p/busy 3000
+run full-busy $p/busy 500
 run full-stop sifive-trace stop
 run full-status sifive-trace status
 run full-dump sifive-trace dump -o full-dump.rtd
@@ -43,7 +43,7 @@ small() {
 	cp /tmp/small/$name.rtd* .; rm /tmp/small/*
 }
 small small-killed $p/ends kill 5000
-small small-static -i 100us $p/busy-static 2000
+small small-static -i 100us $p/busy-static 1000
 
 run per-thread sifive-trace start --per-thread
 run help sifive-trace start --help
@@ -102,7 +102,7 @@ for how in by-time:Raw by-count:DeltaXOR; do
 	host decode "$out/${how%:*}.rtd" | grep -q "counts ${how#*:}, "
 	result $? "start: --count: ${how#*:} is in the trace"
 done
-at_least by-time busy 20 "start: samples have names"
+sampled by-time busy 20 "start: samples have names"
 meta by-count 'm["count_type"] == 2 and m["sampling"]["period"] == 1000000 and m["sampling"]["event"] == "instructions"' \
 	"start: -c and --count xor are in the side-car file"
 samples by-count 'sum(x["counters"]["instructions"] for x in r) >= 900000 * len(r)' \
@@ -149,14 +149,14 @@ finds none 1 "has found no trace encoder" "sifive,trace-encoder0" "no encoder"
 # ---- what programs load ----------------------------------------------------------
 
 status maps 5 "-a: a program that loads code very often"
-at_least maps busy 20 "-a: what it loads last has its names"
+sampled maps busy 20 "-a: what it loads last has its names"
 ! grep -q missed "$out/maps.err"
 result $? "-a: nothing of that was missed"
-at_least maps-apart busy 20 "-a --ring: of very many, what was loaded last has its names"
+sampled maps-apart busy 20 "-a --ring: of very many, what was loaded last has its names"
 meta maps-apart 'len(m["objects"]) == 4096' "-a: as many are in the side-car file as are read"
 says maps-apart "programs and shared objects have no room in the side-car file" \
 	"-a: how many are not is told"
-at_least maps-lost busy 20 "-a: what is loaded after much was missed has its names"
+sampled maps-lost busy 20 "-a: what is loaded after much was missed has its names"
 missed=$(sed -nE 's/.*: ([0-9]+) times that a program .* were missed.*/\1/p' "$out/maps-lost.err")
 [ "${missed:-0}" -gt 1000 ]
 result $? "-a: how much was missed is told"
@@ -180,9 +180,9 @@ sys.exit(not (len(t) > 20 and None not in t and max(t) - min(t) > 0.001 and name
 		sed -nE 's/.* ([0-9]+) of [0-9]+ samples were lost$/\1/p' "$out/$name.err" |
 			grep . || echo 0)" "$name: the side-car file has as many lost samples as were told"
 done
-meta full-static 'm["exe"] == "/target/record/busy-static" and m["args"] == [m["exe"], "3000"]' \
+meta full-static 'm["exe"] == "/target/record/busy-static" and m["args"] == [m["exe"], "500"]' \
 	"full-static: the side-car file names the program as it was called"
-meta full-all 'm["exe"] == "/target/record/busy" and m["args"] == [m["exe"], "3000"]' \
+meta full-all 'm["exe"] == "/target/record/busy" and m["args"] == [m["exe"], "500"]' \
 	"full-all: the side-car file names the program as it was called"
 meta full-dump '"exe" not in m' "full-dump: whatever ran"
 grep -q '4096 of 4096 bytes, full$' "$out/full-status.txt"

@@ -25,6 +25,12 @@ check() {
 	result "$rc" "$name"
 }
 
+# with PROGRAM PACKAGE NAME COMMAND...: the same where that program is installed.
+with() {
+	has "$1" "$2" "$3" || return 0
+	check "${@:3}"
+}
+
 files() { git ls-files -co --exclude-standard -- "$@"; }
 
 # CamelCase names are the old library's; out-of-tree code asks for the kernel's
@@ -163,8 +169,9 @@ clang_tree=$(tools/qemu/setup/clang-tree.sh "$kernel")
 
 check "driver: checkpatch --strict" driver_checkpatch
 check "kselftests: checkpatch --strict" tests_checkpatch
-check "driver: builds without a warning, W=1 and sparse" driver_builds_clean
-check "driver: builds with clang without a warning" driver_builds_with_clang
+with sparse sparse "driver: builds without a warning, W=1 and sparse" driver_builds_clean
+with clang "clang lld llvm" "driver: builds with clang without a warning" \
+	driver_builds_with_clang
 check "modules: built in a copy" modules_are_built_in_a_copy
 check "uapi header: same layout on 32 and 64 bits, no padding" uapi_layout
 check "no file over 800 lines" no_long_files
@@ -173,5 +180,5 @@ check "no left-over marker" nothing_left_over
 check "the documented example compiles" example_compiles
 check "make install: one prefix, programs build with it" install_is_usable
 check "selftests build in a kernel tree" drops_into_kernel_tree
-check "scripts: shellcheck" scripts_are_sound
+with shellcheck shellcheck "scripts: shellcheck" scripts_are_sound
 results_end
