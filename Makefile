@@ -58,6 +58,8 @@ help:
 	@echo '                 one part of the tests                 [BOARDS="$(BOARDS)"]'
 	@echo '  make check-debug'
 	@echo '                 the kselftests on a kernel that looks for bugs'
+	@echo '  make check-long'
+	@echo '                 all tests, longer and on all boards: an hour or more'
 	@echo '  make bench     what a record costs: instructions, loads, stores, bytes'
 	@echo '  make bench-decode'
 	@echo '                 how fast the command reads traces of 1 MB, 100 MB, 2 GB'
@@ -73,25 +75,25 @@ help:
 board:
 	@tools/qemu/setup/board.sh $(ENV)
 
-$(ENV):
+$(ENV): $(wildcard $(addprefix tools/qemu/,init setup/* model/* patches/*))
 	@tools/qemu/setup/board.sh $@
 
-packages:
-	@tools/qemu/setup/packages.sh
+packages-%:
+	@tools/qemu/setup/packages.sh $*
 
 # ---- building -----------------------------------------------------------
 
-driver: $(if $(KDIR),packages,$(ENV))
+driver: $(if $(KDIR),packages-build,$(ENV))
 	+tools/build-module.sh driver $(or $(KDIR),$(KERNEL)/headers) $(O)/kmod -s W=1
 	@mkdir -p $(TARGET)
 	cp $(O)/kmod/sifive_trace.ko $(TARGET)/
 
-lib: packages
+lib: packages-build
 	$(MAKE) -s -C lib O=$(O)/lib all examples
 	@mkdir -p $(TARGET)
 	cp $(O)/lib/dropin/fib.elf $(TARGET)/
 
-tools: packages
+tools: packages-command
 	$(MAKE) -s -C tools O=$(O)
 
 selftests: $(ENV) lib
@@ -126,7 +128,7 @@ demo: SHOW = cd $(O)/demo && $(O)/sifive-trace
 demo: FIB = $(O)/lib/dropin/fib.elf trace.rtd
 demo: board tools driver lib
 	@echo "The example of the old library's manual, on the virtual board:"
-	@$(RUN) run fpga --icount --timeout 120 --target $(TARGET) --out $(O)/demo -- \
+	@$(RUN) run fpga --icount --target $(TARGET) --out $(O)/demo -- \
 		'insmod /target/sifive_trace.ko && cp /target/fib.elf /tmp && \
 		 echo "# taskset 2 ./fib.elf" && taskset 2 /tmp/fib.elf'
 	@echo '# sifive-trace report -e fib.elf trace.rtd'
@@ -144,10 +146,22 @@ shell: board target
 
 # ---- tests --------------------------------------------------------------
 
+# Kselftests that race do so for these seconds; a storm of threads for its own.
+TRACE_SECONDS ?= 2
+TRACE_STORM_SECONDS ?= 5
+export TRACE_SECONDS TRACE_STORM_SECONDS
+
 CHECK := $(O)/check
 SUITES := unit model style devicetree bare boards objects bench faults counters record debug
 
 check-debug: DEBUG_BOARDS = $(BOARDS)
+
+# What the set-up makes for them: scripts in tools/qemu/setup.
+NEEDS_boards := perf
+NEEDS_style := clang-tree
+NEEDS_debug := debug-kernel
+NEEDS := $(sort $(foreach s,$(SUITES),$(NEEDS_$(s))))
+SET_UP = @tools/qemu/setup/check.sh $(KERNEL)
 
 # So many suites at a time, the longest first.
 CHECK_JOBS ?= 2
@@ -160,6 +174,7 @@ built: board
 	@$(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc)) all
 
 check: built
+	$(SET_UP) $(NEEDS)
 	@rm -rf $(CHECK) && mkdir -p $(CHECK)
 	@echo "$(words $(QUEUE)) suites, $(CHECK_JOBS) at a time; what they say is in $(CHECK)"
 	@printf '%s\n' $(QUEUE) | xargs -P $(CHECK_JOBS) -I{} sh -c \
@@ -169,7 +184,13 @@ check: built
 		$(FAULT_BOARDS:%=faults-%) counters record captures \
 		$(DEBUG_BOARDS:%=debug-%)
 
+# The same suites, longer and on all boards: for a night.
+check-long:
+	@$(MAKE) --no-print-directory check TRACE_SECONDS=30 TRACE_STORM_SECONDS=60 \
+		FUZZ_SECONDS=1200 FAULT_BOARDS="$(BOARDS)" DEBUG_BOARDS="$(BOARDS)"
+
 $(SUITES:%=check-%): check-%: built
+	$(SET_UP) $(NEEDS_$*)
 	@rm -rf $(CHECK) && mkdir -p $(CHECK)
 	@$(MAKE) --no-print-directory run-$* || \
 		echo "0 1 0" >$(CHECK)/$*-make.count
@@ -185,7 +206,7 @@ run-fuzz:
 bench: $(ENV) driver lib
 	@. $(ENV) && QEMU=$$QEMU KERNEL=$$KERNEL selftests/bench.sh $(O)
 
-bench-decode: packages
+bench-decode: packages-command
 	$(MAKE) -s -C selftests/unit O=$(O)/unit bench-decode
 
 run-unit: run-fuzz
@@ -269,6 +290,6 @@ dkms:
 clean:
 	rm -rf "$(O)"
 
-.PHONY: all built help board packages driver lib tools selftests target target-tools \
-	demo shell check $(SUITES:%=check-%) $(SUITES:%=run-%) $(BOARDS:%=run-board-%) \
+.PHONY: all built help board driver lib tools selftests target target-tools \
+	demo shell check check-long $(SUITES:%=check-%) $(SUITES:%=run-%) $(BOARDS:%=run-board-%) \
 	install dkms clean run-fuzz bench bench-decode

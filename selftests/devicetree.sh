@@ -213,7 +213,7 @@ tools/qemu/board dtb p550 --dts "$out/bare.dts" "$out/bare.dtb" &&
 result $? "virtual board: the overlay fits its tree"
 schema "virtual board: the result matches the bindings" findings "$tree"
 
-tools/qemu/board run p550 --dtb "$tree" --target "$target" --out "$out" --timeout 120 -- '
+tools/qemu/board run p550 --dtb "$tree" --target "$target" --out "$out" -- '
 	insmod /target/sifive_trace.ko && cp /target/fib.elf /tmp &&
 	/target/sifive-trace info >info.txt && taskset 2 /tmp/fib.elf'
 result $? "virtual board: the manual's example runs with it"
