@@ -39,9 +39,9 @@ void calls_jump(jmp_buf to, unsigned int depth)
 	longjmp(to, 1);
 }
 
-void calls_raise(int number)
+void calls_raise(unsigned int number)
 {
-	raise(number);
+	raise((int)number);
 }
 
 void calls_handler(int number)
