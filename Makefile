@@ -63,7 +63,10 @@ help:
 	@echo '  make bench     what a record costs: instructions, loads, stores, bytes'
 	@echo '  make bench-decode'
 	@echo '                 how fast the command reads traces of 1 MB, 100 MB, 2 GB'
-	@echo '  make install   command, library and headers          [DESTDIR=, PREFIX=]'
+	@echo '  make install   the command, for this machine          [DESTDIR=, PREFIX=]'
+	@echo '  make install-target DESTDIR=ROOT'
+	@echo '                 command, library and headers, for the traced machine; what'
+	@echo '                 make install does, too, where DESTDIR is given'
 	@echo '  make dkms      register the driver with dkms on this machine'
 	@echo '  make clean     remove $$O; the cache stays'
 	@echo ''
@@ -115,6 +118,7 @@ target-tools: lib
 	@mkdir -p $(TARGET)/lib
 	cp $(O)/target-tools/sifive-trace $(TARGET)/
 	cp -L $(O)/lib/libsifive-perf.so $(TARGET)/
+	cp -P $(O)/lib/libsifive-perf.so* $(TARGET)/lib/
 	$(MAKE) -s -C selftests/record OUTPUT=$(TARGET)/record \
 		RUNTIME_DIR=$(TARGET)/lib LIBSIFIVE_PERF=$(O)/lib/libsifive-perf.a
 
@@ -272,16 +276,37 @@ run-debug:
 
 # ---- installing ---------------------------------------------------------
 
-install: tools
+# On a RISC-V machine all of it is the machine's own. On another one DESTDIR is a
+# target's root, which nothing of the build machine's goes into.
+NATIVE := $(filter riscv%,$(shell uname -m))
+
+install: $(if $(NATIVE),install-tools install-lib,$(if $(DESTDIR),install-target,install-tools))
+
+install-tools: tools
 	$(MAKE) -C tools O=$(O) install
+
+install-lib: packages-build
 	$(MAKE) -C lib O=$(O)/lib install
 	install -D -m 644 include/uapi/linux/sifive_trace.h \
 		$(DESTDIR)$(PREFIX)/include/linux/sifive_trace.h
 
+install-target: install-lib
+	$(MAKE) -C tools O=$(O)/target-tools CC=$(CROSS_COMPILE)gcc DECODE=no install
+
 DKMS_VERSION := $(shell sed -n 's/^PACKAGE_VERSION="\(.*\)"/\1/p' driver/dkms.conf)
 DKMS_SRC := $(DESTDIR)/usr/src/sifive-trace-$(DKMS_VERSION)
 
-dkms:
+# Nothing is written where dkms cannot add it.
+dkms-can-add:
+	@[ -n "$(NATIVE)" ] || { echo "make dkms: this machine is no RISC-V one:" \
+		"name the traced one's root, DESTDIR=ROOT" >&2; exit 1; }
+	@command -v dkms >/dev/null || { echo "make dkms: no dkms: install the package" \
+		"dkms, or give the sources a root of their own, DESTDIR=ROOT" >&2; exit 1; }
+	@[ -z "$$(dkms status sifive-trace/$(DKMS_VERSION))" ] || { echo "make dkms:" \
+		"sifive-trace/$(DKMS_VERSION) is there already: dkms remove" \
+		"sifive-trace/$(DKMS_VERSION) --all" >&2; exit 1; }
+
+dkms: $(if $(DESTDIR),,dkms-can-add)
 	install -d $(DKMS_SRC)/include/uapi/linux
 	cp driver/Kbuild driver/Makefile driver/dkms.conf driver/*.c driver/*.h $(DKMS_SRC)/
 	cp include/uapi/linux/sifive_trace.h $(DKMS_SRC)/include/uapi/linux/
@@ -292,4 +317,4 @@ clean:
 
 .PHONY: all built help board driver lib tools selftests target target-tools \
 	demo shell check check-long $(SUITES:%=check-%) $(SUITES:%=run-%) $(BOARDS:%=run-board-%) \
-	install dkms clean run-fuzz bench bench-decode
+	install install-tools install-lib install-target dkms dkms-can-add clean run-fuzz bench bench-decode

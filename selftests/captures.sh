@@ -73,10 +73,10 @@ rec maps-apart -a --ring -C 1 $p/maps apart 5000 $p/busy 2000
 rec maps-lost -a -C 1 $p/maps stopped 10000 $p/busy 2000
 
 unbind() { echo $1 >/sys/bus/platform/drivers/sifive-trace-encoder/unbind; }
-unbind 11001000.trace-encoder
+unbind 11001000.trace
 run gone sifive-trace info; run goneonly taskset 2 sifive-trace info
 run without taskset 1 sifive-trace info
-unbind 11000000.trace-encoder; run none sifive-trace info
+unbind 11000000.trace; run none sifive-trace info
 '
 
 # ---- start, with options ---------------------------------------------------------
@@ -137,7 +137,7 @@ finds held 0 "nothing is free to count cycles: perf or another program counts" "
 ! grep -q '^  cycles' "$out/heldlist.txt" && grep -q '^  instructions' "$out/heldlist.txt"
 result $? "list: without what perf counts"
 refused heldrecord 125 "no counter that can count it is free" "record: says why it does not count"
-finds older 1 "the module has interface 1, this command knows 2" "one version" "another interface"
+finds older 1 "the module has interface 2, this command knows 3" "one version" "another interface"
 finds gone 0 "CPU 1: no encoder, what runs there is not recorded" "taskset -c 0 PROGRAM" \
 	"a CPU without encoder"
 finds goneonly 1 "no CPU that this process may run on has an encoder" "taskset" \

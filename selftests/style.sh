@@ -120,13 +120,24 @@ nothing_left_over() {
 	return 0
 }
 
-# Everything under one prefix, and a program that builds with what is there.
+# machine FILE: which one an ELF file is for; nothing of other files.
+machine() { readelf -h "$1" 2>/dev/null | sed -n 's/^ *Machine: *//p' | sort -u; }
+
+# Everything for the target under one prefix, and a program that builds with it.
 install_is_usable() {
-	local at=$build/root
+	local at=$build/root f
 
 	make -s install O="$built" DESTDIR="$at" PREFIX=/opt/trace \
 		>"$build/install.log" 2>&1 || { tail -n 5 "$build/install.log"; return; }
 	find "$at" -type f ! -path "$at/opt/trace/*"
+	find "$at" -type f | while read -r f; do
+		case $(machine "$f") in
+		'' | RISC-V) ;;
+		*) echo "$f: not for the target" ;;
+		esac
+	done
+	[ "$(machine "$at/opt/trace/bin/sifive-trace")" = RISC-V ] ||
+		echo "the target's command is not installed"
 	# shellcheck disable=SC2046
 	"${CROSS_COMPILE}gcc" -I"$at/opt/trace/include" -L"$at/opt/trace/lib" \
 		-finstrument-functions -static -o "$build/fib" lib/examples/fib.c \
@@ -134,6 +145,36 @@ install_is_usable() {
 			--static --libs-only-l libsifive-perf)
 	[ -e "$at/opt/trace/include/linux/sifive_trace.h" ] ||
 		echo "the kernel's interface is not installed"
+}
+
+# The build machine's own command, and nothing else.
+install_of_this_machine() {
+	local at=$build/own
+
+	make -s install-tools O="$built" DESTDIR="$at" PREFIX=/opt/trace \
+		>"$build/install.log" 2>&1 || { tail -n 5 "$build/install.log"; return; }
+	"$at/opt/trace/bin/sifive-trace" --version >/dev/null || echo "it does not run"
+	[ ! -e "$at/opt/trace/lib" ] || echo "a library is installed"
+}
+
+# From a folder as git has it, with what it does not name.
+install_leaves_no_trace() {
+	local tree=$build/clean
+
+	git clone -q . "$tree" && make -s -C "$tree/lib" install-bare \
+		DESTDIR="$build/bare" >/dev/null && git -C "$tree" status --short
+}
+
+# Where there is no dkms, or it cannot be run here, nothing is written.
+dkms_fails_before_it_writes() {
+	local at=$build/dkms before
+
+	make -s dkms DESTDIR="$at" >/dev/null && ls "$at"/usr/src/*/dkms.conf >/dev/null ||
+		echo "no sources for another machine"
+	[ "$(uname -m)" != riscv64 ] || return 0
+	before=$(ls /usr/src)
+	! make -s dkms 2>/dev/null || echo "dkms adds a module for another machine"
+	[ "$(ls /usr/src)" = "$before" ] || echo "sources are left in /usr/src"
 }
 
 # In a kernel's tools/testing/selftests/drivers, with nothing but that tree. Two stand
@@ -179,6 +220,9 @@ check "every file names its licence" spdx_everywhere
 check "no left-over marker" nothing_left_over
 check "the documented example compiles" example_compiles
 check "make install: one prefix, programs build with it" install_is_usable
+check "make install: this machine's command alone" install_of_this_machine
+check "make install-bare: the checkout is as it was" install_leaves_no_trace
+check "make dkms: fails before it writes" dkms_fails_before_it_writes
 check "selftests build in a kernel tree" drops_into_kernel_tree
 with shellcheck shellcheck "scripts: shellcheck" scripts_are_sound
 results_end
