@@ -10,6 +10,7 @@
 
 #include "auto.h"
 #include "dump.h"
+#include "environment.h"
 #include "error.h"
 #include "options.h"
 #include "session.h"
@@ -20,101 +21,54 @@ static const char auto_user;
 /* At exit the environment may be another. */
 static char output[PATH_MAX];
 
-/* A variable that is neither absent nor empty. */
-PERF_LOCAL const char *variable(const char *name)
+PERF_LOCAL int read_flags(struct sifive_trace_options *options)
 {
-	const char *value = secure_getenv(name);
+	bool ring = false, per_thread = false, once = false;
 
-	return value && *value ? value : NULL;
-}
-
-PERF_LOCAL bool is_set(const char *name)
-{
-	const char *value = variable(name);
-
-	return value && strcmp(value, "0");
-}
-
-PERF_LOCAL int size_of(const char *name, uint64_t most, uint64_t *result)
-{
-	const char *value = variable(name);
-	unsigned long long n;
-	char *end;
-
-	if (!value)
-		return 0;
-	errno = 0;
-	n = strtoull(value, &end, 10);
-	if (*value >= '0' && *value <= '9' && !errno) {
-		unsigned int shift = *end == 'k' || *end == 'K' ? 10 :
-				     *end == 'M' ? 20 : 0;
-
-		if (shift)
-			end++;
-		if (!*end && n <= most >> shift) {
-			*result = (uint64_t)n << shift;
-			return 0;
-		}
-	}
-	return perf_error("%s=%s: not a number from 0 to %llu", name, value,
-			  (unsigned long long)most);
-}
-
-/* Which of the @count words of @word a variable is; @result stays when unset. */
-PERF_LOCAL int choice(const char *name, const char *const *word,
-		      unsigned int count, unsigned int *result)
-{
-	const char *value = variable(name);
-	unsigned int i;
-
-	if (!value)
-		return 0;
-	for (i = 0; i < count; i++)
-		if (!strcmp(value, word[i])) {
-			*result = i;
-			return 0;
-		}
-	return perf_error("%s=%s: not one of %s, %s%s%s", name, value, word[0],
-			  word[1], count > 2 ? ", " : "", count > 2 ? word[2] : "");
+	if (perf_environment_flag("SIFIVE_TRACE_RING", &ring) ||
+	    perf_environment_flag("SIFIVE_TRACE_PER_THREAD", &per_thread) ||
+	    perf_environment_header_once(&once))
+		return -1;
+	options->flags |= (ring ? SIFIVE_TRACE_RING : 0) |
+			  (per_thread ? SIFIVE_TRACE_PER_THREAD : 0) |
+			  (once ? SIFIVE_TRACE_HEADER_ONCE : 0);
+	return 0;
 }
 
 PERF_LOCAL int read_environment(struct sifive_trace_options *options)
 {
-	static const char *const counts[] = { "raw", "delta", "xor" };
-	static const char *const sinks[] = { "sba", "sram" };
-	const char *header = variable("SIFIVE_TRACE_HEADER");
 	uint64_t channel = options->channel, interval = 0;
 	unsigned int sink = 0;
 
-	if (choice("SIFIVE_TRACE_COUNT", counts, 3, &options->count_type) ||
-	    choice("SIFIVE_TRACE_SINK", sinks, 2, &sink) ||
-	    size_of("SIFIVE_TRACE_BUFFER", UINT64_MAX, &options->buffer) ||
-	    size_of("SIFIVE_TRACE_CHANNEL", PERF_CHANNELS - 1, &channel) ||
-	    size_of("SIFIVE_TRACE_INTERVAL", UINT_MAX, &interval) ||
-	    size_of("SIFIVE_TRACE_PERIOD", UINT64_MAX, &options->period))
+	if (perf_environment_choice("SIFIVE_TRACE_COUNT", "raw, delta, xor",
+				    &options->count_type) ||
+	    perf_environment_choice("SIFIVE_TRACE_SINK", "sba, sram", &sink) ||
+	    perf_environment_number("SIFIVE_TRACE_BUFFER", UINT64_MAX,
+				    &options->buffer) ||
+	    perf_environment_number("SIFIVE_TRACE_CHANNEL", PERF_CHANNELS - 1,
+				    &channel) ||
+	    perf_environment_number("SIFIVE_TRACE_INTERVAL", UINT_MAX,
+				    &interval) ||
+	    perf_environment_number("SIFIVE_TRACE_PERIOD", UINT64_MAX,
+				    &options->period) ||
+	    read_flags(options))
 		return -1;
 
 	if (sink)
 		options->buffer = 0;
 	options->channel = (unsigned int)channel;
 	options->interval = (unsigned int)interval;
-	options->events = variable("SIFIVE_TRACE_EVENTS");
-	options->cpus = variable("SIFIVE_TRACE_CPUS");
-	options->period_event = variable("SIFIVE_TRACE_PERIOD_EVENT");
-	options->filter = variable("SIFIVE_TRACE_FILTER");
-	if (is_set("SIFIVE_TRACE_RING"))
-		options->flags |= SIFIVE_TRACE_RING;
-	if (is_set("SIFIVE_TRACE_PER_THREAD"))
-		options->flags |= SIFIVE_TRACE_PER_THREAD;
-	if (header && !strcmp(header, "once"))
-		options->flags |= SIFIVE_TRACE_HEADER_ONCE;
+	options->events = perf_environment("SIFIVE_TRACE_EVENTS");
+	options->cpus = perf_environment("SIFIVE_TRACE_CPUS");
+	options->period_event = perf_environment("SIFIVE_TRACE_PERIOD_EVENT");
+	options->filter = perf_environment("SIFIVE_TRACE_FILTER");
 	return 0;
 }
 
 /* A relative name is of the folder that the program began in. */
 PERF_LOCAL int find_output(void)
 {
-	const char *name = variable("SIFIVE_TRACE_OUTPUT");
+	const char *name = perf_environment("SIFIVE_TRACE_OUTPUT");
 	char folder[PATH_MAX];
 	int length;
 
@@ -155,12 +109,37 @@ PERF_LOCAL void auto_stop(void)
 	perf_session_leave();
 }
 
-/* Whether the side-car is wanted for a program that may not get to its end. */
+#ifdef PERF_SHARED
+/* Of the C library, for destructors in C++. */
+extern int __cxa_atexit(void (*function)(void *), void *argument, void *object);
+
+PERF_LOCAL void stop_object(void *unused)
+{
+	(void)unused;
+	auto_stop();
+}
+
+/*
+ * Behind the destructors of all objects, as this is the process's first request: of no
+ * object, it does not run when this one's destructors do.
+ */
+PERF_LOCAL int stop_last(void)
+{
+	return __cxa_atexit(stop_object, NULL, NULL);
+}
+#else
+/* Behind the program's destructors, which run behind what it has given to atexit(). */
+PERF_RUN(".fini_array", PERF_FIRST) static void (*auto_ends)(void) = auto_stop;
+
+PERF_LOCAL int stop_last(void)
+{
+	return 0;
+}
+#endif
+
 PERF_LOCAL bool is_early(void)
 {
-	const char *wish = variable("SIFIVE_TRACE_META");
-
-	return wish && !strcmp(wish, "early");
+	return perf_environment_side_car() == PERF_SIDE_CAR_EARLY;
 }
 
 PERF_LOCAL int auto_begin(void)
@@ -168,11 +147,12 @@ PERF_LOCAL int auto_begin(void)
 	struct sifive_trace_options options = SIFIVE_TRACE_OPTIONS;
 	static struct perf_setup setup;
 
-	if (find_output() || read_environment(&options) ||
+	if (perf_environment_check() || find_output() ||
+	    read_environment(&options) ||
 	    perf_options_parse(&options, &setup) ||
 	    perf_session_setup(&setup, &auto_user))
 		return -1;
-	if (atexit(auto_stop)) {
+	if (stop_last()) {
 		perf_session_end();
 		return perf_error("out of memory");
 	}
@@ -186,12 +166,21 @@ PERF_LOCAL int auto_begin(void)
 	return -1;
 }
 
-__attribute__((constructor(PERF_EARLY_AUTO)))
+/* Whether the environment asks for a recording; it is said where it is wrong. */
+PERF_LOCAL bool is_wanted_here(void)
+{
+	bool record = false;
+
+	if (perf_environment_flag("SIFIVE_TRACE_RECORD", &record) ||
+	    (!record && perf_environment_check()))
+		perf_error_print("");
+	perf_error_clear();
+	return record;
+}
+
 PERF_INTERNAL void perf_auto_start(void)
 {
-	const char *record = variable("SIFIVE_TRACE_RECORD");
-
-	if (!record || strcmp(record, "1"))
+	if (!is_wanted_here())
 		return;
 	/* What this program starts is not recorded: the hardware is taken. */
 	unsetenv("SIFIVE_TRACE_RECORD");
@@ -203,6 +192,8 @@ PERF_INTERNAL void perf_auto_start(void)
 	perf_session_leave();
 	perf_error_clear();
 }
+
+PERF_RUN(".init_array", PERF_SECOND) static void (*auto_begins)(void) = perf_auto_start;
 
 PERF_INTERNAL void perf_auto_yield(void)
 {

@@ -28,8 +28,21 @@
 #define PERF_LOCAL	PERF_NOTRACE static
 #define PERF_INLINE	PERF_NOTRACE static inline __attribute__((always_inline))
 
-/* A thread's variables: without a call at each access, also in a shared library. */
+/* Linked into a shared object. */
 #if defined(__PIC__) && !defined(__PIE__)
+#define PERF_SHARED
+#endif
+
+/*
+ * A pointer to a function that runs before the program's constructors (.init_array),
+ * or after its destructors (.fini_array): theirs have numbers from 101 on, or none.
+ */
+#define PERF_RUN(list, number)	__attribute__((used, section(list "." number)))
+#define PERF_FIRST		"00001"
+#define PERF_SECOND		"00002"
+
+/* A thread's variables: without a call at each access, also in a shared library. */
+#ifdef PERF_SHARED
 #define PERF_THREAD_MODEL	__attribute__((tls_model("initial-exec")))
 #else
 #define PERF_THREAD_MODEL	__attribute__((tls_model("local-exec")))

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "device.h"
+#include "environment.h"
 #include "error.h"
 #include "event.h"
 
@@ -42,13 +43,19 @@ PERF_LOCAL int device_error(struct perf_device *device, int error,
 {
 	struct sifive_trace_status status;
 	bool known = !read_status(device, &status);
+	/* STATUS needs no permission: who forbids it forbids ioctl(2). */
+	bool filtered = !known && (errno == EPERM || errno == EACCES ||
+				   errno == ENOSYS);
 	/* Who has the hardware is told of something else that is busy. */
 	bool held = error == EBUSY && known && status.holder &&
 		    !(status.flags & SIFIVE_TRACE_STATUS_OWNER);
 
 	perf_error("%s: ", what);
 
-	if (reason)
+	if (filtered)
+		perf_error_add("a seccomp filter of the program forbids ioctl(2): let it through for %s, or set the filter up after the trace has ended",
+			       device->path);
+	else if (reason)
 		perf_error_add("%s", reason);
 	else if (error == EACCES || error == EPERM)
 		perf_error_add(NEED_PERFMON);
@@ -103,10 +110,10 @@ PERF_LOCAL int read_info(struct perf_device *device)
 PERF_INTERNAL int perf_device_open(struct perf_device *device)
 {
 	struct sifive_trace_info *info = &device->info;
-	const char *path = secure_getenv("SIFIVE_TRACE_DEVICE");
+	const char *path = perf_environment("SIFIVE_TRACE_DEVICE");
 
 	memset(device, 0, sizeof(*device));
-	device->path = path && *path ? path : DEVICE_PATH;
+	device->path = path ? path : DEVICE_PATH;
 	device->fd = open(device->path, O_RDWR | O_CLOEXEC);
 	if (device->fd < 0)
 		return open_error(device->path, errno);

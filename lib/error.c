@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "environment.h"
 #include "error.h"
 
 /* Holds a path, an explanation and the kernel's message. */
@@ -21,11 +22,12 @@ enum verbosity {
 
 PERF_LOCAL enum verbosity verbosity(void)
 {
-	const char *value = getenv("SIFIVE_TRACE_VERBOSE");
+	int word = perf_environment_word("SIFIVE_TRACE_VERBOSE",
+					 PERF_ENVIRONMENT_FLAG);
 
-	if (!value || !*value)
+	if (word < 0)
 		return ERRORS;
-	return strcmp(value, "0") ? NOTICES : SILENT;
+	return word % 2 ? SILENT : NOTICES;
 }
 
 PERF_LOCAL void print(enum verbosity least, const char *call, const char *what)

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "environment.h"
 #include "error.h"
 #include "event.h"
 #include "meta.h"
@@ -301,9 +302,10 @@ PERF_LOCAL void put_lost(FILE *file, const struct perf_capture *capture)
 	const struct perf_lost *lost = &perf_pool->lost;
 
 	fprintf(file, ",\n\"lost\":{\"signals\":%" PRIu64 ",\"threads\":%" PRIu64
-		",\"abandoned\":%" PRIu64 ",\"samples\":%" PRIu64 "}",
-		lost->signals, lost->threads, lost->abandoned,
-		capture->samples_lost);
+		",\"abandoned\":%" PRIu64 ",\"refused\":%" PRIu64
+		",\"children\":%" PRIu64 ",\"samples\":%" PRIu64 "}",
+		lost->signals, lost->threads, lost->abandoned, lost->refused,
+		lost->children, capture->samples_lost);
 }
 
 PERF_LOCAL void put_all(FILE *file, const struct sifive_trace_sink *sink,
@@ -350,13 +352,12 @@ PERF_INTERNAL int perf_meta_write(const char *path, int fd,
 				  const struct sifive_trace_sink *sink,
 				  const struct perf_capture *capture)
 {
-	const char *wish = getenv("SIFIVE_TRACE_META");
 	char name[PATH_MAX];
 	struct stat about;
 	FILE *file;
 	int failed;
 
-	if (wish && !strcmp(wish, "0"))
+	if (perf_environment_side_car() == PERF_SIDE_CAR_NONE)
 		return 0;
 	/* What is no file (a device, a pipe) has nothing beside it. */
 	if (fd >= 0 && (fstat(fd, &about) || !S_ISREG(about.st_mode)))

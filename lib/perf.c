@@ -10,6 +10,7 @@
 
 #include "auto.h"
 #include "dump.h"
+#include "environment.h"
 #include "error.h"
 #include "event.h"
 #include "session.h"
@@ -147,7 +148,6 @@ PERF_LOCAL int initialise(perfEvent *list, int count, int channel,
 			  uint64_t interval)
 {
 	static struct perf_setup setup;
-	const char *header = getenv("SIFIVE_TRACE_HEADER");
 	int i, rc = 0;
 
 	if (perf_session.state == PERF_SESSION_NONE)
@@ -170,6 +170,8 @@ PERF_LOCAL int initialise(perfEvent *list, int count, int channel,
 				(int)type);
 	else
 		rc = convert_events(setup.counter, list, count);
+	if (!rc)
+		rc = perf_environment_header_once(&setup.header_once);
 
 	if (!rc) {
 		setup.count = (uint32_t)count;
@@ -177,7 +179,6 @@ PERF_LOCAL int initialise(perfEvent *list, int count, int channel,
 		setup.channel = (unsigned int)channel;
 		setup.take.buffer = buffer;
 		setup.hooks = hooks;
-		setup.header_once = header && !strcmp(header, "once");
 		setup.sampling.interval = interval;
 		add_cpus(&setup);
 	}

@@ -95,9 +95,81 @@ TEST_F(record, only_where_it_is_asked_for)
 	START();
 	set("RECORD", "0");
 	START();
+	set("RECORD", "off");
+	START();
+	set("RECORD", "No");
+	START();
 	set("RECORD", "");
 	START();
 	EXPECT_EQ(NULL, dev.path);
+}
+
+/* What start() prints has @words in it, and the program runs untraced. */
+#define SAYS(words)							\
+do {									\
+	const char *__said;						\
+									\
+	EXPECT_EQ(0, ftruncate(self->error, 0));			\
+	__said = start(self);						\
+	EXPECT_NE(NULL, strstr(__said, words)) { TH_LOG("%s", __said); } \
+	EXPECT_EQ(NULL, dev.path);					\
+} while (0)
+
+TEST_F(record, a_wrong_wish_to_record_is_reported)
+{
+	set("RECORD", "maybe");
+	SAYS("SIFIVE_TRACE_RECORD=maybe: not one of yes, no, 1, 0, on, off");
+	set("RECORD", "2");
+	SAYS("SIFIVE_TRACE_RECORD=2: not one of");
+}
+
+TEST_F(record, an_unknown_variable_is_reported_with_the_nearest_one)
+{
+	static const struct {
+		const char *name, *nearest;
+	} unknown[] = {
+		{ "RECROD", "RECORD" }, { "EVENT", "EVENTS" }, { "BUFER", "BUFFER" },
+		{ "PERIODEVENT", "PERIOD_EVENT" }, { "CPU", "CPUS" },
+		{ "A_NAME_THAT_IS_TOO_LONG_TO_BE_COMPARED", "RECORD" }, { "", "SINK" },
+	};
+	char words[100];
+	unsigned int i;
+
+	for (i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++) {
+		set("RECORD", NULL);
+		set(unknown[i].name, "1");
+		snprintf(words, sizeof(words), "SIFIVE_TRACE_%.20s", unknown[i].name);
+		SAYS(words);
+		snprintf(words, sizeof(words), "did you mean SIFIVE_TRACE_%s?\n",
+			 unknown[i].nearest);
+		SAYS(words);
+		set("RECORD", "yes");
+		REFUSED("there is no such variable");
+		EXPECT_EQ(-1, perfInit(2, 1));
+		EXPECT_NE(NULL, strstr(perfErrorString(), "no such variable"));
+		set(unknown[i].name, NULL);
+	}
+}
+
+TEST_F(record, flags_take_yes_and_no_in_all_ways)
+{
+	static const char *const yes[] = { "yes", "1", "on", "ON", "Yes" };
+	static const char *const no[] = { "no", "0", "off", "OFF", "" };
+	unsigned int i;
+
+	set("OUTPUT", "/dev/null");
+	for (i = 0; i < 5; i++) {
+		set("RECORD", "on");
+		set("RING", yes[i]);
+		START();
+		EXPECT_EQ(SIFIVE_TRACE_CONFIG_RING, dev.config.flags);
+		auto_stop();
+		set("RECORD", "1");
+		set("RING", no[i]);
+		START();
+		EXPECT_EQ(0, dev.config.flags);
+		auto_stop();
+	}
 }
 
 TEST_F(record, usual)
@@ -244,6 +316,11 @@ TEST_F(record, refused)
 		{ "BUFFER", "18446744073709551615k", "not a number" },
 		{ "CHANNEL", "32", "not a number from 0 to 31" },
 		{ "INTERVAL", "1ms", "not a number" },
+		{ "RING", "2", "SIFIVE_TRACE_RING=2: not one of yes, no, 1, 0, on, off" },
+		{ "PER_THREAD", "true", "not one of yes" },
+		{ "HEADER", "onec", "not one of each, once" },
+		{ "META", "late", "not one of early, yes" },
+		{ "VERBOSE", "very", "not one of yes" },
 		{ "PERIOD", "10", "of what event is not said" },
 		{ "CPUS", "all", "no list of CPUs" },
 		{ "FILTER", "/nonexistent", "cannot open the filter" },

@@ -12,6 +12,8 @@
 
 #include <linux/capability.h>
 
+#include "lib/environment.h"
+
 #include "machine.h"
 
 /* klogctl()'s actions. */
@@ -150,16 +152,14 @@ void machine_pass_on(void)
 
 const char *machine_device(void)
 {
-	const char *path = secure_getenv("SIFIVE_TRACE_DEVICE");
+	const char *path = perf_environment("SIFIVE_TRACE_DEVICE");
 
-	return path && *path ? path : "/dev/sifive-trace";
+	return path ? path : "/dev/sifive-trace";
 }
 
 bool machine_side_car(void)
 {
-	const char *wish = getenv("SIFIVE_TRACE_META");
-
-	return !wish || strcmp(wish, "0");
+	return perf_environment_side_car() != PERF_SIDE_CAR_NONE;
 }
 
 bool machine_encoder(int fd, uint32_t index, struct sifive_trace_encoder *encoder)

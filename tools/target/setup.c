@@ -12,6 +12,7 @@
 
 #include "setup.h"
 
+#include "lib/environment.h"
 #include "lib/error.h"
 #include "lib/options.h"
 
@@ -201,6 +202,10 @@ int setup_finish(struct setup *setup)
 	char cpu[MACHINE_CPU_SIZE];
 	char *known;
 
+	if (perf_environment_check()) {
+		report("%s", perf_error_text());
+		return -1;
+	}
 	if (setup->sram)
 		options->buffer = 0;
 	if (*events) {

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+#include "environment.h"
+#include "error.h"
+
+#define PREFIX		"SIFIVE_TRACE_"
+#define PREFIX_LENGTH	(sizeof(PREFIX) - 1)
+
+#define SIDE_CARS	"early, " PERF_ENVIRONMENT_FLAG
+
+/* Longest name that is compared letter by letter, behind the prefix. */
+#define NAME_MAX_LENGTH	24
+
+/* All variables of the library, of the command, and of the virtual board's set-up. */
+static const char *const names[] = {
+	"SIFIVE_TRACE_RECORD", "SIFIVE_TRACE_EVENTS", "SIFIVE_TRACE_COUNT",
+	"SIFIVE_TRACE_BUFFER", "SIFIVE_TRACE_SINK", "SIFIVE_TRACE_RING",
+	"SIFIVE_TRACE_CHANNEL", "SIFIVE_TRACE_CPUS", "SIFIVE_TRACE_PER_THREAD",
+	"SIFIVE_TRACE_INTERVAL", "SIFIVE_TRACE_PERIOD",
+	"SIFIVE_TRACE_PERIOD_EVENT", "SIFIVE_TRACE_FILTER",
+	"SIFIVE_TRACE_OUTPUT", "SIFIVE_TRACE_HEADER", "SIFIVE_TRACE_META",
+	"SIFIVE_TRACE_DEVICE", "SIFIVE_TRACE_VERBOSE", "SIFIVE_TRACE_CACHE",
+};
+
+#define NAMES		(sizeof(names) / sizeof(names[0]))
+
+PERF_INTERNAL const char *perf_environment(const char *name)
+{
+	const char *value = secure_getenv(name);
+
+	return value && *value ? value : NULL;
+}
+
+/* The index in @words, separated by ", ", of @value; -1: none of them. */
+PERF_LOCAL int find_word(const char *words, const char *value)
+{
+	size_t length = strlen(value);
+	int index = 0;
+
+	for (;; index++) {
+		size_t end = strcspn(words, ",");
+
+		if (end == length && !strncasecmp(words, value, end))
+			return index;
+		if (!words[end])
+			return -1;
+		words += end + 2;
+	}
+}
+
+PERF_INTERNAL int perf_environment_word(const char *name, const char *words)
+{
+	const char *value = perf_environment(name);
+
+	return value ? find_word(words, value) : -1;
+}
+
+PERF_INTERNAL int perf_environment_choice(const char *name, const char *words,
+					  unsigned int *chosen)
+{
+	const char *value = perf_environment(name);
+	int index;
+
+	if (!value)
+		return 0;
+	index = find_word(words, value);
+	if (index < 0)
+		return perf_error("%s=%s: not one of %s", name, value, words);
+	*chosen = (unsigned int)index;
+	return 0;
+}
+
+PERF_INTERNAL int perf_environment_flag(const char *name, bool *flag)
+{
+	unsigned int word = *flag ? 0 : 1;
+
+	if (perf_environment_choice(name, PERF_ENVIRONMENT_FLAG, &word))
+		return -1;
+	*flag = !(word % 2);
+	return 0;
+}
+
+PERF_INTERNAL int perf_environment_number(const char *name, uint64_t most,
+					  uint64_t *number)
+{
+	const char *value = perf_environment(name);
+	unsigned long long n;
+	char *end;
+
+	if (!value)
+		return 0;
+	errno = 0;
+	n = strtoull(value, &end, 10);
+	if (*value >= '0' && *value <= '9' && !errno) {
+		unsigned int shift = *end == 'k' || *end == 'K' ? 10 :
+				     *end == 'M' ? 20 : 0;
+
+		if (shift)
+			end++;
+		if (!*end && n <= most >> shift) {
+			*number = (uint64_t)n << shift;
+			return 0;
+		}
+	}
+	return perf_error("%s=%s: not a number from 0 to %llu", name, value,
+			  (unsigned long long)most);
+}
+
+PERF_INTERNAL int perf_environment_header_once(bool *once)
+{
+	unsigned int word = 0;
+
+	if (perf_environment_choice("SIFIVE_TRACE_HEADER", "each, once", &word))
+		return -1;
+	*once = word;
+	return 0;
+}
+
+PERF_INTERNAL enum perf_side_car perf_environment_side_car(void)
+{
+	int word = perf_environment_word("SIFIVE_TRACE_META", SIDE_CARS);
+
+	if (!word)
+		return PERF_SIDE_CAR_EARLY;
+	return word > 0 && word % 2 == 0 ? PERF_SIDE_CAR_NONE : PERF_SIDE_CAR;
+}
+
+/* ---- names that do not exist ---------------------------------------------- */
+
+PERF_LOCAL unsigned int least(unsigned int a, unsigned int b)
+{
+	return a < b ? a : b;
+}
+
+/* Letters to insert, remove or replace to make @b of @a, both not too long. */
+PERF_LOCAL unsigned int distance(const char *a, size_t length, const char *b)
+{
+	unsigned int row[NAME_MAX_LENGTH + 1], above, before;
+	size_t i, j, width = strlen(b);
+
+	for (j = 0; j <= width; j++)
+		row[j] = (unsigned int)j;
+	for (i = 1; i <= length; i++) {
+		above = row[0];
+		row[0] = (unsigned int)i;
+		for (j = 1; j <= width; j++) {
+			before = above;
+			above = row[j];
+			row[j] = least(before + (a[i - 1] != b[j - 1]),
+				       1 + least(row[j], row[j - 1]));
+		}
+	}
+	return row[width];
+}
+
+PERF_LOCAL const char *nearest(const char *name, size_t length)
+{
+	const char *found = names[0];
+	unsigned int fewest = ~0u;
+	size_t i;
+
+	if (length > NAME_MAX_LENGTH)
+		return found;
+	for (i = 0; i < NAMES; i++) {
+		unsigned int n = distance(name, length, names[i] + PREFIX_LENGTH);
+
+		if (n >= fewest)
+			continue;
+		fewest = n;
+		found = names[i];
+	}
+	return found;
+}
+
+PERF_LOCAL bool is_name(const char *variable, size_t length)
+{
+	size_t i;
+
+	for (i = 0; i < NAMES; i++)
+		if (strlen(names[i]) == length &&
+		    !strncmp(variable, names[i], length))
+			return true;
+	return false;
+}
+
+PERF_LOCAL int check_names(void)
+{
+	char **variable;
+
+	if (!environ || getauxval(AT_SECURE))
+		return 0;
+	for (variable = environ; *variable; variable++) {
+		size_t length = strcspn(*variable, "=");
+
+		if (strncmp(*variable, PREFIX, PREFIX_LENGTH) ||
+		    is_name(*variable, length))
+			continue;
+		return perf_error("%.*s: there is no such variable: did you mean %s?",
+				  (int)least((unsigned int)length, 64), *variable,
+				  nearest(*variable + PREFIX_LENGTH,
+					  length - PREFIX_LENGTH));
+	}
+	return 0;
+}
+
+PERF_INTERNAL int perf_environment_check(void)
+{
+	unsigned int side_car;
+	bool flag = false;
+
+	return check_names() || perf_environment_header_once(&flag) ||
+	       perf_environment_choice("SIFIVE_TRACE_META", SIDE_CARS, &side_car) ||
+	       perf_environment_flag("SIFIVE_TRACE_RECORD", &flag) ||
+	       perf_environment_flag("SIFIVE_TRACE_VERBOSE", &flag) ? -1 : 0;
+}
