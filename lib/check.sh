@@ -54,10 +54,13 @@ check()
 	fi
 }
 
+# Functions of the C library that the library stands in for.
+instead='__cyg_profile_func_enter __cyg_profile_func_exit vfork'
+
 api()
 {
 	{
-		printf '%s\n' __cyg_profile_func_enter __cyg_profile_func_exit
+		printf '%s\n' $instead
 		sed -n '/^local:/q; s/^\t\([a-zA-Z_]*\);$/\1/p' "$top/lib/libsifive-perf.map"
 	} | LC_ALL=C sort
 }
@@ -141,7 +144,7 @@ installs()
 		for file in sifive_bare_perf.c $BARE sifive_linux_trace.h sifive_trace.h; do
 			echo "./opt/trace/share/libsifive-perf/bare/$file"
 		done
-		for call in $(api | grep -v __cyg); do
+		for call in $(api | grep -vxF "$(printf '%s\n' $instead)"); do
 			echo "./opt/trace/share/man/man3/$call.3"
 		done
 		echo ./opt/trace/share/man/man3/sifive_trace.3

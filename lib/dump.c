@@ -137,6 +137,13 @@ PERF_LOCAL void report_losses(const struct perf_capture *capture)
 			     (unsigned long long)lost->threads,
 			     (unsigned long long)lost->signals,
 			     (unsigned long long)lost->abandoned);
+	if (lost->refused)
+		perf_warning("records not written: %llu of threads that the driver did not let read the counters: %s",
+			     (unsigned long long)lost->refused,
+			     strerror(perf_pool->refusal));
+	if (lost->children)
+		perf_warning("records not written: %llu of children made by vfork(), which have no channel of their own",
+			     (unsigned long long)lost->children);
 	if (lost->names)
 		perf_warning("the side-car file tells of the first %d threads, not of %llu later ones",
 			     PERF_JOINED, (unsigned long long)lost->names);

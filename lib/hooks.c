@@ -23,9 +23,6 @@
 
 typedef void hook_writer(uintptr_t function, uintptr_t site, uint32_t kind);
 
-PERF_API void __cyg_profile_func_enter(void *function, void *site);
-PERF_API void __cyg_profile_func_exit(void *function, void *site);
-
 PERF_LOCAL void write_nothing(uintptr_t function, uintptr_t site, uint32_t kind)
 {
 	(void)function;
@@ -173,9 +170,10 @@ void given_up(struct perf_thread *thread, struct perf_lane *lane)
 
 /*
  * Find the lane of the CPU that the thread is on, with its header written, and
- * read the counters there. Returns NULL when no record can be written.
+ * read the counters there. Returns NULL when no record can be written: @loss counts it.
  */
-PERF_LOCAL struct perf_lane *prepare(struct perf_thread *thread, uint64_t *now)
+PERF_LOCAL struct perf_lane *prepare(struct perf_thread *thread, uint64_t *now,
+				     uint64_t **loss)
 {
 	const intptr_t gate = thread->gate;
 
@@ -184,6 +182,7 @@ PERF_LOCAL struct perf_lane *prepare(struct perf_thread *thread, uint64_t *now)
 		struct perf_lane *lane = lane_of(thread, cpu);
 
 		drain(thread);
+		*loss = lane ? &perf_pool->lost.refused : &perf_pool->lost.threads;
 		if (!lane || is_refused(thread))
 			return NULL;
 
@@ -215,8 +214,8 @@ PERF_LOCAL void write_claimed(struct perf_thread *thread, uint32_t kind,
 			      uintptr_t address, uintptr_t address2)
 {
 	const intptr_t gate = thread->gate;
-	uint64_t now[PERF_COUNTER_MAX];
-	struct perf_lane *lane = prepare(thread, now);
+	uint64_t now[PERF_COUNTER_MAX], *loss = &perf_pool->lost.threads;
+	struct perf_lane *lane = prepare(thread, now, &loss);
 
 	if (!lane)
 		thread->cpu = PERF_CPU_NOBODY;
@@ -230,7 +229,7 @@ PERF_LOCAL void write_claimed(struct perf_thread *thread, uint32_t kind,
 	}
 	/* Before that is open, as who pauses or ends the trace waits for it. */
 	if (!lane && kind != NO_RECORD && is_wanted(thread))
-		perf_lost_count(&perf_pool->lost.threads);
+		perf_lost_count(loss);
 	open_gate(thread);
 	settle(thread);
 }
@@ -291,9 +290,13 @@ void write_long(uintptr_t address, uintptr_t address2, uint32_t kind)
 	if (thread->epoch != perf_pool->epoch) {
 		thread = perf_thread_join();
 		if (!thread) {
-			perf_lost_count(&perf_pool->lost.threads);
+			perf_thread_lose();
 			return;
 		}
+	}
+	if (PERF_UNLIKELY(thread->lent) && perf_thread_is_child(thread)) {
+		perf_lost_count(&perf_pool->lost.children);
+		return;
 	}
 
 	if (thread->gate < 0) {
@@ -324,7 +327,7 @@ void write_instead(uintptr_t address, uintptr_t address2, uint32_t kind)
 	/* In a child that was made in the meantime, it has none. */
 	if (!thread->tid)
 		return;
-	if (thread->epoch == perf_pool->epoch) {
+	if (thread->epoch == perf_pool->epoch && !thread->lent) {
 		write_claimed(thread, kind, address, address2);
 		return;
 	}
@@ -702,12 +705,17 @@ PERF_INTERNAL void perf_hooks_manual(uintptr_t address)
 	manual(address, 0, PERF_RECORD_MANUAL);
 }
 
-PERF_API void __cyg_profile_func_enter(void *function, void *site)
+PERF_INTERNAL void perf_hook_enter(void *function, void *site)
 {
 	hook((uintptr_t)function, (uintptr_t)site, PERF_RECORD_ENTER);
 }
 
-PERF_API void __cyg_profile_func_exit(void *function, void *site)
+PERF_INTERNAL void perf_hook_exit(void *function, void *site)
 {
 	hook((uintptr_t)function, (uintptr_t)site, PERF_RECORD_EXIT);
 }
+
+PERF_API void __cyg_profile_func_enter(void *function, void *site)
+	__attribute__((alias("perf_hook_enter")));
+PERF_API void __cyg_profile_func_exit(void *function, void *site)
+	__attribute__((alias("perf_hook_exit")));

@@ -44,4 +44,11 @@ PERF_INTERNAL bool perf_hooks_busy(uintptr_t frame);
 /* Write a record with one address, if the pool is open. */
 PERF_INTERNAL void perf_hooks_manual(uintptr_t address);
 
+/*
+ * The compiler's hooks, by names that nothing comes before: those that programs call
+ * may be somebody else's.
+ */
+PERF_INTERNAL void perf_hook_enter(void *function, void *site);
+PERF_INTERNAL void perf_hook_exit(void *function, void *site);
+
 #endif /* PERF_HOOKS_H */

@@ -6,6 +6,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "bind.h"
+#include "environment.h"
 #include "error.h"
 #include "filter.h"
 #include "hooks.h"
@@ -137,7 +139,7 @@ PERF_INTERNAL int perf_session_begin(struct sifive_trace_info *info)
 		return -1;
 
 	perf_session.state = PERF_SESSION_NONE;
-	if (perf_device_open(&device))
+	if (perf_environment_check() || perf_device_open(&device))
 		return -1;
 	*info = device.info;
 	perf_device_close(&device);
@@ -250,7 +252,7 @@ PERF_LOCAL int fill_pool(const struct perf_device *device,
 
 	if (!perf_thread_join())
 		return perf_error("the driver does not let this thread read the counters: %s",
-				  strerror(errno));
+				  strerror(perf_pool->refusal));
 	return 0;
 }
 
@@ -281,6 +283,7 @@ PERF_INTERNAL int perf_session_setup(struct perf_setup *setup, const void *user)
 
 	if (perf_device_map(device, setup->per_thread && setup->count) ||
 	    perf_filter_load(setup->filter) ||
+	    (setup->hooks && perf_bind_hooks()) ||
 	    fill_pool(device, setup, pinned, channels, first))
 		goto fail;
 

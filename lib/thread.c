@@ -13,7 +13,6 @@
 
 #include <linux/sifive_trace.h>
 
-#include "auto.h"
 #include "error.h"
 #include "rseq.h"
 #include "thread.h"
@@ -35,6 +34,9 @@ PERF_DATA struct perf_pool *perf_pool;
 
 /* perf_pool.retry when the calling thread was refused last. */
 static __thread uint32_t refused PERF_THREAD_MODEL;
+
+/* Where its records count that are lost for that. */
+static __thread uint64_t *loss PERF_THREAD_MODEL;
 
 static const uint64_t no_offset[PERF_COUNTER_MAX];
 
@@ -171,11 +173,12 @@ PERF_LOCAL void thread_exit(void *unused)
  * As early as it can be: the values of the first keys are where setting one needs
  * no memory, which must not be asked for in a hook.
  */
-__attribute__((constructor(PERF_EARLY)))
 PERF_LOCAL void make_exit_key(void)
 {
 	exit_key_made = !pthread_key_create(&exit_key, thread_exit);
 }
+
+PERF_RUN(".init_array", PERF_FIRST) static void (*key_maker)(void) = make_exit_key;
 
 PERF_INTERNAL int perf_pool_make(void)
 {
@@ -304,8 +307,10 @@ PERF_LOCAL int join_driver(struct perf_thread *thread)
 	thread->offset = no_offset;
 	if (!perf_pool->join)
 		return 0;
-	if (ioctl(perf_pool->device, SIFIVE_TRACE_IOC_THREAD, &arg))
+	if (ioctl(perf_pool->device, SIFIVE_TRACE_IOC_THREAD, &arg)) {
+		perf_pool->refusal = errno;
 		return -1;
+	}
 	if (perf_pool->slots && arg.slot < SIFIVE_TRACE_THREADS)
 		thread->offset = (const volatile uint64_t *)
 				 perf_pool->slots[arg.slot].offset;
@@ -340,9 +345,7 @@ PERF_LOCAL struct perf_thread *join_blocked(void)
 	int32_t tid = thread_id();
 	int channel;
 
-	/* A child of vfork() has its parent's memory and thread pointer. */
-	if (getpid() != perf_pool->pid)
-		return NULL;
+	loss = &perf_pool->lost.threads;
 	if (perf_pool->pinned && perf_pool->pinned != tid)
 		return NULL;
 
@@ -370,8 +373,10 @@ PERF_LOCAL struct perf_thread *join_blocked(void)
 		goto no_channel;
 
 	thread->rseq = perf_pool->pinned ? &perf_pool->fixed : perf_rseq_find();
-	if (!thread->rseq || join_driver(thread))
+	if (!thread->rseq || join_driver(thread)) {
+		loss = &perf_pool->lost.refused;
 		goto refuse;
+	}
 
 	thread->channel = (unsigned int)channel;
 	thread->refused = PERF_REFUSED_NOT;
@@ -380,6 +385,7 @@ PERF_LOCAL struct perf_thread *join_blocked(void)
 	thread->tail = 0;
 	thread->waiting = 0;
 	thread->stuck = false;
+	thread->lent = false;
 	thread->lane = &perf_pool->lane[channel][0];
 	thread->cpu = PERF_CPU_NOBODY;
 	/* Differences of the thread's own counts cannot go on from another's. */
@@ -406,10 +412,16 @@ PERF_INTERNAL struct perf_thread *perf_thread_join(void)
 {
 	struct perf_thread *thread;
 	uint32_t retry = perf_pool->retry;
+	int error = errno;
 	uint64_t signals;
 
 	if (refused == retry)
 		return NULL;
+	/* A child of vfork() has its parent's memory, variables of threads among it. */
+	if (getpid() != perf_pool->pid) {
+		loss = &perf_pool->lost.children;
+		return NULL;
+	}
 	/* What is called from here may have hooks of its own. */
 	refused = retry;
 
@@ -421,7 +433,32 @@ PERF_INTERNAL struct perf_thread *perf_thread_join(void)
 	if (thread)
 		refused = retry - 1;
 	perf_signals_restore(&signals);
+	errno = error;
 	return thread;
+}
+
+PERF_INTERNAL void perf_thread_lose(void)
+{
+	perf_lost_count(loss);
+}
+
+PERF_INTERNAL void perf_thread_lend(void)
+{
+	struct perf_thread *thread = perf_self;
+
+	if (thread == &nobody || !thread->tid)
+		return;
+	thread->lent = true;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	thread->cpu = PERF_CPU_NOBODY;
+}
+
+PERF_INTERNAL bool perf_thread_is_child(struct perf_thread *thread)
+{
+	if (thread->tid != thread_id())
+		return true;
+	thread->lent = false;
+	return false;
 }
 
 PERF_INTERNAL void perf_thread_keep(void)

@@ -82,6 +82,7 @@ enum perf_refusal {
  * @fresh:	bit n set: lane n has no header of this thread's
  * @waiting:	records that were made while the gate was closed
  * @stuck:	its record was given up, and is still being written
+ * @lent:	it has called vfork(): who runs here may be the child
  * @epoch:	perf_pool.epoch when it joined
  * @channel:	its channel
  * @joined:	its entry in perf_pool.joined, -1 none
@@ -103,6 +104,7 @@ struct perf_thread {
 	uint64_t fresh;
 	uint32_t waiting;
 	volatile bool stuck;
+	volatile bool lent;
 	unsigned int channel;
 	int joined;
 	volatile int refused;
@@ -128,6 +130,8 @@ struct perf_lost {
 	uint64_t signals;	/* of signal handlers: the queue was full */
 	uint64_t threads;	/* of threads without channel, CPUs without encoder */
 	uint64_t abandoned;	/* left half-way and never finished */
+	uint64_t refused;	/* of threads that the driver did not let in */
+	uint64_t children;	/* of children made by vfork() */
 	uint64_t names;		/* threads that the side-car does not tell of */
 };
 
@@ -149,6 +153,7 @@ struct perf_lost {
  * @layout:	of all records
  * @index:	CPU number to index of its lane, plus 1; 0 = no encoder
  * @lane:	by channel and index
+ * @refusal:	errno of the driver's last refusal
  * @ts_readable: the timestamp can be read from its page
  */
 struct perf_pool {
@@ -161,6 +166,7 @@ struct perf_pool {
 	volatile uint64_t taken;
 	unsigned int first;
 	int device;
+	int refusal;
 	bool once;
 	bool join;
 	bool ts_readable;
@@ -196,6 +202,15 @@ PERF_INTERNAL int perf_pool_make(void);
  * child that only borrows its parent's memory.
  */
 PERF_INTERNAL struct perf_thread *perf_thread_join(void);
+
+/* Count a record that the calling thread cannot make as it could not join. */
+PERF_INTERNAL void perf_thread_lose(void);
+
+/* The calling thread makes a child by vfork(). */
+PERF_INTERNAL void perf_thread_lend(void);
+
+/* Of a thread that has: whether the caller is the child; otherwise it is over. */
+PERF_INTERNAL bool perf_thread_is_child(struct perf_thread *thread);
 
 /*
  * Around fork(): keep what a record needs that the caller is in the middle of, as

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <sifive_trace.h>
@@ -369,6 +370,54 @@ TEST_F(calls, of_a_child_are_not_in_its_parents_trace)
 }
 
 /* The name of an object in a filter is that of its file. */
+static void vfork_children(struct __test_metadata *_metadata, unsigned int times)
+{
+	unsigned int i;
+	pid_t child;
+
+	for (i = 0; i < times; i++) {
+		calls_loop(2);
+		child = vfork();
+		if (!child) {
+			calls_loop(4);
+			execl("/nonexistent", "", NULL);
+			_exit(0);
+		}
+		ASSERT_EQ(child, waitpid(child, NULL, 0));
+		calls_loop(2);
+	}
+}
+
+/* Each call has a record or is lost, and no child's record is its parent's. */
+static void vfork_children_are_lost(struct __test_metadata *_metadata,
+				    struct _test_data_calls *self)
+{
+	/* Itself, and the calls that it makes. */
+	const unsigned int parent = 2 * (2 + 1), child = 4 + 1, times = 20;
+
+	ON();
+	vfork_children(_metadata, times);
+	ASSERT_EQ(0, sifive_trace_off(self->trace));
+	self->report.size = sizeof(self->report);
+	ASSERT_EQ(0, sifive_trace_status(self->trace, &self->report));
+	ASSERT_EQ(0, trace_records(self->fd, &self->totals, take_call, &self->calls));
+	EXPECT_TRUE(trace_is_whole(&self->totals));
+	CALLS_ARE(parent * times);
+	EXPECT_EQ(2 * child * times, self->report.lost_threads);
+	EXPECT_EQ(0, self->report.lost_abandoned);
+}
+
+TEST_F(calls, of_vfork_children_are_counted_as_lost)
+{
+	vfork_children_are_lost(_metadata, self);
+}
+
+TEST_F(calls, of_vfork_children_are_counted_as_lost_without_counters)
+{
+	self->options.events = NULL;
+	vfork_children_are_lost(_metadata, self);
+}
+
 TEST_F(calls, that_a_filter_leaves_out_give_no_record)
 {
 	char path[64];

@@ -42,8 +42,7 @@ probe() {
 	local i
 	echo "$*" >"$out/go.tmp"
 	mv "$out/go.tmp" "$out/go.$step"
-	# Ten minutes: what takes longer hangs.
-	for ((i = 0; i < 12000; i++)); do
+	for ((i = 0; i < 600; i++)); do
 		[ ! -e "$out/answer.$step" ] && kill -0 "$board_pid" || break
 		sleep 0.05
 	done
@@ -60,7 +59,7 @@ start_board() {
 	rm -f "$out"/go.* "$out"/answer.*
 	step=0
 	tools/qemu/board run "$board" --target "$target" --out "$out" \
-		--qmp "$socket" "$@" -- "$guest" >"$out/board.log" 2>&1 &
+		--timeout 150 --qmp "$socket" "$@" -- "$guest" >"$out/board.log" 2>&1 &
 	board_pid=$!
 }
 
@@ -77,7 +76,7 @@ set_property() {
 	import json, socket, sys
 	path, component, name, value = sys.argv[1:]
 	monitor = socket.socket(socket.AF_UNIX)
-	monitor.settimeout(600)
+	monitor.settimeout(10)
 	monitor.connect(path)
 	lines = monitor.makefile("rw")
 
@@ -106,8 +105,16 @@ node_of() {
 		print "trace-" kind "@" $0 }' "$boardfile"
 }
 
-# The calls came to an end, and those that wait for hardware gave up.
-is_bounded() { [ -n "$(value close)" ]; }
+# The longest that a call may take: a wait for each component, and some more.
+LIMIT_MS=1500
+
+is_bounded() {
+	local call ms
+	for call in config start stop read close; do
+		ms=$(value ${call}_ms)
+		[ "${ms:-0}" -lt $LIMIT_MS ] || return 1
+	done
+}
 
 works() {
 	[ "$(value config)" = 0 ] && [ "$(value stop)" = 0 ] &&

@@ -49,7 +49,7 @@ result $? "the programs are built"
 
 # Where the programs look for what they load. Stores to the first encoder come
 # quicker than it can take them.
-tools/qemu/board run "$board" --set te0.fifo-depth=76 \
+tools/qemu/board run "$board" --timeout 120 --set te0.fifo-depth=76 \
 	--set te0.drain-ns=2000 --target "$target" --out "$out" -- '
 	insmod /target/sifive_trace.ko && ln -sf /target/objects/lib/* /lib/ || exit 1
 	/target/selftests/calls_test -t in_polling_mode_wait_for_the_encoder \
@@ -62,6 +62,12 @@ tools/qemu/board run "$board" --set te0.fifo-depth=76 \
 			SIFIVE_TRACE_OUTPUT=/out/$p.rtd ./$p >/out/$p.txt ||
 			[ $p = plain ] || exit 1
 	done
+	for p in edges-static edges-linked host host-now; do
+		SIFIVE_TRACE_RECORD=yes SIFIVE_TRACE_OUTPUT=/out/$p.rtd ./$p \
+			>/out/$p.txt || exit 1
+	done
+	LD_PRELOAD=libsifive-perf.so.0 SIFIVE_TRACE_RECORD=on \
+		SIFIVE_TRACE_OUTPUT=/out/edges.rtd ./edges >/out/edges.txt || exit 1
 	LD_PRELOAD=libsifive-perf.so.0 SIFIVE_TRACE_RECORD=1 \
 		SIFIVE_TRACE_EVENTS=nonsense SIFIVE_TRACE_OUTPUT=/out/wrong.rtd \
 		./plain >/out/wrong.txt 2>/out/wrong.err
@@ -85,6 +91,15 @@ done
 for program in plain objects threads shared; do
 	same "$program"
 	result $? "LD_PRELOAD: each call of \"$program\" is recorded, with its return"
+done
+for program in edges edges-static edges-linked; do
+	same "$program"
+	result $? "$program: constructors and destructors are recorded, and what they call"
+done
+for program in host host-now; do
+	[ "$(recorded "$program" enter | awk '/^one_/ { n += $2 } END { print n }')" = \
+		"$(made "$program" | sed -n 's/^one //p')" ]
+	result $? "$program: an object that the C library's empty hooks come before is recorded"
 done
 grep -q 'nothing is recorded: .*nonsense' "$out/wrong.err" && [ ! -e "$out/wrong.rtd" ]
 result $? "LD_PRELOAD: what cannot be recorded is said, and the program runs"

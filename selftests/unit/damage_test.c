@@ -89,7 +89,7 @@ static int64_t read_trace(struct __test_metadata *_metadata,
 	return records;
 }
 
-TEST_F(damage, every_truncation)
+TEST_F_TIMEOUT(damage, every_truncation, 200)
 {
 	const struct gen *gen = &self->program.gen;
 	int64_t before = -1, records;
@@ -106,7 +106,7 @@ TEST_F(damage, every_truncation)
 	EXPECT_EQ(self->program.records, before);
 }
 
-TEST_F(damage, every_bit)
+TEST_F_TIMEOUT(damage, every_bit, 200)
 {
 	struct gen *gen = &self->program.gen;
 	size_t bit;

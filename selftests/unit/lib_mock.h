@@ -382,9 +382,6 @@ static int mock_getaffinity(pid_t pid, size_t size, cpu_set_t *cpus)
 /* Calls that a signal handler must not make. */
 static unsigned int mock_unsafe;
 
-/* Naps: how long the library waits, whatever the host does meanwhile. */
-static unsigned int mock_naps;
-
 #define MOCK_UNSAFE(call, ...)	(mock_unsafe++, call(__VA_ARGS__))
 
 #define malloc(...)		MOCK_UNSAFE(malloc, __VA_ARGS__)
@@ -399,7 +396,6 @@ static unsigned int mock_naps;
 #define __builtin_return_address(level) \
 	((void *)((uintptr_t)__builtin_return_address(level) & ~(uintptr_t)1))
 
-#define nanosleep(...)		(mock_naps++, nanosleep(__VA_ARGS__))
 #define open(...)		mock_open(__VA_ARGS__)
 #define close(...)		mock_close(__VA_ARGS__)
 #define ioctl(...)		mock_ioctl(__VA_ARGS__)
@@ -430,6 +426,7 @@ PERF_INTERNAL void perf_rseq_barrier(void)
 #include "../../lib/record.c"
 #include "../../lib/section.c"
 #include "../../lib/error.c"
+#include "../../lib/environment.c"
 #include "../../lib/event.c"
 #include "../../lib/device.c"
 #include "../../lib/thread.c"
@@ -455,6 +452,7 @@ static bool mock_section_any(struct perf_rseq *rseq, const volatile int32_t *min
 #define perf_section_any	mock_section_any
 #include "../../lib/hooks.c"
 #undef perf_section_any
+#include "../../lib/bind.c"
 #include "../../lib/session.c"
 #include "../../lib/meta.c"
 #include "../../lib/dump.c"

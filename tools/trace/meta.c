@@ -353,6 +353,8 @@ static void read_groups(struct reader *reader, struct json_object *object,
 		set_u64(reader, from, "signals", &lost->signals);
 		set_u64(reader, from, "threads", &lost->threads);
 		set_u64(reader, from, "abandoned", &lost->abandoned);
+		set_u64(reader, from, "refused", &lost->refused);
+		set_u64(reader, from, "children", &lost->children);
 		set_u64(reader, from, "samples", &lost->samples);
 	} else if (from) {
 		complain(reader, "lost", "an object");

@@ -23,7 +23,7 @@
  *	threads		[{ channel, pid, tid, name, from, to }] in the order in which
  *			they came; times in ticks, as wide as a timestamp
  *	objects		[{ path, build_id, start, end, bias }]
- *	lost		{ signals, threads, abandoned, samples }
+ *	lost		{ signals, threads, abandoned, refused, children, samples }
  */
 #ifndef SIFIVE_TRACE_META_H
 #define SIFIVE_TRACE_META_H
@@ -98,6 +98,8 @@ struct meta_lost {
 	uint64_t	signals;
 	uint64_t	threads;
 	uint64_t	abandoned;
+	uint64_t	refused;
+	uint64_t	children;
 	uint64_t	samples;
 };
 

@@ -143,11 +143,17 @@ static void recorder_losses(const struct input *input)
 		report("%s: not recorded: %" PRIu64 " record%s of signal handlers within a record",
 		       name, COUNT(lost->signals));
 	if (lost->threads)
-		report("%s: not recorded: %" PRIu64 " record%s of threads without a channel, on a CPU without an encoder, after vfork, or while the trace was being written",
+		report("%s: not recorded: %" PRIu64 " record%s of threads without a channel, on a CPU without an encoder, or while the trace was being written",
 		       name, COUNT(lost->threads));
 	if (lost->abandoned)
 		report("%s: not recorded: %" PRIu64 " record%s given up half written",
 		       name, COUNT(lost->abandoned));
+	if (lost->refused)
+		report("%s: not recorded: %" PRIu64 " record%s of threads that the driver did not let read the counters",
+		       name, COUNT(lost->refused));
+	if (lost->children)
+		report("%s: not recorded: %" PRIu64 " record%s of children made by vfork()",
+		       name, COUNT(lost->children));
 	if (lost->samples)
 		report("%s: not recorded: %" PRIu64 " sample%s", name,
 		       COUNT(lost->samples));
@@ -161,7 +167,7 @@ static bool is_lossy(const struct input *input)
 
 	return stats->gaps || stats->errors || stats->losses ||
 	       stats->cut_bytes || lost->signals || lost->threads ||
-	       lost->abandoned || lost->samples;
+	       lost->abandoned || lost->refused || lost->children || lost->samples;
 }
 
 int input_summary(const struct input *input, bool perf)

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include <dlfcn.h>
+#include <errno.h>
+#include <link.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "bind.h"
+#include "error.h"
+#include "hooks.h"
+
+#ifdef __riscv
+
+/* Absent from static programs, which have nothing to look up. */
+#pragma weak dlsym
+
+#define HOOKS		2
+
+/* An object in memory; addresses are absolute. */
+struct image {
+	uintptr_t bias, start, end;
+	const ElfW(Dyn) *dynamic;
+	uintptr_t relro, relro_end;
+	const char *name;
+};
+
+/**
+ * struct binding - what looking at all objects finds
+ * @global:	what a call reaches that the loader has not resolved yet
+ * @libc, @libc_end: where the C library is
+ * @ours:	pointers that reach the library
+ * @foreign:	an object with pointers that do not; "" none
+ * @error:	errno of a change that failed
+ */
+struct binding {
+	uintptr_t global[HOOKS];
+	uintptr_t libc, libc_end;
+	unsigned int ours;
+	char foreign[128];
+	int error;
+};
+
+static const char *const hook_name[HOOKS] = {
+	"__cyg_profile_func_enter", "__cyg_profile_func_exit",
+};
+
+PERF_LOCAL uintptr_t own_hook(int which)
+{
+	return which ? (uintptr_t)perf_hook_exit : (uintptr_t)perf_hook_enter;
+}
+
+PERF_LOCAL void read_image(const struct dl_phdr_info *info, struct image *image)
+{
+	int i;
+
+	*image = (struct image) {
+		.bias = info->dlpi_addr, .start = UINTPTR_MAX,
+		.name = info->dlpi_name && *info->dlpi_name ? info->dlpi_name :
+			"the program",
+	};
+	for (i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *phdr = &info->dlpi_phdr[i];
+		uintptr_t from = info->dlpi_addr + phdr->p_vaddr;
+
+		if (phdr->p_type == PT_DYNAMIC)
+			image->dynamic = (const ElfW(Dyn) *)from;
+		if (phdr->p_type == PT_GNU_RELRO) {
+			image->relro = from;
+			image->relro_end = from + phdr->p_memsz;
+		}
+		if (phdr->p_type != PT_LOAD)
+			continue;
+		if (from < image->start)
+			image->start = from;
+		if (from + phdr->p_memsz > image->end)
+			image->end = from + phdr->p_memsz;
+	}
+}
+
+/* The value of a dynamic entry, 0 where there is none. */
+PERF_LOCAL uintptr_t entry(const struct image *image, ElfW(Sxword) tag)
+{
+	const ElfW(Dyn) *dynamic;
+
+	for (dynamic = image->dynamic; dynamic->d_tag != DT_NULL; dynamic++)
+		if (dynamic->d_tag == tag)
+			return dynamic->d_un.d_val;
+	return 0;
+}
+
+/* The same of an address, which not every loader has relocated. */
+PERF_LOCAL const void *table(const struct image *image, ElfW(Sxword) tag)
+{
+	uintptr_t address = entry(image, tag);
+
+	if (address && address < image->start)
+		address += image->bias;
+	return (const void *)address;
+}
+
+PERF_LOCAL bool is_in(uintptr_t address, uintptr_t start, uintptr_t end)
+{
+	return address - start < end - start;
+}
+
+/* Change a pointer, which may be write-protected. */
+PERF_LOCAL int change(const struct image *image, uintptr_t *slot, uintptr_t value)
+{
+	const uintptr_t size = (uintptr_t)sysconf(_SC_PAGESIZE);
+	void *page = (void *)((uintptr_t)slot & -size);
+	bool locked = is_in((uintptr_t)slot, image->relro,
+			    image->relro_end & -size);
+
+	if (locked && mprotect(page, size, PROT_READ | PROT_WRITE))
+		return -1;
+	__atomic_store_n(slot, value, __ATOMIC_RELEASE);
+	return locked ? mprotect(page, size, PROT_READ) : 0;
+}
+
+PERF_LOCAL void look_at_slot(struct binding *binding, const struct image *image,
+			     uintptr_t *slot, int which)
+{
+	uintptr_t target = __atomic_load_n(slot, __ATOMIC_RELAXED);
+
+	/* The loader's stub: it looks when the first call comes. */
+	if (is_in(target, image->start, image->end) && binding->global[which])
+		target = binding->global[which];
+	if (is_in(target, binding->libc, binding->libc_end)) {
+		if (!change(image, slot, own_hook(which)))
+			target = own_hook(which);
+		else
+			binding->error = errno;
+	}
+	if (target == own_hook(which)) {
+		binding->ours++;
+		return;
+	}
+	if (!*binding->foreign)
+		snprintf(binding->foreign, sizeof(binding->foreign), "%s",
+			 image->name);
+}
+
+/* Which hook a relocation is for, -1: none. */
+PERF_LOCAL int hook_of(const ElfW(Rela) *rela, const ElfW(Sym) *symbols,
+		       const char *strings)
+{
+	const char *name;
+	unsigned int type, symbol;
+	int i;
+
+#if __riscv_xlen == 64
+	type = ELF64_R_TYPE(rela->r_info);
+	symbol = ELF64_R_SYM(rela->r_info);
+#else
+	type = ELF32_R_TYPE(rela->r_info);
+	symbol = ELF32_R_SYM(rela->r_info);
+#endif
+	if (!symbol || (type != R_RISCV_JUMP_SLOT && type != R_RISCV_64 &&
+			type != R_RISCV_32))
+		return -1;
+	name = strings + symbols[symbol].st_name;
+	for (i = 0; i < HOOKS; i++)
+		if (*name == '_' && !strcmp(name, hook_name[i]))
+			return i;
+	return -1;
+}
+
+PERF_LOCAL void look_at_relocations(struct binding *binding,
+				    const struct image *image,
+				    ElfW(Sxword) tag, ElfW(Sxword) size_tag)
+{
+	const ElfW(Rela) *rela = table(image, tag);
+	const ElfW(Sym) *symbols = table(image, DT_SYMTAB);
+	const char *strings = table(image, DT_STRTAB);
+	size_t i, count = entry(image, size_tag) / sizeof(*rela);
+	int which;
+
+	if (!rela || !symbols || !strings)
+		return;
+	for (i = 0; i < count; i++) {
+		which = hook_of(&rela[i], symbols, strings);
+		if (which >= 0)
+			look_at_slot(binding, image,
+				     (uintptr_t *)(image->bias + rela[i].r_offset),
+				     which);
+	}
+}
+
+PERF_LOCAL int look_at_object(struct dl_phdr_info *info, size_t size, void *argument)
+{
+	struct binding *binding = argument;
+	struct image image;
+
+	(void)size;
+	read_image(info, &image);
+	if (!image.dynamic || image.start >= image.end)
+		return 0;
+	look_at_relocations(binding, &image, DT_JMPREL, DT_PLTRELSZ);
+	look_at_relocations(binding, &image, DT_RELA, DT_RELASZ);
+	return 0;
+}
+
+PERF_LOCAL int find_libc(struct dl_phdr_info *info, size_t size, void *argument)
+{
+	const char *slash = strrchr(info->dlpi_name ? info->dlpi_name : "", '/');
+	struct binding *binding = argument;
+	struct image image;
+
+	(void)size;
+	if (!slash || (strncmp(slash, "/libc.so", 8) && strncmp(slash, "/libc-", 6)))
+		return 0;
+	read_image(info, &image);
+	binding->libc = image.start;
+	binding->libc_end = image.end;
+	return 1;
+}
+
+PERF_INTERNAL int perf_bind_hooks(void)
+{
+	struct binding binding = { .ours = 0 };
+	int i;
+
+	/* Before the loader's lock of the list of objects is taken. */
+	for (i = 0; dlsym && i < HOOKS; i++)
+		binding.global[i] = (uintptr_t)dlsym(RTLD_DEFAULT, hook_name[i]);
+	dl_iterate_phdr(find_libc, &binding);
+	dl_iterate_phdr(look_at_object, &binding);
+	if (!*binding.foreign)
+		return 0;
+	perf_error("%s calls other hooks than the library's%s%s: start the program with LD_PRELOAD=libsifive-perf.so.0, or link it with -lsifive-perf before what else has them",
+		   binding.foreign, binding.error ? ", and its pointers cannot be changed: " : "",
+		   binding.error ? strerror(binding.error) : "");
+#ifdef PERF_SHARED
+	if (!binding.ours)
+		return -1;
+#endif
+	perf_error_print("");
+	perf_error_clear();
+	return 0;
+}
+
+#else
+
+PERF_INTERNAL int perf_bind_hooks(void)
+{
+	return 0;
+}
+
+#endif

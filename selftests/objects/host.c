@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A program without hooks, and without the library, of which one object has both.
+ * Prints how many calls were made in it: "calls one 21".
+ */
+#include <stdio.h>
+
+unsigned int one_calls(unsigned int n);
+
+int main(void)
+{
+	printf("calls one %u\n", one_calls(20));
+	return 0;
+}
