@@ -54,14 +54,19 @@ help:
 	@echo '  make shell     a root shell on the booted board      [BOARD=$(BOARD)]'
 	@echo '  make check-unit, check-model, check-style, check-bare, check-boards,'
 	@echo '  make check-objects, check-bench, check-faults, check-counters,'
-	@echo '  make check-record'
+	@echo '  make check-record, check-devicetree'
 	@echo '                 one part of the tests                 [BOARDS="$(BOARDS)"]'
 	@echo '  make check-debug'
 	@echo '                 the kselftests on a kernel that looks for bugs'
+	@echo '  make check-long'
+	@echo '                 all tests, longer and on all boards: an hour or more'
 	@echo '  make bench     what a record costs: instructions, loads, stores, bytes'
 	@echo '  make bench-decode'
 	@echo '                 how fast the command reads traces of 1 MB, 100 MB, 2 GB'
-	@echo '  make install   command, library and headers          [DESTDIR=, PREFIX=]'
+	@echo '  make install   the command, for this machine          [DESTDIR=, PREFIX=]'
+	@echo '  make install-target DESTDIR=ROOT'
+	@echo '                 command, library and headers, for the traced machine; what'
+	@echo '                 make install does, too, where DESTDIR is given'
 	@echo '  make dkms      register the driver with dkms on this machine'
 	@echo '  make clean     remove $$O; the cache stays'
 	@echo ''
@@ -73,25 +78,25 @@ help:
 board:
 	@tools/qemu/setup/board.sh $(ENV)
 
-$(ENV):
+$(ENV): $(wildcard $(addprefix tools/qemu/,init setup/* model/* patches/*))
 	@tools/qemu/setup/board.sh $@
 
-packages:
-	@tools/qemu/setup/packages.sh
+packages-%:
+	@tools/qemu/setup/packages.sh $*
 
 # ---- building -----------------------------------------------------------
 
-driver: $(if $(KDIR),packages,$(ENV))
+driver: $(if $(KDIR),packages-build,$(ENV))
 	+tools/build-module.sh driver $(or $(KDIR),$(KERNEL)/headers) $(O)/kmod -s W=1
 	@mkdir -p $(TARGET)
 	cp $(O)/kmod/sifive_trace.ko $(TARGET)/
 
-lib: packages
+lib: packages-build
 	$(MAKE) -s -C lib O=$(O)/lib all examples
 	@mkdir -p $(TARGET)
 	cp $(O)/lib/dropin/fib.elf $(TARGET)/
 
-tools: packages
+tools: packages-command
 	$(MAKE) -s -C tools O=$(O)
 
 selftests: $(ENV) lib
@@ -113,6 +118,7 @@ target-tools: lib
 	@mkdir -p $(TARGET)/lib
 	cp $(O)/target-tools/sifive-trace $(TARGET)/
 	cp -L $(O)/lib/libsifive-perf.so $(TARGET)/
+	cp -P $(O)/lib/libsifive-perf.so* $(TARGET)/lib/
 	$(MAKE) -s -C selftests/record OUTPUT=$(TARGET)/record \
 		RUNTIME_DIR=$(TARGET)/lib LIBSIFIVE_PERF=$(O)/lib/libsifive-perf.a
 
@@ -126,7 +132,7 @@ demo: SHOW = cd $(O)/demo && $(O)/sifive-trace
 demo: FIB = $(O)/lib/dropin/fib.elf trace.rtd
 demo: board tools driver lib
 	@echo "The example of the old library's manual, on the virtual board:"
-	@$(RUN) run fpga --icount --timeout 120 --target $(TARGET) --out $(O)/demo -- \
+	@$(RUN) run fpga --icount --target $(TARGET) --out $(O)/demo -- \
 		'insmod /target/sifive_trace.ko && cp /target/fib.elf /tmp && \
 		 echo "# taskset 2 ./fib.elf" && taskset 2 /tmp/fib.elf'
 	@echo '# sifive-trace report -e fib.elf trace.rtd'
@@ -144,32 +150,51 @@ shell: board target
 
 # ---- tests --------------------------------------------------------------
 
+# Kselftests that race do so for these seconds; a storm of threads for its own.
+TRACE_SECONDS ?= 2
+TRACE_STORM_SECONDS ?= 5
+export TRACE_SECONDS TRACE_STORM_SECONDS
+
 CHECK := $(O)/check
-SUITES := unit model style bare boards objects bench faults counters record debug
+SUITES := unit model style devicetree bare boards objects bench faults counters record debug
 
 check-debug: DEBUG_BOARDS = $(BOARDS)
+
+# What the set-up makes for them: scripts in tools/qemu/setup.
+NEEDS_boards := perf
+NEEDS_style := clang-tree
+NEEDS_debug := debug-kernel
+NEEDS := $(sort $(foreach s,$(SUITES),$(NEEDS_$(s))))
+SET_UP = @tools/qemu/setup/check.sh $(KERNEL)
 
 # So many suites at a time, the longest first.
 CHECK_JOBS ?= 2
 QUEUE := $(firstword $(BOARDS:%=board-%)) unit debug style \
 	$(wordlist 2,$(words $(BOARDS)),$(BOARDS:%=board-%)) counters record faults \
-	bench objects model bare
+	bench objects model bare devicetree
 
 # All of it, on all processors, when the board is there.
 built: board
 	@$(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc)) all
 
 check: built
+	$(SET_UP) $(NEEDS)
 	@rm -rf $(CHECK) && mkdir -p $(CHECK)
 	@echo "$(words $(QUEUE)) suites, $(CHECK_JOBS) at a time; what they say is in $(CHECK)"
 	@printf '%s\n' $(QUEUE) | xargs -P $(CHECK_JOBS) -I{} sh -c \
 		'$(MAKE) --no-print-directory run-{} || \
 		 echo "0 1 0" >$(CHECK)/{}-make.count'
-	@selftests/summary.sh $(CHECK) unit lib fuzz model style bare $(BOARDS) objects bench \
+	@selftests/summary.sh $(CHECK) unit lib fuzz model style devicetree bare $(BOARDS) objects bench \
 		$(FAULT_BOARDS:%=faults-%) counters record captures \
 		$(DEBUG_BOARDS:%=debug-%)
 
+# The same suites, longer and on all boards: for a night.
+check-long:
+	@$(MAKE) --no-print-directory check TRACE_SECONDS=30 TRACE_STORM_SECONDS=60 \
+		FUZZ_SECONDS=1200 FAULT_BOARDS="$(BOARDS)" DEBUG_BOARDS="$(BOARDS)"
+
 $(SUITES:%=check-%): check-%: built
+	$(SET_UP) $(NEEDS_$*)
 	@rm -rf $(CHECK) && mkdir -p $(CHECK)
 	@$(MAKE) --no-print-directory run-$* || \
 		echo "0 1 0" >$(CHECK)/$*-make.count
@@ -185,7 +210,7 @@ run-fuzz:
 bench: $(ENV) driver lib
 	@. $(ENV) && QEMU=$$QEMU KERNEL=$$KERNEL selftests/bench.sh $(O)
 
-bench-decode: packages
+bench-decode: packages-command
 	$(MAKE) -s -C selftests/unit O=$(O)/unit bench-decode
 
 run-unit: run-fuzz
@@ -200,6 +225,10 @@ run-model:
 
 run-style:
 	@selftests/suite.sh $(CHECK) style selftests/style.sh $(KERNEL) $(O)/style $(O)
+
+run-devicetree:
+	@. $(ENV) && QEMU=$$QEMU KERNEL=$$KERNEL selftests/suite.sh $(CHECK) devicetree \
+		selftests/devicetree.sh $(O)
 
 run-bare:
 	@. $(ENV) && QEMU=$$QEMU KERNEL=$$KERNEL selftests/suite.sh $(CHECK) bare \
@@ -247,16 +276,37 @@ run-debug:
 
 # ---- installing ---------------------------------------------------------
 
-install: tools
+# On a RISC-V machine all of it is the machine's own. On another one DESTDIR is a
+# target's root, which nothing of the build machine's goes into.
+NATIVE := $(filter riscv%,$(shell uname -m))
+
+install: $(if $(NATIVE),install-tools install-lib,$(if $(DESTDIR),install-target,install-tools))
+
+install-tools: tools
 	$(MAKE) -C tools O=$(O) install
+
+install-lib: packages-build
 	$(MAKE) -C lib O=$(O)/lib install
 	install -D -m 644 include/uapi/linux/sifive_trace.h \
 		$(DESTDIR)$(PREFIX)/include/linux/sifive_trace.h
 
+install-target: install-lib
+	$(MAKE) -C tools O=$(O)/target-tools CC=$(CROSS_COMPILE)gcc DECODE=no install
+
 DKMS_VERSION := $(shell sed -n 's/^PACKAGE_VERSION="\(.*\)"/\1/p' driver/dkms.conf)
 DKMS_SRC := $(DESTDIR)/usr/src/sifive-trace-$(DKMS_VERSION)
 
-dkms:
+# Nothing is written where dkms cannot add it.
+dkms-can-add:
+	@[ -n "$(NATIVE)" ] || { echo "make dkms: this machine is no RISC-V one:" \
+		"name the traced one's root, DESTDIR=ROOT" >&2; exit 1; }
+	@command -v dkms >/dev/null || { echo "make dkms: no dkms: install the package" \
+		"dkms, or give the sources a root of their own, DESTDIR=ROOT" >&2; exit 1; }
+	@[ -z "$$(dkms status sifive-trace/$(DKMS_VERSION))" ] || { echo "make dkms:" \
+		"sifive-trace/$(DKMS_VERSION) is there already: dkms remove" \
+		"sifive-trace/$(DKMS_VERSION) --all" >&2; exit 1; }
+
+dkms: $(if $(DESTDIR),,dkms-can-add)
 	install -d $(DKMS_SRC)/include/uapi/linux
 	cp driver/Kbuild driver/Makefile driver/dkms.conf driver/*.c driver/*.h $(DKMS_SRC)/
 	cp include/uapi/linux/sifive_trace.h $(DKMS_SRC)/include/uapi/linux/
@@ -265,6 +315,6 @@ dkms:
 clean:
 	rm -rf "$(O)"
 
-.PHONY: all built help board packages driver lib tools selftests target target-tools \
-	demo shell check $(SUITES:%=check-%) $(SUITES:%=run-%) $(BOARDS:%=run-board-%) \
-	install dkms clean run-fuzz bench bench-decode
+.PHONY: all built help board driver lib tools selftests target target-tools \
+	demo shell check check-long $(SUITES:%=check-%) $(SUITES:%=run-%) $(BOARDS:%=run-board-%) \
+	install install-tools install-lib install-target dkms dkms-can-add clean run-fuzz bench bench-decode

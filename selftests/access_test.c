@@ -419,7 +419,7 @@ static void *thread_takes(void *arg)
  * One that takes counters, but finds no slot, gives back what it took: not what
  * another thread has taken in its place. Its call has begun when access is gone.
  */
-TEST_F_TIMEOUT(access, a_failing_call_gives_only_its_own_counters_back, 60)
+TEST_F(access, a_failing_call_gives_only_its_own_counters_back)
 {
 	static struct waiters w;
 	unsigned int round;
@@ -508,7 +508,7 @@ static void *thread_works(void *arg)
 
 /*
  * A neighbour on the same CPU works as long as we do: the hart's counter has both,
- * the thread's own has us alone.
+ * the thread's own has us alone. Counts of time depend on what the host does meanwhile.
  */
 TEST_F(access, own_counts_have_no_neighbours)
 {
@@ -521,6 +521,8 @@ TEST_F(access, own_counts_have_no_neighbours)
 
 	counter = take_own(self->fd, &exact);
 	ASSERT_LE(0, counter);
+	if (!exact)
+		SKIP(return, "only where a thread's instructions are counted");
 	slot = trace_own_slot(self->fd);
 	ASSERT_NE(NULL, slot);
 	ASSERT_EQ(0, pthread_create(&n.thread, NULL, thread_works, &n));
@@ -540,10 +542,8 @@ TEST_F(access, own_counts_have_no_neighbours)
 	       (unsigned long long)(turns * TRACE_SPIN), (unsigned long long)own,
 	       (unsigned long long)hart);
 	EXPECT_LE(own + own / 2, hart);
-	if (exact) {
-		EXPECT_LE(turns * TRACE_SPIN, own);
-		EXPECT_GE(turns * TRACE_SPIN + turns * TRACE_SPIN / 100, own);
-	}
+	EXPECT_LE(turns * TRACE_SPIN, own);
+	EXPECT_GE(turns * TRACE_SPIN + turns * TRACE_SPIN / 100, own);
 }
 
 TEST_F(access, own_counts_begin_at_zero_and_go_on_elsewhere)

@@ -29,7 +29,7 @@ run() {
 	local board=$1 what=$2 rc
 	shift 2
 	rm -rf "$out"
-	tools/qemu/board bare "$board" --timeout 60 --stats --out "$out" "$@" -- \
+	tools/qemu/board bare "$board" --stats --out "$out" "$@" -- \
 		"$program" >"$build/bare/program.tap"
 	rc=$?
 	cat "$build/bare/program.tap"

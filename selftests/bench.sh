@@ -30,7 +30,7 @@ board() {
 		options+=("$1")
 		shift
 	done
-	tools/qemu/board run fpga --icount --monitor --timeout 600 --target "$target" \
+	tools/qemu/board run fpga --icount --monitor --target "$target" \
 		--out "$out" "${options[@]}" -- \
 		"insmod /target/sifive_trace.ko && $2" >"$file"
 }

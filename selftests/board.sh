@@ -22,12 +22,9 @@ run() {
 
 # ---- kselftests, each program's own TAP ---------------------------------
 
-# One board takes its time, as to find races is not the others' part.
-case $board in
-fpga) seconds='TRACE_STORM_SECONDS=60' ;;
-*) seconds='TRACE_SECONDS=2' ;;
-esac
-run --timeout 600 -- "export $seconds; sh /target/selftests/run_all.sh; rc=\$?
+run -- "export TRACE_SECONDS=${TRACE_SECONDS:-2}
+	export TRACE_STORM_SECONDS=${TRACE_STORM_SECONDS:-5}
+	sh /target/selftests/run_all.sh; rc=\$?
 	TRACE_EXACT=1 /target/selftests/overflow_test >/out/inexact
 	echo \$? >>/out/inexact
 	exit \$rc"
@@ -48,7 +45,7 @@ obeys_rules() {
 }
 
 # The example runs on the CPU that the manual's taskset 2 gives it.
-run --timeout 120 --icount --stats -- '
+run --icount --stats -- '
 	insmod /target/sifive_trace.ko &&
 	cp /target/fib.elf /tmp &&
 	taskset 2 /tmp/fib.elf &&
@@ -71,7 +68,7 @@ passed() {
 }
 
 counts_are_exact() {
-	run --timeout 420 --icount --perf -- '
+	run --icount --perf -- '
 		cd /target/selftests
 		export TRACE_EXACT=1
 		each() { echo "# $*"; for t; do ./$t; echo "$t $?" >>/out/exact; done; }
@@ -95,8 +92,7 @@ counts_are_exact() {
 
 # What the documented program prints: the message of its store, 32 bits of data
 # on channel 6, is between those of trace on and trace off.
-run --timeout 60 -- \
-	'insmod /target/sifive_trace.ko && taskset 2 /target/minimal' >"$out/minimal.txt"
+run -- 'insmod /target/sifive_trace.ko && taskset 2 /target/minimal' >"$out/minimal.txt"
 grep -qE '^8c .* ?1c [0-9a-f ]+ 8c ' "$out/minimal.txt"
 result $? "$board: the documented example shows its message"
 

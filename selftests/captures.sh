@@ -12,10 +12,10 @@ out=$build/captures
 . selftests/record/suite.sh
 
 board fpga -- '
-run full-static sifive-trace record -C 0 -i 100us -b 4k -o full-static.rtd $p/busy-static 3000
-run full-all sifive-trace record -a -i 100us -b 4k -o full-all.rtd $p/busy 3000
+run full-static sifive-trace record -C 0 -i 100us -b 4k -o full-static.rtd $p/busy-static 500
+run full-all sifive-trace record -a -i 100us -b 4k -o full-all.rtd $p/busy 500
 run full-start sifive-trace start -i 100us -b 4k
-run full-busy $p/busy 3000
+run full-busy $p/busy 500
 run full-stop sifive-trace stop
 run full-status sifive-trace status
 run full-dump sifive-trace dump -o full-dump.rtd
@@ -43,7 +43,7 @@ small() {
 	cp /tmp/small/$name.rtd* .; rm /tmp/small/*
 }
 small small-killed $p/ends kill 5000
-small small-static -i 100us $p/busy-static 2000
+small small-static -i 100us $p/busy-static 1000
 
 run per-thread sifive-trace start --per-thread
 run help sifive-trace start --help
@@ -73,10 +73,10 @@ rec maps-apart -a --ring -C 1 $p/maps apart 5000 $p/busy 2000
 rec maps-lost -a -C 1 $p/maps stopped 10000 $p/busy 2000
 
 unbind() { echo $1 >/sys/bus/platform/drivers/sifive-trace-encoder/unbind; }
-unbind 11001000.trace-encoder
+unbind 11001000.trace
 run gone sifive-trace info; run goneonly taskset 2 sifive-trace info
 run without taskset 1 sifive-trace info
-unbind 11000000.trace-encoder; run none sifive-trace info
+unbind 11000000.trace; run none sifive-trace info
 '
 
 # ---- start, with options ---------------------------------------------------------
@@ -102,7 +102,7 @@ for how in by-time:Raw by-count:DeltaXOR; do
 	host decode "$out/${how%:*}.rtd" | grep -q "counts ${how#*:}, "
 	result $? "start: --count: ${how#*:} is in the trace"
 done
-at_least by-time busy 20 "start: samples have names"
+sampled by-time busy 20 "start: samples have names"
 meta by-count 'm["count_type"] == 2 and m["sampling"]["period"] == 1000000 and m["sampling"]["event"] == "instructions"' \
 	"start: -c and --count xor are in the side-car file"
 samples by-count 'sum(x["counters"]["instructions"] for x in r) >= 900000 * len(r)' \
@@ -137,7 +137,7 @@ finds held 0 "nothing is free to count cycles: perf or another program counts" "
 ! grep -q '^  cycles' "$out/heldlist.txt" && grep -q '^  instructions' "$out/heldlist.txt"
 result $? "list: without what perf counts"
 refused heldrecord 125 "no counter that can count it is free" "record: says why it does not count"
-finds older 1 "the module has interface 1, this command knows 2" "one version" "another interface"
+finds older 1 "the module has interface 2, this command knows 3" "one version" "another interface"
 finds gone 0 "CPU 1: no encoder, what runs there is not recorded" "taskset -c 0 PROGRAM" \
 	"a CPU without encoder"
 finds goneonly 1 "no CPU that this process may run on has an encoder" "taskset" \
@@ -149,14 +149,14 @@ finds none 1 "has found no trace encoder" "sifive,trace-encoder0" "no encoder"
 # ---- what programs load ----------------------------------------------------------
 
 status maps 5 "-a: a program that loads code very often"
-at_least maps busy 20 "-a: what it loads last has its names"
+sampled maps busy 20 "-a: what it loads last has its names"
 ! grep -q missed "$out/maps.err"
 result $? "-a: nothing of that was missed"
-at_least maps-apart busy 20 "-a --ring: of very many, what was loaded last has its names"
+sampled maps-apart busy 20 "-a --ring: of very many, what was loaded last has its names"
 meta maps-apart 'len(m["objects"]) == 4096' "-a: as many are in the side-car file as are read"
 says maps-apart "programs and shared objects have no room in the side-car file" \
 	"-a: how many are not is told"
-at_least maps-lost busy 20 "-a: what is loaded after much was missed has its names"
+sampled maps-lost busy 20 "-a: what is loaded after much was missed has its names"
 missed=$(sed -nE 's/.*: ([0-9]+) times that a program .* were missed.*/\1/p' "$out/maps-lost.err")
 [ "${missed:-0}" -gt 1000 ]
 result $? "-a: how much was missed is told"
@@ -180,9 +180,9 @@ sys.exit(not (len(t) > 20 and None not in t and max(t) - min(t) > 0.001 and name
 		sed -nE 's/.* ([0-9]+) of [0-9]+ samples were lost$/\1/p' "$out/$name.err" |
 			grep . || echo 0)" "$name: the side-car file has as many lost samples as were told"
 done
-meta full-static 'm["exe"] == "/target/record/busy-static" and m["args"] == [m["exe"], "3000"]' \
+meta full-static 'm["exe"] == "/target/record/busy-static" and m["args"] == [m["exe"], "500"]' \
 	"full-static: the side-car file names the program as it was called"
-meta full-all 'm["exe"] == "/target/record/busy" and m["args"] == [m["exe"], "3000"]' \
+meta full-all 'm["exe"] == "/target/record/busy" and m["args"] == [m["exe"], "500"]' \
 	"full-all: the side-car file names the program as it was called"
 meta full-dump '"exe" not in m' "full-dump: whatever ran"
 grep -q '4096 of 4096 bytes, full$' "$out/full-status.txt"

@@ -135,6 +135,7 @@ TEST_F(counters, instret_counts_the_instructions_of_a_loop)
 
 TEST_F(counters, a_loop_ten_times_as_long_counts_about_ten_times_as_much)
 {
+	bool exact = trace_counts_instructions();
 	unsigned int i, counter;
 	uint64_t one, ten;
 
@@ -143,17 +144,20 @@ TEST_F(counters, a_loop_ten_times_as_long_counts_about_ten_times_as_much)
 		counter = self->counters.event[i].counter;
 		one = trace_count_spin(counter, 100000);
 		ten = trace_count_spin(counter, 1000000);
-		EXPECT_LT(4 * one, ten) {
-			TH_LOG("counter %u: %llu", counter, (unsigned long long)one);
-		}
-		EXPECT_GT(25 * one, ten) {
-			TH_LOG("counter %u: %llu", counter, (unsigned long long)one);
-		}
+		TH_LOG("counter %u: %llu, then %llu", counter, (unsigned long long)one,
+		       (unsigned long long)ten);
+		EXPECT_LT(one, ten);
+		/* How long a loop takes is the host's affair. */
+		if (!exact)
+			continue;
+		EXPECT_LT(9 * one, ten);
+		EXPECT_GT(11 * one, ten);
 	}
 }
 
 TEST_F(counters, the_timestamp_is_counter_1_and_read_from_the_page)
 {
+	double before, begun, ending, after, told;
 	uint64_t first, second, upper;
 	volatile uint32_t *ts;
 	char *page;
@@ -173,18 +177,23 @@ TEST_F(counters, the_timestamp_is_counter_1_and_read_from_the_page)
 	page = trace_map(self->fd, &self->encoder);
 	ASSERT_NE(NULL, page);
 	ts = (uint32_t *)(page + SIFIVE_TRACE_PAGE_TS_LOWER);
+	before = trace_clock();
 	upper = ts[1];
 	first = upper << 32 | ts[0];
+	begun = trace_clock();
 	usleep(20000);
+	ending = trace_clock();
 	upper = ts[1];
 	second = upper << 32 | ts[0];
+	after = trace_clock();
 	EXPECT_LT(first, second);
 	EXPECT_EQ(0, second >> (self->info.ts_width - 1) >> 1);
-	if (self->info.ts_hz) {
-		/* 20 ms, or longer: this process may have to wait. */
-		EXPECT_LE(self->info.ts_hz / 50 / 2, second - first);
-		EXPECT_GE(self->info.ts_hz * 5, second - first);
-	}
+	if (!self->info.ts_hz)
+		return;
+	/* However long that took: both clocks say the same, but for a tick. */
+	told = (double)(second - first);
+	EXPECT_LT(0.99 * (ending - begun) * self->info.ts_hz - 2, told);
+	EXPECT_GT(1.01 * (after - before) * self->info.ts_hz + 2, told);
 }
 
 TEST_F(counters, a_timestamp_that_is_off_cannot_be_counted)

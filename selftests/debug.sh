@@ -28,10 +28,9 @@ result $rc "$board, debug kernel: the module builds"
 [ "$rc" -eq 0 ] || exit 1
 
 # Two scans: what the first one finds may still have been on its way.
-tools/qemu/board run "$board" --kernel "$kernel" --target "$target" --out "$out" \
-	--timeout "${DEBUG_TIMEOUT:-1200}" -- '
-	export TRACE_SECONDS=${TRACE_SECONDS:-2} TRACE_STORM_SECONDS=4
-	export TRACE_FILL_SECONDS=1
+tools/qemu/board run "$board" --kernel "$kernel" --target "$target" --out "$out" -- '
+	export TRACE_SECONDS='"${TRACE_SECONDS:-2}"'
+	export TRACE_STORM_SECONDS='"${TRACE_STORM_SECONDS:-5}"' TRACE_FILL_SECONDS=1
 	sh /target/selftests/run_all.sh
 	echo $? >tests
 	for i in 1 2; do

@@ -341,7 +341,7 @@ TEST_F_TIMEOUT(fuzz, no_sequence_of_calls_breaks_anything, 3600)
 	struct trace_session s;
 	int i;
 
-	while (trace_clock() < end) {
+	while (trace_clock() < end || self->calls <= 100 || self->successes <= 10) {
 		random_ioctl(_metadata, self);
 		if (!(trace_random(&self->seed) & 3))
 			random_file_call(_metadata, self);
@@ -349,8 +349,6 @@ TEST_F_TIMEOUT(fuzz, no_sequence_of_calls_breaks_anything, 3600)
 			random_command(_metadata, self);
 	}
 	TH_LOG("%lu calls, %lu succeeded", self->calls, self->successes);
-	EXPECT_LT(100, self->calls);
-	EXPECT_LT(10, self->successes);
 
 	/* And now as it is meant. */
 	for (i = 0; i < FDS; i++) {

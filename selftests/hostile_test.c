@@ -658,7 +658,7 @@ static long memory_line(const char *name)
 
 #define CYCLES	1000
 
-TEST_F_TIMEOUT(long_run, a_thousand_sessions_leave_nothing_behind, 300)
+TEST_F(long_run, a_thousand_sessions_leave_nothing_behind)
 {
 	long unreclaimable = 0, vmalloc = 0, free_memory = 0;
 	struct trace_session s;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Built with -finstrument-functions. */
+#include <signal.h>
+
 #include "instrumented.h"
 
 unsigned int calls_before_main;
@@ -35,6 +37,11 @@ void calls_jump(jmp_buf to, unsigned int depth)
 	if (depth)
 		deeper(to, depth);
 	longjmp(to, 1);
+}
+
+void calls_raise(unsigned int number)
+{
+	raise((int)number);
 }
 
 void calls_handler(int number)

@@ -30,6 +30,9 @@ void calls_jump(jmp_buf to, unsigned int depth);
  */
 unsigned int calls_throw(unsigned int depth);
 
+/* One call, in which the thread sends itself a signal. */
+void calls_raise(unsigned int number);
+
 /* A signal's handler: two calls. */
 void calls_handler(int number);
 

@@ -49,7 +49,7 @@ result $? "the programs are built"
 
 # Where the programs look for what they load. Stores to the first encoder come
 # quicker than it can take them.
-tools/qemu/board run "$board" --timeout 120 --set te0.fifo-depth=76 \
+tools/qemu/board run "$board" --set te0.fifo-depth=76 \
 	--set te0.drain-ns=2000 --target "$target" --out "$out" -- '
 	insmod /target/sifive_trace.ko && ln -sf /target/objects/lib/* /lib/ || exit 1
 	/target/selftests/calls_test -t in_polling_mode_wait_for_the_encoder \

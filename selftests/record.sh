@@ -144,10 +144,12 @@ for p in plain plain-static objects threads shared; do
 	host export --format folded --weight calls "$out/$p.rtd" >"$out/$p.folded"
 	"$verify" folded "$out/$p.txt" "$out/$p.folded"
 	result $? "$p: export --format folded has all calls"
-	host export --format ctf -o "$out/$p.ctf" "$out/$p.rtd"
-	babeltrace2 "$out/$p.ctf" >"$out/$p.babel"
-	"$verify" ctf "$out/$p.txt" "$out/$p.babel"
-	result $? "$p: babeltrace2 reads all calls"
+	if has babeltrace2 babeltrace2 "$p: babeltrace2 reads all calls"; then
+		host export --format ctf -o "$out/$p.ctf" "$out/$p.rtd"
+		babeltrace2 "$out/$p.ctf" >"$out/$p.babel"
+		"$verify" ctf "$out/$p.txt" "$out/$p.babel"
+		result $? "$p: babeltrace2 reads all calls"
+	fi
 	host graph --by thread "$out/$p.rtd" >"$out/$p.graph"
 	"$verify" graph "$out/$p.txt" "$out/$p.graph"
 	result $? "$p: graph has all calls"
@@ -168,9 +170,11 @@ done
 
 # What a browser shows, and whether widths and times are those of other commands.
 for p in objects threads; do
-	selftests/unit/browser.py --shown "$out/$p.html" >"$out/$p.shown"
-	"$verify" page "$out/$p.txt" "$out/$p.shown"
-	result $? "$p: in a browser, functions, threads and calls of the page"
+	if has chromium chromium "$p: in a browser, functions, threads and calls of the page"; then
+		selftests/unit/browser.py --shown "$out/$p.html" >"$out/$p.shown"
+		"$verify" page "$out/$p.txt" "$out/$p.shown"
+		result $? "$p: in a browser, functions, threads and calls of the page"
+	fi
 	"$verify" svg "$out/$p.txt" "$out/$p.svg" "$out/$p.csv"
 	result $? "$p: the flame graph has all calls, as wide as report says"
 	"$verify" times "$out/$p.txt" "$out/$p.chrome" "$out/$p.json" "$out/$p.rtd.meta"
@@ -309,8 +313,8 @@ status dump1 0 "dump: while it runs"
 status stop 0 "stop"
 status status2 1 "status: nobody has it"
 status dump 0 "dump: what was recorded"
-at_least hand busy 3 "dump: what ran meanwhile has its names"
-at_least running busy 3 "dump: while it runs, too"
+sampled hand busy 1 "dump: what ran meanwhile has its names"
+sampled running busy 1 "dump: while it runs, too"
 [ "$(stat -c %s "$out/hand.rtd")" -gt "$(stat -c %s "$out/running.rtd")" ]
 result $? "dump: what came since is there"
 status badstart 2 "start: takes no program"
@@ -348,8 +352,8 @@ boots() {
 }
 
 shows hardware "fpga: what the board has" <<'LINES'
-Encoders trace-encoder@11000000 cpu 0 hart 0 source 0 sinks: funnel
- trace-encoder@11001000 cpu 1 hart 1 source 1 sinks: funnel
+Encoders trace@11000000 cpu 0 hart 0 source 0 sinks: funnel
+ trace@11001000 cpu 1 hart 1 source 1 sinks: funnel
 Funnels 1
 Sinks sram sba funnel
 Timestamps 40 bits, 10 MHz
@@ -395,7 +399,7 @@ done
 rec end-unrun $p/ends unlike 50 125
 rec end-high $p/ends unlike 50 200
 rec end-sram --sink sram $p/ends copy
-sleep 6; sifive-trace dump -o end-dump.rtd; cp end-sram.rtd.meta end-dump.rtd.meta
+until sifive-trace dump -o end-dump.rtd 2>/dev/null; do sleep 0.1; done; cp end-sram.rtd.meta end-dump.rtd.meta
 # A group of their own, as in a terminal.
 run end-interrupt setsid sifive-trace record -o end-interrupt.rtd $p/ends interrupt
 export SIFIVE_TRACE_META=0
@@ -445,8 +449,8 @@ cp $p/plain /tmp/own; chown 1000 /tmp/own; chmod 4755 /tmp/own; rec p-other /tmp
 user p-own /tmp/own
 cp $p/busy-static /tmp/group; chown 0:1000 /tmp/group; chmod 2755 /tmp/group; rec p-group /tmp/group
 
-run r-ring sifive-trace record -a -i 100us -b 4k --ring -o r-ring.rtd $p/busy 3000
-run r-quiet sifive-trace record -a -q -i 100us -b 4k --ring -o r-quiet.rtd $p/busy 3000
+run r-ring sifive-trace record -a -i 100us -b 4k --ring -o r-ring.rtd $p/busy 500
+run r-quiet sifive-trace record -a -q -i 100us -b 4k --ring -o r-quiet.rtd $p/busy 500
 run r-library sifive-trace record -b 4k --ring -o r-library.rtd $p/threads
 run r-start sifive-trace start -i 100us -b 4k --ring
 $p/busy 3000 >/dev/null & $p/busy 3000 >/dev/null
@@ -596,8 +600,8 @@ at_least bytime busy 80 "record: -i without Sscofpmf"
 finds rawio 1 "also need CAP_SYS_RAWIO" "cap_sys_rawio" "encoders with sinks of their own"
 
 shows simple "nofunnel: what the board has" <<'LINES'
-Encoders trace-encoder@11000000 cpu 0 hart 0 source 0 sinks: sram sba; needs CAP_SYS_RAWIO
- trace-encoder@11001000 cpu 1 hart 1 source 0 sinks: sram sba; needs CAP_SYS_RAWIO
+Encoders trace@11000000 cpu 0 hart 0 source 0 sinks: sram sba; needs CAP_SYS_RAWIO
+ trace@11001000 cpu 1 hart 1 source 0 sinks: sram sba; needs CAP_SYS_RAWIO
 Funnels 0
 Sinks sram sba
 Timestamps 40 bits, 50 MHz
@@ -614,10 +618,10 @@ rec nosuch -e core_clock_cycles $p/threads
 rec p550own $p/busy-static
 rec high --channel 16 $p/threads'
 shows quad "p550: what the board has" <<'LINES'
-Encoders trace-encoder@11000000 cpu 1 hart 0 source 0 sinks: funnel; 16 channels
- trace-encoder@11001000 cpu 2 hart 1 source 1 sinks: funnel; 16 channels
- trace-encoder@11002000 cpu 0 hart 2 source 2 sinks: funnel; 16 channels
- trace-encoder@11003000 cpu 3 hart 3 source 3 sinks: funnel; 16 channels
+Encoders trace@11000000 cpu 1 hart 0 source 0 sinks: funnel; 16 channels
+ trace@11001000 cpu 2 hart 1 source 1 sinks: funnel; 16 channels
+ trace@11002000 cpu 0 hart 2 source 2 sinks: funnel; 16 channels
+ trace@11003000 cpu 3 hart 3 source 3 sinks: funnel; 16 channels
 Funnels 1
 Sinks sba funnel
 Timestamps 40 bits, 24 MHz

@@ -267,7 +267,7 @@ static void decode_part(struct __test_metadata *_metadata, struct _test_data_sba
 }
 
 /* Long enough to fill a large ring where stores are fast. */
-TEST_F_TIMEOUT(sba, a_large_ring_is_written_to_its_end_and_over_it, 120)
+TEST_F(sba, a_large_ring_is_written_to_its_end_and_over_it)
 {
 	double limit = (double)trace_setting("TRACE_FILL_SECONDS", 12);
 	uint32_t stored = 0, first, middle, last;
@@ -320,7 +320,7 @@ TEST_F_TIMEOUT(sba, a_large_ring_is_written_to_its_end_and_over_it, 120)
 
 static bool wait_flag(int fd, uint32_t flag)
 {
-	double end = trace_clock() + 10;
+	double end = trace_clock() + 300;
 
 	while (!(trace_flags(fd) & flag) && trace_clock() < end)
 		usleep(1000);
@@ -432,6 +432,9 @@ TEST_F(ring, sram_is_not_read_while_it_is_written)
 
 /* ---- poll() -------------------------------------------------------------- */
 
+/* What is to happen does; on a loaded host not soon. */
+#define PATIENCE_MS	300000
+
 static int poll_for(int fd, int timeout)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };
@@ -460,7 +463,7 @@ TEST_F(ring, poll_wakes_when_the_capture_stops)
 	EXPECT_EQ(0, poll_for(self->s.fd, 0));
 	EXPECT_EQ(0, poll_for(self->s.fd, 30));
 	ASSERT_EQ(0, pthread_create(&thread, NULL, stop_later, &self->s));
-	EXPECT_EQ(POLLIN, poll_for(self->s.fd, 5000));
+	EXPECT_EQ(POLLIN, poll_for(self->s.fd, PATIENCE_MS));
 	pthread_join(thread, NULL);
 }
 
@@ -482,7 +485,7 @@ TEST_F(ring, poll_wakes_when_the_buffer_is_full)
 					  variant->buffer, 0));
 	ASSERT_EQ(0, trace_start(self->s.fd, 0));
 	ASSERT_EQ(0, pthread_create(&thread, NULL, fill_later, &self->s));
-	EXPECT_EQ(POLLIN, poll_for(self->s.fd, 5000));
+	EXPECT_EQ(POLLIN, poll_for(self->s.fd, PATIENCE_MS));
 	pthread_join(thread, NULL);
 	EXPECT_NE(0, trace_flags(self->s.fd) & SIFIVE_TRACE_STATUS_FULL);
 	EXPECT_NE(0, trace_flags(self->s.fd) & SIFIVE_TRACE_STATUS_RUNNING);
@@ -503,14 +506,14 @@ TEST_F(sba, poll_wakes_at_the_watermark_of_unread_bytes)
 	store_values(&self->s, 0, 20);
 	EXPECT_EQ(0, poll_for(self->s.fd, 30));
 	store_values(&self->s, 20, 1000 / SHORTEST + 20);
-	EXPECT_EQ(POLLIN, poll_for(self->s.fd, 5000));
+	EXPECT_EQ(POLLIN, poll_for(self->s.fd, PATIENCE_MS));
 	do
 		got = read(self->s.fd, bytes, sizeof(bytes));
 	while (got > 0);
 	ASSERT_EQ(0, got);
 	EXPECT_EQ(0, poll_for(self->s.fd, 30));
 	store_values(&self->s, 0, 1000 / SHORTEST);
-	EXPECT_EQ(POLLIN, poll_for(self->s.fd, 5000));
+	EXPECT_EQ(POLLIN, poll_for(self->s.fd, PATIENCE_MS));
 }
 
 /* ---- nodes of single sinks ----------------------------------------------- */

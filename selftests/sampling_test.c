@@ -155,6 +155,12 @@ static unsigned int at_least(const struct _test_data_sampling *self, unsigned in
 	return self->exact || !n ? n - n / 10 : n / 50 + 1;
 }
 
+/* The most that can come at an interval of 1 ms in this time of the program's own. */
+static unsigned int at_most(uint64_t microseconds)
+{
+	return microseconds / 1000 + microseconds / 4000 + 10;
+}
+
 /* Work for @ms, and as much longer as the least of @n samples takes to come. */
 static void work_sampled(struct _test_data_sampling *self, void (*fn)(uint64_t),
 			 unsigned int ms, unsigned int n)
@@ -171,17 +177,22 @@ static unsigned int count_in(const struct samples *s, void (*fn)(uint64_t))
 	return n;
 }
 
-#define RUN(fn, ms, n) do {						\
+/* Gives the time of its own that the program had meanwhile. */
+#define RUN(fn, ms, n) ({						\
+	uint64_t _own = trace_own_time();				\
+									\
 	ASSERT_EQ(0, trace_start(self->fd, SIFIVE_TRACE_START_REWIND));	\
 	work_sampled(self, fn, ms, n);					\
 	ASSERT_EQ(0, trace_stop(self->fd));				\
+	_own = trace_own_time() - _own;					\
 	ASSERT_EQ(0, collect(self));					\
-} while (0)
+	_own;								\
+})
 
 TEST_F(sampling, it_comes_at_its_interval_with_pc_and_counters)
 {
 	static const unsigned int counter[] = { COUNTER_CYCLE, COUNTER_INSTRET };
-	uint64_t before[2], after[2], begin[2], end[2], covered;
+	uint64_t before[2], after[2], begin[2], end[2], covered, own;
 	struct sifive_trace_status status;
 	const struct sample *last;
 	unsigned int i;
@@ -191,6 +202,7 @@ TEST_F(sampling, it_comes_at_its_interval_with_pc_and_counters)
 	ASSERT_EQ(0, set(self));
 	for (i = 0; i < 2; i++)
 		before[i] = trace_counter(counter[i]);
+	own = trace_own_time();
 	ASSERT_EQ(0, trace_start(self->fd, SIFIVE_TRACE_START_REWIND));
 	for (i = 0; i < 2; i++)
 		begin[i] = trace_counter(counter[i]);
@@ -198,15 +210,17 @@ TEST_F(sampling, it_comes_at_its_interval_with_pc_and_counters)
 	for (i = 0; i < 2; i++)
 		end[i] = trace_counter(counter[i]);
 	ASSERT_EQ(0, trace_stop(self->fd));
+	own = trace_own_time() - own;
 	for (i = 0; i < 2; i++)
 		after[i] = trace_counter(counter[i]);
 	ASSERT_EQ(0, collect(self));
-	TH_LOG("%u samples in 300 ms, %u in the loop", self->samples->count,
-	       count_in(self->samples, work));
+	TH_LOG("%u samples in %llu us, %u in the loop", self->samples->count,
+	       (unsigned long long)own, count_in(self->samples, work));
 	EXPECT_TRUE(is_whole(self->samples));
 	EXPECT_LE(at_least(self, 300), self->samples->count);
-	EXPECT_GE(400, self->samples->count);
-	EXPECT_LT(self->samples->count / 2, count_in(self->samples, work));
+	EXPECT_GE(at_most(own), self->samples->count);
+	EXPECT_LT(self->exact ? self->samples->count / 2 : 0,
+		  count_in(self->samples, work));
 	for (i = 1; i < self->samples->count; i++) {
 		EXPECT_LT(self->samples->sample[i - 1].count[0],
 			  self->samples->sample[i].count[0]);
@@ -232,12 +246,14 @@ TEST_F(sampling, it_comes_at_its_interval_with_pc_and_counters)
 
 TEST_F(sampling, no_interval_is_shorter_than_100_us)
 {
+	uint64_t own;
+
 	self->sampling.interval = 1;
 	ASSERT_EQ(0, set(self));
 	EXPECT_EQ(100000, self->sampling.interval);
-	RUN(work, 100, 1000);
+	own = RUN(work, 100, 1000);
 	EXPECT_LE(at_least(self, 1000), self->samples->count);
-	EXPECT_GE(1500, self->samples->count);
+	EXPECT_GE(at_most(10 * own), self->samples->count);
 }
 
 TEST_F(sampling, nothing_is_written_while_it_is_stopped)
@@ -284,7 +300,7 @@ TEST_F(sampling, starting_again_at_once_samples_no_faster)
 {
 	struct sched_param fifo = { .sched_priority = 1 };
 	struct sifive_trace_status status;
-	uint64_t ms = trace_own_time();
+	uint64_t own = trace_own_time();
 	unsigned int i;
 
 	ASSERT_EQ(0, set(self));
@@ -294,12 +310,12 @@ TEST_F(sampling, starting_again_at_once_samples_no_faster)
 		trace_work(work, 5);
 		ASSERT_EQ(0, trace_stop(self->fd));
 	}
-	ms = (trace_own_time() - ms) / 1000;
+	own = trace_own_time() - own;
 	ASSERT_EQ(0, trace_status(self->fd, &status));
-	TH_LOG("%llu samples in %llu ms", (unsigned long long)status.samples,
-	       (unsigned long long)ms);
+	TH_LOG("%llu samples in %llu us", (unsigned long long)status.samples,
+	       (unsigned long long)own);
 	EXPECT_LT(0, status.samples);
-	EXPECT_GE(ms + ms / 4, status.samples);
+	EXPECT_GE(at_most(own), status.samples);
 }
 
 /* What was on its way when the sink filled up counts as written. */
@@ -321,7 +337,7 @@ TEST_F(sampling, a_full_sink_loses_samples)
 		trace_work(work, 10);
 	ASSERT_EQ(0, trace_status(self->fd, &status));
 	ASSERT_NE(0, status.flags & SIFIVE_TRACE_STATUS_FULL);
-	work_sampled(self, work, 100, 1000);
+	trace_work_sampled(self->fd, work, 100, at_least(self, 1000) + ON_THE_WAY);
 	ASSERT_EQ(0, trace_stop(self->fd));
 	ASSERT_EQ(0, trace_status(self->fd, &status));
 	ASSERT_EQ(0, collect(self));
@@ -329,15 +345,21 @@ TEST_F(sampling, a_full_sink_loses_samples)
 	EXPECT_LE(at_least(self, 1000), status.samples_lost);
 }
 
+/* The time of their own that these have had. */
+static uint64_t threads_time;
+
 static void *thread_works(void *self)
 {
 	work_sampled(self, other_work, 50, 50);
+	__atomic_add_fetch(&threads_time, trace_own_time(), __ATOMIC_RELAXED);
 	return NULL;
 }
 
 TEST_F(sampling, threads_are_sampled_that_begin_later)
 {
-	const unsigned int least = at_least(self, 50) / 2;
+	/* Where time is counted, some are missing, and some are between the loops. */
+	const unsigned int least = self->exact ? at_least(self, 50) / 2 : 1;
+	const uint64_t own = trace_own_time();
 	pthread_t thread[3];
 	unsigned int i;
 
@@ -352,9 +374,9 @@ TEST_F(sampling, threads_are_sampled_that_begin_later)
 	ASSERT_EQ(0, collect(self));
 	EXPECT_TRUE(is_whole(self->samples));
 	EXPECT_LE(least, count_in(self->samples, work));
-	EXPECT_GE(75, count_in(self->samples, work));
+	EXPECT_GE(at_most(trace_own_time() - own), count_in(self->samples, work));
 	EXPECT_LE(least, count_in(self->samples, other_work));
-	EXPECT_GE(225, count_in(self->samples, other_work));
+	EXPECT_GE(at_most(threads_time), count_in(self->samples, other_work));
 }
 
 TEST_F(sampling, it_follows_the_thread_to_every_cpu)
@@ -413,7 +435,7 @@ TEST_F(sampling, other_processes_are_sampled_only_with_all)
 		seen[i] = CHILDS_SAMPLES(child);
 	}
 	EXPECT_EQ(0, seen[0]);
-	EXPECT_LE(at_least(self, 100) / 2, seen[1]);
+	EXPECT_LE(self->exact ? at_least(self, 100) / 2 : 1, seen[1]);
 }
 
 /* Of this program that it shall work, and do nothing else. */

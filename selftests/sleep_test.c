@@ -115,7 +115,7 @@ static int go_to_sleep(const char *depth)
 	return ret ? ret : trace_file_write(STATE, state());
 }
 
-TEST_F_TIMEOUT(sleep, a_running_capture, 60)
+TEST_F(sleep, a_running_capture)
 {
 	struct sifive_trace_status status;
 	uint32_t first, last;
@@ -155,7 +155,7 @@ TEST_F_TIMEOUT(sleep, a_running_capture, 60)
 }
 
 /* The same for the encoder of a CPU that is offline meanwhile. */
-TEST_F_TIMEOUT(sleep, the_last_encoder, 60)
+TEST_F(sleep, the_last_encoder)
 {
 	struct sifive_trace_status status;
 	unsigned int n = 0;
@@ -183,7 +183,7 @@ TEST_F_TIMEOUT(sleep, the_last_encoder, 60)
 		  trace_consecutive(&self->stream, NULL, NULL));
 }
 
-TEST_F_TIMEOUT(sleep, a_stopped_capture_keeps_what_it_has, 60)
+TEST_F(sleep, a_stopped_capture_keeps_what_it_has)
 {
 	struct sifive_trace_counters counters = TRACE_ARG(sifive_trace_counters);
 	int ret, counted;
@@ -208,7 +208,7 @@ TEST_F_TIMEOUT(sleep, a_stopped_capture_keeps_what_it_has, 60)
 }
 
 /* Its own threads, then whatever runs: these are followed anew after sleep. */
-TEST_F_TIMEOUT(sleep, sampling_goes_on, 60)
+TEST_F(sleep, sampling_goes_on)
 {
 	struct sifive_trace_sampling sampling = TRACE_ARG(sifive_trace_sampling);
 	unsigned int i;
@@ -304,7 +304,7 @@ static bool find_leaver(struct _test_data_sleep *self, struct sifive_trace_encod
 }
 
 /* An encoder that has lost its registers comes back with sleep alone. */
-TEST_F_TIMEOUT(sleep, counters_stay_where_a_stream_did_not_go_on, 60)
+TEST_F(sleep, counters_stay_where_a_stream_did_not_go_on)
 {
 	struct sifive_trace_status status;
 	struct sifive_trace_encoder e;
@@ -345,7 +345,7 @@ TEST_F_TIMEOUT(sleep, counters_stay_where_a_stream_did_not_go_on, 60)
 	trace_unmap(page);
 }
 
-TEST_F_TIMEOUT(sleep, counts_only_grow, 60)
+TEST_F(sleep, counts_only_grow)
 {
 	struct watcher watcher[SIFIVE_TRACE_MAX_ENCODERS] = {};
 	const struct sifive_trace_slot *slot;

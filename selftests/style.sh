@@ -25,6 +25,12 @@ check() {
 	result "$rc" "$name"
 }
 
+# with PROGRAM PACKAGE NAME COMMAND...: the same where that program is installed.
+with() {
+	has "$1" "$2" "$3" || return 0
+	check "${@:3}"
+}
+
 files() { git ls-files -co --exclude-standard -- "$@"; }
 
 # CamelCase names are the old library's; out-of-tree code asks for the kernel's
@@ -114,13 +120,24 @@ nothing_left_over() {
 	return 0
 }
 
-# Everything under one prefix, and a program that builds with what is there.
+# machine FILE: which one an ELF file is for; nothing of other files.
+machine() { readelf -h "$1" 2>/dev/null | sed -n 's/^ *Machine: *//p' | sort -u; }
+
+# Everything for the target under one prefix, and a program that builds with it.
 install_is_usable() {
-	local at=$build/root
+	local at=$build/root f
 
 	make -s install O="$built" DESTDIR="$at" PREFIX=/opt/trace \
 		>"$build/install.log" 2>&1 || { tail -n 5 "$build/install.log"; return; }
 	find "$at" -type f ! -path "$at/opt/trace/*"
+	find "$at" -type f | while read -r f; do
+		case $(machine "$f") in
+		'' | RISC-V) ;;
+		*) echo "$f: not for the target" ;;
+		esac
+	done
+	[ "$(machine "$at/opt/trace/bin/sifive-trace")" = RISC-V ] ||
+		echo "the target's command is not installed"
 	# shellcheck disable=SC2046
 	"${CROSS_COMPILE}gcc" -I"$at/opt/trace/include" -L"$at/opt/trace/lib" \
 		-finstrument-functions -static -o "$build/fib" lib/examples/fib.c \
@@ -128,6 +145,36 @@ install_is_usable() {
 			--static --libs-only-l libsifive-perf)
 	[ -e "$at/opt/trace/include/linux/sifive_trace.h" ] ||
 		echo "the kernel's interface is not installed"
+}
+
+# The build machine's own command, and nothing else.
+install_of_this_machine() {
+	local at=$build/own
+
+	make -s install-tools O="$built" DESTDIR="$at" PREFIX=/opt/trace \
+		>"$build/install.log" 2>&1 || { tail -n 5 "$build/install.log"; return; }
+	"$at/opt/trace/bin/sifive-trace" --version >/dev/null || echo "it does not run"
+	[ ! -e "$at/opt/trace/lib" ] || echo "a library is installed"
+}
+
+# From a folder as git has it, with what it does not name.
+install_leaves_no_trace() {
+	local tree=$build/clean
+
+	git clone -q . "$tree" && make -s -C "$tree/lib" install-bare \
+		DESTDIR="$build/bare" >/dev/null && git -C "$tree" status --short
+}
+
+# Where there is no dkms, or it cannot be run here, nothing is written.
+dkms_fails_before_it_writes() {
+	local at=$build/dkms before
+
+	make -s dkms DESTDIR="$at" >/dev/null && ls "$at"/usr/src/*/dkms.conf >/dev/null ||
+		echo "no sources for another machine"
+	[ "$(uname -m)" != riscv64 ] || return 0
+	before=$(ls /usr/src)
+	! make -s dkms 2>/dev/null || echo "dkms adds a module for another machine"
+	[ "$(ls /usr/src)" = "$before" ] || echo "sources are left in /usr/src"
 }
 
 # In a kernel's tools/testing/selftests/drivers, with nothing but that tree. Two stand
@@ -146,30 +193,6 @@ drops_into_kernel_tree() {
 		echo "the tests are not built"
 }
 
-bindings=Documentation/devicetree/bindings
-
-bindings_are_valid() {
-	dt-doc-validate -u "$PWD/$bindings" "$bindings/trace"
-}
-
-# What the schemas say of our nodes; the rest of the tree is QEMU's.
-dtb_findings() {
-	dt-validate -s "$build/schema.json" "$1" 2>&1 | grep -E ': (trace-[a-z]+@|.*sifive,trace)'
-}
-
-boards_match_bindings() {
-	local b
-	dt-mk-schema -j "$bindings" >"$build/schema.json" || return 1
-	for b in $(tools/qemu/board list); do
-		tools/qemu/board dtb "$b" "$build/$b.dtb" && dtb_findings "$build/$b.dtb"
-	done
-	# A schema that fits everything would be no check.
-	sed 's/cpus = /cpuz = /' "$build/fpga.dtb.dts" |
-		dtc -q -I dts -O dtb -o "$build/wrong.dtb"
-	dtb_findings "$build/wrong.dtb" | grep -q "'cpus' is a required" ||
-		echo "an encoder without cpus is not found"
-}
-
 example_compiles() {
 	"${CROSS_COMPILE}gcc" -std=gnu11 -Wall -Wextra -Werror -Iinclude/uapi \
 		-o "$build/minimal" Documentation/examples/minimal.c
@@ -177,7 +200,7 @@ example_compiles() {
 
 scripts_are_sound() {
 	local f
-	for f in $(files '*.sh' tools/qemu/board .ci/run); do
+	for f in $(files '*.sh' tools/qemu/board tools/p550-dtb .ci/run); do
 		bash -n "$f" && shellcheck -x -S warning -e SC1007,SC1090,SC1091,SC2034,SC2046,SC2154,SC2164 "$f"
 	done
 	sh -n tools/qemu/init
@@ -187,17 +210,19 @@ clang_tree=$(tools/qemu/setup/clang-tree.sh "$kernel")
 
 check "driver: checkpatch --strict" driver_checkpatch
 check "kselftests: checkpatch --strict" tests_checkpatch
-check "driver: builds without a warning, W=1 and sparse" driver_builds_clean
-check "driver: builds with clang without a warning" driver_builds_with_clang
+with sparse sparse "driver: builds without a warning, W=1 and sparse" driver_builds_clean
+with clang "clang lld llvm" "driver: builds with clang without a warning" \
+	driver_builds_with_clang
 check "modules: built in a copy" modules_are_built_in_a_copy
 check "uapi header: same layout on 32 and 64 bits, no padding" uapi_layout
 check "no file over 800 lines" no_long_files
 check "every file names its licence" spdx_everywhere
 check "no left-over marker" nothing_left_over
-check "device tree: bindings are valid" bindings_are_valid
-check "device tree: all boards match the bindings" boards_match_bindings
 check "the documented example compiles" example_compiles
 check "make install: one prefix, programs build with it" install_is_usable
+check "make install: this machine's command alone" install_of_this_machine
+check "make install-bare: the checkout is as it was" install_leaves_no_trace
+check "make dkms: fails before it writes" dkms_fails_before_it_writes
 check "selftests build in a kernel tree" drops_into_kernel_tree
-check "scripts: shellcheck" scripts_are_sound
+with shellcheck shellcheck "scripts: shellcheck" scripts_are_sound
 results_end

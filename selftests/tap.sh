@@ -17,6 +17,24 @@ result() {
 	fi
 }
 
+# skip WHAT WHY: a test that cannot run here.
+skip() {
+	tests=$((tests + 1))
+	echo "ok $tests $1 # SKIP $2"
+}
+
+# has PROGRAM PACKAGE WHAT...: whether the program is there; if not, each of these tests
+# is skipped, and the package named.
+has() {
+	local program=$1 package=$2 what
+	shift 2
+	! type -P "$program" >/dev/null || return 0
+	for what; do
+		skip "$what" "no $program: install $package"
+	done
+	return 1
+}
+
 # The plan; fails when a test did.
 results_end() {
 	echo "1..$tests"

@@ -58,14 +58,21 @@ static uint64_t sum(const struct counts *counts)
 	       counts->of[TRACE_MANUAL];
 }
 
-/* A call of an instrumented function, and @turns calls in that. */
+/* Call an instrumented function, which makes so many calls, itself among them. */
+static void call_any(void (*function)(unsigned int), unsigned int argument,
+		     unsigned int calls)
+{
+	count(&begun, TRACE_ENTER, calls);
+	count(&begun, TRACE_EXIT, calls);
+	function(argument);
+	count(&made, TRACE_ENTER, calls);
+	count(&made, TRACE_EXIT, calls);
+}
+
+/* One, and @turns calls in that. */
 static void call(unsigned int turns)
 {
-	count(&begun, TRACE_ENTER, turns + 1);
-	count(&begun, TRACE_EXIT, turns + 1);
-	calls_loop(turns);
-	count(&made, TRACE_ENTER, turns + 1);
-	count(&made, TRACE_EXIT, turns + 1);
+	call_any(calls_loop, turns, turns + 1);
 }
 
 /* Records of each kind, the one written by a writer made for that, and the other. */
@@ -278,13 +285,16 @@ static void *storm(void *number)
 {
 	unsigned int n = (unsigned int)(uintptr_t)number, i;
 
+	move(n);
 	record();
 	pthread_barrier_wait(&all_there);
 	for (i = 0; !stop; i++) {
 		record();
 		call(3);
-		if (i % 16 == n % 16)
+		if (i % 16 == n % 16) {
 			move(i + n);
+			call_any(calls_raise, SIGUSR1, 1);
+		}
 		if (i % 8 == 0)
 			usleep(8000);
 		while (ahead && !stop)
@@ -299,7 +309,7 @@ static bool is_ahead(double done)
 	struct sifive_trace_report report = { .size = sizeof(report) };
 
 	return !sifive_trace_status(trace, &report) &&
-	       report.bytes > buffer / 4 * done;
+	       report.bytes > buffer / 4 * (done < 2 ? done : 2);
 }
 
 /* Where a thread has no channel, or a handler's records no place, one is missing. */
@@ -324,8 +334,11 @@ static void nested(struct __test_metadata *_metadata, struct _test_data_threads 
 	       (unsigned long long)nesting.late, nesting.deepest);
 }
 
-/* The long one: all harts, more threads than channels, signals in signals. */
-TEST_F_TIMEOUT(threads, a_storm_is_decoded_to_the_exact_number_of_records, 600)
+/*
+ * The long one: all harts, more threads than channels, signals in signals. It goes on
+ * until a handler has found a record half written.
+ */
+TEST_F_TIMEOUT(threads, a_storm_is_decoded_to_the_exact_number_of_records, 3600)
 {
 	const double seconds = trace_setting("TRACE_STORM_SECONDS", 5);
 	const unsigned int cpus = (unsigned int)sysconf(_SC_NPROCESSORS_ONLN);
@@ -337,13 +350,15 @@ TEST_F_TIMEOUT(threads, a_storm_is_decoded_to_the_exact_number_of_records, 600)
 	signal(SIGALRM, on_signal);
 	signal(SIGVTALRM, on_signal);
 	signal(SIGUSR1, on_signal);
+	/* Calls in a call, of a thread that has a channel, whatever the timers do. */
+	call_any(calls_raise, SIGUSR1, 1);
 	pthread_barrier_init(&all_there, NULL, THREADS + 1);
 	for (i = 0; i < THREADS; i++)
 		ASSERT_EQ(0, pthread_create(&thread[i], NULL, storm,
 					    (void *)(uintptr_t)i));
 	pthread_barrier_wait(&all_there);
 	end = trace_clock() + seconds;
-	for (i = 0; trace_clock() < end; i++) {
+	for (i = 0; trace_clock() < (hits ? end : end + 300); i++) {
 		if (__atomic_exchange_n(&unheard, 0, __ATOMIC_RELAXED) >= UNHEARD_MAX ||
 		    i % 16 == 0)
 			set_timers(3000);
@@ -384,7 +399,7 @@ static void *one_record(void *unused)
 }
 
 /* The exact number, which is that of the threads beyond the channels. */
-TEST_F_TIMEOUT(threads, those_beyond_the_channels_are_reported, 120)
+TEST_F(threads, those_beyond_the_channels_are_reported)
 {
 	struct sifive_trace_encoder encoder;
 	unsigned int i, channels, threads;
@@ -417,7 +432,7 @@ static void *short_life(void *number)
 	return NULL;
 }
 
-TEST_F_TIMEOUT(threads, two_hundred_come_and_go_and_none_is_lost, 120)
+TEST_F(threads, two_hundred_come_and_go_and_none_is_lost)
 {
 	pthread_t thread[4];
 	unsigned int i, j;
@@ -449,8 +464,9 @@ static void *until_stop(void *number)
 }
 
 /* Wherever in a record a thread is when a dump pauses the trace, and ends the pause. */
-TEST_F_TIMEOUT(threads, what_they_make_while_the_trace_is_dumped_is_reported, 300)
+TEST_F(threads, what_they_make_while_the_trace_is_dumped_is_reported)
 {
+	struct sifive_trace_report report = { .size = sizeof(report) };
 	const unsigned int times = 20;
 	pthread_t thread[4];
 	unsigned int i;
@@ -460,13 +476,15 @@ TEST_F_TIMEOUT(threads, what_they_make_while_the_trace_is_dumped_is_reported, 30
 		ASSERT_EQ(0, pthread_create(&thread[i], NULL, until_stop,
 					    (void *)(uintptr_t)i));
 	pthread_barrier_wait(&all_there);
-	for (i = 0; i < times; i++) {
+	/* Until one was made in a pause: on a loaded host a thread may miss many. */
+	for (i = 0; i < times || (!report.lost_threads && i < 100 * times); i++) {
 		ASSERT_EQ(0, sifive_trace_dump(trace, "/dev/null")) {
 			TH_LOG("%s", sifive_trace_error());
 		}
 		record();
 		ahead = is_ahead((i + 1.0) / times);
 		usleep(3000);
+		ASSERT_EQ(0, sifive_trace_status(trace, &report));
 	}
 	stop = true;
 	for (i = 0; i < ARRAY_SIZE(thread); i++)
@@ -567,7 +585,7 @@ TEST_F(threads, children_do_not_disturb)
 	EXPECT_LE(RECORDS * 60, self->totals.records);
 }
 
-TEST_F_TIMEOUT(threads, children_do_not_disturb_those_that_record, 120)
+TEST_F(threads, children_do_not_disturb_those_that_record)
 {
 	pthread_t thread[3];
 	unsigned int i;
@@ -616,7 +634,7 @@ static void fork_within(int number)
 }
 
 /* The child ends the record that its parent was in, where nobody sees that. */
-TEST_F_TIMEOUT(threads, children_of_handlers_go_on_with_a_record, 120)
+TEST_F(threads, children_of_handlers_go_on_with_a_record)
 {
 	signal(SIGALRM, fork_within);
 	setitimer(ITIMER_REAL, &(struct itimerval){ { 0 }, { 0, 700 } }, NULL);
@@ -651,7 +669,7 @@ static void become_another(const struct sifive_trace_info *info)
 		if (pthread_create(&thread, NULL, endless, NULL))
 			_exit(1);
 	/* All of them are at it. */
-	for (i = 0; i < 10000 && sum(&made) <= RECORDS * 110; i++)
+	for (i = 0; i < 300000 && sum(&made) <= RECORDS * 110; i++)
 		usleep(1000);
 	execv(args[0], args);
 	_exit(1);
@@ -733,7 +751,7 @@ static void *revokes(void *arg)
  * everybody, from another CPU and at any time; it comes back, and what is read then is
  * the same counters. The first two of them are cycles and instructions.
  */
-TEST_F_TIMEOUT(threads, a_lost_permission_is_repaired, 120)
+TEST_F(threads, a_lost_permission_is_repaired)
 {
 	struct revoker r = { .fd = open("/proc/sys/kernel/perf_user_access", O_RDWR) };
 	static const unsigned int counter[] = { COUNTER_CYCLE, COUNTER_INSTRET };

@@ -181,7 +181,7 @@ TEST_F(timer, records_come_at_its_interval_from_where_the_program_was)
 	};
 	int count = self->info.flags & SIFIVE_TRACE_INFO_COUNTERS ? 2 : 0;
 	char threads[2][64], queued[2][64];
-	uint64_t program[2] = { 0 }, worked[2] = { 0 };
+	uint64_t program[2] = { 0 }, worked[2] = { 0 }, own;
 	bool exact = trace_counts_instructions();
 	double interval;
 	int i;
@@ -196,6 +196,7 @@ TEST_F(timer, records_come_at_its_interval_from_where_the_program_was)
 	own_state(threads[0], queued[0], sizeof(threads[0]));
 	for (i = 0; i < count; i++)
 		program[i] = trace_counter(events[i].ctrIdx);
+	own = trace_own_time();
 	ASSERT_EQ(0, perfTraceOn());
 	for (i = 0; i < count; i++)
 		worked[i] = trace_counter(events[i].ctrIdx);
@@ -205,6 +206,7 @@ TEST_F(timer, records_come_at_its_interval_from_where_the_program_was)
 	own_state(threads[1], queued[1], sizeof(threads[1]));
 	EXPECT_EQ(0, unwatched_signals());
 	ASSERT_EQ(0, perfTraceOff());
+	own = trace_own_time() - own;
 	for (i = 0; i < count; i++)
 		program[i] = trace_counter(events[i].ctrIdx) - program[i];
 	/* Neither a signal, nor a timer that sends one, nor a thread that waits. */
@@ -216,12 +218,12 @@ TEST_F(timer, records_come_at_its_interval_from_where_the_program_was)
 	trace_work(busy, 20);
 	DECODE();
 
-	TH_LOG("%llu samples in 300 ms, %llu in the loop",
-	       (unsigned long long)self->seen.samples,
+	TH_LOG("%llu samples in %llu us, %llu in the loop",
+	       (unsigned long long)self->seen.samples, (unsigned long long)own,
 	       (unsigned long long)self->seen.busy);
 	EXPECT_LE(20, self->seen.samples);
-	EXPECT_GE(400, self->seen.samples);
-	EXPECT_LT(self->seen.samples / 2, self->seen.busy);
+	EXPECT_GE(own / INTERVAL + own / INTERVAL / 4 + 10, self->seen.samples);
+	EXPECT_LT(exact ? self->seen.samples / 2 : 0, self->seen.busy);
 	EXPECT_EQ(1u << CHANNEL, self->seen.sampled);
 	EXPECT_EQ(0, self->seen.entered + self->seen.left);
 	/*
@@ -272,7 +274,7 @@ TEST_F(timer, records_stand_beside_those_of_entry_and_exit)
 	DECODE();
 	EXPECT_EQ(calls, self->seen.entered);
 	EXPECT_EQ(calls, self->seen.left);
-	EXPECT_LE(5, self->seen.busy);
+	EXPECT_LE(trace_counts_instructions() ? 5 : 1, self->seen.busy);
 	/* Threads' calls have the channel; the kernel's records another one. */
 	EXPECT_EQ(1u << CHANNEL, self->seen.called);
 	EXPECT_EQ(0, self->seen.called & self->seen.sampled);
@@ -295,7 +297,8 @@ TEST_F(timer, records_follow_the_thread_to_every_cpu)
 	for (i = 0; i < self->info.encoders; i++) {
 		ASSERT_EQ(0, trace_encoder(self->fd, i, &encoder));
 		ASSERT_EQ(0, trace_pin(encoder.cpu));
-		trace_work_sampled(self->fd, busy, 50, 2);
+		/* Some of which may be between the loops. */
+		trace_work_sampled(self->fd, busy, 50, 10);
 	}
 	ASSERT_EQ(0, sifive_trace_off(self->trace));
 	DECODE();
@@ -315,14 +318,14 @@ TEST_F(timer, can_be_a_counter_that_overflows)
 	self->options.period_event = "instructions:u";
 	SET_UP();
 	ASSERT_EQ(0, sifive_trace_on(self->trace));
-	trace_work_sampled(self->fd, busy, 500, 3);
+	trace_work_sampled(self->fd, busy, 500, 10);
 	ASSERT_EQ(0, sifive_trace_off(self->trace));
 	DECODE();
 	TH_LOG("%llu samples, %llu in the loop",
 	       (unsigned long long)self->seen.samples,
 	       (unsigned long long)self->seen.busy);
 	EXPECT_LT(2, self->seen.samples);
-	EXPECT_LT(self->seen.samples / 2, self->seen.busy);
+	EXPECT_LT(exact ? self->seen.samples / 2 : 0, self->seen.busy);
 	/* The second counter has the kernel's instructions, too. */
 	periods = (self->seen.samples - 1) * self->options.period;
 	EXPECT_LT(0, self->seen.counted[1]);

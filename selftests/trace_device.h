@@ -24,6 +24,15 @@
 
 #define BIT64(n)	(1ull << (n))
 
+/*
+ * A test that takes longer hangs. It is no measure of speed: on a host with much other
+ * work an emulator takes ten times as long.
+ */
+#ifdef TEST_TIMEOUT_DEFAULT
+#undef TEST_TIMEOUT_DEFAULT
+#define TEST_TIMEOUT_DEFAULT	600
+#endif
+
 /* Leaves the program as skipped, with the reason, where it cannot test anything. */
 void trace_require_device(void);
 

@@ -247,7 +247,7 @@ TEST_F(unbind, without_any_of_its_kind_and_back)
 	} else {
 		ASSERT_LE(0, fd);
 		EXPECT_EQ(-EOPNOTSUPP, trace_config(fd, &config));
-		EXPECT_NE(NULL, strstr(trace_message(fd), "trace-encoder"));
+		EXPECT_NE(NULL, strstr(trace_message(fd), "trace@"));
 		close(fd);
 	}
 }
@@ -305,7 +305,7 @@ TEST_F_TIMEOUT(unbind, it_comes_and_goes_under_racing_threads, 3600)
 	race_end = trace_clock() + (double)trace_setting("TRACE_SECONDS", 2);
 	for (i = 0; i < 4; i++)
 		ASSERT_EQ(0, pthread_create(&thread[i], NULL, race, self));
-	while (trace_clock() < race_end) {
+	while (trace_clock() < race_end || rounds < 2) {
 		ASSERT_EQ(0, unbind_device(self));
 		usleep(1000);
 		ASSERT_EQ(0, rebind_device(self));
@@ -315,7 +315,6 @@ TEST_F_TIMEOUT(unbind, it_comes_and_goes_under_racing_threads, 3600)
 	for (i = 0; i < 4; i++)
 		pthread_join(thread[i], NULL);
 	TH_LOG("%u times", rounds);
-	EXPECT_LT(1, rounds);
 }
 
 /* ---- the module ---------------------------------------------------------- */

@@ -137,7 +137,7 @@ const char *board_refuses(const char *args)
 		char all[2048];
 
 		snprintf(all, sizeof(all), "%s -S", args);
-		alarm(10);
+		alarm(600);
 		dup2(err[1], 2);
 		close(err[0]);
 		run_qemu(all);

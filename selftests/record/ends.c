@@ -15,9 +15,17 @@ static int work(int n)
 	return 3 * n;
 }
 
+/* Until the command that runs this has ended. */
+static void outlive(pid_t command)
+{
+	while (!kill(command, 0))
+		usleep(10000);
+}
+
 int main(int argc, char **argv)
 {
 	const char *how = argc > 1 ? argv[1] : "";
+	const pid_t command = getppid();
 	int i, sum = 0, most = argc > 2 ? atoi(argv[2]) : 50;
 
 	for (i = 0; i < most; i++)
@@ -41,14 +49,13 @@ int main(int argc, char **argv)
 	if (!strcmp(how, "copy")) {
 		if (syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0))
 			_exit(5);
-		sleep(5);
+		outlive(command);
 		_exit(0);
 	}
 	if (!strcmp(how, "background")) {
 		if (daemon(1, 1))
 			err(1, "daemon");
-		/* The command is to end meanwhile. */
-		sleep(1);
+		outlive(command);
 	}
 	return sum < 0 ? 1 : 4;
 }

@@ -33,7 +33,7 @@ board() {
 		shift
 	done
 	log=$out/$(printf %s "$name${options[*]}" | tr -c 'a-z0-9-' _).log
-	tools/qemu/board run "$name" --timeout 240 --target "$target" \
+	tools/qemu/board run "$name" --target "$target" \
 		--out "$out" "${options[@]}" -- "$prelude$2" >"$log" 2>&1
 	result $? "$name: the board ran to its end, the kernel's log is clean"
 	sed 's/^/# /' "$log"
@@ -84,6 +84,12 @@ at_least() {
 	got=$(share "$1" "$2")
 	[ "$got" -ge "$3" ] || echo "# $2: $got percent"
 	[ "$got" -ge "$3" ]
+	result $? "$4"
+}
+
+# sampled NAME FUNCTION NUMBER WHAT: so many samples, or more, are in it.
+sampled() {
+	[ "$(calls "$1" | sed -n "s/^$2 //p")" -ge "$3" ]
 	result $? "$4"
 }
 

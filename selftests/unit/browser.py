@@ -23,7 +23,7 @@ import sys
 import tempfile
 import time
 
-PATIENCE = 60
+PATIENCE = 600          # seconds without an answer: it hangs
 
 FLAGS = """--headless --no-sandbox --disable-gpu --disable-quic --no-first-run
 --disable-background-networking --disable-component-update --disable-sync

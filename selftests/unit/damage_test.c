@@ -89,7 +89,7 @@ static int64_t read_trace(struct __test_metadata *_metadata,
 	return records;
 }
 
-TEST_F_TIMEOUT(damage, every_truncation, 200)
+TEST_F(damage, every_truncation)
 {
 	const struct gen *gen = &self->program.gen;
 	int64_t before = -1, records;
@@ -106,7 +106,7 @@ TEST_F_TIMEOUT(damage, every_truncation, 200)
 	EXPECT_EQ(self->program.records, before);
 }
 
-TEST_F_TIMEOUT(damage, every_bit, 200)
+TEST_F(damage, every_bit)
 {
 	struct gen *gen = &self->program.gen;
 	size_t bit;

@@ -73,7 +73,7 @@ static long feed(const struct gen *gen, const char *arguments, unsigned int part
 	return usage.ru_maxrss;
 }
 
-TEST_F_TIMEOUT(command, memory_does_not_grow, 300)
+TEST_F(command, memory_does_not_grow)
 {
 	static const char * const arguments[] = {
 		"report -q -", "decode -q -", "decode -q --format csv -",

@@ -382,6 +382,9 @@ static int mock_getaffinity(pid_t pid, size_t size, cpu_set_t *cpus)
 /* Calls that a signal handler must not make. */
 static unsigned int mock_unsafe;
 
+/* Naps: how long the library waits, whatever the host does meanwhile. */
+static unsigned int mock_naps;
+
 #define MOCK_UNSAFE(call, ...)	(mock_unsafe++, call(__VA_ARGS__))
 
 #define malloc(...)		MOCK_UNSAFE(malloc, __VA_ARGS__)
@@ -396,6 +399,7 @@ static unsigned int mock_unsafe;
 #define __builtin_return_address(level) \
 	((void *)((uintptr_t)__builtin_return_address(level) & ~(uintptr_t)1))
 
+#define nanosleep(...)		(mock_naps++, nanosleep(__VA_ARGS__))
 #define open(...)		mock_open(__VA_ARGS__)
 #define close(...)		mock_close(__VA_ARGS__)
 #define ioctl(...)		mock_ioctl(__VA_ARGS__)

@@ -10,6 +10,7 @@ set -u
 command=$(realpath "$1") generator=$(realpath "$2") folder=$3
 . "$(dirname "$0")/../tap.sh"
 limit_kb=$((64 << 10))
+has time time "how much memory reading a trace takes" || { results_end; exit; }
 mkdir -p "$folder"
 folder=$(mktemp -d "$folder/memory.XXXXXX")
 trap 'rm -rf "$folder"' EXIT

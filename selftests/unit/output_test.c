@@ -486,7 +486,7 @@ TEST_F(command, export_ctf)
 	    " -o ctf trace.rtd");
 	EXPECT_EQ(0, self->status);
 	if (system("command -v babeltrace2 >/dev/null"))
-		SKIP(return, "no babeltrace2");
+		SKIP(return, "no babeltrace2: install babeltrace2");
 	EXPECT_EQ(0, system("babeltrace2 ctf >ctf.txt"));
 	EXPECT_EQ(0, system("test $(wc -l <ctf.txt) = 5"));
 	EXPECT_EQ(0, system("sed -n 2p ctf.txt | grep -q 'func_entry.*name = \"fib\", cycles = 5 '"));
@@ -534,7 +534,7 @@ TEST_F(command, counters_of_one_name)
 	/* Identifiers can be one and the same where names are not. */
 	write_file("side", meta, strlen(meta));
 	if (system("command -v babeltrace2 >/dev/null"))
-		SKIP(return, "no babeltrace2");
+		SKIP(return, "no babeltrace2: install babeltrace2");
 	run(self, "export -q --format ctf -o one trace.rtd && babeltrace2 one");
 	EXPECT_EQ(0, self->status);
 	EXPECT_NE(NULL, strstr(self->out, ", cycles = 0, cycles_2 = 5, cycles_3 = 7 }"));
@@ -572,7 +572,7 @@ TEST_F(command, export_ctf_of_sources)
 	run(self, "export -q --format ctf -e " PROGRAM " -o ctf trace.rtd");
 	EXPECT_EQ(0, self->status);
 	if (system("command -v babeltrace2 >/dev/null"))
-		SKIP(return, "no babeltrace2");
+		SKIP(return, "no babeltrace2: install babeltrace2");
 	run(self, "--help >/dev/null; babeltrace2 ctf | sed 's/.*) //; s/vpid.*_\\?source/source/;"
 	    " s/addr.*name/name/; s/ip.*name/name/'");
 	EXPECT_STREQ(
@@ -586,7 +586,7 @@ TEST_F(command, export_ctf_of_sources)
 }
 
 /* What is drawn, and what it answers to mouse and keyboard: browser.py. */
-TEST_F_TIMEOUT(command, export_html, 180)
+TEST_F(command, export_html)
 {
 	calls(&self->gen, 6, 100);
 	save(self, "trace.rtd");
@@ -600,7 +600,7 @@ TEST_F_TIMEOUT(command, export_html, 180)
 	/* It needs nothing from elsewhere. */
 	EXPECT_NE(0, system("grep -E 'src=|href=|@import|url\\(' t.html"));
 	if (system("command -v chromium >/dev/null"))
-		SKIP(return, "no chromium");
+		SKIP(return, "no chromium: install chromium");
 	EXPECT_EQ(0, system("python3 " SOURCES "/browser.py t.html t.svg"));
 }
 
@@ -657,7 +657,7 @@ static void expect_times(struct __test_metadata *_metadata,
 			    "assert len(outer) * data['interval'] >= whole, len(outer)\n\""));
 }
 
-TEST_F_TIMEOUT(command, html_times_of_threads, 120)
+TEST_F(command, html_times_of_threads)
 {
 	uint64_t start;
 

@@ -118,7 +118,7 @@ static size_t widest(const char *text)
 	return longest;
 }
 
-TEST_F_TIMEOUT(command, progress_of_long_work, 300)
+TEST_F(command, progress_of_long_work)
 {
 	unsigned int before = 0, percent, shown = 0;
 	const char *at;
@@ -161,7 +161,7 @@ TEST_F_TIMEOUT(command, progress_of_long_work, 300)
 }
 
 /* What is printed meanwhile is not mixed with progress, be it through less(1). */
-TEST_F_TIMEOUT(command, no_progress_within_output, 300)
+TEST_F(command, no_progress_within_output)
 {
 	static const char * const commands[] = {
 		"decode", "replay", "export --format chrome",
@@ -219,7 +219,7 @@ TEST_F(command, output_to_a_pipe_is_plain)
 	}
 }
 
-TEST_F_TIMEOUT(command, width_of_the_page, 120)
+TEST_F(command, width_of_the_page)
 {
 	static const char * const arguments[] = {
 		"report -q", "report -q --by thread", "report -q --by hart",

@@ -9,7 +9,7 @@ env=${1:?file for the results}
 
 start=$SECONDS
 echo "Virtual board: cache $cache" >&2
-"$here/packages.sh"
+"$here/packages.sh" build board
 if ! apt_state_fresh; then
 	step "package lists of $suite" apt_state
 fi

@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # A kernel tree that modules are built in with clang, from the same source package
 # as the stock kernel, whose headers are gcc's. Argument: the stock kernel's
-# directory. Prints the tree.
+# directory. Prints the tree; nothing where clang is not installed.
 
 . "$(dirname "$0")/common.sh"
 
 stock=${1:?stock kernel directory}
 config=$here/debug-kernel.config
+
+type -P clang >/dev/null || exit 0
 
 prepare() {
 	make -C "$stock/source" O="$out.tmp" ARCH=riscv LLVM=1 -j "$jobs" \

@@ -87,6 +87,8 @@ aptopts=(
 	-o Dir::Etc::sourceparts=/dev/null
 	-o "Dir::State::Lists=$aptdir/lists"
 	-o "Dir::Cache=$aptdir/cache"
+	-o Dir::Cache::pkgcache=pkgcache.bin
+	-o Dir::Cache::srcpkgcache=srcpkgcache.bin
 	-o Dir::State::status=/dev/null
 	-o APT::Architectures::=amd64
 	-o APT::Architectures::=riscv64
@@ -129,25 +131,37 @@ apt_state() {
 	apt-get "${aptopts[@]}" -q update || { rm "$aptdir/sources.list"; return 1; }
 }
 
-# debs DIR PACKAGE...: download packages (cached) and unpack them into DIR.
+# deb_files PACKAGE...: the names that apt gives their newest packages' files, in any
+# order; fails when there is no such package.
+deb_files() {
+	local files
+	files=$(apt-cache "${aptopts[@]}" show --no-all-versions "$@" | awk '
+		/^Package:/ { name = $2 }
+		/^Version:/ { version = $2; gsub(":", "%3a", version) }
+		/^Architecture:/ { arch = $2 }
+		/^$/ { print name "_" version "_" arch ".deb" }') &&
+		[ "$(sort -u <<<"$files" | wc -l)" -eq "$(printf '%s\n' "$@" | sort -u | wc -l)" ] ||
+		die "not all of these packages are in $suite: $*"
+	printf '%s\n' "$files"
+}
+
+# debs DIR PACKAGE...: download packages, those that are not in the cache, and unpack
+# them into DIR. One process of apt for all, which takes a second to begin.
 debs() {
-	local dir=$1 pkg
+	local dir=$1 file files missing=()
 	shift
 	mkdir -p "$cache/debs" "$dir"
-	for pkg; do
-		local name ver file
-		read -r name ver < <(apt-cache "${aptopts[@]}" show "$pkg" |
-			awk '/^Package:/ && !p { p = $2 } /^Version:/ && !v { v = $2 }
-			     END { print p, v }')
-		[ -n "${ver:-}" ] || die "no package $pkg in $suite"
-		file=$(find "$cache/debs" -name "${name}_${ver//:/%3a}_*.deb" \
-			\( -name "*_${pkg##*:}.deb" -o -name '*_all.deb' \) -print -quit)
-		if [ -z "$file" ]; then
-			(cd "$cache/debs" &&
-				apt-get "${aptopts[@]}" -q download "$pkg")
-			file=$(find "$cache/debs" -name "${name}_${ver//:/%3a}_*.deb" \
-				\( -name "*_${pkg##*:}.deb" -o -name '*_all.deb' \) -print -quit)
-		fi
-		dpkg -x "$file" "$dir"
+	files=$(deb_files "$@")
+	for file in $files; do
+		[ -e "$cache/debs/$file" ] || missing+=("$file")
+	done
+	if [ ${#missing[@]} -gt 0 ]; then
+		# Named as apt wants it: package:architecture.
+		(cd "$cache/debs" && apt-get "${aptopts[@]}" -q download \
+			$(printf '%s\n' "${missing[@]}" |
+				sed -E 's/_.*_all\.deb$//; s/_.*_([^_]*)\.deb$/:\1/'))
+	fi
+	for file in $files; do
+		dpkg -x "$cache/debs/$file" "$dir"
 	done
 }

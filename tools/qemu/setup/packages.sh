@@ -1,41 +1,79 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Installs what builds and tests need from the machine's own suites; does
-# nothing, quickly, when all of it is there.
+# Installs packages of the machine's own release; quick when all of them are there.
+#
+#	packages.sh PART...
+#
+#	command	the command for this machine
+#	build	module, library and command for a RISC-V machine
+#	board	the virtual board: what it is built with
+#	check	the tests; a suite skips what it has no package for, and names it
 
 . "$(dirname "$0")/common.sh"
 
-packages=(
-	# cross compiler and host compiler
-	gcc-riscv64-linux-gnu g++-riscv64-linux-gnu libc6-dev-riscv64-cross gcc
-	libc6-dev make
-	# the emulator
-	ninja-build pkg-config python3-venv python3-tomli python3-distlib
-	libglib2.0-dev libfdt-dev zlib1g-dev libattr1-dev
-	# kernel modules, device tree, archives
-	flex bison bc device-tree-compiler kmod git dpkg-dev xz-utils libssl-dev
-	libelf-dev rsync perl ca-certificates
-	# the command
-	libdw-dev libjson-c-dev libiberty-dev
-	# checks
-	sparse dt-schema shellcheck clang lld llvm afl++ babeltrace2 time chromium python3
-	valgrind
+declare -A parts=(
+	[command]='gcc libc6-dev make pkg-config libdw-dev libjson-c-dev libiberty-dev'
+	[build]='gcc-riscv64-linux-gnu g++-riscv64-linux-gnu libc6-dev-riscv64-cross
+		gcc libc6-dev make rsync'
+	# The emulator; kernel modules, device tree, archives.
+	[board]='ninja-build pkg-config python3-venv python3-tomli python3-distlib
+		libglib2.0-dev libfdt-dev zlib1g-dev libattr1-dev
+		flex bison bc device-tree-compiler kmod dpkg-dev xz-utils libssl-dev
+		libelf-dev rsync perl ca-certificates patch'
+	[check]='git sparse dt-schema shellcheck clang lld llvm libclang-rt-dev afl++
+		babeltrace2 time chromium python3 valgrind'
 )
 
-missing=()
-for p in "${packages[@]}"; do
-	dpkg-query -W -f '${Status}' "$p" 2>/dev/null | grep -q 'ok installed' ||
-		missing+=("$p")
-done
-[ ${#missing[@]} -gt 0 ] || exit 0
-
-install() {
-	apt-get -q update
-	DEBIAN_FRONTEND=noninteractive apt-get -q install -y \
-		--no-install-recommends "${missing[@]}"
+installed() {
+	dpkg-query -W -f '${Status}' "$1" 2>/dev/null | grep -q 'ok installed'
 }
 
+# missing_of PART...: those of its packages that are not installed.
+missing_of() {
+	local part p
+	for part; do
+		for p in ${parts[$part]}; do
+			installed "$p" || printf '%s\n' "$p"
+		done
+	done | sort -u
+}
+
+# known PACKAGE...: those that this release has.
+known() {
+	apt-cache policy "$@" | awk '
+		/^[^ ].*:$/ { name = $1; sub(":$", "", name) }
+		/^  Candidate:/ && $2 != "(none)" { print name }'
+}
+
+install() {
+	DEBIAN_FRONTEND=noninteractive apt-get -q install -y --no-install-recommends "$@"
+}
+
+for part; do
+	[ -n "${parts[$part]:-}" ] || die "no part $part: ${!parts[*]}"
+done
+mapfile -t missing < <(missing_of "$@")
+[ ${#missing[@]} -gt 0 ] || exit 0
+
+# What the release does not have is asked for again when its lists are others.
+absent() {
+	printf '%s/absent-%s\n' "$cache" \
+		"$(digest "${missing[*]}" "$(stat -c %Y /var/lib/apt/lists)")"
+}
+[ ! -e "$(absent)" ] || exit 0
+
+root="as root: apt-get install ${missing[*]}"
 if [ "$(id -u)" -ne 0 ]; then
-	die "packages are missing; as root: apt-get install ${missing[*]}"
+	[ "$*" = check ] || die "packages are missing; $root"
+	printf '  packages are missing, their tests are skipped; %s\n' "$root" >&2
+	exit 0
 fi
-step "${#missing[@]} packages: install" install
+step "package lists of this machine" apt-get -q update
+mapfile -t here < <(known "${missing[@]}")
+[ ${#here[@]} -eq 0 ] || step "${#here[@]} packages: install" install "${here[@]}"
+mapfile -t missing < <(missing_of "$@")
+if [ ${#missing[@]} -gt 0 ]; then
+	[ "$*" = check ] || die "this release has no ${missing[*]}"
+	printf '  not in this release, their tests are skipped: %s\n' "${missing[*]}" >&2
+	touch "$(absent)"
+fi

@@ -1,0 +1,229 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only
+# Device trees, as TAP: bindings, the boards' trees, the overlay for the HiFive
+# Premier P550, and a board booted with it.
+#
+#	devicetree.sh BUILD
+#
+# QEMU and KERNEL in the environment are as "make board" has made them.
+
+set -u
+cd "$(dirname "$0")/.." || exit 1
+build=$1
+target=$build/target
+out=$build/devicetree
+rm -rf "$out"
+mkdir -p "$out"
+. selftests/tap.sh
+
+bindings=Documentation/devicetree/bindings
+boards=$(tools/qemu/board list)
+
+for b in $boards; do
+	tools/qemu/board dtb "$b" "$out/$b.dtb"
+	result $? "$b: the tree compiles"
+done
+
+# ---- bindings ---------------------------------------------------------------
+
+# Debian 13 has no such package.
+have_schema() { command -v dt-validate >"$out/dt-validate"; }
+
+# schema WHAT COMMAND...: a test that needs dt-schema; prints nothing if all is well.
+schema() {
+	local what=$1 said
+	shift
+	have_schema || { skip "$what" "dt-validate is missing: package dt-schema"; return; }
+	said=$("$@" 2>&1)
+	[ -z "$said" ] || printf '%s\n' "$said" | head -n 20 | sed 's/^/# /'
+	[ -z "$said" ]
+	result $? "$what"
+}
+
+# What the schemas say of our nodes; the rest of a board's tree is QEMU's.
+findings() {
+	dt-validate -s "$out/schema.json" "$1" 2>&1 |
+		grep -E ': (trace[a-z0-9-]*@|.*sifive,trace)'
+}
+
+! have_schema || dt-mk-schema -j "$bindings" >"$out/schema.json"
+
+examples_match() {
+	local file
+	for file in "$bindings"/trace/*.yaml; do
+		dt-extract-example "$file" | dtc -q -I dts -O dtb -o "$out/example.dtb" ||
+			echo "$file: the example does not compile"
+		findings "$out/example.dtb"
+	done
+}
+
+# broken WHAT SED PROPERTY: the tree of fpga, edited, is refused with that word.
+broken() {
+	sed -E "$2" "$out/fpga.dtb.dts" | dtc -q -f -I dts -O dtb -o "$out/broken.dtb" 2>&1 |
+		grep -v 'ERROR (phandle_references)\|^$\|Warning: Input tree has errors'
+	cmp -s "$out/broken.dtb" "$out/fpga.dtb" && echo "$1: the edit does nothing"
+	findings "$out/broken.dtb" | grep -qE "$3" || echo "$1: not found"
+}
+
+broken_are_refused() {
+	broken "an encoder without cpus" '0,/cpus = .*/s///' "'cpus' is a required"
+	broken "a second compatible string" \
+		's/("sifive,trace-encoder0");/"eswin,eic7700-trace-encoder", \1;/' compatible
+	broken "the vendor's name of a node" 's/trace@11000000/trace-encoder-0@11000000/' \
+		"does not match"
+	broken "two blocks of registers" 's/(reg = <0x0 0x11000000 0x0 0x1000>);/\1, <0 0 0 1>;/' reg
+	broken "a funnel without inputs" '/in-ports/,/^\t\t\t};/d' "'in-ports' is a required"
+	broken "a property of nobody's" 's/(memory-region = .*)/\1 buffer-size = <1>;/' \
+		buffer-size
+}
+
+schema "the bindings are valid" dt-doc-validate -u "$PWD/$bindings" "$bindings/trace"
+schema "the bindings' examples match them" examples_match
+for b in $boards; do
+	schema "$b: the tree matches the bindings" findings "$out/$b.dtb"
+done
+schema "broken trees do not match" broken_are_refused
+
+# property TREE NODE NAME: in hexadecimal words.
+property() { fdtget -t x "$1" "$2" "$3" 2>/dev/null; }
+
+# node_of TREE FOLDER PHANDLE: the node in that folder that has it.
+node_of() {
+	local node
+	for node in $(fdtget -l "$1" "$2"); do
+		[ "$(property "$1" "$2/$node" phandle)" != "$3" ] || echo "$2/$node"
+	done
+}
+
+# pool TREE NODE: its memory-region is a shared-dma-pool that is kept from Linux.
+pool() {
+	local region
+	region=$(node_of "$1" /reserved-memory "$(property "$1" "$2" memory-region)")
+	[ "$(fdtget "$1" "$region" compatible 2>/dev/null)" = shared-dma-pool ] &&
+		fdtget -p "$1" "$region" | grep -qE '^(no-map|reusable)$'
+}
+
+# Drivers that know no other buffer need one.
+pools() {
+	local address
+	# A component's description goes on after a backslash.
+	sed -e :a -e '/\\$/N; s/\\\n//; ta' "tools/qemu/boards/$1.board" |
+		sed -nE 's/.*addr=0x([0-9a-f]+) .*sinks=[a-z+]*sba.*/\1/p' >"$out/$1.sba"
+	[ -s "$out/$1.sba" ] || return
+	while read -r address; do
+		pool "$out/$1.dtb" "/soc/trace@$address" || return
+	done <"$out/$1.sba"
+}
+
+for b in $boards; do
+	pools "$b"
+	result $? "$b: each component with an SBA sink has a shared-dma-pool"
+done
+
+# ---- the overlay, with the P550's addresses ------------------------------------
+
+tree=$out/p550-real.dtb
+dtc -q -I dts -O dtb -o "$out/stand-in.dtb" selftests/devicetree/stand-in.dts &&
+	tools/p550-dtb "$out/stand-in.dtb" "$tree"
+result $? "overlay: fits a tree without symbols"
+
+schema "overlay: the result matches the bindings" findings "$tree"
+
+# The other end of the only endpoint in a folder of ports.
+far_end() {
+	local port=$1/out-ports/port/endpoint
+	property "$tree" "$port" remote-endpoint
+}
+
+encoder_is_linked() {
+	local node=/soc/trace@10${1}000 input=/soc/trace@18000/in-ports/port@$1/endpoint
+	[ "$(property "$tree" "$node" reg)" = "0 10${1}000 0 1000" ] &&
+		[ "$(property "$tree" "$node" cpus)" = \
+			"$(property "$tree" "/cpus/cpu@$1" phandle)" ] &&
+		[ "$(far_end "$node")" = "$(property "$tree" "$input" phandle)" ] &&
+		[ "$(property "$tree" "$input" remote-endpoint)" = \
+			"$(property "$tree" "$node/out-ports/port/endpoint" phandle)" ]
+}
+
+for hart in 0 1 2 3; do
+	encoder_is_linked "$hart"
+	result $? "overlay: encoder $hart has its address, its hart and the funnel's port $hart"
+done
+
+funnel_has_memory() {
+	local funnel=/soc/trace@18000
+	[ "$(property "$tree" "$funnel" reg)" = "0 18000 0 1000" ] &&
+		fdtget -p "$tree" "$funnel" | grep -qx dma-coherent &&
+		pool "$tree" "$funnel" &&
+		[ "$(property "$tree" /reserved-memory/trace-buffer@100000000 reg)" = \
+			"1 0 0 4000000" ]
+}
+
+funnel_has_memory
+result $? "overlay: the funnel is coherent and has 64 MiB at 4 GiB"
+
+rest_is_kept() {
+	local core=/cpus/cpu-map/cluster0/core0
+	[ "$(property "$tree" "$core" cpu)" = "$(property "$tree" /cpus/cpu@0 phandle)" ] &&
+		[ -n "$(property "$tree" /reserved-memory/firmware@80000000 reg)" ] &&
+		fdtget -p "$tree" /soc | grep -qx dma-noncoherent
+}
+
+rest_is_kept
+result $? "overlay: the rest of the tree is as it was, phandles as well"
+
+overlay_alone() {
+	sed '/cpu = <&hart0>/d' selftests/devicetree/stand-in.dts |
+		dtc -q -I dts -O dtb -o "$out/plain.dtb" &&
+		tools/p550-dtb "$out/trace.dtbo" && tools/p550-dtb "$out/plain.dtb" "$out/a.dtb" &&
+		fdtoverlay -i "$out/plain.dtb" -o "$out/b.dtb" "$out/trace.dtbo" &&
+		cmp "$out/a.dtb" "$out/b.dtb"
+}
+
+overlay_alone
+result $? "overlay: a boot loader that applies it gets the same tree"
+
+tools/p550-dtb "$out/fpga.dtb" "$out/none.dtb" 2>"$out/misfit"
+[ $? -eq 1 ] && grep -q 'does not fit' "$out/misfit"
+result $? "overlay: a tree without four harts is refused"
+
+# ---- the overlay on a virtual board ---------------------------------------------
+
+# The board without its own trace nodes, and the overlay with its addresses.
+cat >"$out/bare.dts" <<'DTS'
+/ {
+	soc {
+		/delete-node/ trace@11018000;
+		/delete-node/ trace@11000000;
+		/delete-node/ trace@11001000;
+		/delete-node/ trace@11002000;
+		/delete-node/ trace@11003000;
+	};
+	reserved-memory {
+		/delete-node/ trace-buffer@98000000;
+	};
+};
+DTS
+tree=$out/p550-virtual.dtb
+tools/qemu/board dtb p550 --dts "$out/bare.dts" "$out/bare.dtb" &&
+	! dtc -q -I dtb -O dts "$out/bare.dtb" | grep -q sifive,trace &&
+	tools/p550-dtb -DFUNNEL=11018000 -DENCODER0=11000000 -DENCODER1=11001000 \
+		-DENCODER2=11002000 -DENCODER3=11003000 -DBUFFER=98000000 \
+		"-DBUFFER_REG=0x0 0x98000000 0x0 0x2000000" "$out/bare.dtb" "$tree"
+result $? "virtual board: the overlay fits its tree"
+schema "virtual board: the result matches the bindings" findings "$tree"
+
+tools/qemu/board run p550 --dtb "$tree" --target "$target" --out "$out" -- '
+	insmod /target/sifive_trace.ko && cp /target/fib.elf /tmp &&
+	/target/sifive-trace info >info.txt && taskset 2 /tmp/fib.elf'
+result $? "virtual board: the manual's example runs with it"
+
+# Linux's CPUs 0 to 3 are harts 2, 0, 1, 3, as on the P550.
+[ "$(tr -s ' ' <"$out/info.txt" | sed -nE 's/.*trace@.*(cpu .) (hart .).*/\1 \2/p' |
+	tr '\n' ,)" = "cpu 1 hart 0,cpu 2 hart 1,cpu 0 hart 2,cpu 3 hart 3," ]
+result $? "virtual board: each encoder has its CPU"
+
+[ "$("$build/sifive-trace" decode -e "$build/lib/dropin/fib.elf" "$out/trace.rtd" |
+	grep -c fib)" -gt 300 ]
+result $? "virtual board: its trace has hundreds of fib records"
+results_end

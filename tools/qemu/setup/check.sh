@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only
+# What the tests need besides the virtual board, so that no suite waits for a download
+# or for another suite's build.
+#
+#	check.sh KERNEL [NEED]...
+#
+# KERNEL is the stock kernel's directory, each NEED a script beside this one: perf,
+# clang-tree, debug-kernel. What they make is in the cache.
+
+. "$(dirname "$0")/common.sh"
+
+stock=${1:?stock kernel directory}
+shift
+
+"$here/packages.sh" check
+for need; do
+	"$here/$need.sh" "$stock" >/dev/null
+done
