@@ -52,7 +52,10 @@ struct sft_component *sft_timestamp_master(struct sft_encoder *e)
 	return NULL;
 }
 
-/* Start a unit, master or slave, and let its component stamp messages. */
+/*
+ * Start a unit, master or slave, and let its component stamp messages. Only a
+ * unit with a clock has a prescaler, and not each of those.
+ */
 int sft_timestamp_enable(struct sft_component *c, u32 prescale)
 {
 	u32 control = TR_TS_ACTIVE;
@@ -64,6 +67,10 @@ int sft_timestamp_enable(struct sft_component *c, u32 prescale)
 	control |= FIELD_PREP(TR_TS_PRESCALE, prescale) | TR_TS_COUNT |
 		   TR_TS_ENABLE | TR_TS_INSTRUMENTATION | TR_TS_OWNERSHIP;
 	sft_write(c, TR_TS_CONTROL, control);
+	if (has_clock(c) &&
+	    FIELD_GET(TR_TS_PRESCALE, sft_read(c, TR_TS_CONTROL)) != prescale)
+		return sft_fail(-EOPNOTSUPP, "%s: has no timestamp prescaler: use prescale 0",
+				sft_name(c));
 	return 0;
 }
 

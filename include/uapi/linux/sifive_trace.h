@@ -180,7 +180,8 @@ struct sifive_trace_encoder {
  * @size:	in: sizeof(struct sifive_trace_config)
  * @flags:	in: SIFIVE_TRACE_CONFIG_*
  * @sink:	in: SIFIVE_TRACE_SINK_SBA or SIFIVE_TRACE_SINK_SRAM
- * @prescale:	in: timestamp prescale as tsPrescale has it: 0-3 for 1, 4, 16, 64
+ * @prescale:	in: timestamp prescale as tsPrescale has it: 0-3 for 1, 4, 16, 64;
+ *		EOPNOTSUPP where the timestamp unit has no prescaler
  * @channels:	in: bit n set: stimulus register n makes messages; not 0. On an
  *		encoder with SIFIVE_TRACE_ENCODER_TS_CHANNELS, bits 16-31 are
  *		channels 0-15 with a timestamp
