@@ -41,15 +41,19 @@ static const char *qemu(void)
 static void run_qemu(const char *args)
 {
 	const char *argv[MAX_ARGS] = {
-		qemu(), "-machine", "virt", "-accel", "qtest", "-display",
-		"none", "-bios", "none", "-qtest", "stdio", "-qtest-log",
-		"/dev/null", "-nodefaults",
+		qemu(), "-machine", "virt", "-display", "none", "-bios",
+		"none", "-qtest", "stdio", "-qtest-log", "/dev/null",
+		"-nodefaults",
 	};
 	char *copy = strdup(args), *word, *save;
 	int n = 0;
 
 	while (argv[n])
 		n++;
+	if (!strstr(args, "-accel")) {
+		argv[n++] = "-accel";
+		argv[n++] = "qtest";
+	}
 	for (word = strtok_r(copy, " ", &save); word && n < MAX_ARGS - 1;
 	     word = strtok_r(NULL, " ", &save))
 		argv[n++] = word;
@@ -199,6 +203,16 @@ void wr8(struct board *b, uint64_t addr, uint8_t value)
 	command(b, "writeb 0x%" PRIx64 " 0x%x\n", addr, value);
 }
 
+void wr64(struct board *b, uint64_t addr, uint64_t value)
+{
+	command(b, "writeq 0x%" PRIx64 " 0x%" PRIx64 "\n", addr, value);
+}
+
+uint64_t rd64(struct board *b, uint64_t addr)
+{
+	return command(b, "readq 0x%" PRIx64 "\n", addr);
+}
+
 void step(struct board *b, uint64_t ns)
 {
 	command(b, "clock_step %" PRIu64 "\n", ns);
@@ -222,15 +236,22 @@ void memory_fill(struct board *b, uint64_t addr, unsigned int len, uint8_t byte)
 	command(b, "memset 0x%" PRIx64 " %u 0x%x\n", addr, len, byte);
 }
 
-uint64_t stat(struct board *b, const char *id, const char *name)
+uint64_t property(struct board *b, const char *path, const char *name)
 {
 	char answer[1024];
 
 	qmp_command(b, answer, sizeof(answer),
 		    "{\"execute\":\"qom-get\",\"arguments\":{"
-		    "\"path\":\"/machine/peripheral/%s\","
-		    "\"property\":\"%s\"}}", id, name);
+		    "\"path\":\"%s\",\"property\":\"%s\"}}", path, name);
 	return strtoull(strchr(answer, ':') + 1, NULL, 0);
+}
+
+uint64_t stat(struct board *b, const char *id, const char *name)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/machine/peripheral/%s", id);
+	return property(b, path, name);
 }
 
 void set(struct board *b, const char *id, const char *name, const char *json)

@@ -23,6 +23,8 @@
 
 #define CONTROL		0x000
 #define IMPL		0x004
+#define IMPL_EXTRA	0x008
+#define EVENT_CONTROL	0x00c
 #define SINK_BASE	0x010
 #define SINK_BASE_HIGH	0x014
 #define SINK_LIMIT	0x018
@@ -35,6 +37,7 @@
 #define TS_CONTROL	0x040
 #define TS_LOWER	0x044
 #define TS_UPPER	0x048
+#define XTI_CONTROL	0x050
 #define ITC_TRACE	0x060
 #define ITC_TRIG	0x064
 #define STIMULUS(n)	(0x080 + 4 * (n))
@@ -90,11 +93,16 @@ uint32_t rd16(struct board *b, uint64_t addr);
 void wr(struct board *b, uint64_t addr, uint32_t value);
 void wr8(struct board *b, uint64_t addr, uint8_t value);
 void wr16(struct board *b, uint64_t addr, uint16_t value);
+uint64_t rd64(struct board *b, uint64_t addr);
+void wr64(struct board *b, uint64_t addr, uint64_t value);
 void step(struct board *b, uint64_t ns);
 
 /* len bytes at addr as "01 02 ..."; the string lives until the next call. */
 const char *memory(struct board *b, uint64_t addr, unsigned int len);
 void memory_fill(struct board *b, uint64_t addr, unsigned int len, uint8_t byte);
+
+/* A number, of any object of QEMU. */
+uint64_t property(struct board *b, const char *path, const char *name);
 
 /* Properties of the component with that id. */
 uint64_t stat(struct board *b, const char *id, const char *name);

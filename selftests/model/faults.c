@@ -50,14 +50,32 @@ TEST_F(fault, active_stuck)
 {
 	board_start(&self->b, ENCODER(",fault-active-stuck=on"));
 	wr(&self->b, TE + CONTROL, ACTIVE);
-	EXPECT_EQ(SLICE_FORMAT | EMPTY, rd(&self->b, TE + CONTROL));
+	EXPECT_EQ(SINK(SBA) | SLICE_FORMAT | EMPTY, rd(&self->b, TE + CONTROL));
 	wr(&self->b, TE + CONTROL, ON);
 	wr(&self->b, TE + SINK_BASE, BUFFER);
-	EXPECT_EQ(SLICE_FORMAT | EMPTY, rd(&self->b, TE + CONTROL));
+	EXPECT_EQ(SINK(SBA) | SLICE_FORMAT | EMPTY, rd(&self->b, TE + CONTROL));
 	EXPECT_EQ(0, rd(&self->b, TE + SINK_BASE));
 	set(&self->b, "te0", "fault-active-stuck", "false");
 	wr(&self->b, TE + CONTROL, ACTIVE);
 	EXPECT_EQ(ACTIVE, rd(&self->b, TE + CONTROL) & ACTIVE);
+}
+
+/* What runs goes on; once disabled it cannot be enabled again. */
+TEST_F(fault, enable_stuck)
+{
+	start(&self->b, ENCODER(""));
+	wr(&self->b, TE + CONTROL, ON);
+	set(&self->b, "te0", "fault-enable-stuck", "true");
+	wr(&self->b, TE + CONTROL, ON);
+	EXPECT_EQ(ENABLE, rd(&self->b, TE + CONTROL) & ENABLE);
+	wr(&self->b, TE + CONTROL, OFF);
+	wr(&self->b, TE + CONTROL, ON);
+	EXPECT_EQ(ACTIVE | TRACING, rd(&self->b, TE + CONTROL) & 7);
+	wr(&self->b, TE + STIMULUS(0), 0x40);
+	EXPECT_EQ(0, rd(&self->b, TE + WORD_COUNT));
+	set(&self->b, "te0", "fault-enable-stuck", "false");
+	wr(&self->b, TE + CONTROL, ON);
+	EXPECT_EQ(ENABLE, rd(&self->b, TE + CONTROL) & ENABLE);
 }
 
 /* The count starts again with each reset of the component. */
@@ -119,7 +137,7 @@ TEST_F(fault, sink_fed_back_into_a_full_fifo)
 	step(&self->b, 100000);
 	EXPECT_LE(rd(&self->b, TE + FIFO_LEVEL), 76);
 	wr(&self->b, TE + CONTROL, 0);
-	EXPECT_EQ(SLICE_FORMAT | EMPTY, rd(&self->b, TE + CONTROL));
+	EXPECT_EQ(SINK(SBA) | SLICE_FORMAT | EMPTY, rd(&self->b, TE + CONTROL));
 }
 
 TEST_F(fault, accesses_are_counted_by_block)

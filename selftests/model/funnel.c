@@ -249,7 +249,7 @@ TEST_F(funnel, slave_time)
 	      " -device sifive-trace-encoder,id=te0,addr=0x11000000,"
 	      "sinks=funnel,funnel=tf0,ts-type=slave"
 	      " -device sifive-trace-encoder,id=te1,addr=0x11001000,sinks=sba,"
-	      "funnel=tf0,ts-type=slave,ts-slave-reads=off");
+	      "funnel=tf0,ts-type=slave,ts-reads=off");
 	step(&self->b, 7 * TICK);
 	EXPECT_EQ(0, rd(&self->b, TE + TS_LOWER));
 	setup_encoder(&self->b, TE, TS_ENABLE);

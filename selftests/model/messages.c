@@ -131,10 +131,10 @@ TEST_F(encoder, plain_channels)
 		     "8c 00 0d 07", written(&self->b));
 }
 
-/* P550: 16-31 are 0-15 with timestamps, whatever tsInstrumentation says. */
+/* P550: 16-31 are 0-15 with timestamps, where tsInstrumentation asks for them. */
 TEST_F(encoder, p550_channels)
 {
-	start(&self->b, OWN_SINK ",channel-rule=p550", TS_ENABLE, ACTIVE);
+	start(&self->b, OWN_SINK ",channel-rule=p550", TS_ENABLE | TS_INSTR, ACTIVE);
 	step(&self->b, TICK);
 	wr(&self->b, TE + CONTROL, ON);
 	step(&self->b, TICK);
@@ -142,12 +142,15 @@ TEST_F(encoder, p550_channels)
 	wr(&self->b, TE + STIMULUS(22), 1);
 	wr8(&self->b, TE + STIMULUS(31) + 3, 1);
 	wr(&self->b, TE + STIMULUS(15), 1);
+	wr(&self->b, TE + TS_CONTROL, TS_ACTIVE | TS_COUNT | TS_ENABLE);
+	wr(&self->b, TE + STIMULUS(22), 1);
 	EXPECT_STREQ("8c 00 09 07 "
 		     "1c 61 07 "
 		     "1c 61 05 0f "	/* 1 ^ 2 */
 		     "1c fd 05 03 "
 		     "1c f1 07 "
-		     "8c 00 0d 0b ff ff", written(&self->b));
+		     "1c 61 07 "
+		     "8c 00 0d 0b ff ff ff", written(&self->b));
 }
 
 /* A timestamp is XORed with the one sent before it, also over some without. */

@@ -28,6 +28,8 @@ struct reg {
  */
 static const struct reg encoder[] = {
 	{ IMPL,		  0x535101f0, 0x535101f0, 0x535101f0 },
+	{ IMPL_EXTRA,	  0, 0, 0 },
+	{ EVENT_CONTROL,  0, 0, 0xffffffff },
 	{ SINK_BASE,	  0, 0, 0xfffffff8 },
 	{ SINK_BASE_HIGH, 0, 0, 0xffffffff },
 	{ SINK_LIMIT,	  0, 0, 0xfffffff8 },
@@ -73,19 +75,22 @@ FIXTURE_VARIANT(block)
 	unsigned int count;
 	uint32_t control;	/* reset value */
 	uint32_t control_ones;	/* all but active, enable and sink */
+	uint32_t ts_ones;	/* tsControl */
 	uint32_t stimulus;
 };
 
 FIXTURE_VARIANT_ADD(block, encoder)
 {
 	.at = TE, .id = "te0", .regs = encoder, .count = ARRAY_SIZE(encoder),
-	.control = 0x01000008, .control_ones = 0x01ffe1fc, .stimulus = 1,
+	.control = 0x01000008, .control_ones = 0x01ffe1fc,
+	.ts_ones = 0x280f832b, .stimulus = 1,
 };
 
 FIXTURE_VARIANT_ADD(block, funnel)
 {
 	.at = TF1, .id = "tf1", .regs = funnel, .count = ARRAY_SIZE(funnel),
-	.control = 0x00000008, .control_ones = 0x00004008, .stimulus = 0,
+	.control = 0x00000008, .control_ones = 0x00004008,
+	.ts_ones = 0x28000323, .stimulus = 0,
 };
 
 FIXTURE_SETUP(block)
@@ -238,7 +243,7 @@ TEST_F(block, timestamp_control)
 	wr(&self->b, ts, 0xffffffff);
 	EXPECT_EQ(0x28000021, rd(&self->b, ts));
 	wr(&self->b, ts, 0xffffffff);
-	EXPECT_EQ(0x280f832b, rd(&self->b, ts));
+	EXPECT_EQ(variant->ts_ones, rd(&self->b, ts));
 	wr(&self->b, ts, TS_ACTIVE);
 	EXPECT_EQ(0x28000021, rd(&self->b, ts));
 	wr(&self->b, ts, 0);
@@ -291,22 +296,37 @@ FIXTURE_TEARDOWN(plain)
 		board_stop(&self->b);
 }
 
-/* teInstruction takes 0, 1, 3, 6, 7 and keeps its value otherwise. */
-TEST_F(plain, instruction_field)
+/* teInstruction takes 0, 1, 6, 7, and 3 where there is BTM; else it stays. */
+static void instruction_field(struct __test_metadata *_metadata, struct board *b,
+			      const uint8_t *got)
 {
-	static const uint8_t got[8] = { 0, 1, 7, 3, 7, 7, 6, 7 };
 	unsigned int i;
 
-	board_start(&self->b, BOARD);
-	wr(&self->b, TE + CONTROL, ACTIVE);
+	wr(b, TE + CONTROL, ACTIVE);
 	for (i = 0; i < 8; i++) {
-		wr(&self->b, TE + CONTROL, ACTIVE | 7 << 4);
-		wr(&self->b, TE + CONTROL, ACTIVE | i << 4);
-		EXPECT_EQ(got[i], rd(&self->b, TE + CONTROL) >> 4 & 7);
+		wr(b, TE + CONTROL, ACTIVE | 7 << 4);
+		wr(b, TE + CONTROL, ACTIVE | i << 4);
+		EXPECT_EQ(got[i], rd(b, TE + CONTROL) >> 4 & 7);
 	}
 }
 
-/* Without own sinks there are no sink registers, and no other sink. */
+TEST_F(plain, instruction_field)
+{
+	static const uint8_t got[8] = { 0, 1, 7, 3, 7, 7, 6, 7 };
+
+	board_start(&self->b, BOARD);
+	instruction_field(_metadata, &self->b, got);
+}
+
+TEST_F(plain, instruction_field_without_btm)
+{
+	static const uint8_t got[8] = { 0, 1, 7, 7, 7, 7, 6, 7 };
+
+	board_start(&self->b, BOARD ",btm=off");
+	instruction_field(_metadata, &self->b, got);
+}
+
+/* Without own sinks there are no sink registers, and no other sink to select. */
 TEST_F(plain, a_component_has_only_its_sinks)
 {
 	board_start(&self->b,
@@ -324,7 +344,10 @@ TEST_F(plain, a_component_has_only_its_sinks)
 	EXPECT_EQ(0, rd(&self->b, TE + ATB_CONTROL));
 	EXPECT_EQ(3, stat(&self->b, "te0", "stat-violations"));
 	wr(&self->b, TE + CONTROL, ACTIVE | SINK(SBA));
-	EXPECT_EQ(0, rd(&self->b, TE + CONTROL) >> 28);
+	EXPECT_EQ(FUNNEL, rd(&self->b, TE + CONTROL) >> 28);
+	wr(&self->b, TE + CONTROL, ACTIVE);
+	EXPECT_EQ(FUNNEL, rd(&self->b, TE + CONTROL) >> 28);
+	EXPECT_EQ(SRAM, rd(&self->b, TF + CONTROL) >> 28);
 	/* No timestamp unit: nothing takes. */
 	wr(&self->b, TE + TS_CONTROL, TS_ACTIVE);
 	EXPECT_EQ(0, rd(&self->b, TE + TS_CONTROL));
@@ -343,7 +366,7 @@ TEST_F(plain, timestamp_types)
 	wr(&self->b, TF + TS_CONTROL, TS_ACTIVE);
 	wr(&self->b, TF + TS_CONTROL, 0xffffffff);
 	/* Nothing to count, reset or prescale in a unit that is not internal. */
-	EXPECT_EQ(0x400f8011, rd(&self->b, TF + TS_CONTROL));
+	EXPECT_EQ(0x40000011, rd(&self->b, TF + TS_CONTROL));
 	step(&self->b, 5000000);
 	EXPECT_EQ(5000, rd(&self->b, TF + TS_LOWER));
 }
@@ -369,6 +392,9 @@ TEST_F(plain, wrong_options_are_refused)
 	REFUSES("src: 4 does not fit", TE_DEVICE ",sinks=sba,src=4,src-bits=2");
 	REFUSES("src-bits: 5", TE_DEVICE ",sinks=sba,src-bits=5");
 	REFUSES("fifo-depth: 75", TE_DEVICE ",sinks=sba,fifo-depth=75");
+	REFUSES("crossing-type: 4", TE_DEVICE ",sinks=sba,crossing-type=4");
+	REFUSES("single-sink: 'x'", TE_DEVICE ",sinks=sba,single-sink=x");
+	REFUSES("sink-high-bits: 33", TE_DEVICE ",sinks=sba,sink-high-bits=33");
 	REFUSES("multiple of 0x1000", "-device sifive-trace-encoder,sinks=sba");
 	REFUSES("is taken by",
 		"-device sifive-trace-encoder,sinks=sba,addr=0x10000000");

@@ -314,7 +314,7 @@ TEST_F(sink, reset_loses_what_waits)
 	wr(&self->b, TE + CONTROL, OFF);
 	wr(&self->b, TE + CONTROL, 0);
 	step(&self->b, FLUSH_NS);
-	EXPECT_EQ(SLICE_FORMAT | EMPTY, rd(&self->b, TE + CONTROL));
+	EXPECT_EQ(SINK(SBA) | SLICE_FORMAT | EMPTY, rd(&self->b, TE + CONTROL));
 	EXPECT_EQ(4, stat(&self->b, "te0", "stat-sink-bytes"));
 }
 

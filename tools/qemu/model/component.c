@@ -49,6 +49,8 @@ void trace_component_reset(TraceComponent *c)
     for (i = 0; i < ARRAY_SIZE(c->regs); i++) {
         c->regs[i] = cc->map[i] ? cc->map[i]->reset : 0;
     }
+    c->regs[R_CONTROL] = FIELD_DP32(c->regs[R_CONTROL], CONTROL, SINK,
+                                    c->sink_field);
     trace_ts_reset(c);
     if (cc->reset) {
         cc->reset(c);
@@ -108,35 +110,32 @@ uint32_t trace_control_read(TraceComponent *c, unsigned offset)
     return FIELD_DP32(c->regs[R_CONTROL], CONTROL, EMPTY, empty);
 }
 
-static bool instruction_is_legal(uint32_t value)
-{
-    return value == 0 || value == 1 || value == 3 || value == 6 || value == 7;
-}
-
-/* WARL: a write of a sink that is not there leaves the field as it was. */
+/*
+ * WARL: a write of a sink that is not there leaves the field as it was, and so
+ * does every write where there is nothing to select.
+ */
 static bool sink_is_legal(TraceComponent *c, uint32_t value)
 {
-    return value == SINK_DEFAULT || (c->sinks & BIT(value));
+    return !is_power_of_2(c->sinks) &&
+           (value == SINK_DEFAULT || (c->sinks & BIT(value)));
 }
 
 static uint32_t control_merge(TraceComponent *c, uint32_t old, uint32_t value,
                               uint32_t writable)
 {
+    TraceComponentClass *cc = SIFIVE_TRACE_COMPONENT_GET_CLASS(c);
     uint32_t new = (old & ~writable) | (value & writable);
 
     if (!sink_is_legal(c, FIELD_EX32(value, CONTROL, SINK))) {
         new = FIELD_DP32(new, CONTROL, SINK, FIELD_EX32(old, CONTROL, SINK));
     }
-    if (!instruction_is_legal(FIELD_EX32(value, CONTROL, INSTRUCTION))) {
-        new = FIELD_DP32(new, CONTROL, INSTRUCTION,
-                         FIELD_EX32(old, CONTROL, INSTRUCTION));
+    if (c->fault_enable_stuck && FIELD_EX32(~old & new, CONTROL, ENABLE)) {
+        trace_sifive_trace_fault(c->id, "enable does not set");
+        new &= ~R_CONTROL_ENABLE_MASK;
     }
-    /* Set by hardware alone: cleared by writing 1 and by writing 0. */
     new = FIELD_DP32(new, CONTROL, SINK_ERROR,
                      FIELD_EX32(old & ~value, CONTROL, SINK_ERROR));
-    new = FIELD_DP32(new, CONTROL, STALL_OR_OVERFLOW,
-                     FIELD_EX32(old & value, CONTROL, STALL_OR_OVERFLOW));
-    return new;
+    return cc->merge ? cc->merge(c, old, value, new) : new;
 }
 
 static void control_activate(TraceComponent *c, uint32_t value,
@@ -207,9 +206,8 @@ static const TraceRegister *find(TraceComponent *c, hwaddr addr)
     return r && (!r->needs || (r->needs & c->sinks)) ? r : NULL;
 }
 
-static uint64_t component_read(void *opaque, hwaddr addr, unsigned size)
+static uint32_t register_read(TraceComponent *c, hwaddr addr, unsigned size)
 {
-    TraceComponent *c = opaque;
     const TraceRegister *r = find(c, addr);
     uint32_t value = 0;
 
@@ -222,10 +220,9 @@ static uint64_t component_read(void *opaque, hwaddr addr, unsigned size)
     return value;
 }
 
-static void component_write(void *opaque, hwaddr addr, uint64_t value,
-                            unsigned size)
+static void register_write(TraceComponent *c, hwaddr addr, uint32_t value,
+                           unsigned size)
 {
-    TraceComponent *c = opaque;
     const TraceRegister *r = find(c, addr);
     uint32_t *reg = &c->regs[addr / 4];
 
@@ -244,12 +241,42 @@ static void component_write(void *opaque, hwaddr addr, uint64_t value,
     }
 }
 
+/* The bus fragments 64 bits for a node of 32: lower address first. */
+static uint64_t component_read(void *opaque, hwaddr addr, unsigned size)
+{
+    TraceComponent *c = opaque;
+    uint64_t low;
+
+    if (size < 8) {
+        return register_read(c, addr, size);
+    }
+    c->stats.wide_loads++;
+    low = register_read(c, addr, 4);
+    return low | (uint64_t)register_read(c, addr + 4, 4) << 32;
+}
+
+static void component_write(void *opaque, hwaddr addr, uint64_t value,
+                            unsigned size)
+{
+    TraceComponent *c = opaque;
+
+    if (size < 8) {
+        register_write(c, addr, value, size);
+        return;
+    }
+    c->stats.wide_stores++;
+    register_write(c, addr, value, 4);
+    c->second_half = true;
+    register_write(c, addr + 4, value >> 32, 4);
+    c->second_half = false;
+}
+
 const MemoryRegionOps trace_component_ops = {
     .read = component_read,
     .write = component_write,
     .endianness = DEVICE_LITTLE_ENDIAN,
-    .valid = { .min_access_size = 1, .max_access_size = 4 },
-    .impl = { .min_access_size = 1, .max_access_size = 4 },
+    .valid = { .min_access_size = 1, .max_access_size = 8 },
+    .impl = { .min_access_size = 1, .max_access_size = 8 },
 };
 
 void trace_class_registers(TraceComponentClass *cc, const TraceRegister *table,

@@ -69,6 +69,8 @@ typedef struct TraceStats {
     uint64_t stalls;        /* stores that would have held up the core */
     uint64_t overflows;     /* stretches of lost messages */
     uint64_t sink_bytes;    /* written by the own sink, padding included */
+    uint64_t wide_loads;    /* of 64 bits; each is two loads as well */
+    uint64_t wide_stores;
     uint64_t violations;    /* accesses that the programming rules forbid */
 } TraceStats;
 
@@ -90,23 +92,28 @@ struct TraceComponent {
     char *sinks_option;
     uint32_t sram_size;
     bool sram_fixed;
+    char *single_sink_option;
     uint32_t sink_bytes;
+    uint32_t sink_high_bits;
     TraceComponent *funnel;
     char *ts_type_option;
     uint32_t ts_width;
     uint32_t ts_freq;
-    bool ts_slave_reads;
+    bool ts_prescale;
+    bool ts_reads;
     uint64_t flush_ns;
     bool bus_error_disables;
     bool sink_error_when_disabled;
     char *stats_path;
     const char *id;
     unsigned sinks;         /* BIT(SINK_...) of those that are there */
+    uint32_t sink_field;    /* of control after reset */
     TimestampType ts_type;
 
     /* Faults; may change at any time. */
     bool fault_empty_stuck;
     bool fault_active_stuck;
+    bool fault_enable_stuck;
     uint64_t fault_bus_error_after;
     bool fault_limit_stuck;
 
@@ -114,6 +121,8 @@ struct TraceComponent {
     uint32_t regs[TRACE_BLOCK_SIZE / 4];
     TraceStats stats;
     Notifier exit;
+
+    bool second_half;       /* of a store of 64 bits is being executed */
 
     /* Sink: bytes that wait for a word to be full. */
     uint8_t word[SINK_BYTES_MAX];
@@ -142,6 +151,12 @@ struct TraceComponentClass {
     uint32_t (*impl)(TraceComponent *c);
     /* Bring the own state to reset; NULL when there is none. */
     void (*reset)(TraceComponent *c);
+    /*
+     * What a write of value to control that reads old makes of the own fields
+     * of new, in which the common ones are done; may be NULL.
+     */
+    uint32_t (*merge)(TraceComponent *c, uint32_t old, uint32_t value,
+                      uint32_t new);
     /* control has changed from old to what the register now holds. */
     void (*changed)(TraceComponent *c, uint32_t old);
     /* Bytes queued before the sink, and the ns that they need; may be NULL. */
@@ -181,9 +196,14 @@ TraceRead trace_sink_data_read;
 uint32_t trace_sink_in_effect(TraceComponent *c);
 bool trace_emit(TraceComponent *c, const uint8_t *bytes, unsigned len);
 void trace_sink_flush(TraceComponent *c);
+int64_t trace_path_ready_at(TraceComponent *c);
+uint32_t trace_path_byte_ns(TraceComponent *c);
+extern bool trace_sink_is_storing;
 
 /* funnel.c */
 void trace_funnel_accept(TraceComponent *c, const uint8_t *bytes, unsigned len);
+int64_t trace_funnel_ready_at(TraceComponent *c);
+uint32_t trace_funnel_byte_ns(TraceComponent *c);
 
 /* timestamp.c */
 TraceRead trace_ts_control_read;
@@ -216,9 +236,9 @@ void trace_ts_reset(TraceComponent *c);
     { A_PIB_CONTROL, "pibControl", TRACE_BLOCK_OFFCHIP,                      \
       .writable = 0xffffffff, .needs = BIT(SINK_PIB) }
 
-#define TRACE_TIMESTAMP_ROWS                                                 \
+#define TRACE_TIMESTAMP_ROWS(control)                                        \
     { A_TS_CONTROL, "tsControl", TRACE_BLOCK_TIMESTAMP,                      \
-      .writable = 0x000f830f,                                                \
+      .writable = (control),                                                 \
       .read = trace_ts_control_read, .write = trace_ts_control_write },      \
     { A_TS_LOWER, "tsLower", TRACE_BLOCK_TIMESTAMP,                          \
       .read = trace_ts_read, .write = trace_write_ignored },                 \

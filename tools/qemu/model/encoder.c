@@ -30,7 +30,7 @@ static uint64_t message_time(TraceEncoder *e)
 
 static bool timestamps_enabled(TraceEncoder *e)
 {
-    return FIELD_EX32(e->parent_obj.regs[R_TS_CONTROL], TS_CONTROL, ENABLE);
+    return e->ts_in_messages && FIELD_EX32(e->parent_obj.regs[R_TS_CONTROL], TS_CONTROL, ENABLE);
 }
 
 /* Ends a message; one with sync carries the time in full, others the change. */
@@ -77,8 +77,8 @@ static void send_ownership(TraceEncoder *e, uint32_t process)
 }
 
 /*
- * P550: registers 0-15 and 16-31 are the same channels, without and with
- * timestamps. Else each register is a channel, and tsInstrumentation decides.
+ * tsInstrumentation decides about the timestamp. P550: registers 0-15 and 16-31
+ * are the same channels, and the lower ones never carry one.
  */
 static void send_data(TraceEncoder *e, unsigned offset, uint32_t value)
 {
@@ -88,7 +88,7 @@ static void send_data(TraceEncoder *e, unsigned offset, uint32_t value)
     NexusMessage m;
 
     if (e->p550) {
-        timestamp = tag >= STIMULUS_COUNT / 2 * 4;
+        timestamp &= tag >= STIMULUS_COUNT / 2 * 4;
         tag %= STIMULUS_COUNT / 2 * 4;
     }
     begin(e, &m, NEXUS_DATA_ACQUISITION);
@@ -112,10 +112,15 @@ static void stimulus_write(TraceComponent *c, unsigned offset, uint32_t value,
         !(c->regs[R_ITC_TRACE_ENABLE] & BIT(channel))) {
         return;
     }
-    if (owner && mode >= INSTRUMENTATION_OWNERSHIP) {
+    owner &= mode >= INSTRUMENTATION_OWNERSHIP;
+    if (!owner && mode != INSTRUMENTATION_ITC &&
+        mode != INSTRUMENTATION_OWNERSHIP_AND_ITC) {
+        return;
+    }
+    fifo_hold_hart(e);
+    if (owner) {
         send_ownership(e, value);
-    } else if (mode == INSTRUMENTATION_ITC ||
-               mode == INSTRUMENTATION_OWNERSHIP_AND_ITC) {
+    } else {
         send_data(e, offset, value);
     }
 }
@@ -136,19 +141,30 @@ static const TraceRegister encoder_registers[] = {
                SLICE_FORMAT_6MDO_2MSEO << R_CONTROL_SLICE_FORMAT_SHIFT,
       .writable = R_CONTROL_ACTIVE_MASK | R_CONTROL_ENABLE_MASK |
                   R_CONTROL_TRACING_MASK | R_CONTROL_INSTRUCTION_MASK |
-                  R_CONTROL_INSTRUMENTATION_MASK | R_CONTROL_STALL_ENABLE_MASK |
+                  R_CONTROL_INSTRUMENTATION_MASK |
+                  R_CONTROL_STALL_OR_OVERFLOW_MASK |
+                  R_CONTROL_STALL_ENABLE_MASK |
                   R_CONTROL_STOP_ON_WRAP_MASK | R_CONTROL_INHIBIT_SRC_MASK |
                   R_CONTROL_SYNC_MAX_BTM_MASK | R_CONTROL_SYNC_MAX_INST_MASK |
                   R_CONTROL_SINK_MASK,
       .read = trace_control_read, .write = trace_control_write },
     { A_IMPL, "teImpl", TRACE_BLOCK_CONTROL,
       .read = trace_impl_read, .write = trace_write_ignored },
+    { A_IMPL_EXTRA, "teImplExtra", TRACE_BLOCK_CONTROL },
+    { A_EVENT_CONTROL, "teEventControl", TRACE_BLOCK_CONTROL,
+      .writable = 0xffffffff },
     TRACE_SINK_ROWS("te"),
     { A_FIFO, "teFifo", TRACE_BLOCK_COUNT,
       .read = fifo_level_read, .write = trace_write_ignored },
     { A_BTM_COUNT, "teBtmCount", TRACE_BLOCK_COUNT },
     { A_WORD_COUNT, "teWordCount", TRACE_BLOCK_COUNT },
-    TRACE_TIMESTAMP_ROWS,
+    TRACE_TIMESTAMP_ROWS(R_TS_CONTROL_ACTIVE_MASK | R_TS_CONTROL_COUNT_MASK |
+                         R_TS_CONTROL_RESET_MASK |
+                         R_TS_CONTROL_RUN_IN_DEBUG_MASK |
+                         R_TS_CONTROL_PRESCALE_MASK |
+                         R_TS_CONTROL_ENABLE_MASK | R_TS_CONTROL_BRANCH_MASK |
+                         R_TS_CONTROL_INSTRUMENTATION_MASK |
+                         R_TS_CONTROL_OWNERSHIP_MASK),
     { A_XTI_CONTROL, "xtiControl", TRACE_BLOCK_TRIGGER,
       .writable = 0xffffffff },
     { A_XTO_CONTROL, "xtoControl", TRACE_BLOCK_TRIGGER,
@@ -170,9 +186,44 @@ static uint32_t encoder_impl(TraceComponent *c)
     TraceEncoder *e = SIFIVE_TRACE_ENCODER(c);
     uint32_t value = 0;
 
+    value = FIELD_DP32(value, IMPL, CROSSING_TYPE, e->crossing_type);
     value = FIELD_DP32(value, IMPL, SRC_ID, e->src);
     value = FIELD_DP32(value, IMPL, SRC_BITS, e->src_bits);
     return FIELD_DP32(value, IMPL, HART_ID, e->hart & 0xf);
+}
+
+static bool instruction_is_legal(TraceEncoder *e, uint32_t value)
+{
+    switch (value) {
+    case INSTRUCTION_OFF:
+    case INSTRUCTION_EVENT:
+    case INSTRUCTION_HTM:
+    case INSTRUCTION_HTM_OPTIMISED:
+        return true;
+    case INSTRUCTION_BTM:
+        return e->btm;
+    default:
+        return false;
+    }
+}
+
+static uint32_t encoder_merge(TraceComponent *c, uint32_t old, uint32_t value,
+                              uint32_t new)
+{
+    TraceEncoder *e = SIFIVE_TRACE_ENCODER(c);
+
+    if (!instruction_is_legal(e, FIELD_EX32(value, CONTROL, INSTRUCTION))) {
+        new = FIELD_DP32(new, CONTROL, INSTRUCTION,
+                         FIELD_EX32(old, CONTROL, INSTRUCTION));
+    }
+    if (!e->stall_or_overflow_rw) {
+        /* Set by hardware alone; software can only clear it. */
+        new &= old | ~R_CONTROL_STALL_OR_OVERFLOW_MASK;
+    }
+    if (!e->stall) {
+        new &= ~R_CONTROL_STALL_ENABLE_MASK;
+    }
+    return new;
 }
 
 static void encoder_changed(TraceComponent *c, uint32_t old)
@@ -180,9 +231,6 @@ static void encoder_changed(TraceComponent *c, uint32_t old)
     TraceEncoder *e = SIFIVE_TRACE_ENCODER(c);
     NexusMessage m;
 
-    if (!e->stall) {
-        c->regs[R_CONTROL] &= ~R_CONTROL_STALL_ENABLE_MASK;
-    }
     if (is_tracing(old) != is_tracing(c->regs[R_CONTROL])) {
         encoder_sync(e, &m);
         fifo_send(e, &m);
@@ -195,7 +243,14 @@ static void encoder_changed(TraceComponent *c, uint32_t old)
 static void encoder_reset(TraceComponent *c)
 {
     TraceEncoder *e = SIFIVE_TRACE_ENCODER(c);
+    uint32_t *control = &c->regs[R_CONTROL];
 
+    if (e->sync_max_reset) {
+        *control = FIELD_DP32(*control, CONTROL, SYNC_MAX_BTM,
+                              SYNC_MAX_BTM_RESET);
+        *control = FIELD_DP32(*control, CONTROL, SYNC_MAX_INST,
+                              SYNC_MAX_INST_RESET);
+    }
     fifo_clear(e);
     e->last_ts = 0;
 }
@@ -230,6 +285,11 @@ static bool encoder_check(TraceComponent *c, Error **errp)
         return false;
     }
     e->p550 = !strcmp(rule, "p550");
+    if (e->crossing_type > 3) {
+        error_setg(errp, "crossing-type: %u does not fit in its 2 bits",
+                   e->crossing_type);
+        return false;
+    }
     if (e->src_bits > 4) {
         error_setg(errp, "src-bits: %u is more than the 4 bits of a source",
                    e->src_bits);
@@ -252,10 +312,17 @@ static const Property encoder_properties[] = {
     DEFINE_PROP_UINT32("hart", TraceEncoder, hart, 0),
     DEFINE_PROP_UINT32("src", TraceEncoder, src, 0),
     DEFINE_PROP_UINT32("src-bits", TraceEncoder, src_bits, 0),
+    DEFINE_PROP_UINT32("crossing-type", TraceEncoder, crossing_type, 0),
+    DEFINE_PROP_BOOL("btm", TraceEncoder, btm, true),
+    DEFINE_PROP_BOOL("sync-max-reset", TraceEncoder, sync_max_reset, false),
+    DEFINE_PROP_BOOL("stall-or-overflow-rw", TraceEncoder,
+                     stall_or_overflow_rw, false),
+    DEFINE_PROP_BOOL("ts-in-messages", TraceEncoder, ts_in_messages, true),
     DEFINE_PROP_STRING("channel-rule", TraceEncoder, channel_rule),
     DEFINE_PROP_UINT32("fifo-depth", TraceEncoder, fifo_depth, 256),
     DEFINE_PROP_UINT32("drain-ns", TraceEncoder, drain_ns, 0),
     DEFINE_PROP_BOOL("stall", TraceEncoder, stall, true),
+    DEFINE_PROP_BOOL("stall-time", TraceEncoder, stall_time, false),
 };
 
 static void encoder_init(Object *obj)
@@ -277,6 +344,7 @@ static void encoder_class_init(ObjectClass *oc, void *data)
     cc->check = encoder_check;
     cc->impl = encoder_impl;
     cc->reset = encoder_reset;
+    cc->merge = encoder_merge;
     cc->changed = encoder_changed;
     cc->queued = encoder_queued;
     cc->queue_ns = encoder_queue_ns;

@@ -10,11 +10,17 @@ typedef struct TraceEncoder {
     uint32_t hart;
     uint32_t src;
     uint32_t src_bits;
+    uint32_t crossing_type;
+    bool btm;
+    bool sync_max_reset;
+    bool stall_or_overflow_rw;
+    bool ts_in_messages;
     char *channel_rule;
     bool p550;
     uint32_t fifo_depth;
     uint32_t drain_ns;
     bool stall;
+    bool stall_time;
 
     uint64_t last_ts;       /* timestamp that the decoder knows */
 
@@ -22,6 +28,7 @@ typedef struct TraceEncoder {
     GQueue fifo;
     uint32_t level;
     bool lost;              /* messages are being dropped, Error not yet sent */
+    GSList *stalled;        /* CPUState of harts that wait for room */
     QEMUTimer drain_timer;
 } TraceEncoder;
 
@@ -38,6 +45,7 @@ void fifo_clear(TraceEncoder *e);
 void fifo_drop(TraceEncoder *e);
 void fifo_drain(TraceEncoder *e);
 bool fifo_is_ready(TraceEncoder *e);
+void fifo_hold_hart(TraceEncoder *e);
 bool fifo_send(TraceEncoder *e, const NexusMessage *m);
 uint64_t fifo_drain_ns(TraceEncoder *e);
 

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Between the encoder and its destination. Messages leave one by one, each
- * after drain-ns for every byte of it. When the next does not fit, either the
- * core stalls or messages are lost until there is room to say so: an Error
- * message and a new absolute timestamp. With drain-ns = 0 messages pass
+ * after drain-ns for every byte of it and not before the funnels on the way
+ * take it. When the next does not fit, either the core stalls or messages are
+ * lost until there is room to say so: an Error message and a new absolute
+ * timestamp. With drain-ns = 0 and funnels that take all, messages pass
  * through and the FIFO is never full.
  */
 #include "qemu/osdep.h"
+#include "exec/cpu-common.h"
+#include "hw/core/cpu.h"
 #include "encoder.h"
 #include "trace.h"
 
@@ -60,11 +63,41 @@ static void resync(TraceEncoder *e)
     queue(e, &sync);
 }
 
+static bool path_is_ready(TraceEncoder *e)
+{
+    return trace_path_ready_at(component(e)) <=
+           qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL);
+}
+
+static void release_harts(TraceEncoder *e)
+{
+    GSList *cpus = g_steal_pointer(&e->stalled), *i;
+
+    for (i = cpus; i; i = i->next) {
+        CPUState *cpu = i->data;
+
+        cpu->halted = 0;
+        qemu_cpu_kick(cpu);
+    }
+    g_slist_free(cpus);
+}
+
 static void drain_expired(void *opaque)
 {
     TraceEncoder *e = opaque;
 
+    /*
+     * Timers of one moment run in the order in which they were set: the
+     * encoder that has just sent queues up behind all others.
+     */
+    if (!path_is_ready(e)) {
+        timer_mod(&e->drain_timer, trace_path_ready_at(component(e)));
+        return;
+    }
     deliver_oldest(e);
+    if (has_room(e, NEXUS_MESSAGE_MAX)) {
+        release_harts(e);
+    }
     if (e->lost && has_room(e, 2 * NEXUS_MESSAGE_MAX)) {
         resync(e);
     }
@@ -83,6 +116,7 @@ void fifo_clear(TraceEncoder *e)
     g_queue_clear_full(&e->fifo, g_free);
     e->level = 0;
     e->lost = false;
+    release_harts(e);
 }
 
 /* The destination is closed: what waits is lost. */
@@ -102,8 +136,9 @@ void fifo_drain(TraceEncoder *e)
             resync(e);
         }
     } while (!g_queue_is_empty(&e->fifo));
-    /* Telling what was lost has set it. */
+    /* The report of a loss has set it. */
     timer_del(&e->drain_timer);
+    release_harts(e);
 }
 
 bool fifo_is_ready(TraceEncoder *e)
@@ -111,9 +146,42 @@ bool fifo_is_ready(TraceEncoder *e)
     return !e->lost && has_room(e, NEXUS_MESSAGE_MAX);
 }
 
+/* What a flush takes; other inputs of the funnels are left out. */
 uint64_t fifo_drain_ns(TraceEncoder *e)
 {
-    return (uint64_t)e->level * e->drain_ns;
+    return (uint64_t)e->level *
+           MAX(e->drain_ns, trace_path_byte_ns(component(e)));
+}
+
+/*
+ * The hart does not get past its store: it halts, and when there is room for
+ * the longest message executes the store again. An interrupt, too, ends the
+ * halt, and is taken before the store. Does not return when the hart has to
+ * wait. A store of a sink, and the second half of one of 64 bits, cannot be
+ * executed again.
+ */
+void fifo_hold_hart(TraceEncoder *e)
+{
+    CPUState *cpu = current_cpu;
+    TraceComponent *c = component(e);
+
+    if (!e->stall_time || !cpu || trace_sink_is_storing || c->second_half ||
+        e->lost || has_room(e, NEXUS_MESSAGE_MAX) ||
+        !FIELD_EX32(c->regs[R_CONTROL], CONTROL, STALL_ENABLE)) {
+        return;
+    }
+    c->regs[R_CONTROL] |= R_CONTROL_STALL_OR_OVERFLOW_MASK;
+    c->stats.stores[TRACE_BLOCK_STIMULUS]--;
+    if (!g_slist_find(e->stalled, cpu)) {
+        c->stats.stalls++;
+        trace_sifive_trace_stall(c->id, e->level);
+        e->stalled = g_slist_prepend(e->stalled, cpu);
+    }
+    cpu->halted = 1;
+    cpu->exception_index = EXCP_HLT;
+    /* The dispatcher of the access does not get to clear it. */
+    DEVICE(c)->mem_reentrancy_guard.engaged_in_io = false;
+    cpu_loop_exit_restore(cpu, cpu->mem_io_pc);
 }
 
 static void stall(TraceEncoder *e, unsigned len)
@@ -134,7 +202,7 @@ bool fifo_send(TraceEncoder *e, const NexusMessage *m)
     uint32_t *control = &c->regs[R_CONTROL];
 
     trace_sifive_trace_message(c->id, nexus_tcode(m), m->len);
-    if (!e->drain_ns) {
+    if (!e->drain_ns && g_queue_is_empty(&e->fifo) && path_is_ready(e)) {
         trace_emit(c, m->bytes, m->len);
         return true;
     }

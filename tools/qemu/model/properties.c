@@ -83,6 +83,27 @@ static bool check_sinks(TraceComponent *c, Error **errp)
     return true;
 }
 
+/* With one kind of sink the field of control cannot be written. */
+static bool check_sink_registers(TraceComponent *c, Error **errp)
+{
+    const char *single = c->single_sink_option ?: "kind";
+
+    if (strcmp(single, "kind") && strcmp(single, "zero")) {
+        error_setg(errp, "single-sink: '%s' is not what a field reads "
+                   "(kind, zero)", single);
+        return false;
+    }
+    if (is_power_of_2(c->sinks) && !strcmp(single, "kind")) {
+        c->sink_field = ctz32(c->sinks);
+    }
+    if (c->sink_high_bits > 32) {
+        error_setg(errp, "sink-high-bits: %u is more than the 32 of the "
+                   "register", c->sink_high_bits);
+        return false;
+    }
+    return true;
+}
+
 static bool check_timestamp(TraceComponent *c, Error **errp)
 {
     unsigned i;
@@ -144,7 +165,7 @@ static void component_realize(DeviceState *dev, Error **errp)
 
     c->id = dev->id ?: object_get_typename(OBJECT(dev));
     if (!parse_sinks(c, errp) || !check_sinks(c, errp) ||
-        !check_timestamp(c, errp) || (cc->check && !cc->check(c, errp)) ||
+        !check_sink_registers(c, errp) || !check_timestamp(c, errp) || (cc->check && !cc->check(c, errp)) ||
         !map_registers(c, errp)) {
         return;
     }
@@ -164,13 +185,16 @@ static const Property component_properties[] = {
     DEFINE_PROP_STRING("sinks", TraceComponent, sinks_option),
     DEFINE_PROP_UINT32("sram-size", TraceComponent, sram_size, 0),
     DEFINE_PROP_BOOL("sram-fixed", TraceComponent, sram_fixed, true),
+    DEFINE_PROP_STRING("single-sink", TraceComponent, single_sink_option),
     DEFINE_PROP_UINT32("sink-bytes", TraceComponent, sink_bytes, 4),
+    DEFINE_PROP_UINT32("sink-high-bits", TraceComponent, sink_high_bits, 32),
     DEFINE_PROP_LINK("funnel", TraceComponent, funnel, TYPE_SIFIVE_TRACE_FUNNEL,
                      TraceComponent *),
     DEFINE_PROP_STRING("ts-type", TraceComponent, ts_type_option),
     DEFINE_PROP_UINT32("ts-width", TraceComponent, ts_width, 40),
     DEFINE_PROP_UINT32("ts-freq", TraceComponent, ts_freq, 10000000),
-    DEFINE_PROP_BOOL("ts-slave-reads", TraceComponent, ts_slave_reads, true),
+    DEFINE_PROP_BOOL("ts-prescale", TraceComponent, ts_prescale, true),
+    DEFINE_PROP_BOOL("ts-reads", TraceComponent, ts_reads, true),
     DEFINE_PROP_UINT64("flush-ns", TraceComponent, flush_ns, 1000),
     DEFINE_PROP_BOOL("bus-error-disables", TraceComponent, bus_error_disables,
                      false),
@@ -181,6 +205,8 @@ static const Property component_properties[] = {
                          false, fault_bool, bool),
     DEFINE_PROP_UNSIGNED("fault-active-stuck", TraceComponent,
                          fault_active_stuck, false, fault_bool, bool),
+    DEFINE_PROP_UNSIGNED("fault-enable-stuck", TraceComponent,
+                         fault_enable_stuck, false, fault_bool, bool),
     DEFINE_PROP_UNSIGNED("fault-bus-error-after", TraceComponent,
                          fault_bus_error_after, 0, fault_uint64, uint64_t),
     DEFINE_PROP_UNSIGNED("fault-limit-stuck", TraceComponent, fault_limit_stuck,

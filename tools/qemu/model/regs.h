@@ -32,6 +32,19 @@ REG32(CONTROL, 0x000)
 
 #define SLICE_FORMAT_6MDO_2MSEO 1
 
+/* Values of the instruction field; 2, 4 and 5 are reserved on all cores. */
+enum {
+    INSTRUCTION_OFF = 0,
+    INSTRUCTION_EVENT = 1,
+    INSTRUCTION_BTM = 3,
+    INSTRUCTION_HTM = 6,
+    INSTRUCTION_HTM_OPTIMISED = 7,
+};
+
+/* What the manual gives as the reset values of the two fields. */
+#define SYNC_MAX_BTM_RESET      3
+#define SYNC_MAX_INST_RESET     0xa
+
 enum {
     INSTRUMENTATION_OFF,
     INSTRUMENTATION_ITC,
@@ -58,6 +71,10 @@ REG32(IMPL, 0x004)
     FIELD(IMPL, SRC_ID, 20, 4)
     FIELD(IMPL, SRC_BITS, 24, 3)
     FIELD(IMPL, HART_ID, 28, 4)
+
+/* In SiFive's header; their contents are not described. */
+REG32(IMPL_EXTRA, 0x008)
+REG32(EVENT_CONTROL, 0x00c)
 
 REG32(SINK_BASE, 0x010)
 REG32(SINK_BASE_HIGH, 0x014)

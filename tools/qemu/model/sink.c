@@ -14,6 +14,9 @@
 #include "component.h"
 #include "trace.h"
 
+/* An access that comes now is a sink's, which nothing holds up. */
+bool trace_sink_is_storing;
+
 /* What SinkLimit loses with fault-limit-stuck. */
 #define LIMIT_STUCK_MASK        0xfffu
 
@@ -67,7 +70,7 @@ static uint32_t sba_writable(TraceComponent *c, unsigned offset)
     case A_SINK_WP:
         return word | R_SINK_WP_WRAPPED_MASK;
     default:
-        return UINT32_MAX;
+        return (1ull << c->sink_high_bits) - 1;
     }
 }
 
@@ -130,8 +133,12 @@ static bool store_memory(TraceComponent *c, uint32_t low, const uint8_t *word)
         c->bus_bytes + c->sink_bytes > c->fault_bus_error_after) {
         trace_sifive_trace_fault(c->id, "bus error");
     } else {
+        bool nested = trace_sink_is_storing;
+
+        trace_sink_is_storing = true;
         ok = !dma_memory_write(&address_space_memory, address, word,
                                c->sink_bytes, MEMTXATTRS_UNSPECIFIED);
+        trace_sink_is_storing = nested;
     }
     trace_sifive_trace_sink_word(c->id, "SBA", address, c->sink_bytes, ok);
     if (ok) {
@@ -249,6 +256,34 @@ bool trace_emit(TraceComponent *c, const uint8_t *bytes, unsigned len)
     c->stats.messages++;
     c->stats.bytes += len;
     return true;
+}
+
+/* The funnel that the trace of c goes to; NULL for another kind of sink. */
+static TraceComponent *next_funnel(TraceComponent *c)
+{
+    return trace_sink_in_effect(c) == SINK_FUNNEL ? c->funnel : NULL;
+}
+
+/* When all funnels on the way take the next message; a time past means now. */
+int64_t trace_path_ready_at(TraceComponent *c)
+{
+    int64_t at = 0;
+
+    while ((c = next_funnel(c))) {
+        at = MAX(at, trace_funnel_ready_at(c));
+    }
+    return at;
+}
+
+/* What the slowest funnel on the way needs for a byte. */
+uint32_t trace_path_byte_ns(TraceComponent *c)
+{
+    uint32_t ns = 0;
+
+    while ((c = next_funnel(c))) {
+        ns = MAX(ns, trace_funnel_byte_ns(c));
+    }
+    return ns;
 }
 
 /* A partly filled word is padded with idle bytes. */

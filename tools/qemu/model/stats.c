@@ -36,6 +36,8 @@ static const struct {
     { "stat-stalls", offsetof(TraceStats, stalls) },
     { "stat-overflows", offsetof(TraceStats, overflows) },
     { "stat-sink-bytes", offsetof(TraceStats, sink_bytes) },
+    { "stat-wide-loads", offsetof(TraceStats, wide_loads) },
+    { "stat-wide-stores", offsetof(TraceStats, wide_stores) },
     { "stat-violations", offsetof(TraceStats, violations) },
 };
 

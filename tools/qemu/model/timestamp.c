@@ -68,6 +68,9 @@ static uint32_t ts_writable(TraceComponent *c, uint32_t writable)
                       R_TS_CONTROL_RESET_MASK |
                       R_TS_CONTROL_RUN_IN_DEBUG_MASK);
     }
+    if (!c->ts_prescale) {
+        writable &= ~R_TS_CONTROL_PRESCALE_MASK;
+    }
     return writable;
 }
 
@@ -104,8 +107,7 @@ uint32_t trace_ts_read(TraceComponent *c, unsigned offset)
 {
     uint64_t now;
 
-    if (!FIELD_EX32(c->regs[R_TS_CONTROL], TS_CONTROL, ACTIVE) ||
-        (c->ts_type == TIMESTAMP_SLAVE && !c->ts_slave_reads)) {
+    if (!FIELD_EX32(c->regs[R_TS_CONTROL], TS_CONTROL, ACTIVE) || !c->ts_reads) {
         return 0;
     }
     now = trace_ts_now(c);
