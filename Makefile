@@ -219,7 +219,7 @@ run-unit: run-fuzz
 	@selftests/suite.sh $(CHECK) lib $(MAKE) -s -C lib O=$(O)/lib check
 
 run-model:
-	@. $(ENV) && QEMU=$$QEMU selftests/suite.sh $(CHECK) model \
+	@. $(ENV) && QEMU=$$QEMU KERNEL=$$KERNEL selftests/suite.sh $(CHECK) model \
 		$(MAKE) -s -C selftests/model KSELFTEST=$(KSELFTEST) \
 		O=$(O)/model run
 

@@ -610,8 +610,9 @@ Sampling by time
 LINES
 boots simple "nofunnel: firmware, kernel and machine"
 
-board p550 --cpu "$(core 0008 0x6220425)" -- '
+board p550 --events vendor -- '
 run quad sifive-trace info
+run quadlist sifive-trace list
 run quadnamed sifive-trace list miss
 rec p550 -e instructions,pte_cache_miss,dcache_miss:u $p/threads
 rec nosuch -e core_clock_cycles $p/threads
@@ -624,12 +625,16 @@ Encoders trace@11000000 cpu 1 hart 0 source 0 sinks: funnel; 16 channels
  trace@11003000 cpu 3 hart 3 source 3 sinks: funnel; 16 channels
 Funnels 1
 Sinks sba funnel
-Timestamps 40 bits, 24 MHz
+Timestamps 40 bits, 700 MHz
 Counters taken beside perf (Sscofpmf)
 Sampling by time, and by any event that a counter counts
 LINES
 boots quad "p550: firmware, kernel and machine"
 says quad "P550" "info: a P550"
+grep -qE '^  cycles +cycle$' "$out/quadlist.txt" &&
+	grep -qE '^  instructions +instret$' "$out/quadlist.txt" &&
+	grep -qE '^  branch-misses +hpmcounter3-8$' "$out/quadlist.txt"
+result $? "list: the map of a P550's vendor: cycles on their fixed counter, six others"
 named quadnamed p550 pte_cache_miss r8002 itlb_misses "list: raw events of a P550"
 meta p550 '[(c["event"], c["type"], c["data"]) for c in m["counters"]][1:] == [("r8002", 2, 0x8002), ("r202:u", 2, 0x202)]' \
 	"record: raw events by the names that this processor has for them"
