@@ -153,26 +153,27 @@ int sft_component_init(struct platform_device *pdev, struct sft_component *c)
 	c->dev = dev;
 	c->regs = devm_platform_get_and_ioremap_resource(pdev, 0, &res);
 	if (IS_ERR(c->regs))
-		return PTR_ERR(c->regs);
+		return sft_refuse(dev, PTR_ERR(c->regs), "no access to its registers: %pe",
+				  c->regs);
 	c->phys = res->start;
 	if (resource_size(res) < TR_BLOCK_SIZE)
-		return dev_err_probe(dev, -EINVAL, "registers need %u bytes\n",
-				     (unsigned int)TR_BLOCK_SIZE);
+		return sft_refuse(dev, -EINVAL, "its registers need %u bytes",
+				  (unsigned int)TR_BLOCK_SIZE);
 
 	/* Optional: only the rate of timestamps depends on it. */
 	clk = devm_clk_get_optional_enabled(dev, NULL);
 	if (IS_ERR(clk))
-		return dev_err_probe(dev, PTR_ERR(clk), "clock\n");
+		return sft_refuse(dev, PTR_ERR(clk), "no clock: %pe", clk);
 	c->ts_hz = clk_get_rate(clk);
 
 	c->impl = sft_read(c, TR_IMPL);
 	version = FIELD_GET(TR_IMPL_VERSION, c->impl);
 	if (version)
-		return dev_err_probe(dev, -ENODEV,
-				     "version %u is not supported\n", version);
+		return sft_refuse(dev, -ENODEV, "version %u is not supported",
+				  version);
 	/* Another kernel may have left it writing to what was its memory. */
 	if (!sft_component_rest(c))
-		return dev_err_probe(dev, -EIO, "does not come to rest\n");
+		return sft_refuse(dev, -EIO, "does not become inactive");
 
 	c->down_of = downstream(dev->of_node);
 	ret = devm_add_action_or_reset(dev, put_node, c->down_of);
@@ -183,6 +184,6 @@ int sft_component_init(struct platform_device *pdev, struct sft_component *c)
 	if (ret)
 		ret = dma_set_mask_and_coherent(dev, DMA_BIT_MASK(32));
 	if (ret)
-		return dev_err_probe(dev, ret, "no usable DMA mask\n");
+		return sft_refuse(dev, ret, "no usable DMA mask");
 	return 0;
 }

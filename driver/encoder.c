@@ -95,7 +95,7 @@ static int find_hart(struct sft_encoder *e)
 
 	np = of_parse_phandle(dev->of_node, "cpus", 0);
 	if (!np)
-		return dev_err_probe(dev, -EINVAL, "no cpus property\n");
+		return sft_refuse(dev, -EINVAL, "no cpus property");
 	reg = of_get_property(np, "reg", NULL);
 	if (reg)
 		e->hart = of_read_number(reg, of_n_addr_cells(np));
@@ -104,7 +104,7 @@ static int find_hart(struct sft_encoder *e)
 		e->cpu = -1;
 	of_node_put(np);
 	if (!reg)
-		return dev_err_probe(dev, -EINVAL, "cpu node without reg\n");
+		return sft_refuse(dev, -EINVAL, "cpu node without reg");
 	return 0;
 }
 
@@ -120,7 +120,7 @@ static const struct board_data board_eic7700 = {
 	.ts_channels = true,
 };
 
-static int encoder_probe(struct platform_device *pdev)
+static int add_encoder(struct platform_device *pdev)
 {
 	const struct board_data *board;
 	struct sft_encoder *e;
@@ -144,9 +144,14 @@ static int encoder_probe(struct platform_device *pdev)
 	platform_set_drvdata(pdev, &e->c);
 	ret = sft_topology_add_encoder(e);
 	if (ret)
-		return dev_err_probe(&pdev->dev, ret, "more than %u encoders\n",
-				     SIFIVE_TRACE_MAX_ENCODERS);
+		return sft_refuse(&pdev->dev, ret, "more than %u encoders",
+				  SIFIVE_TRACE_MAX_ENCODERS);
 	return 0;
+}
+
+static int encoder_probe(struct platform_device *pdev)
+{
+	return sft_probed(&pdev->dev, add_encoder(pdev));
 }
 
 static void encoder_remove(struct platform_device *pdev)
@@ -170,6 +175,7 @@ struct platform_driver sft_encoder_driver = {
 	.driver = {
 		.name = "sifive-trace-encoder",
 		.of_match_table = encoder_match,
+		.groups = sft_driver_groups,
 		.dev_groups = sft_encoder_groups,
 	},
 };

@@ -31,7 +31,7 @@ int sft_funnel_disable(struct sft_component *f)
 	return sft_component_drain(f);
 }
 
-static int funnel_probe(struct platform_device *pdev)
+static int add_funnel(struct platform_device *pdev)
 {
 	struct sft_component *f;
 	int ret;
@@ -45,6 +45,11 @@ static int funnel_probe(struct platform_device *pdev)
 	platform_set_drvdata(pdev, f);
 	sft_topology_add_funnel(f);
 	return 0;
+}
+
+static int funnel_probe(struct platform_device *pdev)
+{
+	return sft_probed(&pdev->dev, add_funnel(pdev));
 }
 
 static void funnel_remove(struct platform_device *pdev)
@@ -67,6 +72,7 @@ struct platform_driver sft_funnel_driver = {
 	.driver = {
 		.name = "sifive-trace-funnel",
 		.of_match_table = funnel_match,
+		.groups = sft_driver_groups,
 		.dev_groups = sft_funnel_groups,
 	},
 };

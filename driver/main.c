@@ -76,8 +76,11 @@ static int __init sft_init(void)
 	if (ret)
 		goto session;
 	ret = platform_register_drivers(drivers, ARRAY_SIZE(drivers));
-	if (!ret)
+	if (!ret) {
+		sft_nodes_report();
 		return 0;
+	}
+	sft_nodes_exit();
 	sft_chardev_unregister();
 session:
 	sft_session_exit();
@@ -92,6 +95,7 @@ debug:
 static void __exit sft_exit(void)
 {
 	platform_unregister_drivers(drivers, ARRAY_SIZE(drivers));
+	sft_nodes_exit();
 	sft_chardev_unregister();
 	sft_session_exit();
 	sft_sampling_exit();

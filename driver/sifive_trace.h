@@ -482,6 +482,13 @@ void sft_session_abort(void);
 int sft_session_init(void);
 void sft_session_exit(void);
 
+/* nodes.c */
+extern const struct attribute_group *sft_driver_groups[];
+__printf(3, 4) int sft_refuse(struct device *dev, int err, const char *fmt, ...);
+int sft_probed(struct device *dev, int err);
+void sft_nodes_report(void);
+void sft_nodes_exit(void);
+
 /* identity.c */
 extern const struct attribute_group *sft_encoder_groups[];
 extern const struct attribute_group *sft_funnel_groups[];

@@ -79,14 +79,24 @@ PERF_LOCAL int device_error(struct perf_device *device, int error,
 	return -1;
 }
 
+PERF_LOCAL int no_device(const char *path, int error)
+{
+	if (access("/sys/bus/platform/drivers/sifive-trace-encoder", F_OK))
+		return perf_error("no trace device %s: is the module loaded? "
+				  "(insmod sifive_trace.ko)", path);
+	if (error == ENOENT)
+		return perf_error("no trace device %s, though the module is loaded: mount devtmpfs on /dev, or correct SIFIVE_TRACE_DEVICE",
+				  path);
+	return perf_error("the module is loaded, but has no trace encoder: \"sifive-trace info\" says why");
+}
+
 PERF_LOCAL int open_error(const char *path, int error)
 {
 	switch (error) {
 	case ENOENT:
 	case ENXIO:
 	case ENODEV:
-		return perf_error("no trace device %s: is the module loaded? "
-				  "(insmod sifive_trace.ko)", path);
+		return no_device(path, error);
 	case EACCES:
 		return perf_error("cannot open %s: its mode forbids it: run as root, or let a udev rule give your group the device and the program CAP_PERFMON",
 				  path);

@@ -50,6 +50,7 @@
 static struct {
 	/* Is. */
 	int open_errno;
+	bool module;				/* is loaded */
 	struct sifive_trace_info info;
 	struct sifive_trace_encoder encoder[4];
 	struct sifive_trace_status status;
@@ -141,6 +142,14 @@ static int mock_open(const char *path, int flags, ...)
 	}
 	dev.fds++;
 	return MOCK_FD;
+}
+
+static int mock_access(const char *path, int mode)
+{
+	/* The file by which the library finds out whether the module is loaded. */
+	if (!strcmp(path, "/sys/bus/platform/drivers/sifive-trace-encoder"))
+		return dev.module ? 0 : -1;
+	return access(path, mode);
 }
 
 static int mock_close(int fd)
@@ -401,6 +410,7 @@ static unsigned int mock_naps;
 
 #define nanosleep(...)		(mock_naps++, nanosleep(__VA_ARGS__))
 #define open(...)		mock_open(__VA_ARGS__)
+#define access(...)		mock_access(__VA_ARGS__)
 #define close(...)		mock_close(__VA_ARGS__)
 #define ioctl(...)		mock_ioctl(__VA_ARGS__)
 #define mmap(...)		mock_mmap(__VA_ARGS__)

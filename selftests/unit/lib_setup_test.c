@@ -55,6 +55,10 @@ TEST_F(lib, no_device)
 	EXPECT_ERROR(perfInit(2, 1), "no trace device /dev/sifive-trace: is the module loaded? (insmod sifive_trace.ko)");
 	dev.open_errno = ENODEV;
 	EXPECT_ERROR(perfInit(2, 1), "is the module loaded?");
+	dev.module = true;
+	EXPECT_ERROR(perfInit(2, 1), "the module is loaded, but has no trace encoder");
+	dev.open_errno = ENOENT;
+	EXPECT_ERROR(perfInit(2, 1), "no trace device /dev/sifive-trace, though the module is loaded");
 	EXPECT_ERROR(INIT(), "call perfInit() first");
 	EXPECT_NOTHING_HELD();
 }
