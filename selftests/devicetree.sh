@@ -226,4 +226,173 @@ result $? "virtual board: each encoder has its CPU"
 [ "$("$build/sifive-trace" decode -e "$build/lib/dropin/fib.elf" "$out/trace.rtd" |
 	grep -c fib)" -gt 300 ]
 result $? "virtual board: its trace has hundreds of fib records"
+
+# ---- what "info" and the kernel log say of trees with something wrong -----------------
+
+# altered NAME BOARD COMMANDS <DTS: runs them on a board with that added to its tree;
+# "info WHEN" leaves what the command says, the log ends up in NAME.log.
+altered() {
+	cat >"$out/$1.dts"
+	tools/qemu/board run "$2" --dts "$out/$1.dts" --target "$target" --out "$out" \
+		--timeout 120 -- "
+		info() { /target/sifive-trace info >$1-\$1.txt; }
+		load() { insmod /target/sifive_trace.ko; dmesg | grep sifive_trace: | tail -n 1 >$1.log; }
+		$3
+		true"
+	result $? "$1: the board ran to its end"
+}
+
+# finds FILE KIND WHAT FIX NAME: a finding of that kind, and what to do about it.
+finds() {
+	sed 's/^/# /' "$out/$1.txt" | grep -E '^# (PROBLEM|note|  )' >"$out/$1.findings"
+	grep -A 1 -E "^# $2 +$3" "$out/$1.findings" | grep -qE -- "-> .*$4"
+	local status=$?
+	[ "$status" -eq 0 ] || cat "$out/$1.findings"
+	result "$status" "info: $5"
+}
+
+# logs FILE WORDS NAME: the module's line in the kernel log.
+logs() {
+	grep -qF -- "$2" "$out/$1.log"
+	local status=$?
+	[ "$status" -eq 0 ] || sed 's/^/# /' "$out/$1.log"
+	result "$status" "kernel log: $3"
+}
+
+altered some p550 '
+	info before
+	echo simple-pm-bus >/sys/bus/platform/devices/11002000.trace/driver_override
+	echo 11002000.trace >/sys/bus/platform/drivers/simple-pm-bus/bind
+	load
+	info after
+	echo 11003000.trace >/sys/bus/platform/drivers/sifive-trace-encoder/unbind
+	info none' <<'DTS'
+&{/soc/trace@11000000} { status = "disabled"; };
+&{/soc/trace@11001000} { reg = <0x0 0x11001000 0x0 0x100>; };
+DTS
+finds some-before PROBLEM "the kernel module is not loaded" insmod "a module that is not loaded"
+finds some-after note "/soc/trace@11000000 is disabled" 'status to "okay"' "a disabled node"
+finds some-after note "the module refuses /soc/trace@11001000: its registers need 4096 bytes" \
+	"--report" "a refused node, and why"
+finds some-after note "/soc/trace@11002000 is bound by the driver simple-pm-bus" \
+	"echo 11002000.trace >.*/simple-pm-bus/unbind; .*/sifive-trace-encoder/bind" \
+	"a node that another driver has"
+grep -q 'Tracing works here' "$out/some-after.txt"
+result $? "info: the encoder that is left works"
+finds some-none PROBLEM "/soc/trace@11003000 is not bound" \
+	"echo 11003000.trace >.*/sifive-trace-encoder/bind" "a node that no driver has"
+finds some-none PROBLEM "/soc/trace@11000000 is disabled" okay "the last encoder is gone"
+logs some "encoders: 1, funnels: 1; trace@11000000 is disabled; " "a disabled node"
+logs some "trace@11001000 is refused: its registers need 4096 bytes" "a refused node, and why"
+logs some "trace@11002000 is bound by the driver simple-pm-bus" "a node that another driver has"
+
+altered older fpga '
+	load
+	info after' <<'DTS'
+&{/soc/trace@11000000} { compatible = "sifive,trace0"; };
+&{/soc/trace@11001000} { compatible = "sifive,trace0"; };
+&{/soc/trace@11018000} { compatible = "sifive,trace"; };
+DTS
+finds older-after PROBLEM '/soc/trace@11001000 has the older compatible "sifive,trace0"' \
+	"Documentation/p550.md" "nodes with the vendor's older compatible"
+finds older-after PROBLEM '/soc/trace@11018000 has the older compatible "sifive,trace"' \
+	"Documentation/p550.md" "nodes with the older compatible of other trees"
+logs older 'trace@11000000 has the older compatible "sifive,trace0"' "older compatibles"
+
+altered empty fpga '
+	/target/fib.elf 2>empty-before.txt
+	load
+	info after
+	/target/fib.elf 2>empty-library.txt' <<'DTS'
+/ {
+	soc {
+		/delete-node/ trace@11000000;
+		/delete-node/ trace@11001000;
+		/delete-node/ trace@11018000;
+	};
+};
+DTS
+finds empty-after PROBLEM "the device tree has no node of a trace encoder" \
+	"Documentation/p550.md" "a tree without nodes"
+logs empty 'no encoder: the device tree has no node "sifive,trace-encoder0"' \
+	"a tree without nodes"
+grep -q 'is the module loaded?' "$out/empty-before.txt"
+result $? "library: a module that is not loaded"
+grep -q 'the module is loaded, but has no trace encoder' "$out/empty-library.txt"
+result $? "library: a module that is loaded, and has no encoder"
+
+# ---- the report for a bug ------------------------------------------------------------
+
+# As firmware gives a board its identity.
+cat >"$out/report.dts" <<'DTS'
+/ {
+	serial-number = "SECRET-SERIAL";
+	soc {
+		serial-number = "SECRET-SERIAL";
+		ethernet@11100000 {
+			reg = <0x0 0x11100000 0x0 0x1000>;
+			local-mac-address = [5e c7 e7 00 00 01];
+		};
+	};
+};
+DTS
+tools/qemu/board run p550 --dts "$out/report.dts" --target "$target" --out "$out" \
+	--append "password=SECRET-COMMAND ethaddr=5e:c7:e7:00:00:01" --timeout 120 -- '
+	hostname SECRET-HOST
+	export PATH=$PATH:/target
+	insmod /target/sifive_trace.ko
+	mkdir /etc && echo user:x:1000:1000::/tmp:/bin/sh >/etc/passwd
+	sifive-trace info --report before.txt &&
+	sifive-trace record -o /tmp/t.rtd true &&
+	sifive-trace info --report - >after.txt &&
+	chmod 644 /dev/sifive-trace && dmesg -n 1 &&
+	su user -c "/target/sifive-trace info --report -" >user.txt
+	sifive-trace info --report /nonexistent/file 2>unwritten.txt
+	echo $? >>unwritten.txt'
+result $? "report: the board ran to its end"
+
+# has FILE PATTERN...: lines that are in it, from beginning to end.
+has() {
+	local file=$out/$1 pattern
+	shift
+	for pattern; do
+		grep -qE "^$pattern\$" "$file" && continue
+		echo "# $file has no line $pattern"
+		return 1
+	done
+}
+
+has after.txt 'format: sifive-trace-report 1' "kernel.release: $(sed 's/[+.]/\\&/g' "$KERNEL/release")" \
+	'cpu.0.hart: 2' 'cpu.2.hart: 1' 'cpu.0.isa: rv64.*' 'module: loaded' 'machine.processor: 0x.*'
+result $? "report: command, kernel, processors"
+has after.txt 'component./soc/trace@11000000: bound' 'component./soc/trace@11000000.hart: 0' \
+	'component./soc/trace@11018000: bound' 'tree./soc/trace@11018000.reg: 0x0 0x11018000 0x0 0x1000' \
+	'tree./soc/trace@11002000.compatible: "sifive,trace-encoder0"' \
+	'tree./reserved-memory/trace-buffer@98000000.compatible: "shared-dma-pool"' \
+	'tree./reserved-memory/trace-buffer@98000000.no-map: yes' \
+	'tree./.compatible: .*"riscv-virtio"' 'tree./pmu.compatible: "riscv,pmu"'
+result $? "report: nodes of the device tree, and what became of them"
+has after.txt 'register.trace@11002000.impl: 0x22[0-9a-f]{6} version=0 .*src=2.*' \
+	'register.trace@11018000.control: 0x[0-9a-f]{8}.*' \
+	'register.trace@11018000.sink-limit: 0x[0-9a-f]{8}'
+result $? "report: registers"
+has after.txt 'device.encoders: 4' 'encoder.0: trace@11000000 cpu 1 hart 0 .*' \
+	'counter.known: .*' 'event.cycles: cycle, hpmcounter3.*'
+result $? "report: device and counters"
+has before.txt 'missing: selftest.0: .*' && has after.txt 'selftest.0: stalls yes, .*'
+result $? "report: what a session has found out about the encoders"
+has after.txt 'log: riscv-pmu-sbi: .*' 'log: sifive_trace: encoders: 4, funnels: 1' \
+	'finding: Tracing works here.'
+result $? "report: the drivers' lines in the kernel log, and the findings"
+has user.txt 'missing: registers: .*' 'missing: log: .*' 'missing: counters: .*' \
+	'component./soc/trace@11000000: bound' 'finding: PROBLEM .*'
+result $? "report: less for a user without rights, and what is missing"
+! grep -iE 'SECRET|5ec7e7|5e:c7:e7|0x5ec7' "$out/before.txt" "$out/after.txt" "$out/user.txt"
+result $? "report: no name, serial number, network address or command line"
+awk '!/^[a-z]+[^ ]*: / { print FILENAME ": " $0; bad = 1 } END { exit bad || !NR }' \
+	"$out/before.txt" "$out/after.txt" "$out/user.txt"
+result $? "report: all lines have a key"
+grep -q 'cannot write /nonexistent/file' "$out/unwritten.txt" &&
+	[ "$(tail -n 1 "$out/unwritten.txt")" = 3 ]
+result $? "report: a file that cannot be written"
 results_end

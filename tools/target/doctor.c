@@ -13,6 +13,7 @@
 
 #include "doctor.h"
 #include "machine.h"
+#include "nodes.h"
 
 /* How much of one finding fits: a list of counters and some words. */
 #define FINDING_SIZE	700
@@ -20,10 +21,12 @@
 #define COMMAND	"sifive-trace"
 
 static bool works;
+static FILE *out;
+static const char *begin;
 
-/* Tracing would not work. */
-__attribute__((format(printf, 1, 2)))
-static void wrong(const char *format, ...)
+/* @stops: tracing does not work with it; otherwise not with everything. */
+__attribute__((format(printf, 2, 3)))
+static void finding(bool stops, const char *format, ...)
 {
 	char text[FINDING_SIZE];
 	va_list arguments;
@@ -31,32 +34,99 @@ static void wrong(const char *format, ...)
 	va_start(arguments, format);
 	vsnprintf(text, sizeof(text), format, arguments);
 	va_end(arguments);
-	printf("PROBLEM  %s\n", text);
-	works = false;
+	fprintf(out, "%s%s %s\n", begin, stops ? "PROBLEM " : "note    ", text);
+	if (stops)
+		works = false;
 }
 
-/* It would, not with everything. */
+#define wrong(...)	finding(true, __VA_ARGS__)
+#define note(...)	finding(false, __VA_ARGS__)
+
 __attribute__((format(printf, 1, 2)))
-static void note(const char *format, ...)
+static void fix(const char *format, ...)
 {
-	char text[FINDING_SIZE];
 	va_list arguments;
 
+	fprintf(out, "%s         -> ", begin);
 	va_start(arguments, format);
-	vsnprintf(text, sizeof(text), format, arguments);
+	vfprintf(out, format, arguments);
 	va_end(arguments);
-	printf("note     %s\n", text);
+	putc('\n', out);
 }
 
-static void fix(const char *text)
+/* A node that the module does not use. */
+static void explain_node(const struct trace_node *n, bool stops)
 {
-	printf("         -> %s\n", text);
+	const char *driver = n->funnel ? "sifive-trace-funnel" :
+					 "sifive-trace-encoder";
+
+	switch (n->state) {
+	case NODE_DISABLED:
+		finding(stops, "%s is disabled in the device tree", n->path);
+		fix("set its property status to \"okay\", or remove the property");
+		break;
+	case NODE_OLDER:
+		finding(stops, "%s has the older compatible \"%s\"", n->path,
+			n->compatible);
+		fix("add nodes with \"sifive,trace-encoder0\" and \"sifive,trace-funnel0\" to the device tree: Documentation/p550.md shows how");
+		break;
+	case NODE_FOREIGN:
+		finding(stops, "%s is bound by the driver %s", n->path, n->detail);
+		fix("unload that driver, or: echo %s >/sys/bus/platform/drivers/%s/unbind; echo %s >/sys/bus/platform/drivers/%s/bind",
+		    n->device, n->detail, n->device, driver);
+		break;
+	case NODE_REFUSED:
+		finding(stops, "the module refuses %s: %s", n->path, n->detail);
+		fix("correct the node as Documentation/devicetree/bindings/trace says; if it is correct: sifive-trace info --report FILE, for a bug report");
+		break;
+	case NODE_IDLE:
+		if (!nodes_module())
+			break;
+		finding(stops, "%s is not bound", n->path);
+		if (*n->device)
+			fix("echo %s >/sys/bus/platform/drivers/%s/bind", n->device,
+			    driver);
+		else
+			fix("its parent in the device tree needs compatible = \"simple-bus\"");
+		break;
+	case NODE_BOUND:
+		break;
+	}
 }
 
-static void no_encoder(void)
+/* Which kinds of component the device tree has, and which the module uses. */
+struct kinds {
+	bool has[2], uses[2];	/* [true]: funnels */
+};
+
+static struct kinds kinds_of(const struct trace_node *nodes, unsigned int count)
 {
-	wrong("the module has found no trace encoder");
-	fix("the device tree needs nodes for encoders (compatible = \"sifive,trace-encoder0\"); ls /sys/bus/platform/drivers/sifive-trace-encoder shows what is bound");
+	struct kinds kinds;
+	unsigned int i;
+
+	memset(&kinds, 0, sizeof(kinds));
+	for (i = 0; i < count; i++) {
+		kinds.has[nodes[i].funnel] |= nodes[i].state != NODE_OLDER;
+		kinds.uses[nodes[i].funnel] |= nodes[i].state == NODE_BOUND;
+	}
+	return kinds;
+}
+
+static struct kinds check_nodes(void)
+{
+	static struct trace_node nodes[NODES_MAX];
+	unsigned int count = nodes_find(nodes), i;
+	struct kinds kinds = kinds_of(nodes, count);
+
+	if (!count) {
+		wrong("the device tree has no node of a trace encoder");
+		fix("add nodes: Documentation/p550.md has them for the HiFive Premier P550, Documentation/devicetree/bindings/trace says what they are made of");
+	}
+	for (i = 0; i < count; i++)
+		/* Beside nodes of the binding, older ones do no harm. */
+		if (nodes[i].state != NODE_OLDER || !(kinds.has[0] || kinds.has[1]))
+			explain_node(&nodes[i], !kinds.uses[nodes[i].funnel]);
+	return kinds;
 }
 
 static void no_device(int error)
@@ -68,14 +138,14 @@ static void no_device(int error)
 		fix("run as root, or let a udev rule give your group the device");
 	} else if (error != ENOENT && error != ENXIO && error != ENODEV) {
 		wrong("%s: %s", path, strerror(error));
-	} else if (access("/sys/module/sifive_trace", F_OK)) {
+	} else if (!nodes_module()) {
 		wrong("the kernel module is not loaded");
 		fix("insmod sifive_trace.ko   (modprobe sifive_trace where it is installed)");
 	} else if (error != ENOENT) {
-		no_encoder();
+		wrong("the kernel module is loaded, but has no trace encoder");
 	} else {
 		wrong("the kernel module is loaded, but there is no %s", path);
-		fix("mount devtmpfs on /dev, or see the kernel's log: dmesg | grep -i trace");
+		fix("mount devtmpfs on /dev; unset SIFIVE_TRACE_DEVICE, or have it name the device");
 	}
 }
 
@@ -109,7 +179,7 @@ static void check_settings(void)
 	}
 }
 
-static bool check_hardware(int fd)
+static bool check_hardware(int fd, const struct kinds *kinds)
 {
 	struct sifive_trace_info info = { .size = sizeof(info) };
 
@@ -125,10 +195,6 @@ static bool check_hardware(int fd)
 		fix("use the module and the command of one version");
 		return false;
 	}
-	if (!info.encoders) {
-		no_encoder();
-		return false;
-	}
 	if (!(info.sinks_available & (1u << SIFIVE_TRACE_SINK_SBA |
 				      1u << SIFIVE_TRACE_SINK_SRAM))) {
 		wrong("the encoders have no memory to write to: %s",
@@ -136,7 +202,10 @@ static bool check_hardware(int fd)
 		      info.sinks_available >> SIFIVE_TRACE_SINK_FUNNEL & 1 ?
 		      "they send to a funnel, and no funnel was found" :
 		      "neither a sink nor a funnel was found");
-		fix("the device tree needs a node for the funnel (compatible = \"sifive,trace-funnel0\") and the graph's ports between; ls /sys/bus/platform/drivers/sifive-trace-funnel shows what is bound");
+		if (!kinds->has[true])
+			fix("the device tree needs a node for the funnel (compatible = \"sifive,trace-funnel0\") and the graph's ports between");
+		else if (kinds->uses[true])
+			fix("correct the graph's ports between encoders and funnel in the device tree");
 		return false;
 	}
 	if (!(info.flags & (SIFIVE_TRACE_INFO_COUNTERS |
@@ -191,8 +260,7 @@ static void check_cpus(int fd)
 		fix("look at the CPUs above, and at taskset");
 	} else if (used) {
 		note("CPU %s: no encoder, what runs there is not recorded", text);
-		printf("         -> keep the program on others: taskset -c %s PROGRAM\n",
-		       with);
+		fix("keep the program on others: taskset -c %s PROGRAM", with);
 	}
 	if (rawio && !machine_capable(MACHINE_CAP_RAWIO)) {
 		wrong("encoders with a sink of their own also need CAP_SYS_RAWIO");
@@ -236,14 +304,19 @@ static void check_kernel(void)
 #endif
 }
 
-bool doctor(void)
+bool doctor(FILE *to, const char *prefix)
 {
 	int fd = open(machine_device(), O_RDWR | O_CLOEXEC);
+	int error = errno;
+	struct kinds kinds;
 
+	out = to;
+	begin = prefix;
 	works = true;
-	if (fd < 0) {
-		no_device(errno);
-	} else if (check_hardware(fd)) {
+	if (fd < 0)
+		no_device(error);
+	kinds = check_nodes();
+	if (fd >= 0 && check_hardware(fd, &kinds)) {
 		check_privilege();
 		check_settings();
 		check_session(fd);
@@ -253,6 +326,7 @@ bool doctor(void)
 	}
 	if (fd >= 0)
 		close(fd);
-	puts(works ? "Tracing works here." : "Tracing would not work here.");
+	fprintf(out, "%s%s\n", begin,
+		works ? "Tracing works here." : "Tracing would not work here.");
 	return works;
 }

@@ -4,8 +4,9 @@
 #define SIFIVE_TRACE_DOCTOR_H
 
 #include <stdbool.h>
+#include <stdio.h>
 
-/** doctor() - say it on standard output; false: tracing would not work */
-bool doctor(void);
+/** doctor() - write it to @to, @prefix before each line; false: tracing would not work */
+bool doctor(FILE *to, const char *prefix);
 
 #endif /* SIFIVE_TRACE_DOCTOR_H */

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "../command.h"
+#include "bugreport.h"
 #include "doctor.h"
 #include "events.h"
 #include "machine.h"
@@ -23,9 +24,12 @@ static void help(void)
 	     "Show this machine's trace hardware and what it can do, and what is missing\n"
 	     "for tracing, and how to have it.\n"
 	     "\n"
-	     "  -h, --help     this text\n"
+	     "  -r, --report FILE  write what a bug report needs to FILE, - for standard\n"
+	     "                     output, instead\n"
+	     "  -h, --help         this text\n"
 	     "\n"
-	     "Exit status: 0 tracing would work, 1 it would not, 2 wrong usage.");
+	     "Exit status: 0 tracing would work, or the report is written; 1 tracing would\n"
+	     "not work; 2 wrong usage; 3 the report cannot be written.");
 }
 
 /* A line of the report: @key is empty where one goes on. */
@@ -155,35 +159,59 @@ static void show_device(int fd)
 	show_session(fd);
 }
 
+static int write_report(const char *path, int fd)
+{
+	FILE *file = strcmp(path, "-") ? fopen(path, "we") : stdout;
+
+	if (file)
+		bugreport(file, fd);
+	if (file && !ferror(file) && !(file == stdout ? fflush(file) : fclose(file)))
+		return EXIT_OK;
+	report("cannot write %s: %s", path, strerror(errno));
+	return EXIT_UNREADABLE;
+}
+
+static int show(int fd)
+{
+	show_system();
+	if (fd >= 0)
+		show_device(fd);
+	putchar('\n');
+	return doctor(stdout, "") ? EXIT_OK : EXIT_LOSSES;
+}
+
 int command_info(int argc, char **argv)
 {
 	static const struct option long_options[] = {
+		{ "report", required_argument, NULL, 'r' },
 		{ "help", no_argument, NULL, 'h' },
 		{ NULL, 0, NULL, 0 }
 	};
-	int option, fd;
-	bool works;
+	const char *path = NULL;
+	int option, fd, rc;
 
-	while ((option = getopt_long(argc, argv, "h", long_options, NULL)) >= 0) {
-		if (option != 'h')
+	while ((option = getopt_long(argc, argv, "r:h", long_options, NULL)) >= 0) {
+		switch (option) {
+		case 'r':
+			path = optarg;
+			break;
+		case 'h':
+			help();
+			return EXIT_OK;
+		default:
 			return usage_error("try sifive-trace info --help");
-		help();
-		return EXIT_OK;
+		}
 	}
 	if (optind < argc)
 		return usage_error("info takes no argument, not \"%s\"",
 				   argv[optind]);
 
-	show_system();
 	/* To look is allowed to more people than to trace. */
 	fd = open(machine_device(), O_RDWR | O_CLOEXEC);
 	if (fd < 0)
 		fd = open(machine_device(), O_RDONLY | O_CLOEXEC);
-	if (fd >= 0)
-		show_device(fd);
-	putchar('\n');
-	works = doctor();
+	rc = path ? write_report(path, fd) : show(fd);
 	if (fd >= 0)
 		close(fd);
-	return works ? EXIT_OK : EXIT_LOSSES;
+	return rc;
 }

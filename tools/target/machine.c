@@ -63,19 +63,32 @@ static bool log_word(const char *log, const char *word, char *text, size_t size)
 	return true;
 }
 
+char *machine_log(void)
+{
+	int length = klogctl(KLOG_SIZE, NULL, 0);
+	char *log = length > 0 ? malloc((size_t)length + 1) : NULL;
+
+	if (!log)
+		return NULL;
+	length = klogctl(KLOG_READ_ALL, log, length);
+	if (length < 0) {
+		free(log);
+		return NULL;
+	}
+	log[length] = '\0';
+	return log;
+}
+
 void machine_firmware(char *text, size_t size)
 {
 	char implementation[32], version[32], specification[32];
+	char *log = machine_log();
 	unsigned long number;
-	int length = klogctl(KLOG_SIZE, NULL, 0);
-	char *log = length > 0 ? malloc((size_t)length + 1) : NULL;
 	const char *line;
 
 	*text = '\0';
 	if (!log)
 		return;
-	length = klogctl(KLOG_READ_ALL, log, length);
-	log[length < 0 ? 0 : length] = '\0';
 	/* Both in one line. */
 	line = strstr(log, "SBI implementation ID=");
 	if (line &&

@@ -20,6 +20,9 @@
 /** machine_cpu() - what the processor calls itself; false: no RISC-V Linux */
 bool machine_cpu(char *text);
 
+/** machine_log() - the kernel's log, to be freed; NULL: it may not be read, or errno */
+char *machine_log(void);
+
 /** machine_firmware() - "OpenSBI 1.6, SBI 2.0" from the kernel's log, or empty */
 void machine_firmware(char *text, size_t size);
 

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* The trace nodes of the device tree, and what became of each. */
+#ifndef SIFIVE_TRACE_NODES_H
+#define SIFIVE_TRACE_NODES_H
+
+#include <stdbool.h>
+
+/* More than a machine has. */
+#define NODES_MAX	128
+
+/** enum node_state - what became of a trace node */
+enum node_state {
+	NODE_BOUND,	/* the module uses it */
+	NODE_DISABLED,	/* its status says so */
+	NODE_OLDER,	/* its compatible is from before the binding */
+	NODE_FOREIGN,	/* another driver has its device */
+	NODE_REFUSED,	/* the module's probe failed */
+	NODE_IDLE,	/* no driver has its device */
+};
+
+/**
+ * struct trace_node - a node whose compatible begins with "sifive,trace"
+ * @path:	in the device tree, "/soc/trace@100000"
+ * @compatible:	the string that begins so
+ * @funnel:	it is a funnel
+ * @state:	what became of it
+ * @device:	its platform device, empty when it has none
+ * @detail:	of NODE_FOREIGN the driver, of NODE_REFUSED the reason
+ */
+struct trace_node {
+	char path[256];
+	char compatible[64];
+	bool funnel;
+	enum node_state state;
+	char device[64];
+	char detail[128];
+};
+
+/** nodes_module() - whether the module is loaded, or part of the kernel */
+bool nodes_module(void);
+
+/** nodes_find() - fill @nodes, of NODES_MAX; returns how many there are */
+unsigned int nodes_find(struct trace_node *nodes);
+
+#endif /* SIFIVE_TRACE_NODES_H */
