@@ -85,6 +85,17 @@ TEST_F(word, registers_are_aligned_to_the_word)
 	EXPECT_EQ(-variant->bytes | WRAPPED, rd(&self->b, TE + SINK_WP));
 }
 
+/* The first byte makes it a race: no later than that a driver leaves it alone. */
+TEST_F(word, programming_a_sink_that_has_taken_trace_is_a_violation)
+{
+	sink_window(&self->b, TE, BUFFER, 128, variant->bytes);
+	wr(&self->b, TE + CONTROL, ON | SINK(SBA));
+	EXPECT_EQ(0, stat(&self->b, "te0", "stat-violations"));
+	message(&self->b, 0);
+	wr(&self->b, TE + SINK_WP, BUFFER);
+	EXPECT_EQ(1, stat(&self->b, "te0", "stat-violations"));
+}
+
 /* Bytes wait for a full word; disabling fills the last one with idle. */
 TEST_F(word, memory_gets_whole_words)
 {

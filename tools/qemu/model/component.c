@@ -173,6 +173,7 @@ void trace_control_write(TraceComponent *c, unsigned offset, uint32_t value,
             flush_finish(c);
         }
         c->stopped = false;
+        c->written = false;
     }
     c->regs[R_CONTROL] = new;
     c->flushing |= FIELD_EX32(old & ~new, CONTROL, ENABLE);

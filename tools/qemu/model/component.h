@@ -127,6 +127,7 @@ struct TraceComponent {
     /* Sink: bytes that wait for a word to be full. */
     uint8_t word[SINK_BYTES_MAX];
     unsigned fill;
+    bool written;           /* has taken a byte since it was enabled */
     bool stopped;           /* full with stopOnWrap, or stopped by an error */
     uint64_t bus_bytes;     /* written to memory since the last reset */
     uint8_t *sram;

@@ -83,9 +83,14 @@ static uint32_t sink_writable(TraceComponent *c, unsigned offset)
                                    sba_writable(c, offset);
 }
 
+/*
+ * SiFive's own library enables a funnel before it programs the sink: until the
+ * first byte arrives, that is harmless.
+ */
 static bool is_writing(TraceComponent *c)
 {
-    return trace_is_enabled(c) || c->flushing;
+    return c->flushing ||
+           (trace_is_enabled(c) && (c->written || !trace_is_empty(c)));
 }
 
 uint32_t trace_sink_read(TraceComponent *c, unsigned offset)
@@ -205,6 +210,7 @@ static bool put_bytes(TraceComponent *c, const uint8_t *bytes, unsigned len)
         if (c->stopped) {
             return false;
         }
+        c->written = true;
         c->word[c->fill++] = bytes[i];
         if (c->fill == c->sink_bytes) {
             whole &= put_word(c);
