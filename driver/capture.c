@@ -53,7 +53,7 @@ static struct sft_component *route(struct sft_encoder *e, u32 kind)
 	return owner;
 }
 
-static struct sft_sink *sink_in(struct sft_component *owner)
+static struct sft_sink *sink_in(const struct sft_component *owner)
 {
 	struct sft_capture *cap = &sft.capture;
 	unsigned int i;
@@ -124,31 +124,26 @@ static int reset_all(void)
 }
 
 /* Masters first: a slave that starts shows its master's time at once. */
-static int start_timestamps(void)
+static int start_timestamp(struct sft_encoder *e)
 {
 	struct sft_capture *cap = &sft.capture;
 	struct sft_component *master;
-	struct sft_encoder *e;
 	int ret;
 
 	if (cap->flags & SIFIVE_TRACE_CONFIG_NO_TIMESTAMP)
 		return 0;
-	for_each_encoder(e) {
-		if (!sft_capture_has(e))
-			continue;
-		master = sft_timestamp_master(e);
-		e->ts_readable = false;
-		if (!master)
-			continue;
-		ret = sft_timestamp_enable(master, cap->prescale);
-		if (!ret && master != &e->c)
-			ret = sft_timestamp_enable(&e->c, cap->prescale);
-		if (ret)
-			return ret;
-		if (!master->ts_hz)
-			sft_timestamp_measure(master, cap->prescale);
-		e->ts_readable = sft_timestamp_ticks(&e->c);
-	}
+	master = sft_timestamp_master(e);
+	e->ts_readable = false;
+	if (!master)
+		return 0;
+	ret = sft_timestamp_enable(master, cap->prescale);
+	if (!ret && master != &e->c)
+		ret = sft_timestamp_enable(&e->c, cap->prescale);
+	if (ret)
+		return ret;
+	if (!master->ts_hz)
+		sft_timestamp_measure(master, cap->prescale);
+	e->ts_readable = sft_timestamp_ticks(&e->c);
 	return 0;
 }
 
@@ -172,6 +167,7 @@ static int create_sinks(size_t wanted, u64 *smallest)
 static int program_all(int (*program)(struct sft_sink *s))
 {
 	struct sft_capture *cap = &sft.capture;
+	struct sft_component *f;
 	struct sft_encoder *e;
 	unsigned int i;
 	int ret;
@@ -181,20 +177,25 @@ static int program_all(int (*program)(struct sft_sink *s))
 		if (ret)
 			return ret;
 	}
-	ret = start_timestamps();
-	if (ret)
-		return ret;
-	for_each_encoder(e)
-		if (sft_capture_has(e))
-			sft_encoder_program(e, cap);
+	for_each_encoder(e) {
+		if (!sft_capture_has(e))
+			continue;
+		ret = start_timestamp(e);
+		if (ret)
+			return ret;
+		sft_encoder_program(e, cap);
+	}
+	for_each_funnel(f)
+		if (f->used)
+			sft_funnel_program(f, cap);
 	return 0;
 }
 
-static void bring_to_rest(struct sft_component *c)
+static void deactivate(struct sft_component *c)
 {
 	c->stuck = !sft_component_rest(c);
 	if (c->stuck)
-		dev_err(c->dev, "does not come to rest\n");
+		dev_err(c->dev, "does not become inactive\n");
 }
 
 /* Leave no component active: from now on none writes to memory. */
@@ -205,10 +206,10 @@ static void quiesce(void)
 
 	for_each_encoder(e)
 		if (e->c.used)
-			bring_to_rest(&e->c);
+			deactivate(&e->c);
 	for_each_funnel(f)
 		if (f->used)
-			bring_to_rest(f);
+			deactivate(f);
 }
 
 /* Give buffers and components back; nothing is left to read. */
@@ -229,18 +230,15 @@ void sft_capture_free(void)
 	}
 	kfree(cap->sink);
 	memset(cap, 0, sizeof(*cap));
+	sft_health_forget();
 	for_each_encoder(e) {
 		e->c.used = false;
-		e->c.sink_error = false;
 		e->can_stall = false;
-		e->stalled = false;
 		e->ended = false;
 		e->ts_readable = false;
 	}
-	for_each_funnel(f) {
+	for_each_funnel(f)
 		f->used = false;
-		f->sink_error = false;
-	}
 }
 
 /* @config has been checked for form. With an error nothing is configured. */
@@ -308,6 +306,14 @@ const struct sft_component *sft_capture_owner(const struct sft_encoder *e)
 	return sink_of(e)->owner;
 }
 
+/* Whether a component has a sink of the capture, and that is full. */
+bool sft_capture_owner_full(const struct sft_component *c)
+{
+	const struct sft_sink *s = sink_in(c);
+
+	return s && sink_full(s);
+}
+
 /* Whether a reader of @sink, or of SFT_ALL_SINKS, sees sink number @i. */
 static bool reads(int sink, unsigned int i)
 {
@@ -324,6 +330,23 @@ bool sft_capture_full(int sink)
 	return false;
 }
 
+/* Whether a component on the way to a sink has reported an error. */
+static bool has_failed(const struct sft_sink *s)
+{
+	const struct sft_component *c;
+	struct sft_encoder *e;
+
+	for_each_encoder(e) {
+		if (!(s->encoders & BIT_ULL(e->index)))
+			continue;
+		for (c = &e->c; c != s->owner && !c->sink_error; c = c->down)
+			;
+		if (c->sink_error)
+			return true;
+	}
+	return false;
+}
+
 /* What sink number @out->index, which exists, is and holds. */
 void sft_capture_describe(struct sifive_trace_sink *out)
 {
@@ -333,7 +356,7 @@ void sft_capture_describe(struct sifive_trace_sink *out)
 	out->kind = s->kind;
 	out->word = s->word;
 	out->flags = sink_end(s);
-	if (s->owner->sink_error)
+	if (has_failed(s))
 		out->flags |= SIFIVE_TRACE_STATUS_SINK_ERROR;
 	out->src_bits = s->src_bits;
 	out->bytes = sft_sink_bytes(s, sft.capture.running);
@@ -346,26 +369,18 @@ void sft_capture_describe(struct sifive_trace_sink *out)
 	strscpy_pad(out->name, sft_name(s->owner), sizeof(out->name));
 }
 
-/* How many funnels a funnel's trace still passes before its sink. */
-static unsigned int distance(const struct sft_component *f)
-{
-	unsigned int n = 0;
-
-	for (; f->kind == SIFIVE_TRACE_SINK_FUNNEL; f = f->down)
-		n++;
-	return n;
-}
-
 /* The funnel with the sink first, so that none sends to one that still drops. */
-static void enable_funnels(void)
+static int enable_funnels(void)
 {
 	unsigned int level, levels = sft_topology_count(&sft.funnels);
 	struct sft_component *f;
+	int ret = 0;
 
 	for (level = 0; level < levels; level++)
 		for_each_funnel(f)
-			if (f->used && distance(f) == level)
-				sft_funnel_enable(f, &sft.capture);
+			if (!ret && f->used && sft_funnel_distance(f) == level)
+				ret = sft_funnel_enable(f);
+	return ret;
 }
 
 /* The funnel with the sink last: each after all that feed it. */
@@ -377,7 +392,7 @@ static int disable_funnels(void)
 
 	while (level--)
 		for_each_funnel(f) {
-			if (!f->used || distance(f) != level)
+			if (!f->used || sft_funnel_distance(f) != level)
 				continue;
 			err = sft_funnel_disable(f);
 			ret = ret ?: err;
@@ -385,24 +400,65 @@ static int disable_funnels(void)
 	return ret;
 }
 
+/* Program an encoder that a program has changed through its stimulus page. */
+static int restore_encoder(struct sft_encoder *e)
+{
+	struct sft_sink *s = sink_in(&e->c);
+	int ret;
+
+	ret = sft_component_reset(&e->c);
+	if (!ret && s)
+		ret = sft_sink_restore(s);
+	if (!ret)
+		ret = start_timestamp(e);
+	if (!ret)
+		sft_encoder_program(e, &sft.capture);
+	return ret;
+}
+
+static int restore_changed(void)
+{
+	struct sft_encoder *e;
+	int ret = 0;
+
+	for_each_encoder(e)
+		if (!ret && sft_capture_has(e) && !e->ended &&
+		    sft_component_changed(&e->c, false))
+			ret = restore_encoder(e);
+	return ret;
+}
+
+/* Whether a capture that does not run may start. */
+static int check_start(bool rewind)
+{
+	if (sft.sleeping)
+		return sft_fail(-EBUSY, "the system goes to sleep");
+	if (sft.capture.broken)
+		return sft_fail(-ESTALE, "components did not come back from sleep: CONFIG");
+	if (!rewind && sft_capture_full(SFT_ALL_SINKS))
+		return sft_fail(-ENOSPC, "the buffer is full: %llu bytes",
+				sft_capture_bytes(SFT_ALL_SINKS));
+	if (!rewind && sft.capture.lost)
+		return sft_fail(-ESTALE, "system sleep has emptied the SRAM: rewind");
+	return 0;
+}
+
 int sft_capture_start(bool rewind)
 {
 	struct sft_capture *cap = &sft.capture;
 	struct sft_encoder *e;
 	unsigned int i;
-	int ret = 0;
+	int ret;
 
 	if (cap->running)
 		return 0;
-	if (sft.sleeping)
-		return sft_fail(-EBUSY, "the system goes to sleep");
-	if (cap->broken)
-		return sft_fail(-ESTALE, "components did not come back from sleep: CONFIG");
-	if (!rewind && sft_capture_full(SFT_ALL_SINKS))
-		return sft_fail(-ENOSPC, "the buffer is full: %llu bytes",
-				sft_capture_bytes(SFT_ALL_SINKS));
-	if (!rewind && cap->lost)
-		return sft_fail(-ESTALE, "system sleep has emptied the SRAM: rewind");
+	ret = check_start(rewind);
+	if (ret)
+		return ret;
+	ret = restore_changed();
+	/* Before the sinks are empty: a full one explains what was reported. */
+	if (!ret)
+		sft_health_clear();
 	for (i = 0; rewind && i < cap->sinks && !ret; i++)
 		ret = sft_sink_program(&cap->sink[i]);
 	if (rewind)
@@ -410,7 +466,7 @@ int sft_capture_start(bool rewind)
 	cap->lost = false;
 	cap->running = true;
 	if (!ret)
-		enable_funnels();
+		ret = enable_funnels();
 	for_each_encoder(e)
 		if (!ret && sft_capture_has(e) && !e->ended)
 			ret = sft_encoder_start(e);
@@ -419,21 +475,6 @@ int sft_capture_start(bool rewind)
 	else
 		sft_sampling_begin();
 	return ret;
-}
-
-/* The name of a component that has reported a sink error, NULL for none. */
-static const char *sink_error(void)
-{
-	struct sft_component *f;
-	struct sft_encoder *e;
-
-	for_each_funnel(f)
-		if (f->used && f->sink_error)
-			return sft_name(f);
-	for_each_encoder(e)
-		if (e->c.used && e->c.sink_error)
-			return sft_name(&e->c);
-	return NULL;
 }
 
 static void finish_stores_here(void *unused)
@@ -458,6 +499,7 @@ static void finish_stores(void)
 int sft_capture_stop(void)
 {
 	struct sft_capture *cap = &sft.capture;
+	const struct sft_component *failed;
 	struct sft_encoder *e;
 	unsigned int i;
 	int ret = 0, err;
@@ -467,6 +509,7 @@ int sft_capture_stop(void)
 		return 0;
 	sft_sampling_end();
 	finish_stores();
+	sft_health_check();
 	for_each_encoder(e) {
 		if (!sft_capture_has(e) || e->ended)
 			continue;
@@ -478,9 +521,10 @@ int sft_capture_stop(void)
 	cap->running = false;
 	for (i = 0; i < cap->sinks; i++)
 		sft_sink_stopped(&cap->sink[i], ret != -ETIMEDOUT);
-	sft_capture_sample();
-	if (!ret && sink_error())
-		ret = sft_fail(-EIO, "%s: sink error, bytes are missing", sink_error());
+	sft_health_check();
+	failed = sft_health_failed();
+	if (!ret && failed)
+		ret = sft_fail(-EIO, "%s: sink error, bytes are missing", sft_name(failed));
 	sft_wake_pollers();
 	return ret;
 }
@@ -501,6 +545,7 @@ void sft_capture_end_cpu(unsigned int cpu)
 	struct sft_encoder *e;
 
 	sft_sampling_end_cpu(cpu);
+	sft_health_check();
 	for_each_encoder(e) {
 		if (!sft_capture_has(e) || e->cpu != (int)cpu || e->ended)
 			continue;
@@ -581,22 +626,6 @@ void sft_capture_resume(void)
 	else
 		sft_sampling_resume();
 	cap->asleep = false;
-}
-
-/* Collect what the components have to report before a reset forgets it. */
-void sft_capture_sample(void)
-{
-	struct sft_component *f;
-	struct sft_encoder *e;
-
-	if (!sft.owner)
-		return;
-	for_each_encoder(e)
-		if (e->c.used)
-			sft_encoder_sample(e);
-	for_each_funnel(f)
-		if (f->used)
-			sft_component_sample(f);
 }
 
 /* The session is over: the hardware rests, the data stays. */

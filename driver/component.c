@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What encoders and funnels share: binding, access to registers, reset and the
- * wait for a flush. Binding brings a component to rest and enables nothing.
+ * What encoders and funnels share: binding, access to registers, reset, the wait
+ * for a flush, and noticing that registers have been changed. Binding resets a
+ * component and enables nothing.
  */
 
 #include <linux/bitfield.h>
@@ -9,7 +10,10 @@
 #include <linux/dma-mapping.h>
 #include <linux/iopoll.h>
 #include <linux/of_graph.h>
+#include <linux/of_reserved_mem.h>
 #include <linux/platform_device.h>
+#include <linux/pm_runtime.h>
+#include <linux/reset.h>
 
 #include "regs.h"
 #include "sifive_trace.h"
@@ -59,33 +63,128 @@ static int wait_control(struct sft_component *c, u32 mask, u32 value)
 }
 
 /*
+ * Write the control register from the driver's own copy: what the register holds
+ * may have come from user mode, through the stimulus page. The status bits that
+ * hardware sets are 0 in it: that keeps sinkError, and clears stallOrOverflow.
+ */
+void sft_component_control(struct sft_component *c, u32 control)
+{
+	c->control = control;
+	sft_write(c, TR_CONTROL, control);
+}
+
+/* A component with one kind of sink may read 0 for it. */
+static bool sink_selected(const struct sft_component *c, u32 control)
+{
+	u32 kind = FIELD_GET(TR_CONTROL_SINK, control);
+
+	return kind == c->kind || (!kind && is_power_of_2(sft_sink_kinds(c)));
+}
+
+/*
  * active 0 resets the component, active 1 makes it programmable. Its sink is
  * selected at once: the sink registers are those of the sink in effect.
  */
 int sft_component_reset(struct sft_component *c)
 {
-	u32 control;
-
 	if (!sft_component_rest(c))
 		return sft_fail(-ETIMEDOUT, "%s: active does not go to 0",
 				sft_name(c));
-	sft_write(c, TR_CONTROL, TR_CONTROL_ACTIVE);
+	sft_component_control(c, TR_CONTROL_ACTIVE);
 	if (wait_control(c, TR_CONTROL_ACTIVE, TR_CONTROL_ACTIVE))
 		return sft_fail(-ETIMEDOUT, "%s: active does not go to 1",
 				sft_name(c));
-	control = TR_CONTROL_ACTIVE | FIELD_PREP(TR_CONTROL_SINK, c->kind);
-	sft_write(c, TR_CONTROL, control);
-	control = sft_read(c, TR_CONTROL);
-	if (FIELD_GET(TR_CONTROL_SINK, control) != c->kind)
+	sft_component_control(c, TR_CONTROL_ACTIVE |
+			      FIELD_PREP(TR_CONTROL_SINK, c->kind));
+	if (!sink_selected(c, sft_read(c, TR_CONTROL)))
 		return sft_fail(-EIO, "%s: does not accept sink kind %u",
 				sft_name(c), c->kind);
 	return 0;
 }
 
-/* Let a component do nothing at all. False if it does not come to rest. */
+/* Set enable, or another bit that lets trace flow; it has to stick. */
+int sft_component_set(struct sft_component *c, u32 bit, const char *name)
+{
+	sft_component_control(c, c->control | bit);
+	if (!(sft_read(c, TR_CONTROL) & bit))
+		return sft_fail(-EIO, "%s: %s does not go to 1", sft_name(c), name);
+	return 0;
+}
+
+/* The registers that only the driver changes, and the bits that it owns there. */
+static const struct {
+	u32 offset;
+	u32 owned;
+	const char *name;
+	bool encoder;
+	bool sink;
+} watched[] = {
+	{ TR_CONTROL, ~(u32)TR_CONTROL_STATUS, "control" },
+	{ TR_TS_CONTROL, ~(u32)TR_TS_RESET, "tsControl" },
+	{ TR_ITC_ENABLE, ~0u, "itcTraceEnable", .encoder = true },
+	{ TR_SINK_BASE, ~0u, "sinkBase", .sink = true },
+	{ TR_SINK_BASE_HIGH, ~0u, "sinkBaseHigh", .sink = true },
+	{ TR_SINK_LIMIT, ~0u, "sinkLimit", .sink = true },
+};
+
+static_assert(ARRAY_SIZE(watched) == SFT_WATCHED);
+
+static bool is_watched(const struct sft_component *c, unsigned int i)
+{
+	return (!watched[i].encoder || c->is_encoder) &&
+	       (!watched[i].sink || c->kind != SIFIVE_TRACE_SINK_FUNNEL);
+}
+
+/*
+ * It has been programmed: keep what its registers show, which is less than what
+ * was written where it has not all fields.
+ */
+void sft_component_programmed(struct sft_component *c)
+{
+	unsigned int i;
+
+	for (i = 0; i < SFT_WATCHED; i++)
+		if (is_watched(c, i))
+			c->programmed[i] = sft_read(c, watched[i].offset);
+	c->programmed[0] ^= c->control;
+}
+
+/* The bits of a watched register that are not as they were programmed. */
+static u32 differs(const struct sft_component *c, unsigned int i)
+{
+	u32 expected = c->programmed[i];
+
+	if (!is_watched(c, i))
+		return 0;
+	/* Of the control register the difference to what was written is kept. */
+	if (!i)
+		expected ^= c->control;
+	return (sft_read(c, watched[i].offset) ^ expected) & watched[i].owned;
+}
+
+/*
+ * The name of a register that is not as it was programmed, NULL if all are.
+ * @stopped: the component's own sink may have cleared enable.
+ */
+const char *sft_component_changed(const struct sft_component *c, bool stopped)
+{
+	unsigned int i;
+	u32 bits;
+
+	for (i = 0; i < SFT_WATCHED; i++) {
+		bits = differs(c, i);
+		if (!i && stopped)
+			bits &= ~(TR_CONTROL_ENABLE | TR_CONTROL_TRACING);
+		if (bits)
+			return watched[i].name;
+	}
+	return NULL;
+}
+
+/* Let a component do nothing at all. False if it does not become inactive. */
 bool sft_component_rest(struct sft_component *c)
 {
-	sft_write(c, TR_CONTROL, 0);
+	sft_component_control(c, 0);
 	return !wait_control(c, TR_CONTROL_ACTIVE, 0);
 }
 
@@ -124,11 +223,10 @@ void sft_component_shutdown(struct platform_device *pdev)
 	sft_unlock();
 }
 
-/* Note a sink error. */
-void sft_component_sample(struct sft_component *c)
+/* Forget a sink error: writing 1 clears it. */
+void sft_component_clear(struct sft_component *c)
 {
-	if (sft_read(c, TR_CONTROL) & TR_CONTROL_SINK_ERROR)
-		c->sink_error = true;
+	sft_write(c, TR_CONTROL, c->control | TR_CONTROL_SINK_ERROR);
 }
 
 /* Whether it takes what is sent to it: a sink that is full disables its own. */
@@ -142,12 +240,92 @@ static void put_node(void *np)
 	of_node_put(np);
 }
 
+static void assert_resets(void *resets)
+{
+	reset_control_assert(resets);
+}
+
+static void put_power(void *dev)
+{
+	pm_runtime_put(dev);
+}
+
+static void release_pool(void *dev)
+{
+	of_reserved_mem_device_release(dev);
+}
+
+/* Power, clock and reset, all optional, stay on while the component is bound. */
+static int switch_on(struct sft_component *c)
+{
+	struct reset_control *resets;
+	struct device *dev = c->dev;
+	struct clk *clk;
+	int ret;
+
+	ret = devm_pm_runtime_enable(dev);
+	if (!ret)
+		ret = pm_runtime_resume_and_get(dev);
+	if (!ret)
+		ret = devm_add_action_or_reset(dev, put_power, dev);
+	if (ret)
+		return sft_refuse(dev, ret, "no power: %pe", ERR_PTR(ret));
+
+	clk = devm_clk_get_optional_enabled(dev, NULL);
+	if (IS_ERR(clk))
+		return sft_refuse(dev, PTR_ERR(clk), "no clock: %pe", clk);
+	c->ts_hz = clk_get_rate(clk);
+
+	resets = devm_reset_control_array_get_optional_shared(dev);
+	if (IS_ERR(resets))
+		return sft_refuse(dev, PTR_ERR(resets), "no reset line: %pe", resets);
+	ret = reset_control_deassert(resets);
+	if (!ret)
+		ret = devm_add_action_or_reset(dev, assert_resets, resets);
+	if (ret)
+		return sft_refuse(dev, ret, "in reset: %pe", ERR_PTR(ret));
+	return 0;
+}
+
+/* Find out what is there, and stop what another kernel may have left running. */
+static int identify(struct sft_component *c)
+{
+	u32 version;
+
+	c->impl = sft_read(c, TR_IMPL);
+	version = FIELD_GET(TR_IMPL_VERSION, c->impl);
+	if (version)
+		return sft_refuse(c->dev, -ENODEV, "version %u is not supported",
+				  version);
+	if (!sft_component_rest(c))
+		return sft_refuse(c->dev, -EIO, "does not become inactive");
+	return 0;
+}
+
+/* A memory-region that is a pool becomes the device's, for the DMA allocator. */
+static int find_memory(struct sft_component *c)
+{
+	struct device *dev = c->dev;
+	int ret;
+
+	c->pool = !of_reserved_mem_device_init(dev);
+	if (c->pool) {
+		ret = devm_add_action_or_reset(dev, release_pool, dev);
+		if (ret)
+			return ret;
+	}
+	ret = dma_set_mask_and_coherent(dev, DMA_BIT_MASK(64));
+	if (ret)
+		ret = dma_set_mask_and_coherent(dev, DMA_BIT_MASK(32));
+	if (ret)
+		return sft_refuse(dev, ret, "no usable DMA mask");
+	return 0;
+}
+
 int sft_component_init(struct platform_device *pdev, struct sft_component *c)
 {
 	struct device *dev = &pdev->dev;
 	struct resource *res;
-	struct clk *clk;
-	u32 version;
 	int ret;
 
 	c->dev = dev;
@@ -159,31 +337,12 @@ int sft_component_init(struct platform_device *pdev, struct sft_component *c)
 	if (resource_size(res) < TR_BLOCK_SIZE)
 		return sft_refuse(dev, -EINVAL, "its registers need %u bytes",
 				  (unsigned int)TR_BLOCK_SIZE);
-
-	/* Optional: only the rate of timestamps depends on it. */
-	clk = devm_clk_get_optional_enabled(dev, NULL);
-	if (IS_ERR(clk))
-		return sft_refuse(dev, PTR_ERR(clk), "no clock: %pe", clk);
-	c->ts_hz = clk_get_rate(clk);
-
-	c->impl = sft_read(c, TR_IMPL);
-	version = FIELD_GET(TR_IMPL_VERSION, c->impl);
-	if (version)
-		return sft_refuse(dev, -ENODEV, "version %u is not supported",
-				  version);
-	/* Another kernel may have left it writing to what was its memory. */
-	if (!sft_component_rest(c))
-		return sft_refuse(dev, -EIO, "does not become inactive");
-
-	c->down_of = downstream(dev->of_node);
-	ret = devm_add_action_or_reset(dev, put_node, c->down_of);
+	ret = switch_on(c);
+	if (!ret)
+		ret = identify(c);
 	if (ret)
 		return ret;
-
-	ret = dma_set_mask_and_coherent(dev, DMA_BIT_MASK(64));
-	if (ret)
-		ret = dma_set_mask_and_coherent(dev, DMA_BIT_MASK(32));
-	if (ret)
-		return sft_refuse(dev, ret, "no usable DMA mask");
-	return 0;
+	c->down_of = downstream(dev->of_node);
+	ret = devm_add_action_or_reset(dev, put_node, c->down_of);
+	return ret ?: find_memory(c);
 }

@@ -28,10 +28,11 @@ void sft_encoder_program(struct sft_encoder *e, const struct sft_capture *cap)
 		  FIELD_PREP(TR_CONTROL_SINK, e->c.kind);
 	if (!(cap->flags & SIFIVE_TRACE_CONFIG_RING))
 		control |= TR_CONTROL_STOP_ON_WRAP;
-	sft_write(&e->c, TR_CONTROL, control | TR_CONTROL_STALL_ENABLE);
+	sft_component_control(&e->c, control | TR_CONTROL_STALL_ENABLE);
 	e->can_stall = sft_read(&e->c, TR_CONTROL) & TR_CONTROL_STALL_ENABLE;
 	if (cap->flags & SIFIVE_TRACE_CONFIG_OVERFLOW)
-		sft_write(&e->c, TR_CONTROL, control);
+		sft_component_control(&e->c, control);
+	sft_component_programmed(&e->c);
 }
 
 u32 sft_encoder_src(const struct sft_encoder *e)
@@ -44,45 +45,42 @@ u32 sft_encoder_src_bits(const struct sft_encoder *e)
 	return FIELD_GET(TR_IMPL_SRC_BITS, e->c.impl);
 }
 
-/* Note a stall or an overflow, and a sink error. */
+/* Note a stall or an overflow. */
 void sft_encoder_sample(struct sft_encoder *e)
 {
 	if (sft_read(&e->c, TR_CONTROL) & TR_CONTROL_STALL_OR_OVERFLOW)
 		e->stalled = true;
-	sft_component_sample(&e->c);
-}
-
-/*
- * The control register for a change of enable and tracing alone: a 1 clears
- * sinkError and a 0 clears stallOrOverflow, so they are written to stay.
- */
-static u32 control_kept(struct sft_encoder *e)
-{
-	return (sft_read(&e->c, TR_CONTROL) & ~TR_CONTROL_SINK_ERROR) |
-	       TR_CONTROL_STALL_OR_OVERFLOW;
 }
 
 /* Enable, then let trace be generated: the encoder sends its absolute time. */
 int sft_encoder_start(struct sft_encoder *e)
 {
-	u32 control = control_kept(e) | TR_CONTROL_ENABLE;
+	int ret;
 
-	/* Writing a 1 to stallOrOverflow does not set it. */
-	sft_write(&e->c, TR_CONTROL, control);
-	sft_write(&e->c, TR_CONTROL, control | TR_CONTROL_TRACING);
-	if (!(sft_read(&e->c, TR_CONTROL) & TR_CONTROL_TRACING))
-		return sft_fail(-EIO, "%s: tracing does not go to 1",
-				sft_name(&e->c));
-	return 0;
+	sft_encoder_sample(e);
+	ret = sft_component_set(&e->c, TR_CONTROL_ENABLE, "enable");
+	if (ret)
+		return ret;
+	return sft_component_set(&e->c, TR_CONTROL_TRACING, "tracing");
 }
 
-/* Generate no more, then flush what is queued. */
+/*
+ * Generate no more, then flush what is queued. Each write clears stallOrOverflow,
+ * so it is noted before. An encoder that a program has reset has nothing queued,
+ * and takes no write.
+ */
 int sft_encoder_stop(struct sft_encoder *e)
 {
-	u32 control = control_kept(e) & ~TR_CONTROL_TRACING;
+	u32 control = e->c.control & ~TR_CONTROL_TRACING;
 
-	sft_write(&e->c, TR_CONTROL, control);
-	sft_write(&e->c, TR_CONTROL, control & ~TR_CONTROL_ENABLE);
+	if (!(sft_read(&e->c, TR_CONTROL) & TR_CONTROL_ACTIVE)) {
+		e->c.control = control & ~TR_CONTROL_ENABLE;
+		return 0;
+	}
+	sft_encoder_sample(e);
+	sft_component_control(&e->c, control);
+	sft_encoder_sample(e);
+	sft_component_control(&e->c, control & ~TR_CONTROL_ENABLE);
 	return sft_component_drain(&e->c);
 }
 

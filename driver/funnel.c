@@ -9,25 +9,37 @@
 #include "regs.h"
 #include "sifive_trace.h"
 
-/* Let what arrives reach the funnel's sink. */
-void sft_funnel_enable(struct sft_component *f, const struct sft_capture *cap)
+/* How many funnels its trace still passes before the sink. */
+unsigned int sft_funnel_distance(const struct sft_component *f)
 {
-	u32 control = TR_CONTROL_ACTIVE | TR_CONTROL_ENABLE |
-		      FIELD_PREP(TR_CONTROL_SINK, f->kind);
+	unsigned int n = 0;
+
+	for (; f->kind == SIFIVE_TRACE_SINK_FUNNEL; f = f->down)
+		n++;
+	return n;
+}
+
+/* Let what arrives reach the funnel's sink. */
+int sft_funnel_enable(struct sft_component *f)
+{
+	return sft_component_set(f, TR_CONTROL_ENABLE, "enable");
+}
+
+/* Program a freshly reset funnel. */
+void sft_funnel_program(struct sft_component *f, const struct sft_capture *cap)
+{
+	u32 control = TR_CONTROL_ACTIVE | FIELD_PREP(TR_CONTROL_SINK, f->kind);
 
 	if (!(cap->flags & SIFIVE_TRACE_CONFIG_RING))
 		control |= TR_CONTROL_STOP_ON_WRAP;
-	sft_write(f, TR_CONTROL, control);
+	sft_component_control(f, control);
+	sft_component_programmed(f);
 }
 
 /* Drop what arrives from now on, and write out a sink word partly filled. */
 int sft_funnel_disable(struct sft_component *f)
 {
-	/* sinkError is cleared by a 1; written as 0 it stays for STATUS. */
-	u32 control = sft_read(f, TR_CONTROL) &
-		      ~(TR_CONTROL_ENABLE | TR_CONTROL_SINK_ERROR);
-
-	sft_write(f, TR_CONTROL, control);
+	sft_component_control(f, f->control & ~TR_CONTROL_ENABLE);
 	return sft_component_drain(f);
 }
 

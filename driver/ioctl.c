@@ -75,7 +75,7 @@ static int ioctl_encoder(struct sft_file *file, void *arg)
 		out->flags |= SIFIVE_TRACE_ENCODER_TS_READABLE;
 	if (sft_capture_has(e))
 		out->flags |= SIFIVE_TRACE_ENCODER_SELECTED;
-	sft_capture_sample();
+	sft_health_check();
 	if (e->stalled)
 		out->flags |= SIFIVE_TRACE_ENCODER_STALLED;
 	if (e->ended)
@@ -84,6 +84,8 @@ static int ioctl_encoder(struct sft_file *file, void *arg)
 		out->flags |= SIFIVE_TRACE_ENCODER_SINK_ERROR;
 	if (e->can_stall)
 		out->flags |= SIFIVE_TRACE_ENCODER_CAN_STALL;
+	if (e->c.changed)
+		out->flags |= SIFIVE_TRACE_ENCODER_CHANGED;
 	out->sinks = sft_sink_kinds(&e->c);
 	out->hart = e->hart;
 	out->mmap_offset = (u64)e->index << PAGE_SHIFT;
@@ -286,6 +288,7 @@ static int ioctl_stop(struct sft_file *file, void *arg)
 	sft_sampling_check();
 	sft_sampling_unfollow();
 	sft_counters_check();
+	sft_health_tell();
 	return ret;
 }
 
@@ -296,9 +299,10 @@ static int ioctl_status(struct sft_file *file, void *arg)
 	struct sft_encoder *e;
 	unsigned int i;
 
-	sft_capture_sample();
+	sft_health_check();
 	sft_counters_check();
 	sft_sampling_check();
+	sft_health_tell();
 	status->flags = 0;
 	if (sft.owner)
 		status->flags |= SIFIVE_TRACE_STATUS_CONFIGURED;
@@ -322,14 +326,25 @@ static int ioctl_status(struct sft_file *file, void *arg)
 	status->sink_errors = 0;
 	status->stalled = 0;
 	status->ended = 0;
+	status->changed = 0;
 	for_each_encoder(e) {
 		status->stalls += e->stalled;
 		status->stalled |= e->stalled ? BIT_ULL(e->index) : 0;
 		status->ended |= e->ended ? BIT_ULL(e->index) : 0;
+		status->changed |= e->c.changed ? BIT_ULL(e->index) : 0;
 		status->sink_errors += e->c.sink_error;
+		if (e->c.changed)
+			status->flags |= SIFIVE_TRACE_STATUS_CHANGED;
+		if (e->c.sink_error)
+			status->flags |= SIFIVE_TRACE_STATUS_SINK_ERROR;
 	}
-	for_each_funnel(f)
+	for_each_funnel(f) {
 		status->sink_errors += f->sink_error;
+		if (f->changed)
+			status->flags |= SIFIVE_TRACE_STATUS_CHANGED;
+		if (f->sink_error)
+			status->flags |= SIFIVE_TRACE_STATUS_SINK_ERROR;
+	}
 	status->counters_lost = sft.counters.lost;
 	status->capture = (u32)sft.captures;
 	sft_sampling_status(status);
@@ -344,7 +359,7 @@ static int ioctl_sink(struct sft_file *file, void *arg)
 	if (sink->index >= sft.capture.sinks)
 		return sft_fail(-EINVAL, "there is no sink %u", sink->index);
 	sink->index = array_index_nospec(sink->index, sft.capture.sinks);
-	sft_capture_sample();
+	sft_health_check();
 	sft_capture_describe(sink);
 	return 0;
 }

@@ -27,6 +27,7 @@ struct dentry;
 struct device;
 struct file;
 struct platform_device;
+struct reserved_mem;
 struct sft_component;
 
 /**
@@ -38,6 +39,7 @@ struct sft_component;
  * @address:	SBA: bus address of @data; SRAM: 0
  * @size:	bytes of the sink
  * @reserved:	@data is a mapping of the device's memory-region
+ * @region:	that one
  * @encoders:	indexes of the encoders that end here
  * @src_bits:	of those encoders
  * @stopped_wp:	write pointer when it was last stopped, offset into @data
@@ -53,12 +55,16 @@ struct sft_sink {
 	dma_addr_t address;
 	size_t size;
 	bool reserved;
+	const struct reserved_mem *region;
 	u64 encoders;
 	u32 src_bits;
 	u32 stopped_wp;
 	bool wrapped;
 	u32 skip;
 };
+
+/* Registers that nothing but the driver is to change; component.c names them. */
+#define SFT_WATCHED	6
 
 /**
  * struct sft_component - what encoder and funnel have in common
@@ -70,9 +76,14 @@ struct sft_sink {
  * @down_of:	device node of the funnel its output is wired to, or NULL
  * @down:	that funnel while it is bound
  * @used:	part of the configured capture
- * @stuck:	did not come to rest: it may still write to its buffer
+ * @stuck:	did not become inactive: it may still write to its buffer
  * @kind:	sink kind it is programmed to use in that capture
+ * @pool:	its memory-region is a pool of the DMA allocator
+ * @control:	what its control register is to be, without status bits
+ * @programmed:	what the watched registers showed after programming; of the control
+ *		register the bits that differ from @control
  * @sink_error:	it reported one since CONFIG
+ * @changed:	its registers were changed from outside while it ran
  * @ts_hz:	rate of its timestamp clock before prescale, 0 if not known
  * @ts_measured: @ts_hz was measured, no clock told it
  * @is_encoder:	it is part of a struct sft_encoder
@@ -89,7 +100,11 @@ struct sft_component {
 	bool used;
 	bool stuck;
 	u32 kind;
+	bool pool;
+	u32 control;
+	u32 programmed[SFT_WATCHED];
 	bool sink_error;
+	bool changed;
 	unsigned long ts_hz;
 	bool ts_measured;
 	bool is_encoder;
@@ -212,6 +227,8 @@ struct sft_choice {
  * @asleep:	stopped for system sleep, to be started again
  * @lost:	system sleep took what an SRAM held: only REWIND starts
  * @broken:	components did not come back from system sleep: nothing starts
+ * @changed:	the first component found changed that is not yet reported, or NULL
+ * @changed_name: the register that differs there
  */
 struct sft_capture {
 	u32 flags;
@@ -226,6 +243,8 @@ struct sft_capture {
 	bool asleep;
 	bool lost;
 	bool broken;
+	const struct sft_component *changed;
+	const char *changed_name;
 };
 
 /**
@@ -323,16 +342,22 @@ void sft_write(const struct sft_component *c, u32 offset, u32 value);
 const char *sft_name(const struct sft_component *c);
 u32 sft_sink_kinds(const struct sft_component *c);
 bool sft_has_sink(const struct sft_component *c, u32 kind);
+void sft_component_control(struct sft_component *c, u32 control);
 int sft_component_reset(struct sft_component *c);
+int sft_component_set(struct sft_component *c, u32 bit, const char *name);
+void sft_component_programmed(struct sft_component *c);
+const char *sft_component_changed(const struct sft_component *c, bool stopped);
 bool sft_component_rest(struct sft_component *c);
 void sft_component_shutdown(struct platform_device *pdev);
 int sft_component_drain(struct sft_component *c);
-void sft_component_sample(struct sft_component *c);
+void sft_component_clear(struct sft_component *c);
 bool sft_component_enabled(const struct sft_component *c);
 
 /* funnel.c */
 extern struct platform_driver sft_funnel_driver;
-void sft_funnel_enable(struct sft_component *f, const struct sft_capture *cap);
+unsigned int sft_funnel_distance(const struct sft_component *f);
+void sft_funnel_program(struct sft_component *f, const struct sft_capture *cap);
+int sft_funnel_enable(struct sft_component *f);
 int sft_funnel_disable(struct sft_component *f);
 
 /* encoder.c */
@@ -367,6 +392,10 @@ size_t sft_sink_copy(const struct sft_sink *s, bool running, void *to,
 size_t sft_sink_snapshot(const struct sft_sink *s, void *to);
 void sft_copy(void *to, const void *from, size_t count);
 
+/* memory.c */
+int sft_memory_take(struct sft_sink *s, size_t wanted);
+void sft_memory_give_back(struct sft_sink *s);
+
 /* capture.c */
 bool sft_capture_has(const struct sft_encoder *e);
 const struct sft_component *sft_capture_owner(const struct sft_encoder *e);
@@ -380,7 +409,7 @@ void sft_capture_suspend(void);
 void sft_capture_resume(void);
 void sft_capture_close(void);
 void sft_capture_free(void);
-void sft_capture_sample(void);
+bool sft_capture_owner_full(const struct sft_component *c);
 void sft_capture_cpus(struct cpumask *cpus);
 bool sft_capture_full(int sink);
 void sft_capture_describe(struct sifive_trace_sink *out);
@@ -388,6 +417,13 @@ u64 sft_capture_size(int sink);
 u64 sft_capture_bytes(int sink);
 ssize_t sft_capture_copy(int sink, void *to, u64 offset, size_t count);
 int sft_capture_snapshot(int sink, void *to, u64 *bytes);
+
+/* health.c */
+void sft_health_check(void);
+void sft_health_tell(void);
+void sft_health_clear(void);
+void sft_health_forget(void);
+const struct sft_component *sft_health_failed(void);
 
 /* firmware.c */
 bool sft_sbi_available(void);

@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Sinks: where trace is written. SBA is system memory, physically contiguous
- * and within one 4 GiB window, because base, limit and write pointer share
- * their upper half. SRAM is inside the component and is read through a window,
- * never while the component writes: STOP copies it.
+ * Sinks: where trace is written. SBA is system memory, which memory.c finds. SRAM is
+ * inside the component and is read through a window, never while the component
+ * writes: STOP copies it.
  */
 
 #include <linux/bitfield.h>
-#include <linux/dma-mapping.h>
-#include <linux/of_reserved_mem.h>
-#include <linux/overflow.h>
-#include <linux/property.h>
 #include <linux/slab.h>
 
 #include "regs.h"
@@ -46,108 +41,6 @@ void sft_copy(void *to, const void *from, size_t count)
 	}
 }
 
-/* No trace may show what the memory held before. */
-static void clear(void *data, size_t count)
-{
-	size_t step;
-
-	for (; count; count -= step, data += step) {
-		step = min_t(size_t, count, SZ_1M);
-		memset(data, 0, step);
-		cond_resched();
-	}
-}
-
-/*
- * The memory that the device tree sets aside for this component's trace, NULL
- * if there is none. Memory that the kernel uses itself, or that the component
- * sees at another address, is not taken.
- */
-static struct reserved_mem *reserved_region(struct sft_component *c, bool coherent)
-{
-	struct reserved_mem *region;
-	const char *why = NULL;
-	struct device_node *np;
-
-	np = of_parse_phandle(c->dev->of_node, "memory-region", 0);
-	if (!np)
-		return NULL;
-	region = of_reserved_mem_lookup(np);
-	if (!region)
-		why = "is not reserved";
-	else if (of_property_read_bool(np, "reusable"))
-		why = "is reusable";
-	else if (!coherent && !of_property_read_bool(np, "no-map"))
-		why = "needs no-map";
-	else if (c->dev->dma_range_map || device_iommu_mapped(c->dev))
-		why = "is translated";
-	else if (region->base + region->size - 1 > dma_get_mask(c->dev))
-		why = "is out of reach";
-	of_node_put(np);
-	if (why)
-		return ERR_PTR(sft_fail(-EOPNOTSUPP, "%s: its memory-region %s",
-					sft_name(c), why));
-	return region;
-}
-
-static int map_reserved(struct sft_sink *s, struct reserved_mem *region,
-			bool coherent)
-{
-	unsigned int i;
-
-	for (i = 0; i < sft.capture.sinks; i++)
-		if (sft.capture.sink[i].reserved &&
-		    sft.capture.sink[i].address == region->base)
-			return sft_fail(-EBUSY, "%s: its memory-region is in use by %s",
-					sft_name(s->owner),
-					sft_name(sft.capture.sink[i].owner));
-	if (s->size > region->size)
-		return sft_fail(-ENOMEM, "%s: its memory-region has %pa bytes",
-				sft_name(s->owner), &region->size);
-	s->data = memremap(region->base, s->size,
-			   coherent ? MEMREMAP_WB : MEMREMAP_WC);
-	if (!s->data)
-		return sft_fail(-ENOMEM, "%s: cannot map its memory-region",
-				sft_name(s->owner));
-	s->address = region->base;
-	s->reserved = true;
-	clear(s->data, s->size);
-	return 0;
-}
-
-static int create_sba(struct sft_sink *s, size_t wanted)
-{
-	struct device *dev = s->owner->dev;
-	bool coherent = device_get_dma_attr(dev) == DEV_DMA_COHERENT;
-	struct reserved_mem *region = reserved_region(s->owner, coherent);
-	int ret = 0;
-
-	if (IS_ERR(region))
-		return PTR_ERR(region);
-	if (!wanted || wanted > SIZE_MAX - s->word)
-		return sft_fail(-EINVAL, "buffer of %zu bytes", wanted);
-	s->size = round_up(wanted, s->word);
-	if (region) {
-		ret = map_reserved(s, region, coherent);
-	} else {
-		s->data = dma_alloc_coherent(dev, s->size, &s->address,
-					     GFP_KERNEL | __GFP_NOWARN);
-		if (!s->data)
-			ret = sft_fail(-ENOMEM,
-				       "%s: no %zu contiguous bytes without a memory-region",
-				       sft_name(s->owner), s->size);
-	}
-	if (ret)
-		return ret;
-	if (upper_32_bits(s->address) != upper_32_bits(s->address + s->size - 1) ||
-	    !IS_ALIGNED(s->address, s->word)) {
-		ret = sft_fail(-ENOMEM, "%s: buffer at %pad is not aligned or crosses 4 GiB",
-			       sft_name(s->owner), &s->address);
-		sft_sink_destroy(s);
-	}
-	return ret;
-}
-
 /*
  * Fill in size and memory of a sink whose owner, active and idle, and kind are
  * set. @wanted: bytes for SBA; for SRAM it is what the hardware has.
@@ -156,7 +49,7 @@ int sft_sink_create(struct sft_sink *s, size_t wanted)
 {
 	s->word = sink_word(s->owner);
 	if (s->kind == SIFIVE_TRACE_SINK_SBA)
-		return create_sba(s, wanted);
+		return sft_memory_take(s, wanted);
 	s->size = sram_size(s->owner);
 	if (s->size > SRAM_MAX)
 		return sft_fail(-EIO, "%s: its SRAM seems to have %zu bytes",
@@ -172,10 +65,8 @@ void sft_sink_destroy(struct sft_sink *s)
 {
 	if (s->kind == SIFIVE_TRACE_SINK_SRAM)
 		kvfree(s->data);
-	else if (s->reserved)
-		memunmap(s->data);
-	else if (s->data)
-		dma_free_coherent(s->owner->dev, s->size, s->data, s->address);
+	else
+		sft_memory_give_back(s);
 	s->data = NULL;
 }
 

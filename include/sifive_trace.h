@@ -135,6 +135,9 @@ enum {
 	SIFIVE_TRACE_ON		= 1 << 0,	/* tracing is on */
 	SIFIVE_TRACE_FULL	= 1 << 1,	/* a buffer is full */
 	SIFIVE_TRACE_WRAPPED	= 1 << 2,	/* a ring has lost its oldest bytes */
+	SIFIVE_TRACE_CHANGED	= 1 << 3,	/* an encoder's registers were changed while
+						 * it ran: records may be missing
+						 */
 };
 
 /**

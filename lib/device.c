@@ -646,6 +646,9 @@ PERF_INTERNAL int perf_device_capture(struct perf_device *device,
 	capture->samples = status.samples;
 	capture->samples_lost = status.samples_lost;
 	capture->counters_lost = status.counters_lost;
+	capture->changed = (unsigned int)__builtin_popcountll(status.changed);
+	if (!capture->changed && status.flags & SIFIVE_TRACE_STATUS_CHANGED)
+		capture->changed = 1;
 	snprintf(capture->message, sizeof(capture->message), "%s", status.message);
 	return 0;
 }

@@ -63,6 +63,7 @@ struct perf_take {
  * @samples:	records that the kernel has written
  * @samples_lost: records that it could not write
  * @counters_lost: bit n set: counter n is not to be trusted
+ * @changed:	components whose registers were changed while they ran
  * @message:	what the driver has said last of what went wrong
  */
 struct perf_capture {
@@ -73,6 +74,7 @@ struct perf_capture {
 	uint64_t samples;
 	uint64_t samples_lost;
 	uint32_t counters_lost;
+	unsigned int changed;
 	char message[SIFIVE_TRACE_MESSAGE_LEN];
 };
 

@@ -152,6 +152,10 @@ PERF_LOCAL void report_losses(const struct perf_capture *capture)
 			     (unsigned long long)capture->samples_lost,
 			     (unsigned long long)(capture->samples +
 						  capture->samples_lost));
+	if (capture->changed)
+		perf_warning("records may be missing: the registers of %u trace component%s were changed while they ran: let no program store to an encoder's control registers; the driver's last word: %s",
+			     capture->changed, capture->changed > 1 ? "s" : "",
+			     *capture->message ? capture->message : "none");
 	if (capture->counters_lost)
 		perf_warning("counters 0x%x did not count all the time on all harts: do not trust their values; the driver's last word: %s",
 			     capture->counters_lost,

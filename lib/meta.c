@@ -303,9 +303,10 @@ PERF_LOCAL void put_lost(FILE *file, const struct perf_capture *capture)
 
 	fprintf(file, ",\n\"lost\":{\"signals\":%" PRIu64 ",\"threads\":%" PRIu64
 		",\"abandoned\":%" PRIu64 ",\"refused\":%" PRIu64
-		",\"children\":%" PRIu64 ",\"samples\":%" PRIu64 "}",
+		",\"children\":%" PRIu64 ",\"samples\":%" PRIu64
+		",\"encoders\":%u}",
 		lost->signals, lost->threads, lost->abandoned, lost->refused,
-		lost->children, capture->samples_lost);
+		lost->children, capture->samples_lost, capture->changed);
 }
 
 PERF_LOCAL void put_all(FILE *file, const struct sifive_trace_sink *sink,

@@ -169,6 +169,8 @@ PERF_LOCAL int fill_report(struct sifive_trace_report *report)
 		report->flags |= SIFIVE_TRACE_FULL;
 	if (capture.wrapped)
 		report->flags |= SIFIVE_TRACE_WRAPPED;
+	if (capture.changed)
+		report->flags |= SIFIVE_TRACE_CHANGED;
 	return 0;
 }
 

@@ -550,6 +550,7 @@ TEST_F(command, strict_is_about_every_loss)
 {
 	static const char * const lost[] = {
 		"signals", "threads", "abandoned", "samples",
+		"encoders",
 	};
 	char meta[64];
 	size_t i;

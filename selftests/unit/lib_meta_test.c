@@ -253,6 +253,7 @@ TEST_F(meta, usual)
 	NUMBER(2, "lost.threads");
 	NUMBER(4, "lost.abandoned");
 	NUMBER(0, "lost.samples");
+	NUMBER(0, "lost.encoders");
 	EXPECT_EQ(NULL, at(self->json, "sampling"));
 }
 
@@ -265,7 +266,9 @@ TEST_F(meta, samples_and_a_ring)
 	self->options.channel = 3;
 	dev.sink[0].flags = SIFIVE_TRACE_STATUS_WRAPPED;
 	dev.status.samples_lost = 5;
+	dev.status.changed = 6;
 	RECORD();
+	NUMBER(2, "lost.encoders");
 	BOOLEAN(true, "wrapped");
 	BOOLEAN(true, "per_thread");
 	NUMBER(PERF_COUNT_RAW, "count_type");

@@ -278,6 +278,16 @@ TEST_F(trace, counters_lost)
 	EXPECT_STREQ("", perfErrorString());
 }
 
+TEST_F(trace, registers_changed_by_a_program)
+{
+	dev.status.flags |= SIFIVE_TRACE_STATUS_CHANGED;
+	dev.status.changed = 2;
+	strcpy(dev.status.message, "trace@100000: control was changed");
+	EXPECT_EQ(0, perfWriteTrace(self->file));
+	EXPECT_STREQ("records may be missing: the registers of 1 trace component were changed while they ran: let no program store to an encoder's control registers; the driver's last word: trace@100000: control was changed",
+		     perfErrorString());
+}
+
 TEST_F(trace, short_writes)
 {
 	dev.status.bytes = 5000;

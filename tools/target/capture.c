@@ -211,8 +211,8 @@ static int write_meta(int fd, const char *trace,
 		error = -1;
 	if (objects)
 		objects_write(objects, out, false);
-	put_format(out, "\"lost\":{\"samples\":%" PRIu64 "}}\n",
-		   (uint64_t)status.samples_lost);
+	put_format(out, "\"lost\":{\"samples\":%" PRIu64 ",\"encoders\":%u}}\n",
+		   (uint64_t)status.samples_lost, machine_changed(&status));
 	return output_close(out) || error ? -1 : 0;
 }
 
@@ -312,6 +312,9 @@ static void report_losses(const struct sifive_trace_status *status)
 		report("%" PRIu64 " of %" PRIu64 " samples were lost",
 		       (uint64_t)status->samples_lost,
 		       (uint64_t)(status->samples + status->samples_lost));
+	if (status->flags & SIFIVE_TRACE_STATUS_CHANGED)
+		report("records may be missing: a program has changed registers of %u trace components while they ran: sifive-trace info names the encoders",
+		       machine_changed(status));
 	if (!status->counters_lost)
 		return;
 	machine_counters(status->counters_lost, counters, sizeof(counters));

@@ -427,6 +427,9 @@ int command_status(int argc, char **argv)
 	if (status.stalls)
 		printf("stalls       %u encoders held their hart up, or lost messages\n",
 		       status.stalls);
+	if (status.flags & SIFIVE_TRACE_STATUS_CHANGED)
+		printf("registers    of %u components were changed while they ran: messages may be missing\n",
+		       machine_changed(&status));
 	if (status.counters_lost) {
 		machine_counters(status.counters_lost, text, sizeof(text));
 		printf("counters     not to be trusted: %s\n", text);

@@ -258,6 +258,14 @@ void machine_counters(uint32_t mask, char *text, size_t size)
 	}
 }
 
+unsigned int machine_changed(const struct sifive_trace_status *status)
+{
+	unsigned int encoders = (unsigned int)__builtin_popcountll(status->changed);
+
+	/* A funnel has no bit of its own. */
+	return encoders || !(status->flags & SIFIVE_TRACE_STATUS_CHANGED) ? encoders : 1;
+}
+
 void machine_sinks(uint32_t mask, char *text, size_t size)
 {
 	static const char * const names[] = {

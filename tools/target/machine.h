@@ -63,6 +63,9 @@ int machine_query(int fd, const struct sifive_trace_event *event,
 /** machine_counters() - "cycle, hpmcounter3-9" for a mask of counters */
 void machine_counters(uint32_t mask, char *text, size_t size);
 
+/** machine_changed() - components whose registers were changed while they ran */
+unsigned int machine_changed(const struct sifive_trace_status *status);
+
 /** machine_sinks() - "sram sba" for a mask of sink kinds */
 void machine_sinks(uint32_t mask, char *text, size_t size);
 

@@ -356,6 +356,7 @@ static void read_groups(struct reader *reader, struct json_object *object,
 		set_u64(reader, from, "refused", &lost->refused);
 		set_u64(reader, from, "children", &lost->children);
 		set_u64(reader, from, "samples", &lost->samples);
+		set_u64(reader, from, "encoders", &lost->encoders);
 	} else if (from) {
 		complain(reader, "lost", "an object");
 	}

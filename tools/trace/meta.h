@@ -23,7 +23,9 @@
  *	threads		[{ channel, pid, tid, name, from, to }] in the order in which
  *			they came; times in ticks, as wide as a timestamp
  *	objects		[{ path, build_id, start, end, bias }]
- *	lost		{ signals, threads, abandoned, refused, children, samples }
+ *	lost		{ signals, threads, abandoned, refused, children, samples,
+ *			encoders }, the last those whose registers were changed while
+ *			they ran
  */
 #ifndef SIFIVE_TRACE_META_H
 #define SIFIVE_TRACE_META_H
@@ -101,6 +103,7 @@ struct meta_lost {
 	uint64_t	refused;
 	uint64_t	children;
 	uint64_t	samples;
+	uint64_t	encoders;
 };
 
 /**

@@ -157,6 +157,9 @@ static void recorder_losses(const struct input *input)
 	if (lost->samples)
 		report("%s: not recorded: %" PRIu64 " sample%s", name,
 		       COUNT(lost->samples));
+	if (lost->encoders)
+		report("%s: not recorded: %" PRIu64 " trace component%s lost messages: registers were changed while recording",
+		       name, COUNT(lost->encoders));
 }
 
 /* What --strict is about. That a ring overwrites is no loss but its purpose. */
@@ -167,7 +170,8 @@ static bool is_lossy(const struct input *input)
 
 	return stats->gaps || stats->errors || stats->losses ||
 	       stats->cut_bytes || lost->signals || lost->threads ||
-	       lost->abandoned || lost->refused || lost->children || lost->samples;
+	       lost->abandoned || lost->refused || lost->children ||
+	       lost->samples || lost->encoders;
 }
 
 int input_summary(const struct input *input, bool perf)

@@ -169,6 +169,8 @@ struct sifive_trace_encoder {
  * cannot take a store.
  */
 #define SIFIVE_TRACE_ENCODER_CAN_STALL	(1u << 7)
+/* Its registers were changed from outside while it ran: messages may be missing. */
+#define SIFIVE_TRACE_ENCODER_CHANGED	(1u << 8)
 
 /* Offsets in the stimulus page that user mode may use. */
 #define SIFIVE_TRACE_PAGE_TS_LOWER	0x044
@@ -436,7 +438,8 @@ struct sifive_trace_query {
  * @bytes:	out: bytes that read() can give now, over all sinks
  * @buffer:	out: bytes of all sinks together
  * @stalls:	out: encoders that have stalled their hart or lost a message
- * @sink_errors: out: components that reported a sink error
+ * @sink_errors: out: components that reported a sink error which no other component's
+ *		state explains
  * @stalled:	out: bit n set: encoder n is one of @stalls
  * @ended:	out: bit n set: the stream of encoder n has ended as its CPU is offline;
  *		it goes on when the CPU comes back, unless that has lost the encoder's
@@ -453,8 +456,13 @@ struct sifive_trace_query {
  *		CONFIGs, from 0 = none since the module was inserted
  * @message:	out: what went wrong last for this descriptor, with the name of
  *		the component, terminated; empty when nothing did
+ * @changed:	out: bit n set: registers of encoder n were changed from outside while
+ *		the capture ran, for example by a store to teControl in its stimulus
+ *		page: messages may be missing. Found by STATUS and STOP, kept until the
+ *		next CONFIG; START programs the encoder again
  *
- * SIFIVE_TRACE_IOC_STATUS, needs nothing.
+ * SIFIVE_TRACE_IOC_STATUS, needs nothing. Registers: teControl, tfControl, tsControl,
+ * itcTraceEnable and the sink registers, which are compared with what was programmed.
  */
 struct sifive_trace_status {
 	__u32	size;
@@ -472,6 +480,7 @@ struct sifive_trace_status {
 	__u32	counters_lost;
 	__u32	capture;
 	char	message[SIFIVE_TRACE_MESSAGE_LEN];
+	__u64	changed;
 };
 
 /* A session has the hardware. */
@@ -484,8 +493,13 @@ struct sifive_trace_status {
 #define SIFIVE_TRACE_STATUS_WRAPPED	(1u << 3)
 /* This descriptor holds the session. */
 #define SIFIVE_TRACE_STATUS_OWNER	(1u << 4)
-/* A component has reported a sink error: bytes are missing. */
+/*
+ * A component has reported a sink error: bytes are missing. That a sink is full is
+ * none, though components that send to it report it like one.
+ */
 #define SIFIVE_TRACE_STATUS_SINK_ERROR	(1u << 5)
+/* Registers of a component were changed from outside while it ran. */
+#define SIFIVE_TRACE_STATUS_CHANGED	(1u << 6)
 
 /**
  * struct sifive_trace_sink - one sink of the capture

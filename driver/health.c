@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What the components of a capture report: stalls, sink errors, and registers that
+ * a program has changed through its stimulus page. Everything here is called with
+ * the system locked.
+ */
+
+#include "regs.h"
+#include "sifive_trace.h"
+
+/* Whether its hart's stream goes on, and so its registers are ours to watch. */
+static bool is_live(const struct sft_component *c)
+{
+	return c->used && !(c->is_encoder && to_encoder(c)->ended);
+}
+
+/*
+ * A sender reports a sink error also when the component that it sends to is
+ * disabled, which that one's own sink does when it is full or has failed.
+ */
+static bool is_explained(const struct sft_component *c)
+{
+	while (c->kind == SIFIVE_TRACE_SINK_FUNNEL) {
+		c = c->down;
+		if (c->sink_error || sft_capture_owner_full(c))
+			return true;
+	}
+	return false;
+}
+
+static void check_error(struct sft_component *c, bool reported)
+{
+	if (reported && !is_explained(c))
+		c->sink_error = true;
+}
+
+/*
+ * From the encoders down to the sink: when a sender's sign is read, its reason is
+ * there to be found.
+ */
+static void check_errors(struct sft_component *c)
+{
+	bool reported = sft_read(c, TR_CONTROL) & TR_CONTROL_SINK_ERROR;
+
+	if (c->kind == SIFIVE_TRACE_SINK_FUNNEL)
+		check_errors(c->down);
+	check_error(c, reported);
+}
+
+/* A sink that is full, or has failed, clears its own component's enable. */
+static void check_changed(struct sft_component *c)
+{
+	const char *name;
+
+	if (c->changed || !is_live(c))
+		return;
+	name = sft_component_changed(c, false);
+	if (!name)
+		return;
+	if (c->sink_error || sft_capture_owner_full(c))
+		name = sft_component_changed(c, true);
+	if (!name)
+		return;
+	c->changed = true;
+	if (!sft.capture.changed) {
+		sft.capture.changed = c;
+		sft.capture.changed_name = name;
+	}
+}
+
+/* Collect what the components have to report before a reset forgets it. */
+void sft_health_check(void)
+{
+	struct sft_component *f;
+	struct sft_encoder *e;
+
+	if (!sft.owner)
+		return;
+	for_each_encoder(e)
+		if (e->c.used) {
+			sft_encoder_sample(e);
+			check_errors(&e->c);
+		}
+	if (!sft.capture.running)
+		return;
+	for_each_encoder(e)
+		check_changed(&e->c);
+	for_each_funnel(f)
+		check_changed(f);
+}
+
+/* Tell the session's owner, once for each, of a component that was changed. */
+void sft_health_tell(void)
+{
+	const struct sft_component *c = sft.capture.changed;
+
+	if (!c)
+		return;
+	sft.capture.changed = NULL;
+	sft_add("%s: %s was changed from outside: messages may be lost until START",
+		sft_name(c), sft.capture.changed_name);
+	sft_keep_message(sft.owner);
+}
+
+static struct sft_component *failed_funnel(void)
+{
+	struct sft_component *f, *found = NULL;
+
+	for_each_funnel(f)
+		if (f->used && f->sink_error &&
+		    (!found || sft_funnel_distance(f) < sft_funnel_distance(found)))
+			found = f;
+	return found;
+}
+
+/* The component nearest to a sink that has reported an error, NULL for none. */
+const struct sft_component *sft_health_failed(void)
+{
+	struct sft_component *f = failed_funnel();
+	struct sft_encoder *e;
+
+	if (f)
+		return f;
+	for_each_encoder(e)
+		if (e->c.used && e->c.sink_error)
+			return &e->c;
+	return NULL;
+}
+
+/* Before START: what was reported is noted, and must not be taken for new. */
+void sft_health_clear(void)
+{
+	struct sft_component *f;
+	struct sft_encoder *e;
+
+	sft_health_check();
+	for_each_funnel(f)
+		if (f->used)
+			sft_component_clear(f);
+	for_each_encoder(e)
+		if (is_live(&e->c))
+			sft_component_clear(&e->c);
+}
+
+/* Another capture begins. */
+void sft_health_forget(void)
+{
+	struct sft_component *f;
+	struct sft_encoder *e;
+
+	for_each_encoder(e) {
+		e->stalled = false;
+		e->c.sink_error = false;
+		e->c.changed = false;
+	}
+	for_each_funnel(f) {
+		f->sink_error = false;
+		f->changed = false;
+	}
+}

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * System memory for SBA sinks: physically contiguous, within the component's reach,
+ * and within one 4 GiB window, because base, limit and write pointer share their
+ * upper half. It is the component's memory-region, or from the DMA allocator.
+ */
+
+#include <linux/dma-mapping.h>
+#include <linux/of_reserved_mem.h>
+#include <linux/property.h>
+#include <linux/sizes.h>
+
+#include "regs.h"
+#include "sifive_trace.h"
+
+/* So many buffers that cross a 4 GiB boundary are held for one that does not. */
+#define ALLOCATE_TRIES	4
+
+/* No trace may show what the memory held before. */
+static void clear(void *data, size_t count)
+{
+	size_t step;
+
+	for (; count; count -= step, data += step) {
+		step = min_t(size_t, count, SZ_1M);
+		memset(data, 0, step);
+		cond_resched();
+	}
+}
+
+/*
+ * The highest address that an SBA sink can write to: SinkBaseHigh has as many bits,
+ * from the lowest on, as the hardware needs. The component must be active and idle.
+ */
+static u64 find_reach(struct sft_component *c)
+{
+	u32 high;
+
+	sft_write(c, TR_SINK_BASE_HIGH, ~0u);
+	high = sft_read(c, TR_SINK_BASE_HIGH);
+	sft_write(c, TR_SINK_BASE_HIGH, 0);
+	if (high != ~0u)
+		high = BIT(ffz(high)) - 1;
+	return min_not_zero(c->dev->bus_dma_limit, (u64)high << 32 | U32_MAX);
+}
+
+static bool crosses(const struct sft_sink *s)
+{
+	return upper_32_bits(s->address) != upper_32_bits(s->address + s->size - 1);
+}
+
+/*
+ * The memory that the device tree sets aside for this component's trace, NULL if
+ * there is none. Memory that the kernel uses itself, or that the component sees at
+ * another address, is not taken.
+ */
+static struct reserved_mem *find_region(struct sft_component *c, bool coherent)
+{
+	struct reserved_mem *region;
+	const char *why = NULL;
+	struct device_node *np;
+
+	np = of_parse_phandle(c->dev->of_node, "memory-region", 0);
+	if (!np)
+		return NULL;
+	region = of_reserved_mem_lookup(np);
+	if (!region)
+		why = "is not reserved";
+	else if (c->pool)
+		why = NULL;
+	else if (of_property_read_bool(np, "reusable") && IS_ENABLED(CONFIG_DMA_CMA))
+		why = "is reusable, but no pool";
+	else if (!coherent && !of_property_read_bool(np, "no-map"))
+		why = "needs no-map";
+	else if (c->dev->dma_range_map || device_iommu_mapped(c->dev))
+		why = "is translated";
+	of_node_put(np);
+	if (why)
+		return ERR_PTR(sft_fail(-EOPNOTSUPP, "%s: its memory-region %s",
+					sft_name(c), why));
+	return region;
+}
+
+static int check_region(struct sft_sink *s, const struct reserved_mem *region,
+			u64 reach)
+{
+	unsigned int i;
+
+	for (i = 0; i < sft.capture.sinks; i++)
+		if (sft.capture.sink[i].reserved &&
+		    sft.capture.sink[i].region == region)
+			return sft_fail(-EBUSY, "%s: its memory-region is in use by %s",
+					sft_name(s->owner),
+					sft_name(sft.capture.sink[i].owner));
+	s->address = region->base;
+	/* What is below the boundary may be less than what is above it. */
+	if (crosses(s))
+		s->address = round_up(s->address, SZ_4G);
+	if (s->address + s->size > region->base + region->size)
+		return sft_fail(-ENOMEM, "%s: too few of the %pa bytes at %pa do not cross 4 GiB",
+				sft_name(s->owner), &region->size, &region->base);
+	if (s->address + s->size - 1 > reach)
+		return sft_fail(-ENOMEM, "%s: memory-region at %pa: its reach ends at %#llx",
+				sft_name(s->owner), &region->base, reach);
+	return 0;
+}
+
+/* Map as much of the region as the sink needs. */
+static int map_region(struct sft_sink *s, struct reserved_mem *region,
+		      bool coherent, u64 reach)
+{
+	int ret = check_region(s, region, reach);
+
+	if (ret)
+		return ret;
+	s->data = memremap(s->address, s->size, coherent ? MEMREMAP_WB : MEMREMAP_WC);
+	if (!s->data)
+		return sft_fail(-ENOMEM, "%s: cannot map its memory-region",
+				sft_name(s->owner));
+	s->region = region;
+	s->reserved = true;
+	return 0;
+}
+
+/* A pool does not look at the DMA mask. */
+static bool fits(const struct sft_sink *s, u64 reach)
+{
+	return !crosses(s) && s->address + s->size - 1 <= reach;
+}
+
+/* A buffer that does not fit is held while another is looked for. */
+static int try_allocate(struct sft_sink *s, u64 reach, unsigned int tries)
+{
+	struct device *dev = s->owner->dev;
+	dma_addr_t address;
+	void *data;
+	int ret;
+
+	data = dma_alloc_coherent(dev, s->size, &address, GFP_KERNEL | __GFP_NOWARN);
+	if (!data)
+		return -ENOMEM;
+	s->data = data;
+	s->address = address;
+	if (fits(s, reach))
+		return 0;
+	ret = tries ? try_allocate(s, reach, tries - 1) : -ENOMEM;
+	dma_free_coherent(dev, s->size, data, address);
+	return ret;
+}
+
+static int allocate(struct sft_sink *s, const struct reserved_mem *pool, u64 reach)
+{
+	struct device *dev = s->owner->dev;
+	int ret;
+
+	ret = dma_set_mask_and_coherent(dev, reach);
+	if (ret)
+		return sft_fail(ret, "%s: no memory within its reach, up to address %#llx",
+				sft_name(s->owner), reach);
+	ret = try_allocate(s, reach, ALLOCATE_TRIES);
+	if (!ret)
+		return 0;
+	s->data = NULL;
+	if (pool)
+		return sft_fail(ret, "%s: no %zu bytes up to %#llx in its pool of %pa bytes at %pa",
+				sft_name(s->owner), s->size, reach, &pool->size,
+				&pool->base);
+	return sft_fail(ret, "%s: no %zu contiguous bytes up to %#llx without a memory-region",
+			sft_name(s->owner), s->size, reach);
+}
+
+/* Memory of at least @wanted bytes for an SBA sink whose owner is active and idle. */
+int sft_memory_take(struct sft_sink *s, size_t wanted)
+{
+	bool coherent = device_get_dma_attr(s->owner->dev) == DEV_DMA_COHERENT;
+	struct reserved_mem *region = find_region(s->owner, coherent);
+	u64 reach = find_reach(s->owner);
+	int ret;
+
+	if (IS_ERR(region))
+		return PTR_ERR(region);
+	if (!wanted || wanted > SIZE_MAX - s->word)
+		return sft_fail(-EINVAL, "buffer of %zu bytes", wanted);
+	s->size = round_up(wanted, s->word);
+	if (region && !s->owner->pool)
+		ret = map_region(s, region, coherent, reach);
+	else
+		ret = allocate(s, region, reach);
+	if (ret)
+		return ret;
+	clear(s->data, s->size);
+	if (IS_ALIGNED(s->address, s->word))
+		return 0;
+	ret = sft_fail(-ENOMEM, "%s: buffer at %pad is not aligned to its %u bytes",
+		       sft_name(s->owner), &s->address, s->word);
+	sft_sink_destroy(s);
+	return ret;
+}
+
+void sft_memory_give_back(struct sft_sink *s)
+{
+	if (s->reserved)
+		memunmap(s->data);
+	else if (s->data)
+		dma_free_coherent(s->owner->dev, s->size, s->data, s->address);
+}

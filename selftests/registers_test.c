@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Proves that what a program stores to the control registers of its stimulus page
+ * does not go unnoticed: STATUS and STOP report the encoder, nothing that the program
+ * set there survives the next START, and a full sink is no such change.
+ */
+#define _GNU_SOURCE
+#include <string.h>
+#include <unistd.h>
+
+#include "kselftest_harness.h"
+#include "trace_more.h"
+
+#define CONTROL			0x000
+#define CONTROL_ENABLE		0x00000002u
+#define CONTROL_TRACING		0x00000004u
+#define CONTROL_INSTRUCTION	0x00000070u
+#define CONTROL_STALLED		0x00001000u
+#define CONTROL_SINK_ERROR	0x08000000u
+#define TS_CONTROL		0x040
+#define ITC_ENABLE		0x060
+
+FIXTURE(registers) {
+	struct trace_session s;
+	struct sifive_trace_status status;
+	struct trace_stream stream;
+};
+
+FIXTURE_SETUP(registers)
+{
+	ASSERT_EQ(0, trace_session_open(&self->s, 0));
+	self->s.config = trace_simple_config(self->s.fd, self->s.encoder.index);
+	ASSERT_EQ(0, trace_session_config(&self->s, self->s.config.sink,
+					  self->s.config.buffer, 0));
+	ASSERT_EQ(0, trace_pin(self->s.encoder.cpu));
+	ASSERT_EQ(0, trace_start(self->s.fd, 0));
+}
+
+FIXTURE_TEARDOWN(registers)
+{
+	free(self->stream.message);
+	trace_session_close(&self->s);
+}
+
+static volatile uint32_t *reg(struct trace_session *s, unsigned int offset)
+{
+	return (volatile uint32_t *)((char *)s->page + offset);
+}
+
+static void store(struct trace_session *s, uint32_t from, uint32_t count)
+{
+	for (; count; count--)
+		trace_store(s->page, s->reg, from++, 4);
+}
+
+/* STATUS names the encoder and the register. */
+static void expect_changed(struct __test_metadata *_metadata,
+			   struct _test_data_registers *self, const char *name)
+{
+	struct sifive_trace_encoder e;
+
+	ASSERT_EQ(0, trace_status(self->s.fd, &self->status));
+	EXPECT_NE(0, self->status.flags & SIFIVE_TRACE_STATUS_CHANGED);
+	EXPECT_EQ(BIT64(self->s.encoder.index), self->status.changed);
+	EXPECT_NE(NULL, strstr(self->status.message, self->s.encoder.name)) {
+		TH_LOG("%s", self->status.message);
+	}
+	EXPECT_NE(NULL, strstr(self->status.message, name));
+	ASSERT_EQ(0, trace_encoder(self->s.fd, self->s.encoder.index, &e));
+	EXPECT_NE(0, e.flags & SIFIVE_TRACE_ENCODER_CHANGED);
+}
+
+static void expect_unchanged(struct __test_metadata *_metadata,
+			     struct _test_data_registers *self)
+{
+	ASSERT_EQ(0, trace_status(self->s.fd, &self->status));
+	EXPECT_EQ(0, self->status.flags & SIFIVE_TRACE_STATUS_CHANGED) {
+		TH_LOG("%s", self->status.message);
+	}
+	EXPECT_EQ(0, self->status.changed);
+}
+
+TEST_F(registers, an_encoder_that_nobody_touches_is_not_changed)
+{
+	store(&self->s, 0, 10);
+	expect_unchanged(_metadata, self);
+	ASSERT_EQ(0, trace_stop(self->s.fd));
+	expect_unchanged(_metadata, self);
+	ASSERT_EQ(0, trace_start(self->s.fd, 0));
+	expect_unchanged(_metadata, self);
+}
+
+TEST_F(registers, active_cleared_while_it_runs_is_seen_by_status)
+{
+	store(&self->s, 0, 10);
+	*reg(&self->s, CONTROL) = 0;
+	store(&self->s, 10, 1000);
+	expect_changed(_metadata, self, "control");
+	EXPECT_EQ(0, trace_stop(self->s.fd));
+}
+
+TEST_F(registers, active_cleared_while_it_runs_is_seen_by_stop)
+{
+	*reg(&self->s, CONTROL) = 0;
+	EXPECT_EQ(0, trace_stop(self->s.fd));
+	expect_changed(_metadata, self, "control");
+}
+
+TEST_F(registers, an_encoder_that_was_reset_records_after_the_next_start)
+{
+	store(&self->s, 0, 10);
+	*reg(&self->s, CONTROL) = 0;
+	ASSERT_EQ(0, trace_stop(self->s.fd));
+	ASSERT_EQ(0, trace_start(self->s.fd, SIFIVE_TRACE_START_REWIND));
+	store(&self->s, 100, 10);
+	ASSERT_EQ(0, trace_stop(self->s.fd));
+	ASSERT_EQ(0, trace_collect(self->s.fd, self->s.encoder.src_bits,
+				   &self->stream));
+	ASSERT_EQ(12, self->stream.count);
+	EXPECT_EQ(100, self->stream.message[1].value);
+	EXPECT_TRUE(self->stream.message[1].timed);
+}
+
+TEST_F(registers, an_encoder_that_was_reset_while_stopped_lost_nothing)
+{
+	ASSERT_EQ(0, trace_stop(self->s.fd));
+	*reg(&self->s, CONTROL) = 0;
+	expect_unchanged(_metadata, self);
+	ASSERT_EQ(0, trace_start(self->s.fd, SIFIVE_TRACE_START_REWIND));
+	store(&self->s, 100, 10);
+	expect_unchanged(_metadata, self);
+	ASSERT_EQ(0, trace_stop(self->s.fd));
+	ASSERT_EQ(0, trace_collect(self->s.fd, self->s.encoder.src_bits,
+				   &self->stream));
+	EXPECT_EQ(12, self->stream.count);
+}
+
+TEST_F(registers, instruction_trace_that_a_program_turns_on_ends_with_stop)
+{
+	uint32_t control = *reg(&self->s, CONTROL);
+
+	*reg(&self->s, CONTROL) = control | CONTROL_INSTRUCTION;
+	ASSERT_EQ(CONTROL_INSTRUCTION, *reg(&self->s, CONTROL) & CONTROL_INSTRUCTION);
+	ASSERT_EQ(0, trace_stop(self->s.fd));
+	EXPECT_EQ(0, *reg(&self->s, CONTROL) & CONTROL_INSTRUCTION);
+	expect_changed(_metadata, self, "control");
+	ASSERT_EQ(0, trace_start(self->s.fd, 0));
+	EXPECT_EQ(0, *reg(&self->s, CONTROL) & CONTROL_INSTRUCTION);
+}
+
+TEST_F(registers, tracing_cleared_timestamps_off_or_channels_off_is_seen)
+{
+	static const struct {
+		unsigned int offset;
+		uint32_t clear;
+		const char *name;
+	} changes[] = {
+		{ CONTROL, CONTROL_TRACING, "control" },
+		{ CONTROL, CONTROL_ENABLE, "control" },
+		{ TS_CONTROL, 1u << 15, "tsControl" },
+		{ ITC_ENABLE, 1u << 3, "itcTraceEnable" },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(changes); i++) {
+		ASSERT_EQ(0, trace_stop(self->s.fd));
+		ASSERT_EQ(0, trace_session_config(&self->s, self->s.config.sink,
+						  self->s.config.buffer, 0));
+		ASSERT_EQ(0, trace_start(self->s.fd, 0));
+		expect_unchanged(_metadata, self);
+		*reg(&self->s, changes[i].offset) &=
+			~(changes[i].clear | CONTROL_SINK_ERROR);
+		expect_changed(_metadata, self, changes[i].name);
+	}
+}
+
+TEST_F(registers, a_sink_aimed_elsewhere_is_seen)
+{
+	static const unsigned int offset[] = { 0x010, 0x018 };
+	static const char * const name[] = { "sinkBase", "sinkLimit" };
+	size_t i;
+
+	if (!(self->s.encoder.sinks & BIT64(SIFIVE_TRACE_SINK_SBA)))
+		SKIP(return, "this board's encoders have no SBA sink");
+	for (i = 0; i < ARRAY_SIZE(offset); i++) {
+		ASSERT_EQ(0, trace_stop(self->s.fd));
+		ASSERT_EQ(0, trace_session_config(&self->s, SIFIVE_TRACE_SINK_SBA,
+						  65536, 0));
+		*reg(&self->s, offset[i]) += 4096;
+		ASSERT_EQ(0, trace_start(self->s.fd, 0));
+		expect_unchanged(_metadata, self);
+		*reg(&self->s, offset[i]) += 4096;
+		expect_changed(_metadata, self, name[i]);
+	}
+}
+
+TEST_F(registers, a_full_sink_is_neither_an_error_nor_a_change)
+{
+	uint32_t i;
+
+	for (i = 0; i < 100000 && !(trace_flags(self->s.fd) & SIFIVE_TRACE_STATUS_FULL);
+	     i += 1000)
+		store(&self->s, i, 1000);
+	store(&self->s, i, 1000);
+	expect_unchanged(_metadata, self);
+	EXPECT_NE(0, self->status.flags & SIFIVE_TRACE_STATUS_FULL);
+	EXPECT_EQ(0, self->status.flags & SIFIVE_TRACE_STATUS_SINK_ERROR);
+	EXPECT_EQ(0, self->status.sink_errors);
+	EXPECT_EQ(0, trace_stop(self->s.fd));
+	expect_unchanged(_metadata, self);
+	EXPECT_EQ(0, self->status.sink_errors);
+	EXPECT_EQ(-ENOSPC, trace_start(self->s.fd, 0));
+
+	/* What the sender has reported of it is no error of the next capture. */
+	ASSERT_EQ(0, trace_start(self->s.fd, SIFIVE_TRACE_START_REWIND));
+	store(&self->s, 0, 1);
+	ASSERT_EQ(0, trace_stop(self->s.fd));
+	expect_unchanged(_metadata, self);
+	EXPECT_EQ(0, self->status.sink_errors);
+	EXPECT_EQ(0, *reg(&self->s, CONTROL) & CONTROL_SINK_ERROR);
+}
+
+TEST_F(registers, the_driver_never_sets_the_sign_of_a_stall)
+{
+	store(&self->s, 0, 10);
+	EXPECT_EQ(0, *reg(&self->s, CONTROL) & CONTROL_STALLED);
+	ASSERT_EQ(0, trace_stop(self->s.fd));
+	EXPECT_EQ(0, *reg(&self->s, CONTROL) & CONTROL_STALLED);
+	ASSERT_EQ(0, trace_status(self->s.fd, &self->status));
+	EXPECT_EQ(0, self->status.stalls);
+}
+
+TRACE_HARNESS_MAIN
