@@ -3,11 +3,15 @@
 #ifndef SIFIVE_TRACE_COMPAT_H
 #define SIFIVE_TRACE_COMPAT_H
 
+#include <asm/hwcap.h>
 #include <linux/device.h>
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/platform_device.h>
 #include <linux/version.h>
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 4, 0)
+#include <asm/cpufeature.h>
+#endif
 
 /* Since 6.11 a platform driver's remove returns nothing by this name. */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 3, 0)

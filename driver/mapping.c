@@ -161,7 +161,11 @@ int sft_mmap(struct file *filp, struct vm_area_struct *vma)
 	if (ret)
 		return ret;
 
-	if (!slots)
+	/*
+	 * Without Svpbmt the platform alone decides how a page is accessed, and some
+	 * vendors' kernels map another address for a non-cached page.
+	 */
+	if (!slots && riscv_isa_extension_available(NULL, SVPBMT))
 		vma->vm_page_prot = pgprot_noncached(vma->vm_page_prot);
 	vm_flags_mod(vma, VM_PFNMAP | VM_IO | VM_DONTEXPAND | VM_DONTCOPY |
 		     VM_DONTDUMP, VM_MAYEXEC | (slots ? VM_MAYWRITE : 0));
