@@ -266,10 +266,11 @@ static void component_write(void *opaque, hwaddr addr, uint64_t value,
         return;
     }
     c->stats.wide_stores++;
+    c->half = 1;
     register_write(c, addr, value, 4);
-    c->second_half = true;
+    c->half = 2;
     register_write(c, addr + 4, value >> 32, 4);
-    c->second_half = false;
+    c->half = 0;
 }
 
 const MemoryRegionOps trace_component_ops = {

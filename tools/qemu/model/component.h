@@ -122,7 +122,7 @@ struct TraceComponent {
     TraceStats stats;
     Notifier exit;
 
-    bool second_half;       /* of a store of 64 bits is being executed */
+    unsigned half;          /* 1 or 2 of a store of 64 bits; 0: no such store */
 
     /* Sink: bytes that wait for a word to be full. */
     uint8_t word[SINK_BYTES_MAX];

@@ -165,13 +165,15 @@ void fifo_hold_hart(TraceEncoder *e)
     CPUState *cpu = current_cpu;
     TraceComponent *c = component(e);
 
-    if (!e->stall_time || !cpu || trace_sink_is_storing || c->second_half ||
+    if (!e->stall_time || !cpu || trace_sink_is_storing || c->half == 2 ||
         e->lost || has_room(e, NEXUS_MESSAGE_MAX) ||
         !FIELD_EX32(c->regs[R_CONTROL], CONTROL, STALL_ENABLE)) {
         return;
     }
     c->regs[R_CONTROL] |= R_CONTROL_STALL_OR_OVERFLOW_MASK;
     c->stats.stores[TRACE_BLOCK_STIMULUS]--;
+    c->stats.wide_stores -= c->half;
+    c->half = 0;
     if (!g_slist_find(e->stalled, cpu)) {
         c->stats.stalls++;
         trace_sifive_trace_stall(c->id, e->level);

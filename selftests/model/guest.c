@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What a hart notices of its encoder, in machine mode without anything else: stalls
+ * that take time. TAP goes to the serial port. guest.sh sets the encoder up so that
+ * a byte leaves its FIFO of 76 bytes in 100 us.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define UART		0x10000000ul
+#define MTIMECMP	0x02004000ul
+#define MTIME		0x0200bff8ul
+#define TE		0x11000000ul
+
+#define CONTROL		0x000
+#define SINK_BASE	0x010
+#define SINK_BASE_HIGH	0x014
+#define SINK_LIMIT	0x018
+#define SINK_WP		0x01c
+#define WORD_COUNT	0x038
+#define ITC_TRACE	0x060
+#define STIMULUS(n)	(0x080 + 4 * (n))
+
+#define ACTIVE		1u
+#define EMPTY		8u
+#define LOST		(1u << 12)
+#define OFF		(ACTIVE | 1u << 7 | 1u << 13)	/* ITC, stall */
+#define ON		(OFF | 1u << 1 | 1u << 2)
+
+#define TICKS_A_BYTE	1000	/* mtime has 10 MHz */
+#define DEPTH		76
+
+static uint8_t buffer[4096] __attribute__((aligned(64)));
+static unsigned int tests;
+static volatile uint32_t made;	/* messages, when the interrupt came */
+
+__asm__(".section .text.start, \"ax\"\n"
+	".globl _start\n"
+	"_start:\n"
+	"	csrr	t0, mhartid\n"
+	"	bnez	t0, 1f\n"
+	"	la	sp, stack + 8192\n"
+	"	call	guest\n"
+	"1:	wfi\n"
+	"	j	1b\n"
+	"	.bss\n"
+	"	.balign 16\n"
+	"stack:	.space 8192\n"
+	"	.text\n");
+
+static uint32_t rd(unsigned int offset)
+{
+	return *(volatile uint32_t *)(TE + offset);
+}
+
+static void wr(unsigned int offset, uint32_t value)
+{
+	*(volatile uint32_t *)(TE + offset) = value;
+}
+
+static uint64_t now(void)
+{
+	return *(volatile uint64_t *)MTIME;
+}
+
+static void print(const char *text)
+{
+	while (*text)
+		*(volatile char *)UART = *text++;
+}
+
+static void result(bool ok, const char *what)
+{
+	char number[] = { (char)('0' + ++tests), ' ', '\0' };
+
+	print(ok ? "ok " : "not ok ");
+	print(number);
+	print(what);
+	print("\n");
+}
+
+/* A message of four bytes. */
+static void store(void)
+{
+	wr(STIMULUS(0), 0x40);
+}
+
+static void start(void)
+{
+	wr(CONTROL, 0);
+	wr(CONTROL, ACTIVE);
+	wr(ITC_TRACE, 0xffffffff);
+	wr(SINK_BASE, (uint32_t)(uintptr_t)buffer);
+	wr(SINK_BASE_HIGH, 0);
+	wr(SINK_LIMIT, (uint32_t)(uintptr_t)buffer + sizeof(buffer) - 4);
+	wr(SINK_WP, (uint32_t)(uintptr_t)buffer);
+	wr(CONTROL, ON);
+}
+
+static unsigned int stop(void)
+{
+	wr(CONTROL, OFF);
+	while (!(rd(CONTROL) & EMPTY))
+		;
+	return rd(SINK_WP) - (uint32_t)(uintptr_t)buffer;
+}
+
+/* Until a store of any length would stall. */
+static unsigned int fill(void)
+{
+	unsigned int n;
+
+	for (n = 0; rd(STIMULUS(0)); n++)
+		store();
+	return n;
+}
+
+static void stores_take_as_long_as_the_bytes(void)
+{
+	unsigned int n = 200, bytes;
+	uint64_t before, took;
+
+	start();
+	before = now();
+	while (n--)
+		store();
+	took = now() - before;
+	result(rd(CONTROL) & LOST, "a stall sets teStallOrOverflow");
+	bytes = stop();
+	result(took >= (uint64_t)(bytes - DEPTH) * TICKS_A_BYTE,
+	       "stores take as long as what leaves the FIFO");
+	result(bytes == 3 + 200 * 4 + 3 + 2 && rd(WORD_COUNT) == 200,
+	       "each store is one message");
+}
+
+__attribute__((interrupt, aligned(4))) static void interrupt(void)
+{
+	made = rd(WORD_COUNT);
+	*(volatile uint64_t *)MTIMECMP = UINT64_MAX;
+}
+
+static void an_interrupt_ends_the_wait(void)
+{
+	unsigned int n;
+
+	start();
+	n = fill();
+	__asm__ volatile("csrw mtvec, %0" : : "r"(interrupt));
+	*(volatile uint64_t *)MTIMECMP = now() + TICKS_A_BYTE / 4;
+	__asm__ volatile("csrs mie, %0\n\tcsrsi mstatus, 8" : : "r"(1 << 7));
+	store();
+	__asm__ volatile("csrci mstatus, 8");
+	result(made == n, "an interrupt is taken while a store waits");
+	stop();
+	result(rd(WORD_COUNT) == n + 1, "and the store is made once");
+}
+
+/* The first half waits; the second does not, as it could not be made again alone. */
+static void a_store_of_64_bits_is_made_once(void)
+{
+	unsigned int n;
+
+	start();
+	n = fill();
+	*(volatile uint64_t *)(TE + STIMULUS(2)) = 0x0000000200000001ull;
+	stop();
+	result(rd(WORD_COUNT) == n + 2, "a store of 64 bits that waits is two messages");
+}
+
+void guest(void);
+void guest(void)
+{
+	char plan[] = "1..0\ndone\n";
+
+	stores_take_as_long_as_the_bytes();
+	an_interrupt_ends_the_wait();
+	a_store_of_64_bits_is_made_once();
+	plan[3] = (char)('0' + tests);
+	print(plan);
+}

@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only
+# What a hart notices of its encoder, as TAP: guest.c in machine mode.
+#
+#	guest.sh BUILD
+#
+# QEMU and KERNEL in the environment are as "make board" has made them.
+
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+build=$1
+out=$build/guest
+. selftests/tap.sh
+
+mkdir -p "$out"
+"${CROSS_COMPILE:-riscv64-linux-gnu-}gcc" -std=gnu11 -O2 -Wall -Wextra -march=rv64imac_zicsr \
+	-mabi=lp64 -mcmodel=medany -ffreestanding -fno-pic -no-pie -nostdlib -static \
+	-fno-stack-protector -Wl,--build-id=none -Wl,--no-warn-rwx-segments \
+	-Wl,--no-relax -T selftests/bare/bare.ld \
+	-o "$out/guest.elf" selftests/model/guest.c
+result $? "the program builds"
+
+tools/qemu/board bare nofunnel --icount --stats --timeout 120 --out "$out" \
+	--set te0.fifo-depth=76 --set te0.drain-ns=100000 --set te0.flush-ns=0 \
+	--set te0.stall-time=on "$out/guest.elf" >"$out/guest.tap"
+result $? "the program ran"
+grep -E '^(not )?ok' "$out/guest.tap" | sed 's/^/# /'
+[ "$(grep -c '^ok' "$out/guest.tap")" = 6 ] && ! grep -q '^not ok' "$out/guest.tap"
+result $? "a hart waits for its encoder, and loses nothing by it"
+grep -q '"stat-dropped": 0' "$out/te0.json" && grep -q '"stat-violations": 0' "$out/te0.json"
+result $? "nothing was lost, no rule was broken"
+grep -q '"stat-wide-stores": 1,' "$out/te0.json"
+result $? "a store that was made again is counted once"
+
+results_end
