@@ -86,18 +86,39 @@ static ssize_t version_show(struct device *dev, struct device_attribute *attr,
 }
 static DEVICE_ATTR_RO(version);
 
+/* What an SBA sink writes to. */
+static ssize_t memory_show(struct device *dev, struct device_attribute *attr,
+			   char *buf)
+{
+	struct sft_component *c = sft_component_of(dev);
+	phys_addr_t size;
+	const char *why;
+
+	if (!sft_has_sink(c, SIFIVE_TRACE_SINK_SBA))
+		return sysfs_emit(buf, "none\n");
+	why = sft_nodes_memory(c, &size);
+	if (why)
+		return sysfs_emit(buf, "unusable: %s\n", why);
+	if (!size)
+		return sysfs_emit(buf, "allocated\n");
+	return sysfs_emit(buf, "reserved: %llu bytes\n", (u64)size);
+}
+static DEVICE_ATTR_RO(memory);
+
 static struct attribute *encoder_attrs[] = {
 	&dev_attr_hart.attr,
 	&dev_attr_cpu.attr,
 	&dev_attr_source.attr,
 	&dev_attr_source_bits.attr,
 	&dev_attr_sinks.attr,
+	&dev_attr_memory.attr,
 	&dev_attr_version.attr,
 	NULL
 };
 
 static struct attribute *funnel_attrs[] = {
 	&dev_attr_sinks.attr,
+	&dev_attr_memory.attr,
 	&dev_attr_version.attr,
 	NULL
 };

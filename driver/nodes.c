@@ -8,6 +8,7 @@
 
 #include <linux/device.h>
 #include <linux/of_platform.h>
+#include <linux/of_reserved_mem.h>
 #include <linux/platform_device.h>
 #include <linux/slab.h>
 #include <linux/sysfs.h>
@@ -158,8 +159,40 @@ static void add_refusal(char *text, size_t size, const char *device)
 	mutex_unlock(&refusals_lock);
 }
 
-/* Why no driver of ours has the device of a node; empty if one has. */
-static void unbound(struct device_node *np, char *text, size_t size)
+/*
+ * Why a component cannot use the memory that the device tree sets aside for its
+ * trace, NULL if it can or there is none. @size: bytes of that memory.
+ */
+const char *sft_nodes_memory(const struct sft_component *c, phys_addr_t *size)
+{
+	const struct reserved_mem *region = NULL;
+	struct device_node *np;
+
+	*size = 0;
+	if (!of_find_property(c->dev->of_node, "memory-region", NULL))
+		return NULL;
+	np = of_parse_phandle(c->dev->of_node, "memory-region", 0);
+	if (np)
+		region = of_reserved_mem_lookup(np);
+	of_node_put(np);
+	if (!region)
+		return "its memory-region is not reserved";
+	*size = region->size;
+	return NULL;
+}
+
+static void add_memory_fault(char *text, size_t size, const struct sft_component *c)
+{
+	phys_addr_t bytes;
+	const char *why = NULL;
+
+	if (sft_has_sink(c, SIFIVE_TRACE_SINK_SBA))
+		why = sft_nodes_memory(c, &bytes);
+	snprintf(text, size, why ? "has no memory: %s" : "", why);
+}
+
+/* Why the device of a node cannot be used; empty if it can. */
+static void unusable(struct device_node *np, char *text, size_t size)
 {
 	struct platform_device *pdev = of_find_device_by_node(np);
 	const struct device_driver *driver;
@@ -173,7 +206,7 @@ static void unbound(struct device_node *np, char *text, size_t size)
 	if (!driver)
 		add_refusal(text, size, dev_name(&pdev->dev));
 	else if (driver == &sft_encoder_driver.driver || driver == &sft_funnel_driver.driver)
-		text[0] = '\0';
+		add_memory_fault(text, size, sft_component_of(&pdev->dev));
 	else
 		snprintf(text, size, "is bound by the driver %s", driver->name);
 	device_unlock(&pdev->dev);
@@ -186,7 +219,7 @@ static void fault_of(struct device_node *np, char *text, size_t size)
 	if (!of_device_is_available(np))
 		strscpy(text, "is disabled", size);
 	else
-		unbound(np, text, size);
+		unusable(np, text, size);
 }
 
 static size_t add_faults(char *text, size_t size)

@@ -522,6 +522,7 @@ void sft_session_exit(void);
 extern const struct attribute_group *sft_driver_groups[];
 __printf(3, 4) int sft_refuse(struct device *dev, int err, const char *fmt, ...);
 int sft_probed(struct device *dev, int err);
+const char *sft_nodes_memory(const struct sft_component *c, phys_addr_t *size);
 void sft_nodes_report(void);
 void sft_nodes_exit(void);
 

@@ -116,6 +116,8 @@ pools() {
 }
 
 for b in $boards; do
+	# This one's buffers come from the DMA allocator.
+	[ "$b" != odd ] || continue
 	pools "$b"
 	result $? "$b: each component with an SBA sink has a shared-dma-pool"
 done
@@ -321,6 +323,26 @@ result $? "library: a module that is not loaded"
 grep -q 'the module is loaded, but has no trace encoder' "$out/empty-library.txt"
 result $? "library: a module that is loaded, and has no encoder"
 
+altered memory dual '
+	load
+	info after
+	record() { /target/sifive-trace record -C $1 -o /tmp/$1.rtd -b 64k true; echo "$1 $?"; }
+	record 0 >memory-record.txt 2>&1
+	record 2 >>memory-record.txt 2>&1' <<'DTS'
+&{/reserved-memory/trace-buffer@98000000} { status = "disabled"; };
+&{/soc/trace@11019000} { /delete-property/ memory-region; };
+DTS
+finds memory-after PROBLEM \
+	"/soc/trace@11018000 has no memory to write to: its memory-region is not reserved" \
+	"enabled node of /reserved-memory" "sink memory that cannot be used"
+finds memory-after note "/soc/trace@11019000 has no memory-region: .*allocator" \
+	"reserve memory" "no sink memory in the tree"
+logs memory "trace@11018000 has no memory: its memory-region is not reserved" \
+	"sink memory that cannot be used"
+grep -q 'trace@11018000.*memory-region.*not reserved' "$out/memory-record.txt" &&
+	grep -qx '2 0' "$out/memory-record.txt"
+result $? "record: fails without memory, and says so; takes other memory where none is reserved"
+
 # ---- the report for a bug ------------------------------------------------------------
 
 # As firmware gives a board its identity.
@@ -384,6 +406,23 @@ result $? "report: what a session has found out about the encoders"
 has after.txt 'log: riscv-pmu-sbi: .*' 'log: sifive_trace: encoders: 4, funnels: 1' \
 	'finding: Tracing works here.'
 result $? "report: the drivers' lines in the kernel log, and the findings"
+
+# The page's table of what a P550 shows, with the virtual board's addresses.
+page_is_right() {
+	local key value rows=0
+	while read -r key value; do
+		rows=$((rows + 1))
+		key=${key/@18000/@11018000}
+		key=${key/@10/@1100}
+		grep -F "$key: " "$out/after.txt" | grep -qF -- "$value" && continue
+		echo "# $key: $value; the board: $(grep -F "$key: " "$out/after.txt")"
+		return 1
+	done < <(sed -nE 's/^\| `([a-z][^`]*)` \| `([^`]*)`.*/\1 \2/p' Documentation/p550.md)
+	[ "$rows" -ge 15 ]
+}
+
+page_is_right
+result $? "report: the virtual board shows what the page on the P550 says"
 has user.txt 'missing: registers: .*' 'missing: log: .*' 'missing: counters: .*' \
 	'component./soc/trace@11000000: bound' 'finding: PROBLEM .*'
 result $? "report: less for a user without rights, and what is missing"

@@ -204,6 +204,7 @@ static void identity(const struct trace_node *node)
 {
 	static const char * const names[] = {
 		"version", "hart", "cpu", "source", "source_bits", "sinks",
+		"memory",
 	};
 	char path[512], text[64];
 	size_t i;

@@ -54,7 +54,20 @@ static void fix(const char *format, ...)
 	putc('\n', out);
 }
 
-/* A node that the module does not use. */
+static void explain_memory(const struct trace_node *n)
+{
+	if (!strncmp(n->memory, "unusable: ", strlen("unusable: "))) {
+		wrong("%s has no memory to write to: %s", n->path,
+		      n->memory + strlen("unusable: "));
+		fix("memory-region has to name an enabled node of /reserved-memory, within the machine's memory: Documentation/devicetree/bindings/trace");
+	} else if (!strcmp(n->memory, "allocated")) {
+		note("%s has no memory-region: the kernel's allocator gives its buffers, often 4 MiB at most",
+		     n->path);
+		fix("for larger ones reserve memory in the device tree: Documentation/devicetree/bindings/trace");
+	}
+}
+
+/* A node that the module does not use, or not well. */
 static void explain_node(const struct trace_node *n, bool stops)
 {
 	const char *driver = n->funnel ? "sifive-trace-funnel" :
@@ -90,6 +103,7 @@ static void explain_node(const struct trace_node *n, bool stops)
 			fix("its parent in the device tree needs compatible = \"simple-bus\"");
 		break;
 	case NODE_BOUND:
+		explain_memory(n);
 		break;
 	}
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "machine.h"
 #include "nodes.h"
 
 #define TREE	"/sys/firmware/devicetree/base"
@@ -124,7 +125,7 @@ static bool refused(struct trace_node *node)
 
 static void look_at_driver(struct trace_node *node)
 {
-	char target[PATH_MAX];
+	char target[PATH_MAX], path[PATH_MAX];
 	const char *driver;
 
 	if (!device_link(node->device, "driver", target)) {
@@ -135,6 +136,8 @@ static void look_at_driver(struct trace_node *node)
 	driver = strrchr(target, '/') + 1;
 	if (!strcmp(driver, drivers[node->funnel])) {
 		node->state = NODE_BOUND;
+		snprintf(path, sizeof(path), DEVICES "/%s/memory", node->device);
+		machine_file(path, node->memory, sizeof(node->memory));
 	} else if (node->state == NODE_IDLE) {
 		node->state = NODE_FOREIGN;
 		snprintf(node->detail, sizeof(node->detail), "%s", driver);

@@ -26,6 +26,8 @@ enum node_state {
  * @state:	what became of it
  * @device:	its platform device, empty when it has none
  * @detail:	of NODE_FOREIGN the driver, of NODE_REFUSED the reason
+ * @memory:	of NODE_BOUND: "reserved: BYTES", "allocated", "unusable: REASON", or
+ *		"none" without an SBA sink
  */
 struct trace_node {
 	char path[256];
@@ -34,6 +36,7 @@ struct trace_node {
 	enum node_state state;
 	char device[64];
 	char detail[128];
+	char memory[128];
 };
 
 /** nodes_module() - whether the module is loaded, or part of the kernel */
