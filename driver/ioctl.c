@@ -364,6 +364,29 @@ static int ioctl_sink(struct sft_file *file, void *arg)
 	return 0;
 }
 
+static int ioctl_attach(struct sft_file *file, void *arg)
+{
+	struct sifive_trace_attach *attach = arg;
+
+	attach->fd = -1;
+	if (attach->flags & ~SIFIVE_TRACE_ATTACH_COMPARE)
+		return sft_fail(-EINVAL, "unknown flags %#x", attach->flags);
+	if (attach->reserved)
+		return sft_fail(-EINVAL, "reserved is %u, not 0", attach->reserved);
+	return 0;
+}
+
+static int attach_mapping(struct sft_file *file, void *arg)
+{
+	return sft_mapping_attach(file, arg);
+}
+
+static int ioctl_losses(struct sft_file *file, void *arg)
+{
+	sft_mapping_losses(arg);
+	return 0;
+}
+
 /**
  * struct call - one ioctl
  * @size:	of its argument as this kernel knows it
@@ -404,6 +427,11 @@ static const struct call calls[] = {
 		try_sampling },
 	[_IOC_NR(SIFIVE_TRACE_IOC_EVENT)] = {
 		sizeof(struct sifive_trace_query), true, ioctl_event },
+	[_IOC_NR(SIFIVE_TRACE_IOC_ATTACH)] = {
+		sizeof(struct sifive_trace_attach), false, ioctl_attach,
+		attach_mapping },
+	[_IOC_NR(SIFIVE_TRACE_IOC_LOSSES)] = {
+		sizeof(struct sifive_trace_losses), false, ioctl_losses },
 };
 
 /* The words of an error, for the file it happened to. */

@@ -66,9 +66,12 @@ static int __init sft_init(void)
 	int ret;
 
 	sft_debug_init();
-	ret = sft_access_init();
+	ret = sft_mapping_init();
 	if (ret)
 		goto debug;
+	ret = sft_access_init();
+	if (ret)
+		goto mapping;
 	ret = sft_session_init();
 	if (ret)
 		goto access;
@@ -87,6 +90,8 @@ session:
 	sft_sampling_exit();
 access:
 	sft_access_exit();
+mapping:
+	sft_mapping_exit();
 debug:
 	sft_debug_exit();
 	return ret;
@@ -100,6 +105,7 @@ static void __exit sft_exit(void)
 	sft_session_exit();
 	sft_sampling_exit();
 	sft_access_exit();
+	sft_mapping_exit();
 	sft_debug_exit();
 }
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What user mode can map: the stimulus pages of its session's encoders, and the
- * slots of the session's threads.
+ * What user mode can map: the stimulus pages of its session's encoders, the slots of
+ * the session's threads, and the page in which it counts what it lost.
  */
 
 #include <linux/capability.h>
+#include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/mm.h>
 #include <linux/security.h>
@@ -13,6 +14,7 @@
 #include "sifive_trace.h"
 
 #define SLOTS_PGOFF	(SIFIVE_TRACE_MMAP_THREADS >> PAGE_SHIFT)
+#define LOSSES_PGOFF	(SIFIVE_TRACE_MMAP_LOSSES >> PAGE_SHIFT)
 
 /**
  * struct page_of - an encoder's stimulus page
@@ -38,6 +40,39 @@ static struct {
 	bool slots;
 	struct page_of page[SIFIVE_TRACE_MAX_ENCODERS];
 } map;
+
+/* A page that user mode writes: read it, and trust nothing in it. */
+static struct sifive_trace_losses *losses;
+
+/* A session begins, and none has it mapped. */
+void sft_mapping_clear(void)
+{
+	clear_page(losses);
+}
+
+void sft_mapping_losses(struct sifive_trace_losses *out)
+{
+	*out = (struct sifive_trace_losses){
+		.capture = (u32)sft.captures,
+		.signals = READ_ONCE(losses->signals),
+		.threads = READ_ONCE(losses->threads),
+		.abandoned = READ_ONCE(losses->abandoned),
+		.refused = READ_ONCE(losses->refused),
+		.children = READ_ONCE(losses->children),
+		.names = READ_ONCE(losses->names),
+	};
+}
+
+int sft_mapping_init(void)
+{
+	losses = (void *)get_zeroed_page(GFP_KERNEL);
+	return losses ? 0 : -ENOMEM;
+}
+
+void sft_mapping_exit(void)
+{
+	free_page((unsigned long)losses);
+}
 
 /* After a change of encoders, session or counters. */
 void sft_mapping_update(void)
@@ -79,6 +114,8 @@ static unsigned long frame(const struct vm_fault *vmf)
 	unsigned long pgoff = vmf->vma->vm_pgoff;
 	struct page *page;
 
+	if (pgoff == LOSSES_PGOFF)
+		return PHYS_PFN(virt_to_phys(losses));
 	if (pgoff < SLOTS_PGOFF)
 		return map.page[pgoff].selected ? map.page[pgoff].pfn : 0;
 	page = sft_access_page((vmf->pgoff - SLOTS_PGOFF) << PAGE_SHIFT);
@@ -141,18 +178,67 @@ static int check_slots(const struct vm_area_struct *vma)
 	return perfmon_capable() ? 0 : -EPERM;
 }
 
+static int check_losses(const struct vm_area_struct *vma)
+{
+	if (vma->vm_end - vma->vm_start != PAGE_SIZE)
+		return -EINVAL;
+	return perfmon_capable() ? 0 : -EPERM;
+}
+
+/* The open file that the caller has mapped at @address, with a reference, or NULL. */
+static struct file *mapped_file(unsigned long address)
+{
+	struct mm_struct *mm = current->mm;
+	struct vm_area_struct *vma;
+	struct file *filp = NULL;
+
+	mmap_read_lock(mm);
+	vma = find_vma(mm, address);
+	if (vma && vma->vm_start <= address && vma->vm_ops == &sft_vm_ops)
+		filp = get_file(vma->vm_file);
+	mmap_read_unlock(mm);
+	return filp;
+}
+
+/* Not under the system's lock. */
+int sft_mapping_attach(struct sft_file *file, struct sifive_trace_attach *attach)
+{
+	struct file *filp = NULL;
+	int fd, ret;
+
+	if (attach->address == (unsigned long)attach->address)
+		filp = mapped_file(attach->address);
+	if (!filp)
+		return -ENOENT;
+	if (attach->flags & SIFIVE_TRACE_ATTACH_COMPARE) {
+		ret = filp->private_data == file ? 0 : -EXDEV;
+		fput(filp);
+		return ret;
+	}
+	fd = get_unused_fd_flags(O_CLOEXEC);
+	if (fd < 0) {
+		fput(filp);
+		return fd;
+	}
+	fd_install(fd, filp);
+	attach->fd = fd;
+	return 0;
+}
+
 int sft_mmap(struct file *filp, struct vm_area_struct *vma)
 {
 	struct sft_file *file = filp->private_data;
+	bool losses_page = vma->vm_pgoff == LOSSES_PGOFF;
 	bool slots = vma->vm_pgoff == SLOTS_PGOFF;
 	int ret;
 
 	if (!(vma->vm_flags & VM_SHARED) || vma->vm_flags & VM_EXEC ||
-	    (!slots && vma->vm_pgoff >= SIFIVE_TRACE_MAX_ENCODERS))
+	    (!slots && !losses_page && vma->vm_pgoff >= SIFIVE_TRACE_MAX_ENCODERS))
 		return -EINVAL;
 
 	mutex_lock(&map_lock);
-	ret = slots ? check_slots(vma) : check_encoder(vma);
+	ret = slots ? check_slots(vma) :
+	      losses_page ? check_losses(vma) : check_encoder(vma);
 	if (file->generation != map.generation)
 		ret = -ENODEV;
 	else if (ret != -EINVAL && map.owner != file)
@@ -165,7 +251,7 @@ int sft_mmap(struct file *filp, struct vm_area_struct *vma)
 	 * Without Svpbmt the platform alone decides how a page is accessed, and some
 	 * vendors' kernels map another address for a non-cached page.
 	 */
-	if (!slots && riscv_isa_extension_available(NULL, SVPBMT))
+	if (!slots && !losses_page && riscv_isa_extension_available(NULL, SVPBMT))
 		vma->vm_page_prot = pgprot_noncached(vma->vm_page_prot);
 	vm_flags_mod(vma, VM_PFNMAP | VM_IO | VM_DONTEXPAND | VM_DONTCOPY |
 		     VM_DONTDUMP, VM_MAYEXEC | (slots ? VM_MAYWRITE : 0));

@@ -24,6 +24,7 @@ void sft_session_take(struct sft_file *file)
 {
 	sft.owner = file;
 	sft.holder = get_pid(task_tgid(current));
+	sft_mapping_clear();
 	sft_mapping_update();
 }
 

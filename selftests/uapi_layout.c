@@ -20,3 +20,5 @@ SIZE(sifive_trace_query, 56);
 SIZE(sifive_trace_status, 240);
 SIZE(sifive_trace_sink, 88);
 SIZE(sifive_trace_run, 8);
+SIZE(sifive_trace_attach, 24);
+SIZE(sifive_trace_losses, 56);

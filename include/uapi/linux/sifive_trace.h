@@ -12,7 +12,10 @@
  *	THREAD			let another thread of the process read them
  *	SAMPLING		have the kernel write records on a timer or an event
  *	EVENT			which counters can count an event
- *	mmap()			the stimulus page of an encoder, the thread slots
+ *	mmap()			the stimulus page of an encoder, the thread slots, the
+ *				page of losses
+ *	ATTACH			a descriptor for who has the mapping alone
+ *	LOSSES			what the session's program says that it lost
  *	START, STOP		let stores become messages, and no longer
  *	STATUS			how much was captured, and what went wrong
  *	read(), lseek()		the captured bytes, oldest first
@@ -557,6 +560,62 @@ struct sifive_trace_run {
 
 #define SIFIVE_TRACE_START_REWIND	(1u << 0)
 
+/**
+ * struct sifive_trace_attach - a descriptor of the open file behind a mapping
+ * @size:	in: sizeof(struct sifive_trace_attach)
+ * @flags:	in: 0 or SIFIVE_TRACE_ATTACH_COMPARE
+ * @address:	in: where the calling process has mapped a page of this device
+ * @fd:		out: a new descriptor, with O_CLOEXEC, of the file that was mapped
+ *		there; -1 with SIFIVE_TRACE_ATTACH_COMPARE
+ * @reserved:	in: 0
+ *
+ * SIFIVE_TRACE_IOC_ATTACH, by any descriptor of the device. A mapping holds the open
+ * file, and with it the session, when a program has closed the descriptor.
+ *
+ * ENOENT: nothing of this device is mapped at @address. EXDEV: with
+ * SIFIVE_TRACE_ATTACH_COMPARE, the calling descriptor is of another open file. EMFILE:
+ * no number is free.
+ */
+struct sifive_trace_attach {
+	__u32	size;
+	__u32	flags;
+	__u64	address;
+	__s32	fd;
+	__u32	reserved;
+};
+
+/* Only compare the calling descriptor's open file with the mapped one. */
+#define SIFIVE_TRACE_ATTACH_COMPARE	(1u << 0)
+
+/**
+ * struct sifive_trace_losses - records that the session's program did not write
+ * @size:	in: sizeof(struct sifive_trace_losses)
+ * @capture:	out: as in struct sifive_trace_status
+ * @signals:	of signal handlers that interrupted a record
+ * @threads:	of threads without a channel, of CPUs without an encoder
+ * @abandoned:	left half-way
+ * @refused:	of threads that the kernel did not let read the counters
+ * @children:	of children made by vfork()
+ * @names:	threads that the program could not note
+ *
+ * It is at the beginning of a page of memory that is mapped, for reading and writing,
+ * with mmap() at SIFIVE_TRACE_MMAP_LOSSES. The session's program counts in it; the
+ * kernel zeroes it at CONFIG and keeps it with the capture, also when the program has
+ * ended. SIFIVE_TRACE_IOC_LOSSES reads it, and needs nothing.
+ */
+struct sifive_trace_losses {
+	__u32	size;
+	__u32	capture;
+	__u64	signals;
+	__u64	threads;
+	__u64	abandoned;
+	__u64	refused;
+	__u64	children;
+	__u64	names;
+};
+
+#define SIFIVE_TRACE_MMAP_LOSSES	0x1100000
+
 #define SIFIVE_TRACE_IOC_INFO \
 	_IOWR(SIFIVE_TRACE_IOC_TYPE, 0x00, struct sifive_trace_info)
 #define SIFIVE_TRACE_IOC_ENCODER \
@@ -579,5 +638,9 @@ struct sifive_trace_run {
 	_IOWR(SIFIVE_TRACE_IOC_TYPE, 0x09, struct sifive_trace_sampling)
 #define SIFIVE_TRACE_IOC_EVENT \
 	_IOWR(SIFIVE_TRACE_IOC_TYPE, 0x0a, struct sifive_trace_query)
+#define SIFIVE_TRACE_IOC_ATTACH \
+	_IOWR(SIFIVE_TRACE_IOC_TYPE, 0x0b, struct sifive_trace_attach)
+#define SIFIVE_TRACE_IOC_LOSSES \
+	_IOWR(SIFIVE_TRACE_IOC_TYPE, 0x0c, struct sifive_trace_losses)
 
 #endif /* _UAPI_LINUX_SIFIVE_TRACE_H */
