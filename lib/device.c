@@ -6,6 +6,8 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "device.h"
@@ -26,12 +28,128 @@
 	"root, or give the program CAP_PERFMON and CAP_SYS_RAWIO " \
 	"(setcap cap_perfmon,cap_sys_rawio+ep PROGRAM)"
 
+/* Numbers from here on are for the library, if the process may have that many. */
+#define HIGH_NUMBERS	32
+#define HIGH_MOST	1024
+
+/*
+ * Where stimulus pages are mapped, for the life of the process: between mappings
+ * there is memory, which a store that comes too late may go to. The page of losses is
+ * behind them.
+ */
+static char *pages;
+
+#define PAGES		(PERF_CPUS + 1)
+
+/* ---- the descriptor --------------------------------------------------------- */
+
+/* Out of the way of programs that count on low numbers, or close them. */
+PERF_LOCAL int move_up(int fd)
+{
+	struct rlimit limit;
+	int high = -1;
+
+	if (fd >= 0 && !getrlimit(RLIMIT_NOFILE, &limit) &&
+	    limit.rlim_cur > HIGH_NUMBERS) {
+		rlim_t most = limit.rlim_cur < HIGH_MOST ? limit.rlim_cur : HIGH_MOST;
+
+		high = fcntl(fd, F_DUPFD_CLOEXEC, (int)(most - HIGH_NUMBERS));
+	}
+	if (high < 0)
+		return fd;
+	close(fd);
+	return high;
+}
+
+/* No call is made on a file that is not this device. */
+PERF_LOCAL bool is_device(const struct perf_device *device, int fd)
+{
+	struct stat about;
+
+	return fd >= 0 && !fstat(fd, &about) && S_ISCHR(about.st_mode) &&
+	       about.st_rdev == device->node;
+}
+
+/* Whether the number is still of the file that is mapped. */
+PERF_LOCAL bool is_mapped_file(const struct perf_device *device, int fd)
+{
+	struct sifive_trace_attach attach = {
+		.size = sizeof(attach), .flags = SIFIVE_TRACE_ATTACH_COMPARE,
+		.address = (uintptr_t)pages,
+	};
+
+	return is_device(device, fd) && !ioctl(fd, SIFIVE_TRACE_IOC_ATTACH, &attach);
+}
+
+/* The same in a child, which has no mapping. */
+PERF_LOCAL bool is_session_file(const struct perf_device *device, int fd)
+{
+	struct sifive_trace_status status = { .size = sizeof(status) };
+
+	return is_device(device, fd) &&
+	       !ioctl(fd, SIFIVE_TRACE_IOC_STATUS, &status) &&
+	       (!device->capture || (status.flags & SIFIVE_TRACE_STATUS_OWNER &&
+				     status.capture == device->capture));
+}
+
+PERF_LOCAL int attach(const struct perf_device *device)
+{
+	struct sifive_trace_attach attach = {
+		.size = sizeof(attach), .address = (uintptr_t)pages, .fd = -1,
+	};
+	int fd = open(device->path, O_RDWR | O_CLOEXEC), error;
+
+	if (fd < 0)
+		return -1;
+	error = ioctl(fd, SIFIVE_TRACE_IOC_ATTACH, &attach) ? errno : 0;
+	close(fd);
+	if (!error)
+		return move_up(attach.fd);
+	errno = error;
+	return -1;
+}
+
+PERF_INTERNAL int perf_device_fd(struct perf_device *device)
+{
+	int error = errno, fd = device->fd, fresh;
+
+	/* Nothing is mapped before the session is whole. */
+	if (!device->mapped || is_mapped_file(device, fd)) {
+		errno = error;
+		return fd;
+	}
+	fresh = attach(device);
+	if (fresh < 0)
+		return -1;
+	/* Another thread may have been quicker, with a table of files of its own. */
+	if (!__sync_bool_compare_and_swap(&device->fd, fd, fresh)) {
+		fd = device->fd;
+		if (is_mapped_file(device, fd)) {
+			close(fresh);
+			fresh = fd;
+		}
+	}
+	errno = error;
+	return fresh;
+}
+
+/* An ioctl on the session's file. */
+PERF_LOCAL int device_call(struct perf_device *device, unsigned long request,
+			   void *argument)
+{
+	int fd = perf_device_fd(device);
+
+	return fd < 0 ? -1 : ioctl(fd, request, argument);
+}
+
+/* ---- errors ------------------------------------------------------------------ */
+
 PERF_LOCAL int read_status(struct perf_device *device,
 			   struct sifive_trace_status *status)
 {
 	memset(status, 0, sizeof(*status));
 	status->size = sizeof(*status);
-	return ioctl(device->fd, SIFIVE_TRACE_IOC_STATUS, status);
+	return device_call(device, SIFIVE_TRACE_IOC_STATUS, status);
 }
 
 /*
@@ -111,7 +229,7 @@ PERF_LOCAL int read_info(struct perf_device *device)
 {
 	memset(&device->info, 0, sizeof(device->info));
 	device->info.size = sizeof(device->info);
-	if (!ioctl(device->fd, SIFIVE_TRACE_IOC_INFO, &device->info))
+	if (!device_call(device, SIFIVE_TRACE_IOC_INFO, &device->info))
 		return 0;
 	return device_error(device, errno, "cannot ask for the trace hardware",
 			    NULL);
@@ -121,12 +239,15 @@ PERF_INTERNAL int perf_device_open(struct perf_device *device)
 {
 	struct sifive_trace_info *info = &device->info;
 	const char *path = perf_environment("SIFIVE_TRACE_DEVICE");
+	struct stat about;
 
 	memset(device, 0, sizeof(*device));
 	device->path = path ? path : DEVICE_PATH;
-	device->fd = open(device->path, O_RDWR | O_CLOEXEC);
+	device->fd = move_up(open(device->path, O_RDWR | O_CLOEXEC));
 	if (device->fd < 0)
 		return open_error(device->path, errno);
+	if (!fstat(device->fd, &about))
+		device->node = about.st_rdev;
 
 	if (read_info(device))
 		goto fail;
@@ -145,12 +266,6 @@ fail:
 	return -1;
 }
 
-/*
- * Where stimulus pages are mapped, for the life of the process: between mappings
- * there is memory, which a store that comes too late may go to.
- */
-static char *pages;
-
 /* Who waits there for room in the encoder shall find it. */
 PERF_LOCAL void make_ready(char *page)
 {
@@ -167,11 +282,13 @@ PERF_LOCAL void page_memory(uint32_t index, size_t size)
 		make_ready(page);
 }
 
-PERF_LOCAL void abandon(struct perf_device *device)
+/* @own: the number is still the device's. */
+PERF_LOCAL void abandon(struct perf_device *device, bool own)
 {
-	if (device->fd >= 0)
+	if (own)
 		close(device->fd);
 	device->fd = -1;
+	device->capture = 0;
 	device->count = 0;
 	device->mapped = 0;
 	device->slots = NULL;
@@ -179,13 +296,17 @@ PERF_LOCAL void abandon(struct perf_device *device)
 
 PERF_INTERNAL void perf_device_close(struct perf_device *device)
 {
+	bool own = device->mapped ? is_mapped_file(device, device->fd) :
+				    device->fd >= 0;
 	uint32_t i;
 
 	for (i = 0; i < device->mapped; i++)
 		page_memory(i, device->info.page_size);
+	if (device->mapped)
+		page_memory(PERF_CPUS, device->info.page_size);
 	if (device->slots)
 		munmap(device->slots, SLOTS_SIZE);
-	abandon(device);
+	abandon(device, own);
 }
 
 /* Memory where a page was, unless something else is there. */
@@ -212,10 +333,12 @@ PERF_INTERNAL void perf_device_forget(struct perf_device *device, bool fork)
 
 	for (i = 0; fork && i < device->mapped; i++)
 		fork = fill_hole(pages + i * size, size);
+	if (fork && device->mapped)
+		fork = fill_hole(pages + PERF_CPUS * size, size);
 	/* It is not for the library any more. */
 	if (!fork)
 		pages = NULL;
-	abandon(device);
+	abandon(device, is_session_file(device, device->fd));
 }
 
 PERF_LOCAL int read_encoder(struct perf_device *device, uint32_t index,
@@ -224,7 +347,7 @@ PERF_LOCAL int read_encoder(struct perf_device *device, uint32_t index,
 	memset(encoder, 0, sizeof(*encoder));
 	encoder->size = sizeof(*encoder);
 	encoder->index = index;
-	if (!ioctl(device->fd, SIFIVE_TRACE_IOC_ENCODER, encoder))
+	if (!device_call(device, SIFIVE_TRACE_IOC_ENCODER, encoder))
 		return 0;
 	return device_error(device, errno, "cannot ask for a trace encoder",
 			    NULL);
@@ -323,6 +446,7 @@ PERF_INTERNAL int perf_device_take(struct perf_device *device,
 		.channels	= take->channels,
 		.buffer		= take->buffer,
 	};
+	struct sifive_trace_status status;
 	const char *reason = NULL;
 	char what[96], encoders[32];
 	uint32_t i;
@@ -330,8 +454,10 @@ PERF_INTERNAL int perf_device_take(struct perf_device *device,
 
 	for (i = 0; i < device->count; i++)
 		config.encoders |= UINT64_C(1) << device->encoder[i].index;
-	error = ioctl(device->fd, SIFIVE_TRACE_IOC_CONFIG, &config) ? errno : 0;
+	error = device_call(device, SIFIVE_TRACE_IOC_CONFIG, &config) ? errno : 0;
 
+	if (!error && !read_status(device, &status))
+		device->capture = status.capture;
 	/* The timestamps' rate, and whether programs can read them, from now on. */
 	if (!error && read_info(device))
 		return -1;
@@ -398,7 +524,7 @@ PERF_INTERNAL bool perf_device_stalls(const struct perf_device *device)
 }
 
 /* Why an event has no counter, after those before it got theirs. */
-PERF_LOCAL void no_room(const struct perf_device *device,
+PERF_LOCAL void no_room(struct perf_device *device,
 			const struct perf_counter *counter, uint32_t before,
 			char *text, size_t size)
 {
@@ -406,7 +532,7 @@ PERF_LOCAL void no_room(const struct perf_device *device,
 		.size = sizeof(query), .event = event_of(counter),
 	};
 
-	if (ioctl(device->fd, SIFIVE_TRACE_IOC_EVENT, &query) ||
+	if (device_call(device, SIFIVE_TRACE_IOC_EVENT, &query) ||
 	    !query.counters)
 		snprintf(text, size, "no counter that can count it is free");
 	else
@@ -478,7 +604,7 @@ PERF_INTERNAL int perf_device_counters(struct perf_device *device,
 		counters.event[i] = event_of(&counter[i]);
 	}
 
-	if (ioctl(device->fd, SIFIVE_TRACE_IOC_COUNTERS, &counters))
+	if (device_call(device, SIFIVE_TRACE_IOC_COUNTERS, &counters))
 		return counters_error(device, errno, counter, count,
 				      counters.failed);
 
@@ -520,7 +646,7 @@ PERF_INTERNAL int perf_device_sample(struct perf_device *device,
 
 	if (sampling->period)
 		arg.event = event_of(&sampling->event);
-	if (!ioctl(device->fd, SIFIVE_TRACE_IOC_SAMPLING, &arg)) {
+	if (!device_call(device, SIFIVE_TRACE_IOC_SAMPLING, &arg)) {
 		sampling->interval = arg.interval;
 		return 0;
 	}
@@ -538,7 +664,7 @@ PERF_LOCAL int make_pages(size_t size)
 
 	if (pages)
 		return 0;
-	memory = mmap(NULL, PERF_CPUS * size, PROT_READ | PROT_WRITE,
+	memory = mmap(NULL, PAGES * size, PROT_READ | PROT_WRITE,
 		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (memory == MAP_FAILED)
 		return perf_error("cannot get memory for the trace's state: %s",
@@ -577,6 +703,11 @@ PERF_INTERNAL int perf_device_map(struct perf_device *device, bool slots)
 				    "cannot map the stimulus registers", reason);
 	}
 
+	if (mmap(pages + PERF_CPUS * size, size, PROT_READ | PROT_WRITE,
+		 MAP_SHARED | MAP_FIXED, device->fd,
+		 SIFIVE_TRACE_MMAP_LOSSES) == MAP_FAILED)
+		return device_error(device, errno, "cannot map the page of losses",
+				    NULL);
 	if (!slots)
 		return 0;
 	device->slots = mmap(NULL, SLOTS_SIZE, PROT_READ, MAP_SHARED, device->fd,
@@ -585,6 +716,12 @@ PERF_INTERNAL int perf_device_map(struct perf_device *device, bool slots)
 		return 0;
 	device->slots = NULL;
 	return device_error(device, errno, "cannot map the threads' counts", NULL);
+}
+
+PERF_INTERNAL struct sifive_trace_losses *perf_device_losses(const struct perf_device *device)
+{
+	return (struct sifive_trace_losses *)(pages +
+					      PERF_CPUS * (size_t)device->info.page_size);
 }
 
 PERF_INTERNAL void *perf_device_page(const struct perf_device *device,
@@ -613,7 +750,7 @@ PERF_INTERNAL int perf_device_start(struct perf_device *device)
 {
 	struct sifive_trace_run run = { .size = sizeof(run) };
 
-	if (!ioctl(device->fd, SIFIVE_TRACE_IOC_START, &run))
+	if (!device_call(device, SIFIVE_TRACE_IOC_START, &run))
 		return 0;
 	if (errno == ENOSPC)
 		return 1;
@@ -624,7 +761,7 @@ PERF_INTERNAL int perf_device_stop(struct perf_device *device)
 {
 	struct sifive_trace_run run = { .size = sizeof(run) };
 
-	if (!ioctl(device->fd, SIFIVE_TRACE_IOC_STOP, &run))
+	if (!device_call(device, SIFIVE_TRACE_IOC_STOP, &run))
 		return 0;
 	return device_error(device, errno, "cannot stop the trace", NULL);
 }
@@ -659,7 +796,7 @@ PERF_INTERNAL int perf_device_sink(struct perf_device *device, uint32_t index,
 	memset(sink, 0, sizeof(*sink));
 	sink->size = sizeof(*sink);
 	sink->index = index;
-	if (!ioctl(device->fd, SIFIVE_TRACE_IOC_SINK, sink))
+	if (!device_call(device, SIFIVE_TRACE_IOC_SINK, sink))
 		return 0;
 	return device_error(device, errno, "cannot ask for a sink's state", NULL);
 }
@@ -682,10 +819,13 @@ PERF_INTERNAL void perf_device_file(char *name, size_t size, const char *path,
 PERF_INTERNAL ssize_t perf_device_read(struct perf_device *device, void *to,
 				       size_t size, uint64_t offset)
 {
+	int fd = perf_device_fd(device);
 	ssize_t got;
 
+	if (fd < 0)
+		return device_error(device, errno, "cannot read the trace", NULL);
 	do {
-		got = pread(device->fd, to, size, (off_t)offset);
+		got = pread(fd, to, size, (off_t)offset);
 	} while (got < 0 && errno == EINTR);
 
 	if (got < 0)

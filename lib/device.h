@@ -21,8 +21,11 @@
 
 /**
  * struct perf_device - an open trace device
- * @fd:		its descriptor, -1 when closed
+ * @fd:		its descriptor, -1 when closed; the program may have closed it, and
+ *		the number be another file's: perf_device_fd() finds out
  * @path:	what was opened
+ * @node:	device number of that
+ * @capture:	which capture is the session's, 0 = none
  * @info:	the machine's trace hardware
  * @count:	number of encoders that were chosen
  * @mapped:	of how many of them pages are mapped, or were tried to
@@ -30,8 +33,10 @@
  * @slots:	the thread slots, NULL when not mapped
  */
 struct perf_device {
-	int fd;
+	volatile int fd;
 	const char *path;
+	dev_t node;
+	uint32_t capture;
 	struct sifive_trace_info info;
 	uint32_t count;
 	uint32_t mapped;
@@ -85,6 +90,15 @@ struct perf_capture {
  * Opens /dev/sifive-trace, or what SIFIVE_TRACE_DEVICE names.
  */
 PERF_INTERNAL int perf_device_open(struct perf_device *device);
+
+/**
+ * perf_device_fd - a descriptor of the session's open file
+ *
+ * That is @fd, unless the program has closed it: then the mapped pages show whose
+ * session it is, and the driver gives a new one. May be called anywhere, also in signal
+ * handlers and by several threads at a time. Returns -1 with errno.
+ */
+PERF_INTERNAL int perf_device_fd(struct perf_device *device);
 
 /* Give back everything. @device may be closed already. */
 PERF_INTERNAL void perf_device_close(struct perf_device *device);
@@ -179,6 +193,9 @@ PERF_INTERNAL int perf_device_sample(struct perf_device *device,
  * @slots:	map the thread slots, too
  */
 PERF_INTERNAL int perf_device_map(struct perf_device *device, bool slots);
+
+/* The mapped page of losses. */
+PERF_INTERNAL struct sifive_trace_losses *perf_device_losses(const struct perf_device *device);
 
 /* The mapped stimulus page of chosen encoder @index. */
 PERF_INTERNAL void *perf_device_page(const struct perf_device *device,

@@ -13,7 +13,7 @@
 #include "session.h"
 
 /* Bytes read from the device and written to the file at a time. */
-#define DUMP_CHUNK	4096
+#define DUMP_CHUNK	16384
 
 PERF_LOCAL int write_all(int fd, const char *from, size_t size)
 {
@@ -127,7 +127,7 @@ PERF_LOCAL int open_files(const char *path, int *fd, uint32_t sinks)
 /* Say what is not in the trace. */
 PERF_LOCAL void report_losses(const struct perf_capture *capture)
 {
-	const struct perf_lost *lost = &perf_pool->lost;
+	const struct sifive_trace_losses *lost = perf_losses();
 
 	if (capture->full)
 		perf_warning("trace buffer full: %llu bytes captured, later records were lost",

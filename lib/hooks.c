@@ -8,6 +8,8 @@
  */
 #include <stddef.h>
 
+#include <linux/sifive_trace.h>
+
 #include "auto.h"
 #include "emit.h"
 #include "fault.h"
@@ -127,7 +129,7 @@ PERF_LOCAL void drain(struct perf_thread *thread)
 			perf_stream_record(&lane->stream, p->kind, p->address,
 					   p->address2, p->now);
 		} else {
-			perf_lost_count(&perf_pool->lost.signals);
+			perf_lost_count(&perf_losses()->signals);
 		}
 		p->complete = false;
 		__atomic_signal_fence(__ATOMIC_SEQ_CST);
@@ -173,7 +175,7 @@ void given_up(struct perf_thread *thread, struct perf_lane *lane)
  * read the counters there. Returns NULL when no record can be written: @loss counts it.
  */
 PERF_LOCAL struct perf_lane *prepare(struct perf_thread *thread, uint64_t *now,
-				     uint64_t **loss)
+				     __u64 **loss)
 {
 	const intptr_t gate = thread->gate;
 
@@ -182,7 +184,7 @@ PERF_LOCAL struct perf_lane *prepare(struct perf_thread *thread, uint64_t *now,
 		struct perf_lane *lane = lane_of(thread, cpu);
 
 		drain(thread);
-		*loss = lane ? &perf_pool->lost.refused : &perf_pool->lost.threads;
+		*loss = lane ? &perf_losses()->refused : &perf_losses()->threads;
 		if (!lane || is_refused(thread))
 			return NULL;
 
@@ -214,7 +216,8 @@ PERF_LOCAL void write_claimed(struct perf_thread *thread, uint32_t kind,
 			      uintptr_t address, uintptr_t address2)
 {
 	const intptr_t gate = thread->gate;
-	uint64_t now[PERF_COUNTER_MAX], *loss = &perf_pool->lost.threads;
+	uint64_t now[PERF_COUNTER_MAX];
+	__u64 *loss = &perf_losses()->threads;
 	struct perf_lane *lane = prepare(thread, now, &loss);
 
 	if (!lane)
@@ -251,7 +254,7 @@ PERF_LOCAL void queue_record(struct perf_thread *thread, uint32_t kind,
 		lane = lane_of(thread, cpu);
 		if (tail - thread->head >= PERF_QUEUE || !lane ||
 		    is_refused(thread)) {
-			perf_lost_count(&perf_pool->lost.signals);
+			perf_lost_count(&perf_losses()->signals);
 			return;
 		}
 		thread->reading = cpu;
@@ -283,7 +286,7 @@ void write_long(uintptr_t address, uintptr_t address2, uint32_t kind)
 	if (!perf_pool || !perf_pool->open)
 		return;
 	if (perf_pool->open & PERF_OPEN_PAUSED) {
-		perf_lost_count(&perf_pool->lost.threads);
+		perf_lost_count(&perf_losses()->threads);
 		return;
 	}
 
@@ -295,7 +298,7 @@ void write_long(uintptr_t address, uintptr_t address2, uint32_t kind)
 		}
 	}
 	if (PERF_UNLIKELY(thread->lent) && perf_thread_is_child(thread)) {
-		perf_lost_count(&perf_pool->lost.children);
+		perf_lost_count(&perf_losses()->children);
 		return;
 	}
 

@@ -299,14 +299,15 @@ PERF_LOCAL void put_objects(FILE *file)
 
 PERF_LOCAL void put_lost(FILE *file, const struct perf_capture *capture)
 {
-	const struct perf_lost *lost = &perf_pool->lost;
+	const struct sifive_trace_losses *lost = perf_losses();
 
 	fprintf(file, ",\n\"lost\":{\"signals\":%" PRIu64 ",\"threads\":%" PRIu64
 		",\"abandoned\":%" PRIu64 ",\"refused\":%" PRIu64
 		",\"children\":%" PRIu64 ",\"samples\":%" PRIu64
 		",\"encoders\":%u}",
-		lost->signals, lost->threads, lost->abandoned, lost->refused,
-		lost->children, capture->samples_lost, capture->changed);
+		(uint64_t)lost->signals, (uint64_t)lost->threads,
+		(uint64_t)lost->abandoned, (uint64_t)lost->refused,
+		(uint64_t)lost->children, capture->samples_lost, capture->changed);
 }
 
 PERF_LOCAL void put_all(FILE *file, const struct sifive_trace_sink *sink,

@@ -238,7 +238,8 @@ PERF_LOCAL int fill_pool(const struct perf_device *device,
 				 setup->poll ? PERF_POLL_RECORD : PERF_POLL_NOT;
 	perf_pool->channels = channels;
 	perf_pool->first = first;
-	perf_pool->device = device->fd;
+	perf_pool->device = &perf_session.device;
+	perf_pool->lost = perf_device_losses(device);
 	perf_pool->once = setup->header_once;
 	perf_pool->join = setup->count;
 	perf_pool->slots = device->slots;

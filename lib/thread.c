@@ -13,6 +13,7 @@
 
 #include <linux/sifive_trace.h>
 
+#include "device.h"
 #include "error.h"
 #include "rseq.h"
 #include "thread.h"
@@ -36,7 +37,7 @@ PERF_DATA struct perf_pool *perf_pool;
 static __thread uint32_t refused PERF_THREAD_MODEL;
 
 /* Where its records count that are lost for that. */
-static __thread uint64_t *loss PERF_THREAD_MODEL;
+static __thread __u64 *loss PERF_THREAD_MODEL;
 
 static const uint64_t no_offset[PERF_COUNTER_MAX];
 
@@ -86,6 +87,13 @@ PERF_INTERNAL bool perf_pool_time(uint64_t *now)
 	return true;
 }
 
+PERF_INTERNAL struct sifive_trace_losses *perf_losses(void)
+{
+	static struct sifive_trace_losses nowhere;
+
+	return perf_pool->lost ? perf_pool->lost : &nowhere;
+}
+
 PERF_INTERNAL bool perf_frame_left(uintptr_t then, uintptr_t now)
 {
 	uintptr_t begin;
@@ -109,7 +117,7 @@ PERF_INTERNAL void perf_thread_give_up(struct perf_thread *thread, bool goes_on)
 {
 	thread->lane->torn = true;
 	if (!thread->stuck)
-		perf_lost_count(&perf_pool->lost.abandoned);
+		perf_lost_count(&perf_losses()->abandoned);
 	thread->stuck = goes_on;
 }
 
@@ -141,7 +149,7 @@ PERF_LOCAL void release(struct perf_thread *thread)
 			joined->timed &= perf_pool_time(&joined->to);
 			joined->ended = true;
 		}
-		__atomic_fetch_add(&perf_pool->lost.signals,
+		__atomic_fetch_add(&perf_losses()->signals,
 				   thread->tail - thread->head, __ATOMIC_RELAXED);
 		give_channel(thread->epoch, thread->channel);
 	}
@@ -219,7 +227,6 @@ PERF_INTERNAL int perf_pool_make(void)
 		}
 	memset(pool->index, 0, sizeof(pool->index));
 	memset(pool->joined, 0, sizeof(pool->joined[0]) * pool->joins);
-	pool->lost = (struct perf_lost) { 0 };
 	pool->joins = 0;
 	pool->open = 0;
 	epoch = epoch ? epoch : 1;
@@ -307,7 +314,8 @@ PERF_LOCAL int join_driver(struct perf_thread *thread)
 	thread->offset = no_offset;
 	if (!perf_pool->join)
 		return 0;
-	if (ioctl(perf_pool->device, SIFIVE_TRACE_IOC_THREAD, &arg)) {
+	if (ioctl(perf_device_fd(perf_pool->device), SIFIVE_TRACE_IOC_THREAD,
+		   &arg)) {
 		perf_pool->refusal = errno;
 		return -1;
 	}
@@ -325,7 +333,7 @@ PERF_LOCAL int enter_list(const struct perf_thread *thread)
 
 	if (place >= PERF_JOINED) {
 		__atomic_store_n(&perf_pool->joins, PERF_JOINED, __ATOMIC_RELAXED);
-		perf_lost_count(&perf_pool->lost.names);
+		perf_lost_count(&perf_losses()->names);
 		return -1;
 	}
 	joined = &perf_pool->joined[place];
@@ -345,7 +353,7 @@ PERF_LOCAL struct perf_thread *join_blocked(void)
 	int32_t tid = thread_id();
 	int channel;
 
-	loss = &perf_pool->lost.threads;
+	loss = &perf_losses()->threads;
 	if (perf_pool->pinned && perf_pool->pinned != tid)
 		return NULL;
 
@@ -374,7 +382,7 @@ PERF_LOCAL struct perf_thread *join_blocked(void)
 
 	thread->rseq = perf_pool->pinned ? &perf_pool->fixed : perf_rseq_find();
 	if (!thread->rseq || join_driver(thread)) {
-		loss = &perf_pool->lost.refused;
+		loss = &perf_losses()->refused;
 		goto refuse;
 	}
 
@@ -419,7 +427,7 @@ PERF_INTERNAL struct perf_thread *perf_thread_join(void)
 		return NULL;
 	/* A child of vfork() has its parent's memory, variables of threads among it. */
 	if (getpid() != perf_pool->pid) {
-		loss = &perf_pool->lost.children;
+		loss = &perf_losses()->children;
 		return NULL;
 	}
 	/* What is called from here may have hooks of its own. */
@@ -509,7 +517,8 @@ PERF_INTERNAL void perf_thread_repair(void)
 	bool borrowed = thread->tid != thread_id();
 
 	if (!borrowed && thread->repairs++ < REPAIRS_MAX &&
-	    !ioctl(perf_pool->device, SIFIVE_TRACE_IOC_THREAD, &arg))
+	    !ioctl(perf_device_fd(perf_pool->device), SIFIVE_TRACE_IOC_THREAD,
+		   &arg))
 		return;
 
 	thread->refused = borrowed ? PERF_REFUSED_ONCE : PERF_REFUSED;

@@ -125,15 +125,8 @@ struct perf_joined {
 	char name[16];
 };
 
-/* Records that were not written. */
-struct perf_lost {
-	uint64_t signals;	/* of signal handlers: the queue was full */
-	uint64_t threads;	/* of threads without channel, CPUs without encoder */
-	uint64_t abandoned;	/* left half-way and never finished */
-	uint64_t refused;	/* of threads that the driver did not let in */
-	uint64_t children;	/* of children made by vfork() */
-	uint64_t names;		/* threads that the side-car does not tell of */
-};
+struct perf_device;
+struct sifive_trace_losses;
 
 /**
  * struct perf_pool - what threads share
@@ -145,7 +138,8 @@ struct perf_lost {
  * @channels:	bit n set: channel n can be had
  * @taken:	bit n set: channel n is some thread's; from bit 32 on @epoch, so that
  *		who takes or gives back one of an earlier set-up finds out
- * @device:	descriptor that threads join with
+ * @device:	what threads join
+ * @lost:	records that were not written: with the capture in the kernel
  * @once:	one header for each channel and CPU
  * @join:	they have to: there are counters to be read
  * @pinned:	no rseq: the one thread that may record, and @fixed its area
@@ -165,7 +159,7 @@ struct perf_pool {
 	uint32_t channels;
 	volatile uint64_t taken;
 	unsigned int first;
-	int device;
+	struct perf_device *device;
 	int refusal;
 	bool once;
 	bool join;
@@ -174,7 +168,7 @@ struct perf_pool {
 	struct perf_rseq fixed;
 	const struct sifive_trace_slot *slots;
 	struct perf_layout layout;
-	struct perf_lost lost;
+	struct sifive_trace_losses *lost;
 	uint32_t joins;
 	uint8_t index[PERF_CPU_NUMBERS];
 	struct perf_thread thread[PERF_SLOTS];
@@ -266,9 +260,10 @@ PERF_INTERNAL void perf_threads_settle(void);
 /* The page's timestamp now, through any lane; false when it cannot be read. */
 PERF_INTERNAL bool perf_pool_time(uint64_t *now);
 
-PERF_INLINE void perf_lost_count(uint64_t *which)
-{
-	__atomic_fetch_add(which, 1, __ATOMIC_RELAXED);
-}
+/* Where records count that were not written; in a child nowhere. */
+PERF_INTERNAL struct sifive_trace_losses *perf_losses(void);
+
+/* Count one; __u64 is no uint64_t to a compiler. */
+#define perf_lost_count(which)	__atomic_fetch_add(which, 1, __ATOMIC_RELAXED)
 
 #endif /* PERF_THREAD_H */

@@ -143,7 +143,7 @@ PERF_API int sifive_trace_write(struct sifive_trace *trace)
 
 PERF_LOCAL int fill_report(struct sifive_trace_report *report)
 {
-	const struct perf_lost *lost = &perf_pool->lost;
+	const struct sifive_trace_losses *lost = perf_losses();
 	struct perf_capture capture;
 
 	if (report->size < REPORT_MIN)

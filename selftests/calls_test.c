@@ -418,6 +418,155 @@ TEST_F(calls, of_vfork_children_are_counted_as_lost_without_counters)
 	vfork_children_are_lost(_metadata, self);
 }
 
+static void *loop_of_three(void *unused)
+{
+	calls_loop(3);
+	return unused;
+}
+
+/* Calls of this thread, and of one that has to join the session. */
+static unsigned int calls_with_a_thread(struct __test_metadata *_metadata)
+{
+	pthread_t thread;
+
+	calls_loop(2);
+	ASSERT_EQ(0, pthread_create(&thread, NULL, loop_of_three, NULL));
+	ASSERT_EQ(0, pthread_join(thread, NULL));
+	return (2 + 1) + (3 + 1);
+}
+
+/* As a daemon does; the device that the test looks with is opened again. */
+static void close_all(struct __test_metadata *_metadata, struct _test_data_calls *self)
+{
+	ASSERT_EQ(0, close_range(3, ~0u, 0));
+	self->fd = trace_open(O_RDWR);
+	ASSERT_LE(0, self->fd);
+}
+
+TEST_F(calls, of_a_program_that_closes_all_descriptors_are_all_there)
+{
+	unsigned int made, round;
+
+	SET_UP();
+	close_all(_metadata, self);
+	ASSERT_EQ(0, sifive_trace_on(self->trace));
+	for (made = 0, round = 0; round < 3; round++) {
+		made += calls_with_a_thread(_metadata);
+		close_all(_metadata, self);
+		made += calls_with_a_thread(_metadata);
+	}
+	OFF();
+	CALLS_ARE(made);
+	EXPECT_EQ(0, sifive_trace_dump(self->trace, "/dev/null")) {
+		TH_LOG("%s", sifive_trace_error());
+	}
+	/* The session ends with the mapping: another one can begin. */
+	close_all(_metadata, self);
+	sifive_trace_close(self->trace);
+	self->trace = sifive_trace_open();
+	ASSERT_NE(NULL, self->trace);
+	SET_UP();
+}
+
+/* Numbers that belong to a session, but for those of the test. */
+static unsigned int take_numbers_over(struct _test_data_calls *self, int file)
+{
+	unsigned int taken = 0;
+	int number;
+
+	for (number = 3; number < 2048; number++) {
+		if (number == file || number == self->fd ||
+		    fcntl(number, F_GETFD) < 0)
+			continue;
+		taken += dup2(file, number) == number;
+	}
+	return taken;
+}
+
+static void numbers_are_taken(struct __test_metadata *_metadata,
+			      struct _test_data_calls *self, int file)
+{
+	unsigned int made;
+
+	ON();
+	made = calls_with_a_thread(_metadata);
+	ASSERT_LE(1, take_numbers_over(self, file));
+	made += calls_with_a_thread(_metadata);
+	OFF();
+	CALLS_ARE(made);
+	sifive_trace_close(self->trace);
+	self->trace = NULL;
+}
+
+TEST_F(calls, a_file_that_takes_the_librarys_number_is_left_alone)
+{
+	char path[] = "/tmp/calls_test.XXXXXX", text[8] = "";
+	int file = mkstemp(path), number, open_numbers = 0;
+
+	ASSERT_LE(0, file);
+	unlink(path);
+	ASSERT_EQ(4, write(file, "mine", 4));
+	numbers_are_taken(_metadata, self, file);
+	for (number = 3; number < 2048; number++)
+		open_numbers += number != self->fd && fcntl(number, F_GETFD) >= 0;
+	/* The file's own and the one that was the library's. */
+	EXPECT_LE(2, open_numbers);
+	ASSERT_EQ(4, pread(file, text, sizeof(text), 0));
+	EXPECT_STREQ("mine", text);
+}
+
+TEST_F(calls, another_open_device_that_takes_the_librarys_number_is_left_alone)
+{
+	int other = trace_open(O_RDONLY), number, open_numbers = 0;
+
+	ASSERT_LE(0, other);
+	numbers_are_taken(_metadata, self, other);
+	for (number = 3; number < 2048; number++)
+		open_numbers += number != self->fd && fcntl(number, F_GETFD) >= 0;
+	EXPECT_LE(2, open_numbers);
+	EXPECT_LE(0, trace_flags(other));
+}
+
+/* It cannot join, as the device is not there any more under the name it had. */
+static void lose_and_die(struct _test_data_calls *self, const char *name)
+{
+	pthread_t thread;
+
+	setenv("SIFIVE_TRACE_DEVICE", name, 1);
+	if (symlink("/dev/sifive-trace", name) ||
+	    sifive_trace_setup(self->trace, &self->options) ||
+	    sifive_trace_on(self->trace) || unlink(name))
+		_exit(1);
+	calls_loop(1);
+	close_range(3, ~0u, 0);
+	pthread_create(&thread, NULL, loop_of_three, NULL);
+	pthread_join(thread, NULL);
+	kill(getpid(), SIGKILL);
+}
+
+TEST_F(calls, that_are_lost_are_counted_where_they_outlive_the_program)
+{
+	struct sifive_trace_losses losses = { .size = sizeof(losses) };
+	pid_t child;
+	int status;
+
+	if (!self->options.events)
+		SKIP(return, "without counters no thread has to join");
+	child = fork();
+	if (!child)
+		lose_and_die(self, "/tmp/calls_test.device");
+	ASSERT_EQ(child, waitpid(child, &status, 0));
+	EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+	ASSERT_EQ(0, trace_ioctl(self->fd, SIFIVE_TRACE_IOC_LOSSES, &losses));
+	EXPECT_EQ(2 * (3 + 1), losses.refused);
+	EXPECT_EQ(0, losses.threads + losses.signals + losses.abandoned + losses.children);
+	/* They go with the capture. */
+	ON();
+	OFF();
+	ASSERT_EQ(0, trace_ioctl(self->fd, SIFIVE_TRACE_IOC_LOSSES, &losses));
+	EXPECT_EQ(0, losses.refused);
+}
+
 TEST_F(calls, that_a_filter_leaves_out_give_no_record)
 {
 	char path[64];

@@ -75,7 +75,9 @@ static void record(struct __test_metadata *_metadata, FIXTURE_DATA(meta) *self)
 	ASSERT_EQ(0, sifive_trace_on(self->trace));
 	ASSERT_EQ(0, sifive_trace_write(self->trace));
 	ASSERT_EQ(0, sifive_trace_off(self->trace));
-	perf_pool->lost = (struct perf_lost) { 1, 2, 4 };
+	*perf_pool->lost = (struct sifive_trace_losses) {
+		.signals = 1, .threads = 2, .abandoned = 4,
+	};
 	ASSERT_EQ(0, sifive_trace_dump(self->trace, "out.rtd")) {
 		TH_LOG("%s", sifive_trace_error());
 	}

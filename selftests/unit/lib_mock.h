@@ -28,6 +28,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -152,6 +153,16 @@ static int mock_access(const char *path, int mode)
 	return access(path, mode);
 }
 
+static int mock_fstat(int fd, struct stat *about)
+{
+	if (fd != MOCK_FD)
+		return fstat(fd, about);
+	memset(about, 0, sizeof(*about));
+	about->st_mode = S_IFCHR;
+	about->st_rdev = 0x1234;
+	return 0;
+}
+
 static int mock_close(int fd)
 {
 	if (fd != MOCK_FD)
@@ -206,6 +217,11 @@ static int mock_ioctl(int fd, unsigned long request, void *arg)
 	}
 
 	switch (request) {
+	case SIFIVE_TRACE_IOC_ATTACH:
+		if (((struct sifive_trace_attach *)arg)->flags !=
+		    SIFIVE_TRACE_ATTACH_COMPARE)
+			abort();
+		return 0;
 	case SIFIVE_TRACE_IOC_INFO:
 		if (((struct sifive_trace_info *)arg)->size != sizeof(dev.info))
 			abort();
@@ -294,13 +310,16 @@ static void *mock_mmap(void *addr, size_t length, int prot, int flags, int fd,
 			errno = dev.mmap_errno;
 			return MAP_FAILED;
 		}
-		dev.mmap_offset = offset;
 		dev.maps++;
+		if (offset == SIFIVE_TRACE_MMAP_LOSSES)
+			memset(addr, 0, length);
+		else
+			dev.mmap_offset = offset;
 		return addr;
 	}
 	if (flags & (MAP_FIXED | MAP_FIXED_NOREPLACE)) {
 		if (!mock_pages ||
-		    (size_t)((char *)addr - mock_pages) > 63 * MOCK_PAGE_SIZE)
+		    (size_t)((char *)addr - mock_pages) > 64 * MOCK_PAGE_SIZE)
 			abort();
 		if (dev.maps)
 			dev.maps--;
@@ -312,7 +331,7 @@ static void *mock_mmap(void *addr, size_t length, int prot, int flags, int fd,
 		return MAP_FAILED;
 	}
 	memory = mmap(addr, length, prot, flags, fd, offset);
-	if (length == 64 * MOCK_PAGE_SIZE)
+	if (length == 65 * MOCK_PAGE_SIZE)
 		mock_pages = memory;
 	return memory;
 }
@@ -412,6 +431,7 @@ static unsigned int mock_naps;
 #define open(...)		mock_open(__VA_ARGS__)
 #define access(...)		mock_access(__VA_ARGS__)
 #define close(...)		mock_close(__VA_ARGS__)
+#define fstat(...)		mock_fstat(__VA_ARGS__)
 #define ioctl(...)		mock_ioctl(__VA_ARGS__)
 #define mmap(...)		mock_mmap(__VA_ARGS__)
 #define munmap(...)		mock_munmap(__VA_ARGS__)
@@ -486,6 +506,7 @@ static bool mock_section_any(struct perf_rseq *rseq, const volatile int32_t *min
 #undef __builtin_return_address
 #undef open
 #undef close
+#undef fstat
 #undef ioctl
 #undef mmap
 #undef munmap

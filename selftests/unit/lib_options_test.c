@@ -267,7 +267,9 @@ TEST_F(options, report)
 	dev.status.samples = 10;
 	dev.status.samples_lost = 3;
 	dev.status.flags = SIFIVE_TRACE_STATUS_FULL;
-	perf_pool->lost = (struct perf_lost) { 1, 2, 4 };
+	*perf_pool->lost = (struct sifive_trace_losses) {
+		.signals = 1, .threads = 2, .abandoned = 4,
+	};
 	ASSERT_EQ(0, sifive_trace_status(self->trace, &report));
 	EXPECT_EQ(sizeof(report), report.size);
 	EXPECT_EQ(SIFIVE_TRACE_FULL, report.flags);

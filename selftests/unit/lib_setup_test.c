@@ -229,7 +229,7 @@ TEST_F(lib, affinity)
 	mock_no_rseq = false;
 	EXPECT_EQ(0, INIT());
 	EXPECT_EQ(3, dev.config.encoders);
-	EXPECT_EQ(2, dev.maps);
+	EXPECT_EQ(3, dev.maps);
 	dev.cpus = 1 << 1;
 	mock_no_rseq = true;
 	EXPECT_EQ(0, INIT());
@@ -311,7 +311,7 @@ TEST_F(lib, asks_for_sba)
 	EXPECT_EQ(0, dev.config.prescale);
 	EXPECT_EQ(0x20000, dev.mmap_offset);
 	EXPECT_EQ(1, dev.fds);
-	EXPECT_EQ(1, dev.maps);
+	EXPECT_EQ(2, dev.maps);
 	EXPECT_EQ(0, dev.starts);
 }
 
@@ -513,7 +513,7 @@ TEST_F(lib, again)
 	ASSERT_EQ(0, perfFuncEntryExitInit(self->list, 1, 7, perfCount_Raw, 0));
 	EXPECT_EQ(7, perf_pool->first);
 	EXPECT_EQ(1, dev.fds);
-	EXPECT_EQ(1, dev.maps);
+	EXPECT_EQ(2, dev.maps);
 	EXPECT_ERROR(perfManualInit(NULL, 1, 6, perfCount_Raw, 0), "NULL");
 	EXPECT_NOTHING_HELD();
 	EXPECT_ERROR(perfTraceOn(), "call perfManualInit()");

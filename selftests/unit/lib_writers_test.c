@@ -340,8 +340,8 @@ TEST_F(writers, left_for_deeper)
 	EXPECT_LT((3000 - PATIENCE) * record_stores(), mock_stores);
 	EXPECT_EQ(1, count_headers());
 	EXPECT_EQ(1, count_stores(8, PERF_RECORD_BREAK));
-	EXPECT_EQ(1, perf_pool->lost.abandoned);
-	EXPECT_EQ(PATIENCE - PERF_QUEUE, perf_pool->lost.signals);
+	EXPECT_EQ(1, perf_pool->lost->abandoned);
+	EXPECT_EQ(PATIENCE - PERF_QUEUE, perf_pool->lost->signals);
 }
 
 /* All calls work after a jump out of a record, and the next record says so. */
@@ -454,7 +454,7 @@ TEST_F(writers, stack_above)
 	ASSERT_EQ(NULL, result);
 	EXPECT_EQ(3 * record_stores(), mock_stores);
 	EXPECT_EQ(0, count_stores(8, PERF_RECORD_BREAK));
-	EXPECT_EQ(0, perf_pool->lost.abandoned);
+	EXPECT_EQ(0, perf_pool->lost->abandoned);
 }
 
 static void take_over(void)
@@ -556,14 +556,14 @@ TEST_F(writers, stopped_in_record)
 	ASSERT_EQ(0, pthread_create(&thread, NULL, stopped, NULL));
 	pthread_barrier_wait(&steps);
 	EXPECT_EQ(0, perfTraceOff());
-	EXPECT_EQ(1, perf_pool->lost.abandoned);
+	EXPECT_EQ(1, perf_pool->lost->abandoned);
 	EXPECT_EQ(0, perfTraceOn());
 	/* It is waited for no more. */
 	EXPECT_LT(0, mock_naps);
 	mock_naps = 0;
 	EXPECT_EQ(0, perfTraceOff());
 	EXPECT_EQ(0, mock_naps);
-	EXPECT_EQ(1, perf_pool->lost.abandoned);
+	EXPECT_EQ(1, perf_pool->lost->abandoned);
 	EXPECT_EQ(0, perfTraceOn());
 	mock_stores = 0;
 	pthread_barrier_wait(&steps);

@@ -176,6 +176,24 @@ static void put_sources(int fd, const struct sifive_trace_sink *sink,
 	put_format(out, "],\n\"ts_channels\":%s,\n", layout ? "true" : "false");
 }
 
+/* What the session's program has counted, also of one that ended before it could say. */
+static void put_lost(int fd, const struct sifive_trace_status *status,
+		     struct output *out)
+{
+	struct sifive_trace_losses losses = { .size = sizeof(losses) };
+
+	if (ioctl(fd, SIFIVE_TRACE_IOC_LOSSES, &losses))
+		report("%s: %s", machine_device(), strerror(errno));
+	put_format(out, "\"lost\":{\"signals\":%" PRIu64 ",\"threads\":%" PRIu64
+		   ",\"abandoned\":%" PRIu64 ",\"refused\":%" PRIu64
+		   ",\"children\":%" PRIu64 ",\"samples\":%" PRIu64
+		   ",\"encoders\":%u}}\n",
+		   (uint64_t)losses.signals, (uint64_t)losses.threads,
+		   (uint64_t)losses.abandoned, (uint64_t)losses.refused,
+		   (uint64_t)losses.children, (uint64_t)status->samples_lost,
+		   machine_changed(status));
+}
+
 static int write_meta(int fd, const char *trace,
 		      const struct sifive_trace_sink *sink,
 		      const char *description, struct objects *objects)
@@ -211,8 +229,7 @@ static int write_meta(int fd, const char *trace,
 		error = -1;
 	if (objects)
 		objects_write(objects, out, false);
-	put_format(out, "\"lost\":{\"samples\":%" PRIu64 ",\"encoders\":%u}}\n",
-		   (uint64_t)status.samples_lost, machine_changed(&status));
+	put_lost(fd, &status, out);
 	return output_close(out) || error ? -1 : 0;
 }
 
@@ -304,9 +321,18 @@ static void report_sink(const char *name, const struct sifive_trace_sink *sink,
 		       name, (uint64_t)sink->bytes);
 }
 
-static void report_losses(const struct sifive_trace_status *status)
+static void report_losses(int fd, const struct sifive_trace_status *status)
 {
+	struct sifive_trace_losses losses = { .size = sizeof(losses) };
 	char counters[512];
+	uint64_t records = 0;
+
+	if (!ioctl(fd, SIFIVE_TRACE_IOC_LOSSES, &losses))
+		records = losses.signals + losses.threads + losses.abandoned +
+			  losses.refused + losses.children;
+	if (records)
+		report("the program could not write %" PRIu64 " records: sifive-trace report says which",
+		       records);
 
 	if (status->samples_lost)
 		report("%" PRIu64 " of %" PRIu64 " samples were lost",
@@ -388,7 +414,7 @@ int capture_save(int fd, const char *path, const char *description,
 			report_sink(name, &sink, quiet);
 		failed |= error;
 	}
-	report_losses(&status);
+	report_losses(fd, &status);
 	return failed ? -1 : 0;
 }
 
@@ -479,6 +505,49 @@ static bool has_side_car(char name[PATH_MAX], char meta[META_MAX], const char *p
 	return !access(meta, F_OK);
 }
 
+/* A side-car file from the program's beginning says nothing of losses: add them. */
+static int complete_meta(int fd, const char *meta)
+{
+	struct sifive_trace_status status = { .size = sizeof(status) };
+	char text[4096], last = '\0';
+	FILE *file = fopen(meta, "re");
+	long end = 0, at = 0;
+	struct output *out;
+	char whole[META_MAX + 4];
+	size_t got, i;
+
+	if (!file || ioctl(fd, SIFIVE_TRACE_IOC_STATUS, &status)) {
+		report("%s: %s", meta, strerror(errno));
+		if (file)
+			fclose(file);
+		return -1;
+	}
+	/* Behind its last element. */
+	while ((got = fread(text, 1, sizeof(text), file)))
+		for (i = 0; i < got; i++, at++)
+			if (text[i] == '}') {
+				end = at;
+				last = text[i];
+			}
+	rewind(file);
+	snprintf(whole, sizeof(whole), "%s.new", meta);
+	out = last ? output_open(whole) : NULL;
+	while (out && end && (got = fread(text, 1, sizeof(text), file))) {
+		got = got < (size_t)end ? got : (size_t)end;
+		put_bytes(out, text, got);
+		end -= (long)got;
+	}
+	fclose(file);
+	if (!out)
+		return -1;
+	put_string(out, ",\n");
+	put_lost(fd, &status, out);
+	if (!output_close(out) && !rename(whole, meta))
+		return 0;
+	unlink(whole);
+	return -1;
+}
+
 /* 1: not all of it could be written, which has been told. */
 static int rescue_sink(int fd, const char *path, uint32_t index, uint32_t sinks,
 		       bool quiet)
@@ -495,6 +564,8 @@ static int rescue_sink(int fd, const char *path, uint32_t index, uint32_t sinks,
 	error = copy(fd, name, sink.offset, &sink.bytes, false);
 	if (error > 0)
 		is_short(name, bytes);
+	if (!error)
+		error = complete_meta(fd, meta);
 	if (error)
 		return error;
 	report_sink(name, &sink, quiet);
@@ -535,15 +606,13 @@ int capture_rescue(const char *path, const struct capture_mark *mark,
 		else
 			error = one;
 	}
+	if (!error)
+		report_losses(fd, &status);
 	if (fd >= 0)
 		close(fd);
 	if (!error && incomplete)
 		error = 1;
-	if (error > 0)
-		return error;
-	if (!error)
-		report_losses(&status);
-	else
+	if (error < 0)
 		files_remove(path);
 	return error;
 }
