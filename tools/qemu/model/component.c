@@ -138,10 +138,11 @@ static uint32_t control_merge(TraceComponent *c, uint32_t old, uint32_t value,
     return cc->merge ? cc->merge(c, old, value, new) : new;
 }
 
+/* Bits written back as they read after reset ask for nothing. */
 static void control_activate(TraceComponent *c, uint32_t value,
                              uint32_t writable)
 {
-    if (value & writable & ~(R_CONTROL_ACTIVE_MASK | R_CONTROL_EMPTY_MASK)) {
+    if (value & ~c->regs[R_CONTROL] & writable & ~R_CONTROL_ACTIVE_MASK) {
         trace_violation(c, "fields written together with active", A_CONTROL);
     }
     if (c->fault_active_stuck) {
