@@ -181,6 +181,20 @@ void put_time(struct output *output, uint64_t ticks, uint64_t hz, size_t width)
 	put_bytes(output, digits, 10);
 }
 
+void put_inferred(struct output *output, uint64_t ticks, uint64_t hz, size_t width)
+{
+	uint64_t whole = hz ? ticks / hz : ticks;
+	size_t used = 1 + (hz ? 10 : 0);
+
+	do {
+		used++;
+		whole /= 10;
+	} while (whole);
+	put_spaces(output, width > used ? width - used : 0);
+	put_char(output, '~');
+	put_time(output, ticks, hz, 0);
+}
+
 void put_hex(struct output *output, uint64_t number)
 {
 	char digits[DIGITS], *at = digits + DIGITS;

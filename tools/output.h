@@ -58,6 +58,8 @@ void put_right(struct output *output, const char *text, size_t width);
 void put_left(struct output *output, const char *text, size_t width);
 /* Ticks, or seconds with nine decimals when @hz is not 0. */
 void put_time(struct output *output, uint64_t ticks, uint64_t hz, size_t width);
+/* The same, marked with "~": the time is not certain. */
+void put_inferred(struct output *output, uint64_t ticks, uint64_t hz, size_t width);
 /* With 0x. */
 void put_hex(struct output *output, uint64_t number);
 void put_format(struct output *output, const char *format, ...)

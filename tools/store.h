@@ -13,15 +13,22 @@
 #define STORE_SOURCES	128
 #define STORE_CHANNELS	32
 
+/* How certain a time is. */
+enum store_time {
+	TIME_UNKNOWN,
+	TIME_INFERRED,	/* likely: a message before it was lost or damaged */
+	TIME_EXACT,
+};
+
 /**
  * struct store - a store
  * @offset:	bytes from the beginning of the trace to where it is
- * @time:	when it was made, ticks; valid with @time_known
+ * @time:	when it was made, ticks; valid unless @time_known is TIME_UNKNOWN
  * @value:	what was stored
  * @src:	source that made it, below STORE_SOURCES
  * @channel:	below STORE_CHANNELS
  * @bytes:	1, 2 or 4; 0 for one that fits no size
- * @time_known:	@time is valid
+ * @time_known:	enum store_time
  */
 struct store {
 	uint64_t	offset;
@@ -30,7 +37,7 @@ struct store {
 	uint8_t		src;
 	uint8_t		channel;
 	uint8_t		bytes;
-	bool		time_known;
+	uint8_t		time_known;
 };
 
 #endif /* SIFIVE_TRACE_STORE_H */

@@ -2,6 +2,7 @@
 /* Numbers for people: see units.h. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "units.h"
 
@@ -37,5 +38,15 @@ const char *units_time(char *text, uint64_t ticks, uint64_t hz)
 		i++;
 	}
 	snprintf(text, UNITS_SIZE, "%.3f %s", value, units[i]);
+	return text;
+}
+
+const char *units_mark(char *text, bool uncertain)
+{
+	if (uncertain) {
+		memmove(text + 1, text, strnlen(text, UNITS_SIZE - 2) + 1);
+		*text = '~';
+		text[UNITS_SIZE - 1] = '\0';
+	}
 	return text;
 }

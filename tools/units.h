@@ -3,6 +3,7 @@
 #ifndef SIFIVE_TRACE_UNITS_H
 #define SIFIVE_TRACE_UNITS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define UNITS_SIZE	24
@@ -19,5 +20,13 @@ const char *units_time(char *text, uint64_t ticks, uint64_t hz);
 
 /** units_count() - "123456789", or from ten digits on "12.346G" */
 const char *units_count(char *text, uint64_t count);
+
+/**
+ * units_mark() - mark a number that is not certain
+ * @text:	of units_count() or units_time(): gets "~" in front
+ *
+ * Return: @text.
+ */
+const char *units_mark(char *text, bool uncertain);
 
 #endif /* SIFIVE_TRACE_UNITS_H */

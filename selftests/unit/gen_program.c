@@ -164,9 +164,7 @@ static void tell_time(struct program *program, struct program_thread *thread)
 	struct program_frame *frame = thread->frame + thread->depth;
 	bool whole = thread->timed && !thread->lost && thread->depth;
 
-	thread->timed = !thread->clockless;
-	if (!thread->timed)
-		return;
+	thread->timed = true;
 	if (whole && !frame[-1].hidden)
 		frame[-1].self += program->gen.now - thread->now;
 	thread->now = program->gen.now;
@@ -189,9 +187,13 @@ static void record(struct program *program, struct program_thread *thread,
 	value = counters_of(program, thread);
 	program->records++;
 	if (thread->losing) {
+		uint64_t last = program->gen.last[thread->src];
+
 		gen_record(&thread->stream[thread->src], type, address, value);
 		program->gen.length = length;
-		program->gen.truths = 0;
+		program->gen.truths--;
+		/* The next timestamp builds on the last message that came through. */
+		program->gen.last[thread->src] = last;
 		return;
 	}
 	if (thread->lost && program->count_type == 2) {
@@ -204,7 +206,8 @@ static void record(struct program *program, struct program_thread *thread,
 	account(program, thread, fresh);
 	tell_time(program, thread);
 	gen_record(&thread->stream[thread->src], type, address, value);
-	program->gen.truths = 0;
+	if (!program->keep_truth)
+		program->gen.truths = 0;
 	thread->recorded = true;
 	thread->last_src = thread->src;
 	thread->lost = false;
@@ -308,7 +311,7 @@ static void lose(struct program *program, struct program_thread *thread)
 		call_one(program, thread, LOST_FUNCTION);
 	thread->losing = false;
 	thread->lost = true;
-	thread->clockless = true;
+	thread->unsynced = true;
 	gen_error(gen, thread->src);
 	if (way == 1)
 		give_back(program, thread, 0);
@@ -319,9 +322,9 @@ static void lose(struct program *program, struct program_thread *thread)
 /* What makes known again what a loss has made unknown comes some time later. */
 static void recover(struct program *program, struct program_thread *thread)
 {
-	if (thread->clockless && !below(program, 4)) {
+	if (thread->unsynced && !below(program, 4)) {
 		gen_sync(&program->gen, thread->src);
-		thread->clockless = false;
+		thread->unsynced = false;
 	}
 	if (thread->blind && !below(program, 4))
 		thread->begun[thread->src] = false;

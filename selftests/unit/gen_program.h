@@ -43,7 +43,7 @@ struct program_thread {
 	bool		timed;		/* that is its latest record's */
 	bool		losing;		/* records do not come through */
 	bool		lost;		/* some did not, since the latest */
-	bool		clockless;	/* no absolute time since */
+	bool		unsynced;	/* no absolute time since */
 	bool		blind;		/* DeltaXOR, and no header since */
 	unsigned int	depth;
 	struct program_frame frame[PROGRAM_DEPTH];
@@ -69,6 +69,7 @@ struct program_thread {
  * @garbage:	bytes that are no message then, as often; with one thread
  * @losses:	records are lost within calls, as often; with one thread on each
  *		source
+ * @keep_truth:	gen.truth keeps all records
  * @alone:	from 1: this thread alone runs; 0: all of them
  * @cost:	the truth, by function
  * @thread_cost: and by thread
@@ -94,6 +95,7 @@ struct program {
 	unsigned int	errors;
 	unsigned int	garbage;
 	unsigned int	losses;
+	bool		keep_truth;
 	unsigned int	alone;
 	uint64_t	records;
 	uint64_t	hart[PROGRAM_SOURCES][PROGRAM_COUNTERS];

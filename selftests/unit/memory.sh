@@ -57,7 +57,7 @@ read_all() {
 read_all "16 sources" 4
 # What is left out is told, but for single lines of a table.
 "$command" graph -c all --srcbits 4 --meta none one.rtd 2>&1 >/dev/null |
-	grep -q 'too many different paths: the rarest are part of their callers'
+	grep -q 'too many different paths: the lightest are'
 result $? "that paths were left out is told"
 "$command" report -c all --srcbits 4 --meta none one.rtd 2>&1 >/dev/null |
 	grep -q 'calls too deep to be kept'

@@ -149,7 +149,9 @@ static void check_layout(struct __test_metadata *_metadata,
 		EXPECT_EQ(field[i], message->field[i]);
 	EXPECT_EQ(ts_width ? NEXUS_TIMESTAMP : 0,
 		  message->flags & NEXUS_TIMESTAMP);
-	if (ts_width && layout->tcode != NEXUS_ERROR) {
+	if (ts_width) {
+		EXPECT_EQ(layout->tcode == NEXUS_ERROR ? NEXUS_TIME_INFERRED : 0,
+			  message->flags & NEXUS_TIME_INFERRED);
 		EXPECT_TRUE(message->flags & NEXUS_TIME_KNOWN);
 		EXPECT_EQ(1001, message->time);
 	} else {
@@ -340,7 +342,7 @@ static void check_gap(struct __test_metadata *_metadata, const void *bad,
 	EXPECT_EQ(length, all.message[2].length);
 	EXPECT_EQ(NEXUS_MESSAGE, all.item[3]);
 	EXPECT_EQ(2, all.message[3].field[1]);
-	EXPECT_FALSE(all.message[3].flags & NEXUS_TIME_KNOWN);
+	EXPECT_TRUE(all.message[3].flags & NEXUS_TIME_INFERRED);
 	EXPECT_LT(0, strlen(nexus_gap_name(reason)));
 	gen_free(&gen);
 }
@@ -414,7 +416,7 @@ TEST(unknown_tcode_is_skipped)
 	EXPECT_EQ(0, all.message[2].fields);
 	EXPECT_EQ(7, all.message[3].field[1]);
 	/* It may have had a timestamp that the next builds on. */
-	EXPECT_FALSE(all.message[3].flags & NEXUS_TIME_KNOWN);
+	EXPECT_TRUE(all.message[3].flags & NEXUS_TIME_INFERRED);
 	EXPECT_TRUE(all.message[4].flags & NEXUS_TIME_KNOWN);
 	gen_free(&gen);
 }

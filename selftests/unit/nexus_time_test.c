@@ -107,7 +107,7 @@ TEST_F(time, is_unknown_until_an_absolute_one)
 	EXPECT_EQ(1005, all.message[5].time);
 }
 
-TEST_F(time, is_unknown_after_an_error)
+TEST_F(time, is_inferred_after_an_error)
 {
 	gen_sync(&self->gen, 1);
 	gen_sync(&self->gen, 2);
@@ -121,9 +121,12 @@ TEST_F(time, is_unknown_after_an_error)
 	EXPECT_EQ(NEXUS_ERROR, all.message[2].tcode);
 	EXPECT_EQ(0, all.message[2].fixed[0]);
 	EXPECT_EQ(0x20, all.message[2].field[0]);
-	EXPECT_FALSE(all.message[2].flags & NEXUS_TIME_KNOWN);
-	EXPECT_FALSE(all.message[3].flags & NEXUS_TIME_KNOWN);
+	EXPECT_TRUE(all.message[2].flags & NEXUS_TIME_INFERRED);
+	EXPECT_TRUE(all.message[3].flags & NEXUS_TIME_INFERRED);
+	EXPECT_TRUE(all.message[3].flags & NEXUS_TIME_KNOWN);
+	EXPECT_EQ(1003, all.message[3].time);
 	EXPECT_TRUE(all.message[4].flags & NEXUS_TIME_KNOWN);
+	EXPECT_FALSE(all.message[4].flags & NEXUS_TIME_INFERRED);
 	EXPECT_EQ(1004, all.message[4].time);
 	EXPECT_EQ(1005, all.message[5].time);
 	EXPECT_EQ(1006, all.message[6].time);
@@ -155,8 +158,36 @@ TEST_F(time, of_a_message_without_timestamp)
 	gen_store(&self->gen, 0, 6, 4, 1);
 	decode(&self->gen, &self->options);
 	ASSERT_EQ(3, all.items);
-	EXPECT_EQ(NEXUS_TIME_KNOWN, all.message[2].flags);
+	EXPECT_EQ(NEXUS_TIME_KNOWN | NEXUS_STAMP_MISSING, all.message[2].flags);
 	EXPECT_EQ(1001, all.message[2].time);
+}
+
+/* The bit that a step back changes was wrong before it: the clock is right again. */
+TEST_F(time, is_corrected_by_a_contradiction)
+{
+	size_t length;
+
+	if (variant->delta)
+		return;
+	self->gen.now = 1025;
+	gen_sync(&self->gen, 0);
+	/* What the decoder does not get. */
+	length = self->gen.length;
+	self->gen.now = 1025 + 64;
+	gen_store(&self->gen, 0, 6, 4, 1);
+	self->gen.length = length;
+	self->gen.now = 1152;
+	gen_store(&self->gen, 0, 6, 4, 2);
+	self->gen.now = 1152 + 64;
+	gen_store(&self->gen, 0, 6, 4, 3);
+	decode(&self->gen, &self->options);
+	ASSERT_EQ(3, all.items);
+	EXPECT_EQ(1152 + 64, all.message[1].time);
+	EXPECT_FALSE(all.message[1].flags & NEXUS_TIME_INFERRED);
+	EXPECT_TRUE(all.message[2].flags & NEXUS_CONTRARY);
+	EXPECT_EQ(64, all.message[2].contrary);
+	EXPECT_TRUE(all.message[2].flags & NEXUS_TIME_INFERRED);
+	EXPECT_EQ(1152 + 64, all.message[2].time);
 }
 
 TEST(absolute_time_in_all_sync_messages)

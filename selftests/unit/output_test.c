@@ -134,8 +134,8 @@ TEST_F(command, report_sorts_and_filters)
 	EXPECT_EQ(2, self->status);
 	EXPECT_NE(NULL, strstr(self->err, "has no \"nothing\""));
 	run(self, "report -q --format csv --ts-hz 1000 -e " PROGRAM " trace.rtd");
-	EXPECT_NE(NULL, strstr(self->out, "function,calls,total,self,cycles:total,cycles:self\n"));
-	EXPECT_NE(NULL, strstr(self->out, "\"fib\",2,0.008000000,0.008000000,200,200\n"));
+	EXPECT_NE(NULL, strstr(self->out, "function,calls,total,self,cycles:total,cycles:self,times\n"));
+	EXPECT_NE(NULL, strstr(self->out, "\"fib\",2,0.008000000,0.008000000,200,200,exact\n"));
 	run(self, "report -q --by hart -e " PROGRAM " trace.rtd");
 	EXPECT_NE(NULL, strstr(self->out, "source 0:\n"));
 	EXPECT_NE(NULL, strstr(self->out,
@@ -518,7 +518,7 @@ TEST_F(command, counters_of_one_name)
 	gen_record(&stream, 1, whole, value);
 	save(self, "trace.rtd");
 	run(self, "decode -q --format csv trace.rtd | head -n 1");
-	EXPECT_NE(NULL, strstr(self->out, ",cycles,cycles#2,cycles#3\n"));
+	EXPECT_NE(NULL, strstr(self->out, ",cycles,cycles#2,cycles#3,time\n"));
 	run(self, "decode -q --format json trace.rtd | tail -n 1");
 	EXPECT_NE(NULL, strstr(self->out,
 			       "{\"cycles\":0,\"cycles#2\":5,\"cycles#3\":7}"));
@@ -576,12 +576,12 @@ TEST_F(command, export_ctf_of_sources)
 	run(self, "--help >/dev/null; babeltrace2 ctf | sed 's/.*) //; s/vpid.*_\\?source/source/;"
 	    " s/addr.*name/name/; s/ip.*name/name/'");
 	EXPECT_STREQ(
-		"lttng_ust_cyg_profile:func_entry: { source = 0 }, { name = \"main\", cycles = 0 }\n"
-		"lttng_ust_cyg_profile:func_entry: { source = 1 }, { name = \"main\", instructions = 0 }\n"
-		"lttng_ust_cyg_profile:func_exit: { source = 0 }, { name = \"main\", cycles = 5 }\n"
-		"lttng_ust_cyg_profile:func_exit: { source = 1 }, { name = \"main\", instructions = 6 }\n"
-		"sifive_trace:sample: { source = 0 }, { name = \"main\", cycles = 31 }\n"
-		"sifive_trace:sample: { source = 1 }, { name = \"main\", instructions = 60 }\n",
+		"lttng_ust_cyg_profile:func_entry: { source = 0, time_inferred = 0 }, { name = \"main\", cycles = 0 }\n"
+		"lttng_ust_cyg_profile:func_entry: { source = 1, time_inferred = 0 }, { name = \"main\", instructions = 0 }\n"
+		"lttng_ust_cyg_profile:func_exit: { source = 0, time_inferred = 0 }, { name = \"main\", cycles = 5 }\n"
+		"lttng_ust_cyg_profile:func_exit: { source = 1, time_inferred = 0 }, { name = \"main\", instructions = 6 }\n"
+		"sifive_trace:sample: { source = 0, time_inferred = 0 }, { name = \"main\", cycles = 31 }\n"
+		"sifive_trace:sample: { source = 1, time_inferred = 0 }, { name = \"main\", instructions = 60 }\n",
 		self->out);
 }
 

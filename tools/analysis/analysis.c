@@ -360,6 +360,8 @@ static void leave(struct analysis *analysis, struct analysis_thread *thread,
 	if (end.timed) {
 		end.total = elapsed;
 		end.self = elapsed - frame->inner;
+		end.inferred = frame->inferred || thread->inferred;
+		end.self_inferred = end.inferred || frame->doubtful;
 	}
 	for (c = 0; c < thread->stride; c++) {
 		total[c] = thread->sum[c] - begin[c];
@@ -371,6 +373,7 @@ static void leave(struct analysis *analysis, struct analysis_thread *thread,
 	}
 	if (depth) {
 		thread->frame[depth - 1].inner += elapsed;
+		thread->frame[depth - 1].doubtful |= end.self_inferred || !end.timed;
 		inner = of_inner(thread, depth - 1);
 		for (c = 0; c < thread->stride; c++)
 			inner[c] += total[c];
@@ -379,6 +382,7 @@ static void leave(struct analysis *analysis, struct analysis_thread *thread,
 		*find_call(thread, frame->function) = 0;
 	analysis->stats.calls++;
 	analysis->stats.untimed += !end.timed;
+	analysis->stats.inferred += end.inferred;
 	if (why == ANALYSIS_UNWOUND)
 		analysis->stats.unwound++;
 	else if (why == ANALYSIS_CUT)
@@ -458,6 +462,8 @@ static void enter(struct analysis *analysis, struct analysis_thread *thread,
 	frame->function = function;
 	frame->call_site = record->address[1];
 	frame->timed = thread->timed;
+	frame->inferred = thread->inferred;
+	frame->doubtful = false;
 	frame->enter = thread->now;
 	frame->inner = 0;
 	frame->user = 0;
@@ -556,6 +562,7 @@ static void follow_time(struct analysis_thread *thread,
 	if (!thread->timed)
 		return;
 	thread->now = record->begin.time;
+	thread->inferred = record->begin.time_known == TIME_INFERRED;
 	if (!whole && thread->depth)
 		thread->frame[thread->depth - 1].inner += thread->now - before;
 }

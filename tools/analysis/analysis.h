@@ -32,12 +32,16 @@
  * @enter:	when it began, ticks; the latest time before that without @timed
  * @inner:	ticks spent in functions that it called, or nobody knows where
  * @timed:	@enter is valid
+ * @inferred:	and likely, not certain
+ * @doubtful:	@inner is not certain
  * @outermost:	no other call of the same function is around it
  * @user:	for the consumer
  */
 struct analysis_frame {
 	uint32_t	function;
 	bool		timed;
+	bool		inferred;
+	bool		doubtful;
 	bool		outermost;
 	uint64_t	call_site;
 	uint64_t	enter;
@@ -52,6 +56,7 @@ struct analysis_frame {
  * @depth:	number of them
  * @now:	the latest time that is known of it, ticks
  * @timed:	that is the time of its latest record
+ * @inferred:	and likely, not certain
  * @src:	source of its latest record
  */
 struct analysis_thread {
@@ -59,6 +64,7 @@ struct analysis_thread {
 	struct analysis_frame	*frame;
 	unsigned int		depth;
 	bool			timed;
+	bool			inferred;
 	unsigned int		src;
 	uint64_t		now;
 	/* The rest is analysis.c's. */
@@ -87,6 +93,8 @@ enum analysis_why {
  * struct analysis_end - a call that has ended
  * @why:	enum analysis_why
  * @timed:	@total and @self are known, otherwise 0
+ * @inferred:	@total is likely, not certain
+ * @self_inferred: @self is
  * @total:	ticks from enter to exit
  * @self:	ticks of them in no other function
  * @count:	what each counter counted from enter to exit, by column
@@ -95,6 +103,8 @@ enum analysis_why {
 struct analysis_end {
 	enum analysis_why	why;
 	bool			timed;
+	bool			inferred;
+	bool			self_inferred;
 	uint64_t		total;
 	uint64_t		self;
 	const uint64_t		*count;
@@ -142,6 +152,7 @@ struct analysis_ops {
  * struct analysis_stats - what did not go by the book
  * @calls:	all that have ended
  * @untimed:	calls that began or ended at a time that is not known
+ * @inferred:	calls that began or ended at a time that is likely, not certain
  * @unwound:	calls that ended without a record of their own
  * @cut:	calls that had not ended at a header, a loss or the end
  * @strays:	exit records of calls that nobody saw begin
@@ -152,6 +163,7 @@ struct analysis_ops {
 struct analysis_stats {
 	uint64_t	calls;
 	uint64_t	untimed;
+	uint64_t	inferred;
 	uint64_t	unwound;
 	uint64_t	cut;
 	uint64_t	strays;

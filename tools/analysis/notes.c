@@ -17,8 +17,11 @@ void analysis_notes(const struct analysis *analysis, const struct input *input)
 		       name, stats->unaddressed,
 		       stats->unaddressed == 1 ? "" : "s");
 	if (stats->untimed && trace_stats(input->trace)->timed)
-		report("%s: %" PRIu64 " of %" PRIu64 " calls have no time: after a gap, or an error of the encoder, none is known up to the next synchronization, nor by a clock that is behind another",
+		report("%s: %" PRIu64 " of %" PRIu64 " calls have no time: before its first absolute timestamp, or by a clock that is behind another, a source has none",
 		       name, stats->untimed, stats->calls);
+	if (stats->inferred)
+		report("%s: %" PRIu64 " of %" PRIu64 " calls have a time that is inferred, marked ~: messages before it were lost or damaged",
+		       name, stats->inferred, stats->calls);
 	if (stats->too_deep)
 		report("%s: %" PRIu64 " calls too deep to be kept", name,
 		       stats->too_deep);

@@ -129,6 +129,8 @@ static void on_leave(void *context, struct analysis_thread *thread,
 
 	row->calls++;
 	row->untimed += !end->timed;
+	row->inferred += end->inferred;
+	row->self_inferred += end->self_inferred;
 	row->self += end->self;
 	if (frame->outermost)
 		row->total += end->total;

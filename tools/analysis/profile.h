@@ -21,6 +21,8 @@ enum profile_by {
  * @group:	thread's id, or source, or 0
  * @calls:	calls that have ended
  * @untimed:	those among them that have no time
+ * @inferred:	those whose time is likely, not certain
+ * @self_inferred: those whose time without what they called is
  * @samples:	samples in it
  * @points:	manual records in it
  * @total:	ticks in its outermost calls
@@ -31,6 +33,8 @@ struct profile_row {
 	uint32_t	group;
 	uint64_t	calls;
 	uint64_t	untimed;
+	uint64_t	inferred;
+	uint64_t	self_inferred;
 	uint64_t	samples;
 	uint64_t	points;
 	uint64_t	total;

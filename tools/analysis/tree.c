@@ -93,7 +93,230 @@ void tree_free(struct tree *tree)
 	free(tree->slot);
 }
 
-static uint32_t child(struct tree *tree, uint32_t parent, uint32_t function)
+/* ---- the lightest subtrees become "(others)" ---------------------------- */
+
+/* frame->user of a call that has no node: of its caller's node, and this. */
+#define NO_NODE		(1ull << 32)
+
+/* Threads are no calls, and the root is none. */
+static bool is_call(const struct tree *tree, uint32_t node)
+{
+	return node != TREE_ROOT &&
+	       !(tree->by_thread && tree->node[node].parent == TREE_ROOT);
+}
+
+/* Nodes of calls that are open stay, and so does what is around them. */
+static void mark_live(struct tree *tree)
+{
+	struct threads *threads = analysis_threads(tree->analysis);
+	const struct analysis_thread *thread;
+	unsigned int t, i;
+	uint32_t node;
+
+	for (node = 0; node < tree->nodes; node++)
+		tree->node[node].live = !is_call(tree, node);
+	for (t = 0; t < threads_count(threads); t++) {
+		thread = threads_get(threads, t)->state;
+		/* The innermost call may not have a node yet. */
+		for (i = 0; thread && i < thread->depth; i++)
+			if ((uint32_t)thread->frame[i].user < tree->nodes)
+				tree->node[(uint32_t)thread->frame[i].user].live = true;
+	}
+	for (node = tree->nodes - 1; node; node--)
+		if (tree->node[node].live)
+			tree->node[tree->node[node].parent].live = true;
+}
+
+/* Of each node with all below it, where callers come before what they call. */
+static void weigh_subtrees(struct tree *tree)
+{
+	uint32_t node;
+
+	for (node = 0; node < tree->nodes; node++)
+		tree->weight[node] = tree->node[node].self +
+				     tree->node[node].calls +
+				     tree->node[node].samples;
+	for (node = tree->nodes - 1; node; node--)
+		tree->weight[tree->node[node].parent] += tree->weight[node];
+}
+
+static int by_value(const void *a, const void *b)
+{
+	uint64_t one = *(const uint64_t *)a, two = *(const uint64_t *)b;
+
+	return (one > two) - (one < two);
+}
+
+/* What a third of the nodes at most weigh more than; all without memory. */
+static uint64_t least_weight(const struct tree *tree)
+{
+	uint64_t *sorted = malloc(tree->nodes * sizeof(*sorted)), least;
+
+	if (!sorted)
+		return UINT64_MAX;
+	memcpy(sorted, tree->weight, tree->nodes * sizeof(*sorted));
+	qsort(sorted, tree->nodes, sizeof(*sorted), by_value);
+	least = sorted[tree->nodes - tree->nodes / 3];
+	free(sorted);
+	return least;
+}
+
+static void add_counts(struct tree *tree, uint32_t to, uint32_t from, bool total)
+{
+	uint64_t *sum = tree->count + counts_at(tree, to);
+	const uint64_t *add = tree->count + counts_at(tree, from);
+	unsigned int c;
+
+	for (c = total ? 0 : tree->stride; c < 2 * tree->stride; c++)
+		sum[c] += add[c];
+}
+
+/* What a node has becomes part of another: of its caller's, or of one beside it. */
+static void fold(struct tree *tree, uint32_t to, uint32_t from, bool beside)
+{
+	struct tree_node *sum = &tree->node[to];
+	const struct tree_node *node = &tree->node[from];
+
+	sum->calls += node->calls;
+	sum->samples += node->samples;
+	sum->self += node->self;
+	sum->untimed |= node->untimed;
+	sum->inferred |= node->inferred;
+	sum->self_inferred |= node->self_inferred;
+	if (beside)
+		sum->total += node->total;
+	add_counts(tree, to, from, beside);
+}
+
+/**
+ * struct pruning - which nodes stay
+ * @least:	what weighs no more does not, unless it is live
+ * @map:	where a node is afterwards, or TREE_NONE
+ * @others:	a node's "(others)"
+ */
+struct pruning {
+	struct tree	*tree;
+	uint64_t	least;
+	uint32_t	*map;
+	uint32_t	*others;
+};
+
+static bool is_light(const struct pruning *pruning, uint32_t node)
+{
+	return !pruning->tree->node[node].live &&
+	       pruning->tree->weight[node] <= pruning->least;
+}
+
+/* Light subtrees become one node for each caller: the first of them is it. */
+static void fold_light(struct pruning *pruning)
+{
+	struct tree *tree = pruning->tree;
+	uint32_t *others = pruning->others, node, parent;
+
+	for (node = tree->nodes - 1; node; node--) {
+		parent = tree->node[node].parent;
+		if (is_light(pruning, node) && is_light(pruning, parent)) {
+			fold(tree, parent, node, false);
+			pruning->map[node] = TREE_NONE;
+		} else if (!is_light(pruning, node) && is_call(tree, node) &&
+			   tree->node[node].function == FUNCTIONS_OTHER) {
+			others[parent] = node;
+		}
+	}
+	for (node = 1; node < tree->nodes; node++) {
+		parent = tree->node[node].parent;
+		if (pruning->map[node] == TREE_NONE || !is_light(pruning, node))
+			continue;
+		if (others[parent]) {
+			fold(tree, others[parent], node, true);
+			pruning->map[node] = TREE_NONE;
+		} else {
+			others[parent] = node;
+			tree->node[node].function = FUNCTIONS_OTHER;
+		}
+	}
+}
+
+/* Nodes move together; who calls stays before what it calls. */
+static void compact(struct pruning *pruning)
+{
+	struct tree *tree = pruning->tree;
+	uint32_t node, kept = 1;
+
+	for (node = 1; node < tree->nodes; node++) {
+		if (pruning->map[node] == TREE_NONE)
+			continue;
+		pruning->map[node] = kept;
+		tree->node[kept] = tree->node[node];
+		tree->node[kept].parent = pruning->map[tree->node[node].parent];
+		memmove(tree->count + counts_at(tree, kept),
+			tree->count + counts_at(tree, node),
+			2 * tree->stride * sizeof(*tree->count));
+		kept++;
+	}
+	memset(tree->count + counts_at(tree, kept), 0,
+	       counts_at(tree, tree->nodes - kept) * sizeof(*tree->count));
+	tree->nodes = kept;
+	memset(tree->slot, 0, sizeof(*tree->slot) << tree->slot_bits);
+	for (node = 1; node < kept; node++)
+		*find_slot(tree, tree->node[node].parent,
+			   tree->node[node].function) = node;
+}
+
+static void move_frames(const struct pruning *pruning)
+{
+	struct threads *threads = analysis_threads(pruning->tree->analysis);
+	const struct analysis_thread *thread;
+	unsigned int t, i;
+	uint64_t *user;
+
+	for (t = 0; t < threads_count(threads); t++) {
+		thread = threads_get(threads, t)->state;
+		for (i = 0; thread && i < thread->depth; i++) {
+			user = &thread->frame[i].user;
+			*user = (*user & NO_NODE) | pruning->map[(uint32_t)*user];
+		}
+	}
+}
+
+/* Make room for nodes. Return where node @keep, which is live, is then. */
+static uint32_t prune(struct tree *tree, uint32_t keep)
+{
+	struct pruning pruning = { .tree = tree };
+
+	tree->full = true;
+	if (tree->stuck)
+		return keep;
+	tree->weight = calloc(tree->nodes, sizeof(*tree->weight));
+	pruning.map = calloc(tree->nodes, sizeof(*pruning.map));
+	pruning.others = calloc(tree->nodes, sizeof(*pruning.others));
+	if (tree->weight && pruning.map && pruning.others) {
+		mark_live(tree);
+		weigh_subtrees(tree);
+		pruning.least = least_weight(tree);
+		fold_light(&pruning);
+		compact(&pruning);
+		move_frames(&pruning);
+		keep = pruning.map[keep];
+	}
+	/* Open calls alone fill it: to look again would find nothing. */
+	tree->stuck = tree->nodes > tree->room / 4 * 3;
+	free(tree->weight);
+	free(pruning.map);
+	free(pruning.others);
+	return keep;
+}
+
+/* ---- calls ------------------------------------------------------------- */
+
+static bool add_room(struct tree *tree)
+{
+	return tree->nodes < tree->room ||
+	       resize(tree, 2 * tree->room, tree->stride);
+}
+
+/* Return the node; or, where there is no room, @parent with NO_NODE. */
+static uint64_t child(struct tree *tree, uint32_t parent, uint32_t function)
 {
 	unsigned int wanted = analysis_counters(tree->analysis)->count;
 	struct tree_node *node;
@@ -104,14 +327,12 @@ static uint32_t child(struct tree *tree, uint32_t parent, uint32_t function)
 	slot = find_slot(tree, parent, function);
 	if (*slot)
 		return *slot;
-	if (tree->nodes == tree->room) {
-		if (!resize(tree, 2 * tree->room, tree->stride)) {
-			/* It becomes part of the caller. */
-			tree->full = true;
-			return parent;
-		}
-		slot = find_slot(tree, parent, function);
+	if (!add_room(tree)) {
+		parent = prune(tree, parent);
+		if (tree->nodes == tree->room)
+			return parent | NO_NODE;
 	}
+	slot = find_slot(tree, parent, function);
 	node = &tree->node[tree->nodes];
 	memset(node, 0, sizeof(*node));
 	node->function = function;
@@ -127,7 +348,7 @@ static uint32_t around(struct tree *tree, const struct analysis_thread *thread,
 	if (depth)
 		return (uint32_t)thread->frame[depth - 1].user;
 	if (tree->by_thread)
-		return child(tree, TREE_ROOT, thread->thread->id);
+		return (uint32_t)child(tree, TREE_ROOT, thread->thread->id);
 	return TREE_ROOT;
 }
 
@@ -143,16 +364,21 @@ void tree_leave(struct tree *tree, struct analysis_thread *thread,
 		const struct analysis_end *end)
 {
 	struct analysis_frame *frame = &thread->frame[thread->depth - 1];
-	struct tree_node *node = &tree->node[frame->user];
+	struct tree_node *node = &tree->node[(uint32_t)frame->user];
 	uint64_t *total = tree->count + counts_at(tree, (uint32_t)frame->user);
+	bool own = !(frame->user & NO_NODE);
 	unsigned int c, counters = analysis_counters(tree->analysis)->count;
 
-	node->calls++;
+	node->calls += own;
 	node->untimed |= !end->timed;
-	node->total += end->total;
+	node->inferred |= end->inferred;
+	node->self_inferred |= end->self_inferred;
+	if (own)
+		node->total += end->total;
 	node->self += end->self;
 	for (c = 0; c < counters && c < tree->stride; c++) {
-		total[c] += end->count[c];
+		if (own)
+			total[c] += end->count[c];
 		total[tree->stride + c] += end->count_self[c];
 	}
 }
@@ -169,7 +395,7 @@ void tree_point(struct tree *tree, struct analysis_thread *thread,
 		tree->node[around(tree, thread, thread->depth)].samples++;
 		return;
 	}
-	node = child(tree, around(tree, thread, 0), step->function);
+	node = (uint32_t)child(tree, around(tree, thread, 0), step->function);
 	tree->node[node].samples++;
 	total = tree->count + counts_at(tree, node);
 	for (; known; known &= known - 1) {

@@ -6,7 +6,7 @@
 #include "analysis.h"
 #include "options.h"
 
-/* Bytes of nodes; calls beyond are the business of their caller's "(others)". */
+/* Bytes of nodes. Beyond, the lightest subtrees become their caller's "(others)". */
 #define TREE_BYTES	(16u << 20)
 #define TREE_ROOT	0
 #define TREE_NONE	UINT32_MAX
@@ -20,6 +20,8 @@
  * @child:	first that it called, the most expensive first, or TREE_NONE
  * @next:	next that its parent called, or TREE_NONE
  * @untimed:	calls among them have no time
+ * @inferred:	calls among them have a time that is likely, not certain
+ * @self_inferred: or a time without what they called
  * @calls:	calls that have ended
  * @samples:	samples in it
  * @total:	ticks with what it called
@@ -32,6 +34,9 @@ struct tree_node {
 	uint32_t	child;
 	uint32_t	next;
 	bool		untimed;
+	bool		inferred;
+	bool		self_inferred;
+	bool		live;		/* tree.c's */
 	uint64_t	calls;
 	uint64_t	samples;
 	uint64_t	total;
@@ -43,13 +48,15 @@ struct tree {
 	bool			by_thread;
 	struct tree_node	*node;		/* node 0 is the root */
 	uint32_t		nodes;
-	bool			full;		/* some calls have no node */
+	bool			full;		/* some calls are in "(others)" */
 	/* The rest is tree.c's. */
 	uint32_t		room;
 	unsigned int		stride;
 	uint64_t		*count;
 	uint32_t		*slot;
 	unsigned int		slot_bits;
+	uint64_t		*weight;
+	bool			stuck;
 };
 
 /**

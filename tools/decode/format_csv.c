@@ -78,7 +78,7 @@ static void begin(struct csv *csv)
 		put_char(csv->out, ',');
 		put_field(csv->out, csv->counters.name[i]);
 	}
-	put_char(csv->out, '\n');
+	put_string(csv->out, ",time\n");
 	csv->columns = csv->counters.count;
 	csv->begun = true;
 }
@@ -161,6 +161,8 @@ static void csv_record(void *context, const struct perfrec_record *record)
 	put_char(csv->out, ',');
 	put_addresses(csv, record);
 	put_counters(csv, record);
+	put_char(csv->out, ',');
+	put_string(csv->out, perfrec_time_name(record->address_end.time_known));
 	put_char(csv->out, '\n');
 }
 

@@ -140,6 +140,9 @@ static void json_record(void *context, const struct perfrec_record *record)
 		put_string(json->out, json->hz ? ",\"seconds\":" : ",\"ticks\":");
 		put_time(json->out, record->address_end.time, json->hz, 0);
 	}
+	if (record->address_end.time_known != TIME_EXACT)
+		put_format(json->out, ",\"time\":\"%s\"",
+			   perfrec_time_name(record->address_end.time_known));
 	put_addresses(json, record);
 	put_string(json->out, ",\"counters\":{");
 	counters_names(&json->counters, record->header, record->counters, name);

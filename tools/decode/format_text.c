@@ -297,7 +297,10 @@ static void text_record(void *context, const struct perfrec_record *record)
 			put_heading(text);
 	}
 
-	if (record->address_end.time_known)
+	if (record->address_end.time_known == TIME_INFERRED)
+		put_inferred(text->out, record->address_end.time, text->hz,
+			     TIME_WIDTH);
+	else if (record->address_end.time_known)
 		put_time(text->out, record->address_end.time, text->hz,
 			 TIME_WIDTH);
 	else

@@ -180,6 +180,8 @@ static void chrome_enter(void *context, struct analysis_thread *thread)
 	begin_event(export, "B", thread->thread);
 	put_ts(export, thread->now);
 	put_function(export, frame->function);
+	if (frame->inferred)
+		put_string(export->out, ",\"args\":{\"time\":\"inferred\"}");
 	put_char(export->out, '}');
 }
 
@@ -203,6 +205,8 @@ static void chrome_leave(void *context, struct analysis_thread *thread,
 		put_char(export->out, ':');
 		put_number(export->out, end->count[c], 0);
 	}
+	if (thread->inferred)
+		put_format(export->out, "%s\"time\":\"inferred\"", c++ ? "," : "");
 	if (end->why != ANALYSIS_EXIT || !end->timed) {
 		if (c)
 			put_char(export->out, ',');
@@ -222,8 +226,9 @@ static void chrome_point(void *context, struct analysis_thread *thread,
 	begin_event(export, "i", thread->thread);
 	put_ts(export, thread->now);
 	put_function(export, step->function);
-	put_format(export->out, ",\"s\":\"t\",\"cat\":\"%s\"}",
-		   perfrec_type_name(step->record->type));
+	put_format(export->out, ",\"s\":\"t\",\"cat\":\"%s\"%s}",
+		   perfrec_type_name(step->record->type), thread->inferred ?
+		   ",\"args\":{\"time\":\"inferred\"}" : "");
 }
 
 static bool chrome_stop(void *context)

@@ -185,6 +185,7 @@ static size_t make_event(struct export *export, struct ctf *ctf, uint8_t *event,
 	       (uint64_t)thread->thread->id + 1, 4);
 	at = copy_text(at + 8, thread->thread->label);
 	*at++ = record->src;
+	*at++ = thread->inferred;
 	at = put_u64(at, record->address[0]);
 	if (record->addresses == 2)
 		at = put_u64(at, record->address[1]);
@@ -304,7 +305,7 @@ static void put_metadata(struct export *export, struct output *out)
 		   "\t\tuint64 content_size;\n\t\tuint64 packet_size;\n\t};\n"
 		   "\tevent.header := struct {\n\t\tuint16 id;\n\t\ttime64 timestamp;\n\t};\n"
 		   "\tevent.context := struct {\n\t\tint32 _vpid;\n\t\tint32 _vtid;\n\t\tstring _procname;\n"
-		   "\t\tuint8 _source;\n\t};\n};\n\n");
+		   "\t\tuint8 _source;\n\t\tuint8 _time_inferred;\n\t};\n};\n\n");
 	for (set = 0; set < ctf->sets; set++)
 		for (kind = 0; kind < KINDS; kind++)
 			put_class(export, out, kind, set);

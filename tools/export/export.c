@@ -148,7 +148,7 @@ static int run(struct export *export, const struct exporter *exporter)
 		analysis_notes(export->analysis, &export->input);
 	}
 	if (export->tree.full)
-		report("%s: too many different paths: the rarest are part of their callers",
+		report("%s: too many different paths: the lightest are their callers' \"(others)\"",
 		       export->common.path);
 	if (exporter->free)
 		exporter->free(export);

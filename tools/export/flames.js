@@ -8,7 +8,7 @@
 	// A node's parent comes before it.
 	var nodes = DATA.tree.map(function (n, i) {
 		return { parent: n[0], index: n[1], calls: n[2], samples: n[3],
-			 width: n[4], self: n[4], children: [], depth: 0, id: i };
+			 width: n[4], self: n[4], marked: n[5] ? "~" : "", children: [], depth: 0, id: i };
 	});
 
 	// Of the functions.
@@ -106,8 +106,9 @@
 	flame.addEventListener("mousemove", function (event) {
 		var n = nodeAt(event);
 
-		page.tip(event, n && name(n) + "\n" + page.weight(n.width) + " (" +
-			 share(n.width) + "), itself " + page.weight(n.self) +
+		page.tip(event, n && name(n) + "\n" + n.marked + page.weight(n.width) + " (" +
+			 share(n.width) + "), itself " + n.marked +
+			 page.weight(n.self) +
 			 (n.index < 0 ? "" : counted(n)));
 	});
 	flame.addEventListener("mouseleave", function (event) { page.tip(event); });
@@ -116,7 +117,7 @@
 
 	var rows = DATA.functions.map(function (f, i) {
 		return { name: f, index: i, calls: 0, samples: 0, total: 0,
-			 self: 0 };
+			 self: 0, marked: "" };
 	});
 	var active = rows.map(function () { return 0; });
 	var path = [nodes[0]];
@@ -132,6 +133,7 @@
 			rows[n.index].calls += n.calls;
 			rows[n.index].samples += n.samples;
 			rows[n.index].self += n.self;
+			rows[n.index].marked = rows[n.index].marked || n.marked;
 			if (!active[n.index]++)
 				rows[n.index].total += n.width;
 		}
@@ -168,8 +170,8 @@
 				if (any[what])
 					page.element("td", row, String(r[what]));
 			});
-			page.element("td", row, page.weight(r.total));
-			page.element("td", row, page.weight(r.self));
+			page.element("td", row, r.marked + page.weight(r.total));
+			page.element("td", row, r.marked + page.weight(r.self));
 			page.element("td", row, share(r.self));
 			page.element("td", row, r.name).addEventListener("click",
 				function () {

@@ -26,6 +26,7 @@ struct slice {
 	uint32_t	function;
 	uint32_t	thread;
 	uint32_t	depth;
+	bool		inferred;
 };
 
 struct html {
@@ -95,7 +96,7 @@ static void html_leave(void *context, struct analysis_thread *thread,
 	html->slice[html->slices++] = (struct slice){
 		.begin = frame->enter, .length = end->total,
 		.function = frame->function, .thread = thread->thread->id,
-		.depth = thread->depth - 1,
+		.depth = thread->depth - 1, .inferred = end->inferred,
 	};
 }
 
@@ -246,7 +247,10 @@ static void put_functions(struct export *export)
 	put_string(export->out, "],\n");
 }
 
-/* [parent, function, calls, samples, weight without callees], the root first. */
+/*
+ * [parent, function, calls, samples, weight without callees, 1 if it is not certain],
+ * the root first.
+ */
 static void put_tree(struct export *export, int weight)
 {
 	const struct tree *tree = &export->tree;
@@ -259,16 +263,17 @@ static void put_tree(struct export *export, int weight)
 	for (i = 1; i < tree->nodes; i++) {
 		const struct tree_node *node = &tree->node[i];
 
-		put_format(export->out, ",[%u,%d,%" PRIu64 ",%" PRIu64 ",%" PRIu64 "]",
+		put_format(export->out, ",[%u,%d,%" PRIu64 ",%" PRIu64 ",%" PRIu64 "%s]",
 			   node->parent, node->parent == TREE_ROOT ?
 			   -2 - (int)node->function : (int)node->function,
 			   node->calls, node->samples,
-			   tree_self(tree, i, weight));
+			   tree_self(tree, i, weight), weight == TREE_TIME &&
+			   (node->self_inferred || node->untimed) ? ",1" : "");
 	}
 	put_string(export->out, "],\n");
 }
 
-/* [thread, depth, function, begin from the first time on, length] */
+/* [thread, depth, function, begin from the first time on, length, if inferred 1] */
 static void put_slices(struct export *export)
 {
 	const struct html *html = export->private;
@@ -289,7 +294,7 @@ static void put_slices(struct export *export)
 		put_number(export->out, slice->begin - html->first, 0);
 		put_char(export->out, ',');
 		put_number(export->out, slice->length, 0);
-		put_char(export->out, ']');
+		put_string(export->out, slice->inferred ? ",1]" : "]");
 	}
 	put_string(export->out, "],\n");
 }

@@ -95,10 +95,12 @@ static void put_colour(struct output *out, const char *name)
 }
 
 static void put_weight(struct export *export, const struct layout *layout,
-		       uint64_t weight)
+		       uint64_t weight, bool uncertain)
 {
 	char text[UNITS_SIZE];
 
+	if (uncertain && layout->weight == TREE_TIME)
+		put_char(export->out, '~');
 	if (layout->weight == TREE_TIME)
 		put_string(export->out, units_time(text, weight, export->input.hz));
 	else
@@ -126,7 +128,9 @@ static void put_box(struct export *export, const struct layout *layout,
 	put_string(out, "\"><title>");
 	put_xml(out, name);
 	put_string(out, " (");
-	put_weight(export, layout, layout->width[node]);
+	put_weight(export, layout, layout->width[node],
+		   layout->tree->node[node].self_inferred ||
+		   layout->tree->node[node].untimed);
 	put_format(out, ", %.2f%%", 100 * width);
 	if (layout->tree->node[node].calls)
 		put_format(out, ", %" PRIu64 " calls",

@@ -219,8 +219,9 @@
 		}, 0)), function (event) {
 			var s = sliceAt(event);
 
-			return s && DATA.functions[s[2]] + "\n" + page.time(s[4]) +
-			       " from " + page.time(s[3]);
+			return s && DATA.functions[s[2]] + "\n" +
+			       (s[5] ? "~" : "") + page.time(s[4]) + " from " +
+			       (s[5] ? "~" : "") + page.time(s[3]);
 		});
 		timeline.addEventListener("dblclick", function (event) {
 			var s = sliceAt(event);

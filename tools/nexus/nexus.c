@@ -75,8 +75,6 @@ int nexus_init(struct nexus *nexus, const struct nexus_options *options)
 	nexus->ts_mask = ~0ull >> (64 - width);
 	nexus->ts_scheme = options->ts_scheme;
 	nexus->src_mask = (1u << options->src_bits) - 1;
-	/* Clocks have epoch 0: all unknown. */
-	nexus->epoch = 1;
 	nexus->offset = options->offset;
 	nexus->in_gap = options->ring;
 	nexus->gap = NEXUS_GAP_ALIGN;
@@ -104,13 +102,22 @@ int nexus_init(struct nexus *nexus, const struct nexus_options *options)
 	return 0;
 }
 
-void nexus_set_time(struct nexus *nexus, unsigned int src, uint64_t time)
+void nexus_set_time(struct nexus *nexus, unsigned int src, uint64_t time,
+		    enum store_time quality)
 {
-	nexus->clock[src] = (struct nexus_clock){
-		.now = time,
-		.epoch = nexus->epoch,
-		.seen = true,
-	};
+	nexus->now[src] = time;
+	nexus->quality[src] = quality;
+}
+
+void nexus_mix_stamps(struct nexus *nexus)
+{
+	nexus->stamps = NEXUS_STAMPS_MIXED;
+}
+
+void nexus_skip(struct nexus *nexus, size_t bytes)
+{
+	nexus->in += bytes;
+	nexus->offset += bytes;
 }
 
 void nexus_feed(struct nexus *nexus, const void *data, size_t length)
@@ -193,45 +200,99 @@ static unsigned int long_field(const uint8_t *p, unsigned int skip,
 	}
 }
 
-/*
- * The time behind a timestamp that tells what changed. Its width is extended to
- * 64 bits: a step back is a wrap.
- */
-static inline uint64_t advance(uint64_t now, uint64_t timestamp, uint64_t mask,
-			       bool delta)
+static uint64_t highest_bit(uint64_t bits)
 {
-	uint64_t next = now ^ timestamp;
+	return bits ? 1ull << (63 - __builtin_clzll(bits)) : 0;
+}
 
-	if (delta)
-		return now + timestamp;
-	return next < now ? next + mask + 1 : next;
+/*
+ * In the XOR scheme, a step back: of the top bit it is a wrap, which extends the
+ * width to 64 bits. @half: the top bit.
+ */
+static inline uint64_t wrap(uint64_t now, uint64_t next, uint64_t changed,
+			    uint64_t half)
+{
+	return (-(uint64_t)(next < now) & changed & half) << 1;
+}
+
+static void infer(struct nexus *nexus, unsigned int src)
+{
+	if (nexus->quality[src] == TIME_EXACT)
+		nexus->quality[src] = TIME_INFERRED;
+}
+
+static void contradict(struct nexus *nexus, struct nexus_message *message,
+		       uint64_t changed)
+{
+	message->flags |= NEXUS_CONTRARY;
+	message->contrary = highest_bit(changed);
+	nexus->quality[message->src] = TIME_INFERRED;
+}
+
+static void set_absolute(struct nexus *nexus, struct nexus_message *message,
+			 uint64_t timestamp)
+{
+	uint64_t mask = nexus->ts_mask, *now = &nexus->now[message->src];
+	uint64_t old = *now & mask, changed = old ^ timestamp;
+	uint8_t *quality = &nexus->quality[message->src];
+
+	if (!*quality) {
+		*now = timestamp;
+		*quality = TIME_EXACT;
+		return;
+	}
+	*quality = TIME_EXACT;
+	*now = (*now & ~mask) | timestamp;
+	if (timestamp >= old)
+		return;
+	/* A width of 64 bits does not wrap. */
+	if (changed & (mask ^ mask >> 1))
+		*now += mask + 1;
+	else
+		contradict(nexus, message, changed);
 }
 
 /* The time of a message's source after it. */
 static inline void tick(struct nexus *nexus, struct nexus_message *message,
 			uint64_t timestamp)
 {
-	struct nexus_clock *clock = &nexus->clock[message->src];
-	uint64_t mask = nexus->ts_mask;
-	uint64_t old = clock->now & mask;
+	uint64_t mask = nexus->ts_mask, half = mask ^ mask >> 1, next;
+	uint64_t *now = &nexus->now[message->src];
 
 	timestamp &= mask;
-	if (!(message->flags & NEXUS_SYNC)) {
-		if (clock->epoch == nexus->epoch)
-			clock->now = advance(clock->now, timestamp, mask,
-					     nexus->ts_scheme == NEXUS_TS_DELTA);
-		return;
+	if (message->flags & NEXUS_SYNC) {
+		set_absolute(nexus, message, timestamp);
+	} else if (nexus->ts_scheme == NEXUS_TS_DELTA) {
+		*now += timestamp;
+	} else {
+		next = *now ^ timestamp;
+		if (next < *now && !(timestamp & half) &&
+		    nexus->quality[message->src]) {
+			contradict(nexus, message, timestamp);
+			next ^= message->contrary;
+		} else {
+			next += wrap(*now, next, timestamp, half);
+		}
+		*now = next;
 	}
-	clock->epoch = nexus->epoch;
-	if (!clock->seen) {
-		clock->seen = true;
-		clock->now = timestamp;
-		return;
-	}
-	clock->now = (clock->now & ~mask) | timestamp;
-	if (timestamp < old)
-		clock->now += mask + 1;
 }
+
+/* Whether stores have a timestamp, as far as they have come. */
+static void note_stamp(struct nexus *nexus, struct nexus_message *message)
+{
+	bool stamp = message->flags & NEXUS_TIMESTAMP;
+
+	if (stamp && nexus->stamps == NEXUS_STAMPS_NONE)
+		nexus->stamps = NEXUS_STAMPS_ALL;
+	if (!stamp && nexus->stamps == NEXUS_STAMPS_ALL)
+		message->flags |= NEXUS_STAMP_MISSING;
+}
+
+static const uint8_t time_flags[] = {
+	[TIME_UNKNOWN] = 0,
+	[TIME_INFERRED] = NEXUS_TIME_KNOWN | NEXUS_TIME_INFERRED,
+	[TIME_EXACT] = NEXUS_TIME_KNOWN,
+};
 
 /*
  * Decode the message at @p, of which @available bytes are there; WINDOW bytes
@@ -282,7 +343,7 @@ static inline int parse(struct nexus *nexus, const uint8_t *p,
 		message->fixed[0] = 0;
 		message->fixed[1] = 0;
 		message->flags = NEXUS_UNKNOWN_TCODE;
-		nexus->clock[message->src].epoch = 0;
+		infer(nexus, message->src);
 		return (int)length;
 	}
 	at = layout->first_slice;
@@ -334,14 +395,18 @@ static inline int parse(struct nexus *nexus, const uint8_t *p,
 	message->fields = fields;
 	message->flags = layout->sync ? NEXUS_SYNC : 0;
 	if (message->tcode == NEXUS_ERROR)
-		nexus->clock[message->src].epoch = 0;
+		infer(nexus, message->src);
 	if (count > fields) {
 		message->flags |= NEXUS_TIMESTAMP;
 		tick(nexus, message, value[fields]);
 	}
-	message->time = nexus->clock[message->src].now;
-	if (nexus->clock[message->src].epoch == nexus->epoch)
-		message->flags |= NEXUS_TIME_KNOWN;
+	if (message->tcode == NEXUS_DATA_ACQUISITION)
+		note_stamp(nexus, message);
+	message->time = nexus->now[message->src];
+	/* A trace whose stores have no timestamps tells no times of them. */
+	if (message->tcode != NEXUS_DATA_ACQUISITION ||
+	    nexus->stamps != NEXUS_STAMPS_NONE)
+		message->flags |= time_flags[nexus->quality[message->src]];
 	return (int)length;
 }
 
@@ -374,13 +439,16 @@ static bool skip_to_end(struct nexus *nexus)
 static enum nexus_item give_gap(struct nexus *nexus,
 				struct nexus_message *message)
 {
+	unsigned int src;
+
 	memset(message, 0, sizeof(*message));
 	message->offset = nexus->offset - nexus->gap_length;
 	message->length = nexus->gap_length;
 	message->gap = nexus->gap;
 	nexus->in_gap = false;
-	/* Whoever sent the lost bytes, its next timestamp builds on them. */
-	nexus->epoch++;
+	/* Any source may have sent the bytes that are lost. */
+	for (src = 0; src <= nexus->src_mask; src++)
+		infer(nexus, src);
 	return NEXUS_GAP;
 }
 
@@ -491,7 +559,9 @@ bool nexus_store(const struct nexus_message *message, struct store *store)
 	store->channel = (uint8_t)(message->field[0] >> 2);
 	store->bytes = message->field[1] > store_max[offset] ? 0 :
 							 store_bytes[offset];
-	store->time_known = message->flags & NEXUS_TIME_KNOWN;
+	store->time_known = message->flags & NEXUS_TIME_INFERRED ? TIME_INFERRED :
+			    message->flags & NEXUS_TIME_KNOWN ? TIME_EXACT :
+								TIME_UNKNOWN;
 	return true;
 }
 
@@ -575,7 +645,9 @@ decode_stores(struct nexus *nexus, struct store *store, size_t count, bool delta
 		&nexus->layout[NEXUS_DATA_ACQUISITION];
 	const unsigned int first_slice = layout->first_slice;
 	const unsigned int fixed_bits = layout->fixed_bits;
-	const uint64_t ts_mask = nexus->ts_mask, epoch = nexus->epoch;
+	const uint64_t ts_mask = nexus->ts_mask, half = ts_mask ^ ts_mask >> 1;
+	const bool strict = nexus->stamps != NEXUS_STAMPS_MIXED;
+	const bool none = nexus->stamps == NEXUS_STAMPS_NONE;
 	const uint32_t src_mask = nexus->src_mask;
 	const uint8_t *p = nexus->in, *last_window;
 	/* Of where the address 0 would be. */
@@ -592,8 +664,8 @@ decode_stores(struct nexus *nexus, struct store *store, size_t count, bool delta
 		uint64_t begin = slices.low | slices.high << 48;
 		uint64_t rest = slices.low >> 36 | slices.high << 12;
 		unsigned int last, tag, value, second, third, ends;
-		uint64_t stored, timestamp, later, id;
-		struct nexus_clock *clock;
+		uint64_t stored, timestamp, later, id, now, next;
+		unsigned int src;
 
 		if ((begin & 0x3f) != NEXUS_DATA_ACQUISITION || !slices.stops)
 			break;
@@ -603,6 +675,9 @@ decode_stores(struct nexus *nexus, struct store *store, size_t count, bool delta
 		second = ends & (ends - 1);
 		third = second & (second - 1);
 		if (!(ends >> last) || !second || third & (third - 1))
+			break;
+		/* One without a timestamp among others may be damaged. */
+		if ((!third != none) & strict)
 			break;
 		tag = (unsigned int)__builtin_ctz(ends);
 		value = (unsigned int)__builtin_ctz(second);
@@ -621,13 +696,22 @@ decode_stores(struct nexus *nexus, struct store *store, size_t count, bool delta
 		/* None says that the time is the same: so does 0. */
 		timestamp &= slice_mask[last - value] & ts_mask;
 
-		store[n].src = begin >> TCODE_BITS & src_mask;
-		clock = &nexus->clock[store[n].src];
-		store[n].time_known = clock->epoch == epoch;
-		if (store[n].time_known)
-			clock->now = advance(clock->now, timestamp, ts_mask, delta);
+		src = begin >> TCODE_BITS & src_mask;
+		now = nexus->now[src];
+		if (delta) {
+			next = now + timestamp;
+		} else {
+			next = now ^ timestamp;
+			if (__builtin_expect((next < now) & !(timestamp & half) &
+					     (nexus->quality[src] > 0), 0))
+				break;
+			next += wrap(now, next, timestamp, half);
+		}
+		nexus->now[src] = next;
+		store[n].src = (uint8_t)src;
+		store[n].time_known = none ? TIME_UNKNOWN : nexus->quality[src];
 		store[n].offset = offset + (uintptr_t)p;
-		store[n].time = clock->now;
+		store[n].time = next;
 		store[n].value = (uint32_t)stored;
 		store[n].bytes = stored > store_max[id & 3] ? 0 :
 							 store_bytes[id & 3];

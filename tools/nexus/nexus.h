@@ -96,12 +96,18 @@ enum nexus_gap {
 
 /* The message has a timestamp of its own. */
 #define NEXUS_TIMESTAMP		(1u << 0)
-/* @time is valid: an absolute timestamp was seen, and nothing lost since. */
+/* @time is valid: an absolute timestamp was seen. */
 #define NEXUS_TIME_KNOWN	(1u << 1)
 /* A sync message: its timestamp is absolute. */
 #define NEXUS_SYNC		(1u << 2)
 /* A TCODE this decoder has no layout for: no fields, only its place. */
 #define NEXUS_UNKNOWN_TCODE	(1u << 3)
+/* @time is likely, not certain: the source may have lost a message since. */
+#define NEXUS_TIME_INFERRED	(1u << 4)
+/* Its timestamp contradicts the source's clock: see @contrary. */
+#define NEXUS_CONTRARY		(1u << 5)
+/* A store without a timestamp, while those before it have one. */
+#define NEXUS_STAMP_MISSING	(1u << 6)
 
 /**
  * struct nexus_message - one message, or one gap
@@ -111,6 +117,8 @@ enum nexus_gap {
  *		the timestamp; valid with NEXUS_TIME_KNOWN. A message without a
  *		timestamp has its source's latest.
  * @field:	variable fields without the timestamp, see below
+ * @contrary:	valid with NEXUS_CONTRARY: the bit of the source's time before this
+ *		message that was 1 and must have been 0
  * @fields:	number of them
  * @fixed:	fixed fields after SRC, see below
  * @tcode:	enum nexus_tcode, or another value with NEXUS_UNKNOWN_TCODE
@@ -139,6 +147,7 @@ struct nexus_message {
 	uint64_t	length;
 	uint64_t	time;
 	uint64_t	field[3];
+	uint64_t	contrary;
 	uint8_t		fields;
 	uint8_t		fixed[2];
 	uint8_t		tcode;
@@ -161,14 +170,14 @@ struct nexus_layout {
 	uint8_t		option_max;	/* greatest value that is defined */
 };
 
-/* Time of one source. */
-struct nexus_clock {
-	uint64_t	now;
-	uint64_t	epoch;		/* valid if it is the decoder's epoch */
-	bool		seen;		/* ever had an absolute time */
+/* Which messages with a store have a timestamp. */
+enum nexus_stamps {
+	NEXUS_STAMPS_NONE,
+	NEXUS_STAMPS_ALL,
+	NEXUS_STAMPS_MIXED,
 };
 
-/* Decoder state: for nexus.c only. It may be copied or thrown away freely. */
+/* Decoder state: for nexus.c and the recovery of clocks. It may be copied freely. */
 struct nexus {
 	const uint8_t		*in;
 	const uint8_t		*in_end;
@@ -176,10 +185,11 @@ struct nexus {
 	uint64_t		ts_mask;
 	uint64_t		gap_length;
 	struct nexus_layout	layout[64];
-	struct nexus_clock	clock[NEXUS_SOURCES];
-	uint64_t		epoch;
+	uint64_t		now[NEXUS_SOURCES];
+	uint8_t			quality[NEXUS_SOURCES];	/* enum store_time */
 	uint32_t		src_mask;
 	enum nexus_ts_scheme	ts_scheme;
+	enum nexus_stamps	stamps;
 	enum nexus_gap		gap;
 	bool			in_gap;
 	bool			end;
@@ -197,15 +207,31 @@ struct nexus {
 int nexus_init(struct nexus *nexus, const struct nexus_options *options);
 
 /**
- * nexus_set_time() - what the time of a source was before what comes next
+ * nexus_set_time() - set the time of a source before what comes next
  * @nexus:	decoder
  * @src:	source
- * @time:	of its message before, which was not fed
+ * @time:	of the message before
+ * @quality:	of the times that follow. A clock of unknown time is not checked.
  *
- * For a buffer that wrapped, once its first item has been NEXUS_GAP_ALIGN if
- * options said that it begins within a message.
+ * For a buffer that wrapped, behind NEXUS_GAP_ALIGN if options say that it begins
+ * within a message; and behind damage.
  */
-void nexus_set_time(struct nexus *nexus, unsigned int src, uint64_t time);
+void nexus_set_time(struct nexus *nexus, unsigned int src, uint64_t time,
+		    enum store_time quality);
+
+/**
+ * nexus_mix_stamps() - some stores have a timestamp, and others none
+ *
+ * None is NEXUS_STAMP_MISSING from here on.
+ */
+void nexus_mix_stamps(struct nexus *nexus);
+
+/**
+ * nexus_skip() - leave out bytes
+ * @nexus:	decoder
+ * @bytes:	as many of what was fed; the rest of a message that was damaged
+ */
+void nexus_skip(struct nexus *nexus, size_t bytes);
 
 /**
  * nexus_feed() - give the next bytes of the input
@@ -228,10 +254,14 @@ void nexus_end(struct nexus *nexus);
  * @nexus:	decoder
  * @message:	filled for NEXUS_MESSAGE and NEXUS_GAP
  *
- * Times are per source. They are unknown until an absolute timestamp, after an
- * Error message of the source (8), after a message of unknown layout of the
- * source, and, for all sources, after a gap: a timestamp tells only what
- * changed since the one before, which may have been lost.
+ * Times are per source, and unknown until an absolute timestamp. After an Error
+ * message of the source (8), after a message of unknown layout of the source, and,
+ * for all sources, after a gap, a clock runs on, but a timestamp that was lost is
+ * missing in it: times are inferred until the next absolute timestamp.
+ *
+ * In the XOR scheme time never goes back, so that the highest bit that a timestamp
+ * changes is 0 before. A clock in which it is 1 is wrong there: it is corrected, and
+ * its times are inferred from then on. The top bit may fall back: the time wraps.
  *
  * Return: NEXUS_MESSAGE, NEXUS_GAP, or NEXUS_MORE when all that was fed has
  * been used.

@@ -99,3 +99,13 @@ const char *perfrec_reason_name(unsigned int reason)
 
 	return names[reason];
 }
+
+const char *perfrec_time_name(unsigned int time)
+{
+	static const char * const names[] = {
+		[TIME_UNKNOWN] = "unknown", [TIME_INFERRED] = "inferred",
+		[TIME_EXACT] = "exact",
+	};
+
+	return names[time];
+}

@@ -63,13 +63,13 @@ enum perfrec_event_type {
 /**
  * struct perfrec_stamp - a place in the trace
  * @offset:	bytes from the beginning of the file
- * @time:	ticks; valid with @time_known
- * @time_known:	@time is valid
+ * @time:	ticks; valid unless @time_known is TIME_UNKNOWN
+ * @time_known:	enum store_time
  */
 struct perfrec_stamp {
 	uint64_t	offset;
 	uint64_t	time;
-	bool		time_known;
+	uint8_t		time_known;
 };
 
 /**
@@ -287,6 +287,9 @@ void perfrec_flush(struct perfrec *perfrec);
 void perfrec_counter_name(const struct perfrec_counter *counter, char *name,
 			  size_t size);
 #define PERFREC_NAME_SIZE	32
+
+/** perfrec_time_name() - enum store_time as text */
+const char *perfrec_time_name(unsigned int time);
 
 /** perfrec_type_name() - "enter", "exit", "manual" or "isr" */
 const char *perfrec_type_name(unsigned int type);

@@ -106,12 +106,13 @@ static int parse_option(struct graph *graph, int option)
 }
 
 static void put_duration(struct graph *graph, const struct tree_node *node,
-			 uint64_t ticks, uint64_t hz, size_t width)
+			 bool inferred, uint64_t ticks, uint64_t hz, size_t width)
 {
 	char text[UNITS_SIZE];
 
+	units_time(text, ticks, hz);
 	put_right(graph->out, !ticks && node->untimed ? "-" :
-		  units_time(text, ticks, hz), width);
+		  units_mark(text, node->untimed || inferred), width);
 }
 
 static void put_node(struct graph *graph, const struct input *input,
@@ -122,8 +123,8 @@ static void put_node(struct graph *graph, const struct input *input,
 	unsigned int i;
 
 	if (graph->usual == TREE_TIME) {
-		put_duration(graph, n, n->total, input->hz, 11);
-		put_duration(graph, n, n->self, input->hz, 12);
+		put_duration(graph, n, n->inferred, n->total, input->hz, 11);
+		put_duration(graph, n, n->self_inferred, n->self, input->hz, 12);
 	}
 	if (graph->usual != TREE_SAMPLES)
 		put_number(graph->out, n->calls, 10);
@@ -244,7 +245,7 @@ static int show(struct graph *graph, const struct input *input)
 		return EXIT_UNREADABLE;
 	put_tree(graph, input);
 	if (tree->full)
-		report("%s: too many different paths: the rarest are part of their callers",
+		report("%s: too many different paths: the lightest are their callers' \"(others)\"",
 		       graph->common.path);
 	return output_close(graph->out) ? EXIT_UNREADABLE : EXIT_OK;
 }

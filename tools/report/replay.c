@@ -87,12 +87,28 @@ static bool wanted(const struct replay *replay,
 	       (!replay->depth || depth <= (unsigned int)replay->depth);
 }
 
+static enum store_time frame_time(const struct analysis_frame *frame)
+{
+	if (!frame->timed)
+		return TIME_UNKNOWN;
+	return frame->inferred ? TIME_INFERRED : TIME_EXACT;
+}
+
+static enum store_time thread_time(const struct analysis_thread *thread)
+{
+	if (!thread->timed)
+		return TIME_UNKNOWN;
+	return thread->inferred ? TIME_INFERRED : TIME_EXACT;
+}
+
 /* Time of the line, duration or none, thread, and indentation. */
 static void begin_line(struct replay *replay,
-		       const struct analysis_thread *thread, bool timed,
+		       const struct analysis_thread *thread, enum store_time known,
 		       uint64_t time, const char *duration, unsigned int depth)
 {
-	if (timed)
+	if (known == TIME_INFERRED)
+		put_inferred(replay->out, time, replay->hz, 14);
+	else if (known)
 		put_time(replay->out, time, replay->hz, 14);
 	else
 		put_right(replay->out, "-", 14);
@@ -122,7 +138,7 @@ static void open_waiting(struct replay *replay)
 		return;
 	replay->waiting = NULL;
 	frame = &thread->frame[replay->waiting_depth - 1];
-	begin_line(replay, thread, frame->timed, frame->enter, "",
+	begin_line(replay, thread, frame_time(frame), frame->enter, "",
 		   replay->waiting_depth - 1);
 	put_name(replay, frame->function);
 	put_string(replay->out, "() {\n");
@@ -164,17 +180,19 @@ static void on_leave(void *context, struct analysis_thread *thread,
 
 	if (!wanted(replay, thread, thread->depth))
 		return;
-	if (end->timed)
+	if (end->timed) {
 		units_time(duration, end->total, replay->hz);
+		units_mark(duration, end->inferred);
+	}
 	if (replay->waiting == thread) {
 		replay->waiting = NULL;
-		begin_line(replay, thread, frame->timed, frame->enter, duration,
+		begin_line(replay, thread, frame_time(frame), frame->enter, duration,
 			   thread->depth - 1);
 		put_name(replay, frame->function);
 		put_string(replay->out, "()");
 	} else {
 		open_waiting(replay);
-		begin_line(replay, thread, thread->timed, thread->now, duration,
+		begin_line(replay, thread, thread_time(thread), thread->now, duration,
 			   thread->depth - 1);
 		put_string(replay->out, "} ");
 		put_name(replay, frame->function);
@@ -193,7 +211,8 @@ static void on_point(void *context, struct analysis_thread *thread,
 
 	if (!wanted(replay, thread, thread->depth + 1))
 		return;
-	begin_line(replay, thread, thread->timed, thread->now, "", thread->depth);
+	begin_line(replay, thread, thread_time(thread), thread->now, "",
+		   thread->depth);
 	put_string(replay->out, step->record->type == PERFREC_ISR ? "* sample in " :
 								     "* manual in ");
 	put_name(replay, step->function);

@@ -364,6 +364,26 @@ static bool is_unknown(const struct profile *profile, size_t row,
 	       !report_value(profile, row, metric);
 }
 
+/* Some of a row's calls have no time, or one that is not certain. */
+static bool is_uncertain(const struct profile *profile, size_t row,
+			 const struct metric *metric)
+{
+	const struct profile_row *r = &profile->row[row];
+
+	if (metric->kind == METRIC_TOTAL)
+		return r->untimed || r->inferred;
+	return (metric->kind == METRIC_SELF || metric->kind == METRIC_SELF_SHARE) &&
+	       (r->untimed || r->self_inferred);
+}
+
+/* With a mark, 100 % has room for one decimal. */
+static void put_share(char *text, uint64_t value, uint64_t sum, bool marked)
+{
+	double share = sum ? 100.0 * (double)value / (double)sum : 0;
+
+	snprintf(text, UNITS_SIZE, "%.*f", marked && share > 99.99 ? 1 : 2, share);
+}
+
 static void put_line(struct table *table, const struct line *line,
 		     unsigned int first, unsigned int last)
 {
@@ -377,11 +397,14 @@ static void put_line(struct table *table, const struct line *line,
 		if (is_unknown(table->profile, line->row, metric))
 			strcpy(text, "-");
 		else if (report_is_share(metric))
-			snprintf(text, sizeof(text), "%.2f", table->sum[i] ?
-				 100.0 * (double)value / (double)table->sum[i] : 0);
+			put_share(text, value, table->sum[i],
+				  is_uncertain(table->profile, line->row, metric));
 		else
 			report_cell(text, metric, value, table->profile->input.hz,
 				    false);
+		if (*text != '-')
+			units_mark(text, is_uncertain(table->profile, line->row,
+						      metric));
 		put_right(table->out, text, metric->width + 1);
 		used += metric->width + 1;
 	}
@@ -467,6 +490,28 @@ static void empty_table(struct table *table)
 	table->lines = 0;
 }
 
+static bool has_times(const struct table *table)
+{
+	unsigned int m;
+
+	for (m = 0; m < table->metrics; m++)
+		if (table->metric[m].kind == METRIC_TOTAL)
+			return true;
+	return false;
+}
+
+/* The last column: how far a row's times can be trusted. */
+static void put_certainty(struct table *table, const struct profile_row *row)
+{
+	if (!has_times(table))
+		return;
+	if (row->untimed)
+		put_string(table->out, row->untimed == row->calls ? ",unknown" :
+								    ",partial");
+	else
+		put_string(table->out, row->self_inferred ? ",inferred" : ",exact");
+}
+
 static void put_csv(struct table *table, const char *group, size_t shown)
 {
 	char text[UNITS_SIZE];
@@ -492,6 +537,7 @@ static void put_csv(struct table *table, const char *group, size_t shown)
 						table->line[i].row, metric),
 				   table->profile->input.hz, true));
 		}
+		put_certainty(table, &table->profile->row[table->line[i].row]);
 		put_char(table->out, '\n');
 	}
 }
@@ -507,6 +553,8 @@ static void put_csv_heading(struct table *table)
 	for (m = 0; m < table->metrics; m++)
 		if (!report_is_share(&table->metric[m]))
 			report_put_column(table->out, &table->metric[m], "");
+	if (has_times(table))
+		put_string(table->out, ",times");
 	put_char(table->out, '\n');
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * The width of the SRC field from the bytes alone. With a wrong width the
+ * The width of the SRC field, and how timestamps are meant, from the bytes alone. With a wrong width the
  * field's bits become part of the store's tag or the other way round: stores
  * of one record then fall on different channels, or their values do not fit
  * their sizes, so that no header and no record comes together.
@@ -140,4 +140,54 @@ int infer_src_bits(const void *data, size_t length,
 	found = try_widths(data, length, options, &best, &fitting);
 	*records = best.words || best.bare_words > 0;
 	return found;
+}
+
+/* Times that go back, and steps, as far as they tell; and bytes that are enough. */
+#define BACK_LEAST	4
+#define BACK_SHARE	8
+#define STEPS_LEAST	64
+#define STAMPS		(4u << 10)
+
+struct steps {
+	uint64_t	all;
+	uint64_t	back;
+};
+
+static void count_steps(const void *data, size_t length,
+			const struct nexus_options *options, struct steps *steps)
+{
+	struct nexus_options tried = *options;
+	uint64_t last[NEXUS_SOURCES] = { 0 };
+	struct nexus_message message;
+	struct nexus nexus;
+	enum nexus_item item;
+	unsigned int src;
+
+	*steps = (struct steps){ 0, 0 };
+	tried.ts_scheme = NEXUS_TS_XOR;
+	if (nexus_init(&nexus, &tried))
+		return;
+	for (src = 0; src < NEXUS_SOURCES; src++)
+		nexus_set_time(&nexus, src, 0, TIME_INFERRED);
+	nexus_feed(&nexus, data, length);
+	while ((item = nexus_next(&nexus, &message)) != NEXUS_MORE) {
+		if (item == NEXUS_GAP || !(message.flags & NEXUS_TIMESTAMP) ||
+		    message.flags & NEXUS_SYNC)
+			continue;
+		steps->all += message.time != last[message.src];
+		last[message.src] = message.time;
+		steps->back += !!(message.flags & NEXUS_CONTRARY);
+	}
+}
+
+enum nexus_ts_scheme infer_ts_scheme(const void *data, size_t length,
+				     const struct nexus_options *options)
+{
+	struct steps steps;
+
+	count_steps(data, length < STAMPS ? length : STAMPS, options, &steps);
+	if (steps.all < STEPS_LEAST && length > STAMPS)
+		count_steps(data, length, options, &steps);
+	return steps.back >= BACK_LEAST && steps.back * BACK_SHARE >= steps.all ?
+	       NEXUS_TS_DELTA : NEXUS_TS_XOR;
 }

@@ -16,7 +16,7 @@ const char options_help[] =
 	"  -c, --channel N|all   channel of the records (default: those that the\n"
 	"                        side-car file tells of, or else 6)\n"
 	"  -s, --srcbits N       width of the source field in messages, 0 to 7\n"
-	"                        (default: from the side-car file, or else found out)\n"
+	"                        (default: from the side-car file, or else inferred)\n"
 	"      --ts-width N      bits of a timestamp (default 40)\n"
 	"      --ts-scheme xor|delta\n"
 	"                        xor (default) for version 0 encoders, delta for those\n"

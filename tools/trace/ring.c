@@ -270,7 +270,7 @@ static void on_message(struct pass *pass, const struct nexus_message *message)
 	if (message->flags & NEXUS_SYNC && message->flags & NEXUS_TIMESTAMP) {
 		absolute(pass, message->src, message->time & pass->mask);
 		chain->done = true;
-	} else if (!(message->flags & NEXUS_TIME_KNOWN)) {
+	} else if (message->tcode == NEXUS_ERROR) {
 		chain->ended = true;
 	} else if (message->flags & NEXUS_TIMESTAMP) {
 		on_time(pass, chain, message->offset, message->time & pass->mask);
@@ -288,11 +288,8 @@ static void on_stores(struct pass *pass)
 		for (i = 0; i < count; i++) {
 			struct chain *chain = &pass->chain[store[i].src];
 
-			if (!store[i].time_known)
-				chain->ended = true;
-			else
-				on_time(pass, chain, store[i].offset,
-					store[i].time & pass->mask);
+			on_time(pass, chain, store[i].offset,
+				store[i].time & pass->mask);
 		}
 	} while (count == STORES);
 }
@@ -303,7 +300,17 @@ static void start_clocks(struct pass *pass)
 	unsigned int src;
 
 	for (src = 0; src < NEXUS_SOURCES; src++)
-		nexus_set_time(&pass->nexus, src, pass->times->time[src]);
+		nexus_set_time(&pass->nexus, src, pass->times->time[src],
+			       TIME_UNKNOWN);
+}
+
+/* Any source may have sent what is lost. */
+static void end_chains(struct pass *pass)
+{
+	unsigned int src;
+
+	for (src = 0; src < NEXUS_SOURCES; src++)
+		pass->chain[src].ended = true;
 }
 
 static void drain(struct pass *pass)
@@ -318,6 +325,8 @@ static void drain(struct pass *pass)
 			on_message(pass, &message);
 		else if (item == NEXUS_GAP && message.gap == NEXUS_GAP_ALIGN)
 			start_clocks(pass);
+		else if (item == NEXUS_GAP)
+			end_chains(pass);
 	} while (item != NEXUS_MORE);
 }
 

@@ -2,6 +2,7 @@
 /* What a trace was found to hold, in words, on standard error. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "command.h"
 #include "options.h"
@@ -33,6 +34,22 @@ static void list_channels(const struct trace_stats *stats, uint32_t except,
 
 /* Arguments for "%" PRIu64 " thing%s". */
 #define COUNT(n)	(n), (n) == 1 ? "" : "s"
+
+static uint64_t untimed(const struct trace_stats *stats)
+{
+	return all_records(stats) - stats->timed;
+}
+
+static void no_times(const char *name, const struct trace_stats *stats)
+{
+	if (!stats->stamped)
+		report("%s: no times: messages have no timestamps", name);
+	else if (!stats->absolute)
+		report("%s: no times: no timestamp is absolute", name);
+	else
+		report("%s: %" PRIu64 " record%s without a time: before their source's first absolute timestamp",
+		       name, COUNT(untimed(stats)));
+}
 
 static void summarise(const struct input *input,
 		      const struct trace_stats *stats)
@@ -102,9 +119,38 @@ static void summarise(const struct input *input,
 	if (stats->no_header)
 		report("%s: %" PRIu64 " record%s before any header: layout guessed",
 		       name, COUNT(stats->no_header));
-	if (all_records(stats) && !stats->timed)
-		report("%s: no times: no absolute timestamp before the records",
+	if (stats->scheme_inferred)
+		report("%s: timestamps are differences, as N-Trace 1.0 has them: inferred (--ts-scheme)",
 		       name);
+	if (stats->corrected)
+		report("%s: damaged timestamps: %" PRIu64 " time%s a source's clock was corrected",
+		       name, COUNT(stats->corrected));
+	if (stats->inferred)
+		report("%s: %" PRIu64 " record%s with an inferred time, marked ~", name,
+		       COUNT(stats->inferred));
+	if (untimed(stats))
+		no_times(name, stats);
+}
+
+static uint64_t all_words(const struct trace_stats *stats)
+{
+	uint64_t sum = 0;
+	size_t i;
+
+	for (i = 0; i < PERFREC_CHANNELS; i++)
+		sum += stats->words[i];
+	return sum;
+}
+
+/* Whether there are words on channels that are not decoded. */
+static bool undecoded(const struct trace_stats *stats, uint32_t decoded)
+{
+	size_t i;
+
+	for (i = 0; i < PERFREC_CHANNELS; i++)
+		if (stats->words[i] && !(decoded >> i & 1))
+			return true;
+	return false;
 }
 
 static int no_records(const struct input *input,
@@ -121,6 +167,10 @@ static int no_records(const struct input *input,
 	else if (stats->rootless)
 		report("%s: no record: what all of them build on was overwritten (a larger buffer, or --count raw or delta, keeps some)",
 		       name);
+	else if (!undecoded(stats, decoded))
+		report("%s: no record: %" PRIu64 " words on channel%s %s, and none begins a record that is whole",
+		       name, all_words(stats), strchr(channels, ',') ? "s" : "",
+		       channels);
 	else if (!~decoded)
 		report("%s: no record on any channel (channels seen: %s)", name,
 		       channels);
@@ -169,9 +219,12 @@ static bool is_lossy(const struct input *input)
 	const struct meta_lost *lost = &input->meta.lost;
 
 	return stats->gaps || stats->errors || stats->losses ||
-	       stats->cut_bytes || lost->signals || lost->threads ||
-	       lost->abandoned || lost->refused || lost->children ||
-	       lost->samples || lost->encoders;
+	       stats->cut_bytes || stats->unknown || stats->corrected ||
+	       (!trace_wrapped(input->trace) &&
+		(untimed(stats) || stats->unaddressed)) ||
+	       lost->signals || lost->threads || lost->abandoned ||
+	       lost->refused || lost->children || lost->samples ||
+	       lost->encoders;
 }
 
 int input_summary(const struct input *input, bool perf)

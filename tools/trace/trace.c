@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "clocks.h"
 #include "command.h"
 #include "progress.h"
 #include "ring.h"
@@ -29,6 +30,12 @@
 /* Stores decoded at once. */
 #define STORES	64
 
+/* Bytes before those at hand that are kept: a damaged message may begin there. */
+#define HISTORY	CLOCKS_DAMAGE_MAX
+
+/* Damages whose timestamps are looked for. */
+#define RECOVERIES	4096
+
 struct trace {
 	const char		*path;
 	int			fd;
@@ -51,7 +58,10 @@ struct trace {
 	/* A ring whose oldest bytes are gone. */
 	bool			wrapped;
 	struct ring_times	times;
-	uint8_t			buffer[CHUNK];
+	struct clocks		clocks;
+	unsigned int		recoveries;
+	uint8_t			*buffer;
+	uint8_t			bytes[HISTORY + CHUNK];
 };
 
 static void on_header(void *context, const struct perfrec_header *header)
@@ -109,6 +119,7 @@ static void on_record(void *context, const struct perfrec_record *record)
 		if (!stats->timed || time > stats->last)
 			stats->last = time;
 		stats->timed++;
+		stats->inferred += record->address_end.time_known == TIME_INFERRED;
 	}
 	if (trace->ops->record)
 		trace->ops->record(trace->context, record);
@@ -145,7 +156,7 @@ static void start_clocks(struct trace *trace)
 	for (src = 0; src < NEXUS_SOURCES; src++)
 		if (trace->times.known[src])
 			nexus_set_time(&trace->nexus, src,
-				       trace->times.time[src]);
+				       trace->times.time[src], TIME_INFERRED);
 }
 
 static void on_gap(struct trace *trace, const struct nexus_message *gap)
@@ -155,7 +166,6 @@ static void on_gap(struct trace *trace, const struct nexus_message *gap)
 	switch (gap->gap) {
 	case NEXUS_GAP_ALIGN:
 		stats->align_bytes += gap->length;
-		start_clocks(trace);
 		break;
 	case NEXUS_GAP_TRUNCATED:
 		/* All records before it are whole: not a loss within any. */
@@ -213,39 +223,163 @@ static int on_message(struct trace *trace, const struct nexus_message *message)
 	return 0;
 }
 
-/* Whatever comes before the next message that is no store. Return as above. */
-static int on_stores(struct trace *trace)
+static int on_event(struct trace *trace, const struct clocks_event *event)
 {
-	struct store store[STORES];
-	size_t count, i;
+	if (event->item == NEXUS_MESSAGE)
+		return on_message(trace, &event->message);
+	on_gap(trace, &event->message);
+	return 0;
+}
 
-	do {
-		count = nexus_stores(&trace->nexus, store, STORES);
-		trace->stats.messages += count;
-		for (i = 0; i < count; i++)
-			if (on_store(trace, &store[i]))
-				return -ENOMEM;
-	} while (count == STORES);
+/* Decode the records of the @count stores that wait longest. Return 0, or -1. */
+static int deliver(struct trace *trace, size_t count)
+{
+	struct clocks *clocks = &trace->clocks;
+	unsigned int done = 0, i;
+	size_t at = 0, end;
+	int error = 0;
+
+	while (!error && (at < count || done < clocks->events)) {
+		end = done < clocks->events ? clocks->event[done].at : count;
+		if (end > count)
+			end = count;
+		trace->stats.messages += end - at;
+		for (; at < end && !error; at++)
+			error = on_store(trace, &clocks->store[at]);
+		if (error || done == clocks->events || clocks->event[done].at > count)
+			break;
+		error = on_event(trace, &clocks->event[done++]);
+	}
+	clocks->stores -= count;
+	memmove(clocks->store, clocks->store + count,
+		clocks->stores * sizeof(clocks->store[0]));
+	clocks->events -= done;
+	memmove(clocks->event, clocks->event + done,
+		clocks->events * sizeof(clocks->event[0]));
+	for (i = 0; i < clocks->events; i++)
+		clocks->event[i].at -= count;
+	if (error)
+		report("%s: out of memory", trace->path);
+	return error ? -1 : 0;
+}
+
+/* A message that is no store, or a gap, waits as well. Return 0, or -1. */
+static int queue_event(struct trace *trace, enum nexus_item item,
+		       const struct nexus_message *message)
+{
+	struct clocks *clocks = &trace->clocks;
+
+	if (clocks->events == CLOCKS_EVENTS && deliver(trace, clocks->stores))
+		return -1;
+	clocks->event[clocks->events++] = (struct clocks_event){
+		.at = clocks->stores, .item = item, .message = *message,
+	};
+	return 0;
+}
+
+/*
+ * Find the timestamps in damaged bytes, and leave out what follows and belongs to
+ * them. Return whether that is certain to be damage.
+ */
+static bool recover(struct trace *trace, struct nexus_message *damaged)
+{
+	const struct clocks *clocks = &trace->clocks;
+	struct nexus *nexus = &trace->nexus;
+	uint64_t behind = nexus->offset - damaged->offset;
+	uint64_t words[PERFREC_CHANNELS];
+	int skip;
+	size_t i;
+
+	if (nexus->end || behind > (uint64_t)(nexus->in - trace->bytes) ||
+	    damaged->length > behind || trace->recoveries++ > RECOVERIES)
+		return false;
+	memcpy(words, trace->stats.words, sizeof(words));
+	for (i = 0; i < clocks->stores; i++)
+		words[clocks->store[i].channel]++;
+	skip = clocks_recover(nexus, nexus->in - behind, (size_t)damaged->length,
+			      words);
+	if (skip < 0)
+		return false;
+	damaged->length += (uint64_t)skip;
+	nexus_skip(nexus, (size_t)skip);
+	return true;
+}
+
+static void damage(struct trace *trace, int src, struct nexus_message *damaged)
+{
+	clocks_break(&trace->clocks, src, damaged->offset);
+	recover(trace, damaged);
+}
+
+/* A store may be one that has swallowed its timestamp. Return whether it is. */
+static bool swallowed(struct trace *trace, struct nexus_message *message)
+{
+	clocks_break(&trace->clocks, message->src, message->offset);
+	if (recover(trace, message)) {
+		message->gap = NEXUS_GAP_MALFORMED;
+		return true;
+	}
+	nexus_mix_stamps(&trace->nexus);
+	return false;
+}
+
+/* Whatever is next and no store that nexus_stores() takes. Return 0, or -1. */
+static int on_item(struct trace *trace, enum nexus_item item,
+		   struct nexus_message *message)
+{
+	struct clocks *clocks = &trace->clocks;
+	struct store *store = &clocks->store[clocks->stores];
+
+	if (item == NEXUS_GAP) {
+		if (message->gap == NEXUS_GAP_ALIGN)
+			start_clocks(trace);
+		else
+			damage(trace, -1, message);
+		return queue_event(trace, item, message);
+	}
+	trace->stats.absolute |= (message->flags & NEXUS_TIMESTAMP) &&
+				 (message->flags & NEXUS_SYNC);
+	if (message->flags & NEXUS_CONTRARY) {
+		clocks_correct(clocks, message);
+		trace->stats.corrected++;
+	}
+	if (message->flags & NEXUS_UNKNOWN_TCODE)
+		damage(trace, message->src, message);
+	else if (message->tcode == NEXUS_ERROR)
+		clocks_break(clocks, message->src, message->offset);
+	else if (message->flags & NEXUS_STAMP_MISSING && swallowed(trace, message))
+		return queue_event(trace, NEXUS_GAP, message);
+	if (!nexus_store(message, store))
+		return queue_event(trace, item, message);
+	clocks->stores++;
 	return 0;
 }
 
 static int drain(struct trace *trace)
 {
+	struct clocks *clocks = &trace->clocks;
 	struct nexus_message message;
 	enum nexus_item item;
-	int error;
+	size_t count;
 
-	do {
-		error = on_stores(trace);
+	for (;;) {
+		if (clocks->stores > CLOCKS_QUEUE - STORES &&
+		    deliver(trace, clocks->stores - CLOCKS_AHEAD))
+			return -1;
+		count = nexus_stores(&trace->nexus, clocks->store + clocks->stores,
+				     STORES);
+		clocks->stores += count;
+		if (count == STORES)
+			continue;
 		item = nexus_next(&trace->nexus, &message);
-		if (item == NEXUS_GAP)
-			on_gap(trace, &message);
-		else if (item == NEXUS_MESSAGE && !error)
-			error = on_message(trace, &message);
-	} while (item != NEXUS_MORE && !error);
-	if (error)
-		report("%s: out of memory", trace->path);
-	return error ? -1 : 0;
+		if (item == NEXUS_MORE)
+			return 0;
+		if (clocks->stores > CLOCKS_QUEUE - STORES &&
+		    deliver(trace, clocks->stores - CLOCKS_AHEAD))
+			return -1;
+		if (on_item(trace, item, &message))
+			return -1;
+	}
 }
 
 /* Fill the rest of the buffer as far as the file goes. */
@@ -274,6 +408,8 @@ static int fill_up(struct trace *trace)
 
 static int fill(struct trace *trace)
 {
+	if (trace->filled >= HISTORY)
+		memcpy(trace->bytes, trace->buffer + trace->filled - HISTORY, HISTORY);
 	trace->filled = 0;
 	return fill_up(trace);
 }
@@ -431,7 +567,7 @@ static int set_up(struct trace *trace, const struct trace_options *options,
 	struct nexus_options nexus = { 0 };
 	struct trace_stats *stats = &trace->stats;
 	bool idle = false;
-	int src_bits;
+	int src_bits, scheme;
 	off_t start;
 
 	start = lseek(trace->fd, 0, SEEK_CUR);
@@ -444,8 +580,6 @@ static int set_up(struct trace *trace, const struct trace_options *options,
 
 	trace->channels = choose_channels(options, meta);
 	nexus.ts_width = (unsigned int)choose(options->ts_width, meta->ts_width, 0);
-	nexus.ts_scheme = (enum nexus_ts_scheme)
-		choose(options->ts_scheme, meta->ts_scheme, NEXUS_TS_XOR);
 	/* A ring that was read from the driver begins with a whole message. */
 	nexus.ring = options->ring;
 
@@ -462,11 +596,19 @@ static int set_up(struct trace *trace, const struct trace_options *options,
 		return -1;
 	}
 	if (src_bits < 0) {
-		report("%s: not a trace: no Nexus message decodes with any srcbits",
+		report("%s: not a trace, or damaged: with any srcbits more messages are malformed than whole (-s N reads it all the same)",
 		       trace->path);
 		return -1;
 	}
 	nexus.src_bits = (unsigned int)src_bits;
+	scheme = choose(options->ts_scheme, meta->ts_scheme, -1);
+	if (scheme < 0) {
+		scheme = (int)infer_ts_scheme(trace->buffer, trace->filled, &nexus);
+		stats->scheme_inferred = scheme == NEXUS_TS_DELTA;
+	}
+	nexus.ts_scheme = (enum nexus_ts_scheme)scheme;
+	trace->clocks.mask = ~0ull >> (64 - (nexus.ts_width ? nexus.ts_width :
+						 NEXUS_TS_WIDTH_DEFAULT));
 	nexus.offset = trace->stats.bytes - trace->filled;
 	stats->src_bits = nexus.src_bits;
 	if (nexus_init(&trace->nexus, &nexus)) {
@@ -487,6 +629,7 @@ struct trace *trace_open(const char *path, const struct trace_options *options,
 		return NULL;
 	}
 	trace->path = path;
+	trace->buffer = trace->bytes + HISTORY;
 	trace->fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) :
 					STDIN_FILENO;
 	if (trace->fd < 0) {
@@ -530,8 +673,9 @@ int trace_run(struct trace *trace, const struct trace_ops *ops, void *context)
 	if (trace->filled)
 		return 0;
 	nexus_end(&trace->nexus);
-	if (drain(trace))
+	if (drain(trace) || deliver(trace, trace->clocks.stores))
 		return -1;
+	trace->stats.stamped = trace->nexus.stamps != NEXUS_STAMPS_NONE;
 	perfrec_flush(trace->perfrec);
 	return 0;
 }
@@ -545,6 +689,11 @@ void trace_release(struct trace *trace)
 unsigned int trace_sources(const struct trace *trace, unsigned int channel)
 {
 	return trace->sources[channel];
+}
+
+bool trace_wrapped(const struct trace *trace)
+{
+	return trace->wrapped;
 }
 
 uint32_t trace_channels(const struct trace *trace)

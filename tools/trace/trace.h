@@ -25,7 +25,7 @@
  *		PERFREC_CHANNEL_DEFAULT
  * @src_bits:	width of the SRC field, -1: side-car file, or infer
  * @ts_width:	bits of a timestamp, -1: side-car file, or default
- * @ts_scheme:	enum nexus_ts_scheme, -1: side-car file, or XOR
+ * @ts_scheme:	enum nexus_ts_scheme, -1: side-car file, or infer
  * @ring:	the trace is a ring buffer and begins within a message
  * @quiet:	no summary, and no progress on the terminal
  * @watched:	no progress: the terminal gets what is written meanwhile
@@ -65,10 +65,15 @@ struct trace_options {
  * @worked_out:	sources whose times before a ring's first absolute one were
  *		worked out
  * @contrary:	sources whose times there contradict each other
+ * @corrected:	times that a timestamp contradicted its source's clock
+ * @inferred:	records with a time that is likely, not certain
+ * @stamped:	messages of stores have timestamps
+ * @absolute:	a message has an absolute one
  * @first, @last: earliest and latest known time of a record, ticks
  * @timed:	records with a known time
  * @src_bits:	width of the SRC field that was used
- * @src_from:	where that is from, in words
+ * @src_from:	where that is from, as text
+ * @scheme_inferred: the timestamps are differences, by what they say
  */
 struct trace_stats {
 	uint64_t	bytes;
@@ -92,11 +97,16 @@ struct trace_stats {
 	uint64_t	ring_words;
 	unsigned int	worked_out;
 	unsigned int	contrary;
+	uint64_t	corrected;
+	uint64_t	inferred;
+	bool		stamped;
+	bool		absolute;
 	uint64_t	first;
 	uint64_t	last;
 	uint64_t	timed;
 	unsigned int	src_bits;
 	const char	*src_from;
+	bool		scheme_inferred;
 };
 
 /**
@@ -144,6 +154,9 @@ int trace_run(struct trace *trace, const struct trace_ops *ops, void *context);
 /** trace_sources() - how many sources have sent words of a channel so far */
 unsigned int trace_sources(const struct trace *trace, unsigned int channel);
 
+/** trace_wrapped() - the trace is a ring whose oldest bytes are gone */
+bool trace_wrapped(const struct trace *trace);
+
 /** trace_channels() - bit n: records of channel n are decoded */
 uint32_t trace_channels(const struct trace *trace);
 
@@ -177,5 +190,17 @@ void trace_close(struct trace *trace);
  */
 int infer_src_bits(const void *data, size_t length,
 		   const struct nexus_options *options, bool *records);
+
+/**
+ * infer_ts_scheme() - find out how ordinary messages carry the time
+ * @data:	beginning of a trace
+ * @length:	bytes of it
+ * @options:	everything but ts_scheme
+ *
+ * Time never goes back. Differences that are read as what has changed make it go
+ * back every other message.
+ */
+enum nexus_ts_scheme infer_ts_scheme(const void *data, size_t length,
+				     const struct nexus_options *options);
 
 #endif /* SIFIVE_TRACE_TRACE_H */

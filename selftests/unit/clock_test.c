@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* Times behind damage, against the truth: one flipped bit, lost bytes, Errors. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <kselftest_harness.h>
+
+#include "gen_program.h"
+#include "kept_report.h"
+#include "options.h"
+
+/* TRACES=1000 for a longer run. */
+#define TRACES		150
+#define STEPS		2000
+
+/**
+ * struct checked - records behind the damage, against the truth
+ * @damage:	place of the damage
+ * @shift:	bytes that are missing since
+ * @records:	behind it
+ * @right:	with their true time
+ * @wrong:	with a false one that is marked
+ * @unmarked:	with a false one that is not
+ */
+struct checked {
+	const struct gen	*gen;
+	size_t			damage;
+	size_t			shift;
+	size_t			at;
+	uint64_t		records;
+	uint64_t		right;
+	uint64_t		wrong;
+	uint64_t		unmarked;
+	uint64_t		inferred;
+};
+
+FIXTURE(clock) {
+	struct program program;
+	struct checked checked;
+	char trace[64];
+	uint64_t seed;
+};
+
+FIXTURE_SETUP(clock)
+{
+	int fd;
+
+	strcpy(self->trace, "/tmp/clock_test.XXXXXX");
+	fd = mkstemp(self->trace);
+	ASSERT_LE(0, fd);
+	close(fd);
+	self->seed = 1;
+}
+
+FIXTURE_TEARDOWN(clock)
+{
+	program_free(&self->program);
+	unlink(self->trace);
+}
+
+static int by_offset(const void *a, const void *b)
+{
+	const struct gen_truth *one = a, *other = b;
+
+	return (one->offset > other->offset) - (one->offset < other->offset);
+}
+
+static void make(FIXTURE_DATA(clock) *self, unsigned int sources, bool delta)
+{
+	struct program *program = &self->program;
+	unsigned int i;
+
+	program_free(program);
+	program_init(program, gen_random(&self->seed));
+	program->gen.ts_delta = delta;
+	program->gen.now = gen_random(&self->seed) >> 30;
+	program->count_type = gen_random(&self->seed) % 2;
+	program->keep_truth = true;
+	program->sources = sources;
+	program->threads = sources;
+	for (i = 0; i < sources; i++)
+		program->thread[i].src = i;
+	for (i = 0; i < sources; i++)
+		gen_sync(&program->gen, i);
+	for (i = 0; i < STEPS; i++)
+		program_step(program);
+	program_end(program);
+	qsort(program->gen.truth, program->gen.truths,
+	      sizeof(program->gen.truth[0]), by_offset);
+}
+
+static void on_record(void *context, const struct perfrec_record *record)
+{
+	struct checked *checked = context;
+	const struct gen *gen = checked->gen;
+	uint64_t offset = record->begin.offset;
+	struct gen_truth key = { 0 };
+	const struct gen_truth *truth;
+	bool same;
+
+	if (record->begin.offset >= checked->damage)
+		offset += checked->shift;
+	key.offset = offset;
+	truth = bsearch(&key, gen->truth, gen->truths, sizeof(key), by_offset);
+	/* The damage itself may make a record or lose one. */
+	if (!truth || truth->src != record->src)
+		return;
+	same = record->begin.time_known &&
+	       !((record->begin.time ^ truth->begin_time) & 0xffffffffffull);
+	if (record->begin.time_known == TIME_EXACT && !same)
+		checked->unmarked++;
+	if (offset < checked->damage)
+		return;
+	checked->records++;
+	checked->right += same;
+	checked->wrong += record->begin.time_known && !same;
+	checked->inferred += record->begin.time_known == TIME_INFERRED;
+}
+
+static const struct trace_ops ops = { .record = on_record };
+
+/* The trace's bytes without @shift of those at @damage. */
+static void read_damaged(struct __test_metadata *_metadata,
+			 FIXTURE_DATA(clock) *self, size_t damage, size_t shift)
+{
+	const struct gen *gen = &self->program.gen;
+	static struct options options;
+	struct input input;
+	FILE *file;
+
+	file = fopen(self->trace, "wb");
+	ASSERT_NE(NULL, file);
+	fwrite(gen->data, 1, damage, file);
+	fwrite(gen->data + damage + shift, 1, gen->length - damage - shift, file);
+	ASSERT_EQ(0, fclose(file));
+	options_init(&options);
+	options.path = self->trace;
+	options.trace.quiet = true;
+	options.trace.channel = TRACE_ALL_CHANNELS;
+	options.trace.src_bits = 2;
+	options.trace.ts_scheme = gen->ts_delta ? NEXUS_TS_DELTA : NEXUS_TS_XOR;
+	self->checked = (struct checked){
+		.gen = gen, .damage = damage, .shift = shift,
+	};
+	ASSERT_EQ(0, input_open(&input, &options));
+	EXPECT_EQ(0, trace_run(input.trace, &ops, &self->checked));
+	input_close(&input);
+}
+
+static unsigned int traces(void)
+{
+	const char *text = getenv("TRACES");
+
+	return text ? (unsigned int)atoi(text) : TRACES;
+}
+
+TEST_F_TIMEOUT(clock, runs_on_over_one_flipped_bit, 600)
+{
+	struct gen *gen = &self->program.gen;
+	uint64_t records = 0, right = 0, bad = 0;
+	unsigned int i;
+
+	for (i = 0; i < traces(); i++) {
+		size_t bit;
+
+		make(self, 1 + i % 4, false);
+		/* 2 % of the trace are behind it, or nearly all. */
+		bit = gen_random(&self->seed) % (8 * gen->length);
+		if (i % 2)
+			bit /= 50;
+		gen->data[bit / 8] ^= 1u << bit % 8;
+		read_damaged(_metadata, self, bit / 8, 0);
+		records += self->checked.records;
+		right += self->checked.right;
+		bad += self->checked.unmarked;
+	}
+	TH_LOG("%" PRIu64 " of %" PRIu64 " records right, %" PRIu64 " false and not marked",
+	       right, records, bad);
+	/* At the very end nothing may be left that contradicts a damaged timestamp. */
+	EXPECT_LE(bad * 10000, records);
+	EXPECT_LE(records * 99, right * 100);
+}
+
+/* A message's bytes are gone: times are right when its timestamp's bits have shown. */
+TEST_F_TIMEOUT(clock, runs_on_over_lost_bytes, 600)
+{
+	uint64_t records = 0, right = 0, bad = 0;
+	unsigned int i;
+
+	for (i = 0; i < traces() / 3; i++) {
+		const struct gen *gen = &self->program.gen;
+		size_t at;
+
+		make(self, 1 + i % 4, false);
+		at = gen->length / 4 + gen_random(&self->seed) % (gen->length / 4);
+		read_damaged(_metadata, self, at, 1 + gen_random(&self->seed) % 40);
+		records += self->checked.records;
+		right += self->checked.right;
+		bad += self->checked.unmarked;
+	}
+	EXPECT_EQ(0, bad);
+	EXPECT_LE(records * 98, right * 100) {
+		TH_LOG("%" PRIu64 " of %" PRIu64, right, records);
+	}
+}
+
+/* Differences contradict nothing: what is not certain is marked. */
+TEST_F_TIMEOUT(clock, marks_differences_behind_damage, 600)
+{
+	struct gen *gen = &self->program.gen;
+	uint64_t bad = 0;
+	unsigned int i;
+
+	for (i = 0; i < traces() / 3; i++) {
+		size_t at;
+
+		make(self, 1 + i % 4, true);
+		at = gen->length / 4 + gen_random(&self->seed) % (gen->length / 4);
+		/* The end of a message: a gap. */
+		while ((gen->data[at] & 3) != 3)
+			at++;
+		gen->data[at] ^= 2;
+		read_damaged(_metadata, self, at, 0);
+		bad += self->checked.unmarked;
+		EXPECT_LT(0, self->checked.inferred);
+		EXPECT_LE(self->checked.records * 99, self->checked.right * 100);
+	}
+	EXPECT_EQ(0, bad);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* Trees of more paths than fit, and what commands say of unusual timestamps. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command_fixture.h"
+
+/* More than a tree has room for, each called once. */
+#define CALLERS		300
+#define CALLEES		300
+#define HEAVY		0x900000ull
+#define HEAVY_TICKS	10000000ull
+
+/* One counter, which counts 5 from record to record. */
+static void begin(FIXTURE_DATA(command) *self, struct gen_stream *stream)
+{
+	gen_sync(&self->gen, 0);
+	gen_stream_init(stream, &self->gen, 0, 6, 1, 1, 64);
+	gen_header(stream);
+}
+
+static void record(struct gen_stream *stream, unsigned int type, uint64_t function)
+{
+	uint64_t value = stream->counter[0].previous + 5;
+	uint64_t address[2] = { function, 0x100 };
+
+	gen_record(stream, type, address, &value);
+}
+
+/* Light paths of one root, and then a heavy one. Return what the root takes. */
+static uint64_t make_paths(FIXTURE_DATA(command) *self)
+{
+	struct gen_stream stream;
+	uint64_t enter;
+	unsigned int i, k;
+
+	begin(self, &stream);
+	enter = self->gen.now;
+	record(&stream, 0, 0x1000);
+	for (i = 0; i < CALLERS; i++) {
+		record(&stream, 0, 0x10000 + 0x40 * i);
+		for (k = 0; k < CALLEES; k++) {
+			record(&stream, 0, 0x80000 + 0x40 * k);
+			record(&stream, 1, 0x80000 + 0x40 * k);
+		}
+		record(&stream, 1, 0x10000 + 0x40 * i);
+	}
+	for (i = 0; i < 100; i++) {
+		record(&stream, 0, HEAVY);
+		self->gen.now += HEAVY_TICKS / 100;
+		record(&stream, 1, HEAVY);
+	}
+	enter = self->gen.now - enter;
+	record(&stream, 1, 0x1000);
+	save(self, "trace.rtd");
+	return enter;
+}
+
+static uint64_t number(const char *text)
+{
+	return text ? strtoull(text, NULL, 10) : 0;
+}
+
+TEST_F_TIMEOUT(command, the_lightest_paths_are_others, 300)
+{
+	uint64_t whole = make_paths(self);
+
+	run(self, "graph --depth 1 trace.rtd");
+	EXPECT_NE(NULL, strstr(self->err, "too many different paths"));
+	EXPECT_EQ(whole, number(strstr(self->out, "function\n") + 9));
+	run(self, "graph trace.rtd | grep -c '(others)'");
+	EXPECT_LT(1, number(self->out));
+	/* The heavy path is the root's first. */
+	run(self, "graph --depth 2 trace.rtd | sed -n 3p");
+	EXPECT_LE(HEAVY_TICKS, number(self->out));
+	EXPECT_NE(NULL, strstr(self->out, "0x900000"));
+	/* Nothing is lost, and nothing is counted twice. */
+	run(self, "export --format folded trace.rtd | awk '{ sum += $NF } END { print sum }'");
+	EXPECT_EQ(whole, number(self->out));
+	run(self, "export --format folded --weight cycles trace.rtd |"
+	    " awk '{ sum += $NF } END { print sum }'");
+	EXPECT_EQ(5ull * (2 * CALLERS * (CALLEES + 1) + 201), number(self->out));
+	run(self, "export --format svg -o t.svg trace.rtd; grep -o 'all ([0-9]* [^,]*, 100.00%%' t.svg");
+	EXPECT_EQ(whole, number(self->out + 5));
+	run(self, "export --format html -o t.html trace.rtd;"
+	    " sed -n 's/^\"tree\"://p' t.html | grep -o '[0-9]*\\]' |"
+	    " awk '{ sum += $1 } END { print sum }'");
+	EXPECT_EQ(whole, number(self->out));
+}
+
+/* Recursion into as many open calls as fit no tree. */
+TEST_F_TIMEOUT(command, paths_of_open_calls_keep_the_whole, 300)
+{
+	struct gen_stream stream;
+	uint64_t enter;
+	unsigned int i;
+
+	begin(self, &stream);
+	enter = self->gen.now;
+	for (i = 0; i < 100000; i++)
+		record(&stream, 0, 0x10000 + 0x40 * (i % 200));
+	while (--i)
+		record(&stream, 1, 0x10000 + 0x40 * (i % 200));
+	enter = self->gen.now - enter;
+	record(&stream, 1, 0x10000);
+	save(self, "trace.rtd");
+	run(self, "graph --depth 1 trace.rtd");
+	EXPECT_EQ(enter, number(strstr(self->out, "function\n") + 9)) {
+		TH_LOG("%s", self->out);
+	}
+	run(self, "export --format html -o t.html trace.rtd;"
+	    " sed -n 's/^\"tree\"://p' t.html | grep -o '[0-9]*\\]' |"
+	    " awk '{ sum += $1 } END { print sum }'");
+	EXPECT_EQ(enter, number(self->out));
+}
+
+/* Calls of 40 ticks each. */
+static void make_calls(FIXTURE_DATA(command) *self, unsigned int calls)
+{
+	struct gen_stream stream;
+
+	self->gen.step = 10;
+	begin(self, &stream);
+	for (; calls; calls--) {
+		record(&stream, 0, 0x10000);
+		record(&stream, 1, 0x10000);
+	}
+}
+
+TEST_F(command, differences_are_recognised_as_timestamps)
+{
+	self->gen.ts_delta = true;
+	make_calls(self, 300);
+	save(self, "trace.rtd");
+	run(self, "report --format csv trace.rtd");
+	EXPECT_NE(NULL, strstr(self->out, "\"0x10000\",300,12000,12000,"));
+	EXPECT_NE(NULL, strstr(self->err, "timestamps are differences"));
+	run(self, "report --format csv --ts-scheme xor trace.rtd");
+	EXPECT_EQ(NULL, strstr(self->out, ",12000,12000,"));
+	EXPECT_EQ(NULL, strstr(self->err, "timestamps are differences"));
+}
+
+/* A message of a TCODE that nobody knows may have had a timestamp. */
+TEST_F(command, a_message_of_unknown_kind_leaves_the_clock_running)
+{
+	static const uint8_t unknown[] = { 62 << 2, 0x15, 0x1b };
+
+	make_calls(self, 150);
+	gen_bytes(&self->gen, unknown, sizeof(unknown));
+	make_calls(self, 150);
+	save(self, "trace.rtd");
+	run(self, "report --format csv trace.rtd");
+	EXPECT_EQ(0, self->status);
+	EXPECT_NE(NULL, strstr(self->out, ",300,12000,12000,"));
+	run(self, "report --strict trace.rtd");
+	EXPECT_EQ(1, self->status);
+}
+
+TEST_F(command, a_trace_without_timestamps_has_no_times)
+{
+	static const char * const commands[] = {
+		"report", "graph", "replay", "decode", "export --format chrome",
+		"export --format folded",
+	};
+	struct gen_stream stream;
+	unsigned int i;
+
+	/* The one that begins it may have one. */
+	gen_sync(&self->gen, 0);
+	self->gen.ts_width = 0;
+	gen_stream_init(&stream, &self->gen, 0, 6, 1, 1, 64);
+	gen_header(&stream);
+	for (i = 0; i < 10; i++)
+		record(&stream, i % 2, 0x10000);
+	save(self, "trace.rtd");
+	for (i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+		run(self, "%s trace.rtd", commands[i]);
+		EXPECT_EQ(0, self->status);
+		EXPECT_NE(NULL, strstr(self->err, "no times: messages have no timestamps")) {
+			TH_LOG("%s: %s", commands[i], self->err);
+		}
+		EXPECT_EQ(NULL, strstr(self->out, " 1000"));
+	}
+	run(self, "report trace.rtd");
+	EXPECT_EQ(NULL, strstr(self->out, "time"));
+}
+
+/* Words that are no record, on the channel that is decoded. */
+TEST_F(command, no_other_channel_is_named_where_there_is_none)
+{
+	unsigned int i;
+
+	gen_sync(&self->gen, 0);
+	for (i = 0; i < 100; i++)
+		gen_store(&self->gen, 0, 6, 2, i);
+	save(self, "trace.rtd");
+	run(self, "decode -s 0 trace.rtd");
+	EXPECT_EQ(3, self->status);
+	EXPECT_NE(NULL, strstr(self->err, "no record: 100 words on channel 6, and none"));
+	EXPECT_EQ(NULL, strstr(self->err, "use -c"));
+}
+
+TEST_HARNESS_MAIN
