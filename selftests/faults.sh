@@ -102,8 +102,8 @@ set_property() {
 
 # The component's node in the device tree.
 node_of() {
-	awk -v id="$1" '$2 == id { kind = $1; sub(/.*addr=0x/, ""); sub(/ .*/, "")
-		print "trace-" kind "@" $0 }' "$boardfile"
+	awk -v id="$1" '$2 == id { sub(/.*addr=0x/, ""); sub(/ .*/, "")
+		print "trace@" $0 }' "$boardfile"
 }
 
 # The calls came to an end, and those that wait for hardware gave up.
