@@ -60,6 +60,8 @@ help:
 	@echo '                 the kselftests on a kernel that looks for bugs'
 	@echo '  make check-long'
 	@echo '                 all tests, longer and on all boards: an hour or more'
+	@echo '  make check-releases'
+	@echo '                 the commands of README.md on fresh Debian 12 and 13: hours'
 	@echo '  make bench     what a record costs: instructions, loads, stores, bytes'
 	@echo '  make bench-decode'
 	@echo '                 how fast the command reads traces of 1 MB, 100 MB, 2 GB'
@@ -193,6 +195,14 @@ check-long:
 	@$(MAKE) --no-print-directory check TRACE_SECONDS=30 TRACE_STORM_SECONDS=60 \
 		FUZZ_SECONDS=1200 FAULT_BOARDS="$(BOARDS)" DEBUG_BOARDS="$(BOARDS)"
 
+# The README's commands on fresh file systems of these releases: hours.
+RELEASES ?= bookworm trixie
+
+check-releases: packages-releases
+	@rm -rf $(CHECK) && mkdir -p $(CHECK)
+	@selftests/suite.sh $(CHECK) releases selftests/releases.sh $(RELEASES)
+	@selftests/summary.sh $(CHECK) releases
+
 $(SUITES:%=check-%): check-%: built
 	$(SET_UP) $(NEEDS_$*)
 	@rm -rf $(CHECK) && mkdir -p $(CHECK)
@@ -316,5 +326,5 @@ clean:
 	rm -rf "$(O)"
 
 .PHONY: all built help board driver lib tools selftests target target-tools \
-	demo shell check check-long $(SUITES:%=check-%) $(SUITES:%=run-%) $(BOARDS:%=run-board-%) \
+	demo shell check check-long check-releases $(SUITES:%=check-%) $(SUITES:%=run-%) $(BOARDS:%=run-board-%) \
 	install install-tools install-lib install-target dkms dkms-can-add clean run-fuzz bench bench-decode

@@ -4,10 +4,11 @@
 #
 #	packages.sh PART...
 #
-#	command	the command for this machine
-#	build	module, library and command for a RISC-V machine
-#	board	the virtual board: what it is built with
-#	check	the tests; a suite skips what it has no package for, and names it
+#	command		the command for this machine
+#	build		module, library and command for a RISC-V machine
+#	board		the virtual board: what it is built with
+#	check		the tests; a suite skips what it has no package for, and names it
+#	releases	the tests on fresh releases
 
 . "$(dirname "$0")/common.sh"
 
@@ -22,6 +23,7 @@ declare -A parts=(
 		libelf-dev rsync perl ca-certificates patch'
 	[check]='git sparse dt-schema shellcheck clang lld llvm libclang-rt-dev afl++
 		babeltrace2 time chromium python3 valgrind'
+	[releases]='mmdebstrap'
 )
 
 installed() {
