@@ -211,7 +211,7 @@ $(SUITES:%=check-%): check-%: built
 	@selftests/summary.sh $(CHECK)
 
 # Seconds for each of four fuzz targets, half of them under each of two fuzzers.
-FUZZ_SECONDS ?= 60
+FUZZ_SECONDS ?= 20
 
 run-fuzz:
 	@selftests/suite.sh $(CHECK) fuzz $(MAKE) -s -C selftests/fuzz \

@@ -10,7 +10,7 @@ cd "$(dirname "$0")" || exit 1
 build=$1 seconds=$((($2 + 1) / 2))
 # Inputs that each fuzzer has to try of each target. On a busy machine that takes longer
 # than the seconds: it goes on for so many times as long.
-least=$((seconds < 30 ? 1000 * seconds / 30 : 1000))
+least=1000
 patience=20
 shift 2
 
