@@ -30,7 +30,9 @@
 /* What a thread has that has no slot: nothing in it is ever written. */
 static struct perf_thread nobody;
 
-PERF_DATA __thread struct perf_thread *perf_self PERF_THREAD_MODEL = &nobody;
+#ifndef PERF_AMALGAMATION
+__thread struct perf_thread *perf_self PERF_THREAD_MODEL = &nobody;
+#endif
 PERF_DATA struct perf_pool *perf_pool;
 
 /* perf_pool.retry when the calling thread was refused last. */

@@ -180,7 +180,13 @@ struct perf_pool {
 #define PERF_OPEN_PAUSED	4u	/* none, and they are counted */
 
 /* The calling thread's slot; one whose gate is not open before it has its own. */
+#ifdef PERF_AMALGAMATION
+/* In C23 a thread's variable is defined where it is declared, and once. */
+static struct perf_thread nobody;
+static __thread struct perf_thread *perf_self PERF_THREAD_MODEL = &nobody;
+#else
 PERF_INTERNAL_DATA __thread struct perf_thread *perf_self PERF_THREAD_MODEL;
+#endif
 
 /* The pool, NULL before the first set-up. */
 PERF_INTERNAL_DATA struct perf_pool *perf_pool;
