@@ -277,14 +277,18 @@ static void set_interrupts(bool on)
 		__asm__ volatile("csrci mstatus, 8" : : : "memory");
 }
 
+/* Ticks of the clock in which a record or two are written. */
+#define NEAR	10
+
 /*
- * Records while the timer runs, until it has come some times within one and some times
- * not. Each time it sets the time of the next one.
+ * Records when the timer comes, and none, by turns, until it has come some times within
+ * one and some times not. Each time it sets the time of the next one.
  */
 static void test_interrupted(void)
 {
+	volatile uint32_t *mtime = (uint32_t *)(perfClintAddress + 0xbff8);
 	volatile uint32_t *next = (uint32_t *)(perfClintAddress + 0x4000);
-	uint32_t last, lost = 0, made, ticks = 0;
+	uint32_t last, lost = 0, made = 0, ticks;
 	bool ok;
 
 	ok = !perfTimerISRInit(&events[1], 1, CHANNEL, perfCount_Delta, 4 * BUFFER, 100);
@@ -292,13 +296,12 @@ static void test_interrupted(void)
 	ok = !perfTraceOn() && ok;
 	last = *next;
 	set_interrupts(true);
-	for (made = 0; made < 3000 && (lost < 3 || ticks < lost + 3); made++) {
-		ok = !perfWriteCntrs() && ok;
-		spin(TURNS / 4);
-		if (*next != last) {
-			last = *next;
-			ticks++;
-		}
+	for (ticks = 0; ticks < 40 && (lost < 3 || ticks < lost + 3); ticks++) {
+		while (*next == last && (ticks & 1 || last - *mtime > NEAR))
+			spin(10);
+		for (; *next == last; made++)
+			ok = !perfWriteCntrs() && ok;
+		last = *next;
 		ok = !perfLostRecords(&lost) && ok;
 	}
 	set_interrupts(false);
