@@ -269,7 +269,7 @@ static void decode_part(struct __test_metadata *_metadata, struct _test_data_sba
 /* Long enough to fill a large ring where stores are fast. */
 TEST_F(sba, a_large_ring_is_written_to_its_end_and_over_it)
 {
-	double limit = (double)trace_setting("TRACE_FILL_SECONDS", 12);
+	double limit = (double)trace_setting("TRACE_FILL_SECONDS", 120);
 	uint32_t stored = 0, first, middle, last;
 	struct sifive_trace_status status;
 	double begin, spent;
@@ -338,7 +338,7 @@ TEST_F(sba, each_snapshot_of_a_running_ring_is_whole)
 					  RUNNING_RING,
 					  SIFIVE_TRACE_CONFIG_RING));
 	ASSERT_EQ(0, trace_start(self->s.fd, 0));
-	ASSERT_EQ(0, trace_writer_start(&self->writer, &self->s));
+	ASSERT_EQ(0, trace_writer_start(&self->writer, &self->s, 0));
 	for (round = 0; round < 12; round++) {
 		/* The first two before it has been filled, if all goes well. */
 		if (round == 2)

@@ -117,15 +117,22 @@ static void *write_values(void *arg)
 
 	trace_pin(s->encoder.cpu);
 	while (!__atomic_load_n(&w->quit, __ATOMIC_RELAXED)) {
+		const uint32_t limit = __atomic_load_n(&w->limit, __ATOMIC_RELAXED);
+
+		if (limit && w->next >= limit) {
+			usleep(1000);
+			continue;
+		}
 		trace_store(s->page, s->reg, w->next, 4);
 		__atomic_store_n(&w->next, w->next + 1, __ATOMIC_RELEASE);
 	}
 	return NULL;
 }
 
-int trace_writer_start(struct trace_writer *w, const struct trace_session *s)
+int trace_writer_start(struct trace_writer *w, const struct trace_session *s,
+		       uint32_t limit)
 {
-	*w = (struct trace_writer){ .session = s };
+	*w = (struct trace_writer){ .session = s, .limit = limit };
 	return -pthread_create(&w->thread, NULL, write_values, w);
 }
 

@@ -69,16 +69,19 @@ long trace_consecutive(const struct trace_stream *stream, uint32_t *first,
  * @thread:	the thread
  * @session:	whose page it stores to, from the encoder's CPU
  * @next:	what it will store next; read by others
+ * @limit:	where it waits, until there is another or none (0), set by others
  * @quit:	it shall end
  */
 struct trace_writer {
 	pthread_t thread;
 	const struct trace_session *session;
 	uint32_t next;
+	uint32_t limit;
 	bool quit;
 };
 
-int trace_writer_start(struct trace_writer *w, const struct trace_session *s);
+int trace_writer_start(struct trace_writer *w, const struct trace_session *s,
+		       uint32_t limit);
 uint32_t trace_writer_stop(struct trace_writer *w);
 
 /* The next of a series of random numbers; the state must not be 0. */
