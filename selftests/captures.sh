@@ -32,6 +32,7 @@ mkdir "/tmp/a folder:\$LIB"; cp /target/libsifive-perf.so "/tmp/a folder:\$LIB"
 rec link --library "/tmp/a folder:\$LIB/libsifive-perf.so" $p/plain
 ls -d /tmp/sifive-trace.* >link.left 2>/dev/null
 rec plain $p/plain
+SIFIVE_TRACE_RECORD=1 SIFIVE_TRACE_OUTPUT=/out/preload.rtd LD_PRELOAD=libsifive-perf.so.0 $p/plain >preload.txt
 rec period -c 20k $p/plain
 
 # Not all has room there; what is left of it is read beside the whole.
@@ -201,6 +202,8 @@ result $? "the command is ended: what was recorded is written"
 status link 7 "--library: a name that LD_PRELOAD cannot hold"
 [ -n "$(calls plain)" ] && [ "$(calls link)" = "$(calls plain)" ]
 result $? "--library: with it all calls"
+[ -n "$(calls plain)" ] && [ "$(calls preload)" = "$(calls plain)" ]
+result $? "LD_PRELOAD: the board has the library by the name that programs load"
 [ ! -s "$out/link.left" ]
 result $? "--library: no link is left"
 meta link 'any(o["path"] == "/tmp/a folder:$LIB/libsifive-perf.so" for o in m["objects"])' \

@@ -19,7 +19,6 @@ host() { command "$1" -q --symfs "$out/root" "${@:2}" 2>>"$out/host.log"; }
 # the program and the command printed) and .rc.
 prelude='
 insmod /target/sifive_trace.ko || exit 1
-export PATH=$PATH:/target
 p=/target/record
 run() { name=$1; shift; "$@" >$name.txt 2>$name.err; echo $? >$name.rc; }
 rec() { name=$1; shift; run $name sifive-trace record -o /out/$name.rtd -b 4M "$@"; }
