@@ -114,7 +114,7 @@ echo 2 >/proc/sys/kernel/perf_event_paranoid
 run capstatic $p/caps user /tmp/sifive-trace record -o /tmp/any/capstatic.rtd $p/busy-static
 cp /tmp/any/cap* .
 echo 2 >/proc/sys/kernel/perf_user_access; info access
-f=$(cd /sys/bus/platform/drivers/sifive-trace-funnel; echo *.trace-funnel)
+f=$(cd /sys/bus/platform/drivers/sifive-trace-funnel; echo *.trace)
 echo $f >/sys/bus/platform/drivers/sifive-trace-funnel/unbind; info nofunnel
 '
 
