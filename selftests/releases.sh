@@ -21,9 +21,11 @@ mkdir -p "$folder"
 # unpack RELEASE: a fresh file system in $root, with a clone of the committed state.
 unpack() {
 	local archive=$folder/$1.tar
-	[ -e "$archive" ] || mmdebstrap --variant=minbase --include=ca-certificates,git,make \
-		"$1" "$archive.tmp.tar" "$(. tools/qemu/setup/common.sh; mirror)" &&
-		mv "$archive.tmp.tar" "$archive" || return 1
+	if [ ! -e "$archive" ]; then
+		mmdebstrap --variant=minbase --include=ca-certificates,git,make "$1" \
+			"$archive.tmp.tar" "$(. tools/qemu/setup/common.sh; mirror)" &&
+			mv "$archive.tmp.tar" "$archive" || return 1
+	fi
 	rm -rf "$root"
 	mkdir -p "$root" && tar -C "$root" -xf "$archive" &&
 		cp /etc/resolv.conf "$root/etc/" &&
