@@ -157,7 +157,7 @@ TEST_F(counters, a_loop_ten_times_as_long_counts_about_ten_times_as_much)
 
 TEST_F(counters, the_timestamp_is_counter_1_and_read_from_the_page)
 {
-	double before, begun, ending, after, told;
+	double before, begun, ending, after, ticks;
 	uint64_t first, second, upper;
 	volatile uint32_t *ts;
 	char *page;
@@ -191,9 +191,9 @@ TEST_F(counters, the_timestamp_is_counter_1_and_read_from_the_page)
 	if (!self->info.ts_hz)
 		return;
 	/* However long that took: both clocks say the same, but for a tick. */
-	told = (double)(second - first);
-	EXPECT_LT(0.99 * (ending - begun) * self->info.ts_hz - 2, told);
-	EXPECT_GT(1.01 * (after - before) * self->info.ts_hz + 2, told);
+	ticks = (double)(second - first);
+	EXPECT_LT(0.99 * (ending - begun) * self->info.ts_hz - 2, ticks);
+	EXPECT_GT(1.01 * (after - before) * self->info.ts_hz + 2, ticks);
 }
 
 TEST_F(counters, a_timestamp_that_is_off_cannot_be_counted)

@@ -29,7 +29,7 @@ unpack() {
 	rm -rf "$root"
 	mkdir -p "$root" && tar -C "$root" -xf "$archive" &&
 		cp /etc/resolv.conf "$root/etc/" &&
-		git clone -q "$top" "$root/root/sifive-trace"
+		git clone -q "$top" "$root/home/sifive-trace"
 }
 
 # inside COMMANDS: in the clone, with /proc, /dev and /sys of its own, which end with it.
@@ -38,9 +38,9 @@ inside() {
 		root=$1
 		mount --rbind /dev "$root/dev" && mount --rbind /sys "$root/sys" &&
 		mount -t proc proc "$root/proc" || exit 1
-		exec chroot "$root" /usr/bin/env -i HOME=/root TERM=dumb \
+		exec chroot "$root" /usr/bin/env -i HOME=/home TERM=dumb \
 			PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
-			bash -e -c "cd /root/sifive-trace; $2"
+			bash -e -c "cd /home/sifive-trace; $2"
 	' sh "$root" "$1" >"$folder/log" 2>&1 </dev/null
 }
 
@@ -84,7 +84,7 @@ for release; do
 	works "make target-tools"
 	works "make -C tools CC=riscv64-linux-gnu-gcc DECODE=no O=DIR" 's|DIR$|/tmp/command|'
 	works "make driver KDIR=/path/to/linux" \
-		's|/path/to/linux|$(echo /root/.cache/sifive-trace/kernel-*/headers)|'
+		's|/path/to/linux|$(echo /home/.cache/sifive-trace/kernel-*/headers)|'
 	works "make dkms DESTDIR=ROOT" 's|ROOT|/tmp/dkms|'
 	works "make install DESTDIR=ROOT" 's|ROOT|/tmp/root|'
 	holds 'find /tmp/root -type f | while read -r f; do
