@@ -53,7 +53,7 @@ help:
 	@echo '                 the command for the board: it needs the C library alone'
 	@echo '  make shell     a root shell on the booted board      [BOARD=$(BOARD)]'
 	@echo '  make check-unit, check-model, check-style, check-bare, check-boards,'
-	@echo '  make check-objects, check-bench, check-faults, check-counters,'
+	@echo '  make check-hardware, check-objects, check-bench, check-faults, check-counters,'
 	@echo '  make check-record, check-devicetree'
 	@echo '                 one part of the tests                 [BOARDS="$(BOARDS)"]'
 	@echo '  make check-debug'
@@ -158,7 +158,7 @@ TRACE_STORM_SECONDS ?= 5
 export TRACE_SECONDS TRACE_STORM_SECONDS
 
 CHECK := $(O)/check
-SUITES := unit model style devicetree bare boards objects bench faults counters record debug
+SUITES := unit model style devicetree bare boards hardware objects bench faults counters record debug
 
 check-debug: DEBUG_BOARDS = $(BOARDS)
 
@@ -172,7 +172,7 @@ SET_UP = @tools/qemu/setup/check.sh $(KERNEL)
 # So many suites at a time, the longest first.
 CHECK_JOBS ?= 2
 QUEUE := $(firstword $(BOARDS:%=board-%)) unit debug style \
-	$(wordlist 2,$(words $(BOARDS)),$(BOARDS:%=board-%)) counters record faults \
+	$(wordlist 2,$(words $(BOARDS)),$(BOARDS:%=board-%)) counters record faults hardware \
 	bench objects model bare devicetree
 
 # All of it, on all processors, when the board is there.
@@ -186,7 +186,7 @@ check: built
 	@printf '%s\n' $(QUEUE) | xargs -P $(CHECK_JOBS) -I{} sh -c \
 		'$(MAKE) --no-print-directory run-{} || \
 		 echo "0 1 0" >$(CHECK)/{}-make.count'
-	@selftests/summary.sh $(CHECK) unit lib fuzz model style devicetree bare $(BOARDS) objects bench \
+	@selftests/summary.sh $(CHECK) unit lib fuzz model style devicetree bare $(BOARDS) hardware objects bench \
 		$(FAULT_BOARDS:%=faults-%) counters record captures \
 		$(DEBUG_BOARDS:%=debug-%)
 
@@ -264,6 +264,10 @@ run-faults:
 		. $(ENV) && QEMU=$$QEMU KERNEL=$$KERNEL selftests/suite.sh \
 			$(CHECK) faults-$$b selftests/faults.sh $$b $(O); \
 	done
+
+run-hardware:
+	@. $(ENV) && QEMU=$$QEMU KERNEL=$$KERNEL selftests/suite.sh \
+		$(CHECK) hardware selftests/hardware.sh $(O)
 
 run-counters:
 	@. $(ENV) && QEMU=$$QEMU KERNEL=$$KERNEL selftests/suite.sh \

@@ -81,6 +81,13 @@ static struct reserved_mem *find_region(struct sft_component *c, bool coherent)
 	return region;
 }
 
+static int out_of_reach(struct sft_sink *s, const struct reserved_mem *region,
+			u64 reach)
+{
+	return sft_fail(-ENOMEM, "%s: memory-region at %pa: its reach ends at %#llx",
+			sft_name(s->owner), &region->base, reach);
+}
+
 static int check_region(struct sft_sink *s, const struct reserved_mem *region,
 			u64 reach)
 {
@@ -100,8 +107,7 @@ static int check_region(struct sft_sink *s, const struct reserved_mem *region,
 		return sft_fail(-ENOMEM, "%s: too few of the %pa bytes at %pa do not cross 4 GiB",
 				sft_name(s->owner), &region->size, &region->base);
 	if (s->address + s->size - 1 > reach)
-		return sft_fail(-ENOMEM, "%s: memory-region at %pa: its reach ends at %#llx",
-				sft_name(s->owner), &region->base, reach);
+		return out_of_reach(s, region, reach);
 	return 0;
 }
 
@@ -182,7 +188,9 @@ int sft_memory_take(struct sft_sink *s, size_t wanted)
 	if (!wanted || wanted > SIZE_MAX - s->word)
 		return sft_fail(-EINVAL, "buffer of %zu bytes", wanted);
 	s->size = round_up(wanted, s->word);
-	if (region && !s->owner->pool)
+	if (region && region->base > reach)
+		ret = out_of_reach(s, region, reach);
+	else if (region && !s->owner->pool)
 		ret = map_region(s, region, coherent, reach);
 	else
 		ret = allocate(s, region, reach);

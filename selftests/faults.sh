@@ -148,7 +148,9 @@ sink=te0
 start_board --set te0.fault-active-stuck=on
 fault te0 fault-active-stuck=on off config $ETIMEDOUT "active" preset
 fault te0 fault-empty-stuck=on off stop $ETIMEDOUT "empty"
+fault te0 fault-enable-stuck=on off start $EIO "enable"
 if [ $sink = tf0 ]; then
+	fault tf0 fault-enable-stuck=on off start $EIO "enable"
 	fault tf0 fault-active-stuck=on off config $ETIMEDOUT "active"
 	fault tf0 fault-empty-stuck=on off stop $ETIMEDOUT "empty"
 fi

@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only
+# Cores whose registers differ, as TAP: a P550 whose single sink reads 0, whose
+# SinkBaseHigh has no bits and whose sign of a stall can be written; memory that a
+# sink cannot reach, and memory whose first part crosses 4 GiB.
+#
+#	hardware.sh BUILD
+
+set -u
+cd "$(dirname "$0")/.." || exit 1
+build=$1
+target=$build/target
+out=$build/hardware
+rm -rf "$out"
+mkdir -p "$out"
+. selftests/tap.sh
+
+run() {
+	tools/qemu/board run p550 --target "$target" --out "$out" "$@" 2>&1 |
+		tee "$out/log" | sed 's/^/# /'
+	return "${PIPESTATUS[0]}"
+}
+
+passed() { grep -qx "$1 0" "$out/results"; }
+
+# region ADDRESS SIZE: the device tree's trace buffer is there instead.
+region() {
+	cat >"$out/region.dts" <<-DTS
+		&{/reserved-memory/trace-buffer@98000000} { reg = <$1 $2>; };
+	DTS
+}
+
+value() { sed -nE "s/(^|.* )$1=([-0-9]+) .*/\2/p" "$out/log"; }
+
+# ---- registers -------------------------------------------------------------
+
+differs=(--cpu svpbmt=true --set tf0.single-sink=zero --set tf0.sink-high-bits=0)
+for i in 0 1 2 3; do
+	differs+=(--set "te$i.single-sink=zero" --set "te$i.stall-or-overflow-rw=on")
+done
+run "${differs[@]}" -- 'insmod /target/sifive_trace.ko || exit 1
+	for t in registers_test capture_test ring_test; do
+		/target/selftests/$t
+		echo $t $? >>/out/results
+	done'
+result $? "the board ran to its end, the kernel's log is clean"
+for t in registers_test capture_test ring_test; do
+	passed $t
+	result $? "single sink 0, no SinkBaseHigh, writable stall sign, Svpbmt: $t"
+done
+
+# ---- memory ----------------------------------------------------------------
+
+probe='insmod /target/sifive_trace.ko && /target/selftests/fault_probe'
+ENOMEM=-12
+
+region "0x1 0x0" "0x0 0x2000000"
+run --set tf0.sink-high-bits=0 --dts "$out/region.dts" -- "$probe"
+[ "$(value config)" = $ENOMEM ] &&
+	grep -q 'words=.*0x0*100000000.* 0xffffffff' "$out/log"
+result $? "memory out of reach is refused with the last address within reach"
+
+# The pool's first 64 KiB cross 4 GiB.
+region "0x0 0xffffe000" "0x0 0x40000"
+run --memory 2560M --dts "$out/region.dts" -- "$probe"
+[ "$(value config)" = 0 ] && [ "$(value stop)" = 0 ] && [ "$(value data)" = 100 ]
+result $? "a buffer that crosses 4 GiB is replaced by one that does not"
+
+results_end
