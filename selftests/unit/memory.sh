@@ -102,4 +102,17 @@ measure "one source, 31 counters: export --format html" export --format html -c 
 	--srcbits 0 --meta none one.rtd
 grep -q 'only the first 64 of these are plotted' err
 result $? "that counters are not plotted is told"
+
+# 100 MB of zeros, compressed: as much as an ELF file of 100 KB may claim to hold.
+truncate -s 100M zeros
+"${CROSS_COMPILE:-riscv64-linux-gnu-}objcopy" --update-section .debug_str=zeros \
+	"$(dirname "$generator")/decode_sample.elf" large.elf &&
+	"${CROSS_COMPILE:-riscv64-linux-gnu-}objcopy" --compress-debug-sections=zlib \
+		large.elf bomb.elf
+rm -f zeros large.elf
+"$(dirname "$generator")/bench_trace" 1024 >one.rtd 2>/dev/null
+measure "a program whose debug information inflates: decode" decode -c all \
+	--srcbits 2 -e bomb.elf one.rtd
+grep -q 'bomb.elf: no line numbers: its compressed debug information inflates' err
+result $? "that there are no line numbers is said"
 results_end

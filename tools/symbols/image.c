@@ -11,6 +11,7 @@
 #include <elfutils/libdwelf.h>
 #include <elfutils/libdwfl.h>
 
+#include "command.h"
 #include "image.h"
 
 /* Symbols looked back over for one that encloses an address. */
@@ -23,7 +24,12 @@ struct image {
 	char			*debug_path;
 	struct image_function	*function;	/* by start, each start once */
 	size_t			functions;
+	bool			no_lines;
 };
+
+/* Bytes that compressed sections may always have, and times their size in the file. */
+#define INFLATED_MIN	(32u << 20)
+#define INFLATED_RATIO	16
 
 /* What a symbol is worth as a function's name: 0 is none. */
 static unsigned int symbol_rank(const GElf_Sym *symbol, const char *name)
@@ -126,6 +132,36 @@ static int open_file(const char *path, const char **error)
 	return fd;
 }
 
+/* The size of a section once it is inflated; 0 when it is not compressed. */
+static uint64_t inflated_size(Elf_Scn *scn, const GElf_Shdr *header)
+{
+	GElf_Chdr compressed;
+
+	if (!(header->sh_flags & SHF_COMPRESSED) || !gelf_getchdr(scn, &compressed))
+		return 0;
+	return compressed.ch_size;
+}
+
+/* elfutils inflates a section as a whole, whatever size it claims. */
+static bool inflates_too_far(const struct image *image)
+{
+	uint64_t inflated = 0, stored = 0;
+	Elf_Scn *scn = NULL;
+	GElf_Shdr header;
+	GElf_Addr bias;
+	Elf *elf = dwfl_module_getelf(image->module, &bias);
+
+	while (elf && (scn = elf_nextscn(elf, scn))) {
+		uint64_t size = gelf_getshdr(scn, &header) ?
+				inflated_size(scn, &header) : 0;
+
+		stored += size ? header.sh_size : 0;
+		inflated = size > UINT64_MAX - inflated ? UINT64_MAX :
+							  inflated + size;
+	}
+	return inflated > INFLATED_MIN && inflated / INFLATED_RATIO > stored;
+}
+
 struct image *image_open(const char *path, const char *debug,
 			 const char **error)
 {
@@ -159,6 +195,10 @@ struct image *image_open(const char *path, const char *debug,
 		image_close(image);
 		return NULL;
 	}
+	image->no_lines = inflates_too_far(image);
+	if (image->no_lines)
+		report("%s: no line numbers: its compressed debug information inflates too far",
+		       path);
 	if (!read_functions(image)) {
 		*error = "out of memory";
 		image_close(image);
@@ -220,7 +260,8 @@ const struct image_function *image_function(const struct image *image,
 
 const char *image_line(struct image *image, uint64_t address, int *line)
 {
-	Dwfl_Line *found = dwfl_module_getsrc(image->module, address);
+	Dwfl_Line *found = image->no_lines ? NULL :
+			   dwfl_module_getsrc(image->module, address);
 
 	if (!found)
 		return NULL;
