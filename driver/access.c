@@ -357,7 +357,7 @@ static struct sft_thread *find_current(void)
 	struct sft_thread *t, *next, *found = NULL;
 
 	list_for_each_entry_safe(t, next, &threads, node) {
-		if (READ_ONCE(t->event->state) <= PERF_EVENT_STATE_EXIT)
+		if (sft_perf_exited(t->event))
 			leave(t);
 		else if (t->pid == task_pid(current))
 			found = t;
@@ -391,7 +391,7 @@ static void begin_again(struct sft_thread *t)
 
 	local_irq_disable();
 	h = this_cpu_ptr(&here);
-	if (t->event->state == PERF_EVENT_STATE_ACTIVE) {
+	if (sft_perf_active(t->event)) {
 		end_here(h);
 		h->thread = t;
 		begin_here(h);

@@ -43,13 +43,22 @@ bool sft_counters_pinned(void)
 	return !riscv_isa_extension_available(NULL, SSCOFPMF);
 }
 
-/* SIFIVE_TRACE_INFO_COUNTERS*: where counters can be had, 0 = nowhere. */
+/* SIFIVE_TRACE_INFO_COUNTERS* and _FIXED_SHARED: where counters can be had, 0 = nowhere. */
 u32 sft_counters_available(void)
 {
 	if (!sft_sbi_available())
 		return 0;
-	return sft_counters_pinned() ? SIFIVE_TRACE_INFO_COUNTERS_PERF :
-				       SIFIVE_TRACE_INFO_COUNTERS;
+	if (sft_counters_pinned())
+		return sft_perf_known() ? SIFIVE_TRACE_INFO_COUNTERS_PERF : 0;
+	return SIFIVE_TRACE_INFO_COUNTERS |
+	       (sft_perf_unknown() ? SIFIVE_TRACE_INFO_FIXED_SHARED : 0);
+}
+
+static int not_available(u32 at)
+{
+	return sft_fail(-EOPNOTSUPP, "event %u: counters need %s", at,
+			sft_sbi_available() ? "Sscofpmf, or perf's SBI driver" :
+					      "firmware with SBI PMU");
 }
 
 /* ---- one counter on one CPU ------------------------------------------------ */
@@ -271,8 +280,7 @@ static int take_events(struct sifive_trace_counters *arg, struct sft_choice *ch)
 		if (sft_is_timestamp(&ev[i]))
 			ret = take_timestamp(&ev[i], i);
 		else if (!sft_counters_available())
-			ret = sft_fail(-EOPNOTSUPP,
-				       "event %u: counters need firmware with SBI PMU", i);
+			ret = not_available(i);
 		else
 			ret = sft_choose_event(ch, &ev[i], i);
 		if (ret)
@@ -343,7 +351,7 @@ int sft_counters_query(struct sifive_trace_query *query)
 	if (ret)
 		return ret;
 	if (!sft_counters_available())
-		return sft_fail(-EOPNOTSUPP, "counters need firmware with SBI PMU");
+		return not_available(0);
 	ch = kzalloc(sizeof(*ch), GFP_KERNEL);
 	if (!ch)
 		return -ENOMEM;

@@ -26,6 +26,13 @@ unsigned int sft_sbi_counters(void)
 	return ret.error ? 0 : clamp(ret.value, 0L, 64L);
 }
 
+/* Whether there is a counter of any kind. */
+bool sft_sbi_exists(unsigned long index)
+{
+	return !sbi_ecall(SBI_EXT_PMU, SBI_EXT_PMU_COUNTER_GET_INFO,
+			  index, 0, 0, 0, 0, 0).error;
+}
+
 /* The counter_info of a hardware counter that has a CSR, 0 for all others. */
 unsigned long sft_sbi_info(unsigned long index)
 {

@@ -41,9 +41,7 @@ static void look_here(void *arg)
 	struct look *look = arg;
 	struct perf_event *e = this_cpu_read(pinned[look->c->counter]);
 
-	look->counts = e && e->state == PERF_EVENT_STATE_ACTIVE &&
-		       e->hw.idx == (int)look->c->index &&
-		       !(e->hw.state & PERF_HES_STOPPED);
+	look->counts = e && sft_perf_counts_on(e, look->c->index);
 }
 
 /* Whether the event of a counter is where it should be. */
@@ -118,9 +116,8 @@ int sft_pinned_take(unsigned int cpu, const struct sft_counter *c, u64 value)
 	if (IS_ERR(e))
 		return PTR_ERR(e);
 	per_cpu(pinned[c->counter], cpu) = e;
-	/* The counter is written with the negative of what is left. */
 	if (value)
-		local64_set(&e->hw.period_left, -value);
+		sft_perf_start_at(e, value);
 	perf_event_enable(e);
 	if (sft_pinned_counts(cpu, c))
 		return 0;

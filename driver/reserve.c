@@ -12,7 +12,6 @@
 
 #include <linux/err.h>
 #include <linux/perf_event.h>
-#include <linux/perf/riscv_pmu.h>
 #include <linux/smp.h>
 
 #include "sifive_trace.h"
@@ -23,26 +22,23 @@ static struct perf_event *holder;
 /* What has been taken out of the mask. */
 static unsigned long reserved;
 
-static unsigned long *mask_of(struct perf_event *event)
-{
-	return &to_riscv_pmu(event->pmu)->cmask;
-}
-
-/* Keep perf from a counter; what runs on it now is not touched. */
+/*
+ * Keep perf from a counter; what runs on it now is not touched. Where the kernel's
+ * driver is not the known one, perf may take it: INFO says so, and STATUS if it does.
+ */
 int sft_reserve(unsigned int cpu, const struct sft_counter *c)
 {
 	struct perf_event *event;
 
+	if (!sft_perf_known())
+		return 0;
 	if (!holder) {
 		event = sft_idle_event(cpu);
-		/* Without that driver perf has no counters. */
-		if (event == ERR_PTR(-ENOENT))
-			return 0;
 		if (IS_ERR(event))
 			return PTR_ERR(event);
 		holder = event;
 	}
-	if (test_and_clear_bit(c->index, mask_of(holder)))
+	if (sft_perf_withhold(holder, c->index))
 		__set_bit(c->index, &reserved);
 	return 0;
 }
@@ -72,7 +68,7 @@ void sft_unreserve(void)
 	if (!holder)
 		return;
 	for_each_set_bit(index, &reserved, BITS_PER_LONG)
-		set_bit(index, mask_of(holder));
+		sft_perf_allow(holder, index);
 	reserved = 0;
 	perf_event_release_kernel(holder);
 	holder = NULL;

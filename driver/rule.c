@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The kernel's own rule for what user mode may read, kernel.perf_user_access. Its
- * value is nowhere to be read, but each hardware event is marked with what it was
- * when the event was made: with the bit that has this number.
+ * The kernel's own rule for what user mode may read, kernel.perf_user_access. The
+ * kernel exports no function for its value, but marks each hardware event with the
+ * value that it had when the event was made.
  */
 
 #include <linux/cpumask.h>
@@ -14,17 +14,17 @@
 
 #include "sifive_trace.h"
 
-/* Cycle, time and instret are every program's. */
-#define FOR_ALL	BIT(2)
-
 static bool fixed_are_for_all(void)
 {
-	struct perf_event *event = sft_idle_event(raw_smp_processor_id());
+	struct perf_event *event;
 	bool for_all;
 
+	if (!sft_perf_known())
+		return false;
+	event = sft_idle_event(raw_smp_processor_id());
 	if (IS_ERR(event))
 		return false;
-	for_all = event->hw.flags & FOR_ALL;
+	for_all = sft_perf_fixed_for_all(event);
 	perf_event_release_kernel(event);
 	return for_all;
 }

@@ -181,12 +181,6 @@ static struct perf_event *make_event(const struct sifive_trace_sampling *s,
 	return perf_event_create_kernel_counter(&attr, cpu, task, sample, (void *)of);
 }
 
-/* perf had no counter for it where it was to run, and has given up. */
-static bool has_no_counter(const struct perf_event *event)
-{
-	return READ_ONCE(event->state) == PERF_EVENT_STATE_ERROR;
-}
-
 static void release(struct list_head *list)
 {
 	struct follower *f, *next;
@@ -239,7 +233,7 @@ static int follow(struct following *to, struct task_struct *task, int cpu)
 	}
 	list_add(&f->node, &to->list);
 	/* Where one has lost its counter before, the others go on, as they did. */
-	return has_no_counter(f->event) && !to->again ? -EBUSY : 0;
+	return sft_perf_failed(f->event) && !to->again ? -EBUSY : 0;
 }
 
 static int follow_cpus(struct following *to, const struct cpumask *cpus)
@@ -376,22 +370,6 @@ void sft_sampling_resume(void)
 		schedule_work(&follow_work);
 }
 
-/*
- * How many have no counter: perf gives the threads made since then an event each,
- * which stays off where that of the thread that makes it has none.
- */
-static unsigned int without(struct perf_event *event)
-{
-	unsigned int n = has_no_counter(event);
-	struct perf_event *child;
-
-	mutex_lock(&event->child_mutex);
-	list_for_each_entry(child, &event->child_list, child_list)
-		n += READ_ONCE(child->state) < PERF_EVENT_STATE_INACTIVE;
-	mutex_unlock(&event->child_mutex);
-	return n;
-}
-
 /* Find events that have lost their counter: each is told once, in words. */
 void sft_sampling_check(void)
 {
@@ -401,7 +379,7 @@ void sft_sampling_check(void)
 	list_for_each_entry(f, &followers, node) {
 		unsigned int told = f->told;
 
-		f->told = without(f->event);
+		f->told = sft_perf_count_failed(f->event);
 		if (f->told > told)
 			without_counter += f->told - told;
 	}
@@ -504,7 +482,7 @@ int sft_sampling_try(struct sft_file *file, const struct sifive_trace_sampling *
 	event = make_event(set, 0, current, -1);
 	ret = PTR_ERR_OR_ZERO(event);
 	if (!ret) {
-		ret = has_no_counter(event) ? -EBUSY : 0;
+		ret = sft_perf_failed(event) ? -EBUSY : 0;
 		perf_event_release_kernel(event);
 	}
 	if (!ret)

@@ -428,6 +428,7 @@ const struct sft_component *sft_health_failed(void);
 /* firmware.c */
 bool sft_sbi_available(void);
 unsigned int sft_sbi_counters(void);
+bool sft_sbi_exists(unsigned long index);
 unsigned long sft_sbi_info(unsigned long index);
 long sft_sbi_take(const struct sft_counter *c, u64 value);
 bool sft_sbi_runs(unsigned long index);
@@ -445,6 +446,19 @@ struct perf_event *sft_idle_event(unsigned int cpu);
 int sft_pinned_take(unsigned int cpu, const struct sft_counter *c, u64 value);
 bool sft_pinned_counts(unsigned int cpu, const struct sft_counter *c);
 void sft_pinned_release(unsigned int cpu, u32 counter);
+
+/* perf_private.c */
+bool sft_perf_known(void);
+bool sft_perf_unknown(void);
+bool sft_perf_withhold(struct perf_event *event, unsigned long index);
+void sft_perf_allow(struct perf_event *event, unsigned long index);
+bool sft_perf_counts_on(const struct perf_event *event, unsigned long index);
+void sft_perf_start_at(struct perf_event *event, u64 value);
+bool sft_perf_fixed_for_all(const struct perf_event *event);
+bool sft_perf_active(const struct perf_event *event);
+bool sft_perf_exited(const struct perf_event *event);
+bool sft_perf_failed(const struct perf_event *event);
+unsigned int sft_perf_count_failed(struct perf_event *event);
 
 /* choose.c */
 const char *sft_counter_name(u32 counter);

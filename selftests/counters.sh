@@ -17,9 +17,10 @@ mkdir -p "$out"
 
 # board WHAT OPTION... -- PROBE...: boot once, run each probe; a line of answers for
 # each. With --icount values are exact, without it they are time.
-answers=() next=0
+answers=() next=0 parameters=
 board() {
-	local what=$1 options=() probe script='insmod /target/sifive_trace.ko || exit 1'
+	local what=$1 options=() probe
+	local script="insmod /target/sifive_trace.ko $parameters || exit 1"
 	shift
 	while [ "$1" != -- ]; do
 		options+=("$1")
@@ -300,6 +301,49 @@ refused $EBUSY 1 "cycle is in use" "without Sscofpmf: a counter that perf has pi
 mask 0x4 "without Sscofpmf: the other one is not"
 lost 0 "" "without Sscofpmf: a CPU that goes offline takes no counter from the session"
 mask 0x5 "without Sscofpmf: and can be taken again"
+
+# ---- a kernel whose perf is not the known one ---------------------------------------
+
+shares_fixed() { [ $(($(value info) & 0x10)) -ne 0 ]; }
+
+perf_takes_cycle="$probe perf3 2 >/dev/null"
+board "the known perf" --cpu pmu-mask=0x18 -- "$probe 1 2 -- '$perf_takes_cycle'"
+lost 0 "" "the known perf: it is kept from fixed counters"
+! shares_fixed
+result $? "the known perf: INFO does not say that it shares fixed counters"
+
+parameters=perf_private=0
+board "an unknown perf" --cpu pmu-mask=0x18 -- "$probe 1 2 -- true" \
+	"$probe 1 -- '$perf_takes_cycle'"
+lost 0 "" "an unknown perf: fixed counters can be had, and none is lost for no reason"
+shares_fixed
+result $? "an unknown perf: INFO says that it shares fixed counters"
+answer
+[ "$(value take)" = 0 ] && [ "$(value stop_lost)" = 0x1 ]
+result $? "an unknown perf: a fixed counter that it takes is reported"
+
+board "an unknown perf without Sscofpmf" --cpu sscofpmf=false -- "$probe 1"
+refused $EOPNOTSUPP 0 "counters need Sscofpmf, or perf's SBI driver" \
+	"an unknown perf: without Sscofpmf counters are refused"
+parameters=
+
+# As a kernel without RISCV_PMU, and one with the driver that only reads counters.
+without=initcall_blacklist=pmu_sbi_devinit
+board "no perf driver" --append $without,riscv_pmu_legacy_devinit -- \
+	"$probe 1 2 $dtlb -- true"
+lost 0 "" "no perf driver: firmware gives counters, and none is lost"
+! shares_fixed
+result $? "no perf driver: nothing shares fixed counters"
+
+board "perf's legacy driver" --append $without -- "$probe 1 2 $dtlb -- true"
+lost 0 "" "perf's legacy driver: firmware gives counters, and none is lost"
+! shares_fixed
+result $? "perf's legacy driver: it starts and stops no counter, so it shares none"
+
+board "no perf driver, nor Sscofpmf" --cpu sscofpmf=false \
+	--append $without,riscv_pmu_legacy_devinit -- "$probe 1"
+refused $EOPNOTSUPP 0 "counters need Sscofpmf, or perf's SBI driver" \
+	"no perf driver: without Sscofpmf counters are refused"
 
 # ---- perf's own tests on other harts ------------------------------------------------
 

@@ -122,6 +122,8 @@ static void show_features(const struct sifive_trace_info *info)
 	     "taken beside perf (Sscofpmf)" :
 	     info->flags & SIFIVE_TRACE_INFO_COUNTERS_PERF ?
 	     "cycles and instructions, as perf events (no Sscofpmf)" : "none");
+	if (info->flags & SIFIVE_TRACE_INFO_FIXED_SHARED)
+		line("", "(perf may take cycle and instret: its driver here is unknown)");
 	line("Sampling", info->flags & SIFIVE_TRACE_INFO_OVERFLOW ?
 	     "by time, and by any event that a counter counts" : "by time");
 }

@@ -109,6 +109,11 @@ struct sifive_trace_info {
 #define SIFIVE_TRACE_INFO_COUNTERS_PERF	(1u << 2)
 /* Counter overflow interrupts the hart: SAMPLING by event works. */
 #define SIFIVE_TRACE_INFO_OVERFLOW	(1u << 3)
+/*
+ * perf may take cycle and instret from a session, as its driver in this kernel is not
+ * one that can be kept from them. STATUS reports a counter that was taken.
+ */
+#define SIFIVE_TRACE_INFO_FIXED_SHARED	(1u << 4)
 
 /**
  * struct sifive_trace_encoder - one trace encoder

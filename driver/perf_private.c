@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * All uses of perf's private state. None of it is an interface, so each use checks
+ * the object first, and the driver works without: fixed counters are then not kept
+ * from perf, machines without Sscofpmf have no counters, and STATUS does not count
+ * the threads whose sampling event has no counter. INFO has a flag for the first.
+ *
+ *	kernels	state			use
+ *	6.1-	riscv_pmu.cmask		the counters that the SBI driver may use: those
+ *					of a session are taken out. An unsigned long,
+ *					since 7.2 a bitmap.
+ *	6.1-	hw.idx, hw.state	the counter of a pinned event
+ *	6.1-	hw.period_left		minus the value at which a counter starts
+ *	6.6-	hw.flags, bit 2		kernel.perf_user_access was 2, the legacy rule,
+ *					when the event was made; always 0 before
+ *	6.1-	event.child_list	events of threads made since
+ *	6.1-	event.state		whether an event counts
+ *
+ * "6.1-": so in each kernel from 6.1 to 7.3. The state of struct riscv_pmu and that
+ * in hw belong to the SBI driver alone: other drivers give it other meanings.
+ */
+
+/* First: in 6.1 its include guard is also that of asm/perf_event.h. */
+#include <linux/perf/riscv_pmu.h>
+
+#include <linux/err.h>
+#include <linux/kernel.h>
+#include <linux/module.h>
+#include <linux/perf_event.h>
+#include <linux/smp.h>
+#include <linux/string.h>
+
+#include "sifive_trace.h"
+
+static bool perf_private = true;
+module_param(perf_private, bool, 0444);
+MODULE_PARM_DESC(perf_private,
+		 "use perf's private state where it is the known one (default: Y)");
+
+/*
+ * What perf has for raw hardware events; found out once. The legacy driver has none
+ * of them, and starts and stops no counter.
+ */
+static enum {
+	PERF_NOT_ASKED,
+	PERF_NONE,
+	PERF_SBI,
+	PERF_OTHER,
+} perf_driver;
+
+#define FLAG_FIXED_FOR_ALL	BIT(2)
+
+/* ---- the SBI driver's struct riscv_pmu --------------------------------------- */
+
+#if IS_ENABLED(CONFIG_RISCV_PMU)
+
+#define MASK_BITS	(BITS_PER_BYTE * sizeof_field(struct riscv_pmu, cmask))
+
+static unsigned long *mask_of(struct perf_event *event)
+{
+	return (unsigned long *)&to_riscv_pmu(event->pmu)->cmask;
+}
+
+/*
+ * A PMU with riscv_pmu_start() is part of a struct riscv_pmu. One whose mask is that
+ * of firmware's counters is the SBI driver's, laid out as in this kernel's headers.
+ */
+static bool is_sbi_driver(struct perf_event *event)
+{
+	unsigned int index, count = sft_sbi_counters();
+	char name[32];
+
+	if (event->pmu->type != PERF_TYPE_RAW || strcmp(event->pmu->name, "cpu"))
+		return false;
+	snprintf(name, sizeof(name), "%ps", event->pmu->start);
+	if (strcmp(name, "riscv_pmu_start"))
+		return false;
+	for (index = 0; index < MASK_BITS; index++)
+		if (test_bit(index, mask_of(event)) !=
+		    (index < count && sft_sbi_exists(index)))
+			return false;
+	return true;
+}
+
+/* Keep perf from a counter; returns whether perf could use it before. */
+bool sft_perf_withhold(struct perf_event *event, unsigned long index)
+{
+	return index < MASK_BITS && test_and_clear_bit(index, mask_of(event));
+}
+
+void sft_perf_allow(struct perf_event *event, unsigned long index)
+{
+	set_bit(index, mask_of(event));
+}
+
+#else
+
+static bool is_sbi_driver(struct perf_event *event)
+{
+	return false;
+}
+
+bool sft_perf_withhold(struct perf_event *event, unsigned long index)
+{
+	return false;
+}
+
+void sft_perf_allow(struct perf_event *event, unsigned long index)
+{
+}
+
+#endif
+
+static void find_driver(void)
+{
+	struct perf_event *event;
+
+	if (!perf_private) {
+		perf_driver = PERF_OTHER;
+		return;
+	}
+	event = sft_idle_event(raw_smp_processor_id());
+	if (IS_ERR(event)) {
+		/* Memory or the CPU may be there next time. */
+		if (event == ERR_PTR(-ENOENT))
+			perf_driver = PERF_NONE;
+		else if (event != ERR_PTR(-ENOMEM) && event != ERR_PTR(-ENODEV))
+			perf_driver = PERF_OTHER;
+		return;
+	}
+	perf_driver = is_sbi_driver(event) ? PERF_SBI : PERF_OTHER;
+	perf_event_release_kernel(event);
+}
+
+/* Whether hardware events are the SBI driver's, as this file knows it; system locked. */
+bool sft_perf_known(void)
+{
+	if (perf_driver == PERF_NOT_ASKED)
+		find_driver();
+	return perf_driver == PERF_SBI;
+}
+
+/* Whether perf has hardware events, and another driver for them. */
+bool sft_perf_unknown(void)
+{
+	return !sft_perf_known() && perf_driver != PERF_NONE;
+}
+
+/* ---- struct hw_perf_event of an event of that driver ------------------------- */
+
+/* Whether an event of this CPU counts on @index; with interrupts off. */
+bool sft_perf_counts_on(const struct perf_event *event, unsigned long index)
+{
+	return event->state == PERF_EVENT_STATE_ACTIVE &&
+	       event->hw.idx == (int)index && !(event->hw.state & PERF_HES_STOPPED);
+}
+
+/* Have the counter of an event that is not enabled yet start at @value. */
+void sft_perf_start_at(struct perf_event *event, u64 value)
+{
+	local64_set(&event->hw.period_left, -value);
+}
+
+/* Whether any program could read cycle, time and instret when an event was made. */
+bool sft_perf_fixed_for_all(const struct perf_event *event)
+{
+	return event->hw.flags & FLAG_FIXED_FOR_ALL;
+}
+
+/* ---- struct perf_event ------------------------------------------------------- */
+
+/* Whether an event of the calling thread is on this CPU; with interrupts off. */
+bool sft_perf_active(const struct perf_event *event)
+{
+	return READ_ONCE(event->state) == PERF_EVENT_STATE_ACTIVE;
+}
+
+/* Whether the thread of an event has exited, or has become another program. */
+bool sft_perf_exited(const struct perf_event *event)
+{
+	return READ_ONCE(event->state) <= PERF_EVENT_STATE_EXIT;
+}
+
+/* Whether perf had no counter for a pinned event where it was to run. */
+bool sft_perf_failed(const struct perf_event *event)
+{
+	return READ_ONCE(event->state) == PERF_EVENT_STATE_ERROR;
+}
+
+/*
+ * How many have no counter, of a pinned event and those of threads made since: these
+ * stay off where the event of the thread that makes them has none.
+ */
+unsigned int sft_perf_count_failed(struct perf_event *event)
+{
+	unsigned int n = sft_perf_failed(event);
+	struct perf_event *child;
+
+	if (!perf_private)
+		return n;
+	mutex_lock(&event->child_mutex);
+	list_for_each_entry(child, &event->child_list, child_list)
+		n += READ_ONCE(child->state) < PERF_EVENT_STATE_INACTIVE;
+	mutex_unlock(&event->child_mutex);
+	return n;
+}
