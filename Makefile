@@ -9,6 +9,8 @@ BOARDS ?= fpga p550 nofunnel dual
 # Which of them the slower suites take: check a few, check-debug all.
 FAULT_BOARDS ?= fpga nofunnel
 DEBUG_BOARDS ?= dual
+# Which of them run testing's kernel: check this one, check-kernels all.
+KERNEL_BOARDS ?= p550
 
 # Neither make nor kbuild takes a path with a space, and "clean" removes $(O).
 ifneq ($(words $(CURDIR) $(O)),2)
@@ -18,14 +20,14 @@ override O := $(abspath $(O))
 ifneq ($(filter $(O)/%,$(CURDIR)/),)
 $(error O=$(O) holds this checkout: name another folder)
 endif
-$(foreach list,BOARDS FAULT_BOARDS DEBUG_BOARDS,$(if $(strip $($(list))),,\
+$(foreach list,BOARDS FAULT_BOARDS DEBUG_BOARDS KERNEL_BOARDS,$(if $(strip $($(list))),,\
 	$(error $(list)= is empty: name some of $(shell tools/qemu/board list))))
 
 # All that is exported has its value above: exporting defines, and then ?= no
 # longer does. O= on the command line means something else to the kernel's
 # makefiles: all get it, like the rest, by the environment or by name.
 MAKEOVERRIDES :=
-export O CROSS_COMPILE BOARDS FAULT_BOARDS DEBUG_BOARDS DESTDIR PREFIX
+export O CROSS_COMPILE BOARDS FAULT_BOARDS DEBUG_BOARDS KERNEL_BOARDS DESTDIR PREFIX
 
 .NOTPARALLEL:
 
@@ -58,6 +60,9 @@ help:
 	@echo '                 one part of the tests                 [BOARDS="$(BOARDS)"]'
 	@echo '  make check-debug'
 	@echo '                 the kselftests on a kernel that looks for bugs'
+	@echo '  make check-kernels'
+	@echo '                 the module for several kernels; the kselftests on the'
+	@echo '                 newest one'
 	@echo '  make check-long'
 	@echo '                 all tests, longer and on all boards: an hour or more'
 	@echo '  make check-releases'
@@ -89,7 +94,8 @@ packages-%:
 # ---- building -----------------------------------------------------------
 
 driver: $(if $(KDIR),packages-build,$(ENV))
-	+tools/build-module.sh driver $(or $(KDIR),$(KERNEL)/headers) $(O)/kmod -s W=1
+	+tools/build-module.sh driver $(or $(KDIR),$(KERNEL)/headers) $(O)/kmod -s W=1 \
+		$(if $(LLVM),LLVM=$(LLVM))
 	@mkdir -p $(TARGET)
 	cp $(O)/kmod/sifive_trace.ko $(TARGET)/
 
@@ -158,20 +164,21 @@ TRACE_STORM_SECONDS ?= 5
 export TRACE_SECONDS TRACE_STORM_SECONDS
 
 CHECK := $(O)/check
-SUITES := unit model style devicetree bare boards hardware objects bench faults counters record debug
+SUITES := unit model style devicetree bare boards hardware objects bench faults counters record debug kernels
 
 check-debug: DEBUG_BOARDS = $(BOARDS)
+check-kernels: KERNEL_BOARDS = $(BOARDS)
 
 # What the set-up makes for them: scripts in tools/qemu/setup.
 NEEDS_boards := perf
-NEEDS_style := clang-tree
 NEEDS_debug := debug-kernel
+NEEDS_kernels := module-trees testing-kernel
 NEEDS := $(sort $(foreach s,$(SUITES),$(NEEDS_$(s))))
 SET_UP = @tools/qemu/setup/check.sh $(KERNEL)
 
 # So many suites at a time, the longest first.
 CHECK_JOBS ?= 2
-QUEUE := $(firstword $(BOARDS:%=board-%)) unit debug style \
+QUEUE := $(firstword $(BOARDS:%=board-%)) unit debug kernels style \
 	$(wordlist 2,$(words $(BOARDS)),$(BOARDS:%=board-%)) counters record faults hardware \
 	bench objects model bare devicetree
 
@@ -188,12 +195,13 @@ check: built
 		 echo "0 1 0" >$(CHECK)/{}-make.count'
 	@selftests/summary.sh $(CHECK) unit lib fuzz model style devicetree bare $(BOARDS) hardware objects bench \
 		$(FAULT_BOARDS:%=faults-%) counters record captures \
-		$(DEBUG_BOARDS:%=debug-%)
+		$(DEBUG_BOARDS:%=debug-%) kernels $(KERNEL_BOARDS:%=testing-%)
 
 # The same suites, longer and on all boards: for a night.
 check-long:
 	@$(MAKE) --no-print-directory check TRACE_SECONDS=30 TRACE_STORM_SECONDS=60 \
-		FUZZ_SECONDS=1200 FAULT_BOARDS="$(BOARDS)" DEBUG_BOARDS="$(BOARDS)"
+		FUZZ_SECONDS=1200 FAULT_BOARDS="$(BOARDS)" DEBUG_BOARDS="$(BOARDS)" \
+		KERNEL_BOARDS="$(BOARDS)"
 
 # The README's commands on fresh file systems of these releases: hours.
 RELEASES ?= bookworm trixie
@@ -286,6 +294,17 @@ run-debug:
 	for b in $(DEBUG_BOARDS); do \
 		selftests/suite.sh $(CHECK) debug-$$b \
 			selftests/debug.sh $$b $(O) $$debug; \
+	done
+
+# The module for the kernels it is to build for, then testing's kernel itself.
+run-kernels:
+	@. $(ENV) && export QEMU KERNEL && \
+	selftests/suite.sh $(CHECK) kernels selftests/kernels.sh \
+		$$CACHE/module-trees.list $(O) && \
+	testing=$$(tools/qemu/setup/testing-kernel.sh $$KERNEL) && \
+	for b in $(KERNEL_BOARDS); do \
+		selftests/suite.sh $(CHECK) testing-$$b \
+			selftests/testing.sh $$b $(O) "$$testing"; \
 	done
 
 # ---- installing ---------------------------------------------------------

@@ -65,15 +65,6 @@ driver_builds_clean() {
 	grep -q 'CHECK.*chardev.c' "$log" || echo "sparse did not run"
 }
 
-driver_builds_with_clang() {
-	[ -n "$clang_tree" ] || { echo "no tree for clang"; return; }
-	# Without a built kernel its symbols are not known.
-	tools/build-module.sh driver "$clang_tree" "$build/clang-kmod" -s LLVM=1 \
-		KBUILD_MODPOST_WARN=1 W=1 2>&1 |
-		grep -E "$build/clang-kmod.*(warning|error)"
-	[ -e "$build/clang-kmod/sifive_trace.ko" ] || echo "no module"
-}
-
 # Into a place of their own, or not at all with words for why.
 modules_are_built_in_a_copy() {
 	local sources=(driver include selftests/counter_thief) before
@@ -206,13 +197,9 @@ scripts_are_sound() {
 	sh -n tools/qemu/init
 }
 
-clang_tree=$(tools/qemu/setup/clang-tree.sh "$kernel")
-
 check "driver: checkpatch --strict" driver_checkpatch
 check "kselftests: checkpatch --strict" tests_checkpatch
 with sparse sparse "driver: builds without a warning, W=1 and sparse" driver_builds_clean
-with clang "clang lld llvm" "driver: builds with clang without a warning" \
-	driver_builds_with_clang
 check "modules: built in a copy" modules_are_built_in_a_copy
 check "uapi header: same layout on 32 and 64 bits, no padding" uapi_layout
 check "no file over 800 lines" no_long_files

@@ -15,6 +15,8 @@ for suite; do
 	echo "0 1 0" >"$dir/$suite-absent.count"
 done
 set -- "$dir"
+# Tables that suites have for here.
+sed -n 's/^# | //p' "$dir"/*.log 2>/dev/null
 cat "$1"/*.count 2>/dev/null | awk '
 	{ passed += $1; failed += $2; skipped += $3 }
 	END {

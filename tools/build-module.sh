@@ -11,7 +11,7 @@
 #		without debug information
 #	ARGUMENT
 #		for kbuild: W=1 for more warnings, C=2 CHECK=PROGRAM for sparse, -s for
-#		less to read, LLVM=1 for clang. The compiler is ${CROSS_COMPILE}gcc
+#		less to read, LLVM=1 or LLVM=-N for clang. The compiler is ${CROSS_COMPILE}gcc
 #		otherwise.
 
 set -eu
@@ -32,7 +32,7 @@ CROSS_COMPILE=${CROSS_COMPILE-riscv64-linux-gnu-}
 
 compiler=(CROSS_COMPILE="$CROSS_COMPILE" CC="${CROSS_COMPILE}gcc")
 for argument; do
-	[ "$argument" != LLVM=1 ] || compiler=()
+	case $argument in LLVM=*) compiler=() ;; esac
 done
 
 mkdir -p "$copy"

@@ -6,7 +6,7 @@
 #	check.sh KERNEL [NEED]...
 #
 # KERNEL is the stock kernel's directory, each NEED a script beside this one: perf,
-# clang-tree, debug-kernel. What they make is in the cache.
+# debug-kernel, module-trees, testing-kernel. What they make is in the cache.
 
 . "$(dirname "$0")/common.sh"
 

@@ -17,9 +17,6 @@ cross=riscv64-linux-gnu-
 
 mkdir -p "$cache" "$logs"
 
-# The suite that firmware, kernel and emulator come from.
-suite=trixie
-
 die() {
 	printf 'error: %s\n' "$*" >&2
 	exit 1
@@ -81,21 +78,30 @@ publish() {
 	if [ -e "$2" ]; then rm -rf "$1"; else mv -T "$1" "$2"; fi
 }
 
-aptdir=$cache/apt
-aptopts=(
-	-o "Dir::Etc::sourcelist=$aptdir/sources.list"
-	-o Dir::Etc::sourceparts=/dev/null
-	-o "Dir::State::Lists=$aptdir/lists"
-	-o "Dir::Cache=$aptdir/cache"
-	-o Dir::Cache::pkgcache=pkgcache.bin
-	-o Dir::Cache::srcpkgcache=srcpkgcache.bin
-	-o Dir::State::status=/dev/null
-	-o APT::Architectures::=amd64
-	-o APT::Architectures::=riscv64
-	-o APT::Get::List-Cleanup=false
-	-o APT::Sandbox::User=root
-	-o Debug::NoLocking=1
-)
+# use_suite SUITE DIR ARCHITECTURES [TYPE]...: have the functions below see that suite, for
+# these architectures, with apt's state in DIR. Each TYPE is a kind of list: deb, deb-src.
+use_suite() {
+	suite=$1 aptdir=$2 architectures=$3
+	shift 3
+	types=("$@")
+	aptopts=(
+		-o "Dir::Etc::sourcelist=$aptdir/sources.list"
+		-o Dir::Etc::sourceparts=/dev/null
+		-o "Dir::State::Lists=$aptdir/lists"
+		-o "Dir::Cache=$aptdir/cache"
+		-o Dir::Cache::pkgcache=pkgcache.bin
+		-o Dir::Cache::srcpkgcache=srcpkgcache.bin
+		-o Dir::State::status=/dev/null
+		-o APT::Architectures::=amd64
+		-o APT::Architectures::=riscv64
+		-o APT::Get::List-Cleanup=false
+		-o APT::Sandbox::User=root
+		-o Acquire::Languages=none
+		-o Debug::NoLocking=1
+	)
+}
+
+use_suite trixie "$cache/apt" amd64,riscv64 deb deb-src
 
 # The mirror that the machine itself uses for Debian's main archive.
 mirror() {
@@ -119,16 +125,18 @@ apt_state_fresh() {
 
 apt_state() {
 	mkdir -p "$aptdir/lists/partial" "$aptdir/cache/archives/partial"
-	local uri
+	local uri type
 	uri=$(mirror)
-	cat >"$aptdir/sources.list.new" <<-LIST
-		deb [arch=amd64,riscv64] $uri $suite main
-		deb-src $uri $suite main
-	LIST
+	for type in "${types[@]}"; do
+		printf '%s [arch=%s] %s %s main\n' "$type" "$architectures" "$uri" "$suite"
+	done >"$aptdir/sources.list.new"
 	# The list's own date tells when the last update succeeded.
 	rm -f "$aptdir/sources.list"
 	cp "$aptdir/sources.list.new" "$aptdir/sources.list"
-	apt-get "${aptopts[@]}" -q update || { rm "$aptdir/sources.list"; return 1; }
+	apt-get "${aptopts[@]}" -q update --allow-releaseinfo-change --error-on=any || {
+		touch -d @0 "$aptdir/sources.list"
+		return 1
+	}
 }
 
 # deb_files PACKAGE...: the names that apt gives their newest packages' files, in any

@@ -21,8 +21,9 @@ declare -A parts=(
 		libglib2.0-dev libfdt-dev zlib1g-dev libattr1-dev
 		flex bison bc device-tree-compiler kmod dpkg-dev xz-utils libssl-dev
 		libelf-dev rsync perl ca-certificates patch'
-	[check]='git sparse dt-schema shellcheck clang lld llvm libclang-rt-dev afl++
-		babeltrace2 time chromium python3 valgrind'
+	# clang 19, as new kernels take none that is older.
+	[check]='git sparse dt-schema shellcheck clang lld llvm libclang-rt-dev
+		clang-19 lld-19 llvm-19 afl++ babeltrace2 time chromium python3 valgrind'
 	[releases]='mmdebstrap'
 )
 

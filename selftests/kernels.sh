@@ -1,0 +1,91 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only
+# The module compiles for each kernel, as TAP: a test for each tree of LIST, which
+# tools/qemu/setup/module-trees.sh has made. A warning fails.
+#
+#	kernels.sh LIST BUILD
+#
+# The lines behind "# |" are a table for the closing line.
+
+set -u
+cd "$(dirname "$0")/.." || exit 1
+list=$1 build=$2/kernels
+rm -rf "$build"
+mkdir -p "$build"
+. selftests/tap.sh
+
+# compile SUITE VARIANT TREE: its status and what it printed stay in a file.
+compile() {
+	local tree=$3 at=$build/$1-$2 with=()
+	[ ! -e "$tree/llvm" ] || with=(LLVM="$(cat "$tree/llvm")")
+	# Without a built kernel its symbols are not known.
+	tools/build-module.sh driver "$tree" "$at" -s W=1 KCFLAGS=-Werror \
+		KBUILD_MODPOST_WARN=1 "${with[@]}" >"$at.log" 2>&1
+	echo $? >"$at.status"
+}
+
+# All trees, as many at once as there are processors.
+compile_all() {
+	local suite variant kind tree
+	while read -r suite _ variant kind tree; do
+		[ "$kind" = tree ] || continue
+		while [ "$(jobs -rp | wc -l)" -ge "$(nproc)" ]; do wait -n; done
+		compile "$suite" "$variant" "$tree" &
+	done <"$list"
+	wait
+}
+
+# What modpost says of symbols is no warning of the compiler's, but a division by
+# a function of libgcc is one that no kernel has: on 32 bits.
+findings() {
+	grep -E 'warning:|error:|Error|No such' "$1.log"
+	"${CROSS_COMPILE:-riscv64-linux-gnu-}nm" -u "$1/sifive_trace.ko" |
+		grep -E ' __(u?div|u?mod|u?divmod)[dt]i[34]$'
+}
+
+declare -A cell=()
+compile_all
+while read -r suite version variant kind rest; do
+	what="$suite $version, $variant: the module compiles without a warning"
+	at=$build/$suite-$variant
+	if [ "$kind" = none ]; then
+		skip "$what" "$rest"
+		cell[$suite $version,$variant]=skipped
+		continue
+	fi
+	[ "$(cat "$at.status")" = 0 ] && [ -e "$at/sifive_trace.ko" ] &&
+		[ -z "$(findings "$at")" ]
+	rc=$?
+	[ "$rc" -eq 0 ] || { findings "$at"; tail -n 20 "$at.log"; } | sed 's/^/# /'
+	result "$rc" "$what"
+	[ "$rc" -eq 0 ] && cell[$suite $version,$variant]=ok || cell[$suite $version,$variant]=FAILED
+done <"$list"
+
+# A tree that any module compiles in would prove nothing.
+any=$(awk '$3 == "gcc" && $4 == "tree" { print $5; exit }' "$list")
+cp -r driver include "$build/"
+echo 'int sft_unused(void) { return undeclared; }' >>"$build/driver/main.c"
+[ -n "$any" ] && ! make -C "$any" M="$build/driver" ARCH=riscv \
+	CROSS_COMPILE="${CROSS_COMPILE:-riscv64-linux-gnu-}" CONFIG_SIFIVE_TRACE=m \
+	KBUILD_MODPOST_WARN=1 modules >"$build/broken.log" 2>&1 &&
+	grep -q 'undeclared' "$build/broken.log"
+result $? "a module with a mistake does not compile"
+
+# As dkms does it: the sources it is given, with their own makefile.
+copy=$build/dkms
+make -s dkms DESTDIR="$copy" >/dev/null &&
+	make -s -C "$copy"/usr/src/sifive-trace-* KDIR="$any" ARCH=riscv \
+		CROSS_COMPILE="${CROSS_COMPILE:-riscv64-linux-gnu-}" \
+		KBUILD_MODPOST_WARN=1 >"$build/dkms.log" 2>&1 &&
+	ls "$copy"/usr/src/sifive-trace-*/sifive_trace.ko >/dev/null
+result $? "the sources that dkms gets compile alone"
+
+printf '# | %-30s %-8s %-8s %-8s %-8s\n' 'the module for Linux of' gcc clang no-pmu rv32
+cut -d' ' -f1,2 "$list" | uniq | while read -r row; do
+	printf '# | %-30s' "$row"
+	for variant in gcc clang no-pmu rv32; do
+		printf ' %-8s' "${cell[$row,$variant]:-${cell[$row,all]:--}}"
+	done
+	echo
+done
+results_end

@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only
+# All kselftests on one board with the kernel of Debian's testing suite, as TAP.
+#
+#	testing.sh BOARD BUILD KERNELDIR
+#
+# BUILD/target has what the board gets otherwise; the module is built for KERNELDIR
+# beside it, with the symbols that this kernel exports.
+
+set -u
+cd "$(dirname "$0")/.." || exit 1
+board=$1 build=$2 kernel=$3
+work=$build/testing-$board
+target=$work/target
+rm -rf "$work"
+mkdir -p "$target" "$work/out"
+. selftests/tap.sh
+
+if [ -z "$kernel" ]; then
+	skip "$board: kselftests on testing's kernel" "testing's kernel could not be fetched"
+	results_end
+	exit
+fi
+what="$board, Linux $(cat "$kernel/release")"
+cp -rL "$build/target/." "$target/"
+tools/build-module.sh driver "$kernel/headers" "$work/kmod" -s W=1 KCFLAGS=-Werror \
+	>"$work/module.log" 2>&1 && cp "$work/kmod/sifive_trace.ko" "$target/"
+rc=$?
+[ "$rc" -eq 0 ] || tail -n 20 "$work/module.log" | sed 's/^/# /'
+result $rc "$what: the module builds"
+[ "$rc" -eq 0 ] || exit 1
+
+tools/qemu/board run "$board" --kernel "$kernel" --target "$target" --out "$work/out" -- '
+	export TRACE_SECONDS='"${TRACE_SECONDS:-2}"'
+	export TRACE_STORM_SECONDS='"${TRACE_STORM_SECONDS:-5}"'
+	uname -r >kernel
+	sh /target/selftests/run_all.sh'
+result $? "$what: kselftests ran to the end, the kernel's log is clean"
+cmp -s "$kernel/release" "$work/out/kernel"
+result $? "$what: it is the kernel that ran"
+results_end
