@@ -648,6 +648,7 @@ PERF_INTERNAL int perf_device_sample(struct perf_device *device,
 		arg.event = event_of(&sampling->event);
 	if (!device_call(device, SIFIVE_TRACE_IOC_SAMPLING, &arg)) {
 		sampling->interval = arg.interval;
+		sampling->period = arg.period;
 		return 0;
 	}
 

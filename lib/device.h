@@ -166,7 +166,7 @@ PERF_INTERNAL int perf_device_counters(struct perf_device *device,
 /**
  * struct perf_sampling - records that the kernel writes
  * @interval:	ns between two; as used, when the call has succeeded
- * @period:	events of @event between two, 0 for @interval
+ * @period:	events of @event between two, 0 for @interval; as used, as @interval
  * @all:	of everything that runs on these CPUs, not this process alone
  * @exec:	also of what this process turns into by execve()
  */

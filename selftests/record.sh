@@ -41,6 +41,7 @@ rmmod sifive_trace; info nomodule; insmod /target/sifive_trace.ko; info hardware
 for name in plain plain-static objects threads shared; do rec $name $p/$name; done
 rec sampled -i 100us $p/busy
 rec period -e cycles -c 1000000 $p/busy
+rec short -e cycles -c 10 $p/busy
 $p/busy-static >/dev/null & rec static $p/busy-static; wait
 cp $p/busy /tmp/other; /tmp/other 20000 >/dev/null & rec whole -a $p/busy; kill $!
 rec both -i 100us $p/plain
@@ -200,6 +201,9 @@ sys.exit(not (len(c) >= 20 and sum(c) >= 900000 * len(c)))'
 result $? "-c 1000000: no fewer cycles are between two samples"
 meta period 'm["sampling"]["period"] == 1000000 and m["sampling"]["event"] == "cycles"' \
 	"-c: period and event are in the side-car file"
+says short "-c 10 is too short: a sample every 10000 cycles is the most" \
+	"-c 10: the period in effect is reported"
+meta short 'm["sampling"]["period"] == 10000' "-c 10: the period in effect is in the side-car file"
 status static 5 "a static program: its exit status is the command's"
 at_least static busy 80 "a static program: samples are in the function that works"
 host decode --format json "$out/static.rtd" | python3 -c '

@@ -73,6 +73,7 @@ int capture_try(const struct perf_setup *wanted, struct capture_mark *mark)
 		error = perf_error("%s: %s", machine_device(), strerror(errno));
 	mark->buffer = status.buffer;
 	mark->capture = status.capture;
+	mark->period = setup.sampling.period;
 	/* Nothing is mapped. */
 	perf_device_close(&device);
 	return error;

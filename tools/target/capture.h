@@ -24,11 +24,13 @@ int capture_begin(struct perf_device *device, struct perf_setup *setup);
  * struct capture_mark - what tells the capture of a program that traces itself
  * @buffer:	bytes of all its sinks
  * @capture:	the one before it, as sifive_trace_status.capture counts
+ * @period:	of its samples, as the driver takes it
  * @pid:	the program
  */
 struct capture_mark {
 	uint64_t	buffer;
 	uint32_t	capture;
+	uint64_t	period;
 	pid_t		pid;
 };
 

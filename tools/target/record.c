@@ -122,11 +122,15 @@ static const char *plural(uint64_t n)
 static void announce(const struct recording *r, bool library)
 {
 	const struct sifive_trace_options *o = &r->setup.options;
+	const uint64_t period = r->setup.parsed.sampling.period;
 	char samples[128] = "";
 
-	if (o->period)
+	if (period != o->period)
+		report("-c %" PRIu64 " is too short: a sample every %" PRIu64 " %s is the most",
+		       o->period, period, o->period_event);
+	if (period)
 		snprintf(samples, sizeof(samples), "a sample every %" PRIu64
-			 " %s", o->period, o->period_event);
+			 " %s", period, o->period_event);
 	else if (o->interval)
 		snprintf(samples, sizeof(samples), "a sample every %u microsecond%s",
 			 o->interval, plural(o->interval));
@@ -234,6 +238,7 @@ static int record_with_library(struct recording *r)
 	}
 	if (capture_try(&r->setup.parsed, &mark))
 		return refuse();
+	r->setup.parsed.sampling.period = mark.period;
 	files_remove(r->output);
 	announce(r, true);
 	status = launch_run(&launch, &launched);
