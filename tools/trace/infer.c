@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * The width of the SRC field, and how timestamps are meant, from the bytes alone. With a wrong width the
- * field's bits become part of the store's tag or the other way round: stores
+ * The width of the SRC field, and the timestamps' scheme, from the bytes alone.
+ * With a wrong width the field's bits become part of the store's tag or the other way round: stores
  * of one record then fall on different channels, or their values do not fit
  * their sizes, so that no header and no record comes together.
  */
