@@ -188,7 +188,9 @@ static void add_memory_fault(char *text, size_t size, const struct sft_component
 
 	if (sft_has_sink(c, SIFIVE_TRACE_SINK_SBA))
 		why = sft_nodes_memory(c, &bytes);
-	snprintf(text, size, why ? "has no memory: %s" : "", why);
+	text[0] = '\0';
+	if (why)
+		snprintf(text, size, "has no memory: %s", why);
 }
 
 /* Why the device of a node cannot be used; empty if it can. */
