@@ -6,10 +6,10 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "descriptor.h"
 #include "device.h"
 #include "environment.h"
 #include "error.h"
@@ -28,10 +28,6 @@
 	"root, or give the program CAP_PERFMON and CAP_SYS_RAWIO " \
 	"(setcap cap_perfmon,cap_sys_rawio+ep PROGRAM)"
 
-/* Numbers from here on are for the library, if the process may have that many. */
-#define HIGH_NUMBERS	32
-#define HIGH_MOST	1024
-
 /*
  * Where stimulus pages are mapped, for the life of the process: between mappings
  * there is memory, which a store that comes too late may go to. The page of losses is
@@ -40,98 +36,6 @@
 static char *pages;
 
 #define PAGES		(PERF_CPUS + 1)
-
-/* ---- the descriptor --------------------------------------------------------- */
-
-/* Out of the way of programs that count on low numbers, or close them. */
-PERF_LOCAL int move_up(int fd)
-{
-	struct rlimit limit;
-	int high = -1;
-
-	if (fd >= 0 && !getrlimit(RLIMIT_NOFILE, &limit) &&
-	    limit.rlim_cur > HIGH_NUMBERS) {
-		rlim_t most = limit.rlim_cur < HIGH_MOST ? limit.rlim_cur : HIGH_MOST;
-
-		high = fcntl(fd, F_DUPFD_CLOEXEC, (int)(most - HIGH_NUMBERS));
-	}
-	if (high < 0)
-		return fd;
-	close(fd);
-	return high;
-}
-
-/* No call is made on a file that is not this device. */
-PERF_LOCAL bool is_device(const struct perf_device *device, int fd)
-{
-	struct stat about;
-
-	return fd >= 0 && !fstat(fd, &about) && S_ISCHR(about.st_mode) &&
-	       about.st_rdev == device->node;
-}
-
-/* Whether the number is still of the file that is mapped. */
-PERF_LOCAL bool is_mapped_file(const struct perf_device *device, int fd)
-{
-	struct sifive_trace_attach attach = {
-		.size = sizeof(attach), .flags = SIFIVE_TRACE_ATTACH_COMPARE,
-		.address = (uintptr_t)pages,
-	};
-
-	return is_device(device, fd) && !ioctl(fd, SIFIVE_TRACE_IOC_ATTACH, &attach);
-}
-
-/* The same in a child, which has no mapping. */
-PERF_LOCAL bool is_session_file(const struct perf_device *device, int fd)
-{
-	struct sifive_trace_status status = { .size = sizeof(status) };
-
-	return is_device(device, fd) &&
-	       !ioctl(fd, SIFIVE_TRACE_IOC_STATUS, &status) &&
-	       (!device->capture || (status.flags & SIFIVE_TRACE_STATUS_OWNER &&
-				     status.capture == device->capture));
-}
-
-PERF_LOCAL int attach(const struct perf_device *device)
-{
-	struct sifive_trace_attach attach = {
-		.size = sizeof(attach), .address = (uintptr_t)pages, .fd = -1,
-	};
-	int fd = open(device->path, O_RDWR | O_CLOEXEC), error;
-
-	if (fd < 0)
-		return -1;
-	error = ioctl(fd, SIFIVE_TRACE_IOC_ATTACH, &attach) ? errno : 0;
-	close(fd);
-	if (!error)
-		return move_up(attach.fd);
-	errno = error;
-	return -1;
-}
-
-PERF_INTERNAL int perf_device_fd(struct perf_device *device)
-{
-	int error = errno, fd = device->fd, fresh;
-
-	/* Nothing is mapped before the session is whole. */
-	if (!device->mapped || is_mapped_file(device, fd)) {
-		errno = error;
-		return fd;
-	}
-	fresh = attach(device);
-	if (fresh < 0)
-		return -1;
-	/* Another thread may have been quicker, with a table of files of its own. */
-	if (!__sync_bool_compare_and_swap(&device->fd, fd, fresh)) {
-		fd = device->fd;
-		if (is_mapped_file(device, fd)) {
-			close(fresh);
-			fresh = fd;
-		}
-	}
-	errno = error;
-	return fresh;
-}
 
 /* An ioctl on the session's file. */
 PERF_LOCAL int device_call(struct perf_device *device, unsigned long request,
@@ -243,7 +147,7 @@ PERF_INTERNAL int perf_device_open(struct perf_device *device)
 
 	memset(device, 0, sizeof(*device));
 	device->path = path ? path : DEVICE_PATH;
-	device->fd = move_up(open(device->path, O_RDWR | O_CLOEXEC));
+	device->fd = perf_descriptor_up(open(device->path, O_RDWR | O_CLOEXEC));
 	if (device->fd < 0)
 		return open_error(device->path, errno);
 	if (!fstat(device->fd, &about))
@@ -296,7 +200,7 @@ PERF_LOCAL void abandon(struct perf_device *device, bool own)
 
 PERF_INTERNAL void perf_device_close(struct perf_device *device)
 {
-	bool own = device->mapped ? is_mapped_file(device, device->fd) :
+	bool own = device->mapped ? perf_descriptor_mapped(device, device->fd) :
 				    device->fd >= 0;
 	uint32_t i;
 
@@ -338,7 +242,7 @@ PERF_INTERNAL void perf_device_forget(struct perf_device *device, bool fork)
 	/* It is not for the library any more. */
 	if (!fork)
 		pages = NULL;
-	abandon(device, is_session_file(device, device->fd));
+	abandon(device, perf_descriptor_session(device, device->fd));
 }
 
 PERF_LOCAL int read_encoder(struct perf_device *device, uint32_t index,

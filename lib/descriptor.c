@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "descriptor.h"
+
+/* Numbers from here on are for the library, if the process may have that many. */
+#define HIGH_NUMBERS	32
+#define HIGH_MOST	1024
+
+PERF_INTERNAL int perf_descriptor_up(int fd)
+{
+	struct rlimit limit;
+	int high = -1;
+
+	if (fd >= 0 && !getrlimit(RLIMIT_NOFILE, &limit) &&
+	    limit.rlim_cur > HIGH_NUMBERS) {
+		rlim_t most = limit.rlim_cur < HIGH_MOST ? limit.rlim_cur : HIGH_MOST;
+
+		high = fcntl(fd, F_DUPFD_CLOEXEC, (int)(most - HIGH_NUMBERS));
+	}
+	if (high < 0)
+		return fd;
+	close(fd);
+	return high;
+}
+
+/* No call is made on a file that is not this device. */
+PERF_LOCAL bool is_device(const struct perf_device *device, int fd)
+{
+	struct stat about;
+
+	return fd >= 0 && !fstat(fd, &about) && S_ISCHR(about.st_mode) &&
+	       about.st_rdev == device->node;
+}
+
+PERF_INTERNAL bool perf_descriptor_mapped(const struct perf_device *device, int fd)
+{
+	struct sifive_trace_attach attach = {
+		.size = sizeof(attach), .flags = SIFIVE_TRACE_ATTACH_COMPARE,
+		.address = (uintptr_t)perf_device_page(device, 0),
+	};
+
+	return is_device(device, fd) && !ioctl(fd, SIFIVE_TRACE_IOC_ATTACH, &attach);
+}
+
+PERF_INTERNAL bool perf_descriptor_session(const struct perf_device *device, int fd)
+{
+	struct sifive_trace_status status = { .size = sizeof(status) };
+
+	return is_device(device, fd) &&
+	       !ioctl(fd, SIFIVE_TRACE_IOC_STATUS, &status) &&
+	       (!device->capture || (status.flags & SIFIVE_TRACE_STATUS_OWNER &&
+				     status.capture == device->capture));
+}
+
+PERF_LOCAL int attach(const struct perf_device *device)
+{
+	struct sifive_trace_attach attach = {
+		.size = sizeof(attach), .address = (uintptr_t)perf_device_page(device, 0), .fd = -1,
+	};
+	int fd = open(device->path, O_RDWR | O_CLOEXEC), error;
+
+	if (fd < 0)
+		return -1;
+	error = ioctl(fd, SIFIVE_TRACE_IOC_ATTACH, &attach) ? errno : 0;
+	close(fd);
+	if (!error)
+		return perf_descriptor_up(attach.fd);
+	errno = error;
+	return -1;
+}
+
+PERF_INTERNAL int perf_device_fd(struct perf_device *device)
+{
+	int error = errno, fd = device->fd, fresh;
+
+	/* Nothing is mapped before the session is whole. */
+	if (!device->mapped || perf_descriptor_mapped(device, fd)) {
+		errno = error;
+		return fd;
+	}
+	fresh = attach(device);
+	if (fresh < 0)
+		return -1;
+	/* Another thread may have been quicker, with a table of files of its own. */
+	if (!__sync_bool_compare_and_swap(&device->fd, fd, fresh)) {
+		fd = device->fd;
+		if (perf_descriptor_mapped(device, fd)) {
+			close(fresh);
+			fresh = fd;
+		}
+	}
+	errno = error;
+	return fresh;
+}
