@@ -106,9 +106,10 @@ int sft_component_reset(struct sft_component *c)
 int sft_component_set(struct sft_component *c, u32 bit, const char *name)
 {
 	sft_component_control(c, c->control | bit);
-	if (!(sft_read(c, TR_CONTROL) & bit))
-		return sft_fail(-EIO, "%s: %s does not go to 1", sft_name(c), name);
-	return 0;
+	if (sft_read(c, TR_CONTROL) & bit)
+		return 0;
+	c->control &= ~bit;
+	return sft_fail(-EIO, "%s: %s does not go to 1", sft_name(c), name);
 }
 
 /* The registers that only the driver changes, and the bits that it owns there. */
