@@ -241,6 +241,83 @@ void sft_capture_free(void)
 		f->used = false;
 }
 
+/* The funnel with the sink first, so that none sends to one that still drops. */
+static int enable_funnels(void)
+{
+	unsigned int level, levels = sft_topology_count(&sft.funnels);
+	struct sft_component *f;
+	int ret = 0;
+
+	for (level = 0; level < levels; level++)
+		for_each_funnel(f)
+			if (!ret && f->used && sft_funnel_distance(f) == level)
+				ret = sft_funnel_enable(f);
+	return ret;
+}
+
+/* The funnel with the sink last: each after all that feed it. */
+static int disable_funnels(void)
+{
+	unsigned int level = sft_topology_count(&sft.funnels);
+	struct sft_component *f;
+	int ret = 0, err;
+
+	while (level--)
+		for_each_funnel(f) {
+			if (!f->used || sft_funnel_distance(f) != level)
+				continue;
+			err = sft_funnel_disable(f);
+			ret = ret ?: err;
+		}
+	return ret;
+}
+
+/* Let one encoder send what stores to its stimulus registers make. */
+static int test_encoder(struct sft_encoder *e, struct sft_sink *s)
+{
+	int ret, err;
+
+	ret = sft_sink_program(s);
+	if (!ret)
+		ret = enable_funnels();
+	if (!ret)
+		ret = sft_encoder_start(e);
+	if (!ret)
+		sft_selftest_store(e);
+	err = sft_encoder_stop(e);
+	ret = ret ?: err;
+	err = disable_funnels();
+	ret = ret ?: err;
+	sft_sink_stopped(s, !ret);
+	if (!ret)
+		sft_selftest_read(e, s->data, sft_sink_bytes(s, false));
+	memset(s->data, 0, sft_sink_bytes(s, false));
+	return ret;
+}
+
+/*
+ * Before a capture: how its encoders' messages look. None can stall its hart
+ * meanwhile. What is broken is for START and STOP to report.
+ */
+static void test_encoders(void)
+{
+	struct sft_capture *cap = &sft.capture, wanted = *cap;
+	struct sft_encoder *e;
+	unsigned int i;
+	int ret;
+
+	cap->flags = SIFIVE_TRACE_CONFIG_OVERFLOW;
+	cap->channels = ~0u;
+	ret = program_all(sft_sink_program);
+	for (i = 0; i < cap->sinks; i++)
+		for_each_encoder(e)
+			if (!ret && cap->sink[i].encoders & BIT_ULL(e->index))
+				ret = test_encoder(e, &cap->sink[i]);
+	cap->flags = wanted.flags;
+	cap->channels = wanted.channels;
+	sft.message[0] = '\0';
+}
+
 /* @config has been checked for form. With an error nothing is configured. */
 int sft_capture_config(struct sifive_trace_config *config)
 {
@@ -265,6 +342,10 @@ int sft_capture_config(struct sifive_trace_config *config)
 		ret = reset_all();
 	if (!ret)
 		ret = create_sinks(config->buffer, &smallest);
+	if (!ret) {
+		test_encoders();
+		ret = reset_all();
+	}
 	if (!ret)
 		ret = program_all(sft_sink_program);
 	if (ret) {
@@ -367,37 +448,6 @@ void sft_capture_describe(struct sifive_trace_sink *out)
 					      sft.capture.running);
 	out->encoders = s->encoders;
 	strscpy_pad(out->name, sft_name(s->owner), sizeof(out->name));
-}
-
-/* The funnel with the sink first, so that none sends to one that still drops. */
-static int enable_funnels(void)
-{
-	unsigned int level, levels = sft_topology_count(&sft.funnels);
-	struct sft_component *f;
-	int ret = 0;
-
-	for (level = 0; level < levels; level++)
-		for_each_funnel(f)
-			if (!ret && f->used && sft_funnel_distance(f) == level)
-				ret = sft_funnel_enable(f);
-	return ret;
-}
-
-/* The funnel with the sink last: each after all that feed it. */
-static int disable_funnels(void)
-{
-	unsigned int level = sft_topology_count(&sft.funnels);
-	struct sft_component *f;
-	int ret = 0, err;
-
-	while (level--)
-		for_each_funnel(f) {
-			if (!f->used || sft_funnel_distance(f) != level)
-				continue;
-			err = sft_funnel_disable(f);
-			ret = ret ?: err;
-		}
-	return ret;
 }
 
 /* Program an encoder that a program has changed through its stimulus page. */

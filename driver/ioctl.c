@@ -37,6 +37,8 @@ static int ioctl_info(struct sft_file *file, void *arg)
 		master = sft_timestamp_master(e);
 		if (!master || sft_timestamp_width(master) <= info->ts_width)
 			continue;
+		if (e->tested.done && !e->tested.ts_registers)
+			continue;
 		info->ts_width = sft_timestamp_width(master);
 		info->ts_hz = sft_timestamp_hz(e, sft.capture.prescale);
 		info->flags &= ~SIFIVE_TRACE_INFO_TS_MEASURED;
@@ -86,6 +88,11 @@ static int ioctl_encoder(struct sft_file *file, void *arg)
 		out->flags |= SIFIVE_TRACE_ENCODER_CAN_STALL;
 	if (e->c.changed)
 		out->flags |= SIFIVE_TRACE_ENCODER_CHANGED;
+	if (e->tested.done)
+		out->flags |= SIFIVE_TRACE_ENCODER_TESTED;
+	out->registers = e->tested.registers;
+	out->ts_registers = e->tested.ts_registers;
+	memcpy(out->channel, e->tested.channel, sizeof(out->channel));
 	out->sinks = sft_sink_kinds(&e->c);
 	out->hart = e->hart;
 	out->mmap_offset = (u64)e->index << PAGE_SHIFT;

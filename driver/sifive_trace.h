@@ -112,12 +112,28 @@ struct sft_component {
 };
 
 /**
+ * struct sft_tested - what the last CONFIG has seen of an encoder's messages
+ * @done:	it has seen some
+ * @registers:	stimulus registers that made messages
+ * @ts_registers: those of them whose messages had timestamps
+ * @channel:	the channel in the messages, by register
+ */
+struct sft_tested {
+	bool done;
+	u32 registers;
+	u32 ts_registers;
+	u8 channel[32];
+};
+
+/**
  * struct sft_encoder - trace encoder of one hart
  * @c:		what it shares with funnels
  * @index:	its number for user space, valid under the system's lock
  * @cpu:	Linux's number of its hart, -1 when Linux does not know the hart
  * @hart:	hart id
- * @ts_channels: board data: stimulus 16-31 are 0-15 with a timestamp
+ * @ts_channels: stimulus 16-31 are 0-15 with a timestamp: board data until a CONFIG
+ *		has found out
+ * @tested:	what CONFIG has found out
  * @ts_readable: its own page shows a running timestamp; found at CONFIG
  * @can_stall:	it stalls its hart when it is full; found at CONFIG
  * @stalled:	it stalled its hart or lost a message since CONFIG
@@ -129,6 +145,7 @@ struct sft_encoder {
 	int cpu;
 	u64 hart;
 	bool ts_channels;
+	struct sft_tested tested;
 	bool ts_readable;
 	bool can_stall;
 	bool stalled;
@@ -424,6 +441,10 @@ void sft_health_tell(void);
 void sft_health_clear(void);
 void sft_health_forget(void);
 const struct sft_component *sft_health_failed(void);
+
+/* selftest.c */
+void sft_selftest_store(struct sft_encoder *e);
+void sft_selftest_read(struct sft_encoder *e, const u8 *data, size_t size);
 
 /* firmware.c */
 bool sft_sbi_available(void);

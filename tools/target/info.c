@@ -72,6 +72,25 @@ static void show_system(void)
 	}
 }
 
+/* What the last session has found out by trying, for people. */
+static void show_messages(const struct sifive_trace_encoder *e)
+{
+	char text[160];
+
+	if (!(e->flags & SIFIVE_TRACE_ENCODER_TESTED)) {
+		line("", "  not tried yet: a session finds out what its messages have");
+		return;
+	}
+	snprintf(text, sizeof(text),
+		 "  registers 0x%08x make messages, 0x%08x with timestamps%s%s", e->registers,
+		 e->ts_registers,
+		 e->flags & SIFIVE_TRACE_ENCODER_TS_READABLE ? "; time readable" : "",
+		 e->flags & SIFIVE_TRACE_ENCODER_CAN_STALL ? "; stalls" : "");
+	line("", text);
+	if (!e->ts_registers)
+		line("", "  its messages have no timestamps: traces have no times");
+}
+
 static void show_encoders(int fd)
 {
 	struct sifive_trace_encoder e;
@@ -88,6 +107,7 @@ static void show_encoders(int fd)
 			 e.flags & SIFIVE_TRACE_ENCODER_RAWIO ?
 			 "; needs CAP_SYS_RAWIO" : "");
 		line(i ? "" : "Encoders", text);
+		show_messages(&e);
 	}
 }
 

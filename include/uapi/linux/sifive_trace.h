@@ -79,7 +79,8 @@ enum sifive_trace_sink_kind {
  * @funnels:	out: number of trace funnels
  * @sinks:	out: sinks of the capture that is configured or was last; 0 before
  * @page_size:	out: bytes of one stimulus page, the length to mmap()
- * @ts_width:	out: bits of the timestamps in messages; 0 = no timestamp unit
+ * @ts_width:	out: bits of the timestamps in messages; 0 = no timestamp unit, or a
+ *		CONFIG has found that messages have none
  * @flags:	out: SIFIVE_TRACE_INFO_*
  * @ts_hz:	out: timestamp ticks a second after prescale; 0 = not known
  * @sinks_available: out: bit n set: some component has sink kind n
@@ -131,6 +132,11 @@ struct sifive_trace_info {
  * @ts_width:	out: bits of its timestamps
  * @ts_type:	out: tsType of its timestamp unit
  * @name:	out: its name in the device tree, terminated
+ * @registers:	out: bit n set: stimulus register n makes messages. This and what
+ *		follows is what the last CONFIG of this encoder has found out by
+ *		storing to each register; 0 before, and where its sink had no room
+ * @ts_registers: out: bit n set: the messages of register n have timestamps
+ * @channel:	out: channel in the messages of each register
  *
  * SIFIVE_TRACE_IOC_ENCODER, needs nothing. EINVAL: no such index.
  */
@@ -148,6 +154,9 @@ struct sifive_trace_encoder {
 	__u32	ts_width;
 	__u32	ts_type;
 	char	name[SIFIVE_TRACE_NAME_LEN];
+	__u32	registers;
+	__u32	ts_registers;
+	__u8	channel[32];
 };
 
 /* Has an SBA sink of its own: mapping its page also needs CAP_SYS_RAWIO. */
@@ -179,6 +188,8 @@ struct sifive_trace_encoder {
 #define SIFIVE_TRACE_ENCODER_CAN_STALL	(1u << 7)
 /* Its registers were changed from outside while it ran: messages may be missing. */
 #define SIFIVE_TRACE_ENCODER_CHANGED	(1u << 8)
+/* A CONFIG has seen messages of it: registers, ts_registers and channel are known. */
+#define SIFIVE_TRACE_ENCODER_TESTED	(1u << 9)
 
 /* Offsets in the stimulus page that user mode may use. */
 #define SIFIVE_TRACE_PAGE_TS_LOWER	0x044

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What CONFIG finds out about an encoder by trying: a store to each stimulus register,
+ * and what the messages look like. It fails for nobody: an encoder that sends nothing
+ * shows nothing.
+ */
+
+#include <linux/bitfield.h>
+#include <linux/iopoll.h>
+
+#include "regs.h"
+#include "sifive_trace.h"
+
+#define REGISTERS	32
+#define VALUE		0x5f1f7e00u
+
+/* An encoder takes a store within this time unless it is broken. */
+#define READY_US	1000
+
+#define TCODE		GENMASK(5, 0)
+#define TCODE_BITS	6
+#define TCODE_DATA	7
+#define IDLE		0xff
+
+/* The fields of a data message: tag, with code and source before it; value; time. */
+#define FIELDS		3
+
+/* From both halves by turns, as a small sink has no room for all. */
+void sft_selftest_store(struct sft_encoder *e)
+{
+	unsigned int i, n;
+	u32 ready;
+
+	for (i = 0; i < REGISTERS; i++) {
+		n = i / 2 + i % 2 * (REGISTERS / 2);
+		if (readl_poll_timeout(e->c.regs + TR_ITC_STIMULUS + 4 * n, ready, ready,
+				       1, READY_US))
+			return;
+		sft_write(&e->c, TR_ITC_STIMULUS + 4 * n, VALUE | n);
+	}
+}
+
+static void see_message(struct sft_encoder *e, const u64 *field, unsigned int fields)
+{
+	struct sft_tested *t = &e->tested;
+	unsigned int n = field[1] % REGISTERS;
+
+	if (FIELD_GET(TCODE, field[0]) != TCODE_DATA || (field[1] ^ n) != VALUE ||
+	    fields < 2 || fields > FIELDS)
+		return;
+	t->registers |= BIT(n);
+	if (fields == FIELDS)
+		t->ts_registers |= BIT(n);
+	t->channel[n] = (u8)(field[0] >> (TCODE_BITS + sft_encoder_src_bits(e))) / 4;
+}
+
+/* Registers 16-31 are 0-15 once more, as far as both were seen. */
+static bool has_halves(const struct sft_tested *t)
+{
+	unsigned int n;
+	bool seen = false;
+
+	for (n = REGISTERS / 2; n < REGISTERS; n++) {
+		if (!(t->registers & BIT(n)))
+			continue;
+		if (t->channel[n] != n - REGISTERS / 2)
+			return false;
+		seen = true;
+	}
+	return seen;
+}
+
+/* Six bits of a byte are data; the lowest two end a field, or the message. */
+void sft_selftest_read(struct sft_encoder *e, const u8 *data, size_t size)
+{
+	u64 field[FIELDS + 1] = { 0 };
+	unsigned int fields = 0, bits = 0;
+	size_t i;
+
+	memset(&e->tested, 0, sizeof(e->tested));
+	for (i = 0; i < size; i++) {
+		if (data[i] == IDLE && !fields && !bits)
+			continue;
+		if (fields <= FIELDS && bits < 64)
+			field[fields] |= (u64)(data[i] >> 2) << bits;
+		bits += 6;
+		if (!(data[i] & TR_MESSAGE_END))
+			continue;
+		bits = 0;
+		fields++;
+		if ((data[i] & TR_MESSAGE_END) != TR_MESSAGE_END)
+			continue;
+		see_message(e, field, fields);
+		memset(field, 0, sizeof(field));
+		fields = 0;
+	}
+	if (!e->tested.registers)
+		return;
+	e->tested.done = true;
+	e->ts_channels = has_halves(&e->tested);
+}

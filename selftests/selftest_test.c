@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Proves that CONFIG finds out what the messages of each stimulus register have, and
+ * that this is what a program's own stores show; and that nothing of the trial is in
+ * the capture.
+ */
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "kselftest_harness.h"
+#include "trace_more.h"
+
+FIXTURE(trial) {
+	struct trace_session s;
+	struct trace_stream stream;
+};
+
+FIXTURE_SETUP(trial)
+{
+	struct sifive_trace_config config;
+
+	ASSERT_EQ(0, trace_session_open(&self->s, 0));
+	config = trace_simple_config(self->s.fd, self->s.encoder.index);
+	ASSERT_EQ(0, trace_session_config(&self->s, config.sink, config.buffer, 0));
+	ASSERT_EQ(0, trace_encoder(self->s.fd, self->s.encoder.index, &self->s.encoder));
+	ASSERT_EQ(0, trace_pin(self->s.encoder.cpu));
+}
+
+FIXTURE_TEARDOWN(trial)
+{
+	free(self->stream.message);
+	trace_session_close(&self->s);
+}
+
+TEST_F(trial, each_register_makes_the_messages_that_config_has_found)
+{
+	const struct sifive_trace_encoder *e = &self->s.encoder;
+	const struct trace_message *m;
+	uint32_t n;
+
+	EXPECT_NE(0, e->flags & SIFIVE_TRACE_ENCODER_TESTED);
+	EXPECT_EQ(~0u, e->registers);
+	ASSERT_EQ(0, trace_start(self->s.fd, 0));
+	for (n = 0; n < 32; n++)
+		trace_store(self->s.page, n, n, 4);
+	ASSERT_EQ(0, trace_stop(self->s.fd));
+	ASSERT_EQ(0, trace_collect(self->s.fd, e->src_bits, &self->stream));
+	ASSERT_EQ(34, self->stream.count);
+	for (n = 0; n < 32; n++) {
+		m = &self->stream.message[n + 1];
+		EXPECT_EQ(n, m->value);
+		EXPECT_EQ(trace_tag(e->channel[n], 4), m->tag);
+		EXPECT_EQ(!!(e->ts_registers >> n & 1), m->timed);
+	}
+}
+
+TEST_F(trial, channels_16_to_31_are_the_first_ones_where_messages_say_so)
+{
+	const struct sifive_trace_encoder *e = &self->s.encoder;
+
+	EXPECT_EQ(e->channel[31] == 15, !!(e->flags & SIFIVE_TRACE_ENCODER_TS_CHANNELS));
+	EXPECT_EQ(e->channel[31] == 15 ? 0xffff0000 : ~0u, e->ts_registers);
+}
+
+TEST_F(trial, the_capture_begins_empty)
+{
+	uint8_t *bytes;
+
+	EXPECT_EQ(0, trace_read_all(self->s.fd, &bytes));
+	free(bytes);
+	ASSERT_EQ(0, trace_start(self->s.fd, 0));
+	ASSERT_EQ(0, trace_stop(self->s.fd));
+	ASSERT_EQ(0, trace_collect(self->s.fd, self->s.encoder.src_bits, &self->stream));
+	EXPECT_EQ(2, self->stream.count);
+}
+
+TRACE_HARNESS_MAIN
