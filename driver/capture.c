@@ -130,10 +130,10 @@ static int start_timestamp(struct sft_encoder *e)
 	struct sft_component *master;
 	int ret;
 
+	e->ts_readable = false;
 	if (cap->flags & SIFIVE_TRACE_CONFIG_NO_TIMESTAMP)
 		return 0;
 	master = sft_timestamp_master(e);
-	e->ts_readable = false;
 	if (!master)
 		return 0;
 	ret = sft_timestamp_enable(master, cap->prescale);

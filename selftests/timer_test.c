@@ -395,7 +395,8 @@ TEST_F(timer, is_described_beside_the_trace_like_all_else)
 	BESIDE_SAYS("{\"channel\":%u,\"pid\":%d,\"tid\":%d,\"name\":\"timer_test\"",
 		    CHANNEL, getpid(), gettid());
 	BESIDE_SAYS("{\"path\":\"%s\",\"build_id\":\"", exe);
-	BESIDE_SAYS("\"lost\":{\"signals\":0,\"threads\":0,\"abandoned\":0,\"samples\":0}}");
+	BESIDE_SAYS("\"lost\":{\"signals\":0,\"threads\":0,\"abandoned\":0,\"refused\":0,"
+		    "\"children\":0,\"samples\":0,\"encoders\":0}}");
 }
 
 TRACE_HARNESS_MAIN

@@ -462,6 +462,7 @@ PERF_INTERNAL void perf_rseq_barrier(void)
 #include "../../lib/error.c"
 #include "../../lib/environment.c"
 #include "../../lib/event.c"
+#include "../../lib/descriptor.c"
 #include "../../lib/device.c"
 #include "../../lib/thread.c"
 #include "../../lib/fault.c"

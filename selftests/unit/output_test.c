@@ -690,7 +690,7 @@ TEST_F(command, side_car_names_threads_and_objects)
 	run(self, "report trace.rtd");
 	EXPECT_NE(NULL, strstr(self->out, "  decode_sample.elf+0x21000\n"));
 	EXPECT_NE(NULL, strstr(self->err, "not recorded: 1 record of threads without a "
-			       "channel, on a CPU without an encoder, after vfork, or "));
+			       "channel, on a CPU without an encoder, or while "));
 	EXPECT_NE(NULL, strstr(self->err, "not found: its functions stay addresses"));
 }
 
