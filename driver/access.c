@@ -369,7 +369,7 @@ static int give_slot(struct sft_thread *t)
 {
 	unsigned int at;
 
-	if (!sft.counters.per_thread || t->slot)
+	if (t->slot)
 		return 0;
 	if (!slots)
 		slots = vmalloc_user(SFT_SLOTS_SIZE);
@@ -444,7 +444,7 @@ static int join(struct sft_file *file, struct sft_thread *fresh, u32 *slot)
 	t = find_current() ?: fresh;
 	if (!t)
 		return -EAGAIN;
-	ret = give_slot(t);
+	ret = sft.counters.per_thread ? give_slot(t) : 0;
 	if (ret)
 		goto fail;
 	if (t == fresh)
@@ -482,6 +482,16 @@ int sft_access_join(struct sft_file *file, u32 *slot)
 	}
 	sft_unlock();
 	return ret;
+}
+
+/* Before counters are taken by the caller, who has joined: all that it needs for that. */
+int sft_access_prepare(bool per_thread)
+{
+	struct sft_thread *t = find_current();
+
+	if (!t)
+		return sft_fail(-EBUSY, "another thread has configured meanwhile");
+	return per_thread ? give_slot(t) : 0;
 }
 
 int sft_access_leave(struct sft_file *file)

@@ -32,18 +32,23 @@ static u64 usable_encoders(void)
 
 /*
  * Find the component whose sink of this kind takes an encoder's trace: the last
- * on its way, so that as many encoders as can be share one. Marks those on the
- * way, each with the kind of sink it is to use. NULL if there is none.
+ * on its way, so that as many encoders as can be share one. NULL if there is none.
  */
-static struct sft_component *route(struct sft_encoder *e, u32 kind)
+static struct sft_component *destination(struct sft_encoder *e, u32 kind)
 {
 	struct sft_component *c, *owner = NULL;
 
 	for (c = &e->c; c; c = sft_has_sink(c, SIFIVE_TRACE_SINK_FUNNEL) ? c->down : NULL)
 		if (sft_has_sink(c, kind))
 			owner = c;
-	if (!owner)
-		return NULL;
+	return owner;
+}
+
+/* Mark the components on an encoder's way, each with the kind of sink it is to use. */
+static struct sft_component *route(struct sft_encoder *e, u32 kind)
+{
+	struct sft_component *c, *owner = destination(e, kind);
+
 	for (c = &e->c; c != owner; c = c->down) {
 		c->used = true;
 		c->kind = SIFIVE_TRACE_SINK_FUNNEL;
@@ -64,6 +69,33 @@ static struct sft_sink *sink_in(const struct sft_component *owner)
 	return NULL;
 }
 
+/*
+ * Whether a configuration, which has been checked for form, can be had: nothing has
+ * been given back yet when it cannot. Fills in the encoders.
+ */
+int sft_capture_possible(struct sifive_trace_config *config)
+{
+	u64 encoders = config->encoders ?: usable_encoders();
+	struct sft_encoder *e;
+
+	if (!encoders)
+		return sft_fail(-EOPNOTSUPP, "no CPU that is online has a trace encoder");
+	for_each_encoder(e) {
+		if (!(encoders & BIT_ULL(e->index)))
+			continue;
+		if (e->cpu < 0 || !cpu_active(e->cpu))
+			return sft_fail(-EOPNOTSUPP, "%s: its hart %llu is not online",
+					sft_name(&e->c), e->hart);
+		if (!destination(e, config->sink))
+			return sft_fail(-EOPNOTSUPP, "%s: no %s sink on its way",
+					sft_name(&e->c),
+					config->sink == SIFIVE_TRACE_SINK_SBA ?
+					"SBA" : "SRAM");
+	}
+	config->encoders = encoders;
+	return 0;
+}
+
 /* Decide every selected encoder's way and collect the sinks they end in. */
 static int route_all(void)
 {
@@ -79,15 +111,7 @@ static int route_all(void)
 	for_each_encoder(e) {
 		if (!sft_capture_has(e))
 			continue;
-		if (e->cpu < 0 || !cpu_active(e->cpu))
-			return sft_fail(-EOPNOTSUPP, "%s: its hart %llu is not online",
-					sft_name(&e->c), e->hart);
 		owner = route(e, cap->kind);
-		if (!owner)
-			return sft_fail(-EOPNOTSUPP, "%s: no %s sink on its way",
-					sft_name(&e->c),
-					cap->kind == SIFIVE_TRACE_SINK_SBA ?
-					"SBA" : "SRAM");
 		s = sink_in(owner);
 		if (!s) {
 			s = &cap->sink[cap->sinks++];
@@ -221,6 +245,7 @@ void sft_capture_free(void)
 	unsigned int i;
 
 	quiesce();
+	sft_snapshot_forget();
 	for (i = 0; i < cap->sinks; i++) {
 		/* Better lose memory than have it written to when it is another's. */
 		if (cap->sink[i].owner->stuck)
@@ -318,7 +343,48 @@ static void test_encoders(void)
 	sft.message[0] = '\0';
 }
 
-/* @config has been checked for form. With an error nothing is configured. */
+/* Write messages until a sink, written from its beginning, has been filled. */
+static int fill(const struct sft_sink *s)
+{
+	u32 stimulus = TR_ITC_STIMULUS + 4 * __ffs(sft.capture.channels);
+	struct sft_component *c;
+	size_t n;
+
+	c = &sft_topology_encoder(__ffs64(s->encoders))->c;
+	for (n = 0; n < s->size && !sft_sink_wrapped(s, true); n++) {
+		/* It reads 0 while it cannot take a store. */
+		if (sft_read(c, stimulus))
+			sft_write(c, stimulus, ~0u);
+		cond_resched();
+	}
+	if (sft_sink_wrapped(s, true))
+		return 0;
+	return sft_fail(-EIO, "%s: its SRAM cannot be overwritten", sft_name(s->owner));
+}
+
+/*
+ * An SRAM holds what was captured before, and can be read through the page of an
+ * encoder that has it; it can be written only by tracing.
+ */
+static int erase_sram(void)
+{
+	struct sft_capture *cap = &sft.capture;
+	u32 flags = cap->flags;
+	unsigned int i;
+	int ret, err;
+
+	cap->flags = SIFIVE_TRACE_CONFIG_RING | SIFIVE_TRACE_CONFIG_NO_TIMESTAMP;
+	ret = program_all(sft_sink_program);
+	if (!ret)
+		ret = sft_capture_start(false);
+	for (i = 0; i < cap->sinks && !ret; i++)
+		ret = fill(&cap->sink[i]);
+	err = sft_capture_stop();
+	cap->flags = flags;
+	return ret ?: err ?: reset_all();
+}
+
+/* @config has been checked, and is possible. With an error nothing is configured. */
 int sft_capture_config(struct sifive_trace_config *config)
 {
 	struct sft_capture *cap = &sft.capture;
@@ -332,12 +398,9 @@ int sft_capture_config(struct sifive_trace_config *config)
 	cap->kind = config->sink;
 	cap->prescale = config->prescale;
 	cap->channels = config->channels;
-	cap->encoders = config->encoders ?: usable_encoders();
+	cap->encoders = config->encoders;
 	cap->watermark = config->watermark;
-	if (cap->encoders)
-		ret = route_all();
-	else
-		ret = sft_fail(-EOPNOTSUPP, "no CPU that is online has a trace encoder");
+	ret = route_all();
 	if (!ret)
 		ret = reset_all();
 	if (!ret)
@@ -346,13 +409,14 @@ int sft_capture_config(struct sifive_trace_config *config)
 		test_encoders();
 		ret = reset_all();
 	}
+	if (!ret && cap->kind == SIFIVE_TRACE_SINK_SRAM)
+		ret = erase_sram();
 	if (!ret)
 		ret = program_all(sft_sink_program);
 	if (ret) {
 		sft_capture_free();
 		return ret;
 	}
-	config->encoders = cap->encoders;
 	config->sinks = cap->sinks;
 	config->buffer = smallest;
 	return 0;
@@ -511,8 +575,10 @@ int sft_capture_start(bool rewind)
 		sft_health_clear();
 	for (i = 0; rewind && i < cap->sinks && !ret; i++)
 		ret = sft_sink_program(&cap->sink[i]);
-	if (rewind)
+	if (rewind) {
+		cap->rewinds++;
 		sft_sampling_rewind();
+	}
 	cap->lost = false;
 	cap->running = true;
 	if (!ret)
@@ -710,7 +776,8 @@ u64 sft_capture_size(int sink)
 	return size;
 }
 
-static int readable(void)
+/* Whether the data of what runs can be read. */
+int sft_capture_readable(void)
 {
 	if (sft.capture.running && sft.capture.kind == SIFIVE_TRACE_SINK_SRAM)
 		return sft_fail(-EBUSY, "SRAM cannot be read while it is written: STOP first");
@@ -728,7 +795,7 @@ ssize_t sft_capture_copy(int sink, void *to, u64 offset, size_t count)
 	unsigned int i;
 	int ret;
 
-	ret = readable();
+	ret = sft_capture_readable();
 	if (ret)
 		return ret;
 	for (i = 0; i < cap->sinks && done < count; i++) {
@@ -744,20 +811,4 @@ ssize_t sft_capture_copy(int sink, void *to, u64 offset, size_t count)
 		offset = 0;
 	}
 	return done;
-}
-
-/* One moment of a running ring; @to has sft_capture_size() bytes. */
-int sft_capture_snapshot(int sink, void *to, u64 *bytes)
-{
-	unsigned int i;
-	int ret;
-
-	ret = readable();
-	if (ret)
-		return ret;
-	*bytes = 0;
-	for (i = 0; i < sft.capture.sinks; i++)
-		if (reads(sink, i))
-			*bytes += sft_sink_snapshot(&sft.capture.sink[i], to + *bytes);
-	return 0;
 }

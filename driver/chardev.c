@@ -4,7 +4,9 @@
  * more than one sink, /dev/sifive-trace.N to read sink N of a capture alone.
  */
 
+#include <linux/capability.h>
 #include <linux/cdev.h>
+#include <linux/cred.h>
 #include <linux/device.h>
 #include <linux/fs.h>
 #include <linux/mm.h>
@@ -47,6 +49,9 @@ static int sft_open(struct inode *inode, struct file *filp)
 	if (!file)
 		return -ENOMEM;
 	mutex_init(&file->read_lock);
+	file->user = current_euid();
+	file->perfmon = ns_capable_noaudit(&init_user_ns, CAP_PERFMON) ||
+			ns_capable_noaudit(&init_user_ns, CAP_SYS_ADMIN);
 	file->sink = iminor(inode) == MINOR_ALL ? SFT_ALL_SINKS :
 		     iminor(inode) - MINOR_SINKS;
 	file->mapping = filp->f_mapping;
@@ -74,61 +79,47 @@ static int sft_release(struct inode *inode, struct file *filp)
 	if (sft.owner == file)
 		sft_session_close();
 	sft_unlock();
-	kvfree(file->snapshot);
+	sft_snapshot_leave(file);
 	kfree(file);
 	return 0;
 }
 
-/* A running ring moves on while it is read: read a copy of one moment. */
-static int take_snapshot(struct sft_file *file)
+/* What is there now, if it can be read as it is; -EAGAIN when it needs a copy. */
+static ssize_t read_now(struct sft_file *file, void *chunk, u64 offset, size_t count)
 {
-	u64 bytes;
-	int ret = 0;
-
-	lockdep_assert_held(&file->read_lock);
-	kvfree(file->snapshot);
-	file->snapshot = NULL;
-	if (!sft.capture.running || !(sft.capture.flags & SIFIVE_TRACE_CONFIG_RING))
-		return 0;
-	bytes = sft_capture_size(file->sink);
-	if (bytes <= INT_MAX)
-		file->snapshot = kvmalloc(bytes, GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
-	if (!file->snapshot)
-		return sft_fail(-ENOMEM, "no %llu bytes for a snapshot of the ring",
-				bytes);
-	ret = sft_capture_snapshot(file->sink, file->snapshot, &file->snapshot_bytes);
-	if (ret) {
-		kvfree(file->snapshot);
-		file->snapshot = NULL;
-	}
-	return ret;
-}
-
-static ssize_t copy_chunk(struct sft_file *file, void *chunk, u64 offset,
-			  size_t count)
-{
-	ssize_t ret;
+	int ret;
 
 	if (sft_stale(file))
 		return -ENODEV;
+	if (!sft_may_read(file))
+		return sft_fail(-EPERM, "the capture is another user's: reading needs CAP_PERFMON or CAP_SYS_ADMIN");
 	if (offset && file->capture && file->capture != sft.captures)
 		return sft_fail(-ESTALE, "another capture has begun: read from offset 0");
-	if (!offset || !file->snapshot) {
-		ret = take_snapshot(file);
-		if (ret)
-			return ret;
-	}
 	file->capture = sft.captures;
-	if (!file->snapshot)
+	if (file->snapshot)
+		return -EAGAIN;
+	if (!sft.capture.running || !(sft.capture.flags & SIFIVE_TRACE_CONFIG_RING))
 		return sft_capture_copy(file->sink, chunk, offset, count);
-	if (offset >= file->snapshot_bytes) {
-		kvfree(file->snapshot);
-		file->snapshot = NULL;
-		return 0;
-	}
-	count = min_t(u64, count, file->snapshot_bytes - offset);
-	memcpy(chunk, file->snapshot + offset, count);
-	return count;
+	ret = sft_capture_readable();
+	return ret ?: -EAGAIN;
+}
+
+/* A running ring moves on while it is read: of that a copy of one moment is. */
+static ssize_t read_chunk(struct sft_file *file, void *chunk, u64 offset, size_t count)
+{
+	ssize_t ret;
+
+	if (!offset)
+		sft_snapshot_leave(file);
+	sft_lock();
+	ret = read_now(file, chunk, offset, count);
+	if (ret < 0 && ret != -EAGAIN)
+		sft_keep_message(file);
+	sft_unlock();
+	if (ret != -EAGAIN)
+		return ret;
+	ret = file->snapshot ? 0 : sft_snapshot_take(file);
+	return ret ?: sft_snapshot_read(file, chunk, offset, count);
 }
 
 static ssize_t sft_read_file(struct file *filp, char __user *to, size_t count,
@@ -141,15 +132,10 @@ static ssize_t sft_read_file(struct file *filp, char __user *to, size_t count,
 	count = min_t(size_t, count, READ_CHUNK);
 	if (!count)
 		return 0;
+	if (mutex_lock_interruptible(&file->read_lock))
+		return -ERESTARTSYS;
 	chunk = kvmalloc(count, GFP_KERNEL);
-	if (!chunk)
-		return -ENOMEM;
-	mutex_lock(&file->read_lock);
-	sft_lock();
-	bytes = copy_chunk(file, chunk, *pos, count);
-	if (bytes < 0)
-		sft_keep_message(file);
-	sft_unlock();
+	bytes = chunk ? read_chunk(file, chunk, *pos, count) : -ENOMEM;
 	mutex_unlock(&file->read_lock);
 	if (bytes > 0) {
 		if (copy_to_user(to, chunk, bytes))
@@ -164,15 +150,18 @@ static ssize_t sft_read_file(struct file *filp, char __user *to, size_t count,
 static loff_t sft_llseek(struct file *filp, loff_t offset, int whence)
 {
 	struct sft_file *file = filp->private_data;
-	bool stale;
 	loff_t size;
+	int ret = 0;
 
 	sft_lock();
-	stale = sft_stale(file);
-	size = sft_capture_bytes(file->sink);
+	if (sft_stale(file))
+		ret = -ENODEV;
+	else if (!sft_may_read(file))
+		ret = -EPERM;
+	size = ret ?: sft_capture_bytes(file->sink);
 	sft_unlock();
-	if (stale)
-		return -ENODEV;
+	if (ret)
+		return ret;
 	return generic_file_llseek_size(filp, offset, whence, MAX_LFS_FILESIZE,
 					size);
 }
@@ -198,6 +187,8 @@ static __poll_t sft_poll(struct file *filp, poll_table *wait)
 	sft_lock();
 	if (sft_stale(file)) {
 		events = EPOLLERR | EPOLLHUP;
+	} else if (!sft_may_read(file)) {
+		events = EPOLLERR;
 	} else if (!sft.capture.running || sft_capture_full(file->sink)) {
 		events = EPOLLIN | EPOLLRDNORM;
 	} else {

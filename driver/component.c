@@ -217,11 +217,11 @@ static struct device_node *downstream(struct device_node *np)
 /* Before another kernel takes over: nothing may write to memory any more. */
 void sft_component_shutdown(struct platform_device *pdev)
 {
-	sft_lock();
+	sft_lock_buffers();
 	sft_session_abort();
 	sft.generation++;
 	sft_mapping_update();
-	sft_unlock();
+	sft_unlock_buffers();
 }
 
 /* Forget a sink error: writing 1 clears it. */

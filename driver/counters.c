@@ -21,6 +21,9 @@
 /* What each CPU's counters stood at when they were looked at last. */
 static DEFINE_PER_CPU(u64 [SIFIVE_TRACE_MAX_COUNTERS], seen);
 
+/* The same of the session's earlier counters, while others are taken in their place. */
+static DEFINE_PER_CPU(u64 [SIFIVE_TRACE_MAX_COUNTERS], seen_before);
+
 /**
  * struct request - something to be done with a counter on one CPU
  * @c:		the counter
@@ -162,14 +165,20 @@ static void give_all_back(void)
 	sft_unreserve();
 }
 
+/* Keep firmware from giving out a fixed counter that the session has. */
+static int reserve(const struct sft_counter *c)
+{
+	if (!(BIT(c->counter) & SFT_FIXED) || sft_counters_pinned())
+		return 0;
+	return sft_reserve(cpumask_first(&sft.counters.cpus), c);
+}
+
 /* Have a counter count on all CPUs of the session from 0, or on none. */
 static int take(const struct sft_counter *c)
 {
 	unsigned int cpu, undo;
-	int ret = 0;
+	int ret = reserve(c);
 
-	if (BIT(c->counter) & SFT_FIXED && !sft_counters_pinned())
-		ret = sft_reserve(cpumask_first(&sft.counters.cpus), c);
 	if (ret)
 		return ret;
 	for_each_cpu(cpu, &sft.counters.cpus) {
@@ -300,43 +309,6 @@ static int take_events(struct sifive_trace_counters *arg, struct sft_choice *ch)
 	sft.counters.per_thread = arg->flags & SIFIVE_TRACE_COUNTERS_PER_THREAD;
 	for (i = 0; i < arg->count; i++)
 		sft.counters.event[ev[i].counter] = ev[i];
-	sft_access_open(mask);
-	return 0;
-}
-
-/*
- * Replace the session's counters by those for @arg's events; @arg->failed tells
- * which event was refused. With an error the session has no counters.
- */
-int sft_counters_take(struct sifive_trace_counters *arg)
-{
-	struct sft_choice *ch;
-	unsigned int cpu;
-	int ret;
-
-	ret = check_events(arg);
-	if (ret)
-		return ret;
-	sft_counters_release();
-	ch = kzalloc(sizeof(*ch), GFP_KERNEL);
-	if (!ch)
-		return -ENOMEM;
-	/* Also where they are taken later, when a CPU comes online. */
-	for_each_possible_cpu(cpu)
-		memset(per_cpu(seen, cpu), 0, sizeof(seen));
-	sft_capture_cpus(&sft.counters.cpus);
-	if (arg->count && cpumask_empty(&sft.counters.cpus))
-		ret = sft_fail(-ENXIO, "no CPU of the session's encoders is online");
-	else
-		ret = take_events(arg, ch);
-	kfree(ch);
-	if (ret) {
-		sft_counters_release();
-		return ret;
-	}
-	sft.counters.taker = current;
-	arg->failed = ~0u;
-	arg->mask = sft.counters.mask;
 	return 0;
 }
 
@@ -501,6 +473,97 @@ void sft_counters_return_cpu(unsigned int cpu)
 	}
 	cpumask_set_cpu(cpu, &sft.counters.cpus);
 	sft_access_open_cpu(cpu);
+}
+
+/* ---- replacing them -------------------------------------------------------- */
+
+/* Stop the session's counters; note what they are, and how far they have come. */
+static void put_aside(struct sft_counters *earlier)
+{
+	unsigned int cpu;
+
+	sft_counters_check();
+	sft_access_suspend();
+	*earlier = sft.counters;
+	give_all_back();
+	/* Also where they are taken later, when a CPU comes online. */
+	for_each_possible_cpu(cpu) {
+		memcpy(per_cpu(seen_before, cpu), per_cpu(seen, cpu), sizeof(seen));
+		memset(per_cpu(seen, cpu), 0, sizeof(seen));
+	}
+}
+
+/* Have those go on from where they were, but what somebody else has got meanwhile. */
+static void take_up(const struct sft_counters *earlier)
+{
+	const struct sft_counter *c;
+	unsigned int cpu;
+	bool lost;
+
+	give_all_back();
+	sft.counters = *earlier;
+	for_each_possible_cpu(cpu)
+		memcpy(per_cpu(seen, cpu), per_cpu(seen_before, cpu), sizeof(seen));
+	for (c = earlier->taken; c < earlier->taken + earlier->count; c++) {
+		lost = reserve(c);
+		for_each_cpu(cpu, &sft.counters.cpus)
+			if (lost || take_on(cpu, c, per_cpu(seen[c->counter], cpu)))
+				lose(c, cpu, "was not free any more");
+	}
+	sft_access_resume();
+	sft_counters_tell();
+}
+
+/* Take counters for @arg's events; those of before, @earlier, are put aside. */
+static int replace(struct sifive_trace_counters *arg, struct sft_choice *ch,
+		   const struct sft_counters *earlier)
+{
+	int ret;
+
+	memset(&sft.counters, 0, sizeof(sft.counters));
+	sft_capture_cpus(&sft.counters.cpus);
+	if (arg->count && cpumask_empty(&sft.counters.cpus))
+		ret = sft_fail(-ENXIO, "no CPU of the session's encoders is online");
+	else
+		ret = take_events(arg, ch);
+	if (ret) {
+		take_up(earlier);
+		return ret;
+	}
+	sft_sampling_reset();
+	sft_access_close();
+	sft_access_open(sft.counters.mask);
+	return 0;
+}
+
+/*
+ * Replace the session's counters by those for @arg's events; @arg->failed tells
+ * which event was refused. With an error the session keeps those it has.
+ */
+int sft_counters_take(struct sifive_trace_counters *arg)
+{
+	struct sft_counters *earlier;
+	struct sft_choice *ch;
+	int ret;
+
+	ret = check_events(arg);
+	if (ret)
+		return ret;
+	ch = kzalloc(sizeof(*ch), GFP_KERNEL);
+	earlier = kmalloc(sizeof(*earlier), GFP_KERNEL);
+	if (ch && earlier) {
+		put_aside(earlier);
+		ret = replace(arg, ch, earlier);
+	} else {
+		ret = -ENOMEM;
+	}
+	kfree(earlier);
+	kfree(ch);
+	if (ret)
+		return ret;
+	arg->failed = ~0u;
+	arg->mask = sft.counters.mask;
+	return 0;
 }
 
 /* Close user mode's access and give every counter back; nothing samples them. */

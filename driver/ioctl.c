@@ -9,6 +9,7 @@
 #include <linux/mm.h>
 #include <linux/nospec.h>
 #include <linux/pid.h>
+#include <linux/sizes.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
@@ -53,6 +54,21 @@ static int ioctl_info(struct sft_file *file, void *arg)
 	return 0;
 }
 
+/* What an encoder has reported, for those that may read its trace. */
+static u32 reported(struct sft_encoder *e)
+{
+	u32 flags = 0;
+
+	sft_health_check();
+	if (e->stalled)
+		flags |= SIFIVE_TRACE_ENCODER_STALLED;
+	if (e->c.sink_error)
+		flags |= SIFIVE_TRACE_ENCODER_SINK_ERROR;
+	if (e->c.changed)
+		flags |= SIFIVE_TRACE_ENCODER_CHANGED;
+	return flags;
+}
+
 static int ioctl_encoder(struct sft_file *file, void *arg)
 {
 	struct sifive_trace_encoder *out = arg;
@@ -77,17 +93,12 @@ static int ioctl_encoder(struct sft_file *file, void *arg)
 		out->flags |= SIFIVE_TRACE_ENCODER_TS_READABLE;
 	if (sft_capture_has(e))
 		out->flags |= SIFIVE_TRACE_ENCODER_SELECTED;
-	sft_health_check();
-	if (e->stalled)
-		out->flags |= SIFIVE_TRACE_ENCODER_STALLED;
 	if (e->ended)
 		out->flags |= SIFIVE_TRACE_ENCODER_ENDED;
-	if (e->c.sink_error)
-		out->flags |= SIFIVE_TRACE_ENCODER_SINK_ERROR;
+	if (sft_may_read(file))
+		out->flags |= reported(e);
 	if (e->can_stall)
 		out->flags |= SIFIVE_TRACE_ENCODER_CAN_STALL;
-	if (e->c.changed)
-		out->flags |= SIFIVE_TRACE_ENCODER_CHANGED;
 	if (e->tested.done)
 		out->flags |= SIFIVE_TRACE_ENCODER_TESTED;
 	out->registers = e->tested.registers;
@@ -120,7 +131,7 @@ static int check_config(const struct sifive_trace_config *config)
 		return sft_fail(-EINVAL, "no channel selected");
 	if (config->sink == SIFIVE_TRACE_SINK_SBA ? !config->buffer : !!config->buffer)
 		return sft_fail(-EINVAL, "an SBA buffer has a size, SRAM is used whole");
-	if ((size_t)config->buffer != config->buffer)
+	if (config->buffer > SIZE_MAX - SZ_4K)
 		return sft_fail(-EINVAL, "buffer of %llu bytes", config->buffer);
 	if (encoders < SIFIVE_TRACE_MAX_ENCODERS && config->encoders >> encoders)
 		return sft_fail(-EINVAL, "there are %u encoders, mask %#llx selects others",
@@ -128,11 +139,20 @@ static int check_config(const struct sifive_trace_config *config)
 	return 0;
 }
 
+/* The caller's own capability: the descriptor may have been handed on. */
+static int need_perfmon(const char *what)
+{
+	return perfmon_capable() ? 0 :
+	       sft_fail(-EPERM, "%s needs CAP_PERFMON or CAP_SYS_ADMIN", what);
+}
+
 /* Whether this file may take or change the session. */
 static int may_configure(struct sft_file *file)
 {
-	if (!perfmon_capable())
-		return sft_fail(-EPERM, "configuring needs CAP_PERFMON or CAP_SYS_ADMIN");
+	int ret = need_perfmon("configuring");
+
+	if (ret)
+		return ret;
 	if (sft.owner && sft.owner != file)
 		return sft_fail(-EBUSY, "process %d has the trace hardware",
 				pid_vnr(sft.holder));
@@ -153,6 +173,9 @@ static int ioctl_config(struct sft_file *file, void *arg)
 		return sft_fail(-EBUSY, "the system goes to sleep");
 	if (sft.capture.running)
 		return sft_fail(-EBUSY, "the capture is running: STOP first");
+	ret = sft_capture_possible(config);
+	if (ret)
+		return ret;
 	sft_session_close();
 	ret = sft_capture_config(config);
 	if (ret)
@@ -169,13 +192,21 @@ static int need_session(struct sft_file *file)
 	       sft_fail(-ENXIO, "no session: CONFIG comes first");
 }
 
+/* What starts and stops the session's hardware: not for whoever has the descriptor. */
+static int need_steering(struct sft_file *file)
+{
+	int ret = need_session(file);
+
+	if (ret || sft_may_steer())
+		return ret;
+	return sft_fail(-EPERM, "another process's session: CAP_PERFMON or CAP_SYS_ADMIN is needed");
+}
+
 static int ioctl_counters(struct sft_file *file, void *arg)
 {
 	struct sifive_trace_counters *counters = arg;
-	int ret = need_session(file);
+	int ret = need_session(file) ?: need_perfmon("taking counters");
 
-	counters->mask = 0;
-	counters->failed = ~0u;
 	if (ret)
 		return ret;
 	if (counters->flags & ~SIFIVE_TRACE_COUNTERS_PER_THREAD || counters->reserved)
@@ -189,31 +220,24 @@ static int ioctl_counters(struct sft_file *file, void *arg)
 		return sft_fail(-EBUSY, "the system goes to sleep");
 	if (sft.capture.running)
 		return sft_fail(-EBUSY, "the capture is running: STOP first");
+	if (counters->count)
+		ret = sft_access_prepare(counters->flags & SIFIVE_TRACE_COUNTERS_PER_THREAD);
+	if (ret)
+		return ret;
 	ret = sft_counters_take(counters);
 	sft_mapping_update();
 	return ret;
 }
 
-/* Who takes counters may read them. Another thread may have replaced them since. */
+/* Who takes counters may read them; what that needs is had before any is given back. */
 static int join_for_counters(struct sft_file *file, void *arg)
 {
 	struct sifive_trace_counters *counters = arg;
 	u32 slot;
-	int ret;
 
-	if (!counters->count)
-		return 0;
-	ret = sft_access_join(file, &slot);
-	if (!ret)
-		return 0;
-	sft_lock();
-	if (sft.owner == file && sft.counters.taker == current) {
-		sft_counters_release();
-		sft_mapping_update();
-	}
-	sft_unlock();
 	counters->mask = 0;
-	return ret;
+	counters->failed = ~0u;
+	return counters->count ? sft_access_join(file, &slot) : 0;
 }
 
 static int ioctl_thread(struct sft_file *file, void *arg)
@@ -224,7 +248,7 @@ static int ioctl_thread(struct sft_file *file, void *arg)
 	if (thread->flags & ~SIFIVE_TRACE_THREAD_LEAVE || thread->reserved)
 		return sft_fail(-EINVAL, "unknown flags %#x", thread->flags);
 	return thread->flags & SIFIVE_TRACE_THREAD_LEAVE ?
-	       sft_access_leave(file) : need_session(file);
+	       sft_access_leave(file) : need_steering(file);
 }
 
 static int join_thread(struct sft_file *file, void *arg)
@@ -239,17 +263,19 @@ static int ioctl_event(struct sft_file *file, void *arg)
 {
 	struct sifive_trace_query *query = arg;
 
-	if (!perfmon_capable())
-		return sft_fail(-EPERM, "trying counters needs CAP_PERFMON or CAP_SYS_ADMIN");
+	int ret = need_perfmon("trying counters");
+
+	if (ret)
+		return ret;
 	if (query->flags || query->reserved)
 		return sft_fail(-EINVAL, "unknown flags %#x or reserved field %#x",
 				query->flags, query->reserved);
 	return sft_counters_query(query);
 }
 
-static int ioctl_sampling(struct sft_file *file, void *arg)
+static int may_sample(struct sft_file *file)
 {
-	int ret = need_session(file);
+	int ret = need_session(file) ?: need_perfmon("sampling");
 
 	if (ret)
 		return ret;
@@ -257,24 +283,43 @@ static int ioctl_sampling(struct sft_file *file, void *arg)
 		return sft_fail(-EBUSY, "the system goes to sleep");
 	if (sft.capture.running)
 		return sft_fail(-EBUSY, "the capture is running: STOP first");
-	return sft_sampling_set(arg);
+	return 0;
 }
 
+static int ioctl_sampling(struct sft_file *file, void *arg)
+{
+	return may_sample(file) ?: sft_sampling_valid(arg);
+}
+
+/* perf is asked without the system's lock; only what it can do is set. */
 static int try_sampling(struct sft_file *file, void *arg)
 {
-	return sft_sampling_try(file, arg);
+	int ret = sft_sampling_try(file, arg);
+
+	if (ret)
+		return ret;
+	sft_lock();
+	ret = sft_stale(file) ? -ENODEV : may_sample(file);
+	if (!ret)
+		ret = sft_sampling_set(arg);
+	if (ret)
+		sft_keep_message(file);
+	sft_unlock();
+	return ret;
 }
 
 static int ioctl_start(struct sft_file *file, void *arg)
 {
 	struct sifive_trace_run *run = arg;
-	int ret = need_session(file);
+	int ret = need_steering(file);
 
 	if (ret)
 		return ret;
 	if (run->flags & ~SIFIVE_TRACE_START_REWIND)
 		return sft_fail(-EINVAL, "unknown flags %#x", run->flags);
-	return sft_capture_start(run->flags & SIFIVE_TRACE_START_REWIND);
+	if (sft.sampling.set.flags & SIFIVE_TRACE_SAMPLING_ALL)
+		ret = need_perfmon("sampling whatever runs");
+	return ret ?: sft_capture_start(run->flags & SIFIVE_TRACE_START_REWIND);
 }
 
 static int follow(struct sft_file *file, void *arg)
@@ -285,7 +330,7 @@ static int follow(struct sft_file *file, void *arg)
 static int ioctl_stop(struct sft_file *file, void *arg)
 {
 	struct sifive_trace_run *run = arg;
-	int ret = need_session(file);
+	int ret = need_steering(file);
 
 	if (ret)
 		return ret;
@@ -299,18 +344,56 @@ static int ioctl_stop(struct sft_file *file, void *arg)
 	return ret;
 }
 
-static int ioctl_status(struct sft_file *file, void *arg)
+static void tell_component(struct sifive_trace_status *status,
+			   const struct sft_component *c)
 {
-	struct sifive_trace_status *status = arg;
+	status->sink_errors += c->sink_error;
+	if (c->changed)
+		status->flags |= SIFIVE_TRACE_STATUS_CHANGED;
+	if (c->sink_error)
+		status->flags |= SIFIVE_TRACE_STATUS_SINK_ERROR;
+}
+
+/* What only those see that may read the capture. */
+static void tell_contents(struct sifive_trace_status *status)
+{
 	struct sft_component *f;
 	struct sft_encoder *e;
 	unsigned int i;
 
 	sft_health_check();
-	sft_counters_check();
-	sft_sampling_check();
-	sft_health_tell();
-	status->flags = 0;
+	for (i = 0; i < sft.capture.sinks; i++) {
+		struct sifive_trace_sink sink = { .index = i };
+
+		sft_capture_describe(&sink);
+		status->flags |= sink.flags;
+		status->bytes += sink.bytes;
+	}
+	for_each_encoder(e) {
+		status->stalls += e->stalled;
+		status->stalled |= e->stalled ? BIT_ULL(e->index) : 0;
+		status->changed |= e->c.changed ? BIT_ULL(e->index) : 0;
+		tell_component(status, &e->c);
+	}
+	for_each_funnel(f)
+		tell_component(status, f);
+	status->counters_lost = sft.counters.lost;
+	sft_sampling_status(status);
+}
+
+/* A look at the counters interrupts the harts: others see what the session saw last. */
+static int ioctl_status(struct sft_file *file, void *arg)
+{
+	struct sifive_trace_status *status = arg;
+	struct sft_encoder *e;
+
+	if (sft.owner == file && sft_may_steer()) {
+		sft_health_check();
+		sft_counters_check();
+		sft_sampling_check();
+		sft_health_tell();
+	}
+	*status = (struct sifive_trace_status){ .size = status->size };
 	if (sft.owner)
 		status->flags |= SIFIVE_TRACE_STATUS_CONFIGURED;
 	if (sft.owner == file)
@@ -319,42 +402,12 @@ static int ioctl_status(struct sft_file *file, void *arg)
 		status->flags |= SIFIVE_TRACE_STATUS_RUNNING;
 	status->holder = pid_vnr(sft.holder);
 	status->sinks = sft.capture.sinks;
-	status->bytes = 0;
-	status->buffer = 0;
-	for (i = 0; i < sft.capture.sinks; i++) {
-		struct sifive_trace_sink sink = { .index = i };
-
-		sft_capture_describe(&sink);
-		status->flags |= sink.flags;
-		status->bytes += sink.bytes;
-		status->buffer += sink.buffer;
-	}
-	status->stalls = 0;
-	status->sink_errors = 0;
-	status->stalled = 0;
-	status->ended = 0;
-	status->changed = 0;
-	for_each_encoder(e) {
-		status->stalls += e->stalled;
-		status->stalled |= e->stalled ? BIT_ULL(e->index) : 0;
+	status->buffer = sft_capture_size(SFT_ALL_SINKS);
+	for_each_encoder(e)
 		status->ended |= e->ended ? BIT_ULL(e->index) : 0;
-		status->changed |= e->c.changed ? BIT_ULL(e->index) : 0;
-		status->sink_errors += e->c.sink_error;
-		if (e->c.changed)
-			status->flags |= SIFIVE_TRACE_STATUS_CHANGED;
-		if (e->c.sink_error)
-			status->flags |= SIFIVE_TRACE_STATUS_SINK_ERROR;
-	}
-	for_each_funnel(f) {
-		status->sink_errors += f->sink_error;
-		if (f->changed)
-			status->flags |= SIFIVE_TRACE_STATUS_CHANGED;
-		if (f->sink_error)
-			status->flags |= SIFIVE_TRACE_STATUS_SINK_ERROR;
-	}
-	status->counters_lost = sft.counters.lost;
 	status->capture = (u32)sft.captures;
-	sft_sampling_status(status);
+	if (sft_may_read(file))
+		tell_contents(status);
 	strscpy_pad(status->message, file->message, sizeof(status->message));
 	return 0;
 }
@@ -366,8 +419,14 @@ static int ioctl_sink(struct sft_file *file, void *arg)
 	if (sink->index >= sft.capture.sinks)
 		return sft_fail(-EINVAL, "there is no sink %u", sink->index);
 	sink->index = array_index_nospec(sink->index, sft.capture.sinks);
-	sft_health_check();
+	if (sft_may_read(file))
+		sft_health_check();
 	sft_capture_describe(sink);
+	if (!sft_may_read(file)) {
+		sink->flags = 0;
+		sink->bytes = 0;
+		sink->offset = 0;
+	}
 	return 0;
 }
 
@@ -390,6 +449,8 @@ static int attach_mapping(struct sft_file *file, void *arg)
 
 static int ioctl_losses(struct sft_file *file, void *arg)
 {
+	if (!sft_may_read(file))
+		return sft_fail(-EPERM, "the capture is another user's");
 	sft_mapping_losses(arg);
 	return 0;
 }
@@ -398,47 +459,73 @@ static int ioctl_losses(struct sft_file *file, void *arg)
  * struct call - one ioctl
  * @size:	of its argument as this kernel knows it
  * @write:	needs a file open for writing
+ * @frees:	may free the sinks' buffers
+ * @before:	runs first, with the system not locked, or NULL
  * @handler:	runs with the system locked, on a copy of the argument
  * @after:	runs when @handler succeeded, with the system not locked, or NULL
  */
 struct call {
 	size_t size;
 	bool write;
+	bool frees;
+	int (*before)(struct sft_file *file, void *arg);
 	int (*handler)(struct sft_file *file, void *arg);
 	int (*after)(struct sft_file *file, void *arg);
 };
 
 static const struct call calls[] = {
 	[_IOC_NR(SIFIVE_TRACE_IOC_INFO)] = {
-		sizeof(struct sifive_trace_info), false, ioctl_info },
+		.size = sizeof(struct sifive_trace_info),
+		.handler = ioctl_info,
+	},
 	[_IOC_NR(SIFIVE_TRACE_IOC_ENCODER)] = {
-		sizeof(struct sifive_trace_encoder), false, ioctl_encoder },
+		.size = sizeof(struct sifive_trace_encoder),
+		.handler = ioctl_encoder,
+	},
 	[_IOC_NR(SIFIVE_TRACE_IOC_CONFIG)] = {
-		sizeof(struct sifive_trace_config), true, ioctl_config },
+		.size = sizeof(struct sifive_trace_config), .write = true, .frees = true,
+		.handler = ioctl_config,
+	},
 	[_IOC_NR(SIFIVE_TRACE_IOC_COUNTERS)] = {
-		sizeof(struct sifive_trace_counters), true, ioctl_counters,
-		join_for_counters },
+		.size = sizeof(struct sifive_trace_counters), .write = true,
+		.before = join_for_counters, .handler = ioctl_counters,
+	},
 	[_IOC_NR(SIFIVE_TRACE_IOC_START)] = {
-		sizeof(struct sifive_trace_run), true, ioctl_start, follow },
+		.size = sizeof(struct sifive_trace_run), .write = true,
+		.handler = ioctl_start, .after = follow,
+	},
 	[_IOC_NR(SIFIVE_TRACE_IOC_STOP)] = {
-		sizeof(struct sifive_trace_run), true, ioctl_stop },
+		.size = sizeof(struct sifive_trace_run), .write = true,
+		.handler = ioctl_stop,
+	},
 	[_IOC_NR(SIFIVE_TRACE_IOC_STATUS)] = {
-		sizeof(struct sifive_trace_status), false, ioctl_status },
+		.size = sizeof(struct sifive_trace_status),
+		.handler = ioctl_status,
+	},
 	[_IOC_NR(SIFIVE_TRACE_IOC_SINK)] = {
-		sizeof(struct sifive_trace_sink), false, ioctl_sink },
+		.size = sizeof(struct sifive_trace_sink),
+		.handler = ioctl_sink,
+	},
 	[_IOC_NR(SIFIVE_TRACE_IOC_THREAD)] = {
-		sizeof(struct sifive_trace_thread), true, ioctl_thread,
-		join_thread },
+		.size = sizeof(struct sifive_trace_thread), .write = true,
+		.handler = ioctl_thread, .after = join_thread,
+	},
 	[_IOC_NR(SIFIVE_TRACE_IOC_SAMPLING)] = {
-		sizeof(struct sifive_trace_sampling), true, ioctl_sampling,
-		try_sampling },
+		.size = sizeof(struct sifive_trace_sampling), .write = true,
+		.handler = ioctl_sampling, .after = try_sampling,
+	},
 	[_IOC_NR(SIFIVE_TRACE_IOC_EVENT)] = {
-		sizeof(struct sifive_trace_query), true, ioctl_event },
+		.size = sizeof(struct sifive_trace_query), .write = true,
+		.handler = ioctl_event,
+	},
 	[_IOC_NR(SIFIVE_TRACE_IOC_ATTACH)] = {
-		sizeof(struct sifive_trace_attach), false, ioctl_attach,
-		attach_mapping },
+		.size = sizeof(struct sifive_trace_attach),
+		.handler = ioctl_attach, .after = attach_mapping,
+	},
 	[_IOC_NR(SIFIVE_TRACE_IOC_LOSSES)] = {
-		sizeof(struct sifive_trace_losses), false, ioctl_losses },
+		.size = sizeof(struct sifive_trace_losses),
+		.handler = ioctl_losses,
+	},
 };
 
 /* The words of an error, for the file it happened to. */
@@ -449,9 +536,14 @@ void sft_keep_message(struct sft_file *file)
 
 static int run_call(const struct call *call, struct sft_file *file, void *arg)
 {
-	int ret;
+	int ret = call->before ? call->before(file, arg) : 0;
 
-	sft_lock();
+	if (ret)
+		return ret;
+	if (call->frees)
+		sft_lock_buffers();
+	else
+		sft_lock();
 	if (sft_stale(file)) {
 		ret = -ENODEV;
 	} else {
@@ -459,7 +551,10 @@ static int run_call(const struct call *call, struct sft_file *file, void *arg)
 		if (ret)
 			sft_keep_message(file);
 	}
-	sft_unlock();
+	if (call->frees)
+		sft_unlock_buffers();
+	else
+		sft_unlock();
 	return ret || !call->after ? ret : call->after(file, arg);
 }
 

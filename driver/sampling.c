@@ -416,15 +416,14 @@ static int check_event(const struct sifive_trace_event *ev)
 	return 0;
 }
 
-static int check(struct sifive_trace_sampling *arg)
+/* Refuse what cannot be meant, or had; raises what is too little. */
+int sft_sampling_valid(struct sifive_trace_sampling *arg)
 {
 	const u32 flags = SIFIVE_TRACE_SAMPLING_ALL | SIFIVE_TRACE_SAMPLING_ONE_HEADER |
 			  SIFIVE_TRACE_SAMPLING_EXEC;
 
 	if (arg->flags & ~flags)
 		return sft_fail(-EINVAL, "unknown flags %#x", arg->flags & ~flags);
-	if (arg->flags & SIFIVE_TRACE_SAMPLING_ALL && !perfmon_capable())
-		return no_capability();
 	if (arg->channel >= 32 || !(sft.capture.channels & BIT(arg->channel)))
 		return sft_fail(-EINVAL, "channel %u is not one of the capture's (mask %#x)",
 				arg->channel, sft.capture.channels);
@@ -462,7 +461,7 @@ void sft_sampling_rewind(void)
 /* Set what the captures to come sample. */
 int sft_sampling_set(struct sifive_trace_sampling *arg)
 {
-	int ret = check(arg);
+	int ret = sft_sampling_valid(arg);
 
 	if (ret)
 		return ret;
@@ -471,7 +470,7 @@ int sft_sampling_set(struct sifive_trace_sampling *arg)
 	return 0;
 }
 
-/* After it was set: whether perf can have the event, and a counter for it, here. */
+/* Before it is set: whether perf can have the event, and a counter for it, here. */
 int sft_sampling_try(struct sft_file *file, const struct sifive_trace_sampling *set)
 {
 	struct perf_event *event;
@@ -490,8 +489,6 @@ int sft_sampling_try(struct sft_file *file, const struct sifive_trace_sampling *
 	sft_lock();
 	ret = explain(ret);
 	sft_keep_message(file);
-	if (sft.owner == file)
-		memset(&sft.sampling.set, 0, sizeof(sft.sampling.set));
 	sft_unlock();
 	return ret;
 }

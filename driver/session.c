@@ -5,7 +5,9 @@
  * that come or go, CPUs that go offline, system sleep.
  */
 
+#include <linux/capability.h>
 #include <linux/cpuhotplug.h>
+#include <linux/cred.h>
 #include <linux/pid.h>
 #include <linux/sched.h>
 #include <linux/suspend.h>
@@ -20,10 +22,28 @@ bool sft_stale(const struct sft_file *file)
 	return file->generation != sft.generation;
 }
 
+/*
+ * Whether a file may read the capture: its own session's, its user's, or any if it was
+ * opened with the capability. Whoever has the descriptor does not count: it may be
+ * another program's, handed to one with more rights.
+ */
+bool sft_may_read(const struct sft_file *file)
+{
+	return !sft.capture.sinks || sft.owner == file || file->perfmon ||
+	       uid_eq(file->user, sft.user);
+}
+
+/* Whether the caller may start and stop what has been configured. */
+bool sft_may_steer(void)
+{
+	return task_tgid(current) == sft.holder || perfmon_capable();
+}
+
 void sft_session_take(struct sft_file *file)
 {
 	sft.owner = file;
 	sft.holder = get_pid(task_tgid(current));
+	sft.user = current_euid();
 	sft_mapping_clear();
 	sft_mapping_update();
 }

@@ -19,6 +19,7 @@
 #include <linux/mutex.h>
 #include <linux/of.h>
 #include <linux/types.h>
+#include <linux/uidgid.h>
 
 #include <linux/sifive_trace.h>
 
@@ -65,6 +66,16 @@ struct sft_sink {
 
 /* Registers that nothing but the driver is to change; component.c names them. */
 #define SFT_WATCHED	6
+
+/**
+ * struct sft_position - where a sink is written
+ * @wp:		write pointer, offset into its data
+ * @wrapped:	the end was passed: the oldest byte is at @wp
+ */
+struct sft_position {
+	u32 wp;
+	bool wrapped;
+};
 
 /**
  * struct sft_component - what encoder and funnel have in common
@@ -182,7 +193,6 @@ struct sft_counter {
 
 /**
  * struct sft_counters - counters of a session
- * @taker:	thread that took them, only to be compared with the caller
  * @cpus:	CPUs they were taken on
  * @per_thread:	joined threads have counts of their own
  * @mask:	user-visible counters: bit n is counter n, 1 the timestamp
@@ -195,7 +205,6 @@ struct sft_counter {
  * @count:	of them
  */
 struct sft_counters {
-	const struct task_struct *taker;
 	struct cpumask cpus;
 	bool per_thread;
 	u32 mask;
@@ -240,6 +249,7 @@ struct sft_choice {
  * @sink:	its sinks
  * @sinks:	number of them; 0 = never configured, or its hardware is gone
  * @watermark:	unread bytes that make a running capture readable, 0 = none
+ * @rewinds:	how often START has thrown away what there was
  * @running:	between START and STOP
  * @asleep:	stopped for system sleep, to be started again
  * @lost:	system sleep took what an SRAM held: only REWIND starts
@@ -256,6 +266,7 @@ struct sft_capture {
 	struct sft_sink *sink;
 	unsigned int sinks;
 	u64 watermark;
+	u64 rewinds;
 	bool running;
 	bool asleep;
 	bool lost;
@@ -280,24 +291,27 @@ struct sft_sampling {
 /**
  * struct sft_file - an open node
  * @generation:	of the system when it was opened
+ * @user:	who has opened it
+ * @perfmon:	that one was capable of seeing what others do
  * @sink:	number of the sink it reads, or SFT_ALL_SINKS
  * @capture:	the capture it has begun to read, as sft_system.captures counts;
  *		0 = none
  * @message:	what went wrong last here, in words
  * @mapping:	address space that its mappings of stimulus pages belong to
  * @read_lock:	one read at a time; taken before the system's lock
- * @snapshot:	of a ring that ran when reading began, or NULL
- * @snapshot_bytes: in it
+ * @snapshot:	number of the copy that it reads of a ring that ran when reading
+ *		began, 0 = none
  */
 struct sft_file {
 	u64 generation;
+	kuid_t user;
+	bool perfmon;
 	int sink;
 	u64 capture;
 	char message[SIFIVE_TRACE_MESSAGE_LEN];
 	struct address_space *mapping;
 	struct mutex read_lock;	/* snapshot */
-	void *snapshot;
-	u64 snapshot_bytes;
+	u64 snapshot;
 };
 
 /**
@@ -310,6 +324,7 @@ struct sft_file {
  * @sampling:	what the kernel records for it
  * @owner:	the file that has the session, NULL = free
  * @holder:	process that configured it
+ * @user:	whose the capture is: the effective user of who configured it
  * @generation:	changes when a component comes or goes; files opened before that
  *		see ENODEV
  * @captures:	counts CONFIGs, so that a reader notices another capture
@@ -325,6 +340,7 @@ struct sft_system {
 	struct sft_sampling sampling;
 	struct sft_file *owner;
 	struct pid *holder;
+	kuid_t user;
 	u64 generation;
 	u64 captures;
 	bool sleeping;
@@ -406,8 +422,11 @@ bool sft_sink_wrapped(const struct sft_sink *s, bool running);
 size_t sft_sink_bytes(const struct sft_sink *s, bool running);
 size_t sft_sink_copy(const struct sft_sink *s, bool running, void *to,
 		     u64 offset, size_t count);
-size_t sft_sink_snapshot(const struct sft_sink *s, void *to);
-void sft_copy(void *to, const void *from, size_t count);
+struct sft_position sft_sink_position(const struct sft_sink *s, bool running);
+size_t sft_sink_copy_ring(const struct sft_sink *s, const struct sft_position *before,
+			  void *to);
+size_t sft_sink_overwritten(const struct sft_sink *s, const struct sft_position *before,
+			    const struct sft_position *after, const void *data);
 
 /* memory.c */
 int sft_memory_take(struct sft_sink *s, size_t wanted);
@@ -416,6 +435,7 @@ void sft_memory_give_back(struct sft_sink *s);
 /* capture.c */
 bool sft_capture_has(const struct sft_encoder *e);
 const struct sft_component *sft_capture_owner(const struct sft_encoder *e);
+int sft_capture_possible(struct sifive_trace_config *config);
 int sft_capture_config(struct sifive_trace_config *config);
 int sft_capture_start(bool rewind);
 int sft_capture_stop(void);
@@ -433,7 +453,7 @@ void sft_capture_describe(struct sifive_trace_sink *out);
 u64 sft_capture_size(int sink);
 u64 sft_capture_bytes(int sink);
 ssize_t sft_capture_copy(int sink, void *to, u64 offset, size_t count);
-int sft_capture_snapshot(int sink, void *to, u64 *bytes);
+int sft_capture_readable(void);
 
 /* health.c */
 void sft_health_check(void);
@@ -518,6 +538,7 @@ bool sft_access_count(u32 counter, u64 *value);
 u64 *sft_access_sampled(void);
 void sft_access_mark(void);
 int sft_access_join(struct sft_file *file, u32 *slot);
+int sft_access_prepare(bool per_thread);
 int sft_access_leave(struct sft_file *file);
 struct page *sft_access_page(unsigned long offset);
 int sft_access_init(void);
@@ -527,6 +548,7 @@ void sft_access_exit(void);
 void sft_rule_restore(const struct cpumask *cpus);
 
 /* sampling.c */
+int sft_sampling_valid(struct sifive_trace_sampling *arg);
 int sft_sampling_set(struct sifive_trace_sampling *arg);
 int sft_sampling_try(struct sft_file *file,
 		     const struct sifive_trace_sampling *set);
@@ -547,6 +569,8 @@ void sft_sampling_exit(void);
 
 /* session.c */
 bool sft_stale(const struct sft_file *file);
+bool sft_may_read(const struct sft_file *file);
+bool sft_may_steer(void);
 void sft_session_take(struct sft_file *file);
 void sft_session_close(void);
 void sft_session_abort(void);
@@ -582,6 +606,14 @@ void sft_mapping_losses(struct sifive_trace_losses *losses);
 int sft_mapping_init(void);
 void sft_mapping_exit(void);
 int sft_mmap(struct file *filp, struct vm_area_struct *vma);
+
+/* snapshot.c */
+void sft_lock_buffers(void);
+void sft_unlock_buffers(void);
+int sft_snapshot_take(struct sft_file *file);
+ssize_t sft_snapshot_read(struct sft_file *file, void *to, u64 offset, size_t count);
+void sft_snapshot_leave(struct sft_file *file);
+void sft_snapshot_forget(void);
 
 /* chardev.c */
 void sft_wake_pollers(void);

@@ -29,8 +29,8 @@ static size_t sram_size(struct sft_component *c)
 	return (size_t)round_down(sft_read(c, TR_SINK_WP), sink_word(c)) + sink_word(c);
 }
 
-/* Copy much: the system is locked, the CPU is not. */
-void sft_copy(void *to, const void *from, size_t count)
+/* Copy much: others run meanwhile. */
+static void copy(void *to, const void *from, size_t count)
 {
 	size_t step;
 
@@ -120,30 +120,27 @@ int sft_sink_restore(struct sft_sink *s)
 }
 
 /* Where the next byte will be written, and whether the end was passed. */
-static void read_position(const struct sft_sink *s, u32 *wp, bool *wrapped)
+static struct sft_position read_position(const struct sft_sink *s)
 {
 	u32 value = sft_read(s->owner, TR_SINK_WP);
+	struct sft_position at = {
+		.wp = round_down(value, s->word) - lower_32_bits(s->address),
+		.wrapped = value & TR_SINK_WP_WRAPPED,
+	};
 
-	*wrapped = value & TR_SINK_WP_WRAPPED;
-	*wp = round_down(value, s->word) - lower_32_bits(s->address);
 	/*
 	 * An encoder's own pointer can be written through its stimulus page. If
 	 * it is outside the buffer, believe no byte.
 	 */
-	if (*wp >= s->size) {
-		*wp = 0;
-		*wrapped = false;
-	}
+	return at.wp < s->size ? at : (struct sft_position){ };
 }
 
-static void position(const struct sft_sink *s, bool running, u32 *wp, bool *wrapped)
+/* The same, of a sink that is stopped or runs. The data of a running SRAM is not there. */
+struct sft_position sft_sink_position(const struct sft_sink *s, bool running)
 {
-	if (running && s->kind == SIFIVE_TRACE_SINK_SBA) {
-		read_position(s, wp, wrapped);
-	} else {
-		*wp = s->stopped_wp;
-		*wrapped = s->wrapped;
-	}
+	if (running && s->kind == SIFIVE_TRACE_SINK_SBA)
+		return read_position(s);
+	return (struct sft_position){ .wp = s->stopped_wp, .wrapped = s->wrapped };
 }
 
 /*
@@ -169,18 +166,23 @@ static u32 broken_message(const u8 *data, size_t size, size_t oldest, size_t byt
  */
 void sft_sink_stopped(struct sft_sink *s, bool idle)
 {
+	struct sft_position at = read_position(s);
 	u32 *to = s->data;
 	size_t bytes;
 
-	read_position(s, &s->stopped_wp, &s->wrapped);
+	s->stopped_wp = at.wp;
+	s->wrapped = at.wrapped;
 	if (s->kind == SIFIVE_TRACE_SINK_SRAM && !idle) {
 		s->stopped_wp = 0;
 		s->wrapped = false;
 	}
 	if (s->kind == SIFIVE_TRACE_SINK_SRAM) {
 		sft_write(s->owner, TR_SINK_RP, 0);
-		for (bytes = s->wrapped ? s->size : s->stopped_wp; bytes >= 4; bytes -= 4)
+		for (bytes = s->wrapped ? s->size : s->stopped_wp; bytes >= 4; bytes -= 4) {
 			*to++ = (__force u32)cpu_to_le32(sft_read(s->owner, TR_SINK_DATA));
+			if (!(bytes & (SZ_4K - 1)))
+				cond_resched();
+		}
 	}
 	/* With stop on wrap the beginning is not overwritten. */
 	s->skip = s->wrapped && sft.capture.flags & SIFIVE_TRACE_CONFIG_RING ?
@@ -189,22 +191,15 @@ void sft_sink_stopped(struct sft_sink *s, bool idle)
 
 size_t sft_sink_bytes(const struct sft_sink *s, bool running)
 {
-	bool wrapped;
-	u32 wp;
+	struct sft_position at = sft_sink_position(s, running);
 
-	position(s, running, &wp, &wrapped);
-	return (wrapped ? s->size : wp) - (running ? 0 : s->skip);
+	return (at.wrapped ? s->size : at.wp) - (running ? 0 : s->skip);
 }
 
 /* The write pointer may be read while an SRAM is written, unlike its data. */
 bool sft_sink_wrapped(const struct sft_sink *s, bool running)
 {
-	bool wrapped = s->wrapped;
-	u32 wp;
-
-	if (running)
-		read_position(s, &wp, &wrapped);
-	return wrapped;
+	return running ? read_position(s).wrapped : s->wrapped;
 }
 
 /* @count bytes from @start on, past the end at the beginning again. */
@@ -212,8 +207,8 @@ static void copy_round(const struct sft_sink *s, void *to, size_t start, size_t 
 {
 	size_t first = min(count, s->size - start);
 
-	sft_copy(to, s->data + start, first);
-	sft_copy(to + first, s->data, count - first);
+	copy(to, s->data + start, first);
+	copy(to + first, s->data, count - first);
 }
 
 /*
@@ -223,16 +218,14 @@ static void copy_round(const struct sft_sink *s, void *to, size_t start, size_t 
 size_t sft_sink_copy(const struct sft_sink *s, bool running, void *to,
 		     u64 offset, size_t count)
 {
+	struct sft_position at = sft_sink_position(s, running);
 	size_t bytes = sft_sink_bytes(s, running);
 	size_t start;
-	bool wrapped;
-	u32 wp;
 
-	position(s, running, &wp, &wrapped);
 	if (offset >= bytes)
 		return 0;
 	count = min_t(u64, count, bytes - offset);
-	start = wrapped ? wp + offset : offset;
+	start = at.wrapped ? at.wp + offset : offset;
 	if (!running)
 		start += s->skip;
 	copy_round(s, to, start % s->size, count);
@@ -240,29 +233,34 @@ size_t sft_sink_copy(const struct sft_sink *s, bool running, void *to,
 }
 
 /*
- * Copy what a running SBA ring holds, oldest first; what is overwritten while
- * copying, and the broken message at the oldest end, are left out. Returns the
- * number of bytes, at most the sink's size. A ring that is filled faster than
- * it is copied cannot be told from one that stands still.
+ * Copy all that an SBA ring held when it was written at @before, oldest first; @to has
+ * the sink's size. Returns the number of bytes.
  */
-size_t sft_sink_snapshot(const struct sft_sink *s, void *to)
+size_t sft_sink_copy_ring(const struct sft_sink *s, const struct sft_position *before,
+			  void *to)
 {
-	bool was_wrapped, wrapped;
-	u32 before, after, drop;
-	size_t bytes;
+	size_t bytes = before->wrapped ? s->size : before->wp;
 
-	read_position(s, &before, &was_wrapped);
-	bytes = was_wrapped ? s->size : before;
-	copy_round(s, to, was_wrapped ? before : 0, bytes);
-	/* Not before the copy. */
-	rmb();
-	read_position(s, &after, &wrapped);
-	if (!wrapped)
-		return bytes;
-	drop = was_wrapped ? (after + s->size - before) % s->size : after;
+	copy_round(s, to, before->wrapped ? before->wp : 0, bytes);
+	return bytes;
+}
+
+/*
+ * How many of the oldest bytes of such a copy in @data are to be left out: those that
+ * were overwritten until the ring was written at @after, and the rest of a message
+ * whose beginning is among them. A ring that is filled faster than it is copied cannot
+ * be told from one that stands still.
+ */
+size_t sft_sink_overwritten(const struct sft_sink *s, const struct sft_position *before,
+			    const struct sft_position *after, const void *data)
+{
+	size_t bytes = before->wrapped ? s->size : before->wp;
+	size_t drop;
+
+	if (!after->wrapped)
+		return 0;
+	drop = before->wrapped ? (after->wp + s->size - before->wp) % s->size : after->wp;
 	/* A word is written before the write pointer moves. */
 	drop = min_t(size_t, drop + s->word, bytes);
-	drop += broken_message(to, s->size, drop, bytes - drop);
-	memmove(to, to + drop, bytes - drop);
-	return bytes - drop;
+	return drop + broken_message(data, s->size, drop, bytes - drop);
 }

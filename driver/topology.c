@@ -110,7 +110,7 @@ int sft_topology_add_encoder(struct sft_encoder *e)
 {
 	int ret = 0;
 
-	sft_lock();
+	sft_lock_buffers();
 	if (sft_topology_count(&sft.encoders) >= SIFIVE_TRACE_MAX_ENCODERS) {
 		ret = -ENOSPC;
 		goto unlock;
@@ -119,7 +119,7 @@ int sft_topology_add_encoder(struct sft_encoder *e)
 	insert_sorted(&e->c, &sft.encoders);
 	refresh();
 unlock:
-	sft_unlock();
+	sft_unlock_buffers();
 	if (!ret) {
 		sft_debug_add(&e->c);
 		sft_chardev_update();
@@ -129,11 +129,11 @@ unlock:
 
 void sft_topology_add_funnel(struct sft_component *f)
 {
-	sft_lock();
+	sft_lock_buffers();
 	sft_session_abort();
 	insert_sorted(f, &sft.funnels);
 	refresh();
-	sft_unlock();
+	sft_unlock_buffers();
 	sft_debug_add(f);
 	sft_chardev_update();
 }
@@ -141,10 +141,10 @@ void sft_topology_add_funnel(struct sft_component *f)
 void sft_topology_remove(struct sft_component *c)
 {
 	sft_debug_remove(c);
-	sft_lock();
+	sft_lock_buffers();
 	sft_session_abort();
 	list_del(&c->node);
 	refresh();
-	sft_unlock();
+	sft_unlock_buffers();
 	sft_chardev_update();
 }

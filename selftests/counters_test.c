@@ -252,18 +252,83 @@ TEST_F(counters, programmable_counters_trap_before_and_after_the_session)
 	EXPECT_EQ(SIGILL, trace_signal_of_counter(counter));
 }
 
-/* Perf's own rule for events of a CPU is not asked: the descriptor is. */
-TEST_F(counters, who_has_the_session_needs_no_capability_any_more)
+/* Perf's own rule for events of a CPU is not asked. */
+TEST_F(counters, taking_them_needs_the_callers_capability_and_no_rule_of_perfs)
 {
 	const char *const rule = "/proc/sys/kernel/perf_event_paranoid";
 	char before[16];
 
 	ASSERT_LE(0, trace_file_read(rule, before, sizeof(before)));
 	ASSERT_LE(0, trace_file_write(rule, "2"));
-	ASSERT_EQ(0, trace_keep_caps(0));
+	ASSERT_EQ(0, trace_keep_caps(BIT64(CAP_PERFMON)));
 	EXPECT_EQ(0, TAKE(&cycles, &instructions));
+	ASSERT_EQ(0, trace_keep_caps(0));
+	EXPECT_EQ(-EPERM, TAKE(&dtlb));
+	EXPECT_EQ(-EPERM, take(self, NULL, 0));
+	EXPECT_EQ(0, trace_signal_of_counter(COUNTER_CYCLE));
 	/* As it was before: the file is root's, whatever capabilities it has. */
 	EXPECT_LE(0, trace_file_write(rule, before));
+}
+
+/* An event that no counter can count, beside those that are taken already. */
+TEST_F(counters, a_call_that_fails_leaves_those_there_are)
+{
+	static const struct sifive_trace_event node = { .type = 1, .code = NODE_READ_MISS };
+	struct sifive_trace_status status;
+	uint64_t last, now;
+	uint32_t mask;
+	unsigned int i, counter;
+
+	ASSERT_EQ(0, TAKE(&cycles, &dtlb));
+	mask = self->counters.mask;
+	counter = self->counters.event[1].counter;
+	trace_touch_pages(100);
+	last = trace_counter(counter);
+	for (i = 0; i < 10; i++) {
+		if (i & 1) {
+			ASSERT_EQ(-EOPNOTSUPP, TAKE(&instructions, &node));
+		} else {
+			ASSERT_EQ(-EINVAL, TAKE(&instructions, &instructions));
+		}
+		EXPECT_EQ(1, self->counters.failed);
+		now = trace_counter(counter);
+		EXPECT_LE(last, now);
+		last = now;
+		now = trace_counter(COUNTER_CYCLE);
+		trace_spin(100);
+		EXPECT_LT(now, trace_counter(COUNTER_CYCLE));
+	}
+	EXPECT_EQ(0, trace_signal_of_counter(COUNTER_CYCLE));
+	EXPECT_EQ(SIGILL, trace_signal_of_counter(COUNTER_INSTRET));
+	ASSERT_EQ(0, trace_status(self->fd, &status));
+	EXPECT_EQ(0, status.counters_lost);
+	/* It can all be replaced, or given back, as before. */
+	ASSERT_EQ(0, TAKE(&cycles, &dtlb));
+	EXPECT_EQ(mask, self->counters.mask);
+	EXPECT_EQ(0, take(self, NULL, 0));
+	EXPECT_EQ(SIGILL, trace_signal_of_counter(COUNTER_CYCLE));
+}
+
+/* Also each thread's own counts, which only go on. */
+TEST_F(counters, a_call_that_fails_leaves_a_threads_own_counts)
+{
+	struct sifive_trace_counters own = TRACE_ARG(sifive_trace_counters);
+	const struct sifive_trace_slot *slot;
+	uint64_t before;
+
+	own.flags = SIFIVE_TRACE_COUNTERS_PER_THREAD;
+	own.count = 1;
+	own.event[0] = cycles;
+	ASSERT_EQ(0, trace_ioctl(self->fd, SIFIVE_TRACE_IOC_COUNTERS, &own));
+	slot = trace_own_slot(self->fd);
+	ASSERT_NE(NULL, slot);
+	trace_spin(1000000);
+	before = trace_own_count(slot, COUNTER_CYCLE);
+	own.count = 2;
+	own.event[1].type = SIFIVE_TRACE_EVENT_CACHE;
+	own.event[1].code = NODE_READ_MISS;
+	ASSERT_EQ(-EOPNOTSUPP, trace_ioctl(self->fd, SIFIVE_TRACE_IOC_COUNTERS, &own));
+	EXPECT_LT(before, trace_own_count(slot, COUNTER_CYCLE));
 }
 
 TEST_F(counters, asking_for_none_gives_all_back)

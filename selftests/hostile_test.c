@@ -475,12 +475,17 @@ static int nobody_without_session(int fd)
 	return 0;
 }
 
-/* The session of root, handed on: but for its pages, which control encoders. */
+/* The session of root, handed on: to read it, and to see what becomes of it. */
 static int nobody_with_session(int fd)
 {
+	struct sifive_trace_counters counters = TRACE_ARG(sifive_trace_counters);
+	struct sifive_trace_sampling sampling = TRACE_ARG(sifive_trace_sampling);
 	struct sifive_trace_config config = TRACE_ARG(sifive_trace_config);
+	struct sifive_trace_thread thread = TRACE_ARG(sifive_trace_thread);
+	struct sifive_trace_status status;
 	struct sifive_trace_encoder e;
 	void *page;
+	char byte;
 
 	CHECK(1, !trace_encoder(fd, 0, &e));
 	page = trace_map(fd, &e);
@@ -489,8 +494,20 @@ static int nobody_with_session(int fd)
 	config.buffer = 4096;
 	config.channels = 1;
 	CHECK(3, trace_config(fd, &config) == -EPERM);
-	CHECK(4, !trace_start(fd, 0));
-	CHECK(5, !trace_stop(fd));
+	CHECK(4, trace_start(fd, 0) == -EPERM);
+	CHECK(5, trace_stop(fd) == -EPERM);
+	CHECK(6, trace_ioctl(fd, SIFIVE_TRACE_IOC_COUNTERS, &counters) == -EPERM);
+	counters.count = 1;
+	counters.event[0].code = 1;
+	CHECK(7, trace_ioctl(fd, SIFIVE_TRACE_IOC_COUNTERS, &counters) == -EPERM);
+	sampling.channel = TRACE_CHANNEL;
+	sampling.interval = 1000000;
+	CHECK(8, trace_ioctl(fd, SIFIVE_TRACE_IOC_SAMPLING, &sampling) == -EPERM);
+	CHECK(9, trace_ioctl(fd, SIFIVE_TRACE_IOC_THREAD, &thread) == -EPERM);
+	thread.flags = SIFIVE_TRACE_THREAD_LEAVE;
+	CHECK(10, trace_ioctl(fd, SIFIVE_TRACE_IOC_THREAD, &thread) == -EPERM);
+	CHECK(11, pread(fd, &byte, 1, 0) == 1);
+	CHECK(12, !trace_status(fd, &status) && status.bytes);
 	return 0;
 }
 
@@ -518,6 +535,9 @@ TEST_F(hostile, nobody_gets_what_the_mode_and_the_session_give)
 	ASSERT_EQ(0, trace_status(reader, &after));
 	EXPECT_EQ(before.bytes, after.bytes);
 	EXPECT_EQ(0, as_nobody(nobody_with_session, self->s.fd));
+	/* It has taken nothing away. */
+	EXPECT_EQ(0, trace_start(self->s.fd, 0));
+	EXPECT_EQ(0, trace_stop(self->s.fd));
 
 	/* Nor without a session in the way. */
 	trace_session_close(&self->s);

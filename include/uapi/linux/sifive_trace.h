@@ -617,7 +617,7 @@ struct sifive_trace_attach {
  * It is at the beginning of a page of memory that is mapped, for reading and writing,
  * with mmap() at SIFIVE_TRACE_MMAP_LOSSES. The session's program counts in it; the
  * kernel zeroes it at CONFIG and keeps it with the capture, also when the program has
- * ended. SIFIVE_TRACE_IOC_LOSSES reads it, and needs nothing.
+ * ended. SIFIVE_TRACE_IOC_LOSSES reads it. EPERM: the descriptor may not read the capture.
  */
 struct sifive_trace_losses {
 	__u32	size;

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The one copy of a running ring, which all its readers share. Hardware goes on
+ * writing while it is made, and others go on using the system: making it takes the
+ * system's lock only to see where the write pointers are. A lock of its own keeps the
+ * buffers, and whoever frees them waits for it.
+ */
+
+#include <linux/jiffies.h>
+#include <linux/lockdep.h>
+#include <linux/mm.h>
+#include <linux/mutex.h>
+#include <linux/vmalloc.h>
+
+#include "sifive_trace.h"
+
+/*
+ * While others read it, a copy is given to a reader that begins until it is this old.
+ * A reader that has not read for a while holds up nobody.
+ */
+#define SHARED_FOR	(10 * HZ)
+#define IDLE_AFTER	HZ
+
+/**
+ * struct part - what the copy has of one sink
+ * @sink:	the sink
+ * @before:	where it was written when copying began
+ * @data:	its bytes, oldest first, behind those that were overwritten meanwhile
+ * @bytes:	how many
+ */
+struct part {
+	const struct sft_sink *sink;
+	struct sft_position before;
+	void *data;
+	size_t bytes;
+};
+
+/* Taken before the system's lock: guards the copy, and the buffers it is made of. */
+static DEFINE_MUTEX(copy_lock);
+
+static struct {
+	u64 number;		/* of this copy, as sft_file.snapshot has it */
+	void *data;		/* NULL: there is none */
+	unsigned int readers;	/* files that read it */
+	unsigned long made, used;	/* in jiffies */
+	struct part part[SIFIVE_TRACE_MAX_ENCODERS];
+	unsigned int parts;
+} copy;
+
+/* Lock the system while nobody copies: whoever frees its buffers needs that. */
+void sft_lock_buffers(void)
+{
+	mutex_lock(&copy_lock);
+	sft_lock();
+}
+
+void sft_unlock_buffers(void)
+{
+	sft_unlock();
+	mutex_unlock(&copy_lock);
+}
+
+/* Its readers begin again, or never. */
+void sft_snapshot_forget(void)
+{
+	lockdep_assert_held(&copy_lock);
+	vfree(copy.data);
+	copy.data = NULL;
+	copy.readers = 0;
+	copy.number++;
+}
+
+static void leave(struct sft_file *file)
+{
+	if (file->snapshot == copy.number && copy.data && !--copy.readers)
+		sft_snapshot_forget();
+	file->snapshot = 0;
+}
+
+/* This file reads no copy any more. */
+void sft_snapshot_leave(struct sft_file *file)
+{
+	if (!file->snapshot)
+		return;
+	mutex_lock(&copy_lock);
+	leave(file);
+	mutex_unlock(&copy_lock);
+}
+
+static __printf(3, 4) int fail(struct sft_file *file, int err, const char *fmt, ...)
+{
+	va_list args;
+
+	sft_lock();
+	va_start(args, fmt);
+	vscnprintf(sft.message, sizeof(sft.message), fmt, args);
+	va_end(args);
+	sft_keep_message(file);
+	sft_unlock();
+	return err;
+}
+
+/* Reading is not worth that others are killed for memory. */
+static void *allocate(u64 size)
+{
+	if (size > SIZE_MAX || size >> PAGE_SHIFT >= si_mem_available() / 2)
+		return NULL;
+	return __vmalloc(size, GFP_KERNEL_ACCOUNT | __GFP_NOWARN | __GFP_RETRY_MAYFAIL);
+}
+
+/* Note where the sinks are written; returns how often the capture was rewound. */
+static u64 mark(void)
+{
+	void *data = copy.data;
+	struct part *p;
+	u64 rewinds;
+
+	sft_lock();
+	rewinds = sft.capture.rewinds;
+	copy.parts = sft.capture.sinks;
+	for (p = copy.part; p < copy.part + copy.parts; p++) {
+		p->sink = &sft.capture.sink[p - copy.part];
+		p->before = sft_sink_position(p->sink, sft.capture.running);
+		p->data = data;
+		data += p->sink->size;
+	}
+	sft_unlock();
+	return rewinds;
+}
+
+/*
+ * Leave out what was overwritten while it was copied; of a ring that was rewound, all:
+ * it was empty then.
+ */
+static void trim(u64 rewinds)
+{
+	struct sft_position after;
+	struct part *p;
+	size_t drop;
+
+	sft_lock();
+	for (p = copy.part; p < copy.part + copy.parts; p++) {
+		after = sft_sink_position(p->sink, sft.capture.running);
+		drop = rewinds != sft.capture.rewinds ? p->bytes :
+		       sft_sink_overwritten(p->sink, &p->before, &after, p->data);
+		p->data += drop;
+		p->bytes -= drop;
+	}
+	sft_unlock();
+}
+
+static int make(struct sft_file *file)
+{
+	struct part *p;
+	u64 size, rewinds;
+
+	sft_snapshot_forget();
+	sft_lock();
+	size = sft_capture_size(SFT_ALL_SINKS);
+	sft_unlock();
+	copy.data = allocate(size);
+	if (!copy.data)
+		return fail(file, -ENOMEM,
+			    "no memory for a copy of the running ring, %llu bytes: STOP, or read less often",
+			    size);
+	rewinds = mark();
+	for (p = copy.part; p < copy.part + copy.parts; p++)
+		p->bytes = sft_sink_copy_ring(p->sink, &p->before, p->data);
+	/* What is read of the hardware is later than what was copied. */
+	rmb();
+	trim(rewinds);
+	copy.made = jiffies;
+	copy.used = jiffies;
+	return 0;
+}
+
+/* Whether the capture is still the one that the file was let in to. */
+static int check(struct sft_file *file)
+{
+	int ret = 0;
+
+	sft_lock();
+	if (sft_stale(file))
+		ret = -ENODEV;
+	else if (file->capture != sft.captures)
+		ret = sft_fail(-ESTALE, "another capture has begun: read from offset 0");
+	if (ret)
+		sft_keep_message(file);
+	sft_unlock();
+	return ret;
+}
+
+/* Whether a file that begins to read is to have the copy that others read. */
+static bool is_shared(void)
+{
+	return copy.data && time_before(jiffies, copy.made + SHARED_FOR) &&
+	       time_before(jiffies, copy.used + IDLE_AFTER);
+}
+
+/*
+ * Give a file a copy of the ring that runs. Nothing is locked but the file's own
+ * reading.
+ */
+int sft_snapshot_take(struct sft_file *file)
+{
+	int ret = mutex_lock_interruptible(&copy_lock);
+
+	if (ret)
+		return -ERESTARTSYS;
+	leave(file);
+	ret = check(file);
+	if (!ret && !is_shared())
+		ret = make(file);
+	if (!ret) {
+		file->snapshot = copy.number;
+		copy.readers++;
+	}
+	mutex_unlock(&copy_lock);
+	return ret;
+}
+
+static size_t copy_parts(const struct sft_file *file, void *to, u64 offset, size_t count)
+{
+	size_t step, done = 0;
+	const struct part *p;
+
+	for (p = copy.part; p < copy.part + copy.parts && done < count; p++) {
+		if (file->sink != SFT_ALL_SINKS && file->sink != p - copy.part)
+			continue;
+		if (offset >= p->bytes) {
+			offset -= p->bytes;
+			continue;
+		}
+		step = min_t(u64, count - done, p->bytes - offset);
+		memcpy(to + done, p->data + offset, step);
+		done += step;
+		offset = 0;
+	}
+	return done;
+}
+
+/* Up to @count bytes of the file's copy; 0 at its end, which gives the copy back. */
+ssize_t sft_snapshot_read(struct sft_file *file, void *to, u64 offset, size_t count)
+{
+	ssize_t ret = mutex_lock_interruptible(&copy_lock);
+
+	if (ret)
+		return -ERESTARTSYS;
+	if (file->snapshot != copy.number) {
+		file->snapshot = 0;
+		ret = fail(file, -ESTALE,
+			   "another reader has a newer copy of the ring: read from offset 0");
+	} else {
+		copy.used = jiffies;
+		ret = copy_parts(file, to, offset, count);
+		if (!ret)
+			leave(file);
+	}
+	mutex_unlock(&copy_lock);
+	return ret;
+}

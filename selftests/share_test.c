@@ -1,0 +1,617 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Proves that a machine's users can share its trace hardware: all readers of a running
+ * ring cost one copy of it, made while others go on; what one user captured is not for
+ * another; STATUS from others disturbs no hart; nothing of a session is left in SRAM
+ * for the next; and a call that fails takes nothing away.
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <grp.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "kselftest_harness.h"
+#include "trace_more.h"
+
+#define ALICE	1000
+#define BOB	1001
+
+FIXTURE(share) {
+	struct trace_session s;
+	struct trace_stream stream;
+	mode_t mode;
+	bool sba;
+};
+
+FIXTURE_SETUP(share)
+{
+	struct stat st;
+
+	if (getuid())
+		SKIP(return, "needs root to become other users");
+	ASSERT_EQ(0, stat(TRACE_DEVICE, &st));
+	self->mode = st.st_mode & 0777;
+	ASSERT_EQ(0, chmod(TRACE_DEVICE, 0666));
+	ASSERT_EQ(0, trace_session_open(&self->s, 0));
+	self->sba = trace_has_sink(&self->s, SIFIVE_TRACE_SINK_SBA);
+	ASSERT_EQ(0, trace_pin(self->s.encoder.cpu));
+}
+
+FIXTURE_TEARDOWN(share)
+{
+	trace_session_close(&self->s);
+	chmod(TRACE_DEVICE, self->mode);
+}
+
+static int configure(struct trace_session *s, uint64_t buffer, uint32_t flags)
+{
+	bool sba = trace_has_sink(s, SIFIVE_TRACE_SINK_SBA);
+
+	return trace_session_config(s, sba ? SIFIVE_TRACE_SINK_SBA : SIFIVE_TRACE_SINK_SRAM,
+				    sba ? buffer : 0, flags);
+}
+
+/* A ring that runs and has wrapped. */
+static void run_ring(struct __test_metadata *_metadata, struct trace_session *s,
+		     uint64_t buffer)
+{
+	uint32_t i;
+
+	ASSERT_EQ(0, trace_session_config(s, SIFIVE_TRACE_SINK_SBA, buffer,
+					  SIFIVE_TRACE_CONFIG_RING)) {
+		TH_LOG("%s", trace_message(s->fd));
+	}
+	ASSERT_EQ(0, trace_start(s->fd, 0));
+	for (i = 0; i % 4096 || !(trace_flags(s->fd) & SIFIVE_TRACE_STATUS_WRAPPED); i++)
+		trace_store(s->page, s->reg, i, 4);
+}
+
+/* The newest stores of what runs have not reached the sink: more come behind them. */
+static void store_marks(struct trace_session *s, uint32_t value)
+{
+	unsigned int i;
+
+	for (i = 0; i < 50; i++)
+		trace_store(s->page, s->reg, value, 4);
+}
+
+/* Become a user without capabilities, but those in the mask. */
+static int become(uid_t user, uint64_t caps)
+{
+	if (setgroups(0, NULL) || prctl(PR_SET_KEEPCAPS, 1) ||
+	    setresgid(user, user, user) || setresuid(user, user, user))
+		return -errno;
+	return trace_keep_caps(caps);
+}
+
+/* Run @fn as that user in a child; its value, or -1. */
+static int as_user(uid_t user, uint64_t caps, int (*fn)(int fd), int fd)
+{
+	pid_t child = fork();
+
+	if (!child)
+		_exit(become(user, caps) ? 99 : fn(fd));
+	return trace_wait(child);
+}
+
+#define CHECK(step, condition) do { if (!(condition)) return step; } while (0)
+
+/* ---- readers ---------------------------------------------------------------- */
+
+#define RING	(8ull << 20)
+#define READERS	8
+
+/* A line of /proc/meminfo in bytes. */
+static long long memory_line(const char *name)
+{
+	char text[8192], *at;
+
+	if (trace_file_read("/proc/meminfo", text, sizeof(text)) < 0)
+		return 0;
+	at = strstr(text, name);
+	return at ? atoll(at + strlen(name)) << 10 : 0;
+}
+
+TEST_F_TIMEOUT(share, all_readers_of_a_running_ring_cost_one_copy, 120)
+{
+	long long before, after;
+	int fd[READERS], i;
+	char byte;
+
+	if (!self->sba)
+		SKIP(return, "this board has no SBA sink");
+	run_ring(_metadata, &self->s, RING);
+	before = memory_line("VmallocUsed:");
+	for (i = 0; i < READERS; i++) {
+		fd[i] = trace_open(O_RDONLY);
+		ASSERT_LE(0, fd[i]);
+		ASSERT_EQ(1, pread(fd[i], &byte, 1, 0));
+	}
+	after = memory_line("VmallocUsed:");
+	EXPECT_LE((long long)RING, after - before);
+	EXPECT_GT(2 * (long long)RING, after - before);
+	/* With the last reader it is gone. */
+	for (i = 0; i < READERS; i++)
+		close(fd[i]);
+	EXPECT_GT((long long)RING / 2, memory_line("VmallocUsed:") - before);
+}
+
+TEST_F_TIMEOUT(share, readers_at_the_same_time_see_one_moment, 120)
+{
+	uint8_t *bytes[2];
+	struct trace_stream stream;
+	int fd = trace_open(O_RDONLY);
+	uint32_t first, last;
+	ssize_t size;
+	char byte;
+
+	if (!self->sba)
+		SKIP(return, "this board has no SBA sink");
+	run_ring(_metadata, &self->s, 65536);
+	/* Held here, so that the second reader shares it. */
+	ASSERT_EQ(1, pread(self->s.fd, &byte, 1, 0));
+	store_marks(&self->s, 0);
+	size = trace_read_all(fd, &bytes[0]);
+	ASSERT_LT(0, size);
+	bytes[1] = malloc((size_t)size + 1);
+	EXPECT_EQ(size, pread(self->s.fd, bytes[1], (size_t)size, 1) + 1);
+	EXPECT_EQ(0, memcmp(bytes[0] + 1, bytes[1], (size_t)size - 1));
+	ASSERT_EQ(0, trace_decode(bytes[0], (size_t)size, self->s.encoder.src_bits,
+				  &stream));
+	EXPECT_LT(0, trace_consecutive(&stream, &first, &last));
+	free(stream.message);
+	/* It begins again, alone: with what was stored since. */
+	close(fd);
+	EXPECT_EQ(0, pread(self->s.fd, bytes[1], 1, size));
+	ASSERT_EQ(0, trace_collect(self->s.fd, self->s.encoder.src_bits, &stream));
+	EXPECT_EQ(0, stream.message[stream.count - 1].value);
+	free(stream.message);
+	free(bytes[0]);
+	free(bytes[1]);
+}
+
+/* One that has stopped reading holds up nobody, and learns that it came too late. */
+TEST_F_TIMEOUT(share, a_reader_that_sleeps_loses_its_copy_to_another, 120)
+{
+	int fd = trace_open(O_RDONLY);
+	struct trace_stream stream;
+	char byte;
+
+	if (!self->sba)
+		SKIP(return, "this board has no SBA sink");
+	run_ring(_metadata, &self->s, 65536);
+	ASSERT_EQ(1, pread(fd, &byte, 1, 0));
+	store_marks(&self->s, 0x1a7e);
+	sleep(2);
+	ASSERT_EQ(0, trace_collect(self->s.fd, self->s.encoder.src_bits, &stream));
+	EXPECT_EQ(0x1a7e, stream.message[stream.count - 1].value);
+	free(stream.message);
+	EXPECT_EQ(-1, pread(fd, &byte, 1, 1));
+	EXPECT_EQ(ESTALE, errno);
+	EXPECT_NE(NULL, strstr(trace_message(fd), "another reader"));
+	EXPECT_EQ(1, pread(fd, &byte, 1, 0));
+	close(fd);
+}
+
+/**
+ * struct copier - a thread that has the ring copied
+ * @copying:	it waits for its first byte
+ * @copies:	how many it has had
+ */
+struct copier {
+	pthread_t thread;
+	int fd, cpu;
+	bool copying, quit;
+	unsigned int copies;
+};
+
+static void *copy_again_and_again(void *arg)
+{
+	struct copier *c = arg;
+	char byte;
+
+	trace_pin(c->cpu);
+	while (!__atomic_load_n(&c->quit, __ATOMIC_SEQ_CST)) {
+		__atomic_store_n(&c->copying, true, __ATOMIC_SEQ_CST);
+		if (pread(c->fd, &byte, 1, 0) != 1)
+			break;
+		__atomic_store_n(&c->copying, false, __ATOMIC_SEQ_CST);
+		__atomic_add_fetch(&c->copies, 1, __ATOMIC_SEQ_CST);
+	}
+	__atomic_store_n(&c->quit, true, __ATOMIC_SEQ_CST);
+	return NULL;
+}
+
+/* How many times STATUS began and ended while one copy was made. */
+static unsigned int status_within(struct copier *c, int fd)
+{
+	struct sifive_trace_status status;
+	unsigned int n = 0, copies;
+
+	while (!__atomic_load_n(&c->copying, __ATOMIC_SEQ_CST) &&
+	       !__atomic_load_n(&c->quit, __ATOMIC_SEQ_CST))
+		;
+	copies = __atomic_load_n(&c->copies, __ATOMIC_SEQ_CST);
+	while (!trace_status(fd, &status) &&
+	       __atomic_load_n(&c->copying, __ATOMIC_SEQ_CST) &&
+	       __atomic_load_n(&c->copies, __ATOMIC_SEQ_CST) == copies)
+		n++;
+	return n;
+}
+
+/* Were the system locked, at most one or two would get in before the copy begins. */
+TEST_F_TIMEOUT(share, others_use_the_system_while_a_ring_is_copied, 240)
+{
+	struct copier copier = { .fd = trace_open(O_RDONLY) };
+	unsigned int most = 0, n, round;
+	struct trace_session other;
+
+	if (!self->sba)
+		SKIP(return, "this board has no SBA sink");
+	if (trace_session_open(&other, 1))
+		SKIP(return, "needs two CPUs");
+	copier.cpu = other.encoder.cpu;
+	trace_session_close(&other);
+	run_ring(_metadata, &self->s, RING);
+	ASSERT_EQ(0, pthread_create(&copier.thread, NULL, copy_again_and_again, &copier));
+	for (round = 0; round < 1000 && most < 10; round++) {
+		n = status_within(&copier, self->s.fd);
+		most = n > most ? n : most;
+	}
+	__atomic_store_n(&copier.quit, true, __ATOMIC_SEQ_CST);
+	pthread_join(copier.thread, NULL);
+	TH_LOG("%u calls during a copy, after %u copies", most, copier.copies);
+	EXPECT_LE(10, most);
+	EXPECT_LT(0, copier.copies);
+	EXPECT_EQ(0, trace_stop(self->s.fd));
+	close(copier.fd);
+}
+
+/* A user whose memory is limited does not get round that by a copy in the kernel. */
+TEST_F_TIMEOUT(share, a_copy_counts_as_the_memory_of_who_reads, 120)
+{
+	static const char dir[] = "/tmp/share_test_cgroup";
+	int fd, ret = -1, copied = 0;
+	char byte, text[256];
+	pid_t child;
+
+	if (!self->sba)
+		SKIP(return, "this board has no SBA sink");
+	mkdir(dir, 0700);
+	if (mount("none", dir, "cgroup2", 0, NULL))
+		SKIP(return, "no cgroup2: %s", strerror(errno));
+	ret = trace_file_write("/tmp/share_test_cgroup/cgroup.subtree_control", "+memory");
+	if (ret >= 0)
+		mkdir("/tmp/share_test_cgroup/small", 0700);
+	if (ret >= 0)
+		ret = trace_file_write("/tmp/share_test_cgroup/small/memory.max", "4194304");
+	if (ret < 0) {
+		umount(dir);
+		SKIP(return, "no memory controller: %s", strerror(-ret));
+	}
+	run_ring(_metadata, &self->s, RING);
+	child = fork();
+	if (!child) {
+		snprintf(text, sizeof(text), "%d", getpid());
+		if (trace_file_write("/tmp/share_test_cgroup/small/cgroup.procs", text) < 0)
+			_exit(1);
+		fd = trace_open(O_RDONLY);
+		copied = pread(fd, &byte, 1, 0) != -1 || errno != ENOMEM;
+		_exit(copied ? 2 : 0);
+	}
+	EXPECT_EQ(0, trace_wait(child));
+	if (trace_file_read("/tmp/share_test_cgroup/small/memory.events", text,
+			    sizeof(text)) > 0)
+		EXPECT_NE(NULL, strstr(text, "oom_kill 0"));
+	rmdir("/tmp/share_test_cgroup/small");
+	umount(dir);
+	rmdir(dir);
+	/* The owner still gets one. */
+	EXPECT_EQ(1, pread(self->s.fd, &byte, 1, 0));
+}
+
+/* ---- whose the capture is ------------------------------------------------------- */
+
+/* Everything that is shown of a capture to those who may not read it. */
+static int may_not_read(int unused)
+{
+	struct sifive_trace_encoder e;
+	struct sifive_trace_status status;
+	struct sifive_trace_sink sink;
+	int fd = trace_open(O_RDONLY);
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	char byte;
+
+	CHECK(1, fd >= 0);
+	CHECK(2, read(fd, &byte, 1) == -1 && errno == EPERM);
+	CHECK(3, strstr(trace_message(fd), "CAP_PERFMON"));
+	CHECK(4, pread(fd, &byte, 1, 1) == -1 && errno == EPERM);
+	CHECK(5, lseek(fd, 0, SEEK_END) == -1 && errno == EPERM);
+	CHECK(6, !trace_status(fd, &status) && !status.bytes && !status.samples &&
+		 !status.stalls && !status.samples_lost && !status.counters_lost);
+	CHECK(7, !(status.flags & ~(SIFIVE_TRACE_STATUS_CONFIGURED |
+				    SIFIVE_TRACE_STATUS_RUNNING)));
+	CHECK(8, !trace_sink(fd, 0, &sink) && !sink.bytes && !sink.flags && sink.buffer);
+	CHECK(9, !trace_encoder(fd, 0, &e));
+	CHECK(10, poll(&p, 1, 0) == 1 && p.revents == POLLERR);
+	fd = open(TRACE_DEVICE ".0", O_RDONLY);
+	CHECK(11, fd < 0 || (read(fd, &byte, 1) == -1 && errno == EPERM));
+	return 0;
+}
+
+static int may_read(int unused)
+{
+	struct sifive_trace_status status;
+	int fd = trace_open(O_RDONLY);
+	char byte;
+
+	CHECK(1, fd >= 0);
+	CHECK(2, read(fd, &byte, 1) == 1);
+	CHECK(3, lseek(fd, 0, SEEK_END) > 1);
+	CHECK(4, !trace_status(fd, &status) && status.bytes > 1);
+	return 0;
+}
+
+/* The same as the root of a user namespace of its own. */
+static int may_not_read_as_root_there(int unused)
+{
+	if (unshare(CLONE_NEWUSER))
+		return 0;
+	return may_not_read(unused);
+}
+
+/* A descriptor that may read, handed to who may not by itself. */
+static int reads_from(int fd)
+{
+	char byte;
+
+	return pread(fd, &byte, 1, 0) != 1;
+}
+
+static int does_not_read_from(int fd)
+{
+	char byte;
+
+	return pread(fd, &byte, 1, 0) != -1 || errno != EPERM;
+}
+
+TEST_F(share, a_capture_is_for_its_user_and_the_capable)
+{
+	int fd, alice;
+
+	ASSERT_EQ(0, configure(&self->s, 65536, 0));
+	ASSERT_EQ(0, trace_start(self->s.fd, 0));
+	trace_store(self->s.page, self->s.reg, 0x5ec4e7, 4);
+	EXPECT_EQ(0, as_user(ALICE, 0, may_not_read, 0));
+	EXPECT_EQ(0, as_user(ALICE, 0, may_not_read_as_root_there, 0));
+	ASSERT_EQ(0, trace_stop(self->s.fd));
+	EXPECT_EQ(0, as_user(ALICE, 0, may_not_read, 0));
+	EXPECT_EQ(0, as_user(ALICE, BIT64(CAP_PERFMON), may_read, 0));
+	EXPECT_EQ(0, as_user(ALICE, BIT64(CAP_SYS_ADMIN), may_read, 0));
+	/* Root's, also without capabilities; and after the session. */
+	EXPECT_EQ(0, as_user(0, 0, may_read, 0));
+	fd = trace_open(O_RDONLY);
+	trace_session_close(&self->s);
+	EXPECT_EQ(0, as_user(0, 0, may_read, 0));
+	EXPECT_EQ(0, as_user(ALICE, 0, may_not_read, 0));
+	EXPECT_EQ(0, as_user(ALICE, 0, may_not_read_as_root_there, 0));
+	/* A descriptor reads as who has opened it, whoever has it. */
+	EXPECT_EQ(0, as_user(ALICE, 0, reads_from, fd));
+	close(fd);
+	ASSERT_EQ(0, setresuid(-1, ALICE, -1));
+	alice = trace_open(O_RDONLY);
+	ASSERT_EQ(0, setresuid(-1, 0, -1));
+	ASSERT_LE(0, alice);
+	EXPECT_EQ(0, does_not_read_from(alice));
+	close(alice);
+}
+
+/* Capture something as a user with the capability, and leave it there. */
+static int captures(int unused)
+{
+	struct trace_session s;
+
+	CHECK(1, !trace_session_open(&s, 0));
+	CHECK(2, !configure(&s, 65536, 0) || errno == EPERM);
+	CHECK(3, !trace_start(s.fd, 0));
+	CHECK(4, !trace_stop(s.fd));
+	trace_session_close(&s);
+	return 0;
+}
+
+TEST_F(share, what_a_user_captured_is_read_by_that_user_afterwards)
+{
+	trace_session_close(&self->s);
+	ASSERT_EQ(0, as_user(ALICE, BIT64(CAP_PERFMON) | BIT64(CAP_SYS_RAWIO), captures, 0));
+	EXPECT_EQ(0, as_user(ALICE, 0, may_read, 0));
+	EXPECT_EQ(0, as_user(BOB, 0, may_not_read, 0));
+	EXPECT_EQ(0, as_user(0, 0, may_not_read, 0));
+	EXPECT_EQ(0, as_user(0, BIT64(CAP_PERFMON), may_read, 0));
+}
+
+/* A program that has given up its rights goes on with what it has set up. */
+TEST_F(share, a_program_that_drops_its_rights_goes_on)
+{
+	struct sifive_trace_config config;
+	char byte;
+	pid_t child;
+
+	trace_session_close(&self->s);
+	child = fork();
+	if (!child) {
+		struct trace_session s;
+
+		if (trace_session_open(&s, 0) || configure(&s, 65536, 0) ||
+		    become(ALICE, 0))
+			_exit(1);
+		config = s.config;
+		_exit(trace_start(s.fd, 0) ? 2 : trace_stop(s.fd) ? 3 :
+		      pread(s.fd, &byte, 1, 0) != 1 ? 4 :
+		      trace_config(s.fd, &config) != -EPERM ? 5 : 0);
+	}
+	EXPECT_EQ(0, trace_wait(child));
+}
+
+/* ---- interrupts ----------------------------------------------------------------- */
+
+/* Calls of functions on other CPUs, of all of them together. */
+static unsigned long long calls_on_cpus(void)
+{
+	unsigned long long sum = 0, value;
+	FILE *f = fopen("/proc/interrupts", "r");
+	char line[1024], *at, *end;
+
+	while (f && fgets(line, sizeof(line), f)) {
+		if (!strstr(line, "unction call"))
+			continue;
+		at = strchr(line, ':') + 1;
+		for (value = strtoull(at, &end, 10); end != at;
+		     at = end, value = strtoull(at, &end, 10))
+			sum += value;
+	}
+	if (f)
+		fclose(f);
+	return sum;
+}
+
+#define LOOKS	1000
+
+static unsigned long long calls_for_looks(int fd)
+{
+	unsigned long long before = calls_on_cpus();
+	struct sifive_trace_status status;
+	int i;
+
+	for (i = 0; i < LOOKS; i++)
+		if (trace_status(fd, &status))
+			return ~0ull;
+	return calls_on_cpus() - before;
+}
+
+TEST_F(share, status_from_others_interrupts_no_hart)
+{
+	struct sifive_trace_counters counters = TRACE_ARG(sifive_trace_counters);
+	struct sifive_trace_config config;
+	unsigned long long others, own;
+	int fd = trace_open(O_RDONLY);
+
+	ASSERT_EQ(0, configure(&self->s, 65536, 0));
+	config = self->s.config;
+	config.encoders = 0;
+	ASSERT_EQ(0, trace_config(self->s.fd, &config));
+	counters.count = 1;
+	counters.event[0].code = 1;
+	if (trace_ioctl(self->s.fd, SIFIVE_TRACE_IOC_COUNTERS, &counters))
+		SKIP(return, "no counters: %s", trace_message(self->s.fd));
+	own = calls_for_looks(self->s.fd);
+	if (own < LOOKS)
+		SKIP(return, "needs a second CPU with an encoder");
+	others = calls_for_looks(fd);
+	TH_LOG("%llu calls for the session's own %d looks, %llu for another's", own, LOOKS,
+	       others);
+	EXPECT_GT(LOOKS / 2, others);
+	close(fd);
+}
+
+/* ---- SRAM ------------------------------------------------------------------------- */
+
+#define SINK_WP		(0x01c / 4)
+#define SINK_RP		(0x020 / 4)
+#define SINK_DATA	(0x024 / 4)
+
+TEST_F(share, nothing_of_a_session_is_left_in_sram)
+{
+	volatile uint32_t *page;
+	unsigned int same = 0;
+	uint32_t *old, i;
+	ssize_t size;
+
+	if (!(self->s.encoder.sinks & BIT64(SIFIVE_TRACE_SINK_SRAM)))
+		SKIP(return, "no page of this board shows an SRAM");
+	ASSERT_EQ(0, trace_session_config(&self->s, SIFIVE_TRACE_SINK_SRAM, 0, 0));
+	ASSERT_EQ(0, trace_start(self->s.fd, 0));
+	for (i = 0; !(trace_flags(self->s.fd) & SIFIVE_TRACE_STATUS_FULL); i++)
+		trace_store(self->s.page, self->s.reg, 0x5ec4e700 + i, 4);
+	ASSERT_EQ(0, trace_stop(self->s.fd));
+	size = trace_read_all(self->s.fd, (uint8_t **)&old);
+	ASSERT_LT(0, size);
+	trace_session_close(&self->s);
+
+	ASSERT_EQ(0, trace_session_open(&self->s, 0));
+	ASSERT_EQ(0, trace_session_config(&self->s, SIFIVE_TRACE_SINK_SRAM, 0, 0));
+	page = self->s.page;
+	page[SINK_RP] = 0;
+	for (i = 0; i < size / 4; i++)
+		same += page[SINK_DATA] == old[i];
+	EXPECT_EQ(0, same);
+	/* Nor by read(), of a sink that is made to seem full. */
+	ASSERT_EQ(0, trace_start(self->s.fd, 0));
+	page[SINK_WP] |= 1;
+	ASSERT_EQ(0, trace_stop(self->s.fd));
+	for (i = 0, same = 0; i < size / 4; i++) {
+		uint32_t word;
+
+		if (pread(self->s.fd, &word, 4, i * 4) == 4)
+			same += word == old[i];
+	}
+	EXPECT_EQ(0, same);
+	free(old);
+}
+
+/* ---- calls that fail ------------------------------------------------------------------ */
+
+TEST_F(share, a_config_that_cannot_be_leaves_the_session_and_its_capture)
+{
+	struct sifive_trace_config config, good;
+	struct sifive_trace_status before, after;
+	char online[64];
+	struct trace_session last;
+	unsigned int n = 0;
+
+	while (!trace_session_open(&last, n))
+		trace_session_close(&last), n++;
+	snprintf(online, sizeof(online), "/sys/devices/system/cpu/cpu%d/online",
+		 last.encoder.cpu);
+	ASSERT_EQ(0, configure(&self->s, 4096, 0));
+	ASSERT_EQ(0, trace_start(self->s.fd, 0));
+	trace_store(self->s.page, self->s.reg, 1, 4);
+	ASSERT_EQ(0, trace_stop(self->s.fd));
+	ASSERT_EQ(0, trace_status(self->s.fd, &before));
+	good = self->s.config;
+
+	config = good;
+	config.buffer = ~0ull;
+	config.sink = SIFIVE_TRACE_SINK_SBA;
+	EXPECT_EQ(-EINVAL, trace_config(self->s.fd, &config));
+	config = good;
+	config.sink = SIFIVE_TRACE_SINK_SRAM;
+	config.buffer = 0;
+	if (!trace_has_sink(&self->s, SIFIVE_TRACE_SINK_SRAM))
+		EXPECT_EQ(-EOPNOTSUPP, trace_config(self->s.fd, &config));
+	config = good;
+	config.encoders = BIT64(last.encoder.index);
+	if (n > 1 && !trace_file_write(online, "0")) {
+		EXPECT_EQ(-EOPNOTSUPP, trace_config(self->s.fd, &config));
+		EXPECT_EQ(0, trace_file_write(online, "1"));
+	}
+	ASSERT_EQ(0, trace_status(self->s.fd, &after));
+	EXPECT_EQ(before.flags, after.flags);
+	EXPECT_EQ(before.bytes, after.bytes);
+	EXPECT_EQ(before.capture, after.capture);
+	EXPECT_EQ(0, trace_start(self->s.fd, 0));
+	trace_store(self->s.page, self->s.reg, 2, 4);
+	EXPECT_EQ(0, trace_stop(self->s.fd));
+	ASSERT_EQ(0, trace_collect(self->s.fd, self->s.encoder.src_bits, &self->stream));
+	EXPECT_EQ(2, trace_consecutive(&self->stream, NULL, NULL));
+}
+
+TRACE_HARNESS_MAIN
