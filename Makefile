@@ -116,6 +116,8 @@ selftests: $(ENV) lib
 		$(O)/lib/libsifive-perf.a
 	+tools/build-module.sh selftests/counter_thief $(KERNEL)/headers $(O)/kmod -s W=1
 	cp $(O)/kmod/counter_thief.ko $(TARGET)/
+	+tools/build-module.sh selftests/memory_thief $(KERNEL)/headers $(O)/kmod -s W=1
+	cp $(O)/kmod/memory_thief.ko $(TARGET)/
 	$(CROSS_COMPILE)gcc -O2 -g -Wall -Wextra -static -Iinclude/uapi \
 		-o $(TARGET)/minimal Documentation/examples/minimal.c
 

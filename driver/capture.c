@@ -546,14 +546,14 @@ static int restore_changed(void)
 static int check_start(bool rewind)
 {
 	if (sft.sleeping)
-		return sft_fail(-EBUSY, "the system goes to sleep");
+		return sft_fail(-EBUSY, "the system goes to sleep or down");
 	if (sft.capture.broken)
 		return sft_fail(-ESTALE, "components did not come back from sleep: CONFIG");
 	if (!rewind && sft_capture_full(SFT_ALL_SINKS))
 		return sft_fail(-ENOSPC, "the buffer is full: %llu bytes",
 				sft_capture_bytes(SFT_ALL_SINKS));
 	if (!rewind && sft.capture.lost)
-		return sft_fail(-ESTALE, "system sleep has emptied the SRAM: rewind");
+		return sft_fail(-ESTALE, "system sleep has taken what was captured: rewind");
 	return 0;
 }
 
@@ -719,22 +719,48 @@ void sft_capture_suspend(void)
 	sft.capture.asleep = running;
 }
 
+/* Hibernation begins, and may bring back no memory that the kernel does not manage. */
+void sft_capture_hibernate(void)
+{
+	struct sft_sink *s = sft.capture.sink;
+	unsigned int i;
+
+	for (i = 0; i < sft.capture.sinks; i++)
+		s[i].sum = sft_sink_sum(&s[i]);
+}
+
+/* It is over: what is not as it was is not what was captured. */
+void sft_capture_awake(void)
+{
+	struct sft_sink *s = sft.capture.sink;
+	unsigned int i;
+
+	for (i = 0; i < sft.capture.sinks; i++) {
+		if (s[i].sum == sft_sink_sum(&s[i]))
+			continue;
+		dev_warn(s[i].owner->dev, "hibernation has lost what was captured\n");
+		sft_sink_lose(&s[i]);
+		sft.capture.lost = true;
+	}
+}
+
 /*
- * After system sleep. What was in system memory is still there and a capture
- * goes on behind it; SRAM is empty, and a capture there stays stopped.
+ * After system sleep. What was in system memory is still there, or known to be
+ * lost, and a capture goes on behind it; SRAM is empty, and a capture there stays
+ * stopped.
  */
 void sft_capture_resume(void)
 {
 	struct sft_capture *cap = &sft.capture;
-	bool sram = cap->kind == SIFIVE_TRACE_SINK_SRAM;
 	int ret;
 
 	ret = reset_all();
 	if (!ret)
 		ret = program_all(sft_sink_restore);
-	cap->lost = sram;
+	if (cap->kind == SIFIVE_TRACE_SINK_SRAM)
+		cap->lost = true;
 	cap->broken = ret;
-	if (!ret && cap->asleep && !sram)
+	if (!ret && cap->asleep && !cap->lost)
 		ret = sft_capture_start(false);
 	if (ret)
 		pr_warn("sifive_trace: capture does not go on after sleep: %s\n",

@@ -45,7 +45,7 @@ static int sft_open(struct inode *inode, struct file *filp)
 	struct sft_file *file;
 	int ret = 0;
 
-	file = kzalloc(sizeof(*file), GFP_KERNEL);
+	file = kzalloc(sizeof(*file), GFP_KERNEL_ACCOUNT);
 	if (!file)
 		return -ENOMEM;
 	mutex_init(&file->read_lock);
@@ -92,7 +92,8 @@ static ssize_t read_now(struct sft_file *file, void *chunk, u64 offset, size_t c
 	if (sft_stale(file))
 		return -ENODEV;
 	if (!sft_may_read(file))
-		return sft_fail(-EPERM, "the capture is another user's: reading needs CAP_PERFMON or CAP_SYS_ADMIN");
+		return sft_fail(-EPERM,
+				"the capture is another user's: reading needs CAP_PERFMON or CAP_SYS_ADMIN");
 	if (offset && file->capture && file->capture != sft.captures)
 		return sft_fail(-ESTALE, "another capture has begun: read from offset 0");
 	file->capture = sft.captures;

@@ -214,10 +214,14 @@ static struct device_node *downstream(struct device_node *np)
 	return remote;
 }
 
-/* Before another kernel takes over: nothing may write to memory any more. */
+/*
+ * Before another kernel takes over: nothing may write to memory any more, nor be
+ * started by programs that still run.
+ */
 void sft_component_shutdown(struct platform_device *pdev)
 {
 	sft_lock_buffers();
+	sft.sleeping = true;
 	sft_session_abort();
 	sft.generation++;
 	sft_mapping_update();

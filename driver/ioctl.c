@@ -170,7 +170,7 @@ static int ioctl_config(struct sft_file *file, void *arg)
 	if (ret)
 		return ret;
 	if (sft.sleeping)
-		return sft_fail(-EBUSY, "the system goes to sleep");
+		return sft_fail(-EBUSY, "the system goes to sleep or down");
 	if (sft.capture.running)
 		return sft_fail(-EBUSY, "the capture is running: STOP first");
 	ret = sft_capture_possible(config);
@@ -199,7 +199,8 @@ static int need_steering(struct sft_file *file)
 
 	if (ret || sft_may_steer())
 		return ret;
-	return sft_fail(-EPERM, "another process's session: CAP_PERFMON or CAP_SYS_ADMIN is needed");
+	return sft_fail(-EPERM,
+			"another process's session: CAP_PERFMON or CAP_SYS_ADMIN is needed");
 }
 
 static int ioctl_counters(struct sft_file *file, void *arg)
@@ -217,7 +218,7 @@ static int ioctl_counters(struct sft_file *file, void *arg)
 				counters->count - SIFIVE_TRACE_MAX_COUNTERS,
 				SIFIVE_TRACE_MAX_COUNTERS);
 	if (sft.sleeping)
-		return sft_fail(-EBUSY, "the system goes to sleep");
+		return sft_fail(-EBUSY, "the system goes to sleep or down");
 	if (sft.capture.running)
 		return sft_fail(-EBUSY, "the capture is running: STOP first");
 	if (counters->count)
@@ -280,7 +281,7 @@ static int may_sample(struct sft_file *file)
 	if (ret)
 		return ret;
 	if (sft.sleeping)
-		return sft_fail(-EBUSY, "the system goes to sleep");
+		return sft_fail(-EBUSY, "the system goes to sleep or down");
 	if (sft.capture.running)
 		return sft_fail(-EBUSY, "the capture is running: STOP first");
 	return 0;

@@ -123,7 +123,7 @@ static unsigned long frame(const struct vm_fault *vmf)
 }
 
 /*
- * Pages are given at first touch, under the lock, so that none can slip in
+ * Pages are given at first touch, under map_lock, so that none can slip in
  * between the end of a session and the removal of its mappings.
  */
 static vm_fault_t sft_fault(struct vm_fault *vmf)

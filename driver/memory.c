@@ -17,7 +17,7 @@
 #define ALLOCATE_TRIES	4
 
 /* No trace may show what the memory held before. */
-static void clear(void *data, size_t count)
+void sft_memory_clear(void *data, size_t count)
 {
 	size_t step;
 
@@ -196,7 +196,7 @@ int sft_memory_take(struct sft_sink *s, size_t wanted)
 		ret = allocate(s, region, reach);
 	if (ret)
 		return ret;
-	clear(s->data, s->size);
+	sft_memory_clear(s->data, s->size);
 	if (IS_ALIGNED(s->address, s->word))
 		return 0;
 	ret = sft_fail(-ENOMEM, "%s: buffer at %pad is not aligned to its %u bytes",

@@ -149,10 +149,14 @@ static int sleep_notify(struct notifier_block *nb, unsigned long event, void *da
 	case PM_HIBERNATION_PREPARE:
 	case PM_RESTORE_PREPARE:
 		sleep_begins();
+		if (event == PM_HIBERNATION_PREPARE)
+			sft_capture_hibernate();
 		break;
 	case PM_POST_SUSPEND:
 	case PM_POST_HIBERNATION:
 	case PM_POST_RESTORE:
+		if (event == PM_POST_HIBERNATION)
+			sft_capture_awake();
 		sleep_is_over();
 		break;
 	}

@@ -5,10 +5,14 @@
  * There is one trace system in a machine: encoders and funnels come and go as
  * platform devices, /dev/sifive-trace stands for all of them. struct sft_system
  * holds it, and its lock guards everything in it, in the components and in the
- * capture. The lock is taken below mmap_lock (a page fault in a stimulus
- * mapping takes it), so nothing may touch user memory while holding it. A CPU
- * that goes offline waits for it: as long as it is held, the CPUs that have
- * counters of the session stay.
+ * capture. Nothing touches user memory while holding it: the page may be one that a
+ * program keeps waiting for. A CPU that goes offline waits for it: as long as it is
+ * held, the CPUs that have counters of the session stay.
+ *
+ * Other locks, in the order in which they are taken: a file's read_lock;
+ * snapshot.c's copy_lock, which keeps the buffers; sampling.c's follow_lock and
+ * chardev.c's sink_nodes_lock; the system's lock; mapping.c's map_lock, the only one
+ * that a page fault takes.
  */
 #ifndef SIFIVE_TRACE_H
 #define SIFIVE_TRACE_H
@@ -47,6 +51,7 @@ struct sft_component;
  * @wrapped:	the wrapped bit with it
  * @skip:	bytes at the oldest end, when stopped, that are the rest of a
  *		message which the ring has overwritten
+ * @sum:	of its bytes, when hibernation began
  */
 struct sft_sink {
 	struct sft_component *owner;
@@ -62,6 +67,7 @@ struct sft_sink {
 	u32 stopped_wp;
 	bool wrapped;
 	u32 skip;
+	u32 sum;
 };
 
 /* Registers that nothing but the driver is to change; component.c names them. */
@@ -252,7 +258,7 @@ struct sft_choice {
  * @rewinds:	how often START has thrown away what there was
  * @running:	between START and STOP
  * @asleep:	stopped for system sleep, to be started again
- * @lost:	system sleep took what an SRAM held: only REWIND starts
+ * @lost:	system sleep took what a sink held: only REWIND starts
  * @broken:	components did not come back from system sleep: nothing starts
  * @changed:	the first component found changed that is not yet reported, or NULL
  * @changed_name: the register that differs there
@@ -328,7 +334,7 @@ struct sft_file {
  * @generation:	changes when a component comes or goes; files opened before that
  *		see ENODEV
  * @captures:	counts CONFIGs, so that a reader notices another capture
- * @sleeping:	system sleep has begun: nothing may start
+ * @sleeping:	system sleep or shutdown has begun: nothing may start
  * @message:	last error in words; ioctl hands it to the file it failed for
  */
 struct sft_system {
@@ -419,6 +425,8 @@ int sft_sink_program(struct sft_sink *s);
 int sft_sink_restore(struct sft_sink *s);
 void sft_sink_stopped(struct sft_sink *s, bool idle);
 bool sft_sink_wrapped(const struct sft_sink *s, bool running);
+u32 sft_sink_sum(const struct sft_sink *s);
+void sft_sink_lose(struct sft_sink *s);
 size_t sft_sink_bytes(const struct sft_sink *s, bool running);
 size_t sft_sink_copy(const struct sft_sink *s, bool running, void *to,
 		     u64 offset, size_t count);
@@ -429,6 +437,7 @@ size_t sft_sink_overwritten(const struct sft_sink *s, const struct sft_position 
 			    const struct sft_position *after, const void *data);
 
 /* memory.c */
+void sft_memory_clear(void *data, size_t count);
 int sft_memory_take(struct sft_sink *s, size_t wanted);
 void sft_memory_give_back(struct sft_sink *s);
 
@@ -444,6 +453,8 @@ struct sft_encoder *sft_capture_ended(unsigned int cpu);
 void sft_capture_return(struct sft_encoder *e);
 void sft_capture_suspend(void);
 void sft_capture_resume(void);
+void sft_capture_hibernate(void);
+void sft_capture_awake(void);
 void sft_capture_close(void);
 void sft_capture_free(void);
 bool sft_capture_owner_full(const struct sft_component *c);

@@ -6,6 +6,7 @@
  */
 
 #include <linux/bitfield.h>
+#include <linux/jhash.h>
 #include <linux/slab.h>
 
 #include "regs.h"
@@ -194,6 +195,29 @@ size_t sft_sink_bytes(const struct sft_sink *s, bool running)
 	struct sft_position at = sft_sink_position(s, running);
 
 	return (at.wrapped ? s->size : at.wp) - (running ? 0 : s->skip);
+}
+
+/* The bytes of a stopped sink, to be recognized. */
+u32 sft_sink_sum(const struct sft_sink *s)
+{
+	size_t step, at, bytes = s->wrapped ? s->size : s->stopped_wp;
+	u32 sum = 0;
+
+	for (at = 0; at < bytes; at += step) {
+		step = min_t(size_t, bytes - at, SZ_1M);
+		sum = jhash(s->data + at, step, sum);
+		cond_resched();
+	}
+	return sum;
+}
+
+/* What was captured is gone. */
+void sft_sink_lose(struct sft_sink *s)
+{
+	s->stopped_wp = 0;
+	s->wrapped = false;
+	s->skip = 0;
+	sft_memory_clear(s->data, s->size);
 }
 
 /* The write pointer may be read while an SRAM is written, unlike its data. */

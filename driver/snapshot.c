@@ -248,8 +248,10 @@ ssize_t sft_snapshot_read(struct sft_file *file, void *to, u64 offset, size_t co
 		return -ERESTARTSYS;
 	if (file->snapshot != copy.number) {
 		file->snapshot = 0;
-		ret = fail(file, -ESTALE,
-			   "another reader has a newer copy of the ring: read from offset 0");
+		ret = check(file);
+		if (!ret)
+			ret = fail(file, -ESTALE,
+				   "another reader has a newer copy of the ring: read from offset 0");
 	} else {
 		copy.used = jiffies;
 		ret = copy_parts(file, to, offset, count);

@@ -285,11 +285,9 @@ TEST_F(counters, a_call_that_fails_leaves_those_there_are)
 	trace_touch_pages(100);
 	last = trace_counter(counter);
 	for (i = 0; i < 10; i++) {
-		if (i & 1) {
-			ASSERT_EQ(-EOPNOTSUPP, TAKE(&instructions, &node));
-		} else {
-			ASSERT_EQ(-EINVAL, TAKE(&instructions, &instructions));
-		}
+		ASSERT_EQ(i & 1 ? -EOPNOTSUPP : -EINVAL,
+			  i & 1 ? TAKE(&instructions, &node) :
+				  TAKE(&instructions, &instructions));
 		EXPECT_EQ(1, self->counters.failed);
 		now = trace_counter(counter);
 		EXPECT_LE(last, now);

@@ -183,4 +183,22 @@ probe overflow stores 3
 [ "$(value data)" = 4 ] && [ "$(value stalled)" = 0 ] && [ "$(value errors)" = 0 ]
 result $? "$board: the next capture begins without the sign of that"
 end_board "overflow: the board ran to its end, the kernel's log is clean"
+
+# ---- memory that hibernation does not bring back ----------------------------------
+
+# Refused in the end; once after something has overwritten the buffer.
+hibernation=sleep.sba.hibernation_keeps_what_was_captured_or_says_that_it_is_lost
+lose_memory() {
+	local address
+	address=$(sed -nE 's/^reserved [^ ]+ (0x[0-9a-f]+) .*/\1/p' "$boardfile" | head -n 1)
+	[ -n "$address" ] || return 0
+	tools/qemu/board run "$board" --target "$target" --out "$out" --timeout 300 -- "
+		insmod /target/sifive_trace.ko && insmod /target/memory_thief.ko &&
+		/target/selftests/sleep_test -r $hibernation && rmmod memory_thief &&
+		insmod /target/memory_thief.ko address=$address bytes=4096 &&
+		TRACE_LOST=1 /target/selftests/sleep_test -r $hibernation"
+	result $? "$board: a buffer that hibernation has not kept is lost, any other is kept"
+}
+
+lose_memory
 results_end

@@ -107,7 +107,8 @@ static int as_user(uid_t user, uint64_t caps, int (*fn)(int fd), int fd)
 
 /* ---- readers ---------------------------------------------------------------- */
 
-#define RING	(8ull << 20)
+/* The most that every board has in one piece. */
+#define RING	(4ull << 20)
 #define READERS	8
 
 /* A line of /proc/meminfo in bytes. */
@@ -231,28 +232,35 @@ static void *copy_again_and_again(void *arg)
 	return NULL;
 }
 
-/* How many times STATUS began and ended while one copy was made. */
-static unsigned int status_within(struct copier *c, int fd)
+/* Whether STATUS began and ended twice while one copy was made. */
+static bool status_within(struct copier *c, int fd)
 {
 	struct sifive_trace_status status;
-	unsigned int n = 0, copies;
+	unsigned int n, copies;
 
 	while (!__atomic_load_n(&c->copying, __ATOMIC_SEQ_CST) &&
 	       !__atomic_load_n(&c->quit, __ATOMIC_SEQ_CST))
 		;
 	copies = __atomic_load_n(&c->copies, __ATOMIC_SEQ_CST);
-	while (!trace_status(fd, &status) &&
-	       __atomic_load_n(&c->copying, __ATOMIC_SEQ_CST) &&
-	       __atomic_load_n(&c->copies, __ATOMIC_SEQ_CST) == copies)
-		n++;
-	return n;
+	for (n = 0; n < 2; n++) {
+		/* The copier gets any lock that it wants. */
+		usleep(100);
+		if (trace_status(fd, &status) ||
+		    !__atomic_load_n(&c->copying, __ATOMIC_SEQ_CST) ||
+		    __atomic_load_n(&c->copies, __ATOMIC_SEQ_CST) != copies)
+			return false;
+	}
+	return true;
 }
 
-/* Were the system locked, at most one or two would get in before the copy begins. */
+/*
+ * Were the system locked while a copy is made, STATUS would end after it. A host that
+ * is busy lets it seem otherwise now and then.
+ */
 TEST_F_TIMEOUT(share, others_use_the_system_while_a_ring_is_copied, 240)
 {
 	struct copier copier = { .fd = trace_open(O_RDONLY) };
-	unsigned int most = 0, n, round;
+	unsigned int within = 0, round;
 	struct trace_session other;
 
 	if (!self->sba)
@@ -263,14 +271,12 @@ TEST_F_TIMEOUT(share, others_use_the_system_while_a_ring_is_copied, 240)
 	trace_session_close(&other);
 	run_ring(_metadata, &self->s, RING);
 	ASSERT_EQ(0, pthread_create(&copier.thread, NULL, copy_again_and_again, &copier));
-	for (round = 0; round < 1000 && most < 10; round++) {
-		n = status_within(&copier, self->s.fd);
-		most = n > most ? n : most;
-	}
+	for (round = 0; round < 400 && (round < 40 || within < round / 4); round++)
+		within += status_within(&copier, self->s.fd);
 	__atomic_store_n(&copier.quit, true, __ATOMIC_SEQ_CST);
 	pthread_join(copier.thread, NULL);
-	TH_LOG("%u calls during a copy, after %u copies", most, copier.copies);
-	EXPECT_LE(10, most);
+	TH_LOG("%u times in %u, %u copies", within, round, copier.copies);
+	EXPECT_LE(round / 4, within);
 	EXPECT_LT(0, copier.copies);
 	EXPECT_EQ(0, trace_stop(self->s.fd));
 	close(copier.fd);
@@ -293,7 +299,7 @@ TEST_F_TIMEOUT(share, a_copy_counts_as_the_memory_of_who_reads, 120)
 	if (ret >= 0)
 		mkdir("/tmp/share_test_cgroup/small", 0700);
 	if (ret >= 0)
-		ret = trace_file_write("/tmp/share_test_cgroup/small/memory.max", "4194304");
+		ret = trace_file_write("/tmp/share_test_cgroup/small/memory.max", "2097152");
 	if (ret < 0) {
 		umount(dir);
 		SKIP(return, "no memory controller: %s", strerror(-ret));
@@ -327,6 +333,7 @@ static int may_not_read(int unused)
 	struct sifive_trace_encoder e;
 	struct sifive_trace_status status;
 	struct sifive_trace_sink sink;
+	const uint32_t shown = SIFIVE_TRACE_STATUS_CONFIGURED | SIFIVE_TRACE_STATUS_RUNNING;
 	int fd = trace_open(O_RDONLY);
 	struct pollfd p = { .fd = fd, .events = POLLIN };
 	char byte;
@@ -337,9 +344,8 @@ static int may_not_read(int unused)
 	CHECK(4, pread(fd, &byte, 1, 1) == -1 && errno == EPERM);
 	CHECK(5, lseek(fd, 0, SEEK_END) == -1 && errno == EPERM);
 	CHECK(6, !trace_status(fd, &status) && !status.bytes && !status.samples &&
-		 !status.stalls && !status.samples_lost && !status.counters_lost);
-	CHECK(7, !(status.flags & ~(SIFIVE_TRACE_STATUS_CONFIGURED |
-				    SIFIVE_TRACE_STATUS_RUNNING)));
+	      !status.stalls && !status.samples_lost && !status.counters_lost);
+	CHECK(7, !(status.flags & ~shown));
 	CHECK(8, !trace_sink(fd, 0, &sink) && !sink.bytes && !sink.flags && sink.buffer);
 	CHECK(9, !trace_encoder(fd, 0, &e));
 	CHECK(10, poll(&p, 1, 0) == 1 && p.revents == POLLERR);
@@ -421,7 +427,7 @@ static int captures(int unused)
 	struct trace_session s;
 
 	CHECK(1, !trace_session_open(&s, 0));
-	CHECK(2, !configure(&s, 65536, 0) || errno == EPERM);
+	CHECK(2, !configure(&s, 65536, 0));
 	CHECK(3, !trace_start(s.fd, 0));
 	CHECK(4, !trace_stop(s.fd));
 	trace_session_close(&s);

@@ -154,6 +154,45 @@ TEST_F(sleep, a_running_capture)
 	EXPECT_EQ(7, first);
 }
 
+/*
+ * The module memory_thief refuses hibernation when all are prepared for it. TRACE_LOST=1
+ * says that it overwrites the buffer first, as power that goes does with memory that
+ * the kernel does not save.
+ */
+TEST_F_TIMEOUT(sleep, hibernation_keeps_what_was_captured_or_says_that_it_is_lost, 60)
+{
+	bool lost = trace_setting("TRACE_LOST", 0) && variant->sink == SIFIVE_TRACE_SINK_SBA;
+	bool sram = variant->sink == SIFIVE_TRACE_SINK_SRAM;
+	struct sifive_trace_status status;
+
+	if (access("/sys/module/memory_thief", F_OK) || !lists(STATE, "disk"))
+		SKIP(return, "needs the module memory_thief, and hibernation");
+	ASSERT_EQ(0, trace_start(self->s.fd, 0));
+	trace_store(self->s.page, self->s.reg, 0, 4);
+	trace_store(self->s.page, self->s.reg, 1, 4);
+	ASSERT_GT(0, trace_file_write(STATE, "disk"));
+	ASSERT_EQ(0, trace_status(self->s.fd, &status));
+	EXPECT_EQ(!lost && !sram, !!(status.flags & SIFIVE_TRACE_STATUS_RUNNING));
+	if (lost) {
+		EXPECT_EQ(0, status.bytes);
+		EXPECT_EQ(0, status.flags & SIFIVE_TRACE_STATUS_WRAPPED);
+	}
+	if (lost || sram) {
+		EXPECT_EQ(-ESTALE, trace_start(self->s.fd, 0));
+		EXPECT_NE(NULL, strstr(trace_message(self->s.fd), "sleep"));
+	}
+	ASSERT_EQ(0, trace_stop(self->s.fd));
+	ASSERT_EQ(0, trace_collect(self->s.fd, self->s.encoder.src_bits,
+				   &self->stream));
+	EXPECT_EQ(lost ? 0 : 2, trace_consecutive(&self->stream, NULL, NULL));
+	ASSERT_EQ(0, trace_start(self->s.fd, SIFIVE_TRACE_START_REWIND));
+	trace_store(self->s.page, self->s.reg, 7, 4);
+	ASSERT_EQ(0, trace_stop(self->s.fd));
+	ASSERT_EQ(0, trace_collect(self->s.fd, self->s.encoder.src_bits,
+				   &self->stream));
+	EXPECT_EQ(1, trace_consecutive(&self->stream, NULL, NULL));
+}
+
 /* The same for the encoder of a CPU that is offline meanwhile. */
 TEST_F(sleep, the_last_encoder)
 {

@@ -22,13 +22,24 @@
  *	poll()			readable: stopped, full, or the watermark is reached
  *
  * While a capture runs, read() gives what has reached the sink so far; of a ring
- * a snapshot, taken when reading begins at offset 0. The bytes of several sinks
- * follow each other; /dev/sifive-trace.N gives those of sink N alone, for
- * reading only.
+ * a copy of one moment, made when reading begins at offset 0. All readers share one
+ * copy: a reader that begins gets the one that others are reading, if it is not
+ * older than 10 seconds. Otherwise it gets a new one, and those that read the old
+ * one get ESTALE. ENOMEM: the copy needs memory, which counts as the reader's. The
+ * bytes of several sinks follow each other; /dev/sifive-trace.N gives those of sink N
+ * alone, for reading only.
  *
  * The session ends when the last reference to its open file is gone, be it a
- * descriptor or a mapping. What it captured stays readable until the next
- * CONFIG.
+ * descriptor or a mapping. What it captured stays readable until the next CONFIG, by
+ * descriptors that were opened by the effective user who called CONFIG, or with
+ * CAP_PERFMON or CAP_SYS_ADMIN; the session's own always reads. For others read() and
+ * lseek(SEEK_END) give EPERM, poll() POLLERR, and STATUS, SINK and ENCODER do not
+ * show what depends on what was captured.
+ *
+ * A call that steers hardware or counters needs the caller's capability, whoever
+ * has opened the descriptor: CONFIG, COUNTERS, SAMPLING, EVENT and mmap() need
+ * CAP_PERFMON or CAP_SYS_ADMIN. START, STOP and THREAD need one of them in any
+ * process but the one that called CONFIG, which may have given up its rights since.
  *
  * Every structure begins with its size as the caller knows it. A shorter one
  * than the kernel's is filled up with zeros, a longer one is accepted when
@@ -216,12 +227,13 @@ struct sifive_trace_encoder {
  *
  * SIFIVE_TRACE_IOC_CONFIG. Needs a descriptor open for writing and CAP_PERFMON
  * or CAP_SYS_ADMIN. Ends the session's earlier capture, throws its data away,
- * and leaves the hardware ready for START. With EINVAL nothing has changed; with
- * any other error from here on there is no session.
+ * overwrites SRAM, and leaves the hardware ready for START. With ENOMEM, ETIMEDOUT and
+ * EIO, and with EOPNOTSUPP for a memory-region, there is no session; with any other
+ * error nothing has changed.
  *
  * EACCES: descriptor not open for writing. EPERM: capability missing. EBUSY:
  * another session has the hardware (STATUS names it), its own is running, or
- * the system goes to sleep.
+ * the system goes to sleep or down.
  * EOPNOTSUPP: an encoder cannot reach a sink of that kind, or is not usable.
  * ENOMEM: no buffer of that size. ETIMEDOUT, EIO: a component did not answer
  * (STATUS says which).
@@ -290,8 +302,10 @@ struct sifive_trace_event {
  * @reserved:	in: 0
  * @event:	in and out: the events; two events never share a counter
  *
- * SIFIVE_TRACE_IOC_COUNTERS, after CONFIG and by the same session. Replaces the
- * counters taken before; with an error the session has none. From success to
+ * SIFIVE_TRACE_IOC_COUNTERS, after CONFIG and by the same session; needs CAP_PERFMON
+ * or CAP_SYS_ADMIN. Replaces the counters taken before; with an error the session
+ * keeps those, but any that something else has got meanwhile, which STATUS reports
+ * as lost. From success to
  * the session's end the calling thread, and each that called THREAD, may read
  * the counters' CSRs while it runs on these harts; elsewhere, and for everyone
  * else, that is an illegal instruction.
@@ -300,7 +314,8 @@ struct sifive_trace_event {
  * know the event, cannot filter it, or lets nobody but itself read its counter.
  * EBUSY: no counter that can count it is free on all harts. ENXIO: no session
  * configured, or all CPUs of its encoders are offline. EBUSY also while the
- * capture runs, and while the system goes to sleep.
+ * capture runs, and while the system goes to sleep. EPERM: capability missing.
+ * ENOSPC, ENOMEM: the calling thread cannot join, as for THREAD.
  */
 struct sifive_trace_counters {
 	__u32	size;
@@ -375,14 +390,15 @@ struct sifive_trace_thread {
  * @event:	in: the event for @period
  *
  * SIFIVE_TRACE_IOC_SAMPLING, after CONFIG and COUNTERS and by the same session;
- * replaces what was set before, and a later COUNTERS ends it. From START to STOP
+ * needs CAP_PERFMON or CAP_SYS_ADMIN. Replaces what was set before, which stays with
+ * an error; a later COUNTERS that succeeds ends it. From START to STOP
  * the kernel interrupts the threads of the process that called START, and those
  * that they make, wherever they run, and writes an ISR record with the user mode
  * pc and the session's counters to the encoder of that hart. It ends for a
  * process with execve(), but with SIFIVE_TRACE_SAMPLING_EXEC. START writes the
  * header, on each encoder. With SIFIVE_TRACE_COUNTERS_PER_THREAD only threads
  * that joined have counts to write. The kernel's part of @event counts whatever
- * kernel.perf_event_paranoid says, as it does for COUNTERS: the descriptor is the
+ * kernel.perf_event_paranoid says, as it does for COUNTERS: the capability is the
  * permission.
  *
  * A thread that another one makes while START looks for threads may be left out.
@@ -390,8 +406,8 @@ struct sifive_trace_thread {
  * that cost more than kernel.perf_cpu_time_max_percent: those are no records, and
  * not among the lost ones.
  *
- * EINVAL: channel not of CONFIG, malformed event. EPERM: capability missing for
- * SIFIVE_TRACE_SAMPLING_ALL. EOPNOTSUPP: @period without
+ * EINVAL: channel not of CONFIG, malformed event. EPERM: capability missing.
+ * EOPNOTSUPP: @period without
  * SIFIVE_TRACE_INFO_OVERFLOW, or an event that cannot interrupt or that perf does
  * not know: a raw one of more than 48 bits, a cache of which it has none. EBUSY: the
  * capture runs, or no counter for @event is free beside the session's own and
@@ -413,8 +429,8 @@ struct sifive_trace_sampling {
 #define SIFIVE_TRACE_SAMPLING_XOR		2
 
 /*
- * Whatever runs on the capture's harts, not the calling process. SAMPLING and START
- * need CAP_PERFMON or CAP_SYS_ADMIN for that (EPERM).
+ * Whatever runs on the capture's harts, not the calling process. START needs
+ * CAP_PERFMON or CAP_SYS_ADMIN for that, too (EPERM).
  */
 #define SIFIVE_TRACE_SAMPLING_ALL	(1u << 0)
 /* One header for the whole capture, not one at each START: only one that rewinds. */
@@ -482,6 +498,10 @@ struct sifive_trace_query {
  *
  * SIFIVE_TRACE_IOC_STATUS, needs nothing. Registers: teControl, tfControl, tsControl,
  * itcTraceEnable and the sink registers, which are compared with what was programmed.
+ * By the session's own descriptor it looks at
+ * the counters, which interrupts harts; others see what that saw last. Those that may
+ * not read the capture see @holder, @sinks, @buffer, @ended and @capture, and of @flags
+ * whether the hardware is configured and runs.
  */
 struct sifive_trace_status {
 	__u32	size;
@@ -535,7 +555,8 @@ struct sifive_trace_status {
  * @encoders:	out: bit n set: encoder n sends to it
  * @name:	out: component that owns it, terminated
  *
- * SIFIVE_TRACE_IOC_SINK, needs nothing. EINVAL: no such index.
+ * SIFIVE_TRACE_IOC_SINK, needs nothing; who may not read the capture gets 0 for
+ * @flags, @bytes and @offset. EINVAL: no such index.
  */
 struct sifive_trace_sink {
 	__u32	size;
@@ -561,13 +582,14 @@ struct sifive_trace_sink {
  * SIFIVE_TRACE_START_REWIND throws that away. STOP ends that and returns when
  * all messages have reached the sinks. Repeating either changes nothing.
  *
- * ENXIO: no session configured by this descriptor. ENOSPC: START of a capture
- * that is full. EBUSY: START while the system goes to sleep, or no counter is free
- * for what SAMPLING has set. EPERM, EOPNOTSUPP, ENOMEM: START that cannot sample, as
- * for SAMPLING; the capture is stopped then. ESTALE: START after sleep has taken what
- * was captured: rewind, or CONFIG. ETIMEDOUT: a component did not answer; EIO: one
- * refused what it was told, or reported a sink error (STATUS says which). A STOP
- * that fails has stopped all the same, and what reached the sinks is readable.
+ * ENXIO: no session configured by this descriptor. EPERM: another process's session,
+ * and capability missing. ENOSPC: START of a capture that is full. EBUSY: START while
+ * the system goes to sleep, or no counter is free for what SAMPLING has set. EPERM,
+ * EOPNOTSUPP, ENOMEM: START that cannot sample, as for SAMPLING; the capture is
+ * stopped then. A START that fails may have rewound. ESTALE: START after sleep has
+ * taken what was captured: rewind, or CONFIG. ETIMEDOUT: a component did not answer;
+ * EIO: one refused what it was told, or reported a sink error (STATUS says which). A
+ * STOP that fails has stopped all the same, and what reached the sinks is readable.
  */
 struct sifive_trace_run {
 	__u32	size;
@@ -617,7 +639,8 @@ struct sifive_trace_attach {
  * It is at the beginning of a page of memory that is mapped, for reading and writing,
  * with mmap() at SIFIVE_TRACE_MMAP_LOSSES. The session's program counts in it; the
  * kernel zeroes it at CONFIG and keeps it with the capture, also when the program has
- * ended. SIFIVE_TRACE_IOC_LOSSES reads it. EPERM: the descriptor may not read the capture.
+ * ended. SIFIVE_TRACE_IOC_LOSSES reads it. EPERM: the descriptor may not read the
+ * capture.
  */
 struct sifive_trace_losses {
 	__u32	size;
