@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A capture: which encoders, through which funnels, into which sinks; its life
- * from CONFIG over START and STOP to the reading of what it holds. Everything
- * here is called with the system locked.
+ * A capture's life, from CONFIG over START and STOP to the reading of what it
+ * holds. Everything here is called with the system locked.
  */
 
 #include <linux/cpu.h>
@@ -16,112 +15,6 @@
 bool sft_capture_has(const struct sft_encoder *e)
 {
 	return sft.capture.encoders & BIT_ULL(e->index);
-}
-
-/* Encoders that an empty selection stands for: those of CPUs that run. */
-static u64 usable_encoders(void)
-{
-	struct sft_encoder *e;
-	u64 mask = 0;
-
-	for_each_encoder(e)
-		if (e->cpu >= 0 && cpu_active(e->cpu))
-			mask |= BIT_ULL(e->index);
-	return mask;
-}
-
-/*
- * Find the component whose sink of this kind takes an encoder's trace: the last
- * on its way, so that as many encoders as can be share one. NULL if there is none.
- */
-static struct sft_component *destination(struct sft_encoder *e, u32 kind)
-{
-	struct sft_component *c, *owner = NULL;
-
-	for (c = &e->c; c; c = sft_has_sink(c, SIFIVE_TRACE_SINK_FUNNEL) ? c->down : NULL)
-		if (sft_has_sink(c, kind))
-			owner = c;
-	return owner;
-}
-
-/* Mark the components on an encoder's way, each with the kind of sink it is to use. */
-static struct sft_component *route(struct sft_encoder *e, u32 kind)
-{
-	struct sft_component *c, *owner = destination(e, kind);
-
-	for (c = &e->c; c != owner; c = c->down) {
-		c->used = true;
-		c->kind = SIFIVE_TRACE_SINK_FUNNEL;
-	}
-	owner->used = true;
-	owner->kind = kind;
-	return owner;
-}
-
-static struct sft_sink *sink_in(const struct sft_component *owner)
-{
-	struct sft_capture *cap = &sft.capture;
-	unsigned int i;
-
-	for (i = 0; i < cap->sinks; i++)
-		if (cap->sink[i].owner == owner)
-			return &cap->sink[i];
-	return NULL;
-}
-
-/*
- * Whether a configuration, which has been checked for form, can be had: nothing has
- * been given back yet when it cannot. Fills in the encoders.
- */
-int sft_capture_possible(struct sifive_trace_config *config)
-{
-	u64 encoders = config->encoders ?: usable_encoders();
-	struct sft_encoder *e;
-
-	if (!encoders)
-		return sft_fail(-EOPNOTSUPP, "no CPU that is online has a trace encoder");
-	for_each_encoder(e) {
-		if (!(encoders & BIT_ULL(e->index)))
-			continue;
-		if (e->cpu < 0 || !cpu_active(e->cpu))
-			return sft_fail(-EOPNOTSUPP, "%s: its hart %llu is not online",
-					sft_name(&e->c), e->hart);
-		if (!destination(e, config->sink))
-			return sft_fail(-EOPNOTSUPP, "%s: no %s sink on its way",
-					sft_name(&e->c),
-					config->sink == SIFIVE_TRACE_SINK_SBA ?
-					"SBA" : "SRAM");
-	}
-	config->encoders = encoders;
-	return 0;
-}
-
-/* Decide every selected encoder's way and collect the sinks they end in. */
-static int route_all(void)
-{
-	struct sft_capture *cap = &sft.capture;
-	struct sft_component *owner;
-	struct sft_encoder *e;
-	struct sft_sink *s;
-
-	cap->sink = kcalloc(sft_topology_count(&sft.encoders),
-			    sizeof(*cap->sink), GFP_KERNEL);
-	if (!cap->sink)
-		return -ENOMEM;
-	for_each_encoder(e) {
-		if (!sft_capture_has(e))
-			continue;
-		owner = route(e, cap->kind);
-		s = sink_in(owner);
-		if (!s) {
-			s = &cap->sink[cap->sinks++];
-			s->owner = owner;
-			s->kind = cap->kind;
-		}
-		s->encoders |= BIT_ULL(e->index);
-		s->src_bits = sft_encoder_src_bits(e);
-	}
-	return 0;
 }
 
 static int reset_all(void)
@@ -400,7 +293,7 @@ int sft_capture_config(struct sifive_trace_config *config)
 	cap->channels = config->channels;
 	cap->encoders = config->encoders;
 	cap->watermark = config->watermark;
-	ret = route_all();
+	ret = sft_route_all();
 	if (!ret)
 		ret = reset_all();
 	if (!ret)
@@ -454,7 +347,7 @@ const struct sft_component *sft_capture_owner(const struct sft_encoder *e)
 /* Whether a component has a sink of the capture, and that is full. */
 bool sft_capture_owner_full(const struct sft_component *c)
 {
-	const struct sft_sink *s = sink_in(c);
+	const struct sft_sink *s = sft_route_sink(c);
 
 	return s && sink_full(s);
 }
@@ -517,7 +410,7 @@ void sft_capture_describe(struct sifive_trace_sink *out)
 /* Program an encoder that a program has changed through its stimulus page. */
 static int restore_encoder(struct sft_encoder *e)
 {
-	struct sft_sink *s = sink_in(&e->c);
+	struct sft_sink *s = sft_route_sink(&e->c);
 	int ret;
 
 	ret = sft_component_reset(&e->c);

@@ -173,7 +173,7 @@ static int ioctl_config(struct sft_file *file, void *arg)
 		return sft_fail(-EBUSY, "the system goes to sleep or down");
 	if (sft.capture.running)
 		return sft_fail(-EBUSY, "the capture is running: STOP first");
-	ret = sft_capture_possible(config);
+	ret = sft_route_check(config);
 	if (ret)
 		return ret;
 	sft_session_close();

@@ -441,10 +441,14 @@ void sft_memory_clear(void *data, size_t count);
 int sft_memory_take(struct sft_sink *s, size_t wanted);
 void sft_memory_give_back(struct sft_sink *s);
 
+/* route.c */
+int sft_route_check(struct sifive_trace_config *config);
+struct sft_sink *sft_route_sink(const struct sft_component *owner);
+int sft_route_all(void);
+
 /* capture.c */
 bool sft_capture_has(const struct sft_encoder *e);
 const struct sft_component *sft_capture_owner(const struct sft_encoder *e);
-int sft_capture_possible(struct sifive_trace_config *config);
 int sft_capture_config(struct sifive_trace_config *config);
 int sft_capture_start(bool rewind);
 int sft_capture_stop(void);

@@ -234,8 +234,7 @@ static void whole_but(struct __test_metadata *_metadata,
 	EXPECT_EQ(0, self->report.lost_threads);
 	TH_LOG("%llu begun, %llu made, %llu in the trace, %llu lost",
 	       (unsigned long long)sum(&begun), (unsigned long long)sum(&made),
-	       (unsigned long long)self->totals.records,
-	       (unsigned long long)lost(&self->report));
+	       (unsigned long long)self->totals.records, (unsigned long long)lost(&self->report));
 }
 
 #define WHOLE_BUT(times)	whole_but(_metadata, self, times)

@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Proves that every ioctl checks its argument as the head of the uapi header
+ * says: memory, size, unknown tail, reserved fields, flags, and the call's number.
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "kselftest_harness.h"
+#include "trace_device.h"
+#include "trace_more.h"
+
+FIXTURE(argument) {
+	int fd;
+	size_t page;
+	char *memory;	/* two pages, the second without access */
+	struct sifive_trace_config config;
+};
+
+FIXTURE_VARIANT(argument) {
+	unsigned long call;
+	size_t size;
+	bool writes;	/* needs a descriptor open for writing */
+	bool session;	/* needs a configured session */
+};
+
+FIXTURE_VARIANT_ADD(argument, info) {
+	SIFIVE_TRACE_IOC_INFO, sizeof(struct sifive_trace_info), false, false,
+};
+
+FIXTURE_VARIANT_ADD(argument, encoder) {
+	SIFIVE_TRACE_IOC_ENCODER, sizeof(struct sifive_trace_encoder), false, false,
+};
+
+FIXTURE_VARIANT_ADD(argument, config) {
+	SIFIVE_TRACE_IOC_CONFIG, sizeof(struct sifive_trace_config), true, false,
+};
+
+FIXTURE_VARIANT_ADD(argument, counters) {
+	SIFIVE_TRACE_IOC_COUNTERS, sizeof(struct sifive_trace_counters), true, true,
+};
+
+FIXTURE_VARIANT_ADD(argument, start) {
+	SIFIVE_TRACE_IOC_START, sizeof(struct sifive_trace_run), true, true,
+};
+
+FIXTURE_VARIANT_ADD(argument, stop) {
+	SIFIVE_TRACE_IOC_STOP, sizeof(struct sifive_trace_run), true, true,
+};
+
+FIXTURE_VARIANT_ADD(argument, status) {
+	SIFIVE_TRACE_IOC_STATUS, sizeof(struct sifive_trace_status), false, false,
+};
+
+FIXTURE_VARIANT_ADD(argument, sink) {
+	SIFIVE_TRACE_IOC_SINK, sizeof(struct sifive_trace_sink), false, true,
+};
+
+FIXTURE_VARIANT_ADD(argument, thread) {
+	SIFIVE_TRACE_IOC_THREAD, sizeof(struct sifive_trace_thread), true, true,
+};
+
+FIXTURE_VARIANT_ADD(argument, sampling) {
+	SIFIVE_TRACE_IOC_SAMPLING, sizeof(struct sifive_trace_sampling), true, true,
+};
+
+FIXTURE_VARIANT_ADD(argument, event) {
+	SIFIVE_TRACE_IOC_EVENT, sizeof(struct sifive_trace_query), true, false,
+};
+
+FIXTURE_SETUP(argument)
+{
+	struct sifive_trace_config config;
+
+	self->page = (size_t)getpagesize();
+	self->memory = mmap(NULL, 3 * self->page, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	ASSERT_NE(MAP_FAILED, self->memory);
+	ASSERT_EQ(0, mprotect(self->memory + 2 * self->page, self->page, PROT_NONE));
+	self->fd = trace_open(O_RDWR);
+	ASSERT_LE(0, self->fd);
+	self->config = trace_simple_config(self->fd, 0);
+	if (variant->session) {
+		config = self->config;
+		ASSERT_EQ(0, trace_config(self->fd, &config));
+	}
+}
+
+FIXTURE_TEARDOWN(argument)
+{
+	close(self->fd);
+	munmap(self->memory, 3 * self->page);
+}
+
+/* An argument that the call accepts, followed by @tail bytes of zero, at @to. */
+static void valid(void *to, unsigned long call, size_t size, size_t tail,
+		  const struct sifive_trace_config *config)
+{
+	uint32_t told = (uint32_t)(size + tail);
+
+	memset(to, 0, size + tail);
+	if (call == SIFIVE_TRACE_IOC_CONFIG)
+		memcpy(to, config, sizeof(*config));
+	if (call == SIFIVE_TRACE_IOC_EVENT)
+		((struct sifive_trace_query *)to)->event.code = 1;
+	memcpy(to, &told, sizeof(told));
+}
+
+#define VALID(to, tail) \
+	valid(to, variant->call, variant->size, tail, &self->config)
+
+TEST_F(argument, a_valid_one_is_accepted)
+{
+	VALID(self->memory, 0);
+	EXPECT_EQ(0, trace_ioctl(self->fd, variant->call, self->memory));
+	EXPECT_EQ(variant->size, *(uint32_t *)self->memory);
+}
+
+TEST_F(argument, null_gives_efault)
+{
+	EXPECT_EQ(-EFAULT, trace_ioctl(self->fd, variant->call, NULL));
+}
+
+TEST_F(argument, memory_that_is_not_mapped_gives_efault)
+{
+	char *hole = self->memory + 2 * self->page;
+
+	EXPECT_EQ(-EFAULT, trace_ioctl(self->fd, variant->call, hole));
+	ASSERT_EQ(0, munmap(hole, self->page));
+	EXPECT_EQ(-EFAULT, trace_ioctl(self->fd, variant->call, hole));
+	EXPECT_EQ(-EFAULT, trace_ioctl(self->fd, variant->call, (void *)-4096l));
+}
+
+TEST_F(argument, one_that_runs_into_a_hole_gives_efault)
+{
+	char *end = self->memory + 2 * self->page;
+	uint32_t size = (uint32_t)variant->size;
+
+	/* All of it but its last word is there. */
+	memcpy(end - size + 4, &size, sizeof(size));
+	EXPECT_EQ(-EFAULT, trace_ioctl(self->fd, variant->call, end - size + 4));
+}
+
+TEST_F(argument, read_only_memory_gives_efault)
+{
+	VALID(self->memory, 0);
+	ASSERT_EQ(0, mprotect(self->memory, self->page, PROT_READ));
+	EXPECT_EQ(-EFAULT, trace_ioctl(self->fd, variant->call, self->memory));
+	/* The call may have been carried out: give back what it took. */
+	EXPECT_EQ(0, close(self->fd));
+	self->fd = trace_open(O_RDWR);
+	EXPECT_EQ(0, trace_flags(self->fd));
+}
+
+TEST_F(argument, a_size_below_8_gives_einval)
+{
+	uint32_t size;
+
+	for (size = 0; size < 8; size++) {
+		VALID(self->memory, 0);
+		memcpy(self->memory, &size, sizeof(size));
+		EXPECT_EQ(-EINVAL, trace_ioctl(self->fd, variant->call, self->memory)) {
+			TH_LOG("size %u", size);
+		}
+	}
+}
+
+TEST_F(argument, a_shorter_one_is_filled_up_and_nothing_is_written_behind_it)
+{
+	size_t i, size = 8;
+	int ret;
+
+	memset(self->memory, 0xa5, self->page);
+	VALID(self->memory, 0);
+	memset(self->memory + size, 0xa5, variant->size);
+	*(uint32_t *)self->memory = (uint32_t)size;
+	ret = trace_ioctl(self->fd, variant->call, self->memory);
+	/* CONFIG then selects no sink, EVENT no event. */
+	EXPECT_EQ(variant->call == SIFIVE_TRACE_IOC_CONFIG ||
+		  variant->call == SIFIVE_TRACE_IOC_EVENT ? -EINVAL : 0, ret);
+	for (i = size; i < self->page; i++)
+		ASSERT_EQ(0xa5, (uint8_t)self->memory[i]) {
+			TH_LOG("byte %zu was written", i);
+		}
+}
+
+TEST_F(argument, a_longer_one_with_a_zero_tail_is_accepted)
+{
+	VALID(self->memory, 8);
+	EXPECT_EQ(0, trace_ioctl(self->fd, variant->call, self->memory));
+	EXPECT_EQ(variant->size + 8, *(uint32_t *)self->memory);
+
+	VALID(self->memory, self->page - variant->size);
+	EXPECT_EQ(0, trace_ioctl(self->fd, variant->call, self->memory));
+}
+
+TEST_F(argument, a_tail_that_is_not_zero_gives_e2big)
+{
+	VALID(self->memory, 8);
+	self->memory[variant->size] = 1;
+	EXPECT_EQ(-E2BIG, trace_ioctl(self->fd, variant->call, self->memory));
+
+	VALID(self->memory, 8);
+	self->memory[variant->size + 7] = 1;
+	EXPECT_EQ(-E2BIG, trace_ioctl(self->fd, variant->call, self->memory));
+}
+
+TEST_F(argument, a_size_over_a_page_gives_e2big)
+{
+	uint32_t sizes[] = { (uint32_t)self->page + 1, 0x7fffffff, ~0u };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
+		VALID(self->memory, 0);
+		memcpy(self->memory, &sizes[i], sizeof(sizes[i]));
+		EXPECT_EQ(-E2BIG, trace_ioctl(self->fd, variant->call, self->memory));
+	}
+}
+
+TEST_F(argument, only_a_descriptor_open_for_writing_may_change_things)
+{
+	int reader = trace_open(O_RDONLY);
+
+	ASSERT_LE(0, reader);
+	VALID(self->memory, 0);
+	EXPECT_EQ(variant->writes ? -EACCES : 0,
+		  trace_ioctl(reader, variant->call, self->memory));
+	close(reader);
+}
+
+TEST_F(argument, a_calls_number_has_its_direction_and_any_size)
+{
+	unsigned int nr = _IOC_NR(variant->call), type = SIFIVE_TRACE_IOC_TYPE;
+	unsigned int both = _IOC_READ | _IOC_WRITE;
+
+	EXPECT_EQ(both, _IOC_DIR(variant->call));
+	EXPECT_EQ(variant->size, _IOC_SIZE(variant->call));
+	/* A program that was built for a longer or a shorter structure. */
+	VALID(self->memory, 0);
+	EXPECT_EQ(0, trace_ioctl(self->fd, _IOC(both, type, nr, 8), self->memory));
+	VALID(self->memory, 0);
+	EXPECT_EQ(0, trace_ioctl(self->fd, _IOC(both, type, nr, 2000), self->memory));
+	VALID(self->memory, 0);
+	EXPECT_EQ(-ENOTTY, trace_ioctl(self->fd, _IOW(type, nr, uint64_t),
+				       self->memory));
+	EXPECT_EQ(-ENOTTY, trace_ioctl(self->fd, _IOR(type, nr, uint64_t),
+				       self->memory));
+	EXPECT_EQ(-ENOTTY, trace_ioctl(self->fd, _IOC(_IOC_NONE, type, nr, 8),
+				       self->memory));
+	EXPECT_EQ(-ENOTTY, trace_ioctl(self->fd, variant->call ^ 1 << _IOC_TYPESHIFT,
+				       self->memory));
+}
+
+/* It learns that the kernel has another ABI, and gets no further. */
+TEST_F(argument, of_the_calls_of_abi_2_info_alone_is_answered)
+{
+	unsigned long old = _IO(SIFIVE_TRACE_IOC_TYPE, _IOC_NR(variant->call));
+	bool info = variant->call == SIFIVE_TRACE_IOC_INFO;
+
+	VALID(self->memory, 0);
+	EXPECT_EQ(info ? 0 : -ENOTTY, trace_ioctl(self->fd, old, self->memory));
+	if (info)
+		EXPECT_EQ(SIFIVE_TRACE_ABI,
+			  ((struct sifive_trace_info *)self->memory)->abi);
+}
+
+/* Each reserved field of an argument, and each field of flags, where it lies. */
+static const struct {
+	unsigned long call;
+	const char *name;
+	size_t at;
+	uint32_t known;
+} zeros[] = {
+#define FIELD(call, type, field, known) \
+	{ SIFIVE_TRACE_IOC_##call, #call " " #field, \
+	  offsetof(struct sifive_trace_##type, field), known }
+	FIELD(INFO, info, reserved, 0),
+	FIELD(CONFIG, config, flags, SIFIVE_TRACE_CONFIG_RING |
+	      SIFIVE_TRACE_CONFIG_OVERFLOW | SIFIVE_TRACE_CONFIG_NO_TIMESTAMP),
+	FIELD(COUNTERS, counters, flags, SIFIVE_TRACE_COUNTERS_PER_THREAD),
+	FIELD(COUNTERS, counters, reserved, 0),
+	/* The first two events are used. */
+	FIELD(COUNTERS, counters, event[0].flags, 3),
+	FIELD(COUNTERS, counters, event[0].reserved, 0),
+	FIELD(COUNTERS, counters, event[1].flags, 3),
+	FIELD(COUNTERS, counters, event[1].reserved, 0),
+	FIELD(COUNTERS, counters, event[2].flags, 3),
+	FIELD(COUNTERS, counters, event[2].reserved, 0),
+	FIELD(COUNTERS, counters, event[31].flags, 3),
+	FIELD(COUNTERS, counters, event[31].reserved, 0),
+	FIELD(START, run, flags, SIFIVE_TRACE_START_REWIND),
+	FIELD(STOP, run, flags, 0),
+	FIELD(THREAD, thread, flags, SIFIVE_TRACE_THREAD_LEAVE),
+	FIELD(THREAD, thread, reserved, 0),
+	FIELD(SAMPLING, sampling, flags, SIFIVE_TRACE_SAMPLING_ALL |
+	      SIFIVE_TRACE_SAMPLING_ONE_HEADER | SIFIVE_TRACE_SAMPLING_EXEC),
+	FIELD(SAMPLING, sampling, event.flags, 3),
+	FIELD(SAMPLING, sampling, event.reserved, 0),
+	FIELD(EVENT, query, flags, 0),
+	FIELD(EVENT, query, event.flags, 3),
+	FIELD(EVENT, query, event.reserved, 0),
+	FIELD(EVENT, query, reserved, 0),
+#undef FIELD
+};
+
+/* One that fails for no other reason than the field that the test sets. */
+static void sensible(void *to, unsigned long call, bool by_event)
+{
+	struct sifive_trace_sampling *sampling = to;
+	struct sifive_trace_counters *counters = to;
+
+	if (call == SIFIVE_TRACE_IOC_COUNTERS) {
+		counters->count = 2;
+		counters->event[0].code = 1;
+		counters->event[1].code = 2;
+	} else if (call == SIFIVE_TRACE_IOC_SAMPLING) {
+		sampling->interval = by_event ? 0 : 1000000;
+		sampling->period = by_event ? 100000 : 0;
+		sampling->event.code = by_event ? 1 : 0;
+	}
+}
+
+static void reserved_gives_einval(struct __test_metadata *_metadata,
+				  struct _test_data_argument *self,
+				  const struct _fixture_variant_argument *variant,
+				  bool by_event)
+{
+	unsigned int bit;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(zeros); i++) {
+		if (zeros[i].call != variant->call)
+			continue;
+		for (bit = 0; bit < 32; bit++) {
+			if (zeros[i].known & 1u << bit)
+				continue;
+			VALID(self->memory, 0);
+			sensible(self->memory, variant->call, by_event);
+			*(uint32_t *)(self->memory + zeros[i].at) = 1u << bit;
+			EXPECT_EQ(-EINVAL, trace_ioctl(self->fd, variant->call,
+						       self->memory)) {
+				TH_LOG("%s, bit %u", zeros[i].name, bit);
+			}
+		}
+	}
+}
+
+TEST_F(argument, each_reserved_field_and_unknown_flag_gives_einval)
+{
+	struct sifive_trace_info info;
+
+	reserved_gives_einval(_metadata, self, variant, false);
+	ASSERT_EQ(0, trace_info(self->fd, &info));
+	if (info.flags & SIFIVE_TRACE_INFO_OVERFLOW)
+		reserved_gives_einval(_metadata, self, variant, true);
+}
+
+TRACE_HARNESS_MAIN
