@@ -357,7 +357,9 @@ boots() {
 
 shows hardware "fpga: what the board has" <<'LINES'
 Encoders trace@11000000 cpu 0 hart 0 source 0 sinks: funnel
+ not tried yet: a session finds out what its messages have
  trace@11001000 cpu 1 hart 1 source 1 sinks: funnel
+ not tried yet: a session finds out what its messages have
 Funnels 1
 Sinks sram sba funnel
 Timestamps 40 bits, 10 MHz
@@ -606,7 +608,9 @@ finds rawio 1 "also need CAP_SYS_RAWIO" "cap_sys_rawio" "encoders with sinks of 
 
 shows simple "nofunnel: what the board has" <<'LINES'
 Encoders trace@11000000 cpu 0 hart 0 source 0 sinks: sram sba; needs CAP_SYS_RAWIO
+ not tried yet: a session finds out what its messages have
  trace@11001000 cpu 1 hart 1 source 0 sinks: sram sba; needs CAP_SYS_RAWIO
+ not tried yet: a session finds out what its messages have
 Funnels 0
 Sinks sram sba
 Timestamps 40 bits, 50 MHz
@@ -625,9 +629,13 @@ rec p550own $p/busy-static
 rec high --channel 16 $p/threads'
 shows quad "p550: what the board has" <<'LINES'
 Encoders trace@11000000 cpu 1 hart 0 source 0 sinks: funnel; 16 channels
+ not tried yet: a session finds out what its messages have
  trace@11001000 cpu 2 hart 1 source 1 sinks: funnel; 16 channels
+ not tried yet: a session finds out what its messages have
  trace@11002000 cpu 0 hart 2 source 2 sinks: funnel; 16 channels
+ not tried yet: a session finds out what its messages have
  trace@11003000 cpu 3 hart 3 source 3 sinks: funnel; 16 channels
+ not tried yet: a session finds out what its messages have
 Funnels 1
 Sinks sba funnel
 Timestamps 40 bits, 700 MHz

@@ -9,7 +9,7 @@
 	_Static_assert(sizeof(struct type) == (bytes), #type)
 
 SIZE(sifive_trace_info, 48);
-SIZE(sifive_trace_encoder, 88);
+SIZE(sifive_trace_encoder, 128);
 SIZE(sifive_trace_config, 48);
 SIZE(sifive_trace_event, 32);
 SIZE(sifive_trace_counters, 1048);
@@ -17,7 +17,7 @@ SIZE(sifive_trace_slot, 256);
 SIZE(sifive_trace_thread, 16);
 SIZE(sifive_trace_sampling, 64);
 SIZE(sifive_trace_query, 56);
-SIZE(sifive_trace_status, 240);
+SIZE(sifive_trace_status, 248);
 SIZE(sifive_trace_sink, 88);
 SIZE(sifive_trace_run, 8);
 SIZE(sifive_trace_attach, 24);
