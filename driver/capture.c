@@ -140,14 +140,15 @@ void sft_capture_free(void)
 	quiesce();
 	sft_snapshot_forget();
 	for (i = 0; i < cap->sinks; i++) {
-		/* Better lose memory than have it written to when it is another's. */
+		/* Leak the buffer rather than free memory that is still a DMA target. */
 		if (cap->sink[i].owner->stuck)
-			dev_err(cap->sink[i].owner->dev, "its buffer is given up\n");
+			dev_err(cap->sink[i].owner->dev, "leaks its buffer: the hardware may still write to it\n");
 		else
 			sft_sink_destroy(&cap->sink[i]);
 	}
 	kfree(cap->sink);
 	memset(cap, 0, sizeof(*cap));
+	sft_mapping_clear();
 	sft_health_forget();
 	for_each_encoder(e) {
 		e->c.used = false;
@@ -310,6 +311,8 @@ int sft_capture_config(struct sifive_trace_config *config)
 		sft_capture_free();
 		return ret;
 	}
+	/* What the stores of CONFIG itself have met is not the session's. */
+	sft_health_forget();
 	config->sinks = cap->sinks;
 	config->buffer = smallest;
 	return 0;

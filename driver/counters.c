@@ -482,7 +482,9 @@ static void put_aside(struct sft_counters *earlier)
 {
 	unsigned int cpu;
 
-	sft_counters_check();
+	/* A loss is reported behind the reason of a call that fails. */
+	for_each_cpu(cpu, &sft.counters.cpus)
+		check_cpu(cpu);
 	sft_access_suspend();
 	*earlier = sft.counters;
 	give_all_back();

@@ -57,6 +57,8 @@ static void check_changed(struct sft_component *c)
 	name = sft_component_changed(c, false);
 	if (!name)
 		return;
+	/* It may have failed since its errors were looked at. */
+	check_errors(c);
 	if (c->sink_error || sft_capture_owner_full(c))
 		name = sft_component_changed(c, true);
 	if (!name)

@@ -440,6 +440,9 @@ static int ioctl_attach(struct sft_file *file, void *arg)
 		return sft_fail(-EINVAL, "unknown flags %#x", attach->flags);
 	if (attach->reserved)
 		return sft_fail(-EINVAL, "reserved is %u, not 0", attach->reserved);
+	if (attach->size < offsetofend(struct sifive_trace_attach, fd))
+		return sft_fail(-EINVAL, "size %u has no room for the descriptor",
+				attach->size);
 	return 0;
 }
 

@@ -44,7 +44,7 @@ static struct {
 /* A page that user mode writes: read it, and trust nothing in it. */
 static struct sifive_trace_losses *losses;
 
-/* A session begins, and none has it mapped. */
+/* The capture that it counts for is gone, and nobody has it mapped. */
 void sft_mapping_clear(void)
 {
 	clear_page(losses);

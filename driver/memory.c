@@ -96,10 +96,14 @@ static int check_region(struct sft_sink *s, const struct reserved_mem *region,
 	for (i = 0; i < sft.capture.sinks; i++)
 		if (sft.capture.sink[i].reserved &&
 		    sft.capture.sink[i].region == region)
-			return sft_fail(-EBUSY, "%s: its memory-region is in use by %s",
+			return sft_fail(-EOPNOTSUPP, "%s: its memory-region is in use by %s",
 					sft_name(s->owner),
 					sft_name(sft.capture.sink[i].owner));
 	s->address = region->base;
+	if (s->size > region->size)
+		return sft_fail(-ENOMEM, "%s: memory-region at %pa has %pa bytes, %zu are wanted",
+				sft_name(s->owner), &region->base, &region->size,
+				s->size);
 	/* What is below the boundary may be less than what is above it. */
 	if (crosses(s))
 		s->address = round_up(s->address, SZ_4G);

@@ -44,7 +44,6 @@ void sft_session_take(struct sft_file *file)
 	sft.owner = file;
 	sft.holder = get_pid(task_tgid(current));
 	sft.user = current_euid();
-	sft_mapping_clear();
 	sft_mapping_update();
 }
 

@@ -40,6 +40,7 @@ static DEFINE_MUTEX(copy_lock);
 
 static struct {
 	u64 number;		/* of this copy, as sft_file.snapshot has it */
+	u64 rewinds;		/* sft.capture.rewinds when it was made */
 	void *data;		/* NULL: there is none */
 	unsigned int readers;	/* files that read it */
 	unsigned long made, used;	/* in jiffies */
@@ -152,7 +153,7 @@ static void trim(u64 rewinds)
 static int make(struct sft_file *file)
 {
 	struct part *p;
-	u64 size, rewinds;
+	u64 size;
 
 	sft_snapshot_forget();
 	sft_lock();
@@ -163,12 +164,12 @@ static int make(struct sft_file *file)
 		return fail(file, -ENOMEM,
 			    "no memory for a copy of the running ring, %llu bytes: STOP, or read less often",
 			    size);
-	rewinds = mark();
+	copy.rewinds = mark();
 	for (p = copy.part; p < copy.part + copy.parts; p++)
 		p->bytes = sft_sink_copy_ring(p->sink, &p->before, p->data);
 	/* What is read of the hardware is later than what was copied. */
 	rmb();
-	trim(rewinds);
+	trim(copy.rewinds);
 	copy.made = jiffies;
 	copy.used = jiffies;
 	return 0;
@@ -193,7 +194,12 @@ static int check(struct sft_file *file)
 /* Whether a file that begins to read is to have the copy that others read. */
 static bool is_shared(void)
 {
-	return copy.data && time_before(jiffies, copy.made + SHARED_FOR) &&
+	bool same;
+
+	sft_lock();
+	same = copy.rewinds == sft.capture.rewinds;
+	sft_unlock();
+	return same && copy.data && time_before(jiffies, copy.made + SHARED_FOR) &&
 	       time_before(jiffies, copy.used + IDLE_AFTER);
 }
 

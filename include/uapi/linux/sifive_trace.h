@@ -228,8 +228,8 @@ struct sifive_trace_encoder {
  * SIFIVE_TRACE_IOC_CONFIG. Needs a descriptor open for writing and CAP_PERFMON
  * or CAP_SYS_ADMIN. Ends the session's earlier capture, throws its data away,
  * overwrites SRAM, and leaves the hardware ready for START. With ENOMEM, ETIMEDOUT and
- * EIO, and with EOPNOTSUPP for a memory-region, there is no session; with any other
- * error nothing has changed.
+ * EIO, and with EOPNOTSUPP for a memory-region or @prescale, there is no session; with
+ * any other error nothing has changed.
  *
  * EACCES: descriptor not open for writing. EPERM: capability missing. EBUSY:
  * another session has the hardware (STATUS names it), its own is running, or
