@@ -118,7 +118,7 @@ refused by-none-early 3 "trace SRAM cannot be read while the capture runs: stop 
 
 calls ring | grep -qx 'branch [1-9][0-9]*'
 result $? "--ring: it holds calls"
-meta ring 'm["wrapped"] and m["lost"] == {"signals": 0, "threads": 0, "abandoned": 0, "samples": 0}' \
+meta ring 'm["wrapped"] and not any(m["lost"].values())' \
 	"--ring: nothing but the oldest is lost"
 says ring "the ring has overwritten older records" "--ring: that is said"
 
@@ -143,9 +143,10 @@ finds gone 0 "CPU 1: no encoder, what runs there is not recorded" "taskset -c 0 
 	"a CPU without encoder"
 finds goneonly 1 "no CPU that this process may run on has an encoder" "taskset" \
 	"taskset to a CPU without encoder"
-! grep -q '^note\|^PROBLEM' "$out/without.txt"
+! grep '^note\|^PROBLEM' "$out/without.txt" | grep -vq 'trace@11001000 is not bound'
 result $? "doctor: taskset to the CPU that has one: all is well"
-finds none 1 "has found no trace encoder" "sifive,trace-encoder0" "no encoder"
+finds none 1 "is loaded, but has no trace encoder" \
+	"echo 11000000.trace >.*/sifive-trace-encoder/bind" "no encoder"
 
 # ---- what programs load ----------------------------------------------------------
 
