@@ -192,7 +192,7 @@ static int need_session(struct sft_file *file)
 	       sft_fail(-ENXIO, "no session: CONFIG comes first");
 }
 
-/* What starts and stops the session's hardware: not for whoever has the descriptor. */
+/* Starting and stopping the hardware takes more than the session's descriptor. */
 static int need_steering(struct sft_file *file)
 {
 	int ret = need_session(file);
@@ -263,7 +263,6 @@ static int join_thread(struct sft_file *file, void *arg)
 static int ioctl_event(struct sft_file *file, void *arg)
 {
 	struct sifive_trace_query *query = arg;
-
 	int ret = need_perfmon("trying counters");
 
 	if (ret)

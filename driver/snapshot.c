@@ -48,7 +48,7 @@ static struct {
 	unsigned int parts;
 } copy;
 
-/* Lock the system while nobody copies: whoever frees its buffers needs that. */
+/* Lock the system while no copy is being made, as freeing its buffers requires. */
 void sft_lock_buffers(void)
 {
 	mutex_lock(&copy_lock);

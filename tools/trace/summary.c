@@ -8,14 +8,18 @@
 #include "options.h"
 #include "units.h"
 
-static uint64_t all_records(const struct trace_stats *stats)
+static uint64_t sum_of(const uint64_t *counts, size_t n)
 {
 	uint64_t sum = 0;
-	size_t i;
 
-	for (i = 0; i < PERFREC_TYPES; i++)
-		sum += stats->records[i];
+	while (n--)
+		sum += counts[n];
 	return sum;
+}
+
+static uint64_t all_records(const struct trace_stats *stats)
+{
+	return sum_of(stats->records, PERFREC_TYPES);
 }
 
 /* "7, 9" in @text: the channels with stores, without those of @except. */
@@ -134,12 +138,7 @@ static void summarise(const struct input *input,
 
 static uint64_t all_words(const struct trace_stats *stats)
 {
-	uint64_t sum = 0;
-	size_t i;
-
-	for (i = 0; i < PERFREC_CHANNELS; i++)
-		sum += stats->words[i];
-	return sum;
+	return sum_of(stats->words, PERFREC_CHANNELS);
 }
 
 /* Whether there are words on channels that are not decoded. */
