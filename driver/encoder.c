@@ -5,7 +5,6 @@
 #include <linux/mod_devicetable.h>
 #include <linux/module.h>
 #include <linux/platform_device.h>
-#include <linux/property.h>
 
 #include "compat.h"
 #include "regs.h"
@@ -106,21 +105,8 @@ static int find_hart(struct sft_encoder *e)
 	return 0;
 }
 
-/**
- * struct board_data - what an implementation has that no register tells
- * @ts_channels: stimulus 16-31 are 0-15 with a timestamp
- */
-struct board_data {
-	bool ts_channels;
-};
-
-static const struct board_data board_eic7700 = {
-	.ts_channels = true,
-};
-
 static int add_encoder(struct platform_device *pdev)
 {
-	const struct board_data *board;
 	struct sft_encoder *e;
 	int ret;
 
@@ -133,11 +119,6 @@ static int add_encoder(struct platform_device *pdev)
 	ret = find_hart(e);
 	if (ret)
 		return ret;
-	/* A device tree may name the generic encoder alone. */
-	board = device_get_match_data(&pdev->dev);
-	if (!board && of_machine_is_compatible("eswin,eic7700"))
-		board = &board_eic7700;
-	e->ts_channels = board && board->ts_channels;
 	e->c.is_encoder = true;
 	platform_set_drvdata(pdev, &e->c);
 	ret = sft_topology_add_encoder(e);
@@ -160,7 +141,6 @@ static void encoder_remove(struct platform_device *pdev)
 SFT_REMOVE(encoder_remove)
 
 static const struct of_device_id encoder_match[] = {
-	{ .compatible = "eswin,eic7700-trace-encoder", .data = &board_eic7700 },
 	{ .compatible = "sifive,trace-encoder0" },
 	{ }
 };

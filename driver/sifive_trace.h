@@ -148,8 +148,7 @@ struct sft_tested {
  * @index:	its number for user space, valid under the system's lock
  * @cpu:	Linux's number of its hart, -1 when Linux does not know the hart
  * @hart:	hart id
- * @ts_channels: stimulus 16-31 are 0-15 with a timestamp: board data until a CONFIG
- *		has found out
+ * @ts_channels: stimulus 16-31 are 0-15 with a timestamp; found by CONFIG
  * @tested:	what CONFIG has found out
  * @ts_readable: its own page shows a running timestamp; found at CONFIG
  * @can_stall:	it stalls its hart when it is full; found at CONFIG

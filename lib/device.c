@@ -319,16 +319,6 @@ PERF_LOCAL unsigned int register_of(const struct sifive_trace_encoder *encoder,
 	       channel + PERF_CHANNELS / 2 : channel;
 }
 
-PERF_INTERNAL uint32_t perf_device_registers(const struct perf_device *device,
-					     uint32_t channels)
-{
-	uint32_t i, registers = 0;
-
-	for (i = 0; i < device->count; i++)
-		registers |= channels << register_of(&device->encoder[i], 0);
-	return registers;
-}
-
 /* The chosen encoders in words: whose they are. */
 PERF_LOCAL void whose(const struct perf_device *device, char *text, size_t size)
 {
@@ -347,7 +337,8 @@ PERF_INTERNAL int perf_device_take(struct perf_device *device,
 		.flags		= take->ring ? SIFIVE_TRACE_CONFIG_RING : 0,
 		.sink		= take->buffer ? SIFIVE_TRACE_SINK_SBA :
 						 SIFIVE_TRACE_SINK_SRAM,
-		.channels	= take->channels,
+		/* Which register is which channel shows only after CONFIG. */
+		.channels	= ~0u,
 		.buffer		= take->buffer,
 	};
 	struct sifive_trace_status status;
@@ -362,7 +353,7 @@ PERF_INTERNAL int perf_device_take(struct perf_device *device,
 
 	if (!error && !read_status(device, &status))
 		device->capture = status.capture;
-	/* The timestamps' rate, and whether programs can read them, from now on. */
+	/* What CONFIG has found: channels, timestamps, their rate. */
 	if (!error && read_info(device))
 		return -1;
 	for (i = 0; !error && i < device->count; i++)

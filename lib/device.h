@@ -46,12 +46,10 @@ struct perf_device {
 
 /**
  * struct perf_take - what is wanted of the hardware
- * @channels:	stimulus registers that make messages, as perf_device_registers()
  * @buffer:	bytes of system memory for each sink, 0 for the trace hardware's SRAM
  * @ring:	keep the newest bytes; otherwise stop when the buffer is full
  */
 struct perf_take {
-	uint32_t channels;
 	uint64_t buffer;
 	bool ring;
 };
@@ -124,18 +122,14 @@ PERF_INTERNAL int perf_device_choose(struct perf_device *device,
 /**
  * perf_device_channels - the channels that there are
  *
- * Returns bit n set: channel n exists on all chosen encoders, and its messages
- * have timestamps.
+ * Returns bit n set: channel n exists on all chosen encoders, which were taken
+ * before, and its messages have timestamps.
  */
 PERF_INTERNAL uint32_t perf_device_channels(const struct perf_device *device);
 
 /* Fails when ITC channel @channel, 0 to 31, is not one of these. */
 PERF_INTERNAL int perf_device_check_channel(const struct perf_device *device,
 					    unsigned int channel);
-
-/* The stimulus registers of @channels on all chosen encoders. */
-PERF_INTERNAL uint32_t perf_device_registers(const struct perf_device *device,
-					     uint32_t channels);
 
 /* Take the chosen encoders and a buffer. */
 PERF_INTERNAL int perf_device_take(struct perf_device *device,

@@ -194,10 +194,6 @@ PERF_LOCAL int share_channels(const struct perf_device *device,
 		*first = setup->hooks ? setup->channel : next;
 		*threads = pinned ? 1u << *first :
 				    all & ~(1u << setup->sampling.channel);
-		setup->take.channels = perf_device_registers(device,
-				*threads | 1u << setup->sampling.channel);
-	} else {
-		setup->take.channels = perf_device_registers(device, *threads);
 	}
 	return 0;
 }
@@ -269,8 +265,8 @@ PERF_INTERNAL int perf_session_setup(struct perf_setup *setup, const void *user)
 		return -1;
 
 	if (perf_device_choose(device, &setup->cpus) ||
-	    share_channels(device, setup, pinned >= 0, &channels, &first) ||
 	    perf_device_take(device, &setup->take) ||
+	    share_channels(device, setup, pinned >= 0, &channels, &first) ||
 	    (setup->count &&
 	     perf_device_counters(device, setup->counter, setup->count,
 				  setup->per_thread)))

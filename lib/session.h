@@ -44,7 +44,7 @@ enum perf_session_state {
  * @type:	enum perf_count_type
  * @channel:	ITC channel, 0 to 31, of the first thread; of the kernel's
  *		records, when neither hooks nor threads write
- * @take:	buffer and what else is wanted of the hardware; @channels is found
+ * @take:	buffer and what else is wanted of the hardware
  * @cpus:	CPUs to trace, none: all that the calling thread may run on
  * @hooks:	write records at function entry and exit
  * @per_thread:	each thread has counts of its own

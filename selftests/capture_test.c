@@ -99,6 +99,8 @@ static void configure(struct __test_metadata *_metadata,
 	config.encoders = BIT64(self->encoder.index);
 	config.flags = flags;
 	ASSERT_EQ(0, trace_config(self->fd, &config));
+	ASSERT_EQ(0, trace_encoder(self->fd, self->encoder.index, &self->encoder));
+	self->reg = trace_register(&self->encoder, CHANNEL);
 	if (self->page)
 		trace_unmap(self->page);
 	self->page = trace_map(self->fd, &self->encoder);
@@ -114,7 +116,6 @@ FIXTURE_SETUP(capture)
 		SKIP(return, "this board has no %s sink", variant->name);
 	ASSERT_EQ(0, trace_encoder(self->fd, 0, &self->encoder));
 	ASSERT_EQ(0, trace_pin(self->encoder.cpu));
-	self->reg = trace_register(&self->encoder, CHANNEL);
 	configure(_metadata, self, variant, 0);
 }
 
@@ -646,7 +647,6 @@ TEST_F(capture, each_encoder_in_turn)
 		if (self->encoder.cpu < 0)
 			continue;
 		ASSERT_EQ(0, trace_pin(self->encoder.cpu));
-		self->reg = trace_register(&self->encoder, CHANNEL);
 		configure(_metadata, self, variant, 0);
 		ASSERT_EQ(0, trace_start(self->fd, 0));
 		for (i = 0; i < 10; i++)

@@ -68,7 +68,7 @@ broken() {
 broken_are_refused() {
 	broken "an encoder without cpus" '0,/cpus = .*/s///' "'cpus' is a required"
 	broken "a second compatible string" \
-		's/("sifive,trace-encoder0");/"eswin,eic7700-trace-encoder", \1;/' compatible
+		's/("sifive,trace-encoder0");/"sifive,trace-encoder1", \1;/' compatible
 	broken "the vendor's name of a node" 's/trace@11000000/trace-encoder-0@11000000/' \
 		"does not match"
 	broken "two blocks of registers" 's/(reg = <0x0 0x11000000 0x0 0x1000>);/\1, <0 0 0 1>;/' reg

@@ -188,10 +188,11 @@ TEST_F(lib, arguments_out_of_range_are_refused)
 	FAILED(perfManualInit(&cache, 1, CHANNEL, raw, self->buffer));
 	FAILED(perfManualInit(twice, 2, CHANNEL, raw, self->buffer));
 	FAILED(perfFuncEntryExitInit(NULL, 0, 32, raw, self->buffer));
-	if (self->encoder.flags & SIFIVE_TRACE_ENCODER_TS_CHANNELS)
-		FAILED(perfManualInit(NULL, 0, 16, raw, self->buffer));
 	/* After all that it works. */
 	EXPECT_EQ(0, perfManualInit(NULL, 0, CHANNEL, raw, self->buffer));
+	ASSERT_EQ(0, trace_encoder(self->fd, 0, &self->encoder));
+	if (self->encoder.flags & SIFIVE_TRACE_ENCODER_TS_CHANNELS)
+		FAILED(perfManualInit(NULL, 0, 16, raw, self->buffer));
 }
 
 TEST_F(lib, buffers_that_cannot_be_had_are_refused)

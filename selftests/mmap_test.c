@@ -29,9 +29,9 @@ FIXTURE_SETUP(mapping)
 	self->fd = trace_open(O_RDWR);
 	ASSERT_LE(0, self->fd);
 	ASSERT_EQ(0, trace_info(self->fd, &self->info));
-	ASSERT_EQ(0, trace_encoder(self->fd, 0, &self->encoder));
 	self->config = trace_simple_config(self->fd, 0);
 	ASSERT_EQ(0, trace_config(self->fd, &self->config));
+	ASSERT_EQ(0, trace_encoder(self->fd, 0, &self->encoder));
 }
 
 FIXTURE_TEARDOWN(mapping)

@@ -626,15 +626,16 @@ run quadnamed sifive-trace list miss
 rec p550 -e instructions,pte_cache_miss,dcache_miss:u $p/threads
 rec nosuch -e core_clock_cycles $p/threads
 rec p550own $p/busy-static
-rec high --channel 16 $p/threads'
+rec high --channel 16 $p/threads
+run quadafter sifive-trace info'
 shows quad "p550: what the board has" <<'LINES'
-Encoders trace@11000000 cpu 1 hart 0 source 0 sinks: funnel; 16 channels
+Encoders trace@11000000 cpu 1 hart 0 source 0 sinks: funnel
  not tried yet: a session finds out what its messages have
- trace@11001000 cpu 2 hart 1 source 1 sinks: funnel; 16 channels
+ trace@11001000 cpu 2 hart 1 source 1 sinks: funnel
  not tried yet: a session finds out what its messages have
- trace@11002000 cpu 0 hart 2 source 2 sinks: funnel; 16 channels
+ trace@11002000 cpu 0 hart 2 source 2 sinks: funnel
  not tried yet: a session finds out what its messages have
- trace@11003000 cpu 3 hart 3 source 3 sinks: funnel; 16 channels
+ trace@11003000 cpu 3 hart 3 source 3 sinks: funnel
  not tried yet: a session finds out what its messages have
 Funnels 1
 Sinks sba funnel
@@ -642,6 +643,8 @@ Timestamps 40 bits, 700 MHz
 Counters taken beside perf (Sscofpmf)
 Sampling by time, and by any event that a counter counts
 LINES
+[ "$(grep -c 'registers 0xffffffff make messages, 0xffff0000 with timestamps; 16 channels;' "$out/quadafter.txt")" = 4 ]
+result $? "p550: what a session found of the messages"
 boots quad "p550: firmware, kernel and machine"
 says quad "P550" "info: a P550"
 grep -qE '^  cycles +cycle$' "$out/quadlist.txt" &&

@@ -69,6 +69,15 @@ FIXTURE_TEARDOWN(session)
 	close(self->fd);
 }
 
+/* Store to an encoder that CONFIG has tested, so that the message has a timestamp. */
+static void store(int fd, uint32_t index, void *page, uint32_t value)
+{
+	struct sifive_trace_encoder encoder;
+
+	if (!trace_encoder(fd, index, &encoder))
+		trace_store(page, trace_register(&encoder, CHANNEL), value, 4);
+}
+
 /* Configure, map and start; the mapped page, NULL for an error. */
 static void *begin(int fd, const struct sifive_trace_encoder *encoder,
 		   const struct sifive_trace_config *wanted)
@@ -97,7 +106,7 @@ static ssize_t capture_one(int fd, uint32_t index)
 	page = begin(fd, &encoder, &config);
 	if (!page)
 		return -1;
-	trace_store(page, trace_register(&encoder, CHANNEL), 0x1234, 4);
+	store(fd, index, page, 0x1234);
 	trace_unmap(page);
 	if (trace_stop(fd))
 		return -1;
@@ -138,8 +147,7 @@ TEST_F(session, a_killed_process_leaves_the_hardware_free)
 			page = trace_map(fd, &self->encoder);
 			if (!page || trace_start(fd, 0))
 				_exit(2);
-			trace_store(page, trace_register(&self->encoder, CHANNEL),
-				    77, 4);
+			store(fd, self->encoder.index, page, 77);
 			if (write(ready[1], "", 1) != 1)
 				_exit(3);
 			for (;;)
@@ -176,7 +184,7 @@ TEST_F(session, what_a_killed_process_captured_is_readable)
 		page = begin(fd, &self->encoder, &self->config);
 		if (!page)
 			_exit(1);
-		trace_store(page, trace_register(&self->encoder, CHANNEL), 77, 4);
+		store(fd, self->encoder.index, page, 77);
 		kill(getpid(), SIGKILL);
 	}
 	ASSERT_EQ(-1, trace_wait(child));
@@ -251,7 +259,7 @@ static void use_session(int socket, const struct sifive_trace_encoder *encoder)
 
 	if (!page || trace_start(fd, 0))
 		_exit(1);
-	trace_store(page, trace_register(encoder, CHANNEL), 99, 4);
+	store(fd, encoder->index, page, 99);
 	if (trace_stop(fd) || write(socket, "", 1) != 1 ||
 	    read(socket, &byte, 1) != 1)
 		_exit(2);
@@ -315,7 +323,7 @@ TEST_F(session, a_forked_child_shares_it)
 
 		if (!page || trace_start(self->fd, 0))
 			_exit(1);
-		trace_store(page, trace_register(&self->encoder, CHANNEL), 5, 4);
+		store(self->fd, self->encoder.index, page, 5);
 		_exit(0);
 	}
 	ASSERT_EQ(0, trace_wait(child));
@@ -387,7 +395,7 @@ static void unbind_running(struct __test_metadata *_metadata,
 				sizeof(self->unbound)));
 	page = begin(self->fd, &self->encoder, &self->config);
 	ASSERT_NE(NULL, page);
-	trace_store(page, trace_register(&self->encoder, CHANNEL), 1, 4);
+	store(self->fd, self->encoder.index, page, 1);
 	ASSERT_EQ(0, bind_or_unbind(self->driver, "unbind", self->unbound));
 
 	EXPECT_EQ(SIGBUS, trace_signal_of_load(page));
@@ -479,8 +487,7 @@ TEST_F(session, unbinding_while_stores_go_on_ends_them_with_sigbus)
 		if (!page || write(ready[1], "", 1) != 1)
 			_exit(1);
 		for (;;)
-			trace_store(page, trace_register(&self->encoder, CHANNEL),
-				    1, 4);
+			trace_store(page, 0, 1, 4);
 	}
 	close(ready[1]);
 	ASSERT_EQ(1, read(ready[0], &byte, 1));

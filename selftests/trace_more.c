@@ -20,10 +20,8 @@ int trace_session_open(struct trace_session *s, unsigned int index)
 	ret = trace_info(s->fd, &s->info);
 	for (i = 0; !ret && i < s->info.encoders; i++) {
 		ret = trace_encoder(s->fd, i, &s->encoder);
-		if (!ret && s->encoder.cpu >= 0 && !index--) {
-			s->reg = trace_register(&s->encoder, TRACE_CHANNEL);
+		if (!ret && s->encoder.cpu >= 0 && !index--)
 			return 0;
-		}
 	}
 	close(s->fd);
 	s->fd = -1;
@@ -45,8 +43,11 @@ int trace_session_config(struct trace_session *s, uint32_t sink, uint64_t buffer
 	s->config.channels = ~0u;
 	s->config.encoders = BIT64(s->encoder.index);
 	ret = trace_config(s->fd, &s->config);
+	if (!ret)
+		ret = trace_encoder(s->fd, s->encoder.index, &s->encoder);
 	if (ret)
 		return ret;
+	s->reg = trace_register(&s->encoder, TRACE_CHANNEL);
 	s->page = trace_map(s->fd, &s->encoder);
 	return s->page ? 0 : -errno;
 }

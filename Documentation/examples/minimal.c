@@ -28,11 +28,13 @@ int main(void)
 	struct sifive_trace_config config = {
 		.size = sizeof(config),
 		.sink = SIFIVE_TRACE_SINK_SBA,
-		.channels = 1u << 6,
+		/* Channel 6 is register 6, or 22: CONFIG finds out. */
+		.channels = 1u << 6 | 1u << 22,
 		.buffer = 4096,
 	};
 	struct sifive_trace_run run = { .size = sizeof(run) };
 	int fd, cpu = sched_getcpu();
+	unsigned int channel = 6;
 	unsigned char byte;
 	char *page;
 
@@ -53,6 +55,10 @@ int main(void)
 	config.encoders = 1ull << encoder.index;
 	if (ioctl(fd, SIFIVE_TRACE_IOC_CONFIG, &config))
 		return fail(fd, "CONFIG");
+	if (ioctl(fd, SIFIVE_TRACE_IOC_ENCODER, &encoder))
+		return fail(fd, "ENCODER");
+	if (encoder.flags & SIFIVE_TRACE_ENCODER_TS_CHANNELS)
+		channel += 16;
 	page = mmap(NULL, info.page_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
 		    (off_t)encoder.mmap_offset);
 	if (page == MAP_FAILED)
@@ -60,7 +66,7 @@ int main(void)
 
 	if (ioctl(fd, SIFIVE_TRACE_IOC_START, &run))
 		return fail(fd, "START");
-	*(volatile uint32_t *)(page + SIFIVE_TRACE_PAGE_STIMULUS + 4 * 6) = 0x12345678;
+	*(volatile uint32_t *)(page + SIFIVE_TRACE_PAGE_STIMULUS + 4 * channel) = 0x12345678;
 	if (ioctl(fd, SIFIVE_TRACE_IOC_STOP, &run))
 		return fail(fd, "STOP");
 

@@ -234,7 +234,8 @@ static int mock_ioctl(int fd, unsigned long request, void *arg)
 		*encoder = dev.encoder[index];
 		/* Seen when the encoder is set up, not before. */
 		if (!dev.configured)
-			encoder->flags &= ~(SIFIVE_TRACE_ENCODER_TS_READABLE |
+			encoder->flags &= ~(SIFIVE_TRACE_ENCODER_TS_CHANNELS |
+					    SIFIVE_TRACE_ENCODER_TS_READABLE |
 					    SIFIVE_TRACE_ENCODER_CAN_STALL);
 		return 0;
 	case SIFIVE_TRACE_IOC_CONFIG:

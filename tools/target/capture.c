@@ -32,15 +32,12 @@ static int begin(struct perf_device *device, struct perf_setup *setup)
 
 	if (perf_device_open(device) ||
 	    perf_device_choose(device, &setup->cpus) ||
-	    perf_device_check_channel(device, setup->channel))
-		return -1;
-	sampling->channel = setup->channel;
-	setup->take.channels = perf_device_registers(device,
-						     1u << setup->channel);
-	if (perf_device_take(device, &setup->take) ||
+	    perf_device_take(device, &setup->take) ||
+	    perf_device_check_channel(device, setup->channel) ||
 	    perf_device_counters(device, setup->counter, setup->count,
 				 setup->per_thread))
 		return -1;
+	sampling->channel = setup->channel;
 	if (!sampling->interval && !sampling->period)
 		return 0;
 	return perf_device_sample(device, sampling, setup->type, false);

@@ -82,8 +82,9 @@ static void show_messages(const struct sifive_trace_encoder *e)
 		return;
 	}
 	snprintf(text, sizeof(text),
-		 "  registers 0x%08x make messages, 0x%08x with timestamps%s%s", e->registers,
+		 "  registers 0x%08x make messages, 0x%08x with timestamps%s%s%s", e->registers,
 		 e->ts_registers,
+		 e->flags & SIFIVE_TRACE_ENCODER_TS_CHANNELS ? "; 16 channels" : "",
 		 e->flags & SIFIVE_TRACE_ENCODER_TS_READABLE ? "; time readable" : "",
 		 e->flags & SIFIVE_TRACE_ENCODER_CAN_STALL ? "; stalls" : "");
 	line("", text);
@@ -100,10 +101,8 @@ static void show_encoders(int fd)
 	for (i = 0; machine_encoder(fd, i, &e); i++) {
 		machine_sinks(e.sinks, sinks, sizeof(sinks));
 		snprintf(text, sizeof(text),
-			 "%-6s cpu %-3d hart %-3" PRIu64 " source %-2u sinks: %s%s%s",
+			 "%-6s cpu %-3d hart %-3" PRIu64 " source %-2u sinks: %s%s",
 			 e.name, e.cpu, (uint64_t)e.hart, e.src, sinks,
-			 e.flags & SIFIVE_TRACE_ENCODER_TS_CHANNELS ?
-			 "; 16 channels" : "",
 			 e.flags & SIFIVE_TRACE_ENCODER_RAWIO ?
 			 "; needs CAP_SYS_RAWIO" : "");
 		line(i ? "" : "Encoders", text);

@@ -174,7 +174,7 @@ struct sifive_trace_encoder {
 #define SIFIVE_TRACE_ENCODER_RAWIO	(1u << 0)
 /*
  * Stimulus registers 16-31 are 0-15 with a timestamp: to write channel n,
- * store to register n + 16.
+ * store to register n + 16. Found by CONFIG: not set before the first one.
  */
 #define SIFIVE_TRACE_ENCODER_TS_CHANNELS (1u << 1)
 /*
@@ -216,7 +216,8 @@ struct sifive_trace_encoder {
  *		EOPNOTSUPP where the timestamp unit has no prescaler
  * @channels:	in: bit n set: stimulus register n makes messages; not 0. On an
  *		encoder with SIFIVE_TRACE_ENCODER_TS_CHANNELS, bits 16-31 are
- *		channels 0-15 with a timestamp
+ *		channels 0-15 with a timestamp: c | c << 16 is right for any encoder
+ *		and channels c below 16
  * @sinks:	out: number of sinks the capture has
  * @buffer:	in: bytes wanted for each SBA sink, rounded up to the sink word;
  *		0 for SRAM. out: bytes that the smallest sink got
