@@ -115,4 +115,15 @@ measure "a program whose debug information inflates: decode" decode -c all \
 	--srcbits 2 -e bomb.elf one.rtd
 grep -q 'bomb.elf: no line numbers: its compressed debug information inflates' err
 result $? "that there are no line numbers is said"
+
+# The same in a stripped file's own symbol table.
+head -c 200000000 /dev/zero | xz -0 >zeros.xz
+"${CROSS_COMPILE:-riscv64-linux-gnu-}objcopy" --strip-all \
+	--add-section .gnu_debugdata=zeros.xz \
+	"$(dirname "$generator")/decode_sample.elf" bomb.elf
+rm -f zeros.xz
+measure "a program whose symbol table inflates: decode" decode -c all \
+	--srcbits 2 -e bomb.elf one.rtd
+grep -q 'bomb.elf: no symbols: its compressed symbol table inflates' err
+result $? "that there are no symbols is said"
 results_end

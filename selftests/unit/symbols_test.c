@@ -38,19 +38,27 @@ static void shell(const char *format, ...)
 		abort();
 }
 
-static uint64_t address_of(const char *function)
+/* The first number that a command prints. */
+static uint64_t printed(const char *format, ...)
 {
 	unsigned long long address = 0;
 	char command[256];
+	va_list arguments;
 	FILE *pipe;
 
-	snprintf(command, sizeof(command), "nm " OBJECT " | awk '$3 == \"%s\" { print $1 }'",
-		 function);
+	va_start(arguments, format);
+	vsnprintf(command, sizeof(command), format, arguments);
+	va_end(arguments);
 	pipe = popen(command, "r");
 	if (!pipe || fscanf(pipe, "%llx", &address) != 1)
 		abort();
 	pclose(pipe);
 	return address;
+}
+
+static uint64_t address_of(const char *object, const char *function)
+{
+	return printed("nm %s | awk '$3 == \"%s\" { print $1 }'", object, function);
 }
 
 FIXTURE_SETUP(symbols)
@@ -60,7 +68,7 @@ FIXTURE_SETUP(symbols)
 	ASSERT_EQ(0, chdir(self->folder));
 	ASSERT_TRUE(image_build_id(OBJECT, self->id));
 	ASSERT_EQ(40, strlen(self->id));
-	self->area = address_of("_ZN3geo4areaEii") + BIAS;
+	self->area = address_of(OBJECT, "_ZN3geo4areaEii") + BIAS;
 	meta_init(&self->meta);
 	self->object = (struct meta_object){
 		.path = "/no/such/libgeo.so", .build_id = self->id,
@@ -182,6 +190,126 @@ TEST_F(symbols, not_a_program)
 	self->options.file[0] = "/dev/zero";
 	EXPECT_FALSE(find(self, self->area));
 	EXPECT_NE(NULL, strstr(reported, "/dev/zero: no ELF program: not a file"));
+}
+
+/* The stripped file, with more that @command does to it, as the only object. */
+static void use_stripped(FIXTURE_DATA(symbols) *self, const char *command)
+{
+	shell(CROSS "objcopy --strip-all " WHOLE " stripped.so && %s", command);
+	if (!image_build_id("stripped.so", self->id))
+		abort();
+	self->options.file[self->options.files++] = "stripped.so";
+	self->object.path = "/usr/lib/stripped.so";
+}
+
+TEST_F(symbols, stripped_functions_begin_where_unwind_tables_say)
+{
+	uint64_t hidden = address_of(WHOLE, "hidden");
+	char text[64], expected[64];
+
+	use_stripped(self, "true");
+	ASSERT_TRUE(find(self, BIAS + address_of(WHOLE, "shown") + 2));
+	EXPECT_STREQ("shown", self->symbol.function);
+	ASSERT_TRUE(find(self, BIAS + hidden + 2));
+	EXPECT_EQ(NULL, self->symbol.function);
+	EXPECT_EQ(BIAS + hidden, self->symbol.start);
+	snprintf(expected, sizeof(expected), "stripped.so+0x%llx",
+		 (unsigned long long)hidden + 2);
+	symbol_name(&self->symbol, BIAS + hidden + 2, text, sizeof(text));
+	EXPECT_STREQ(expected, text);
+	/* The call in it is before the address that it returns to. */
+	EXPECT_TRUE(symbols_find_caller(self->symbols, BIAS + hidden + 2, &self->symbol));
+	symbol_name(&self->symbol, BIAS + hidden + 2, text, sizeof(text));
+	EXPECT_STREQ(expected, text);
+	EXPECT_STREQ("", reported);
+}
+
+TEST_F(symbols, stubs_have_the_name_of_what_they_jump_to)
+{
+	uint64_t stub = printed(CROSS "objdump -d -j .plt " WHOLE
+				" | sed -n 's/ <outside@plt>:$//p'");
+
+	use_stripped(self, "true");
+	ASSERT_TRUE(find(self, BIAS + stub));
+	EXPECT_STREQ("outside@plt", self->symbol.function);
+	EXPECT_EQ(BIAS + stub, self->symbol.start);
+	ASSERT_TRUE(find(self, BIAS + stub + 12));
+	EXPECT_EQ(BIAS + stub, self->symbol.start);
+	/* The code before it, which finds the functions, has no name. */
+	EXPECT_FALSE(find(self, BIAS + stub - 4));
+}
+
+TEST_F(symbols, embedded_symbol_table)
+{
+	use_stripped(self, CROSS "objcopy --only-keep-debug " WHOLE " small && xz small && "
+		     CROSS "objcopy --add-section .gnu_debugdata=small.xz stripped.so");
+	ASSERT_TRUE(find(self, BIAS + address_of(WHOLE, "hidden")));
+	EXPECT_STREQ("hidden", self->symbol.function);
+	EXPECT_STREQ("", reported);
+}
+
+TEST_F(symbols, embedded_symbol_table_that_inflates_too_far)
+{
+	uint64_t hidden = address_of(WHOLE, "hidden");
+
+	use_stripped(self, "head -c 40000000 /dev/zero | xz -0 >large.xz && "
+		     CROSS "objcopy --add-section .gnu_debugdata=large.xz stripped.so");
+	ASSERT_TRUE(find(self, BIAS + hidden));
+	EXPECT_EQ(NULL, self->symbol.function);
+	EXPECT_EQ(BIAS + hidden, self->symbol.start);
+	EXPECT_NE(NULL, strstr(reported, "no symbols: its compressed symbol table"));
+}
+
+TEST_F(symbols, debug_file_that_inflates_too_far_is_not_used)
+{
+	shell("objcopy --only-keep-debug " OBJECT " whole.debug && strip -o libgeo.so "
+	      OBJECT " && head -c 40000000 /dev/zero >zeros && objcopy "
+	      "--update-section .debug_str=zeros whole.debug && objcopy "
+	      "--compress-debug-sections=zlib whole.debug libgeo.debug && objcopy "
+	      "--add-gnu-debuglink=libgeo.debug libgeo.so");
+	self->options.file[self->options.files++] = "libgeo.so";
+	ASSERT_TRUE(find(self, self->area));
+	EXPECT_EQ(NULL, self->symbol.file);
+	EXPECT_NE(NULL, strstr(reported, "libgeo.debug: debug information not used"));
+}
+
+TEST_F(symbols, compressed_file_is_not_inflated_in_search_of_a_program)
+{
+	shell("xz -k -c " OBJECT " >program.xz");
+	self->meta.objects = 0;
+	self->options.file[self->options.files++] = "program.xz";
+	EXPECT_FALSE(find(self, self->area));
+	EXPECT_NE(NULL, strstr(reported, "program.xz: no ELF program: not an ELF file"));
+}
+
+TEST_F(symbols, one_file_in_several_processes_is_one)
+{
+	struct meta_object objects[4];
+	size_t i;
+
+	for (i = 0; i < 4; i++) {
+		objects[i] = self->object;
+		objects[i].start += i << 20;
+		objects[i].end += i << 20;
+		objects[i].bias += i << 20;
+	}
+	/* Another file, and another part of the file. */
+	objects[2].build_id = "0123456789abcdef0123456789abcdef01234567";
+	objects[3].start += 0x1000;
+	objects[3].end += 0x1000;
+	self->meta.object = objects;
+	self->meta.objects = 4;
+	self->options.file[self->options.files++] = OBJECT;
+	ASSERT_TRUE(find(self, self->area + (1 << 20) + 1));
+	EXPECT_STREQ("geo::area", self->symbol.function);
+	EXPECT_EQ(self->area + (1 << 20), self->symbol.start);
+	EXPECT_EQ(self->area, symbols_same(self->symbols, self->area));
+	EXPECT_EQ(self->area, symbols_same(self->symbols, self->area + (1 << 20)));
+	EXPECT_EQ(self->area + (2 << 20),
+		  symbols_same(self->symbols, self->area + (2 << 20)));
+	EXPECT_EQ(self->area + (3 << 20),
+		  symbols_same(self->symbols, self->area + (3 << 20)));
+	EXPECT_EQ(BIAS - 1, symbols_same(self->symbols, BIAS - 1));
 }
 
 TEST_HARNESS_MAIN

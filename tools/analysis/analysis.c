@@ -416,13 +416,15 @@ static void leave_abandoned(struct analysis *analysis,
 {
 	const struct analysis_frame *frame = thread->frame;
 	unsigned int keep = thread->depth;
+	uint64_t address;
 	uint32_t caller;
 
 	thread->search += SEARCH_EACH;
 	if (!keep || frame[keep - 1].call_site == call_site)
 		return;
-	caller = functions_find(analysis->functions,
-				symbols_caller(analysis->symbols, call_site));
+	address = symbols_caller(analysis->symbols, call_site);
+	caller = address ? functions_find(analysis->functions, address) :
+			   FUNCTIONS_OTHER;
 	if (caller == FUNCTIONS_OTHER || !*find_call(thread, caller))
 		return;
 	for (; frame[keep - 1].function != caller; keep--)
@@ -581,12 +583,13 @@ static uint64_t function_address(struct analysis *analysis,
 
 static uint32_t find_function(struct analysis *analysis, uint64_t address)
 {
-	uint32_t known = functions_count(analysis->functions);
-	uint32_t function = functions_id(analysis->functions, address);
+	uint32_t function = functions_find(analysis->functions, address);
 
-	if (functions_count(analysis->functions) != known)
-		symbols_expect(analysis->symbols, address);
-	return function;
+	if (function != FUNCTIONS_OTHER)
+		return function;
+	symbols_expect(analysis->symbols, address);
+	return functions_add(analysis->functions, address,
+			     symbols_same(analysis->symbols, address));
 }
 
 /* A thread's records, in its order. */

@@ -11,9 +11,12 @@
 
 /* Only what is in use is touched: a short trace does not pay for the rest. */
 struct functions {
+	uint32_t	places;		/* addresses; place 0 is none */
 	uint32_t	count;
 	unsigned int	slot_bits;
-	uint64_t	address[FUNCTIONS_MAX];
+	uint64_t	address[FUNCTIONS_MAX];	/* of each place */
+	uint32_t	id[FUNCTIONS_MAX];	/* of each place */
+	uint32_t	first[FUNCTIONS_MAX];	/* place of each function */
 	uint32_t	slot[1u << SLOT_BITS];
 };
 
@@ -22,6 +25,7 @@ struct functions *functions_new(void)
 	struct functions *functions = calloc(1, sizeof(*functions));
 
 	if (functions) {
+		functions->places = 1;
 		functions->count = 1;
 		functions->slot_bits = SLOT_BITS_FIRST;
 	}
@@ -39,44 +43,56 @@ static uint32_t *find_slot(struct functions *functions, uint64_t address)
 	uint32_t mask = (1u << functions->slot_bits) - 1;
 	uint32_t at = (uint32_t)(address * 0x9e3779b97f4a7c15ull >>
 				 (64 - functions->slot_bits));
-	uint32_t id;
+	uint32_t place;
 
-	while ((id = functions->slot[at]) && functions->address[id] != address)
+	while ((place = functions->slot[at]) && functions->address[place] != address)
 		at = (at + 1) & mask;
 	return &functions->slot[at];
 }
 
 static void widen(struct functions *functions)
 {
-	uint32_t id;
+	uint32_t place;
 
 	memset(functions->slot, 0,
 	       sizeof(functions->slot[0]) << functions->slot_bits);
 	functions->slot_bits++;
-	for (id = 1; id < functions->count; id++)
-		*find_slot(functions, functions->address[id]) = id;
+	for (place = 1; place < functions->places; place++)
+		*find_slot(functions, functions->address[place]) = place;
 }
 
-uint32_t functions_id(struct functions *functions, uint64_t address)
+/* A place that has no function yet, FUNCTIONS_OTHER where there is no more room. */
+static uint32_t add_place(struct functions *functions, uint64_t address)
 {
-	uint32_t *slot = find_slot(functions, address);
+	uint32_t place;
 
-	if (*slot)
-		return *slot;
-	if (functions->count == FUNCTIONS_MAX)
+	if (functions->places == FUNCTIONS_MAX)
 		return FUNCTIONS_OTHER;
-	if (functions->count >> (functions->slot_bits - 1)) {
+	if (functions->places >> (functions->slot_bits - 1))
 		widen(functions);
-		slot = find_slot(functions, address);
-	}
-	*slot = functions->count++;
-	functions->address[*slot] = address;
-	return *slot;
+	place = functions->places++;
+	*find_slot(functions, address) = place;
+	functions->address[place] = address;
+	return place;
 }
 
 uint32_t functions_find(struct functions *functions, uint64_t address)
 {
-	return *find_slot(functions, address);
+	return functions->id[*find_slot(functions, address)];
+}
+
+uint32_t functions_add(struct functions *functions, uint64_t address, uint64_t same)
+{
+	uint32_t id = functions_find(functions, same), place;
+
+	if (!id && (place = add_place(functions, same))) {
+		id = functions->count++;
+		functions->id[place] = id;
+		functions->first[id] = place;
+	}
+	if (id && same != address && (place = add_place(functions, address)))
+		functions->id[place] = id;
+	return id;
 }
 
 uint32_t functions_count(const struct functions *functions)
@@ -86,5 +102,5 @@ uint32_t functions_count(const struct functions *functions)
 
 uint64_t functions_address(const struct functions *functions, uint32_t id)
 {
-	return functions->address[id];
+	return functions->address[functions->first[id]];
 }

@@ -17,16 +17,22 @@ struct functions *functions_new(void);
 /** functions_free() - NULL is fine */
 void functions_free(struct functions *functions);
 
-/** functions_id() - the number of the function at an address */
-uint32_t functions_id(struct functions *functions, uint64_t address);
-
-/** functions_find() - the number that it has, FUNCTIONS_OTHER for none */
+/** functions_find() - the number that an address has, FUNCTIONS_OTHER for none */
 uint32_t functions_find(struct functions *functions, uint64_t address);
+
+/**
+ * functions_add() - give a number to an address that has none
+ * @same:	another address of the same function, which both get the number of;
+ *		or @address
+ *
+ * Return: the number, FUNCTIONS_OTHER where there is no more room.
+ */
+uint32_t functions_add(struct functions *functions, uint64_t address, uint64_t same);
 
 /** functions_count() - one more than the largest number given */
 uint32_t functions_count(const struct functions *functions);
 
-/** functions_address() - address of function @id; 0 for FUNCTIONS_OTHER */
+/** functions_address() - first address of function @id; 0 for FUNCTIONS_OTHER */
 uint64_t functions_address(const struct functions *functions, uint32_t id);
 
 #endif /* SIFIVE_TRACE_FUNCTIONS_H */

@@ -117,10 +117,10 @@ static void filter_image(struct filter *filter, struct image *image,
 			 const char *object)
 {
 	const struct image_function *function;
+	size_t index = 0;
 	char *plain;
-	size_t i;
 
-	for (i = 0; (function = image_each(image, i)); i++) {
+	while ((function = image_each(image, &index))) {
 		plain = cplus_demangle_v3(function->name, DMGL_ANSI);
 		if ((has_name(filter, function, plain) ||
 		     has_source(filter, image, function)) != filter->others) {

@@ -12,7 +12,10 @@
 #include <elfutils/libdwfl.h>
 
 #include "command.h"
+#include "frames.h"
 #include "image.h"
+#include "inflate.h"
+#include "stubs.h"
 
 /* Symbols looked back over for one that encloses an address. */
 #define NESTING_MAX	8
@@ -24,18 +27,19 @@ struct image {
 	char			*debug_path;
 	struct image_function	*function;	/* by start, each start once */
 	size_t			functions;
-	bool			no_lines;
+	size_t			room;
+	/* What executable segments span. */
+	uint64_t		code;
+	uint64_t		code_end;
+	struct inflate		too_far;
+	bool			no_memory;
 };
-
-/* Bytes that compressed sections may always have, and times their size in the file. */
-#define INFLATED_MIN	(32u << 20)
-#define INFLATED_RATIO	16
 
 /* What a symbol is worth as a function's name: 0 is none. */
 static unsigned int symbol_rank(const GElf_Sym *symbol, const char *name)
 {
 	unsigned int type = GELF_ST_TYPE(symbol->st_info);
-	unsigned int rank = 1;
+	unsigned int rank = IMAGE_STUB + 1;
 
 	/* Labels in assembly have no type; the assembler's own are no names. */
 	if (!name || !*name || *name == '$' || !strncmp(name, ".L", 2))
@@ -59,7 +63,9 @@ static int compare_functions(const void *a, const void *b)
 		return one->start < two->start ? -1 : 1;
 	if (one->rank != two->rank)
 		return one->rank > two->rank ? -1 : 1;
-	return strcmp(one->name, two->name);
+	if (one->end != two->end)
+		return one->end < two->end ? -1 : 1;
+	return one->name && two->name ? strcmp(one->name, two->name) : 0;
 }
 
 /* Fill in symbol @index if it names code. Return false if it does not. */
@@ -81,37 +87,134 @@ static bool get_function(Dwfl_Module *module, int index,
 	if (!scn || !gelf_getshdr(scn, &header) ||
 	    !(header.sh_flags & SHF_EXECINSTR))
 		return false;
+	function->sized = symbol.st_size;
 	function->end = symbol.st_size ? function->start + symbol.st_size :
 			header.sh_addr + header.sh_size + bias;
 	return true;
+}
+
+static void add_function(struct image *image, const struct image_function *function)
+{
+	size_t room = image->room ? 2 * image->room : 256;
+	struct image_function *more;
+
+	if (image->functions == image->room) {
+		more = realloc(image->function, room * sizeof(*more));
+		image->no_memory |= !more;
+		if (!more)
+			return;
+		image->function = more;
+		image->room = room;
+	}
+	image->function[image->functions++] = *function;
+}
+
+static void add_frame(void *context, uint64_t start, uint64_t end)
+{
+	struct image_function function = {
+		.start = start, .end = end, .sized = true, .rank = IMAGE_FRAME,
+	};
+	struct image *image = context;
+
+	if (start >= image->code && end <= image->code_end)
+		add_function(image, &function);
+}
+
+static void add_stub(void *context, uint64_t start, uint64_t end, const char *name)
+{
+	struct image_function function = {
+		.start = start, .end = end, .name = name, .sized = true,
+		.rank = IMAGE_STUB,
+	};
+
+	add_function(context, &function);
+}
+
+static void read_symbols(struct image *image)
+{
+	int count = dwfl_module_getsymtab(image->module), i;
+	struct image_function function;
+
+	for (i = 0; i < count && !image->no_memory; i++) {
+		function = (struct image_function){ 0 };
+		if (get_function(image->module, i, &function))
+			add_function(image, &function);
+	}
+}
+
+static void find_code(struct image *image, Elf *elf)
+{
+	GElf_Phdr header;
+	size_t count, i;
+
+	image->code = UINT64_MAX;
+	if (elf_getphdrnum(elf, &count))
+		return;
+	for (i = 0; i < count && gelf_getphdr(elf, (int)i, &header); i++) {
+		uint64_t end = header.p_vaddr + header.p_memsz;
+
+		if (header.p_type != PT_LOAD || !(header.p_flags & PF_X))
+			continue;
+		if (header.p_vaddr < image->code)
+			image->code = header.p_vaddr;
+		if (end > image->code_end)
+			image->code_end = end;
+	}
+}
+
+/* Of those of one start the first; no unwind entry for a part of what has a name. */
+static void keep_best(struct image *image)
+{
+	struct image_function *function = image->function;
+	size_t kept = 0, i;
+	uint64_t named = 0;
+
+	for (i = 0; i < image->functions; i++) {
+		const struct image_function *one = &function[i];
+
+		if (kept && function[kept - 1].start == one->start) {
+			if (!function[kept - 1].sized && one->sized)
+				function[kept - 1].end = one->end;
+			function[kept - 1].sized |= one->sized;
+			continue;
+		}
+		if (one->rank == IMAGE_FRAME && one->start < named)
+			continue;
+		function[kept++] = *one;
+		if (one->rank != IMAGE_FRAME && one->sized && one->end > named)
+			named = one->end;
+	}
+	image->functions = kept;
 }
 
 /*
  * libdwfl looks every symbol over for each address: too slow for traces that
  * name many addresses, so keep the functions sorted.
  */
-static bool read_functions(struct image *image)
+static void read_functions(struct image *image)
 {
-	int count = dwfl_module_getsymtab(image->module), i;
-	struct image_function *function;
-	size_t kept = 0, n = 0;
+	GElf_Addr bias;
+	Elf *elf = dwfl_module_getelf(image->module, &bias);
 
-	if (count <= 0)
-		return true;
-	function = calloc((size_t)count, sizeof(*function));
-	if (!function)
-		return false;
-	image->function = function;
-	for (i = 0; i < count; i++)
-		n += get_function(image->module, i, &function[n]);
-	qsort(function, n, sizeof(*function), compare_functions);
-	for (i = 0; i < (int)n; i++) {
-		if (kept && function[kept - 1].start == function[i].start)
-			continue;
-		function[kept++] = function[i];
+	if (!image->too_far.symbols)
+		read_symbols(image);
+	if (elf) {
+		find_code(image, elf);
+		frames_read(elf, add_frame, image);
+		stubs_read(elf, add_stub, image);
 	}
-	image->functions = kept;
-	return true;
+	if (image->functions)
+		qsort(image->function, image->functions, sizeof(*image->function),
+		      compare_functions);
+	keep_best(image);
+}
+
+/* The library would inflate other files as a whole in search of a program. */
+static bool is_program(int fd)
+{
+	char magic[SELFMAG];
+
+	return pread(fd, magic, SELFMAG, 0) == SELFMAG && !memcmp(magic, ELFMAG, SELFMAG);
 }
 
 /* A regular file: others could make the reader wait for ever. */
@@ -124,42 +227,76 @@ static int open_file(const char *path, const char **error)
 		*error = strerror(errno);
 		return -1;
 	}
-	if (fstat(fd, &status) || !S_ISREG(status.st_mode)) {
+	if (fstat(fd, &status) || !S_ISREG(status.st_mode))
 		*error = "not a file";
-		close(fd);
-		return -1;
-	}
-	return fd;
+	else if (!is_program(fd))
+		*error = "not an ELF file";
+	else
+		return fd;
+	close(fd);
+	return -1;
 }
 
-/* The size of a section once it is inflated; 0 when it is not compressed. */
-static uint64_t inflated_size(Elf_Scn *scn, const GElf_Shdr *header)
+/* The library inflates a part as a whole, whatever size it claims. */
+static void check_sizes(struct image *image, const char *path)
 {
-	GElf_Chdr compressed;
-
-	if (!(header->sh_flags & SHF_COMPRESSED) || !gelf_getchdr(scn, &compressed))
-		return 0;
-	return compressed.ch_size;
-}
-
-/* elfutils inflates a section as a whole, whatever size it claims. */
-static bool inflates_too_far(const struct image *image)
-{
-	uint64_t inflated = 0, stored = 0;
-	Elf_Scn *scn = NULL;
-	GElf_Shdr header;
 	GElf_Addr bias;
 	Elf *elf = dwfl_module_getelf(image->module, &bias);
 
-	while (elf && (scn = elf_nextscn(elf, scn))) {
-		uint64_t size = gelf_getshdr(scn, &header) ?
-				inflated_size(scn, &header) : 0;
+	if (elf)
+		image->too_far = inflate_check(elf);
+	if (image->too_far.lines)
+		report("%s: no line numbers: its compressed debug information inflates too far",
+		       path);
+	if (image->too_far.symbols)
+		report("%s: no symbols: its compressed symbol table inflates too far",
+		       path);
+}
 
-		stored += size ? header.sh_size : 0;
-		inflated = size > UINT64_MAX - inflated ? UINT64_MAX :
-							  inflated + size;
-	}
-	return inflated > INFLATED_MIN && inflated / INFLATED_RATIO > stored;
+/* A file with separate debug information, found by its name or build-id. */
+static bool is_usable(int fd, const char *path)
+{
+	struct inflate too_far = { 0 };
+	Elf *elf;
+
+	if (!is_program(fd))
+		return false;
+	elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	if (elf)
+		too_far = inflate_check(elf);
+	elf_end(elf);
+	if (!too_far.lines && !too_far.symbols)
+		return true;
+	report("%s: debug information not used: it inflates too far", path);
+	return false;
+}
+
+/*
+ * What the library's search finds it also opens for the module, even if it is not
+ * used then: search for a copy of the module.
+ */
+static int find_debug(Dwfl_Module *module, void **data, const char *name,
+		      Dwarf_Addr base, const char *file, const char *link,
+		      GElf_Word sum, char **found)
+{
+	struct image *image = *data;
+	Dwfl *search = dwfl_begin(&image->callbacks);
+	int fd = -1;
+
+	/* A link is the name of a file in folders that are searched. */
+	if (link && strchr(link, '/'))
+		link = NULL;
+	module = search ? dwfl_report_elf(search, name, file, -1, base, true) : NULL;
+	if (module)
+		fd = dwfl_standard_find_debuginfo(module, data, name, base, file, link,
+						  sum, found);
+	dwfl_end(search);
+	if (fd < 0 || is_usable(fd, *found ? *found : file))
+		return fd;
+	close(fd);
+	free(*found);
+	*found = NULL;
+	return -1;
 }
 
 struct image *image_open(const char *path, const char *debug,
@@ -167,6 +304,7 @@ struct image *image_open(const char *path, const char *debug,
 {
 	struct image *image;
 	int fd = open_file(path, error);
+	void **data;
 
 	if (fd < 0)
 		return NULL;
@@ -177,7 +315,7 @@ struct image *image_open(const char *path, const char *debug,
 		return NULL;
 	}
 	image->callbacks.find_elf = dwfl_build_id_find_elf;
-	image->callbacks.find_debuginfo = dwfl_standard_find_debuginfo;
+	image->callbacks.find_debuginfo = find_debug;
 	image->callbacks.section_address = dwfl_offline_section_address;
 	if (debug) {
 		image->debug_path = (char *)debug;
@@ -195,11 +333,11 @@ struct image *image_open(const char *path, const char *debug,
 		image_close(image);
 		return NULL;
 	}
-	image->no_lines = inflates_too_far(image);
-	if (image->no_lines)
-		report("%s: no line numbers: its compressed debug information inflates too far",
-		       path);
-	if (!read_functions(image)) {
+	dwfl_module_info(image->module, &data, NULL, NULL, NULL, NULL, NULL, NULL);
+	*data = image;
+	check_sizes(image, path);
+	read_functions(image);
+	if (image->no_memory) {
 		*error = "out of memory";
 		image_close(image);
 		return NULL;
@@ -230,9 +368,15 @@ bool image_range(const struct image *image, uint64_t *first, uint64_t *last)
 	return true;
 }
 
-const struct image_function *image_each(const struct image *image, size_t index)
+const struct image_function *image_each(const struct image *image, size_t *index)
 {
-	return index < image->functions ? &image->function[index] : NULL;
+	while (*index < image->functions) {
+		const struct image_function *function = &image->function[(*index)++];
+
+		if (function->rank > IMAGE_STUB)
+			return function;
+	}
+	return NULL;
 }
 
 /*
@@ -260,7 +404,7 @@ const struct image_function *image_function(const struct image *image,
 
 const char *image_line(struct image *image, uint64_t address, int *line)
 {
-	Dwfl_Line *found = image->no_lines ? NULL :
+	Dwfl_Line *found = image->too_far.lines ? NULL :
 			   dwfl_module_getsrc(image->module, address);
 
 	if (!found)

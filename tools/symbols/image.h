@@ -12,16 +12,24 @@
 
 struct image;
 
+/* What a function's name is worth; a symbol's is worth more than these. */
+#define IMAGE_FRAME	0	/* none: an unwind table has its addresses */
+#define IMAGE_STUB	1	/* a stub's in the procedure linkage table */
+
 /**
  * struct image_function - a function of an image
  * @start, @end:	its addresses, @end is behind it
- * @name:		as in the symbol table; lasts as long as the image
+ * @name:		as in the symbol table; lasts as long as the image; of a stub
+ *			the function that it jumps to; NULL for IMAGE_FRAME
+ * @rank:		of names of one address the best
+ * @sized:		@end is known, not only where the section ends
  */
 struct image_function {
 	uint64_t	start;
 	uint64_t	end;
 	const char	*name;
-	unsigned int	rank;		/* of names of one address the best */
+	unsigned int	rank;
+	bool		sized;
 };
 
 /**
@@ -50,8 +58,13 @@ void image_close(struct image *image);
  */
 bool image_range(const struct image *image, uint64_t *first, uint64_t *last);
 
-/** image_each() - function @index, by address; NULL behind the last */
-const struct image_function *image_each(const struct image *image, size_t index);
+/**
+ * image_each() - one function with a symbol after the other, by address
+ * @index:	0 at first
+ *
+ * Return: the function, NULL behind the last.
+ */
+const struct image_function *image_each(const struct image *image, size_t *index);
 
 /** image_function() - the function that an address is in, or NULL */
 const struct image_function *image_function(const struct image *image,

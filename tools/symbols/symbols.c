@@ -44,12 +44,15 @@ struct object {
 	bool		tried;
 	bool		expected;	/* to have functions of the trace */
 	struct image	*image;
+	/* The same part of the same file, in the process that comes first. */
+	struct object	*first;
 };
 
-/* A demangled name, kept for all addresses of its function. */
+/* A name as it is shown, kept for all addresses of its function. */
 struct name {
 	struct name	*next;
 	const char	*mangled;
+	bool		stub;
 	char		*plain;
 };
 
@@ -78,11 +81,62 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
+static int compare_numbers(uint64_t one, uint64_t two)
+{
+	return (one > two) - (one < two);
+}
+
 static int by_start(const void *a, const void *b)
 {
 	const struct object *one = a, *two = b;
 
-	return (one->start > two->start) - (one->start < two->start);
+	return compare_numbers(one->start, two->start);
+}
+
+/* Which file it is: its build-id, or else its path. */
+static int compare_files(const struct object *one, const struct object *two)
+{
+	if (!one->build_id != !two->build_id)
+		return one->build_id ? 1 : -1;
+	return one->build_id ? strcmp(one->build_id, two->build_id) :
+			       strcmp(one->path, two->path);
+}
+
+/* Which part of which file it is. */
+static int compare_parts(const struct object *one, const struct object *two)
+{
+	int result = compare_files(one, two);
+
+	if (!result)
+		result = compare_numbers(one->start - one->bias, two->start - two->bias);
+	return result ? result : compare_numbers(one->last - one->bias,
+						 two->last - two->bias);
+}
+
+static int by_part(const void *a, const void *b)
+{
+	struct object * const *one = a, * const *two = b;
+	int result = compare_parts(*one, *two);
+
+	return result ? result : compare_numbers((*one)->start, (*two)->start);
+}
+
+/* Find what is in several processes, so that it is one. False without memory. */
+static bool find_same(struct symbols *symbols)
+{
+	struct object **list = calloc(symbols->objects + 1, sizeof(*list));
+	size_t i;
+
+	if (!list)
+		return false;
+	for (i = 0; i < symbols->objects; i++)
+		list[i] = &symbols->object[i];
+	qsort(list, symbols->objects, sizeof(*list), by_part);
+	for (i = 0; i < symbols->objects; i++)
+		list[i]->first = i && !compare_parts(list[i], list[i - 1]) ?
+				 list[i - 1]->first : list[i];
+	free(list);
+	return true;
 }
 
 /* The file given with -e that is this object: by build-id, or else by name. */
@@ -250,6 +304,11 @@ struct symbols *symbols_open(const struct symbols_options *options,
 	}
 	qsort(symbols->object, symbols->objects, sizeof(*symbols->object),
 	      by_start);
+	if (!find_same(symbols)) {
+		report("out of memory");
+		symbols_close(symbols);
+		return NULL;
+	}
 	return symbols;
 }
 
@@ -362,29 +421,52 @@ static struct object *find_object(struct symbols *symbols, uint64_t address)
 	return &symbols->object[low - 1];
 }
 
-static const char *plain_name(struct symbols *symbols, const char *mangled)
+/* NULL: as it is. */
+static char *make_name(const struct symbols *symbols, const char *mangled, bool stub)
 {
 	int flags = DMGL_ANSI;
+	char *plain = NULL, *name;
+
+	if (symbols->options->demangle == DEMANGLE_FULL)
+		flags |= DMGL_PARAMS;
+	if (symbols->options->demangle != DEMANGLE_NO && !strncmp(mangled, "_Z", 2))
+		plain = cplus_demangle_v3(mangled, flags);
+	if (!stub)
+		return plain;
+	if (asprintf(&name, "%s@plt", plain ? plain : mangled) < 0)
+		name = NULL;
+	free(plain);
+	return name;
+}
+
+static const char *plain_name(struct symbols *symbols, const char *mangled, bool stub)
+{
 	struct name **slot, *name;
 
-	if (symbols->options->demangle == DEMANGLE_NO ||
-	    strncmp(mangled, "_Z", 2) || strlen(mangled) > MANGLED_MAX)
+	if ((strncmp(mangled, "_Z", 2) && !stub) || strlen(mangled) > MANGLED_MAX)
 		return mangled;
 	slot = &symbols->names[(uintptr_t)mangled * 0x9e3779b97f4a7c15ull >>
 			       (64 - NAMES_BITS)];
 	for (name = *slot; name; name = name->next)
-		if (name->mangled == mangled)
+		if (name->mangled == mangled && name->stub == stub)
 			return name->plain ? name->plain : mangled;
 	name = calloc(1, sizeof(*name));
 	if (!name)
 		return mangled;
-	if (symbols->options->demangle == DEMANGLE_FULL)
-		flags |= DMGL_PARAMS;
 	name->mangled = mangled;
-	name->plain = cplus_demangle_v3(mangled, flags);
+	name->stub = stub;
+	name->plain = make_name(symbols, mangled, stub);
 	name->next = *slot;
 	*slot = name;
 	return name->plain ? name->plain : mangled;
+}
+
+/* The object's file, which all processes that have it share; NULL without. */
+static struct image *image_of(struct symbols *symbols, struct object *object)
+{
+	if (!object->first->tried)
+		open_object(symbols, object->first);
+	return object->first->image;
 }
 
 static void look_up(struct symbols *symbols, uint64_t address,
@@ -392,22 +474,24 @@ static void look_up(struct symbols *symbols, uint64_t address,
 {
 	const struct image_function *function;
 	struct object *object = find_object(symbols, address);
+	struct image *image;
 
 	memset(symbol, 0, sizeof(*symbol));
 	if (!object)
 		return;
-	if (!object->tried)
-		open_object(symbols, object);
+	image = image_of(symbols, object);
 	address -= object->bias;
 	symbol->offset = address;
 	symbol->object = object->name;
-	function = object->image ? image_function(object->image, address) :
-				   NULL;
+	function = image ? image_function(image, address) : NULL;
 	if (!function)
 		return;
-	symbol->function = plain_name(symbols, function->name);
+	symbol->known = true;
+	if (function->name)
+		symbol->function = plain_name(symbols, function->name,
+					      function->rank == IMAGE_STUB);
 	symbol->start = function->start + object->bias;
-	symbol->file = image_line(object->image, address, &symbol->line);
+	symbol->file = image_line(image, address, &symbol->line);
 }
 
 bool symbols_find(struct symbols *symbols, uint64_t address,
@@ -427,7 +511,15 @@ bool symbols_find(struct symbols *symbols, uint64_t address,
 		answer->valid = true;
 	}
 	*symbol = answer->symbol;
-	return symbol->function;
+	return symbol->known;
+}
+
+uint64_t symbols_same(struct symbols *symbols, uint64_t address)
+{
+	struct object *object = symbols && symbols->objects ?
+				find_object(symbols, address) : NULL;
+
+	return object ? address - object->bias + object->first->bias : address;
 }
 
 bool symbols_find_caller(struct symbols *symbols, uint64_t address,
@@ -440,6 +532,7 @@ bool symbols_find_caller(struct symbols *symbols, uint64_t address,
 	if (!symbols_find(symbols, address - 1, &before))
 		return false;
 	*symbol = before;
+	symbol->offset++;
 	return true;
 }
 
@@ -449,7 +542,7 @@ void symbols_expect(struct symbols *symbols, uint64_t address)
 				find_object(symbols, address) : NULL;
 
 	if (object)
-		object->expected = true;
+		object->first->expected = true;
 }
 
 uint64_t symbols_caller(struct symbols *symbols, uint64_t call_site)
@@ -457,6 +550,7 @@ uint64_t symbols_caller(struct symbols *symbols, uint64_t call_site)
 	const struct image_function *function;
 	struct object *object;
 	struct caller *caller;
+	struct image *image;
 
 	if (!symbols || !symbols->objects || !call_site)
 		return 0;
@@ -465,12 +559,10 @@ uint64_t symbols_caller(struct symbols *symbols, uint64_t call_site)
 	if (caller->call_site == call_site)
 		return caller->function;
 	object = find_object(symbols, call_site - 1);
-	if (!object || !object->expected)
+	if (!object || !object->first->expected)
 		return 0;
-	if (!object->tried)
-		open_object(symbols, object);
-	function = object->image ? image_function(object->image, call_site - 1 -
-						  object->bias) : NULL;
+	image = image_of(symbols, object);
+	function = image ? image_function(image, call_site - 1 - object->bias) : NULL;
 	caller->call_site = call_site;
 	caller->function = function ? function->start + object->bias : 0;
 	return caller->function;

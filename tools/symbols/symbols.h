@@ -38,7 +38,8 @@ struct symbols_options {
 
 /**
  * struct symbol - what an address belongs to
- * @function:	its name, NULL when there is none
+ * @known:	it belongs to a function, whose @start is known
+ * @function:	the function's name, NULL when it has none: the file is stripped
  * @start:	address of the function's first instruction
  * @file:	source file as the compiler was given it, NULL when unknown
  * @line:	line in it, 0 when unknown
@@ -48,6 +49,7 @@ struct symbols_options {
  * The strings last until symbols_close().
  */
 struct symbol {
+	bool		known;
 	const char	*function;
 	uint64_t	start;
 	const char	*file;
@@ -92,7 +94,7 @@ void symbols_close(struct symbols *symbols);
  *
  * Recent answers are kept: looking the same addresses up again is cheap.
  *
- * Return: whether the address lies in a function.
+ * Return: whether the address lies in a function, with a name or not.
  */
 bool symbols_find(struct symbols *symbols, uint64_t address,
 		  struct symbol *symbol);
@@ -106,6 +108,16 @@ bool symbols_find(struct symbols *symbols, uint64_t address,
  */
 bool symbols_find_caller(struct symbols *symbols, uint64_t address,
 			 struct symbol *symbol);
+
+/**
+ * symbols_same() - the one address that stands for all those of a function
+ * @symbols:	may be NULL
+ * @address:	where one process has it
+ *
+ * Return: where that part of the same file (its build-id, or else its path) is in
+ * the process that comes first; the address itself where no file is known.
+ */
+uint64_t symbols_same(struct symbols *symbols, uint64_t address);
 
 /**
  * symbols_expect() - the trace has a function at an address

@@ -13,7 +13,8 @@
 . "$(dirname "$0")/common.sh"
 
 declare -A parts=(
-	[command]='gcc libc6-dev make pkg-config libdw-dev libjson-c-dev libiberty-dev'
+	[command]='gcc libc6-dev make pkg-config libdw-dev liblzma-dev libjson-c-dev
+		libiberty-dev'
 	[build]='gcc-riscv64-linux-gnu g++-riscv64-linux-gnu libc6-dev-riscv64-cross
 		gcc libc6-dev make rsync'
 	# The emulator; kernel modules, device tree, archives.

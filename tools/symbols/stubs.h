@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* The procedure linkage table: stubs that jump to another object's function. */
+#ifndef SIFIVE_TRACE_STUBS_H
+#define SIFIVE_TRACE_STUBS_H
+
+#include <gelf.h>
+#include <stdint.h>
+
+/**
+ * stubs_read() - all stubs of a RISC-V executable or shared object
+ * @found:	gets each stub's first address, the one behind it, and the name of
+ *		the function that it jumps to, which lasts as long as @elf
+ * @context:	for @found
+ *
+ * A stub is recognized by its instructions, which load its function's address
+ * from the place that a relocation of that function fills.
+ */
+void stubs_read(Elf *elf, void (*found)(void *context, uint64_t start, uint64_t end,
+					const char *name), void *context);
+
+#endif /* SIFIVE_TRACE_STUBS_H */
