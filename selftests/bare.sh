@@ -75,7 +75,7 @@ for bits in 64 32; do
 	for timer in timer:10000:50 shortest:1000:50 half:5000:100; do
 		IFS=: read -r name ticks most <<<"$timer"
 		decode "$name" | awk -v ticks="$ticks" -v most="$most" '
-			$3 != "isr" { bad = 1 }
+			$3 != "sample" { bad = 1 }
 			n++ && ($5 - last < ticks - 100 || $5 - last > ticks + 100) { bad = 1 }
 			{ last = $5 }
 			END { exit bad || n < most - 1 || n > most }'
@@ -86,8 +86,8 @@ for bits in 64 32; do
 	decode interrupted | awk -v records="$(told records)" -v ticks="$(told ticks)" \
 		-v lost="$(told lost)" '
 		{ n[$3]++ }
-		END { exit n["manual"] != records || n["isr"] != ticks - lost || !lost ||
-			n["manual"] + n["isr"] != NR }'
+		END { exit n["manual"] != records || n["sample"] != ticks - lost || !lost ||
+			n["manual"] + n["sample"] != NR }'
 	result $? "rv$bits: the timer left out as many records as it says"
 
 	# The last one may be cut off.
@@ -140,7 +140,7 @@ for board in fpga nofunnel; do
 		for hart in 0 1; do
 			decode "timers$hart" -c "${channel[hart]}" |
 				awk -v source=$((hart * sources)) '
-				$2 != source || $3 != "isr" || !/ (timers|perfTraceOff)\+/ || $1 < time { bad = 1 }
+				$2 != source || $3 != "sample" || !/ (timers|perfTraceOff)\+/ || $1 < time { bad = 1 }
 				{ time = $1; n++ }
 				END { exit bad || n < 20 }' || rc=1
 		done

@@ -90,7 +90,7 @@ done
 samples() {
 	host decode --format json "$out/$1.rtd" | python3 -c "
 import json, sys
-r = [r for r in map(json.loads, sys.stdin) if r['kind'] == 'isr' and (r.get('counters') or '$1' == 'by-none')]
+r = [r for r in map(json.loads, sys.stdin) if r['kind'] == 'sample' and (r.get('counters') or '$1' == 'by-none')]
 sys.exit(not (len(r) > 20 and ($2)))"
 	result $? "$3"
 }
@@ -169,7 +169,7 @@ for name in full-static full-all full-dump; do
 	says $name "the buffer was full after 4096 bytes" "$name: it is said"
 	host decode --format json "$out/$name.rtd" | python3 -c '
 import json, sys
-r = [r for r in map(json.loads, sys.stdin) if r["kind"] == "isr"]
+r = [r for r in map(json.loads, sys.stdin) if r["kind"] == "sample"]
 t = [x.get("seconds") for x in r]
 named = [x for x in r if "function" in x]
 sys.exit(not (len(t) > 20 and None not in t and max(t) - min(t) > 0.001 and named))'

@@ -190,13 +190,13 @@ result $? "report --diff: calls of either trace"
 
 at_least sampled busy 50 "-i 100us: most samples are in the function that works"
 [ "$(calls sampled | grep -c .)" -gt 0 ] &&
-	[ "$(host decode --format json "$out/sampled.rtd" | grep -c '"isr"')" -ge 100 ]
+	[ "$(host decode --format json "$out/sampled.rtd" | grep -c '"sample"')" -ge 100 ]
 result $? "-i 100us: many samples"
 meta sampled 'm["sampling"]["interval_ns"] == 100000' "-i 100us: it is in the side-car file"
 at_least period busy 80 "-c: most samples are in the function that works"
 host decode --format json "$out/period.rtd" | python3 -c '
 import json, sys
-c = [r["counters"]["cycles"] for r in map(json.loads, sys.stdin) if r["kind"] == "isr"]
+c = [r["counters"]["cycles"] for r in map(json.loads, sys.stdin) if r["kind"] == "sample"]
 sys.exit(not (len(c) >= 20 and sum(c) >= 900000 * len(c)))'
 result $? "-c 1000000: no fewer cycles are between two samples"
 meta period 'm["sampling"]["period"] == 1000000 and m["sampling"]["event"] == "cycles"' \
@@ -208,7 +208,7 @@ status static 5 "a static program: its exit status is the command's"
 at_least static busy 80 "a static program: samples are in the function that works"
 host decode --format json "$out/static.rtd" | python3 -c '
 import json, sys
-r = [r for r in map(json.loads, sys.stdin) if r["kind"] == "isr"]
+r = [r for r in map(json.loads, sys.stdin) if r["kind"] == "sample"]
 t = [x["seconds"] for x in r]
 sys.exit(not (len(r) <= 1.2 * 1000 * (max(t) - min(t))))'
 result $? "a static program: nothing else is sampled"
@@ -222,7 +222,7 @@ o = [x["object"] for x in r]
 sys.exit(not (o.count("busy") > 20 and o.count("other") > 20))' "$out/whole.json"
 result $? "-a: samples the program, and what runs beside it"
 [ "$(calls both | grep ackermann)" = "ackermann 44" ] &&
-	[ "$(host decode --format json "$out/both.rtd" | grep -c '"isr"')" -ge 5 ]
+	[ "$(host decode --format json "$out/both.rtd" | grep -c '"sample"')" -ge 5 ]
 result $? "calls and samples in one trace"
 
 # ---- options -----------------------------------------------------------------------

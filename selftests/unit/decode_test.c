@@ -46,10 +46,10 @@ TEST_F(command, golden_text)
 		"          1019   0 enter          50 8589934592    fib <- main+0x12 (fib.c:20)\n"
 		"          1025   0 exit            7          0    fib -> main+0x12 (fib.c:20)\n"
 		"          1029   0 manual          0          3    main+0x12 (fib.c:20)\n"
-		"          1033   0 isr             0          0    fib (fib.c:12)\n",
+		"          1033   0 sample          0          0    fib (fib.c:12)\n",
 		self->out);
 	EXPECT_STREQ(
-		"sifive-trace: trace.rtd: 5 records: 2 enter, 1 exit, 1 manual, 1 isr;"
+		"sifive-trace: trace.rtd: 5 records: 2 enter, 1 exit, 1 manual, 1 sample;"
 		" 1 header, 36 messages, 171 bytes; srcbits 0 inferred\n"
 		"sifive-trace: trace.rtd: time 1014 to 1033, 19 ticks\n",
 		self->err);
@@ -65,7 +65,7 @@ TEST_F(command, golden_values)
 		"          1020   0 enter        1050 8589936592    0x21000 <- 0x20012\n"
 		"          1026   0 exit         1057 8589936592    0x21000 -> 0x20012\n"
 		"          1030   0 manual       1057 8589936595    0x20012\n"
-		"          1034   0 isr          1057 8589936595    0x21000\n",
+		"          1034   0 sample       1057 8589936595    0x21000\n",
 		self->out);
 	run(self, "decode --values raw trace.rtd | grep -v '^#' | cut -c1-48");
 	EXPECT_STREQ(
@@ -73,7 +73,7 @@ TEST_F(command, golden_values)
 		"          1020   0 enter        2034 8589934592 \n"
 		"          1026   0 exit           59          0 \n"
 		"          1030   0 manual          0          3 \n"
-		"          1034   0 isr             0          0 \n",
+		"          1034   0 sample          0          0 \n",
 		self->out);
 	run(self, "decode trace.rtd | grep -v '^#' | cut -c1-48");
 	EXPECT_STREQ(
@@ -81,7 +81,7 @@ TEST_F(command, golden_values)
 		"          1020   0 enter          50 8589934592 \n"
 		"          1026   0 exit            7          0 \n"
 		"          1030   0 manual          0          3 \n"
-		"          1034   0 isr             0          0 \n",
+		"          1034   0 sample          0          0 \n",
 		self->out);
 }
 
@@ -245,7 +245,7 @@ TEST_F(command, golden_csv)
 		"1019,0,6,enter,0x21000,fib,sample/fib.c,12,0x20012,main,50,8589934592,exact\n"
 		"1025,0,6,exit,0x21000,fib,sample/fib.c,12,0x20012,main,7,0,exact\n"
 		"1029,0,6,manual,0x20012,main,sample/fib.c,20,,,0,3,exact\n"
-		"1033,0,6,isr,0x21000,fib,sample/fib.c,12,,,0,0,exact\n", self->out);
+		"1033,0,6,sample,0x21000,fib,sample/fib.c,12,,,0,0,exact\n", self->out);
 }
 
 /* An object a line, also for what is no record, with its place. */
@@ -270,7 +270,7 @@ TEST_F(command, golden_json)
 		"{\"kind\":\"exit\",\"source\":0,\"channel\":6,\"ticks\":1025,\"address\":\"0x21000\",\"function\":\"fib\",\"object\":\"decode_sample.elf\",\"file\":\"sample/fib.c\",\"line\":12,\"caller_address\":\"0x20012\",\"caller_function\":\"main\",\"caller_object\":\"decode_sample.elf\",\"caller_file\":\"sample/fib.c\",\"caller_line\":20,\"counters\":{\"cycles\":7,\"r20001\":0}}\n"
 		"{\"kind\":\"manual\",\"source\":0,\"channel\":6,\"ticks\":1029,\"address\":\"0x20012\",\"function\":\"main\",\"object\":\"decode_sample.elf\",\"file\":\"sample/fib.c\",\"line\":20,\"counters\":{\"cycles\":0,\"r20001\":3}}\n"
 		"{\"kind\":\"ownership\",\"source\":0,\"offset\":171,\"format\":2,\"privilege\":1,\"virtual\":true,\"context\":77}\n"
-		"{\"kind\":\"isr\",\"source\":0,\"channel\":6,\"ticks\":1033,\"address\":\"0x21000\",\"function\":\"fib\",\"object\":\"decode_sample.elf\",\"file\":\"sample/fib.c\",\"line\":12,\"counters\":{\"cycles\":0,\"r20001\":0}}\n"
+		"{\"kind\":\"sample\",\"source\":0,\"channel\":6,\"ticks\":1033,\"address\":\"0x21000\",\"function\":\"fib\",\"object\":\"decode_sample.elf\",\"file\":\"sample/fib.c\",\"line\":12,\"counters\":{\"cycles\":0,\"r20001\":0}}\n"
 		"{\"kind\":\"lost\",\"source\":0,\"channel\":6,\"offset\":175,\"words\":1,\"reason\":\"messages were lost within it\"}\n"
 		"{\"kind\":\"gap\",\"offset\":179,\"bytes\":2,\"reason\":\"reserved MSEO\"}\n"
 		"{\"kind\":\"error\",\"source\":0,\"offset\":181,\"type\":0,\"code\":32}\n",
@@ -476,14 +476,14 @@ TEST_F(command, channels)
 			       "(channels seen: 7, 9): use -c"));
 	run(self, "decode -c 9 trace.rtd");
 	EXPECT_EQ(0, self->status);
-	EXPECT_NE(NULL, strstr(self->out, "   0 isr     0x20000\n"));
+	EXPECT_NE(NULL, strstr(self->out, "   0 sample  0x20000\n"));
 	EXPECT_NE(NULL, strstr(self->err, "not decoded: channels 7 "));
 	EXPECT_NE(NULL, strstr(self->err, "no times"));
 	run(self, "decode -c all trace.rtd");
 	EXPECT_EQ(0, self->status);
 	EXPECT_NE(NULL, strstr(self->out, " src ch type  "));
 	EXPECT_NE(NULL, strstr(self->out, "   0  7 manual  0x20000\n"));
-	EXPECT_NE(NULL, strstr(self->out, "   0  9 isr     0x20000\n"));
+	EXPECT_NE(NULL, strstr(self->out, "   0  9 sample  0x20000\n"));
 }
 
 TEST_F(command, different_counters_side_by_side)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * A JSON object a line: "kind" is enter, exit, manual or isr for records,
+ * A JSON object a line: "kind" is enter, exit, manual or sample for records,
  * header, lost, gap, error or ownership for what else is in a trace.
  */
 #include <inttypes.h>

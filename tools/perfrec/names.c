@@ -70,7 +70,7 @@ const char *perfrec_type_name(unsigned int type)
 		[PERFREC_ENTER] = "enter",
 		[PERFREC_EXIT] = "exit",
 		[PERFREC_MANUAL] = "manual",
-		[PERFREC_ISR] = "isr",
+		[PERFREC_ISR] = "sample",
 	};
 
 	return names[type];

@@ -291,7 +291,7 @@ void perfrec_counter_name(const struct perfrec_counter *counter, char *name,
 /** perfrec_time_name() - enum store_time as text */
 const char *perfrec_time_name(unsigned int time);
 
-/** perfrec_type_name() - "enter", "exit", "manual" or "isr" */
+/** perfrec_type_name() - "enter", "exit", "manual" or "sample" */
 const char *perfrec_type_name(unsigned int type);
 
 /** perfrec_count_type_name() - "Raw", "Delta" or "DeltaXOR" */

@@ -62,11 +62,11 @@ static void summarise(const struct input *input,
 	char channels[4 * PERFREC_CHANNELS], time[UNITS_SIZE];
 
 	report("%s: %" PRIu64 " record%s: %" PRIu64 " enter, %" PRIu64 " exit, %"
-	       PRIu64 " manual, %" PRIu64 " isr; %" PRIu64 " header%s, %" PRIu64
+	       PRIu64 " manual, %" PRIu64 " sample%s; %" PRIu64 " header%s, %" PRIu64
 	       " message%s, %" PRIu64 " bytes; srcbits %u %s", name,
 	       COUNT(all_records(stats)), stats->records[PERFREC_ENTER],
 	       stats->records[PERFREC_EXIT], stats->records[PERFREC_MANUAL],
-	       stats->records[PERFREC_ISR], COUNT(stats->headers),
+	       COUNT(stats->records[PERFREC_ISR]), COUNT(stats->headers),
 	       COUNT(stats->messages), stats->bytes, stats->src_bits,
 	       stats->src_from);
 	if (stats->timed && input->hz)
