@@ -8,6 +8,9 @@
 #include "command.h"
 #include "reorder.h"
 
+/* Behind the name of a function that the tracer has brought into the program. */
+#define TRACER_MARK	" [tracer]"
+
 /* Frames looked over for the one that an exit's call site names. */
 #define SITE_SEARCH_MAX	64
 /* Frames that each call may have looked over for its caller, or leave to later ones. */
@@ -574,11 +577,16 @@ static uint64_t function_address(struct analysis *analysis,
 				 const struct perfrec_record *record)
 {
 	struct symbol symbol;
+	bool known;
 
-	if (record->type > PERFREC_EXIT &&
-	    symbols_find(analysis->symbols, record->address[0], &symbol))
-		return symbol.start;
-	return record->address[0];
+	if (record->type <= PERFREC_EXIT)
+		return record->address[0];
+	known = symbols_find(analysis->symbols, record->address[0], &symbol);
+	if (record->type == PERFREC_ISR) {
+		analysis->stats.samples++;
+		analysis->stats.tracer += symbol.tracer;
+	}
+	return known ? symbol.start : record->address[0];
 }
 
 static uint32_t find_function(struct analysis *analysis, uint64_t address)
@@ -703,6 +711,16 @@ const struct analysis_stats *analysis_stats(const struct analysis *analysis)
 	return &analysis->stats;
 }
 
+/* Behind what fits with it. */
+static void append(char *text, unsigned int size, const char *mark)
+{
+	size_t length = strlen(text), marked = strlen(mark);
+
+	if (length + marked + 1 > size)
+		length = size - marked - 1;
+	strcpy(text + length, mark);
+}
+
 void analysis_name(const struct analysis *analysis, uint32_t function,
 		   char *text, unsigned int size)
 {
@@ -715,6 +733,8 @@ void analysis_name(const struct analysis *analysis, uint32_t function,
 	}
 	symbols_find(analysis->symbols, address, &symbol);
 	symbol_name(&symbol, address, text, size);
+	if (symbol.tracer)
+		append(text, size, TRACER_MARK);
 }
 
 struct functions *analysis_functions(struct analysis *analysis)

@@ -159,6 +159,8 @@ struct analysis_ops {
  * @too_deep:	calls below the deepest that are kept
  * @uncounted:	records whose counters could not be assigned to a function
  * @unaddressed: records whose addresses are lost
+ * @samples:	samples whose addresses are not
+ * @tracer:	those among them in the tracer's own functions
  */
 struct analysis_stats {
 	uint64_t	calls;
@@ -170,6 +172,8 @@ struct analysis_stats {
 	uint64_t	too_deep;
 	uint64_t	uncounted;
 	uint64_t	unaddressed;
+	uint64_t	samples;
+	uint64_t	tracer;
 };
 
 struct analysis;
@@ -207,8 +211,8 @@ const struct analysis_stats *analysis_stats(const struct analysis *analysis);
 void analysis_notes(const struct analysis *analysis, const struct input *input);
 
 /**
- * analysis_name() - a function in words
- * @text:	filled: its name, or its address
+ * analysis_name() - a function as text
+ * @text:	filled: its name, or its address; the tracer's own is marked
  * @size:	bytes at @text
  */
 void analysis_name(const struct analysis *analysis, uint32_t function,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* What the calls of a damaged trace lack, in words, on standard error. */
+/* What the calls of a trace lack, and which samples are not the program's. */
 #include <inttypes.h>
 
 #include "analysis.h"
@@ -22,6 +22,9 @@ void analysis_notes(const struct analysis *analysis, const struct input *input)
 	if (stats->inferred)
 		report("%s: %" PRIu64 " of %" PRIu64 " calls have a time that is inferred, marked ~: messages before it were lost or damaged",
 		       name, stats->inferred, stats->calls);
+	if (stats->tracer)
+		report("%s: %" PRIu64 " of %" PRIu64 " samples are in the tracer's own functions, marked [tracer]",
+		       name, stats->tracer, stats->samples);
 	if (stats->too_deep)
 		report("%s: %" PRIu64 " calls too deep to be kept", name,
 		       stats->too_deep);

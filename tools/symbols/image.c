@@ -17,6 +17,9 @@
 #include "inflate.h"
 #include "stubs.h"
 
+/* A function of the tracing library that is not for programs. */
+#define TRACER_FUNCTION	"perf_hook_enter"
+
 /* Symbols looked back over for one that encloses an address. */
 #define NESTING_MAX	8
 
@@ -32,6 +35,7 @@ struct image {
 	uint64_t		code;
 	uint64_t		code_end;
 	struct inflate		too_far;
+	bool			has_tracer;
 	bool			no_memory;
 };
 
@@ -137,8 +141,10 @@ static void read_symbols(struct image *image)
 
 	for (i = 0; i < count && !image->no_memory; i++) {
 		function = (struct image_function){ 0 };
-		if (get_function(image->module, i, &function))
-			add_function(image, &function);
+		if (!get_function(image->module, i, &function))
+			continue;
+		image->has_tracer |= !strcmp(function.name, TRACER_FUNCTION);
+		add_function(image, &function);
 	}
 }
 
@@ -352,6 +358,11 @@ void image_close(struct image *image)
 	dwfl_end(image->dwfl);
 	free(image->function);
 	free(image);
+}
+
+bool image_has_tracer(const struct image *image)
+{
+	return image->has_tracer;
 }
 
 bool image_range(const struct image *image, uint64_t *first, uint64_t *last)

@@ -47,6 +47,9 @@ struct image *image_open(const char *path, const char *debug,
 /** image_is_foreign() - whether an ELF file is for other processors than RISC-V */
 bool image_is_foreign(const char *path);
 
+/** image_has_tracer() - whether the tracing library is linked with the program */
+bool image_has_tracer(const struct image *image);
+
 /** image_close() - free an image; NULL is fine */
 void image_close(struct image *image);
 

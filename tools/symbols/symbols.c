@@ -25,6 +25,9 @@
 /* Mangled names longer than this stay as they are. */
 #define MANGLED_MAX	8192
 #define NAMES_BITS	12
+/* What names of the library's shared object and of the compiler's hooks begin with. */
+#define LIBRARY_NAME	"libsifive-perf.so"
+#define HOOK_NAME	"__cyg_profile_func_"
 
 struct answer {
 	bool		valid;
@@ -469,6 +472,28 @@ static struct image *image_of(struct symbols *symbols, struct object *object)
 	return object->first->image;
 }
 
+static bool begins(const char *text, const char *with)
+{
+	return !strncmp(text, with, strlen(with));
+}
+
+/* A function of the library in a program that it is linked with statically. */
+static bool is_tracer(const struct image *image, const char *function)
+{
+	static const char * const names[] = {
+		"perf_", "perfTrace", "perfWrite", "sifive_trace_", "write_short_",
+		"write_straight_",
+	};
+	size_t i;
+
+	if (begins(function, HOOK_NAME))
+		return true;
+	for (i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (begins(function, names[i]))
+			return image_has_tracer(image);
+	return false;
+}
+
 static void look_up(struct symbols *symbols, uint64_t address,
 		    struct symbol *symbol)
 {
@@ -483,13 +508,16 @@ static void look_up(struct symbols *symbols, uint64_t address,
 	address -= object->bias;
 	symbol->offset = address;
 	symbol->object = object->name;
+	symbol->tracer = begins(object->name, LIBRARY_NAME);
 	function = image ? image_function(image, address) : NULL;
 	if (!function)
 		return;
 	symbol->known = true;
-	if (function->name)
+	if (function->name) {
 		symbol->function = plain_name(symbols, function->name,
 					      function->rank == IMAGE_STUB);
+		symbol->tracer |= is_tracer(image, function->name);
+	}
 	symbol->start = function->start + object->bias;
 	symbol->file = image_line(image, address, &symbol->line);
 }

@@ -45,6 +45,7 @@ struct symbols_options {
  * @line:	line in it, 0 when unknown
  * @object:	name of the program or shared object, NULL when unknown
  * @offset:	the address in that file
+ * @tracer:	the function is the tracer's own, not the program's
  *
  * The strings last until symbols_close().
  */
@@ -56,6 +57,7 @@ struct symbol {
 	int		line;
 	const char	*object;
 	uint64_t	offset;
+	bool		tracer;
 };
 
 /**
