@@ -54,7 +54,7 @@ help:
 	@echo '  make target-tools'
 	@echo '                 the command for the board: it needs the C library alone'
 	@echo '  make shell     a root shell on the booted board      [BOARD=$(BOARD)]'
-	@echo '  make check-unit, check-model, check-style, check-bare, check-boards,'
+	@echo '  make check-unit, check-format, check-model, check-style, check-bare, check-boards,'
 	@echo '  make check-hardware, check-objects, check-bench, check-faults, check-counters,'
 	@echo '  make check-record, check-devicetree'
 	@echo '                 one part of the tests                 [BOARDS="$(BOARDS)"]'
@@ -166,7 +166,7 @@ TRACE_STORM_SECONDS ?= 5
 export TRACE_SECONDS TRACE_STORM_SECONDS
 
 CHECK := $(O)/check
-SUITES := unit model style devicetree bare boards hardware objects bench faults counters record debug kernels
+SUITES := unit format model style devicetree bare boards hardware objects bench faults counters record debug kernels
 
 check-debug: DEBUG_BOARDS = $(BOARDS)
 check-kernels: KERNEL_BOARDS = $(BOARDS)
@@ -182,7 +182,7 @@ SET_UP = @tools/qemu/setup/check.sh $(KERNEL)
 CHECK_JOBS ?= 2
 QUEUE := $(firstword $(BOARDS:%=board-%)) unit debug kernels style \
 	$(wordlist 2,$(words $(BOARDS)),$(BOARDS:%=board-%)) counters record faults hardware \
-	bench objects model bare devicetree
+	bench objects model bare devicetree format
 
 # All of it, on all processors, when the board is there.
 built: board
@@ -195,7 +195,7 @@ check: built
 	@printf '%s\n' $(QUEUE) | xargs -P $(CHECK_JOBS) -I{} sh -c \
 		'$(MAKE) --no-print-directory run-{} || \
 		 echo "0 1 0" >$(CHECK)/{}-make.count'
-	@selftests/summary.sh $(CHECK) unit lib fuzz model style devicetree bare $(BOARDS) hardware objects bench \
+	@selftests/summary.sh $(CHECK) unit lib fuzz format model style devicetree bare $(BOARDS) hardware objects bench \
 		$(FAULT_BOARDS:%=faults-%) counters record captures \
 		$(DEBUG_BOARDS:%=debug-%) kernels $(KERNEL_BOARDS:%=testing-%)
 
@@ -237,6 +237,9 @@ run-unit: run-fuzz
 	@selftests/suite.sh $(CHECK) unit $(MAKE) -s -C selftests/unit \
 		KSELFTEST=$(KSELFTEST) O=$(O)/unit run
 	@selftests/suite.sh $(CHECK) lib $(MAKE) -s -C lib O=$(O)/lib check
+
+run-format:
+	@selftests/suite.sh $(CHECK) format selftests/format/run.sh $(O)
 
 run-model:
 	@. $(ENV) && QEMU=$$QEMU KERNEL=$$KERNEL selftests/suite.sh $(CHECK) model \
@@ -322,8 +325,8 @@ install-tools: tools
 
 install-lib: packages-build
 	$(MAKE) -C lib O=$(O)/lib install
-	install -D -m 644 include/uapi/linux/sifive_trace.h \
-		$(DESTDIR)$(PREFIX)/include/linux/sifive_trace.h
+	install -d $(DESTDIR)$(PREFIX)/include/linux
+	install -m 644 include/uapi/linux/*.h $(DESTDIR)$(PREFIX)/include/linux/
 
 install-target: install-lib
 	$(MAKE) -C tools O=$(O)/target-tools CC=$(CROSS_COMPILE)gcc DECODE=no install
@@ -344,7 +347,7 @@ dkms-can-add:
 dkms: $(if $(DESTDIR),,dkms-can-add)
 	install -d $(DKMS_SRC)/include/uapi/linux
 	cp driver/Kbuild driver/Makefile driver/dkms.conf driver/*.c driver/*.h $(DKMS_SRC)/
-	cp include/uapi/linux/sifive_trace.h $(DKMS_SRC)/include/uapi/linux/
+	cp include/uapi/linux/*.h $(DKMS_SRC)/include/uapi/linux/
 	[ -n "$(DESTDIR)" ] || dkms add sifive-trace/$(DKMS_VERSION)
 
 clean:

@@ -114,12 +114,12 @@ void sft_choose_begin(struct sft_choice *ch, const struct cpumask *cpus)
 	ch->cpus = cpus;
 	for (index = 0; index < sft_sbi_counters(); index++) {
 		info = sft_sbi_info(index);
-		n = FIELD_GET(SFT_INFO_CSR, info) - CSR_CYCLE;
+		n = FIELD_GET(SIFIVE_TRACE_COUNTER_CSR, info) - CSR_CYCLE;
 		if (!info || n == SFT_TIMESTAMP || n >= SIFIVE_TRACE_MAX_COUNTERS)
 			continue;
 		ch->known |= BIT(n);
 		ch->index[n] = index;
-		ch->info[n] = info & (SFT_INFO_CSR | SFT_INFO_WIDTH);
+		ch->info[n] = info & (SIFIVE_TRACE_COUNTER_CSR | SIFIVE_TRACE_COUNTER_WIDTH);
 	}
 	ch->readable = ch->known;
 	for_each_cpu(cpu, cpus) {
@@ -290,7 +290,7 @@ static bool assign(struct sft_choice *ch, s8 *holder, u32 at, u32 *tried)
 			holder[n] = at;
 			ch->want[at].counter = n;
 			ch->want[at].index = ch->index[n];
-			ch->want[at].width = FIELD_GET(SFT_INFO_WIDTH, ch->info[n]) + 1;
+			ch->want[at].width = FIELD_GET(SIFIVE_TRACE_COUNTER_WIDTH, ch->info[n]) + 1;
 			return true;
 		}
 	return false;

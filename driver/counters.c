@@ -243,7 +243,7 @@ static int take_timestamp(struct sifive_trace_event *ev, u32 at)
 					at, sft_name(&e->c));
 	}
 	ev->counter = SFT_TIMESTAMP;
-	ev->info = FIELD_PREP(SFT_INFO_WIDTH, sft_timestamp_width(master) - 1);
+	ev->info = FIELD_PREP(SIFIVE_TRACE_COUNTER_WIDTH, sft_timestamp_width(master) - 1);
 	sft.counters.mask |= BIT(SFT_TIMESTAMP);
 	return 0;
 }

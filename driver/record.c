@@ -1,15 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Performance records that the kernel writes, one stream for each hart.
- *
- * Header:	magic (32), count type (8), counter mask (32), then for each
- *		counter, lowest number first: event type (32); the code (32) of a
- *		general or cache event, or the two halves (32, 32) of a raw
- *		event's data; counter_info (32)
- * Record:	kind (8), the pc, one count for each counter, lowest number first
- * Address:	lower half (32); when the upper half is not zero, bit 0 of that is
- *		set and the upper half (32) follows
- * Count:	bits 31:0 (32); bits 47:32 (16) when they are not zero
+ * Documentation/trace-format.rst describes the format.
  */
 
 #include <linux/bitfield.h>
@@ -18,12 +10,7 @@
 
 #include "record.h"
 
-#define MAGIC		0x70657266
-#define KIND_ISR	3
-#define INFO_CSR	GENMASK(11, 0)	/* 0 = the timestamp, nobody's own */
-#define INFO_WIDTH	GENMASK(17, 12)	/* width - 1 */
-
-/* A store's size is told by its place in the register. */
+/* The offset in the register gives the size of a store. */
 static void put32(const struct sft_stream *s, u32 value)
 {
 	writel(value, s->stimulus);
@@ -52,13 +39,13 @@ static void put_definition(const struct sft_stream *s,
 	put32(s, ev->info);
 }
 
-/* Counts and addresses start anew behind it; @now is by counter. */
+/* Resets the previous values; @now holds the counters, by number. */
 void sft_record_header(struct sft_stream *s, const u64 *now)
 {
 	unsigned long mask = s->mask;
 	unsigned int n;
 
-	put32(s, MAGIC);
+	put32(s, SIFIVE_TRACE_RECORD_MAGIC);
 	put8(s, s->type);
 	put32(s, s->mask);
 	for_each_set_bit(n, &mask, SIFIVE_TRACE_MAX_COUNTERS) {
@@ -71,13 +58,14 @@ void sft_record_header(struct sft_stream *s, const u64 *now)
 static u64 step(struct sft_stream *s, unsigned int n, u64 now)
 {
 	u32 info = s->event[n].info;
-	u64 *at = s->own && info & INFO_CSR ? &s->own[n] : &s->last[n];
+	/* Without a CSR it is the timestamp, which is the same for all threads. */
+	u64 *at = s->own && info & SIFIVE_TRACE_COUNTER_CSR ? &s->own[n] : &s->last[n];
 	u64 last = *at;
 
 	*at = now;
 	switch (s->type) {
 	case SIFIVE_TRACE_SAMPLING_DELTA:
-		return (now - last) & GENMASK_ULL(FIELD_GET(INFO_WIDTH, info), 0);
+		return (now - last) & GENMASK_ULL(FIELD_GET(SIFIVE_TRACE_COUNTER_WIDTH, info), 0);
 	case SIFIVE_TRACE_SAMPLING_XOR:
 		return now ^ last;
 	default:
@@ -108,7 +96,7 @@ void sft_record_isr(struct sft_stream *s, u64 pc, const u64 *now)
 	unsigned int n;
 	u64 value;
 
-	put8(s, KIND_ISR);
+	put8(s, SIFIVE_TRACE_RECORD_ISR);
 	put_address(s, pc);
 	for_each_set_bit(n, &mask, SIFIVE_TRACE_MAX_COUNTERS) {
 		value = step(s, n, now[n]);

@@ -174,10 +174,6 @@ struct sft_encoder {
 #define SFT_INSTRET	2
 #define SFT_FIXED	(BIT(SFT_CYCLE) | BIT(SFT_TIMESTAMP) | BIT(SFT_INSTRET))
 
-/* counter_info of SBI, and of a struct sifive_trace_event; no CSR: the timestamp. */
-#define SFT_INFO_CSR	GENMASK(11, 0)
-#define SFT_INFO_WIDTH	GENMASK(17, 12)	/* width - 1 */
-
 /**
  * struct sft_counter - one counter taken
  * @index:	SBI counter index, ours on all CPUs of the session

@@ -6,7 +6,7 @@
 #
 #	amalgamate.sh linux|bare FILE...
 #
-# FILE are the library's headers and sources, for Linux the kernel's uapi header
+# FILE are the library's headers and sources, for Linux the kernel's uapi headers
 # too, each behind the ones it includes. Everything internal becomes static.
 # Includes of these files disappear, system includes go to the top: the pragma
 # behind them must not reach into system headers.
@@ -57,7 +57,7 @@ shift
 "top_$variant"
 echo
 
-awk '/^#include </ && !/<linux\/sifive_trace\.h>/ && !seen[$0]++' "$@" |
+awk '/^#include </ && !/<linux\/sifive_trace(_format)?\.h>/ && !seen[$0]++' "$@" |
 	LC_ALL=C sort
 
 echo

@@ -170,4 +170,8 @@ for board in fpga nofunnel; do
 		result $? "$what: in one trace, on one clock"
 	done
 done
+
+selftests/format/compare.py "$build/sifive-trace" "$build"/bare/out*/*.rtd
+result $? "a reader written from the format's description reads the same in all traces"
+
 results_end

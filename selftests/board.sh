@@ -162,4 +162,7 @@ result $? "$board: the files for Freedom Studio are written"
 [ "$(grep -c 'Func Enter' "$out/perf/perf/fib.callret")" -eq \
 	"$(awk '$3 == "enter"' "$out/trace.txt" | wc -l)" ]
 result $? "$board: they hold every entry"
+
+selftests/format/compare.py "$build/sifive-trace" "$out"/*.rtd
+result $? "$board: a reader written from the format's description reads the same"
 [ "$failures" -eq 0 ]

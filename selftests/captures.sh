@@ -236,4 +236,7 @@ refused per-thread 2 "whatever runs has no counts of its own" "start: --per-thre
 grep -q -e --period "$out/help.txt" && ! grep -q per-thread "$out/help.txt"
 result $? "start: its help does not offer it"
 
+selftests/format/compare.py "$build/sifive-trace" "$out"/*.rtd
+result $? "a reader written from the format's description reads the same in all traces"
+
 results_end

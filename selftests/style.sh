@@ -176,7 +176,7 @@ drops_into_kernel_tree() {
 	mkdir -p "$tree/drivers/sifive_trace" "$build/tree/usr/include/linux"
 	cp -r "$kernel/kselftest/." "$tree/"
 	cp selftests/*.[ch] selftests/Makefile selftests/*.sh "$tree/drivers/sifive_trace/"
-	cp include/uapi/linux/sifive_trace.h "$build/tree/usr/include/linux/"
+	cp include/uapi/linux/*.h "$build/tree/usr/include/linux/"
 	make -s -C "$tree/drivers/sifive_trace" TESTS="abi_test ring_test" \
 		CROSS_COMPILE="$CROSS_COMPILE" OUTPUT="$build/tree/out" >"$build/tree.log" 2>&1 ||
 		tail -n 10 "$build/tree.log"

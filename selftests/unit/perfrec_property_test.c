@@ -526,7 +526,7 @@ TEST(random_words)
 			};
 
 			if (word.bytes == 4 && random >> 20 & 1)
-				word.value = PERFREC_MAGIC;
+				word.value = SIFIVE_TRACE_RECORD_MAGIC;
 			if ((random >> 21 & 0x3f) == 0)
 				perfrec_lost(perfrec, -1);
 			perfrec_push(perfrec, &word);

@@ -4,7 +4,7 @@
 
 #include "perfrec_collect.h"
 
-#define MAGIC		PERFREC_MAGIC
+#define MAGIC		SIFIVE_TRACE_RECORD_MAGIC
 #define INFO(csr, width) ((csr) | ((width) - 1) << 12)
 
 static struct collected_records all;
@@ -100,7 +100,7 @@ TEST_F(perfrec, header_of_all_event_types)
 	word32(self, 1);
 	word32(self, INFO(0xc00, 64));
 	word32(self, PERFREC_EVENT_GENERAL);
-	word32(self, PERFREC_CODE_TIMESTAMP);
+	word32(self, SIFIVE_TRACE_EVENT_TIMESTAMP);
 	word32(self, INFO(0, 40));
 	word32(self, PERFREC_EVENT_CACHE);
 	word32(self, 3 << 3 | 1 << 1 | 1);

@@ -43,7 +43,7 @@ void perfrec_counter_name(const struct perfrec_counter *counter, char *name,
 
 	switch (counter->type) {
 	case PERFREC_EVENT_GENERAL:
-		if (code == PERFREC_CODE_TIMESTAMP)
+		if (code == SIFIVE_TRACE_EVENT_TIMESTAMP)
 			snprintf(name, size, "timestamp");
 		else if (code < ARRAY_SIZE(general) && general[code])
 			snprintf(name, size, "%s", general[code]);

@@ -8,10 +8,6 @@
 
 #define STREAMS		(PERFREC_SOURCES * PERFREC_CHANNELS)
 
-/* counter_info: CSR number and width - 1. */
-#define INFO_CSR(info)		((info) & 0xfff)
-#define INFO_WIDTH(info)	((((info) >> 12) & 0x3f) + 1)
-
 /* Which word a stream expects. */
 enum state {
 	BOUNDARY,	/* a record's type or a header's magic */
@@ -258,8 +254,8 @@ static bool header_word(struct perfrec *perfrec, struct stream *stream,
 		stream->state = HEADER_INFO;
 		break;
 	default:
-		counter->csr = (uint16_t)INFO_CSR(word->value);
-		counter->width = (uint8_t)INFO_WIDTH(word->value);
+		counter->csr = (uint16_t)PERFREC_INFO_CSR(word->value);
+		counter->width = (uint8_t)PERFREC_INFO_WIDTH(word->value);
 		counter->end = stamp(word);
 		header->counters++;
 		stream->state = HEADER_TYPE;
@@ -480,7 +476,7 @@ static void step(struct perfrec *perfrec, struct stream *stream,
 
 	if (word->bytes == 1 && word->value < PERFREC_TYPES)
 		begin_record(perfrec, stream, word);
-	else if (word->bytes == 4 && word->value == PERFREC_MAGIC)
+	else if (word->bytes == 4 && word->value == SIFIVE_TRACE_RECORD_MAGIC)
 		begin_header(perfrec, stream, stamp(word),
 			     stream->state == LOST);
 	else
@@ -507,7 +503,7 @@ int perfrec_push(struct perfrec *perfrec, const struct store *word)
 	}
 
 	step(perfrec, stream, word);
-	stream->magic = word->bytes == 4 && word->value == PERFREC_MAGIC;
+	stream->magic = word->bytes == 4 && word->value == SIFIVE_TRACE_RECORD_MAGIC;
 	if (stream->magic)
 		stream->magic_stamp = stamp(word);
 	return 0;

@@ -2,15 +2,8 @@
 /*
  * Performance records out of the stores to an instrumentation channel.
  *
- * Specification: "Performance Data Format" of the SiFive Trace Performance
- * Library. What the stores were carried in is not known here: the decoder is
- * fed words, each with its source (encoder), channel, size and time.
- *
- *	header:	0x70657266 (32), count type (8), counter mask (32), and for
- *		each counter of the mask, lowest first: type (32), code (32) or
- *		event data low and high (32, 32), counter info (32)
- *	record:	type (8), one or two addresses (32 [+ 32]), and every counter
- *		of the mask, lowest first (32 [+ 16])
+ * Documentation/trace-format.rst describes headers and records. The decoder is fed
+ * words, each with its source (encoder), channel, size and time.
  *
  * Each (source, channel) is a stream of its own. Input is never trusted: what
  * fits neither a header nor a record is given to ops->lost, and the stream goes
@@ -25,9 +18,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <linux/sifive_trace_format.h>
+
 #include "../store.h"
 
-#define PERFREC_MAGIC		0x70657266u
 #define PERFREC_COUNTERS	32
 #define PERFREC_SOURCES		STORE_SOURCES
 #define PERFREC_CHANNELS	STORE_CHANNELS
@@ -35,30 +29,30 @@
 /* How many headers of a stream are kept, the latest included. */
 #define PERFREC_HEADERS_KEPT	3
 /* Bits of a counter that a record can carry. */
-#define PERFREC_VALUE_BITS	48
+#define PERFREC_VALUE_BITS	SIFIVE_TRACE_RECORD_COUNT_BITS
+/* A counter's info: number of its CSR, and its width. */
+#define PERFREC_INFO_CSR(info)	((info) & SIFIVE_TRACE_COUNTER_CSR)
+#define PERFREC_INFO_WIDTH(info) ((((info) & SIFIVE_TRACE_COUNTER_WIDTH) >> 12) + 1)
 
 enum perfrec_count_type {
-	PERFREC_RAW		= 0,	/* the counter's value */
-	PERFREC_DELTA		= 1,	/* difference to the previous record */
-	PERFREC_DELTA_XOR	= 2,	/* XOR with the previous record */
+	PERFREC_RAW		= SIFIVE_TRACE_RECORD_RAW,
+	PERFREC_DELTA		= SIFIVE_TRACE_RECORD_DELTA,
+	PERFREC_DELTA_XOR	= SIFIVE_TRACE_RECORD_XOR,
 };
 
 enum perfrec_type {
-	PERFREC_ENTER		= 0,	/* addresses: function, call site */
-	PERFREC_EXIT		= 1,	/* addresses: function, return place */
-	PERFREC_MANUAL		= 2,	/* address: pc */
-	PERFREC_ISR		= 3,	/* address: interrupted pc */
+	PERFREC_ENTER		= SIFIVE_TRACE_RECORD_ENTER,
+	PERFREC_EXIT		= SIFIVE_TRACE_RECORD_EXIT,
+	PERFREC_MANUAL		= SIFIVE_TRACE_RECORD_MANUAL,
+	PERFREC_ISR		= SIFIVE_TRACE_RECORD_ISR,
 	PERFREC_TYPES
 };
 
 enum perfrec_event_type {
-	PERFREC_EVENT_GENERAL	= 0,	/* SBI PMU hardware general events */
-	PERFREC_EVENT_CACHE	= 1,	/* SBI PMU hardware cache events */
-	PERFREC_EVENT_RAW	= 2,	/* event selector value */
+	PERFREC_EVENT_GENERAL	= SIFIVE_TRACE_EVENT_GENERAL,
+	PERFREC_EVENT_CACHE	= SIFIVE_TRACE_EVENT_CACHE,
+	PERFREC_EVENT_RAW	= SIFIVE_TRACE_EVENT_RAW,
 };
-
-/* General event code of the trace timestamp, which is no CSR. */
-#define PERFREC_CODE_TIMESTAMP	0x80u
 
 /**
  * struct perfrec_stamp - a place in the trace

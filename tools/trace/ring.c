@@ -17,10 +17,6 @@
 /* Stores decoded at once. */
 #define STORES	64
 
-/* Of counter_info: CSR number and width - 1. */
-#define INFO_CSR(info)		((info) & 0xfff)
-#define INFO_WIDTH(info)	((((info) >> 12) & 0x3f) + 1)
-
 bool ring_header(const struct meta *meta, struct perfrec_header *header)
 {
 	const struct meta_counter *by_number[PERFREC_COUNTERS] = { NULL };
@@ -46,8 +42,8 @@ bool ring_header(const struct meta *meta, struct perfrec_header *header)
 			to->event_data = from->data;
 		else
 			to->code = from->code;
-		to->csr = (uint16_t)INFO_CSR(from->info);
-		to->width = (uint8_t)INFO_WIDTH(from->info);
+		to->csr = (uint16_t)PERFREC_INFO_CSR(from->info);
+		to->width = (uint8_t)PERFREC_INFO_WIDTH(from->info);
 		header->mask |= 1u << i;
 		header->counters++;
 	}

@@ -60,6 +60,7 @@
 #define _UAPI_LINUX_SIFIVE_TRACE_H
 
 #include <linux/ioctl.h>
+#include <linux/sifive_trace_format.h>
 #include <linux/types.h>
 
 /* Changes when a call's meaning does; additions announce themselves by size. */
@@ -260,15 +261,15 @@ struct sifive_trace_config {
 
 /**
  * struct sifive_trace_event - one event to count
- * @type:	in: SBI PMU event type: 0 general, 1 cache, 2 raw
+ * @type:	in: SIFIVE_TRACE_EVENT_GENERAL, _CACHE or _RAW: 0, 1 or 2
  * @code:	in: type 0: the SBI code, or SIFIVE_TRACE_EVENT_TIMESTAMP;
  *		type 1: cache_id << 3 | op_id << 1 | result_id; type 2: 0
  * @data:	in: type 2: the event selector's value; otherwise 0
  * @flags:	in: SIFIVE_TRACE_EVENT_NO_*
  * @counter:	out: counter number, 0-31: 0 cycle, 1 timestamp, 2 instret,
  *		n hpmcounter n
- * @info:	out: SBI counter_info: CSR number in bits 11:0 (0 = timestamp),
- *		width - 1 in bits 17:12
+ * @info:	out: SBI counter_info: SIFIVE_TRACE_COUNTER_CSR (0: the timestamp)
+ *		and SIFIVE_TRACE_COUNTER_WIDTH (width - 1)
  * @reserved:	in: 0
  */
 struct sifive_trace_event {
@@ -280,14 +281,6 @@ struct sifive_trace_event {
 	__u32	info;
 	__u32	reserved;
 };
-
-/* Types. */
-#define SIFIVE_TRACE_EVENT_GENERAL	0
-#define SIFIVE_TRACE_EVENT_CACHE	1
-#define SIFIVE_TRACE_EVENT_RAW		2
-
-/* Code of type 0: the trace timestamp as a counter. */
-#define SIFIVE_TRACE_EVENT_TIMESTAMP	0x80
 
 /* Do not count in user mode, in kernel mode; not both (needs Sscofpmf). */
 #define SIFIVE_TRACE_EVENT_NO_USER	(1u << 0)
@@ -425,9 +418,9 @@ struct sifive_trace_sampling {
 };
 
 /* How records give counts: as they are, as differences, XORed with the last. */
-#define SIFIVE_TRACE_SAMPLING_RAW		0
-#define SIFIVE_TRACE_SAMPLING_DELTA	1
-#define SIFIVE_TRACE_SAMPLING_XOR		2
+#define SIFIVE_TRACE_SAMPLING_RAW		SIFIVE_TRACE_RECORD_RAW
+#define SIFIVE_TRACE_SAMPLING_DELTA	SIFIVE_TRACE_RECORD_DELTA
+#define SIFIVE_TRACE_SAMPLING_XOR		SIFIVE_TRACE_RECORD_XOR
 
 /*
  * Whatever runs on the capture's harts, not the calling process. START needs

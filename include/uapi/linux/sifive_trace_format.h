@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: (GPL-2.0-only WITH Linux-syscall-note) OR Apache-2.0 OR MIT */
+/*
+ * Numbers of the records in a trace. Documentation/trace-format.rst describes the format.
+ */
+#ifndef _UAPI_LINUX_SIFIVE_TRACE_FORMAT_H
+#define _UAPI_LINUX_SIFIVE_TRACE_FORMAT_H
+
+/* A header's first store; count type and mask follow. */
+#define SIFIVE_TRACE_RECORD_MAGIC	0x70657266
+
+/* Count types. */
+#define SIFIVE_TRACE_RECORD_RAW		0
+#define SIFIVE_TRACE_RECORD_DELTA	1
+#define SIFIVE_TRACE_RECORD_XOR		2
+
+/* Types of a counter's event, as SBI PMU has them. */
+#define SIFIVE_TRACE_EVENT_GENERAL	0
+#define SIFIVE_TRACE_EVENT_CACHE	1
+#define SIFIVE_TRACE_EVENT_RAW		2
+
+/* Code of a general event: the trace timestamp as a counter. */
+#define SIFIVE_TRACE_EVENT_TIMESTAMP	0x80
+
+/* Bits of a counter's info: number of its CSR, 0 for the timestamp; width - 1. */
+#define SIFIVE_TRACE_COUNTER_CSR	0x00000fff
+#define SIFIVE_TRACE_COUNTER_WIDTH	0x0003f000
+
+/* A record's first store: kinds. */
+#define SIFIVE_TRACE_RECORD_ENTER	0
+#define SIFIVE_TRACE_RECORD_EXIT	1
+#define SIFIVE_TRACE_RECORD_MANUAL	2
+#define SIFIVE_TRACE_RECORD_ISR		3
+
+/* In place of a kind: the record before is not complete, a header follows. */
+#define SIFIVE_TRACE_RECORD_BREAK	0xff
+
+/* Bits of a counter that a record can hold. */
+#define SIFIVE_TRACE_RECORD_COUNT_BITS	48
+
+#endif /* _UAPI_LINUX_SIFIVE_TRACE_FORMAT_H */

@@ -1,0 +1,90 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Compare the reader of this folder with the command, record by record.
+
+	compare.py COMMAND TRACE...
+
+Prints how many records of each trace are alike, or the first that is not, and fails
+then. Damaged traces are left to the command's own tests.
+"""
+import json
+import os
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True
+import read_trace
+
+
+def decode(command, path, values):
+    """decode's records, by source and channel; None: the trace is damaged."""
+    out = subprocess.run(
+        [command, "decode", "-q", "--format", "json", "--values", values,
+         "--ts-hz", "1", "-c", "all", path], check=False, stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL)
+    streams = {}
+    for item in map(json.loads, out.stdout.splitlines()):
+        if item["kind"] == "gap" and not item["reason"].startswith("the trace ends"):
+            return None
+        if item["kind"] in read_trace.KINDS:
+            streams.setdefault((item["source"], item["channel"]), []).append(item)
+    return streams
+
+
+def read(path):
+    """The reader's records, by source and channel."""
+    with open(path, "rb") as trace:
+        data = trace.read()
+    if os.path.exists(path + ".meta"):
+        with open(path + ".meta", errors="replace") as side_car:
+            records = read_trace.records(data, json.load(side_car))
+    else:
+        records = max((read_trace.records(data, {"srcbits": n}) for n in range(8)), key=len)
+    streams = {}
+    for record in records:
+        streams.setdefault((record["source"], record["channel"]), []).append(record)
+    return streams
+
+
+def differs(ours, theirs, values):
+    """Whether a record of the reader is not what decode printed. The command infers
+    some times that the reader does not know: these must not contradict each other."""
+    time = int(theirs["seconds"]) if "seconds" in theirs else None
+    exact = "time" not in theirs
+    addresses = [int(theirs[key], 16) for key in ("address", "caller_address")
+                 if key in theirs]
+    return (ours["kind"] != theirs["kind"] or
+            (ours["addresses"] or []) != addresses or
+            (ours[values] or []) != list(theirs["counters"].values()) or
+            ours["time"] != time and (exact or ours["time"] is not None))
+
+
+def compare(command, path):
+    """The number of records that are alike; text: what is not."""
+    ours = read(path)
+    for values in ("raw", "absolute"):
+        theirs = decode(command, path, values)
+        if theirs is None:
+            return 0
+        for name in sorted(ours.keys() | theirs.keys()):
+            one, other = ours.get(name, []), theirs.get(name, [])
+            for mine, record in zip(one, other):
+                if differs(mine, record, values):
+                    return f"{values} values: {mine} here, {record} there"
+            if len(one) != len(other):
+                return f"source and channel {name}: {len(one)} records here, {len(other)} there"
+    return sum(map(len, ours.values()))
+
+
+def main(command, *paths):
+    total, failed = 0, False
+    for path in paths:
+        result = compare(command, path)
+        print(f"# {path}: {result}")
+        failed |= isinstance(result, str)
+        total += 0 if isinstance(result, str) else result
+    sys.exit(failed or not total)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/*
+ * Writes a random trace and its side-car file: sources, channels, count types and
+ * counters of all widths, several headers, abandoned records, Error messages, all
+ * kinds of timestamps; every fourth is a ring.
+ *
+ *	random_trace SEED FILE
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gen.h"
+
+#define STREAMS		3
+#define PARTS		300
+
+static uint64_t seed;
+static bool ring;
+/* Those of each source are one half of them. */
+static struct gen_stream stream[2][STREAMS];
+
+static uint64_t below(uint64_t limit)
+{
+	return gen_random(&seed) % limit;
+}
+
+static bool one_in(unsigned int n)
+{
+	return !below(n);
+}
+
+static uint64_t random_value(void)
+{
+	return gen_random(&seed) >> below(64);
+}
+
+static void begin(struct gen_stream *s, struct gen *gen, unsigned int src,
+		  unsigned int number)
+{
+	static const unsigned int widths[] = { 64, 48, 40, 32, 1 };
+	unsigned int i;
+
+	gen_stream_init(s, gen, (uint8_t)src, (uint8_t)(5 + 9 * number + src),
+			(uint8_t)below(3), (unsigned int)below(8), 48);
+	for (i = 0; i < s->counters; i++) {
+		s->counter[i].width = widths[below(5)];
+		s->counter[i].type = (uint32_t)below(3);
+		s->counter[i].event_data = random_value();
+		s->counter[i].number += src;
+	}
+}
+
+/* The side-car file of a ring has one description for all streams. */
+static void begin_alike(struct gen_stream *s)
+{
+	const struct gen_stream *first = &stream[0][0];
+
+	s->count_type = first->count_type;
+	s->counters = first->counters;
+	memcpy(s->counter, first->counter, sizeof(s->counter));
+}
+
+static void write_record(struct gen_stream *s)
+{
+	uint64_t address[2] = { random_value() & ~1ull, random_value() & ~1ull };
+	uint64_t value[GEN_COUNTERS];
+	unsigned int i;
+
+	for (i = 0; i < s->counters; i++)
+		value[i] = random_value() & ~0ull >> (64 - s->counter[i].width);
+	gen_record(s, (unsigned int)below(4), address, value);
+}
+
+/* A record that its writer has left half-way, with or without the mark. */
+static void abandon(struct gen_stream *s)
+{
+	gen_store(s->gen, s->src, s->channel, 1, 0);
+	if (one_in(2))
+		gen_store(s->gen, s->src, s->channel, 4, 0x10001);
+	if (one_in(2))
+		gen_store(s->gen, s->src, s->channel, 1, 0xff);
+	gen_header(s);
+}
+
+/* Messages that have no part in any record. */
+static void other_message(struct gen *gen, unsigned int src)
+{
+	static const uint8_t bits[] = { 4, 2, 0 };
+	const uint8_t fixed[] = { (uint8_t)below(16), (uint8_t)below(2) };
+	const uint64_t field[] = { random_value(), random_value() };
+
+	gen_message(gen, 33 + (unsigned int)below(2), src, fixed, bits, field, 1u + fixed[1]);
+}
+
+static void write_part(struct gen_stream *s)
+{
+	struct gen *gen = s->gen;
+
+	gen->step = below(gen->ts_width == 12 ? 200 : 20000);
+	if (one_in(30))
+		gen_idle(gen, (size_t)below(9));
+	if (one_in(30))
+		other_message(gen, s->src);
+	if (one_in(40))
+		gen_sync(gen, s->src);
+	if (one_in(20))
+		gen_header(s);
+	else if (one_in(20))
+		abandon(s);
+	else if (one_in(40))
+		gen_error(gen, s->src);
+	write_record(s);
+}
+
+/* All of one source. */
+static void fill(struct gen *gen, unsigned int src)
+{
+	unsigned int i;
+
+	gen_sync(gen, src);
+	for (i = 0; i < STREAMS; i++) {
+		begin(&stream[src][i], gen, src, i);
+		if (ring)
+			begin_alike(&stream[src][i]);
+		gen_header(&stream[src][i]);
+	}
+	for (i = 0; i < PARTS; i++)
+		write_part(&stream[src][below(STREAMS)]);
+}
+
+/* The place behind the first end of a message from @bytes on. */
+static size_t next_message(const struct gen *gen, size_t bytes)
+{
+	while (bytes < gen->length && (gen->data[bytes++] & 3) != 3)
+		;
+	return bytes;
+}
+
+static void write_meta(FILE *file, const struct gen *gen)
+{
+	const struct gen_stream *s = &stream[0][0];
+	unsigned int i;
+
+	fprintf(file, "{\"version\":1,\"srcbits\":%u,\"ts_width\":%u,\"ts_scheme\":\"%s\"",
+		gen->src_bits, gen->ts_width ? gen->ts_width : 40,
+		gen->ts_delta ? "delta" : "xor");
+	if (ring)
+		fprintf(file, ",\"wrapped\":true,\"count_type\":%u,\"counters\":[",
+			s->count_type);
+	for (i = 0; ring && i < s->counters; i++)
+		fprintf(file, "%s{\"number\":%u,\"type\":0,\"info\":%u}", i ? "," : "",
+			s->counter[i].number, (s->counter[i].width - 1) << 12);
+	fprintf(file, "%s}\n", ring ? "]" : "");
+}
+
+static FILE *create(const char *path, const char *suffix)
+{
+	char name[4096];
+	FILE *file;
+
+	snprintf(name, sizeof(name), "%s%s", path, suffix);
+	file = fopen(name, "w");
+	if (!file) {
+		perror(name);
+		exit(1);
+	}
+	return file;
+}
+
+int main(int argc, char **argv)
+{
+	static const unsigned int ts_widths[] = { 40, 64, 12, 0 };
+	struct gen trace, part[2];
+	FILE *data, *meta;
+	unsigned int i;
+	size_t from;
+
+	if (argc != 3)
+		return 2;
+	seed = strtoull(argv[1], NULL, 0);
+	ring = one_in(4);
+	/* Nobody can count the wraps of a clock before its first absolute time. */
+	gen_init(&trace, (unsigned int)below(8), ts_widths[ring ? below(2) : below(4)]);
+	trace.ts_delta = one_in(2);
+	for (i = 0; i < 2; i++) {
+		gen_init(&part[i], trace.src_bits, trace.ts_width);
+		part[i].ts_delta = trace.ts_delta;
+		if (!i || trace.src_bits)
+			fill(&part[i], i);
+	}
+	gen_merge(&trace, &part[0], &part[1], &seed);
+	from = ring ? next_message(&trace, (size_t)below(trace.length)) : 0;
+
+	data = create(argv[2], "");
+	meta = create(argv[2], ".meta");
+	fwrite(trace.data + from, 1, trace.length - from, data);
+	write_meta(meta, &trace);
+	gen_free(&trace);
+	gen_free(&part[0]);
+	gen_free(&part[1]);
+	return fclose(data) || fclose(meta);
+}

@@ -1,0 +1,150 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""read_trace.py TRACE: print the records as JSON objects. TRACE.meta must have srcbits.
+
+Written from Documentation/trace-format.rst, and from nothing else.
+"""
+import json
+import sys
+# TCODE: bits of fixed fields, variable fields; shift, mask, value of what adds one.
+LAYOUT = {2: (0, 1), 3: (0, 1), 4: (2, 2), 7: (0, 2), 8: (4, 1), 9: (4, 2), 11: (4, 2),
+          12: (6, 2), 27: (4, 1, 0, 15, 2), 28: (2, 3), 29: (6, 3), 30: (0, 1),
+          33: (6, 1, 4, 3, 1), 34: (6, 1, 4, 3, 1), 35: (6, 1, 4, 3, 1)}
+SYNC, STORE, ERROR = (9, 11, 12, 29, 35), 7, 8
+MAGIC, RAW, DELTA, XOR = 0x70657266, 0, 1, 2
+KINDS = ("enter", "exit", "manual", "isr")
+
+
+def parse(slices, src_bits):
+    """TCODE, source, variable fields and timestamp of a message; None if it is none."""
+    packed = sum(byte >> 2 << 6 * i for i, byte in enumerate(slices))
+    tcode, src = packed & 63, packed >> 6 & (1 << src_bits) - 1
+    if tcode not in LAYOUT:
+        return tcode, src, [], None
+    bits, count, shift, mask, value = (*LAYOUT[tcode], 0, 0, 1)[:5]
+    count += packed >> 6 + src_bits + shift & mask == value
+    fields, begin = [], 6 + src_bits + bits
+    for end in (6 * i + 6 for i, byte in enumerate(slices) if byte & 3):
+        fields.append((packed & (1 << end) - 1) >> begin)
+        begin = end
+    stamp, bad = (fields + [None])[count:], any(byte & 3 == 2 for byte in slices)
+    bad |= len(slices) > 38 or len(stamp) not in (1, 2)
+    return None if bad else (tcode, src, fields[:count], stamp[0])
+
+
+def messages(data, src_bits):
+    begin = 0
+    for at, byte in enumerate(data):
+        if byte & 3 == 3:
+            if (begin, byte) != (at, 0xff):
+                yield parse(data[begin:at + 1], src_bits)
+            begin = at + 1
+
+
+def tick(before, stamp, absolute, meta):
+    """The time of a source after a message; None: unknown."""
+    wrap = 1 << meta.get("ts_width", 40)
+    if before is None or stamp is None:
+        return stamp if absolute else before
+    if meta.get("ts_scheme") == "delta" and not absolute:
+        return before + stamp
+    now = before // wrap * wrap + stamp if absolute else before ^ stamp
+    return now + wrap if now < before else now
+
+
+class Stream:
+    """Records of a stream. read_*() yield the size of the store that they want, 0 at
+    their end, and get its value; one of 16 bits that is missing is 0."""
+
+    def __init__(self, src, channel, meta, out):
+        self.name, self.out = {"source": src, "channel": channel}, out
+        self.after_magic, self.time = False, None
+        self.ring = meta.get("wrapped") and "count_type" in meta
+        self.count_type = meta["count_type"] if self.ring else None
+        self.widths = [(info >> 12 & 63) + 1 for _, info in
+                       sorted((c["number"], c["info"]) for c in meta.get("counters", ()))]
+        self.reset(False)
+
+    def reset(self, known):
+        """Begin again: after a header, or after a loss with unknown previous values."""
+        self.wanted, self.known, self.address, self.value = 0, known, 0, [0] * 32
+
+    def read_header(self):
+        count_type, mask, widths = (yield 8), (yield 32), []
+        for _ in range(bin(mask).count("1")):
+            for _ in range(2 if (yield 32) == 2 else 1):
+                yield 32
+            widths.append(((yield 32) >> 12 & 63) + 1)
+        self.reset(True)
+        self.ring, self.count_type, self.widths = False, count_type, widths
+        yield 0
+
+    def read_record(self, kind):
+        addresses, raw, xor = [], [], self.count_type == XOR
+        for _ in range(2 if kind < 2 else 1):
+            low = yield 32
+            address = (yield 32) << 32 | low - 1 if low & 1 else low
+            self.address = address ^ (self.address if xor else 0)
+            addresses, time = addresses + [self.address], self.time
+        for _ in self.widths:
+            raw.append((yield 32) | (yield 16) << 32)
+        self.value = raw if self.count_type == RAW else [
+            old ^ new if xor else old + new & (1 << width) - 1
+            for old, new, width in zip(self.value, raw, self.widths)]
+        if self.known or not (xor and self.ring):
+            self.out.append({
+                **self.name, "kind": KINDS[kind], "time": time, "raw": raw,
+                "addresses": addresses if self.known or not xor else None,
+                "absolute": self.value if self.known or self.value is raw else None})
+        yield 0
+
+    def push(self, size, value, time):
+        """Take a store; size 0: one that fits nothing, or the end of the trace."""
+        self.time, after_magic = time, self.after_magic
+        self.after_magic = (size, value) == (32, MAGIC)
+        if self.wanted == 16 != size:
+            self.wanted = self.reader.send(0)
+        if 0 != self.wanted == size:
+            self.wanted = self.reader.send(value)
+            return
+        cut = self.wanted and after_magic and size == 8 and value <= XOR
+        header = cut or self.after_magic
+        begins = header or size == 8 and value < 4 and self.count_type is not None
+        if self.wanted or not begins:
+            self.reset(False)
+        if begins:
+            self.reader = self.read_header() if header else self.read_record(value)
+            self.wanted = next(self.reader)
+        if cut:
+            self.wanted = self.reader.send(value)
+
+
+def records(data, meta):
+    """The records of all sources and channels, each of these in order."""
+    times, exact, streams, out, stamped = {}, set(), {}, [], False
+    for message in messages(data, meta["srcbits"]):
+        tcode, src, fields, stamp = message or (ERROR, None, [], None)
+        for name in streams if tcode == ERROR else ():
+            if src in (None, name[0]):
+                streams[name].reset(False)
+        if tcode == ERROR or tcode not in LAYOUT:
+            exact = {s for s in exact if src not in (None, s)}
+        times[src] = tick(times.get(src), stamp, tcode in SYNC, meta)
+        exact |= {src} if tcode in SYNC and stamp is not None else set()
+        if tcode != STORE or fields[0] >= 128:
+            continue
+        stamped |= stamp is not None
+        name, size = (src, fields[0] // 4), (32, 0, 16, 8)[fields[0] % 4]
+        fits = not fields[1] >> size
+        if name not in streams:
+            streams[name] = Stream(*name, meta, out)
+            fits &= not (streams[name].ring and size == 8 and fields[1] <= XOR)
+        streams[name].push(size * fits, fields[1], times[src] if stamped and src in exact else None)
+    for stream in streams.values():
+        stream.push(0, None, None)
+    return out
+
+
+if __name__ == "__main__":
+    with open(sys.argv[1], "rb") as trace, open(sys.argv[1] + ".meta") as side_car:
+        print(*map(json.dumps, records(trace.read(), json.load(side_car))), sep="\n")

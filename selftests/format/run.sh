@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only
+# Whether Documentation/trace-format.rst describes the format, as TAP: a reader that was
+# written from that page alone against the command, on the page's example and on random
+# traces. The suites of the boards compare both on what they record.
+#
+#	run.sh BUILD
+
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+build=$1
+out=$build/format
+rm -rf "$out"
+mkdir -p "$out"
+. selftests/tap.sh
+
+# The bytes, and the records, that the page prints.
+document=Documentation/trace-format.rst
+sed -nE 's/^    (([0-9a-f]{2} )+) *#.*/\1/p' "$document" |
+	python3 -c 'import sys; sys.stdout.buffer.write(bytes.fromhex(sys.stdin.read()))' \
+		>"$out/example.rtd"
+echo '{"srcbits": 1}' >"$out/example.rtd.meta"
+sed -nE 's/^    ([0-9]+ (enter|exit) .*)/\1/p' "$document" >"$out/example.txt"
+selftests/format/read_trace.py "$out/example.rtd" | python3 -c '
+import json, sys
+for r in map(json.loads, sys.stdin):
+    towards = "from" if r["kind"] == "enter" else "to"
+    print("{time} {kind} {0:#x} {1} {2:#x}: {3} cycles, {4} instructions".format(
+        r["addresses"][0], towards, r["addresses"][1], *r["raw"], **r))' |
+	diff - "$out/example.txt" >"$out/example.diff" && [ -s "$out/example.txt" ]
+result $? "the page's example has the records that the page prints"
+selftests/format/compare.py "$build/sifive-trace" "$out/example.rtd"
+result $? "the command reads the same in it"
+
+"${CC:-gcc}" -std=gnu11 -O1 -Wall -Wextra -D_GNU_SOURCE -Iselftests/unit -o "$out/random_trace" \
+	selftests/format/random_trace.c selftests/unit/gen.c
+result $? "random traces can be made"
+for seed in $(seq 1 "${TRACES:-40}"); do
+	"$out/random_trace" "$seed" "$out/random-$seed.rtd"
+done
+selftests/format/compare.py "$build/sifive-trace" "$out"/random-*.rtd >"$out/random.txt"
+result $? "the reader and the command read the same in random traces"
+grep -v ': [0-9]*$' "$out/random.txt"
+
+# A comparison that finds nothing proves nothing.
+awk '{ n += $NF } END { exit n < 100 * NR }' "$out/random.txt"
+result $? "they have hundreds of records each"
+mkdir "$out/wrong"
+cp selftests/format/compare.py "$out/wrong"
+sed 's/old ^ new if xor/old + new if xor/' selftests/format/read_trace.py >"$out/wrong/read_trace.py"
+! "$out/wrong/compare.py" "$build/sifive-trace" "$out"/random-*.rtd >"$out/wrong.txt"
+result $? "a reader that is wrong is found out"
+results_end
