@@ -5,7 +5,9 @@ O ?= build
 CROSS_COMPILE ?= riscv64-linux-gnu-
 PREFIX ?= /usr/local
 BOARD ?= fpga
-BOARDS ?= fpga p550 nofunnel dual
+# All but those that are another one with a few values changed.
+BOARDS ?= fpga $(filter-out fpga,$(basename $(notdir $(shell \
+	grep -L '^like ' tools/qemu/boards/*.board))))
 # Which of them the slower suites take: check a few, check-debug all.
 FAULT_BOARDS ?= fpga nofunnel
 DEBUG_BOARDS ?= dual
@@ -331,8 +333,8 @@ install-lib: packages-build
 install-target: install-lib
 	$(MAKE) -C tools O=$(O)/target-tools CC=$(CROSS_COMPILE)gcc DECODE=no install
 
-DKMS_VERSION := $(shell sed -n 's/^PACKAGE_VERSION="\(.*\)"/\1/p' driver/dkms.conf)
-DKMS_SRC := $(DESTDIR)/usr/src/sifive-trace-$(DKMS_VERSION)
+VERSION := $(shell cat VERSION)
+DKMS_SRC := $(DESTDIR)/usr/src/sifive-trace-$(VERSION)
 
 # Nothing is written where dkms cannot add it.
 dkms-can-add:
@@ -340,15 +342,16 @@ dkms-can-add:
 		"name the traced one's root, DESTDIR=ROOT" >&2; exit 1; }
 	@command -v dkms >/dev/null || { echo "make dkms: no dkms: install the package" \
 		"dkms, or give the sources a root of their own, DESTDIR=ROOT" >&2; exit 1; }
-	@[ -z "$$(dkms status sifive-trace/$(DKMS_VERSION))" ] || { echo "make dkms:" \
-		"sifive-trace/$(DKMS_VERSION) is there already: dkms remove" \
-		"sifive-trace/$(DKMS_VERSION) --all" >&2; exit 1; }
+	@[ -z "$$(dkms status sifive-trace/$(VERSION))" ] || { echo "make dkms:" \
+		"sifive-trace/$(VERSION) is there already: dkms remove" \
+		"sifive-trace/$(VERSION) --all" >&2; exit 1; }
 
 dkms: $(if $(DESTDIR),,dkms-can-add)
 	install -d $(DKMS_SRC)/include/uapi/linux
-	cp driver/Kbuild driver/Makefile driver/dkms.conf driver/*.c driver/*.h $(DKMS_SRC)/
+	cp VERSION driver/Kbuild driver/Makefile driver/*.c driver/*.h $(DKMS_SRC)/
+	sed 's/@VERSION@/$(VERSION)/' driver/dkms.conf.in >$(DKMS_SRC)/dkms.conf
 	cp include/uapi/linux/*.h $(DKMS_SRC)/include/uapi/linux/
-	[ -n "$(DESTDIR)" ] || dkms add sifive-trace/$(DKMS_VERSION)
+	[ -n "$(DESTDIR)" ] || dkms add sifive-trace/$(VERSION)
 
 clean:
 	rm -rf "$(O)"

@@ -114,3 +114,6 @@ module_exit(sft_exit);
 
 MODULE_DESCRIPTION("SiFive trace encoders and funnels");
 MODULE_LICENSE("GPL");
+#ifdef SIFIVE_TRACE_VERSION
+MODULE_VERSION(SIFIVE_TRACE_VERSION);
+#endif

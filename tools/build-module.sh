@@ -36,7 +36,7 @@ for argument; do
 done
 
 mkdir -p "$copy"
-rsync -rc "$source" include "$copy/"
+rsync -rc "$source" include VERSION "$copy/"
 module=$copy/${source##*/}
 make -C "$kernel" M="$module" ARCH=riscv "${compiler[@]}" \
 	CONFIG_DEBUG_INFO_BTF_MODULES= CONFIG_SIFIVE_TRACE=m "$@" modules

@@ -7,10 +7,6 @@
 #include "command.h"
 #include "text.h"
 
-#ifndef VERSION
-#define VERSION "unknown"
-#endif
-
 static const struct subcommand {
 	const char	*name;
 	int		(*run)(int argc, char **argv);
