@@ -169,7 +169,7 @@ typedef struct {
  * perfErrorString() says so: the driver's numbers count.
  *
  * Calling it again while tracing is off ends what was set up before and begins
- * anew; the device keeps what was captured until the next initialisation.
+ * again; the device keeps what was captured until the next initialisation.
  *
  * Errors: an argument out of range; no trace device, no permission to use it, or
  * a driver of another ABI; tracing is on; sifive_trace_setup() has the session.

@@ -95,7 +95,7 @@ PERF_INLINE uint64_t perf_counter_timestamp(const volatile uint32_t *ts)
  * @now:	to be filled in
  *
  * Traps (SIGILL) unless user mode may read these CSRs: scounteren and mcounteren
- * have their bits set. Whoever may be moved to another hart in between takes care
+ * have their bits set. A caller that may move to another hart in between takes care
  * of that.
  */
 PERF_INTERNAL void perf_counters_read(const uint8_t *number, uint32_t count,

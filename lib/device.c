@@ -68,7 +68,7 @@ PERF_LOCAL int device_error(struct perf_device *device, int error,
 	/* STATUS needs no permission: who forbids it forbids ioctl(2). */
 	bool filtered = !known && (errno == EPERM || errno == EACCES ||
 				   errno == ENOSYS);
-	/* Who has the hardware is told of something else that is busy. */
+	/* The holder of the hardware gets another message: something else is busy. */
 	bool held = error == EBUSY && known && status.holder &&
 		    !(status.flags & SIFIVE_TRACE_STATUS_OWNER);
 
@@ -319,7 +319,7 @@ PERF_LOCAL unsigned int register_of(const struct sifive_trace_encoder *encoder,
 	       channel + PERF_CHANNELS / 2 : channel;
 }
 
-/* The chosen encoders in words: whose they are. */
+/* The chosen encoders as text: whose they are. */
 PERF_LOCAL void whose(const struct perf_device *device, char *text, size_t size)
 {
 	if (device->count == 1)

@@ -25,13 +25,13 @@ PERF_INTERNAL int perf_error(const char *format, ...) PERF_PRINTF(1, 2);
 /* Add to the text. */
 PERF_INTERNAL void perf_error_add(const char *format, ...) PERF_PRINTF(1, 2);
 
-/* Print the text as the failure of @call, unless told to be silent. */
+/* Print the text as the failure of @call, unless silenced. */
 PERF_INTERNAL void perf_error_print(const char *call);
 
 /* Set the text to something that is no failure; print it if asked for notices. */
 PERF_INTERNAL void perf_notice(const char *format, ...) PERF_PRINTF(1, 2);
 
-/* Add something that was lost to the text; print that unless told to be silent. */
+/* Add something that was lost to the text; print that unless silenced. */
 PERF_INTERNAL void perf_warning(const char *format, ...) PERF_PRINTF(1, 2);
 
 #endif /* PERF_ERROR_H */

@@ -367,7 +367,7 @@ PERF_INTERNAL int perf_meta_write(const char *path, int fd,
 	if (!meta_name(name, path))
 		return perf_error("the name of the trace's file is too long");
 
-	/* A link there may lead to any file of whoever runs the program. */
+	/* A link there may lead to any file of the user who runs the program. */
 	fd = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC,
 		  0666);
 	if (fd < 0)

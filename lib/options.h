@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* From options as users give them, in words, to what a session is set up with. */
+/* From options as users give them, as text, to what a session is set up with. */
 #ifndef PERF_OPTIONS_H
 #define PERF_OPTIONS_H
 

@@ -4,12 +4,12 @@
  *
  * All counters of a record are read in one restartable sequence, rseq(2): it
  * begins with a comparison of the CPU that the thread is on with the one whose
- * counters are wanted, and the kernel begins it anew when it preempts or moves
+ * counters are wanted, and the kernel restarts it when it preempts or moves
  * the thread or delivers a signal. So what has been read belongs to that CPU, and
  * to one stretch of running. A thread without such an area gets one that always
  * names the CPU it is pinned to.
  *
- * The lane's CPU is part of the comparison, so that whoever wants the thread's
+ * The lane's CPU is part of the comparison, so that a context that wants the thread's
  * attention (a signal handler, another thread) makes it one that no thread is on.
  */
 #ifndef PERF_SECTION_H
@@ -40,7 +40,7 @@ struct perf_section {
 	uint64_t restart;
 } __attribute__((aligned(32)));
 
-/* Stands before where a sequence is begun anew; to be the same in a process. */
+/* Stands before where a sequence restarts; to be the same in a process. */
 #define PERF_SECTION_SIGNATURE	0xf1401073
 
 /* The most hpmcounters, from 3 upwards, that perf_section_usual() reads. */
@@ -270,7 +270,7 @@ elsewhere:
 /**
  * perf_section_restart - where to go on from within a sequence
  * @pc:		where a signal has come from: in a sequence, or already where it
- *		is begun anew, as the kernel sees to that first
+ *		restarts, as the kernel sees to that first
  *
  * Returns 0 when @pc is neither.
  */

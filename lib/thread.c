@@ -123,12 +123,12 @@ PERF_INTERNAL void perf_thread_give_up(struct perf_thread *thread, bool goes_on)
 	thread->stuck = goes_on;
 }
 
-/* Give back a channel, unless all was set up anew. */
+/* Give back a channel, unless all was set up again. */
 PERF_LOCAL void give_channel(uint32_t epoch, unsigned int channel)
 {
 	uint64_t taken = perf_pool->taken;
 
-	/* Its stores come before those of whoever gets it next. */
+	/* Its stores come before those of the next owner. */
 	perf_mmio_release();
 	while (taken >> 32 == epoch &&
 	       !__atomic_compare_exchange_n(&perf_pool->taken, &taken,
@@ -257,7 +257,7 @@ PERF_LOCAL bool take_slot(struct perf_thread *thread, int32_t tid)
 
 /*
  * A thread that ended without its destructors (a raw clone(), too many keys) still
- * has its slot. Whoever sets the slot's tid from the dead one's releases it.
+ * has its slot. The thread that sets the slot's tid from the dead one's releases it.
  */
 PERF_LOCAL void release_ended(int32_t tid)
 {

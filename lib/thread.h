@@ -131,7 +131,7 @@ struct sifive_trace_losses;
 /**
  * struct perf_pool - what threads share
  * @open:	PERF_OPEN_*: which records may be written now
- * @generation:	changes when headers have to be written anew
+ * @generation:	changes when headers have to be written again
  * @epoch:	changes with each set-up
  * @retry:	changes when a thread that was refused may ask again
  * @pid:	the process

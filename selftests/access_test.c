@@ -2,7 +2,7 @@
 /*
  * Proves who can read a session's counters: threads that joined, while it lasts,
  * and nobody else; that a thread's own counts hold nothing of its neighbours';
- * and that access which something took away comes back.
+ * and that access that something took away returns.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -324,7 +324,7 @@ struct waiter {
 };
 
 /**
- * struct waiters - threads that join, and live until they are told to end
+ * struct waiters - threads that join, and live until they are asked to end
  * @one:	each
  * @count:	of them
  * @fd:		whose session they join
@@ -442,7 +442,7 @@ TEST_F(access, a_failing_call_gives_only_its_own_counters_back)
 	EXPECT_EQ(0, waiters_end(&w));
 }
 
-/* Keeps the CPU from the kernel's workers: for so long, or until told to end. */
+/* Keeps the CPU from the kernel's workers: for so long, or until asked to end. */
 static void *thread_hogs(void *arg)
 {
 	double end = trace_clock() + 0.02;
@@ -627,7 +627,7 @@ TEST_F(access, joining_again_repairs_what_a_sysctl_took)
 }
 
 /*
- * What the administrator allows while a thread of the session runs cannot be told
+ * What the administrator allows while a thread of the session runs cannot be distinguished
  * from what the session has: it holds when that is over.
  */
 TEST_F(access, the_kernels_own_rule_holds_after_the_session)

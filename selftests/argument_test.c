@@ -101,14 +101,14 @@ FIXTURE_TEARDOWN(argument)
 static void valid(void *to, unsigned long call, size_t size, size_t tail,
 		  const struct sifive_trace_config *config)
 {
-	uint32_t told = (uint32_t)(size + tail);
+	uint32_t stated = (uint32_t)(size + tail);
 
 	memset(to, 0, size + tail);
 	if (call == SIFIVE_TRACE_IOC_CONFIG)
 		memcpy(to, config, sizeof(*config));
 	if (call == SIFIVE_TRACE_IOC_EVENT)
 		((struct sifive_trace_query *)to)->event.code = 1;
-	memcpy(to, &told, sizeof(told));
+	memcpy(to, &stated, sizeof(stated));
 }
 
 #define VALID(to, tail) \

@@ -82,9 +82,9 @@ for bits in 64 32; do
 		result $? "rv$bits, $name: a record each $ticks ticks"
 	done
 
-	told() { printf "%d" "$(sed -n "s/^# $1 //p" "$build/bare/program.tap" | tr -d "\r")"; }
-	decode interrupted | awk -v records="$(told records)" -v ticks="$(told ticks)" \
-		-v lost="$(told lost)" '
+	printed() { printf "%d" "$(sed -n "s/^# $1 //p" "$build/bare/program.tap" | tr -d "\r")"; }
+	decode interrupted | awk -v records="$(printed records)" -v ticks="$(printed ticks)" \
+		-v lost="$(printed lost)" '
 		{ n[$3]++ }
 		END { exit n["manual"] != records || n["sample"] != ticks - lost || !lost ||
 			n["manual"] + n["sample"] != NR }'
@@ -99,7 +99,7 @@ for bits in 64 32; do
 done
 
 # harts_test.c: rounds, and what each hart does in one. Through a funnel a trace has
-# both harts, told apart by their source.
+# both harts, distinguished by their source.
 rounds=12
 channel=(6 9)
 calls=(9 15)

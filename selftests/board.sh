@@ -32,7 +32,7 @@ result $? "$board: kselftests ran to the end, the kernel's log is clean"
 
 # So nothing that is to be exact can pass where time is counted.
 [ "$(tail -n 1 "$out/inexact")" = 1 ] && grep -q '^# TRACE_EXACT is set' "$out/inexact"
-result $? "$board: a test that is told that instructions are counted fails if not"
+result $? "$board: a test with TRACE_EXACT fails where instructions are not counted"
 
 # ---- the manual's example -------------------------------------------------
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 # sifive-trace's captures of its own, as TAP: static programs, record -a, start and
-# dump; what they lose is told, and what is left can be read.
+# dump; what they lose is reported, and what is left can be read.
 #
 #	captures.sh BUILD
 
@@ -157,11 +157,11 @@ result $? "-a: nothing of that was missed"
 sampled maps-apart busy 20 "-a --ring: of very many, what was loaded last has its names"
 meta maps-apart 'len(m["objects"]) == 4096' "-a: as many are in the side-car file as are read"
 says maps-apart "programs and shared objects have no room in the side-car file" \
-	"-a: how many are not is told"
+	"-a: how many are not is reported"
 sampled maps-lost busy 20 "-a: what is loaded after much was missed has its names"
 missed=$(sed -nE 's/.*: ([0-9]+) times that a program .* were missed.*/\1/p' "$out/maps-lost.err")
 [ "${missed:-0}" -gt 1000 ]
-result $? "-a: how much was missed is told"
+result $? "-a: how much was missed is reported"
 
 # ---- a buffer that was full ------------------------------------------------------
 
@@ -180,7 +180,7 @@ sys.exit(not (len(t) > 20 and None not in t and max(t) - min(t) > 0.001 and name
 		"$name: the side-car file tells how its bytes are read"
 	meta $name "m['lost']['samples'] == $(
 		sed -nE 's/.* ([0-9]+) of [0-9]+ samples were lost$/\1/p' "$out/$name.err" |
-			grep . || echo 0)" "$name: the side-car file has as many lost samples as were told"
+			grep . || echo 0)" "$name: the side-car file has as many lost samples as were reported"
 done
 meta full-static 'm["exe"] == "/target/record/busy-static" and m["args"] == [m["exe"], "500"]' \
 	"full-static: the side-car file names the program as it was called"
@@ -232,7 +232,7 @@ at_least small-static-dump busy 50 "small-static: the same"
 
 # ---- what start does not take ----------------------------------------------------
 
-refused per-thread 2 "whatever runs has no counts of its own" "start: --per-thread is refused in words"
+refused per-thread 2 "whatever runs has no counts of its own" "start: --per-thread is refused, with the reason"
 grep -q -e --period "$out/help.txt" && ! grep -q per-thread "$out/help.txt"
 result $? "start: its help does not offer it"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Takes counters on a machine whose firmware or harts are special, told in one
+ * Takes counters on a machine whose firmware or harts are special, reported in one
  * line, for a script that knows what is special:
  *
  *	counter_probe [perfN|displaced] [all] [late] EVENT... [-- COMMAND]

@@ -102,7 +102,7 @@ twist='do not trust its values'
 
 # ---- as it should be: one mode alone, and thieves --------------------------
 
-steal() { echo "insmod /target/counter_thief.ko cpu=$1 counter=$2 anew=$3 2>/dev/null"; }
+steal() { echo "insmod /target/counter_thief.ko cpu=$1 counter=$2 restart=$3 2>/dev/null"; }
 online=/sys/devices/system/cpu/cpu1/online
 hotplug="echo 0 >$online; echo 1 >$online"
 
@@ -136,16 +136,16 @@ together "$user_calls" "$kernel_calls" "$(value calls0)" \
 mask 0x1d "any order of events: each the counter that can count it"
 lost 0 "" "nobody takes a counter away: none is lost"
 lost 0x8 "hpmcounter3 was stopped on hart 0: $twist" \
-	"a counter that was stopped is told"
+	"a counter that was stopped is reported"
 lost 0x8 "hpmcounter3 was stopped on hart 1: $twist" \
-	"a counter that was stopped is told, although its CPU went and came since"
+	"a counter that was stopped is reported, although its CPU went and came since"
 lost 0x8 "hpmcounter3 was set to another value on hart 1: $twist" \
-	"a counter of somebody else's is told, although its CPU went and came since"
+	"a counter of another owner's is reported, although its CPU went and came since"
 lost 0xd "cycle was stopped on hart 0: $twist, nor those of counters 2-3" \
-	"counters that were stopped together are all told"
+	"counters that were stopped together are all reported"
 lost 0x8 "hpmcounter3 was set to another value on hart 1: $twist" \
-	"a counter that counts for somebody else is told"
-lost 0x1 "cycle was stopped on hart 1: $twist" "a fixed counter that was stopped is told"
+	"a counter that counts for another owner is reported"
+lost 0x1 "cycle was stopped on hart 1: $twist" "a fixed counter that was stopped is reported"
 lost 0 "" "a CPU that goes offline takes no counter from the session"
 lost 0 "" "the next session has all of its counters"
 mask 0x38 "an event that hpmcounter3 alone can count gets it, although it is not first"
@@ -154,12 +154,12 @@ refused $EBUSY 0 "no counter that can count it is free" "perf has all: said of a
 refused $EBUSY 1 "no counter that can count it is free" "perf has all: said of cycles"
 
 board "a counter taken before its CPU is back" -- "rmmod sifive_trace
-insmod /target/counter_thief.ko cpu=1 counter=3 anew=1 online=1
+insmod /target/counter_thief.ko cpu=1 counter=3 restart=1 online=1
 insmod /target/sifive_trace.ko
 $probe all $dtlb 1 -- '$hotplug'
 rmmod counter_thief"
 lost 0x8 "hpmcounter3 did not come back with its CPU on hart 1: $twist" \
-	"a counter that is somebody else's when its CPU comes back is told"
+	"a counter that is another owner's when its CPU comes online is reported"
 
 board "a sink that fails" --set tf0.fault-bus-error-after=4 -- \
 	"$probe all late 1 2 -- '$(steal 1 0 0)'"
@@ -293,9 +293,9 @@ refused $EOPNOTSUPP 0 \
 lost 0 "" "without Sscofpmf: none is lost for no reason"
 lost 0 "" "without Sscofpmf: nor when somebody asks about its event"
 lost 0x1 "cycle was stopped on hart 0: $twist" \
-	"without Sscofpmf: a counter that was stopped is told"
+	"without Sscofpmf: a counter that was stopped is reported"
 lost 0x1 "cycle was taken by another perf event on hart 0: $twist" \
-	"without Sscofpmf: a counter that perf gives to another event is told"
+	"without Sscofpmf: a counter that perf gives to another event is reported"
 lost 0 "" "without Sscofpmf: the next session has it again"
 refused $EBUSY 1 "cycle is in use" "without Sscofpmf: a counter that perf has pinned is busy"
 mask 0x4 "without Sscofpmf: the other one is not"

@@ -506,7 +506,7 @@ TEST_F(counters, the_manuals_list_gives_each_event_its_counter_and_counts)
 
 /*
  * User mode alone: each page misses once for what is done with it. The least of
- * a few, as whoever runs in between leaves an empty TLB.
+ * a few, as what runs in between leaves an empty TLB.
  */
 TEST_F(counters, a_programs_own_misses_are_those_of_its_pages)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * One capture from beginning to end on hardware that may be broken, told in one
+ * One capture from beginning to end on hardware that may be broken, reported in one
  * line, for a script that knows what is broken:
  *
  *	fault_probe [sram] [ring] [overflow] [stores N]

@@ -23,7 +23,7 @@ boardfile=tools/qemu/boards/$board.board
 
 # ---- the board's side ------------------------------------------------------
 
-# Runs one probe for each line that the host writes, until told to end.
+# Runs one probe for each line that the host writes, until asked to end.
 guest='
 insmod /target/sifive_trace.ko || exit 1
 step=0

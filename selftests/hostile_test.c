@@ -548,7 +548,7 @@ TEST_F(hostile, nobody_gets_what_the_mode_and_the_session_give)
 
 /* ---- descriptors that travel --------------------------------------------- */
 
-/* Another descriptor is told that this process has the hardware; or not. */
+/* Another descriptor learns that this process has the hardware; or not. */
 static void taken_by(struct __test_metadata *_metadata, uint32_t sink,
 		     uint64_t buffer, pid_t pid)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Proves that a CPU can go offline during a session: its stream ends whole and is
- * reported, the others go on, and when it comes back so do its stream, the session's
+ * reported, the others go on, and when it comes online so do its stream, the session's
  * counters from where they were, and sampling; with racing threads, and over and over.
  *
  * TRACE_SECONDS: how long the threads race (default 2).

@@ -114,7 +114,7 @@ TEST_F(identity, sysfs_says_what_the_interface_says)
 	}
 }
 
-/* A dump follows the hardware: at rest, configured, running, stopped. */
+/* A dump follows the hardware: idle, configured, running, stopped. */
 TEST_F(identity, debugfs_shows_registers_in_words)
 {
 	struct sifive_trace_config config = trace_simple_config(self->fd, 0);

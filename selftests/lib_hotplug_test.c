@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Proves that a traced program loses no record when the CPU it was on goes offline
- * and comes back, over and over, and that what it counts there goes on.
+ * and comes online, over and over, and that what it counts there goes on.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>

@@ -74,7 +74,7 @@ tools/qemu/board run "$board" --set te0.fifo-depth=76 \
 	[ $? -eq 7 ]'
 result $? "the programs run and end as they do without the library"
 
-# Which of the two a place belonged to is not told of one that was closed.
+# Which of the two a place belonged to is not known of one that was closed.
 [ "$(recorded opener enter | awk '/^(one|two)_/ { n += $2 } END { print n }')" = \
 	"$(made opener | awk '/^(one|two) / { n += $2 } END { print n }')" ]
 result $? "calls in objects that are opened and closed are all there"

@@ -523,7 +523,7 @@ TEST_F(perf, perf_may_touch_a_page_first_while_counters_are_taken)
 /* ---- the kernel's switch for user access ----------------------------------------- */
 
 /*
- * Each write sets the access of all CPUs anew. Joining again repairs what it took
+ * Each write sets the access of all CPUs again. Joining again repairs what it took
  * away; the counters themselves have gone on.
  */
 TEST_F(perf, a_change_of_perf_user_access_is_repaired_by_joining_again)

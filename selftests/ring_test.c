@@ -591,7 +591,7 @@ TEST_F(ring, prescale_changes_how_fast_time_ticks)
 {
 	struct sifive_trace_config config = TRACE_ARG(sifive_trace_config);
 	struct sifive_trace_info info;
-	double before, begun, ending, after, told, tick;
+	double before, begun, ending, after, traced, tick;
 	uint32_t prescale, refused = 0;
 	int ret;
 
@@ -627,11 +627,11 @@ TEST_F(ring, prescale_changes_how_fast_time_ticks)
 					   &self->stream));
 		ASSERT_EQ(4, self->stream.count);
 		tick = 1 / (double)info.ts_hz;
-		told = (double)(self->stream.message[2].time -
+		traced = (double)(self->stream.message[2].time -
 				self->stream.message[1].time) * tick;
 		/* However long a store takes: the clocks are the same but for their ticks. */
-		EXPECT_LT(0.99 * (ending - begun) - 2 * tick, told);
-		EXPECT_GT(1.01 * (after - before) + 2 * tick, told);
+		EXPECT_LT(0.99 * (ending - begun) - 2 * tick, traced);
+		EXPECT_GT(1.01 * (after - before) + 2 * tick, traced);
 		free(self->stream.message);
 	}
 	/* A board has a prescaler or has none; a P550 has none. */

@@ -449,7 +449,7 @@ __attribute__((constructor)) static void work_alone(int argc, char **argv)
 	_exit(0);
 }
 
-/* A child calls START and becomes this program anew, which then works. */
+/* A child calls START and executes this program again, which then works. */
 TEST_F(sampling, execve_ends_it_unless_told_otherwise)
 {
 	uint32_t flags[] = { 0, SIFIVE_TRACE_SAMPLING_EXEC };

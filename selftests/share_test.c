@@ -410,7 +410,7 @@ TEST_F(share, a_capture_is_for_its_user_and_the_capable)
 	EXPECT_EQ(0, as_user(0, 0, may_read, 0));
 	EXPECT_EQ(0, as_user(ALICE, 0, may_not_read, 0));
 	EXPECT_EQ(0, as_user(ALICE, 0, may_not_read_as_root_there, 0));
-	/* A descriptor reads as who has opened it, whoever has it. */
+	/* A descriptor reads with the rights of its opener, in any process. */
 	EXPECT_EQ(0, as_user(ALICE, 0, reads_from, fd));
 	close(fd);
 	ASSERT_EQ(0, setresuid(-1, ALICE, -1));

@@ -2,7 +2,7 @@
 /*
  * Proves what system sleep does to a capture: into system memory it goes on by
  * itself, with all that came before and after; in SRAM it stays stopped, keeps
- * what it had, and START says ESTALE until it rewinds. Counts only grow, whoever
+ * what it had, and START says ESTALE until it rewinds. Counts only grow, whatever
  * reads them, and sampling goes on.
  *
  * The kernel's pm_test wakes the machine at once. TRACE_SLEEP is how deep it
@@ -246,7 +246,7 @@ TEST_F(sleep, a_stopped_capture_keeps_what_it_has)
 					 &counters));
 }
 
-/* Its own threads, then whatever runs: these are followed anew after sleep. */
+/* Its own threads, then whatever runs: these are followed again after sleep. */
 TEST_F(sleep, sampling_goes_on)
 {
 	struct sifive_trace_sampling sampling = TRACE_ARG(sifive_trace_sampling);
@@ -342,7 +342,7 @@ static bool find_leaver(struct _test_data_sleep *self, struct sifive_trace_encod
 	return false;
 }
 
-/* An encoder that has lost its registers comes back with sleep alone. */
+/* An encoder that has lost its registers returns with sleep alone. */
 TEST_F(sleep, counters_stay_where_a_stream_did_not_go_on)
 {
 	struct sifive_trace_status status;

@@ -748,7 +748,7 @@ static void *revokes(void *arg)
 
 /*
  * The kernel takes user access to counters away from everybody, or gives it to
- * everybody, from another CPU and at any time; it comes back, and what is read then is
+ * everybody, from another CPU and at any time; it returns, and what is read then is
  * the same counters. The first two of them are cycles and instructions.
  */
 TEST_F(threads, a_lost_permission_is_repaired)

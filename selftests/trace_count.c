@@ -172,7 +172,7 @@ void trace_call_pages(unsigned int count)
 	/* What the stores have left in a TLB goes with their permission. */
 	if (mprotect(memory, count * page, PROT_READ | PROT_EXEC))
 		abort();
-	/* Of this hart: whoever counts stays on it. */
+	/* Of this hart: the thread that counts stays on it. */
 	asm volatile("fence.i" ::: "memory");
 	for (i = 0; i < count; i++)
 		((void (*)(void))&memory[i * page])();

@@ -78,7 +78,7 @@ void trace_call_pages(unsigned int count);
 bool trace_emulated(void);
 
 /*
- * Whether cycles and instructions are counted: an emulator that was not told to
+ * Whether cycles and instructions are counted: an emulator that was not asked to
  * counts its host's time instead. Where TRACE_EXACT=1 says that they are, the test
  * fails if not.
  */
@@ -92,7 +92,7 @@ int trace_perf_open(struct perf_event_attr *attr, int pid, int cpu);
 int trace_perf_enable(int event);
 int trace_perf_disable(int event);
 
-/* What an event has counted; ~0 when that cannot be told. */
+/* What an event has counted; ~0 when that is unknown. */
 uint64_t trace_perf_count(int event);
 
 #endif /* TRACE_COUNT_H */

@@ -2,7 +2,7 @@
 /*
  * Proves that hardware can go away under everything that uses it: a capture that
  * runs, live mappings (SIGBUS, never a stray access), threads that read and poll;
- * that it works again when it comes back; and that the module stays while it is
+ * that it works again when it is bound again; and that the module stays while it is
  * in use.
  *
  * TRACE_SECONDS: how long components come and go under racing threads (default 2).

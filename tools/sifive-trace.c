@@ -27,7 +27,7 @@ static const struct subcommand {
 	{ "replay", command_replay, "the program's run, call by call" },
 	{ "export", command_export, "for Perfetto, flame graphs, Trace Compass, a browser" },
 	{ "decode", command_decode, "print the records of a trace, one by one" },
-	{ "filter", command_filter, "choose the functions that record is to record" },
+	{ "filter", command_filter, "select the functions to record" },
 #endif
 };
 

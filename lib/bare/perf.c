@@ -214,7 +214,7 @@ PERF_LOCAL int take_counters(struct perf_counter *counter, perfEvent *event, int
 
 /*
  * Have the funnel's sink ready. It keeps what it has when other harts are in it and
- * this one joins them; a hart that has been there before begins anew, unless
+ * this one joins them; a hart that has been there before begins again, unless
  * another one is on.
  */
 PERF_LOCAL int init_funnel_sink(struct bare_hart *hart, uint32_t bytes)
@@ -419,7 +419,7 @@ PERF_API int perfTraceOn(void)
 		return 0;
 
 	lock();
-	/* Not where another hart has failed to set up the funnel's sink anew. */
+	/* Not where another hart has failed to set up the funnel's sink again. */
 	rc = funnel ? funnel_ready ? bare_funnel_start(funnel) : -1 : 0;
 	if (!rc)
 		rc = bare_encoder_start(hart->encoder);

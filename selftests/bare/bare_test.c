@@ -197,14 +197,14 @@ static void test_refuses_events(void)
 	int i;
 
 	result(is_refused(raw, 3, 2) && is_refused(general, 2, 1),
-	       "the event that is in the list again is told");
+	       "the event that is in the list again is reported");
 	for (i = 0; i < 30; i++) {
 		many[i].type = perfEventHWRaw;
 		many[i].event_data = 0x100ul + (unsigned int)i;
 	}
 	result(is_refused(many, 30, COUNTERS) &&
 	       !perfManualInit(many, COUNTERS, CHANNEL, perfCount_Raw, BUFFER),
-	       "the event that no counter is left for is told");
+	       "the event that no counter is left for is reported");
 }
 
 static void test_manual(void)
@@ -262,7 +262,7 @@ static void test_timer(void)
 	hand_out_own("timer");
 	result(run_timer(BUFFER / 2, 1, 5), "no interval is shorter than 100 us");
 	hand_out_own("shortest");
-	/* Told that a second has half as many ticks, it takes half a second for one. */
+	/* If it is set that a second has half as many ticks, it takes half a second for one. */
 	perfClintHz = MTIME_HZ / 2;
 	result(run_timer(3 * BUFFER / 2, 1000, 50), "the clock's rate is the program's to tell");
 	perfClintHz = MTIME_HZ;

@@ -116,7 +116,7 @@ static bool same(const struct monitor_accesses *before,
 
 /*
  * Fill in what @statement, done METER_CALLS times, has the encoder do. Counters that
- * are read anew after an interrupt, or need another store from now on, are not
+ * are read again after an interrupt, or need another store from now on, are not
  * what is wanted: then it is done again.
  */
 #define ENCODER(cost, statement) do {					\

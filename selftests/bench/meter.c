@@ -92,7 +92,7 @@ int meter_open(void)
 	int fd;
 
 	set_access("2");
-	/* The CPU's, not a thread's: that would be set anew at each switch. */
+	/* The CPU's, not a thread's: that would be set again at each switch. */
 	fd = syscall(SYS_perf_event_open, &attr, -1, 0, -1, 0);
 	if (fd < 0)
 		err(1, "perf_event_open");

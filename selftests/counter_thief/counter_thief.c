@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Takes a counter away from whoever has it, as firmware's next owner or a bug
+ * Takes a counter away from its owner, as firmware's next owner or a bug
  * would: for the test that the driver notices. Done when it is inserted, and then it
  * does not stay; or each time that the CPU comes online, before any module that is
  * inserted after it.
@@ -20,9 +20,9 @@ static unsigned long counter;
 module_param(counter, ulong, 0);
 MODULE_PARM_DESC(counter, "its SBI index");
 
-static bool anew;
-module_param(anew, bool, 0);
-MODULE_PARM_DESC(anew, "start it again for cycles, from where perf begins");
+static bool restart;
+module_param(restart, bool, 0);
+MODULE_PARM_DESC(restart, "start it again for cycles, from where perf begins");
 
 static bool online;
 module_param(online, bool, 0);
@@ -34,7 +34,7 @@ static void steal_here(void *unused)
 {
 	sbi_ecall(SBI_EXT_PMU, SBI_EXT_PMU_COUNTER_STOP, counter, 1,
 		  SBI_PMU_STOP_FLAG_RESET, 0, 0, 0);
-	if (!anew)
+	if (!restart)
 		return;
 	sbi_ecall(SBI_EXT_PMU, SBI_EXT_PMU_COUNTER_CFG_MATCH, counter, 1, 0,
 		  SBI_PMU_HW_CPU_CYCLES, 0, 0);

@@ -175,7 +175,7 @@ TEST_F(fifo, stall)
 	EXPECT_EQ(0, rd(&self->b, TE + CONTROL) & LOST);
 }
 
-/* An encoder that cannot: what it is told does not stick. */
+/* An encoder that cannot: what is written does not stick. */
 TEST(no_stall)
 {
 	struct board b;

@@ -4,7 +4,7 @@
  *
  *	maps slowly|apart|stopped NUMBER PROGRAM...
  *
- * Slowly: whoever has started it gets to see each load. Apart: and each is somewhere
+ * Slowly: the command sees each load. Apart: and each is somewhere
  * else. Stopped: it is stopped meanwhile.
  */
 #include <err.h>

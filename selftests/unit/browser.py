@@ -37,7 +37,7 @@ class Browser:
         self.complaints = []
         self.serial = 0
         self.rest = b""
-        self.answer = None      # what the next dialog is told
+        self.answer = None      # the answer to the next dialog
         out_read, self.out = os.pipe()
         self.inp, in_write = os.pipe()
 
@@ -216,7 +216,7 @@ def check_page(browser, path):
     zoomed = [drawing(browser, n) for n in drawn]
     for n in drawn:
         if zoomed[n] == before[n]:
-            raise AssertionError(f"zoomed, and canvas {n} is not drawn anew")
+            raise AssertionError(f"zoomed, and canvas {n} is not drawn again")
     browser.mouse("mousePressed", left + width / 2, top + 24, button="left",
                   clickCount=1)
     browser.mouse("mouseMoved", left + width * 0.9, top + 24, button="left")
@@ -225,7 +225,7 @@ def check_page(browser, path):
                  " '0 ns to 13.0769 us of 17 us'")
     for n in drawn:
         if drawing(browser, n) in (before[n], zoomed[n]):
-            raise AssertionError(f"moved, and canvas {n} is not drawn anew")
+            raise AssertionError(f"moved, and canvas {n} is not drawn again")
     browser.key("-")
     browser.value("document.querySelector('#home').click()")
     expect(text(browser, "#status"), "0 ns to 17 us of 17 us", "whole trace")

@@ -158,7 +158,7 @@ static void cut_calls(struct program *program, struct program_thread *thread)
 	thread->recorded = false;
 }
 
-/* Time is of whoever ran, if every record since the one before is there. */
+/* Time belongs to what ran, if every record since the one before is there. */
 static void tell_time(struct program *program, struct program_thread *thread)
 {
 	struct program_frame *frame = thread->frame + thread->depth;

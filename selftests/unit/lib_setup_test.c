@@ -503,7 +503,7 @@ TEST_F(lib, no_memory)
 	EXPECT_EQ(0, INIT());
 }
 
-/* Initialising again while tracing is off begins anew; while it is on, not. */
+/* Initialising again while tracing is off begins again; while it is on, not. */
 TEST_F(lib, again)
 {
 	ASSERT_EQ(0, perfInit(2, 1));

@@ -326,7 +326,7 @@ static void *one_record(void *unused)
 	return unused;
 }
 
-/* Two threads, one after the other, on one channel: only differences begin anew. */
+/* Two threads, one after the other, on one channel: only differences begin again. */
 TEST_F(widths, header_once_with_own_counts)
 {
 	struct sifive_trace_options options = SIFIVE_TRACE_OPTIONS;

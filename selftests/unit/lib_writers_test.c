@@ -2,7 +2,7 @@
 /*
  * Proves of the writers that are made for the usual counters what lib_hooks_test.c
  * proves of the long way, and that nothing that a program does to its threads mixes
- * or stops their records: setting up anew while they live, jumps and forks out of a
+ * or stops their records: setting up again while they live, jumps and forks out of a
  * record, handlers on whatever stack, threads that do not get to run.
  */
 #include "kselftest_harness.h"
@@ -86,7 +86,7 @@ TEST_F(writers, straight)
 	EXPECT_EQ((intptr_t)perf_self, perf_self->gate);
 }
 
-/* ---- setting up anew ---------------------------------------------------- */
+/* ---- setting up again ---------------------------------------------------- */
 
 static pthread_barrier_t steps, others;
 static long worker_channel, other_channel;
@@ -104,7 +104,7 @@ static void *worker(void *unused)
 	mock_rseq.cpu_id = 1;
 	make();
 	pthread_barrier_wait(&steps);
-	/* Everything is set up anew. */
+	/* Everything is set up again. */
 	pthread_barrier_wait(&steps);
 	make();
 	worker_channel = dev.last_channel;
@@ -245,7 +245,7 @@ static void run_thread(struct __test_metadata *_metadata)
 	ASSERT_EQ(0, pthread_join(thread, NULL));
 }
 
-/* One header is one, whoever has the channel. */
+/* One header is one, for all threads of the channel. */
 TEST_F(writers, header_once)
 {
 	ASSERT_EQ(0, perfTraceOff());
@@ -488,7 +488,7 @@ static void fork_in_record(void)
 	child = fork();
 }
 
-/* The child of a handler's fork() comes back to a record that is no longer there. */
+/* The child of a handler's fork() returns to a record that is gone. */
 TEST_F(writers, fork_in_record)
 {
 	int i, status;

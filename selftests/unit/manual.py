@@ -50,10 +50,10 @@ def offered(text):
 def check(pages, name, text):
     page = f"sifive-trace-{PAGE.get(name, name)}"
     common = tags(pages, "sifive-trace", "COMMON OPTIONS") if name in READERS else set()
-    told = tags(pages, page, sections(name)) | common
+    documented = tags(pages, page, sections(name)) | common
     help_has = offered(text)
-    wrong = [f"{o} is not in {page}(1)" for o in sorted(help_has - told)]
-    wrong += [f"{o} is in {page}(1) alone" for o in sorted(told - help_has)]
+    wrong = [f"{o} is not in {page}(1)" for o in sorted(help_has - documented)]
+    wrong += [f"{o} is in {page}(1) alone" for o in sorted(documented - help_has)]
     if "SH EXIT STATUS" not in open(f"{pages}/{page}.1").read():
         wrong.append(f"{page}(1) has no EXIT STATUS")
     if not help_has:

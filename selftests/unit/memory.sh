@@ -55,13 +55,13 @@ read_all() {
 
 "$generator" 40960 4 1 >one.rtd && "$generator" 40960 4 2 >two.rtd
 read_all "16 sources" 4
-# What is left out is told, but for single lines of a table.
+# What is left out is reported, but for single lines of a table.
 "$command" graph -c all --srcbits 4 --meta none one.rtd 2>&1 >/dev/null |
 	grep -q 'too many different paths: the lightest are'
-result $? "that paths were left out is told"
+result $? "that paths were left out is reported"
 "$command" report -c all --srcbits 4 --meta none one.rtd 2>&1 >/dev/null |
 	grep -q 'calls too deep to be kept'
-result $? "that calls were not kept is told"
+result $? "that calls were not kept is reported"
 # As many streams as there can be, all with all counters.
 "$generator" 20480 7 3 31 >one.rtd && "$generator" 20480 7 4 31 >two.rtd
 read_all "128 sources, 31 counters" 7
@@ -101,7 +101,7 @@ done
 measure "one source, 31 counters: export --format html" export --format html -c all \
 	--srcbits 0 --meta none one.rtd
 grep -q 'only the first 64 of these are plotted' err
-result $? "that counters are not plotted is told"
+result $? "that counters are not plotted is reported"
 
 # 100 MB of zeros, compressed: as much as an ELF file of 100 KB may claim to hold.
 truncate -s 100M zeros

@@ -493,7 +493,7 @@ TEST_F(command, export_ctf)
 	/* Not over what is there. */
 	run(self, "export -q --format ctf -o ctf trace.rtd");
 	EXPECT_EQ(3, self->status);
-	EXPECT_NE(NULL, strstr(self->err, "ctf: cannot be made anew"));
+	EXPECT_NE(NULL, strstr(self->err, "ctf: cannot replace this folder"));
 }
 
 /* As :u and :k of one event are, where no side-car file tells them apart. */

@@ -51,7 +51,7 @@ static int start(uint32_t type, unsigned int bits, uint64_t now)
 #define WIDTH_XOR	PERF_COUNT_XOR
 #include "record_widths.h"
 
-/* A second header begins anew: Delta from what the counter is then, XOR from 0. */
+/* A second header begins again: Delta from what the counter is then, XOR from 0. */
 TEST(header_restarts)
 {
 	ASSERT_EQ(0, start(PERF_COUNT_DELTA, 64, 100));

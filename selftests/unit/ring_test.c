@@ -318,7 +318,7 @@ TEST_F(ring, begins_within_a_header)
 	}
 }
 
-/* Without a header behind the cut no record of DeltaXOR can be told. */
+/* Without a header behind the cut no record of DeltaXOR can be decoded. */
 static bool nothing_left(struct __test_metadata *_metadata,
 			 const FIXTURE_DATA(ring) *self)
 {

@@ -268,7 +268,7 @@ static uint64_t *of_inner(const struct analysis_thread *thread, unsigned int i)
 /*
  * The slot of the function's outermost call (its frame's index and 1), or the one
  * that is free for it. Calls end in the opposite order of their beginning, so that
- * each leaves the table as it was: whoever probed past it has gone.
+ * each leaves the table as it was: the thread that probed past it has gone.
  */
 static uint32_t *find_call(const struct analysis_thread *thread, uint32_t function)
 {

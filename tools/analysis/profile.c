@@ -30,7 +30,7 @@ static uint32_t *find_slot(struct profile *profile, uint32_t function,
 	}
 }
 
-/* Room for @room rows with @stride counters each; slots are filled anew. */
+/* Room for @room rows with @stride counters each; slots are filled again. */
 static bool resize(struct profile *profile, size_t room, unsigned int stride)
 {
 	unsigned int bits = 1;

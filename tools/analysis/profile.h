@@ -77,11 +77,11 @@ uint64_t profile_total(const struct profile *profile, size_t row,
 uint64_t profile_self(const struct profile *profile, size_t row,
 		      unsigned int column);
 
-/** profile_name() - a row's function in words, in @size bytes of @text */
+/** profile_name() - a row's function as text, in @size bytes of @text */
 void profile_name(const struct profile *profile, size_t row, char *text,
 		  unsigned int size);
 
-/** profile_group() - a row's group in words */
+/** profile_group() - a row's group as text */
 void profile_group(const struct profile *profile, uint32_t group, char *text,
 		   unsigned int size);
 

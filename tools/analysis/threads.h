@@ -18,7 +18,7 @@
  * @pid, @tid:	-1 when unknown
  * @from, @to:	when it had the channel, ticks
  * @label:	what to call it
- * @state:	for whoever looks at the trace
+ * @state:	for the consumer of the records
  */
 struct thread {
 	unsigned int	id;

@@ -72,7 +72,7 @@ static int ctf_begin(struct export *export)
 	ctf->sets = 1;
 	/* Files of another trace would be read as part of this one. */
 	if (rmdir(export->output) && errno != ENOENT) {
-		report("%s: cannot be made anew: %s (name a folder that is empty or not there)",
+		report("%s: cannot replace this folder: %s (name one that is empty or does not exist)",
 		       export->output, strerror(errno));
 		return -1;
 	}

@@ -291,7 +291,7 @@ const char *perfrec_type_name(unsigned int type);
 /** perfrec_count_type_name() - "Raw", "Delta" or "DeltaXOR" */
 const char *perfrec_count_type_name(unsigned int count_type);
 
-/** perfrec_reason_name() - enum perfrec_reason in words */
+/** perfrec_reason_name() - enum perfrec_reason as text */
 const char *perfrec_reason_name(unsigned int reason);
 
 #endif /* SIFIVE_TRACE_PERFREC_H */

@@ -74,11 +74,11 @@ bool report_is_counter(const struct metric *metric);
 /** report_is_share() - whether it is a part of others, and not in csv */
 bool report_is_share(const struct metric *metric);
 
-/** report_cell() - a number in words, for people or for csv */
+/** report_cell() - a number as text, for people or for csv */
 const char *report_cell(char *text, const struct metric *metric, uint64_t value,
 			uint64_t hz, bool exact);
 
-/** report_put_column() - a number's heading in csv, with what is told of it */
+/** report_put_column() - a number's heading in csv, with its qualifiers */
 void report_put_column(struct output *out, const struct metric *metric,
 		       const char *what);
 

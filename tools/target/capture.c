@@ -546,7 +546,7 @@ static int complete_meta(int fd, const char *meta)
 	return -1;
 }
 
-/* 1: not all of it could be written, which has been told. */
+/* 1: not all of it could be written, which has been reported. */
 static int rescue_sink(int fd, const char *path, uint32_t index, uint32_t sinks,
 		       bool quiet)
 {

@@ -73,7 +73,7 @@ int capture_save(int fd, const char *path, const char *description,
  * @mark:	its capture
  * @quiet:	say only what went wrong
  *
- * Return: 0; -1: they are not complete, which has been told.
+ * Return: 0; -1: they are not complete, which has been reported.
  */
 int capture_compare(const char *path, const struct capture_mark *mark,
 		    bool quiet);
@@ -85,7 +85,7 @@ int capture_compare(const char *path, const struct capture_mark *mark,
  * @quiet:	say only what went wrong
  *
  * Return: 0; -1: there is nothing of it, nor side-car files any more; 1: it cannot be
- * read yet, or not all could be written, which has been told, and there are side-car
+ * read yet, or not all could be written, which has been reported, and there are side-car
  * files.
  */
 int capture_rescue(const char *path, const struct capture_mark *mark,

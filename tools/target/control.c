@@ -403,8 +403,8 @@ int command_status(int argc, char **argv)
 			  "\n"
 			  "  -h, --help     this text\n"
 			  "\n"
-			  "Exit status: 0 a session has it, 1 nobody does, 2 wrong usage, 3 it cannot be\n"
-			  "told.",
+			  "Exit status: 0 a session has it, 1 nobody does, 2 wrong usage, 3 input or\n"
+			  "output error.",
 			  &rc))
 		return rc;
 	fd = open_status(&status);
@@ -450,7 +450,7 @@ static void dump_help(void)
 	     "  -o, --output PATH     file, or a folder for trace.rtd (default trace.rtd)\n"
 	     "  -h, --help            this text\n"
 	     "\n"
-	     "Exit status: 0 done, 2 wrong usage, 3 nothing could be read, or not be written.");
+	     "Exit status: 0 done, 2 wrong usage, 3 input or output error.");
 }
 
 static int dump(const char *path)

@@ -188,7 +188,7 @@ static void check_settings(void)
 		fix("sysctl kernel.perf_event_paranoid=2");
 	}
 	if (!strcmp(access, "2")) {
-		note("kernel.perf_user_access = 2: every program reads cycle and instret, whoever counts");
+		note("kernel.perf_user_access = 2: every program reads cycle and instret, in every session");
 		fix("tracing does not need it: sysctl kernel.perf_user_access=1");
 	}
 }

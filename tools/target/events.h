@@ -11,7 +11,7 @@
 /**
  * struct family - cores that have the same raw events
  * @name:	its name in the kernel's perf
- * @cores:	which they are, in words
+ * @cores:	their names, as text
  * @cpu:	patterns of "mvendorid-marchid-mimpid", as regcomp() takes them
  * @event:	its events, in groups
  * @group:	of each event the group's name
@@ -36,7 +36,7 @@ const struct family *family_named(const char *name);
 const struct family *family_of(const char *cpu);
 
 /**
- * events_translate() - a list of events in words that the library knows
+ * events_translate() - a list of events in the names that the library knows
  * @list:	the user's, with commas between
  * @family:	whose names are taken too, or NULL
  *

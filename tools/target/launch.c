@@ -14,7 +14,7 @@
 /* The program, while it runs. */
 static volatile sig_atomic_t running;
 
-/* Whoever ends the command means the program, too. */
+/* A signal that ends the command ends the program, too. */
 static void pass_on(int number)
 {
 	if (running)

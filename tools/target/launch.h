@@ -43,7 +43,7 @@ struct launched {
  * @launch:	what to run
  * @launched:	filled
  *
- * The terminal's keys are for the program meanwhile. What the command was told to
+ * The terminal's keys are for the program meanwhile. What the command was asked to
  * ignore, as nohup(1) does, it goes on to ignore, and so does the program.
  *
  * Return: its exit status, 128 and the signal that ended it; EXIT_CANNOT_RUN or

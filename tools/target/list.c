@@ -16,7 +16,7 @@
 /* The timestamp among the counters. */
 #define TIMESTAMP	1
 
-/* A list of all counters, with gaps, in words. */
+/* A list of all counters, with gaps, as text. */
 #define COUNTERS_SIZE	512
 
 /**
@@ -149,7 +149,7 @@ static void list_raw(struct listing *listing, const struct family *family)
 	}
 }
 
-/* Why it cannot be told what the machine counts. */
+/* Why the events of the machine are unknown. */
 static int open_device(void)
 {
 	struct sifive_trace_event cycles = { .code = 1 };

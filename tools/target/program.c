@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * See program.h. What matters of a file is told by names that are in it: no
+ * See program.h. Names in a file show what matters of it: no
  * symbol table is needed, nor left in a stripped program.
  */
 #include <errno.h>

@@ -118,7 +118,7 @@ static const char *plural(uint64_t n)
 	return n == 1 ? "" : "s";
 }
 
-/* What will happen, in words. */
+/* What will happen, as text. */
 static void announce(const struct recording *r, bool library)
 {
 	const struct sifive_trace_options *o = &r->setup.options;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* What a trace was found to hold, in words, on standard error. */
+/* What a trace was found to hold, as text on standard error. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -450,7 +450,7 @@ static bool is_blank(const struct trace *trace)
 
 /*
  * What a ring has overwritten, as far as it can be known. A trace whose first time
- * builds on one before is a ring too, whoever cut it.
+ * builds on one before is a ring too, however it was cut.
  */
 static int set_up_ring(struct trace *trace, const struct nexus_options *nexus,
 		       const struct meta *meta)

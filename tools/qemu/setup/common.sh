@@ -116,7 +116,7 @@ mirror() {
 	printf '%s\n' "${uri%/}"
 }
 
-# Lists older than this many minutes are fetched anew.
+# Lists older than this many minutes are fetched again.
 lists_age=1440
 
 apt_state_fresh() {
