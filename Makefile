@@ -68,7 +68,8 @@ help:
 	@echo '  make check-long'
 	@echo '                 all tests, longer and on all boards: an hour or more'
 	@echo '  make check-releases'
-	@echo '                 the commands of README.md on fresh Debian 12 and 13: hours'
+	@echo '                 the commands of README.md and install.md on fresh Debian 12'
+	@echo '                 and 13: hours'
 	@echo '  make bench     what a record costs: instructions, loads, stores, bytes'
 	@echo '  make bench-decode'
 	@echo '                 how fast the command reads traces of 1 MB, 100 MB, 2 GB'
@@ -207,7 +208,7 @@ check-long:
 		FUZZ_SECONDS=1200 FAULT_BOARDS="$(BOARDS)" DEBUG_BOARDS="$(BOARDS)" \
 		KERNEL_BOARDS="$(BOARDS)"
 
-# The README's commands on fresh file systems of these releases: hours.
+# The commands of README.md and install.md on fresh file systems of these releases: hours.
 RELEASES ?= bookworm trixie
 
 check-releases: packages-releases

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# The README's commands as they stand there, as TAP: on each release of Debian from a
+# The commands of README.md and install.md as they stand there, as TAP: on each release of Debian from a
 # clean clone, with an empty cache and no packages but git, make and certificates.
 #
 #	releases.sh RELEASE...
@@ -44,13 +44,13 @@ inside() {
 	' sh "$root" "$1" >"$folder/log" 2>&1 </dev/null
 }
 
-# works COMMANDS [EDIT]: all lines are the README's own, but for what EDIT (for sed) makes
+# works COMMANDS [EDIT]: all lines are those pages' own, but for what EDIT (for sed) makes
 # of them: names that a reader fills in.
 works() {
 	local line name=${1%%$'\n'*} rc
 	while IFS= read -r line; do
-		grep -qF -- "$line" README.md && continue
-		echo "# not in README.md: $line"
+		grep -qF -- "$line" README.md Documentation/install.md && continue
+		echo "# not in README.md or install.md: $line"
 		result 1 "$release: $name"
 		return
 	done <<<"$1"
