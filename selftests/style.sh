@@ -105,6 +105,15 @@ spdx_everywhere() {
 		done
 }
 
+# Documentation/glossary.md has the words to use.
+plain_english() {
+	git grep -niwE 'told|in words|anew|that which|of the moment|whoever|at rest|is to record|(comes|came) back|(goes|went) to sleep' \
+		-- ':!LICENSES' ':!selftests/style.sh' ':!Documentation/glossary.md' \
+		':!tools/qemu/patches' ':!driver' ':!include/uapi' ':!lib/record.h' \
+		':!lib/hooks.c'
+	return 0
+}
+
 nothing_left_over() {
 	git grep -nE '\b(TODO|FIXME|XXX|HACK)\b' -- '*.c' '*.h' '*.sh' '*.md' \
 		'*.rst' Makefile '*/Makefile' ':!selftests/style.sh'
@@ -205,6 +214,7 @@ check "uapi header: same layout on 32 and 64 bits, no padding" uapi_layout
 check "no file over 800 lines" no_long_files
 check "every file names its licence" spdx_everywhere
 check "no left-over marker" nothing_left_over
+check "plain English: no word that the glossary replaces" plain_english
 check "the documented example compiles" example_compiles
 check "make install: one prefix, programs build with it" install_is_usable
 check "make install: this machine's command alone" install_of_this_machine
