@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /* What may be printed: see text.h. */
 #include <stdint.h>
+#include <string.h>
 
 #include "text.h"
 
@@ -84,4 +85,11 @@ void text_clean(char *text)
 		*text = '?';
 		length = 1;
 	}
+}
+
+const char *text_base(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
 }

@@ -20,6 +20,9 @@ size_t text_columns(const char *text);
 /** text_bytes() - how many bytes fill so many columns */
 size_t text_bytes(const char *text, size_t columns);
 
+/** text_base() - the file's name at the end of a path */
+const char *text_base(const char *path);
+
 /** text_clean() - put '?' for each byte that is not printable */
 void text_clean(char *text);
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "functions.h"
+#include "hash.h"
 
 /* Slots there are at first, and at most: never more than half are full. */
 #define SLOT_BITS_FIRST	9
@@ -41,8 +42,7 @@ void functions_free(struct functions *functions)
 static uint32_t *find_slot(struct functions *functions, uint64_t address)
 {
 	uint32_t mask = (1u << functions->slot_bits) - 1;
-	uint32_t at = (uint32_t)(address * 0x9e3779b97f4a7c15ull >>
-				 (64 - functions->slot_bits));
+	uint32_t at = hash_place(address, functions->slot_bits);
 	uint32_t place;
 
 	while ((place = functions->slot[at]) && functions->address[place] != address)

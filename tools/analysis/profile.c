@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "command.h"
+#include "hash.h"
 #include "profile.h"
 
 static size_t row_bytes(unsigned int stride)
@@ -18,8 +19,7 @@ static uint32_t *find_slot(struct profile *profile, uint32_t function,
 {
 	uint64_t key = (uint64_t)group << 32 | function;
 	uint32_t mask = (1u << profile->slot_bits) - 1;
-	uint32_t at = (uint32_t)(key * 0x9e3779b97f4a7c15ull >>
-				 (64 - profile->slot_bits));
+	uint32_t at = hash_place(key, profile->slot_bits);
 
 	for (;; at = (at + 1) & mask) {
 		uint32_t index = profile->slot[at];

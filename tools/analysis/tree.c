@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "command.h"
+#include "hash.h"
 #include "tree.h"
 
 /* Indices of a node's counts. */
@@ -17,8 +18,7 @@ static uint32_t *find_slot(struct tree *tree, uint32_t parent, uint32_t function
 {
 	uint64_t key = (uint64_t)parent << 32 | function;
 	uint32_t mask = (1u << tree->slot_bits) - 1;
-	uint32_t at = (uint32_t)(key * 0x9e3779b97f4a7c15ull >>
-				 (64 - tree->slot_bits));
+	uint32_t at = hash_place(key, tree->slot_bits);
 
 	for (;; at = (at + 1) & mask) {
 		uint32_t index = tree->slot[at];

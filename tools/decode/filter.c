@@ -15,6 +15,7 @@
 #include "filter_file.h"
 #include "image.h"
 #include "output.h"
+#include "text.h"
 
 /* Patterns of each kind. */
 #define PATTERNS	64
@@ -87,16 +88,15 @@ static bool has_name(const struct filter *filter,
 static bool has_source(const struct filter *filter, struct image *image,
 		       const struct image_function *function)
 {
-	const char *file = NULL, *slash;
+	const char *file = NULL;
 	int line;
 
 	if (filter->sources.count)
 		file = image_line(image, function->start, &line);
 	if (!file)
 		return false;
-	slash = strrchr(file, '/');
 	return fits(&filter->sources, file) ||
-	       fits(&filter->sources, slash ? slash + 1 : file);
+	       fits(&filter->sources, text_base(file));
 }
 
 /* Names of C++ are of any length; a file's name with spaces in it is quoted. */
@@ -134,14 +134,14 @@ static void filter_image(struct filter *filter, struct image *image,
 
 static int filter_file(struct filter *filter, const char *path)
 {
-	const char *slash = strrchr(path, '/'), *error;
+	const char *error;
 	struct image *image = image_open(path, NULL, &error);
 
 	if (!image) {
 		report("%s: no ELF program: %s", path, error);
 		return -1;
 	}
-	filter_image(filter, image, slash ? slash + 1 : path);
+	filter_image(filter, image, text_base(path));
 	image_close(image);
 	return 0;
 }

@@ -21,6 +21,7 @@
 #include "command.h"
 #include "format.h"
 #include "output.h"
+#include "text.h"
 
 /* The files besides one per counter. */
 enum {
@@ -46,13 +47,6 @@ struct place {
 	uint64_t	address;
 	struct symbol	symbol;
 };
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
 
 static void fail(struct perf *perf, const char *path)
 {
@@ -126,7 +120,7 @@ static int set_folder(struct perf *perf, const struct format_options *options)
 
 static void *perf_open(const struct format_options *options)
 {
-	const char *name = base_name(options->elf ? options->elf :
+	const char *name = text_base(options->elf ? options->elf :
 						    options->trace);
 	struct perf *perf = calloc(1, sizeof(*perf));
 	char *dot;

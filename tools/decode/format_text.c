@@ -16,6 +16,7 @@
 #include "counters.h"
 #include "format.h"
 #include "output.h"
+#include "text.h"
 
 #define TIME_WIDTH	14
 #define COUNTER_WIDTH	10
@@ -201,13 +202,10 @@ static void put_place(struct text *text, uint64_t address,
 
 static void put_line(struct text *text, const struct symbol *symbol)
 {
-	const char *base;
-
 	if (!symbol->file)
 		return;
-	base = strrchr(symbol->file, '/');
 	put_string(text->out, " (");
-	put_text(text->out, base ? base + 1 : symbol->file);
+	put_text(text->out, text_base(symbol->file));
 	put_char(text->out, ':');
 	put_number(text->out, (uint64_t)symbol->line, 0);
 	put_char(text->out, ')');

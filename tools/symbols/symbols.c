@@ -11,8 +11,10 @@
 #include <libiberty/demangle.h>
 
 #include "command.h"
+#include "hash.h"
 #include "image.h"
 #include "symbols.h"
+#include "text.h"
 
 /*
  * Answers kept. A trace names the same few addresses again and again, but a
@@ -76,13 +78,6 @@ struct symbols {
 	struct answer	cache[1 << CACHE_BITS];
 	struct caller	caller[1 << CALLERS_BITS];
 };
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
 
 static int compare_numbers(uint64_t one, uint64_t two)
 {
@@ -152,7 +147,7 @@ static const char *given_file(struct symbols *symbols,
 	for (i = 0; i < symbols->options->files; i++) {
 		image_build_id(symbols->given[i], id);
 		if (object->build_id && *id ? strcmp(id, object->build_id) :
-		    strcmp(base_name(symbols->given[i]), object->name))
+		    strcmp(text_base(symbols->given[i]), object->name))
 			continue;
 		symbols->used[i] = true;
 		return symbols->given[i];
@@ -172,7 +167,7 @@ static bool add_meta_objects(struct symbols *symbols, const struct meta *meta)
 		const struct meta_object *from = &meta->object[i];
 		struct object *to = &symbols->object[i];
 
-		to->name = base_name(from->path);
+		to->name = text_base(from->path);
 		to->path = from->path;
 		to->build_id = from->build_id;
 		to->start = from->start;
@@ -219,7 +214,7 @@ static int add_given(struct symbols *symbols, unsigned int index,
 	if (image_is_foreign(path))
 		report("%s: not for RISC-V processors: can this be the program that was traced?",
 		       path);
-	object->name = base_name(path);
+	object->name = text_base(path);
 	object->path = path;
 	object->tried = true;
 	object->bias = bias;
@@ -448,8 +443,7 @@ static const char *plain_name(struct symbols *symbols, const char *mangled, bool
 
 	if ((strncmp(mangled, "_Z", 2) && !stub) || strlen(mangled) > MANGLED_MAX)
 		return mangled;
-	slot = &symbols->names[(uintptr_t)mangled * 0x9e3779b97f4a7c15ull >>
-			       (64 - NAMES_BITS)];
+	slot = &symbols->names[hash_place((uintptr_t)mangled, NAMES_BITS)];
 	for (name = *slot; name; name = name->next)
 		if (name->mangled == mangled && name->stub == stub)
 			return name->plain ? name->plain : mangled;
@@ -531,8 +525,7 @@ bool symbols_find(struct symbols *symbols, uint64_t address,
 		memset(symbol, 0, sizeof(*symbol));
 		return false;
 	}
-	answer = &symbols->cache[address * 0x9e3779b97f4a7c15ull >>
-				 (64 - CACHE_BITS)];
+	answer = &symbols->cache[hash_place(address, CACHE_BITS)];
 	if (!answer->valid || answer->address != address) {
 		look_up(symbols, address, &answer->symbol);
 		answer->address = address;
@@ -582,8 +575,7 @@ uint64_t symbols_caller(struct symbols *symbols, uint64_t call_site)
 
 	if (!symbols || !symbols->objects || !call_site)
 		return 0;
-	caller = &symbols->caller[call_site * 0x9e3779b97f4a7c15ull >>
-				  (64 - CALLERS_BITS)];
+	caller = &symbols->caller[hash_place(call_site, CALLERS_BITS)];
 	if (caller->call_site == call_site)
 		return caller->function;
 	object = find_object(symbols, call_site - 1);

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "../command.h"
+#include "../text.h"
 #include "elf.h"
 #include "program.h"
 
@@ -34,8 +35,7 @@ static const char variable[] = "SIFIVE_TRACE_RECORD";
 
 static void look_at_object(struct program *program, const char *path)
 {
-	const char *slash = strrchr(path, '/');
-	const char *name = slash ? slash + 1 : path;
+	const char *name = text_base(path);
 	struct elf elf;
 
 	if (!strncmp(name, "libc.", 5) || !strncmp(name, "ld-", 3) ||

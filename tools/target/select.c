@@ -9,6 +9,7 @@
 
 #include "../command.h"
 #include "../filter_file.h"
+#include "../text.h"
 #include "demangle.h"
 #include "elf.h"
 #include "select.h"
@@ -48,8 +49,7 @@ static void consider(void *argument, const char *name, uint64_t start,
 
 static void select_in(struct selection *s, const char *path)
 {
-	const char *slash = strrchr(path, '/');
-	const char *name = slash ? slash + 1 : path;
+	const char *name = text_base(path);
 	const char *quote = filter_quote(name);
 	struct elf elf;
 
