@@ -12,7 +12,7 @@ LAYOUT = {2: (0, 1), 3: (0, 1), 4: (2, 2), 7: (0, 2), 8: (4, 1), 9: (4, 2), 11: 
           33: (6, 1, 4, 3, 1), 34: (6, 1, 4, 3, 1), 35: (6, 1, 4, 3, 1)}
 SYNC, STORE, ERROR = (9, 11, 12, 29, 35), 7, 8
 MAGIC, RAW, DELTA, XOR = 0x70657266, 0, 1, 2
-KINDS = ("enter", "exit", "manual", "isr")
+KINDS = ("enter", "exit", "manual", "sample")
 
 
 def parse(slices, src_bits):
