@@ -209,8 +209,8 @@ static int test_encoder(struct sft_encoder *e, struct sft_sink *s)
 	ret = ret ?: err;
 	sft_sink_stopped(s, !ret);
 	if (!ret)
-		sft_selftest_read(e, s->data, sft_sink_bytes(s, false));
-	memset(s->data, 0, sft_sink_bytes(s, false));
+		sft_selftest_read(e, s->data, sft_sink_bytes(s));
+	memset(s->data, 0, sft_sink_bytes(s));
 	return ret;
 }
 
@@ -245,13 +245,13 @@ static int fill(const struct sft_sink *s)
 	size_t n;
 
 	c = &sft_topology_encoder(__ffs64(s->encoders))->c;
-	for (n = 0; n < s->size && !sft_sink_wrapped(s, true); n++) {
+	for (n = 0; n < s->size && !sft_sink_wrapped(s); n++) {
 		/* It reads 0 while it cannot take a store. */
 		if (sft_read(c, stimulus))
 			sft_write(c, stimulus, ~0u);
 		cond_resched();
 	}
-	if (sft_sink_wrapped(s, true))
+	if (sft_sink_wrapped(s))
 		return 0;
 	return sft_fail(-EIO, "%s: its SRAM cannot be overwritten", sft_name(s->owner));
 }
@@ -321,7 +321,7 @@ int sft_capture_config(struct sifive_trace_config *config)
 /* A sink's end was reached: a ring goes on at its beginning, others stop. */
 static u32 sink_end(const struct sft_sink *s)
 {
-	if (!sft_sink_wrapped(s, sft.capture.running))
+	if (!sft_sink_wrapped(s))
 		return 0;
 	return sft.capture.flags & SIFIVE_TRACE_CONFIG_RING ?
 	       SIFIVE_TRACE_STATUS_WRAPPED : SIFIVE_TRACE_STATUS_FULL;
@@ -400,12 +400,11 @@ void sft_capture_describe(struct sifive_trace_sink *out)
 	if (has_failed(s))
 		out->flags |= SIFIVE_TRACE_STATUS_SINK_ERROR;
 	out->src_bits = s->src_bits;
-	out->bytes = sft_sink_bytes(s, sft.capture.running);
+	out->bytes = sft_sink_bytes(s);
 	out->buffer = s->size;
 	out->offset = 0;
 	for (i = 0; i < out->index; i++)
-		out->offset += sft_sink_bytes(&sft.capture.sink[i],
-					      sft.capture.running);
+		out->offset += sft_sink_bytes(&sft.capture.sink[i]);
 	out->encoders = s->encoders;
 	strscpy_pad(out->name, sft_name(s->owner), sizeof(out->name));
 }
@@ -551,6 +550,18 @@ void sft_capture_cpus(struct cpumask *cpus)
 			cpumask_set_cpu(e->cpu, cpus);
 }
 
+/* What is in a sink of its own is kept: the registers may go with the CPU. */
+static void end_stream(struct sft_encoder *e)
+{
+	struct sft_sink *s = sft_route_sink(&e->c);
+	int ret = sft_encoder_stop(e);
+
+	if (ret)
+		dev_warn(e->c.dev, "its stream may end too early: %s\n", sft.message);
+	if (s)
+		sft_sink_stopped(s, !ret);
+}
+
 /* A CPU goes offline: its encoder's stream ends here, whole. */
 void sft_capture_end_cpu(unsigned int cpu)
 {
@@ -561,9 +572,8 @@ void sft_capture_end_cpu(unsigned int cpu)
 	for_each_encoder(e) {
 		if (!sft_capture_has(e) || e->cpu != (int)cpu || e->ended)
 			continue;
-		if (sft.capture.running && sft_encoder_stop(e))
-			dev_warn(e->c.dev, "its stream may end too early: %s\n",
-				 sft.message);
+		if (sft.capture.running)
+			end_stream(e);
 		e->ended = true;
 	}
 }
@@ -581,8 +591,14 @@ struct sft_encoder *sft_capture_ended(unsigned int cpu)
 
 static int start_again(struct sft_encoder *e)
 {
+	struct sft_sink *s = sft_route_sink(&e->c);
+	int ret;
+
 	if (!(sft_read(&e->c, TR_CONTROL) & TR_CONTROL_ACTIVE))
 		return sft_fail(-EIO, "%s has lost its registers", sft_name(&e->c));
+	ret = s ? sft_sink_restore(s) : 0;
+	if (ret)
+		return ret;
 	/* A sink that is full takes nothing from anybody. */
 	if (!sft.capture.running || sink_full(sink_of(e)))
 		return 0;
@@ -681,8 +697,7 @@ u64 sft_capture_bytes(int sink)
 
 	for (i = 0; i < sft.capture.sinks; i++)
 		if (reads(sink, i))
-			bytes += sft_sink_bytes(&sft.capture.sink[i],
-						sft.capture.running);
+			bytes += sft_sink_bytes(&sft.capture.sink[i]);
 	return bytes;
 }
 
@@ -723,13 +738,13 @@ ssize_t sft_capture_copy(int sink, void *to, u64 offset, size_t count)
 	for (i = 0; i < cap->sinks && done < count; i++) {
 		if (!reads(sink, i))
 			continue;
-		bytes = sft_sink_bytes(&cap->sink[i], cap->running);
+		bytes = sft_sink_bytes(&cap->sink[i]);
 		if (offset >= bytes) {
 			offset -= bytes;
 			continue;
 		}
-		done += sft_sink_copy(&cap->sink[i], cap->running, to + done,
-				      offset, count - done);
+		done += sft_sink_copy(&cap->sink[i], to + done, offset,
+				      count - done);
 		offset = 0;
 	}
 	return done;

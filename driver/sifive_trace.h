@@ -419,13 +419,12 @@ void sft_sink_destroy(struct sft_sink *s);
 int sft_sink_program(struct sft_sink *s);
 int sft_sink_restore(struct sft_sink *s);
 void sft_sink_stopped(struct sft_sink *s, bool idle);
-bool sft_sink_wrapped(const struct sft_sink *s, bool running);
+bool sft_sink_wrapped(const struct sft_sink *s);
 u32 sft_sink_sum(const struct sft_sink *s);
 void sft_sink_lose(struct sft_sink *s);
-size_t sft_sink_bytes(const struct sft_sink *s, bool running);
-size_t sft_sink_copy(const struct sft_sink *s, bool running, void *to,
-		     u64 offset, size_t count);
-struct sft_position sft_sink_position(const struct sft_sink *s, bool running);
+size_t sft_sink_bytes(const struct sft_sink *s);
+size_t sft_sink_copy(const struct sft_sink *s, void *to, u64 offset, size_t count);
+struct sft_position sft_sink_position(const struct sft_sink *s);
 size_t sft_sink_copy_ring(const struct sft_sink *s, const struct sft_position *before,
 			  void *to);
 size_t sft_sink_overwritten(const struct sft_sink *s, const struct sft_position *before,

@@ -105,16 +105,25 @@ static int aim(struct sft_sink *s, u32 wp)
 	return program_register(s, TR_SINK_WP, base + wp, "write pointer");
 }
 
-/* Write from the buffer's beginning. */
+/*
+ * Whether its encoder's stream has ended, with what it held kept at that: the encoder
+ * may have lost its registers since, with the CPU.
+ */
+static bool has_ended(const struct sft_sink *s)
+{
+	return s->owner->is_encoder && to_encoder(s->owner)->ended;
+}
+
+/* Write from the buffer's beginning; an ended one does so when it is restored. */
 int sft_sink_program(struct sft_sink *s)
 {
 	s->stopped_wp = 0;
 	s->wrapped = false;
 	s->skip = 0;
-	return aim(s, 0);
+	return has_ended(s) ? 0 : aim(s, 0);
 }
 
-/* Write from where it was stopped: the owner has lost its registers. */
+/* Write from where it was stopped: the owner may have lost its registers. */
 int sft_sink_restore(struct sft_sink *s)
 {
 	return aim(s, s->stopped_wp | (s->wrapped ? TR_SINK_WP_WRAPPED : 0));
@@ -136,10 +145,15 @@ static struct sft_position read_position(const struct sft_sink *s)
 	return at.wp < s->size ? at : (struct sft_position){ };
 }
 
-/* The same, of a sink that is stopped or runs. The data of a running SRAM is not there. */
-struct sft_position sft_sink_position(const struct sft_sink *s, bool running)
+static bool is_running(const struct sft_sink *s)
 {
-	if (running && s->kind == SIFIVE_TRACE_SINK_SBA)
+	return sft.capture.running && !has_ended(s);
+}
+
+/* The same, of a sink that is stopped or runs. The data of a running SRAM is not there. */
+struct sft_position sft_sink_position(const struct sft_sink *s)
+{
+	if (is_running(s) && s->kind == SIFIVE_TRACE_SINK_SBA)
 		return read_position(s);
 	return (struct sft_position){ .wp = s->stopped_wp, .wrapped = s->wrapped };
 }
@@ -167,10 +181,13 @@ static u32 broken_message(const u8 *data, size_t size, size_t oldest, size_t byt
  */
 void sft_sink_stopped(struct sft_sink *s, bool idle)
 {
-	struct sft_position at = read_position(s);
+	struct sft_position at;
 	u32 *to = s->data;
 	size_t bytes;
 
+	if (has_ended(s))
+		return;
+	at = read_position(s);
 	s->stopped_wp = at.wp;
 	s->wrapped = at.wrapped;
 	if (s->kind == SIFIVE_TRACE_SINK_SRAM && !idle) {
@@ -190,11 +207,11 @@ void sft_sink_stopped(struct sft_sink *s, bool idle)
 		  broken_message(s->data, s->size, s->stopped_wp, s->size) : 0;
 }
 
-size_t sft_sink_bytes(const struct sft_sink *s, bool running)
+size_t sft_sink_bytes(const struct sft_sink *s)
 {
-	struct sft_position at = sft_sink_position(s, running);
+	struct sft_position at = sft_sink_position(s);
 
-	return (at.wrapped ? s->size : at.wp) - (running ? 0 : s->skip);
+	return (at.wrapped ? s->size : at.wp) - (is_running(s) ? 0 : s->skip);
 }
 
 /* The bytes of a stopped sink, to be recognized. */
@@ -221,9 +238,9 @@ void sft_sink_lose(struct sft_sink *s)
 }
 
 /* The write pointer may be read while an SRAM is written, unlike its data. */
-bool sft_sink_wrapped(const struct sft_sink *s, bool running)
+bool sft_sink_wrapped(const struct sft_sink *s)
 {
-	return running ? read_position(s).wrapped : s->wrapped;
+	return is_running(s) ? read_position(s).wrapped : s->wrapped;
 }
 
 /* @count bytes from @start on, past the end at the beginning again. */
@@ -239,18 +256,17 @@ static void copy_round(const struct sft_sink *s, void *to, size_t start, size_t 
  * Copy up to @count captured bytes from @offset on, counted from the oldest.
  * Returns how many, 0 at the end.
  */
-size_t sft_sink_copy(const struct sft_sink *s, bool running, void *to,
-		     u64 offset, size_t count)
+size_t sft_sink_copy(const struct sft_sink *s, void *to, u64 offset, size_t count)
 {
-	struct sft_position at = sft_sink_position(s, running);
-	size_t bytes = sft_sink_bytes(s, running);
+	struct sft_position at = sft_sink_position(s);
+	size_t bytes = sft_sink_bytes(s);
 	size_t start;
 
 	if (offset >= bytes)
 		return 0;
 	count = min_t(u64, count, bytes - offset);
 	start = at.wrapped ? at.wp + offset : offset;
-	if (!running)
+	if (!is_running(s))
 		start += s->skip;
 	copy_round(s, to, start % s->size, count);
 	return count;

@@ -121,7 +121,7 @@ static u64 mark(void)
 	copy.parts = sft.capture.sinks;
 	for (p = copy.part; p < copy.part + copy.parts; p++) {
 		p->sink = &sft.capture.sink[p - copy.part];
-		p->before = sft_sink_position(p->sink, sft.capture.running);
+		p->before = sft_sink_position(p->sink);
 		p->data = data;
 		data += p->sink->size;
 	}
@@ -141,7 +141,7 @@ static void trim(u64 rewinds)
 
 	sft_lock();
 	for (p = copy.part; p < copy.part + copy.parts; p++) {
-		after = sft_sink_position(p->sink, sft.capture.running);
+		after = sft_sink_position(p->sink);
 		drop = rewinds != sft.capture.rewinds ? p->bytes :
 		       sft_sink_overwritten(p->sink, &p->before, &after, p->data);
 		p->data += drop;

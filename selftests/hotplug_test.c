@@ -39,18 +39,19 @@ static int set_online(struct _test_data_hotplug *self, bool on)
 	return trace_file_write(self->online, on ? "1" : "0");
 }
 
-static void configure(struct __test_metadata *_metadata, struct _test_data_hotplug *self,
-		      uint32_t flags)
+static bool has_sink(const struct _test_data_hotplug *self, uint32_t sink)
+{
+	return self->info.sinks_available & BIT64(sink);
+}
+
+static void configure_sink(struct __test_metadata *_metadata,
+			   struct _test_data_hotplug *self, uint32_t sink, uint32_t flags)
 {
 	uint32_t i;
 
 	self->config = TRACE_ARG(sifive_trace_config);
-	self->config.sink = SIFIVE_TRACE_SINK_SBA;
-	self->config.buffer = BUFFER;
-	if (!(self->info.sinks_available & BIT64(SIFIVE_TRACE_SINK_SBA))) {
-		self->config.sink = SIFIVE_TRACE_SINK_SRAM;
-		self->config.buffer = 0;
-	}
+	self->config.sink = sink;
+	self->config.buffer = sink == SIFIVE_TRACE_SINK_SBA ? BUFFER : 0;
 	self->config.flags = flags;
 	self->config.channels = ~0u;
 	ASSERT_EQ(0, trace_config(self->fd, &self->config));
@@ -67,6 +68,13 @@ static void configure(struct __test_metadata *_metadata, struct _test_data_hotpl
 		s->page = trace_map(self->fd, &s->encoder);
 		ASSERT_NE(NULL, s->page);
 	}
+}
+
+static void configure(struct __test_metadata *_metadata, struct _test_data_hotplug *self,
+		      uint32_t flags)
+{
+	configure_sink(_metadata, self, has_sink(self, SIFIVE_TRACE_SINK_SBA) ?
+		       SIFIVE_TRACE_SINK_SBA : SIFIVE_TRACE_SINK_SRAM, flags);
 }
 
 /* End the session: its mappings hold it, too. */
@@ -265,6 +273,76 @@ TEST_F(hotplug, its_stream_goes_on_when_it_comes_back)
 	look(_metadata, self, self->leaver, &seen);
 	EXPECT_EQ(3, seen.data);
 	EXPECT_EQ(3, seen.ons);
+}
+
+/* What was captured outlives the registers of an encoder with a sink of its own. */
+static void lose_registers(struct __test_metadata *_metadata,
+			   struct _test_data_hotplug *self, uint32_t sink, uint32_t flags)
+{
+	struct trace_session *leaver = &self->each[self->leaver];
+	struct sifive_trace_status status;
+	struct seen seen;
+	int i;
+
+	configure_sink(_metadata, self, sink, flags);
+	ASSERT_EQ(0, trace_start(self->fd, 0));
+	for (i = 0; i < 3; i++)
+		trace_store(leaver->page, leaver->reg, (uint32_t)i, 4);
+	ASSERT_EQ(0, set_online(self, false));
+	/* The first register, te_control: not active, which resets all others. */
+	*(volatile uint32_t *)leaver->page = 0;
+	ASSERT_EQ(0, set_online(self, true));
+	ASSERT_EQ(0, trace_status(self->fd, &status));
+	EXPECT_EQ(BIT64(self->leaver), status.ended);
+	EXPECT_NE(NULL, strstr(trace_message(self->fd), "lost its registers"));
+	for (i = 0; i < 2; i++) {
+		EXPECT_EQ(0, trace_stop(self->fd));
+		look(_metadata, self, self->leaver, &seen);
+		EXPECT_EQ(3, seen.data);
+		EXPECT_EQ(1, seen.ons);
+		EXPECT_EQ(1, seen.offs);
+		ASSERT_EQ(0, trace_start(self->fd, 0));
+	}
+	ASSERT_EQ(0, trace_stop(self->fd));
+	ASSERT_EQ(0, trace_start(self->fd, SIFIVE_TRACE_START_REWIND));
+	ASSERT_EQ(0, trace_stop(self->fd));
+	look(_metadata, self, self->leaver, &seen);
+	EXPECT_EQ(0, seen.ons);
+}
+
+TEST_F(hotplug, lost_registers_take_nothing_from_a_buffer)
+{
+	if (!has_sink(self, SIFIVE_TRACE_SINK_SBA))
+		SKIP(return, "this board has no SBA sink");
+	lose_registers(_metadata, self, SIFIVE_TRACE_SINK_SBA, 0);
+	lose_registers(_metadata, self, SIFIVE_TRACE_SINK_SBA, SIFIVE_TRACE_CONFIG_RING);
+}
+
+TEST_F(hotplug, lost_registers_take_nothing_from_sram)
+{
+	if (!has_sink(self, SIFIVE_TRACE_SINK_SRAM))
+		SKIP(return, "this board has no SRAM sink");
+	lose_registers(_metadata, self, SIFIVE_TRACE_SINK_SRAM, 0);
+}
+
+/* Of a sink of its own, too: what is written after that begins behind nothing. */
+TEST_F(hotplug, a_capture_can_be_rewound_meanwhile)
+{
+	struct trace_session *leaver = &self->each[self->leaver];
+	struct seen seen;
+
+	ASSERT_EQ(0, trace_start(self->fd, 0));
+	trace_store(leaver->page, leaver->reg, 7, 4);
+	ASSERT_EQ(0, set_online(self, false));
+	ASSERT_EQ(0, trace_stop(self->fd));
+	ASSERT_EQ(0, trace_start(self->fd, SIFIVE_TRACE_START_REWIND));
+	ASSERT_EQ(0, set_online(self, true));
+	trace_store(leaver->page, leaver->reg, 0, 4);
+	ASSERT_EQ(0, trace_stop(self->fd));
+	look(_metadata, self, self->leaver, &seen);
+	EXPECT_EQ(1, seen.data);
+	EXPECT_EQ(1, seen.ons);
+	EXPECT_EQ(1, seen.offs);
 }
 
 TEST_F(hotplug, an_offline_cpu_cannot_be_selected)
