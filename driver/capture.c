@@ -240,15 +240,13 @@ static void test_encoders(void)
 /* Write messages until a sink, written from its beginning, has been filled. */
 static int fill(const struct sft_sink *s)
 {
-	u32 stimulus = TR_ITC_STIMULUS + 4 * __ffs(sft.capture.channels);
-	struct sft_component *c;
-	size_t n;
+	struct sft_encoder *e = sft_topology_encoder(__ffs64(s->encoders));
+	unsigned int stimulus = __ffs(sft.capture.channels);
+	size_t stores;
 
-	c = &sft_topology_encoder(__ffs64(s->encoders))->c;
-	for (n = 0; n < s->size && !sft_sink_wrapped(s); n++) {
-		/* It reads 0 while it cannot take a store. */
-		if (sft_read(c, stimulus))
-			sft_write(c, stimulus, ~0u);
+	for (stores = 0; stores < s->size && !sft_sink_wrapped(s); stores++) {
+		if (!sft_encoder_store(e, stimulus, ~0u))
+			break;
 		cond_resched();
 	}
 	if (sft_sink_wrapped(s))

@@ -18,9 +18,6 @@
 #include "regs.h"
 #include "sifive_trace.h"
 
-/* Nothing a component does takes longer than this unless it is broken. */
-#define SFT_TIMEOUT_US	100000
-
 u32 sft_read(const struct sft_component *c, u32 offset)
 {
 	return readl(c->regs + offset);

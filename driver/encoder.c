@@ -2,6 +2,7 @@
 /* The trace encoder of a hart: makes messages of stores to its stimulus page. */
 
 #include <linux/bitfield.h>
+#include <linux/iopoll.h>
 #include <linux/mod_devicetable.h>
 #include <linux/module.h>
 #include <linux/platform_device.h>
@@ -81,6 +82,21 @@ int sft_encoder_stop(struct sft_encoder *e)
 	sft_encoder_sample(e);
 	sft_component_control(&e->c, control & ~TR_CONTROL_ENABLE);
 	return sft_component_drain(&e->c);
+}
+
+/*
+ * Store to stimulus register @n, which reads 0 while it cannot take a store. False
+ * if it takes none.
+ */
+bool sft_encoder_store(struct sft_encoder *e, unsigned int n, u32 value)
+{
+	u32 offset = TR_ITC_STIMULUS + 4 * n, ready;
+
+	if (readl_poll_timeout(e->c.regs + offset, ready, ready, 1,
+			       SFT_TIMEOUT_US))
+		return false;
+	sft_write(&e->c, offset, value);
+	return true;
 }
 
 /* Linux's number of the hart that the encoder belongs to, and its hart id. */

@@ -6,16 +6,12 @@
  */
 
 #include <linux/bitfield.h>
-#include <linux/iopoll.h>
 
 #include "regs.h"
 #include "sifive_trace.h"
 
 #define REGISTERS	32
 #define VALUE		0x5f1f7e00u
-
-/* An encoder takes a store within this time unless it is broken. */
-#define READY_US	1000
 
 #define TCODE		GENMASK(5, 0)
 #define TCODE_BITS	6
@@ -29,14 +25,11 @@
 void sft_selftest_store(struct sft_encoder *e)
 {
 	unsigned int i, n;
-	u32 ready;
 
 	for (i = 0; i < REGISTERS; i++) {
 		n = i / 2 + i % 2 * (REGISTERS / 2);
-		if (readl_poll_timeout(e->c.regs + TR_ITC_STIMULUS + 4 * n, ready, ready,
-				       1, READY_US))
+		if (!sft_encoder_store(e, n, VALUE | n))
 			return;
-		sft_write(&e->c, TR_ITC_STIMULUS + 4 * n, VALUE | n);
 	}
 }
 

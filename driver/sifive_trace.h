@@ -70,6 +70,9 @@ struct sft_sink {
 	u32 sum;
 };
 
+/* Nothing a component does takes longer than this unless it is broken. */
+#define SFT_TIMEOUT_US	100000
+
 /* Registers that nothing but the driver is to change; component.c names them. */
 #define SFT_WATCHED	6
 
@@ -404,6 +407,7 @@ int sft_encoder_start(struct sft_encoder *e);
 int sft_encoder_stop(struct sft_encoder *e);
 
 /* timestamp.c */
+bool sft_encoder_store(struct sft_encoder *e, unsigned int n, u32 value);
 u32 sft_timestamp_type(const struct sft_component *c);
 u32 sft_timestamp_width(const struct sft_component *c);
 struct sft_component *sft_timestamp_master(struct sft_encoder *e);

@@ -172,6 +172,11 @@ probe stores 2000
 [ "$(value stop)" = 0 ] && [ "$(value stalled)" = 1 ] &&
 	[ "$(value data)" = 2000 ] && [ "$(value gaps)" = 0 ] && [ "$(value errors)" = 0 ]
 result $? "$board: a full encoder stalls its hart: STATUS tells, nothing is lost"
+if grep -q 'sinks=sram' "$boardfile"; then
+	probe sram
+	works
+	result $? "$board: SRAM is overwritten however slowly the encoder sends"
+fi
 probe overflow stores 2000
 [ "$(value stop)" = 0 ] && [ "$(value stalled)" = 1 ] &&
 	[ "$(value data)" -lt 2000 ] && [ "$(value errors)" -gt 0 ] &&
