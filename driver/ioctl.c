@@ -252,7 +252,7 @@ static int ioctl_thread(struct sft_file *file, void *arg)
 	       sft_access_leave(file) : need_steering(file);
 }
 
-static int join_thread(struct sft_file *file, void *arg)
+static int join_thread(struct sft_file *file, void *arg, void __user *uarg)
 {
 	struct sifive_trace_thread *thread = arg;
 
@@ -292,7 +292,7 @@ static int ioctl_sampling(struct sft_file *file, void *arg)
 }
 
 /* perf is asked without the system's lock; only what it can do is set. */
-static int try_sampling(struct sft_file *file, void *arg)
+static int try_sampling(struct sft_file *file, void *arg, void __user *uarg)
 {
 	int ret = sft_sampling_try(file, arg);
 
@@ -322,7 +322,7 @@ static int ioctl_start(struct sft_file *file, void *arg)
 	return ret ?: sft_capture_start(run->flags & SIFIVE_TRACE_START_REWIND);
 }
 
-static int follow(struct sft_file *file, void *arg)
+static int follow(struct sft_file *file, void *arg, void __user *uarg)
 {
 	return sft_sampling_follow(file);
 }
@@ -445,9 +445,9 @@ static int ioctl_attach(struct sft_file *file, void *arg)
 	return 0;
 }
 
-static int attach_mapping(struct sft_file *file, void *arg)
+static int attach_mapping(struct sft_file *file, void *arg, void __user *uarg)
 {
-	return sft_mapping_attach(file, arg);
+	return sft_mapping_attach(file, arg, uarg);
 }
 
 static int ioctl_losses(struct sft_file *file, void *arg)
@@ -465,7 +465,8 @@ static int ioctl_losses(struct sft_file *file, void *arg)
  * @frees:	may free the sinks' buffers
  * @before:	runs first, with the system not locked, or NULL
  * @handler:	runs with the system locked, on a copy of the argument
- * @after:	runs when @handler succeeded, with the system not locked, or NULL
+ * @after:	runs when @handler succeeded, with the system not locked, or NULL; has
+ *		the caller's own argument for what must not exist unless it arrives
  */
 struct call {
 	size_t size;
@@ -473,7 +474,7 @@ struct call {
 	bool frees;
 	int (*before)(struct sft_file *file, void *arg);
 	int (*handler)(struct sft_file *file, void *arg);
-	int (*after)(struct sft_file *file, void *arg);
+	int (*after)(struct sft_file *file, void *arg, void __user *uarg);
 };
 
 static const struct call calls[] = {
@@ -537,7 +538,8 @@ void sft_keep_message(struct sft_file *file)
 	strscpy(file->message, sft.message, sizeof(file->message));
 }
 
-static int run_call(const struct call *call, struct sft_file *file, void *arg)
+static int run_call(const struct call *call, struct sft_file *file, void *arg,
+		    void __user *uarg)
 {
 	int ret = call->before ? call->before(file, arg) : 0;
 
@@ -558,7 +560,7 @@ static int run_call(const struct call *call, struct sft_file *file, void *arg)
 		sft_unlock_buffers();
 	else
 		sft_unlock();
-	return ret || !call->after ? ret : call->after(file, arg);
+	return ret || !call->after ? ret : call->after(file, arg, uarg);
 }
 
 /*
@@ -605,7 +607,7 @@ long sft_ioctl(struct file *filp, unsigned int cmd, unsigned long user)
 		return -ENOMEM;
 	ret = copy_struct_from_user(arg, call->size, uarg, size);
 	if (!ret) {
-		ret = run_call(call, file, arg);
+		ret = run_call(call, file, arg, uarg);
 		/* Also after an error: it may say which event was refused. */
 		*(u32 *)arg = size;
 		if (copy_to_user(uarg, arg, min_t(size_t, size, call->size)))

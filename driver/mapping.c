@@ -200,8 +200,12 @@ static struct file *mapped_file(unsigned long address)
 	return filp;
 }
 
-/* Not under the system's lock. */
-int sft_mapping_attach(struct sft_file *file, struct sifive_trace_attach *attach)
+/*
+ * Not under the system's lock. The program has the number before that is a descriptor:
+ * one that does not arrive would stay open.
+ */
+int sft_mapping_attach(struct sft_file *file, struct sifive_trace_attach *attach,
+		       struct sifive_trace_attach __user *uarg)
 {
 	struct file *filp = NULL;
 	int fd, ret;
@@ -220,8 +224,13 @@ int sft_mapping_attach(struct sft_file *file, struct sifive_trace_attach *attach
 		fput(filp);
 		return fd;
 	}
-	fd_install(fd, filp);
+	if (put_user(fd, &uarg->fd)) {
+		put_unused_fd(fd);
+		fput(filp);
+		return -EFAULT;
+	}
 	attach->fd = fd;
+	fd_install(fd, filp);
 	return 0;
 }
 

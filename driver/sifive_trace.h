@@ -613,7 +613,8 @@ long sft_ioctl(struct file *filp, unsigned int cmd, unsigned long user);
 /* mapping.c */
 void sft_mapping_update(void);
 void sft_mapping_close(void);
-int sft_mapping_attach(struct sft_file *file, struct sifive_trace_attach *attach);
+int sft_mapping_attach(struct sft_file *file, struct sifive_trace_attach *attach,
+		       struct sifive_trace_attach __user *uarg);
 void sft_mapping_clear(void);
 void sft_mapping_losses(struct sifive_trace_losses *losses);
 int sft_mapping_init(void);

@@ -162,6 +162,28 @@ TEST_F(mapping, a_moved_one_still_makes_messages)
 	EXPECT_EQ(42, stream.message[1].value);
 }
 
+TEST_F(mapping, a_descriptor_that_does_not_arrive_is_closed)
+{
+	void *at = trace_map(self->fd, &self->encoder);
+	struct sifive_trace_attach *attach;
+	int number;
+
+	ASSERT_NE(NULL, at);
+	attach = mmap(NULL, self->page, RW, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	ASSERT_NE(MAP_FAILED, attach);
+	*attach = TRACE_ARG(sifive_trace_attach);
+	attach->address = (uintptr_t)at;
+	ASSERT_EQ(0, trace_ioctl(self->fd, SIFIVE_TRACE_IOC_ATTACH, attach));
+	number = attach->fd;
+	EXPECT_EQ(0, trace_flags(number) ^ trace_flags(self->fd));
+	ASSERT_EQ(0, close(number));
+	ASSERT_EQ(0, mprotect(attach, self->page, PROT_READ));
+	EXPECT_EQ(-EFAULT, trace_ioctl(self->fd, SIFIVE_TRACE_IOC_ATTACH, attach));
+	/* The lowest number that is free. */
+	EXPECT_EQ(number, dup(self->fd));
+	close(number);
+}
+
 TEST_F(mapping, none_without_a_session_of_this_descriptor)
 {
 	uint64_t offset = self->encoder.mmap_offset;
