@@ -361,7 +361,6 @@ static void tell_contents(struct sifive_trace_status *status)
 	struct sft_encoder *e;
 	unsigned int i;
 
-	sft_health_check();
 	for (i = 0; i < sft.capture.sinks; i++) {
 		struct sifive_trace_sink sink = { .index = i };
 
@@ -385,10 +384,12 @@ static void tell_contents(struct sifive_trace_status *status)
 static int ioctl_status(struct sft_file *file, void *arg)
 {
 	struct sifive_trace_status *status = arg;
+	bool may_read = sft_may_read(file);
 	struct sft_encoder *e;
 
-	if (sft.owner == file && sft_may_steer()) {
+	if (may_read)
 		sft_health_check();
+	if (sft.owner == file && sft_may_steer()) {
 		sft_counters_check();
 		sft_sampling_check();
 		sft_health_tell();
@@ -406,7 +407,7 @@ static int ioctl_status(struct sft_file *file, void *arg)
 	for_each_encoder(e)
 		status->ended |= e->ended ? BIT_ULL(e->index) : 0;
 	status->capture = (u32)sft.captures;
-	if (sft_may_read(file))
+	if (may_read)
 		tell_contents(status);
 	strscpy_pad(status->message, file->message, sizeof(status->message));
 	return 0;
