@@ -78,6 +78,12 @@ static bool sink_selected(const struct sft_component *c, u32 control)
 	return kind == c->kind || (!kind && is_power_of_2(sft_sink_kinds(c)));
 }
 
+static bool activate(struct sft_component *c)
+{
+	sft_component_control(c, TR_CONTROL_ACTIVE);
+	return !wait_control(c, TR_CONTROL_ACTIVE, TR_CONTROL_ACTIVE);
+}
+
 /*
  * active 0 resets the component, active 1 makes it programmable. Its sink is
  * selected at once: the sink registers are those of the sink in effect.
@@ -87,8 +93,7 @@ int sft_component_reset(struct sft_component *c)
 	if (!sft_component_rest(c))
 		return sft_fail(-ETIMEDOUT, "%s: active does not go to 0",
 				sft_name(c));
-	sft_component_control(c, TR_CONTROL_ACTIVE);
-	if (wait_control(c, TR_CONTROL_ACTIVE, TR_CONTROL_ACTIVE))
+	if (!activate(c))
 		return sft_fail(-ETIMEDOUT, "%s: active does not go to 1",
 				sft_name(c));
 	sft_component_control(c, TR_CONTROL_ACTIVE |
@@ -289,7 +294,10 @@ static int switch_on(struct sft_component *c)
 	return 0;
 }
 
-/* Find out what is there, and stop what another kernel may have left running. */
+/*
+ * Find out what is there, and stop what another kernel may have left running. Its
+ * timestamp unit is tried while the component is active, and enabled by nothing.
+ */
 static int identify(struct sft_component *c)
 {
 	u32 version;
@@ -301,6 +309,9 @@ static int identify(struct sft_component *c)
 				  version);
 	if (!sft_component_rest(c))
 		return sft_refuse(c->dev, -EIO, "does not become inactive");
+	c->prescales = activate(c) ? sft_timestamp_prescales(c) : BIT(0);
+	if (!sft_component_rest(c))
+		return sft_refuse(c->dev, -EIO, "does not become inactive again");
 	return 0;
 }
 

@@ -61,6 +61,18 @@ struct sft_sink *sft_route_sink(const struct sft_component *owner)
 	return NULL;
 }
 
+/* Only a timestamp unit with a clock has a prescaler, and not each of those. */
+static int check_prescale(struct sft_encoder *e, const struct sifive_trace_config *config)
+{
+	struct sft_component *master = sft_timestamp_master(e);
+
+	if (config->flags & SIFIVE_TRACE_CONFIG_NO_TIMESTAMP || !master ||
+	    master->prescales & BIT(config->prescale))
+		return 0;
+	return sft_fail(-EOPNOTSUPP, "%s: has no timestamp prescale %u: use prescale 0",
+			sft_name(master), config->prescale);
+}
+
 /*
  * Whether a configuration, which has been checked for form, can be had: nothing has
  * been given back yet when it cannot. Fills in the encoders.
@@ -69,6 +81,7 @@ int sft_route_check(struct sifive_trace_config *config)
 {
 	u64 encoders = config->encoders ?: usable_encoders();
 	struct sft_encoder *e;
+	int ret;
 
 	if (!encoders)
 		return sft_fail(-EOPNOTSUPP, "no CPU that is online has a trace encoder");
@@ -83,6 +96,9 @@ int sft_route_check(struct sifive_trace_config *config)
 					sft_name(&e->c),
 					config->sink == SIFIVE_TRACE_SINK_SBA ?
 					"SBA" : "SRAM");
+		ret = check_prescale(e, config);
+		if (ret)
+			return ret;
 	}
 	config->encoders = encoders;
 	return 0;

@@ -104,6 +104,7 @@ struct sft_position {
  *		register the bits that differ from @control
  * @sink_error:	it reported one since CONFIG
  * @changed:	its registers were changed from outside while it ran
+ * @prescales:	bit n set: its timestamp unit holds prescale n
  * @ts_hz:	rate of its timestamp clock before prescale, 0 if not known
  * @ts_measured: @ts_hz was measured, no clock told it
  * @is_encoder:	it is part of a struct sft_encoder
@@ -125,6 +126,7 @@ struct sft_component {
 	u32 programmed[SFT_WATCHED];
 	bool sink_error;
 	bool changed;
+	u32 prescales;
 	unsigned long ts_hz;
 	bool ts_measured;
 	bool is_encoder;
@@ -405,11 +407,12 @@ void sft_encoder_sample(struct sft_encoder *e);
 void sft_encoder_program(struct sft_encoder *e, const struct sft_capture *cap);
 int sft_encoder_start(struct sft_encoder *e);
 int sft_encoder_stop(struct sft_encoder *e);
+bool sft_encoder_store(struct sft_encoder *e, unsigned int n, u32 value);
 
 /* timestamp.c */
-bool sft_encoder_store(struct sft_encoder *e, unsigned int n, u32 value);
 u32 sft_timestamp_type(const struct sft_component *c);
 u32 sft_timestamp_width(const struct sft_component *c);
+u32 sft_timestamp_prescales(struct sft_component *c);
 struct sft_component *sft_timestamp_master(struct sft_encoder *e);
 int sft_timestamp_enable(struct sft_component *c, u32 prescale);
 bool sft_timestamp_ticks(const struct sft_component *c);

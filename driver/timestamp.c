@@ -39,6 +39,23 @@ static bool has_clock(const struct sft_component *c)
 	return type >= TR_TS_TYPE_EXTERNAL && type <= TR_TS_TYPE_CORE;
 }
 
+/* The prescales that an active component's unit holds, bit n for value n. */
+u32 sft_timestamp_prescales(struct sft_component *c)
+{
+	u32 value, held = BIT(0);
+
+	if (!has_clock(c))
+		return held;
+	sft_write(c, TR_TS_CONTROL, TR_TS_ACTIVE);
+	for (value = 1; value <= FIELD_MAX(TR_TS_PRESCALE); value++) {
+		sft_write(c, TR_TS_CONTROL,
+			  TR_TS_ACTIVE | FIELD_PREP(TR_TS_PRESCALE, value));
+		if (FIELD_GET(TR_TS_PRESCALE, sft_read(c, TR_TS_CONTROL)) == value)
+			held |= BIT(value);
+	}
+	return held;
+}
+
 /* The unit whose time goes into an encoder's messages, NULL if there is none. */
 struct sft_component *sft_timestamp_master(struct sft_encoder *e)
 {
@@ -52,10 +69,7 @@ struct sft_component *sft_timestamp_master(struct sft_encoder *e)
 	return NULL;
 }
 
-/*
- * Start a unit, master or slave, and let its component stamp messages. Only a
- * unit with a clock has a prescaler, and not each of those.
- */
+/* Start a unit, master or slave, and let its component stamp messages. */
 int sft_timestamp_enable(struct sft_component *c, u32 prescale)
 {
 	u32 control = TR_TS_ACTIVE;
@@ -69,8 +83,8 @@ int sft_timestamp_enable(struct sft_component *c, u32 prescale)
 	sft_write(c, TR_TS_CONTROL, control);
 	if (has_clock(c) &&
 	    FIELD_GET(TR_TS_PRESCALE, sft_read(c, TR_TS_CONTROL)) != prescale)
-		return sft_fail(-EOPNOTSUPP, "%s: has no timestamp prescaler: use prescale 0",
-				sft_name(c));
+		return sft_fail(-EIO, "%s: timestamp prescale is not %u",
+				sft_name(c), prescale);
 	return 0;
 }
 

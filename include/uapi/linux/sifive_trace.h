@@ -214,7 +214,7 @@ struct sifive_trace_encoder {
  * @flags:	in: SIFIVE_TRACE_CONFIG_*
  * @sink:	in: SIFIVE_TRACE_SINK_SBA or SIFIVE_TRACE_SINK_SRAM
  * @prescale:	in: timestamp prescale as tsPrescale has it: 0-3 for 1, 4, 16, 64;
- *		EOPNOTSUPP where the timestamp unit has no prescaler
+ *		EOPNOTSUPP where the timestamp unit does not have that one
  * @channels:	in: bit n set: stimulus register n makes messages; not 0. On an
  *		encoder with SIFIVE_TRACE_ENCODER_TS_CHANNELS, bits 16-31 are
  *		channels 0-15 with a timestamp: c | c << 16 is right for any encoder
@@ -230,8 +230,8 @@ struct sifive_trace_encoder {
  * SIFIVE_TRACE_IOC_CONFIG. Needs a descriptor open for writing and CAP_PERFMON
  * or CAP_SYS_ADMIN. Ends the session's earlier capture, throws its data away,
  * overwrites SRAM, and leaves the hardware ready for START. With ENOMEM, ETIMEDOUT and
- * EIO, and with EOPNOTSUPP for a memory-region or @prescale, there is no session; with
- * any other error nothing has changed.
+ * EIO, and with EOPNOTSUPP for a memory-region, there is no session; with any other
+ * error nothing has changed.
  *
  * EACCES: descriptor not open for writing. EPERM: capability missing. EBUSY:
  * another session has the hardware (STATUS names it), its own is running, or
