@@ -469,7 +469,7 @@ int sft_access_join(struct sft_file *file, u32 *slot)
 	sft_unlock();
 	if (ret != -EAGAIN)
 		return ret;
-	/* Whoever leaves and joins over and over waits for what that leaves. */
+	/* Leaving and joining over and over waits for what that leaves. */
 	flush_work(&release_work);
 	t = new_thread();
 	if (IS_ERR(t))

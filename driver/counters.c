@@ -30,7 +30,7 @@ static DEFINE_PER_CPU(u64 [SIFIVE_TRACE_MAX_COUNTERS], seen_before);
  * @value:	value to start at
  * @error:	firmware's answer
  * @why:	what is wrong with it, NULL when nothing is
- * @ours:	it runs, and nobody else has begun it anew
+ * @ours:	it runs, and nobody else has started it again
  */
 struct request {
 	const struct sft_counter *c;
@@ -83,8 +83,8 @@ static void note_here(void *arg)
 }
 
 /*
- * Whether a counter still runs, and as it did: one that somebody else has begun
- * anew is behind, or as far ahead as perf begins.
+ * Whether a counter still runs, and as it did: one that somebody else has
+ * started again is behind, or as far ahead as perf starts.
  */
 static void check_here(void *arg)
 {
@@ -105,7 +105,7 @@ static void check_here(void *arg)
 	}
 }
 
-/* One that was begun anew is somebody else's now. */
+/* One that was started again is somebody else's now. */
 static void give_back_here(void *arg)
 {
 	struct request *r = arg;

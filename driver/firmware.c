@@ -73,7 +73,7 @@ bool sft_sbi_runs(unsigned long index)
 
 /*
  * Have a free counter count an event, from @value on. Firmware configures a fixed
- * counter for whoever asks, in use or not, and offers it also instead of another
+ * counter for each caller, in use or not, and offers it also instead of another
  * one of that event that is taken: one that runs is not asked for.
  */
 long sft_sbi_take(const struct sft_counter *c, u64 value)

@@ -63,8 +63,8 @@ void sft_pinned_release(unsigned int cpu, u32 counter)
 }
 
 /*
- * An event of a CPU for the system, whoever calls: the descriptor with the session
- * is the permission.
+ * An event of a CPU, made with the kernel's credentials: the descriptor with the
+ * session is the permission.
  */
 static struct perf_event *cpu_event(struct perf_event_attr *attr, unsigned int cpu)
 {

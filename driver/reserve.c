@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Fixed counters that a session has are kept from perf. Firmware gives them to
- * whoever asks for cycles or instructions when no programmable counter is free,
- * in use or not, and the kernel's driver would then count on ours, and stop it.
+ * each caller that asks for cycles or instructions when no programmable counter is
+ * free, in use or not, and the kernel's driver would then count on ours, and stop it.
  * What keeps it from that is its own mask of counters that it may use: what
  * firmware offers beside it, it refuses.
  *

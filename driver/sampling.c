@@ -449,7 +449,7 @@ int sft_sampling_valid(struct sifive_trace_sampling *arg)
 	return sft_choose_check(&arg->event, 0) ?: check_event(&arg->event);
 }
 
-/* Nothing of the streams is left, or they are to begin anew: with a header. */
+/* Nothing of the streams is left, or they begin again: with a header. */
 void sft_sampling_rewind(void)
 {
 	unsigned int cpu;

@@ -24,8 +24,8 @@ bool sft_stale(const struct sft_file *file)
 
 /*
  * Whether a file may read the capture: its own session's, its user's, or any if it was
- * opened with the capability. Whoever has the descriptor does not count: it may be
- * another program's, handed to one with more rights.
+ * opened with the capability. The caller does not count: a program with more rights may
+ * read a descriptor that another one has handed to it.
  */
 bool sft_may_read(const struct sft_file *file)
 {
@@ -48,8 +48,8 @@ void sft_session_take(struct sft_file *file)
 }
 
 /*
- * Whoever configures next finds the hardware at rest. The data stays. The
- * session's mappings are gone when this returns.
+ * Stop the hardware for the next session. The data stays. The session's mappings are
+ * gone when this returns.
  */
 void sft_session_close(void)
 {

@@ -3,7 +3,7 @@
  * The one copy of a running ring, which all its readers share. Hardware goes on
  * writing while it is made, and others go on using the system: making it takes the
  * system's lock only to see where the write pointers are. A lock of its own keeps the
- * buffers, and whoever frees them waits for it.
+ * buffers: to free them, take it first.
  */
 
 #include <linux/jiffies.h>

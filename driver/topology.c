@@ -53,7 +53,7 @@ static void break_circle(struct sft_component *c)
 		}
 }
 
-/* Number the encoders and find everyone's funnel anew. */
+/* Number the encoders and find each component's funnel again. */
 static void refresh(void)
 {
 	struct sft_component *f;

@@ -36,8 +36,8 @@
  * lseek(SEEK_END) give EPERM, poll() POLLERR, and STATUS, SINK and ENCODER do not
  * show what depends on what was captured.
  *
- * A call that steers hardware or counters needs the caller's capability, whoever
- * has opened the descriptor: CONFIG, COUNTERS, SAMPLING, EVENT and mmap() need
+ * A call that steers hardware or counters needs the caller's capability, not that of
+ * the program that opened the descriptor: CONFIG, COUNTERS, SAMPLING, EVENT and mmap() need
  * CAP_PERFMON or CAP_SYS_ADMIN. START, STOP and THREAD need one of them in any
  * process but the one that called CONFIG, which may have given up its rights since.
  *
@@ -350,8 +350,8 @@ struct sifive_trace_slot {
  * @reserved:	in: 0
  *
  * SIFIVE_TRACE_IOC_THREAD, for threads of the process that called CONFIG, and
- * for others with CAP_PERFMON or CAP_SYS_ADMIN. Whoever has joined may read the
- * session's counters, also those that a later COUNTERS takes, until it leaves or
+ * for others with CAP_PERFMON or CAP_SYS_ADMIN. A thread that has joined may read
+ * the session's counters, also those that a later COUNTERS takes, until it leaves or
  * exits or the session ends. Joining again repairs an access that something
  * else, such as a change of kernel.perf_user_access, has taken away. Threads and
  * processes that it makes have not joined.
@@ -582,7 +582,7 @@ struct sifive_trace_sink {
  * EOPNOTSUPP, ENOMEM: START that cannot sample, as for SAMPLING; the capture is
  * stopped then. A START that fails may have rewound. ESTALE: START after sleep has
  * taken what was captured: rewind, or CONFIG. ETIMEDOUT: a component did not answer;
- * EIO: one refused what it was told, or reported a sink error (STATUS says which). A
+ * EIO: one refused a register's value, or reported a sink error (STATUS says which). A
  * STOP that fails has stopped all the same, and what reached the sinks is readable.
  */
 struct sifive_trace_run {
