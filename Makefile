@@ -223,7 +223,7 @@ $(SUITES:%=check-%): check-%: built
 		echo "0 1 0" >$(CHECK)/$*-make.count
 	@selftests/summary.sh $(CHECK)
 
-# Seconds for each of four fuzz targets, half of them under each of two fuzzers.
+# Seconds for each fuzz target, half of them under each of two fuzzers.
 FUZZ_SECONDS ?= 20
 
 run-fuzz:
