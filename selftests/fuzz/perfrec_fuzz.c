@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * Any words as records, six bytes for each. Every word becomes part of a header
- * or a record, or is reported as lost: none vanishes, none is counted twice.
+ * or a record, or is reported as lost: none vanishes, none is counted twice. What
+ * comes word by word adds up to the same.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,12 +11,40 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+/* Counters that came of each stream's header, or of its record. */
+static int counters[PERFREC_SOURCES][PERFREC_CHANNELS];
+
+static void on_part(void *context, const struct perfrec_header *header, int part)
+{
+	int *came = &counters[header->src][header->channel];
+
+	if (part == PERFREC_PART_COUNT_TYPE)
+		*came = PERFREC_PART_COUNT_TYPE;
+	if (part != (*came)++ || part >= PERFREC_COUNTERS)
+		abort();
+}
+
+static void on_address(void *context, const struct perfrec_record *record)
+{
+	counters[record->src][record->channel] = 0;
+}
+
+static void on_counter(void *context, const struct perfrec_record *record,
+		       unsigned int i, const struct perfrec_stamp *end)
+{
+	if ((int)i != counters[record->src][record->channel]++ ||
+	    end->offset < record->address_end.offset)
+		abort();
+}
+
 static void on_header(void *context, const struct perfrec_header *header)
 {
 	uint64_t *words = context;
 	char name[PERFREC_NAME_SIZE];
 	unsigned int i;
 
+	if (counters[header->src][header->channel] != (int)header->counters)
+		abort();
 	*words += 3;
 	for (i = 0; i < header->counters; i++) {
 		*words += header->counter[i].type == PERFREC_EVENT_RAW ? 4 : 3;
@@ -31,7 +60,8 @@ static void on_record(void *context, const struct perfrec_record *record)
 
 	*words += record->words;
 	if (record->counters > PERFREC_COUNTERS || record->type >= PERFREC_TYPES ||
-	    (record->header && record->header->counters != record->counters))
+	    (record->header && record->header->counters != record->counters) ||
+	    counters[record->src][record->channel] != (int)record->counters)
 		abort();
 }
 
@@ -46,6 +76,7 @@ static void on_lost(void *context, const struct perfrec_loss *loss)
 
 static const struct perfrec_ops ops = {
 	.header = on_header, .record = on_record, .lost = on_lost,
+	.part = on_part, .address = on_address, .counter = on_counter,
 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -14,6 +14,7 @@
 
 #define MAIN	0x20000ull
 #define FIB	0x21000ull
+#define LENGTHY	0x22000ull
 #define SIZE	(1 << 16)
 
 FIXTURE(command) {
@@ -89,6 +90,36 @@ run(FIXTURE_DATA(command) *self, const char *format, ...)
 static inline void save(FIXTURE_DATA(command) *self, const char *path)
 {
 	write_file(path, self->gen.data, self->gen.length);
+}
+
+/* main calls fib, which returns; then a manual record and an ISR's. */
+static inline void sample_trace(struct gen *gen, unsigned int src,
+				unsigned int count_type)
+{
+	const uint64_t enter_main[] = { MAIN, 0x3f00000000 };
+	const uint64_t fib[] = { FIB, MAIN + 0x12 };
+	struct gen_stream stream;
+	uint64_t value[2] = { 1000, 2000 };
+	unsigned int i;
+
+	gen_sync(gen, src);
+	gen_stream_init(&stream, gen, (uint8_t)src, 6, (uint8_t)count_type, 2, 64);
+	stream.counter[1].number = 3;
+	stream.counter[1].type = 2;
+	stream.counter[1].event_data = 0x20001;
+	stream.counter[1].csr = 0xc03;
+	for (i = 0; i < 2; i++)
+		stream.counter[i].previous = value[i];
+	gen_header(&stream);
+	gen_record(&stream, 0, enter_main, value);
+	value[0] += 50;
+	value[1] += 1ull << 33;
+	gen_record(&stream, 0, fib, value);
+	value[0] += 7;
+	gen_record(&stream, 1, fib, value);
+	value[1] += 3;
+	gen_record(&stream, 2, &fib[1], value);
+	gen_record(&stream, 3, fib, value);
 }
 
 #endif /* SELFTESTS_UNIT_COMMAND_FIXTURE_H */

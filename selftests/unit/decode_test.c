@@ -2,38 +2,9 @@
 /* The command sifive-trace decode, from files to text. */
 #include "command_fixture.h"
 
-/* main calls fib, which returns; then a manual record and an ISR's. */
-static void sample(struct gen *gen, unsigned int src, unsigned int count_type)
-{
-	const uint64_t enter_main[] = { MAIN, 0x3f00000000 };
-	const uint64_t fib[] = { FIB, MAIN + 0x12 };
-	struct gen_stream stream;
-	uint64_t value[2] = { 1000, 2000 };
-	unsigned int i;
-
-	gen_sync(gen, src);
-	gen_stream_init(&stream, gen, (uint8_t)src, 6, (uint8_t)count_type, 2, 64);
-	stream.counter[1].number = 3;
-	stream.counter[1].type = 2;
-	stream.counter[1].event_data = 0x20001;
-	stream.counter[1].csr = 0xc03;
-	for (i = 0; i < 2; i++)
-		stream.counter[i].previous = value[i];
-	gen_header(&stream);
-	gen_record(&stream, 0, enter_main, value);
-	value[0] += 50;
-	value[1] += 1ull << 33;
-	gen_record(&stream, 0, fib, value);
-	value[0] += 7;
-	gen_record(&stream, 1, fib, value);
-	value[1] += 3;
-	gen_record(&stream, 2, &fib[1], value);
-	gen_record(&stream, 3, fib, value);
-}
-
 TEST_F(command, golden_text)
 {
-	sample(&self->gen, 0, 1);
+	sample_trace(&self->gen, 0, 1);
 	save(self, "trace.rtd");
 	run(self, "decode -e " PROGRAM " trace.rtd");
 	EXPECT_EQ(0, self->status);
@@ -57,7 +28,7 @@ TEST_F(command, golden_text)
 
 TEST_F(command, golden_values)
 {
-	sample(&self->gen, 0, 2);
+	sample_trace(&self->gen, 0, 2);
 	save(self, "trace.rtd");
 	run(self, "decode --values absolute trace.rtd | grep -v '^#'");
 	EXPECT_STREQ(
@@ -85,157 +56,9 @@ TEST_F(command, golden_values)
 		self->out);
 }
 
-static void expect_file(struct __test_metadata *_metadata, const char *path,
-			const char *expected)
-{
-	static char text[SIZE];
-
-	read_file(path, text);
-	EXPECT_STREQ(expected, text);
-}
-
-TEST_F(command, golden_perf)
-{
-	FILE *old;
-
-	/* Of an earlier trace with another counter: not to be mixed up. */
-	ASSERT_EQ(0, mkdir("perf", 0777));
-	old = fopen("perf/decode_sample.perfchannel5", "w");
-	ASSERT_NE(NULL, old);
-	fclose(old);
-	sample(&self->gen, 0, 0);
-	save(self, "trace.rtd");
-	run(self, "decode --format perf -e " PROGRAM " trace.rtd");
-	EXPECT_EQ(0, self->status);
-	EXPECT_STREQ("", self->out);
-	EXPECT_NE(0, access("perf/decode_sample.perfchannel5", F_OK));
-	expect_file(_metadata, "decode_sample.perf",
-		"# ELFPATH=" PROGRAM "\n"
-		"# COUNT_TYPE: RAW\n"
-		"[0] 1003 [Perf Cntr Mask] [Mask=0x00000009]\n"
-		"[0] 1006 [Perf Cntr Def] [Counter=0] [Type=0] [Code=1] [EventData=0x00000000] [CntrCSR=0xc00] [CntrBits=64]\n"
-		"[0] 1010 [Perf Cntr Def] [Counter=3] [Type=2] [Code=0] [EventData=0x00020001] [CntrCSR=0xc03] [CntrBits=64]\n"
-		"[0] 1014 [Func Enter at 0x00020000] [Called From 0x3f00000000] ffl:sample/fib.c:main:20\n"
-		"[0] 1014 PC=0x00020000 [Perf Cntr] [Index=0] [Value=1000]  ffl:sample/fib.c:main:20\n"
-		"[0] 1014 PC=0x00020000 [Perf Cntr] [Index=3] [Value=2000]  ffl:sample/fib.c:main:20\n"
-		"[0] 1019 [Func Enter at 0x00021000] [Called From 0x00020012] ffl:sample/fib.c:fib:12\n"
-		"[0] 1019 PC=0x00021000 [Perf Cntr] [Index=0] [Value=1050]  ffl:sample/fib.c:fib:12\n"
-		"[0] 1019 PC=0x00021000 [Perf Cntr] [Index=3] [Value=8589936592]  ffl:sample/fib.c:fib:12\n"
-		"[0] 1025 [Func Exit] [Func at 0x00021000] [Returning to 0x00020012] ffl:sample/fib.c:main:20\n"
-		"[0] 1025 PC=0x00020012 [Perf Cntr] [Index=0] [Value=1057]  ffl:sample/fib.c:main:20\n"
-		"[0] 1025 PC=0x00020012 [Perf Cntr] [Index=3] [Value=8589936592]  ffl:sample/fib.c:main:20\n"
-		"[0] 1030 PC=0x00020012 [Address] ffl:sample/fib.c:main:20\n"
-		"[0] 1030 PC=0x00020012 [Perf Cntr] [Index=0] [Value=1057]  ffl:sample/fib.c:main:20\n"
-		"[0] 1030 PC=0x00020012 [Perf Cntr] [Index=3] [Value=8589936595]  ffl:sample/fib.c:main:20\n"
-		"[0] 1035 PC=0x00021000 [Address] ffl:sample/fib.c:fib:12\n"
-		"[0] 1035 PC=0x00021000 [Perf Cntr] [Index=0] [Value=1057]  ffl:sample/fib.c:fib:12\n"
-		"[0] 1035 PC=0x00021000 [Perf Cntr] [Index=3] [Value=8589936595]  ffl:sample/fib.c:fib:12\n");
-	expect_file(_metadata, "perf/decode_sample.address",
-		"# ELFPATH=" PROGRAM "\n"
-		"# COUNT_TYPE: RAW\n"
-		"[0] 1030 PC=0x00020012 [Address] ffl:sample/fib.c:main:20\n"
-		"[0] 1035 PC=0x00021000 [Address] ffl:sample/fib.c:fib:12\n");
-	expect_file(_metadata, "perf/decode_sample.callret",
-		"# ELFPATH=" PROGRAM "\n"
-		"# COUNT_TYPE: RAW\n"
-		"[0] 1014 [Func Enter at 0x00020000] [Called From 0x3f00000000] ffl:sample/fib.c:main:20\n"
-		"[0] 1019 [Func Enter at 0x00021000] [Called From 0x00020012] ffl:sample/fib.c:fib:12\n"
-		"[0] 1025 [Func Exit] [Func at 0x00021000] [Returning to 0x00020012] ffl:sample/fib.c:main:20\n");
-	expect_file(_metadata, "perf/decode_sample.perfchannel3",
-		"# ELFPATH=" PROGRAM "\n"
-		"# COUNT_TYPE: RAW\n"
-		"[0] 1010 [Perf Cntr Def] [Counter=3] [Type=2] [Code=0] [EventData=0x00020001] [CntrCSR=0xc03] [CntrBits=64]\n"
-		"[0] 1014 PC=0x00020000 [Perf Cntr] [Index=3] [Value=2000]  ffl:sample/fib.c:main:20\n"
-		"[0] 1019 PC=0x00021000 [Perf Cntr] [Index=3] [Value=8589936592]  ffl:sample/fib.c:fib:12\n"
-		"[0] 1025 PC=0x00020012 [Perf Cntr] [Index=3] [Value=8589936592]  ffl:sample/fib.c:main:20\n"
-		"[0] 1030 PC=0x00020012 [Perf Cntr] [Index=3] [Value=8589936595]  ffl:sample/fib.c:main:20\n"
-		"[0] 1035 PC=0x00021000 [Perf Cntr] [Index=3] [Value=8589936595]  ffl:sample/fib.c:fib:12\n");
-}
-
-/* Each line tells its source; a later header's counters have files of their own. */
-TEST_F(command, perf_of_sources_and_headers)
-{
-	const uint64_t at = MAIN;
-	struct gen_stream stream[2];
-	uint64_t value = 100;
-	unsigned int src;
-
-	gen_free(&self->gen);
-	gen_init(&self->gen, 1, 40);
-	for (src = 0; src < 2; src++) {
-		gen_sync(&self->gen, src);
-		gen_stream_init(&stream[src], &self->gen, (uint8_t)src, 6, 0, 1, 64);
-		gen_header(&stream[src]);
-		gen_record(&stream[src], 2, &at, &value);
-		value += 10;
-	}
-	stream[0].counter[0].number = 2;
-	stream[0].counter[0].code = 2;
-	stream[0].counter[0].csr = 0xc02;
-	gen_header(&stream[0]);
-	for (src = 0; src < 2; src++) {
-		gen_record(&stream[src], 2, &at, &value);
-		value += 10;
-	}
-	save(self, "trace.rtd");
-	run(self, "decode --format perf trace.rtd");
-	EXPECT_EQ(0, self->status);
-	expect_file(_metadata, "trace.perf",
-		"# ELFPATH=\n"
-		"# COUNT_TYPE: RAW\n"
-		"[0] 1003 [Perf Cntr Mask] [Mask=0x00000001]\n"
-		"[0] 1006 [Perf Cntr Def] [Counter=0] [Type=0] [Code=1] [EventData=0x00000000] [CntrCSR=0xc00] [CntrBits=64]\n"
-		"# COUNT_TYPE: RAW\n"
-		"[1] 1013 [Perf Cntr Mask] [Mask=0x00000001]\n"
-		"[1] 1016 [Perf Cntr Def] [Counter=0] [Type=0] [Code=1] [EventData=0x00000000] [CntrCSR=0xc00] [CntrBits=64]\n"
-		"[0] 1008 PC=0x00020000 [Address] ffl:::0\n"
-		"[0] 1008 PC=0x00020000 [Perf Cntr] [Index=0] [Value=100]  ffl:::0\n"
-		"# COUNT_TYPE: RAW\n"
-		"[0] 1022 [Perf Cntr Mask] [Mask=0x00000004]\n"
-		"[0] 1025 [Perf Cntr Def] [Counter=2] [Type=0] [Code=2] [EventData=0x00000000] [CntrCSR=0xc02] [CntrBits=64]\n"
-		"[1] 1018 PC=0x00020000 [Address] ffl:::0\n"
-		"[1] 1018 PC=0x00020000 [Perf Cntr] [Index=0] [Value=110]  ffl:::0\n"
-		"[0] 1027 PC=0x00020000 [Address] ffl:::0\n"
-		"[0] 1027 PC=0x00020000 [Perf Cntr] [Index=2] [Value=120]  ffl:::0\n"
-		"[1] 1030 PC=0x00020000 [Address] ffl:::0\n"
-		"[1] 1030 PC=0x00020000 [Perf Cntr] [Index=0] [Value=130]  ffl:::0\n");
-	expect_file(_metadata, "perf/trace.address",
-		"# ELFPATH=\n"
-		"# COUNT_TYPE: RAW\n"
-		"[0] 1008 PC=0x00020000 [Address] ffl:::0\n"
-		"[1] 1018 PC=0x00020000 [Address] ffl:::0\n"
-		"[0] 1027 PC=0x00020000 [Address] ffl:::0\n"
-		"[1] 1030 PC=0x00020000 [Address] ffl:::0\n");
-	expect_file(_metadata, "perf/trace.perfchannel0",
-		"# ELFPATH=\n"
-		"# COUNT_TYPE: RAW\n"
-		"[0] 1006 [Perf Cntr Def] [Counter=0] [Type=0] [Code=1] [EventData=0x00000000] [CntrCSR=0xc00] [CntrBits=64]\n"
-		"[1] 1016 [Perf Cntr Def] [Counter=0] [Type=0] [Code=1] [EventData=0x00000000] [CntrCSR=0xc00] [CntrBits=64]\n"
-		"[0] 1008 PC=0x00020000 [Perf Cntr] [Index=0] [Value=100]  ffl:::0\n"
-		"[1] 1018 PC=0x00020000 [Perf Cntr] [Index=0] [Value=110]  ffl:::0\n"
-		"[1] 1030 PC=0x00020000 [Perf Cntr] [Index=0] [Value=130]  ffl:::0\n");
-	expect_file(_metadata, "perf/trace.perfchannel2",
-		"# ELFPATH=\n"
-		"# COUNT_TYPE: RAW\n"
-		"[0] 1025 [Perf Cntr Def] [Counter=2] [Type=0] [Code=2] [EventData=0x00000000] [CntrCSR=0xc02] [CntrBits=64]\n"
-		"[0] 1027 PC=0x00020000 [Perf Cntr] [Index=2] [Value=120]  ffl:::0\n");
-}
-
-/* The address that the program was at is no part of its name. */
-TEST_F(command, perf_of_a_program_elsewhere)
-{
-	sample(&self->gen, 0, 1);
-	save(self, "trace.rtd");
-	ASSERT_EQ(0, system("cp " PROGRAM " prog.elf"));
-	run(self, "decode --format perf -e prog.elf@0x1000 trace.rtd;"
-	    " head -n 1 prog.perf; ls perf");
-	EXPECT_STREQ("# ELFPATH=prog.elf\nprog.address\nprog.callret\n"
-		     "prog.perfchannel0\nprog.perfchannel3\n", self->out);
-}
-
 TEST_F(command, golden_csv)
 {
-	sample(&self->gen, 0, 1);
+	sample_trace(&self->gen, 0, 1);
 	save(self, "trace.rtd");
 	run(self, "decode -q --format csv -e " PROGRAM " trace.rtd");
 	EXPECT_EQ(0, self->status);
@@ -253,7 +76,7 @@ TEST_F(command, golden_json)
 {
 	const uint64_t process = 2 | 1 << 2 | 1 << 4 | 77 << 5;
 
-	sample(&self->gen, 0, 1);
+	sample_trace(&self->gen, 0, 1);
 	gen_message(&self->gen, 2, 0, NULL, NULL, &process, 1);
 	gen_store(&self->gen, 0, 6, 1, 2);
 	gen_bytes(&self->gen, "\x02\x03", 2);
@@ -286,27 +109,6 @@ TEST_F(command, golden_json)
 	EXPECT_NE(NULL, strstr(self->err, "the context changed 1 time"));
 }
 
-TEST_F(command, perf_values_and_times)
-{
-	/* Low 32 bits, signed. */
-	self->gen.now = 0xffffffff00;
-	sample(&self->gen, 0, 2);
-	save(self, "trace.rtd");
-	run(self, "decode --format perf -o new trace.rtd");
-	EXPECT_EQ(0, self->status);
-	run(self, "decode --help >/dev/null; cat new/perf/trace.perfchannel0");
-	EXPECT_STREQ(
-		"# ELFPATH=\n"
-		"# COUNT_TYPE: DeltaXOR\n"
-		"[0] -250 [Perf Cntr Def] [Counter=0] [Type=0] [Code=1] [EventData=0x00000000] [CntrCSR=0xc00] [CntrBits=64]\n"
-		"[0] -242 PC=0x00020000 [Perf Cntr] [Index=0] [Value=1000]  ffl:::0\n"
-		"[0] -236 PC=0x00021000 [Perf Cntr] [Index=0] [Value=1050]  ffl:::0\n"
-		"[0] -230 PC=0x00020012 [Perf Cntr] [Index=0] [Value=1057]  ffl:::0\n"
-		"[0] -226 PC=0x00020012 [Perf Cntr] [Index=0] [Value=1057]  ffl:::0\n"
-		"[0] -222 PC=0x00021000 [Perf Cntr] [Index=0] [Value=1057]  ffl:::0\n",
-		self->out);
-}
-
 TEST_F(command, infers_the_source_width)
 {
 	unsigned int src_bits, type;
@@ -319,7 +121,7 @@ TEST_F(command, infers_the_source_width)
 			gen_free(&self->gen);
 			gen_init(&self->gen, src_bits, 40);
 			for (src = 0; src < 1u << src_bits; src++)
-				sample(&self->gen, src, type);
+				sample_trace(&self->gen, src, type);
 			save(self, "trace.rtd");
 			run(self, "decode trace.rtd");
 			EXPECT_EQ(0, self->status);
@@ -343,7 +145,7 @@ TEST_F(command, side_car_file)
 	gen_init(&self->gen, 3, 20);
 	self->gen.ts_delta = true;
 	self->gen.now = (1 << 20) - 5;
-	sample(&self->gen, 5, 0);
+	sample_trace(&self->gen, 5, 0);
 	save(self, "trace.rtd");
 	write_file("trace.rtd.meta", meta, strlen(meta));
 	run(self, "decode trace.rtd");
@@ -370,7 +172,7 @@ TEST_F(command, side_car_file)
 
 TEST_F(command, standard_input_and_output_file)
 {
-	sample(&self->gen, 0, 0);
+	sample_trace(&self->gen, 0, 0);
 	save(self, "trace.rtd");
 	run(self, "decode trace.rtd");
 	write_file("expected.txt", self->out, strlen(self->out));
@@ -403,7 +205,7 @@ TEST_F(command, output_spares_what_is_read)
 	};
 	size_t i;
 
-	sample(&self->gen, 0, 1);
+	sample_trace(&self->gen, 0, 1);
 	save(self, "trace.rtd");
 	save(self, "other.rtd");
 	write_file("trace.rtd.meta", "{}", 2);
@@ -436,7 +238,7 @@ TEST_F(command, closed_pipe)
 	unsigned int i;
 
 	for (i = 0; i < 3000; i++)
-		sample(&self->gen, 0, 0);
+		sample_trace(&self->gen, 0, 0);
 	save(self, "trace.rtd");
 	run(self, "decode trace.rtd 2>pipe.txt | head -1 >/dev/null");
 	read_file("pipe.txt", self->err);
@@ -449,7 +251,7 @@ TEST_F(command, closed_pipe)
 
 TEST_F(command, full_disk)
 {
-	sample(&self->gen, 0, 0);
+	sample_trace(&self->gen, 0, 0);
 	save(self, "trace.rtd");
 	if (access("/dev/full", W_OK))
 		SKIP(return, "no /dev/full");
@@ -514,7 +316,7 @@ TEST_F(command, damage_is_shown_and_strict_fails)
 	const uint64_t address = MAIN;
 	struct gen_stream stream;
 
-	sample(&self->gen, 0, 0);
+	sample_trace(&self->gen, 0, 0);
 	gen_store(&self->gen, 0, 6, 1, 2);
 	gen_bytes(&self->gen, "\x02\x03", 2);
 	gen_error(&self->gen, 0);
@@ -539,7 +341,7 @@ TEST_F(command, damage_is_shown_and_strict_fails)
 	run(self, "decode --strict trace.rtd");
 	EXPECT_EQ(1, self->status);
 	self->gen.length = 0;
-	sample(&self->gen, 0, 0);
+	sample_trace(&self->gen, 0, 0);
 	save(self, "trace.rtd");
 	run(self, "decode --strict trace.rtd");
 	EXPECT_EQ(0, self->status);
@@ -555,7 +357,7 @@ TEST_F(command, strict_is_about_every_loss)
 	char meta[64];
 	size_t i;
 
-	sample(&self->gen, 0, 0);
+	sample_trace(&self->gen, 0, 0);
 	save(self, "trace.rtd");
 	for (i = 0; i < sizeof(lost) / sizeof(lost[0]); i++) {
 		snprintf(meta, sizeof(meta), "{ \"lost\": { \"%s\": 500 } }",
@@ -585,7 +387,7 @@ TEST_F(command, ring)
 	unsigned int i;
 
 	for (i = 0; i < 5; i++)
-		sample(&self->gen, 0, 0);
+		sample_trace(&self->gen, 0, 0);
 	/* Within the first header: only the other four are seen. */
 	write_file("trace.rtd", self->gen.data + 40, self->gen.length - 40);
 	run(self, "decode --ring trace.rtd");
@@ -613,7 +415,7 @@ TEST_F(command, wrapped_ring)
 	for (at = 0; at < 3; at++) {
 		self->gen.length = 0;
 		self->gen.now = 1000;
-		sample(&self->gen, 0, at);
+		sample_trace(&self->gen, 0, at);
 		gen_sync(&self->gen, 0);
 		/* Behind the header: nothing but records, and the time. */
 		begin = self->gen.truth[self->gen.truths - 5].offset;
@@ -705,7 +507,7 @@ TEST_F(command, files_that_cannot_be_decoded)
 	run(self, "decode idle.rtd");
 	EXPECT_EQ(3, self->status);
 	EXPECT_NE(NULL, strstr(self->err, "idle.rtd: nothing but idle bytes"));
-	sample(&self->gen, 0, 0);
+	sample_trace(&self->gen, 0, 0);
 	save(self, "trace.rtd");
 	run(self, "decode -e no.elf trace.rtd");
 	EXPECT_EQ(3, self->status);
@@ -734,7 +536,7 @@ TEST_F(command, damaged_traces)
 	size_t whole;
 
 	for (i = 0; i < 30; i++)
-		sample(&self->gen, 0, i % 3);
+		sample_trace(&self->gen, 0, i % 3);
 	whole = self->gen.length;
 	for (round = 0; round < 60; round++) {
 		for (i = 0; i < 20; i++)

@@ -8,7 +8,6 @@
 
 #include "command_fixture.h"
 
-#define LENGTHY	0x22000ull
 #define OUTSIDE	0x3f00000000ull
 #define CHUNK	(256 << 10)
 

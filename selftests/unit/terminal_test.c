@@ -7,7 +7,6 @@
 
 #include "command_fixture.h"
 
-#define LENGTHY		0x22000ull
 #define NAME		"warehouse::department::shelf<perishable>::inventory::"	\
 			"supervisor::recalculate<12345>"
 /* So much is not read in half a second of which it has a sixth. */

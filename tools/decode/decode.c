@@ -124,12 +124,15 @@ int command_decode(int argc, char **argv)
 {
 	struct decode decode = { .format = &format_text };
 	int option, result = EXIT_OK;
+	bool demangle = false;
 	struct input input;
 
 	options_init(&decode.common);
 	while (!result && (option = getopt_long(argc, argv, COMMON_SHORT "o:",
-						long_options, NULL)) != -1)
+						long_options, NULL)) != -1) {
+		demangle |= option == OPTION_DEMANGLE;
 		result = parse_option(&decode, option);
+	}
 	if (!result)
 		result = options_trace(&decode.common, argc, argv);
 	if (!result)
@@ -140,6 +143,10 @@ int command_decode(int argc, char **argv)
 		help();
 		return EXIT_OK;
 	}
+	if (decode.format == &format_perf && demangle)
+		return usage_error("decode: --demangle is not for --format perf, which has names as in the symbol table");
+	if (decode.format == &format_perf)
+		decode.common.symbols.demangle = DEMANGLE_NO;
 	decode.common.trace.watched = decode.format != &format_perf &&
 				      !output_to_file(decode.output.output);
 	result = input_open(&input, &decode.common);

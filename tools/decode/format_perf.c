@@ -4,9 +4,15 @@
  * Compass read: BASE.perf with everything, and in a folder perf/ BASE.address,
  * BASE.callret and one BASE.perfchannelN per counter.
  *
- * Differences to SiFive's decoder, all of them more lines: it does not print
- * the last counter of a trace, records at addresses outside the program's
- * code, and nothing behind a second header.
+ * They have a line for each word that completes something, in the order of the
+ * words: addresses, and each counter, which only its upper part or the next word
+ * completes. Differences to SiFive's decoder:
+ *
+ * - it prints neither the last counter of each source nor records at addresses
+ *   outside the program's code, and nothing behind a second header
+ * - behind an Error message it prints no times of any source before the source's
+ *   next absolute one; here only those of the message's source are missing
+ * - what is not known behind a loss is left out here
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -37,10 +43,12 @@ struct perf {
 	char		folder[PATH_MAX];
 	char		base[NAME_MAX];
 	FILE		*file[FILES];
+	/* Sources without an absolute time since an Error message: no times. */
+	bool		astray[NEXUS_SOURCES];
 	bool		failed;
 };
 
-/* Time and place of the lines of one record, the same for all of them. */
+/* Time and place of a line. */
 struct place {
 	unsigned int	core;
 	int32_t		time;
@@ -227,40 +235,46 @@ static void put(struct perf *perf, unsigned int which,
 	}
 }
 
-static int32_t short_time(const struct perfrec_stamp *stamp)
+static int32_t short_time(struct perf *perf, unsigned int src,
+			  const struct perfrec_stamp *stamp)
 {
-	return stamp->time_known ? (int32_t)(uint32_t)stamp->time : 0;
+	if (stamp->time_known == TIME_EXACT)
+		perf->astray[src] = false;
+	if (stamp->time_known == TIME_UNKNOWN || perf->astray[src])
+		return 0;
+	return (int32_t)(uint32_t)stamp->time;
 }
 
-static void perf_header(void *context, const struct perfrec_header *header)
+static void perf_part(void *context, const struct perfrec_header *header, int part)
 {
 	struct perf *perf = context;
+	const struct perfrec_counter *counter = &header->counter[part < 0 ? 0 : part];
 	FILE *all = get_file(perf, FILE_ALL, header);
-	unsigned int i;
 
 	if (!all)
 		return;
-	fprintf(all, "# COUNT_TYPE: %s\n", count_type(header));
-	fprintf(all, "[%u] %" PRId32 " [Perf Cntr Mask] [Mask=0x%08" PRIx32 "]\n",
-		header->src, short_time(&header->mask_word), header->mask);
-	for (i = 0; i < header->counters; i++) {
-		const struct perfrec_counter *counter = &header->counter[i];
-
+	if (part == PERFREC_PART_COUNT_TYPE)
+		fprintf(all, "# COUNT_TYPE: %s\n", count_type(header));
+	else if (part == PERFREC_PART_MASK)
+		fprintf(all, "[%u] %" PRId32 " [Perf Cntr Mask] [Mask=0x%08" PRIx32
+			"]\n", header->src,
+			short_time(perf, header->src, &header->mask_word),
+			header->mask);
+	else
 		put(perf, counter->number, header,
-		    "[%u] %" PRId32 " [Perf Cntr Def] [Counter=%" PRIu32
-		    "] [Type=%" PRIu32 "] [Code=%" PRIu32 "] [EventData=0x%08"
-		    PRIx64 "] [CntrCSR=0x%03" PRIx32 "] [CntrBits=%" PRIu32 "]\n",
-		    header->src, short_time(&counter->end), counter->number,
-		    counter->type, counter->code, counter->event_data,
-		    counter->csr, counter->width);
-	}
+		    "[%u] %" PRId32 " [Perf Cntr Def] [Counter=%u] [Type=%" PRIu32
+		    "] [Code=%" PRId32 "] [EventData=0x%08" PRIx64
+		    "] [CntrCSR=0x%03x] [CntrBits=%u]\n", header->src,
+		    short_time(perf, header->src, &counter->end),
+		    counter->number, counter->type, (int32_t)counter->code,
+		    counter->event_data, counter->csr, counter->width);
 }
 
 static void find_place(struct perf *perf, const struct perfrec_record *record,
-		       struct place *place)
+		       const struct perfrec_stamp *stamp, struct place *place)
 {
 	place->core = record->src;
-	place->time = short_time(&record->address_end);
+	place->time = short_time(perf, record->src, stamp);
 	place->address = record->address[record->type == PERFREC_EXIT];
 	symbols_find(perf->symbols, place->address, &place->symbol);
 	if (!place->symbol.function)
@@ -273,17 +287,21 @@ static void find_place(struct perf *perf, const struct perfrec_record *record,
 #define FFL_ARGUMENTS(place) \
 	(place).symbol.file, (place).symbol.function, (place).symbol.line
 
-static void perf_record(void *context, const struct perfrec_record *record)
+/* Without these a line would be wrong; trace_stats counts them. */
+static bool is_known(const struct perfrec_record *record)
+{
+	return record->header && record->flags & PERFREC_ADDRESS_KNOWN;
+}
+
+static void perf_address(void *context, const struct perfrec_record *record)
 {
 	struct perf *perf = context;
 	const struct perfrec_header *header = record->header;
 	struct place place;
-	unsigned int i;
 
-	/* Without these a line would be wrong; trace_stats counts them. */
-	if (!header || !(record->flags & PERFREC_ADDRESS_KNOWN))
+	if (!is_known(record))
 		return;
-	find_place(perf, record, &place);
+	find_place(perf, record, &record->address_end, &place);
 
 	switch (record->type) {
 	case PERFREC_ENTER:
@@ -305,23 +323,42 @@ static void perf_record(void *context, const struct perfrec_record *record)
 		    place.address, FFL_ARGUMENTS(place));
 		break;
 	}
+}
 
-	for (i = 0; i < record->counters; i++)
-		put(perf, header->counter[i].number, header, "[%u] %" PRId32
-		    " PC=0x%08" PRIx64 " [Perf Cntr] [Index=%" PRIu32
-		    "] [Value=%" PRId64 "]  " FFL "\n", place.core, place.time,
-		    place.address, header->counter[i].number,
-		    header->count_type == PERFREC_DELTA_XOR ?
-		    (int64_t)record->value[i] : (int64_t)record->sent[i],
-		    FFL_ARGUMENTS(place));
+static void perf_counter(void *context, const struct perfrec_record *record,
+			 unsigned int i, const struct perfrec_stamp *end)
+{
+	struct perf *perf = context;
+	const struct perfrec_header *header = record->header;
+	struct place place;
+
+	if (!is_known(record))
+		return;
+	find_place(perf, record, end, &place);
+	put(perf, header->counter[i].number, header, "[%u] %" PRId32
+	    " PC=0x%08" PRIx64 " [Perf Cntr] [Index=%" PRIu32 "] [Value=%" PRId64
+	    "]  " FFL "\n", place.core, place.time, place.address,
+	    header->counter[i].number,
+	    header->count_type == PERFREC_DELTA_XOR ? (int64_t)record->value[i] :
+						      (int64_t)record->sent[i],
+	    FFL_ARGUMENTS(place));
+}
+
+static void perf_error(void *context, const struct nexus_message *error)
+{
+	struct perf *perf = context;
+
+	perf->astray[error->src] = true;
 }
 
 const struct format format_perf = {
 	.name = "perf",
 	.open = perf_open,
 	.ops = {
-		.header = perf_header,
-		.record = perf_record,
+		.part = perf_part,
+		.address = perf_address,
+		.counter = perf_counter,
+		.error = perf_error,
 		.stop = perf_stop,
 	},
 	.close = perf_close,

@@ -8,6 +8,9 @@
 
 #define STREAMS		(PERFREC_SOURCES * PERFREC_CHANNELS)
 
+/* A word completes no part of a header. */
+#define NO_PART			(PERFREC_PART_COUNT_TYPE - 1)
+
 /* Which word a stream expects. */
 enum state {
 	BOUNDARY,	/* a record's type or a header's magic */
@@ -37,6 +40,9 @@ struct stream {
 	bool			tentative;
 	struct perfrec_record	record;
 	bool			upper_seen;
+	/* For ops->counter: counters of @record given, and the latest one's word. */
+	unsigned int		given;
+	struct perfrec_stamp	latest;
 	/* The latest word, if that was the magic in 32 bits. */
 	bool			magic;
 	struct perfrec_stamp	magic_stamp;
@@ -153,6 +159,7 @@ static void lose(struct stream *stream, enum perfrec_reason reason,
 		stream->loss.offset = offset;
 	}
 	stream->loss.words += words;
+	stream->given = PERFREC_COUNTERS;
 	stream->broken = true;
 	stream->lost = true;
 	stream->previous = false;
@@ -192,9 +199,27 @@ static void begin_header(struct perfrec *perfrec, struct stream *stream,
 	stream->state = HEADER_COUNT_TYPE;
 }
 
+static void give_part(struct perfrec *perfrec, struct stream *stream, int part)
+{
+	if (perfrec->ops->part)
+		perfrec->ops->part(perfrec->context, stream->reading, part);
+}
+
+/* That it is a header is known only now. */
+static void give_parts(struct perfrec *perfrec, struct stream *stream)
+{
+	int part;
+
+	for (part = PERFREC_PART_COUNT_TYPE; part < (int)stream->reading->counters;
+	     part++)
+		give_part(perfrec, stream, part);
+}
+
 static void finish_header(struct perfrec *perfrec, struct stream *stream)
 {
 	stream->reading->serial = ++stream->serial;
+	if (stream->tentative)
+		give_parts(perfrec, stream);
 	stream->header = stream->reading;
 	stream->reading = &stream->headers[stream->serial %
 					   (PERFREC_HEADERS_KEPT + 1)];
@@ -216,6 +241,7 @@ static bool header_word(struct perfrec *perfrec, struct stream *stream,
 	struct perfrec_counter *counter = &header->counter[header->counters];
 	unsigned int first = counter == header->counter ? 0 :
 			     counter[-1].number + 1;
+	int part = NO_PART;
 
 	if (word->bytes != (stream->state == HEADER_COUNT_TYPE ? 1 : 4))
 		return false;
@@ -226,11 +252,13 @@ static bool header_word(struct perfrec *perfrec, struct stream *stream,
 			return false;
 		header->count_type = word->value;
 		stream->state = HEADER_MASK;
+		part = PERFREC_PART_COUNT_TYPE;
 		break;
 	case HEADER_MASK:
 		header->mask = word->value;
 		header->mask_word = stamp(word);
 		stream->state = HEADER_TYPE;
+		part = PERFREC_PART_MASK;
 		break;
 	case HEADER_TYPE:
 		if (word->value > PERFREC_EVENT_RAW)
@@ -257,11 +285,13 @@ static bool header_word(struct perfrec *perfrec, struct stream *stream,
 		counter->csr = (uint16_t)PERFREC_INFO_CSR(word->value);
 		counter->width = (uint8_t)PERFREC_INFO_WIDTH(word->value);
 		counter->end = stamp(word);
-		header->counters++;
+		part = (int)header->counters++;
 		stream->state = HEADER_TYPE;
 		break;
 	}
 	stream->header_words++;
+	if (part != NO_PART && !stream->tentative)
+		give_part(perfrec, stream, part);
 
 	if (stream->state == HEADER_TYPE &&
 	    header->counters == (unsigned int)__builtin_popcount(header->mask))
@@ -280,8 +310,53 @@ static void begin_record(struct perfrec *perfrec, struct stream *stream,
 	record->addresses = 0;
 	record->counters = 0;
 	record->words = 1;
+	stream->given = 0;
 	stream->upper_seen = true;
 	stream->state = RECORD_ADDRESS;
+}
+
+/* What the record's addresses are, and what is known of it: of the stream, no change. */
+static inline __attribute__((always_inline)) void rebuild_addresses(struct stream *stream)
+{
+	struct perfrec_record *record = &stream->record;
+	const struct perfrec_header *header = stream->header;
+	uint64_t before = stream->address;
+	unsigned int i;
+
+	record->header = header;
+	record->flags = stream->lost ? PERFREC_AFTER_LOSS : 0;
+	for (i = 0; i < record->addresses; i++) {
+		uint64_t address = record->sent_address[i];
+
+		if (header && header->count_type == PERFREC_DELTA_XOR) {
+			address ^= before;
+			before = address;
+		}
+		record->address[i] = address;
+	}
+	if (!header)
+		return;
+	if (header->count_type != PERFREC_DELTA_XOR || !stream->broken)
+		record->flags |= PERFREC_ADDRESS_KNOWN;
+	if (header->count_type == PERFREC_RAW || !stream->broken)
+		record->flags |= PERFREC_VALUE_KNOWN;
+	if (header->count_type == PERFREC_DELTA ||
+	    (stream->previous && record->flags & PERFREC_VALUE_KNOWN))
+		record->flags |= PERFREC_DELTA_KNOWN;
+}
+
+/* What counter @i was, from what was sent and the record before. */
+static inline uint64_t rebuild_value(const struct perfrec_header *header,
+				     unsigned int i, uint64_t before, uint64_t sent)
+{
+	switch (header->count_type) {
+	case PERFREC_RAW:
+		return sent;
+	case PERFREC_DELTA:
+		return (before + sent) & width_mask(header->counter[i].width);
+	default:
+		return before ^ sent;
+	}
 }
 
 /* Rebuild what the record says from what was sent and the records before. */
@@ -291,18 +366,8 @@ static void rebuild(struct stream *stream)
 	const struct perfrec_header *header = stream->header;
 	unsigned int i;
 
-	record->header = header;
-	record->flags = stream->lost ? PERFREC_AFTER_LOSS : 0;
+	rebuild_addresses(stream);
 	stream->lost = false;
-	for (i = 0; i < record->addresses; i++) {
-		uint64_t address = record->sent_address[i];
-
-		if (header && header->count_type == PERFREC_DELTA_XOR) {
-			address ^= stream->address;
-			stream->address = address;
-		}
-		record->address[i] = address;
-	}
 	if (!header) {
 		for (i = 0; i < record->counters; i++) {
 			record->value[i] = record->sent[i];
@@ -310,41 +375,48 @@ static void rebuild(struct stream *stream)
 		}
 		return;
 	}
-
-	if (header->count_type != PERFREC_DELTA_XOR || !stream->broken)
-		record->flags |= PERFREC_ADDRESS_KNOWN;
-	if (header->count_type == PERFREC_RAW || !stream->broken)
-		record->flags |= PERFREC_VALUE_KNOWN;
-	if (header->count_type == PERFREC_DELTA ||
-	    (stream->previous && record->flags & PERFREC_VALUE_KNOWN))
-		record->flags |= PERFREC_DELTA_KNOWN;
-
+	stream->address = record->address[record->addresses - 1];
 	for (i = 0; i < record->counters; i++) {
-		unsigned int width = header->counter[i].width;
-		uint64_t mask = width_mask(width);
+		uint64_t mask = width_mask(header->counter[i].width);
 		uint64_t sent = record->sent[i];
-		uint64_t *value = &stream->value[i];
-		uint64_t before = *value;
+		uint64_t before = stream->value[i];
+		uint64_t value = rebuild_value(header, i, before, sent);
 
-		switch (header->count_type) {
-		case PERFREC_RAW:
-			*value = sent;
-			break;
-		case PERFREC_DELTA:
-			*value = (before + sent) & mask;
-			break;
-		default:
-			*value = before ^ sent;
-			break;
-		}
 		if (header->count_type == PERFREC_DELTA)
 			record->delta[i] = sent & mask;
 		else
-			record->delta[i] = (*value - before) & mask &
+			record->delta[i] = (value - before) & mask &
 					   width_mask(PERFREC_VALUE_BITS);
-		record->value[i] = *value;
+		record->value[i] = value;
+		stream->value[i] = value;
 	}
 	stream->previous = true;
+}
+
+/* Whether @word is the upper part of the latest counter. */
+static bool upper_part(const struct stream *stream, const struct store *word)
+{
+	return word->bytes == 2 && stream->state >= RECORD_COUNTER &&
+	       !stream->upper_seen;
+}
+
+/* The latest counter is complete, as @word shows; NULL: no more is waited for. */
+static __attribute__((noinline)) void
+give_counter(struct perfrec *perfrec, struct stream *stream,
+			 const struct store *word)
+{
+	struct perfrec_record *record = &stream->record;
+	unsigned int i = stream->given;
+
+	if (word)
+		stream->latest = stamp(word);
+	if (i >= record->counters)
+		return;
+	record->value[i] = stream->header ?
+			   rebuild_value(stream->header, i, stream->value[i],
+					 record->sent[i]) : record->sent[i];
+	stream->given++;
+	perfrec->ops->counter(perfrec->context, record, i, &stream->latest);
 }
 
 static void finish_record(struct perfrec *perfrec, struct stream *stream)
@@ -355,6 +427,26 @@ static void finish_record(struct perfrec *perfrec, struct stream *stream)
 	stream->state = BOUNDARY;
 	if (perfrec->ops->record)
 		perfrec->ops->record(perfrec->context, &stream->record);
+}
+
+/* Of what nobody asks for at each record, and records without counters. */
+static __attribute__((noinline)) void
+give_address(struct perfrec *perfrec, struct stream *stream)
+{
+	if (perfrec->ops->address) {
+		rebuild_addresses(stream);
+		perfrec->ops->address(perfrec->context, &stream->record);
+	}
+	if (stream->header && !stream->header->counters)
+		finish_record(perfrec, stream);
+}
+
+/* The record is complete, as far as can be known: no word shows it. */
+static void end_record(struct perfrec *perfrec, struct stream *stream)
+{
+	if (perfrec->ops->counter)
+		give_counter(perfrec, stream, NULL);
+	finish_record(perfrec, stream);
 }
 
 static void finish_addresses(struct perfrec *perfrec, struct stream *stream,
@@ -368,8 +460,8 @@ static void finish_addresses(struct perfrec *perfrec, struct stream *stream,
 	}
 	record->address_end = stamp(word);
 	stream->state = RECORD_COUNTER;
-	if (stream->header && !stream->header->counters)
-		finish_record(perfrec, stream);
+	if (perfrec->ops->address || (stream->header && !stream->header->counters))
+		give_address(perfrec, stream);
 }
 
 /* One word of a record. Return false when it does not fit. */
@@ -379,11 +471,12 @@ static bool record_word(struct perfrec *perfrec, struct stream *stream,
 	struct perfrec_record *record = &stream->record;
 	const struct perfrec_header *header = stream->header;
 
-	if (word->bytes == 2 && stream->state >= RECORD_COUNTER &&
-	    !stream->upper_seen) {
+	if (upper_part(stream, word)) {
 		record->sent[record->counters - 1] |= (uint64_t)word->value << 32;
 		stream->upper_seen = true;
 		record->words++;
+		if (perfrec->ops->counter)
+			give_counter(perfrec, stream, word);
 		if (stream->state == RECORD_LAST)
 			finish_record(perfrec, stream);
 		return true;
@@ -410,6 +503,8 @@ static bool record_word(struct perfrec *perfrec, struct stream *stream,
 			record->words--;
 			return false;
 		}
+		if (perfrec->ops->counter)
+			give_counter(perfrec, stream, word);
 		record->sent[record->counters++] = word->value;
 		stream->upper_seen = false;
 		if (header && record->counters == header->counters)
@@ -463,6 +558,8 @@ static void step(struct perfrec *perfrec, struct stream *stream,
 	if (stream->state >= RECORD_ADDRESS) {
 		if (record_word(perfrec, stream, word))
 			return;
+		if (perfrec->ops->counter)
+			give_counter(perfrec, stream, word);
 		if (record_complete(stream) &&
 		    (stream->header || word->bytes == 1))
 			finish_record(perfrec, stream);
@@ -544,7 +641,7 @@ void perfrec_settle(struct perfrec *perfrec, unsigned int src,
 	stream = perfrec->stream[src * PERFREC_CHANNELS + channel];
 	if (stream && stream->state == RECORD_LAST &&
 	    stream->record.begin.offset < offset)
-		finish_record(perfrec, stream);
+		end_record(perfrec, stream);
 }
 
 static int by_offset(const void *a, const void *b)
@@ -571,7 +668,7 @@ void perfrec_flush(struct perfrec *perfrec)
 		if (stream->state == RECORD_LAST ||
 		    (record_complete(stream) &&
 		     (int)stream->record.counters == stream->guessed))
-			finish_record(perfrec, stream);
+			end_record(perfrec, stream);
 		else
 			drop_begun(stream, PERFREC_TRUNCATED);
 		report_loss(perfrec, stream);

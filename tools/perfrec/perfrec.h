@@ -185,6 +185,10 @@ struct perfrec_loss {
 	uint64_t	words;
 };
 
+/* Parts of a header for perfrec_ops.part; a counter's is its index. */
+#define PERFREC_PART_COUNT_TYPE	(-2)
+#define PERFREC_PART_MASK	(-1)
+
 /**
  * struct perfrec_ops - what the consumer wants to hear of; each may be NULL
  * @header:	a complete header. It stays valid and unchanged until its stream
@@ -193,11 +197,22 @@ struct perfrec_loss {
  *		be complete when the next word of its stream, or perfrec_flush()
  *		comes: records of several streams come in that order.
  * @lost:	words were dropped, valid during the call
+ * @part:	the count type, the mask or a counter of a header is complete, of
+ *		which @header may never come
+ * @address:	the addresses of a record are complete, of which @record may
+ *		never come. No counter is valid.
+ * @counter:	counter @i of such a record is complete: @sent and @value of it
+ *		are valid. @end is the word that showed it: its upper part, or
+ *		the next word of the stream; or its own where no more is waited for.
  */
 struct perfrec_ops {
 	void (*header)(void *context, const struct perfrec_header *header);
 	void (*record)(void *context, const struct perfrec_record *record);
 	void (*lost)(void *context, const struct perfrec_loss *loss);
+	void (*part)(void *context, const struct perfrec_header *header, int part);
+	void (*address)(void *context, const struct perfrec_record *record);
+	void (*counter)(void *context, const struct perfrec_record *record,
+			unsigned int i, const struct perfrec_stamp *end);
 };
 
 struct perfrec;

@@ -44,6 +44,7 @@ struct trace {
 	size_t			filled;		/* bytes at @buffer */
 	struct nexus		nexus;
 	struct perfrec		*perfrec;
+	struct perfrec_ops	perfrec_ops;
 	const struct trace_ops	*ops;
 	void			*context;
 	struct trace_stats	stats;
@@ -92,22 +93,51 @@ static void settle_others(struct trace *trace,
 				       record->begin.offset - SKEW);
 }
 
+/* A record before the first header of a ring that builds on what was overwritten. */
+static bool is_rootless(const struct perfrec_record *record)
+{
+	return record->header && !record->header->serial &&
+	       !(record->flags & PERFREC_ADDRESS_KNOWN);
+}
+
+static void on_part(void *context, const struct perfrec_header *header, int part)
+{
+	struct trace *trace = context;
+
+	trace->ops->part(trace->context, header, part);
+}
+
+static void on_address(void *context, const struct perfrec_record *record)
+{
+	struct trace *trace = context;
+
+	if (!is_rootless(record))
+		trace->ops->address(trace->context, record);
+}
+
+static void on_counter(void *context, const struct perfrec_record *record,
+		       unsigned int i, const struct perfrec_stamp *end)
+{
+	struct trace *trace = context;
+
+	if (!is_rootless(record))
+		trace->ops->counter(trace->context, record, i, end);
+}
+
 static void on_record(void *context, const struct perfrec_record *record)
 {
 	struct trace *trace = context;
 	struct trace_stats *stats = &trace->stats;
 
-	if (trace->sources[record->channel] > 1)
+	if (trace->sources[record->channel] > 1 && !trace->ops->counter)
 		settle_others(trace, record);
 
 	trace->begun[record->channel][record->src] = true;
-	if (record->header && !record->header->serial) {
-		if (!(record->flags & PERFREC_ADDRESS_KNOWN)) {
-			stats->rootless++;
-			return;
-		}
-		stats->assumed++;
+	if (is_rootless(record)) {
+		stats->rootless++;
+		return;
 	}
+	stats->assumed += record->header && !record->header->serial;
 	stats->records[record->type]++;
 	stats->no_header += !record->header;
 	stats->unaddressed += !(record->flags & PERFREC_ADDRESS_KNOWN);
@@ -141,12 +171,6 @@ static void on_lost(void *context, const struct perfrec_loss *loss)
 	if (trace->ops->lost)
 		trace->ops->lost(trace->context, loss);
 }
-
-static const struct perfrec_ops perfrec_ops = {
-	.header = on_header,
-	.record = on_record,
-	.lost = on_lost,
-};
 
 /* The times of a ring's sources before what comes next. */
 static void start_clocks(struct trace *trace)
@@ -637,7 +661,10 @@ struct trace *trace_open(const char *path, const struct trace_options *options,
 		free(trace);
 		return NULL;
 	}
-	trace->perfrec = perfrec_new(&perfrec_ops, trace);
+	trace->perfrec_ops = (struct perfrec_ops){
+		.header = on_header, .record = on_record, .lost = on_lost,
+	};
+	trace->perfrec = perfrec_new(&trace->perfrec_ops, trace);
 	if (!trace->perfrec)
 		report("%s: out of memory", path);
 	if (!trace->perfrec || set_up(trace, options, meta)) {
@@ -653,6 +680,10 @@ int trace_run(struct trace *trace, const struct trace_ops *ops, void *context)
 {
 	trace->ops = ops;
 	trace->context = context;
+	/* Not for nothing: they cost time with each word. */
+	trace->perfrec_ops.part = ops->part ? on_part : NULL;
+	trace->perfrec_ops.address = ops->address ? on_address : NULL;
+	trace->perfrec_ops.counter = ops->counter ? on_counter : NULL;
 	if (trace->skipped)
 		on_gap(trace, &(struct nexus_message){
 			.length = trace->skipped, .gap = NEXUS_GAP_MALFORMED,

@@ -111,7 +111,8 @@ struct trace_stats {
 
 /**
  * struct trace_ops - what a consumer wants to hear of; each may be NULL
- * @header, @record, @lost: as in struct perfrec_ops
+ * @header, @record, @lost, @part, @address, @counter: as in struct perfrec_ops; with
+ *		@counter, records come when a word shows that they are complete
  * @gap:	bytes that are no message
  * @error:	an Error message
  * @ownership:	an Ownership message
@@ -121,6 +122,10 @@ struct trace_ops {
 	void (*header)(void *context, const struct perfrec_header *header);
 	void (*record)(void *context, const struct perfrec_record *record);
 	void (*lost)(void *context, const struct perfrec_loss *loss);
+	void (*part)(void *context, const struct perfrec_header *header, int part);
+	void (*address)(void *context, const struct perfrec_record *record);
+	void (*counter)(void *context, const struct perfrec_record *record,
+			unsigned int i, const struct perfrec_stamp *end);
 	void (*gap)(void *context, const struct nexus_message *gap);
 	void (*error)(void *context, const struct nexus_message *error);
 	void (*ownership)(void *context, const struct nexus_message *ownership);
