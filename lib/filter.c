@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include <dlfcn.h>
 #include <errno.h>
-#include <inttypes.h>
+#include <limits.h>
 #include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -121,21 +121,48 @@ PERF_LOCAL void arrange(struct filter_object *object)
 		object->count = last + 1;
 }
 
-PERF_LOCAL int add_line(const char *path, unsigned int number, const char *line)
-{
-	uintmax_t start, end;
-	struct filter_object *object;
-	struct range *more;
-	char name[256], rest;
-	int at = 0;
+#define BLANKS	" \t\r\n\v\f"
 
-	if (sscanf(line, " %255s", name) != 1 || name[0] == '#')
+/* A name with spaces in it is quoted. Returns what follows, NULL: it is too long. */
+PERF_LOCAL char *take_name(char *line, char **name)
+{
+	const char *end = *line == '"' && strcspn(line + 1, "\"") ? "\"" : BLANKS;
+	char *after;
+
+	*name = line + (*end == '"');
+	after = *name + strcspn(*name, end);
+	/* A quote that nothing closes is a letter. */
+	if (*end == '"' && !*after) {
+		*name = line;
+		after = line + strcspn(line, BLANKS);
+	}
+	if (!*after || after - *name > NAME_MAX)
+		return NULL;
+	*after = '\0';
+	return after + 1;
+}
+
+PERF_LOCAL bool take_address(char **at, uintptr_t *address)
+{
+	*at += strspn(*at, BLANKS);
+	errno = 0;
+	*address = strtoul(*at, at, 16);
+	return !errno && (!**at || strchr(BLANKS, **at));
+}
+
+PERF_LOCAL int add_line(const char *path, unsigned int number, char *line)
+{
+	struct filter_object *object;
+	uintptr_t start, end;
+	struct range *more;
+	char *at, *name;
+
+	line += strspn(line, BLANKS);
+	if (!*line || *line == '#')
 		return 0;
-	/* A name with spaces in it is quoted. */
-	if (sscanf(line, " \"%255[^\"\n]\"%n", name, &at) != 1 || !at)
-		sscanf(line, " %255s%n", name, &at);
-	if (sscanf(line + at, " %" SCNxMAX " %" SCNxMAX " %c", &start, &end,
-		   &rest) != 2 || start >= end || end > UINTPTR_MAX)
+	at = take_name(line, &name);
+	if (!at || !take_address(&at, &start) || !take_address(&at, &end) ||
+	    at[strspn(at, BLANKS)] || start >= end)
 		return perf_error("%s:%u: a line is: OBJECT START END, with hexadecimal addresses",
 				  path, number);
 
