@@ -7,8 +7,8 @@
 #include <ucontext.h>
 
 #include "fault.h"
-#include "section.h"
 #include "thread.h"
+#include "writer.h"
 
 /*
  * What ours stands in for, and what was there when it was installed for the first
@@ -92,7 +92,7 @@ PERF_LOCAL void pass(int number, siginfo_t *info, void *context, uintptr_t frame
 PERF_LOCAL void handler(int number, siginfo_t *info, void *context)
 {
 	uintptr_t *pc = context_pc(context);
-	uintptr_t restart = pc && is_fault(info) ? perf_section_restart(*pc) : 0;
+	uintptr_t restart = pc && is_fault(info) ? perf_writers_restart(*pc) : 0;
 	int error = errno;
 
 	if (!restart) {

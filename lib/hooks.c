@@ -1,29 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * A hook jumps to the writer of the moment: one that returns at once, one of the
- * straight ones, which are made for the sets of counters that a driver hands out
- * to a program that has the counters to itself, a short one, which finds out what
- * to write when it is at it, or the long way, which can do everything. Whatever is
- * unusual for a straight or a short writer goes the long way, too.
+ * A hook jumps to the current writer: one that returns at once, one that was made
+ * for the session's counters (writer.h), or the long way, which can do everything.
+ * Whatever is unusual for a writer that was made goes the long way, too.
  */
+#include <errno.h>
 #include <stddef.h>
+#include <string.h>
 
 #include <linux/sifive_trace.h>
 
 #include "auto.h"
-#include "emit.h"
+#include "error.h"
 #include "fault.h"
 #include "filter.h"
 #include "hooks.h"
 #include "section.h"
+#include "writer.h"
 
 /* Records that handlers make before what they interrupt counts as given up. */
 #define PATIENCE	1024
 
 /* Only a header, where that is due. */
 #define NO_RECORD	PERF_RECORD_BREAK
-
-typedef void hook_writer(uintptr_t function, uintptr_t site, uint32_t kind);
 
 PERF_LOCAL void write_nothing(uintptr_t function, uintptr_t site, uint32_t kind)
 {
@@ -33,11 +32,14 @@ PERF_LOCAL void write_nothing(uintptr_t function, uintptr_t site, uint32_t kind)
 }
 
 /* At function entry and exit: this, or that where a filter lets it through. */
-static hook_writer *volatile hook = write_nothing;
-static hook_writer *volatile filtered = write_nothing;
+static perf_writer *volatile hook = write_nothing;
+static perf_writer *volatile filtered = write_nothing;
 
 /* For explicit records. */
-static hook_writer *volatile manual = write_nothing;
+static perf_writer *volatile manual = write_nothing;
+
+/* Of what is set up. */
+static struct perf_writers writers;
 
 /* A program that has hooks has the constructor, also from a static library. */
 __attribute__((used)) static void (*const with_hooks)(void) = perf_auto_start;
@@ -79,31 +81,90 @@ PERF_LOCAL bool is_refused(struct perf_thread *thread)
 	return true;
 }
 
-/* Tell that the record that was written last stays incomplete. */
-PERF_LOCAL void write_break(struct perf_stream *stream)
+/* Whether writers take differences of CSRs alone: see struct perf_lane. */
+PERF_LOCAL bool is_relative(void)
 {
-	perf_emit8(stream->stimulus, PERF_RECORD_BREAK,
-		   stream->layout->poll != PERF_POLL_NOT);
+	return perf_pool->slots && perf_pool->layout.type == PERF_COUNT_DELTA;
 }
 
-/* Begin a lane's records anew where that is due: from counters of @now. */
+/* A lane's last values are a thread's own counts. */
+PERF_LOCAL void make_whole(struct perf_lane *lane)
+{
+	uint32_t i;
+
+	if (!is_relative())
+		return;
+	for (i = 0; i < perf_pool->layout.count; i++) {
+		lane->stream.last[i] += lane->offset[i];
+		lane->offset[i] = 0;
+	}
+}
+
+/* They are what the CSRs read, until the thread is switched out. */
+PERF_LOCAL void make_relative(const struct perf_thread *thread, struct perf_lane *lane)
+{
+	const struct perf_layout *layout = &perf_pool->layout;
+	uint64_t written;
+	uint32_t i;
+
+	if (!is_relative())
+		return;
+	do {
+		written = thread->offset[PERF_OFFSETS_WRITTEN];
+		for (i = 0; i < layout->count; i++)
+			lane->offset[i] = layout->number[i] == PERF_COUNTER_TIMESTAMP ?
+					  0 : thread->offset[layout->number[i]];
+	} while (written != thread->offset[PERF_OFFSETS_WRITTEN]);
+	for (i = 0; i < layout->count; i++)
+		lane->stream.last[i] -= lane->offset[i];
+	/* An older driver counts nothing. */
+	lane->written = written ? written : ~UINT64_C(0);
+}
+
+/* Say that the record before stays incomplete. */
+PERF_LOCAL void write_break(const struct perf_stream *stream)
+{
+	if (stream->layout->poll != PERF_POLL_NOT)
+		perf_wait_ready(stream->stimulus);
+	perf_stimulus8(stream->stimulus, PERF_RECORD_BREAK);
+}
+
+/* Write a lane's header where it is due; records go on from counters of @now. */
 PERF_LOCAL bool write_header(struct perf_thread *thread, struct perf_lane *lane,
 			     const uint64_t *now)
 {
 	const uint64_t bit = UINT64_C(1) << (lane - perf_pool->lane[thread->channel]);
 	uint32_t generation = perf_pool->generation;
+	const bool begins = lane->generation != generation || thread->fresh & bit;
+	const bool repeated = perf_pool->interval && lane->generation && !lane->left;
 
-	if (lane->generation == generation && !lane->torn &&
-	    !(thread->fresh & bit))
+	if (!begins && !repeated && !lane->torn)
 		return false;
 	if (lane->torn)
 		write_break(&lane->stream);
 	/* First, as the header may be what is left half-way. */
 	lane->torn = false;
 	lane->generation = generation;
+	lane->left = perf_pool->interval;
 	thread->fresh &= ~bit;
+	make_whole(lane);
 	perf_stream_header(&lane->stream, now);
+	/* One at the interval alone says that records go on; another, that they do not. */
+	if (begins && repeated)
+		perf_stream_header(&lane->stream, now);
+	make_relative(thread, lane);
 	return true;
+}
+
+PERF_LOCAL void write_record(const struct perf_thread *thread, struct perf_lane *lane,
+			     uint32_t kind, uintptr_t address, uintptr_t address2,
+			     const uint64_t *now)
+{
+	if (lane->left)
+		lane->left--;
+	make_whole(lane);
+	perf_stream_record(&lane->stream, kind, address, address2, now);
+	make_relative(thread, lane);
 }
 
 /* Whether records may go out, and those of what the thread has joined. */
@@ -126,8 +187,8 @@ PERF_LOCAL void drain(struct perf_thread *thread)
 			thread->cpu = PERF_CPU_NOBODY;
 			thread->lane = lane;
 			write_header(thread, lane, p->now);
-			perf_stream_record(&lane->stream, p->kind, p->address,
-					   p->address2, p->now);
+			write_record(thread, lane, p->kind, p->address, p->address2,
+				     p->now);
 		} else {
 			perf_lost_count(&perf_losses()->signals);
 		}
@@ -188,7 +249,7 @@ PERF_LOCAL struct perf_lane *prepare(struct perf_thread *thread, uint64_t *now,
 		if (!lane || is_refused(thread))
 			return NULL;
 
-		/* From here on, whoever wants to be heard takes the CPU away. */
+		/* From here on, a context that interrupts this one takes the CPU away. */
 		thread->lane = lane;
 		thread->cpu = cpu;
 		__atomic_thread_fence(__ATOMIC_SEQ_CST);
@@ -223,7 +284,7 @@ PERF_LOCAL void write_claimed(struct perf_thread *thread, uint32_t kind,
 	if (!lane)
 		thread->cpu = PERF_CPU_NOBODY;
 	else if (kind != NO_RECORD)
-		perf_stream_record(&lane->stream, kind, address, address2, now);
+		write_record(thread, lane, kind, address, address2, now);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	if (thread->gate != gate) {
 		if (lane)
@@ -316,12 +377,12 @@ void write_long(uintptr_t address, uintptr_t address2, uint32_t kind)
 	close_gate(thread, frame);
 	thread->waiting = 0;
 	write_claimed(thread, kind, address, address2);
-	/* Set up anew in the meantime, by another thread. */
+	/* Set up again in the meantime, by another thread. */
 	if (PERF_UNLIKELY(thread->epoch != perf_pool->epoch))
 		write_long(address, address2, kind);
 }
 
-/* Of a straight writer that has closed the gate, and finds something unusual. */
+/* Of a writer that was made, and has closed the gate, and finds something unusual. */
 PERF_LOCAL __attribute__((noinline, cold))
 void write_instead(uintptr_t address, uintptr_t address2, uint32_t kind)
 {
@@ -336,294 +397,6 @@ void write_instead(uintptr_t address, uintptr_t address2, uint32_t kind)
 	}
 	open_gate(thread);
 	write_long(address, address2, kind);
-}
-
-/* ---- the straight writers ----------------------------------------------- */
-
-/* Close the gate: that, and for whom, is one store, as a signal may come any time. */
-PERF_INLINE void close_straight(struct perf_thread *thread)
-{
-#if defined(__riscv) && __riscv_xlen == 64
-	intptr_t gate;
-
-	__asm__ volatile("neg %0, sp" : "=r"(gate));
-	thread->gate = gate;
-#else
-	thread->gate = PERF_GATE((uintptr_t)__builtin_frame_address(0));
-#endif
-}
-
-/* The record is written: open the gate, unless somebody else has done so. */
-PERF_INLINE void finish(struct perf_thread *thread, struct perf_lane *lane)
-{
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	if (PERF_UNLIKELY(thread->gate > 0)) {
-		given_up(thread, lane);
-		return;
-	}
-	open_gate(thread);
-	if (PERF_UNLIKELY(thread->cpu < 0))
-		settle(thread);
-}
-
-/* Not in the writers: it would need registers that they would have to save. */
-PERF_LOCAL __attribute__((noinline, cold))
-void finish_long(struct perf_thread *thread, struct perf_lane *lane)
-{
-	const struct perf_layout *layout = lane->stream.layout;
-
-	perf_emit_long(&lane->stream, thread->value, layout->count, false);
-	finish(thread, lane);
-}
-
-/* The counters of perf_section_usual(). */
-PERF_INLINE void write_straight(uintptr_t function, uintptr_t site, uint32_t kind,
-				const uint32_t type, const bool poll,
-				const bool ts, const uint32_t hpm)
-{
-	register struct perf_thread *thread PERF_REGISTER("t3") = perf_self;
-	register struct perf_lane *lane PERF_REGISTER("a5");
-	register uintptr_t a0 PERF_REGISTER("a0") = function;
-	register uintptr_t a1 PERF_REGISTER("a1") = site;
-	register uint32_t a2 PERF_REGISTER("a2") = kind;
-	const uint32_t count = hpm == PERF_SECTION_NONE ? 0 : (ts ? 3 : 2) + hpm;
-	uint64_t now[3 + PERF_SECTION_HPM];
-	volatile uint32_t *stimulus;
-	uint32_t i;
-
-	if (PERF_UNLIKELY(thread->gate <= 0)) {
-		write_long(a0, a1, a2);
-		return;
-	}
-
-	/* Behind the gate: a signal handler may have moved the thread. */
-	close_straight(thread);
-	lane = thread->lane;
-	if (PERF_UNLIKELY(!perf_section_usual(thread->rseq, &thread->cpu,
-					      &lane->stream.ts, now, ts, hpm))) {
-		write_instead(a0, a1, a2);
-		return;
-	}
-
-	/* Not worked on before the counters, which take almost all registers. */
-	__asm__ volatile("" : "+r"(a0), "+r"(a1));
-
-	stimulus = lane->stream.stimulus;
-	if (poll)
-		perf_emit_ready(stimulus);
-	perf_emit_place(&lane->stream, stimulus, a2, a0, a1, true,
-			type, false);
-	if (PERF_UNLIKELY(perf_emit_values(&lane->stream, now, count, type) >> 32)) {
-#pragma GCC unroll 8
-		for (i = 0; i < count; i++)
-			thread->value[i] = now[i];
-		finish_long(thread, lane);
-		return;
-	}
-	perf_emit_short(stimulus, now, count, false);
-	finish(thread, lane);
-}
-
-#define STRAIGHT(type, poll, ts, hpm)					\
-PERF_LOCAL void write_straight_##type##_##poll##_##ts##_##hpm(uintptr_t function, \
-							      uintptr_t site, \
-							      uint32_t kind) \
-{									\
-	write_straight(function, site, kind, type, poll, ts, hpm);	\
-}
-
-#define STRAIGHT_NAME(type, poll, ts, hpm)				\
-	write_straight_##type##_##poll##_##ts##_##hpm,
-
-#define STRAIGHT_EACH_HPM(X, type, poll, ts) \
-	X(type, poll, ts, 0) X(type, poll, ts, 1) X(type, poll, ts, 2) \
-	X(type, poll, ts, 3) X(type, poll, ts, 4) X(type, poll, ts, 5)
-
-#define STRAIGHT_EACH(X, type) \
-	STRAIGHT_EACH_HPM(X, type, 0, 0) STRAIGHT_EACH_HPM(X, type, 0, 1) \
-	STRAIGHT_EACH_HPM(X, type, 1, 0) STRAIGHT_EACH_HPM(X, type, 1, 1) \
-	X(type, 0, 0, 6) X(type, 1, 0, 6)
-
-STRAIGHT_EACH(STRAIGHT, 0)
-STRAIGHT_EACH(STRAIGHT, 1)
-STRAIGHT_EACH(STRAIGHT, 2)
-
-/*
- * By count type, whether to wait for room, whether the timestamp is among the
- * counters, and hpmcounters or PERF_SECTION_NONE.
- */
-static hook_writer *const straight_writers[3][2][2][PERF_SECTION_NONE + 1] = {
-#define STRAIGHT_ROW(type, poll) \
-	{ { STRAIGHT_EACH_HPM(STRAIGHT_NAME, type, poll, 0) \
-	    STRAIGHT_NAME(type, poll, 0, 6) }, \
-	  { STRAIGHT_EACH_HPM(STRAIGHT_NAME, type, poll, 1) } }
-	{ STRAIGHT_ROW(0, 0), STRAIGHT_ROW(0, 1) },
-	{ STRAIGHT_ROW(1, 0), STRAIGHT_ROW(1, 1) },
-	{ STRAIGHT_ROW(2, 0), STRAIGHT_ROW(2, 1) },
-};
-
-/* ---- the short writers -------------------------------------------------- */
-
-/* Of counters, for the writers that know nothing else of them in advance. */
-enum which {
-	NO_COUNTER,
-	A_RUN,		/* those of perf_section_run() */
-	A_RUN_OWN,	/* the same, each thread's own */
-	ANY,
-};
-
-#define TIMESTAMP	(1u << PERF_COUNTER_TIMESTAMP)
-
-/* Read them, each way by itself: false where the thread is on another CPU. */
-PERF_INLINE bool read_which(struct perf_thread *thread,
-			    const struct perf_lane *lane,
-			    const struct perf_layout *layout, uint64_t *now,
-			    const enum which which)
-{
-	const volatile uint32_t *ts = layout->mask & TIMESTAMP ?
-				      lane->stream.ts : NULL;
-
-	if (which == NO_COUNTER)
-		return (int32_t)thread->rseq->cpu_id == thread->cpu;
-	if (which == ANY)
-		return perf_section_any(thread->rseq, &thread->cpu,
-					lane->stream.ts, now, layout->number,
-					layout->count, thread->offset);
-	return perf_section_run(thread->rseq, &thread->cpu, ts, now,
-				layout->number, layout->count, thread->offset,
-				which == A_RUN_OWN);
-}
-
-/*
- * What a record says of counters that have 32 bits or more, one after the other:
- * longer, but without a place for all of it.
- */
-PERF_INLINE void emit_each(struct perf_stream *s, volatile uint32_t *stimulus,
-			   const uint64_t *now, uint32_t count, const uint32_t type)
-{
-	const uint64_t *at = now, *const end = now + count;
-	uint64_t *last = s->last;
-
-	for (; at < end; at++, last++) {
-		uint64_t value = *at;
-		uint16_t upper;
-
-		if (type != PERF_COUNT_RAW) {
-			uint64_t before = *last;
-
-			*last = value;
-			value = type == PERF_COUNT_DELTA ? value - before :
-							   value ^ before;
-		}
-		perf_emit32(stimulus, (unsigned long)value, false);
-		if (PERF_LIKELY(!(value >> 32)))
-			continue;
-		/* Sums and differences are modulo 2^64. */
-		upper = (uint16_t)((value & s->layout->width[at - now]) >> 32);
-		if (upper)
-			perf_emit16(stimulus, upper, false);
-	}
-}
-
-/* The count type known, which is asked for in each count. */
-PERF_INLINE void emit_short(struct perf_lane *lane, uint32_t kind, uintptr_t address,
-			    uintptr_t address2, const uint64_t *now,
-			    uint32_t count, const uint32_t type)
-{
-	volatile uint32_t *stimulus = lane->stream.stimulus;
-
-	perf_emit_place(&lane->stream, stimulus, kind, address, address2,
-			kind <= PERF_RECORD_EXIT, type, false);
-	emit_each(&lane->stream, stimulus, now, count, type);
-}
-
-PERF_INLINE void write_short(uintptr_t address, uintptr_t address2, uint32_t kind,
-			     const enum which which)
-{
-	struct perf_thread *thread = perf_self;
-	uint64_t now[PERF_COUNTER_MAX];
-	const struct perf_layout *layout;
-	struct perf_lane *lane;
-	uint32_t count;
-
-	if (PERF_UNLIKELY(thread->gate <= 0)) {
-		write_long(address, address2, kind);
-		return;
-	}
-
-	/* As in a straight writer. */
-	close_straight(thread);
-	lane = thread->lane;
-	/* Not the lane's: set up anew, with fewer CPUs, it may have none. */
-	layout = &perf_pool->layout;
-	if (PERF_UNLIKELY(!read_which(thread, lane, layout, now, which))) {
-		write_instead(address, address2, kind);
-		return;
-	}
-
-	count = which == NO_COUNTER ? 0 : layout->count;
-	if (PERF_UNLIKELY(layout->poll))
-		perf_emit_ready(lane->stream.stimulus);
-	if (layout->type == PERF_COUNT_RAW)
-		emit_short(lane, kind, address, address2, now, count, PERF_COUNT_RAW);
-	else if (layout->type == PERF_COUNT_DELTA)
-		emit_short(lane, kind, address, address2, now, count, PERF_COUNT_DELTA);
-	else
-		emit_short(lane, kind, address, address2, now, count, PERF_COUNT_XOR);
-	finish(thread, lane);
-}
-
-#define SHORT(which)							\
-PERF_LOCAL void write_short_##which(uintptr_t address, uintptr_t address2, \
-				    uint32_t kind)			\
-{									\
-	write_short(address, address2, kind, which);			\
-}
-
-SHORT(NO_COUNTER)
-SHORT(A_RUN)
-SHORT(A_RUN_OWN)
-SHORT(ANY)
-
-/* ---- who writes what ---------------------------------------------------- */
-
-/* How many hpmcounters a run has; -1 when the counters are none. */
-PERF_LOCAL int run_length(const struct perf_layout *layout)
-{
-	const uint32_t mask = layout->mask | TIMESTAMP;
-
-	return mask & (mask + 1) ? -1 : __builtin_popcount(mask) - 3;
-}
-
-PERF_LOCAL bool needs_long_way(const struct perf_layout *layout)
-{
-	return layout->narrow || layout->poll == PERF_POLL_STORE;
-}
-
-PERF_LOCAL hook_writer *short_writer(const struct perf_pool *pool)
-{
-	const struct perf_layout *layout = &pool->layout;
-
-	if (needs_long_way(layout))
-		return write_long;
-	if (!layout->mask)
-		return write_short_NO_COUNTER;
-	if (run_length(layout) < 0)
-		return write_short_ANY;
-	return pool->slots ? write_short_A_RUN_OWN : write_short_A_RUN;
-}
-
-/* For function entry and exit, of which there are most. */
-PERF_LOCAL hook_writer *straight_writer(const struct perf_pool *pool)
-{
-	const struct perf_layout *layout = &pool->layout;
-	int hpm = layout->mask ? run_length(layout) : PERF_SECTION_NONE;
-
-	if (needs_long_way(layout) || pool->slots || hpm < 0 ||
-	    (layout->mask && hpm > PERF_SECTION_HPM))
-		return short_writer(pool);
-	return straight_writers[layout->type][layout->poll]
-			       [!!(layout->mask & TIMESTAMP)][hpm];
 }
 
 /* ---- opening and closing ------------------------------------------------ */
@@ -647,16 +420,32 @@ PERF_LOCAL void begin_thread(void)
 	write_claimed(thread, NO_RECORD, 0, 0);
 }
 
+PERF_INTERNAL void perf_hooks_prepare(void)
+{
+	static const struct perf_exits exits = {
+		write_long, write_instead, given_up, settle,
+	};
+	const struct perf_layout *layout = &perf_pool->layout;
+
+	writers.pair = write_long;
+	writers.single = write_long;
+	if (layout->narrow || layout->poll == PERF_POLL_STORE ||
+	    perf_writers_make(perf_pool, &exits, &writers))
+		return;
+	perf_warning("this program may not have executable memory (%s): each record takes several times as long",
+		     strerror(errno));
+}
+
 PERF_INTERNAL void perf_hooks_open(unsigned int open)
 {
 	perf_fault_catch();
 	__atomic_store_n(&perf_pool->open, open, __ATOMIC_SEQ_CST);
 	begin_thread();
 	if (open & PERF_OPEN_MANUAL)
-		manual = short_writer(perf_pool);
+		manual = writers.single;
 	if (!(open & PERF_OPEN_HOOKS))
 		return;
-	filtered = straight_writer(perf_pool);
+	filtered = writers.pair;
 	hook = perf_filter_on() ? write_filtered : filtered;
 }
 

@@ -12,6 +12,9 @@
 #include "compiler.h"
 #include "thread.h"
 
+/* Make the writers of what is set up. */
+PERF_INTERNAL void perf_hooks_prepare(void);
+
 /**
  * perf_hooks_open - let records be written
  * @open:	PERF_OPEN_*

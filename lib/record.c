@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-#include "emit.h"
 #include "record.h"
 
 /* Below this width the lower 32 bits of a difference need masking, too. */
@@ -46,22 +45,45 @@ PERF_INTERNAL int perf_layout_init(struct perf_layout *layout, uint32_t type,
 	return 0;
 }
 
-/* Each count type by itself, as it is asked for in each count of a record. */
-PERF_INLINE void record_of_type(struct perf_stream *s, uint32_t kind,
-				uintptr_t address, uintptr_t address2,
-				uint64_t *now, const uint32_t type)
+PERF_LOCAL void emit32(const struct perf_stream *s, uint32_t value, bool poll)
 {
-	const struct perf_layout *layout = s->layout;
-	volatile uint32_t *stimulus = s->stimulus;
-	const uint32_t count = layout->count;
-	const bool poll = layout->poll == PERF_POLL_STORE;
+	if (poll)
+		perf_wait_ready(s->stimulus);
+	perf_stimulus32(s->stimulus, value);
+}
 
-	perf_emit_place(s, stimulus, kind, address, address2,
-			kind <= PERF_RECORD_EXIT, type, poll);
-	if (perf_emit_values(s, now, count, type) >> 32 || layout->narrow)
-		perf_emit_long(s, now, count, poll);
-	else
-		perf_emit_short(stimulus, now, count, poll);
+PERF_LOCAL void emit8(const struct perf_stream *s, uint32_t value, bool poll)
+{
+	if (poll)
+		perf_wait_ready(s->stimulus);
+	perf_stimulus8(s->stimulus, value);
+}
+
+PERF_LOCAL void emit_address(struct perf_stream *s, uintptr_t address, bool poll)
+{
+	uint64_t value = address;
+
+	if (s->layout->type == PERF_COUNT_XOR) {
+		value ^= s->address;
+		s->address = address;
+	}
+	if (!(value >> 32)) {
+		emit32(s, (uint32_t)value, poll);
+		return;
+	}
+	emit32(s, (uint32_t)value | 1, poll);
+	emit32(s, (uint32_t)(value >> 32), poll);
+}
+
+/* What a record says of counter @i, which reads @now. */
+PERF_LOCAL uint64_t take_count(struct perf_stream *s, uint32_t i, uint64_t now)
+{
+	const uint64_t last = s->last[i];
+
+	if (s->layout->type == PERF_COUNT_RAW)
+		return now;
+	s->last[i] = now;
+	return s->layout->type == PERF_COUNT_DELTA ? now - last : now ^ last;
 }
 
 PERF_INTERNAL void perf_stream_record(struct perf_stream *stream, uint32_t kind,
@@ -69,27 +91,31 @@ PERF_INTERNAL void perf_stream_record(struct perf_stream *stream, uint32_t kind,
 				      const uint64_t *now)
 {
 	const struct perf_layout *layout = stream->layout;
-	uint64_t value[PERF_COUNTER_MAX];
+	const bool poll = layout->poll == PERF_POLL_STORE;
 	uint32_t i;
 
-	for (i = 0; i < layout->count; i++)
-		value[i] = now[i];
 	if (layout->poll == PERF_POLL_RECORD)
-		perf_emit_ready(stream->stimulus);
+		perf_wait_ready(stream->stimulus);
+	emit8(stream, kind, poll);
+	emit_address(stream, address, poll);
+	if (kind <= PERF_RECORD_EXIT)
+		emit_address(stream, address2, poll);
 
-	switch (layout->type) {
-	case PERF_COUNT_RAW:
-		record_of_type(stream, kind, address, address2, value,
-			       PERF_COUNT_RAW);
-		break;
-	case PERF_COUNT_DELTA:
-		record_of_type(stream, kind, address, address2, value,
-			       PERF_COUNT_DELTA);
-		break;
-	default:
-		record_of_type(stream, kind, address, address2, value,
-			       PERF_COUNT_XOR);
-		break;
+	for (i = 0; i < layout->count; i++) {
+		/*
+		 * A difference is taken modulo 2^64, as is the sum that a
+		 * thread's own count is: of a counter that is narrower and has
+		 * wrapped they show bits above its width.
+		 */
+		uint64_t value = take_count(stream, i, now[i]) & layout->width[i];
+		uint16_t upper = (uint16_t)(value >> 32);
+
+		emit32(stream, (uint32_t)value, poll);
+		if (!upper)
+			continue;
+		if (poll)
+			perf_wait_ready(stream->stimulus);
+		perf_stimulus16(stream->stimulus, upper);
 	}
 }
 
@@ -97,26 +123,24 @@ PERF_INTERNAL void perf_stream_header(struct perf_stream *stream,
 				      const uint64_t *now)
 {
 	const struct perf_layout *layout = stream->layout;
-	volatile uint32_t *stimulus = stream->stimulus;
 	const bool poll = layout->poll != PERF_POLL_NOT;
 	uint32_t i;
 
-	perf_emit32(stimulus, PERF_RECORD_MAGIC, poll);
-	perf_emit8(stimulus, (uint8_t)layout->type, poll);
-	perf_emit32(stimulus, layout->mask, poll);
+	emit32(stream, PERF_RECORD_MAGIC, poll);
+	emit8(stream, (uint8_t)layout->type, poll);
+	emit32(stream, layout->mask, poll);
 
 	for (i = 0; i < layout->count; i++) {
 		const struct perf_counter *counter = &layout->counter[i];
 
-		perf_emit32(stimulus, counter->type, poll);
+		emit32(stream, counter->type, poll);
 		if (counter->type == PERF_EVENT_RAW) {
-			perf_emit32(stimulus, (uint32_t)counter->data, poll);
-			perf_emit32(stimulus, (uint32_t)(counter->data >> 32),
-				    poll);
+			emit32(stream, (uint32_t)counter->data, poll);
+			emit32(stream, (uint32_t)(counter->data >> 32), poll);
 		} else {
-			perf_emit32(stimulus, counter->code, poll);
+			emit32(stream, counter->code, poll);
 		}
-		perf_emit32(stimulus, counter->info, poll);
+		emit32(stream, counter->info, poll);
 	}
 
 	stream->address = 0;

@@ -26,6 +26,9 @@
 
 #define PERF_RECORD_MAGIC	0x70657266u
 
+/* Bits of a count that a record has room for. */
+#define PERF_COUNT_BITS		48u
+
 /* Number of ITC stimulus registers of an encoder. */
 #define PERF_CHANNELS		32
 
@@ -61,7 +64,7 @@ enum perf_event_type {
  * @info:	SBI counter_info: CSR and width
  * @type:	enum perf_event_type
  * @code:	event code of a general or cache event
- * @flags:	modes in which it does not count, for whoever sets it up
+ * @flags:	modes in which it does not count, for the code that sets it up
  * @data:	event selector of a raw event
  */
 struct perf_counter {
@@ -101,21 +104,21 @@ struct perf_layout {
  * @ts:		tsLower of the same page, for the timestamp as a counter
  * @layout:	what is in the records
  * @address:	last address written (XOR)
- * @last:	previous value of each counter (Delta and XOR)
+ * @last:	previous value of each counter (Delta and XOR), PERF_COUNTER_MAX of them
  */
 struct perf_stream {
 	volatile uint32_t *stimulus;
 	const volatile uint32_t *ts;
 	const struct perf_layout *layout;
 	uint64_t address;
-	uint64_t last[PERF_COUNTER_MAX];
+	uint64_t *last;
 };
 
 /* Which records may be written, for those who write them. */
 #define PERF_OPEN_MANUAL	1u	/* explicit ones */
 #define PERF_OPEN_HOOKS		2u	/* also at function entry and exit */
 
-/* Not of the format: ends a record that was broken off, for whoever reads it. */
+/* Not of the format: tells readers that a record was broken off. */
 #define PERF_RECORD_BREAK	0xffu
 
 /**
@@ -133,11 +136,18 @@ PERF_INTERNAL int perf_layout_init(struct perf_layout *layout, uint32_t type,
 				   uint32_t count);
 
 /**
- * perf_stream_header - write the header; Delta and XOR start anew from here
+ * perf_stream_header - write the header; Delta and XOR start again from here
  * @now:	what the counters read, in the layout's order
  */
 PERF_INTERNAL void perf_stream_header(struct perf_stream *stream,
 				      const uint64_t *now);
+
+/* Wait until the stimulus register takes a store. */
+PERF_INLINE void perf_wait_ready(const volatile uint32_t *stimulus)
+{
+	while (PERF_UNLIKELY(!perf_mmio_read32(stimulus)))
+		;
+}
 
 /**
  * perf_stream_record - write a record

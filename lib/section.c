@@ -3,8 +3,17 @@
 
 #ifdef PERF_SECTIONS
 
+#define STRING(x)	#x
+#define NUMBER(x)	STRING(x)
+
+/* The sequence's descriptor, in a section of its own: one for each copy of the code. */
+extern const struct perf_section __start_perf_sections[]
+	__attribute__((visibility("hidden")));
+extern const struct perf_section __stop_perf_sections[]
+	__attribute__((visibility("hidden")));
+
 /* One entry of the table in perf_section_any(), of 8 bytes. */
-#define PERF_SECTION_ENTRY(number, low, high)				\
+#define ENTRY(number, low, high)					\
 	"	csrr	%[value], " #low "\n"				\
 	"	j	6f\n"
 
@@ -18,8 +27,17 @@ bool perf_section_any(struct perf_rseq *rseq, const volatile int32_t *mine,
 	unsigned long other, tmp, place, value, lo;
 	uint64_t *to;
 
-	/* The timestamp's entry, number 1, is between cycle's and instret's. */
-	__asm__ volatile goto(PERF_SECTION_BEGIN("%[tmp]")
+	/*
+	 * Labels: 0 (re)start, 1 and 2 the sequence's bounds, 3 the restart in the cold,
+	 * 9 the descriptor.
+	 * The timestamp's entry, number 1, is between cycle's and instret's.
+	 */
+	__asm__ volatile goto(
+		"0:	lla	%[other], 9f\n"
+		"	sd	%[other], 8(%[rseq])\n"
+		"1:	lw	%[other], 4(%[rseq])\n"
+		"	lw	%[tmp], 0(%[mine])\n"
+		"	bne	%[other], %[tmp], %l[elsewhere]\n"
 		"	mv	%[at], %[number]\n"
 		"	mv	%[to], %[now]\n"
 		"5:	beq	%[at], %[end], 2f\n"
@@ -37,7 +55,7 @@ bool perf_section_any(struct perf_rseq *rseq, const volatile int32_t *mine,
 		"	j	6f\n"
 		"	j	8f\n"
 		"	nop\n"
-		PERF_COUNTER_CSRS_FROM_2(PERF_SECTION_ENTRY)
+		PERF_COUNTER_CSRS_FROM_2(ENTRY)
 		"	.option pop\n"
 		"8:	lw	%[value], 4(%[ts])\n"
 		"	lwu	%[lo], 0(%[ts])\n"
@@ -45,14 +63,25 @@ bool perf_section_any(struct perf_rseq *rseq, const volatile int32_t *mine,
 		"	bne	%[value], %[tmp], 8b\n"
 		"	slli	%[value], %[value], 32\n"
 		"	or	%[value], %[value], %[lo]\n"
+		"	j	4f\n"
 		"6:	add	%[tmp], %[offset], %[place]\n"
 		"	ld	%[tmp], 0(%[tmp])\n"
 		"	add	%[value], %[value], %[tmp]\n"
-		"	sd	%[value], 0(%[to])\n"
+		"4:	sd	%[value], 0(%[to])\n"
 		"	addi	%[to], %[to], 8\n"
 		"	addi	%[at], %[at], 1\n"
 		"	j	5b\n"
-		PERF_SECTION_END
+		"2:\n"
+		"	.pushsection .text.unlikely, \"ax\"\n"
+		"	.balign 4\n"
+		"	.word " NUMBER(PERF_SECTION_SIGNATURE) "\n"
+		"3:	jump	0b, %[other]\n"
+		"	.popsection\n"
+		"	.pushsection perf_sections, \"aw\"\n"
+		"	.balign 32\n"
+		"9:	.word	0, 0\n"
+		"	.quad	1b, 2b - 1b, 3b\n"
+		"	.popsection\n"
 		: [tmp] "=&r"(tmp), [other] "=&r"(other),
 		  [at] "=&r"(at), [to] "=&r"(to), [place] "=&r"(place),
 		  [value] "=&r"(value), [lo] "=&r"(lo)
@@ -64,6 +93,16 @@ bool perf_section_any(struct perf_rseq *rseq, const volatile int32_t *mine,
 
 elsewhere:
 	return false;
+}
+
+PERF_INTERNAL uintptr_t perf_section_restart(uintptr_t pc)
+{
+	const struct perf_section *s;
+
+	for (s = __start_perf_sections; s < __stop_perf_sections; s++)
+		if (pc - s->start < s->length || pc == s->restart)
+			return s->restart;
+	return 0;
 }
 
 #else
@@ -80,8 +119,15 @@ PERF_INTERNAL bool perf_section_any(struct perf_rseq *rseq,
 		return false;
 	perf_counters_read(number, count, page, now);
 	for (i = 0; i < count; i++)
-		now[i] += offset[number[i]];
+		if (number[i] != PERF_COUNTER_TIMESTAMP)
+			now[i] += offset[number[i]];
 	return true;
+}
+
+PERF_INTERNAL uintptr_t perf_section_restart(uintptr_t pc)
+{
+	(void)pc;
+	return 0;
 }
 
 #endif

@@ -207,13 +207,11 @@ PERF_LOCAL void make_lanes(const struct perf_device *device, uint32_t channels)
 		if (!(channels & 1u << channel))
 			continue;
 		for (i = 0; i < device->count; i++)
-			perf_pool->lane[channel][i] = (struct perf_lane) {
-				.stream = {
-					.stimulus = perf_device_stimulus(device, i,
-									 channel),
-					.ts = perf_device_timestamp(device, i),
-					.layout = &perf_pool->layout,
-				},
+			perf_pool->lane[channel][i].stream = (struct perf_stream) {
+				.stimulus = perf_device_stimulus(device, i, channel),
+				.ts = perf_device_timestamp(device, i),
+				.layout = &perf_pool->layout,
+				.last = perf_pool->lane[channel][i].count[0],
 			};
 	}
 	for (i = 0; i < device->count; i++)
@@ -246,6 +244,7 @@ PERF_LOCAL int fill_pool(const struct perf_device *device,
 		perf_pool->fixed.cpu_id = (uint32_t)pinned;
 	}
 	make_lanes(device, channels);
+	perf_hooks_prepare();
 
 	if (!perf_thread_join())
 		return perf_error("the driver does not let this thread read the counters: %s",

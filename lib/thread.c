@@ -501,6 +501,7 @@ PERF_INTERNAL void perf_thread_forget(void)
 	kept.lane->stream.stimulus = kept.stimulus;
 	kept.lane->stream.ts = kept.ts;
 	kept.lane->stream.layout = &perf_pool->layout;
+	kept.lane->stream.last = kept.lane->count[0];
 	thread->rseq = kept.rseq;
 	thread->offset = no_offset;
 	thread->lane = kept.lane;

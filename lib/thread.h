@@ -38,14 +38,23 @@
 
 /**
  * struct perf_lane - the records of a channel on a CPU
- * @generation:	perf_pool.generation when its header was written
- * @torn:	its last record was never finished
+ * @count:	two places for the counters' values, which a writer of many changes
+ *		between; first, and aligned: one bit tells their addresses apart
  * @stream:	where the records go
+ * @offset:	of a thread's own counts in Delta: what makes @stream.last whole
+ * @written:	how often the driver had written the thread's offsets then
+ * @generation:	perf_pool.generation when its header was written
+ * @left:	records until the header is due again, with perf_pool.interval
+ * @torn:	its last record was never finished
  */
 struct perf_lane {
-	uint32_t generation;
-	volatile bool torn;
+	uint64_t count[2][PERF_COUNTER_MAX] __attribute__((aligned(512)));
 	struct perf_stream stream;
+	uint64_t offset[PERF_COUNTER_MAX];
+	uint64_t written;
+	uint32_t generation;
+	uint32_t left;
+	volatile bool torn;
 };
 
 /* A record that waits for the one that was interrupted. */
@@ -90,7 +99,6 @@ enum perf_refusal {
  * @repairs:	how often that was put right
  * @reading:	CPU to read on for @queue; PERF_CPU_NOBODY to prevent it
  * @offset:	what makes its own counts of a hart's
- * @value:	the counts of a record that are not all of 32 bits
  * @head, @tail: of @queue, modulo its size
  * @queue:	records of signal handlers
  */
@@ -111,7 +119,6 @@ struct perf_thread {
 	uint32_t repairs;
 	volatile int32_t reading;
 	const volatile uint64_t *offset;
-	uint64_t value[PERF_COUNTER_MAX];
 	volatile uint32_t head, tail;
 	struct perf_pending queue[PERF_QUEUE];
 };
@@ -124,6 +131,9 @@ struct perf_joined {
 	uint64_t from, to;
 	char name[16];
 };
+
+/* Of perf_thread.offset: no counter's, but how often they were written. */
+#define PERF_OFFSETS_WRITTEN	PERF_COUNTER_TIMESTAMP
 
 struct perf_device;
 struct sifive_trace_losses;
@@ -141,6 +151,7 @@ struct sifive_trace_losses;
  * @device:	what threads join
  * @lost:	records that were not written: with the capture in the kernel
  * @once:	one header for each channel and CPU
+ * @interval:	records from one header to the next; 0: no more than there must be
  * @join:	they have to: there are counters to be read
  * @pinned:	no rseq: the one thread that may record, and @fixed its area
  * @slots:	the driver's thread slots, NULL without
@@ -164,6 +175,7 @@ struct perf_pool {
 	bool once;
 	bool join;
 	bool ts_readable;
+	uint32_t interval;
 	int32_t pinned;
 	struct perf_rseq fixed;
 	const struct sifive_trace_slot *slots;

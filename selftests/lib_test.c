@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -484,7 +485,8 @@ FIXTURE_TEARDOWN(records)
 	lib_teardown(_metadata, &self->lib, NULL);
 }
 
-TEST_F(records, are_in_the_file_with_header_address_and_growing_counters)
+static void record_and_check(struct __test_metadata *_metadata,
+			     struct _test_data_records *self, perfCountType_t type)
 {
 	int count = countable(&self->lib.info), i, record;
 	uint64_t last[ARRAY_SIZE(events)] = { 0 }, now, from = 0, first = 0;
@@ -494,7 +496,7 @@ TEST_F(records, are_in_the_file_with_header_address_and_growing_counters)
 
 	asm volatile("auipc %0, 0" : "=r" (begin));
 	ASSERT_EQ(0, init(&self->lib));
-	ASSERT_EQ(0, perfManualInit(events, count, CHANNEL, variant->type,
+	ASSERT_EQ(0, perfManualInit(events, count, CHANNEL, type,
 				    self->lib.buffer)) {
 		TH_LOG("%s", perfErrorString());
 	}
@@ -509,18 +511,18 @@ TEST_F(records, are_in_the_file_with_header_address_and_growing_counters)
 
 	written(_metadata, &self->lib, stream);
 	EXPECT_EQ(TRACE_VALUE_ON, stream->message[0].value);
-	header(_metadata, stream, at, variant->type, events, count);
+	header(_metadata, stream, at, type, events, count);
 	for (record = 0; record < RECORDS; record++) {
 		EXPECT_EQ(MANUAL, NEXT(1));
-		now = address(_metadata, stream, at, variant->type, &from);
+		now = address(_metadata, stream, at, type, &from);
 		if (!record)
 			first = now;
 		EXPECT_EQ(first, now);
 		for (i = 0; i < count; i++) {
 			now = value(_metadata, stream, at);
-			if (variant->type == perfCount_DeltaXOR)
+			if (type == perfCount_DeltaXOR)
 				now ^= last[i];
-			else if (variant->type == perfCount_Delta)
+			else if (type == perfCount_Delta)
 				now += last[i];
 			ASSERT_LT(last[i], now) {
 				TH_LOG("record %d, counter %d", record, i);
@@ -533,6 +535,27 @@ TEST_F(records, are_in_the_file_with_header_address_and_growing_counters)
 	EXPECT_GT(begin + 4096, first);
 	ASSERT_EQ(stream->count, *at + 1);
 	EXPECT_EQ(TRACE_VALUE_OFF, stream->message[*at].value);
+}
+
+TEST_F(records, are_in_the_file_with_header_address_and_growing_counters)
+{
+	record_and_check(_metadata, self, variant->type);
+}
+
+#ifndef PR_SET_MDWE
+#define PR_SET_MDWE			65
+#define PR_MDWE_REFUSE_EXEC_GAIN	1
+#endif
+
+/* As under systemd's MemoryDenyWriteExecute=: slower, and the library says so. */
+TEST_F(records, need_no_executable_memory)
+{
+	if (prctl(PR_SET_MDWE, PR_MDWE_REFUSE_EXEC_GAIN, 0, 0, 0))
+		SKIP(return, "this kernel has no PR_SET_MDWE");
+	ASSERT_EQ(0, init(&self->lib));
+	ASSERT_EQ(0, perfManualInit(NULL, 0, CHANNEL, variant->type, self->lib.buffer));
+	EXPECT_NE(NULL, strstr(perfErrorString(), "executable memory"));
+	record_and_check(_metadata, self, variant->type);
 }
 
 TEST_F(lib, each_time_tracing_goes_on_there_is_a_header)

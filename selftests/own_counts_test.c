@@ -74,7 +74,7 @@ static void take(const struct trace_record *record, void *arg)
 
 /* The instructions of the work, as the records before and behind it have them. */
 static uint64_t work(struct __test_metadata *_metadata,
-		     struct _test_data_own_counts *self, unsigned int flags)
+		     struct _test_data_own_counts *self, unsigned int flags, bool often)
 {
 	struct sifive_trace_options options = SIFIVE_TRACE_OPTIONS;
 	struct sifive_trace *trace = sifive_trace_open();
@@ -94,18 +94,22 @@ static uint64_t work(struct __test_metadata *_metadata,
 	sifive_trace_write(trace);
 	for (round = 0; round < ROUNDS; round++) {
 		trace_spin(TURNS / ROUNDS);
+		if (often)
+			sifive_trace_write(trace);
 		sched_yield();
+		if (often)
+			sifive_trace_write(trace);
 	}
 	sifive_trace_write(trace);
 	ASSERT_EQ(0, sifive_trace_off(trace));
 	ASSERT_EQ(0, trace_records(self->fd, &totals, take, &counts));
 	sifive_trace_close(trace);
 	EXPECT_TRUE(trace_is_whole(&totals));
-	EXPECT_EQ(2, counts.records);
+	EXPECT_EQ(often ? 2 + 2 * ROUNDS : 2, counts.records);
 	return counts.last - counts.first;
 }
 
-#define WORK_WITH(flags)	work(_metadata, self, flags)
+#define WORK_WITH(flags)	work(_metadata, self, flags, false)
 
 TEST_F(own_counts, leave_a_neighbour_on_the_hart_out)
 {
@@ -123,6 +127,17 @@ TEST_F(own_counts, leave_a_neighbour_on_the_hart_out)
 	EXPECT_GE(WORK + WORK / 100, own);
 	/* It was there. */
 	EXPECT_LE(WORK + WORK / 2, all);
+}
+
+/* Differences over a switch to the neighbour, and without one. */
+TEST_F(own_counts, go_on_over_each_switch)
+{
+	uint64_t own;
+
+	kill(self->neighbour, SIGCONT);
+	own = work(_metadata, self, SIFIVE_TRACE_PER_THREAD, true);
+	EXPECT_LE(WORK, own);
+	EXPECT_GE(WORK + WORK / 50, own);
 }
 
 TRACE_HARNESS_MAIN

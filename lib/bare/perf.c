@@ -15,6 +15,7 @@
  * struct bare_hart - what is traced of a hart
  * @layout:	what is in its records
  * @stream:	where they go
+ * @last:	its counters' last values
  * @writable:	PERF_OPEN_*: which may be written now
  * @busy:	one is being written; tells the timer to keep out
  * @encoder:	its trace encoder, NULL until initialised
@@ -29,6 +30,7 @@
 struct bare_hart {
 	struct perf_layout layout;
 	struct perf_stream stream;
+	uint64_t last[PERF_COUNTER_MAX];
 	volatile unsigned int writable;
 	volatile bool busy;
 	volatile uint32_t *encoder;
@@ -282,6 +284,7 @@ PERF_LOCAL int initialise(perfEvent *event, int count, int channel,
 	hart->stream.stimulus = &encoder[TR_ITC_STIMULUS / 4 + channel];
 	hart->stream.ts = &encoder[TR_TS_LOWER / 4];
 	hart->stream.layout = &hart->layout;
+	hart->stream.last = hart->last;
 
 	hart->lost = 0;
 	hart->open = open;

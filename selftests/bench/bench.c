@@ -4,10 +4,13 @@
  * registers, bytes in the buffer.
  *
  *	bench all	every kind of record, one line for each:
- *			KIND COUNTERS TYPE MODE THREAD ADDRESS then the four numbers;
+ *			KIND LIST TYPE MODE THREAD ADDRESS then the four numbers; LIST
+ *			is how many counters, or which;
  *			then "switch": the instructions in user mode, and ioctls, of
  *			turning tracing on and off
  *	bench targets	those that have a target alone
+ *	bench nocode	one kind of record, where the program may not have executable
+ *			memory of its own
  *	bench room	one kind of record, for encoders that cannot stall; then, on
  *			CPU 1: "messages" made and lost, to its encoder, which is slow
  *
@@ -20,6 +23,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -36,16 +40,24 @@ __attribute__((noinline)) static void no_hook(void *function, void *site)
 
 static const char * const types[] = { "raw", "delta", "xor" };
 
-/* The fixed counters, then events that all harts of the board can count. */
-static const char * const events[] = {
-	[0] = "", [2] = "instructions,r100", [3] = "cycles,instructions,r100",
-	[7] = "cycles,instructions,r100,r101,r102,r103,r104",
-	[8] = "cycles,timestamp,instructions,r100,r101,r102,r103,r104",
+/* Which counters: the word for them, events, and how many. */
+struct list {
+	char name[16];
+	char events[128];
+	int count;
 };
 
-enum how { FIRST_THREAD, SECOND_THREAD, OWN_COUNTS };
+enum how { FIRST_THREAD, SECOND_THREAD, OWN_COUNTS, NO_CODE };
 
-static const char * const hows[] = { "first", "second", "own" };
+static const char * const hows[] = { "first", "second", "own", "nocode" };
+
+#ifndef PR_SET_MDWE
+#define PR_SET_MDWE			65
+#define PR_MDWE_REFUSE_EXEC_GAIN	1
+#endif
+
+/* All counters that the board's harts have in common. */
+#define MOST		18
 
 struct cost {
 	uint64_t instructions, loads, stores, bytes;
@@ -91,10 +103,10 @@ static uint64_t captured(void)
 	return report.bytes;
 }
 
-static void say(const char *kind, int counters, int type, bool poll, enum how how,
+static void say(const char *kind, const char *list, int type, bool poll, enum how how,
 		const struct cost *cost)
 {
-	printf("%s %d %s %s %s %d %lu %lu %lu %lu\n", kind, counters, types[type],
+	printf("%s %s %s %s %s %d %lu %lu %lu %lu\n", kind, list, types[type],
 	       poll ? "poll" : "stall", hows[how], bits(), cost->instructions,
 	       cost->loads, cost->stores, cost->bytes);
 	fflush(stdout);
@@ -136,12 +148,12 @@ static bool same(const struct monitor_accesses *before,
 } while (0)
 
 /* The thread's records that are on now. */
-static void measure(int counters, int type, bool poll, enum how how)
+static void measure(const struct list *list, int type, bool poll, enum how how)
 {
 	void *function = traced_hooks, *site = measure;
 	struct cost enter, exit, manual;
 	struct meter meter;
-	int instret = counters ? -1 : meter_open();
+	int instret = strstr(list->events, "instructions") ? -1 : meter_open();
 
 	/* Raw counts get the size that they keep for a while. */
 	for (int i = 0; i < 400000; i++)
@@ -157,13 +169,14 @@ static void measure(int counters, int type, bool poll, enum how how)
 	ENCODER(&exit, __cyg_profile_func_exit(function, site));
 	ENCODER(&manual, sifive_trace_write(trace));
 
-	say("entry", counters, type, poll, how, &enter);
-	say("exit", counters, type, poll, how, &exit);
-	say("manual", counters, type, poll, how, &manual);
+	say("entry", list->name, type, poll, how, &enter);
+	say("exit", list->name, type, poll, how, &exit);
+	say("manual", list->name, type, poll, how, &manual);
 }
 
 struct job {
-	int counters, type;
+	const struct list *list;
+	int type;
 	bool poll;
 	enum how how;
 };
@@ -174,17 +187,32 @@ static void *measure_thread(void *arg)
 
 	/* The thread's first record joins it, and brings the header. */
 	traced_hooks();
-	measure(job->counters, job->type, job->poll, job->how);
+	measure(job->list, job->type, job->poll, job->how);
 	return NULL;
 }
 
-static void run(int counters, int type, bool poll, enum how how)
+/* The first @count of the fixed counters and of events that all harts can count. */
+static struct list neighbours(int count)
+{
+	struct list list = { .count = count };
+	int i;
+
+	snprintf(list.name, sizeof(list.name), "%d", count);
+	if (count)
+		snprintf(list.events, sizeof(list.events), "%s",
+			 count > 1 ? "cycles,instructions" : "instructions");
+	for (i = 2; i < count; i++)
+		sprintf(list.events + strlen(list.events), ",r%x", 0x100 + i - 2);
+	return list;
+}
+
+static void run_list(const struct list *list, int type, bool poll, enum how how)
 {
 	struct sifive_trace_options options = SIFIVE_TRACE_OPTIONS;
-	struct job job = { counters, type, poll, how };
+	struct job job = { list, type, poll, how };
 	pthread_t thread;
 
-	options.events = events[counters];
+	options.events = list->events;
 	options.count_type = type;
 	options.cpus = "0";
 	options.buffer = 1 << 18;
@@ -198,9 +226,39 @@ static void run(int counters, int type, bool poll, enum how how)
 			errx(1, "no thread");
 	} else {
 		traced_hooks();
-		measure(counters, type, poll, how);
+		measure(list, type, poll, how);
 	}
 	check(sifive_trace_off(trace));
+}
+
+static void run(int count, int type, bool poll, enum how how)
+{
+	struct list list = neighbours(count);
+
+	run_list(&list, type, poll, how);
+}
+
+/* Lists of which a writer made in advance would know nothing. */
+static void run_others(void)
+{
+	static const struct list others[] = {
+		{ "1:u", "cycles:u", 1 },
+		{ "2:u", "cycles:u,r100:u", 2 },
+		{ "8,gap", "cycles:u,r100,r101,r102,r103,r104,r105,r106", 8 },
+	};
+	unsigned int i;
+
+	for (i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		run_list(&others[i], SIFIVE_TRACE_DELTA, false, FIRST_THREAD);
+}
+
+static void run_with_time(enum how how, bool poll)
+{
+	static const struct list list = {
+		"7+time", "cycles,timestamp,instructions,r100,r101,r102,r103,r104", 8,
+	};
+
+	run_list(&list, SIFIVE_TRACE_DELTA, poll, how);
 }
 
 /* Inside of the hook, and what the compiler's call and frame add to that. */
@@ -217,12 +275,12 @@ static void run_off(void)
 	called = __cyg_profile_func_enter;
 	METER(&meter, called(traced_hooks, run_off));
 	cost.instructions = meter_cost(&meter) - call;
-	say("off-hook", 7, SIFIVE_TRACE_DELTA, false, FIRST_THREAD, &cost);
+	say("off-hook", "7", SIFIVE_TRACE_DELTA, false, FIRST_THREAD, &cost);
 
 	meter_traced(traced_hooks, &cost.instructions, &exit);
-	say("off-entry", 7, SIFIVE_TRACE_DELTA, false, FIRST_THREAD, &cost);
+	say("off-entry", "7", SIFIVE_TRACE_DELTA, false, FIRST_THREAD, &cost);
 	cost.instructions = exit;
-	say("off-exit", 7, SIFIVE_TRACE_DELTA, false, FIRST_THREAD, &cost);
+	say("off-exit", "7", SIFIVE_TRACE_DELTA, false, FIRST_THREAD, &cost);
 	close(instret);
 }
 
@@ -256,9 +314,10 @@ static void run_switch(void)
 	struct sifive_trace_options options = SIFIVE_TRACE_OPTIONS;
 	struct meter empty, meter;
 	uint64_t before;
+	const struct list list = neighbours(7);
 	int event = meter_user();
 
-	options.events = events[7];
+	options.events = list.events;
 	options.cpus = "0";
 	options.buffer = 1 << 18;
 	check(sifive_trace_setup(trace, &options));
@@ -273,20 +332,35 @@ static void run_switch(void)
 
 static void run_targets(void)
 {
-	run(7, SIFIVE_TRACE_DELTA, false, FIRST_THREAD);
+	static const int counts[] = { 0, 1, 2, 7, 8, 9, MOST };
+	unsigned int i;
+
+	for (i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
+		run(counts[i], SIFIVE_TRACE_DELTA, false, FIRST_THREAD);
 	run(7, SIFIVE_TRACE_DELTA, true, FIRST_THREAD);
 	run(7, SIFIVE_TRACE_DELTA, false, SECOND_THREAD);
-	run(8, SIFIVE_TRACE_DELTA, false, FIRST_THREAD);
 	run(7, SIFIVE_TRACE_DELTA, false, OWN_COUNTS);
-	run(0, SIFIVE_TRACE_DELTA, false, FIRST_THREAD);
-	run(2, SIFIVE_TRACE_DELTA, false, FIRST_THREAD);
+	run(MOST, SIFIVE_TRACE_DELTA, false, OWN_COUNTS);
+	run(7, SIFIVE_TRACE_XOR, false, FIRST_THREAD);
+	run_with_time(FIRST_THREAD, false);
+	run_others();
 	run_off();
 	run_switch();
+	run(7, SIFIVE_TRACE_RAW, false, FIRST_THREAD);
+	run(MOST, SIFIVE_TRACE_RAW, false, FIRST_THREAD);
+}
+
+static void run_without_code(void)
+{
+	if (prctl(PR_SET_MDWE, PR_MDWE_REFUSE_EXEC_GAIN, 0, 0, 0))
+		err(1, "PR_SET_MDWE");
+	run(7, SIFIVE_TRACE_DELTA, false, NO_CODE);
 }
 
 static void run_room(void)
 {
 	struct sifive_trace_options options = SIFIVE_TRACE_OPTIONS;
+	const struct list list = neighbours(7);
 	int i;
 
 	/* Asked to wait or not. */
@@ -294,7 +368,7 @@ static void run_room(void)
 	run(7, SIFIVE_TRACE_DELTA, true, FIRST_THREAD);
 
 	meter_pin(1);
-	options.events = events[7];
+	options.events = list.events;
 	options.count_type = SIFIVE_TRACE_DELTA;
 	options.cpus = "1";
 	options.buffer = 1 << 18;
@@ -322,16 +396,21 @@ static void run_all(void)
 			run(numbers[n], type, false, OWN_COUNTS);
 		}
 	}
-	run(8, SIFIVE_TRACE_DELTA, false, FIRST_THREAD);
-	run(8, SIFIVE_TRACE_DELTA, true, FIRST_THREAD);
-	run(8, SIFIVE_TRACE_DELTA, false, SECOND_THREAD);
-	run(2, SIFIVE_TRACE_DELTA, false, FIRST_THREAD);
-	run(2, SIFIVE_TRACE_DELTA, true, FIRST_THREAD);
-	run(2, SIFIVE_TRACE_DELTA, false, SECOND_THREAD);
-	run(2, SIFIVE_TRACE_DELTA, false, OWN_COUNTS);
+	for (n = 1; n <= MOST; n++) {
+		if (n == 3 || n == 7)
+			continue;
+		run(n, SIFIVE_TRACE_DELTA, false, FIRST_THREAD);
+		run(n, SIFIVE_TRACE_DELTA, false, OWN_COUNTS);
+	}
+	run_with_time(FIRST_THREAD, false);
+	run_with_time(FIRST_THREAD, true);
+	run_with_time(SECOND_THREAD, false);
+	run_others();
 	run_off();
 	if (bits() == 64)
 		run_switch();
+	run(MOST, SIFIVE_TRACE_RAW, false, FIRST_THREAD);
+	run(MOST, SIFIVE_TRACE_XOR, false, FIRST_THREAD);
 }
 
 int main(int argc, char **argv)
@@ -339,8 +418,9 @@ int main(int argc, char **argv)
 	const char *verb = argc == 2 ? argv[1] : "";
 	int instret;
 
-	if (strcmp(verb, "all") && strcmp(verb, "targets") && strcmp(verb, "room"))
-		errx(2, "usage: bench all|targets|room");
+	if (strcmp(verb, "all") && strcmp(verb, "targets") && strcmp(verb, "nocode") &&
+	    strcmp(verb, "room"))
+		errx(2, "usage: bench all|targets|nocode|room");
 	meter_pin(0);
 	monitor_open();
 	instret = meter_open();
@@ -353,6 +433,8 @@ int main(int argc, char **argv)
 		run_all();
 	else if (!strcmp(verb, "room"))
 		run_room();
+	else if (!strcmp(verb, "nocode"))
+		run_without_code();
 	else
 		run_targets();
 	sifive_trace_close(trace);

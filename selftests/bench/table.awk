@@ -1,5 +1,52 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# What bench and others have said, as the tables of Documentation/performance.md.
+# What bench and others have said, as the tables of Documentation/performance.md. Fails
+# if a record took more instructions than its bound, or other loads and stores than it
+# has to; with -v check=1 says that as TAP instead.
+
+# An entry record of @n neighbours may take 42 + 7n, of other counters 42 + 10n.
+function bound(kind, list, mode, how,    n, most) {
+	n = counters(list)
+	if (how == "nocode")
+		return 850
+	most = 42 + (list ~ /^[0-9]+$/ && n > 1 ? 7 : 10) * n
+	if (kind == "manual")
+		most += 10
+	if (mode == "poll")
+		most += 2
+	if (how == "own")
+		most += 15
+	return most
+}
+
+function counters(list) {
+	return list ~ /time/ ? list + 1 : list + 0
+}
+
+# The timestamp's two halves, one of them twice; the poll.
+function loads_due(list, mode) {
+	return (list ~ /time/ ? 3 : 0) + (mode == "poll" ? 1 : 0)
+}
+
+# Kind, addresses of one word or two, counts.
+function stores_due(kind, list, type, bits,    words) {
+	words = bits == 64 && type != "xor" ? 2 : 1
+	return 1 + (kind == "manual" ? 1 : 2) * words + counters(list)
+}
+
+function result(good, what) {
+	failed += !good
+	if (check)
+		printf "%s %d %s\n", good ? "ok" : "not ok", ++tests, what
+	else if (!good)
+		print "bench: " what > "/dev/stderr"
+}
+
+function judge() {
+	result($7 <= bound($1, $2, $4, $5) && $8 == loads_due($2, $4) &&
+	       $9 == stores_due($1, $2, $3, $6),
+	       sprintf("%s, %s counters, %s, %s, %s, %s bits: %d instructions of %d, %d loads, %d stores",
+		       $1, $2, $3, $4, $5, $6, $7, bound($1, $2, $4, $5), $8, $9))
+}
 
 NF == 10 {
 	key = $1 " " $2 " " $3
@@ -9,9 +56,18 @@ NF == 10 {
 	loads[key, $4] = $8
 	stores[key, $6] = $9
 	bytes[key, $6] = $10
+	if ($1 == "off-hook")
+		result($7 <= 6, "tracing off: " $7 " instructions of 6")
+	else if ($1 !~ /^off/)
+		judge()
 }
 
 NF == 3 { other[$1] = "| " $2 " | " ($3 ? $3 : "") " |" }
+
+$1 == "switch" {
+	result($2 > 100 && $2 <= 11000 && $3 == 4,
+	       "on and off: " $2 " instructions of 11000, " $3 " ioctls of 4")
+}
 
 function head(titles) {
 	print "\n" titles
@@ -24,19 +80,16 @@ function instructions(key, mode, thread, bits) {
 	return key in cost ? cost[key] : ""
 }
 
-function name(counters) {
-	return counters == 8 ? "7 + time" : counters == 2 ? "2, no run" : counters
-}
-
 function row(key,    k) {
 	split(key, k, " ")
-	printf "| %s | %s | %s | %d | %d | %d | %d | %s | %d | %d | %d | %d | %d | %d |\n",
-		k[1], name(k[2]), k[3],
+	printf "| %s | %s | %s | %d | %d | %d | %s | %s | %s | %s | %d | %s | %d | %d | %d | %d |\n",
+		k[1], k[2], k[3], bound(k[1], k[2], "", ""),
 		instructions(key, "stall", "first", 64),
 		instructions(key, "stall", "first", 32),
 		instructions(key, "poll", "first", 64),
 		instructions(key, "stall", "second", 64),
 		instructions(key, "stall", "own", 64),
+		instructions(key, "stall", "nocode", 64),
 		loads[key, "stall"], loads[key, "poll"],
 		stores[key, 64], stores[key, 32], bytes[key, 64], bytes[key, 32]
 }
@@ -47,8 +100,8 @@ function off(what, words,    key) {
 		instructions(key, "stall", "first", 32)
 }
 
-END {
-	head("| record | counters | type | instr. | 32 | polling | thread 2 | own counts | loads | polling | stores | 32 | bytes | 32 |")
+function tables(    i) {
+	head("| record | counters | type | bound | instr. | 32 | polling | thread 2 | own counts | no code | loads | polling | stores | 32 | bytes | 32 |")
 	for (i = 1; i <= n; i++)
 		if (keys[i] !~ /^off/)
 			row(keys[i])
@@ -66,4 +119,10 @@ END {
 	print "| write() to trace_marker " other["marker"]
 	print "| read() of a perf event " other["read-1"]
 	print "| read() of a group of seven " other["read-7"]
+}
+
+END {
+	if (!check)
+		tables()
+	exit failed > 0
 }

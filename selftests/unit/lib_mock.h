@@ -300,9 +300,13 @@ static void *mock_mmap(void *addr, size_t length, int prot, int flags, int fd,
 
 	if (fd == MOCK_FD) {
 		if (flags == MAP_SHARED) {
+			struct sifive_trace_slot *slots;
+
 			if (prot != PROT_READ)
 				abort();
-			return calloc(1, length);
+			slots = calloc(1, length);
+			slots[3].offset[1] = 1;	/* written once */
+			return slots;
 		}
 		if (prot != (PROT_READ | PROT_WRITE) ||
 		    flags != (MAP_SHARED | MAP_FIXED) || length != MOCK_PAGE_SIZE)
@@ -466,6 +470,7 @@ PERF_INTERNAL void perf_rseq_barrier(void)
 #include "../../lib/descriptor.c"
 #include "../../lib/device.c"
 #include "../../lib/thread.c"
+#include "../../lib/writer.c"
 #include "../../lib/fault.c"
 #include "../../lib/filter.c"
 
@@ -562,6 +567,13 @@ PERF_INTERNAL uint32_t perf_mmio_read32(const volatile uint32_t *reg)
 	mock_last_read = mock_stores;
 	return (uint32_t)(offset == SIFIVE_TRACE_PAGE_TS_LOWER ? now : now >> 32);
 }
+
+static bool mock_is_device(uint64_t address)
+{
+	return pages && address - (uintptr_t)pages < 64 * MOCK_PAGE_SIZE;
+}
+
+#include "machine.h"
 
 /* EXPECT that a call failed and that the error string has @part in it. */
 #define EXPECT_ERROR(call, part)					\

@@ -10,8 +10,6 @@
 
 #include "lib_mock.h"
 
-#define COUNTERS_MAX	9
-
 /* Of a count that is recorded. */
 #define COUNT_BITS	48
 
@@ -20,32 +18,20 @@ static char site[4] __attribute__((aligned(4)));
 
 static const unsigned int widths[] = { 64, 48, 40, 32 };
 
-/* Numbers of the counters, and whose writer they need. */
-static const struct set {
-	const char *events;
+/* Counters as events, and their numbers. */
+struct set {
+	char events[256];
 	unsigned int count;
-	unsigned int number[COUNTERS_MAX];
-	hook_writer *entry, *explicit, *own;
-} sets[] = {
-	{ "cycles,instructions", 2, { 0, 2 }, NULL,
-	  write_short_A_RUN, write_short_A_RUN_OWN },
-	{ "cycles,timestamp,instructions,r1", 4, { 0, 1, 2, 3 }, NULL,
-	  write_short_A_RUN, write_short_A_RUN_OWN },
-	{ "cycles,instructions,r1,r2,r3,r4,r5,r6", 8, { 0, 2, 3, 4, 5, 6, 7, 8 },
-	  write_short_A_RUN, write_short_A_RUN, write_short_A_RUN_OWN },
-	{ "cycles,instructions,r1", 3, { 0, 2, 4 },
-	  write_short_ANY, write_short_ANY, write_short_ANY },
+	unsigned int number[PERF_COUNTER_MAX];
 };
 
-#define SETS		(sizeof(sets) / sizeof(sets[0]))
-
 static struct sifive_trace *trace;
-static const struct set *set;
+static struct set set;
 static unsigned int type;
 static uint64_t mask;
 
 /* What the records have said, and where in the log the next one begins. */
-static uint64_t said[COUNTERS_MAX];
+static uint64_t said[PERF_COUNTER_MAX];
 static size_t at;
 
 /* What a counter of its thread's own has more than its hart's. */
@@ -55,12 +41,17 @@ FIXTURE(widths)
 {
 };
 
-FIXTURE_SETUP(widths)
+static void setup_library(struct __test_metadata *_metadata)
 {
 	setenv("SIFIVE_TRACE_VERBOSE", "0", 1);
 	mock_device_reset();
 	trace = sifive_trace_open();
 	ASSERT_NE(NULL, trace);
+}
+
+FIXTURE_SETUP(widths)
+{
+	setup_library(_metadata);
 }
 
 FIXTURE_TEARDOWN(widths)
@@ -77,26 +68,27 @@ static int begin_set(unsigned int width, bool own)
 	unsigned int i;
 
 	mask = ~UINT64_C(0) >> (64 - width);
-	for (i = 0; i < set->count; i++)
+	for (i = 0; i < set.count; i++)
 		dev.event[i] = (struct sifive_trace_event) {
-			.counter = set->number[i],
-			.info = mock_info(set->number[i], width),
+			.counter = set.number[i],
+			.info = mock_info(set.number[i], width),
 		};
-	dev.event_set = (1u << set->count) - 1;
-	options.events = set->events;
+	dev.event_set = (uint32_t)((UINT64_C(1) << set.count) - 1);
+	options.events = set.events;
 	options.count_type = type;
 	options.flags = own ? SIFIVE_TRACE_PER_THREAD : 0;
 	if (sifive_trace_setup(trace, &options))
 		return -1;
 	if (own) {
 		slots = (struct sifive_trace_slot *)perf_pool->slots;
-		for (i = 0; i < set->count; i++)
-			slots[3].offset[set->number[i]] = offset;
+		for (i = 0; i < set.count; i++)
+			slots[3].offset[set.number[i]] = offset;
+		slots[3].offset[PERF_OFFSETS_WRITTEN]++;
 	}
 	memset(mock_counter, 0, sizeof(mock_counter));
 	memset(said, 0, sizeof(said));
 	if (type == SIFIVE_TRACE_DELTA)
-		for (i = 0; i < set->count; i++)
+		for (i = 0; i < set.count; i++)
 			said[i] = offset;
 	if (sifive_trace_on(trace))
 		return -1;
@@ -109,8 +101,8 @@ static void count(uint64_t more)
 {
 	unsigned int i;
 
-	for (i = 0; i < set->count; i++) {
-		uint64_t *counter = &mock_counter[set->number[i]];
+	for (i = 0; i < set.count; i++) {
+		uint64_t *counter = &mock_counter[set.number[i]];
 
 		*counter = (*counter + more + i) & mask;
 	}
@@ -132,7 +124,7 @@ static unsigned int read_record(uint32_t kind)
 	at += skip_address();
 	if (kind != PERF_RECORD_MANUAL)
 		at += skip_address();
-	for (i = 0; i < set->count; i++) {
+	for (i = 0; i < set.count; i++) {
 		uint64_t value = mock_log[at++].value;
 
 		if (at < mock_stores && mock_log[at].bits == 16) {
@@ -154,8 +146,8 @@ static bool is_said(void)
 	const uint64_t bits = mask & ((UINT64_C(1) << COUNT_BITS) - 1);
 	unsigned int i;
 
-	for (i = 0; i < set->count; i++)
-		if ((said[i] ^ (mock_counter[set->number[i]] + offset)) & bits ||
+	for (i = 0; i < set.count; i++)
+		if ((said[i] ^ (mock_counter[set.number[i]] + offset)) & bits ||
 		    (type != SIFIVE_TRACE_DELTA && said[i] & ~bits))
 			return false;
 	return at == mock_stores;
@@ -188,14 +180,14 @@ static void steps(struct __test_metadata *_metadata, void (*record)(void),
 		EXPECT_NE(~0u, read_record(kind));
 		EXPECT_TRUE(is_said()) {
 			TH_LOG("%u bits, type %u, %s: step %u", width, type,
-			       set->events, i);
+			       set.events, i);
 		}
 	}
 	if (type != SIFIVE_TRACE_DELTA)
 		return;
 	/* One that wraps has gone on by little: there is no upper half. */
-	for (i = 0; i < set->count; i++)
-		mock_counter[set->number[i]] = mask - 20;
+	for (i = 0; i < set.count; i++)
+		mock_counter[set.number[i]] = mask - 20;
 	record();
 	read_record(kind);
 	count(40);
@@ -206,48 +198,177 @@ static void steps(struct __test_metadata *_metadata, void (*record)(void),
 
 #define STEPS(record, kind, width)	steps(_metadata, record, kind, width)
 
-/* There are too many straight ones for the table of sets. */
-static hook_writer *entry_writer(void)
+static void add_counter(const char *event, unsigned int number)
 {
-	const bool ts = set->number[1] == 1;
-
-	return set->entry ? set->entry : straight_writers[type][0][ts][ts];
+	snprintf(set.events + strlen(set.events), sizeof(set.events) - strlen(set.events),
+		 "%s%s", set.count ? "," : "", event);
+	set.number[set.count++] = number;
 }
 
-TEST_F(widths, hook_and_explicit)
+/* The first @count of cycles, the time stamp if it is wanted, instructions and others. */
+static void use_run(unsigned int count, bool timestamp)
+{
+	unsigned int number;
+	char name[16];
+
+	set = (struct set) { .count = 0 };
+	for (number = 0; set.count < count && number < PERF_COUNTER_MAX; number++) {
+		snprintf(name, sizeof(name), "r%u", number);
+		if (number != 1 || timestamp)
+			add_counter(number == 0 ? "cycles" : number == 1 ? "timestamp" :
+				    number == 2 ? "instructions" : name, number);
+	}
+}
+
+/* Counters that are no neighbours. */
+static void use_others(unsigned int count)
+{
+	char name[16];
+	unsigned int i;
+
+	set = (struct set) { .count = 0 };
+	for (i = 0; i < count; i++) {
+		snprintf(name, sizeof(name), "r%u", i + 1);
+		add_counter(name, 31 - 3 * (count - 1 - i));
+	}
+}
+
+/* As @set has it, in all widths: what the hook and explicit records say. */
+static void all_widths(struct __test_metadata *_metadata, bool own)
 {
 	unsigned int i;
 
-	for (set = sets; set < sets + SETS; set++)
-		for (type = 0; type < 3; type++)
-			for (i = 0; i < 4; i++) {
-				ASSERT_EQ(0, begin_set(widths[i], false));
-				EXPECT_EQ(entry_writer(), hook);
-				EXPECT_EQ(set->explicit, manual);
-				STEPS(entry, PERF_RECORD_ENTER, widths[i]);
-				STEPS(explicit, PERF_RECORD_MANUAL, widths[i]);
-				ASSERT_EQ(0, sifive_trace_off(trace));
-			}
+	for (i = 0; i < 4; i++) {
+		ASSERT_EQ(0, begin_set(widths[i], own)) {
+			TH_LOG("%s: %s", set.events, sifive_trace_error());
+		}
+		EXPECT_TRUE(hook == machine_pair);
+		EXPECT_TRUE(manual == machine_single);
+		STEPS(entry, PERF_RECORD_ENTER, widths[i]);
+		STEPS(explicit, PERF_RECORD_MANUAL, widths[i]);
+		ASSERT_EQ(0, sifive_trace_off(trace));
+	}
+}
+
+FIXTURE(each_type)
+{
+};
+
+FIXTURE_VARIANT(each_type)
+{
+	unsigned int type;
+};
+
+FIXTURE_VARIANT_ADD(each_type, raw) { .type = SIFIVE_TRACE_RAW };
+FIXTURE_VARIANT_ADD(each_type, delta) { .type = SIFIVE_TRACE_DELTA };
+FIXTURE_VARIANT_ADD(each_type, xor) { .type = SIFIVE_TRACE_XOR };
+
+FIXTURE_SETUP(each_type)
+{
+	setup_library(_metadata);
+	type = variant->type;
+}
+
+FIXTURE_TEARDOWN(each_type)
+{
+	sifive_trace_close(trace);
+	EXPECT_NOTHING_HELD();
+}
+
+TEST_F(each_type, neighbours)
+{
+	unsigned int count;
+
+	for (count = 1; count < PERF_COUNTER_MAX; count++) {
+		use_run(count, false);
+		all_widths(_metadata, false);
+	}
+}
+
+TEST_F(each_type, with_time_stamp)
+{
+	unsigned int count;
+
+	for (count = 2; count <= PERF_COUNTER_MAX; count++) {
+		use_run(count, true);
+		all_widths(_metadata, false);
+	}
+}
+
+TEST_F(each_type, any_others)
+{
+	unsigned int count;
+
+	for (count = 1; count < 10; count++) {
+		use_others(count);
+		all_widths(_metadata, false);
+	}
 }
 
 /* A thread's own are sums, which wrap anywhere. */
-TEST_F(widths, own)
+TEST_F(each_type, own)
 {
-	unsigned int i;
+	unsigned int count;
 
 	offset = (uint64_t)-123456;
-	for (set = sets; set < sets + SETS; set++) {
-		if (set->number[1] == 1)
-			continue;
-		for (type = 0; type < 3; type++)
-			for (i = 0; i < 4; i++) {
-				ASSERT_EQ(0, begin_set(widths[i], true));
-				EXPECT_EQ(set->own, hook);
-				EXPECT_EQ(set->own, manual);
-				STEPS(entry, PERF_RECORD_ENTER, widths[i]);
-				STEPS(explicit, PERF_RECORD_MANUAL, widths[i]);
-				ASSERT_EQ(0, sifive_trace_off(trace));
+	for (count = 1; count < PERF_COUNTER_MAX; count++) {
+		use_run(count, false);
+		all_widths(_metadata, true);
+	}
+	use_others(5);
+	all_widths(_metadata, true);
+	offset = 0;
+}
+
+/* One that is still being written when a handler of its thread comes. */
+static void interrupting(void)
+{
+	count(100);
+	explicit();
+}
+
+/* The thread was switched out: its hart went on, what it has counted did not. */
+static void switch_out(uint64_t harts)
+{
+	struct sifive_trace_slot *slots = (struct sifive_trace_slot *)perf_pool->slots;
+	unsigned int i;
+
+	for (i = 0; i < set.count; i++)
+		mock_counter[set.number[i]] += harts;
+	for (i = 0; i < set.count; i++)
+		slots[3].offset[set.number[i]] -= harts;
+	slots[3].offset[PERF_OFFSETS_WRITTEN]++;
+	offset -= harts;
+}
+
+/* Records before and behind it, some of a handler's, say what the thread counted. */
+TEST_F(each_type, own_switched)
+{
+	unsigned int n, i;
+
+	for (n = 1; n < PERF_COUNTER_MAX; n += 5) {
+		offset = 4711;
+		use_run(n, false);
+		ASSERT_EQ(0, begin_set(64, true));
+		for (i = 0; i < 12; i++) {
+			if (i % 3 == 1)
+				switch_out(UINT64_C(12345) << i * 3);
+			count(1000);
+			if (i % 4 == 3) {
+				mock_interrupt = interrupting;
+				mock_interrupt_once = true;
 			}
+			i % 2 ? entry() : explicit();
+			read_record(i % 2 ? PERF_RECORD_ENTER : PERF_RECORD_MANUAL);
+			if (i % 4 == 3)
+				read_record(PERF_RECORD_MANUAL);
+			EXPECT_TRUE(is_said()) {
+				TH_LOG("%u counters, record %u", n, i);
+			}
+			if (i == 2)
+				EXPECT_TRUE(machine_ended);
+		}
+		ASSERT_EQ(0, sifive_trace_off(trace));
 	}
 	offset = 0;
 }
@@ -258,7 +379,7 @@ TEST_F(widths, narrow)
 	static const unsigned int narrow[] = { 1, 31 };
 	unsigned int i;
 
-	set = sets;
+	use_run(2, false);
 	for (type = 0; type < 3; type++)
 		for (i = 0; i < 2; i++) {
 			ASSERT_EQ(0, begin_set(narrow[i], false));
@@ -270,17 +391,10 @@ TEST_F(widths, narrow)
 		}
 }
 
-/* One that is still being written when a handler of its thread comes. */
-static void interrupting(void)
-{
-	count(100);
-	explicit();
-}
-
 /* Explicit records keep to the order of counters, too. */
 TEST_F(widths, interrupted)
 {
-	set = &sets[2];
+	use_run(8, false);
 	type = SIFIVE_TRACE_DELTA;
 	ASSERT_EQ(0, begin_set(40, false));
 	count(mask - 50);
@@ -296,7 +410,7 @@ TEST_F(widths, interrupted)
 /* A thread's own, some of which are written the long way. */
 TEST_F(widths, own_interrupted)
 {
-	set = &sets[2];
+	use_run(8, false);
 	offset = (uint64_t)-123456;
 	for (type = 0; type < 3; type++) {
 		ASSERT_EQ(0, begin_set(40, true));

@@ -30,6 +30,11 @@ static int set_up(perfCountType_t type)
 	return perfFuncEntryExitInit(events, 2, 6, type, 4096);
 }
 
+static void explicit(void)
+{
+	perf_hooks_manual((uintptr_t)function);
+}
+
 /* Stores of a record whose counts fit in 32 bits, and of a header. */
 static unsigned int record_stores(void)
 {
@@ -90,11 +95,6 @@ TEST_F(writers, straight)
 
 static pthread_barrier_t steps, others;
 static long worker_channel, other_channel;
-
-static void explicit(void)
-{
-	perf_hooks_manual((uintptr_t)function);
-}
 
 /* How the worker makes a record. */
 static void (*make)(void) = call;

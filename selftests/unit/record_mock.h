@@ -112,7 +112,8 @@ static struct perf_layout mock_layout __attribute__((unused));
 
 /* The stimulus register and the timestamp of this program. */
 #define MOCK_STREAM(of) \
-	{ .stimulus = mock_stimulus, .ts = mock_ts, .layout = (of) }
+	{ .stimulus = mock_stimulus, .ts = mock_ts, .layout = (of), \
+	  .last = (uint64_t [PERF_COUNTER_MAX]) { 0 } }
 
 static inline void mock_header(struct perf_stream *stream)
 {

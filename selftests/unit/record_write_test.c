@@ -300,7 +300,7 @@ TEST(every_record)
 TEST(streams)
 {
 	static struct perf_layout layout;
-	static struct perf_stream other = MOCK_STREAM(&layout);
+	struct perf_stream other = MOCK_STREAM(&layout);
 	const struct perf_counter cycles = { .number = 0, .info = 0x3fc00 };
 
 	ASSERT_EQ(0, start(PERF_COUNT_XOR, &cycles, 1));

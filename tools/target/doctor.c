@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -308,6 +309,23 @@ static void check_delegation(int fd)
 	}
 }
 
+/* Whether this process may have executable memory, as those that are recorded want. */
+static void check_code(void)
+{
+	const size_t size = (size_t)getpagesize();
+	void *page = mmap(NULL, size, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (page == MAP_FAILED)
+		return;
+	if (mprotect(page, size, PROT_READ | PROT_EXEC)) {
+		note("no executable memory here: %s; records of functions take several times as long",
+		     strerror(errno));
+		fix("allow it to what is recorded: systemd MemoryDenyWriteExecute=no, SELinux execmem");
+	}
+	munmap(page, size);
+}
+
 static void check_kernel(void)
 {
 #ifdef SYS_rseq
@@ -337,6 +355,7 @@ bool doctor(FILE *to, const char *prefix)
 		check_cpus(fd);
 		check_delegation(fd);
 		check_kernel();
+		check_code();
 	}
 	if (fd >= 0)
 		close(fd);

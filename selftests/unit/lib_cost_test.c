@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/*
+ * Proves of the writers that are made at set-up what they cost, in instructions, for
+ * every number of counters: that no list of counters is a cliff, that counts above
+ * 32 bits are none, and that a thread's own counts are not.
+ */
+#include "kselftest_harness.h"
+
+#include "sifive_trace.h"
+
+#include "lib_mock.h"
+
+/* The hook: load the writer, name the kind, jump. */
+#define HOOK		4
+
+/* The compiler's call, and what the function saves as it calls something. */
+#define CALL		8
+
+/* Most of what an entry record of @n counters takes, call and hook included. */
+#define BOUND(n)	(42 + 7 * (n))
+#define BOUND_OTHERS(n)	(42 + 10 * (n))
+#define OWN		15
+
+/* Addresses of 64 bits, and in the lower 4 GiB as when a program is not moved. */
+#define HIGH		UINT64_C(0x5555555560)
+#define LOW		UINT64_C(0x10560)
+
+static struct sifive_trace *trace;
+
+FIXTURE(cost)
+{
+};
+
+FIXTURE_SETUP(cost)
+{
+	setenv("SIFIVE_TRACE_VERBOSE", "0", 1);
+	mock_device_reset();
+	trace = sifive_trace_open();
+	ASSERT_NE(NULL, trace);
+}
+
+FIXTURE_TEARDOWN(cost)
+{
+	sifive_trace_close(trace);
+}
+
+static int set_up(unsigned int count, unsigned int first, unsigned int type,
+		  unsigned int flags)
+{
+	struct sifive_trace_options options = SIFIVE_TRACE_OPTIONS;
+	char events[256] = "";
+	unsigned int i;
+
+	for (i = 0; i < count; i++) {
+		unsigned int number = first + i + (!first && i);
+
+		snprintf(events + strlen(events), sizeof(events) - strlen(events),
+			 "%sr%u", i ? "," : "", i + 1);
+		dev.event[i] = (struct sifive_trace_event) {
+			.counter = number, .info = mock_info(number, 64),
+		};
+	}
+	dev.event_set = (uint32_t)((UINT64_C(1) << count) - 1);
+	options.events = events;
+	options.count_type = type;
+	options.flags = flags;
+	memset(mock_counter, 0, sizeof(mock_counter));
+	return sifive_trace_setup(trace, &options) || sifive_trace_on(trace) ? -1 : 0;
+}
+
+static void count(uint64_t more)
+{
+	unsigned int i;
+
+	for (i = 0; i < 32; i++)
+		mock_counter[i] += more;
+}
+
+/* Of the second record, with the compiler's call. */
+static unsigned int entry(uint64_t address)
+{
+	perf_hook_enter((void *)address, (void *)(address + 0x20));
+	count(100);
+	perf_hook_enter((void *)address, (void *)(address + 0x20));
+	return machine_ended ? machine_instructions + HOOK + CALL : ~0u;
+}
+
+#define SET_UP(...)							\
+	ASSERT_EQ(0, set_up(__VA_ARGS__)) {				\
+		TH_LOG("%s", sifive_trace_error());			\
+	}
+
+TEST_F(cost, neighbours)
+{
+	unsigned int n;
+
+	for (n = 2; n <= 29; n++) {
+		SET_UP(n, 0, SIFIVE_TRACE_DELTA, 0);
+		EXPECT_GE(BOUND(n), entry(HIGH));
+		TH_LOG("%u counters: %u instructions", n, entry(HIGH));
+		EXPECT_GE(BOUND(n), entry(LOW));
+		sifive_trace_off(trace);
+	}
+}
+
+TEST_F(cost, others)
+{
+	unsigned int n;
+
+	for (n = 1; n <= 28; n++) {
+		SET_UP(n, 4, SIFIVE_TRACE_DELTA, 0);
+		EXPECT_GE(BOUND_OTHERS(n), entry(HIGH));
+		sifive_trace_off(trace);
+	}
+}
+
+TEST_F(cost, raw)
+{
+	unsigned int n;
+
+	for (n = 1; n <= 29; n++) {
+		SET_UP(n, 0, SIFIVE_TRACE_RAW, 0);
+		EXPECT_GE(BOUND(n), entry(HIGH));
+		count(UINT64_C(5) << 32);
+		EXPECT_GE(BOUND(n), entry(HIGH));
+		TH_LOG("%u counters: %u instructions", n, entry(HIGH));
+		sifive_trace_off(trace);
+	}
+}
+
+TEST_F(cost, own)
+{
+	unsigned int n;
+
+	for (n = 2; n <= 29; n++) {
+		SET_UP(n, 0, SIFIVE_TRACE_DELTA, SIFIVE_TRACE_PER_THREAD);
+		EXPECT_GE(BOUND(n) + OWN, entry(HIGH));
+		TH_LOG("%u counters: %u instructions", n, entry(HIGH));
+		sifive_trace_off(trace);
+	}
+}
+
+/* Also of the most counters a page of code has room. */
+TEST_F(cost, code)
+{
+	static const unsigned int types[] = {
+		SIFIVE_TRACE_RAW, SIFIVE_TRACE_DELTA, SIFIVE_TRACE_XOR,
+	};
+	unsigned int i;
+
+	for (i = 0; i < 6; i++) {
+		const uint32_t *end;
+
+		SET_UP(31, 0, types[i / 2], i % 2 ? SIFIVE_TRACE_PER_THREAD : 0);
+		end = (const uint32_t *)machine_code->section[0].restart + 1;
+		EXPECT_GE(CODE_SIZE, (const char *)end - (const char *)machine_code);
+		TH_LOG("%zd bytes", (const char *)end - (const char *)machine_code);
+		sifive_trace_off(trace);
+	}
+}
+
+TEST_HARNESS_MAIN
