@@ -81,6 +81,14 @@ static unsigned int marks;
 static struct sifive_trace_slot *slots;
 static DECLARE_BITMAP(slots_used, SIFIVE_TRACE_THREADS);
 
+/* The thread sees that offsets it knows no longer hold. */
+static void count_write(struct sifive_trace_slot *slot)
+{
+	u64 *written = &slot->offset[SFT_TIMESTAMP];
+
+	WRITE_ONCE(*written, *written + 1);
+}
+
 static void begin_here(struct here *h)
 {
 	struct sft_thread *t = h->thread;
@@ -106,6 +114,7 @@ static void begin_here(struct here *h)
 		WRITE_ONCE(t->slot->offset[n], t->count[n] - now);
 		h->counting |= BIT(n);
 	}
+	count_write(t->slot);
 }
 
 static void end_here(struct here *h)
@@ -252,6 +261,8 @@ static void suspend_on(void *arg)
 		if (sft_csr_read(n, &now) &&
 		    (s64)(now + t->slot->offset[n] - t->count[n]) < 0)
 			t->slot->offset[n] = t->count[n] - now;
+	if (counting)
+		count_write(t->slot);
 	end_here(h);
 }
 

@@ -326,7 +326,9 @@ struct sifive_trace_counters {
 
 /**
  * struct sifive_trace_slot - what makes a thread's own counts of a hart's
- * @offset:	to be added to the value of CSR n, modulo the counter's width
+ * @offset:	to be added to the value of CSR n, modulo the counter's width; of
+ *		counter 1, which has no CSR, how often the kernel has written the
+ *		others
  *
  * An array of SIFIVE_TRACE_THREADS of these is mapped, read-only, with mmap() at
  * SIFIVE_TRACE_MMAP_THREADS. The kernel writes a thread's offsets whenever that
