@@ -109,6 +109,10 @@ struct sifive_trace_name {
  *		object's file name and hexadecimal addresses relative to where it
  *		is loaded; NULL for all
  * @names:	more names of events, @names_count of them
+ * @header_interval: with SIFIVE_TRACE_RING and SIFIVE_TRACE_XOR: records from one
+ *		header to the next, of each thread on each CPU; 0 for 100. What a
+ *		ring holds before the first header that it has kept is lost. Not with
+ *		SIFIVE_TRACE_HEADER_ONCE
  */
 struct sifive_trace_options {
 	size_t size;
@@ -124,11 +128,12 @@ struct sifive_trace_options {
 	const char *filter;
 	const struct sifive_trace_name *names;
 	size_t names_count;
+	unsigned int header_interval;
 };
 
 #define SIFIVE_TRACE_OPTIONS \
 	{ sizeof(struct sifive_trace_options), 0, SIFIVE_TRACE_DELTA, \
-	  NULL, 1 << 20, NULL, 6, 0, 0, NULL, NULL, NULL, 0 }
+	  NULL, 1 << 20, NULL, 6, 0, 0, NULL, NULL, NULL, 0, 0 }
 
 /* sifive_trace_report.flags */
 enum {

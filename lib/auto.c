@@ -27,7 +27,7 @@ PERF_LOCAL int read_flags(struct sifive_trace_options *options)
 
 	if (perf_environment_flag("SIFIVE_TRACE_RING", &ring) ||
 	    perf_environment_flag("SIFIVE_TRACE_PER_THREAD", &per_thread) ||
-	    perf_environment_header_once(&once))
+	    perf_environment_header(&once, &options->header_interval))
 		return -1;
 	options->flags |= (ring ? SIFIVE_TRACE_RING : 0) |
 			  (per_thread ? SIFIVE_TRACE_PER_THREAD : 0) |

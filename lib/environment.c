@@ -112,13 +112,21 @@ PERF_INTERNAL int perf_environment_number(const char *name, uint64_t most,
 			  (unsigned long long)most);
 }
 
-PERF_INTERNAL int perf_environment_header_once(bool *once)
+PERF_INTERNAL int perf_environment_header(bool *once, unsigned int *interval)
 {
+	const char *value = perf_environment("SIFIVE_TRACE_HEADER");
 	unsigned int word = 0;
+	uint64_t number = 0;
 
-	if (perf_environment_choice("SIFIVE_TRACE_HEADER", "each, once", &word))
+	if (value && *value >= '0' && *value <= '9') {
+		if (perf_environment_number("SIFIVE_TRACE_HEADER", UINT32_MAX, &number))
+			return -1;
+	} else if (perf_environment_choice("SIFIVE_TRACE_HEADER",
+					   "each, once, or a number of records", &word)) {
 		return -1;
+	}
 	*once = word;
+	*interval = (unsigned int)number;
 	return 0;
 }
 
@@ -211,10 +219,10 @@ PERF_LOCAL int check_names(void)
 
 PERF_INTERNAL int perf_environment_check(void)
 {
-	unsigned int side_car;
+	unsigned int side_car, interval;
 	bool flag = false;
 
-	return check_names() || perf_environment_header_once(&flag) ||
+	return check_names() || perf_environment_header(&flag, &interval) ||
 	       perf_environment_choice("SIFIVE_TRACE_META", SIDE_CARS, &side_car) ||
 	       perf_environment_flag("SIFIVE_TRACE_RECORD", &flag) ||
 	       perf_environment_flag("SIFIVE_TRACE_VERBOSE", &flag) ? -1 : 0;

@@ -38,8 +38,8 @@ PERF_INTERNAL int perf_environment_number(const char *name, uint64_t most,
 PERF_INTERNAL int perf_environment_choice(const char *name, const char *words,
 					  unsigned int *chosen);
 
-/* Whether SIFIVE_TRACE_HEADER asks for one header alone; false for another value. */
-PERF_INTERNAL int perf_environment_header_once(bool *once);
+/* What SIFIVE_TRACE_HEADER asks for: one header alone, or one at @interval records. */
+PERF_INTERNAL int perf_environment_header(bool *once, unsigned int *interval);
 
 /* What SIFIVE_TRACE_META asks for. */
 enum perf_side_car {

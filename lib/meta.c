@@ -321,8 +321,8 @@ PERF_LOCAL void put_all(FILE *file, const struct sifive_trace_sink *sink,
 		(unsigned long long)device->info.ts_hz,
 		boolean(setup->take.ring &&
 			sink->flags & SIFIVE_TRACE_STATUS_WRAPPED));
-	fprintf(file, "\"count_type\":%u,\n\"per_thread\":%s,\n",
-		setup->type, boolean(setup->per_thread));
+	fprintf(file, "\"count_type\":%u,\n\"header_interval\":%u,\n\"per_thread\":%s,\n",
+		setup->type, perf_pool->interval, boolean(setup->per_thread));
 	put_program(file);
 	put_sources(file, sink);
 	put_counters(file);

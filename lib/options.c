@@ -167,6 +167,7 @@ PERF_INTERNAL int perf_options_parse(const struct sifive_trace_options *options,
 	setup->hooks = !(options->flags & SIFIVE_TRACE_NO_HOOKS);
 	setup->per_thread = options->flags & SIFIVE_TRACE_PER_THREAD;
 	setup->header_once = options->flags & SIFIVE_TRACE_HEADER_ONCE;
+	setup->header_interval = options->header_interval;
 	setup->filter = options->filter;
 
 	if (options->cpus && parse_cpus(options->cpus, &setup->cpus))

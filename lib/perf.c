@@ -171,7 +171,8 @@ PERF_LOCAL int initialise(perfEvent *list, int count, int channel,
 	else
 		rc = convert_events(setup.counter, list, count);
 	if (!rc)
-		rc = perf_environment_header_once(&setup.header_once);
+		rc = perf_environment_header(&setup.header_once,
+					     &setup.header_interval);
 
 	if (!rc) {
 		setup.count = (uint32_t)count;

@@ -15,6 +15,9 @@
 #include "rseq.h"
 #include "session.h"
 
+/* Records from one header to the next in a ring of XOR. */
+#define INTERVAL_USUAL	100
+
 PERF_DATA struct perf_session perf_session;
 
 /* The thread that is in a call, where, and whether it could be cancelled before. */
@@ -218,6 +221,12 @@ PERF_LOCAL void make_lanes(const struct perf_device *device, uint32_t channels)
 		perf_pool->index[device->encoder[i].cpu] = (uint8_t)(i + 1);
 }
 
+/* A ring overwrites its first header, and XOR says nothing without one. */
+PERF_LOCAL bool repeats_headers(const struct perf_setup *setup)
+{
+	return setup->take.ring && setup->type == PERF_COUNT_XOR && !setup->header_once;
+}
+
 PERF_LOCAL int fill_pool(const struct perf_device *device,
 			 const struct perf_setup *setup, int pinned,
 			 uint32_t channels, unsigned int first)
@@ -235,6 +244,9 @@ PERF_LOCAL int fill_pool(const struct perf_device *device,
 	perf_pool->device = &perf_session.device;
 	perf_pool->lost = perf_device_losses(device);
 	perf_pool->once = setup->header_once;
+	perf_pool->interval = !repeats_headers(setup) ? 0 :
+			      setup->header_interval ? setup->header_interval :
+						       INTERVAL_USUAL;
 	perf_pool->join = setup->count;
 	perf_pool->slots = device->slots;
 	perf_pool->ts_readable = device->encoder[0].flags &
@@ -259,6 +271,9 @@ PERF_INTERNAL int perf_session_setup(struct perf_setup *setup, const void *user)
 	uint32_t channels;
 	int pinned;
 
+	if (setup->header_interval && !repeats_headers(setup))
+		return perf_error("headers at intervals of %u records: they go with a ring of XOR, not with one header alone",
+				  setup->header_interval);
 	if (register_process() || find_cpus(setup, &pinned) ||
 	    perf_device_open(device))
 		return -1;

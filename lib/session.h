@@ -50,6 +50,7 @@ enum perf_session_state {
  * @per_thread:	each thread has counts of its own
  * @poll:	wait before each record until the encoder can take it
  * @header_once: write only one header
+ * @header_interval: records from one header to the next, in a ring of XOR; 0: the usual
  * @filter:	filter file, NULL for none
  * @sampling:	when @interval or @period is not 0: records of the kernel
  * @sampling_name: what the user calls its event
@@ -66,6 +67,7 @@ struct perf_setup {
 	bool per_thread;
 	bool poll;
 	bool header_once;
+	uint32_t header_interval;
 	const char *filter;
 	struct perf_sampling sampling;
 	char sampling_name[PERF_EVENT_NAME];

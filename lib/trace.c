@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /* The library's own API: sifive_trace.h. */
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,7 +21,7 @@ struct sifive_trace {
 };
 
 /* Sizes that callers of the first release have, and that none ever has. */
-#define OPTIONS_MIN	sizeof(struct sifive_trace_options)
+#define OPTIONS_MIN	offsetof(struct sifive_trace_options, header_interval)
 #define OPTIONS_MAX	4096
 #define REPORT_MIN	sizeof(struct sifive_trace_report)
 
@@ -90,6 +91,7 @@ PERF_LOCAL bool has_more(const struct sifive_trace_options *options)
 PERF_API int sifive_trace_setup(struct sifive_trace *trace,
 				const struct sifive_trace_options *options)
 {
+	struct sifive_trace_options known = SIFIVE_TRACE_OPTIONS;
 	static struct perf_setup setup;
 	int rc;
 
@@ -109,7 +111,9 @@ PERF_API int sifive_trace_setup(struct sifive_trace *trace,
 		 perf_session.user != trace)
 		rc = perf_error("the program has set up another trace already: a process has one");
 	else
-		rc = perf_options_parse(options, &setup);
+		rc = perf_options_parse(memcpy(&known, options,
+					       options->size < sizeof(known) ?
+					       options->size : sizeof(known)), &setup);
 	if (!rc)
 		rc = perf_session_end();
 	if (!rc)

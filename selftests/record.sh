@@ -52,6 +52,8 @@ rec none -e "" $p/plain
 rec channel --channel 9 $p/plain
 rec each -C 1 $p/threads in turn; rec once -C 1 --header-once $p/threads in turn
 run ring sifive-trace record -o ring.rtd -b 4k --ring $p/threads
+run xor-ring sifive-trace record -o xor-ring.rtd -b 8k --ring --count xor --header-interval 20 $p/threads
+run xor-plain sifive-trace record --header-interval 20 $p/threads
 run full sifive-trace record -o full.rtd -b 4k $p/threads
 rec sram --sink sram $p/plain
 rec quiet -q $p/plain
@@ -266,6 +268,11 @@ meta ring 'm["wrapped"]' "--ring: the oldest bytes are gone"
 host decode --format json "$out/ring.rtd" | grep -c '"exit"' >"$out/ring.count"
 [ "$(cat "$out/ring.count")" -gt 20 ] && calls ring | grep -q '^branch '
 result $? "--ring: the newest are there"
+meta xor-ring 'm["wrapped"] and m["header_interval"] == 20' "--ring --count xor: the oldest bytes are gone"
+host decode --format json "$out/xor-ring.rtd" | grep -c '"exit"' >"$out/ring.count"
+[ "$(cat "$out/ring.count")" -gt 20 ] && calls xor-ring | grep -q '^branch '
+result $? "--header-interval: the newest are there, with their addresses"
+refused xor-plain 2 "--header-interval goes with --ring and --count xor" "--header-interval: an error where it has no effect"
 [ "$(stat -c %s "$out/full.rtd")" = 4096 ] && calls full | grep -q '^work '
 result $? "-b 4k: the oldest bytes are there"
 says full "trace buffer full" "-b 4k: that it was not enough is said"
@@ -500,7 +507,7 @@ refused f-none 125 "without libstdc++.so.6" "-F: C++ names without a C++ library
 
 says environment "SIFIVE_TRACE_EVENTS in the environment is not looked at: record takes -e" \
 	"environment: it is said that options count"
-says environment "SIFIVE_TRACE_HEADER in the environment is not looked at: record takes --header-once" \
+says environment "SIFIVE_TRACE_HEADER in the environment is not looked at: record takes --header-once or --header-interval" \
 	"environment: the same of headers"
 says environstart "SIFIVE_TRACE_EVENTS in the environment is not looked at: start takes -e" "environment: start"
 grep -qE 'SIFIVE_TRACE_HEADER in the environment is not looked at$' "$out/environstart.err"

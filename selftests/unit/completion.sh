@@ -65,7 +65,7 @@ becomes "--per-thread --period" record --per
 becomes "--period" start --per
 becomes "--library" record --l
 becomes "" start --l
-becomes "--header-once" record --hea
+becomes "--header-interval --header-once" record --hea
 becomes "--output" dump --o
 becomes "--help" stop --
 becomes "--help" status --

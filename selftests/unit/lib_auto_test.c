@@ -290,6 +290,18 @@ TEST_F(record, other_values)
 	EXPECT_EQ(0, unlink("sub.rtd.meta"));
 }
 
+TEST_F(record, headers_at_intervals)
+{
+	set("COUNT", "xor");
+	set("RING", "1");
+	set("HEADER", "50");
+	set("OUTPUT", "/dev/null");
+	START();
+	EXPECT_FALSE(perf_session.setup.header_once);
+	EXPECT_EQ(50, perf_pool->interval);
+	auto_stop();
+}
+
 TEST_F(record, sram)
 {
 	set("BUFFER", "64k");

@@ -162,6 +162,32 @@ TEST_F(options, of_a_newer_size)
 	EXPECT_ERROR(sifive_trace_setup(self->trace, &newer.known), "options.size is 4097");
 }
 
+/* Of the first header: what it did not have is not looked at. */
+TEST_F(options, of_the_first_size)
+{
+	self->options.header_interval = 5;
+	REFUSED("headers at intervals of 5 records: they go with a ring of XOR");
+	self->options.size = offsetof(struct sifive_trace_options, header_interval);
+	ASSERT_EQ(0, sifive_trace_setup(self->trace, &self->options));
+	EXPECT_EQ(0, perf_pool->interval);
+}
+
+TEST_F(options, headers_at_intervals)
+{
+	self->options.flags = SIFIVE_TRACE_RING;
+	self->options.count_type = SIFIVE_TRACE_XOR;
+	ASSERT_EQ(0, sifive_trace_setup(self->trace, &self->options));
+	EXPECT_EQ(100, perf_pool->interval);
+	self->options.header_interval = 5;
+	ASSERT_EQ(0, sifive_trace_setup(self->trace, &self->options));
+	EXPECT_EQ(5, perf_pool->interval);
+	self->options.flags |= SIFIVE_TRACE_HEADER_ONCE;
+	REFUSED("not with one header alone");
+	self->options.header_interval = 0;
+	ASSERT_EQ(0, sifive_trace_setup(self->trace, &self->options));
+	EXPECT_EQ(0, perf_pool->interval);
+}
+
 TEST_F(options, refused_events)
 {
 	self->options.events = "cycles,nonsense";

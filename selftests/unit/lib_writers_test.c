@@ -261,6 +261,44 @@ TEST_F(writers, header_once)
 	EXPECT_EQ(record_stores(), mock_stores);
 }
 
+/* In a ring of XOR, so that what is left of one that has wrapped can be read. */
+TEST_F(writers, headers_at_intervals)
+{
+	static struct perf_setup setup;
+	int i;
+
+	ASSERT_EQ(0, perfTraceOff());
+	ASSERT_EQ(0, perf_session_end());
+	setup = (struct perf_setup) {
+		.counter = { { .code = HW_CPU_CYCLES }, { .code = HW_INSTRUCTIONS } },
+		.count = 2, .type = PERF_COUNT_XOR, .channel = 6, .hooks = true,
+		.take = { .buffer = 4096, .ring = true }, .header_interval = 5,
+	};
+	ASSERT_EQ(0, perf_session_setup(&setup, NULL));
+	mock_stores = 0;
+	ASSERT_EQ(0, perfTraceOn());
+	EXPECT_EQ(1, count_headers());
+	for (i = 0; i < 5; i++)
+		i % 2 ? call() : explicit();
+	EXPECT_EQ(1, count_headers());
+	explicit();
+	EXPECT_EQ(2, count_headers());
+	for (i = 0; i < 4; i++)
+		call();
+	/* What is turned on again begins: it is no repetition. */
+	ASSERT_EQ(0, perfTraceOff());
+	ASSERT_EQ(0, perfTraceOn());
+	EXPECT_EQ(4, count_headers());
+	call();
+	ASSERT_EQ(0, perfTraceOff());
+	ASSERT_EQ(0, perfTraceOn());
+	EXPECT_EQ(5, count_headers());
+
+	ASSERT_EQ(0, perfTraceOff());
+	setup.take.ring = false;
+	EXPECT_ERROR(perf_session_setup(&setup, NULL), "ring of XOR");
+}
+
 /* ---- signal handlers ---------------------------------------------------- */
 
 static void move_away(void)

@@ -345,6 +345,61 @@ TEST_F(perfrec, a_new_header_starts_anew)
 	EXPECT_EQ(0, all.losses);
 }
 
+static void xor_record(FIXTURE_DATA(perfrec) *self, uint32_t before, uint32_t now)
+{
+	word8(self, PERFREC_MANUAL);
+	word32(self, 0);
+	word32(self, before ^ now);
+}
+
+/* What comes when it is due goes on; what comes at another time begins. */
+TEST_F(perfrec, headers_at_intervals)
+{
+	perfrec_repeat(self->perfrec, 2);
+	header(self, PERFREC_DELTA_XOR, 1, 64);
+	xor_record(self, 0, 100);
+	xor_record(self, 100, 130);
+	header(self, PERFREC_DELTA_XOR, 1, 64);
+	xor_record(self, 0, 145);
+	header(self, PERFREC_DELTA_XOR, 1, 64);
+	xor_record(self, 0, 1000);
+	xor_record(self, 1000, 1001);
+	/* Two: the second one begins. */
+	header(self, PERFREC_DELTA_XOR, 1, 64);
+	header(self, PERFREC_DELTA_XOR, 1, 64);
+	xor_record(self, 0, 2000);
+	flush(self);
+	ASSERT_EQ(5, all.headers);
+	ASSERT_EQ(6, all.records);
+	EXPECT_FALSE(all.header[0].repeated);
+	EXPECT_TRUE(all.header[1].repeated);
+	EXPECT_FALSE(all.header[2].repeated);
+	EXPECT_TRUE(all.header[3].repeated);
+	EXPECT_FALSE(all.header[4].repeated);
+	EXPECT_TRUE(all.record[2].flags & PERFREC_DELTA_KNOWN);
+	EXPECT_EQ(145, all.record[2].value[0]);
+	EXPECT_EQ(15, all.record[2].delta[0]);
+	EXPECT_FALSE(all.record[3].flags & PERFREC_DELTA_KNOWN);
+	EXPECT_EQ(1, all.record[4].delta[0]);
+	EXPECT_FALSE(all.record[5].flags & PERFREC_DELTA_KNOWN);
+}
+
+/* A loss in between: nobody can tell whether it was due. */
+TEST_F(perfrec, a_header_at_its_interval_behind_a_loss)
+{
+	perfrec_repeat(self->perfrec, 2);
+	header(self, PERFREC_DELTA_XOR, 1, 64);
+	xor_record(self, 0, 100);
+	word8(self, 0xff);
+	xor_record(self, 100, 130);
+	xor_record(self, 130, 140);
+	header(self, PERFREC_DELTA_XOR, 1, 64);
+	xor_record(self, 0, 145);
+	flush(self);
+	ASSERT_EQ(2, all.headers);
+	EXPECT_FALSE(all.header[1].repeated);
+}
+
 TEST_F(perfrec, a_counter_may_equal_the_magic)
 {
 	header(self, PERFREC_RAW, 2, 64);

@@ -538,18 +538,19 @@ static void on_exit_record(struct analysis *analysis, struct analysis_thread *th
  * others had the channel before. Where no call is open it may as well begin one.
  */
 static void follow_parts(struct analysis *analysis, struct analysis_thread *thread,
-			 struct stream *stream, uint32_t serial)
+			 struct stream *stream, const struct perfrec_header *header)
 {
 	bool here = stream->thread == thread && stream->part == thread->part;
 
-	if (stream->part_serial != serial && (here || !thread->depth)) {
+	if (stream->part_serial != header->serial && !header->repeated &&
+	    (here || !thread->depth)) {
 		/* What is open would never end. */
 		leave_all(analysis, thread);
 		thread->part++;
 	}
 	stream->thread = thread;
 	stream->part = thread->part;
-	stream->part_serial = serial;
+	stream->part_serial = header->serial;
 }
 
 /*
@@ -612,7 +613,7 @@ static void on_ordered(void *context, const struct perfrec_record *record)
 	if (!thread || !stream)
 		return;
 	if (record->header)
-		follow_parts(analysis, thread, stream, record->header->serial);
+		follow_parts(analysis, thread, stream, record->header);
 	lost = record->header && !(record->flags & PERFREC_ADDRESS_KNOWN);
 	if (lost) {
 		/* What is open may end in this record or any other. */

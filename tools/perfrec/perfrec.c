@@ -52,6 +52,8 @@ struct stream {
 	/* @value and @address are those of the stream's previous record. */
 	bool			previous;
 	uint64_t		value[PERFREC_COUNTERS];
+	/* Since the header. */
+	uint64_t		records;
 	uint64_t		address;
 	/* Counters of the last record without header, -1: none yet. */
 	int			guessed;
@@ -63,6 +65,7 @@ struct perfrec {
 	const struct perfrec_ops *ops;
 	void			*context;
 	struct perfrec_header	*assumed;
+	uint64_t		interval;
 	struct stream		*first;
 	struct stream		*stream[STREAMS];
 };
@@ -99,6 +102,11 @@ int perfrec_assume(struct perfrec *perfrec, const struct perfrec_header *header)
 		return -ENOMEM;
 	*perfrec->assumed = *header;
 	return 0;
+}
+
+void perfrec_repeat(struct perfrec *perfrec, uint64_t records)
+{
+	perfrec->interval = records;
 }
 
 /* The header that was before a stream's first: number 0. */
@@ -215,8 +223,20 @@ static void give_parts(struct perfrec *perfrec, struct stream *stream)
 		give_part(perfrec, stream, part);
 }
 
+/* Whether the header being read comes when it is due, and nothing was lost. */
+static bool is_repeated(const struct perfrec *perfrec, const struct stream *stream)
+{
+	return perfrec->interval && stream->records == perfrec->interval &&
+	       stream->previous && !stream->broken &&
+	       stream->reading->mask == stream->header->mask &&
+	       stream->reading->count_type == stream->header->count_type;
+}
+
 static void finish_header(struct perfrec *perfrec, struct stream *stream)
 {
+	stream->reading->repeated = is_repeated(perfrec, stream);
+	stream->previous = stream->reading->repeated;
+	stream->records = 0;
 	stream->reading->serial = ++stream->serial;
 	if (stream->tentative)
 		give_parts(perfrec, stream);
@@ -226,9 +246,7 @@ static void finish_header(struct perfrec *perfrec, struct stream *stream)
 	stream->state = BOUNDARY;
 	stream->broken = false;
 	stream->lost = false;
-	stream->previous = false;
 	stream->address = 0;
-	memset(stream->value, 0, sizeof(stream->value));
 	if (perfrec->ops->header)
 		perfrec->ops->header(perfrec->context, stream->header);
 }
@@ -345,6 +363,12 @@ static inline __attribute__((always_inline)) void rebuild_addresses(struct strea
 		record->flags |= PERFREC_DELTA_KNOWN;
 }
 
+/* What the latest value builds on: nothing before the header. */
+static inline uint64_t value_before(const struct stream *stream, unsigned int i)
+{
+	return stream->records ? stream->value[i] : 0;
+}
+
 /* What counter @i was, from what was sent and the record before. */
 static inline uint64_t rebuild_value(const struct perfrec_header *header,
 				     unsigned int i, uint64_t before, uint64_t sent)
@@ -379,8 +403,9 @@ static void rebuild(struct stream *stream)
 	for (i = 0; i < record->counters; i++) {
 		uint64_t mask = width_mask(header->counter[i].width);
 		uint64_t sent = record->sent[i];
-		uint64_t before = stream->value[i];
-		uint64_t value = rebuild_value(header, i, before, sent);
+		uint64_t value = rebuild_value(header, i, value_before(stream, i), sent);
+		uint64_t before = header->repeated ? stream->value[i] :
+						     value_before(stream, i);
 
 		if (header->count_type == PERFREC_DELTA)
 			record->delta[i] = sent & mask;
@@ -390,6 +415,7 @@ static void rebuild(struct stream *stream)
 		record->value[i] = value;
 		stream->value[i] = value;
 	}
+	stream->records++;
 	stream->previous = true;
 }
 
@@ -413,7 +439,7 @@ give_counter(struct perfrec *perfrec, struct stream *stream,
 	if (i >= record->counters)
 		return;
 	record->value[i] = stream->header ?
-			   rebuild_value(stream->header, i, stream->value[i],
+			   rebuild_value(stream->header, i, value_before(stream, i),
 					 record->sent[i]) : record->sent[i];
 	stream->given++;
 	perfrec->ops->counter(perfrec->context, record, i, &stream->latest);

@@ -91,6 +91,7 @@ struct perfrec_counter {
  * struct perfrec_header - what the records behind it are made of
  * @src:	source
  * @channel:	channel
+ * @repeated:	records go on as before it: see perfrec_repeat()
  * @serial:	number of this header in its stream, from 1; 0: perfrec_assume()
  * @count_type:	enum perfrec_count_type
  * @mask:	bit n: counter n is recorded
@@ -102,6 +103,7 @@ struct perfrec_counter {
 struct perfrec_header {
 	uint8_t			src;
 	uint8_t			channel;
+	bool			repeated;
 	uint32_t		serial;
 	uint32_t		count_type;
 	uint32_t		mask;
@@ -238,6 +240,15 @@ struct perfrec *perfrec_new(const struct perfrec_ops *ops, void *context);
  * Return: 0, or -ENOMEM.
  */
 int perfrec_assume(struct perfrec *perfrec, const struct perfrec_header *header);
+
+/**
+ * perfrec_repeat() - headers come again at intervals
+ * @perfrec:	decoder, before the first word
+ * @records:	from one header to the next
+ *
+ * Such a header, for what a ring overwrites, ends nothing: differences go on over it.
+ */
+void perfrec_repeat(struct perfrec *perfrec, uint64_t records);
 
 /** perfrec_free() - free a decoder; NULL is fine. Calls no ops. */
 void perfrec_free(struct perfrec *perfrec);

@@ -31,6 +31,7 @@ enum own_option {
 	OPTION_LIBRARY = OPTION_COMMAND,
 	OPTION_FILTER,
 	OPTION_HEADER_ONCE,
+	OPTION_HEADER_INTERVAL,
 };
 
 /**
@@ -69,6 +70,7 @@ static const struct option long_options[] = {
 	{ "library",	required_argument, NULL, OPTION_LIBRARY },
 	{ "filter",	required_argument, NULL, OPTION_FILTER },
 	{ "header-once", no_argument,	   NULL, OPTION_HEADER_ONCE },
+	{ "header-interval", required_argument, NULL, OPTION_HEADER_INTERVAL },
 	{ "function",	required_argument, NULL, 'F' },
 	{ "all",	no_argument,	   NULL, 'a' },
 	{ "output",	required_argument, NULL, 'o' },
@@ -103,6 +105,9 @@ static void help(void)
 	     "      --per-thread      each thread has counts of its own, not those of the hart\n"
 	     "      --header-once     one header for each CPU and channel, as SiFive's own\n"
 	     "                        decoder wants it, also where threads come and go\n"
+	     "      --header-interval N\n"
+	     "                        with --ring and --count xor: a header each N records, from\n"
+	     "                        which a ring that has wrapped is read (default 100)\n"
 	     "      --library FILE    the library to load (default: libsifive-perf.so beside\n"
 	     "                        the command, in ../lib, or where it was installed)\n"
 	     "  -q, --quiet           say only what goes wrong\n"
@@ -394,6 +399,11 @@ static int record(struct recording *r, const char *library)
 
 	if (error)
 		return error;
+	if (r->setup.options.header_interval &&
+	    (!(r->setup.options.flags & SIFIVE_TRACE_RING) ||
+	     r->setup.options.flags & SIFIVE_TRACE_HEADER_ONCE ||
+	     r->setup.options.count_type != SIFIVE_TRACE_XOR))
+		return usage_error("--header-interval goes with --ring and --count xor, not with --header-once");
 	/* Nothing would be recorded otherwise. */
 	if ((!load || !r->program.hooks) && !setup_sampled(&r->setup))
 		r->setup.options.interval = SETUP_INTERVAL;
@@ -450,6 +460,11 @@ int command_record(int argc, char **argv)
 			break;
 		case OPTION_HEADER_ONCE:
 			r.setup.options.flags |= SIFIVE_TRACE_HEADER_ONCE;
+			break;
+		case OPTION_HEADER_INTERVAL:
+			error = setup_header_interval(&r.setup);
+			if (error)
+				return error;
 			break;
 		case 'h':
 			help();

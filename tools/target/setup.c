@@ -127,6 +127,17 @@ static int choose_channel(struct setup *setup)
 	return EXIT_OK;
 }
 
+int setup_header_interval(struct setup *setup)
+{
+	uint64_t records;
+
+	if (!parse_period(optarg, &records) || records > UINT32_MAX)
+		return usage_error("--header-interval takes a number of records from 1 on, not \"%s\"",
+				   optarg);
+	setup->options.header_interval = (unsigned int)records;
+	return EXIT_OK;
+}
+
 int setup_option(struct setup *setup, const char *command, int option)
 {
 	struct sifive_trace_options *options = &setup->options;
@@ -258,7 +269,7 @@ void setup_ignored(const char *command)
 		{ "SIFIVE_TRACE_PERIOD_EVENT", "-e and -c", false },
 		{ "SIFIVE_TRACE_FILTER", "--filter", true },
 		{ "SIFIVE_TRACE_OUTPUT", "-o", true },
-		{ "SIFIVE_TRACE_HEADER", "--header-once", true },
+		{ "SIFIVE_TRACE_HEADER", "--header-once or --header-interval", true },
 	};
 	bool record = !strcmp(command, "record");
 	size_t i;
@@ -297,8 +308,11 @@ int setup_environment(const struct setup *setup, const char *output)
 	error |= put_number("SIFIVE_TRACE_PERIOD", o->period);
 	error |= put("SIFIVE_TRACE_PERIOD_EVENT", o->period_event);
 	error |= put("SIFIVE_TRACE_FILTER", o->filter);
-	error |= put("SIFIVE_TRACE_HEADER",
-		     o->flags & SIFIVE_TRACE_HEADER_ONCE ? "once" : NULL);
+	if (o->header_interval)
+		error |= put_number("SIFIVE_TRACE_HEADER", o->header_interval);
+	else
+		error |= put("SIFIVE_TRACE_HEADER",
+			     o->flags & SIFIVE_TRACE_HEADER_ONCE ? "once" : NULL);
 	/* For what a program leaves that does not get to its exit. */
 	if (machine_side_car())
 		error |= put("SIFIVE_TRACE_META", "early");

@@ -65,6 +65,9 @@ void setup_init(struct setup *setup);
  */
 int setup_option(struct setup *setup, const char *command, int option);
 
+/** setup_header_interval() - take in the argument of that option; EXIT_OK or an error's */
+int setup_header_interval(struct setup *setup);
+
 /** setup_sampled() - whether the kernel is to write records */
 bool setup_sampled(const struct setup *setup);
 

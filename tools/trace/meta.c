@@ -399,6 +399,7 @@ static void read_all(struct reader *reader, struct json_object *object,
 		   &meta->count_type);
 	set_number(reader, object, "channel", PERFREC_CHANNELS - 1,
 		   &meta->channel);
+	set_u64(reader, object, "header_interval", &meta->header_interval);
 	set_bool(reader, object, "per_thread", &meta->per_thread);
 	set_bool(reader, object, "ts_channels", &meta->ts_channels);
 	set_string(reader, object, "exe", &meta->exe);

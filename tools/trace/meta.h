@@ -13,6 +13,7 @@
  *			with a whole message
  *	count_type	of the records (enum perfrec_count_type), for what is left of
  *			a ring whose headers are gone
+ *	header_interval	records from one header to the next, where they are repeated
  *	per_thread	boolean: counters go with the thread, not with the hart
  *	exe, args	the program, and its arguments as an array
  *	sources		[{ src, hart, cpu }]
@@ -119,6 +120,7 @@ struct meta {
 	int			count_type;
 	int			channel;
 	uint64_t		ts_hz;
+	uint64_t		header_interval;
 	bool			per_thread;
 	bool			ts_channels;
 	const char		*exe;

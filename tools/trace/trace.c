@@ -482,6 +482,7 @@ static int set_up_ring(struct trace *trace, const struct nexus_options *nexus,
 	struct perfrec_header header;
 
 	trace->wrapped = nexus->ring || meta->wrapped > 0;
+	perfrec_repeat(trace->perfrec, meta->header_interval);
 	if (trace->wrapped && ring_header(meta, &header) &&
 	    perfrec_assume(trace->perfrec, &header)) {
 		report("%s: out of memory", trace->path);
