@@ -16,6 +16,7 @@
 #include "event.h"
 #include "meta.h"
 #include "session.h"
+#include "writer.h"
 
 /* Longest build id in use is SHA-1's; there is room for longer ones. */
 #define BUILD_ID_MAX	32
@@ -278,6 +279,18 @@ PERF_LOCAL void put_threads(FILE *file)
 	fputs("],\n", file);
 }
 
+/* Code that is in no file. */
+PERF_LOCAL void put_writers(FILE *file, bool first)
+{
+	uintptr_t start, end;
+	unsigned int i;
+
+	for (i = 0; perf_writers_place(i, &start, &end); i++)
+		fprintf(file, "%s\n{\"path\":\"libsifive-perf.so:writers\",\"start\":%" PRIuPTR
+			",\"end\":%" PRIuPTR ",\"bias\":%" PRIuPTR "}",
+			first && !i ? "" : ",", start, end, start);
+}
+
 PERF_LOCAL void put_objects(FILE *file)
 {
 	const struct object *object;
@@ -294,6 +307,7 @@ PERF_LOCAL void put_objects(FILE *file)
 			",\"bias\":%" PRIuPTR "}", object->start, object->end,
 			object->bias);
 	}
+	put_writers(file, !objects);
 	putc(']', file);
 }
 

@@ -605,6 +605,17 @@ PERF_INTERNAL bool perf_writers_make(const struct perf_pool *pool,
 	return true;
 }
 
+PERF_INTERNAL bool perf_writers_place(unsigned int index, uintptr_t *start, uintptr_t *end)
+{
+	const struct perf_code *code = codes;
+
+	while (code && index--)
+		code = code->next;
+	*start = (uintptr_t)code;
+	*end = *start + CODE_SIZE;
+	return code;
+}
+
 PERF_INTERNAL uintptr_t perf_writers_restart(uintptr_t pc)
 {
 	const struct perf_code *code;
@@ -627,6 +638,14 @@ PERF_INTERNAL bool perf_writers_make(const struct perf_pool *pool,
 	(void)pool;
 	(void)exits;
 	(void)writers;
+	return false;
+}
+
+PERF_INTERNAL bool perf_writers_place(unsigned int index, uintptr_t *start, uintptr_t *end)
+{
+	(void)index;
+	(void)start;
+	(void)end;
 	return false;
 }
 

@@ -51,6 +51,10 @@ PERF_INTERNAL bool perf_writers_make(const struct perf_pool *pool,
 				     const struct perf_exits *exits,
 				     struct perf_writers *writers);
 
+/* Where the code of the list number @index is; false: there are not so many. */
+PERF_INTERNAL bool perf_writers_place(unsigned int index, uintptr_t *start,
+				      uintptr_t *end);
+
 /* As perf_section_restart(), also of the writers' sequences. */
 PERF_INTERNAL uintptr_t perf_writers_restart(uintptr_t pc);
 

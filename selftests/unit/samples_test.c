@@ -10,6 +10,9 @@
 #define OTHER		0x5000000ull
 #define LIBRARY		0x9000000ull
 
+/* The code that the library has made, which is in no file. */
+#define CODE		0xa000000ull
+
 static void sample(struct gen_stream *stream, uint64_t pc, unsigned int count)
 {
 	uint64_t value = stream->counter[0].previous;
@@ -27,10 +30,12 @@ static void side_car(void)
 	snprintf(text, sizeof(text), "{\"objects\":["
 		 "{\"path\":\"%s\",\"start\":%llu,\"end\":%llu,\"bias\":0},"
 		 "{\"path\":\"%s\",\"start\":%llu,\"end\":%llu,\"bias\":%llu},"
-		 "{\"path\":\"%s\",\"start\":%llu,\"end\":%llu,\"bias\":%llu}]}",
+		 "{\"path\":\"%s\",\"start\":%llu,\"end\":%llu,\"bias\":%llu},"
+		 "{\"path\":\"libsifive-perf.so:writers\",\"start\":%llu,\"end\":%llu,"
+		 "\"bias\":%llu}]}",
 		 PROGRAM, MAIN, MAIN + 0x3000, PROGRAM, OTHER + MAIN,
 		 OTHER + MAIN + 0x3000, OTHER, "libsifive-perf.so.0", LIBRARY + MAIN,
-		 LIBRARY + MAIN + 0x3000, LIBRARY);
+		 LIBRARY + MAIN + 0x3000, LIBRARY, CODE, CODE + 0x2000, CODE);
 	write_file("trace.rtd.meta", text, strlen(text));
 }
 
@@ -84,6 +89,24 @@ TEST_F(command, tracer_is_marked)
 	run(self, "report --format csv trace.rtd");
 	EXPECT_NE(NULL, strstr(self->out, "libsifive-perf.so.0+0x21002 [tracer]\",2,14\n"));
 	EXPECT_NE(NULL, strstr(self->err, "2 of 3 samples are in the tracer's own functions"));
+}
+
+/* One function, wherever in it, and no file that is missing. */
+TEST_F(command, writers_are_the_tracers)
+{
+	struct gen_stream stream;
+
+	gen_sync(&self->gen, 0);
+	gen_stream_init(&stream, &self->gen, 0, 6, 1, 1, 64);
+	gen_header(&stream);
+	sample(&stream, CODE + 0x200, 1);
+	sample(&stream, CODE + 0x1002, 2);
+	save(self, "trace.rtd");
+	side_car();
+	run(self, "report --format csv trace.rtd");
+	EXPECT_STREQ("function,samples,cycles:self\n\"record writer [tracer]\",3,21\n", self->out);
+	EXPECT_NE(NULL, strstr(self->err, "3 of 3 samples are in the tracer's own functions"));
+	EXPECT_EQ(NULL, strstr(self->err, "not found"));
 }
 
 TEST_F(command, samples_are_called_samples)

@@ -315,13 +315,13 @@ TEST_F(symbols, one_file_in_several_processes_is_one)
 TEST_F(symbols, tracer_linked_statically_is_known_by_its_names)
 {
 	shell(CROSS "objcopy --redefine-sym hidden=perf_hook_enter "
-	      "--redefine-sym shown=write_straight_0 " WHOLE " traced.so && "
+	      "--redefine-sym shown=write_claimed " WHOLE " traced.so && "
 	      CROSS "objcopy --redefine-sym shown=perf_stat " WHOLE " untraced.so");
 	self->id[0] = '\0';
 	self->object.build_id = NULL;
 	self->object.path = "traced.so";
 	ASSERT_TRUE(find(self, BIAS + address_of(WHOLE, "shown")));
-	EXPECT_STREQ("write_straight_0", self->symbol.function);
+	EXPECT_STREQ("write_claimed", self->symbol.function);
 	EXPECT_TRUE(self->symbol.tracer);
 	symbols_close(self->symbols);
 	self->symbols = NULL;
