@@ -513,7 +513,8 @@ PERF_LOCAL perf_writer *assemble(struct assembler *a, bool pair)
 /* ---- pages of them ------------------------------------------------------------- */
 
 #ifdef PERF_COUNTER_MOCK
-#define thread_pointer()	((const char *)&perf_self)
+#define thread_pointer()	perf_thread_pointer_mock()
+PERF_INTERNAL const char *perf_thread_pointer_mock(void);
 #define callable(code)		perf_writers_mock(code)
 PERF_INTERNAL struct perf_writers perf_writers_mock(const struct perf_code *code);
 #else

@@ -305,6 +305,20 @@ TEST_F(each_type, any_others)
 	}
 }
 
+/* A library that is loaded late has its thread's variables where it finds room. */
+TEST_F(each_type, far_from_the_thread_pointer)
+{
+	static const long distances[] = { 0x7f8, 0x800, 0x12345678, -0x800, -0x7654320 };
+	unsigned int i;
+
+	for (i = 0; i < sizeof(distances) / sizeof(distances[0]); i++) {
+		machine_distance = distances[i];
+		use_run(9, false);
+		all_widths(_metadata, i % 2);
+	}
+	machine_distance = 0;
+}
+
 /* A thread's own are sums, which wrap anywhere. */
 TEST_F(each_type, own)
 {
@@ -387,6 +401,51 @@ TEST_F(widths, narrow)
 			EXPECT_TRUE(manual == write_long);
 			STEPS(entry, PERF_RECORD_ENTER, narrow[i]);
 			STEPS(explicit, PERF_RECORD_MANUAL, narrow[i]);
+			ASSERT_EQ(0, sifive_trace_off(trace));
+		}
+}
+
+/* The records that there are, in order. */
+static unsigned int read_all(void)
+{
+	unsigned int records = 0;
+
+	while (at < mock_stores && mock_log[at].bits == 8) {
+		read_record(mock_log[at].value);
+		records++;
+	}
+	return records;
+}
+
+/* A handler's record, too, before each instruction of a writer's. */
+TEST_F(each_type, interrupted_anywhere)
+{
+	static const unsigned int numbers[] = { 1, 2, 8, 11 };
+	unsigned int n, own, i;
+
+	for (n = 0; n < 4; n++)
+		for (own = 0; own < 2; own++) {
+			use_run(numbers[n], false);
+			ASSERT_EQ(0, begin_set(64, own));
+			for (i = 0; i < 400; i++) {
+				at = mock_stores = 0;
+				entry();
+				EXPECT_EQ(1, read_all());
+				count(1000);
+				machine_signal_at = i;
+				machine_signal = interrupting;
+				entry();
+				if (machine_signal)
+					break;
+				EXPECT_EQ(2, read_all());
+				EXPECT_TRUE(is_said()) {
+					TH_LOG("%u counters, own %u, instruction %u",
+					       numbers[n], own, i);
+				}
+			}
+			EXPECT_LT(30, i);
+			machine_signal = NULL;
+			at = mock_stores;
 			ASSERT_EQ(0, sifive_trace_off(trace));
 		}
 }

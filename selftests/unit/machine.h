@@ -11,8 +11,17 @@
 static __thread bool machine_ended;
 static __thread unsigned int machine_instructions;
 
-/* Called before each instruction, with its number, for what comes in between. */
-static void (*machine_before)(unsigned int number);
+/* From the thread pointer to perf_self. */
+static long machine_distance;
+
+PERF_INTERNAL const char *perf_thread_pointer_mock(void)
+{
+	return (const char *)&perf_self - machine_distance;
+}
+
+/* A signal's handler, before the instruction of that number; once. */
+static void (*machine_signal)(void);
+static unsigned int machine_signal_at;
 
 static uint64_t machine_load(uint64_t address, unsigned int bytes, bool sign)
 {
@@ -131,20 +140,34 @@ static uint64_t machine_step(uint64_t *x, uint64_t pc)
 	return pc + 4;
 }
 
+/* As the kernel does it: a handler that interrupts a sequence makes it restart. */
+static uint64_t machine_interrupt(const struct perf_code *code, uint64_t pc)
+{
+	void (*handler)(void) = machine_signal;
+	unsigned int i;
+
+	machine_signal = NULL;
+	handler();
+	for (i = 0; i < 2; i++)
+		if (pc - code->section[i].start < code->section[i].length)
+			return code->section[i].restart;
+	return pc;
+}
+
 /* Run a writer to its end, or to a function of the library's, which is called. */
 static __attribute__((noinline))
 void machine_run(const struct perf_code *code, perf_writer *writer, uint64_t address,
 		 uint64_t address2, uint64_t kind)
 {
 	uint64_t x[32] = { [2] = (uintptr_t)__builtin_frame_address(0),
-			   [4] = (uintptr_t)&perf_self,
+			   [4] = (uintptr_t)perf_thread_pointer_mock(),
 			   [10] = address, [11] = address2, [12] = kind };
 	uint64_t pc = (uintptr_t)writer;
 	unsigned int number = 0;
 
 	while (pc - (uintptr_t)code < CODE_SIZE) {
-		if (machine_before)
-			machine_before(number);
+		if (machine_signal && number >= machine_signal_at)
+			pc = machine_interrupt(code, pc);
 		number++;
 		pc = machine_step(x, pc);
 	}
