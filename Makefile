@@ -56,6 +56,7 @@ help:
 	@echo '  make target-tools'
 	@echo '                 the command for the board: it needs the C library alone'
 	@echo '  make shell     a root shell on the booted board      [BOARD=$(BOARD)]'
+	@echo '                 with ROOT=debian in a file system of Debian for riscv64'
 	@echo '  make check-unit, check-format, check-model, check-style, check-bare, check-boards,'
 	@echo '  make check-hardware, check-objects, check-bench, check-faults, check-counters,'
 	@echo '  make check-record, check-devicetree'
@@ -65,6 +66,8 @@ help:
 	@echo '  make check-kernels'
 	@echo '                 the module for several kernels; the kselftests on the'
 	@echo '                 newest one'
+	@echo '  make check-packages'
+	@echo '                 the Debian packages, on a board with Debian as its root'
 	@echo '  make check-long'
 	@echo '                 all tests, longer and on all boards: an hour or more'
 	@echo '  make check-releases'
@@ -77,6 +80,8 @@ help:
 	@echo '  make install-target DESTDIR=ROOT'
 	@echo '                 command, library and headers, for the traced machine; what'
 	@echo '                 make install does, too, where DESTDIR is given'
+	@echo '  make deb       Debian packages: the command for this machine; command,'
+	@echo '                 library, headers for riscv64; the driver for dkms'
 	@echo '  make dkms      register the driver with dkms on this machine'
 	@echo '  make clean     remove $$O; the cache stays'
 	@echo ''
@@ -158,8 +163,8 @@ demo: board tools driver lib
 	@echo 'For the browser: $(O)/demo/trace.html'
 	@echo "(The emulator cannot count cache and branch events: they stay 0.)"
 
-shell: board target
-	@$(RUN) shell $(BOARD) --target $(TARGET) --out $(O)/shell
+shell: board target $(if $(ROOT),packages-root)
+	@$(RUN) shell $(BOARD) --target $(TARGET) --out $(O)/shell $(if $(ROOT),--root)
 
 # ---- tests --------------------------------------------------------------
 
@@ -169,8 +174,15 @@ TRACE_STORM_SECONDS ?= 5
 export TRACE_SECONDS TRACE_STORM_SECONDS
 
 CHECK := $(O)/check
-SUITES := unit format model style devicetree bare boards hardware objects bench faults counters record debug kernels
+SUITES := unit format model style devicetree bare boards hardware objects bench faults counters record debug \
+	kernels packages
 
+# Debian's file system takes minutes to make, once: check does without.
+ROOT_BOARD ?=
+export ROOT_BOARD
+
+check-packages: ROOT_BOARD = board
+check-packages: packages-root
 check-debug: DEBUG_BOARDS = $(BOARDS)
 check-kernels: KERNEL_BOARDS = $(BOARDS)
 
@@ -185,7 +197,7 @@ SET_UP = @tools/qemu/setup/check.sh $(KERNEL)
 CHECK_JOBS ?= 2
 QUEUE := $(firstword $(BOARDS:%=board-%)) unit debug kernels style \
 	$(wordlist 2,$(words $(BOARDS)),$(BOARDS:%=board-%)) counters record faults hardware \
-	bench objects model bare devicetree format
+	bench packages objects model bare devicetree format
 
 # All of it, on all processors, when the board is there.
 built: board
@@ -199,12 +211,12 @@ check: built
 		'$(MAKE) --no-print-directory run-{} || \
 		 echo "0 1 0" >$(CHECK)/{}-make.count'
 	@selftests/summary.sh $(CHECK) unit lib fuzz format model style devicetree bare $(BOARDS) hardware objects bench \
-		$(FAULT_BOARDS:%=faults-%) counters record captures \
+		$(FAULT_BOARDS:%=faults-%) counters record captures packages \
 		$(DEBUG_BOARDS:%=debug-%) kernels $(KERNEL_BOARDS:%=testing-%)
 
 # The same suites, longer and on all boards: for a night.
-check-long:
-	@$(MAKE) --no-print-directory check TRACE_SECONDS=30 TRACE_STORM_SECONDS=60 \
+check-long: packages-root
+	@$(MAKE) --no-print-directory check ROOT_BOARD=board TRACE_SECONDS=30 TRACE_STORM_SECONDS=60 \
 		FUZZ_SECONDS=1200 FAULT_BOARDS="$(BOARDS)" DEBUG_BOARDS="$(BOARDS)" \
 		KERNEL_BOARDS="$(BOARDS)"
 
@@ -295,6 +307,10 @@ run-record:
 	@. $(ENV) && QEMU=$$QEMU KERNEL=$$KERNEL selftests/suite.sh \
 		$(CHECK) captures selftests/captures.sh $(O)
 
+run-packages:
+	@. $(ENV) && export QEMU KERNEL && selftests/suite.sh $(CHECK) packages \
+		selftests/packages.sh $(O) $(ROOT_BOARD)
+
 # The kernel that looks for bugs takes minutes to build, once.
 run-debug:
 	@. $(ENV) && export QEMU KERNEL && \
@@ -354,9 +370,27 @@ dkms: $(if $(DESTDIR),,dkms-can-add)
 	cp include/uapi/linux/*.h $(DKMS_SRC)/include/uapi/linux/
 	[ -n "$(DESTDIR)" ] || dkms add sifive-trace/$(VERSION)
 
+# Native where the machine is a RISC-V one. Another one also cross-builds for it, with a
+# command that does not read traces, which needs no library of the target's; -d, as not
+# every release has crossbuild-essential-riscv64.
+DEB := $(O)/deb
+comma := ,
+# deb_build NAME,OPTIONS: in a copy of its own, whose packages appear beside it.
+define deb_build
+	rsync -a --exclude=/.git --exclude=/build $(O:$(CURDIR)/%=--exclude=/%) ./ $(DEB)/$1/
+	cd $(DEB)/$1 && dpkg-buildpackage --no-sign --sanitize-env $2
+
+endef
+
+deb: packages-build packages-deb
+	@rm -rf $(DEB) && mkdir -p $(DEB)
+	$(call deb_build,native,-b)
+	$(if $(NATIVE),,$(call deb_build,riscv64,-B -d -a riscv64 -Pcross$(comma)pkg.sifive-trace.target))
+	@ls $(DEB)/*.deb
+
 clean:
 	rm -rf "$(O)"
 
 .PHONY: all built help board driver lib tools selftests target target-tools \
 	demo shell check check-long check-releases $(SUITES:%=check-%) $(SUITES:%=run-%) $(BOARDS:%=run-board-%) \
-	install install-tools install-lib install-target dkms dkms-can-add clean run-fuzz bench bench-decode
+	install install-tools install-lib install-target deb dkms dkms-can-add clean run-fuzz bench bench-decode

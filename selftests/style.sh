@@ -97,7 +97,7 @@ no_long_files() {
 
 # The manual's example is kept as it is there.
 spdx_everywhere() {
-	files | grep -vE '^(LICENSES/|VERSION$|lib/examples/fib.c|README.md|Documentation/.*\.(png|svg)|.*\.(rtd|map|in)$|selftests/config$)' |
+	files | grep -vE '^(LICENSES/|VERSION$|debian/(changelog|copyright|source/|[a-z0-9-]*\.)|lib/examples/fib.c|README.md|Documentation/.*\.(png|svg)|.*\.(rtd|map|in)$|selftests/config$)' |
 		while read -r f; do
 			[ -s "$f" ] || continue
 			head -n 3 "$f" | grep -q SPDX-License-Identifier ||

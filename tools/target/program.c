@@ -169,9 +169,19 @@ int program_find(struct program *program, const char *name)
 	return EXIT_NOT_FOUND;
 }
 
+/* Installed for programs, and for linking, which a package may leave out. */
+static bool library_in(const char *folder, char *path)
+{
+	snprintf(path, PATH_MAX, "%s/" LIBRARY ".0", folder);
+	if (!access(path, R_OK))
+		return true;
+	snprintf(path, PATH_MAX, "%s/" LIBRARY, folder);
+	return !access(path, R_OK);
+}
+
 int program_library(const char *named, char *path)
 {
-	char self[PATH_MAX - 64], *slash;
+	char self[PATH_MAX - 64], up[PATH_MAX - 32], *slash;
 	ssize_t length;
 
 	if (named) {
@@ -185,17 +195,13 @@ int program_library(const char *named, char *path)
 	slash = strrchr(self, '/');
 	if (slash) {
 		*slash = '\0';
-		snprintf(path, PATH_MAX, "%s/" LIBRARY, self);
-		if (!access(path, R_OK))
-			return 0;
-		snprintf(path, PATH_MAX, "%s/../lib/" LIBRARY, self);
-		if (!access(path, R_OK))
+		snprintf(up, sizeof(up), "%s/../lib", self);
+		if (library_in(self, path) || library_in(up, path))
 			return 0;
 	}
-	strcpy(path, LIBDIR "/" LIBRARY);
-	if (!access(path, R_OK))
+	if (library_in(LIBDIR, path))
 		return 0;
-	report("there is no " LIBRARY " beside %s, in ../lib or in " LIBDIR ": name it with --library FILE",
+	report("no " LIBRARY " beside %s, in ../lib or in " LIBDIR ": install it, or name it with --library FILE",
 	       slash ? self : "the command");
 	return -1;
 }

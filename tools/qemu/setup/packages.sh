@@ -8,6 +8,8 @@
 #	build		module, library and command for a RISC-V machine
 #	board		the virtual board: what it is built with
 #	check		the tests; a suite skips what it has no package for, and names it
+#	deb		Debian packages
+#	root		a board with a file system of Debian
 #	releases	the tests on fresh releases
 
 . "$(dirname "$0")/common.sh"
@@ -24,7 +26,11 @@ declare -A parts=(
 		libelf-dev rsync perl ca-certificates patch'
 	# clang 19, as new kernels take none that is older.
 	[check]='git sparse dt-schema shellcheck clang lld llvm libclang-rt-dev
-		clang-19 lld-19 llvm-19 afl++ babeltrace2 time chromium python3 valgrind'
+		clang-19 lld-19 llvm-19 afl++ babeltrace2 time chromium python3 valgrind
+		debhelper dh-dkms fakeroot lintian'
+	[deb]='debhelper dh-dkms dpkg-dev fakeroot rsync pkg-config
+		libdw-dev libjson-c-dev libiberty-dev'
+	[root]='debootstrap e2fsprogs fakeroot kmod'
 	[releases]='mmdebstrap'
 )
 

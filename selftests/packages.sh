@@ -1,0 +1,118 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only
+# The Debian packages, as TAP: what is in them, and what lintian reports. With "board",
+# also on a board with a file system of Debian for riscv64: installed there, they
+# record Debian's own programs.
+#
+#	packages.sh BUILD [board]
+
+set -u
+cd "$(dirname "$0")/.." || exit 1
+build=$(realpath "$1")
+on_board=${2:-}
+work=$build/packages
+rm -rf "$work"
+mkdir -p "$work/out"
+. selftests/tap.sh
+
+board_test="Debian's programs are recorded where the packages are installed"
+has dh debhelper "make deb builds the packages" "lintian reports nothing" \
+	"packages for riscv64 hold nothing of the build machine" \
+	"packages have the project's version" \
+	"the module builds from the dkms package" "$board_test" || { results_end; exit; }
+
+make -s --no-print-directory deb O="$build" >"$work/deb.log" 2>&1
+rc=$?
+[ "$rc" -eq 0 ] || tail -n 20 "$work/deb.log" | sed 's/^/# /'
+result $rc "make deb builds the packages"
+[ "$rc" -eq 0 ] || { results_end; exit; }
+
+reports_nothing() {
+	lintian --allow-root --fail-on error,warning,info "$build"/deb/*.changes \
+		>"$work/lintian" 2>&1 && ! grep -qE '^[EWI]:' "$work/lintian"
+}
+if has lintian lintian "lintian reports nothing"; then
+	reports_nothing
+	rc=$?
+	[ "$rc" -eq 0 ] || sed 's/^/# /' "$work/lintian"
+	result $rc "lintian reports nothing"
+fi
+
+for deb in "$build"/deb/*_riscv64.deb "$build"/deb/*_all.deb; do
+	dpkg -x "$deb" "$work/root"
+done
+foreign() {
+	find "$work/root" -type f -exec sh -c 'readelf -h "$1" 2>/dev/null |
+		grep -q "Machine:.*X86" && echo "# $1"' sh {} \;
+}
+[ -x "$work/root/usr/bin/sifive-trace" ] && [ -z "$(foreign)" ]
+result $? "packages for riscv64 hold nothing of the build machine"
+
+[ "$(ls "$build"/deb/*.deb | sed 's/.*_\(.*\)_.*/\1/' | sort -u)" = "$(cat VERSION)" ] &&
+	[ -e "$work/root/usr/src/sifive-trace-$(cat VERSION)/dkms.conf" ]
+result $? "packages have the project's version"
+
+# DKMS does the same, on the machine that it is for.
+source=$(echo "$work"/root/usr/src/sifive-trace-*)
+make -C "$KERNEL/headers" M="$source" ARCH=riscv CROSS_COMPILE=riscv64-linux-gnu- \
+	CC=riscv64-linux-gnu-gcc CONFIG_DEBUG_INFO_BTF_MODULES= CONFIG_SIFIVE_TRACE=m \
+	modules >"$work/module.log" 2>&1
+rc=$?
+[ "$rc" -eq 0 ] || tail -n 20 "$work/module.log" | sed 's/^/# /'
+result $rc "the module builds from the dkms package"
+
+if [ -z "$on_board" ]; then
+	skip "$board_test" "takes minutes: make check-packages"
+	results_end
+	exit
+fi
+
+# ---- on the board ---------------------------------------------------------
+
+cp "$build"/deb/libsifive-perf0_*_riscv64.deb "$build"/deb/sifive-trace_*_riscv64.deb \
+	"$source/sifive_trace.ko" "$work/out/"
+cat >"$work/out/fib.lua" <<'EOL'
+local function fib(n) if n < 2 then return n end return fib(n - 1) + fib(n - 2) end
+print(fib(18))
+EOL
+cat >"$work/out/sum.sql" <<'EOL'
+create table t(a);
+with recursive c(x) as (select 1 union all select x + 1 from c where x < 20000)
+	insert into t select x from c;
+select sum(a) from t;
+EOL
+cat >"$work/out/day.sh" <<'EOS'
+dpkg -i ./*.deb && insmod sifive_trace.ko && sifive-trace info || exit
+cp -L /usr/lib/riscv64-linux-gnu/libc.so.6 /tmp/data
+record() {
+	local name=$1
+	shift
+	sifive-trace record -e cycles,instructions -o "$name.rtd" "$@" >"$name.out" 2>"$name.err"
+	echo "$name $?" >>status
+}
+record lua5.4 lua5.4 fib.lua
+record sqlite3 sqlite3 -init sum.sql -batch :memory: .quit
+record zstd zstd -q -f -3 /tmp/data -o /tmp/data.zst
+record pigz pigz -k -f -p 3 /tmp/data
+mkdir -p root
+for object in /usr/bin/lua5.4 /usr/bin/sqlite3 /usr/bin/zstd /usr/bin/pigz \
+	/usr/lib/riscv64-linux-gnu/lib*.so.*; do
+	[ -L "$object" ] || install -D "$object" "root/$object"
+done
+EOS
+tools/qemu/board run fpga --root --icount --out "$work/out" -- 'sh day.sh' \
+	>"$work/board.log" 2>&1
+rc=$?
+[ "$rc" -eq 0 ] || tail -n 20 "$work/board.log" | sed 's/^/# /'
+result $rc "$board_test"
+
+# Each recorded whole, with samples in the program itself.
+for name in lua5.4 sqlite3 zstd pigz; do
+	grep -qx "$name 0" "$work/out/status" &&
+		"$build/sifive-trace" report --strict --symfs "$work/out/root" \
+			"$work/out/$name.rtd" >"$work/$name.report" 2>"$work/$name.errors"
+	rc=$?
+	[ "$rc" -eq 0 ] || sed 's/^/# /' "$work/out/$name.err" "$work/$name.errors"
+	result $rc "Debian's $name is recorded and reported, with nothing lost"
+done
+results_end
