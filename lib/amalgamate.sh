@@ -6,8 +6,8 @@
 #
 #	amalgamate.sh linux|bare FILE...
 #
-# FILE are the library's headers and sources, for Linux the kernel's uapi headers
-# too, each behind the ones it includes. Everything internal becomes static.
+# FILE are the library's headers and sources, the kernel's uapi
+# headers too, each behind the ones it includes. Everything internal becomes static.
 # Includes of these files disappear, system includes go to the top: the pragma
 # behind them must not reach into system headers.
 set -eu

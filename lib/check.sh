@@ -345,10 +345,10 @@ for std in c++11 c++17 c++23; do
 	check "bare-metal header, $std" headers "$CXX" -x c++ -ffreestanding -std=$std
 done
 check "freestanding writer, rv32imac" \
-	$CC -march=rv32imac -mabi=ilp32 -ffreestanding -Wall -Wextra -fsyntax-only \
+	$CC -march=rv32imac -mabi=ilp32 -ffreestanding -I"$top/include/uapi" -Wall -Wextra -fsyntax-only \
 	"$top/lib/record.c" "$top/lib/counter.c"
 check "freestanding writer, rv64imac" \
-	$CC -march=rv64imac -mabi=lp64 -ffreestanding -Wall -Wextra -fsyntax-only \
+	$CC -march=rv64imac -mabi=lp64 -ffreestanding -I"$top/include/uapi" -Wall -Wextra -fsyntax-only \
 	"$top/lib/record.c" "$top/lib/counter.c"
 for opt in -O0 -O2; do
 	check "no hook calls, $opt" no_hook_calls "$dropin" $opt

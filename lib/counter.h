@@ -12,14 +12,17 @@
 #include <stdint.h>
 
 #include "compiler.h"
+#include <linux/sifive_trace_format.h>
+
 #include "mmio.h"
 
 #define PERF_COUNTER_MAX	32
 #define PERF_COUNTER_TIMESTAMP	1
 
-/* SBI counter_info: CSR number in bits 11:0, width - 1 in bits 17:12. */
-#define PERF_COUNTER_CSR(info)		((info) & 0xfffu)
-#define PERF_COUNTER_WIDTH(info)	(((info) >> 12 & 0x3fu) + 1)
+/* SBI counter_info. */
+#define PERF_COUNTER_CSR(info)		((info) & (uint32_t)SIFIVE_TRACE_COUNTER_CSR)
+#define PERF_COUNTER_WIDTH(info) \
+	((((info) & (uint32_t)SIFIVE_TRACE_COUNTER_WIDTH) >> 12) + 1)
 
 /* CSR of counter 0 in user mode; counter n has the n-th after it. */
 #define PERF_CSR_CYCLE		0xc00u

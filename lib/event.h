@@ -18,10 +18,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <linux/sifive_trace_format.h>
+
 #include "compiler.h"
 
 /* Code of a general event: the trace timestamp. */
-#define PERF_CODE_TIMESTAMP	0x80
+#define PERF_CODE_TIMESTAMP	SIFIVE_TRACE_EVENT_TIMESTAMP
 
 /* Modes in which an event does not count: SIFIVE_TRACE_EVENT_NO_*. */
 #define PERF_EVENT_NO_USER	(1u << 0)

@@ -5,15 +5,7 @@
  * Freestanding: no library, no allocation, no system call. A stream is all the
  * state of one sequence of records: one writer, one stimulus register.
  *
- * Header:	magic (32), count type (8), counter mask (32), then per counter,
- *		lowest number first: event type (32); the code (32) of a general
- *		or cache event, or the lower and upper half (32, 32) of a raw
- *		event's selector; counter_info (32)
- * Record:	kind (8), one or two addresses, one count per counter, lowest
- *		number first
- * Address:	lower half (32); when the upper half is not zero, bit 0 of that is
- *		set and the upper half (32) follows
- * Count:	bits 31:0 (32); bits 47:32 (16) when they are not zero
+ * Documentation/trace-format.rst describes the format.
  */
 #ifndef PERF_RECORD_H
 #define PERF_RECORD_H
@@ -21,28 +13,30 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <linux/sifive_trace_format.h>
+
 #include "compiler.h"
 #include "counter.h"
 
-#define PERF_RECORD_MAGIC	0x70657266u
+#define PERF_RECORD_MAGIC	((uint32_t)SIFIVE_TRACE_RECORD_MAGIC)
 
 /* Bits of a count that a record has room for. */
-#define PERF_COUNT_BITS		48u
+#define PERF_COUNT_BITS		((unsigned int)SIFIVE_TRACE_RECORD_COUNT_BITS)
 
 /* Number of ITC stimulus registers of an encoder. */
 #define PERF_CHANNELS		32
 
 enum perf_count_type {
-	PERF_COUNT_RAW		= 0,
-	PERF_COUNT_DELTA	= 1,
-	PERF_COUNT_XOR		= 2,
+	PERF_COUNT_RAW		= SIFIVE_TRACE_RECORD_RAW,
+	PERF_COUNT_DELTA	= SIFIVE_TRACE_RECORD_DELTA,
+	PERF_COUNT_XOR		= SIFIVE_TRACE_RECORD_XOR,
 };
 
 enum perf_record_kind {
-	PERF_RECORD_ENTER	= 0,
-	PERF_RECORD_EXIT	= 1,
-	PERF_RECORD_MANUAL	= 2,
-	PERF_RECORD_ISR		= 3,
+	PERF_RECORD_ENTER	= SIFIVE_TRACE_RECORD_ENTER,
+	PERF_RECORD_EXIT	= SIFIVE_TRACE_RECORD_EXIT,
+	PERF_RECORD_MANUAL	= SIFIVE_TRACE_RECORD_MANUAL,
+	PERF_RECORD_ISR		= SIFIVE_TRACE_RECORD_ISR,
 };
 
 /* When to wait until a stimulus register can take a store. */
@@ -53,9 +47,9 @@ enum perf_poll {
 };
 
 enum perf_event_type {
-	PERF_EVENT_GENERAL	= 0,
-	PERF_EVENT_CACHE	= 1,
-	PERF_EVENT_RAW		= 2,
+	PERF_EVENT_GENERAL	= SIFIVE_TRACE_EVENT_GENERAL,
+	PERF_EVENT_CACHE	= SIFIVE_TRACE_EVENT_CACHE,
+	PERF_EVENT_RAW		= SIFIVE_TRACE_EVENT_RAW,
 };
 
 /**
@@ -119,7 +113,7 @@ struct perf_stream {
 #define PERF_OPEN_HOOKS		2u	/* also at function entry and exit */
 
 /* Not of the format: tells readers that a record was broken off. */
-#define PERF_RECORD_BREAK	0xffu
+#define PERF_RECORD_BREAK	((uint32_t)SIFIVE_TRACE_RECORD_BREAK)
 
 /**
  * perf_layout_init - describe records
