@@ -671,7 +671,8 @@ done
 result $? "p550: all calls"
 refused high 125 "use a channel below 16" "p550: --channel of the upper half"
 
-selftests/format/compare.py "$build/sifive-trace" "$out"/*.rtd
+# A link leads to a file of the board.
+selftests/format/compare.py "$build/sifive-trace" $(find "$out" -name '*.rtd' -type f)
 result $? "a reader written from the format's description reads the same in all traces"
 
 results_end
