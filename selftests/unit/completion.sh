@@ -74,6 +74,7 @@ becomes "--symfs" report --sy
 becomes "csv json perf text" decode --format ''
 becomes "csv" report --format c
 becomes "chrome ctf" export --format c
+becomes "dqr" export --format d
 becomes "function hart thread" report --by ''
 becomes "delta" decode --ts-scheme d
 becomes "sba sram" record --sink s

@@ -14,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "../command.h"
@@ -70,17 +69,6 @@ static int ctf_begin(struct export *export)
 		return -1;
 	}
 	ctf->sets = 1;
-	/* Files of another trace would be read as part of this one. */
-	if (rmdir(export->output) && errno != ENOENT) {
-		report("%s: cannot replace this folder: %s (name one that is empty or does not exist)",
-		       export->output, strerror(errno));
-		return -1;
-	}
-	if (mkdir(export->output, 0777)) {
-		report("%s: cannot make this folder: %s", export->output,
-		       strerror(errno));
-		return -1;
-	}
 	return 0;
 }
 

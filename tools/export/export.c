@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /* sifive-trace export: a trace for other programs. */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "../command.h"
 #include "export.h"
 
 static const struct exporter * const exporters[] = {
 	&export_chrome, &export_folded, &export_svg, &export_html, &export_ctf,
+	&export_dqr,
 };
 
 #define EXPORTERS	(sizeof(exporters) / sizeof(exporters[0]))
@@ -38,11 +42,13 @@ static void help(void)
 	     "      --format html     a page for any browser: time line, flame graph, counters\n"
 	     "      --format ctf      a folder in the Common Trace Format, for Trace Compass\n"
 	     "                        and babeltrace2\n"
+	     "      --format dqr      a folder that SiFive's decoder reads: traces, settings\n"
+	     "                        and programs\n"
 	     "      --weight KEY      what stacks are weighed by: time (default; calls where\n"
 	     "                        there are no times, samples where there are no calls),\n"
 	     "                        calls, samples, or a counter's name\n"
 	     "  -o, --output PATH     file to write to (default: standard output); the folder\n"
-	     "                        for ctf");
+	     "                        for ctf and dqr");
 	puts(options_help);
 }
 
@@ -94,6 +100,21 @@ const char *export_weight_name(const struct export *export, int weight)
 	return analysis_counters(export->analysis)->name[weight - TREE_COUNTER];
 }
 
+/* Files of another trace would be read as part of this one. */
+static int make_folder(const char *path)
+{
+	if (rmdir(path) && errno != ENOENT) {
+		report("%s: cannot replace this folder: %s (name one that is empty or does not exist)",
+		       path, strerror(errno));
+		return -1;
+	}
+	if (mkdir(path, 0777)) {
+		report("%s: cannot make this folder: %s", path, strerror(errno));
+		return -1;
+	}
+	return 0;
+}
+
 /* Whether it writes one file while it reads. */
 static bool at_once(const struct exporter *exporter)
 {
@@ -107,6 +128,10 @@ static int read_trace(struct export *export, const struct exporter *exporter)
 		export->out = output_open(export->output);
 	if (at_once(exporter) && !export->out)
 		return EXIT_UNREADABLE;
+	if (exporter->to_folder && make_folder(export->output))
+		return EXIT_UNREADABLE;
+	if (exporter->run)
+		return exporter->run(export) ? EXIT_UNREADABLE : EXIT_OK;
 	if (exporter->begin && exporter->begin(export))
 		return EXIT_UNREADABLE;
 	if (analysis_run(export->analysis, export->input.trace))
@@ -184,7 +209,7 @@ int command_export(int argc, char **argv)
 		} else if (option == OPTION_FORMAT) {
 			exporter = find_exporter(optarg);
 			if (!exporter)
-				result = usage_error("--format is chrome, folded, svg, html or ctf, not \"%s\"",
+				result = usage_error("--format is chrome, folded, svg, html, ctf or dqr, not \"%s\"",
 						     optarg);
 		} else {
 			result = options_parse(&export.common, "export", option);
@@ -201,7 +226,7 @@ int command_export(int argc, char **argv)
 		return EXIT_OK;
 	}
 	if (!exporter)
-		return usage_error("export: which format? Give --format chrome, folded, svg, html or ctf");
+		return usage_error("export: which format? Give --format chrome, folded, svg, html, ctf or dqr");
 	if (export.weight && !exporter->of_tree)
 		return usage_error("export: --weight is for folded, svg and html, not for %s",
 				   exporter->name);

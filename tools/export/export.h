@@ -12,12 +12,12 @@
 
 /**
  * struct export - an export under way
- * @output:	file, or folder for ctf; NULL for standard output
+ * @output:	file, or folder for ctf and dqr; NULL for standard output
  * @weight:	--weight, NULL for the usual one
  * @weighed_by:	which that is, enum tree_weight; at the end of exporters of trees
  * @input:	the trace
  * @analysis:	its calls
- * @out:	what is written, NULL for ctf and before a tree's end
+ * @out:	what is written, NULL for folders and before a tree's end
  * @tree:	the tree of calls, for those who want it
  * @private:	the exporter's
  */
@@ -42,6 +42,8 @@ struct export {
  *		reason has been printed.
  * @ops:	while it is read; the context is the struct export
  * @end:	behind it: the tree is complete. Return -1 for an error.
+ * @run:	instead of these: read the trace, which is of no calls then. Return -1
+ *		for an error: the reason has been printed.
  * @free:	free @private, also after an error
  */
 struct exporter {
@@ -51,6 +53,7 @@ struct exporter {
 	int			(*begin)(struct export *export);
 	struct analysis_ops	ops;
 	int			(*end)(struct export *export);
+	int			(*run)(struct export *export);
 	void			(*free)(struct export *export);
 };
 
@@ -58,6 +61,7 @@ extern const struct exporter export_chrome;
 extern const struct exporter export_folded;
 extern const struct exporter export_svg;
 extern const struct exporter export_ctf;
+extern const struct exporter export_dqr;
 extern const struct exporter export_html;
 
 /* For exporters that make a tree: to be used as their ops. */

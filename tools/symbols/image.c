@@ -365,6 +365,12 @@ bool image_has_tracer(const struct image *image)
 	return image->has_tracer;
 }
 
+const char *image_path(const struct image *image)
+{
+	return dwfl_module_info(image->module, NULL, NULL, NULL, NULL, NULL, NULL,
+				NULL);
+}
+
 bool image_range(const struct image *image, uint64_t *first, uint64_t *last)
 {
 	size_t i;

@@ -53,6 +53,9 @@ bool image_has_tracer(const struct image *image);
 /** image_close() - free an image; NULL is fine */
 void image_close(struct image *image);
 
+/** image_path() - the file that it was read from; lasts as long as the image */
+const char *image_path(const struct image *image);
+
 /**
  * image_range() - the addresses that its functions are at
  * @first, @last: set to the first and the last, when there are functions

@@ -567,6 +567,22 @@ bool symbols_find_caller(struct symbols *symbols, uint64_t address,
 	return true;
 }
 
+bool symbols_object(struct symbols *symbols, uint64_t address,
+		    struct symbols_object *found)
+{
+	struct object *object = symbols && symbols->objects ?
+				find_object(symbols, address) : NULL;
+
+	if (object && !object->tried)
+		open_object(symbols, object);
+	if (!object || !object->image)
+		return false;
+	found->name = object->name;
+	found->path = image_path(object->image);
+	found->bias = object->bias;
+	return true;
+}
+
 void symbols_expect(struct symbols *symbols, uint64_t address)
 {
 	struct object *object = symbols && symbols->objects ?

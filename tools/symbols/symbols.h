@@ -122,6 +122,28 @@ bool symbols_find_caller(struct symbols *symbols, uint64_t address,
 uint64_t symbols_same(struct symbols *symbols, uint64_t address);
 
 /**
+ * struct symbols_object - a program or shared object in memory
+ * @name:	its name
+ * @path:	the file that was found for it
+ * @bias:	an address in the file plus this is the one in memory
+ */
+struct symbols_object {
+	const char	*name;
+	const char	*path;
+	uint64_t	bias;
+};
+
+/**
+ * symbols_object() - the object that an address is in
+ * @symbols:	may be NULL: none is found
+ * @object:	filled; the strings last until symbols_close()
+ *
+ * Return: whether there is one, and a file for it.
+ */
+bool symbols_object(struct symbols *symbols, uint64_t address,
+		    struct symbols_object *object);
+
+/**
  * symbols_expect() - the trace has a function at an address
  * @symbols:	may be NULL
  */

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* An ELF file as if it had been linked for the addresses that it was loaded at. */
+#ifndef SIFIVE_TRACE_MOVE_H
+#define SIFIVE_TRACE_MOVE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/**
+ * move_file() - copy an ELF file to other addresses
+ * @from:	program or shared object
+ * @to:		the copy, which must not exist
+ * @bias:	what is added to its addresses; 0: a mere copy
+ *
+ * Headers, sections, symbols, and the addresses that lead to functions and lines in
+ * the debug information; not its code, nor what the dynamic linker reads.
+ *
+ * Return: 0, or -1: the reason has been printed.
+ */
+int move_file(const char *from, const char *to, uint64_t bias);
+
+/** move_has_symbols() - whether an ELF file has a symbol table: it is not stripped */
+bool move_has_symbols(const char *path);
+
+#endif /* SIFIVE_TRACE_MOVE_H */
