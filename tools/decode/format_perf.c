@@ -13,6 +13,7 @@
  * - behind an Error message it prints no times of any source before the source's
  *   next absolute one; here only those of the message's source are missing
  * - what is not known behind a loss is left out here
+ * - for a static function without line numbers it has the symbol table's file
  */
 #include <errno.h>
 #include <inttypes.h>
