@@ -90,17 +90,27 @@ static unsigned int entry(uint64_t address)
 		TH_LOG("%s", sifive_trace_error());			\
 	}
 
-TEST_F(cost, neighbours)
+static void neighbours(struct __test_metadata *_metadata, unsigned int type)
 {
 	unsigned int n;
 
 	for (n = 2; n <= 29; n++) {
-		SET_UP(n, 0, SIFIVE_TRACE_DELTA, 0);
+		SET_UP(n, 0, type, 0);
 		EXPECT_GE(BOUND(n), entry(HIGH));
 		TH_LOG("%u counters: %u instructions", n, entry(HIGH));
 		EXPECT_GE(BOUND(n), entry(LOW));
 		sifive_trace_off(trace);
 	}
+}
+
+TEST_F(cost, neighbours_of_delta)
+{
+	neighbours(_metadata, SIFIVE_TRACE_DELTA);
+}
+
+TEST_F(cost, neighbours_of_xor)
+{
+	neighbours(_metadata, SIFIVE_TRACE_XOR);
 }
 
 TEST_F(cost, others)
