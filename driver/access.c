@@ -290,19 +290,19 @@ void sft_access_close(void)
 }
 
 /* A CPU goes offline: no thread of the session runs there any more. */
-void sft_access_close_cpu(unsigned int cpu)
+void sft_access_cpu_offline(unsigned int cpu)
 {
 	smp_call_function_single(cpu, end_on, NULL, 1);
 }
 
 /* It is back, and its bit in sft.counters.cpus set. */
-void sft_access_open_cpu(unsigned int cpu)
+void sft_access_cpu_online(unsigned int cpu)
 {
 	smp_call_function_single(cpu, begin_on, NULL, 1);
 }
 
 /* Everybody leaves: the session is over. */
-void sft_access_end(void)
+void sft_access_release(void)
 {
 	struct sft_thread *t, *next;
 
@@ -353,7 +353,7 @@ static void mark_here(void *arg)
 }
 
 /*
- * From here on differences are counted. Threads that run are told now, the others
+ * From here on differences are counted. Threads that run are marked now, the others
  * notice when they begin to.
  */
 void sft_access_mark(void)

@@ -439,7 +439,7 @@ static int restore_changed(void)
 static int check_start(bool rewind)
 {
 	if (sft.sleeping)
-		return sft_fail(-EBUSY, "the system goes to sleep or down");
+		return sft_fail(-EBUSY, "the system suspends or shuts down");
 	if (sft.capture.broken)
 		return sft_fail(-ESTALE, "components did not come back from sleep: CONFIG");
 	if (!rewind && sft_capture_full(SFT_ALL_SINKS))
@@ -482,7 +482,7 @@ int sft_capture_start(bool rewind)
 	if (ret)
 		sft_capture_stop();
 	else
-		sft_sampling_begin();
+		sft_sampling_start();
 	return ret;
 }
 
@@ -516,7 +516,7 @@ int sft_capture_stop(void)
 	cap->asleep = false;
 	if (!cap->running)
 		return 0;
-	sft_sampling_end();
+	sft_sampling_stop();
 	finish_stores();
 	sft_health_check();
 	for_each_encoder(e) {
@@ -549,7 +549,7 @@ void sft_capture_cpus(struct cpumask *cpus)
 }
 
 /* What is in a sink of its own is kept: the registers may go with the CPU. */
-static void end_stream(struct sft_encoder *e)
+static void stop_stream(struct sft_encoder *e)
 {
 	struct sft_sink *s = sft_route_sink(&e->c);
 	int ret = sft_encoder_stop(e);
@@ -561,17 +561,17 @@ static void end_stream(struct sft_encoder *e)
 }
 
 /* A CPU goes offline: its encoder's stream ends here, whole. */
-void sft_capture_end_cpu(unsigned int cpu)
+void sft_capture_cpu_offline(unsigned int cpu)
 {
 	struct sft_encoder *e;
 
-	sft_sampling_end_cpu(cpu);
+	sft_sampling_cpu_offline(cpu);
 	sft_health_check();
 	for_each_encoder(e) {
 		if (!sft_capture_has(e) || e->cpu != (int)cpu || e->ended)
 			continue;
 		if (sft.capture.running)
-			end_stream(e);
+			stop_stream(e);
 		e->ended = true;
 	}
 }
@@ -587,7 +587,7 @@ struct sft_encoder *sft_capture_ended(unsigned int cpu)
 	return NULL;
 }
 
-static int start_again(struct sft_encoder *e)
+static int restart_stream(struct sft_encoder *e)
 {
 	struct sft_sink *s = sft_route_sink(&e->c);
 	int ret;
@@ -607,15 +607,15 @@ static int start_again(struct sft_encoder *e)
 }
 
 /* The CPU is back: the stream goes on behind what there is. */
-void sft_capture_return(struct sft_encoder *e)
+void sft_capture_cpu_online(struct sft_encoder *e)
 {
-	if (start_again(e)) {
+	if (restart_stream(e)) {
 		dev_warn(e->c.dev, "its stream does not go on: %s\n", sft.message);
 		sft_keep_message(sft.owner);
 		return;
 	}
 	e->ended = false;
-	sft_sampling_return_cpu(e);
+	sft_sampling_cpu_online(e);
 }
 
 /* Before system sleep: all that was captured is in memory when this returns. */
@@ -630,7 +630,7 @@ void sft_capture_suspend(void)
 }
 
 /* Hibernation begins, and may bring back no memory that the kernel does not manage. */
-void sft_capture_hibernate(void)
+void sft_capture_freeze(void)
 {
 	struct sft_sink *s = sft.capture.sink;
 	unsigned int i;
@@ -640,7 +640,7 @@ void sft_capture_hibernate(void)
 }
 
 /* It is over: what is not as it was is not what was captured. */
-void sft_capture_awake(void)
+void sft_capture_thaw(void)
 {
 	struct sft_sink *s = sft.capture.sink;
 	unsigned int i;
@@ -681,7 +681,7 @@ void sft_capture_resume(void)
 }
 
 /* The session is over: the hardware rests, the data stays. */
-void sft_capture_close(void)
+void sft_capture_release(void)
 {
 	sft_capture_stop();
 	quiesce();

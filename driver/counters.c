@@ -5,7 +5,7 @@
  * does give out again, are reserved. Without it they are perf's, by pinned events.
  * Either way a counter has the same number on every hart of the session and stays
  * there, user mode may read it until the session ends, and one that does not count
- * any more is told.
+ * any more is reported.
  */
 
 #include <linux/bitfield.h>
@@ -162,7 +162,7 @@ static void give_all_back(void)
 		for (i = 0; i < sft.counters.count; i++)
 			give_back_on(cpu, &sft.counters.taken[i]);
 	sft.counters.count = 0;
-	sft_unreserve();
+	sft_reserve_release();
 }
 
 /* Keep firmware from giving out a fixed counter that the session has. */
@@ -170,7 +170,7 @@ static int reserve(const struct sft_counter *c)
 {
 	if (!(BIT(c->counter) & SFT_FIXED) || sft_counters_pinned())
 		return 0;
-	return sft_reserve(cpumask_first(&sft.counters.cpus), c);
+	return sft_reserve_take(cpumask_first(&sft.counters.cpus), c);
 }
 
 /* Have a counter count on all CPUs of the session from 0, or on none. */
@@ -347,7 +347,7 @@ int sft_counters_query(struct sifive_trace_query *query)
 
 /* ---- what happens to them -------------------------------------------------- */
 
-/* A counter does not count any more on some CPU: told once, the first with why. */
+/* A counter does not count any more on some CPU: report it once, the first with why. */
 static void lose(const struct sft_counter *c, unsigned int cpu, const char *why)
 {
 	struct sft_counters *all = &sft.counters;
@@ -355,34 +355,34 @@ static void lose(const struct sft_counter *c, unsigned int cpu, const char *why)
 	if (all->lost & BIT(c->counter))
 		return;
 	all->lost |= BIT(c->counter);
-	if (all->untold)
+	if (all->unreported)
 		return;
-	all->untold = why;
-	all->untold_counter = c->counter;
-	all->untold_hart = sft_hart_of(cpu);
+	all->unreported = why;
+	all->unreported_counter = c->counter;
+	all->unreported_hart = sft_hart_of(cpu);
 }
 
 /*
- * Put what has been lost in words, for the session: why the first of them was, and
+ * Report what has been lost to the session, as text: why the first of them was, and
  * which others are. Returns whether there is anything new.
  */
-bool sft_counters_tell(void)
+bool sft_counters_report(void)
 {
 	struct sft_counters *all = &sft.counters;
-	unsigned long others = all->lost & ~BIT(all->untold_counter);
-	const char *why = all->untold;
+	unsigned long others = all->lost & ~BIT(all->unreported_counter);
+	const char *why = all->unreported;
 
 	if (!why)
 		return false;
-	all->untold = NULL;
+	all->unreported = NULL;
 	if (others)
 		sft_add("%s %s on hart %llu: do not trust its values, nor those of counter%s %*pbl",
-			sft_counter_name(all->untold_counter), why, all->untold_hart,
+			sft_counter_name(all->unreported_counter), why, all->unreported_hart,
 			hweight_long(others) > 1 ? "s" : "",
 			SIFIVE_TRACE_MAX_COUNTERS, &others);
 	else
 		sft_add("%s %s on hart %llu: do not trust its values",
-			sft_counter_name(all->untold_counter), why, all->untold_hart);
+			sft_counter_name(all->unreported_counter), why, all->unreported_hart);
 	sft_keep_message(sft.owner);
 	return true;
 }
@@ -411,7 +411,7 @@ void sft_counters_check(void)
 		return;
 	for_each_cpu(cpu, &sft.counters.cpus)
 		check_cpu(cpu);
-	sft_counters_tell();
+	sft_counters_report();
 }
 
 /*
@@ -439,19 +439,19 @@ void sft_counters_resume(void)
 	sft_access_resume();
 }
 
-/* A CPU goes offline: the session has no counters there until it comes back. */
-void sft_counters_leave_cpu(unsigned int cpu)
+/* A CPU goes offline: the session has no counters there until it is online. */
+void sft_counters_cpu_offline(unsigned int cpu)
 {
 	unsigned int i;
 
 	if (!cpumask_test_cpu(cpu, &sft.counters.cpus))
 		return;
-	sft_access_close_cpu(cpu);
+	sft_access_cpu_offline(cpu);
 	check_cpu(cpu);
 	for (i = 0; i < sft.counters.count; i++)
 		give_back_on(cpu, &sft.counters.taken[i]);
 	cpumask_clear_cpu(cpu, &sft.counters.cpus);
-	sft_counters_tell();
+	sft_counters_report();
 }
 
 /*
@@ -459,7 +459,7 @@ void sft_counters_leave_cpu(unsigned int cpu)
  * was read there before are right. Not if they are there already, as when only the
  * stream could not go on.
  */
-void sft_counters_return_cpu(unsigned int cpu)
+void sft_counters_cpu_online(unsigned int cpu)
 {
 	unsigned int i;
 
@@ -472,7 +472,7 @@ void sft_counters_return_cpu(unsigned int cpu)
 			lose(c, cpu, "did not come back with its CPU");
 	}
 	cpumask_set_cpu(cpu, &sft.counters.cpus);
-	sft_access_open_cpu(cpu);
+	sft_access_cpu_online(cpu);
 }
 
 /* ---- replacing them -------------------------------------------------------- */
@@ -513,7 +513,7 @@ static void take_up(const struct sft_counters *earlier)
 				lose(c, cpu, "was not free any more");
 	}
 	sft_access_resume();
-	sft_counters_tell();
+	sft_counters_report();
 }
 
 /* Take counters for @arg's events; those of before, @earlier, are put aside. */

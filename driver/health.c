@@ -92,7 +92,7 @@ void sft_health_check(void)
 }
 
 /* Tell the session's owner, once for each, of a component that was changed. */
-void sft_health_tell(void)
+void sft_health_report(void)
 {
 	const struct sft_component *c = sft.capture.changed;
 

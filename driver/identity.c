@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * What a person can see of a component: its identity in sysfs, its registers in
- * debugfs, in words.
+ * debugfs, as text.
  */
 
 #include <linux/bitfield.h>

@@ -170,7 +170,7 @@ static int ioctl_config(struct sft_file *file, void *arg)
 	if (ret)
 		return ret;
 	if (sft.sleeping)
-		return sft_fail(-EBUSY, "the system goes to sleep or down");
+		return sft_fail(-EBUSY, "the system suspends or shuts down");
 	if (sft.capture.running)
 		return sft_fail(-EBUSY, "the capture is running: STOP first");
 	ret = sft_route_check(config);
@@ -218,7 +218,7 @@ static int ioctl_counters(struct sft_file *file, void *arg)
 				counters->count - SIFIVE_TRACE_MAX_COUNTERS,
 				SIFIVE_TRACE_MAX_COUNTERS);
 	if (sft.sleeping)
-		return sft_fail(-EBUSY, "the system goes to sleep or down");
+		return sft_fail(-EBUSY, "the system suspends or shuts down");
 	if (sft.capture.running)
 		return sft_fail(-EBUSY, "the capture is running: STOP first");
 	if (counters->count)
@@ -280,7 +280,7 @@ static int may_sample(struct sft_file *file)
 	if (ret)
 		return ret;
 	if (sft.sleeping)
-		return sft_fail(-EBUSY, "the system goes to sleep or down");
+		return sft_fail(-EBUSY, "the system suspends or shuts down");
 	if (sft.capture.running)
 		return sft_fail(-EBUSY, "the capture is running: STOP first");
 	return 0;
@@ -340,12 +340,12 @@ static int ioctl_stop(struct sft_file *file, void *arg)
 	sft_sampling_check();
 	sft_sampling_unfollow();
 	sft_counters_check();
-	sft_health_tell();
+	sft_health_report();
 	return ret;
 }
 
-static void tell_component(struct sifive_trace_status *status,
-			   const struct sft_component *c)
+static void report_component(struct sifive_trace_status *status,
+			     const struct sft_component *c)
 {
 	status->sink_errors += c->sink_error;
 	if (c->changed)
@@ -355,7 +355,7 @@ static void tell_component(struct sifive_trace_status *status,
 }
 
 /* What only those see that may read the capture. */
-static void tell_contents(struct sifive_trace_status *status)
+static void report_contents(struct sifive_trace_status *status)
 {
 	struct sft_component *f;
 	struct sft_encoder *e;
@@ -372,10 +372,10 @@ static void tell_contents(struct sifive_trace_status *status)
 		status->stalls += e->stalled;
 		status->stalled |= e->stalled ? BIT_ULL(e->index) : 0;
 		status->changed |= e->c.changed ? BIT_ULL(e->index) : 0;
-		tell_component(status, &e->c);
+		report_component(status, &e->c);
 	}
 	for_each_funnel(f)
-		tell_component(status, f);
+		report_component(status, f);
 	status->counters_lost = sft.counters.lost;
 	sft_sampling_status(status);
 }
@@ -392,7 +392,7 @@ static int ioctl_status(struct sft_file *file, void *arg)
 	if (sft.owner == file && sft_may_steer()) {
 		sft_counters_check();
 		sft_sampling_check();
-		sft_health_tell();
+		sft_health_report();
 	}
 	*status = (struct sifive_trace_status){ .size = status->size };
 	if (sft.owner)
@@ -408,7 +408,7 @@ static int ioctl_status(struct sft_file *file, void *arg)
 		status->ended |= e->ended ? BIT_ULL(e->index) : 0;
 	status->capture = (u32)sft.captures;
 	if (may_read)
-		tell_contents(status);
+		report_contents(status);
 	strscpy_pad(status->message, file->message, sizeof(status->message));
 	return 0;
 }

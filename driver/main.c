@@ -25,7 +25,7 @@ void sft_unlock(void)
 }
 
 /*
- * Note in words why a request fails, the first reason if there are several; who
+ * Note as text why a request fails, the first reason if there are several; who
  * made the request keeps them for its file. Returns @err, so that a failing
  * function can end with it.
  */
@@ -42,7 +42,7 @@ int sft_fail(int err, const char *fmt, ...)
 	return err;
 }
 
-/* Note what is to be told whether the request fails or not, behind why it does. */
+/* Add what to report whether the request fails or not, behind why it does. */
 void sft_add(const char *fmt, ...)
 {
 	size_t used = strlen(sft.message);

@@ -26,7 +26,7 @@ static unsigned long reserved;
  * Keep perf from a counter; what runs on it now is not touched. Where the kernel's
  * driver is not the known one, perf may take it: INFO says so, and STATUS if it does.
  */
-int sft_reserve(unsigned int cpu, const struct sft_counter *c)
+int sft_reserve_take(unsigned int cpu, const struct sft_counter *c)
 {
 	struct perf_event *event;
 
@@ -55,13 +55,13 @@ static void stop_here(void *unused)
  * The kernel's driver stops what its mask has on a CPU that comes online: what is
  * reserved is left.
  */
-void sft_reserve_cpu(unsigned int cpu)
+void sft_reserve_cpu_online(unsigned int cpu)
 {
 	smp_call_function_single(cpu, stop_here, NULL, 1);
 }
 
 /* Perf may use all of its counters again. */
-void sft_unreserve(void)
+void sft_reserve_release(void)
 {
 	unsigned int index;
 

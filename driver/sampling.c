@@ -63,12 +63,12 @@ static DEFINE_PER_CPU(struct hart, harts);
  * struct follower - an event that interrupts a thread, or a CPU
  * @node:	in followers, or in leaving
  * @event:	perf's
- * @told:	how many had no counter at the last look, of it and those of new threads
+ * @reported:	how many had no counter at the last look, of it and those of new threads
  */
 struct follower {
 	struct list_head node;
 	struct perf_event *event;
-	unsigned int told;
+	unsigned int reported;
 };
 
 /* Those of the capture that runs, and those to be released. */
@@ -277,7 +277,7 @@ static int no_capability(void)
 			"sampling whatever runs needs CAP_PERFMON or CAP_SYS_ADMIN");
 }
 
-/* What the kernel says to an event that cannot interrupt here, in words. */
+/* Why an event cannot interrupt here, as text. */
 static int explain(int err)
 {
 	if (err == -EOPNOTSUPP || err == -EINVAL || err == -ENOENT)
@@ -370,18 +370,18 @@ void sft_sampling_resume(void)
 		schedule_work(&follow_work);
 }
 
-/* Find events that have lost their counter: each is told once, in words. */
+/* Find events that have lost their counter: each is reported once, as text. */
 void sft_sampling_check(void)
 {
 	u64 before = without_counter;
 	struct follower *f;
 
 	list_for_each_entry(f, &followers, node) {
-		unsigned int told = f->told;
+		unsigned int reported = f->reported;
 
-		f->told = sft_perf_count_failed(f->event);
-		if (f->told > told)
-			without_counter += f->told - told;
+		f->reported = sft_perf_count_failed(f->event);
+		if (f->reported > reported)
+			without_counter += f->reported - reported;
 	}
 	if (without_counter == before)
 		return;
@@ -520,7 +520,7 @@ static void end_here(void *unused)
 }
 
 /* The capture runs: each hart's stream begins with a header. */
-void sft_sampling_begin(void)
+void sft_sampling_start(void)
 {
 	struct sft_encoder *e;
 
@@ -534,7 +534,7 @@ void sft_sampling_begin(void)
 }
 
 /* Nothing is stored any more when this returns. */
-void sft_sampling_end(void)
+void sft_sampling_stop(void)
 {
 	if (!sft.sampling.on)
 		return;
@@ -543,14 +543,14 @@ void sft_sampling_end(void)
 }
 
 /* The same for one CPU, which goes offline. */
-void sft_sampling_end_cpu(unsigned int cpu)
+void sft_sampling_cpu_offline(unsigned int cpu)
 {
 	if (sft.sampling.on)
 		smp_call_function_single(cpu, end_here, NULL, 1);
 }
 
 /* A CPU is back: its stream goes on with a header, and perf follows it again. */
-void sft_sampling_return_cpu(struct sft_encoder *e)
+void sft_sampling_cpu_online(struct sft_encoder *e)
 {
 	if (!sft.sampling.on)
 		return;
@@ -562,7 +562,7 @@ void sft_sampling_return_cpu(struct sft_encoder *e)
 /* Forget what was set: new counters, or another session. */
 void sft_sampling_reset(void)
 {
-	sft_sampling_end();
+	sft_sampling_stop();
 	sft_sampling_unfollow();
 	memset(&sft.sampling.set, 0, sizeof(sft.sampling.set));
 }

@@ -57,8 +57,8 @@ void sft_session_close(void)
 		return;
 	sft_mapping_close();
 	sft_counters_release();
-	sft_access_end();
-	sft_capture_close();
+	sft_access_release();
+	sft_capture_release();
 	sft.owner = NULL;
 	put_pid(sft.holder);
 	sft.holder = NULL;
@@ -77,45 +77,45 @@ void sft_session_abort(void)
  * The stream of a hart that goes offline ends whole; the counters there are
  * given back. In system sleep all harts come back.
  */
-static int cpu_goes(unsigned int cpu)
+static int hart_offline(unsigned int cpu)
 {
 	sft_lock();
 	if (sft.owner && !sft.sleeping) {
-		sft_capture_end_cpu(cpu);
-		sft_counters_leave_cpu(cpu);
+		sft_capture_cpu_offline(cpu);
+		sft_counters_cpu_offline(cpu);
 	}
 	sft_unlock();
 	return 0;
 }
 
-static void return_cpu(unsigned int cpu)
+static void resume_stream(unsigned int cpu)
 {
 	struct sft_encoder *e = sft_capture_ended(cpu);
 
 	if (!e)
 		return;
 	/* First, as a header of the stream may read them. */
-	sft_counters_return_cpu(cpu);
-	sft_capture_return(e);
-	sft_counters_tell();
+	sft_counters_cpu_online(cpu);
+	sft_capture_cpu_online(e);
+	sft_counters_report();
 }
 
 /*
- * A hart comes back with its fixed counters running. Programs do not run there
+ * A hart comes online with its fixed counters running. Programs do not run there
  * before this returns.
  */
-static int cpu_comes(unsigned int cpu)
+static int hart_online(unsigned int cpu)
 {
 	sft_lock();
-	sft_reserve_cpu(cpu);
+	sft_reserve_cpu_online(cpu);
 	if (sft.owner && !sft.sleeping)
-		return_cpu(cpu);
+		resume_stream(cpu);
 	sft_unlock();
 	return 0;
 }
 
 /* Components may lose their registers in system sleep, and harts their counts. */
-static void sleep_begins(void)
+static void suspend_session(void)
 {
 	if (sft.owner) {
 		sft_capture_suspend();
@@ -124,7 +124,7 @@ static void sleep_begins(void)
 	sft.sleeping = true;
 }
 
-static void sleep_is_over(void)
+static void resume_session(void)
 {
 	unsigned int cpu;
 
@@ -133,11 +133,11 @@ static void sleep_is_over(void)
 		return;
 	sft_counters_resume();
 	sft_capture_resume();
-	if (sft_counters_tell())
+	if (sft_counters_report())
 		pr_warn("sifive_trace: %s\n", sft.message);
 	/* Those that were offline when sleep began, and came with the others. */
 	for_each_cpu(cpu, cpu_active_mask)
-		return_cpu(cpu);
+		resume_stream(cpu);
 }
 
 static int sleep_notify(struct notifier_block *nb, unsigned long event, void *data)
@@ -147,16 +147,16 @@ static int sleep_notify(struct notifier_block *nb, unsigned long event, void *da
 	case PM_SUSPEND_PREPARE:
 	case PM_HIBERNATION_PREPARE:
 	case PM_RESTORE_PREPARE:
-		sleep_begins();
+		suspend_session();
 		if (event == PM_HIBERNATION_PREPARE)
-			sft_capture_hibernate();
+			sft_capture_freeze();
 		break;
 	case PM_POST_SUSPEND:
 	case PM_POST_HIBERNATION:
 	case PM_POST_RESTORE:
 		if (event == PM_POST_HIBERNATION)
-			sft_capture_awake();
-		sleep_is_over();
+			sft_capture_thaw();
+		resume_session();
 		break;
 	}
 	sft_unlock();
@@ -172,7 +172,7 @@ int sft_session_init(void)
 	int ret;
 
 	ret = cpuhp_setup_state_nocalls(CPUHP_AP_ONLINE_DYN, "sifive-trace:online",
-					cpu_comes, cpu_goes);
+					hart_online, hart_offline);
 	if (ret < 0)
 		return ret;
 	cpuhp_online = ret;

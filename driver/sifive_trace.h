@@ -106,7 +106,7 @@ struct sft_position {
  * @changed:	its registers were changed from outside while it ran
  * @prescales:	bit n set: its timestamp unit holds prescale n
  * @ts_hz:	rate of its timestamp clock before prescale, 0 if not known
- * @ts_measured: @ts_hz was measured, no clock told it
+ * @ts_measured: @ts_hz was measured, no clock gives it
  * @is_encoder:	it is part of a struct sft_encoder
  * @debug:	its register dump
  */
@@ -158,7 +158,7 @@ struct sft_tested {
  * @ts_readable: its own page shows a running timestamp; found at CONFIG
  * @can_stall:	it stalls its hart when it is full; found at CONFIG
  * @stalled:	it stalled its hart or lost a message since CONFIG
- * @ended:	its stream has ended: its CPU is offline, or came back without it
+ * @ended:	its stream has ended: its CPU is offline, or came online without it
  */
 struct sft_encoder {
 	struct sft_component c;
@@ -203,9 +203,9 @@ struct sft_counter {
  * @per_thread:	joined threads have counts of their own
  * @mask:	user-visible counters: bit n is counter n, 1 the timestamp
  * @lost:	those that have not counted all the time on some CPU
- * @untold:	what happened to the first of them since they were told, or NULL
- * @untold_counter: that one
- * @untold_hart: where
+ * @unreported:	what happened to the first of them since the last report, or NULL
+ * @unreported_counter: that one
+ * @unreported_hart: where
  * @event:	what each counts, by counter
  * @taken:	those with a CSR
  * @count:	of them
@@ -215,9 +215,9 @@ struct sft_counters {
 	bool per_thread;
 	u32 mask;
 	u32 lost;
-	const char *untold;
-	u32 untold_counter;
-	u64 untold_hart;
+	const char *unreported;
+	u32 unreported_counter;
+	u64 unreported_hart;
 	struct sifive_trace_event event[SIFIVE_TRACE_MAX_COUNTERS];
 	struct sft_counter taken[SIFIVE_TRACE_MAX_COUNTERS];
 	unsigned int count;
@@ -302,7 +302,7 @@ struct sft_sampling {
  * @sink:	number of the sink it reads, or SFT_ALL_SINKS
  * @capture:	the capture it has begun to read, as sft_system.captures counts;
  *		0 = none
- * @message:	what went wrong last here, in words
+ * @message:	what went wrong last here, as text
  * @mapping:	address space that its mappings of stimulus pages belong to
  * @read_lock:	one read at a time; taken before the system's lock
  * @snapshot:	number of the copy that it reads of a ring that ran when reading
@@ -335,7 +335,7 @@ struct sft_file {
  *		see ENODEV
  * @captures:	counts CONFIGs, so that a reader notices another capture
  * @sleeping:	system sleep or shutdown has begun: nothing may start
- * @message:	last error in words; ioctl hands it to the file it failed for
+ * @message:	last error as text; ioctl hands it to the file it failed for
  */
 struct sft_system {
 	struct mutex lock;	/* everything below, and every component */
@@ -453,14 +453,14 @@ const struct sft_component *sft_capture_owner(const struct sft_encoder *e);
 int sft_capture_config(struct sifive_trace_config *config);
 int sft_capture_start(bool rewind);
 int sft_capture_stop(void);
-void sft_capture_end_cpu(unsigned int cpu);
+void sft_capture_cpu_offline(unsigned int cpu);
 struct sft_encoder *sft_capture_ended(unsigned int cpu);
-void sft_capture_return(struct sft_encoder *e);
+void sft_capture_cpu_online(struct sft_encoder *e);
 void sft_capture_suspend(void);
 void sft_capture_resume(void);
-void sft_capture_hibernate(void);
-void sft_capture_awake(void);
-void sft_capture_close(void);
+void sft_capture_freeze(void);
+void sft_capture_thaw(void);
+void sft_capture_release(void);
 void sft_capture_free(void);
 bool sft_capture_owner_full(const struct sft_component *c);
 void sft_capture_cpus(struct cpumask *cpus);
@@ -473,7 +473,7 @@ int sft_capture_readable(void);
 
 /* health.c */
 void sft_health_check(void);
-void sft_health_tell(void);
+void sft_health_report(void);
 void sft_health_clear(void);
 void sft_health_forget(void);
 const struct sft_component *sft_health_failed(void);
@@ -493,9 +493,9 @@ void sft_sbi_stop(unsigned long index);
 bool sft_csr_read(u32 counter, u64 *value);
 
 /* reserve.c */
-int sft_reserve(unsigned int cpu, const struct sft_counter *c);
-void sft_reserve_cpu(unsigned int cpu);
-void sft_unreserve(void);
+int sft_reserve_take(unsigned int cpu, const struct sft_counter *c);
+void sft_reserve_cpu_online(unsigned int cpu);
+void sft_reserve_release(void);
 
 /* pinned.c */
 struct perf_event;
@@ -533,10 +533,10 @@ bool sft_counters_pinned(void);
 u32 sft_counters_available(void);
 int sft_counters_take(struct sifive_trace_counters *arg);
 int sft_counters_query(struct sifive_trace_query *query);
-bool sft_counters_tell(void);
+bool sft_counters_report(void);
 void sft_counters_check(void);
-void sft_counters_leave_cpu(unsigned int cpu);
-void sft_counters_return_cpu(unsigned int cpu);
+void sft_counters_cpu_offline(unsigned int cpu);
+void sft_counters_cpu_online(unsigned int cpu);
 void sft_counters_resume(void);
 void sft_counters_release(void);
 
@@ -547,9 +547,9 @@ void sft_access_open(u32 mask);
 void sft_access_suspend(void);
 void sft_access_resume(void);
 void sft_access_close(void);
-void sft_access_close_cpu(unsigned int cpu);
-void sft_access_open_cpu(unsigned int cpu);
-void sft_access_end(void);
+void sft_access_cpu_offline(unsigned int cpu);
+void sft_access_cpu_online(unsigned int cpu);
+void sft_access_release(void);
 bool sft_access_count(u32 counter, u64 *value);
 u64 *sft_access_sampled(void);
 void sft_access_mark(void);
@@ -569,11 +569,11 @@ int sft_sampling_set(struct sifive_trace_sampling *arg);
 int sft_sampling_try(struct sft_file *file,
 		     const struct sifive_trace_sampling *set);
 void sft_sampling_rewind(void);
-void sft_sampling_begin(void);
+void sft_sampling_start(void);
 int sft_sampling_follow(struct sft_file *file);
-void sft_sampling_end(void);
-void sft_sampling_end_cpu(unsigned int cpu);
-void sft_sampling_return_cpu(struct sft_encoder *e);
+void sft_sampling_stop(void);
+void sft_sampling_cpu_offline(unsigned int cpu);
+void sft_sampling_cpu_online(struct sft_encoder *e);
 void sft_sampling_suspend(void);
 void sft_sampling_resume(void);
 void sft_sampling_check(void);

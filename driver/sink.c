@@ -289,7 +289,7 @@ size_t sft_sink_copy_ring(const struct sft_sink *s, const struct sft_position *b
  * How many of the oldest bytes of such a copy in @data are to be left out: those that
  * were overwritten until the ring was written at @after, and the rest of a message
  * whose beginning is among them. A ring that is filled faster than it is copied cannot
- * be told from one that stands still.
+ * be distinguished from one that stands still.
  */
 size_t sft_sink_overwritten(const struct sft_sink *s, const struct sft_position *before,
 			    const struct sft_position *after, const void *data)

@@ -187,7 +187,7 @@ struct sifive_trace_encoder {
 #define SIFIVE_TRACE_ENCODER_SELECTED	(1u << 3)
 /* It has stalled its hart or lost a message since CONFIG. */
 #define SIFIVE_TRACE_ENCODER_STALLED	(1u << 4)
-/* Its CPU is offline: its stream has ended, and goes on when the CPU comes back. */
+/* Its CPU is offline: its stream has ended, and goes on when the CPU comes online. */
 #define SIFIVE_TRACE_ENCODER_ENDED	(1u << 5)
 /* It has reported a sink error since CONFIG. */
 #define SIFIVE_TRACE_ENCODER_SINK_ERROR	(1u << 6)
@@ -235,7 +235,7 @@ struct sifive_trace_encoder {
  *
  * EACCES: descriptor not open for writing. EPERM: capability missing. EBUSY:
  * another session has the hardware (STATUS names it), its own is running, or
- * the system goes to sleep or down.
+ * the system suspends or shuts down.
  * EOPNOTSUPP: an encoder cannot reach a sink of that kind, or is not usable.
  * ENOMEM: no buffer of that size. ETIMEDOUT, EIO: a component did not answer
  * (STATUS says which).
@@ -308,7 +308,7 @@ struct sifive_trace_event {
  * know the event, cannot filter it, or lets nobody but itself read its counter.
  * EBUSY: no counter that can count it is free on all harts. ENXIO: no session
  * configured, or all CPUs of its encoders are offline. EBUSY also while the
- * capture runs, and while the system goes to sleep. EPERM: capability missing.
+ * capture runs, and while the system suspends. EPERM: capability missing.
  * ENOSPC, ENOMEM: the calling thread cannot join, as for THREAD.
  */
 struct sifive_trace_counters {
@@ -473,7 +473,7 @@ struct sifive_trace_query {
  *		state explains
  * @stalled:	out: bit n set: encoder n is one of @stalls
  * @ended:	out: bit n set: the stream of encoder n has ended as its CPU is offline;
- *		it goes on when the CPU comes back, unless that has lost the encoder's
+ *		it goes on when the CPU comes online, unless that has lost the encoder's
  *		registers: then the next CONFIG brings it back
  * @samples:	out: records that SAMPLING has written since CONFIG
  * @samples_lost: out: records that it could not write since CONFIG, also because
@@ -580,7 +580,7 @@ struct sifive_trace_sink {
  *
  * ENXIO: no session configured by this descriptor. EPERM: another process's session,
  * and capability missing. ENOSPC: START of a capture that is full. EBUSY: START while
- * the system goes to sleep, or no counter is free for what SAMPLING has set. EPERM,
+ * the system suspends, or no counter is free for what SAMPLING has set. EPERM,
  * EOPNOTSUPP, ENOMEM: START that cannot sample, as for SAMPLING; the capture is
  * stopped then. A START that fails may have rewound. ESTALE: START after sleep has
  * taken what was captured: rewind, or CONFIG. ETIMEDOUT: a component did not answer;
