@@ -10,7 +10,7 @@
 #include <asm/csr.h>
 #include <asm/sbi.h>
 
-#include "sifive_trace.h"
+#include "counters.h"
 
 bool sft_sbi_available(void)
 {

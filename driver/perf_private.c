@@ -30,7 +30,7 @@
 #include <linux/smp.h>
 #include <linux/string.h>
 
-#include "sifive_trace.h"
+#include "counters.h"
 
 static bool perf_private = true;
 module_param(perf_private, bool, 0444);

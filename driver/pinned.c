@@ -20,7 +20,7 @@
 #include <linux/sched/task.h>
 #include <linux/smp.h>
 
-#include "sifive_trace.h"
+#include "counters.h"
 
 /* By counter: SFT_CYCLE and SFT_INSTRET. */
 static DEFINE_PER_CPU(struct perf_event * [SFT_INSTRET + 1], pinned);

@@ -14,7 +14,7 @@
 #include <linux/perf_event.h>
 #include <linux/smp.h>
 
-#include "sifive_trace.h"
+#include "counters.h"
 
 /* One that never counts: the way to the driver, and a hold on it. */
 static struct perf_event *holder;

@@ -12,7 +12,7 @@
 
 #include <asm/csr.h>
 
-#include "sifive_trace.h"
+#include "counters.h"
 
 static bool fixed_are_for_all(void)
 {

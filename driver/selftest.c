@@ -7,8 +7,8 @@
 
 #include <linux/bitfield.h>
 
+#include "hardware.h"
 #include "regs.h"
-#include "sifive_trace.h"
 
 #define REGISTERS	32
 #define VALUE		0x5f1f7e00u

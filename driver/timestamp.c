@@ -10,8 +10,8 @@
 #include <linux/ktime.h>
 #include <linux/math64.h>
 
+#include "hardware.h"
 #include "regs.h"
-#include "sifive_trace.h"
 
 /* A timestamp that is still after this long does not run. */
 #define TICK_TRIES	20

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A session's counters: where they come from, which event gets which, who may read
+ * them, and the records that the kernel writes with them.
+ */
+#ifndef SFT_COUNTERS_H
+#define SFT_COUNTERS_H
+
+#include <linux/bits.h>
+#include <linux/cpumask.h>
+#include <linux/mm.h>
+#include <linux/types.h>
+
+#include <linux/sifive_trace.h>
+
+#include "common.h"
+
+struct sft_encoder;
+struct sft_file;
+
+/* Numbers of the counters that are fixed; programmable ones follow. */
+#define SFT_CYCLE	0
+#define SFT_TIMESTAMP	1
+#define SFT_INSTRET	2
+#define SFT_FIXED	(BIT(SFT_CYCLE) | BIT(SFT_TIMESTAMP) | BIT(SFT_INSTRET))
+
+/**
+ * struct sft_counter - one counter taken
+ * @index:	SBI counter index, ours on all CPUs of the session
+ * @event:	SBI event index
+ * @data:	of a raw event
+ * @flags:	SIFIVE_TRACE_EVENT_*
+ * @counter:	its number for user mode
+ * @width:	of it in bits
+ */
+struct sft_counter {
+	unsigned long index;
+	unsigned long event;
+	u64 data;
+	u32 flags;
+	u32 counter;
+	u32 width;
+};
+
+/**
+ * struct sft_counters - counters of a session
+ * @cpus:	CPUs they were taken on
+ * @per_thread:	joined threads have counts of their own
+ * @mask:	user-visible counters: bit n is counter n, 1 the timestamp
+ * @lost:	those that have not counted all the time on some CPU
+ * @unreported:	what happened to the first of them since the last report, or NULL
+ * @unreported_counter: that one
+ * @unreported_hart: where
+ * @event:	what each counts, by counter
+ * @taken:	those with a CSR
+ * @count:	of them
+ */
+struct sft_counters {
+	struct cpumask cpus;
+	bool per_thread;
+	u32 mask;
+	u32 lost;
+	const char *unreported;
+	u32 unreported_counter;
+	u64 unreported_hart;
+	struct sifive_trace_event event[SIFIVE_TRACE_MAX_COUNTERS];
+	struct sft_counter taken[SIFIVE_TRACE_MAX_COUNTERS];
+	unsigned int count;
+};
+
+/**
+ * struct sft_choice - which counters are to count which events
+ * @cpus:	CPUs to count on
+ * @known:	counters that have a CSR and that firmware gives out
+ * @readable:	those of them that firmware lets be read on all of @cpus
+ * @index:	their SBI index, by counter
+ * @info:	their SBI counter_info, by counter
+ * @want:	counters wanted, by event, with the choice
+ * @possible:	counters that can count it, by event; 0 = none is wanted
+ * @count:	events that a counter is wanted for are below this
+ */
+struct sft_choice {
+	const struct cpumask *cpus;
+	u32 known;
+	u32 readable;
+	unsigned long index[SIFIVE_TRACE_MAX_COUNTERS];
+	u32 info[SIFIVE_TRACE_MAX_COUNTERS];
+	struct sft_counter want[SIFIVE_TRACE_MAX_COUNTERS];
+	u32 possible[SIFIVE_TRACE_MAX_COUNTERS];
+	unsigned int count;
+};
+
+/**
+ * struct sft_sampling - records that the kernel writes
+ * @set:	what SAMPLING has asked for; nothing without interval and period
+ * @on:		the capture runs, and the harts' streams have begun
+ */
+struct sft_sampling {
+	struct sifive_trace_sampling set;
+	bool on;
+};
+
+/* firmware.c */
+bool sft_sbi_available(void);
+unsigned int sft_sbi_counters(void);
+bool sft_sbi_exists(unsigned long index);
+unsigned long sft_sbi_info(unsigned long index);
+long sft_sbi_take(const struct sft_counter *c, u64 value);
+bool sft_sbi_runs(unsigned long index);
+void sft_sbi_stop(unsigned long index);
+bool sft_csr_read(u32 counter, u64 *value);
+
+/* reserve.c */
+int sft_reserve_take(unsigned int cpu, const struct sft_counter *c);
+void sft_reserve_cpu_online(unsigned int cpu);
+void sft_reserve_release(void);
+
+/* pinned.c */
+struct perf_event;
+struct perf_event *sft_idle_event(unsigned int cpu);
+int sft_pinned_take(unsigned int cpu, const struct sft_counter *c, u64 value);
+bool sft_pinned_counts(unsigned int cpu, const struct sft_counter *c);
+void sft_pinned_release(unsigned int cpu, u32 counter);
+
+/* perf_private.c */
+bool sft_perf_known(void);
+bool sft_perf_unknown(void);
+bool sft_perf_withhold(struct perf_event *event, unsigned long index);
+void sft_perf_allow(struct perf_event *event, unsigned long index);
+bool sft_perf_counts_on(const struct perf_event *event, unsigned long index);
+void sft_perf_start_at(struct perf_event *event, u64 value);
+bool sft_perf_fixed_for_all(const struct perf_event *event);
+bool sft_perf_active(const struct perf_event *event);
+bool sft_perf_exited(const struct perf_event *event);
+bool sft_perf_failed(const struct perf_event *event);
+unsigned int sft_perf_count_failed(struct perf_event *event);
+
+/* choose.c */
+const char *sft_counter_name(u32 counter);
+u64 sft_hart_of(unsigned int cpu);
+bool sft_is_timestamp(const struct sifive_trace_event *ev);
+int sft_choose_unused(const struct sifive_trace_event *ev, u32 at);
+int sft_choose_check(const struct sifive_trace_event *ev, u32 at);
+void sft_choose_begin(struct sft_choice *ch, const struct cpumask *cpus);
+int sft_choose_event(struct sft_choice *ch, const struct sifive_trace_event *ev,
+		     u32 at);
+int sft_choose_counters(struct sft_choice *ch, u32 *failed);
+
+/* counters.c */
+bool sft_counters_pinned(void);
+u32 sft_counters_available(void);
+int sft_counters_take(struct sifive_trace_counters *arg);
+int sft_counters_query(struct sifive_trace_query *query);
+bool sft_counters_report(void);
+void sft_counters_check(void);
+void sft_counters_cpu_offline(unsigned int cpu);
+void sft_counters_cpu_online(unsigned int cpu);
+void sft_counters_resume(void);
+void sft_counters_release(void);
+
+/* access.c */
+#define SFT_SLOTS_SIZE		PAGE_ALIGN(SIFIVE_TRACE_THREADS * \
+					   sizeof(struct sifive_trace_slot))
+void sft_access_open(u32 mask);
+void sft_access_suspend(void);
+void sft_access_resume(void);
+void sft_access_close(void);
+void sft_access_cpu_offline(unsigned int cpu);
+void sft_access_cpu_online(unsigned int cpu);
+void sft_access_release(void);
+bool sft_access_count(u32 counter, u64 *value);
+u64 *sft_access_sampled(void);
+void sft_access_mark(void);
+int sft_access_join(struct sft_file *file, u32 *slot);
+int sft_access_prepare(bool per_thread);
+int sft_access_leave(struct sft_file *file);
+struct page *sft_access_page(unsigned long offset);
+int sft_access_init(void);
+void sft_access_exit(void);
+
+/* rule.c */
+void sft_rule_restore(const struct cpumask *cpus);
+
+/* sampling.c */
+int sft_sampling_valid(struct sifive_trace_sampling *arg);
+int sft_sampling_set(struct sifive_trace_sampling *arg);
+int sft_sampling_try(struct sft_file *file,
+		     const struct sifive_trace_sampling *set);
+void sft_sampling_rewind(void);
+void sft_sampling_start(void);
+int sft_sampling_follow(struct sft_file *file);
+void sft_sampling_stop(void);
+void sft_sampling_cpu_offline(unsigned int cpu);
+void sft_sampling_cpu_online(struct sft_encoder *e);
+void sft_sampling_suspend(void);
+void sft_sampling_resume(void);
+void sft_sampling_check(void);
+void sft_sampling_unfollow(void);
+void sft_sampling_reset(void);
+void sft_sampling_clear(void);
+void sft_sampling_status(struct sifive_trace_status *status);
+void sft_sampling_exit(void);
+
+#endif /* SFT_COUNTERS_H */

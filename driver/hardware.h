@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Encoders, funnels, their timestamp units and sinks: each by itself, whatever a
+ * capture makes of them.
+ */
+#ifndef SFT_HARDWARE_H
+#define SFT_HARDWARE_H
+
+#include <linux/io.h>
+#include <linux/list.h>
+#include <linux/of.h>
+#include <linux/types.h>
+
+#include <linux/sifive_trace.h>
+
+#include "common.h"
+
+struct attribute_group;
+struct dentry;
+struct platform_device;
+struct reserved_mem;
+struct sft_capture;
+struct sft_component;
+
+/**
+ * struct sft_sink - memory that a component writes trace to
+ * @owner:	the component with the sink registers
+ * @kind:	SIFIVE_TRACE_SINK_SBA or SIFIVE_TRACE_SINK_SRAM
+ * @word:	bytes of a sink word
+ * @data:	the trace; for SRAM a copy made at STOP
+ * @address:	SBA: bus address of @data; SRAM: 0
+ * @size:	bytes of the sink
+ * @reserved:	@data is a mapping of the device's memory-region
+ * @region:	that one
+ * @encoders:	indexes of the encoders that end here
+ * @src_bits:	of those encoders
+ * @stopped_wp:	write pointer when it was last stopped, offset into @data
+ * @wrapped:	the wrapped bit with it
+ * @skip:	bytes at the oldest end, when stopped, that are the rest of a
+ *		message which the ring has overwritten
+ * @sum:	of its bytes, when hibernation began
+ */
+struct sft_sink {
+	struct sft_component *owner;
+	u32 kind;
+	u32 word;
+	void *data;
+	dma_addr_t address;
+	size_t size;
+	bool reserved;
+	const struct reserved_mem *region;
+	u64 encoders;
+	u32 src_bits;
+	u32 stopped_wp;
+	bool wrapped;
+	u32 skip;
+	u32 sum;
+};
+
+/* Nothing a component does takes longer than this unless it is broken. */
+#define SFT_TIMEOUT_US	100000
+
+/* Registers that nothing but the driver is to change; component.c names them. */
+#define SFT_WATCHED	6
+
+/**
+ * struct sft_position - where a sink is written
+ * @wp:		write pointer, offset into its data
+ * @wrapped:	the end was passed: the oldest byte is at @wp
+ */
+struct sft_position {
+	u32 wp;
+	bool wrapped;
+};
+
+/**
+ * struct sft_component - what encoder and funnel have in common
+ * @node:	in sft_system.encoders or .funnels, in order of address
+ * @dev:	its platform device
+ * @regs:	its block
+ * @phys:	the block's physical address
+ * @impl:	value of its impl register
+ * @down_of:	device node of the funnel its output is wired to, or NULL
+ * @down:	that funnel while it is bound
+ * @used:	part of the configured capture
+ * @stuck:	did not become inactive: it may still write to its buffer
+ * @kind:	sink kind it is programmed to use in that capture
+ * @pool:	its memory-region is a pool of the DMA allocator
+ * @control:	what its control register is to be, without status bits
+ * @programmed:	what the watched registers showed after programming; of the control
+ *		register the bits that differ from @control
+ * @sink_error:	it reported one since CONFIG
+ * @changed:	its registers were changed from outside while it ran
+ * @prescales:	bit n set: its timestamp unit holds prescale n
+ * @ts_hz:	rate of its timestamp clock before prescale, 0 if not known
+ * @ts_measured: @ts_hz was measured, no clock gives it
+ * @is_encoder:	it is part of a struct sft_encoder
+ * @debug:	its register dump
+ */
+struct sft_component {
+	struct list_head node;
+	struct device *dev;
+	void __iomem *regs;
+	phys_addr_t phys;
+	u32 impl;
+	struct device_node *down_of;
+	struct sft_component *down;
+	bool used;
+	bool stuck;
+	u32 kind;
+	bool pool;
+	u32 control;
+	u32 programmed[SFT_WATCHED];
+	bool sink_error;
+	bool changed;
+	u32 prescales;
+	unsigned long ts_hz;
+	bool ts_measured;
+	bool is_encoder;
+	struct dentry *debug;
+};
+
+/**
+ * struct sft_tested - what the last CONFIG has seen of an encoder's messages
+ * @done:	it has seen some
+ * @registers:	stimulus registers that made messages
+ * @ts_registers: those of them whose messages had timestamps
+ * @channel:	the channel in the messages, by register
+ */
+struct sft_tested {
+	bool done;
+	u32 registers;
+	u32 ts_registers;
+	u8 channel[32];
+};
+
+/**
+ * struct sft_encoder - trace encoder of one hart
+ * @c:		what it shares with funnels
+ * @index:	its number for user space, valid under the system's lock
+ * @cpu:	Linux's number of its hart, -1 when Linux does not know the hart
+ * @hart:	hart id
+ * @ts_channels: stimulus 16-31 are 0-15 with a timestamp; found by CONFIG
+ * @tested:	what CONFIG has found out
+ * @ts_readable: its own page shows a running timestamp; found at CONFIG
+ * @can_stall:	it stalls its hart when it is full; found at CONFIG
+ * @stalled:	it stalled its hart or lost a message since CONFIG
+ * @ended:	its stream has ended: its CPU is offline, or came online without it
+ */
+struct sft_encoder {
+	struct sft_component c;
+	unsigned int index;
+	int cpu;
+	u64 hart;
+	bool ts_channels;
+	struct sft_tested tested;
+	bool ts_readable;
+	bool can_stall;
+	bool stalled;
+	bool ended;
+};
+
+#define to_encoder(comp)	container_of(comp, struct sft_encoder, c)
+
+/* component.c */
+int sft_component_init(struct platform_device *pdev, struct sft_component *c);
+struct sft_component *sft_component_of(struct device *dev);
+u32 sft_read(const struct sft_component *c, u32 offset);
+void sft_write(const struct sft_component *c, u32 offset, u32 value);
+const char *sft_name(const struct sft_component *c);
+u32 sft_sink_kinds(const struct sft_component *c);
+bool sft_has_sink(const struct sft_component *c, u32 kind);
+void sft_component_control(struct sft_component *c, u32 control);
+int sft_component_reset(struct sft_component *c);
+int sft_component_set(struct sft_component *c, u32 bit, const char *name);
+void sft_component_programmed(struct sft_component *c);
+const char *sft_component_changed(const struct sft_component *c, bool stopped);
+bool sft_component_rest(struct sft_component *c);
+void sft_component_shutdown(struct platform_device *pdev);
+int sft_component_drain(struct sft_component *c);
+void sft_component_clear(struct sft_component *c);
+bool sft_component_enabled(const struct sft_component *c);
+
+/* funnel.c */
+extern struct platform_driver sft_funnel_driver;
+unsigned int sft_funnel_distance(const struct sft_component *f);
+void sft_funnel_program(struct sft_component *f, const struct sft_capture *cap);
+int sft_funnel_enable(struct sft_component *f);
+int sft_funnel_disable(struct sft_component *f);
+
+/* encoder.c */
+extern struct platform_driver sft_encoder_driver;
+u32 sft_encoder_src(const struct sft_encoder *e);
+u32 sft_encoder_src_bits(const struct sft_encoder *e);
+void sft_encoder_sample(struct sft_encoder *e);
+void sft_encoder_program(struct sft_encoder *e, const struct sft_capture *cap);
+int sft_encoder_start(struct sft_encoder *e);
+int sft_encoder_stop(struct sft_encoder *e);
+bool sft_encoder_store(struct sft_encoder *e, unsigned int n, u32 value);
+
+/* timestamp.c */
+u32 sft_timestamp_type(const struct sft_component *c);
+u32 sft_timestamp_width(const struct sft_component *c);
+u32 sft_timestamp_prescales(struct sft_component *c);
+struct sft_component *sft_timestamp_master(struct sft_encoder *e);
+int sft_timestamp_enable(struct sft_component *c, u32 prescale);
+bool sft_timestamp_ticks(const struct sft_component *c);
+u64 sft_timestamp_read(const struct sft_component *c);
+void sft_timestamp_measure(struct sft_component *c, u32 prescale);
+u64 sft_timestamp_hz(struct sft_encoder *e, u32 prescale);
+
+/* sink.c */
+int sft_sink_create(struct sft_sink *s, size_t wanted);
+void sft_sink_destroy(struct sft_sink *s);
+int sft_sink_program(struct sft_sink *s);
+int sft_sink_restore(struct sft_sink *s);
+void sft_sink_stopped(struct sft_sink *s, bool idle);
+bool sft_sink_wrapped(const struct sft_sink *s);
+u32 sft_sink_sum(const struct sft_sink *s);
+void sft_sink_lose(struct sft_sink *s);
+size_t sft_sink_bytes(const struct sft_sink *s);
+size_t sft_sink_copy(const struct sft_sink *s, void *to, u64 offset, size_t count);
+struct sft_position sft_sink_position(const struct sft_sink *s);
+size_t sft_sink_copy_ring(const struct sft_sink *s, const struct sft_position *before,
+			  void *to);
+size_t sft_sink_overwritten(const struct sft_sink *s, const struct sft_position *before,
+			    const struct sft_position *after, const void *data);
+
+/* memory.c */
+void sft_memory_clear(void *data, size_t count);
+int sft_memory_take(struct sft_sink *s, size_t wanted);
+void sft_memory_give_back(struct sft_sink *s);
+
+/* selftest.c */
+void sft_selftest_store(struct sft_encoder *e);
+void sft_selftest_read(struct sft_encoder *e, const u8 *data, size_t size);
+
+/* nodes.c */
+extern const struct attribute_group *sft_driver_groups[];
+const char *sft_nodes_memory(const struct sft_component *c, phys_addr_t *size);
+void sft_nodes_report(void);
+void sft_nodes_exit(void);
+
+/* identity.c */
+extern const struct attribute_group *sft_encoder_groups[];
+extern const struct attribute_group *sft_funnel_groups[];
+void sft_debug_add(struct sft_component *c);
+void sft_debug_remove(struct sft_component *c);
+void sft_debug_init(void);
+void sft_debug_exit(void);
+
+#endif /* SFT_HARDWARE_H */
