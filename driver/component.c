@@ -295,8 +295,8 @@ static int switch_on(struct sft_component *c)
 }
 
 /*
- * Find out what is there, and stop what another kernel may have left running. Its
- * timestamp unit is tried while the component is active, and enabled by nothing.
+ * Find out what is there, and stop what another kernel may have left running. Only an
+ * active component shows which prescales it holds; nothing is enabled for that.
  */
 static int identify(struct sft_component *c)
 {
