@@ -9,6 +9,7 @@
 #include "sifive_trace.h"
 
 #include "auto.h"
+#include "bind.h"
 #include "dump.h"
 #include "environment.h"
 #include "error.h"
@@ -105,6 +106,8 @@ PERF_LOCAL void auto_stop(void)
 		perf_error_print("SIFIVE_TRACE_RECORD: ");
 	if (perf_dump(output))
 		perf_error_print("SIFIVE_TRACE_RECORD: ");
+	else
+		perf_bind_report_unused();
 	perf_session_end();
 	perf_session_leave();
 }

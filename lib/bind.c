@@ -13,13 +13,20 @@
 #include "bind.h"
 #include "error.h"
 #include "hooks.h"
+#include "objects.h"
+#include "session.h"
 
 #ifdef __riscv
 
 /* Absent from static programs, which have nothing to look up. */
 #pragma weak dlsym
 
-#define HOOKS		2
+/* Functions that are bound: hooks, and behind them dlclose(). */
+enum {
+	HOOKS = 2,
+	CLOSE = HOOKS,
+	BOUND,
+};
 
 /* An object in memory; addresses are absolute. */
 struct image {
@@ -31,27 +38,41 @@ struct image {
 
 /**
  * struct binding - what looking at all objects finds
- * @global:	what a call reaches that the loader has not resolved yet
  * @libc, @libc_end: where the C library is
- * @ours:	pointers that reach the library
+ * @ours:	hooks' pointers that reach the library
+ * @changed:	an object with pointers that reached the C library; "" none
  * @foreign:	an object with pointers that do not; "" none
  * @error:	errno of a change that failed
  */
 struct binding {
-	uintptr_t global[HOOKS];
 	uintptr_t libc, libc_end;
 	unsigned int ours;
+	char changed[128];
 	char foreign[128];
 	int error;
 };
 
-static const char *const hook_name[HOOKS] = {
-	"__cyg_profile_func_enter", "__cyg_profile_func_exit",
+/**
+ * struct bound - what is known since a trace was set up
+ * @global:	what a call reaches that the loader has not resolved yet
+ * @hooks:	calls are to be recorded
+ * @ours:	hooks' pointers have reached the library
+ * @late:	an object that came later and called other hooks; "" none
+ */
+static struct bound {
+	uintptr_t global[BOUND];
+	bool hooks, ours;
+	char late[128];
+} bound;
+
+static const char *const bound_name[BOUND] = {
+	"__cyg_profile_func_enter", "__cyg_profile_func_exit", "dlclose",
 };
 
-PERF_LOCAL uintptr_t own_hook(int which)
+PERF_LOCAL uintptr_t own(int which)
 {
-	return which ? (uintptr_t)perf_hook_exit : (uintptr_t)perf_hook_enter;
+	return which == CLOSE ? (uintptr_t)perf_objects_close :
+	       which ? (uintptr_t)perf_hook_exit : (uintptr_t)perf_hook_enter;
 }
 
 PERF_LOCAL void read_image(const struct dl_phdr_info *info, struct image *image)
@@ -122,31 +143,40 @@ PERF_LOCAL int change(const struct image *image, uintptr_t *slot, uintptr_t valu
 	return locked ? mprotect(page, size, PROT_READ) : 0;
 }
 
+/* Of those that are the first one is enough. */
+PERF_LOCAL void keep_name(char name[128], const struct image *image)
+{
+	if (!*name)
+		snprintf(name, 128, "%s", image->name);
+}
+
 PERF_LOCAL void look_at_slot(struct binding *binding, const struct image *image,
 			     uintptr_t *slot, int which)
 {
 	uintptr_t target = __atomic_load_n(slot, __ATOMIC_RELAXED);
 
 	/* The loader's stub: it looks when the first call comes. */
-	if (is_in(target, image->start, image->end) && binding->global[which])
-		target = binding->global[which];
+	if (is_in(target, image->start, image->end) && bound.global[which])
+		target = bound.global[which];
 	if (is_in(target, binding->libc, binding->libc_end)) {
-		if (!change(image, slot, own_hook(which)))
-			target = own_hook(which);
-		else
+		if (change(image, slot, own(which))) {
 			binding->error = errno;
+		} else {
+			target = own(which);
+			if (which != CLOSE)
+				keep_name(binding->changed, image);
+		}
 	}
-	if (target == own_hook(which)) {
-		binding->ours++;
+	if (which == CLOSE)
 		return;
-	}
-	if (!*binding->foreign)
-		snprintf(binding->foreign, sizeof(binding->foreign), "%s",
-			 image->name);
+	if (target == own(which))
+		binding->ours++;
+	else
+		keep_name(binding->foreign, image);
 }
 
-/* Which hook a relocation is for, -1: none. */
-PERF_LOCAL int hook_of(const ElfW(Rela) *rela, const ElfW(Sym) *symbols,
+/* Which function a relocation is for, -1: none of these. */
+PERF_LOCAL int function_of(const ElfW(Rela) *rela, const ElfW(Sym) *symbols,
 		       const char *strings)
 {
 	const char *name;
@@ -164,8 +194,8 @@ PERF_LOCAL int hook_of(const ElfW(Rela) *rela, const ElfW(Sym) *symbols,
 			type != R_RISCV_32))
 		return -1;
 	name = strings + symbols[symbol].st_name;
-	for (i = 0; i < HOOKS; i++)
-		if (*name == '_' && !strcmp(name, hook_name[i]))
+	for (i = 0; i < BOUND; i++)
+		if (*name == *bound_name[i] && !strcmp(name, bound_name[i]))
 			return i;
 	return -1;
 }
@@ -183,7 +213,7 @@ PERF_LOCAL void look_at_relocations(struct binding *binding,
 	if (!rela || !symbols || !strings)
 		return;
 	for (i = 0; i < count; i++) {
-		which = hook_of(&rela[i], symbols, strings);
+		which = function_of(&rela[i], symbols, strings);
 		if (which >= 0)
 			look_at_slot(binding, image,
 				     (uintptr_t *)(image->bias + rela[i].r_offset),
@@ -220,17 +250,28 @@ PERF_LOCAL int find_libc(struct dl_phdr_info *info, size_t size, void *argument)
 	return 1;
 }
 
-PERF_INTERNAL int perf_bind_hooks(void)
+PERF_LOCAL void look_at_all(struct binding *binding)
 {
-	struct binding binding = { .ours = 0 };
+	*binding = (struct binding) { .ours = 0 };
+	dl_iterate_phdr(find_libc, binding);
+	dl_iterate_phdr(look_at_object, binding);
+	bound.ours |= binding->ours > 0;
+}
+
+PERF_INTERNAL int perf_bind(bool hooks)
+{
+	struct binding binding;
 	int i;
 
-	/* Before the loader's lock of the list of objects is taken. */
-	for (i = 0; dlsym && i < HOOKS; i++)
-		binding.global[i] = (uintptr_t)dlsym(RTLD_DEFAULT, hook_name[i]);
-	dl_iterate_phdr(find_libc, &binding);
-	dl_iterate_phdr(look_at_object, &binding);
-	if (!*binding.foreign)
+	bound = (struct bound) { .hooks = hooks };
+	/*
+	 * Before the loader's lock of the list of objects is taken. This one a thread
+	 * holds that runs an object's constructors, which may wait for a later call.
+	 */
+	for (i = 0; dlsym && i < BOUND; i++)
+		bound.global[i] = (uintptr_t)dlsym(RTLD_DEFAULT, bound_name[i]);
+	look_at_all(&binding);
+	if (!hooks || !*binding.foreign)
 		return 0;
 	perf_error("%s calls other hooks than the library's%s%s: start the program with LD_PRELOAD=libsifive-perf.so.0, or link it with -lsifive-perf before what else has them",
 		   binding.foreign, binding.error ? ", and its pointers cannot be changed: " : "",
@@ -244,11 +285,48 @@ PERF_INTERNAL int perf_bind_hooks(void)
 	return 0;
 }
 
+PERF_INTERNAL void perf_bind_late(void)
+{
+	struct binding binding;
+
+	look_at_all(&binding);
+	if (bound.hooks && !*bound.late)
+		strcpy(bound.late, *binding.changed ? binding.changed : binding.foreign);
+}
+
+PERF_INTERNAL void perf_bind_report(void)
+{
+	if (*bound.late)
+		perf_warning("calls of %s may be missing: it was loaded after the trace was set up, and other hooks come before the library's: start the program with LD_PRELOAD=libsifive-perf.so.0, or link it with -lsifive-perf",
+			     bound.late);
+}
+
+PERF_INTERNAL void perf_bind_report_unused(void)
+{
+#ifdef PERF_SHARED
+	if (bound.hooks && !bound.ours && !perf_session.sampled)
+		perf_warning("no function was recorded: no object calls the hooks: compile with -finstrument-functions");
+#endif
+}
+
 #else
 
-PERF_INTERNAL int perf_bind_hooks(void)
+PERF_INTERNAL int perf_bind(bool hooks)
 {
+	(void)hooks;
 	return 0;
+}
+
+PERF_INTERNAL void perf_bind_late(void)
+{
+}
+
+PERF_INTERNAL void perf_bind_report(void)
+{
+}
+
+PERF_INTERNAL void perf_bind_report_unused(void)
+{
 }
 
 #endif

@@ -6,10 +6,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bind.h"
 #include "dump.h"
 #include "error.h"
 #include "hooks.h"
 #include "meta.h"
+#include "objects.h"
 #include "session.h"
 
 /* Bytes read from the device and written to the file at a time. */
@@ -147,6 +149,10 @@ PERF_LOCAL void report_losses(const struct perf_capture *capture)
 	if (lost->names)
 		perf_warning("the side-car file tells of the first %d threads, not of %llu later ones",
 			     PERF_JOINED, (unsigned long long)lost->names);
+	if (perf_objects_left_out())
+		perf_warning("the side-car file tells of the first %d loaded objects, not of %llu later ones",
+			     PERF_OBJECTS, (unsigned long long)perf_objects_left_out());
+	perf_bind_report();
 	if (capture->samples_lost)
 		perf_warning("%llu of %llu samples were lost",
 			     (unsigned long long)capture->samples_lost,
@@ -175,7 +181,8 @@ PERF_INTERNAL int perf_dump(const char *path)
 	    open_files(path, fd, capture.sinks))
 		return -1;
 
-	perf_meta_note_objects();
+	perf_bind_late();
+	perf_objects_note();
 	if (on) {
 		perf_hooks_close(true);
 		rc = perf_device_stop(device);
@@ -214,7 +221,7 @@ PERF_INTERNAL int perf_dump_early(const char *path)
 
 	if (perf_device_capture(device, &capture))
 		return -1;
-	perf_meta_note_objects();
+	perf_objects_note();
 	for (i = 0; i < capture.sinks; i++) {
 		perf_device_file(name, sizeof(name), path, i, capture.sinks);
 		if (perf_device_sink(device, i, &sink))

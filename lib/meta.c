@@ -3,11 +3,8 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <link.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,100 +12,9 @@
 #include "error.h"
 #include "event.h"
 #include "meta.h"
+#include "objects.h"
 #include "session.h"
 #include "writer.h"
-
-/* Longest build id in use is SHA-1's; there is room for longer ones. */
-#define BUILD_ID_MAX	32
-
-/* A loaded object: addresses in memory, and what to subtract for those in it. */
-struct object {
-	struct object *next;
-	uintptr_t start, end, bias;
-	size_t id_length;
-	unsigned char id[BUILD_ID_MAX];
-	char path[];
-};
-
-static struct object *objects;
-
-PERF_LOCAL void find_build_id(struct object *object, const char *note, size_t size)
-{
-	const size_t header = sizeof(ElfW(Nhdr));
-
-	while (size >= header) {
-		const ElfW(Nhdr) *n = (const ElfW(Nhdr) *)(const void *)note;
-		size_t name = (n->n_namesz + 3) & ~(size_t)3;
-		size_t data = (n->n_descsz + 3) & ~(size_t)3;
-
-		if (name > size - header || data > size - header - name)
-			return;
-		if (n->n_type == NT_GNU_BUILD_ID && n->n_namesz == 4 &&
-		    !memcmp(note + header, "GNU", 4) &&
-		    n->n_descsz <= BUILD_ID_MAX) {
-			object->id_length = n->n_descsz;
-			memcpy(object->id, note + header + name, n->n_descsz);
-			return;
-		}
-		note += header + name + data;
-		size -= header + name + data;
-	}
-}
-
-PERF_LOCAL int note_object(struct dl_phdr_info *info, size_t size, void *unused)
-{
-	uintptr_t vdso = (uintptr_t)getauxval(AT_SYSINFO_EHDR);
-	struct object found = { .start = UINTPTR_MAX, .bias = info->dlpi_addr };
-	struct object *object;
-	char path[PATH_MAX];
-	int i;
-
-	(void)size;
-	(void)unused;
-	for (i = 0; i < info->dlpi_phnum; i++) {
-		const ElfW(Phdr) *phdr = &info->dlpi_phdr[i];
-		uintptr_t from = info->dlpi_addr + phdr->p_vaddr;
-
-		if (phdr->p_type == PT_NOTE)
-			find_build_id(&found, (const char *)from, phdr->p_memsz);
-		if (phdr->p_type != PT_LOAD)
-			continue;
-		if (from < found.start)
-			found.start = from;
-		if (from + phdr->p_memsz > found.end)
-			found.end = from + phdr->p_memsz;
-	}
-	if (found.start >= found.end ||
-	    (vdso && vdso - found.start < found.end - found.start))
-		return 0;
-
-	if (!realpath(info->dlpi_name && *info->dlpi_name ? info->dlpi_name :
-		      "/proc/self/exe", path))
-		return 0;
-	for (object = objects; object; object = object->next)
-		if (object->start == found.start && !strcmp(object->path, path))
-			return 0;
-
-	object = malloc(sizeof(*object) + strlen(path) + 1);
-	if (!object)
-		return 1;
-	*object = found;
-	strcpy(object->path, path);
-	object->next = objects;
-	objects = object;
-	return 0;
-}
-
-PERF_INTERNAL void perf_meta_note_objects(void)
-{
-	dl_iterate_phdr(note_object, NULL);
-}
-
-/* Not freed: what another thread was doing in there went on in the parent. */
-PERF_INTERNAL void perf_meta_forget(void)
-{
-	objects = NULL;
-}
 
 /* ---- JSON ----------------------------------------------------------------- */
 
@@ -291,23 +197,40 @@ PERF_LOCAL void put_writers(FILE *file, bool first)
 			first && !i ? "" : ",", start, end, start);
 }
 
-PERF_LOCAL void put_objects(FILE *file)
+/* Where objects are put, and whether one has been. */
+struct list {
+	FILE *file;
+	bool begun;
+};
+
+PERF_LOCAL void put_object(const struct perf_object *object, void *argument)
 {
-	const struct object *object;
+	struct list *list = argument;
+	FILE *file = list->file;
 	size_t i;
 
+	fputs(list->begun ? ",\n{" : "\n{", file);
+	list->begun = true;
+	put_field(file, "path", object->path);
+	fputs(",\"build_id\":\"", file);
+	for (i = 0; i < object->id_length; i++)
+		fprintf(file, "%02x", object->id[i]);
+	fprintf(file, "\",\"start\":%" PRIuPTR ",\"end\":%" PRIuPTR
+		",\"bias\":%" PRIuPTR, object->start, object->end, object->bias);
+	if (object->begins)
+		fprintf(file, ",\"from\":%" PRIu64, object->from);
+	if (object->ended)
+		fprintf(file, ",\"to\":%" PRIu64, object->to);
+	putc('}', file);
+}
+
+PERF_LOCAL void put_objects(FILE *file)
+{
+	struct list list = { .file = file };
+
 	fputs("\"objects\":[", file);
-	for (object = objects; object; object = object->next) {
-		fputs(object == objects ? "\n{" : ",\n{", file);
-		put_field(file, "path", object->path);
-		fputs(",\"build_id\":\"", file);
-		for (i = 0; i < object->id_length; i++)
-			fprintf(file, "%02x", object->id[i]);
-		fprintf(file, "\",\"start\":%" PRIuPTR ",\"end\":%" PRIuPTR
-			",\"bias\":%" PRIuPTR "}", object->start, object->end,
-			object->bias);
-	}
-	put_writers(file, !objects);
+	perf_objects_each(put_object, &list);
+	put_writers(file, !list.begun);
 	putc(']', file);
 }
 

@@ -11,12 +11,6 @@
 #include "compiler.h"
 #include "device.h"
 
-/* Remember which objects are loaded now, beside those that were before. */
-PERF_INTERNAL void perf_meta_note_objects(void);
-
-/* Forget them, in a child made by fork(). */
-PERF_INTERNAL void perf_meta_forget(void);
-
 /**
  * perf_meta_write - write the side-car of a trace file
  * @path:	the trace file's

@@ -9,6 +9,7 @@
 #include "sifive_linux_perf.h"
 
 #include "auto.h"
+#include "bind.h"
 #include "dump.h"
 #include "environment.h"
 #include "error.h"
@@ -281,9 +282,14 @@ PERF_API int perfTraceOff(void)
 
 PERF_API int perfWriteTrace(char *file)
 {
+	int rc;
+
 	if (enter("perfWriteTrace(): ", perf_session.state == PERF_SESSION_ON))
 		return -1;
-	return leave("perfWriteTrace(): ", perf_dump(file ? file : "trace.rtd"));
+	rc = perf_dump(file ? file : "trace.rtd");
+	if (!rc)
+		perf_bind_report_unused();
+	return leave("perfWriteTrace(): ", rc);
 }
 
 PERF_API const char *perfErrorString(void)

@@ -11,7 +11,7 @@
 #include "error.h"
 #include "filter.h"
 #include "hooks.h"
-#include "meta.h"
+#include "objects.h"
 #include "rseq.h"
 #include "session.h"
 
@@ -37,7 +37,7 @@ PERF_LOCAL void forget(bool fork)
 	if (perf_session.state >= PERF_SESSION_READY)
 		perf_device_forget(&perf_session.device, fork);
 	memset(&perf_session, 0, sizeof(perf_session));
-	perf_meta_forget();
+	perf_objects_forget();
 	caller = 0;
 	if (perf_pool)
 		perf_pool->pid = getpid();
@@ -294,7 +294,7 @@ PERF_INTERNAL int perf_session_setup(struct perf_setup *setup, const void *user)
 
 	if (perf_device_map(device, setup->per_thread && setup->count) ||
 	    perf_filter_load(setup->filter) ||
-	    (setup->hooks && perf_bind_hooks()) ||
+	    perf_bind(setup->hooks) ||
 	    fill_pool(device, setup, pinned, channels, first))
 		goto fail;
 
@@ -303,7 +303,7 @@ PERF_INTERNAL int perf_session_setup(struct perf_setup *setup, const void *user)
 	perf_session.started = false;
 	perf_session.starter = thread_number();
 	perf_session.state = PERF_SESSION_READY;
-	perf_meta_note_objects();
+	perf_objects_begin();
 	return 0;
 
 fail:

@@ -62,6 +62,14 @@ tools/qemu/board run "$board" --set te0.fifo-depth=76 \
 			SIFIVE_TRACE_OUTPUT=/out/$p.rtd ./$p >/out/$p.txt ||
 			[ $p = plain ] || exit 1
 	done
+	two=./libtwo.so
+	SIFIVE_TRACE_RECORD=yes SIFIVE_TRACE_OUTPUT=/out/kept.rtd ./late $two \
+		>/out/kept.txt 2>/out/kept.err || exit 1
+	SIFIVE_TRACE_RECORD=yes SIFIVE_TRACE_OUTPUT=/out/late.rtd ./late $two $two \
+		>/out/late.txt 2>/out/late.err || exit 1
+	LD_PRELOAD=libsifive-perf.so.0 SIFIVE_TRACE_RECORD=on \
+		SIFIVE_TRACE_OUTPUT=/out/none.rtd ./none >/out/none.txt \
+		2>/out/none.err || exit 1
 	for p in edges-static edges-linked host host-now; do
 		SIFIVE_TRACE_RECORD=yes SIFIVE_TRACE_OUTPUT=/out/$p.rtd ./$p \
 			>/out/$p.txt || exit 1
@@ -74,10 +82,26 @@ tools/qemu/board run "$board" --set te0.fifo-depth=76 \
 	[ $? -eq 7 ]'
 result $? "the programs run and end as they do without the library"
 
-# Which of the two a place belonged to is not known of one that was closed.
-[ "$(recorded opener enter | awk '/^(one|two)_/ { n += $2 } END { print n }')" = \
-	"$(made opener | awk '/^(one|two) / { n += $2 } END { print n }')" ]
-result $? "calls in objects that are opened and closed are all there"
+# objects NAME OBJECT: whether all calls in the object are recorded, with their returns.
+objects() {
+	local n
+	n=$(made "$1" | sed -n "s/^$2 //p")
+	[ -n "$n" ] || return 1
+	for kind in enter exit; do
+		[ "$n" = "$(recorded "$1" $kind |
+			awk -v o="^$2_" '$1 ~ o { n += $2 } END { print n }')" ] || return 1
+	done
+}
+
+# One after the other has the same addresses.
+for object in one two; do
+	objects opener $object
+	result $? "calls in lib$object.so, opened and closed many times, are all there by name"
+done
+"$build/sifive-trace" report -q --symfs "$build" --format csv "$out/opener.rtd" |
+	awk -F'[",]+' '/_(leaf|calls)"/ { n[$2]++ }
+		END { exit n["one_leaf"] != 1 || n["two_leaf"] != 1 || n["one_calls"] != 1 }'
+result $? "report: each of their functions is one row"
 [ "$(recorded opener enter | sed -n 's/^own_leaf //p')" = \
 	"$(made opener | sed -n 's/^own //p')" ]
 result $? "those of a thread beside them, too"
@@ -85,7 +109,7 @@ diff <(recorded opener enter) <(recorded opener exit) >&2
 result $? "each has its return"
 for object in one two; do
 	grep -q "lib$object.so\",\"build_id\":\"[0-9a-f]\{40\}\"" "$out/opener.rtd.meta"
-	result $? "lib$object.so, open at the end, is described beside the trace"
+	result $? "lib$object.so is described beside the trace"
 done
 
 for program in plain objects threads shared; do
@@ -97,10 +121,18 @@ for program in edges edges-static edges-linked; do
 	result $? "$program: constructors and destructors are recorded, and what they call"
 done
 for program in host host-now; do
-	[ "$(recorded "$program" enter | awk '/^one_/ { n += $2 } END { print n }')" = \
-		"$(made "$program" | sed -n 's/^one //p')" ]
+	objects $program one
 	result $? "$program: an object that the C library's empty hooks come before is recorded"
 done
+for program in kept late; do
+	objects $program one && ! recorded $program enter | grep -q '^two_' &&
+		grep -q 'calls of .*libtwo.so may be missing: .*LD_PRELOAD' "$out/$program.err"
+	result $? "$program: an object that calls the C library's empty hooks is named"
+done
+grep -q 'no function was recorded: .*-finstrument-functions' "$out/none.err" &&
+	! grep -qr 'no function was recorded' "$out" --include='*.err' --exclude=none.err
+result $? "a program without hooks: it is said"
+
 grep -q 'nothing is recorded: .*nonsense' "$out/wrong.err" && [ ! -e "$out/wrong.rtd" ]
 result $? "LD_PRELOAD: what cannot be recorded is said, and the program runs"
 

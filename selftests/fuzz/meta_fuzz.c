@@ -4,6 +4,7 @@
 
 #include "counters.h"
 #include "meta.h"
+#include "places.h"
 #include "threads.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -30,6 +31,25 @@ static void find_threads(const struct meta *meta)
 	threads_free(threads);
 }
 
+/* An address of an object's own stands for itself, and for what the object has. */
+static void find_places(const struct meta *meta)
+{
+	struct places *places;
+	size_t i;
+
+	if (places_new(meta, &places))
+		return;
+	places_wrap(places, 0xffffffffff);
+	for (i = 0; i < meta->objects; i++) {
+		const struct meta_object *object = &meta->object[i];
+		const uint64_t own = places_find(places, object->start, &object->from);
+
+		if (own != object->start && places_find(places, own, &object->from) != own)
+			abort();
+	}
+	places_free(places);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct meta meta;
@@ -45,6 +65,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			    meta.thread[i].channel >= PERFREC_CHANNELS)
 				abort();
 		find_threads(&meta);
+		find_places(&meta);
 	}
 	meta_free(&meta);
 	return 0;

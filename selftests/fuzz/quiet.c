@@ -27,6 +27,20 @@ bool symbols_find(struct symbols *symbols, uint64_t address,
 	return false;
 }
 
+/* Nor is what had an address when. */
+void symbols_when(struct symbols *symbols, bool known, uint64_t time)
+{
+	(void)symbols;
+	(void)known;
+	(void)time;
+}
+
+uint64_t symbols_place(const struct symbols *symbols, uint64_t address)
+{
+	(void)symbols;
+	return address;
+}
+
 /* Functions are 64 bytes long: call sites are within some of the corpus. */
 uint64_t symbols_caller(struct symbols *symbols, uint64_t call_site)
 {

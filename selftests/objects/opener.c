@@ -72,7 +72,7 @@ __attribute__((no_instrument_function)) int main(int argc, char **argv)
 			one += use(argv[2], "one_calls", i, 0);
 	}
 	one += use(argv[2], "one_calls", 50, 1);
-	two += use(argv[3], "two_calls", 60, 1);
+	two += use(argv[3], "two_calls", 60, 0);
 	stop = 1;
 	pthread_join(thread, NULL);
 	if (sifive_trace_off(trace) || sifive_trace_dump(trace, argv[1]))

@@ -495,6 +495,7 @@ static bool mock_section_any(struct perf_rseq *rseq, const volatile int32_t *min
 #undef perf_section_any
 #include "../../lib/bind.c"
 #include "../../lib/session.c"
+#include "../../lib/objects.c"
 #include "../../lib/meta.c"
 #include "../../lib/dump.c"
 #include "../../lib/options.c"

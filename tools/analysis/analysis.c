@@ -592,8 +592,10 @@ static uint64_t function_address(struct analysis *analysis,
 
 static uint32_t find_function(struct analysis *analysis, uint64_t address)
 {
-	uint32_t function = functions_find(analysis->functions, address);
+	uint32_t function;
 
+	address = symbols_place(analysis->symbols, address);
+	function = functions_find(analysis->functions, address);
 	if (function != FUNCTIONS_OTHER)
 		return function;
 	symbols_expect(analysis->symbols, address);
@@ -630,6 +632,7 @@ static void on_ordered(void *context, const struct perfrec_record *record)
 	if (lost)
 		return;
 
+	symbols_when(analysis->symbols, record->begin.time_known, record->begin.time);
 	step.record = record;
 	step.address = record->address[0];
 	step.function = find_function(analysis, function_address(analysis, record));

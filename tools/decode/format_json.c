@@ -114,6 +114,7 @@ static void put_addresses(struct json *json, const struct perfrec_record *record
 {
 	struct symbol symbol;
 
+	symbols_when(json->symbols, record->begin.time_known, record->begin.time);
 	if (!(record->flags & PERFREC_ADDRESS_KNOWN) && record->header)
 		return;
 	put_format(json->out, ",\"address\":\"0x%" PRIx64 "\"", record->address[0]);

@@ -277,6 +277,7 @@ static void find_place(struct perf *perf, const struct perfrec_record *record,
 	place->core = record->src;
 	place->time = short_time(perf, record->src, stamp);
 	place->address = record->address[record->type == PERFREC_EXIT];
+	symbols_when(perf->symbols, record->begin.time_known, record->begin.time);
 	symbols_find(perf->symbols, place->address, &place->symbol);
 	if (!place->symbol.function)
 		place->symbol.function = "";

@@ -229,6 +229,7 @@ static void put_function(struct text *text,
 		put_string(text->out, "address lost");
 		return;
 	}
+	symbols_when(text->symbols, record->begin.time_known, record->begin.time);
 	symbols_find(text->symbols, record->address[0], &symbol);
 	put_place(text, record->address[0], &symbol);
 	if (record->type == PERFREC_ENTER) {

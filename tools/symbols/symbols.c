@@ -13,6 +13,7 @@
 #include "command.h"
 #include "hash.h"
 #include "image.h"
+#include "places.h"
 #include "symbols.h"
 #include "text.h"
 
@@ -73,6 +74,9 @@ struct symbols {
 	const struct symbols_options *options;
 	struct object	*object;	/* by start */
 	size_t		objects;
+	struct places	*places;
+	uint64_t	time;
+	bool		time_known;
 	char		*given[SYMBOLS_FILES_MAX];
 	bool		used[SYMBOLS_FILES_MAX];
 	char		*debug;
@@ -163,18 +167,19 @@ static bool add_meta_objects(struct symbols *symbols, const struct meta *meta)
 
 	symbols->object = calloc(meta->objects + SYMBOLS_FILES_MAX,
 				 sizeof(*symbols->object));
-	if (!symbols->object)
+	if (!symbols->object || places_new(meta, &symbols->places))
 		return false;
 	for (i = 0; i < meta->objects; i++) {
 		const struct meta_object *from = &meta->object[i];
+		const uint64_t shift = places_shift(symbols->places, i);
 		struct object *to = &symbols->object[i];
 
 		to->name = text_base(from->path);
 		to->path = from->path;
 		to->build_id = from->build_id;
-		to->start = from->start;
-		to->last = from->end - 1;
-		to->bias = from->bias;
+		to->start = from->start + shift;
+		to->last = from->end - 1 + shift;
+		to->bias = from->bias + shift;
 		to->given = given_file(symbols, to);
 	}
 	symbols->objects = meta->objects;
@@ -330,9 +335,31 @@ void symbols_close(struct symbols *symbols)
 	}
 	for (i = 0; i < symbols->options->files; i++)
 		free(symbols->given[i]);
+	places_free(symbols->places);
 	free(symbols->object);
 	free(symbols->debug);
 	free(symbols);
+}
+
+void symbols_wrap(struct symbols *symbols, uint64_t ts_mask)
+{
+	places_wrap(symbols->places, ts_mask);
+}
+
+void symbols_when(struct symbols *symbols, bool known, uint64_t time)
+{
+	if (!symbols)
+		return;
+	symbols->time_known = known;
+	symbols->time = time;
+}
+
+uint64_t symbols_place(const struct symbols *symbols, uint64_t address)
+{
+	if (!symbols)
+		return address;
+	return places_find(symbols->places, address,
+			   symbols->time_known ? &symbols->time : NULL);
 }
 
 /* A file that is what was in memory, as far as build-ids tell. */
@@ -529,19 +556,21 @@ static void look_up(struct symbols *symbols, uint64_t address,
 bool symbols_find(struct symbols *symbols, uint64_t address,
 		  struct symbol *symbol)
 {
+	const uint64_t place = symbols_place(symbols, address);
 	struct answer *answer;
 
 	if (!symbols || !symbols->objects) {
 		memset(symbol, 0, sizeof(*symbol));
 		return false;
 	}
-	answer = &symbols->cache[hash_place(address, CACHE_BITS)];
-	if (!answer->valid || answer->address != address) {
-		look_up(symbols, address, &answer->symbol);
-		answer->address = address;
+	answer = &symbols->cache[hash_place(place, CACHE_BITS)];
+	if (!answer->valid || answer->address != place) {
+		look_up(symbols, place, &answer->symbol);
+		answer->address = place;
 		answer->valid = true;
 	}
 	*symbol = answer->symbol;
+	symbol->start -= place - address;
 	return symbol->known;
 }
 
@@ -601,6 +630,7 @@ uint64_t symbols_caller(struct symbols *symbols, uint64_t call_site)
 
 	if (!symbols || !symbols->objects || !call_site)
 		return 0;
+	call_site = symbols_place(symbols, call_site - 1) + 1;
 	caller = &symbols->caller[hash_place(call_site, CALLERS_BITS)];
 	if (caller->call_site == call_site)
 		return caller->function;

@@ -85,6 +85,28 @@ struct symbols *symbols_open(const struct symbols_options *options,
  */
 bool symbols_split(char *text, uint64_t *bias);
 
+/**
+ * symbols_wrap() - how the trace's timestamps wrap, before anything is looked up
+ * @ts_mask:	the greatest one
+ */
+void symbols_wrap(struct symbols *symbols, uint64_t ts_mask);
+
+/**
+ * symbols_when() - the time of the addresses that are looked up from now on
+ * @symbols:	may be NULL
+ * @known:	false: what had an address of another's is not found
+ * @time:	in ticks
+ */
+void symbols_when(struct symbols *symbols, bool known, uint64_t time);
+
+/**
+ * symbols_place() - an address that means the same at any time
+ * @symbols:	may be NULL
+ *
+ * It differs from @address only if several objects had that one after the other.
+ */
+uint64_t symbols_place(const struct symbols *symbols, uint64_t address);
+
 /** symbols_close() - free symbols; NULL is fine */
 void symbols_close(struct symbols *symbols);
 
@@ -157,7 +179,7 @@ void symbols_expect(struct symbols *symbols, uint64_t address);
  * Only in files of which functions are expected: others are not worth a word when
  * they are not there.
  *
- * Return: the function's first address, 0 when it is not known.
+ * Return: the function's first address as of symbols_place(), 0 when it is not known.
  */
 uint64_t symbols_caller(struct symbols *symbols, uint64_t call_site);
 

@@ -317,12 +317,14 @@ static void read_objects(struct reader *reader, struct json_object *object,
 		from = element(reader, "objects", array, i);
 		if (!from)
 			continue;
-		memset(to, 0, sizeof(*to));
+		*to = (struct meta_object){ .to = UINT64_MAX };
 		set_string(reader, from, "path", &to->path);
 		set_string(reader, from, "build_id", &to->build_id);
 		set_u64(reader, from, "start", &to->start);
 		set_u64(reader, from, "end", &to->end);
 		set_u64(reader, from, "bias", &to->bias);
+		set_u64(reader, from, "from", &to->from);
+		set_u64(reader, from, "to", &to->to);
 		if (to->path && to->start < to->end)
 			meta->objects++;
 		else

@@ -23,7 +23,8 @@
  *	sampling	{ channel, interval_ns, period, event }
  *	threads		[{ channel, pid, tid, name, from, to }] in the order in which
  *			they came; times in ticks, as wide as a timestamp
- *	objects		[{ path, build_id, start, end, bias }]
+ *	objects		[{ path, build_id, start, end, bias, from, to }] in the order in
+ *			which they came, not there before "from" or after "to"
  *	lost		{ signals, threads, abandoned, refused, children, samples,
  *			encoders }, the last those whose registers were changed while
  *			they ran
@@ -77,8 +78,9 @@ struct meta_thread {
 };
 
 /*
- * A program or shared object that was at @start to before @end. An address in
- * its file plus @bias is the one in memory.
+ * A program or shared object that was at @start to before @end, at some time between
+ * the ticks @from and @to, both included. An address in its file plus @bias is the one
+ * in memory.
  */
 struct meta_object {
 	const char	*path;
@@ -86,6 +88,8 @@ struct meta_object {
 	uint64_t	start;
 	uint64_t	end;
 	uint64_t	bias;
+	uint64_t	from;
+	uint64_t	to;
 };
 
 /* How the kernel sampled; @channel is -1 when it did not. */

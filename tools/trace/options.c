@@ -221,7 +221,10 @@ int input_open(struct input *input, const struct options *options)
 	if (!input->symbols)
 		return EXIT_UNREADABLE;
 	input->trace = trace_open(options->path, &options->trace, &input->meta);
-	return input->trace ? EXIT_OK : EXIT_UNREADABLE;
+	if (!input->trace)
+		return EXIT_UNREADABLE;
+	symbols_wrap(input->symbols, trace_time_mask(input->trace));
+	return EXIT_OK;
 }
 
 void input_close(struct input *input)
