@@ -70,6 +70,8 @@ tools/qemu/board run "$board" --set te0.fifo-depth=76 \
 	LD_PRELOAD=libsifive-perf.so.0 SIFIVE_TRACE_RECORD=on \
 		SIFIVE_TRACE_OUTPUT=/out/none.rtd ./none >/out/none.txt \
 		2>/out/none.err || exit 1
+	/target/sifive-trace record -o /out/preloaded.rtd ./late $two $two \
+		>/out/preloaded.txt 2>/out/preloaded.err || exit 1
 	for p in edges-static edges-linked host host-now; do
 		SIFIVE_TRACE_RECORD=yes SIFIVE_TRACE_OUTPUT=/out/$p.rtd ./$p \
 			>/out/$p.txt || exit 1
@@ -132,6 +134,8 @@ done
 grep -q 'no function was recorded: .*-finstrument-functions' "$out/none.err" &&
 	! grep -qr 'no function was recorded' "$out" --include='*.err' --exclude=none.err
 result $? "a program without hooks: it is said"
+objects preloaded one && objects preloaded two && ! grep -q missing "$out/preloaded.err"
+result $? "record: calls of objects that are loaded later are recorded"
 
 grep -q 'nothing is recorded: .*nonsense' "$out/wrong.err" && [ ! -e "$out/wrong.rtd" ]
 result $? "LD_PRELOAD: what cannot be recorded is said, and the program runs"

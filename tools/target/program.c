@@ -41,9 +41,8 @@ static void look_at_object(struct program *program, const char *path)
 	if (!strncmp(name, "libc.", 5) || !strncmp(name, "ld-", 3) ||
 	    elf_open(path, ELF_ALL, &elf))
 		return;
-	/* The library loaded as a shared object is as good as linked in. */
-	if (elf_has(&elf, variable)) {
-		program->library = true;
+	if (!strncmp(name, LIBRARY, strlen(LIBRARY))) {
+		snprintf(program->loads, sizeof(program->loads), "%s", path);
 	} else if (elf_has(&elf, hook)) {
 		program->hooks = true;
 		if (program->objects < PROGRAM_OBJECTS)
@@ -179,7 +178,7 @@ static bool library_in(const char *folder, char *path)
 	return !access(path, R_OK);
 }
 
-int program_library(const char *named, char *path)
+int program_library(const struct program *program, const char *named, char *path)
 {
 	char self[PATH_MAX - 64], up[PATH_MAX - 32], *slash;
 	ssize_t length;
@@ -189,6 +188,11 @@ int program_library(const char *named, char *path)
 			return 0;
 		report("--library %s: %s", named, strerror(errno));
 		return -1;
+	}
+	/* Another file of the same name would be loaded in place of it. */
+	if (*program->loads) {
+		strcpy(path, program->loads);
+		return 0;
 	}
 	length = readlink("/proc/self/exe", self, sizeof(self) - 1);
 	self[length < 0 ? 0 : length] = '\0';

@@ -22,7 +22,8 @@
  * @dynamic:	it is loaded by an interpreter, which takes LD_PRELOAD
  * @hooks:	it, or a shared object of it, was compiled with
  *		-finstrument-functions
- * @library:	libsifive-perf is linked into it
+ * @library:	libsifive-perf is linked into its file
+ * @loads:	the shared library that it loads by itself, "" none
  * @privilege:	what of the file has the kernel change user, group or capabilities
  *		when this process runs it, NULL for nothing
  * @object:	the file, and its shared objects that were compiled so, @objects of
@@ -33,6 +34,7 @@ struct program {
 	bool	dynamic;
 	bool	hooks;
 	bool	library;
+	char	loads[PATH_MAX];
 	const char *privilege;
 	char	*object[PROGRAM_OBJECTS];
 	size_t	objects;
@@ -48,12 +50,14 @@ int program_find(struct program *program, const char *name);
 
 /**
  * program_library() - find the shared library to be loaded before the program
+ * @program:	the program; what it loads by itself is taken
  * @named:	by the user, or NULL
  * @path:	filled, PATH_MAX bytes
  *
  * Return: 0, or -1: the reason has been printed.
  */
-int program_library(const char *named, char *path);
+int program_library(const struct program *program, const char *named,
+		    char *path);
 
 /* Bytes of a temporary folder's name. */
 #define PROGRAM_FOLDER	32

@@ -414,7 +414,7 @@ static int record(struct recording *r, const char *library)
 	if (files_check(r->output))
 		return EXIT_RECORD;
 	if (load && !r->program.library &&
-	    (program_library(library, r->library) ||
+	    (program_library(&r->program, library, r->library) ||
 	     program_link(r->library, folder)))
 		return EXIT_RECORD;
 	error = load ? record_filtered(r) : record_samples(r);
