@@ -69,7 +69,7 @@ help:
 	@echo '  make check-packages'
 	@echo '                 the Debian packages, on a board with Debian as its root'
 	@echo '  make check-long'
-	@echo '                 all tests, longer and on all boards: an hour or more'
+	@echo '                 all tests, longer and on all boards: hours'
 	@echo '  make check-releases'
 	@echo '                 the commands of README.md and install.md on fresh Debian 12'
 	@echo '                 and 13: hours'
@@ -171,7 +171,9 @@ shell: board target $(if $(ROOT),packages-root)
 # Kselftests that race do so for these seconds; a storm of threads for its own.
 TRACE_SECONDS ?= 2
 TRACE_STORM_SECONDS ?= 5
-export TRACE_SECONDS TRACE_STORM_SECONDS
+# Random programs, on each board.
+TRACE_PROGRAMS ?= 50
+export TRACE_SECONDS TRACE_STORM_SECONDS TRACE_PROGRAMS
 
 CHECK := $(O)/check
 SUITES := unit format model style devicetree bare boards hardware objects bench faults counters record debug \
@@ -217,7 +219,7 @@ check: built
 # The same suites, longer and on all boards: for a night.
 check-long: packages-root
 	@$(MAKE) --no-print-directory check ROOT_BOARD=board TRACE_SECONDS=30 TRACE_STORM_SECONDS=60 \
-		FUZZ_SECONDS=1200 FAULT_BOARDS="$(BOARDS)" DEBUG_BOARDS="$(BOARDS)" \
+		TRACE_PROGRAMS=2500 FUZZ_SECONDS=1200 FAULT_BOARDS="$(BOARDS)" DEBUG_BOARDS="$(BOARDS)" \
 		KERNEL_BOARDS="$(BOARDS)"
 
 # The commands of README.md and install.md on fresh file systems of these releases: hours.

@@ -30,7 +30,7 @@ result $rc "$board, debug kernel: the module builds"
 # Two scans: what the first one finds may still have been on its way.
 tools/qemu/board run "$board" --kernel "$kernel" --target "$target" --out "$out" -- '
 	export TRACE_SECONDS='"${TRACE_SECONDS:-2}"'
-	export TRACE_STORM_SECONDS='"${TRACE_STORM_SECONDS:-5}"' TRACE_FILL_SECONDS=1
+	export TRACE_STORM_SECONDS='"${TRACE_STORM_SECONDS:-5}"' TRACE_FILL_SECONDS=1 TRACE_PROGRAMS=10
 	sh /target/selftests/run_all.sh
 	echo $? >tests
 	for i in 1 2; do

@@ -1,0 +1,472 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Proves a property of all programs: the records in the trace and the losses that the
+ * library reports are, together, the records that the program made. Each program is
+ * random: threads that call, throw, jump, move, send each other signals, close
+ * descriptors, make children, and end, also while tracing is off.
+ *
+ * TRACE_SEED in the environment: the first program, printed so that it can be repeated.
+ * TRACE_PROGRAMS: how many (default 50).
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <sifive_trace.h>
+
+#include "kselftest_harness.h"
+#include "instrumented.h"
+#include "trace_more.h"
+#include "trace_records.h"
+
+#define THREADS		40
+#define PHASES		3
+#define STEPS		12
+#define BUFFER		(8u << 20)
+
+/* What a program may do, beside calls; some of it rules out other things. */
+enum {
+	CLOSES		= 1 << 0,
+	DUMPS		= 1 << 1,
+	CHILDREN	= 1 << 2,
+	SIGNALS		= 1 << 3,
+	ALTERNATE_STACK	= 1 << 4,
+	ENDS_OFF	= 1 << 5,	/* its threads end while tracing is off */
+	NESTED		= 1 << 6,
+};
+
+/**
+ * struct outcome - what has become of a program; in memory that outlives it
+ * @made:	records, also of handlers and of children that share its memory
+ * @found:	in the trace
+ * @lost:	as the library says of itself
+ * @totals:	of the trace
+ * @regular:	counters cannot go back
+ * @failed:	what could not be done, "" for nothing
+ */
+struct outcome {
+	uint64_t made, found;
+	struct sifive_trace_report report;
+	struct trace_totals totals;
+	bool regular;
+	char failed[256];
+};
+
+/* A thread of the program. */
+struct actor {
+	pthread_t thread;
+	uint64_t random;
+	bool nested;
+	bool started;
+};
+
+static struct outcome *outcome;
+static struct sifive_trace *trace;
+static unsigned int abilities, cpus;
+static struct actor actors[THREADS];
+static unsigned int actors_made;
+static pthread_barrier_t last_call;
+
+static void made(unsigned int calls, unsigned int exits)
+{
+	__atomic_fetch_add(&outcome->made, calls + exits, __ATOMIC_RELAXED);
+}
+
+static void on_signal(int number)
+{
+	made(2, 2);
+	calls_handler(number);
+	made(1, 0);
+	sifive_trace_write(trace);
+}
+
+static unsigned int below(struct actor *self, unsigned int limit)
+{
+	return (unsigned int)(trace_random(&self->random) >> 11) % limit;
+}
+
+static void step_fib(struct actor *self)
+{
+	const unsigned int n = below(self, 7), calls = calls_of_fib(n);
+
+	made(calls, calls);
+	calls_fib(n);
+}
+
+static void step_loop(struct actor *self)
+{
+	const unsigned int turns = below(self, 20);
+
+	made(turns + 1, turns + 1);
+	calls_loop(turns);
+}
+
+static void step_write(struct actor *self)
+{
+	made(1, 0);
+	sifive_trace_write(trace);
+}
+
+static void step_throw(struct actor *self)
+{
+	const unsigned int depth = 1 + below(self, 5);
+
+	made(depth + 2, depth + 2);
+	calls_throw(depth);
+}
+
+static void step_jump(struct actor *self)
+{
+	const unsigned int depth = below(self, 5);
+	jmp_buf to;
+
+	made(2 * depth + 1, 0);
+	if (!setjmp(to))
+		calls_jump(to, depth);
+}
+
+static void step_move(struct actor *self)
+{
+	trace_pin((int)below(self, cpus));
+}
+
+static void step_raise(struct actor *self)
+{
+	made(1, 1);
+	calls_raise(SIGUSR1);
+}
+
+static void step_signal(struct actor *self)
+{
+	const unsigned int n = __atomic_load_n(&actors_made, __ATOMIC_ACQUIRE);
+	const struct actor *other = &actors[below(self, n + 1) % THREADS];
+
+	/* Of a nested one another may be waiting for the end. */
+	if (abilities & SIGNALS && __atomic_load_n(&other->started, __ATOMIC_ACQUIRE) &&
+	    !other->nested)
+		pthread_kill(other->thread, SIGUSR1);
+}
+
+static void step_close(struct actor *self)
+{
+	const unsigned int how = below(self, 4);
+	int file, number;
+
+	if (!(abilities & CLOSES))
+		return;
+	file = how < 3 ? open("/dev/null", O_RDWR) : -1;
+	if (how < 2)
+		close_range(3, ~0u, 0);
+	for (number = 3; how == 2 && number < 1024; number++)
+		if (number != file && fcntl(number, F_GETFD) >= 0)
+			dup2(file, number);
+	if (how == 3)
+		close(3 + (int)below(self, 1024));
+}
+
+static void step_dump(struct actor *self)
+{
+	if (abilities & DUMPS)
+		sifive_trace_dump(trace, "/dev/null");
+}
+
+/* Of a child with memory of its own nothing is recorded or counted. */
+static void step_child(struct actor *self)
+{
+	const unsigned int how = below(self, 3);
+	pid_t child;
+
+	if (!(abilities & CHILDREN))
+		return;
+	child = how == 0 ? fork() : how == 1 ? _Fork() : vfork();
+	if (!child) {
+		if (how == 2)
+			made(3, 3);
+		calls_loop(2);
+		_exit(0);
+	}
+	if (child > 0)
+		waitpid(child, NULL, 0);
+}
+
+static void step_sleep(struct actor *self)
+{
+	usleep(below(self, 3000));
+}
+
+static void *act(void *actor);
+
+/* Small stacks, see make_threads_cheap() of threads_test.c; 0: there is no more place. */
+static struct actor *start(struct actor *parent, bool nested)
+{
+	const unsigned int n = __atomic_fetch_add(&actors_made, 1, __ATOMIC_ACQ_REL);
+	struct actor *actor = &actors[n];
+	pthread_attr_t attr;
+
+	if (n >= THREADS) {
+		__atomic_fetch_sub(&actors_made, 1, __ATOMIC_ACQ_REL);
+		return NULL;
+	}
+	actor->random = trace_random(&parent->random) | 1;
+	actor->nested = nested;
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, 64 * 1024);
+	pthread_attr_setguardsize(&attr, 0);
+	if (pthread_create(&actor->thread, &attr, act, actor))
+		return NULL;
+	__atomic_store_n(&actor->started, true, __ATOMIC_RELEASE);
+	return actor;
+}
+
+static void step_thread(struct actor *self)
+{
+	struct actor *other = abilities & NESTED && !self->nested ?
+			      start(self, true) : NULL;
+
+	if (other)
+		pthread_join(other->thread, NULL);
+}
+
+static void (*const step[])(struct actor *self) = {
+	step_fib, step_loop, step_write, step_throw, step_jump, step_move, step_raise,
+	step_signal, step_signal, step_close, step_dump, step_child, step_sleep,
+	step_thread,
+};
+
+static void take_steps(struct actor *self)
+{
+	unsigned int steps = below(self, STEPS);
+
+	while (steps--)
+		step[below(self, ARRAY_SIZE(step))](self);
+}
+
+static void *act(void *actor)
+{
+	struct actor *self = actor;
+	stack_t stack = { .ss_size = 32 * 1024 };
+
+	if (abilities & ALTERNATE_STACK) {
+		stack.ss_sp = malloc(stack.ss_size);
+		sigaltstack(&stack, NULL);
+	}
+	take_steps(self);
+	stack.ss_flags = SS_DISABLE;
+	sigaltstack(&stack, NULL);
+	free(stack.ss_sp);
+	if (!self->nested)
+		pthread_barrier_wait(&last_call);
+	if (below(self, 2))
+		pthread_exit(NULL);
+	return NULL;
+}
+
+/* 0, or what failed. */
+static const char *set_up(struct actor *self)
+{
+	static const char *const events[] = {
+		NULL, "cycles", "cycles,instructions", "instructions,dTLB-load-misses",
+		"cycles,instructions,dTLB-load-misses",
+	};
+	struct sifive_trace_options options = SIFIVE_TRACE_OPTIONS;
+	static const unsigned int flags[] = {
+		SIFIVE_TRACE_PER_THREAD, SIFIVE_TRACE_POLL, SIFIVE_TRACE_HEADER_ONCE,
+	};
+	unsigned int i;
+
+	options.events = events[below(self, ARRAY_SIZE(events))];
+	options.count_type = below(self, 3);
+	options.channel = below(self, 16);
+	for (i = 0; i < ARRAY_SIZE(flags); i++)
+		options.flags |= below(self, 4) ? 0 : flags[i];
+	if (!options.events)
+		options.flags &= ~(unsigned int)SIFIVE_TRACE_PER_THREAD;
+	/* Where one header is for several threads, each with counts of its own. */
+	outcome->regular = !(options.flags & SIFIVE_TRACE_PER_THREAD) ||
+			   !(options.flags & SIFIVE_TRACE_HEADER_ONCE);
+	trace = sifive_trace_open();
+	if (!trace)
+		return "sifive_trace_open()";
+	/* Several sinks may have to share what one could have. */
+	for (options.buffer = BUFFER; sifive_trace_setup(trace, &options);
+	     options.buffer /= 2)
+		if (options.buffer < 1 << 20)
+			return "sifive_trace_setup()";
+	return NULL;
+}
+
+/* Threads that live at a time; the trace may be off when they end. */
+static const char *run_phase(struct actor *self, bool pause)
+{
+	unsigned int i, threads = below(self, THREADS / PHASES);
+	const char *failed = NULL;
+
+	pthread_barrier_init(&last_call, NULL, threads + 1);
+	memset(actors, 0, sizeof(actors));
+	actors_made = 0;
+	for (i = 0; i < threads; i++)
+		if (!start(self, false))
+			return "pthread_create()";
+	take_steps(self);
+	pthread_barrier_wait(&last_call);
+	if (pause && sifive_trace_off(trace))
+		failed = "sifive_trace_off()";
+	for (i = 0; i < THREADS; i++)
+		if (actors[i].started && !actors[i].nested)
+			pthread_join(actors[i].thread, NULL);
+	if (!failed && pause) {
+		calls_loop(3);
+		if (sifive_trace_on(trace))
+			failed = "sifive_trace_on()";
+	}
+	return failed;
+}
+
+static void take(const struct trace_record *record, void *unused)
+{
+	outcome->found++;
+}
+
+static const char *look(void)
+{
+	int fd;
+
+	outcome->report.size = sizeof(outcome->report);
+	if (sifive_trace_off(trace))
+		return "sifive_trace_off()";
+	if (sifive_trace_status(trace, &outcome->report))
+		return "sifive_trace_status()";
+	fd = trace_open(O_RDWR);
+	if (fd < 0 || trace_records(fd, &outcome->totals, take, NULL))
+		return "reading the trace";
+	return NULL;
+}
+
+static const char *run_program(uint64_t seed)
+{
+	struct sigaction action = { .sa_handler = on_signal };
+	struct actor self = { .random = seed * 0x9e3779b97f4a7c15ull | 1 };
+	const char *failed;
+	unsigned int i;
+
+	abilities = below(&self, 2 * NESTED);
+	/* A file that is being written would be closed, too. */
+	if (abilities & CLOSES)
+		abilities &= ~(unsigned int)DUMPS;
+	if (abilities & ALTERNATE_STACK)
+		action.sa_flags = SA_ONSTACK;
+	/* Which could come late, and its handler make calls while tracing is off. */
+	if (abilities & ENDS_OFF)
+		abilities &= ~(unsigned int)SIGNALS;
+	sigaction(SIGUSR1, &action, NULL);
+	failed = set_up(&self);
+	if (!failed && sifive_trace_on(trace))
+		failed = "sifive_trace_on()";
+	for (i = 0; !failed && i < PHASES; i++)
+		failed = run_phase(&self, abilities & ENDS_OFF);
+	return failed ? failed : look();
+}
+
+/* The whole life of one program. */
+static void live(uint64_t seed)
+{
+	const char *failed;
+
+	alarm(600);
+	failed = run_program(seed);
+	if (failed)
+		snprintf(outcome->failed, sizeof(outcome->failed), "%s: %s", failed,
+			 sifive_trace_error());
+	_exit(0);
+}
+
+static void check(struct __test_metadata *_metadata, uint64_t seed, int status)
+{
+	const struct sifive_trace_report *r = &outcome->report;
+	const uint64_t all = outcome->found + r->lost_signals + r->lost_threads +
+			     r->lost_abandoned;
+	/* One that was given up may turn out whole: it is in both, never in neither. */
+	const bool fine = !status && !*outcome->failed && !outcome->totals.bad &&
+		outcome->totals.breaks <= r->lost_abandoned &&
+		!outcome->totals.unfinished &&
+		(!outcome->totals.backwards || !outcome->regular) &&
+		!(r->flags & SIFIVE_TRACE_FULL) && all >= outcome->made &&
+		all <= outcome->made + r->lost_abandoned;
+
+	EXPECT_TRUE(fine) {
+		TH_LOG("TRACE_SEED=%llu: status %x, flags %x %s", (unsigned long long)seed,
+		       status, r->flags, outcome->failed);
+		TH_LOG("%llu made, %llu found; lost: %llu signals, %llu threads, %llu abandoned",
+		       (unsigned long long)outcome->made,
+		       (unsigned long long)outcome->found,
+		       (unsigned long long)r->lost_signals,
+		       (unsigned long long)r->lost_threads,
+		       (unsigned long long)r->lost_abandoned);
+		TH_LOG("%llu bad, %llu unfinished, %llu breaks, %llu backwards",
+		       (unsigned long long)outcome->totals.bad,
+		       (unsigned long long)outcome->totals.unfinished,
+		       (unsigned long long)outcome->totals.breaks,
+		       (unsigned long long)outcome->totals.backwards);
+	}
+}
+
+FIXTURE(programs) {
+	int fd;
+};
+
+FIXTURE_SETUP(programs)
+{
+	struct sifive_trace_info info;
+
+	setenv("SIFIVE_TRACE_VERBOSE", "0", 1);
+	cpus = (unsigned int)sysconf(_SC_NPROCESSORS_ONLN);
+	outcome = mmap(NULL, sizeof(*outcome), PROT_READ | PROT_WRITE,
+		       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	ASSERT_NE(MAP_FAILED, outcome);
+	self->fd = trace_open(O_RDWR);
+	ASSERT_LE(0, self->fd);
+	ASSERT_EQ(0, trace_info(self->fd, &info));
+	if (!(info.sinks_available & BIT64(SIFIVE_TRACE_SINK_SBA)))
+		SKIP(return, "this board has no SBA sink");
+}
+
+FIXTURE_TEARDOWN(programs)
+{
+	close(self->fd);
+	munmap(outcome, sizeof(*outcome));
+}
+
+TEST_F_TIMEOUT(programs, have_each_record_in_the_trace_or_among_the_losses, 36000)
+{
+	const uint64_t first = trace_setting("TRACE_SEED", (uint64_t)getpid() << 32 | 1);
+	const uint64_t count = trace_setting("TRACE_PROGRAMS", 50);
+	uint64_t all = 0, lost = 0, seed;
+	pid_t child;
+	int status;
+
+	TH_LOG("TRACE_SEED=%llu", (unsigned long long)first);
+	for (seed = first; seed - first < count; seed++) {
+		memset(outcome, 0, sizeof(*outcome));
+		child = fork();
+		ASSERT_LE(0, child);
+		if (!child)
+			live(seed);
+		ASSERT_EQ(child, waitpid(child, &status, 0));
+		check(_metadata, seed, status);
+		all += outcome->made;
+		lost += outcome->made - outcome->found;
+	}
+	TH_LOG("%llu programs, %llu records made, %llu of them lost",
+	       (unsigned long long)count, (unsigned long long)all,
+	       (unsigned long long)lost);
+	EXPECT_LT(0, all);
+}
+
+TEST_HARNESS_MAIN
