@@ -10,12 +10,18 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 
 #include <sifive_trace.h>
 
@@ -565,6 +571,89 @@ TEST_F(calls, that_are_lost_are_counted_where_they_outlive_the_program)
 	OFF();
 	ASSERT_EQ(0, trace_ioctl(self->fd, SIFIVE_TRACE_IOC_LOSSES, &losses));
 	EXPECT_EQ(0, losses.refused);
+}
+
+/* 0, or which of its steps failed. */
+static int drop_rights_and_call(struct _test_data_calls *self)
+{
+	pthread_t thread;
+
+	if (sifive_trace_setup(self->trace, &self->options) ||
+	    sifive_trace_on(self->trace))
+		return 1;
+	calls_loop(1);
+	if (chroot("/tmp") || chdir("/") || setgid(65534) || setuid(65534))
+		return 2;
+	calls_loop(1);
+	if (pthread_create(&thread, NULL, loop_of_three, NULL) ||
+	    pthread_join(thread, NULL))
+		return 3;
+	if (sifive_trace_off(self->trace) || sifive_trace_on(self->trace))
+		return 4;
+	calls_loop(1);
+	return sifive_trace_off(self->trace) ? 5 : 0;
+}
+
+/* Not by this process, whose rights the other tests need. */
+TEST_F(calls, of_a_program_that_drops_its_rights_are_all_there)
+{
+	pid_t child = fork();
+
+	if (!child)
+		_exit(drop_rights_and_call(self));
+	ASSERT_EQ(0, trace_wait(child));
+	ASSERT_EQ(0, trace_records(self->fd, &self->totals, take_call, &self->calls));
+	EXPECT_TRUE(trace_is_whole(&self->totals));
+	CALLS_ARE(3 * (1 + 1) + (3 + 1));
+}
+
+/* All but ioctl(2) goes on. */
+static int forbid_calls(void)
+{
+	struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_ioctl, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = { ARRAY_SIZE(filter), filter };
+
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+	       prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+}
+
+static bool names_the_filter(int rc)
+{
+	return rc && strstr(sifive_trace_error(), "seccomp filter");
+}
+
+static int forbid_and_call(struct _test_data_calls *self)
+{
+	struct sifive_trace_report report = { .size = sizeof(report) };
+
+	if (sifive_trace_setup(self->trace, &self->options) ||
+	    sifive_trace_on(self->trace))
+		return 1;
+	calls_loop(1);
+	if (forbid_calls())
+		return 2;
+	/* This thread has joined. */
+	calls_loop(1);
+	if (!names_the_filter(sifive_trace_status(self->trace, &report)))
+		return 3;
+	return names_the_filter(sifive_trace_off(self->trace)) ? 0 : 4;
+}
+
+TEST_F(calls, go_on_behind_a_seccomp_filter_that_errors_name)
+{
+	pid_t child = fork();
+
+	if (!child)
+		_exit(forbid_and_call(self));
+	ASSERT_EQ(0, trace_wait(child));
+	ASSERT_EQ(0, trace_records(self->fd, &self->totals, take_call, &self->calls));
+	EXPECT_TRUE(trace_is_whole(&self->totals));
+	CALLS_ARE(2 * (1 + 1));
 }
 
 TEST_F(calls, that_a_filter_leaves_out_give_no_record)
