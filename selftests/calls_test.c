@@ -646,8 +646,12 @@ static int forbid_and_call(struct _test_data_calls *self)
 
 TEST_F(calls, go_on_behind_a_seccomp_filter_that_errors_name)
 {
-	pid_t child = fork();
+	pid_t child;
 
+	/* Without a program the address is bad, where the kernel has filters. */
+	if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, NULL) && errno != EFAULT)
+		SKIP(return, "this kernel has no seccomp filters");
+	child = fork();
 	if (!child)
 		_exit(forbid_and_call(self));
 	ASSERT_EQ(0, trace_wait(child));

