@@ -216,18 +216,6 @@ TEST_F(overflow, as_many_samples_of_user_mode_by_a_short_period)
 	rate(_metadata, self, attr, TURNS / 10);
 }
 
-TEST_F(overflow, sampling_by_frequency_works)
-{
-	struct perf_event_attr attr = trace_perf_attr(PERF_TYPE_HARDWARE,
-						      PERF_COUNT_HW_CPU_CYCLES);
-
-	attr.freq = 1;
-	attr.sample_freq = 1000;
-	OPEN_SAMPLING(&attr);
-	sample_until(self, TURNS, 3);
-	EXPECT_LE(3, self->samples);
-}
-
 TEST_F(overflow, samples_end_with_the_event)
 {
 	struct perf_event_attr attr = trace_perf_attr(PERF_TYPE_HARDWARE,
