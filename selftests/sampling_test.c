@@ -601,8 +601,9 @@ TEST_F(sampling, it_comes_every_so_many_events)
 	TH_LOG("%u samples, %llu expected where instructions are counted",
 	       self->samples->count, (unsigned long long)expected);
 	EXPECT_TRUE(is_whole(self->samples));
-	EXPECT_LT(0, count_in(self->samples, work));
+	/* Where time is counted, a host with other work may not interrupt in time. */
 	if (self->exact) {
+		EXPECT_LT(0, count_in(self->samples, work));
 		EXPECT_LE(expected, self->samples->count);
 		EXPECT_GE(expected + expected / 5, self->samples->count);
 	}
