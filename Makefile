@@ -367,7 +367,8 @@ dkms-can-add:
 
 dkms: $(if $(DESTDIR),,dkms-can-add)
 	install -d $(DKMS_SRC)/include/uapi/linux
-	cp VERSION driver/Kbuild driver/Makefile driver/*.c driver/*.h $(DKMS_SRC)/
+	cp VERSION driver/Kbuild driver/Makefile $(DKMS_SRC)/
+	cd driver && cp --parents */*.c */*.h $(DKMS_SRC)/
 	sed 's/@VERSION@/$(VERSION)/' driver/dkms.conf.in >$(DKMS_SRC)/dkms.conf
 	cp include/uapi/linux/*.h $(DKMS_SRC)/include/uapi/linux/
 	[ -n "$(DESTDIR)" ] || dkms add sifive-trace/$(VERSION)

@@ -64,7 +64,7 @@ done <"$list"
 # A tree that any module compiles in would prove nothing.
 any=$(awk '$3 == "gcc" && $4 == "tree" { print $5; exit }' "$list")
 cp -r driver include "$build/"
-echo 'int sft_unused(void) { return undeclared; }' >>"$build/driver/main.c"
+echo 'int sft_unused(void) { return undeclared; }' >>"$build/driver/session/main.c"
 [ -n "$any" ] && ! make -C "$any" M="$build/driver" ARCH=riscv \
 	CROSS_COMPILE="${CROSS_COMPILE:-riscv64-linux-gnu-}" CONFIG_SIFIVE_TRACE=m \
 	KBUILD_MODPOST_WARN=1 modules >"$build/broken.log" 2>&1 &&

@@ -43,7 +43,7 @@ checkpatch() {
 }
 
 driver_checkpatch() {
-	checkpatch -f driver/*.c driver/*.h driver/Kconfig driver/Kbuild \
+	checkpatch -f driver/*/*.[ch] driver/Kconfig driver/Kbuild \
 		include/uapi/linux/*.h
 }
 

@@ -10,7 +10,7 @@
 
 #include <linux/io.h>
 
-#include "../../driver/record.h"
+#include "../../driver/counters/record.h"
 
 struct store {
 	unsigned int place, bits;

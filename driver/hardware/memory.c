@@ -11,7 +11,7 @@
 #include <linux/sizes.h>
 
 #include "regs.h"
-#include "sifive_trace.h"
+#include "../session/sifive_trace.h"
 
 /* So many buffers that cross a 4 GiB boundary are held for one that does not. */
 #define ALLOCATE_TRIES	4

@@ -11,7 +11,7 @@
 #include <linux/sysfs.h>
 
 #include "regs.h"
-#include "sifive_trace.h"
+#include "../session/sifive_trace.h"
 
 static struct dentry *debug_dir;
 

@@ -27,7 +27,7 @@
 
 #include <asm/csr.h>
 
-#include "sifive_trace.h"
+#include "../session/sifive_trace.h"
 
 /**
  * struct sft_thread - a thread that joined

@@ -15,7 +15,7 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
-#include "compat.h"
+#include "../hardware/compat.h"
 #include "sifive_trace.h"
 
 /* The most that one read() copies under the lock. */

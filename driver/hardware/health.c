@@ -6,7 +6,7 @@
  */
 
 #include "regs.h"
-#include "sifive_trace.h"
+#include "../session/sifive_trace.h"
 
 /* Whether its hart's stream goes on, and so its registers are ours to watch. */
 static bool is_live(const struct sft_component *c)

@@ -19,10 +19,10 @@
 #include <linux/smp.h>
 #include <linux/workqueue.h>
 
-#include "compat.h"
+#include "../hardware/compat.h"
 #include "record.h"
-#include "regs.h"
-#include "sifive_trace.h"
+#include "../hardware/regs.h"
+#include "../session/sifive_trace.h"
 
 /* As the old library has it: no interval is shorter. */
 #define INTERVAL_MIN	(100 * NSEC_PER_USEC)

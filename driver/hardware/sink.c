@@ -10,7 +10,7 @@
 #include <linux/slab.h>
 
 #include "regs.h"
-#include "sifive_trace.h"
+#include "../session/sifive_trace.h"
 
 /* More than any component has: a read that gives all ones is no size. */
 #define SRAM_MAX	SZ_16M

@@ -16,7 +16,7 @@
 #include <asm/hwcap.h>
 #include <asm/sbi.h>
 
-#include "sifive_trace.h"
+#include "../session/sifive_trace.h"
 
 /* What each CPU's counters stood at when they were looked at last. */
 static DEFINE_PER_CPU(u64 [SIFIVE_TRACE_MAX_COUNTERS], seen);

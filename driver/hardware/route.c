@@ -7,7 +7,7 @@
 #include <linux/cpu.h>
 #include <linux/slab.h>
 
-#include "sifive_trace.h"
+#include "../session/sifive_trace.h"
 
 /* Encoders that an empty selection stands for: those of CPUs that run. */
 static u64 usable_encoders(void)

@@ -8,7 +8,7 @@
 #include <linux/slab.h>
 #include <linux/smp.h>
 
-#include "regs.h"
+#include "../hardware/regs.h"
 #include "sifive_trace.h"
 
 /* Whether an encoder takes part in the capture. */

@@ -25,9 +25,9 @@
 
 #include <linux/sifive_trace.h>
 
-#include "common.h"
-#include "counters.h"
-#include "hardware.h"
+#include "../hardware/common.h"
+#include "../counters/counters.h"
+#include "../hardware/hardware.h"
 
 struct file;
 

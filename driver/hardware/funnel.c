@@ -7,7 +7,7 @@
 
 #include "compat.h"
 #include "regs.h"
-#include "sifive_trace.h"
+#include "../session/sifive_trace.h"
 
 /* How many funnels its trace still passes before the sink. */
 unsigned int sft_funnel_distance(const struct sft_component *f)

@@ -13,7 +13,7 @@
 #include <linux/slab.h>
 #include <linux/sysfs.h>
 
-#include "sifive_trace.h"
+#include "../session/sifive_trace.h"
 
 /**
  * struct refusal - a device that a probe of ours has refused

@@ -13,7 +13,7 @@
 
 #include <linux/sifive_trace.h>
 
-#include "common.h"
+#include "../hardware/common.h"
 
 struct sft_encoder;
 struct sft_file;

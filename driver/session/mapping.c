@@ -10,7 +10,7 @@
 #include <linux/mm.h>
 #include <linux/security.h>
 
-#include "compat.h"
+#include "../hardware/compat.h"
 #include "sifive_trace.h"
 
 #define SLOTS_PGOFF	(SIFIVE_TRACE_MMAP_THREADS >> PAGE_SHIFT)

@@ -16,7 +16,7 @@
 #include <linux/reset.h>
 
 #include "regs.h"
-#include "sifive_trace.h"
+#include "../session/sifive_trace.h"
 
 u32 sft_read(const struct sft_component *c, u32 offset)
 {

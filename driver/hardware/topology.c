@@ -7,7 +7,7 @@
 
 #include <linux/device.h>
 
-#include "sifive_trace.h"
+#include "../session/sifive_trace.h"
 
 unsigned int sft_topology_count(struct list_head *list)
 {

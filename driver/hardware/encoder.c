@@ -9,7 +9,7 @@
 
 #include "compat.h"
 #include "regs.h"
-#include "sifive_trace.h"
+#include "../session/sifive_trace.h"
 
 /*
  * Program a freshly reset encoder for instrumentation only: no instruction
