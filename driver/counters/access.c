@@ -376,7 +376,7 @@ static struct sft_thread *find_current(void)
 	return found;
 }
 
-static int give_slot(struct sft_thread *t)
+static int give_slot(struct sft_thread *t, struct sft_why *why)
 {
 	unsigned int at;
 
@@ -388,7 +388,7 @@ static int give_slot(struct sft_thread *t)
 		return -ENOMEM;
 	at = find_first_zero_bit(slots_used, SIFIVE_TRACE_THREADS);
 	if (at == SIFIVE_TRACE_THREADS)
-		return sft_fail(-ENOSPC, "%u threads have counts of their own already",
+		return sft_fail(why, -ENOSPC, "%u threads have counts of their own already",
 				SIFIVE_TRACE_THREADS);
 	set_bit(at, slots_used);
 	t->slot = &slots[at];
@@ -433,50 +433,49 @@ static struct sft_thread *new_thread(void)
 	return t;
 }
 
-static int may_join(struct sft_file *file)
+static int may_join(struct sft_file *file, struct sft_why *why)
 {
 	if (sft_stale(file))
 		return -ENODEV;
 	if (sft.owner != file)
-		return sft_fail(-ENXIO, "no session: CONFIG comes first");
+		return sft_fail(why, -ENXIO, "no session: CONFIG comes first");
 	if (task_tgid(current) != sft.holder && !perfmon_capable())
-		return sft_fail(-EPERM, "another process's session: joining needs CAP_PERFMON");
+		return sft_fail(why, -EPERM,
+				"another process's session: joining needs CAP_PERFMON");
 	return 0;
 }
 
 /* Under the lock: @fresh, or the caller as it has joined already. */
-static int join(struct sft_file *file, struct sft_thread *fresh, u32 *slot)
+static int join(struct sft_file *file, struct sft_thread *fresh, u32 *slot,
+		struct sft_why *why)
 {
 	struct sft_thread *t;
-	int ret = may_join(file);
+	int ret = may_join(file, why);
 
 	if (ret)
-		goto fail;
+		return ret;
 	t = find_current() ?: fresh;
 	if (!t)
 		return -EAGAIN;
-	ret = sft.counters.per_thread ? give_slot(t) : 0;
+	ret = sft.counters.per_thread ? give_slot(t, why) : 0;
 	if (ret)
-		goto fail;
+		return ret;
 	if (t == fresh)
 		list_add(&t->node, &threads);
 	WRITE_ONCE(t->live, true);
 	begin_again(t);
 	*slot = sft.counters.per_thread ? t->slot - slots : ~0u;
 	return 0;
-fail:
-	sft_keep_message(file);
-	return ret;
 }
 
 /* Have the calling thread join, not under the system's lock. */
-int sft_access_join(struct sft_file *file, u32 *slot)
+int sft_access_join(struct sft_file *file, u32 *slot, struct sft_why *why)
 {
 	struct sft_thread *t;
 	int ret;
 
 	sft_lock();
-	ret = join(file, NULL, slot);
+	ret = join(file, NULL, slot, why);
 	sft_unlock();
 	if (ret != -EAGAIN)
 		return ret;
@@ -486,7 +485,7 @@ int sft_access_join(struct sft_file *file, u32 *slot)
 	if (IS_ERR(t))
 		return PTR_ERR(t);
 	sft_lock();
-	ret = join(file, t, slot);
+	ret = join(file, t, slot, why);
 	if (ret) {
 		list_add(&t->node, &leaving);
 		schedule_work(&release_work);
@@ -496,19 +495,19 @@ int sft_access_join(struct sft_file *file, u32 *slot)
 }
 
 /* Before counters are taken by the caller, who has joined: all that it needs for that. */
-int sft_access_prepare(bool per_thread)
+int sft_access_prepare(bool per_thread, struct sft_why *why)
 {
 	struct sft_thread *t = find_current();
 
 	if (!t)
-		return sft_fail(-EBUSY, "another thread has configured meanwhile");
-	return per_thread ? give_slot(t) : 0;
+		return sft_fail(why, -EBUSY, "another thread has configured meanwhile");
+	return per_thread ? give_slot(t, why) : 0;
 }
 
-int sft_access_leave(struct sft_file *file)
+int sft_access_leave(struct sft_file *file, struct sft_why *why)
 {
 	struct sft_thread *t;
-	int ret = may_join(file);
+	int ret = may_join(file, why);
 
 	if (ret)
 		return ret;

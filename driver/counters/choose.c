@@ -54,39 +54,43 @@ bool sft_is_timestamp(const struct sifive_trace_event *ev)
 #define MODES	(SIFIVE_TRACE_EVENT_NO_USER | SIFIVE_TRACE_EVENT_NO_KERNEL)
 
 /* Also events that a call does not use have no unknown flags. */
-int sft_choose_unused(const struct sifive_trace_event *ev, u32 at)
+int sft_choose_unused(const struct sifive_trace_event *ev, u32 at,
+		      struct sft_why *why)
 {
 	if (ev->flags & ~MODES || ev->reserved)
-		return sft_fail(-EINVAL, "event %u: unknown flags %#x or reserved field %#x",
+		return sft_fail(why, -EINVAL, "event %u: unknown flags %#x or reserved field %#x",
 				at, ev->flags & ~MODES, ev->reserved);
 	return 0;
 }
 
 /* Refuse what cannot be meant, before anything is touched. */
-int sft_choose_check(const struct sifive_trace_event *ev, u32 at)
+int sft_choose_check(const struct sifive_trace_event *ev, u32 at,
+		     struct sft_why *why)
 {
-	int ret = sft_choose_unused(ev, at);
+	int ret = sft_choose_unused(ev, at, why);
 
 	if (ret)
 		return ret;
 	if (ev->flags == MODES)
-		return sft_fail(-EINVAL, "event %u: counted neither in user mode nor in the kernel",
+		return sft_fail(why, -EINVAL,
+				"event %u: counted neither in user mode nor in the kernel",
 				at);
 	if (ev->flags && sft_is_timestamp(ev))
-		return sft_fail(-EINVAL, "event %u: the timestamp goes on in all modes", at);
+		return sft_fail(why, -EINVAL, "event %u: the timestamp goes on in all modes", at);
 	if (ev->type == SBI_PMU_EVENT_TYPE_FW)
-		return sft_fail(-EOPNOTSUPP,
+		return sft_fail(why, -EOPNOTSUPP,
 				"event %u: firmware's own events have no counter that user mode can read",
 				at);
 	if (ev->type > SBI_PMU_EVENT_TYPE_RAW)
-		return sft_fail(-EINVAL, "event %u: type %u (0 general, 1 cache, 2 raw)",
+		return sft_fail(why, -EINVAL, "event %u: type %u (0 general, 1 cache, 2 raw)",
 				at, ev->type);
 	if (ev->type == SBI_PMU_EVENT_TYPE_RAW ? ev->code : ev->data != 0)
-		return sft_fail(-EINVAL, "event %u: a raw event has data only, others a code only",
+		return sft_fail(why, -EINVAL,
+				"event %u: a raw event has data only, others a code only",
 				at);
 	if (ev->code > U16_MAX || (ev->type != SBI_PMU_EVENT_TYPE_RAW &&
 				   ev->type != SBI_PMU_EVENT_TYPE_CACHE && !ev->code))
-		return sft_fail(-EINVAL, "event %u: code %#x", at, ev->code);
+		return sft_fail(why, -EINVAL, "event %u: code %#x", at, ev->code);
 	return 0;
 }
 
@@ -183,13 +187,14 @@ static u32 candidates(const struct sft_choice *ch, const struct sft_counter *wan
 	return sft_counters_pinned() ? ch->known & mask & SFT_FIXED : ch->known & mask;
 }
 
-static int withheld(const struct sft_choice *ch, u32 mask, u32 at)
+static int withheld(const struct sft_choice *ch, u32 mask, u32 at,
+		    struct sft_why *why)
 {
 	unsigned int cpu;
 
 	for_each_cpu(cpu, ch->cpus)
 		if (mask & ~per_cpu(readable, cpu))
-			return sft_fail(-EOPNOTSUPP,
+			return sft_fail(why, -EOPNOTSUPP,
 					"event %u: firmware does not let user mode read %s on hart %llu",
 					at,
 					sft_counter_name(__ffs(mask & ~per_cpu(readable, cpu))),
@@ -223,26 +228,26 @@ static bool some_in_use(const struct sft_choice *ch, u32 mask)
 }
 
 static int choose_pinned(struct sft_choice *ch, const struct sifive_trace_event *ev,
-			 u32 at, u32 mask)
+			 u32 at, u32 mask, struct sft_why *why)
 {
 	if (ev->flags)
-		return sft_fail(-EOPNOTSUPP,
+		return sft_fail(why, -EOPNOTSUPP,
 				"event %u: without Sscofpmf no counter tells user mode from the kernel",
 				at);
 	if (!mask)
-		return sft_fail(-EOPNOTSUPP,
+		return sft_fail(why, -EOPNOTSUPP,
 				"event %u: without Sscofpmf only cycles and instructions can be counted beside perf",
 				at);
 	/* perf does not survive a counter that it is given and cannot read. */
 	if (ch->known & ~ch->readable)
-		return withheld(ch, ch->known, at);
+		return withheld(ch, ch->known, at, why);
 	ch->possible[at] = mask;
 	return 0;
 }
 
 /* Find the counters that can count event @at. */
 int sft_choose_event(struct sft_choice *ch, const struct sifive_trace_event *ev,
-		     u32 at)
+		     u32 at, struct sft_why *why)
 {
 	struct sft_counter *want = &ch->want[at];
 	u32 mask;
@@ -255,16 +260,17 @@ int sft_choose_event(struct sft_choice *ch, const struct sifive_trace_event *ev,
 	ch->count = at + 1;
 	mask = candidates(ch, want);
 	if (sft_counters_pinned())
-		return choose_pinned(ch, ev, at, mask);
+		return choose_pinned(ch, ev, at, mask, why);
 	ch->possible[at] = try_counters(ch, want, mask & ch->readable);
 	if (ch->possible[at])
 		return 0;
 	if (mask && !(mask & ch->readable))
-		return withheld(ch, mask, at);
+		return withheld(ch, mask, at, why);
 	if (some_in_use(ch, mask & ch->readable))
-		return sft_fail(-EBUSY, "event %u: no counter that can count it is free",
+		return sft_fail(why, -EBUSY, "event %u: no counter that can count it is free",
 				at);
-	return sft_fail(-EOPNOTSUPP, "event %u: no counter counts type %u, code %#x, data %#llx%s",
+	return sft_fail(why, -EOPNOTSUPP,
+			"event %u: no counter counts type %u, code %#x, data %#llx%s",
 			at, ev->type, ev->code, ev->data,
 			ev->flags ? " in one mode alone" : "");
 }
@@ -297,7 +303,7 @@ static bool assign(struct sft_choice *ch, s8 *holder, u32 at, u32 *tried)
 }
 
 /* Choose a counter for each event; tells in @failed which one has to go without. */
-int sft_choose_counters(struct sft_choice *ch, u32 *failed)
+int sft_choose_counters(struct sft_choice *ch, u32 *failed, struct sft_why *why)
 {
 	s8 holder[SIFIVE_TRACE_MAX_COUNTERS];
 	u32 tried, kept, at;
@@ -309,8 +315,8 @@ int sft_choose_counters(struct sft_choice *ch, u32 *failed)
 			continue;
 		*failed = at;
 		kept = candidates(ch, &ch->want[at]) & ~ch->readable;
-		return kept ? withheld(ch, kept, at) :
-		       sft_fail(-EBUSY, "event %u: all counters that can count it are taken",
+		return kept ? withheld(ch, kept, at, why) :
+		       sft_fail(why, -EBUSY, "event %u: all counters that can count it are taken",
 				at);
 	}
 	return 0;

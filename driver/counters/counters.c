@@ -57,9 +57,9 @@ u32 sft_counters_available(void)
 	       (sft_perf_unknown() ? SIFIVE_TRACE_INFO_FIXED_SHARED : 0);
 }
 
-static int not_available(u32 at)
+static int not_available(u32 at, struct sft_why *why)
 {
-	return sft_fail(-EOPNOTSUPP, "event %u: counters need %s", at,
+	return sft_fail(why, -EOPNOTSUPP, "event %u: counters need %s", at,
 			sft_sbi_available() ? "Sscofpmf, or perf's SBI driver" :
 					      "firmware with SBI PMU");
 }
@@ -200,13 +200,13 @@ static int take(const struct sft_counter *c)
  * Take what has been chosen. A counter that somebody else has got since then is
  * chosen no more.
  */
-static int take_chosen(struct sft_choice *ch, u32 *failed)
+static int take_chosen(struct sft_choice *ch, u32 *failed, struct sft_why *why)
 {
 	u32 at;
 	int ret;
 
 again:
-	ret = sft_choose_counters(ch, failed);
+	ret = sft_choose_counters(ch, failed, why);
 	if (ret)
 		return ret;
 	for (at = 0; at < ch->count; at++) {
@@ -217,19 +217,20 @@ again:
 		if (!ret)
 			continue;
 		if (ret != -EBUSY)
-			return sft_fail(ret, "event %u: error %d", at, -ret);
+			return sft_fail(why, ret, "event %u: error %d", at, -ret);
 		give_all_back();
 		ch->possible[at] &= ~BIT(ch->want[at].counter);
 		if (ch->possible[at])
 			goto again;
-		return sft_fail(-EBUSY, "event %u: %s is in use", at,
+		return sft_fail(why, -EBUSY, "event %u: %s is in use", at,
 				sft_counter_name(ch->want[at].counter));
 	}
 	return 0;
 }
 
 /* The trace timestamp is counter 1: no CSR, read from the stimulus page. */
-static int take_timestamp(struct sifive_trace_event *ev, u32 at)
+static int take_timestamp(struct sifive_trace_event *ev, u32 at,
+			  struct sft_why *why)
 {
 	struct sft_component *master = NULL;
 	struct sft_encoder *e;
@@ -239,7 +240,7 @@ static int take_timestamp(struct sifive_trace_event *ev, u32 at)
 			continue;
 		master = sft_timestamp_master(e);
 		if (!master || !e->ts_readable)
-			return sft_fail(-EOPNOTSUPP, "event %u: %s shows no running timestamp",
+			return sft_fail(why, -EOPNOTSUPP, "event %u: %s shows no running timestamp",
 					at, sft_name(&e->c));
 	}
 	ev->counter = SFT_TIMESTAMP;
@@ -248,35 +249,37 @@ static int take_timestamp(struct sifive_trace_event *ev, u32 at)
 	return 0;
 }
 
-static int check_event(const struct sifive_trace_counters *arg, u32 at)
+static int check_event(const struct sifive_trace_counters *arg, u32 at,
+		       struct sft_why *why)
 {
 	const struct sifive_trace_event *ev = &arg->event[at], *other;
 
 	for (other = arg->event; other < ev; other++)
 		if (other->type == ev->type && other->code == ev->code &&
 		    other->data == ev->data && other->flags == ev->flags)
-			return sft_fail(-EINVAL, "event %u is event %td again",
+			return sft_fail(why, -EINVAL, "event %u is event %td again",
 					at, other - arg->event);
-	return sft_choose_check(ev, at);
+	return sft_choose_check(ev, at, why);
 }
 
 /* Refuse what cannot be meant, before anything is touched. */
-static int check_events(struct sifive_trace_counters *arg)
+static int check_events(struct sifive_trace_counters *arg, struct sft_why *why)
 {
 	int ret;
 	u32 i;
 
 	for (i = 0; i < SIFIVE_TRACE_MAX_COUNTERS; i++) {
 		arg->failed = i < arg->count ? i : ~0u;
-		ret = i < arg->count ? check_event(arg, i) :
-				       sft_choose_unused(&arg->event[i], i);
+		ret = i < arg->count ? check_event(arg, i, why) :
+				       sft_choose_unused(&arg->event[i], i, why);
 		if (ret)
 			return ret;
 	}
 	return 0;
 }
 
-static int take_events(struct sifive_trace_counters *arg, struct sft_choice *ch)
+static int take_events(struct sifive_trace_counters *arg, struct sft_choice *ch,
+		       struct sft_why *why)
 {
 	struct sifive_trace_event *ev = arg->event;
 	u32 i, mask = 0;
@@ -287,15 +290,15 @@ static int take_events(struct sifive_trace_counters *arg, struct sft_choice *ch)
 	for (i = 0; i < arg->count; i++) {
 		arg->failed = i;
 		if (sft_is_timestamp(&ev[i]))
-			ret = take_timestamp(&ev[i], i);
+			ret = take_timestamp(&ev[i], i, why);
 		else if (!sft_counters_available())
-			ret = not_available(i);
+			ret = not_available(i, why);
 		else
-			ret = sft_choose_event(ch, &ev[i], i);
+			ret = sft_choose_event(ch, &ev[i], i, why);
 		if (ret)
 			return ret;
 	}
-	ret = take_chosen(ch, &arg->failed);
+	ret = take_chosen(ch, &arg->failed, why);
 	if (ret)
 		return ret;
 	for (i = 0; i < ch->count; i++) {
@@ -313,17 +316,17 @@ static int take_events(struct sifive_trace_counters *arg, struct sft_choice *ch)
 }
 
 /* Which counters could count an event on this CPU now. */
-int sft_counters_query(struct sifive_trace_query *query)
+int sft_counters_query(struct sifive_trace_query *query, struct sft_why *why)
 {
 	unsigned int cpu = raw_smp_processor_id();
 	struct sft_choice *ch;
 	int ret;
 
-	ret = sft_choose_check(&query->event, 0);
+	ret = sft_choose_check(&query->event, 0, why);
 	if (ret)
 		return ret;
 	if (!sft_counters_available())
-		return not_available(0);
+		return not_available(0, why);
 	ch = kzalloc(sizeof(*ch), GFP_KERNEL);
 	if (!ch)
 		return -ENOMEM;
@@ -331,11 +334,12 @@ int sft_counters_query(struct sifive_trace_query *query)
 	query->known = ch->known;
 	query->readable = ch->readable;
 	query->counters = 0;
-	if (!sft_is_timestamp(&query->event) && !sft_choose_event(ch, &query->event, 0))
+	if (!sft_is_timestamp(&query->event) &&
+	    !sft_choose_event(ch, &query->event, 0, NULL))
 		query->counters = ch->possible[0];
 	/* perf tells whether a counter is free by giving it. */
 	if (query->counters && sft_counters_pinned()) {
-		if (sft_choose_counters(ch, &ch->count) ||
+		if (sft_choose_counters(ch, &ch->count, NULL) ||
 		    sft_pinned_take(cpu, &ch->want[0], 0))
 			query->counters = 0;
 		else
@@ -366,24 +370,24 @@ static void lose(const struct sft_counter *c, unsigned int cpu, const char *why)
  * Report what has been lost to the session, as text: why the first of them was, and
  * which others are. Returns whether there is anything new.
  */
-bool sft_counters_report(void)
+bool sft_counters_report(struct sft_why *why)
 {
 	struct sft_counters *all = &sft.counters;
 	unsigned long others = all->lost & ~BIT(all->unreported_counter);
-	const char *why = all->unreported;
+	const char *what = all->unreported;
 
-	if (!why)
+	if (!what)
 		return false;
 	all->unreported = NULL;
 	if (others)
-		sft_add("%s %s on hart %llu: do not trust its values, nor those of counter%s %*pbl",
-			sft_counter_name(all->unreported_counter), why, all->unreported_hart,
+		sft_add(why,
+			"%s %s on hart %llu: do not trust its values, nor those of counter%s %*pbl",
+			sft_counter_name(all->unreported_counter), what, all->unreported_hart,
 			hweight_long(others) > 1 ? "s" : "",
 			SIFIVE_TRACE_MAX_COUNTERS, &others);
 	else
-		sft_add("%s %s on hart %llu: do not trust its values",
-			sft_counter_name(all->unreported_counter), why, all->unreported_hart);
-	sft_keep_message(sft.owner);
+		sft_add(why, "%s %s on hart %llu: do not trust its values",
+			sft_counter_name(all->unreported_counter), what, all->unreported_hart);
 	return true;
 }
 
@@ -403,7 +407,7 @@ static void check_cpu(unsigned int cpu)
  * Find counters that were stopped, moved or given to somebody else; and note how far
  * the others have come, as they may be lost from here on.
  */
-void sft_counters_check(void)
+void sft_counters_check(struct sft_why *why)
 {
 	unsigned int cpu;
 
@@ -411,7 +415,7 @@ void sft_counters_check(void)
 		return;
 	for_each_cpu(cpu, &sft.counters.cpus)
 		check_cpu(cpu);
-	sft_counters_report();
+	sft_counters_report(why);
 }
 
 /*
@@ -440,7 +444,7 @@ void sft_counters_resume(void)
 }
 
 /* A CPU goes offline: the session has no counters there until it is online. */
-void sft_counters_cpu_offline(unsigned int cpu)
+void sft_counters_cpu_offline(unsigned int cpu, struct sft_why *why)
 {
 	unsigned int i;
 
@@ -451,7 +455,7 @@ void sft_counters_cpu_offline(unsigned int cpu)
 	for (i = 0; i < sft.counters.count; i++)
 		give_back_on(cpu, &sft.counters.taken[i]);
 	cpumask_clear_cpu(cpu, &sft.counters.cpus);
-	sft_counters_report();
+	sft_counters_report(why);
 }
 
 /*
@@ -496,7 +500,7 @@ static void put_aside(struct sft_counters *earlier)
 }
 
 /* Have those go on from where they were, but what somebody else has got meanwhile. */
-static void take_up(const struct sft_counters *earlier)
+static void take_up(const struct sft_counters *earlier, struct sft_why *why)
 {
 	const struct sft_counter *c;
 	unsigned int cpu;
@@ -513,23 +517,23 @@ static void take_up(const struct sft_counters *earlier)
 				lose(c, cpu, "was not free any more");
 	}
 	sft_access_resume();
-	sft_counters_report();
+	sft_counters_report(why);
 }
 
 /* Take counters for @arg's events; those of before, @earlier, are put aside. */
 static int replace(struct sifive_trace_counters *arg, struct sft_choice *ch,
-		   const struct sft_counters *earlier)
+		   const struct sft_counters *earlier, struct sft_why *why)
 {
 	int ret;
 
 	memset(&sft.counters, 0, sizeof(sft.counters));
 	sft_capture_cpus(&sft.counters.cpus);
 	if (arg->count && cpumask_empty(&sft.counters.cpus))
-		ret = sft_fail(-ENXIO, "no CPU of the session's encoders is online");
+		ret = sft_fail(why, -ENXIO, "no CPU of the session's encoders is online");
 	else
-		ret = take_events(arg, ch);
+		ret = take_events(arg, ch, why);
 	if (ret) {
-		take_up(earlier);
+		take_up(earlier, why);
 		return ret;
 	}
 	sft_sampling_reset();
@@ -542,20 +546,20 @@ static int replace(struct sifive_trace_counters *arg, struct sft_choice *ch,
  * Replace the session's counters by those for @arg's events; @arg->failed tells
  * which event was refused. With an error the session keeps those it has.
  */
-int sft_counters_take(struct sifive_trace_counters *arg)
+int sft_counters_take(struct sifive_trace_counters *arg, struct sft_why *why)
 {
 	struct sft_counters *earlier;
 	struct sft_choice *ch;
 	int ret;
 
-	ret = check_events(arg);
+	ret = check_events(arg, why);
 	if (ret)
 		return ret;
 	ch = kzalloc(sizeof(*ch), GFP_KERNEL);
 	earlier = kmalloc(sizeof(*earlier), GFP_KERNEL);
 	if (ch && earlier) {
 		put_aside(earlier);
-		ret = replace(arg, ch, earlier);
+		ret = replace(arg, ch, earlier, why);
 	} else {
 		ret = -ENOMEM;
 	}

@@ -139,21 +139,23 @@ unsigned int sft_perf_count_failed(struct perf_event *event);
 const char *sft_counter_name(u32 counter);
 u64 sft_hart_of(unsigned int cpu);
 bool sft_is_timestamp(const struct sifive_trace_event *ev);
-int sft_choose_unused(const struct sifive_trace_event *ev, u32 at);
-int sft_choose_check(const struct sifive_trace_event *ev, u32 at);
+int sft_choose_unused(const struct sifive_trace_event *ev, u32 at,
+		      struct sft_why *why);
+int sft_choose_check(const struct sifive_trace_event *ev, u32 at,
+		     struct sft_why *why);
 void sft_choose_begin(struct sft_choice *ch, const struct cpumask *cpus);
 int sft_choose_event(struct sft_choice *ch, const struct sifive_trace_event *ev,
-		     u32 at);
-int sft_choose_counters(struct sft_choice *ch, u32 *failed);
+		     u32 at, struct sft_why *why);
+int sft_choose_counters(struct sft_choice *ch, u32 *failed, struct sft_why *why);
 
 /* counters.c */
 bool sft_counters_pinned(void);
 u32 sft_counters_available(void);
-int sft_counters_take(struct sifive_trace_counters *arg);
-int sft_counters_query(struct sifive_trace_query *query);
-bool sft_counters_report(void);
-void sft_counters_check(void);
-void sft_counters_cpu_offline(unsigned int cpu);
+int sft_counters_take(struct sifive_trace_counters *arg, struct sft_why *why);
+int sft_counters_query(struct sifive_trace_query *query, struct sft_why *why);
+bool sft_counters_report(struct sft_why *why);
+void sft_counters_check(struct sft_why *why);
+void sft_counters_cpu_offline(unsigned int cpu, struct sft_why *why);
 void sft_counters_cpu_online(unsigned int cpu);
 void sft_counters_resume(void);
 void sft_counters_release(void);
@@ -171,9 +173,9 @@ void sft_access_release(void);
 bool sft_access_count(u32 counter, u64 *value);
 u64 *sft_access_sampled(void);
 void sft_access_mark(void);
-int sft_access_join(struct sft_file *file, u32 *slot);
-int sft_access_prepare(bool per_thread);
-int sft_access_leave(struct sft_file *file);
+int sft_access_join(struct sft_file *file, u32 *slot, struct sft_why *why);
+int sft_access_prepare(bool per_thread, struct sft_why *why);
+int sft_access_leave(struct sft_file *file, struct sft_why *why);
 struct page *sft_access_page(unsigned long offset);
 int sft_access_init(void);
 void sft_access_exit(void);
@@ -182,19 +184,18 @@ void sft_access_exit(void);
 void sft_rule_restore(const struct cpumask *cpus);
 
 /* sampling.c */
-int sft_sampling_valid(struct sifive_trace_sampling *arg);
-int sft_sampling_set(struct sifive_trace_sampling *arg);
-int sft_sampling_try(struct sft_file *file,
-		     const struct sifive_trace_sampling *set);
+int sft_sampling_valid(struct sifive_trace_sampling *arg, struct sft_why *why);
+int sft_sampling_set(struct sifive_trace_sampling *arg, struct sft_why *why);
+int sft_sampling_try(const struct sifive_trace_sampling *set, struct sft_why *why);
 void sft_sampling_rewind(void);
 void sft_sampling_start(void);
-int sft_sampling_follow(struct sft_file *file);
+int sft_sampling_follow(struct sft_file *file, struct sft_why *why);
 void sft_sampling_stop(void);
 void sft_sampling_cpu_offline(unsigned int cpu);
 void sft_sampling_cpu_online(struct sft_encoder *e);
 void sft_sampling_suspend(void);
 void sft_sampling_resume(void);
-void sft_sampling_check(void);
+void sft_sampling_check(struct sft_why *why);
 void sft_sampling_unfollow(void);
 void sft_sampling_reset(void);
 void sft_sampling_clear(void);

@@ -271,29 +271,30 @@ static int follow_threads(struct following *to)
 	return ret;
 }
 
-static int no_capability(void)
+static int no_capability(struct sft_why *why)
 {
-	return sft_fail(-EPERM,
+	return sft_fail(why, -EPERM,
 			"sampling whatever runs needs CAP_PERFMON or CAP_SYS_ADMIN");
 }
 
 /* Why an event cannot interrupt here, as text. */
-static int explain(int err)
+static int explain(int err, struct sft_why *why)
 {
 	if (err == -EOPNOTSUPP || err == -EINVAL || err == -ENOENT)
-		return sft_fail(-EOPNOTSUPP, "the event cannot interrupt this hart");
+		return sft_fail(why, -EOPNOTSUPP, "the event cannot interrupt this hart");
 	if (err == -EACCES)
-		return no_capability();
+		return no_capability(why);
 	if (err == -EBUSY)
-		return sft_fail(err, "no counter that can count the event is free for sampling");
-	return sft_fail(err, "the kernel cannot sample: error %d", err);
+		return sft_fail(why, err,
+				"no counter that can count the event is free for sampling");
+	return sft_fail(why, err, "the kernel cannot sample: error %d", err);
 }
 
 /*
  * Have perf interrupt what @file is to sample; or do so again, if its flags have all
  * of @flags.
  */
-static int follow_for(struct sft_file *file, u32 flags)
+static int follow_for(struct sft_file *file, u32 flags, struct sft_why *why)
 {
 	struct following to = { .again = flags, .list = LIST_HEAD_INIT(to.list) };
 	cpumask_var_t cpus;
@@ -320,9 +321,9 @@ static int follow_for(struct sft_file *file, u32 flags)
 		/* It has ended meanwhile; a START after that follows by itself. */
 		ret = 0;
 	} else if (ret) {
-		ret = explain(ret);
-		sft_keep_message(file);
-		sft_capture_stop();
+		ret = explain(ret, why);
+		sft_keep_message(file, why);
+		sft_capture_stop(NULL);
 	} else {
 		list_splice_init(&to.list, &followers);
 	}
@@ -334,20 +335,21 @@ static int follow_for(struct sft_file *file, u32 flags)
 }
 
 /* After START. */
-int sft_sampling_follow(struct sft_file *file)
+int sft_sampling_follow(struct sft_file *file, struct sft_why *why)
 {
-	return follow_for(file, 0);
+	return follow_for(file, 0, why);
 }
 
 /* After sleep or hotplug. The file is not touched when it is the owner no more. */
 static void follow_all(struct work_struct *work)
 {
+	struct sft_why why = {};
 	struct sft_file *file;
 
 	sft_lock();
 	file = sft.owner;
 	sft_unlock();
-	if (file && follow_for(file, SIFIVE_TRACE_SAMPLING_ALL))
+	if (file && follow_for(file, SIFIVE_TRACE_SAMPLING_ALL, &why))
 		pr_warn("sifive_trace: sampling does not go on after sleep or hotplug\n");
 }
 
@@ -371,7 +373,7 @@ void sft_sampling_resume(void)
 }
 
 /* Find events that have lost their counter: each is reported once, as text. */
-void sft_sampling_check(void)
+void sft_sampling_check(struct sft_why *why)
 {
 	u64 before = without_counter;
 	struct follower *f;
@@ -385,8 +387,7 @@ void sft_sampling_check(void)
 	}
 	if (without_counter == before)
 		return;
-	sft_add("sampling has lost its counter to another event: samples are missing");
-	sft_keep_message(sft.owner);
+	sft_add(why, "sampling has lost its counter to another event: samples are missing");
 }
 
 /* After STOP, and whenever else sampling has ended: under the lock. */
@@ -403,50 +404,52 @@ void sft_sampling_unfollow(void)
  * perf has its own words for an event and room for less: what does not fit would
  * be another event.
  */
-static int check_event(const struct sifive_trace_event *ev)
+static int check_event(const struct sifive_trace_event *ev, struct sft_why *why)
 {
 	if (ev->type == SIFIVE_TRACE_EVENT_CACHE &&
 	    (ev->code >> 3 >= PERF_COUNT_HW_CACHE_MAX ||
 	     (ev->code >> 1 & 3) >= PERF_COUNT_HW_CACHE_OP_MAX))
-		return sft_fail(-EOPNOTSUPP, "perf has no cache event %#x to sample by",
+		return sft_fail(why, -EOPNOTSUPP, "perf has no cache event %#x to sample by",
 				ev->code);
 	if (ev->type == SIFIVE_TRACE_EVENT_RAW && ev->data >> RAW_BITS)
-		return sft_fail(-EOPNOTSUPP, "perf samples by raw events of %u bits: %#llx",
+		return sft_fail(why, -EOPNOTSUPP, "perf samples by raw events of %u bits: %#llx",
 				RAW_BITS, ev->data);
 	return 0;
 }
 
 /* Refuse what cannot be meant, or had; raises what is too little. */
-int sft_sampling_valid(struct sifive_trace_sampling *arg)
+int sft_sampling_valid(struct sifive_trace_sampling *arg, struct sft_why *why)
 {
 	const u32 flags = SIFIVE_TRACE_SAMPLING_ALL | SIFIVE_TRACE_SAMPLING_ONE_HEADER |
 			  SIFIVE_TRACE_SAMPLING_EXEC;
 
 	if (arg->flags & ~flags)
-		return sft_fail(-EINVAL, "unknown flags %#x", arg->flags & ~flags);
+		return sft_fail(why, -EINVAL, "unknown flags %#x", arg->flags & ~flags);
 	if (arg->channel >= 32 || !(sft.capture.channels & BIT(arg->channel)))
-		return sft_fail(-EINVAL, "channel %u is not one of the capture's (mask %#x)",
+		return sft_fail(why, -EINVAL, "channel %u is not one of the capture's (mask %#x)",
 				arg->channel, sft.capture.channels);
 	if (arg->count_type > SIFIVE_TRACE_SAMPLING_XOR)
-		return sft_fail(-EINVAL, "count type %u (0 raw, 1 delta, 2 XOR)",
+		return sft_fail(why, -EINVAL, "count type %u (0 raw, 1 delta, 2 XOR)",
 				arg->count_type);
 	if (arg->interval && arg->period)
-		return sft_fail(-EINVAL, "an interval or a period, not both");
+		return sft_fail(why, -EINVAL, "an interval or a period, not both");
 	if (arg->interval > KTIME_MAX || arg->period > S64_MAX)
-		return sft_fail(-EINVAL, "interval or period over %lld", S64_MAX);
+		return sft_fail(why, -EINVAL, "interval or period over %lld", S64_MAX);
 	if (arg->interval && arg->interval < INTERVAL_MIN)
 		arg->interval = INTERVAL_MIN;
 	if (!arg->period)
-		return sft_choose_unused(&arg->event, 0);
+		return sft_choose_unused(&arg->event, 0, why);
 	arg->period = max_t(u64, arg->period,
 			    arg->event.flags & SIFIVE_TRACE_EVENT_NO_KERNEL ?
 			    PERIOD_MIN_USER : PERIOD_MIN);
 	if (!(sft_counters_available() & SIFIVE_TRACE_INFO_COUNTERS))
-		return sft_fail(-EOPNOTSUPP,
+		return sft_fail(why, -EOPNOTSUPP,
 				"without Sscofpmf no counter interrupts: sample by time");
 	if (sft_is_timestamp(&arg->event))
-		return sft_fail(-EOPNOTSUPP, "the timestamp does not interrupt: sample by time");
-	return sft_choose_check(&arg->event, 0) ?: check_event(&arg->event);
+		return sft_fail(why, -EOPNOTSUPP,
+				"the timestamp does not interrupt: sample by time");
+	return sft_choose_check(&arg->event, 0, why) ?: check_event(&arg->event,
+								    why);
 }
 
 /* Nothing of the streams is left, or they begin again: with a header. */
@@ -459,9 +462,9 @@ void sft_sampling_rewind(void)
 }
 
 /* Set what the captures to come sample. */
-int sft_sampling_set(struct sifive_trace_sampling *arg)
+int sft_sampling_set(struct sifive_trace_sampling *arg, struct sft_why *why)
 {
-	int ret = sft_sampling_valid(arg);
+	int ret = sft_sampling_valid(arg, why);
 
 	if (ret)
 		return ret;
@@ -471,7 +474,8 @@ int sft_sampling_set(struct sifive_trace_sampling *arg)
 }
 
 /* Before it is set: whether perf can have the event, and a counter for it, here. */
-int sft_sampling_try(struct sft_file *file, const struct sifive_trace_sampling *set)
+int sft_sampling_try(const struct sifive_trace_sampling *set,
+		     struct sft_why *why)
 {
 	struct perf_event *event;
 	int ret;
@@ -486,11 +490,7 @@ int sft_sampling_try(struct sft_file *file, const struct sifive_trace_sampling *
 	}
 	if (!ret)
 		return 0;
-	sft_lock();
-	ret = explain(ret);
-	sft_keep_message(file);
-	sft_unlock();
-	return ret;
+	return explain(ret, why);
 }
 
 static void begin_here(void *arg)

@@ -5,13 +5,25 @@
 
 #include <linux/compiler.h>
 
+#include <linux/sifive_trace.h>
+
 struct device;
+
+/**
+ * struct sft_why - why a request fails, or what it has to report
+ * @text:	empty until there is something
+ */
+struct sft_why {
+	char text[SIFIVE_TRACE_MESSAGE_LEN];
+};
 
 /* main.c */
 void sft_lock(void);
 void sft_unlock(void);
-__printf(2, 3) int sft_fail(int err, const char *fmt, ...);
-__printf(1, 2) void sft_add(const char *fmt, ...);
+
+/* why.c */
+__printf(3, 4) int sft_fail(struct sft_why *why, int err, const char *fmt, ...);
+__printf(2, 3) void sft_add(struct sft_why *why, const char *fmt, ...);
 
 /* nodes.c */
 __printf(3, 4) int sft_refuse(struct device *dev, int err, const char *fmt, ...);

@@ -88,30 +88,31 @@ static bool activate(struct sft_component *c)
  * active 0 resets the component, active 1 makes it programmable. Its sink is
  * selected at once: the sink registers are those of the sink in effect.
  */
-int sft_component_reset(struct sft_component *c)
+int sft_component_reset(struct sft_component *c, struct sft_why *why)
 {
 	if (!sft_component_rest(c))
-		return sft_fail(-ETIMEDOUT, "%s: active does not go to 0",
+		return sft_fail(why, -ETIMEDOUT, "%s: active does not go to 0",
 				sft_name(c));
 	if (!activate(c))
-		return sft_fail(-ETIMEDOUT, "%s: active does not go to 1",
+		return sft_fail(why, -ETIMEDOUT, "%s: active does not go to 1",
 				sft_name(c));
 	sft_component_control(c, TR_CONTROL_ACTIVE |
 			      FIELD_PREP(TR_CONTROL_SINK, c->kind));
 	if (!sink_selected(c, sft_read(c, TR_CONTROL)))
-		return sft_fail(-EIO, "%s: does not accept sink kind %u",
+		return sft_fail(why, -EIO, "%s: does not accept sink kind %u",
 				sft_name(c), c->kind);
 	return 0;
 }
 
 /* Set enable, or another bit that lets trace flow; it has to stick. */
-int sft_component_set(struct sft_component *c, u32 bit, const char *name)
+int sft_component_set(struct sft_component *c, u32 bit, const char *name,
+		      struct sft_why *why)
 {
 	sft_component_control(c, c->control | bit);
 	if (sft_read(c, TR_CONTROL) & bit)
 		return 0;
 	c->control &= ~bit;
-	return sft_fail(-EIO, "%s: %s does not go to 1", sft_name(c), name);
+	return sft_fail(why, -EIO, "%s: %s does not go to 1", sft_name(c), name);
 }
 
 /* The registers that only the driver changes, and the bits that it owns there. */
@@ -192,10 +193,10 @@ bool sft_component_rest(struct sft_component *c)
 }
 
 /* Wait until a disabled component has handed on all that it held. */
-int sft_component_drain(struct sft_component *c)
+int sft_component_drain(struct sft_component *c, struct sft_why *why)
 {
 	if (wait_control(c, TR_CONTROL_EMPTY, TR_CONTROL_EMPTY))
-		return sft_fail(-ETIMEDOUT, "%s: empty is not set %u ms after the stop",
+		return sft_fail(why, -ETIMEDOUT, "%s: empty is not set %u ms after the stop",
 				sft_name(c), SFT_TIMEOUT_US / 1000);
 	return 0;
 }

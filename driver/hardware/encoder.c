@@ -53,15 +53,15 @@ void sft_encoder_sample(struct sft_encoder *e)
 }
 
 /* Enable, then let trace be generated: the encoder sends its absolute time. */
-int sft_encoder_start(struct sft_encoder *e)
+int sft_encoder_start(struct sft_encoder *e, struct sft_why *why)
 {
 	int ret;
 
 	sft_encoder_sample(e);
-	ret = sft_component_set(&e->c, TR_CONTROL_ENABLE, "enable");
+	ret = sft_component_set(&e->c, TR_CONTROL_ENABLE, "enable", why);
 	if (ret)
 		return ret;
-	return sft_component_set(&e->c, TR_CONTROL_TRACING, "tracing");
+	return sft_component_set(&e->c, TR_CONTROL_TRACING, "tracing", why);
 }
 
 /*
@@ -69,7 +69,7 @@ int sft_encoder_start(struct sft_encoder *e)
  * so it is noted before. An encoder that a program has reset has nothing queued,
  * and takes no write.
  */
-int sft_encoder_stop(struct sft_encoder *e)
+int sft_encoder_stop(struct sft_encoder *e, struct sft_why *why)
 {
 	u32 control = e->c.control & ~TR_CONTROL_TRACING;
 
@@ -81,7 +81,7 @@ int sft_encoder_stop(struct sft_encoder *e)
 	sft_component_control(&e->c, control);
 	sft_encoder_sample(e);
 	sft_component_control(&e->c, control & ~TR_CONTROL_ENABLE);
-	return sft_component_drain(&e->c);
+	return sft_component_drain(&e->c, why);
 }
 
 /*

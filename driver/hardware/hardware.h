@@ -171,13 +171,14 @@ const char *sft_name(const struct sft_component *c);
 u32 sft_sink_kinds(const struct sft_component *c);
 bool sft_has_sink(const struct sft_component *c, u32 kind);
 void sft_component_control(struct sft_component *c, u32 control);
-int sft_component_reset(struct sft_component *c);
-int sft_component_set(struct sft_component *c, u32 bit, const char *name);
+int sft_component_reset(struct sft_component *c, struct sft_why *why);
+int sft_component_set(struct sft_component *c, u32 bit, const char *name,
+		      struct sft_why *why);
 void sft_component_programmed(struct sft_component *c);
 const char *sft_component_changed(const struct sft_component *c, bool stopped);
 bool sft_component_rest(struct sft_component *c);
 void sft_component_shutdown(struct platform_device *pdev);
-int sft_component_drain(struct sft_component *c);
+int sft_component_drain(struct sft_component *c, struct sft_why *why);
 void sft_component_clear(struct sft_component *c);
 bool sft_component_enabled(const struct sft_component *c);
 
@@ -185,8 +186,8 @@ bool sft_component_enabled(const struct sft_component *c);
 extern struct platform_driver sft_funnel_driver;
 unsigned int sft_funnel_distance(const struct sft_component *f);
 void sft_funnel_program(struct sft_component *f, const struct sft_capture *cap);
-int sft_funnel_enable(struct sft_component *f);
-int sft_funnel_disable(struct sft_component *f);
+int sft_funnel_enable(struct sft_component *f, struct sft_why *why);
+int sft_funnel_disable(struct sft_component *f, struct sft_why *why);
 
 /* encoder.c */
 extern struct platform_driver sft_encoder_driver;
@@ -194,8 +195,8 @@ u32 sft_encoder_src(const struct sft_encoder *e);
 u32 sft_encoder_src_bits(const struct sft_encoder *e);
 void sft_encoder_sample(struct sft_encoder *e);
 void sft_encoder_program(struct sft_encoder *e, const struct sft_capture *cap);
-int sft_encoder_start(struct sft_encoder *e);
-int sft_encoder_stop(struct sft_encoder *e);
+int sft_encoder_start(struct sft_encoder *e, struct sft_why *why);
+int sft_encoder_stop(struct sft_encoder *e, struct sft_why *why);
 bool sft_encoder_store(struct sft_encoder *e, unsigned int n, u32 value);
 
 /* timestamp.c */
@@ -203,17 +204,18 @@ u32 sft_timestamp_type(const struct sft_component *c);
 u32 sft_timestamp_width(const struct sft_component *c);
 u32 sft_timestamp_prescales(struct sft_component *c);
 struct sft_component *sft_timestamp_master(struct sft_encoder *e);
-int sft_timestamp_enable(struct sft_component *c, u32 prescale);
+int sft_timestamp_enable(struct sft_component *c, u32 prescale,
+			 struct sft_why *why);
 bool sft_timestamp_ticks(const struct sft_component *c);
 u64 sft_timestamp_read(const struct sft_component *c);
 void sft_timestamp_measure(struct sft_component *c, u32 prescale);
 u64 sft_timestamp_hz(struct sft_encoder *e, u32 prescale);
 
 /* sink.c */
-int sft_sink_create(struct sft_sink *s, size_t wanted);
+int sft_sink_create(struct sft_sink *s, size_t wanted, struct sft_why *why);
 void sft_sink_destroy(struct sft_sink *s);
-int sft_sink_program(struct sft_sink *s);
-int sft_sink_restore(struct sft_sink *s);
+int sft_sink_program(struct sft_sink *s, struct sft_why *why);
+int sft_sink_restore(struct sft_sink *s, struct sft_why *why);
 void sft_sink_stopped(struct sft_sink *s, bool idle);
 bool sft_sink_wrapped(const struct sft_sink *s);
 u32 sft_sink_sum(const struct sft_sink *s);
@@ -228,7 +230,7 @@ size_t sft_sink_overwritten(const struct sft_sink *s, const struct sft_position 
 
 /* memory.c */
 void sft_memory_clear(void *data, size_t count);
-int sft_memory_take(struct sft_sink *s, size_t wanted);
+int sft_memory_take(struct sft_sink *s, size_t wanted, struct sft_why *why);
 void sft_memory_give_back(struct sft_sink *s);
 
 /* selftest.c */

@@ -91,17 +91,16 @@ void sft_health_check(void)
 		check_changed(f);
 }
 
-/* Tell the session's owner, once for each, of a component that was changed. */
-void sft_health_report(void)
+/* Report, once for each, a component that was changed. */
+void sft_health_report(struct sft_why *why)
 {
 	const struct sft_component *c = sft.capture.changed;
 
 	if (!c)
 		return;
 	sft.capture.changed = NULL;
-	sft_add("%s: %s was changed from outside: messages may be lost until START",
+	sft_add(why, "%s: %s was changed from outside: messages may be lost until START",
 		sft_name(c), sft.capture.changed_name);
-	sft_keep_message(sft.owner);
 }
 
 static struct sft_component *failed_funnel(void)

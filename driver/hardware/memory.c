@@ -54,10 +54,11 @@ static bool crosses(const struct sft_sink *s)
  * there is none. Memory that the kernel uses itself, or that the component sees at
  * another address, is not taken.
  */
-static struct reserved_mem *find_region(struct sft_component *c, bool coherent)
+static struct reserved_mem *find_region(struct sft_component *c, bool coherent,
+					struct sft_why *why)
 {
 	struct reserved_mem *region;
-	const char *why = NULL;
+	const char *fault = NULL;
 	struct device_node *np;
 
 	np = of_parse_phandle(c->dev->of_node, "memory-region", 0);
@@ -65,67 +66,69 @@ static struct reserved_mem *find_region(struct sft_component *c, bool coherent)
 		return NULL;
 	region = of_reserved_mem_lookup(np);
 	if (!region)
-		why = "is not reserved";
+		fault = "is not reserved";
 	else if (c->pool)
-		why = NULL;
+		fault = NULL;
 	else if (of_property_read_bool(np, "reusable") && IS_ENABLED(CONFIG_DMA_CMA))
-		why = "is reusable, but no pool";
+		fault = "is reusable, but no pool";
 	else if (!coherent && !of_property_read_bool(np, "no-map"))
-		why = "needs no-map";
+		fault = "needs no-map";
 	else if (c->dev->dma_range_map || device_iommu_mapped(c->dev))
-		why = "is translated";
+		fault = "is translated";
 	of_node_put(np);
-	if (why)
-		return ERR_PTR(sft_fail(-EOPNOTSUPP, "%s: its memory-region %s",
-					sft_name(c), why));
+	if (fault)
+		return ERR_PTR(sft_fail(why, -EOPNOTSUPP, "%s: its memory-region %s",
+					sft_name(c), fault));
 	return region;
 }
 
 static int out_of_reach(struct sft_sink *s, const struct reserved_mem *region,
-			u64 reach)
+			u64 reach, struct sft_why *why)
 {
-	return sft_fail(-ENOMEM, "%s: memory-region at %pa: its reach ends at %#llx",
+	return sft_fail(why, -ENOMEM, "%s: memory-region at %pa: its reach ends at %#llx",
 			sft_name(s->owner), &region->base, reach);
 }
 
 static int check_region(struct sft_sink *s, const struct reserved_mem *region,
-			u64 reach)
+			u64 reach, struct sft_why *why)
 {
 	unsigned int i;
 
 	for (i = 0; i < sft.capture.sinks; i++)
 		if (sft.capture.sink[i].reserved &&
 		    sft.capture.sink[i].region == region)
-			return sft_fail(-EOPNOTSUPP, "%s: its memory-region is in use by %s",
+			return sft_fail(why, -EOPNOTSUPP, "%s: its memory-region is in use by %s",
 					sft_name(s->owner),
 					sft_name(sft.capture.sink[i].owner));
 	s->address = region->base;
 	if (s->size > region->size)
-		return sft_fail(-ENOMEM, "%s: memory-region at %pa has %pa bytes, %zu are wanted",
+		return sft_fail(why, -ENOMEM,
+				"%s: memory-region at %pa has %pa bytes, %zu are wanted",
 				sft_name(s->owner), &region->base, &region->size,
 				s->size);
 	/* What is below the boundary may be less than what is above it. */
 	if (crosses(s))
 		s->address = round_up(s->address, SZ_4G);
 	if (s->address + s->size > region->base + region->size)
-		return sft_fail(-ENOMEM, "%s: too few of the %pa bytes at %pa do not cross 4 GiB",
+		return sft_fail(why, -ENOMEM,
+				"%s: too few of the %pa bytes at %pa do not cross 4 GiB",
 				sft_name(s->owner), &region->size, &region->base);
 	if (s->address + s->size - 1 > reach)
-		return out_of_reach(s, region, reach);
+		return out_of_reach(s, region, reach, why);
 	return 0;
 }
 
 /* Map as much of the region as the sink needs. */
 static int map_region(struct sft_sink *s, struct reserved_mem *region,
-		      bool coherent, u64 reach)
+		      bool coherent, u64 reach, struct sft_why *why)
 {
-	int ret = check_region(s, region, reach);
+	int ret = check_region(s, region, reach, why);
 
 	if (ret)
 		return ret;
 	s->data = memremap(s->address, s->size, coherent ? MEMREMAP_WB : MEMREMAP_WC);
 	if (!s->data)
-		return sft_fail(-ENOMEM, "%s: cannot map its memory-region",
+		return sft_fail(why, -ENOMEM, "%s: cannot map its memory-region",
 				sft_name(s->owner));
 	s->region = region;
 	s->reserved = true;
@@ -158,52 +161,54 @@ static int try_allocate(struct sft_sink *s, u64 reach, unsigned int tries)
 	return ret;
 }
 
-static int allocate(struct sft_sink *s, const struct reserved_mem *pool, u64 reach)
+static int allocate(struct sft_sink *s, const struct reserved_mem *pool, u64 reach,
+		    struct sft_why *why)
 {
 	struct device *dev = s->owner->dev;
 	int ret;
 
 	ret = dma_set_mask_and_coherent(dev, reach);
 	if (ret)
-		return sft_fail(ret, "%s: no memory within its reach, up to address %#llx",
+		return sft_fail(why, ret, "%s: no memory within its reach, up to address %#llx",
 				sft_name(s->owner), reach);
 	ret = try_allocate(s, reach, ALLOCATE_TRIES);
 	if (!ret)
 		return 0;
 	s->data = NULL;
 	if (pool)
-		return sft_fail(ret, "%s: no %zu bytes up to %#llx in its pool of %pa bytes at %pa",
+		return sft_fail(why, ret,
+				"%s: no %zu bytes up to %#llx in its pool of %pa bytes at %pa",
 				sft_name(s->owner), s->size, reach, &pool->size,
 				&pool->base);
-	return sft_fail(ret, "%s: no %zu contiguous bytes up to %#llx without a memory-region",
+	return sft_fail(why, ret, "%s: no %zu contiguous bytes up to %#llx without a memory-region",
 			sft_name(s->owner), s->size, reach);
 }
 
 /* Memory of at least @wanted bytes for an SBA sink whose owner is active and idle. */
-int sft_memory_take(struct sft_sink *s, size_t wanted)
+int sft_memory_take(struct sft_sink *s, size_t wanted, struct sft_why *why)
 {
 	bool coherent = device_get_dma_attr(s->owner->dev) == DEV_DMA_COHERENT;
-	struct reserved_mem *region = find_region(s->owner, coherent);
+	struct reserved_mem *region = find_region(s->owner, coherent, why);
 	u64 reach = find_reach(s->owner);
 	int ret;
 
 	if (IS_ERR(region))
 		return PTR_ERR(region);
 	if (!wanted || wanted > SIZE_MAX - s->word)
-		return sft_fail(-EINVAL, "buffer of %zu bytes", wanted);
+		return sft_fail(why, -EINVAL, "buffer of %zu bytes", wanted);
 	s->size = round_up(wanted, s->word);
 	if (region && region->base > reach)
-		ret = out_of_reach(s, region, reach);
+		ret = out_of_reach(s, region, reach, why);
 	else if (region && !s->owner->pool)
-		ret = map_region(s, region, coherent, reach);
+		ret = map_region(s, region, coherent, reach, why);
 	else
-		ret = allocate(s, region, reach);
+		ret = allocate(s, region, reach, why);
 	if (ret)
 		return ret;
 	sft_memory_clear(s->data, s->size);
 	if (IS_ALIGNED(s->address, s->word))
 		return 0;
-	ret = sft_fail(-ENOMEM, "%s: buffer at %pad is not aligned to its %u bytes",
+	ret = sft_fail(why, -ENOMEM, "%s: buffer at %pad is not aligned to its %u bytes",
 		       sft_name(s->owner), &s->address, s->word);
 	sft_sink_destroy(s);
 	return ret;

@@ -62,14 +62,15 @@ struct sft_sink *sft_route_sink(const struct sft_component *owner)
 }
 
 /* Only a timestamp unit with a clock has a prescaler, and not each of those. */
-static int check_prescale(struct sft_encoder *e, const struct sifive_trace_config *config)
+static int check_prescale(struct sft_encoder *e,
+			  const struct sifive_trace_config *config, struct sft_why *why)
 {
 	struct sft_component *master = sft_timestamp_master(e);
 
 	if (config->flags & SIFIVE_TRACE_CONFIG_NO_TIMESTAMP || !master ||
 	    master->prescales & BIT(config->prescale))
 		return 0;
-	return sft_fail(-EOPNOTSUPP, "%s: has no timestamp prescale %u: use prescale 0",
+	return sft_fail(why, -EOPNOTSUPP, "%s: has no timestamp prescale %u: use prescale 0",
 			sft_name(master), config->prescale);
 }
 
@@ -77,26 +78,26 @@ static int check_prescale(struct sft_encoder *e, const struct sifive_trace_confi
  * Whether a configuration, which has been checked for form, can be had: nothing has
  * been given back yet when it cannot. Fills in the encoders.
  */
-int sft_route_check(struct sifive_trace_config *config)
+int sft_route_check(struct sifive_trace_config *config, struct sft_why *why)
 {
 	u64 encoders = config->encoders ?: usable_encoders();
 	struct sft_encoder *e;
 	int ret;
 
 	if (!encoders)
-		return sft_fail(-EOPNOTSUPP, "no CPU that is online has a trace encoder");
+		return sft_fail(why, -EOPNOTSUPP, "no CPU that is online has a trace encoder");
 	for_each_encoder(e) {
 		if (!(encoders & BIT_ULL(e->index)))
 			continue;
 		if (e->cpu < 0 || !cpu_active(e->cpu))
-			return sft_fail(-EOPNOTSUPP, "%s: its hart %llu is not online",
+			return sft_fail(why, -EOPNOTSUPP, "%s: its hart %llu is not online",
 					sft_name(&e->c), e->hart);
 		if (!destination(e, config->sink))
-			return sft_fail(-EOPNOTSUPP, "%s: no %s sink on its way",
+			return sft_fail(why, -EOPNOTSUPP, "%s: no %s sink on its way",
 					sft_name(&e->c),
 					config->sink == SIFIVE_TRACE_SINK_SBA ?
 					"SBA" : "SRAM");
-		ret = check_prescale(e, config);
+		ret = check_prescale(e, config, why);
 		if (ret)
 			return ret;
 	}

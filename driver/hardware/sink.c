@@ -46,18 +46,18 @@ static void copy(void *to, const void *from, size_t count)
  * Fill in size and memory of a sink whose owner, active and idle, and kind are
  * set. @wanted: bytes for SBA; for SRAM it is what the hardware has.
  */
-int sft_sink_create(struct sft_sink *s, size_t wanted)
+int sft_sink_create(struct sft_sink *s, size_t wanted, struct sft_why *why)
 {
 	s->word = sink_word(s->owner);
 	if (s->kind == SIFIVE_TRACE_SINK_SBA)
-		return sft_memory_take(s, wanted);
+		return sft_memory_take(s, wanted, why);
 	s->size = sram_size(s->owner);
 	if (s->size > SRAM_MAX)
-		return sft_fail(-EIO, "%s: its SRAM seems to have %zu bytes",
+		return sft_fail(why, -EIO, "%s: its SRAM seems to have %zu bytes",
 				sft_name(s->owner), s->size);
 	s->data = kvzalloc(s->size, GFP_KERNEL);
 	if (!s->data)
-		return sft_fail(-ENOMEM, "%s: no memory for a copy of its %zu bytes",
+		return sft_fail(why, -ENOMEM, "%s: no memory for a copy of its %zu bytes",
 				sft_name(s->owner), s->size);
 	return 0;
 }
@@ -72,37 +72,37 @@ void sft_sink_destroy(struct sft_sink *s)
 }
 
 static int program_register(struct sft_sink *s, u32 offset, u32 value,
-			    const char *name)
+			    const char *name, struct sft_why *why)
 {
 	u32 got;
 
 	sft_write(s->owner, offset, value);
 	got = sft_read(s->owner, offset);
 	if (got != value)
-		return sft_fail(-EIO, "%s: sink %s holds %#x, not %#x",
+		return sft_fail(why, -EIO, "%s: sink %s holds %#x, not %#x",
 				sft_name(s->owner), name, got, value);
 	return 0;
 }
 
 /* Aim the sink registers of an active, idle owner at the buffer, at @wp in it. */
-static int aim(struct sft_sink *s, u32 wp)
+static int aim(struct sft_sink *s, u32 wp, struct sft_why *why)
 {
 	u32 base = lower_32_bits(s->address);
 	int ret;
 
 	if (s->kind == SIFIVE_TRACE_SINK_SBA) {
-		ret = program_register(s, TR_SINK_BASE, base, "base");
+		ret = program_register(s, TR_SINK_BASE, base, "base", why);
 		if (!ret)
 			ret = program_register(s, TR_SINK_BASE_HIGH,
 					       upper_32_bits(s->address),
-					       "base high");
+					       "base high", why);
 		if (ret)
 			return ret;
 	}
-	ret = program_register(s, TR_SINK_LIMIT, base + s->size - s->word, "limit");
+	ret = program_register(s, TR_SINK_LIMIT, base + s->size - s->word, "limit", why);
 	if (ret)
 		return ret;
-	return program_register(s, TR_SINK_WP, base + wp, "write pointer");
+	return program_register(s, TR_SINK_WP, base + wp, "write pointer", why);
 }
 
 /*
@@ -115,18 +115,18 @@ static bool has_ended(const struct sft_sink *s)
 }
 
 /* Write from the buffer's beginning; an ended one does so when it is restored. */
-int sft_sink_program(struct sft_sink *s)
+int sft_sink_program(struct sft_sink *s, struct sft_why *why)
 {
 	s->stopped_wp = 0;
 	s->wrapped = false;
 	s->skip = 0;
-	return has_ended(s) ? 0 : aim(s, 0);
+	return has_ended(s) ? 0 : aim(s, 0, why);
 }
 
 /* Write from where it was stopped: the owner may have lost its registers. */
-int sft_sink_restore(struct sft_sink *s)
+int sft_sink_restore(struct sft_sink *s, struct sft_why *why)
 {
-	return aim(s, s->stopped_wp | (s->wrapped ? TR_SINK_WP_WRAPPED : 0));
+	return aim(s, s->stopped_wp | (s->wrapped ? TR_SINK_WP_WRAPPED : 0), why);
 }
 
 /* Where the next byte will be written, and whether the end was passed. */

@@ -70,20 +70,20 @@ struct sft_component *sft_timestamp_master(struct sft_encoder *e)
 }
 
 /* Start a unit, master or slave, and let its component stamp messages. */
-int sft_timestamp_enable(struct sft_component *c, u32 prescale)
+int sft_timestamp_enable(struct sft_component *c, u32 prescale, struct sft_why *why)
 {
 	u32 control = TR_TS_ACTIVE;
 
 	sft_write(c, TR_TS_CONTROL, control);
 	if (!(sft_read(c, TR_TS_CONTROL) & TR_TS_ACTIVE))
-		return sft_fail(-EIO, "%s: timestamp unit does not become active",
+		return sft_fail(why, -EIO, "%s: timestamp unit does not become active",
 				sft_name(c));
 	control |= FIELD_PREP(TR_TS_PRESCALE, prescale) | TR_TS_COUNT |
 		   TR_TS_ENABLE | TR_TS_INSTRUMENTATION | TR_TS_OWNERSHIP;
 	sft_write(c, TR_TS_CONTROL, control);
 	if (has_clock(c) &&
 	    FIELD_GET(TR_TS_PRESCALE, sft_read(c, TR_TS_CONTROL)) != prescale)
-		return sft_fail(-EIO, "%s: timestamp prescale is not %u",
+		return sft_fail(why, -EIO, "%s: timestamp prescale is not %u",
 				sft_name(c), prescale);
 	return 0;
 }

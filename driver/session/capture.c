@@ -17,7 +17,7 @@ bool sft_capture_has(const struct sft_encoder *e)
 	return sft.capture.encoders & BIT_ULL(e->index);
 }
 
-static int reset_all(void)
+static int reset_all(struct sft_why *why)
 {
 	struct sft_component *f;
 	struct sft_encoder *e;
@@ -26,14 +26,14 @@ static int reset_all(void)
 	for_each_encoder(e) {
 		if (!sft_capture_has(e))
 			continue;
-		ret = sft_component_reset(&e->c);
+		ret = sft_component_reset(&e->c, why);
 		if (ret)
 			return ret;
 	}
 	for_each_funnel(f) {
 		if (!f->used)
 			continue;
-		ret = sft_component_reset(f);
+		ret = sft_component_reset(f, why);
 		if (ret)
 			return ret;
 	}
@@ -41,7 +41,7 @@ static int reset_all(void)
 }
 
 /* Masters first: a slave that starts shows its master's time at once. */
-static int start_timestamp(struct sft_encoder *e)
+static int start_timestamp(struct sft_encoder *e, struct sft_why *why)
 {
 	struct sft_capture *cap = &sft.capture;
 	struct sft_component *master;
@@ -53,9 +53,9 @@ static int start_timestamp(struct sft_encoder *e)
 	master = sft_timestamp_master(e);
 	if (!master)
 		return 0;
-	ret = sft_timestamp_enable(master, cap->prescale);
+	ret = sft_timestamp_enable(master, cap->prescale, why);
 	if (!ret && master != &e->c)
-		ret = sft_timestamp_enable(&e->c, cap->prescale);
+		ret = sft_timestamp_enable(&e->c, cap->prescale, why);
 	if (ret)
 		return ret;
 	if (!master->ts_hz)
@@ -64,7 +64,7 @@ static int start_timestamp(struct sft_encoder *e)
 	return 0;
 }
 
-static int create_sinks(size_t wanted, u64 *smallest)
+static int create_sinks(size_t wanted, u64 *smallest, struct sft_why *why)
 {
 	struct sft_capture *cap = &sft.capture;
 	unsigned int i;
@@ -72,7 +72,7 @@ static int create_sinks(size_t wanted, u64 *smallest)
 
 	*smallest = U64_MAX;
 	for (i = 0; i < cap->sinks; i++) {
-		ret = sft_sink_create(&cap->sink[i], wanted);
+		ret = sft_sink_create(&cap->sink[i], wanted, why);
 		if (ret)
 			return ret;
 		*smallest = min_t(u64, *smallest, cap->sink[i].size);
@@ -81,7 +81,8 @@ static int create_sinks(size_t wanted, u64 *smallest)
 }
 
 /* Program freshly reset components; @program aims a sink. */
-static int program_all(int (*program)(struct sft_sink *s))
+static int program_all(int (*program)(struct sft_sink *s, struct sft_why *why),
+		       struct sft_why *why)
 {
 	struct sft_capture *cap = &sft.capture;
 	struct sft_component *f;
@@ -90,14 +91,14 @@ static int program_all(int (*program)(struct sft_sink *s))
 	int ret;
 
 	for (i = 0; i < cap->sinks; i++) {
-		ret = program(&cap->sink[i]);
+		ret = program(&cap->sink[i], why);
 		if (ret)
 			return ret;
 	}
 	for_each_encoder(e) {
 		if (!sft_capture_has(e))
 			continue;
-		ret = start_timestamp(e);
+		ret = start_timestamp(e, why);
 		if (ret)
 			return ret;
 		sft_encoder_program(e, cap);
@@ -161,7 +162,7 @@ void sft_capture_free(void)
 }
 
 /* The funnel with the sink first, so that none sends to one that still drops. */
-static int enable_funnels(void)
+static int enable_funnels(struct sft_why *why)
 {
 	unsigned int level, levels = sft_topology_count(&sft.funnels);
 	struct sft_component *f;
@@ -170,12 +171,12 @@ static int enable_funnels(void)
 	for (level = 0; level < levels; level++)
 		for_each_funnel(f)
 			if (!ret && f->used && sft_funnel_distance(f) == level)
-				ret = sft_funnel_enable(f);
+				ret = sft_funnel_enable(f, why);
 	return ret;
 }
 
 /* The funnel with the sink last: each after all that feed it. */
-static int disable_funnels(void)
+static int disable_funnels(struct sft_why *why)
 {
 	unsigned int level = sft_topology_count(&sft.funnels);
 	struct sft_component *f;
@@ -185,7 +186,7 @@ static int disable_funnels(void)
 		for_each_funnel(f) {
 			if (!f->used || sft_funnel_distance(f) != level)
 				continue;
-			err = sft_funnel_disable(f);
+			err = sft_funnel_disable(f, why);
 			ret = ret ?: err;
 		}
 	return ret;
@@ -196,16 +197,16 @@ static int test_encoder(struct sft_encoder *e, struct sft_sink *s)
 {
 	int ret, err;
 
-	ret = sft_sink_program(s);
+	ret = sft_sink_program(s, NULL);
 	if (!ret)
-		ret = enable_funnels();
+		ret = enable_funnels(NULL);
 	if (!ret)
-		ret = sft_encoder_start(e);
+		ret = sft_encoder_start(e, NULL);
 	if (!ret)
 		sft_selftest_store(e);
-	err = sft_encoder_stop(e);
+	err = sft_encoder_stop(e, NULL);
 	ret = ret ?: err;
-	err = disable_funnels();
+	err = disable_funnels(NULL);
 	ret = ret ?: err;
 	sft_sink_stopped(s, !ret);
 	if (!ret)
@@ -227,18 +228,17 @@ static void test_encoders(void)
 
 	cap->flags = SIFIVE_TRACE_CONFIG_OVERFLOW;
 	cap->channels = ~0u;
-	ret = program_all(sft_sink_program);
+	ret = program_all(sft_sink_program, NULL);
 	for (i = 0; i < cap->sinks; i++)
 		for_each_encoder(e)
 			if (!ret && cap->sink[i].encoders & BIT_ULL(e->index))
 				ret = test_encoder(e, &cap->sink[i]);
 	cap->flags = wanted.flags;
 	cap->channels = wanted.channels;
-	sft.message[0] = '\0';
 }
 
 /* Write messages until a sink, written from its beginning, has been filled. */
-static int fill(const struct sft_sink *s)
+static int fill(const struct sft_sink *s, struct sft_why *why)
 {
 	struct sft_encoder *e = sft_topology_encoder(__ffs64(s->encoders));
 	unsigned int stimulus = __ffs(sft.capture.channels);
@@ -251,14 +251,14 @@ static int fill(const struct sft_sink *s)
 	}
 	if (sft_sink_wrapped(s))
 		return 0;
-	return sft_fail(-EIO, "%s: its SRAM cannot be overwritten", sft_name(s->owner));
+	return sft_fail(why, -EIO, "%s: its SRAM cannot be overwritten", sft_name(s->owner));
 }
 
 /*
  * An SRAM holds what was captured before, and can be read through the page of an
  * encoder that has it; it can be written only by tracing.
  */
-static int erase_sram(void)
+static int erase_sram(struct sft_why *why)
 {
 	struct sft_capture *cap = &sft.capture;
 	u32 flags = cap->flags;
@@ -266,18 +266,18 @@ static int erase_sram(void)
 	int ret, err;
 
 	cap->flags = SIFIVE_TRACE_CONFIG_RING | SIFIVE_TRACE_CONFIG_NO_TIMESTAMP;
-	ret = program_all(sft_sink_program);
+	ret = program_all(sft_sink_program, why);
 	if (!ret)
-		ret = sft_capture_start(false);
+		ret = sft_capture_start(false, why);
 	for (i = 0; i < cap->sinks && !ret; i++)
-		ret = fill(&cap->sink[i]);
-	err = sft_capture_stop();
+		ret = fill(&cap->sink[i], why);
+	err = sft_capture_stop(why);
 	cap->flags = flags;
-	return ret ?: err ?: reset_all();
+	return ret ?: err ?: reset_all(why);
 }
 
 /* @config has been checked, and is possible. With an error nothing is configured. */
-int sft_capture_config(struct sifive_trace_config *config)
+int sft_capture_config(struct sifive_trace_config *config, struct sft_why *why)
 {
 	struct sft_capture *cap = &sft.capture;
 	u64 smallest;
@@ -294,17 +294,17 @@ int sft_capture_config(struct sifive_trace_config *config)
 	cap->watermark = config->watermark;
 	ret = sft_route_all();
 	if (!ret)
-		ret = reset_all();
+		ret = reset_all(why);
 	if (!ret)
-		ret = create_sinks(config->buffer, &smallest);
+		ret = create_sinks(config->buffer, &smallest, why);
 	if (!ret) {
 		test_encoders();
-		ret = reset_all();
+		ret = reset_all(why);
 	}
 	if (!ret && cap->kind == SIFIVE_TRACE_SINK_SRAM)
-		ret = erase_sram();
+		ret = erase_sram(why);
 	if (!ret)
-		ret = program_all(sft_sink_program);
+		ret = program_all(sft_sink_program, why);
 	if (ret) {
 		sft_capture_free();
 		return ret;
@@ -408,22 +408,22 @@ void sft_capture_describe(struct sifive_trace_sink *out)
 }
 
 /* Program an encoder that a program has changed through its stimulus page. */
-static int restore_encoder(struct sft_encoder *e)
+static int restore_encoder(struct sft_encoder *e, struct sft_why *why)
 {
 	struct sft_sink *s = sft_route_sink(&e->c);
 	int ret;
 
-	ret = sft_component_reset(&e->c);
+	ret = sft_component_reset(&e->c, why);
 	if (!ret && s)
-		ret = sft_sink_restore(s);
+		ret = sft_sink_restore(s, why);
 	if (!ret)
-		ret = start_timestamp(e);
+		ret = start_timestamp(e, why);
 	if (!ret)
 		sft_encoder_program(e, &sft.capture);
 	return ret;
 }
 
-static int restore_changed(void)
+static int restore_changed(struct sft_why *why)
 {
 	struct sft_encoder *e;
 	int ret = 0;
@@ -431,26 +431,26 @@ static int restore_changed(void)
 	for_each_encoder(e)
 		if (!ret && sft_capture_has(e) && !e->ended &&
 		    sft_component_changed(&e->c, false))
-			ret = restore_encoder(e);
+			ret = restore_encoder(e, why);
 	return ret;
 }
 
 /* Whether a capture that does not run may start. */
-static int check_start(bool rewind)
+static int check_start(bool rewind, struct sft_why *why)
 {
 	if (sft.sleeping)
-		return sft_fail(-EBUSY, "the system suspends or shuts down");
+		return sft_fail(why, -EBUSY, "the system suspends or shuts down");
 	if (sft.capture.broken)
-		return sft_fail(-ESTALE, "components did not come back from sleep: CONFIG");
+		return sft_fail(why, -ESTALE, "components did not come back from sleep: CONFIG");
 	if (!rewind && sft_capture_full(SFT_ALL_SINKS))
-		return sft_fail(-ENOSPC, "the buffer is full: %llu bytes",
+		return sft_fail(why, -ENOSPC, "the buffer is full: %llu bytes",
 				sft_capture_bytes(SFT_ALL_SINKS));
 	if (!rewind && sft.capture.lost)
-		return sft_fail(-ESTALE, "system sleep has taken what was captured: rewind");
+		return sft_fail(why, -ESTALE, "system sleep has taken what was captured: rewind");
 	return 0;
 }
 
-int sft_capture_start(bool rewind)
+int sft_capture_start(bool rewind, struct sft_why *why)
 {
 	struct sft_capture *cap = &sft.capture;
 	struct sft_encoder *e;
@@ -459,15 +459,15 @@ int sft_capture_start(bool rewind)
 
 	if (cap->running)
 		return 0;
-	ret = check_start(rewind);
+	ret = check_start(rewind, why);
 	if (ret)
 		return ret;
-	ret = restore_changed();
+	ret = restore_changed(why);
 	/* Before the sinks are empty: a full one explains what was reported. */
 	if (!ret)
 		sft_health_clear();
 	for (i = 0; rewind && i < cap->sinks && !ret; i++)
-		ret = sft_sink_program(&cap->sink[i]);
+		ret = sft_sink_program(&cap->sink[i], why);
 	if (rewind) {
 		cap->rewinds++;
 		sft_sampling_rewind();
@@ -475,12 +475,12 @@ int sft_capture_start(bool rewind)
 	cap->lost = false;
 	cap->running = true;
 	if (!ret)
-		ret = enable_funnels();
+		ret = enable_funnels(why);
 	for_each_encoder(e)
 		if (!ret && sft_capture_has(e) && !e->ended)
-			ret = sft_encoder_start(e);
+			ret = sft_encoder_start(e, why);
 	if (ret)
-		sft_capture_stop();
+		sft_capture_stop(why);
 	else
 		sft_sampling_start();
 	return ret;
@@ -505,7 +505,7 @@ static void finish_stores(void)
 }
 
 /* Stops everything that can be stopped; returns the first error met. */
-int sft_capture_stop(void)
+int sft_capture_stop(struct sft_why *why)
 {
 	struct sft_capture *cap = &sft.capture;
 	const struct sft_component *failed;
@@ -522,10 +522,10 @@ int sft_capture_stop(void)
 	for_each_encoder(e) {
 		if (!sft_capture_has(e) || e->ended)
 			continue;
-		err = sft_encoder_stop(e);
+		err = sft_encoder_stop(e, why);
 		ret = ret ?: err;
 	}
-	err = disable_funnels();
+	err = disable_funnels(why);
 	ret = ret ?: err;
 	cap->running = false;
 	for (i = 0; i < cap->sinks; i++)
@@ -533,7 +533,7 @@ int sft_capture_stop(void)
 	sft_health_check();
 	failed = sft_health_failed();
 	if (!ret && failed)
-		ret = sft_fail(-EIO, "%s: sink error, bytes are missing", sft_name(failed));
+		ret = sft_fail(why, -EIO, "%s: sink error, bytes are missing", sft_name(failed));
 	sft_wake_pollers();
 	return ret;
 }
@@ -549,19 +549,19 @@ void sft_capture_cpus(struct cpumask *cpus)
 }
 
 /* What is in a sink of its own is kept: the registers may go with the CPU. */
-static void stop_stream(struct sft_encoder *e)
+static void stop_stream(struct sft_encoder *e, struct sft_why *why)
 {
 	struct sft_sink *s = sft_route_sink(&e->c);
-	int ret = sft_encoder_stop(e);
+	int ret = sft_encoder_stop(e, why);
 
 	if (ret)
-		dev_warn(e->c.dev, "its stream may end too early: %s\n", sft.message);
+		dev_warn(e->c.dev, "its stream may end too early: %s\n", why->text);
 	if (s)
 		sft_sink_stopped(s, !ret);
 }
 
 /* A CPU goes offline: its encoder's stream ends here, whole. */
-void sft_capture_cpu_offline(unsigned int cpu)
+void sft_capture_cpu_offline(unsigned int cpu, struct sft_why *why)
 {
 	struct sft_encoder *e;
 
@@ -571,7 +571,7 @@ void sft_capture_cpu_offline(unsigned int cpu)
 		if (!sft_capture_has(e) || e->cpu != (int)cpu || e->ended)
 			continue;
 		if (sft.capture.running)
-			stop_stream(e);
+			stop_stream(e, why);
 		e->ended = true;
 	}
 }
@@ -587,31 +587,30 @@ struct sft_encoder *sft_capture_ended(unsigned int cpu)
 	return NULL;
 }
 
-static int restart_stream(struct sft_encoder *e)
+static int restart_stream(struct sft_encoder *e, struct sft_why *why)
 {
 	struct sft_sink *s = sft_route_sink(&e->c);
 	int ret;
 
 	if (!(sft_read(&e->c, TR_CONTROL) & TR_CONTROL_ACTIVE))
-		return sft_fail(-EIO, "%s has lost its registers", sft_name(&e->c));
-	ret = s ? sft_sink_restore(s) : 0;
+		return sft_fail(why, -EIO, "%s has lost its registers", sft_name(&e->c));
+	ret = s ? sft_sink_restore(s, why) : 0;
 	if (ret)
 		return ret;
 	/* A sink that is full takes nothing from anybody. */
 	if (!sft.capture.running || sink_full(sink_of(e)))
 		return 0;
-	if (!sft_encoder_start(e))
+	if (!sft_encoder_start(e, why))
 		return 0;
-	sft_encoder_stop(e);
-	return sft_fail(-EIO, "%s does not start again", sft_name(&e->c));
+	sft_encoder_stop(e, why);
+	return sft_fail(why, -EIO, "%s does not start again", sft_name(&e->c));
 }
 
 /* The CPU is back: the stream goes on behind what there is. */
-void sft_capture_cpu_online(struct sft_encoder *e)
+void sft_capture_cpu_online(struct sft_encoder *e, struct sft_why *why)
 {
-	if (restart_stream(e)) {
-		dev_warn(e->c.dev, "its stream does not go on: %s\n", sft.message);
-		sft_keep_message(sft.owner);
+	if (restart_stream(e, why)) {
+		dev_warn(e->c.dev, "its stream does not go on: %s\n", why->text);
 		return;
 	}
 	e->ended = false;
@@ -619,11 +618,11 @@ void sft_capture_cpu_online(struct sft_encoder *e)
 }
 
 /* Before system sleep: all that was captured is in memory when this returns. */
-void sft_capture_suspend(void)
+void sft_capture_suspend(struct sft_why *why)
 {
 	bool running = sft.capture.running;
 
-	sft_capture_stop();
+	sft_capture_stop(why);
 	sft_sampling_suspend();
 	quiesce();
 	sft.capture.asleep = running;
@@ -659,22 +658,22 @@ void sft_capture_thaw(void)
  * lost, and a capture goes on behind it; SRAM is empty, and a capture there stays
  * stopped.
  */
-void sft_capture_resume(void)
+void sft_capture_resume(struct sft_why *why)
 {
 	struct sft_capture *cap = &sft.capture;
 	int ret;
 
-	ret = reset_all();
+	ret = reset_all(why);
 	if (!ret)
-		ret = program_all(sft_sink_restore);
+		ret = program_all(sft_sink_restore, why);
 	if (cap->kind == SIFIVE_TRACE_SINK_SRAM)
 		cap->lost = true;
 	cap->broken = ret;
 	if (!ret && cap->asleep && !cap->lost)
-		ret = sft_capture_start(false);
+		ret = sft_capture_start(false, why);
 	if (ret)
 		pr_warn("sifive_trace: capture does not go on after sleep: %s\n",
-			sft.message);
+			why->text);
 	else
 		sft_sampling_resume();
 	cap->asleep = false;
@@ -683,7 +682,7 @@ void sft_capture_resume(void)
 /* The session is over: the hardware rests, the data stays. */
 void sft_capture_release(void)
 {
-	sft_capture_stop();
+	sft_capture_stop(NULL);
 	quiesce();
 }
 
@@ -712,10 +711,10 @@ u64 sft_capture_size(int sink)
 }
 
 /* Whether the data of what runs can be read. */
-int sft_capture_readable(void)
+int sft_capture_readable(struct sft_why *why)
 {
 	if (sft.capture.running && sft.capture.kind == SIFIVE_TRACE_SINK_SRAM)
-		return sft_fail(-EBUSY, "SRAM cannot be read while it is written: STOP first");
+		return sft_fail(why, -EBUSY, "SRAM cannot be read while it is written: STOP first");
 	return 0;
 }
 
@@ -723,14 +722,15 @@ int sft_capture_readable(void)
  * Copy captured bytes from @offset of the stream, sink after sink. Returns how
  * many, 0 at the end.
  */
-ssize_t sft_capture_copy(int sink, void *to, u64 offset, size_t count)
+ssize_t sft_capture_copy(int sink, void *to, u64 offset, size_t count,
+			 struct sft_why *why)
 {
 	struct sft_capture *cap = &sft.capture;
 	size_t bytes, done = 0;
 	unsigned int i;
 	int ret;
 
-	ret = sft_capture_readable();
+	ret = sft_capture_readable(why);
 	if (ret)
 		return ret;
 	for (i = 0; i < cap->sinks && done < count; i++) {

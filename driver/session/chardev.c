@@ -85,42 +85,55 @@ static int sft_release(struct inode *inode, struct file *filp)
 }
 
 /* What is there now, if it can be read as it is; -EAGAIN when it needs a copy. */
-static ssize_t read_now(struct sft_file *file, void *chunk, u64 offset, size_t count)
+static ssize_t read_now(struct sft_file *file, void *chunk, u64 offset,
+			size_t count, struct sft_why *why)
 {
 	int ret;
 
 	if (sft_stale(file))
 		return -ENODEV;
 	if (!sft_may_read(file))
-		return sft_fail(-EPERM,
+		return sft_fail(why, -EPERM,
 				"the capture is another user's: reading needs CAP_PERFMON or CAP_SYS_ADMIN");
 	if (offset && file->capture && file->capture != sft.captures)
-		return sft_fail(-ESTALE, "another capture has begun: read from offset 0");
+		return sft_fail(why, -ESTALE, "another capture has begun: read from offset 0");
 	file->capture = sft.captures;
 	if (file->snapshot)
 		return -EAGAIN;
 	if (!sft.capture.running || !(sft.capture.flags & SIFIVE_TRACE_CONFIG_RING))
-		return sft_capture_copy(file->sink, chunk, offset, count);
-	ret = sft_capture_readable();
+		return sft_capture_copy(file->sink, chunk, offset, count, why);
+	ret = sft_capture_readable(why);
 	return ret ?: -EAGAIN;
 }
 
 /* A running ring moves on while it is read: of that a copy of one moment is. */
-static ssize_t read_chunk(struct sft_file *file, void *chunk, u64 offset, size_t count)
+static ssize_t read_any(struct sft_file *file, void *chunk, u64 offset, size_t count,
+			struct sft_why *why)
 {
 	ssize_t ret;
 
 	if (!offset)
 		sft_snapshot_leave(file);
 	sft_lock();
-	ret = read_now(file, chunk, offset, count);
-	if (ret < 0 && ret != -EAGAIN)
-		sft_keep_message(file);
+	ret = read_now(file, chunk, offset, count, why);
 	sft_unlock();
 	if (ret != -EAGAIN)
 		return ret;
-	ret = file->snapshot ? 0 : sft_snapshot_take(file);
-	return ret ?: sft_snapshot_read(file, chunk, offset, count);
+	ret = file->snapshot ? 0 : sft_snapshot_take(file, why);
+	return ret ?: sft_snapshot_read(file, chunk, offset, count, why);
+}
+
+static ssize_t read_chunk(struct sft_file *file, void *chunk, u64 offset, size_t count)
+{
+	struct sft_why why = {};
+	ssize_t ret = read_any(file, chunk, offset, count, &why);
+
+	if (why.text[0]) {
+		sft_lock();
+		sft_keep_message(file, &why);
+		sft_unlock();
+	}
+	return ret;
 }
 
 static ssize_t sft_read_file(struct file *filp, char __user *to, size_t count,

@@ -15,14 +15,14 @@
 
 #include "sifive_trace.h"
 
-static int ioctl_info(struct sft_file *file, void *arg)
+static int ioctl_info(struct sft_file *file, void *arg, struct sft_why *why)
 {
 	struct sifive_trace_info *info = arg;
 	struct sft_component *f, *master;
 	struct sft_encoder *e;
 
 	if (info->reserved)
-		return sft_fail(-EINVAL, "reserved field %#x", info->reserved);
+		return sft_fail(why, -EINVAL, "reserved field %#x", info->reserved);
 	info->abi = SIFIVE_TRACE_ABI;
 	info->encoders = sft_topology_count(&sft.encoders);
 	info->funnels = sft_topology_count(&sft.funnels);
@@ -69,14 +69,14 @@ static u32 reported(struct sft_encoder *e)
 	return flags;
 }
 
-static int ioctl_encoder(struct sft_file *file, void *arg)
+static int ioctl_encoder(struct sft_file *file, void *arg, struct sft_why *why)
 {
 	struct sifive_trace_encoder *out = arg;
 	struct sft_encoder *e = sft_topology_encoder(out->index);
 	unsigned int i;
 
 	if (!e)
-		return sft_fail(-EINVAL, "there is no encoder %u", out->index);
+		return sft_fail(why, -EINVAL, "there is no encoder %u", out->index);
 	out->cpu = e->cpu;
 	out->src = sft_encoder_src(e);
 	out->src_bits = sft_encoder_src_bits(e);
@@ -113,7 +113,8 @@ static int ioctl_encoder(struct sft_file *file, void *arg)
 	return 0;
 }
 
-static int check_config(const struct sifive_trace_config *config)
+static int check_config(const struct sifive_trace_config *config,
+			struct sft_why *why)
 {
 	const u32 flags = SIFIVE_TRACE_CONFIG_RING | SIFIVE_TRACE_CONFIG_OVERFLOW |
 			  SIFIVE_TRACE_CONFIG_NO_TIMESTAMP;
@@ -121,63 +122,63 @@ static int check_config(const struct sifive_trace_config *config)
 	unsigned int encoders = sft_topology_count(&sft.encoders);
 
 	if (config->flags & ~flags)
-		return sft_fail(-EINVAL, "unknown flags %#x", config->flags & ~flags);
+		return sft_fail(why, -EINVAL, "unknown flags %#x", config->flags & ~flags);
 	if (config->sink != SIFIVE_TRACE_SINK_SBA &&
 	    config->sink != SIFIVE_TRACE_SINK_SRAM)
-		return sft_fail(-EINVAL, "sink %u is neither SBA nor SRAM", config->sink);
+		return sft_fail(why, -EINVAL, "sink %u is neither SBA nor SRAM", config->sink);
 	if (config->prescale > 3)
-		return sft_fail(-EINVAL, "prescale %u is over 3", config->prescale);
+		return sft_fail(why, -EINVAL, "prescale %u is over 3", config->prescale);
 	if (!config->channels)
-		return sft_fail(-EINVAL, "no channel selected");
+		return sft_fail(why, -EINVAL, "no channel selected");
 	if (config->sink == SIFIVE_TRACE_SINK_SBA ? !config->buffer : !!config->buffer)
-		return sft_fail(-EINVAL, "an SBA buffer has a size, SRAM is used whole");
+		return sft_fail(why, -EINVAL, "an SBA buffer has a size, SRAM is used whole");
 	if (config->buffer > SIZE_MAX - SZ_4K)
-		return sft_fail(-EINVAL, "buffer of %llu bytes", config->buffer);
+		return sft_fail(why, -EINVAL, "buffer of %llu bytes", config->buffer);
 	if (encoders < SIFIVE_TRACE_MAX_ENCODERS && config->encoders >> encoders)
-		return sft_fail(-EINVAL, "there are %u encoders, mask %#llx selects others",
+		return sft_fail(why, -EINVAL, "there are %u encoders, mask %#llx selects others",
 				encoders, config->encoders);
 	return 0;
 }
 
 /* The caller's own capability: the descriptor may have been handed on. */
-static int need_perfmon(const char *what)
+static int need_perfmon(const char *what, struct sft_why *why)
 {
 	return perfmon_capable() ? 0 :
-	       sft_fail(-EPERM, "%s needs CAP_PERFMON or CAP_SYS_ADMIN", what);
+	       sft_fail(why, -EPERM, "%s needs CAP_PERFMON or CAP_SYS_ADMIN", what);
 }
 
 /* Whether this file may take or change the session. */
-static int may_configure(struct sft_file *file)
+static int may_configure(struct sft_file *file, struct sft_why *why)
 {
-	int ret = need_perfmon("configuring");
+	int ret = need_perfmon("configuring", why);
 
 	if (ret)
 		return ret;
 	if (sft.owner && sft.owner != file)
-		return sft_fail(-EBUSY, "process %d has the trace hardware",
+		return sft_fail(why, -EBUSY, "process %d has the trace hardware",
 				pid_vnr(sft.holder));
 	return 0;
 }
 
-static int ioctl_config(struct sft_file *file, void *arg)
+static int ioctl_config(struct sft_file *file, void *arg, struct sft_why *why)
 {
 	struct sifive_trace_config *config = arg;
 	int ret;
 
-	ret = may_configure(file);
+	ret = may_configure(file, why);
 	if (!ret)
-		ret = check_config(config);
+		ret = check_config(config, why);
 	if (ret)
 		return ret;
 	if (sft.sleeping)
-		return sft_fail(-EBUSY, "the system suspends or shuts down");
+		return sft_fail(why, -EBUSY, "the system suspends or shuts down");
 	if (sft.capture.running)
-		return sft_fail(-EBUSY, "the capture is running: STOP first");
-	ret = sft_route_check(config);
+		return sft_fail(why, -EBUSY, "the capture is running: STOP first");
+	ret = sft_route_check(config, why);
 	if (ret)
 		return ret;
 	sft_session_close();
-	ret = sft_capture_config(config);
+	ret = sft_capture_config(config, why);
 	if (ret)
 		return ret;
 	sft_session_take(file);
@@ -186,161 +187,163 @@ static int ioctl_config(struct sft_file *file, void *arg)
 }
 
 /* What only the session's file may do, and only while it has one. */
-static int need_session(struct sft_file *file)
+static int need_session(struct sft_file *file, struct sft_why *why)
 {
 	return sft.owner == file ? 0 :
-	       sft_fail(-ENXIO, "no session: CONFIG comes first");
+	       sft_fail(why, -ENXIO, "no session: CONFIG comes first");
 }
 
 /* Starting and stopping the hardware takes more than the session's descriptor. */
-static int need_steering(struct sft_file *file)
+static int need_steering(struct sft_file *file, struct sft_why *why)
 {
-	int ret = need_session(file);
+	int ret = need_session(file, why);
 
 	if (ret || sft_may_steer())
 		return ret;
-	return sft_fail(-EPERM,
+	return sft_fail(why, -EPERM,
 			"another process's session: CAP_PERFMON or CAP_SYS_ADMIN is needed");
 }
 
-static int ioctl_counters(struct sft_file *file, void *arg)
+static int ioctl_counters(struct sft_file *file, void *arg, struct sft_why *why)
 {
 	struct sifive_trace_counters *counters = arg;
-	int ret = need_session(file) ?: need_perfmon("taking counters");
+	int ret = need_session(file, why) ?: need_perfmon("taking counters", why);
 
 	if (ret)
 		return ret;
 	if (counters->flags & ~SIFIVE_TRACE_COUNTERS_PER_THREAD || counters->reserved)
-		return sft_fail(-EINVAL, "unknown flags %#x", counters->flags);
+		return sft_fail(why, -EINVAL, "unknown flags %#x", counters->flags);
 	if (counters->count > SIFIVE_TRACE_MAX_COUNTERS)
-		return sft_fail(-EINVAL, "%u events are %u too many: there are %u counters",
+		return sft_fail(why, -EINVAL, "%u events are %u too many: there are %u counters",
 				counters->count,
 				counters->count - SIFIVE_TRACE_MAX_COUNTERS,
 				SIFIVE_TRACE_MAX_COUNTERS);
 	if (sft.sleeping)
-		return sft_fail(-EBUSY, "the system suspends or shuts down");
+		return sft_fail(why, -EBUSY, "the system suspends or shuts down");
 	if (sft.capture.running)
-		return sft_fail(-EBUSY, "the capture is running: STOP first");
+		return sft_fail(why, -EBUSY, "the capture is running: STOP first");
 	if (counters->count)
-		ret = sft_access_prepare(counters->flags & SIFIVE_TRACE_COUNTERS_PER_THREAD);
+		ret = sft_access_prepare(counters->flags & SIFIVE_TRACE_COUNTERS_PER_THREAD, why);
 	if (ret)
 		return ret;
-	ret = sft_counters_take(counters);
+	ret = sft_counters_take(counters, why);
 	sft_mapping_update();
 	return ret;
 }
 
 /* Who takes counters may read them; what that needs is had before any is given back. */
-static int join_for_counters(struct sft_file *file, void *arg)
+static int join_for_counters(struct sft_file *file, void *arg, struct sft_why *why)
 {
 	struct sifive_trace_counters *counters = arg;
 	u32 slot;
 
 	counters->mask = 0;
 	counters->failed = ~0u;
-	return counters->count ? sft_access_join(file, &slot) : 0;
+	return counters->count ? sft_access_join(file, &slot, why) : 0;
 }
 
-static int ioctl_thread(struct sft_file *file, void *arg)
+static int ioctl_thread(struct sft_file *file, void *arg, struct sft_why *why)
 {
 	struct sifive_trace_thread *thread = arg;
 
 	thread->slot = ~0u;
 	if (thread->flags & ~SIFIVE_TRACE_THREAD_LEAVE || thread->reserved)
-		return sft_fail(-EINVAL, "unknown flags %#x", thread->flags);
+		return sft_fail(why, -EINVAL, "unknown flags %#x", thread->flags);
 	return thread->flags & SIFIVE_TRACE_THREAD_LEAVE ?
-	       sft_access_leave(file) : need_steering(file);
+	       sft_access_leave(file, why) : need_steering(file, why);
 }
 
-static int join_thread(struct sft_file *file, void *arg, void __user *uarg)
+static int join_thread(struct sft_file *file, void *arg, void __user *uarg,
+		       struct sft_why *why)
 {
 	struct sifive_trace_thread *thread = arg;
 
 	return thread->flags & SIFIVE_TRACE_THREAD_LEAVE ?
-	       0 : sft_access_join(file, &thread->slot);
+	       0 : sft_access_join(file, &thread->slot, why);
 }
 
-static int ioctl_event(struct sft_file *file, void *arg)
+static int ioctl_event(struct sft_file *file, void *arg, struct sft_why *why)
 {
 	struct sifive_trace_query *query = arg;
-	int ret = need_perfmon("trying counters");
+	int ret = need_perfmon("trying counters", why);
 
 	if (ret)
 		return ret;
 	if (query->flags || query->reserved)
-		return sft_fail(-EINVAL, "unknown flags %#x or reserved field %#x",
+		return sft_fail(why, -EINVAL, "unknown flags %#x or reserved field %#x",
 				query->flags, query->reserved);
-	return sft_counters_query(query);
+	return sft_counters_query(query, why);
 }
 
-static int may_sample(struct sft_file *file)
+static int may_sample(struct sft_file *file, struct sft_why *why)
 {
-	int ret = need_session(file) ?: need_perfmon("sampling");
+	int ret = need_session(file, why) ?: need_perfmon("sampling", why);
 
 	if (ret)
 		return ret;
 	if (sft.sleeping)
-		return sft_fail(-EBUSY, "the system suspends or shuts down");
+		return sft_fail(why, -EBUSY, "the system suspends or shuts down");
 	if (sft.capture.running)
-		return sft_fail(-EBUSY, "the capture is running: STOP first");
+		return sft_fail(why, -EBUSY, "the capture is running: STOP first");
 	return 0;
 }
 
-static int ioctl_sampling(struct sft_file *file, void *arg)
+static int ioctl_sampling(struct sft_file *file, void *arg, struct sft_why *why)
 {
-	return may_sample(file) ?: sft_sampling_valid(arg);
+	return may_sample(file, why) ?: sft_sampling_valid(arg, why);
 }
 
 /* perf is asked without the system's lock; only what it can do is set. */
-static int try_sampling(struct sft_file *file, void *arg, void __user *uarg)
+static int try_sampling(struct sft_file *file, void *arg, void __user *uarg,
+			struct sft_why *why)
 {
-	int ret = sft_sampling_try(file, arg);
+	int ret = sft_sampling_try(arg, why);
 
 	if (ret)
 		return ret;
 	sft_lock();
-	ret = sft_stale(file) ? -ENODEV : may_sample(file);
+	ret = sft_stale(file) ? -ENODEV : may_sample(file, why);
 	if (!ret)
-		ret = sft_sampling_set(arg);
-	if (ret)
-		sft_keep_message(file);
+		ret = sft_sampling_set(arg, why);
 	sft_unlock();
 	return ret;
 }
 
-static int ioctl_start(struct sft_file *file, void *arg)
+static int ioctl_start(struct sft_file *file, void *arg, struct sft_why *why)
 {
 	struct sifive_trace_run *run = arg;
-	int ret = need_steering(file);
+	int ret = need_steering(file, why);
 
 	if (ret)
 		return ret;
 	if (run->flags & ~SIFIVE_TRACE_START_REWIND)
-		return sft_fail(-EINVAL, "unknown flags %#x", run->flags);
+		return sft_fail(why, -EINVAL, "unknown flags %#x", run->flags);
 	if (sft.sampling.set.flags & SIFIVE_TRACE_SAMPLING_ALL)
-		ret = need_perfmon("sampling whatever runs");
-	return ret ?: sft_capture_start(run->flags & SIFIVE_TRACE_START_REWIND);
+		ret = need_perfmon("sampling whatever runs", why);
+	return ret ?: sft_capture_start(run->flags & SIFIVE_TRACE_START_REWIND,
+					why);
 }
 
-static int follow(struct sft_file *file, void *arg, void __user *uarg)
+static int follow(struct sft_file *file, void *arg, void __user *uarg,
+		  struct sft_why *why)
 {
-	return sft_sampling_follow(file);
+	return sft_sampling_follow(file, why);
 }
 
-static int ioctl_stop(struct sft_file *file, void *arg)
+static int ioctl_stop(struct sft_file *file, void *arg, struct sft_why *why)
 {
 	struct sifive_trace_run *run = arg;
-	int ret = need_steering(file);
+	int ret = need_steering(file, why);
 
 	if (ret)
 		return ret;
 	if (run->flags)
-		return sft_fail(-EINVAL, "unknown flags %#x", run->flags);
-	ret = sft_capture_stop();
-	sft_sampling_check();
+		return sft_fail(why, -EINVAL, "unknown flags %#x", run->flags);
+	ret = sft_capture_stop(why);
+	sft_sampling_check(why);
 	sft_sampling_unfollow();
-	sft_counters_check();
-	sft_health_report();
+	sft_counters_check(why);
+	sft_health_report(why);
 	return ret;
 }
 
@@ -381,7 +384,7 @@ static void report_contents(struct sifive_trace_status *status)
 }
 
 /* A look at the counters interrupts the harts: others see what the session saw last. */
-static int ioctl_status(struct sft_file *file, void *arg)
+static int ioctl_status(struct sft_file *file, void *arg, struct sft_why *why)
 {
 	struct sifive_trace_status *status = arg;
 	bool may_read = sft_may_read(file);
@@ -390,9 +393,11 @@ static int ioctl_status(struct sft_file *file, void *arg)
 	if (may_read)
 		sft_health_check();
 	if (sft.owner == file && sft_may_steer()) {
-		sft_counters_check();
-		sft_sampling_check();
-		sft_health_report();
+		sft_counters_check(why);
+		sft_sampling_check(why);
+		sft_health_report(why);
+		if (why->text[0])
+			sft_keep_message(file, why);
 	}
 	*status = (struct sifive_trace_status){ .size = status->size };
 	if (sft.owner)
@@ -413,12 +418,12 @@ static int ioctl_status(struct sft_file *file, void *arg)
 	return 0;
 }
 
-static int ioctl_sink(struct sft_file *file, void *arg)
+static int ioctl_sink(struct sft_file *file, void *arg, struct sft_why *why)
 {
 	struct sifive_trace_sink *sink = arg;
 
 	if (sink->index >= sft.capture.sinks)
-		return sft_fail(-EINVAL, "there is no sink %u", sink->index);
+		return sft_fail(why, -EINVAL, "there is no sink %u", sink->index);
 	sink->index = array_index_nospec(sink->index, sft.capture.sinks);
 	if (sft_may_read(file))
 		sft_health_check();
@@ -431,30 +436,31 @@ static int ioctl_sink(struct sft_file *file, void *arg)
 	return 0;
 }
 
-static int ioctl_attach(struct sft_file *file, void *arg)
+static int ioctl_attach(struct sft_file *file, void *arg, struct sft_why *why)
 {
 	struct sifive_trace_attach *attach = arg;
 
 	attach->fd = -1;
 	if (attach->flags & ~SIFIVE_TRACE_ATTACH_COMPARE)
-		return sft_fail(-EINVAL, "unknown flags %#x", attach->flags);
+		return sft_fail(why, -EINVAL, "unknown flags %#x", attach->flags);
 	if (attach->reserved)
-		return sft_fail(-EINVAL, "reserved is %u, not 0", attach->reserved);
+		return sft_fail(why, -EINVAL, "reserved is %u, not 0", attach->reserved);
 	if (attach->size < offsetofend(struct sifive_trace_attach, fd))
-		return sft_fail(-EINVAL, "size %u has no room for the descriptor",
+		return sft_fail(why, -EINVAL, "size %u has no room for the descriptor",
 				attach->size);
 	return 0;
 }
 
-static int attach_mapping(struct sft_file *file, void *arg, void __user *uarg)
+static int attach_mapping(struct sft_file *file, void *arg, void __user *uarg,
+			  struct sft_why *why)
 {
 	return sft_mapping_attach(file, arg, uarg);
 }
 
-static int ioctl_losses(struct sft_file *file, void *arg)
+static int ioctl_losses(struct sft_file *file, void *arg, struct sft_why *why)
 {
 	if (!sft_may_read(file))
-		return sft_fail(-EPERM, "the capture is another user's");
+		return sft_fail(why, -EPERM, "the capture is another user's");
 	sft_mapping_losses(arg);
 	return 0;
 }
@@ -473,9 +479,10 @@ struct call {
 	size_t size;
 	bool write;
 	bool frees;
-	int (*before)(struct sft_file *file, void *arg);
-	int (*handler)(struct sft_file *file, void *arg);
-	int (*after)(struct sft_file *file, void *arg, void __user *uarg);
+	int (*before)(struct sft_file *file, void *arg, struct sft_why *why);
+	int (*handler)(struct sft_file *file, void *arg, struct sft_why *why);
+	int (*after)(struct sft_file *file, void *arg, void __user *uarg,
+		     struct sft_why *why);
 };
 
 static const struct call calls[] = {
@@ -533,35 +540,50 @@ static const struct call calls[] = {
 	},
 };
 
-/* The words of an error, for the file it happened to. */
-void sft_keep_message(struct sft_file *file)
+/* Why a call failed, for the file that it was made on. */
+void sft_keep_message(struct sft_file *file, const struct sft_why *why)
 {
-	strscpy(file->message, sft.message, sizeof(file->message));
+	strscpy(file->message, why->text, sizeof(file->message));
 }
 
-static int run_call(const struct call *call, struct sft_file *file, void *arg,
-		    void __user *uarg)
+/* The part of a call that has the system locked. */
+static int run_handler(const struct call *call, struct sft_file *file, void *arg,
+		       struct sft_why *why)
 {
-	int ret = call->before ? call->before(file, arg) : 0;
+	int ret = -ENODEV;
 
-	if (ret)
-		return ret;
 	if (call->frees)
 		sft_lock_buffers();
 	else
 		sft_lock();
-	if (sft_stale(file)) {
-		ret = -ENODEV;
-	} else {
-		ret = call->handler(file, arg);
+	if (!sft_stale(file)) {
+		ret = call->handler(file, arg, why);
 		if (ret)
-			sft_keep_message(file);
+			sft_keep_message(file, why);
 	}
 	if (call->frees)
 		sft_unlock_buffers();
 	else
 		sft_unlock();
-	return ret || !call->after ? ret : call->after(file, arg, uarg);
+	return ret;
+}
+
+static int run_call(const struct call *call, struct sft_file *file, void *arg,
+		    void __user *uarg)
+{
+	struct sft_why why = {};
+	int ret = call->before ? call->before(file, arg, &why) : 0;
+
+	if (!ret)
+		ret = run_handler(call, file, arg, &why);
+	if (!ret && call->after)
+		ret = call->after(file, arg, uarg, &why);
+	if (why.text[0]) {
+		sft_lock();
+		sft_keep_message(file, &why);
+		sft_unlock();
+	}
+	return ret;
 }
 
 /*

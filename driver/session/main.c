@@ -12,48 +12,14 @@ struct sft_system sft = {
 	.funnels = LIST_HEAD_INIT(sft.funnels),
 };
 
-/* Take the system for one request, which has no errors yet. */
 void sft_lock(void)
 {
 	mutex_lock(&sft.lock);
-	sft.message[0] = '\0';
 }
 
 void sft_unlock(void)
 {
 	mutex_unlock(&sft.lock);
-}
-
-/*
- * Note as text why a request fails, the first reason if there are several; who
- * made the request keeps them for its file. Returns @err, so that a failing
- * function can end with it.
- */
-int sft_fail(int err, const char *fmt, ...)
-{
-	va_list args;
-
-	lockdep_assert_held(&sft.lock);
-	if (sft.message[0])
-		return err;
-	va_start(args, fmt);
-	vscnprintf(sft.message, sizeof(sft.message), fmt, args);
-	va_end(args);
-	return err;
-}
-
-/* Add what to report whether the request fails or not, behind why it does. */
-void sft_add(const char *fmt, ...)
-{
-	size_t used = strlen(sft.message);
-	va_list args;
-
-	lockdep_assert_held(&sft.lock);
-	if (used)
-		used += scnprintf(sft.message + used, sizeof(sft.message) - used, "; ");
-	va_start(args, fmt);
-	vscnprintf(sft.message + used, sizeof(sft.message) - used, fmt, args);
-	va_end(args);
 }
 
 static struct platform_driver * const drivers[] = {

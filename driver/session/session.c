@@ -73,16 +73,26 @@ void sft_session_abort(void)
 	sft_wake_pollers();
 }
 
+/* What nobody has called for is the owner's to read. */
+static void report(const struct sft_why *why)
+{
+	if (why->text[0])
+		sft_keep_message(sft.owner, why);
+}
+
 /*
  * The stream of a hart that goes offline ends whole; the counters there are
  * given back. In system sleep all harts come back.
  */
 static int hart_offline(unsigned int cpu)
 {
+	struct sft_why why = {};
+
 	sft_lock();
 	if (sft.owner && !sft.sleeping) {
-		sft_capture_cpu_offline(cpu);
-		sft_counters_cpu_offline(cpu);
+		sft_capture_cpu_offline(cpu, &why);
+		sft_counters_cpu_offline(cpu, &why);
+		report(&why);
 	}
 	sft_unlock();
 	return 0;
@@ -91,13 +101,15 @@ static int hart_offline(unsigned int cpu)
 static void resume_stream(unsigned int cpu)
 {
 	struct sft_encoder *e = sft_capture_ended(cpu);
+	struct sft_why why = {};
 
 	if (!e)
 		return;
 	/* First, as a header of the stream may read them. */
 	sft_counters_cpu_online(cpu);
-	sft_capture_cpu_online(e);
-	sft_counters_report();
+	sft_capture_cpu_online(e, &why);
+	sft_counters_report(&why);
+	report(&why);
 }
 
 /*
@@ -117,24 +129,29 @@ static int hart_online(unsigned int cpu)
 /* Components may lose their registers in system sleep, and harts their counts. */
 static void suspend_session(void)
 {
+	struct sft_why why = {};
+
 	if (sft.owner) {
-		sft_capture_suspend();
-		sft_counters_check();
+		sft_capture_suspend(&why);
+		sft_counters_check(&why);
+		report(&why);
 	}
 	sft.sleeping = true;
 }
 
 static void resume_session(void)
 {
+	struct sft_why why = {};
 	unsigned int cpu;
 
 	sft.sleeping = false;
 	if (!sft.owner)
 		return;
 	sft_counters_resume();
-	sft_capture_resume();
-	if (sft_counters_report())
-		pr_warn("sifive_trace: %s\n", sft.message);
+	sft_capture_resume(&why);
+	if (sft_counters_report(&why))
+		pr_warn("sifive_trace: %s\n", why.text);
+	report(&why);
 	/* Those that were offline when sleep began, and came with the others. */
 	for_each_cpu(cpu, cpu_active_mask)
 		resume_stream(cpu);

@@ -111,7 +111,6 @@ struct sft_file {
  *		see ENODEV
  * @captures:	counts CONFIGs, so that a reader notices another capture
  * @sleeping:	system sleep or shutdown has begun: nothing may start
- * @message:	last error as text; ioctl hands it to the file it failed for
  */
 struct sft_system {
 	struct mutex lock;	/* everything below, and every component */
@@ -126,7 +125,6 @@ struct sft_system {
 	u64 generation;
 	u64 captures;
 	bool sleeping;
-	char message[SIFIVE_TRACE_MESSAGE_LEN];
 };
 
 extern struct sft_system sft;
@@ -143,21 +141,21 @@ unsigned int sft_topology_count(struct list_head *list);
 unsigned int sft_topology_sinks(void);
 
 /* route.c */
-int sft_route_check(struct sifive_trace_config *config);
+int sft_route_check(struct sifive_trace_config *config, struct sft_why *why);
 struct sft_sink *sft_route_sink(const struct sft_component *owner);
 int sft_route_all(void);
 
 /* capture.c */
 bool sft_capture_has(const struct sft_encoder *e);
 const struct sft_component *sft_capture_owner(const struct sft_encoder *e);
-int sft_capture_config(struct sifive_trace_config *config);
-int sft_capture_start(bool rewind);
-int sft_capture_stop(void);
-void sft_capture_cpu_offline(unsigned int cpu);
+int sft_capture_config(struct sifive_trace_config *config, struct sft_why *why);
+int sft_capture_start(bool rewind, struct sft_why *why);
+int sft_capture_stop(struct sft_why *why);
+void sft_capture_cpu_offline(unsigned int cpu, struct sft_why *why);
 struct sft_encoder *sft_capture_ended(unsigned int cpu);
-void sft_capture_cpu_online(struct sft_encoder *e);
-void sft_capture_suspend(void);
-void sft_capture_resume(void);
+void sft_capture_cpu_online(struct sft_encoder *e, struct sft_why *why);
+void sft_capture_suspend(struct sft_why *why);
+void sft_capture_resume(struct sft_why *why);
 void sft_capture_freeze(void);
 void sft_capture_thaw(void);
 void sft_capture_release(void);
@@ -168,12 +166,13 @@ bool sft_capture_full(int sink);
 void sft_capture_describe(struct sifive_trace_sink *out);
 u64 sft_capture_size(int sink);
 u64 sft_capture_bytes(int sink);
-ssize_t sft_capture_copy(int sink, void *to, u64 offset, size_t count);
-int sft_capture_readable(void);
+ssize_t sft_capture_copy(int sink, void *to, u64 offset, size_t count,
+			 struct sft_why *why);
+int sft_capture_readable(struct sft_why *why);
 
 /* health.c */
 void sft_health_check(void);
-void sft_health_report(void);
+void sft_health_report(struct sft_why *why);
 void sft_health_clear(void);
 void sft_health_forget(void);
 const struct sft_component *sft_health_failed(void);
@@ -189,7 +188,7 @@ int sft_session_init(void);
 void sft_session_exit(void);
 
 /* ioctl.c */
-void sft_keep_message(struct sft_file *file);
+void sft_keep_message(struct sft_file *file, const struct sft_why *why);
 long sft_ioctl(struct file *filp, unsigned int cmd, unsigned long user);
 
 /* mapping.c */
@@ -206,8 +205,9 @@ int sft_mmap(struct file *filp, struct vm_area_struct *vma);
 /* snapshot.c */
 void sft_lock_buffers(void);
 void sft_unlock_buffers(void);
-int sft_snapshot_take(struct sft_file *file);
-ssize_t sft_snapshot_read(struct sft_file *file, void *to, u64 offset, size_t count);
+int sft_snapshot_take(struct sft_file *file, struct sft_why *why);
+ssize_t sft_snapshot_read(struct sft_file *file, void *to, u64 offset, size_t count,
+			  struct sft_why *why);
 void sft_snapshot_leave(struct sft_file *file);
 void sft_snapshot_forget(void);
 

@@ -88,19 +88,6 @@ void sft_snapshot_leave(struct sft_file *file)
 	mutex_unlock(&copy_lock);
 }
 
-static __printf(3, 4) int fail(struct sft_file *file, int err, const char *fmt, ...)
-{
-	va_list args;
-
-	sft_lock();
-	va_start(args, fmt);
-	vscnprintf(sft.message, sizeof(sft.message), fmt, args);
-	va_end(args);
-	sft_keep_message(file);
-	sft_unlock();
-	return err;
-}
-
 /* Reading is not worth that others are killed for memory. */
 static void *allocate(u64 size)
 {
@@ -150,7 +137,7 @@ static void trim(u64 rewinds)
 	sft_unlock();
 }
 
-static int make(struct sft_file *file)
+static int make(struct sft_why *why)
 {
 	struct part *p;
 	u64 size;
@@ -161,9 +148,9 @@ static int make(struct sft_file *file)
 	sft_unlock();
 	copy.data = allocate(size);
 	if (!copy.data)
-		return fail(file, -ENOMEM,
-			    "no memory for a copy of the running ring, %llu bytes: STOP, or read less often",
-			    size);
+		return sft_fail(why, -ENOMEM,
+				"no memory for a copy of the running ring, %llu bytes: STOP, or read less often",
+				size);
 	copy.rewinds = mark();
 	for (p = copy.part; p < copy.part + copy.parts; p++)
 		p->bytes = sft_sink_copy_ring(p->sink, &p->before, p->data);
@@ -176,7 +163,7 @@ static int make(struct sft_file *file)
 }
 
 /* Whether the capture is still the one that the file was let in to. */
-static int check(struct sft_file *file)
+static int check(struct sft_file *file, struct sft_why *why)
 {
 	int ret = 0;
 
@@ -184,9 +171,7 @@ static int check(struct sft_file *file)
 	if (sft_stale(file))
 		ret = -ENODEV;
 	else if (file->capture != sft.captures)
-		ret = sft_fail(-ESTALE, "another capture has begun: read from offset 0");
-	if (ret)
-		sft_keep_message(file);
+		ret = sft_fail(why, -ESTALE, "another capture has begun: read from offset 0");
 	sft_unlock();
 	return ret;
 }
@@ -207,16 +192,16 @@ static bool is_shared(void)
  * Give a file a copy of the ring that runs. Nothing is locked but the file's own
  * reading.
  */
-int sft_snapshot_take(struct sft_file *file)
+int sft_snapshot_take(struct sft_file *file, struct sft_why *why)
 {
 	int ret = mutex_lock_interruptible(&copy_lock);
 
 	if (ret)
 		return -ERESTARTSYS;
 	leave(file);
-	ret = check(file);
+	ret = check(file, why);
 	if (!ret && !is_shared())
-		ret = make(file);
+		ret = make(why);
 	if (!ret) {
 		file->snapshot = copy.number;
 		copy.readers++;
@@ -246,7 +231,8 @@ static size_t copy_parts(const struct sft_file *file, void *to, u64 offset, size
 }
 
 /* Up to @count bytes of the file's copy; 0 at its end, which gives the copy back. */
-ssize_t sft_snapshot_read(struct sft_file *file, void *to, u64 offset, size_t count)
+ssize_t sft_snapshot_read(struct sft_file *file, void *to, u64 offset, size_t count,
+			  struct sft_why *why)
 {
 	ssize_t ret = mutex_lock_interruptible(&copy_lock);
 
@@ -254,10 +240,10 @@ ssize_t sft_snapshot_read(struct sft_file *file, void *to, u64 offset, size_t co
 		return -ERESTARTSYS;
 	if (file->snapshot != copy.number) {
 		file->snapshot = 0;
-		ret = check(file);
+		ret = check(file, why);
 		if (!ret)
-			ret = fail(file, -ESTALE,
-				   "another reader has a newer copy of the ring: read from offset 0");
+			ret = sft_fail(why, -ESTALE,
+				       "another reader has a newer copy of the ring: read from offset 0");
 	} else {
 		copy.used = jiffies;
 		ret = copy_parts(file, to, offset, count);

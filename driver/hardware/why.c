@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Why a call or a binding fails, as text. */
+
+#include <linux/kernel.h>
+#include <linux/string.h>
+
+#include "common.h"
+
+/*
+ * Note why a request fails, the first reason if there are several. @why is NULL if
+ * nobody asks. Returns @err, so that a failing function can end with it.
+ */
+int sft_fail(struct sft_why *why, int err, const char *fmt, ...)
+{
+	va_list args;
+
+	if (!why || why->text[0])
+		return err;
+	va_start(args, fmt);
+	vscnprintf(why->text, sizeof(why->text), fmt, args);
+	va_end(args);
+	return err;
+}
+
+/* Add what to report whether the request fails or not, behind why it does. */
+void sft_add(struct sft_why *why, const char *fmt, ...)
+{
+	size_t used = strlen(why->text);
+	va_list args;
+
+	if (used)
+		used += scnprintf(why->text + used, sizeof(why->text) - used, "; ");
+	va_start(args, fmt);
+	vscnprintf(why->text + used, sizeof(why->text) - used, fmt, args);
+	va_end(args);
+}
