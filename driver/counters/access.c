@@ -15,7 +15,6 @@
  */
 
 #include <linux/bitmap.h>
-#include <linux/capability.h>
 #include <linux/mm.h>
 #include <linux/perf_event.h>
 #include <linux/pid.h>
@@ -27,7 +26,7 @@
 
 #include <asm/csr.h>
 
-#include "../session/sifive_trace.h"
+#include "counters.h"
 
 /**
  * struct sft_thread - a thread that joined
@@ -97,12 +96,12 @@ static void begin_here(struct here *h)
 	u64 now;
 
 	if (!t || !READ_ONCE(t->live) ||
-	    !cpumask_test_cpu(smp_processor_id(), &sft.counters.cpus))
+	    !cpumask_test_cpu(smp_processor_id(), &sft_counters.cpus))
 		return;
 	mask = READ_ONCE(access_mask);
 	h->opened = mask & ~csr_read(CSR_SCOUNTEREN);
 	csr_set(CSR_SCOUNTEREN, h->opened);
-	if (!sft.counters.per_thread || !t->slot)
+	if (!sft_counters.per_thread || !t->slot)
 		return;
 	if (t->marked != READ_ONCE(marks)) {
 		t->marked = READ_ONCE(marks);
@@ -199,9 +198,9 @@ static void release_left(struct work_struct *work)
 	struct sft_thread *t, *next;
 	LIST_HEAD(list);
 
-	mutex_lock(&sft.lock);
+	sft_lock();
 	list_splice_init(&leaving, &list);
-	mutex_unlock(&sft.lock);
+	sft_unlock();
 	list_for_each_entry_safe(t, next, &list, node) {
 		perf_event_release_kernel(t->event);
 		put_pid(t->pid);
@@ -245,7 +244,7 @@ void sft_access_open(u32 mask)
 	list_for_each_entry(t, &threads, node)
 		memset(t->count, 0, sizeof(t->count));
 	WRITE_ONCE(access_mask, mask & ~BIT(SFT_TIMESTAMP));
-	on_each_cpu_mask(&sft.counters.cpus, begin_on, NULL, 1);
+	on_each_cpu_mask(&sft_counters.cpus, begin_on, NULL, 1);
 }
 
 /* End; but no count goes back because its hart's counter did. */
@@ -276,8 +275,8 @@ void sft_access_suspend(void)
 /* After that, and after system sleep, which may have lost what was open. */
 void sft_access_resume(void)
 {
-	WRITE_ONCE(access_mask, sft.counters.mask & ~BIT(SFT_TIMESTAMP));
-	on_each_cpu_mask(&sft.counters.cpus, begin_on, NULL, 1);
+	WRITE_ONCE(access_mask, sft_counters.mask & ~BIT(SFT_TIMESTAMP));
+	on_each_cpu_mask(&sft_counters.cpus, begin_on, NULL, 1);
 }
 
 void sft_access_close(void)
@@ -295,7 +294,7 @@ void sft_access_cpu_offline(unsigned int cpu)
 	smp_call_function_single(cpu, end_on, NULL, 1);
 }
 
-/* It is back, and its bit in sft.counters.cpus set. */
+/* It is back, and its bit in sft_counters.cpus set. */
 void sft_access_cpu_online(unsigned int cpu)
 {
 	smp_call_function_single(cpu, begin_on, NULL, 1);
@@ -323,7 +322,7 @@ bool sft_access_count(u32 counter, u64 *value)
 
 	if (!sft_csr_read(counter, value))
 		return false;
-	if (!sft.counters.per_thread)
+	if (!sft_counters.per_thread)
 		return true;
 	if (!(h->counting & BIT(counter)))
 		return false;
@@ -336,7 +335,7 @@ u64 *sft_access_sampled(void)
 {
 	struct here *h = this_cpu_ptr(&here);
 
-	return sft.counters.per_thread && h->thread ? h->thread->sampled : NULL;
+	return sft_counters.per_thread && h->thread ? h->thread->sampled : NULL;
 }
 
 static void mark_here(void *arg)
@@ -410,17 +409,20 @@ static void begin_again(struct sft_thread *t)
 	local_irq_enable();
 }
 
-/* Make the event that follows the caller, without a lock. */
-static struct sft_thread *new_thread(void)
+/* The caller with an event that follows it, to join. Not under the system's lock. */
+struct sft_thread *sft_access_new(void)
 {
 	struct perf_event_attr attr = {
 		.type = access_pmu.type,
 		.size = sizeof(attr),
 		.remove_on_exec = 1,
 	};
-	struct sft_thread *t = kzalloc(sizeof(*t), GFP_KERNEL);
 	struct perf_event *event;
+	struct sft_thread *t;
 
+	/* Leaving and joining over and over waits for what that leaves. */
+	flush_work(&release_work);
+	t = kzalloc(sizeof(*t), GFP_KERNEL);
 	if (!t)
 		return ERR_PTR(-ENOMEM);
 	event = perf_event_create_kernel_counter(&attr, -1, current, no_overflow, t);
@@ -433,65 +435,30 @@ static struct sft_thread *new_thread(void)
 	return t;
 }
 
-static int may_join(struct sft_file *file, struct sft_why *why)
+/* Have the caller join, as @fresh; NULL: as it has joined already, or -EAGAIN. */
+int sft_access_join(struct sft_thread *fresh, u32 *slot, struct sft_why *why)
 {
-	if (sft_stale(file))
-		return -ENODEV;
-	if (sft.owner != file)
-		return sft_fail(why, -ENXIO, "no session: CONFIG comes first");
-	if (task_tgid(current) != sft.holder && !perfmon_capable())
-		return sft_fail(why, -EPERM,
-				"another process's session: joining needs CAP_PERFMON");
-	return 0;
-}
+	struct sft_thread *t = find_current() ?: fresh;
+	int ret;
 
-/* Under the lock: @fresh, or the caller as it has joined already. */
-static int join(struct sft_file *file, struct sft_thread *fresh, u32 *slot,
-		struct sft_why *why)
-{
-	struct sft_thread *t;
-	int ret = may_join(file, why);
-
-	if (ret)
-		return ret;
-	t = find_current() ?: fresh;
 	if (!t)
 		return -EAGAIN;
-	ret = sft.counters.per_thread ? give_slot(t, why) : 0;
+	ret = sft_counters.per_thread ? give_slot(t, why) : 0;
 	if (ret)
 		return ret;
 	if (t == fresh)
 		list_add(&t->node, &threads);
 	WRITE_ONCE(t->live, true);
 	begin_again(t);
-	*slot = sft.counters.per_thread ? t->slot - slots : ~0u;
+	*slot = sft_counters.per_thread ? t->slot - slots : ~0u;
 	return 0;
 }
 
-/* Have the calling thread join, not under the system's lock. */
-int sft_access_join(struct sft_file *file, u32 *slot, struct sft_why *why)
+/* It does not join. */
+void sft_access_discard(struct sft_thread *fresh)
 {
-	struct sft_thread *t;
-	int ret;
-
-	sft_lock();
-	ret = join(file, NULL, slot, why);
-	sft_unlock();
-	if (ret != -EAGAIN)
-		return ret;
-	/* Leaving and joining over and over waits for what that leaves. */
-	flush_work(&release_work);
-	t = new_thread();
-	if (IS_ERR(t))
-		return PTR_ERR(t);
-	sft_lock();
-	ret = join(file, t, slot, why);
-	if (ret) {
-		list_add(&t->node, &leaving);
-		schedule_work(&release_work);
-	}
-	sft_unlock();
-	return ret;
+	list_add(&fresh->node, &leaving);
+	schedule_work(&release_work);
 }
 
 /* Before counters are taken by the caller, who has joined: all that it needs for that. */
@@ -504,21 +471,17 @@ int sft_access_prepare(bool per_thread, struct sft_why *why)
 	return per_thread ? give_slot(t, why) : 0;
 }
 
-int sft_access_leave(struct sft_file *file, struct sft_why *why)
+/* The caller leaves, if it has joined. */
+void sft_access_leave(void)
 {
-	struct sft_thread *t;
-	int ret = may_join(file, why);
+	struct sft_thread *t = find_current();
 
-	if (ret)
-		return ret;
-	t = find_current();
-	if (t) {
-		leave(t);
-		local_irq_disable();
-		end_here(this_cpu_ptr(&here));
-		local_irq_enable();
-	}
-	return 0;
+	if (!t)
+		return;
+	leave(t);
+	local_irq_disable();
+	end_here(this_cpu_ptr(&here));
+	local_irq_enable();
 }
 
 /* The page at @offset of the slots, for user mode to read. */

@@ -12,7 +12,7 @@
 #include <asm/csr.h>
 #include <asm/sbi.h>
 
-#include "../session/sifive_trace.h"
+#include "counters.h"
 
 /* The counters whose CSRs can be read, on each CPU. */
 static DEFINE_PER_CPU(u32, readable);

@@ -16,7 +16,9 @@
 #include <asm/hwcap.h>
 #include <asm/sbi.h>
 
-#include "../session/sifive_trace.h"
+#include "counters.h"
+
+struct sft_counters sft_counters;
 
 /* What each CPU's counters stood at when they were looked at last. */
 static DEFINE_PER_CPU(u64 [SIFIVE_TRACE_MAX_COUNTERS], seen);
@@ -158,10 +160,10 @@ static void give_all_back(void)
 {
 	unsigned int cpu, i;
 
-	for_each_cpu(cpu, &sft.counters.cpus)
-		for (i = 0; i < sft.counters.count; i++)
-			give_back_on(cpu, &sft.counters.taken[i]);
-	sft.counters.count = 0;
+	for_each_cpu(cpu, &sft_counters.cpus)
+		for (i = 0; i < sft_counters.count; i++)
+			give_back_on(cpu, &sft_counters.taken[i]);
+	sft_counters.count = 0;
 	sft_reserve_release();
 }
 
@@ -170,7 +172,7 @@ static int reserve(const struct sft_counter *c)
 {
 	if (!(BIT(c->counter) & SFT_FIXED) || sft_counters_pinned())
 		return 0;
-	return sft_reserve_take(cpumask_first(&sft.counters.cpus), c);
+	return sft_reserve_take(cpumask_first(&sft_counters.cpus), c);
 }
 
 /* Have a counter count on all CPUs of the session from 0, or on none. */
@@ -181,18 +183,18 @@ static int take(const struct sft_counter *c)
 
 	if (ret)
 		return ret;
-	for_each_cpu(cpu, &sft.counters.cpus) {
+	for_each_cpu(cpu, &sft_counters.cpus) {
 		ret = take_on(cpu, c, 0);
 		if (!ret)
 			continue;
-		for_each_cpu(undo, &sft.counters.cpus) {
+		for_each_cpu(undo, &sft_counters.cpus) {
 			if (undo == cpu)
 				break;
 			give_back_on(undo, c);
 		}
 		return ret;
 	}
-	sft.counters.taken[sft.counters.count++] = *c;
+	sft_counters.taken[sft_counters.count++] = *c;
 	return 0;
 }
 
@@ -236,7 +238,7 @@ static int take_timestamp(struct sifive_trace_event *ev, u32 at,
 	struct sft_encoder *e;
 
 	for_each_encoder(e) {
-		if (!sft_capture_has(e))
+		if (!sft_route_has(e))
 			continue;
 		master = sft_timestamp_master(e);
 		if (!master || !e->ts_readable)
@@ -245,7 +247,7 @@ static int take_timestamp(struct sifive_trace_event *ev, u32 at,
 	}
 	ev->counter = SFT_TIMESTAMP;
 	ev->info = FIELD_PREP(SIFIVE_TRACE_COUNTER_WIDTH, sft_timestamp_width(master) - 1);
-	sft.counters.mask |= BIT(SFT_TIMESTAMP);
+	sft_counters.mask |= BIT(SFT_TIMESTAMP);
 	return 0;
 }
 
@@ -286,7 +288,7 @@ static int take_events(struct sifive_trace_counters *arg, struct sft_choice *ch,
 	int ret;
 
 	if (sft_counters_available())
-		sft_choose_begin(ch, &sft.counters.cpus);
+		sft_choose_begin(ch, &sft_counters.cpus);
 	for (i = 0; i < arg->count; i++) {
 		arg->failed = i;
 		if (sft_is_timestamp(&ev[i]))
@@ -308,10 +310,10 @@ static int take_events(struct sifive_trace_counters *arg, struct sft_choice *ch,
 		ev[i].info = ch->info[ev[i].counter];
 		mask |= BIT(ev[i].counter);
 	}
-	sft.counters.mask |= mask;
-	sft.counters.per_thread = arg->flags & SIFIVE_TRACE_COUNTERS_PER_THREAD;
+	sft_counters.mask |= mask;
+	sft_counters.per_thread = arg->flags & SIFIVE_TRACE_COUNTERS_PER_THREAD;
 	for (i = 0; i < arg->count; i++)
-		sft.counters.event[ev[i].counter] = ev[i];
+		sft_counters.event[ev[i].counter] = ev[i];
 	return 0;
 }
 
@@ -354,7 +356,7 @@ int sft_counters_query(struct sifive_trace_query *query, struct sft_why *why)
 /* A counter does not count any more on some CPU: report it once, the first with why. */
 static void lose(const struct sft_counter *c, unsigned int cpu, const char *why)
 {
-	struct sft_counters *all = &sft.counters;
+	struct sft_counters *all = &sft_counters;
 
 	if (all->lost & BIT(c->counter))
 		return;
@@ -372,7 +374,7 @@ static void lose(const struct sft_counter *c, unsigned int cpu, const char *why)
  */
 bool sft_counters_report(struct sft_why *why)
 {
-	struct sft_counters *all = &sft.counters;
+	struct sft_counters *all = &sft_counters;
 	unsigned long others = all->lost & ~BIT(all->unreported_counter);
 	const char *what = all->unreported;
 
@@ -396,10 +398,10 @@ static void check_cpu(unsigned int cpu)
 	const char *why;
 	unsigned int i;
 
-	for (i = 0; i < sft.counters.count; i++) {
-		why = check_on(cpu, &sft.counters.taken[i]);
+	for (i = 0; i < sft_counters.count; i++) {
+		why = check_on(cpu, &sft_counters.taken[i]);
 		if (why)
-			lose(&sft.counters.taken[i], cpu, why);
+			lose(&sft_counters.taken[i], cpu, why);
 	}
 }
 
@@ -411,9 +413,7 @@ void sft_counters_check(struct sft_why *why)
 {
 	unsigned int cpu;
 
-	if (sft.sleeping)
-		return;
-	for_each_cpu(cpu, &sft.counters.cpus)
+	for_each_cpu(cpu, &sft_counters.cpus)
 		check_cpu(cpu);
 	sft_counters_report(why);
 }
@@ -427,9 +427,9 @@ void sft_counters_resume(void)
 	bool suspended = false;
 	unsigned int cpu, i;
 
-	for_each_cpu(cpu, &sft.counters.cpus)
-		for (i = 0; i < sft.counters.count; i++) {
-			const struct sft_counter *c = &sft.counters.taken[i];
+	for_each_cpu(cpu, &sft_counters.cpus)
+		for (i = 0; i < sft_counters.count; i++) {
+			const struct sft_counter *c = &sft_counters.taken[i];
 
 			if (!check_on(cpu, c))
 				continue;
@@ -448,13 +448,13 @@ void sft_counters_cpu_offline(unsigned int cpu, struct sft_why *why)
 {
 	unsigned int i;
 
-	if (!cpumask_test_cpu(cpu, &sft.counters.cpus))
+	if (!cpumask_test_cpu(cpu, &sft_counters.cpus))
 		return;
 	sft_access_cpu_offline(cpu);
 	check_cpu(cpu);
-	for (i = 0; i < sft.counters.count; i++)
-		give_back_on(cpu, &sft.counters.taken[i]);
-	cpumask_clear_cpu(cpu, &sft.counters.cpus);
+	for (i = 0; i < sft_counters.count; i++)
+		give_back_on(cpu, &sft_counters.taken[i]);
+	cpumask_clear_cpu(cpu, &sft_counters.cpus);
 	sft_counters_report(why);
 }
 
@@ -467,15 +467,15 @@ void sft_counters_cpu_online(unsigned int cpu)
 {
 	unsigned int i;
 
-	if (cpumask_test_cpu(cpu, &sft.counters.cpus))
+	if (cpumask_test_cpu(cpu, &sft_counters.cpus))
 		return;
-	for (i = 0; i < sft.counters.count; i++) {
-		const struct sft_counter *c = &sft.counters.taken[i];
+	for (i = 0; i < sft_counters.count; i++) {
+		const struct sft_counter *c = &sft_counters.taken[i];
 
 		if (take_on(cpu, c, per_cpu(seen[c->counter], cpu)))
 			lose(c, cpu, "did not come back with its CPU");
 	}
-	cpumask_set_cpu(cpu, &sft.counters.cpus);
+	cpumask_set_cpu(cpu, &sft_counters.cpus);
 	sft_access_cpu_online(cpu);
 }
 
@@ -487,10 +487,10 @@ static void put_aside(struct sft_counters *earlier)
 	unsigned int cpu;
 
 	/* A loss is reported behind the reason of a call that fails. */
-	for_each_cpu(cpu, &sft.counters.cpus)
+	for_each_cpu(cpu, &sft_counters.cpus)
 		check_cpu(cpu);
 	sft_access_suspend();
-	*earlier = sft.counters;
+	*earlier = sft_counters;
 	give_all_back();
 	/* Also where they are taken later, when a CPU comes online. */
 	for_each_possible_cpu(cpu) {
@@ -507,12 +507,12 @@ static void take_up(const struct sft_counters *earlier, struct sft_why *why)
 	bool lost;
 
 	give_all_back();
-	sft.counters = *earlier;
+	sft_counters = *earlier;
 	for_each_possible_cpu(cpu)
 		memcpy(per_cpu(seen, cpu), per_cpu(seen_before, cpu), sizeof(seen));
 	for (c = earlier->taken; c < earlier->taken + earlier->count; c++) {
 		lost = reserve(c);
-		for_each_cpu(cpu, &sft.counters.cpus)
+		for_each_cpu(cpu, &sft_counters.cpus)
 			if (lost || take_on(cpu, c, per_cpu(seen[c->counter], cpu)))
 				lose(c, cpu, "was not free any more");
 	}
@@ -526,9 +526,9 @@ static int replace(struct sifive_trace_counters *arg, struct sft_choice *ch,
 {
 	int ret;
 
-	memset(&sft.counters, 0, sizeof(sft.counters));
-	sft_capture_cpus(&sft.counters.cpus);
-	if (arg->count && cpumask_empty(&sft.counters.cpus))
+	memset(&sft_counters, 0, sizeof(sft_counters));
+	sft_route_cpus(&sft_counters.cpus);
+	if (arg->count && cpumask_empty(&sft_counters.cpus))
 		ret = sft_fail(why, -ENXIO, "no CPU of the session's encoders is online");
 	else
 		ret = take_events(arg, ch, why);
@@ -538,7 +538,7 @@ static int replace(struct sifive_trace_counters *arg, struct sft_choice *ch,
 	}
 	sft_sampling_reset();
 	sft_access_close();
-	sft_access_open(sft.counters.mask);
+	sft_access_open(sft_counters.mask);
 	return 0;
 }
 
@@ -568,7 +568,7 @@ int sft_counters_take(struct sifive_trace_counters *arg, struct sft_why *why)
 	if (ret)
 		return ret;
 	arg->failed = ~0u;
-	arg->mask = sft.counters.mask;
+	arg->mask = sft_counters.mask;
 	return 0;
 }
 
@@ -578,5 +578,5 @@ void sft_counters_release(void)
 	sft_sampling_reset();
 	sft_access_close();
 	give_all_back();
-	memset(&sft.counters, 0, sizeof(sft.counters));
+	memset(&sft_counters, 0, sizeof(sft_counters));
 }

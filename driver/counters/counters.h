@@ -13,10 +13,7 @@
 
 #include <linux/sifive_trace.h>
 
-#include "../hardware/common.h"
-
-struct sft_encoder;
-struct sft_file;
+#include "../hardware/hardware.h"
 
 /* Numbers of the counters that are fixed; programmable ones follow. */
 #define SFT_CYCLE	0
@@ -100,6 +97,25 @@ struct sft_sampling {
 	bool on;
 };
 
+/**
+ * struct sft_following - events being made that interrupt what is to be sampled
+ * @set:	what they sample
+ * @flags:	what @set must have, or they are not wanted
+ * @of:		their generation, 0 before it is known
+ * @list:	those that there are
+ * @cpus:	where the session's streams go on
+ */
+struct sft_following {
+	struct sifive_trace_sampling set;
+	u32 flags;
+	unsigned long of;
+	struct list_head list;
+	cpumask_var_t cpus;
+};
+
+extern struct sft_counters sft_counters;
+extern struct sft_sampling sft_sampling;
+
 /* firmware.c */
 bool sft_sbi_available(void);
 unsigned int sft_sbi_counters(void);
@@ -173,9 +189,12 @@ void sft_access_release(void);
 bool sft_access_count(u32 counter, u64 *value);
 u64 *sft_access_sampled(void);
 void sft_access_mark(void);
-int sft_access_join(struct sft_file *file, u32 *slot, struct sft_why *why);
+struct sft_thread;
+struct sft_thread *sft_access_new(void);
+int sft_access_join(struct sft_thread *fresh, u32 *slot, struct sft_why *why);
+void sft_access_discard(struct sft_thread *fresh);
 int sft_access_prepare(bool per_thread, struct sft_why *why);
-int sft_access_leave(struct sft_file *file, struct sft_why *why);
+void sft_access_leave(void);
 struct page *sft_access_page(unsigned long offset);
 int sft_access_init(void);
 void sft_access_exit(void);
@@ -189,12 +208,15 @@ int sft_sampling_set(struct sifive_trace_sampling *arg, struct sft_why *why);
 int sft_sampling_try(const struct sifive_trace_sampling *set, struct sft_why *why);
 void sft_sampling_rewind(void);
 void sft_sampling_start(void);
-int sft_sampling_follow(struct sft_file *file, struct sft_why *why);
+int sft_sampling_prepare(struct sft_following *to, u32 flags);
+bool sft_sampling_wanted(struct sft_following *to);
+int sft_sampling_make(struct sft_following *to);
+int sft_sampling_adopt(struct sft_following *to, int err, struct sft_why *why);
+void sft_sampling_finish(struct sft_following *to);
 void sft_sampling_stop(void);
 void sft_sampling_cpu_offline(unsigned int cpu);
 void sft_sampling_cpu_online(struct sft_encoder *e);
 void sft_sampling_suspend(void);
-void sft_sampling_resume(void);
 void sft_sampling_check(struct sft_why *why);
 void sft_sampling_unfollow(void);
 void sft_sampling_reset(void);

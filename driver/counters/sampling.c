@@ -22,7 +22,7 @@
 #include "../hardware/compat.h"
 #include "record.h"
 #include "../hardware/regs.h"
-#include "../session/sifive_trace.h"
+#include "counters.h"
 
 /* As the old library has it: no interval is shorter. */
 #define INTERVAL_MIN	(100 * NSEC_PER_USEC)
@@ -56,6 +56,8 @@ struct hart {
 	u64 samples;
 	u64 lost;
 };
+
+struct sft_sampling sft_sampling;
 
 static DEFINE_PER_CPU(struct hart, harts);
 
@@ -120,7 +122,7 @@ static void sample(struct perf_event *event, struct perf_sample_data *data,
 	u64 now[SIFIVE_TRACE_MAX_COUNTERS];
 	u64 pc = user_pc(regs);
 
-	if (!pc || !READ_ONCE(sft.sampling.on) ||
+	if (!pc || !READ_ONCE(sft_sampling.on) ||
 	    (unsigned long)event->overflow_handler_context != READ_ONCE(generation))
 		return;
 	/* A sink that is full, or has failed, takes nothing any more. */
@@ -195,29 +197,15 @@ static void release_left(struct work_struct *work)
 {
 	LIST_HEAD(list);
 
-	mutex_lock(&sft.lock);
+	sft_lock();
 	list_splice_init(&leaving, &list);
-	mutex_unlock(&sft.lock);
+	sft_unlock();
 	release(&list);
 }
 
 static DECLARE_WORK(release_work, release_left);
 
-/**
- * struct following - followers that are being made
- * @set:	what they sample
- * @of:		their generation
- * @again:	there were some before
- * @list:	those that there are
- */
-struct following {
-	struct sifive_trace_sampling set;
-	unsigned long of;
-	bool again;
-	struct list_head list;
-};
-
-static int follow(struct following *to, struct task_struct *task, int cpu)
+static int follow(struct sft_following *to, struct task_struct *task, int cpu)
 {
 	struct follower *f = kzalloc(sizeof(*f), GFP_KERNEL);
 
@@ -233,21 +221,21 @@ static int follow(struct following *to, struct task_struct *task, int cpu)
 	}
 	list_add(&f->node, &to->list);
 	/* Where one has lost its counter before, the others go on, as they did. */
-	return sft_perf_failed(f->event) && !to->again ? -EBUSY : 0;
+	return sft_perf_failed(f->event) && !to->flags ? -EBUSY : 0;
 }
 
-static int follow_cpus(struct following *to, const struct cpumask *cpus)
+static int follow_cpus(struct sft_following *to)
 {
 	unsigned int cpu;
 	int ret = 0;
 
-	for_each_cpu(cpu, cpus)
+	for_each_cpu(cpu, to->cpus)
 		ret = ret ?: follow(to, NULL, cpu);
 	return ret;
 }
 
 /* The threads that the process has now; those they make are perf's business. */
-static int follow_threads(struct following *to)
+static int follow_threads(struct sft_following *to)
 {
 	unsigned int room = get_nr_threads(current) + 16, count = 0;
 	struct task_struct **task, *t;
@@ -291,69 +279,56 @@ static int explain(int err, struct sft_why *why)
 }
 
 /*
- * Have perf interrupt what @file is to sample; or do so again, if its flags have all
- * of @flags.
+ * Begin to make events that interrupt what is to be sampled: after START, or again
+ * after system sleep and hotplug if what was set has @flags. This function, make and
+ * finish run without the system's lock, wanted and adopt with it.
  */
-static int follow_for(struct sft_file *file, u32 flags, struct sft_why *why)
+int sft_sampling_prepare(struct sft_following *to, u32 flags)
 {
-	struct following to = { .again = flags, .list = LIST_HEAD_INIT(to.list) };
-	cpumask_var_t cpus;
-	bool wanted;
-	int ret = 0;
-
-	if (!zalloc_cpumask_var(&cpus, GFP_KERNEL))
+	*to = (struct sft_following){ .flags = flags };
+	INIT_LIST_HEAD(&to->list);
+	if (!zalloc_cpumask_var(&to->cpus, GFP_KERNEL))
 		return -ENOMEM;
 	mutex_lock(&follow_lock);
 	/* Until then those of before interrupt, too. */
 	flush_work(&release_work);
-	sft_lock();
-	to.set = sft.sampling.set;
-	wanted = sft.owner == file && sft.sampling.on && list_empty(&followers) &&
-		 (to.set.flags & flags) == flags;
-	sft_capture_cpus(cpus);
-	to.of = generation;
-	sft_unlock();
-	if (wanted)
-		ret = to.set.flags & SIFIVE_TRACE_SAMPLING_ALL ?
-		      follow_cpus(&to, cpus) : follow_threads(&to);
-	sft_lock();
-	if (to.of != generation) {
-		/* It has ended meanwhile; a START after that follows by itself. */
-		ret = 0;
-	} else if (ret) {
-		ret = explain(ret, why);
-		sft_keep_message(file, why);
-		sft_capture_stop(NULL);
-	} else {
-		list_splice_init(&to.list, &followers);
-	}
-	sft_unlock();
-	release(&to.list);
+	return 0;
+}
+
+/* Whether there are to be any. */
+bool sft_sampling_wanted(struct sft_following *to)
+{
+	to->set = sft_sampling.set;
+	to->of = generation;
+	sft_route_cpus(to->cpus);
+	return sft_sampling.on && list_empty(&followers) &&
+	       (to->set.flags & to->flags) == to->flags;
+}
+
+int sft_sampling_make(struct sft_following *to)
+{
+	return to->set.flags & SIFIVE_TRACE_SAMPLING_ALL ?
+	       follow_cpus(to) : follow_threads(to);
+}
+
+/* They are made, or @err. If sampling has ended meanwhile, another START follows. */
+int sft_sampling_adopt(struct sft_following *to, int err, struct sft_why *why)
+{
+	if (to->of != generation)
+		return 0;
+	if (err)
+		return explain(err, why);
+	list_splice_init(&to->list, &followers);
+	return 0;
+}
+
+/* Those that were not adopted go. */
+void sft_sampling_finish(struct sft_following *to)
+{
+	release(&to->list);
 	mutex_unlock(&follow_lock);
-	free_cpumask_var(cpus);
-	return ret;
+	free_cpumask_var(to->cpus);
 }
-
-/* After START. */
-int sft_sampling_follow(struct sft_file *file, struct sft_why *why)
-{
-	return follow_for(file, 0, why);
-}
-
-/* After sleep or hotplug. The file is not touched when it is the owner no more. */
-static void follow_all(struct work_struct *work)
-{
-	struct sft_why why = {};
-	struct sft_file *file;
-
-	sft_lock();
-	file = sft.owner;
-	sft_unlock();
-	if (file && follow_for(file, SIFIVE_TRACE_SAMPLING_ALL, &why))
-		pr_warn("sifive_trace: sampling does not go on after sleep or hotplug\n");
-}
-
-static DECLARE_WORK(follow_work, follow_all);
 
 /*
  * Before system sleep, and when a CPU comes online: one that was offline has lost its
@@ -361,15 +336,8 @@ static DECLARE_WORK(follow_work, follow_all);
  */
 void sft_sampling_suspend(void)
 {
-	if (sft.sampling.set.flags & SIFIVE_TRACE_SAMPLING_ALL)
+	if (sft_sampling.set.flags & SIFIVE_TRACE_SAMPLING_ALL)
 		sft_sampling_unfollow();
-}
-
-/* After that, when the capture runs again. */
-void sft_sampling_resume(void)
-{
-	if (sft.sampling.on)
-		schedule_work(&follow_work);
 }
 
 /* Find events that have lost their counter: each is reported once, as text. */
@@ -425,9 +393,9 @@ int sft_sampling_valid(struct sifive_trace_sampling *arg, struct sft_why *why)
 
 	if (arg->flags & ~flags)
 		return sft_fail(why, -EINVAL, "unknown flags %#x", arg->flags & ~flags);
-	if (arg->channel >= 32 || !(sft.capture.channels & BIT(arg->channel)))
+	if (arg->channel >= 32 || !(sft_hw.capture.channels & BIT(arg->channel)))
 		return sft_fail(why, -EINVAL, "channel %u is not one of the capture's (mask %#x)",
-				arg->channel, sft.capture.channels);
+				arg->channel, sft_hw.capture.channels);
 	if (arg->count_type > SIFIVE_TRACE_SAMPLING_XOR)
 		return sft_fail(why, -EINVAL, "count type %u (0 raw, 1 delta, 2 XOR)",
 				arg->count_type);
@@ -468,7 +436,7 @@ int sft_sampling_set(struct sifive_trace_sampling *arg, struct sft_why *why)
 
 	if (ret)
 		return ret;
-	sft.sampling.set = *arg;
+	sft_sampling.set = *arg;
 	sft_sampling_rewind();
 	return 0;
 }
@@ -495,16 +463,16 @@ int sft_sampling_try(const struct sifive_trace_sampling *set,
 
 static void begin_here(void *arg)
 {
-	const struct sifive_trace_sampling *set = &sft.sampling.set;
+	const struct sifive_trace_sampling *set = &sft_sampling.set;
 	struct hart *h = this_cpu_ptr(&harts);
 	struct sft_encoder *e = arg;
 	u64 now[SIFIVE_TRACE_MAX_COUNTERS] = {};
 
 	h->encoder = &e->c;
-	h->owner = sft_capture_owner(e);
+	h->owner = sft_route_end(e)->owner;
 	h->stream.stimulus = e->c.regs + TR_ITC_STIMULUS + 4 * set->channel;
-	h->stream.event = sft.counters.event;
-	h->stream.mask = sft.counters.mask;
+	h->stream.event = sft_counters.event;
+	h->stream.mask = sft_counters.mask;
 	h->stream.type = set->count_type;
 	if (!h->begun || !(set->flags & SIFIVE_TRACE_SAMPLING_ONE_HEADER)) {
 		read_counters(h, now);
@@ -524,39 +492,38 @@ void sft_sampling_start(void)
 {
 	struct sft_encoder *e;
 
-	if (!sft.sampling.set.interval && !sft.sampling.set.period)
+	if (!sft_sampling.set.interval && !sft_sampling.set.period)
 		return;
 	sft_access_mark();
 	for_each_encoder(e)
-		if (sft_capture_has(e) && !e->ended)
+		if (sft_route_has(e) && !e->ended)
 			smp_call_function_single(e->cpu, begin_here, e, 1);
-	WRITE_ONCE(sft.sampling.on, true);
+	WRITE_ONCE(sft_sampling.on, true);
 }
 
 /* Nothing is stored any more when this returns. */
 void sft_sampling_stop(void)
 {
-	if (!sft.sampling.on)
+	if (!sft_sampling.on)
 		return;
-	WRITE_ONCE(sft.sampling.on, false);
+	WRITE_ONCE(sft_sampling.on, false);
 	on_each_cpu(end_here, NULL, 1);
 }
 
 /* The same for one CPU, which goes offline. */
 void sft_sampling_cpu_offline(unsigned int cpu)
 {
-	if (sft.sampling.on)
+	if (sft_sampling.on)
 		smp_call_function_single(cpu, end_here, NULL, 1);
 }
 
 /* A CPU is back: its stream goes on with a header, and perf follows it again. */
 void sft_sampling_cpu_online(struct sft_encoder *e)
 {
-	if (!sft.sampling.on)
+	if (!sft_sampling.on)
 		return;
 	smp_call_function_single(e->cpu, begin_here, e, 1);
 	sft_sampling_suspend();
-	sft_sampling_resume();
 }
 
 /* Forget what was set: new counters, or another session. */
@@ -564,7 +531,7 @@ void sft_sampling_reset(void)
 {
 	sft_sampling_stop();
 	sft_sampling_unfollow();
-	memset(&sft.sampling.set, 0, sizeof(sft.sampling.set));
+	memset(&sft_sampling.set, 0, sizeof(sft_sampling.set));
 }
 
 /* Begin to count for another capture. */
@@ -593,6 +560,5 @@ void sft_sampling_status(struct sifive_trace_status *status)
 
 void sft_sampling_exit(void)
 {
-	cancel_work_sync(&follow_work);
 	flush_work(&release_work);
 }

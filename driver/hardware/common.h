@@ -7,8 +7,6 @@
 
 #include <linux/sifive_trace.h>
 
-struct device;
-
 /**
  * struct sft_why - why a request fails, or what it has to report
  * @text:	empty until there is something
@@ -17,16 +15,12 @@ struct sft_why {
 	char text[SIFIVE_TRACE_MESSAGE_LEN];
 };
 
-/* main.c */
+/* topology.c */
 void sft_lock(void);
 void sft_unlock(void);
 
 /* why.c */
 __printf(3, 4) int sft_fail(struct sft_why *why, int err, const char *fmt, ...);
 __printf(2, 3) void sft_add(struct sft_why *why, const char *fmt, ...);
-
-/* nodes.c */
-__printf(3, 4) int sft_refuse(struct device *dev, int err, const char *fmt, ...);
-int sft_probed(struct device *dev, int err);
 
 #endif /* SFT_COMMON_H */

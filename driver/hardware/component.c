@@ -16,7 +16,7 @@
 #include <linux/reset.h>
 
 #include "regs.h"
-#include "../session/sifive_trace.h"
+#include "hardware.h"
 
 u32 sft_read(const struct sft_component *c, u32 offset)
 {
@@ -215,20 +215,6 @@ static struct device_node *downstream(struct device_node *np)
 	of_node_put(endpoint);
 	of_node_put(ports);
 	return remote;
-}
-
-/*
- * Before another kernel takes over: nothing may write to memory any more, nor be
- * started by programs that still run.
- */
-void sft_component_shutdown(struct platform_device *pdev)
-{
-	sft_lock_buffers();
-	sft.sleeping = true;
-	sft_session_abort();
-	sft.generation++;
-	sft_mapping_update();
-	sft_unlock_buffers();
 }
 
 /* Forget a sink error: writing 1 clears it. */

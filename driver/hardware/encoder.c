@@ -9,7 +9,7 @@
 
 #include "compat.h"
 #include "regs.h"
-#include "../session/sifive_trace.h"
+#include "hardware.h"
 
 /*
  * Program a freshly reset encoder for instrumentation only: no instruction
@@ -129,6 +129,10 @@ static int add_encoder(struct platform_device *pdev)
 	e = devm_kzalloc(&pdev->dev, sizeof(*e), GFP_KERNEL);
 	if (!e)
 		return -ENOMEM;
+	ret = sft_topology_reserve(&pdev->dev);
+	if (ret)
+		return sft_refuse(&pdev->dev, ret, "more than %u encoders",
+				  SIFIVE_TRACE_MAX_ENCODERS);
 	ret = sft_component_init(pdev, &e->c);
 	if (ret)
 		return ret;
@@ -137,10 +141,7 @@ static int add_encoder(struct platform_device *pdev)
 		return ret;
 	e->c.is_encoder = true;
 	platform_set_drvdata(pdev, &e->c);
-	ret = sft_topology_add_encoder(e);
-	if (ret)
-		return sft_refuse(&pdev->dev, ret, "more than %u encoders",
-				  SIFIVE_TRACE_MAX_ENCODERS);
+	sft_topology_add_encoder(e);
 	return 0;
 }
 
@@ -165,7 +166,7 @@ MODULE_DEVICE_TABLE(of, encoder_match);
 struct platform_driver sft_encoder_driver = {
 	.probe = encoder_probe,
 	SFT_REMOVE_OP(encoder_remove),
-	.shutdown = sft_component_shutdown,
+	.shutdown = sft_topology_shutdown,
 	.driver = {
 		.name = "sifive-trace-encoder",
 		.of_match_table = encoder_match,

@@ -7,7 +7,7 @@
 
 #include "compat.h"
 #include "regs.h"
-#include "../session/sifive_trace.h"
+#include "hardware.h"
 
 /* How many funnels its trace still passes before the sink. */
 unsigned int sft_funnel_distance(const struct sft_component *f)
@@ -80,7 +80,7 @@ MODULE_DEVICE_TABLE(of, funnel_match);
 struct platform_driver sft_funnel_driver = {
 	.probe = funnel_probe,
 	SFT_REMOVE_OP(funnel_remove),
-	.shutdown = sft_component_shutdown,
+	.shutdown = sft_topology_shutdown,
 	.driver = {
 		.name = "sifive-trace-funnel",
 		.of_match_table = funnel_match,

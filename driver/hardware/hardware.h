@@ -8,6 +8,7 @@
 
 #include <linux/io.h>
 #include <linux/list.h>
+#include <linux/mutex.h>
 #include <linux/of.h>
 #include <linux/types.h>
 
@@ -19,7 +20,7 @@ struct attribute_group;
 struct dentry;
 struct platform_device;
 struct reserved_mem;
-struct sft_capture;
+struct cpumask;
 struct sft_component;
 
 /**
@@ -75,7 +76,7 @@ struct sft_position {
 
 /**
  * struct sft_component - what encoder and funnel have in common
- * @node:	in sft_system.encoders or .funnels, in order of address
+ * @node:	in sft_hardware.encoders or .funnels, in order of address
  * @dev:	its platform device
  * @regs:	its block
  * @phys:	the block's physical address
@@ -162,6 +163,77 @@ struct sft_encoder {
 
 #define to_encoder(comp)	container_of(comp, struct sft_encoder, c)
 
+/**
+ * struct sft_capture - what the hardware is configured to capture, or was last
+ * @flags:	SIFIVE_TRACE_CONFIG_*
+ * @kind:	kind of its sinks
+ * @prescale:	value for tsPrescale
+ * @channels:	stimulus registers that make messages
+ * @encoders:	indexes of the encoders that take part
+ * @sink:	its sinks
+ * @sinks:	number of them; 0 = never configured, or its hardware is gone
+ * @watched:	a session has it: what its components report counts
+ * @running:	between START and STOP
+ * @changed:	the first component found changed that is not yet reported, or NULL
+ * @changed_name: the register that differs there
+ */
+struct sft_capture {
+	u32 flags;
+	u32 kind;
+	u32 prescale;
+	u32 channels;
+	u64 encoders;
+	struct sft_sink *sink;
+	unsigned int sinks;
+	bool watched;
+	bool running;
+	const struct sft_component *changed;
+	const char *changed_name;
+};
+
+/**
+ * struct sft_hardware - the machine's trace hardware
+ * @lock:	guards all of this, every component, and what counters and session keep
+ * @encoders:	struct sft_encoder, in order of address
+ * @funnels:	struct sft_component, in order of address
+ * @capture:	the configured or last capture
+ */
+struct sft_hardware {
+	struct mutex lock;	/* the system's */
+	struct list_head encoders;
+	struct list_head funnels;
+	struct sft_capture capture;
+};
+
+extern struct sft_hardware sft_hw;
+
+#define for_each_encoder(e)	list_for_each_entry(e, &sft_hw.encoders, c.node)
+#define for_each_funnel(f)	list_for_each_entry(f, &sft_hw.funnels, node)
+
+/**
+ * struct sft_hardware_ops - what the user of the hardware does when it changes
+ * @change:	components are to come or go: nothing uses any when this returns, and
+ *		the system is locked
+ * @changed:	they have: unlocks
+ * @shutdown:	the machine shuts down: nothing uses the hardware any more
+ */
+struct sft_hardware_ops {
+	void (*change)(void);
+	void (*changed)(void);
+	void (*shutdown)(void);
+};
+
+/* topology.c */
+void sft_topology_init(const struct sft_hardware_ops *ops);
+int sft_topology_reserve(struct device *dev);
+void sft_topology_add_encoder(struct sft_encoder *e);
+void sft_topology_add_funnel(struct sft_component *f);
+void sft_topology_remove(struct sft_component *c);
+void sft_topology_shutdown(struct platform_device *pdev);
+struct sft_encoder *sft_topology_encoder(unsigned int index);
+unsigned int sft_topology_count(struct list_head *list);
+unsigned int sft_topology_sinks(void);
+
 /* component.c */
 int sft_component_init(struct platform_device *pdev, struct sft_component *c);
 struct sft_component *sft_component_of(struct device *dev);
@@ -177,7 +249,6 @@ int sft_component_set(struct sft_component *c, u32 bit, const char *name,
 void sft_component_programmed(struct sft_component *c);
 const char *sft_component_changed(const struct sft_component *c, bool stopped);
 bool sft_component_rest(struct sft_component *c);
-void sft_component_shutdown(struct platform_device *pdev);
 int sft_component_drain(struct sft_component *c, struct sft_why *why);
 void sft_component_clear(struct sft_component *c);
 bool sft_component_enabled(const struct sft_component *c);
@@ -218,6 +289,7 @@ int sft_sink_program(struct sft_sink *s, struct sft_why *why);
 int sft_sink_restore(struct sft_sink *s, struct sft_why *why);
 void sft_sink_stopped(struct sft_sink *s, bool idle);
 bool sft_sink_wrapped(const struct sft_sink *s);
+bool sft_sink_full(const struct sft_sink *s);
 u32 sft_sink_sum(const struct sft_sink *s);
 void sft_sink_lose(struct sft_sink *s);
 size_t sft_sink_bytes(const struct sft_sink *s);
@@ -237,7 +309,24 @@ void sft_memory_give_back(struct sft_sink *s);
 void sft_selftest_store(struct sft_encoder *e);
 void sft_selftest_read(struct sft_encoder *e, const u8 *data, size_t size);
 
+/* route.c */
+int sft_route_check(struct sifive_trace_config *config, struct sft_why *why);
+int sft_route_all(void);
+bool sft_route_has(const struct sft_encoder *e);
+void sft_route_cpus(struct cpumask *cpus);
+struct sft_sink *sft_route_sink(const struct sft_component *owner);
+struct sft_sink *sft_route_end(const struct sft_encoder *e);
+
+/* health.c */
+void sft_health_check(void);
+void sft_health_report(struct sft_why *why);
+void sft_health_clear(void);
+void sft_health_forget(void);
+const struct sft_component *sft_health_failed(void);
+
 /* nodes.c */
+__printf(3, 4) int sft_refuse(struct device *dev, int err, const char *fmt, ...);
+int sft_probed(struct device *dev, int err);
 extern const struct attribute_group *sft_driver_groups[];
 const char *sft_nodes_memory(const struct sft_component *c, phys_addr_t *size);
 void sft_nodes_report(void);

@@ -6,12 +6,20 @@
  */
 
 #include "regs.h"
-#include "../session/sifive_trace.h"
+#include "hardware.h"
 
 /* Whether its hart's stream goes on, and so its registers are ours to watch. */
 static bool is_live(const struct sft_component *c)
 {
 	return c->used && !(c->is_encoder && to_encoder(c)->ended);
+}
+
+/* Whether a component has a sink of the capture, and that is full. */
+static bool is_full(const struct sft_component *c)
+{
+	const struct sft_sink *s = sft_route_sink(c);
+
+	return s && sft_sink_full(s);
 }
 
 /*
@@ -22,7 +30,7 @@ static bool is_explained(const struct sft_component *c)
 {
 	while (c->kind == SIFIVE_TRACE_SINK_FUNNEL) {
 		c = c->down;
-		if (c->sink_error || sft_capture_owner_full(c))
+		if (c->sink_error || is_full(c))
 			return true;
 	}
 	return false;
@@ -59,14 +67,14 @@ static void check_changed(struct sft_component *c)
 		return;
 	/* It may have failed since its errors were looked at. */
 	check_errors(c);
-	if (c->sink_error || sft_capture_owner_full(c))
+	if (c->sink_error || is_full(c))
 		name = sft_component_changed(c, true);
 	if (!name)
 		return;
 	c->changed = true;
-	if (!sft.capture.changed) {
-		sft.capture.changed = c;
-		sft.capture.changed_name = name;
+	if (!sft_hw.capture.changed) {
+		sft_hw.capture.changed = c;
+		sft_hw.capture.changed_name = name;
 	}
 }
 
@@ -76,14 +84,14 @@ void sft_health_check(void)
 	struct sft_component *f;
 	struct sft_encoder *e;
 
-	if (!sft.owner)
+	if (!sft_hw.capture.watched)
 		return;
 	for_each_encoder(e)
 		if (e->c.used) {
 			sft_encoder_sample(e);
 			check_errors(&e->c);
 		}
-	if (!sft.capture.running)
+	if (!sft_hw.capture.running)
 		return;
 	for_each_encoder(e)
 		check_changed(&e->c);
@@ -94,13 +102,13 @@ void sft_health_check(void)
 /* Report, once for each, a component that was changed. */
 void sft_health_report(struct sft_why *why)
 {
-	const struct sft_component *c = sft.capture.changed;
+	const struct sft_component *c = sft_hw.capture.changed;
 
 	if (!c)
 		return;
-	sft.capture.changed = NULL;
+	sft_hw.capture.changed = NULL;
 	sft_add(why, "%s: %s was changed from outside: messages may be lost until START",
-		sft_name(c), sft.capture.changed_name);
+		sft_name(c), sft_hw.capture.changed_name);
 }
 
 static struct sft_component *failed_funnel(void)

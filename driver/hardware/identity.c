@@ -11,7 +11,7 @@
 #include <linux/sysfs.h>
 
 #include "regs.h"
-#include "../session/sifive_trace.h"
+#include "hardware.h"
 
 static struct dentry *debug_dir;
 
@@ -238,7 +238,7 @@ static int registers_show(struct seq_file *m, void *unused)
 	struct sft_component *c = m->private;
 	size_t i;
 
-	mutex_lock(&sft.lock);
+	sft_lock();
 	show_control(m, c);
 	show_impl(m, c);
 	show_timestamp(m, c);
@@ -253,7 +253,7 @@ static int registers_show(struct seq_file *m, void *unused)
 		show_register(m, c, TR_ITC_ENABLE, "itc-enable");
 		seq_putc(m, '\n');
 	}
-	mutex_unlock(&sft.lock);
+	sft_unlock();
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(registers);

@@ -11,7 +11,7 @@
 #include <linux/sizes.h>
 
 #include "regs.h"
-#include "../session/sifive_trace.h"
+#include "hardware.h"
 
 /* So many buffers that cross a 4 GiB boundary are held for one that does not. */
 #define ALLOCATE_TRIES	4
@@ -94,12 +94,12 @@ static int check_region(struct sft_sink *s, const struct reserved_mem *region,
 {
 	unsigned int i;
 
-	for (i = 0; i < sft.capture.sinks; i++)
-		if (sft.capture.sink[i].reserved &&
-		    sft.capture.sink[i].region == region)
+	for (i = 0; i < sft_hw.capture.sinks; i++)
+		if (sft_hw.capture.sink[i].reserved &&
+		    sft_hw.capture.sink[i].region == region)
 			return sft_fail(why, -EOPNOTSUPP, "%s: its memory-region is in use by %s",
 					sft_name(s->owner),
-					sft_name(sft.capture.sink[i].owner));
+					sft_name(sft_hw.capture.sink[i].owner));
 	s->address = region->base;
 	if (s->size > region->size)
 		return sft_fail(why, -ENOMEM,

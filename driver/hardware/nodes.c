@@ -13,7 +13,7 @@
 #include <linux/slab.h>
 #include <linux/sysfs.h>
 
-#include "../session/sifive_trace.h"
+#include "hardware.h"
 
 /**
  * struct refusal - a device that a probe of ours has refused
@@ -265,8 +265,8 @@ void sft_nodes_report(void)
 	char faults[512] = "";
 
 	sft_lock();
-	encoders = sft_topology_count(&sft.encoders);
-	funnels = sft_topology_count(&sft.funnels);
+	encoders = sft_topology_count(&sft_hw.encoders);
+	funnels = sft_topology_count(&sft_hw.funnels);
 	sft_unlock();
 	if (add_faults(faults, sizeof(faults)) || add_older(faults, sizeof(faults)))
 		pr_warn("encoders: %u, funnels: %u%s\n", encoders, funnels, faults);

@@ -7,7 +7,7 @@
 #include <linux/cpu.h>
 #include <linux/slab.h>
 
-#include "../session/sifive_trace.h"
+#include "hardware.h"
 
 /* Encoders that an empty selection stands for: those of CPUs that run. */
 static u64 usable_encoders(void)
@@ -49,10 +49,36 @@ static struct sft_component *route(struct sft_encoder *e, u32 kind)
 	return owner;
 }
 
+/* Whether an encoder takes part in the capture. */
+bool sft_route_has(const struct sft_encoder *e)
+{
+	return sft_hw.capture.encoders & BIT_ULL(e->index);
+}
+
+/* The CPUs whose streams go on. */
+void sft_route_cpus(struct cpumask *cpus)
+{
+	struct sft_encoder *e;
+
+	for_each_encoder(e)
+		if (sft_route_has(e) && !e->ended)
+			cpumask_set_cpu(e->cpu, cpus);
+}
+
+/* The sink that an encoder of the capture ends in. */
+struct sft_sink *sft_route_end(const struct sft_encoder *e)
+{
+	struct sft_sink *s = sft_hw.capture.sink;
+
+	while (!(s->encoders & BIT_ULL(e->index)))
+		s++;
+	return s;
+}
+
 /* The capture's sink that a component has, or NULL. */
 struct sft_sink *sft_route_sink(const struct sft_component *owner)
 {
-	struct sft_capture *cap = &sft.capture;
+	struct sft_capture *cap = &sft_hw.capture;
 	unsigned int i;
 
 	for (i = 0; i < cap->sinks; i++)
@@ -108,17 +134,17 @@ int sft_route_check(struct sifive_trace_config *config, struct sft_why *why)
 /* Decide every selected encoder's way and collect the sinks they end in. */
 int sft_route_all(void)
 {
-	struct sft_capture *cap = &sft.capture;
+	struct sft_capture *cap = &sft_hw.capture;
 	struct sft_component *owner;
 	struct sft_encoder *e;
 	struct sft_sink *s;
 
-	cap->sink = kcalloc(sft_topology_count(&sft.encoders),
+	cap->sink = kcalloc(sft_topology_count(&sft_hw.encoders),
 			    sizeof(*cap->sink), GFP_KERNEL);
 	if (!cap->sink)
 		return -ENOMEM;
 	for_each_encoder(e) {
-		if (!sft_capture_has(e))
+		if (!sft_route_has(e))
 			continue;
 		owner = route(e, cap->kind);
 		s = sft_route_sink(owner);

@@ -10,7 +10,7 @@
 #include <linux/slab.h>
 
 #include "regs.h"
-#include "../session/sifive_trace.h"
+#include "hardware.h"
 
 /* More than any component has: a read that gives all ones is no size. */
 #define SRAM_MAX	SZ_16M
@@ -147,7 +147,7 @@ static struct sft_position read_position(const struct sft_sink *s)
 
 static bool is_running(const struct sft_sink *s)
 {
-	return sft.capture.running && !has_ended(s);
+	return sft_hw.capture.running && !has_ended(s);
 }
 
 /* The same, of a sink that is stopped or runs. The data of a running SRAM is not there. */
@@ -203,7 +203,7 @@ void sft_sink_stopped(struct sft_sink *s, bool idle)
 		}
 	}
 	/* With stop on wrap the beginning is not overwritten. */
-	s->skip = s->wrapped && sft.capture.flags & SIFIVE_TRACE_CONFIG_RING ?
+	s->skip = s->wrapped && sft_hw.capture.flags & SIFIVE_TRACE_CONFIG_RING ?
 		  broken_message(s->data, s->size, s->stopped_wp, s->size) : 0;
 }
 
@@ -241,6 +241,12 @@ void sft_sink_lose(struct sft_sink *s)
 bool sft_sink_wrapped(const struct sft_sink *s)
 {
 	return is_running(s) ? read_position(s).wrapped : s->wrapped;
+}
+
+/* Its end was reached, and it is no ring. */
+bool sft_sink_full(const struct sft_sink *s)
+{
+	return sft_sink_wrapped(s) && !(sft_hw.capture.flags & SIFIVE_TRACE_CONFIG_RING);
 }
 
 /* @count bytes from @start on, past the end at the beginning again. */

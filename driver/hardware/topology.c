@@ -7,7 +7,34 @@
 
 #include <linux/device.h>
 
-#include "../session/sifive_trace.h"
+#include "hardware.h"
+
+struct sft_hardware sft_hw = {
+	.lock = __MUTEX_INITIALIZER(sft_hw.lock),
+	.encoders = LIST_HEAD_INIT(sft_hw.encoders),
+	.funnels = LIST_HEAD_INIT(sft_hw.funnels),
+};
+
+static const struct sft_hardware_ops *user;
+
+/* Encoders that are bound, or being bound. */
+static unsigned int reserved;
+
+void sft_lock(void)
+{
+	mutex_lock(&sft_hw.lock);
+}
+
+void sft_unlock(void)
+{
+	mutex_unlock(&sft_hw.lock);
+}
+
+/* Before the first component is bound. */
+void sft_topology_init(const struct sft_hardware_ops *ops)
+{
+	user = ops;
+}
 
 unsigned int sft_topology_count(struct list_head *list)
 {
@@ -42,7 +69,7 @@ static void resolve(struct sft_component *c)
 /* A device tree may wire funnels in a circle; trace would never arrive. */
 static void break_circle(struct sft_component *c)
 {
-	unsigned int steps = sft_topology_count(&sft.funnels);
+	unsigned int steps = sft_topology_count(&sft_hw.funnels);
 	struct sft_component *f;
 
 	for (f = c->down; f; f = f->down)
@@ -68,8 +95,6 @@ static void refresh(void)
 		e->index = index++;
 		resolve(&e->c);
 	}
-	sft.generation++;
-	sft_mapping_update();
 }
 
 struct sft_encoder *sft_topology_encoder(unsigned int index)
@@ -102,49 +127,59 @@ unsigned int sft_topology_sinks(void)
 	return min_t(unsigned int, n, SIFIVE_TRACE_MAX_ENCODERS);
 }
 
+static void give_back(void *unused)
+{
+	sft_lock();
+	reserved--;
+	sft_unlock();
+}
+
+/* Have a number for an encoder while its device is bound; -ENOSPC if there is none. */
+int sft_topology_reserve(struct device *dev)
+{
+	bool free;
+
+	sft_lock();
+	free = reserved < SIFIVE_TRACE_MAX_ENCODERS;
+	reserved += free;
+	sft_unlock();
+	return free ? devm_add_action_or_reset(dev, give_back, NULL) : -ENOSPC;
+}
+
 /*
  * A component that arrives changes the encoders' numbers, one that leaves may
- * take a sink with it: either ends the session.
+ * take a sink with it: nothing uses the hardware meanwhile.
  */
-int sft_topology_add_encoder(struct sft_encoder *e)
+static void add(struct sft_component *c, struct list_head *list)
 {
-	int ret = 0;
-
-	sft_lock_buffers();
-	if (sft_topology_count(&sft.encoders) >= SIFIVE_TRACE_MAX_ENCODERS) {
-		ret = -ENOSPC;
-		goto unlock;
-	}
-	sft_session_abort();
-	insert_sorted(&e->c, &sft.encoders);
+	user->change();
+	insert_sorted(c, list);
 	refresh();
-unlock:
-	sft_unlock_buffers();
-	if (!ret) {
-		sft_debug_add(&e->c);
-		sft_chardev_update();
-	}
-	return ret;
+	user->changed();
+	sft_debug_add(c);
+}
+
+void sft_topology_add_encoder(struct sft_encoder *e)
+{
+	add(&e->c, &sft_hw.encoders);
 }
 
 void sft_topology_add_funnel(struct sft_component *f)
 {
-	sft_lock_buffers();
-	sft_session_abort();
-	insert_sorted(f, &sft.funnels);
-	refresh();
-	sft_unlock_buffers();
-	sft_debug_add(f);
-	sft_chardev_update();
+	add(f, &sft_hw.funnels);
 }
 
 void sft_topology_remove(struct sft_component *c)
 {
 	sft_debug_remove(c);
-	sft_lock_buffers();
-	sft_session_abort();
+	user->change();
 	list_del(&c->node);
 	refresh();
-	sft_unlock_buffers();
-	sft_chardev_update();
+	user->changed();
+}
+
+/* Called for each component that is bound. */
+void sft_topology_shutdown(struct platform_device *pdev)
+{
+	user->shutdown();
 }

@@ -9,13 +9,7 @@
 #include <linux/smp.h>
 
 #include "../hardware/regs.h"
-#include "sifive_trace.h"
-
-/* Whether an encoder takes part in the capture. */
-bool sft_capture_has(const struct sft_encoder *e)
-{
-	return sft.capture.encoders & BIT_ULL(e->index);
-}
+#include "session.h"
 
 static int reset_all(struct sft_why *why)
 {
@@ -24,7 +18,7 @@ static int reset_all(struct sft_why *why)
 	int ret;
 
 	for_each_encoder(e) {
-		if (!sft_capture_has(e))
+		if (!sft_route_has(e))
 			continue;
 		ret = sft_component_reset(&e->c, why);
 		if (ret)
@@ -43,7 +37,7 @@ static int reset_all(struct sft_why *why)
 /* Masters first: a slave that starts shows its master's time at once. */
 static int start_timestamp(struct sft_encoder *e, struct sft_why *why)
 {
-	struct sft_capture *cap = &sft.capture;
+	struct sft_capture *cap = &sft_hw.capture;
 	struct sft_component *master;
 	int ret;
 
@@ -66,7 +60,7 @@ static int start_timestamp(struct sft_encoder *e, struct sft_why *why)
 
 static int create_sinks(size_t wanted, u64 *smallest, struct sft_why *why)
 {
-	struct sft_capture *cap = &sft.capture;
+	struct sft_capture *cap = &sft_hw.capture;
 	unsigned int i;
 	int ret;
 
@@ -84,7 +78,7 @@ static int create_sinks(size_t wanted, u64 *smallest, struct sft_why *why)
 static int program_all(int (*program)(struct sft_sink *s, struct sft_why *why),
 		       struct sft_why *why)
 {
-	struct sft_capture *cap = &sft.capture;
+	struct sft_capture *cap = &sft_hw.capture;
 	struct sft_component *f;
 	struct sft_encoder *e;
 	unsigned int i;
@@ -96,7 +90,7 @@ static int program_all(int (*program)(struct sft_sink *s, struct sft_why *why),
 			return ret;
 	}
 	for_each_encoder(e) {
-		if (!sft_capture_has(e))
+		if (!sft_route_has(e))
 			continue;
 		ret = start_timestamp(e, why);
 		if (ret)
@@ -133,7 +127,7 @@ static void quiesce(void)
 /* Give buffers and components back; nothing is left to read. */
 void sft_capture_free(void)
 {
-	struct sft_capture *cap = &sft.capture;
+	struct sft_capture *cap = &sft_hw.capture;
 	struct sft_component *f;
 	struct sft_encoder *e;
 	unsigned int i;
@@ -149,6 +143,7 @@ void sft_capture_free(void)
 	}
 	kfree(cap->sink);
 	memset(cap, 0, sizeof(*cap));
+	memset(&sft.state, 0, sizeof(sft.state));
 	sft_mapping_clear();
 	sft_health_forget();
 	for_each_encoder(e) {
@@ -164,7 +159,7 @@ void sft_capture_free(void)
 /* The funnel with the sink first, so that none sends to one that still drops. */
 static int enable_funnels(struct sft_why *why)
 {
-	unsigned int level, levels = sft_topology_count(&sft.funnels);
+	unsigned int level, levels = sft_topology_count(&sft_hw.funnels);
 	struct sft_component *f;
 	int ret = 0;
 
@@ -178,7 +173,7 @@ static int enable_funnels(struct sft_why *why)
 /* The funnel with the sink last: each after all that feed it. */
 static int disable_funnels(struct sft_why *why)
 {
-	unsigned int level = sft_topology_count(&sft.funnels);
+	unsigned int level = sft_topology_count(&sft_hw.funnels);
 	struct sft_component *f;
 	int ret = 0, err;
 
@@ -221,7 +216,7 @@ static int test_encoder(struct sft_encoder *e, struct sft_sink *s)
  */
 static void test_encoders(void)
 {
-	struct sft_capture *cap = &sft.capture, wanted = *cap;
+	struct sft_capture *cap = &sft_hw.capture, wanted = *cap;
 	struct sft_encoder *e;
 	unsigned int i;
 	int ret;
@@ -241,7 +236,7 @@ static void test_encoders(void)
 static int fill(const struct sft_sink *s, struct sft_why *why)
 {
 	struct sft_encoder *e = sft_topology_encoder(__ffs64(s->encoders));
-	unsigned int stimulus = __ffs(sft.capture.channels);
+	unsigned int stimulus = __ffs(sft_hw.capture.channels);
 	size_t stores;
 
 	for (stores = 0; stores < s->size && !sft_sink_wrapped(s); stores++) {
@@ -260,7 +255,7 @@ static int fill(const struct sft_sink *s, struct sft_why *why)
  */
 static int erase_sram(struct sft_why *why)
 {
-	struct sft_capture *cap = &sft.capture;
+	struct sft_capture *cap = &sft_hw.capture;
 	u32 flags = cap->flags;
 	unsigned int i;
 	int ret, err;
@@ -279,7 +274,7 @@ static int erase_sram(struct sft_why *why)
 /* @config has been checked, and is possible. With an error nothing is configured. */
 int sft_capture_config(struct sifive_trace_config *config, struct sft_why *why)
 {
-	struct sft_capture *cap = &sft.capture;
+	struct sft_capture *cap = &sft_hw.capture;
 	u64 smallest;
 	int ret;
 
@@ -291,7 +286,7 @@ int sft_capture_config(struct sifive_trace_config *config, struct sft_why *why)
 	cap->prescale = config->prescale;
 	cap->channels = config->channels;
 	cap->encoders = config->encoders;
-	cap->watermark = config->watermark;
+	sft.state.watermark = config->watermark;
 	ret = sft_route_all();
 	if (!ret)
 		ret = reset_all(why);
@@ -321,36 +316,8 @@ static u32 sink_end(const struct sft_sink *s)
 {
 	if (!sft_sink_wrapped(s))
 		return 0;
-	return sft.capture.flags & SIFIVE_TRACE_CONFIG_RING ?
+	return sft_hw.capture.flags & SIFIVE_TRACE_CONFIG_RING ?
 	       SIFIVE_TRACE_STATUS_WRAPPED : SIFIVE_TRACE_STATUS_FULL;
-}
-
-static bool sink_full(const struct sft_sink *s)
-{
-	return sink_end(s) == SIFIVE_TRACE_STATUS_FULL;
-}
-
-static const struct sft_sink *sink_of(const struct sft_encoder *e)
-{
-	const struct sft_sink *s = sft.capture.sink;
-
-	while (!(s->encoders & BIT_ULL(e->index)))
-		s++;
-	return s;
-}
-
-/* The component with the sink that an encoder of the capture ends in. */
-const struct sft_component *sft_capture_owner(const struct sft_encoder *e)
-{
-	return sink_of(e)->owner;
-}
-
-/* Whether a component has a sink of the capture, and that is full. */
-bool sft_capture_owner_full(const struct sft_component *c)
-{
-	const struct sft_sink *s = sft_route_sink(c);
-
-	return s && sink_full(s);
 }
 
 /* Whether a reader of @sink, or of SFT_ALL_SINKS, sees sink number @i. */
@@ -363,8 +330,8 @@ bool sft_capture_full(int sink)
 {
 	unsigned int i;
 
-	for (i = 0; i < sft.capture.sinks; i++)
-		if (reads(sink, i) && sink_full(&sft.capture.sink[i]))
+	for (i = 0; i < sft_hw.capture.sinks; i++)
+		if (reads(sink, i) && sft_sink_full(&sft_hw.capture.sink[i]))
 			return true;
 	return false;
 }
@@ -389,7 +356,7 @@ static bool has_failed(const struct sft_sink *s)
 /* What sink number @out->index, which exists, is and holds. */
 void sft_capture_describe(struct sifive_trace_sink *out)
 {
-	const struct sft_sink *s = &sft.capture.sink[out->index];
+	const struct sft_sink *s = &sft_hw.capture.sink[out->index];
 	unsigned int i;
 
 	out->kind = s->kind;
@@ -402,7 +369,7 @@ void sft_capture_describe(struct sifive_trace_sink *out)
 	out->buffer = s->size;
 	out->offset = 0;
 	for (i = 0; i < out->index; i++)
-		out->offset += sft_sink_bytes(&sft.capture.sink[i]);
+		out->offset += sft_sink_bytes(&sft_hw.capture.sink[i]);
 	out->encoders = s->encoders;
 	strscpy_pad(out->name, sft_name(s->owner), sizeof(out->name));
 }
@@ -419,7 +386,7 @@ static int restore_encoder(struct sft_encoder *e, struct sft_why *why)
 	if (!ret)
 		ret = start_timestamp(e, why);
 	if (!ret)
-		sft_encoder_program(e, &sft.capture);
+		sft_encoder_program(e, &sft_hw.capture);
 	return ret;
 }
 
@@ -429,7 +396,7 @@ static int restore_changed(struct sft_why *why)
 	int ret = 0;
 
 	for_each_encoder(e)
-		if (!ret && sft_capture_has(e) && !e->ended &&
+		if (!ret && sft_route_has(e) && !e->ended &&
 		    sft_component_changed(&e->c, false))
 			ret = restore_encoder(e, why);
 	return ret;
@@ -440,19 +407,19 @@ static int check_start(bool rewind, struct sft_why *why)
 {
 	if (sft.sleeping)
 		return sft_fail(why, -EBUSY, "the system suspends or shuts down");
-	if (sft.capture.broken)
+	if (sft.state.broken)
 		return sft_fail(why, -ESTALE, "components did not come back from sleep: CONFIG");
 	if (!rewind && sft_capture_full(SFT_ALL_SINKS))
 		return sft_fail(why, -ENOSPC, "the buffer is full: %llu bytes",
 				sft_capture_bytes(SFT_ALL_SINKS));
-	if (!rewind && sft.capture.lost)
+	if (!rewind && sft.state.lost)
 		return sft_fail(why, -ESTALE, "system sleep has taken what was captured: rewind");
 	return 0;
 }
 
 int sft_capture_start(bool rewind, struct sft_why *why)
 {
-	struct sft_capture *cap = &sft.capture;
+	struct sft_capture *cap = &sft_hw.capture;
 	struct sft_encoder *e;
 	unsigned int i;
 	int ret;
@@ -469,15 +436,15 @@ int sft_capture_start(bool rewind, struct sft_why *why)
 	for (i = 0; rewind && i < cap->sinks && !ret; i++)
 		ret = sft_sink_program(&cap->sink[i], why);
 	if (rewind) {
-		cap->rewinds++;
+		sft.state.rewinds++;
 		sft_sampling_rewind();
 	}
-	cap->lost = false;
+	sft.state.lost = false;
 	cap->running = true;
 	if (!ret)
 		ret = enable_funnels(why);
 	for_each_encoder(e)
-		if (!ret && sft_capture_has(e) && !e->ended)
+		if (!ret && sft_route_has(e) && !e->ended)
 			ret = sft_encoder_start(e, why);
 	if (ret)
 		sft_capture_stop(why);
@@ -500,27 +467,27 @@ static void finish_stores(void)
 	struct sft_encoder *e;
 
 	for_each_encoder(e)
-		if (sft_capture_has(e) && !e->ended)
+		if (sft_route_has(e) && !e->ended)
 			smp_call_function_single(e->cpu, finish_stores_here, NULL, 1);
 }
 
 /* Stops everything that can be stopped; returns the first error met. */
 int sft_capture_stop(struct sft_why *why)
 {
-	struct sft_capture *cap = &sft.capture;
+	struct sft_capture *cap = &sft_hw.capture;
 	const struct sft_component *failed;
 	struct sft_encoder *e;
 	unsigned int i;
 	int ret = 0, err;
 
-	cap->asleep = false;
+	sft.state.asleep = false;
 	if (!cap->running)
 		return 0;
 	sft_sampling_stop();
 	finish_stores();
 	sft_health_check();
 	for_each_encoder(e) {
-		if (!sft_capture_has(e) || e->ended)
+		if (!sft_route_has(e) || e->ended)
 			continue;
 		err = sft_encoder_stop(e, why);
 		ret = ret ?: err;
@@ -536,16 +503,6 @@ int sft_capture_stop(struct sft_why *why)
 		ret = sft_fail(why, -EIO, "%s: sink error, bytes are missing", sft_name(failed));
 	sft_wake_pollers();
 	return ret;
-}
-
-/* The CPUs whose streams go on. */
-void sft_capture_cpus(struct cpumask *cpus)
-{
-	struct sft_encoder *e;
-
-	for_each_encoder(e)
-		if (sft_capture_has(e) && !e->ended)
-			cpumask_set_cpu(e->cpu, cpus);
 }
 
 /* What is in a sink of its own is kept: the registers may go with the CPU. */
@@ -568,9 +525,9 @@ void sft_capture_cpu_offline(unsigned int cpu, struct sft_why *why)
 	sft_sampling_cpu_offline(cpu);
 	sft_health_check();
 	for_each_encoder(e) {
-		if (!sft_capture_has(e) || e->cpu != (int)cpu || e->ended)
+		if (!sft_route_has(e) || e->cpu != (int)cpu || e->ended)
 			continue;
-		if (sft.capture.running)
+		if (sft_hw.capture.running)
 			stop_stream(e, why);
 		e->ended = true;
 	}
@@ -582,7 +539,7 @@ struct sft_encoder *sft_capture_ended(unsigned int cpu)
 	struct sft_encoder *e;
 
 	for_each_encoder(e)
-		if (sft_capture_has(e) && e->cpu == (int)cpu && e->ended)
+		if (sft_route_has(e) && e->cpu == (int)cpu && e->ended)
 			return e;
 	return NULL;
 }
@@ -598,7 +555,7 @@ static int restart_stream(struct sft_encoder *e, struct sft_why *why)
 	if (ret)
 		return ret;
 	/* A sink that is full takes nothing from anybody. */
-	if (!sft.capture.running || sink_full(sink_of(e)))
+	if (!sft_hw.capture.running || sft_sink_full(sft_route_end(e)))
 		return 0;
 	if (!sft_encoder_start(e, why))
 		return 0;
@@ -615,41 +572,42 @@ void sft_capture_cpu_online(struct sft_encoder *e, struct sft_why *why)
 	}
 	e->ended = false;
 	sft_sampling_cpu_online(e);
+	sft_threads_resume();
 }
 
 /* Before system sleep: all that was captured is in memory when this returns. */
 void sft_capture_suspend(struct sft_why *why)
 {
-	bool running = sft.capture.running;
+	bool running = sft_hw.capture.running;
 
 	sft_capture_stop(why);
 	sft_sampling_suspend();
 	quiesce();
-	sft.capture.asleep = running;
+	sft.state.asleep = running;
 }
 
 /* Hibernation begins, and may bring back no memory that the kernel does not manage. */
 void sft_capture_freeze(void)
 {
-	struct sft_sink *s = sft.capture.sink;
+	struct sft_sink *s = sft_hw.capture.sink;
 	unsigned int i;
 
-	for (i = 0; i < sft.capture.sinks; i++)
+	for (i = 0; i < sft_hw.capture.sinks; i++)
 		s[i].sum = sft_sink_sum(&s[i]);
 }
 
 /* It is over: what is not as it was is not what was captured. */
 void sft_capture_thaw(void)
 {
-	struct sft_sink *s = sft.capture.sink;
+	struct sft_sink *s = sft_hw.capture.sink;
 	unsigned int i;
 
-	for (i = 0; i < sft.capture.sinks; i++) {
+	for (i = 0; i < sft_hw.capture.sinks; i++) {
 		if (s[i].sum == sft_sink_sum(&s[i]))
 			continue;
 		dev_warn(s[i].owner->dev, "hibernation has lost what was captured\n");
 		sft_sink_lose(&s[i]);
-		sft.capture.lost = true;
+		sft.state.lost = true;
 	}
 }
 
@@ -660,23 +618,23 @@ void sft_capture_thaw(void)
  */
 void sft_capture_resume(struct sft_why *why)
 {
-	struct sft_capture *cap = &sft.capture;
+	struct sft_capture *cap = &sft_hw.capture;
 	int ret;
 
 	ret = reset_all(why);
 	if (!ret)
 		ret = program_all(sft_sink_restore, why);
 	if (cap->kind == SIFIVE_TRACE_SINK_SRAM)
-		cap->lost = true;
-	cap->broken = ret;
-	if (!ret && cap->asleep && !cap->lost)
+		sft.state.lost = true;
+	sft.state.broken = ret;
+	if (!ret && sft.state.asleep && !sft.state.lost)
 		ret = sft_capture_start(false, why);
 	if (ret)
 		pr_warn("sifive_trace: capture does not go on after sleep: %s\n",
 			why->text);
 	else
-		sft_sampling_resume();
-	cap->asleep = false;
+		sft_threads_resume();
+	sft.state.asleep = false;
 }
 
 /* The session is over: the hardware rests, the data stays. */
@@ -692,9 +650,9 @@ u64 sft_capture_bytes(int sink)
 	u64 bytes = 0;
 	unsigned int i;
 
-	for (i = 0; i < sft.capture.sinks; i++)
+	for (i = 0; i < sft_hw.capture.sinks; i++)
 		if (reads(sink, i))
-			bytes += sft_sink_bytes(&sft.capture.sink[i]);
+			bytes += sft_sink_bytes(&sft_hw.capture.sink[i]);
 	return bytes;
 }
 
@@ -704,16 +662,16 @@ u64 sft_capture_size(int sink)
 	u64 size = 0;
 	unsigned int i;
 
-	for (i = 0; i < sft.capture.sinks; i++)
+	for (i = 0; i < sft_hw.capture.sinks; i++)
 		if (reads(sink, i))
-			size += sft.capture.sink[i].size;
+			size += sft_hw.capture.sink[i].size;
 	return size;
 }
 
 /* Whether the data of what runs can be read. */
 int sft_capture_readable(struct sft_why *why)
 {
-	if (sft.capture.running && sft.capture.kind == SIFIVE_TRACE_SINK_SRAM)
+	if (sft_hw.capture.running && sft_hw.capture.kind == SIFIVE_TRACE_SINK_SRAM)
 		return sft_fail(why, -EBUSY, "SRAM cannot be read while it is written: STOP first");
 	return 0;
 }
@@ -725,7 +683,7 @@ int sft_capture_readable(struct sft_why *why)
 ssize_t sft_capture_copy(int sink, void *to, u64 offset, size_t count,
 			 struct sft_why *why)
 {
-	struct sft_capture *cap = &sft.capture;
+	struct sft_capture *cap = &sft_hw.capture;
 	size_t bytes, done = 0;
 	unsigned int i;
 	int ret;

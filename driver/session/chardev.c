@@ -16,7 +16,7 @@
 #include <linux/uaccess.h>
 
 #include "../hardware/compat.h"
-#include "sifive_trace.h"
+#include "session.h"
 
 /* The most that one read() copies under the lock. */
 #define READ_CHUNK	SZ_64K
@@ -56,7 +56,7 @@ static int sft_open(struct inode *inode, struct file *filp)
 		     iminor(inode) - MINOR_SINKS;
 	file->mapping = filp->f_mapping;
 	sft_lock();
-	if (list_empty(&sft.encoders))
+	if (list_empty(&sft_hw.encoders))
 		ret = -ENODEV;
 	else if (file->sink != SFT_ALL_SINKS && filp->f_mode & FMODE_WRITE)
 		ret = -EACCES;
@@ -100,7 +100,7 @@ static ssize_t read_now(struct sft_file *file, void *chunk, u64 offset,
 	file->capture = sft.captures;
 	if (file->snapshot)
 		return -EAGAIN;
-	if (!sft.capture.running || !(sft.capture.flags & SIFIVE_TRACE_CONFIG_RING))
+	if (!sft_hw.capture.running || !(sft_hw.capture.flags & SIFIVE_TRACE_CONFIG_RING))
 		return sft_capture_copy(file->sink, chunk, offset, count, why);
 	ret = sft_capture_readable(why);
 	return ret ?: -EAGAIN;
@@ -203,12 +203,12 @@ static __poll_t sft_poll(struct file *filp, poll_table *wait)
 		events = EPOLLERR | EPOLLHUP;
 	} else if (!sft_may_read(file)) {
 		events = EPOLLERR;
-	} else if (!sft.capture.running || sft_capture_full(file->sink)) {
+	} else if (!sft_hw.capture.running || sft_capture_full(file->sink)) {
 		events = EPOLLIN | EPOLLRDNORM;
 	} else {
 		bytes = sft_capture_bytes(file->sink);
-		if (sft.capture.watermark && bytes > filp->f_pos &&
-		    bytes - filp->f_pos >= sft.capture.watermark)
+		if (sft.state.watermark && bytes > filp->f_pos &&
+		    bytes - filp->f_pos >= sft.state.watermark)
 			events = EPOLLIN | EPOLLRDNORM;
 		else
 			schedule_delayed_work(&poll_work, POLL_INTERVAL);

@@ -13,7 +13,7 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
-#include "sifive_trace.h"
+#include "session.h"
 
 static int ioctl_info(struct sft_file *file, void *arg, struct sft_why *why)
 {
@@ -24,9 +24,9 @@ static int ioctl_info(struct sft_file *file, void *arg, struct sft_why *why)
 	if (info->reserved)
 		return sft_fail(why, -EINVAL, "reserved field %#x", info->reserved);
 	info->abi = SIFIVE_TRACE_ABI;
-	info->encoders = sft_topology_count(&sft.encoders);
-	info->funnels = sft_topology_count(&sft.funnels);
-	info->sinks = sft.capture.sinks;
+	info->encoders = sft_topology_count(&sft_hw.encoders);
+	info->funnels = sft_topology_count(&sft_hw.funnels);
+	info->sinks = sft_hw.capture.sinks;
 	info->page_size = PAGE_SIZE;
 	info->flags = sft_counters_available();
 	/* Sscofpmf is the overflow interrupt. */
@@ -41,7 +41,7 @@ static int ioctl_info(struct sft_file *file, void *arg, struct sft_why *why)
 		if (e->tested.done && !e->tested.ts_registers)
 			continue;
 		info->ts_width = sft_timestamp_width(master);
-		info->ts_hz = sft_timestamp_hz(e, sft.capture.prescale);
+		info->ts_hz = sft_timestamp_hz(e, sft_hw.capture.prescale);
 		info->flags &= ~SIFIVE_TRACE_INFO_TS_MEASURED;
 		if (master->ts_measured)
 			info->flags |= SIFIVE_TRACE_INFO_TS_MEASURED;
@@ -81,8 +81,8 @@ static int ioctl_encoder(struct sft_file *file, void *arg, struct sft_why *why)
 	out->src = sft_encoder_src(e);
 	out->src_bits = sft_encoder_src_bits(e);
 	out->sink = ~0u;
-	for (i = 0; i < sft.capture.sinks; i++)
-		if (sft.capture.sink[i].encoders & BIT_ULL(e->index))
+	for (i = 0; i < sft_hw.capture.sinks; i++)
+		if (sft_hw.capture.sink[i].encoders & BIT_ULL(e->index))
 			out->sink = i;
 	out->flags = 0;
 	if (sft_has_sink(&e->c, SIFIVE_TRACE_SINK_SBA))
@@ -91,7 +91,7 @@ static int ioctl_encoder(struct sft_file *file, void *arg, struct sft_why *why)
 		out->flags |= SIFIVE_TRACE_ENCODER_TS_CHANNELS;
 	if (e->ts_readable)
 		out->flags |= SIFIVE_TRACE_ENCODER_TS_READABLE;
-	if (sft_capture_has(e))
+	if (sft_route_has(e))
 		out->flags |= SIFIVE_TRACE_ENCODER_SELECTED;
 	if (e->ended)
 		out->flags |= SIFIVE_TRACE_ENCODER_ENDED;
@@ -119,7 +119,7 @@ static int check_config(const struct sifive_trace_config *config,
 	const u32 flags = SIFIVE_TRACE_CONFIG_RING | SIFIVE_TRACE_CONFIG_OVERFLOW |
 			  SIFIVE_TRACE_CONFIG_NO_TIMESTAMP;
 
-	unsigned int encoders = sft_topology_count(&sft.encoders);
+	unsigned int encoders = sft_topology_count(&sft_hw.encoders);
 
 	if (config->flags & ~flags)
 		return sft_fail(why, -EINVAL, "unknown flags %#x", config->flags & ~flags);
@@ -172,7 +172,7 @@ static int ioctl_config(struct sft_file *file, void *arg, struct sft_why *why)
 		return ret;
 	if (sft.sleeping)
 		return sft_fail(why, -EBUSY, "the system suspends or shuts down");
-	if (sft.capture.running)
+	if (sft_hw.capture.running)
 		return sft_fail(why, -EBUSY, "the capture is running: STOP first");
 	ret = sft_route_check(config, why);
 	if (ret)
@@ -220,7 +220,7 @@ static int ioctl_counters(struct sft_file *file, void *arg, struct sft_why *why)
 				SIFIVE_TRACE_MAX_COUNTERS);
 	if (sft.sleeping)
 		return sft_fail(why, -EBUSY, "the system suspends or shuts down");
-	if (sft.capture.running)
+	if (sft_hw.capture.running)
 		return sft_fail(why, -EBUSY, "the capture is running: STOP first");
 	if (counters->count)
 		ret = sft_access_prepare(counters->flags & SIFIVE_TRACE_COUNTERS_PER_THREAD, why);
@@ -239,18 +239,23 @@ static int join_for_counters(struct sft_file *file, void *arg, struct sft_why *w
 
 	counters->mask = 0;
 	counters->failed = ~0u;
-	return counters->count ? sft_access_join(file, &slot, why) : 0;
+	return counters->count ? sft_thread_join(file, &slot, why) : 0;
 }
 
 static int ioctl_thread(struct sft_file *file, void *arg, struct sft_why *why)
 {
 	struct sifive_trace_thread *thread = arg;
+	int ret;
 
 	thread->slot = ~0u;
 	if (thread->flags & ~SIFIVE_TRACE_THREAD_LEAVE || thread->reserved)
 		return sft_fail(why, -EINVAL, "unknown flags %#x", thread->flags);
-	return thread->flags & SIFIVE_TRACE_THREAD_LEAVE ?
-	       sft_access_leave(file, why) : need_steering(file, why);
+	if (!(thread->flags & SIFIVE_TRACE_THREAD_LEAVE))
+		return need_steering(file, why);
+	ret = sft_thread_allowed(file, why);
+	if (!ret)
+		sft_access_leave();
+	return ret;
 }
 
 static int join_thread(struct sft_file *file, void *arg, void __user *uarg,
@@ -259,7 +264,7 @@ static int join_thread(struct sft_file *file, void *arg, void __user *uarg,
 	struct sifive_trace_thread *thread = arg;
 
 	return thread->flags & SIFIVE_TRACE_THREAD_LEAVE ?
-	       0 : sft_access_join(file, &thread->slot, why);
+	       0 : sft_thread_join(file, &thread->slot, why);
 }
 
 static int ioctl_event(struct sft_file *file, void *arg, struct sft_why *why)
@@ -283,7 +288,7 @@ static int may_sample(struct sft_file *file, struct sft_why *why)
 		return ret;
 	if (sft.sleeping)
 		return sft_fail(why, -EBUSY, "the system suspends or shuts down");
-	if (sft.capture.running)
+	if (sft_hw.capture.running)
 		return sft_fail(why, -EBUSY, "the capture is running: STOP first");
 	return 0;
 }
@@ -318,7 +323,7 @@ static int ioctl_start(struct sft_file *file, void *arg, struct sft_why *why)
 		return ret;
 	if (run->flags & ~SIFIVE_TRACE_START_REWIND)
 		return sft_fail(why, -EINVAL, "unknown flags %#x", run->flags);
-	if (sft.sampling.set.flags & SIFIVE_TRACE_SAMPLING_ALL)
+	if (sft_sampling.set.flags & SIFIVE_TRACE_SAMPLING_ALL)
 		ret = need_perfmon("sampling whatever runs", why);
 	return ret ?: sft_capture_start(run->flags & SIFIVE_TRACE_START_REWIND,
 					why);
@@ -327,7 +332,14 @@ static int ioctl_start(struct sft_file *file, void *arg, struct sft_why *why)
 static int follow(struct sft_file *file, void *arg, void __user *uarg,
 		  struct sft_why *why)
 {
-	return sft_sampling_follow(file, why);
+	return sft_threads_follow(file, why);
+}
+
+/* In system sleep harts may have lost them, until it is over. */
+static void check_counters(struct sft_why *why)
+{
+	if (!sft.sleeping)
+		sft_counters_check(why);
 }
 
 static int ioctl_stop(struct sft_file *file, void *arg, struct sft_why *why)
@@ -342,7 +354,7 @@ static int ioctl_stop(struct sft_file *file, void *arg, struct sft_why *why)
 	ret = sft_capture_stop(why);
 	sft_sampling_check(why);
 	sft_sampling_unfollow();
-	sft_counters_check(why);
+	check_counters(why);
 	sft_health_report(why);
 	return ret;
 }
@@ -364,7 +376,7 @@ static void report_contents(struct sifive_trace_status *status)
 	struct sft_encoder *e;
 	unsigned int i;
 
-	for (i = 0; i < sft.capture.sinks; i++) {
+	for (i = 0; i < sft_hw.capture.sinks; i++) {
 		struct sifive_trace_sink sink = { .index = i };
 
 		sft_capture_describe(&sink);
@@ -379,7 +391,7 @@ static void report_contents(struct sifive_trace_status *status)
 	}
 	for_each_funnel(f)
 		report_component(status, f);
-	status->counters_lost = sft.counters.lost;
+	status->counters_lost = sft_counters.lost;
 	sft_sampling_status(status);
 }
 
@@ -393,7 +405,7 @@ static int ioctl_status(struct sft_file *file, void *arg, struct sft_why *why)
 	if (may_read)
 		sft_health_check();
 	if (sft.owner == file && sft_may_steer()) {
-		sft_counters_check(why);
+		check_counters(why);
 		sft_sampling_check(why);
 		sft_health_report(why);
 		if (why->text[0])
@@ -404,10 +416,10 @@ static int ioctl_status(struct sft_file *file, void *arg, struct sft_why *why)
 		status->flags |= SIFIVE_TRACE_STATUS_CONFIGURED;
 	if (sft.owner == file)
 		status->flags |= SIFIVE_TRACE_STATUS_OWNER;
-	if (sft.capture.running)
+	if (sft_hw.capture.running)
 		status->flags |= SIFIVE_TRACE_STATUS_RUNNING;
 	status->holder = pid_vnr(sft.holder);
-	status->sinks = sft.capture.sinks;
+	status->sinks = sft_hw.capture.sinks;
 	status->buffer = sft_capture_size(SFT_ALL_SINKS);
 	for_each_encoder(e)
 		status->ended |= e->ended ? BIT_ULL(e->index) : 0;
@@ -422,9 +434,9 @@ static int ioctl_sink(struct sft_file *file, void *arg, struct sft_why *why)
 {
 	struct sifive_trace_sink *sink = arg;
 
-	if (sink->index >= sft.capture.sinks)
+	if (sink->index >= sft_hw.capture.sinks)
 		return sft_fail(why, -EINVAL, "there is no sink %u", sink->index);
-	sink->index = array_index_nospec(sink->index, sft.capture.sinks);
+	sink->index = array_index_nospec(sink->index, sft_hw.capture.sinks);
 	if (sft_may_read(file))
 		sft_health_check();
 	sft_capture_describe(sink);

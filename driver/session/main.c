@@ -4,23 +4,7 @@
 #include <linux/module.h>
 #include <linux/platform_device.h>
 
-#include "sifive_trace.h"
-
-struct sft_system sft = {
-	.lock = __MUTEX_INITIALIZER(sft.lock),
-	.encoders = LIST_HEAD_INIT(sft.encoders),
-	.funnels = LIST_HEAD_INIT(sft.funnels),
-};
-
-void sft_lock(void)
-{
-	mutex_lock(&sft.lock);
-}
-
-void sft_unlock(void)
-{
-	mutex_unlock(&sft.lock);
-}
+#include "session.h"
 
 static struct platform_driver * const drivers[] = {
 	&sft_funnel_driver,
@@ -53,6 +37,7 @@ static int __init sft_init(void)
 	sft_chardev_unregister();
 session:
 	sft_session_exit();
+	sft_threads_exit();
 	sft_sampling_exit();
 access:
 	sft_access_exit();
@@ -69,6 +54,7 @@ static void __exit sft_exit(void)
 	sft_nodes_exit();
 	sft_chardev_unregister();
 	sft_session_exit();
+	sft_threads_exit();
 	sft_sampling_exit();
 	sft_access_exit();
 	sft_mapping_exit();

@@ -11,7 +11,7 @@
 #include <linux/security.h>
 
 #include "../hardware/compat.h"
-#include "sifive_trace.h"
+#include "session.h"
 
 #define SLOTS_PGOFF	(SIFIVE_TRACE_MMAP_THREADS >> PAGE_SHIFT)
 #define LOSSES_PGOFF	(SIFIVE_TRACE_MMAP_LOSSES >> PAGE_SHIFT)
@@ -82,13 +82,13 @@ void sft_mapping_update(void)
 	mutex_lock(&map_lock);
 	map.owner = sft.owner;
 	map.generation = sft.generation;
-	map.slots = sft.counters.per_thread;
+	map.slots = sft_counters.per_thread;
 	memset(map.page, 0, sizeof(map.page));
 	for_each_encoder(e)
 		map.page[e->index] = (struct page_of){
 			.pfn = IS_ALIGNED(e->c.phys, PAGE_SIZE) ?
 			       PHYS_PFN(e->c.phys) : 0,
-			.selected = sft_capture_has(e),
+			.selected = sft_route_has(e),
 			.sba = sft_has_sink(&e->c, SIFIVE_TRACE_SINK_SBA),
 		};
 	mutex_unlock(&map_lock);

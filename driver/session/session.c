@@ -12,7 +12,9 @@
 #include <linux/sched.h>
 #include <linux/suspend.h>
 
-#include "sifive_trace.h"
+#include "session.h"
+
+struct sft_session sft;
 
 static enum cpuhp_state cpuhp_online;
 
@@ -29,7 +31,7 @@ bool sft_stale(const struct sft_file *file)
  */
 bool sft_may_read(const struct sft_file *file)
 {
-	return !sft.capture.sinks || sft.owner == file || file->perfmon ||
+	return !sft_hw.capture.sinks || sft.owner == file || file->perfmon ||
 	       uid_eq(file->user, sft.user);
 }
 
@@ -44,6 +46,7 @@ void sft_session_take(struct sft_file *file)
 	sft.owner = file;
 	sft.holder = get_pid(task_tgid(current));
 	sft.user = current_euid();
+	sft_hw.capture.watched = true;
 	sft_mapping_update();
 }
 
@@ -59,6 +62,7 @@ void sft_session_close(void)
 	sft_counters_release();
 	sft_access_release();
 	sft_capture_release();
+	sft_hw.capture.watched = false;
 	sft.owner = NULL;
 	put_pid(sft.holder);
 	sft.holder = NULL;
@@ -66,12 +70,44 @@ void sft_session_close(void)
 }
 
 /* Components come or go: no session and no capture outlives that. */
-void sft_session_abort(void)
+static void hardware_change(void)
 {
+	sft_lock_buffers();
 	sft_session_close();
 	sft_capture_free();
 	sft_wake_pollers();
 }
+
+/* Files opened before are stale. */
+static void renew(void)
+{
+	sft.generation++;
+	sft_mapping_update();
+	sft_unlock_buffers();
+}
+
+static void hardware_changed(void)
+{
+	renew();
+	sft_chardev_update();
+}
+
+/*
+ * Before another kernel takes over: nothing may write to memory any more, nor be
+ * started by programs that still run.
+ */
+static void hardware_shutdown(void)
+{
+	hardware_change();
+	sft.sleeping = true;
+	renew();
+}
+
+static const struct sft_hardware_ops hardware_ops = {
+	.change = hardware_change,
+	.changed = hardware_changed,
+	.shutdown = hardware_shutdown,
+};
 
 /* What nobody has called for is the owner's to read. */
 static void report(const struct sft_why *why)
@@ -188,6 +224,7 @@ int sft_session_init(void)
 {
 	int ret;
 
+	sft_topology_init(&hardware_ops);
 	ret = cpuhp_setup_state_nocalls(CPUHP_AP_ONLINE_DYN, "sifive-trace:online",
 					hart_online, hart_offline);
 	if (ret < 0)

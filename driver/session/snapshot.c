@@ -12,7 +12,7 @@
 #include <linux/mutex.h>
 #include <linux/vmalloc.h>
 
-#include "sifive_trace.h"
+#include "session.h"
 
 /*
  * While others read it, a copy is given to a reader that begins until it is this old.
@@ -40,7 +40,7 @@ static DEFINE_MUTEX(copy_lock);
 
 static struct {
 	u64 number;		/* of this copy, as sft_file.snapshot has it */
-	u64 rewinds;		/* sft.capture.rewinds when it was made */
+	u64 rewinds;		/* sft.state.rewinds when it was made */
 	void *data;		/* NULL: there is none */
 	unsigned int readers;	/* files that read it */
 	unsigned long made, used;	/* in jiffies */
@@ -104,10 +104,10 @@ static u64 mark(void)
 	u64 rewinds;
 
 	sft_lock();
-	rewinds = sft.capture.rewinds;
-	copy.parts = sft.capture.sinks;
+	rewinds = sft.state.rewinds;
+	copy.parts = sft_hw.capture.sinks;
 	for (p = copy.part; p < copy.part + copy.parts; p++) {
-		p->sink = &sft.capture.sink[p - copy.part];
+		p->sink = &sft_hw.capture.sink[p - copy.part];
 		p->before = sft_sink_position(p->sink);
 		p->data = data;
 		data += p->sink->size;
@@ -129,7 +129,7 @@ static void trim(u64 rewinds)
 	sft_lock();
 	for (p = copy.part; p < copy.part + copy.parts; p++) {
 		after = sft_sink_position(p->sink);
-		drop = rewinds != sft.capture.rewinds ? p->bytes :
+		drop = rewinds != sft.state.rewinds ? p->bytes :
 		       sft_sink_overwritten(p->sink, &p->before, &after, p->data);
 		p->data += drop;
 		p->bytes -= drop;
@@ -182,7 +182,7 @@ static bool is_shared(void)
 	bool same;
 
 	sft_lock();
-	same = copy.rewinds == sft.capture.rewinds;
+	same = copy.rewinds == sft.state.rewinds;
 	sft_unlock();
 	return same && copy.data && time_before(jiffies, copy.made + SHARED_FOR) &&
 	       time_before(jiffies, copy.used + IDLE_AFTER);

@@ -1,82 +1,45 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the files of this driver know of each other.
+ * The session: who has the hardware and the counters, what is done with them, and
+ * what programs see of it.
  *
  * There is one trace system in a machine: encoders and funnels come and go as
- * platform devices, /dev/sifive-trace stands for all of them. struct sft_system
- * holds it, and its lock guards everything in it, in the components and in the
- * capture. Nothing touches user memory while holding it: the page may be one that a
- * program keeps waiting for. A CPU that goes offline waits for it: as long as it is
- * held, the CPUs that have counters of the session stay.
+ * platform devices, /dev/sifive-trace stands for all of them. Its lock, in struct
+ * sft_hardware, guards all state of the driver. Nothing touches user memory while
+ * holding it: the page may be one that a program keeps waiting for. A CPU that goes
+ * offline waits for it: as long as it is held, the CPUs that have counters of the
+ * session stay.
  *
  * Other locks, in the order in which they are taken: a file's read_lock;
  * snapshot.c's copy_lock, which keeps the buffers; sampling.c's follow_lock and
  * chardev.c's sink_nodes_lock; the system's lock; mapping.c's map_lock, the only one
  * that a page fault takes.
  */
-#ifndef SIFIVE_TRACE_H
-#define SIFIVE_TRACE_H
+#ifndef SFT_SESSION_H
+#define SFT_SESSION_H
 
 #include <linux/cpumask.h>
-#include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/types.h>
 #include <linux/uidgid.h>
 
 #include <linux/sifive_trace.h>
 
-#include "../hardware/common.h"
 #include "../counters/counters.h"
 #include "../hardware/hardware.h"
 
 struct file;
-
-/**
- * struct sft_capture - what is configured, or was last
- * @flags:	SIFIVE_TRACE_CONFIG_*
- * @kind:	kind of its sinks
- * @prescale:	value for tsPrescale
- * @channels:	stimulus registers that make messages
- * @encoders:	indexes of the encoders that take part
- * @sink:	its sinks
- * @sinks:	number of them; 0 = never configured, or its hardware is gone
- * @watermark:	unread bytes that make a running capture readable, 0 = none
- * @rewinds:	how often START has thrown away what there was
- * @running:	between START and STOP
- * @asleep:	stopped for system sleep, to be started again
- * @lost:	system sleep took what a sink held: only REWIND starts
- * @broken:	components did not come back from system sleep: nothing starts
- * @changed:	the first component found changed that is not yet reported, or NULL
- * @changed_name: the register that differs there
- */
-struct sft_capture {
-	u32 flags;
-	u32 kind;
-	u32 prescale;
-	u32 channels;
-	u64 encoders;
-	struct sft_sink *sink;
-	unsigned int sinks;
-	u64 watermark;
-	u64 rewinds;
-	bool running;
-	bool asleep;
-	bool lost;
-	bool broken;
-	const struct sft_component *changed;
-	const char *changed_name;
-};
 
 /* sft_file.sink of the node that stands for all. */
 #define SFT_ALL_SINKS	(-1)
 
 /**
  * struct sft_file - an open node
- * @generation:	of the system when it was opened
+ * @generation:	of the hardware when it was opened
  * @user:	who has opened it
  * @perfmon:	that one was capable of seeing what others do
  * @sink:	number of the sink it reads, or SFT_ALL_SINKS
- * @capture:	the capture it has begun to read, as sft_system.captures counts;
+ * @capture:	the capture it has begun to read, as sft_session.captures counts;
  *		0 = none
  * @message:	what went wrong last here, as text
  * @mapping:	address space that its mappings of stimulus pages belong to
@@ -97,13 +60,24 @@ struct sft_file {
 };
 
 /**
- * struct sft_system - the machine's trace hardware
- * @lock:	guards all of this, and every component
- * @encoders:	struct sft_encoder, in order of address
- * @funnels:	struct sft_component, in order of address
- * @capture:	the configured or last capture
- * @counters:	the session's counters
- * @sampling:	what the kernel records for it
+ * struct sft_state - what has become of the capture
+ * @watermark:	unread bytes that make a running capture readable, 0 = none
+ * @rewinds:	how often START has thrown away what there was
+ * @asleep:	stopped for system sleep, to be started again
+ * @lost:	system sleep took what a sink held: only REWIND starts
+ * @broken:	components did not come back from system sleep: nothing starts
+ */
+struct sft_state {
+	u64 watermark;
+	u64 rewinds;
+	bool asleep;
+	bool lost;
+	bool broken;
+};
+
+/**
+ * struct sft_session - who has the hardware; under the system's lock
+ * @state:	what has become of its capture
  * @owner:	the file that has the session, NULL = free
  * @holder:	process that configured it
  * @user:	whose the capture is: the effective user of who configured it
@@ -112,13 +86,8 @@ struct sft_file {
  * @captures:	counts CONFIGs, so that a reader notices another capture
  * @sleeping:	system sleep or shutdown has begun: nothing may start
  */
-struct sft_system {
-	struct mutex lock;	/* everything below, and every component */
-	struct list_head encoders;
-	struct list_head funnels;
-	struct sft_capture capture;
-	struct sft_counters counters;
-	struct sft_sampling sampling;
+struct sft_session {
+	struct sft_state state;
 	struct sft_file *owner;
 	struct pid *holder;
 	kuid_t user;
@@ -127,27 +96,9 @@ struct sft_system {
 	bool sleeping;
 };
 
-extern struct sft_system sft;
-
-#define for_each_encoder(e)	list_for_each_entry(e, &sft.encoders, c.node)
-#define for_each_funnel(f)	list_for_each_entry(f, &sft.funnels, node)
-
-/* topology.c */
-int sft_topology_add_encoder(struct sft_encoder *e);
-void sft_topology_add_funnel(struct sft_component *f);
-void sft_topology_remove(struct sft_component *c);
-struct sft_encoder *sft_topology_encoder(unsigned int index);
-unsigned int sft_topology_count(struct list_head *list);
-unsigned int sft_topology_sinks(void);
-
-/* route.c */
-int sft_route_check(struct sifive_trace_config *config, struct sft_why *why);
-struct sft_sink *sft_route_sink(const struct sft_component *owner);
-int sft_route_all(void);
+extern struct sft_session sft;
 
 /* capture.c */
-bool sft_capture_has(const struct sft_encoder *e);
-const struct sft_component *sft_capture_owner(const struct sft_encoder *e);
 int sft_capture_config(struct sifive_trace_config *config, struct sft_why *why);
 int sft_capture_start(bool rewind, struct sft_why *why);
 int sft_capture_stop(struct sft_why *why);
@@ -160,8 +111,6 @@ void sft_capture_freeze(void);
 void sft_capture_thaw(void);
 void sft_capture_release(void);
 void sft_capture_free(void);
-bool sft_capture_owner_full(const struct sft_component *c);
-void sft_capture_cpus(struct cpumask *cpus);
 bool sft_capture_full(int sink);
 void sft_capture_describe(struct sifive_trace_sink *out);
 u64 sft_capture_size(int sink);
@@ -170,22 +119,21 @@ ssize_t sft_capture_copy(int sink, void *to, u64 offset, size_t count,
 			 struct sft_why *why);
 int sft_capture_readable(struct sft_why *why);
 
-/* health.c */
-void sft_health_check(void);
-void sft_health_report(struct sft_why *why);
-void sft_health_clear(void);
-void sft_health_forget(void);
-const struct sft_component *sft_health_failed(void);
-
 /* session.c */
 bool sft_stale(const struct sft_file *file);
 bool sft_may_read(const struct sft_file *file);
 bool sft_may_steer(void);
 void sft_session_take(struct sft_file *file);
 void sft_session_close(void);
-void sft_session_abort(void);
 int sft_session_init(void);
 void sft_session_exit(void);
+
+/* threads.c */
+int sft_thread_allowed(const struct sft_file *file, struct sft_why *why);
+int sft_thread_join(struct sft_file *file, u32 *slot, struct sft_why *why);
+int sft_threads_follow(struct sft_file *file, struct sft_why *why);
+void sft_threads_resume(void);
+void sft_threads_exit(void);
 
 /* ioctl.c */
 void sft_keep_message(struct sft_file *file, const struct sft_why *why);
@@ -217,4 +165,4 @@ void sft_chardev_update(void);
 int sft_chardev_register(void);
 void sft_chardev_unregister(void);
 
-#endif /* SIFIVE_TRACE_H */
+#endif /* SFT_SESSION_H */

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A session's threads: which may join, and the sampling of what runs. perf makes and
+ * frees events with locks of its own, so it is called without the system's lock.
+ */
+
+#include <linux/capability.h>
+#include <linux/pid.h>
+#include <linux/sched.h>
+#include <linux/workqueue.h>
+
+#include "session.h"
+
+/* Whether the caller may join the file's session, or leave it. */
+int sft_thread_allowed(const struct sft_file *file, struct sft_why *why)
+{
+	if (sft_stale(file))
+		return -ENODEV;
+	if (sft.owner != file)
+		return sft_fail(why, -ENXIO, "no session: CONFIG comes first");
+	if (task_tgid(current) != sft.holder && !perfmon_capable())
+		return sft_fail(why, -EPERM,
+				"another process's session: joining needs CAP_PERFMON");
+	return 0;
+}
+
+/* Have the calling thread join. */
+int sft_thread_join(struct sft_file *file, u32 *slot, struct sft_why *why)
+{
+	struct sft_thread *fresh;
+	int ret;
+
+	sft_lock();
+	ret = sft_thread_allowed(file, why) ?: sft_access_join(NULL, slot, why);
+	sft_unlock();
+	if (ret != -EAGAIN)
+		return ret;
+	fresh = sft_access_new();
+	if (IS_ERR(fresh))
+		return PTR_ERR(fresh);
+	sft_lock();
+	ret = sft_thread_allowed(file, why) ?: sft_access_join(fresh, slot, why);
+	if (ret)
+		sft_access_discard(fresh);
+	sft_unlock();
+	return ret;
+}
+
+/* Have perf interrupt what @file is to sample; or again, if that has all @flags. */
+static int follow(struct sft_file *file, u32 flags, struct sft_why *why)
+{
+	struct sft_following to;
+	bool wanted;
+	int ret;
+
+	ret = sft_sampling_prepare(&to, flags);
+	if (ret)
+		return ret;
+	sft_lock();
+	wanted = sft.owner == file && sft_sampling_wanted(&to);
+	sft_unlock();
+	if (wanted)
+		ret = sft_sampling_make(&to);
+	sft_lock();
+	ret = sft_sampling_adopt(&to, ret, why);
+	if (ret) {
+		sft_keep_message(file, why);
+		sft_capture_stop(NULL);
+	}
+	sft_unlock();
+	sft_sampling_finish(&to);
+	return ret;
+}
+
+/* After START. */
+int sft_threads_follow(struct sft_file *file, struct sft_why *why)
+{
+	return follow(file, 0, why);
+}
+
+/* The file is not touched when it is the owner no more. */
+static void follow_all(struct work_struct *work)
+{
+	struct sft_why why = {};
+	struct sft_file *file;
+
+	sft_lock();
+	file = sft.owner;
+	sft_unlock();
+	if (file && follow(file, SIFIVE_TRACE_SAMPLING_ALL, &why))
+		pr_warn("sifive_trace: sampling does not go on after sleep or hotplug\n");
+}
+
+static DECLARE_WORK(follow_work, follow_all);
+
+/* After system sleep or hotplug, when the capture runs again. */
+void sft_threads_resume(void)
+{
+	if (sft_sampling.on)
+		schedule_work(&follow_work);
+}
+
+void sft_threads_exit(void)
+{
+	cancel_work_sync(&follow_work);
+}
