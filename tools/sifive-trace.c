@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /* sifive-trace: records, and answers from the traces of SiFive processors. */
-#include <stdarg.h>
 #include <malloc.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "command.h"
-#include "text.h"
 
 static const struct subcommand {
 	const char	*name;
@@ -54,35 +52,6 @@ static const struct {
 };
 
 #define SUBCOMMANDS	(sizeof(subcommands) / sizeof(subcommands[0]))
-
-static void vreport(const char *format, va_list arguments)
-{
-	char text[8192];
-
-	/* Names of files and of what is in them may hold anything. */
-	vsnprintf(text, sizeof(text), format, arguments);
-	text_clean(text);
-	fprintf(stderr, "sifive-trace: %s\n", text);
-}
-
-void report(const char *format, ...)
-{
-	va_list arguments;
-
-	va_start(arguments, format);
-	vreport(format, arguments);
-	va_end(arguments);
-}
-
-int usage_error(const char *format, ...)
-{
-	va_list arguments;
-
-	va_start(arguments, format);
-	vreport(format, arguments);
-	va_end(arguments);
-	return EXIT_USAGE;
-}
 
 static void help(void)
 {
