@@ -133,6 +133,9 @@ counted calls0 315000 620000 "both modes: what a system call does"
 together "$user_loop" "$kernel_loop" "$(value loop0)" "both modes: the loop of each alone"
 together "$user_calls" "$kernel_calls" "$(value calls0)" \
 	"both modes: the system calls of each alone"
+counted loop1 200000 200050 "an event on two programmable counters: the first counts"
+together "$(value calls1)" "$(value calls2)" "$(value calls0)" \
+	"an event on two programmable counters: each counts its own mode"
 mask 0x1d "any order of events: each the counter that can count it"
 lost 0 "" "nobody takes a counter away: none is lost"
 lost 0x8 "hpmcounter3 was stopped on hart 0: $twist" \
