@@ -343,6 +343,53 @@ grep -q 'trace@11018000.*memory-region.*not reserved' "$out/memory-record.txt" &
 	grep -qx '2 0' "$out/memory-record.txt"
 result $? "record: fails without memory, and says so; takes other memory where none is reserved"
 
+# Each funnel of this board has memory of its own: two cases for each boot.
+f0=/soc/trace@11018000 f1=/soc/trace@11019000
+r0="&{/reserved-memory/trace-buffer@98000000}" r1="&{/reserved-memory/trace-buffer@98800000}"
+
+# two NAME <DTS: what info, the kernel log and record say of both.
+two() {
+	altered "$1" dual "
+		load
+		info after
+		for cpu in 0 2; do
+			/target/sifive-trace record -C \$cpu -o /tmp/t.rtd -b 64k true 2>$1-\$cpu.txt
+			echo \$? >>$1-\$cpu.txt
+		done"
+}
+
+# refused NAME CPU NODE WHY WHAT: all say why that node's memory is not used.
+refused() {
+	finds "$1-after" PROBLEM "$3 has no memory to write to: its memory-region $4" \
+		"where nothing else is" "$5"
+	logs "$1" "${3##*/} has no memory: its memory-region $4" "$5"
+	grep -qF "${3##*/}: its memory-region $4" "$out/$1-$2.txt"
+	result $? "record: $5"
+}
+
+# The kernel's image and initramfs: Linux goes on with what it cannot reserve.
+two taken <<DTS
+$r0 { reg = <0x0 0x80400000 0x0 0x800000>; };
+$r1 { reg = <0x0 0x90200000 0x0 0x100000>; };
+DTS
+refused taken 0 "$f0" "is memory that Linux uses" "memory where the kernel is"
+refused taken 2 "$f1" "is memory that Linux uses" "memory where the initramfs was"
+
+two shared <<DTS
+$r0 { /delete-property/ no-map; };
+$r1 { reg = <0x0 0x80020000 0x0 0x20000>; };
+DTS
+refused shared 0 "$f0" "needs no-map" "memory that the kernel maps"
+refused shared 2 "$f1" "overlaps another" "memory where firmware is"
+
+two plain <<DTS
+$r0 { /delete-property/ no-map; reusable; };
+$r1 { /delete-property/ compatible; };
+DTS
+refused plain 0 "$f0" "is reusable, but no pool of CMA" "a reusable pool without CMA"
+[ "$(tail -n 1 "$out/plain-2.txt")" = 0 ]
+result $? "record: takes memory that is no pool"
+
 # ---- the report for a bug ------------------------------------------------------------
 
 # As firmware gives a board its identity.

@@ -10,7 +10,6 @@
 #include <linux/dma-mapping.h>
 #include <linux/iopoll.h>
 #include <linux/of_graph.h>
-#include <linux/of_reserved_mem.h>
 #include <linux/platform_device.h>
 #include <linux/pm_runtime.h>
 #include <linux/reset.h>
@@ -244,11 +243,6 @@ static void put_power(void *dev)
 	pm_runtime_put(dev);
 }
 
-static void release_pool(void *dev)
-{
-	of_reserved_mem_device_release(dev);
-}
-
 /* Power, clock and reset, all optional, stay on while the component is bound. */
 static int switch_on(struct sft_component *c)
 {
@@ -302,18 +296,13 @@ static int identify(struct sft_component *c)
 	return 0;
 }
 
-/* A memory-region that is a pool becomes the device's, for the DMA allocator. */
 static int find_memory(struct sft_component *c)
 {
 	struct device *dev = c->dev;
-	int ret;
+	int ret = sft_memory_claim(c);
 
-	c->pool = !of_reserved_mem_device_init(dev);
-	if (c->pool) {
-		ret = devm_add_action_or_reset(dev, release_pool, dev);
-		if (ret)
-			return ret;
-	}
+	if (ret)
+		return ret;
 	ret = dma_set_mask_and_coherent(dev, DMA_BIT_MASK(64));
 	if (ret)
 		ret = dma_set_mask_and_coherent(dev, DMA_BIT_MASK(32));

@@ -302,6 +302,9 @@ size_t sft_sink_overwritten(const struct sft_sink *s, const struct sft_position 
 
 /* memory.c */
 void sft_memory_clear(void *data, size_t count);
+const struct reserved_mem *sft_memory_region(const struct sft_component *c,
+					     const char **fault);
+int sft_memory_claim(struct sft_component *c);
 int sft_memory_take(struct sft_sink *s, size_t wanted, struct sft_why *why);
 void sft_memory_give_back(struct sft_sink *s);
 
@@ -328,7 +331,6 @@ const struct sft_component *sft_health_failed(void);
 __printf(3, 4) int sft_refuse(struct device *dev, int err, const char *fmt, ...);
 int sft_probed(struct device *dev, int err);
 extern const struct attribute_group *sft_driver_groups[];
-const char *sft_nodes_memory(const struct sft_component *c, phys_addr_t *size);
 void sft_nodes_report(void);
 void sft_nodes_exit(void);
 

@@ -7,6 +7,7 @@
 #include <linux/bitfield.h>
 #include <linux/debugfs.h>
 #include <linux/device.h>
+#include <linux/of_reserved_mem.h>
 #include <linux/seq_file.h>
 #include <linux/sysfs.h>
 
@@ -91,17 +92,17 @@ static ssize_t memory_show(struct device *dev, struct device_attribute *attr,
 			   char *buf)
 {
 	struct sft_component *c = sft_component_of(dev);
-	phys_addr_t size;
+	const struct reserved_mem *region;
 	const char *why;
 
 	if (!sft_has_sink(c, SIFIVE_TRACE_SINK_SBA))
 		return sysfs_emit(buf, "none\n");
-	why = sft_nodes_memory(c, &size);
+	region = sft_memory_region(c, &why);
 	if (why)
-		return sysfs_emit(buf, "unusable: %s\n", why);
-	if (!size)
+		return sysfs_emit(buf, "unusable: its memory-region %s\n", why);
+	if (!region)
 		return sysfs_emit(buf, "allocated\n");
-	return sysfs_emit(buf, "reserved: %llu bytes\n", (u64)size);
+	return sysfs_emit(buf, "reserved: %llu bytes\n", (u64)region->size);
 }
 static DEVICE_ATTR_RO(memory);
 

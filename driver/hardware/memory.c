@@ -6,6 +6,8 @@
  */
 
 #include <linux/dma-mapping.h>
+#include <linux/ioport.h>
+#include <linux/mm.h>
 #include <linux/of_reserved_mem.h>
 #include <linux/property.h>
 #include <linux/sizes.h>
@@ -49,37 +51,96 @@ static bool crosses(const struct sft_sink *s)
 	return upper_32_bits(s->address) != upper_32_bits(s->address + s->size - 1);
 }
 
-/*
- * The memory that the device tree sets aside for this component's trace, NULL if
- * there is none. Memory that the kernel uses itself, or that the component sees at
- * another address, is not taken.
- */
-static struct reserved_mem *find_region(struct sft_component *c, bool coherent,
-					struct sft_why *why)
+/* Whether Linux lends the region to others until the DMA allocator needs it. */
+static bool is_lent(const struct device_node *np)
 {
-	struct reserved_mem *region;
-	const char *fault = NULL;
+	return IS_ENABLED(CONFIG_DMA_CMA) && of_property_read_bool(np, "reusable");
+}
+
+/*
+ * Whether Linux has it as its own memory. Linux goes on with a region that it could
+ * not reserve, because its own image, its initramfs or something else is there.
+ */
+static bool is_ram(const struct reserved_mem *region)
+{
+	return region_intersects(region->base, region->size, IORESOURCE_SYSTEM_RAM,
+				 IORES_DESC_NONE) != REGION_DISJOINT;
+}
+
+/* Whether a part of it is also reserved for something else, such as firmware. */
+static bool is_shared(const struct device_node *np, const struct reserved_mem *region)
+{
+	struct device_node *parent = of_get_parent(np), *child;
+	const struct reserved_mem *other;
+	bool shared = false;
+
+	for_each_child_of_node(parent, child) {
+		other = child == np ? NULL : of_reserved_mem_lookup(child);
+		if (other && other->base < region->base + region->size &&
+		    region->base < other->base + other->size)
+			shared = true;
+	}
+	of_node_put(parent);
+	return shared;
+}
+
+static const char *find_fault(const struct sft_component *c, const struct device_node *np,
+			      const struct reserved_mem *region)
+{
+	if (!region)
+		return "is not reserved";
+	if (is_shared(np, region))
+		return "overlaps another";
+	if (of_property_read_bool(np, "reusable"))
+		return c->pool ? NULL : "is reusable, but no pool of CMA";
+	if (is_ram(region))
+		return of_property_read_bool(np, "no-map") ?
+		       "is memory that Linux uses" : "needs no-map";
+	if (!c->pool && (c->dev->dma_range_map || device_iommu_mapped(c->dev)))
+		return "is translated";
+	return NULL;
+}
+
+/**
+ * sft_memory_region() - what the device tree sets aside for a component's trace
+ * @c:		the component
+ * @fault:	why that memory cannot be used, to follow "its memory-region"; NULL if
+ *		it can, or if there is none
+ *
+ * Return: the region, NULL if there is none.
+ */
+const struct reserved_mem *sft_memory_region(const struct sft_component *c,
+					     const char **fault)
+{
+	const struct reserved_mem *region = NULL;
 	struct device_node *np;
 
-	np = of_parse_phandle(c->dev->of_node, "memory-region", 0);
-	if (!np)
+	*fault = NULL;
+	if (!of_find_property(c->dev->of_node, "memory-region", NULL))
 		return NULL;
-	region = of_reserved_mem_lookup(np);
-	if (!region)
-		fault = "is not reserved";
-	else if (c->pool)
-		fault = NULL;
-	else if (of_property_read_bool(np, "reusable") && IS_ENABLED(CONFIG_DMA_CMA))
-		fault = "is reusable, but no pool";
-	else if (!coherent && !of_property_read_bool(np, "no-map"))
-		fault = "needs no-map";
-	else if (c->dev->dma_range_map || device_iommu_mapped(c->dev))
-		fault = "is translated";
+	np = of_parse_phandle(c->dev->of_node, "memory-region", 0);
+	if (np)
+		region = of_reserved_mem_lookup(np);
+	*fault = find_fault(c, np, region);
 	of_node_put(np);
-	if (fault)
-		return ERR_PTR(sft_fail(why, -EOPNOTSUPP, "%s: its memory-region %s",
-					sft_name(c), fault));
 	return region;
+}
+
+static void release_pool(void *dev)
+{
+	of_reserved_mem_device_release(dev);
+}
+
+/* A memory-region that is a pool becomes the device's, for the DMA allocator. */
+int sft_memory_claim(struct sft_component *c)
+{
+	struct device_node *np = of_parse_phandle(c->dev->of_node, "memory-region", 0);
+	const struct reserved_mem *region = np ? of_reserved_mem_lookup(np) : NULL;
+	bool usable = region && (is_lent(np) || !is_ram(region));
+
+	of_node_put(np);
+	c->pool = usable && !of_reserved_mem_device_init(c->dev);
+	return c->pool ? devm_add_action_or_reset(c->dev, release_pool, c->dev) : 0;
 }
 
 static int out_of_reach(struct sft_sink *s, const struct reserved_mem *region,
@@ -119,7 +180,7 @@ static int check_region(struct sft_sink *s, const struct reserved_mem *region,
 }
 
 /* Map as much of the region as the sink needs. */
-static int map_region(struct sft_sink *s, struct reserved_mem *region,
+static int map_region(struct sft_sink *s, const struct reserved_mem *region,
 		      bool coherent, u64 reach, struct sft_why *why)
 {
 	int ret = check_region(s, region, reach, why);
@@ -188,12 +249,15 @@ static int allocate(struct sft_sink *s, const struct reserved_mem *pool, u64 rea
 int sft_memory_take(struct sft_sink *s, size_t wanted, struct sft_why *why)
 {
 	bool coherent = device_get_dma_attr(s->owner->dev) == DEV_DMA_COHERENT;
-	struct reserved_mem *region = find_region(s->owner, coherent, why);
+	const struct reserved_mem *region;
 	u64 reach = find_reach(s->owner);
+	const char *fault;
 	int ret;
 
-	if (IS_ERR(region))
-		return PTR_ERR(region);
+	region = sft_memory_region(s->owner, &fault);
+	if (fault)
+		return sft_fail(why, -EOPNOTSUPP, "%s: its memory-region %s",
+				sft_name(s->owner), fault);
 	if (!wanted || wanted > SIZE_MAX - s->word)
 		return sft_fail(why, -EINVAL, "buffer of %zu bytes", wanted);
 	s->size = round_up(wanted, s->word);

@@ -8,7 +8,6 @@
 
 #include <linux/device.h>
 #include <linux/of_platform.h>
-#include <linux/of_reserved_mem.h>
 #include <linux/platform_device.h>
 #include <linux/slab.h>
 #include <linux/sysfs.h>
@@ -159,38 +158,15 @@ static void add_refusal(char *text, size_t size, const char *device)
 	mutex_unlock(&refusals_lock);
 }
 
-/*
- * Why a component cannot use the memory that the device tree sets aside for its
- * trace, NULL if it can or there is none. @size: bytes of that memory.
- */
-const char *sft_nodes_memory(const struct sft_component *c, phys_addr_t *size)
-{
-	const struct reserved_mem *region = NULL;
-	struct device_node *np;
-
-	*size = 0;
-	if (!of_find_property(c->dev->of_node, "memory-region", NULL))
-		return NULL;
-	np = of_parse_phandle(c->dev->of_node, "memory-region", 0);
-	if (np)
-		region = of_reserved_mem_lookup(np);
-	of_node_put(np);
-	if (!region)
-		return "its memory-region is not reserved";
-	*size = region->size;
-	return NULL;
-}
-
 static void add_memory_fault(char *text, size_t size, const struct sft_component *c)
 {
-	phys_addr_t bytes;
 	const char *why = NULL;
 
 	if (sft_has_sink(c, SIFIVE_TRACE_SINK_SBA))
-		why = sft_nodes_memory(c, &bytes);
+		sft_memory_region(c, &why);
 	text[0] = '\0';
 	if (why)
-		snprintf(text, size, "has no memory: %s", why);
+		snprintf(text, size, "has no memory: its memory-region %s", why);
 }
 
 /* Why the device of a node cannot be used; empty if it can. */
