@@ -72,7 +72,7 @@ struct output *output_open(const char *path)
 	return output;
 }
 
-static void flush(struct output *output)
+void output_flush(struct output *output)
 {
 	size_t done = 0;
 	ssize_t count;
@@ -94,7 +94,7 @@ int output_close(struct output *output)
 
 	if (!output)
 		return 0;
-	flush(output);
+	output_flush(output);
 	if (output->fd != STDOUT_FILENO && close(output->fd) && !output->error)
 		output->error = errno;
 	error = output->error;
@@ -122,7 +122,7 @@ void put_bytes(struct output *output, const void *bytes, size_t length)
 		from += part;
 		length -= part;
 		if (output->used == BUFFER)
-			flush(output);
+			output_flush(output);
 	}
 }
 
@@ -130,7 +130,7 @@ void put_char(struct output *output, char character)
 {
 	output->buffer[output->used++] = character;
 	if (output->used == BUFFER)
-		flush(output);
+		output_flush(output);
 }
 
 void put_string(struct output *output, const char *text)

@@ -40,6 +40,9 @@ int output_close(struct output *output);
 /** output_to_file() - whether @path, or for NULL standard output, is a file */
 bool output_to_file(const char *path);
 
+/** output_flush() - write now what has been put */
+void output_flush(struct output *output);
+
 /** output_failed() - whether a write has failed: more is in vain */
 bool output_failed(const struct output *output);
 

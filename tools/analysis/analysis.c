@@ -673,6 +673,14 @@ static void on_header(void *context, const struct perfrec_header *header)
 		reorder_header(analysis->reorder[header->channel], header);
 }
 
+static void on_pause(void *context)
+{
+	struct analysis *analysis = context;
+
+	if (analysis->ops->pause)
+		analysis->ops->pause(analysis->context);
+}
+
 static bool on_stop(void *context)
 {
 	struct analysis *analysis = context;
@@ -684,6 +692,7 @@ static bool on_stop(void *context)
 static const struct trace_ops trace_ops = {
 	.header = on_header,
 	.record = on_record,
+	.pause = on_pause,
 	.stop = on_stop,
 };
 

@@ -135,6 +135,7 @@ struct analysis_step {
  * @enter:	a call has begun: thread->frame[thread->depth - 1]
  * @leave:	that call has ended; it is still there
  * @point:	a sample or manual record
+ * @pause:	a pipe has no more for now: show what there is
  * @stop:	asked now and then: true ends the reading early
  */
 struct analysis_ops {
@@ -145,6 +146,7 @@ struct analysis_ops {
 		      const struct analysis_end *end);
 	void (*point)(void *context, struct analysis_thread *thread,
 		      const struct analysis_step *step);
+	void (*pause)(void *context);
 	bool (*stop)(void *context);
 };
 

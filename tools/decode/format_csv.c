@@ -52,6 +52,13 @@ static int csv_close(void *context)
 	return error;
 }
 
+static void csv_pause(void *context)
+{
+	struct csv *csv = context;
+
+	output_flush(csv->out);
+}
+
 static bool csv_stop(void *context)
 {
 	struct csv *csv = context;
@@ -173,6 +180,7 @@ const struct format format_csv = {
 	.ops = {
 		.header = csv_header,
 		.record = csv_record,
+		.pause = csv_pause,
 		.stop = csv_stop,
 	},
 	.close = csv_close,

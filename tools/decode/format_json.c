@@ -48,6 +48,13 @@ static int json_close(void *context)
 	return error;
 }
 
+static void json_pause(void *context)
+{
+	struct json *json = context;
+
+	output_flush(json->out);
+}
+
 static bool json_stop(void *context)
 {
 	struct json *json = context;
@@ -211,6 +218,7 @@ const struct format format_json = {
 		.gap = json_gap,
 		.error = json_error,
 		.ownership = json_ownership,
+		.pause = json_pause,
 		.stop = json_stop,
 	},
 	.close = json_close,

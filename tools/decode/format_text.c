@@ -83,6 +83,13 @@ static int text_close(void *context)
 	return error;
 }
 
+static void text_pause(void *context)
+{
+	struct text *text = context;
+
+	output_flush(text->out);
+}
+
 static bool text_stop(void *context)
 {
 	struct text *text = context;
@@ -372,6 +379,7 @@ const struct format format_text = {
 		.gap = text_gap,
 		.error = text_error,
 		.ownership = text_ownership,
+		.pause = text_pause,
 		.stop = text_stop,
 	},
 	.close = text_close,

@@ -219,6 +219,13 @@ static void on_point(void *context, struct analysis_thread *thread,
 	put_char(replay->out, '\n');
 }
 
+static void on_pause(void *context)
+{
+	struct replay *replay = context;
+
+	output_flush(replay->out);
+}
+
 static bool on_stop(void *context)
 {
 	struct replay *replay = context;
@@ -231,6 +238,7 @@ static const struct analysis_ops replay_ops = {
 	.enter = on_enter,
 	.leave = on_leave,
 	.point = on_point,
+	.pause = on_pause,
 	.stop = on_stop,
 };
 

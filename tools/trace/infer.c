@@ -148,7 +148,11 @@ int infer_src_bits(const void *data, size_t length,
 #define STEPS_LEAST	64
 #define STAMPS		(4u << 10)
 
+/* Messages that a scheme cannot be told from, so few they are. */
+#define UNCLEAR		16
+
 struct steps {
+	uint64_t	messages;
 	uint64_t	all;
 	uint64_t	back;
 };
@@ -163,7 +167,7 @@ static void count_steps(const void *data, size_t length,
 	enum nexus_item item;
 	unsigned int src;
 
-	*steps = (struct steps){ 0, 0 };
+	*steps = (struct steps){ 0 };
 	tried.ts_scheme = NEXUS_TS_XOR;
 	if (nexus_init(&nexus, &tried))
 		return;
@@ -171,6 +175,7 @@ static void count_steps(const void *data, size_t length,
 		nexus_set_time(&nexus, src, 0, TIME_INFERRED);
 	nexus_feed(&nexus, data, length);
 	while ((item = nexus_next(&nexus, &message)) != NEXUS_MORE) {
+		steps->messages += item != NEXUS_GAP;
 		if (item == NEXUS_GAP || !(message.flags & NEXUS_TIMESTAMP) ||
 		    message.flags & NEXUS_SYNC)
 			continue;
@@ -190,4 +195,25 @@ enum nexus_ts_scheme infer_ts_scheme(const void *data, size_t length,
 		count_steps(data, length, options, &steps);
 	return steps.back >= BACK_LEAST && steps.back * BACK_SHARE >= steps.all ?
 	       NEXUS_TS_DELTA : NEXUS_TS_XOR;
+}
+
+bool infer_is_clear(const void *data, size_t length,
+		    const struct nexus_options *options, bool src_known,
+		    bool scheme_known)
+{
+	struct nexus_options tried = *options;
+	unsigned int fitting;
+	struct steps steps;
+	struct sense sense;
+
+	if (!src_known) {
+		tried.src_bits = (unsigned int)try_widths(data, length, options,
+							  &sense, &fitting);
+		if (fitting != 1)
+			return false;
+	}
+	if (scheme_known)
+		return true;
+	count_steps(data, length, &tried, &steps);
+	return steps.messages >= UNCLEAR;
 }

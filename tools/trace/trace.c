@@ -10,10 +10,8 @@
 #include "command.h"
 #include "progress.h"
 #include "ring.h"
+#include "source.h"
 #include "trace.h"
-
-/* Bytes read at once; the first ones also serve to infer the SRC width. */
-#define CHUNK	(256u << 10)
 
 /*
  * Bytes by which messages of two sources can change places on their way: what
@@ -30,18 +28,13 @@
 /* Stores decoded at once. */
 #define STORES	64
 
-/* Bytes before those at hand that are kept: a damaged message may begin there. */
-#define HISTORY	CLOCKS_DAMAGE_MAX
-
 /* Damages whose timestamps are looked for. */
 #define RECOVERIES	4096
 
 struct trace {
-	const char		*path;
-	int			fd;
+	struct source		in;
 	uint32_t		channels;	/* bit n: channel n is decoded */
 	struct progress		*progress;
-	size_t			filled;		/* bytes at @buffer */
 	struct nexus		nexus;
 	struct perfrec		*perfrec;
 	struct perfrec_ops	perfrec_ops;
@@ -61,8 +54,6 @@ struct trace {
 	struct ring_times	times;
 	struct clocks		clocks;
 	unsigned int		recoveries;
-	uint8_t			*buffer;
-	uint8_t			bytes[HISTORY + CHUNK];
 };
 
 static void on_header(void *context, const struct perfrec_header *header)
@@ -283,7 +274,7 @@ static int deliver(struct trace *trace, size_t count)
 	for (i = 0; i < clocks->events; i++)
 		clocks->event[i].at -= count;
 	if (error)
-		report("%s: out of memory", trace->path);
+		report("%s: out of memory", trace->in.path);
 	return error ? -1 : 0;
 }
 
@@ -314,7 +305,7 @@ static bool recover(struct trace *trace, struct nexus_message *damaged)
 	int skip;
 	size_t i;
 
-	if (nexus->end || behind > (uint64_t)(nexus->in - trace->bytes) ||
+	if (nexus->end || behind > (uint64_t)(nexus->in - trace->in.memory) ||
 	    damaged->length > behind || trace->recoveries++ > RECOVERIES)
 		return false;
 	memcpy(words, trace->stats.words, sizeof(words));
@@ -406,36 +397,21 @@ static int drain(struct trace *trace)
 	}
 }
 
-/* Fill the rest of the buffer as far as the file goes. */
-static int fill_up(struct trace *trace)
-{
-	size_t before = trace->filled;
-	ssize_t count;
-
-	while (trace->filled < CHUNK) {
-		count = read(trace->fd, trace->buffer + trace->filled,
-			     CHUNK - trace->filled);
-		if (count < 0 && errno == EINTR)
-			continue;
-		if (count < 0) {
-			report("%s: cannot read: %s", trace->path,
-			       strerror(errno));
-			return -1;
-		}
-		if (!count)
-			break;
-		trace->filled += (size_t)count;
-	}
-	trace->stats.bytes += trace->filled - before;
-	return 0;
-}
-
+/* Return 0, or -1: the reason has been printed. */
 static int fill(struct trace *trace)
 {
-	if (trace->filled >= HISTORY)
-		memcpy(trace->bytes, trace->buffer + trace->filled - HISTORY, HISTORY);
-	trace->filled = 0;
-	return fill_up(trace);
+	int error = source_fill(&trace->in);
+
+	trace->stats.bytes = trace->in.bytes;
+	return error;
+}
+
+static int fill_up(struct trace *trace)
+{
+	int error = source_fill_up(&trace->in);
+
+	trace->stats.bytes = trace->in.bytes;
+	return error;
 }
 
 /* What the user says counts before the side-car, that before the default. */
@@ -468,8 +444,8 @@ static uint32_t choose_channels(const struct trace_options *options,
 /* One byte over and over: idle bytes, or memory that nobody wrote. */
 static bool is_blank(const struct trace *trace)
 {
-	return trace->filled && !memcmp(trace->buffer, trace->buffer + 1,
-					trace->filled - 1);
+	return trace->in.filled && !memcmp(trace->in.buffer, trace->in.buffer + 1,
+					trace->in.filled - 1);
 }
 
 /*
@@ -485,15 +461,15 @@ static int set_up_ring(struct trace *trace, const struct nexus_options *nexus,
 	perfrec_repeat(trace->perfrec, meta->header_interval);
 	if (trace->wrapped && ring_header(meta, &header) &&
 	    perfrec_assume(trace->perfrec, &header)) {
-		report("%s: out of memory", trace->path);
+		report("%s: out of memory", trace->in.path);
 		return -1;
 	}
 	/* Not what can be read but once. */
-	if (trace->fd == STDIN_FILENO || lseek(trace->fd, 0, SEEK_CUR) < 0 ||
-	    !(trace->wrapped || ring_begins(trace->buffer, trace->filled, nexus)))
+	if (trace->in.fd == STDIN_FILENO || lseek(trace->in.fd, 0, SEEK_CUR) < 0 ||
+	    !(trace->wrapped || ring_begins(trace->in.buffer, trace->in.filled, nexus)))
 		return 0;
-	if (ring_times(trace->fd, nexus, &trace->times)) {
-		report("%s: cannot read: %s", trace->path, strerror(errno));
+	if (ring_times(trace->in.fd, nexus, &trace->times)) {
+		report("%s: cannot read: %s", trace->in.path, strerror(errno));
 		return -1;
 	}
 	trace->stats.worked_out = trace->times.worked_out;
@@ -519,10 +495,10 @@ static void look(struct trace *trace, const struct nexus_options *nexus,
 	bool records;
 	int found;
 
-	look->idle &= is_blank(trace) && trace->buffer[0] == 0xff;
+	look->idle &= is_blank(trace) && trace->in.buffer[0] == 0xff;
 	if (is_blank(trace))
 		return;
-	found = infer_src_bits(trace->buffer, trace->filled, nexus, &records);
+	found = infer_src_bits(trace->in.buffer, trace->in.filled, nexus, &records);
 	if (found < 0 || (look->src_bits >= 0 && !records))
 		return;
 	look->src_bits = found;
@@ -535,19 +511,14 @@ static int look_ahead(struct trace *trace, const struct nexus_options *nexus,
 {
 	unsigned int chunks = 0;
 
-	while (trace->filled && !found->records &&
+	while (trace->in.filled && !found->records &&
 	       (found->src_bits < 0 || chunks++ < CHUNKS_AHEAD)) {
 		if (fill(trace))
 			return -1;
-		if (trace->filled)
+		if (trace->in.filled)
 			look(trace, nexus, found);
 	}
-	trace->stats.bytes = 0;
-	if (lseek(trace->fd, start, SEEK_SET) < 0) {
-		report("%s: cannot read: %s", trace->path, strerror(errno));
-		return -1;
-	}
-	return fill(trace);
+	return source_rewind(&trace->in, start) ? -1 : fill(trace);
 }
 
 /* What can be read but once: what is no message goes. Return 0, or -1. */
@@ -556,12 +527,13 @@ static int look_on(struct trace *trace, const struct nexus_options *nexus,
 {
 	size_t gone, i;
 
-	while (found->src_bits < 0 && trace->filled == CHUNK) {
-		gone = trace->filled - TAIL;
+	while (found->src_bits < 0 &&
+	       (trace->in.filled == SOURCE_CHUNK || trace->in.paused)) {
+		gone = trace->in.filled == SOURCE_CHUNK ? SOURCE_CHUNK - TAIL : 0;
 		for (i = 0; i < gone; i++)
-			trace->skipped += trace->buffer[i] != 0xff;
-		memmove(trace->buffer, trace->buffer + gone, TAIL);
-		trace->filled = TAIL;
+			trace->skipped += trace->in.buffer[i] != 0xff;
+		trace->in.filled -= gone;
+		memmove(trace->in.buffer, trace->in.buffer + gone, trace->in.filled);
 		if (fill_up(trace))
 			return -1;
 		look(trace, nexus, found);
@@ -573,17 +545,29 @@ static int find_src_bits(struct trace *trace, const struct nexus_options *nexus,
 			 off_t start, int *src_bits, bool *idle)
 {
 	struct look found = { .src_bits = -1, .idle = true };
-	struct stat stat;
-	bool file = start >= 0 && !fstat(trace->fd, &stat) && S_ISREG(stat.st_mode);
+	bool file = start >= 0 && trace->in.file;
 
 	look(trace, nexus, &found);
-	if (trace->filled == CHUNK && !found.records &&
+	if (trace->in.filled == SOURCE_CHUNK && !found.records &&
 	    (file ? look_ahead(trace, nexus, start, &found) :
 		    look_on(trace, nexus, &found)))
 		return -1;
 	*src_bits = found.src_bits;
 	*idle = found.idle;
 	return 0;
+}
+
+/* As much as tells how it is to be read, of a pipe that pauses. Return 0, or -1. */
+static int fill_first(struct trace *trace, const struct nexus_options *nexus,
+		      bool src_known, bool scheme_known)
+{
+	int error = fill(trace);
+
+	while (!error && trace->in.paused &&
+	       !infer_is_clear(trace->in.buffer, trace->in.filled, nexus, src_known,
+			       scheme_known))
+		error = fill_up(trace);
+	return error;
 }
 
 static int set_up(struct trace *trace, const struct trace_options *options,
@@ -595,21 +579,23 @@ static int set_up(struct trace *trace, const struct trace_options *options,
 	int src_bits, scheme;
 	off_t start;
 
-	start = lseek(trace->fd, 0, SEEK_CUR);
-	if (fill(trace))
+	start = lseek(trace->in.fd, 0, SEEK_CUR);
+	nexus.ts_width = (unsigned int)choose(options->ts_width, meta->ts_width, 0);
+	/* A ring that was read from the driver begins with a whole message. */
+	nexus.ring = options->ring;
+	src_bits = choose(options->src_bits, meta->src_bits, -1);
+	nexus.src_bits = src_bits < 0 ? 0 : (unsigned int)src_bits;
+	scheme = choose(options->ts_scheme, meta->ts_scheme, -1);
+	if (fill_first(trace, &nexus, src_bits >= 0, scheme >= 0))
 		return -1;
-	if (!trace->filled) {
-		report("%s: empty: nothing was recorded", trace->path);
+	if (!trace->in.filled) {
+		report("%s: empty: nothing was recorded", trace->in.path);
 		return -1;
 	}
 
 	trace->channels = choose_channels(options, meta);
-	nexus.ts_width = (unsigned int)choose(options->ts_width, meta->ts_width, 0);
-	/* A ring that was read from the driver begins with a whole message. */
-	nexus.ring = options->ring;
 
 	stats->src_from = options->src_bits >= 0 ? "as given" : "from the side-car file";
-	src_bits = choose(options->src_bits, meta->src_bits, -1);
 	if (src_bits < 0) {
 		stats->src_from = "inferred";
 		if (find_src_bits(trace, &nexus, start, &src_bits, &idle))
@@ -617,28 +603,27 @@ static int set_up(struct trace *trace, const struct trace_options *options,
 	}
 	if (src_bits < 0 && idle) {
 		report("%s: nothing but idle bytes: nothing was recorded",
-		       trace->path);
+		       trace->in.path);
 		return -1;
 	}
 	if (src_bits < 0) {
 		report("%s: not a trace, or damaged: with any srcbits more messages are malformed than whole (-s N reads it all the same)",
-		       trace->path);
+		       trace->in.path);
 		return -1;
 	}
 	nexus.src_bits = (unsigned int)src_bits;
-	scheme = choose(options->ts_scheme, meta->ts_scheme, -1);
 	if (scheme < 0) {
-		scheme = (int)infer_ts_scheme(trace->buffer, trace->filled, &nexus);
+		scheme = (int)infer_ts_scheme(trace->in.buffer, trace->in.filled, &nexus);
 		stats->scheme_inferred = scheme == NEXUS_TS_DELTA;
 	}
 	nexus.ts_scheme = (enum nexus_ts_scheme)scheme;
 	trace->clocks.mask = ~0ull >> (64 - (nexus.ts_width ? nexus.ts_width :
 						 NEXUS_TS_WIDTH_DEFAULT));
-	nexus.offset = trace->stats.bytes - trace->filled;
+	nexus.offset = trace->stats.bytes - trace->in.filled;
 	stats->src_bits = nexus.src_bits;
 	if (nexus_init(&trace->nexus, &nexus)) {
 		report("%s: srcbits must be 0 to %d, the timestamp 1 to 64 bits",
-		       trace->path, NEXUS_SRC_BITS_MAX);
+		       trace->in.path, NEXUS_SRC_BITS_MAX);
 		return -1;
 	}
 	return set_up_ring(trace, &nexus, meta);
@@ -653,12 +638,7 @@ struct trace *trace_open(const char *path, const struct trace_options *options,
 		report("%s: out of memory", path);
 		return NULL;
 	}
-	trace->path = path;
-	trace->buffer = trace->bytes + HISTORY;
-	trace->fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) :
-					STDIN_FILENO;
-	if (trace->fd < 0) {
-		report("%s: cannot open: %s", path, strerror(errno));
+	if (source_open(&trace->in, path)) {
 		free(trace);
 		return NULL;
 	}
@@ -673,8 +653,21 @@ struct trace *trace_open(const char *path, const struct trace_options *options,
 		return NULL;
 	}
 	if (!options->quiet && !options->watched)
-		trace->progress = progress_new(trace->fd);
+		trace->progress = progress_new(trace->in.fd);
 	return trace;
+}
+
+/*
+ * A pipe has no more for now: what waits for corrections is shown without. Return 0,
+ * or -1.
+ */
+static int catch_up(struct trace *trace)
+{
+	if (deliver(trace, trace->clocks.stores))
+		return -1;
+	if (trace->ops->pause)
+		trace->ops->pause(trace->context);
+	return 0;
 }
 
 int trace_run(struct trace *trace, const struct trace_ops *ops, void *context)
@@ -690,9 +683,9 @@ int trace_run(struct trace *trace, const struct trace_ops *ops, void *context)
 			.length = trace->skipped, .gap = NEXUS_GAP_MALFORMED,
 		});
 
-	while (trace->filled) {
-		nexus_feed(&trace->nexus, trace->buffer, trace->filled);
-		if (drain(trace))
+	while (trace->in.filled) {
+		nexus_feed(&trace->nexus, trace->in.buffer, trace->in.filled);
+		if (drain(trace) || (trace->in.paused && catch_up(trace)))
 			return -1;
 		progress_show(trace->progress, trace->stats.bytes);
 		if (ops->stop && ops->stop(context))
@@ -702,7 +695,7 @@ int trace_run(struct trace *trace, const struct trace_ops *ops, void *context)
 	}
 	progress_end(trace->progress);
 	trace->progress = NULL;
-	if (trace->filled)
+	if (trace->in.filled)
 		return 0;
 	nexus_end(&trace->nexus);
 	if (drain(trace) || deliver(trace, trace->clocks.stores))
@@ -749,7 +742,6 @@ void trace_close(struct trace *trace)
 		return;
 	progress_end(trace->progress);
 	trace_release(trace);
-	if (trace->fd != STDIN_FILENO)
-		close(trace->fd);
+	source_close(&trace->in);
 	free(trace);
 }

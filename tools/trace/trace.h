@@ -116,6 +116,7 @@ struct trace_stats {
  * @gap:	bytes that are no message
  * @error:	an Error message
  * @ownership:	an Ownership message
+ * @pause:	a pipe has no more for now: show what there is
  * @stop:	asked now and then: true ends the reading early
  */
 struct trace_ops {
@@ -129,6 +130,7 @@ struct trace_ops {
 	void (*gap)(void *context, const struct nexus_message *gap);
 	void (*error)(void *context, const struct nexus_message *error);
 	void (*ownership)(void *context, const struct nexus_message *ownership);
+	void (*pause)(void *context);
 	bool (*stop)(void *context);
 };
 
@@ -207,5 +209,17 @@ int infer_src_bits(const void *data, size_t length,
  */
 enum nexus_ts_scheme infer_ts_scheme(const void *data, size_t length,
 				     const struct nexus_options *options);
+
+/**
+ * infer_is_clear() - whether so few bytes tell how to read what follows
+ * @data:	beginning of a trace
+ * @length:	bytes of it
+ * @options:	what is known
+ * @src_known:	src_bits is
+ * @scheme_known: ts_scheme is
+ */
+bool infer_is_clear(const void *data, size_t length,
+		    const struct nexus_options *options, bool src_known,
+		    bool scheme_known);
 
 #endif /* SIFIVE_TRACE_TRACE_H */

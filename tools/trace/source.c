@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* Reading in pieces: see source.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "source.h"
+
+/*
+ * A pipe pauses when it has been empty for so long, or when the oldest byte has waited
+ * for so long, the very first one less: milliseconds.
+ */
+#define PAUSE		30
+#define WAIT_FIRST	70
+#define WAIT		1000
+
+int source_open(struct source *source, const char *path)
+{
+	struct stat status;
+
+	source->path = path;
+	source->buffer = source->memory + SOURCE_HISTORY;
+	source->fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) :
+					 STDIN_FILENO;
+	if (source->fd < 0) {
+		report("%s: cannot open: %s", path, strerror(errno));
+		return -1;
+	}
+	if (fstat(source->fd, &status))
+		return 0;
+	source->file = S_ISREG(status.st_mode);
+	source->live = S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode);
+	return 0;
+}
+
+static int cannot_read(const struct source *source)
+{
+	report("%s: cannot read: %s", source->path, strerror(errno));
+	return -1;
+}
+
+static int64_t milliseconds(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000;
+}
+
+/* Wait for more. Return whether what came @since then has waited long enough. */
+static bool pauses(const struct source *source, int64_t since)
+{
+	struct pollfd wait = { .fd = source->fd, .events = POLLIN };
+	int64_t most = source->bytes ? WAIT : WAIT_FIRST;
+
+	most -= milliseconds() - since;
+	return most <= 0 || !poll(&wait, 1, most < PAUSE ? (int)most : PAUSE);
+}
+
+int source_fill_up(struct source *source)
+{
+	size_t before = source->filled;
+	int64_t since = 0;
+	ssize_t count;
+
+	source->paused = false;
+	while (source->filled < SOURCE_CHUNK) {
+		/* For the first byte it may take for ever. */
+		source->paused = source->live && source->filled > before &&
+				 pauses(source, since);
+		if (source->paused)
+			break;
+		count = read(source->fd, source->buffer + source->filled,
+			     SOURCE_CHUNK - source->filled);
+		if (count < 0 && errno == EINTR)
+			continue;
+		if (count < 0)
+			return cannot_read(source);
+		if (!count)
+			break;
+		if (source->live && source->filled == before)
+			since = milliseconds();
+		source->filled += (size_t)count;
+	}
+	source->bytes += source->filled - before;
+	return 0;
+}
+
+int source_fill(struct source *source)
+{
+	memmove(source->memory, source->memory + source->filled, SOURCE_HISTORY);
+	source->filled = 0;
+	return source_fill_up(source);
+}
+
+int source_rewind(struct source *source, off_t start)
+{
+	source->bytes = 0;
+	return lseek(source->fd, start, SEEK_SET) < 0 ? cannot_read(source) : 0;
+}
+
+void source_close(struct source *source)
+{
+	if (source->fd != STDIN_FILENO)
+		close(source->fd);
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* A trace's bytes: from a file in large pieces, from a pipe as they come. */
+#ifndef SIFIVE_TRACE_SOURCE_H
+#define SIFIVE_TRACE_SOURCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "clocks.h"
+
+/* Bytes read at once; the first ones also serve to infer the SRC width. */
+#define SOURCE_CHUNK	(256u << 10)
+
+/* Bytes before those at hand that are kept: a damaged message may begin there. */
+#define SOURCE_HISTORY	CLOCKS_DAMAGE_MAX
+
+/**
+ * struct source - where bytes come from, and those at hand
+ * @path:	its name, for messages
+ * @fd:		descriptor
+ * @file:	a regular file
+ * @live:	a pipe or socket: what it has is not held back for what will come
+ * @paused:	it had no more when it was read last, and has not ended
+ * @bytes:	bytes read so far
+ * @filled:	bytes at @buffer
+ * @buffer:	in @memory, behind the history
+ */
+struct source {
+	const char	*path;
+	int		fd;
+	bool		file;
+	bool		live;
+	bool		paused;
+	uint64_t	bytes;
+	size_t		filled;
+	uint8_t		*buffer;
+	uint8_t		memory[SOURCE_HISTORY + SOURCE_CHUNK];
+};
+
+/**
+ * source_open() - open a trace
+ * @source:	all zero
+ * @path:	file, "-" for standard input
+ *
+ * Return: 0, or -1: the reason has been printed.
+ */
+int source_open(struct source *source, const char *path);
+
+/**
+ * source_fill() - the next bytes in place of those at hand
+ *
+ * Return: 0, with nothing filled at the end; -1 for an error that has been printed.
+ */
+int source_fill(struct source *source);
+
+/** source_fill_up() - bytes behind those at hand, as many as fit: as source_fill() */
+int source_fill_up(struct source *source);
+
+/** source_rewind() - read again from @start on; as source_fill() */
+int source_rewind(struct source *source, off_t start);
+
+/** source_close() - close it, but for standard input */
+void source_close(struct source *source);
+
+#endif /* SIFIVE_TRACE_SOURCE_H */
