@@ -57,7 +57,7 @@ shift
 "top_$variant"
 echo
 
-awk '/^#include </ && !/<linux\/sifive_trace(_format)?\.h>/ && !seen[$0]++' "$@" |
+awk '/^#include </ && !/<linux\/sifive_trace(_format|_regs)?\.h>/ && !seen[$0]++' "$@" |
 	LC_ALL=C sort
 
 echo

@@ -22,7 +22,8 @@
 /* SBI counter_info. */
 #define PERF_COUNTER_CSR(info)		((info) & (uint32_t)SIFIVE_TRACE_COUNTER_CSR)
 #define PERF_COUNTER_WIDTH(info) \
-	((((info) & (uint32_t)SIFIVE_TRACE_COUNTER_WIDTH) >> 12) + 1)
+	((((info) & (uint32_t)SIFIVE_TRACE_COUNTER_WIDTH) >> \
+	  SIFIVE_TRACE_COUNTER_WIDTH_SHIFT) + 1)
 
 /* CSR of counter 0 in user mode; counter n has the n-th after it. */
 #define PERF_CSR_CYCLE		0xc00u

@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <linux/sifive_trace_regs.h>
+
 #include "descriptor.h"
 #include "device.h"
 #include "environment.h"
@@ -173,7 +175,7 @@ fail:
 /* Who waits there for room in the encoder shall find it. */
 PERF_LOCAL void make_ready(char *page)
 {
-	memset(page + SIFIVE_TRACE_PAGE_STIMULUS, 1,
+	memset(page + TR_ITC_STIMULUS, 1,
 	       PERF_CHANNELS * sizeof(uint32_t));
 }
 
@@ -574,7 +576,7 @@ PERF_INTERNAL int perf_device_map(struct perf_device *device, bool slots)
 	const size_t size = device->info.page_size;
 	uint32_t i;
 
-	if (size < SIFIVE_TRACE_PAGE_STIMULUS + PERF_CHANNELS * sizeof(uint32_t))
+	if (size < TR_ITC_STIMULUS + PERF_CHANNELS * sizeof(uint32_t))
 		return perf_error("the driver's stimulus pages are too small (%zu bytes)",
 				  size);
 	if (make_pages(size))
@@ -631,7 +633,7 @@ PERF_INTERNAL volatile uint32_t *perf_device_stimulus(const struct perf_device *
 						      unsigned int channel)
 {
 	return (volatile uint32_t *)((char *)perf_device_page(device, index) +
-				     SIFIVE_TRACE_PAGE_STIMULUS) +
+				     TR_ITC_STIMULUS) +
 	       register_of(&device->encoder[index], channel);
 }
 
@@ -639,7 +641,7 @@ PERF_INTERNAL const volatile uint32_t *perf_device_timestamp(const struct perf_d
 							      uint32_t index)
 {
 	return (const volatile uint32_t *)((char *)perf_device_page(device, index) +
-					   SIFIVE_TRACE_PAGE_TS_LOWER);
+					   TR_TS_LOWER);
 }
 
 PERF_INTERNAL int perf_device_start(struct perf_device *device)

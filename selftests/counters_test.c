@@ -18,8 +18,9 @@
 #include "trace_more.h"
 #include "trace_device.h"
 
-#define INFO_CSR(info)		((info) & 0xfff)
-#define INFO_WIDTH(info)	(((info) >> 12 & 0x3f) + 1)
+#define INFO_CSR(info)		((info) & SIFIVE_TRACE_COUNTER_CSR)
+#define INFO_WIDTH(info) \
+	((((info) & SIFIVE_TRACE_COUNTER_WIDTH) >> SIFIVE_TRACE_COUNTER_WIDTH_SHIFT) + 1)
 
 /* Data TLB misses at loads; those at stores; those of instructions. */
 #define DTLB_READ_MISS	(3 << 3 | 0 << 1 | 1)
@@ -176,7 +177,7 @@ TEST_F(counters, the_timestamp_is_counter_1_and_read_from_the_page)
 
 	page = trace_map(self->fd, &self->encoder);
 	ASSERT_NE(NULL, page);
-	ts = (uint32_t *)(page + SIFIVE_TRACE_PAGE_TS_LOWER);
+	ts = (uint32_t *)(page + TR_TS_LOWER);
 	before = trace_clock();
 	upper = ts[1];
 	first = upper << 32 | ts[0];

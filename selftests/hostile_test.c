@@ -135,7 +135,7 @@ static void map_and_touch(int fd, uint64_t *seed)
 		    (off_t)(trace_random(seed) % machine.info.encoders * 4096));
 	if (page == MAP_FAILED)
 		return;
-	word = (uint32_t *)(page + SIFIVE_TRACE_PAGE_STIMULUS);
+	word = (uint32_t *)(page + TR_ITC_STIMULUS);
 	trapping = 1;
 	if (!sigsetjmp(trap, 1))
 		for (i = 0; i < 200; i++)
@@ -422,7 +422,7 @@ TEST_F(hostile, the_kernel_does_not_reach_through_the_page)
 			      MREMAP_MAYMOVE | MREMAP_FIXED, (void *)0x10000000);
 	ASSERT_EQ((void *)0x10000000, self->s.page);
 	EXPECT_EQ(0, trace_signal_of_load((char *)self->s.page +
-					  SIFIVE_TRACE_PAGE_STIMULUS));
+					  TR_ITC_STIMULUS));
 	/* The kernel removes the old mapping before it asks for the new one. */
 	EXPECT_EQ(-1, remap_file_pages(self->s.page, 4096, 0, 4095, 0));
 	self->s.page = NULL;

@@ -23,7 +23,6 @@
 #include "trace_records.h"
 
 #define CHANNEL	6
-#define MAGIC	0x70657266
 #define MANUAL	2	/* kind of a record that perfWriteCntrs() makes */
 #define RECORDS	20
 
@@ -353,7 +352,7 @@ static void header(struct __test_metadata *_metadata,
 
 	for (i = 0; i < count; i++)
 		mask |= 1u << list[i].ctrIdx;
-	EXPECT_EQ(MAGIC, NEXT(4));
+	EXPECT_EQ(SIFIVE_TRACE_RECORD_MAGIC, NEXT(4));
 	EXPECT_EQ(type, NEXT(1));
 	EXPECT_EQ(mask, NEXT(4));
 	for (i = 0; i < count; i++) {
@@ -696,7 +695,7 @@ TEST_F(lib, a_process_killed_in_mid_run_leaves_its_trace_and_a_free_device)
 	ASSERT_EQ(0, trace_decode(bytes, (size_t)size, self->encoder.src_bits,
 				  &stream));
 	ASSERT_LT(4, stream.count);
-	EXPECT_EQ(MAGIC, stream.message[1].value);
+	EXPECT_EQ(SIFIVE_TRACE_RECORD_MAGIC, stream.message[1].value);
 
 	ASSERT_EQ(0, init(self));
 	EXPECT_EQ(0, perfManualInit(NULL, 0, CHANNEL, perfCount_Raw, self->buffer));
@@ -744,7 +743,7 @@ TEST_F(lib, a_hundred_runs_in_one_process)
 		ASSERT_EQ(0, perfWriteCntrs());
 		ASSERT_EQ(0, perfTraceOff());
 		written(_metadata, self, &stream);
-		EXPECT_EQ(MAGIC, stream.message[1].value);
+		EXPECT_EQ(SIFIVE_TRACE_RECORD_MAGIC, stream.message[1].value);
 		free(stream.message);
 	}
 }

@@ -11,15 +11,6 @@
 #include "kselftest_harness.h"
 #include "trace_more.h"
 
-#define CONTROL			0x000
-#define CONTROL_ENABLE		0x00000002u
-#define CONTROL_TRACING		0x00000004u
-#define CONTROL_INSTRUCTION	0x00000070u
-#define CONTROL_STALLED		0x00001000u
-#define CONTROL_SINK_ERROR	0x08000000u
-#define TS_CONTROL		0x040
-#define ITC_ENABLE		0x060
-
 FIXTURE(registers) {
 	struct trace_session s;
 	struct sifive_trace_status status;
@@ -93,7 +84,7 @@ TEST_F(registers, an_encoder_that_nobody_touches_is_not_changed)
 TEST_F(registers, active_cleared_while_it_runs_is_seen_by_status)
 {
 	store(&self->s, 0, 10);
-	*reg(&self->s, CONTROL) = 0;
+	*reg(&self->s, TR_CONTROL) = 0;
 	store(&self->s, 10, 1000);
 	expect_changed(_metadata, self, "control");
 	EXPECT_EQ(0, trace_stop(self->s.fd));
@@ -101,7 +92,7 @@ TEST_F(registers, active_cleared_while_it_runs_is_seen_by_status)
 
 TEST_F(registers, active_cleared_while_it_runs_is_seen_by_stop)
 {
-	*reg(&self->s, CONTROL) = 0;
+	*reg(&self->s, TR_CONTROL) = 0;
 	EXPECT_EQ(0, trace_stop(self->s.fd));
 	expect_changed(_metadata, self, "control");
 }
@@ -109,7 +100,7 @@ TEST_F(registers, active_cleared_while_it_runs_is_seen_by_stop)
 TEST_F(registers, an_encoder_that_was_reset_records_after_the_next_start)
 {
 	store(&self->s, 0, 10);
-	*reg(&self->s, CONTROL) = 0;
+	*reg(&self->s, TR_CONTROL) = 0;
 	ASSERT_EQ(0, trace_stop(self->s.fd));
 	ASSERT_EQ(0, trace_start(self->s.fd, SIFIVE_TRACE_START_REWIND));
 	store(&self->s, 100, 10);
@@ -124,7 +115,7 @@ TEST_F(registers, an_encoder_that_was_reset_records_after_the_next_start)
 TEST_F(registers, an_encoder_that_was_reset_while_stopped_lost_nothing)
 {
 	ASSERT_EQ(0, trace_stop(self->s.fd));
-	*reg(&self->s, CONTROL) = 0;
+	*reg(&self->s, TR_CONTROL) = 0;
 	expect_unchanged(_metadata, self);
 	ASSERT_EQ(0, trace_start(self->s.fd, SIFIVE_TRACE_START_REWIND));
 	store(&self->s, 100, 10);
@@ -137,15 +128,15 @@ TEST_F(registers, an_encoder_that_was_reset_while_stopped_lost_nothing)
 
 TEST_F(registers, instruction_trace_that_a_program_turns_on_ends_with_stop)
 {
-	uint32_t control = *reg(&self->s, CONTROL);
+	uint32_t control = *reg(&self->s, TR_CONTROL);
 
-	*reg(&self->s, CONTROL) = control | CONTROL_INSTRUCTION;
-	ASSERT_EQ(CONTROL_INSTRUCTION, *reg(&self->s, CONTROL) & CONTROL_INSTRUCTION);
+	*reg(&self->s, TR_CONTROL) = control | TR_CONTROL_INSTRUCTION;
+	ASSERT_EQ(TR_CONTROL_INSTRUCTION, *reg(&self->s, TR_CONTROL) & TR_CONTROL_INSTRUCTION);
 	ASSERT_EQ(0, trace_stop(self->s.fd));
-	EXPECT_EQ(0, *reg(&self->s, CONTROL) & CONTROL_INSTRUCTION);
+	EXPECT_EQ(0, *reg(&self->s, TR_CONTROL) & TR_CONTROL_INSTRUCTION);
 	expect_changed(_metadata, self, "control");
 	ASSERT_EQ(0, trace_start(self->s.fd, 0));
-	EXPECT_EQ(0, *reg(&self->s, CONTROL) & CONTROL_INSTRUCTION);
+	EXPECT_EQ(0, *reg(&self->s, TR_CONTROL) & TR_CONTROL_INSTRUCTION);
 }
 
 TEST_F(registers, tracing_cleared_timestamps_off_or_channels_off_is_seen)
@@ -155,10 +146,10 @@ TEST_F(registers, tracing_cleared_timestamps_off_or_channels_off_is_seen)
 		uint32_t clear;
 		const char *name;
 	} changes[] = {
-		{ CONTROL, CONTROL_TRACING, "control" },
-		{ CONTROL, CONTROL_ENABLE, "control" },
-		{ TS_CONTROL, 1u << 15, "tsControl" },
-		{ ITC_ENABLE, 1u << 3, "itcTraceEnable" },
+		{ TR_CONTROL, TR_CONTROL_TRACING, "control" },
+		{ TR_CONTROL, TR_CONTROL_ENABLE, "control" },
+		{ TR_TS_CONTROL, TR_TS_ENABLE, "tsControl" },
+		{ TR_ITC_ENABLE, 1u << 3, "itcTraceEnable" },
 	};
 	size_t i;
 
@@ -169,14 +160,14 @@ TEST_F(registers, tracing_cleared_timestamps_off_or_channels_off_is_seen)
 		ASSERT_EQ(0, trace_start(self->s.fd, 0));
 		expect_unchanged(_metadata, self);
 		*reg(&self->s, changes[i].offset) &=
-			~(changes[i].clear | CONTROL_SINK_ERROR);
+			~(changes[i].clear | TR_CONTROL_SINK_ERROR);
 		expect_changed(_metadata, self, changes[i].name);
 	}
 }
 
 TEST_F(registers, a_sink_aimed_elsewhere_is_seen)
 {
-	static const unsigned int offset[] = { 0x010, 0x018 };
+	static const unsigned int offset[] = { TR_SINK_BASE, TR_SINK_LIMIT };
 	static const char * const name[] = { "sinkBase", "sinkLimit" };
 	size_t i;
 
@@ -217,15 +208,15 @@ TEST_F(registers, a_full_sink_is_neither_an_error_nor_a_change)
 	ASSERT_EQ(0, trace_stop(self->s.fd));
 	expect_unchanged(_metadata, self);
 	EXPECT_EQ(0, self->status.sink_errors);
-	EXPECT_EQ(0, *reg(&self->s, CONTROL) & CONTROL_SINK_ERROR);
+	EXPECT_EQ(0, *reg(&self->s, TR_CONTROL) & TR_CONTROL_SINK_ERROR);
 }
 
 TEST_F(registers, the_driver_never_sets_the_sign_of_a_stall)
 {
 	store(&self->s, 0, 10);
-	EXPECT_EQ(0, *reg(&self->s, CONTROL) & CONTROL_STALLED);
+	EXPECT_EQ(0, *reg(&self->s, TR_CONTROL) & TR_CONTROL_STALL_OR_OVERFLOW);
 	ASSERT_EQ(0, trace_stop(self->s.fd));
-	EXPECT_EQ(0, *reg(&self->s, CONTROL) & CONTROL_STALLED);
+	EXPECT_EQ(0, *reg(&self->s, TR_CONTROL) & TR_CONTROL_STALL_OR_OVERFLOW);
 	ASSERT_EQ(0, trace_status(self->s.fd, &self->status));
 	EXPECT_EQ(0, self->status.stalls);
 }

@@ -531,10 +531,6 @@ TEST_F(share, status_from_others_interrupts_no_hart)
 
 /* ---- SRAM ------------------------------------------------------------------------- */
 
-#define SINK_WP		(0x01c / 4)
-#define SINK_RP		(0x020 / 4)
-#define SINK_DATA	(0x024 / 4)
-
 TEST_F(share, nothing_of_a_session_is_left_in_sram)
 {
 	volatile uint32_t *page;
@@ -556,13 +552,13 @@ TEST_F(share, nothing_of_a_session_is_left_in_sram)
 	ASSERT_EQ(0, trace_session_open(&self->s, 0));
 	ASSERT_EQ(0, trace_session_config(&self->s, SIFIVE_TRACE_SINK_SRAM, 0, 0));
 	page = self->s.page;
-	page[SINK_RP] = 0;
+	page[TR_SINK_RP / 4] = 0;
 	for (i = 0; i < size / 4; i++)
-		same += page[SINK_DATA] == old[i];
+		same += page[TR_SINK_DATA / 4] == old[i];
 	EXPECT_EQ(0, same);
 	/* Nor by read(), of a sink that is made to seem full. */
 	ASSERT_EQ(0, trace_start(self->s.fd, 0));
-	page[SINK_WP] |= 1;
+	page[TR_SINK_WP / 4] |= TR_SINK_WP_WRAPPED;
 	ASSERT_EQ(0, trace_stop(self->s.fd));
 	for (i = 0, same = 0; i < size / 4; i++) {
 		uint32_t word;

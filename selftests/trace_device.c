@@ -155,7 +155,7 @@ unsigned int trace_register(const struct sifive_trace_encoder *encoder,
 void trace_store(void *page, unsigned int reg, uint32_t value,
 		 unsigned int bytes)
 {
-	char *at = (char *)page + SIFIVE_TRACE_PAGE_STIMULUS + 4 * reg + 4 - bytes;
+	char *at = (char *)page + TR_ITC_STIMULUS + 4 * reg + 4 - bytes;
 
 	switch (bytes) {
 	case 4:

@@ -16,6 +16,7 @@
 
 #include <linux/capability.h>
 #include <linux/sifive_trace.h>
+#include <linux/sifive_trace_regs.h>
 
 #define TRACE_DEVICE	"/dev/sifive-trace"
 

@@ -69,7 +69,7 @@ static void bad(struct reading *r, struct stream *s)
 static void read_begin(struct reading *r, struct stream *s, unsigned int bytes,
 		       uint32_t value)
 {
-	if (bytes == 4 && value == TRACE_MAGIC) {
+	if (bytes == 4 && value == SIFIVE_TRACE_RECORD_MAGIC) {
 		s->state = TYPE;
 	} else if (bytes == 1 && s->state == RECORD && value <= TRACE_ISR) {
 		s->state = ADDRESS;

@@ -8,7 +8,6 @@
 
 #include "trace_device.h"
 
-#define TRACE_MAGIC	0x70657266
 /* Where a record was never finished; a header follows. */
 #define TRACE_BREAK	0xff
 #define TRACE_COUNTERS	32

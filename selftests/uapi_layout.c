@@ -4,6 +4,7 @@
  * with padding an error.
  */
 #include <linux/sifive_trace.h>
+#include <linux/sifive_trace_regs.h>
 
 #define SIZE(type, bytes) \
 	_Static_assert(sizeof(struct type) == (bytes), #type)

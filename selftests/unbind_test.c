@@ -263,7 +263,7 @@ TEST_F(unbind, the_same_many_times)
 		trace_session_close(&self->s);
 		begin(_metadata, self);
 		EXPECT_EQ(0, trace_signal_of_load((char *)self->s.page +
-						  SIFIVE_TRACE_PAGE_STIMULUS));
+						  TR_ITC_STIMULUS));
 	}
 }
 

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <linux/sifive_trace.h>
+#include <linux/sifive_trace_regs.h>
 
 static int fail(int fd, const char *call)
 {
@@ -66,7 +67,7 @@ int main(void)
 
 	if (ioctl(fd, SIFIVE_TRACE_IOC_START, &run))
 		return fail(fd, "START");
-	*(volatile uint32_t *)(page + SIFIVE_TRACE_PAGE_STIMULUS + 4 * channel) = 0x12345678;
+	*(volatile uint32_t *)(page + TR_ITC_STIMULUS + 4 * channel) = 0x12345678;
 	if (ioctl(fd, SIFIVE_TRACE_IOC_STOP, &run))
 		return fail(fd, "STOP");
 

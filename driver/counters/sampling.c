@@ -19,9 +19,10 @@
 #include <linux/smp.h>
 #include <linux/workqueue.h>
 
+#include <linux/sifive_trace_regs.h>
+
 #include "../hardware/compat.h"
 #include "record.h"
-#include "../hardware/regs.h"
 #include "counters.h"
 
 /* As the old library has it: no interval is shorter. */

@@ -14,7 +14,8 @@
 #include <linux/pm_runtime.h>
 #include <linux/reset.h>
 
-#include "regs.h"
+#include <linux/sifive_trace_regs.h>
+
 #include "hardware.h"
 
 u32 sft_read(const struct sft_component *c, u32 offset)
@@ -49,6 +50,11 @@ bool sft_has_sink(const struct sft_component *c, u32 kind)
 {
 	return sft_sink_kinds(c) & BIT(kind);
 }
+
+/* The interface has the hardware's numbers. */
+static_assert(TR_SINK_SRAM == (int)SIFIVE_TRACE_SINK_SRAM);
+static_assert(TR_SINK_SBA == (int)SIFIVE_TRACE_SINK_SBA);
+static_assert(TR_SINK_FUNNEL == (int)SIFIVE_TRACE_SINK_FUNNEL);
 
 static int wait_control(struct sft_component *c, u32 mask, u32 value)
 {

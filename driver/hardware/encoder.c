@@ -7,8 +7,9 @@
 #include <linux/module.h>
 #include <linux/platform_device.h>
 
+#include <linux/sifive_trace_regs.h>
+
 #include "compat.h"
-#include "regs.h"
 #include "hardware.h"
 
 /*

@@ -5,8 +5,9 @@
 #include <linux/mod_devicetable.h>
 #include <linux/module.h>
 
+#include <linux/sifive_trace_regs.h>
+
 #include "compat.h"
-#include "regs.h"
 #include "hardware.h"
 
 /* How many funnels its trace still passes before the sink. */

@@ -6,6 +6,7 @@
 #ifndef SFT_HARDWARE_H
 #define SFT_HARDWARE_H
 
+#include <linux/bits.h>
 #include <linux/io.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
@@ -57,6 +58,10 @@ struct sft_sink {
 	u32 skip;
 	u32 sum;
 };
+
+/* All that is known here of messages: how long one is, and its last byte. */
+#define SFT_MESSAGE_MAX	38
+#define SFT_MESSAGE_END	GENMASK(1, 0)
 
 /* Nothing a component does takes longer than this unless it is broken. */
 #define SFT_TIMEOUT_US	100000

@@ -5,7 +5,8 @@
  * the system locked.
  */
 
-#include "regs.h"
+#include <linux/sifive_trace_regs.h>
+
 #include "hardware.h"
 
 /* Whether its hart's stream goes on, and so its registers are ours to watch. */

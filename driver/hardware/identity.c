@@ -11,7 +11,8 @@
 #include <linux/seq_file.h>
 #include <linux/sysfs.h>
 
-#include "regs.h"
+#include <linux/sifive_trace_regs.h>
+
 #include "hardware.h"
 
 static struct dentry *debug_dir;
@@ -82,7 +83,7 @@ static DEVICE_ATTR_RO(sinks);
 static ssize_t version_show(struct device *dev, struct device_attribute *attr,
 			    char *buf)
 {
-	return sysfs_emit(buf, "%lu\n",
+	return sysfs_emit(buf, "%u\n",
 			  FIELD_GET(TR_IMPL_VERSION, sft_component_of(dev)->impl));
 }
 static DEVICE_ATTR_RO(version);
@@ -184,7 +185,7 @@ static void show_control(struct seq_file *m, struct sft_component *c)
 	show_flags(m, value, control_flags, ARRAY_SIZE(control_flags));
 	seq_printf(m, " sink=%s", sink_name(FIELD_GET(TR_CONTROL_SINK, value)));
 	if (c->is_encoder)
-		seq_printf(m, " instruction=%lu instrumentation=%lu",
+		seq_printf(m, " instruction=%u instrumentation=%u",
 			   FIELD_GET(TR_CONTROL_INSTRUCTION, value),
 			   FIELD_GET(TR_CONTROL_INSTRUMENTATION, value));
 	seq_putc(m, '\n');
@@ -195,13 +196,13 @@ static void show_impl(struct seq_file *m, struct sft_component *c)
 	u32 value = show_register(m, c, TR_IMPL, "impl");
 	u32 kind;
 
-	seq_printf(m, " version=%lu sinks=", FIELD_GET(TR_IMPL_VERSION, value));
+	seq_printf(m, " version=%u sinks=", FIELD_GET(TR_IMPL_VERSION, value));
 	for (kind = 0; kind < ARRAY_SIZE(sink_names); kind++)
 		if (sft_sink_kinds(c) & BIT(kind))
 			seq_printf(m, "%s,", sink_name(kind));
 	seq_printf(m, " sink-bytes=%u", 4 << FIELD_GET(TR_IMPL_SINK_BYTES, value));
 	if (c->is_encoder)
-		seq_printf(m, " src=%lu src-bits=%lu hart=%lu",
+		seq_printf(m, " src=%u src-bits=%u hart=%u",
 			   FIELD_GET(TR_IMPL_SRC, value),
 			   FIELD_GET(TR_IMPL_SRC_BITS, value),
 			   FIELD_GET(TR_IMPL_HART, value));
@@ -216,7 +217,7 @@ static void show_timestamp(struct seq_file *m, struct sft_component *c)
 	u32 value = show_register(m, c, TR_TS_CONTROL, "ts-control");
 
 	show_flags(m, value, ts_flags, ARRAY_SIZE(ts_flags));
-	seq_printf(m, " type=%s prescale=%u width=%lu\n",
+	seq_printf(m, " type=%s prescale=%u width=%u\n",
 		   types[FIELD_GET(TR_TS_TYPE, value)],
 		   1 << (2 * FIELD_GET(TR_TS_PRESCALE, value)),
 		   FIELD_GET(TR_TS_WIDTH, value));

@@ -12,7 +12,8 @@
 #include <linux/property.h>
 #include <linux/sizes.h>
 
-#include "regs.h"
+#include <linux/sifive_trace_regs.h>
+
 #include "hardware.h"
 
 /* So many buffers that cross a 4 GiB boundary are held for one that does not. */

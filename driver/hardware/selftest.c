@@ -7,8 +7,9 @@
 
 #include <linux/bitfield.h>
 
+#include <linux/sifive_trace_regs.h>
+
 #include "hardware.h"
-#include "regs.h"
 
 #define REGISTERS	32
 #define VALUE		0x5f1f7e00u
@@ -77,11 +78,11 @@ void sft_selftest_read(struct sft_encoder *e, const u8 *data, size_t size)
 		if (fields <= FIELDS && bits < 64)
 			field[fields] |= (u64)(data[i] >> 2) << bits;
 		bits += 6;
-		if (!(data[i] & TR_MESSAGE_END))
+		if (!(data[i] & SFT_MESSAGE_END))
 			continue;
 		bits = 0;
 		fields++;
-		if ((data[i] & TR_MESSAGE_END) != TR_MESSAGE_END)
+		if ((data[i] & SFT_MESSAGE_END) != SFT_MESSAGE_END)
 			continue;
 		see_message(e, field, fields);
 		memset(field, 0, sizeof(field));

@@ -7,9 +7,11 @@
 
 #include <linux/bitfield.h>
 #include <linux/jhash.h>
+#include <linux/sizes.h>
 #include <linux/slab.h>
 
-#include "regs.h"
+#include <linux/sifive_trace_regs.h>
+
 #include "hardware.h"
 
 /* More than any component has: a read that gives all ones is no size. */
@@ -164,12 +166,12 @@ struct sft_position sft_sink_position(const struct sft_sink *s)
  */
 static u32 broken_message(const u8 *data, size_t size, size_t oldest, size_t bytes)
 {
-	size_t i, limit = min_t(size_t, bytes, TR_MESSAGE_MAX);
+	size_t i, limit = min_t(size_t, bytes, SFT_MESSAGE_MAX);
 
 	for (i = 0; i < limit; i++) {
 		u8 byte = data[(oldest + i) % size];
 
-		if ((byte & TR_MESSAGE_END) == TR_MESSAGE_END)
+		if ((byte & SFT_MESSAGE_END) == SFT_MESSAGE_END)
 			return i + 1;
 	}
 	return limit;

@@ -10,8 +10,9 @@
 #include <linux/ktime.h>
 #include <linux/math64.h>
 
+#include <linux/sifive_trace_regs.h>
+
 #include "hardware.h"
-#include "regs.h"
 
 /* A timestamp that is still after this long does not run. */
 #define TICK_TRIES	20

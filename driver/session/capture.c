@@ -8,7 +8,8 @@
 #include <linux/slab.h>
 #include <linux/smp.h>
 
-#include "../hardware/regs.h"
+#include <linux/sifive_trace_regs.h>
+
 #include "session.h"
 
 static int reset_all(struct sft_why *why)

@@ -40,7 +40,8 @@ PERF_LOCAL int await(volatile uint32_t *block, uint32_t bits)
 /* The control register as it is, with nothing cleared by being written. */
 PERF_LOCAL uint32_t control_kept(volatile uint32_t *block)
 {
-	return (bare_read(block, TR_CONTROL) & ~TR_SINK_ERROR) | TR_STALLED;
+	return (bare_read(block, TR_CONTROL) & ~TR_CONTROL_SINK_ERROR) |
+	       TR_CONTROL_STALL_OR_OVERFLOW;
 }
 
 PERF_INTERNAL int bare_reset(volatile uint32_t *block)
@@ -48,16 +49,16 @@ PERF_INTERNAL int bare_reset(volatile uint32_t *block)
 	uint32_t ts;
 
 	bare_write(block, TR_CONTROL, 0);
-	bare_write(block, TR_CONTROL, TR_ACTIVE);
-	if (await(block, TR_ACTIVE))
+	bare_write(block, TR_CONTROL, TR_CONTROL_ACTIVE);
+	if (await(block, TR_CONTROL_ACTIVE))
 		return -1;
 
 	ts = bare_read(block, TR_TS_CONTROL);
-	if (!TR_TS_TYPE(ts))
+	if (!(ts & TR_TS_TYPE))
 		return 0;
 	bare_write(block, TR_TS_CONTROL, TR_TS_ACTIVE);
 	bare_write(block, TR_TS_CONTROL, TR_TS_ACTIVE | TR_TS_COUNT | TR_TS_ENABLE |
-		   TR_TS_IN_MESSAGES);
+		   TR_TS_INSTRUMENTATION | TR_TS_OWNERSHIP);
 	return 0;
 }
 
@@ -103,14 +104,15 @@ PERF_INTERNAL int bare_sink_init(struct bare_sink *sink, volatile uint32_t *bloc
 				 uint32_t bytes)
 {
 	uint32_t impl = bare_read(block, TR_IMPL);
-	uint32_t word = TR_IMPL_WORD(impl);
+	uint32_t word = 4u << FIELD_OF(TR_IMPL_SINK_BYTES, impl);
 
 	sink->block = block;
 	sink->kind = bytes ? TR_SINK_SBA : TR_SINK_SRAM;
-	if (!TR_IMPL_HAS(impl, sink->kind))
+	if (!(FIELD_OF(TR_IMPL_SINKS, impl) >> (sink->kind - TR_IMPL_SINKS_FIRST) & 1))
 		return -1;
 	/* The sink registers are those of the sink in effect. */
-	bare_write(block, TR_CONTROL, TR_ACTIVE | TR_STOP_ON_WRAP | TR_SINK(sink->kind));
+	bare_write(block, TR_CONTROL, TR_CONTROL_ACTIVE | TR_CONTROL_STOP_ON_WRAP |
+		   FIELD(TR_CONTROL_SINK, sink->kind));
 	return bytes ? init_sba(sink, word, bytes) : init_sram(sink, word);
 }
 
@@ -127,34 +129,38 @@ PERF_INTERNAL void bare_encoder_init(volatile uint32_t *block, unsigned int chan
 				     uint32_t kind)
 {
 	bare_write(block, TR_ITC_ENABLE, 1u << channel);
-	bare_write(block, TR_CONTROL, TR_ACTIVE | TR_ITC | TR_STALL | TR_NO_SYNC |
-		   TR_STOP_ON_WRAP | TR_SINK(kind));
+	bare_write(block, TR_CONTROL, TR_CONTROL_ACTIVE |
+		   FIELD(TR_CONTROL_INSTRUMENTATION, TR_INSTRUMENTATION_ITC) |
+		   TR_CONTROL_STALL_ENABLE | TR_CONTROL_STOP_ON_WRAP |
+		   FIELD(TR_CONTROL_SYNC_MAX_BTM, TR_SYNC_MAX_OFF) |
+		   FIELD(TR_CONTROL_SYNC_MAX_INST, TR_SYNC_MAX_OFF) |
+		   FIELD(TR_CONTROL_SINK, kind));
 }
 
 PERF_INTERNAL int bare_encoder_start(volatile uint32_t *block)
 {
-	bare_write(block, TR_CONTROL, control_kept(block) | TR_ENABLE);
-	bare_write(block, TR_CONTROL, control_kept(block) | TR_TRACING);
-	return await(block, TR_ENABLE | TR_TRACING);
+	bare_write(block, TR_CONTROL, control_kept(block) | TR_CONTROL_ENABLE);
+	bare_write(block, TR_CONTROL, control_kept(block) | TR_CONTROL_TRACING);
+	return await(block, TR_CONTROL_ENABLE | TR_CONTROL_TRACING);
 }
 
 PERF_INTERNAL int bare_encoder_stop(volatile uint32_t *block)
 {
-	bare_write(block, TR_CONTROL, control_kept(block) & ~TR_TRACING);
-	bare_write(block, TR_CONTROL, control_kept(block) & ~TR_ENABLE);
-	return await(block, TR_EMPTY);
+	bare_write(block, TR_CONTROL, control_kept(block) & ~TR_CONTROL_TRACING);
+	bare_write(block, TR_CONTROL, control_kept(block) & ~TR_CONTROL_ENABLE);
+	return await(block, TR_CONTROL_EMPTY);
 }
 
 PERF_INTERNAL int bare_funnel_start(volatile uint32_t *block)
 {
 	bare_write(block, TR_CONTROL,
-		   (bare_read(block, TR_CONTROL) & ~TR_SINK_ERROR) | TR_ENABLE);
-	return await(block, TR_ENABLE);
+		   (bare_read(block, TR_CONTROL) & ~TR_CONTROL_SINK_ERROR) | TR_CONTROL_ENABLE);
+	return await(block, TR_CONTROL_ENABLE);
 }
 
 PERF_INTERNAL int bare_funnel_stop(volatile uint32_t *block)
 {
 	bare_write(block, TR_CONTROL,
-		   bare_read(block, TR_CONTROL) & ~(TR_SINK_ERROR | TR_ENABLE));
-	return await(block, TR_EMPTY);
+		   bare_read(block, TR_CONTROL) & ~(TR_CONTROL_SINK_ERROR | TR_CONTROL_ENABLE));
+	return await(block, TR_CONTROL_EMPTY);
 }

@@ -113,7 +113,8 @@ PERF_API int perfInit(int num_cores, int num_funnels)
 
 PERF_LOCAL uint32_t counter_info(unsigned int number, unsigned int width)
 {
-	return (PERF_CSR_CYCLE + number) | (width - 1) << 12;
+	return (PERF_CSR_CYCLE + number) |
+	       (width - 1) << SIFIVE_TRACE_COUNTER_WIDTH_SHIFT;
 }
 
 PERF_LOCAL int general_counter(struct perf_counter *counter, const perfEvent *event,
@@ -131,13 +132,14 @@ PERF_LOCAL int general_counter(struct perf_counter *counter, const perfEvent *ev
 		bare_fixed_start(counter->number);
 		return 0;
 	case HW_TIMESTAMP:
-		if (TR_TS_TYPE(ts) == TR_TS_TYPE_SLAVE && funnel)
+		if (FIELD_OF(TR_TS_TYPE, ts) == TR_TS_TYPE_SLAVE && funnel)
 			master = funnel;
 		ts = bare_read(master, TR_TS_CONTROL);
-		if (!TR_TS_TYPE(ts))
+		if (!(ts & TR_TS_TYPE))
 			return -1;
 		counter->number = PERF_COUNTER_TIMESTAMP;
-		counter->info = (TR_TS_WIDTH(ts) - 1) << 12;
+		counter->info = FIELD(SIFIVE_TRACE_COUNTER_WIDTH,
+				      FIELD_OF(TR_TS_WIDTH, ts) - 1);
 		return 0;
 	}
 	return -1;

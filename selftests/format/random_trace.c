@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <linux/sifive_trace_format.h>
+
 #include "gen.h"
 
 #define STREAMS		3
@@ -150,7 +152,7 @@ static void write_meta(FILE *file, const struct gen *gen)
 			s->count_type);
 	for (i = 0; ring && i < s->counters; i++)
 		fprintf(file, "%s{\"number\":%u,\"type\":0,\"info\":%u}", i ? "," : "",
-			s->counter[i].number, (s->counter[i].width - 1) << 12);
+			s->counter[i].number, (s->counter[i].width - 1) << SIFIVE_TRACE_COUNTER_WIDTH_SHIFT);
 	fprintf(file, "%s}\n", ring ? "]" : "");
 }
 

@@ -32,8 +32,8 @@ result $? "the page's example has the records that the page prints"
 selftests/format/compare.py "$build/sifive-trace" "$out/example.rtd"
 result $? "the command reads the same in it"
 
-"${CC:-gcc}" -std=gnu11 -O1 -Wall -Wextra -D_GNU_SOURCE -Iselftests/unit -o "$out/random_trace" \
-	selftests/format/random_trace.c selftests/unit/gen.c
+"${CC:-gcc}" -std=gnu11 -O1 -Wall -Wextra -D_GNU_SOURCE -Iselftests/unit -Iinclude/uapi \
+	-o "$out/random_trace" selftests/format/random_trace.c selftests/unit/gen.c
 result $? "random traces can be made"
 for seed in $(seq 1 "${TRACES:-40}"); do
 	"$out/random_trace" "$seed" "$out/random-$seed.rtd"

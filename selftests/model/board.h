@@ -14,6 +14,8 @@
 #include <stdio.h>
 #include <sys/types.h>
 
+#include "../../include/uapi/linux/sifive_trace_regs.h"
+
 #define TE		0x11000000ul
 #define TE1		0x11001000ul
 #define TF		0x11018000ul
@@ -21,55 +23,59 @@
 #define RAM		0x80000000ul
 #define BUFFER		0x80100000ul
 
-#define CONTROL		0x000
-#define IMPL		0x004
-#define IMPL_EXTRA	0x008
-#define EVENT_CONTROL	0x00c
-#define SINK_BASE	0x010
-#define SINK_BASE_HIGH	0x014
-#define SINK_LIMIT	0x018
-#define SINK_WP		0x01c
-#define SINK_RP		0x020
-#define SINK_DATA	0x024
-#define FIFO_LEVEL	0x030
-#define BTM_COUNT	0x034
-#define WORD_COUNT	0x038
-#define TS_CONTROL	0x040
-#define TS_LOWER	0x044
-#define TS_UPPER	0x048
-#define XTI_CONTROL	0x050
-#define ITC_TRACE	0x060
-#define ITC_TRIG	0x064
-#define STIMULUS(n)	(0x080 + 4 * (n))
-#define ATB_CONTROL	0xe00
-#define PIB_CONTROL	0xf00
+/* Shorter names. */
+#define CONTROL		TR_CONTROL
+#define IMPL		TR_IMPL
+#define IMPL_EXTRA	TR_IMPL_EXTRA
+#define EVENT_CONTROL	TR_EVENT_CONTROL
+#define SINK_BASE	TR_SINK_BASE
+#define SINK_BASE_HIGH	TR_SINK_BASE_HIGH
+#define SINK_LIMIT	TR_SINK_LIMIT
+#define SINK_WP		TR_SINK_WP
+#define SINK_RP		TR_SINK_RP
+#define SINK_DATA	TR_SINK_DATA
+#define FIFO_LEVEL	TR_FIFO_LEVEL
+#define BTM_COUNT	TR_BTM_COUNT
+#define WORD_COUNT	TR_WORD_COUNT
+#define TS_CONTROL	TR_TS_CONTROL
+#define TS_LOWER	TR_TS_LOWER
+#define TS_UPPER	TR_TS_UPPER
+#define XTI_CONTROL	TR_XTI_CONTROL
+#define ITC_TRACE	TR_ITC_ENABLE
+#define ITC_TRIG	TR_ITC_TRIGGER
+#define STIMULUS(n)	(TR_ITC_STIMULUS + 4 * (n))
+#define ATB_CONTROL	TR_ATB_CONTROL
+#define PIB_CONTROL	TR_PIB_CONTROL
 
-#define ACTIVE		(1u << 0)
-#define ENABLE		(1u << 1)
-#define TRACING		(1u << 2)
-#define EMPTY		(1u << 3)
-#define ITC		(1u << 7)	/* teInstrumentation = 1 */
-#define LOST		(1u << 12)	/* teStallOrOverflow */
-#define STALL		(1u << 13)
-#define STOP_ON_WRAP	(1u << 14)
-#define INHIBIT_SRC	(1u << 15)
-#define SINK_ERROR	(1u << 27)
-#define SINK(kind)	((uint32_t)(kind) << 28)
-#define SLICE_FORMAT	(1u << 24)
-#define WRAPPED		1u
+/* A value in a field. */
+#define FIELD(mask, value)	((uint32_t)(value) * ((mask) & -(mask)))
+
+#define ACTIVE		TR_CONTROL_ACTIVE
+#define ENABLE		TR_CONTROL_ENABLE
+#define TRACING		TR_CONTROL_TRACING
+#define EMPTY		TR_CONTROL_EMPTY
+#define ITC		FIELD(TR_CONTROL_INSTRUMENTATION, TR_INSTRUMENTATION_ITC)
+#define LOST		TR_CONTROL_STALL_OR_OVERFLOW
+#define STALL		TR_CONTROL_STALL_ENABLE
+#define STOP_ON_WRAP	TR_CONTROL_STOP_ON_WRAP
+#define INHIBIT_SRC	TR_CONTROL_INHIBIT_SRC
+#define SINK_ERROR	TR_CONTROL_SINK_ERROR
+#define SINK(kind)	FIELD(TR_CONTROL_SINK, kind)
+#define SLICE_FORMAT	FIELD(TR_CONTROL_SLICE_FORMAT, 1)
+#define WRAPPED		TR_SINK_WP_WRAPPED
 
 #define ON		(ACTIVE | ENABLE | TRACING | ITC)
 #define OFF		(ACTIVE | ITC)
 
-#define TS_ACTIVE	(1u << 0)
-#define TS_COUNT	(1u << 1)
-#define TS_RESET	(1u << 2)
-#define TS_PRESCALE(n)	((uint32_t)(n) << 8)
-#define TS_ENABLE	(1u << 15)
-#define TS_INSTR	(1u << 18)
-#define TS_OWNER	(1u << 19)
+#define TS_ACTIVE	TR_TS_ACTIVE
+#define TS_COUNT	TR_TS_COUNT
+#define TS_RESET	TR_TS_RESET
+#define TS_PRESCALE(n)	FIELD(TR_TS_PRESCALE, n)
+#define TS_ENABLE	TR_TS_ENABLE
+#define TS_INSTR	TR_TS_INSTRUMENTATION
+#define TS_OWNER	TR_TS_OWNERSHIP
 
-enum { SRAM = 4, ATB = 5, PIB = 6, SBA = 7, FUNNEL = 8 };
+enum { SRAM = TR_SINK_SRAM, ATB, PIB, SBA = TR_SINK_SBA, FUNNEL = TR_SINK_FUNNEL };
 
 /* Longer than the default flush-ns. */
 #define FLUSH_NS	2000

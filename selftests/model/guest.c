@@ -8,25 +8,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "../../include/uapi/linux/sifive_trace_regs.h"
+
 #define UART		0x10000000ul
 #define MTIMECMP	0x02004000ul
 #define MTIME		0x0200bff8ul
 #define TE		0x11000000ul
 
-#define CONTROL		0x000
-#define SINK_BASE	0x010
-#define SINK_BASE_HIGH	0x014
-#define SINK_LIMIT	0x018
-#define SINK_WP		0x01c
-#define WORD_COUNT	0x038
-#define ITC_TRACE	0x060
-#define STIMULUS(n)	(0x080 + 4 * (n))
-
-#define ACTIVE		1u
-#define EMPTY		8u
-#define LOST		(1u << 12)
-#define OFF		(ACTIVE | 1u << 7 | 1u << 13)	/* ITC, stall */
-#define ON		(OFF | 1u << 1 | 1u << 2)
+#define OFF	(TR_CONTROL_ACTIVE | TR_CONTROL_STALL_ENABLE | \
+		 (TR_CONTROL_INSTRUMENTATION & -TR_CONTROL_INSTRUMENTATION))	/* ITC */
+#define ON	(OFF | TR_CONTROL_ENABLE | TR_CONTROL_TRACING)
 
 #define TICKS_A_BYTE	1000	/* mtime has 10 MHz */
 #define DEPTH		76
@@ -83,27 +74,27 @@ static void result(bool ok, const char *what)
 /* A message of four bytes. */
 static void store(void)
 {
-	wr(STIMULUS(0), 0x40);
+	wr(TR_ITC_STIMULUS, 0x40);
 }
 
 static void start(void)
 {
-	wr(CONTROL, 0);
-	wr(CONTROL, ACTIVE);
-	wr(ITC_TRACE, 0xffffffff);
-	wr(SINK_BASE, (uint32_t)(uintptr_t)buffer);
-	wr(SINK_BASE_HIGH, 0);
-	wr(SINK_LIMIT, (uint32_t)(uintptr_t)buffer + sizeof(buffer) - 4);
-	wr(SINK_WP, (uint32_t)(uintptr_t)buffer);
-	wr(CONTROL, ON);
+	wr(TR_CONTROL, 0);
+	wr(TR_CONTROL, TR_CONTROL_ACTIVE);
+	wr(TR_ITC_ENABLE, 0xffffffff);
+	wr(TR_SINK_BASE, (uint32_t)(uintptr_t)buffer);
+	wr(TR_SINK_BASE_HIGH, 0);
+	wr(TR_SINK_LIMIT, (uint32_t)(uintptr_t)buffer + sizeof(buffer) - 4);
+	wr(TR_SINK_WP, (uint32_t)(uintptr_t)buffer);
+	wr(TR_CONTROL, ON);
 }
 
 static unsigned int stop(void)
 {
-	wr(CONTROL, OFF);
-	while (!(rd(CONTROL) & EMPTY))
+	wr(TR_CONTROL, OFF);
+	while (!(rd(TR_CONTROL) & TR_CONTROL_EMPTY))
 		;
-	return rd(SINK_WP) - (uint32_t)(uintptr_t)buffer;
+	return rd(TR_SINK_WP) - (uint32_t)(uintptr_t)buffer;
 }
 
 /* Until a store of any length would stall. */
@@ -111,7 +102,7 @@ static unsigned int fill(void)
 {
 	unsigned int n;
 
-	for (n = 0; rd(STIMULUS(0)); n++)
+	for (n = 0; rd(TR_ITC_STIMULUS); n++)
 		store();
 	return n;
 }
@@ -126,17 +117,17 @@ static void stores_take_as_long_as_the_bytes(void)
 	while (n--)
 		store();
 	took = now() - before;
-	result(rd(CONTROL) & LOST, "a stall sets teStallOrOverflow");
+	result(rd(TR_CONTROL) & TR_CONTROL_STALL_OR_OVERFLOW, "a stall sets teStallOrOverflow");
 	bytes = stop();
 	result(took >= (uint64_t)(bytes - DEPTH) * TICKS_A_BYTE,
 	       "stores take as long as what leaves the FIFO");
-	result(bytes == 3 + 200 * 4 + 3 + 2 && rd(WORD_COUNT) == 200,
+	result(bytes == 3 + 200 * 4 + 3 + 2 && rd(TR_WORD_COUNT) == 200,
 	       "each store is one message");
 }
 
 __attribute__((interrupt, aligned(4))) static void interrupt(void)
 {
-	made = rd(WORD_COUNT);
+	made = rd(TR_WORD_COUNT);
 	*(volatile uint64_t *)MTIMECMP = UINT64_MAX;
 }
 
@@ -153,7 +144,7 @@ static void an_interrupt_ends_the_wait(void)
 	__asm__ volatile("csrci mstatus, 8");
 	result(made == n, "an interrupt is taken while a store waits");
 	stop();
-	result(rd(WORD_COUNT) == n + 1, "and the store is made once");
+	result(rd(TR_WORD_COUNT) == n + 1, "and the store is made once");
 }
 
 /* The first half waits; the second does not, as it could not be made again alone. */
@@ -163,9 +154,9 @@ static void a_store_of_64_bits_is_made_once(void)
 
 	start();
 	n = fill();
-	*(volatile uint64_t *)(TE + STIMULUS(2)) = 0x0000000200000001ull;
+	*(volatile uint64_t *)(TE + TR_ITC_STIMULUS + 4 * 2) = 0x0000000200000001ull;
 	stop();
-	result(rd(WORD_COUNT) == n + 2, "a store of 64 bits that waits is two messages");
+	result(rd(TR_WORD_COUNT) == n + 2, "a store of 64 bits that waits is two messages");
 }
 
 void guest(void);

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gen.h"
+#include <linux/sifive_trace_format.h>
 
-#define MAGIC	0x70657266u
+#include "gen.h"
 
 /* A message on its way: bits that fill slices of six. */
 struct slices {
@@ -163,7 +163,7 @@ void gen_header(struct gen_stream *stream)
 
 	for (i = 0; i < stream->counters; i++)
 		mask |= 1u << stream->counter[i].number;
-	store(stream, 4, MAGIC);
+	store(stream, 4, SIFIVE_TRACE_RECORD_MAGIC);
 	store(stream, 1, stream->count_type);
 	store(stream, 4, mask);
 	for (i = 0; i < stream->counters; i++) {
@@ -176,7 +176,7 @@ void gen_header(struct gen_stream *stream)
 		} else {
 			store(stream, 4, counter->code);
 		}
-		store(stream, 4, counter->csr | (counter->width - 1) << 12);
+		store(stream, 4, counter->csr | (counter->width - 1) << SIFIVE_TRACE_COUNTER_WIDTH_SHIFT);
 		counter->sum = 0;
 		/* XOR starts from 0, so that the first record is the value. */
 		if (stream->count_type == 2)

@@ -40,6 +40,7 @@
 #include "../../lib/rseq.h"
 
 #include <linux/sifive_trace.h>
+#include <linux/sifive_trace_regs.h>
 
 #include "sifive_linux_perf.h"
 #include "sifive_linux_trace.h"
@@ -528,9 +529,9 @@ static void mock_stimulus_store(volatile uint32_t *stimulus, unsigned int bits,
 {
 	long offset = ((volatile char *)stimulus - pages) % MOCK_PAGE_SIZE;
 
-	if (offset < SIFIVE_TRACE_PAGE_STIMULUS || offset >= 0x100 || offset % 4)
+	if (offset < TR_ITC_STIMULUS || offset >= 0x100 || offset % 4)
 		abort();
-	dev.last_channel = (offset - SIFIVE_TRACE_PAGE_STIMULUS) / 4;
+	dev.last_channel = (offset - TR_ITC_STIMULUS) / 4;
 	dev.last_page = ((volatile char *)stimulus - pages) / MOCK_PAGE_SIZE;
 	if (!dev.running)
 		dev.lost_stores++;
@@ -558,15 +559,15 @@ PERF_INTERNAL uint32_t perf_mmio_read32(const volatile uint32_t *reg)
 	uint64_t now = mock_counter[1];
 
 	/* A stimulus register is ready to be written to. */
-	if (offset >= SIFIVE_TRACE_PAGE_STIMULUS) {
+	if (offset >= TR_ITC_STIMULUS) {
 		mock_polls++;
 		return 1;
 	}
-	if (offset != SIFIVE_TRACE_PAGE_TS_LOWER &&
-	    offset != SIFIVE_TRACE_PAGE_TS_UPPER)
+	if (offset != TR_TS_LOWER &&
+	    offset != TR_TS_UPPER)
 		abort();
 	mock_last_read = mock_stores;
-	return (uint32_t)(offset == SIFIVE_TRACE_PAGE_TS_LOWER ? now : now >> 32);
+	return (uint32_t)(offset == TR_TS_LOWER ? now : now >> 32);
 }
 
 static bool mock_is_device(uint64_t address)

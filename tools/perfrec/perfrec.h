@@ -32,7 +32,8 @@
 #define PERFREC_VALUE_BITS	SIFIVE_TRACE_RECORD_COUNT_BITS
 /* A counter's info: number of its CSR, and its width. */
 #define PERFREC_INFO_CSR(info)	((info) & SIFIVE_TRACE_COUNTER_CSR)
-#define PERFREC_INFO_WIDTH(info) ((((info) & SIFIVE_TRACE_COUNTER_WIDTH) >> 12) + 1)
+#define PERFREC_INFO_WIDTH(info) \
+	((((info) & SIFIVE_TRACE_COUNTER_WIDTH) >> SIFIVE_TRACE_COUNTER_WIDTH_SHIFT) + 1)
 
 enum perfrec_count_type {
 	PERFREC_RAW		= SIFIVE_TRACE_RECORD_RAW,

@@ -203,11 +203,6 @@ struct sifive_trace_encoder {
 /* A CONFIG has seen messages of it: registers, ts_registers and channel are known. */
 #define SIFIVE_TRACE_ENCODER_TESTED	(1u << 9)
 
-/* Offsets in the stimulus page that user mode may use. */
-#define SIFIVE_TRACE_PAGE_TS_LOWER	0x044
-#define SIFIVE_TRACE_PAGE_TS_UPPER	0x048
-#define SIFIVE_TRACE_PAGE_STIMULUS	0x080
-
 /**
  * struct sifive_trace_config - take the hardware for a capture
  * @size:	in: sizeof(struct sifive_trace_config)

@@ -24,6 +24,7 @@
 /* Bits of a counter's info: number of its CSR, 0 for the timestamp; width - 1. */
 #define SIFIVE_TRACE_COUNTER_CSR	0x00000fff
 #define SIFIVE_TRACE_COUNTER_WIDTH	0x0003f000
+#define SIFIVE_TRACE_COUNTER_WIDTH_SHIFT 12
 
 /* A record's first store: kinds. */
 #define SIFIVE_TRACE_RECORD_ENTER	0
