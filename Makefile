@@ -172,7 +172,7 @@ shell: board target $(if $(ROOT),packages-root)
 TRACE_SECONDS ?= 2
 TRACE_STORM_SECONDS ?= 5
 # Random programs, on each board.
-TRACE_PROGRAMS ?= 50
+TRACE_PROGRAMS ?= 20
 export TRACE_SECONDS TRACE_STORM_SECONDS TRACE_PROGRAMS
 
 CHECK := $(O)/check
