@@ -232,7 +232,7 @@ at_least small-static-dump busy 50 "small-static: the same"
 
 # ---- what start does not take ----------------------------------------------------
 
-refused per-thread 2 "whatever runs has no counts of its own" "start: --per-thread is refused, with the reason"
+refused per-thread 2 "counts for one program's threads" "start: --per-thread is refused, with the reason"
 grep -q -e --period "$out/help.txt" && ! grep -q per-thread "$out/help.txt"
 result $? "start: its help does not offer it"
 

@@ -3,8 +3,11 @@
 #ifndef SIFIVE_TRACE_COMMAND_H
 #define SIFIVE_TRACE_COMMAND_H
 
+#include "cli.h"
+
 /* Exit codes of every subcommand. */
 enum exit_code {
+	EXIT_HELP	= -1,	/* within the command: help is printed, exit with 0 */
 	EXIT_OK		= 0,
 	EXIT_LOSSES	= 1,	/* --strict, and something was lost or damaged */
 	EXIT_USAGE	= 2,
@@ -25,19 +28,19 @@ void report(const char *format, ...) __attribute__((format(printf, 1, 2)));
  */
 int usage_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* The subcommands: argv[0] is the subcommand's name. Return an exit_code. */
-int command_info(int argc, char **argv);
-int command_list(int argc, char **argv);
-int command_record(int argc, char **argv);
-int command_start(int argc, char **argv);
-int command_stop(int argc, char **argv);
-int command_status(int argc, char **argv);
-int command_dump(int argc, char **argv);
-int command_decode(int argc, char **argv);
-int command_report(int argc, char **argv);
-int command_graph(int argc, char **argv);
-int command_replay(int argc, char **argv);
-int command_export(int argc, char **argv);
-int command_filter(int argc, char **argv);
+/* The subcommands. */
+extern const struct cli_command info_command;
+extern const struct cli_command list_command;
+extern const struct cli_command record_command;
+extern const struct cli_command start_command;
+extern const struct cli_command stop_command;
+extern const struct cli_command status_command;
+extern const struct cli_command dump_command;
+extern const struct cli_command decode_command;
+extern const struct cli_command report_command;
+extern const struct cli_command graph_command;
+extern const struct cli_command replay_command;
+extern const struct cli_command export_command;
+extern const struct cli_command filter_command;
 
 #endif /* SIFIVE_TRACE_COMMAND_H */

@@ -6,33 +6,21 @@
 
 #include "command.h"
 
-static const struct subcommand {
-	const char	*name;
-	int		(*run)(int argc, char **argv);
-	const char	*help;
-} subcommands[] = {
-	{ "info", command_info, "this machine's trace hardware, and what is missing" },
-	{ "list", command_list, "the events that this machine can count" },
+static const struct cli_command * const commands[] = {
+	&info_command, &list_command,
 #ifdef WITH_RECORD
-	{ "record", command_record, "run a program and record what it does" },
-	{ "start", command_start, "record whatever runs, until stop" },
-	{ "stop", command_stop, "end what start has begun" },
-	{ "status", command_status, "who records, and how much there is" },
-	{ "dump", command_dump, "write what was recorded to a file" },
+	&record_command, &start_command, &stop_command, &status_command, &dump_command,
 #endif
 #ifdef WITH_DECODE
-	{ "report", command_report, "what each function cost: calls, time, counters" },
-	{ "graph", command_graph, "the tree of calls, with what each branch cost" },
-	{ "replay", command_replay, "the program's run, call by call" },
-	{ "export", command_export, "for Perfetto, flame graphs, Trace Compass, a browser" },
-	{ "decode", command_decode, "print the records of a trace, one by one" },
-	{ "filter", command_filter, "select the functions to record" },
+	&report_command, &graph_command, &replay_command, &export_command,
+	&decode_command, &filter_command,
 #endif
+	NULL
 };
 
 /* Commands that some builds do not have. */
-#define NO_DECODE	"it was built without libdw and json-c; use one on a machine that has them, for which traces are copied with their side-car files"
-#define NO_RECORD	"it was built for another machine than the traced one, which is a RISC-V machine"
+#define NO_DECODE	"it was built without libdw and json-c; copy the trace and its side-car file to a machine with a full build"
+#define NO_RECORD	"it needs a RISC-V build"
 
 static const struct {
 	const char	*name;
@@ -51,21 +39,39 @@ static const struct {
 	{ "dump", NO_RECORD },
 };
 
-#define SUBCOMMANDS	(sizeof(subcommands) / sizeof(subcommands[0]))
-
 static void help(void)
 {
 	size_t i;
 
 	puts("usage: sifive-trace COMMAND [OPTION]... ARGUMENT...\n\nCommands:");
-	for (i = 0; i < SUBCOMMANDS; i++)
-		printf("  %-10s %s\n", subcommands[i].name, subcommands[i].help);
+	for (i = 0; commands[i]; i++)
+		printf("  %-10s %s\n", commands[i]->name, commands[i]->summary);
 	puts("\n"
 	     "  -h, --help     this text; after a command, its own\n"
 	     "  -V, --version  the version\n"
 	     "\n"
-	     "Exit status: 0 done, 1 losses with --strict, 2 wrong usage, 3 nothing could be\n"
-	     "read, or not be written. record: its program's, or see its help.");
+	     "Exit status: 0 done, 1 losses with --strict, 2 wrong usage, 3 input or output\n"
+	     "error, or no record in the trace. record has the exit status of its program.");
+}
+
+static int run(const struct cli_command *command, int argc, char **argv)
+{
+	int result = command->run(argc, argv);
+
+	return result == EXIT_HELP ? EXIT_OK : result;
+}
+
+static int no_command(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(missing) / sizeof(missing[0]); i++)
+		if (!strcmp(name, missing[i].name))
+			return usage_error("this sifive-trace has no %s: %s",
+					   name, missing[i].reason);
+	if (!*name)
+		return usage_error("no command: try sifive-trace --help");
+	return usage_error("no command \"%s\": try sifive-trace --help", name);
 }
 
 int main(int argc, char **argv)
@@ -83,16 +89,13 @@ int main(int argc, char **argv)
 		puts("sifive-trace " VERSION);
 		return EXIT_OK;
 	}
-	for (i = 0; i < SUBCOMMANDS; i++)
-		if (!strcmp(name, subcommands[i].name))
-			return subcommands[i].run(argc - 1, argv + 1);
-
-	for (i = 0; i < sizeof(missing) / sizeof(missing[0]); i++)
-		if (!strcmp(name, missing[i].name))
-			return usage_error("this sifive-trace has no %s: %s",
-					   name, missing[i].reason);
-
-	if (!*name)
-		return usage_error("no command: try sifive-trace --help");
-	return usage_error("no command \"%s\": try sifive-trace --help", name);
+	/* For the shells: completion/ has what asks. */
+	if (!strcmp(name, "complete")) {
+		cli_complete(commands, argv + 2);
+		return EXIT_OK;
+	}
+	for (i = 0; commands[i]; i++)
+		if (!strcmp(name, commands[i]->name))
+			return run(commands[i], argc - 1, argv + 1);
+	return no_command(name);
 }

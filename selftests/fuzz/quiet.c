@@ -67,11 +67,3 @@ void symbol_name(const struct symbol *symbol, uint64_t address, char *text,
 	(void)symbol;
 	snprintf(text, size, "%llx", (unsigned long long)address);
 }
-
-int parse_word(const char *text, const char * const *words, int count)
-{
-	(void)text;
-	(void)words;
-	(void)count;
-	return -1;
-}

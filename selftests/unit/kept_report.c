@@ -10,18 +10,28 @@
 
 char reported[4096];
 
-void report(const char *format, ...)
+static void keep(const char *format, va_list arguments)
 {
 	size_t used = strlen(reported);
+
+	vsnprintf(reported + used, sizeof(reported) - used, format, arguments);
+}
+
+void report(const char *format, ...)
+{
 	va_list arguments;
 
 	va_start(arguments, format);
-	vsnprintf(reported + used, sizeof(reported) - used, format, arguments);
+	keep(format, arguments);
 	va_end(arguments);
 }
 
 int usage_error(const char *format, ...)
 {
-	(void)format;
-	return 2;
+	va_list arguments;
+
+	va_start(arguments, format);
+	keep(format, arguments);
+	va_end(arguments);
+	return EXIT_USAGE;
 }

@@ -1,89 +1,100 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Manual pages against --help, as TAP: each option is in both, and no other.
+"""Manual pages against the tables of options, as TAP: each page has its command's
+synopsis and options, and no others.
 
-	manual.py PAGES HELP...
+	manual.py PAGES COMMAND...
 
-PAGES is the folder of the manual pages. HELP is the command, whose commands are all
-looked at, or a file NAME.help with what a command NAME has said elsewhere.
+PAGES is the folder of the manual pages. COMMAND is the command, or a folder with what it
+printed on another machine: NAME.help is that of --help, NAME.options of "complete NAME -".
 """
+import glob
 import os
 import re
+import shlex
 import subprocess
 import sys
 
-OPTION = re.compile(r"(?<![\w-])(--[a-z][a-z-]*|-[A-Za-z])(?![\w-])")
-# Pages that tell of more than one command, and sections for one of these alone.
+# Commands that share a page, which has a section for each.
 PAGE = {"stop": "start", "status": "start", "dump": "start"}
 READERS = ("report", "graph", "replay", "export", "decode")
 
 
-def tags(pages, page, section=r".*OPTIONS.*|WHAT TO RECORD|WHERE TO"):
-    """Options that a page describes: what stands behind .TP, in those sections."""
-    found, inside, tag = set(), False, False
-    for line in open(f"{pages}/{page}.1"):
-        plain = re.sub(r"\\f.|[\"]", "", line).replace("\\-", "-").strip()
-        if plain.startswith(".SH"):
-            inside = bool(re.fullmatch(section, plain[4:]))
-        elif inside and tag:
-            text = re.sub(r"^\.[BIR]+ ", "", plain)
-            if text.startswith("-"):
-                found.update(OPTION.findall(re.sub(r" ?, ", " ", text)))
-        tag = plain == ".TP"
+def section(pages, page, title):
+    """The lines of the sections whose titles match, as plain text but for the macros."""
+    text = open(f"{pages}/sifive-trace{page}.1").read()
+    parts = re.split(r'^\.SH "?(.*?)"?$', text, flags=re.M)
+    return [re.sub(r"\\f.", "", line).replace("\\-", "-")
+            for name, body in zip(parts[1::2], parts[2::2]) if re.fullmatch(title, name)
+            for line in body.strip().splitlines()]
+
+
+def synopses(pages, page):
+    words = []
+    for line in section(pages, page, "SYNOPSIS"):
+        macro, *values = shlex.split(line)
+        words.append("\n" if macro == ".br" else
+                     ("" if len(macro) > 2 else " ").join(values))
+    return [text.strip() for text in " ".join(words).split("\n")]
+
+
+def documented(pages, page, title):
+    """The options in the tags of a page."""
+    found, lines = set(), section(pages, page, title)
+    for tag, line in zip(lines, lines[1:]):
+        text = re.sub(r'^\.[BIR]+ |"', "", line)
+        if tag == ".TP" and text.startswith("-"):
+            found.update(re.findall(r"(?<![\w-])(--[a-z][a-z-]*|-[A-Za-z])(?![\w-])",
+                                    re.sub(" ?, ", " ", text)))
     return found
 
 
-def sections(name):
-    """Those of the page that are for this command."""
-    if PAGE.get(name, name) == "start":
-        return rf"OPTIONS|OPTIONS OF {name.upper()}"
-    return r".*OPTIONS.*|WHAT TO RECORD|WHERE TO"
+def check(pages, name, text, options):
+    page = PAGE.get(name, name)
+    titles = rf"OPTIONS|OPTIONS OF {name.upper()}" if page == "start" else \
+        ".*OPTIONS.*|WHAT TO RECORD|WHERE TO"
+    page = f"-{page}"
+    known = documented(pages, page, titles)
+    if name in READERS:
+        known |= documented(pages, "", "COMMON OPTIONS")
+    usage = text.split("\n")[0].removeprefix("usage: ").lower().replace("]...", "...]")
+    wrong = [f"{o} is not in the page" for o in sorted(options - known)]
+    wrong += [f"{o} is in the page alone" for o in sorted(known - options)]
+    wrong += [] if usage in synopses(pages, page) else [f"no synopsis: {usage}"]
+    wrong += [] if section(pages, page, "EXIT STATUS") else ["no EXIT STATUS"]
+    return wrong if options else ["the command has no options"]
 
 
-def offered(text):
-    """Options that a help begins a line with."""
-    return {option for line in text.splitlines()
-            for start in re.findall(r"^ +(-[A-Za-z-]+(?:, --[a-z-]+)?)", line)
-            for option in OPTION.findall(start)}
+def commands(source):
+    """The name, the help and the options of each command."""
+    def said(*words):
+        return subprocess.run([source, *words], capture_output=True, text=True).stdout
 
+    def options(lines):
+        return {line.split("\t")[0] for line in lines.splitlines()}
 
-def check(pages, name, text):
-    page = f"sifive-trace-{PAGE.get(name, name)}"
-    common = tags(pages, "sifive-trace", "COMMON OPTIONS") if name in READERS else set()
-    documented = tags(pages, page, sections(name)) | common
-    help_has = offered(text)
-    wrong = [f"{o} is not in {page}(1)" for o in sorted(help_has - documented)]
-    wrong += [f"{o} is in {page}(1) alone" for o in sorted(documented - help_has)]
-    if "SH EXIT STATUS" not in open(f"{pages}/{page}.1").read():
-        wrong.append(f"{page}(1) has no EXIT STATUS")
-    if not help_has:
-        wrong.append("--help names no option")
-    return wrong
-
-
-def helps(source):
-    if source.endswith(".help"):
-        yield os.path.basename(source)[:-len(".help")], open(source).read()
+    if os.path.isdir(source):
+        for path in sorted(glob.glob(f"{source}/*.options")):
+            yield (os.path.basename(path)[:-len(".options")],
+                   open(path[:-len("options")] + "help").read(),
+                   options(open(path).read()))
         return
-    said = subprocess.run([source, "--help"], capture_output=True, text=True).stdout
-    for name in re.findall(r"^  ([a-z]+) ", said.split("\n\n")[1], re.M):
-        yield name, subprocess.run([source, name, "--help"], capture_output=True,
-                                   text=True).stdout
+    for name in sorted(options(said("complete", ""))):
+        yield name, said(name, "--help"), options(said("complete", name, "-"))
 
 
 def main():
     number = failed = 0
     for source in sys.argv[2:]:
-        for name, text in helps(source):
-            number += 1
-            wrong = check(sys.argv[1], name, text)
+        for number, (name, text, options) in enumerate(commands(source), number + 1):
+            wrong = check(sys.argv[1], name, text, options)
             failed += bool(wrong)
             for line in wrong:
                 print("#", line)
             print("not ok" if wrong else "ok", number,
-                  f"{name}: --help and the manual page name the same options")
+                  f"{name}: the manual page has its synopsis and options")
     print(f"1..{number}")
-    sys.exit(bool(failed))
+    sys.exit(bool(failed) or not number)
 
 
 main()

@@ -259,7 +259,7 @@ TEST_F(command, width_of_the_page)
 	}
 	run(self, "report --width 43 trace.rtd");
 	EXPECT_EQ(2, self->status);
-	EXPECT_NE(NULL, strstr(self->err, "--width takes 44 to 10000 columns"));
+	EXPECT_NE(NULL, strstr(self->err, "--width takes a number from 44 to 10000"));
 }
 
 TEST_HARNESS_MAIN

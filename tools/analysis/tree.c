@@ -424,9 +424,9 @@ int tree_weight(const struct tree *tree, const char *name)
 	};
 	unsigned int c;
 
-	c = (unsigned int)parse_word(name, names, 3);
-	if (c < 3)
-		return (int)c;
+	for (c = 0; c < 3; c++)
+		if (!strcmp(name, names[c]))
+			return (int)c;
 	for (c = 0; c < counters->count; c++)
 		if (!strcmp(name, counters->name[c]))
 			return TREE_COUNTER + (int)c;

@@ -17,65 +17,45 @@
 #include "output.h"
 #include "text.h"
 
-/* Patterns of each kind. */
-#define PATTERNS	64
-
-struct patterns {
-	const char	*pattern[PATTERNS];
-	size_t		count;
-};
-
 /**
  * struct filter - which functions are wanted
  * @functions:	patterns of their names
  * @sources:	patterns of the source files that they are in
  * @others:	all but those
+ * @output:	file to write to, NULL for standard output
  * @lines:	functions written
  */
 struct filter {
-	struct patterns	functions;
-	struct patterns	sources;
+	struct cli_list	functions;
+	struct cli_list	sources;
 	bool		others;
+	const char	*output;
 	struct output	*out;
 	size_t		lines;
 };
 
-static const struct option long_options[] = {
-	{ "function",	required_argument, NULL, 'F' },
-	{ "source",	required_argument, NULL, 'S' },
-	{ "invert",	no_argument,	   NULL, 'v' },
-	{ "output",	required_argument, NULL, 'o' },
-	{ "help",	no_argument,	   NULL, 'h' },
-	{ NULL, 0, NULL, 0 }
+static const struct cli_option filter_options[] = {
+	{ .letter = 'F', .name = "function", .value = "PATTERN",
+	  .help = "functions of this name: C++ names without parameters, or as nm(1) shows them; * and ? match any characters and one character",
+	  .set = cli_append, .offset = offsetof(struct filter, functions) },
+	{ .letter = 'S', .name = "source", .value = "PATTERN",
+	  .help = "functions of this source file: its name, or its path as given to the compiler",
+	  .set = cli_append, .offset = offsetof(struct filter, sources) },
+	{ .letter = 'v', .name = "invert", .help = "select all other functions",
+	  .set = cli_flag, .offset = offsetof(struct filter, others) },
+	{ .letter = 'o', .name = "output", .value = "FILE",
+	  .help = "file to write to (default: standard output)",
+	  .set = cli_text, .offset = offsetof(struct filter, output) },
+	{ .name = NULL }
 };
 
-static void help(void)
-{
-	puts("usage: sifive-trace filter [OPTION]... PROGRAM|OBJECT...\n"
-	     "\n"
-	     "Write a filter file, for sifive-trace record --filter: where in a program and its\n"
-	     "shared objects the functions are that are to be recorded. It needs their symbols,\n"
-	     "and for source files their debug information; on the traced machine they may be\n"
-	     "stripped.\n"
-	     "\n"
-	     "  -F, --function PATTERN\n"
-	     "                        functions of this name, C++ names without parameters or\n"
-	     "                        as nm(1) shows them; * and ? stand for others\n"
-	     "  -S, --source PATTERN  functions of this source file: its name, or as the\n"
-	     "                        compiler was given it\n"
-	     "  -v, --invert          all functions but those\n"
-	     "  -o, --output FILE     file to write to (default: standard output)\n"
-	     "  -h, --help            this text\n"
-	     "\n"
-	     "-F and -S may be repeated: a function is written that fits one of them.\n"
-	     "\n"
-	     "Exit status: 0 done, 2 wrong usage, 3 no function fits, or a file cannot be read\n"
-	     "or written.");
-}
+static const struct cli_group filter_groups[] = {
+	{ NULL, filter_options, 0 }, { .options = NULL }
+};
 
-static bool fits(const struct patterns *patterns, const char *name)
+static bool fits(const struct cli_list *patterns, const char *name)
 {
-	return filter_fits(patterns->pattern, patterns->count, name);
+	return filter_fits(patterns->text, patterns->count, name);
 }
 
 static bool has_name(const struct filter *filter,
@@ -146,15 +126,15 @@ static int filter_file(struct filter *filter, const char *path)
 	return 0;
 }
 
-static int filter_files(struct filter *filter, const char *path, char **files)
+static int filter_files(struct filter *filter, char **files)
 {
 	int error = 0;
 	size_t i;
 
 	for (i = 0; files[i]; i++)
-		if (!output_spares(path, files[i]))
+		if (!output_spares(filter->output, files[i]))
 			return EXIT_USAGE;
-	filter->out = output_open(path);
+	filter->out = output_open(filter->output);
 	if (!filter->out)
 		return EXIT_UNREADABLE;
 	for (; *files && !error; files++)
@@ -167,49 +147,27 @@ static int filter_files(struct filter *filter, const char *path, char **files)
 	return EXIT_UNREADABLE;
 }
 
-static bool add_pattern(struct patterns *patterns)
-{
-	if (patterns->count == PATTERNS)
-		return false;
-	patterns->pattern[patterns->count++] = optarg;
-	return true;
-}
-
-int command_filter(int argc, char **argv)
+static int command_filter(int argc, char **argv)
 {
 	struct filter filter = { .others = false };
-	const char *output = NULL;
-	bool room = true;
-	int option;
+	int result = cli_parse(&filter_command, &filter, argc, argv);
 
-	while ((option = getopt_long(argc, argv, "F:S:vo:h", long_options,
-				     NULL)) >= 0) {
-		switch (option) {
-		case 'F':
-			room = add_pattern(&filter.functions);
-			break;
-		case 'S':
-			room = add_pattern(&filter.sources);
-			break;
-		case 'v':
-			filter.others = true;
-			break;
-		case 'o':
-			output = optarg;
-			break;
-		case 'h':
-			help();
-			return EXIT_OK;
-		default:
-			return usage_error("try sifive-trace filter --help");
-		}
-		if (!room)
-			return usage_error("-%c can be given %d times", option,
-					   PATTERNS);
-	}
+	if (result)
+		return result;
 	if (!filter.functions.count && !filter.sources.count)
-		return usage_error("filter: which functions? -F for their names, -S for their source files");
+		return usage_error("filter: no functions selected: give -F for their names or -S for their source files");
 	if (optind == argc)
-		return usage_error("filter: of which program? Give it and its shared objects");
-	return filter_files(&filter, output, argv + optind);
+		return usage_error("filter: no program: name it and its shared objects");
+	return filter_files(&filter, argv + optind);
 }
+
+const struct cli_command filter_command = {
+	.name = "filter",
+	.run = command_filter,
+	.summary = "select the functions to record",
+	.arguments = "PROGRAM|OBJECT...",
+	.help = "Write a filter file, for sifive-trace record --filter: the addresses of the selected functions in a program and its shared objects. This needs their symbols, and their debug information to select by source file; the files on the traced machine may be stripped.\n\n"
+		"-F and -S may be repeated: a function is selected if it matches one of them.",
+	.groups = filter_groups,
+	.status = "Exit status: 0 done, 2 wrong usage, 3 no function matches, or input or output error.",
+};

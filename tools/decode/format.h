@@ -40,6 +40,7 @@ struct format_options {
 /**
  * struct format - a way to write records
  * @name:	for --format
+ * @help:	what it is
  * @open:	begin; returns the context for @ops and @close. NULL: it cannot be
  *		written, the reason has been printed.
  * @ops:	what it writes
@@ -48,6 +49,7 @@ struct format_options {
  */
 struct format {
 	const char	*name;
+	const char	*help;
 	void		*(*open)(const struct format_options *options);
 	struct trace_ops ops;
 	int		(*close)(void *context);

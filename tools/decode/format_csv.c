@@ -176,6 +176,7 @@ static void csv_record(void *context, const struct perfrec_record *record)
 
 const struct format format_csv = {
 	.name = "csv",
+	.help = "comma-separated values",
 	.open = csv_open,
 	.ops = {
 		.header = csv_header,

@@ -210,6 +210,7 @@ static void json_ownership(void *context, const struct nexus_message *message)
 
 const struct format format_json = {
 	.name = "json",
+	.help = "one JSON object per line",
 	.open = json_open,
 	.ops = {
 		.header = json_header,

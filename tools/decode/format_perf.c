@@ -355,6 +355,7 @@ static void perf_error(void *context, const struct nexus_message *error)
 
 const struct format format_perf = {
 	.name = "perf",
+	.help = "the files of SiFive's decoder for Freedom Studio and Trace Compass, beside the trace",
 	.open = perf_open,
 	.ops = {
 		.part = perf_part,

@@ -371,6 +371,7 @@ static void text_ownership(void *context, const struct nexus_message *message)
 
 const struct format format_text = {
 	.name = "text",
+	.help = "text for people (default)",
 	.open = text_open,
 	.ops = {
 		.header = text_header,

@@ -259,6 +259,7 @@ static void chrome_free(struct export *export)
 
 const struct exporter export_chrome = {
 	.name = "chrome",
+	.help = "JSON for ui.perfetto.dev: calls of each thread, rate of each counter",
 	.begin = chrome_begin,
 	.ops = {
 		.step = chrome_step,

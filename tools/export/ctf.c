@@ -56,7 +56,7 @@ static const char * const kind_name[KINDS] = {
 
 static void file_name(const struct export *export, const char *name, char *path)
 {
-	snprintf(path, PATH_MAX, "%s/%s", export->output, name);
+	snprintf(path, PATH_MAX, "%s/%s", export->common.output, name);
 }
 
 static int ctf_begin(struct export *export)
@@ -335,6 +335,7 @@ static void ctf_free(struct export *export)
 
 const struct exporter export_ctf = {
 	.name = "ctf",
+	.help = "a folder in the Common Trace Format, for Trace Compass and babeltrace2",
 	.to_folder = true,
 	.begin = ctf_begin,
 	.ops = { .step = ctf_step, .stop = ctf_stop },

@@ -264,7 +264,7 @@ static bool make_folder(struct dqr *dqr, const char *name)
 {
 	char path[PATH_MAX];
 
-	if (snprintf(path, sizeof(path), "%s/%s", dqr->export->output, name) >=
+	if (snprintf(path, sizeof(path), "%s/%s", dqr->export->common.output, name) >=
 	    (int)sizeof(path))
 		errno = ENAMETOOLONG;
 	else if (!mkdir(path, 0777))
@@ -285,7 +285,7 @@ static bool open_part(struct dqr *dqr, struct channel *channel)
 	if (!make_folder(dqr, channel->name))
 		return false;
 	snprintf(channel->path, sizeof(channel->path), "%s/%s/trace.rtd",
-		 dqr->export->output, channel->name);
+		 dqr->export->common.output, channel->name);
 	channel->out = output_open(channel->path);
 	dqr->failed |= !channel->out;
 	return channel->out;
@@ -300,7 +300,7 @@ static void put_settings(struct dqr *dqr, const struct channel *channel,
 	char path[PATH_MAX];
 	struct output *out;
 
-	snprintf(path, sizeof(path), "%s/%s/%s.properties", dqr->export->output,
+	snprintf(path, sizeof(path), "%s/%s/%s.properties", dqr->export->common.output,
 		 channel->name, object ? object->name : "trace");
 	out = output_open(path);
 	if (!out) {
@@ -485,7 +485,7 @@ static void copy_objects(struct dqr *dqr)
 
 		if (object->stripped)
 			continue;
-		snprintf(path, sizeof(path), "%s/objects/%s", dqr->export->output,
+		snprintf(path, sizeof(path), "%s/objects/%s", dqr->export->common.output,
 			 object->name);
 		dqr->failed |= move_file(object->in.path, path, object->in.bias);
 	}
@@ -552,6 +552,7 @@ static int dqr_run(struct export *export)
 
 const struct exporter export_dqr = {
 	.name = "dqr",
+	.help = "a folder that SiFive's decoder reads: traces, settings, programs",
 	.to_folder = true,
 	.run = dqr_run,
 };

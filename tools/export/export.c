@@ -16,41 +16,32 @@ static const struct exporter * const exporters[] = {
 
 #define EXPORTERS	(sizeof(exporters) / sizeof(exporters[0]))
 
-enum own_option {
-	OPTION_FORMAT = OPTION_OWN,
-	OPTION_WEIGHT,
-};
-
-static const struct option long_options[] = {
-	COMMON_LONG,
-	{ "format",	required_argument, NULL, OPTION_FORMAT },
-	{ "weight",	required_argument, NULL, OPTION_WEIGHT },
-	{ "output",	required_argument, NULL, 'o' },
-	{ NULL, 0, NULL, 0 }
-};
-
-static void help(void)
+static void list_formats(cli_add *add, void *context)
 {
-	puts("usage: sifive-trace export --format FORMAT [OPTION]... TRACE|-\n"
-	     "\n"
-	     "Write a trace for other programs.\n"
-	     "\n"
-	     "      --format chrome   JSON for ui.perfetto.dev and chrome://tracing: calls of\n"
-	     "                        each thread, and the rate of each counter\n"
-	     "      --format folded   a stack a line, for flame graph programs\n"
-	     "      --format svg      a flame graph: one file for any browser\n"
-	     "      --format html     a page for any browser: time line, flame graph, counters\n"
-	     "      --format ctf      a folder in the Common Trace Format, for Trace Compass\n"
-	     "                        and babeltrace2\n"
-	     "      --format dqr      a folder that SiFive's decoder reads: traces, settings\n"
-	     "                        and programs\n"
-	     "      --weight KEY      what stacks are weighed by: time (default; calls where\n"
-	     "                        there are no times, samples where there are no calls),\n"
-	     "                        calls, samples, or a counter's name\n"
-	     "  -o, --output PATH     file to write to (default: standard output); the folder\n"
-	     "                        for ctf and dqr");
-	puts(options_help);
+	size_t i;
+
+	for (i = 0; i < EXPORTERS; i++)
+		add(context, exporters[i]->name, exporters[i]->help);
 }
+
+static const struct cli_option export_options[] = {
+	{ .name = "format", .value = "FORMAT", .help = "one of:",
+	  .list = list_formats, .listed = true,
+	  .set = cli_word, .offset = offsetof(struct export, format) },
+	{ .name = "weight", .value = "KEY", .words = "time|calls|samples",
+	  .help = "weight of stacks in folded, svg and html: time (default; calls if there are no times, samples if there are no calls), calls, samples, or a counter's name",
+	  .set = cli_text, .offset = offsetof(struct export, weight) },
+	{ .letter = 'o', .name = "output", .value = "PATH",
+	  .help = "file to write to (default: standard output); for ctf and dqr a folder, which must be empty or not exist",
+	  .set = cli_text, .offset = offsetof(struct export, common.output) },
+	{ .name = NULL }
+};
+
+static const struct cli_group export_groups[] = {
+	{ NULL, export_options, 0 },
+	OPTIONS_GROUPS(struct export, common),
+	{ .options = NULL }
+};
 
 void export_tree_enter(void *context, struct analysis_thread *thread)
 {
@@ -125,10 +116,10 @@ static int read_trace(struct export *export, const struct exporter *exporter)
 {
 	export->tree.analysis = export->analysis;
 	if (at_once(exporter))
-		export->out = output_open(export->output);
+		export->out = output_open(export->common.output);
 	if (at_once(exporter) && !export->out)
 		return EXIT_UNREADABLE;
-	if (exporter->to_folder && make_folder(export->output))
+	if (exporter->to_folder && make_folder(export->common.output))
 		return EXIT_UNREADABLE;
 	if (exporter->run)
 		return exporter->run(export) ? EXIT_UNREADABLE : EXIT_OK;
@@ -139,7 +130,7 @@ static int read_trace(struct export *export, const struct exporter *exporter)
 	if (exporter->of_tree) {
 		if (choose_weight(export))
 			return EXIT_USAGE;
-		export->out = output_open(export->output);
+		export->out = output_open(export->common.output);
 		if (!export->out)
 			return EXIT_UNREADABLE;
 	}
@@ -153,7 +144,7 @@ static int run(struct export *export, const struct exporter *exporter)
 	if (tree_init(&export->tree, exporter->of_tree))
 		return EXIT_UNREADABLE;
 	export->common.trace.watched = at_once(exporter) &&
-				       !output_to_file(export->output);
+				       !output_to_file(export->common.output);
 	result = input_open(&export->input, &export->common);
 	if (!result) {
 		export->analysis = analysis_new(&export->input.meta,
@@ -183,55 +174,34 @@ static int run(struct export *export, const struct exporter *exporter)
 	return result;
 }
 
-static const struct exporter *find_exporter(const char *name)
+static int command_export(int argc, char **argv)
 {
-	size_t i;
-
-	for (i = 0; i < EXPORTERS; i++)
-		if (!strcmp(exporters[i]->name, name))
-			return exporters[i];
-	return NULL;
-}
-
-int command_export(int argc, char **argv)
-{
-	const struct exporter *exporter = NULL;
-	struct export export = { 0 };
-	int option, result = EXIT_OK;
+	struct export export = { .format = -1 };
+	const struct exporter *exporter;
+	int result;
 
 	options_init(&export.common);
-	while (!result && (option = getopt_long(argc, argv, COMMON_SHORT "o:",
-						long_options, NULL)) != -1) {
-		if (option == 'o') {
-			export.output = optarg;
-		} else if (option == OPTION_WEIGHT) {
-			export.weight = optarg;
-		} else if (option == OPTION_FORMAT) {
-			exporter = find_exporter(optarg);
-			if (!exporter)
-				result = usage_error("--format is chrome, folded, svg, html, ctf or dqr, not \"%s\"",
-						     optarg);
-		} else {
-			result = options_parse(&export.common, "export", option);
-		}
-	}
-	if (!result)
-		result = options_trace(&export.common, argc, argv);
-	if (!result)
-		result = options_output(&export.common, export.output);
+	result = options_parse(&export_command, &export, &export.common, argc, argv);
 	if (result)
 		return result;
-	if (export.common.help) {
-		help();
-		return EXIT_OK;
-	}
-	if (!exporter)
-		return usage_error("export: which format? Give --format chrome, folded, svg, html, ctf or dqr");
+	if (export.format < 0)
+		return usage_error("export: no format: give --format (sifive-trace export --help lists them)");
+	exporter = exporters[export.format];
 	if (export.weight && !exporter->of_tree)
 		return usage_error("export: --weight is for folded, svg and html, not for %s",
 				   exporter->name);
-	if (exporter->to_folder && !export.output)
-		return usage_error("export: --format %s needs a folder: -o FOLDER",
+	if (exporter->to_folder && !export.common.output)
+		return usage_error("export: --format %s needs a folder: give -o FOLDER",
 				   exporter->name);
 	return run(&export, exporter);
 }
+
+const struct cli_command export_command = {
+	.name = "export",
+	.run = command_export,
+	.summary = "for Perfetto, flame graphs, Trace Compass, a browser",
+	.arguments = "TRACE|-",
+	.help = "Write a trace for other programs.",
+	.groups = export_groups,
+	.status = OPTIONS_STATUS,
+};

@@ -12,7 +12,7 @@
 
 /**
  * struct export - an export under way
- * @output:	file, or folder for ctf and dqr; NULL for standard output
+ * @format:	--format, as an index; -1: none
  * @weight:	--weight, NULL for the usual one
  * @weighed_by:	which that is, enum tree_weight; at the end of exporters of trees
  * @input:	the trace
@@ -23,7 +23,7 @@
  */
 struct export {
 	struct options		common;
-	const char		*output;
+	int			format;
 	const char		*weight;
 	int			weighed_by;
 	struct input		input;
@@ -36,6 +36,7 @@ struct export {
 /**
  * struct exporter - a format
  * @name:	for --format
+ * @help:	what it is for
  * @to_folder:	it writes several files: --output is a folder
  * @of_tree:	it writes, not before @end, a tree with a branch for each thread
  * @begin:	before the trace is read. Return -1 when it cannot be: the
@@ -48,6 +49,7 @@ struct export {
  */
 struct exporter {
 	const char		*name;
+	const char		*help;
 	bool			to_folder;
 	bool			of_tree;
 	int			(*begin)(struct export *export);

@@ -56,6 +56,7 @@ static int folded_end(struct export *export)
 
 const struct exporter export_folded = {
 	.name = "folded",
+	.help = "one stack per line, for flame graph programs",
 	.of_tree = true,
 	.ops = {
 		.enter = export_tree_enter,

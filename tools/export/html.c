@@ -391,6 +391,7 @@ static void html_free(struct export *export)
 
 const struct exporter export_html = {
 	.name = "html",
+	.help = "a page for any browser: time line, flame graph, counters",
 	.of_tree = true,
 	.begin = html_begin,
 	.ops = {

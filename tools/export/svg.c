@@ -205,6 +205,7 @@ static int svg_end(struct export *export)
 
 const struct exporter export_svg = {
 	.name = "svg",
+	.help = "a flame graph: one file for any browser",
 	.of_tree = true,
 	.ops = {
 		.enter = export_tree_enter,

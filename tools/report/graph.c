@@ -19,91 +19,44 @@ struct graph {
 	struct options	common;
 	struct tree	tree;
 	struct output	*out;
-	const char	*output;
 	const char	*filter;
-	const char	*counter[SHOWN_MAX];
+	struct cli_list	counter;
 	int		weight[SHOWN_MAX];
-	unsigned int	counters;
 	enum tree_weight usual;		/* what is sorted by, and shown */
 	bool		samples;	/* there are some */
 	int		depth;		/* 0: all */
 	int		least;		/* percent of the whole */
-	bool		by_thread;
+	int		by_thread;	/* 0 or 1 */
 };
 
-enum own_option {
-	OPTION_BY = OPTION_OWN,
-	OPTION_DEPTH,
-	OPTION_LEAST,
-	OPTION_FILTER,
-	OPTION_COUNTER,
+static const struct cli_option graph_options[] = {
+	{ .name = "by", .value = "function|thread",
+	  .help = "one tree for all (default), or one for each thread",
+	  .set = cli_word, .offset = offsetof(struct graph, by_thread) },
+	{ .name = "depth", .value = "N", .help = "show at most N levels of calls",
+	  .set = cli_number, .offset = offsetof(struct graph, depth),
+	  .least = 1, .most = 1000000 },
+	{ .name = "min", .value = "PERCENT",
+	  .help = "leave out paths that cost less than this share of the whole time, or of the samples",
+	  .set = cli_number, .offset = offsetof(struct graph, least), .most = 100 },
+	{ .name = "filter", .value = "PATTERN",
+	  .help = "show only trees whose root is a function of this name; * and ? match any characters and one character",
+	  .set = cli_text, .offset = offsetof(struct graph, filter) },
+	{ .name = "counter", .value = "NAME",
+	  .help = "also show the counts of this counter; may be repeated",
+	  .set = cli_append, .offset = offsetof(struct graph, counter),
+	  .most = SHOWN_MAX },
+	{ .letter = 'o', .name = "output", .value = "FILE",
+	  .help = "file to write to (default: standard output)",
+	  .set = cli_text, .offset = offsetof(struct graph, common.output) },
+	{ .name = NULL }
 };
 
-static const struct option long_options[] = {
-	COMMON_LONG,
-	{ "by",		required_argument, NULL, OPTION_BY },
-	{ "depth",	required_argument, NULL, OPTION_DEPTH },
-	{ "min",	required_argument, NULL, OPTION_LEAST },
-	{ "filter",	required_argument, NULL, OPTION_FILTER },
-	{ "counter",	required_argument, NULL, OPTION_COUNTER },
-	{ "output",	required_argument, NULL, 'o' },
-	{ NULL, 0, NULL, 0 }
+static const struct cli_group graph_groups[] = {
+	{ NULL, graph_options, 0 },
+	OPTIONS_GROUPS(struct graph, common),
+	{ .options = NULL }
 };
-
-static void help(void)
-{
-	puts("usage: sifive-trace graph [OPTION]... TRACE|-\n"
-	     "\n"
-	     "Print the tree of calls: each function below the one that called it, with the\n"
-	     "time and the number of calls along this path; or its samples.\n"
-	     "\n"
-	     "      --by function|thread\n"
-	     "                        one tree (default), or one for each thread\n"
-	     "      --depth N         no deeper than N calls\n"
-	     "      --min PERCENT     leave out what costs less of the whole time, or of\n"
-	     "                        the samples\n"
-	     "      --filter PATTERN  only trees that begin with functions of this name; * and\n"
-	     "                        ? stand for others\n"
-	     "      --counter NAME    show what this counter counted too; may be repeated\n"
-	     "  -o, --output FILE     file to write to");
-	puts(options_help);
-}
-
-static int parse_option(struct graph *graph, int option)
-{
-	switch (option) {
-	case OPTION_BY:
-		if (strcmp(optarg, "function") && strcmp(optarg, "thread"))
-			return usage_error("--by is function or thread, not \"%s\"",
-					   optarg);
-		graph->by_thread = !strcmp(optarg, "thread");
-		return EXIT_OK;
-	case OPTION_DEPTH:
-		if (!parse_number(optarg, 1, 1000000, &graph->depth))
-			return usage_error("--depth takes a number of calls, not \"%s\"",
-					   optarg);
-		return EXIT_OK;
-	case OPTION_LEAST:
-		if (!parse_number(optarg, 0, 100, &graph->least))
-			return usage_error("--min takes 0 to 100 percent, not \"%s\"",
-					   optarg);
-		return EXIT_OK;
-	case OPTION_FILTER:
-		graph->filter = optarg;
-		return EXIT_OK;
-	case OPTION_COUNTER:
-		if (graph->counters == SHOWN_MAX)
-			return usage_error("--counter can be given %d times",
-					   SHOWN_MAX);
-		graph->counter[graph->counters++] = optarg;
-		return EXIT_OK;
-	case 'o':
-		graph->output = optarg;
-		return EXIT_OK;
-	default:
-		return options_parse(&graph->common, "graph", option);
-	}
-}
 
 static void put_duration(struct graph *graph, const struct tree_node *node,
 			 bool inferred, uint64_t ticks, uint64_t hz, size_t width)
@@ -130,12 +83,12 @@ static void put_node(struct graph *graph, const struct input *input,
 		put_number(graph->out, n->calls, 10);
 	if (graph->samples)
 		put_number(graph->out, n->samples, 10);
-	for (i = 0; i < graph->counters; i++)
+	for (i = 0; i < graph->counter.count; i++)
 		put_right(graph->out,
 			  units_count(text, tree_total(&graph->tree, node,
 						       graph->weight[i])),
-			  2 + (strlen(graph->counter[i]) > 10 ?
-			       strlen(graph->counter[i]) : 10));
+			  2 + (strlen(graph->counter.text[i]) > 10 ?
+			       strlen(graph->counter.text[i]) : 10));
 	put_spaces(graph->out, 2 + 2 * (size_t)(indent < INDENT_MAX ? indent :
 						INDENT_MAX));
 	put_text(graph->out, name);
@@ -171,10 +124,10 @@ static void put_tree(struct graph *graph, const struct input *input)
 		put_right(graph->out, "calls", 10);
 	if (graph->samples)
 		put_right(graph->out, "samples", 10);
-	for (i = 0; i < graph->counters; i++)
-		put_right(graph->out, graph->counter[i],
-			  2 + (strlen(graph->counter[i]) > 10 ?
-			       strlen(graph->counter[i]) : 10));
+	for (i = 0; i < graph->counter.count; i++)
+		put_right(graph->out, graph->counter.text[i],
+			  2 + (strlen(graph->counter.text[i]) > 10 ?
+			       strlen(graph->counter.text[i]) : 10));
 	put_string(graph->out, "  function\n");
 
 	while ((node = tree_next(tree, node, into)) != TREE_NONE) {
@@ -228,11 +181,11 @@ static int show(struct graph *graph, const struct input *input)
 	const struct tree *tree = &graph->tree;
 	unsigned int i;
 
-	for (i = 0; i < graph->counters; i++) {
-		graph->weight[i] = tree_weight(tree, graph->counter[i]);
+	for (i = 0; i < graph->counter.count; i++) {
+		graph->weight[i] = tree_weight(tree, graph->counter.text[i]);
 		if (graph->weight[i] < TREE_COUNTER) {
 			report("--counter: the trace has no counter \"%s\"",
-			       graph->counter[i]);
+			       graph->counter.text[i]);
 			return EXIT_USAGE;
 		}
 	}
@@ -240,7 +193,7 @@ static int show(struct graph *graph, const struct input *input)
 	tree_finish(&graph->tree, (int)graph->usual);
 	for (i = 0; i < tree->nodes; i++)
 		graph->samples |= tree->node[i].samples > 0;
-	graph->out = output_open(graph->output);
+	graph->out = output_open(graph->common.output);
 	if (!graph->out)
 		return EXIT_UNREADABLE;
 	put_tree(graph, input);
@@ -279,24 +232,22 @@ static int run(struct graph *graph)
 	return result;
 }
 
-int command_graph(int argc, char **argv)
+static int command_graph(int argc, char **argv)
 {
 	struct graph graph = { 0 };
-	int option, result = EXIT_OK;
+	int result;
 
 	options_init(&graph.common);
-	while (!result && (option = getopt_long(argc, argv, COMMON_SHORT "o:",
-						long_options, NULL)) != -1)
-		result = parse_option(&graph, option);
-	if (!result)
-		result = options_trace(&graph.common, argc, argv);
-	if (!result)
-		result = options_output(&graph.common, graph.output);
-	if (result)
-		return result;
-	if (graph.common.help) {
-		help();
-		return EXIT_OK;
-	}
-	return run(&graph);
+	result = options_parse(&graph_command, &graph, &graph.common, argc, argv);
+	return result ? result : run(&graph);
 }
+
+const struct cli_command graph_command = {
+	.name = "graph",
+	.run = command_graph,
+	.summary = "the tree of calls, with what each branch cost",
+	.arguments = "TRACE|-",
+	.help = "Print the tree of calls: each function below its caller, with the time and the number of calls along this path, or its samples.",
+	.groups = graph_groups,
+	.status = OPTIONS_STATUS,
+};

@@ -21,64 +21,33 @@ struct replay {
 	struct options		common;
 	struct analysis		*analysis;
 	struct output		*out;
-	const char		*output;
 	uint64_t		hz;
 	int			depth;		/* 0: all */
 	bool			shown;		/* a line */
-	int64_t			tid;		/* -1: all */
+	int			tid;		/* -1: all */
 	/* Whose innermost call that is shown has no line yet, and its depth. */
 	struct analysis_thread	*waiting;
 	unsigned int		waiting_depth;
 };
 
-enum own_option {
-	OPTION_DEPTH = OPTION_OWN,
-	OPTION_TID,
+static const struct cli_option replay_options[] = {
+	{ .name = "depth", .value = "N", .help = "show at most N levels of calls",
+	  .set = cli_number, .offset = offsetof(struct replay, depth),
+	  .least = 1, .most = 1000000 },
+	{ .name = "tid", .value = "N", .help = "show only the thread with this id",
+	  .set = cli_number, .offset = offsetof(struct replay, tid),
+	  .most = 0x7fffffff },
+	{ .letter = 'o', .name = "output", .value = "FILE",
+	  .help = "file to write to (default: standard output)",
+	  .set = cli_text, .offset = offsetof(struct replay, common.output) },
+	{ .name = NULL }
 };
 
-static const struct option long_options[] = {
-	COMMON_LONG,
-	{ "depth",	required_argument, NULL, OPTION_DEPTH },
-	{ "tid",	required_argument, NULL, OPTION_TID },
-	{ "output",	required_argument, NULL, 'o' },
-	{ NULL, 0, NULL, 0 }
+static const struct cli_group replay_groups[] = {
+	{ NULL, replay_options, 0 },
+	OPTIONS_GROUPS(struct replay, common),
+	{ .options = NULL }
 };
-
-static void help(void)
-{
-	puts("usage: sifive-trace replay [OPTION]... TRACE|-\n"
-	     "\n"
-	     "Print the program's run: each call with its duration, threads side by side.\n"
-	     "\n"
-	     "      --depth N         no deeper than N calls\n"
-	     "      --tid N           only the thread of this id\n"
-	     "  -o, --output FILE     file to write to");
-	puts(options_help);
-}
-
-static int parse_option(struct replay *replay, int option)
-{
-	int tid;
-
-	switch (option) {
-	case OPTION_DEPTH:
-		if (!parse_number(optarg, 1, 1000000, &replay->depth))
-			return usage_error("--depth takes a number of calls, not \"%s\"",
-					   optarg);
-		return EXIT_OK;
-	case OPTION_TID:
-		if (!parse_number(optarg, 0, 0x7fffffff, &tid))
-			return usage_error("--tid takes a thread's id, not \"%s\"",
-					   optarg);
-		replay->tid = tid;
-		return EXIT_OK;
-	case 'o':
-		replay->output = optarg;
-		return EXIT_OK;
-	default:
-		return options_parse(&replay->common, "replay", option);
-	}
-}
 
 static bool wanted(const struct replay *replay,
 		   const struct analysis_thread *thread, unsigned int depth)
@@ -257,14 +226,14 @@ static int run(struct replay *replay)
 	struct input input;
 	int result;
 
-	replay->common.trace.watched = !output_to_file(replay->output);
+	replay->common.trace.watched = !output_to_file(replay->common.output);
 	result = input_open(&input, &replay->common);
 
 	if (!result) {
 		replay->hz = input.hz;
 		replay->analysis = analysis_new(&input.meta, input.symbols,
 						&replay_ops, replay);
-		replay->out = output_open(replay->output);
+		replay->out = output_open(replay->common.output);
 		if (!replay->analysis || !replay->out)
 			result = EXIT_UNREADABLE;
 	}
@@ -287,24 +256,22 @@ static int run(struct replay *replay)
 	return result;
 }
 
-int command_replay(int argc, char **argv)
+static int command_replay(int argc, char **argv)
 {
 	struct replay replay = { .tid = -1 };
-	int option, result = EXIT_OK;
+	int result;
 
 	options_init(&replay.common);
-	while (!result && (option = getopt_long(argc, argv, COMMON_SHORT "o:",
-						long_options, NULL)) != -1)
-		result = parse_option(&replay, option);
-	if (!result)
-		result = options_trace(&replay.common, argc, argv);
-	if (!result)
-		result = options_output(&replay.common, replay.output);
-	if (result)
-		return result;
-	if (replay.common.help) {
-		help();
-		return EXIT_OK;
-	}
-	return run(&replay);
+	result = options_parse(&replay_command, &replay, &replay.common, argc, argv);
+	return result ? result : run(&replay);
 }
+
+const struct cli_command replay_command = {
+	.name = "replay",
+	.run = command_replay,
+	.summary = "the program's run, call by call",
+	.arguments = "TRACE|-",
+	.help = "Print each call with its duration, in the order of the trace, the calls of all threads interleaved.",
+	.groups = replay_groups,
+	.status = OPTIONS_STATUS,
+};

@@ -18,108 +18,49 @@
 #define WIDTH_LEAST	44
 /* What is left of a name on a page that its numbers alone fill. */
 #define NAME_CUT_MIN	4
-#define FILTERS_MAX	64
 
-enum own_option {
-	OPTION_BY = OPTION_OWN,
-	OPTION_SORT,
-	OPTION_FILTER,
-	OPTION_TOP,
-	OPTION_DIFF,
-	OPTION_WIDTH,
-	OPTION_FORMAT,
-};
-
-static const struct option long_options[] = {
-	COMMON_LONG,
-	{ "by",		required_argument, NULL, OPTION_BY },
-	{ "sort",	required_argument, NULL, OPTION_SORT },
-	{ "filter",	required_argument, NULL, OPTION_FILTER },
-	{ "top",	required_argument, NULL, OPTION_TOP },
-	{ "diff",	required_argument, NULL, OPTION_DIFF },
-	{ "width",	required_argument, NULL, OPTION_WIDTH },
-	{ "format",	required_argument, NULL, OPTION_FORMAT },
-	{ "output",	required_argument, NULL, 'o' },
-	{ NULL, 0, NULL, 0 }
-};
-
-static void help(void)
+static int set_width(void *at, const struct cli_option *option, const char *value)
 {
-	puts("usage: sifive-trace report [OPTION]... TRACE|-\n"
-	     "\n"
-	     "Print what each function cost: calls, time and counters, with what it called\n"
-	     "(total) and without (self). Samples give a flat profile.\n"
-	     "\n"
-	     "      --by function|thread|hart\n"
-	     "                        one table (default), or one for each thread or hart\n"
-	     "      --sort KEY        calls, total, self (default; samples where there are no\n"
-	     "                        calls), samples, name, a counter's name, or NAME:self\n"
-	     "      --filter PATTERN  only functions of this name; * and ? stand for others;\n"
-	     "                        may be repeated\n"
-	     "      --top N           only the first N of each table\n"
-	     "      --diff OTHER      what OTHER, a later trace, costs more or less; a\n"
-	     "                        file given with --meta is not OTHER's\n"
-	     "      --format text|csv csv has one table with exact numbers\n"
-	     "      --width N         columns of the page; names that do not fit are cut\n"
-	     "                        (default: the terminal's; into a file or a pipe 80,\n"
-	     "                        with names uncut)\n"
-	     "  -o, --output FILE     file to write to");
-	puts(options_help);
+	struct report_options *options = at;
+
+	options->cut = true;
+	return cli_number(&options->width, option, value);
 }
 
-static int parse_option(struct report_options *options, int option)
-{
-	static const char * const groups[] = {
-		[PROFILE_BY_FUNCTION] = "function",
-		[PROFILE_BY_THREAD] = "thread",
-		[PROFILE_BY_HART] = "hart",
-	};
-	int word;
+static const struct cli_option own_options[] = {
+	/* The words are in the order of enum profile_by. */
+	{ .name = "by", .value = "function|thread|hart",
+	  .help = "one table for all (default), or one for each thread or hart",
+	  .set = cli_word, .offset = offsetof(struct report_options, by) },
+	{ .name = "sort", .value = "KEY", .words = "calls|total|self|samples|name",
+	  .help = "sort by calls, total, self (default; samples or else calls if there are no times), samples, name, a counter's name, or NAME:self",
+	  .set = cli_text, .offset = offsetof(struct report_options, sort) },
+	{ .name = "filter", .value = "PATTERN",
+	  .help = "show only functions of this name; * and ? match any characters and one character; may be repeated",
+	  .set = cli_append, .offset = offsetof(struct report_options, filter) },
+	{ .name = "top", .value = "N", .help = "show only the first N lines of each table",
+	  .set = cli_number, .offset = offsetof(struct report_options, top),
+	  .least = 1, .most = 1000000 },
+	{ .name = "diff", .value = "OTHER",
+	  .help = "compare with OTHER, a later trace: show how much more or less it costs; a file given with --meta belongs to the first trace",
+	  .set = cli_text, .offset = offsetof(struct report_options, diff) },
+	{ .name = "format", .value = "text|csv",
+	  .help = "text (default), or one csv table with all digits",
+	  .set = cli_word, .offset = offsetof(struct report_options, csv) },
+	{ .name = "width", .value = "N",
+	  .help = "columns of the page; longer names are cut (default: those of the terminal; 80 for a file or a pipe, where names are not cut)",
+	  .set = set_width, .least = WIDTH_LEAST, .most = 10000 },
+	{ .letter = 'o', .name = "output", .value = "FILE",
+	  .help = "file to write to (default: standard output)",
+	  .set = cli_text, .offset = offsetof(struct report_options, common.output) },
+	{ .name = NULL }
+};
 
-	switch (option) {
-	case OPTION_BY:
-		word = parse_word(optarg, groups, 3);
-		if (word < 0)
-			return usage_error("--by is function, thread or hart, not \"%s\"",
-					   optarg);
-		options->by = (enum profile_by)word;
-		return EXIT_OK;
-	case OPTION_SORT:
-		options->sort = optarg;
-		return EXIT_OK;
-	case OPTION_FILTER:
-		if (options->filters == FILTERS_MAX)
-			return usage_error("--filter can be given %d times",
-					   FILTERS_MAX);
-		options->filter[options->filters++] = optarg;
-		return EXIT_OK;
-	case OPTION_TOP:
-		if (!parse_number(optarg, 1, 1000000, &options->top))
-			return usage_error("--top takes a number of functions, not \"%s\"",
-					   optarg);
-		return EXIT_OK;
-	case OPTION_DIFF:
-		options->diff = optarg;
-		return EXIT_OK;
-	case OPTION_WIDTH:
-		if (!parse_number(optarg, WIDTH_LEAST, 10000, &options->width))
-			return usage_error("--width takes %d to 10000 columns, not \"%s\"",
-					   WIDTH_LEAST, optarg);
-		options->cut = true;
-		return EXIT_OK;
-	case OPTION_FORMAT:
-		if (strcmp(optarg, "csv") && strcmp(optarg, "text"))
-			return usage_error("--format is text or csv, not \"%s\"",
-					   optarg);
-		options->csv = !strcmp(optarg, "csv");
-		return EXIT_OK;
-	case 'o':
-		options->output = optarg;
-		return EXIT_OK;
-	default:
-		return options_parse(&options->common, "report", option);
-	}
-}
+static const struct cli_group report_groups[] = {
+	{ NULL, own_options, 0 },
+	OPTIONS_GROUPS(struct report_options, common),
+	{ .options = NULL }
+};
 
 static void add(struct metric *metric, unsigned int *count,
 		enum metric_kind kind, unsigned int counter, unsigned int width,
@@ -232,10 +173,10 @@ bool report_wanted(const struct report_options *options, const char *name)
 {
 	unsigned int i;
 
-	for (i = 0; i < options->filters; i++)
-		if (!fnmatch(options->filter[i], name, 0))
+	for (i = 0; i < options->filter.count; i++)
+		if (!fnmatch(options->filter.text[i], name, 0))
 			return true;
-	return !options->filters;
+	return !options->filter.count;
 }
 
 bool report_is_counter(const struct metric *metric)
@@ -718,7 +659,7 @@ static void choose_width(struct report_options *options)
 	if (options->width)
 		return;
 	options->width = WIDTH_DEFAULT;
-	if (options->output || !isatty(STDOUT_FILENO))
+	if (options->common.output || !isatty(STDOUT_FILENO))
 		return;
 	options->cut = true;
 	if (!ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_col >= WIDTH_LEAST)
@@ -737,20 +678,19 @@ static int run(struct report_options *options)
 		other.meta = NULL;
 	if (options->diff)
 		other.path = options->diff;
-	if (options_output(&options->common, options->output) ||
-	    options_output(&other, options->output))
+	if (options_output(&other))
 		return EXIT_USAGE;
-	result = profile_read(&first, &options->common, options->by);
+	result = profile_read(&first, &options->common, (enum profile_by)options->by);
 	if (result > EXIT_LOSSES) {
 		profile_free(&first);
 		return result;
 	}
 	put_notes(&first);
 	if (options->diff)
-		ended = profile_read(&second, &other, options->by);
+		ended = profile_read(&second, &other, (enum profile_by)options->by);
 	if (options->diff && ended <= EXIT_LOSSES)
 		put_notes(&second);
-	out = ended <= EXIT_LOSSES ? output_open(options->output) : NULL;
+	out = ended <= EXIT_LOSSES ? output_open(options->common.output) : NULL;
 	if (ended <= EXIT_LOSSES && !out)
 		ended = EXIT_UNREADABLE;
 	if (out && options->diff)
@@ -765,26 +705,27 @@ static int run(struct report_options *options)
 	return ended > result ? ended : result;
 }
 
-int command_report(int argc, char **argv)
+static int command_report(int argc, char **argv)
 {
-	const char *filter[FILTERS_MAX];
-	struct report_options options = { .filter = filter };
-	int option, result = EXIT_OK;
+	struct report_options options = { 0 };
+	int result;
 
 	options_init(&options.common);
-	while (!result && (option = getopt_long(argc, argv, COMMON_SHORT "o:",
-						long_options, NULL)) != -1)
-		result = parse_option(&options, option);
-	if (!result)
-		result = options_trace(&options.common, argc, argv);
-	if (!result && options.diff && options.by != PROFILE_BY_FUNCTION)
-		result = usage_error("--diff compares functions: not with --by");
+	result = options_parse(&report_command, &options, &options.common, argc, argv);
 	if (result)
 		return result;
-	if (options.common.help) {
-		help();
-		return EXIT_OK;
-	}
+	if (options.diff && options.by != PROFILE_BY_FUNCTION)
+		return usage_error("--diff compares functions: not with --by");
 	choose_width(&options);
 	return run(&options);
 }
+
+const struct cli_command report_command = {
+	.name = "report",
+	.run = command_report,
+	.summary = "what each function cost: calls, time, counters",
+	.arguments = "TRACE|-",
+	.help = "Print what each function cost: calls, time and counters, including the functions that it called (total) and excluding them (self). Samples give a flat profile.",
+	.groups = report_groups,
+	.status = OPTIONS_STATUS,
+};

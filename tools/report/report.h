@@ -35,16 +35,14 @@ struct metric {
 
 struct report_options {
 	struct options		common;
-	enum profile_by		by;
+	int			by;		/* enum profile_by */
 	const char		*sort;
 	const char		*diff;
-	const char		**filter;
-	unsigned int		filters;
+	struct cli_list		filter;
 	int			top;		/* 0: all */
 	int			width;
 	bool			cut;		/* names that do not fit */
-	bool			csv;
-	const char		*output;
+	int			csv;		/* 0 or 1 */
 };
 
 /** report_metrics() - which numbers the rows of a profile have */

@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <getopt.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <limits.h>
@@ -106,27 +107,36 @@ static bool is_ours(const struct sifive_trace_status *status,
 	       status->holder == state->pid;
 }
 
-/* ---- start ------------------------------------------------------------- */
-
-static const struct option start_options[] = {
-	SETUP_LONG,
-	{ "all",	no_argument,	   NULL, 'a' },
-	{ "help",	no_argument,	   NULL, 'h' },
-	{ NULL, 0, NULL, 0 }
+struct start {
+	struct setup	setup;
+	bool		all;
 };
 
-static void start_help(void)
+/* ---- start ------------------------------------------------------------- */
+
+/* A machine has no counts of its own: the option of record is refused with the reason. */
+static int refuse_per_thread(void *at, const struct cli_option *option,
+			     const char *value)
 {
-	puts("usage: sifive-trace start [OPTION]...\n"
-	     "\n"
-	     "Record samples of whatever runs on the CPUs, until sifive-trace stop.\n");
-	fputs(setup_help, stdout);
-	puts("\n"
-	     "  -a, --all             the whole machine, which it is without that, too\n"
-	     "  -h, --help            this text\n"
-	     "\n"
-	     "Exit status: 0 it runs, 2 wrong usage, 3 it does not.");
+	(void)at;
+	(void)option;
+	(void)value;
+	return usage_error("start: --per-thread counts for one program's threads: leave it out, or use sifive-trace record");
 }
+
+static const struct cli_option start_options[] = {
+	{ .letter = 'a', .name = "all",
+	  .help = "sample the whole machine, which is also the default",
+	  .set = cli_flag, .offset = offsetof(struct start, all) },
+	{ .name = "per-thread", .set = refuse_per_thread },
+	{ .name = NULL }
+};
+
+static const struct cli_group start_groups[] = {
+	SETUP_GROUPS(struct start, setup),
+	{ "Which programs", start_options, 0 },
+	{ .options = NULL }
+};
 
 static volatile sig_atomic_t told_to_stop;
 
@@ -260,62 +270,48 @@ static int start(struct setup *setup)
 	return EXIT_OK;
 }
 
-int command_start(int argc, char **argv)
+static int command_start(int argc, char **argv)
 {
-	static struct setup setup;
-	int option, error;
+	static struct start options;
+	struct setup *setup = &options.setup;
+	int error;
 
-	setup_init(&setup);
-	while ((option = getopt_long(argc, argv, SETUP_SHORT "ah", start_options,
-				     NULL)) >= 0) {
-		if (option == 'h') {
-			start_help();
-			return EXIT_OK;
-		}
-		error = option == 'a' ? EXIT_OK :
-			setup_option(&setup, "start", option);
-		if (error)
-			return error;
-	}
+	setup_init(setup);
+	error = cli_parse(&start_command, &options, argc, argv);
+	if (error)
+		return error;
 	if (optind < argc)
-		return usage_error("start takes no program: sifive-trace record %s",
+		return usage_error("start takes no program: use sifive-trace record %s",
 				   argv[optind]);
-	if (setup.options.flags & SIFIVE_TRACE_PER_THREAD)
-		return usage_error("start: whatever runs has no counts of its own: leave --per-thread out");
-	if (!setup_sampled(&setup))
-		setup.options.interval = SETUP_INTERVAL;
-	if (setup_finish(&setup))
+	if (!setup_sampled(setup))
+		setup->options.interval = SETUP_INTERVAL;
+	if (setup_finish(setup))
 		return EXIT_USAGE;
 	setup_ignored("start");
-	return start(&setup);
+	return start(setup);
 }
+
+const struct cli_command start_command = {
+	.name = "start",
+	.run = command_start,
+	.summary = "record whatever runs, until stop",
+	.help = "Record samples of everything that runs on the CPUs, until sifive-trace stop.",
+	.groups = start_groups,
+	.status = "Exit status: 0 recording, 2 wrong usage, 3 input or output error.",
+};
 
 /* ---- stop -------------------------------------------------------------- */
 
-/* Whether --help was asked for, or something that is not taken: then @rc is set. */
-static bool plain_options(int argc, char **argv, const char *text, int *rc)
-{
-	static const struct option options[] = {
-		{ "help", no_argument, NULL, 'h' },
-		{ NULL, 0, NULL, 0 }
-	};
-	int option = getopt_long(argc, argv, "h", options, NULL);
+static const struct cli_group no_groups[] = { { .options = NULL } };
 
-	if (option == 'h') {
-		puts(text);
-		*rc = EXIT_OK;
-	} else if (option >= 0) {
-		*rc = usage_error("try sifive-trace %s --help", argv[0]);
-	} else if (optind < argc) {
-		*rc = usage_error("%s takes no argument, not \"%s\"", argv[0],
-				  argv[optind]);
-	} else {
-		return false;
-	}
-	return true;
+static int parse_plain(const struct cli_command *command, int argc, char **argv)
+{
+	int rc = cli_parse(command, NULL, argc, argv);
+
+	return rc ? rc : cli_arguments(command, 0, argc, argv);
 }
 
-int command_stop(int argc, char **argv)
+static int command_stop(int argc, char **argv)
 {
 	const struct timespec step = { .tv_nsec = 10000000 };
 	struct sifive_trace_status status;
@@ -323,16 +319,8 @@ int command_stop(int argc, char **argv)
 	int fd, rc, steps;
 	char who[64];
 
-	if (plain_options(argc, argv,
-			  "usage: sifive-trace stop\n"
-			  "\n"
-			  "End what sifive-trace start has begun. What was recorded stays until the next\n"
-			  "recording: sifive-trace dump writes it to a file.\n"
-			  "\n"
-			  "  -h, --help     this text\n"
-			  "\n"
-			  "Exit status: 0 done, 2 wrong usage, 3 nothing to end, or it did not.",
-			  &rc))
+	rc = parse_plain(&stop_command, argc, argv);
+	if (rc)
 		return rc;
 	fd = open_status(&status);
 	if (fd < 0)
@@ -364,6 +352,15 @@ int command_stop(int argc, char **argv)
 	return EXIT_UNREADABLE;
 }
 
+const struct cli_command stop_command = {
+	.name = "stop",
+	.run = command_stop,
+	.summary = "end what start has begun",
+	.help = "End the recording of sifive-trace start. The recorded data stays until the next recording: sifive-trace dump writes it to a file.",
+	.groups = no_groups,
+	.status = "Exit status: 0 done, 2 wrong usage, 3 nothing to end, or it did not end.",
+};
+
 /* ---- status ------------------------------------------------------------ */
 
 static void show_sinks(int fd, const struct sifive_trace_status *status)
@@ -389,23 +386,15 @@ static void show_sinks(int fd, const struct sifive_trace_status *status)
 	}
 }
 
-int command_status(int argc, char **argv)
+static int command_status(int argc, char **argv)
 {
 	struct sifive_trace_status status;
 	struct state state;
 	char text[256];
 	int fd, rc;
 
-	if (plain_options(argc, argv,
-			  "usage: sifive-trace status\n"
-			  "\n"
-			  "Show who has the trace hardware, and what has been recorded.\n"
-			  "\n"
-			  "  -h, --help     this text\n"
-			  "\n"
-			  "Exit status: 0 a session has it, 1 nobody does, 2 wrong usage, 3 input or\n"
-			  "output error.",
-			  &rc))
+	rc = parse_plain(&status_command, argc, argv);
+	if (rc)
 		return rc;
 	fd = open_status(&status);
 	if (fd < 0)
@@ -438,20 +427,27 @@ int command_status(int argc, char **argv)
 	return rc;
 }
 
+const struct cli_command status_command = {
+	.name = "status",
+	.run = command_status,
+	.summary = "who records, and how much there is",
+	.help = "Show the session that has the trace hardware, and what it has recorded.",
+	.groups = no_groups,
+	.status = "Exit status: 0 a session has the hardware, 1 no session has it, 2 wrong usage, 3 input or output error.",
+};
+
 /* ---- dump -------------------------------------------------------------- */
 
-static void dump_help(void)
-{
-	puts("usage: sifive-trace dump [-o PATH]\n"
-	     "\n"
-	     "Write what was recorded last to a file, and what the command knows of it to\n"
-	     "PATH.meta. What sifive-trace start has begun may still run.\n"
-	     "\n"
-	     "  -o, --output PATH     file, or a folder for trace.rtd (default trace.rtd)\n"
-	     "  -h, --help            this text\n"
-	     "\n"
-	     "Exit status: 0 done, 2 wrong usage, 3 input or output error.");
-}
+static const struct cli_option dump_options[] = {
+	{ .letter = 'o', .name = "output", .value = "PATH",
+	  .help = "file to write to, or folder for trace.rtd (default: trace.rtd)",
+	  .set = cli_text },
+	{ .name = NULL }
+};
+
+static const struct cli_group dump_groups[] = {
+	{ NULL, dump_options, 0 }, { .options = NULL }
+};
 
 static int dump(const char *path)
 {
@@ -486,33 +482,27 @@ static int dump(const char *path)
 	return EXIT_OK;
 }
 
-int command_dump(int argc, char **argv)
+static int command_dump(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "output",	required_argument, NULL, 'o' },
-		{ "help",	no_argument,	   NULL, 'h' },
-		{ NULL, 0, NULL, 0 }
-	};
 	const char *output = "trace.rtd";
 	char path[PATH_MAX];
-	int option;
+	int rc = cli_parse(&dump_command, &output, argc, argv);
 
-	while ((option = getopt_long(argc, argv, "o:h", options, NULL)) >= 0) {
-		switch (option) {
-		case 'o':
-			output = optarg;
-			break;
-		case 'h':
-			dump_help();
-			return EXIT_OK;
-		default:
-			return usage_error("try sifive-trace dump --help");
-		}
-	}
+	if (rc)
+		return rc;
 	if (optind < argc)
-		return usage_error("dump takes no argument, not \"%s\": the file is named with -o",
+		return usage_error("dump takes no argument, not \"%s\": -o names the file",
 				   argv[optind]);
 	if (files_path(output, path, sizeof(path)))
 		return EXIT_USAGE;
 	return dump(path);
 }
+
+const struct cli_command dump_command = {
+	.name = "dump",
+	.run = command_dump,
+	.summary = "write what was recorded to a file",
+	.help = "Write the last recording to a file, also while it runs, and its side-car file to PATH.meta.",
+	.groups = dump_groups,
+	.status = "Exit status: 0 done, 2 wrong usage, 3 input or output error.",
+};

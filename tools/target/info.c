@@ -2,7 +2,6 @@
 /* sifive-trace info: the trace hardware, and whether tracing would work. */
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <sched.h>
 #include <stdio.h>
@@ -16,21 +15,6 @@
 #include "doctor.h"
 #include "events.h"
 #include "machine.h"
-
-static void help(void)
-{
-	puts("usage: sifive-trace info [OPTION]...\n"
-	     "\n"
-	     "Show this machine's trace hardware and what it can do, and what is missing\n"
-	     "for tracing, and how to have it.\n"
-	     "\n"
-	     "  -r, --report FILE  write what a bug report needs to FILE, - for standard\n"
-	     "                     output, instead\n"
-	     "  -h, --help         this text\n"
-	     "\n"
-	     "Exit status: 0 tracing would work, or the report is written; 1 tracing would\n"
-	     "not work; 2 wrong usage; 3 the report cannot be written.");
-}
 
 /* A line of the report: @key is empty where one goes on. */
 static void line(const char *key, const char *text)
@@ -201,33 +185,28 @@ static int show(int fd)
 	return doctor(stdout, "") ? EXIT_OK : EXIT_LOSSES;
 }
 
-int command_info(int argc, char **argv)
+static const struct cli_option info_options[] = {
+	{ .letter = 'r', .name = "report", .value = "FILE",
+	  .help = "write the data for a bug report to FILE instead, - for standard output",
+	  .set = cli_text },
+	{ .name = NULL }
+};
+
+static const struct cli_group info_groups[] = {
+	{ NULL, info_options, 0 }, { .options = NULL }
+};
+
+static int command_info(int argc, char **argv)
 {
-	static const struct option long_options[] = {
-		{ "report", required_argument, NULL, 'r' },
-		{ "help", no_argument, NULL, 'h' },
-		{ NULL, 0, NULL, 0 }
-	};
 	const char *path = NULL;
-	int option, fd, rc;
+	int fd, rc;
 
-	while ((option = getopt_long(argc, argv, "r:h", long_options, NULL)) >= 0) {
-		switch (option) {
-		case 'r':
-			path = optarg;
-			break;
-		case 'h':
-			help();
-			return EXIT_OK;
-		default:
-			return usage_error("try sifive-trace info --help");
-		}
-	}
-	if (optind < argc)
-		return usage_error("info takes no argument, not \"%s\"",
-				   argv[optind]);
-
-	/* To look is allowed to more people than to trace. */
+	rc = cli_parse(&info_command, &path, argc, argv);
+	if (!rc)
+		rc = cli_arguments(&info_command, 0, argc, argv);
+	if (rc)
+		return rc;
+	/* More users may look than may trace. */
 	fd = open(machine_device(), O_RDWR | O_CLOEXEC);
 	if (fd < 0)
 		fd = open(machine_device(), O_RDONLY | O_CLOEXEC);
@@ -236,3 +215,12 @@ int command_info(int argc, char **argv)
 		close(fd);
 	return rc;
 }
+
+const struct cli_command info_command = {
+	.name = "info",
+	.run = command_info,
+	.summary = "this machine's trace hardware, and what is missing",
+	.help = "Show this machine's trace hardware, what is missing for tracing, and what to do about it.",
+	.groups = info_groups,
+	.status = "Exit status: 0 tracing would work, or the report is written; 1 tracing would not work; 2 wrong usage; 3 the report cannot be written.",
+};

@@ -11,6 +11,7 @@
 
 #include "../command.h"
 #include "events.h"
+#include "list.h"
 #include "machine.h"
 
 /* The timestamp among the counters. */
@@ -23,6 +24,9 @@
  * struct listing - what is listed
  * @pattern:	of names, or NULL
  * @all:	also what cannot be counted here
+ * @family:	raw events of this family instead, or NULL
+ * @add:	receives the names instead of standard output, or NULL
+ * @context:	for @add
  * @fd:		the trace device, -1: what can be counted is not known
  * @events:	events shown
  * @hidden:	events that cannot be counted here
@@ -30,42 +34,13 @@
 struct listing {
 	char		*pattern;
 	bool		all;
+	const struct family *family;
+	cli_add		*add;
+	void		*context;
 	int		fd;
 	size_t		events;
 	size_t		hidden;
 };
-
-static const char short_options[] = "ac:h";
-
-static const struct option long_options[] = {
-	{ "all",	no_argument,	   NULL, 'a' },
-	{ "core",	required_argument, NULL, 'c' },
-	{ "help",	no_argument,	   NULL, 'h' },
-	{ NULL, 0, NULL, 0 }
-};
-
-static void help(void)
-{
-	const struct family *family = NULL;
-
-	puts("usage: sifive-trace list [OPTION]... [PATTERN]\n"
-	     "\n"
-	     "List the events that this machine can count, and the counters that can count\n"
-	     "each and are free now, on all CPUs that have an encoder. A name of either list,\n"
-	     "rHEX, or cpu/event=NUMBER/ names an event; :u or :k behind it counts in user or\n"
-	     "kernel mode alone.\n"
-	     "\n"
-	     "PATTERN: a part of the name, or a pattern as for files.\n"
-	     "\n"
-	     "  -a, --all          also events that cannot be counted here\n"
-	     "  -c, --core FAMILY  raw events of that family, not of this processor:");
-	while ((family = family_next(family)))
-		printf("                       %-10s %s\n", family->name,
-		       family->cores);
-	puts("  -h, --help         this text\n"
-	     "\n"
-	     "Exit status: 0 done, 2 wrong usage, 3 no event is listed.");
-}
 
 /* The pattern as fnmatch() takes it. */
 static char *make_pattern(const char *word)
@@ -116,7 +91,9 @@ static void show(struct listing *listing, const struct perf_event_id *id,
 	if (id->type == SIFIVE_TRACE_EVENT_RAW)
 		snprintf(raw, sizeof(raw), "r%llx", (unsigned long long)id->data);
 	listing->events++;
-	if (*counters)
+	if (listing->add)
+		listing->add(listing->context, name, NULL);
+	else if (*counters)
 		printf("  %-31s %-9s %s\n", name, raw, counters);
 	else if (*raw)
 		printf("  %-31s %s\n", name, raw);
@@ -130,7 +107,8 @@ static void list_usual(struct listing *listing)
 	char name[64];
 	size_t i;
 
-	puts("Events with names as in perf list:");
+	if (!listing->add)
+		puts("Events with names as in perf list:");
 	for (i = 0; events_usual(i, &event); i++) {
 		perf_event_name(&event, name, sizeof(name));
 		show(listing, &event, name);
@@ -142,7 +120,8 @@ static void list_raw(struct listing *listing, const struct family *family)
 	struct perf_event_id event = { .type = SIFIVE_TRACE_EVENT_RAW };
 	size_t i;
 
-	printf("\nRaw events of %s (%s):\n", family->name, family->cores);
+	if (!listing->add)
+		printf("\nRaw events of %s (%s):\n", family->name, family->cores);
 	for (i = 0; i < family->events; i++) {
 		event.data = family->event[i].data;
 		show(listing, &event, family->event[i].name);
@@ -166,8 +145,9 @@ static int open_device(void)
 	return -1;
 }
 
-static int list(struct listing *listing, const struct family *family)
+static int list(struct listing *listing)
 {
+	const struct family *family = listing->family;
 	char cpu[MACHINE_CPU_SIZE];
 	bool here = machine_cpu(cpu);
 
@@ -195,40 +175,83 @@ static int list(struct listing *listing, const struct family *family)
 	return EXIT_UNREADABLE;
 }
 
-int command_list(int argc, char **argv)
+void list_names(cli_add *add, void *context)
+{
+	struct listing listing = { .add = add, .context = context };
+	const struct family *family = NULL;
+	char cpu[MACHINE_CPU_SIZE];
+
+	listing.fd = open(machine_device(), O_RDWR | O_CLOEXEC);
+	list_usual(&listing);
+	if (machine_cpu(cpu))
+		family = family_of(cpu);
+	if (family)
+		list_raw(&listing, family);
+	if (listing.fd >= 0)
+		close(listing.fd);
+}
+
+static void list_families(cli_add *add, void *context)
+{
+	const struct family *family = NULL;
+
+	while ((family = family_next(family)))
+		add(context, family->name, family->cores);
+}
+
+static int set_family(void *at, const struct cli_option *option, const char *value)
+{
+	const struct family *family = family_named(value);
+
+	(void)option;
+	if (!family)
+		return usage_error("list: no family \"%s\": see sifive-trace list --help",
+				   value);
+	memcpy(at, &family, sizeof(family));
+	return EXIT_OK;
+}
+
+static const struct cli_option list_options[] = {
+	{ .letter = 'a', .name = "all",
+	  .help = "also list events that cannot be counted on this machine",
+	  .set = cli_flag, .offset = offsetof(struct listing, all) },
+	{ .letter = 'c', .name = "core", .value = "FAMILY",
+	  .help = "list the raw events of a family of cores, on any machine:",
+	  .list = list_families, .listed = true,
+	  .set = set_family, .offset = offsetof(struct listing, family) },
+	{ .name = NULL }
+};
+
+static const struct cli_group list_groups[] = {
+	{ NULL, list_options, 0 }, { .options = NULL }
+};
+
+static int command_list(int argc, char **argv)
 {
 	struct listing listing = { .fd = -1 };
-	const struct family *family = NULL;
-	int option, rc;
+	int rc = cli_parse(&list_command, &listing, argc, argv);
 
-	while ((option = getopt_long(argc, argv, short_options, long_options,
-				     NULL)) >= 0) {
-		switch (option) {
-		case 'a':
-			listing.all = true;
-			break;
-		case 'c':
-			family = family_named(optarg);
-			if (!family)
-				return usage_error("list: no family \"%s\": see sifive-trace list --help",
-						   optarg);
-			break;
-		case 'h':
-			help();
-			return EXIT_OK;
-		default:
-			return usage_error("try sifive-trace list --help");
-		}
-	}
-	if (optind + 1 < argc)
-		return usage_error("list: one pattern, not also \"%s\"",
-				   argv[optind + 1]);
+	if (!rc)
+		rc = cli_arguments(&list_command, 1, argc, argv);
+	if (rc)
+		return rc;
 	if (optind < argc) {
 		listing.pattern = make_pattern(argv[optind]);
 		if (!listing.pattern)
 			return usage_error("out of memory");
 	}
-	rc = list(&listing, family);
+	rc = list(&listing);
 	free(listing.pattern);
 	return rc;
 }
+
+const struct cli_command list_command = {
+	.name = "list",
+	.run = command_list,
+	.summary = "the events that this machine can count",
+	.arguments = "[PATTERN]",
+	.help = "List the events that this machine can count, and the counters that can count each and are free now, on all CPUs that have an encoder. A name from the list, rHEX, or cpu/event=NUMBER/ names an event; :u or :k after it counts in user or kernel mode alone.\n\n"
+		"PATTERN is a part of the name, or a shell pattern.",
+	.groups = list_groups,
+	.status = "Exit status: 0 done, 2 wrong usage, 3 no event is listed.",
+};

@@ -4,6 +4,7 @@
  * that cannot load the library is sampled by the kernel alone.
  */
 #include <errno.h>
+#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,16 +25,6 @@
 #include "select.h"
 #include "watch.h"
 
-/* Patterns that -F can give. */
-#define PATTERNS	64
-
-enum own_option {
-	OPTION_LIBRARY = OPTION_COMMAND,
-	OPTION_FILTER,
-	OPTION_HEADER_ONCE,
-	OPTION_HEADER_INTERVAL,
-};
-
 /**
  * struct recording - one run of the command
  * @setup:	what to record
@@ -41,7 +32,9 @@ enum own_option {
  * @argv:	with its arguments
  * @library:	what to load into it, empty for nothing
  * @output:	the trace's file
- * @pattern:	-F, @patterns of them
+ * @patterns:	-F
+ * @file:	-o
+ * @load:	--library, NULL for the installed one
  * @all:	-a: sample whatever runs
  * @device:	when the command itself has the session
  * @watch:	then: what tells
@@ -55,8 +48,9 @@ struct recording {
 	char		**argv;
 	char		library[PATH_MAX];
 	char		output[PATH_MAX];
-	const char	*pattern[PATTERNS];
-	size_t		patterns;
+	struct cli_list	patterns;
+	const char	*file;
+	const char	*load;
 	struct perf_device device;
 	struct watch	watch;
 	struct objects	objects;
@@ -65,58 +59,59 @@ struct recording {
 	bool		quiet;
 };
 
-static const struct option long_options[] = {
-	SETUP_LONG,
-	{ "library",	required_argument, NULL, OPTION_LIBRARY },
-	{ "filter",	required_argument, NULL, OPTION_FILTER },
-	{ "header-once", no_argument,	   NULL, OPTION_HEADER_ONCE },
-	{ "header-interval", required_argument, NULL, OPTION_HEADER_INTERVAL },
-	{ "function",	required_argument, NULL, 'F' },
-	{ "all",	no_argument,	   NULL, 'a' },
-	{ "output",	required_argument, NULL, 'o' },
-	{ "quiet",	no_argument,	   NULL, 'q' },
-	{ "help",	no_argument,	   NULL, 'h' },
-	{ NULL, 0, NULL, 0 }
+static int set_filter(void *at, const struct cli_option *option, const char *value)
+{
+	static char path[PATH_MAX];
+	const char *filter = path;
+
+	if (!realpath(value, path))
+		return usage_error("--%s %s: %s", option->name, value, strerror(errno));
+	memcpy(at, &filter, sizeof(filter));
+	return EXIT_OK;
+}
+
+#define SETUP(member)	offsetof(struct recording, setup.options.member)
+
+static const struct cli_option output_option[] = {
+	{ .letter = 'o', .name = "output", .value = "PATH",
+	  .help = "file to write to, or folder for trace.rtd (default: trace.rtd); what its bytes do not contain is in PATH.meta",
+	  .set = cli_text, .offset = offsetof(struct recording, file) },
+	{ .name = NULL }
 };
 
-static void help(void)
-{
-	puts("usage: sifive-trace record [OPTION]... [--] PROGRAM [ARGUMENT]...\n"
-	     "\n"
-	     "Run a program and record what it does. Of a program or shared object that was\n"
-	     "compiled with -finstrument-functions each function entry and exit is recorded,\n"
-	     "of others samples of where they are. The program is not changed: a shared\n"
-	     "library is loaded into it; a static program is linked with libsifive-perf.a\n"
-	     "for its functions, and can be sampled without.\n");
-	fputs(setup_help, stdout);
-	puts("  -o, --output PATH     file, or a folder for trace.rtd (default trace.rtd); what\n"
-	     "                        its bytes do not tell is in PATH.meta\n"
-	     "\n"
-	     "How:\n"
-	     "  -F, --function PATTERN\n"
-	     "                        record functions of this name alone; * and ? stand for\n"
-	     "                        others; C++ as nm -C shows it, or without parameters:\n"
-	     "                        \"add(int, char)\"; one name for each -F\n"
-	     "      --filter FILE     record the functions in FILE alone: sifive-trace filter\n"
-	     "                        makes one, by name or source file\n"
-	     "  -a, --all             sample all that runs on the CPUs while the program does,\n"
-	     "                        and load nothing into it; what does not fit into -b is\n"
-	     "                        lost, with --ring the oldest\n"
-	     "      --per-thread      each thread has counts of its own, not those of the hart\n"
-	     "      --header-once     one header for each CPU and channel, as SiFive's own\n"
-	     "                        decoder wants it, also where threads come and go\n"
-	     "      --header-interval N\n"
-	     "                        with --ring and --count xor: a header each N records, from\n"
-	     "                        which a ring that has wrapped is read (default 100)\n"
-	     "      --library FILE    the library to load (default: libsifive-perf.so beside\n"
-	     "                        the command, in ../lib, or where it was installed)\n"
-	     "  -q, --quiet           say only what goes wrong\n"
-	     "  -h, --help            this text\n"
-	     "\n"
-	     "Exit status: the program's; 128 and the signal's number when a signal ended it;\n"
-	     "125 nothing was recorded, 126 it cannot be run, 127 it was not found, 2 wrong\n"
-	     "usage.");
-}
+static const struct cli_option how_options[] = {
+	{ .letter = 'F', .name = "function", .value = "PATTERN",
+	  .help = "record only functions of this name; * and ? match any characters and one character; C++ as nm -C shows it, or without parameters: \"add(int, char)\"; may be repeated",
+	  .set = cli_append, .offset = offsetof(struct recording, patterns) },
+	{ .name = "filter", .value = "FILE",
+	  .help = "record only the functions in FILE: sifive-trace filter selects them by name or source file",
+	  .set = set_filter, .offset = SETUP(filter) },
+	{ .letter = 'a', .name = "all",
+	  .help = "sample everything that runs on the CPUs while the program does, and load nothing into it; what does not fit into -b is lost, with --ring the oldest",
+	  .set = cli_flag, .offset = offsetof(struct recording, all) },
+	{ .name = "per-thread",
+	  .help = "each thread has counts of its own, not those of the hart",
+	  .set = cli_bits, .offset = SETUP(flags), .most = SIFIVE_TRACE_PER_THREAD },
+	{ .name = "header-once",
+	  .help = "one header for each CPU and channel, which SiFive's decoder needs, also if threads come and go",
+	  .set = cli_bits, .offset = SETUP(flags), .most = SIFIVE_TRACE_HEADER_ONCE },
+	{ .name = "header-interval", .value = "N",
+	  .help = "with --ring and --count xor: a header each N records, from which a ring that has wrapped is read (default: 100)",
+	  .set = setup_header_interval, .offset = SETUP(header_interval) },
+	{ .name = "library", .value = "FILE",
+	  .help = "the library to load (default: libsifive-perf.so beside the command, in ../lib, or where it was installed)",
+	  .set = cli_text, .offset = offsetof(struct recording, load) },
+	{ .letter = 'q', .name = "quiet", .help = "print only errors and losses",
+	  .set = cli_flag, .offset = offsetof(struct recording, quiet) },
+	{ .name = NULL }
+};
+
+static const struct cli_group record_groups[] = {
+	SETUP_GROUPS(struct recording, setup),
+	{ NULL, output_option, 0 },
+	{ "How", how_options, 0 },
+	{ .options = NULL }
+};
 
 static const char *plural(uint64_t n)
 {
@@ -367,7 +362,7 @@ static int check(const struct recording *r, bool library)
 		       r->argv[0], why);
 		return EXIT_RECORD;
 	}
-	if (options->filter || r->patterns) {
+	if (options->filter || r->patterns.count) {
 		report("%s: %s: there are samples, and no functions to filter",
 		       r->argv[0], why);
 		return EXIT_RECORD;
@@ -380,9 +375,9 @@ static int record_filtered(struct recording *r)
 	char filter[] = "/tmp/sifive-trace.XXXXXX";
 	int status = EXIT_RECORD;
 
-	if (!r->patterns)
+	if (!r->patterns.count)
 		return record_with_library(r);
-	if (!select_functions(&r->program, r->pattern, r->patterns, filter)) {
+	if (!select_functions(&r->program, r->patterns.text, r->patterns.count, filter)) {
 		r->setup.options.filter = filter;
 		status = record_with_library(r);
 		unlink(filter);
@@ -391,7 +386,7 @@ static int record_filtered(struct recording *r)
 }
 
 /* How the program can be recorded, and whether. */
-static int record(struct recording *r, const char *library)
+static int record(struct recording *r)
 {
 	bool load = !r->all && (r->program.dynamic || r->program.library);
 	char folder[PROGRAM_FOLDER] = "";
@@ -414,7 +409,7 @@ static int record(struct recording *r, const char *library)
 	if (files_check(r->output))
 		return EXIT_RECORD;
 	if (load && !r->program.library &&
-	    (program_library(&r->program, library, r->library) ||
+	    (program_library(&r->program, r->load, r->library) ||
 	     program_link(r->library, folder)))
 		return EXIT_RECORD;
 	error = load ? record_filtered(r) : record_samples(r);
@@ -422,66 +417,33 @@ static int record(struct recording *r, const char *library)
 	return error;
 }
 
-int command_record(int argc, char **argv)
+static int command_record(int argc, char **argv)
 {
-	const char *output = "trace.rtd", *library = NULL;
-	static struct recording r;
-	int option, error;
-	char filter[PATH_MAX];
+	static struct recording r = { .file = "trace.rtd" };
+	int error;
 
 	setup_init(&r.setup);
-	/* Options behind the program are its own. */
-	while ((option = getopt_long(argc, argv, "+" SETUP_SHORT "F:ao:qh",
-				     long_options, NULL)) >= 0) {
-		switch (option) {
-		case 'o':
-			output = optarg;
-			break;
-		case 'q':
-			r.quiet = true;
-			break;
-		case 'a':
-			r.all = true;
-			break;
-		case 'F':
-			if (r.patterns == PATTERNS)
-				return usage_error("-F can be given %d times",
-						   PATTERNS);
-			r.pattern[r.patterns++] = optarg;
-			break;
-		case OPTION_LIBRARY:
-			library = optarg;
-			break;
-		case OPTION_FILTER:
-			if (!realpath(optarg, filter))
-				return usage_error("--filter %s: %s", optarg,
-						   strerror(errno));
-			r.setup.options.filter = filter;
-			break;
-		case OPTION_HEADER_ONCE:
-			r.setup.options.flags |= SIFIVE_TRACE_HEADER_ONCE;
-			break;
-		case OPTION_HEADER_INTERVAL:
-			error = setup_header_interval(&r.setup);
-			if (error)
-				return error;
-			break;
-		case 'h':
-			help();
-			return EXIT_OK;
-		default:
-			error = setup_option(&r.setup, "record", option);
-			if (error)
-				return error;
-		}
-	}
+	error = cli_parse(&record_command, &r, argc, argv);
+	if (error)
+		return error;
 	if (optind == argc)
 		return usage_error("record: which program? sifive-trace record PROGRAM [ARGUMENT]...");
-	if (r.patterns && r.setup.options.filter)
-		return usage_error("-F and --filter: one of them");
+	if (r.patterns.count && r.setup.options.filter)
+		return usage_error("-F and --filter exclude each other: give one of them");
 	r.argv = argv + optind;
-	if (files_path(output, r.output, sizeof(r.output)))
+	if (files_path(r.file, r.output, sizeof(r.output)))
 		return EXIT_USAGE;
 	error = program_find(&r.program, r.argv[0]);
-	return error ? error : record(&r, library);
+	return error ? error : record(&r);
 }
+
+const struct cli_command record_command = {
+	.name = "record",
+	.run = command_record,
+	.summary = "run a program and record what it does",
+	.arguments = "[--] PROGRAM [ARGUMENT]...",
+	.help = "Run a program and record what it does: each function entry and exit of a program or shared object that was compiled with -finstrument-functions, samples of others. The program is not changed: a shared library is loaded into it. For a static program there are samples alone, unless it is linked with libsifive-perf.a.",
+	.groups = record_groups,
+	.status = "Exit status: the program's; 128 plus the number of the signal that ended it; 125 nothing was recorded, 126 the program cannot be run, 127 it was not found, 2 wrong usage.",
+	.program = true,
+};

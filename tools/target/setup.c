@@ -18,28 +18,8 @@
 
 #include "../command.h"
 #include "events.h"
+#include "list.h"
 #include "machine.h"
-
-const char setup_help[] =
-	"What to record:\n"
-	"  -e, --event LIST      events to count, names with commas between: see\n"
-	"                        sifive-trace list (default: cycles,instructions; '' for\n"
-	"                        none)\n"
-	"      --count raw|delta|xor\n"
-	"                        how records give counters (default delta)\n"
-	"  -i, --interval TIME   sample: a record each TIME that a thread runs: 100us, 1ms,\n"
-	"                        no less than 100us\n"
-	"  -c, --period N        sample: a record each N times that the first event happens\n"
-	"  -C, --cpus LIST       CPUs to record on, such as 0-2,5 (default: all that have an\n"
-	"                        encoder); record's program stays on them\n"
-	"\n"
-	"Where to:\n"
-	"  -b, --buffer SIZE     of memory for each sink: 64k, 4M (default 1M)\n"
-	"      --ring            keep the newest SIZE bytes (default: the oldest, it ends\n"
-	"                        when the buffer is full); nothing is read before the\n"
-	"                        end: a larger -b keeps more\n"
-	"      --sink sba|sram   memory (default), or the SRAM of the trace hardware\n"
-	"      --channel N       ITC channel of the first thread (default 6)\n";
 
 void setup_init(struct setup *setup)
 {
@@ -99,91 +79,71 @@ static bool parse_time(const char *text, unsigned int *time)
 	return true;
 }
 
-static int choose_count(struct setup *setup)
+static int set_buffer(void *at, const struct cli_option *option, const char *value)
 {
-	static const char * const words[] = { "raw", "delta", "xor" };
-	unsigned int i;
-
-	for (i = 0; i < 3; i++) {
-		if (strcmp(optarg, words[i]))
-			continue;
-		setup->options.count_type = i;
-		return EXIT_OK;
-	}
-	return usage_error("--count is raw, delta or xor, not \"%s\"", optarg);
+	return parse_size(value, at) ? EXIT_OK :
+	       cli_refuse(option, "a size such as 65536, 64k or 4M", value);
 }
 
-static int choose_channel(struct setup *setup)
+static int set_interval(void *at, const struct cli_option *option, const char *value)
 {
-	static const char * const units[] = { "" };
-	static const uint64_t factor[] = { 1 };
-	uint64_t channel;
-
-	if (!parse_amount(optarg, units, factor, 1, &channel) ||
-	    channel >= PERF_CHANNELS)
-		return usage_error("--channel takes a number from 0 to %d, not \"%s\"",
-				   PERF_CHANNELS - 1, optarg);
-	setup->options.channel = (unsigned int)channel;
-	return EXIT_OK;
+	return parse_time(value, at) ? EXIT_OK :
+	       cli_refuse(option, "a time of at least 100us, such as 100us or 1ms",
+			  value);
 }
 
-int setup_header_interval(struct setup *setup)
+static int set_period(void *at, const struct cli_option *option, const char *value)
+{
+	return parse_period(value, at) ? EXIT_OK :
+	       cli_refuse(option, "a number of events such as 10000 or 10k", value);
+}
+
+int setup_header_interval(void *at, const struct cli_option *option, const char *value)
 {
 	uint64_t records;
 
-	if (!parse_period(optarg, &records) || records > UINT32_MAX)
-		return usage_error("--header-interval takes a number of records from 1 on, not \"%s\"",
-				   optarg);
-	setup->options.header_interval = (unsigned int)records;
+	if (!parse_period(value, &records) || records > UINT32_MAX)
+		return cli_refuse(option, "a number of records from 1 on", value);
+	*(unsigned int *)at = (unsigned int)records;
 	return EXIT_OK;
 }
+#define OPTION(member)	offsetof(struct setup, options.member)
 
-int setup_option(struct setup *setup, const char *command, int option)
-{
-	struct sifive_trace_options *options = &setup->options;
+const struct cli_option setup_what[] = {
+	{ .letter = 'e', .name = "event", .value = "LIST",
+	  .help = "events to count, comma-separated: see sifive-trace list (default: cycles,instructions; '' for none)",
+	  .list = list_names, .set = cli_text, .offset = offsetof(struct setup, events) },
+	/* The words are in the order of the count types. */
+	{ .name = "count", .value = "raw|delta|xor",
+	  .help = "count type of the records (default: delta)",
+	  .set = cli_word, .offset = OPTION(count_type) },
+	{ .letter = 'i', .name = "interval", .value = "TIME",
+	  .help = "sample: a record each TIME that a thread runs: 100us, 1ms; at least 100us",
+	  .set = set_interval, .offset = OPTION(interval) },
+	{ .letter = 'c', .name = "period", .value = "N",
+	  .help = "sample: a record each N times that the first event happens",
+	  .set = set_period, .offset = OPTION(period) },
+	{ .letter = 'C', .name = "cpus", .value = "LIST",
+	  .help = "CPUs to record on, such as 0-2,5 (default: all that have an encoder); the program of record stays on them",
+	  .set = cli_text, .offset = OPTION(cpus) },
+	{ .name = NULL }
+};
 
-	switch (option) {
-	case 'e':
-		setup->events = optarg;
-		return EXIT_OK;
-	case 'C':
-		options->cpus = optarg;
-		return EXIT_OK;
-	case 'b':
-		if (parse_size(optarg, &options->buffer))
-			return EXIT_OK;
-		return usage_error("-b takes a size such as 65536, 64k or 4M, not \"%s\"",
-				   optarg);
-	case 'i':
-		if (parse_time(optarg, &options->interval))
-			return EXIT_OK;
-		return usage_error("-i takes a time of at least 100us, such as 100us or 1ms, not \"%s\"",
-				   optarg);
-	case 'c':
-		if (parse_period(optarg, &options->period))
-			return EXIT_OK;
-		return usage_error("-c takes a number of events such as 10000 or 10k, not \"%s\"",
-				   optarg);
-	case OPTION_COUNT:
-		return choose_count(setup);
-	case OPTION_CHANNEL:
-		return choose_channel(setup);
-	case OPTION_RING:
-		options->flags |= SIFIVE_TRACE_RING;
-		return EXIT_OK;
-	case OPTION_PER_THREAD:
-		options->flags |= SIFIVE_TRACE_PER_THREAD;
-		return EXIT_OK;
-	case OPTION_SINK:
-		setup->sram = !strcmp(optarg, "sram");
-		if (setup->sram || !strcmp(optarg, "sba"))
-			return EXIT_OK;
-		return usage_error("--sink is sba or sram, not \"%s\"", optarg);
-	default:
-		/* getopt has said what is wrong. */
-		return usage_error("try sifive-trace %s --help", command);
-	}
-}
+const struct cli_option setup_where[] = {
+	{ .letter = 'b', .name = "buffer", .value = "SIZE",
+	  .help = "memory for each sink: 64k, 4M (default: 1M)",
+	  .set = set_buffer, .offset = OPTION(buffer) },
+	{ .name = "ring",
+	  .help = "keep the newest SIZE bytes (default: the oldest, recording ends when the buffer is full); nothing is read before the end: a larger -b keeps more",
+	  .set = cli_bits, .offset = OPTION(flags), .most = SIFIVE_TRACE_RING },
+	{ .name = "sink", .value = "sba|sram",
+	  .help = "memory (default), or the SRAM of the trace hardware",
+	  .set = cli_word, .offset = offsetof(struct setup, sram) },
+	{ .name = "channel", .value = "N",
+	  .help = "ITC channel of the first thread (default: 6)",
+	  .set = cli_number, .offset = OPTION(channel), .most = PERF_CHANNELS - 1 },
+	{ .name = NULL }
+};
 
 bool setup_sampled(const struct setup *setup)
 {

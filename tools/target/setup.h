@@ -3,8 +3,9 @@
 #ifndef SIFIVE_TRACE_SETUP_H
 #define SIFIVE_TRACE_SETUP_H
 
-#include <getopt.h>
 #include <stdbool.h>
+
+#include "../cli.h"
 
 /* Before the driver's header, which makes macros of names in it. */
 #include "sifive_trace.h"
@@ -24,49 +25,22 @@ struct setup {
 	struct sifive_trace_options	options;
 	struct perf_setup		parsed;
 	const char			*events;
-	bool				sram;
+	int				sram;	/* 0 or 1 */
 };
 
-enum setup_option {
-	OPTION_COUNT = 512,
-	OPTION_RING,
-	OPTION_SINK,
-	OPTION_CHANNEL,
-	OPTION_PER_THREAD,
-	/* From here on each command's own. */
-	OPTION_COMMAND
-};
+/* The groups of these options, for a struct whose member @member they are. */
+#define SETUP_GROUPS(type, member)						\
+	{ "What to record", setup_what, offsetof(type, member) },		\
+	{ "Where to", setup_where, offsetof(type, member) }
 
-#define SETUP_SHORT	"e:b:C:i:c:"
-#define SETUP_LONG							\
-	{ "event",	required_argument, NULL, 'e' },			\
-	{ "buffer",	required_argument, NULL, 'b' },			\
-	{ "cpus",	required_argument, NULL, 'C' },			\
-	{ "interval",	required_argument, NULL, 'i' },			\
-	{ "period",	required_argument, NULL, 'c' },			\
-	{ "count",	required_argument, NULL, OPTION_COUNT },	\
-	{ "ring",	no_argument,	   NULL, OPTION_RING },		\
-	{ "sink",	required_argument, NULL, OPTION_SINK },		\
-	{ "channel",	required_argument, NULL, OPTION_CHANNEL },	\
-	{ "per-thread",	no_argument,	   NULL, OPTION_PER_THREAD }
-
-/* The help's part for them; whether threads have counts is for record alone. */
-extern const char setup_help[];
+extern const struct cli_option setup_what[];
+extern const struct cli_option setup_where[];
 
 /** setup_init() - all as if nothing had been said */
 void setup_init(struct setup *setup);
 
-/**
- * setup_option() - take in an option
- * @command:	name of the command, for messages
- * @option:	what getopt_long() returned; optarg as it left it
- *
- * Return: EXIT_OK, or EXIT_USAGE: the reason has been printed.
- */
-int setup_option(struct setup *setup, const char *command, int option);
-
-/** setup_header_interval() - take in the argument of that option; EXIT_OK or an error's */
-int setup_header_interval(struct setup *setup);
+/** setup_header_interval() - for @set of record's option of that name */
+int setup_header_interval(void *at, const struct cli_option *option, const char *value);
 
 /** setup_sampled() - whether the kernel is to write records */
 bool setup_sampled(const struct setup *setup);

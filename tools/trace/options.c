@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /* Options of all commands that read a trace: see options.h. */
 #include <errno.h>
+#include <getopt.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,39 +11,82 @@
 #include "options.h"
 #include "output.h"
 
-const char options_help[] =
-	"\n"
-	"The trace and how to read it:\n"
-	"  -c, --channel N|all   channel of the records (default: those that the\n"
-	"                        side-car file tells of, or else 6)\n"
-	"  -s, --srcbits N       width of the source field in messages, 0 to 7\n"
-	"                        (default: from the side-car file, or else inferred)\n"
-	"      --ts-width N      bits of a timestamp (default 40)\n"
-	"      --ts-scheme xor|delta\n"
-	"                        xor for version 0 encoders, delta for those of ratified\n"
-	"                        N-Trace 1.0 (default: from the side-car file, or else\n"
-	"                        inferred)\n"
-	"      --ts-hz N         ticks in a second: times become seconds (default: from\n"
-	"                        the side-car file, or else times stay ticks)\n"
-	"      --ring            the trace is a ring buffer and begins within a message\n"
-	"      --meta FILE|none  side-car file (default: TRACE.meta, where it exists)\n"
-	"      --strict          exit with 1 when anything was lost, damaged, unknown or\n"
-	"                        has no time, but for what a ring has overwritten\n"
-	"  -q, --quiet           no summary, no progress\n"
-	"  -h, --help            this text\n"
-	"\n"
-	"Names of functions and lines:\n"
-	"  -e, --elf FILE        the program that was traced, or a shared object of it;\n"
-	"                        may be repeated. FILE@ADDRESS: it was loaded there,\n"
-	"                        where no side-car file tells\n"
-	"      --symfs FOLDER    look for programs, and for debug files by build-id,\n"
-	"                        under this folder too\n"
-	"      --demangle simple|full|no\n"
-	"                        C++ names without parameters (default), with, or as\n"
-	"                        they are in the file\n"
-	"\n"
-	"Exit status: 0 done, 1 losses with --strict, 2 wrong usage, 3 nothing could be\n"
-	"read, or not be written.";
+static int set_channel(void *at, const struct cli_option *option, const char *value)
+{
+	if (strcmp(value, "all"))
+		return cli_number(at, option, value);
+	*(int *)at = TRACE_ALL_CHANNELS;
+	return EXIT_OK;
+}
+
+static int set_rate(void *at, const struct cli_option *option, const char *value)
+{
+	uint64_t *hz = at;
+	char *end;
+
+	errno = 0;
+	*hz = strtoull(value, &end, 10);
+	if (*value < '0' || *value > '9' || *end || errno || !*hz)
+		return cli_refuse(option, "a number of ticks in a second", value);
+	return EXIT_OK;
+}
+
+static int add_file(void *at, const struct cli_option *option, const char *value)
+{
+	struct symbols_options *symbols = at;
+
+	if (symbols->files == SYMBOLS_FILES_MAX)
+		return usage_error("--%s can be given %d times", option->name,
+				   SYMBOLS_FILES_MAX);
+	symbols->file[symbols->files++] = value;
+	return EXIT_OK;
+}
+
+const struct cli_option options_reading[] = {
+	{ .letter = 'c', .name = "channel", .value = "N|all",
+	  .help = "channel of the records (default: the channels in the side-car file, or 6)",
+	  .set = set_channel, .offset = offsetof(struct options, trace.channel),
+	  .most = PERFREC_CHANNELS - 1 },
+	{ .letter = 's', .name = "srcbits", .value = "N",
+	  .help = "width of the source field in messages, 0 to 7 (default: from the side-car file, or else inferred)",
+	  .set = cli_number, .offset = offsetof(struct options, trace.src_bits),
+	  .most = NEXUS_SRC_BITS_MAX },
+	{ .name = "ts-width", .value = "N", .help = "bits of a timestamp (default 40)",
+	  .set = cli_number, .offset = offsetof(struct options, trace.ts_width),
+	  .least = 1, .most = 64 },
+	/* The words are in the order of enum nexus_ts_scheme. */
+	{ .name = "ts-scheme", .value = "xor|delta",
+	  .help = "timestamps as xor, of version 0 encoders, or as delta, of ratified N-Trace 1.0 (default: from the side-car file, or else inferred)",
+	  .set = cli_word, .offset = offsetof(struct options, trace.ts_scheme) },
+	{ .name = "ts-hz", .value = "N",
+	  .help = "ticks in a second: times become seconds (default: from the side-car file, or else times stay ticks)",
+	  .set = set_rate, .offset = offsetof(struct options, ts_hz) },
+	{ .name = "ring", .help = "the trace is a ring buffer and begins within a message",
+	  .set = cli_flag, .offset = offsetof(struct options, trace.ring) },
+	{ .name = "meta", .value = "FILE|none",
+	  .help = "side-car file (default: TRACE.meta, if it exists)",
+	  .set = cli_text, .offset = offsetof(struct options, meta) },
+	{ .name = "strict",
+	  .help = "exit with 1 if anything was lost, damaged, unknown or has no time; what a ring has overwritten is no loss",
+	  .set = cli_flag, .offset = offsetof(struct options, strict) },
+	{ .letter = 'q', .name = "quiet", .help = "print no summary and no progress",
+	  .set = cli_flag, .offset = offsetof(struct options, trace.quiet) },
+	{ .name = NULL }
+};
+
+const struct cli_option options_names[] = {
+	{ .letter = 'e', .name = "elf", .value = "FILE",
+	  .help = "the traced program, or a shared object of it; may be repeated. FILE@ADDRESS: it was loaded at that address, for a trace without a side-car file",
+	  .set = add_file, .offset = offsetof(struct options, symbols) },
+	{ .name = "symfs", .value = "FOLDER",
+	  .help = "look for programs, and for debug files by build-id, under this folder too",
+	  .set = cli_text, .offset = offsetof(struct options, symbols.symfs) },
+	/* The words are in the order of enum demangle. */
+	{ .name = "demangle", .value = "simple|full|no",
+	  .help = "C++ names without parameters (default), with parameters, or as in the file",
+	  .set = cli_word, .offset = offsetof(struct options, symbols.demangle) },
+	{ .name = NULL }
+};
 
 void options_init(struct options *options)
 {
@@ -53,151 +97,29 @@ void options_init(struct options *options)
 	options->trace.ts_scheme = -1;
 }
 
-bool parse_number(const char *text, int least, int most, int *number)
+int options_parse(const struct cli_command *command, void *target,
+		  struct options *options, int argc, char **argv)
 {
-	char *end;
-	long n;
+	int result = cli_parse(command, target, argc, argv);
 
-	errno = 0;
-	n = strtol(text, &end, 10);
-	if (end == text || *end || errno || n < least || n > most)
-		return false;
-	*number = (int)n;
-	return true;
-}
-
-int parse_word(const char *text, const char * const *words, int count)
-{
-	int i;
-
-	for (i = 0; i < count; i++)
-		if (!strcmp(text, words[i]))
-			return i;
-	return -1;
-}
-
-static int parse_rate(struct options *options)
-{
-	char *end;
-
-	errno = 0;
-	options->ts_hz = strtoull(optarg, &end, 10);
-	if (*optarg < '0' || *optarg > '9' || *end || errno || !options->ts_hz)
-		return usage_error("--ts-hz takes a number of ticks in a second, not \"%s\"",
-				   optarg);
-	return EXIT_OK;
-}
-
-static int parse_names(struct options *options, int option)
-{
-	static const char * const ways[] = {
-		[DEMANGLE_SIMPLE] = "simple", [DEMANGLE_FULL] = "full",
-		[DEMANGLE_NO] = "no",
-	};
-	int word;
-
-	switch (option) {
-	case 'e':
-		if (options->symbols.files == SYMBOLS_FILES_MAX)
-			return usage_error("-e can be given %d times",
-					   SYMBOLS_FILES_MAX);
-		options->symbols.file[options->symbols.files++] = optarg;
-		return EXIT_OK;
-	case OPTION_SYMFS:
-		options->symbols.symfs = optarg;
-		return EXIT_OK;
-	default:
-		word = parse_word(optarg, ways, 3);
-		if (word < 0)
-			return usage_error("--demangle is simple, full or no, not \"%s\"",
-					   optarg);
-		options->symbols.demangle = (enum demangle)word;
-		return EXIT_OK;
-	}
-}
-
-int options_parse(struct options *options, const char *command, int option)
-{
-	static const char * const schemes[] = {
-		[NEXUS_TS_XOR] = "xor", [NEXUS_TS_DELTA] = "delta",
-	};
-	int word;
-
-	switch (option) {
-	case 'e':
-	case OPTION_SYMFS:
-	case OPTION_DEMANGLE:
-		return parse_names(options, option);
-	case 'c':
-		if (!strcmp(optarg, "all"))
-			options->trace.channel = TRACE_ALL_CHANNELS;
-		else if (!parse_number(optarg, 0, PERFREC_CHANNELS - 1,
-				       &options->trace.channel))
-			return usage_error("-c takes a channel from 0 to %d, or all, not \"%s\"",
-					   PERFREC_CHANNELS - 1, optarg);
-		return EXIT_OK;
-	case 's':
-		if (!parse_number(optarg, 0, NEXUS_SRC_BITS_MAX,
-				  &options->trace.src_bits))
-			return usage_error("-s takes a number of bits from 0 to %d, not \"%s\"",
-					   NEXUS_SRC_BITS_MAX, optarg);
-		return EXIT_OK;
-	case OPTION_TS_WIDTH:
-		if (!parse_number(optarg, 1, 64, &options->trace.ts_width))
-			return usage_error("--ts-width takes a number of bits from 1 to 64, not \"%s\"",
-					   optarg);
-		return EXIT_OK;
-	case OPTION_TS_SCHEME:
-		word = parse_word(optarg, schemes, 2);
-		if (word < 0)
-			return usage_error("--ts-scheme is xor or delta, not \"%s\"",
-					   optarg);
-		options->trace.ts_scheme = word;
-		return EXIT_OK;
-	case OPTION_TS_HZ:
-		return parse_rate(options);
-	case OPTION_RING:
-		options->trace.ring = true;
-		return EXIT_OK;
-	case OPTION_META:
-		options->meta = optarg;
-		return EXIT_OK;
-	case OPTION_STRICT:
-		options->strict = true;
-		return EXIT_OK;
-	case 'q':
-		options->trace.quiet = true;
-		return EXIT_OK;
-	case 'h':
-		options->help = true;
-		return EXIT_OK;
-	default:
-		/* getopt has said what is wrong. */
-		return usage_error("try sifive-trace %s --help", command);
-	}
-}
-
-int options_trace(struct options *options, int argc, char **argv)
-{
-	if (options->help)
-		return EXIT_OK;
+	if (result)
+		return result;
 	if (optind == argc)
-		return usage_error("%s: which trace? Give trace.rtd, or - for standard input",
-				   argv[0]);
-	if (optind + 1 < argc)
-		return usage_error("%s: one trace at a time, not also \"%s\"",
-				   argv[0], argv[optind + 1]);
+		return usage_error("%s: no trace: name a file, or - for standard input",
+				   command->name);
+	result = cli_arguments(command, 1, argc, argv);
 	options->path = argv[optind];
-	return EXIT_OK;
+	return result ? result : options_output(options);
 }
 
-int options_output(const struct options *options, const char *output)
+int options_output(const struct options *options)
 {
+	const char *output = options->output;
 	char beside[PATH_MAX];
 	bool spares;
 	unsigned int i;
 
-	if (options->help || !output)
+	if (!output)
 		return EXIT_OK;
 	snprintf(beside, sizeof(beside), "%s.meta", options->path);
 	spares = output_spares(output, options->path) &&

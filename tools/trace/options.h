@@ -3,8 +3,7 @@
 #ifndef SIFIVE_TRACE_OPTIONS_H
 #define SIFIVE_TRACE_OPTIONS_H
 
-#include <getopt.h>
-
+#include "cli.h"
 #include "meta.h"
 #include "symbols.h"
 #include "trace.h"
@@ -16,7 +15,7 @@
  * @meta:	--meta, NULL for the file beside the trace
  * @ts_hz:	--ts-hz, 0: as the side-car file says
  * @strict:	losses are an error
- * @help:	the help was asked for
+ * @output:	-o, NULL for the default; each command has its own row for it
  * @path:	the trace
  */
 struct options {
@@ -25,73 +24,43 @@ struct options {
 	const char		*meta;
 	uint64_t		ts_hz;
 	bool			strict;
-	bool			help;
+	const char		*output;
 	const char		*path;
 };
 
-enum common_option {
-	OPTION_TS_WIDTH = 256,
-	OPTION_TS_SCHEME,
-	OPTION_TS_HZ,
-	OPTION_RING,
-	OPTION_STRICT,
-	OPTION_META,
-	OPTION_SYMFS,
-	OPTION_DEMANGLE,
-	/* From here on each command's own. */
-	OPTION_OWN
-};
+/* The groups of these options, for a struct whose member @member they are. */
+#define OPTIONS_GROUPS(type, member)					\
+	{ "The trace and how to read it", options_reading,		\
+	  offsetof(type, member) },					\
+	{ "Names of functions and lines", options_names, offsetof(type, member) }
 
-#define COMMON_SHORT	"e:c:s:qh"
-#define COMMON_LONG							\
-	{ "elf",	required_argument, NULL, 'e' },			\
-	{ "channel",	required_argument, NULL, 'c' },			\
-	{ "srcbits",	required_argument, NULL, 's' },			\
-	{ "quiet",	no_argument,	   NULL, 'q' },			\
-	{ "help",	no_argument,	   NULL, 'h' },			\
-	{ "ts-width",	required_argument, NULL, OPTION_TS_WIDTH },	\
-	{ "ts-scheme",	required_argument, NULL, OPTION_TS_SCHEME },	\
-	{ "ts-hz",	required_argument, NULL, OPTION_TS_HZ },	\
-	{ "ring",	no_argument,	   NULL, OPTION_RING },		\
-	{ "strict",	no_argument,	   NULL, OPTION_STRICT },	\
-	{ "meta",	required_argument, NULL, OPTION_META },		\
-	{ "symfs",	required_argument, NULL, OPTION_SYMFS },	\
-	{ "demangle",	required_argument, NULL, OPTION_DEMANGLE }
+extern const struct cli_option options_reading[];
+extern const struct cli_option options_names[];
 
-/* The help's part for them, to be printed behind the command's own. */
-extern const char options_help[];
+/* Their commands' exit codes, for the help. */
+#define OPTIONS_STATUS							\
+	"Exit status: 0 done, 1 losses with --strict, 2 wrong usage, 3 input or output error, or no record in the trace."
 
 /** options_init() - all as if nothing had been said */
 void options_init(struct options *options);
 
 /**
- * options_parse() - take in a common option
- * @command:	name of the command, for messages
- * @option:	what getopt_long() returned; optarg as it left it
+ * options_parse() - parse the command line of a command that reads one trace
+ * @command:	its tables
+ * @target:	the struct that they are for
+ * @options:	the common options in it
  *
- * Return: EXIT_OK, or EXIT_USAGE: the reason has been printed.
+ * Return: as cli_parse(); the trace is in @options.
  */
-int options_parse(struct options *options, const char *command, int option);
-
-/**
- * options_trace() - the argument behind the options: the trace
- * @count:	how many traces the command takes
- */
-int options_trace(struct options *options, int argc, char **argv);
+int options_parse(const struct cli_command *command, void *target,
+		  struct options *options, int argc, char **argv);
 
 /**
  * options_output() - refuse an output that would overwrite what is read
- * @output:	-o, NULL for none
  *
  * Return: EXIT_OK, or EXIT_USAGE: the reason has been printed.
  */
-int options_output(const struct options *options, const char *output);
-
-/** parse_number() - a decimal number from @least to @most; false: it is none */
-bool parse_number(const char *text, int least, int most, int *number);
-
-/** parse_word() - which of @count @words @text is, or -1 */
-int parse_word(const char *text, const char * const *words, int count);
+int options_output(const struct options *options);
 
 /**
  * struct input - a trace with all that belongs to it

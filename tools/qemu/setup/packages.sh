@@ -27,7 +27,7 @@ declare -A parts=(
 	# clang 19, as new kernels take none that is older.
 	[check]='git sparse dt-schema shellcheck clang lld llvm libclang-rt-dev
 		clang-19 lld-19 llvm-19 afl++ babeltrace2 time chromium python3 valgrind
-		debhelper dh-dkms fakeroot lintian'
+		debhelper dh-dkms fakeroot lintian zsh fish'
 	[deb]='debhelper dh-dkms dpkg-dev fakeroot rsync pkg-config
 		libdw-dev libjson-c-dev libiberty-dev'
 	[root]='debootstrap e2fsprogs fakeroot kmod'

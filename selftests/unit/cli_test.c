@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* Options are parsed as their table has them; what it does not have is refused. */
+#include <getopt.h>
+#include <string.h>
+
+#include <kselftest_harness.h>
+
+#include "cli.h"
+#include "command.h"
+#include "kept_report.h"
+
+struct inner {
+	int		number;
+	int		word;
+	unsigned int	bits;
+};
+
+struct target {
+	const char	*text;
+	bool		flag;
+	struct cli_list	list;
+	struct inner	inner;
+};
+
+static void list_words(cli_add *add, void *context)
+{
+	add(context, "one", "the first");
+	add(context, "two", "the second");
+}
+
+static const struct cli_option outer_options[] = {
+	{ .letter = 't', .name = "text", .value = "TEXT", .help = "a text",
+	  .set = cli_text, .offset = offsetof(struct target, text) },
+	{ .name = "flag", .help = "a flag",
+	  .set = cli_flag, .offset = offsetof(struct target, flag) },
+	{ .letter = 'l', .name = "list", .value = "WORD", .help = "may be repeated",
+	  .set = cli_append, .offset = offsetof(struct target, list), .most = 2 },
+	{ .name = NULL }
+};
+
+static const struct cli_option inner_options[] = {
+	{ .letter = 'n', .name = "number", .value = "N", .help = "a number",
+	  .set = cli_number, .offset = offsetof(struct inner, number),
+	  .least = -3, .most = 7 },
+	{ .name = "word", .value = "WORD", .help = "a word", .list = list_words,
+	  .set = cli_word, .offset = offsetof(struct inner, word) },
+	{ .name = "bits", .help = "two bits",
+	  .set = cli_bits, .offset = offsetof(struct inner, bits), .most = 6 },
+	{ .name = NULL }
+};
+
+static const struct cli_group groups[] = {
+	{ NULL, outer_options, 0 },
+	{ "Inner", inner_options, offsetof(struct target, inner) },
+	{ .options = NULL }
+};
+
+FIXTURE(cli)
+{
+	struct cli_command command;
+	struct target target;
+	char *argv[16];
+	int argc;
+};
+
+FIXTURE_SETUP(cli)
+{
+	self->command = (struct cli_command){
+		.name = "try", .arguments = "THING", .help = "A try.",
+		.groups = groups, .status = "Exit status: 0 done.",
+	};
+}
+
+FIXTURE_TEARDOWN(cli)
+{
+}
+
+/* Parses a line of words; the result is an exit code. */
+static int parse(FIXTURE_DATA(cli) *self, const char *line)
+{
+	static char words[256];
+	char *word;
+
+	memset(&self->target, 0, sizeof(self->target));
+	*reported = 0;
+	optind = 0;
+	snprintf(words, sizeof(words), "try %s", line);
+	self->argc = 0;
+	for (word = strtok(words, " "); word; word = strtok(NULL, " "))
+		self->argv[self->argc++] = word;
+	self->argv[self->argc] = NULL;
+	return cli_parse(&self->command, &self->target, self->argc, self->argv);
+}
+
+TEST_F(cli, values_are_stored_where_the_table_says)
+{
+	ASSERT_EQ(EXIT_OK, parse(self, "-t a --flag -lx --list=y -n -3 --word two --bits z"));
+	EXPECT_STREQ("a", self->target.text);
+	EXPECT_TRUE(self->target.flag);
+	ASSERT_EQ(2, self->target.list.count);
+	EXPECT_STREQ("x", self->target.list.text[0]);
+	EXPECT_STREQ("y", self->target.list.text[1]);
+	EXPECT_EQ(-3, self->target.inner.number);
+	EXPECT_EQ(1, self->target.inner.word);
+	EXPECT_EQ(6, self->target.inner.bits);
+	EXPECT_STREQ("z", self->argv[optind]);
+	ASSERT_EQ(EXIT_OK, parse(self, "-n 7 --word one"));
+	EXPECT_EQ(7, self->target.inner.number);
+	EXPECT_EQ(0, self->target.inner.word);
+}
+
+TEST_F(cli, other_values_are_refused_with_what_the_option_takes)
+{
+	static const char * const number[] = { "8", "-4", "x", "7x", "99999999999999999999" };
+	char line[64];
+	size_t i;
+
+	for (i = 0; i < sizeof(number) / sizeof(number[0]); i++) {
+		snprintf(line, sizeof(line), "-n %s", number[i]);
+		EXPECT_EQ(EXIT_USAGE, parse(self, line));
+		EXPECT_NE(NULL, strstr(reported, "-n takes a number from -3 to 7, not"));
+	}
+	EXPECT_EQ(EXIT_USAGE, parse(self, "--word three"));
+	EXPECT_STREQ("--word is one or two, not \"three\"", reported);
+	EXPECT_EQ(EXIT_USAGE, parse(self, "-l 1 -l 2 -l 3"));
+	EXPECT_STREQ("--list can be given 2 times", reported);
+	EXPECT_EQ(EXIT_USAGE, parse(self, "--unknown"));
+	EXPECT_STREQ("try sifive-trace try --help", reported);
+	EXPECT_EQ(EXIT_USAGE, parse(self, "-t"));
+}
+
+TEST_F(cli, options_of_a_program_are_its_own)
+{
+	EXPECT_EQ(EXIT_USAGE, parse(self, "program --unknown"));
+	self->command.program = true;
+	ASSERT_EQ(EXIT_OK, parse(self, "--flag program --unknown"));
+	EXPECT_TRUE(self->target.flag);
+	EXPECT_STREQ("program", self->argv[optind]);
+}
+
+TEST_F(cli, arguments_beyond_the_last_are_refused)
+{
+	ASSERT_EQ(EXIT_OK, parse(self, "a b"));
+	EXPECT_EQ(EXIT_OK, cli_arguments(&self->command, 2, self->argc, self->argv));
+	EXPECT_EQ(EXIT_USAGE, cli_arguments(&self->command, 1, self->argc, self->argv));
+	EXPECT_STREQ("try takes one THING at a time, not also \"b\"", reported);
+	*reported = 0;
+	EXPECT_EQ(EXIT_USAGE, cli_arguments(&self->command, 0, self->argc, self->argv));
+	EXPECT_NE(NULL, strstr(reported, "try takes no argument, not \"a\""));
+}
+
+TEST_F(cli, help_ends_the_parsing)
+{
+	EXPECT_EQ(EXIT_HELP, parse(self, "--flag -h -n 99"));
+	EXPECT_STREQ("", reported);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* Parses options by their tables, and prints help from them: see cli.h. */
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "command.h"
+
+/* Options of one command, with --help. */
+#define OPTIONS_MAX	64
+/* What getopt_long() returns for a long option, plus its index. */
+#define LONG		256
+
+#define WIDTH		80
+/* Column of an option's help. */
+#define HELP_COLUMN	24
+
+/* ---- values ------------------------------------------------------------ */
+
+int cli_text(void *at, const struct cli_option *option, const char *value)
+{
+	(void)option;
+	memcpy(at, &value, sizeof(value));
+	return EXIT_OK;
+}
+
+int cli_flag(void *at, const struct cli_option *option, const char *value)
+{
+	(void)option;
+	(void)value;
+	*(bool *)at = true;
+	return EXIT_OK;
+}
+
+int cli_bits(void *at, const struct cli_option *option, const char *value)
+{
+	(void)value;
+	*(unsigned int *)at |= (unsigned int)option->most;
+	return EXIT_OK;
+}
+
+int cli_refuse(const struct cli_option *option, const char *takes, const char *value)
+{
+	if (option->letter)
+		return usage_error("-%c takes %s, not \"%s\"", option->letter, takes,
+				   value);
+	return usage_error("--%s takes %s, not \"%s\"", option->name, takes, value);
+}
+
+int cli_number(void *at, const struct cli_option *option, const char *value)
+{
+	char takes[64], *end;
+	long n;
+
+	errno = 0;
+	n = strtol(value, &end, 10);
+	if (end != value && !*end && !errno && n >= option->least &&
+	    n <= option->most) {
+		*(int *)at = (int)n;
+		return EXIT_OK;
+	}
+	snprintf(takes, sizeof(takes), "a number from %d to %d", option->least,
+		 option->most);
+	return cli_refuse(option, takes, value);
+}
+
+/* Words as they are added: the index of @wanted, and all of them as text. */
+struct choice {
+	const char	*wanted;
+	int		count;
+	int		found;
+	char		text[256];
+	size_t		last;		/* where the last word begins in text */
+};
+
+static void add_choice(void *context, const char *word, const char *help)
+{
+	struct choice *choice = context;
+	size_t used = strlen(choice->text);
+
+	(void)help;
+	if (!strcmp(word, choice->wanted))
+		choice->found = choice->count;
+	snprintf(choice->text + used, sizeof(choice->text) - used, "%s%s",
+		 choice->count++ ? ", " : "", word);
+	choice->last = used;
+}
+
+int cli_word(void *at, const struct cli_option *option, const char *value)
+{
+	struct choice choice = { .wanted = value, .found = -1 };
+
+	cli_each_word(option, add_choice, &choice);
+	if (choice.found >= 0) {
+		*(int *)at = choice.found;
+		return EXIT_OK;
+	}
+	return usage_error("--%s is %.*s or %s, not \"%s\"", option->name,
+			   (int)choice.last, choice.text,
+			   choice.text + choice.last + 2, value);
+}
+
+int cli_append(void *at, const struct cli_option *option, const char *value)
+{
+	struct cli_list *list = at;
+	int most = option->most ? option->most : CLI_LIST_MAX;
+
+	if (list->count < (unsigned int)most) {
+		list->text[list->count++] = value;
+		return EXIT_OK;
+	}
+	return usage_error("--%s can be given %d times", option->name, most);
+}
+
+static void each_of(const char *words, cli_add *add, void *context)
+{
+	char word[64];
+	size_t length;
+
+	for (; *words; words += length + (words[length] == '|')) {
+		length = strcspn(words, "|");
+		snprintf(word, sizeof(word), "%.*s", (int)length, words);
+		/* The others are placeholders. */
+		if (*word >= 'a' && *word <= 'z')
+			add(context, word, NULL);
+	}
+}
+
+void cli_each_word(const struct cli_option *option, cli_add *add, void *context)
+{
+	if (option->list)
+		option->list(add, context);
+	else if (option->words)
+		each_of(option->words, add, context);
+	else if (option->value)
+		each_of(option->value, add, context);
+}
+
+/* ---- parsing ----------------------------------------------------------- */
+
+/**
+ * struct parser - the tables as getopt_long() takes them
+ * @option:	the options, @count of them
+ * @at:		where each one's value goes
+ */
+struct parser {
+	const struct cli_option	*option[OPTIONS_MAX];
+	char			*at[OPTIONS_MAX];
+	size_t			count;
+	struct option		longs[OPTIONS_MAX + 1];
+	char			shorts[2 * OPTIONS_MAX + 2];
+};
+
+const struct cli_option cli_help_option = {
+	.letter = 'h', .name = "help", .help = "print this help",
+};
+
+static void add_option(struct parser *parser, const struct cli_option *option, void *at)
+{
+	size_t i = parser->count++;
+
+	parser->option[i] = option;
+	parser->at[i] = at;
+	parser->longs[i] = (struct option){
+		option->name, option->value ? required_argument : no_argument, NULL,
+		LONG + (int)i,
+	};
+	if (option->letter)
+		sprintf(parser->shorts + strlen(parser->shorts), "%c%s",
+			option->letter, option->value ? ":" : "");
+}
+
+static void init_parser(struct parser *parser, const struct cli_command *command,
+			char *target)
+{
+	const struct cli_option *option;
+	const struct cli_group *group;
+
+	memset(parser, 0, sizeof(*parser));
+	if (command->program)
+		strcpy(parser->shorts, "+");
+	for (group = command->groups; group->options; group++)
+		for (option = group->options; option->name; option++)
+			add_option(parser, option,
+				   target + group->base + option->offset);
+	add_option(parser, &cli_help_option, NULL);
+}
+
+/* The index of what getopt_long() found, or -1. */
+static int found_option(const struct parser *parser, int found)
+{
+	size_t i;
+
+	if (found >= LONG)
+		return found - LONG;
+	for (i = 0; i < parser->count; i++)
+		if (parser->option[i]->letter == found)
+			return (int)i;
+	return -1;
+}
+
+int cli_parse(const struct cli_command *command, void *target, int argc, char **argv)
+{
+	struct parser parser;
+	int found, i, result;
+
+	init_parser(&parser, command, target);
+	while ((found = getopt_long(argc, argv, parser.shorts, parser.longs,
+				    NULL)) != -1) {
+		i = found_option(&parser, found);
+		/* getopt_long() has reported what is wrong. */
+		if (i < 0)
+			return usage_error("try sifive-trace %s --help", command->name);
+		if (parser.option[i] == &cli_help_option) {
+			cli_help(command);
+			return EXIT_HELP;
+		}
+		result = parser.option[i]->set(parser.at[i], parser.option[i], optarg);
+		if (result)
+			return result;
+	}
+	return EXIT_OK;
+}
+
+int cli_arguments(const struct cli_command *command, int most, int argc, char **argv)
+{
+	if (argc - optind <= most)
+		return EXIT_OK;
+	if (!most)
+		return usage_error("%s takes no argument, not \"%s\": try sifive-trace %s --help",
+				   command->name, argv[optind], command->name);
+	return usage_error("%s takes one %s at a time, not also \"%s\"", command->name,
+			   command->arguments, argv[optind + most]);
+}
+
+/* ---- help -------------------------------------------------------------- */
+
+void cli_put_wrapped(const char *text, int indent)
+{
+	int column = indent;
+	size_t length;
+
+	for (; *text; text += length) {
+		text += *text == ' ';
+		length = strcspn(text, " \n");
+		if (text[length] == '\n' && !length) {
+			printf("\n\n%*s", indent, "");
+			column = indent;
+			text += strspn(text, "\n");
+			continue;
+		}
+		if (column > indent && column + 1 + (int)length > WIDTH) {
+			printf("\n%*s", indent, "");
+			column = indent;
+		} else if (column > indent) {
+			putchar(' ');
+			column++;
+		}
+		printf("%.*s", (int)length, text);
+		column += (int)length;
+	}
+	putchar('\n');
+}
+
+static void put_word(void *context, const char *word, const char *help)
+{
+	(void)context;
+	printf("%*s%-9s ", HELP_COLUMN + 2, "", word);
+	cli_put_wrapped(help, HELP_COLUMN + 12);
+}
+
+static void put_option(const struct cli_option *option)
+{
+	char head[80];
+	int length;
+
+	if (!option->help)
+		return;
+	length = snprintf(head, sizeof(head), option->letter ? "  -%c, " : "      ",
+			  option->letter);
+	length += snprintf(head + length, sizeof(head) - (size_t)length, "--%s%s%s",
+			   option->name, option->value ? " " : "",
+			   option->value ? option->value : "");
+	if (length < HELP_COLUMN - 1)
+		printf("%-*s", HELP_COLUMN, head);
+	else
+		printf("%s\n%*s", head, HELP_COLUMN, "");
+	cli_put_wrapped(option->help, HELP_COLUMN);
+	if (option->listed)
+		option->list(put_word, NULL);
+}
+
+void cli_help(const struct cli_command *command)
+{
+	const struct cli_option *option;
+	const struct cli_group *group;
+
+	printf("usage: sifive-trace %s%s%s%s\n\n", command->name,
+	       command->groups->options ? " [OPTION]..." : "",
+	       command->arguments ? " " : "",
+	       command->arguments ? command->arguments : "");
+	cli_put_wrapped(command->help, 0);
+	for (group = command->groups; group->options; group++) {
+		if (group->title || group == command->groups)
+			putchar('\n');
+		if (group->title)
+			printf("%s:\n", group->title);
+		for (option = group->options; option->name; option++)
+			put_option(option);
+	}
+	if (group == command->groups)
+		putchar('\n');
+	put_option(&cli_help_option);
+	putchar('\n');
+	cli_put_wrapped(command->status, 0);
+}

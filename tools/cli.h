@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * The command line: each subcommand describes its options in one table, from which
+ * parsing, --help and the completion of shells follow.
+ */
+#ifndef SIFIVE_TRACE_CLI_H
+#define SIFIVE_TRACE_CLI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Values of an option that may be repeated. */
+#define CLI_LIST_MAX	64
+
+/**
+ * cli_add - receives one word of a list
+ * @context:	as given to the list's function
+ * @word:	the word
+ * @help:	its description, NULL for none
+ */
+typedef void cli_add(void *context, const char *word, const char *help);
+
+/**
+ * struct cli_option - an option of a command
+ * @letter:	"-o", 0 for none
+ * @name:	"--output"; NULL ends a table
+ * @value:	its value as help shows it: a placeholder in capitals, words with |
+ *		between, or both; NULL for an option without a value
+ * @help:	one or more sentences; NULL hides the option
+ * @set:	takes the value; returns EXIT_OK, or EXIT_USAGE when it has reported why not
+ * @offset:	of what @set writes, in the struct that the table is for
+ * @least, @most: limits of cli_number(); @most is also how many values cli_append()
+ *		takes (0: CLI_LIST_MAX), and the bits that cli_bits() sets
+ * @words:	words to complete the value with, | between, where @value has none
+ * @list:	calls @add for each word that the value may be, where @value has none
+ * @listed:	help shows @list
+ */
+struct cli_option {
+	char		letter;
+	const char	*name;
+	const char	*value;
+	const char	*help;
+	int		(*set)(void *at, const struct cli_option *option,
+			       const char *value);
+	size_t		offset;
+	int		least;
+	int		most;
+	const char	*words;
+	void		(*list)(cli_add *add, void *context);
+	bool		listed;
+};
+
+/**
+ * struct cli_group - options that help shows together
+ * @title:	line above them, NULL for none
+ * @options:	the table; NULL ends the groups
+ * @base:	offset of the struct that the table is for in that of the command
+ */
+struct cli_group {
+	const char		*title;
+	const struct cli_option	*options;
+	size_t			base;
+};
+
+/**
+ * struct cli_command - a subcommand
+ * @name:	its name
+ * @run:	the command: argv[0] is its name; returns an exit code
+ * @summary:	one line for the list of commands
+ * @arguments:	what follows the options, NULL for nothing
+ * @help:	paragraphs for its help, an empty line between
+ * @groups:	its options; --help, which all have, is not among them
+ * @status:	its exit codes
+ * @program:	options end at the first argument: the others are a program's
+ */
+struct cli_command {
+	const char		*name;
+	int			(*run)(int argc, char **argv);
+	const char		*summary;
+	const char		*arguments;
+	const char		*help;
+	const struct cli_group	*groups;
+	const char		*status;
+	bool			program;
+};
+
+/* Of every command. */
+extern const struct cli_option cli_help_option;
+
+/* For @set, which writes a const char *, a bool, an unsigned int, an int ... */
+int cli_text(void *at, const struct cli_option *option, const char *value);
+int cli_flag(void *at, const struct cli_option *option, const char *value);
+int cli_bits(void *at, const struct cli_option *option, const char *value);
+int cli_number(void *at, const struct cli_option *option, const char *value);
+/* ... the index of the word, an int; a struct cli_list */
+int cli_word(void *at, const struct cli_option *option, const char *value);
+int cli_append(void *at, const struct cli_option *option, const char *value);
+
+/**
+ * struct cli_list - the values of an option that may be repeated
+ * @text:	the values, @count of them
+ */
+struct cli_list {
+	const char	*text[CLI_LIST_MAX];
+	unsigned int	count;
+};
+
+/**
+ * cli_refuse() - report a value that an option does not take
+ * @option:	the option
+ * @takes:	what it takes: "a size such as 64k"
+ * @value:	what it was given
+ *
+ * Return: EXIT_USAGE.
+ */
+int cli_refuse(const struct cli_option *option, const char *takes, const char *value);
+
+/**
+ * cli_parse() - parse the options of a command
+ * @command:	its tables
+ * @target:	the struct that they are for
+ * @argc, @argv: as given to the command
+ *
+ * Return: EXIT_OK, with getopt's optind at the first argument; EXIT_USAGE when it has
+ * reported what is wrong; EXIT_HELP when help was asked for and printed.
+ */
+int cli_parse(const struct cli_command *command, void *target, int argc, char **argv);
+
+/**
+ * cli_arguments() - check how many arguments follow the options
+ * @command:	the command, for the message
+ * @most:	how many it takes
+ * @argc, @argv: after cli_parse()
+ *
+ * Return: EXIT_OK, or EXIT_USAGE when it has reported the first one too many.
+ */
+int cli_arguments(const struct cli_command *command, int most, int argc, char **argv);
+
+/** cli_each_word() - call @add for each word that an option's value may be */
+void cli_each_word(const struct cli_option *option, cli_add *add, void *context);
+
+/** cli_help() - print a command's help to standard output */
+void cli_help(const struct cli_command *command);
+
+/** cli_put_wrapped() - print text in lines of 80 columns, each but the first indented */
+void cli_put_wrapped(const char *text, int indent);
+
+/**
+ * cli_complete() - print what the last word of a command line can become
+ * @commands:	all commands, NULL behind the last
+ * @words:	the words behind the program's name, NULL behind the last
+ *
+ * Prints one "WORD<tab>DESCRIPTION" a line, and nothing where a file is wanted.
+ */
+void cli_complete(const struct cli_command * const *commands, char **words);
+
+#endif /* SIFIVE_TRACE_CLI_H */

@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+# bash completion of sifive-trace: the command completes its own options. Where it has
+# no words, readline completes files.
+
+_sifive_trace() {
+	mapfile -t COMPREPLY < <("${COMP_WORDS[0]}" complete \
+		"${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null | cut -f 1)
+}
+complete -o default -F _sifive_trace sifive-trace

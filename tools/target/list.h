@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* The events of this machine, for the completion of --event. */
+#ifndef SIFIVE_TRACE_LIST_H
+#define SIFIVE_TRACE_LIST_H
+
+#include "../cli.h"
+
+/** list_names() - add the events that this machine can count now, or else all names */
+void list_names(cli_add *add, void *context);
+
+#endif /* SIFIVE_TRACE_LIST_H */
