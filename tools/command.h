@@ -7,15 +7,15 @@
 
 /* Exit codes of every subcommand. */
 enum exit_code {
-	EXIT_HELP	= -1,	/* within the command: help is printed, exit with 0 */
+	EXIT_HELP	= -1,	/* within a command: it has printed its help, exit with 0 */
 	EXIT_OK		= 0,
 	EXIT_LOSSES	= 1,	/* --strict, and something was lost or damaged */
 	EXIT_USAGE	= 2,
-	EXIT_UNREADABLE	= 3,	/* no file, trace or record; or not written */
+	EXIT_UNREADABLE	= 3,	/* input or output error, or no record */
 };
 
 /**
- * report() - print a line "sifive-trace: …" to standard error
+ * report() - print a line "sifive-trace: ..." to standard error
  * @format:	as for printf, without a newline
  */
 void report(const char *format, ...) __attribute__((format(printf, 1, 2)));

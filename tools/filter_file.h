@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* What those who write filter files share, with symbols of the one kind or the other. */
+/* What the writers of filter files share, for symbols of both kinds. */
 #ifndef SIFIVE_TRACE_FILTER_FILE_H
 #define SIFIVE_TRACE_FILTER_FILE_H
 
@@ -9,9 +9,9 @@
 #include <string.h>
 
 /**
- * filter_fits() - whether one of the patterns is the name, or stands for it
+ * filter_fits() - whether a name equals or matches one of the patterns
  *
- * Names of C++ have characters in them that stand for others in a pattern.
+ * Equality counts too: C++ names contain characters that are special in a pattern.
  */
 static inline bool filter_fits(const char * const *pattern, size_t patterns,
 			       const char *name)
@@ -24,7 +24,7 @@ static inline bool filter_fits(const char * const *pattern, size_t patterns,
 	return false;
 }
 
-/** filter_quote() - what stands around an object's name in a filter file, or "" */
+/** filter_quote() - the quote that an object's name needs in a filter file, or "" */
 static inline const char *filter_quote(const char *object)
 {
 	return *object == '#' || strpbrk(object, " \t") ? "\"" : "";

@@ -14,7 +14,7 @@
 #include "text.h"
 
 #define BUFFER		(64u << 10)
-/* Digits of 64 bits, and then some. */
+/* Digits of a 64-bit number, and more. */
 #define DIGITS		24
 
 struct output {
@@ -253,7 +253,7 @@ void put_format(struct output *output, const char *format, ...)
 	put_string(output, text);
 }
 
-/* Of U+0080 to U+009F, which are not printed, the second byte is the number. */
+/* U+0080 to U+009F are not printable: the second byte is the code point. */
 void put_json(struct output *output, const char *text)
 {
 	size_t length;
@@ -263,7 +263,7 @@ void put_json(struct output *output, const char *text)
 		unsigned char c = (unsigned char)*text;
 
 		length = text_printable(text);
-		/* '<' for HTML's sake. */
+		/* HTML needs '<' escaped. */
 		if (length && c != '"' && c != '\\' && c != '<') {
 			put_bytes(output, text, length);
 			continue;
@@ -311,7 +311,7 @@ void put_xml(struct output *output, const char *text)
 		unsigned char c = (unsigned char)*text;
 
 		length = text_printable(text);
-		/* U+FFFE and U+FFFF are no characters of XML. */
+		/* XML does not allow U+FFFE and U+FFFF. */
 		if (length > 1 && strncmp(text, "\xef\xbf\xbe", 3) &&
 		    strncmp(text, "\xef\xbf\xbf", 3)) {
 			put_bytes(output, text, length);

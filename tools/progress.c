@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* A line that is written over: see progress.h. */
+/* A progress line that overwrites itself: see progress.h. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 #include "progress.h"
 
-/* Nothing is shown of work that is done sooner. */
+/* Work shorter than this shows no progress. */
 #define PATIENCE	0.5
 #define INTERVAL	0.2
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* How far long work has come, on standard error when that is a terminal. */
+/* Progress of long work, on standard error if that is a terminal. */
 #ifndef SIFIVE_TRACE_PROGRESS_H
 #define SIFIVE_TRACE_PROGRESS_H
 
@@ -8,14 +8,14 @@
 struct progress;
 
 /**
- * progress_new() - begin to read a file
- * @fd:	the file; its size is the whole
+ * progress_new() - start the progress of reading a file
+ * @fd:	the file; its size is 100 %
  *
- * Return: NULL where nobody would see it.
+ * Return: the progress, or NULL if standard error is no terminal.
  */
 struct progress *progress_new(int fd);
 
-/** progress_show() - so many bytes have been read; NULL is fine */
+/** progress_show() - show how many bytes have been read; NULL is fine */
 void progress_show(struct progress *progress, uint64_t bytes);
 
 /** progress_end() - clear the line and free; NULL is fine */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* sifive-trace: records, and answers from the traces of SiFive processors. */
+/* The command sifive-trace: records traces of SiFive processors, and reads them. */
 #include <malloc.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,7 +18,7 @@ static const struct cli_command * const commands[] = {
 	NULL
 };
 
-/* Commands that some builds do not have. */
+/* Commands that some builds lack, and why. */
 #define NO_DECODE	"it was built without libdw and json-c; copy the trace and its side-car file to a machine with a full build"
 #define NO_RECORD	"it needs a RISC-V build"
 
@@ -79,7 +79,10 @@ int main(int argc, char **argv)
 	const char *name = argc > 1 ? argv[1] : "";
 	size_t i;
 
-	/* Large tables grow in place, whatever large was released before. */
+	/*
+	 * A fixed threshold: large tables then grow in place, whatever was freed
+	 * before.
+	 */
 	mallopt(M_MMAP_THRESHOLD, 128 << 10);
 	if (!strcmp(name, "-h") || !strcmp(name, "--help")) {
 		help();
@@ -89,7 +92,7 @@ int main(int argc, char **argv)
 		puts("sifive-trace " VERSION);
 		return EXIT_OK;
 	}
-	/* For the shells: completion/ has what asks. */
+	/* For the shell scripts in completion/. */
 	if (!strcmp(name, "complete")) {
 		cli_complete(commands, argv + 2);
 		return EXIT_OK;

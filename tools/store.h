@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * A store to a stimulus register (a channel of the instrumentation trace
- * component): what the message decoder finds and the record decoder is fed.
+ * A store to a stimulus register, which is a channel of the instrumentation trace
+ * component: output of the message decoder, input of the record decoder.
  */
 #ifndef SIFIVE_TRACE_STORE_H
 #define SIFIVE_TRACE_STORE_H
@@ -9,25 +9,25 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Sources, and channels of each. */
+/* Number of sources, and of channels per source. */
 #define STORE_SOURCES	128
 #define STORE_CHANNELS	32
 
 /* How certain a time is. */
 enum store_time {
 	TIME_UNKNOWN,
-	TIME_INFERRED,	/* likely: a message before it was lost or damaged */
+	TIME_INFERRED,	/* likely: an earlier message was lost or damaged */
 	TIME_EXACT,
 };
 
 /**
  * struct store - a store
- * @offset:	bytes from the beginning of the trace to where it is
- * @time:	when it was made, ticks; valid unless @time_known is TIME_UNKNOWN
- * @value:	what was stored
- * @src:	source that made it, below STORE_SOURCES
+ * @offset:	offset of its message in the trace, bytes
+ * @time:	ticks; valid unless @time_known is TIME_UNKNOWN
+ * @value:	the stored value
+ * @src:	its source, below STORE_SOURCES
  * @channel:	below STORE_CHANNELS
- * @bytes:	1, 2 or 4; 0 for one that fits no size
+ * @bytes:	1, 2 or 4; 0 for an invalid size
  * @time_known:	enum store_time
  */
 struct store {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* What may be printed: see text.h. */
+/* UTF-8, and what may be printed: see text.h. */
 #include <stdint.h>
 #include <string.h>
 
@@ -7,7 +7,10 @@
 
 size_t text_character(const char *text)
 {
-	/* By length: bits of the first byte, and the least that needs so many. */
+	/*
+	 * By length: mask of the first byte's bits, and the lowest code point of
+	 * that length.
+	 */
 	static const struct {
 		unsigned char	mask, first;
 		uint32_t	least;
@@ -31,7 +34,7 @@ size_t text_character(const char *text)
 			return 0;
 		code = code << 6 | (next & 0x3f);
 	}
-	/* Halves of UTF-16's pairs are no characters. */
+	/* Surrogates are no characters. */
 	if (code < form[more].least || code > 0x10ffff ||
 	    (code >= 0xd800 && code < 0xe000))
 		return 0;
@@ -46,7 +49,7 @@ size_t text_printable(const char *text)
 	if (first < 0x80)
 		return first >= 0x20 && first != 0x7f;
 	length = text_character(text);
-	/* Terminals take U+0080 to U+009F for commands, too. */
+	/* Terminals also interpret U+0080 to U+009F as commands. */
 	if (first == 0xc2 && (unsigned char)text[1] < 0xa0)
 		return 0;
 	return length;

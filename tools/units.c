@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Numbers for people: see units.h. */
+/* Formats numbers for people: see units.h. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

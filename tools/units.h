@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Numbers for people. */
+/* Formats numbers for people. */
 #ifndef SIFIVE_TRACE_UNITS_H
 #define SIFIVE_TRACE_UNITS_H
 
@@ -9,8 +9,8 @@
 #define UNITS_SIZE	24
 
 /**
- * units_time() - "12.345 us", or ticks when the rate is not known
- * @text:	filled with UNITS_SIZE bytes at most
+ * units_time() - "12.345 us", or ticks if the rate is unknown
+ * @text:	buffer of UNITS_SIZE bytes
  * @ticks:	a duration
  * @hz:		ticks in a second, 0: unknown
  *
@@ -18,12 +18,12 @@
  */
 const char *units_time(char *text, uint64_t ticks, uint64_t hz);
 
-/** units_count() - "123456789", or from ten digits on "12.346G" */
+/** units_count() - "123456789", "12.346G" for ten digits or more */
 const char *units_count(char *text, uint64_t count);
 
 /**
- * units_mark() - mark a number that is not certain
- * @text:	of units_count() or units_time(): gets "~" in front
+ * units_mark() - mark an inferred number
+ * @text:	from units_count() or units_time(); gets a leading "~"
  *
  * Return: @text.
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * See bugreport.h. Keys stay as they are: two reports can be compared line by line.
- * Only what is named here is collected, never a whole file of unknown content.
+ * See bugreport.h. Keys never change, so that reports can be compared line by line.
+ * Only known data is collected, never a whole file of unknown content.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -40,7 +40,7 @@ static void put(const char *key, const char *format, ...)
 	putc('\n', out);
 }
 
-/* The first line of a file, under a key; nothing where there is no such file. */
+/* The first line of a file under a key; nothing if the file does not exist. */
 static void put_file(const char *key, const char *path)
 {
 	char text[256];
@@ -78,7 +78,7 @@ static bool is_one_of(const char *name, const char * const *names)
 	return *names;
 }
 
-/* Of each CPU what /proc/cpuinfo says by these names, and nothing else. */
+/* These fields of /proc/cpuinfo, for each CPU. */
 static void processors(void)
 {
 	static const char * const names[] = { "hart", "isa", "mmu", "uarch", NULL };
@@ -118,7 +118,10 @@ static bool is_text(const unsigned char *bytes, size_t length)
 	return true;
 }
 
-/* A property as in source: strings, or words in hexadecimal; "yes" if it is empty. */
+/*
+ * A property as in device tree source: strings, or words in hexadecimal; "yes" if
+ * empty.
+ */
 static void put_property(const char *node, const char *name)
 {
 	unsigned char bytes[256];
@@ -153,7 +156,7 @@ static int visible(const struct dirent *entry)
 	return entry->d_name[0] != '.';
 }
 
-/* Entries of a folder in order; a folder that cannot be read has none. */
+/* Sorted entries of a folder; none if it cannot be read. */
 static int list_folder(const char *path, struct dirent ***entries)
 {
 	int count = scandir(path, entries, visible, by_name);
@@ -168,7 +171,7 @@ static void free_list(struct dirent **entries, int count)
 	free(entries);
 }
 
-/* Those that matter, so that none is among them that names the machine. */
+/* The relevant attributes, none of which identifies the machine. */
 static void put_properties(const char *node)
 {
 	static const char * const names[] = {
@@ -364,7 +367,7 @@ static void counters(int fd)
 		put_event(fd, &event);
 }
 
-/* Only what this driver and the PMU's say: other lines have the command line. */
+/* Only lines of this driver and the PMU's: others contain the kernel command line. */
 static void put_log_line(char *line)
 {
 	static const char * const ours[] = {

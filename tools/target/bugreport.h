@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* What a bug report needs to say of this machine. */
+/* The data for a bug report. */
 #ifndef SIFIVE_TRACE_BUGREPORT_H
 #define SIFIVE_TRACE_BUGREPORT_H
 
 #include <stdio.h>
 
 /**
- * bugreport() - write it as lines "key: value"
- * @to:		where
- * @fd:		the trace device, below 0 when it cannot be opened
+ * bugreport() - write the data as lines "key: value"
+ * @to:		the file
+ * @fd:		the trace device, negative if it cannot be opened
  *
- * What this user may not read is named in lines "missing: ". There is nothing in it
- * that tells one machine of a kind from another: no name, serial number, network
- * address or kernel command line.
+ * Lines "missing: " name data that this user may not read. Nothing in the report
+ * identifies the machine: no name, serial number, network address or kernel command
+ * line.
  */
 void bugreport(FILE *to, int fd);
 

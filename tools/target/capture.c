@@ -19,13 +19,16 @@
 #include "files.h"
 #include "machine.h"
 
-/* Bytes copied at a time. */
+/* Size of the copy buffer. */
 #define CHUNK	65536
 
-/* How long a program's child is waited for, in steps of 10 ms. */
+/* How long to wait for a program's child, in steps of 10 ms. */
 #define CHILD_STEPS	100
 
-/* Take hardware and counters, and set sampling; for perf_device_close(). */
+/*
+ * Takes hardware and counters, and sets sampling up; perf_device_close() gives them
+ * back.
+ */
 static int begin(struct perf_device *device, struct perf_setup *setup)
 {
 	struct perf_sampling *sampling = &setup->sampling;
@@ -71,7 +74,7 @@ int capture_try(const struct perf_setup *wanted, struct capture_mark *mark)
 	mark->buffer = status.buffer;
 	mark->capture = status.capture;
 	mark->period = setup.sampling.period;
-	/* Nothing is mapped. */
+	/* No stimulus page is mapped. */
 	perf_device_close(&device);
 	return error;
 }
@@ -85,7 +88,7 @@ static void put_event(struct output *out, const char *name,
 	put_json(out, perf_counter_name(counter, name, usual, sizeof(usual)));
 }
 
-/* As it was called, for people. */
+/* The command line, for people. */
 static void put_program(struct output *out, const char *path, char **argv)
 {
 	const char *between = "";
@@ -136,7 +139,7 @@ int capture_describe(const char *path, const struct perf_setup *setup,
 	return output_close(out);
 }
 
-/* All of a file, behind what was written before. */
+/* Appends a whole file. */
 static int put_file(struct output *out, const char *path)
 {
 	FILE *file = fopen(path, "re");
@@ -174,7 +177,10 @@ static void put_sources(int fd, const struct sifive_trace_sink *sink,
 	put_format(out, "],\n\"ts_channels\":%s,\n", layout ? "true" : "false");
 }
 
-/* What the session's program has counted, also of one that ended before it could say. */
+/*
+ * The counters of the session's program, also of one that ended before it could
+ * write them.
+ */
 static void put_lost(int fd, const struct sifive_trace_status *status,
 		     struct output *out)
 {
@@ -208,7 +214,7 @@ static int write_meta(int fd, const char *trace,
 		unlink(path);
 		return 0;
 	}
-	/* Nobody has named this file: it is not written through a link. */
+	/* The user did not name this file: do not follow a link. */
 	if (!lstat(path, &link) && S_ISLNK(link.st_mode))
 		unlink(path);
 	out = output_open(path);
@@ -232,8 +238,8 @@ static int write_meta(int fd, const char *trace,
 }
 
 /*
- * Copy *@bytes of the device from @offset on; set to how many there were. @end: to
- * the end, if that comes before. 1: not all could be written; -1: not all be read.
+ * Copy *@bytes of the device from @offset on, and set *@bytes to the number copied.
+ * @end: stop at the end of the data. Return 1 if a write failed, -1 if a read did.
  */
 static int copy(int fd, const char *path, uint64_t offset, __u64 *bytes,
 		bool end)
@@ -272,8 +278,8 @@ static int copy(int fd, const char *path, uint64_t offset, __u64 *bytes,
 }
 
 /*
- * A ring that runs is read as it was when reading began, which no call tells the
- * length of. So each sink is read by itself, to its end.
+ * A running ring is read as it was when reading began, and no call returns its
+ * length. So each sink is read separately, to its end.
  */
 static int copy_running(int fd, const char *path, uint32_t index, uint32_t sinks,
 			struct sifive_trace_sink *sink)
@@ -305,7 +311,7 @@ static int get_sink(int fd, uint32_t index, struct sifive_trace_sink *sink)
 	return ioctl(fd, SIFIVE_TRACE_IOC_SINK, sink);
 }
 
-/* That a ring was one is what was asked for. */
+/* No loss: the user asked for a ring. */
 static void report_sink(const char *name, const struct sifive_trace_sink *sink,
 			bool quiet)
 {
@@ -349,7 +355,10 @@ static void report_losses(int fd, const struct sifive_trace_status *status)
 		       (const char *)status->message);
 }
 
-/* What a file lacks of a sink's @bytes, and how to get it; whether it does. */
+/*
+ * Reports how many of a sink's @bytes are not in a file, and how to get them;
+ * returns whether any are missing.
+ */
 static bool is_short(const char *name, uint64_t bytes)
 {
 	struct stat file;
@@ -363,7 +372,7 @@ static bool is_short(const char *name, uint64_t bytes)
 	return true;
 }
 
-/* Trace SRAM gives no bytes while it is written. */
+/* Trace SRAM cannot be read while it is written. */
 static bool is_locked(int fd)
 {
 	char byte;
@@ -400,7 +409,7 @@ int capture_save(int fd, const char *path, const char *description,
 		}
 		perf_device_file(name, sizeof(name), path, i, status.sinks);
 		bytes = sink.bytes;
-		/* It is small, and needed for a copy elsewhere, too. */
+		/* Small, and needed for a copy elsewhere, too. */
 		failed |= write_meta(fd, name, &sink, description, objects);
 		if (status.flags & SIFIVE_TRACE_STATUS_RUNNING)
 			error = copy_running(fd, name, i, status.sinks, &sink);
@@ -427,8 +436,8 @@ static bool still_held(int fd, const struct capture_mark *mark,
 }
 
 /*
- * The first that was set up since, and nobody holds another. Of a later one it is
- * known whose it is only while it is held.
+ * True of the first session since then, if no other process holds a session. The
+ * owner of a later one is known only while it is held.
  */
 static bool is_its_own(const struct capture_mark *mark,
 		       const struct sifive_trace_status *status)
@@ -441,8 +450,8 @@ static bool is_its_own(const struct capture_mark *mark,
 }
 
 /*
- * Open the capture of a program that has ended, if nobody has set the hardware up
- * since. A child that it has made may hold the session until it has run.
+ * Open the capture of a program that has ended, if no other session was set up
+ * since. A child of the program may hold the session until it ends.
  */
 static int open_capture(const struct capture_mark *mark,
 			struct sifive_trace_status *status)
@@ -466,7 +475,7 @@ static int compare_sink(const char *name, const struct sifive_trace_sink *sink,
 {
 	if (is_short(name, sink->bytes))
 		return -1;
-	/* That a buffer was full the library has said. */
+	/* The library has already reported that a buffer was full. */
 	if (!(sink->flags & SIFIVE_TRACE_STATUS_FULL))
 		report_sink(name, sink, quiet);
 	return 0;
@@ -494,7 +503,7 @@ int capture_compare(const char *path, const struct capture_mark *mark,
 
 #define META_MAX	(PATH_MAX + 8)
 
-/* Whether a sink's file, @name, has a side-car, @meta. */
+/* Whether @meta is the side-car file of a sink's file @name. */
 static bool has_side_car(char name[PATH_MAX], char meta[META_MAX], const char *path,
 			 uint32_t index, uint32_t sinks)
 {
@@ -503,7 +512,7 @@ static bool has_side_car(char name[PATH_MAX], char meta[META_MAX], const char *p
 	return !access(meta, F_OK);
 }
 
-/* A side-car file from the program's beginning says nothing of losses: add them. */
+/* A side-car file written at the program's start lacks the losses: add them. */
 static int complete_meta(int fd, const char *meta)
 {
 	struct sifive_trace_status status = { .size = sizeof(status) };
@@ -520,7 +529,7 @@ static int complete_meta(int fd, const char *meta)
 			fclose(file);
 		return -1;
 	}
-	/* Behind its last element. */
+	/* Appends to the array. */
 	while ((got = fread(text, 1, sizeof(text), file)))
 		for (i = 0; i < got; i++, at++)
 			if (text[i] == '}') {
@@ -546,7 +555,7 @@ static int complete_meta(int fd, const char *meta)
 	return -1;
 }
 
-/* 1: not all of it could be written, which has been reported. */
+/* Return 1 if a write failed, which has been reported. */
 static int rescue_sink(int fd, const char *path, uint32_t index, uint32_t sinks,
 		       bool quiet)
 {
@@ -555,7 +564,7 @@ static int rescue_sink(int fd, const char *path, uint32_t index, uint32_t sinks,
 	uint64_t bytes;
 	int error;
 
-	/* Without it, it is not known whose bytes these are. */
+	/* Without a side-car file the owner of these bytes is unknown. */
 	if (!has_side_car(name, meta, path, index, sinks) || get_sink(fd, index, &sink))
 		return -1;
 	bytes = sink.bytes;
@@ -570,7 +579,7 @@ static int rescue_sink(int fd, const char *path, uint32_t index, uint32_t sinks,
 	return 0;
 }
 
-/* What a program has left that another process still holds. */
+/* A session that a program has left and another process still holds. */
 static bool is_busy(int fd, const char *path, uint32_t sinks)
 {
 	char name[PATH_MAX], meta[META_MAX];
@@ -596,7 +605,7 @@ int capture_rescue(const char *path, const struct capture_mark *mark,
 		error = -1;
 	if (fd < 0 && status.capture - mark->capture > 1)
 		report("the trace hardware has been set up again since: what the program had recorded is gone");
-	/* Where there is no room for one sink's bytes there may be for another's. */
+	/* If one sink's bytes do not fit, those of the next may. */
 	for (i = 0; !error && i < status.sinks; i++) {
 		one = rescue_sink(fd, path, i, status.sinks, quiet);
 		if (one > 0)

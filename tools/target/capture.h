@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * A capture of the command's own: records that the kernel writes, of a program or of
- * whatever runs on the CPUs; and any capture written to files.
+ * Captures of the command itself, where the kernel samples a program or everything
+ * that runs; and saving any capture to files.
  */
 #ifndef SIFIVE_TRACE_CAPTURE_H
 #define SIFIVE_TRACE_CAPTURE_H
@@ -11,20 +11,20 @@
 #include "objects.h"
 
 /**
- * capture_begin() - take hardware and counters, to sample
+ * capture_begin() - take hardware and counters for sampling
  * @device:	filled, also after an error; for perf_device_close()
- * @setup:	what is wanted, sampling.all tells whether of all that runs or of the
- *		process that calls START; its counters are filled in
+ * @setup:	the setup; sampling.all: everything that runs, not only the process that
+ *		calls START; its counters are filled in
  *
  * Return: 0, or -1 with perf_error_text().
  */
 int capture_begin(struct perf_device *device, struct perf_setup *setup);
 
 /**
- * struct capture_mark - what tells the capture of a program that traces itself
- * @buffer:	bytes of all its sinks
- * @capture:	the one before it, as sifive_trace_status.capture counts
- * @period:	of its samples, as the driver takes it
+ * struct capture_mark - identifies the capture of a program that traces itself
+ * @buffer:	size of the buffers of all its sinks
+ * @capture:	number of the previous one, from sifive_trace_status.capture
+ * @period:	its sampling period, as adjusted by the driver
  * @pid:	the program
  */
 struct capture_mark {
@@ -35,21 +35,21 @@ struct capture_mark {
 };
 
 /**
- * capture_try() - whether a program that does all this itself will get it
- * @wanted:	what it will ask for
- * @mark:	all but its program is set
+ * capture_try() - check that a program will get what it is going to request
+ * @wanted:	what it will request
+ * @mark:	all but @pid is set
  *
- * Takes everything and gives it back. Return: 0, or -1 with perf_error_text().
+ * Takes all resources and releases them. Return: 0, or -1 with perf_error_text().
  */
 int capture_try(const struct perf_setup *wanted, struct capture_mark *mark);
 
 /**
- * capture_describe() - what a side-car file says of the setup
- * @path:	a file for capture_save(), which joins it to the rest
+ * capture_describe() - write the setup's part of a side-car file
+ * @path:	a file for capture_save(), which adds the rest
  * @setup:	as capture_begin() left it
  * @launch:	the program that was run, or NULL
- * @objects:	what was in memory, for objects_report() afterwards; NULL:
- *		capture_save() gets to know
+ * @objects:	the objects in memory, for objects_report() afterwards; NULL: they are
+ *		given to capture_save()
  */
 int capture_describe(const char *path, const struct perf_setup *setup,
 		     const struct launch *launch, struct objects *objects);
@@ -57,36 +57,36 @@ int capture_describe(const char *path, const struct perf_setup *setup,
 /**
  * capture_save() - write a capture's bytes and side-car files
  * @fd:		the trace device
- * @path:	of the file; several sinks give PATH with .0, .1 …
- * @description: file that capture_describe() has written, NULL: nothing is known
- * @objects:	what was in memory; NULL: the description says it
- * @quiet:	say only what went wrong
+ * @path:	of the file; several sinks give PATH with .0, .1 ...
+ * @description: file that capture_describe() has written, NULL for none
+ * @objects:	the objects in memory; NULL if the description has them
+ * @quiet:	print only errors and losses
  *
- * Return: 0, or -1: the reason has been printed.
+ * Return: 0, or -1: the error has been printed.
  */
 int capture_save(int fd, const char *path, const char *description,
 		 struct objects *objects, bool quiet);
 
 /**
- * capture_compare() - say what the files of a program lack of what it recorded
+ * capture_compare() - report recorded data that a program's files lack
  * @path:	as for capture_save()
  * @mark:	its capture
- * @quiet:	say only what went wrong
+ * @quiet:	print only errors and losses
  *
- * Return: 0; -1: they are not complete, which has been reported.
+ * Return: 0, or -1 if the files are incomplete, which has been reported.
  */
 int capture_compare(const char *path, const struct capture_mark *mark,
 		    bool quiet);
 
 /**
- * capture_rescue() - write what a program has left that wrote no trace
- * @path:	as for capture_save(); there are side-car files already
+ * capture_rescue() - write the capture of a program that ended without writing it
+ * @path:	as for capture_save(); side-car files exist
  * @mark:	its capture
- * @quiet:	say only what went wrong
+ * @quiet:	print only errors and losses
  *
- * Return: 0; -1: there is nothing of it, nor side-car files any more; 1: it cannot be
- * read yet, or not all could be written, which has been reported, and there are side-car
- * files.
+ * Return: 0; -1: there is no capture, and the side-car files are removed; 1: it cannot
+ * be read yet, or a write failed, which has been reported, and the side-car files
+ * stay.
  */
 int capture_rescue(const char *path, const struct capture_mark *mark,
 		   bool quiet);

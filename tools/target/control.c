@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * sifive-trace start, stop, status, dump: driving by hand. A process in the
- * background holds the session from start to stop; what it knows of the capture is
- * in files of /run, for dump.
+ * sifive-trace start, stop, status, dump: recording by hand. A background process
+ * holds the session from start to stop, and keeps the capture's description in /run
+ * for dump.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -32,18 +32,19 @@
 #define RUN		"/run"
 #define FOLDER		RUN "/sifive-trace"
 #define DESCRIPTION	FOLDER "/setup"
-/* "PID LEFT_OUT MISSED BYTES SAMPLES": the last two when the session has ended. */
+/* "PID LEFT_OUT MISSED BYTES SAMPLES": the last two once the session has ended. */
 #define STATE		FOLDER "/state"
 
 /* How long stop waits, in steps of 10 ms. */
 #define STOP_STEPS	1000
 
 /**
- * struct state - what STATE holds
- * @pid:	the holder, or who it was
+ * struct state - contents of STATE
+ * @pid:	the process that holds, or held, the session
  * @left_out, @missed: as in struct objects
- * @bytes, @samples: of the capture as it ended; tell whether it is still there
- * @ended:	it has
+ * @bytes, @samples: of the capture when it ended; they show whether it is still
+ *		the current one
+ * @ended:	the session has ended
  */
 struct state {
 	int		pid;
@@ -83,7 +84,7 @@ static int write_state(const struct state *state)
 	return output_close(out) || rename(STATE ".new", STATE) ? -1 : 0;
 }
 
-/* For reading only, as everybody can who may open it. */
+/* Read-only, which more users may open than may trace. */
 static int open_status(struct sifive_trace_status *status)
 {
 	int fd = open(machine_device(), O_RDONLY | O_CLOEXEC);
@@ -99,7 +100,7 @@ static int open_status(struct sifive_trace_status *status)
 	return -1;
 }
 
-/* Whether the session is one that start has begun. */
+/* Whether start has begun this session. */
 static bool is_ours(const struct sifive_trace_status *status,
 		    const struct state *state)
 {
@@ -114,7 +115,10 @@ struct start {
 
 /* ---- start ------------------------------------------------------------- */
 
-/* A machine has no counts of its own: the option of record is refused with the reason. */
+/*
+ * Counts of a thread need a program: this option of record gets its own error
+ * message.
+ */
 static int refuse_per_thread(void *at, const struct cli_option *option,
 			     const char *value)
 {
@@ -146,7 +150,7 @@ static void tell_to_stop(int number)
 	told_to_stop = 1;
 }
 
-/* For dump, at any time: the whole of it, or the one before. */
+/* Replaces the files as a whole: dump may read them at any time. */
 static int describe(const struct perf_setup *setup, struct objects *objects,
 		    struct state *state)
 {
@@ -158,7 +162,10 @@ static int describe(const struct perf_setup *setup, struct objects *objects,
 	return write_state(state) || error ? -1 : 0;
 }
 
-/* From start to stop; @ready gets the reason why not, or an empty one. */
+/*
+ * Holds the session from start to stop; writes an error message, or an empty one,
+ * to @ready.
+ */
 static int hold(struct perf_setup *setup, int ready)
 {
 	const struct timespec pause = { .tv_nsec = 100000000 };
@@ -193,20 +200,23 @@ static int hold(struct perf_setup *setup, int ready)
 	while (!told_to_stop) {
 		watch_wait(&watch, &none);
 		watch_read(&watch, 0, &objects);
-		/* The more there are, the more it costs: the less often. */
+		/*
+		 * A description costs more with more objects, so write it less
+		 * often.
+		 */
 		if (objects.count != known && waited++ >= objects.count / 256) {
 			describe(setup, &objects, &state);
 			known = objects.count;
 			waited = 0;
 		}
-		/* Not for each of very many. */
+		/* A pause, so that a burst of events costs one pass. */
 		ppoll(NULL, 0, &pause, &none);
 	}
 
 	perf_device_stop(&device);
 	watch_read(&watch, 0, &objects);
 	watch_close(&watch);
-	/* What still runs is as new as what was loaded last. */
+	/* Objects of running programs count as the latest. */
 	objects_add_all(&objects);
 	if (!perf_device_capture(&device, &capture)) {
 		state.bytes = capture.bytes;
@@ -218,7 +228,7 @@ static int hold(struct perf_setup *setup, int ready)
 	return EXIT_OK;
 }
 
-/* Nobody but its owner can put links there. */
+/* Only its owner can put links there. */
 static int make_folder(void)
 {
 	struct stat status;
@@ -460,7 +470,7 @@ static int dump(const char *path)
 	fd = open_status(&status);
 	if (fd < 0)
 		return EXIT_UNREADABLE;
-	/* What start has noted belongs to this capture, or to one before. */
+	/* The notes of start belong to this capture, or to an earlier one. */
 	if (read_state(&state) &&
 	    (is_ours(&status, &state) ||
 	     (state.ended && state.bytes == status.bytes &&

@@ -10,8 +10,8 @@ typedef char *(*demangle_function)(const char *symbol, char *buffer,
 				   size_t *size, int *status);
 
 /*
- * Not the library that the program brings: this command may have privileges that
- * the program's owner has not.
+ * Not the library beside the program: this command may have privileges that the
+ * program's owner does not.
  */
 static demangle_function find(void)
 {
@@ -48,7 +48,7 @@ char *demangle(const char *symbol)
 	return function ? function(symbol, NULL, NULL, &status) : NULL;
 }
 
-/* The opening bracket of the one at @at; the brackets of operators have no partner. */
+/* The bracket that opens the one at @at; brackets of operators have no partner. */
 static char *partner(char *name, char *at)
 {
 	const char *kinds = *at == ')' ? "()" : "<>";
@@ -64,12 +64,12 @@ static char *partner(char *name, char *at)
 	}
 }
 
-/* The last name of @name, behind what a template returns. */
+/* The last part of @name, after the template arguments of its return type. */
 static char *behind_type(char *name, char *end)
 {
 	char *at = end, *word = strstr(name, "operator");
 
-	/* What follows that word belongs to it, be it a space or a bracket. */
+	/* A space or bracket after that word is part of it. */
 	if (word)
 		at = word;
 	while (at > name && at[-1] != ' ') {
@@ -89,7 +89,7 @@ char *demangle_cut(char *name)
 
 	if (close)
 		open = partner(name, close);
-	/* A lambda's brackets are in its name: no parameters. */
+	/* Brackets of a lambda are part of its name, not parameters. */
 	if (open && open > name && !strchr(close, ':')) {
 		*open = '\0';
 		end = open;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * C++ names as people write them. The C++ library of this machine knows them; where
- * there is none, there are no C++ programs either but static ones.
+ * Demangled C++ names, from the C++ library of this machine. A machine without one
+ * has only static C++ programs.
  */
 #ifndef SIFIVE_TRACE_DEMANGLE_H
 #define SIFIVE_TRACE_DEMANGLE_H
@@ -9,22 +9,22 @@
 #include <stdbool.h>
 
 /**
- * demangle() - the name that a symbol stands for, with types
+ * demangle() - demangle a symbol, with types
  * @symbol:	as it is in a symbol table
  *
- * Return: for free(); NULL: it is no C++ name, or nobody here can tell.
+ * Return: a string for free(); NULL if it is no C++ name, or there is no C++ library.
  */
 char *demangle(const char *symbol);
 
 /**
- * demangle_cut() - the same without what the function returns and takes
- * @name:	of demangle(); changed
+ * demangle_cut() - cut the return type and the parameters from a name
+ * @name:	from demangle(); changed
  *
- * Return: where in @name the rest begins.
+ * Return: the beginning of the rest in @name.
  */
 char *demangle_cut(char *name);
 
-/** demangle_possible() - whether somebody here can tell */
+/** demangle_possible() - whether this machine has a C++ library */
 bool demangle_possible(void);
 
 #endif /* SIFIVE_TRACE_DEMANGLE_H */

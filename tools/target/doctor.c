@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* See doctor.h. Each check says what it has found and what to do. */
+/* See doctor.h. Each check reports a finding and its remedy. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -16,7 +16,7 @@
 #include "machine.h"
 #include "nodes.h"
 
-/* How much of one finding fits: a list of counters and some words. */
+/* Size of a finding: a list of counters and some text. */
 #define FINDING_SIZE	700
 
 #define COMMAND	"sifive-trace"
@@ -25,7 +25,7 @@ static bool works;
 static FILE *out;
 static const char *begin;
 
-/* @stops: tracing does not work with it; otherwise not with everything. */
+/* @stops: tracing does not work; otherwise it works with restrictions. */
 __attribute__((format(printf, 2, 3)))
 static void finding(bool stops, const char *format, ...)
 {
@@ -68,7 +68,7 @@ static void explain_memory(const struct trace_node *n)
 	}
 }
 
-/* A node that the module does not use, or not well. */
+/* A node that the module does not use, or not fully. */
 static void explain_node(const struct trace_node *n, bool stops)
 {
 	const char *driver = n->funnel ? "sifive-trace-funnel" :
@@ -109,7 +109,7 @@ static void explain_node(const struct trace_node *n, bool stops)
 	}
 }
 
-/* Which kinds of component the device tree has, and which the module uses. */
+/* The kinds of components in the device tree, and those that the module uses. */
 struct kinds {
 	bool has[2], uses[2];	/* [true]: funnels */
 };
@@ -138,7 +138,7 @@ static struct kinds check_nodes(void)
 		fix("add nodes: Documentation/p550.md has them for the HiFive Premier P550, Documentation/devicetree/bindings/trace says what they are made of");
 	}
 	for (i = 0; i < count; i++)
-		/* Beside nodes of the binding, older ones do no harm. */
+		/* Nodes of the older binding are harmless if there are others. */
 		if (nodes[i].state != NODE_OLDER || !(kinds.has[0] || kinds.has[1]))
 			explain_node(&nodes[i], !kinds.uses[nodes[i].funnel]);
 	return kinds;
@@ -173,7 +173,7 @@ static void check_privilege(void)
 	fix("run as root, or give the command the capability, and through it what it records: setcap cap_perfmon+ep " COMMAND);
 }
 
-/* What perf's settings are good for, where they are not as usual. */
+/* What unusual settings of perf allow. */
 static void check_settings(void)
 {
 	char paranoid[16], access[16];
@@ -182,7 +182,7 @@ static void check_settings(void)
 		     sizeof(paranoid));
 	machine_file("/proc/sys/kernel/perf_user_access", access,
 		     sizeof(access));
-	/* A level of Debian's, for which CAP_PERFMON is not enough. */
+	/* A level of Debian's kernels: CAP_PERFMON is not enough for it. */
 	if (!machine_capable(MACHINE_CAP_ADMIN) && atoi(paranoid) > 2) {
 		note("kernel.perf_event_paranoid = %s: perf does not tell this user what programs load: samples of static programs, and of -a, have no names",
 		     paranoid);
@@ -244,7 +244,7 @@ static void check_session(int fd)
 	fix("wait for its end; sifive-trace stop ends what sifive-trace start began");
 }
 
-/* CPUs on which nothing can be recorded. */
+/* CPUs on which recording is not possible. */
 static void check_cpus(int fd)
 {
 	char text[256] = "", with[256] = "";
@@ -283,7 +283,7 @@ static void check_cpus(int fd)
 	}
 }
 
-/* What firmware keeps to itself. */
+/* Counters that firmware withholds. */
 static void check_delegation(int fd)
 {
 	struct sifive_trace_event cycles = { .code = 1 };
@@ -309,7 +309,7 @@ static void check_delegation(int fd)
 	}
 }
 
-/* Whether this process may have executable memory, as those that are recorded want. */
+/* Whether this process may have executable memory, which recorded programs need. */
 static void check_code(void)
 {
 	const size_t size = (size_t)getpagesize();

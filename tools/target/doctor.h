@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* What stands in tracing's way on this machine, and how to remove it. */
+/* Checks whether tracing works on this machine, and how to make it work. */
 #ifndef SIFIVE_TRACE_DOCTOR_H
 #define SIFIVE_TRACE_DOCTOR_H
 
 #include <stdbool.h>
 #include <stdio.h>
 
-/** doctor() - write it to @to, @prefix before each line; false: tracing would not work */
+/**
+ * doctor() - write findings to @to, each line after @prefix; false if tracing would
+ * not work
+ */
 bool doctor(FILE *to, const char *prefix);
 
 #endif /* SIFIVE_TRACE_DOCTOR_H */

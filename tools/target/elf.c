@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* See elf.h. Nothing in a file is trusted: each place is checked before it is read. */
+/* See elf.h. Files are untrusted: each offset is checked before it is read. */
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -11,7 +11,7 @@
 
 #include "elf.h"
 
-/* All that there is of @most bytes, in memory that stays when the file changes. */
+/* Up to @most bytes, in memory that does not change with the file. */
 static int take(int fd, size_t most, struct elf *elf)
 {
 	char *bytes = malloc(most);
@@ -74,7 +74,7 @@ bool elf_has(const struct elf *elf, const char *name)
 	return memmem(elf->bytes, elf->size, name, strlen(name) + 1);
 }
 
-/* @count things of @size bytes at @offset, NULL unless all are in the file. */
+/* @count elements of @size bytes at @offset; NULL unless all are in the file. */
 static const void *part(const struct elf *elf, uint64_t offset, uint64_t count,
 			size_t size)
 {
@@ -122,7 +122,7 @@ uint64_t elf_bias(const struct elf *elf, uint64_t address, uint64_t offset)
 	return elf->fixed ? 0 : address - offset;
 }
 
-/* In one segment of notes. */
+/* Searches one note segment. */
 static bool find_build_id(const char *note, uint64_t size, char *text)
 {
 	const Elf64_Nhdr *header;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* See events.h. The files are part of the command: it needs none beside it. */
+/* See events.h. The event files are built into the command. */
 #include <inttypes.h>
 #include <regex.h>
 #include <stdio.h>
@@ -24,7 +24,7 @@ static const char * const files[] = {
 
 static struct family families[FILES];
 
-/* SBI's codes: general events from 1 on, 7 caches with 6 codes each. */
+/* SBI event codes: general events from 1, then 7 caches with 6 codes each. */
 #define GENERAL_EVENTS	10
 #define CACHES		7
 #define CACHE_CODES	6
@@ -129,7 +129,7 @@ const struct family *family_of(const char *cpu)
 	return NULL;
 }
 
-/* One word: as it is when the library knows it, or else as rHEX. */
+/* One word: unchanged if the library knows it, or else as rHEX. */
 static int translate(FILE *out, const char *word, size_t length,
 		     const struct family *family)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Raw events of SiFive's cores by name, from the files in tools/events. */
+/* Raw events of SiFive's cores by name, from tools/events. */
 #ifndef SIFIVE_TRACE_EVENTS_H
 #define SIFIVE_TRACE_EVENTS_H
 
@@ -11,10 +11,10 @@
 /**
  * struct family - cores that have the same raw events
  * @name:	its name in the kernel's perf
- * @cores:	their names, as text
- * @cpu:	patterns of "mvendorid-marchid-mimpid", as regcomp() takes them
+ * @cores:	names of the cores, for people
+ * @cpu:	regular expressions for "mvendorid-marchid-mimpid"
  * @event:	its events, in groups
- * @group:	of each event the group's name
+ * @group:	the group of each event
  */
 struct family {
 	const char		*name;
@@ -26,26 +26,26 @@ struct family {
 	size_t			events;
 };
 
-/** family_next() - the families one after the other, NULL behind the last */
+/** family_next() - the next family, the first for NULL; NULL after the last */
 const struct family *family_next(const struct family *family);
 
-/** family_named() - the one of that name, or NULL */
+/** family_named() - a family by name, or NULL */
 const struct family *family_named(const char *name);
 
-/** family_of() - the one of a processor, or NULL: mvendorid-marchid-mimpid */
+/** family_of() - the family of a processor "mvendorid-marchid-mimpid", or NULL */
 const struct family *family_of(const char *cpu);
 
 /**
- * events_translate() - a list of events in the names that the library knows
- * @list:	the user's, with commas between
- * @family:	whose names are taken too, or NULL
+ * events_translate() - translate a list of events into names that the library knows
+ * @list:	the user's list, comma-separated
+ * @family:	family whose names are accepted too, or NULL
  *
- * Return: a string to be freed, in which names of @family are rHEX; NULL when a
- * word means nothing: the reason has been printed.
+ * Return: a string to free, with names of @family as rHEX; NULL for an unknown word:
+ * the error has been printed.
  */
 char *events_translate(const char *list, const struct family *family);
 
-/** events_usual() - event @index of those that have names everywhere; false: none */
+/** events_usual() - event @index of those that all machines name; false after the last */
 bool events_usual(size_t index, struct perf_event_id *event);
 
 #endif /* SIFIVE_TRACE_EVENTS_H */

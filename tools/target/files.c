@@ -22,7 +22,7 @@ uint64_t files_show(const char *path, bool quiet)
 	uint64_t bytes = 0;
 	unsigned int i;
 
-	/* One file, or one for each sink. */
+	/* Calls a function for one file, or for one per sink. */
 	for (i = 0; i <= SIFIVE_TRACE_MAX_ENCODERS; i++) {
 		perf_device_file(name, sizeof(name), path, i ? i - 1 : 0, i ? 2 : 1);
 		if (stat(name, &status) || !status.st_size)
@@ -36,8 +36,9 @@ uint64_t files_show(const char *path, bool quiet)
 }
 
 /*
- * A trace and its side-car file; false: there was none. What a link leads to is
- * emptied if it is @named: the new trace goes there.
+ * Removes a trace and its side-car file; returns false if there was none. If the
+ * user @named the file, a link is followed and its target emptied: the new trace
+ * goes there.
  */
 static bool remove_one(const char *path, bool named)
 {
@@ -68,14 +69,14 @@ void files_remove(const char *path)
 	}
 }
 
-/* A file that can be written, by making it if there is none; 0 or errno. */
+/* Whether a file can be written, creating it if need be; 0 or an errno. */
 static int try_file(const char *path)
 {
 	struct stat status;
 	bool made = lstat(path, &status);
 	int fd, error = 0;
 
-	/* A pipe would wait for its reader. */
+	/* Opening a pipe would wait for its reader. */
 	fd = open(path, O_WRONLY | O_CREAT | O_NONBLOCK | O_CLOEXEC, 0666);
 	if (fd < 0)
 		return errno;
@@ -96,7 +97,7 @@ int files_check(const char *path)
 	snprintf(name, sizeof(name), "%s", path);
 	if (!error && machine_side_car()) {
 		snprintf(name, sizeof(name), "%s.meta", path);
-		/* A link is not followed: it is removed. */
+		/* A link is removed, not followed. */
 		if (lstat(name, &status) || !S_ISLNK(status.st_mode))
 			error = try_file(name);
 	}

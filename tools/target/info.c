@@ -16,7 +16,7 @@
 #include "events.h"
 #include "machine.h"
 
-/* A line of the report: @key is empty where one goes on. */
+/* One line; an empty @key continues the previous one. */
 static void line(const char *key, const char *text)
 {
 	printf("%-11s %s\n", key, text);
@@ -56,7 +56,7 @@ static void show_system(void)
 	}
 }
 
-/* What the last session has found out by trying, for people. */
+/* What the last session's test of the encoder found. */
 static void show_messages(const struct sifive_trace_encoder *e)
 {
 	char text[160];
@@ -206,7 +206,7 @@ static int command_info(int argc, char **argv)
 		rc = cli_arguments(&info_command, 0, argc, argv);
 	if (rc)
 		return rc;
-	/* More users may look than may trace. */
+	/* Read-only suffices, which more users may open than may trace. */
 	fd = open(machine_device(), O_RDWR | O_CLOEXEC);
 	if (fd < 0)
 		fd = open(machine_device(), O_RDONLY | O_CLOEXEC);

@@ -11,23 +11,23 @@
 #include "../command.h"
 #include "launch.h"
 
-/* The program, while it runs. */
+/* The program while it runs, for the handler. */
 static volatile sig_atomic_t running;
 
-/* A signal that ends the command ends the program, too. */
+/* A signal that ends the command also ends the program. */
 static void pass_on(int number)
 {
 	if (running)
 		kill(running, number);
 }
 
-/* The program has ended: that it interrupts is all. */
+/* For SIGCHLD: all it has to do is interrupt the wait. */
 static void wake(int number)
 {
 	(void)number;
 }
 
-/* What is done with signals while the program runs; keys reach it by themselves. */
+/* Signal handling while the program runs; the terminal signals the program itself. */
 static const struct {
 	int	number;
 	void	(*handler)(int);
@@ -41,13 +41,13 @@ static const struct {
 
 #define SIGNALS		(sizeof(signals) / sizeof(signals[0]))
 
-/* What was done with them before. */
+/* The handling before. */
 struct before {
 	struct sigaction	action[SIGNALS];
 	sigset_t		mask;
 };
 
-/* Handlers run in wait_for() alone, until return_signals(). */
+/* Signals stay blocked except in wait_for(), until return_signals(). */
 static void take_signals(struct before *before)
 {
 	sigset_t handled;
@@ -58,7 +58,7 @@ static void take_signals(struct before *before)
 		struct sigaction action = { .sa_handler = signals[i].handler };
 
 		sigaction(signals[i].number, NULL, &before->action[i]);
-		/* To be ignored was meant for the program, too. */
+		/* A signal that the command ignores is ignored by the program too. */
 		if (before->action[i].sa_handler == SIG_IGN &&
 		    signals[i].handler != wake)
 			continue;
@@ -77,7 +77,7 @@ static void return_signals(const struct before *before)
 		sigaction(signals[i].number, &before->action[i], NULL);
 }
 
-/* A program that runs closes @failed, and can end with any status. */
+/* exec() closes @failed, so data in it means that the program did not run. */
 static void run(const struct launch *launch, int failed)
 {
 	int status = EXIT_RECORD;
@@ -149,7 +149,7 @@ int launch_run(const struct launch *launch, struct launched *launched)
 		launched->ran = !read(ends[0], &failed, 1);
 	}
 	close(ends[0]);
-	/* What comes after the program's end is passed on to nobody. */
+	/* After the program's end signals are not passed on. */
 	sigprocmask(SIG_SETMASK, &before.mask, NULL);
 	return_signals(&before);
 	return status;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Running a program. */
+/* Runs a program. */
 #ifndef SIFIVE_TRACE_LAUNCH_H
 #define SIFIVE_TRACE_LAUNCH_H
 
@@ -10,13 +10,12 @@
 #include "program.h"
 
 /**
- * struct launch - a program to be run
- * @path, @argv: of execv()
- * @before:	called in the new process before that, with @argument: 0, or -1: the
- *		reason has been printed, and it ends with EXIT_RECORD
- * @meanwhile:	called with @argument again and again while the program runs: it
- *		waits until it has something to do, or for a signal that @mask lets in;
- *		NULL: nothing is to do
+ * struct launch - a program to run
+ * @path, @argv: for execv()
+ * @before:	called in the new process before exec with @argument; returns 0, or -1
+ *		after printing an error: the process then exits with EXIT_RECORD
+ * @meanwhile:	called with @argument repeatedly while the program runs; it waits
+ *		for work, or for a signal that @mask allows; may be NULL
  */
 struct launch {
 	const char	*path;
@@ -27,10 +26,10 @@ struct launch {
 };
 
 /**
- * struct launched - what has become of it
- * @pid:	its process
- * @signal:	that ended it, or 0
- * @ran:	it has begun; otherwise the reason has been printed
+ * struct launched - the result of running a program
+ * @pid:	its process ID
+ * @signal:	the signal that ended it, or 0
+ * @ran:	it was started; otherwise the error has been printed
  */
 struct launched {
 	pid_t		pid;
@@ -39,15 +38,15 @@ struct launched {
 };
 
 /**
- * launch_run() - run it to its end
+ * launch_run() - run a program and wait for its end
  * @launch:	what to run
  * @launched:	filled
  *
- * The terminal's keys are for the program meanwhile. What the command was asked to
- * ignore, as nohup(1) does, it goes on to ignore, and so does the program.
+ * Keys that send signals, such as ^C, reach only the program. Signals that the command
+ * ignores, such as under nohup(1), stay ignored, also in the program.
  *
- * Return: its exit status, 128 and the signal that ended it; EXIT_CANNOT_RUN or
- * EXIT_RECORD when it has not run.
+ * Return: its exit status; 128 plus the signal that ended it; EXIT_CANNOT_RUN or
+ * EXIT_RECORD if it did not run.
  */
 int launch_run(const struct launch *launch, struct launched *launched);
 

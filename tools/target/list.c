@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* sifive-trace list: what this machine can count, and on which counters. */
+/* sifive-trace list: the events that this machine can count, and on which counters. */
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
@@ -14,22 +14,22 @@
 #include "list.h"
 #include "machine.h"
 
-/* The timestamp among the counters. */
+/* Number of the timestamp among the counters. */
 #define TIMESTAMP	1
 
-/* A list of all counters, with gaps, as text. */
+/* Size of a list of all counters as text. */
 #define COUNTERS_SIZE	512
 
 /**
- * struct listing - what is listed
- * @pattern:	of names, or NULL
- * @all:	also what cannot be counted here
+ * struct listing - a listing of events
+ * @pattern:	pattern for names, or NULL
+ * @all:	also list events that cannot be counted
  * @family:	raw events of this family instead, or NULL
  * @add:	receives the names instead of standard output, or NULL
  * @context:	for @add
- * @fd:		the trace device, -1: what can be counted is not known
- * @events:	events shown
- * @hidden:	events that cannot be counted here
+ * @fd:		the trace device, -1: unknown what can be counted
+ * @events:	number of events shown
+ * @hidden:	number of events that cannot be counted
  */
 struct listing {
 	char		*pattern;
@@ -42,7 +42,7 @@ struct listing {
 	size_t		hidden;
 };
 
-/* The pattern as fnmatch() takes it. */
+/* The pattern for fnmatch(). */
 static char *make_pattern(const char *word)
 {
 	char *pattern;
@@ -58,7 +58,7 @@ static bool is_wanted(const struct listing *listing, const char *name)
 	       !fnmatch(listing->pattern, name, FNM_CASEFOLD);
 }
 
-/* It counts nothing and needs no counter of its own: it is always there. */
+/* The timestamp needs no counter: it is always available. */
 static bool is_timestamp(const struct perf_event_id *id)
 {
 	return id->type == SIFIVE_TRACE_EVENT_GENERAL &&
@@ -128,7 +128,7 @@ static void list_raw(struct listing *listing, const struct family *family)
 	}
 }
 
-/* Why the events of the machine are unknown. */
+/* Opens the device, and reports why events cannot be queried. */
 static int open_device(void)
 {
 	struct sifive_trace_event cycles = { .code = 1 };
@@ -151,7 +151,7 @@ static int list(struct listing *listing)
 	char cpu[MACHINE_CPU_SIZE];
 	bool here = machine_cpu(cpu);
 
-	/* Another family's events are not asked for here. */
+	/* Events of another family cannot be queried here. */
 	if (family) {
 		list_raw(listing, family);
 	} else {

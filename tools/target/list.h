@@ -5,7 +5,10 @@
 
 #include "../cli.h"
 
-/** list_names() - add the events that this machine can count now, or else all names */
+/**
+ * list_names() - add the events that this machine can count now, or all names if that
+ * is unknown
+ */
 void list_names(cli_add *add, void *context);
 
 #endif /* SIFIVE_TRACE_LIST_H */

@@ -16,11 +16,11 @@
 
 #include "machine.h"
 
-/* klogctl()'s actions. */
+/* Actions of klogctl(). */
 #define KLOG_READ_ALL	3
 #define KLOG_SIZE	10
 
-/* SBI's number of OpenSBI. */
+/* SBI implementation ID of OpenSBI. */
 #define SBI_OPENSBI	1
 
 bool machine_cpu(char *text)
@@ -51,7 +51,7 @@ bool machine_cpu(char *text)
 	return true;
 }
 
-/* The number behind @word in the kernel's log, as text. */
+/* The number after @word in the kernel log, as text. */
 static bool log_word(const char *log, const char *word, char *text, size_t size)
 {
 	const char *at = strstr(log, word);
@@ -89,7 +89,7 @@ void machine_firmware(char *text, size_t size)
 	*text = '\0';
 	if (!log)
 		return;
-	/* Both in one line. */
+	/* Both numbers are on one line. */
 	line = strstr(log, "SBI implementation ID=");
 	if (line &&
 	    log_word(line, "ID=", implementation, sizeof(implementation)) &&
@@ -158,7 +158,7 @@ void machine_pass_on(void)
 						 1u << pass[i] % 32;
 	if (syscall(SYS_capset, &header, set))
 		return;
-	/* What is not permitted is refused, and not wanted. */
+	/* A capability that is not permitted is not inherited. */
 	for (i = 0; i < 2; i++)
 		prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, pass[i], 0, 0);
 }
@@ -216,7 +216,7 @@ int machine_query(int fd, const struct sifive_trace_event *event,
 			continue;
 		CPU_ZERO(&one);
 		CPU_SET(encoder.cpu, &one);
-		/* One that is offline or not ours takes no part. */
+		/* CPUs that are offline or have no encoder do not count. */
 		if (sched_setaffinity(0, sizeof(one), &one))
 			continue;
 		error = query_here(fd, event, query);
@@ -227,7 +227,7 @@ int machine_query(int fd, const struct sifive_trace_event *event,
 	return error;
 }
 
-/* "cycle" for 0; names of the others have their number. */
+/* "cycle" for 0; the others by number. */
 static int counter_name(unsigned int number, char *text, size_t size)
 {
 	static const char * const fixed[] = { "cycle", "timestamp", "instret" };
@@ -262,7 +262,7 @@ unsigned int machine_changed(const struct sifive_trace_status *status)
 {
 	unsigned int encoders = (unsigned int)__builtin_popcountll(status->changed);
 
-	/* A funnel has no bit of its own. */
+	/* Funnels have no bit. */
 	return encoders || !(status->flags & SIFIVE_TRACE_STATUS_CHANGED) ? encoders : 1;
 }
 

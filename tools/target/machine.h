@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The machine that is traced: its kernel, firmware, processors and trace device. */
+/* The traced machine: its kernel, firmware, processors and trace device. */
 #ifndef SIFIVE_TRACE_MACHINE_H
 #define SIFIVE_TRACE_MACHINE_H
 
@@ -9,24 +9,24 @@
 
 #include <linux/sifive_trace.h>
 
-/* "mvendorid-marchid-mimpid" in hexadecimal, with the final 0. */
+/* Size of "mvendorid-marchid-mimpid" in hexadecimal, with the final NUL. */
 #define MACHINE_CPU_SIZE	64
 
-/* Numbers of capabilities, as in linux/capability.h. */
+/* Capability numbers of linux/capability.h. */
 #define MACHINE_CAP_RAWIO	17
 #define MACHINE_CAP_ADMIN	21
 #define MACHINE_CAP_PERFMON	38
 
-/** machine_cpu() - what the processor calls itself; false: no RISC-V Linux */
+/** machine_cpu() - read the processor's IDs; false if this is no RISC-V Linux */
 bool machine_cpu(char *text);
 
-/** machine_log() - the kernel's log, to be freed; NULL: it may not be read, or errno */
+/** machine_log() - the kernel log, to free; NULL with errno, such as EPERM */
 char *machine_log(void);
 
-/** machine_firmware() - "OpenSBI 1.6, SBI 2.0" from the kernel's log, or empty */
+/** machine_firmware() - "OpenSBI 1.6, SBI 2.0" from the kernel log, or empty */
 void machine_firmware(char *text, size_t size);
 
-/** machine_file() - the first line of a file of /proc or /sys, empty when none */
+/** machine_file() - the first line of a file of /proc or /sys, empty if there is none */
 void machine_file(const char *path, char *text, size_t size);
 
 /** machine_process() - "123 (name)" */
@@ -36,24 +36,24 @@ void machine_process(int pid, char *text, size_t size);
 bool machine_capable(int capability);
 
 /**
- * machine_pass_on() - let the program that this process turns into have what of
- * tracing's capabilities it has
+ * machine_pass_on() - make this process's tracing capabilities ambient, for the
+ * program that it executes
  *
- * Not those of a file: with them a program loads no library.
+ * File capabilities would not do: the loader ignores LD_PRELOAD with them.
  */
 void machine_pass_on(void);
 
 /** machine_device() - path of the trace device */
 const char *machine_device(void);
 
-/** machine_side_car() - whether traces get a side-car file: SIFIVE_TRACE_META=0 */
+/** machine_side_car() - whether to write side-car files: not with SIFIVE_TRACE_META=0 */
 bool machine_side_car(void);
 
 /**
- * machine_query() - which counters can count an event
+ * machine_query() - ask which counters can count an event
  * @fd:		the trace device, open for writing
  * @event:	the event
- * @query:	counters, readable and known of all CPUs that have an encoder
+ * @query:	filled for all CPUs that have an encoder: counters, readable and known
  *
  * Return: 0 or an errno.
  */
@@ -63,13 +63,15 @@ int machine_query(int fd, const struct sifive_trace_event *event,
 /** machine_counters() - "cycle, hpmcounter3-9" for a mask of counters */
 void machine_counters(uint32_t mask, char *text, size_t size);
 
-/** machine_changed() - components whose registers were changed while they ran */
+/**
+ * machine_changed() - the number of components whose registers were changed while they ran
+ */
 unsigned int machine_changed(const struct sifive_trace_status *status);
 
 /** machine_sinks() - "sram sba" for a mask of sink kinds */
 void machine_sinks(uint32_t mask, char *text, size_t size);
 
-/** machine_encoder() - ask for an encoder; false: there is none of that index */
+/** machine_encoder() - query an encoder; false if there is none of that index */
 bool machine_encoder(int fd, uint32_t index,
 		     struct sifive_trace_encoder *encoder);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* See nodes.h. All of it is in sysfs and may be read by everybody. */
+/* See nodes.h. The data is in sysfs, readable by all users. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -17,13 +17,13 @@
 #define DRIVERS	"/sys/bus/platform/drivers/"
 #define OURS	"sifive-trace-"
 
-/* Drivers of ours, by trace_node.funnel. */
+/* Names of our drivers, indexed by trace_node.funnel. */
 static const char * const drivers[] = { OURS "encoder", OURS "funnel" };
 static const char * const compatibles[] = {
 	"sifive,trace-encoder0", "sifive,trace-funnel0"
 };
 
-/* nftw() has no argument of the caller's. */
+/* Globals, because nftw() passes no context. */
 static struct trace_node *found;
 static unsigned int count;
 
@@ -32,7 +32,7 @@ bool nodes_module(void)
 	return !access(DRIVERS OURS "encoder", F_OK);
 }
 
-/* A property's strings, each with its final 0, and one more 0. */
+/* The strings of a property, each NUL-terminated, and an empty one. */
 static bool property(const char *node, const char *name, char *text, size_t size)
 {
 	char path[PATH_MAX];
@@ -50,7 +50,7 @@ static bool property(const char *node, const char *name, char *text, size_t size
 	return length > 0;
 }
 
-/* Of the strings of @list the last that is ours, or the first that begins like it. */
+/* The last string of @list that is ours, or the first one with our prefix. */
 static const char *trace_compatible(const char *list)
 {
 	const char *at, *first = NULL;
@@ -91,7 +91,7 @@ static int visit(const char *path, const struct stat *status, int type,
 	return 0;
 }
 
-/* What a link in a device's folder leads to. */
+/* The last part of a link's target in a device's folder. */
 static bool device_link(const char *device, const char *name, char *target)
 {
 	char path[PATH_MAX];
@@ -102,7 +102,7 @@ static bool device_link(const char *device, const char *name, char *target)
 	return realpath(path, target);
 }
 
-/* The module keeps why it has refused a device: "DEVICE: REASON". */
+/* The module's list of refused devices: "DEVICE: REASON". */
 static bool refused(struct trace_node *node)
 {
 	char line[256], path[128];

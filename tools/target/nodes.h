@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The trace nodes of the device tree, and what became of each. */
+/* The trace nodes of the device tree, and their state. */
 #ifndef SIFIVE_TRACE_NODES_H
 #define SIFIVE_TRACE_NODES_H
 
 #include <stdbool.h>
 
-/* More than a machine has. */
+/* More than any machine has. */
 #define NODES_MAX	128
 
-/** enum node_state - what became of a trace node */
+/** enum node_state - state of a trace node */
 enum node_state {
 	NODE_BOUND,	/* the module uses it */
-	NODE_DISABLED,	/* its status says so */
-	NODE_OLDER,	/* its compatible is from before the binding */
+	NODE_DISABLED,	/* disabled by its status */
+	NODE_OLDER,	/* its compatible predates the binding */
 	NODE_FOREIGN,	/* another driver has its device */
 	NODE_REFUSED,	/* the module's probe failed */
 	NODE_IDLE,	/* no driver has its device */
@@ -21,12 +21,12 @@ enum node_state {
 /**
  * struct trace_node - a node whose compatible begins with "sifive,trace"
  * @path:	in the device tree, "/soc/trace@100000"
- * @compatible:	the string that begins so
+ * @compatible:	that string
  * @funnel:	it is a funnel
- * @state:	what became of it
- * @device:	its platform device, empty when it has none
- * @detail:	of NODE_FOREIGN the driver, of NODE_REFUSED the reason
- * @memory:	of NODE_BOUND: "reserved: BYTES", "allocated", "unusable: REASON", or
+ * @state:	its state
+ * @device:	its platform device, empty if it has none
+ * @detail:	the driver of NODE_FOREIGN, the reason of NODE_REFUSED
+ * @memory:	for NODE_BOUND: "reserved: BYTES", "allocated", "unusable: REASON", or
  *		"none" without an SBA sink
  */
 struct trace_node {
@@ -39,10 +39,10 @@ struct trace_node {
 	char memory[128];
 };
 
-/** nodes_module() - whether the module is loaded, or part of the kernel */
+/** nodes_module() - whether the module is loaded or built in */
 bool nodes_module(void);
 
-/** nodes_find() - fill @nodes, of NODES_MAX; returns how many there are */
+/** nodes_find() - fill @nodes, of NODES_MAX; returns their number */
 unsigned int nodes_find(struct trace_node *nodes);
 
 #endif /* SIFIVE_TRACE_NODES_H */

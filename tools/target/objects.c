@@ -13,13 +13,16 @@
 #include "../trace/meta.h"
 #include "objects.h"
 
-/* What the rest of a side-car file leaves for them. */
+/* Objects that a side-car file has room for. */
 #define BYTES_MAX	(META_BYTES_MAX / 4 * 3)
 
-/* Of one object without its path. */
+/* Bytes of one object without its path. */
 #define BYTES_EACH	(ELF_BUILD_ID_SIZE + 128)
 
-/* What the file says. False: it is no program; one that cannot be read may be. */
+/*
+ * Reads a file's build-id and segments. Returns false for a file that is readable
+ * but no program.
+ */
 static bool look_at_file(struct object *object, uint64_t offset)
 {
 	struct elf elf;
@@ -33,7 +36,7 @@ static bool look_at_file(struct object *object, uint64_t offset)
 	return error != ENOEXEC;
 }
 
-/* What begins with the file's byte @offset. */
+/* The address of the file's byte @offset. */
 static void add(struct objects *objects, const char *path, uint64_t start,
 		uint64_t end, uint64_t offset)
 {
@@ -71,7 +74,7 @@ void objects_add_code(struct objects *objects, const char *path,
 		add(objects, path, address, address + length, offset);
 }
 
-/* Code alone: functions are in nothing else. */
+/* Code only: functions are nowhere else. */
 void objects_add(struct objects *objects, pid_t pid)
 {
 	char line[PATH_MAX + 128], path[PATH_MAX];
@@ -126,7 +129,7 @@ static int newest_first(const void *left, const void *right)
 	return ((*a)->seen < (*b)->seen) - ((*a)->seen > (*b)->seen);
 }
 
-/* Those alone whose addresses are no other object's; how many. */
+/* Marks the objects whose addresses no other object shares; returns their number. */
 static size_t choose(const struct objects *objects, const struct object **list)
 {
 	size_t count = objects->count, kept = 0, i;
@@ -148,7 +151,7 @@ static size_t choose(const struct objects *objects, const struct object **list)
 	return kept;
 }
 
-/* At most: a character that JSON has no place for takes 6 bytes. */
+/* At most: an escaped JSON character takes 6 bytes. */
 static size_t bytes_of(const struct object *object)
 {
 	const signed char *c = (const signed char *)object->path;

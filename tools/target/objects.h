@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Programs and shared objects, and where processes have them in memory. */
+/* Programs and shared objects, and their addresses in processes. */
 #ifndef SIFIVE_TRACE_OBJECTS_H
 #define SIFIVE_TRACE_OBJECTS_H
 
@@ -12,12 +12,12 @@
 #include "elf.h"
 
 /**
- * struct object - a file and where it is
- * @path:	its name
- * @build_id:	in hexadecimal, empty when it has none
+ * struct object - a file and its addresses
+ * @path:	its path
+ * @build_id:	in hexadecimal, empty if it has none
  * @start, @end: its addresses in memory
- * @bias:	what to subtract of them for those in the file
- * @seen:	when it was found last: more is later
+ * @bias:	load bias: address in memory minus address in the file
+ * @seen:	sequence number of the last time it was found
  */
 struct object {
 	char		*path;
@@ -29,14 +29,14 @@ struct object {
 };
 
 /**
- * struct objects - a set of them; all zero is the empty one
+ * struct objects - a set of objects; all zero is the empty set
  * @object:	@count of them, in the order in which they were found
- * @found:	how often one was found
- * @missed:	how many more were loaded, of which nothing is known
- * @left_out:	how many had no room in the file
+ * @found:	how often any was found
+ * @missed:	number of objects that were loaded unseen
+ * @left_out:	number of objects without room in the file
  *
- * Addresses are those of all processes together: an object that overlaps with
- * another one of some other process is left out in objects_write().
+ * Processes share one address space here: objects_write() leaves out objects that
+ * overlap others.
  */
 struct objects {
 	struct object	*object;
@@ -47,29 +47,29 @@ struct objects {
 };
 
 /**
- * objects_add_code() - a part of a file that is in memory for running
- * @path:	the file; what is none is left out
- * @address, @length: where it is, with @offset in the file
+ * objects_add_code() - add an executable mapping of a file
+ * @path:	the file; special mappings are ignored
+ * @address, @length: the mapping, from @offset in the file
  */
 void objects_add_code(struct objects *objects, const char *path,
 		      uint64_t address, uint64_t length, uint64_t offset);
 
-/** objects_add() - those of a process; one that is gone has none */
+/** objects_add() - add the objects of a process; none if it has ended */
 void objects_add(struct objects *objects, pid_t pid);
 
-/** objects_add_all() - those of every process that can be looked at */
+/** objects_add_all() - add the objects of all processes that this user may inspect */
 void objects_add_all(struct objects *objects);
 
 /**
- * objects_write() - "objects":[…] of a side-car file
+ * objects_write() - write "objects":[...] of a side-car file
  * @objects:	the set; its @left_out is set
  * @output:	the file
- * @newest:	where there are more than a reader takes: those that were found last,
- *		as a ring keeps the newest samples; otherwise those found first
+ * @newest:	if there are more than a reader accepts, keep those found last, as a
+ *		ring keeps the newest samples; otherwise those found first
  */
 void objects_write(struct objects *objects, struct output *output, bool newest);
 
-/** objects_report() - say what is not in there */
+/** objects_report() - report objects that are not in the file */
 void objects_report(const struct objects *objects);
 
 void objects_free(struct objects *objects);

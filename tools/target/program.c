@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * See program.h. Names in a file show what matters of it: no
- * symbol table is needed, nor left in a stripped program.
+ * See program.h. Names in a program's files show what it is, so that stripped
+ * programs need no symbol table.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -25,12 +25,12 @@
 
 #define LIBRARY	"libsifive-perf.so"
 
-/* What in LD_PRELOAD ends a name, or begins a word of the loader's. */
+/* Characters that end a name in LD_PRELOAD, or that the loader expands. */
 #define NOT_IN_PRELOAD	" :$"
 
-/* In everything that calls the hooks, and in libc, which has empty ones. */
+/* A name in everything that calls the hooks, and in libc, which has empty ones. */
 static const char hook[] = "__cyg_profile_func_enter";
-/* In everything that the library is linked into, and in the library. */
+/* A name in everything that contains the library. */
 static const char variable[] = "SIFIVE_TRACE_RECORD";
 
 static void look_at_object(struct program *program, const char *path)
@@ -81,8 +81,8 @@ static void look_at_objects(struct program *program, const char *loader)
 }
 
 /*
- * What of a file has the loader take no library into it, as the kernel decides that.
- * Root has all capabilities already.
+ * Attributes of a file that make the loader ignore LD_PRELOAD, by the kernel's
+ * rules. Root has all capabilities already.
  */
 static const char *privilege_of(const char *path)
 {
@@ -129,7 +129,7 @@ static int look_at(struct program *program)
 	if (loader)
 		look_at_objects(program, loader);
 	else if (program->library)
-		/* What it was linked for, and stripped of. */
+		/* Strings that linking leaves and stripping keeps. */
 		program->hooks = true;
 	elf_close(&elf);
 	return 0;
@@ -168,7 +168,7 @@ int program_find(struct program *program, const char *name)
 	return EXIT_NOT_FOUND;
 }
 
-/* Installed for programs, and for linking, which a package may leave out. */
+/* The names for programs and for linking; packages may omit the latter. */
 static bool library_in(const char *folder, char *path)
 {
 	snprintf(path, PATH_MAX, "%s/" LIBRARY ".0", folder);
@@ -189,7 +189,7 @@ int program_library(const struct program *program, const char *named, char *path
 		report("--library %s: %s", named, strerror(errno));
 		return -1;
 	}
-	/* Another file of the same name would be loaded in place of it. */
+	/* The loader would take another file of the same name instead. */
 	if (*program->loads) {
 		strcpy(path, program->loads);
 		return 0;
@@ -229,7 +229,7 @@ int program_link(char *library, char *folder)
 		return -1;
 	}
 	link_name(link, folder);
-	/* Also for a program that becomes another user. */
+	/* Also readable by a program that changes its user. */
 	if (chmod(folder, 0755) || symlink(library, link)) {
 		report("%s: %s", link, strerror(errno));
 		program_unlink(folder);

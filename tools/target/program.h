@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* A program that is to be recorded, as its files tell without running it. */
+/* What kind of program is recorded, read from its files without running it. */
 #ifndef SIFIVE_TRACE_PROGRAM_H
 #define SIFIVE_TRACE_PROGRAM_H
 
@@ -7,27 +7,25 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Exit codes of a command that runs programs, as shells have them. */
+/* Exit codes of a command that runs programs, the same as a shell's. */
 #define EXIT_RECORD	125
 #define EXIT_CANNOT_RUN	126
 #define EXIT_NOT_FOUND	127
 #define EXIT_SIGNAL	128
 
-/* Objects that are looked at. */
+/* Limit of the objects that are read. */
 #define PROGRAM_OBJECTS	64
 
 /**
- * struct program - what a program is
+ * struct program - the properties of a program
  * @path:	its file
  * @dynamic:	it is loaded by an interpreter, which takes LD_PRELOAD
- * @hooks:	it, or a shared object of it, was compiled with
- *		-finstrument-functions
+ * @hooks:	it or one of its shared objects was compiled with -finstrument-functions
  * @library:	libsifive-perf is linked into its file
- * @loads:	the shared library that it loads by itself, "" none
- * @privilege:	what of the file has the kernel change user, group or capabilities
- *		when this process runs it, NULL for nothing
- * @object:	the file, and its shared objects that were compiled so, @objects of
- *		them
+ * @loads:	the shared library that it loads by itself, "" for none
+ * @privilege:	attribute of the file with which the kernel changes user, group or
+ *		capabilities on exec; NULL for none
+ * @object:	the file and its instrumented shared objects, @objects of them
  */
 struct program {
 	char	path[PATH_MAX];
@@ -41,37 +39,37 @@ struct program {
 };
 
 /**
- * program_find() - find a program as execvp() does, and look at it
+ * program_find() - find a program as execvp() does, and read its properties
  *
- * Return: 0; 126 or 127 as shells have it: it cannot be run, or there is none.
- * The reason has been printed.
+ * Return: 0; 126 if it cannot be run, 127 if there is none, as in a shell: the error
+ * has been printed.
  */
 int program_find(struct program *program, const char *name);
 
 /**
- * program_library() - find the shared library to be loaded before the program
- * @program:	the program; what it loads by itself is taken
- * @named:	by the user, or NULL
+ * program_library() - find the shared library to preload
+ * @program:	the program; a library that it loads itself is preferred
+ * @named:	the user's choice, or NULL
  * @path:	filled, PATH_MAX bytes
  *
- * Return: 0, or -1: the reason has been printed.
+ * Return: 0, or -1: the error has been printed.
  */
 int program_library(const struct program *program, const char *named,
 		    char *path);
 
-/* Bytes of a temporary folder's name. */
+/* Size of a temporary folder's name. */
 #define PROGRAM_FOLDER	32
 
 /**
- * program_link() - give the library a name that LD_PRELOAD can hold
- * @library:	its name, replaced by a link's where that is needed
+ * program_link() - give the library a name that is valid in LD_PRELOAD
+ * @library:	its path, replaced by a link's path if needed
  * @folder:	of PROGRAM_FOLDER bytes, filled: for program_unlink()
  *
- * Return: 0, or -1: the reason has been printed.
+ * Return: 0, or -1: the error has been printed.
  */
 int program_link(char *library, char *folder);
 
-/** program_unlink() - remove the link, if there is one */
+/** program_unlink() - remove the link, if any */
 void program_unlink(const char *folder);
 
 #endif /* SIFIVE_TRACE_PROGRAM_H */

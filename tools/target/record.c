@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * sifive-trace record: run a program, with the library to record it. A program
- * that cannot load the library is sampled by the kernel alone.
+ * sifive-trace record: run a program with the preloaded library, which records it.
+ * If a program cannot load the library, the kernel samples it.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -26,21 +26,21 @@
 #include "watch.h"
 
 /**
- * struct recording - one run of the command
+ * struct recording - state of one run of the command
  * @setup:	what to record
- * @program:	the program
- * @argv:	with its arguments
- * @library:	what to load into it, empty for nothing
- * @output:	the trace's file
+ * @program:	the running program
+ * @argv:	its arguments
+ * @library:	the library to preload, empty for none
+ * @output:	path of the trace
  * @patterns:	-F
  * @file:	-o
  * @load:	--library, NULL for the installed one
- * @all:	-a: sample whatever runs
- * @device:	when the command itself has the session
- * @watch:	then: what tells
- * @objects:	what programs and shared objects are in memory
+ * @all:	-a: sample everything that runs
+ * @device:	the session, if the command itself holds it
+ * @watch:	then: the events that show loaded objects
+ * @objects:	programs and shared objects in memory
  * @launched:	the program
- * @quiet:	say nothing but what goes wrong
+ * @quiet:	print only errors and losses
  */
 struct recording {
 	struct setup	setup;
@@ -118,7 +118,7 @@ static const char *plural(uint64_t n)
 	return n == 1 ? "" : "s";
 }
 
-/* What will happen, as text. */
+/* Prints what will be recorded. */
 static void announce(const struct recording *r, bool library)
 {
 	const struct sifive_trace_options *o = &r->setup.options;
@@ -150,7 +150,7 @@ static void announce(const struct recording *r, bool library)
 		       r->argv[0], samples);
 }
 
-/* LD_PRELOAD with the library before what the user has there. */
+/* Puts the library first in LD_PRELOAD, before the user's own entries. */
 static int preload(const char *library)
 {
 	const char *before = getenv("LD_PRELOAD");
@@ -164,7 +164,7 @@ static int preload(const char *library)
 	return setenv("LD_PRELOAD", value, 1);
 }
 
-/* -C is where it is recorded: elsewhere nothing would be. */
+/* Recording happens only on the CPUs of -C: keep the program there. */
 static int stay(const struct recording *r)
 {
 	const cpu_set_t *cpus = &r->setup.parsed.cpus;
@@ -189,7 +189,7 @@ static int give_library(void *argument)
 	return -1;
 }
 
-/* Before the program has run. */
+/* An error before the program has run. */
 static int refuse(void)
 {
 	report("%s", perf_error_text());
@@ -197,7 +197,7 @@ static int refuse(void)
 	return EXIT_RECORD;
 }
 
-/* The program has written no trace. */
+/* The program ended without writing its trace. */
 static int rescue(const struct recording *r, const struct capture_mark *mark,
 		  int number, int status)
 {
@@ -221,7 +221,7 @@ static int rescue(const struct recording *r, const struct capture_mark *mark,
 	return status ? status : EXIT_RECORD;
 }
 
-/* With the library, which does everything in the program itself. */
+/* With the library, which records from within the program. */
 static int record_with_library(struct recording *r)
 {
 	const struct launch launch = {
@@ -231,7 +231,7 @@ static int record_with_library(struct recording *r)
 	struct capture_mark mark;
 	int status;
 
-	/* The program would run, and nothing be recorded. */
+	/* The program would run without being recorded. */
 	if (perf_filter_load(r->setup.options.filter)) {
 		report("%s: the program was not run", perf_error_text());
 		return EXIT_RECORD;
@@ -256,7 +256,7 @@ static int start(void *argument)
 {
 	struct recording *r = argument;
 
-	/* Nor does a library that is linked into it record. */
+	/* A statically linked library must not record either. */
 	unsetenv("SIFIVE_TRACE_RECORD");
 	if (stay(r))
 		return -1;
@@ -266,7 +266,7 @@ static int start(void *argument)
 	return -1;
 }
 
-/* Write what has been captured, if anything. */
+/* Writes the capture, if there is one. */
 static int save(struct recording *r, const struct launch *launch)
 {
 	char description[] = "/tmp/sifive-trace.XXXXXX";
@@ -293,7 +293,7 @@ static void see_objects(struct recording *r)
 	watch_read(&r->watch, r->all ? 0 : r->launched.pid, &r->objects);
 }
 
-/* What is loaded is read before the rings are full. */
+/* Read mapping events before their rings are full. */
 static void meanwhile(void *argument, const sigset_t *mask)
 {
 	struct recording *r = argument;
@@ -302,7 +302,7 @@ static void meanwhile(void *argument, const sigset_t *mask)
 	see_objects(r);
 }
 
-/* Without it: the kernel samples the program, or with -a all that runs. */
+/* Without the library: the kernel samples the program, or everything with -a. */
 static int record_samples(struct recording *r)
 {
 	struct perf_device *device = &r->device;
@@ -320,14 +320,14 @@ static int record_samples(struct recording *r)
 	files_remove(r->output);
 	announce(r, false);
 	watch_open(&r->watch, true);
-	/* The program is a copy of this one until it becomes its own. */
+	/* Until its exec(), the program is a copy of this process. */
 	objects_add(&r->objects, getpid());
 	if (r->all)
 		objects_add_all(&r->objects);
 	status = launch_run(&launch, &r->launched);
 	see_objects(r);
 	watch_close(&r->watch);
-	/* What still runs is as new as what was loaded last. */
+	/* Objects of running programs count as the latest. */
 	if (r->all)
 		objects_add_all(&r->objects);
 	if (perf_device_stop(device)) {
@@ -342,7 +342,7 @@ out:
 	return status;
 }
 
-/* What cannot be had together. */
+/* Reports options that exclude each other. */
 static int check(const struct recording *r, bool library)
 {
 	const struct sifive_trace_options *options = &r->setup.options;
@@ -385,7 +385,7 @@ static int record_filtered(struct recording *r)
 	return status;
 }
 
-/* How the program can be recorded, and whether. */
+/* Chooses how to record the program. */
 static int record(struct recording *r)
 {
 	bool load = !r->all && (r->program.dynamic || r->program.library);
@@ -399,7 +399,7 @@ static int record(struct recording *r)
 	     r->setup.options.flags & SIFIVE_TRACE_HEADER_ONCE ||
 	     r->setup.options.count_type != SIFIVE_TRACE_XOR))
 		return usage_error("--header-interval goes with --ring and --count xor, not with --header-once");
-	/* Nothing would be recorded otherwise. */
+	/* There would be no records otherwise. */
 	if ((!load || !r->program.hooks) && !setup_sampled(&r->setup))
 		r->setup.options.interval = SETUP_INTERVAL;
 	if (setup_finish(&r->setup))

@@ -15,9 +15,9 @@
 #include "select.h"
 
 /**
- * struct selection - functions on their way to a filter file
- * @object:	the name of the file they are in, in quotes if need be
- * @functions:	that fitted
+ * struct selection - writing a filter file
+ * @object:	the name of the current object, in quotes if needed
+ * @functions:	number of functions that matched
  */
 struct selection {
 	const char * const	*pattern;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* A filter file for the library, from names in a program's symbol tables. */
+/* Writes a filter file for the library, from names in a program's symbol tables. */
 #ifndef SIFIVE_TRACE_SELECT_H
 #define SIFIVE_TRACE_SELECT_H
 
@@ -9,11 +9,11 @@
 
 /**
  * select_functions() - write a filter file
- * @program:	whose objects' functions are looked at
- * @pattern:	names as fnmatch() takes them, @patterns of them
- * @path:	a name for mkstemp(): the file's name afterwards
+ * @program:	the program, whose objects are searched
+ * @pattern:	patterns for fnmatch(), @patterns of them
+ * @path:	a template for mkstemp(), replaced by the file's name
  *
- * Return: 0; -1 when no function fits or it cannot be written: the reason has been
+ * Return: 0, or -1 if no function matches or a write fails: the error has been
  * printed, and there is no file.
  */
 int select_functions(const struct program *program, const char * const *pattern,

@@ -29,7 +29,7 @@ void setup_init(struct setup *setup)
 	setup->options = options;
 }
 
-/* A number and one of @units' letters or words, each with its factor. */
+/* A number followed by one of @units, each with its factor. */
 static bool parse_amount(const char *text, const char * const *units,
 			 const uint64_t *factor, size_t count, uint64_t *result)
 {
@@ -150,7 +150,7 @@ bool setup_sampled(const struct setup *setup)
 	return setup->options.interval || setup->options.period;
 }
 
-/* Cycles and instructions, where this machine counts at all. */
+/* Cycles and instructions, if this machine can count. */
 static const char *usual_events(void)
 {
 	struct sifive_trace_info info = { .size = sizeof(info) };
@@ -210,7 +210,7 @@ static int put_number(const char *name, uint64_t value)
 
 void setup_ignored(const char *command)
 {
-	/* The variable, what says the same, and whether to record alone. */
+	/* A variable, the option for it, and whether only record has that option. */
 	static const struct {
 		const char	*name;
 		const char	*option;
@@ -273,7 +273,7 @@ int setup_environment(const struct setup *setup, const char *output)
 	else
 		error |= put("SIFIVE_TRACE_HEADER",
 			     o->flags & SIFIVE_TRACE_HEADER_ONCE ? "once" : NULL);
-	/* For what a program leaves that does not get to its exit. */
+	/* For programs that end without reaching their exit handlers. */
 	if (machine_side_car())
 		error |= put("SIFIVE_TRACE_META", "early");
 	return error;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* What is to be recorded: the options that record and start have in common. */
+/* The options that record and start share: what to record, and where to. */
 #ifndef SIFIVE_TRACE_SETUP_H
 #define SIFIVE_TRACE_SETUP_H
 
@@ -7,18 +7,18 @@
 
 #include "../cli.h"
 
-/* Before the driver's header, which makes macros of names in it. */
+/* Before the driver's header, which defines macros for names in this one. */
 #include "sifive_trace.h"
 #include "lib/session.h"
 
-/* Microseconds between two samples where the user does not say. */
+/* Default sampling interval in microseconds. */
 #define SETUP_INTERVAL	1000
 
 /**
- * struct setup - what the user wants
- * @options:	in the library's words, after setup_finish()
- * @parsed:	the same in the driver's words
- * @events:	-e, NULL: what there is of cycles and instructions
+ * struct setup - the user's settings
+ * @options:	for the library, after setup_finish()
+ * @parsed:	the same for the driver
+ * @events:	-e, NULL for cycles and instructions where available
  * @sram:	--sink sram
  */
 struct setup {
@@ -36,25 +36,27 @@ struct setup {
 extern const struct cli_option setup_what[];
 extern const struct cli_option setup_where[];
 
-/** setup_init() - all as if nothing had been said */
+/** setup_init() - set all defaults */
 void setup_init(struct setup *setup);
 
 /** setup_header_interval() - for @set of record's option of that name */
 int setup_header_interval(void *at, const struct cli_option *option, const char *value);
 
-/** setup_sampled() - whether the kernel is to write records */
+/** setup_sampled() - whether the kernel writes samples */
 bool setup_sampled(const struct setup *setup);
 
-/** setup_finish() - check all of it; 0 or -1: the reason has been printed */
+/** setup_finish() - check the settings; 0, or -1: the error has been printed */
 int setup_finish(struct setup *setup);
 
 /**
- * setup_ignored() - say which variables of the library stand in the environment for
- * nothing, since @command takes options
+ * setup_ignored() - report environment variables of the library that @command ignores,
+ * and its options for them
  */
 void setup_ignored(const char *command);
 
-/** setup_environment() - tell the library that a program loads; 0 or -1 */
+/**
+ * setup_environment() - set the environment variables for the preloaded library; 0 or -1
+ */
 int setup_environment(const struct setup *setup, const char *output);
 
 #endif /* SIFIVE_TRACE_SETUP_H */

@@ -11,10 +11,10 @@
 #include "../command.h"
 #include "watch.h"
 
-/* Bytes of a CPU's ring: a power of two. */
+/* Size of a CPU's ring, a power of two. */
 #define RING_SIZE	(1u << 18)
 
-/* What the kernel writes into a ring when code is mapped; the name follows. */
+/* The kernel's record of an executable mapping; the name follows. */
 struct mapping {
 	struct perf_event_header	header;
 	uint32_t			pid, tid;
@@ -28,7 +28,7 @@ struct mapping {
 	char				path[];
 };
 
-/* Written where what follows it found the ring full before. */
+/* A record of lost events, written once the ring has room again. */
 struct loss {
 	struct perf_event_header	header;
 	uint64_t			id;
@@ -62,7 +62,7 @@ int watch_open(struct watch *watch, bool seldom)
 	watch->ring = calloc(most, sizeof(*watch->ring));
 	for (cpu = 0; watch->event && watch->ring && cpu < most; cpu++) {
 		fd = open_cpu((int)cpu, seldom);
-		/* It is offline. */
+		/* The CPU is offline. */
 		if (fd < 0 && errno == ENODEV)
 			continue;
 		if (fd < 0)
@@ -98,7 +98,7 @@ void watch_close(struct watch *watch)
 	memset(watch, 0, sizeof(*watch));
 }
 
-/* Copy @size bytes at @from on of a ring, which go on at its beginning. */
+/* Copies @size bytes from @from on out of a ring, across its end. */
 static void copy(void *to, const char *ring, uint64_t from, size_t size)
 {
 	size_t at = from % RING_SIZE, first = RING_SIZE - at;
@@ -118,7 +118,7 @@ static void read_ring(struct perf_event_mmap_page *page, pid_t pid,
 	union {
 		struct mapping mapping;
 		struct loss loss;
-		/* A record's length has 16 bits; and a final 0. */
+		/* A record's length has 16 bits; one more byte for a NUL. */
 		char bytes[65536];
 	} record;
 
@@ -158,7 +158,7 @@ void watch_wait(struct watch *watch, const sigset_t *mask)
 
 	if (ppoll(watch->event, watch->cpus, NULL, mask) <= 0)
 		return;
-	/* Of a CPU that has left there is no more to wait for. */
+	/* The ring of an offline CPU sends no more events. */
 	for (i = 0; i < watch->cpus; i++) {
 		if (!(watch->event[i].revents & (POLLHUP | POLLERR)))
 			continue;

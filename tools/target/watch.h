@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* What programs and shared objects processes take into memory, as perf tells. */
+/* Objects that processes map, from perf's mmap events. */
 #ifndef SIFIVE_TRACE_WATCH_H
 #define SIFIVE_TRACE_WATCH_H
 
@@ -11,9 +11,9 @@
 #include "objects.h"
 
 /**
- * struct watch - the CPUs' events
- * @event:	of each CPU, @cpus of them
- * @ring:	what happened there
+ * struct watch - the mmap events of all CPUs
+ * @event:	one per CPU, @cpus of them
+ * @ring:	the ring of each event
  */
 struct watch {
 	struct pollfd	*event;
@@ -22,22 +22,22 @@ struct watch {
 };
 
 /**
- * watch_open() - begin to watch all processes
+ * watch_open() - start watching all processes
  * @watch:	filled, also after an error; for watch_close()
- * @seldom:	let watch_wait() end when there is much to read, not at the first
+ * @seldom:	watch_wait() returns when a ring is filling up, not at the first event
  *
- * Return: 0, or -1: the reason has been printed.
+ * Return: 0, or -1: the error has been printed.
  */
 int watch_open(struct watch *watch, bool seldom);
 
 /**
- * watch_read() - take in what has happened since
- * @pid:	the process that matters, 0 for all
- * @objects:	gets what was loaded, and how much of that was missed
+ * watch_read() - process the events since the last call
+ * @pid:	the process to watch, 0 for all
+ * @objects:	receives the mapped objects, and the number of missed ones
  */
 void watch_read(struct watch *watch, pid_t pid, struct objects *objects);
 
-/** watch_wait() - wait until something happens, or a signal that @mask lets in */
+/** watch_wait() - wait for an event, or for a signal that @mask allows */
 void watch_wait(struct watch *watch, const sigset_t *mask);
 
 void watch_close(struct watch *watch);
