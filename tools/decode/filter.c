@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * sifive-trace filter: from names of functions and source files to the addresses
- * that record --filter and SIFIVE_TRACE_FILTER take.
+ * sifive-trace filter: writes the addresses of selected functions, for record
+ * --filter and SIFIVE_TRACE_FILTER.
  */
 #include <getopt.h>
 #include <inttypes.h>
@@ -18,10 +18,10 @@
 #include "text.h"
 
 /**
- * struct filter - which functions are wanted
+ * struct filter - the selection of functions
  * @functions:	patterns of their names
- * @sources:	patterns of the source files that they are in
- * @others:	all but those
+ * @sources:	patterns of their source files
+ * @others:	select all others
  * @output:	file to write to, NULL for standard output
  * @lines:	functions written
  */
@@ -79,7 +79,7 @@ static bool has_source(const struct filter *filter, struct image *image,
 	       fits(&filter->sources, text_base(file));
 }
 
-/* Names of C++ are of any length; a file's name with spaces in it is quoted. */
+/* C++ names have any length; a file name with spaces is quoted. */
 static void put_function(struct output *out, const char *object,
 			 const struct image_function *function, const char *name)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Ways to write a decoded trace down. */
+/* Output formats of decode. */
 #ifndef SIFIVE_TRACE_FORMAT_H
 #define SIFIVE_TRACE_FORMAT_H
 
@@ -7,7 +7,7 @@
 #include "symbols.h"
 #include "trace.h"
 
-/* Which number stands for a counter in a record. */
+/* How to show a counter of a record. */
 enum values {
 	VALUES_DELTA,		/* what it counted since the previous record */
 	VALUES_ABSOLUTE,	/* the counter; Delta: since the header */
@@ -15,16 +15,15 @@ enum values {
 };
 
 /**
- * struct format_options - what to write and where
+ * struct format_options - what to write, and where to
  * @trace:	path of the trace, "-" for standard input
  * @elf:	path of the program, NULL for none
  * @symbols:	names, NULL for none
  * @meta:	side-car file of the trace
  * @hz:		ticks in a second, 0: unknown
- * @output:	-o: a file, or a folder for formats of several; NULL for the
- *		default
+ * @output:	-o: a file, or a folder for formats with several files; NULL for the default
  * @values:	enum values
- * @channels:	show of which channel a record is: several are decoded
+ * @channels:	show each record's channel: several are decoded
  */
 struct format_options {
 	const char		*trace;
@@ -38,14 +37,14 @@ struct format_options {
 };
 
 /**
- * struct format - a way to write records
+ * struct format - an output format
  * @name:	for --format
- * @help:	what it is
- * @open:	begin; returns the context for @ops and @close. NULL: it cannot be
- *		written, the reason has been printed.
- * @ops:	what it writes
- * @close:	finish and free. Returns -1 when something could not be written:
- *		the reason has been printed, but for a reader that went away.
+ * @help:	its description
+ * @open:	begin; returns the context for @ops and @close, or NULL: the error has
+ *		been printed.
+ * @ops:	callbacks while the trace is read
+ * @close:	finish and free. Returns -1 if a write failed: the error has been
+ *		printed, except EPIPE.
  */
 struct format {
 	const char	*name;
@@ -61,13 +60,13 @@ extern const struct format format_csv;
 extern const struct format format_json;
 
 /**
- * format_counter() - the number that stands for a counter
+ * format_counter() - the number to show for a counter
  * @values:	enum values
  * @record:	record
  * @i:		index of the counter in it
- * @value:	set
+ * @value:	set to the number
  *
- * Return: false when it is not known.
+ * Return: false if it is unknown.
  */
 bool format_counter(enum values values, const struct perfrec_record *record,
 		    unsigned int i, uint64_t *value);

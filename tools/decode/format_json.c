@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * A JSON object a line: "kind" is enter, exit, manual or sample for records,
- * header, lost, gap, error or ownership for what else is in a trace.
+ * One JSON object per line: "kind" is enter, exit, manual or sample for records;
+ * header, lost, gap, error or ownership for the rest.
  */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -2,18 +2,15 @@
 /*
  * The text files that SiFive's decoder writes, which Freedom Studio and Trace
  * Compass read: BASE.perf with everything, and in a folder perf/ BASE.address,
- * BASE.callret and one BASE.perfchannelN per counter.
- *
- * They have a line for each word that completes something, in the order of the
- * words: addresses, and each counter, which only its upper part or the next word
- * completes. Differences to SiFive's decoder:
- *
- * - it prints neither the last counter of each source nor records at addresses
- *   outside the program's code, and nothing behind a second header
- * - behind an Error message it prints no times of any source before the source's
- *   next absolute one; here only those of the message's source are missing
- * - what is not known behind a loss is left out here
- * - for a static function without line numbers it has the symbol table's file
+ * BASE.callret and one BASE.perfchannelN per counter.  They have a line for each
+ * word that completes an address or a counter, in the order of the words; a counter
+ * is complete with its upper part or the next word. Differences from SiFive's
+ * decoder:  - it prints neither the last counter of each source nor records at
+ * addresses outside the program's code, and nothing behind a second header - behind
+ * an Error message it prints no times of any source before the source's next
+ * absolute one; here only those of the message's source are missing - what is not
+ * known behind a loss is left out here - for a static function without line numbers
+ * it has the symbol table's file
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -30,7 +27,7 @@
 #include "output.h"
 #include "text.h"
 
-/* The files besides one per counter. */
+/* The files other than those of counters. */
 enum {
 	FILE_ALL = PERFREC_COUNTERS,
 	FILE_ADDRESS,
@@ -44,12 +41,15 @@ struct perf {
 	char		folder[PATH_MAX];
 	char		base[NAME_MAX];
 	FILE		*file[FILES];
-	/* Sources without an absolute time since an Error message: no times. */
+	/*
+	 * Sources without an absolute time since an Error message: they have no
+	 * times.
+	 */
 	bool		astray[NEXUS_SOURCES];
 	bool		failed;
 };
 
-/* Time and place of a line. */
+/* Time and offset of a line. */
 struct place {
 	unsigned int	core;
 	int32_t		time;
@@ -90,7 +90,7 @@ static void file_path(const struct perf *perf, unsigned int which, char *path,
 			 names[which]);
 }
 
-/* What an earlier run has left would be taken for this trace's. */
+/* Files of an earlier run would be taken for this trace's. */
 static int remove_old(const struct perf *perf, const char *trace)
 {
 	char path[PATH_MAX + 2 * NAME_MAX];
@@ -105,7 +105,7 @@ static int remove_old(const struct perf *perf, const char *trace)
 	return 0;
 }
 
-/* The folder is -o's, or else the one that the trace is in. */
+/* The folder of -o, or else that of the trace. */
 static int set_folder(struct perf *perf, const struct format_options *options)
 {
 	const char *slash = strrchr(options->trace, '/');
@@ -184,7 +184,7 @@ static const char *count_type(const struct perfrec_header *header)
 	       perfrec_count_type_name(header->count_type);
 }
 
-/* A file is made when its first line comes. Return NULL when it cannot be. */
+/* Files are created with their first line. Returns NULL on failure. */
 static FILE *get_file(struct perf *perf, unsigned int which,
 		      const struct perfrec_header *header)
 {
@@ -216,7 +216,7 @@ static void put(struct perf *perf, unsigned int which,
 		const struct perfrec_header *header, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 
-/* The same line into the file with everything and into one of the others. */
+/* Writes a line to the main file and to one of the others. */
 static void put(struct perf *perf, unsigned int which,
 		const struct perfrec_header *header, const char *format, ...)
 {
@@ -289,7 +289,7 @@ static void find_place(struct perf *perf, const struct perfrec_record *record,
 #define FFL_ARGUMENTS(place) \
 	(place).symbol.file, (place).symbol.function, (place).symbol.line
 
-/* Without these a line would be wrong; trace_stats counts them. */
+/* A line would be wrong without these; trace_stats counts the records. */
 static bool is_known(const struct perfrec_record *record)
 {
 	return record->header && record->flags & PERFREC_ADDRESS_KNOWN;

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * One record a line, for people and for grep: time, source, type, one column
- * per counter, and the function, indented by how deep its calls are nested.
- * Everything else is a line that begins with '#'.
- *
- * Streams may record different counters: a column is a counter's name, and a
- * record leaves those empty that it does not have.
+ * One record per line, for people and for grep: time, source, type, one column per
+ * counter, and the function, indented by call depth. Other lines begin with '#'.
+ * Streams may record different counters: each column is a counter's name, and empty
+ * for records without that counter.
  */
 #include <inttypes.h>
 #include <limits.h>
@@ -20,14 +18,14 @@
 
 #define TIME_WIDTH	14
 #define COUNTER_WIDTH	10
-/* Deeper calls are no longer indented further: lines stay readable. */
+/* Limit of the indentation, to keep lines readable. */
 #define INDENT_MAX	32
 
-/* What is remembered of a stream from record to record. */
+/* State of a stream from record to record. */
 struct stream {
 	unsigned int	depth;
 	unsigned int	counters;
-	/* Where its counters go, valid for one generation of columns. */
+	/* The columns of its counters, valid for one generation. */
 	unsigned int	generation;
 	uint8_t		column[PERFREC_COUNTERS];
 };
@@ -38,11 +36,11 @@ struct text {
 	enum values	values;
 	bool		channels;	/* show which channel */
 	uint64_t	hz;
-	/* A header begins a new generation: older counters may be gone. */
+	/* A header starts a new generation of columns: old counters may be gone. */
 	unsigned int	generation;
 	struct counters	counters;
 	size_t		width[COUNTERS_MAX];
-	/* Columns that the latest heading names. */
+	/* Columns in the last heading. */
 	struct counters	heading;
 	struct stream	*stream[PERFREC_SOURCES][PERFREC_CHANNELS];
 };
@@ -97,7 +95,7 @@ static bool text_stop(void *context)
 	return output_failed(text->out);
 }
 
-/* Return NULL without memory: what it is for is then left out. */
+/* Returns NULL if out of memory: the caller does without. */
 static struct stream *get_stream(struct text *text, unsigned int src,
 				 unsigned int channel)
 {
@@ -114,7 +112,7 @@ static void new_generation(struct text *text)
 	text->counters.count = 0;
 }
 
-/* Find or make a column for each of the record's counters. */
+/* Finds or creates a column for each of the record's counters. */
 static void assign_columns(struct text *text, struct stream *stream,
 			   const struct perfrec_record *record)
 {
@@ -189,7 +187,7 @@ static void text_header(void *context, const struct perfrec_header *header)
 	new_generation(text);
 }
 
-/* "main+0x12", or the address where there is no symbol. */
+/* "main+0x12", or the address if there is no symbol. */
 static void put_place(struct text *text, uint64_t address,
 		      const struct symbol *symbol)
 {

@@ -8,7 +8,7 @@
 #include "frames.h"
 #include "section.h"
 
-/* The format of an encoded pointer, and what it is relative to. */
+/* The format of an encoded pointer, and its base. */
 #define FORMAT_MASK	0x0f
 #define BASE_MASK	0xf0
 
@@ -54,7 +54,7 @@ static uint64_t get(const uint8_t *bytes, size_t size, bool is_signed)
 	return value;
 }
 
-/* The encoding in a CIE's augmentation data; DW_EH_PE_omit when it is not known. */
+/* The pointer encoding from a CIE's augmentation data; DW_EH_PE_omit if unknown. */
 static unsigned int encoding_of(const struct frames *frames, const Dwarf_CIE *cie)
 {
 	const uint8_t *data = cie->augmentation_data;
@@ -97,7 +97,7 @@ static unsigned int find_encoding(struct frames *frames, Dwarf_Off offset)
 	return frames->encoding;
 }
 
-/* Return false for an address range that is encoded in another way, or empty. */
+/* Returns false for an empty address range, or one of unknown encoding. */
 static bool get_range(struct frames *frames, const Dwarf_FDE *fde, uint64_t *start,
 		      uint64_t *end)
 {

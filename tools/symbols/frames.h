@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Unwind tables: where functions without a symbol begin and end. */
+/* Unwind tables: the addresses of functions without a symbol. */
 #ifndef SIFIVE_TRACE_FRAMES_H
 #define SIFIVE_TRACE_FRAMES_H
 
@@ -9,11 +9,11 @@
 /**
  * frames_read() - all functions of an ELF file's .eh_frame section
  * @elf:	an executable or shared object
- * @found:	gets each function's first address and the one behind it, in the
- *		file's own addresses and in no order; they may overlap
- * @context:	for @found
+ * @found:	called with each function's start and end, exclusive, as addresses in
+ *		the file; unordered, may overlap
+ * @context:	passed to @found
  *
- * Entries that cannot be decoded are left out.
+ * Entries that cannot be decoded are skipped.
  */
 void frames_read(Elf *elf, void (*found)(void *context, uint64_t start, uint64_t end),
 		 void *context);

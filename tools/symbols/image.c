@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* One ELF file by elfutils: see image.h. */
+/* One ELF file, read with elfutils: see image.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -17,10 +17,10 @@
 #include "inflate.h"
 #include "stubs.h"
 
-/* A function of the tracing library that is not for programs. */
+/* An internal function of the tracing library. */
 #define TRACER_FUNCTION	"perf_hook_enter"
 
-/* Symbols looked back over for one that encloses an address. */
+/* How many symbols to search backwards for one that encloses an address. */
 #define NESTING_MAX	8
 
 struct image {
@@ -31,7 +31,7 @@ struct image {
 	struct image_function	*function;	/* by start, each start once */
 	size_t			functions;
 	size_t			room;
-	/* What executable segments span. */
+	/* The range of the executable segments. */
 	uint64_t		code;
 	uint64_t		code_end;
 	struct inflate		too_far;
@@ -39,13 +39,13 @@ struct image {
 	bool			no_memory;
 };
 
-/* What a symbol is worth as a function's name: 0 is none. */
+/* How good a symbol is as a function's name; 0: not at all. */
 static unsigned int symbol_rank(const GElf_Sym *symbol, const char *name)
 {
 	unsigned int type = GELF_ST_TYPE(symbol->st_info);
 	unsigned int rank = IMAGE_STUB + 1;
 
-	/* Labels in assembly have no type; the assembler's own are no names. */
+	/* Labels in assembly have no type; the assembler's local ones are no names. */
 	if (!name || !*name || *name == '$' || !strncmp(name, ".L", 2))
 		return 0;
 	if (type == STT_FUNC || type == STT_GNU_IFUNC)
@@ -72,7 +72,7 @@ static int compare_functions(const void *a, const void *b)
 	return one->name && two->name ? strcmp(one->name, two->name) : 0;
 }
 
-/* Fill in symbol @index if it names code. Return false if it does not. */
+/* Fills in symbol @index if it names code; returns false otherwise. */
 static bool get_function(Dwfl_Module *module, int index,
 			 struct image_function *function)
 {
@@ -168,7 +168,10 @@ static void find_code(struct image *image, Elf *elf)
 	}
 }
 
-/* Of those of one start the first; no unwind entry for a part of what has a name. */
+/*
+ * Keeps the first entry of each start, and drops unwind entries within named
+ * functions.
+ */
 static void keep_best(struct image *image)
 {
 	struct image_function *function = image->function;
@@ -194,8 +197,8 @@ static void keep_best(struct image *image)
 }
 
 /*
- * libdwfl looks every symbol over for each address: too slow for traces that
- * name many addresses, so keep the functions sorted.
+ * libdwfl searches all symbols for each address, which is too slow for traces with
+ * many addresses: keep the functions sorted.
  */
 static void read_functions(struct image *image)
 {
@@ -215,7 +218,7 @@ static void read_functions(struct image *image)
 	keep_best(image);
 }
 
-/* The library would inflate other files as a whole in search of a program. */
+/* libdwfl would inflate any other file whole to find a program in it. */
 static bool is_program(int fd)
 {
 	char magic[SELFMAG];
@@ -223,7 +226,7 @@ static bool is_program(int fd)
 	return pread(fd, magic, SELFMAG, 0) == SELFMAG && !memcmp(magic, ELFMAG, SELFMAG);
 }
 
-/* A regular file: others could make the reader wait for ever. */
+/* Regular files only: others could block for ever. */
 static int open_file(const char *path, const char **error)
 {
 	struct stat status;
@@ -243,7 +246,7 @@ static int open_file(const char *path, const char **error)
 	return -1;
 }
 
-/* The library inflates a part as a whole, whatever size it claims. */
+/* libdwfl inflates a section whole, whatever size it claims. */
 static void check_sizes(struct image *image, const char *path)
 {
 	GElf_Addr bias;
@@ -278,8 +281,8 @@ static bool is_usable(int fd, const char *path)
 }
 
 /*
- * What the library's search finds it also opens for the module, even if it is not
- * used then: search for a copy of the module.
+ * libdwfl also opens the files that it finds for the module, even if they turn out
+ * useless: search with a copy of the module.
  */
 static int find_debug(Dwfl_Module *module, void **data, const char *name,
 		      Dwarf_Addr base, const char *file, const char *link,
@@ -289,7 +292,7 @@ static int find_debug(Dwfl_Module *module, void **data, const char *name,
 	Dwfl *search = dwfl_begin(&image->callbacks);
 	int fd = -1;
 
-	/* A link is the name of a file in folders that are searched. */
+	/* A link names a file in the searched folders. */
 	if (link && strchr(link, '/'))
 		link = NULL;
 	module = search ? dwfl_report_elf(search, name, file, -1, base, true) : NULL;
@@ -328,7 +331,7 @@ struct image *image_open(const char *path, const char *debug,
 		image->callbacks.debuginfo_path = &image->debug_path;
 	}
 	image->dwfl = dwfl_begin(&image->callbacks);
-	/* Base 0 and the file's own addresses. */
+	/* Base 0: addresses are those in the file. */
 	if (image->dwfl)
 		image->module = dwfl_report_elf(image->dwfl, path, path, fd, 0,
 						true);
@@ -397,8 +400,8 @@ const struct image_function *image_each(const struct image *image, size_t *index
 }
 
 /*
- * The last that starts before the address, or one that encloses it (a label
- * within a function is a symbol too).
+ * The last function that starts at or before the address, or one that encloses it:
+ * a label within a function is a symbol too.
  */
 const struct image_function *image_function(const struct image *image,
 					    uint64_t address)
@@ -431,7 +434,7 @@ const char *image_line(struct image *image, uint64_t address, int *line)
 
 bool image_is_foreign(const char *path)
 {
-	/* So far 32 and 64 bits have the same layout. */
+	/* So far the layout is the same for 32 and 64 bits. */
 	Elf32_Ehdr header = { .e_machine = EM_RISCV };
 	FILE *file = fopen(path, "rb");
 

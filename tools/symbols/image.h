@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* One ELF file: its functions and source lines, at the file's own addresses. */
+/* One ELF file: its functions and source lines, by addresses in the file. */
 #ifndef SIFIVE_TRACE_IMAGE_H
 #define SIFIVE_TRACE_IMAGE_H
 
@@ -7,22 +7,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Hexadecimal digits of a build-id that are compared, with the final 0. */
+/* Hexadecimal digits of a build-id to compare, with the final NUL. */
 #define IMAGE_BUILD_ID_SIZE	129
 
 struct image;
 
-/* What a function's name is worth; a symbol's is worth more than these. */
-#define IMAGE_FRAME	0	/* none: an unwind table has its addresses */
-#define IMAGE_STUB	1	/* a stub's in the procedure linkage table */
+/* Ranks of names that are no symbols; symbols have higher ones. */
+#define IMAGE_FRAME	0	/* no name: an unwind table has the addresses */
+#define IMAGE_STUB	1	/* the name of a stub in the procedure linkage table */
 
 /**
  * struct image_function - a function of an image
- * @start, @end:	its addresses, @end is behind it
- * @name:		as in the symbol table; lasts as long as the image; of a stub
- *			the function that it jumps to; NULL for IMAGE_FRAME
- * @rank:		of names of one address the best
- * @sized:		@end is known, not only where the section ends
+ * @start, @end:	its addresses, @end exclusive
+ * @name:		from the symbol table; for a stub the function that it jumps to; NULL
+ *		for IMAGE_FRAME; lasts as long as the image
+ * @rank:		of names at one address, the highest wins
+ * @sized:		@end is known, and not just the section's end
  */
 struct image_function {
 	uint64_t	start;
@@ -35,19 +35,19 @@ struct image_function {
 /**
  * image_open() - read an ELF file
  * @path:	file of any machine, with symbols or not
- * @debug:	more folders with separate debug information, as libdwfl takes
- *		them, or NULL; must last as long as the image
- * @error:	set to the reason when there is no image
+ * @debug:	more folders with separate debug information, in libdwfl's format, or
+ *		NULL; must last as long as the image
+ * @error:	set to the reason if there is no image
  *
  * Return: the image, or NULL.
  */
 struct image *image_open(const char *path, const char *debug,
 			 const char **error);
 
-/** image_is_foreign() - whether an ELF file is for other processors than RISC-V */
+/** image_is_foreign() - whether an ELF file is for a processor other than RISC-V */
 bool image_is_foreign(const char *path);
 
-/** image_has_tracer() - whether the tracing library is linked with the program */
+/** image_has_tracer() - whether the program is linked with the tracing library */
 bool image_has_tracer(const struct image *image);
 
 /** image_close() - free an image; NULL is fine */
@@ -57,30 +57,30 @@ void image_close(struct image *image);
 const char *image_path(const struct image *image);
 
 /**
- * image_range() - the addresses that its functions are at
- * @first, @last: set to the first and the last, when there are functions
+ * image_range() - the address range of its functions
+ * @first, @last: set to the first and the last address, if there are functions
  *
  * Return: whether it has functions.
  */
 bool image_range(const struct image *image, uint64_t *first, uint64_t *last);
 
 /**
- * image_each() - one function with a symbol after the other, by address
+ * image_each() - iterate over the functions with symbols, by address
  * @index:	0 at first
  *
- * Return: the function, NULL behind the last.
+ * Return: the function, or NULL after the last.
  */
 const struct image_function *image_each(const struct image *image, size_t *index);
 
-/** image_function() - the function that an address is in, or NULL */
+/** image_function() - the function that contains an address, or NULL */
 const struct image_function *image_function(const struct image *image,
 					    uint64_t address);
 
 /**
- * image_line() - the source line that an address is on
+ * image_line() - the source line of an address
  * @line:	set to its number
  *
- * Return: the file as the compiler was given it, NULL when unknown.
+ * Return: the file as given to the compiler, or NULL if unknown.
  */
 const char *image_line(struct image *image, uint64_t address, int *line);
 
@@ -88,9 +88,9 @@ const char *image_line(struct image *image, uint64_t address, int *line);
  * image_build_id() - read a file's build-id
  * @path:	file
  * @text:	filled with IMAGE_BUILD_ID_SIZE bytes at most: lower case
- *		hexadecimal, empty when it has none
+ *		hexadecimal, empty if it has none
  *
- * Return: false when it is no readable ELF file.
+ * Return: false if it is no readable ELF file.
  */
 bool image_build_id(const char *path, char *text);
 

@@ -8,13 +8,13 @@
 #include "inflate.h"
 #include "section.h"
 
-/* Bytes that compressed parts may always have, and times their size in the file. */
+/* Inflated bytes that are always allowed, and allowed per byte in the file. */
 #define INFLATED_MIN	(32u << 20)
 #define INFLATED_RATIO	16
-/* Bytes that an xz decoder may take: more than any level of compression needs. */
+/* Memory limit of an xz decoder: more than any compression level needs. */
 #define DECODER_BYTES	(80u << 20)
 
-/* The older format: a name of its own, and these bytes before the compressed ones. */
+/* The older format: a section name of its own, and this magic before the data. */
 #define OLD_NAME	".zdebug"
 #define OLD_MAGIC	"ZLIB"
 
@@ -36,7 +36,7 @@ static bool too_far(const struct sum *sum)
 	       sum->inflated / INFLATED_RATIO > sum->stored;
 }
 
-/* The size of a section once it is inflated; 0 when it is not compressed. */
+/* The inflated size of a section; 0 if it is not compressed. */
 static uint64_t inflated_size(Elf_Scn *scn, const GElf_Shdr *header, const char *name)
 {
 	GElf_Chdr compressed;
@@ -61,7 +61,7 @@ static bool has_symbols(const GElf_Shdr *header)
 	       header->sh_type == SHT_STRTAB || header->sh_type == SHT_SYMTAB_SHNDX;
 }
 
-/* The format does not say how far it inflates: inflate it, keep nothing. */
+/* The format does not contain the inflated size: inflate, and discard the data. */
 static void add_embedded(struct sum *sum, Elf *elf)
 {
 	lzma_stream stream = LZMA_STREAM_INIT;

@@ -4,17 +4,17 @@
 
 #include "places.h"
 
-/* Above all addresses of programs, below those of kernels. */
+/* Above all addresses of programs, below those of the kernel. */
 #define OWN_ADDRESSES	(1ull << 62)
-/* What one object, and all of them, may have of these. */
+/* The range of one object, and of all of them. */
 #define OBJECT_MAX	(1ull << 48)
 #define ALIGNMENT	(1ull << 16)
 
 /**
- * struct place - an object at its addresses
+ * struct place - an object wthe object in the side-car fileh addresses of its own
  * @meta:	it
- * @from, @to:	when, as the trace's times go on, both included
- * @shift:	what its own addresses have more, 0: it has none
+ * @from, @to:	the time that it was there, unwrapped, inclusive
+ * @shift:	own address minus address in memory; 0: it needs none
  */
 struct place {
 	const struct meta_object	*meta;
@@ -25,9 +25,9 @@ struct place {
 /**
  * struct places - all objects
  * @place:	in the order of the side-car file
- * @sorted:	those with addresses of their own, @count of them, by start
- * @reach:	where the objects end that are sorted so far
- * @recent:	the one that was found last
+ * @sorted:	those with addresses of their own, @count of them, sorted by start
+ * @reach:	the highest end of the objects up to this one
+ * @recent:	the last one found
  */
 struct places {
 	const struct meta	*meta;
@@ -48,7 +48,7 @@ static bool overlap(const struct meta_object *a, const struct meta_object *b)
 	return a->start < b->end && b->start < a->end;
 }
 
-/* Whether another object had its addresses, and at another time, it seems. */
+/* Whether another object had its addresses, apparently at another time. */
 static bool is_shared(const struct meta *meta, size_t i)
 {
 	const struct meta_object *object = &meta->object[i];
@@ -101,7 +101,7 @@ static void fill(struct places *places)
 		if (!is_shared(places->meta, i))
 			continue;
 		place->shift = next - place->meta->start;
-		/* As in the file: a page's first address stays one. */
+		/* Page-aligned, as in the file. */
 		next += (place->meta->end - place->meta->start + ALIGNMENT) & -ALIGNMENT;
 	}
 	sort(places);
@@ -150,7 +150,7 @@ void places_free(struct places *places)
 	free(places);
 }
 
-/* Objects are in the order in which they came: a time below that before has wrapped. */
+/* Objects are in the order of loading: a time below the previous one has wrapped. */
 void places_wrap(struct places *places, uint64_t ts_mask)
 {
 	uint64_t laps = 0, before = 0;
@@ -184,7 +184,7 @@ static bool was_there(const struct place *place, uint64_t address, uint64_t time
 	       time >= place->from && time <= place->to;
 }
 
-/* How many of the sorted ones begin at @address or before. */
+/* How many of the sorted objects begin at or before @address. */
 static size_t begun(const struct places *places, uint64_t address)
 {
 	size_t low = 0, high = places->count;

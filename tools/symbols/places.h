@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Objects that had the same addresses one after the other. Each gets addresses of its
- * own here, which no program can have, so that an address stands for one object.
+ * Objects that had the same addresses one after the other. Each one gets addresses
+ * of its own here, which no program can have, so that an address identifies one
+ * object.
  */
 #ifndef SIFIVE_TRACE_PLACES_H
 #define SIFIVE_TRACE_PLACES_H
@@ -14,38 +15,38 @@
 struct places;
 
 /**
- * places_new() - find them
+ * places_new() - find objects that shared addresses
  * @meta:	the side-car file, must outlive the places
- * @places:	set; NULL when no object had another's addresses, which is usual
+ * @places:	set; NULL in the usual case that no object had another's addresses
  *
- * Return: 0, or -1 without memory.
+ * Return: 0, or -1 if out of memory.
  */
 int places_new(const struct meta *meta, struct places **places);
 
-/** places_free() - NULL is fine */
+/** places_free() - free; NULL is fine */
 void places_free(struct places *places);
 
 /**
- * places_wrap() - how the trace's timestamps wrap, before anything is looked for
+ * places_wrap() - set how the trace's timestamps wrap, before any search
  * @places:	may be NULL
- * @ts_mask:	the greatest one
+ * @ts_mask:	the greatest timestamp
  */
 void places_wrap(struct places *places, uint64_t ts_mask);
 
 /**
- * places_shift() - what an object's own addresses have more than those it had
+ * places_shift() - own address minus address in memory, for an object
  * @places:	may be NULL
  * @object:	its index in the side-car file
  */
 uint64_t places_shift(const struct places *places, size_t object);
 
 /**
- * places_find() - the own address of what was at an address
+ * places_find() - translate an address to that of the object which was there
  * @places:	may be NULL
  * @address:	in memory
- * @time:	when, in ticks; NULL: unknown
+ * @time:	the time in ticks, NULL if unknown
  *
- * Return: @address, where no object of several is known to have been there then.
+ * Return: @address itself, if it is not known which of several objects was there.
  */
 uint64_t places_find(struct places *places, uint64_t address, const uint64_t *time);
 

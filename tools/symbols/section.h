@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* A section of an ELF file, by name. */
+/* Finds a section of an ELF file by name. */
 #ifndef SIFIVE_TRACE_SECTION_H
 #define SIFIVE_TRACE_SECTION_H
 
 #include <gelf.h>
 
 /**
- * section_find() - the first section of this name that has bytes in the file
+ * section_find() - the first section of this name that has data in the file
  * @header:	set to its header
  *
- * Return: the section; NULL without one, or when it is compressed.
+ * Return: the section, or NULL if there is none or it is compressed.
  */
 Elf_Scn *section_find(Elf *elf, const char *name, GElf_Shdr *header);
 

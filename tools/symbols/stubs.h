@@ -7,13 +7,13 @@
 #include <stdint.h>
 
 /**
- * stubs_read() - all stubs of a RISC-V executable or shared object
- * @found:	gets each stub's first address, the one behind it, and the name of
- *		the function that it jumps to, which lasts as long as @elf
- * @context:	for @found
+ * stubs_read() - find all stubs of a RISC-V executable or shared object
+ * @found:	called with each stub's start and end, exclusive, and the name of the
+ *		function that it jumps to, which lasts as long as @elf
+ * @context:	passed to @found
  *
- * A stub is recognized by its instructions, which load its function's address
- * from the place that a relocation of that function fills.
+ * A stub is recognized by its instructions: they load the function's address from a
+ * slot with a relocation for that function.
  */
 void stubs_read(Elf *elf, void (*found)(void *context, uint64_t start, uint64_t end,
 					const char *name), void *context);

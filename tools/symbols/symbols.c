@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Objects in memory, their files, and a cache of answers: see symbols.h. */
+/* Objects in memory, their files, and a cache of lookups: see symbols.h. */
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -18,20 +18,19 @@
 #include "text.h"
 
 /*
- * Answers kept. A trace names the same few addresses again and again, but a
- * damaged one names any number of others: an answer gives way to the next
- * that hashes to its place.
+ * Size of the cache. A trace repeats a few addresses, but a damaged one may contain
+ * any number of others: a new answer replaces the one in its slot.
  */
 #define CACHE_BITS	14
-/* And recent answers of where calls came from. */
+/* Size of the cache for call sites. */
 #define CALLERS_BITS	12
-/* Mangled names longer than this stay as they are. */
+/* Mangled names longer than this are not demangled. */
 #define MANGLED_MAX	8192
 #define NAMES_BITS	12
-/* What names of the library's shared object and of the compiler's hooks begin with. */
+/* Prefixes of internal names: the library's shared object, and compiler hooks. */
 #define LIBRARY_NAME	"libsifive-perf.so"
 #define HOOK_NAME	"__cyg_profile_func_"
-/* The code that the library makes at set-up, as side-car files call it: no file has it. */
+/* Name in side-car files of the code that the library generates: there is no file. */
 #define WRITERS		LIBRARY_NAME ":writers"
 
 struct answer {
@@ -40,7 +39,7 @@ struct answer {
 	struct symbol	symbol;
 };
 
-/* A file that was in memory; it is opened when an address asks for it. */
+/* A file that was in memory; opened when an address needs it. */
 struct object {
 	const char	*name;
 	const char	*path;
@@ -50,13 +49,13 @@ struct object {
 	uint64_t	bias;
 	const char	*given;		/* the user's file for it, or NULL */
 	bool		tried;
-	bool		expected;	/* to have functions of the trace */
+	bool		expected;	/* functions of the trace are expected in it */
 	struct image	*image;
-	/* The same part of the same file, in the process that comes first. */
+	/* The same part of the same file, in the first process that has it. */
 	struct object	*first;
 };
 
-/* A name as it is shown, kept for all addresses of its function. */
+/* A displayed name, shared by all addresses of its function. */
 struct name {
 	struct name	*next;
 	const char	*mangled;
@@ -64,7 +63,7 @@ struct name {
 	char		*plain;
 };
 
-/* The function that a call site is in, 0: none. */
+/* The function that contains a call site, 0 for none. */
 struct caller {
 	uint64_t	call_site;
 	uint64_t	function;
@@ -97,7 +96,7 @@ static int by_start(const void *a, const void *b)
 	return compare_numbers(one->start, two->start);
 }
 
-/* Which file it is: its build-id, or else its path. */
+/* The file's identity: its build-id, or else its path. */
 static int compare_files(const struct object *one, const struct object *two)
 {
 	if (!one->build_id != !two->build_id)
@@ -106,7 +105,7 @@ static int compare_files(const struct object *one, const struct object *two)
 			       strcmp(one->path, two->path);
 }
 
-/* Which part of which file it is. */
+/* The identity of a part of a file. */
 static int compare_parts(const struct object *one, const struct object *two)
 {
 	int result = compare_files(one, two);
@@ -125,7 +124,10 @@ static int by_part(const void *a, const void *b)
 	return result ? result : compare_numbers((*one)->start, (*two)->start);
 }
 
-/* Find what is in several processes, so that it is one. False without memory. */
+/*
+ * Finds objects that several processes share, so that they are one. False: out of
+ * memory.
+ */
 static bool find_same(struct symbols *symbols)
 {
 	struct object **list = calloc(symbols->objects + 1, sizeof(*list));
@@ -143,7 +145,7 @@ static bool find_same(struct symbols *symbols)
 	return true;
 }
 
-/* The file given with -e that is this object: by build-id, or else by name. */
+/* The file given with -e for this object: by build-id, or else by name. */
 static const char *given_file(struct symbols *symbols,
 			      const struct object *object)
 {
@@ -201,7 +203,7 @@ bool symbols_split(char *text, uint64_t *bias)
 	return true;
 }
 
-/* A file for addresses that no object of the side-car file holds. */
+/* A file for addresses in no object of the side-car file. */
 static int add_given(struct symbols *symbols, unsigned int index,
 		     uint64_t bias)
 {
@@ -261,7 +263,7 @@ static int add_given_files(struct symbols *symbols, const struct meta *meta)
 	return 0;
 }
 
-/* Where separate debug information is looked for, as libdwfl wants it. */
+/* Where to search for separate debug information, in libdwfl's format. */
 static char *debug_folders(const char *symfs)
 {
 	char *path;
@@ -362,7 +364,7 @@ uint64_t symbols_place(const struct symbols *symbols, uint64_t address)
 			   symbols->time_known ? &symbols->time : NULL);
 }
 
-/* A file that is what was in memory, as far as build-ids tell. */
+/* A file that matches what was in memory, as far as build-ids show. */
 static bool right_file(const struct object *object, const char *path)
 {
 	char id[IMAGE_BUILD_ID_SIZE];
@@ -450,7 +452,7 @@ static struct object *find_object(struct symbols *symbols, uint64_t address)
 	return &symbols->object[low - 1];
 }
 
-/* NULL: as it is. */
+/* NULL: not demangled. */
 static char *make_name(const struct symbols *symbols, const char *mangled, bool stub)
 {
 	int flags = DMGL_ANSI;
@@ -489,7 +491,7 @@ static const char *plain_name(struct symbols *symbols, const char *mangled, bool
 	return name->plain ? name->plain : mangled;
 }
 
-/* The object's file, which all processes that have it share; NULL without. */
+/* The object's file, which all processes that have it share, or NULL. */
 static struct image *image_of(struct symbols *symbols, struct object *object)
 {
 	if (!object->first->tried)
@@ -502,7 +504,7 @@ static bool begins(const char *text, const char *with)
 	return !strncmp(text, with, strlen(with));
 }
 
-/* A function of the library in a program that it is linked with statically. */
+/* A function of the library in a statically linked program. */
 static bool is_tracer(const struct image *image, const char *function)
 {
 	static const char * const names[] = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * From an address in the traced program to the function, file and line it
- * belongs to: which file was where in memory, and the names in each.
+ * Translates an address in the traced program to its function, file and line: the
+ * files that were in memory, and the names in each.
  */
 #ifndef SIFIVE_TRACE_SYMBOLS_H
 #define SIFIVE_TRACE_SYMBOLS_H
@@ -15,7 +15,7 @@
 
 struct symbols;
 
-/* How C++ names are shown. */
+/* How to show C++ names. */
 enum demangle {
 	DEMANGLE_SIMPLE,	/* without the parameters' types */
 	DEMANGLE_FULL,
@@ -23,10 +23,10 @@ enum demangle {
 };
 
 /**
- * struct symbols_options - what the user said
+ * struct symbols_options - the user's settings
  * @file:	files named with -e, PATH or PATH@BIAS
  * @files:	number of them
- * @symfs:	folder under which to look for the files, NULL for none
+ * @symfs:	another root folder for the files, or NULL
  * @demangle:	enum demangle
  */
 struct symbols_options {
@@ -37,13 +37,13 @@ struct symbols_options {
 };
 
 /**
- * struct symbol - what an address belongs to
- * @known:	it belongs to a function, whose @start is known
- * @function:	the function's name, NULL when it has none: the file is stripped
+ * struct symbol - the symbol of an address
+ * @known:	the address is in a function, whose @start is known
+ * @function:	the function's name, NULL if it has none, as in a stripped file
  * @start:	address of the function's first instruction
- * @file:	source file as the compiler was given it, NULL when unknown
- * @line:	line in it, 0 when unknown
- * @object:	name of the program or shared object, NULL when unknown
+ * @file:	source file as given to the compiler, NULL if unknown
+ * @line:	line in it, 0 if unknown
+ * @object:	name of the program or shared object, NULL if unknown
  * @offset:	the address in that file
  * @tracer:	the function is the tracer's own, not the program's
  *
@@ -61,23 +61,23 @@ struct symbol {
 };
 
 /**
- * symbols_open() - find the files that addresses are in
- * @options:	what the user said
+ * symbols_open() - find the files for addresses
+ * @options:	the user's settings
  * @meta:	the side-car file, must outlive the symbols
  *
- * With objects in the side-car file, each is the file of the user's that has
- * its build-id or name, or the file of its path, also under @symfs and among
- * the build-ids of a debug folder; a file with another build-id is refused.
- * Otherwise the user's files are taken to be at their own addresses.
+ * The file of an object in the side-car file is the user's file with its build-id or
+ * name, or the file at its path, also under @symfs or by build-id in a debug folder; a
+ * file with another build-id is refused. Without objects, the user's files are at the
+ * addresses in them.
  *
- * Return: the symbols; NULL when a file of the user's cannot be read: the
- * reason has been printed.
+ * Return: the symbols, or NULL if a file of the user cannot be read: the error has
+ * been printed.
  */
 struct symbols *symbols_open(const struct symbols_options *options,
 			     const struct meta *meta);
 
 /**
- * symbols_split() - take what -e was given apart
+ * symbols_split() - split the argument of -e
  * @text:	PATH or PATH@BIAS; becomes PATH
  * @bias:	set, to 0 where there is none
  *
@@ -86,24 +86,24 @@ struct symbols *symbols_open(const struct symbols_options *options,
 bool symbols_split(char *text, uint64_t *bias);
 
 /**
- * symbols_wrap() - how the trace's timestamps wrap, before anything is looked up
- * @ts_mask:	the greatest one
+ * symbols_wrap() - set how the trace's timestamps wrap, before any lookup
+ * @ts_mask:	the greatest timestamp
  */
 void symbols_wrap(struct symbols *symbols, uint64_t ts_mask);
 
 /**
- * symbols_when() - the time of the addresses that are looked up from now on
+ * symbols_when() - set the time of further lookups
  * @symbols:	may be NULL
- * @known:	false: what had an address of another's is not found
- * @time:	in ticks
+ * @known:	false: the time is unknown, so objects that shared addresses are not found
+ * @time:	the time in ticks
  */
 void symbols_when(struct symbols *symbols, bool known, uint64_t time);
 
 /**
- * symbols_place() - an address that means the same at any time
+ * symbols_place() - an address that is valid at any time
  * @symbols:	may be NULL
  *
- * It differs from @address only if several objects had that one after the other.
+ * It differs from @address only if several objects had that address.
  */
 uint64_t symbols_place(const struct symbols *symbols, uint64_t address);
 
@@ -114,7 +114,7 @@ void symbols_close(struct symbols *symbols);
  * symbols_find() - look an address up
  * @symbols:	from symbols_open(), or NULL: nothing is found
  * @address:	any value
- * @symbol:	filled, also when nothing is found
+ * @symbol:	filled, also if nothing is found
  *
  * Recent answers are kept: looking the same addresses up again is cheap.
  *
@@ -124,22 +124,22 @@ bool symbols_find(struct symbols *symbols, uint64_t address,
 		  struct symbol *symbol);
 
 /**
- * symbols_find_caller() - look up where a call came from
- * @address:	the address that it returns to
+ * symbols_find_caller() - look up a call site
+ * @address:	the return address
  *
- * The call itself, and maybe its function's end, is before that. A function's
- * first address is taken as it is: some writers give only that.
+ * The call is before the return address, which may be in the next function. A
+ * function's first address is looked up unchanged: some writers record only that.
  */
 bool symbols_find_caller(struct symbols *symbols, uint64_t address,
 			 struct symbol *symbol);
 
 /**
- * symbols_same() - the one address that stands for all those of a function
+ * symbols_same() - the address that represents the same function in all processes
  * @symbols:	may be NULL
- * @address:	where one process has it
+ * @address:	its address in one process
  *
- * Return: where that part of the same file (its build-id, or else its path) is in
- * the process that comes first; the address itself where no file is known.
+ * Return: the address of that part of the file (by build-id, or else path) in the
+ * first process that has it; @address if the file is unknown.
  */
 uint64_t symbols_same(struct symbols *symbols, uint64_t address);
 
@@ -147,7 +147,7 @@ uint64_t symbols_same(struct symbols *symbols, uint64_t address);
  * struct symbols_object - a program or shared object in memory
  * @name:	its name
  * @path:	the file that was found for it
- * @bias:	an address in the file plus this is the one in memory
+ * @bias:	address in memory minus address in the file
  */
 struct symbols_object {
 	const char	*name;
@@ -156,30 +156,30 @@ struct symbols_object {
 };
 
 /**
- * symbols_object() - the object that an address is in
+ * symbols_object() - the object that contains an address
  * @symbols:	may be NULL: none is found
  * @object:	filled; the strings last until symbols_close()
  *
- * Return: whether there is one, and a file for it.
+ * Return: whether there is one with a file.
  */
 bool symbols_object(struct symbols *symbols, uint64_t address,
 		    struct symbols_object *object);
 
 /**
- * symbols_expect() - the trace has a function at an address
+ * symbols_expect() - note that the trace has a function at an address
  * @symbols:	may be NULL
  */
 void symbols_expect(struct symbols *symbols, uint64_t address);
 
 /**
- * symbols_caller() - the function that a call came from
+ * symbols_caller() - the function that contains a call site
  * @symbols:	may be NULL: none is found
- * @call_site:	the address that the call returns to
+ * @call_site:	the return address of the call
  *
- * Only in files of which functions are expected: others are not worth a word when
- * they are not there.
+ * Only in files with expected functions: other files may be missing, and that needs no
+ * message.
  *
- * Return: the function's first address as of symbols_place(), 0 when it is not known.
+ * Return: the function's first address as of symbols_place(), 0 if unknown.
  */
 uint64_t symbols_caller(struct symbols *symbols, uint64_t call_site);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* The side-car file: see meta.h. JSON itself is read by json-c. */
+/* The side-car file: see meta.h. json-c parses the JSON. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -16,7 +16,7 @@
 #include "nexus/nexus.h"
 #include "perfrec/perfrec.h"
 
-/* Complaints about values, so that a bad file does not fill the screen. */
+/* Limit of reported values, so that a bad file does not flood the terminal. */
 #define COMPLAINTS_MAX	10
 
 struct reader {
@@ -40,7 +40,7 @@ static struct json_object *get(struct json_object *object, const char *key)
 	return value;
 }
 
-/* Any 64 bits: negative numbers and strings in C's notation too. */
+/* Any 64 bits: also negative numbers, and strings in C notation. */
 static bool get_u64(struct reader *reader, struct json_object *object,
 		    const char *key, uint64_t *number)
 {
@@ -89,7 +89,7 @@ static void set_u32(struct reader *reader, struct json_object *object,
 		*number = (uint32_t)value;
 }
 
-/* A number from 0 to @most; @number stays as it is for anything else. */
+/* Reads a number from 0 to @most; @number keeps its value for anything else. */
 static void set_number(struct reader *reader, struct json_object *object,
 		       const char *key, int most, int *number)
 {
@@ -142,14 +142,14 @@ static const char *string_of(struct json_object *value)
 	if (!json_object_is_type(value, json_type_string))
 		return NULL;
 	length = json_object_get_string_len(value);
-	/* A byte 0 in it would hide the rest. */
+	/* A NUL in the string would hide the rest. */
 	if (length > META_STRING_MAX ||
 	    strlen(json_object_get_string(value)) != (size_t)length)
 		return NULL;
 	return json_object_get_string(value);
 }
 
-/* json-c's tree, many times the text, does not stay. */
+/* Frees json-c's tree early: it is many times the size of the text. */
 static const char *keep(struct reader *reader, const char *text)
 {
 	char *kept = reader->strings;
@@ -171,7 +171,7 @@ static void set_string(struct reader *reader, struct json_object *object,
 		complain(reader, key, "a string of a fair length");
 }
 
-/* An array of at most @most objects; *@count is 0 when there is none. */
+/* An array of at most @most objects; *@count is 0 if there is none. */
 static void *new_array(struct reader *reader, struct json_object *object,
 		       const char *key, size_t most, size_t size, size_t *count,
 		       struct json_object **array)
@@ -195,7 +195,7 @@ static void *new_array(struct reader *reader, struct json_object *object,
 	return memory;
 }
 
-/* Element @i if it is an object. */
+/* Element @i, if it is an object. */
 static struct json_object *element(struct reader *reader, const char *key,
 				   struct json_object *array, size_t i)
 {
@@ -429,8 +429,8 @@ void meta_init(struct meta *meta)
 }
 
 /*
- * Whether what the text can hold, once it has been read, is of a fair size. Strings
- * are not looked at for what they are: no side-car file has so many commas in them.
+ * Whether the parsed text stays within the limits. Strings are not exempt: no
+ * side-car file has that many commas in them.
  */
 static bool is_fair(const char *text, size_t length)
 {
@@ -482,7 +482,7 @@ int meta_parse(const char *name, const char *text, size_t length,
 		return -1;
 	}
 	json_tokener_free(tokener);
-	/* Each string of it was longer in the text, by two quotation marks. */
+	/* Each of the strings has two quotation marks more in the text. */
 	meta->strings = malloc(length);
 	reader.strings = meta->strings;
 	if (meta->strings)
@@ -533,7 +533,7 @@ int meta_read(const char *path, const char *trace, struct meta *meta)
 			return 0;
 		path = beside;
 	}
-	/* Not to wait for the writer of a pipe. */
+	/* A pipe must not block. */
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0 && path == beside && errno == ENOENT)
 		return 0;

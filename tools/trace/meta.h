@@ -1,33 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The side-car file of a trace, TRACE.meta: what its bytes do not say.
- * A JSON object; all keys are optional, unknown ones are ignored. Numbers may
- * be strings too ("0x3f00001000").
+ * The side-car file of a trace, TRACE.meta: data that the trace does not contain. A
+ * JSON object; all keys are optional, unknown ones are ignored. Numbers may be
+ * strings too ("0x3f00001000").
  *
- *	version		1
- *	srcbits		width of the SRC field
- *	ts_width	bits of a timestamp
- *	ts_hz		ticks of the timestamp in a second
- *	ts_scheme	"xor" or "delta"
- *	wrapped		boolean: a ring buffer whose oldest bytes are gone; it begins
- *			with a whole message
- *	count_type	of the records (enum perfrec_count_type), for what is left of
- *			a ring whose headers are gone
- *	header_interval	records from one header to the next, where they are repeated
- *	per_thread	boolean: counters go with the thread, not with the hart
- *	exe, args	the program, and its arguments as an array
- *	sources		[{ src, hart, cpu }]
- *	counters	[{ number, event, type, code, data, flags, info }]
- *	channel		channel of the program's first thread
- *	ts_channels	boolean: registers 16 to 31 are channels 0 to 15
- *	sampling	{ channel, interval_ns, period, event }
- *	threads		[{ channel, pid, tid, name, from, to }] in the order in which
- *			they came; times in ticks, as wide as a timestamp
- *	objects		[{ path, build_id, start, end, bias, from, to }] in the order in
- *			which they came, not there before "from" or after "to"
- *	lost		{ signals, threads, abandoned, refused, children, samples,
- *			encoders }, the last those whose registers were changed while
- *			they ran
+ *         version         1 srcbits               width of the SRC field ts_width
+ * bits of a timestamp ts_hz               ticks of the timestamp in a second
+ * ts_scheme    "xor" or "delta" wrapped                boolean: a ring buffer whose
+ * oldest bytes are gone; it begins with a whole message count_type   of the records
+ * (enum perfrec_count_type), for the rest of a ring whose headers are gone
+ * header_interval records from one header to the next, if headers are repeated
+ * per_thread boolean: counts are a thread's own exe, args    the program, and its
+ * arguments as an array sources              [{ src, hart, cpu }] counters   [{
+ * number, event, type, code, data, flags, info }] channel              channel of
+ * the program's first thread ts_channels       boolean: registers 16 to 31 are
+ * channels 0 to 15 sampling       { channel, interval_ns, period, event } threads
+ * [{ channel, pid, tid, name, from, to }] in order of their start; times in ticks,
+ * modulo a timestamp's width objects             [{ path, build_id, start, end,
+ * bias, from, to }] in order of loading; absent before "from" and after "to" lost
+ * { signals, threads, abandoned, refused, children, samples, encoders }, the last
+ * those whose registers were changed while they ran
  */
 #ifndef SIFIVE_TRACE_META_H
 #define SIFIVE_TRACE_META_H
@@ -36,10 +28,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Limits of what is taken from a side-car file; more is an error. */
+/* Limits of a side-car file; a file beyond them is refused. */
 #define META_BYTES_MAX		(4u << 20)
 #define META_DEPTH_MAX		8
-/* Each of which json-c takes up to 1 KiB, or 100 bytes, for: of all, 16 MiB. */
+/*
+ * json-c takes up to 1 KiB for each object, and 100 bytes for each value; 16 MiB in
+ * all.
+ */
 #define META_GROUPS_MAX		8500
 #define META_VALUES_MAX		60000
 #define META_STRING_MAX		4096
@@ -49,14 +44,14 @@
 #define META_THREADS_MAX	4096
 #define META_OBJECTS_MAX	4096
 
-/* Which hart a source is; -1 where unknown. */
+/* The hart of a source; -1 if unknown. */
 struct meta_source {
 	int	src;
 	int	hart;
 	int	cpu;
 };
 
-/* What counter @number counts; @event is the user's word for it, or NULL. */
+/* The event of counter @number; @event is the user's name for it, or NULL. */
 struct meta_counter {
 	int		number;
 	const char	*event;
@@ -67,7 +62,7 @@ struct meta_counter {
 	uint32_t	info;
 };
 
-/* Who wrote to @channel between the ticks @from and @to, both included. */
+/* The thread that wrote to @channel from tick @from to tick @to, inclusive. */
 struct meta_thread {
 	int		channel;
 	int64_t		pid;		/* -1: unknown */
@@ -78,9 +73,9 @@ struct meta_thread {
 };
 
 /*
- * A program or shared object that was at @start to before @end, at some time between
- * the ticks @from and @to, both included. An address in its file plus @bias is the one
- * in memory.
+ * A program or shared object at @start to @end, exclusive, at some time from tick
+ * @from to tick @to, inclusive. Its bias: address in memory minus address in the
+ * file.
  */
 struct meta_object {
 	const char	*path;
@@ -92,7 +87,7 @@ struct meta_object {
 	uint64_t	to;
 };
 
-/* How the kernel sampled; @channel is -1 when it did not. */
+/* How the kernel sampled; @channel is -1 if it did not. */
 struct meta_sampling {
 	int		channel;
 	uint64_t	interval_ns;
@@ -100,7 +95,7 @@ struct meta_sampling {
 	const char	*event;
 };
 
-/* What was not recorded, as the recorder counted it. */
+/* Lost records, as counted while recording. */
 struct meta_lost {
 	uint64_t	signals;
 	uint64_t	threads;
@@ -112,7 +107,7 @@ struct meta_lost {
 };
 
 /**
- * struct meta - what the side-car file says; -1, 0 or NULL where it does not
+ * struct meta - contents of a side-car file; -1, 0 or NULL for missing values
  *
  * All strings are in @strings.
  */
@@ -143,22 +138,20 @@ struct meta {
 	char			*strings;
 };
 
-/**
- * meta_init() - a side-car file that says nothing
- */
+/** meta_init() - an empty side-car file */
 void meta_init(struct meta *meta);
 
 /**
- * meta_parse() - take in the text of a side-car file
- * @name:	what to call it in messages
+ * meta_parse() - parse the text of a side-car file
+ * @name:	its name in messages
  * @text:	its bytes
  * @length:	number of them
  * @meta:	filled; for meta_free(), also after an error
  *
- * A value that cannot be is reported and ignored.
+ * Invalid values are reported and ignored.
  *
- * Return: 0, or -1 when the text is no JSON object within the limits: the
- * reason has been printed.
+ * Return: 0, or -1 if the text is no JSON object within the limits: the error has been
+ * printed.
  */
 int meta_parse(const char *name, const char *text, size_t length,
 	       struct meta *meta);
@@ -169,14 +162,14 @@ int meta_parse(const char *name, const char *text, size_t length,
  * @trace:	path of the trace; "-" has no TRACE.meta
  * @meta:	filled; for meta_free(), also after an error
  *
- * Return: 0, or -1 when it cannot be used: the reason has been printed.
+ * Return: 0, or -1 if it cannot be used: the error has been printed.
  */
 int meta_read(const char *path, const char *trace, struct meta *meta);
 
-/** meta_free() - free what meta_parse() or meta_read() took */
+/** meta_free() - free the contents */
 void meta_free(struct meta *meta);
 
-/** meta_source() - what is said of a source, NULL for nothing */
+/** meta_source() - find a source, or NULL */
 const struct meta_source *meta_source(const struct meta *meta, int src);
 
 #endif /* SIFIVE_TRACE_META_H */

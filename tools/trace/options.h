@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* What all commands that read a trace have in common: options and opening. */
+/* What all commands that read a trace share: their options, and opening the trace. */
 #ifndef SIFIVE_TRACE_OPTIONS_H
 #define SIFIVE_TRACE_OPTIONS_H
 
@@ -11,11 +11,11 @@
 /**
  * struct options - the common options
  * @trace:	how to decode
- * @symbols:	where names come from
+ * @symbols:	where to find names
  * @meta:	--meta, NULL for the file beside the trace
- * @ts_hz:	--ts-hz, 0: as the side-car file says
+ * @ts_hz:	--ts-hz, 0: from the side-car file
  * @strict:	losses are an error
- * @output:	-o, NULL for the default; each command has its own row for it
+ * @output:	-o, NULL for the default; each command's own table has it
  * @path:	the trace
  */
 struct options {
@@ -37,11 +37,11 @@ struct options {
 extern const struct cli_option options_reading[];
 extern const struct cli_option options_names[];
 
-/* Their commands' exit codes, for the help. */
+/* Exit codes of these commands, for their help. */
 #define OPTIONS_STATUS							\
 	"Exit status: 0 done, 1 losses with --strict, 2 wrong usage, 3 input or output error, or no record in the trace."
 
-/** options_init() - all as if nothing had been said */
+/** options_init() - set all defaults */
 void options_init(struct options *options);
 
 /**
@@ -58,12 +58,12 @@ int options_parse(const struct cli_command *command, void *target,
 /**
  * options_output() - refuse an output that would overwrite what is read
  *
- * Return: EXIT_OK, or EXIT_USAGE: the reason has been printed.
+ * Return: EXIT_OK, or EXIT_USAGE: the error has been printed.
  */
 int options_output(const struct options *options);
 
 /**
- * struct input - a trace with all that belongs to it
+ * struct input - an open trace with its side-car file and symbols
  * @options:	as given to input_open()
  * @meta:	its side-car file
  * @symbols:	names
@@ -82,17 +82,17 @@ struct input {
  * input_open() - open a trace, its side-car file and its programs
  * @input:	filled; for input_close(), also after an error
  *
- * Return: an exit code; the reason has been printed.
+ * Return: an exit code; errors have been printed.
  */
 int input_open(struct input *input, const struct options *options);
 
-/** input_close() - free all of it */
+/** input_close() - close and free all of it */
 void input_close(struct input *input);
 
 /**
- * input_summary() - say on standard error what was in the trace
+ * input_summary() - print a summary of the trace to standard error
  * @input:	after trace_run()
- * @perf:	say too how many records --format perf leaves out
+ * @perf:	also report how many records --format perf leaves out
  *
  * Return: the command's exit code: EXIT_UNREADABLE without a record,
  * EXIT_LOSSES with --strict.

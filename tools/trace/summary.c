@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* What a trace was found to hold, as text on standard error. */
+/* The summary of a trace, on standard error. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,7 +22,7 @@ static uint64_t all_records(const struct trace_stats *stats)
 	return sum_of(stats->records, PERFREC_TYPES);
 }
 
-/* "7, 9" in @text: the channels with stores, without those of @except. */
+/* Prints "7, 9" to @text: the channels with stores, except those in @except. */
 static void list_channels(const struct trace_stats *stats, uint32_t except,
 			  char *text, size_t size)
 {
@@ -141,7 +141,7 @@ static uint64_t all_words(const struct trace_stats *stats)
 	return sum_of(stats->words, PERFREC_CHANNELS);
 }
 
-/* Whether there are words on channels that are not decoded. */
+/* Whether channels that are not decoded have words. */
 static bool undecoded(const struct trace_stats *stats, uint32_t decoded)
 {
 	size_t i;
@@ -182,7 +182,7 @@ static int no_records(const struct input *input,
 	return EXIT_UNREADABLE;
 }
 
-/* What the recorder knows of: the trace does not tell. */
+/* Losses that the recorder counted, which the trace does not contain. */
 static void recorder_losses(const struct input *input)
 {
 	const struct meta_lost *lost = &input->meta.lost;
@@ -211,7 +211,7 @@ static void recorder_losses(const struct input *input)
 		       name, COUNT(lost->encoders));
 }
 
-/* What --strict is about. That a ring overwrites is no loss but its purpose. */
+/* The losses of --strict. Data that a ring has overwritten is no loss. */
 static bool is_lossy(const struct input *input)
 {
 	const struct trace_stats *stats = trace_stats(input->trace);

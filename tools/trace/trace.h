@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * A trace file, from its bytes to its records: joins the message decoder and
- * the record decoder, finds out what the bytes do not say, and counts.
+ * Decodes a trace file to records: joins the message and the record decoder, infers
+ * what the bytes do not contain, and keeps statistics.
  */
 #ifndef SIFIVE_TRACE_TRACE_H
 #define SIFIVE_TRACE_TRACE_H
@@ -19,16 +19,16 @@
 #define TRACE_USUAL_CHANNELS	(-2)
 
 /**
- * struct trace_options - what the user said
+ * struct trace_options - the user's settings
  * @channel:	channel of the records, TRACE_ALL_CHANNELS, or
- *		TRACE_USUAL_CHANNELS: those that the side-car file tells of, or
+ *		TRACE_USUAL_CHANNELS: those in the side-car file, or
  *		PERFREC_CHANNEL_DEFAULT
  * @src_bits:	width of the SRC field, -1: side-car file, or infer
  * @ts_width:	bits of a timestamp, -1: side-car file, or default
  * @ts_scheme:	enum nexus_ts_scheme, -1: side-car file, or infer
  * @ring:	the trace is a ring buffer and begins within a message
  * @quiet:	no summary, and no progress on the terminal
- * @watched:	no progress: the terminal gets what is written meanwhile
+ * @watched:	no progress: the command prints to the terminal while it reads
  */
 struct trace_options {
 	int	channel;
@@ -41,39 +41,38 @@ struct trace_options {
 };
 
 /**
- * struct trace_stats - what a trace was found to hold
+ * struct trace_stats - what a trace contains
  * @bytes:	size of the trace
  * @messages:	Nexus messages
  * @unknown:	messages of an unknown TCODE
- * @errors:	Error messages: the encoder lost some
- * @ownership:	Ownership messages: another context ran
+ * @errors:	Error messages: the encoder lost messages
+ * @ownership:	Ownership messages: another context runs
  * @gaps:	stretches of bytes that are no message
  * @gap_bytes:	bytes in them
  * @align_bytes: bytes before the first message of a ring buffer
- * @cut_bytes:	bytes of the last message, which the trace's end cuts off
+ * @cut_bytes:	bytes of a last message that is cut off
  * @words:	stores per channel, of all channels
  * @headers:	headers
  * @records:	records by enum perfrec_type
  * @no_header:	records among them that no header describes
  * @unaddressed: records among them whose addresses are not known
- * @losses:	times that words were dropped
+ * @losses:	how often words were dropped
  * @lost_words:	words dropped
  * @assumed:	records before a ring's first header of their stream, which the
  *		side-car file describes
- * @rootless:	records before it that build on what was overwritten: left out
+ * @rootless:	records before it that build on overwritten ones: left out
  * @ring_words:	words of records that a ring begins within
- * @worked_out:	sources whose times before a ring's first absolute one were
- *		worked out
+ * @worked_out:	sources whose times before a ring's first absolute one were inferred
  * @contrary:	sources whose times there contradict each other
- * @corrected:	times that a timestamp contradicted its source's clock
- * @inferred:	records with a time that is likely, not certain
+ * @corrected:	how often a timestamp contradicted its source's clock
+ * @inferred:	records with an inferred time
  * @stamped:	messages of stores have timestamps
  * @absolute:	a message has an absolute one
  * @first, @last: earliest and latest known time of a record, ticks
  * @timed:	records with a known time
  * @src_bits:	width of the SRC field that was used
- * @src_from:	where that is from, as text
- * @scheme_inferred: the timestamps are differences, by what they say
+ * @src_from:	the source of that width, as text
+ * @scheme_inferred: the timestamps themselves show that they are differences
  */
 struct trace_stats {
 	uint64_t	bytes;
@@ -110,14 +109,18 @@ struct trace_stats {
 };
 
 /**
- * struct trace_ops - what a consumer wants to hear of; each may be NULL
- * @header, @record, @lost, @part, @address, @counter: as in struct perfrec_ops; with
- *		@counter, records come when a word shows that they are complete
- * @gap:	bytes that are no message
+ * struct trace_ops - a consumer's callbacks; each may be NULL
+ * @header, @record, @lost, @part, @address, @counter: as in struct perfrec_ops;
+ *		with @counter, records come once a later word shows that they are complete
+ * @gap:	a stretch of bytes that are no message
  * @error:	an Error message
  * @ownership:	an Ownership message
+<<<<<<< HEAD
  * @pause:	a pipe has no more for now: show what there is
  * @stop:	asked now and then: true ends the reading early
+=======
+ * @stop:	polled: true stops reading
+>>>>>>> eb22281 (tools: comments of traces, symbols and formats in plain English)
  */
 struct trace_ops {
 	void (*header)(void *context, const struct perfrec_header *header);
@@ -137,31 +140,31 @@ struct trace_ops {
 struct trace;
 
 /**
- * trace_open() - open a trace and find out how to read it
+ * trace_open() - open a trace and infer how to decode it
  * @path:	file, "-" for standard input
- * @options:	what the user said
- * @meta:	what its side-car file says
+ * @options:	the user's settings
+ * @meta:	its side-car file
  *
- * Return: the trace; NULL when it cannot be read or holds no messages: the
- * reason has been printed.
+ * Return: the trace, or NULL if it cannot be read or has no messages: the error has
+ * been printed.
  */
 struct trace *trace_open(const char *path, const struct trace_options *options,
 			 const struct meta *meta);
 
 /**
- * trace_run() - decode all of it
+ * trace_run() - decode the whole trace
  * @trace:	from trace_open(), once
  * @ops:	consumer
- * @context:	given to each of its functions
+ * @context:	passed to each callback
  *
- * Return: 0, or -1 for a read error or no memory: the reason has been printed.
+ * Return: 0, or -1 for a read error or lack of memory: the error has been printed.
  */
 int trace_run(struct trace *trace, const struct trace_ops *ops, void *context);
 
 /** trace_sources() - how many sources have sent words of a channel so far */
 unsigned int trace_sources(const struct trace *trace, unsigned int channel);
 
-/** trace_wrapped() - the trace is a ring whose oldest bytes are gone */
+/** trace_wrapped() - whether the trace is a ring that has overwritten its oldest bytes */
 bool trace_wrapped(const struct trace *trace);
 
 /** trace_channels() - bit n: records of channel n are decoded */
@@ -174,9 +177,9 @@ uint64_t trace_time_mask(const struct trace *trace);
 const struct trace_stats *trace_stats(const struct trace *trace);
 
 /**
- * trace_release() - give back what only trace_run() needs: headers are gone
+ * trace_release() - free what only trace_run() needs, such as headers
  *
- * What else is known of the trace stays.
+ * Statistics and settings stay.
  */
 void trace_release(struct trace *trace);
 
@@ -188,24 +191,23 @@ void trace_close(struct trace *trace);
  * @data:	beginning of a trace
  * @length:	bytes of it; a few records are enough
  * @options:	everything but src_bits
- * @records:	set to whether records make sense, and not messages alone
+ * @records:	set: whether records make sense, not only messages
  *
- * Tries all and takes the width under which most records, or else most
+ * Tries all, and takes the width with which most records, or else most
  * messages, make sense.
  *
- * Return: the width, or -1 when the bytes make no sense with any.
+ * Return: the width, or -1 if the bytes make sense with none.
  */
 int infer_src_bits(const void *data, size_t length,
 		   const struct nexus_options *options, bool *records);
 
 /**
- * infer_ts_scheme() - find out how ordinary messages carry the time
+ * infer_ts_scheme() - infer how ordinary messages carry the time
  * @data:	beginning of a trace
  * @length:	bytes of it
  * @options:	everything but ts_scheme
  *
- * Time never goes back. Differences that are read as what has changed make it go
- * back every other message.
+ * Time never goes back; with differences decoded as XOR it does so every other message.
  */
 enum nexus_ts_scheme infer_ts_scheme(const void *data, size_t length,
 				     const struct nexus_options *options);
