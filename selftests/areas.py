@@ -36,7 +36,7 @@ AREAS = {
         'session': '*',
     },
     'tools': {
-        'common': 'command.h message.c hash.h store.h filter_file.h output.* text.*'
+        'common': 'command.h cli.* message.c hash.h store.h filter_file.h output.* text.*'
                   ' units.* progress.*',
         'nexus': 'nexus/*',
         'perfrec': 'perfrec/*',
@@ -48,7 +48,7 @@ AREAS = {
         'report': 'report/*',
         'export': 'export/*',
         'target': 'target/*',
-        'command': 'sifive-trace.c',
+        'command': 'complete.c sifive-trace.c',
     },
 }
 # Not part of the code: programs that show how it is used, the virtual board.

@@ -12,7 +12,7 @@
  * units_time() - "12.345 us", or ticks if the rate is unknown
  * @text:	buffer of UNITS_SIZE bytes
  * @ticks:	a duration
- * @hz:		ticks in a second, 0: unknown
+ * @hz:		ticks per second, 0: unknown
  *
  * Return: @text.
  */

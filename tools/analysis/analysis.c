@@ -8,24 +8,24 @@
 #include "command.h"
 #include "reorder.h"
 
-/* Behind the name of a function that the tracer has brought into the program. */
+/* Appended to names of functions that belong to the tracer. */
 #define TRACER_MARK	" [tracer]"
 
-/* Frames looked over for the one that an exit's call site names. */
+/* How many frames to search for the one that an exit's call site names. */
 #define SITE_SEARCH_MAX	64
-/* Frames that each call may have looked over for its caller, or leave to later ones. */
+/* Search budget per call for its caller's frame; the unused part carries over. */
 #define SEARCH_EACH	64
 
-/* What is remembered of each (source, channel). */
+/* State of each (source, channel). */
 struct stream {
 	const struct perfrec_header *header;
 	uint32_t	serial;
 	unsigned int	counters;
 	uint8_t		column[PERFREC_COUNTERS];
-	/* Delta counts of a thread: its count when the header was written. */
+	/* Delta counts of a thread: its count at the header. */
 	uint64_t	base[PERFREC_COUNTERS];
 	bool		based;
-	/* Who recorded here last, and in which part of its capture. */
+	/* The last thread that recorded here, and in which part of its capture. */
 	const struct analysis_thread *thread;
 	uint32_t	part;
 	uint32_t	part_serial;
@@ -45,7 +45,7 @@ struct analysis {
 	struct stream			*stream[PERFREC_SOURCES][PERFREC_CHANNELS];
 	struct reorder			*reorder[PERFREC_CHANNELS];
 	const struct trace		*trace;
-	/* Of the record at hand, by column. */
+	/* Of the current record, by column. */
 	uint64_t			delta[COUNTERS_MAX];
 };
 
@@ -82,7 +82,7 @@ static void free_thread(struct analysis_thread *thread)
 	free(thread);
 }
 
-/* What served the reading alone: a second trace may have to be read. */
+/* Frees what only reading needs: a second trace may have to be read. */
 static void release(struct analysis *analysis)
 {
 	unsigned int i, k;
@@ -171,8 +171,8 @@ static uint64_t value_mask(const struct perfrec_record *record, unsigned int i)
 }
 
 /*
- * Counter @i of a thread whose counts go with it from hart to hart: against
- * its latest record, wherever that was. Return whether the result is known.
+ * Counter @i of a thread with counts of its own: the difference from the thread's
+ * latest record on any hart. Returns whether the result is known.
  */
 static bool thread_delta(struct analysis_thread *thread, struct stream *stream,
 			 const struct perfrec_record *record, unsigned int i,
@@ -189,7 +189,10 @@ static bool thread_delta(struct analysis_thread *thread, struct stream *stream,
 		       thread->had_record && thread->src == record->src;
 	}
 	if (record->header->count_type == PERFREC_DELTA) {
-		/* The header came when the thread did, with its latest count. */
+		/*
+		 * The header was written when the thread arrived, and has its
+		 * latest count.
+		 */
 		if (!stream->based)
 			stream->base[i] = known ? thread->last[column] : 0;
 		value += stream->base[i];
@@ -204,7 +207,7 @@ static bool thread_delta(struct analysis_thread *thread, struct stream *stream,
 	return known;
 }
 
-/* Fill analysis->delta. Return which columns of it are known. */
+/* Fills analysis->delta; returns which of its columns are known. */
 static uint64_t count(struct analysis *analysis, struct analysis_thread *thread,
 		      struct stream *stream, const struct perfrec_record *record)
 {
@@ -216,7 +219,7 @@ static uint64_t count(struct analysis *analysis, struct analysis_thread *thread,
 	if (!record->header)
 		return 0;
 	if (!analysis->meta->per_thread) {
-		/* What the hart counted while the thread was elsewhere? */
+		/* Counts of the hart while the thread was elsewhere? */
 		if (!here || lost || !(record->flags & PERFREC_DELTA_KNOWN))
 			return 0;
 		for (i = 0; i < record->counters; i++) {
@@ -237,7 +240,7 @@ static uint64_t count(struct analysis *analysis, struct analysis_thread *thread,
 		known |= 1ull << stream->column[i];
 	}
 	stream->based = record->flags & PERFREC_VALUE_KNOWN;
-	/* Who ran before it may be in the records that are lost. */
+	/* The function that ran before may be in the lost records. */
 	return lost ? 0 : known;
 }
 
@@ -254,7 +257,10 @@ static void add_counts(struct analysis *analysis, struct analysis_thread *thread
 
 /* ---- calls ------------------------------------------------------------- */
 
-/* Counts of frame @i: at its beginning, and of the functions it called. */
+/*
+ * Counters of frame @i: their values at its start, and counts of the functions it
+ * called.
+ */
 static uint64_t *at_begin(const struct analysis_thread *thread, unsigned int i)
 {
 	return thread->count + (size_t)i * 2 * thread->stride;
@@ -266,9 +272,9 @@ static uint64_t *of_inner(const struct analysis_thread *thread, unsigned int i)
 }
 
 /*
- * The slot of the function's outermost call (its frame's index and 1), or the one
- * that is free for it. Calls end in the opposite order of their beginning, so that
- * each leaves the table as it was: the thread that probed past it has gone.
+ * The slot of the function's outermost call, which holds its frame's index plus 1,
+ * or a free slot for it. Calls end in reverse order of their start, so each leaves
+ * the table as it found it: the entries that probed past it are gone.
  */
 static uint32_t *find_call(const struct analysis_thread *thread, uint32_t function)
 {
@@ -287,7 +293,7 @@ static size_t frame_bytes(unsigned int room, unsigned int stride)
 		       2 * stride * sizeof(uint64_t) + 2 * sizeof(uint32_t));
 }
 
-/* Make room for @room frames, a power of two, with @stride counters. */
+/* Makes room for @room frames, a power of two, with @stride counters. */
 static bool resize(struct analysis *analysis, struct analysis_thread *thread,
 		   unsigned int room, unsigned int stride)
 {
@@ -343,7 +349,7 @@ static bool make_room(struct analysis *analysis, struct analysis_thread *thread)
 	return resize(analysis, thread, room, stride);
 }
 
-/* The innermost call ends. */
+/* Ends the innermost call. */
 static void leave(struct analysis *analysis, struct analysis_thread *thread,
 		  enum analysis_why why)
 {
@@ -395,7 +401,7 @@ static void leave(struct analysis *analysis, struct analysis_thread *thread,
 	thread->depth--;
 }
 
-/* The first frame from @keep on that was not called from a place. */
+/* The first frame from @keep on that was called from somewhere else. */
 static unsigned int skip_site(struct analysis_thread *thread, unsigned int keep,
 			      uint64_t call_site)
 {
@@ -408,10 +414,10 @@ static unsigned int skip_site(struct analysis_thread *thread, unsigned int keep,
 }
 
 /*
- * A call comes from a function around the innermost: what is within that has ended
- * without a record, as by longjmp. A function that the compiler has put into its
- * caller's code has the call site of that: such functions go on, and where the new
- * one is of that kind, so does what it may be a part of.
+ * A call comes from a function around the innermost one: calls within that function
+ * have ended without a record, as by longjmp. An inlined function has the call site
+ * of the function around it: such functions continue, and if the new function is
+ * inlined too, so does the one that may contain it.
  */
 static void leave_abandoned(struct analysis *analysis,
 			    struct analysis_thread *thread, uint32_t function,
@@ -484,8 +490,8 @@ static void leave_all(struct analysis *analysis, struct analysis_thread *thread)
 }
 
 /*
- * How many calls an exit record ends: down to the one of this function with
- * this call site, or else the innermost of this function. 0: none.
+ * How many calls an exit record ends: up to the innermost one of this function and
+ * call site, or else of this function. 0: none.
  */
 static unsigned int ends(const struct analysis_thread *thread,
 			 const struct perfrec_record *record, uint32_t function)
@@ -533,9 +539,9 @@ static void on_exit_record(struct analysis *analysis, struct analysis_thread *th
 /* ---- records ----------------------------------------------------------- */
 
 /*
- * A header begins a new part of the thread's capture where the thread has been
- * in this part: elsewhere it may only tell that the thread is new there, or that
- * others had the channel before. Where no call is open it may as well begin one.
+ * A header begins a new part of the thread's capture if the thread has already been
+ * in this part. Otherwise it may only mean that the thread is new there, or that
+ * other threads had the channel before. Without open calls it may as well begin one.
  */
 static void follow_parts(struct analysis *analysis, struct analysis_thread *thread,
 			 struct stream *stream, const struct perfrec_header *header)
@@ -544,7 +550,7 @@ static void follow_parts(struct analysis *analysis, struct analysis_thread *thre
 
 	if (stream->part_serial != header->serial && !header->repeated &&
 	    (here || !thread->depth)) {
-		/* What is open would never end. */
+		/* Open calls would never end. */
 		leave_all(analysis, thread);
 		thread->part++;
 	}
@@ -554,9 +560,10 @@ static void follow_parts(struct analysis *analysis, struct analysis_thread *thre
 }
 
 /*
- * Time goes on up to this record, unless it has none, or one by a clock that is
- * behind another hart's. Nobody can tell who ran while times were unknown or
- * records are lost: neither the innermost call, nor any that it is part of.
+ * Time passes up to this record, unless it has no time, or one of a clock that is
+ * behind another hart's. If times were unknown or records are lost, the function
+ * that ran is unknown too: the time belongs neither to the innermost call nor to
+ * those around it.
  */
 static void follow_time(struct analysis_thread *thread,
 			const struct perfrec_record *record)
@@ -573,7 +580,7 @@ static void follow_time(struct analysis_thread *thread,
 		thread->frame[thread->depth - 1].inner += thread->now - before;
 }
 
-/* The address that stands for the function: with symbols its first. */
+/* The address that represents the function: with symbols its start. */
 static uint64_t function_address(struct analysis *analysis,
 				 const struct perfrec_record *record)
 {
@@ -603,7 +610,7 @@ static uint32_t find_function(struct analysis *analysis, uint64_t address)
 			     symbols_same(analysis->symbols, address));
 }
 
-/* A thread's records, in its order. */
+/* Receives a thread's records in its order. */
 static void on_ordered(void *context, const struct perfrec_record *record)
 {
 	struct analysis *analysis = context;
@@ -618,7 +625,7 @@ static void on_ordered(void *context, const struct perfrec_record *record)
 		follow_parts(analysis, thread, stream, record->header);
 	lost = record->header && !(record->flags & PERFREC_ADDRESS_KNOWN);
 	if (lost) {
-		/* What is open may end in this record or any other. */
+		/* Open calls may end in this record or any other. */
 		analysis->stats.unaddressed++;
 		leave_all(analysis, thread);
 	}
@@ -664,7 +671,7 @@ static void on_record(void *context, const struct perfrec_record *record)
 		on_ordered(analysis, record);
 }
 
-/* Records that are held refer to headers, which do not last for ever. */
+/* Held records refer to headers, which are replaced. */
 static void on_header(void *context, const struct perfrec_header *header)
 {
 	struct analysis *analysis = context;
@@ -724,7 +731,7 @@ const struct analysis_stats *analysis_stats(const struct analysis *analysis)
 	return &analysis->stats;
 }
 
-/* Behind what fits with it. */
+/* Deeper than the limit. */
 static void append(char *text, unsigned int size, const char *mark)
 {
 	size_t length = strlen(text), marked = strlen(mark);

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * What a trace's records say of the program: calls with their times and
- * counts, thread by thread. Memory grows with functions, threads and depth,
- * within limits, and not with the length of the trace.
- *
- * A call begins with its enter record. It ends with its exit record, or where
- * a record of an outer function shows that it has ended (exceptions, longjmp, lost
- * records), where a new header begins another part of the capture, where
- * addresses are lost, or with the trace. What a counter counted between two
- * records of a thread goes to the function that ran, and so does the time; what
- * is not known, after a loss or a move to a hart with other counters, goes to
- * none.
+ * Reconstructs the program's calls from a trace's records, with their times and
+ * counts, thread by thread. Memory grows with functions, threads and depth, within
+ * limits, not with the length of the trace.  A call begins with its enter record.
+ * It ends with its exit record, or at a record of an outer function (after an
+ * exception, longjmp or lost records), at a header that begins another part of the
+ * capture, where addresses are lost, or with the trace. What a counter counted
+ * between two records of a thread belongs to the function that ran, and so does the
+ * time. Unknown counts, after a loss or a move to a hart with other counters,
+ * belong to no function.
  */
 #ifndef SIFIVE_TRACE_ANALYSIS_H
 #define SIFIVE_TRACE_ANALYSIS_H
@@ -22,18 +20,18 @@
 #include "threads.h"
 #include "trace.h"
 
-/* Bytes for all frames of all threads; deeper calls are only counted. */
+/* Size limit of all frames of all threads; deeper calls are only counted. */
 #define ANALYSIS_FRAME_BYTES	(8u << 20)
 
 /**
- * struct analysis_frame - a call that goes on
+ * struct analysis_frame - an open call
  * @function:	number of the function
- * @call_site:	address that it returns to
- * @enter:	when it began, ticks; the latest time before that without @timed
- * @inner:	ticks spent in functions that it called, or nobody knows where
+ * @call_site:	its return address
+ * @enter:	its start in ticks; without @timed the latest time before
+ * @inner:	ticks in functions that it called, or in unknown ones
  * @timed:	@enter is valid
- * @inferred:	and likely, not certain
- * @doubtful:	@inner is not certain
+ * @inferred:	and inferred
+ * @doubtful:	@inner is inferred
  * @outermost:	no other call of the same function is around it
  * @user:	for the consumer
  */
@@ -51,12 +49,12 @@ struct analysis_frame {
 
 /**
  * struct analysis_thread - a thread and its calls
- * @thread:	who
+ * @thread:	the thread
  * @frame:	its calls, outermost first
  * @depth:	number of them
- * @now:	the latest time that is known of it, ticks
- * @timed:	that is the time of its latest record
- * @inferred:	and likely, not certain
+ * @now:	its latest known time, ticks
+ * @timed:	@now is the time of its latest record
+ * @inferred:	and inferred
  * @src:	source of its latest record
  */
 struct analysis_thread {
@@ -67,16 +65,16 @@ struct analysis_thread {
 	bool			inferred;
 	unsigned int		src;
 	uint64_t		now;
-	/* The rest is analysis.c's. */
+	/* Private to analysis.c. */
 	unsigned int		room;
 	unsigned int		stride;		/* counters that fit */
 	uint64_t		*count;		/* 2 * stride for each frame */
 	uint32_t		*slot;		/* outermost calls by function */
 	unsigned int		slot_bits;
 	uint64_t		too_deep;
-	uint64_t		search;		/* frames that may be looked at */
+	uint64_t		search;		/* search budget, in frames */
 	bool			had_record;
-	uint32_t		part;		/* of the capture: see analysis.c */
+	uint32_t		part;		/* part of the capture: see analysis.c */
 	uint64_t		sum[COUNTERS_MAX];
 	uint64_t		last[COUNTERS_MAX];
 	bool			last_known[COUNTERS_MAX];
@@ -85,7 +83,7 @@ struct analysis_thread {
 /* Why a call ended. */
 enum analysis_why {
 	ANALYSIS_EXIT,		/* its exit record */
-	ANALYSIS_UNWOUND,	/* an outer function went on */
+	ANALYSIS_UNWOUND,	/* an outer function continued */
 	ANALYSIS_CUT,		/* a header, lost addresses, or the end */
 };
 
@@ -93,12 +91,12 @@ enum analysis_why {
  * struct analysis_end - a call that has ended
  * @why:	enum analysis_why
  * @timed:	@total and @self are known, otherwise 0
- * @inferred:	@total is likely, not certain
- * @self_inferred: @self is
+ * @inferred:	@total is inferred
+ * @self_inferred: @self is inferred
  * @total:	ticks from enter to exit
- * @self:	ticks of them in no other function
+ * @self:	of them, ticks not in functions that it called
  * @count:	what each counter counted from enter to exit, by column
- * @count_self:	of that, in no other function
+ * @count_self:	of that, not in functions that it called
  */
 struct analysis_end {
 	enum analysis_why	why;
@@ -114,8 +112,7 @@ struct analysis_end {
 /**
  * struct analysis_step - one record of a thread
  * @record:	the record
- * @function:	function it is about: that is entered or left, or that a
- *		sample or manual record is in
+ * @function:	the function that is entered or left, or contains the sample or manual record
  * @address:	for samples and manual records the pc
  * @counted:	bit n: @delta[n] is known
  * @delta:	what each counter counted since the thread's latest record, by
@@ -130,13 +127,13 @@ struct analysis_step {
 };
 
 /**
- * struct analysis_ops - what a consumer wants to hear of; each may be NULL
- * @step:	every record, before what it does to the calls
+ * struct analysis_ops - a consumer's callbacks; each may be NULL
+ * @step:	each record, before it changes the calls
  * @enter:	a call has begun: thread->frame[thread->depth - 1]
- * @leave:	that call has ended; it is still there
+ * @leave:	that call has ended; the frame still exists
  * @point:	a sample or manual record
- * @pause:	a pipe has no more for now: show what there is
- * @stop:	asked now and then: true ends the reading early
+ * @pause:	a pipe has no more data for now: show what there is
+ * @stop:	polled: true stops reading
  */
 struct analysis_ops {
 	void (*step)(void *context, struct analysis_thread *thread,
@@ -151,17 +148,17 @@ struct analysis_ops {
 };
 
 /**
- * struct analysis_stats - what did not go by the book
- * @calls:	all that have ended
- * @untimed:	calls that began or ended at a time that is not known
- * @inferred:	calls that began or ended at a time that is likely, not certain
+ * struct analysis_stats - statistics, mostly of irregularities
+ * @calls:	calls that have ended
+ * @untimed:	calls that began or ended at an unknown time
+ * @inferred:	calls that began or ended at an inferred time
  * @unwound:	calls that ended without a record of their own
  * @cut:	calls that had not ended at a header, a loss or the end
- * @strays:	exit records of calls that nobody saw begin
- * @too_deep:	calls below the deepest that are kept
+ * @strays:	exit records of calls without an enter record
+ * @too_deep:	calls deeper than the limit
  * @uncounted:	records whose counters could not be assigned to a function
  * @unaddressed: records whose addresses are lost
- * @samples:	samples whose addresses are not
+ * @samples:	samples with addresses
  * @tracer:	those among them in the tracer's own functions
  */
 struct analysis_stats {
@@ -183,10 +180,9 @@ struct analysis;
 /**
  * analysis_new() - an analysis of one trace
  * @meta:	its side-car file
- * @symbols:	for samples, whose function they name, and for calls, whose caller
- *		they name; may be NULL
+ * @symbols:	to find the functions of samples and the callers of calls; may be NULL
  * @ops:	consumer
- * @context:	given to each of its functions
+ * @context:	passed to each callback
  *
  * Return: the analysis, NULL without memory.
  */
@@ -197,30 +193,30 @@ struct analysis *analysis_new(const struct meta *meta, struct symbols *symbols,
 void analysis_free(struct analysis *analysis);
 
 /**
- * analysis_run() - read all of a trace
+ * analysis_run() - read a whole trace
  *
- * Return: 0, or -1: the reason has been printed.
+ * Return: 0, or -1: the error has been printed.
  */
 int analysis_run(struct analysis *analysis, struct trace *trace);
 
-/** analysis_stats() - what analysis_run() has counted */
+/** analysis_stats() - the statistics */
 const struct analysis_stats *analysis_stats(const struct analysis *analysis);
 
 /**
- * analysis_notes() - say what the calls that are shown lack
- * @input:	the trace, read; nothing is said if it is to be quiet
+ * analysis_notes() - report what the shown calls lack
+ * @input:	the trace after analysis_run(); --quiet prints nothing
  */
 void analysis_notes(const struct analysis *analysis, const struct input *input);
 
 /**
  * analysis_name() - a function as text
- * @text:	filled: its name, or its address; the tracer's own is marked
+ * @text:	filled: its name or address; functions of the tracer are marked
  * @size:	bytes at @text
  */
 void analysis_name(const struct analysis *analysis, uint32_t function,
 		   char *text, unsigned int size);
 
-/* The functions, counters and threads that the trace has shown so far. */
+/* The functions, counters and threads found so far. */
 struct functions *analysis_functions(struct analysis *analysis);
 const struct counters *analysis_counters(const struct analysis *analysis);
 struct threads *analysis_threads(struct analysis *analysis);

@@ -5,10 +5,10 @@
 
 #include "counters.h"
 
-/* "#32" and its end. */
+/* Size of "#32" with its NUL. */
 #define NUMBERED	4
 
-/* What the user asked for, if this is what came of it. */
+/* The user's name for the counter, if the counter counts that event. */
 static const char *user_name(const struct meta *meta,
 			     const struct perfrec_counter *counter)
 {
@@ -27,7 +27,7 @@ static const char *user_name(const struct meta *meta,
 	return NULL;
 }
 
-/* As if it were the only one of this name. */
+/* The name without regard to other counters. */
 static void plain_name(const struct meta *meta,
 		       const struct perfrec_header *header, unsigned int i,
 		       char *name)
@@ -55,7 +55,7 @@ void counters_names(const struct counters *counters,
 
 	for (i = 0; i < count; i++)
 		plain_name(counters->meta, header, i, name[i]);
-	/* From the last on: those before it still have their plain names. */
+	/* From the last to the first: those before it still have their plain names. */
 	for (i = count; i-- > 1;) {
 		for (before = 0, same = 1; before < i; before++)
 			same += !strcmp(name[before], name[i]);

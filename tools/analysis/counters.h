@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The counters of a whole trace. Streams may record different ones: a counter
- * is known by its name, and has a column of its own.
+ * The counters of a whole trace. Streams may record different ones: each name has a
+ * column of its own.
  */
 #ifndef SIFIVE_TRACE_COUNTERS_H
 #define SIFIVE_TRACE_COUNTERS_H
@@ -22,22 +22,21 @@ struct counters {
 };
 
 /**
- * counters_names() - names of a record's counters, each another
- * @counters:	set of counters; its side-car file may have the user's words
+ * counters_names() - unique names of a record's counters
+ * @counters:	set of counters; its side-car file may have the user's names
  * @header:	the record's header, NULL for none
  * @count:	counters it has, at most PERFREC_COUNTERS
- * @name:	filled with @count names; the second of one name is "NAME#2"
+ * @name:	filled with @count names; the second counter of a name is "NAME#2"
  */
 void counters_names(const struct counters *counters,
 		    const struct perfrec_header *header, unsigned int count,
 		    char name[][PERFREC_NAME_SIZE]);
 
 /**
- * counters_assign() - find or make a column for each counter of a record
+ * counters_assign() - find or create a column for each counter of a record
  * @header:	the record's header, NULL for none
  * @count:	counters it has
- * @column:	filled with @count columns; COUNTERS_NONE for each beyond the
- *		last that can be had
+ * @column:	filled with @count columns; COUNTERS_NONE if there are too many
  */
 void counters_assign(struct counters *counters,
 		     const struct perfrec_header *header, unsigned int count,

@@ -6,13 +6,13 @@
 #include "functions.h"
 #include "hash.h"
 
-/* Slots there are at first, and at most: never more than half are full. */
+/* Slots at first, and at most; at most half of them are used. */
 #define SLOT_BITS_FIRST	9
 #define SLOT_BITS	17
 
-/* Only what is in use is touched: a short trace does not pay for the rest. */
+/* Untouched pages cost no memory: a short trace uses few of them. */
 struct functions {
-	uint32_t	places;		/* addresses; place 0 is none */
+	uint32_t	places;		/* addresses; place 0 is not used */
 	uint32_t	count;
 	unsigned int	slot_bits;
 	uint64_t	address[FUNCTIONS_MAX];	/* of each place */
@@ -38,7 +38,7 @@ void functions_free(struct functions *functions)
 	free(functions);
 }
 
-/* Return the slot that has the address, or is free for it. */
+/* Returns the slot that has the address, or a free one for it. */
 static uint32_t *find_slot(struct functions *functions, uint64_t address)
 {
 	uint32_t mask = (1u << functions->slot_bits) - 1;
@@ -61,7 +61,7 @@ static void widen(struct functions *functions)
 		*find_slot(functions, functions->address[place]) = place;
 }
 
-/* A place that has no function yet, FUNCTIONS_OTHER where there is no more room. */
+/* A place without a function yet, or FUNCTIONS_OTHER if all are used. */
 static uint32_t add_place(struct functions *functions, uint64_t address)
 {
 	uint32_t place;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* What the calls of a trace lack, and which samples are not the program's. */
+/* Notes on what the calls of a trace lack, and on samples in the tracer's functions. */
 #include <inttypes.h>
 
 #include "analysis.h"

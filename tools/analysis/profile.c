@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Rows in a hash table that grows: see profile.h. */
+/* Rows in a growing hash table: see profile.h. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +30,7 @@ static uint32_t *find_slot(struct profile *profile, uint32_t function,
 	}
 }
 
-/* Room for @room rows with @stride counters each; slots are filled again. */
+/* Makes room for @room rows with @stride counters each, and fills the slots again. */
 static bool resize(struct profile *profile, size_t room, unsigned int stride)
 {
 	unsigned int bits = 1;
@@ -81,7 +81,7 @@ static uint32_t group_of(const struct profile *profile,
 	return profile->by == PROFILE_BY_HART ? thread->src : 0;
 }
 
-/* Return the row's index. */
+/* Returns the row's index. */
 static size_t get_row(struct profile *profile,
 		      const struct analysis_thread *thread, uint32_t function)
 {
@@ -96,7 +96,7 @@ static size_t get_row(struct profile *profile,
 	slot = find_slot(profile, function, group);
 	if (*slot)
 		return *slot - 1;
-	/* One is left for what no longer fits. */
+	/* The last row is for everything that no longer fits. */
 	if (profile->rows + 1 >= profile->room &&
 	    !resize(profile, 2 * profile->room, profile->stride)) {
 		function = FUNCTIONS_OTHER;
@@ -156,7 +156,7 @@ static void on_point(void *context, struct analysis_thread *thread,
 		profile->row[index].samples++;
 	else
 		profile->row[index].points++;
-	/* Within a call it is that call's. */
+	/* Within another call of the function, that one counts it. */
 	if (thread->depth)
 		return;
 	for (; known; known &= known - 1) {

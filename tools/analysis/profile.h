@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* What each function cost, over a whole trace: the rows of a report. */
+/* The costs of each function over a whole trace: the rows of a report. */
 #ifndef SIFIVE_TRACE_PROFILE_H
 #define SIFIVE_TRACE_PROFILE_H
 
 #include "analysis.h"
 #include "options.h"
 
-/* Bytes of rows; functions that a damaged trace adds to them share one. */
+/* Size limit of the rows; further functions of a damaged trace share one row. */
 #define PROFILE_BYTES	(12u << 20)
 
 enum profile_by {
@@ -16,17 +16,17 @@ enum profile_by {
 };
 
 /**
- * struct profile_row - a function, of one thread or hart when asked for
+ * struct profile_row - a function, of one thread or hart with --by
  * @function:	its number in the analysis
  * @group:	thread's id, or source, or 0
  * @calls:	calls that have ended
- * @untimed:	those among them that have no time
- * @inferred:	those whose time is likely, not certain
- * @self_inferred: those whose time without what they called is
+ * @untimed:	those without a time
+ * @inferred:	those with an inferred time
+ * @self_inferred: those whose self time is inferred
  * @samples:	samples in it
  * @points:	manual records in it
  * @total:	ticks in its outermost calls
- * @self:	ticks in it and in no function that it called
+ * @self:	ticks in it, excluding functions that it called
  */
 struct profile_row {
 	uint32_t	function;
@@ -48,7 +48,7 @@ struct profile {
 	struct profile_row	*row;
 	size_t			rows;
 	bool			no_memory;
-	/* The rest is profile.c's. */
+	/* Private to profile.c. */
 	size_t			room;
 	unsigned int		stride;
 	uint64_t		*count;
@@ -57,23 +57,23 @@ struct profile {
 };
 
 /**
- * profile_read() - make the profile of a trace
+ * profile_read() - compute the profile of a trace
  * @profile:	filled; for profile_free(), also after an error
  * @options:	how to open and read it
  *
- * Return: an exit code; the reason has been printed.
+ * Return: an exit code; errors have been printed.
  */
 int profile_read(struct profile *profile, const struct options *options,
 		 enum profile_by by);
 
-/** profile_free() - free all of it */
+/** profile_free() - close the trace and free the profile */
 void profile_free(struct profile *profile);
 
-/** profile_total() - what counter @column counted in a row's outermost calls */
+/** profile_total() - count of counter @column in a row's outermost calls */
 uint64_t profile_total(const struct profile *profile, size_t row,
 		       unsigned int column);
 
-/** profile_self() - of that, what no function that it called has counted */
+/** profile_self() - the same, excluding functions that it called */
 uint64_t profile_self(const struct profile *profile, size_t row,
 		      unsigned int column);
 

@@ -5,17 +5,17 @@
 
 #include "reorder.h"
 
-/* Twice the bytes by which messages can change places, and room for them. */
+/* Room for twice the distance in bytes by which messages can change places. */
 #define WINDOW_BYTES	1024
 #define WINDOW_RECORDS	128
-/* As many as most records have. */
+/* As many counters as most records have. */
 #define USUAL_COUNTERS	4
 
 struct reorder {
 	reorder_give		give;
 	void			*context;
 	unsigned int		count;
-	/* Indices into @record by time, earliest first; behind them free ones. */
+	/* Indices into @record by time, earliest first; then the free ones. */
 	uint8_t			order[WINDOW_RECORDS];
 	struct perfrec_record	record[WINDOW_RECORDS];
 };
@@ -70,7 +70,7 @@ static inline void copy_counters(struct perfrec_record *to,
 static void copy(struct perfrec_record *to, const struct perfrec_record *from)
 {
 	memcpy(to, from, offsetof(struct perfrec_record, sent));
-	/* A constant size takes a few moves and no call. */
+	/* With a constant size this is a few instructions and no call. */
 	if (from->counters <= USUAL_COUNTERS)
 		copy_counters(to, from, USUAL_COUNTERS);
 	else

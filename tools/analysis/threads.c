@@ -9,18 +9,21 @@
 
 struct entry {
 	const struct meta_thread *meta;
-	uint64_t		from;		/* as the trace's times go on */
+	uint64_t		from;		/* unwrapped */
 	uint64_t		to;
-	struct thread		*thread;	/* made when it is needed */
+	struct thread		*thread;	/* created when needed */
 };
 
 struct threads {
 	const struct meta	*meta;
 	struct entry		*entry;		/* by channel and time */
-	/* Entries of each channel: first, and first of the next. */
+	/*
+	 * Entries of each channel: index of the first, and of the next channel's
+	 * first.
+	 */
 	size_t			first[PERFREC_CHANNELS + 1];
 	struct thread		*recent[PERFREC_CHANNELS];
-	/* A lap of the timestamp, 0: none; and for the recent one: see find(). */
+	/* A lap of the timestamp, 0 if unknown; and the current one: see find(). */
 	uint64_t		lap;
 	uint64_t		shift[PERFREC_CHANNELS];
 	struct thread		*plain[PERFREC_SOURCES][PERFREC_CHANNELS];
@@ -44,9 +47,10 @@ static bool is_timed(const struct meta_thread *thread)
 }
 
 /*
- * Times are of the timestamp's width there, and threads in the order in which they
- * came: a time far below the one before is of the next lap. One far above it, with
- * laps passed, is of the lap before: the order is not that exact.
+ * The file's times wrap like the timestamp, and its threads are in order of their
+ * start: a time far below the previous one belongs to the next lap. One far above
+ * it, after the first lap, belongs to the lap before, since that order is not
+ * exact.
  */
 static void fill(struct threads *threads)
 {
@@ -212,7 +216,7 @@ static struct thread *entry_thread(struct threads *threads, struct entry *entry)
 	return entry->thread;
 }
 
-/* The last entry of a channel that begins at @time or before, if it goes so far. */
+/* The last entry of a channel that begins at or before @time, if it lasts that long. */
 static struct entry *entry_at(const struct threads *threads,
 			      unsigned int channel, uint64_t time)
 {
@@ -242,7 +246,7 @@ struct thread *threads_find(struct threads *threads,
 
 	if (!threads_move(threads, channel))
 		return plain_thread(threads, record->src, channel);
-	/* Without a time: as before, or the channel's first. */
+	/* Without a time: the same thread as before, or the channel's first. */
 	if (recent && (!record->begin.time_known ||
 		       (time >= recent->from && time <= recent->to)))
 		return recent;
@@ -250,7 +254,7 @@ struct thread *threads_find(struct threads *threads,
 		time = record->begin.time;
 		entry = entry_at(threads, channel, time);
 		threads->shift[channel] = 0;
-		/* The threads' times began in the lap before the trace's. */
+		/* The threads' times began one lap before the trace's. */
 		if (!entry && threads->lap) {
 			entry = entry_at(threads, channel, time + threads->lap);
 			threads->shift[channel] = entry ? threads->lap : 0;

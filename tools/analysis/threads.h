@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Whose records are whose. With a table of threads in the side-car file a
- * thread is who had the channel at that time, on whatever source; otherwise,
- * and for samples, each (source, channel) is taken for a thread.
+ * Finds the thread of a record. With a table of threads in the side-car file, that
+ * is the thread that had the channel at that time, on any source; otherwise, and
+ * for samples, each (source, channel) counts as a thread.
  */
 #ifndef SIFIVE_TRACE_THREADS_H
 #define SIFIVE_TRACE_THREADS_H
@@ -11,13 +11,13 @@
 #include "perfrec/perfrec.h"
 
 /**
- * struct thread - one line of execution
- * @id:		number, from 0, in the order in which they appear
+ * struct thread - a thread
+ * @id:		number, from 0, in order of appearance
  * @src:	its source, or -1 for any
  * @channel:	its channel
- * @pid, @tid:	-1 when unknown
+ * @pid, @tid:	-1 if unknown
  * @from, @to:	when it had the channel, ticks
- * @label:	what to call it
+ * @label:	its name in output
  * @state:	for the consumer of the records
  */
 struct thread {
@@ -34,25 +34,25 @@ struct thread {
 
 struct threads;
 
-/** threads_new() - no threads yet; NULL without memory */
+/** threads_new() - an empty set; NULL without memory */
 struct threads *threads_new(const struct meta *meta);
 
 /**
- * threads_wrap() - how the trace's timestamps wrap, before threads are looked for
- * @ts_mask:	the greatest one
+ * threads_wrap() - set how the trace's timestamps wrap, before any search
+ * @ts_mask:	the greatest timestamp
  *
- * Its times go on over a wrap; those of the side-car file do not.
+ * Times of the trace are unwrapped; those of the side-car file are not.
  */
 void threads_wrap(struct threads *threads, uint64_t ts_mask);
 
 /** threads_free() - free threads, not their state; NULL is fine */
 void threads_free(struct threads *threads);
 
-/** threads_move() - whether a channel's threads move between sources */
+/** threads_move() - whether threads keep their channel on other sources */
 bool threads_move(const struct threads *threads, unsigned int channel);
 
 /**
- * threads_find() - whose record this is
+ * threads_find() - the thread of a record
  * @record:	record, with any source, channel and time
  *
  * Return: the thread, NULL without memory.
@@ -63,7 +63,7 @@ struct thread *threads_find(struct threads *threads,
 /** threads_count() - number of threads found */
 unsigned int threads_count(const struct threads *threads);
 
-/** threads_get() - thread of that id */
+/** threads_get() - the thread of an id */
 struct thread *threads_get(const struct threads *threads, unsigned int id);
 
 #endif /* SIFIVE_TRACE_THREADS_H */

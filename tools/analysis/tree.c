@@ -8,7 +8,7 @@
 #include "hash.h"
 #include "tree.h"
 
-/* Indices of a node's counts. */
+/* Index of a node's counts. */
 static size_t counts_at(const struct tree *tree, uint32_t node)
 {
 	return (size_t)node * 2 * tree->stride;
@@ -95,17 +95,17 @@ void tree_free(struct tree *tree)
 
 /* ---- the lightest subtrees become "(others)" ---------------------------- */
 
-/* frame->user of a call that has no node: of its caller's node, and this. */
+/* frame->user of a call without a node: its caller's node plus this. */
 #define NO_NODE		(1ull << 32)
 
-/* Threads are no calls, and the root is none. */
+/* Threads and the root are no calls. */
 static bool is_call(const struct tree *tree, uint32_t node)
 {
 	return node != TREE_ROOT &&
 	       !(tree->by_thread && tree->node[node].parent == TREE_ROOT);
 }
 
-/* Nodes of calls that are open stay, and so does what is around them. */
+/* Marks nodes of open calls, and their ancestors, as live: those stay. */
 static void mark_live(struct tree *tree)
 {
 	struct threads *threads = analysis_threads(tree->analysis);
@@ -117,7 +117,7 @@ static void mark_live(struct tree *tree)
 		tree->node[node].live = !is_call(tree, node);
 	for (t = 0; t < threads_count(threads); t++) {
 		thread = threads_get(threads, t)->state;
-		/* The innermost call may not have a node yet. */
+		/* The innermost call may have no node yet. */
 		for (i = 0; thread && i < thread->depth; i++)
 			if ((uint32_t)thread->frame[i].user < tree->nodes)
 				tree->node[(uint32_t)thread->frame[i].user].live = true;
@@ -127,7 +127,7 @@ static void mark_live(struct tree *tree)
 			tree->node[tree->node[node].parent].live = true;
 }
 
-/* Of each node with all below it, where callers come before what they call. */
+/* The weight of each subtree: callers come before the functions that they call. */
 static void weigh_subtrees(struct tree *tree)
 {
 	uint32_t node;
@@ -147,7 +147,7 @@ static int by_value(const void *a, const void *b)
 	return (one > two) - (one < two);
 }
 
-/* What a third of the nodes at most weigh more than; all without memory. */
+/* The weight that at most a third of the nodes exceed; UINT64_MAX without memory. */
 static uint64_t least_weight(const struct tree *tree)
 {
 	uint64_t *sorted = malloc(tree->nodes * sizeof(*sorted)), least;
@@ -171,7 +171,7 @@ static void add_counts(struct tree *tree, uint32_t to, uint32_t from, bool total
 		sum[c] += add[c];
 }
 
-/* What a node has becomes part of another: of its caller's, or of one beside it. */
+/* Adds a node to another one: its caller, or one beside it. */
 static void fold(struct tree *tree, uint32_t to, uint32_t from, bool beside)
 {
 	struct tree_node *sum = &tree->node[to];
@@ -189,9 +189,9 @@ static void fold(struct tree *tree, uint32_t to, uint32_t from, bool beside)
 }
 
 /**
- * struct pruning - which nodes stay
- * @least:	what weighs no more does not, unless it is live
- * @map:	where a node is afterwards, or TREE_NONE
+ * struct pruning - which nodes to keep
+ * @least:	nodes that weigh no more are dropped, unless they are live
+ * @map:	the new index of a node, or TREE_NONE
  * @others:	a node's "(others)"
  */
 struct pruning {
@@ -207,7 +207,7 @@ static bool is_light(const struct pruning *pruning, uint32_t node)
 	       pruning->tree->weight[node] <= pruning->least;
 }
 
-/* Light subtrees become one node for each caller: the first of them is it. */
+/* Light subtrees of a node become one node, "(others)": the first of them. */
 static void fold_light(struct pruning *pruning)
 {
 	struct tree *tree = pruning->tree;
@@ -237,7 +237,7 @@ static void fold_light(struct pruning *pruning)
 	}
 }
 
-/* Nodes move together; who calls stays before what it calls. */
+/* Closes the gaps; callers stay before the functions that they call. */
 static void compact(struct pruning *pruning)
 {
 	struct tree *tree = pruning->tree;
@@ -279,7 +279,7 @@ static void move_frames(const struct pruning *pruning)
 	}
 }
 
-/* Make room for nodes. Return where node @keep, which is live, is then. */
+/* Makes room for nodes; returns the new index of node @keep, which is live. */
 static uint32_t prune(struct tree *tree, uint32_t keep)
 {
 	struct pruning pruning = { .tree = tree };
@@ -299,7 +299,7 @@ static uint32_t prune(struct tree *tree, uint32_t keep)
 		move_frames(&pruning);
 		keep = pruning.map[keep];
 	}
-	/* Open calls alone fill it: to look again would find nothing. */
+	/* Mostly open calls are left: pruning again would gain nothing. */
 	tree->stuck = tree->nodes > tree->room / 4 * 3;
 	free(tree->weight);
 	free(pruning.map);
@@ -315,7 +315,7 @@ static bool add_room(struct tree *tree)
 	       resize(tree, 2 * tree->room, tree->stride);
 }
 
-/* Return the node; or, where there is no room, @parent with NO_NODE. */
+/* Returns the node; or, without room for it, @parent with NO_NODE. */
 static uint64_t child(struct tree *tree, uint32_t parent, uint32_t function)
 {
 	unsigned int wanted = analysis_counters(tree->analysis)->count;
@@ -433,7 +433,7 @@ int tree_weight(const struct tree *tree, const char *name)
 	return -1;
 }
 
-/* What is the same with and without callees, and counts from @from on. */
+/* Weights that are the same with and without callees; counters start at @from. */
 static uint64_t weigh(const struct tree *tree, uint32_t node, int weight,
 		      uint64_t time, size_t from)
 {
@@ -459,7 +459,7 @@ uint64_t tree_total(const struct tree *tree, uint32_t node, int weight)
 	return weigh(tree, node, weight, tree->node[node].total, 0);
 }
 
-/* For qsort(), which takes no context. */
+/* A global, because qsort() passes no context. */
 static const struct tree *sorted_tree;
 static int sorted_weight;
 
@@ -483,7 +483,7 @@ void tree_finish(struct tree *tree, int weight)
 		tree->node[i].child = TREE_NONE;
 		tree->node[i].next = TREE_NONE;
 	}
-	/* What the root and threads hold is the sum of their children. */
+	/* The root and the threads have the sums of their children. */
 	for (i = tree->nodes - 1; i; i--) {
 		struct tree_node *parent = &tree->node[tree->node[i].parent];
 		uint64_t *from = tree->count + counts_at(tree, i);
@@ -505,7 +505,7 @@ void tree_finish(struct tree *tree, int weight)
 	sorted_weight = weight;
 	if (order && tree->nodes > 1)
 		qsort(order + 1, tree->nodes - 1, sizeof(*order), by_weight);
-	/* Each goes in front of its siblings: the greatest comes last. */
+	/* Each goes in front of its siblings, so the heaviest comes last. */
 	for (i = 1; i < tree->nodes; i++) {
 		uint32_t at = order ? order[i] : i;
 		struct tree_node *parent = &tree->node[tree->node[at].parent];

@@ -20,7 +20,7 @@ enum values {
  * @elf:	path of the program, NULL for none
  * @symbols:	names, NULL for none
  * @meta:	side-car file of the trace
- * @hz:		ticks in a second, 0: unknown
+ * @hz:		ticks per second, 0: unknown
  * @output:	-o: a file, or a folder for formats with several files; NULL for the default
  * @values:	enum values
  * @channels:	show each record's channel: several are decoded

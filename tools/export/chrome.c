@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * The JSON of Chrome's tracing, which Perfetto's page opens: calls as pairs of
- * events, and each counter's rate as a track. Times are microseconds, or ticks
- * where their rate is not known.
+ * Chrome's trace JSON, which Perfetto reads: calls as pairs of events, and each
+ * counter's rate as a track. Times are in microseconds, or in ticks if the rate is
+ * unknown.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,10 +11,10 @@
 #include "../command.h"
 #include "export.h"
 
-/* What is remembered of a thread. */
+/* State of a thread. */
 struct track {
 	bool		named;
-	/* Counted since @since. */
+	/* Counts since @since. */
 	bool		counting;
 	uint64_t	since;
 	uint64_t	known;
@@ -108,7 +108,7 @@ static void name_thread(struct export *export, const struct thread *thread)
 	put_string(export->out, "}}");
 }
 
-/* The rates of the time from track->since to @now. */
+/* Writes the rates between track->since and @now. */
 static void put_rates(struct export *export, const struct thread *thread,
 		      struct track *track, uint64_t now)
 {
@@ -150,7 +150,7 @@ static void chrome_step(void *context, struct analysis_thread *thread,
 		return;
 	}
 	if (!track->counting || !known) {
-		/* What was counted from here on will be known. */
+		/* Counts from here on will be known. */
 		track->counting = true;
 		track->since = thread->now;
 		for (; track->known; track->known &= track->known - 1)

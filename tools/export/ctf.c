@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * The Common Trace Format 1.8: a folder with the description of the events,
- * "metadata", and a stream of packets for each thread.
- *
- * Calls have the names and fields that LTTng's tracing of calls gives them, so
- * that Trace Compass shows them as call stacks. Which counters an event has
- * differs: each set of them has event classes of its own.
+ * The Common Trace Format 1.8: a folder with "metadata", which describes the
+ * events, and a stream of packets per thread.  Calls have the names and fields of
+ * LTTng's function tracing, which Trace Compass shows as call stacks. Each set of
+ * counters has event classes of its own.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,15 +19,15 @@
 
 #define MAGIC		0xc1fc1fc1u
 #define PACKET		2048
-/* Bytes of the packet's header and context: see metadata. */
+/* Size of the packet's header and context: see metadata. */
 #define PACKET_BEGIN	40
-/* Longest string that is written. */
+/* Limit of a string's length. */
 #define STRING_MAX	512
-/* Sets of counters with classes of their own; others are written without. */
+/* Limit of the sets of counters; events with other sets have no counters. */
 #define SETS_MAX	256
 
 struct stream {
-	bool		begun;		/* its file is there */
+	bool		begun;		/* its file has been created */
 	uint64_t	first;		/* times of the packet's events */
 	uint64_t	last;
 	size_t		used;
@@ -96,7 +94,10 @@ static void write_packet(struct export *export, unsigned int id)
 	put_le(stream->packet + 32, 8 * stream->used, 8);
 	snprintf(name, sizeof(name), "thread_%u", id);
 	file_name(export, name, path);
-	/* Open for as long as it takes: there may be many threads. */
+	/*
+	 * Opens the file for each packet: there may be too many threads to keep all
+	 * open.
+	 */
 	fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC |
 		  (stream->begun ? 0 : O_EXCL), 0666);
 	fine = fd >= 0 && write(fd, stream->packet, stream->used) ==
@@ -217,7 +218,7 @@ static bool ctf_stop(void *context)
 	return ((struct ctf *)export->private)->failed;
 }
 
-/* A counter's name as an identifier; names that differ may be one and the same. */
+/* A counter's name as an identifier, which different names may share. */
 static void make_identifier(const char *name, char *identifier)
 {
 	*identifier++ = '_';
@@ -231,7 +232,7 @@ static void make_identifier(const char *name, char *identifier)
 	*identifier = '\0';
 }
 
-/* With the column's number where a counter of the same set is called so too. */
+/* With the column's number if another counter of the set has the same identifier. */
 static void put_identifier(struct output *out, const struct counters *counters,
 			   uint64_t columns, unsigned int column)
 {

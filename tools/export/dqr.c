@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * What SiFive's decoder can read: a folder for each channel with a trace of one
- * header for each source, settings for each program or shared object in it, and
- * these at the addresses that they were loaded at.
- *
- * Records are encoded from what they say. Each word has the time that gives the
- * decoder's lines the times that they have for the original trace.
+ * Input for SiFive's decoder: a folder for each channel with a trace of one header
+ * per source, settings for each program or shared object in it, and copies of these
+ * at the addresses that they were loaded at.  Records are encoded again. Each word
+ * has the time with which the decoder prints the same times as for the original
+ * trace.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -19,12 +18,12 @@
 #include "export.h"
 #include "move.h"
 
-/* Sources that the decoder knows. */
+/* Limit of the decoder's sources. */
 #define SOURCES_MAX	16
 /* Traces of a channel: a new one begins when a source's counters change. */
 #define PARTS_MAX	1000
 #define OBJECTS_MAX	256
-/* Payload of a message's byte. */
+/* Payload bits of a message's byte. */
 #define SLICE		6
 
 struct message {
@@ -33,11 +32,11 @@ struct message {
 };
 
 /**
- * struct source - what a source has said in the trace being written
- * @header:	in force there, valid with @begun
+ * struct source - state of a source in the current output trace
+ * @header:	its header, valid with @begun
  * @timed:	an absolute time was written; @time is that of the latest message
  * @address, @value: of the latest record, for DeltaXOR
- * @end:	when the counters of the record that is being read were complete
+ * @end:	when the counters of the current record were complete
  */
 struct source {
 	bool			begun;
@@ -61,9 +60,9 @@ struct channel {
 /**
  * struct object - a program or shared object
  * @name:	of its copy
- * @channels:	bit n: the trace being written of channel n has it
+ * @channels:	bit n: the current trace of channel n has it
  * @stripped:	the decoder cannot read it
- * @records:	in it
+ * @records:	number of records in it
  */
 struct object {
 	struct symbols_object	in;
@@ -78,9 +77,9 @@ struct dqr {
 	struct channel	*channel[PERFREC_CHANNELS];
 	struct object	object[OBJECTS_MAX];
 	unsigned int	objects;
-	uint64_t	strangers;	/* records of a source that is none there */
+	uint64_t	strangers;	/* records of sources that the decoder does not have */
 	uint64_t	unknown;	/* records without header or addresses */
-	uint64_t	parts;		/* records behind too many changes */
+	uint64_t	parts;		/* records after too many changes */
 	uint64_t	inferred;
 	bool		crowded;	/* too many objects */
 	bool		failed;
@@ -121,7 +120,7 @@ static void begin_message(const struct dqr *dqr, struct message *message,
 	add_bits(message, src, trace_stats(dqr->export->input.trace)->src_bits);
 }
 
-/* In-circuit trace with the absolute time: tracing is on. */
+/* An In-Circuit Trace message with the absolute time: tracing is on. */
 static void put_absolute(const struct dqr *dqr, struct channel *channel,
 			 unsigned int src, uint64_t time)
 {
@@ -136,7 +135,10 @@ static void put_absolute(const struct dqr *dqr, struct channel *channel,
 	channel->source[src].time = time;
 }
 
-/* A store of @bytes, as Data Acquisition; a narrow one is at the register's end. */
+/*
+ * A store of @bytes as Data Acquisition message; a narrow one is at the register's
+ * end.
+ */
 static void put_word(const struct dqr *dqr, struct channel *channel,
 		     unsigned int src, unsigned int bytes, uint64_t value,
 		     const struct perfrec_stamp *stamp)
@@ -175,7 +177,7 @@ static bool same_counters(const struct perfrec_header *a, const struct perfrec_h
 	return true;
 }
 
-/* One that a ring has overwritten has no times of its own: the record's. */
+/* A header that a ring has overwritten has no time: it gets the record's. */
 static void put_header(const struct dqr *dqr, struct channel *channel,
 		       const struct perfrec_record *record)
 {
@@ -230,7 +232,10 @@ static void put_addresses(const struct dqr *dqr, struct channel *channel,
 	}
 }
 
-/* A word without an upper part has the time when the counter before was complete. */
+/*
+ * A word without an upper part gets the time at which the previous counter was
+ * complete.
+ */
 static void put_counters(const struct dqr *dqr, struct channel *channel,
 			 const struct perfrec_record *record)
 {
@@ -259,7 +264,7 @@ static void fail(struct dqr *dqr, const char *path)
 	dqr->failed = true;
 }
 
-/* A folder of the export's. Return false when it cannot be. */
+/* Creates a folder of the export; returns false on failure. */
 static bool make_folder(struct dqr *dqr, const char *name)
 {
 	char path[PATH_MAX];
@@ -273,7 +278,7 @@ static bool make_folder(struct dqr *dqr, const char *name)
 	return false;
 }
 
-/* Return false when it cannot be written. */
+/* Returns false if a write fails. */
 static bool open_part(struct dqr *dqr, struct channel *channel)
 {
 	if (channel->part++)
@@ -291,7 +296,7 @@ static bool open_part(struct dqr *dqr, struct channel *channel)
 	return channel->out;
 }
 
-/* @object: NULL where the user is to name one. */
+/* @object: NULL if the user has to name one. */
 static void put_settings(struct dqr *dqr, const struct channel *channel,
 			 const struct object *object)
 {
@@ -345,7 +350,7 @@ static void close_part(struct dqr *dqr, struct channel *channel)
 		put_settings(dqr, channel, NULL);
 }
 
-/* The decoder names its files by what is before the last dot. */
+/* The decoder derives file names from the part before the last dot. */
 static bool same_stem(const char *a, const char *b)
 {
 	const char *end = strrchr(a, '.'), *other = strrchr(b, '.');
@@ -355,7 +360,7 @@ static bool same_stem(const char *a, const char *b)
 	return length == size && !memcmp(a, b, length);
 }
 
-/* A name for its copy: of its own, and one that settings can have. */
+/* A unique name for its copy that is valid in settings. */
 static void name_object(const struct dqr *dqr, struct object *object)
 {
 	size_t size = sizeof(object->name) - sizeof(".properties");
@@ -374,7 +379,7 @@ static void name_object(const struct dqr *dqr, struct object *object)
 			*at = '_';
 }
 
-/* The object that an address is in, if its file is there. */
+/* The object that contains an address, if its file exists. */
 static struct object *find_object(struct dqr *dqr, uint64_t address)
 {
 	struct symbols_object in;

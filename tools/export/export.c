@@ -66,7 +66,7 @@ void export_tree_point(void *context, struct analysis_thread *thread,
 	tree_point(&export->tree, thread, step);
 }
 
-/* Which counters there are is known only behind the trace. */
+/* The counters are known only at the end of the trace. */
 static int choose_weight(struct export *export)
 {
 	if (!export->weight) {
@@ -106,7 +106,7 @@ static int make_folder(const char *path)
 	return 0;
 }
 
-/* Whether it writes one file while it reads. */
+/* Whether the format writes one file while the trace is read. */
 static bool at_once(const struct exporter *exporter)
 {
 	return !exporter->to_folder && !exporter->of_tree;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Ways to hand a trace to other programs. */
+/* Output formats of export. */
 #ifndef SIFIVE_TRACE_EXPORT_H
 #define SIFIVE_TRACE_EXPORT_H
 
@@ -11,14 +11,14 @@
 #define EXPORT_NAME_SIZE	512
 
 /**
- * struct export - an export under way
+ * struct export - state of an export
  * @format:	--format, as an index; -1: none
- * @weight:	--weight, NULL for the usual one
- * @weighed_by:	which that is, enum tree_weight; at the end of exporters of trees
+ * @weight:	--weight, NULL for the default
+ * @weighed_by:	that weight, enum tree_weight; for exporters of trees, in @end
  * @input:	the trace
  * @analysis:	its calls
- * @out:	what is written, NULL for folders and before a tree's end
- * @tree:	the tree of calls, for those who want it
+ * @out:	the output; NULL for folders, and for trees before @end
+ * @tree:	the call tree, for exporters that build it
  * @private:	the exporter's
  */
 struct export {
@@ -38,14 +38,12 @@ struct export {
  * @name:	for --format
  * @help:	what it is for
  * @to_folder:	it writes several files: --output is a folder
- * @of_tree:	it writes, not before @end, a tree with a branch for each thread
- * @begin:	before the trace is read. Return -1 when it cannot be: the
- *		reason has been printed.
- * @ops:	while it is read; the context is the struct export
- * @end:	behind it: the tree is complete. Return -1 for an error.
- * @run:	instead of these: read the trace, which is of no calls then. Return -1
- *		for an error: the reason has been printed.
- * @free:	free @private, also after an error
+ * @of_tree:	it writes in @end a tree with a branch per thread
+ * @begin:	called before the trace is read; returns -1 after printing an error
+ * @ops:	callbacks while the trace is read; the context is the struct export
+ * @end:	called after it: the tree is complete; returns -1 on failure
+ * @run:	instead of all these: reads the trace itself; returns -1 after printing an error
+ * @free:	frees @private, also after an error
  */
 struct exporter {
 	const char		*name;
@@ -66,7 +64,7 @@ extern const struct exporter export_ctf;
 extern const struct exporter export_dqr;
 extern const struct exporter export_html;
 
-/* For exporters that make a tree: to be used as their ops. */
+/* Callbacks for @ops of exporters that build the call tree. */
 void export_tree_enter(void *context, struct analysis_thread *thread);
 void export_tree_leave(void *context, struct analysis_thread *thread,
 		       const struct analysis_end *end);
@@ -76,7 +74,7 @@ void export_tree_point(void *context, struct analysis_thread *thread,
 /** export_weight_name() - "us", "ticks", "samples", or a counter's name */
 const char *export_weight_name(const struct export *export, int weight);
 
-/* Texts that Makefile puts into the program. */
+/* Texts that the Makefile builds into the program. */
 extern const char export_flame_js[];
 extern const char export_page_js[];
 extern const char export_times_js[];

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Folded stacks: "main;fib;fib 123", what flame graph programs read. */
+/* Folded stacks, "main;fib;fib 123", for flame graph programs. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "../command.h"
 #include "export.h"
 
-/* Names of the path from the root, outermost first. */
+/* Names along the path from the root. */
 static void put_path(struct export *export, uint32_t *path, uint32_t node)
 {
 	char name[EXPORT_NAME_SIZE], *c;

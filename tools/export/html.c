@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * One page for any browser, with nothing from elsewhere: page.js in it draws
- * the time line, the flame graph and the counters from the data that is
- * written here. What a page can hold is bounded: of more calls the shortest are
- * left out of the time line, and counters are sums over intervals.
+ * A self-contained page for any browser: page.js draws the time line, the flame
+ * graph and the counters from the data written here. The page is bounded: the time
+ * line omits the shortest calls, and counters are sums over intervals.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -13,9 +12,9 @@
 #include "export.h"
 
 #define SLICES_MAX	100000
-/* Intervals of the counters; a power of two. */
+/* Number of intervals for the counters; a power of two. */
 #define BINS		2048
-/* Threads whose counters are plotted, and counters of all of them. */
+/* Limits of the threads whose counters are plotted, and of their counters in all. */
 #define PLOTS_MAX	32
 #define PLOTTED_MAX	64
 
@@ -32,18 +31,18 @@ struct slice {
 struct html {
 	struct slice	*slice;
 	size_t		slices;
-	uint64_t	least;		/* shorter ones are left out */
+	uint64_t	least;		/* shorter calls are omitted */
 	uint64_t	left_out;
 	bool		timed;
 	uint64_t	first;		/* times of the records */
 	uint64_t	last;
 	/* The intervals have 1 << shift ticks, from first >> shift on. */
 	unsigned int	shift;
-	/* What each thread's counters counted, by interval. */
+	/* Counts of each thread by interval. */
 	double		*count[PLOTS_MAX][COUNTERS_MAX];
 	unsigned int	plotted;
 	bool		not_plotted;
-	/* Time of each thread's latest record, if there was one. */
+	/* Time of each thread's latest record, if any. */
 	uint64_t	since[PLOTS_MAX];
 	bool		counting[PLOTS_MAX];
 	bool		no_memory;
@@ -62,7 +61,7 @@ static int html_begin(struct export *export)
 	return -1;
 }
 
-/* Leave out the shorter half of what there is. */
+/* Drops the shorter half of the calls. */
 static void thin_out(struct html *html)
 {
 	size_t i, kept;
@@ -100,10 +99,10 @@ static void html_leave(void *context, struct analysis_thread *thread,
 	};
 }
 
-/* Twice the time in as many intervals. */
+/* Doubles the length of the intervals. */
 static void widen(struct html *html)
 {
-	/* The first one may be the second half of what it becomes. */
+	/* The first interval may be the second half of its pair. */
 	unsigned int half = html->first >> html->shift & 1, p, c, i;
 
 	for (p = 0; p < PLOTS_MAX; p++) {
@@ -124,7 +123,7 @@ static void widen(struct html *html)
 	html->shift++;
 }
 
-/* What begins earlier than all so far: so many intervals before the first. */
+/* A time before all others: inserts that many intervals in front. */
 static void precede(struct html *html, unsigned int intervals)
 {
 	unsigned int p, c;
@@ -142,7 +141,7 @@ static void precede(struct html *html, unsigned int intervals)
 	}
 }
 
-/* Threads' records come in any order: the intervals are to cover a time. */
+/* Records of different threads come in any order: extends the intervals to a time. */
 static void cover(struct html *html, uint64_t time)
 {
 	uint64_t first = html->first;
@@ -165,7 +164,7 @@ static void cover(struct html *html, uint64_t time)
 	html->first = first;
 }
 
-/* Share out what was counted between two times. */
+/* Distributes counts over the intervals between two times. */
 static void spread(struct html *html, double *count, uint64_t from, uint64_t to,
 		   uint64_t delta)
 {
@@ -199,7 +198,7 @@ static void html_step(void *context, struct analysis_thread *thread,
 	cover(html, thread->now);
 	if (plot >= PLOTS_MAX)
 		return;
-	/* When the counting for its first record began is not known. */
+	/* The start of counting for a thread's first record is unknown. */
 	if (!html->counting[plot])
 		known = 0;
 	html->counting[plot] = true;
@@ -248,8 +247,8 @@ static void put_functions(struct export *export)
 }
 
 /*
- * [parent, function, calls, samples, weight without callees, 1 if it is not certain],
- * the root first.
+ * [parent, function, calls, samples, weight without callees, 1 if inferred], root
+ * first.
  */
 static void put_tree(struct export *export, int weight)
 {
@@ -273,7 +272,7 @@ static void put_tree(struct export *export, int weight)
 	put_string(export->out, "],\n");
 }
 
-/* [thread, depth, function, begin from the first time on, length, if inferred 1] */
+/* [thread, depth, function, start after the first time, length, 1 if inferred] */
 static void put_slices(struct export *export)
 {
 	const struct html *html = export->private;
@@ -306,7 +305,7 @@ static void put_plots(struct export *export)
 	unsigned int p, c, i;
 	bool any = false;
 
-	/* The first interval begins a little before the first record. */
+	/* The first interval begins shortly before the first record. */
 	put_format(export->out, "\"interval\":%" PRIu64 ",\"before\":%" PRIu64
 		   ",\"plotted\":%u,\n\"plots\":[", (uint64_t)1 << html->shift,
 		   html->first & (((uint64_t)1 << html->shift) - 1), PLOTS_MAX);
@@ -315,7 +314,7 @@ static void put_plots(struct export *export)
 			const double *count = html->count[p][c];
 			unsigned int last = BINS;
 
-			/* The timestamp counts nothing but the time. */
+			/* The timestamp counts only time. */
 			if (!count || !strcmp(counters->name[c], "timestamp"))
 				continue;
 			while (last && count[last - 1] <= 0)

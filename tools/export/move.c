@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Addresses of an ELF file moved: see move.h. */
+/* Moves the addresses in an ELF file: see move.h. */
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <errno.h>
@@ -12,12 +12,12 @@
 #include "command.h"
 #include "move.h"
 
-/* Nesting of what is described: more is damage. */
+/* Limit of the nesting of DIEs: more is damage. */
 #define DEPTH_MAX	256
 
 /**
  * struct move - a file being moved
- * @bytes:	of an address
+ * @bytes:	size of an address
  */
 struct move {
 	Elf		*elf;
@@ -26,13 +26,13 @@ struct move {
 	bool		compressed;
 };
 
-/* What is left of a section, or of a unit in it. */
+/* The rest of a section, or of a unit in it. */
 struct cursor {
 	uint8_t		*at;
 	uint8_t		*end;
 };
 
-/* Little endian, like all of RISC-V; 0 where there is no more. */
+/* Little endian, as all of RISC-V; 0 at the end. */
 static uint64_t take(struct cursor *cursor, size_t bytes)
 {
 	uint64_t value = 0;
@@ -73,8 +73,8 @@ static void move_address(const struct move *move, struct cursor *cursor)
 }
 
 /*
- * The next unit of a debug section, behind its length. @offset: bytes of an offset
- * in it. Return false behind the last.
+ * The next unit of a debug section, after its length. @offset: size of an offset in
+ * it. Returns false after the last.
  */
 static bool take_unit(struct cursor *section, struct cursor *unit,
 		      unsigned int *offset)
@@ -128,7 +128,7 @@ static void move_lines(const struct move *move, struct cursor *unit,
 		return;
 	program.at = unit->at + header;
 	program.end = unit->end;
-	/* Lengths of instructions, and what is counted in them. */
+	/* Skip to opcode_base, and to the operand counts. */
 	take(unit, version >= 4 ? 5 : 4);
 	base = (unsigned int)take(unit, 1);
 	for (i = 1; i < base; i++)
@@ -146,7 +146,7 @@ static void move_lines(const struct move *move, struct cursor *unit,
 	}
 }
 
-/* Address and length in turn, 0 at the end; a header as long as some of these first. */
+/* Pairs of address and length, 0 at the end; the header is padded to their size. */
 static void move_aranges(const struct move *move, struct cursor *unit,
 			 unsigned int offset)
 {
@@ -208,7 +208,7 @@ static void move_addresses(const struct move *move, struct cursor *unit,
 		move_address(move, unit);
 }
 
-/* Sections of units that have addresses. */
+/* Sections of units that contain addresses. */
 static const struct {
 	const char	*name;
 	void		(*move)(const struct move *move, struct cursor *unit,
@@ -249,7 +249,7 @@ static int move_attribute(Dwarf_Attribute *attribute, void *context)
 	return DWARF_CB_OK;
 }
 
-/* @die, what comes beside it, and all that is in these. */
+/* @die, its siblings, and all their children. */
 static void move_entries(struct move *move, Dwarf_Die *die, unsigned int depth)
 {
 	Dwarf_Die child;
@@ -261,7 +261,7 @@ static void move_entries(struct move *move, Dwarf_Die *die, unsigned int depth)
 	} while (!dwarf_siblingof(die, die));
 }
 
-/* Functions and units; ranges of DWARF 4 are relative to these. */
+/* Functions and units; DWARF 4 ranges are relative to these. */
 static void move_info(struct move *move, Elf_Scn *info)
 {
 	Dwarf *dwarf = dwarf_begin_elf(move->elf, DWARF_C_READ, NULL);
@@ -334,7 +334,7 @@ static void move_section(struct move *move, Elf_Scn *scn, const char *name,
 	}
 }
 
-/* Return false when it cannot be written. */
+/* Returns false if a write fails. */
 static bool move_all(struct move *move)
 {
 	Elf_Scn *scn = NULL, *info = NULL;
@@ -344,7 +344,7 @@ static bool move_all(struct move *move)
 
 	if (elf_getshdrstrndx(move->elf, &names))
 		return false;
-	/* All stays where it is in the file. */
+	/* All data keeps its offset in the file. */
 	elf_flagelf(move->elf, ELF_C_SET, ELF_F_LAYOUT);
 	move->bytes = gelf_getclass(move->elf) == ELFCLASS32 ? 4 : 8;
 	move_headers(move);

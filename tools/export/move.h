@@ -15,7 +15,7 @@
  * Headers, sections, symbols, and the addresses that lead to functions and lines in
  * the debug information; not its code, nor what the dynamic linker reads.
  *
- * Return: 0, or -1: the reason has been printed.
+ * Return: 0, or -1: the error has been printed.
  */
 int move_file(const char *from, const char *to, uint64_t bias);
 

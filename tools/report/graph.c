@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* sifive-trace graph: the tree of calls, with what each branch cost. */
+/* sifive-trace graph: the call tree with the cost of each path. */
 #include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "units.h"
 
 #define NAME_SIZE	512
-/* Deeper calls are no longer indented further: lines stay readable. */
+/* Limit of the indentation, to keep lines readable. */
 #define INDENT_MAX	40
 #define SHOWN_MAX	8
 
@@ -22,8 +22,8 @@ struct graph {
 	const char	*filter;
 	struct cli_list	counter;
 	int		weight[SHOWN_MAX];
-	enum tree_weight usual;		/* what is sorted by, and shown */
-	bool		samples;	/* there are some */
+	enum tree_weight usual;		/* the weight that sorts the tree */
+	bool		samples;	/* the trace has samples */
 	int		depth;		/* 0: all */
 	int		least;		/* percent of the whole */
 	int		by_thread;	/* 0 or 1 */
@@ -131,7 +131,7 @@ static void put_tree(struct graph *graph, const struct input *input)
 	put_string(graph->out, "  function\n");
 
 	while ((node = tree_next(tree, node, into)) != TREE_NONE) {
-		/* Out of the tree that the filter let through. */
+		/* End of the tree that matched the filter. */
 		if (top != TREE_NONE &&
 		    tree->node[node].depth <= tree->node[top].depth)
 			top = TREE_NONE;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * sifive-trace replay: the program's run, call by call. A call that called
- * nothing else is one line: the line of an enter record waits for the next
- * record, whosever that is.
+ * sifive-trace replay: prints calls in order. A call without callees takes one
+ * line: the line of an enter record waits for the next record, of any thread.
  */
 #include <stdio.h>
 #include <string.h>
@@ -23,9 +22,12 @@ struct replay {
 	struct output		*out;
 	uint64_t		hz;
 	int			depth;		/* 0: all */
-	bool			shown;		/* a line */
+	bool			shown;		/* a line was printed */
 	int			tid;		/* -1: all */
-	/* Whose innermost call that is shown has no line yet, and its depth. */
+	/*
+	 * The thread whose innermost shown call waits for its line, and that call's
+	 * depth.
+	 */
 	struct analysis_thread	*waiting;
 	unsigned int		waiting_depth;
 };
@@ -70,7 +72,7 @@ static enum store_time thread_time(const struct analysis_thread *thread)
 	return thread->inferred ? TIME_INFERRED : TIME_EXACT;
 }
 
-/* Time of the line, duration or none, thread, and indentation. */
+/* Prints time, duration if any, thread and indentation. */
 static void begin_line(struct replay *replay,
 		       const struct analysis_thread *thread, enum store_time known,
 		       uint64_t time, const char *duration, unsigned int depth)
@@ -97,7 +99,7 @@ static void put_name(struct replay *replay, uint32_t function)
 	put_text(replay->out, name);
 }
 
-/* The waiting call did call something, or somebody else goes on. */
+/* The waiting call has a callee, or another thread continues. */
 static void open_waiting(struct replay *replay)
 {
 	struct analysis_thread *thread = replay->waiting;
@@ -124,9 +126,9 @@ static void on_enter(void *context, struct analysis_thread *thread)
 }
 
 /*
- * A call of the waiting thread itself has not been entered yet when its step
- * comes: the waiting call is still the innermost. What has no line of its own
- * ends no waiting.
+ * At this step a callee of the waiting call has not been entered yet: the waiting
+ * call is still the innermost one. Records without a line of their own change
+ * nothing.
  */
 static void on_step(void *context, struct analysis_thread *thread,
 		    const struct analysis_step *step)

@@ -14,9 +14,9 @@
 #include "units.h"
 
 #define WIDTH_DEFAULT	80
-/* The widest numbers, and a few letters of the name. */
+/* Room for the widest numbers and a few letters of the name. */
 #define WIDTH_LEAST	44
-/* What is left of a name on a page that its numbers alone fill. */
+/* The least room for a name beside its numbers. */
 #define NAME_CUT_MIN	4
 
 static int set_width(void *at, const struct cli_option *option, const char *value)
@@ -98,7 +98,7 @@ unsigned int report_metrics(const struct profile *profile,
 	for (c = 0; c < counters->count; c++) {
 		unsigned int width = (unsigned int)strlen(counters->name[c]);
 
-		/* The name is over both. */
+		/* The counter's name is a heading over both. */
 		if (calls) {
 			add(metric, &count, METRIC_COUNTER_TOTAL, c, 9,
 			    counters->name[c], "total");
@@ -249,12 +249,12 @@ struct table {
 	struct output		*out;
 	struct metric		metric[METRICS_MAX];
 	unsigned int		metrics;
-	/* Of them in the tables: the first ones. */
+	/* Those that the tables show, which are the first ones. */
 	unsigned int		shown;
 	struct line		*line;
 	size_t			lines;
-	bool			any;		/* of any group */
-	/* Of all lines, what shares are shares of. */
+	bool			any;		/* any group had a line */
+	/* Totals of all lines, the base of percentages. */
 	uint64_t		sum[METRICS_MAX];
 };
 
@@ -281,7 +281,7 @@ static void put_heading(struct table *table, unsigned int first,
 		const struct metric *metric = &table->metric[i];
 		unsigned int width = metric->width + 1;
 
-		/* Total and self have one name over both. */
+		/* Total and self share a heading. */
 		if (metric->kind == METRIC_COUNTER_TOTAL && i + 1 < last)
 			width += table->metric[++i].width + 1;
 		put_right(table->out, metric->over, width);
@@ -294,7 +294,7 @@ static void put_heading(struct table *table, unsigned int first,
 	put_string(table->out, "  function\n");
 }
 
-/* None of a row's calls has a time: after a loss, for one. */
+/* None of a row's calls has a time, as after a loss. */
 static bool is_unknown(const struct profile *profile, size_t row,
 		       const struct metric *metric)
 {
@@ -305,7 +305,7 @@ static bool is_unknown(const struct profile *profile, size_t row,
 	       !report_value(profile, row, metric);
 }
 
-/* Some of a row's calls have no time, or one that is not certain. */
+/* Some of a row's calls have no time, or an inferred one. */
 static bool is_uncertain(const struct profile *profile, size_t row,
 			 const struct metric *metric)
 {
@@ -352,7 +352,7 @@ static void put_line(struct table *table, const struct line *line,
 	report_put_name(table->options, table->out, used, line->name);
 }
 
-/* As many numbers as fit the page, and below it the same lines with more. */
+/* As many columns as fit the page; below, the same lines with the next columns. */
 static void put_blocks(struct table *table, size_t shown)
 {
 	unsigned int room = (unsigned int)table->options->width - NAME_MIN;
@@ -441,7 +441,7 @@ static bool has_times(const struct table *table)
 	return false;
 }
 
-/* The last column: how far a row's times can be trusted. */
+/* The last column: how certain a row's times are. */
 static void put_certainty(struct table *table, const struct profile_row *row)
 {
 	if (!has_times(table))
@@ -549,7 +549,7 @@ static bool is_idle(const struct profile *profile, const struct metric *metric)
 	return true;
 }
 
-/* Counters that counted nothing go behind the others, and are not shown. */
+/* Counters that counted nothing go last, and are not shown. */
 static void hide_idle(struct table *table)
 {
 	struct metric idle[METRICS_MAX];
@@ -628,7 +628,7 @@ static int put_profile(const struct report_options *options, struct output *out,
 
 /* ---- the command ------------------------------------------------------- */
 
-/* What went not by the book, which can make numbers look odd. */
+/* Reports irregularities, which can make numbers look odd. */
 static void put_notes(const struct profile *profile)
 {
 	const struct analysis_stats *stats = analysis_stats(profile->analysis);
@@ -651,7 +651,7 @@ static void put_notes(const struct profile *profile)
 		       name, stats->uncounted);
 }
 
-/* A file or a pipe wants all of each name, unless a width was asked for. */
+/* Files and pipes get whole names, unless --width is given. */
 static void choose_width(struct report_options *options)
 {
 	struct winsize size;
@@ -673,7 +673,7 @@ static int run(struct report_options *options)
 	struct output *out;
 	int result, ended = EXIT_OK;
 
-	/* What is beside the one trace does not tell of the other. */
+	/* The side-car file of one trace does not describe the other. */
 	if (options->common.meta && strcmp(options->common.meta, "none"))
 		other.meta = NULL;
 	if (options->diff)

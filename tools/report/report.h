@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* What report's two parts share: which numbers there are, and their columns. */
+/* What the parts of report share: the numbers of a profile and their columns. */
 #ifndef SIFIVE_TRACE_REPORT_H
 #define SIFIVE_TRACE_REPORT_H
 
 #include "output.h"
 #include "profile.h"
 
-/* Room for every counter's total and self, and the others. */
+/* Room for total and self of every counter, and the other numbers. */
 #define METRICS_MAX	(2 * COUNTERS_MAX + 8)
-/* What is left for names, however narrow the page. */
+/* The least room for names, however narrow the page. */
 #define NAME_MIN	20
 #define NAME_SIZE	512
 
@@ -24,10 +24,10 @@ enum metric_kind {
 	METRIC_COUNTER_SELF,
 };
 
-/* One number of a row, and its column. */
+/* A number of a row and its column. */
 struct metric {
 	enum metric_kind	kind;
-	unsigned int		counter;	/* column of the counter */
+	unsigned int		counter;	/* the counter's column */
 	unsigned int		width;
 	const char		*over;		/* first line of the heading */
 	const char		*name;
@@ -45,7 +45,7 @@ struct report_options {
 	int			csv;		/* 0 or 1 */
 };
 
-/** report_metrics() - which numbers the rows of a profile have */
+/** report_metrics() - the numbers that the rows of a profile have */
 unsigned int report_metrics(const struct profile *profile,
 			    struct metric metric[METRICS_MAX]);
 
@@ -55,21 +55,21 @@ uint64_t report_value(const struct profile *profile, size_t row,
 
 /**
  * report_sort_metric() - the number that --sort names
- * @metric:	what there is, @count of it
+ * @metric:	the numbers of the profile, @count of them
  *
- * Return: its index; -1 for "name", -2 when there is none of that name: the
- * reason has been printed.
+ * Return: its index; -1 for "name", -2 if there is none of that name: the error has
+ * been printed.
  */
 int report_sort_metric(const struct report_options *options,
 		       const struct metric *metric, unsigned int count);
 
-/** report_wanted() - whether --filter lets a name through */
+/** report_wanted() - whether a name matches --filter */
 bool report_wanted(const struct report_options *options, const char *name);
 
-/** report_is_counter() - whether a number is what a counter counted */
+/** report_is_counter() - whether a number is a counter's */
 bool report_is_counter(const struct metric *metric);
 
-/** report_is_share() - whether it is a part of others, and not in csv */
+/** report_is_share() - whether a number is a percentage, which csv omits */
 bool report_is_share(const struct metric *metric);
 
 /** report_cell() - a number as text, for people or for csv */
@@ -80,7 +80,7 @@ const char *report_cell(char *text, const struct metric *metric, uint64_t value,
 void report_put_column(struct output *out, const struct metric *metric,
 		       const char *what);
 
-/** report_put_name() - the name behind the columns, within the page's width */
+/** report_put_name() - the name after the columns, cut to the page's width */
 void report_put_name(const struct report_options *options, struct output *out,
 		     unsigned int used, const char *name);
 

@@ -11,7 +11,7 @@
 
 #define NO_ROW		((size_t)-1)
 #define CHANGE_WIDTH	8
-/* What any number needs. */
+/* Functions of either trace, in pairs. */
 #define WIDTH_MIN	10
 
 /* A function in either trace. */
@@ -27,7 +27,7 @@ struct diff {
 	struct output		*out;
 	struct metric		metric[2 * METRICS_MAX];
 	unsigned int		metrics;
-	bool			timed;		/* their times compare */
+	bool			timed;		/* whether the times of both can be compared */
 	struct pair		*pair;
 	size_t			pairs;
 };
@@ -37,7 +37,7 @@ static int by_name(const void *a, const void *b)
 	const struct pair *one = a, *two = b;
 	int order = strcmp(one->name, two->name);
 
-	/* Of the same name, the first trace's before the second's. */
+	/* Among equal names, the first trace's comes before the second's. */
 	return order ? order : (one->row[0] == NO_ROW) - (two->row[0] == NO_ROW);
 }
 
@@ -73,7 +73,7 @@ static bool add_pairs(struct diff *diff, unsigned int which)
 	return true;
 }
 
-/* One pair for each name. */
+/* Makes one pair for each name. */
 static void join(struct diff *diff)
 {
 	size_t i, kept = 0;
@@ -93,7 +93,7 @@ static void join(struct diff *diff)
 	diff->pairs = kept;
 }
 
-/* A number in either trace, by the counter's name: columns differ. */
+/* A number in one of the traces; counters are found by name, since columns differ. */
 static uint64_t value(const struct diff *diff, const struct pair *pair,
 		      unsigned int which, const struct metric *metric)
 {
@@ -119,7 +119,7 @@ static bool is_time(const struct metric *metric)
 	return metric->kind == METRIC_TOTAL || metric->kind == METRIC_SELF;
 }
 
-/* The same, to be compared: the traces may have other ticks. */
+/* The same in comparable units: the traces may differ in ticks. */
 static double amount(const struct diff *diff, const struct pair *pair,
 		     unsigned int which, const struct metric *metric)
 {
@@ -248,7 +248,7 @@ static bool has(const struct diff *diff, const struct metric *metric)
 	return false;
 }
 
-/* All of the first trace, and what only the second has. */
+/* All of the first trace, then those that only the second has. */
 static void choose_metrics(struct diff *diff)
 {
 	struct metric more[METRICS_MAX];
@@ -260,7 +260,7 @@ static void choose_metrics(struct diff *diff)
 			diff->metric[diff->metrics++] = more[i];
 }
 
-/* Shares say nothing of a change, and a heading has three columns' room. */
+/* Differences of percentages mean nothing, and a heading has room for three columns. */
 static void choose_columns(struct diff *diff)
 {
 	unsigned int i, width, kept = 0;
@@ -281,7 +281,7 @@ static void choose_columns(struct diff *diff)
 	diff->metrics = kept;
 }
 
-/* The largest change first. */
+/* The largest difference first. */
 static int sort(struct diff *diff)
 {
 	int by = report_sort_metric(diff->options, diff->metric, diff->metrics);

@@ -27,7 +27,7 @@ static int set_rate(void *at, const struct cli_option *option, const char *value
 	errno = 0;
 	*hz = strtoull(value, &end, 10);
 	if (*value < '0' || *value > '9' || *end || errno || !*hz)
-		return cli_refuse(option, "a number of ticks in a second", value);
+		return cli_refuse(option, "a number of ticks per second", value);
 	return EXIT_OK;
 }
 
@@ -59,7 +59,7 @@ const struct cli_option options_reading[] = {
 	  .help = "timestamps as xor, of version 0 encoders, or as delta, of ratified N-Trace 1.0 (default: from the side-car file, or else inferred)",
 	  .set = cli_word, .offset = offsetof(struct options, trace.ts_scheme) },
 	{ .name = "ts-hz", .value = "N",
-	  .help = "ticks in a second: times become seconds (default: from the side-car file, or else times stay ticks)",
+	  .help = "ticks per second: times become seconds (default: from the side-car file, or else times stay ticks)",
 	  .set = set_rate, .offset = offsetof(struct options, ts_hz) },
 	{ .name = "ring", .help = "the trace is a ring buffer and begins within a message",
 	  .set = cli_flag, .offset = offsetof(struct options, trace.ring) },

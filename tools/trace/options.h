@@ -68,7 +68,7 @@ int options_output(const struct options *options);
  * @meta:	its side-car file
  * @symbols:	names
  * @trace:	its bytes and records
- * @hz:		ticks in a second, 0: unknown
+ * @hz:		ticks per second, 0: unknown
  */
 struct input {
 	const struct options	*options;
