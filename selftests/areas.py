@@ -36,8 +36,8 @@ AREAS = {
         'session': '*',
     },
     'tools': {
-        'common': 'command.h cli.* message.c hash.h store.h filter_file.h output.* text.*'
-                  ' units.* progress.*',
+        'common': 'command.h cli.* complete.c message.c hash.h store.h filter_file.h'
+                  ' output.* text.* units.* progress.*',
         'nexus': 'nexus/*',
         'perfrec': 'perfrec/*',
         'side-car': 'trace/meta.*',
@@ -48,7 +48,7 @@ AREAS = {
         'report': 'report/*',
         'export': 'export/*',
         'target': 'target/*',
-        'command': 'complete.c sifive-trace.c',
+        'command': 'sifive-trace.c',
     },
 }
 # Not part of the code: programs that show how it is used, the virtual board.
