@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -546,38 +547,105 @@ TEST_F(sampling, records_of_thread_and_kernel_do_not_mix)
 	EXPECT_EQ(next, self->samples->totals.bad);
 }
 
-TEST_F(sampling, differences_are_of_the_thread_where_it_has_its_own)
+#define OWN_TURNS	20000000ull
+
+static void *thread_works_own(void *unused)
 {
-	const struct sifive_trace_slot *slot;
-	uint64_t before, after, begin, end, sum;
+	other_work(OWN_TURNS);
+	return NULL;
+}
+
+/* The instructions that samples found there, of the thread that works there. */
+static uint64_t instructions_in(const struct samples *s, void (*fn)(uint64_t))
+{
+	uint64_t sum = 0, mask = BIT64(48) - 1;
+	unsigned int i;
+
+	for (i = 1; i < s->count; i++)
+		if (in(fn, s->sample[i].pc))
+			sum += (s->sample[i].count[1] - s->sample[i - 1].count[1]) & mask;
+	return sum;
+}
+
+/* Two threads, of which one has not joined, beside another process on the hart. */
+static void sample_own(struct __test_metadata *_metadata, struct _test_data_sampling *self,
+		       uint32_t count_type)
+{
+	/* Also the kernel's: what the threads' system calls are. */
+	const uint64_t expected = OWN_TURNS * 4, off = expected / 10;
+	struct sifive_trace_status before, status;
+	uint64_t mine, others;
+	pid_t neighbour;
 	pthread_t other;
+
+	self->sampling.count_type = count_type;
+	ASSERT_EQ(0, set(self));
+	ASSERT_EQ(0, trace_status(self->fd, &before));
+	neighbour = fork();
+	if (!neighbour)
+		for (;;)
+			;
+	ASSERT_LT(0, neighbour);
+	ASSERT_EQ(0, trace_start(self->fd, SIFIVE_TRACE_START_REWIND));
+	ASSERT_EQ(0, pthread_create(&other, NULL, thread_works_own, NULL));
+	work(OWN_TURNS);
+	ASSERT_EQ(0, pthread_join(other, NULL));
+	ASSERT_EQ(0, trace_stop(self->fd));
+	kill(neighbour, SIGKILL);
+	trace_wait(neighbour);
+	ASSERT_EQ(0, trace_status(self->fd, &status));
+	EXPECT_EQ(0, status.samples_lost);
+	ASSERT_EQ(0, collect(self));
+	EXPECT_EQ(status.samples - before.samples, self->samples->count);
+	mine = instructions_in(self->samples, work);
+	others = instructions_in(self->samples, other_work);
+	TH_LOG("type %u: %llu and %llu instructions in %u samples, of %llu each", count_type,
+	       (unsigned long long)mine, (unsigned long long)others, self->samples->count,
+	       (unsigned long long)expected);
+	if (!self->exact)
+		return;
+	EXPECT_LE(expected - off, mine);
+	EXPECT_GE(expected + off, mine);
+	EXPECT_LE(expected - off, others);
+	EXPECT_GE(expected + off, others);
+}
+
+TEST_F(sampling, each_thread_has_its_own_counts_joined_or_not)
+{
+	uint32_t type;
 
 	if (take(self, SIFIVE_TRACE_COUNTERS_PER_THREAD))
 		SKIP(return, "no counters on this hart");
-	slot = trace_own_slot(self->fd);
-	ASSERT_NE(NULL, slot);
-	self->sampling.count_type = SIFIVE_TRACE_SAMPLING_DELTA;
+	for (type = SIFIVE_TRACE_SAMPLING_RAW; type <= SIFIVE_TRACE_SAMPLING_XOR; type++)
+		sample_own(_metadata, self, type);
+}
+
+/* Their counts do not stay with those that exit. */
+static void *thread_is_brief(void *unused)
+{
+	return NULL;
+}
+
+TEST_F(sampling, any_number_of_threads_has_own_counts_one_after_the_other)
+{
+	struct sifive_trace_status status;
+	pthread_t thread;
+	unsigned int i;
+
+	if (take(self, SIFIVE_TRACE_COUNTERS_PER_THREAD))
+		SKIP(return, "no counters on this hart");
 	ASSERT_EQ(0, set(self));
-	ASSERT_EQ(0, pthread_create(&other, NULL, thread_works, self));
-	before = trace_own_count(slot, COUNTER_CYCLE);
 	ASSERT_EQ(0, trace_start(self->fd, SIFIVE_TRACE_START_REWIND));
-	begin = trace_own_count(slot, COUNTER_CYCLE);
-	work_sampled(self, work, 100, 100);
-	end = trace_own_count(slot, COUNTER_CYCLE);
+	for (i = 0; i < SIFIVE_TRACE_THREADS + 100; i++) {
+		ASSERT_EQ(0, pthread_create(&thread, NULL, thread_is_brief, NULL));
+		ASSERT_EQ(0, pthread_join(thread, NULL));
+	}
+	ASSERT_EQ(0, pthread_create(&thread, NULL, thread_works_own, NULL));
+	ASSERT_EQ(0, pthread_join(thread, NULL));
 	ASSERT_EQ(0, trace_stop(self->fd));
-	after = trace_own_count(slot, COUNTER_CYCLE);
-	ASSERT_EQ(0, collect(self));
-	ASSERT_EQ(0, pthread_join(other, NULL));
-	EXPECT_LE(at_least(self, 100), self->samples->count);
-	sum = self->samples->sample[self->samples->count - 1].count[0];
-	TH_LOG("%llu cycles in %u samples, %llu while it was on",
-	       (unsigned long long)sum, self->samples->count,
-	       (unsigned long long)(end - begin));
-	/* From START's mark on; without what was after the last of about 100. */
-	EXPECT_LT(0, sum);
-	EXPECT_GE(after - before, sum);
-	if (self->exact)
-		EXPECT_LT((end - begin) / 100 * 97, sum);
+	ASSERT_EQ(0, trace_status(self->fd, &status));
+	EXPECT_LT(0, status.samples);
+	EXPECT_EQ(0, status.samples_lost);
 }
 
 TEST_F(sampling, it_comes_every_so_many_events)

@@ -21,7 +21,6 @@
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/smp.h>
-#include <linux/vmalloc.h>
 #include <linux/workqueue.h>
 
 #include <asm/csr.h>
@@ -35,9 +34,8 @@
  * @event:	tells when it runs
  * @live:	its session goes on
  * @slot:	its offsets for user mode, or NULL
+ * @at:		the slot's number
  * @count:	what each counter has counted for it until it ran last
- * @sampled:	what that was at its last record from the kernel
- * @marked:	@sampled is of the marks up to this one
  */
 struct sft_thread {
 	struct list_head node;
@@ -45,9 +43,8 @@ struct sft_thread {
 	struct perf_event *event;
 	bool live;
 	struct sifive_trace_slot *slot;
+	unsigned int at;
 	u64 count[SIFIVE_TRACE_MAX_COUNTERS];
-	u64 sampled[SIFIVE_TRACE_MAX_COUNTERS];
-	unsigned int marked;
 };
 
 /**
@@ -74,10 +71,12 @@ static u32 access_mask;
 static LIST_HEAD(threads);
 static LIST_HEAD(leaving);
 
-/* Counts the moments from which on records give differences. */
-static unsigned int marks;
-
-static struct sifive_trace_slot *slots;
+/*
+ * Pages of slots. One is made when the first slot in it is taken, and stays: user mode
+ * may map it until the module goes.
+ */
+#define SLOTS_OF_PAGE	(PAGE_SIZE / sizeof(struct sifive_trace_slot))
+static struct sifive_trace_slot *slot_page[SFT_SLOTS_SIZE / PAGE_SIZE];
 static DECLARE_BITMAP(slots_used, SIFIVE_TRACE_THREADS);
 
 /* The thread sees that offsets it knows no longer hold. */
@@ -103,10 +102,6 @@ static void begin_here(struct here *h)
 	csr_set(CSR_SCOUNTEREN, h->opened);
 	if (!sft_counters.per_thread || !t->slot)
 		return;
-	if (t->marked != READ_ONCE(marks)) {
-		t->marked = READ_ONCE(marks);
-		memcpy(t->sampled, t->count, sizeof(t->sampled));
-	}
 	for_each_set_bit(n, &mask, SIFIVE_TRACE_MAX_COUNTERS) {
 		if (!sft_csr_read(n, &now))
 			continue;
@@ -215,7 +210,7 @@ static void leave(struct sft_thread *t)
 {
 	WRITE_ONCE(t->live, false);
 	if (t->slot)
-		clear_bit(t->slot - slots, slots_used);
+		clear_bit(t->at, slots_used);
 	list_move(&t->node, &leaving);
 	schedule_work(&release_work);
 }
@@ -304,61 +299,14 @@ void sft_access_cpu_online(unsigned int cpu)
 void sft_access_release(void)
 {
 	struct sft_thread *t, *next;
+	unsigned int i;
 
 	list_for_each_entry_safe(t, next, &threads, node)
 		leave(t);
 	sft_access_close();
-	if (slots)
-		memset(slots, 0, SFT_SLOTS_SIZE);
-}
-
-/*
- * What a counter of this hart has counted: for the thread that runs here, if
- * threads have counts of their own. Interrupts are off.
- */
-bool sft_access_count(u32 counter, u64 *value)
-{
-	struct here *h = this_cpu_ptr(&here);
-
-	if (!sft_csr_read(counter, value))
-		return false;
-	if (!sft_counters.per_thread)
-		return true;
-	if (!(h->counting & BIT(counter)))
-		return false;
-	*value += h->thread->slot->offset[counter];
-	return true;
-}
-
-/* Where its last record left the running thread's own counts; NULL without such. */
-u64 *sft_access_sampled(void)
-{
-	struct here *h = this_cpu_ptr(&here);
-
-	return sft_counters.per_thread && h->thread ? h->thread->sampled : NULL;
-}
-
-static void mark_here(void *arg)
-{
-	struct here *h = this_cpu_ptr(&here);
-	unsigned long counting = h->counting;
-	unsigned int n;
-
-	if (!counting)
-		return;
-	for_each_set_bit(n, &counting, SIFIVE_TRACE_MAX_COUNTERS)
-		sft_access_count(n, &h->thread->sampled[n]);
-	h->thread->marked = READ_ONCE(marks);
-}
-
-/*
- * From here on differences are counted. Threads that run are marked now, the others
- * notice when they begin to.
- */
-void sft_access_mark(void)
-{
-	WRITE_ONCE(marks, marks + 1);
-	on_each_cpu(mark_here, NULL, 1);
+	for (i = 0; i < ARRAY_SIZE(slot_page); i++)
+		if (slot_page[i])
+			clear_page(slot_page[i]);
 }
 
 /* The caller, if it has joined. Those that have exited are put aside. */
@@ -375,22 +323,33 @@ static struct sft_thread *find_current(void)
 	return found;
 }
 
+static struct sifive_trace_slot *slot_at(unsigned int at)
+{
+	struct sifive_trace_slot **page = &slot_page[at / SLOTS_OF_PAGE];
+
+	if (!*page)
+		/* Who finds the page, without the system's lock, finds it zeroed. */
+		smp_store_release(page, (void *)get_zeroed_page(GFP_KERNEL));
+	return *page ? *page + at % SLOTS_OF_PAGE : NULL;
+}
+
 static int give_slot(struct sft_thread *t, struct sft_why *why)
 {
+	struct sifive_trace_slot *slot;
 	unsigned int at;
 
 	if (t->slot)
 		return 0;
-	if (!slots)
-		slots = vmalloc_user(SFT_SLOTS_SIZE);
-	if (!slots)
-		return -ENOMEM;
 	at = find_first_zero_bit(slots_used, SIFIVE_TRACE_THREADS);
 	if (at == SIFIVE_TRACE_THREADS)
 		return sft_fail(why, -ENOSPC, "%u threads have counts of their own already",
 				SIFIVE_TRACE_THREADS);
+	slot = slot_at(at);
+	if (!slot)
+		return -ENOMEM;
 	set_bit(at, slots_used);
-	t->slot = &slots[at];
+	t->at = at;
+	t->slot = slot;
 	return 0;
 }
 
@@ -450,7 +409,7 @@ int sft_access_join(struct sft_thread *fresh, u32 *slot, struct sft_why *why)
 		list_add(&t->node, &threads);
 	WRITE_ONCE(t->live, true);
 	begin_again(t);
-	*slot = sft_counters.per_thread ? t->slot - slots : ~0u;
+	*slot = sft_counters.per_thread ? t->at : ~0u;
 	return 0;
 }
 
@@ -484,11 +443,16 @@ void sft_access_leave(void)
 	local_irq_enable();
 }
 
-/* The page at @offset of the slots, for user mode to read. */
+/* The page at @offset of the slots, for user mode to read; NULL without a slot in it. */
 struct page *sft_access_page(unsigned long offset)
 {
-	return slots && offset < SFT_SLOTS_SIZE ?
-	       vmalloc_to_page((void *)slots + offset) : NULL;
+	const struct sifive_trace_slot *page;
+
+	if (offset >= SFT_SLOTS_SIZE)
+		return NULL;
+	/* With what slot_at() has stored. */
+	page = smp_load_acquire(&slot_page[offset >> PAGE_SHIFT]);
+	return page ? virt_to_page(page) : NULL;
 }
 
 int sft_access_init(void)
@@ -498,7 +462,10 @@ int sft_access_init(void)
 
 void sft_access_exit(void)
 {
+	unsigned int i;
+
 	flush_work(&release_work);
 	perf_pmu_unregister(&access_pmu);
-	vfree(slots);
+	for (i = 0; i < ARRAY_SIZE(slot_page); i++)
+		free_page((unsigned long)slot_page[i]);
 }

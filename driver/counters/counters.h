@@ -101,6 +101,7 @@ struct sft_sampling {
  * struct sft_following - events being made that interrupt what is to be sampled
  * @set:	what they sample
  * @flags:	what @set must have, or they are not wanted
+ * @own:	threads have counts of their own
  * @of:		their generation, 0 before it is known
  * @list:	those that there are
  * @cpus:	where the session's streams go on
@@ -108,6 +109,7 @@ struct sft_sampling {
 struct sft_following {
 	struct sifive_trace_sampling set;
 	u32 flags;
+	bool own;
 	unsigned long of;
 	struct list_head list;
 	cpumask_var_t cpus;
@@ -186,9 +188,6 @@ void sft_access_close(void);
 void sft_access_cpu_offline(unsigned int cpu);
 void sft_access_cpu_online(unsigned int cpu);
 void sft_access_release(void);
-bool sft_access_count(u32 counter, u64 *value);
-u64 *sft_access_sampled(void);
-void sft_access_mark(void);
 struct sft_thread;
 struct sft_thread *sft_access_new(void);
 int sft_access_join(struct sft_thread *fresh, u32 *slot, struct sft_why *why);
@@ -198,6 +197,17 @@ void sft_access_leave(void);
 struct page *sft_access_page(unsigned long offset);
 int sft_access_init(void);
 void sft_access_exit(void);
+
+/* own.c */
+bool sft_own_take(u64 *count);
+struct perf_event *sft_own_event(unsigned int cpu);
+int sft_own_make_table(void);
+void sft_own_reset(pid_t tgid);
+void sft_own_begin(const struct cpumask *cpus);
+void sft_own_end(void);
+void sft_own_cpu_offline(unsigned int cpu);
+bool sft_own_is_on(unsigned int cpu);
+void sft_own_exit(void);
 
 /* rule.c */
 void sft_rule_restore(const struct cpumask *cpus);

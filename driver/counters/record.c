@@ -58,11 +58,9 @@ void sft_record_header(struct sft_stream *s, const u64 *now)
 static u64 step(struct sft_stream *s, unsigned int n, u64 now)
 {
 	u32 info = s->event[n].info;
-	/* Without a CSR it is the timestamp, which is the same for all threads. */
-	u64 *at = s->own && info & SIFIVE_TRACE_COUNTER_CSR ? &s->own[n] : &s->last[n];
-	u64 last = *at;
+	u64 last = s->last[n];
 
-	*at = now;
+	s->last[n] = now;
 	switch (s->type) {
 	case SIFIVE_TRACE_SAMPLING_DELTA:
 		return (now - last) & GENMASK_ULL(FIELD_GET(SIFIVE_TRACE_COUNTER_WIDTH, info), 0);

@@ -13,8 +13,6 @@
  * @type:	SIFIVE_TRACE_SAMPLING_RAW, _DELTA or _XOR
  * @address:	last address written
  * @last:	previous values, by counter
- * @own:	previous values of the thread that the next record is of, where
- *		differences are each thread's own; otherwise NULL
  */
 struct sft_stream {
 	void __iomem *stimulus;
@@ -23,7 +21,6 @@ struct sft_stream {
 	u32 type;
 	u64 address;
 	u64 last[SIFIVE_TRACE_MAX_COUNTERS];
-	u64 *own;
 };
 
 void sft_record_header(struct sft_stream *s, const u64 *now);

@@ -9,6 +9,7 @@
  * locks of its own around them.
  */
 
+#include <linux/bitfield.h>
 #include <linux/capability.h>
 #include <linux/cpu.h>
 #include <linux/perf_event.h>
@@ -47,6 +48,7 @@
  * @begun:	a header has been written in this capture
  * @samples:	records written since CONFIG
  * @lost:	records that could not be written
+ * @sum:	of threads' own counts, by counter
  */
 struct hart {
 	struct sft_stream stream;
@@ -56,6 +58,7 @@ struct hart {
 	bool begun;
 	u64 samples;
 	u64 lost;
+	u64 sum[SIFIVE_TRACE_MAX_COUNTERS];
 };
 
 struct sft_sampling sft_sampling;
@@ -78,6 +81,9 @@ struct follower {
 static LIST_HEAD(followers);
 static LIST_HEAD(leaving);
 
+/* Events that report context switches, where threads have counts of their own. */
+static LIST_HEAD(switches);
+
 /* One set of followers at a time; taken before the system's lock. */
 static DEFINE_MUTEX(follow_lock);
 
@@ -90,20 +96,52 @@ static unsigned long generation = 1;
 /* Events that have lost their counter since CONFIG. */
 static u64 without_counter;
 
-/* The session's counters here, by number; false when one has no value. */
-static bool read_counters(const struct hart *h, u64 *now)
+static u64 width_mask(unsigned int n)
 {
+	return GENMASK_ULL(FIELD_GET(SIFIVE_TRACE_COUNTER_WIDTH, sft_counters.event[n].info), 0);
+}
+
+/*
+ * The session's counters here, by number; false when one has no value. Where threads have
+ * counts of their own, each record adds what its thread has counted since its last one:
+ * the stream has the records of many.
+ */
+static bool read_counters(struct hart *h, u64 *now)
+{
+	u64 own[SIFIVE_TRACE_MAX_COUNTERS];
 	unsigned long mask = h->stream.mask;
 	unsigned int n;
 	bool all = true;
 
+	if (sft_counters.per_thread && !sft_own_take(own))
+		return false;
+	for_each_set_bit(n, &mask, SIFIVE_TRACE_MAX_COUNTERS) {
+		if (n == SFT_TIMESTAMP) {
+			now[n] = sft_timestamp_read(h->encoder);
+		} else if (sft_counters.per_thread) {
+			h->sum[n] += own[n];
+			now[n] = h->sum[n] & width_mask(n);
+		} else if (!sft_csr_read(n, &now[n])) {
+			all = false;
+		}
+	}
+	return all;
+}
+
+/* What a header makes the previous values. */
+static void read_base(const struct hart *h, u64 *now)
+{
+	unsigned long mask = h->stream.mask;
+	unsigned int n;
+
 	for_each_set_bit(n, &mask, SIFIVE_TRACE_MAX_COUNTERS) {
 		if (n == SFT_TIMESTAMP)
 			now[n] = sft_timestamp_read(h->encoder);
-		else if (!sft_access_count(n, &now[n]))
-			all = false;
+		else if (sft_counters.per_thread)
+			now[n] = h->sum[n] & width_mask(n);
+		else
+			sft_csr_read(n, &now[n]);
 	}
-	return all;
 }
 
 /* Where the thread is, or will go on, in user mode; 0 = nowhere. */
@@ -131,8 +169,6 @@ static void sample(struct perf_event *event, struct perf_sample_data *data,
 		h->lost++;
 		return;
 	}
-	h->stream.own = h->stream.type == SIFIVE_TRACE_SAMPLING_DELTA ?
-			sft_access_sampled() : NULL;
 	sft_record_isr(&h->stream, pc, now);
 	h->samples++;
 }
@@ -206,23 +242,31 @@ static void release_left(struct work_struct *work)
 
 static DECLARE_WORK(release_work, release_left);
 
-static int follow(struct sft_following *to, struct task_struct *task, int cpu)
+/* Keep @event, if it is one. */
+static int keep(struct sft_following *to, struct perf_event *event)
 {
-	struct follower *f = kzalloc(sizeof(*f), GFP_KERNEL);
+	struct follower *f;
 
-	if (!f)
-		return -ENOMEM;
-	f->event = make_event(&to->set, to->of, task, cpu);
-	if (IS_ERR(f->event)) {
-		int ret = PTR_ERR(f->event);
+	if (IS_ERR(event)) {
+		int ret = PTR_ERR(event);
 
-		kfree(f);
 		/* It has exited, or the CPU has gone: nothing to follow. */
 		return ret == -ESRCH || ret == -ENODEV ? 0 : ret;
 	}
+	f = kzalloc(sizeof(*f), GFP_KERNEL);
+	if (!f) {
+		perf_event_release_kernel(event);
+		return -ENOMEM;
+	}
+	f->event = event;
 	list_add(&f->node, &to->list);
 	/* Where one has lost its counter before, the others go on, as they did. */
 	return sft_perf_failed(f->event) && !to->flags ? -EBUSY : 0;
+}
+
+static int follow(struct sft_following *to, struct task_struct *task, int cpu)
+{
+	return keep(to, make_event(&to->set, to->of, task, cpu));
 }
 
 static int follow_cpus(struct sft_following *to)
@@ -260,6 +304,36 @@ static int follow_threads(struct sft_following *to)
 	return ret;
 }
 
+/* No thread has counts of its own any more. */
+static void unfollow_switches(void)
+{
+	if (list_empty(&switches))
+		return;
+	sft_own_end();
+	list_splice_init(&switches, &leaving);
+	schedule_work(&release_work);
+}
+
+/* Before any sample, where threads have counts of their own. */
+static int follow_switches(struct sft_following *to)
+{
+	unsigned int cpu;
+	int ret = 0;
+
+	for_each_cpu(cpu, to->cpus)
+		if (!ret && !sft_own_is_on(cpu))
+			ret = keep(to, sft_own_event(cpu));
+	if (ret)
+		return ret;
+	sft_lock();
+	if (to->of == generation) {
+		list_splice_init(&to->list, &switches);
+		sft_own_begin(to->cpus);
+	}
+	sft_unlock();
+	return 0;
+}
+
 static int no_capability(struct sft_why *why)
 {
 	return sft_fail(why, -EPERM,
@@ -291,23 +365,41 @@ int sft_sampling_prepare(struct sft_following *to, u32 flags)
 	if (!zalloc_cpumask_var(&to->cpus, GFP_KERNEL))
 		return -ENOMEM;
 	mutex_lock(&follow_lock);
+	if (sft_own_make_table()) {
+		sft_sampling_finish(to);
+		return -ENOMEM;
+	}
 	/* Until then those of before interrupt, too. */
 	flush_work(&release_work);
 	return 0;
 }
 
+static bool wanted(const struct sft_following *to)
+{
+	return list_empty(&followers) && (to->set.flags & to->flags) == to->flags;
+}
+
 /* Whether there are to be any. */
 bool sft_sampling_wanted(struct sft_following *to)
 {
+	if (!sft_sampling.on)
+		return false;
 	to->set = sft_sampling.set;
 	to->of = generation;
+	to->own = sft_counters.per_thread;
 	sft_route_cpus(to->cpus);
-	return sft_sampling.on && list_empty(&followers) &&
-	       (to->set.flags & to->flags) == to->flags;
+	if (to->own && !to->flags && list_empty(&switches))
+		sft_own_reset(to->set.flags & SIFIVE_TRACE_SAMPLING_ALL ?
+			      0 : task_tgid_nr(current));
+	return to->own || wanted(to);
 }
 
 int sft_sampling_make(struct sft_following *to)
 {
+	int ret = to->own ? follow_switches(to) : 0;
+
+	if (ret || !wanted(to))
+		return ret;
 	return to->set.flags & SIFIVE_TRACE_SAMPLING_ALL ?
 	       follow_cpus(to) : follow_threads(to);
 }
@@ -317,8 +409,10 @@ int sft_sampling_adopt(struct sft_following *to, int err, struct sft_why *why)
 {
 	if (to->of != generation)
 		return 0;
-	if (err)
+	if (err) {
+		unfollow_switches();
 		return explain(err, why);
+	}
 	list_splice_init(&to->list, &followers);
 	return 0;
 }
@@ -337,6 +431,7 @@ void sft_sampling_finish(struct sft_following *to)
  */
 void sft_sampling_suspend(void)
 {
+	unfollow_switches();
 	if (sft_sampling.set.flags & SIFIVE_TRACE_SAMPLING_ALL)
 		sft_sampling_unfollow();
 }
@@ -363,6 +458,7 @@ void sft_sampling_check(struct sft_why *why)
 void sft_sampling_unfollow(void)
 {
 	WRITE_ONCE(generation, generation + 1);
+	unfollow_switches();
 	if (list_empty(&followers))
 		return;
 	list_splice_init(&followers, &leaving);
@@ -476,7 +572,7 @@ static void begin_here(void *arg)
 	h->stream.mask = sft_counters.mask;
 	h->stream.type = set->count_type;
 	if (!h->begun || !(set->flags & SIFIVE_TRACE_SAMPLING_ONE_HEADER)) {
-		read_counters(h, now);
+		read_base(h, now);
 		sft_record_header(&h->stream, now);
 		h->begun = true;
 	}
@@ -495,7 +591,6 @@ void sft_sampling_start(void)
 
 	if (!sft_sampling.set.interval && !sft_sampling.set.period)
 		return;
-	sft_access_mark();
 	for_each_encoder(e)
 		if (sft_route_has(e) && !e->ended)
 			smp_call_function_single(e->cpu, begin_here, e, 1);
@@ -514,8 +609,10 @@ void sft_sampling_stop(void)
 /* The same for one CPU, which goes offline. */
 void sft_sampling_cpu_offline(unsigned int cpu)
 {
-	if (sft_sampling.on)
-		smp_call_function_single(cpu, end_here, NULL, 1);
+	if (!sft_sampling.on)
+		return;
+	smp_call_function_single(cpu, end_here, NULL, 1);
+	sft_own_cpu_offline(cpu);
 }
 
 /* A CPU is back: its stream goes on with a header, and perf follows it again. */
@@ -524,7 +621,8 @@ void sft_sampling_cpu_online(struct sft_encoder *e)
 	if (!sft_sampling.on)
 		return;
 	smp_call_function_single(e->cpu, begin_here, e, 1);
-	sft_sampling_suspend();
+	if (sft_sampling.set.flags & SIFIVE_TRACE_SAMPLING_ALL)
+		sft_sampling_unfollow();
 }
 
 /* Forget what was set: new counters, or another session. */
@@ -562,4 +660,5 @@ void sft_sampling_status(struct sifive_trace_status *status)
 void sft_sampling_exit(void)
 {
 	flush_work(&release_work);
+	sft_own_exit();
 }

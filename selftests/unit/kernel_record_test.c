@@ -106,37 +106,6 @@ TEST_F(width, delta_begins_anew_with_each_header)
 	EXPECT_EQ(1, record(0));
 }
 
-/* Each thread's own counts go on from where its last record left them. */
-TEST_F(width, delta_of_threads)
-{
-	u64 own[2][SIFIVE_TRACE_MAX_COUNTERS] = { 0 };
-
-	ASSERT_EQ(0, start(SIFIVE_TRACE_SAMPLING_DELTA, variant->bits, 0));
-	own[0][NUMBER] = self->max;
-	stream.own = own[0];
-	EXPECT_EQ(1, record(0));
-	stream.own = own[1];
-	EXPECT_EQ(0, record(0));
-	EXPECT_EQ(1, record(1));
-	stream.own = own[0];
-	EXPECT_EQ(self->max & WIDTH_48, record(self->max));
-	EXPECT_EQ(0, stream.last[NUMBER]);
-}
-
-/* The timestamp is nobody's own. */
-TEST(timestamp_of_threads)
-{
-	u64 own[SIFIVE_TRACE_MAX_COUNTERS] = { 0 };
-
-	ASSERT_EQ(0, start(SIFIVE_TRACE_SAMPLING_DELTA, 64, 100));
-	events[NUMBER].info = 39u << 12;
-	stream.own = own;
-	EXPECT_EQ(50, record(150));
-	EXPECT_EQ(0, own[NUMBER]);
-	/* It has 40 bits. */
-	EXPECT_EQ(0xffffffff6a, record(0));
-}
-
 static bool stored(unsigned int at, unsigned int bits, unsigned int place, u32 value)
 {
 	return at < count_of_stores && stores[at].bits == bits &&

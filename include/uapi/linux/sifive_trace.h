@@ -64,7 +64,7 @@
 #include <linux/types.h>
 
 /* Changes when a call's meaning does; additions announce themselves by size. */
-#define SIFIVE_TRACE_ABI		3
+#define SIFIVE_TRACE_ABI		4
 
 #define SIFIVE_TRACE_MAX_ENCODERS	64
 #define SIFIVE_TRACE_MAX_COUNTERS	32
@@ -326,7 +326,8 @@ struct sifive_trace_counters {
  *		others
  *
  * An array of SIFIVE_TRACE_THREADS of these is mapped, read-only, with mmap() at
- * SIFIVE_TRACE_MMAP_THREADS. The kernel writes a thread's offsets whenever that
+ * SIFIVE_TRACE_MMAP_THREADS; a page of it that has had no thread's slot gives SIGBUS.
+ * The kernel writes a thread's offsets whenever that
  * begins to run: offset and CSR belong together only if the thread was neither
  * preempted nor moved between reading the one and the other. A restartable
  * sequence, rseq(2), sees to that.
@@ -335,7 +336,7 @@ struct sifive_trace_slot {
 	__u64	offset[SIFIVE_TRACE_MAX_COUNTERS];
 };
 
-#define SIFIVE_TRACE_THREADS		256
+#define SIFIVE_TRACE_THREADS		2048
 #define SIFIVE_TRACE_MMAP_THREADS	0x1000000
 
 /**
@@ -387,8 +388,10 @@ struct sifive_trace_thread {
  * that they make, wherever they run, and writes an ISR record with the user mode
  * pc and the session's counters to the encoder of that hart. It ends for a
  * process with execve(), but with SIFIVE_TRACE_SAMPLING_EXEC. START writes the
- * header, on each encoder. With SIFIVE_TRACE_COUNTERS_PER_THREAD only threads
- * that joined have counts to write. The kernel's part of @event counts whatever
+ * header, on each encoder. With SIFIVE_TRACE_COUNTERS_PER_THREAD each record adds to
+ * the stream's counts what its thread has counted since its last record, or since START,
+ * whether it has joined or not; more than SIFIVE_TRACE_THREADS threads at a time lose
+ * records, which STATUS counts. The kernel's part of @event counts whatever
  * kernel.perf_event_paranoid says, as it does for COUNTERS: the capability is the
  * permission.
  *

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What each thread has counted since its last sample, whether it has joined or not. An
+ * event of perf on each CPU reports context switches: what the counters moved since the
+ * one before is the count of the thread that stops running.
+ *
+ * perf's events of threads cannot do that: perf leaves those that a thread has inherited
+ * on the CPU when another with the same events runs next.
+ */
+
+#include <linux/bitfield.h>
+#include <linux/hash.h>
+#include <linux/perf_event.h>
+#include <linux/sched.h>
+#include <linux/smp.h>
+#include <linux/spinlock.h>
+#include <linux/vmalloc.h>
+
+#include "counters.h"
+
+#define HASH_BITS	10
+
+/**
+ * struct own - a thread that has run
+ * @node:	in a list of the table, or of free ones
+ * @task:	the thread; only compared
+ * @started:	when it did: another thread may come to have @task
+ * @count:	since its last sample, by counter
+ */
+struct own {
+	struct hlist_node node;
+	const struct task_struct *task;
+	u64 started;
+	u64 count[SIFIVE_TRACE_MAX_COUNTERS];
+};
+
+/**
+ * struct table - all threads that are sampled and have not exited
+ * @lock:	of the lists; a thread's counts are for the CPU where it runs
+ * @list:	threads, by hash
+ * @free:	entries without a thread
+ * @own:	the entries
+ */
+struct table {
+	raw_spinlock_t lock;
+	struct hlist_head list[1 << HASH_BITS];
+	struct hlist_head free;
+	struct own own[SIFIVE_TRACE_THREADS];
+};
+
+/* Made by the first session that samples. */
+static struct table *table;
+
+/* Whose threads these are, 0 = of all processes. */
+static pid_t process;
+
+/**
+ * struct here - the counters of a CPU; touched there with interrupts off
+ * @base:	where they were when their counts were a thread's last
+ * @mask:	those that are watched, while context switches are reported
+ * @on:		they are
+ */
+struct here {
+	u64 base[SIFIVE_TRACE_MAX_COUNTERS];
+	unsigned long mask;
+	bool on;
+};
+
+static DEFINE_PER_CPU(struct here, here);
+
+static struct hlist_head *list_of(const struct task_struct *task)
+{
+	return &table->list[hash_ptr((void *)task, HASH_BITS)];
+}
+
+static struct own *find(const struct task_struct *task)
+{
+	struct own *own;
+
+	hlist_for_each_entry(own, list_of(task), node)
+		if (own->task == task)
+			return own;
+	return NULL;
+}
+
+static struct own *take_free(const struct task_struct *task)
+{
+	struct own *own = hlist_entry_safe(table->free.first, struct own, node);
+
+	if (!own)
+		return NULL;
+	hlist_del(&own->node);
+	hlist_add_head(&own->node, list_of(task));
+	own->task = task;
+	own->started = ~task->start_time;
+	return own;
+}
+
+/* The running thread's entry; NULL when it is not sampled, or all are in use. */
+static struct own *current_own(void)
+{
+	struct own *own;
+
+	if (!current->mm || (process && current->tgid != process))
+		return NULL;
+	raw_spin_lock(&table->lock);
+	own = find(current) ?: take_free(current);
+	raw_spin_unlock(&table->lock);
+	if (own && own->started != current->start_time) {
+		own->started = current->start_time;
+		memset(own->count, 0, sizeof(own->count));
+	}
+	return own;
+}
+
+/* A thread that exits leaves its entry to others. */
+static void forget(const struct task_struct *task)
+{
+	struct own *own;
+
+	raw_spin_lock(&table->lock);
+	own = find(task);
+	if (own) {
+		hlist_del(&own->node);
+		hlist_add_head(&own->node, &table->free);
+	}
+	raw_spin_unlock(&table->lock);
+}
+
+/* What the counters moved is @own's, or nobody's. */
+static void settle(struct here *h, struct own *own)
+{
+	unsigned int n;
+	u64 now, width;
+
+	for_each_set_bit(n, &h->mask, SIFIVE_TRACE_MAX_COUNTERS) {
+		if (!sft_csr_read(n, &now))
+			continue;
+		width = FIELD_GET(SIFIVE_TRACE_COUNTER_WIDTH, sft_counters.event[n].info);
+		if (own)
+			own->count[n] += (now - h->base[n]) & GENMASK_ULL(width, 0);
+		h->base[n] = now;
+	}
+}
+
+/* The running thread stops running. Interrupts are off. */
+static void switched(struct perf_event *event, struct perf_sample_data *data,
+		     struct pt_regs *regs)
+{
+	struct here *h = this_cpu_ptr(&here);
+
+	if (!h->on)
+		return;
+	if (READ_ONCE(current->__state) == TASK_DEAD) {
+		forget(current);
+		settle(h, NULL);
+	} else {
+		settle(h, current_own());
+	}
+}
+
+/*
+ * Take what the running thread has counted since its last sample, by counter: false where
+ * that is unknown. Interrupts are off.
+ */
+bool sft_own_take(u64 *count)
+{
+	struct here *h = this_cpu_ptr(&here);
+	struct own *own = h->on ? current_own() : NULL;
+
+	if (!own)
+		return false;
+	settle(h, own);
+	memcpy(count, own->count, sizeof(own->count));
+	memset(own->count, 0, sizeof(own->count));
+	return true;
+}
+
+/* An event that reports a CPU's context switches; made without the system's lock. */
+struct perf_event *sft_own_event(unsigned int cpu)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_CONTEXT_SWITCHES,
+		.sample_period = 1,
+	};
+
+	return perf_event_create_kernel_counter(&attr, cpu, NULL, switched, NULL);
+}
+
+static void begin_here(void *arg)
+{
+	struct here *h = this_cpu_ptr(&here);
+
+	if (h->on)
+		return;
+	h->mask = sft_counters.mask & ~BIT(SFT_TIMESTAMP);
+	settle(h, NULL);
+	h->on = true;
+}
+
+static void end_here(void *unused)
+{
+	this_cpu_ptr(&here)->on = false;
+}
+
+/* Context switches are reported on @cpus: what threads count is theirs from here on. */
+void sft_own_begin(const struct cpumask *cpus)
+{
+	on_each_cpu_mask(cpus, begin_here, NULL, 1);
+}
+
+void sft_own_end(void)
+{
+	on_each_cpu(end_here, NULL, 1);
+}
+
+void sft_own_cpu_offline(unsigned int cpu)
+{
+	smp_call_function_single(cpu, end_here, NULL, 1);
+}
+
+bool sft_own_is_on(unsigned int cpu)
+{
+	return READ_ONCE(per_cpu_ptr(&here, cpu)->on);
+}
+
+/* Not under the system's lock. */
+int sft_own_make_table(void)
+{
+	if (table)
+		return 0;
+	table = vzalloc(sizeof(*table));
+	if (!table)
+		return -ENOMEM;
+	raw_spin_lock_init(&table->lock);
+	return 0;
+}
+
+/* No thread has counted anything; those of @tgid will be sampled, 0 = all. */
+void sft_own_reset(pid_t tgid)
+{
+	unsigned int i;
+
+	sft_own_end();
+	memset(table->list, 0, sizeof(table->list));
+	INIT_HLIST_HEAD(&table->free);
+	for (i = 0; i < SIFIVE_TRACE_THREADS; i++)
+		hlist_add_head(&table->own[i].node, &table->free);
+	process = tgid;
+}
+
+/* All events are released. */
+void sft_own_exit(void)
+{
+	vfree(table);
+}
