@@ -23,7 +23,7 @@ run() {
 # ---- kselftests, each program's own TAP ---------------------------------
 
 programs=${TRACE_PROGRAMS:-20}
-run --timeout $((1800 + 30 * programs)) -- "export TRACE_SECONDS=${TRACE_SECONDS:-2}
+run --monitor --timeout $((1800 + 30 * programs)) -- "export TRACE_SECONDS=${TRACE_SECONDS:-2}
 	export TRACE_STORM_SECONDS=${TRACE_STORM_SECONDS:-5} TRACE_PROGRAMS=$programs
 	sh /target/selftests/run_all.sh; rc=\$?
 	TRACE_EXACT=1 /target/selftests/overflow_test >/out/inexact

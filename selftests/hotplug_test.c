@@ -18,6 +18,7 @@
 
 #include "kselftest_harness.h"
 #include "trace_count.h"
+#include "trace_monitor.h"
 #include "trace_more.h"
 
 #define BUFFER	0x100000
@@ -343,6 +344,63 @@ TEST_F(hotplug, a_capture_can_be_rewound_meanwhile)
 	EXPECT_EQ(1, seen.data);
 	EXPECT_EQ(1, seen.ons);
 	EXPECT_EQ(1, seen.offs);
+}
+
+/* The model's name of an encoder is after its address. */
+static void set_power(struct _test_data_hotplug *self, bool on)
+{
+	const char *name = self->each[self->leaver].encoder.name;
+	unsigned long address = strtoul(strchr(name, '@') + 1, NULL, 16);
+	char id[16];
+
+	snprintf(id, sizeof(id), "te%lu", address >> 12 & 0xf);
+	monitor_set(id, "fault-no-power", !on);
+}
+
+/* Not deeper than with all programs frozen, which ends by itself. */
+static void sleep_briefly(void)
+{
+	if (trace_file_write("/sys/power/pm_test", "freezer"))
+		return;
+	trace_file_write("/sys/module/suspend/parameters/pm_test_delay", "0");
+	trace_file_write("/sys/power/state", "freeze");
+	trace_file_write("/sys/power/pm_test", "none");
+}
+
+/* An access would be a fault in the kernel. */
+TEST_F(hotplug, an_encoder_that_loses_power_with_its_hart_is_left_alone)
+{
+	struct trace_session *leaver = &self->each[self->leaver];
+	struct sifive_trace_status status;
+	char path[128], text[16];
+	struct seen seen;
+
+	if (!monitor_open())
+		SKIP(return, "needs the device model's monitor (board run --monitor)");
+	ASSERT_EQ(0, trace_start(self->fd, 0));
+	trace_store(leaver->page, leaver->reg, 0, 4);
+	ASSERT_EQ(0, set_online(self, false));
+	set_power(self, false);
+	EXPECT_EQ(0, trace_status(self->fd, &status));
+	EXPECT_EQ(BIT64(self->leaver), status.ended);
+	sleep_briefly();
+	EXPECT_EQ(0, trace_stop(self->fd));
+	look(_metadata, self, self->leaver, &seen);
+	EXPECT_EQ(1, seen.data);
+	EXPECT_EQ(0, trace_start(self->fd, SIFIVE_TRACE_START_REWIND));
+	snprintf(path, sizeof(path), "/sys/kernel/debug/sifive-trace/%s",
+		 leaver->encoder.name);
+	if (!access(path, R_OK))
+		EXPECT_EQ(-ENODEV, trace_file_read(path, text, sizeof(text)));
+	close_all(self);
+	self->fd = trace_open(O_RDWR);
+	ASSERT_LE(0, self->fd);
+	configure(_metadata, self, 0);
+	EXPECT_EQ(0, self->config.encoders & BIT64(self->leaver));
+	set_power(self, true);
+	ASSERT_EQ(0, set_online(self, true));
+	configure(_metadata, self, 0);
+	EXPECT_NE(0, self->config.encoders & BIT64(self->leaver));
 }
 
 TEST_F(hotplug, an_offline_cpu_cannot_be_selected)

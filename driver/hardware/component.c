@@ -7,6 +7,7 @@
 
 #include <linux/bitfield.h>
 #include <linux/clk.h>
+#include <linux/cpumask.h>
 #include <linux/dma-mapping.h>
 #include <linux/iopoll.h>
 #include <linux/of_graph.h>
@@ -55,6 +56,19 @@ bool sft_has_sink(const struct sft_component *c, u32 kind)
 static_assert(TR_SINK_SRAM == (int)SIFIVE_TRACE_SINK_SRAM);
 static_assert(TR_SINK_SBA == (int)SIFIVE_TRACE_SINK_SBA);
 static_assert(TR_SINK_FUNNEL == (int)SIFIVE_TRACE_SINK_FUNNEL);
+
+/*
+ * Whether its registers may be accessed: an encoder's can lose power with a hart that
+ * is offline. A stream that has ended is of a hart that is offline, goes or comes.
+ */
+bool sft_component_reachable(const struct sft_component *c)
+{
+	const struct sft_encoder *e = to_encoder(c);
+
+	if (!c->is_encoder || e->cpu < 0)
+		return true;
+	return cpu_online(e->cpu) && (!e->ended || cpu_active(e->cpu));
+}
 
 static int wait_control(struct sft_component *c, u32 mask, u32 value)
 {
@@ -288,6 +302,7 @@ static int switch_on(struct sft_component *c)
 static int identify(struct sft_component *c)
 {
 	u32 version;
+	bool active;
 
 	c->impl = sft_read(c, TR_IMPL);
 	version = FIELD_GET(TR_IMPL_VERSION, c->impl);
@@ -296,7 +311,9 @@ static int identify(struct sft_component *c)
 				  version);
 	if (!sft_component_rest(c))
 		return sft_refuse(c->dev, -EIO, "does not become inactive");
-	c->prescales = activate(c) ? sft_timestamp_prescales(c) : BIT(0);
+	active = activate(c);
+	c->ts_unit = sft_read(c, TR_TS_CONTROL);
+	c->prescales = active ? sft_timestamp_prescales(c) : BIT(0);
 	if (!sft_component_rest(c))
 		return sft_refuse(c->dev, -EIO, "does not become inactive again");
 	return 0;

@@ -97,6 +97,7 @@ struct sft_position {
  *		register the bits that differ from @control
  * @sink_error:	it reported one since CONFIG
  * @changed:	its registers were changed from outside while it ran
+ * @ts_unit:	type and width of its timestamp unit, as tsControl has them
  * @prescales:	bit n set: its timestamp unit holds prescale n
  * @ts_hz:	rate of its timestamp clock before prescale, 0 if not known
  * @ts_measured: @ts_hz was measured, no clock gives it
@@ -119,6 +120,7 @@ struct sft_component {
 	u32 programmed[SFT_WATCHED];
 	bool sink_error;
 	bool changed;
+	u32 ts_unit;
 	u32 prescales;
 	unsigned long ts_hz;
 	bool ts_measured;
@@ -246,6 +248,7 @@ u32 sft_read(const struct sft_component *c, u32 offset);
 void sft_write(const struct sft_component *c, u32 offset, u32 value);
 const char *sft_name(const struct sft_component *c);
 u32 sft_sink_kinds(const struct sft_component *c);
+bool sft_component_reachable(const struct sft_component *c);
 bool sft_has_sink(const struct sft_component *c, u32 kind);
 void sft_component_control(struct sft_component *c, u32 control);
 int sft_component_reset(struct sft_component *c, struct sft_why *why);

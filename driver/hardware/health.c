@@ -79,6 +79,17 @@ static void check_changed(struct sft_component *c)
 	}
 }
 
+/* Of an encoder whose stream has ended, only what it sent to may have failed since. */
+static void check_encoder(struct sft_encoder *e)
+{
+	if (is_live(&e->c)) {
+		sft_encoder_sample(e);
+		check_errors(&e->c);
+	} else if (e->c.kind == SIFIVE_TRACE_SINK_FUNNEL) {
+		check_errors(e->c.down);
+	}
+}
+
 /* Collect what the components have to report before a reset forgets it. */
 void sft_health_check(void)
 {
@@ -88,10 +99,8 @@ void sft_health_check(void)
 	if (!sft_hw.capture.watched)
 		return;
 	for_each_encoder(e)
-		if (e->c.used) {
-			sft_encoder_sample(e);
-			check_errors(&e->c);
-		}
+		if (e->c.used)
+			check_encoder(e);
 	if (!sft_hw.capture.running)
 		return;
 	for_each_encoder(e)

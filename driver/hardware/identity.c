@@ -224,7 +224,7 @@ static void show_timestamp(struct seq_file *m, struct sft_component *c)
 }
 
 /* Not RP and Data: reading Data moves RP. */
-static int registers_show(struct seq_file *m, void *unused)
+static void show_registers(struct seq_file *m, struct sft_component *c)
 {
 	static const struct {
 		u32 offset;
@@ -237,10 +237,8 @@ static int registers_show(struct seq_file *m, void *unused)
 		{ TR_TS_LOWER, "ts-lower" },
 		{ TR_TS_UPPER, "ts-upper" },
 	};
-	struct sft_component *c = m->private;
 	size_t i;
 
-	sft_lock();
 	show_control(m, c);
 	show_impl(m, c);
 	show_timestamp(m, c);
@@ -255,8 +253,19 @@ static int registers_show(struct seq_file *m, void *unused)
 		show_register(m, c, TR_ITC_ENABLE, "itc-enable");
 		seq_putc(m, '\n');
 	}
+}
+
+static int registers_show(struct seq_file *m, void *unused)
+{
+	struct sft_component *c = m->private;
+	bool reachable;
+
+	sft_lock();
+	reachable = sft_component_reachable(c);
+	if (reachable)
+		show_registers(m, c);
 	sft_unlock();
-	return 0;
+	return reachable ? 0 : -ENODEV;
 }
 DEFINE_SHOW_ATTRIBUTE(registers);
 

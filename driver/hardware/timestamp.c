@@ -25,12 +25,12 @@
 
 u32 sft_timestamp_type(const struct sft_component *c)
 {
-	return FIELD_GET(TR_TS_TYPE, sft_read(c, TR_TS_CONTROL));
+	return FIELD_GET(TR_TS_TYPE, c->ts_unit);
 }
 
 u32 sft_timestamp_width(const struct sft_component *c)
 {
-	return FIELD_GET(TR_TS_WIDTH, sft_read(c, TR_TS_CONTROL));
+	return FIELD_GET(TR_TS_WIDTH, c->ts_unit);
 }
 
 static bool has_clock(const struct sft_component *c)

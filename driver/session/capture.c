@@ -19,7 +19,7 @@ static int reset_all(struct sft_why *why)
 	int ret;
 
 	for_each_encoder(e) {
-		if (!sft_route_has(e))
+		if (!sft_route_has(e) || !sft_component_reachable(&e->c))
 			continue;
 		ret = sft_component_reset(&e->c, why);
 		if (ret)
@@ -86,12 +86,14 @@ static int program_all(int (*program)(struct sft_sink *s, struct sft_why *why),
 	int ret;
 
 	for (i = 0; i < cap->sinks; i++) {
+		if (!sft_component_reachable(cap->sink[i].owner))
+			continue;
 		ret = program(&cap->sink[i], why);
 		if (ret)
 			return ret;
 	}
 	for_each_encoder(e) {
-		if (!sft_route_has(e))
+		if (!sft_route_has(e) || !sft_component_reachable(&e->c))
 			continue;
 		ret = start_timestamp(e, why);
 		if (ret)
@@ -111,14 +113,17 @@ static void deactivate(struct sft_component *c)
 		dev_err(c->dev, "does not become inactive\n");
 }
 
-/* Leave no component active: from now on none writes to memory. */
+/*
+ * Leave no component active: from now on none writes to memory. An encoder that cannot
+ * be reached was stopped when its hart went offline.
+ */
 static void quiesce(void)
 {
 	struct sft_component *f;
 	struct sft_encoder *e;
 
 	for_each_encoder(e)
-		if (e->c.used)
+		if (e->c.used && sft_component_reachable(&e->c))
 			deactivate(&e->c);
 	for_each_funnel(f)
 		if (f->used)
@@ -512,6 +517,7 @@ static void stop_stream(struct sft_encoder *e, struct sft_why *why)
 	struct sft_sink *s = sft_route_sink(&e->c);
 	int ret = sft_encoder_stop(e, why);
 
+	e->c.stuck = ret;
 	if (ret)
 		dev_warn(e->c.dev, "its stream may end too early: %s\n", why->text);
 	if (s)

@@ -28,7 +28,7 @@
 #include <unistd.h>
 
 #include "meter.h"
-#include "monitor.h"
+#include "trace_monitor.h"
 #include "sifive_trace.h"
 #include "traced.h"
 
@@ -422,7 +422,8 @@ int main(int argc, char **argv)
 	    strcmp(verb, "room"))
 		errx(2, "usage: bench all|targets|nocode|room");
 	meter_pin(0);
-	monitor_open();
+	if (!monitor_open())
+		errx(1, "no monitor: run the board with --monitor");
 	instret = meter_open();
 	nothing = meter_nothing();
 	close(instret);

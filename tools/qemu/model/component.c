@@ -244,27 +244,35 @@ static void register_write(TraceComponent *c, hwaddr addr, uint32_t value,
 }
 
 /* The bus fragments 64 bits for a node of 32: lower address first. */
-static uint64_t component_read(void *opaque, hwaddr addr, unsigned size)
+static MemTxResult component_read(void *opaque, hwaddr addr, uint64_t *value,
+                                  unsigned size, MemTxAttrs attrs)
 {
     TraceComponent *c = opaque;
-    uint64_t low;
 
+    if (c->fault_no_power) {
+        return MEMTX_ERROR;
+    }
     if (size < 8) {
-        return register_read(c, addr, size);
+        *value = register_read(c, addr, size);
+        return MEMTX_OK;
     }
     c->stats.wide_loads++;
-    low = register_read(c, addr, 4);
-    return low | (uint64_t)register_read(c, addr + 4, 4) << 32;
+    *value = register_read(c, addr, 4);
+    *value |= (uint64_t)register_read(c, addr + 4, 4) << 32;
+    return MEMTX_OK;
 }
 
-static void component_write(void *opaque, hwaddr addr, uint64_t value,
-                            unsigned size)
+static MemTxResult component_write(void *opaque, hwaddr addr, uint64_t value,
+                                   unsigned size, MemTxAttrs attrs)
 {
     TraceComponent *c = opaque;
 
+    if (c->fault_no_power) {
+        return MEMTX_ERROR;
+    }
     if (size < 8) {
         register_write(c, addr, value, size);
-        return;
+        return MEMTX_OK;
     }
     c->stats.wide_stores++;
     c->half = 1;
@@ -272,11 +280,12 @@ static void component_write(void *opaque, hwaddr addr, uint64_t value,
     c->half = 2;
     register_write(c, addr + 4, value >> 32, 4);
     c->half = 0;
+    return MEMTX_OK;
 }
 
 const MemoryRegionOps trace_component_ops = {
-    .read = component_read,
-    .write = component_write,
+    .read_with_attrs = component_read,
+    .write_with_attrs = component_write,
     .endianness = DEVICE_LITTLE_ENDIAN,
     .valid = { .min_access_size = 1, .max_access_size = 8 },
     .impl = { .min_access_size = 1, .max_access_size = 8 },

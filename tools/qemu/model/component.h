@@ -116,6 +116,7 @@ struct TraceComponent {
     bool fault_enable_stuck;
     uint64_t fault_bus_error_after;
     bool fault_limit_stuck;
+    bool fault_no_power;
 
     MemoryRegion mmio;
     uint32_t regs[TRACE_BLOCK_SIZE / 4];

@@ -211,6 +211,8 @@ static const Property component_properties[] = {
                          fault_bus_error_after, 0, fault_uint64, uint64_t),
     DEFINE_PROP_UNSIGNED("fault-limit-stuck", TraceComponent, fault_limit_stuck,
                          false, fault_bool, bool),
+    DEFINE_PROP_UNSIGNED("fault-no-power", TraceComponent, fault_no_power,
+                         false, fault_bool, bool),
 };
 
 static const VMStateDescription component_vmstate = {

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "monitor.h"
+#include "trace_monitor.h"
 
 static const char ports[] = "/sys/class/virtio-ports";
 
@@ -45,7 +45,7 @@ static int is_named(const char *port, const char *wanted)
 	return !strcmp(name, wanted);
 }
 
-void monitor_open(void)
+bool monitor_open(void)
 {
 	char path[300], line[1024];
 	struct dirent *entry;
@@ -54,10 +54,14 @@ void monitor_open(void)
 	while (dir && (entry = readdir(dir)))
 		if (is_named(entry->d_name, "monitor"))
 			break;
-	if (!dir || !entry)
-		errx(1, "no monitor: run the board with --monitor");
-	snprintf(path, sizeof(path), "/dev/%s", entry->d_name);
-	closedir(dir);
+	if (dir && entry)
+		snprintf(path, sizeof(path), "/dev/%s", entry->d_name);
+	else
+		path[0] = '\0';
+	if (dir)
+		closedir(dir);
+	if (!path[0])
+		return false;
 
 	to = open(path, O_RDWR);
 	from = to < 0 ? NULL : fdopen(to, "r");
@@ -66,6 +70,7 @@ void monitor_open(void)
 	/* An error when a program before this one has said so already. */
 	dprintf(to, "{\"execute\":\"qmp_capabilities\"}\n");
 	answer(line, sizeof(line));
+	return true;
 }
 
 uint64_t monitor_value(const char *component, const char *property)
@@ -80,6 +85,17 @@ uint64_t monitor_value(const char *component, const char *property)
 	    sscanf(line, "{\"return\": %llu", &value) != 1)
 		errx(1, "the monitor says: %s", line);
 	return value;
+}
+
+void monitor_set(const char *component, const char *property, bool on)
+{
+	char line[1024];
+
+	dprintf(to, "{\"execute\":\"qom-set\",\"arguments\":{\"path\":\"%s\","
+		"\"property\":\"%s\",\"value\":%s}}\n",
+		component, property, on ? "true" : "false");
+	if (answer(line, sizeof(line)))
+		errx(1, "the monitor says: %s", line);
 }
 
 void monitor_read(const char *component, struct monitor_accesses *accesses)

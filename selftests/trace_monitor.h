@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the model of an encoder has counted, by QEMU's monitor. */
-#ifndef BENCH_MONITOR_H
-#define BENCH_MONITOR_H
+/* What the device model has counted, and its faults, by QEMU's monitor. */
+#ifndef TRACE_MONITOR_H
+#define TRACE_MONITOR_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Accesses to all of the component's registers since the machine started. */
@@ -11,12 +12,15 @@ struct monitor_accesses {
 	uint64_t stores;
 };
 
-/* The monitor's port: board run --monitor. */
-void monitor_open(void);
+/* The monitor's port, false if the board has none: board run --monitor. */
+bool monitor_open(void);
 
 /* One of the model's properties. */
 uint64_t monitor_value(const char *component, const char *property);
 
+/* Set a fault. */
+void monitor_set(const char *component, const char *property, bool on);
+
 void monitor_read(const char *component, struct monitor_accesses *accesses);
 
-#endif /* BENCH_MONITOR_H */
+#endif /* TRACE_MONITOR_H */
