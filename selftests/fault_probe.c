@@ -3,7 +3,7 @@
  * One capture from beginning to end on hardware that may be broken, reported in one
  * line, for a script that knows what is broken:
  *
- *	fault_probe [sram] [ring] [overflow] [stores N]
+ *	fault_probe [encoder N] [sram] [ring] [overflow] [stores N]
  *
  * Prints errnos (negative) and milliseconds of each call, then what STATUS and
  * the decoded trace have, then the driver's words. What follows an error is left
@@ -56,7 +56,7 @@ static void tell_stream(const struct trace_stream *stream)
 
 int main(int argc, char **argv)
 {
-	uint32_t stores = 100, flags = 0, i;
+	uint32_t stores = 100, flags = 0, index = 0, i;
 	struct sifive_trace_status status;
 	struct trace_stream stream;
 	bool sram = false;
@@ -69,12 +69,14 @@ int main(int argc, char **argv)
 			flags |= SIFIVE_TRACE_CONFIG_RING;
 		else if (!strcmp(argv[arg], "overflow"))
 			flags |= SIFIVE_TRACE_CONFIG_OVERFLOW;
+		else if (!strcmp(argv[arg], "encoder") && arg + 1 < argc)
+			index = (uint32_t)strtoul(argv[++arg], NULL, 0);
 		else if (!strcmp(argv[arg], "stores") && arg + 1 < argc)
 			stores = (uint32_t)strtoul(argv[++arg], NULL, 0);
 	}
 
 	begun = trace_clock();
-	ret = trace_session_open(&s, 0);
+	ret = trace_session_open(&s, index);
 	if (ret)
 		ksft_exit_fail_msg("open: %s\n", strerror(-ret));
 	trace_pin(s.encoder.cpu);
@@ -95,7 +97,8 @@ int main(int argc, char **argv)
 		begun = trace_clock();
 		tell("stop", trace_stop(s.fd));
 		trace_status(s.fd, &status);
-		printf("sink_error=%d stalled=%d bytes=%llu ",
+		printf("full=%d sink_error=%d stalled=%d bytes=%llu ",
+		       !!(status.flags & SIFIVE_TRACE_STATUS_FULL),
 		       !!(status.flags & SIFIVE_TRACE_STATUS_SINK_ERROR),
 		       status.stalled == BIT64(s.encoder.index),
 		       (unsigned long long)status.bytes);

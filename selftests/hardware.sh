@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Cores whose registers differ, as TAP: a P550 whose single sink reads 0, whose
 # SinkBaseHigh has no bits and whose sign of a stall can be written; memory that a
-# sink cannot reach, and memory whose first part crosses 4 GiB.
+# sink cannot reach, and memory whose first part crosses 4 GiB; a funnel behind another.
 #
 #	hardware.sh BUILD
 
@@ -65,5 +65,54 @@ region "0x0 0xffffe000" "0x0 0x40000"
 run --memory 2560M --dts "$out/region.dts" -- "$probe"
 [ "$(value config)" = 0 ] && [ "$(value stop)" = 0 ] && [ "$(value data)" = 100 ]
 result $? "a buffer that crosses 4 GiB is replaced by one that does not"
+
+# ---- a funnel that feeds a funnel --------------------------------------------------
+
+# nested WHAT OPTION... -- ARGS...: the probe on the last encoder, whose trace passes two.
+nested() {
+	local what=$1 options=()
+	shift
+	while [ "$1" != -- ]; do
+		options+=("$1")
+		shift
+	done
+	shift
+	tools/qemu/board run nested --target "$target" --out "$out" --stats "${options[@]}" \
+		-- "insmod /target/sifive_trace.ko && /target/selftests/fault_probe encoder 3 $*" \
+		2>&1 | tee "$out/log" | sed 's/^/# /'
+	[ "${PIPESTATUS[0]}" = 0 ]
+	result $? "nested funnels: $what: the board ran to its end"
+}
+
+nested "a full sink" -- stores 20000
+[ "$(value config)" = 0 ] && [ "$(value stop)" = 0 ] && [ "$(value full)" = 1 ] &&
+	[ "$(value sink_error)" = 0 ] && [ "$(value bytes)" = 65536 ]
+result $? "nested funnels: a sink that is full is no error"
+grep -q '"stat-dropped": *[1-9]' "$out/tf0.json"
+result $? "nested funnels: more was sent than the full one has taken"
+! grep -H '"stat-violations": *[1-9]' "$out"/*.json
+result $? "nested funnels: no access broke the rules of the hardware"
+
+for disables in off on; do
+	nested "a bus error" --set tf0.fault-bus-error-after=64 \
+		--set tf0.bus-error-disables=$disables -- stores 20000
+	[ "$(value stop)" = -5 ] && [ "$(value sink_error)" = 1 ] && [ "$(value full)" = 0 ] &&
+		grep -q 'words=trace@11018000: sink error' "$out/log"
+	result $? "nested funnels: a bus error that disables its funnel ($disables) is that funnel's"
+done
+
+rm "$out/results"
+tools/qemu/board run nested --target "$target" --out "$out" -- \
+	'insmod /target/sifive_trace.ko || exit 1
+	for t in registers_test capture_test session_test; do
+		/target/selftests/$t
+		echo $t $? >>/out/results
+	done' >"$out/log" 2>&1
+result $? "nested funnels: the board ran to its end"
+sed 's/^/# /' "$out/log"
+for t in registers_test capture_test session_test; do
+	passed $t
+	result $? "nested funnels: $t"
+done
 
 results_end
