@@ -94,7 +94,7 @@ TEST_F(lib, foreign_device)
 	EXPECT_ERROR(perfInit(2, 1), "unbound");
 	dev.fail_request = 0;
 	dev.info.abi++;
-	EXPECT_ERROR(perfInit(2, 1), "this library needs 3");
+	EXPECT_ERROR(perfInit(2, 1), "this library needs 4");
 	EXPECT_NOTHING_HELD();
 }
 
