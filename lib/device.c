@@ -7,6 +7,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <linux/sifive_trace_regs.h>
@@ -352,6 +353,8 @@ PERF_INTERNAL int perf_device_take(struct perf_device *device,
 	for (i = 0; i < device->count; i++)
 		config.encoders |= UINT64_C(1) << device->encoder[i].index;
 	error = device_call(device, SIFIVE_TRACE_IOC_CONFIG, &config) ? errno : 0;
+	if (!error)
+		device->began = device->ran = 0;
 
 	if (!error && !read_status(device, &status))
 		device->capture = status.capture;
@@ -644,12 +647,24 @@ PERF_INTERNAL const volatile uint32_t *perf_device_timestamp(const struct perf_d
 					   TR_TS_LOWER);
 }
 
+PERF_INTERNAL uint64_t perf_device_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
 PERF_INTERNAL int perf_device_start(struct perf_device *device)
 {
 	struct sifive_trace_run run = { .size = sizeof(run) };
+	uint64_t now = perf_device_now();
 
-	if (!device_call(device, SIFIVE_TRACE_IOC_START, &run))
+	if (!device_call(device, SIFIVE_TRACE_IOC_START, &run)) {
+		if (!device->began)
+			device->began = now;
 		return 0;
+	}
 	if (errno == ENOSPC)
 		return 1;
 	return device_error(device, errno, "cannot start the trace", NULL);
@@ -659,8 +674,11 @@ PERF_INTERNAL int perf_device_stop(struct perf_device *device)
 {
 	struct sifive_trace_run run = { .size = sizeof(run) };
 
-	if (!device_call(device, SIFIVE_TRACE_IOC_STOP, &run))
+	if (!device_call(device, SIFIVE_TRACE_IOC_STOP, &run)) {
+		if (device->began)
+			device->ran = perf_device_now() - device->began;
 		return 0;
+	}
 	return device_error(device, errno, "cannot stop the trace", NULL);
 }
 

@@ -31,6 +31,9 @@
  * @mapped:	of how many of them pages are mapped, or were tried to
  * @encoder:	these
  * @slots:	the thread slots, NULL when not mapped
+ * @began:	when the capture was first started, in nanoseconds of the monotonic
+ *		clock; 0 = not yet
+ * @ran:	nanoseconds from there to when it was last stopped
  */
 struct perf_device {
 	volatile int fd;
@@ -42,6 +45,8 @@ struct perf_device {
 	uint32_t mapped;
 	struct sifive_trace_encoder encoder[PERF_CPUS];
 	void *slots;
+	uint64_t began;
+	uint64_t ran;
 };
 
 /**
@@ -212,6 +217,9 @@ PERF_INTERNAL int perf_device_stop(struct perf_device *device);
 
 PERF_INTERNAL int perf_device_capture(struct perf_device *device,
 				      struct perf_capture *capture);
+
+/* Nanoseconds of the monotonic clock. */
+PERF_INTERNAL uint64_t perf_device_now(void);
 
 /* What sink @index, below perf_capture.sinks, holds. */
 PERF_INTERNAL int perf_device_sink(struct perf_device *device, uint32_t index,

@@ -234,6 +234,17 @@ PERF_LOCAL void put_objects(FILE *file)
 	putc(']', file);
 }
 
+/* How much of the run one sink has. */
+PERF_LOCAL void put_coverage(FILE *file, const struct sifive_trace_sink *sink,
+			     const struct perf_capture *capture)
+{
+	fprintf(file, ",\n\"coverage\":{\"full\":%s,\"bytes\":%llu,\"buffer\":%llu,\"run_ns\":%"
+		PRIu64 ",\"counters_lost\":%" PRIu32 "}",
+		boolean(sink->flags & SIFIVE_TRACE_STATUS_FULL),
+		(unsigned long long)sink->bytes, (unsigned long long)sink->buffer,
+		perf_session.device.ran, capture->counters_lost);
+}
+
 PERF_LOCAL void put_lost(FILE *file, const struct perf_capture *capture)
 {
 	const struct sifive_trace_losses *lost = perf_losses();
@@ -268,8 +279,10 @@ PERF_LOCAL void put_all(FILE *file, const struct sifive_trace_sink *sink,
 	put_sampling(file);
 	put_threads(file);
 	put_objects(file);
-	if (capture)
+	if (capture) {
+		put_coverage(file, sink, capture);
 		put_lost(file, capture);
+	}
 	fputs("}\n", file);
 }
 

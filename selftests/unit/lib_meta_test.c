@@ -143,6 +143,17 @@ TEST_F(meta, read_by_the_command)
 	EXPECT_LT(0, self->meta.objects);
 }
 
+/* Each sink's file says whether its buffer was full. */
+TEST_F(meta, full)
+{
+	dev.sink[0].bytes = 3000;
+	dev.sink[0].buffer = 3000;
+	dev.sink[0].flags = SIFIVE_TRACE_STATUS_FULL;
+	RECORD();
+	EXPECT_TRUE(self->meta.coverage.full);
+	NUMBER(3000, "coverage.buffer");
+}
+
 /* A link that somebody has put there leads nowhere. */
 TEST_F(meta, link)
 {
@@ -204,6 +215,11 @@ TEST_F(meta, usual)
 	BOOLEAN(false, "per_thread");
 	BOOLEAN(false, "ts_channels");
 	NUMBER(6, "channel");
+	BOOLEAN(false, "coverage.full");
+	NUMBER(3000, "coverage.bytes");
+	NUMBER(0, "coverage.counters_lost");
+	EXPECT_TRUE(self->meta.coverage.known);
+	EXPECT_LT(0, self->meta.coverage.run_ns);
 
 	ASSERT_LT(0, readlink("/proc/self/exe", exe, sizeof(exe) - 1));
 	STRING(exe, "exe");

@@ -72,6 +72,7 @@ static int decode_trace(struct decode *decode, struct input *input)
 		output->elf = input->meta.exe;
 	}
 	output->symbols = input->symbols;
+	output->input = input;
 	output->meta = &input->meta;
 	output->hz = input->hz;
 	output->channels = channels & (channels - 1);

@@ -7,6 +7,8 @@
 #include "symbols.h"
 #include "trace.h"
 
+struct input;
+
 /* How to show a counter of a record. */
 enum values {
 	VALUES_DELTA,		/* what it counted since the previous record */
@@ -19,6 +21,7 @@ enum values {
  * @trace:	path of the trace, "-" for standard input
  * @elf:	path of the program, NULL for none
  * @symbols:	names, NULL for none
+ * @input:	the trace, for what is known of it at its end
  * @meta:	side-car file of the trace
  * @hz:		ticks per second, 0: unknown
  * @output:	-o: a file, or a folder for formats with several files; NULL for the default
@@ -29,6 +32,7 @@ struct format_options {
 	const char		*trace;
 	const char		*elf;
 	struct symbols		*symbols;
+	const struct input	*input;
 	const struct meta	*meta;
 	uint64_t		hz;
 	const char		*output;

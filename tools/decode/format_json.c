@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * One JSON object per line: "kind" is enter, exit, manual or sample for records;
- * header, lost, gap, error or ownership for the rest.
+ * header, lost, gap, error or ownership for the rest; coverage at the end.
  */
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "command.h"
 #include "counters.h"
+#include "coverage.h"
 #include "format.h"
 #include "output.h"
 
 struct json {
 	struct output	*out;
+	const struct input *input;
 	struct symbols	*symbols;
 	enum values	values;
 	uint64_t	hz;
@@ -27,6 +29,7 @@ static void *json_open(const struct format_options *options)
 		report("out of memory");
 		return NULL;
 	}
+	json->input = options->input;
 	json->symbols = options->symbols;
 	json->values = options->values;
 	json->hz = options->hz;
@@ -42,8 +45,15 @@ static void *json_open(const struct format_options *options)
 static int json_close(void *context)
 {
 	struct json *json = context;
-	int error = output_close(json->out);
+	char text[COVERAGE_SIZE];
+	int error;
 
+	if (*coverage_text(json->input, text)) {
+		put_string(json->out, "{\"kind\":\"coverage\",");
+		coverage_json(json->input, json->out);
+		put_string(json->out, "}\n");
+	}
+	error = output_close(json->out);
 	free(json);
 	return error;
 }

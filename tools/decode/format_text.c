@@ -12,6 +12,7 @@
 
 #include "command.h"
 #include "counters.h"
+#include "coverage.h"
 #include "format.h"
 #include "output.h"
 #include "text.h"
@@ -32,6 +33,7 @@ struct stream {
 
 struct text {
 	struct output	*out;
+	const struct input *input;
 	struct symbols	*symbols;
 	enum values	values;
 	bool		channels;	/* show which channel */
@@ -56,6 +58,7 @@ static void *text_open(const struct format_options *options)
 	text->generation = 1;
 	text->heading.count = UINT_MAX;
 	text->counters.meta = options->meta;
+	text->input = options->input;
 	text->symbols = options->symbols;
 	text->hz = options->hz;
 	text->values = options->values;
@@ -71,9 +74,13 @@ static void *text_open(const struct format_options *options)
 static int text_close(void *context)
 {
 	struct text *text = context;
+	char coverage[COVERAGE_SIZE];
 	size_t src, channel;
-	int error = output_close(text->out);
+	int error;
 
+	if (*coverage_text(text->input, coverage))
+		put_format(text->out, "# %s\n", coverage);
+	error = output_close(text->out);
 	for (src = 0; src < PERFREC_SOURCES; src++)
 		for (channel = 0; channel < PERFREC_CHANNELS; channel++)
 			free(text->stream[src][channel]);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "../command.h"
+#include "coverage.h"
 #include "export.h"
 
 /* State of a thread. */
@@ -240,7 +241,9 @@ static bool chrome_stop(void *context)
 
 static int chrome_end(struct export *export)
 {
-	put_string(export->out, "\n]}\n");
+	put_string(export->out, "\n],\"otherData\":{");
+	coverage_json(&export->input, export->out);
+	put_string(export->out, "}}\n");
 	return 0;
 }
 

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "../command.h"
+#include "coverage.h"
 #include "export.h"
 
 #define MAGIC		0xc1fc1fc1u
@@ -275,6 +276,7 @@ static void put_metadata(struct export *export, struct output *out)
 {
 	const struct ctf *ctf = export->private;
 	unsigned int kind, set;
+	char coverage[COVERAGE_SIZE];
 
 	put_string(out, "/* CTF 1.8 */\n"
 		   "typealias integer { size = 8; align = 8; signed = false; } := uint8;\n"
@@ -285,7 +287,10 @@ static void put_metadata(struct export *export, struct output *out)
 		   "typealias integer { size = 64; align = 8; signed = false; base = 16; } := hex64;\n\n"
 		   "trace {\n\tmajor = 1;\n\tminor = 8;\n\tbyte_order = le;\n"
 		   "\tpacket.header := struct {\n\t\tuint32 magic;\n\t\tuint32 stream_id;\n\t};\n};\n\n"
-		   "env {\n\tdomain = \"ust\";\n\ttracer_name = \"sifive-trace\";\n};\n\n");
+		   "env {\n\tdomain = \"ust\";\n\ttracer_name = \"sifive-trace\";\n");
+	if (*coverage_text(&export->input, coverage))
+		put_format(out, "\tcoverage = \"%s\";\n", coverage);
+	put_string(out, "};\n\n");
 	put_format(out, "clock {\n\tname = ticks;\n\tfreq = %" PRIu64 ";\n};\n\n",
 		   export->input.hz ? export->input.hz : 1000000000);
 	put_string(out, "typealias integer { size = 64; align = 8; signed = false; map = clock.ticks.value; } := time64;\n\n"

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "../command.h"
+#include "coverage.h"
 #include "export.h"
 
 #define SLICES_MAX	100000
@@ -342,6 +343,7 @@ static int html_end(struct export *export)
 	const struct html *html = export->private;
 	struct output *out = export->out;
 	int weight = export->weighed_by;
+	char coverage[COVERAGE_SIZE];
 	const char *title = export->input.meta.exe ? export->input.meta.exe :
 						     export->common.path;
 
@@ -358,9 +360,14 @@ static int html_end(struct export *export)
 	put_string(out, export_page_css);
 	put_string(out, "</style>\n</head>\n<body>\n<h1>");
 	put_xml(out, title);
-	put_string(out, "</h1>\n<script>\nvar DATA = {\n");
+	put_string(out, "</h1>\n<p id=\"coverage\">");
+	put_xml(out, coverage_text(&export->input, coverage));
+	put_string(out, "</p>\n<script>\nvar DATA = {\n");
 	put_format(out, "\"hz\":%" PRIu64 ",\"first\":%" PRIu64 ",\"last\":%" PRIu64
 		   ",\n", export->input.hz, html->first, html->last);
+	put_string(out, "\"coverage\":{");
+	coverage_json(&export->input, out);
+	put_string(out, "},\n");
 	put_functions(export);
 	put_tree(export, weight);
 	put_slices(export);

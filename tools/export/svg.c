@@ -8,6 +8,7 @@
 
 #include "../command.h"
 #include "../units.h"
+#include "coverage.h"
 #include "export.h"
 
 #define PAGE_WIDTH	1200
@@ -151,6 +152,7 @@ static void put_page(struct export *export, const struct layout *layout)
 {
 	unsigned int height = TOP + BOTTOM + ROW * (layout->depth + 1);
 	struct output *out = export->out;
+	char coverage[COVERAGE_SIZE];
 	uint32_t node;
 
 	put_format(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
@@ -172,6 +174,10 @@ static void put_page(struct export *export, const struct layout *layout)
 		   "<text id=\"detail\" x=\"%u\" y=\"%u\"></text>\n", MARGIN,
 		   PAGE_WIDTH - MARGIN, PAGE_WIDTH - MARGIN, height - 8, MARGIN,
 		   height - 8);
+	put_format(out, "<text id=\"coverage\" x=\"%u\" y=\"48\" text-anchor=\"middle\">",
+		   PAGE_WIDTH / 2);
+	put_xml(out, coverage_text(&export->input, coverage));
+	put_string(out, "</text>\n");
 	for (node = TREE_ROOT; node != TREE_NONE;
 	     node = tree_next(layout->tree, node, shown(layout, node)))
 		if (shown(layout, node))

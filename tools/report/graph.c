@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "command.h"
+#include "coverage.h"
 #include "options.h"
 #include "output.h"
 #include "tree.h"
@@ -179,6 +180,7 @@ static const struct analysis_ops graph_ops = {
 static int show(struct graph *graph, const struct input *input)
 {
 	const struct tree *tree = &graph->tree;
+	char coverage[COVERAGE_SIZE];
 	unsigned int i;
 
 	for (i = 0; i < graph->counter.count; i++) {
@@ -196,6 +198,8 @@ static int show(struct graph *graph, const struct input *input)
 	graph->out = output_open(graph->common.output);
 	if (!graph->out)
 		return EXIT_UNREADABLE;
+	if (coverage_partial(input))
+		put_format(graph->out, "Trace %s.\n", coverage_text(input, coverage));
 	put_tree(graph, input);
 	if (tree->full)
 		report("%s: too many different paths: the lightest are their callers' \"(others)\"",

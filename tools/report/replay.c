@@ -8,6 +8,7 @@
 
 #include "analysis.h"
 #include "command.h"
+#include "coverage.h"
 #include "options.h"
 #include "output.h"
 #include "units.h"
@@ -225,6 +226,7 @@ static void put_heading(struct replay *replay)
 
 static int run(struct replay *replay)
 {
+	char coverage[COVERAGE_SIZE];
 	struct input input;
 	int result;
 
@@ -244,6 +246,8 @@ static int run(struct replay *replay)
 		if (analysis_run(replay->analysis, input.trace))
 			result = EXIT_UNREADABLE;
 	}
+	if (!result && *coverage_text(&input, coverage))
+		put_format(replay->out, "# %s\n", coverage);
 	if (output_close(replay->out))
 		result = EXIT_UNREADABLE;
 	if (!result) {

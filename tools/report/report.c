@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "command.h"
+#include "coverage.h"
 #include "report.h"
 #include "text.h"
 #include "units.h"
@@ -595,6 +596,7 @@ static int put_profile(const struct report_options *options, struct output *out,
 		.options = options, .profile = profile, .out = out,
 	};
 	uint32_t *group = calloc(profile->rows + 1, sizeof(*group));
+	char coverage[COVERAGE_SIZE];
 	int result = EXIT_OK;
 	size_t i;
 
@@ -610,6 +612,9 @@ static int put_profile(const struct report_options *options, struct output *out,
 		put_csv_heading(&table);
 	else
 		hide_idle(&table);
+	if (!options->csv && coverage_partial(&profile->input))
+		put_format(out, "Trace %s.\n",
+			   coverage_text(&profile->input, coverage));
 	for (i = 0; i < profile->rows; i++)
 		group[i] = profile->row[i].group;
 	qsort(group, profile->rows, sizeof(*group), compare_numbers);

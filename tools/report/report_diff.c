@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "command.h"
+#include "coverage.h"
 #include "report.h"
 #include "text.h"
 #include "units.h"
@@ -304,6 +305,29 @@ static int sort(struct diff *diff)
 	return EXIT_OK;
 }
 
+/* Part of a run is not to be taken for all of it. */
+static void tell_coverage(const struct diff *diff)
+{
+	static const char * const which[] = { "before", "after" };
+	const struct input *input[] = {
+		&diff->profile[0]->input, &diff->profile[1]->input,
+	};
+	char text[COVERAGE_SIZE];
+	unsigned int i;
+
+	if (!coverage_partial(input[0]) && !coverage_partial(input[1]))
+		return;
+	report("%s or %s does not cover its whole run: their totals do not compare",
+	       input[0]->options->path, input[1]->options->path);
+	for (i = 0; i < 2 && !diff->options->csv; i++)
+		put_format(diff->out, "Trace %s %s.\n", which[i],
+			   coverage_of(input[i]) == COVERAGE_UNKNOWN &&
+			   !coverage_lost(input[i]) ? "covers what is not known" :
+			   coverage_text(input[i], text));
+	if (!diff->options->csv)
+		put_string(diff->out, "Not both cover their whole run: totals do not compare.\n");
+}
+
 int report_diff(const struct report_options *options, struct output *out,
 		const struct profile *before, const struct profile *after)
 {
@@ -317,6 +341,7 @@ int report_diff(const struct report_options *options, struct output *out,
 	if (!diff.timed)
 		report("%s: the ticks in a second are known of one of the traces alone: times do not compare (see --ts-hz)",
 		       options->diff);
+	tell_coverage(&diff);
 	choose_metrics(&diff);
 	choose_columns(&diff);
 	diff.pair = calloc(before->rows + after->rows + 1, sizeof(*diff.pair));

@@ -198,9 +198,23 @@ static void put_lost(int fd, const struct sifive_trace_status *status,
 		   machine_changed(status));
 }
 
+/* How much of a run of @ran nanoseconds one sink has. */
+static void put_coverage(const struct sifive_trace_sink *sink, uint64_t ran,
+			 const struct sifive_trace_status *status,
+			 struct output *out)
+{
+	put_format(out, "\"coverage\":{\"full\":%s,\"bytes\":%" PRIu64
+		   ",\"buffer\":%" PRIu64 ",\"run_ns\":%" PRIu64
+		   ",\"counters_lost\":%u},\n",
+		   sink->flags & SIFIVE_TRACE_STATUS_FULL ? "true" : "false",
+		   (uint64_t)sink->bytes, (uint64_t)sink->buffer, ran,
+		   status->counters_lost);
+}
+
 static int write_meta(int fd, const char *trace,
 		      const struct sifive_trace_sink *sink,
-		      const char *description, struct objects *objects)
+		      const char *description, struct objects *objects,
+		      uint64_t ran)
 {
 	struct sifive_trace_status status = { .size = sizeof(status) };
 	struct sifive_trace_info info = { .size = sizeof(info) };
@@ -233,6 +247,7 @@ static int write_meta(int fd, const char *trace,
 		error = -1;
 	if (objects)
 		objects_write(objects, out, false);
+	put_coverage(sink, ran, &status, out);
 	put_lost(fd, &status, out);
 	return output_close(out) || error ? -1 : 0;
 }
@@ -381,7 +396,7 @@ static bool is_locked(int fd)
 }
 
 int capture_save(int fd, const char *path, const char *description,
-		 struct objects *objects, bool quiet)
+		 struct objects *objects, uint64_t ran, bool quiet)
 {
 	struct sifive_trace_status status = { .size = sizeof(status) };
 	struct sifive_trace_sink sink;
@@ -410,7 +425,7 @@ int capture_save(int fd, const char *path, const char *description,
 		perf_device_file(name, sizeof(name), path, i, status.sinks);
 		bytes = sink.bytes;
 		/* Small, and needed for a copy elsewhere, too. */
-		failed |= write_meta(fd, name, &sink, description, objects);
+		failed |= write_meta(fd, name, &sink, description, objects, ran);
 		if (status.flags & SIFIVE_TRACE_STATUS_RUNNING)
 			error = copy_running(fd, name, i, status.sinks, &sink);
 		else
@@ -512,8 +527,9 @@ static bool has_side_car(char name[PATH_MAX], char meta[META_MAX], const char *p
 	return !access(meta, F_OK);
 }
 
-/* A side-car file written at the program's start lacks the losses: add them. */
-static int complete_meta(int fd, const char *meta)
+/* A side-car file written at the program's start lacks coverage and losses: add them. */
+static int complete_meta(int fd, const char *meta,
+			 const struct sifive_trace_sink *sink, uint64_t ran)
 {
 	struct sifive_trace_status status = { .size = sizeof(status) };
 	char text[4096], last = '\0';
@@ -548,6 +564,7 @@ static int complete_meta(int fd, const char *meta)
 	if (!out)
 		return -1;
 	put_string(out, ",\n");
+	put_coverage(sink, ran, &status, out);
 	put_lost(fd, &status, out);
 	if (!output_close(out) && !rename(whole, meta))
 		return 0;
@@ -557,7 +574,7 @@ static int complete_meta(int fd, const char *meta)
 
 /* Return 1 if a write failed, which has been reported. */
 static int rescue_sink(int fd, const char *path, uint32_t index, uint32_t sinks,
-		       bool quiet)
+		       uint64_t ran, bool quiet)
 {
 	char name[PATH_MAX], meta[META_MAX];
 	struct sifive_trace_sink sink;
@@ -572,7 +589,7 @@ static int rescue_sink(int fd, const char *path, uint32_t index, uint32_t sinks,
 	if (error > 0)
 		is_short(name, bytes);
 	if (!error)
-		error = complete_meta(fd, meta);
+		error = complete_meta(fd, meta, &sink, ran);
 	if (error)
 		return error;
 	report_sink(name, &sink, quiet);
@@ -595,6 +612,7 @@ int capture_rescue(const char *path, const struct capture_mark *mark,
 		   bool quiet)
 {
 	struct sifive_trace_status status = { .capture = mark->capture };
+	uint64_t ran = perf_device_now() - mark->began;
 	int fd = open_capture(mark, &status), error = 0, one;
 	bool incomplete = false;
 	uint32_t i;
@@ -607,7 +625,7 @@ int capture_rescue(const char *path, const struct capture_mark *mark,
 		report("the trace hardware has been set up again since: what the program had recorded is gone");
 	/* If one sink's bytes do not fit, those of the next may. */
 	for (i = 0; !error && i < status.sinks; i++) {
-		one = rescue_sink(fd, path, i, status.sinks, quiet);
+		one = rescue_sink(fd, path, i, status.sinks, ran, quiet);
 		if (one > 0)
 			incomplete = true;
 		else

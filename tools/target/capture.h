@@ -26,12 +26,14 @@ int capture_begin(struct perf_device *device, struct perf_setup *setup);
  * @capture:	number of the previous one, from sifive_trace_status.capture
  * @period:	its sampling period, as adjusted by the driver
  * @pid:	the program
+ * @began:	when it was run, nanoseconds of the monotonic clock
  */
 struct capture_mark {
 	uint64_t	buffer;
 	uint32_t	capture;
 	uint64_t	period;
 	pid_t		pid;
+	uint64_t	began;
 };
 
 /**
@@ -60,12 +62,13 @@ int capture_describe(const char *path, const struct perf_setup *setup,
  * @path:	of the file; several sinks give PATH with .0, .1 ...
  * @description: file that capture_describe() has written, NULL for none
  * @objects:	the objects in memory; NULL if the description has them
+ * @ran:	nanoseconds from the capture's start to its stop, 0: unknown
  * @quiet:	print only errors and losses
  *
  * Return: 0, or -1: the error has been printed.
  */
 int capture_save(int fd, const char *path, const char *description,
-		 struct objects *objects, bool quiet);
+		 struct objects *objects, uint64_t ran, bool quiet);
 
 /**
  * capture_compare() - report recorded data that a program's files lack

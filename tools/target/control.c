@@ -32,7 +32,7 @@
 #define RUN		"/run"
 #define FOLDER		RUN "/sifive-trace"
 #define DESCRIPTION	FOLDER "/setup"
-/* "PID LEFT_OUT MISSED BYTES SAMPLES": the last two once the session has ended. */
+/* "PID LEFT_OUT MISSED BEGAN RAN BYTES SAMPLES": the last two once the session has ended. */
 #define STATE		FOLDER "/state"
 
 /* How long stop waits, in steps of 10 ms. */
@@ -42,6 +42,7 @@
  * struct state - contents of STATE
  * @pid:	the process that holds, or held, the session
  * @left_out, @missed: as in struct objects
+ * @began, @ran: as in struct perf_device
  * @bytes, @samples: of the capture when it ended; they show whether it is still
  *		the current one
  * @ended:	the session has ended
@@ -50,6 +51,8 @@ struct state {
 	int		pid;
 	uint64_t	left_out;
 	uint64_t	missed;
+	uint64_t	began;
+	uint64_t	ran;
 	uint64_t	bytes;
 	uint64_t	samples;
 	bool		ended;
@@ -57,16 +60,17 @@ struct state {
 
 static bool read_state(struct state *state)
 {
-	char line[128];
+	char line[192];
 	int fields;
 
 	machine_file(STATE, line, sizeof(line));
 	memset(state, 0, sizeof(*state));
-	fields = sscanf(line, "%d %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64,
-			&state->pid, &state->left_out, &state->missed,
-			&state->bytes, &state->samples);
-	state->ended = fields == 5;
-	return fields == 3 || fields == 5;
+	fields = sscanf(line, "%d %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %"
+			SCNu64 " %" SCNu64, &state->pid, &state->left_out,
+			&state->missed, &state->began, &state->ran, &state->bytes,
+			&state->samples);
+	state->ended = fields == 7;
+	return fields == 5 || fields == 7;
 }
 
 static int write_state(const struct state *state)
@@ -75,8 +79,9 @@ static int write_state(const struct state *state)
 
 	if (!out)
 		return -1;
-	put_format(out, "%d %" PRIu64 " %" PRIu64, state->pid, state->left_out,
-		   state->missed);
+	put_format(out, "%d %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64,
+		   state->pid, state->left_out, state->missed, state->began,
+		   state->ran);
 	if (state->ended)
 		put_format(out, " %" PRIu64 " %" PRIu64, state->bytes,
 			   state->samples);
@@ -187,6 +192,7 @@ static int hold(struct perf_setup *setup, int ready)
 		dprintf(ready, "%s", perf_error_text());
 		return EXIT_UNREADABLE;
 	}
+	state.began = device.began;
 	watch_open(&watch, false);
 	objects_add_all(&objects);
 	known = objects.count;
@@ -214,6 +220,7 @@ static int hold(struct perf_setup *setup, int ready)
 	}
 
 	perf_device_stop(&device);
+	state.ran = device.ran;
 	watch_read(&watch, 0, &objects);
 	watch_close(&watch);
 	/* Objects of running programs count as the latest. */
@@ -465,6 +472,7 @@ static int dump(const char *path)
 	struct sifive_trace_status status;
 	const char *description = NULL;
 	struct state state;
+	uint64_t ran = 0;
 	int fd, rc;
 
 	fd = open_status(&status);
@@ -478,8 +486,10 @@ static int dump(const char *path)
 		description = DESCRIPTION;
 	else
 		report("sifive-trace start did not begin it: the side-car file will not tell of counters and programs");
+	if (description)
+		ran = state.ended ? state.ran : perf_device_now() - state.began;
 	rc = capture_save(fd, path, description, description ? NULL : &objects,
-			  false);
+			  ran, false);
 	close(fd);
 	if (rc)
 		return EXIT_UNREADABLE;

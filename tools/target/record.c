@@ -241,6 +241,7 @@ static int record_with_library(struct recording *r)
 	r->setup.parsed.sampling.period = mark.period;
 	files_remove(r->output);
 	announce(r, true);
+	mark.began = perf_device_now();
 	status = launch_run(&launch, &launched);
 	if (!launched.ran)
 		return status;
@@ -280,7 +281,7 @@ static int save(struct recording *r, const struct launch *launch)
 	error = capture_describe(description, &r->setup.parsed, launch,
 				 &r->objects) ||
 		capture_save(r->device.fd, r->output, description, NULL,
-			     r->quiet);
+			     r->device.ran, r->quiet);
 	unlink(description);
 	objects_report(&r->objects);
 	if (!error)

@@ -333,6 +333,23 @@ static void read_objects(struct reader *reader, struct json_object *object,
 	}
 }
 
+static void read_coverage(struct reader *reader, struct json_object *object,
+			  struct meta_coverage *coverage)
+{
+	struct json_object *from = get(object, "coverage");
+
+	if (from && !json_object_is_type(from, json_type_object)) {
+		complain(reader, "coverage", "an object");
+	} else if (from) {
+		coverage->known = true;
+		set_bool(reader, from, "full", &coverage->full);
+		set_u64(reader, from, "bytes", &coverage->bytes);
+		set_u64(reader, from, "buffer", &coverage->buffer);
+		set_u64(reader, from, "run_ns", &coverage->run_ns);
+		set_u32(reader, from, "counters_lost", &coverage->counters_lost);
+	}
+}
+
 static void read_groups(struct reader *reader, struct json_object *object,
 			struct meta *meta)
 {
@@ -410,6 +427,7 @@ static void read_all(struct reader *reader, struct json_object *object,
 	read_counters(reader, object, meta);
 	read_threads(reader, object, meta);
 	read_objects(reader, object, meta);
+	read_coverage(reader, object, &meta->coverage);
 	read_groups(reader, object, meta);
 	if (reader->complaints > COMPLAINTS_MAX)
 		report("%s: %u more values ignored", reader->name,

@@ -4,22 +4,33 @@
  * JSON object; all keys are optional, unknown ones are ignored. Numbers may be
  * strings too ("0x3f00001000").
  *
- *         version         1 srcbits               width of the SRC field ts_width
- * bits of a timestamp ts_hz               ticks of the timestamp in a second
- * ts_scheme    "xor" or "delta" wrapped                boolean: a ring buffer whose
- * oldest bytes are gone; it begins with a whole message count_type   of the records
- * (enum perfrec_count_type), for the rest of a ring whose headers are gone
- * header_interval records from one header to the next, if headers are repeated
- * per_thread boolean: counts are a thread's own exe, args    the program, and its
- * arguments as an array sources              [{ src, hart, cpu }] counters   [{
- * number, event, type, code, data, flags, info }] channel              channel of
- * the program's first thread ts_channels       boolean: registers 16 to 31 are
- * channels 0 to 15 sampling       { channel, interval_ns, period, event } threads
- * [{ channel, pid, tid, name, from, to }] in order of their start; times in ticks,
- * modulo a timestamp's width objects             [{ path, build_id, start, end,
- * bias, from, to }] in order of loading; absent before "from" and after "to" lost
- * { signals, threads, abandoned, refused, children, samples, encoders }, the last
- * those whose registers were changed while they ran
+ *	version		1
+ *	srcbits		width of the SRC field
+ *	ts_width	bits of a timestamp
+ *	ts_hz		ticks of the timestamp in a second
+ *	ts_scheme	"xor" or "delta"
+ *	wrapped		boolean: a ring buffer whose oldest bytes are gone; it begins
+ *			with a whole message
+ *	count_type	of the records (enum perfrec_count_type), for what is left of
+ *			a ring whose headers are gone
+ *	header_interval	records from one header to the next, where they are repeated
+ *	per_thread	boolean: counters go with the thread, not with the hart
+ *	exe, args	the program, and its arguments as an array
+ *	sources		[{ src, hart, cpu }]
+ *	counters	[{ number, event, type, code, data, flags, info }]
+ *	channel		channel of the program's first thread
+ *	ts_channels	boolean: registers 16 to 31 are channels 0 to 15
+ *	sampling	{ channel, interval_ns, period, event }
+ *	threads		[{ channel, pid, tid, name, from, to }] in the order in which
+ *			they came; times in ticks, as wide as a timestamp
+ *	objects		[{ path, build_id, start, end, bias, from, to }] in the order in
+ *			which they came, not there before "from" or after "to"
+ *	coverage	{ full, bytes, buffer, run_ns, counters_lost }: whether the buffer
+ *			was full before the end, what it holds and could hold, how long
+ *			was captured, and bit n: counter n is not to be trusted
+ *	lost		{ signals, threads, abandoned, refused, children, samples,
+ *			encoders }, the last those whose registers were changed while
+ *			they ran
  */
 #ifndef SIFIVE_TRACE_META_H
 #define SIFIVE_TRACE_META_H
@@ -95,7 +106,17 @@ struct meta_sampling {
 	const char	*event;
 };
 
-/* Lost records, as counted while recording. */
+/* How much of the run the trace can have; @known: the recorder has told. */
+struct meta_coverage {
+	bool		known;
+	bool		full;
+	uint64_t	bytes;
+	uint64_t	buffer;
+	uint64_t	run_ns;		/* 0: unknown */
+	uint32_t	counters_lost;
+};
+
+/* What was not recorded, as the recorder counted it. */
 struct meta_lost {
 	uint64_t	signals;
 	uint64_t	threads;
@@ -134,6 +155,7 @@ struct meta {
 	struct meta_object	*object;
 	size_t			objects;
 	struct meta_sampling	sampling;
+	struct meta_coverage	coverage;
 	struct meta_lost	lost;
 	char			*strings;
 };

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "command.h"
+#include "coverage.h"
 #include "options.h"
 #include "units.h"
 
@@ -46,13 +47,16 @@ static uint64_t untimed(const struct trace_stats *stats)
 
 static void no_times(const char *name, const struct trace_stats *stats)
 {
-	if (!stats->stamped)
+	if (stats->timed)
+		report("%s: %" PRIu64 " record%s without a time: before their source's first absolute timestamp, or behind a loss",
+		       name, COUNT(untimed(stats)));
+	else if (!stats->stamped)
 		report("%s: no times: messages have no timestamps", name);
 	else if (!stats->absolute)
 		report("%s: no times: no timestamp is absolute", name);
 	else
-		report("%s: %" PRIu64 " record%s without a time: before their source's first absolute timestamp",
-		       name, COUNT(untimed(stats)));
+		report("%s: %" PRIu64 " records without a time: none is behind its source's first absolute timestamp",
+		       name, untimed(stats));
 }
 
 static void summarise(const struct input *input,
@@ -60,6 +64,7 @@ static void summarise(const struct input *input,
 {
 	const char *name = input->options->path;
 	char channels[4 * PERFREC_CHANNELS], time[UNITS_SIZE];
+	char coverage[COVERAGE_SIZE];
 
 	report("%s: %" PRIu64 " record%s: %" PRIu64 " enter, %" PRIu64 " exit, %"
 	       PRIu64 " manual, %" PRIu64 " sample%s; %" PRIu64 " header%s, %" PRIu64
@@ -78,6 +83,8 @@ static void summarise(const struct input *input,
 		report("%s: time %" PRIu64 " to %" PRIu64 ", %" PRIu64 " ticks",
 		       name, stats->first, stats->last,
 		       stats->last - stats->first);
+	if (coverage_of(input) != COVERAGE_UNKNOWN)
+		report("%s: %s", name, coverage_text(input, coverage));
 	list_channels(stats, trace_channels(input->trace), channels,
 		      sizeof(channels));
 	if (*channels && all_records(stats))
@@ -206,6 +213,9 @@ static void recorder_losses(const struct input *input)
 	if (lost->samples)
 		report("%s: not recorded: %" PRIu64 " sample%s", name,
 		       COUNT(lost->samples));
+	if (input->meta.coverage.counters_lost)
+		report("%s: counters 0x%" PRIx32 " did not count all the time on all harts: do not trust their values",
+		       name, input->meta.coverage.counters_lost);
 	if (lost->encoders)
 		report("%s: not recorded: %" PRIu64 " trace component%s lost messages: registers were changed while recording",
 		       name, COUNT(lost->encoders));
@@ -215,15 +225,12 @@ static void recorder_losses(const struct input *input)
 static bool is_lossy(const struct input *input)
 {
 	const struct trace_stats *stats = trace_stats(input->trace);
-	const struct meta_lost *lost = &input->meta.lost;
 
 	return stats->gaps || stats->errors || stats->losses ||
 	       stats->cut_bytes || stats->unknown || stats->corrected ||
-	       (!trace_wrapped(input->trace) &&
-		(untimed(stats) || stats->unaddressed)) ||
-	       lost->signals || lost->threads || lost->abandoned ||
-	       lost->refused || lost->children || lost->samples ||
-	       lost->encoders;
+	       stats->no_header || untimed(stats) || stats->unaddressed ||
+	       coverage_of(input) == COVERAGE_FIRST || coverage_lost(input) ||
+	       input->meta.coverage.counters_lost || input->meta.lost.encoders;
 }
 
 int input_summary(const struct input *input, bool perf)

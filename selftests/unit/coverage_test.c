@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* How much of a run a trace has is told wherever the trace is read. */
+#include "command_fixture.h"
+
+#define FULL	"{\"srcbits\":0,\"ts_hz\":10,\"coverage\":{\"full\":true,\"bytes\":500," \
+		"\"buffer\":500,\"run_ns\":195000000000},\"lost\":{\"signals\":3,\"refused\":1}}"
+#define RING	"{\"srcbits\":0,\"ts_hz\":10,\"wrapped\":true,\"coverage\":{\"run_ns\":195000000000}}"
+#define WHOLE	"{\"srcbits\":0,\"ts_hz\":10,\"coverage\":{\"full\":false,\"run_ns\":3000000000}}"
+#define SAID	"covers the first 2.500 s of 195.000 s, then the buffer was full; 4 records could not be recorded"
+
+/* One call, of 2.5 seconds at ten ticks in a second. */
+static void make(FIXTURE_DATA(command) *self, const char *meta)
+{
+	const uint64_t address[2] = { MAIN, 0x100 };
+	struct gen_stream stream;
+	uint64_t value = 0;
+
+	gen_sync(&self->gen, 0);
+	gen_stream_init(&stream, &self->gen, 0, 6, 1, 1, 64);
+	gen_header(&stream);
+	self->gen.step = 0;
+	gen_record(&stream, 0, address, &value);
+	self->gen.now += 25;
+	gen_record(&stream, 1, address, &value);
+	save(self, "trace.rtd");
+	write_file("trace.rtd.meta", meta, strlen(meta));
+}
+
+TEST_F(command, every_command_tells_what_a_full_buffer_covers)
+{
+	static const char * const arguments[] = {
+		"report", "report --format csv", "graph", "replay", "decode",
+		"decode --format csv", "decode --format json",
+		"decode --format perf -o .", "export --format folded",
+		"export --format chrome", "export --format svg",
+		"export --format html", "export --format ctf -o ctf",
+		"export --format dqr -o dqr",
+	};
+	unsigned int i;
+
+	make(self, FULL);
+	for (i = 0; i < sizeof(arguments) / sizeof(arguments[0]); i++) {
+		run(self, "%s trace.rtd", arguments[i]);
+		EXPECT_EQ(0, self->status);
+		EXPECT_NE(NULL, strstr(self->err, "trace.rtd: " SAID "\n")) {
+			TH_LOG("%s: %s", arguments[i], self->err);
+		}
+	}
+}
+
+TEST_F(command, outputs_tell_what_a_full_buffer_covers)
+{
+	static const char * const arguments[] = {
+		"report", "graph", "replay", "decode", "export --format svg",
+		"export --format html", "export --format ctf -o ctf",
+	};
+	static const char * const json[] = {
+		"decode --format json", "export --format chrome", "export --format html",
+	};
+	unsigned int i;
+
+	make(self, FULL);
+	for (i = 0; i < sizeof(arguments) / sizeof(arguments[0]); i++) {
+		run(self, "%s -q trace.rtd; cat ctf/metadata", arguments[i]);
+		EXPECT_NE(NULL, strstr(self->out, SAID)) {
+			TH_LOG("%s: %s", arguments[i], self->out);
+		}
+	}
+	for (i = 0; i < sizeof(json) / sizeof(json[0]); i++) {
+		run(self, "%s -q trace.rtd", json[i]);
+		EXPECT_NE(NULL, strstr(self->out, "\"part\":\"first\",\"trace_seconds\":2.500000000,\"run_seconds\":195.000000000,\"buffer\":500")) {
+			TH_LOG("%s: %s", json[i], self->out);
+		}
+		EXPECT_NE(NULL, strstr(self->out, "\"lost\":{\"signals\":3,\"threads\":0,\"abandoned\":0,\"refused\":1,"));
+	}
+}
+
+TEST_F(command, a_ring_covers_the_end)
+{
+	make(self, RING);
+	run(self, "report trace.rtd");
+	EXPECT_NE(NULL, strstr(self->out, "Trace covers the last 2.500 s of 195.000 s, the ring has overwritten what was before.\n"));
+	run(self, "decode --strict -q trace.rtd");
+	EXPECT_EQ(0, self->status);
+}
+
+/* No table tells of it: there is nothing to be careful about. */
+TEST_F(command, a_whole_trace_covers_all)
+{
+	make(self, WHOLE);
+	run(self, "report trace.rtd");
+	EXPECT_EQ(NULL, strstr(self->out, "covers"));
+	EXPECT_NE(NULL, strstr(self->err, "trace.rtd: covers all of 3.000 s\n"));
+	run(self, "decode --strict -q trace.rtd");
+	EXPECT_EQ(0, self->status);
+}
+
+TEST_F(command, strict_is_about_full_buffers_and_counters)
+{
+	static const char lost[] = "{\"coverage\":{\"counters_lost\":5}}";
+	static const char full[] = "{\"coverage\":{\"full\":true}}";
+
+	make(self, full);
+	run(self, "decode --strict trace.rtd");
+	EXPECT_EQ(1, self->status);
+	EXPECT_NE(NULL, strstr(self->err, "covers the first 25 ticks, then the buffer was full"));
+	write_file("trace.rtd.meta", lost, strlen(lost));
+	run(self, "decode --strict trace.rtd");
+	EXPECT_EQ(1, self->status);
+	EXPECT_NE(NULL, strstr(self->err, "counters 0x5 did not count all the time"));
+}
+
+TEST_F(command, diff_tells_that_the_traces_cover_different_parts)
+{
+	make(self, FULL);
+	save(self, "other.rtd");
+	write_file("other.rtd.meta", WHOLE, strlen(WHOLE));
+	run(self, "report -q --diff other.rtd trace.rtd");
+	EXPECT_NE(NULL, strstr(self->out, "Trace before " SAID ".\nTrace after covers all of 3.000 s.\nNot both cover their whole run: totals do not compare.\n"));
+	run(self, "report -q --format csv --diff other.rtd trace.rtd");
+	EXPECT_NE(NULL, strstr(self->err, "does not cover its whole run"));
+	write_file("trace.rtd.meta", WHOLE, strlen(WHOLE));
+	run(self, "report -q --diff other.rtd trace.rtd");
+	EXPECT_EQ(NULL, strstr(self->out, "cover"));
+	EXPECT_EQ(NULL, strstr(self->err, "cover"));
+}
+
+/* Not "no absolute timestamp" where there is one, and no columns of times. */
+TEST_F(command, a_trace_without_timestamps_shows_no_times)
+{
+	gen_free(&self->gen);
+	gen_init(&self->gen, 0, 0);
+	make(self, "{}");
+	run(self, "report --strict trace.rtd");
+	EXPECT_EQ(1, self->status);
+	EXPECT_NE(NULL, strstr(self->err, "no times: messages have no timestamps\n"));
+	EXPECT_EQ(NULL, strstr(self->out, "time"));
+	EXPECT_EQ(NULL, strstr(self->out, "self%"));
+	run(self, "decode -q --format csv trace.rtd | tail -1");
+	EXPECT_EQ(',', self->out[0]);
+	EXPECT_NE(NULL, strstr(self->out, ",unknown\n"));
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* How much of a run a trace has: see coverage.h. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "coverage.h"
+#include "units.h"
+
+enum coverage coverage_of(const struct input *input)
+{
+	if (input->meta.coverage.full)
+		return COVERAGE_FIRST;
+	if (trace_wrapped(input->trace))
+		return COVERAGE_LAST;
+	return input->meta.coverage.known ? COVERAGE_ALL : COVERAGE_UNKNOWN;
+}
+
+const char *coverage_word(enum coverage coverage)
+{
+	static const char * const word[] = {
+		[COVERAGE_UNKNOWN] = "unknown", [COVERAGE_ALL] = "all",
+		[COVERAGE_FIRST] = "first", [COVERAGE_LAST] = "last",
+	};
+
+	return word[coverage];
+}
+
+/* Ticks from the first record to the last, 0: unknown. */
+static uint64_t ticks(const struct input *input)
+{
+	const struct trace_stats *stats = trace_stats(input->trace);
+
+	return stats->timed ? stats->last - stats->first : 0;
+}
+
+/* "15.4 s of 195 s", as far as it is known. */
+static void put_part(const struct input *input, char *text, size_t size)
+{
+	uint64_t run = input->meta.coverage.run_ns;
+	char part[UNITS_SIZE + 8] = "part", whole[UNITS_SIZE];
+
+	if (ticks(input))
+		units_time(part, ticks(input), input->hz);
+	if (ticks(input) && !input->hz)
+		strcat(part, " ticks");
+	if (run)
+		snprintf(text, size, "%s of %s", part,
+			 units_time(whole, run, 1000000000));
+	else
+		snprintf(text, size, "%s", part);
+}
+
+const char *coverage_text(const struct input *input, char text[COVERAGE_SIZE])
+{
+	uint64_t run = input->meta.coverage.run_ns, lost = coverage_lost(input);
+	enum coverage coverage = coverage_of(input);
+	size_t used;
+	char part[2 * UNITS_SIZE + 16], whole[UNITS_SIZE] = "the run";
+
+	put_part(input, part, sizeof(part));
+	if (run)
+		units_time(whole, run, 1000000000);
+	*text = '\0';
+	if (coverage == COVERAGE_FIRST)
+		snprintf(text, COVERAGE_SIZE,
+			 "covers the first %s, then the buffer was full", part);
+	else if (coverage == COVERAGE_LAST)
+		snprintf(text, COVERAGE_SIZE,
+			 "covers the last %s, the ring has overwritten what was before",
+			 part);
+	else if (coverage == COVERAGE_ALL)
+		snprintf(text, COVERAGE_SIZE, "covers all of %s", whole);
+	used = strlen(text);
+	if (lost)
+		snprintf(text + used, COVERAGE_SIZE - used,
+			 "%s%" PRIu64 " record%s could not be recorded",
+			 used ? "; " : "", lost, lost == 1 ? "" : "s");
+	return text;
+}
+
+bool coverage_partial(const struct input *input)
+{
+	enum coverage coverage = coverage_of(input);
+
+	return coverage == COVERAGE_FIRST || coverage == COVERAGE_LAST ||
+	       coverage_lost(input);
+}
+
+static void put_seconds(struct output *out, const char *key, uint64_t count,
+			uint64_t hz)
+{
+	if (count && hz)
+		put_format(out, ",\"%s\":%.9f", key, (double)count / (double)hz);
+}
+
+void coverage_json(const struct input *input, struct output *out)
+{
+	const struct meta_coverage *coverage = &input->meta.coverage;
+	const struct meta_lost *lost = &input->meta.lost;
+
+	put_format(out, "\"part\":\"%s\"", coverage_word(coverage_of(input)));
+	put_seconds(out, "trace_seconds", ticks(input), input->hz);
+	put_seconds(out, "run_seconds", coverage->run_ns, 1000000000);
+	if (coverage->known)
+		put_format(out, ",\"buffer\":%" PRIu64 ",\"counters_lost\":%" PRIu32,
+			   coverage->buffer, coverage->counters_lost);
+	put_format(out, ",\"lost\":{\"signals\":%" PRIu64 ",\"threads\":%" PRIu64
+		   ",\"abandoned\":%" PRIu64 ",\"refused\":%" PRIu64
+		   ",\"children\":%" PRIu64 ",\"samples\":%" PRIu64
+		   ",\"encoders\":%" PRIu64 "}", lost->signals, lost->threads,
+		   lost->abandoned, lost->refused, lost->children, lost->samples,
+		   lost->encoders);
+}
+
+uint64_t coverage_lost(const struct input *input)
+{
+	const struct meta_lost *lost = &input->meta.lost;
+
+	return lost->signals + lost->threads + lost->abandoned + lost->refused +
+	       lost->children + lost->samples;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* How much of a run a trace has: the beginning, the end, or all. */
+#ifndef SIFIVE_TRACE_COVERAGE_H
+#define SIFIVE_TRACE_COVERAGE_H
+
+#include "../output.h"
+#include "options.h"
+
+#define COVERAGE_SIZE	192
+
+enum coverage {
+	COVERAGE_UNKNOWN,
+	COVERAGE_ALL,
+	COVERAGE_FIRST,		/* the buffer was full */
+	COVERAGE_LAST,		/* a ring has wrapped */
+};
+
+/** coverage_of() - what the side-car file and the trace tell, once it has been read */
+enum coverage coverage_of(const struct input *input);
+
+/** coverage_word() - "all", "first", "last", or "unknown" */
+const char *coverage_word(enum coverage coverage);
+
+/**
+ * coverage_text() - the same for people
+ * @text:	filled, with "covers the first 15.4 s of 195 s: ..." or ""
+ *
+ * Return: @text.
+ */
+const char *coverage_text(const struct input *input, char text[COVERAGE_SIZE]);
+
+/** coverage_partial() - whether records are missing, of which tables are to tell */
+bool coverage_partial(const struct input *input);
+
+/** coverage_json() - the same as the members of a JSON object, with losses by cause */
+void coverage_json(const struct input *input, struct output *out);
+
+/**
+ * coverage_lost() - records that the recorder knows to be missing, by all causes
+ *
+ * Those that a full buffer has no room for are not counted.
+ */
+uint64_t coverage_lost(const struct input *input);
+
+#endif /* SIFIVE_TRACE_COVERAGE_H */
