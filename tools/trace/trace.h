@@ -115,12 +115,8 @@ struct trace_stats {
  * @gap:	a stretch of bytes that are no message
  * @error:	an Error message
  * @ownership:	an Ownership message
-<<<<<<< HEAD
- * @pause:	a pipe has no more for now: show what there is
- * @stop:	asked now and then: true ends the reading early
-=======
+ * @pause:	a pipe has no more data for now: flush outputs
  * @stop:	polled: true stops reading
->>>>>>> eb22281 (tools: comments of traces, symbols and formats in plain English)
  */
 struct trace_ops {
 	void (*header)(void *context, const struct perfrec_header *header);
