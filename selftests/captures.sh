@@ -167,6 +167,11 @@ result $? "-a: how much was missed is reported"
 
 for name in full-static full-all full-dump; do
 	says $name "the buffer was full after 4096 bytes" "$name: it is said"
+	meta $name 'm["coverage"]["full"] and m["coverage"]["buffer"] == m["coverage"]["bytes"] == 4096' \
+		"$name: the side-car file has it"
+	host report "$out/$name.rtd" 2>&1 |
+		grep -q '^Trace covers the first [0-9.]* [mu]*s of [0-9.]* m*s, then the buffer was full'
+	result $? "$name: report says how much of the run the trace has"
 	host decode --format json "$out/$name.rtd" | python3 -c '
 import json, sys
 r = [r for r in map(json.loads, sys.stdin) if r["kind"] == "sample"]

@@ -281,6 +281,9 @@ refused xor-plain 2 "--header-interval goes with --ring and --count xor" "--head
 [ "$(stat -c %s "$out/full.rtd")" = 4096 ] && calls full | grep -q '^work '
 result $? "-b 4k: the oldest bytes are there"
 says full "trace buffer full" "-b 4k: that it was not enough is said"
+host report "$out/full.rtd" 2>&1 |
+	grep -q '^Trace covers the first [0-9.]* [mu]*s of [0-9.]* m*s, then the buffer was full'
+result $? "-b 4k: report says how much of the run the trace has"
 says folder "folder/trace.rtd: " "-o folder/: a trace in a folder that is made"
 [ ! -s "$out/quiet.err" ]
 result $? "-q: nothing is said"
