@@ -89,6 +89,88 @@ TEST_F_TIMEOUT(command, the_lightest_paths_are_others, 300)
 	EXPECT_EQ(whole, number(self->out));
 }
 
+#define THREADS		3
+#define DEPTH		15
+
+/* Open calls of a thread. */
+struct calls {
+	struct gen_stream stream;
+	uint64_t	function[DEPTH];
+	unsigned int	depth;
+	uint64_t	enter;		/* of the outermost */
+};
+
+/* Enter a function, or leave one, and now and then the ones inside with it. */
+static void step(struct calls *calls, uint64_t *seed, bool leave, uint64_t *whole)
+{
+	struct gen *gen = calls->stream.gen;
+	unsigned int levels = gen_random(seed) % 8 ? 1 : 2;
+
+	gen->now += gen_random(seed) % 50;
+	if (leave || calls->depth == DEPTH) {
+		calls->depth -= levels < calls->depth ? levels : calls->depth;
+		if (!calls->depth)
+			*whole += gen->now - calls->enter;
+		record(&calls->stream, 1, calls->function[calls->depth]);
+		return;
+	}
+	if (!calls->depth)
+		calls->enter = gen->now;
+	/* Of another depth another one: it is clear which call an exit record ends. */
+	calls->function[calls->depth] = 0x10000 * (calls->depth + 1) +
+					0x40 * (gen_random(seed) % 4);
+	record(&calls->stream, 0, calls->function[calls->depth++]);
+}
+
+/* Random calls of several threads. Return what their outermost calls take. */
+static uint64_t make_random(FIXTURE_DATA(command) *self, uint64_t seed)
+{
+	struct calls calls[THREADS] = { 0 };
+	uint64_t whole = 0;
+	unsigned int i, t;
+
+	gen_free(&self->gen);
+	gen_init(&self->gen, 0, 40);
+	for (t = 0; t < THREADS; t++) {
+		gen_sync(&self->gen, 0);
+		gen_stream_init(&calls[t].stream, &self->gen, 0, (uint8_t)(6 + t), 1, 1, 64);
+		gen_header(&calls[t].stream);
+	}
+	for (i = 0; i < 3000; i++) {
+		t = gen_random(&seed) % THREADS;
+		step(&calls[t], &seed, calls[t].depth && gen_random(&seed) % 2, &whole);
+	}
+	for (t = 0; t < THREADS; t++)
+		while (calls[t].depth)
+			step(&calls[t], &seed, true, &whole);
+	save(self, "trace.rtd");
+	return whole;
+}
+
+TEST_F_TIMEOUT(command, the_root_has_the_whole_of_random_calls, 300)
+{
+	uint64_t seed, whole;
+
+	for (seed = 1; seed <= 10; seed++) {
+		whole = make_random(self, seed);
+		run(self, "graph -c all --depth 1 trace.rtd |"
+		    " awk '$1 ~ /^[0-9]+$/ { sum += $1 } END { print sum }'");
+		EXPECT_EQ(whole, number(self->out)) {
+			TH_LOG("seed %llu", (unsigned long long)seed);
+		}
+		run(self, "report -c all --format csv trace.rtd | awk -F, '{ sum += $4 } END { print sum }'");
+		EXPECT_EQ(whole, number(self->out));
+		run(self, "export -c all --format folded trace.rtd | awk '{ sum += $NF } END { print sum }'");
+		EXPECT_EQ(whole, number(self->out));
+		run(self, "export -c all --format svg -o t.svg trace.rtd; grep -o 'all ([0-9]* [^,]*, 100.00%%' t.svg");
+		EXPECT_EQ(whole, number(self->out + 5));
+		run(self, "export -c all --format html -o t.html trace.rtd;"
+		    " sed -n 's/^\"tree\"://p' t.html | grep -o '[0-9]*\\]' |"
+		    " awk '{ sum += $1 } END { print sum }'");
+		EXPECT_EQ(whole, number(self->out));
+	}
+}
+
 /* Recursion into as many open calls as fit no tree. */
 TEST_F_TIMEOUT(command, paths_of_open_calls_keep_the_whole, 300)
 {
