@@ -325,6 +325,9 @@ static int record_samples(struct recording *r)
 	objects_add(&r->objects, getpid());
 	if (r->all)
 		objects_add_all(&r->objects);
+	/* The program's process starts the capture, which this one does not see. */
+	if (!r->all)
+		device->began = perf_device_now();
 	status = launch_run(&launch, &r->launched);
 	see_objects(r);
 	watch_close(&r->watch);
