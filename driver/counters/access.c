@@ -232,7 +232,7 @@ static void begin_on(void *arg)
  * Let joined threads read the session's counters on its CPUs. Their own counts
  * begin at 0, if the session has such.
  */
-void sft_access_open(u32 mask)
+void sft_access_start(u32 mask)
 {
 	struct sft_thread *t;
 
@@ -274,7 +274,7 @@ void sft_access_resume(void)
 	on_each_cpu_mask(&sft_counters.cpus, begin_on, NULL, 1);
 }
 
-void sft_access_close(void)
+void sft_access_stop(void)
 {
 	WRITE_ONCE(access_mask, 0);
 	on_each_cpu(end_on, NULL, 1);
@@ -303,7 +303,7 @@ void sft_access_release(void)
 
 	list_for_each_entry_safe(t, next, &threads, node)
 		leave(t);
-	sft_access_close();
+	sft_access_stop();
 	for (i = 0; i < ARRAY_SIZE(slot_page); i++)
 		if (slot_page[i])
 			clear_page(slot_page[i]);

@@ -156,7 +156,7 @@ static void try_here(void *arg)
 		if (sft_sbi_take(&t->want, 0))
 			t->mask &= ~BIT(n);
 		else
-			sft_sbi_stop(t->want.index);
+			sft_sbi_release(t->want.index);
 	}
 }
 

@@ -108,13 +108,13 @@ static void check_here(void *arg)
 }
 
 /* One that was started again is somebody else's now. */
-static void give_back_here(void *arg)
+static void release_here(void *arg)
 {
 	struct request *r = arg;
 
 	check_here(r);
 	if (r->ours)
-		sft_sbi_stop(r->c->index);
+		sft_sbi_release(r->c->index);
 }
 
 static int take_on(unsigned int cpu, const struct sft_counter *c, u64 value)
@@ -132,14 +132,14 @@ static int take_on(unsigned int cpu, const struct sft_counter *c, u64 value)
 	return ret ?: r.error ? -EBUSY : 0;
 }
 
-static void give_back_on(unsigned int cpu, const struct sft_counter *c)
+static void release_on(unsigned int cpu, const struct sft_counter *c)
 {
 	struct request r = { .c = c };
 
 	if (sft_counters_pinned())
 		sft_pinned_release(cpu, c->counter);
 	else
-		smp_call_function_single(cpu, give_back_here, &r, 1);
+		smp_call_function_single(cpu, release_here, &r, 1);
 }
 
 /* What is wrong with a counter, NULL when it counts. */
@@ -156,13 +156,13 @@ static const char *check_on(unsigned int cpu, const struct sft_counter *c)
 
 /* ---- all counters of the session -------------------------------------------- */
 
-static void give_all_back(void)
+static void release_all(void)
 {
 	unsigned int cpu, i;
 
 	for_each_cpu(cpu, &sft_counters.cpus)
 		for (i = 0; i < sft_counters.count; i++)
-			give_back_on(cpu, &sft_counters.taken[i]);
+			release_on(cpu, &sft_counters.taken[i]);
 	sft_counters.count = 0;
 	sft_reserve_release();
 }
@@ -190,7 +190,7 @@ static int take(const struct sft_counter *c)
 		for_each_cpu(undo, &sft_counters.cpus) {
 			if (undo == cpu)
 				break;
-			give_back_on(undo, c);
+			release_on(undo, c);
 		}
 		return ret;
 	}
@@ -220,7 +220,7 @@ again:
 			continue;
 		if (ret != -EBUSY)
 			return sft_fail(why, ret, "event %u: error %d", at, -ret);
-		give_all_back();
+		release_all();
 		ch->possible[at] &= ~BIT(ch->want[at].counter);
 		if (ch->possible[at])
 			goto again;
@@ -436,7 +436,7 @@ void sft_counters_resume(void)
 			if (!suspended)
 				sft_access_suspend();
 			suspended = true;
-			give_back_on(cpu, c);
+			release_on(cpu, c);
 			if (take_on(cpu, c, per_cpu(seen[c->counter], cpu)))
 				lose(c, cpu, "did not come back from sleep");
 		}
@@ -453,7 +453,7 @@ void sft_counters_cpu_offline(unsigned int cpu, struct sft_why *why)
 	sft_access_cpu_offline(cpu);
 	check_cpu(cpu);
 	for (i = 0; i < sft_counters.count; i++)
-		give_back_on(cpu, &sft_counters.taken[i]);
+		release_on(cpu, &sft_counters.taken[i]);
 	cpumask_clear_cpu(cpu, &sft_counters.cpus);
 	sft_counters_report(why);
 }
@@ -482,7 +482,7 @@ void sft_counters_cpu_online(unsigned int cpu)
 /* ---- replacing them -------------------------------------------------------- */
 
 /* Stop the session's counters; note what they are, and how far they have come. */
-static void put_aside(struct sft_counters *earlier)
+static void suspend(struct sft_counters *earlier)
 {
 	unsigned int cpu;
 
@@ -491,7 +491,7 @@ static void put_aside(struct sft_counters *earlier)
 		check_cpu(cpu);
 	sft_access_suspend();
 	*earlier = sft_counters;
-	give_all_back();
+	release_all();
 	/* Also where they are taken later, when a CPU comes online. */
 	for_each_possible_cpu(cpu) {
 		memcpy(per_cpu(seen_before, cpu), per_cpu(seen, cpu), sizeof(seen));
@@ -500,13 +500,13 @@ static void put_aside(struct sft_counters *earlier)
 }
 
 /* Have those go on from where they were, but what somebody else has got meanwhile. */
-static void take_up(const struct sft_counters *earlier, struct sft_why *why)
+static void resume(const struct sft_counters *earlier, struct sft_why *why)
 {
 	const struct sft_counter *c;
 	unsigned int cpu;
 	bool lost;
 
-	give_all_back();
+	release_all();
 	sft_counters = *earlier;
 	for_each_possible_cpu(cpu)
 		memcpy(per_cpu(seen, cpu), per_cpu(seen_before, cpu), sizeof(seen));
@@ -533,12 +533,12 @@ static int replace(struct sifive_trace_counters *arg, struct sft_choice *ch,
 	else
 		ret = take_events(arg, ch, why);
 	if (ret) {
-		take_up(earlier, why);
+		resume(earlier, why);
 		return ret;
 	}
-	sft_sampling_reset();
-	sft_access_close();
-	sft_access_open(sft_counters.mask);
+	sft_sampling_release();
+	sft_access_stop();
+	sft_access_start(sft_counters.mask);
 	return 0;
 }
 
@@ -558,7 +558,7 @@ int sft_counters_take(struct sifive_trace_counters *arg, struct sft_why *why)
 	ch = kzalloc(sizeof(*ch), GFP_KERNEL);
 	earlier = kmalloc(sizeof(*earlier), GFP_KERNEL);
 	if (ch && earlier) {
-		put_aside(earlier);
+		suspend(earlier);
 		ret = replace(arg, ch, earlier, why);
 	} else {
 		ret = -ENOMEM;
@@ -575,8 +575,8 @@ int sft_counters_take(struct sifive_trace_counters *arg, struct sft_why *why)
 /* Close user mode's access and give every counter back; nothing samples them. */
 void sft_counters_release(void)
 {
-	sft_sampling_reset();
-	sft_access_close();
-	give_all_back();
+	sft_sampling_release();
+	sft_access_stop();
+	release_all();
 	memset(&sft_counters, 0, sizeof(sft_counters));
 }

@@ -125,7 +125,7 @@ bool sft_sbi_exists(unsigned long index);
 unsigned long sft_sbi_info(unsigned long index);
 long sft_sbi_take(const struct sft_counter *c, u64 value);
 bool sft_sbi_runs(unsigned long index);
-void sft_sbi_stop(unsigned long index);
+void sft_sbi_release(unsigned long index);
 bool sft_csr_read(u32 counter, u64 *value);
 
 /* reserve.c */
@@ -181,10 +181,10 @@ void sft_counters_release(void);
 /* access.c */
 #define SFT_SLOTS_SIZE		PAGE_ALIGN(SIFIVE_TRACE_THREADS * \
 					   sizeof(struct sifive_trace_slot))
-void sft_access_open(u32 mask);
+void sft_access_start(u32 mask);
 void sft_access_suspend(void);
 void sft_access_resume(void);
-void sft_access_close(void);
+void sft_access_stop(void);
 void sft_access_cpu_offline(unsigned int cpu);
 void sft_access_cpu_online(unsigned int cpu);
 void sft_access_release(void);
@@ -229,7 +229,7 @@ void sft_sampling_cpu_online(struct sft_encoder *e);
 void sft_sampling_suspend(void);
 void sft_sampling_check(struct sft_why *why);
 void sft_sampling_unfollow(void);
-void sft_sampling_reset(void);
+void sft_sampling_release(void);
 void sft_sampling_clear(void);
 void sft_sampling_status(struct sifive_trace_status *status);
 void sft_sampling_exit(void);

@@ -54,7 +54,7 @@ static long start(unsigned long index, u64 value)
 }
 
 /* Stop a counter and let firmware give it to others. */
-void sft_sbi_stop(unsigned long index)
+void sft_sbi_release(unsigned long index)
 {
 	sbi_ecall(SBI_EXT_PMU, SBI_EXT_PMU_COUNTER_STOP, index, 1,
 		  SBI_PMU_STOP_FLAG_RESET, 0, 0, 0);
@@ -94,7 +94,7 @@ long sft_sbi_take(const struct sft_counter *c, u64 value)
 		return ret.error;
 	if (ret.value != c->index) {
 		if (!start(ret.value, 0))
-			sft_sbi_stop(ret.value);
+			sft_sbi_release(ret.value);
 		return SBI_ERR_INVALID_PARAM;
 	}
 	return start(c->index, value);

@@ -48,7 +48,7 @@ static void stop_here(void *unused)
 	unsigned int index;
 
 	for_each_set_bit(index, &reserved, BITS_PER_LONG)
-		sft_sbi_stop(index);
+		sft_sbi_release(index);
 }
 
 /*

@@ -626,7 +626,7 @@ void sft_sampling_cpu_online(struct sft_encoder *e)
 }
 
 /* Forget what was set: new counters, or another session. */
-void sft_sampling_reset(void)
+void sft_sampling_release(void)
 {
 	sft_sampling_stop();
 	sft_sampling_unfollow();

@@ -109,7 +109,7 @@ static bool activate(struct sft_component *c)
  */
 int sft_component_reset(struct sft_component *c, struct sft_why *why)
 {
-	if (!sft_component_rest(c))
+	if (!sft_component_deactivate(c))
 		return sft_fail(why, -ETIMEDOUT, "%s: active does not go to 0",
 				sft_name(c));
 	if (!activate(c))
@@ -205,7 +205,7 @@ const char *sft_component_changed(const struct sft_component *c, bool stopped)
 }
 
 /* Let a component do nothing at all. False if it does not become inactive. */
-bool sft_component_rest(struct sft_component *c)
+bool sft_component_deactivate(struct sft_component *c)
 {
 	sft_component_control(c, 0);
 	return !wait_control(c, TR_CONTROL_ACTIVE, 0);
@@ -309,12 +309,12 @@ static int identify(struct sft_component *c)
 	if (version)
 		return sft_refuse(c->dev, -ENODEV, "version %u is not supported",
 				  version);
-	if (!sft_component_rest(c))
+	if (!sft_component_deactivate(c))
 		return sft_refuse(c->dev, -EIO, "does not become inactive");
 	active = activate(c);
 	c->ts_unit = sft_read(c, TR_TS_CONTROL);
 	c->prescales = active ? sft_timestamp_prescales(c) : BIT(0);
-	if (!sft_component_rest(c))
+	if (!sft_component_deactivate(c))
 		return sft_refuse(c->dev, -EIO, "does not become inactive again");
 	return 0;
 }

@@ -47,7 +47,7 @@ u32 sft_encoder_src_bits(const struct sft_encoder *e)
 }
 
 /* Note a stall or an overflow. */
-void sft_encoder_sample(struct sft_encoder *e)
+void sft_encoder_check(struct sft_encoder *e)
 {
 	if (sft_read(&e->c, TR_CONTROL) & TR_CONTROL_STALL_OR_OVERFLOW)
 		e->stalled = true;
@@ -58,7 +58,7 @@ int sft_encoder_start(struct sft_encoder *e, struct sft_why *why)
 {
 	int ret;
 
-	sft_encoder_sample(e);
+	sft_encoder_check(e);
 	ret = sft_component_set(&e->c, TR_CONTROL_ENABLE, "enable", why);
 	if (ret)
 		return ret;
@@ -78,9 +78,9 @@ int sft_encoder_stop(struct sft_encoder *e, struct sft_why *why)
 		e->c.control = control & ~TR_CONTROL_ENABLE;
 		return 0;
 	}
-	sft_encoder_sample(e);
+	sft_encoder_check(e);
 	sft_component_control(&e->c, control);
-	sft_encoder_sample(e);
+	sft_encoder_check(e);
 	sft_component_control(&e->c, control & ~TR_CONTROL_ENABLE);
 	return sft_component_drain(&e->c, why);
 }

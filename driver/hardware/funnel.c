@@ -21,7 +21,7 @@ unsigned int sft_funnel_distance(const struct sft_component *f)
 }
 
 /* Let what arrives reach the funnel's sink. */
-int sft_funnel_enable(struct sft_component *f, struct sft_why *why)
+int sft_funnel_start(struct sft_component *f, struct sft_why *why)
 {
 	return sft_component_set(f, TR_CONTROL_ENABLE, "enable", why);
 }
@@ -38,7 +38,7 @@ void sft_funnel_program(struct sft_component *f, const struct sft_capture *cap)
 }
 
 /* Drop what arrives from now on, and write out a sink word partly filled. */
-int sft_funnel_disable(struct sft_component *f, struct sft_why *why)
+int sft_funnel_stop(struct sft_component *f, struct sft_why *why)
 {
 	sft_component_control(f, f->control & ~TR_CONTROL_ENABLE);
 	return sft_component_drain(f, why);

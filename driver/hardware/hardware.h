@@ -256,7 +256,7 @@ int sft_component_set(struct sft_component *c, u32 bit, const char *name,
 		      struct sft_why *why);
 void sft_component_programmed(struct sft_component *c);
 const char *sft_component_changed(const struct sft_component *c, bool stopped);
-bool sft_component_rest(struct sft_component *c);
+bool sft_component_deactivate(struct sft_component *c);
 int sft_component_drain(struct sft_component *c, struct sft_why *why);
 void sft_component_clear(struct sft_component *c);
 bool sft_component_enabled(const struct sft_component *c);
@@ -265,14 +265,14 @@ bool sft_component_enabled(const struct sft_component *c);
 extern struct platform_driver sft_funnel_driver;
 unsigned int sft_funnel_distance(const struct sft_component *f);
 void sft_funnel_program(struct sft_component *f, const struct sft_capture *cap);
-int sft_funnel_enable(struct sft_component *f, struct sft_why *why);
-int sft_funnel_disable(struct sft_component *f, struct sft_why *why);
+int sft_funnel_start(struct sft_component *f, struct sft_why *why);
+int sft_funnel_stop(struct sft_component *f, struct sft_why *why);
 
 /* encoder.c */
 extern struct platform_driver sft_encoder_driver;
 u32 sft_encoder_src(const struct sft_encoder *e);
 u32 sft_encoder_src_bits(const struct sft_encoder *e);
-void sft_encoder_sample(struct sft_encoder *e);
+void sft_encoder_check(struct sft_encoder *e);
 void sft_encoder_program(struct sft_encoder *e, const struct sft_capture *cap);
 int sft_encoder_start(struct sft_encoder *e, struct sft_why *why);
 int sft_encoder_stop(struct sft_encoder *e, struct sft_why *why);
@@ -283,16 +283,16 @@ u32 sft_timestamp_type(const struct sft_component *c);
 u32 sft_timestamp_width(const struct sft_component *c);
 u32 sft_timestamp_prescales(struct sft_component *c);
 struct sft_component *sft_timestamp_master(struct sft_encoder *e);
-int sft_timestamp_enable(struct sft_component *c, u32 prescale,
-			 struct sft_why *why);
+int sft_timestamp_start(struct sft_component *c, u32 prescale,
+			struct sft_why *why);
 bool sft_timestamp_ticks(const struct sft_component *c);
 u64 sft_timestamp_read(const struct sft_component *c);
 void sft_timestamp_measure(struct sft_component *c, u32 prescale);
 u64 sft_timestamp_hz(struct sft_encoder *e, u32 prescale);
 
 /* sink.c */
-int sft_sink_create(struct sft_sink *s, size_t wanted, struct sft_why *why);
-void sft_sink_destroy(struct sft_sink *s);
+int sft_sink_take(struct sft_sink *s, size_t wanted, struct sft_why *why);
+void sft_sink_release(struct sft_sink *s);
 int sft_sink_program(struct sft_sink *s, struct sft_why *why);
 int sft_sink_restore(struct sft_sink *s, struct sft_why *why);
 void sft_sink_stopped(struct sft_sink *s, bool idle);
@@ -314,7 +314,7 @@ const struct reserved_mem *sft_memory_region(const struct sft_component *c,
 					     const char **fault);
 int sft_memory_claim(struct sft_component *c);
 int sft_memory_take(struct sft_sink *s, size_t wanted, struct sft_why *why);
-void sft_memory_give_back(struct sft_sink *s);
+void sft_memory_release(struct sft_sink *s);
 
 /* selftest.c */
 void sft_selftest_store(struct sft_encoder *e);
@@ -331,8 +331,8 @@ struct sft_sink *sft_route_end(const struct sft_encoder *e);
 /* health.c */
 void sft_health_check(void);
 void sft_health_report(struct sft_why *why);
+void sft_health_start(void);
 void sft_health_clear(void);
-void sft_health_forget(void);
 const struct sft_component *sft_health_failed(void);
 
 /* nodes.c */

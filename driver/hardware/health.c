@@ -83,7 +83,7 @@ static void check_changed(struct sft_component *c)
 static void check_encoder(struct sft_encoder *e)
 {
 	if (is_live(&e->c)) {
-		sft_encoder_sample(e);
+		sft_encoder_check(e);
 		check_errors(&e->c);
 	} else if (e->c.kind == SIFIVE_TRACE_SINK_FUNNEL) {
 		check_errors(e->c.down);
@@ -147,7 +147,7 @@ const struct sft_component *sft_health_failed(void)
 }
 
 /* Before START: what was reported is noted, and must not be taken for new. */
-void sft_health_clear(void)
+void sft_health_start(void)
 {
 	struct sft_component *f;
 	struct sft_encoder *e;
@@ -162,7 +162,7 @@ void sft_health_clear(void)
 }
 
 /* Another capture begins. */
-void sft_health_forget(void)
+void sft_health_clear(void)
 {
 	struct sft_component *f;
 	struct sft_encoder *e;

@@ -275,11 +275,11 @@ int sft_memory_take(struct sft_sink *s, size_t wanted, struct sft_why *why)
 		return 0;
 	ret = sft_fail(why, -ENOMEM, "%s: buffer at %pad is not aligned to its %u bytes",
 		       sft_name(s->owner), &s->address, s->word);
-	sft_sink_destroy(s);
+	sft_sink_release(s);
 	return ret;
 }
 
-void sft_memory_give_back(struct sft_sink *s)
+void sft_memory_release(struct sft_sink *s)
 {
 	if (s->reserved)
 		memunmap(s->data);

@@ -48,7 +48,7 @@ static void copy(void *to, const void *from, size_t count)
  * Fill in size and memory of a sink whose owner, active and idle, and kind are
  * set. @wanted: bytes for SBA; for SRAM it is what the hardware has.
  */
-int sft_sink_create(struct sft_sink *s, size_t wanted, struct sft_why *why)
+int sft_sink_take(struct sft_sink *s, size_t wanted, struct sft_why *why)
 {
 	s->word = sink_word(s->owner);
 	if (s->kind == SIFIVE_TRACE_SINK_SBA)
@@ -64,12 +64,12 @@ int sft_sink_create(struct sft_sink *s, size_t wanted, struct sft_why *why)
 	return 0;
 }
 
-void sft_sink_destroy(struct sft_sink *s)
+void sft_sink_release(struct sft_sink *s)
 {
 	if (s->kind == SIFIVE_TRACE_SINK_SRAM)
 		kvfree(s->data);
 	else
-		sft_memory_give_back(s);
+		sft_memory_release(s);
 	s->data = NULL;
 }
 

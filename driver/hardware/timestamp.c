@@ -71,7 +71,7 @@ struct sft_component *sft_timestamp_master(struct sft_encoder *e)
 }
 
 /* Start a unit, master or slave, and let its component stamp messages. */
-int sft_timestamp_enable(struct sft_component *c, u32 prescale, struct sft_why *why)
+int sft_timestamp_start(struct sft_component *c, u32 prescale, struct sft_why *why)
 {
 	u32 control = TR_TS_ACTIVE;
 

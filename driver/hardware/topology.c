@@ -127,7 +127,7 @@ unsigned int sft_topology_sinks(void)
 	return min_t(unsigned int, n, SIFIVE_TRACE_MAX_ENCODERS);
 }
 
-static void give_back(void *unused)
+static void release_number(void *unused)
 {
 	sft_lock();
 	reserved--;
@@ -143,7 +143,7 @@ int sft_topology_reserve(struct device *dev)
 	free = reserved < SIFIVE_TRACE_MAX_ENCODERS;
 	reserved += free;
 	sft_unlock();
-	return free ? devm_add_action_or_reset(dev, give_back, NULL) : -ENOSPC;
+	return free ? devm_add_action_or_reset(dev, release_number, NULL) : -ENOSPC;
 }
 
 /*

@@ -48,9 +48,9 @@ static int start_timestamp(struct sft_encoder *e, struct sft_why *why)
 	master = sft_timestamp_master(e);
 	if (!master)
 		return 0;
-	ret = sft_timestamp_enable(master, cap->prescale, why);
+	ret = sft_timestamp_start(master, cap->prescale, why);
 	if (!ret && master != &e->c)
-		ret = sft_timestamp_enable(&e->c, cap->prescale, why);
+		ret = sft_timestamp_start(&e->c, cap->prescale, why);
 	if (ret)
 		return ret;
 	if (!master->ts_hz)
@@ -67,7 +67,7 @@ static int create_sinks(size_t wanted, u64 *smallest, struct sft_why *why)
 
 	*smallest = U64_MAX;
 	for (i = 0; i < cap->sinks; i++) {
-		ret = sft_sink_create(&cap->sink[i], wanted, why);
+		ret = sft_sink_take(&cap->sink[i], wanted, why);
 		if (ret)
 			return ret;
 		*smallest = min_t(u64, *smallest, cap->sink[i].size);
@@ -108,7 +108,7 @@ static int program_all(int (*program)(struct sft_sink *s, struct sft_why *why),
 
 static void deactivate(struct sft_component *c)
 {
-	c->stuck = !sft_component_rest(c);
+	c->stuck = !sft_component_deactivate(c);
 	if (c->stuck)
 		dev_err(c->dev, "does not become inactive\n");
 }
@@ -139,19 +139,19 @@ void sft_capture_free(void)
 	unsigned int i;
 
 	quiesce();
-	sft_snapshot_forget();
+	sft_snapshot_clear();
 	for (i = 0; i < cap->sinks; i++) {
 		/* Leak the buffer rather than free memory that is still a DMA target. */
 		if (cap->sink[i].owner->stuck)
 			dev_err(cap->sink[i].owner->dev, "leaks its buffer: the hardware may still write to it\n");
 		else
-			sft_sink_destroy(&cap->sink[i]);
+			sft_sink_release(&cap->sink[i]);
 	}
 	kfree(cap->sink);
 	memset(cap, 0, sizeof(*cap));
 	memset(&sft.state, 0, sizeof(sft.state));
 	sft_mapping_clear();
-	sft_health_forget();
+	sft_health_clear();
 	for_each_encoder(e) {
 		e->c.used = false;
 		e->can_stall = false;
@@ -163,7 +163,7 @@ void sft_capture_free(void)
 }
 
 /* The funnel with the sink first, so that none sends to one that still drops. */
-static int enable_funnels(struct sft_why *why)
+static int start_funnels(struct sft_why *why)
 {
 	unsigned int level, levels = sft_topology_count(&sft_hw.funnels);
 	struct sft_component *f;
@@ -172,12 +172,12 @@ static int enable_funnels(struct sft_why *why)
 	for (level = 0; level < levels; level++)
 		for_each_funnel(f)
 			if (!ret && f->used && sft_funnel_distance(f) == level)
-				ret = sft_funnel_enable(f, why);
+				ret = sft_funnel_start(f, why);
 	return ret;
 }
 
 /* The funnel with the sink last: each after all that feed it. */
-static int disable_funnels(struct sft_why *why)
+static int stop_funnels(struct sft_why *why)
 {
 	unsigned int level = sft_topology_count(&sft_hw.funnels);
 	struct sft_component *f;
@@ -187,7 +187,7 @@ static int disable_funnels(struct sft_why *why)
 		for_each_funnel(f) {
 			if (!f->used || sft_funnel_distance(f) != level)
 				continue;
-			err = sft_funnel_disable(f, why);
+			err = sft_funnel_stop(f, why);
 			ret = ret ?: err;
 		}
 	return ret;
@@ -200,14 +200,14 @@ static int test_encoder(struct sft_encoder *e, struct sft_sink *s)
 
 	ret = sft_sink_program(s, NULL);
 	if (!ret)
-		ret = enable_funnels(NULL);
+		ret = start_funnels(NULL);
 	if (!ret)
 		ret = sft_encoder_start(e, NULL);
 	if (!ret)
 		sft_selftest_store(e);
 	err = sft_encoder_stop(e, NULL);
 	ret = ret ?: err;
-	err = disable_funnels(NULL);
+	err = stop_funnels(NULL);
 	ret = ret ?: err;
 	sft_sink_stopped(s, !ret);
 	if (!ret)
@@ -311,7 +311,7 @@ int sft_capture_config(struct sifive_trace_config *config, struct sft_why *why)
 		return ret;
 	}
 	/* What the stores of CONFIG itself have met is not the session's. */
-	sft_health_forget();
+	sft_health_clear();
 	config->sinks = cap->sinks;
 	config->buffer = smallest;
 	return 0;
@@ -438,7 +438,7 @@ int sft_capture_start(bool rewind, struct sft_why *why)
 	ret = restore_changed(why);
 	/* Before the sinks are empty: a full one explains what was reported. */
 	if (!ret)
-		sft_health_clear();
+		sft_health_start();
 	for (i = 0; rewind && i < cap->sinks && !ret; i++)
 		ret = sft_sink_program(&cap->sink[i], why);
 	if (rewind) {
@@ -448,7 +448,7 @@ int sft_capture_start(bool rewind, struct sft_why *why)
 	sft.state.lost = false;
 	cap->running = true;
 	if (!ret)
-		ret = enable_funnels(why);
+		ret = start_funnels(why);
 	for_each_encoder(e)
 		if (!ret && sft_route_has(e) && !e->ended)
 			ret = sft_encoder_start(e, why);
@@ -498,7 +498,7 @@ int sft_capture_stop(struct sft_why *why)
 		err = sft_encoder_stop(e, why);
 		ret = ret ?: err;
 	}
-	err = disable_funnels(why);
+	err = stop_funnels(why);
 	ret = ret ?: err;
 	cap->running = false;
 	for (i = 0; i < cap->sinks; i++)

@@ -78,7 +78,7 @@ static int sft_release(struct inode *inode, struct file *filp)
 
 	sft_lock();
 	if (sft.owner == file)
-		sft_session_close();
+		sft_session_release();
 	sft_unlock();
 	sft_snapshot_leave(file);
 	kfree(file);
@@ -259,7 +259,7 @@ void sft_chardev_update(void)
 	mutex_unlock(&sink_nodes_lock);
 }
 
-int sft_chardev_register(void)
+int sft_chardev_init(void)
 {
 	struct device *node;
 	int ret;
@@ -290,7 +290,7 @@ unregister:
 	return ret;
 }
 
-void sft_chardev_unregister(void)
+void sft_chardev_exit(void)
 {
 	device_destroy(class, first_dev + MINOR_ALL);
 	cdev_del(&cdev);

@@ -177,7 +177,7 @@ static int ioctl_config(struct sft_file *file, void *arg, struct sft_why *why)
 	ret = sft_route_check(config, why);
 	if (ret)
 		return ret;
-	sft_session_close();
+	sft_session_release();
 	ret = sft_capture_config(config, why);
 	if (ret)
 		return ret;

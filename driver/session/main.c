@@ -25,7 +25,7 @@ static int __init sft_init(void)
 	ret = sft_session_init();
 	if (ret)
 		goto access;
-	ret = sft_chardev_register();
+	ret = sft_chardev_init();
 	if (ret)
 		goto session;
 	ret = platform_register_drivers(drivers, ARRAY_SIZE(drivers));
@@ -34,7 +34,7 @@ static int __init sft_init(void)
 		return 0;
 	}
 	sft_nodes_exit();
-	sft_chardev_unregister();
+	sft_chardev_exit();
 session:
 	sft_session_exit();
 	sft_threads_exit();
@@ -52,7 +52,7 @@ static void __exit sft_exit(void)
 {
 	platform_unregister_drivers(drivers, ARRAY_SIZE(drivers));
 	sft_nodes_exit();
-	sft_chardev_unregister();
+	sft_chardev_exit();
 	sft_session_exit();
 	sft_threads_exit();
 	sft_sampling_exit();

@@ -95,7 +95,7 @@ void sft_mapping_update(void)
 }
 
 /* The session ends: nothing can be touched any more when this returns. */
-void sft_mapping_close(void)
+void sft_mapping_release(void)
 {
 	mutex_lock(&map_lock);
 	map.owner = NULL;

@@ -54,11 +54,11 @@ void sft_session_take(struct sft_file *file)
  * Stop the hardware for the next session. The data stays. The session's mappings are
  * gone when this returns.
  */
-void sft_session_close(void)
+void sft_session_release(void)
 {
 	if (!sft.owner)
 		return;
-	sft_mapping_close();
+	sft_mapping_release();
 	sft_counters_release();
 	sft_access_release();
 	sft_capture_release();
@@ -73,7 +73,7 @@ void sft_session_close(void)
 static void hardware_change(void)
 {
 	sft_lock_buffers();
-	sft_session_close();
+	sft_session_release();
 	sft_capture_free();
 	sft_wake_pollers();
 }
@@ -120,7 +120,7 @@ static void report(const struct sft_why *why)
  * The stream of a hart that goes offline ends whole; the counters there are
  * given back. In system sleep all harts come back.
  */
-static int hart_offline(unsigned int cpu)
+static int session_cpu_offline(unsigned int cpu)
 {
 	struct sft_why why = {};
 
@@ -152,7 +152,7 @@ static void resume_stream(unsigned int cpu)
  * A hart comes online with its fixed counters running. Programs do not run there
  * before this returns.
  */
-static int hart_online(unsigned int cpu)
+static int session_cpu_online(unsigned int cpu)
 {
 	sft_lock();
 	sft_reserve_cpu_online(cpu);
@@ -163,7 +163,7 @@ static int hart_online(unsigned int cpu)
 }
 
 /* Components may lose their registers in system sleep, and harts their counts. */
-static void suspend_session(void)
+static void session_suspend(void)
 {
 	struct sft_why why = {};
 
@@ -175,7 +175,7 @@ static void suspend_session(void)
 	sft.sleeping = true;
 }
 
-static void resume_session(void)
+static void session_resume(void)
 {
 	struct sft_why why = {};
 	unsigned int cpu;
@@ -200,7 +200,7 @@ static int sleep_notify(struct notifier_block *nb, unsigned long event, void *da
 	case PM_SUSPEND_PREPARE:
 	case PM_HIBERNATION_PREPARE:
 	case PM_RESTORE_PREPARE:
-		suspend_session();
+		session_suspend();
 		if (event == PM_HIBERNATION_PREPARE)
 			sft_capture_freeze();
 		break;
@@ -209,7 +209,7 @@ static int sleep_notify(struct notifier_block *nb, unsigned long event, void *da
 	case PM_POST_RESTORE:
 		if (event == PM_POST_HIBERNATION)
 			sft_capture_thaw();
-		resume_session();
+		session_resume();
 		break;
 	}
 	sft_unlock();
@@ -226,7 +226,7 @@ int sft_session_init(void)
 
 	sft_topology_init(&hardware_ops);
 	ret = cpuhp_setup_state_nocalls(CPUHP_AP_ONLINE_DYN, "sifive-trace:online",
-					hart_online, hart_offline);
+					session_cpu_online, session_cpu_offline);
 	if (ret < 0)
 		return ret;
 	cpuhp_online = ret;

@@ -124,7 +124,7 @@ bool sft_stale(const struct sft_file *file);
 bool sft_may_read(const struct sft_file *file);
 bool sft_may_steer(void);
 void sft_session_take(struct sft_file *file);
-void sft_session_close(void);
+void sft_session_release(void);
 int sft_session_init(void);
 void sft_session_exit(void);
 
@@ -141,7 +141,7 @@ long sft_ioctl(struct file *filp, unsigned int cmd, unsigned long user);
 
 /* mapping.c */
 void sft_mapping_update(void);
-void sft_mapping_close(void);
+void sft_mapping_release(void);
 int sft_mapping_attach(struct sft_file *file, struct sifive_trace_attach *attach,
 		       struct sifive_trace_attach __user *uarg);
 void sft_mapping_clear(void);
@@ -157,12 +157,12 @@ int sft_snapshot_take(struct sft_file *file, struct sft_why *why);
 ssize_t sft_snapshot_read(struct sft_file *file, void *to, u64 offset, size_t count,
 			  struct sft_why *why);
 void sft_snapshot_leave(struct sft_file *file);
-void sft_snapshot_forget(void);
+void sft_snapshot_clear(void);
 
 /* chardev.c */
 void sft_wake_pollers(void);
 void sft_chardev_update(void);
-int sft_chardev_register(void);
-void sft_chardev_unregister(void);
+int sft_chardev_init(void);
+void sft_chardev_exit(void);
 
 #endif /* SFT_SESSION_H */

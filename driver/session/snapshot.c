@@ -62,7 +62,7 @@ void sft_unlock_buffers(void)
 }
 
 /* Its readers begin again, or never. */
-void sft_snapshot_forget(void)
+void sft_snapshot_clear(void)
 {
 	lockdep_assert_held(&copy_lock);
 	vfree(copy.data);
@@ -74,7 +74,7 @@ void sft_snapshot_forget(void)
 static void leave(struct sft_file *file)
 {
 	if (file->snapshot == copy.number && copy.data && !--copy.readers)
-		sft_snapshot_forget();
+		sft_snapshot_clear();
 	file->snapshot = 0;
 }
 
@@ -142,7 +142,7 @@ static int make(struct sft_why *why)
 	struct part *p;
 	u64 size;
 
-	sft_snapshot_forget();
+	sft_snapshot_clear();
 	sft_lock();
 	size = sft_capture_size(SFT_ALL_SINKS);
 	sft_unlock();
