@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* How much of a run a trace has is told wherever the trace is read. */
+/* Every reader of a trace reports how much of the run the trace has. */
 #include "command_fixture.h"
 
 #define FULL	"{\"srcbits\":0,\"ts_hz\":10,\"coverage\":{\"full\":true,\"bytes\":500," \

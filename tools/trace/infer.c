@@ -148,7 +148,7 @@ int infer_src_bits(const void *data, size_t length,
 #define STEPS_LEAST	64
 #define STAMPS		(4u << 10)
 
-/* Messages that a scheme cannot be told from, so few they are. */
+/* Fewer messages do not show the scheme. */
 #define UNCLEAR		16
 
 struct steps {

@@ -106,7 +106,7 @@ struct meta_sampling {
 	const char	*event;
 };
 
-/* How much of the run the trace can have; @known: the recorder has told. */
+/* How much of the run the trace can have; @known: the recorder reports it. */
 struct meta_coverage {
 	bool		known;
 	bool		full;
