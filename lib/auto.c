@@ -16,10 +16,10 @@
 #include "options.h"
 #include "session.h"
 
-/* The session's user while it is this file's. */
+/* Owner of the session while this file holds it. */
 static const char auto_user;
 
-/* At exit the environment may be another. */
+/* Settings from the start: the environment may be different at exit. */
 static char output[PATH_MAX];
 
 PERF_LOCAL int read_flags(struct sifive_trace_options *options)
@@ -66,7 +66,7 @@ PERF_LOCAL int read_environment(struct sifive_trace_options *options)
 	return 0;
 }
 
-/* A relative name is of the folder that the program began in. */
+/* A relative name is relative to the folder in which the program started. */
 PERF_LOCAL int find_output(void)
 {
 	const char *name = perf_environment("SIFIVE_TRACE_OUTPUT");
@@ -92,12 +92,12 @@ PERF_LOCAL void auto_stop(void)
 	perf_error_clear();
 	if (perf_session.user != &auto_user)
 		return;
-	/* A record that exit() was called in the middle of is not finished. */
+	/* A record that exit() interrupted is never finished. */
 	if (perf_session_enter(false, PERF_FRAME)) {
 		perf_error_print("SIFIVE_TRACE_RECORD: ");
 		return;
 	}
-	/* A child's exit is not the program's. */
+	/* Only the program's own exit counts, not a child's. */
 	if (perf_session.user != &auto_user) {
 		perf_session_leave();
 		return;
@@ -113,7 +113,7 @@ PERF_LOCAL void auto_stop(void)
 }
 
 #ifdef PERF_SHARED
-/* Of the C library, for destructors in C++. */
+/* From the C library, for C++ destructors. */
 extern int __cxa_atexit(void (*function)(void *), void *argument, void *object);
 
 PERF_LOCAL void stop_object(void *unused)
@@ -123,15 +123,15 @@ PERF_LOCAL void stop_object(void *unused)
 }
 
 /*
- * Behind the destructors of all objects, as this is the process's first request: of no
- * object, it does not run when this one's destructors do.
+ * After the destructors of all objects: this is the process's first request, and it
+ * belongs to no object, so it does not run with this object's destructors.
  */
 PERF_LOCAL int stop_last(void)
 {
 	return __cxa_atexit(stop_object, NULL, NULL);
 }
 #else
-/* Behind the program's destructors, which run behind what it has given to atexit(). */
+/* After the program's destructors, which run after its atexit() functions. */
 PERF_RUN(".fini_array", PERF_FIRST) static void (*auto_ends)(void) = auto_stop;
 
 PERF_LOCAL int stop_last(void)
@@ -159,7 +159,7 @@ PERF_LOCAL int auto_begin(void)
 		perf_session_end();
 		return perf_error("out of memory");
 	}
-	/* Without it the program can still write all at its end. */
+	/* Without it the program can still write everything at its end. */
 	if (is_early() && perf_dump_early(output))
 		perf_error_print("SIFIVE_TRACE_RECORD: ");
 	perf_error_clear();
@@ -169,7 +169,7 @@ PERF_LOCAL int auto_begin(void)
 	return -1;
 }
 
-/* Whether the environment asks for a recording; it is said where it is wrong. */
+/* Whether the environment asks for recording; reports wrong values. */
 PERF_LOCAL bool is_wanted_here(void)
 {
 	bool record = false;
@@ -185,7 +185,7 @@ PERF_INTERNAL void perf_auto_start(void)
 {
 	if (!is_wanted_here())
 		return;
-	/* What this program starts is not recorded: the hardware is taken. */
+	/* Children are not recorded: the hardware is in use. */
 	unsetenv("SIFIVE_TRACE_RECORD");
 
 	if (perf_session_enter(true, PERF_FRAME))

@@ -21,14 +21,14 @@
 /* Absent from static programs, which have nothing to look up. */
 #pragma weak dlsym
 
-/* Functions that are bound: hooks, and behind them dlclose(). */
+/* Functions to bind: the hooks, then dlclose(). */
 enum {
 	HOOKS = 2,
 	CLOSE = HOOKS,
 	BOUND,
 };
 
-/* An object in memory; addresses are absolute. */
+/* A loaded object; addresses are absolute. */
 struct image {
 	uintptr_t bias, start, end;
 	const ElfW(Dyn) *dynamic;
@@ -37,11 +37,11 @@ struct image {
 };
 
 /**
- * struct binding - what looking at all objects finds
- * @libc, @libc_end: where the C library is
- * @ours:	hooks' pointers that reach the library
- * @changed:	an object with pointers that reached the C library; "" none
- * @foreign:	an object with pointers that do not; "" none
+ * struct binding - result of examining all objects
+ * @libc, @libc_end: addresses of the C library
+ * @ours:	number of hook pointers that reach the library
+ * @changed:	an object whose pointers reached the C library; "" for none
+ * @foreign:	an object whose pointers reach neither; "" for none
  * @error:	errno of a change that failed
  */
 struct binding {
@@ -53,11 +53,11 @@ struct binding {
 };
 
 /**
- * struct bound - what is known since a trace was set up
- * @global:	what a call reaches that the loader has not resolved yet
- * @hooks:	calls are to be recorded
- * @ours:	hooks' pointers have reached the library
- * @late:	an object that came later and called other hooks; "" none
+ * struct bound - state since a trace was set up
+ * @global:	the function that an unresolved call will reach
+ * @hooks:	calls are recorded
+ * @ours:	some hook pointers reach the library
+ * @late:	a later object with other hooks; "" for none
  */
 static struct bound {
 	uintptr_t global[BOUND];
@@ -103,7 +103,7 @@ PERF_LOCAL void read_image(const struct dl_phdr_info *info, struct image *image)
 	}
 }
 
-/* The value of a dynamic entry, 0 where there is none. */
+/* The value of a dynamic entry, 0 if there is none. */
 PERF_LOCAL uintptr_t entry(const struct image *image, ElfW(Sxword) tag)
 {
 	const ElfW(Dyn) *dynamic;
@@ -114,7 +114,7 @@ PERF_LOCAL uintptr_t entry(const struct image *image, ElfW(Sxword) tag)
 	return 0;
 }
 
-/* The same of an address, which not every loader has relocated. */
+/* The same for an address, which some loaders have not relocated. */
 PERF_LOCAL const void *table(const struct image *image, ElfW(Sxword) tag)
 {
 	uintptr_t address = entry(image, tag);
@@ -129,7 +129,7 @@ PERF_LOCAL bool is_in(uintptr_t address, uintptr_t start, uintptr_t end)
 	return address - start < end - start;
 }
 
-/* Change a pointer, which may be write-protected. */
+/* Changes a pointer, which may be write-protected. */
 PERF_LOCAL int change(const struct image *image, uintptr_t *slot, uintptr_t value)
 {
 	const uintptr_t size = (uintptr_t)sysconf(_SC_PAGESIZE);
@@ -143,7 +143,7 @@ PERF_LOCAL int change(const struct image *image, uintptr_t *slot, uintptr_t valu
 	return locked ? mprotect(page, size, PROT_READ) : 0;
 }
 
-/* Of those that are the first one is enough. */
+/* The first of those objects is enough. */
 PERF_LOCAL void keep_name(char name[128], const struct image *image)
 {
 	if (!*name)
@@ -155,7 +155,7 @@ PERF_LOCAL void look_at_slot(struct binding *binding, const struct image *image,
 {
 	uintptr_t target = __atomic_load_n(slot, __ATOMIC_RELAXED);
 
-	/* The loader's stub: it looks when the first call comes. */
+	/* The loader's stub, which resolves the symbol at the first call. */
 	if (is_in(target, image->start, image->end) && bound.global[which])
 		target = bound.global[which];
 	if (is_in(target, binding->libc, binding->libc_end)) {
@@ -175,7 +175,7 @@ PERF_LOCAL void look_at_slot(struct binding *binding, const struct image *image,
 		keep_name(binding->foreign, image);
 }
 
-/* Which function a relocation is for, -1: none of these. */
+/* The function that a relocation is for, -1 for none of these. */
 PERF_LOCAL int function_of(const ElfW(Rela) *rela, const ElfW(Sym) *symbols,
 		       const char *strings)
 {
@@ -265,8 +265,8 @@ PERF_INTERNAL int perf_bind(bool hooks)
 
 	bound = (struct bound) { .hooks = hooks };
 	/*
-	 * Before the loader's lock of the list of objects is taken. This one a thread
-	 * holds that runs an object's constructors, which may wait for a later call.
+	 * Taken before the loader's lock on its list of objects. A thread that runs
+	 * an object's constructors holds that one, and may wait for a later call.
 	 */
 	for (i = 0; dlsym && i < BOUND; i++)
 		bound.global[i] = (uintptr_t)dlsym(RTLD_DEFAULT, bound_name[i]);

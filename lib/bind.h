@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Which function an object's calls of the hooks reach.
- *
- * The C library has empty hooks. Where the program itself is not linked with this
- * library, they come first in the search order: objects that have hooks, and this
- * library with them, call the empty ones. Their pointers are changed to the library's.
- * So are pointers to dlclose(), see objects.h.
+ * Binds each object's calls of the hooks to the library.  The C library has empty
+ * hooks. If the program itself is not linked with this library, those come first in
+ * the search order, also for objects that are linked with this library. perf_bind()
+ * changes pointers to the empty hooks, and those to dlclose(): see objects.h.
  */
 #ifndef PERF_BIND_H
 #define PERF_BIND_H
@@ -15,22 +13,21 @@
 #include "compiler.h"
 
 /**
- * perf_bind - have the hooks of all loaded objects, and dlclose(), reach the library
- * @hooks:	calls are to be recorded
+ * perf_bind - bind the hooks of all loaded objects, and dlclose(), to the library
+ * @hooks:	calls are recorded
  *
- * Then an object whose calls go elsewhere, to another profiler for example, is named in
- * a warning; where all go elsewhere this fails. Not in signal handlers: it takes the
- * loader's lock.
+ * A warning names an object whose calls go elsewhere, for example to another profiler;
+ * if all do, this fails. Not for signal handlers: it takes the loader's lock.
  */
 PERF_INTERNAL int perf_bind(bool hooks);
 
-/* The same for objects that were loaded since; what they have called is missing. */
+/* The same for objects that were loaded since; their earlier calls are missing. */
 PERF_INTERNAL void perf_bind_late(void);
 
 /* Warn of calls that are missing since perf_bind(). */
 PERF_INTERNAL void perf_bind_report(void);
 
-/* The same if nothing could be recorded but calls, and no object has any. */
+/* The same if only calls are recorded, and no object has hooks. */
 PERF_INTERNAL void perf_bind_report_unused(void);
 
 #endif /* PERF_BIND_H */

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Attributes that every function of the library carries.
- *
- * None of them may be instrumented: a library built with
- * -finstrument-functions would call its own hooks without end.
+ * Attributes of the library's functions.  None may be instrumented: the hooks would
+ * call themselves without end.
  */
 #ifndef PERF_COMPILER_H
 #define PERF_COMPILER_H
@@ -13,7 +11,10 @@
 /* Exported by the shared library, with the version map. */
 #define PERF_API	PERF_NOTRACE __attribute__((visibility("default")))
 
-/* Shared by the library's files, unknown outside; data: declared, defined. */
+/*
+ * Shared by the library's files, not exported; for data a declaration and a
+ * definition.
+ */
 #ifdef PERF_AMALGAMATION
 #define PERF_INTERNAL	PERF_NOTRACE static
 #define PERF_INTERNAL_DATA static
@@ -28,27 +29,28 @@
 #define PERF_LOCAL	PERF_NOTRACE static
 #define PERF_INLINE	PERF_NOTRACE static inline __attribute__((always_inline))
 
-/* Linked into a shared object. */
+/* For code that is linked into a shared object. */
 #if defined(__PIC__) && !defined(__PIE__)
 #define PERF_SHARED
 #endif
 
 /*
- * A pointer to a function that runs before the program's constructors (.init_array),
- * or after its destructors (.fini_array): theirs have numbers from 101 on, or none.
+ * A pointer to a function that runs before the program's constructors (.init_array)
+ * or after its destructors (.fini_array), which have priorities from 101 on, or
+ * none.
  */
 #define PERF_RUN(list, number)	__attribute__((used, section(list "." number)))
 #define PERF_FIRST		"00001"
 #define PERF_SECOND		"00002"
 
-/* A thread's variables: without a call at each access, also in a shared library. */
+/* Thread-local variables, without a call for each access, also in a shared library. */
 #ifdef PERF_SHARED
 #define PERF_THREAD_MODEL	__attribute__((tls_model("initial-exec")))
 #else
 #define PERF_THREAD_MODEL	__attribute__((tls_model("local-exec")))
 #endif
 
-/* Where the program's call is, in functions that are called from outside. */
+/* The call site in the program, in functions that the program calls. */
 #define PERF_FRAME		((uintptr_t)__builtin_frame_address(0))
 
 #define PERF_LIKELY(x)		__builtin_expect(!!(x), 1)

@@ -34,7 +34,7 @@ PERF_INTERNAL uint64_t perf_counter_mock(unsigned int number);
 	return (uint64_t)upper << 32 | lower
 #endif
 
-/* Reads one counter; @ts as in counter.h, used by the timestamp alone. */
+/* Reads one counter; @ts as in counter.h, for the timestamp only. */
 typedef uint64_t counter_reader(const volatile uint32_t *ts);
 
 #define COUNTER_READER(number, low, high)				\

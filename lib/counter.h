@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Reading counters from user mode.
- *
- * Counter numbers are bit positions of a record's counter mask: 0 cycle, 1 trace
- * timestamp, 2 instret, n hpmcounter n. A csrr instruction holds its CSR's number,
- * so there is one function per CSR, in a table.
+ * Reading counters from user mode.  Counter numbers are bit positions of a record's
+ * counter mask: 0 cycle, 1 trace timestamp, 2 instret, n hpmcounter n. A csrr
+ * instruction contains the number of its CSR, so a table has one function per CSR.
  */
 #ifndef PERF_COUNTER_H
 #define PERF_COUNTER_H
@@ -25,7 +23,7 @@
 	((((info) & (uint32_t)SIFIVE_TRACE_COUNTER_WIDTH) >> \
 	  SIFIVE_TRACE_COUNTER_WIDTH_SHIFT) + 1)
 
-/* CSR of counter 0 in user mode; counter n has the n-th after it. */
+/* The user-mode CSR of counter 0; counter n is n CSRs after it. */
 #define PERF_CSR_CYCLE		0xc00u
 
 /* X(number, CSR, CSR of the upper half on RV32) for each counter with a CSR. */
@@ -85,7 +83,7 @@ PERF_INLINE uint64_t perf_counter_timestamp(const volatile uint32_t *ts)
 	return (uint64_t)upper << 32 | lower;
 }
 
-/* The Linux library in one file reads them in restartable sequences, where there are. */
+/* The one-file Linux library reads counters in restartable sequences where possible. */
 #if !defined(PERF_AMALGAMATION) || defined(PERF_BARE) || __riscv_xlen == 32
 #define PERF_COUNTERS_READ
 #endif
@@ -95,19 +93,18 @@ PERF_INLINE uint64_t perf_counter_timestamp(const volatile uint32_t *ts)
  * perf_counters_read - read counters, one after the other
  * @number:	their numbers, 0 to 31
  * @count:	how many
- * @ts:		as above, used by the timestamp alone
- * @now:	to be filled in
+ * @ts:		as above, for the timestamp only
+ * @now:	filled
  *
- * Traps (SIGILL) unless user mode may read these CSRs: scounteren and mcounteren
- * have their bits set. A caller that may move to another hart in between takes care
- * of that.
+ * Traps (SIGILL) unless scounteren and mcounteren let user mode read these CSRs. The
+ * caller handles moves to another hart in between.
  */
 PERF_INTERNAL void perf_counters_read(const uint8_t *number, uint32_t count,
 				      const volatile uint32_t *ts, uint64_t *now);
 #endif
 
 /**
- * perf_counter_mask - the values a counter can have, as a mask
+ * perf_counter_mask - mask of a counter's width
  * @info:	its SBI counter_info
  */
 PERF_INTERNAL uint64_t perf_counter_mask(uint32_t info);

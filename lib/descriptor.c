@@ -8,7 +8,7 @@
 
 #include "descriptor.h"
 
-/* Numbers from here on are for the library, if the process may have that many. */
+/* The library uses numbers from here on, if the process's limit allows it. */
 #define HIGH_NUMBERS	32
 #define HIGH_MOST	1024
 
@@ -29,7 +29,7 @@ PERF_INTERNAL int perf_descriptor_up(int fd)
 	return high;
 }
 
-/* No call is made on a file that is not this device. */
+/* No ioctl on a file that is not this device. */
 PERF_LOCAL bool is_device(const struct perf_device *device, int fd)
 {
 	struct stat about;
@@ -79,7 +79,7 @@ PERF_INTERNAL int perf_device_fd(struct perf_device *device)
 {
 	int error = errno, fd = device->fd, fresh;
 
-	/* Nothing is mapped before the session is whole. */
+	/* Nothing is mapped until the session is complete. */
 	if (!device->mapped || perf_descriptor_mapped(device, fd)) {
 		errno = error;
 		return fd;
@@ -87,7 +87,7 @@ PERF_INTERNAL int perf_device_fd(struct perf_device *device)
 	fresh = attach(device);
 	if (fresh < 0)
 		return -1;
-	/* Another thread may have been quicker, with a table of files of its own. */
+	/* Another thread, with a file table of its own, may have been faster. */
 	if (!__sync_bool_compare_and_swap(&device->fd, fd, fresh)) {
 		fd = device->fd;
 		if (perf_descriptor_mapped(device, fd)) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The descriptor of the session's open file. The program may close it, or open a file
- * of its own on the number, so no call is made before the number has been checked.
+ * The descriptor of the session's open file. The program may close it, or open
+ * another file with the same number, so each call checks the number first.
  */
 #ifndef PERF_DESCRIPTOR_H
 #define PERF_DESCRIPTOR_H
@@ -9,15 +9,15 @@
 #include "device.h"
 
 /**
- * perf_descriptor_up - move a descriptor out of the way of programs
+ * perf_descriptor_up - move a descriptor to a number that programs do not use
  * @fd:		a descriptor, or -1
  *
- * Programs count on low numbers, or close them. Returns the new descriptor, @fd itself
- * where there is no higher one, or -1.
+ * Programs rely on low numbers, or close them. Returns the new descriptor, @fd itself
+ * if no higher one is free, or -1.
  */
 PERF_INTERNAL int perf_descriptor_up(int fd);
 
-/* Whether the number is still of the file that is mapped. */
+/* Whether the number still refers to the mapped file. */
 PERF_INTERNAL bool perf_descriptor_mapped(const struct perf_device *device, int fd);
 
 /* The same in a child, which has no mapping. */

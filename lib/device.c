@@ -32,9 +32,8 @@
 	"(setcap cap_perfmon,cap_sys_rawio+ep PROGRAM)"
 
 /*
- * Where stimulus pages are mapped, for the life of the process: between mappings
- * there is memory, which a store that comes too late may go to. The page of losses is
- * behind them.
+ * Address range of the stimulus pages, for the life of the process: without
+ * mappings it has ordinary memory, for late stores. The page of losses comes last.
  */
 static char *pages;
 
@@ -60,18 +59,18 @@ PERF_LOCAL int read_status(struct perf_device *device,
 }
 
 /*
- * Explain a failed call: what was attempted, why it failed, and what the kernel
- * says about it. @reason overrides the words for @error where not NULL.
+ * Sets the error text for a failed call: what was attempted, why it failed, and the
+ * kernel's message. @reason replaces the text for @error if not NULL.
  */
 PERF_LOCAL int device_error(struct perf_device *device, int error,
 			    const char *what, const char *reason)
 {
 	struct sifive_trace_status status;
 	bool known = !read_status(device, &status);
-	/* STATUS needs no permission: who forbids it forbids ioctl(2). */
+	/* STATUS needs no permission: if it fails too, ioctl(2) is forbidden. */
 	bool filtered = !known && (errno == EPERM || errno == EACCES ||
 				   errno == ENOSYS);
-	/* The holder of the hardware gets another message: something else is busy. */
+	/* The holder itself gets another message: some other resource is busy. */
 	bool held = error == EBUSY && known && status.holder &&
 		    !(status.flags & SIFIVE_TRACE_STATUS_OWNER);
 
@@ -97,7 +96,7 @@ PERF_LOCAL int device_error(struct perf_device *device, int error,
 	else
 		perf_error_add("%s", strerror(error));
 
-	/* Of who has it, enough is said. */
+	/* The text already names the holder. */
 	if (known && status.message[0] && (reason || !held))
 		perf_error_add(" (%.*s)", (int)sizeof(status.message),
 			       status.message);
@@ -173,7 +172,7 @@ fail:
 	return -1;
 }
 
-/* Who waits there for room in the encoder shall find it. */
+/* Released for a thread that waits there for room in the encoder. */
 PERF_LOCAL void make_ready(char *page)
 {
 	memset(page + TR_ITC_STIMULUS, 1,
@@ -189,7 +188,7 @@ PERF_LOCAL void page_memory(uint32_t index, size_t size)
 		make_ready(page);
 }
 
-/* @own: the number is still the device's. */
+/* @own: the number still refers to the device. */
 PERF_LOCAL void abandon(struct perf_device *device, bool own)
 {
 	if (own)
@@ -216,7 +215,7 @@ PERF_INTERNAL void perf_device_close(struct perf_device *device)
 	abandon(device, own);
 }
 
-/* Memory where a page was, unless something else is there. */
+/* Puts memory where a page was, unless something else is mapped there. */
 PERF_LOCAL bool fill_hole(char *hole, size_t size)
 {
 	void *memory = mmap(hole, size, PROT_READ | PROT_WRITE,
@@ -227,7 +226,7 @@ PERF_LOCAL bool fill_hole(char *hole, size_t size)
 		make_ready(hole);
 		return true;
 	}
-	/* A kernel that does not know that flag. */
+	/* Old kernels do not know that flag. */
 	if (memory != MAP_FAILED)
 		munmap(memory, size);
 	return false;
@@ -242,7 +241,7 @@ PERF_INTERNAL void perf_device_forget(struct perf_device *device, bool fork)
 		fork = fill_hole(pages + i * size, size);
 	if (fork && device->mapped)
 		fork = fill_hole(pages + PERF_CPUS * size, size);
-	/* It is not for the library any more. */
+	/* The library no longer owns it. */
 	if (!fork)
 		pages = NULL;
 	abandon(device, perf_descriptor_session(device, device->fd));
@@ -322,7 +321,7 @@ PERF_LOCAL unsigned int register_of(const struct sifive_trace_encoder *encoder,
 	       channel + PERF_CHANNELS / 2 : channel;
 }
 
-/* The chosen encoders as text: whose they are. */
+/* Names the processes that hold the chosen encoders. */
 PERF_LOCAL void whose(const struct perf_device *device, char *text, size_t size)
 {
 	if (device->count == 1)
@@ -340,7 +339,7 @@ PERF_INTERNAL int perf_device_take(struct perf_device *device,
 		.flags		= take->ring ? SIFIVE_TRACE_CONFIG_RING : 0,
 		.sink		= take->buffer ? SIFIVE_TRACE_SINK_SBA :
 						 SIFIVE_TRACE_SINK_SRAM,
-		/* Which register is which channel shows only after CONFIG. */
+		/* Only CONFIG determines the register of each channel. */
 		.channels	= ~0u,
 		.buffer		= take->buffer,
 	};
@@ -358,7 +357,7 @@ PERF_INTERNAL int perf_device_take(struct perf_device *device,
 
 	if (!error && !read_status(device, &status))
 		device->capture = status.capture;
-	/* What CONFIG has found: channels, timestamps, their rate. */
+	/* Results of CONFIG: channels, timestamps and their rate. */
 	if (!error && read_info(device))
 		return -1;
 	for (i = 0; !error && i < device->count; i++)
@@ -423,7 +422,7 @@ PERF_INTERNAL bool perf_device_stalls(const struct perf_device *device)
 	return true;
 }
 
-/* Why an event has no counter, after those before it got theirs. */
+/* Explains why an event has no counter, after the events before it got theirs. */
 PERF_LOCAL void no_room(struct perf_device *device,
 			const struct perf_counter *counter, uint32_t before,
 			char *text, size_t size)
@@ -470,7 +469,7 @@ PERF_LOCAL int counters_error(struct perf_device *device, int error,
 	return device_error(device, error, what, reason);
 }
 
-/* The trace timestamp has to be readable on all encoders. */
+/* The trace timestamp must be readable on all encoders. */
 PERF_LOCAL int check_timestamp(const struct perf_device *device, uint32_t event)
 {
 	uint32_t i;
@@ -513,7 +512,7 @@ PERF_INTERNAL int perf_device_counters(struct perf_device *device,
 		uint32_t csr = number == PERF_COUNTER_TIMESTAMP ?
 			       0 : PERF_CSR_CYCLE + number;
 
-		/* Readers go by the number: the CSR has to be the usual one. */
+		/* Readers use the counter number: it must have its usual CSR. */
 		if (number >= PERF_COUNTER_MAX ||
 		    PERF_COUNTER_CSR(counters.event[i].info) != csr)
 			return perf_error("event %u of the list got counter %u with CSR 0x%03x, which this library cannot read",
@@ -590,7 +589,7 @@ PERF_INTERNAL int perf_device_map(struct perf_device *device, bool slots)
 		const char *reason = NULL;
 		int error;
 
-		/* Also when it fails: what was there may be gone. */
+		/* Also on failure: the previous capture may be gone. */
 		device->mapped = i + 1;
 		if (mmap(pages + i * size, size, PROT_READ | PROT_WRITE,
 			 MAP_SHARED | MAP_FIXED, device->fd,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The trace device of the kernel: the one place that knows its ioctls.
+ * The kernel's trace device: all uses of its ioctls.
  *
- * All functions that can fail return -1 and leave text for perfErrorString().
+ * Functions that fail return -1 and set the text of perfErrorString().
  */
 #ifndef PERF_DEVICE_H
 #define PERF_DEVICE_H
@@ -21,16 +21,16 @@
 
 /**
  * struct perf_device - an open trace device
- * @fd:		its descriptor, -1 when closed; the program may have closed it, and
- *		the number be another file's: perf_device_fd() finds out
- * @path:	what was opened
- * @node:	device number of that
- * @capture:	which capture is the session's, 0 = none
+ * @fd:		its descriptor, -1 if closed; the program may have closed it and reused
+ *		the number: perf_device_fd() checks that
+ * @path:	path of the device
+ * @node:	its device number
+ * @capture:	the number of the session's capture, 0 for none
  * @info:	the machine's trace hardware
- * @count:	number of encoders that were chosen
- * @mapped:	of how many of them pages are mapped, or were tried to
- * @encoder:	these
- * @slots:	the thread slots, NULL when not mapped
+ * @count:	number of chosen encoders
+ * @mapped:	how many of their pages are mapped, or were attempted
+ * @encoder:	the chosen encoders
+ * @slots:	the thread slots, NULL if not mapped
  * @began:	when the capture was first started, in nanoseconds of the monotonic
  *		clock; 0 = not yet
  * @ran:	nanoseconds from there to when it was last stopped
@@ -50,7 +50,7 @@ struct perf_device {
 };
 
 /**
- * struct perf_take - what is wanted of the hardware
+ * struct perf_take - the requested resources
  * @buffer:	bytes of system memory for each sink, 0 for the trace hardware's SRAM
  * @ring:	keep the newest bytes; otherwise stop when the buffer is full
  */
@@ -63,16 +63,16 @@ struct perf_take {
 #define PERF_MAX_SINKS	64
 
 /**
- * struct perf_capture - how far a capture has come
- * @bytes:	bytes that can be read
- * @sinks:	number of sinks that hold them, one after the other
+ * struct perf_capture - state of a capture
+ * @bytes:	number of readable bytes
+ * @sinks:	number of sinks with these bytes, in order
  * @full:	a buffer is full, the capture has stopped
  * @wrapped:	a ring has overwritten its oldest bytes
  * @samples:	records that the kernel has written
  * @samples_lost: records that it could not write
- * @counters_lost: bit n set: counter n is not to be trusted
+ * @counters_lost: bit n set: counter n cannot be trusted
  * @changed:	components whose registers were changed while they ran
- * @message:	what the driver has said last of what went wrong
+ * @message:	the driver's last error message
  */
 struct perf_capture {
 	uint64_t bytes;
@@ -87,19 +87,19 @@ struct perf_capture {
 };
 
 /**
- * perf_device_open - open the device and see what there is
- * @device:	to be filled in
+ * perf_device_open - open the device and query the hardware
+ * @device:	filled
  *
- * Opens /dev/sifive-trace, or what SIFIVE_TRACE_DEVICE names.
+ * Opens /dev/sifive-trace, or the device in SIFIVE_TRACE_DEVICE.
  */
 PERF_INTERNAL int perf_device_open(struct perf_device *device);
 
 /**
  * perf_device_fd - a descriptor of the session's open file
  *
- * That is @fd, unless the program has closed it: then the mapped pages show whose
- * session it is, and the driver gives a new one. May be called anywhere, also in signal
- * handlers and by several threads at a time. Returns -1 with errno.
+ * Returns @fd, or, if the program has closed it, a new one from the driver, which
+ * knows the session by the mapped pages; or -1 with errno. Async-signal-safe and
+ * thread-safe.
  */
 PERF_INTERNAL int perf_device_fd(struct perf_device *device);
 
@@ -117,22 +117,22 @@ PERF_INTERNAL void perf_device_forget(struct perf_device *device, bool fork);
 
 /**
  * perf_device_choose - choose the encoders of CPUs
- * @cpus:	Linux's numbers; those without encoder are left out
+ * @cpus:	Linux's numbers; CPUs without an encoder are ignored
  *
- * Fails when none of them has one.
+ * Fails if none of them has an encoder.
  */
 PERF_INTERNAL int perf_device_choose(struct perf_device *device,
 				     const cpu_set_t *cpus);
 
 /**
- * perf_device_channels - the channels that there are
+ * perf_device_channels - the available channels
  *
- * Returns bit n set: channel n exists on all chosen encoders, which were taken
- * before, and its messages have timestamps.
+ * Returns a mask: bit n is set if all chosen encoders, taken before, have channel n
+ * with timestamps.
  */
 PERF_INTERNAL uint32_t perf_device_channels(const struct perf_device *device);
 
-/* Fails when ITC channel @channel, 0 to 31, is not one of these. */
+/* Fails if ITC channel @channel, 0 to 31, is not available. */
 PERF_INTERNAL int perf_device_check_channel(const struct perf_device *device,
 					    unsigned int channel);
 
@@ -141,9 +141,9 @@ PERF_INTERNAL int perf_device_take(struct perf_device *device,
 				   const struct perf_take *take);
 
 /**
- * perf_counter_name - what to call a counter's event
- * @given:	the name that it was asked for by, empty: its usual one
- * @usual:	place for that, of @size bytes, PERF_EVENT_NAME are enough
+ * perf_counter_name - the name of a counter's event
+ * @given:	the user's name for it, empty for the usual one
+ * @usual:	buffer for the usual name, of @size bytes; PERF_EVENT_NAME suffices
  */
 PERF_INTERNAL const char *perf_counter_name(const struct perf_counter *counter,
 					    const char *given, char *usual,
@@ -163,11 +163,11 @@ PERF_INTERNAL int perf_device_counters(struct perf_device *device,
 				       uint32_t count, bool per_thread);
 
 /**
- * struct perf_sampling - records that the kernel writes
- * @interval:	ns between two; as used, when the call has succeeded
- * @period:	events of @event between two, 0 for @interval; as used, as @interval
- * @all:	of everything that runs on these CPUs, not this process alone
- * @exec:	also of what this process turns into by execve()
+ * struct perf_sampling - sampling by the kernel
+ * @interval:	ns between two samples; set to the value in use
+ * @period:	events of @event between two samples, 0 for @interval; set like @interval
+ * @all:	sample everything on these CPUs, not only this process
+ * @exec:	continue after this process's execve()
  */
 struct perf_sampling {
 	unsigned int channel;
@@ -179,7 +179,7 @@ struct perf_sampling {
 };
 
 /**
- * perf_device_sample - have the kernel write records
+ * perf_device_sample - let the kernel sample
  * @type:	enum perf_count_type
  * @once:	one header for the whole capture
  */
@@ -189,7 +189,7 @@ PERF_INTERNAL int perf_device_sample(struct perf_device *device,
 
 /**
  * perf_device_map - map the chosen encoders' stimulus pages
- * @slots:	map the thread slots, too
+ * @slots:	also map the thread slots
  */
 PERF_INTERNAL int perf_device_map(struct perf_device *device, bool slots);
 
@@ -209,10 +209,10 @@ PERF_INTERNAL volatile uint32_t *perf_device_stimulus(const struct perf_device *
 PERF_INTERNAL const volatile uint32_t *perf_device_timestamp(const struct perf_device *device,
 							      uint32_t index);
 
-/* Let stores make messages. Returns 1 when the buffer is full. */
+/* Start making messages of stores. Returns 1 if the buffer is full. */
 PERF_INTERNAL int perf_device_start(struct perf_device *device);
 
-/* Let stores make no more messages; all made so far are in the buffer. */
+/* Stop making messages of stores; earlier ones are all in the buffer. */
 PERF_INTERNAL int perf_device_stop(struct perf_device *device);
 
 PERF_INTERNAL int perf_device_capture(struct perf_device *device,
@@ -221,22 +221,22 @@ PERF_INTERNAL int perf_device_capture(struct perf_device *device,
 /* Nanoseconds of the monotonic clock. */
 PERF_INTERNAL uint64_t perf_device_now(void);
 
-/* What sink @index, below perf_capture.sinks, holds. */
+/* Query sink @index, below perf_capture.sinks. */
 PERF_INTERNAL int perf_device_sink(struct perf_device *device, uint32_t index,
 				   struct sifive_trace_sink *sink);
 
 /**
- * perf_device_file - the name of the file for what sink @index has captured
+ * perf_device_file - the file name for the data of sink @index
  *
- * Of one sink that is @path itself, of several it has the number before its last
- * extension: trace.0.rtd, trace.1.rtd …
+ * That is @path itself for a single sink, otherwise it has the index before the last
+ * extension: trace.0.rtd, trace.1.rtd ...
  */
 PERF_INTERNAL void perf_device_file(char *name, size_t size, const char *path,
 				    uint32_t index, uint32_t sinks);
 
 /**
  * perf_device_read - read captured bytes
- * @offset:	from the oldest one
+ * @offset:	offset from the oldest byte
  *
  * Returns the number of bytes, 0 at the end.
  */

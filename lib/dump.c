@@ -14,7 +14,7 @@
 #include "objects.h"
 #include "session.h"
 
-/* Bytes read from the device and written to the file at a time. */
+/* Size of the copy buffer. */
 #define DUMP_CHUNK	16384
 
 PERF_LOCAL int write_all(int fd, const char *from, size_t size)
@@ -34,16 +34,16 @@ PERF_LOCAL int write_all(int fd, const char *from, size_t size)
 	return 0;
 }
 
-/* What was in a file is kept until there is something better. */
+/* An old file is kept until there is new data. */
 PERF_LOCAL int empty(int fd, const char *path)
 {
-	/* What is no file has no length. */
+	/* Devices and pipes have no length. */
 	if (!ftruncate(fd, 0) || errno == EINVAL)
 		return 0;
 	return perf_error("cannot write %s: %s", path, strerror(errno));
 }
 
-/* Copy @bytes of the capture from @offset on to @fd. */
+/* Copies @bytes of the capture from @offset on to @fd. */
 PERF_LOCAL int copy_capture(struct perf_device *device, int fd,
 			    const char *path, uint64_t offset, uint64_t bytes)
 {
@@ -75,7 +75,7 @@ PERF_LOCAL int copy_capture(struct perf_device *device, int fd,
 	return bytes ? 0 : empty(fd, path);
 }
 
-/* Write the capture of each sink to its file, and the side-car beside it. */
+/* Writes the capture of each sink to its file, and the side-car file beside it. */
 PERF_LOCAL int copy_sinks(struct perf_device *device, const char *path,
 			  const struct perf_capture *capture, const int *fd)
 {
@@ -126,7 +126,7 @@ PERF_LOCAL int open_files(const char *path, int *fd, uint32_t sinks)
 	return 0;
 }
 
-/* Say what is not in the trace. */
+/* Reports what is missing from the trace. */
 PERF_LOCAL void report_losses(const struct perf_capture *capture)
 {
 	const struct sifive_trace_losses *lost = perf_losses();
@@ -194,7 +194,7 @@ PERF_INTERNAL int perf_dump(const char *path)
 	rc = close_files(path, fd, capture.sinks, rc);
 
 	if (on) {
-		/* A full buffer refuses: it would have gone on losing records. */
+		/* A full buffer refuses to start: more records would be lost. */
 		if (perf_device_start(device) < 0) {
 			perf_hooks_close(false);
 			perf_session.state = PERF_SESSION_READY;

@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Writing what was captured to files. */
+/* Writes a capture to files. */
 #ifndef PERF_DUMP_H
 #define PERF_DUMP_H
 
 #include "compiler.h"
 
 /**
- * perf_dump - write the capture, and its side-car, to files
- * @path:	the file's; of several sinks each has its own, numbered
+ * perf_dump - write the capture and its side-car files
+ * @path:	path of the file; several sinks have numbered ones
  *
- * For callers of perf_session_enter(). Says what is not in the files.
+ * Called within perf_session_enter(). Reports what is missing from the files.
  */
 PERF_INTERNAL int perf_dump(const char *path);
 
 /**
- * perf_dump_early - write the side-cars alone, before there is a capture
+ * perf_dump_early - write only the side-car files, before there is a capture
  * @path:	as for perf_dump()
  *
- * With them somebody else can write what a program leaves in the kernel that ends
- * before it writes it. A ring is said to have wrapped, which nobody knows yet.
+ * If the program ends without writing its capture, another process can save it with
+ * these. They mark a ring as wrapped, which is not known yet.
  */
 PERF_INTERNAL int perf_dump_early(const char *path);
 
-/** perf_dump_forget - remove those side-cars */
+/** perf_dump_forget - remove those side-car files */
 PERF_INTERNAL void perf_dump_forget(const char *path);
 
 #endif /* PERF_DUMP_H */

@@ -14,10 +14,10 @@
 
 #define SIDE_CARS	"early, " PERF_ENVIRONMENT_FLAG
 
-/* Longest name that is compared letter by letter, behind the prefix. */
+/* Limit of names for the search of the nearest one, without the prefix. */
 #define NAME_MAX_LENGTH	24
 
-/* All variables of the library, of the command, and of the virtual board's set-up. */
+/* All variables of the library, the command and the virtual board's set-up. */
 static const char *const names[] = {
 	"SIFIVE_TRACE_RECORD", "SIFIVE_TRACE_EVENTS", "SIFIVE_TRACE_COUNT",
 	"SIFIVE_TRACE_BUFFER", "SIFIVE_TRACE_SINK", "SIFIVE_TRACE_RING",
@@ -37,7 +37,7 @@ PERF_INTERNAL const char *perf_environment(const char *name)
 	return value && *value ? value : NULL;
 }
 
-/* The index in @words, separated by ", ", of @value; -1: none of them. */
+/* The index of @value in @words, separated by ", "; -1 if it is none of them. */
 PERF_LOCAL int find_word(const char *words, const char *value)
 {
 	size_t length = strlen(value);
@@ -146,7 +146,7 @@ PERF_LOCAL unsigned int least(unsigned int a, unsigned int b)
 	return a < b ? a : b;
 }
 
-/* Letters to insert, remove or replace to make @b of @a, both not too long. */
+/* The edit distance of @a and @b, both short. */
 PERF_LOCAL unsigned int distance(const char *a, size_t length, const char *b)
 {
 	unsigned int row[NAME_MAX_LENGTH + 1], above, before;

@@ -8,10 +8,10 @@
 #include "environment.h"
 #include "error.h"
 
-/* Holds a path, an explanation and the kernel's message. */
+/* Room for a path, an explanation and the kernel's message. */
 #define ERROR_LEN	448
 
-/* Without a call that may ask for memory: it is used in signal handlers, too. */
+/* No TLS call that may allocate memory: signal handlers use it too. */
 static __thread char text[ERROR_LEN] PERF_THREAD_MODEL;
 
 enum verbosity {
@@ -56,7 +56,7 @@ PERF_INTERNAL int perf_error(const char *format, ...)
 	return -1;
 }
 
-/* Add to the text; returns where that begins. */
+/* Appends to the text; returns where that begins. */
 PERF_LOCAL PERF_PRINTF(1, 0) const char *append(const char *format, va_list args)
 {
 	size_t used = strlen(text);

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * What perfErrorString() says, and what goes to standard error.
- *
- * Text is kept per thread. A failing function sets it and returns -1; nobody
- * further up replaces it.
+ * The text of perfErrorString(), and messages to standard error.  The text is per
+ * thread. The function that fails sets it and returns -1; its callers keep it.
  */
 #ifndef PERF_ERROR_H
 #define PERF_ERROR_H
@@ -13,25 +11,25 @@
 #define PERF_PRINTF(string, first) \
 	__attribute__((format(printf, string, first)))
 
-/* Nothing has gone wrong yet in this thread's current call. */
+/* Clear the text at the beginning of a call. */
 PERF_INTERNAL void perf_error_clear(void);
 
-/* One line without newline, empty when there is nothing to say. */
+/* One line without newline, empty if there was no error. */
 PERF_INTERNAL const char *perf_error_text(void);
 
 /* Set the text. Returns -1. */
 PERF_INTERNAL int perf_error(const char *format, ...) PERF_PRINTF(1, 2);
 
-/* Add to the text. */
+/* Append to the text. */
 PERF_INTERNAL void perf_error_add(const char *format, ...) PERF_PRINTF(1, 2);
 
 /* Print the text as the failure of @call, unless silenced. */
 PERF_INTERNAL void perf_error_print(const char *call);
 
-/* Set the text to something that is no failure; print it if asked for notices. */
+/* Set the text to a notice; print it if notices are enabled. */
 PERF_INTERNAL void perf_notice(const char *format, ...) PERF_PRINTF(1, 2);
 
-/* Add something that was lost to the text; print that unless silenced. */
+/* Append a loss to the text; print that unless silenced. */
 PERF_INTERNAL void perf_warning(const char *format, ...) PERF_PRINTF(1, 2);
 
 #endif /* PERF_ERROR_H */

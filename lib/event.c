@@ -18,7 +18,7 @@ enum {
 	TYPE_RAW,
 };
 
-/* General events; the first name of a code is the usual one. */
+/* General events; the first name of a code is its usual one. */
 static const struct {
 	const char *name;
 	uint32_t code;
@@ -103,13 +103,13 @@ PERF_LOCAL bool parse_cache(const char *word, size_t length,
 	return false;
 }
 
-/* A number that is the whole of [@word, @word + @length). */
+/* Parses all of [@word, @word + @length) as a number. */
 PERF_LOCAL bool parse_number(const char *word, size_t length, int base,
 			     uint64_t *number)
 {
 	char digits[32], *end;
 
-	/* No sign, no spaces, which strtoull() would take. */
+	/* strtoull() would accept signs and spaces. */
 	if (!length || length >= sizeof(digits) ||
 	    !strchr("0123456789abcdefABCDEF", word[0]))
 		return false;
@@ -159,8 +159,8 @@ PERF_LOCAL bool parse_alias(const char *word, size_t length,
 }
 
 /*
- * Take the modifier off: what follows the last colon or, with slashes, the last
- * slash. Returns the length without, 0 when it is none.
+ * Removes the modifier: the part after the last colon or, with slashes, the last
+ * slash. Returns the length without it, 0 if it is invalid.
  */
 PERF_LOCAL size_t parse_modifier(const char *word, size_t length, uint32_t *flags)
 {
@@ -196,7 +196,7 @@ PERF_INTERNAL int perf_event_parse(const char *word, size_t length,
 	const struct perf_event_id none = { 0 };
 	size_t rest;
 
-	/* Names of tables may have colons. */
+	/* Names from tables may contain colons. */
 	*event = none;
 	if (parse_alias(word, length, alias, aliases, event))
 		return 0;

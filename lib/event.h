@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Events by name, in the words that perf list has. Of the library and the
- * command; knows neither driver nor session.
- *
- *	cycles, instructions, branch-misses, L1-dcache-load-misses, dTLB-loads …
- *	timestamp		the trace timestamp
- *	rHEX			raw event selector
- *	cpu/event=NUMBER/	the same
- *	NAME			of a table that the caller has
- *
- * and each with :u or :k to count in user or kernel mode alone. Names are the
- * same in upper and lower case.
+ * Event names, as in perf list. Used by library and command; independent of driver
+ * and session.  cycles, instructions, branch-misses, L1-dcache-load-misses,
+ * dTLB-loads ... timestamp             the trace timestamp rHEX
+ * raw event selector cpu/event=NUMBER/    the same NAME                   from a
+ * table of the caller  each with :u or :k to count in user or kernel mode only.
+ * Names are not case-sensitive.
  */
 #ifndef PERF_EVENT_H
 #define PERF_EVENT_H
@@ -30,9 +25,9 @@
 #define PERF_EVENT_NO_KERNEL	(1u << 1)
 
 /**
- * struct perf_event_id - what is counted
+ * struct perf_event_id - an event
  * @type:	0 general, 1 cache, 2 raw, as in SBI
- * @code:	of a general or cache event
+ * @code:	code of a general or cache event
  * @flags:	PERF_EVENT_NO_*
  * @data:	event selector of a raw event
  */
@@ -43,25 +38,25 @@ struct perf_event_id {
 	uint64_t data;
 };
 
-/* A name that the caller knows, of a raw event. */
+/* The caller's name for a raw event. */
 struct perf_event_alias {
 	const char *name;
 	uint64_t data;
 };
 
 /**
- * perf_event_next - length of the first event in a list
- * @list:	events with commas between; those between slashes are not counted
+ * perf_event_next - the length of the first event in a list
+ * @list:	comma-separated events; commas between slashes do not separate
  */
 PERF_INTERNAL size_t perf_event_next(const char *list);
 
 /**
- * perf_event_parse - what an event's name means
+ * perf_event_parse - parse an event's name
  * @word:	the name, not terminated
  * @length:	its length
  * @alias:	more names, @aliases of them
- * @event:	to be filled in
- * @error:	text that names the word, of @size bytes, when it means nothing
+ * @event:	filled
+ * @error:	buffer of @size bytes for an error message
  *
  * Returns 0 or -1.
  */

@@ -11,13 +11,13 @@
 #include "writer.h"
 
 /*
- * What ours stands in for, and what was there when it was installed for the first
- * time: the program may have put a handler in between that passes on to ours.
+ * The handler that ours replaces, and the one at the first installation: the
+ * program may have put its own in between, which calls ours.
  */
 static struct sigaction before, first;
 static volatile bool installed;
 
-/* Of the calling thread's signal that is being passed on. */
+/* The signal that the calling thread passes on. */
 static __thread struct {
 	const void *context;
 	uintptr_t frame;
@@ -33,13 +33,13 @@ PERF_LOCAL uintptr_t *context_pc(void *context)
 #endif
 }
 
-/* Whether an instruction was the cause, and not somebody who sent the signal. */
+/* Whether an instruction caused the signal, and not a sender. */
 PERF_LOCAL bool is_fault(const siginfo_t *info)
 {
 	return info->si_code > 0;
 }
 
-/* As the kernel would have done it. */
+/* Does the kernel's default action. */
 PERF_LOCAL void pass_on(struct sigaction *to, int number, siginfo_t *info,
 			void *context)
 {
@@ -48,7 +48,7 @@ PERF_LOCAL void pass_on(struct sigaction *to, int number, siginfo_t *info,
 
 	if (!(action.sa_flags & SA_SIGINFO) &&
 	    (action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN)) {
-		/* Of an instruction: it is repeated, and ends the program. */
+		/* The instruction is repeated, and ends the program. */
 		if (!is_fault(info) && action.sa_handler == SIG_IGN)
 			return;
 		action.sa_handler = SIG_DFL;
@@ -72,12 +72,13 @@ PERF_LOCAL void pass_on(struct sigaction *to, int number, siginfo_t *info,
 	sigprocmask(SIG_SETMASK, &mask, NULL);
 }
 
-/* A signal that is none of the library's. */
+/* Passes on a signal that the library did not cause. */
 PERF_LOCAL void pass(int number, siginfo_t *info, void *context, uintptr_t frame)
 {
 	/*
-	 * By a handler that ours has called, or that stands where ours did: one that
-	 * jumps away leaves a frame that the next signal's is not below.
+	 * Called by a handler that replaced ours or that ours has called: if it
+	 * jumps away, its frame remains, and the next signal's frame is not below
+	 * it.
 	 */
 	if (!installed || (passed.context == context && frame < passed.frame)) {
 		pass_on(&first, number, info, context);
@@ -105,7 +106,7 @@ PERF_LOCAL void handler(int number, siginfo_t *info, void *context)
 	errno = error;
 }
 
-/* The program may have put a handler of its own there. */
+/* The program may have installed its own handler. */
 PERF_LOCAL bool is_caught(void)
 {
 	struct sigaction now;
@@ -124,7 +125,7 @@ PERF_INTERNAL void perf_fault_catch(void)
 
 	if (!perf_pool->layout.count || is_caught())
 		return;
-	/* From the moment on at which ours may be called. */
+	/* From here on our handler may be called. */
 	sigaction(SIGILL, NULL, &before);
 	if (!known)
 		first = before;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * What happens when user mode may no longer read the counters: a change of
- * kernel.perf_user_access, for example, takes it away from all threads.
+ * Handles the loss of access to the counters in user mode, for example by a change
+ * of kernel.perf_user_access, which takes it away from all threads.
  */
 #ifndef PERF_FAULT_H
 #define PERF_FAULT_H
@@ -9,12 +9,12 @@
 #include "compiler.h"
 
 /*
- * Take SIGILL: those that come from reading counters are put right and the read
- * is repeated, all others go to the handler that was there before.
+ * Install a SIGILL handler: it restores access after a read of a counter, which is
+ * then repeated, and passes all other signals on to the previous handler.
  */
 PERF_INTERNAL void perf_fault_catch(void);
 
-/* Put the earlier handler back, unless the program has put another one there. */
+/* Restore the previous handler, unless the program has installed another one. */
 PERF_INTERNAL void perf_fault_release(void);
 
 #endif /* PERF_FAULT_H */

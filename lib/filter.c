@@ -10,14 +10,14 @@
 #include "error.h"
 #include "filter.h"
 
-/* Objects that a program can have loaded, and still be filtered. */
+/* Limit of loaded objects in a program with a filter. */
 #define OBJECTS		256
 
 struct range {
 	uintptr_t start, end;
 };
 
-/* Ranges of one object, sorted, and where it is loaded. */
+/* The sorted ranges of one object, and its load address. */
 struct filter_object {
 	char *name;
 	struct range *range;
@@ -26,10 +26,10 @@ struct filter_object {
 };
 
 /*
- * What is loaded, for hooks to search: two tables, of which one is complete. The
- * program alone where the C library can be asked for the others, as those may be
- * closed, and something else opened in their place, at any time. An object that is
- * in no filter has no ranges, so that it is known to be none that was loaded since.
+ * Loaded objects for the hooks to search: two tables, one of which is complete.
+ * Only the program itself if the C library can find the others, since those can be
+ * replaced at any time. Objects in no filter have no ranges, which distinguishes
+ * them from new ones.
  */
 struct loaded {
 	uintptr_t start, end, bias;
@@ -42,9 +42,8 @@ struct table {
 };
 
 /*
- * Finds an object, and may be called anywhere, in a signal handler or within
- * dlopen(). C libraries before glibc 2.35 have dl_iterate_phdr() alone, which should
- * not be called there.
+ * Finds an object; async-signal-safe, also within dlopen(). C libraries before
+ * glibc 2.35 only have dl_iterate_phdr(), which is neither.
  */
 #ifdef DLFO_STRUCT_HAS_EH_DBASE
 extern __typeof__(_dl_find_object) _dl_find_object __attribute__((weak));
@@ -54,7 +53,7 @@ extern __typeof__(_dl_find_object) _dl_find_object __attribute__((weak));
 #endif
 
 static struct filter_object *filter_objects;
-/* Those of the set-up before: a thread may still be searching them. */
+/* Tables of the previous set-up: a thread may still be searching them. */
 static struct filter_object *old_objects;
 static struct table tables[2];
 static struct table *volatile current = &tables[0];
@@ -104,7 +103,7 @@ PERF_LOCAL int by_start(const void *left, const void *right)
 	return (a->start > b->start) - (a->start < b->start);
 }
 
-/* Sorted, and ranges that touch made one, so that one search finds all. */
+/* Sorts ranges and joins adjacent ones, for a single binary search. */
 PERF_LOCAL void arrange(struct filter_object *object)
 {
 	struct range *range = object->range;
@@ -123,7 +122,7 @@ PERF_LOCAL void arrange(struct filter_object *object)
 
 #define BLANKS	" \t\r\n\v\f"
 
-/* A name with spaces in it is quoted. Returns what follows, NULL: it is too long. */
+/* A name with spaces is quoted. Returns the rest, NULL if the name is too long. */
 PERF_LOCAL char *take_name(char *line, char **name)
 {
 	const char *end = *line == '"' && strcspn(line + 1, "\"") ? "\"" : BLANKS;
@@ -131,7 +130,7 @@ PERF_LOCAL char *take_name(char *line, char **name)
 
 	*name = line + (*end == '"');
 	after = *name + strcspn(*name, end);
-	/* A quote that nothing closes is a letter. */
+	/* An unmatched quote is part of the name. */
 	if (*end == '"' && !*after) {
 		*name = line;
 		after = line + strcspn(line, BLANKS);
@@ -202,7 +201,7 @@ PERF_LOCAL int visit(struct dl_phdr_info *info, size_t size, void *argument)
 	int i;
 
 	(void)size;
-	/* The program is the first. */
+	/* The program comes first. */
 	if (table->count == (CAN_FIND ? 1 : OBJECTS))
 		return 1;
 	for (i = 0; i < info->dlpi_phnum; i++) {
@@ -223,7 +222,7 @@ PERF_LOCAL int visit(struct dl_phdr_info *info, size_t size, void *argument)
 	return 0;
 }
 
-/* Find the objects that are loaded now. */
+/* Finds the objects that are loaded now. */
 PERF_LOCAL void update_table(void)
 {
 	static bool busy;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * A hook jumps to the current writer: one that returns at once, one that was made
- * for the session's counters (writer.h), or the long way, which can do everything.
- * Whatever is unusual for a writer that was made goes the long way, too.
+ * A hook jumps to the current writer: one that returns at once, one that was
+ * generated for the session's counters (writer.h), or the long way, which handles
+ * everything, including whatever is unusual for a generated writer.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -18,10 +18,10 @@
 #include "section.h"
 #include "writer.h"
 
-/* Records that handlers make before what they interrupt counts as given up. */
+/* Handlers' records after which the interrupted one counts as abandoned. */
 #define PATIENCE	1024
 
-/* Only a header, where that is due. */
+/* Write only the header, if it is due. */
 #define NO_RECORD	PERF_RECORD_BREAK
 
 PERF_LOCAL void write_nothing(uintptr_t function, uintptr_t site, uint32_t kind)
@@ -31,22 +31,22 @@ PERF_LOCAL void write_nothing(uintptr_t function, uintptr_t site, uint32_t kind)
 	(void)kind;
 }
 
-/* At function entry and exit: this, or that where a filter lets it through. */
+/* For function entry and exit; with a filter, the one that applies it. */
 static perf_writer *volatile hook = write_nothing;
 static perf_writer *volatile filtered = write_nothing;
 
 /* For explicit records. */
 static perf_writer *volatile manual = write_nothing;
 
-/* Of what is set up. */
+/* Writers of the current set-up. */
 static struct perf_writers writers;
 
-/* A program that has hooks has the constructor, also from a static library. */
+/* Pulls the constructor into programs with hooks, also from the static library. */
 __attribute__((used)) static void (*const with_hooks)(void) = perf_auto_start;
 
 /* ---- the long way ------------------------------------------------------- */
 
-/* The lane of a thread on a CPU, NULL when that has no encoder here. */
+/* The lane of a thread on a CPU, NULL if that has no encoder here. */
 PERF_LOCAL struct perf_lane *lane_of(const struct perf_thread *thread, int32_t cpu)
 {
 	unsigned int index = 0;
@@ -66,7 +66,7 @@ PERF_LOCAL bool read_counters(struct perf_thread *thread,
 	if (!perf_section_any(thread->rseq, mine, lane->stream.ts, now,
 			      layout->number, layout->count, thread->offset))
 		return false;
-	/* A thread's own counts can be sums. */
+	/* A thread's own counts can be sums, with bits above the counter's width. */
 	for (i = 0; i < layout->count; i++)
 		now[i] &= layout->width[i];
 	return true;
@@ -81,13 +81,13 @@ PERF_LOCAL bool is_refused(struct perf_thread *thread)
 	return true;
 }
 
-/* Whether writers take differences of CSRs alone: see struct perf_lane. */
+/* Whether writers use only differences of CSRs: see struct perf_lane. */
 PERF_LOCAL bool is_relative(void)
 {
 	return perf_pool->slots && perf_pool->layout.type == PERF_COUNT_DELTA;
 }
 
-/* A lane's last values are a thread's own counts. */
+/* Converts a lane's last values to the thread's own counts. */
 PERF_LOCAL void make_whole(struct perf_lane *lane)
 {
 	uint32_t i;
@@ -100,7 +100,7 @@ PERF_LOCAL void make_whole(struct perf_lane *lane)
 	}
 }
 
-/* They are what the CSRs read, until the thread is switched out. */
+/* Converts them to CSR values, valid until the thread is switched out. */
 PERF_LOCAL void make_relative(const struct perf_thread *thread, struct perf_lane *lane)
 {
 	const struct perf_layout *layout = &perf_pool->layout;
@@ -117,11 +117,11 @@ PERF_LOCAL void make_relative(const struct perf_thread *thread, struct perf_lane
 	} while (written != thread->offset[PERF_OFFSETS_WRITTEN]);
 	for (i = 0; i < layout->count; i++)
 		lane->stream.last[i] -= lane->offset[i];
-	/* An older driver counts nothing. */
+	/* An older driver counts none. */
 	lane->written = written ? written : ~UINT64_C(0);
 }
 
-/* Say that the record before stays incomplete. */
+/* Marks the previous record as incomplete. */
 PERF_LOCAL void write_break(const struct perf_stream *stream)
 {
 	if (stream->layout->poll != PERF_POLL_NOT)
@@ -129,7 +129,7 @@ PERF_LOCAL void write_break(const struct perf_stream *stream)
 	perf_stimulus8(stream->stimulus, PERF_RECORD_BREAK);
 }
 
-/* Write a lane's header where it is due; records go on from counters of @now. */
+/* Writes a lane's header if it is due; records continue from the counters in @now. */
 PERF_LOCAL bool write_header(struct perf_thread *thread, struct perf_lane *lane,
 			     const uint64_t *now)
 {
@@ -142,14 +142,17 @@ PERF_LOCAL bool write_header(struct perf_thread *thread, struct perf_lane *lane,
 		return false;
 	if (lane->torn)
 		write_break(&lane->stream);
-	/* First, as the header may be what is left half-way. */
+	/* First, since the header may be what is incomplete. */
 	lane->torn = false;
 	lane->generation = generation;
 	lane->left = perf_pool->interval;
 	thread->fresh &= ~bit;
 	make_whole(lane);
 	perf_stream_header(&lane->stream, now);
-	/* One at the interval alone says that records go on; another, that they do not. */
+	/*
+	 * A header of the interval says that records continue; any other, that they
+	 * do not.
+	 */
 	if (begins && repeated)
 		perf_stream_header(&lane->stream, now);
 	make_relative(thread, lane);
@@ -167,15 +170,15 @@ PERF_LOCAL void write_record(const struct perf_thread *thread, struct perf_lane 
 	make_relative(thread, lane);
 }
 
-/* Whether records may go out, and those of what the thread has joined. */
+/* Pool open, and the thread in the current epoch. */
 PERF_LOCAL bool may_write(const struct perf_thread *thread)
 {
-	/* In this order: what is opened has had its number before. */
+	/* In this order: the epoch changes before the pool opens. */
 	return __atomic_load_n(&perf_pool->open, __ATOMIC_ACQUIRE) &
 	       PERF_OPEN_MANUAL && thread->epoch == perf_pool->epoch;
 }
 
-/* Write what signal handlers have left. The gate is closed. */
+/* Writes the records of signal handlers. The gate is closed. */
 PERF_LOCAL void drain(struct perf_thread *thread)
 {
 	while (thread->head != thread->tail) {
@@ -183,7 +186,7 @@ PERF_LOCAL void drain(struct perf_thread *thread)
 		struct perf_lane *lane = lane_of(thread, p->cpu);
 
 		if (p->complete && lane && may_write(thread)) {
-			/* Where it is torn if it is never finished. */
+			/* Marked as torn until it is finished. */
 			thread->cpu = PERF_CPU_NOBODY;
 			thread->lane = lane;
 			write_header(thread, lane, p->now);
@@ -211,7 +214,7 @@ PERF_INLINE void open_gate(struct perf_thread *thread)
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 }
 
-/* Records that signal handlers have left while this one was being written. */
+/* Writes records that signal handlers have queued during this one. */
 PERF_LOCAL __attribute__((noinline, cold)) void settle(struct perf_thread *thread)
 {
 	thread->stuck = false;
@@ -223,7 +226,7 @@ PERF_LOCAL __attribute__((noinline, cold)) void settle(struct perf_thread *threa
 	}
 }
 
-/* Of a writer whose record was given up while it was at it. */
+/* For a writer whose record was given up while it wrote. */
 PERF_LOCAL __attribute__((noinline, cold))
 void given_up(struct perf_thread *thread, struct perf_lane *lane)
 {
@@ -232,8 +235,8 @@ void given_up(struct perf_thread *thread, struct perf_lane *lane)
 }
 
 /*
- * Find the lane of the CPU that the thread is on, with its header written, and
- * read the counters there. Returns NULL when no record can be written: @loss counts it.
+ * Finds the lane of the thread's CPU, writes its header if due, and reads the
+ * counters there. Returns NULL if no record can be written: @loss counts it.
  */
 PERF_LOCAL struct perf_lane *prepare(struct perf_thread *thread, uint64_t *now,
 				     __u64 **loss)
@@ -249,7 +252,7 @@ PERF_LOCAL struct perf_lane *prepare(struct perf_thread *thread, uint64_t *now,
 		if (!lane || is_refused(thread))
 			return NULL;
 
-		/* From here on, a context that interrupts this one takes the CPU away. */
+		/* From here on, a context that interrupts this one clears the CPU. */
 		thread->lane = lane;
 		thread->cpu = cpu;
 		__atomic_thread_fence(__ATOMIC_SEQ_CST);
@@ -258,7 +261,7 @@ PERF_LOCAL struct perf_lane *prepare(struct perf_thread *thread, uint64_t *now,
 		if (thread->head != thread->tail)
 			continue;
 
-		/* A header's cost is no part of the first record's counts. */
+		/* The cost of a header is not part of the first record's counts. */
 		if (read_counters(thread, lane, &thread->cpu, now) &&
 		    !write_header(thread, lane, now))
 			return lane;
@@ -266,13 +269,13 @@ PERF_LOCAL struct perf_lane *prepare(struct perf_thread *thread, uint64_t *now,
 	return NULL;
 }
 
-/* Whether a record that cannot be written is a loss: also in a pause. */
+/* Whether a record that cannot be written is a loss: also during a pause. */
 PERF_LOCAL bool is_wanted(const struct perf_thread *thread)
 {
 	return perf_pool->open && thread->epoch == perf_pool->epoch;
 }
 
-/* Write a record, when there is one; the gate is closed, and opened. */
+/* Writes a record, if there is one; closes and opens the gate. */
 PERF_LOCAL void write_claimed(struct perf_thread *thread, uint32_t kind,
 			      uintptr_t address, uintptr_t address2)
 {
@@ -291,14 +294,14 @@ PERF_LOCAL void write_claimed(struct perf_thread *thread, uint32_t kind,
 			given_up(thread, lane);
 		return;
 	}
-	/* Before that is open, as who pauses or ends the trace waits for it. */
+	/* Before the gate opens, since a pause or end of the trace waits for it. */
 	if (!lane && kind != NO_RECORD && is_wanted(thread))
 		perf_lost_count(loss);
 	open_gate(thread);
 	settle(thread);
 }
 
-/* In a signal handler: leave the record to the one that is being written. */
+/* In a signal handler: queue the record for the interrupted one. */
 PERF_LOCAL void queue_record(struct perf_thread *thread, uint32_t kind,
 			     uintptr_t address, uintptr_t address2)
 {
@@ -308,7 +311,7 @@ PERF_LOCAL void queue_record(struct perf_thread *thread, uint32_t kind,
 	uint32_t tail, i;
 	int32_t cpu;
 
-	/* Counters in the queue's order, also when handlers interrupt handlers. */
+	/* Counters in the queue's order, also if handlers interrupt handlers. */
 	for (;;) {
 		tail = thread->tail;
 		cpu = (int32_t)thread->rseq->cpu_id;
@@ -377,18 +380,18 @@ void write_long(uintptr_t address, uintptr_t address2, uint32_t kind)
 	close_gate(thread, frame);
 	thread->waiting = 0;
 	write_claimed(thread, kind, address, address2);
-	/* Set up again in the meantime, by another thread. */
+	/* Another thread has set the session up again. */
 	if (PERF_UNLIKELY(thread->epoch != perf_pool->epoch))
 		write_long(address, address2, kind);
 }
 
-/* Of a writer that was made, and has closed the gate, and finds something unusual. */
+/* Called by a generated writer that has closed the gate and found something unusual. */
 PERF_LOCAL __attribute__((noinline, cold))
 void write_instead(uintptr_t address, uintptr_t address2, uint32_t kind)
 {
 	struct perf_thread *thread = perf_self;
 
-	/* In a child that was made in the meantime, it has none. */
+	/* A child made in the meantime has no slot. */
 	if (!thread->tid)
 		return;
 	if (thread->epoch == perf_pool->epoch && !thread->lent) {
@@ -407,7 +410,7 @@ PERF_LOCAL void write_filtered(uintptr_t function, uintptr_t site, uint32_t kind
 		filtered(function, site, kind);
 }
 
-/* The calling thread's header, so that it stands before what comes after. */
+/* Writes the calling thread's header, so that it precedes what follows. */
 PERF_LOCAL void begin_thread(void)
 {
 	struct perf_thread *thread = perf_self;
@@ -454,7 +457,7 @@ PERF_INTERNAL void perf_hooks_close(bool pause)
 	struct perf_thread *thread = perf_self;
 
 	if (pause && hook != write_nothing) {
-		/* What a filter leaves out is no loss. */
+		/* A function that the filter excludes is no loss. */
 		filtered = write_long;
 		hook = perf_filter_on() ? write_filtered : write_long;
 	} else {
@@ -465,7 +468,7 @@ PERF_INTERNAL void perf_hooks_close(bool pause)
 			 __ATOMIC_SEQ_CST);
 	perf_threads_alert();
 	perf_threads_settle();
-	/* What the caller has interrupted goes on where nothing is captured. */
+	/* The interrupted code continues where nothing is captured. */
 	if (thread->epoch == perf_pool->epoch && thread->gate < 0)
 		perf_thread_give_up(thread, true);
 	perf_fault_release();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Where records come from: the compiler's function entry and exit hooks, and
+ * The sources of records: the compiler's function entry and exit hooks, and
  * explicit calls.
  */
 #ifndef PERF_HOOKS_H
@@ -12,35 +12,35 @@
 #include "compiler.h"
 #include "thread.h"
 
-/* Make the writers of what is set up. */
+/* Generate the writers for the current set-up. */
 PERF_INTERNAL void perf_hooks_prepare(void);
 
 /**
- * perf_hooks_open - let records be written
+ * perf_hooks_open - start writing records
  * @open:	PERF_OPEN_*
  *
- * The calling thread's header goes out at once if it is due; other threads' with
+ * Writes the calling thread's header if it is due; other threads write theirs with
  * their first record. Restores the signal handler of perf_hooks_close().
  */
 PERF_INTERNAL void perf_hooks_open(unsigned int open);
 
 /**
- * perf_hooks_close - let no more records be written
+ * perf_hooks_close - stop writing records
  * @pause:	until perf_hooks_open() they are counted as lost
  *
- * Returns when no thread is writing one any more, but for the calling one, which
- * may be a signal handler that interrupted its own.
+ * Returns when no other thread is writing a record. The calling thread may be a signal
+ * handler that interrupted one.
  */
 PERF_INTERNAL void perf_hooks_close(bool pause);
 
-/* The process was forked: hooks do nothing. */
+/* After a fork: hooks do nothing. */
 PERF_INTERNAL void perf_hooks_forget(void);
 
 /**
  * perf_hooks_busy - whether the caller interrupts a record of its own thread
- * @frame:	of the program's call
+ * @frame:	frame of the program's call
  *
- * One that nobody will finish any more is given up.
+ * A record that will never be finished is given up.
  */
 PERF_INTERNAL bool perf_hooks_busy(uintptr_t frame);
 
@@ -48,8 +48,8 @@ PERF_INTERNAL bool perf_hooks_busy(uintptr_t frame);
 PERF_INTERNAL void perf_hooks_manual(uintptr_t address);
 
 /*
- * The compiler's hooks, by names that nothing comes before: those that programs call
- * may be somebody else's.
+ * The compiler's hooks under names that cannot be preempted: the public ones may
+ * belong to another library.
  */
 PERF_INTERNAL void perf_hook_enter(void *function, void *site);
 PERF_INTERNAL void perf_hook_exit(void *function, void *site);

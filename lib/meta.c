@@ -140,7 +140,7 @@ PERF_LOCAL void put_sampling(FILE *file)
 	fputs("},\n", file);
 }
 
-/* A thread that lives may have got its name after its first record. */
+/* A running thread may have got its name after its first record. */
 PERF_LOCAL void thread_name(const struct perf_joined *joined, char *name)
 {
 	char path[64];
@@ -197,7 +197,7 @@ PERF_LOCAL void put_writers(FILE *file, bool first)
 			first && !i ? "" : ",", start, end, start);
 }
 
-/* Where objects are put, and whether one has been. */
+/* Output of objects, and whether there has been one. */
 struct list {
 	FILE *file;
 	bool begun;
@@ -286,7 +286,7 @@ PERF_LOCAL void put_all(FILE *file, const struct sifive_trace_sink *sink,
 	fputs("}\n", file);
 }
 
-/* The name of a trace file's side-car; false: there is no room for it. */
+/* The name of a trace file's side-car file; false if it is too long. */
 PERF_LOCAL bool meta_name(char name[PATH_MAX], const char *path)
 {
 	return snprintf(name, PATH_MAX, "%s.meta", path) < PATH_MAX;
@@ -311,13 +311,13 @@ PERF_INTERNAL int perf_meta_write(const char *path, int fd,
 
 	if (perf_environment_side_car() == PERF_SIDE_CAR_NONE)
 		return 0;
-	/* What is no file (a device, a pipe) has nothing beside it. */
+	/* Devices and pipes have no side-car file. */
 	if (fd >= 0 && (fstat(fd, &about) || !S_ISREG(about.st_mode)))
 		return 0;
 	if (!meta_name(name, path))
 		return perf_error("the name of the trace's file is too long");
 
-	/* A link there may lead to any file of the user who runs the program. */
+	/* A link there could lead to any file of the user who runs the program. */
 	fd = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC,
 		  0666);
 	if (fd < 0)

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Accesses to the stimulus page.
- *
- * An ITC stimulus register tells the size of a value by the offset of the store:
- * 32 bits at 0, 16 bits at 2, 8 bits at 3. The order of these stores is the order
- * of the messages; the page is I/O memory and volatile keeps the compiler to it.
+ * Accesses to the stimulus page.  The offset of a store in an ITC stimulus register
+ * is the size of the value: 32 bits at 0, 16 bits at 2, 8 bits at 3. The order of
+ * these stores is the order of the messages; the page is I/O memory, and volatile
+ * keeps the compiler from reordering.
  */
 #ifndef PERF_MMIO_H
 #define PERF_MMIO_H
@@ -23,9 +22,9 @@ PERF_INTERNAL uint32_t perf_mmio_read32(const volatile uint32_t *reg);
 #else
 
 /*
- * In assembly, as a compiler extends the sign of what it stores to a volatile
- * object, one instruction for nothing each time; that values are wider than the
- * stores saves another.
+ * In assembly, since compilers sign-extend what they store to a volatile object,
+ * which costs an instruction each time; values wider than the stores save another
+ * one.
  */
 PERF_INLINE void perf_stimulus32(volatile uint32_t *stimulus, unsigned long value)
 {
@@ -49,7 +48,10 @@ PERF_INLINE uint32_t perf_mmio_read32(const volatile uint32_t *reg)
 
 #endif
 
-/* Something changes hands, in memory: behind these accesses, and before those. */
+/*
+ * Fences for a change of owner, kept in memory: after these accesses, and before
+ * those.
+ */
 PERF_INLINE void perf_mmio_release(void)
 {
 #ifdef __riscv

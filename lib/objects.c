@@ -16,13 +16,13 @@ static struct perf_object *objects, **objects_end = &objects;
 static unsigned int objects_count;
 static uint64_t left_out;
 
-/* When they were looked at last: what is new has come since. */
+/* Time of the last look: new objects were loaded after it. */
 static struct {
 	bool timed;
 	uint64_t time;
 } looked;
 
-/* Not the session's, which a thread may hold that waits for the loader. */
+/* Not the session's lock, which a thread may hold while it waits for the loader. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 PERF_LOCAL void find_build_id(struct perf_object *object, const char *note, size_t size)
@@ -48,7 +48,7 @@ PERF_LOCAL void find_build_id(struct perf_object *object, const char *note, size
 	}
 }
 
-/* Where an object is, and its build id; false for what is no file's. */
+/* The range and build-id of an object; false for one without a file. */
 PERF_LOCAL bool read_object(const struct dl_phdr_info *info, struct perf_object *found)
 {
 	uintptr_t vdso = (uintptr_t)getauxval(AT_SYSINFO_EHDR);
@@ -82,7 +82,7 @@ PERF_LOCAL bool is_same(const struct perf_object *a, const struct perf_object *b
 	       !memcmp(a->id, b->id, a->id_length) && !strcmp(a->name, name);
 }
 
-/* The last one at an object's place, or at a part of it. */
+/* The last one at an object's addresses, or at some of them. */
 PERF_LOCAL struct perf_object *last_at(const struct perf_object *found)
 {
 	struct perf_object *object, *last = NULL;
@@ -98,7 +98,7 @@ PERF_LOCAL void add_object(const struct perf_object *found, const char *name)
 	char path[PATH_MAX];
 	struct perf_object *object;
 
-	/* A file that has gone by now has still had its name. */
+	/* The file may have been deleted: its name is still the object's. */
 	if (!realpath(*name ? name : "/proc/self/exe", path)) {
 		if (*name != '/' || strlen(name) >= sizeof(path))
 			return;
@@ -136,7 +136,7 @@ PERF_LOCAL int note_object(struct dl_phdr_info *info, size_t size, void *unused)
 		add_object(&found, name);
 		return 0;
 	}
-	/* Nothing else was here since it had gone. */
+	/* No other object was here after it. */
 	last->ended = false;
 	last->seen = true;
 	return 0;
@@ -183,7 +183,7 @@ PERF_INTERNAL void perf_objects_begin(void)
 	pthread_mutex_unlock(&lock);
 }
 
-/* Not freed: what another thread was doing in there went on in the parent. */
+/* Not freed: another thread's changes in there continue only in the parent. */
 PERF_INTERNAL void perf_objects_forget(void)
 {
 	pthread_mutex_init(&lock, NULL);
@@ -211,10 +211,10 @@ PERF_INTERNAL uint64_t perf_objects_left_out(void)
 
 /* ---- dlclose() ------------------------------------------------------------ */
 
-/* Absent from static programs, which have nothing to close. */
+/* Absent from static programs, which cannot close objects. */
 #pragma weak dlsym
 
-/* Where the C library comes before this one, it is the first that has it. */
+/* If the C library precedes this one, RTLD_NEXT finds another dlclose() first. */
 PERF_LOCAL int close_next(void *handle)
 {
 	void *next = dlsym(RTLD_NEXT, "dlclose");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The objects that were loaded while a trace was set up, also those that have gone:
+ * The objects that were loaded while a trace was set up, including unloaded ones:
  * dlclose() notes an object before it may be unloaded.
  */
 #ifndef PERF_OBJECTS_H
@@ -12,21 +12,21 @@
 
 #include "compiler.h"
 
-/* Objects that the side-car file can tell of, as its reader takes no more. */
+/* Limit of the side-car file's reader. */
 #define PERF_OBJECTS	4096
 
-/* Longest build id in use is SHA-1's; there is room for longer ones. */
+/* SHA-1 build-ids are the longest in use; there is room for longer ones. */
 #define PERF_BUILD_ID	32
 
 /**
- * struct perf_object - an object in memory
- * @next:	the one that was noted after it
+ * struct perf_object - a loaded object
+ * @next:	the object that was noted after it
  * @start:	its first address
- * @end:	the address behind its last one
- * @bias:	what its addresses have more than those in its file
- * @begins:	it was not there at @from, in the trace's time
- * @ended:	it had gone at @to
- * @id_length:	bytes of @id, 0: it has none
+ * @end:	its end, exclusive
+ * @bias:	load bias: address in memory minus address in the file
+ * @begins:	it was loaded after @from, in the trace's time
+ * @ended:	it was unloaded before @to
+ * @id_length:	bytes of @id, 0 for none
  * @id:		its build id
  * @path:	its file
  * @name:	the loader's name for it
@@ -42,24 +42,24 @@ struct perf_object {
 	char path[];
 };
 
-/* Forget what an earlier trace had, and note what is loaded: a trace is set up. */
+/* Called at set-up: forget an earlier trace's objects, and note the loaded ones. */
 PERF_INTERNAL void perf_objects_begin(void);
 
-/* Note what is loaded now, and what has gone since. */
+/* Note newly loaded and unloaded objects. */
 PERF_INTERNAL void perf_objects_note(void);
 
-/* Forget all, in a child made by fork(). */
+/* Forget everything, in a child of fork(). */
 PERF_INTERNAL void perf_objects_forget(void);
 
-/* Call @each for each object, in the order in which they came. */
+/* Call @each for each object, in order of loading. */
 PERF_INTERNAL void perf_objects_each(void (*each)(const struct perf_object *object,
 						  void *argument),
 				     void *argument);
 
-/* How many there were beyond PERF_OBJECTS. */
+/* The number of objects beyond PERF_OBJECTS. */
 PERF_INTERNAL uint64_t perf_objects_left_out(void);
 
-/* dlclose() that notes objects before and after. */
+/* dlclose() that notes the objects before and after. */
 PERF_INTERNAL int perf_objects_close(void *handle);
 
 #endif /* PERF_OBJECTS_H */

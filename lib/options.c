@@ -31,7 +31,7 @@ PERF_LOCAL int parse_event(const struct sifive_trace_options *options,
 	int rc = -1;
 	size_t i;
 
-	/* One by one: the two structures are alike, but not the same. */
+	/* One by one: the structures are similar, not equal. */
 	for (i = 0; rc && i < options->names_count; i++) {
 		alias.name = options->names[i].name;
 		alias.data = options->names[i].data;
@@ -86,7 +86,7 @@ PERF_LOCAL int parse_events(const struct sifive_trace_options *options,
 	}
 }
 
-/* A list such as "0-2,5". */
+/* Parses a list such as "0-2,5". */
 PERF_LOCAL int parse_cpus(const char *list, cpu_set_t *cpus)
 {
 	const char *at = list;

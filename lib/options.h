@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* From options as users give them, as text, to what a session is set up with. */
+/* Parses the options of users, given as text, to a session's set-up. */
 #ifndef PERF_OPTIONS_H
 #define PERF_OPTIONS_H
 
@@ -10,9 +10,9 @@ struct sifive_trace_options;
 
 /**
  * perf_options_parse - check options
- * @setup:	to be filled in
+ * @setup:	filled
  *
- * Returns 0, or -1 with text that names the word that is wrong.
+ * Returns 0, or -1 with text that names the wrong word.
  */
 PERF_INTERNAL int perf_options_parse(const struct sifive_trace_options *options,
 				     struct perf_setup *setup);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* The API of the SiFive Trace Performance Library on the process's session. */
+/* The API of the SiFive Trace Performance Library, for the process's session. */
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +24,7 @@
 /* Shortest interval between two records of the timer, in microseconds. */
 #define INTERVAL_MIN	100
 
-/* Calls end here with their name, as "call(): ", and result: failures are printed. */
+/* Exit of calls: prints failures with the name, as "call(): ". */
 PERF_LOCAL int report(const char *call, int rc)
 {
 	if (rc)
@@ -43,7 +43,7 @@ PERF_LOCAL int foreign(void)
 	return perf_error("the program is traced already, through sifive_trace_setup() or SIFIVE_TRACE_RECORD");
 }
 
-/* What calls begin with. Another user's session is none of theirs. */
+/* Entry of calls. They cannot use the session of another API. */
 PERF_INLINE int enter(const char *call, bool record)
 {
 	perf_error_clear();
@@ -125,8 +125,8 @@ PERF_LOCAL int convert_events(struct perf_counter *counter,
 }
 
 /*
- * Programs of several cores call this from a thread on each, with the same
- * arguments, before anything is traced: what is set up then is for all of them.
+ * Programs for several cores call this from a thread on each, with the same
+ * arguments, before they trace: it sets everything up for all of them.
  */
 PERF_LOCAL void add_cpus(struct perf_setup *setup)
 {
@@ -184,7 +184,7 @@ PERF_LOCAL int initialise(perfEvent *list, int count, int channel,
 		setup.sampling.interval = interval;
 		add_cpus(&setup);
 	}
-	/* Nothing stays set up, whatever goes wrong. */
+	/* On any failure nothing stays set up. */
 	if (perf_session_end() || rc || perf_session_setup(&setup, NULL))
 		return -1;
 
@@ -260,7 +260,7 @@ PERF_API int perfTimerISRInit(perfEvent *perfCntrList, int numCntrs,
 				(uint64_t)interval * 1000));
 }
 
-/* Called too often for anything to be printed. */
+/* Called too often to print errors. */
 PERF_API int perfWriteCntrs(void)
 {
 	return perf_session_record((uintptr_t)__builtin_return_address(0));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "record.h"
 
-/* Below this width the lower 32 bits of a difference need masking, too. */
+/* Below this width, the lower 32 bits of a difference need masking too. */
 #define NARROW	32
 
 PERF_INTERNAL int perf_layout_init(struct perf_layout *layout, uint32_t type,
@@ -28,7 +28,7 @@ PERF_INTERNAL int perf_layout_init(struct perf_layout *layout, uint32_t type,
 	};
 
 	for (i = 0; i < count; i++) {
-		/* Place among the counters with lower numbers. */
+		/* Index among the counters, by number. */
 		uint32_t below = mask & ((1u << counter[i].number) - 1);
 		uint32_t place = 0;
 
@@ -75,7 +75,7 @@ PERF_LOCAL void emit_address(struct perf_stream *s, uintptr_t address, bool poll
 	emit32(s, (uint32_t)(value >> 32), poll);
 }
 
-/* What a record says of counter @i, which reads @now. */
+/* What a record has for counter @i, whose value is @now. */
 PERF_LOCAL uint64_t take_count(struct perf_stream *s, uint32_t i, uint64_t now)
 {
 	const uint64_t last = s->last[i];
@@ -103,9 +103,9 @@ PERF_INTERNAL void perf_stream_record(struct perf_stream *stream, uint32_t kind,
 
 	for (i = 0; i < layout->count; i++) {
 		/*
-		 * A difference is taken modulo 2^64, as is the sum that a
-		 * thread's own count is: of a counter that is narrower and has
-		 * wrapped they show bits above its width.
+		 * Differences are modulo 2^64, as are the sums that are a thread's
+		 * own counts: if a narrower counter has wrapped, they have bits
+		 * above its width.
 		 */
 		uint64_t value = take_count(stream, i, now[i]) & layout->width[i];
 		uint16_t upper = (uint16_t)(value >> 32);

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Performance records on one ITC stimulus register.
- *
- * Freestanding: no library, no allocation, no system call. A stream is all the
- * state of one sequence of records: one writer, one stimulus register.
- *
- * Documentation/trace-format.rst describes the format.
+ * Performance records on one ITC stimulus register.  Freestanding: no library, no
+ * allocation, no system call. A stream is the state of one sequence of records: one
+ * writer, one stimulus register.  Documentation/trace-format.rst describes the
+ * format.
  */
 #ifndef PERF_RECORD_H
 #define PERF_RECORD_H
@@ -20,7 +18,7 @@
 
 #define PERF_RECORD_MAGIC	((uint32_t)SIFIVE_TRACE_RECORD_MAGIC)
 
-/* Bits of a count that a record has room for. */
+/* Bits of a count in a record. */
 #define PERF_COUNT_BITS		((unsigned int)SIFIVE_TRACE_RECORD_COUNT_BITS)
 
 /* Number of ITC stimulus registers of an encoder. */
@@ -39,7 +37,7 @@ enum perf_record_kind {
 	PERF_RECORD_ISR		= SIFIVE_TRACE_RECORD_ISR,
 };
 
-/* When to wait until a stimulus register can take a store. */
+/* When to poll a stimulus register for room. */
 enum perf_poll {
 	PERF_POLL_NOT,		/* the encoder stalls the hart */
 	PERF_POLL_RECORD,	/* before a record; the encoder stalls for its rest */
@@ -58,7 +56,7 @@ enum perf_event_type {
  * @info:	SBI counter_info: CSR and width
  * @type:	enum perf_event_type
  * @code:	event code of a general or cache event
- * @flags:	modes in which it does not count, for the code that sets it up
+ * @flags:	modes in which it does not count, for the set-up
  * @data:	event selector of a raw event
  */
 struct perf_counter {
@@ -71,13 +69,13 @@ struct perf_counter {
 };
 
 /**
- * struct perf_layout - what is in the records of one or more streams
+ * struct perf_layout - the layout of the records of one or more streams
  * @type:	enum perf_count_type
  * @count:	number of counters
  * @mask:	bit n set: counter n is recorded
- * @poll:	when to wait for the encoder
+ * @poll:	when to poll the encoder
  * @narrow:	a counter has less than 32 bits
- * @number:	the counters' numbers, lowest first, as in the arrays below
+ * @number:	the counters' numbers in ascending order, as in the arrays below
  * @counter:	the counters
  * @width:	mask of each counter's bits
  */
@@ -94,9 +92,9 @@ struct perf_layout {
 
 /**
  * struct perf_stream - state of a sequence of records
- * @stimulus:	register written to
+ * @stimulus:	its stimulus register
  * @ts:		tsLower of the same page, for the timestamp as a counter
- * @layout:	what is in the records
+ * @layout:	the layout of its records
  * @address:	last address written (XOR)
  * @last:	previous value of each counter (Delta and XOR), PERF_COUNTER_MAX of them
  */
@@ -108,22 +106,22 @@ struct perf_stream {
 	uint64_t *last;
 };
 
-/* Which records may be written, for those who write them. */
+/* The records that may be written. */
 #define PERF_OPEN_MANUAL	1u	/* explicit ones */
 #define PERF_OPEN_HOOKS		2u	/* also at function entry and exit */
 
-/* Not of the format: tells readers that a record was broken off. */
+/* Not part of the format: tells readers that a record was abandoned. */
 #define PERF_RECORD_BREAK	((uint32_t)SIFIVE_TRACE_RECORD_BREAK)
 
 /**
  * perf_layout_init - describe records
- * @layout:	to be filled in
+ * @layout:	filled
  * @type:	enum perf_count_type
  * @counter:	the counters in any order; each number once
  * @count:	number of counters, 0 to 32
  *
- * Returns 0, or -1 when @type or @count is out of range, a counter's number is,
- * or two counters have the same number.
+ * Returns 0, or -1 if @type, @count or a counter's number is out of range, or two
+ * counters have the same number.
  */
 PERF_INTERNAL int perf_layout_init(struct perf_layout *layout, uint32_t type,
 				   const struct perf_counter *counter,
@@ -131,12 +129,12 @@ PERF_INTERNAL int perf_layout_init(struct perf_layout *layout, uint32_t type,
 
 /**
  * perf_stream_header - write the header; Delta and XOR start again from here
- * @now:	what the counters read, in the layout's order
+ * @now:	the counters' values, in the layout's order
  */
 PERF_INTERNAL void perf_stream_header(struct perf_stream *stream,
 				      const uint64_t *now);
 
-/* Wait until the stimulus register takes a store. */
+/* Wait until the stimulus register has room for a store. */
 PERF_INLINE void perf_wait_ready(const volatile uint32_t *stimulus)
 {
 	while (PERF_UNLIKELY(!perf_mmio_read32(stimulus)))
@@ -146,9 +144,9 @@ PERF_INLINE void perf_wait_ready(const volatile uint32_t *stimulus)
 /**
  * perf_stream_record - write a record
  * @kind:	enum perf_record_kind
- * @address2:	not used by records of one address. Addresses are even, as all
- *		code addresses are.
- * @now:	what the counters read, in the layout's order
+ * @address2:	ignored by records with one address. Addresses are even, as all code
+ *		addresses are.
+ * @now:	the counters' values, in the layout's order
  */
 PERF_INTERNAL void perf_stream_record(struct perf_stream *stream, uint32_t kind,
 				      uintptr_t address, uintptr_t address2,

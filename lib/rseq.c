@@ -8,7 +8,7 @@
 #include "rseq.h"
 
 #ifdef PERF_SECTIONS
-/* Since glibc 2.35; its size is 0 when it has registered nothing. */
+/* Since glibc 2.35; the size is 0 if it has registered no area. */
 extern const ptrdiff_t __rseq_offset __attribute__((weak));
 extern const unsigned int __rseq_size __attribute__((weak));
 
@@ -31,7 +31,7 @@ PERF_INTERNAL struct perf_rseq *perf_rseq_find(void)
 	}
 	return &own_area;
 #else
-	/* The CPU alone is of no use without sequences that depend on it. */
+	/* Without sequences that depend on it, the CPU alone is useless. */
 	return NULL;
 #endif
 }
@@ -45,7 +45,7 @@ PERF_INTERNAL void perf_rseq_barrier(void)
 		return;
 	if (!syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0))
 		return;
-	/* No such call: each thread has had an interrupt after a while. */
+	/* Without membarrier(2): after a while each thread has taken an interrupt. */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	usleep(20000);
 }

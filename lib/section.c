@@ -6,13 +6,13 @@
 #define STRING(x)	#x
 #define NUMBER(x)	STRING(x)
 
-/* The sequence's descriptor, in a section of its own: one for each copy of the code. */
+/* The sequence's descriptor, in a section of its own: one per copy of the code. */
 extern const struct perf_section __start_perf_sections[]
 	__attribute__((visibility("hidden")));
 extern const struct perf_section __stop_perf_sections[]
 	__attribute__((visibility("hidden")));
 
-/* One entry of the table in perf_section_any(), of 8 bytes. */
+/* Size of an entry of the table in perf_section_any(). */
 #define ENTRY(number, low, high)					\
 	"	csrr	%[value], " #low "\n"				\
 	"	j	6f\n"
@@ -28,9 +28,9 @@ bool perf_section_any(struct perf_rseq *rseq, const volatile int32_t *mine,
 	uint64_t *to;
 
 	/*
-	 * Labels: 0 (re)start, 1 and 2 the sequence's bounds, 3 the restart in the cold,
-	 * 9 the descriptor.
-	 * The timestamp's entry, number 1, is between cycle's and instret's.
+	 * Labels: 0 (re)start, 1 and 2 the sequence's bounds, 3 the out-of-line
+	 * restart, 9 the descriptor. The timestamp's entry, number 1, is between
+	 * cycle's and instret's.
 	 */
 	__asm__ volatile goto(
 		"0:	lla	%[other], 9f\n"

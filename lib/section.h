@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Reading counters without being moved or interrupted in between.
- *
- * All counters of a record are read in one restartable sequence, rseq(2): it
- * begins with a comparison of the CPU that the thread is on with the one whose
- * counters are wanted, and the kernel restarts it when it preempts or moves
- * the thread or delivers a signal. So what has been read belongs to that CPU, and
- * to one stretch of running. A thread without such an area gets one that always
- * names the CPU it is pinned to.
- *
- * The lane's CPU is part of the comparison, so that to interrupt the thread a signal
- * handler, or another thread, makes it one that no thread is on.
+ * Reads counters without a migration or interruption in between.  All counters of a
+ * record are read in one restartable sequence, rseq(2): it begins by comparing the
+ * thread's CPU with the one whose counters it reads, and the kernel restarts it
+ * after preemption, migration or a signal. So all values belong to that CPU, and to
+ * one stretch of running. A thread without an rseq area gets one that always names
+ * the CPU it is pinned to.  The lane's CPU is part of the comparison: to interrupt
+ * the thread, a signal handler or another thread sets it to a CPU that no thread is
+ * on.
  */
 #ifndef PERF_SECTION_H
 #define PERF_SECTION_H
@@ -22,7 +19,7 @@
 #include "compiler.h"
 #include "counter.h"
 
-/* The kernel's struct rseq, as far as it is needed; 32 bytes are registered. */
+/* The needed part of the kernel's struct rseq; 32 bytes are registered. */
 struct perf_rseq {
 	uint32_t cpu_id_start;
 	volatile uint32_t cpu_id;
@@ -40,34 +37,34 @@ struct perf_section {
 	uint64_t restart;
 } __attribute__((aligned(32)));
 
-/* Stands before where a sequence restarts; to be the same in a process. */
+/* Signature before the restart address of a sequence; the same in all of a process. */
 #define PERF_SECTION_SIGNATURE	0xf1401073
 
-/* Elsewhere counters are read one by one: one thread, on the CPU it is pinned to. */
+/* Without rseq, one thread reads counters one by one on the CPU it is pinned to. */
 #if defined(__riscv) && __riscv_xlen == 64 && !defined(PERF_COUNTER_MOCK)
 #define PERF_SECTIONS
 #endif
 
 /**
- * perf_section_restart - where to go on from within perf_section_any()'s sequence
- * @pc:		where a signal has come from: in the sequence, or already where it
- *		restarts, as the kernel has moved it
+ * perf_section_restart - the restart address of perf_section_any()'s sequence
+ * @pc:		pc of a signal: in the sequence, or already at its restart, where the
+ *		kernel has moved it
  *
- * Returns 0 when @pc is neither.
+ * Returns 0 if @pc is neither.
  */
 PERF_INTERNAL uintptr_t perf_section_restart(uintptr_t pc);
 
 /**
  * perf_section_any - read counters
- * @rseq:	the calling thread's
- * @mine:	CPU to read on; nobody's to prevent it
- * @page:	where tsLower is
- * @now:	to be filled in
+ * @rseq:	the calling thread's area
+ * @mine:	CPU to read on; one that no thread is on prevents it
+ * @page:	address of tsLower
+ * @now:	filled
  * @number:	their numbers
  * @count:	how many
- * @offset:	added to the value of counter n, but for the timestamp: offset[n]
+ * @offset:	offset[n] is added to the value of counter n, except the timestamp
  *
- * Returns false when the thread is on another CPU than @mine.
+ * Returns false if the thread is on another CPU than @mine.
  */
 PERF_INTERNAL bool perf_section_any(struct perf_rseq *rseq,
 				    const volatile int32_t *mine,

@@ -15,12 +15,12 @@
 #include "rseq.h"
 #include "session.h"
 
-/* Records from one header to the next in a ring of XOR. */
+/* Records from one header to the next in an XOR ring. */
 #define INTERVAL_USUAL	100
 
 PERF_DATA struct perf_session perf_session;
 
-/* The thread that is in a call, where, and whether it could be cancelled before. */
+/* The thread that is in a call, its frame, and its earlier cancellation state. */
 static volatile int32_t caller;
 static volatile uintptr_t caller_frame;
 static int cancelable;
@@ -48,7 +48,7 @@ PERF_LOCAL void forget_at_fork(void)
 	forget(true);
 }
 
-/* What the library registers with the process, once. */
+/* Registered with the process once. */
 PERF_LOCAL int register_process(void)
 {
 	static bool registered;
@@ -61,7 +61,7 @@ PERF_LOCAL int register_process(void)
 	return 0;
 }
 
-/* Whether a call will not be finished: its thread has ended, or jumped out of it. */
+/* Whether a call will never finish: its thread has ended, or jumped out of it. */
 PERF_LOCAL bool is_over(int32_t other, int32_t self, uintptr_t frame)
 {
 	return other == self ? perf_frame_left(caller_frame, frame) :
@@ -69,8 +69,8 @@ PERF_LOCAL bool is_over(int32_t other, int32_t self, uintptr_t frame)
 }
 
 /*
- * Whether a call has begun; otherwise @other is the thread that is in one. Without a
- * signal, whose handler would find this call with the frame of an earlier one.
+ * Begins a call, unless thread @other is in one. With signals blocked: a handler
+ * would find this call with the frame of an earlier one.
  */
 PERF_LOCAL bool take_call(int32_t self, uintptr_t frame, int32_t *other)
 {
@@ -84,7 +84,7 @@ PERF_LOCAL bool take_call(int32_t self, uintptr_t frame, int32_t *other)
 						    __ATOMIC_RELAXED);
 		if (taken)
 			caller_frame = frame;
-		/* Until it is somebody's who goes on. */
+		/* Until another thread takes over. */
 		if (taken || (*other && !is_over(*other, self, frame)))
 			break;
 	}
@@ -98,13 +98,13 @@ PERF_INTERNAL int perf_session_enter(bool record, uintptr_t frame)
 	int32_t self = thread_number(), other;
 	int state;
 
-	/* Of a child that was made without fork()'s handlers. */
+	/* After a child was made without fork()'s handlers. */
 	if (perf_pool && !perf_pool->pid)
 		forget(false);
 	if (perf_hooks_busy(frame) && record)
 		return perf_error("a record is being written: call this outside of signal handlers");
 
-	/* A call that is cancelled would hold the others up for ever. */
+	/* A cancelled call would block the others for ever. */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
 	while (!take_call(self, frame, &other)) {
 		if (other == self) {
@@ -150,7 +150,7 @@ PERF_INTERNAL int perf_session_begin(struct sifive_trace_info *info)
 	return 0;
 }
 
-/* Which CPUs are to be traced, and how threads know where they are. */
+/* Chooses the CPUs to trace, and how threads learn their CPU. */
 PERF_LOCAL int find_cpus(struct perf_setup *setup, int *pinned)
 {
 	cpu_set_t cpus;
@@ -174,7 +174,7 @@ PERF_LOCAL int find_cpus(struct perf_setup *setup, int *pinned)
 	return 0;
 }
 
-/* Share the channels out: the kernel's, and those of threads. */
+/* Distributes the channels among the kernel and threads. */
 PERF_LOCAL int share_channels(const struct perf_device *device,
 			      struct perf_setup *setup, bool pinned,
 			      uint32_t *threads, unsigned int *first)
@@ -190,7 +190,7 @@ PERF_LOCAL int share_channels(const struct perf_device *device,
 		uint32_t others = all & ~(1u << setup->channel);
 		unsigned int next;
 
-		/* The next one upwards, or else the lowest. */
+		/* The next higher channel, or else the lowest. */
 		next = (unsigned int)__builtin_ctz(others >> setup->channel ?
 				others & -(1u << setup->channel) : others);
 		setup->sampling.channel = setup->hooks ? next : setup->channel;
@@ -221,7 +221,7 @@ PERF_LOCAL void make_lanes(const struct perf_device *device, uint32_t channels)
 		perf_pool->index[device->encoder[i].cpu] = (uint8_t)(i + 1);
 }
 
-/* A ring overwrites its first header, and XOR says nothing without one. */
+/* A ring overwrites its first header, and XOR records need one. */
 PERF_LOCAL bool repeats_headers(const struct perf_setup *setup)
 {
 	return setup->take.ring && setup->type == PERF_COUNT_XOR && !setup->header_once;
@@ -318,7 +318,7 @@ PERF_INTERNAL int perf_session_end(void)
 	if (perf_session.state < PERF_SESSION_READY)
 		return 0;
 
-	/* Nothing that threads have is theirs any more. */
+	/* Threads lose everything that they had joined. */
 	perf_pool->epoch++;
 	perf_device_close(&perf_session.device);
 	perf_session.state = PERF_SESSION_IDLE;
@@ -326,7 +326,7 @@ PERF_INTERNAL int perf_session_end(void)
 	return 0;
 }
 
-/* Where nothing tells a thread its CPU, it has to stay where it was. */
+/* A thread that cannot learn its CPU has to stay where it was. */
 PERF_LOCAL int check_pinned(void)
 {
 	const int cpu = (int)perf_pool->fixed.cpu_id;
@@ -343,8 +343,8 @@ PERF_LOCAL int check_pinned(void)
 }
 
 /*
- * Signal handlers turn tracing on: no memory is asked for in here, and no lock that
- * the program may hold, of its list of objects for example.
+ * Signal handlers turn tracing on: no memory allocation here, and no lock that the
+ * program may hold, such as that on its list of objects.
  */
 PERF_INTERNAL int perf_session_on(void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The process's session: device, encoders, counters and the threads' records,
- * from setting up to writing the trace file.
+ * The process's session: device, encoders, counters and the threads' records, from
+ * set-up to writing the trace file.
  *
  * All functions return 0, or -1 with text for perfErrorString(). All but
  * perf_session_record() are called between perf_session_enter() and
@@ -23,9 +23,9 @@
 #define PERF_EVENT_NAME	64
 
 /**
- * enum perf_session_state - how far a session has come
- * @PERF_SESSION_NONE:	nothing was called; all zero
- * @PERF_SESSION_IDLE:	the hardware was looked at; nothing is held
+ * enum perf_session_state - state of a session
+ * @PERF_SESSION_NONE:	initial, all zero
+ * @PERF_SESSION_IDLE:	the hardware was queried; nothing is held
  * @PERF_SESSION_READY:	device and counters are held; tracing is off
  * @PERF_SESSION_ON:	tracing is on
  */
@@ -39,21 +39,21 @@ enum perf_session_state {
 /**
  * struct perf_setup - what to record, and where to
  * @counter:	events to count; number and info are filled in
- * @name:	what the user calls them; "" for the usual name
+ * @name:	the user's names; "" for the usual name
  * @count:	how many, 0 to 32
  * @type:	enum perf_count_type
- * @channel:	ITC channel, 0 to 31, of the first thread; of the kernel's
- *		records, when neither hooks nor threads write
- * @take:	buffer and what else is wanted of the hardware
- * @cpus:	CPUs to trace, none: all that the calling thread may run on
+ * @channel:	ITC channel, 0 to 31, of the first thread, or of samples if neither
+ *		hooks nor threads write
+ * @take:	buffer and other hardware resources
+ * @cpus:	CPUs to trace, empty: all that the calling thread may run on
  * @hooks:	write records at function entry and exit
  * @per_thread:	each thread has counts of its own
- * @poll:	wait before each record until the encoder can take it
+ * @poll:	poll for room before each record
  * @header_once: write only one header
- * @header_interval: records from one header to the next, in a ring of XOR; 0: the usual
+ * @header_interval: records from one header to the next, in an XOR ring; 0: the default
  * @filter:	filter file, NULL for none
- * @sampling:	when @interval or @period is not 0: records of the kernel
- * @sampling_name: what the user calls its event
+ * @sampling:	the kernel samples if @interval or @period is not 0
+ * @sampling_name: the user's name for its event
  */
 struct perf_setup {
 	struct perf_counter counter[PERF_COUNTER_MAX];
@@ -75,13 +75,13 @@ struct perf_setup {
 
 /**
  * struct perf_session - the session
- * @state:	how far it has come
- * @user:	who has set it up: a handle of the modern API, NULL the old API
+ * @state:	its state
+ * @user:	owner: a handle of the modern API, NULL for the old API
  * @device:	the trace device, open from READY on
- * @setup:	what was asked for, as far as it is valid
+ * @setup:	the set-up, as far as it is valid
  * @started:	tracing has been on
  * @sampled:	the kernel writes records
- * @starter:	the thread that has set it up
+ * @starter:	the thread that set it up
  */
 struct perf_session {
 	enum perf_session_state state;
@@ -96,26 +96,27 @@ struct perf_session {
 PERF_INTERNAL_DATA struct perf_session perf_session;
 
 /*
- * One call at a time, in the whole process. Fails in a signal handler that has
- * interrupted a call; @record: also in one that has interrupted a record. @frame is
- * the program's call: one that was left with longjmp() interrupts nothing.
+ * Serializes calls in the whole process. Fails in a signal handler that has
+ * interrupted a call; with @record also in one that has interrupted a record.
+ * @frame is the program's call: one that was left with longjmp() interrupts
+ * nothing.
  */
 PERF_INTERNAL int perf_session_enter(bool record, uintptr_t frame);
 PERF_INTERNAL void perf_session_leave(void);
 
 /**
- * perf_session_begin - look at the hardware
- * @info:	to be filled in
+ * perf_session_begin - query the hardware
+ * @info:	filled
  *
- * Ends what was set up before.
+ * Ends an earlier set-up.
  */
 PERF_INTERNAL int perf_session_begin(struct sifive_trace_info *info);
 
-/* Take the hardware. Nothing is traced yet. @setup: counters are filled in. */
+/* Take the hardware, without tracing yet. Fills in the counters of @setup. */
 PERF_INTERNAL int perf_session_setup(struct perf_setup *setup, const void *user);
 
 /**
- * perf_session_end - give everything back but what perf_session_begin() found
+ * perf_session_end - release everything except what perf_session_begin() found
  *
  * Fails while tracing is on.
  */
@@ -127,7 +128,7 @@ PERF_INTERNAL int perf_session_off(void);
 /* Write a record of the counters with @address. */
 PERF_INTERNAL int perf_session_record(uintptr_t address);
 
-/* Fails unless something is set up. */
+/* Fails unless a session is set up. */
 PERF_INTERNAL int perf_session_check_ready(void);
 
 #endif /* PERF_SESSION_H */

@@ -15,12 +15,12 @@
 #include "options.h"
 #include "session.h"
 
-/* A handle stands for what it has set up: the session has one user at a time. */
+/* A handle owns what it has set up: the session has one owner at a time. */
 struct sifive_trace {
 	char unused;
 };
 
-/* Sizes that callers of the first release have, and that none ever has. */
+/* Struct sizes of the first release's callers, and sizes that are invalid. */
 #define OPTIONS_MIN	offsetof(struct sifive_trace_options, header_interval)
 #define OPTIONS_MAX	4096
 #define REPORT_MIN	sizeof(struct sifive_trace_report)
@@ -33,7 +33,7 @@ PERF_LOCAL int leave_trace(const char *call, int rc)
 	return rc;
 }
 
-/* What calls begin with: fails for the handle that has not set the session up. */
+/* Entry of calls: fails for a handle that does not own the session. */
 PERF_INLINE int enter_trace(const struct sifive_trace *trace, bool record)
 {
 	perf_error_clear();
@@ -64,7 +64,7 @@ PERF_API struct sifive_trace *sifive_trace_open(void)
 	if (entered("sifive_trace_open(): ", perf_session_enter(true, PERF_FRAME)))
 		return NULL;
 	perf_auto_yield();
-	/* A session that something else has set up shows that there is a device. */
+	/* A session of another owner shows that there is a device. */
 	rc = perf_session.state < PERF_SESSION_READY ?
 	     perf_session_begin(&info) : 0;
 	if (!rc) {
@@ -76,7 +76,7 @@ PERF_API struct sifive_trace *sifive_trace_open(void)
 	return trace;
 }
 
-/* Options of a later release: what is not set is not needed. */
+/* Options of a later release may be absent if they are zero. */
 PERF_LOCAL bool has_more(const struct sifive_trace_options *options)
 {
 	const unsigned char *byte = (const unsigned char *)options;
@@ -135,12 +135,12 @@ PERF_API int sifive_trace_off(struct sifive_trace *trace)
 	return leave_trace("sifive_trace_off(): ", perf_session_off());
 }
 
-/* Called too often for anything to be printed. */
+/* Called too often to print errors. */
 PERF_API int sifive_trace_write(struct sifive_trace *trace)
 {
 	if (PERF_UNLIKELY(!trace || perf_session.user != trace))
 		return perf_error("call sifive_trace_setup() first");
-	/* What has a user is set up. */
+	/* An owned session is set up. */
 	perf_hooks_manual((uintptr_t)__builtin_return_address(0));
 	return 0;
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * vfork() in place of the C library's: the child runs in its parent's memory, with the
- * parent's slot, and the kernel keeps no rseq area for it. From this call on the
- * thread's records take the long way, which finds out who makes them.
+ * vfork() instead of the C library's: the child runs in its parent's memory, with
+ * the parent's slot, and the kernel keeps no rseq area for it. From this call on
+ * the thread's records take the long way, which checks whether parent or child
+ * makes them.
  */
 #include <errno.h>
 #include <sys/types.h>
@@ -41,8 +42,8 @@ PERF_INTERNAL pid_t perf_vfork_failed(long error)
 #endif
 
 /*
- * Nothing may be on the stack over the system call, as the child's calls overwrite it:
- * clone(CLONE_VM | CLONE_VFORK | SIGCHLD) is the last that it does there.
+ * Nothing may be on the stack across the system call, as the child's calls
+ * overwrite it: clone(CLONE_VM CLONE_VFORK SIGCHLD) is the last action there.
  */
 __asm__(
 	"	.pushsection .text.vfork, \"ax\", @progbits\n"

@@ -9,7 +9,7 @@ PERF_INTERNAL void bare_choose_begin(struct bare_choice *choice)
 		choice->holder[n] = -1;
 }
 
-/* Counter @n is free: each event on the way to it hands its own to the one before. */
+/* Counter @n is free: each event on the path to it passes its own one back. */
 PERF_LOCAL void hand_on(struct bare_choice *choice, const unsigned char *to,
 			unsigned int n, unsigned int last)
 {
@@ -26,7 +26,10 @@ PERF_LOCAL void hand_on(struct bare_choice *choice, const unsigned char *to,
 
 PERF_INTERNAL bool bare_choose(struct bare_choice *choice, unsigned int event)
 {
-	/* Events that want a counter, and who each counter would go to. */
+	/*
+	 * Events in search of a counter, and the event before each counter on the
+	 * path.
+	 */
 	unsigned char queue[PERF_COUNTER_MAX], to[PERF_COUNTER_MAX];
 	unsigned int head, tail = 0, n;
 	uint32_t seen = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Which counter is to count which event. */
+/* Assigns counters to events. */
 #ifndef PERF_BARE_CHOOSE_H
 #define PERF_BARE_CHOOSE_H
 
@@ -9,15 +9,15 @@
 #include "../compiler.h"
 #include "../counter.h"
 
-/* The first counter that is programmable. */
+/* The first programmable counter. */
 #define BARE_COUNTER_FIRST	3
 
 /**
- * struct bare_choice - the events that have a counter each
+ * struct bare_choice - the assignment of counters to events
  * @can:	whether counter @number can count event @event
- * @arg:	for that
- * @holder:	the event that has counter n, -1: nobody
- * @number:	the counter that event n has
+ * @arg:	passed to @can
+ * @holder:	the event of counter n, -1 for none
+ * @number:	the counter of event n
  */
 struct bare_choice {
 	bool (*can)(const void *arg, unsigned int event, unsigned int number);
@@ -29,9 +29,9 @@ struct bare_choice {
 PERF_INTERNAL void bare_choose_begin(struct bare_choice *choice);
 
 /*
- * Give one more event a counter of its own; others may get another one for that, so
- * that their order does not matter. Returns false when there is none for it. No
- * more counters are asked for than that takes.
+ * Assign a counter to one more event. Others may change their counter for it, so
+ * the order of events does not matter. Returns false if there is none. Tries no
+ * more counters than needed.
  */
 PERF_INTERNAL bool bare_choose(struct bare_choice *choice, unsigned int event);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Machine mode's registers: counters, their events, traps. */
+/* CSRs of machine mode: counters, their events, traps. */
 #ifndef PERF_BARE_CSR_H
 #define PERF_BARE_CSR_H
 
@@ -28,12 +28,12 @@
 #define MSTATUS_MIE	(1ul << 3)
 
 /*
- * Have hpmcounter @number, 3 to 31, count @event from 0. Returns its width in bits,
- * 0 when the hart has no such counter or that cannot count the event.
+ * Let hpmcounter @number, 3 to 31, count @event from 0. Returns its width in bits;
+ * 0 if the hart does not have the counter, or it cannot count the event.
  */
 PERF_INTERNAL unsigned int bare_counter_start(unsigned int number, uint64_t event);
 
-/* The same for cycle and instret, which count nothing else. */
+/* The same for cycle and instret, whose events are fixed. */
 PERF_INTERNAL void bare_fixed_start(unsigned int number);
 
 #endif /* PERF_BARE_CSR_H */

@@ -3,10 +3,10 @@
 #include "regs.h"
 #include "sifive_bare_perf.h"
 
-/* Longest wait for a component, in reads of its control register. */
+/* Limit of the wait for a component, in reads of its control register. */
 #define PATIENCE	1000000
 
-/* Buffers begin and end on a word of the widest sink, and on a cache line. */
+/* Buffers are aligned to the widest sink's word and to a cache line. */
 #define ALIGNMENT	64u
 
 static uint8_t pool[PERF_MEM_POOL_SIZE] __attribute__((aligned(ALIGNMENT)));
@@ -26,7 +26,7 @@ PERF_INTERNAL void *bare_alloc(uint32_t bytes)
 	return 0;
 }
 
-/* Wait until bits of the control register are set. */
+/* Waits until bits of the control register are set. */
 PERF_LOCAL int await(volatile uint32_t *block, uint32_t bits)
 {
 	uint32_t i;
@@ -37,7 +37,7 @@ PERF_LOCAL int await(volatile uint32_t *block, uint32_t bits)
 	return -1;
 }
 
-/* The control register as it is, with nothing cleared by being written. */
+/* The control register, with zeros where writing 1 clears a bit. */
 PERF_LOCAL uint32_t control_kept(volatile uint32_t *block)
 {
 	return (bare_read(block, TR_CONTROL) & ~TR_CONTROL_SINK_ERROR) |
@@ -62,7 +62,7 @@ PERF_INTERNAL int bare_reset(volatile uint32_t *block)
 	return 0;
 }
 
-/* The SRAM is as large as its write pointer can count. */
+/* The write pointer's bits show the size of the SRAM. */
 PERF_LOCAL int init_sram(struct bare_sink *sink, uint32_t word)
 {
 	bare_write(sink->block, TR_SINK_WP, ~0u);
@@ -81,14 +81,14 @@ PERF_LOCAL int init_sba(struct bare_sink *sink, uint32_t word, uint32_t bytes)
 	if (bytes > PERF_MEM_POOL_SIZE)
 		return -1;
 	bytes = (bytes + word - 1) & ~(word - 1);
-	/* The pool takes nothing back: a sink of the same size keeps its buffer. */
+	/* The pool cannot free: a sink of the same size keeps its buffer. */
 	if (!sink->buffer || sink->size != bytes)
 		sink->buffer = bare_alloc(bytes);
 	if (!sink->buffer)
 		return -1;
 	sink->size = bytes;
 
-	/* One register holds the upper half of both ends. */
+	/* One register has the upper half of both ends. */
 	base = (uintptr_t)sink->buffer;
 	limit = base + sink->size - word;
 	if (base >> 32 != limit >> 32)
@@ -110,7 +110,7 @@ PERF_INTERNAL int bare_sink_init(struct bare_sink *sink, volatile uint32_t *bloc
 	sink->kind = bytes ? TR_SINK_SBA : TR_SINK_SRAM;
 	if (!(FIELD_OF(TR_IMPL_SINKS, impl) >> (sink->kind - TR_IMPL_SINKS_FIRST) & 1))
 		return -1;
-	/* The sink registers are those of the sink in effect. */
+	/* The sink registers belong to the sink that is in effect. */
 	bare_write(block, TR_CONTROL, TR_CONTROL_ACTIVE | TR_CONTROL_STOP_ON_WRAP |
 		   FIELD(TR_CONTROL_SINK, sink->kind));
 	return bytes ? init_sba(sink, word, bytes) : init_sram(sink, word);

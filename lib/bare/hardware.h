@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Encoders, the funnel and their sinks, driven from machine mode. */
+/* Encoders, the funnel and their sinks, programmed from machine mode. */
 #ifndef PERF_BARE_HARDWARE_H
 #define PERF_BARE_HARDWARE_H
 
@@ -9,8 +9,8 @@
 #include "../compiler.h"
 
 /**
- * struct bare_sink - where trace ends up
- * @block:	the component that has it
+ * struct bare_sink - a sink
+ * @block:	its component
  * @kind:	TR_SINK_SRAM or TR_SINK_SBA
  * @buffer:	of an SBA sink
  * @size:	bytes
@@ -33,20 +33,20 @@ PERF_INLINE void bare_write(volatile uint32_t *block, unsigned int offset,
 	block[offset / 4] = value;
 }
 
-/* Memory of the pool, zero, aligned to 64 bytes; NULL when there is none left. */
+/* Zeroed memory of the pool, aligned to 64 bytes; NULL if there is not enough. */
 PERF_INTERNAL void *bare_alloc(uint32_t bytes);
 
-/* Reset a component and have its sink ready; @bytes 0 is the SRAM. */
+/* Reset a component and prepare its sink; @bytes 0 selects the SRAM. */
 PERF_INTERNAL int bare_sink_init(struct bare_sink *sink, volatile uint32_t *block,
 				 uint32_t bytes);
 
-/* Bytes that a sink has captured. */
+/* The number of bytes that a sink has captured. */
 PERF_INTERNAL uint32_t bare_sink_bytes(const struct bare_sink *sink);
 
-/* Reset a component; its timestamp unit runs when it has one. */
+/* Reset a component and start its timestamp unit, if it has one. */
 PERF_INTERNAL int bare_reset(volatile uint32_t *block);
 
-/* Have an encoder make messages of stores to one register, for a kind of sink. */
+/* Let an encoder make messages of stores to one register, for a kind of sink. */
 PERF_INTERNAL void bare_encoder_init(volatile uint32_t *block, unsigned int channel,
 				     uint32_t kind);
 

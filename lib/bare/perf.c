@@ -8,24 +8,24 @@
 #include "regs.h"
 #include "sifive_bare_perf.h"
 
-/* Shortest time between two records of the timer, in microseconds. */
+/* Shortest interval between two records of the timer, in microseconds. */
 #define INTERVAL_MIN	100u
 
 /**
- * struct bare_hart - what is traced of a hart
- * @layout:	what is in its records
- * @stream:	where they go
+ * struct bare_hart - state of a hart
+ * @layout:	layout of its records
+ * @stream:	their stream
  * @last:	its counters' last values
- * @writable:	PERF_OPEN_*: which may be written now
- * @busy:	one is being written; tells the timer to keep out
+ * @writable:	PERF_OPEN_*: records that may be written now
+ * @busy:	a record is being written: the timer must not write one
  * @encoder:	its trace encoder, NULL until initialised
- * @own:	the encoder's sink, where there is no funnel
- * @joined:	its records are in what the funnel's sink has
+ * @own:	the encoder's sink, if there is no funnel
+ * @joined:	the funnel's sink contains its records
  * @open:	PERF_OPEN_* while on
- * @ticks:	of mtime between two records of the timer, 0 without
- * @trap:	the program's mtvec, while the timer has it
+ * @ticks:	timer interval in ticks of mtime, 0 for none
+ * @trap:	the program's mtvec, while the timer has replaced it
  * @on:		perfTraceOn() was called last
- * @lost:	records that would have been in the middle of another
+ * @lost:	records lost because they interrupted another
  */
 struct bare_hart {
 	struct perf_layout layout;
@@ -52,10 +52,10 @@ static volatile uint32_t *funnel;
 static struct bare_sink funnel_sink;
 static bool funnel_ready;
 
-/* Harts that are on: the last one stops the funnel. */
+/* Number of harts that are on: the last one stops the funnel. */
 static unsigned int harts_on;
 
-/* Held while components are programmed; never by the timer. */
+/* Held while components are programmed; never taken by the timer. */
 static unsigned char locked;
 
 PERF_API void __cyg_profile_func_enter(void *function, void *site);
@@ -75,7 +75,7 @@ PERF_LOCAL int unlock(int rc)
 	return rc;
 }
 
-/* The calling hart, NULL when it cannot be traced. */
+/* The calling hart, NULL if it cannot be traced. */
 PERF_INLINE struct bare_hart *this_hart(void)
 {
 	unsigned long id = csr_get(mhartid);
@@ -83,7 +83,7 @@ PERF_INLINE struct bare_hart *this_hart(void)
 	return PERF_LIKELY(id < PERF_MAX_HARTS) ? &harts[id] : 0;
 }
 
-/* The same, once it has been initialised. */
+/* The same, if it has been initialised. */
 PERF_LOCAL struct bare_hart *ready_hart(void)
 {
 	struct bare_hart *hart = this_hart();
@@ -164,7 +164,7 @@ PERF_LOCAL bool is_repeated(const struct perf_counter *counter, int at)
 	return false;
 }
 
-/* What an event wants, and a counter for it. */
+/* An event and the counters for it. */
 PERF_LOCAL int take_counter(struct perf_counter *counter, const perfEvent *event, int at,
 			    struct bare_choice *choice, volatile uint32_t *encoder)
 {
@@ -184,7 +184,7 @@ PERF_LOCAL int take_counter(struct perf_counter *counter, const perfEvent *event
 	return -1;
 }
 
-/* A counter for each event, in any order; two events never share one. */
+/* Assigns counters to events in any order; no two events share one. */
 PERF_LOCAL int take_counters(struct perf_counter *counter, perfEvent *event, int count,
 			     volatile uint32_t *encoder)
 {
@@ -202,7 +202,7 @@ PERF_LOCAL int take_counters(struct perf_counter *counter, perfEvent *event, int
 	for (i = 0; i < count; i++) {
 		unsigned int n = choice.number[i];
 
-		/* It may have been tried for another event since. */
+		/* The counter may have been tried for another event since. */
 		if (counter[i].type == perfEventHWRaw) {
 			counter[i].number = n;
 			counter[i].info = counter_info(n, bare_counter_start(n,
@@ -217,9 +217,8 @@ PERF_LOCAL int take_counters(struct perf_counter *counter, perfEvent *event, int
 /* ---- initialisation ------------------------------------------------------------ */
 
 /*
- * Have the funnel's sink ready. It keeps what it has when other harts are in it and
- * this one joins them; a hart that has been there before begins again, unless
- * another one is on.
+ * Prepares the funnel's sink. It keeps its data if other harts are in it and this
+ * one joins; a hart that joined before starts again, unless another one is on.
  */
 PERF_LOCAL int init_funnel_sink(struct bare_hart *hart, uint32_t bytes)
 {
@@ -237,7 +236,7 @@ PERF_LOCAL int init_funnel_sink(struct bare_hart *hart, uint32_t bytes)
 	return funnel_ready ? 0 : -1;
 }
 
-/* The encoder, and the sink that it sends to. */
+/* Prepares the encoder, and the sink that it sends to. */
 PERF_LOCAL int init_components(struct bare_hart *hart, volatile uint32_t *encoder,
 			       int channel, uint32_t bytes)
 {
@@ -316,7 +315,7 @@ PERF_INLINE volatile uint32_t *clint(unsigned long offset)
 	return (volatile uint32_t *)(perfClintAddress + offset);
 }
 
-/* Wanted @ticks after the time now; halves in an order that never fires early. */
+/* Sets the timer to @ticks from now; the order of the halves prevents an early trap. */
 PERF_LOCAL void set_timer(uint64_t ticks)
 {
 	volatile uint32_t *compare = clint(CLINT_MTIMECMP(csr_get(mhartid)));
@@ -327,7 +326,7 @@ PERF_LOCAL void set_timer(uint64_t ticks)
 	compare[1] = (uint32_t)(at >> 32);
 }
 
-/* Write a record, unless a trap has interrupted another; -1 then. */
+/* Writes a record; -1 if a trap has interrupted another one. */
 PERF_LOCAL int write_record(struct bare_hart *hart, uint32_t kind,
 			    uintptr_t address, uintptr_t address2)
 {
@@ -348,8 +347,8 @@ PERF_LOCAL int write_record(struct bare_hart *hart, uint32_t kind,
 }
 
 /*
- * A trap that is not the timer's happens again, when this returns, with the
- * program's own handler in place.
+ * A trap that is not the timer's: return with the program's own handler in place,
+ * so that it happens again.
  */
 PERF_NOTRACE __attribute__((interrupt("machine"), aligned(64)))
 static void timer_trap(void)
@@ -366,7 +365,7 @@ static void timer_trap(void)
 		write_record(hart, PERF_RECORD_ISR, csr_get(mepc), 0);
 }
 
-/* Until it is initialised again; the program has its own traps. */
+/* Until the next initialisation; the program has its own trap handler. */
 PERF_LOCAL void stop_timer(struct bare_hart *hart)
 {
 	if (!hart->ticks)
@@ -377,7 +376,7 @@ PERF_LOCAL void stop_timer(struct bare_hart *hart)
 	hart->ticks = 0;
 }
 
-/* Microseconds in ticks, at least one, without a division of 64 bits. */
+/* Microseconds in ticks, at least one, without a 64-bit division. */
 PERF_LOCAL uint64_t ticks_of(uint32_t us)
 {
 	const uint32_t mhz = perfClintHz / 1000000, hz = perfClintHz % 1000000;
@@ -424,7 +423,7 @@ PERF_API int perfTraceOn(void)
 		return 0;
 
 	lock();
-	/* Not where another hart has failed to set up the funnel's sink again. */
+	/* Not if another hart has failed to set the funnel's sink up again. */
 	rc = funnel ? funnel_ready ? bare_funnel_start(funnel) : -1 : 0;
 	if (!rc)
 		rc = bare_encoder_start(hart->encoder);
