@@ -6,6 +6,7 @@
 
 #include "analysis.h"
 #include "command.h"
+#include "hash.h"
 #include "reorder.h"
 
 /* Appended to names of functions that belong to the tracer. */
@@ -279,7 +280,7 @@ static uint64_t *of_inner(const struct analysis_thread *thread, unsigned int i)
 static uint32_t *find_call(const struct analysis_thread *thread, uint32_t function)
 {
 	uint32_t mask = (1u << thread->slot_bits) - 1, index;
-	uint32_t at = function * 0x9e3779b1u >> (32 - thread->slot_bits);
+	uint32_t at = hash_place(function, thread->slot_bits);
 
 	while ((index = thread->slot[at]) &&
 	       thread->frame[index - 1].function != function)

@@ -8,8 +8,6 @@
 #include "ring.h"
 
 #define CHUNK	(64u << 10)
-/* Bytes by which messages of two sources cannot change places on their way. */
-#define SKEW	512
 /* Looks over the file, at most, for sources that seem too late. */
 #define LOOKS	4
 /* Times of all sources, in ticks, are near it. */
@@ -201,7 +199,7 @@ static void absolute(struct pass *pass, unsigned int src, uint64_t time)
 }
 
 /*
- * Whatever is behind a message in the file, by SKEW and more, was sent later. A
+ * Whatever is behind a message in the file, by RING_SKEW and more, was sent later. A
  * source that was silent for long before its absolute time seems too late by that.
  */
 static void end_stretch(struct pass *pass)
@@ -232,9 +230,9 @@ static void look_at(struct pass *pass, struct chain *chain, uint64_t offset,
 	unsigned int i;
 
 	/* Behind so many there is nothing left to move on. */
-	for (i = 0; i < 3 && pass->stretch + i < offset / SKEW; i++)
+	for (i = 0; i < 3 && pass->stretch + i < offset / RING_SKEW; i++)
 		end_stretch(pass);
-	pass->stretch = offset / SKEW;
+	pass->stretch = offset / RING_SKEW;
 	if (!chain->first)
 		chain->first = place;
 	chain->latest[0] = place;

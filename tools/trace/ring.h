@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * What a ring buffer has overwritten, as far as it can be found out: the header
+ * Infers what a ring buffer has overwritten, as far as possible: the header
  * that a stream's first records belong to, and the times of its first messages.
  */
 #ifndef SIFIVE_TRACE_RING_H
@@ -11,11 +11,17 @@
 
 #include "meta.h"
 
+/*
+ * Distance in bytes by which messages of two sources can change places on their way:
+ * the size of the buffers in encoder and funnel, with a good margin.
+ */
+#define RING_SKEW	512
+
 /**
- * ring_header() - the header of the records, as the side-car file tells it
+ * ring_header() - the header of the records, from the side-car file
  * @header:	filled
  *
- * Return: false when it does not tell.
+ * Return: false if the side-car file does not have it.
  */
 bool ring_header(const struct meta *meta, struct perfrec_header *header);
 

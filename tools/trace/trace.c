@@ -13,22 +13,16 @@
 #include "source.h"
 #include "trace.h"
 
-/*
- * Bytes by which messages of two sources can change places on their way: what
- * fits encoder and funnel, and a good deal more.
- */
-#define SKEW	512
-
-/* Of bytes that are left out, these may begin a header and its first record. */
+/* Skipped bytes that may contain a header and its first record. */
 #define TAIL	(8u << 10)
 
-/* Chunks that are looked at further on if there are messages, and no record. */
+/* Further chunks to search if there are messages but no record. */
 #define CHUNKS_AHEAD	16
 
-/* Stores decoded at once. */
+/* Stores to decode at once. */
 #define STORES	64
 
-/* Damages whose timestamps are looked for. */
+/* Damaged places to search for timestamps. */
 #define RECOVERIES	4096
 
 struct trace {
@@ -41,15 +35,15 @@ struct trace {
 	const struct trace_ops	*ops;
 	void			*context;
 	struct trace_stats	stats;
-	/* Sources that have sent words of each channel. */
+	/* Sources that have sent words on each channel. */
 	uint8_t			source[PERFREC_CHANNELS][PERFREC_SOURCES];
 	uint8_t			sources[PERFREC_CHANNELS];
 	bool			seen[PERFREC_CHANNELS][PERFREC_SOURCES];
-	/* Something of it has come together. */
+	/* A record or header has been completed. */
 	bool			begun[PERFREC_CHANNELS][PERFREC_SOURCES];
-	/* Bytes that were no message and have gone before the width was found. */
+	/* Bytes skipped as no message before the SRC width was known. */
 	uint64_t		skipped;
-	/* A ring whose oldest bytes are gone. */
+	/* A ring that has overwritten its oldest bytes. */
 	bool			wrapped;
 	struct ring_times	times;
 	struct clocks		clocks;
@@ -67,8 +61,8 @@ static void on_header(void *context, const struct perfrec_header *header)
 }
 
 /*
- * A thread that has moved to another source leaves its last record there to
- * wait for a word that may not come before the thread is back.
+ * The last record on the old source of a thread that moved waits for a word there,
+ * which may not come before the thread returns.
  */
 static void settle_others(struct trace *trace,
 			  const struct perfrec_record *record)
@@ -76,15 +70,15 @@ static void settle_others(struct trace *trace,
 	unsigned int channel = record->channel, i;
 	uint8_t *source = trace->source[channel];
 
-	if (record->begin.offset < SKEW)
+	if (record->begin.offset < RING_SKEW)
 		return;
 	for (i = 0; i < trace->sources[channel]; i++)
 		if (source[i] != record->src)
 			perfrec_settle(trace->perfrec, source[i], channel,
-				       record->begin.offset - SKEW);
+				       record->begin.offset - RING_SKEW);
 }
 
-/* A record before the first header of a ring that builds on what was overwritten. */
+/* A record before a ring's first header that builds on overwritten records. */
 static bool is_rootless(const struct perfrec_record *record)
 {
 	return record->header && !record->header->serial &&
@@ -163,7 +157,7 @@ static void on_lost(void *context, const struct perfrec_loss *loss)
 		trace->ops->lost(trace->context, loss);
 }
 
-/* The times of a ring's sources before what comes next. */
+/* The times of a ring's sources before the next message. */
 static void start_clocks(struct trace *trace)
 {
 	unsigned int src;
@@ -183,7 +177,7 @@ static void on_gap(struct trace *trace, const struct nexus_message *gap)
 		stats->align_bytes += gap->length;
 		break;
 	case NEXUS_GAP_TRUNCATED:
-		/* All records before it are whole: not a loss within any. */
+		/* All records so far are complete: this is no loss within one. */
 		stats->cut_bytes += gap->length;
 		break;
 	default:
@@ -246,7 +240,7 @@ static int on_event(struct trace *trace, const struct clocks_event *event)
 	return 0;
 }
 
-/* Decode the records of the @count stores that wait longest. Return 0, or -1. */
+/* Decodes the records of the @count oldest waiting stores. Returns 0 or -1. */
 static int deliver(struct trace *trace, size_t count)
 {
 	struct clocks *clocks = &trace->clocks;
@@ -278,7 +272,7 @@ static int deliver(struct trace *trace, size_t count)
 	return error ? -1 : 0;
 }
 
-/* A message that is no store, or a gap, waits as well. Return 0, or -1. */
+/* Messages other than stores, and gaps, wait as well. Returns 0 or -1. */
 static int queue_event(struct trace *trace, enum nexus_item item,
 		       const struct nexus_message *message)
 {
@@ -293,8 +287,8 @@ static int queue_event(struct trace *trace, enum nexus_item item,
 }
 
 /*
- * Find the timestamps in damaged bytes, and leave out what follows and belongs to
- * them. Return whether that is certain to be damage.
+ * Search damaged bytes for timestamps, and skip what follows and belongs to them.
+ * Returns whether the damage is certain.
  */
 static bool recover(struct trace *trace, struct nexus_message *damaged)
 {
@@ -326,7 +320,7 @@ static void damage(struct trace *trace, int src, struct nexus_message *damaged)
 	recover(trace, damaged);
 }
 
-/* A store may be one that has swallowed its timestamp. Return whether it is. */
+/* A store may contain a swallowed timestamp. Returns whether this one does. */
 static bool swallowed(struct trace *trace, struct nexus_message *message)
 {
 	clocks_break(&trace->clocks, message->src, message->offset);
@@ -338,7 +332,7 @@ static bool swallowed(struct trace *trace, struct nexus_message *message)
 	return false;
 }
 
-/* Whatever is next and no store that nexus_stores() takes. Return 0, or -1. */
+/* Decodes the next message that nexus_stores() does not take. Returns 0 or -1. */
 static int on_item(struct trace *trace, enum nexus_item item,
 		   struct nexus_message *message)
 {
@@ -414,7 +408,7 @@ static int fill_up(struct trace *trace)
 	return error;
 }
 
-/* What the user says counts before the side-car, that before the default. */
+/* The user's settings override the side-car file, which overrides the defaults. */
 static int choose(int said, int meta, int otherwise)
 {
 	if (said >= 0)
@@ -441,7 +435,7 @@ static uint32_t choose_channels(const struct trace_options *options,
 	return channels ? channels : 1u << PERFREC_CHANNEL_DEFAULT;
 }
 
-/* One byte over and over: idle bytes, or memory that nobody wrote. */
+/* One repeated byte: idle bytes, or memory that was never written. */
 static bool is_blank(const struct trace *trace)
 {
 	return trace->in.filled && !memcmp(trace->in.buffer, trace->in.buffer + 1,
@@ -449,8 +443,8 @@ static bool is_blank(const struct trace *trace)
 }
 
 /*
- * What a ring has overwritten, as far as it can be known. A trace whose first time
- * builds on one before is a ring too, however it was cut.
+ * Infers what a ring has overwritten. A trace whose first time builds on an earlier
+ * one is a ring too, whatever cut it.
  */
 static int set_up_ring(struct trace *trace, const struct nexus_options *nexus,
 		       const struct meta *meta)
@@ -464,7 +458,7 @@ static int set_up_ring(struct trace *trace, const struct nexus_options *nexus,
 		report("%s: out of memory", trace->in.path);
 		return -1;
 	}
-	/* Not what can be read but once. */
+	/* Only if the trace can be read more than once. */
 	if (trace->in.fd == STDIN_FILENO || lseek(trace->in.fd, 0, SEEK_CUR) < 0 ||
 	    !(trace->wrapped || ring_begins(trace->in.buffer, trace->in.filled, nexus)))
 		return 0;
@@ -480,8 +474,8 @@ static int set_up_ring(struct trace *trace, const struct nexus_options *nexus,
 }
 
 /*
- * The width of the SRC field, by what is at hand: its first bytes, which may all be
- * damaged or blank, and then by what follows. -1: there is nothing in it.
+ * The SRC width from the bytes at hand, the first of which may be damaged or blank,
+ * and then from later ones. -1: all are idle.
  */
 struct look {
 	int	src_bits;
@@ -505,7 +499,7 @@ static void look(struct trace *trace, const struct nexus_options *nexus,
 	look->records = records;
 }
 
-/* Look on, and go back to where the trace begins. Return 0, or -1. */
+/* Searches ahead, and returns to the beginning of the trace. Returns 0 or -1. */
 static int look_ahead(struct trace *trace, const struct nexus_options *nexus,
 		      off_t start, struct look *found)
 {
@@ -521,7 +515,7 @@ static int look_ahead(struct trace *trace, const struct nexus_options *nexus,
 	return source_rewind(&trace->in, start) ? -1 : fill(trace);
 }
 
-/* What can be read but once: what is no message goes. Return 0, or -1. */
+/* Input that can be read only once: skip bytes that are no message. Returns 0 or -1. */
 static int look_on(struct trace *trace, const struct nexus_options *nexus,
 		   struct look *found)
 {
@@ -674,7 +668,7 @@ int trace_run(struct trace *trace, const struct trace_ops *ops, void *context)
 {
 	trace->ops = ops;
 	trace->context = context;
-	/* Not for nothing: they cost time with each word. */
+	/* Set only if needed: these callbacks cost time for each word. */
 	trace->perfrec_ops.part = ops->part ? on_part : NULL;
 	trace->perfrec_ops.address = ops->address ? on_address : NULL;
 	trace->perfrec_ops.counter = ops->counter ? on_counter : NULL;
