@@ -78,12 +78,12 @@ PERF_LOCAL int find_output(void)
 	if (*name == '/')
 		folder[0] = '\0';
 	else if (!getcwd(folder, sizeof(folder)))
-		return perf_error("cannot tell the current folder: %s",
+		return perf_error("cannot read the current folder's name: %s",
 				  strerror(errno));
 	length = snprintf(output, sizeof(output), "%s%s%s", folder,
 			  *folder ? "/" : "", name);
 	if (length < 0 || (size_t)length >= sizeof(output))
-		return perf_error("the name of the trace's file is too long");
+		return perf_error("the trace's file name is too long");
 	return 0;
 }
 

@@ -84,7 +84,7 @@ PERF_LOCAL int device_error(struct perf_device *device, int error,
 	else if (error == EACCES || error == EPERM)
 		perf_error_add(NEED_PERFMON);
 	else if (held && status.holder == getpid())
-		perf_error_add("this process has it already");
+		perf_error_add("this process already has it");
 	else if (held)
 		perf_error_add("process %d has the trace hardware",
 			       (int)status.holder);
@@ -478,7 +478,7 @@ PERF_LOCAL int check_timestamp(const struct perf_device *device, uint32_t event)
 		if (!(device->encoder[i].flags & SIFIVE_TRACE_ENCODER_TS_READABLE))
 			return perf_error("event %u of the list: programs cannot read the "
 					  "trace timestamp of CPU %d's encoder: leave "
-					  "it out, messages have it anyway",
+					  "it out, messages have it in any case",
 					  event, (int)device->encoder[i].cpu);
 	return 0;
 }
@@ -567,7 +567,7 @@ PERF_LOCAL int make_pages(size_t size)
 	memory = mmap(NULL, PAGES * size, PROT_READ | PROT_WRITE,
 		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (memory == MAP_FAILED)
-		return perf_error("cannot get memory for the trace's state: %s",
+		return perf_error("cannot allocate memory for the trace's state: %s",
 				  strerror(errno));
 	pages = memory;
 	return 0;

@@ -112,7 +112,7 @@ PERF_LOCAL int open_files(const char *path, int *fd, uint32_t sinks)
 	uint32_t i;
 
 	if (strlen(path) + sizeof(".63") > sizeof(name))
-		return perf_error("the name of the trace's file is too long");
+		return perf_error("the trace's file name is too long");
 	for (i = 0; i < sinks; i++)
 		fd[i] = -1;
 	for (i = 0; i < sinks; i++) {

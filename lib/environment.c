@@ -209,7 +209,7 @@ PERF_LOCAL int check_names(void)
 		if (strncmp(*variable, PREFIX, PREFIX_LENGTH) ||
 		    is_name(*variable, length))
 			continue;
-		return perf_error("%.*s: there is no such variable: did you mean %s?",
+		return perf_error("%.*s: no such variable: did you mean %s?",
 				  (int)least((unsigned int)length, 64), *variable,
 				  nearest(*variable + PREFIX_LENGTH,
 					  length - PREFIX_LENGTH));

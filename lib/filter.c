@@ -162,7 +162,7 @@ PERF_LOCAL int add_line(const char *path, unsigned int number, char *line)
 	at = take_name(line, &name);
 	if (!at || !take_address(&at, &start) || !take_address(&at, &end) ||
 	    at[strspn(at, BLANKS)] || start >= end)
-		return perf_error("%s:%u: a line is: OBJECT START END, with hexadecimal addresses",
+		return perf_error("%s:%u: invalid line: write OBJECT START END, with hexadecimal addresses",
 				  path, number);
 
 	object = find_filter_object(name);

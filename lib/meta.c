@@ -315,7 +315,7 @@ PERF_INTERNAL int perf_meta_write(const char *path, int fd,
 	if (fd >= 0 && (fstat(fd, &about) || !S_ISREG(about.st_mode)))
 		return 0;
 	if (!meta_name(name, path))
-		return perf_error("the name of the trace's file is too long");
+		return perf_error("the trace's file name is too long");
 
 	/* A link there could lead to any file of the user who runs the program. */
 	fd = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC,

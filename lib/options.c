@@ -125,7 +125,7 @@ PERF_LOCAL int parse_sampling(const struct sifive_trace_options *options,
 	if (options->interval && options->period)
 		return perf_error("samples are taken by interval or by period, not both");
 	if (options->period && (!options->period_event || !*options->period_event))
-		return perf_error("the period is %llu, but of what event is not said",
+		return perf_error("the period is %llu, but there is no event for it",
 				  (unsigned long long)options->period);
 
 	sampling->all = options->flags & SIFIVE_TRACE_SAMPLE_ALL;

@@ -158,7 +158,7 @@ PERF_LOCAL int find_cpus(struct perf_setup *setup, int *pinned)
 	CPU_ZERO(&cpus);
 	*pinned = -1;
 	if (sched_getaffinity(0, sizeof(cpus), &cpus))
-		return perf_error("cannot tell which CPUs the program may run on: %s",
+		return perf_error("cannot read the program's CPU affinity: %s",
 				  strerror(errno));
 	if (!CPU_COUNT(&setup->cpus))
 		setup->cpus = cpus;
@@ -334,7 +334,7 @@ PERF_LOCAL int check_pinned(void)
 
 	CPU_ZERO(&cpus);
 	if (sched_getaffinity(0, sizeof(cpus), &cpus))
-		return perf_error("cannot tell which CPUs the program may run on: %s",
+		return perf_error("cannot read the program's CPU affinity: %s",
 				  strerror(errno));
 	if (CPU_COUNT(&cpus) == 1 && CPU_ISSET(cpu, &cpus))
 		return 0;

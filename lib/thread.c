@@ -200,10 +200,10 @@ PERF_INTERNAL int perf_pool_make(void)
 		pool = mmap(NULL, sizeof(*pool), PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 		if (pool == MAP_FAILED)
-			return perf_error("cannot get memory for the trace's state: %s",
+			return perf_error("cannot allocate memory for the trace's state: %s",
 					  strerror(errno));
 		if (madvise(pool, sizeof(*pool), MADV_WIPEONFORK)) {
-			perf_error("cannot get memory for the trace's state: %s",
+			perf_error("cannot allocate memory for the trace's state: %s",
 				   strerror(errno));
 			munmap(pool, sizeof(*pool));
 			return -1;

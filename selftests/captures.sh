@@ -111,7 +111,7 @@ samples by-count 'sum(x["counters"]["instructions"] for x in r) >= 900000 * len(
 samples by-none 'not any(x.get("counters") for x in r)' "start: -e with nothing: no counters"
 says by-none-status "sram, " "start: --sink sram"
 status by-time-early 0 "dump: memory can be read while it runs"
-refused by-none-early 3 "trace SRAM cannot be read while the capture runs: stop it first" \
+refused by-none-early 3 "trace SRAM cannot be read while recording: stop it first" \
 	"dump: SRAM cannot"
 
 # ---- a ring ------------------------------------------------------------------------
@@ -133,13 +133,13 @@ result $? "list: the timestamp, which record -e takes"
 [ "$(grep -c '^  ' "$out/listall.txt")" = $(($(grep -c '^  ' "$out/list.txt") +
 	$(sed -nE 's/^([0-9]+) more that cannot be counted here.*/\1/p' "$out/list.txt"))) ]
 result $? "list: how many it hides is said"
-finds held 0 "nothing is free to count cycles: perf or another program counts" "record other events" \
+finds held 0 "no counter for cycles is free: perf or another program uses them" "record other events" \
 	"no counter is free"
 ! grep -q '^  cycles' "$out/heldlist.txt" && grep -q '^  instructions' "$out/heldlist.txt"
 result $? "list: without what perf counts"
 refused heldrecord 125 "no counter that can count it is free" "record: says why it does not count"
 finds older 1 "the module has interface 2, this command knows 3" "one version" "another interface"
-finds gone 0 "CPU 1: no encoder, what runs there is not recorded" "taskset -c 0 PROGRAM" \
+finds gone 0 "CPU 1: no encoder: nothing is recorded there" "taskset -c 0 PROGRAM" \
 	"a CPU without encoder"
 finds goneonly 1 "no CPU that this process may run on has an encoder" "taskset" \
 	"taskset to a CPU without encoder"

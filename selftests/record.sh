@@ -29,7 +29,7 @@ command filter -v -F 'shop::*' -F main -o "$out/others.filter" "$target/record/o
 grep -q '^# attempt$' "$out/others.filter" && ! grep -q '^# shop' "$out/others.filter"
 result $? "filter: all functions but those"
 command filter -F nothing "$target/record/objects" 2>"$out/filter.err"
-[ $? -eq 3 ] && grep -q 'no function fits' "$out/filter.err"
+[ $? -eq 3 ] && grep -q 'no function matches' "$out/filter.err"
 result $? "filter: none fits"
 
 # ---- recording ---------------------------------------------------------------------
@@ -308,7 +308,7 @@ refused multiplex 2 "unrecognized option" "counters are not shared out in turns"
 refused absent 127 "No such file" "no such program: 127"
 refused noprogram 126 "/target/sifive_trace.ko" "no program: 126"
 refused script 126 "a script" "a script: what to do"
-refused badfilter 125 "no function is called like that" "-F: no such function"
+refused badfilter 125 "no function matches" "-F: no such function"
 refused statically 125 "it is static" "--per-thread of a static program"
 refused nolibrary 125 "--library /no/such" "no library there"
 refused nocpu 125 "CPU 7 has no trace encoder" "-C: no such CPU"
@@ -521,12 +521,12 @@ result $? "-F: C++ names of the symbol table"
 result $? "-F: a program with a space in its name"
 refused f-none 125 "without libstdc++.so.6" "-F: C++ names without a C++ library"
 
-says environment "SIFIVE_TRACE_EVENTS in the environment is not looked at: record takes -e" \
+says environment "SIFIVE_TRACE_EVENTS in the environment is ignored: record takes -e" \
 	"environment: it is said that options count"
-says environment "SIFIVE_TRACE_HEADER in the environment is not looked at: record takes --header-once or --header-interval" \
+says environment "SIFIVE_TRACE_HEADER in the environment is ignored: record takes --header-once or --header-interval" \
 	"environment: the same of headers"
-says environstart "SIFIVE_TRACE_EVENTS in the environment is not looked at: start takes -e" "environment: start"
-grep -qE 'SIFIVE_TRACE_HEADER in the environment is not looked at$' "$out/environstart.err"
+says environstart "SIFIVE_TRACE_EVENTS in the environment is ignored: start takes -e" "environment: start"
+grep -qE 'SIFIVE_TRACE_HEADER in the environment is ignored$' "$out/environstart.err"
 result $? "environment: a variable that start has no option for"
 meta environment '[c["event"] for c in m["counters"]] == ["instructions"]' "environment: options count"
 [ "$(calls environquiet)" = "$(calls plain)" ] && [ ! -s "$out/environquiet.err" ]
@@ -553,7 +553,7 @@ result $? "a full disk: what was written can be read"
 [ "$(stat -c %s "$out/o-dump.rtd")" -gt 16384 ]
 result $? "a full disk: dump writes all of it elsewhere"
 unrun badline 125 "bad.filter:1: a line is: OBJECT START END" "--filter: a file that is none"
-unrun empty 126 "no 64-bit RISC-V program" "an empty program"
+unrun empty 126 "not a 64-bit RISC-V program" "an empty program"
 
 unrun p-file 125 "/tmp/capable: file capabilities: LD_PRELOAD is ignored" "a program with capabilities"
 unrun p-root 125 "/tmp/setuid: set-user-ID: LD_PRELOAD is ignored" "a set-user-ID program"

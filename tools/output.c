@@ -35,7 +35,7 @@ bool output_spares(const char *path, const char *input)
 		return true;
 	if (written.st_dev != read.st_dev || written.st_ino != read.st_ino)
 		return true;
-	report("%s: is to be read: writing would destroy it (name another with -o)",
+	report("%s: cannot write it: it is an input; name another file with -o",
 	       path);
 	return false;
 }

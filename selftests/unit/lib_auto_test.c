@@ -144,7 +144,7 @@ TEST_F(record, an_unknown_variable_is_reported_with_the_nearest_one)
 			 unknown[i].nearest);
 		SAYS(words);
 		set("RECORD", "yes");
-		REFUSED("there is no such variable");
+		REFUSED("no such variable");
 		EXPECT_EQ(-1, perfInit(2, 1));
 		EXPECT_NE(NULL, strstr(perfErrorString(), "no such variable"));
 		set(unknown[i].name, NULL);
@@ -333,7 +333,7 @@ TEST_F(record, refused)
 		{ "HEADER", "onec", "not one of each, once" },
 		{ "META", "late", "not one of early, yes" },
 		{ "VERBOSE", "very", "not one of yes" },
-		{ "PERIOD", "10", "of what event is not said" },
+		{ "PERIOD", "10", "there is no event for it" },
 		{ "CPUS", "all", "no list of CPUs" },
 		{ "FILTER", "/nonexistent", "cannot open the filter" },
 	};

@@ -213,9 +213,9 @@ TEST_F(options, refused_samples)
 	REFUSED("not both");
 	self->options.interval = 0;
 	self->options.period_event = "";
-	REFUSED("of what event is not said");
+	REFUSED("there is no event for it");
 	self->options.period_event = NULL;
-	REFUSED("of what event is not said");
+	REFUSED("there is no event for it");
 	self->options.period_event = "cycles,instructions";
 	REFUSED("cycles,instructions");
 }

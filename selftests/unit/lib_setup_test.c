@@ -168,7 +168,7 @@ TEST_F(lib, timer)
 	strcpy(dev.status.message, "no counter is free for sampling");
 	EXPECT_ERROR(perfTimerISRInit(NULL, 0, 6, perfCount_Raw, 0, 100),
 		     "(no counter is free for sampling)");
-	EXPECT_EQ(NULL, strstr(perfErrorString(), "this process has it already"));
+	EXPECT_EQ(NULL, strstr(perfErrorString(), "this process already has it"));
 }
 
 TEST_F(lib, bad_arguments)
@@ -237,7 +237,7 @@ TEST_F(lib, affinity)
 	EXPECT_EQ(0, perfTraceOff());
 	mock_no_rseq = false;
 	dev.affinity_errno = EINVAL;
-	EXPECT_ERROR(INIT(), "which CPUs");
+	EXPECT_ERROR(INIT(), "CPU affinity");
 	dev.affinity_errno = 0;
 	dev.cpus = 1 << 5;
 	EXPECT_ERROR(INIT(), "CPU 5 has no trace encoder: run the program on one that has (CPU 1, 0)");
@@ -391,7 +391,7 @@ TEST_F(lib, config_errors)
 	dev.status.holder = 4711;
 	EXPECT_ERROR(INIT(), "process 4711 has the trace hardware");
 	dev.status.holder = getpid();
-	EXPECT_ERROR(INIT(), "this process has it already");
+	EXPECT_ERROR(INIT(), "this process already has it");
 	dev.status.holder = 0;
 	dev.fail_errno = EPERM;
 	EXPECT_ERROR(INIT(), "CAP_PERFMON");
@@ -494,10 +494,10 @@ TEST_F(lib, no_memory)
 {
 	ASSERT_EQ(0, perfInit(2, 1));
 	dev.pages_errno = ENOMEM;
-	EXPECT_ERROR(INIT(), "cannot get memory");
+	EXPECT_ERROR(INIT(), "cannot allocate memory");
 	dev.pages_errno = 0;
 	dev.madvise_errno = EINVAL;
-	EXPECT_ERROR(INIT(), "cannot get memory");
+	EXPECT_ERROR(INIT(), "cannot allocate memory");
 	dev.madvise_errno = 0;
 	EXPECT_NOTHING_HELD();
 	EXPECT_EQ(0, INIT());

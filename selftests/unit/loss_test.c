@@ -219,7 +219,7 @@ TEST_F(command, counts_behind_a_loss_are_of_no_function)
 		EXPECT_NE(NULL, strstr(self->out, "\"main\",1,") && strstr(self->out, ",10,10,inferred\n")) {
 			TH_LOG("%s", self->out);
 		}
-		EXPECT_NE(NULL, strstr(self->err, "counters of 1 records are of no function"));
+		EXPECT_NE(NULL, strstr(self->err, "counters of 1 records belong to no function"));
 		EXPECT_NE(NULL, strstr(self->err, "1 exit records of calls that began"));
 	}
 }
@@ -298,7 +298,7 @@ TEST_F(command, no_calls_pile_up)
 	EXPECT_NE(NULL, strstr(self->out, "     70000 "));
 	/* Without names nobody can tell; but that it is so is said. */
 	run(self, "graph --depth 1 trace.rtd");
-	EXPECT_NE(NULL, strstr(self->err, "calls too deep to be kept"));
+	EXPECT_NE(NULL, strstr(self->err, "calls too deep: left out"));
 }
 
 /* The compiler has put fib into main's code: its call site is main's. */

@@ -60,7 +60,7 @@ read_all "16 sources" 4
 	grep -q 'too many different paths: the lightest are'
 result $? "that paths were left out is reported"
 "$command" report -c all --srcbits 4 --meta none one.rtd 2>&1 >/dev/null |
-	grep -q 'calls too deep to be kept'
+	grep -q 'calls too deep: left out'
 result $? "that calls were not kept is reported"
 # As many streams as there can be, all with all counters.
 "$generator" 20480 7 3 31 >one.rtd && "$generator" 20480 7 4 31 >two.rtd

@@ -185,11 +185,11 @@ TEST_F(symbols, not_a_program)
 	self->meta.objects = 0;
 	self->options.file[self->options.files++] = "/etc/passwd";
 	EXPECT_FALSE(find(self, self->area));
-	EXPECT_NE(NULL, strstr(reported, "/etc/passwd: no ELF program"));
+	EXPECT_NE(NULL, strstr(reported, "/etc/passwd: not an ELF program"));
 	reported[0] = '\0';
 	self->options.file[0] = "/dev/zero";
 	EXPECT_FALSE(find(self, self->area));
-	EXPECT_NE(NULL, strstr(reported, "/dev/zero: no ELF program: not a file"));
+	EXPECT_NE(NULL, strstr(reported, "/dev/zero: not an ELF program: not a file"));
 }
 
 /* The stripped file, with more that @command does to it, as the only object. */
@@ -279,7 +279,7 @@ TEST_F(symbols, compressed_file_is_not_inflated_in_search_of_a_program)
 	self->meta.objects = 0;
 	self->options.file[self->options.files++] = "program.xz";
 	EXPECT_FALSE(find(self, self->area));
-	EXPECT_NE(NULL, strstr(reported, "program.xz: no ELF program: not an ELF file"));
+	EXPECT_NE(NULL, strstr(reported, "program.xz: not an ELF program: not an ELF file"));
 }
 
 TEST_F(symbols, one_file_in_several_processes_is_one)

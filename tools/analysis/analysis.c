@@ -721,7 +721,7 @@ int analysis_run(struct analysis *analysis, struct trace *trace)
 	release(analysis);
 	trace_release(trace);
 	if (analysis->no_memory) {
-		report("out of memory: the trace has not been read to its end");
+		report("out of memory: the rest of the trace was not read");
 		return -1;
 	}
 	return 0;

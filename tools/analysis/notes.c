@@ -26,6 +26,6 @@ void analysis_notes(const struct analysis *analysis, const struct input *input)
 		report("%s: %" PRIu64 " of %" PRIu64 " samples are in the tracer's own functions, marked [tracer]",
 		       name, stats->tracer, stats->samples);
 	if (stats->too_deep)
-		report("%s: %" PRIu64 " calls too deep to be kept", name,
+		report("%s: %" PRIu64 " calls too deep: left out", name,
 		       stats->too_deep);
 }

@@ -194,7 +194,7 @@ int profile_read(struct profile *profile, const struct options *options,
 	if (analysis_run(profile->analysis, profile->input.trace))
 		return EXIT_UNREADABLE;
 	if (profile->no_memory)
-		report("%s: more counters than fit: the last ones are left out",
+		report("%s: too many counters: the last ones are left out",
 		       options->path);
 	return input_summary(&profile->input, false);
 }

@@ -118,7 +118,7 @@ static int filter_file(struct filter *filter, const char *path)
 	struct image *image = image_open(path, NULL, &error);
 
 	if (!image) {
-		report("%s: no ELF program: %s", path, error);
+		report("%s: not an ELF program: %s", path, error);
 		return -1;
 	}
 	filter_image(filter, image, text_base(path));
@@ -143,7 +143,7 @@ static int filter_files(struct filter *filter, char **files)
 		return EXIT_UNREADABLE;
 	if (filter->lines)
 		return EXIT_OK;
-	report("no function fits: are there symbols, and for -S debug information?");
+	report("no function matches: check that there are symbols, and for -S debug information");
 	return EXIT_UNREADABLE;
 }
 

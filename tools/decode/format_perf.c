@@ -68,7 +68,7 @@ static int make_folder(const char *path)
 {
 	if (!mkdir(path, 0777) || errno == EEXIST)
 		return 0;
-	report("%s: cannot make this folder: %s", path, strerror(errno));
+	report("%s: cannot create this folder: %s", path, strerror(errno));
 	return -1;
 }
 

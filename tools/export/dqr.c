@@ -512,13 +512,13 @@ static void report_what_is_missing(const struct dqr *dqr)
 		report("%s: %" PRIu64 " records of unknown counters or addresses are left out",
 		       name, dqr->unknown);
 	if (dqr->parts)
-		report("%s: %" PRIu64 " records behind %d changes of a channel's counters are left out",
+		report("%s: %" PRIu64 " records after %d changes of a channel's counters are left out",
 		       name, dqr->parts, PARTS_MAX);
 	if (dqr->inferred)
-		report("%s: %" PRIu64 " records have an inferred time, which SiFive's decoder shows like any",
+		report("%s: %" PRIu64 " records have an inferred time, which SiFive's decoder does not mark",
 		       name, dqr->inferred);
 	if (dqr->crowded)
-		report("%s: more than %d programs and shared objects: SiFive's decoder gets no others",
+		report("%s: more than %d programs and shared objects: the others are left out",
 		       name, OBJECTS_MAX);
 	if (!dqr->objects)
 		report("%s: no program: SiFive's decoder reads a trace only with one (give -e or --symfs, or add elf= to the settings)",

@@ -29,7 +29,7 @@ static const struct cli_option export_options[] = {
 	  .list = list_formats, .listed = true,
 	  .set = cli_word, .offset = offsetof(struct export, format) },
 	{ .name = "weight", .value = "KEY", .words = "time|calls|samples",
-	  .help = "weight of stacks in folded, svg and html: time (default; calls if there are no times, samples if there are no calls), calls, samples, or a counter's name",
+	  .help = "weight of stacks, in formats of call trees (folded, svg, html): time (default; calls if there are no times, samples if there are no calls), calls, samples, or a counter's name",
 	  .set = cli_text, .offset = offsetof(struct export, weight) },
 	{ .letter = 'o', .name = "output", .value = "PATH",
 	  .help = "file to write to (default: standard output); for ctf and dqr a folder, which must be empty or not exist",
@@ -100,7 +100,7 @@ static int make_folder(const char *path)
 		return -1;
 	}
 	if (mkdir(path, 0777)) {
-		report("%s: cannot make this folder: %s", path, strerror(errno));
+		report("%s: cannot create this folder: %s", path, strerror(errno));
 		return -1;
 	}
 	return 0;
@@ -164,7 +164,7 @@ static int run(struct export *export, const struct exporter *exporter)
 		analysis_notes(export->analysis, &export->input);
 	}
 	if (export->tree.full)
-		report("%s: too many different paths: the lightest are their callers' \"(others)\"",
+		report("%s: too many different paths: the lightest are summed up as \"(others)\"",
 		       export->common.path);
 	if (exporter->free)
 		exporter->free(export);
@@ -188,7 +188,7 @@ static int command_export(int argc, char **argv)
 		return usage_error("export: no format: give --format (sifive-trace export --help lists them)");
 	exporter = exporters[export.format];
 	if (export.weight && !exporter->of_tree)
-		return usage_error("export: --weight is for folded, svg and html, not for %s",
+		return usage_error("export: --weight is for call trees (folded, svg, html), not for %s",
 				   exporter->name);
 	if (exporter->to_folder && !export.common.output)
 		return usage_error("export: --format %s needs a folder: give -o FOLDER",

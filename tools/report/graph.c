@@ -202,7 +202,7 @@ static int show(struct graph *graph, const struct input *input)
 		put_format(graph->out, "Trace %s.\n", coverage_text(input, coverage));
 	put_tree(graph, input);
 	if (tree->full)
-		report("%s: too many different paths: the lightest are their callers' \"(others)\"",
+		report("%s: too many different paths: the lightest are summed up as \"(others)\"",
 		       graph->common.path);
 	return output_close(graph->out) ? EXIT_UNREADABLE : EXIT_OK;
 }

@@ -622,7 +622,7 @@ static int put_profile(const struct report_options *options, struct output *out,
 		if (!i || group[i] != group[i - 1])
 			result = put_group(&table, group[i]);
 	if (!result && profile->rows && !table.any)
-		report("%s: no function has a name that --filter lets through",
+		report("%s: no function matches --filter",
 		       profile->input.options->path);
 	else if (!options->csv && !result)
 		name_idle(&table);
@@ -652,7 +652,7 @@ static void put_notes(const struct profile *profile)
 		report("%s: %" PRIu64 " exit records of calls that began before the trace, or in a gap",
 		       name, stats->strays);
 	if (stats->uncounted)
-		report("%s: counters of %" PRIu64 " records are of no function (losses, moves to another hart)",
+		report("%s: counters of %" PRIu64 " records belong to no function (losses, moves to another hart)",
 		       name, stats->uncounted);
 }
 

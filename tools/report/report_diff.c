@@ -339,7 +339,7 @@ int report_diff(const struct report_options *options, struct output *out,
 
 	diff.timed = !before->input.hz == !after->input.hz;
 	if (!diff.timed)
-		report("%s: the ticks in a second are known of one of the traces alone: times do not compare (see --ts-hz)",
+		report("%s: only one of the traces has a timestamp rate: times cannot be compared; give --ts-hz",
 		       options->diff);
 	tell_coverage(&diff);
 	choose_metrics(&diff);

@@ -216,12 +216,12 @@ static int add_given(struct symbols *symbols, unsigned int index,
 	}
 	object->image = image_open(path, symbols->debug, &error);
 	if (!object->image) {
-		report("%s: no ELF program: %s (give -e the program that was traced)",
+		report("%s: not an ELF program: %s (give -e the program that was traced)",
 		       path, error);
 		return -1;
 	}
 	if (image_is_foreign(path))
-		report("%s: not for RISC-V processors: can this be the program that was traced?",
+		report("%s: not a RISC-V file: name the traced program with -e",
 		       path);
 	object->name = text_base(path);
 	object->path = path;
@@ -257,7 +257,7 @@ static int add_given_files(struct symbols *symbols, const struct meta *meta)
 			report("%s: no ELF program", symbols->given[i]);
 			return -1;
 		}
-		report("%s: not in this trace: no object of the side-car file has its %s",
+		report("%s: not in this trace: no object in the side-car file has its %s",
 		       symbols->given[i], *id ? "build-id" : "name");
 	}
 	return 0;

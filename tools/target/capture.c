@@ -66,7 +66,7 @@ int capture_try(const struct perf_setup *wanted, struct capture_mark *mark)
 
 	if (!CPU_COUNT(&setup.cpus) &&
 	    sched_getaffinity(0, sizeof(setup.cpus), &setup.cpus))
-		return perf_error("cannot tell which CPUs the program may run on: %s",
+		return perf_error("cannot read the program's CPU affinity: %s",
 				  strerror(errno));
 	error = begin(&device, &setup);
 	if (!error && ioctl(device.fd, SIFIVE_TRACE_IOC_STATUS, &status))
@@ -363,10 +363,10 @@ static void report_losses(int fd, const struct sifive_trace_status *status)
 	if (!status->counters_lost)
 		return;
 	machine_counters(status->counters_lost, counters, sizeof(counters));
-	report("counters did not count all the time on all harts, do not trust their values: %s",
+	report("counters did not count all the time on all harts, their values cannot be trusted: %s",
 	       counters);
 	if (*status->message)
-		report("the driver's last word: %.*s", (int)sizeof(status->message),
+		report("the driver's last message: %.*s", (int)sizeof(status->message),
 		       (const char *)status->message);
 }
 
@@ -414,7 +414,7 @@ int capture_save(int fd, const char *path, const char *description,
 		return -1;
 	}
 	if (is_locked(fd)) {
-		report("trace SRAM cannot be read while the capture runs: stop it first");
+		report("trace SRAM cannot be read while recording: stop it first");
 		return -1;
 	}
 	for (i = 0; i < status.sinks; i++) {
@@ -622,7 +622,7 @@ int capture_rescue(const char *path, const struct capture_mark *mark,
 	else if (fd < 0 || !status.bytes)
 		error = -1;
 	if (fd < 0 && status.capture - mark->capture > 1)
-		report("the trace hardware has been set up again since: what the program had recorded is gone");
+		report("the trace hardware has been set up again since: the program's records are lost");
 	/* If one sink's bytes do not fit, those of the next may. */
 	for (i = 0; !error && i < status.sinks; i++) {
 		one = rescue_sink(fd, path, i, status.sinks, ran, quiet);

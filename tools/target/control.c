@@ -98,7 +98,7 @@ static int open_status(struct sifive_trace_status *status)
 	status->size = sizeof(*status);
 	if (fd >= 0 && !ioctl(fd, SIFIVE_TRACE_IOC_STATUS, status))
 		return fd;
-	report("%s: %s (sifive-trace info tells more)", machine_device(),
+	report("%s: %s (see sifive-trace info)", machine_device(),
 	       strerror(errno));
 	if (fd >= 0)
 		close(fd);
@@ -248,7 +248,7 @@ static int make_folder(void)
 	}
 	if (S_ISDIR(status.st_mode) && status.st_uid == geteuid())
 		return 0;
-	report(FOLDER " is not this user's folder: remove it");
+	report(FOLDER " belongs to another user: remove it");
 	return -1;
 }
 
@@ -262,7 +262,7 @@ static int start(struct setup *setup)
 	if (make_folder())
 		return EXIT_UNREADABLE;
 	if (pipe2(ends, O_CLOEXEC) || (pid = fork()) < 0) {
-		report("cannot make a process: %s", strerror(errno));
+		report("cannot create a process: %s", strerror(errno));
 		return EXIT_UNREADABLE;
 	}
 	if (!pid) {
@@ -279,7 +279,7 @@ static int start(struct setup *setup)
 	close(ends[0]);
 	if (length <= 0 || *reason) {
 		report("%s", *reason ? reason :
-		       "the process that holds the session has ended");
+		       "the background process has ended");
 		return EXIT_UNREADABLE;
 	}
 	report("recording: sifive-trace stop ends it, sifive-trace dump writes it to a file (process %d)",
@@ -345,7 +345,7 @@ static int command_stop(int argc, char **argv)
 	if (!read_state(&state) || !is_ours(&status, &state)) {
 		machine_process(status.holder, who, sizeof(who));
 		if (status.holder)
-			report("sifive-trace start has begun nothing that runs; process %s has the trace hardware",
+			report("nothing runs that sifive-trace start has begun; process %s has the trace hardware",
 			       who);
 		else
 			report("nothing runs that sifive-trace start has begun");
@@ -399,7 +399,7 @@ static void show_sinks(int fd, const struct sifive_trace_status *status)
 		       sink.flags & SIFIVE_TRACE_STATUS_FULL ? ", full" :
 		       sink.flags & SIFIVE_TRACE_STATUS_WRAPPED ? ", wrapped" : "",
 		       sink.flags & SIFIVE_TRACE_STATUS_SINK_ERROR ?
-		       ", has reported an error: bytes are missing" : "");
+		       ", error: bytes are missing" : "");
 	}
 }
 
@@ -431,14 +431,14 @@ static int command_status(int argc, char **argv)
 	printf("samples      %" PRIu64 ", and %" PRIu64 " that could not be written\n",
 	       (uint64_t)status.samples, (uint64_t)status.samples_lost);
 	if (status.stalls)
-		printf("stalls       %u encoders held their hart up, or lost messages\n",
+		printf("stalls       %u encoders stalled their hart, or lost messages\n",
 		       status.stalls);
 	if (status.flags & SIFIVE_TRACE_STATUS_CHANGED)
 		printf("registers    of %u components were changed while they ran: messages may be missing\n",
 		       machine_changed(&status));
 	if (status.counters_lost) {
 		machine_counters(status.counters_lost, text, sizeof(text));
-		printf("counters     not to be trusted: %s\n", text);
+		printf("counters     cannot be trusted: %s\n", text);
 	}
 	close(fd);
 	return rc;
@@ -485,7 +485,7 @@ static int dump(const char *path)
 	      state.samples == status.samples)))
 		description = DESCRIPTION;
 	else
-		report("sifive-trace start did not begin it: the side-car file will not tell of counters and programs");
+		report("sifive-trace start did not begin this capture: the side-car file lacks counters and programs");
 	if (description)
 		ran = state.ended ? state.ran : perf_device_now() - state.began;
 	rc = capture_save(fd, path, description, description ? NULL : &objects,

@@ -184,12 +184,12 @@ static void check_settings(void)
 		     sizeof(access));
 	/* A level of Debian's kernels: CAP_PERFMON is not enough for it. */
 	if (!machine_capable(MACHINE_CAP_ADMIN) && atoi(paranoid) > 2) {
-		note("kernel.perf_event_paranoid = %s: perf does not tell this user what programs load: samples of static programs, and of -a, have no names",
+		note("kernel.perf_event_paranoid = %s: perf hides from this user what programs load: samples of static programs, and of -a, have no names",
 		     paranoid);
 		fix("sysctl kernel.perf_event_paranoid=2");
 	}
 	if (!strcmp(access, "2")) {
-		note("kernel.perf_user_access = 2: every program reads cycle and instret, in every session");
+		note("kernel.perf_user_access = 2: all programs can read cycle and instret, in all sessions");
 		fix("tracing does not need it: sysctl kernel.perf_user_access=1");
 	}
 }
@@ -274,7 +274,7 @@ static void check_cpus(int fd)
 		wrong("no CPU that this process may run on has an encoder");
 		fix("look at the CPUs above, and at taskset");
 	} else if (used) {
-		note("CPU %s: no encoder, what runs there is not recorded", text);
+		note("CPU %s: no encoder: nothing is recorded there", text);
 		fix("keep the program on others: taskset -c %s PROGRAM", with);
 	}
 	if (rawio && !machine_capable(MACHINE_CAP_RAWIO)) {
@@ -294,7 +294,7 @@ static void check_delegation(int fd)
 	if (error == EOPNOTSUPP || error == EPERM)
 		return;
 	if (error) {
-		note("cannot ask for counters: %s", strerror(error));
+		note("cannot query counters: %s", strerror(error));
 		return;
 	}
 	if (query.known & ~query.readable) {
@@ -304,7 +304,7 @@ static void check_delegation(int fd)
 		fix("these cannot be recorded: it takes a firmware that sets their mcounteren bits");
 	}
 	if (!query.counters) {
-		note("nothing is free to count cycles: perf or another program counts");
+		note("no counter for cycles is free: perf or another program uses them");
 		fix("end it, or record other events: sifive-trace list");
 	}
 }

@@ -128,7 +128,7 @@ int files_path(const char *wanted, char *path, size_t size)
 	if (!folder && !stat(wanted, &status))
 		folder = S_ISDIR(status.st_mode);
 	if (!getcwd(here, sizeof(here))) {
-		report("the current folder is not known: %s", strerror(errno));
+		report("cannot read the current folder's name: %s", strerror(errno));
 		return -1;
 	}
 	while (stem > 1 && wanted[stem - 1] == '/')

@@ -43,16 +43,16 @@ static void show_system(void)
 		line("Kernel", text);
 	}
 	machine_firmware(text, sizeof(text));
-	line("Firmware", *text ? text : "not known: the kernel's log cannot be read, or tells no longer");
+	line("Firmware", *text ? text : "unknown: the kernel log cannot be read, or has lost its beginning");
 	machine_file("/proc/sys/kernel/perf_user_access", more, sizeof(more));
 	if (*more) {
 		snprintf(text, sizeof(text), "kernel.perf_user_access = %s: %s",
 			 more, *more == '2' ?
 			 "any program may read cycle and instret" :
 			 *more == '1' ? "programs may read counters that perf gives them" :
-			 "perf gives programs no counters");
+			 "programs may not read perf's counters");
 		line("perf", text);
-		line("", "(a session opens its counters to its own threads whatever this says)");
+		line("", "(a session opens its counters to its own threads in any case)");
 	}
 }
 
@@ -62,7 +62,7 @@ static void show_messages(const struct sifive_trace_encoder *e)
 	char text[160];
 
 	if (!(e->flags & SIFIVE_TRACE_ENCODER_TESTED)) {
-		line("", "  not tried yet: a session finds out what its messages have");
+		line("", "  not tested yet: a session tests its messages");
 		return;
 	}
 	snprintf(text, sizeof(text),

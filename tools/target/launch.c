@@ -127,7 +127,7 @@ int launch_run(const struct launch *launch, struct launched *launched)
 
 	*launched = (struct launched){ .pid = -1 };
 	if (pipe2(ends, O_CLOEXEC)) {
-		report("cannot make a process: %s", strerror(errno));
+		report("cannot create a process: %s", strerror(errno));
 		return status;
 	}
 	running = 0;
@@ -140,7 +140,7 @@ int launch_run(const struct launch *launch, struct launched *launched)
 	}
 	close(ends[1]);
 	if (launched->pid < 0) {
-		report("cannot make a process: %s", strerror(errno));
+		report("cannot create a process: %s", strerror(errno));
 	} else {
 		running = launched->pid;
 		status = wait_for(launch, launched->pid, &before.mask,

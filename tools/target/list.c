@@ -140,7 +140,7 @@ static int open_device(void)
 		return fd;
 	if (fd >= 0)
 		close(fd);
-	report("cannot ask which of them this machine counts: %s: %s (sifive-trace info tells more)",
+	report("cannot ask which of them this machine counts: %s: %s (see sifive-trace info)",
 	       machine_device(), strerror(error));
 	return -1;
 }
@@ -171,7 +171,7 @@ static int list(struct listing *listing)
 		close(listing->fd);
 	if (listing->events)
 		return EXIT_OK;
-	report("no event is called like that, or none can be counted here");
+	report("no event matches, or none can be counted here");
 	return EXIT_UNREADABLE;
 }
 

@@ -202,7 +202,7 @@ void objects_write(struct objects *objects, struct output *output, bool newest)
 void objects_report(const struct objects *objects)
 {
 	if (objects->missed)
-		report("%" PRIu64 " times that a program or shared object was loaded were missed: some addresses may have no names",
+		report("%" PRIu64 " loads of programs or shared objects were missed: some addresses may have no names",
 		       objects->missed);
 	if (objects->left_out)
 		report("%" PRIu64 " programs and shared objects have no room in the side-car file: addresses in them have no names: record for a shorter time",

@@ -113,10 +113,10 @@ static int look_at(struct program *program)
 			report("%s: cannot be read: %s", program->path,
 			       strerror(error));
 		else if (elf.size && elf.bytes[0] == '#')
-			report("%s: a script: have it call sifive-trace record where it starts the program",
+			report("%s: a script: call sifive-trace record in it where it starts the program",
 			       program->path);
 		else
-			report("%s: no 64-bit RISC-V program", program->path);
+			report("%s: not a 64-bit RISC-V program", program->path);
 		elf_close(&elf);
 		return EXIT_CANNOT_RUN;
 	}

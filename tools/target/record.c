@@ -137,7 +137,7 @@ static void announce(const struct recording *r, bool library)
 	if (r->quiet)
 		return;
 	if (r->all)
-		report("%s, and all that runs meanwhile: %s", r->argv[0],
+		report("%s, and everything else that runs: %s", r->argv[0],
 		       samples);
 	else if (!library)
 		report("%s is static, without libsifive-perf: %s",
@@ -193,7 +193,7 @@ static int give_library(void *argument)
 static int refuse(void)
 {
 	report("%s", perf_error_text());
-	report("the program was not run (sifive-trace info tells what is missing)");
+	report("the program was not run (sifive-trace info shows what is missing)");
 	return EXIT_RECORD;
 }
 
@@ -201,7 +201,7 @@ static int refuse(void)
 static int rescue(const struct recording *r, const struct capture_mark *mark,
 		  int number, int status)
 {
-	char why[128] = "the program ended without exit(), became another by exec(), or went on in the background,";
+	char why[128] = "the program ended without exit(), called exec(), or went on in the background,";
 	int error = capture_rescue(r->output, mark, r->quiet);
 
 	if (number)
@@ -217,7 +217,7 @@ static int rescue(const struct recording *r, const struct capture_mark *mark,
 	if (number)
 		report("nothing was recorded: %s before it could write", why);
 	else
-		report("nothing was recorded: the program ended without exit(), became another by exec(), closed the trace device, or the reason is above");
+		report("nothing was recorded: the program ended without exit(), called exec(), closed the trace device, or the reason is above");
 	return status ? status : EXIT_RECORD;
 }
 

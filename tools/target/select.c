@@ -55,7 +55,7 @@ static void select_in(struct selection *s, const char *path)
 
 	snprintf(s->object, sizeof(s->object), "%s%s%s", quote, name, quote);
 	if (!elf_open(path, ELF_ALL, &elf) && !elf_functions(&elf, consider, s))
-		report("%s has no symbol table: none of its functions is recorded (sifive-trace filter makes a filter of one that has)",
+		report("%s has no symbol table: none of its functions is recorded (make a filter of an unstripped copy with sifive-trace filter)",
 		       path);
 	elf_close(&elf);
 }
@@ -78,7 +78,7 @@ int select_functions(const struct program *program, const char * const *pattern,
 	if (fclose(s.out) || failed)
 		report("%s: cannot be written", path);
 	else if (!s.functions)
-		report("no function is called like that: nm -C %s shows names%s",
+		report("no function matches: nm -C %s shows names%s",
 		       program->path, demangle_possible() ? "" :
 		       "; without libstdc++.so.6 on this machine, C++ names are those of nm without -C");
 	else

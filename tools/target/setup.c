@@ -239,7 +239,7 @@ void setup_ignored(const char *command)
 		bool takes = record || !words[i].record;
 
 		if (value && *value)
-			report("%s in the environment is not looked at%s%s%s%s",
+			report("%s in the environment is ignored%s%s%s%s",
 			       words[i].name, takes ? ": " : "",
 			       takes ? command : "", takes ? " takes " : "",
 			       takes ? words[i].option : "");

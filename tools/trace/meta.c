@@ -168,7 +168,7 @@ static void set_string(struct reader *reader, struct json_object *object,
 	if (string_of(value))
 		*text = keep(reader, string_of(value));
 	else
-		complain(reader, key, "a string of a fair length");
+		complain(reader, key, "a string within the limit");
 }
 
 /* An array of at most @most objects; *@count is 0 if there is none. */
@@ -184,7 +184,7 @@ static void *new_array(struct reader *reader, struct json_object *object,
 		return NULL;
 	if (!json_object_is_type(*array, json_type_array) ||
 	    json_object_array_length(*array) > most) {
-		complain(reader, key, "an array of a fair length");
+		complain(reader, key, "an array within the limit");
 		return NULL;
 	}
 	memory = calloc(json_object_array_length(*array) + 1, size);

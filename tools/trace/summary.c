@@ -94,7 +94,7 @@ static void summarise(const struct input *input,
 		report("%s: %" PRIu64 " byte%s skipped before the first message of the ring",
 		       name, COUNT(stats->align_bytes));
 	if (stats->worked_out)
-		report("%s: times before the first absolute one were worked out for %u source%s: they may be late, if all was silent for long before",
+		report("%s: times before the first absolute one were inferred for %u source%s: they may be late after a long silence",
 		       name, COUNT(stats->worked_out));
 	if (stats->contrary)
 		report("%s: times before the first absolute one contradict each other on %u source%s: unknown",
@@ -103,7 +103,7 @@ static void summarise(const struct input *input,
 		report("%s: %" PRIu64 " record%s whose header the ring has overwritten: read as the side-car file describes",
 		       name, COUNT(stats->assumed));
 	if (stats->rootless)
-		report("%s: %" PRIu64 " record%s of the ring's beginning left out: what they build on was overwritten",
+		report("%s: %" PRIu64 " record%s at the ring's beginning left out: they build on overwritten ones",
 		       name, COUNT(stats->rootless));
 	if (stats->ring_words)
 		report("%s: %" PRIu64 " word%s of records that the ring begins within",
@@ -124,7 +124,7 @@ static void summarise(const struct input *input,
 		report("%s: %" PRIu64 " message%s of unknown kind", name,
 		       COUNT(stats->unknown));
 	if (stats->losses)
-		report("%s: %" PRIu64 " word%s of no whole record, in %" PRIu64
+		report("%s: %" PRIu64 " word%s of no complete record, in %" PRIu64
 		       " place%s", name, COUNT(stats->lost_words),
 		       COUNT(stats->losses));
 	if (stats->no_header)
@@ -171,10 +171,10 @@ static int no_records(const struct input *input,
 		report("%s: no record: %" PRIu64 " messages, none of them a store to a channel",
 		       name, stats->messages);
 	else if (stats->rootless)
-		report("%s: no record: what all of them build on was overwritten (a larger buffer, or --count raw or delta, keeps some)",
+		report("%s: no record: all build on overwritten ones (a larger buffer, or --count raw or delta, keeps some)",
 		       name);
 	else if (!undecoded(stats, decoded))
-		report("%s: no record: %" PRIu64 " words on channel%s %s, and none begins a record that is whole",
+		report("%s: no record: %" PRIu64 " words on channel%s %s, but no complete record",
 		       name, all_words(stats), strchr(channels, ',') ? "s" : "",
 		       channels);
 	else if (!~decoded)
@@ -202,7 +202,7 @@ static void recorder_losses(const struct input *input)
 		report("%s: not recorded: %" PRIu64 " record%s of threads without a channel, on a CPU without an encoder, or while the trace was being written",
 		       name, COUNT(lost->threads));
 	if (lost->abandoned)
-		report("%s: not recorded: %" PRIu64 " record%s given up half written",
+		report("%s: not recorded: %" PRIu64 " record%s abandoned half-way",
 		       name, COUNT(lost->abandoned));
 	if (lost->refused)
 		report("%s: not recorded: %" PRIu64 " record%s of threads that the driver did not let read the counters",

@@ -596,12 +596,12 @@ static int set_up(struct trace *trace, const struct trace_options *options,
 			return -1;
 	}
 	if (src_bits < 0 && idle) {
-		report("%s: nothing but idle bytes: nothing was recorded",
+		report("%s: only idle bytes: nothing was recorded",
 		       trace->in.path);
 		return -1;
 	}
 	if (src_bits < 0) {
-		report("%s: not a trace, or damaged: with any srcbits more messages are malformed than whole (-s N reads it all the same)",
+		report("%s: not a trace, or damaged: with any srcbits more messages are malformed than whole (-s N reads it anyway)",
 		       trace->in.path);
 		return -1;
 	}
