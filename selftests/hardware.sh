@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Cores whose registers differ, as TAP: a P550 whose single sink reads 0, whose
 # SinkBaseHigh has no bits and whose sign of a stall can be written; memory that a
-# sink cannot reach, and memory whose first part crosses 4 GiB; a funnel behind another.
+# sink cannot reach, and memory whose first part crosses 4 GiB; power-off during a
+# capture; a funnel behind another.
 #
 #	hardware.sh BUILD
 
@@ -65,6 +66,28 @@ region "0x0 0xffffe000" "0x0 0x40000"
 run --memory 2560M --dts "$out/region.dts" -- "$probe"
 [ "$(value config)" = 0 ] && [ "$(value stop)" = 0 ] && [ "$(value data)" = 100 ]
 result $? "a buffer that crosses 4 GiB is replaced by one that does not"
+
+# ---- the end of the kernel -----------------------------------------------------------
+
+# Power-off while a capture runs; kexec and reboot call the drivers in the same way.
+tools/qemu/board run p550 --target "$target" --out "$out" --timeout 600 \
+	--qemu "-trace sifive_trace_write -D $out/model.log" -- '
+	insmod /target/sifive_trace.ko
+	/target/sifive-trace record -q -o /tmp/t.rtd sleep 1000 &
+	until grep -q " enable " /sys/kernel/debug/sifive-trace/trace@11018000; do
+		sleep 0.1
+	done
+	touch /out/running
+	poweroff -f
+	sleep 1000' >"$out/log" 2>&1
+[ -e "$out/running" ] && grep -q 'reboot: Power down' "$out/console.log"
+result $? "power-off: the board ran to its end with a running capture"
+for id in te0 te1 te2 te3 tf0; do
+	sed -nE "s/^sifive_trace_write $id: t[ef]Control .* <- (0x[0-9a-f]+),.*/\\1/p" \
+		"$out/model.log" >"$out/control"
+	grep -q '[37]$' "$out/control" && [ "$(tail -n 1 "$out/control")" = 0x0 ]
+	result $? "power-off: $id was enabled, and is left inactive"
+done
 
 # ---- a funnel that feeds a funnel --------------------------------------------------
 
