@@ -138,7 +138,7 @@ finds held 0 "no counter for cycles is free: perf or another program uses them" 
 ! grep -q '^  cycles' "$out/heldlist.txt" && grep -q '^  instructions' "$out/heldlist.txt"
 result $? "list: without what perf counts"
 refused heldrecord 125 "no counter that can count it is free" "record: says why it does not count"
-finds older 1 "the module has interface 2, this command knows 3" "one version" "another interface"
+finds older 1 "the module has interface 3, this command knows 4" "one version" "another interface"
 finds gone 0 "CPU 1: no encoder: nothing is recorded there" "taskset -c 0 PROGRAM" \
 	"a CPU without encoder"
 finds goneonly 1 "no CPU that this process may run on has an encoder" "taskset" \

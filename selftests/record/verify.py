@@ -213,7 +213,9 @@ def graph(path):
 
 def replay(path):
     stacks = Stacks()
-    for line in open(path).read().splitlines()[1:]:
+    for line in open(path).read().splitlines():
+        if line.startswith("#"):
+            continue
         thread, what = re.match(r".{28}(\S+) +(.*)", line).groups()
         thread = thread.split("/")[0]
         if what.startswith("} "):
