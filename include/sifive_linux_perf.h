@@ -47,7 +47,8 @@
  *
  * SIFIVE_TRACE_RECORD and its like, which trace a program that calls none of this,
  * are in sifive_trace(3); a program that calls perfInit() has its own session
- * instead.
+ * instead, as has each that is compiled with sifive_linux_perf.c, which does not
+ * know these variables.
  */
 #ifndef SIFIVE_LINUX_PERF_H
 #define SIFIVE_LINUX_PERF_H

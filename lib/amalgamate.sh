@@ -10,6 +10,9 @@
 # headers too, each behind the ones it includes. Everything internal becomes static.
 # Includes of these files disappear, system includes go to the top: the pragma
 # behind them must not reach into system headers.
+#
+# The one for Linux has the old API alone: what is between "#ifndef PERF_DROPIN" and
+# "#endif /* PERF_DROPIN */" is left out.
 set -eu
 
 top_linux()
@@ -17,7 +20,9 @@ top_linux()
 	cat <<'TOP'
 // SPDX-License-Identifier: (Apache-2.0 OR MIT) AND (GPL-2.0-only WITH Linux-syscall-note)
 /*
- * sifive-trace: the library in one file, generated from its sources.
+ * sifive-trace: the API of sifive_linux_perf.h in one file, generated from the
+ * library's sources. The API of sifive_trace.h, filters and SIFIVE_TRACE_RECORD are
+ * in the library alone.
  *
  *	cc -c -finstrument-functions program.c
  *	cc -c sifive_linux_perf.c
@@ -62,10 +67,9 @@ awk '/^#include </ && !/<linux\/sifive_trace(_format|_regs)?\.h>/ && !seen[$0]++
 
 echo
 echo "#include \"sifive_${variant}_perf.h\""
-[ "$variant" = bare ] || echo '#include "sifive_trace.h"'
 echo
 echo '#define PERF_AMALGAMATION'
-[ "$variant" = linux ] || echo '#define PERF_BARE'
+if [ "$variant" = bare ]; then echo '#define PERF_BARE'; else echo '#define PERF_DROPIN'; fi
 
 cat <<'MIDDLE'
 
@@ -75,7 +79,13 @@ cat <<'MIDDLE'
 #endif
 MIDDLE
 
-awk '
+awk -v variant="$variant" '
+variant == "linux" && $0 == "#ifndef PERF_DROPIN" { left_out = 1 }
+left_out {
+	if ($0 == "#endif /* PERF_DROPIN */")
+		left_out = 0
+	next
+}
 FNR == 1 {
 	name = FILENAME
 	sub(/.*\//, "", name)

@@ -8,10 +8,18 @@
 
 #include "compiler.h"
 
+#ifndef PERF_DROPIN
 /* A constructor: does what the environment asks for. */
 PERF_INTERNAL void perf_auto_start(void);
 
 /* The program traces itself: leave the session to it. Called within a session call. */
 PERF_INTERNAL void perf_auto_yield(void);
+#endif /* PERF_DROPIN */
+
+#ifdef PERF_DROPIN
+PERF_INLINE void perf_auto_yield(void)
+{
+}
+#endif
 
 #endif /* PERF_AUTO_H */

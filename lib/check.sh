@@ -12,13 +12,15 @@
 #	- nothing but the API is exported
 #	- what is installed is enough for a program in C or C++, static or shared, and
 #	  for one without an operating system
-#	- the entry hook is no longer than it shall be
+#	- the entry hook is no longer than it shall be, nor is the one-file library, nor
+#	  what a static program with the old API grows by
 set -u
 
 build=$1
 top=$2
 CC=${CC:-riscv64-linux-gnu-gcc}
 NM=${NM:-riscv64-linux-gnu-nm}
+SIZE=${SIZE:-${NM%nm}size}
 OBJDUMP=${OBJDUMP:-${NM%nm}objdump}
 READELF=${READELF:-${NM%nm}readelf}
 CXX=${CXX:-${NM%nm}g++}
@@ -26,6 +28,12 @@ CLANG=${CLANG-clang}
 
 # Instructions of the entry hook: load the writer, name the kind, jump.
 HOOK_MAX=4
+
+# Lines of the one-file library; bytes of code and constants that it and the static
+# library add to a program with the old API, with what they take from the C library.
+DROPIN_LINES_MAX=8000
+DROPIN_GROWTH_MAX=52500
+STATIC_GROWTH_MAX=60500
 
 # All that programs include; one of them is for programs without Linux.
 HEADERS="sifive_linux_perf.h sifive_linux_trace.h sifive_trace.h linux/sifive_trace.h"
@@ -63,6 +71,12 @@ api()
 		printf '%s\n' $instead
 		sed -n '/^local:/q; s/^\t\([a-zA-Z_]*\);$/\1/p' "$top/lib/libsifive-perf.map"
 	} | LC_ALL=C sort
+}
+
+# The one-file library has no API but the old one.
+old_api()
+{
+	api | grep -v '^sifive_trace_'
 }
 
 # The shared library has dlclose() as well, for objects that go.
@@ -275,6 +289,33 @@ hook_length()
 	}'
 }
 
+lines_at_most()
+{
+	lines=$(wc -l < "$2")
+	[ "$lines" -le "$1" ] || echo "$lines lines, more than $1"
+}
+
+text_of()
+{
+	$SIZE "$1" | awk 'NR == 2 { print $1 }'
+}
+
+# growth_at_most BYTES LIBRARY...: of the example, beside one whose calls and hooks do
+# nothing.
+growth_at_most()
+{
+	most=$1
+	shift
+	old_api | sed -n -e 's/^__cyg.*/void &(void *function, void *site) { }/p' \
+		-e 's/^perf.*/int &(void) { return 0; }/p' > "$work/empty.c"
+	$CC -I"$top/include" -finstrument-functions -c -o "$work/fib.o" \
+		"$top/lib/examples/fib.c" &&
+	$CC -static -o "$work/empty" "$work/fib.o" "$work/empty.c" &&
+	$CC -static -o "$work/full" "$work/fib.o" "$@" || return 1
+	growth=$(($(text_of "$work/full") - $(text_of "$work/empty")))
+	[ $growth -le "$most" ] || echo "$growth bytes, more than $most"
+}
+
 has_clang()
 {
 	[ -n "$CLANG" ] && command -v "$CLANG" > /dev/null
@@ -360,7 +401,7 @@ for opt in -O0 -O2; do
 	check "no hook calls, $opt" no_hook_calls "$dropin" $opt
 	check "no hook calls, bare, $opt" no_hook_calls "$bare" $opt $(bare_abi 64 "$CC")
 done
-check "one file exports the API only" exports api "${dropin%c}o" -g
+check "one file exports the old API only" exports old_api "${dropin%c}o" -g
 check "shared library exports the API only" exports shared_api "$build/libsifive-perf.so" -D
 check "one file, bare, exports the API only" bare_exports
 check "example is the manual's" example_unchanged
@@ -377,6 +418,11 @@ for bits in 64 32; do
 		bare_stranger "$CLANG" c $bits
 done
 check "length of the entry hook" hook_length
+check "one file: length" lines_at_most $DROPIN_LINES_MAX "$dropin"
+check "one file: what a static program grows by" \
+	growth_at_most $DROPIN_GROWTH_MAX "${dropin%c}o"
+check "static library: what a static program grows by" \
+	growth_at_most $STATIC_GROWTH_MAX "$build/libsifive-perf.a"
 
 echo "1..$tests"
 [ $failed -eq 0 ]

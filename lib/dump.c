@@ -211,6 +211,7 @@ PERF_INTERNAL int perf_dump(const char *path)
 	return rc;
 }
 
+#ifndef PERF_DROPIN
 PERF_INTERNAL int perf_dump_early(const char *path)
 {
 	struct perf_device *device = &perf_session.device;
@@ -246,3 +247,4 @@ PERF_INTERNAL void perf_dump_forget(const char *path)
 		perf_meta_remove(name);
 	}
 }
+#endif /* PERF_DROPIN */

@@ -13,6 +13,7 @@
  */
 PERF_INTERNAL int perf_dump(const char *path);
 
+#ifndef PERF_DROPIN
 /**
  * perf_dump_early - write only the side-car files, before there is a capture
  * @path:	as for perf_dump()
@@ -24,5 +25,6 @@ PERF_INTERNAL int perf_dump_early(const char *path);
 
 /** perf_dump_forget - remove those side-car files */
 PERF_INTERNAL void perf_dump_forget(const char *path);
+#endif /* PERF_DROPIN */
 
 #endif /* PERF_DUMP_H */

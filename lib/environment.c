@@ -17,6 +17,7 @@
 /* Limit of names for the search of the nearest one, without the prefix. */
 #define NAME_MAX_LENGTH	24
 
+#ifndef PERF_DROPIN
 /* All variables of the library, the command and the virtual board's set-up. */
 static const char *const names[] = {
 	"SIFIVE_TRACE_RECORD", "SIFIVE_TRACE_EVENTS", "SIFIVE_TRACE_COUNT",
@@ -29,6 +30,7 @@ static const char *const names[] = {
 };
 
 #define NAMES		(sizeof(names) / sizeof(names[0]))
+#endif /* PERF_DROPIN */
 
 PERF_INTERNAL const char *perf_environment(const char *name)
 {
@@ -139,6 +141,7 @@ PERF_INTERNAL enum perf_side_car perf_environment_side_car(void)
 	return word > 0 && word % 2 == 0 ? PERF_SIDE_CAR_NONE : PERF_SIDE_CAR;
 }
 
+#ifndef PERF_DROPIN
 /* ---- names that do not exist ---------------------------------------------- */
 
 PERF_LOCAL unsigned int least(unsigned int a, unsigned int b)
@@ -216,14 +219,18 @@ PERF_LOCAL int check_names(void)
 	}
 	return 0;
 }
+#endif /* PERF_DROPIN */
 
 PERF_INTERNAL int perf_environment_check(void)
 {
 	unsigned int side_car, interval;
 	bool flag = false;
 
-	return check_names() || perf_environment_header(&flag, &interval) ||
+#ifndef PERF_DROPIN
+	if (check_names() || perf_environment_flag("SIFIVE_TRACE_RECORD", &flag))
+		return -1;
+#endif /* PERF_DROPIN */
+	return perf_environment_header(&flag, &interval) ||
 	       perf_environment_choice("SIFIVE_TRACE_META", SIDE_CARS, &side_car) ||
-	       perf_environment_flag("SIFIVE_TRACE_RECORD", &flag) ||
 	       perf_environment_flag("SIFIVE_TRACE_VERBOSE", &flag) ? -1 : 0;
 }

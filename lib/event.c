@@ -50,6 +50,7 @@ static const char *const cache_results[] = {
 	"prefetch-misses",
 };
 
+#ifndef PERF_DROPIN
 PERF_INTERNAL size_t perf_event_next(const char *list)
 {
 	bool between = false;
@@ -219,6 +220,7 @@ PERF_INTERNAL int perf_event_parse(const char *word, size_t length,
 		 (int)rest, word);
 	return -1;
 }
+#endif /* PERF_DROPIN */
 
 PERF_INTERNAL void perf_event_name(const struct perf_event_id *event, char *name,
 				   size_t size)

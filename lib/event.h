@@ -38,6 +38,7 @@ struct perf_event_id {
 	uint64_t data;
 };
 
+#ifndef PERF_DROPIN
 /* The caller's name for a raw event. */
 struct perf_event_alias {
 	const char *name;
@@ -64,6 +65,7 @@ PERF_INTERNAL int perf_event_parse(const char *word, size_t length,
 				   const struct perf_event_alias *alias,
 				   size_t aliases, struct perf_event_id *event,
 				   char *error, size_t size);
+#endif /* PERF_DROPIN */
 
 /* The usual name of an event, with its modifier. */
 PERF_INTERNAL void perf_event_name(const struct perf_event_id *event, char *name,

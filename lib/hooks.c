@@ -41,8 +41,10 @@ static perf_writer *volatile manual = write_nothing;
 /* Writers of the current set-up. */
 static struct perf_writers writers;
 
+#ifndef PERF_DROPIN
 /* Pulls the constructor into programs with hooks, also from the static library. */
 __attribute__((used)) static void (*const with_hooks)(void) = perf_auto_start;
+#endif /* PERF_DROPIN */
 
 /* ---- the long way ------------------------------------------------------- */
 

@@ -292,6 +292,7 @@ PERF_LOCAL bool meta_name(char name[PATH_MAX], const char *path)
 	return snprintf(name, PATH_MAX, "%s.meta", path) < PATH_MAX;
 }
 
+#ifndef PERF_DROPIN
 PERF_INTERNAL void perf_meta_remove(const char *path)
 {
 	char name[PATH_MAX];
@@ -299,6 +300,7 @@ PERF_INTERNAL void perf_meta_remove(const char *path)
 	if (meta_name(name, path))
 		unlink(name);
 }
+#endif /* PERF_DROPIN */
 
 PERF_INTERNAL int perf_meta_write(const char *path, int fd,
 				  const struct sifive_trace_sink *sink,

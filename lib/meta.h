@@ -22,7 +22,9 @@ PERF_INTERNAL int perf_meta_write(const char *path, int fd,
 				  const struct sifive_trace_sink *sink,
 				  const struct perf_capture *capture);
 
+#ifndef PERF_DROPIN
 /** perf_meta_remove - remove the side-car file of a trace, if any */
 PERF_INTERNAL void perf_meta_remove(const char *path);
+#endif /* PERF_DROPIN */
 
 #endif /* PERF_META_H */
