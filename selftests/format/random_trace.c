@@ -152,7 +152,8 @@ static void write_meta(FILE *file, const struct gen *gen)
 			s->count_type);
 	for (i = 0; ring && i < s->counters; i++)
 		fprintf(file, "%s{\"number\":%u,\"type\":0,\"info\":%u}", i ? "," : "",
-			s->counter[i].number, (s->counter[i].width - 1) << SIFIVE_TRACE_COUNTER_WIDTH_SHIFT);
+			s->counter[i].number,
+			(s->counter[i].width - 1) << SIFIVE_TRACE_COUNTER_WIDTH_SHIFT);
 	fprintf(file, "%s}\n", ring ? "]" : "");
 }
 
