@@ -59,9 +59,10 @@ enum sifive_trace_count {
 enum {
 	/* Keep the newest bytes; otherwise the trace ends when a buffer is full. */
 	SIFIVE_TRACE_RING		= 1 << 0,
-	/* Each thread has counts of its own, of what it ran alone. A thread has them
-	 * from its first record on: what it makes none in gives no samples, which
-	 * then count as lost ones.
+	/* Each thread has counts of its own, of what it ran alone: those of its records
+	 * from its first one on, those of samples from sifive_trace_on() on. Without
+	 * this counts are the harts', of all that runs there, and every output of the
+	 * trace says so.
 	 */
 	SIFIVE_TRACE_PER_THREAD		= 1 << 1,
 	/* Wait in the program for room in the encoder, before each record, where

@@ -24,14 +24,14 @@ static char output[PATH_MAX];
 
 PERF_LOCAL int read_flags(struct sifive_trace_options *options)
 {
-	bool ring = false, per_thread = false, once = false;
+	bool ring = false, per_cpu = false, once = false;
 
 	if (perf_environment_flag("SIFIVE_TRACE_RING", &ring) ||
-	    perf_environment_flag("SIFIVE_TRACE_PER_THREAD", &per_thread) ||
+	    perf_environment_flag("SIFIVE_TRACE_PER_CPU", &per_cpu) ||
 	    perf_environment_header(&once, &options->header_interval))
 		return -1;
 	options->flags |= (ring ? SIFIVE_TRACE_RING : 0) |
-			  (per_thread ? SIFIVE_TRACE_PER_THREAD : 0) |
+			  (per_cpu ? 0 : SIFIVE_TRACE_PER_THREAD) |
 			  (once ? SIFIVE_TRACE_HEADER_ONCE : 0);
 	return 0;
 }

@@ -149,6 +149,7 @@ PERF_LOCAL int initialise(perfEvent *list, int count, int channel,
 			  uint64_t interval)
 {
 	static struct perf_setup setup;
+	bool per_cpu = true;
 	int i, rc = 0;
 
 	if (perf_session.state == PERF_SESSION_NONE)
@@ -174,6 +175,8 @@ PERF_LOCAL int initialise(perfEvent *list, int count, int channel,
 	if (!rc)
 		rc = perf_environment_header(&setup.header_once,
 					     &setup.header_interval);
+	if (!rc)
+		rc = perf_environment_flag("SIFIVE_TRACE_PER_CPU", &per_cpu);
 
 	if (!rc) {
 		setup.count = (uint32_t)count;
@@ -181,6 +184,7 @@ PERF_LOCAL int initialise(perfEvent *list, int count, int channel,
 		setup.channel = (unsigned int)channel;
 		setup.take.buffer = buffer;
 		setup.hooks = hooks;
+		setup.per_thread = !per_cpu;
 		setup.sampling.interval = interval;
 		add_cpus(&setup);
 	}

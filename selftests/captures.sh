@@ -46,7 +46,6 @@ small() {
 small small-killed $p/ends kill 5000
 small small-static -i 100us $p/busy-static 1000
 
-run per-thread sifive-trace start --per-thread
 run help sifive-trace start --help
 
 # by NAME OPTION...: what runs on the second CPU meanwhile.
@@ -235,11 +234,8 @@ calls small-killed-dump | grep -qx 'work 5000'
 result $? "small-killed: dump writes all of it elsewhere, for the side-car file that is there"
 at_least small-static-dump busy 50 "small-static: the same"
 
-# ---- what start does not take ----------------------------------------------------
-
-refused per-thread 2 "counts for one program's threads" "start: --per-thread is refused, with the reason"
-grep -q -e --period "$out/help.txt" && ! grep -q per-thread "$out/help.txt"
-result $? "start: its help does not offer it"
+grep -q -e --period "$out/help.txt" && grep -q -e --per-cpu "$out/help.txt"
+result $? "start: its help has its options"
 
 selftests/format/compare.py "$build/sifive-trace" "$out"/*.rtd
 result $? "a reader written from the format's description reads the same in all traces"

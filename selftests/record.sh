@@ -74,7 +74,9 @@ rec absent /no/such
 rec noprogram /target/sifive_trace.ko
 rec script /target/selftests/run_all.sh
 rec badfilter -F nothing $p/objects
-rec statically --per-thread $p/busy-static
+rec statically -F main $p/busy-static
+rec nosample -i 100s /bin/true
+rec nosample-library -i 100s $p/threads
 rec nolibrary --library /no/such $p/plain
 rec nocpu -C 7 $p/plain
 rec badcount --count sum $p/plain
@@ -128,8 +130,8 @@ echo $f >/sys/bus/platform/drivers/sifive-trace-funnel/unbind; info nofunnel
 
 # Where instructions are counted, not time.
 board fpga --icount -- '
-for i in 1 2 3 4 5; do rec own$i --per-thread -C 1 -e instructions:u $p/threads; done
-rec one -C 1 -e instructions:u $p/threads
+for i in 1 2 3 4 5; do rec own$i -C 1 -e instructions:u $p/threads; done
+rec one --per-cpu -C 1 -e instructions:u $p/threads
 '
 
 for p in plain plain-static objects threads shared; do
@@ -255,17 +257,29 @@ headers() { host decode --format json "$out/$1.rtd" | grep -c '"kind":"header"';
 result $? "--header-once: threads that have a channel one after the other share its header"
 [ "$(calls once)" = "$(calls threads)" ] && [ "$(calls each)" = "$(calls threads)" ]
 result $? "--header-once: all calls"
-meta own1 'm["per_thread"] and m["lost"]["threads"] == 0' "--per-thread"
+meta own1 'm["per_thread"] and m["lost"]["threads"] == 0' "counts are the threads' own"
 host decode --format json "$out/one.rtd" >"$out/one.json"
 for i in 1 2 3 4 5; do host decode --format json "$out/own$i.rtd"; done | python3 -c '
 import json, sys
 # Who waits for others on the same CPU counts nothing meanwhile. The emulator counts
 # for a hart also what others do while it is their turn: the least is the truth.
 def waited(lines):
-    return min(r["counters"]["instructions:u"] for r in map(json.loads, lines)
-               if r["kind"] == "exit" and r.get("function") == "main")
+    return min(c for r in map(json.loads, lines)
+               if r["kind"] == "exit" and r.get("function") == "main"
+               for c in r["counters"].values())
 sys.exit(not waited(sys.stdin) < waited(open(sys.argv[1])) / 2)' "$out/one.json"
-result $? "--per-thread: a thread that waits counts nothing"
+result $? "a thread that waits counts nothing"
+marked() {
+	"$build/sifive-trace" "$@" "$out/one.rtd" 2>/dev/null | grep -aq "instructions:u (hart)"
+}
+for how in report "report --format csv" "report --by thread" "decode" "decode --format csv" \
+	"decode --format json" "graph --counter instructions:u" \
+	"export --format chrome" "export --format html" \
+	"export --format svg --weight instructions:u"; do
+	# shellcheck disable=SC2086
+	marked $how
+	result $? "--per-cpu: $how says that counts are the hart's"
+done
 meta one '[s["cpu"] for s in m["sources"]] == [1] and m["lost"]["threads"] == 0' "-C 1: one CPU alone"
 [ "$(calls one)" = "$(calls threads)" ]
 result $? "-C 1: the program stays on it, all is recorded"
@@ -309,7 +323,9 @@ refused absent 127 "No such file" "no such program: 127"
 refused noprogram 126 "/target/sifive_trace.ko" "no program: 126"
 refused script 126 "a script" "a script: what to do"
 refused badfilter 125 "no function matches" "-F: no such function"
-refused statically 125 "it is static" "--per-thread of a static program"
+refused nosample 125 "no sample was recorded" "no sample: a message, and the status says so"
+refused nosample-library 125 "no sample was recorded" "no sample of a program that loads the library"
+refused statically 125 "it is static" "-F with a static program"
 refused nolibrary 125 "--library /no/such" "no library there"
 refused nocpu 125 "CPU 7 has no trace encoder" "-C: no such CPU"
 refused badcount 2 "--count is raw, delta or xor" "--count: another word"

@@ -19,7 +19,7 @@ FIXTURE(record)
 
 static const char *const variables[] = {
 	"EVENTS", "COUNT", "BUFFER", "SINK", "RING", "CHANNEL", "CPUS",
-	"PER_THREAD", "INTERVAL", "PERIOD", "PERIOD_EVENT", "FILTER", "HEADER",
+	"PER_CPU", "INTERVAL", "PERIOD", "PERIOD_EVENT", "FILTER", "HEADER",
 	"OUTPUT", "RECORD", "VERBOSE", "DEVICE", "META",
 };
 
@@ -252,14 +252,14 @@ TEST_F(record, each_variable)
 	set("RING", "1");
 	set("CHANNEL", "11");
 	set("CPUS", "0");
-	set("PER_THREAD", "1");
+	set("PER_CPU", "1");
 	set("INTERVAL", "2500");
 	set("HEADER", "once");
 	set("OUTPUT", "/dev/null");
 	START();
 	EXPECT_EQ(2, dev.counters.count);
 	EXPECT_EQ(0x102, dev.counters.event[1].data);
-	EXPECT_EQ(SIFIVE_TRACE_COUNTERS_PER_THREAD, dev.counters.flags);
+	EXPECT_EQ(0, dev.counters.flags);
 	EXPECT_EQ(PERF_COUNT_XOR, perf_session.setup.type);
 	EXPECT_EQ(3 << 20, dev.config.buffer);
 	EXPECT_EQ(SIFIVE_TRACE_CONFIG_RING, dev.config.flags);
@@ -329,7 +329,7 @@ TEST_F(record, refused)
 		{ "CHANNEL", "32", "not a number from 0 to 31" },
 		{ "INTERVAL", "1ms", "not a number" },
 		{ "RING", "2", "SIFIVE_TRACE_RING=2: not one of yes, no, 1, 0, on, off" },
-		{ "PER_THREAD", "true", "not one of yes" },
+		{ "PER_CPU", "true", "not one of yes" },
 		{ "HEADER", "onec", "not one of each, once" },
 		{ "META", "late", "not one of early, yes" },
 		{ "VERBOSE", "very", "not one of yes" },

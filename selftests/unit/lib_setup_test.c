@@ -98,6 +98,22 @@ TEST_F(lib, foreign_device)
 	EXPECT_NOTHING_HELD();
 }
 
+/* The old API counts what the hart does, as it says, unless the environment asks. */
+TEST_F(lib, counts_are_the_harts_unless_asked)
+{
+	perfEvent cycles = { .type = perfEventHWGeneral, .code = 1 };
+
+	ASSERT_EQ(0, perfInit(2, 1));
+	ASSERT_EQ(0, perfManualInit(&cycles, 1, 6, perfCount_Delta, 4096));
+	EXPECT_EQ(0, dev.counters.flags);
+	setenv("SIFIVE_TRACE_PER_CPU", "no", 1);
+	EXPECT_EQ(0, perfManualInit(&cycles, 1, 6, perfCount_Delta, 4096));
+	EXPECT_EQ(SIFIVE_TRACE_COUNTERS_PER_THREAD, dev.counters.flags);
+	setenv("SIFIVE_TRACE_PER_CPU", "never", 1);
+	EXPECT_EQ(-1, perfManualInit(&cycles, 1, 6, perfCount_Delta, 4096));
+	unsetenv("SIFIVE_TRACE_PER_CPU");
+}
+
 TEST_F(lib, init_arguments)
 {
 	EXPECT_ERROR(perfInit(0, 1), "num_cores is 0");

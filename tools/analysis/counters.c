@@ -46,9 +46,16 @@ static void plain_name(const struct meta *meta,
 				     PERFREC_NAME_SIZE);
 }
 
+/* The trace's clock is no hart's count. */
+static void mark_hart(const struct meta *meta, char *name)
+{
+	if (meta && meta->hart_counts && strcmp(name, "timestamp"))
+		strcat(name, COUNTERS_HART);
+}
+
 void counters_names(const struct counters *counters,
 		    const struct perfrec_header *header, unsigned int count,
-		    char name[][PERFREC_NAME_SIZE])
+		    char name[][COUNTERS_NAME_SIZE])
 {
 	unsigned int i, before, same;
 	size_t length;
@@ -66,6 +73,14 @@ void counters_names(const struct counters *counters,
 			length = PERFREC_NAME_SIZE - NUMBERED;
 		snprintf(name[i] + length, NUMBERED, "#%u", same);
 	}
+	for (i = 0; header && i < count; i++)
+		mark_hart(counters->meta, name[i]);
+}
+
+bool counters_is(const char *name, const char *wanted, size_t length)
+{
+	return !strncmp(name, wanted, length) &&
+	       (!name[length] || !strcmp(name + length, COUNTERS_HART));
 }
 
 void counters_assign(struct counters *counters,
@@ -73,7 +88,7 @@ void counters_assign(struct counters *counters,
 		     uint8_t *column)
 {
 	bool used[COUNTERS_MAX] = { false };
-	char name[PERFREC_COUNTERS][PERFREC_NAME_SIZE];
+	char name[PERFREC_COUNTERS][COUNTERS_NAME_SIZE];
 	unsigned int i, c;
 
 	counters_names(counters, header, count, name);

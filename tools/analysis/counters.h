@@ -11,6 +11,10 @@
 #include "meta.h"
 #include "perfrec/perfrec.h"
 
+/* Behind the name of a counter that counted all that ran on a hart. */
+#define COUNTERS_HART	" (hart)"
+#define COUNTERS_NAME_SIZE (PERFREC_NAME_SIZE + sizeof(COUNTERS_HART) - 1)
+
 /* At least as many as one record has. */
 #define COUNTERS_MAX	64
 #define COUNTERS_NONE	0xff
@@ -18,7 +22,7 @@
 struct counters {
 	const struct meta	*meta;
 	unsigned int		count;
-	char			name[COUNTERS_MAX][PERFREC_NAME_SIZE];
+	char			name[COUNTERS_MAX][COUNTERS_NAME_SIZE];
 };
 
 /**
@@ -26,11 +30,20 @@ struct counters {
  * @counters:	set of counters; its side-car file may have the user's names
  * @header:	the record's header, NULL for none
  * @count:	counters it has, at most PERFREC_COUNTERS
- * @name:	filled with @count names; the second counter of a name is "NAME#2"
+ * @name:	filled with @count names; the second counter of a name is "NAME#2",
+ *		and a hart's counts are "NAME (hart)"
  */
 void counters_names(const struct counters *counters,
 		    const struct perfrec_header *header, unsigned int count,
-		    char name[][PERFREC_NAME_SIZE]);
+		    char name[][COUNTERS_NAME_SIZE]);
+
+/**
+ * counters_is() - whether a counter has the name that a user gave
+ * @name:	the counter's
+ * @wanted:	the user's, which may leave COUNTERS_HART out
+ * @length:	of it
+ */
+bool counters_is(const char *name, const char *wanted, size_t length);
 
 /**
  * counters_assign() - find or create a column for each counter of a record

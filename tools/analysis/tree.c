@@ -428,7 +428,7 @@ int tree_weight(const struct tree *tree, const char *name)
 		if (!strcmp(name, names[c]))
 			return (int)c;
 	for (c = 0; c < counters->count; c++)
-		if (!strcmp(name, counters->name[c]))
+		if (counters_is(counters->name[c], name, strlen(name)))
 			return TREE_COUNTER + (int)c;
 	return -1;
 }

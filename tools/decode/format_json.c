@@ -87,7 +87,7 @@ static void begin(struct json *json, const char *kind, unsigned int src,
 static void json_header(void *context, const struct perfrec_header *header)
 {
 	struct json *json = context;
-	char name[PERFREC_COUNTERS][PERFREC_NAME_SIZE];
+	char name[PERFREC_COUNTERS][COUNTERS_NAME_SIZE];
 	unsigned int i;
 
 	begin(json, "header", header->src, header->channel);
@@ -148,7 +148,7 @@ static void put_addresses(struct json *json, const struct perfrec_record *record
 static void json_record(void *context, const struct perfrec_record *record)
 {
 	struct json *json = context;
-	char name[PERFREC_COUNTERS][PERFREC_NAME_SIZE];
+	char name[PERFREC_COUNTERS][COUNTERS_NAME_SIZE];
 	bool any = false;
 	uint64_t value;
 	unsigned int i;

@@ -170,7 +170,7 @@ static void text_header(void *context, const struct perfrec_header *header)
 {
 	struct text *text = context;
 	struct stream *stream = get_stream(text, header->src, header->channel);
-	char name[PERFREC_COUNTERS][PERFREC_NAME_SIZE];
+	char name[PERFREC_COUNTERS][COUNTERS_NAME_SIZE];
 	unsigned int i;
 
 	if (!stream)

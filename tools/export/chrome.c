@@ -115,7 +115,7 @@ static void put_rates(struct export *export, const struct thread *thread,
 {
 	const struct counters *counters = analysis_counters(export->analysis);
 	double time = (double)(now - track->since);
-	char name[PERFREC_NAME_SIZE + 64];
+	char name[COUNTERS_NAME_SIZE + 64];
 
 	if (export->input.hz)
 		time /= (double)export->input.hz;

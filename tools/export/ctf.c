@@ -237,7 +237,7 @@ static void make_identifier(const char *name, char *identifier)
 static void put_identifier(struct output *out, const struct counters *counters,
 			   uint64_t columns, unsigned int column)
 {
-	char own[PERFREC_NAME_SIZE + 1], other[PERFREC_NAME_SIZE + 1];
+	char own[COUNTERS_NAME_SIZE + 1], other[COUNTERS_NAME_SIZE + 1];
 	bool same = false;
 
 	make_identifier(counters->name[column], own);

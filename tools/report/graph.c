@@ -190,6 +190,9 @@ static int show(struct graph *graph, const struct input *input)
 			       graph->counter.text[i]);
 			return EXIT_USAGE;
 		}
+		/* With what the user need not say. */
+		graph->counter.text[i] = analysis_counters(tree->analysis)->name[graph->weight[i] -
+										TREE_COUNTER];
 	}
 	graph->usual = tree_usual(trace_stats(input->trace));
 	tree_finish(&graph->tree, (int)graph->usual);

@@ -138,13 +138,14 @@ uint64_t report_value(const struct profile *profile, size_t row,
 
 static bool is_named(const struct metric *metric, const char *name)
 {
-	size_t length = metric->over ? strlen(metric->over) : 0;
+	size_t length = strlen(name);
 
 	if (metric->kind == METRIC_COUNTER_TOTAL)
-		return !strcmp(name, metric->over);
+		return counters_is(metric->over, name, length);
 	if (metric->kind == METRIC_COUNTER_SELF)
-		return !strncmp(name, metric->over, length) &&
-		       (!strcmp(name + length, ":self") || !name[length]);
+		return counters_is(metric->over, name, length) ||
+		       (length > 5 && !strcmp(name + length - 5, ":self") &&
+			counters_is(metric->over, name, length - 5));
 	return !strcmp(name, metric->name);
 }
 
@@ -211,7 +212,7 @@ const char *report_cell(char *text, const struct metric *metric, uint64_t value,
 void report_put_column(struct output *out, const struct metric *metric,
 		       const char *what)
 {
-	char text[PERFREC_NAME_SIZE + 32];
+	char text[COUNTERS_NAME_SIZE + 32];
 	bool counter = report_is_counter(metric);
 
 	snprintf(text, sizeof(text), "%s%s%s%s", counter ? metric->over : "",

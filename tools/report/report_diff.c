@@ -94,24 +94,37 @@ static void join(struct diff *diff)
 	diff->pairs = kept;
 }
 
-/* A number in one of the traces; counters are found by name, since columns differ. */
+/* The column of a counter in one of the traces, found by name, or counters->count. */
+static unsigned int column(const struct diff *diff, unsigned int which,
+			   const struct metric *metric)
+{
+	const struct counters *counters = analysis_counters(diff->profile[which]->analysis);
+	unsigned int c;
+
+	for (c = 0; c < counters->count; c++)
+		if (!strcmp(counters->name[c], metric->over))
+			break;
+	return c;
+}
+
+/* Whether a trace has no such counts: a hart's are none of a thread's. */
+static bool lacks(const struct diff *diff, unsigned int which,
+		  const struct metric *metric)
+{
+	return report_is_counter(metric) && column(diff, which, metric) ==
+	       analysis_counters(diff->profile[which]->analysis)->count;
+}
+
+/* A number in one of the traces. */
 static uint64_t value(const struct diff *diff, const struct pair *pair,
 		      unsigned int which, const struct metric *metric)
 {
 	struct metric same = *metric;
-	const struct counters *counters;
 
-	if (pair->row[which] == NO_ROW)
+	if (pair->row[which] == NO_ROW || lacks(diff, which, metric))
 		return 0;
-	if (report_is_counter(metric)) {
-		counters = analysis_counters(diff->profile[which]->analysis);
-		for (same.counter = 0; same.counter < counters->count;
-		     same.counter++)
-			if (!strcmp(counters->name[same.counter], metric->over))
-				break;
-		if (same.counter == counters->count)
-			return 0;
-	}
+	if (report_is_counter(metric))
+		same.counter = column(diff, which, metric);
 	return report_value(diff->profile[which], pair->row[which], &same);
 }
 
@@ -139,6 +152,8 @@ static void put_change(struct diff *diff, const struct pair *pair,
 
 	if (is_time(metric) && !diff->timed)
 		snprintf(text, sizeof(text), "?");
+	else if (lacks(diff, 0, metric) || lacks(diff, 1, metric))
+		snprintf(text, sizeof(text), "-");
 	else if (before == after)
 		snprintf(text, sizeof(text), "=");
 	else if (before <= 0)
@@ -152,6 +167,10 @@ static void put_change(struct diff *diff, const struct pair *pair,
 static void make_cell(const struct diff *diff, const struct pair *pair,
 		      unsigned int which, const struct metric *metric, char *text)
 {
+	if (lacks(diff, which, metric)) {
+		strcpy(text, diff->options->csv ? "" : "-");
+		return;
+	}
 	report_cell(text, metric, value(diff, pair, which, metric),
 		    diff->profile[which]->input.hz, diff->options->csv);
 }
@@ -183,7 +202,7 @@ static void put_csv(struct diff *diff, size_t lines)
 static void put_block(struct diff *diff, unsigned int first, unsigned int last,
 		      size_t lines)
 {
-	char text[UNITS_SIZE], heading[PERFREC_NAME_SIZE + 8];
+	char text[UNITS_SIZE], heading[COUNTERS_NAME_SIZE + 8];
 	unsigned int m, used = 0, which;
 	size_t i;
 

@@ -74,6 +74,7 @@ int capture_try(const struct perf_setup *wanted, struct capture_mark *mark)
 	mark->buffer = status.buffer;
 	mark->capture = status.capture;
 	mark->period = setup.sampling.period;
+	mark->sampled = setup.sampling.interval || setup.sampling.period;
 	/* No stimulus page is mapped. */
 	perf_device_close(&device);
 	return error;
@@ -114,8 +115,9 @@ int capture_describe(const char *path, const struct perf_setup *setup,
 		return -1;
 	if (launch)
 		put_program(out, launch->path, launch->argv);
-	put_format(out, "\"count_type\":%u,\n\"channel\":%u,\n\"counters\":[",
-		   setup->type, setup->channel);
+	put_format(out, "\"count_type\":%u,\n\"per_thread\":%s,\n\"channel\":%u,\n\"counters\":[",
+		   setup->type, setup->per_thread ? "true" : "false",
+		   setup->channel);
 	for (i = 0; i < setup->count; i++) {
 		const struct perf_counter *c = &setup->counter[i];
 
@@ -496,6 +498,28 @@ static int compare_sink(const char *name, const struct sifive_trace_sink *sink,
 	return 0;
 }
 
+static int check_samples(const struct sifive_trace_status *status)
+{
+	if (status->samples)
+		return 0;
+	if (status->samples_lost)
+		report("no sample was recorded: all %" PRIu64 " were lost: a larger -b, or a longer -i or -c, loses fewer",
+		       (uint64_t)status->samples_lost);
+	else
+		report("no sample was recorded: the program ran for less than one interval or period: choose a shorter -i or -c");
+	return -1;
+}
+
+int capture_samples(int fd)
+{
+	struct sifive_trace_status status = { .size = sizeof(status) };
+
+	if (!ioctl(fd, SIFIVE_TRACE_IOC_STATUS, &status))
+		return check_samples(&status);
+	report("%s: %s", machine_device(), strerror(errno));
+	return -1;
+}
+
 int capture_compare(const char *path, const struct capture_mark *mark,
 		    bool quiet)
 {
@@ -511,6 +535,8 @@ int capture_compare(const char *path, const struct capture_mark *mark,
 		perf_device_file(name, sizeof(name), path, i, status.sinks);
 		error |= compare_sink(name, &sink, quiet);
 	}
+	if (fd >= 0 && mark->sampled)
+		error |= check_samples(&status);
 	if (fd >= 0)
 		close(fd);
 	return error;

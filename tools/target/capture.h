@@ -25,6 +25,7 @@ int capture_begin(struct perf_device *device, struct perf_setup *setup);
  * @buffer:	size of the buffers of all its sinks
  * @capture:	number of the previous one, from sifive_trace_status.capture
  * @period:	its sampling period, as adjusted by the driver
+ * @sampled:	it is to have samples
  * @pid:	the program
  * @began:	when it was run, nanoseconds of the monotonic clock
  */
@@ -32,6 +33,7 @@ struct capture_mark {
 	uint64_t	buffer;
 	uint32_t	capture;
 	uint64_t	period;
+	bool		sampled;
 	pid_t		pid;
 	uint64_t	began;
 };
@@ -70,13 +72,17 @@ int capture_describe(const char *path, const struct perf_setup *setup,
 int capture_save(int fd, const char *path, const char *description,
 		 struct objects *objects, uint64_t ran, bool quiet);
 
+/** capture_samples() - 0, or -1: a capture has no sample, which has been reported */
+int capture_samples(int fd);
+
 /**
  * capture_compare() - report recorded data that a program's files lack
  * @path:	as for capture_save()
  * @mark:	its capture
  * @quiet:	print only errors and losses
  *
- * Return: 0, or -1 if the files are incomplete, which has been reported.
+ * Return: 0, or -1 if the files are incomplete or have no sample, which has been
+ * reported.
  */
 int capture_compare(const char *path, const struct capture_mark *mark,
 		    bool quiet);

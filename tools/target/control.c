@@ -120,24 +120,10 @@ struct start {
 
 /* ---- start ------------------------------------------------------------- */
 
-/*
- * Counts of a thread need a program: this option of record gets its own error
- * message.
- */
-static int refuse_per_thread(void *at, const struct cli_option *option,
-			     const char *value)
-{
-	(void)at;
-	(void)option;
-	(void)value;
-	return usage_error("start: --per-thread counts for one program's threads: leave it out, or use sifive-trace record");
-}
-
 static const struct cli_option start_options[] = {
 	{ .letter = 'a', .name = "all",
 	  .help = "sample the whole machine, which is also the default",
 	  .set = cli_flag, .offset = offsetof(struct start, all) },
-	{ .name = "per-thread", .set = refuse_per_thread },
 	{ .name = NULL }
 };
 

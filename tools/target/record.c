@@ -89,9 +89,6 @@ static const struct cli_option how_options[] = {
 	{ .letter = 'a', .name = "all",
 	  .help = "sample everything that runs on the CPUs while the program does, and load nothing into it; what does not fit into -b is lost, with --ring the oldest",
 	  .set = cli_flag, .offset = offsetof(struct recording, all) },
-	{ .name = "per-thread",
-	  .help = "each thread has counts of its own, not those of the hart",
-	  .set = cli_bits, .offset = SETUP(flags), .most = SIFIVE_TRACE_PER_THREAD },
 	{ .name = "header-once",
 	  .help = "one header for each CPU and channel, which SiFive's decoder needs, also if threads come and go",
 	  .set = cli_bits, .offset = SETUP(flags), .most = SIFIVE_TRACE_HEADER_ONCE },
@@ -337,7 +334,7 @@ static int record_samples(struct recording *r)
 	if (perf_device_stop(device)) {
 		report("%s", perf_error_text());
 		status = status ? status : EXIT_RECORD;
-	} else if (save(r, &launch)) {
+	} else if (save(r, &launch) || (r->launched.ran && capture_samples(device->fd))) {
 		status = status ? status : EXIT_RECORD;
 	}
 out:
@@ -361,11 +358,6 @@ static int check(const struct recording *r, bool library)
 	}
 	if (library)
 		return 0;
-	if (options->flags & SIFIVE_TRACE_PER_THREAD) {
-		report("%s: %s: threads have no counts of their own, leave --per-thread out",
-		       r->argv[0], why);
-		return EXIT_RECORD;
-	}
 	if (options->filter || r->patterns.count) {
 		report("%s: %s: there are samples, and no functions to filter",
 		       r->argv[0], why);

@@ -117,6 +117,9 @@ const struct cli_option setup_what[] = {
 	{ .name = "count", .value = "raw|delta|xor",
 	  .help = "count type of the records (default: delta)",
 	  .set = cli_word, .offset = OPTION(count_type) },
+	{ .name = "per-cpu",
+	  .help = "count all that runs on a hart (default: each thread has counts of its own)",
+	  .set = cli_flag, .offset = offsetof(struct setup, per_cpu) },
 	{ .letter = 'i', .name = "interval", .value = "TIME",
 	  .help = "sample: a record each TIME that a thread runs: 100us, 1ms; at least 100us",
 	  .set = set_interval, .offset = OPTION(interval) },
@@ -179,6 +182,8 @@ int setup_finish(struct setup *setup)
 	}
 	if (setup->sram)
 		options->buffer = 0;
+	if (!setup->per_cpu)
+		options->flags |= SIFIVE_TRACE_PER_THREAD;
 	if (*events) {
 		known = events_translate(events, machine_cpu(cpu) ?
 					 family_of(cpu) : NULL);
@@ -223,7 +228,7 @@ void setup_ignored(const char *command)
 		{ "SIFIVE_TRACE_RING", "--ring", false },
 		{ "SIFIVE_TRACE_CHANNEL", "--channel", false },
 		{ "SIFIVE_TRACE_CPUS", "-C", false },
-		{ "SIFIVE_TRACE_PER_THREAD", "--per-thread", true },
+		{ "SIFIVE_TRACE_PER_CPU", "--per-cpu", false },
 		{ "SIFIVE_TRACE_INTERVAL", "-i", false },
 		{ "SIFIVE_TRACE_PERIOD", "-c", false },
 		{ "SIFIVE_TRACE_PERIOD_EVENT", "-e and -c", false },
@@ -262,8 +267,8 @@ int setup_environment(const struct setup *setup, const char *output)
 	error |= put("SIFIVE_TRACE_CPUS", o->cpus);
 	error |= put("SIFIVE_TRACE_RING",
 		     o->flags & SIFIVE_TRACE_RING ? "1" : NULL);
-	error |= put("SIFIVE_TRACE_PER_THREAD",
-		     o->flags & SIFIVE_TRACE_PER_THREAD ? "1" : NULL);
+	error |= put("SIFIVE_TRACE_PER_CPU",
+		     o->flags & SIFIVE_TRACE_PER_THREAD ? NULL : "1");
 	error |= put_number("SIFIVE_TRACE_INTERVAL", o->interval);
 	error |= put_number("SIFIVE_TRACE_PERIOD", o->period);
 	error |= put("SIFIVE_TRACE_PERIOD_EVENT", o->period_event);

@@ -20,12 +20,14 @@
  * @parsed:	the same for the driver
  * @events:	-e, NULL for cycles and instructions where available
  * @sram:	--sink sram
+ * @per_cpu:	counts are those of the hart
  */
 struct setup {
 	struct sifive_trace_options	options;
 	struct perf_setup		parsed;
 	const char			*events;
 	int				sram;	/* 0 or 1 */
+	bool				per_cpu;
 };
 
 /* The groups of these options, for a struct whose member @member they are. */

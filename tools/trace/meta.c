@@ -420,6 +420,7 @@ static void read_all(struct reader *reader, struct json_object *object,
 		   &meta->channel);
 	set_u64(reader, object, "header_interval", &meta->header_interval);
 	set_bool(reader, object, "per_thread", &meta->per_thread);
+	meta->hart_counts = get(object, "per_thread") && !meta->per_thread;
 	set_bool(reader, object, "ts_channels", &meta->ts_channels);
 	set_string(reader, object, "exe", &meta->exe);
 	read_args(reader, object, meta);

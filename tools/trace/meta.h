@@ -129,6 +129,7 @@ struct meta_lost {
 
 /**
  * struct meta - contents of a side-car file; -1, 0 or NULL for missing values
+ * @hart_counts: it says that counters go with the hart
  *
  * All strings are in @strings.
  */
@@ -142,6 +143,7 @@ struct meta {
 	uint64_t		ts_hz;
 	uint64_t		header_interval;
 	bool			per_thread;
+	bool			hart_counts;
 	bool			ts_channels;
 	const char		*exe;
 	const char		**arg;

@@ -90,6 +90,9 @@ static void summarise(const struct input *input,
 	if (*channels && all_records(stats))
 		report("%s: not decoded: channels %s (use -c N or -c all)", name,
 		       channels);
+	if (input->meta.hart_counts && input->meta.counters)
+		report("%s: counts are the harts': all that ran there is in them; record without --per-cpu for each thread's own",
+		       name);
 	if (stats->align_bytes)
 		report("%s: %" PRIu64 " byte%s skipped before the first message of the ring",
 		       name, COUNT(stats->align_bytes));
