@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "kselftest_harness.h"
+#include "trace_count.h"
 #include "trace_device.h"
 #include "trace_more.h"
 
@@ -358,6 +359,76 @@ TEST_F(argument, each_reserved_field_and_unknown_flag_gives_einval)
 	ASSERT_EQ(0, trace_info(self->fd, &info));
 	if (info.flags & SIFIVE_TRACE_INFO_OVERFLOW)
 		reserved_gives_einval(_metadata, self, variant, true);
+}
+
+FIXTURE(sampling_request) {
+	int fd;
+	struct sifive_trace_sampling sampling;
+};
+
+FIXTURE_SETUP(sampling_request)
+{
+	struct sifive_trace_config config;
+	struct sifive_trace_encoder encoder;
+
+	self->fd = trace_open(O_RDWR);
+	ASSERT_LE(0, self->fd);
+	config = trace_simple_config(self->fd, 0);
+	ASSERT_EQ(0, trace_config(self->fd, &config));
+	ASSERT_EQ(0, trace_encoder(self->fd, 0, &encoder));
+	self->sampling = TRACE_ARG(sifive_trace_sampling);
+	self->sampling.channel = trace_register(&encoder, 5);
+	self->sampling.interval = 1000000;
+}
+
+FIXTURE_TEARDOWN(sampling_request)
+{
+	close(self->fd);
+}
+
+static int sample(struct _test_data_sampling_request *self)
+{
+	return trace_ioctl(self->fd, SIFIVE_TRACE_IOC_SAMPLING, &self->sampling);
+}
+
+TEST_F(sampling_request, that_cannot_be_met_names_the_reason)
+{
+	struct sifive_trace_sampling good = self->sampling;
+	int other = trace_open(O_RDWR);
+
+	EXPECT_EQ(-ENXIO, trace_ioctl(other, SIFIVE_TRACE_IOC_SAMPLING, &good));
+	close(other);
+	self->sampling.channel = 32;
+	EXPECT_EQ(-EINVAL, sample(self));
+	EXPECT_NE(NULL, strstr(trace_message(self->fd), "channel 32"));
+	self->sampling = good;
+	self->sampling.count_type = 3;
+	EXPECT_EQ(-EINVAL, sample(self));
+	self->sampling = good;
+	self->sampling.period = 1;
+	EXPECT_EQ(-EINVAL, sample(self));
+	self->sampling = good;
+	self->sampling.interval = 0;
+	self->sampling.period = 1000;
+	self->sampling.event.code = SIFIVE_TRACE_EVENT_TIMESTAMP;
+	EXPECT_EQ(-EOPNOTSUPP, sample(self));
+	/* As perf writes events, these would be others: of a cache, of firmware. */
+	self->sampling.event.type = SIFIVE_TRACE_EVENT_CACHE;
+	self->sampling.event.code = 0x100 << 3 | DTLB_READ_MISS;
+	EXPECT_EQ(-EOPNOTSUPP, sample(self));
+	self->sampling.event.code = DTLB_READ_MISS | 3 << 1;
+	EXPECT_EQ(-EOPNOTSUPP, sample(self));
+	self->sampling.event.type = SIFIVE_TRACE_EVENT_RAW;
+	self->sampling.event.code = 0;
+	self->sampling.event.data = BIT64(63) | 5;
+	EXPECT_EQ(-EOPNOTSUPP, sample(self));
+	self->sampling.event.data = BIT64(48);
+	EXPECT_EQ(-EOPNOTSUPP, sample(self));
+	self->sampling = good;
+	ASSERT_EQ(0, sample(self));
+	ASSERT_EQ(0, trace_start(self->fd, 0));
+	EXPECT_EQ(-EBUSY, sample(self));
+	ASSERT_EQ(0, trace_stop(self->fd));
 }
 
 TRACE_HARNESS_MAIN
