@@ -196,7 +196,7 @@ TEST_F(filter, refused)
 
 	for (i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
 		snprintf(text, sizeof(text), "good 1 2\n#\n%s", lines[i]);
-		EXPECT_ERROR(load(self, text), ":3: a line is: OBJECT START END");
+		EXPECT_ERROR(load(self, text), ":3: invalid line: write OBJECT START END");
 		EXPECT_FALSE(perf_filter_on());
 	}
 }
