@@ -279,7 +279,7 @@ TEST_F(command, no_other_channel_is_named_where_there_is_none)
 	save(self, "trace.rtd");
 	run(self, "decode -s 0 trace.rtd");
 	EXPECT_EQ(3, self->status);
-	EXPECT_NE(NULL, strstr(self->err, "no record: 100 words on channel 6, and none"));
+	EXPECT_NE(NULL, strstr(self->err, "no record: 100 words on channel 6, but no complete record"));
 	EXPECT_EQ(NULL, strstr(self->err, "use -c"));
 }
 
