@@ -323,8 +323,10 @@ refused absent 127 "No such file" "no such program: 127"
 refused noprogram 126 "/target/sifive_trace.ko" "no program: 126"
 refused script 126 "a script" "a script: what to do"
 refused badfilter 125 "no function matches" "-F: no such function"
-refused nosample 125 "no sample was recorded" "no sample: a message, and the status says so"
-refused nosample-library 125 "no sample was recorded" "no sample of a program that loads the library"
+for name in nosample nosample-library; do
+	[ "$(cat "$out/$name.rc")" = 125 ] && grep -q "no sample was recorded" "$out/$name.err"
+	result $? "$name: a message, and the status says so"
+done
 refused statically 125 "it is static" "-F with a static program"
 refused nolibrary 125 "--library /no/such" "no library there"
 refused nocpu 125 "CPU 7 has no trace encoder" "-C: no such CPU"

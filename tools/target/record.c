@@ -90,7 +90,7 @@ static const struct cli_option how_options[] = {
 	  .help = "sample everything that runs on the CPUs while the program does, and load nothing into it; what does not fit into -b is lost, with --ring the oldest",
 	  .set = cli_flag, .offset = offsetof(struct recording, all) },
 	{ .name = "header-once",
-	  .help = "one header for each CPU and channel, which SiFive's decoder needs, also if threads come and go",
+	  .help = "one header for each CPU and channel, which SiFive's decoder needs, also if threads come and go; with --count delta it implies --per-cpu",
 	  .set = cli_bits, .offset = SETUP(flags), .most = SIFIVE_TRACE_HEADER_ONCE },
 	{ .name = "header-interval", .value = "N",
 	  .help = "with --ring and --count xor: a header each N records, from which a ring that has wrapped is read (default: 100)",
@@ -398,6 +398,10 @@ static int record(struct recording *r)
 	/* There would be no records otherwise. */
 	if ((!load || !r->program.hooks) && !setup_sampled(&r->setup))
 		r->setup.options.interval = SETUP_INTERVAL;
+	/* A thread's own differences would need a header of the thread's. */
+	if (r->setup.options.flags & SIFIVE_TRACE_HEADER_ONCE &&
+	    r->setup.options.count_type == SIFIVE_TRACE_DELTA)
+		r->setup.per_cpu = true;
 	if (setup_finish(&r->setup))
 		return EXIT_USAGE;
 	if (!r->quiet)
