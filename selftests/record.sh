@@ -570,7 +570,7 @@ calls o-full | grep -q work
 result $? "a full disk: what was written can be read"
 [ "$(stat -c %s "$out/o-dump.rtd")" -gt 16384 ]
 result $? "a full disk: dump writes all of it elsewhere"
-unrun badline 125 "bad.filter:1: a line is: OBJECT START END" "--filter: a file that is none"
+unrun badline 125 "bad.filter:1: invalid line: write OBJECT START END" "--filter: a file that is none"
 unrun empty 126 "not a 64-bit RISC-V program" "an empty program"
 
 unrun p-file 125 "/tmp/capable: file capabilities: LD_PRELOAD is ignored" "a program with capabilities"
