@@ -158,7 +158,7 @@ meta maps-apart 'len(m["objects"]) == 4096' "-a: as many are in the side-car fil
 says maps-apart "programs and shared objects have no room in the side-car file" \
 	"-a: how many are not is reported"
 sampled maps-lost busy 20 "-a: what is loaded after much was missed has its names"
-missed=$(sed -nE 's/.*: ([0-9]+) times that a program .* were missed.*/\1/p' "$out/maps-lost.err")
+missed=$(sed -nE 's/.*: ([0-9]+) loads of programs .* were missed.*/\1/p' "$out/maps-lost.err")
 [ "${missed:-0}" -gt 1000 ]
 result $? "-a: how much was missed is reported"
 
