@@ -79,6 +79,9 @@ struct sft_position {
 	bool wrapped;
 };
 
+/* Bytes that show whether a ring was written all round: some messages. */
+#define SFT_NEWEST	64
+
 /**
  * struct sft_component - what encoder and funnel have in common
  * @node:	in sft_hardware.encoders or .funnels, in order of address
@@ -307,6 +310,7 @@ size_t sft_sink_copy_ring(const struct sft_sink *s, const struct sft_position *b
 			  void *to);
 size_t sft_sink_overwritten(const struct sft_sink *s, const struct sft_position *before,
 			    const struct sft_position *after, const void *data);
+size_t sft_sink_newest(const struct sft_sink *s, const struct sft_position *at, void *to);
 
 /* memory.c */
 void sft_memory_clear(void *data, size_t count);

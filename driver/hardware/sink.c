@@ -296,8 +296,7 @@ size_t sft_sink_copy_ring(const struct sft_sink *s, const struct sft_position *b
 /*
  * How many of the oldest bytes of such a copy in @data are to be left out: those that
  * were overwritten until the ring was written at @after, and the rest of a message
- * whose beginning is among them. A ring that is filled faster than it is copied cannot
- * be distinguished from one that stands still.
+ * whose beginning is among them.
  */
 size_t sft_sink_overwritten(const struct sft_sink *s, const struct sft_position *before,
 			    const struct sft_position *after, const void *data)
@@ -311,4 +310,20 @@ size_t sft_sink_overwritten(const struct sft_sink *s, const struct sft_position 
 	/* A word is written before the write pointer moves. */
 	drop = min_t(size_t, drop + s->word, bytes);
 	return drop + broken_message(data, s->size, drop, bytes - drop);
+}
+
+/*
+ * Copy some of the bytes written before @at; returns how many. They change only when the
+ * ring has been written all round: the write pointers alone do not show that. The very
+ * last ones may still be on their way to memory.
+ */
+size_t sft_sink_newest(const struct sft_sink *s, const struct sft_position *at, void *to)
+{
+	size_t written = at->wrapped ? s->size : at->wp;
+	size_t behind = min_t(size_t, s->size / 4, SZ_1K) + SFT_NEWEST;
+
+	if (written < behind)
+		return 0;
+	copy_round(s, to, (at->wp + s->size - behind) % s->size, SFT_NEWEST);
+	return SFT_NEWEST;
 }

@@ -21,16 +21,21 @@
 #define SHARED_FOR	(10 * HZ)
 #define IDLE_AFTER	HZ
 
+/* How often a copy is made again that the ring has overtaken. */
+#define TRIES		4
+
 /**
  * struct part - what the copy has of one sink
  * @sink:	the sink
  * @before:	where it was written when copying began
+ * @newest:	the bytes before that
  * @data:	its bytes, oldest first, behind those that were overwritten meanwhile
  * @bytes:	how many
  */
 struct part {
 	const struct sft_sink *sink;
 	struct sft_position before;
+	u8 newest[SFT_NEWEST];
 	void *data;
 	size_t bytes;
 };
@@ -109,6 +114,7 @@ static u64 mark(void)
 	for (p = copy.part; p < copy.part + copy.parts; p++) {
 		p->sink = &sft_hw.capture.sink[p - copy.part];
 		p->before = sft_sink_position(p->sink);
+		sft_sink_newest(p->sink, &p->before, p->newest);
 		p->data = data;
 		data += p->sink->size;
 	}
@@ -116,30 +122,56 @@ static u64 mark(void)
 	return rewinds;
 }
 
+/* Whether the hardware has written the whole ring since copying began. */
+static bool is_overtaken(const struct part *p)
+{
+	u8 newest[SFT_NEWEST];
+
+	return memcmp(newest, p->newest, sft_sink_newest(p->sink, &p->before, newest));
+}
+
 /*
  * Leave out what was overwritten while it was copied; of a ring that was rewound, all:
- * it was empty then.
+ * it was empty then. Returns false if nothing of a ring is as it was.
  */
-static void trim(u64 rewinds)
+static bool trim(u64 rewinds)
 {
 	struct sft_position after;
+	bool whole = true;
 	struct part *p;
 	size_t drop;
 
 	sft_lock();
 	for (p = copy.part; p < copy.part + copy.parts; p++) {
 		after = sft_sink_position(p->sink);
-		drop = rewinds != sft.state.rewinds ? p->bytes :
-		       sft_sink_overwritten(p->sink, &p->before, &after, p->data);
+		if (rewinds != sft.state.rewinds) {
+			drop = p->bytes;
+		} else {
+			drop = sft_sink_overwritten(p->sink, &p->before, &after, p->data);
+			whole = whole && !is_overtaken(p);
+		}
 		p->data += drop;
 		p->bytes -= drop;
 	}
 	sft_unlock();
+	return whole;
+}
+
+static bool try_copy(void)
+{
+	struct part *p;
+
+	copy.rewinds = mark();
+	for (p = copy.part; p < copy.part + copy.parts; p++)
+		p->bytes = sft_sink_copy_ring(p->sink, &p->before, p->data);
+	/* What is read of the hardware is later than what was copied. */
+	rmb();
+	return trim(copy.rewinds);
 }
 
 static int make(struct sft_why *why)
 {
-	struct part *p;
+	unsigned int tries = TRIES;
 	u64 size;
 
 	sft_snapshot_clear();
@@ -151,12 +183,13 @@ static int make(struct sft_why *why)
 		return sft_fail(why, -ENOMEM,
 				"no memory for a copy of the running ring, %llu bytes: STOP, or read less often",
 				size);
-	copy.rewinds = mark();
-	for (p = copy.part; p < copy.part + copy.parts; p++)
-		p->bytes = sft_sink_copy_ring(p->sink, &p->before, p->data);
-	/* What is read of the hardware is later than what was copied. */
-	rmb();
-	trim(copy.rewinds);
+	while (!try_copy()) {
+		if (--tries)
+			continue;
+		sft_snapshot_clear();
+		return sft_fail(why, -EBUSY,
+				"the running ring is overwritten faster than it is copied: STOP, or CONFIG a larger buffer");
+	}
 	copy.made = jiffies;
 	copy.used = jiffies;
 	return 0;
