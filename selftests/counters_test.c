@@ -483,11 +483,12 @@ TEST_F(counters, the_manuals_list_gives_each_event_its_counter_and_counts)
 			EXPECT_LE(own[i] ? PAGES : 1, count);
 			/*
 			 * Data of the kernel's, and pages that it clears, miss too,
-			 * more or less as others run: of a program's own miss
-			 * there is an exact count below.
+			 * more or less as others run, by up to a page for each of
+			 * the program's: of its own misses there is an exact count
+			 * below.
 			 */
 			if (exact)
-				EXPECT_GE((own[i] + (i == 1) + 1) * PAGES, count);
+				EXPECT_GE((own[i] + (i == 1) + 2) * PAGES, count);
 		}
 		if (!trace_emulated())
 			continue;
