@@ -84,7 +84,7 @@ TEST_F(command, a_ring_covers_the_end)
 	EXPECT_EQ(0, self->status);
 }
 
-/* No table tells of it: there is nothing to be careful about. */
+/* No table mentions coverage if nothing is missing. */
 TEST_F(command, a_whole_trace_covers_all)
 {
 	make(self, WHOLE);
