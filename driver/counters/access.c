@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * User mode's access to a session's counters: only for threads that joined, and
- * only while they run on a hart that has counters of the session.
+ * User-mode access to a session's counters: only for threads that have joined, and only
+ * while they run on a hart where the session has counters.
  *
- * What a thread may read stands in a CSR of the hart, scounteren. It has to
- * change with the thread, so each that joins gets an event of a PMU of our own:
- * perf adds it when the thread begins to run, deletes it when another does, and
- * takes it off when the thread exits or becomes another program. perf makes and
- * frees events with locks of its own around our callbacks, so neither is done
+ * The scounteren CSR of a hart decides what user mode can read there. It has to change
+ * with each context switch, so each thread that joins gets an event of a PMU of our
+ * own: perf adds the event when the thread is scheduled in, deletes it when the thread
+ * is scheduled out, and removes it on exit and exec. perf creates and frees events
+ * under its own locks, which it also holds around our callbacks, so neither is done
  * under the system's lock.
  *
- * With counts of their own, threads also have a slot in pages that are mapped
- * to user mode: what to add to a hart's counter to have the thread's.
+ * With per-thread counts a thread also has a slot in pages mapped to user mode. The
+ * slot holds the offset to add to each of the hart's counters.
  */
 
 #include <linux/bitmap.h>
@@ -31,11 +31,11 @@
  * struct sft_thread - a thread that joined
  * @node:	in threads, or in leaving
  * @pid:	the thread
- * @event:	tells when it runs
- * @live:	its session goes on
- * @slot:	its offsets for user mode, or NULL
- * @at:		the slot's number
- * @count:	what each counter has counted for it until it ran last
+ * @event:	follows its context switches
+ * @live:	its session still exists
+ * @slot:	its counter offsets for user mode, or NULL
+ * @at:		index of the slot
+ * @count:	its count of each counter when it last stopped running
  */
 struct sft_thread {
 	struct list_head node;
@@ -48,10 +48,10 @@ struct sft_thread {
 };
 
 /**
- * struct here - what is open on this CPU; touched with interrupts off
- * @thread:	the joined thread that runs, or NULL
- * @opened:	bits that were set in scounteren for it
- * @counting:	counters that have an offset in its slot
+ * struct here - the access granted on this CPU; accessed with interrupts disabled
+ * @thread:	the running thread if it has joined, or NULL
+ * @opened:	scounteren bits set for it
+ * @counting:	counters with an offset in its slot
  */
 struct here {
 	struct sft_thread *thread;
@@ -61,25 +61,25 @@ struct here {
 
 static DEFINE_PER_CPU(struct here, here);
 
-/* CPUs where fixed counters have been taken back from a thread. */
+/* CPUs where a thread's access to fixed counters has been revoked. */
 static struct cpumask closed;
 
-/* Counters with a CSR that joined threads may read, 0 = no session has any. */
+/* CSR counters that joined threads may read; 0 if no session has counters. */
 static u32 access_mask;
 
-/* The session's threads, and those whose events are to be released. */
+/* The session's threads, and threads whose events are still to be released. */
 static LIST_HEAD(threads);
 static LIST_HEAD(leaving);
 
 /*
- * Pages of slots. One is made when the first slot in it is taken, and stays: user mode
- * may map it until the module goes.
+ * Pages of slots, allocated on first use and never freed before module exit, because
+ * user mode may have them mapped.
  */
 #define SLOTS_OF_PAGE	(PAGE_SIZE / sizeof(struct sifive_trace_slot))
 static struct sifive_trace_slot *slot_page[SFT_SLOTS_SIZE / PAGE_SIZE];
 static DECLARE_BITMAP(slots_used, SIFIVE_TRACE_THREADS);
 
-/* The thread sees that offsets it knows no longer hold. */
+/* Offsets that the thread read before this are stale. */
 static void count_write(struct sifive_trace_slot *slot)
 {
 	u64 *written = &slot->offset[SFT_TIMESTAMP];
@@ -133,7 +133,7 @@ static int thread_runs(struct perf_event *event, int flags)
 	struct sft_thread *t = event->overflow_handler_context;
 	struct here *h = this_cpu_ptr(&here);
 
-	/* A thread that has left and joined again may still have its old event. */
+	/* A thread that left and joined again may still have its old event. */
 	if (!READ_ONCE(t->live))
 		return 0;
 	end_here(h);
@@ -152,7 +152,7 @@ static void thread_rests(struct perf_event *event, int flags)
 	h->thread = NULL;
 }
 
-/* Never called: marks an event as made here. */
+/* Never called; its address identifies an event created here. */
 static void no_overflow(struct perf_event *event, struct perf_sample_data *data,
 			struct pt_regs *regs)
 {
@@ -167,7 +167,7 @@ static int event_init(struct perf_event *event)
 	return event->overflow_handler == no_overflow ? 0 : -EPERM;
 }
 
-/* There is nothing to read, nor to start beside add. */
+/* Access has no count to read, and add() has done all of the start. */
 static void no_read(struct perf_event *event)
 {
 }
@@ -176,7 +176,7 @@ static void no_start(struct perf_event *event, int flags)
 {
 }
 
-/* The events hold no reference to the module: its exit waits for them. */
+/* The events hold no module reference; module exit waits for them. */
 static struct pmu access_pmu = {
 	.task_ctx_nr	= perf_sw_context,
 	.capabilities	= PERF_PMU_CAP_NO_INTERRUPT | PERF_PMU_CAP_NO_EXCLUDE,
@@ -205,7 +205,7 @@ static void release_left(struct work_struct *work)
 
 static DECLARE_WORK(release_work, release_left);
 
-/* Nothing uses the thread's slot, or its session, when this returns. */
+/* On return, the thread's slot and session are unused. */
 static void leave(struct sft_thread *t)
 {
 	WRITE_ONCE(t->live, false);
@@ -229,8 +229,8 @@ static void begin_on(void *arg)
 }
 
 /*
- * Let joined threads read the session's counters on its CPUs. Their own counts
- * begin at 0, if the session has such.
+ * Let joined threads read the session's counters on its CPUs. Per-thread counts start
+ * at 0.
  */
 void sft_access_start(u32 mask)
 {
@@ -242,7 +242,7 @@ void sft_access_start(u32 mask)
 	on_each_cpu_mask(&sft_counters.cpus, begin_on, NULL, 1);
 }
 
-/* End; but no count goes back because its hart's counter did. */
+/* Revoke access. A thread's count never decreases, even if its hart's counter did. */
 static void suspend_on(void *arg)
 {
 	struct here *h = this_cpu_ptr(&here);
@@ -260,14 +260,17 @@ static void suspend_on(void *arg)
 	end_here(h);
 }
 
-/* Some counters are to be set to other values: nobody counts until resume. */
+/* The counters are about to be set: stop per-thread counting until resume. */
 void sft_access_suspend(void)
 {
 	WRITE_ONCE(access_mask, 0);
 	on_each_cpu(suspend_on, NULL, 1);
 }
 
-/* After that, and after system sleep, which may have lost what was open. */
+/*
+ * Called after counters were set and after system sleep, which may have cleared
+ * scounteren.
+ */
 void sft_access_resume(void)
 {
 	WRITE_ONCE(access_mask, sft_counters.mask & ~BIT(SFT_TIMESTAMP));
@@ -283,19 +286,19 @@ void sft_access_stop(void)
 	cpumask_clear(&closed);
 }
 
-/* A CPU goes offline: no thread of the session runs there any more. */
+/* A CPU goes offline: the session's threads run elsewhere from here on. */
 void sft_access_cpu_offline(unsigned int cpu)
 {
 	smp_call_function_single(cpu, end_on, NULL, 1);
 }
 
-/* It is back, and its bit in sft_counters.cpus set. */
+/* A CPU came online; its bit in sft_counters.cpus is set. */
 void sft_access_cpu_online(unsigned int cpu)
 {
 	smp_call_function_single(cpu, begin_on, NULL, 1);
 }
 
-/* Everybody leaves: the session is over. */
+/* The session ends: all its threads leave. */
 void sft_access_release(void)
 {
 	struct sft_thread *t, *next;
@@ -309,7 +312,10 @@ void sft_access_release(void)
 			clear_page(slot_page[i]);
 }
 
-/* The caller, if it has joined. Those that have exited are put aside. */
+/*
+ * The calling thread, if it has joined. Moves threads that have exited to the leaving
+ * list.
+ */
 static struct sft_thread *find_current(void)
 {
 	struct sft_thread *t, *next, *found = NULL;
@@ -328,7 +334,10 @@ static struct sifive_trace_slot *slot_at(unsigned int at)
 	struct sifive_trace_slot **page = &slot_page[at / SLOTS_OF_PAGE];
 
 	if (!*page)
-		/* Who finds the page, without the system's lock, finds it zeroed. */
+		/*
+		 * Pairs with smp_load_acquire() in sft_access_page(), which reads the
+		 * page without the lock.
+		 */
 		smp_store_release(page, (void *)get_zeroed_page(GFP_KERNEL));
 	return *page ? *page + at % SLOTS_OF_PAGE : NULL;
 }
@@ -353,7 +362,7 @@ static int give_slot(struct sft_thread *t, struct sft_why *why)
 	return 0;
 }
 
-/* The caller's own: its event, if perf has added it, is on this CPU. */
+/* Zero the caller's counts. If perf has added the caller's event, it is on this CPU. */
 static void begin_again(struct sft_thread *t)
 {
 	struct here *h;
@@ -368,7 +377,9 @@ static void begin_again(struct sft_thread *t)
 	local_irq_enable();
 }
 
-/* The caller with an event that follows it, to join. Not under the system's lock. */
+/*
+ * A new entry for the calling thread, with its event. Called without the system's lock.
+ */
 struct sft_thread *sft_access_new(void)
 {
 	struct perf_event_attr attr = {
@@ -379,7 +390,7 @@ struct sft_thread *sft_access_new(void)
 	struct perf_event *event;
 	struct sft_thread *t;
 
-	/* Leaving and joining over and over waits for what that leaves. */
+	/* Throttle a thread that leaves and joins in a loop. */
 	flush_work(&release_work);
 	t = kzalloc(sizeof(*t), GFP_KERNEL);
 	if (!t)
@@ -394,7 +405,10 @@ struct sft_thread *sft_access_new(void)
 	return t;
 }
 
-/* Have the caller join, as @fresh; NULL: as it has joined already, or -EAGAIN. */
+/*
+ * Join the calling thread as @fresh. With NULL, succeed if it has already joined, else
+ * -EAGAIN.
+ */
 int sft_access_join(struct sft_thread *fresh, u32 *slot, struct sft_why *why)
 {
 	struct sft_thread *t = find_current() ?: fresh;
@@ -413,14 +427,14 @@ int sft_access_join(struct sft_thread *fresh, u32 *slot, struct sft_why *why)
 	return 0;
 }
 
-/* It does not join. */
+/* Joining failed. */
 void sft_access_discard(struct sft_thread *fresh)
 {
 	list_add(&fresh->node, &leaving);
 	schedule_work(&release_work);
 }
 
-/* Before counters are taken by the caller, who has joined: all that it needs for that. */
+/* Allocate what a joined caller needs, before it takes counters. */
 int sft_access_prepare(bool per_thread, struct sft_why *why)
 {
 	struct sft_thread *t = find_current();
@@ -430,7 +444,7 @@ int sft_access_prepare(bool per_thread, struct sft_why *why)
 	return per_thread ? give_slot(t, why) : 0;
 }
 
-/* The caller leaves, if it has joined. */
+/* The calling thread leaves, if it has joined. */
 void sft_access_leave(void)
 {
 	struct sft_thread *t = find_current();
@@ -443,14 +457,14 @@ void sft_access_leave(void)
 	local_irq_enable();
 }
 
-/* The page at @offset of the slots, for user mode to read; NULL without a slot in it. */
+/* The page of slots at @offset to map into user mode; NULL if it has no slot. */
 struct page *sft_access_page(unsigned long offset)
 {
 	const struct sifive_trace_slot *page;
 
 	if (offset >= SFT_SLOTS_SIZE)
 		return NULL;
-	/* With what slot_at() has stored. */
+	/* Pairs with smp_store_release() in slot_at(). */
 	page = smp_load_acquire(&slot_page[offset >> PAGE_SHIFT]);
 	return page ? virt_to_page(page) : NULL;
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which counter is to count which event. Firmware alone knows what each can
- * count, so it is asked: an event is put on every free counter in turn, on every
- * CPU, and taken off again. From what succeeds an assignment is made that gives
- * each event one of its own, if there is any, whatever the order of the events.
+ * Assigns counters to events. Only firmware knows which counter can count which event,
+ * so each event is tried on every free counter of every CPU. From the results, an
+ * assignment is computed that gives each event its own counter if one exists,
+ * regardless of the order of the events.
  */
 
 #include <linux/bitfield.h>
@@ -14,10 +14,10 @@
 
 #include "counters.h"
 
-/* The counters whose CSRs can be read, on each CPU. */
+/* Counters with a readable CSR, on each CPU. */
 static DEFINE_PER_CPU(u32, readable);
 
-/* Words for a counter. */
+/* A counter's name for messages. */
 const char *sft_counter_name(u32 counter)
 {
 	static const char * const names[] = {
@@ -34,7 +34,7 @@ const char *sft_counter_name(u32 counter)
 	return names[counter];
 }
 
-/* The hart of a CPU of the session: each has an encoder. */
+/* The hart id of a session CPU; each has an encoder. */
 u64 sft_hart_of(unsigned int cpu)
 {
 	struct sft_encoder *e;
@@ -53,7 +53,7 @@ bool sft_is_timestamp(const struct sifive_trace_event *ev)
 
 #define MODES	(SIFIVE_TRACE_EVENT_NO_USER | SIFIVE_TRACE_EVENT_NO_KERNEL)
 
-/* Also events that a call does not use have no unknown flags. */
+/* Unused array entries must not have unknown flags either. */
 int sft_choose_unused(const struct sifive_trace_event *ev, u32 at,
 		      struct sft_why *why)
 {
@@ -63,7 +63,7 @@ int sft_choose_unused(const struct sifive_trace_event *ev, u32 at,
 	return 0;
 }
 
-/* Refuse what cannot be meant, before anything is touched. */
+/* Reject invalid requests before the hardware is touched. */
 int sft_choose_check(const struct sifive_trace_event *ev, u32 at,
 		     struct sft_why *why)
 {
@@ -106,8 +106,8 @@ static void probe_here(void *arg)
 }
 
 /*
- * Learn what counters there are, and which of them can be read: nothing that
- * follows relies on one that firmware keeps to itself.
+ * Find out which counters exist and which are readable. Counters that firmware does not
+ * delegate are not used.
  */
 void sft_choose_begin(struct sft_choice *ch, const struct cpumask *cpus)
 {
@@ -133,10 +133,10 @@ void sft_choose_begin(struct sft_choice *ch, const struct cpumask *cpus)
 }
 
 /**
- * struct trial - which counters take an event on one CPU
+ * struct trial - an event tried on counters of one CPU
  * @ch:		the counters
  * @want:	the event
- * @mask:	in: those to try; out: those that do
+ * @mask:	in: counters to try; out: those that can count it
  */
 struct trial {
 	const struct sft_choice *ch;
@@ -160,7 +160,7 @@ static void try_here(void *arg)
 	}
 }
 
-/* Those of the counters in @mask that can count an event on all CPUs now. */
+/* The counters in @mask that can count the event on all CPUs now. */
 static u32 try_counters(const struct sft_choice *ch, const struct sft_counter *want,
 			u32 mask)
 {
@@ -173,8 +173,8 @@ static u32 try_counters(const struct sft_choice *ch, const struct sft_counter *w
 }
 
 /*
- * Counters that may come into question: an event's own fixed one, which cannot
- * tell one mode from another, and all that are programmable.
+ * The counters to try: the event's own fixed counter, which cannot distinguish modes,
+ * and all programmable ones.
  */
 static u32 candidates(const struct sft_choice *ch, const struct sft_counter *want)
 {
@@ -212,7 +212,10 @@ static void see_running_here(void *arg)
 			t->mask &= ~BIT(n);
 }
 
-/* Firmware does not tell a counter in use from one that cannot: one in use runs. */
+/*
+ * Firmware's error does not distinguish a busy counter from an unsuitable one, so a
+ * running counter counts as busy.
+ */
 static bool some_in_use(const struct sft_choice *ch, u32 mask)
 {
 	unsigned int cpu;
@@ -238,7 +241,7 @@ static int choose_pinned(struct sft_choice *ch, const struct sifive_trace_event 
 		return sft_fail(why, -EOPNOTSUPP,
 				"event %u: without Sscofpmf only cycles and instructions can be counted beside perf",
 				at);
-	/* perf does not survive a counter that it is given and cannot read. */
+	/* perf would crash on reading a counter that is not delegated. */
 	if (ch->known & ~ch->readable)
 		return withheld(ch, ch->known, at, why);
 	ch->possible[at] = mask;
@@ -276,15 +279,15 @@ int sft_choose_event(struct sft_choice *ch, const struct sifive_trace_event *ev,
 }
 
 /*
- * Give event @at a counter; one that another event holds if that can have another.
- * @tried are counters that need not be looked at again.
+ * Give event @at a counter, moving another event off it if that one can use a different
+ * counter. @tried are counters already visited.
  */
 static bool assign(struct sft_choice *ch, s8 *holder, u32 at, u32 *tried)
 {
 	u32 mask, n;
 	int pass;
 
-	/* Those that are free first. */
+	/* Prefer free counters. */
 	for (pass = 0; pass < 2; pass++)
 		for (mask = ch->possible[at] & ~*tried; mask; mask &= mask - 1) {
 			n = __ffs(mask);
@@ -302,7 +305,7 @@ static bool assign(struct sft_choice *ch, s8 *holder, u32 at, u32 *tried)
 	return false;
 }
 
-/* Choose a counter for each event; tells in @failed which one has to go without. */
+/* Choose a counter for each event. On failure, @failed is the event that has none. */
 int sft_choose_counters(struct sft_choice *ch, u32 *failed, struct sft_why *why)
 {
 	s8 holder[SIFIVE_TRACE_MAX_COUNTERS];

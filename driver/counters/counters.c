@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Counters of a session. With Sscofpmf they come straight from firmware, which
- * then never gives out a programmable counter that is in use; fixed ones, which it
- * does give out again, are reserved. Without it they are perf's, by pinned events.
- * Either way a counter has the same number on every hart of the session and stays
- * there, user mode may read it until the session ends, and one that does not count
- * any more is reported.
+ * A session's counters. With Sscofpmf they are requested from firmware, which does not
+ * hand out a programmable counter twice; fixed counters, which it does hand out twice,
+ * are reserved. Without Sscofpmf they are perf's, held by pinned events. Either way a
+ * counter has the same number on every hart of the session and keeps it, user mode can
+ * read it until the session ends, and a counter that stops counting is reported.
  */
 
 #include <linux/bitfield.h>
@@ -20,19 +19,19 @@
 
 struct sft_counters sft_counters;
 
-/* What each CPU's counters stood at when they were looked at last. */
+/* Last value seen of each counter, on each CPU. */
 static DEFINE_PER_CPU(u64 [SIFIVE_TRACE_MAX_COUNTERS], seen);
 
-/* The same of the session's earlier counters, while others are taken in their place. */
+/* The same for the previous set of counters while it is being replaced. */
 static DEFINE_PER_CPU(u64 [SIFIVE_TRACE_MAX_COUNTERS], seen_before);
 
 /**
- * struct request - something to be done with a counter on one CPU
+ * struct request - an operation on a counter of one CPU
  * @c:		the counter
- * @value:	value to start at
- * @error:	firmware's answer
- * @why:	what is wrong with it, NULL when nothing is
- * @ours:	it runs, and nobody else has started it again
+ * @value:	start value
+ * @error:	error from firmware
+ * @why:	why it does not count, or NULL
+ * @ours:	it runs and nobody else has restarted it
  */
 struct request {
 	const struct sft_counter *c;
@@ -42,13 +41,16 @@ struct request {
 	bool ours;
 };
 
-/* Whether counters are taken from perf; a property of the machine. */
+/* Whether counters are taken from perf; the same for the life of the machine. */
 bool sft_counters_pinned(void)
 {
 	return !riscv_isa_extension_available(NULL, SSCOFPMF);
 }
 
-/* SIFIVE_TRACE_INFO_COUNTERS* and _FIXED_SHARED: where counters can be had, 0 = nowhere. */
+/*
+ * SIFIVE_TRACE_INFO_COUNTERS* and _FIXED_SHARED: where counters can be taken from, 0 if
+ * nowhere.
+ */
 u32 sft_counters_available(void)
 {
 	if (!sft_sbi_available())
@@ -76,7 +78,7 @@ static void take_here(void *arg)
 	this_cpu_write(seen[r->c->counter], r->value);
 }
 
-/* Where it stands; that is also what it must not fall behind. */
+/* Note the current value, which the counter must not fall behind. */
 static void note_here(void *arg)
 {
 	struct request *r = arg;
@@ -85,8 +87,8 @@ static void note_here(void *arg)
 }
 
 /*
- * Whether a counter still runs, and as it did: one that somebody else has
- * started again is behind, or as far ahead as perf starts.
+ * Whether a counter still runs undisturbed. One that somebody else has restarted is
+ * behind its last value, or half the range ahead, where perf starts counters.
  */
 static void check_here(void *arg)
 {
@@ -107,7 +109,7 @@ static void check_here(void *arg)
 	}
 }
 
-/* One that was started again is somebody else's now. */
+/* A counter that was restarted belongs to somebody else now: leave it. */
 static void release_here(void *arg)
 {
 	struct request *r = arg;
@@ -142,7 +144,7 @@ static void release_on(unsigned int cpu, const struct sft_counter *c)
 		smp_call_function_single(cpu, release_here, &r, 1);
 }
 
-/* What is wrong with a counter, NULL when it counts. */
+/* Why a counter does not count, or NULL if it does. */
 static const char *check_on(unsigned int cpu, const struct sft_counter *c)
 {
 	struct request r = { .c = c };
@@ -167,7 +169,7 @@ static void release_all(void)
 	sft_reserve_release();
 }
 
-/* Keep firmware from giving out a fixed counter that the session has. */
+/* Keep firmware from handing out one of the session's fixed counters. */
 static int reserve(const struct sft_counter *c)
 {
 	if (!(BIT(c->counter) & SFT_FIXED) || sft_counters_pinned())
@@ -175,7 +177,7 @@ static int reserve(const struct sft_counter *c)
 	return sft_reserve_take(cpumask_first(&sft_counters.cpus), c);
 }
 
-/* Have a counter count on all CPUs of the session from 0, or on none. */
+/* Start a counter from 0 on all CPUs of the session, or on none. */
 static int take(const struct sft_counter *c)
 {
 	unsigned int cpu, undo;
@@ -199,8 +201,8 @@ static int take(const struct sft_counter *c)
 }
 
 /*
- * Take what has been chosen. A counter that somebody else has got since then is
- * chosen no more.
+ * Take the chosen counters. One that somebody else has taken since is dropped from the
+ * choice.
  */
 static int take_chosen(struct sft_choice *ch, u32 *failed, struct sft_why *why)
 {
@@ -230,7 +232,7 @@ again:
 	return 0;
 }
 
-/* The trace timestamp is counter 1: no CSR, read from the stimulus page. */
+/* The trace timestamp is counter 1. It has no CSR: the stimulus page shows it. */
 static int take_timestamp(struct sifive_trace_event *ev, u32 at,
 			  struct sft_why *why)
 {
@@ -264,7 +266,7 @@ static int check_event(const struct sifive_trace_counters *arg, u32 at,
 	return sft_choose_check(ev, at, why);
 }
 
-/* Refuse what cannot be meant, before anything is touched. */
+/* Reject invalid requests before the hardware is touched. */
 static int check_events(struct sifive_trace_counters *arg, struct sft_why *why)
 {
 	int ret;
@@ -317,7 +319,7 @@ static int take_events(struct sifive_trace_counters *arg, struct sft_choice *ch,
 	return 0;
 }
 
-/* Which counters could count an event on this CPU now. */
+/* Find out which counters could count an event on this CPU now. */
 int sft_counters_query(struct sifive_trace_query *query, struct sft_why *why)
 {
 	unsigned int cpu = raw_smp_processor_id();
@@ -339,7 +341,7 @@ int sft_counters_query(struct sifive_trace_query *query, struct sft_why *why)
 	if (!sft_is_timestamp(&query->event) &&
 	    !sft_choose_event(ch, &query->event, 0, NULL))
 		query->counters = ch->possible[0];
-	/* perf tells whether a counter is free by giving it. */
+	/* Only taking a counter shows whether perf has it free. */
 	if (query->counters && sft_counters_pinned()) {
 		if (sft_choose_counters(ch, &ch->count, NULL) ||
 		    sft_pinned_take(cpu, &ch->want[0], 0))
@@ -351,9 +353,12 @@ int sft_counters_query(struct sifive_trace_query *query, struct sft_why *why)
 	return 0;
 }
 
-/* ---- what happens to them -------------------------------------------------- */
+/* ---- losses and hotplug ---------------------------------------------------- */
 
-/* A counter does not count any more on some CPU: report it once, the first with why. */
+/*
+ * A counter stopped counting on some CPU. Only the first loss keeps its reason for the
+ * report.
+ */
 static void lose(const struct sft_counter *c, unsigned int cpu, const char *why)
 {
 	struct sft_counters *all = &sft_counters;
@@ -369,8 +374,8 @@ static void lose(const struct sft_counter *c, unsigned int cpu, const char *why)
 }
 
 /*
- * Report what has been lost to the session, as text: why the first of them was, and
- * which others are. Returns whether there is anything new.
+ * Report lost counters as text: the reason of the first, and which others are lost.
+ * Returns whether there was a new loss.
  */
 bool sft_counters_report(struct sft_why *why)
 {
@@ -406,8 +411,8 @@ static void check_cpu(unsigned int cpu)
 }
 
 /*
- * Find counters that were stopped, moved or given to somebody else; and note how far
- * the others have come, as they may be lost from here on.
+ * Detect counters that were stopped, moved or reassigned, and note the current values
+ * of the others, as they may be lost later.
  */
 void sft_counters_check(struct sft_why *why)
 {
@@ -419,8 +424,9 @@ void sft_counters_check(struct sft_why *why)
 }
 
 /*
- * After it: the counters go on from where they are, those that a hart has lost from
- * where they were. Programs run again already, and have read what those showed.
+ * After system sleep, continue each counter from its current value, or from its last
+ * known value if the hart lost it. User space already runs and may have read the
+ * current values.
  */
 void sft_counters_resume(void)
 {
@@ -443,7 +449,7 @@ void sft_counters_resume(void)
 	sft_access_resume();
 }
 
-/* A CPU goes offline: the session has no counters there until it is online. */
+/* A CPU goes offline: the session has no counters there until it is online again. */
 void sft_counters_cpu_offline(unsigned int cpu, struct sft_why *why)
 {
 	unsigned int i;
@@ -459,9 +465,9 @@ void sft_counters_cpu_offline(unsigned int cpu, struct sft_why *why)
 }
 
 /*
- * It is back: the counters go on from where they were, so that differences to what
- * was read there before are right. Not if they are there already, as when only the
- * stream could not go on.
+ * A CPU came online. Its counters continue from their last values, so that differences
+ * to earlier reads stay right. Does nothing if the CPU has them already, as when only
+ * its stream failed to restart.
  */
 void sft_counters_cpu_online(unsigned int cpu)
 {
@@ -479,27 +485,33 @@ void sft_counters_cpu_online(unsigned int cpu)
 	sft_access_cpu_online(cpu);
 }
 
-/* ---- replacing them -------------------------------------------------------- */
+/* ---- replacing counters ----------------------------------------------------- */
 
-/* Stop the session's counters; note what they are, and how far they have come. */
+/* Stop the session's counters and save their configuration and values. */
 static void suspend(struct sft_counters *earlier)
 {
 	unsigned int cpu;
 
-	/* A loss is reported behind the reason of a call that fails. */
+	/* If the call fails, its error message includes any loss. */
 	for_each_cpu(cpu, &sft_counters.cpus)
 		check_cpu(cpu);
 	sft_access_suspend();
 	*earlier = sft_counters;
 	release_all();
-	/* Also where they are taken later, when a CPU comes online. */
+	/*
+	 * Possible CPUs, not online ones: a CPU that comes online later needs its
+	 * values too.
+	 */
 	for_each_possible_cpu(cpu) {
 		memcpy(per_cpu(seen_before, cpu), per_cpu(seen, cpu), sizeof(seen));
 		memset(per_cpu(seen, cpu), 0, sizeof(seen));
 	}
 }
 
-/* Have those go on from where they were, but what somebody else has got meanwhile. */
+/*
+ * Continue the previous counters from their last values, except those that somebody
+ * else has taken.
+ */
 static void resume(const struct sft_counters *earlier, struct sft_why *why)
 {
 	const struct sft_counter *c;
@@ -520,7 +532,7 @@ static void resume(const struct sft_counters *earlier, struct sft_why *why)
 	sft_counters_report(why);
 }
 
-/* Take counters for @arg's events; those of before, @earlier, are put aside. */
+/* Take counters for @arg's events. @earlier receives the previous set. */
 static int replace(struct sifive_trace_counters *arg, struct sft_choice *ch,
 		   const struct sft_counters *earlier, struct sft_why *why)
 {
@@ -543,8 +555,8 @@ static int replace(struct sifive_trace_counters *arg, struct sft_choice *ch,
 }
 
 /*
- * Replace the session's counters by those for @arg's events; @arg->failed tells
- * which event was refused. With an error the session keeps those it has.
+ * Replace the session's counters by those for @arg's events. On failure the session
+ * keeps its previous counters and @arg->failed is the event that was refused.
  */
 int sft_counters_take(struct sifive_trace_counters *arg, struct sft_why *why)
 {
@@ -572,7 +584,7 @@ int sft_counters_take(struct sifive_trace_counters *arg, struct sft_why *why)
 	return 0;
 }
 
-/* Close user mode's access and give every counter back; nothing samples them. */
+/* Revoke user-mode access and release all counters. Sampling has already stopped. */
 void sft_counters_release(void)
 {
 	sft_sampling_release();

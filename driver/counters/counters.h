@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A session's counters: where they come from, which event gets which, who may read
+ * A session's counters: where they come from, their assignment to events, who may read
  * them, and the records that the kernel writes with them.
  */
 #ifndef SFT_COUNTERS_H
@@ -15,20 +15,20 @@
 
 #include "../hardware/hardware.h"
 
-/* Numbers of the counters that are fixed; programmable ones follow. */
+/* Numbers of the fixed counters; programmable ones follow. */
 #define SFT_CYCLE	0
 #define SFT_TIMESTAMP	1
 #define SFT_INSTRET	2
 #define SFT_FIXED	(BIT(SFT_CYCLE) | BIT(SFT_TIMESTAMP) | BIT(SFT_INSTRET))
 
 /**
- * struct sft_counter - one counter taken
- * @index:	SBI counter index, ours on all CPUs of the session
+ * struct sft_counter - a counter that the session has
+ * @index:	SBI counter index, the same on all CPUs of the session
  * @event:	SBI event index
- * @data:	of a raw event
+ * @data:	a raw event's data
  * @flags:	SIFIVE_TRACE_EVENT_*
- * @counter:	its number for user mode
- * @width:	of it in bits
+ * @counter:	its number in user mode
+ * @width:	its width in bits
  */
 struct sft_counter {
 	unsigned long index;
@@ -40,17 +40,17 @@ struct sft_counter {
 };
 
 /**
- * struct sft_counters - counters of a session
- * @cpus:	CPUs they were taken on
- * @per_thread:	joined threads have counts of their own
- * @mask:	user-visible counters: bit n is counter n, 1 the timestamp
- * @lost:	those that have not counted all the time on some CPU
- * @unreported:	what happened to the first of them since the last report, or NULL
- * @unreported_counter: that one
- * @unreported_hart: where
- * @event:	what each counts, by counter
- * @taken:	those with a CSR
- * @count:	of them
+ * struct sft_counters - a session's counters
+ * @cpus:	CPUs where the session has them
+ * @per_thread:	joined threads have per-thread counts
+ * @mask:	user-visible counters: bit n is counter n, bit 1 the timestamp
+ * @lost:	counters that stopped counting on some CPU
+ * @unreported:	reason of the first loss since the last report, or NULL
+ * @unreported_counter: the counter that was lost first
+ * @unreported_hart: its hart
+ * @event:	event of each counter, by counter
+ * @taken:	counters with a CSR
+ * @count:	entries in @taken
  */
 struct sft_counters {
 	struct cpumask cpus;
@@ -66,15 +66,15 @@ struct sft_counters {
 };
 
 /**
- * struct sft_choice - which counters are to count which events
+ * struct sft_choice - an assignment of counters to events
  * @cpus:	CPUs to count on
- * @known:	counters that have a CSR and that firmware gives out
- * @readable:	those of them that firmware lets be read on all of @cpus
+ * @known:	counters that have a CSR and that firmware hands out
+ * @readable:	those that firmware delegates on all of @cpus
  * @index:	their SBI index, by counter
  * @info:	their SBI counter_info, by counter
- * @want:	counters wanted, by event, with the choice
- * @possible:	counters that can count it, by event; 0 = none is wanted
- * @count:	events that a counter is wanted for are below this
+ * @want:	requested counters, by event, and the one chosen
+ * @possible:	counters that can count it, by event; 0 if it needs none
+ * @count:	upper bound of the events that need a counter
  */
 struct sft_choice {
 	const struct cpumask *cpus;
@@ -89,8 +89,8 @@ struct sft_choice {
 
 /**
  * struct sft_sampling - records that the kernel writes
- * @set:	what SAMPLING has asked for; nothing without interval and period
- * @on:		the capture runs, and the harts' streams have begun
+ * @set:	the SAMPLING request; off if interval and period are 0
+ * @on:		the capture runs and the harts' streams have started
  */
 struct sft_sampling {
 	struct sifive_trace_sampling set;
@@ -98,13 +98,13 @@ struct sft_sampling {
 };
 
 /**
- * struct sft_following - events being made that interrupt what is to be sampled
+ * struct sft_following - sampling events under construction
  * @set:	what they sample
- * @flags:	what @set must have, or they are not wanted
- * @own:	threads have counts of their own
- * @of:		their generation, 0 before it is known
- * @list:	those that there are
- * @cpus:	where the session's streams go on
+ * @flags:	flags that @set must have for the events to be used
+ * @own:	with per-thread counts
+ * @of:		their generation, 0 until it is known
+ * @list:	events created so far
+ * @cpus:	CPUs whose streams are active
  */
 struct sft_following {
 	struct sifive_trace_sampling set;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Firmware's side of counters, on the CPU that calls: SBI PMU, and reads of
- * counters that may fault.
+ * Firmware's interface to counters, for the calling CPU: SBI PMU, and reads of counter
+ * CSRs that may trap.
  *
  * Specification: SBI, Performance Monitoring Unit Extension.
  */
@@ -17,7 +17,7 @@ bool sft_sbi_available(void)
 	return !sbi_spec_is_0_1() && sbi_probe_extension(SBI_EXT_PMU) > 0;
 }
 
-/* The indexes of counters are below this; it has no more than 64. */
+/* Upper bound of the counter indexes; SBI allows at most 64 here. */
 unsigned int sft_sbi_counters(void)
 {
 	struct sbiret ret = sbi_ecall(SBI_EXT_PMU, SBI_EXT_PMU_NUM_COUNTERS,
@@ -26,14 +26,14 @@ unsigned int sft_sbi_counters(void)
 	return ret.error ? 0 : clamp(ret.value, 0L, 64L);
 }
 
-/* Whether there is a counter of any kind. */
+/* Whether the counter exists, hardware or firmware. */
 bool sft_sbi_exists(unsigned long index)
 {
 	return !sbi_ecall(SBI_EXT_PMU, SBI_EXT_PMU_COUNTER_GET_INFO,
 			  index, 0, 0, 0, 0, 0).error;
 }
 
-/* The counter_info of a hardware counter that has a CSR, 0 for all others. */
+/* The counter_info of a hardware counter with a CSR, 0 for all others. */
 unsigned long sft_sbi_info(unsigned long index)
 {
 	struct sbiret ret = sbi_ecall(SBI_EXT_PMU, SBI_EXT_PMU_COUNTER_GET_INFO,
@@ -45,7 +45,7 @@ unsigned long sft_sbi_info(unsigned long index)
 	return ret.value;
 }
 
-/* Start a counter that is configured; firmware's error. */
+/* Start a configured counter; returns the SBI error. */
 static long start(unsigned long index, u64 value)
 {
 	return sbi_ecall(SBI_EXT_PMU, SBI_EXT_PMU_COUNTER_START, index, 1,
@@ -53,14 +53,14 @@ static long start(unsigned long index, u64 value)
 			 0).error;
 }
 
-/* Stop a counter and let firmware give it to others. */
+/* Stop a counter and return it to firmware. */
 void sft_sbi_release(unsigned long index)
 {
 	sbi_ecall(SBI_EXT_PMU, SBI_EXT_PMU_COUNTER_STOP, index, 1,
 		  SBI_PMU_STOP_FLAG_RESET, 0, 0, 0);
 }
 
-/* Whether a counter runs: one that does cannot be started. */
+/* Whether a counter runs: starting it again fails. */
 bool sft_sbi_runs(unsigned long index)
 {
 	long error = sbi_ecall(SBI_EXT_PMU, SBI_EXT_PMU_COUNTER_START, index, 1, 0,
@@ -72,9 +72,9 @@ bool sft_sbi_runs(unsigned long index)
 }
 
 /*
- * Have a free counter count an event, from @value on. Firmware configures a fixed
- * counter for each caller, in use or not, and offers it also instead of another
- * one of that event that is taken: one that runs is not asked for.
+ * Configure a free counter for an event and start it at @value. Firmware configures a
+ * fixed counter for every caller, even when it is in use, and also offers it in place
+ * of another counter of the same event that is in use: so do not request one that runs.
  */
 long sft_sbi_take(const struct sft_counter *c, u64 value)
 {
@@ -100,7 +100,7 @@ long sft_sbi_take(const struct sft_counter *c, u64 value)
 	return start(c->index, value);
 }
 
-/* Read a CSR; false when firmware keeps that counter to itself. */
+/* Read a CSR; false if firmware does not delegate it. */
 static __always_inline bool read_csr(const unsigned int csr, unsigned long *value)
 {
 	unsigned long got = 0;
@@ -133,8 +133,8 @@ static __always_inline bool read_counter(const unsigned int n, u64 *value)
 }
 
 /*
- * Read a counter of this CPU; false when firmware keeps it to itself. The CSR's
- * number is part of the instruction.
+ * Read a counter of this CPU; false if firmware does not delegate it. The CSR number is
+ * encoded in the instruction.
  */
 bool sft_csr_read(u32 counter, u64 *value)
 {

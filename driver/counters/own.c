@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What each thread has counted since its last sample, whether it has joined or not. An
- * event of perf on each CPU reports context switches: what the counters moved since the
- * one before is the count of the thread that stops running.
+ * Counts of each sampled thread since its last sample, joined or not. A perf event on
+ * each CPU reports context switches: the counters' increments since the previous switch
+ * are added to the thread that stops running.
  *
- * perf's events of threads cannot do that: perf leaves those that a thread has inherited
- * on the CPU when another with the same events runs next.
+ * perf's per-thread events cannot do this: perf leaves inherited events on the CPU when
+ * the next thread has the same set.
  */
 
 #include <linux/bitfield.h>
@@ -21,11 +21,11 @@
 #define HASH_BITS	10
 
 /**
- * struct own - a thread that has run
- * @node:	in a list of the table, or of free ones
- * @task:	the thread; only compared
- * @started:	when it did: another thread may come to have @task
- * @count:	since its last sample, by counter
+ * struct own - the counts of one thread
+ * @node:	in a hash list or the free list of the table
+ * @task:	the thread; only compared, never dereferenced
+ * @started:	its start time, because @task may be reused
+ * @count:	counts since its last sample, by counter
  */
 struct own {
 	struct hlist_node node;
@@ -35,10 +35,10 @@ struct own {
 };
 
 /**
- * struct table - all threads that are sampled and have not exited
- * @lock:	of the lists; a thread's counts are for the CPU where it runs
+ * struct table - all sampled threads that have not exited
+ * @lock:	of the lists; the CPU that runs a thread owns its counts
  * @list:	threads, by hash
- * @free:	entries without a thread
+ * @free:	unused entries
  * @own:	the entries
  */
 struct table {
@@ -48,17 +48,17 @@ struct table {
 	struct own own[SIFIVE_TRACE_THREADS];
 };
 
-/* Made by the first session that samples. */
+/* Allocated by the first session that samples. */
 static struct table *table;
 
-/* Whose threads these are, 0 = of all processes. */
+/* The process whose threads are sampled, 0 = all processes. */
 static pid_t process;
 
 /**
- * struct here - the counters of a CPU; touched there with interrupts off
- * @base:	where they were when their counts were a thread's last
- * @mask:	those that are watched, while context switches are reported
- * @on:		they are
+ * struct here - a CPU's counters; accessed there with interrupts disabled
+ * @base:	values up to which counts have been assigned to threads
+ * @mask:	counters to read at each context switch
+ * @on:		context switches are reported
  */
 struct here {
 	u64 base[SIFIVE_TRACE_MAX_COUNTERS];
@@ -96,7 +96,7 @@ static struct own *take_free(const struct task_struct *task)
 	return own;
 }
 
-/* The running thread's entry; NULL when it is not sampled, or all are in use. */
+/* The running thread's entry; NULL if it is not sampled or the table is full. */
 static struct own *current_own(void)
 {
 	struct own *own;
@@ -113,7 +113,7 @@ static struct own *current_own(void)
 	return own;
 }
 
-/* A thread that exits leaves its entry to others. */
+/* A thread that exits frees its entry. */
 static void forget(const struct task_struct *task)
 {
 	struct own *own;
@@ -127,7 +127,7 @@ static void forget(const struct task_struct *task)
 	raw_spin_unlock(&table->lock);
 }
 
-/* What the counters moved is @own's, or nobody's. */
+/* Add the counters' increments to @own, or discard them if it is NULL. */
 static void settle(struct here *h, struct own *own)
 {
 	unsigned int n;
@@ -143,7 +143,7 @@ static void settle(struct here *h, struct own *own)
 	}
 }
 
-/* The running thread stops running. Interrupts are off. */
+/* The running thread is scheduled out. Called with interrupts disabled. */
 static void switched(struct perf_event *event, struct perf_sample_data *data,
 		     struct pt_regs *regs)
 {
@@ -160,8 +160,8 @@ static void switched(struct perf_event *event, struct perf_sample_data *data,
 }
 
 /*
- * Take what the running thread has counted since its last sample, by counter: false where
- * that is unknown. Interrupts are off.
+ * Take the running thread's counts since its last sample, by counter; false if they are
+ * unknown. Called with interrupts disabled.
  */
 bool sft_own_take(u64 *count)
 {
@@ -176,7 +176,10 @@ bool sft_own_take(u64 *count)
 	return true;
 }
 
-/* An event that reports a CPU's context switches; made without the system's lock. */
+/*
+ * Create an event that reports a CPU's context switches. Called without the system's
+ * lock.
+ */
 struct perf_event *sft_own_event(unsigned int cpu)
 {
 	struct perf_event_attr attr = {
@@ -205,7 +208,7 @@ static void end_here(void *unused)
 	this_cpu_ptr(&here)->on = false;
 }
 
-/* Context switches are reported on @cpus: what threads count is theirs from here on. */
+/* Start to assign counts to threads on @cpus. */
 void sft_own_begin(const struct cpumask *cpus)
 {
 	on_each_cpu_mask(cpus, begin_here, NULL, 1);
@@ -226,7 +229,7 @@ bool sft_own_is_on(unsigned int cpu)
 	return READ_ONCE(per_cpu_ptr(&here, cpu)->on);
 }
 
-/* Not under the system's lock. */
+/* Called without the system's lock. */
 int sft_own_make_table(void)
 {
 	if (table)
@@ -238,7 +241,7 @@ int sft_own_make_table(void)
 	return 0;
 }
 
-/* No thread has counted anything; those of @tgid will be sampled, 0 = all. */
+/* Reset all threads' counts; threads of @tgid will be sampled, 0 = all. */
 void sft_own_reset(pid_t tgid)
 {
 	unsigned int i;
@@ -251,7 +254,7 @@ void sft_own_reset(pid_t tgid)
 	process = tgid;
 }
 
-/* All events are released. */
+/* Called when all events have been released. */
 void sft_own_exit(void)
 {
 	vfree(table);

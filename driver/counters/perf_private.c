@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * All uses of perf's private state. None of it is an interface, so each use checks
- * the object first, and the driver works without: fixed counters are then not kept
- * from perf, machines without Sscofpmf have no counters, and STATUS does not count
- * the threads whose sampling event has no counter. INFO has a flag for the first.
+ * All uses of perf's private state. None of it is a stable interface, so each use
+ * validates the object first, and the driver works without it: fixed counters are then
+ * shared with perf (INFO has a flag for that), machines without Sscofpmf have no
+ * counters, and STATUS does not count threads whose sampling event has no counter.
  *
  *	kernels	state			use
- *	6.1-	riscv_pmu.cmask		the counters that the SBI driver may use: those
- *					of a session are taken out. An unsigned long,
- *					since 7.2 a bitmap.
+ *	6.1-	riscv_pmu.cmask		counters that the SBI driver may use: those
+ *					of a session are cleared. An unsigned long,
+ *					a bitmap since 7.2.
  *	6.1-	hw.idx, hw.state	the counter of a pinned event
  *	6.1-	hw.period_left		minus the value at which a counter starts
  *	6.6-	hw.flags, bit 2		kernel.perf_user_access was 2, the legacy rule,
  *					when the event was made; always 0 before
- *	6.1-	event.child_list	events of threads made since
+ *	6.1-	event.child_list	events inherited by new threads
  *	6.1-	event.state		whether an event counts
  *
- * "6.1-": so in each kernel from 6.1 to 7.3. The state of struct riscv_pmu and that
- * in hw belong to the SBI driver alone: other drivers give it other meanings.
+ * "6.1-": the same in each kernel from 6.1 to 7.3. The state in struct riscv_pmu and hw
+ * is the SBI driver's: other drivers use it differently.
  */
 
-/* First: in 6.1 its include guard is also that of asm/perf_event.h. */
+/* Included first: in 6.1 its include guard clashes with asm/perf_event.h. */
 #include <linux/perf/riscv_pmu.h>
 
 #include <linux/err.h>
@@ -38,8 +38,8 @@ MODULE_PARM_DESC(perf_private,
 		 "use perf's private state where it is the known one (default: Y)");
 
 /*
- * What perf has for raw hardware events; found out once. The legacy driver has none
- * of them, and starts and stops no counter.
+ * perf's driver for raw hardware events, looked up once. The legacy driver has no raw
+ * events, and does not start or stop counters.
  */
 static enum {
 	PERF_NOT_ASKED,
@@ -62,8 +62,8 @@ static unsigned long *mask_of(struct perf_event *event)
 }
 
 /*
- * A PMU with riscv_pmu_start() is part of a struct riscv_pmu. One whose mask is that
- * of firmware's counters is the SBI driver's, laid out as in this kernel's headers.
+ * A PMU with riscv_pmu_start() is embedded in a struct riscv_pmu. If its mask equals
+ * firmware's counters it is the SBI driver's, laid out as in this kernel's headers.
  */
 static bool is_sbi_driver(struct perf_event *event)
 {
@@ -82,7 +82,7 @@ static bool is_sbi_driver(struct perf_event *event)
 	return true;
 }
 
-/* Keep perf from a counter; returns whether perf could use it before. */
+/* Reserve a counter from perf; returns whether perf could use it before. */
 bool sft_perf_withhold(struct perf_event *event, unsigned long index)
 {
 	return index < MASK_BITS && test_and_clear_bit(index, mask_of(event));
@@ -121,7 +121,9 @@ static void find_driver(void)
 	}
 	event = sft_idle_event(raw_smp_processor_id());
 	if (IS_ERR(event)) {
-		/* Memory or the CPU may be there next time. */
+		/*
+		 * The failure may be temporary: out of memory, or the CPU is offline.
+		 */
 		if (event == ERR_PTR(-ENOENT))
 			perf_driver = PERF_NONE;
 		else if (event != ERR_PTR(-ENOMEM) && event != ERR_PTR(-ENODEV))
@@ -132,7 +134,10 @@ static void find_driver(void)
 	perf_event_release_kernel(event);
 }
 
-/* Whether hardware events are the SBI driver's, as this file knows it; system locked. */
+/*
+ * Whether hardware events are the SBI driver's in a known layout. Called with the
+ * system locked.
+ */
 bool sft_perf_known(void)
 {
 	if (perf_driver == PERF_NOT_ASKED)
@@ -140,7 +145,7 @@ bool sft_perf_known(void)
 	return perf_driver == PERF_SBI;
 }
 
-/* Whether perf has hardware events, and another driver for them. */
+/* Whether perf has hardware events from another driver. */
 bool sft_perf_unknown(void)
 {
 	return !sft_perf_known() && perf_driver != PERF_NONE;
@@ -148,20 +153,23 @@ bool sft_perf_unknown(void)
 
 /* ---- struct hw_perf_event of an event of that driver ------------------------- */
 
-/* Whether an event of this CPU counts on @index; with interrupts off. */
+/* Whether an event of this CPU counts on @index. Called with interrupts disabled. */
 bool sft_perf_counts_on(const struct perf_event *event, unsigned long index)
 {
 	return event->state == PERF_EVENT_STATE_ACTIVE &&
 	       event->hw.idx == (int)index && !(event->hw.state & PERF_HES_STOPPED);
 }
 
-/* Have the counter of an event that is not enabled yet start at @value. */
+/* Set the start value of an event that is not enabled yet. */
 void sft_perf_start_at(struct perf_event *event, u64 value)
 {
 	local64_set(&event->hw.period_left, -value);
 }
 
-/* Whether any program could read cycle, time and instret when an event was made. */
+/*
+ * Whether user mode could read cycle, time and instret without restriction when the
+ * event was created.
+ */
 bool sft_perf_fixed_for_all(const struct perf_event *event)
 {
 	return event->hw.flags & FLAG_FIXED_FOR_ALL;
@@ -169,27 +177,30 @@ bool sft_perf_fixed_for_all(const struct perf_event *event)
 
 /* ---- struct perf_event ------------------------------------------------------- */
 
-/* Whether an event of the calling thread is on this CPU; with interrupts off. */
+/*
+ * Whether an event of the calling thread is on this CPU. Called with interrupts
+ * disabled.
+ */
 bool sft_perf_active(const struct perf_event *event)
 {
 	return READ_ONCE(event->state) == PERF_EVENT_STATE_ACTIVE;
 }
 
-/* Whether the thread of an event has exited, or has become another program. */
+/* Whether the event's thread has exited or called exec. */
 bool sft_perf_exited(const struct perf_event *event)
 {
 	return READ_ONCE(event->state) <= PERF_EVENT_STATE_EXIT;
 }
 
-/* Whether perf had no counter for a pinned event where it was to run. */
+/* Whether perf found no counter for a pinned event. */
 bool sft_perf_failed(const struct perf_event *event)
 {
 	return READ_ONCE(event->state) == PERF_EVENT_STATE_ERROR;
 }
 
 /*
- * How many have no counter, of a pinned event and those of threads made since: these
- * stay off where the event of the thread that makes them has none.
+ * The number of events without a counter: a pinned event and its inherited ones. An
+ * inherited event stays off if its parent had no counter.
  */
 unsigned int sft_perf_count_failed(struct perf_event *event)
 {

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Counters where firmware does not keep owners apart (no Sscofpmf): a perf event
- * of the kernel's own on each CPU, pinned, so that perf itself holds the fixed
- * counter for the session. Firmware there counts cycles and instructions on
- * their fixed counters and nowhere else: an event does not move, but there can
- * only be one for each.
+ * Counters without Sscofpmf, where firmware does not separate owners: a pinned kernel
+ * perf event on each CPU, so that perf itself holds the fixed counter for the session.
+ * Firmware then counts cycles and instructions on their fixed counters only, so an
+ * event never moves, but there can be only one of each.
  *
- * Locks: all of this is called with the system locked, also from the callback of
- * a CPU that goes offline, which holds the lock of CPU hotplug. Creating an event
- * takes that lock where it switches a static key on. Events of a CPU, which
- * follow no task and no cgroup and have no branch stack, switch none on; those
- * of tasks must not be created with the system locked.
+ * Locking: everything here is called with the system locked, also from the callback of
+ * a CPU that goes offline, which holds the CPU hotplug lock. Creating an event takes
+ * the hotplug lock if it enables a static key. CPU events without task, cgroup and
+ * branch stack enable none; events of tasks must not be created with the system locked.
  */
 
 #include <linux/cred.h>
@@ -22,20 +20,20 @@
 
 #include "counters.h"
 
-/* By counter: SFT_CYCLE and SFT_INSTRET. */
+/* Indexed by counter: SFT_CYCLE and SFT_INSTRET. */
 static DEFINE_PER_CPU(struct perf_event * [SFT_INSTRET + 1], pinned);
 
 /**
- * struct look - a look at an event from its own CPU
+ * struct look - checks an event on its own CPU
  * @c:		its counter
- * @counts:	it is where it should be
+ * @counts:	it counts on its own counter
  */
 struct look {
 	const struct sft_counter *c;
 	bool counts;
 };
 
-/* Interrupts are off: perf does not move the event meanwhile. */
+/* Interrupts are disabled, so perf cannot move the event meanwhile. */
 static void look_here(void *arg)
 {
 	struct look *look = arg;
@@ -44,7 +42,7 @@ static void look_here(void *arg)
 	look->counts = e && sft_perf_counts_on(e, look->c->index);
 }
 
-/* Whether the event of a counter is where it should be. */
+/* Whether the event of a counter counts on that counter. */
 bool sft_pinned_counts(unsigned int cpu, const struct sft_counter *c)
 {
 	struct look look = { .c = c };
@@ -63,8 +61,8 @@ void sft_pinned_release(unsigned int cpu, u32 counter)
 }
 
 /*
- * An event of a CPU, made with the kernel's credentials: the descriptor with the
- * session is the permission.
+ * A CPU event, created with the kernel's credentials: opening the device was the
+ * permission check.
  */
 static struct perf_event *cpu_event(struct perf_event_attr *attr, unsigned int cpu)
 {
@@ -81,7 +79,7 @@ static struct perf_event *cpu_event(struct perf_event_attr *attr, unsigned int c
 	return e;
 }
 
-/* One of the kernel's driver for counters that never counts. */
+/* A disabled event of the kernel's counter driver. */
 struct perf_event *sft_idle_event(unsigned int cpu)
 {
 	struct perf_event_attr attr = {
@@ -94,9 +92,8 @@ struct perf_event *sft_idle_event(unsigned int cpu)
 }
 
 /*
- * Count on a fixed counter; go on from @value, unless that is 0: perf begins
- * where it likes. Being created does not mean that an event counts: another
- * pinned one may be in its place.
+ * Count on a fixed counter from @value on; 0 means from perf's own start value. A
+ * pinned event that was created does not count if another one holds the counter.
  */
 int sft_pinned_take(unsigned int cpu, const struct sft_counter *c, u64 value)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Performance records that the kernel writes, one stream for each hart.
+ * Performance records written by the kernel, one stream for each hart.
  * Documentation/trace-format.rst describes the format.
  */
 
@@ -10,7 +10,7 @@
 
 #include "record.h"
 
-/* The offset in the register gives the size of a store. */
+/* The offset within the register selects the size of the store. */
 static void put32(const struct sft_stream *s, u32 value)
 {
 	writel(value, s->stimulus);
@@ -39,7 +39,10 @@ static void put_definition(const struct sft_stream *s,
 	put32(s, ev->info);
 }
 
-/* Resets the previous values; @now holds the counters, by number. */
+/*
+ * Set the previous values to those the header defines; @now holds the counters, by
+ * number.
+ */
 void sft_record_header(struct sft_stream *s, const u64 *now)
 {
 	unsigned long mask = s->mask;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Performance records that the kernel writes. */
+/* Performance records written by the kernel. */
 #ifndef SIFIVE_TRACE_RECORD_H
 #define SIFIVE_TRACE_RECORD_H
 
@@ -8,7 +8,7 @@
 /**
  * struct sft_stream - a sequence of records on one stimulus register
  * @stimulus:	the register
- * @event:	what each counter of the mask counts
+ * @event:	event of each counter in the mask
  * @mask:	counters in each record
  * @type:	SIFIVE_TRACE_SAMPLING_RAW, _DELTA or _XOR
  * @address:	last address written

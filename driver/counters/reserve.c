@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Fixed counters that a session has are kept from perf. Firmware gives them to
- * each caller that asks for cycles or instructions when no programmable counter is
- * free, in use or not, and the kernel's driver would then count on ours, and stop it.
- * What keeps it from that is its own mask of counters that it may use: what
- * firmware offers beside it, it refuses.
+ * Reserves a session's fixed counters from perf. Firmware gives a fixed counter to
+ * every caller that asks for cycles or instructions when no programmable counter is
+ * free, even if it is in use. The kernel's driver would then count on the session's
+ * counter, and stop it. The driver's own mask of usable counters prevents that: it
+ * refuses a counter outside the mask.
  *
- * The mask is the machine's: also on harts that the session does not have, an
- * event that finds no programmable counter waits for one, or fails if it is pinned.
+ * The mask is global: also on harts outside the session, an event that finds no
+ * programmable counter waits for one, or fails if it is pinned.
  */
 
 #include <linux/err.h>
@@ -16,15 +16,16 @@
 
 #include "counters.h"
 
-/* One that never counts: the way to the driver, and a hold on it. */
+/* A disabled event, which leads to the driver and holds a reference on it. */
 static struct perf_event *holder;
 
-/* What has been taken out of the mask. */
+/* Counters removed from the mask. */
 static unsigned long reserved;
 
 /*
- * Keep perf from a counter; what runs on it now is not touched. Where the kernel's
- * driver is not the known one, perf may take it: INFO says so, and STATUS if it does.
+ * Reserve a counter from perf, without disturbing an event that runs on it. If the
+ * kernel's driver is unknown, perf may take the counter: INFO has a flag for that, and
+ * STATUS reports it when it happens.
  */
 int sft_reserve_take(unsigned int cpu, const struct sft_counter *c)
 {
@@ -52,15 +53,15 @@ static void stop_here(void *unused)
 }
 
 /*
- * The kernel's driver stops what its mask has on a CPU that comes online: what is
- * reserved is left.
+ * When a CPU comes online, the kernel's driver stops the counters in its mask. Reserved
+ * counters are not affected.
  */
 void sft_reserve_cpu_online(unsigned int cpu)
 {
 	smp_call_function_single(cpu, stop_here, NULL, 1);
 }
 
-/* Perf may use all of its counters again. */
+/* Give perf all of its counters back. */
 void sft_reserve_release(void)
 {
 	unsigned int index;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The kernel's own rule for what user mode may read, kernel.perf_user_access. The
- * kernel exports no function for its value, but marks each hardware event with the
- * value that it had when the event was made.
+ * The kernel's own setting for user-mode access, kernel.perf_user_access. No exported
+ * function returns it, but each hardware event records the value at its creation.
  */
 
 #include <linux/cpumask.h>
@@ -40,8 +39,8 @@ static void close_here(void *unused)
 }
 
 /*
- * On these CPUs a thread's access to fixed counters has been taken back. If they
- * are everybody's by now they are to be so again; the rule may change meanwhile.
+ * Access to fixed counters has been revoked on these CPUs. Restore it if the setting
+ * now allows everyone; the setting may change meanwhile.
  */
 void sft_rule_restore(const struct cpumask *cpus)
 {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Records that the kernel writes: perf interrupts a thread on a clock or on a
- * counter's overflow, and what the thread did goes to the encoder of the hart,
- * on a stimulus register that nothing else stores to.
+ * Records written by the kernel: perf interrupts a thread on a timer or on a counter's
+ * overflow, and the thread's address and counts go to the hart's encoder, on a stimulus
+ * register used for nothing else.
  *
- * A hart's stream is touched on that hart alone, with interrupts off. Events are
- * made after START and released after STOP without the system's lock: perf has
- * locks of its own around them.
+ * A hart's stream is accessed on that hart alone, with interrupts disabled. Events are
+ * created after START and released after STOP without the system's lock, because perf
+ * holds its own locks around both.
  */
 
 #include <linux/bitfield.h>
@@ -26,29 +26,30 @@
 #include "record.h"
 #include "counters.h"
 
-/* As the old library has it: no interval is shorter. */
+/* The old library's minimum interval. */
 #define INTERVAL_MIN	(100 * NSEC_PER_USEC)
 
 /*
- * Events that the kernel's way through an interrupt does not fill: with fewer
- * between two interrupts a hart does nothing else, as nothing throttles them.
+ * The minimum period of events that the kernel's interrupt path does not generate
+ * itself. With a shorter period a hart would do nothing but take interrupts, as perf
+ * does not throttle these events.
  */
 #define PERIOD_MIN	10000
 #define PERIOD_MIN_USER	1000
 
-/* Of a raw event's data; perf takes bits above for other kinds of event. */
+/* perf encodes other kinds of event in the upper bits of a raw event's data. */
 #define RAW_BITS	48
 
 /**
  * struct hart - the stream of one hart
  * @stream:	its state
  * @encoder:	its encoder
- * @owner:	the component with the sink that they end in
+ * @owner:	the component with the sink of this stream
  * @on:		records are written
- * @begun:	a header has been written in this capture
+ * @begun:	this capture has a header
  * @samples:	records written since CONFIG
  * @lost:	records that could not be written
- * @sum:	of threads' own counts, by counter
+ * @sum:	sum of per-thread counts, by counter
  */
 struct hart {
 	struct sft_stream stream;
@@ -66,10 +67,10 @@ struct sft_sampling sft_sampling;
 static DEFINE_PER_CPU(struct hart, harts);
 
 /**
- * struct follower - an event that interrupts a thread, or a CPU
+ * struct follower - an event that samples a thread or a CPU
  * @node:	in followers, or in leaving
- * @event:	perf's
- * @reported:	how many had no counter at the last look, of it and those of new threads
+ * @event:	the perf event
+ * @reported:	how many had no counter at the last check, inherited ones included
  */
 struct follower {
 	struct list_head node;
@@ -77,19 +78,19 @@ struct follower {
 	unsigned int reported;
 };
 
-/* Those of the capture that runs, and those to be released. */
+/* Events of the running capture, and events to be released. */
 static LIST_HEAD(followers);
 static LIST_HEAD(leaving);
 
-/* Events that report context switches, where threads have counts of their own. */
+/* Events that report context switches, for per-thread counts. */
 static LIST_HEAD(switches);
 
-/* One set of followers at a time; taken before the system's lock. */
+/* Serializes the creation of events; taken before the system's lock. */
 static DEFINE_MUTEX(follow_lock);
 
 /*
- * Of the followers, under the system's lock: those of an earlier one are to be
- * released and write no more. Never 0.
+ * Generation of the current events, under the system's lock. Events of an earlier one
+ * write no records and await release. Never 0.
  */
 static unsigned long generation = 1;
 
@@ -102,9 +103,9 @@ static u64 width_mask(unsigned int n)
 }
 
 /*
- * The session's counters here, by number; false when one has no value. Where threads have
- * counts of their own, each record adds what its thread has counted since its last one:
- * the stream has the records of many.
+ * Read the session's counters here, by number; false if one is unreadable. With
+ * per-thread counts a stream has records of many threads, so each record adds its
+ * thread's counts since its last record.
  */
 static bool read_counters(struct hart *h, u64 *now)
 {
@@ -128,7 +129,7 @@ static bool read_counters(struct hart *h, u64 *now)
 	return all;
 }
 
-/* What a header makes the previous values. */
+/* A header sets the previous values to these. */
 static void read_base(const struct hart *h, u64 *now)
 {
 	unsigned long mask = h->stream.mask;
@@ -144,7 +145,7 @@ static void read_base(const struct hart *h, u64 *now)
 	}
 }
 
-/* Where the thread is, or will go on, in user mode; 0 = nowhere. */
+/* The thread's address in user mode, current or to be returned to; 0 if it has none. */
 static u64 user_pc(struct pt_regs *regs)
 {
 	if (regs && user_mode(regs))
@@ -164,7 +165,7 @@ static void sample(struct perf_event *event, struct perf_sample_data *data,
 	if (!pc || !READ_ONCE(sft_sampling.on) ||
 	    (unsigned long)event->overflow_handler_context != READ_ONCE(generation))
 		return;
-	/* A sink that is full, or has failed, takes nothing any more. */
+	/* Store nothing to a sink that is full or has failed. */
 	if (!h->on || !sft_component_enabled(h->owner) || !read_counters(h, now)) {
 		h->lost++;
 		return;
@@ -173,7 +174,7 @@ static void sample(struct perf_event *event, struct perf_sample_data *data,
 	h->samples++;
 }
 
-/* perf's words for an event. */
+/* Translate to a perf event. */
 static void describe(struct perf_event_attr *attr,
 		     const struct sifive_trace_event *ev)
 {
@@ -195,7 +196,7 @@ static void describe(struct perf_event_attr *attr,
 	attr->exclude_kernel = !!(ev->flags & SIFIVE_TRACE_EVENT_NO_KERNEL);
 }
 
-/* @of is the generation that it belongs to, 0 for none: then it writes nothing. */
+/* @of is the event's generation; an event of generation 0 writes no records. */
 static struct perf_event *make_event(const struct sifive_trace_sampling *s,
 				     unsigned long of, struct task_struct *task,
 				     int cpu)
@@ -214,7 +215,7 @@ static struct perf_event *make_event(const struct sifive_trace_sampling *s,
 	if (s->period) {
 		describe(&attr, &s->event);
 		attr.sample_period = s->period;
-		/* perf tells of those alone that they have no counter. */
+		/* perf reports the lack of a counter for pinned events only. */
 		attr.pinned = 1;
 	}
 	return perf_event_create_kernel_counter(&attr, cpu, task, sample, (void *)of);
@@ -242,7 +243,7 @@ static void release_left(struct work_struct *work)
 
 static DECLARE_WORK(release_work, release_left);
 
-/* Keep @event, if it is one. */
+/* Keep @event, unless it is an error. */
 static int keep(struct sft_following *to, struct perf_event *event)
 {
 	struct follower *f;
@@ -250,7 +251,7 @@ static int keep(struct sft_following *to, struct perf_event *event)
 	if (IS_ERR(event)) {
 		int ret = PTR_ERR(event);
 
-		/* It has exited, or the CPU has gone: nothing to follow. */
+		/* The thread has exited or the CPU is offline: nothing to sample. */
 		return ret == -ESRCH || ret == -ENODEV ? 0 : ret;
 	}
 	f = kzalloc(sizeof(*f), GFP_KERNEL);
@@ -260,7 +261,7 @@ static int keep(struct sft_following *to, struct perf_event *event)
 	}
 	f->event = event;
 	list_add(&f->node, &to->list);
-	/* Where one has lost its counter before, the others go on, as they did. */
+	/* An event that had already lost its counter does not stop the others. */
 	return sft_perf_failed(f->event) && !to->flags ? -EBUSY : 0;
 }
 
@@ -279,7 +280,7 @@ static int follow_cpus(struct sft_following *to)
 	return ret;
 }
 
-/* The threads that the process has now; those they make are perf's business. */
+/* The process's current threads; perf's inheritance covers new ones. */
 static int follow_threads(struct sft_following *to)
 {
 	unsigned int room = get_nr_threads(current) + 16, count = 0;
@@ -304,7 +305,7 @@ static int follow_threads(struct sft_following *to)
 	return ret;
 }
 
-/* No thread has counts of its own any more. */
+/* Per-thread counts end. */
 static void unfollow_switches(void)
 {
 	if (list_empty(&switches))
@@ -314,7 +315,7 @@ static void unfollow_switches(void)
 	schedule_work(&release_work);
 }
 
-/* Before any sample, where threads have counts of their own. */
+/* With per-thread counts, called before the first sample. */
 static int follow_switches(struct sft_following *to)
 {
 	unsigned int cpu;
@@ -354,9 +355,9 @@ static int explain(int err, struct sft_why *why)
 }
 
 /*
- * Begin to make events that interrupt what is to be sampled: after START, or again
- * after system sleep and hotplug if what was set has @flags. This function, make and
- * finish run without the system's lock, wanted and adopt with it.
+ * Create the sampling events: after START, or again after system sleep and hotplug if
+ * the setting has @flags. begin, make and finish run without the system's lock, wanted
+ * and adopt with it.
  */
 int sft_sampling_prepare(struct sft_following *to, u32 flags)
 {
@@ -369,7 +370,7 @@ int sft_sampling_prepare(struct sft_following *to, u32 flags)
 		sft_sampling_finish(to);
 		return -ENOMEM;
 	}
-	/* Until then those of before interrupt, too. */
+	/* The previous events keep sampling until then. */
 	flush_work(&release_work);
 	return 0;
 }
@@ -379,7 +380,7 @@ static bool wanted(const struct sft_following *to)
 	return list_empty(&followers) && (to->set.flags & to->flags) == to->flags;
 }
 
-/* Whether there are to be any. */
+/* Whether sampling events are wanted. */
 bool sft_sampling_wanted(struct sft_following *to)
 {
 	if (!sft_sampling.on)
@@ -404,7 +405,10 @@ int sft_sampling_make(struct sft_following *to)
 	       follow_cpus(to) : follow_threads(to);
 }
 
-/* They are made, or @err. If sampling has ended meanwhile, another START follows. */
+/*
+ * The events exist, or creation failed with @err. If sampling has ended meanwhile,
+ * another START will create new ones.
+ */
 int sft_sampling_adopt(struct sft_following *to, int err, struct sft_why *why)
 {
 	if (to->of != generation)
@@ -417,7 +421,7 @@ int sft_sampling_adopt(struct sft_following *to, int err, struct sft_why *why)
 	return 0;
 }
 
-/* Those that were not adopted go. */
+/* Release the events that were not adopted. */
 void sft_sampling_finish(struct sft_following *to)
 {
 	release(&to->list);
@@ -426,8 +430,8 @@ void sft_sampling_finish(struct sft_following *to)
 }
 
 /*
- * Before system sleep, and when a CPU comes online: one that was offline has lost its
- * events for good. Those of threads stay.
+ * Before system sleep, and when a CPU comes online: an offline CPU's events are lost
+ * for good. Events of threads remain.
  */
 void sft_sampling_suspend(void)
 {
@@ -436,7 +440,7 @@ void sft_sampling_suspend(void)
 		sft_sampling_unfollow();
 }
 
-/* Find events that have lost their counter: each is reported once, as text. */
+/* Find events that have lost their counter, and report each once. */
 void sft_sampling_check(struct sft_why *why)
 {
 	u64 before = without_counter;
@@ -454,7 +458,7 @@ void sft_sampling_check(struct sft_why *why)
 	sft_add(why, "sampling has lost its counter to another event: samples are missing");
 }
 
-/* After STOP, and whenever else sampling has ended: under the lock. */
+/* Sampling has ended, by STOP or otherwise. Called with the system locked. */
 void sft_sampling_unfollow(void)
 {
 	WRITE_ONCE(generation, generation + 1);
@@ -466,8 +470,8 @@ void sft_sampling_unfollow(void)
 }
 
 /*
- * perf has its own words for an event and room for less: what does not fit would
- * be another event.
+ * perf encodes an event in fewer bits: reject what it would truncate to a different
+ * event.
  */
 static int check_event(const struct sifive_trace_event *ev, struct sft_why *why)
 {
@@ -482,7 +486,7 @@ static int check_event(const struct sifive_trace_event *ev, struct sft_why *why)
 	return 0;
 }
 
-/* Refuse what cannot be meant, or had; raises what is too little. */
+/* Reject invalid or impossible requests; raise values that are too small. */
 int sft_sampling_valid(struct sifive_trace_sampling *arg, struct sft_why *why)
 {
 	const u32 flags = SIFIVE_TRACE_SAMPLING_ALL | SIFIVE_TRACE_SAMPLING_ONE_HEADER |
@@ -517,7 +521,7 @@ int sft_sampling_valid(struct sifive_trace_sampling *arg, struct sft_why *why)
 								    why);
 }
 
-/* Nothing of the streams is left, or they begin again: with a header. */
+/* The streams have ended or restart: the next record needs a header. */
 void sft_sampling_rewind(void)
 {
 	unsigned int cpu;
@@ -526,7 +530,7 @@ void sft_sampling_rewind(void)
 		per_cpu_ptr(&harts, cpu)->begun = false;
 }
 
-/* Set what the captures to come sample. */
+/* Set the sampling of the following captures. */
 int sft_sampling_set(struct sifive_trace_sampling *arg, struct sft_why *why)
 {
 	int ret = sft_sampling_valid(arg, why);
@@ -538,7 +542,10 @@ int sft_sampling_set(struct sifive_trace_sampling *arg, struct sft_why *why)
 	return 0;
 }
 
-/* Before it is set: whether perf can have the event, and a counter for it, here. */
+/*
+ * Before the setting changes: check that perf can create the event and has a counter
+ * for it on this CPU.
+ */
 int sft_sampling_try(const struct sifive_trace_sampling *set,
 		     struct sft_why *why)
 {
@@ -584,7 +591,7 @@ static void end_here(void *unused)
 	this_cpu_ptr(&harts)->on = false;
 }
 
-/* The capture runs: each hart's stream begins with a header. */
+/* The capture starts: each hart's stream begins with a header. */
 void sft_sampling_start(void)
 {
 	struct sft_encoder *e;
@@ -597,7 +604,7 @@ void sft_sampling_start(void)
 	WRITE_ONCE(sft_sampling.on, true);
 }
 
-/* Nothing is stored any more when this returns. */
+/* No CPU stores records when this returns. */
 void sft_sampling_stop(void)
 {
 	if (!sft_sampling.on)
@@ -606,7 +613,7 @@ void sft_sampling_stop(void)
 	on_each_cpu(end_here, NULL, 1);
 }
 
-/* The same for one CPU, which goes offline. */
+/* The same for one CPU that goes offline. */
 void sft_sampling_cpu_offline(unsigned int cpu)
 {
 	if (!sft_sampling.on)
@@ -615,7 +622,7 @@ void sft_sampling_cpu_offline(unsigned int cpu)
 	sft_own_cpu_offline(cpu);
 }
 
-/* A CPU is back: its stream goes on with a header, and perf follows it again. */
+/* A CPU came online: its stream continues with a header, and perf samples it again. */
 void sft_sampling_cpu_online(struct sft_encoder *e)
 {
 	if (!sft_sampling.on)
@@ -625,7 +632,7 @@ void sft_sampling_cpu_online(struct sft_encoder *e)
 		sft_sampling_unfollow();
 }
 
-/* Forget what was set: new counters, or another session. */
+/* Clear the setting: for new counters or another session. */
 void sft_sampling_release(void)
 {
 	sft_sampling_stop();
@@ -633,7 +640,7 @@ void sft_sampling_release(void)
 	memset(&sft_sampling.set, 0, sizeof(sft_sampling.set));
 }
 
-/* Begin to count for another capture. */
+/* Start the counts of another capture at 0. */
 void sft_sampling_clear(void)
 {
 	unsigned int cpu;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The system's lock, and why a call or a binding fails, for all files. */
+/* The system's lock, and error messages of calls and bindings, for all files. */
 #ifndef SFT_COMMON_H
 #define SFT_COMMON_H
 
@@ -8,8 +8,8 @@
 #include <linux/sifive_trace.h>
 
 /**
- * struct sft_why - why a request fails, or what it has to report
- * @text:	empty until there is something
+ * struct sft_why - the error message of a request, or what it reports
+ * @text:	empty if there is nothing to report
  */
 struct sft_why {
 	char text[SIFIVE_TRACE_MESSAGE_LEN];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Everything that depends on the kernel's version: 6.1 and later build. */
+/* Everything that depends on the kernel's version; 6.1 is the oldest supported. */
 #ifndef SIFIVE_TRACE_COMPAT_H
 #define SIFIVE_TRACE_COMPAT_H
 
@@ -13,7 +13,7 @@
 #include <asm/cpufeature.h>
 #endif
 
-/* Since 6.11 a platform driver's remove returns nothing by this name. */
+/* Since 6.11, remove() of a platform driver returns void. */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 3, 0)
 #define SFT_REMOVE(fn)						\
 	static int fn##_int(struct platform_device *pdev)	\

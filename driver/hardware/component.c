@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What encoders and funnels share: binding, access to registers, reset, the wait
- * for a flush, and noticing that registers have been changed. Binding resets a
- * component and enables nothing.
+ * What encoders and funnels share: binding, register access, reset, flush, and
+ * detection of registers changed from outside. Binding resets a component and enables
+ * nothing.
  */
 
 #include <linux/bitfield.h>
@@ -29,19 +29,19 @@ void sft_write(const struct sft_component *c, u32 offset, u32 value)
 	writel(value, c->regs + offset);
 }
 
-/* Of a device that is bound to one of the drivers. */
+/* For a device bound to one of our drivers. */
 struct sft_component *sft_component_of(struct device *dev)
 {
 	return dev_get_drvdata(dev);
 }
 
-/* Its name in the device tree, for people. */
+/* Name in the device tree, for messages. */
 const char *sft_name(const struct sft_component *c)
 {
 	return kbasename(of_node_full_name(c->dev->of_node));
 }
 
-/* Bit n set: it can send to sink kind n. */
+/* Bit n is set if it can send to sink kind n. */
 u32 sft_sink_kinds(const struct sft_component *c)
 {
 	return FIELD_GET(TR_IMPL_SINKS, c->impl) << TR_IMPL_SINKS_FIRST;
@@ -52,14 +52,14 @@ bool sft_has_sink(const struct sft_component *c, u32 kind)
 	return sft_sink_kinds(c) & BIT(kind);
 }
 
-/* The interface has the hardware's numbers. */
+/* The user-space interface uses the hardware's numbers. */
 static_assert(TR_SINK_SRAM == (int)SIFIVE_TRACE_SINK_SRAM);
 static_assert(TR_SINK_SBA == (int)SIFIVE_TRACE_SINK_SBA);
 static_assert(TR_SINK_FUNNEL == (int)SIFIVE_TRACE_SINK_FUNNEL);
 
 /*
- * Whether its registers may be accessed: an encoder's can lose power with a hart that
- * is offline. A stream that has ended is of a hart that is offline, goes or comes.
+ * Whether its registers can be accessed: an encoder can lose power with an offline
+ * hart. A stream has ended if its hart is offline, or on its way in or out.
  */
 bool sft_component_reachable(const struct sft_component *c)
 {
@@ -79,9 +79,9 @@ static int wait_control(struct sft_component *c, u32 mask, u32 value)
 }
 
 /*
- * Write the control register from the driver's own copy: what the register holds
- * may have come from user mode, through the stimulus page. The status bits that
- * hardware sets are 0 in it: that keeps sinkError, and clears stallOrOverflow.
+ * Write the control register from the driver's own copy, because user mode may have
+ * changed the register through the stimulus page. The copy has status bits 0: that
+ * preserves sinkError and clears stallOrOverflow.
  */
 void sft_component_control(struct sft_component *c, u32 control)
 {
@@ -89,7 +89,7 @@ void sft_component_control(struct sft_component *c, u32 control)
 	sft_write(c, TR_CONTROL, control);
 }
 
-/* A component with one kind of sink may read 0 for it. */
+/* A component with a single sink kind may read 0 here. */
 static bool sink_selected(const struct sft_component *c, u32 control)
 {
 	u32 kind = FIELD_GET(TR_CONTROL_SINK, control);
@@ -104,8 +104,9 @@ static bool activate(struct sft_component *c)
 }
 
 /*
- * active 0 resets the component, active 1 makes it programmable. Its sink is
- * selected at once: the sink registers are those of the sink in effect.
+ * Writing active = 0 resets the component; active = 1 makes it programmable. The sink
+ * is selected at the same time, because the sink registers are those of the selected
+ * sink.
  */
 int sft_component_reset(struct sft_component *c, struct sft_why *why)
 {
@@ -123,7 +124,7 @@ int sft_component_reset(struct sft_component *c, struct sft_why *why)
 	return 0;
 }
 
-/* Set enable, or another bit that lets trace flow; it has to stick. */
+/* Set enable, or another bit that lets trace flow, and verify that it reads back. */
 int sft_component_set(struct sft_component *c, u32 bit, const char *name,
 		      struct sft_why *why)
 {
@@ -134,7 +135,7 @@ int sft_component_set(struct sft_component *c, u32 bit, const char *name,
 	return sft_fail(why, -EIO, "%s: %s does not go to 1", sft_name(c), name);
 }
 
-/* The registers that only the driver changes, and the bits that it owns there. */
+/* Registers that only the driver changes, and the bits that it owns in each. */
 static const struct {
 	u32 offset;
 	u32 owned;
@@ -159,8 +160,7 @@ static bool is_watched(const struct sft_component *c, unsigned int i)
 }
 
 /*
- * It has been programmed: keep what its registers show, which is less than what
- * was written where it has not all fields.
+ * After programming, save the registers' values. Unimplemented fields read back as 0.
  */
 void sft_component_programmed(struct sft_component *c)
 {
@@ -172,22 +172,22 @@ void sft_component_programmed(struct sft_component *c)
 	c->programmed[0] ^= c->control;
 }
 
-/* The bits of a watched register that are not as they were programmed. */
+/* The bits of a watched register that differ from what was programmed. */
 static u32 differs(const struct sft_component *c, unsigned int i)
 {
 	u32 expected = c->programmed[i];
 
 	if (!is_watched(c, i))
 		return 0;
-	/* Of the control register the difference to what was written is kept. */
+	/* For the control register, save the difference to the value written. */
 	if (!i)
 		expected ^= c->control;
 	return (sft_read(c, watched[i].offset) ^ expected) & watched[i].owned;
 }
 
 /*
- * The name of a register that is not as it was programmed, NULL if all are.
- * @stopped: the component's own sink may have cleared enable.
+ * The name of a register that differs from what was programmed, or NULL. @stopped: the
+ * component's own sink may have cleared enable.
  */
 const char *sft_component_changed(const struct sft_component *c, bool stopped)
 {
@@ -204,14 +204,14 @@ const char *sft_component_changed(const struct sft_component *c, bool stopped)
 	return NULL;
 }
 
-/* Let a component do nothing at all. False if it does not become inactive. */
+/* Disable everything. Returns false if the component stays active. */
 bool sft_component_deactivate(struct sft_component *c)
 {
 	sft_component_control(c, 0);
 	return !wait_control(c, TR_CONTROL_ACTIVE, 0);
 }
 
-/* Wait until a disabled component has handed on all that it held. */
+/* Wait until a disabled component has sent all pending data. */
 int sft_component_drain(struct sft_component *c, struct sft_why *why)
 {
 	if (wait_control(c, TR_CONTROL_EMPTY, TR_CONTROL_EMPTY))
@@ -220,7 +220,7 @@ int sft_component_drain(struct sft_component *c, struct sft_why *why)
 	return 0;
 }
 
-/* The funnel that an output of this component is wired to, NULL for none. */
+/* The funnel that this component's output is wired to, NULL if none. */
 static struct device_node *downstream(struct device_node *np)
 {
 	struct device_node *ports, *endpoint, *remote = NULL;
@@ -236,13 +236,13 @@ static struct device_node *downstream(struct device_node *np)
 	return remote;
 }
 
-/* Forget a sink error: writing 1 clears it. */
+/* Clear a sink error by writing 1. */
 void sft_component_clear(struct sft_component *c)
 {
 	sft_write(c, TR_CONTROL, c->control | TR_CONTROL_SINK_ERROR);
 }
 
-/* Whether it takes what is sent to it: a sink that is full disables its own. */
+/* Whether it accepts input: a component with a full sink has disabled itself. */
 bool sft_component_enabled(const struct sft_component *c)
 {
 	return sft_read(c, TR_CONTROL) & TR_CONTROL_ENABLE;
@@ -263,7 +263,7 @@ static void put_power(void *dev)
 	pm_runtime_put(dev);
 }
 
-/* Power, clock and reset, all optional, stay on while the component is bound. */
+/* Power, clock and reset are optional, and stay on while the component is bound. */
 static int switch_on(struct sft_component *c)
 {
 	struct reset_control *resets;
@@ -296,8 +296,8 @@ static int switch_on(struct sft_component *c)
 }
 
 /*
- * Find out what is there, and stop what another kernel may have left running. Only an
- * active component shows which prescales it holds; nothing is enabled for that.
+ * Identify the hardware, and stop what another kernel may have left running. Only an
+ * active component shows its prescales; nothing needs to be enabled for that.
  */
 static int identify(struct sft_component *c)
 {

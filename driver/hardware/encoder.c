@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The trace encoder of a hart: makes messages of stores to its stimulus page. */
+/* The trace encoder of a hart: turns stores to its stimulus page into messages. */
 
 #include <linux/bitfield.h>
 #include <linux/iopoll.h>
@@ -13,9 +13,9 @@
 #include "hardware.h"
 
 /*
- * Program a freshly reset encoder for instrumentation only: no instruction
- * trace, the capture's stimulus registers, and its sink. Whether it can stall its
- * hart shows in the register.
+ * Program a freshly reset encoder for instrumentation only: no instruction trace, the
+ * capture's stimulus registers, and its sink. Reading back shows whether the encoder
+ * can stall its hart.
  */
 void sft_encoder_program(struct sft_encoder *e, const struct sft_capture *cap)
 {
@@ -46,14 +46,14 @@ u32 sft_encoder_src_bits(const struct sft_encoder *e)
 	return FIELD_GET(TR_IMPL_SRC_BITS, e->c.impl);
 }
 
-/* Note a stall or an overflow. */
+/* Record a stall or an overflow. */
 void sft_encoder_check(struct sft_encoder *e)
 {
 	if (sft_read(&e->c, TR_CONTROL) & TR_CONTROL_STALL_OR_OVERFLOW)
 		e->stalled = true;
 }
 
-/* Enable, then let trace be generated: the encoder sends its absolute time. */
+/* Enable the encoder, then tracing: the encoder sends its absolute time. */
 int sft_encoder_start(struct sft_encoder *e, struct sft_why *why)
 {
 	int ret;
@@ -66,9 +66,9 @@ int sft_encoder_start(struct sft_encoder *e, struct sft_why *why)
 }
 
 /*
- * Generate no more, then flush what is queued. Each write clears stallOrOverflow,
- * so it is noted before. An encoder that a program has reset has nothing queued,
- * and takes no write.
+ * Stop tracing, then flush what is queued. Each write clears stallOrOverflow, so read
+ * it first. An encoder that a program has reset has an empty queue and ignores the
+ * write.
  */
 int sft_encoder_stop(struct sft_encoder *e, struct sft_why *why)
 {
@@ -86,8 +86,8 @@ int sft_encoder_stop(struct sft_encoder *e, struct sft_why *why)
 }
 
 /*
- * Store to stimulus register @n, which reads 0 while it cannot take a store. False
- * if it takes none.
+ * Store to stimulus register @n, which reads 0 while its queue is full. Returns false
+ * if the encoder accepts no store.
  */
 bool sft_encoder_store(struct sft_encoder *e, unsigned int n, u32 value)
 {
@@ -100,7 +100,7 @@ bool sft_encoder_store(struct sft_encoder *e, unsigned int n, u32 value)
 	return true;
 }
 
-/* Linux's number of the hart that the encoder belongs to, and its hart id. */
+/* Look up the CPU number and hart id of the encoder's hart. */
 static int find_hart(struct sft_encoder *e)
 {
 	struct device *dev = e->c.dev;

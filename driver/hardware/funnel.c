@@ -10,7 +10,7 @@
 #include "compat.h"
 #include "hardware.h"
 
-/* How many funnels its trace still passes before the sink. */
+/* Number of funnels between this one and its sink. */
 unsigned int sft_funnel_distance(const struct sft_component *f)
 {
 	unsigned int n = 0;
@@ -20,7 +20,7 @@ unsigned int sft_funnel_distance(const struct sft_component *f)
 	return n;
 }
 
-/* Let what arrives reach the funnel's sink. */
+/* Pass input on to the funnel's sink. */
 int sft_funnel_start(struct sft_component *f, struct sft_why *why)
 {
 	return sft_component_set(f, TR_CONTROL_ENABLE, "enable", why);
@@ -37,7 +37,7 @@ void sft_funnel_program(struct sft_component *f, const struct sft_capture *cap)
 	sft_component_programmed(f);
 }
 
-/* Drop what arrives from now on, and write out a sink word partly filled. */
+/* Drop input from now on, and write out a partial sink word. */
 int sft_funnel_stop(struct sft_component *f, struct sft_why *why)
 {
 	sft_component_control(f, f->control & ~TR_CONTROL_ENABLE);

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Encoders, funnels, their timestamp units and sinks: each by itself, whatever a
- * capture makes of them.
- */
+/* Encoders, funnels, their timestamp units and sinks, independent of captures. */
 #ifndef SFT_HARDWARE_H
 #define SFT_HARDWARE_H
 
@@ -32,15 +29,14 @@ struct sft_component;
  * @data:	the trace; for SRAM a copy made at STOP
  * @address:	SBA: bus address of @data; SRAM: 0
  * @size:	bytes of the sink
- * @reserved:	@data is a mapping of the device's memory-region
- * @region:	that one
- * @encoders:	indexes of the encoders that end here
- * @src_bits:	of those encoders
- * @stopped_wp:	write pointer when it was last stopped, offset into @data
- * @wrapped:	the wrapped bit with it
- * @skip:	bytes at the oldest end, when stopped, that are the rest of a
- *		message which the ring has overwritten
- * @sum:	of its bytes, when hibernation began
+ * @reserved:	@data maps the device's memory-region
+ * @region:	its memory-region
+ * @encoders:	indexes of the encoders routed to it
+ * @src_bits:	width of SRC in those encoders' messages
+ * @stopped_wp:	write pointer at the last stop, offset into @data
+ * @wrapped:	the wrapped bit at the last stop
+ * @skip:	length of the partial message at the oldest end of a stopped ring
+ * @sum:	checksum of its bytes when hibernation began
  */
 struct sft_sink {
 	struct sft_component *owner;
@@ -59,27 +55,30 @@ struct sft_sink {
 	u32 sum;
 };
 
-/* All that is known here of messages: how long one is, and its last byte. */
+/*
+ * The message syntax that the driver needs: the maximum length, and how the last byte
+ * is marked.
+ */
 #define SFT_MESSAGE_MAX	38
 #define SFT_MESSAGE_END	GENMASK(1, 0)
 
-/* Nothing a component does takes longer than this unless it is broken. */
+/* A component that takes longer than this for anything is broken. */
 #define SFT_TIMEOUT_US	100000
 
-/* Registers that nothing but the driver is to change; component.c names them. */
+/* Registers that only the driver changes; component.c names them. */
 #define SFT_WATCHED	6
 
 /**
- * struct sft_position - where a sink is written
+ * struct sft_position - a position in a sink
  * @wp:		write pointer, offset into its data
- * @wrapped:	the end was passed: the oldest byte is at @wp
+ * @wrapped:	the sink has wrapped: the oldest byte is at @wp
  */
 struct sft_position {
 	u32 wp;
 	bool wrapped;
 };
 
-/* Bytes that show whether a ring was written all round: some messages. */
+/* Bytes compared to detect that a ring has wrapped again; a few messages' worth. */
 #define SFT_NEWEST	64
 
 /**
@@ -90,21 +89,21 @@ struct sft_position {
  * @phys:	the block's physical address
  * @impl:	value of its impl register
  * @down_of:	device node of the funnel its output is wired to, or NULL
- * @down:	that funnel while it is bound
+ * @down:	the same funnel while it is bound
  * @used:	part of the configured capture
- * @stuck:	did not become inactive: it may still write to its buffer
- * @kind:	sink kind it is programmed to use in that capture
+ * @stuck:	it failed to become inactive and may still write to its buffer
+ * @kind:	sink kind it uses in that capture
  * @pool:	its memory-region is a pool of the DMA allocator
- * @control:	what its control register is to be, without status bits
- * @programmed:	what the watched registers showed after programming; of the control
- *		register the bits that differ from @control
- * @sink_error:	it reported one since CONFIG
- * @changed:	its registers were changed from outside while it ran
+ * @control:	desired value of its control register, without status bits
+ * @programmed:	watched registers as read back after programming; for the control
+ *		register, the bits that differ from @control
+ * @sink_error:	it has reported a sink error since CONFIG
+ * @changed:	its registers were changed from outside during the capture
  * @ts_unit:	type and width of its timestamp unit, as tsControl has them
- * @prescales:	bit n set: its timestamp unit holds prescale n
- * @ts_hz:	rate of its timestamp clock before prescale, 0 if not known
- * @ts_measured: @ts_hz was measured, no clock gives it
- * @is_encoder:	it is part of a struct sft_encoder
+ * @prescales:	bit n set: its timestamp unit implements prescale n
+ * @ts_hz:	rate of its timestamp clock before the prescaler, 0 if unknown
+ * @ts_measured: @ts_hz was measured, not taken from a clock
+ * @is_encoder:	it is embedded in a struct sft_encoder
  * @debug:	its register dump
  */
 struct sft_component {
@@ -132,11 +131,11 @@ struct sft_component {
 };
 
 /**
- * struct sft_tested - what the last CONFIG has seen of an encoder's messages
- * @done:	it has seen some
- * @registers:	stimulus registers that made messages
- * @ts_registers: those of them whose messages had timestamps
- * @channel:	the channel in the messages, by register
+ * struct sft_tested - an encoder's messages as observed by the last CONFIG
+ * @done:	messages were observed
+ * @registers:	stimulus registers that produced messages
+ * @ts_registers: registers whose messages had timestamps
+ * @channel:	channel in the messages, by register
  */
 struct sft_tested {
 	bool done;
@@ -148,15 +147,16 @@ struct sft_tested {
 /**
  * struct sft_encoder - trace encoder of one hart
  * @c:		what it shares with funnels
- * @index:	its number for user space, valid under the system's lock
- * @cpu:	Linux's number of its hart, -1 when Linux does not know the hart
+ * @index:	its number in user space, valid under the system's lock
+ * @cpu:	CPU number of its hart, -1 if Linux does not have the hart
  * @hart:	hart id
- * @ts_channels: stimulus 16-31 are 0-15 with a timestamp; found by CONFIG
- * @tested:	what CONFIG has found out
- * @ts_readable: its own page shows a running timestamp; found at CONFIG
- * @can_stall:	it stalls its hart when it is full; found at CONFIG
- * @stalled:	it stalled its hart or lost a message since CONFIG
- * @ended:	its stream has ended: its CPU is offline, or came online without it
+ * @ts_channels: stimulus 16-31 repeat 0-15 with a timestamp; tested by CONFIG
+ * @tested:	further results of CONFIG's test
+ * @ts_readable: its page has a running timestamp; tested by CONFIG
+ * @can_stall:	it can stall its hart when it is full; tested by CONFIG
+ * @stalled:	it has stalled its hart or dropped a message since CONFIG
+ * @ended:	its stream has ended: its CPU is offline, or the stream failed to
+ *		restart
  */
 struct sft_encoder {
 	struct sft_component c;
@@ -174,18 +174,18 @@ struct sft_encoder {
 #define to_encoder(comp)	container_of(comp, struct sft_encoder, c)
 
 /**
- * struct sft_capture - what the hardware is configured to capture, or was last
+ * struct sft_capture - the current configuration, or the last one
  * @flags:	SIFIVE_TRACE_CONFIG_*
  * @kind:	kind of its sinks
  * @prescale:	value for tsPrescale
- * @channels:	stimulus registers that make messages
- * @encoders:	indexes of the encoders that take part
- * @sink:	its sinks
- * @sinks:	number of them; 0 = never configured, or its hardware is gone
- * @watched:	a session has it: what its components report counts
+ * @channels:	enabled stimulus registers
+ * @encoders:	indexes of the selected encoders
+ * @sink:	the sinks
+ * @sinks:	number of sinks; 0 = never configured, or its hardware is gone
+ * @watched:	it belongs to a session: report errors of its components
  * @running:	between START and STOP
- * @changed:	the first component found changed that is not yet reported, or NULL
- * @changed_name: the register that differs there
+ * @changed:	the first component found changed and not reported yet, or NULL
+ * @changed_name: name of the changed register
  */
 struct sft_capture {
 	u32 flags;
@@ -203,13 +203,13 @@ struct sft_capture {
 
 /**
  * struct sft_hardware - the machine's trace hardware
- * @lock:	guards all of this, every component, and what counters and session keep
+ * @lock:	protects all of this, all components, counters and sessions
  * @encoders:	struct sft_encoder, in order of address
  * @funnels:	struct sft_component, in order of address
  * @capture:	the configured or last capture
  */
 struct sft_hardware {
-	struct mutex lock;	/* the system's */
+	struct mutex lock;	/* the system's lock */
 	struct list_head encoders;
 	struct list_head funnels;
 	struct sft_capture capture;
@@ -221,11 +221,11 @@ extern struct sft_hardware sft_hw;
 #define for_each_funnel(f)	list_for_each_entry(f, &sft_hw.funnels, node)
 
 /**
- * struct sft_hardware_ops - what the user of the hardware does when it changes
- * @change:	components are to come or go: nothing uses any when this returns, and
- *		the system is locked
- * @changed:	they have: unlocks
- * @shutdown:	the machine shuts down: nothing uses the hardware any more
+ * struct sft_hardware_ops - callbacks of the hardware's user
+ * @change:	a component is about to be added or removed: stop using all of them, and
+ *		lock the system
+ * @changed:	the change is complete: unlock the system
+ * @shutdown:	the machine shuts down: stop using the hardware
  */
 struct sft_hardware_ops {
 	void (*change)(void);

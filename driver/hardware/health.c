@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the components of a capture report: stalls, sink errors, and registers that
- * a program has changed through its stimulus page. Everything here is called with
- * the system locked.
+ * What the components of a capture report: stalls, sink errors, and registers that a
+ * program has changed through its stimulus page. Everything here is called with the
+ * system locked.
  */
 
 #include <linux/sifive_trace_regs.h>
 
 #include "hardware.h"
 
-/* Whether its hart's stream goes on, and so its registers are ours to watch. */
+/* Whether the hart's stream is active, so that its registers belong to the driver. */
 static bool is_live(const struct sft_component *c)
 {
 	return c->used && !(c->is_encoder && to_encoder(c)->ended);
 }
 
-/* Whether a component has a sink of the capture, and that is full. */
+/* Whether a component has a full sink of the capture. */
 static bool is_full(const struct sft_component *c)
 {
 	const struct sft_sink *s = sft_route_sink(c);
@@ -24,8 +24,8 @@ static bool is_full(const struct sft_component *c)
 }
 
 /*
- * A sender reports a sink error also when the component that it sends to is
- * disabled, which that one's own sink does when it is full or has failed.
+ * A sender also reports a sink error if the component it sends to is disabled, as that
+ * component is when its own sink is full or has failed.
  */
 static bool is_explained(const struct sft_component *c)
 {
@@ -44,8 +44,8 @@ static void check_error(struct sft_component *c, bool reported)
 }
 
 /*
- * From the encoders down to the sink: when a sender's sign is read, its reason is
- * there to be found.
+ * Read from the encoders down to the sink: the cause of a sender's error is then
+ * already present.
  */
 static void check_errors(struct sft_component *c)
 {
@@ -56,7 +56,7 @@ static void check_errors(struct sft_component *c)
 	check_error(c, reported);
 }
 
-/* A sink that is full, or has failed, clears its own component's enable. */
+/* A full or failed sink clears its own component's enable bit. */
 static void check_changed(struct sft_component *c)
 {
 	const char *name;
@@ -66,7 +66,7 @@ static void check_changed(struct sft_component *c)
 	name = sft_component_changed(c, false);
 	if (!name)
 		return;
-	/* It may have failed since its errors were looked at. */
+	/* It may have failed after its errors were read. */
 	check_errors(c);
 	if (c->sink_error || is_full(c))
 		name = sft_component_changed(c, true);
@@ -79,7 +79,10 @@ static void check_changed(struct sft_component *c)
 	}
 }
 
-/* Of an encoder whose stream has ended, only what it sent to may have failed since. */
+/*
+ * The stream of this encoder has ended, so only components behind it can have failed
+ * since.
+ */
 static void check_encoder(struct sft_encoder *e)
 {
 	if (is_live(&e->c)) {
@@ -90,7 +93,7 @@ static void check_encoder(struct sft_encoder *e)
 	}
 }
 
-/* Collect what the components have to report before a reset forgets it. */
+/* Collect the components' reports before a reset clears them. */
 void sft_health_check(void)
 {
 	struct sft_component *f;
@@ -109,7 +112,7 @@ void sft_health_check(void)
 		check_changed(f);
 }
 
-/* Report, once for each, a component that was changed. */
+/* Report each changed component once. */
 void sft_health_report(struct sft_why *why)
 {
 	const struct sft_component *c = sft_hw.capture.changed;
@@ -132,7 +135,7 @@ static struct sft_component *failed_funnel(void)
 	return found;
 }
 
-/* The component nearest to a sink that has reported an error, NULL for none. */
+/* The component nearest to a sink that has reported an error, NULL if none. */
 const struct sft_component *sft_health_failed(void)
 {
 	struct sft_component *f = failed_funnel();
@@ -146,7 +149,7 @@ const struct sft_component *sft_health_failed(void)
 	return NULL;
 }
 
-/* Before START: what was reported is noted, and must not be taken for new. */
+/* Before START: save earlier reports, which must not count as new. */
 void sft_health_start(void)
 {
 	struct sft_component *f;
@@ -161,7 +164,7 @@ void sft_health_start(void)
 			sft_component_clear(&e->c);
 }
 
-/* Another capture begins. */
+/* Start of another capture. */
 void sft_health_clear(void)
 {
 	struct sft_component *f;

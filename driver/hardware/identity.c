@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * What a person can see of a component: its identity in sysfs, its registers in
- * debugfs, as text.
- */
+/* Components as shown to users: identity in sysfs, registers in debugfs, as text. */
 
 #include <linux/bitfield.h>
 #include <linux/debugfs.h>
@@ -88,7 +85,7 @@ static ssize_t version_show(struct device *dev, struct device_attribute *attr,
 }
 static DEVICE_ATTR_RO(version);
 
-/* What an SBA sink writes to. */
+/* The memory that an SBA sink writes to. */
 static ssize_t memory_show(struct device *dev, struct device_attribute *attr,
 			   char *buf)
 {
@@ -133,7 +130,7 @@ const struct attribute_group *sft_funnel_groups[] = { &funnel_group, NULL };
 
 /* ---- debugfs ----------------------------------------------------------- */
 
-/* A field of one bit, by the word that is shown when it is set. */
+/* A one-bit field, by the word printed when it is set. */
 struct flag {
 	u32 mask;
 	const char *name;
@@ -223,7 +220,7 @@ static void show_timestamp(struct seq_file *m, struct sft_component *c)
 		   FIELD_GET(TR_TS_WIDTH, value));
 }
 
-/* Not RP and Data: reading Data moves RP. */
+/* Not RP and Data: reading Data advances RP. */
 static void show_registers(struct seq_file *m, struct sft_component *c)
 {
 	static const struct {

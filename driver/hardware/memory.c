@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * System memory for SBA sinks: physically contiguous, within the component's reach,
- * and within one 4 GiB window, because base, limit and write pointer share their
- * upper half. It is the component's memory-region, or from the DMA allocator.
+ * System memory for SBA sinks: physically contiguous, addressable by the component, and
+ * within one 4 GiB window, because base, limit and write pointer share their upper
+ * half. It is the component's memory-region, or comes from the DMA allocator.
  */
 
 #include <linux/dma-mapping.h>
@@ -16,10 +16,13 @@
 
 #include "hardware.h"
 
-/* So many buffers that cross a 4 GiB boundary are held for one that does not. */
+/*
+ * The number of buffers that cross a 4 GiB boundary to hold while looking for one that
+ * does not.
+ */
 #define ALLOCATE_TRIES	4
 
-/* No trace may show what the memory held before. */
+/* A trace must not expose the memory's previous contents. */
 void sft_memory_clear(void *data, size_t count)
 {
 	size_t step;
@@ -32,8 +35,8 @@ void sft_memory_clear(void *data, size_t count)
 }
 
 /*
- * The highest address that an SBA sink can write to: SinkBaseHigh has as many bits,
- * from the lowest on, as the hardware needs. The component must be active and idle.
+ * The highest address that an SBA sink can write to: the number of implemented bits in
+ * SinkBaseHigh shows it. The component must be active and idle.
  */
 static u64 find_reach(struct sft_component *c)
 {
@@ -59,8 +62,8 @@ static bool is_lent(const struct device_node *np)
 }
 
 /*
- * Whether Linux has it as its own memory. Linux goes on with a region that it could
- * not reserve, because its own image, its initramfs or something else is there.
+ * Whether Linux uses it as ordinary memory. Linux boots with a region that it failed to
+ * reserve because its own image, its initramfs or something else is there.
  */
 static bool is_ram(const struct reserved_mem *region)
 {
@@ -68,7 +71,7 @@ static bool is_ram(const struct reserved_mem *region)
 				 IORES_DESC_NONE) != REGION_DISJOINT;
 }
 
-/* Whether a part of it is also reserved for something else, such as firmware. */
+/* Whether part of it is also reserved for something else, such as firmware. */
 static bool is_shared(const struct device_node *np, const struct reserved_mem *region)
 {
 	struct device_node *parent = of_get_parent(np), *child;
@@ -103,12 +106,12 @@ static const char *find_fault(const struct sft_component *c, const struct device
 }
 
 /**
- * sft_memory_region() - what the device tree sets aside for a component's trace
+ * sft_memory_region() - the memory reserved in the device tree for a component's trace
  * @c:		the component
- * @fault:	why that memory cannot be used, to follow "its memory-region"; NULL if
- *		it can, or if there is none
+ * @fault:	why the memory is unusable, to follow "its memory-region"; NULL if it is
+ *		usable or if there is none
  *
- * Return: the region, NULL if there is none.
+ * Return: the region, or NULL if there is none.
  */
 const struct reserved_mem *sft_memory_region(const struct sft_component *c,
 					     const char **fault)
@@ -132,7 +135,7 @@ static void release_pool(void *dev)
 	of_reserved_mem_device_release(dev);
 }
 
-/* A memory-region that is a pool becomes the device's, for the DMA allocator. */
+/* A memory-region that is a pool is assigned to the device, for the DMA allocator. */
 int sft_memory_claim(struct sft_component *c)
 {
 	struct device_node *np = of_parse_phandle(c->dev->of_node, "memory-region", 0);
@@ -168,7 +171,7 @@ static int check_region(struct sft_sink *s, const struct reserved_mem *region,
 				"%s: memory-region at %pa has %pa bytes, %zu are wanted",
 				sft_name(s->owner), &region->base, &region->size,
 				s->size);
-	/* What is below the boundary may be less than what is above it. */
+	/* The part below the boundary may be smaller than the part above it. */
 	if (crosses(s))
 		s->address = round_up(s->address, SZ_4G);
 	if (s->address + s->size > region->base + region->size)
@@ -197,13 +200,13 @@ static int map_region(struct sft_sink *s, const struct reserved_mem *region,
 	return 0;
 }
 
-/* A pool does not look at the DMA mask. */
+/* A pool ignores the DMA mask. */
 static bool fits(const struct sft_sink *s, u64 reach)
 {
 	return !crosses(s) && s->address + s->size - 1 <= reach;
 }
 
-/* A buffer that does not fit is held while another is looked for. */
+/* Hold an unsuitable buffer while looking for another one. */
 static int try_allocate(struct sft_sink *s, u64 reach, unsigned int tries)
 {
 	struct device *dev = s->owner->dev;

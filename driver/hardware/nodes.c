@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What became of the device tree's trace nodes: why a probe failed, in sysfs for as
- * long as it stays so, and one line in the kernel log when the module is loaded.
+ * Status of the device tree's trace nodes: the reason of a failed probe, in sysfs while
+ * it lasts, and a summary line in the kernel log when the module is loaded.
  */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -15,7 +15,7 @@
 #include "hardware.h"
 
 /**
- * struct refusal - a device that a probe of ours has refused
+ * struct refusal - a device that one of our probes has rejected
  * @node:	in refusals
  * @driver:	which of our drivers
  * @device:	the device's name: the device itself may be gone
@@ -61,8 +61,8 @@ static void remember(struct device *dev, struct va_format *why)
 }
 
 /*
- * Why a probe fails, to the kernel log and to sysfs. @fmt is without a newline.
- * Returns @err, so that a failing function can end with it.
+ * Report why a probe fails, to the kernel log and sysfs. @fmt has no newline. Returns
+ * @err, so that a failing function can end with it.
  */
 int sft_refuse(struct device *dev, int err, const char *fmt, ...)
 {
@@ -80,7 +80,10 @@ int sft_refuse(struct device *dev, int err, const char *fmt, ...)
 	return err;
 }
 
-/* A probe ends with @err, which it returns. What it did not explain has a number. */
+/*
+ * The probe ends with @err, which it returns. A failure without an explanation is
+ * reported by its number.
+ */
 int sft_probed(struct device *dev, int err)
 {
 	struct refusal *r;
@@ -136,7 +139,7 @@ static const struct of_device_id components[] = {
 	{ }
 };
 
-/* The compatible string of a node from before the binding, NULL for others. */
+/* The compatible string of a node in the layout before the binding, NULL for others. */
 static const char *older_compatible(struct device_node *np)
 {
 	const char *compatible;
@@ -169,7 +172,7 @@ static void add_memory_fault(char *text, size_t size, const struct sft_component
 		snprintf(text, size, "has no memory: its memory-region %s", why);
 }
 
-/* Why the device of a node cannot be used; empty if it can. */
+/* Why the node's device is unusable; empty if it is usable. */
 static void unusable(struct device_node *np, char *text, size_t size)
 {
 	struct platform_device *pdev = of_find_device_by_node(np);
@@ -191,7 +194,7 @@ static void unusable(struct device_node *np, char *text, size_t size)
 	put_device(&pdev->dev);
 }
 
-/* What is wrong with a node of ours; empty if nothing is. */
+/* Problem of one of our nodes; empty if it has none. */
 static void fault_of(struct device_node *np, char *text, size_t size)
 {
 	if (!of_device_is_available(np))
@@ -214,7 +217,7 @@ static size_t add_faults(char *text, size_t size)
 	return n;
 }
 
-/* Beside nodes of the binding, older ones do no harm. */
+/* Nodes in the old layout are harmless if nodes of the binding exist. */
 static size_t add_older(char *text, size_t size)
 {
 	struct device_node *np = of_find_matching_node(NULL, components);
@@ -234,7 +237,7 @@ static size_t add_older(char *text, size_t size)
 	return n;
 }
 
-/* What the module has found, once it has been registered. */
+/* Report what was found, once the module has been registered. */
 void sft_nodes_report(void)
 {
 	unsigned int encoders, funnels;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The way of a capture's trace: which encoders take part, through which funnels,
- * into which sinks. Called with the system locked.
+ * Routes of a capture: which encoders take part, through which funnels, into which
+ * sinks. Called with the system locked.
  */
 
 #include <linux/cpu.h>
@@ -9,7 +9,7 @@
 
 #include "hardware.h"
 
-/* Encoders that an empty selection stands for: those of CPUs that run. */
+/* The encoders that an empty selection means: those of online CPUs. */
 static u64 usable_encoders(void)
 {
 	struct sft_encoder *e;
@@ -22,8 +22,9 @@ static u64 usable_encoders(void)
 }
 
 /*
- * Find the component whose sink of this kind takes an encoder's trace: the last
- * on its way, so that as many encoders as can be share one. NULL if there is none.
+ * Find the component whose sink of this kind receives an encoder's trace: the last one
+ * on its route, so that as many encoders as possible share a sink. NULL if there is
+ * none.
  */
 static struct sft_component *destination(struct sft_encoder *e, u32 kind)
 {
@@ -35,7 +36,7 @@ static struct sft_component *destination(struct sft_encoder *e, u32 kind)
 	return owner;
 }
 
-/* Mark the components on an encoder's way, each with the kind of sink it is to use. */
+/* Mark the components on an encoder's route with the sink kind that each uses. */
 static struct sft_component *route(struct sft_encoder *e, u32 kind)
 {
 	struct sft_component *c, *owner = destination(e, kind);
@@ -55,7 +56,7 @@ bool sft_route_has(const struct sft_encoder *e)
 	return sft_hw.capture.encoders & BIT_ULL(e->index);
 }
 
-/* The CPUs whose streams go on. */
+/* The CPUs with an active stream. */
 void sft_route_cpus(struct cpumask *cpus)
 {
 	struct sft_encoder *e;
@@ -65,7 +66,7 @@ void sft_route_cpus(struct cpumask *cpus)
 			cpumask_set_cpu(e->cpu, cpus);
 }
 
-/* The sink that an encoder of the capture ends in. */
+/* The sink of an encoder in the capture. */
 struct sft_sink *sft_route_end(const struct sft_encoder *e)
 {
 	struct sft_sink *s = sft_hw.capture.sink;
@@ -75,7 +76,7 @@ struct sft_sink *sft_route_end(const struct sft_encoder *e)
 	return s;
 }
 
-/* The capture's sink that a component has, or NULL. */
+/* A component's sink in the capture, or NULL. */
 struct sft_sink *sft_route_sink(const struct sft_component *owner)
 {
 	struct sft_capture *cap = &sft_hw.capture;
@@ -87,7 +88,7 @@ struct sft_sink *sft_route_sink(const struct sft_component *owner)
 	return NULL;
 }
 
-/* Only a timestamp unit with a clock has a prescaler, and not each of those. */
+/* Only a timestamp unit with a clock can have a prescaler, and some have none. */
 static int check_prescale(struct sft_encoder *e,
 			  const struct sifive_trace_config *config, struct sft_why *why)
 {
@@ -101,8 +102,8 @@ static int check_prescale(struct sft_encoder *e,
 }
 
 /*
- * Whether a configuration, which has been checked for form, can be had: nothing has
- * been given back yet when it cannot. Fills in the encoders.
+ * Check that the hardware supports a configuration whose form is valid, before anything
+ * is released. Fills in the encoders.
  */
 int sft_route_check(struct sifive_trace_config *config, struct sft_why *why)
 {
@@ -131,7 +132,7 @@ int sft_route_check(struct sifive_trace_config *config, struct sft_why *why)
 	return 0;
 }
 
-/* Decide every selected encoder's way and collect the sinks they end in. */
+/* Route every selected encoder and collect the sinks. */
 int sft_route_all(void)
 {
 	struct sft_capture *cap = &sft_hw.capture;

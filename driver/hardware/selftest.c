@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What CONFIG finds out about an encoder by trying: a store to each stimulus register,
- * and what the messages look like. It fails for nobody: an encoder that sends nothing
- * shows nothing.
+ * CONFIG's test of an encoder: store to each stimulus register and look at the
+ * messages. It never fails: an encoder without messages just has no results.
  */
 
 #include <linux/bitfield.h>
@@ -19,10 +18,10 @@
 #define TCODE_DATA	7
 #define IDLE		0xff
 
-/* The fields of a data message: tag, with code and source before it; value; time. */
+/* The fields of a data message: tag, preceded by code and source; value; time. */
 #define FIELDS		3
 
-/* From both halves by turns, as a small sink has no room for all. */
+/* Alternate between the two halves, as a small sink cannot hold all messages. */
 void sft_selftest_store(struct sft_encoder *e)
 {
 	unsigned int i, n;
@@ -48,7 +47,7 @@ static void see_message(struct sft_encoder *e, const u64 *field, unsigned int fi
 	t->channel[n] = (u8)(field[0] >> (TCODE_BITS + sft_encoder_src_bits(e))) / 4;
 }
 
-/* Registers 16-31 are 0-15 once more, as far as both were seen. */
+/* Whether registers 16-31 repeat 0-15, judging by those that were observed. */
 static bool has_halves(const struct sft_tested *t)
 {
 	unsigned int n;
@@ -64,7 +63,7 @@ static bool has_halves(const struct sft_tested *t)
 	return seen;
 }
 
-/* Six bits of a byte are data; the lowest two end a field, or the message. */
+/* A byte has six data bits; the lowest two mark the end of a field or message. */
 void sft_selftest_read(struct sft_encoder *e, const u8 *data, size_t size)
 {
 	u64 field[FIELDS + 1] = { 0 };

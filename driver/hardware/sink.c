@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Sinks: where trace is written. SBA is system memory, which memory.c finds. SRAM is
- * inside the component and is read through a window, never while the component
- * writes: STOP copies it.
+ * Sinks. SBA is system memory, which memory.c provides. SRAM is inside the component
+ * and is read through a window, never while the component writes: STOP copies it.
  */
 
 #include <linux/bitfield.h>
@@ -14,7 +13,7 @@
 
 #include "hardware.h"
 
-/* More than any component has: a read that gives all ones is no size. */
+/* Larger than any component's SRAM: rejects a register that reads all ones. */
 #define SRAM_MAX	SZ_16M
 
 static u32 sink_word(const struct sft_component *c)
@@ -23,7 +22,7 @@ static u32 sink_word(const struct sft_component *c)
 }
 
 /*
- * Bytes of the component's SRAM: the write pointer keeps the bits it has. The
+ * Size of the component's SRAM, from the implemented bits of the write pointer. The
  * component must be active and idle; its write pointer is lost.
  */
 static size_t sram_size(struct sft_component *c)
@@ -32,7 +31,7 @@ static size_t sram_size(struct sft_component *c)
 	return (size_t)round_down(sft_read(c, TR_SINK_WP), sink_word(c)) + sink_word(c);
 }
 
-/* Copy much: others run meanwhile. */
+/* A long copy: let others run. */
 static void copy(void *to, const void *from, size_t count)
 {
 	size_t step;
@@ -45,8 +44,8 @@ static void copy(void *to, const void *from, size_t count)
 }
 
 /*
- * Fill in size and memory of a sink whose owner, active and idle, and kind are
- * set. @wanted: bytes for SBA; for SRAM it is what the hardware has.
+ * Set size and memory of a sink; kind and owner are set, and the owner is active and
+ * idle. @wanted: size of SBA memory; the size of SRAM is fixed.
  */
 int sft_sink_take(struct sft_sink *s, size_t wanted, struct sft_why *why)
 {
@@ -86,7 +85,7 @@ static int program_register(struct sft_sink *s, u32 offset, u32 value,
 	return 0;
 }
 
-/* Aim the sink registers of an active, idle owner at the buffer, at @wp in it. */
+/* Point the sink registers of an active, idle owner to the buffer, starting at @wp. */
 static int aim(struct sft_sink *s, u32 wp, struct sft_why *why)
 {
 	u32 base = lower_32_bits(s->address);
@@ -108,15 +107,17 @@ static int aim(struct sft_sink *s, u32 wp, struct sft_why *why)
 }
 
 /*
- * Whether its encoder's stream has ended, with what it held kept at that: the encoder
- * may have lost its registers since, with the CPU.
+ * Whether its encoder's stream has ended. The end position was saved then, because the
+ * encoder may have lost its registers with the CPU.
  */
 static bool has_ended(const struct sft_sink *s)
 {
 	return s->owner->is_encoder && to_encoder(s->owner)->ended;
 }
 
-/* Write from the buffer's beginning; an ended one does so when it is restored. */
+/*
+ * Start at the beginning of the buffer; an ended stream is reset when it is restored.
+ */
 int sft_sink_program(struct sft_sink *s, struct sft_why *why)
 {
 	s->stopped_wp = 0;
@@ -125,13 +126,13 @@ int sft_sink_program(struct sft_sink *s, struct sft_why *why)
 	return has_ended(s) ? 0 : aim(s, 0, why);
 }
 
-/* Write from where it was stopped: the owner may have lost its registers. */
+/* Continue at the stop position: the owner may have lost its registers. */
 int sft_sink_restore(struct sft_sink *s, struct sft_why *why)
 {
 	return aim(s, s->stopped_wp | (s->wrapped ? TR_SINK_WP_WRAPPED : 0), why);
 }
 
-/* Where the next byte will be written, and whether the end was passed. */
+/* The current write position, and whether the sink has wrapped. */
 static struct sft_position read_position(const struct sft_sink *s)
 {
 	u32 value = sft_read(s->owner, TR_SINK_WP);
@@ -141,8 +142,8 @@ static struct sft_position read_position(const struct sft_sink *s)
 	};
 
 	/*
-	 * An encoder's own pointer can be written through its stimulus page. If
-	 * it is outside the buffer, believe no byte.
+	 * A program can change an encoder's write pointer through its stimulus page. If
+	 * it points outside the buffer, no byte of the sink is valid.
 	 */
 	return at.wp < s->size ? at : (struct sft_position){ };
 }
@@ -152,7 +153,7 @@ static bool is_running(const struct sft_sink *s)
 	return sft_hw.capture.running && !has_ended(s);
 }
 
-/* The same, of a sink that is stopped or runs. The data of a running SRAM is not there. */
+/* The same for a stopped or running sink. A running SRAM has no data here. */
 struct sft_position sft_sink_position(const struct sft_sink *s)
 {
 	if (is_running(s) && s->kind == SIFIVE_TRACE_SINK_SBA)
@@ -161,8 +162,8 @@ struct sft_position sft_sink_position(const struct sft_sink *s)
 }
 
 /*
- * How many of the oldest @bytes belong to a message whose beginning has been
- * overwritten. Nothing else marks the beginning of one in a ring.
+ * Length of the partial message at the beginning of the oldest @bytes of a ring. Only
+ * the end of a message is marked.
  */
 static u32 broken_message(const u8 *data, size_t size, size_t oldest, size_t bytes)
 {
@@ -178,8 +179,8 @@ static u32 broken_message(const u8 *data, size_t size, size_t oldest, size_t byt
 }
 
 /*
- * The owner has been stopped: keep where it stands. If it has not become idle,
- * its SRAM must not be read and counts as empty.
+ * The owner has been stopped: save its position. If it failed to become idle, its SRAM
+ * must not be read and counts as empty.
  */
 void sft_sink_stopped(struct sft_sink *s, bool idle)
 {
@@ -204,7 +205,7 @@ void sft_sink_stopped(struct sft_sink *s, bool idle)
 				cond_resched();
 		}
 	}
-	/* With stop on wrap the beginning is not overwritten. */
+	/* With stop on wrap the beginning is never overwritten. */
 	s->skip = s->wrapped && sft_hw.capture.flags & SIFIVE_TRACE_CONFIG_RING ?
 		  broken_message(s->data, s->size, s->stopped_wp, s->size) : 0;
 }
@@ -216,7 +217,7 @@ size_t sft_sink_bytes(const struct sft_sink *s)
 	return (at.wrapped ? s->size : at.wp) - (is_running(s) ? 0 : s->skip);
 }
 
-/* The bytes of a stopped sink, to be recognized. */
+/* Checksum of a stopped sink, which shows whether memory was preserved. */
 u32 sft_sink_sum(const struct sft_sink *s)
 {
 	size_t step, at, bytes = s->wrapped ? s->size : s->stopped_wp;
@@ -230,7 +231,7 @@ u32 sft_sink_sum(const struct sft_sink *s)
 	return sum;
 }
 
-/* What was captured is gone. */
+/* Discard what was captured. */
 void sft_sink_lose(struct sft_sink *s)
 {
 	s->stopped_wp = 0;
@@ -239,19 +240,19 @@ void sft_sink_lose(struct sft_sink *s)
 	sft_memory_clear(s->data, s->size);
 }
 
-/* The write pointer may be read while an SRAM is written, unlike its data. */
+/* Unlike its data, the write pointer of an SRAM may be read while it is written. */
 bool sft_sink_wrapped(const struct sft_sink *s)
 {
 	return is_running(s) ? read_position(s).wrapped : s->wrapped;
 }
 
-/* Its end was reached, and it is no ring. */
+/* Whether the sink is full: at its end and not a ring. */
 bool sft_sink_full(const struct sft_sink *s)
 {
 	return sft_sink_wrapped(s) && !(sft_hw.capture.flags & SIFIVE_TRACE_CONFIG_RING);
 }
 
-/* @count bytes from @start on, past the end at the beginning again. */
+/* Copy @count bytes from @start on, wrapping at the end. */
 static void copy_round(const struct sft_sink *s, void *to, size_t start, size_t count)
 {
 	size_t first = min(count, s->size - start);
@@ -261,8 +262,8 @@ static void copy_round(const struct sft_sink *s, void *to, size_t start, size_t 
 }
 
 /*
- * Copy up to @count captured bytes from @offset on, counted from the oldest.
- * Returns how many, 0 at the end.
+ * Copy up to @count captured bytes from @offset on, relative to the oldest. Returns the
+ * number of bytes, 0 at the end.
  */
 size_t sft_sink_copy(const struct sft_sink *s, void *to, u64 offset, size_t count)
 {
@@ -281,8 +282,8 @@ size_t sft_sink_copy(const struct sft_sink *s, void *to, u64 offset, size_t coun
 }
 
 /*
- * Copy all that an SBA ring held when it was written at @before, oldest first; @to has
- * the sink's size. Returns the number of bytes.
+ * Copy the content of an SBA ring at position @before, oldest byte first; @to has the
+ * sink's size. Returns the number of bytes.
  */
 size_t sft_sink_copy_ring(const struct sft_sink *s, const struct sft_position *before,
 			  void *to)
@@ -294,9 +295,8 @@ size_t sft_sink_copy_ring(const struct sft_sink *s, const struct sft_position *b
 }
 
 /*
- * How many of the oldest bytes of such a copy in @data are to be left out: those that
- * were overwritten until the ring was written at @after, and the rest of a message
- * whose beginning is among them.
+ * The number of bytes to skip at the beginning of such a copy: those overwritten until
+ * the ring was at position @after, and the partial message behind them.
  */
 size_t sft_sink_overwritten(const struct sft_sink *s, const struct sft_position *before,
 			    const struct sft_position *after, const void *data)
@@ -307,15 +307,15 @@ size_t sft_sink_overwritten(const struct sft_sink *s, const struct sft_position 
 	if (!after->wrapped)
 		return 0;
 	drop = before->wrapped ? (after->wp + s->size - before->wp) % s->size : after->wp;
-	/* A word is written before the write pointer moves. */
+	/* A word is written before the write pointer advances. */
 	drop = min_t(size_t, drop + s->word, bytes);
 	return drop + broken_message(data, s->size, drop, bytes - drop);
 }
 
 /*
- * Copy some of the bytes written before @at; returns how many. They change only when the
- * ring has been written all round: the write pointers alone do not show that. The very
- * last ones may still be on their way to memory.
+ * Copy a sample of the bytes written before @at; returns their number. They change only
+ * when the ring wraps again, which the write pointers alone do not show. The newest
+ * bytes may still be in flight.
  */
 size_t sft_sink_newest(const struct sft_sink *s, const struct sft_position *at, void *to)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Timestamp units. One of a cluster is the master, with a clock of its own: the
- * funnel's, or the encoder's where there is no funnel. Slaves show its time.
+ * Timestamp units. One of each cluster is the master, with its own clock: the funnel's,
+ * or the encoder's without a funnel. Slaves show the master's time.
  */
 
 #include <linux/bitfield.h>
@@ -14,13 +14,13 @@
 
 #include "hardware.h"
 
-/* A timestamp that is still after this long does not run. */
+/* A timestamp that has not changed after this time is not running. */
 #define TICK_TRIES	20
 #define TICK_WAIT_US	50
 
 #define MEASURE_US	5000
 
-/* More reads than this do not make a broken tsUpper stand still. */
+/* The limit of reads, in case tsUpper is broken and never stable. */
 #define READ_TRIES	4
 
 u32 sft_timestamp_type(const struct sft_component *c)
@@ -40,7 +40,7 @@ static bool has_clock(const struct sft_component *c)
 	return type >= TR_TS_TYPE_EXTERNAL && type <= TR_TS_TYPE_CORE;
 }
 
-/* The prescales that an active component's unit holds, bit n for value n. */
+/* The prescales that an active component's unit implements, bit n for value n. */
 u32 sft_timestamp_prescales(struct sft_component *c)
 {
 	u32 value, held = BIT(0);
@@ -57,7 +57,7 @@ u32 sft_timestamp_prescales(struct sft_component *c)
 	return held;
 }
 
-/* The unit whose time goes into an encoder's messages, NULL if there is none. */
+/* The unit that timestamps an encoder's messages, NULL if there is none. */
 struct sft_component *sft_timestamp_master(struct sft_encoder *e)
 {
 	struct sft_component *c;
@@ -70,7 +70,7 @@ struct sft_component *sft_timestamp_master(struct sft_encoder *e)
 	return NULL;
 }
 
-/* Start a unit, master or slave, and let its component stamp messages. */
+/* Start a unit, master or slave, and enable timestamps in its component's messages. */
 int sft_timestamp_start(struct sft_component *c, u32 prescale, struct sft_why *why)
 {
 	u32 control = TR_TS_ACTIVE;
@@ -89,7 +89,7 @@ int sft_timestamp_start(struct sft_component *c, u32 prescale, struct sft_why *w
 	return 0;
 }
 
-/* Whether the time can be read at this component. */
+/* Whether the time can be read from this component. */
 bool sft_timestamp_ticks(const struct sft_component *c)
 {
 	u32 first = sft_read(c, TR_TS_LOWER);
@@ -103,7 +103,7 @@ bool sft_timestamp_ticks(const struct sft_component *c)
 	return false;
 }
 
-/* A component's time. Interrupts are off, so that it does not run away. */
+/* A component's time. Called with interrupts disabled, so that the time stays close. */
 u64 sft_timestamp_read(const struct sft_component *c)
 {
 	u32 high, low, again, tries = READ_TRIES;
@@ -130,7 +130,7 @@ static u64 read_time(const struct sft_component *c, ktime_t *now)
 	return time;
 }
 
-/* No clock tells how fast a running master ticks: look at the time it takes. */
+/* No clock gives the rate of a running master: measure it. */
 void sft_timestamp_measure(struct sft_component *c, u32 prescale)
 {
 	u32 width = sft_timestamp_width(c);
@@ -147,7 +147,7 @@ void sft_timestamp_measure(struct sft_component *c, u32 prescale)
 	c->ts_measured = true;
 }
 
-/* Ticks a second in an encoder's messages, 0 if not known. */
+/* Ticks per second in an encoder's messages, 0 if unknown. */
 u64 sft_timestamp_hz(struct sft_encoder *e, u32 prescale)
 {
 	struct sft_component *master = sft_timestamp_master(e);

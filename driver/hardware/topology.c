@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which components there are and how the trace flows between them. The lists
- * are kept in order of address, so that an encoder has the same index whatever
- * the order of probing was.
+ * The components, and how trace flows between them. The lists are in order of address,
+ * so that an encoder's index does not depend on the order of probing.
  */
 
 #include <linux/device.h>
@@ -17,7 +16,7 @@ struct sft_hardware sft_hw = {
 
 static const struct sft_hardware_ops *user;
 
-/* Encoders that are bound, or being bound. */
+/* Encoders that are bound or being bound. */
 static unsigned int reserved;
 
 void sft_lock(void)
@@ -30,7 +29,7 @@ void sft_unlock(void)
 	mutex_unlock(&sft_hw.lock);
 }
 
-/* Before the first component is bound. */
+/* Called before the first component is bound. */
 void sft_topology_init(const struct sft_hardware_ops *ops)
 {
 	user = ops;
@@ -66,7 +65,7 @@ static void resolve(struct sft_component *c)
 			c->down = f;
 }
 
-/* A device tree may wire funnels in a circle; trace would never arrive. */
+/* Reject a device tree that wires funnels in a cycle. */
 static void break_circle(struct sft_component *c)
 {
 	unsigned int steps = sft_topology_count(&sft_hw.funnels);
@@ -80,7 +79,7 @@ static void break_circle(struct sft_component *c)
 		}
 }
 
-/* Number the encoders and find each component's funnel again. */
+/* Renumber the encoders and look up each component's funnel. */
 static void refresh(void)
 {
 	struct sft_component *f;
@@ -113,7 +112,7 @@ static bool has_memory(const struct sft_component *c)
 	       sft_has_sink(c, SIFIVE_TRACE_SINK_SBA);
 }
 
-/* The most sinks that a capture can have. */
+/* Upper bound of the sinks of a capture. */
 unsigned int sft_topology_sinks(void)
 {
 	struct sft_component *f;
@@ -134,7 +133,9 @@ static void release_number(void *unused)
 	sft_unlock();
 }
 
-/* Have a number for an encoder while its device is bound; -ENOSPC if there is none. */
+/*
+ * Reserve a number for an encoder while its device is bound; -ENOSPC if all are taken.
+ */
 int sft_topology_reserve(struct device *dev)
 {
 	bool free;
@@ -147,8 +148,8 @@ int sft_topology_reserve(struct device *dev)
 }
 
 /*
- * A component that arrives changes the encoders' numbers, one that leaves may
- * take a sink with it: nothing uses the hardware meanwhile.
+ * Nothing may use the hardware while components change: an added one renumbers the
+ * encoders, a removed one may take its sink with it.
  */
 static void add(struct sft_component *c, struct list_head *list)
 {

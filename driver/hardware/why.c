@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Why a call or a binding fails, as text. */
+/* The reason of a failed call or binding, as text. */
 
 #include <linux/kernel.h>
 #include <linux/string.h>
@@ -7,8 +7,8 @@
 #include "common.h"
 
 /*
- * Note why a request fails, the first reason if there are several. @why is NULL if
- * nobody asks. Returns @err, so that a failing function can end with it.
+ * Store the reason of a failure; the first one is kept. @why may be NULL. Returns @err,
+ * so that a failing function can end with it.
  */
 int sft_fail(struct sft_why *why, int err, const char *fmt, ...)
 {
@@ -22,7 +22,7 @@ int sft_fail(struct sft_why *why, int err, const char *fmt, ...)
 	return err;
 }
 
-/* Add what to report whether the request fails or not, behind why it does. */
+/* Append a report that does not depend on whether the request fails. */
 void sft_add(struct sft_why *why, const char *fmt, ...)
 {
 	size_t used = strlen(why->text);
