@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves which calls are refused, with which error: those that do not exist or come
- * too early, those of others, values that CONFIG and COUNTERS do not take; and that
- * a refusal leaves nothing behind.
+ * Proves which calls are rejected, and with which error: unknown calls, calls in the
+ * wrong order or without the right, and invalid values for CONFIG and COUNTERS; and
+ * that a rejected call has no effect.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -16,7 +16,7 @@
 #include "trace_device.h"
 #include "trace_more.h"
 
-/* ---- calls that do not exist, and those that come too early ------------------ */
+/* ---- unknown calls, and calls that come too early ----------------------------- */
 
 FIXTURE(device) {
 	int fd;
@@ -50,7 +50,7 @@ TEST_F(device, unknown_calls_give_enotty)
 		}
 }
 
-/* Each flag of a call that it does not know is refused; @flags is in @argument. */
+/* Each unknown flag is rejected; @flags lies in @argument. */
 static void unknown_flags(struct __test_metadata *_metadata, int fd,
 			  unsigned long call, void *argument, uint32_t *flags,
 			  uint32_t known)
@@ -107,7 +107,7 @@ TEST_F(device, info_describes_this_machine)
 		     ~(0x1fu << SIFIVE_TRACE_SINK_SRAM));
 }
 
-/* The hart that the kernel names for a CPU, -1 when it has none. */
+/* The hart that the kernel reports for a CPU, -1 if none. */
 static long hart_of_cpu(int wanted)
 {
 	FILE *f = fopen("/proc/cpuinfo", "r");
@@ -181,7 +181,7 @@ TEST_F(device, without_a_session_there_is_nothing_to_start)
 	EXPECT_NE('\0', status.message[0]);
 }
 
-/* ---- who may ------------------------------------------------------------------ */
+/* ---- permissions -------------------------------------------------------------- */
 
 TEST_F(device, a_second_session_is_refused_and_told_who_has_the_first)
 {
@@ -205,7 +205,7 @@ TEST_F(device, a_second_session_is_refused_and_told_who_has_the_first)
 	EXPECT_EQ(-ENXIO, trace_start(second, 0));
 	EXPECT_EQ(-ENXIO, trace_stop(second));
 
-	/* A message is for the descriptor whose call failed. */
+	/* Only the descriptor whose call failed has the message. */
 	ASSERT_EQ(0, trace_status(self->fd, &status));
 	EXPECT_STREQ("", status.message);
 	EXPECT_EQ(SIFIVE_TRACE_STATUS_CONFIGURED | SIFIVE_TRACE_STATUS_OWNER,
@@ -233,7 +233,7 @@ TEST_F(device, a_running_capture_is_not_configured_again)
 	EXPECT_EQ(0, trace_config(self->fd, &config));
 }
 
-/* Configure as a child with these capabilities alone; its errno. */
+/* CONFIG in a child with these capabilities alone; returns its errno. */
 static int config_with_caps(int fd, uint64_t caps, bool other_user)
 {
 	struct sifive_trace_config config = trace_simple_config(fd, 0);
@@ -247,7 +247,7 @@ static int config_with_caps(int fd, uint64_t caps, bool other_user)
 	if (other_user ? setresuid(65534, 65534, 65534) : trace_keep_caps(caps))
 		_exit(99);
 	ret = trace_config(fd, &config);
-	/* Asking what there is needs no capability. */
+	/* INFO and STATUS need no capability. */
 	if (trace_info(fd, &info) || trace_status(fd, &status))
 		_exit(98);
 	if (ret && !status.message[0])
@@ -269,7 +269,7 @@ TEST_F(device, configuring_needs_a_capability)
 
 /* ---- values of CONFIG ----------------------------------------------------------- */
 
-/* Expect @config to be refused with @error and to leave nothing. */
+/* Expect CONFIG to fail with @error and to have no effect. */
 static void refused(struct __test_metadata *_metadata, int fd,
 		    const struct sifive_trace_config *config, int error,
 		    const char *what)
@@ -366,7 +366,7 @@ TEST_F(device, config_refuses_absurd_buffers)
 		config.buffer = BIT64(bits) - 1;
 		REFUSED(&config, ENOMEM, "a power of two less 1");
 	}
-	/* Cannot even be rounded up to the sink's word. */
+	/* Overflows when rounded up to the sink's word. */
 	config.buffer = ~0ull;
 	REFUSED(&config, EINVAL, "~0");
 }
@@ -433,7 +433,7 @@ TEST_F(device, config_says_what_it_took)
 
 #define CYCLES	{ .type = 0, .code = 1 }
 
-/* Ask for these events; expect EINVAL, for event @failed. */
+/* COUNTERS with these events must fail with EINVAL and name event @failed. */
 static void events_refused(struct __test_metadata *_metadata, int fd,
 			   const struct sifive_trace_event *event,
 			   uint32_t count, uint32_t failed)
@@ -445,7 +445,7 @@ static void events_refused(struct __test_metadata *_metadata, int fd,
 	ASSERT_EQ(0, trace_config(fd, &config));
 	memcpy(counters.event, event, count * sizeof(*event));
 	counters.count = count;
-	/* A value that no refusal gives. */
+	/* A value that no rejection returns. */
 	counters.failed = 1000;
 	EXPECT_EQ(-EINVAL, trace_ioctl(fd, SIFIVE_TRACE_IOC_COUNTERS, &counters));
 	EXPECT_EQ(failed, counters.failed);
@@ -509,7 +509,7 @@ TEST_F(device, counters_refuses_more_events_than_there_is_room_for)
 		counters.failed = 0;
 		EXPECT_EQ(-EINVAL, trace_ioctl(self->fd, SIFIVE_TRACE_IOC_COUNTERS,
 					       &counters));
-		/* It is no event that was refused. */
+		/* No event was at fault. */
 		EXPECT_EQ(~0u, counters.failed);
 		EXPECT_STREQ(more[i].words, trace_message(self->fd));
 	}

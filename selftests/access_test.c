@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves who can read a session's counters: threads that joined, while it lasts,
- * and nobody else; that a thread's own counts hold nothing of its neighbours';
- * and that access that something took away returns.
+ * Proves who can read a session's counters: threads that have joined, until the session
+ * ends, and nobody else; that per-thread counts exclude other threads; and that access
+ * is restored after something else has revoked it.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -57,7 +57,7 @@ FIXTURE_TEARDOWN(access)
 	close(self->fd);
 }
 
-/* Cycles and instructions, with or without counts for each thread. */
+/* Take cycles and instructions, with or without per-thread counts. */
 static int take(int fd, uint32_t flags)
 {
 	struct sifive_trace_counters counters = TRACE_ARG(sifive_trace_counters);
@@ -71,8 +71,8 @@ static int take(int fd, uint32_t flags)
 }
 
 /*
- * Instructions of each thread, in user mode alone where the hart can tell modes
- * apart: only then is it known how many they are. The counter, or an errno.
+ * Take instructions per thread, of user mode alone if the hart can separate modes: only
+ * then is their number exact. Returns the counter, or an errno.
  */
 static int take_own(int fd, bool *exact)
 {
@@ -93,7 +93,7 @@ static int take_own(int fd, bool *exact)
 	return ret ?: (int)counters.event[0].counter;
 }
 
-/* The calling thread's slot, or a negative errno. */
+/* Join the calling thread; its slot, or a negative errno. */
 static long join(int fd, uint32_t flags)
 {
 	struct sifive_trace_thread thread = TRACE_ARG(sifive_trace_thread);
@@ -115,7 +115,7 @@ TEST_F(access, whoever_takes_counters_reads_them)
 	EXPECT_EQ(SIGILL, signal_of_cycle());
 }
 
-/* How many of some counters do not give this signal. */
+/* The number of counters that do not raise this signal when read. */
 static int not_signalled(uint32_t counters, int signal)
 {
 	int n, bad = 0;
@@ -125,7 +125,7 @@ static int not_signalled(uint32_t counters, int signal)
 	return bad;
 }
 
-/* Cycles, instructions, and an event that has a programmable counter. */
+/* Take cycles, instructions, and an event with a programmable counter. */
 static int take_three(int fd, uint32_t *mask)
 {
 	struct sifive_trace_counters counters = TRACE_ARG(sifive_trace_counters);
@@ -141,7 +141,7 @@ static int take_three(int fd, uint32_t *mask)
 	return ret;
 }
 
-/* On the same CPU, where the bits are open whenever the session's thread runs. */
+/* On the same CPU, where scounteren is open while the session's thread runs. */
 TEST_F(access, an_unrelated_process_gets_sigill)
 {
 	int ready[2], i, bad = 0;
@@ -292,7 +292,7 @@ static void *thread_joins_shortly(void *arg)
 	return NULL;
 }
 
-/* More than there are slots: those of exited threads come back. */
+/* More threads than slots: exited threads free theirs. */
 TEST_F(access, threads_come_and_go)
 {
 	long result[3] = { self->fd };
@@ -312,10 +312,10 @@ TEST_F(access, threads_come_and_go)
 }
 
 /**
- * struct waiter - a thread that has a slot, or asked for one
- * @thread:	it
- * @all:	those that it is one of
- * @slot:	its slot, or why it has none
+ * struct waiter - a thread that has joined or tried to
+ * @thread:	the thread
+ * @all:	its group
+ * @slot:	its slot, or a negative errno
  */
 struct waiter {
 	pthread_t thread;
@@ -324,12 +324,12 @@ struct waiter {
 };
 
 /**
- * struct waiters - threads that join, and live until they are asked to end
- * @one:	each
- * @count:	of them
- * @fd:		whose session they join
- * @end:	a pipe that they read from
- * @joined:	have asked for a slot
+ * struct waiters - threads that join, then wait for the end
+ * @one:	the threads
+ * @count:	their number
+ * @fd:		descriptor of the session
+ * @end:	pipe that they read from until it is closed
+ * @joined:	number that have tried to join
  */
 struct waiters {
 	struct waiter one[SIFIVE_TRACE_THREADS];
@@ -357,7 +357,7 @@ static void waiters_start(struct __test_metadata *_metadata, struct waiters *all
 	pthread_attr_t attr;
 	unsigned int i;
 
-	/* The kernel's own limit is by memory, of which these need little. */
+	/* The kernel derives its limit from memory, but these threads need little. */
 	trace_file_write("/proc/sys/kernel/threads-max", "10000");
 	*all = (struct waiters){ .fd = fd, .count = count };
 	ASSERT_EQ(0, pipe(all->end));
@@ -372,7 +372,7 @@ static void waiters_start(struct __test_metadata *_metadata, struct waiters *all
 		usleep(1000);
 }
 
-/* Returns how many of them found no slot. */
+/* Returns how many of them got no slot. */
 static unsigned int waiters_end(struct waiters *all)
 {
 	unsigned int i, without = 0;
@@ -394,7 +394,7 @@ TEST_F(access, each_thread_has_its_slot_until_none_is_left)
 	ASSERT_EQ(0, take(self->fd, SIFIVE_TRACE_COUNTERS_PER_THREAD));
 	ASSERT_LE(0, join(self->fd, 0));
 	waiters_start(_metadata, &w, self->fd, SIFIVE_TRACE_THREADS);
-	/* The test itself has one. */
+	/* The test itself holds one slot. */
 	EXPECT_EQ(1, waiters_end(&w));
 	for (i = 0; i < SIFIVE_TRACE_THREADS; i++)
 		EXPECT_TRUE(w.one[i].slot == -ENOSPC ||
@@ -418,8 +418,8 @@ static void *thread_takes(void *arg)
 }
 
 /*
- * One that takes counters, but finds no slot, gives back what it took: not what
- * another thread has taken in its place. Its call has begun when access is gone.
+ * A thread that takes counters but gets no slot releases what it took, but not counters
+ * that another thread has taken since. Its call has started when access is revoked.
  */
 TEST_F(access, a_failing_call_gives_only_its_own_counters_back)
 {
@@ -444,7 +444,7 @@ TEST_F(access, a_failing_call_gives_only_its_own_counters_back)
 	EXPECT_EQ(0, waiters_end(&w));
 }
 
-/* Keeps the CPU from the kernel's workers: for so long, or until asked to end. */
+/* Keep kernel workers off the CPU, for a limited time or until stopped. */
 static void *thread_hogs(void *arg)
 {
 	double end = trace_clock() + 0.02;
@@ -456,8 +456,8 @@ static void *thread_hogs(void *arg)
 }
 
 /*
- * What is left of a thread that has left goes when a worker of the CPU where it
- * did finds time: here when the thread runs elsewhere and has joined again.
+ * A worker on the old CPU cleans up after a thread that left. Here it runs late: the
+ * thread has moved and joined again.
  */
 TEST_F(access, what_goes_late_takes_no_access)
 {
@@ -476,7 +476,7 @@ TEST_F(access, what_goes_late_takes_no_access)
 	for (round = 0; round < 3; round++) {
 		quit = false;
 		ASSERT_EQ(0, trace_pin(self->encoder.cpu));
-		/* It begins to run when we are gone. */
+		/* It starts running when this thread has moved. */
 		ASSERT_EQ(0, pthread_create(&hog, NULL, thread_hogs, &quit));
 		EXPECT_EQ(no_slot, join(self->fd, SIFIVE_TRACE_THREAD_LEAVE));
 		EXPECT_EQ(SIGILL, signal_of_cycle());
@@ -509,8 +509,8 @@ static void *thread_works(void *arg)
 }
 
 /*
- * A neighbour on the same CPU works as long as we do: the hart's counter has both,
- * the thread's own has us alone. Counts of time depend on what the host does meanwhile.
+ * A neighbour on the same CPU does as much work: the hart's counter includes both, the
+ * per-thread count this thread alone. Counts of time depend on the host's load.
  */
 TEST_F(access, own_counts_have_no_neighbours)
 {
@@ -596,13 +596,13 @@ TEST_F(access, slots_are_for_reading_by_their_session)
 	ASSERT_NE(MAP_FAILED, slots);
 	EXPECT_EQ(-1, mprotect(slots, SLOTS_SIZE, PROT_READ | PROT_WRITE));
 	EXPECT_EQ(0, trace_signal_of_load(slots));
-	/* A page comes with the first slot in it. */
+	/* A page exists once one of its slots is taken. */
 	EXPECT_EQ(SIGBUS, trace_signal_of_load(slots + SLOTS_SIZE - 8));
 }
 
 /*
- * The kernel rewrites scounteren on every CPU when the administrator does this. Who
- * is preempted in between has its access again by that: not in every round.
+ * The sysctl rewrites scounteren on every CPU. A context switch in between restores
+ * access, so not every round shows the effect.
  */
 TEST_F(access, joining_again_repairs_what_a_sysctl_took)
 {
@@ -615,7 +615,7 @@ TEST_F(access, joining_again_repairs_what_a_sysctl_took)
 		SKIP(return, "this kernel has no perf_user_access");
 	ASSERT_EQ(0, take_three(self->fd, &mask));
 	for (i = 0; i < rounds; i++) {
-		/* 2 leaves the fixed ones. */
+		/* 2 leaves fixed counters open. */
 		ASSERT_LE(0, trace_file_write(USER_ACCESS, i % 2 ? "0" : "2"));
 		taken += !not_signalled(mask & ~BOTH, SIGILL);
 		fixed += i % 2 && !not_signalled(mask, SIGILL);
@@ -630,8 +630,8 @@ TEST_F(access, joining_again_repairs_what_a_sysctl_took)
 }
 
 /*
- * What the administrator allows while a thread of the session runs cannot be distinguished
- * from what the session has: it holds when that is over.
+ * What a sysctl allows while a thread of the session runs cannot be distinguished from
+ * the session's own access: it applies once the session ends.
  */
 TEST_F(access, the_kernels_own_rule_holds_after_the_session)
 {
@@ -673,7 +673,7 @@ TEST_F(access, the_kernels_own_rule_holds_after_the_session)
 	ASSERT_LE(0, trace_file_write(USER_ACCESS, was));
 }
 
-/* What exec_ends_it runs. */
+/* The program that exec_ends_it executes. */
 int main(int argc, char **argv)
 {
 	if (argc == 2 && !strcmp(argv[1], "--signal-of-cycle"))

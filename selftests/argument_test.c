@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that every ioctl checks its argument as the head of the uapi header
- * says: memory, size, unknown tail, reserved fields, flags, and the call's number.
+ * Proves that every ioctl checks its argument as the head of the uapi header specifies:
+ * memory, size, unknown tail, reserved fields, flags, and the call's number.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -19,7 +19,7 @@
 FIXTURE(argument) {
 	int fd;
 	size_t page;
-	char *memory;	/* two pages, the second without access */
+	char *memory;	/* two pages, the second inaccessible */
 	struct sifive_trace_config config;
 };
 
@@ -98,7 +98,7 @@ FIXTURE_TEARDOWN(argument)
 	munmap(self->memory, 3 * self->page);
 }
 
-/* An argument that the call accepts, followed by @tail bytes of zero, at @to. */
+/* Write to @to an argument that the call accepts, followed by @tail zero bytes. */
 static void valid(void *to, unsigned long call, size_t size, size_t tail,
 		  const struct sifive_trace_config *config)
 {
@@ -142,7 +142,7 @@ TEST_F(argument, one_that_runs_into_a_hole_gives_efault)
 	char *end = self->memory + 2 * self->page;
 	uint32_t size = (uint32_t)variant->size;
 
-	/* All of it but its last word is there. */
+	/* All but the last word is readable. */
 	memcpy(end - size + 4, &size, sizeof(size));
 	EXPECT_EQ(-EFAULT, trace_ioctl(self->fd, variant->call, end - size + 4));
 }
@@ -152,7 +152,7 @@ TEST_F(argument, read_only_memory_gives_efault)
 	VALID(self->memory, 0);
 	ASSERT_EQ(0, mprotect(self->memory, self->page, PROT_READ));
 	EXPECT_EQ(-EFAULT, trace_ioctl(self->fd, variant->call, self->memory));
-	/* The call may have been carried out: give back what it took. */
+	/* The call may have succeeded: release what it took. */
 	EXPECT_EQ(0, close(self->fd));
 	self->fd = trace_open(O_RDWR);
 	EXPECT_EQ(0, trace_flags(self->fd));
@@ -181,7 +181,7 @@ TEST_F(argument, a_shorter_one_is_filled_up_and_nothing_is_written_behind_it)
 	memset(self->memory + size, 0xa5, variant->size);
 	*(uint32_t *)self->memory = (uint32_t)size;
 	ret = trace_ioctl(self->fd, variant->call, self->memory);
-	/* CONFIG then selects no sink, EVENT no event. */
+	/* Then CONFIG selects no sink, and EVENT no event. */
 	EXPECT_EQ(variant->call == SIFIVE_TRACE_IOC_CONFIG ||
 		  variant->call == SIFIVE_TRACE_IOC_EVENT ? -EINVAL : 0, ret);
 	for (i = size; i < self->page; i++)
@@ -241,7 +241,7 @@ TEST_F(argument, a_calls_number_has_its_direction_and_any_size)
 
 	EXPECT_EQ(both, _IOC_DIR(variant->call));
 	EXPECT_EQ(variant->size, _IOC_SIZE(variant->call));
-	/* A program that was built for a longer or a shorter structure. */
+	/* As from a program built for a longer or shorter structure. */
 	VALID(self->memory, 0);
 	EXPECT_EQ(0, trace_ioctl(self->fd, _IOC(both, type, nr, 8), self->memory));
 	VALID(self->memory, 0);
@@ -257,7 +257,7 @@ TEST_F(argument, a_calls_number_has_its_direction_and_any_size)
 				       self->memory));
 }
 
-/* It learns that the kernel has another ABI, and gets no further. */
+/* The program learns that the ABI differs, and can do nothing else. */
 TEST_F(argument, of_the_calls_of_abi_2_info_alone_is_answered)
 {
 	unsigned long old = _IO(SIFIVE_TRACE_IOC_TYPE, _IOC_NR(variant->call));
@@ -270,7 +270,7 @@ TEST_F(argument, of_the_calls_of_abi_2_info_alone_is_answered)
 			  ((struct sifive_trace_info *)self->memory)->abi);
 }
 
-/* Each reserved field of an argument, and each field of flags, where it lies. */
+/* Offset of each reserved field and each flags field of the arguments. */
 static const struct {
 	unsigned long call;
 	const char *name;
@@ -285,7 +285,7 @@ static const struct {
 	      SIFIVE_TRACE_CONFIG_OVERFLOW | SIFIVE_TRACE_CONFIG_NO_TIMESTAMP),
 	FIELD(COUNTERS, counters, flags, SIFIVE_TRACE_COUNTERS_PER_THREAD),
 	FIELD(COUNTERS, counters, reserved, 0),
-	/* The first two events are used. */
+	/* Events 0 and 1 are used. */
 	FIELD(COUNTERS, counters, event[0].flags, 3),
 	FIELD(COUNTERS, counters, event[0].reserved, 0),
 	FIELD(COUNTERS, counters, event[1].flags, 3),
@@ -309,7 +309,7 @@ static const struct {
 #undef FIELD
 };
 
-/* One that fails for no other reason than the field that the test sets. */
+/* Valid except for the field that the test sets. */
 static void sensible(void *to, unsigned long call, bool by_event)
 {
 	struct sifive_trace_sampling *sampling = to;
@@ -412,7 +412,7 @@ TEST_F(sampling_request, that_cannot_be_met_names_the_reason)
 	self->sampling.period = 1000;
 	self->sampling.event.code = SIFIVE_TRACE_EVENT_TIMESTAMP;
 	EXPECT_EQ(-EOPNOTSUPP, sample(self));
-	/* As perf writes events, these would be others: of a cache, of firmware. */
+	/* In perf's encoding these would be other events: cache, firmware. */
 	self->sampling.event.type = SIFIVE_TRACE_EVENT_CACHE;
 	self->sampling.event.code = 0x100 << 3 | DTLB_READ_MISS;
 	EXPECT_EQ(-EOPNOTSUPP, sample(self));

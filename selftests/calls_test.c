@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that each call of an instrumented function that is made while tracing is
- * on gives one record at its entry and one at its exit, in the order in which they
- * were made, whatever else goes on: signals, threads, forks; that calls which are
- * left otherwise than by returning disturb no other; and that calls at any other
- * time give none.
+ * Proves that each call of an instrumented function while tracing is on gives one
+ * record at entry and one at exit, in order, despite signals, threads and forks; that
+ * calls left other than by returning do not disturb others; and that calls at other
+ * times give no records.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -33,7 +32,7 @@
 #define DEPTH		64
 #define CHANNELS	32
 
-/* What the records say. The calls of a thread that has not moved nest. */
+/* What the records contain. Calls of a thread that has not moved nest. */
 struct calls {
 	uint64_t entered, left, others, disorder;
 	struct {
@@ -134,7 +133,10 @@ static void off(struct __test_metadata *_metadata, struct _test_data_calls *self
 	EXPECT_EQ(0, self->report.lost_threads + self->report.lost_abandoned);
 }
 
-/* So many calls, each with its return, nested where the thread did not move. */
+/*
+ * Expect this number of calls, each with its return, nested where the thread did not
+ * move.
+ */
 static void calls_are(struct __test_metadata *_metadata, struct _test_data_calls *self,
 		      uint64_t number, bool nested)
 {
@@ -158,7 +160,7 @@ TEST_F(calls, of_a_recursion_nest_and_none_is_missing)
 	CALLS_ARE(calls_of_fib(12));
 }
 
-/* Before main(), of constructors in C and in C++, as at any time without a trace. */
+/* Before main(), in constructors of C and C++, with and without a trace. */
 TEST_F(calls, at_other_times_are_harmless_and_give_no_record)
 {
 	EXPECT_EQ(4, calls_before_main);
@@ -212,7 +214,7 @@ TEST_F(calls, once_only_headers_are_once_only)
 	EXPECT_EQ(1, self->totals.headers);
 }
 
-/* Handlers, and those that found a record half written: turning on then fails. */
+/* Signals handled, and those that interrupted a record: turning on then fails. */
 static volatile uint64_t handled, hits;
 static struct sifive_trace *handled_trace;
 
@@ -224,7 +226,10 @@ static void handler(int number)
 	calls_handler(number);
 }
 
-/* It finds records half written; its own come behind them, and before the next. */
+/*
+ * The handler interrupts unfinished records; its own records follow them and precede
+ * the next one.
+ */
 TEST_F(calls, of_a_signal_handler_nest_in_what_it_interrupts)
 {
 	const struct itimerval timer = { { 0, 400 }, { 0, 400 } };
@@ -248,7 +253,7 @@ TEST_F(calls, of_a_signal_handler_nest_in_what_it_interrupts)
 	EXPECT_LT(0, hits);
 	EXPECT_EQ(2 * number, self->calls.entered + self->calls.left +
 			      self->report.lost_signals);
-	/* On a busy machine one signal can follow the other at once, for long. */
+	/* On a busy machine signals can follow one another without a pause. */
 	if (!self->report.lost_signals)
 		CALLS_ARE(number);
 }
@@ -268,7 +273,7 @@ TEST_F(calls, that_a_longjmp_leaves_have_an_entry_only)
 	EXPECT_EQ(0, self->calls.left);
 }
 
-/* Unwinding calls the hooks of each function that it leaves. */
+/* Unwinding calls the exit hook of each function it leaves. */
 TEST_F(calls, that_an_exception_leaves_nest)
 {
 	const unsigned int depth = 6, times = 50;
@@ -287,7 +292,7 @@ static void *recursion(void *arg)
 	return arg;
 }
 
-/* They move, and so their records are in more than one encoder's stream. */
+/* The threads migrate, so their records are in several streams. */
 TEST_F(calls, of_threads_on_all_harts_are_all_there)
 {
 	pthread_t thread[8];
@@ -321,9 +326,9 @@ static void *loop(void *arg)
 }
 
 /*
- * Between any two instructions. A count of another hart's would be less than the
- * one before it, or more than the one after it: of misses in the TLB each hart has
- * its own, and of cycles since a moment of its own.
+ * The thread can migrate between any two instructions. A count from the wrong hart
+ * would be less than the previous one or more than the next: each hart has its own TLB
+ * misses and its own zero of cycles.
  */
 TEST_F(calls, of_threads_that_others_move_have_their_harts_counts)
 {
@@ -358,10 +363,10 @@ TEST_F(calls, of_a_child_are_not_in_its_parents_trace)
 	pid_t child;
 	int i;
 
-	/* Without counters nothing but the library keeps it from writing. */
+	/* Without counters, only the library can prevent the child from writing. */
 	self->options.events = NULL;
 	ON();
-	/* Also of one that the C library does not tell its handlers of. */
+	/* vfork() runs no atfork handlers. */
 	for (i = 0; i < 10; i++) {
 		child = i & 1 ? fork() : _Fork();
 		if (!child) {
@@ -375,7 +380,7 @@ TEST_F(calls, of_a_child_are_not_in_its_parents_trace)
 	CALLS_ARE(10);
 }
 
-/* The name of an object in a filter is that of its file. */
+/* An object's name in a filter is its file name. */
 static void vfork_children(struct __test_metadata *_metadata, unsigned int times)
 {
 	unsigned int i;
@@ -394,11 +399,14 @@ static void vfork_children(struct __test_metadata *_metadata, unsigned int times
 	}
 }
 
-/* Each call has a record or is lost, and no child's record is its parent's. */
+/*
+ * Each call has a record or is counted as lost, and no record of a child appears as its
+ * parent's.
+ */
 static void vfork_children_are_lost(struct __test_metadata *_metadata,
 				    struct _test_data_calls *self)
 {
-	/* Itself, and the calls that it makes. */
+	/* The function itself and the calls it makes. */
 	const unsigned int parent = 2 * (2 + 1), child = 4 + 1, times = 20;
 
 	ON();
@@ -430,7 +438,7 @@ static void *loop_of_three(void *unused)
 	return unused;
 }
 
-/* Calls of this thread, and of one that has to join the session. */
+/* Calls of this thread, and of a new one that has to join the session. */
 static unsigned int calls_with_a_thread(struct __test_metadata *_metadata)
 {
 	pthread_t thread;
@@ -441,7 +449,7 @@ static unsigned int calls_with_a_thread(struct __test_metadata *_metadata)
 	return (2 + 1) + (3 + 1);
 }
 
-/* As a daemon does; the device that the test looks with is opened again. */
+/* As a daemon does. The test opens the device again for itself. */
 static void close_all(struct __test_metadata *_metadata, struct _test_data_calls *self)
 {
 	ASSERT_EQ(0, close_range(3, ~0u, 0));
@@ -466,7 +474,7 @@ TEST_F(calls, of_a_program_that_closes_all_descriptors_are_all_there)
 	EXPECT_EQ(0, sifive_trace_dump(self->trace, "/dev/null")) {
 		TH_LOG("%s", sifive_trace_error());
 	}
-	/* The session ends with the mapping: another one can begin. */
+	/* The session ends with the mapping, so another one can start. */
 	close_all(_metadata, self);
 	sifive_trace_close(self->trace);
 	self->trace = sifive_trace_open();
@@ -474,7 +482,7 @@ TEST_F(calls, of_a_program_that_closes_all_descriptors_are_all_there)
 	SET_UP();
 }
 
-/* Numbers that belong to a session, but for those of the test. */
+/* Occupy the session's descriptor numbers, except those of the test. */
 static unsigned int take_numbers_over(struct _test_data_calls *self, int file)
 {
 	unsigned int taken = 0;
@@ -515,7 +523,7 @@ TEST_F(calls, a_file_that_takes_the_librarys_number_is_left_alone)
 	numbers_are_taken(_metadata, self, file);
 	for (number = 3; number < 2048; number++)
 		open_numbers += number != self->fd && fcntl(number, F_GETFD) >= 0;
-	/* The file's own and the one that was the library's. */
+	/* The new file's number, and the one that the library had. */
 	EXPECT_LE(2, open_numbers);
 	ASSERT_EQ(4, pread(file, text, sizeof(text), 0));
 	EXPECT_STREQ("mine", text);
@@ -533,7 +541,7 @@ TEST_F(calls, another_open_device_that_takes_the_librarys_number_is_left_alone)
 	EXPECT_LE(0, trace_flags(other));
 }
 
-/* It cannot join, as the device is not there any more under the name it had. */
+/* The thread cannot join: the device has lost its name. */
 static void lose_and_die(struct _test_data_calls *self, const char *name)
 {
 	pthread_t thread;
@@ -566,14 +574,14 @@ TEST_F(calls, that_are_lost_are_counted_where_they_outlive_the_program)
 	ASSERT_EQ(0, trace_ioctl(self->fd, SIFIVE_TRACE_IOC_LOSSES, &losses));
 	EXPECT_EQ(2 * (3 + 1), losses.refused);
 	EXPECT_EQ(0, losses.threads + losses.signals + losses.abandoned + losses.children);
-	/* They go with the capture. */
+	/* Losses are reset with the capture. */
 	ON();
 	OFF();
 	ASSERT_EQ(0, trace_ioctl(self->fd, SIFIVE_TRACE_IOC_LOSSES, &losses));
 	EXPECT_EQ(0, losses.refused);
 }
 
-/* 0, or which of its steps failed. */
+/* Returns 0, or the number of the step that failed. */
 static int drop_rights_and_call(struct _test_data_calls *self)
 {
 	pthread_t thread;
@@ -594,7 +602,7 @@ static int drop_rights_and_call(struct _test_data_calls *self)
 	return sifive_trace_off(self->trace) ? 5 : 0;
 }
 
-/* Not by this process, whose rights the other tests need. */
+/* In a child, as other tests need this process's rights. */
 TEST_F(calls, of_a_program_that_drops_its_rights_are_all_there)
 {
 	pid_t child = fork();
@@ -607,7 +615,7 @@ TEST_F(calls, of_a_program_that_drops_its_rights_are_all_there)
 	CALLS_ARE(3 * (1 + 1) + (3 + 1));
 }
 
-/* All but ioctl(2) goes on. */
+/* Allow everything but ioctl(2). */
 static int forbid_calls(void)
 {
 	struct sock_filter filter[] = {
@@ -637,7 +645,7 @@ static int forbid_and_call(struct _test_data_calls *self)
 	calls_loop(1);
 	if (forbid_calls())
 		return 2;
-	/* This thread has joined. */
+	/* This thread has already joined. */
 	calls_loop(1);
 	if (!names_the_filter(sifive_trace_status(self->trace, &report)))
 		return 3;
@@ -648,7 +656,7 @@ TEST_F(calls, go_on_behind_a_seccomp_filter_that_errors_name)
 {
 	pid_t child;
 
-	/* Without a program the address is bad, where the kernel has filters. */
+	/* If the kernel has filters, the missing program gives EFAULT. */
 	if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, NULL) && errno != EFAULT)
 		SKIP(return, "this kernel has no seccomp filters");
 	child = fork();
@@ -680,7 +688,7 @@ TEST_F(calls, that_a_filter_leaves_out_give_no_record)
 	CALLS_ARE(20);
 }
 
-/* Encoders that do not stall the hart lose what nobody has waited for. */
+/* Encoders that do not stall drop stores unless the writer waits. */
 TEST_F(calls, in_polling_mode_wait_for_the_encoder)
 {
 	self->options.flags = SIFIVE_TRACE_POLL;

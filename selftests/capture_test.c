@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that what is stored to a stimulus register between START and STOP, and
- * nothing else, is what read() gives: every value with its tag, in order, from
- * each encoder and from all at once, into either kind of sink; and that a full
- * buffer, a ring, a rewind and a reader that comes later see what they should.
+ * Proves that read() returns exactly what was stored to a stimulus register between
+ * START and STOP: every value with its tag, in order, from each encoder and from all at
+ * once, into either kind of sink; and the behaviour of a full buffer, a ring, a rewind
+ * and a late reader.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -18,13 +18,13 @@
 
 #define CHANNEL	6
 
-/* No message has more bytes. */
+/* Upper bound of a message's length. */
 #define MESSAGE_MAX	38
 
-/* More stores than any buffer here has room for. */
+/* Fills any buffer used here. */
 #define FLOOD	20000
 
-/* The wire format's own examples, so that a wrong decoder cannot agree. */
+/* The wire format's own examples guard against errors in the decoder. */
 TEST(the_decoder_knows_the_examples_of_the_format)
 {
 	static const uint8_t no_src[] = {
@@ -54,7 +54,7 @@ TEST(the_decoder_knows_the_examples_of_the_format)
 	EXPECT_EQ(0x18, s.message[1].tag);
 	EXPECT_EQ(0x70657266, s.message[1].value);
 
-	/* The first message alone, and then one that is cut. */
+	/* The first message alone, then a truncated one. */
 	ASSERT_EQ(0, trace_decode(no_src, sizeof(no_src) - 1, 0, &s));
 	EXPECT_EQ(1, s.count);
 	EXPECT_EQ(8, s.cut);
@@ -140,7 +140,7 @@ static void collect(struct __test_metadata *_metadata,
 				  self->encoder.src_bits, &self->stream));
 }
 
-/* Message @i is a synchronisation of this value. */
+/* Expect message @i to synchronise to this value. */
 static void is_sync(struct __test_metadata *_metadata,
 		    struct _test_data_capture *self, size_t i, uint32_t value)
 {
@@ -154,7 +154,7 @@ static void is_sync(struct __test_metadata *_metadata,
 	EXPECT_EQ(self->encoder.src_bits ? self->encoder.src : 0, m->src);
 }
 
-/* Message @i is of this store. */
+/* Expect message @i to be this store. */
 static void is_data(struct __test_metadata *_metadata,
 		    struct _test_data_capture *self, size_t i, uint32_t tag,
 		    uint32_t value)
@@ -296,7 +296,7 @@ TEST_F(capture, starting_again_adds_behind_what_was_there)
 		STORE(2 * round);
 		STORE(2 * round + 1);
 		ASSERT_EQ(0, trace_stop(self->fd));
-		/* Not traced. */
+		/* These are not traced. */
 		STORE(0xdead0000 + round);
 	}
 	COLLECT();
@@ -393,7 +393,7 @@ TEST_F(capture, a_full_buffer_stops_the_capture)
 	EXPECT_EQ(0, sink.flags & SIFIVE_TRACE_STATUS_WRAPPED);
 	EXPECT_EQ(sink.buffer, sink.bytes);
 
-	/* The oldest bytes are kept, and none is lost before the end. */
+	/* The oldest bytes are kept, without a gap. */
 	COLLECT();
 	ASSERT_EQ(status.buffer, self->size);
 	ASSERT_LT(self->size / 16, self->stream.count);
@@ -432,7 +432,7 @@ TEST_F(capture, a_ring_keeps_the_newest)
 	EXPECT_EQ(0, status.flags & SIFIVE_TRACE_STATUS_FULL);
 	EXPECT_TRUE(status.flags & SIFIVE_TRACE_STATUS_WRAPPED);
 
-	/* All but what is left of a message that was overwritten in part. */
+	/* Everything but the partial message at the beginning. */
 	EXPECT_GE(status.buffer, status.bytes);
 	EXPECT_LT(status.buffer, status.bytes + MESSAGE_MAX);
 	COLLECT();
@@ -469,7 +469,7 @@ TEST_F(capture, a_ring_that_has_not_gone_round_begins_with_its_first_message)
 	IS_DATA(1, 1);
 }
 
-/* @count stores of equal length without timestamps, from the beginning. */
+/* Make @count stores of equal length without timestamps, from the beginning. */
 static void uniform(struct __test_metadata *_metadata,
 		    struct _test_data_capture *self, uint64_t buffer, uint32_t flags,
 		    uint32_t count)
@@ -490,7 +490,7 @@ static void uniform(struct __test_metadata *_metadata,
 	COLLECT();
 }
 
-/* Of SBA alone: the size of SRAM cannot be chosen. */
+/* SBA only: the size of SRAM is fixed. */
 TEST(a_ring_that_ends_where_its_buffer_ends_begins_with_a_message)
 {
 	struct _test_data_capture data = { 0 }, *self = &data;
@@ -502,7 +502,7 @@ TEST(a_ring_that_ends_where_its_buffer_ends_begins_with_a_message)
 	capture_setup(_metadata, self, &_capture_sba_variant);
 	if (_metadata->exit_code)
 		return;
-	/* Twice a buffer whose end cuts a message. */
+	/* Some of these end a message exactly at the buffer's end. */
 	for (count = 40; count < 200; count++) {
 		uniform(_metadata, self, 4096, 0, count);
 		size = self->size;
@@ -554,7 +554,7 @@ TEST_F(capture, reading_in_pieces_gives_the_same_bytes)
 		}
 		EXPECT_EQ(0, got);
 		EXPECT_EQ(self->size, at);
-		/* The end stays the end. */
+		/* The next read also returns 0. */
 		EXPECT_EQ(0, read(self->fd, piece, length));
 	}
 }
@@ -574,7 +574,7 @@ TEST_F(capture, positions_are_those_of_a_file)
 	EXPECT_EQ(1, read(self->fd, byte, 1));
 	EXPECT_EQ(self->bytes[15], byte[0]);
 
-	/* pread() leaves the position alone. */
+	/* pread() does not move the position. */
 	EXPECT_EQ(1, pread(self->fd, byte, 1, 100));
 	EXPECT_EQ(self->bytes[100], byte[0]);
 	EXPECT_EQ(16, lseek(self->fd, 0, SEEK_CUR));
@@ -684,7 +684,7 @@ static void *write_values(void *arg)
 	return NULL;
 }
 
-/* The messages of one encoder in a sink's stream are all there, in order. */
+/* All messages of one encoder are in a sink's stream, in order. */
 static void check_writer(struct __test_metadata *_metadata,
 			 const struct trace_stream *stream,
 			 const struct sifive_trace_encoder *e)

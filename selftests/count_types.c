@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * For the check that one program decodes to the same counter values in Raw,
- * Delta and DeltaXOR: makes manual records with loops of growing length between
- * them, and prints what cycle and instret were just before each.
+ * For the check that a program decodes to the same counts in Raw, Delta and DeltaXOR:
+ * writes manual records with loops of growing length between them, and prints cycle and
+ * instret as read just before each.
  *
  *	count_types raw|delta|xor FILE
  */

@@ -1,22 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Takes counters on a machine whose firmware or harts are special, reported in one
- * line, for a script that knows what is special:
+ * Takes counters on a machine with unusual firmware or harts and reports the result in
+ * one line, for a script that knows the machine:
  *
  *	counter_probe [perfN|displaced] [all] [late] EVENT... [-- COMMAND]
  *	counter_probe query EVENT
  *
- * EVENT is an SBI event index, with "u" or "k" behind it for user mode or the
- * kernel alone, or rDATA for a raw one. perfN has perf pin N cycles events before,
- * on CPU 0; with "displaced" there is one that begins when the session has its
- * counters, and goes before those of later events. "all" selects every encoder.
- * Prints the
- * errno of COUNTERS, the event that was refused, the counters given, what each
- * counts over a loop of 200000 instructions and over 1000 system calls, and the
- * driver's words; then runs a command and tells which counters were lost
- * by that, in STATUS and after STOP, and STOP's errno; with "late" STOP is the first
- * that looks. "query" takes nothing: its status is 1
- * when a counter of CPU 0 could count the event, 0 when none could.
+ * EVENT is an SBI event index, with suffix "u" or "k" for user mode or kernel alone, or
+ * rDATA for a raw event. perfN pins N cycles events on CPU 0 first; "displaced" pins
+ * one after the session has its counters, with precedence over later events. "all"
+ * selects every encoder. Prints the errno of COUNTERS, the rejected event, the counters
+ * taken, the count of each over a loop of 200000 instructions and over 1000 system
+ * calls, and the driver's message; then runs a command and prints which counters it
+ * lost, in STATUS and after STOP, and STOP's errno; with "late" STOP is the first to
+ * check. "query" takes nothing: its exit status is 1 if a counter of CPU 0 could count
+ * the event, else 0.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -66,7 +64,7 @@ static void system_calls(void)
 		syscall(SYS_getppid);
 }
 
-/* What some work counts, the least of a few: an interrupt only adds to it. */
+/* The count of some work, the minimum of several runs: interrupts only add to it. */
 static long long count(unsigned int counter, void (*work)(void))
 {
 	uint64_t best = ~0ull, before, after;
@@ -82,7 +80,7 @@ static long long count(unsigned int counter, void (*work)(void))
 	return (long long)best;
 }
 
-/* Pin a cycles event on CPU 0, for as long as this program runs. */
+/* Pin a cycles event on CPU 0 for as long as this program runs. */
 static int take_by_perf(bool later)
 {
 	struct perf_event_attr attr = {

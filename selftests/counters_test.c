@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that COUNTERS gives each event a counter of its own that user mode can
- * read with a plain csrr, that it counts what it should, and that with the
- * session, or with a refusal, access and counters are gone again.
+ * Proves that COUNTERS gives each event its own counter, which user mode can read with
+ * a plain csrr; that it counts correctly; and that access and counters are released
+ * with the session, or when a call fails.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -22,12 +22,12 @@
 #define INFO_WIDTH(info) \
 	((((info) & SIFIVE_TRACE_COUNTER_WIDTH) >> SIFIVE_TRACE_COUNTER_WIDTH_SHIFT) + 1)
 
-/* Data TLB misses at loads; those at stores; those of instructions. */
+/* Data TLB misses of loads; of stores; instruction TLB misses. */
 #define DTLB_READ_MISS	(3 << 3 | 0 << 1 | 1)
 #define DTLB_WRITE_MISS	(3 << 3 | 1 << 1 | 1)
 #define ITLB_READ_MISS	(4 << 3 | 0 << 1 | 1)
 
-/* Misses of another memory node: no processor here has that. */
+/* Misses of another NUMA node: no processor here has such an event. */
 #define NODE_READ_MISS	(6 << 3 | 0 << 1 | 1)
 
 static const struct sifive_trace_event cycles = { .code = 1 };
@@ -67,7 +67,7 @@ FIXTURE_TEARDOWN(counters)
 	close(self->fd);
 }
 
-/* Ask for these events alone; the result is in self->counters. */
+/* Take counters for these events; the result is in self->counters. */
 static int take(struct _test_data_counters *self,
 		const struct sifive_trace_event *const *events, uint32_t count)
 {
@@ -75,7 +75,7 @@ static int take(struct _test_data_counters *self,
 
 	self->counters = TRACE_ARG(sifive_trace_counters);
 	self->counters.count = count;
-	/* A value that no call gives. */
+	/* A value that no call returns. */
 	self->counters.failed = 1000;
 	for (i = 0; i < count; i++)
 		self->counters.event[i] = *events[i];
@@ -148,7 +148,7 @@ TEST_F(counters, a_loop_ten_times_as_long_counts_about_ten_times_as_much)
 		TH_LOG("counter %u: %llu, then %llu", counter, (unsigned long long)one,
 		       (unsigned long long)ten);
 		EXPECT_LT(one, ten);
-		/* How long a loop takes is the host's affair. */
+		/* The duration of a loop depends on the host. */
 		if (!exact)
 			continue;
 		EXPECT_LT(9 * one, ten);
@@ -191,7 +191,7 @@ TEST_F(counters, the_timestamp_is_counter_1_and_read_from_the_page)
 	EXPECT_EQ(0, second >> (self->info.ts_width - 1) >> 1);
 	if (!self->info.ts_hz)
 		return;
-	/* However long that took: both clocks say the same, but for a tick. */
+	/* Regardless of the duration, both clocks agree to within a tick. */
 	ticks = (double)(second - first);
 	EXPECT_LT(0.99 * (ending - begun) * self->info.ts_hz - 2, ticks);
 	EXPECT_GT(1.01 * (after - before) * self->info.ts_hz + 2, ticks);
@@ -241,7 +241,7 @@ TEST_F(counters, programmable_counters_trap_before_and_after_the_session)
 	ASSERT_EQ(0, TAKE(&dtlb));
 	counter = self->counters.event[0].counter;
 	EXPECT_EQ(0, trace_signal_of_counter(counter));
-	/* Nobody asked for the others. */
+	/* No event uses the others. */
 	for (n = COUNTER_HPM; n < 32; n++)
 		EXPECT_EQ(n == counter ? 0 : SIGILL, trace_signal_of_counter(n)) {
 			TH_LOG("hpmcounter%u", n);
@@ -253,7 +253,7 @@ TEST_F(counters, programmable_counters_trap_before_and_after_the_session)
 	EXPECT_EQ(SIGILL, trace_signal_of_counter(counter));
 }
 
-/* Perf's own rule for events of a CPU is not asked. */
+/* perf's restriction of CPU events does not apply. */
 TEST_F(counters, taking_them_needs_the_callers_capability_and_no_rule_of_perfs)
 {
 	const char *const rule = "/proc/sys/kernel/perf_event_paranoid";
@@ -267,11 +267,11 @@ TEST_F(counters, taking_them_needs_the_callers_capability_and_no_rule_of_perfs)
 	EXPECT_EQ(-EPERM, TAKE(&dtlb));
 	EXPECT_EQ(-EPERM, take(self, NULL, 0));
 	EXPECT_EQ(0, trace_signal_of_counter(COUNTER_CYCLE));
-	/* As it was before: the file is root's, whatever capabilities it has. */
+	/* Restore the setting: the file is root's, whatever its capabilities. */
 	EXPECT_LE(0, trace_file_write(rule, before));
 }
 
-/* An event that no counter can count, beside those that are taken already. */
+/* An event that no counter can count, next to events that have counters. */
 TEST_F(counters, a_call_that_fails_leaves_those_there_are)
 {
 	static const struct sifive_trace_event node = { .type = 1, .code = NODE_READ_MISS };
@@ -301,14 +301,14 @@ TEST_F(counters, a_call_that_fails_leaves_those_there_are)
 	EXPECT_EQ(SIGILL, trace_signal_of_counter(COUNTER_INSTRET));
 	ASSERT_EQ(0, trace_status(self->fd, &status));
 	EXPECT_EQ(0, status.counters_lost);
-	/* It can all be replaced, or given back, as before. */
+	/* All counters can still be replaced or released. */
 	ASSERT_EQ(0, TAKE(&cycles, &dtlb));
 	EXPECT_EQ(mask, self->counters.mask);
 	EXPECT_EQ(0, take(self, NULL, 0));
 	EXPECT_EQ(SIGILL, trace_signal_of_counter(COUNTER_CYCLE));
 }
 
-/* Also each thread's own counts, which only go on. */
+/* The same for per-thread counts, which never decrease. */
 TEST_F(counters, a_call_that_fails_leaves_a_threads_own_counts)
 {
 	struct sifive_trace_counters own = TRACE_ARG(sifive_trace_counters);
@@ -403,7 +403,7 @@ TEST_F(counters, an_event_that_nobody_knows_is_refused_and_nothing_is_kept)
 
 	EXPECT_EQ(-EOPNOTSUPP, TAKE(&node));
 	EXPECT_EQ(0, self->counters.failed);
-	/* The counters that were taken on the way are free. */
+	/* Counters taken before the failure are free again. */
 	EXPECT_EQ(0, TAKE(&cycles, &dtlb, &instructions));
 }
 
@@ -427,7 +427,7 @@ TEST_F(counters, when_all_are_taken_the_next_event_is_refused_as_busy)
 			break;
 		ASSERT_EQ(taken, __builtin_popcount(self->counters.mask));
 	}
-	/* There are 29 programmable counters at the most. */
+	/* There are at most 29 programmable counters. */
 	ASSERT_GE(30, taken);
 	EXPECT_EQ(-EBUSY, ret);
 	EXPECT_EQ(taken - 1, self->counters.failed);
@@ -437,7 +437,7 @@ TEST_F(counters, when_all_are_taken_the_next_event_is_refused_as_busy)
 
 #define PAGES	512
 
-/* What is done with each page, and what misses when it is done. */
+/* Accesses to each page, and the miss that each causes. */
 static const struct touch {
 	void (*pages)(unsigned int count);
 	bool loads, stores, calls;
@@ -455,7 +455,7 @@ TEST_F(counters, the_manuals_list_gives_each_event_its_counter_and_counts)
 		{ .type = 1, .code = DTLB_WRITE_MISS },
 		{ .type = 1, .code = ITLB_READ_MISS },
 	};
-	/* Loads, stores, fetches that miss. */
+	/* Misses of loads, stores and fetches. */
 	static const unsigned int miss_at[] = { 1, 5, 7 };
 	const uint64_t loop = 20000 * TRACE_SPIN;
 	bool exact = trace_counts_instructions();
@@ -482,10 +482,9 @@ TEST_F(counters, the_manuals_list_gives_each_event_its_counter_and_counts)
 			count = before[miss_at[i]];
 			EXPECT_LE(own[i] ? PAGES : 1, count);
 			/*
-			 * Data of the kernel's, and pages that it clears, miss too,
-			 * more or less as others run, by up to a page for each of
-			 * the program's: of its own misses there is an exact count
-			 * below.
+			 * Kernel data, and pages that the kernel clears, miss too,
+			 * depending on other load, by up to a page for each page of the
+			 * program. The program's own misses are counted exactly below.
 			 */
 			if (exact)
 				EXPECT_GE((own[i] + (i == 1) + 2) * PAGES, count);
@@ -507,8 +506,8 @@ TEST_F(counters, the_manuals_list_gives_each_event_its_counter_and_counts)
 }
 
 /*
- * User mode alone: each page misses once for what is done with it. The least of
- * a few, as what runs in between leaves an empty TLB.
+ * User mode alone: each page misses once for each kind of access. The minimum of
+ * several runs, as other tasks flush the TLB.
  */
 TEST_F(counters, a_programs_own_misses_are_those_of_its_pages)
 {
@@ -550,7 +549,7 @@ TEST_F(counters, a_programs_own_misses_are_those_of_its_pages)
 	}
 }
 
-/* Ask what can count an event on the encoder's CPU. */
+/* Query which counters can count an event on the encoder's CPU. */
 static int query(struct _test_data_counters *self, struct sifive_trace_query *q,
 		 const struct sifive_trace_event *event)
 {
@@ -585,7 +584,7 @@ TEST_F(counters, event_tells_what_can_count_it)
 	EXPECT_NE(0, free);
 	EXPECT_EQ(0, free & 7);
 
-	/* What is taken is not free, and asking does it no harm. */
+	/* A counter in use is not free, and the query does not disturb it. */
 	ASSERT_EQ(0, TAKE(&dtlb));
 	ASSERT_EQ(0, query(self, &q, &dtlb));
 	EXPECT_EQ(free & ~self->counters.mask, q.counters);

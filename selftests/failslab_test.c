@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that every allocation of the driver may fail: each call, with its first,
- * second, third … allocation refused, either does its work or says ENOMEM, and
- * leaves a driver that works and forgets nothing.
+ * Proves that every allocation of the driver may fail: with its first, second, third
+ * ... allocation failing, each call either succeeds or returns ENOMEM, and the driver
+ * keeps working and leaks nothing.
  *
  * Needs a kernel with CONFIG_FAILSLAB and CONFIG_FAULT_INJECTION_DEBUG_FS.
  */
@@ -20,20 +20,20 @@
 #define FAILSLAB	"/sys/kernel/debug/failslab/"
 #define FAIL_NTH	"/proc/thread-self/fail-nth"
 
-/* No call here makes more. */
+/* No call makes more allocations. */
 #define ALLOCATIONS	300
 
 FIXTURE(failslab) {
 	struct trace_session s;
 	uint32_t sink;
 	uint64_t buffer;
-	int nth;		/* FAIL_NTH, open: opening it allocates */
-	unsigned int refused;	/* calls that said ENOMEM */
+	int nth;		/* open FAIL_NTH: opening it allocates */
+	unsigned int refused;	/* calls that returned ENOMEM */
 };
 
 static bool set_up_kernel(void)
 {
-	/* Also those that may wait, and without a backtrace each time. */
+	/* Include allocations that may wait, and print no backtraces. */
 	return !trace_file_write(FAILSLAB "ignore-gfp-wait", "N") &&
 	       !trace_file_write(FAILSLAB "verbose", "0");
 }
@@ -70,8 +70,8 @@ FIXTURE_TEARDOWN(failslab)
 }
 
 /*
- * Call @fn, which returns 0 or a negative errno, with allocation number 1, 2 …
- * refused, until it makes none that is left to refuse.
+ * Call @fn, which returns 0 or a negative errno, with allocation 1, 2, ... failing,
+ * until none is left to fail.
  */
 static void refuse_each(struct __test_metadata *_metadata,
 			struct _test_data_failslab *self,
@@ -101,7 +101,7 @@ static void refuse_each(struct __test_metadata *_metadata,
 			       trace_message(self->s.fd));
 		}
 		self->refused += ret == -ENOMEM;
-		/* What has failed works at once. */
+		/* A failed call succeeds at once when repeated. */
 		ASSERT_EQ(0, fn(self));
 	}
 	EXPECT_GT(ALLOCATIONS, n);
@@ -151,7 +151,7 @@ static int do_counters(struct _test_data_failslab *self)
 	counters.count = 1;
 	counters.event[0].code = 1;
 	ret = trace_ioctl(self->s.fd, SIFIVE_TRACE_IOC_COUNTERS, &counters);
-	/* No counters here: the call itself is what is tried. */
+	/* No counters on this machine: test the call itself. */
 	return ret == -EOPNOTSUPP ? 0 : ret;
 }
 
@@ -185,7 +185,7 @@ static int do_read(struct _test_data_failslab *self)
 	return pread(self->s.fd, bytes, sizeof(bytes), 0) < 0 ? -errno : 0;
 }
 
-/* Of a running ring: with a snapshot. */
+/* From a running ring, with a snapshot. */
 TEST_F(failslab, read_may_fail)
 {
 	uint32_t i;
@@ -204,7 +204,7 @@ static int do_run(struct _test_data_failslab *self)
 	int ret = trace_start(self->s.fd, 0);
 	int again = trace_stop(self->s.fd);
 
-	/* One that was refused may come again without harm. */
+	/* The call may be repeated after a failure. */
 	if (again == -ENOMEM)
 		trace_stop(self->s.fd);
 	return ret ? ret : again;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * One capture from beginning to end on hardware that may be broken, reported in one
- * line, for a script that knows what is broken:
+ * One complete capture on hardware that may be broken, reported in one line, for a
+ * script that knows the fault:
  *
  *	fault_probe [encoder N] [sram] [ring] [overflow] [stores N]
  *
- * Prints errnos (negative) and milliseconds of each call, then what STATUS and
- * the decoded trace have, then the driver's words. What follows an error is left
- * out, but STOP and reading always are tried.
+ * Prints the negative errno and the milliseconds of each call, then STATUS and a
+ * summary of the decoded trace, then the driver's message. Calls after an error are
+ * skipped, except STOP and reading.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ static void tell(const char *call, int ret)
 	begun = trace_clock();
 }
 
-/* Data messages that follow an Error but no synchronisation after it. */
+/* Data messages after an Error message without a synchronisation in between. */
 static void tell_stream(const struct trace_stream *stream)
 {
 	unsigned int data = 0, errors = 0, gaps = 0, unsynced = 0;
@@ -88,7 +88,9 @@ int main(int argc, char **argv)
 		tell("start", ret);
 		for (i = 0; s.page && i < stores; i++)
 			trace_store(s.page, s.reg, i, 4);
-		/* Until the encoder has room to say what it has lost, and goes on. */
+		/*
+		 * Continue until the encoder has room to report its loss and goes on.
+		 */
 		if (flags & SIFIVE_TRACE_CONFIG_OVERFLOW) {
 			usleep(50000);
 			trace_store(s.page, s.reg, i, 4);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that no sequence of calls, whatever is in their arguments and wherever
- * those lie, gives an errno that the interface does not know, writes outside its
- * argument, takes good memory for bad, or leaves a device that does not work.
+ * Proves that no sequence of calls, with any arguments in any memory, returns an
+ * unexpected errno, writes outside its argument, rejects good memory, or leaves a
+ * broken device.
  *
- * TRACE_SEED: the series of random numbers, printed so that it can be repeated.
- * TRACE_SECONDS: how long (default 5).
+ * TRACE_SEED: the seed of the random numbers, printed so that a run can be repeated.
+ *
+ * TRACE_SECONDS: duration (default 5).
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -23,13 +24,13 @@
 #define GUARD		0xa5
 #define PAGE		4096
 
-/* What an argument can be made of; those from ARG_READONLY on are bad memory. */
+/* Memory of an argument; from ARG_READONLY on it is bad. */
 enum where {
 	ARG_PLAIN,
-	ARG_PAGE_END,	/* so that a byte more is a fault */
+	ARG_PAGE_END,	/* one byte more would fault */
 	ARG_MISALIGNED,
 	ARG_READONLY,
-	ARG_HALF,	/* the page ends within it */
+	ARG_HALF,	/* the page ends inside it */
 	ARG_UNMAPPED,
 	ARG_WHERES,
 };
@@ -39,7 +40,7 @@ FIXTURE(fuzz) {
 	struct sifive_trace_info info;
 	int fd[FDS];
 	void *page[FDS];
-	uint8_t *good;		/* two pages, and none behind them */
+	uint8_t *good;		/* two pages, followed by unmapped memory */
 	uint8_t *readonly;
 	unsigned long calls;
 	unsigned long successes;
@@ -83,7 +84,7 @@ FIXTURE_TEARDOWN(fuzz)
 	}
 }
 
-/* Numbers as programs get them wrong. */
+/* Numbers as buggy programs pass them. */
 static uint64_t odd_number(uint64_t *seed)
 {
 	uint64_t r = trace_random(seed);
@@ -104,7 +105,7 @@ static uint64_t odd_number(uint64_t *seed)
 	}
 }
 
-/* One that gets further than the checks of its form, then a little damage. */
+/* An argument that passes the first checks, with slight damage. */
 static void sensible(struct _test_data_fuzz *self, unsigned int call, void *arg)
 {
 	struct sifive_trace_config *config = arg;
@@ -138,7 +139,7 @@ static void sensible(struct _test_data_fuzz *self, unsigned int call, void *arg)
 	}
 }
 
-/* Sizes by call, and what may come of it besides the errors of all calls. */
+/* Size of each call's argument, and its errors besides those common to all. */
 static const struct {
 	size_t size;
 	int errors[8];
@@ -221,18 +222,18 @@ static void random_ioctl(struct __test_metadata *_metadata,
 	if (where == ARG_UNMAPPED)
 		arg = (uint8_t *)(uintptr_t)(odd_number(&self->seed) & ~0xfull);
 
-	/* Where it is not of one piece, what there is of it is only noise. */
+	/* If the memory is split, the mapped part is only noise. */
 	size = 0;
 	if (where <= ARG_READONLY)
 		fill(self, call, arg, room, &size);
 	if (where == ARG_READONLY)
 		mprotect(self->readonly, PAGE, PROT_READ);
-	/* Never by chance one of the test's own variables. */
+	/* Keep clear of the test's own variables. */
 	if (where == ARG_UNMAPPED && (uintptr_t)arg > PAGE)
 		arg = self->good + 2 * PAGE + (uintptr_t)arg % PAGE;
 	memcpy(before, self->good, 2 * PAGE);
 
-	/* The size in a call's number is not what counts. */
+	/* The size in the call's number is ignored. */
 	ret = trace_ioctl(fd, _IOC(_IOC_READ | _IOC_WRITE, SIFIVE_TRACE_IOC_TYPE, call,
 				   (r >> 40) & _IOC_SIZEMASK), arg);
 	self->calls++;
@@ -241,14 +242,14 @@ static void random_ioctl(struct __test_metadata *_metadata,
 	ASSERT_TRUE(!ret || is_known(call, -ret)) {
 		TH_LOG("call %u: errno %d, %s", call, -ret, strerror(-ret));
 	}
-	/* A size larger than its memory is a wrong pointer, too. */
+	/* A size that exceeds the memory also makes it a bad pointer. */
 	if (where < ARG_READONLY && (size <= room || size > PAGE))
 		ASSERT_NE(-EFAULT, ret) {
 			TH_LOG("call %u: EFAULT of %zu bytes", call, size);
 		}
 	if (where == ARG_READONLY || where == ARG_UNMAPPED)
 		ASSERT_NE(0, ret);
-	/* Nothing is written but the argument. */
+	/* Nothing but the argument is written. */
 	if (where >= ARG_READONLY)
 		return;
 	if (size > calls[call].size)
@@ -260,7 +261,7 @@ static void random_ioctl(struct __test_metadata *_metadata,
 	}
 }
 
-/* Commands that there are not: other types, numbers, directions and sizes. */
+/* Unknown commands: other types, numbers, directions and sizes. */
 static void random_command(struct __test_metadata *_metadata,
 			   struct _test_data_fuzz *self)
 {
@@ -269,7 +270,7 @@ static void random_command(struct __test_metadata *_metadata,
 
 	if (r & 1)
 		cmd = SIFIVE_TRACE_IOC_TYPE << 8 | (cmd & 0xffff00ff);
-	/* The kernel's own: FIONREAD and the like lie in types 'T' and 'f' and 0. */
+	/* The kernel handles FIONREAD and the like itself: types 'T', 'f' and 0. */
 	if (_IOC_TYPE(cmd) != SIFIVE_TRACE_IOC_TYPE ||
 	    _IOC_DIR(cmd) == (_IOC_READ | _IOC_WRITE) ||
 	    cmd == _IO(SIFIVE_TRACE_IOC_TYPE, _IOC_NR(SIFIVE_TRACE_IOC_INFO)))
@@ -279,7 +280,7 @@ static void random_command(struct __test_metadata *_metadata,
 	ASSERT_EQ(-ENOTTY, trace_ioctl(self->fd[(r >> 32) % FDS], cmd, self->good));
 }
 
-/* What else can be done with a descriptor. */
+/* Other operations on a descriptor. */
 static void random_file_call(struct __test_metadata *_metadata,
 			     struct _test_data_fuzz *self)
 {
@@ -299,7 +300,7 @@ static void random_file_call(struct __test_metadata *_metadata,
 			    errno == EOVERFLOW || errno == ESTALE);
 		break;
 	case 1:
-		/* Into memory that is not there. */
+		/* Into unmapped memory. */
 		got = pread(p.fd, self->good + 2 * PAGE - 8, 64, 0);
 		ASSERT_TRUE(got >= 0 || errno == EFAULT || errno == EBUSY);
 		break;
@@ -314,7 +315,7 @@ static void random_file_call(struct __test_metadata *_metadata,
 			    type, p.fd, (off_t)(odd_number(&self->seed) & ~0xfffull));
 		if (page == MAP_FAILED)
 			break;
-		/* Only what the interface gives. */
+		/* Only mappings that the interface allows. */
 		ASSERT_EQ(MAP_SHARED, type);
 		ASSERT_EQ(0, prot & PROT_EXEC);
 		if (self->page[i])
@@ -350,7 +351,7 @@ TEST_F_TIMEOUT(fuzz, no_sequence_of_calls_breaks_anything, 3600)
 	}
 	TH_LOG("%lu calls, %lu succeeded", self->calls, self->successes);
 
-	/* And now as it is meant. */
+	/* Now a correct session. */
 	for (i = 0; i < FDS; i++) {
 		if (self->page[i])
 			munmap(self->page[i], PAGE);

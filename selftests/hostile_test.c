@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that nobody gets more than the interface gives: threads that race every
- * call, numbers made to overflow, users without privileges, any offset of
- * mmap(), descriptors that travel. And that thousands of sessions leave nothing
- * behind.
+ * Proves that no program can exceed the interface: racing threads, overflowing numbers,
+ * unprivileged users, any mmap() offset, descriptors passed on; and that thousands of
+ * sessions leak nothing.
  *
  * TRACE_SECONDS: how long the threads race (default 5).
- * TRACE_SEED: random numbers from there on.
+ *
+ * TRACE_SEED: seed of the random numbers.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -38,7 +38,7 @@ static uint32_t some_sink(const struct trace_session *s, uint64_t *buffer)
 	return sba ? SIFIVE_TRACE_SINK_SBA : SIFIVE_TRACE_SINK_SRAM;
 }
 
-/* A session of its own captures what it stores. */
+/* A new session captures what it stores. */
 static void still_works(struct __test_metadata *_metadata)
 {
 	struct trace_session s;
@@ -66,7 +66,7 @@ static void still_works(struct __test_metadata *_metadata)
 #define THREADS	8
 #define SLOTS	4
 
-/* Descriptors that all threads use, and replace and close under each other. */
+/* Descriptors that all threads use, replace and close concurrently. */
 static int slot[SLOTS];
 static struct trace_session machine;
 static double race_end;
@@ -82,7 +82,7 @@ static void trapped(int sig)
 	siglongjmp(trap, sig);
 }
 
-/* Errors that any call may give when others do what they like meanwhile. */
+/* Errors that any call may return while others interfere. */
 static bool is_usual(int error)
 {
 	static const int usual[] = {
@@ -124,7 +124,7 @@ static void random_counters(int fd, uint64_t *seed)
 	trace_ioctl(fd, SIFIVE_TRACE_IOC_COUNTERS, &counters);
 }
 
-/* Map any encoder's page, store and load, with the mapping removed meanwhile. */
+/* Map an encoder's page, store and load, while another thread may unmap it. */
 static void map_and_touch(int fd, uint64_t *seed)
 {
 	volatile uint32_t *word;
@@ -298,7 +298,7 @@ TEST_F(hostile, no_buffer_size_overflows)
 			config.sink = SIFIVE_TRACE_SINK_SBA;
 			config.channels = 1;
 			config.buffer = around[i] + (uint64_t)off;
-			/* Those are small, and fine. */
+			/* These are small and valid. */
 			if (!around[i] && off >= 0)
 				continue;
 			ret = trace_config(self->s.fd, &config);
@@ -335,7 +335,7 @@ TEST_F(hostile, no_offset_overflows)
 				ASSERT_EQ(0, trace_stop(self->s.fd));
 			for (i = 0; i < ARRAY_SIZE(huge); i++) {
 				got = pread(self->s.fd, bytes, sizeof(bytes), huge[i]);
-				/* The kernel itself refuses what goes over 63 bits. */
+				/* The kernel rejects offsets over 63 bits itself. */
 				EXPECT_TRUE(!got || (got < 0 && errno == EOVERFLOW) ||
 					    (got < 0 && errno == EINVAL));
 				at = lseek(self->s.fd, huge[i], SEEK_SET);
@@ -417,7 +417,7 @@ TEST_F(hostile, the_kernel_does_not_reach_through_the_page)
 	EXPECT_EQ(MAP_FAILED, mremap(self->s.page, 0, 4096, MREMAP_MAYMOVE));
 	EXPECT_EQ(-1, mprotect(self->s.page, 4096, PROT_READ | PROT_EXEC));
 	EXPECT_EQ(-1, madvise(self->s.page, 4096, MADV_DOFORK));
-	/* A page that moved is still the same page. */
+	/* A page that mremap() moved is still the same page. */
 	self->s.page = mremap(self->s.page, 4096, 4096,
 			      MREMAP_MAYMOVE | MREMAP_FIXED, (void *)0x10000000);
 	ASSERT_EQ((void *)0x10000000, self->s.page);
@@ -430,7 +430,7 @@ TEST_F(hostile, the_kernel_does_not_reach_through_the_page)
 
 /* ---- users without privileges -------------------------------------------- */
 
-/* Run @fn as nobody in a child; its value, or -1. */
+/* Run @fn as nobody in a child; returns its value, or -1. */
 static int as_nobody(int (*fn)(int fd), int fd)
 {
 	pid_t child = fork();
@@ -450,7 +450,7 @@ static int nobody_opens(int unused)
 	return trace_open(O_RDONLY) == -EACCES && trace_open(O_RDWR) == -EACCES;
 }
 
-/* A descriptor that has no session, its own or root's. */
+/* A descriptor without a session, its own or root's. */
 static int nobody_without_session(int fd)
 {
 	struct sifive_trace_config config = TRACE_ARG(sifive_trace_config);
@@ -475,7 +475,7 @@ static int nobody_without_session(int fd)
 	return 0;
 }
 
-/* The session of root, handed on: to read it, and to see what becomes of it. */
+/* A descriptor passed on by root: its session can be read and watched. */
 static int nobody_with_session(int fd)
 {
 	struct sifive_trace_counters counters = TRACE_ARG(sifive_trace_counters);
@@ -535,11 +535,11 @@ TEST_F(hostile, nobody_gets_what_the_mode_and_the_session_give)
 	ASSERT_EQ(0, trace_status(reader, &after));
 	EXPECT_EQ(before.bytes, after.bytes);
 	EXPECT_EQ(0, as_nobody(nobody_with_session, self->s.fd));
-	/* It has taken nothing away. */
+	/* Nothing was taken away. */
 	EXPECT_EQ(0, trace_start(self->s.fd, 0));
 	EXPECT_EQ(0, trace_stop(self->s.fd));
 
-	/* Nor without a session in the way. */
+	/* Nor when there is no session. */
 	trace_session_close(&self->s);
 	EXPECT_EQ(0, as_nobody(nobody_without_session, fd));
 	ASSERT_EQ(0, trace_status(reader, &after));
@@ -548,7 +548,7 @@ TEST_F(hostile, nobody_gets_what_the_mode_and_the_session_give)
 
 /* ---- descriptors that travel --------------------------------------------- */
 
-/* Another descriptor learns that this process has the hardware; or not. */
+/* Expect another descriptor to see that this process has the hardware, or not. */
 static void taken_by(struct __test_metadata *_metadata, uint32_t sink,
 		     uint64_t buffer, pid_t pid)
 {
@@ -665,7 +665,7 @@ TEST_F(hostile, a_mapping_outlives_its_descriptor_until_it_is_killed)
 
 /* ---- many sessions ------------------------------------------------------- */
 
-/* A line of /proc/meminfo in KiB, 0 where it is not there. */
+/* A line of /proc/meminfo in KiB, 0 if missing. */
 static long memory_line(const char *name)
 {
 	char text[8192], *at;
@@ -687,7 +687,7 @@ TEST_F(long_run, a_thousand_sessions_leave_nothing_behind)
 	int i;
 
 	for (i = 0; i < CYCLES + 200; i++) {
-		/* After what is only made once. */
+		/* After one-time allocations. */
 		if (i == 200) {
 			unreclaimable = memory_line("SUnreclaim:");
 			vmalloc = memory_line("VmallocUsed:");
@@ -714,7 +714,7 @@ TEST_F(long_run, a_thousand_sessions_leave_nothing_behind)
 	free_memory -= memory_line("MemFree:");
 	TH_LOG("KiB: slabs %ld, vmalloc %ld, free memory %ld", unreclaimable, vmalloc,
 	       -free_memory);
-	/* 4 KiB a session would be 4000. A kernel that looks for bugs frees late. */
+	/* 4 KiB per session would add 4000. Debug kernels free memory late. */
 	EXPECT_GT(3000, unreclaimable);
 	EXPECT_GT(400, vmalloc);
 	EXPECT_GT(3000, free_memory);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that a CPU can go offline during a session: its stream ends whole and is
- * reported, the others go on, and when it comes online so do its stream, the session's
- * counters from where they were, and sampling; with racing threads, and over and over.
+ * Proves that a CPU can go offline during a session: its stream ends with a complete
+ * message and is reported, the others go on, and when the CPU comes online its stream,
+ * sampling and counters resume, the counters from their last values; also repeatedly,
+ * and with racing threads.
  *
  * TRACE_SECONDS: how long the threads race (default 2).
  */
@@ -31,7 +32,7 @@ FIXTURE(hotplug) {
 	struct sifive_trace_config config;
 	struct trace_session each[MAX_CPU];	/* pages of all encoders, by index */
 	struct trace_writer writer[MAX_CPU];
-	uint32_t leaver;			/* encoder whose CPU goes */
+	uint32_t leaver;			/* encoder whose CPU goes offline */
 	char online[64];
 };
 
@@ -78,7 +79,7 @@ static void configure(struct __test_metadata *_metadata, struct _test_data_hotpl
 		       SIFIVE_TRACE_SINK_SBA : SIFIVE_TRACE_SINK_SRAM, flags);
 }
 
-/* End the session: its mappings hold it, too. */
+/* End the session, which the mappings hold, too. */
 static void close_all(struct _test_data_hotplug *self)
 {
 	uint32_t i;
@@ -121,7 +122,7 @@ FIXTURE_TEARDOWN(hotplug)
 	close(self->fd);
 }
 
-/* Stores at first: the buffer has room, however fast they are. */
+/* Few stores at first: they fit the buffer at any rate. */
 #define FEW	1000
 
 static void start_writers(struct __test_metadata *_metadata,
@@ -143,7 +144,7 @@ static void limit_writers(struct _test_data_hotplug *self, uint32_t limit)
 		__atomic_store_n(&self->writer[i].limit, limit, __ATOMIC_RELAXED);
 }
 
-/* Until each has stored so many, below its limit. */
+/* Wait until each has stored this number, below its limit. */
 static void wait_writers(struct _test_data_hotplug *self, uint32_t count)
 {
 	uint32_t i;
@@ -155,10 +156,10 @@ static void wait_writers(struct _test_data_hotplug *self, uint32_t count)
 }
 
 /**
- * struct seen - the messages of one encoder
- * @data:	how many stores, without a gap from 0 on
+ * struct seen - summary of one encoder's messages
+ * @data:	number of stores, consecutive from 0
  * @ons:	synchronisations at the beginning
- * @offs:	at the end; nothing follows the last
+ * @offs:	synchronisations at the end; nothing follows the last
  */
 struct seen {
 	uint32_t data;
@@ -166,7 +167,7 @@ struct seen {
 	unsigned int offs;
 };
 
-/* What an encoder has in its sink's bytes, which decode to the end. */
+/* Summarize an encoder's messages in its sink, which must decode to the end. */
 static void look(struct __test_metadata *_metadata, struct _test_data_hotplug *self,
 		 uint32_t index, struct seen *seen)
 {
@@ -216,7 +217,7 @@ TEST_F(hotplug, a_stream_ends_whole_and_the_others_go_on)
 	EXPECT_EQ(BIT64(self->leaver), status.ended);
 	EXPECT_NE(0, status.flags & SIFIVE_TRACE_STATUS_RUNNING);
 	at_end = __atomic_load_n(&self->writer[self->leaver].next, __ATOMIC_ACQUIRE);
-	/* More than any had stored before. */
+	/* More than any of them had stored before. */
 	limit_writers(self, 2 * FEW);
 	wait_writers(self, FEW + 100);
 	for (i = 0; i < self->info.encoders; i++)
@@ -238,9 +239,9 @@ TEST_F(hotplug, a_stream_ends_whole_and_the_others_go_on)
 			EXPECT_EQ(stored, seen.data);
 			continue;
 		}
-		/* Its thread moves to another CPU; the stores are no messages. */
+		/* Its thread runs on another CPU; its stores make no messages. */
 		EXPECT_LE(100, seen.data);
-		/* It may have stored what it had not counted yet. */
+		/* The last store may not be counted yet. */
 		EXPECT_GE(at_end + 1, seen.data);
 		EXPECT_GT(stored, seen.data);
 	}
@@ -255,7 +256,7 @@ TEST_F(hotplug, its_stream_goes_on_when_it_comes_back)
 	ASSERT_EQ(0, trace_start(self->fd, 0));
 	trace_store(leaver->page, leaver->reg, 0, 4);
 	ASSERT_EQ(0, set_online(self, false));
-	/* Of another CPU, to a stream that has ended. */
+	/* From another CPU, to a stream that has ended. */
 	trace_store(leaver->page, leaver->reg, 1, 4);
 	ASSERT_EQ(0, set_online(self, true));
 	ASSERT_EQ(0, trace_status(self->fd, &status));
@@ -276,7 +277,9 @@ TEST_F(hotplug, its_stream_goes_on_when_it_comes_back)
 	EXPECT_EQ(3, seen.ons);
 }
 
-/* What was captured outlives the registers of an encoder with a sink of its own. */
+/*
+ * The captured data survives even if an encoder with its own sink loses its registers.
+ */
 static void lose_registers(struct __test_metadata *_metadata,
 			   struct _test_data_hotplug *self, uint32_t sink, uint32_t flags)
 {
@@ -290,7 +293,7 @@ static void lose_registers(struct __test_metadata *_metadata,
 	for (i = 0; i < 3; i++)
 		trace_store(leaver->page, leaver->reg, (uint32_t)i, 4);
 	ASSERT_EQ(0, set_online(self, false));
-	/* The first register, te_control: not active, which resets all others. */
+	/* Writing te_control, the first register, as inactive resets all others. */
 	*(volatile uint32_t *)leaver->page = 0;
 	ASSERT_EQ(0, set_online(self, true));
 	ASSERT_EQ(0, trace_status(self->fd, &status));
@@ -326,7 +329,7 @@ TEST_F(hotplug, lost_registers_take_nothing_from_sram)
 	lose_registers(_metadata, self, SIFIVE_TRACE_SINK_SRAM, 0);
 }
 
-/* Of a sink of its own, too: what is written after that begins behind nothing. */
+/* With its own sink, too: new data then begins at the start of the buffer. */
 TEST_F(hotplug, a_capture_can_be_rewound_meanwhile)
 {
 	struct trace_session *leaver = &self->each[self->leaver];
@@ -346,7 +349,7 @@ TEST_F(hotplug, a_capture_can_be_rewound_meanwhile)
 	EXPECT_EQ(1, seen.offs);
 }
 
-/* The model's name of an encoder is after its address. */
+/* The model names an encoder after its address. */
 static void set_power(struct _test_data_hotplug *self, bool on)
 {
 	const char *name = self->each[self->leaver].encoder.name;
@@ -357,7 +360,7 @@ static void set_power(struct _test_data_hotplug *self, bool on)
 	monitor_set(id, "fault-no-power", !on);
 }
 
-/* Not deeper than with all programs frozen, which ends by itself. */
+/* Freeze all programs and no more; this sleep ends by itself. */
 static void sleep_briefly(void)
 {
 	if (trace_file_write("/sys/power/pm_test", "freezer"))
@@ -367,7 +370,7 @@ static void sleep_briefly(void)
 	trace_file_write("/sys/power/pm_test", "none");
 }
 
-/* An access would be a fault in the kernel. */
+/* Accessing its registers would fault in the kernel. */
 TEST_F(hotplug, an_encoder_that_loses_power_with_its_hart_is_left_alone)
 {
 	struct trace_session *leaver = &self->each[self->leaver];
@@ -437,7 +440,7 @@ TEST_F(hotplug, while_stopped_and_over_and_over)
 		look(_metadata, self, self->leaver, &seen);
 		EXPECT_EQ(0, seen.data);
 		EXPECT_EQ(0, seen.ons);
-		/* Stopped, and it stays so. */
+		/* Stopped, and still stopped when online again. */
 		ASSERT_EQ(0, set_online(self, true));
 		ASSERT_EQ(0, trace_status(self->fd, &status));
 		EXPECT_EQ(0, status.ended);
@@ -471,10 +474,10 @@ static int take_counters(struct _test_data_hotplug *self, uint32_t flags,
 	return ret;
 }
 
-/* Longer than the loop, also where time is counted and an emulator has to wait. */
+/* Longer than the loop, also for counts of time on a loaded emulator. */
 #define A_SECOND	4000000000ull
 
-/* Each counter of a mask is ahead of its last value, by no more than it may be. */
+/* Expect each counter in a mask to be ahead of its last value, within a limit. */
 static void goes_on(struct __test_metadata *_metadata, uint32_t mask, uint64_t *last)
 {
 	unsigned int n;
@@ -485,7 +488,7 @@ static void goes_on(struct __test_metadata *_metadata, uint32_t mask, uint64_t *
 		trace_spin(100000);
 		now = trace_counter(n);
 		EXPECT_LE(last[n] + 1000, now);
-		/* Perf begins where it likes. */
+		/* perf chooses the start value. */
 		EXPECT_TRUE(!last[n] || now <= last[n] + 60 * A_SECOND);
 		last[n] = now;
 	}
@@ -520,7 +523,7 @@ TEST_F(hotplug, counters_go_on_from_where_they_were)
 	ASSERT_EQ(0, trace_stop(self->fd));
 }
 
-/* What a process that has nothing to do with the session gets for reading one. */
+/* The signal that an unrelated process gets when it reads a counter. */
 static int signal_of_another(void)
 {
 	pid_t child = fork();
@@ -530,7 +533,7 @@ static int signal_of_another(void)
 	return trace_wait(child);
 }
 
-/* Nobody else gets them there, and nobody keeps them. */
+/* Nobody else can take them there, and nobody keeps them. */
 TEST_F(hotplug, what_comes_back_is_the_sessions_alone)
 {
 	const int leaver = self->each[self->leaver].encoder.cpu;
@@ -538,7 +541,7 @@ TEST_F(hotplug, what_comes_back_is_the_sessions_alone)
 	uint32_t mask;
 	int ret;
 
-	/* Offline when they are taken. */
+	/* They are taken while the CPU is offline. */
 	ASSERT_EQ(0, set_online(self, false));
 	ret = take_counters(self, 0, &mask);
 	if (ret == -EOPNOTSUPP)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that what a person reads of a component, in sysfs and debugfs, is what
- * the interface says of it and what the hardware is doing.
+ * Proves that sysfs and debugfs agree with the ioctl interface and with the state of
+ * the hardware.
  */
 #include "kselftest_harness.h"
 
@@ -33,7 +33,7 @@ FIXTURE_TEARDOWN(identity)
 	close(self->fd);
 }
 
-/* The text of a file, without its last line end; empty when there is none. */
+/* The text of a file without its final newline; empty if there is none. */
 static void read_text(const char *path, char *text, size_t size)
 {
 	FILE *file = fopen(path, "r");
@@ -47,8 +47,8 @@ static void read_text(const char *path, char *text, size_t size)
 }
 
 /*
- * An attribute of the component that the interface calls NAME@ADDRESS; its
- * device is ADDRESS.NAME.
+ * An attribute of the component that the interface calls NAME@ADDRESS; its device is
+ * ADDRESS.NAME.
  */
 static void attribute(const char *name, const char *what, char *text, size_t size)
 {
@@ -146,7 +146,7 @@ TEST_F(identity, debugfs_shows_registers_in_words)
 	EXPECT_EQ(NULL, strstr(line, " tracing "));
 }
 
-/* Every component has its dump, and reading it disturbs nothing. */
+/* Every component can be dumped, and the dump changes nothing. */
 TEST_F(identity, every_component_can_be_dumped)
 {
 	char line[256];

@@ -49,7 +49,7 @@ void calls_handler(int number)
 	calls_leaf();
 }
 
-/* The first number that a program's constructor can have. */
+/* The lowest priority number that a program's constructor can use. */
 __attribute__((constructor(101))) static void construct(void)
 {
 	calls_leaf();

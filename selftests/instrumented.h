@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Functions with a record at entry and exit, for calls_test.c. Each says how many
- * calls it makes, itself among them.
+ * Functions with entry and exit records, for calls_test.c. Each returns the number of
+ * calls it makes, including its own.
  */
 #ifndef INSTRUMENTED_H
 #define INSTRUMENTED_H
@@ -16,27 +16,27 @@ extern "C" {
 unsigned int calls_fib(unsigned int n);
 unsigned int calls_of_fib(unsigned int n);
 
-/* One call, and nothing is done in it. */
+/* One call with an empty body. */
 void calls_leaf(void);
-/* One call, in which leaf is called @turns times. */
+/* One call, which calls leaf @turns times. */
 void calls_loop(unsigned int turns);
 
-/* Jumps from @depth calls of itself to where @to was set: 2 * depth + 1 calls. */
+/* Calls itself @depth times and jumps to @to from there: 2 * depth + 1 calls. */
 void calls_jump(jmp_buf to, unsigned int depth);
 
 /*
- * Throws an exception from @depth calls below, which is caught here: depth + 2
- * calls, and as many exits.
+ * Throws an exception @depth calls down and catches it here: depth + 2 calls, and as
+ * many exits.
  */
 unsigned int calls_throw(unsigned int depth);
 
-/* One call, in which the thread sends itself a signal. */
+/* One call, in which the thread raises a signal. */
 void calls_raise(unsigned int number);
 
-/* A signal's handler: two calls. */
+/* A signal handler: two calls. */
 void calls_handler(int number);
 
-/* Calls that were made before main() by constructors in C and C++. */
+/* Calls made before main() by constructors in C and C++. */
 extern unsigned int calls_before_main;
 
 #ifdef __cplusplus

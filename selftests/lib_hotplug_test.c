@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that a traced program loses no record when the CPU it was on goes offline
- * and comes online, over and over, and that what it counts there goes on.
+ * Proves that a traced program loses no record when its CPU goes offline and online
+ * repeatedly, and that its counters resume there.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -18,13 +18,13 @@
 
 #define ROUNDS	5
 
-/* Longer than a round takes anywhere, in cycles or instructions. */
+/* More cycles or instructions than a round ever takes. */
 #define TOO_FAR	BIT64(40)
 
 /**
- * struct seen - what the records say
+ * struct seen - summary of the records
  * @calls:	entries and exits, on each source
- * @jumps:	counts that are far from those of the record before
+ * @jumps:	counts far from those of the previous record
  */
 struct seen {
 	uint64_t calls[SIFIVE_TRACE_MAX_ENCODERS];
@@ -111,7 +111,7 @@ static void go_on(struct __test_metadata *_metadata,
 	calls_loop(99);
 	ASSERT_EQ(0, sifive_trace_off(self->trace));
 
-	/* Without sources a sink is one encoder's; now it is known which. */
+	/* Without SRC a sink has one encoder, which is known only now. */
 	ASSERT_EQ(0, trace_encoder(self->fd, self->leaver.index, &self->leaver));
 	source = self->leaver.src_bits ? self->leaver.src : self->leaver.sink;
 	ASSERT_GT(SIFIVE_TRACE_MAX_ENCODERS, source);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that libsifive-perf does what its header says on the real device: a
- * program's records, in each count type, are in the file as they are in the
- * device; every misuse gives an error with words and leaves the device free.
+ * Proves that libsifive-perf works on the real device as its header documents: a
+ * program's records, in each count type, are in the file as they are in the device;
+ * every misuse gives an error message and leaves the device free.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -23,12 +23,12 @@
 #include "trace_records.h"
 
 #define CHANNEL	6
-#define MANUAL	2	/* kind of a record that perfWriteCntrs() makes */
+#define MANUAL	2	/* the kind of perfWriteCntrs()'s records */
 #define RECORDS	20
 
-/* Each test is a process: the library is as new, and ends with it. */
+/* Each test is a process, so the library starts in its initial state. */
 FIXTURE(lib) {
-	int fd;		/* another descriptor of the device, for a look at it */
+	int fd;		/* another descriptor of the device, for checks */
 	struct sifive_trace_info info;
 	struct sifive_trace_encoder encoder;
 	uint32_t buffer;
@@ -37,7 +37,7 @@ FIXTURE(lib) {
 
 FIXTURE_SETUP(lib)
 {
-	/* Its messages are looked at here, not printed. */
+	/* Messages are checked here, not printed. */
 	setenv("SIFIVE_TRACE_VERBOSE", "0", 1);
 	unsetenv("SIFIVE_TRACE_DEVICE");
 	unsetenv("SIFIVE_TRACE_HEADER");
@@ -57,7 +57,7 @@ FIXTURE_TEARDOWN(lib)
 	close(self->fd);
 }
 
-/* The last call failed and said why; nobody has the device. */
+/* The last call failed with an error message, and the device is free. */
 static void failed(struct __test_metadata *_metadata, int fd, int rc,
 		   const char *what)
 {
@@ -74,7 +74,7 @@ static void failed(struct __test_metadata *_metadata, int fd, int rc,
 
 #define FAILED(rc)	failed(_metadata, self->fd, rc, #rc)
 
-/* The last call's text has this in it. */
+/* The last call's error message contains this text. */
 static void says(struct __test_metadata *_metadata, const char *words)
 {
 	EXPECT_NE(NULL, strstr(perfErrorString(), words)) {
@@ -96,13 +96,15 @@ static perfEvent events[] = {
 
 #define EVENTS	((int)ARRAY_SIZE(events))
 
-/* How many of the events this machine can count: all or none. */
+/* The number of the events that this machine can count: all or none. */
 static int countable(const struct sifive_trace_info *info)
 {
 	return info->flags & SIFIVE_TRACE_INFO_COUNTERS ? EVENTS : 0;
 }
 
-/* ---- what is refused --------------------------------------------------------------- */
+/*
+ * ---- errors -------------------------------------------------------------------------
+ */
 
 TEST_F(lib, a_missing_device_is_not_taken_for_a_missing_module)
 {
@@ -157,7 +159,7 @@ TEST_F(lib, numbers_of_cores_and_funnels_must_make_sense)
 	FAILED(perfInit(-1, 1));
 	FAILED(perfInit(0, 1));
 	FAILED(perfInit(1, -1));
-	/* The driver's numbers count: others are a notice. */
+	/* The driver's addresses are used; others only give a notice. */
 	EXPECT_EQ(0, perfInit(1000, 1000));
 	EXPECT_STRNE("", perfErrorString());
 	EXPECT_EQ(0, init(self));
@@ -188,7 +190,7 @@ TEST_F(lib, arguments_out_of_range_are_refused)
 	FAILED(perfManualInit(&cache, 1, CHANNEL, raw, self->buffer));
 	FAILED(perfManualInit(twice, 2, CHANNEL, raw, self->buffer));
 	FAILED(perfFuncEntryExitInit(NULL, 0, 32, raw, self->buffer));
-	/* After all that it works. */
+	/* Initialisation still works after all these errors. */
 	EXPECT_EQ(0, perfManualInit(NULL, 0, CHANNEL, raw, self->buffer));
 	ASSERT_EQ(0, trace_encoder(self->fd, 0, &self->encoder));
 	if (self->encoder.flags & SIFIVE_TRACE_ENCODER_TS_CHANNELS)
@@ -273,7 +275,7 @@ TEST_F(lib, when_another_process_has_the_hardware_it_is_named)
 		if (fd < 0 || trace_config(fd, &config) ||
 		    write(ready[1], "", 1) != 1)
 			_exit(1);
-		/* Until the parent closes its end. */
+		/* Wait until the parent closes its end. */
 		_exit(read(go[0], &byte, 1) ? 1 : 0);
 	}
 	ASSERT_EQ(1, read(ready[0], &byte, 1));
@@ -286,9 +288,12 @@ TEST_F(lib, when_another_process_has_the_hardware_it_is_named)
 	EXPECT_EQ(0, perfManualInit(NULL, 0, CHANNEL, perfCount_Raw, self->buffer));
 }
 
-/* ---- good runs ----------------------------------------------------------------------- */
+/*
+ * ---- success
+ * --------------------------------------------------------------------------
+ */
 
-/* The whole file; its size or -1. */
+/* Read the whole file; returns its size or -1. */
 static ssize_t read_file(const char *path, uint8_t **bytes)
 {
 	int fd = open(path, O_RDONLY);
@@ -304,7 +309,7 @@ static ssize_t read_file(const char *path, uint8_t **bytes)
 	return got;
 }
 
-/* perfWriteTrace() gives what read() gives; the decoded messages of it. */
+/* perfWriteTrace() must write what read() returns; returns the decoded messages. */
 static void written(struct __test_metadata *_metadata, struct _test_data_lib *self,
 		    struct trace_stream *stream)
 {
@@ -322,7 +327,7 @@ static void written(struct __test_metadata *_metadata, struct _test_data_lib *se
 				  stream));
 }
 
-/* The next data message, which must have been a store of so many bytes. */
+/* The next data message, which must be a store of this size. */
 static uint32_t next(struct __test_metadata *_metadata,
 		     const struct trace_stream *stream, size_t *at,
 		     unsigned int bytes)
@@ -362,7 +367,7 @@ static void header(struct __test_metadata *_metadata,
 	}
 }
 
-/* A full address; an XOR one is put on top of the last. */
+/* Decode an address; XOR applies to the previous one. */
 static uint64_t address(struct __test_metadata *_metadata,
 			const struct trace_stream *stream, size_t *at,
 			perfCountType_t type, uint64_t *last)
@@ -377,7 +382,7 @@ static uint64_t address(struct __test_metadata *_metadata,
 	return value;
 }
 
-/* A counter's value as it is transmitted. */
+/* A counter's value as transmitted. */
 static uint64_t value(struct __test_metadata *_metadata,
 		      const struct trace_stream *stream, size_t *at)
 {
@@ -390,7 +395,7 @@ static uint64_t value(struct __test_metadata *_metadata,
 	return low;
 }
 
-/* What a program of several cores does on each of them. */
+/* What a multi-core program does on each core. */
 struct core {
 	pthread_t thread;
 	pthread_barrier_t *all;
@@ -405,7 +410,7 @@ static void *on_core(void *arg)
 
 	core->rc = trace_pin(core->cpu) ||
 		   perfManualInit(NULL, 0, CHANNEL, perfCount_Raw, core->buffer);
-	/* All are set up; tracing is on; all have made their records. */
+	/* Wait until all are set up; tracing is on; all have made their records. */
 	pthread_barrier_wait(core->all);
 	pthread_barrier_wait(core->all);
 	for (i = 0; i < RECORDS; i++)
@@ -500,7 +505,7 @@ static void record_and_check(struct __test_metadata *_metadata,
 		TH_LOG("%s", perfErrorString());
 	}
 	EXPECT_EQ(SIFIVE_TRACE_STATUS_CONFIGURED, trace_flags(self->lib.fd));
-	/* Off: no record, no error. */
+	/* Tracing is off: no record, no error. */
 	EXPECT_EQ(0, perfWriteCntrs());
 	ASSERT_EQ(0, perfTraceOn());
 	for (record = 0; record < RECORDS; record++)
@@ -546,7 +551,7 @@ TEST_F(records, are_in_the_file_with_header_address_and_growing_counters)
 #define PR_MDWE_REFUSE_EXEC_GAIN	1
 #endif
 
-/* As under systemd's MemoryDenyWriteExecute=: slower, and the library says so. */
+/* As under systemd's MemoryDenyWriteExecute=: slower, which the library reports. */
 TEST_F(records, need_no_executable_memory)
 {
 	if (prctl(PR_SET_MDWE, PR_MDWE_REFUSE_EXEC_GAIN, 0, 0, 0))
@@ -626,7 +631,7 @@ TEST_F(lib, a_full_buffer_is_written_and_then_refuses_to_go_on)
 	EXPECT_NE(0, perfTraceOn());
 	SAYS("full");
 
-	/* A new initialisation empties it. */
+	/* A new initialisation discards the capture. */
 	ASSERT_EQ(0, perfManualInit(NULL, 0, CHANNEL, perfCount_Raw, 4096));
 	ASSERT_EQ(0, perfTraceOn());
 	ASSERT_EQ(0, perfWriteCntrs());
@@ -650,7 +655,7 @@ TEST_F(lib, writing_while_tracing_does_not_end_it)
 	ASSERT_EQ(0, perfTraceOff());
 	written(_metadata, self, &stream);
 	before = stream.count;
-	/* And it can be written again. */
+	/* It can be written a second time. */
 	written(_metadata, self, &stream);
 	EXPECT_EQ(before, stream.count);
 }
@@ -671,7 +676,10 @@ TEST_F(lib, a_file_that_cannot_be_made_is_an_error_and_loses_nothing)
 	written(_metadata, self, &stream);
 }
 
-/* ---- ends that nobody planned ----------------------------------------------------------- */
+/*
+ * ---- abnormal ends
+ * -------------------------------------------------------------------------
+ */
 
 TEST_F(lib, a_process_killed_in_mid_run_leaves_its_trace_and_a_free_device)
 {
@@ -716,7 +724,7 @@ TEST_F(lib, a_forked_child_does_not_write_to_its_parents_trace)
 		ASSERT_EQ(0, perfWriteCntrs());
 		child = forks ? fork() : 0;
 		if (forks && !child) {
-			/* Refused, but not with a signal. */
+			/* The call fails without a signal. */
 			perfWriteCntrs();
 			_exit(perfWriteTrace("/tmp/lib_test.child") ? 0 : 1);
 		}

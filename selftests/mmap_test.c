@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that mmap() gives the stimulus pages of the session's encoders and
- * nothing else, to nobody else, for no longer than the session lasts, and that
- * such a mapping can neither grow, be executed, nor be inherited.
+ * Proves that mmap() maps the stimulus pages of the session's encoders and nothing
+ * else, for the session's owner and lifetime only, and that such a mapping can neither
+ * grow, be executed, nor be inherited.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -39,7 +39,7 @@ FIXTURE_TEARDOWN(mapping)
 	close(self->fd);
 }
 
-/* mmap() and undo it; 0 or a negative errno. */
+/* mmap() and munmap(); returns 0 or a negative errno. */
 static int try_map(int fd, size_t length, int prot, int flags, uint64_t offset)
 {
 	void *at = mmap(NULL, length, prot, flags, fd, (off_t)offset);
@@ -79,7 +79,7 @@ TEST_F(mapping, there_is_nothing_at_other_offsets)
 	uint64_t offsets[] = {
 		self->info.encoders * page, SIFIVE_TRACE_MAX_ENCODERS * page,
 		(SIFIVE_TRACE_MAX_ENCODERS + 1) * page, 0x11000000, 0x80000000,
-		/* Encoder 0 again if the upper half were lost on the way. */
+		/* These would select encoder 0 if the upper half were truncated. */
 		page << 32, page << 31, (uint64_t)INT64_MAX + 1 - page,
 	};
 	size_t i;
@@ -126,7 +126,7 @@ TEST_F(mapping, it_cannot_grow)
 				     MREMAP_MAYMOVE));
 	EXPECT_EQ(EFAULT, errno);
 	EXPECT_EQ(MAP_FAILED, mremap(at, self->page, 2 * self->page, 0));
-	/* Length 0 asks for a second mapping of the same. */
+	/* Length 0 asks for a second mapping of the same pages. */
 	EXPECT_EQ(MAP_FAILED, mremap(at, 0, self->page, MREMAP_MAYMOVE));
 	EXPECT_EQ(0, trace_signal_of_load(at));
 
@@ -179,7 +179,7 @@ TEST_F(mapping, a_descriptor_that_does_not_arrive_is_closed)
 	ASSERT_EQ(0, close(number));
 	ASSERT_EQ(0, mprotect(attach, self->page, PROT_READ));
 	EXPECT_EQ(-EFAULT, trace_ioctl(self->fd, SIFIVE_TRACE_IOC_ATTACH, attach));
-	/* The lowest number that is free. */
+	/* dup() returns the lowest free number. */
 	EXPECT_EQ(number, dup(self->fd));
 	close(number);
 }
@@ -192,7 +192,7 @@ TEST_F(mapping, none_without_a_session_of_this_descriptor)
 	ASSERT_LE(0, other);
 	ASSERT_LE(0, reader);
 	EXPECT_EQ(-ENXIO, try_map(other, self->page, RW, MAP_SHARED, offset));
-	/* For the kernel a file that cannot be written is mapped privately. */
+	/* The kernel treats a shared mapping of a read-only file as private. */
 	EXPECT_EQ(-EINVAL, try_map(reader, self->page, PROT_READ, MAP_SHARED, offset));
 	EXPECT_EQ(-EACCES, try_map(reader, self->page, RW, MAP_SHARED, offset));
 	close(self->fd);
@@ -263,7 +263,7 @@ TEST_F(mapping, it_is_gone_when_its_encoder_is_no_longer_selected)
 	ASSERT_EQ(0, trace_config(self->fd, &config));
 	EXPECT_EQ(SIGBUS, trace_signal_of_load(at));
 
-	/* One that finds no memory has ended the session as well. */
+	/* CONFIG has ended the previous session even if it runs out of memory. */
 	config = trace_simple_config(self->fd, 0);
 	ASSERT_EQ(0, trace_config(self->fd, &config));
 	at = trace_map(self->fd, &self->encoder);
@@ -277,7 +277,9 @@ TEST_F(mapping, it_is_gone_when_its_encoder_is_no_longer_selected)
 	EXPECT_EQ(SIGBUS, trace_signal_of_load(at));
 }
 
-/* CONFIG and mmap() as a child with these capabilities alone; mmap()'s errno. */
+/*
+ * CONFIG and mmap() in a child with these capabilities alone; returns mmap()'s errno.
+ */
 static int map_with_caps(int fd, const struct sifive_trace_encoder *encoder,
 			 uint64_t caps)
 {

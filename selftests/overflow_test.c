@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that a counter that overflows interrupts its hart: perf events that
- * sample make as many samples as the count and the period say, with the pc of
- * the code that was running, and come to an end. What a session samples by event
- * stands on that. Needs no trace hardware.
+ * Proves that a counter overflow interrupts its hart: sampling perf events make as many
+ * samples as count and period imply, with the pc of the running code, and stop when
+ * closed. Sampling by event depends on this. Needs no trace hardware.
  */
 #define _GNU_SOURCE
 #include <signal.h>
@@ -16,7 +15,7 @@
 #include "trace_count.h"
 #include "trace_more.h"
 
-/* Pages of a ring of samples, a power of two, behind the page that describes it. */
+/* Pages of a ring of samples, a power of two, behind its header page. */
 #define RING_PAGES	64
 
 #define TURNS		10000000ull
@@ -35,7 +34,7 @@ FIXTURE(overflow) {
 	uint64_t in_loop;
 };
 
-/* The kernel lowers the limit when interrupts take long, as emulated ones do. */
+/* The kernel lowers the limit if interrupts take long, as in an emulator. */
 FIXTURE_SETUP(overflow)
 {
 	self->event = -1;
@@ -52,7 +51,7 @@ static size_t ring_bytes(void)
 	return (size_t)getpagesize() * (RING_PAGES + 1);
 }
 
-/* A sampling event of this thread; the harness gives each test a process. */
+/* A sampling event of this thread; the harness gives each test its own process. */
 static int open_sampling(struct _test_data_overflow *self, struct perf_event_attr *attr)
 {
 	void *ring;
@@ -69,7 +68,7 @@ static int open_sampling(struct _test_data_overflow *self, struct perf_event_att
 	return 0;
 }
 
-/* The loop's code, for the pc of its samples: called where it stands. */
+/* The loop, as a function of its own so that samples can be attributed to it. */
 static void spin(uint64_t turns)
 {
 	trace_spin(turns);
@@ -98,7 +97,7 @@ static void collect(struct _test_data_overflow *self)
 	}
 }
 
-/* Sample the loop; what was counted. */
+/* Sample the loop; returns the count. */
 static uint64_t sample_loop(struct _test_data_overflow *self, uint64_t turns)
 {
 	trace_perf_enable(self->event);
@@ -109,8 +108,8 @@ static uint64_t sample_loop(struct _test_data_overflow *self, uint64_t turns)
 }
 
 /*
- * The same until there are so many samples, one in the loop among them: a host that has
- * other work takes time from the emulator that it cannot use.
+ * Repeat until there are this many samples, at least one of them in the loop: a loaded
+ * host takes time from the emulator.
  */
 static void sample_until(struct _test_data_overflow *self, uint64_t turns, uint64_t least)
 {
@@ -120,7 +119,7 @@ static void sample_until(struct _test_data_overflow *self, uint64_t turns, uint6
 		sample_loop(self, turns);
 }
 
-/* A sampling event, or a skip with the reason. */
+/* Open a sampling event, or skip the test with the reason. */
 #define OPEN_SAMPLING(attr)						\
 	do {								\
 		int ret = open_sampling(self, attr);			\
@@ -130,7 +129,7 @@ static void sample_until(struct _test_data_overflow *self, uint64_t turns, uint6
 		ASSERT_EQ(0, ret);					\
 	} while (0)
 
-/* Where time is counted, the emulator interrupts every 100 ns of a period. */
+/* Where time is counted, the emulator interrupts every 100 ns of the period. */
 TEST_F(overflow, samples_arrive)
 {
 	struct perf_event_attr attr = trace_perf_attr(PERF_TYPE_HARDWARE,
@@ -145,7 +144,7 @@ TEST_F(overflow, samples_arrive)
 
 #define ROUNDS		5
 
-/* Within a twentieth, and some there are. */
+/* Within a twentieth, and not zero. */
 static bool near(uint64_t samples, uint64_t expected)
 {
 	return expected && samples >= expected * 95 / 100 &&
@@ -162,9 +161,9 @@ static void rate(struct __test_metadata *_metadata,
 
 	if (!trace_counts_instructions())
 		SKIP(return, "this emulator counts time, not instructions");
-	/* The counter that has just counted for ever now overflows in time. */
+	/* Reuses a counter that was set to count without overflow. */
 	OPEN_SAMPLING(&attr);
-	/* What other harts do meanwhile counts here, too, and comes at once. */
+	/* Samples of other harts' activity count here, too, and arrive at once. */
 	for (i = 0; i < ROUNDS && !near(samples, expected); i++) {
 		const uint64_t counted = trace_perf_count(self->event);
 		const uint64_t had = self->samples, had_in_loop = self->in_loop;
@@ -177,7 +176,7 @@ static void rate(struct __test_metadata *_metadata,
 		       (unsigned long long)count, (unsigned long long)samples,
 		       (unsigned long long)in_loop);
 	}
-	/* The loop, and the kernel and other harts meanwhile. */
+	/* The loop, plus the kernel and other harts. */
 	EXPECT_LE(turns * TRACE_SPIN, count);
 	EXPECT_GE(turns * TRACE_SPIN * 2, count);
 	EXPECT_TRUE(near(samples, expected));
@@ -203,8 +202,8 @@ TEST_F(overflow, as_many_samples_as_cycles_by_period)
 }
 
 /*
- * Shorter than the interrupt takes. Were the kernel counted, too, the program
- * would never run again: this kernel does not throttle.
+ * The period is shorter than the interrupt handler. If the kernel were counted, too,
+ * the program would never run again: this kernel does not throttle.
  */
 TEST_F(overflow, as_many_samples_of_user_mode_by_a_short_period)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that with counts of its own a thread's records have in them what it ran,
- * and nothing of a neighbour on the same hart.
+ * Proves that with per-thread counts a thread's records count its own execution and
+ * nothing of a neighbour on the same hart.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -54,7 +54,7 @@ FIXTURE_TEARDOWN(own_counts)
 	close(self->fd);
 }
 
-/* What the thread works for itself; between the rounds others may run. */
+/* The thread's work; between rounds other threads may run. */
 #define TURNS	10000000ull
 #define ROUNDS	100
 #define WORK	(TURNS * TRACE_SPIN)
@@ -72,7 +72,7 @@ static void take(const struct trace_record *record, void *arg)
 	counts->last = record->value[0];
 }
 
-/* The instructions of the work, as the records before and behind it have them. */
+/* The instructions of the work, as the difference of the records around it. */
 static uint64_t work(struct __test_metadata *_metadata,
 		     struct _test_data_own_counts *self, unsigned int flags, bool often)
 {
@@ -125,11 +125,11 @@ TEST_F(own_counts, leave_a_neighbour_on_the_hart_out)
 	EXPECT_GE(WORK + WORK / 100, alone);
 	EXPECT_LE(WORK, own);
 	EXPECT_GE(WORK + WORK / 100, own);
-	/* It was there. */
+	/* The neighbour did run. */
 	EXPECT_LE(WORK + WORK / 2, all);
 }
 
-/* Differences over a switch to the neighbour, and without one. */
+/* Differences with a context switch to the neighbour in between, and without. */
 TEST_F(own_counts, go_on_over_each_switch)
 {
 	uint64_t own;

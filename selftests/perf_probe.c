@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What perf_stat.sh measures and what it measures beside: a loop and pages whose
- * counts are known, with a session's counters or without.
+ * The workload and the session that perf_stat.sh measures: a loop and pages with known
+ * counts, with or without a session's counters.
  *
  *	perf_probe loop		the work
- *	perf_probe session	the same in a session; fails when that counts wrong
- *	perf_probe hold		a session, from the line it prints, with its CPU, until
- *				its input ends; fails when a counter is lost
+ *	perf_probe session	the same in a session; fails if its counts are wrong
+ *	perf_probe hold		a session from the line it prints, with its CPU, until
+ *				its input ends; fails if a counter is lost
  */
 #define _GNU_SOURCE
 #include <fcntl.h>

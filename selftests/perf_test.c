@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that a session's counters and perf's live beside each other: whatever
- * perf events come, go and fill the counters, ours go on counting what they
- * should, and so do theirs; and that COUNTERS says when they hold all of them.
+ * Proves that a session's counters and perf's coexist: whatever perf events come, go
+ * and fill the counters, both sides keep counting correctly; and that COUNTERS reports
+ * when perf holds all counters.
  *
- * The emulator counts an event on one counter only: both sides ask for different
- * ones, but for cycles and instructions, which have fixed counters of their own.
+ * The emulator counts an event on a single counter, so both sides use different events,
+ * except for cycles and instructions, which have fixed counters.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -26,7 +26,7 @@
 
 #define TURNS		200000ull
 #define LOOP		(TURNS * TRACE_SPIN)
-/* What a loop's count may be more than the loop: reading it, by system calls. */
+/* Allowance for reading the count, by system calls. */
 #define SLACK		(LOOP / 20)
 
 #define PAGES		512
@@ -65,7 +65,7 @@ FIXTURE_TEARDOWN(perf)
 	trace_session_close(&self->s);
 }
 
-/* Take these events; the error. */
+/* Take counters for these events; returns the error. */
 static int take(struct _test_data_perf *self,
 		const struct sifive_trace_event *const *events, uint32_t count)
 {
@@ -82,18 +82,18 @@ static int take(struct _test_data_perf *self,
 	const struct sifive_trace_event *events[] = { __VA_ARGS__ };	\
 	take(self, events, ARRAY_SIZE(events)); })
 
-/* Take all three, with the programmable one first. */
+/* Take all three, the programmable one first. */
 #define TAKE_ALL()	TAKE(&dtlb, &instructions, &cycles)
 
 #define OUR_DTLB	(self->counters.event[0].counter)
 
-/* Whether a count is the loop's; where time is counted, whether it went forwards. */
+/* Whether a count is the loop's; for counts of time, whether it increased. */
 static bool is_loop(struct _test_data_perf *self, uint64_t count)
 {
 	return self->exact ? count >= LOOP && count <= LOOP + SLACK : (int64_t)count > 0;
 }
 
-/* What is counted of a loop; the best of a few, as the other harts add to it. */
+/* The loop's count; the best of several runs, as other harts add to it. */
 static uint64_t count_loop(struct _test_data_perf *self,
 			   uint64_t (*read)(unsigned int what), unsigned int what)
 {
@@ -106,7 +106,7 @@ static uint64_t count_loop(struct _test_data_perf *self,
 		count = read(what) - count;
 		if (count < best)
 			best = count;
-		/* Time needs no second look. */
+		/* Time needs no second attempt. */
 		if (!self->exact || is_loop(self, best))
 			break;
 	}
@@ -122,7 +122,7 @@ static uint64_t count_loop(struct _test_data_perf *self,
 		}							\
 	} while (0)
 
-/* Our counters go forwards and know what they count. */
+/* The session's counters increase and count the right events. */
 static void check_ours(struct __test_metadata *_metadata,
 		       struct _test_data_perf *self)
 {
@@ -185,8 +185,8 @@ TEST_F(perf, events_count_right_before_during_and_after_a_session)
 }
 
 /*
- * Open pinned events of this CPU until no counter is left. Returns how many count;
- * a pinned event without a counter reads as an end of file.
+ * Open pinned events on this CPU until no counter is left. Returns the number that
+ * count; a pinned event without a counter reads as end of file.
  */
 static int fill_counters(struct _test_data_perf *self, int event[MANY])
 {
@@ -217,7 +217,7 @@ static void close_all(int event[MANY])
 /* Cycles pinned to this CPU; misses pinned to this thread; a mapped page. */
 enum { OF_CPU, OF_THREAD, MAPPED, KINDS };
 
-/* What perf counts meanwhile, by kind; -1: closed. */
+/* perf's events, by kind; -1: closed. */
 struct theirs {
 	int event[KINDS];
 	volatile struct perf_event_mmap_page *page;
@@ -226,8 +226,8 @@ struct theirs {
 static struct theirs theirs;
 
 /*
- * The mapped event's count without a system call: what the page says it was, and
- * what its counter has now. 0 where the page gives no counter.
+ * The mapped event's count without a system call: the page's base plus the counter. 0
+ * if the page gives no counter.
  */
 static uint64_t mapped_count(unsigned int unused)
 {
@@ -284,7 +284,7 @@ static void close_kind(unsigned int kind)
 	theirs.event[kind] = -1;
 }
 
-/* Perf's events count what they should. */
+/* perf's events count correctly. */
 static void check_theirs(struct __test_metadata *_metadata,
 			 struct _test_data_perf *self)
 {
@@ -306,7 +306,7 @@ static void check_theirs(struct __test_metadata *_metadata,
 		EXPECT_GE(4 * PAGES, misses);
 }
 
-/* Open three events in one order and close them in another; all orders of both. */
+/* Open three events in one order and close them in another; all combinations. */
 TEST_F(perf, both_count_right_while_events_come_and_go_in_every_order)
 {
 	static const unsigned int order[6][KINDS] = {
@@ -385,7 +385,7 @@ TEST_F(perf, perf_gets_the_counters_that_a_session_leaves)
 	check_ours(_metadata, self);
 }
 
-/* Programmable counters alone: what firmware has left for cycles are the fixed ones. */
+/* Programmable counters only: firmware then has only the fixed ones for cycles. */
 TEST_F(perf, fixed_counters_of_a_session_are_not_given_to_perf)
 {
 	struct perf_event_attr attr = trace_perf_attr(PERF_TYPE_HARDWARE,
@@ -402,7 +402,7 @@ TEST_F(perf, fixed_counters_of_a_session_are_not_given_to_perf)
 	EXPECT_EQ(0, trace_perf_count(theirs));
 	EXPECT_LOOP(trace_counter, COUNTER_CYCLE);
 	close_all(event);
-	/* Perf looks for a counter when it puts a thread on a CPU. */
+	/* perf allocates a counter when it schedules a thread in. */
 	trace_perf_disable(theirs);
 	trace_perf_enable(theirs);
 	EXPECT_LOOP(their_count, theirs);
@@ -412,7 +412,7 @@ TEST_F(perf, fixed_counters_of_a_session_are_not_given_to_perf)
 	ASSERT_EQ(0, trace_status(self->s.fd, &status));
 	EXPECT_EQ(0, status.counters_lost);
 
-	/* Nothing is kept from perf any more. */
+	/* perf has all counters again. */
 	trace_session_close(&self->s);
 	ASSERT_LT(0, fill_counters(self, event));
 	theirs = open_enabled(attr, 0, -1);
@@ -429,7 +429,7 @@ static void system_calls(void)
 		getppid();
 }
 
-/* What perf counts of the user's side of system calls, the best of a few. */
+/* perf's count of the user part of system calls, the best of several runs. */
 static uint64_t count_calls(int event)
 {
 	uint64_t best = ~0ull, count;
@@ -445,7 +445,7 @@ static uint64_t count_calls(int event)
 	return best;
 }
 
-/* A fixed counter of perf's may be set to count user mode alone. */
+/* perf may have set a fixed counter to count user mode alone. */
 TEST_F(perf, asking_about_an_event_leaves_perfs_counter_as_it_is)
 {
 	struct sifive_trace_query query = TRACE_ARG(sifive_trace_query);
@@ -480,7 +480,7 @@ struct toucher {
 	bool quit;
 };
 
-/* Perf writes an event's count to a page of ours that nobody has touched. */
+/* perf writes an event's count to an untouched page of this process. */
 static void *thread_touches(void *arg)
 {
 	struct toucher *t = arg;
@@ -523,8 +523,8 @@ TEST_F(perf, perf_may_touch_a_page_first_while_counters_are_taken)
 /* ---- the kernel's switch for user access ----------------------------------------- */
 
 /*
- * Each write sets the access of all CPUs again. Joining again repairs what it took
- * away; the counters themselves have gone on.
+ * Each write resets access on all CPUs. Joining again restores it; the counters have
+ * kept counting.
  */
 TEST_F(perf, a_change_of_perf_user_access_is_repaired_by_joining_again)
 {

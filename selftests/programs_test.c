@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves a property of all programs: the records in the trace and the losses that the
- * library reports are, together, the records that the program made. Each program is
- * random: threads that call, throw, jump, move, send each other signals, close
- * descriptors, make children, and end, also while tracing is off.
+ * Proves a property of all programs: the records in the trace plus the losses that the
+ * library reports equal the records that the program made. Each program is random:
+ * threads that call, throw, jump, migrate, signal each other, close descriptors, fork,
+ * and end, also while tracing is off.
  *
- * TRACE_SEED in the environment: the first program, printed so that it can be repeated.
- * TRACE_PROGRAMS: how many (default 50).
+ * TRACE_SEED: seed of the first program, printed so that a run can be repeated.
+ *
+ * TRACE_PROGRAMS: the number of programs (default 50).
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -31,7 +32,7 @@
 #define STEPS		12
 #define BUFFER		(8u << 20)
 
-/* What a program may do, beside calls; some of it rules out other things. */
+/* What a program may do besides calls; some exclude others. */
 enum {
 	CLOSES		= 1 << 0,
 	DUMPS		= 1 << 1,
@@ -43,13 +44,13 @@ enum {
 };
 
 /**
- * struct outcome - what has become of a program; in memory that outlives it
- * @made:	records, also of handlers and of children that share its memory
- * @found:	in the trace
- * @lost:	as the library says of itself
- * @totals:	of the trace
- * @regular:	counters cannot go back
- * @failed:	what could not be done, "" for nothing
+ * struct outcome - result of a program; in memory that outlives it
+ * @made:	records made, including handlers and children that share its memory
+ * @found:	records in the trace
+ * @lost:	losses that the library reports
+ * @totals:	totals of the trace
+ * @regular:	counters must not decrease
+ * @failed:	the step that failed, or ""
  */
 struct outcome {
 	uint64_t made, found;
@@ -148,7 +149,7 @@ static void step_signal(struct actor *self)
 	const unsigned int n = __atomic_load_n(&actors_made, __ATOMIC_ACQUIRE);
 	const struct actor *other = &actors[below(self, n + 1) % THREADS];
 
-	/* Of a nested one another may be waiting for the end. */
+	/* Another thread may be waiting for a nested one to end. */
 	if (abilities & SIGNALS && __atomic_load_n(&other->started, __ATOMIC_ACQUIRE) &&
 	    !other->nested)
 		pthread_kill(other->thread, SIGUSR1);
@@ -177,7 +178,7 @@ static void step_dump(struct actor *self)
 		sifive_trace_dump(trace, "/dev/null");
 }
 
-/* Of a child with memory of its own nothing is recorded or counted. */
+/* A child with its own memory records and counts nothing. */
 static void step_child(struct actor *self)
 {
 	const unsigned int how = below(self, 3);
@@ -203,7 +204,10 @@ static void step_sleep(struct actor *self)
 
 static void *act(void *actor);
 
-/* Small stacks, see make_threads_cheap() of threads_test.c; 0: there is no more place. */
+/*
+ * Small stacks, see make_threads_cheap() in threads_test.c. Returns NULL if all are in
+ * use.
+ */
 static struct actor *start(struct actor *parent, bool nested)
 {
 	const unsigned int n = __atomic_fetch_add(&actors_made, 1, __ATOMIC_ACQ_REL);
@@ -268,7 +272,7 @@ static void *act(void *actor)
 	return NULL;
 }
 
-/* 0, or what failed. */
+/* Returns NULL, or what failed. */
 static const char *set_up(struct actor *self)
 {
 	static const char *const events[] = {
@@ -288,13 +292,13 @@ static const char *set_up(struct actor *self)
 		options.flags |= below(self, 4) ? 0 : flags[i];
 	if (!options.events)
 		options.flags &= ~(unsigned int)SIFIVE_TRACE_PER_THREAD;
-	/* Where one header is for several threads, each with counts of its own. */
+	/* With per-thread counts, several threads may share a header. */
 	outcome->regular = !(options.flags & SIFIVE_TRACE_PER_THREAD) ||
 			   !(options.flags & SIFIVE_TRACE_HEADER_ONCE);
 	trace = sifive_trace_open();
 	if (!trace)
 		return "sifive_trace_open()";
-	/* Several sinks may have to share what one could have. */
+	/* Several sinks may have to share what one could have alone. */
 	for (options.buffer = BUFFER; sifive_trace_setup(trace, &options);
 	     options.buffer /= 2)
 		if (options.buffer < 1 << 20)
@@ -302,7 +306,7 @@ static const char *set_up(struct actor *self)
 	return NULL;
 }
 
-/* Threads that live at a time; the trace may be off when they end. */
+/* Run threads concurrently; tracing may be off when they end. */
 static const char *run_phase(struct actor *self, bool pause)
 {
 	unsigned int i, threads = below(self, THREADS / PHASES);
@@ -362,7 +366,7 @@ static const char *run_program(uint64_t seed)
 		abilities &= ~(unsigned int)DUMPS;
 	if (abilities & ALTERNATE_STACK)
 		action.sa_flags = SA_ONSTACK;
-	/* Which could come late, and its handler make calls while tracing is off. */
+	/* A late signal's handler would make calls while tracing is off. */
 	if (abilities & ENDS_OFF)
 		abilities &= ~(unsigned int)SIGNALS;
 	sigaction(SIGUSR1, &action, NULL);
@@ -374,7 +378,7 @@ static const char *run_program(uint64_t seed)
 	return failed ? failed : look();
 }
 
-/* The whole life of one program. */
+/* One program from start to end. */
 static void live(uint64_t seed)
 {
 	const char *failed;
@@ -392,7 +396,10 @@ static void check(struct __test_metadata *_metadata, uint64_t seed, int status)
 	const struct sifive_trace_report *r = &outcome->report;
 	const uint64_t all = outcome->found + r->lost_signals + r->lost_threads +
 			     r->lost_abandoned;
-	/* One that was given up may turn out whole: it is in both, never in neither. */
+	/*
+	 * An abandoned record may still turn out complete: it counts in both sums,
+	 * never in neither.
+	 */
 	const bool fine = !status && !*outcome->failed && !outcome->totals.bad &&
 		outcome->totals.breaks <= r->lost_abandoned &&
 		!outcome->totals.unfinished &&

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that what a program stores to the control registers of its stimulus page
- * does not go unnoticed: STATUS and STOP report the encoder, nothing that the program
- * set there survives the next START, and a full sink is no such change.
+ * Proves that stores to the control registers of a stimulus page are detected: STATUS
+ * and STOP report the encoder, the next START overwrites the values, and a full sink
+ * does not count as such a change.
  */
 #define _GNU_SOURCE
 #include <string.h>
@@ -202,7 +202,7 @@ TEST_F(registers, a_full_sink_is_neither_an_error_nor_a_change)
 	EXPECT_EQ(0, self->status.sink_errors);
 	EXPECT_EQ(-ENOSPC, trace_start(self->s.fd, 0));
 
-	/* What the sender has reported of it is no error of the next capture. */
+	/* The sender's report of it is not an error of the next capture. */
 	ASSERT_EQ(0, trace_start(self->s.fd, SIFIVE_TRACE_START_REWIND));
 	store(&self->s, 0, 1);
 	ASSERT_EQ(0, trace_stop(self->s.fd));

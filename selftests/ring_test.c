@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that a ring keeps the newest bytes, from a whole message on, whatever
- * its size and wherever it was stopped; that a snapshot of a running one is one
- * moment of it; and that odd and large buffers, nodes of single sinks,
- * timestamps, poll() and seeking do as documented.
+ * Proves that a ring keeps the newest bytes, beginning with a complete message, at
+ * every size and stop position; that a snapshot of a running ring is consistent; and
+ * that odd and large buffers, single-sink nodes, timestamps, poll() and seeking work as
+ * documented.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -18,7 +18,7 @@
 #include "kselftest_harness.h"
 #include "trace_more.h"
 
-/* The shortest message of a 32-bit store has more bytes. */
+/* The shortest message of a 32-bit store is longer. */
 #define SHORTEST	4
 #define LONGEST		38
 
@@ -60,7 +60,7 @@ static void store_values(struct trace_session *s, uint32_t from, uint32_t to)
 		trace_store(s->page, s->reg, from, 4);
 }
 
-/* The stopped ring begins with a whole message and ends with the last store. */
+/* The stopped ring begins with a complete message and ends with the last store. */
 static void check_newest(struct __test_metadata *_metadata,
 			 struct trace_session *s, uint32_t stored, size_t least)
 {
@@ -113,7 +113,7 @@ TEST_F(ring, the_newest_bytes_survive)
 	}
 }
 
-/* Stopped at every place in it that a message can end at, also at its end. */
+/* Stop at every position where a message can end, including the ring's end. */
 TEST_F(ring, it_begins_with_a_whole_message_wherever_it_stopped)
 {
 	uint32_t more, stores;
@@ -191,7 +191,7 @@ FIXTURE_TEARDOWN(sba)
 	trace_session_close(&self->s);
 }
 
-/* From one sink word on; a ring of less than a message may well hold none. */
+/* From one sink word on; a ring shorter than a message may be empty. */
 TEST_F(sba, every_size_is_rounded_up_to_a_word_and_works_as_a_ring)
 {
 	static const uint64_t sizes[] = { 1, 2, 5, 9, 17, 33, 64, 77, 100, 4095, 4097 };
@@ -248,7 +248,7 @@ TEST_F(sba, too_much_is_refused_in_words_and_the_driver_goes_on)
 
 #define PART	(256u << 10)
 
-/* Decode a part of the capture from the first message in it on. */
+/* Decode a part of the capture from its first complete message on. */
 static void decode_part(struct __test_metadata *_metadata, struct _test_data_sba *self,
 			uint64_t offset)
 {
@@ -300,7 +300,7 @@ TEST_F(sba, a_large_ring_is_written_to_its_end_and_over_it)
 	EXPECT_GT(LARGE, status.bytes);
 	EXPECT_LT(LARGE - LONGEST, status.bytes);
 
-	/* Its beginning, places over all of it, and its end. */
+	/* Its beginning, several places inside, and its end. */
 	decode_part(_metadata, self, 0);
 	EXPECT_LT(0, trace_consecutive(&self->stream, &first, NULL));
 	for (at = PART; at + PART < status.bytes; at += LARGE / 8) {
@@ -327,7 +327,7 @@ static bool wait_flag(int fd, uint32_t flag)
 	return trace_flags(fd) & flag;
 }
 
-/* A loaded machine may fill the ring whenever it is copied. */
+/* On a loaded machine the ring may wrap during each copy. */
 static int collect_running(struct trace_session *s, struct trace_stream *stream)
 {
 	double end = trace_clock() + 300;
@@ -352,7 +352,7 @@ TEST_F(sba, each_snapshot_of_a_running_ring_is_whole)
 	ASSERT_EQ(0, trace_start(self->s.fd, 0));
 	ASSERT_EQ(0, trace_writer_start(&self->writer, &self->s, 0));
 	for (round = 0; round < 12; round++) {
-		/* The first two before it has been filled, if all goes well. */
+		/* Expect the first two before the ring has wrapped. */
 		if (round == 2)
 			ASSERT_TRUE(wait_flag(self->s.fd,
 					      SIFIVE_TRACE_STATUS_WRAPPED));
@@ -419,7 +419,7 @@ TEST_F(sba, a_running_capture_is_read_and_sought_as_far_as_it_is)
 	EXPECT_EQ(EINVAL, errno);
 	EXPECT_EQ(-1, lseek(self->s.fd, 0, 77));
 	EXPECT_EQ(EINVAL, errno);
-	/* The descriptor is where it was. */
+	/* The descriptor's position has not moved. */
 	EXPECT_EQ(end, lseek(self->s.fd, 0, SEEK_CUR));
 	EXPECT_EQ(later - end, (off_t)read(self->s.fd, malloc(65536), 65536));
 }
@@ -443,7 +443,7 @@ TEST_F(ring, sram_is_not_read_while_it_is_written)
 
 /* ---- poll() -------------------------------------------------------------- */
 
-/* What is to happen does; on a loaded host not soon. */
+/* Wait for an expected event, long enough for a loaded host. */
 #define PATIENCE_MS	300000
 
 static int poll_for(int fd, int timeout)
@@ -567,7 +567,7 @@ TEST_F(ring, the_nodes_of_single_sinks_give_the_slices_of_the_whole)
 		ASSERT_EQ(0, trace_encoder(self->s.fd, i, &encoder));
 		page[i] = trace_map(self->s.fd, &encoder);
 		ASSERT_NE(NULL, page[i]);
-		/* Some wrap, some do not. */
+		/* Some captures wrap, some do not. */
 		for (v = 0; v < (i & 1 ? 30 : 3000); v++)
 			trace_store(page[i], trace_register(&encoder, 6), v, 4);
 	}
@@ -590,7 +590,7 @@ TEST_F(ring, the_nodes_of_single_sinks_give_the_slices_of_the_whole)
 		EXPECT_EQ(POLLIN, poll_for(fd, 0));
 		close(fd);
 	}
-	/* There may be a node for a sink that this capture does not have. */
+	/* There may be a node for a sink that is not part of this capture. */
 	fd = open_sink(config.sinks, O_RDONLY);
 	if (fd >= 0)
 		EXPECT_EQ(0, read(fd, whole, 1));
@@ -640,12 +640,14 @@ TEST_F(ring, prescale_changes_how_fast_time_ticks)
 		tick = 1 / (double)info.ts_hz;
 		traced = (double)(self->stream.message[2].time -
 				self->stream.message[1].time) * tick;
-		/* However long a store takes: the clocks are the same but for their ticks. */
+		/*
+		 * Both clocks agree to within their ticks, however long a store takes.
+		 */
 		EXPECT_LT(0.99 * (ending - begun) - 2 * tick, traced);
 		EXPECT_GT(1.01 * (after - before) + 2 * tick, traced);
 		free(self->stream.message);
 	}
-	/* A board has a prescaler or has none; a P550 has none. */
+	/* A board has a prescaler or none; a P550 has none. */
 	EXPECT_TRUE(refused == 0 || refused == 3);
 }
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that the kernel's own records come at the rate that was asked for, with
- * the user mode pc and the counters, from every thread and hart, and never in
- * the middle of a thread's.
+ * Proves that the kernel writes records at the requested rate, with the user-mode pc
+ * and the counters, from every thread and hart, and never inside a thread's own record.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -32,7 +31,7 @@ static inline __attribute__((always_inline)) void turn(uint64_t turns)
 		     "	bnez %0, 1b" : "+r"(turns));
 }
 
-/* Each in memory of its own, so that a pc tells which one it is. */
+/* Each in its own memory, so that a pc identifies it. */
 static __attribute__((noinline, aligned(64))) void work(uint64_t turns)
 {
 	turn(turns);
@@ -48,15 +47,15 @@ static bool in(void (*worker)(uint64_t turns), uint64_t pc)
 	return pc - (uintptr_t)worker < 64;
 }
 
-/* Cycles and instructions, where they are taken; differences are from the header on. */
+/* Cycles and instructions, if taken; differences are accumulated from the header on. */
 struct sample {
 	unsigned int src;
 	uint64_t pc, time, count[2];
 };
 
 /**
- * struct samples - all of a capture
- * @totals:	what there was besides
+ * struct samples - all samples of a capture
+ * @totals:	totals of the trace
  */
 struct samples {
 	struct trace_totals totals;
@@ -77,7 +76,7 @@ FIXTURE_SETUP(sampling)
 {
 	struct sifive_trace_config config;
 
-	/* On a slow kernel perf would sample less often than it is asked to. */
+	/* On a slow kernel perf would lower the sampling rate. */
 	trace_file_write("/proc/sys/kernel/perf_cpu_time_max_percent", "0");
 	trace_file_write("/proc/sys/kernel/perf_event_max_sample_rate", "100000");
 	self->fd = trace_open(O_RDWR);
@@ -135,7 +134,7 @@ static void keep(const struct trace_record *record, void *arg)
 	};
 }
 
-/* All samples of the capture; 0, or -1 when it cannot be decoded. */
+/* Collect all samples of the capture; 0, or -1 if it does not decode. */
 static int collect(struct _test_data_sampling *self)
 {
 	self->samples->count = 0;
@@ -148,21 +147,21 @@ static bool is_whole(const struct samples *samples)
 }
 
 /*
- * The least that comes of @n: nearly all where time is that of instructions. An
- * emulator whose host has other work gets time without being able to use it.
+ * The minimum expected of @n samples: nearly all if time follows instructions. A loaded
+ * host takes time from the emulator.
  */
 static unsigned int at_least(const struct _test_data_sampling *self, unsigned int n)
 {
 	return self->exact || !n ? n - n / 10 : n / 50 + 1;
 }
 
-/* The most that can come at an interval of 1 ms in this time of the program's own. */
+/* The maximum possible at a 1 ms interval in this much CPU time. */
 static unsigned int at_most(uint64_t microseconds)
 {
 	return microseconds / 1000 + microseconds / 4000 + 10;
 }
 
-/* Work for @ms, and as much longer as the least of @n samples takes to come. */
+/* Work for @ms, and longer until the minimum of @n samples has arrived. */
 static void work_sampled(struct _test_data_sampling *self, void (*fn)(uint64_t),
 			 unsigned int ms, unsigned int n)
 {
@@ -178,7 +177,7 @@ static unsigned int count_in(const struct samples *s, void (*fn)(uint64_t))
 	return n;
 }
 
-/* Gives the time of its own that the program had meanwhile. */
+/* Returns the program's CPU time meanwhile. */
 #define RUN(fn, ms, n) ({						\
 	uint64_t _own = trace_own_time();				\
 									\
@@ -230,13 +229,13 @@ TEST_F(sampling, it_comes_at_its_interval_with_pc_and_counters)
 		EXPECT_LT(self->samples->sample[i - 1].time,
 			  self->samples->sample[i].time);
 	}
-	/* They are what this hart's counters were, between what the program has read. */
+	/* The counts lie between the values that the program has read. */
 	last = &self->samples->sample[self->samples->count - 1];
 	for (i = 0; i < 2; i++) {
 		covered = last->count[i] - self->samples->sample[0].count[i];
 		EXPECT_LT(before[i], self->samples->sample[0].count[i]);
 		EXPECT_GT(after[i], last->count[i]);
-		/* All but an interval of about 300 at each end. */
+		/* Everything but an interval of about 300 at each end. */
 		if (self->exact)
 			EXPECT_LT((end[i] - begin[i]) / 100 * 98, covered);
 	}
@@ -289,14 +288,14 @@ TEST_F(sampling, each_start_has_a_header_or_only_the_first)
 	ASSERT_EQ(0, trace_stop(self->fd));
 	ASSERT_EQ(0, collect(self));
 	EXPECT_EQ(encoders, self->samples->totals.headers);
-	/* It went with what was thrown away. */
+	/* The rewind discarded it. */
 	ASSERT_EQ(0, trace_start(self->fd, SIFIVE_TRACE_START_REWIND));
 	ASSERT_EQ(0, trace_stop(self->fd));
 	ASSERT_EQ(0, collect(self));
 	EXPECT_EQ(encoders, self->samples->totals.headers);
 }
 
-/* Before the kernel's worker finds time for what STOP has left to it. */
+/* Before the kernel's worker has finished the work that STOP deferred. */
 TEST_F(sampling, starting_again_at_once_samples_no_faster)
 {
 	struct sched_param fifo = { .sched_priority = 1 };
@@ -319,7 +318,7 @@ TEST_F(sampling, starting_again_at_once_samples_no_faster)
 	EXPECT_GE(at_most(own), status.samples);
 }
 
-/* What was on its way when the sink filled up counts as written. */
+/* Samples on the way when the sink filled up count as written. */
 #define ON_THE_WAY	16
 
 TEST_F(sampling, a_full_sink_loses_samples)
@@ -346,7 +345,7 @@ TEST_F(sampling, a_full_sink_loses_samples)
 	EXPECT_LE(at_least(self, 1000), status.samples_lost);
 }
 
-/* The time of their own that these have had. */
+/* CPU time of these threads. */
 static uint64_t threads_time;
 
 static void *thread_works(void *self)
@@ -358,7 +357,7 @@ static void *thread_works(void *self)
 
 TEST_F(sampling, threads_are_sampled_that_begin_later)
 {
-	/* Where time is counted, some are missing, and some are between the loops. */
+	/* For counts of time, some are missing, and some are between the loops. */
 	const unsigned int least = self->exact ? at_least(self, 50) / 2 : 1;
 	const uint64_t own = trace_own_time();
 	pthread_t thread[3];
@@ -404,7 +403,7 @@ TEST_F(sampling, it_follows_the_thread_to_every_cpu)
 	}
 }
 
-/* Wait for a child that does other work; the samples of that. */
+/* Wait for a child that does other work; returns its samples. */
 static unsigned int childs_samples(struct __test_metadata *_metadata,
 				   struct _test_data_sampling *self, pid_t child)
 {
@@ -417,7 +416,7 @@ static unsigned int childs_samples(struct __test_metadata *_metadata,
 
 #define CHILDS_SAMPLES(child)	childs_samples(_metadata, self, child)
 
-/* A child is another process: it is sampled only with all. */
+/* A child is another process: only SAMPLING of all processes includes it. */
 TEST_F(sampling, other_processes_are_sampled_only_with_all)
 {
 	uint32_t flags[] = { 0, SIFIVE_TRACE_SAMPLING_ALL };
@@ -439,7 +438,7 @@ TEST_F(sampling, other_processes_are_sampled_only_with_all)
 	EXPECT_LE(self->exact ? at_least(self, 100) / 2 : 1, seen[1]);
 }
 
-/* Of this program that it shall work, and do nothing else. */
+/* In the executed program: work and do nothing else. */
 #define WORK_ALONE	"work-alone"
 
 __attribute__((constructor)) static void work_alone(int argc, char **argv)
@@ -474,26 +473,26 @@ TEST_F(sampling, execve_ends_it_unless_told_otherwise)
 	EXPECT_LT(0, seen[1]);
 }
 
-/* Run by a child that was handed the descriptor, and nothing else. */
+/* Run by a child that has been passed the descriptor and nothing else. */
 static int try_all(struct _test_data_sampling *self)
 {
 	if (trace_keep_caps(0))
 		return 1;
-	/* As the parent has set it. */
+	/* With the parent's settings. */
 	if (trace_start(self->fd, 0) != -EPERM ||
 	    !strstr(trace_message(self->fd), "CAP_PERFMON") ||
 	    trace_flags(self->fd) & SIFIVE_TRACE_STATUS_RUNNING)
 		return 2;
 	if (set(self) != -EPERM || !strstr(trace_message(self->fd), "CAP_PERFMON"))
 		return 3;
-	/* Nor of itself alone, or without any: the descriptor is not enough. */
+	/* Nor may it sample itself or nothing: the descriptor is not enough. */
 	self->sampling.flags = 0;
 	if (set(self) != -EPERM || trace_stop(self->fd) != -EPERM)
 		return 4;
 	return 0;
 }
 
-/* What has been set before stays, and samples. */
+/* The previous setting remains and samples. */
 TEST_F(sampling, a_call_that_fails_leaves_what_was_set)
 {
 	struct sifive_trace_sampling good = self->sampling;
@@ -524,7 +523,7 @@ TEST_F(sampling, all_needs_the_capability)
 	EXPECT_EQ(0, trace_wait(child));
 }
 
-/* Our own stores to the same encoder, to another register, meanwhile. */
+/* Meanwhile store to another register of the same encoder. */
 TEST_F(sampling, records_of_thread_and_kernel_do_not_mix)
 {
 	unsigned int reg = trace_register(&self->encoder, TRACE_CHANNEL);
@@ -543,7 +542,7 @@ TEST_F(sampling, records_of_thread_and_kernel_do_not_mix)
 	ASSERT_EQ(0, collect(self));
 	EXPECT_LT(0, self->samples->count);
 	EXPECT_EQ(0, self->samples->totals.unfinished);
-	/* Ours alone, each of which is no record. */
+	/* Only the thread's own stores, none of which is a record. */
 	EXPECT_EQ(next, self->samples->totals.bad);
 }
 
@@ -555,7 +554,7 @@ static void *thread_works_own(void *unused)
 	return NULL;
 }
 
-/* The instructions that samples found there, of the thread that works there. */
+/* Instructions according to the samples of the thread in this function. */
 static uint64_t instructions_in(const struct samples *s, void (*fn)(uint64_t))
 {
 	uint64_t sum = 0, mask = BIT64(48) - 1;
@@ -567,11 +566,11 @@ static uint64_t instructions_in(const struct samples *s, void (*fn)(uint64_t))
 	return sum;
 }
 
-/* Two threads, of which one has not joined, beside another process on the hart. */
+/* Two threads, one of which has not joined, and another process on the same hart. */
 static void sample_own(struct __test_metadata *_metadata, struct _test_data_sampling *self,
 		       uint32_t count_type)
 {
-	/* Also the kernel's: what the threads' system calls are. */
+	/* Including the kernel: the threads' system calls. */
 	const uint64_t expected = OWN_TURNS * 4, off = expected / 10;
 	struct sifive_trace_status before, status;
 	uint64_t mine, others;
@@ -620,7 +619,7 @@ TEST_F(sampling, each_thread_has_its_own_counts_joined_or_not)
 		sample_own(_metadata, self, type);
 }
 
-/* Their counts do not stay with those that exit. */
+/* Exited threads free their entries. */
 static void *thread_is_brief(void *unused)
 {
 	return NULL;
@@ -669,13 +668,13 @@ TEST_F(sampling, it_comes_every_so_many_events)
 	TH_LOG("%u samples, %llu expected where instructions are counted",
 	       self->samples->count, (unsigned long long)expected);
 	EXPECT_TRUE(is_whole(self->samples));
-	/* Where time is counted, a host with other work may not interrupt in time. */
+	/* For counts of time, a loaded host may interrupt late. */
 	if (self->exact) {
 		EXPECT_LT(0, count_in(self->samples, work));
 		EXPECT_LE(expected, self->samples->count);
 		EXPECT_GE(expected + expected / 5, self->samples->count);
 	}
-	/* An interrupt that comes late makes one interval longer, and the next shorter. */
+	/* A late interrupt makes one interval longer and the next one shorter. */
 	for (i = 1; i < self->samples->count; i++) {
 		more = self->samples->sample[i].count[1] -
 		       self->samples->sample[i - 1].count[1];
@@ -709,7 +708,7 @@ static void *thread_waits(void *unused)
 	return unused;
 }
 
-/* A pinned event of the CPU, which goes before those of threads. */
+/* A pinned event of the CPU, which has precedence over events of threads. */
 static int steal_counter(struct _test_data_sampling *self)
 {
 	struct perf_event_attr attr = trace_perf_attr(PERF_TYPE_HARDWARE,
@@ -766,7 +765,7 @@ TEST_F(sampling, an_event_without_a_counter_is_told)
 	EXPECT_EQ(1, status.samples_lost);
 	EXPECT_NE(NULL, strstr(status.message, "lost its counter"));
 
-	/* Threads that are made now find none from the beginning. */
+	/* Threads created now find no counter from the start. */
 	pthread_barrier_init(&seen, NULL, 3);
 	for (i = 0; i < 2; i++)
 		ASSERT_EQ(0, pthread_create(&thread[i], NULL, thread_waits, NULL));

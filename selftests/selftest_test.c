@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that CONFIG finds out what the messages of each stimulus register have, and
- * that this is what a program's own stores show; and that nothing of the trial is in
- * the capture.
+ * Proves that CONFIG determines the properties of each stimulus register's messages,
+ * that they match a program's own stores, and that the capture has no messages of the
+ * test.
  */
 #define _GNU_SOURCE
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that a session ends however its process does and leaves the hardware
- * free, that it can be handed to another process, that the module stays while
- * it is used, and that a component which is unbound under a session takes
- * nothing but that session with it.
+ * Proves that a session ends with its process, however that ends, and leaves the
+ * hardware free; that it can be passed to another process; that the module cannot be
+ * unloaded while it is used; and that unbinding a component ends only a session that
+ * uses it.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -32,11 +32,11 @@ FIXTURE(session) {
 	struct sifive_trace_info info;
 	struct sifive_trace_encoder encoder;
 	struct sifive_trace_config config;
-	char unbound[NAME_MAX + 1]; /* device to be bound again, or empty */
+	char unbound[NAME_MAX + 1]; /* device to bind again, or empty */
 	const char *driver;
 };
 
-/* Write a device's name to a driver's bind or unbind. */
+/* Write a device's name to a driver's bind or unbind attribute. */
 static int bind_or_unbind(const char *driver, const char *file, const char *device)
 {
 	char path[PATH_MAX];
@@ -78,7 +78,7 @@ static void store(int fd, uint32_t index, void *page, uint32_t value)
 		trace_store(page, trace_register(&encoder, CHANNEL), value, 4);
 }
 
-/* Configure, map and start; the mapped page, NULL for an error. */
+/* Configure, map and start; returns the mapped page, NULL on error. */
 static void *begin(int fd, const struct sifive_trace_encoder *encoder,
 		   const struct sifive_trace_config *wanted)
 {
@@ -91,7 +91,7 @@ static void *begin(int fd, const struct sifive_trace_encoder *encoder,
 	return page && !trace_start(fd, 0) ? page : NULL;
 }
 
-/* One store, from CONFIG to read(); the number of messages or -1. */
+/* One store, from CONFIG to read(); returns the number of messages or -1. */
 static ssize_t capture_one(int fd, uint32_t index)
 {
 	struct sifive_trace_config config = trace_simple_config(fd, index);
@@ -142,7 +142,7 @@ TEST_F(session, a_killed_process_leaves_the_hardware_free)
 			counters.event[0].code = 1;
 			if (fd < 0 || trace_config(fd, &config))
 				_exit(1);
-			/* Without counters where the board has none. */
+			/* Fails harmlessly where the board has no counters. */
 			trace_ioctl(fd, SIFIVE_TRACE_IOC_COUNTERS, &counters);
 			page = trace_map(fd, &self->encoder);
 			if (!page || trace_start(fd, 0))
@@ -163,7 +163,7 @@ TEST_F(session, a_killed_process_leaves_the_hardware_free)
 			     (SIFIVE_TRACE_STATUS_RUNNING |
 			      SIFIVE_TRACE_STATUS_CONFIGURED));
 		EXPECT_EQ(3, capture_one(self->fd, 0));
-		/* Give the hardware back for the next round's child. */
+		/* Free the hardware for the next round's child. */
 		close(self->fd);
 		self->fd = trace_open(O_RDWR);
 		ASSERT_LE(0, self->fd);
@@ -208,7 +208,9 @@ TEST_F(session, two_hundred_sessions_follow_each_other)
 		ASSERT_EQ(3, capture_one(fd, i % self->info.encoders)) {
 			TH_LOG("session %u", i);
 		}
-		/* Every third is closed without a mapping or a STOP before. */
+		/*
+		 * Every third session is closed while it captures, without a mapping.
+		 */
 		ASSERT_EQ(0, i % 3 ? 0 : trace_start(fd, 0));
 		close(fd);
 		ASSERT_EQ(0, trace_flags(self->fd));
@@ -250,7 +252,7 @@ static int receive_fd(int socket)
 	return fd;
 }
 
-/* The process that has been given a session: use it, tell, wait to be let go. */
+/* In the process that receives a session: use it, report, wait for the end. */
 static void use_session(int socket, const struct sifive_trace_encoder *encoder)
 {
 	int fd = receive_fd(socket);
@@ -281,7 +283,9 @@ TEST_F(session, it_lives_on_in_the_process_that_it_was_sent_to)
 	ASSERT_EQ(0, socketpair(AF_UNIX, SOCK_STREAM, 0, sockets));
 	child = fork();
 	if (!child) {
-		/* The descriptor that the harness opened would hold nothing. */
+		/*
+		 * Close the harness's descriptor, so that it does not keep the session.
+		 */
 		close(self->fd);
 		close(sockets[0]);
 		use_session(sockets[1], &self->encoder);
@@ -294,7 +298,7 @@ TEST_F(session, it_lives_on_in_the_process_that_it_was_sent_to)
 	close(mine);
 	ASSERT_EQ(1, read(sockets[0], &byte, 1));
 
-	/* Ours is closed, theirs is not. */
+	/* This descriptor is closed, theirs is open. */
 	EXPECT_EQ(SIFIVE_TRACE_STATUS_CONFIGURED, trace_flags(reader));
 	config = self->config;
 	EXPECT_EQ(-EBUSY, trace_config(reader, &config));
@@ -327,7 +331,7 @@ TEST_F(session, a_forked_child_shares_it)
 		_exit(0);
 	}
 	ASSERT_EQ(0, trace_wait(child));
-	/* The child's end is not the session's. */
+	/* The child's exit does not end the session. */
 	EXPECT_EQ(SIFIVE_TRACE_STATUS_CONFIGURED | SIFIVE_TRACE_STATUS_OWNER |
 		  SIFIVE_TRACE_STATUS_RUNNING, trace_flags(self->fd));
 	EXPECT_EQ(0, trace_stop(self->fd));
@@ -350,7 +354,7 @@ TEST_F(session, the_module_stays_while_it_is_used)
 	page = begin(self->fd, &self->encoder, &self->config);
 	ASSERT_NE(NULL, page);
 	EXPECT_EQ(-EWOULDBLOCK, unload());
-	/* A mapping alone is use as well. */
+	/* A mapping alone keeps the module loaded. */
 	close(self->fd);
 	EXPECT_EQ(-EWOULDBLOCK, unload());
 	EXPECT_EQ(0, trace_signal_of_load(page));
@@ -382,7 +386,7 @@ static bool find_device(const char *driver, const char *node, char *name, size_t
 	return found;
 }
 
-/* Unbind under a running session, with the last access to its mapping. */
+/* Unbind during a running session, whose mapping then loses access. */
 static void unbind_running(struct __test_metadata *_metadata,
 			   struct _test_data_session *self, const char *node)
 {
@@ -411,7 +415,7 @@ static void unbind_running(struct __test_metadata *_metadata,
 	trace_unmap(page);
 }
 
-/* Bind again; everything is as it was before. */
+/* Bind again; the initial state is restored. */
 static void rebind(struct __test_metadata *_metadata, struct _test_data_session *self)
 {
 	struct sifive_trace_info info;
@@ -445,7 +449,7 @@ TEST_F(session, an_encoder_can_be_unbound_under_it)
 	if (self->info.encoders == 1) {
 		EXPECT_EQ(-ENODEV, other);
 	} else {
-		/* The others are renumbered and can be used. */
+		/* The others are renumbered and usable. */
 		ASSERT_LE(0, other);
 		ASSERT_EQ(0, trace_info(other, &info));
 		EXPECT_EQ(self->info.encoders - 1, info.encoders);

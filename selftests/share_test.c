@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that a machine's users can share its trace hardware: all readers of a running
- * ring cost one copy of it, made while others go on; what one user captured is not for
- * another; STATUS from others disturbs no hart; nothing of a session is left in SRAM
- * for the next; and a call that fails takes nothing away.
+ * Proves that users can share a machine's trace hardware: all readers of a running ring
+ * share one copy, made while others go on; one user's capture is private; STATUS from
+ * others disturbs no hart; a session leaves nothing in SRAM for the next; and a failing
+ * call takes nothing away.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -75,7 +75,7 @@ static void run_ring(struct __test_metadata *_metadata, struct trace_session *s,
 		trace_store(s->page, s->reg, i, 4);
 }
 
-/* The newest stores of what runs have not reached the sink: more come behind them. */
+/* The newest stores of a running capture are not in the sink yet: more follow. */
 static void store_marks(struct trace_session *s, uint32_t value)
 {
 	unsigned int i;
@@ -84,7 +84,7 @@ static void store_marks(struct trace_session *s, uint32_t value)
 		trace_store(s->page, s->reg, value, 4);
 }
 
-/* Become a user without capabilities, but those in the mask. */
+/* Become a user without capabilities, except those in the mask. */
 static int become(uid_t user, uint64_t caps)
 {
 	if (setgroups(0, NULL) || prctl(PR_SET_KEEPCAPS, 1) ||
@@ -93,7 +93,7 @@ static int become(uid_t user, uint64_t caps)
 	return trace_keep_caps(caps);
 }
 
-/* Run @fn as that user in a child; its value, or -1. */
+/* Run @fn as that user in a child; returns its value, or -1. */
 static int as_user(uid_t user, uint64_t caps, int (*fn)(int fd), int fd)
 {
 	pid_t child = fork();
@@ -107,7 +107,7 @@ static int as_user(uid_t user, uint64_t caps, int (*fn)(int fd), int fd)
 
 /* ---- readers ---------------------------------------------------------------- */
 
-/* The most that every board has in one piece. */
+/* The largest contiguous buffer that every board has. */
 #define RING	(4ull << 20)
 #define READERS	8
 
@@ -138,10 +138,10 @@ TEST_F_TIMEOUT(share, all_readers_of_a_running_ring_cost_one_copy, 120)
 		ASSERT_EQ(1, pread(fd[i], &byte, 1, 0));
 	}
 	after = memory_line("VmallocUsed:");
-	/* The kernel has other areas there, some of which go meanwhile. */
+	/* The kernel has other areas there, some of which are freed meanwhile. */
 	EXPECT_LE((long long)RING / 2, after - before);
 	EXPECT_GT(2 * (long long)RING, after - before);
-	/* With the last reader it is gone. */
+	/* The last reader frees it. */
 	for (i = 0; i < READERS; i++)
 		close(fd[i]);
 	EXPECT_GT((long long)RING / 2, memory_line("VmallocUsed:") - before);
@@ -159,7 +159,7 @@ TEST_F_TIMEOUT(share, readers_at_the_same_time_see_one_moment, 120)
 	if (!self->sba)
 		SKIP(return, "this board has no SBA sink");
 	run_ring(_metadata, &self->s, 65536);
-	/* Held here, so that the second reader shares it. */
+	/* Keeps the copy, so that the second reader shares it. */
 	ASSERT_EQ(1, pread(self->s.fd, &byte, 1, 0));
 	store_marks(&self->s, 0);
 	size = trace_read_all(fd, &bytes[0]);
@@ -171,7 +171,7 @@ TEST_F_TIMEOUT(share, readers_at_the_same_time_see_one_moment, 120)
 				  &stream));
 	EXPECT_LT(0, trace_consecutive(&stream, &first, &last));
 	free(stream.message);
-	/* It begins again, alone: with what was stored since. */
+	/* The next read starts a new copy, with the stores since. */
 	close(fd);
 	EXPECT_EQ(0, pread(self->s.fd, bytes[1], 1, size));
 	ASSERT_EQ(0, trace_collect(self->s.fd, self->s.encoder.src_bits, &stream));
@@ -181,7 +181,10 @@ TEST_F_TIMEOUT(share, readers_at_the_same_time_see_one_moment, 120)
 	free(bytes[1]);
 }
 
-/* One that has stopped reading holds up nobody, and learns that it came too late. */
+/*
+ * A reader that stops reading does not block others, and learns that its copy has been
+ * replaced.
+ */
 TEST_F_TIMEOUT(share, a_reader_that_sleeps_loses_its_copy_to_another, 120)
 {
 	int fd = trace_open(O_RDONLY);
@@ -205,9 +208,9 @@ TEST_F_TIMEOUT(share, a_reader_that_sleeps_loses_its_copy_to_another, 120)
 }
 
 /**
- * struct copier - a thread that has the ring copied
- * @copying:	it waits for its first byte
- * @copies:	how many it has had
+ * struct copier - a thread whose reads copy the ring
+ * @copying:	it waits for the first byte
+ * @copies:	number of copies
  */
 struct copier {
 	pthread_t thread;
@@ -233,7 +236,7 @@ static void *copy_again_and_again(void *arg)
 	return NULL;
 }
 
-/* Whether STATUS began and ended twice while one copy was made. */
+/* Whether STATUS started and finished twice during one copy. */
 static bool status_within(struct copier *c, int fd)
 {
 	struct sifive_trace_status status;
@@ -244,7 +247,7 @@ static bool status_within(struct copier *c, int fd)
 		;
 	copies = __atomic_load_n(&c->copies, __ATOMIC_SEQ_CST);
 	for (n = 0; n < 2; n++) {
-		/* The copier gets any lock that it wants. */
+		/* Let the copier take any lock it wants. */
 		usleep(100);
 		if (trace_status(fd, &status) ||
 		    !__atomic_load_n(&c->copying, __ATOMIC_SEQ_CST) ||
@@ -255,8 +258,8 @@ static bool status_within(struct copier *c, int fd)
 }
 
 /*
- * Were the system locked while a copy is made, STATUS would end after it. A host that
- * is busy lets it seem otherwise now and then.
+ * If the system were locked during a copy, STATUS would finish after it. A loaded host
+ * can make it look so now and then.
  */
 TEST_F_TIMEOUT(share, others_use_the_system_while_a_ring_is_copied, 240)
 {
@@ -283,7 +286,7 @@ TEST_F_TIMEOUT(share, others_use_the_system_while_a_ring_is_copied, 240)
 	close(copier.fd);
 }
 
-/* A user whose memory is limited does not get round that by a copy in the kernel. */
+/* A copy in the kernel counts against the reader's memory limit. */
 TEST_F_TIMEOUT(share, a_copy_counts_as_the_memory_of_who_reads, 120)
 {
 	static const char dir[] = "/tmp/share_test_cgroup";
@@ -322,13 +325,13 @@ TEST_F_TIMEOUT(share, a_copy_counts_as_the_memory_of_who_reads, 120)
 	rmdir("/tmp/share_test_cgroup/small");
 	umount(dir);
 	rmdir(dir);
-	/* The owner still gets one. */
+	/* The owner can still copy. */
 	EXPECT_EQ(1, pread(self->s.fd, &byte, 1, 0));
 }
 
 /* ---- whose the capture is ------------------------------------------------------- */
 
-/* Everything that is shown of a capture to those who may not read it. */
+/* Everything that exposes a capture, for those who may not read it. */
 static int may_not_read(int unused)
 {
 	struct sifive_trace_encoder e;
@@ -368,7 +371,7 @@ static int may_read(int unused)
 	return 0;
 }
 
-/* The same as the root of a user namespace of its own. */
+/* The same for the root of a new user namespace. */
 static int may_not_read_as_root_there(int unused)
 {
 	if (unshare(CLONE_NEWUSER))
@@ -376,7 +379,7 @@ static int may_not_read_as_root_there(int unused)
 	return may_not_read(unused);
 }
 
-/* A descriptor that may read, handed to who may not by itself. */
+/* A descriptor that may read, passed to a user who may not open one. */
 static int reads_from(int fd)
 {
 	char byte;
@@ -404,7 +407,7 @@ TEST_F(share, a_capture_is_for_its_user_and_the_capable)
 	EXPECT_EQ(0, as_user(ALICE, 0, may_not_read, 0));
 	EXPECT_EQ(0, as_user(ALICE, BIT64(CAP_PERFMON), may_read, 0));
 	EXPECT_EQ(0, as_user(ALICE, BIT64(CAP_SYS_ADMIN), may_read, 0));
-	/* Root's, also without capabilities; and after the session. */
+	/* Root may, even without capabilities, and after the session. */
 	EXPECT_EQ(0, as_user(0, 0, may_read, 0));
 	fd = trace_open(O_RDONLY);
 	trace_session_close(&self->s);
@@ -422,7 +425,7 @@ TEST_F(share, a_capture_is_for_its_user_and_the_capable)
 	close(alice);
 }
 
-/* Capture something as a user with the capability, and leave it there. */
+/* Capture as a user with the capability, and leave the data in the hardware. */
 static int captures(int unused)
 {
 	struct trace_session s;
@@ -445,7 +448,7 @@ TEST_F(share, what_a_user_captured_is_read_by_that_user_afterwards)
 	EXPECT_EQ(0, as_user(0, BIT64(CAP_PERFMON), may_read, 0));
 }
 
-/* A program that has given up its rights goes on with what it has set up. */
+/* A program that drops its privileges can still use its session. */
 TEST_F(share, a_program_that_drops_its_rights_goes_on)
 {
 	struct sifive_trace_config config;
@@ -470,7 +473,7 @@ TEST_F(share, a_program_that_drops_its_rights_goes_on)
 
 /* ---- interrupts ----------------------------------------------------------------- */
 
-/* Calls of functions on other CPUs, of all of them together. */
+/* Function calls on other CPUs, from /proc/interrupts, all CPUs added up. */
 static unsigned long long calls_on_cpus(void)
 {
 	unsigned long long sum = 0, value;
@@ -556,7 +559,7 @@ TEST_F(share, nothing_of_a_session_is_left_in_sram)
 	for (i = 0; i < size / 4; i++)
 		same += page[TR_SINK_DATA / 4] == old[i];
 	EXPECT_EQ(0, same);
-	/* Nor by read(), of a sink that is made to seem full. */
+	/* Nor by read(), from a sink that is made to seem full. */
 	ASSERT_EQ(0, trace_start(self->s.fd, 0));
 	page[TR_SINK_WP / 4] |= TR_SINK_WP_WRAPPED;
 	ASSERT_EQ(0, trace_stop(self->s.fd));

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves what system sleep does to a capture: into system memory it goes on by
- * itself, with all that came before and after; in SRAM it stays stopped, keeps
- * what it had, and START says ESTALE until it rewinds. Counts only grow, whatever
- * reads them, and sampling goes on.
+ * Proves what system sleep does to a capture: into system memory it continues by
+ * itself, and keeps everything from before and after; in SRAM it stays stopped, keeps
+ * its data, and START fails with ESTALE until it rewinds. Counts never decrease, and
+ * sampling continues.
  *
- * The kernel's pm_test wakes the machine at once. TRACE_SLEEP is how deep it
- * sleeps, one of /sys/power/pm_test: the default, freezer, is one that every
- * machine survives; deeper ones need devices that do, above all the one with
- * the file system. With "processors" the other CPUs go offline and come back.
+ * The kernel's pm_test wakes the machine immediately. TRACE_SLEEP is the depth, one of
+ * /sys/power/pm_test: every machine survives the default, freezer; deeper levels need
+ * drivers that support them, above all for the disk. With "processors" the other CPUs
+ * go offline and online.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -66,7 +66,7 @@ static bool lists(const char *path, const char *word)
 	return trace_file_read(path, text, sizeof(text)) > 0 && strstr(text, word);
 }
 
-/* Idle CPUs are as deep as a machine can sleep whose firmware cannot. */
+/* Whether the machine's deepest sleep is idle CPUs, because firmware has no suspend. */
 static bool only_idles(void)
 {
 	return !lists("/sys/power/mem_sleep", "deep");
@@ -85,7 +85,7 @@ FIXTURE_SETUP(sleep)
 		SKIP(return, "this kernel cannot sleep");
 	if (!lists(PM_TEST, depth()))
 		SKIP(return, "this kernel cannot test sleep (CONFIG_PM_DEBUG)");
-	/* The kernel would not stop at that depth, and never wake. */
+	/* The kernel would ignore the test depth and never wake. */
 	if (only_idles() && (!strcmp(depth(), "processors") ||
 			     !strcmp(depth(), "core")))
 		SKIP(return, "this machine's sleep leaves all CPUs online");
@@ -107,7 +107,7 @@ FIXTURE_TEARDOWN(sleep)
 	trace_session_close(&self->s);
 }
 
-/* 0, or why the system did not sleep. */
+/* Returns 0, or why the system did not sleep. */
 static int go_to_sleep(const char *depth)
 {
 	int ret = trace_file_write(PM_TEST, depth);
@@ -155,8 +155,8 @@ TEST_F(sleep, a_running_capture)
 }
 
 /*
- * The module memory_thief refuses hibernation when all are prepared for it. TRACE_LOST=1
- * says that it overwrites the buffer first, as power that goes does with memory that
+ * The module memory_thief aborts hibernation once everything is prepared. With
+ * TRACE_LOST=1 it overwrites the buffer first, as loss of power does with memory that
  * the kernel does not save.
  */
 TEST_F_TIMEOUT(sleep, hibernation_keeps_what_was_captured_or_says_that_it_is_lost, 60)
@@ -246,7 +246,7 @@ TEST_F(sleep, a_stopped_capture_keeps_what_it_has)
 					 &counters));
 }
 
-/* Its own threads, then whatever runs: these are followed again after sleep. */
+/* First its own threads, then all: both are sampled again after sleep. */
 TEST_F(sleep, sampling_goes_on)
 {
 	struct sifive_trace_sampling sampling = TRACE_ARG(sifive_trace_sampling);
@@ -273,13 +273,13 @@ TEST_F(sleep, sampling_goes_on)
 }
 
 /**
- * struct watcher - a thread that reads its counters over sleep
+ * struct watcher - a thread that reads its counters during sleep
  * @thread:	the thread
  * @fd:		of the session
- * @cpu:	where it runs
- * @reads:	how often it has read
- * @back:	how often a value was less than the one before
- * @quit:	it shall end
+ * @cpu:	the CPU it runs on
+ * @reads:	number of reads
+ * @back:	number of values less than the previous one
+ * @quit:	request to end
  */
 struct watcher {
 	pthread_t thread;
@@ -309,7 +309,7 @@ static void *thread_watches(void *arg)
 	return NULL;
 }
 
-/* All encoders, and counters with counts of their own for each thread. */
+/* All encoders, with per-thread counts. */
 static int count_everywhere(struct _test_data_sleep *self, uint64_t buffer)
 {
 	struct sifive_trace_counters counters = TRACE_ARG(sifive_trace_counters);
@@ -326,7 +326,7 @@ static int count_everywhere(struct _test_data_sleep *self, uint64_t buffer)
 	return ret ?: trace_ioctl(self->s.fd, SIFIVE_TRACE_IOC_COUNTERS, &counters);
 }
 
-/* One of a CPU that can go offline, by @online; false when there is none. */
+/* An encoder of a CPU that can go offline, by @online; false if there is none. */
 static bool find_leaver(struct _test_data_sleep *self, struct sifive_trace_encoder *e,
 			char *online, size_t size)
 {
@@ -342,7 +342,7 @@ static bool find_leaver(struct _test_data_sleep *self, struct sifive_trace_encod
 	return false;
 }
 
-/* An encoder that has lost its registers returns with sleep alone. */
+/* An encoder that has lost its registers is restored by system sleep only. */
 TEST_F(sleep, counters_stay_where_a_stream_did_not_go_on)
 {
 	struct sifive_trace_status status;

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that threads on all harts record at once and that nothing they do to each
- * other, or signals, moves, forks and jumps do to them, costs a record that is not
- * counted: the decoded trace has exactly the records that the program made, of calls
- * and explicit ones, minus the losses that the library reports, and no piece of
- * anything else.
+ * Proves that threads on all harts record concurrently and that no interference,
+ * signal, migration, fork or jump costs a record that is not counted: the decoded trace
+ * has exactly the records that the program made, minus the losses that the library
+ * reports, and nothing else.
  *
- * TRACE_STORM_SECONDS in the environment is how long the longest one lasts (default 5).
+ * TRACE_STORM_SECONDS: duration of the longest test (default 5).
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -36,15 +35,15 @@
 
 static struct sifive_trace *trace;
 
-/* Bytes of it. */
+/* Its size in bytes. */
 static uint64_t buffer;
 
-/* By kind. */
+/* Numbers of records by kind. */
 struct counts {
 	uint64_t of[TRACE_ISR + 1];
 };
 
-/* Records that were begun, and those that were not left half-way. */
+/* Records that were started, and those that were not abandoned. */
 static struct counts begun, made;
 
 static void count(struct counts *counts, enum trace_kind kind, uint64_t number)
@@ -58,7 +57,7 @@ static uint64_t sum(const struct counts *counts)
 	       counts->of[TRACE_MANUAL];
 }
 
-/* Call an instrumented function, which makes so many calls, itself among them. */
+/* Call an instrumented function, which makes this number of calls including its own. */
 static void call_any(void (*function)(unsigned int), unsigned int argument,
 		     unsigned int calls)
 {
@@ -69,13 +68,13 @@ static void call_any(void (*function)(unsigned int), unsigned int argument,
 	count(&made, TRACE_EXIT, calls);
 }
 
-/* One, and @turns calls in that. */
+/* One call, with @turns calls inside. */
 static void call(unsigned int turns)
 {
 	call_any(calls_loop, turns, turns + 1);
 }
 
-/* Records of each kind, the one written by a writer made for that, and the other. */
+/* A record of each kind, one with a specialised writer, one with the generic writer. */
 #define RECORDS	3
 
 static void record(void)
@@ -86,7 +85,7 @@ static void record(void)
 	call(0);
 }
 
-/* What is in the trace, and counters in its first record and in its last. */
+/* The trace's content, and the counters in its first and last record. */
 static struct counts found;
 static struct trace_calls found_calls;
 static uint64_t earliest[TRACE_COUNTERS], latest[TRACE_COUNTERS];
@@ -107,7 +106,7 @@ FIXTURE(threads) {
 	struct sifive_trace_report report;
 };
 
-/* A miss in the TLB is one hart's alone: a count of another hart's shows. */
+/* TLB misses differ between harts, so a count from the wrong hart is detected. */
 static int begin(const struct sifive_trace_info *info)
 {
 	struct sifive_trace_options options = SIFIVE_TRACE_OPTIONS;
@@ -117,7 +116,7 @@ static int begin(const struct sifive_trace_info *info)
 	trace = sifive_trace_open();
 	if (!trace)
 		return -1;
-	/* Several sinks may have to share what one could have. */
+	/* Several sinks may have to share what one could have alone. */
 	for (options.buffer = BUFFER; sifive_trace_setup(trace, &options);
 	     options.buffer /= 2)
 		if (options.buffer < 1 << 17)
@@ -127,8 +126,8 @@ static int begin(const struct sifive_trace_info *info)
 }
 
 /*
- * Small stacks without a guard page are kept when a thread ends: otherwise most of
- * an emulator's time goes into telling all harts of changed mappings.
+ * Small stacks without a guard page are cached when a thread ends. Otherwise an
+ * emulator spends most of its time notifying all harts of changed mappings.
  */
 static int make_threads_cheap(void)
 {
@@ -180,7 +179,7 @@ static void stop_and_read(struct __test_metadata *_metadata,
 	EXPECT_EQ(self->totals.records, sum(&found));
 }
 
-/* All that was made is in the trace or was reported, and nothing else. */
+/* Everything made is in the trace or reported as lost, and nothing else. */
 static void whole(struct __test_metadata *_metadata, struct _test_data_threads *self)
 {
 	enum trace_kind kind;
@@ -188,7 +187,10 @@ static void whole(struct __test_metadata *_metadata, struct _test_data_threads *
 	stop_and_read(_metadata, self);
 	EXPECT_EQ(0, self->totals.unfinished);
 	EXPECT_EQ(self->report.lost_abandoned, self->totals.breaks);
-	/* One that was given up may turn out whole: it is in both, never in neither. */
+	/*
+	 * An abandoned record may still turn out complete: it counts in both sums,
+	 * never in neither.
+	 */
 	EXPECT_LE(sum(&made), self->totals.records + lost(&self->report));
 	EXPECT_GE(sum(&made) + self->report.lost_abandoned,
 		  self->totals.records + lost(&self->report)) {
@@ -213,8 +215,8 @@ static void whole(struct __test_metadata *_metadata, struct _test_data_threads *
 #define WHOLE()	whole(_metadata, self)
 
 /*
- * The same where records were left, at most @times: before their first word, after
- * their last one, or between, and then the trace says so.
+ * The same with at most @times abandoned records: before the first word, after the last
+ * one, or in between, which leaves a mark in the trace.
  */
 static void whole_but(struct __test_metadata *_metadata,
 		      struct _test_data_threads *self, uint64_t times)
@@ -224,7 +226,9 @@ static void whole_but(struct __test_metadata *_metadata,
 	stop_and_read(_metadata, self);
 	EXPECT_LE(self->totals.breaks + self->totals.unfinished,
 		  self->report.lost_abandoned);
-	/* One that was left while it waited for another counts as a handler's. */
+	/*
+	 * A record abandoned while its thread waited for another counts as a handler's.
+	 */
 	EXPECT_LE(self->report.lost_abandoned + self->report.lost_signals, times);
 	for (kind = TRACE_ENTER; kind <= TRACE_MANUAL; kind++) {
 		EXPECT_LE(made.of[kind], found.of[kind]);
@@ -244,10 +248,10 @@ static void move(unsigned int to)
 	trace_pin((int)(to % (unsigned int)sysconf(_SC_NPROCESSORS_ONLN)));
 }
 
-/* Handlers that found a record half written, as the library says of its calls. */
+/* Signals handled, and those that interrupted a record according to the library. */
 static uint64_t signals, hits;
 
-/* Of the timers, since who sends signals has been heard of. */
+/* Timer signals since the last one from a sender. */
 #define UNHEARD_MAX	50
 
 static unsigned int unheard;
@@ -257,7 +261,7 @@ static void set_timers(suseconds_t microseconds)
 	const struct itimerval timer = { { 0, microseconds }, { 0, microseconds } };
 
 	setitimer(ITIMER_REAL, &timer, NULL);
-	/* Of the time that is spent in the program, much of it in records. */
+	/* Measures CPU time of the program, much of it in records. */
 	setitimer(ITIMER_VIRTUAL, &timer, NULL);
 }
 
@@ -265,11 +269,11 @@ static void on_signal(int number)
 {
 	int error = errno;
 
-	/* Where handlers take longer than that, nothing else would ever run. */
+	/* If handlers take longer than the interval, nothing else would ever run. */
 	if (__atomic_add_fetch(&unheard, 1, __ATOMIC_RELAXED) == UNHEARD_MAX)
 		set_timers(0);
 	__atomic_fetch_add(&signals, 1, __ATOMIC_RELAXED);
-	/* Turning on what is on does nothing. */
+	/* Turning on has no effect while on. */
 	if (sifive_trace_on(trace) &&
 	    strstr(sifive_trace_error(), "a record is being written"))
 		__atomic_fetch_add(&hits, 1, __ATOMIC_RELAXED);
@@ -303,7 +307,10 @@ static void *storm(void *number)
 	return NULL;
 }
 
-/* However long it lasts: what can be decoded here, in a quarter of the buffer. */
+/*
+ * However long the test runs: no more than can be decoded here, in a quarter of the
+ * buffer.
+ */
 static bool is_ahead(double done)
 {
 	struct sifive_trace_report report = { .size = sizeof(report) };
@@ -312,21 +319,23 @@ static bool is_ahead(double done)
 	       report.bytes > buffer / 4 * (done < 2 ? done : 2);
 }
 
-/* Where a thread has no channel, or a handler's records no place, one is missing. */
+/* A record is missing where a thread has no channel or a handler finds no room. */
 static void nested(struct __test_metadata *_metadata, struct _test_data_threads *self)
 {
 	struct trace_nesting nesting = trace_calls_nest(&found_calls);
 	uint64_t missing = self->report.lost_signals + self->report.lost_abandoned;
 
 	/*
-	 * Encoders without a common timestamp begin to count one after the other:
-	 * what a thread does before and after a move may change places.
+	 * Encoders without a common timestamp start counting one after the other:
+	 * records around a migration may swap.
 	 */
 	if (self->info.funnels != 1)
 		missing += sum(&made) / 1000;
 	EXPECT_GE(missing, nesting.disorder);
 	EXPECT_GE(missing, nesting.open);
-	/* Those that get a channel when the first ones end, within their last calls. */
+	/*
+	 * Threads that get a channel when the first ones end, within their last calls.
+	 */
 	EXPECT_GE(missing + THREADS * 8, nesting.late);
 	EXPECT_LT(2, nesting.deepest);
 	TH_LOG("%llu in disorder, %llu open, %llu late, %u deep",
@@ -335,9 +344,9 @@ static void nested(struct __test_metadata *_metadata, struct _test_data_threads 
 }
 
 /*
- * The long one: all harts, more threads than channels, signals in signals. How often a
- * handler finds a record half written depends on the machine; the unit tests run one
- * before each instruction of a record.
+ * The long test: all harts, more threads than channels, nested signals. How often a
+ * handler interrupts a record depends on the machine; the unit tests run one before
+ * each instruction of a record.
  */
 TEST_F_TIMEOUT(threads, a_storm_is_decoded_to_the_exact_number_of_records, 3600)
 {
@@ -351,7 +360,7 @@ TEST_F_TIMEOUT(threads, a_storm_is_decoded_to_the_exact_number_of_records, 3600)
 	signal(SIGALRM, on_signal);
 	signal(SIGVTALRM, on_signal);
 	signal(SIGUSR1, on_signal);
-	/* Calls in a call, of a thread that has a channel, whatever the timers do. */
+	/* Nested calls of a thread that has a channel, with timers running. */
 	call_any(calls_raise, SIGUSR1, 1);
 	pthread_barrier_init(&all_there, NULL, THREADS + 1);
 	for (i = 0; i < THREADS; i++)
@@ -364,7 +373,7 @@ TEST_F_TIMEOUT(threads, a_storm_is_decoded_to_the_exact_number_of_records, 3600)
 		    i % 16 == 0)
 			set_timers(3000);
 		pthread_kill(thread[i % THREADS], i & 1 ? SIGALRM : SIGUSR1);
-		/* Wherever it is, also within a record or a call. */
+		/* Wherever the thread is, also within a record or a call. */
 		CPU_ZERO(&set);
 		CPU_SET(i / 2 % cpus, &set);
 		pthread_setaffinity_np(thread[i * 7 % THREADS], sizeof(set), &set);
@@ -398,7 +407,7 @@ static void *one_record(void *unused)
 	return unused;
 }
 
-/* The exact number, which is that of the threads beyond the channels. */
+/* The exact number: that of the threads beyond the channels. */
 TEST_F(threads, those_beyond_the_channels_are_reported)
 {
 	struct sifive_trace_encoder encoder;
@@ -414,12 +423,12 @@ TEST_F(threads, those_beyond_the_channels_are_reported)
 		ASSERT_EQ(0, pthread_create(&thread[i], NULL, one_record, NULL));
 	for (i = 0; i < threads; i++)
 		ASSERT_EQ(0, pthread_join(thread[i], NULL));
-	/* Whose channel is free again. */
+	/* Its channel is free again. */
 	pthread_barrier_init(&all_there, NULL, 1);
 	ASSERT_EQ(0, pthread_create(&thread[0], NULL, one_record, NULL));
 	ASSERT_EQ(0, pthread_join(thread[0], NULL));
 	WHOLE();
-	/* One is the main thread's. */
+	/* The main thread has one. */
 	EXPECT_EQ(RECORDS * (threads - (channels - 1)), self->report.lost_threads);
 	EXPECT_EQ(RECORDS * (channels + 1), self->totals.records);
 }
@@ -449,7 +458,7 @@ TEST_F(threads, two_hundred_come_and_go_and_none_is_lost)
 	EXPECT_EQ(RECORDS * 400, self->totals.records);
 }
 
-/* On one CPU, so that what is left half-way is followed by another record there. */
+/* On one CPU, so that an abandoned record is followed by another one. */
 static void *until_stop(void *number)
 {
 	move((unsigned int)(uintptr_t)number);
@@ -463,7 +472,7 @@ static void *until_stop(void *number)
 	return NULL;
 }
 
-/* Wherever in a record a thread is when a dump pauses the trace, and ends the pause. */
+/* Wherever in a record a thread is when a dump pauses and resumes the trace. */
 TEST_F(threads, what_they_make_while_the_trace_is_dumped_is_reported)
 {
 	struct sifive_trace_report report = { .size = sizeof(report) };
@@ -476,7 +485,9 @@ TEST_F(threads, what_they_make_while_the_trace_is_dumped_is_reported)
 		ASSERT_EQ(0, pthread_create(&thread[i], NULL, until_stop,
 					    (void *)(uintptr_t)i));
 	pthread_barrier_wait(&all_there);
-	/* Until one was made in a pause: on a loaded host a thread may miss many. */
+	/*
+	 * Until a record was made during a pause: on a loaded host this may take long.
+	 */
 	for (i = 0; i < times || (!report.lost_threads && i < 100 * times); i++) {
 		ASSERT_EQ(0, sifive_trace_dump(trace, "/dev/null")) {
 			TH_LOG("%s", sifive_trace_error());
@@ -503,7 +514,7 @@ static void *endless(void *unused)
 	return unused;
 }
 
-/* Wherever it is hit: at most its last record is lost, and that is reported. */
+/* Wherever it is cancelled, at most its last record is lost, and that is reported. */
 TEST_F(threads, a_cancelled_one_leaves_its_channel_usable)
 {
 	const unsigned int times = 60;
@@ -516,7 +527,7 @@ TEST_F(threads, a_cancelled_one_leaves_its_channel_usable)
 		ASSERT_EQ(0, pthread_cancel(thread));
 		ASSERT_EQ(0, pthread_join(thread, NULL));
 	}
-	/* What the last one has left is followed by these. */
+	/* These follow the record that was abandoned last. */
 	for (i = 0; i < 4; i++) {
 		ASSERT_EQ(0, pthread_create(&thread, NULL, short_life,
 					    (void *)(uintptr_t)i));
@@ -532,14 +543,16 @@ static void jump_out(int number)
 	siglongjmp(jump, 1);
 }
 
-/* The record that a handler jumped out of is the one that is lost. */
+/* The record that a handler jumped out of is lost. */
 TEST_F(threads, jumps_out_of_handlers_lose_what_is_reported)
 {
 	const struct itimerval timer = { { 0, 700 }, { 0, 700 } };
 	const int times = 300;
 	volatile int jumps = 0;
 
-	/* One lane, so that the last record tells of all that were left in it. */
+	/*
+	 * One lane, so that the last record accounts for all that were abandoned in it.
+	 */
 	ASSERT_EQ(0, trace_pin(sched_getcpu()));
 	signal(SIGALRM, jump_out);
 	if (sigsetjmp(jump, 1))
@@ -571,7 +584,7 @@ TEST_F(threads, children_do_not_disturb)
 		}
 		ASSERT_EQ(child, waitpid(child, NULL, 0));
 		record();
-		/* What it writes is counted as lost. */
+		/* Its records are counted as lost. */
 		child = vfork();
 		if (!child) {
 			record();
@@ -633,7 +646,7 @@ static void fork_within(int number)
 	setitimer(ITIMER_REAL, &(struct itimerval){ { 0 }, { 0, 700 } }, NULL);
 }
 
-/* The child ends the record that its parent was in, where nobody sees that. */
+/* The child completes the record that its parent was in, in memory of its own. */
 TEST_F(threads, children_of_handlers_go_on_with_a_record)
 {
 	signal(SIGALRM, fork_within);
@@ -644,7 +657,7 @@ TEST_F(threads, children_of_handlers_go_on_with_a_record)
 			_exit(0);
 	}
 	signal(SIGALRM, SIG_IGN);
-	/* The last one may have come behind the loop's own question. */
+	/* The last signal may have arrived after the loop's check. */
 	if (in_child)
 		_exit(0);
 	TH_LOG("%u forks, %llu within a record", forks, (unsigned long long)hits);
@@ -654,7 +667,7 @@ TEST_F(threads, children_of_handlers_go_on_with_a_record)
 	EXPECT_EQ(0, lost(&self->report));
 }
 
-/* The program that it becomes knows nothing of the trace that it was in. */
+/* The executed program has no link to the trace it was in. */
 static void become_another(const struct sifive_trace_info *info)
 {
 	char *const args[] = { "/bin/true", NULL };
@@ -668,7 +681,7 @@ static void become_another(const struct sifive_trace_info *info)
 	for (i = 0; i < 3; i++)
 		if (pthread_create(&thread, NULL, endless, NULL))
 			_exit(1);
-	/* All of them are at it. */
+	/* All of them are recording. */
 	for (i = 0; i < 300000 && sum(&made) <= RECORDS * 110; i++)
 		usleep(1000);
 	execv(args[0], args);
@@ -694,7 +707,7 @@ TEST_F(threads, exec_leaves_a_trace_and_a_free_device)
 	EXPECT_LT(RECORDS * 103, self->totals.records);
 }
 
-/* An illegal instruction of the program's own is the program's. */
+/* The program's own illegal instruction gets the program's handler. */
 static volatile int own_traps;
 
 static void own_handler(int number, siginfo_t *info, void *context)
@@ -721,10 +734,10 @@ TEST_F(threads, a_programs_own_sigill_is_passed_on)
 }
 
 /**
- * struct revoker - a thread that writes kernel.perf_user_access over and over
+ * struct revoker - a thread that keeps writing kernel.perf_user_access
  * @fd:		the sysctl
- * @cpu:	where it does
- * @writes:	how often it has
+ * @cpu:	the CPU it runs on
+ * @writes:	number of writes
  */
 struct revoker {
 	int fd;
@@ -738,7 +751,7 @@ static void *revokes(void *arg)
 	unsigned int i;
 
 	trace_pin(r->cpu);
-	/* What is not at the beginning of the file, the kernel ignores. */
+	/* The kernel ignores writes beyond the beginning of the file. */
 	for (i = 0; !stop && pwrite(r->fd, &"201"[i % 3], 1, 0) == 1; i++) {
 		__atomic_add_fetch(&r->writes, 1, __ATOMIC_RELAXED);
 		usleep(50);
@@ -747,9 +760,9 @@ static void *revokes(void *arg)
 }
 
 /*
- * The kernel takes user access to counters away from everybody, or gives it to
- * everybody, from another CPU and at any time; it returns, and what is read then is
- * the same counters. The first two of them are cycles and instructions.
+ * The kernel revokes or grants user access to counters for everyone, from another CPU
+ * and at any time. Access is restored, and the same counters are read then. The first
+ * two of them are cycles and instructions.
  */
 TEST_F(threads, a_lost_permission_is_repaired)
 {
@@ -763,13 +776,16 @@ TEST_F(threads, a_lost_permission_is_repaired)
 	if (r.fd < 0 || !(self->info.flags & SIFIVE_TRACE_INFO_COUNTERS))
 		SKIP(return, "no kernel.perf_user_access, or no counters");
 	ASSERT_EQ(1, pread(r.fd, &was, 1, 0));
-	/* One stream, so that each record has one before it. */
+	/* One stream, so that each record has a predecessor. */
 	ASSERT_EQ(0, trace_pin(sched_getcpu()));
 	r.cpu = (sched_getcpu() + 1) % (int)sysconf(_SC_NPROCESSORS_ONLN);
 	for (i = 0; i < 2; i++)
 		from[i] = trace_counter(counter[i]);
 	ASSERT_EQ(0, pthread_create(&thread, NULL, revokes, &r));
-	/* Found refused, which leaves it so, until the next record repairs that. */
+	/*
+	 * A record that cannot read counters turns them off; the next one restores
+	 * access.
+	 */
 	for (records = 0; records < 200 || (taken < 10 && records < 40000); records++) {
 		taken += trace_signal_of_counter(COUNTER_CYCLE) == SIGILL;
 		record();
@@ -790,7 +806,7 @@ TEST_F(threads, a_lost_permission_is_repaired)
 	EXPECT_LT(0, taken);
 	EXPECT_EQ(RECORDS * records, self->totals.records);
 	EXPECT_EQ(1, self->totals.sources);
-	/* All differences together are no more than what the counter has made. */
+	/* All differences together are at most the counter's increment. */
 	for (i = 0; i < 2; i++) {
 		EXPECT_LT(earliest[i], latest[i]);
 		EXPECT_GE(to[i] - from[i], latest[i] - earliest[i]);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that the library's timer records where the program was, as often as it was
- * asked to and without a signal, beside the records of function entry and exit, and
- * that what the trace's bytes do not say stands beside them in a file.
+ * Proves that the library's timer records the program's position at the requested rate
+ * and without a signal, together with entry and exit records, and that the side-car
+ * file has what the trace's bytes lack.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -26,7 +26,7 @@
 #define BUFFER		0x100000
 #define INTERVAL	1000
 
-/* In memory of its own, so that a pc tells that it was there. */
+/* In its own memory, so that a pc identifies it. */
 static __attribute__((noinline, aligned(64))) void busy(uint64_t turns)
 {
 	asm volatile("1:	addi %0, %0, -1\n"
@@ -35,14 +35,14 @@ static __attribute__((noinline, aligned(64))) void busy(uint64_t turns)
 }
 
 /**
- * struct seen - what the records say
+ * struct seen - summary of the records
  * @samples:	records of the timer
- * @sources:	encoders that those with a pc in busy() came from
- * @busy:	those with a pc in busy()
+ * @sources:	encoders of samples with a pc in busy()
+ * @busy:	samples with a pc in busy()
  * @entered, @left: calls
- * @sampled, @called: channels of records of the one kind and the other
+ * @sampled, @called: channels of samples, and of calls
  * @first, @last: times of the first and last sample
- * @begin, @counted: each counter at the first, and what it counted from then on
+ * @begin, @counted: each counter at the first sample, and its increment since
  */
 struct seen {
 	uint64_t samples, busy, entered, left;
@@ -63,7 +63,7 @@ FIXTURE(timer) {
 
 FIXTURE_SETUP(timer)
 {
-	/* On a slow kernel perf would sample less often than it is asked to. */
+	/* On a slow kernel perf would lower the sampling rate. */
 	trace_file_write("/proc/sys/kernel/perf_cpu_time_max_percent", "0");
 	trace_file_write("/proc/sys/kernel/perf_event_max_sample_rate", "100000");
 	setenv("SIFIVE_TRACE_VERBOSE", "0", 1);
@@ -98,7 +98,7 @@ static void take(const struct trace_record *record, void *arg)
 		seen->called |= 1u << record->channel;
 		return;
 	}
-	/* Less what there was at the first one. */
+	/* Relative to the first one. */
 	for (i = 0; i < record->counters; i++) {
 		if (!seen->samples)
 			seen->begin[i] = record->value[i];
@@ -129,7 +129,9 @@ static void count_signal(int number)
 	delivered++;
 }
 
-/* All that the C library leaves to programs; SIGILL is the library's while on. */
+/*
+ * All signals that the C library leaves to programs; SIGILL is the library's while on.
+ */
 static bool is_watched(int number)
 {
 	return number != SIGKILL && number != SIGSTOP && number != SIGILL &&
@@ -157,7 +159,7 @@ static unsigned int unwatched_signals(void)
 	return others;
 }
 
-/* Of /proc/self/status: the number of threads, and of signals that timers hold. */
+/* From /proc/self/status: the number of threads, and of signals queued by timers. */
 static void own_state(char *threads, char *queued, size_t size)
 {
 	char status[4096] = "";
@@ -209,7 +211,7 @@ TEST_F(timer, records_come_at_its_interval_from_where_the_program_was)
 	own = trace_own_time() - own;
 	for (i = 0; i < count; i++)
 		program[i] = trace_counter(events[i].ctrIdx) - program[i];
-	/* Neither a signal, nor a timer that sends one, nor a thread that waits. */
+	/* No signal, no timer that sends one, no waiting thread. */
 	EXPECT_EQ(0, delivered);
 	EXPECT_STRNE("", threads[0]);
 	EXPECT_STREQ(threads[0], threads[1]);
@@ -227,8 +229,8 @@ TEST_F(timer, records_come_at_its_interval_from_where_the_program_was)
 	EXPECT_EQ(1u << CHANNEL, self->seen.sampled);
 	EXPECT_EQ(0, self->seen.entered + self->seen.left);
 	/*
-	 * What the program counted in all this is more than what is in the records,
-	 * from the first to the last: all of its work but an interval at each end.
+	 * The program's own count exceeds that of the records, which lack an interval
+	 * at each end.
 	 */
 	for (i = 0; i < count; i++) {
 		EXPECT_LT(0, self->seen.counted[i]);
@@ -237,7 +239,7 @@ TEST_F(timer, records_come_at_its_interval_from_where_the_program_was)
 			EXPECT_LT(worked[i] / 100 * 98, self->seen.counted[i]);
 	}
 
-	/* The average, as a late one does not move the next. */
+	/* The average, as a late interrupt does not delay the next. */
 	interval = (double)(self->seen.last - self->seen.first) /
 		   (double)(self->seen.samples - 1);
 	if (self->info.ts_hz) {
@@ -275,7 +277,7 @@ TEST_F(timer, records_stand_beside_those_of_entry_and_exit)
 	EXPECT_EQ(calls, self->seen.entered);
 	EXPECT_EQ(calls, self->seen.left);
 	EXPECT_LE(trace_counts_instructions() ? 5 : 1, self->seen.busy);
-	/* Threads' calls have the channel; the kernel's records another one. */
+	/* Calls of threads use this channel; the kernel's records use another. */
 	EXPECT_EQ(1u << CHANNEL, self->seen.called);
 	EXPECT_EQ(0, self->seen.called & self->seen.sampled);
 	ASSERT_EQ(0, sifive_trace_status(self->trace, &report));
@@ -297,13 +299,13 @@ TEST_F(timer, records_follow_the_thread_to_every_cpu)
 	for (i = 0; i < self->info.encoders; i++) {
 		ASSERT_EQ(0, trace_encoder(self->fd, i, &encoder));
 		ASSERT_EQ(0, trace_pin(encoder.cpu));
-		/* Some of which may be between the loops. */
+		/* Some of them may be between the loops. */
 		trace_work_sampled(self->fd, busy, 50, 10);
 	}
 	ASSERT_EQ(0, sifive_trace_off(self->trace));
 	DECODE();
 	EXPECT_LE(self->info.encoders, self->seen.busy);
-	/* Each encoder has records of the program, of all of them it has headers. */
+	/* Each encoder has records of the program, and all have headers. */
 	EXPECT_EQ(self->info.encoders, __builtin_popcount(self->seen.sources));
 }
 
@@ -326,7 +328,7 @@ TEST_F(timer, can_be_a_counter_that_overflows)
 	       (unsigned long long)self->seen.busy);
 	EXPECT_LT(2, self->seen.samples);
 	EXPECT_LT(exact ? self->seen.samples / 2 : 0, self->seen.busy);
-	/* The second counter has the kernel's instructions, too. */
+	/* The second counter includes the kernel's instructions. */
 	periods = (self->seen.samples - 1) * self->options.period;
 	EXPECT_LT(0, self->seen.counted[1]);
 	if (exact) {
@@ -335,7 +337,7 @@ TEST_F(timer, can_be_a_counter_that_overflows)
 	}
 }
 
-/* ---- the file beside the trace ------------------------------------------ */
+/* ---- the side-car file -------------------------------------------------- */
 
 static char beside[8192];
 

@@ -48,7 +48,7 @@ static bool is_call(const struct trace_call *a, const struct trace_call *b)
 	return a->function == b->function && a->site == b->site;
 }
 
-/* Leave the call that @call is of; returns how many are entered then. */
+/* Leave the call that @call belongs to; returns the depth after it. */
 static unsigned int leave(struct trace_nesting *nesting,
 			  const struct trace_call **stack, unsigned int depth,
 			  const struct trace_call *call)

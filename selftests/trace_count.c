@@ -11,7 +11,7 @@
 #include "trace_count.h"
 #include "trace_more.h"
 
-/* The CSR's number is part of the instruction. */
+/* The CSR's number is encoded in the instruction. */
 #define READ(n) ({							\
 	unsigned long value;						\
 									\
@@ -33,7 +33,7 @@ const struct sifive_trace_slot *trace_own_slot(int fd)
 	return slots == MAP_FAILED ? NULL : &slots[thread.slot];
 }
 
-/* Again, until nothing came in between. */
+/* Repeat until the sequence has not changed in between. */
 uint64_t trace_own_count(const struct sifive_trace_slot *slot, unsigned int counter)
 {
 	const volatile __u64 *offset = &slot->offset[counter];
@@ -126,7 +126,7 @@ int trace_signal_of_counter(unsigned int counter)
 	return trace_signal_of(read_counter_of, &counter);
 }
 
-/* Pages that are there, but in no TLB. */
+/* Pages that are present, but in no TLB. */
 static char *map_pages(unsigned int count)
 {
 	char *memory = mmap(NULL, count * (size_t)getpagesize(),
@@ -169,10 +169,10 @@ void trace_call_pages(unsigned int count)
 
 	for (i = 0; i < count; i++)
 		memcpy(&memory[i * page], &ret, sizeof(ret));
-	/* What the stores have left in a TLB goes with their permission. */
+	/* Changing their protection flushes the stores' TLB entries. */
 	if (mprotect(memory, count * page, PROT_READ | PROT_EXEC))
 		abort();
-	/* Of this hart: the thread that counts stays on it. */
+	/* On this hart: the counting thread is pinned to it. */
 	asm volatile("fence.i" ::: "memory");
 	for (i = 0; i < count; i++)
 		((void (*)(void))&memory[i * page])();
@@ -184,7 +184,7 @@ bool trace_emulated(void)
 	char list[256], *name;
 	int bytes = trace_file_read("/proc/device-tree/compatible", list, sizeof(list));
 
-	/* A board may have a name before the emulator's. */
+	/* A board's own compatible string may precede the emulator's. */
 	for (name = list; name < list + bytes; name += strlen(name) + 1)
 		if (!strcmp(name, "riscv-virtio"))
 			return true;
@@ -206,7 +206,7 @@ uint64_t trace_count_spin(unsigned int counter, uint64_t turns)
 	return best;
 }
 
-/* The best of a few: an interrupt only adds to it. */
+/* The minimum of several runs: interrupts only add to it. */
 static uint64_t spin_by_perf(int event, uint64_t turns)
 {
 	uint64_t best = ~0ull, before, count;
@@ -222,7 +222,7 @@ static uint64_t spin_by_perf(int event, uint64_t turns)
 	return best;
 }
 
-/* What two loops have in common, the calls of perf, is not looked at. */
+/* The difference of two loops cancels the overhead of the perf calls. */
 static bool counts_turns(int event, uint64_t turns)
 {
 	uint64_t more = spin_by_perf(event, 2 * turns) - spin_by_perf(event, turns);
@@ -230,7 +230,7 @@ static bool counts_turns(int event, uint64_t turns)
 	return more >= turns * TRACE_SPIN - 100 && more <= turns * TRACE_SPIN + 100;
 }
 
-/* Time may be as many nanoseconds by chance, but not for loops of several lengths. */
+/* Counts of time may match the loop's by chance, but not for several lengths. */
 static bool counts_instructions(void)
 {
 	struct perf_event_attr attr = trace_perf_attr(PERF_TYPE_HARDWARE,
@@ -337,7 +337,9 @@ bool trace_samples(int fd)
 	uint64_t before = ~0ull;
 	unsigned int i;
 
-	/* Not a time: an emulator may be kept from using it. */
+	/*
+	 * A number of tries, not a time limit: a loaded host slows the emulator down.
+	 */
 	for (i = 0; i < 3000 && !trace_status(fd, &status); i++) {
 		if (status.samples > before)
 			return true;

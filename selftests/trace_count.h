@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the tests of counters share: reading them, work whose count is known, and
+ * Shared by the tests of counters: reading them, work with a known count, and
  * perf_event_open().
  */
 #ifndef TRACE_COUNT_H
@@ -16,27 +16,27 @@
 #define COUNTER_INSTRET	2
 #define COUNTER_HPM	3
 
-/* Data TLB misses at loads; those at stores; those of instructions. */
+/* Data TLB misses of loads; of stores; instruction TLB misses. */
 #define DTLB_READ_MISS	(3 << 3 | 0 << 1 | 1)
 #define DTLB_WRITE_MISS	(3 << 3 | 1 << 1 | 1)
 #define ITLB_READ_MISS	(4 << 3 | 0 << 1 | 1)
 
-/* Instructions of one turn of trace_spin(). */
+/* Instructions per turn of trace_spin(). */
 #define TRACE_SPIN	2
 
-/* The CSR's value; SIGILL where it may not be read. */
+/* The CSR's value; raises SIGILL without access. */
 uint64_t trace_counter(unsigned int counter);
 
-/* Have the calling thread join: its slot, mapped for good, or NULL. */
+/* Join the calling thread; returns its slot, mapped for good, or NULL. */
 const struct sifive_trace_slot *trace_own_slot(int fd);
 
 /* The calling thread's own count. */
 uint64_t trace_own_count(const struct sifive_trace_slot *slot, unsigned int counter);
 
-/* The signal that reading a counter raises, or 0. */
+/* The signal raised by reading a counter, or 0. */
 int trace_signal_of_counter(unsigned int counter);
 
-/* A loop of TRACE_SPIN instructions a turn. */
+/* A loop of TRACE_SPIN instructions per turn. */
 static inline void trace_spin(uint64_t turns)
 {
 	asm volatile("1:	addi %0, %0, -1\n"
@@ -44,31 +44,31 @@ static inline void trace_spin(uint64_t turns)
 		     : "+r" (turns));
 }
 
-/* What that loop counts, the least of a few: an interrupt only adds to it. */
+/* The count of that loop, the minimum of several runs: interrupts only add to it. */
 uint64_t trace_count_spin(unsigned int counter, uint64_t turns);
 
-/* Records of the kernel's that a capture has, and those it has lost. */
+/* Records written and lost by the kernel in a capture. */
 uint64_t trace_sampled(int fd);
 
-/* The calling thread's own time, in microseconds. */
+/* The calling thread's CPU time, in microseconds. */
 uint64_t trace_own_time(void);
 
-/* Have @fn work for so many milliseconds of that. */
+/* Run @fn for this many milliseconds of CPU time. */
 void trace_work(void (*fn)(uint64_t turns), unsigned int ms);
 
 /*
- * The same, and until @least records of the kernel's more have come: an emulator whose
- * host has other work gets time without being able to use it.
+ * The same, and until the kernel has written @least more records: a loaded host takes
+ * time from the emulator.
  */
 void trace_work_sampled(int fd, void (*fn)(uint64_t turns), unsigned int ms,
 			unsigned int least);
 
-/* Whether a capture gets another record of the kernel's before long. */
+/* Whether the kernel writes another record to the capture before long. */
 bool trace_samples(int fd);
 
 /*
- * Load from so many pages, store to them, call code in each; each for the first
- * time. Code is stored before it is called.
+ * Load from, store to and call code in this many new pages. Code is stored before it is
+ * called.
  */
 void trace_touch_pages(unsigned int count);
 void trace_store_pages(unsigned int count);
@@ -78,21 +78,20 @@ void trace_call_pages(unsigned int count);
 bool trace_emulated(void);
 
 /*
- * Whether cycles and instructions are counted: an emulator that was not asked to
- * counts its host's time instead. Where TRACE_EXACT=1 says that they are, the test
- * fails if not.
+ * Whether cycles and instructions are counted: without its option for that, the
+ * emulator counts host time instead. With TRACE_EXACT=1 the test fails if they are not.
  */
 bool trace_counts_instructions(void);
 
 /* ---- perf_event_open(): 0 or more for success, a negative errno otherwise ------ */
 
-/* An event, disabled, of the calling thread (cpu -1) or of a CPU (pid -1). */
+/* A disabled event of the calling thread (cpu -1) or of a CPU (pid -1). */
 struct perf_event_attr trace_perf_attr(uint32_t type, uint64_t config);
 int trace_perf_open(struct perf_event_attr *attr, int pid, int cpu);
 int trace_perf_enable(int event);
 int trace_perf_disable(int event);
 
-/* What an event has counted; ~0 when that is unknown. */
+/* An event's count; ~0 if unknown. */
 uint64_t trace_perf_count(int event);
 
 #endif /* TRACE_COUNT_H */

@@ -251,11 +251,11 @@ enum mseo {
 };
 
 /**
- * struct slices - the message being taken apart
+ * struct slices - the message being decoded
  * @bytes:	its slices
  * @count:	their number
- * @bit:	next bit of the MDOs to be taken
- * @bad:	a field went over the end, or did not fit
+ * @bit:	next bit of the MDOs
+ * @bad:	a field crossed the end, or did not fit
  */
 struct slices {
 	const uint8_t *bytes;
@@ -307,7 +307,7 @@ static bool at_end(const struct slices *s)
 	return s->bit >= s->count * MDO_BITS;
 }
 
-/* Slices from here to the end of the message, 0 when it does not end. */
+/* Slices from here to the end of the message, 0 if it has no end. */
 static size_t message_length(const uint8_t *bytes, size_t size)
 {
 	size_t i;
@@ -318,7 +318,7 @@ static size_t message_length(const uint8_t *bytes, size_t size)
 	return 0;
 }
 
-/* There are no more messages than this. */
+/* Upper bound of the number of messages. */
 static size_t message_ends(const uint8_t *bytes, size_t size)
 {
 	size_t i, count = 0;
@@ -350,7 +350,7 @@ static bool decode_message(const uint8_t *bytes, size_t length,
 		take_fixed(&s, 4);
 		break;
 	case TRACE_TCODE_SYNC:
-		/* CKSRC and CKDF: "control 0,0" is all there is here. */
+		/* CKSRC and CKDF: here only "control 0,0" exists. */
 		if (take_fixed(&s, 4) || take_fixed(&s, 2))
 			return false;
 		break;

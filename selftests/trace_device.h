@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the tests of /dev/sifive-trace share: its calls with errors as negative
- * numbers, the stimulus page, and a decoder of captured bytes that shares no
- * code with the tools.
+ * Shared by the tests of /dev/sifive-trace: its calls with errors as negative numbers,
+ * the stimulus page, and a decoder of captured bytes that shares no code with the
+ * tools.
  */
 #ifndef TRACE_DEVICE_H
 #define TRACE_DEVICE_H
@@ -20,24 +20,24 @@
 
 #define TRACE_DEVICE	"/dev/sifive-trace"
 
-/* A structure of the interface, zero but for its size. */
+/* A structure of the interface, zeroed except for its size. */
 #define TRACE_ARG(type)	((struct type){ .size = sizeof(struct type) })
 
 #define BIT64(n)	(1ull << (n))
 
 /*
- * A test that takes longer hangs. It is no measure of speed: on a host with much other
- * work an emulator takes ten times as long.
+ * A test that takes longer has hung. This is no measure of speed: on a loaded host an
+ * emulator takes ten times as long.
  */
 #ifdef TEST_TIMEOUT_DEFAULT
 #undef TEST_TIMEOUT_DEFAULT
 #define TEST_TIMEOUT_DEFAULT	600
 #endif
 
-/* Leaves the program as skipped, with the reason, where it cannot test anything. */
+/* Skip the whole program, with the reason, if it cannot test anything. */
 void trace_require_device(void);
 
-/* The program's main(); after kselftest_harness.h. */
+/* The program's main(); use after kselftest_harness.h. */
 #define TRACE_HARNESS_MAIN			\
 	int main(int argc, char **argv)		\
 	{					\
@@ -61,16 +61,16 @@ int trace_stop(int fd);
 int trace_status(int fd, struct sifive_trace_status *status);
 int trace_sink(int fd, uint32_t index, struct sifive_trace_sink *sink);
 
-/* SIFIVE_TRACE_STATUS_* of a status that must be had; ~0 if it cannot. */
+/* SIFIVE_TRACE_STATUS_* of a STATUS call; ~0 if it fails. */
 uint32_t trace_flags(int fd);
 
 /*
- * A configuration for encoder @index, all stimulus registers, that this machine
- * can do: SBA with a small buffer, else SRAM.
+ * A configuration that this machine supports, for encoder @index with all stimulus
+ * registers: SBA with a small buffer, else SRAM.
  */
 struct sifive_trace_config trace_simple_config(int fd, uint32_t index);
 
-/* All bytes that read() gives, to be freed; a negative errno otherwise. */
+/* All bytes that read() returns, to be freed; a negative errno on failure. */
 ssize_t trace_read_all(int fd, uint8_t **bytes);
 
 /* ---- the stimulus page ---------------------------------------------------- */
@@ -79,7 +79,7 @@ ssize_t trace_read_all(int fd, uint8_t **bytes);
 void *trace_map(int fd, const struct sifive_trace_encoder *encoder);
 void trace_unmap(void *page);
 
-/* The register whose messages are of @channel and have timestamps. */
+/* The register whose messages have @channel and timestamps. */
 unsigned int trace_register(const struct sifive_trace_encoder *encoder,
 			    unsigned int channel);
 
@@ -87,7 +87,7 @@ unsigned int trace_register(const struct sifive_trace_encoder *encoder,
 void trace_store(void *page, unsigned int reg, uint32_t value,
 		 unsigned int bytes);
 
-/* The tag that such a store has in its message. */
+/* The tag of such a store's message. */
 static inline uint32_t trace_tag(unsigned int channel, unsigned int bytes)
 {
 	return channel * 4 + 4 - bytes;
@@ -95,19 +95,19 @@ static inline uint32_t trace_tag(unsigned int channel, unsigned int bytes)
 
 /* ---- the process ----------------------------------------------------------- */
 
-/* Let the calling thread run on this CPU alone. */
+/* Pin the calling thread to this CPU. */
 int trace_pin(int cpu);
 
-/* Give up all capabilities but those in the mask, also as root. */
+/* Drop all capabilities except those in the mask, also as root. */
 int trace_keep_caps(uint64_t mask);
 
-/* Run a function; the SIGSEGV, SIGBUS or SIGILL that it raised, or 0. */
+/* Run a function; returns the SIGSEGV, SIGBUS or SIGILL that it raised, or 0. */
 int trace_signal_of(void (*fn)(void *arg), void *arg);
 
-/* The signal that a load from an address raises, or 0. */
+/* The signal raised by a load from an address, or 0. */
 int trace_signal_of_load(void *address);
 
-/* Exit status of a child, -1 when it was ended by a signal. */
+/* Exit status of a child, -1 if a signal ended it. */
 int trace_wait(pid_t child);
 
 /* ---- captured bytes ---------------------------------------------------------- */
@@ -125,9 +125,9 @@ int trace_wait(pid_t child);
  * @tcode:	TRACE_TCODE_*
  * @src:	source, 0 in a stream without sources
  * @tag:	of data: channel * 4 + offset of the store
- * @value:	what was stored; of a synchronisation: TRACE_VALUE_*
+ * @value:	value stored; of a synchronisation: TRACE_VALUE_*
  * @timed:	it has a timestamp
- * @time:	full time, rebuilt from the messages before
+ * @time:	full time, rebuilt from the previous messages
  */
 struct trace_message {
 	unsigned int tcode;
@@ -140,9 +140,9 @@ struct trace_message {
 
 /**
  * struct trace_stream - decoded bytes of one sink
- * @message:	allocated
+ * @message:	the messages, allocated
  * @count:	number of messages
- * @cut:	bytes at the end that are the beginning of a message
+ * @cut:	bytes of an incomplete message at the end
  */
 struct trace_stream {
 	struct trace_message *message;
@@ -151,8 +151,8 @@ struct trace_stream {
 };
 
 /*
- * Decode from a message's beginning on. @src_bits is the width of the SRC field.
- * Returns 0, or -1 when anything is not as the wire format has it.
+ * Decode from the beginning of a message. @src_bits is the width of the SRC field.
+ * Returns 0, or -1 if anything violates the wire format.
  */
 int trace_decode(const uint8_t *bytes, size_t size, unsigned int src_bits,
 		 struct trace_stream *stream);

@@ -17,7 +17,7 @@ static const char * const blocks[] = {
 static int to;
 static FILE *from;
 
-/* The answer's line; events and a greeting may come before it. */
+/* Read the line of the reply, skipping events and the greeting. */
 static int answer(char *line, int size)
 {
 	while (fgets(line, size, from)) {
@@ -67,7 +67,7 @@ bool monitor_open(void)
 	from = to < 0 ? NULL : fdopen(to, "r");
 	if (!from)
 		err(1, "%s", path);
-	/* An error when a program before this one has said so already. */
+	/* Returns an error if an earlier program has already negotiated. */
 	dprintf(to, "{\"execute\":\"qmp_capabilities\"}\n");
 	answer(line, sizeof(line));
 	return true;

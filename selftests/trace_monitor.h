@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the device model has counted, and its faults, by QEMU's monitor. */
+/* The device model's counters and faults, through QEMU's monitor. */
 #ifndef TRACE_MONITOR_H
 #define TRACE_MONITOR_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Accesses to all of the component's registers since the machine started. */
+/* Accesses to the component's registers since the machine started. */
 struct monitor_accesses {
 	uint64_t loads;
 	uint64_t stores;
 };
 
-/* The monitor's port, false if the board has none: board run --monitor. */
+/* Open the monitor's port; false if the board has none: use board run --monitor. */
 bool monitor_open(void);
 
 /* One of the model's properties. */

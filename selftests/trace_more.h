@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the tests that load, attack and break the driver share, over
- * trace_device.h: a session in one call, threads that store, random numbers that
- * can be had again, and files of the kernel.
+ * Shared by the tests that load, attack and break the driver, on top of trace_device.h:
+ * a session in one call, threads that store, reproducible random numbers, and files of
+ * the kernel.
  */
 #ifndef TRACE_MORE_H
 #define TRACE_MORE_H
@@ -11,7 +11,7 @@
 
 #include "trace_device.h"
 
-/* The channel that is stored to. */
+/* The channel used for stores. */
 #define TRACE_CHANNEL	6
 
 /**
@@ -19,8 +19,8 @@
  * @fd:		its descriptor
  * @info:	of the machine
  * @encoder:	the encoder whose page is mapped
- * @config:	as CONFIG has given it back
- * @reg:	register of TRACE_CHANNEL that makes messages with timestamps
+ * @config:	configuration as returned by CONFIG
+ * @reg:	register of TRACE_CHANNEL whose messages have timestamps
  * @page:	its stimulus page
  */
 struct trace_session {
@@ -33,33 +33,33 @@ struct trace_session {
 };
 
 /*
- * Open the node and find encoder number @index among those whose CPU is there.
- * Returns 0 or a negative errno: -ENOENT when there are not as many.
+ * Open the node and find encoder number @index among those with an online CPU. Returns
+ * 0 or a negative errno: -ENOENT if there are fewer.
  */
 int trace_session_open(struct trace_session *s, unsigned int index);
 
 /*
- * Configure that encoder alone into a sink kind and map its page; again, if it
- * has been done before. @buffer is 0 for SRAM.
+ * Configure that encoder alone with a sink kind and map its page; may be repeated.
+ * @buffer is 0 for SRAM.
  */
 int trace_session_config(struct trace_session *s, uint32_t sink, uint64_t buffer,
 			 uint32_t flags);
 
-/* Unmap and close what there is. */
+/* Unmap and close what is open. */
 void trace_session_close(struct trace_session *s);
 
 /* Whether some component of the machine has a sink of that kind. */
 bool trace_has_sink(const struct trace_session *s, uint32_t sink);
 
-/* The message of the last error, for a while. */
+/* The message of the last error, valid until the next call. */
 const char *trace_message(int fd);
 
-/* Read everything and decode it from its first byte on; 0, or what went wrong. */
+/* Read everything and decode it from the first byte; returns 0 or an error number. */
 int trace_collect(int fd, unsigned int src_bits, struct trace_stream *stream);
 
 /*
- * Whether the values of the data messages follow each other without a gap.
- * Returns how many there are, -1 with a gap. @first and @last may be NULL.
+ * Whether the values of the data messages are consecutive. Returns their number, or -1
+ * if there is a gap. @first and @last may be NULL.
  */
 long trace_consecutive(const struct trace_stream *stream, uint32_t *first,
 		       uint32_t *last);
@@ -67,10 +67,10 @@ long trace_consecutive(const struct trace_stream *stream, uint32_t *first,
 /**
  * struct trace_writer - a thread that stores 0, 1, 2 … to one register
  * @thread:	the thread
- * @session:	whose page it stores to, from the encoder's CPU
- * @next:	what it will store next; read by others
- * @limit:	where it waits, until there is another or none (0), set by others
- * @quit:	it shall end
+ * @session:	session whose page it stores to, from the encoder's CPU
+ * @next:	next value to store; read by others
+ * @limit:	value to wait at, 0 = none; set by others
+ * @quit:	request to end
  */
 struct trace_writer {
 	pthread_t thread;
@@ -84,16 +84,16 @@ int trace_writer_start(struct trace_writer *w, const struct trace_session *s,
 		       uint32_t limit);
 uint32_t trace_writer_stop(struct trace_writer *w);
 
-/* The next of a series of random numbers; the state must not be 0. */
+/* The next number of a random series; the state must not be 0. */
 uint64_t trace_random(uint64_t *state);
 
-/* A number from the environment, or what it is without that. */
+/* A number from the environment, or @otherwise. */
 uint64_t trace_setting(const char *name, uint64_t otherwise);
 
-/* Seconds of a clock that only goes forwards. */
+/* Seconds of a monotonic clock. */
 double trace_clock(void);
 
-/* A small file of the kernel's: 0 or more, or a negative errno. */
+/* Write a small file of the kernel; returns 0 or more, or a negative errno. */
 int trace_file_write(const char *path, const char *text);
 int trace_file_read(const char *path, char *text, size_t size);
 

@@ -15,12 +15,12 @@ enum { RAW, DELTA, XOR };
 /**
  * struct stream - the messages of one source and channel
  * @state:	what comes next
- * @left:	words that are left of a header; addresses of a record
- * @at:		counter or address that comes
- * @had_one:	there was a record since the header
+ * @left:	remaining words of a header, or addresses of a record
+ * @at:		next counter or address
+ * @had_one:	a record has followed the header
  * @xor:	last address
- * @count:	the counter that comes, as transmitted
- * @now:	the record that comes
+ * @count:	the current counter, as transmitted
+ * @now:	the current record
  */
 struct stream {
 	enum { START, TYPE, MASK, COUNTER, RECORD, ADDRESS, HIGH, COUNT } state;
@@ -38,7 +38,9 @@ struct reading {
 	struct stream stream[SOURCES][CHANNELS];
 };
 
-/* All counters are there; only now, as an upper half can follow the last one. */
+/*
+ * All counters are present; known only now, as an upper half can follow the last one.
+ */
 static void finish(struct reading *r, struct stream *s)
 {
 	unsigned int i;
@@ -189,7 +191,7 @@ static int read_sink(struct reading *r, const uint8_t *bytes, unsigned int index
 		return -1;
 	for (n = 0; n < decoded.count; n++) {
 		const struct trace_message *m = &decoded.message[n];
-		/* A sink without sources is one encoder's. */
+		/* A sink without SRC belongs to one encoder. */
 		unsigned int src = sink->src_bits ? m->src % SOURCES : index;
 		unsigned int channel = m->tag / 4 % CHANNELS;
 

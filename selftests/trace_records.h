@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the tests of records share: a captured trace taken apart into them, which
- * tells what is none.
+ * Shared by the tests of records: a decoder of captured records, which reports
+ * everything that is not one.
  */
 #ifndef TRACE_RECORDS_H
 #define TRACE_RECORDS_H
 
 #include "trace_device.h"
 
-/* Where a record was never finished; a header follows. */
+/* For a record that was never finished; a header follows. */
 #define TRACE_BREAK	0xff
 #define TRACE_COUNTERS	32
 
@@ -21,15 +21,16 @@ enum trace_kind {
 
 /**
  * struct trace_record - one record
- * @encoder:	which one, numbered as they are found, as sinks have sources alike
+ * @encoder:	its encoder, numbered in order of appearance, as sinks can share source
+ *		numbers
  * @src:	its source
  * @channel:	and channel
  * @kind:	enum trace_kind
  * @type:	count type of its header
- * @counters:	how many
+ * @counters:	number of counters
  * @time:	of its last message
- * @address:	the place, or function and call site
- * @value:	counters in their order; differences are summed up since the header
+ * @address:	the pc, or function and call site
+ * @value:	counts in order; differences are accumulated from the header on
  */
 struct trace_record {
 	unsigned int encoder, src, channel, kind, type, counters;
@@ -39,14 +40,14 @@ struct trace_record {
 };
 
 /**
- * struct trace_totals - what there was
- * @records:	whole records
- * @headers:	whole headers
- * @breaks:	records that were given up, and said so
- * @bad:	messages that fit nowhere, and messages of losses
- * @unfinished:	records and headers that the trace, or another, has cut off
- * @backwards:	counters that were less than in the record before
- * @sources:	how many encoders wrote something
+ * struct trace_totals - totals of a trace
+ * @records:	complete records
+ * @headers:	complete headers
+ * @breaks:	abandoned records, with a mark
+ * @bad:	unexpected messages, and Error messages
+ * @unfinished:	records and headers cut off by the end or by another one
+ * @backwards:	counts less than in the previous record
+ * @sources:	number of encoders with messages
  */
 struct trace_totals {
 	uint64_t records, headers, breaks, bad, unfinished, backwards;
@@ -54,14 +55,14 @@ struct trace_totals {
 };
 
 /*
- * Take all sinks' bytes apart, and call @each for each record: in order within a
- * source and channel. @each may be NULL. Returns 0, or -1 when it is no trace.
+ * Decode all sinks and call @each for each record, in order within a source and
+ * channel. @each may be NULL. Returns 0, or -1 if it is not a valid trace.
  */
 int trace_records(int fd, struct trace_totals *totals,
 		  void (*each)(const struct trace_record *record, void *arg),
 		  void *arg);
 
-/* Whether nothing was found that is neither a whole record nor a whole header. */
+/* Whether everything found is a complete record or header. */
 static inline bool trace_is_whole(const struct trace_totals *totals)
 {
 	return !totals->bad && !totals->unfinished && !totals->backwards;

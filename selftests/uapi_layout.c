@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that the kernel's interface has one layout: compiled for RV32 and RV64,
- * with padding an error.
+ * Proves that the uapi structures have the same layout on RV32 and RV64; padding is an
+ * error.
  */
 #include <linux/sifive_trace.h>
 #include <linux/sifive_trace_regs.h>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that hardware can go away under everything that uses it: a capture that
- * runs, live mappings (SIGBUS, never a stray access), threads that read and poll;
- * that it works again when it is bound again; and that the module stays while it is
- * in use.
+ * Proves that hardware can be unbound under all its users: a running capture, live
+ * mappings (SIGBUS, never a stray access), threads that read and poll; that it works
+ * again once bound; and that the module cannot be unloaded while in use.
  *
- * TRACE_SECONDS: how long components come and go under racing threads (default 2).
+ * TRACE_SECONDS: how long components are unbound and bound under racing threads
+ * (default 2).
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -25,7 +25,7 @@
 
 #define DRIVERS	"/sys/bus/platform/drivers/sifive-trace-"
 
-/* Thrown by a store to a page that is gone, in the thread that stored. */
+/* Jumped to when a store to a removed page raises SIGBUS, in the thread that stored. */
 static __thread sigjmp_buf trap;
 
 static void trapped(int sig)
@@ -37,7 +37,7 @@ FIXTURE(unbind) {
 	struct trace_session s;
 	glob_t devices;
 	char control[64];	/* the driver's directory */
-	char device[64];	/* the first of its devices */
+	char device[64];	/* its first device */
 	uint32_t sink;
 	uint64_t buffer;
 };
@@ -67,7 +67,7 @@ static int rebind_device(struct _test_data_unbind *self)
 	return bind_one(self->control, "bind", self->device);
 }
 
-/* Encoder 0's page, a running capture of any kind there is. */
+/* Map encoder 0's page and start a capture with any kind of sink. */
 static void begin(struct __test_metadata *_metadata, struct _test_data_unbind *self)
 {
 	ASSERT_EQ(0, trace_session_open(&self->s, 0));
@@ -99,7 +99,7 @@ FIXTURE_SETUP(unbind)
 	begin(_metadata, self);
 }
 
-/* Whatever has happened: all components are there, and one captures. */
+/* In any case: bind all components, and one captures. */
 FIXTURE_TEARDOWN(unbind)
 {
 	struct trace_stream stream;
@@ -118,7 +118,7 @@ FIXTURE_TEARDOWN(unbind)
 	trace_session_close(&self->s);
 }
 
-/* ---- users of the hardware, each a thread that ends when it is gone ------ */
+/* ---- users of the hardware, each a thread that ends when it is unbound --- */
 
 static void *store_until_sigbus(void *arg)
 {
@@ -140,7 +140,7 @@ static void *read_until_enodev(void *arg)
 
 	for (;;) {
 		got = pread(s->fd, bytes, sizeof(bytes), at);
-		/* EBUSY: SRAM that is written. */
+		/* EBUSY: SRAM that is being written. */
 		if (got < 0 && errno != EBUSY)
 			return (void *)(intptr_t)errno;
 		at = got > 0 ? at + got : 0;
@@ -187,7 +187,7 @@ TEST_F(unbind, every_call_of_a_stale_descriptor_is_enodev)
 	char byte;
 
 	ASSERT_EQ(0, unbind_device(self));
-	/* Also when all is back again. */
+	/* Also after everything is bound again. */
 	for (round = 0; round < 2; round++) {
 		EXPECT_EQ(-ENODEV, trace_info(self->s.fd, &info));
 		EXPECT_EQ(-ENODEV, trace_encoder(self->s.fd, 0, &encoder));
@@ -267,11 +267,11 @@ TEST_F(unbind, the_same_many_times)
 	}
 }
 
-/* ---- coming and going under racing threads ------------------------------- */
+/* ---- binding and unbinding under racing threads -------------------------- */
 
 static double race_end;
 
-/* Sessions over and over; any of it may fail at any time. */
+/* Sessions in a loop; any step may fail at any time. */
 static void *race(void *arg)
 {
 	struct _test_data_unbind *self = arg;
@@ -323,7 +323,7 @@ TEST_F(unbind, the_module_stays_while_it_is_in_use)
 {
 	int round, ret;
 
-	/* With a descriptor, then with a mapping alone. */
+	/* With a descriptor first, then with a mapping alone. */
 	for (round = 0; round < 2; round++) {
 		ret = syscall(SYS_delete_module, "sifive_trace", O_NONBLOCK);
 		if (ret && errno == ENOENT)

@@ -12,17 +12,17 @@
 #define CALLS		10
 #define FULL		512
 
-/* Of this board: also how many programmable counters a hart has. */
+/* The board's properties, including the number of programmable counters per hart. */
 #define MTIME_HZ	10000000u
 #define COUNTERS	16
 
-/* The funnel's registers that read out an SRAM, as words. */
+/* The funnel's registers for reading SRAM, as words. */
 #define SINK_RP		(0x20 / 4)
 #define SINK_DATA	(0x24 / 4)
 
 /*
- * hpmcounter31, which this hart does not have: reading it, or its upper half, traps,
- * and gives what a counter would that goes on by a step with each read.
+ * Emulates hpmcounter31, which this hart does not have: a read of either half traps,
+ * and returns a counter that advances with each read.
  */
 #define NO_COUNTER	31
 
@@ -40,7 +40,7 @@ static bool read_no_counter(unsigned long *registers, uint32_t instruction)
 	return true;
 }
 
-/* Where the architecture has counters and events of 0, this emulator traps. */
+/* Where the architecture has counters and events that read 0, this emulator traps. */
 static bool read_zero(unsigned long *registers, uint32_t instruction)
 {
 	uint32_t csr = instruction >> 20;
@@ -90,7 +90,7 @@ static void spin(unsigned long turns)
 			 : "+r" (turns));
 }
 
-/* The lower half carries into the upper one before, between and after the reads. */
+/* The carry into the upper half comes before, between and after the reads. */
 static bool reads_are_whole(void)
 {
 	const uint8_t number = NO_COUNTER;
@@ -129,7 +129,7 @@ static bool is_possible(const void *arg, unsigned int event, unsigned int number
 	return ((const uint32_t *)arg)[event] >> number & 1;
 }
 
-/* Whether all events get a counter each that can count them, in many orders. */
+/* Whether all events get a suitable counter each, in many orders. */
 static bool all_chosen(const uint32_t *possible, unsigned int count)
 {
 	uint32_t list[6], taken;
@@ -169,7 +169,7 @@ static void test_choose(void)
 	result(!all_chosen(none, 3), "no counter for two events");
 }
 
-/* An event is refused: its ctrIdx says which. */
+/* A rejected event is identified by its ctrIdx. */
 static bool is_refused(perfEvent *list, int count, int at)
 {
 	int i;
@@ -219,7 +219,7 @@ static void test_manual(void)
 		ok = !perfWriteCntrs() && ok;
 	}
 	ok = !perfTraceOff() && ok;
-	/* Off: none of these is in the trace. */
+	/* Tracing is off: none of these is in the trace. */
 	perfWriteCntrs();
 	result(ok, "manual records");
 	hand_out_own("manual");
@@ -239,8 +239,8 @@ static void test_entry_exit(void)
 }
 
 /*
- * So many milliseconds with a record each @interval microseconds. What is handed out
- * is saved at the end: each trace has a buffer of its own, of a size of its own.
+ * Record for this many milliseconds, once every @interval microseconds. Traces are
+ * saved at the end, so each has its own buffer, each of a different size.
  */
 static bool run_timer(uint32_t bytes, int interval, unsigned int ms)
 {
@@ -262,7 +262,7 @@ static void test_timer(void)
 	hand_out_own("timer");
 	result(run_timer(BUFFER / 2, 1, 5), "no interval is shorter than 100 us");
 	hand_out_own("shortest");
-	/* If it is set that a second has half as many ticks, it takes half a second for one. */
+	/* With half the ticks per second, a second lasts half as long. */
 	perfClintHz = MTIME_HZ / 2;
 	result(run_timer(3 * BUFFER / 2, 1000, 50), "the clock's rate is the program's to tell");
 	perfClintHz = MTIME_HZ;
@@ -277,12 +277,12 @@ static void set_interrupts(bool on)
 		__asm__ volatile("csrci mstatus, 8" : : : "memory");
 }
 
-/* Ticks of the clock in which a record or two are written. */
+/* Clock ticks in which one or two records are written. */
 #define NEAR	10
 
 /*
- * Records when the timer comes, and none, by turns, until it has come some times within
- * one and some times not. Each time it sets the time of the next one.
+ * Write records when the timer is due, and none, by turns, until the interrupt has come
+ * several times inside a record and outside. Each time it sets the next one.
  */
 static void test_interrupted(void)
 {
@@ -325,7 +325,10 @@ static uintptr_t trap_vector(void)
 	return vector;
 }
 
-/* A trap that is none of the timer's: it is the program's, as is mtvec from then on. */
+/*
+ * A trap that is not the timer's goes to the program, and mtvec is the program's from
+ * then on.
+ */
 static void test_other_trap(uintptr_t own)
 {
 	const uint8_t number = NO_COUNTER;
@@ -343,7 +346,7 @@ static void test_other_trap(uintptr_t own)
 	result(!perfTraceOff(), "which does not end the trace");
 }
 
-/* What does not fit is not written; what was, stays. */
+/* Records that do not fit are dropped; earlier ones are kept. */
 static void test_full(void)
 {
 	uint32_t bytes;
@@ -359,7 +362,7 @@ static void test_full(void)
 	hand_out_own("full");
 }
 
-/* The program reads it out by itself. */
+/* The program reads the SRAM itself. */
 static void test_sram(void)
 {
 	static uint32_t copy[BUFFER / 4];

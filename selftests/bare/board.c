@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The board without Linux: where its trace components are, the serial port with TAP
- * on it, and lines "trace ADDRESS BYTES NAME" that "board bare" acts on.
+ * The board without Linux: its trace components, TAP on the serial port, and lines
+ * "trace ADDRESS BYTES NAME" that "board bare" executes.
  */
 #include "sifive_bare_perf.h"
 
@@ -65,7 +65,7 @@ static void print_hex(unsigned long value)
 	print(&text[i]);
 }
 
-/* Of a few tests. */
+/* Results so far. */
 static void print_decimal(unsigned int value)
 {
 	char text[] = { (char)('0' + value / 10), (char)('0' + value % 10), '\0' };

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The bare-metal library, as the one file that is installed, on two harts that
- * record at the same time, each with its encoder, stimulus register, events and count
- * type: through a funnel into one trace, or each into a trace of its own. bare.sh
- * decodes what they have captured.
+ * The bare-metal library, as the installed single file, on two harts that record
+ * concurrently, each with its own encoder, stimulus register, events and count type:
+ * through a funnel into one trace, or each into its own trace. bare.sh decodes the
+ * captures.
  */
 #include "sifive_bare_perf.h"
 
@@ -15,7 +15,7 @@
 #define TICKS		20
 #define STORM		300
 
-/* What a hart records, and where its trace is. */
+/* What a hart records, and the address of its trace. */
 static struct hart {
 	perfEvent events[4];
 	int count;
@@ -78,7 +78,7 @@ static bool init_hooks(struct hart *hart)
 				      hart->type, hart->size);
 }
 
-/* All calls between on and off, and one record more. */
+/* All calls between on and off, plus one record. */
 static bool call(struct hart *hart)
 {
 	static const unsigned int fibonacci[] = { 0, 1, 1, 2, 3, 5 };
@@ -87,8 +87,7 @@ static bool call(struct hart *hart)
 }
 
 /*
- * Until the trap handler has been there some times: each time it sets the time of
- * the next one.
+ * Until the trap handler has run several times; each time it sets the next interrupt.
  */
 static bool timers(struct hart *hart, unsigned long id)
 {
@@ -110,7 +109,7 @@ static bool timers(struct hart *hart, unsigned long id)
 	return !perfTraceOff() && ok;
 }
 
-/* Both begin each round together. */
+/* Both start each round together. */
 static bool together(struct hart *hart, unsigned long id)
 {
 	unsigned int i;
@@ -125,7 +124,7 @@ static bool together(struct hart *hart, unsigned long id)
 	return !perfTraceOff() && ok;
 }
 
-/* On and off without regard to the other. */
+/* On and off, independently of the other hart. */
 static bool switching(struct hart *hart, unsigned long id)
 {
 	unsigned int i;
@@ -139,7 +138,7 @@ static bool switching(struct hart *hart, unsigned long id)
 	return ok;
 }
 
-/* The second one joins when the first one is done: what that has captured stays. */
+/* The second hart starts when the first is done, whose capture is kept. */
 static bool in_turn(struct hart *hart, unsigned long id)
 {
 	bool ok;
@@ -152,7 +151,7 @@ static bool in_turn(struct hart *hart, unsigned long id)
 	return ok;
 }
 
-/* Nothing but headers, on and off as often as the buffer takes. */
+/* Headers only: on and off as often as fits the buffer. */
 static bool storm(struct hart *hart, unsigned long id)
 {
 	unsigned int i;
@@ -180,14 +179,14 @@ static const struct part {
 
 #define PARTS	(sizeof(parts) / sizeof(parts[0]))
 
-/* Through a funnel both harts have the same trace, saved for each. */
+/* Through a funnel both harts share a trace, which is saved for each. */
 static void run_part(unsigned int i)
 {
 	const struct part *part = &parts[i];
 	unsigned long id = hart_id();
 	struct hart *hart = &harts[id];
 
-	/* One of another size is another buffer: all are there to the end. */
+	/* A different size is a different buffer: both captures are complete. */
 	hart->size = BUFFER + 1024 * i;
 	hart->ok = part->run(hart, id);
 	meet();

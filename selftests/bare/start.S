@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Machine mode from reset: hart 0 runs main(), the others sleep until a software
- * interrupt is pending and there is a function to run.
+ * interrupt is pending and a function is set.
  */
 #if __riscv_xlen == 64
 #define SAVE	sd
@@ -55,7 +55,7 @@ second:	csrwi	mie, MIE_SOFT
 	.endr
 	.endm
 
-/* trapped() may change what the registers will be. */
+/* trapped() may change the saved registers. */
 	.balign	64
 trap:
 	addi	sp, sp, -32 * BYTES

@@ -5,16 +5,17 @@
  *
  *	bench all	every kind of record, one line for each:
  *			KIND LIST TYPE MODE THREAD ADDRESS then the four numbers; LIST
- *			is how many counters, or which;
+ *			is a number of counters, or their names;
  *			then "switch": the instructions in user mode, and ioctls, of
  *			turning tracing on and off
- *	bench targets	those that have a target alone
- *	bench nocode	one kind of record, where the program may not have executable
- *			memory of its own
+ *	bench targets	only the records that have a target
+ *	bench nocode	one kind of record, where the program may not map executable
+ *			memory
  *	bench room	one kind of record, for encoders that cannot stall; then, on
  *			CPU 1: "messages" made and lost, to its encoder, which is slow
  *
- * ADDRESS is 32 or 64, as the program has been linked. Wants one busy CPU.
+ * ADDRESS is 32 or 64, depending on the program's link addresses. Run it on an
+ * otherwise idle CPU.
  */
 #include <err.h>
 #include <pthread.h>
@@ -32,7 +33,7 @@
 #include "sifive_trace.h"
 #include "traced.h"
 
-/* What a hook is when it does nothing: its one instruction returns. */
+/* An empty hook: a single return instruction. */
 __attribute__((noinline)) static void no_hook(void *function, void *site)
 {
 	asm volatile("" : : "r" (function), "r" (site));
@@ -40,7 +41,7 @@ __attribute__((noinline)) static void no_hook(void *function, void *site)
 
 static const char * const types[] = { "raw", "delta", "xor" };
 
-/* Which counters: the word for them, events, and how many. */
+/* The sets of counters: name, events, number. */
 struct list {
 	char name[16];
 	char events[128];
@@ -66,7 +67,7 @@ struct cost {
 static struct sifive_trace *trace;
 static uint64_t nothing, ioctls;
 
-/* In the place of the C library's, for the trace library that is in this program. */
+/* Replaces the C library's function for the trace library in this program. */
 int ioctl(int fd, unsigned long request, ...)
 {
 	va_list list;
@@ -112,7 +113,7 @@ static void say(const char *kind, const char *list, int type, bool poll, enum ho
 	fflush(stdout);
 }
 
-/* The buffer's bytes, unlike accesses, depend on the values of counters. */
+/* Unlike accesses, the number of bytes depends on the counters' values. */
 static bool same(const struct monitor_accesses *before,
 		 const struct monitor_accesses *after, uint64_t bytes,
 		 struct cost *cost)
@@ -127,9 +128,8 @@ static bool same(const struct monitor_accesses *before,
 }
 
 /*
- * Fill in what @statement, done METER_CALLS times, has the encoder do. Counters that
- * are read again after an interrupt, or need another store from now on, are not
- * what is wanted: then it is done again.
+ * Measure the encoder accesses of @statement, executed METER_CALLS times. Repeat if
+ * counters were read twice after an interrupt, or if a value outgrew its store size.
  */
 #define ENCODER(cost, statement) do {					\
 	struct monitor_accesses before_, after_;			\
@@ -147,7 +147,7 @@ static bool same(const struct monitor_accesses *before,
 	} while (!same(&before_, &after_, captured() - bytes_, cost));	\
 } while (0)
 
-/* The thread's records that are on now. */
+/* The thread's current record writers. */
 static void measure(const struct list *list, int type, bool poll, enum how how)
 {
 	void *function = traced_hooks, *site = measure;
@@ -155,7 +155,7 @@ static void measure(const struct list *list, int type, bool poll, enum how how)
 	struct meter meter;
 	int instret = strstr(list->events, "instructions") ? -1 : meter_open();
 
-	/* Raw counts get the size that they keep for a while. */
+	/* Raw counts keep their store size for a while. */
 	for (int i = 0; i < 400000; i++)
 		asm volatile("");
 
@@ -185,7 +185,7 @@ static void *measure_thread(void *arg)
 {
 	const struct job *job = arg;
 
-	/* The thread's first record joins it, and brings the header. */
+	/* The thread's first record joins it and writes the header. */
 	traced_hooks();
 	measure(job->list, job->type, job->poll, job->how);
 	return NULL;
@@ -238,7 +238,7 @@ static void run(int count, int type, bool poll, enum how how)
 	run_list(&list, type, poll, how);
 }
 
-/* Lists of which a writer made in advance would know nothing. */
+/* Lists for which no writer was generated in advance. */
 static void run_others(void)
 {
 	static const struct list others[] = {
@@ -261,7 +261,7 @@ static void run_with_time(enum how how, bool poll)
 	run_list(&list, SIFIVE_TRACE_DELTA, poll, how);
 }
 
-/* Inside of the hook, and what the compiler's call and frame add to that. */
+/* Inside the hook, and the overhead of the compiler's call and frame. */
 static void run_off(void)
 {
 	void (*volatile called)(void *function, void *site) = no_hook;
@@ -363,7 +363,7 @@ static void run_room(void)
 	const struct list list = neighbours(7);
 	int i;
 
-	/* Asked to wait or not. */
+	/* With and without waiting for the encoder. */
 	run(7, SIFIVE_TRACE_DELTA, false, FIRST_THREAD);
 	run(7, SIFIVE_TRACE_DELTA, true, FIRST_THREAD);
 

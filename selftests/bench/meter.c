@@ -92,7 +92,7 @@ int meter_open(void)
 	int fd;
 
 	set_access("2");
-	/* The CPU's, not a thread's: that would be set again at each switch. */
+	/* Of the CPU, not of a thread: a thread's would be set again at each switch. */
 	fd = syscall(SYS_perf_event_open, &attr, -1, 0, -1, 0);
 	if (fd < 0)
 		err(1, "perf_event_open");
@@ -109,7 +109,7 @@ int meter_user(void)
 	};
 	int fd;
 
-	/* Else it has the fixed counter, which knows no modes. */
+	/* Otherwise it uses the fixed counter, which counts all modes. */
 	set_access("1");
 	fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0);
 	if (fd < 0)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Counting instructions exactly: with the instret CSR around each of many calls, on
- * a machine that counts instructions. The median of them is what a call costs: what
- * interrupts one now and then is not in it.
+ * Exact instruction counts: the instret CSR is read around each of many calls, on a
+ * machine that counts instructions. The result is the median, which excludes
+ * interrupts.
  */
 #ifndef BENCH_METER_H
 #define BENCH_METER_H
@@ -24,7 +24,7 @@ uint64_t meter_instret(void)
 	return value;
 }
 
-/* Fill a meter with what a statement costs. */
+/* Measure the cost of a statement. */
 #define METER(meter, statement) do {					\
 	for (int m_ = 0; m_ < METER_CALLS; m_++) {			\
 		uint64_t begin_ = meter_instret();			\
@@ -34,31 +34,31 @@ uint64_t meter_instret(void)
 	}								\
 } while (0)
 
-/* What traced.c's functions do: this is how far they have come. */
+/* Set in traced.c's functions to instret at that point. */
 extern volatile uint64_t meter_middle;
 
-/* The median; sorts. */
+/* Returns the median; sorts the array. */
 uint64_t meter_cost(struct meter *meter);
 
-/* What an empty statement costs: to be taken off. */
+/* The cost of an empty statement, to be subtracted. */
 uint64_t meter_nothing(void);
 
-/* A call of @function as far as its body, and the way back. */
+/* A call of @function up to its body, and the return. */
 void meter_function(void (*function)(void), uint64_t *enter, uint64_t *exit);
 
-/* The same, of what instrumenting has added to traced_plain(). */
+/* The same, as the difference to traced_plain(). */
 void meter_traced(void (*function)(void), uint64_t *enter, uint64_t *exit);
 
-/* Stay on a CPU. */
+/* Pin the thread to a CPU. */
 void meter_pin(int cpu);
 
 /*
- * Have instret count, and let user mode read it, where no session does. Returns a
- * descriptor to close.
+ * Enable instret and user access to it without a session. Returns a descriptor to
+ * close.
  */
 int meter_open(void);
 
-/* A perf event that counts the instructions of this thread in user mode, to be read. */
+/* A perf event that counts this thread's instructions in user mode, for read(). */
 int meter_user(void);
 
 #endif /* BENCH_METER_H */

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What other ways to record cost, in instructions, the kernel's included.
+ * The cost of other ways to record, in instructions including the kernel's.
  *
- *	others WHAT...	for each a line: WHAT then instructions and bytes
+ *	others WHAT...	prints a line for each: WHAT, then instructions and bytes
  *
- *	hook	the compiler's calls of hooks that do nothing, entry and exit
+ *	hook	the compiler's calls of empty hooks, entry and exit
  *	read	read() of a perf event, and of a group of seven
- *	marker	write() to trace_marker, of as many bytes as a record has
- *	mcount	the compiler's call of _mcount: run by uftrace, which has its own
+ *	marker	write() to trace_marker, as many bytes as a record has
+ *	mcount	the compiler's call of _mcount, run under uftrace, which provides it
  */
 #include <err.h>
 #include <fcntl.h>
@@ -21,7 +21,7 @@
 #include "meter.h"
 #include "traced.h"
 
-/* Bytes that an entry record with seven counters has in the buffer. */
+/* Size of an entry record with seven counters. */
 #define RECORD_BYTES	60
 
 void __cyg_profile_func_enter(void *function, void *site)
@@ -51,12 +51,12 @@ static void run_hook(void)
 	say("hook-exit", exit, 0);
 }
 
-/* An entry of uftrace's buffer has two words. */
+/* An entry in uftrace's buffer has two words. */
 static void run_mcount(void)
 {
 	uint64_t enter, exit;
 
-	/* The first call makes the thread's buffer. */
+	/* The first call allocates the thread's buffer. */
 	traced_mcount();
 	meter_traced(traced_mcount, &enter, &exit);
 	say("uftrace-entry", enter, 16);

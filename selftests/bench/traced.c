@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A function to be compiled in several ways: TRACED is its name. */
+/* A function that is compiled in several ways; TRACED is its name. */
 #include "meter.h"
 #include "traced.h"
 

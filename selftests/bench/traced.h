@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The functions that traced.c becomes, and the hooks that the compiler calls. */
+/* The functions compiled from traced.c, and the hooks that the compiler calls. */
 #ifndef BENCH_TRACED_H
 #define BENCH_TRACED_H
 

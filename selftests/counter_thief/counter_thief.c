@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Takes a counter away from its owner, as firmware's next owner or a bug
- * would: for the test that the driver notices. Done when it is inserted, and then it
- * does not stay; or each time that the CPU comes online, before any module that is
- * inserted after it.
+ * Takes a counter from its owner, as firmware's next owner or a bug would, to test that
+ * the driver detects it. It acts once on insertion, which then fails; or each time that
+ * the CPU comes online, before any module inserted later.
  */
 
 #include <linux/cpuhotplug.h>

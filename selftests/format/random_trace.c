@@ -19,7 +19,7 @@
 
 static uint64_t seed;
 static bool ring;
-/* Those of each source are one half of them. */
+/* Each source uses half of them. */
 static struct gen_stream stream[2][STREAMS];
 
 static uint64_t below(uint64_t limit)
@@ -74,7 +74,7 @@ static void write_record(struct gen_stream *s)
 	gen_record(s, (unsigned int)below(4), address, value);
 }
 
-/* A record that its writer has left half-way, with or without the mark. */
+/* An abandoned record, with or without the mark. */
 static void abandon(struct gen_stream *s)
 {
 	gen_store(s->gen, s->src, s->channel, 1, 0);
@@ -85,7 +85,7 @@ static void abandon(struct gen_stream *s)
 	gen_header(s);
 }
 
-/* Messages that have no part in any record. */
+/* Messages that belong to no record. */
 static void other_message(struct gen *gen, unsigned int src)
 {
 	static const uint8_t bits[] = { 4, 2, 0 };
@@ -115,7 +115,7 @@ static void write_part(struct gen_stream *s)
 	write_record(s);
 }
 
-/* All of one source. */
+/* All records of one source. */
 static void fill(struct gen *gen, unsigned int src)
 {
 	unsigned int i;
@@ -131,7 +131,7 @@ static void fill(struct gen *gen, unsigned int src)
 		write_part(&stream[src][below(STREAMS)]);
 }
 
-/* The place behind the first end of a message from @bytes on. */
+/* The position after the first end of a message from @bytes on. */
 static size_t next_message(const struct gen *gen, size_t bytes)
 {
 	while (bytes < gen->length && (gen->data[bytes++] & 3) != 3)
@@ -183,7 +183,7 @@ int main(int argc, char **argv)
 		return 2;
 	seed = strtoull(argv[1], NULL, 0);
 	ring = one_in(4);
-	/* Nobody can count the wraps of a clock before its first absolute time. */
+	/* The number of wraps before a clock's first absolute time is unknowable. */
 	gen_init(&trace, (unsigned int)below(8), ts_widths[ring ? below(2) : below(4)]);
 	trace.ts_delta = one_in(2);
 	for (i = 0; i < 2; i++) {

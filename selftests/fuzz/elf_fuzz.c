@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Any bytes as an ELF file: its unwind tables, its stubs, what it would inflate to. */
+/* Arbitrary bytes as an ELF file: unwind tables, stubs, compressed sections. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,7 +38,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		inflate_check(elf);
 		frames_read(elf, on_frame, &frames);
 		stubs_read(elf, on_stub, &stubs);
-		/* An entry of either takes some bytes of the file. */
+		/* An entry of either takes several bytes of the file. */
 		if (frames > size / 12 || stubs > size / 4)
 			abort();
 	}

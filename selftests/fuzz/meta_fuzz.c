@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Any text as a side-car file, and what is made of it. */
+/* Arbitrary text as a side-car file, and everything derived from it. */
 #include <stdlib.h>
 
 #include "counters.h"
@@ -31,7 +31,7 @@ static void find_threads(const struct meta *meta)
 	threads_free(threads);
 }
 
-/* An address of an object's own stands for itself, and for what the object has. */
+/* An object's own address maps to itself and to the object's symbols. */
 static void find_places(const struct meta *meta)
 {
 	struct places *places;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Any bytes as messages: the first chooses how to read the others. Cutting the
- * input anywhere must change nothing, every byte is in at most one item, and
- * stores are the same decoded at once or one by one.
+ * Arbitrary bytes as messages; the first byte selects the options. Cutting the input
+ * anywhere must change nothing, every byte belongs to at most one item, and stores are
+ * the same whether decoded in bulk or one by one.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -51,7 +51,7 @@ static uint64_t mix_store(uint64_t sum, const struct store *store)
 	return store->time_known ? mix(sum, store->time) : sum;
 }
 
-/* The stores of all of it; @at_once so many a call, or 0: message by message. */
+/* Decode all stores, up to @at_once per call; 0: message by message. */
 static uint64_t stores(const struct nexus_options *options, const uint8_t *data,
 		       size_t size, size_t at_once)
 {
@@ -90,7 +90,7 @@ static uint64_t decode(const struct nexus_options *options, const uint8_t *data,
 		uint8_t *copy;
 
 		length = size - at < part ? size - at : part;
-		/* Of its own size, so that nothing beyond may be touched. */
+		/* Allocated to size, so that an access beyond the end is detected. */
 		copy = malloc(length);
 		memcpy(copy, data + at, length);
 		nexus_feed(&nexus, copy, length);

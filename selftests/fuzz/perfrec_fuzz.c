@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Any words as records, six bytes for each. Every word becomes part of a header
- * or a record, or is reported as lost: none vanishes, none is counted twice. What
- * comes word by word adds up to the same.
+ * Arbitrary words as records, six bytes for each. Every word becomes part of a header
+ * or a record, or is reported as lost: none vanishes, none counts twice. Decoding word
+ * by word gives the same totals.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Counters that came of each stream's header, or of its record. */
+/* Counters received for each stream's header or record. */
 static int counters[PERFREC_SOURCES][PERFREC_CHANNELS];
 
 static void on_part(void *context, const struct perfrec_header *header, int part)

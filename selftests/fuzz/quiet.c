@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* The command's messages, made but not printed. */
+/* The command's messages, formatted but not printed. */
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -17,7 +17,7 @@ void report(const char *format, ...)
 	va_end(arguments);
 }
 
-/* Names of functions are of no interest here. */
+/* Stands for symbols, which are not under test here. */
 bool symbols_find(struct symbols *symbols, uint64_t address,
 		  struct symbol *symbol)
 {
@@ -27,7 +27,7 @@ bool symbols_find(struct symbols *symbols, uint64_t address,
 	return false;
 }
 
-/* Nor is what had an address when. */
+/* Stands for load addresses over time, which are not under test here. */
 void symbols_when(struct symbols *symbols, bool known, uint64_t time)
 {
 	(void)symbols;
@@ -41,14 +41,14 @@ uint64_t symbols_place(const struct symbols *symbols, uint64_t address)
 	return address;
 }
 
-/* Functions are 64 bytes long: call sites are within some of the corpus. */
+/* Functions are 64 bytes long: some of the corpus's call sites are inside one. */
 uint64_t symbols_caller(struct symbols *symbols, uint64_t call_site)
 {
 	(void)symbols;
 	return call_site & ~63ull;
 }
 
-/* Two processes have the same functions: one of them at odd 4 GiB. */
+/* Two processes have the same functions, one of them at odd multiples of 4 GiB. */
 uint64_t symbols_same(struct symbols *symbols, uint64_t address)
 {
 	(void)symbols;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Writes the seed corpus that is kept in corpus/: run once for a new one. */
+/* Writes the seed corpus kept in corpus/. Run once for a new corpus. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

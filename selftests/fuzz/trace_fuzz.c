@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * A whole trace, as the commands read it, into calls and their tree. The first
- * byte says whether threads move between sources and counters with them.
+ * A whole trace, read as the commands do, into calls and their tree. The first byte
+ * selects whether threads migrate between sources and have per-thread counts.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -95,7 +95,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	meta.per_thread = data[0] & 2;
 	meta.wrapped = !!(data[0] & 4);
-	/* Of what is left of a ring, with no counters. */
+	/* The remains of a ring, without counters. */
 	if (meta.wrapped)
 		meta.count_type = data[0] >> 4 & 1;
 	if (data[0] & 8)

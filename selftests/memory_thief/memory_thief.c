@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Refuses hibernation when all others are prepared for it, and may overwrite memory
- * then: as power that goes does with memory that the kernel does not save. For the
- * test that the driver does not take what is there afterwards for what was captured.
+ * Aborts hibernation when all devices are prepared, and optionally overwrites memory
+ * first, as a power cut does with memory that the kernel does not save. Tests that the
+ * driver does not take such memory for a capture.
  */
 
 #include <linux/io.h>

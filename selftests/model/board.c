@@ -37,7 +37,10 @@ static const char *qemu(void)
 	return path;
 }
 
-/* Replaces the process: the common arguments, then args split at blanks. */
+/*
+ * Replaces the process: executes QEMU with the common arguments and args, split at
+ * blanks.
+ */
 static void run_qemu(const char *args)
 {
 	const char *argv[MAX_ARGS] = {
@@ -264,7 +267,7 @@ void set(struct board *b, const char *id, const char *name, const char *json)
 		    "\"property\":\"%s\",\"value\":%s}}", id, name, json);
 }
 
-/* The reset happens some time after the command: its event tells when. */
+/* The reset happens after the command returns; wait for its event. */
 void system_reset(struct board *b)
 {
 	bool answered = false, happened = false;

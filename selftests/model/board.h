@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A QEMU process with trace components and no guest, driven over the qtest
- * protocol (registers, memory, the virtual clock) and QMP (properties).
+ * A QEMU process with trace components and no guest, driven over the qtest protocol
+ * (registers, memory, the virtual clock) and QMP (properties).
  *
- * The register offsets here are written down from the hardware description a
- * second time: they do not come from the model.
+ * The register offsets are transcribed from the hardware description independently of
+ * the model.
  */
 #ifndef MODEL_BOARD_H
 #define MODEL_BOARD_H
@@ -86,11 +86,11 @@ struct board {
 	FILE *qmp;
 };
 
-/* Both end the test program when QEMU does not answer as expected. */
+/* Both end the test program if QEMU's reply is unexpected. */
 void board_start(struct board *b, const char *args);
 void board_stop(struct board *b);
 
-/* What QEMU says when it refuses args; fails the test if it starts. */
+/* QEMU's error message for args; fails the test if it starts. */
 const char *board_refuses(const char *args);
 
 uint32_t rd(struct board *b, uint64_t addr);
@@ -103,27 +103,30 @@ uint64_t rd64(struct board *b, uint64_t addr);
 void wr64(struct board *b, uint64_t addr, uint64_t value);
 void step(struct board *b, uint64_t ns);
 
-/* len bytes at addr as "01 02 ..."; the string lives until the next call. */
+/* len bytes at addr as "01 02 ..."; the string is valid until the next call. */
 const char *memory(struct board *b, uint64_t addr, unsigned int len);
 void memory_fill(struct board *b, uint64_t addr, unsigned int len, uint8_t byte);
 
-/* A number, of any object of QEMU. */
+/* A numeric property of any QEMU object. */
 uint64_t property(struct board *b, const char *path, const char *name);
 
-/* Properties of the component with that id. */
+/* Properties of the component with this id. */
 uint64_t stat(struct board *b, const char *id, const char *name);
 void set(struct board *b, const char *id, const char *name, const char *json);
 
 void system_reset(struct board *b);
 
-/* Program the own sink of a component at block: an active, disabled one. */
+/* Program the component's own sink, while the component is active and disabled. */
 void sink_window(struct board *b, uint64_t block, uint64_t base, uint32_t size,
 		 uint32_t word);
 
-/* Reset an encoder, timestamps by ts (TS_...), all stimulus registers on. */
+/*
+ * Reset an encoder, with timestamps according to ts (TS_...) and all stimulus registers
+ * enabled.
+ */
 void setup_encoder(struct board *b, uint64_t block, uint32_t ts);
 
-/* Reset a funnel; its timestamps run from 0 at this moment. */
+/* Reset a funnel and start its timestamps from 0. */
 void setup_funnel(struct board *b, uint64_t block);
 
 #endif

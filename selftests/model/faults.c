@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Faults appear when asked for, from the start or on the running machine, and
- * go away again; SBA that aims at its own registers does no harm; accesses are
- * counted by register block and written out at exit.
+ * Faults take effect when set, at the start or on the running machine, and can be
+ * cleared; an SBA sink aimed at its own registers does no harm; accesses are counted by
+ * register block and written out at exit.
  */
 #include "kselftest_harness.h"
 #include "board.h"
@@ -60,7 +60,7 @@ TEST_F(fault, active_stuck)
 	EXPECT_EQ(ACTIVE, rd(&self->b, TE + CONTROL) & ACTIVE);
 }
 
-/* What runs goes on; once disabled it cannot be enabled again. */
+/* A running component continues; once disabled it cannot be enabled again. */
 TEST_F(fault, enable_stuck)
 {
 	start(&self->b, ENCODER(""));
@@ -78,7 +78,7 @@ TEST_F(fault, enable_stuck)
 	EXPECT_EQ(ENABLE, rd(&self->b, TE + CONTROL) & ENABLE);
 }
 
-/* The count starts again with each reset of the component. */
+/* Each reset of the component restarts the count. */
 TEST_F(fault, bus_error_after)
 {
 	unsigned int i, pass;
@@ -113,7 +113,7 @@ TEST_F(fault, limit_stuck)
 	EXPECT_EQ(BUFFER + 0x1ffc, rd(&self->b, TE + SINK_LIMIT));
 }
 
-/* DMA into the own register block is refused while it is being accessed. */
+/* DMA into the component's own registers is rejected during an access to them. */
 TEST_F(fault, sink_aimed_at_its_own_registers)
 {
 	start(&self->b, ENCODER(""));
@@ -124,7 +124,7 @@ TEST_F(fault, sink_aimed_at_its_own_registers)
 	EXPECT_EQ(1, rd(&self->b, TE + WORD_COUNT));
 }
 
-/* From the FIFO it works, as it would for any master: each word is a store. */
+/* From the FIFO it works, as for any bus master: each word is a store. */
 TEST_F(fault, sink_fed_back_into_a_full_fifo)
 {
 	unsigned int i;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The encoder's FIFO: it drains message by message in its time, shows its
- * level and whether it can take more, and when it is full either stalls the
- * core or loses messages and then says so, with the time in full again.
+ * The encoder's FIFO: it drains message by message at its rate, and shows its level and
+ * whether it accepts a store; when full it either stalls the hart or drops messages,
+ * then sends an Error and an absolute timestamp.
  */
 #include "kselftest_harness.h"
 #include "board.h"
@@ -40,7 +40,7 @@ static void message(struct board *b, unsigned int x)
 	wr(b, TE + STIMULUS(0), 0x40 | x);
 }
 
-/* Fill to the last byte: trace on has four, 18 messages have the rest. */
+/* Fill it completely: trace on takes four bytes, 18 messages the rest. */
 static void fill(struct board *b, uint32_t control)
 {
 	unsigned int i;
@@ -50,7 +50,7 @@ static void fill(struct board *b, uint32_t control)
 		message(b, i);
 }
 
-/* That, and after it the bytes of more. */
+/* The same, followed by the bytes of more. */
 static const char *filled(const char *more)
 {
 	static char text[3 * 256];
@@ -89,7 +89,7 @@ TEST_F(fifo, level_follows_time)
 	EXPECT_EQ(2, stat(&self->b, "te0", "stat-messages"));
 }
 
-/* A read of a stimulus register is 0 while the longest message has no room. */
+/* A stimulus register reads 0 while the longest message does not fit. */
 TEST_F(fifo, ready)
 {
 	unsigned int i;
@@ -113,7 +113,7 @@ TEST_F(fifo, overflow)
 	message(&self->b, 40);
 	EXPECT_EQ(LOST, rd(&self->b, TE + CONTROL) & LOST);
 	message(&self->b, 41);
-	/* Room for a message, but not yet for telling that some were lost. */
+	/* Room for a message, but not yet for an Error as well. */
 	step(&self->b, 40 * TICK);
 	EXPECT_EQ(0, rd(&self->b, TE + STIMULUS(0)));
 	message(&self->b, 42);
@@ -123,7 +123,10 @@ TEST_F(fifo, overflow)
 	EXPECT_EQ(1, rd(&self->b, TE + STIMULUS(0)));
 	message(&self->b, 43);
 	step(&self->b, 14 * TICK);
-	/* Error at t = 77: ETYPE 0, ECODE 0x20, 1 ^ 77; then 77 in full. */
+	/*
+	 * Error at t = 77: ETYPE 0, ECODE 0x20, 1 ^ 77; then 77 as an absolute
+	 * timestamp.
+	 */
 	EXPECT_STREQ(filled("20 00 21 30 07 8c 00 09 34 07 1c 01"),
 		     (step(&self->b, FLUSH_NS), written(&self->b)));
 	EXPECT_EQ(1, stat(&self->b, "te0", "stat-overflows"));
@@ -139,7 +142,7 @@ TEST_F(fifo, overflow)
 	EXPECT_EQ(0, rd(&self->b, TE + CONTROL) & LOST);
 }
 
-/* Stopping while messages are being lost does not hide the loss. */
+/* Stopping while messages are dropped does not hide the loss. */
 TEST_F(fifo, overflow_until_the_end)
 {
 	fill(&self->b, ON);
@@ -152,7 +155,7 @@ TEST_F(fifo, overflow_until_the_end)
 	/* t = 87 = 0x57 */
 	EXPECT_STREQ(filled("20 00 21 58 07 8c 00 0d 5c 07 ff ff"),
 		     written(&self->b));
-	/* Nothing is left that would drain later. */
+	/* Nothing is left to drain later. */
 	step(&self->b, DEPTH * TICK);
 	EXPECT_EQ(EMPTY, rd(&self->b, TE + CONTROL) & EMPTY);
 }
@@ -175,7 +178,7 @@ TEST_F(fifo, stall)
 	EXPECT_EQ(0, rd(&self->b, TE + CONTROL) & LOST);
 }
 
-/* An encoder that cannot: what is written does not stick. */
+/* An encoder that cannot stall: the bit reads back as 0. */
 TEST(no_stall)
 {
 	struct board b;
@@ -192,7 +195,7 @@ TEST(no_stall)
 	board_stop(&b);
 }
 
-/* Disabled, it still delivers what it holds: level x drain-ns + flush-ns. */
+/* After disabling, it still sends its content: level x drain-ns + flush-ns. */
 TEST_F(fifo, flush)
 {
 	wr(&self->b, TE + CONTROL, ON);
@@ -219,7 +222,9 @@ TEST_F(fifo, reset_empties)
 	EXPECT_EQ(0, stat(&self->b, "te0", "stat-sink-bytes"));
 }
 
-/* The own sink fills and stops: what the FIFO holds is lost, and counted. */
+/*
+ * The encoder's own sink fills and stops: the FIFO's content is dropped, and counted.
+ */
 TEST_F(fifo, stop_on_wrap)
 {
 	sink_window(&self->b, TE, BUFFER, 8, 4);

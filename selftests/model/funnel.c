@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Funnels: they merge whole messages, drop them while not enabled (which the
- * sender shows as sinkError), feed other funnels, give their inputs the time, and stop for themselves.
+ * Funnels: they merge complete messages, drop them while not enabled (which the sender
+ * shows as sinkError), feed other funnels, provide their inputs' time, and stop on
+ * their own.
  */
 #include "kselftest_harness.h"
 #include "board.h"
@@ -36,7 +37,7 @@ static void start(struct board *b, const char *args)
 	sink_window(b, TF, BUFFER, 4096, 4);
 }
 
-/* Stop as a driver does: encoders first, each time waiting for empty. */
+/* Stop as a driver does: encoders first, waiting for empty each time. */
 static const char *stop(struct board *b)
 {
 	wr(b, TE + CONTROL, OFF);
@@ -47,7 +48,7 @@ static const char *stop(struct board *b)
 	return memory(b, BUFFER, (rd(b, TF + SINK_WP) & ~WRAPPED) - BUFFER);
 }
 
-/* Two sources, one time: the funnel's. The time state is per source. */
+/* Two sources with the funnel's time. The timestamp state is per source. */
 TEST_F(funnel, merges)
 {
 	start(&self->b, FUNNEL0 INPUTS(""));
@@ -118,7 +119,7 @@ TEST_F(funnel, a_sender_without_the_error)
 	EXPECT_EQ(1, stat(&self->b, "tf0", "stat-dropped"));
 }
 
-/* Who disables the funnel before the encoder is empty loses its end. */
+/* Disabling the funnel before the encoder is empty loses the last messages. */
 TEST_F(funnel, wrong_order_of_stopping_loses_messages)
 {
 	start(&self->b, FUNNEL0 INPUTS(",drain-ns=10"));
@@ -132,7 +133,7 @@ TEST_F(funnel, wrong_order_of_stopping_loses_messages)
 	EXPECT_EQ(BUFFER, rd(&self->b, TF + SINK_WP));
 }
 
-/* Messages of two FIFOs that drain at the same time stay whole. */
+/* Messages of two FIFOs that drain simultaneously stay complete. */
 TEST_F(funnel, messages_are_not_interleaved)
 {
 	unsigned int i;
@@ -167,7 +168,7 @@ TEST_F(funnel, stops_for_itself)
 	for (i = 0; i < 2; i++)
 		wr(&self->b, TE + STIMULUS(0), 0);
 	EXPECT_EQ(ACTIVE | EMPTY, rd(&self->b, TF + CONTROL) & 0xf);
-	/* To fill the sink is no error; to send after that is one. */
+	/* Filling the sink is no error; sending to a full one is. */
 	EXPECT_EQ(ENABLE, rd(&self->b, TE + CONTROL) & (ENABLE | SINK_ERROR));
 	for (i = 0; i < 2; i++)
 		wr(&self->b, TE + STIMULUS(0), 0);
@@ -187,7 +188,7 @@ TEST_F(funnel, stops_for_itself)
 	"-device sifive-trace-encoder,id=te0,addr=0x11000000,sinks=funnel+sba," \
 	"funnel=tf1,ts-type=slave "
 
-/* A funnel feeds a funnel; time comes from the far end, cut on its way. */
+/* A funnel feeds a funnel; time comes from the far end, truncated on its way. */
 TEST_F(funnel, into_a_funnel)
 {
 	start(&self->b, CHAIN);
@@ -242,7 +243,7 @@ TEST_F(funnel, default_sink)
 	EXPECT_EQ(BUFFER, rd(&self->b, TE + SINK_WP));
 }
 
-/* A slave's own registers show the time, where the hardware has it so. */
+/* A slave's own registers show the time, if the hardware supports that. */
 TEST_F(funnel, slave_time)
 {
 	start(&self->b, FUNNEL0
@@ -256,11 +257,11 @@ TEST_F(funnel, slave_time)
 	setup_encoder(&self->b, TE1, TS_ENABLE);
 	EXPECT_EQ(7, rd(&self->b, TE + TS_LOWER));
 	EXPECT_EQ(0, rd(&self->b, TE1 + TS_LOWER));
-	/* It is in the messages all the same. */
+	/* The messages have it in any case. */
 	sink_window(&self->b, TE1, BUFFER, 64, 4);
 	wr(&self->b, TE1 + CONTROL, ON);
 	EXPECT_STREQ("8c 00 09 1f", memory(&self->b, BUFFER, 4));
-	/* The master stops, or is reset: so does the slave. */
+	/* If the master stops or is reset, so does the slave. */
 	wr(&self->b, TF + TS_CONTROL, TS_ACTIVE);
 	step(&self->b, 7 * TICK);
 	EXPECT_EQ(7, rd(&self->b, TE + TS_LOWER));

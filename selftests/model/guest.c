@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a hart notices of its encoder, in machine mode without anything else: stalls
- * that take time. TAP goes to the serial port. guest.sh sets the encoder up so that
- * a byte leaves its FIFO of 76 bytes in 100 us.
+ * An encoder's effects on its hart, in bare machine mode: stalls that take time. TAP
+ * goes to the serial port. guest.sh sets the encoder up so that a byte leaves its
+ * 76-byte FIFO in 100 us.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,12 +19,12 @@
 		 (TR_CONTROL_INSTRUMENTATION & -TR_CONTROL_INSTRUMENTATION))	/* ITC */
 #define ON	(OFF | TR_CONTROL_ENABLE | TR_CONTROL_TRACING)
 
-#define TICKS_A_BYTE	1000	/* mtime has 10 MHz */
+#define TICKS_A_BYTE	1000	/* mtime runs at 10 MHz */
 #define DEPTH		76
 
 static uint8_t buffer[4096] __attribute__((aligned(64)));
 static unsigned int tests;
-static volatile uint32_t made;	/* messages, when the interrupt came */
+static volatile uint32_t made;	/* messages at the time of the interrupt */
 
 __asm__(".section .text.start, \"ax\"\n"
 	".globl _start\n"
@@ -97,7 +97,7 @@ static unsigned int stop(void)
 	return rd(TR_SINK_WP) - (uint32_t)(uintptr_t)buffer;
 }
 
-/* Until a store of any length would stall. */
+/* Until a store of any size would stall. */
 static unsigned int fill(void)
 {
 	unsigned int n;
@@ -147,7 +147,7 @@ static void an_interrupt_ends_the_wait(void)
 	result(rd(TR_WORD_COUNT) == n + 1, "and the store is made once");
 }
 
-/* The first half waits; the second does not, as it could not be made again alone. */
+/* The first half waits; the second does not, as it could not be repeated alone. */
 static void a_store_of_64_bits_is_made_once(void)
 {
 	unsigned int n;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A store to a stimulus register becomes exactly the bytes that the wire format
- * demands: tags, sizes, sources, timestamps (relative, absolute, none), trace
- * on and off, ownership; and it becomes none when any of the enables is off.
+ * specifies: tags, sizes, sources, timestamps (relative, absolute, none), trace on and
+ * off, ownership; with any enable off there is no message.
  */
 #include "kselftest_harness.h"
 #include "board.h"
@@ -90,7 +90,7 @@ TEST_F(encoder, inhibited_source)
 		     memory(&self->b, BUFFER, 12));
 }
 
-/* Fields do not start at slices: CKDATA0 has two bits of the third. */
+/* Fields do not start at slice boundaries: CKDATA0 has two bits of the third. */
 TEST_F(encoder, four_source_bits)
 {
 	start(&self->b, OWN_SINK ",src=13,src-bits=4", 0, ON);
@@ -98,7 +98,7 @@ TEST_F(encoder, four_source_bits)
 	EXPECT_STREQ("8c 34 83 1c 34 09 03 8c 34 c3 ff ff", written(&self->b));
 }
 
-/* The offset within a register tells the size, and is part of the tag. */
+/* The offset within a register gives the size, and is part of the tag. */
 TEST_F(encoder, store_sizes)
 {
 	start(&self->b, OWN_SINK, 0, ON);
@@ -117,7 +117,9 @@ TEST_F(encoder, store_sizes)
 	EXPECT_EQ(5, rd(&self->b, TE + WORD_COUNT));
 }
 
-/* Plain rule: each register has its own tag, tsInstrumentation decides. */
+/*
+ * By default each register has its own tag, and tsInstrumentation selects timestamps.
+ */
 TEST_F(encoder, plain_channels)
 {
 	start(&self->b, OWN_SINK, TS_ENABLE, ACTIVE);
@@ -131,7 +133,7 @@ TEST_F(encoder, plain_channels)
 		     "8c 00 0d 07", written(&self->b));
 }
 
-/* P550: 16-31 are 0-15 with timestamps, where tsInstrumentation asks for them. */
+/* P550: 16-31 repeat 0-15 with timestamps, if tsInstrumentation selects them. */
 TEST_F(encoder, p550_channels)
 {
 	start(&self->b, OWN_SINK ",channel-rule=p550", TS_ENABLE | TS_INSTR, ACTIVE);
@@ -153,7 +155,10 @@ TEST_F(encoder, p550_channels)
 		     "8c 00 0d 0b ff ff ff", written(&self->b));
 }
 
-/* A timestamp is XORed with the one sent before it, also over some without. */
+/*
+ * A timestamp is XORed with the previous one sent, even if messages without one are in
+ * between.
+ */
 TEST_F(encoder, relative_timestamps)
 {
 	start(&self->b, OWN_SINK, TS_ENABLE | TS_INSTR, ACTIVE);
@@ -176,7 +181,7 @@ TEST_F(encoder, relative_timestamps)
 		     "8c 00 0d 0c 0b ff ff", written(&self->b));
 }
 
-/* A decoder takes 0 for no time at all: the first moment is sent as 1. */
+/* A decoder reads 0 as no time at all: the first tick is sent as 1. */
 TEST_F(encoder, time_is_never_zero)
 {
 	start(&self->b, OWN_SINK, TS_ENABLE, ON);
@@ -239,7 +244,7 @@ TEST_F(encoder, ownership)
 	EXPECT_EQ(5, rd(&self->b, TE + WORD_COUNT));
 }
 
-/* Without timestamps the last field is a variable one, marked as the end. */
+/* Without timestamps the last field is variable-length, and marks the end. */
 TEST_F(encoder, no_timestamps)
 {
 	start(&self->b, OWN_SINK, 0, ON);
@@ -259,7 +264,7 @@ TEST_F(encoder, tracing_off_and_on)
 	EXPECT_STREQ("8c 00 0b 8c 00 0f 8c 00 0b 8c 00 0f", written(&self->b));
 }
 
-/* Every one of the enables alone keeps a store from becoming a message. */
+/* Each enable alone keeps a store from becoming a message. */
 TEST_F(encoder, enables)
 {
 	start(&self->b, OWN_SINK, 0, ACTIVE);
@@ -293,7 +298,7 @@ TEST_F(encoder, prescaler)
 		step(&self->b, 6400 * TICK);
 		EXPECT_EQ(6400 >> (2 * n), rd(&self->b, TE + TS_LOWER));
 	}
-	/* It goes on from where it was when the prescaler changes. */
+	/* The time continues when the prescaler changes. */
 	wr(&self->b, TE + TS_CONTROL, TS_ACTIVE | TS_COUNT);
 	step(&self->b, 1 * TICK);
 	EXPECT_EQ(101, rd(&self->b, TE + TS_LOWER));
@@ -315,7 +320,7 @@ TEST_F(encoder, counting_stops_and_goes_on)
 	EXPECT_EQ(10, rd(&self->b, TE + TS_LOWER));
 	wr(&self->b, TE + TS_CONTROL, 0);
 	EXPECT_EQ(0, rd(&self->b, TE + TS_LOWER));
-	/* Reset, of the unit or of the whole, is where it starts again from. */
+	/* Resetting the unit or the component restarts the time at 0. */
 	wr(&self->b, TE + TS_CONTROL, TS_ACTIVE);
 	wr(&self->b, TE + TS_CONTROL, TS_ACTIVE | TS_COUNT);
 	EXPECT_EQ(0, rd(&self->b, TE + TS_LOWER));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What cores of version 0 differ in: each option of the model makes the
- * difference that it names, and no other.
+ * Differences between version 0 cores: each option of the model has the effect that its
+ * name says, and no other.
  */
 #include "kselftest_harness.h"
 #include "board.h"
@@ -39,7 +39,7 @@ static void start(struct board *b, const char *args)
 	sink_window(b, TE, BUFFER, 4096, 4);
 }
 
-/* The field of the only sink reads 0, whatever is written, and the sink works. */
+/* The field of a single sink reads 0 whatever is written, and the sink works. */
 TEST_F(option, single_sink_reads_zero)
 {
 	start(&self->b, ENCODER(",single-sink=zero"));
@@ -71,7 +71,7 @@ TEST_F(option, one_of_several_sinks_is_selected)
 	EXPECT_EQ(0, rd(&self->b, TE + CONTROL) >> 28);
 }
 
-/* The sink writes where the address reads, not where it was meant to. */
+/* The sink writes to the address that it reads back, not the one written. */
 TEST_F(option, narrow_high_address)
 {
 	start(&self->b, ENCODER(",sink-high-bits=2"));
@@ -93,7 +93,7 @@ TEST_F(option, no_high_address)
 	EXPECT_EQ(0, stat(&self->b, "te0", "stat-violations"));
 }
 
-/* Elsewhere a written 1 does not set it: fifo.c. */
+/* On other models writing 1 does not set it: fifo.c. */
 TEST_F(option, stall_or_overflow_is_read_and_write)
 {
 	start(&self->b, ENCODER(",stall-or-overflow-rw=on"));
@@ -117,7 +117,7 @@ TEST_F(option, sync_max_after_reset)
 	EXPECT_EQ(0xa3, rd(&self->b, TE + CONTROL) >> 16 & 0xff);
 }
 
-/* Reserved values are kept: a P550 that traces shows one. */
+/* Reserved values are kept, as observed on a P550 while tracing. */
 TEST_F(option, sync_max_keeps_what_is_written)
 {
 	unsigned int i;
@@ -156,7 +156,7 @@ TEST_F(option, time_cannot_be_read)
 	EXPECT_STREQ("8c 00 09 17", memory(&self->b, BUFFER, 4));
 }
 
-/* No message has a time, though all that asks for one reads back. */
+/* No message has a timestamp, though all enables read back. */
 TEST_F(option, no_time_in_messages)
 {
 	uint32_t ts = TS_ENABLE | TS_INSTR | TS_OWNER;
@@ -192,7 +192,7 @@ static void stores(struct board *b, uint64_t block, unsigned int n)
 		wr(b, block + STIMULUS(0), 0);	/* three bytes */
 }
 
-/* The FIFO empties at the funnel's pace, though the encoder itself has none. */
+/* The FIFO drains at the funnel's pace, though the encoder itself has none. */
 TEST_F(option, a_slow_funnel_fills_the_fifo)
 {
 	start_funnel(&self->b, FUNNEL_AND(",byte-ns=100", ""));
@@ -211,7 +211,7 @@ TEST_F(option, a_slow_funnel_fills_the_fifo)
 	EXPECT_EQ(15, stat(&self->b, "tf0", "stat-bytes"));
 }
 
-/* A whole message waits as long as the messages of all inputs before it. */
+/* A complete message waits for the messages of all inputs before it. */
 TEST_F(option, a_slow_funnel_is_shared)
 {
 	start_funnel(&self->b, FUNNEL_AND(",byte-ns=100", ""));
@@ -238,7 +238,7 @@ TEST_F(option, a_slow_funnel_makes_encoders_overflow)
 	EXPECT_EQ(2, stat(&self->b, "te0", "stat-dropped"));
 	EXPECT_EQ(1, stat(&self->b, "te0", "stat-overflows"));
 	step(&self->b, 100000);
-	/* trace on, 25 messages, then Error and the time in full */
+	/* trace on, 25 messages, then Error and an absolute timestamp */
 	EXPECT_EQ(28, stat(&self->b, "te0", "stat-messages"));
 	EXPECT_EQ(1, rd(&self->b, TE + STIMULUS(0)));
 }
@@ -255,7 +255,7 @@ TEST_F(option, a_slow_funnel_stalls_harts)
 	EXPECT_EQ(28, stat(&self->b, "te0", "stat-messages"));
 }
 
-/* It is empty when the slow funnel could have taken all, and nothing is lost. */
+/* It is empty once the slow funnel could have taken everything, and nothing is lost. */
 TEST_F(option, a_slow_funnel_delays_the_flush)
 {
 	start_funnel(&self->b, FUNNEL_AND(",byte-ns=100", ",flush-ns=0"));
@@ -269,7 +269,7 @@ TEST_F(option, a_slow_funnel_delays_the_flush)
 	EXPECT_EQ(6, stat(&self->b, "tf0", "stat-messages"));
 }
 
-/* The slowest of a chain counts; one that is disabled drops at any rate. */
+/* The slowest funnel of a chain counts; a disabled one drops at any rate. */
 TEST_F(option, a_slow_funnel_behind_another)
 {
 	board_start(&self->b,
@@ -295,7 +295,7 @@ TEST_F(option, a_slow_funnel_behind_another)
 
 /* ---- 64-bit accesses ------------------------------------------------------- */
 
-/* Two of 32 bits, the lower address first, and counted as what they are. */
+/* Two of 32 bits, the lower address first, and counted as two. */
 TEST_F(option, stores_of_64_bits_are_split)
 {
 	start(&self->b, ENCODER(""));

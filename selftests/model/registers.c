@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The register blocks are what the hardware description says: reset value and
- * writable bits of every register, nothing elsewhere; only active can be
- * programmed while inactive; fields take legal values only; the command line
- * is checked.
+ * The register blocks match the hardware description: reset value and writable bits of
+ * every register, nothing elsewhere; an inactive component accepts active alone; fields
+ * accept legal values only; the command line is checked.
  */
 #include "kselftest_harness.h"
 #include "board.h"
 
-/* A component with everything; the sink in effect is the funnel. */
+/* A component with everything; the selected sink is the funnel. */
 #define ALL	",sinks=sram+sba+atb+pib+funnel,sram-size=4096,sink-bytes=8,funnel=tf0"
 #define BOARD	"-device sifive-trace-funnel,id=tf0,addr=0x11018000,sinks=sba,ts-type=bus " \
 		"-device sifive-trace-funnel,id=tf1,addr=0x11019000,ts-type=bus" ALL " " \
@@ -18,13 +17,13 @@
 struct reg {
 	unsigned int offset;
 	uint32_t reset;		/* inactive */
-	uint32_t active;	/* after active, nothing else written */
+	uint32_t active;	/* after active, with nothing else written */
 	uint32_t ones;		/* then after writing ones */
 };
 
 /*
- * Left out: control and tsControl, whose writes have effects of their own, and
- * the registers that a read of the whole block disturbs.
+ * Left out: control and tsControl, whose writes have effects of their own, and the
+ * registers that a read of the whole block disturbs.
  */
 static const struct reg encoder[] = {
 	{ IMPL,		  0x535101f0, 0x535101f0, 0x535101f0 },
@@ -113,7 +112,7 @@ static const struct reg *lookup(const FIXTURE_VARIANT(block) *v, unsigned int at
 	return NULL;
 }
 
-/* How many registers of the block do not have their reset value. */
+/* The number of registers that differ from their reset value. */
 static unsigned int not_reset(struct board *b, const FIXTURE_VARIANT(block) *v)
 {
 	unsigned int at, wrong = 0;
@@ -156,7 +155,7 @@ TEST_F(block, inactive_takes_nothing_but_active)
 	EXPECT_EQ(variant->control | ACTIVE, rd(&self->b, variant->at + CONTROL));
 }
 
-/* SiFive's library sets active in what it has read. */
+/* SiFive's library sets active in the value it has read. */
 TEST_F(block, fields_written_back_with_active_are_no_violation)
 {
 	uint64_t control = variant->at + CONTROL;
@@ -222,7 +221,7 @@ TEST_F(block, control_fields)
 
 	wr(&self->b, control, ACTIVE);
 	EXPECT_EQ(variant->control | ACTIVE, rd(&self->b, control));
-	/* Sink 15 is no sink: the field stays. All else is taken. */
+	/* 15 is not a sink: the field does not change. Everything else is accepted. */
 	wr(&self->b, control, 0xffffffff & ~ENABLE);
 	EXPECT_EQ(variant->control_ones | ACTIVE, rd(&self->b, control));
 	wr(&self->b, control, ACTIVE);
@@ -308,7 +307,7 @@ FIXTURE_TEARDOWN(plain)
 		board_stop(&self->b);
 }
 
-/* teInstruction takes 0, 1, 6, 7, and 3 where there is BTM; else it stays. */
+/* teInstruction accepts 0, 1, 6, 7, and 3 with BTM; other values leave it unchanged. */
 static void instruction_field(struct __test_metadata *_metadata, struct board *b,
 			      const uint8_t *got)
 {
@@ -360,7 +359,7 @@ TEST_F(plain, a_component_has_only_its_sinks)
 	wr(&self->b, TE + CONTROL, ACTIVE);
 	EXPECT_EQ(FUNNEL, rd(&self->b, TE + CONTROL) >> 28);
 	EXPECT_EQ(SRAM, rd(&self->b, TF + CONTROL) >> 28);
-	/* No timestamp unit: nothing takes. */
+	/* No timestamp unit: all writes are ignored. */
 	wr(&self->b, TE + TS_CONTROL, TS_ACTIVE);
 	EXPECT_EQ(0, rd(&self->b, TE + TS_CONTROL));
 }
@@ -377,7 +376,7 @@ TEST_F(plain, timestamp_types)
 	wr(&self->b, TF + CONTROL, ACTIVE);
 	wr(&self->b, TF + TS_CONTROL, TS_ACTIVE);
 	wr(&self->b, TF + TS_CONTROL, 0xffffffff);
-	/* Nothing to count, reset or prescale in a unit that is not internal. */
+	/* A unit that is not internal has nothing to count, reset or prescale. */
 	EXPECT_EQ(0x40000011, rd(&self->b, TF + TS_CONTROL));
 	step(&self->b, 5000000);
 	EXPECT_EQ(5000, rd(&self->b, TF + TS_LOWER));

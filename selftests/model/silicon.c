@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Board p550 shows what a HiFive Premier P550 shows: one row for each value, with
- * where it comes from:
+ * Board p550 behaves as a HiFive Premier P550: one row for each value, with its source:
  *
  *	D	dump of the registers by a debugger
  *	U	output of a driver in user mode
@@ -22,7 +21,7 @@
 
 #define TE_AT(n)	(TE + (n) * 0x1000ul)
 #define TIMES		(TS_ENABLE | TS_INSTR | TS_OWNER)
-/* So many ns are the first that have 2^40 ticks of 700 MHz. */
+/* The first ns with 2^40 ticks of 700 MHz. */
 #define WRAP_NS		1570730896823ull
 
 struct row {
@@ -33,16 +32,16 @@ struct row {
 	uint64_t block;
 	unsigned int offset;
 	uint32_t first, then;		/* 0: not written */
-	/* Or: what a store to a stimulus register becomes. */
+	/* Or: the message of a store to a stimulus register. */
 	const char *(*act)(struct board *b, const struct row *r);
 	unsigned int mode;		/* teInstrumentation */
 	unsigned int stimulus;
 	uint32_t ts;
-	/* Or: of a harts' property or of the device tree that this names. */
+	/* Or: a property of the harts, or of the named device tree. */
 	const char *name;
 	const char *tree;
 	uint64_t ns;
-	/* On a board with this besides. */
+	/* Additional QEMU options of this board. */
 	const char *option;
 };
 
@@ -92,7 +91,9 @@ static void stop(struct board *b)
 	step(b, FLUSH_NS);
 }
 
-/* One message at text, with 2 bits of source: its kind, and whether it has a time. */
+/*
+ * The message at text, with 2 bits of source: its kind, and whether it has a timestamp.
+ */
 static char *describe(char *out, const uint8_t *m, unsigned int len)
 {
 	unsigned int fields = 0, tag, i;
@@ -114,7 +115,7 @@ static char *describe(char *out, const uint8_t *m, unsigned int len)
 	}
 }
 
-/* The messages that the sink has, but for those of trace on and off. */
+/* The messages in the sink, except those of trace on and off. */
 static const char *becomes(struct board *b, const struct row *r)
 {
 	unsigned int i, end, len = 0;
@@ -139,7 +140,7 @@ static const char *becomes(struct board *b, const struct row *r)
 	return text + 1;
 }
 
-/* What a timestamp register has after so many ns. */
+/* A timestamp register's value after this many ns. */
 static const char *ticks(struct board *b, const struct row *r)
 {
 	struct row none = { .mode = 0, .ts = TS_ENABLE };
@@ -162,7 +163,7 @@ static const char *early(struct board *b, const struct row *r)
 	return hex(rd(b, r->block + CONTROL));
 }
 
-/* The write pointer is where software left it, whatever is enabled. */
+/* The write pointer stays where software set it, whatever is enabled. */
 static const char *write_pointer(struct board *b, const struct row *r)
 {
 	activate(b, TF, CONTROL);
@@ -172,7 +173,7 @@ static const char *write_pointer(struct board *b, const struct row *r)
 	return hex(rd(b, TF + SINK_WP) - BUFFER);
 }
 
-/* A buffer over 4 GiB: its write pointer after the word below them. */
+/* A buffer across 4 GiB: its write pointer after the word below them. */
 static const char *crossing(struct board *b, const struct row *r)
 {
 	activate(b, TF, CONTROL);
@@ -220,7 +221,7 @@ static const char *of_tree(struct board *b, const struct row *r)
 	return cells(r->tree, r->name);
 }
 
-/* The hart that firmware starts on. Linux calls it CPU 0, then goes in order. */
+/* The hart that firmware starts on. Linux makes it CPU 0, then continues in order. */
 static const char *boot_hart(struct board *b, const struct row *r)
 {
 	char want[64], name[64];
@@ -235,7 +236,7 @@ static const char *boot_hart(struct board *b, const struct row *r)
 	return "none";
 }
 
-/* The region that the funnel names. */
+/* The region that the funnel refers to. */
 static const char *sink_memory(struct board *b, const struct row *r)
 {
 	const char *region = "/reserved-memory/trace-buffer@98000000";
@@ -255,7 +256,7 @@ static const char *sink_memory(struct board *b, const struct row *r)
 #define TICKS(b, o, n)	.act = ticks, .block = b, .offset = o, .ns = n
 
 static const struct row rows[] = {
-	/* what a component is */
+	/* kind of component */
 	{ "D U", "teImpl of hart 0", "02040100", REG(TE_AT(0), IMPL) },
 	{ "D U", "teImpl of hart 1", "12140100", REG(TE_AT(1), IMPL) },
 	{ "D U", "teImpl of hart 2", "22240100", REG(TE_AT(2), IMPL) },
@@ -375,7 +376,7 @@ static const struct row rows[] = {
 	  .name = "/pmu riscv,event-to-mhpmcounters | cut -d ' ' -f -6" },
 };
 
-/* A board for each row: what a row leaves behind is no other row's. */
+/* A separate board for each row, so that rows do not affect each other. */
 static void start(struct board *b, const struct row *r)
 {
 	const char *devices = getenv("P550"), *harts = getenv("P550_CPU");

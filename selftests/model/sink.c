@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The own sinks put the encoder's bytes where the driver will look for them:
- * words of every width in memory and SRAM, the write pointer and its wrapped
- * bit, ring and stop-on-wrap, padding, the 4 GiB window, and what happens
- * when a word or a message cannot be delivered.
+ * A component's own sink stores the encoder's bytes where the driver looks for them:
+ * words of every width in memory and SRAM, the write pointer and its wrapped bit, ring
+ * and stop on wrap, padding, the 4 GiB window, and failures to deliver a word or
+ * message.
  */
 #include "kselftest_harness.h"
 #include "board.h"
@@ -35,7 +35,7 @@ static const char *stream(unsigned int n, unsigned int word, bool off)
 	return text;
 }
 
-/* The n bytes that begin at byte from of a hex text. */
+/* The n bytes from byte from on of a hex text. */
 static const char *part(const char *text, unsigned int from, unsigned int n)
 {
 	static char cut[3 * 256];
@@ -85,7 +85,7 @@ TEST_F(word, registers_are_aligned_to_the_word)
 	EXPECT_EQ(-variant->bytes | WRAPPED, rd(&self->b, TE + SINK_WP));
 }
 
-/* The first byte makes it a race: no later than that a driver leaves it alone. */
+/* The first byte starts the race: a driver must not touch the sink from then on. */
 TEST_F(word, programming_a_sink_that_has_taken_trace_is_a_violation)
 {
 	sink_window(&self->b, TE, BUFFER, 128, variant->bytes);
@@ -96,7 +96,7 @@ TEST_F(word, programming_a_sink_that_has_taken_trace_is_a_violation)
 	EXPECT_EQ(1, stat(&self->b, "te0", "stat-violations"));
 }
 
-/* Bytes wait for a full word; disabling fills the last one with idle. */
+/* Bytes wait for a complete word; disabling pads the last one with idle. */
 TEST_F(word, memory_gets_whole_words)
 {
 	unsigned int w = variant->bytes, n = w / 4, i;
@@ -146,7 +146,7 @@ TEST_F(word, ring)
 	EXPECT_EQ(ENABLE, rd(&self->b, TE + CONTROL) & ENABLE);
 }
 
-/* The first fill ends the trace, in the middle of a message if need be. */
+/* The first wrap ends the trace, if need be in the middle of a message. */
 TEST_F(word, stop_on_wrap)
 {
 	unsigned int w = variant->bytes, n = 2 * w / 4, i;
@@ -173,7 +173,7 @@ TEST_F(word, stop_on_wrap)
 	EXPECT_EQ(0xaa, rd8(&self->b, BUFFER + 2 * w));
 	EXPECT_EQ(2 * w, stat(&self->b, "te0", "stat-sink-bytes"));
 
-	/* After a new start it fills, and stops, again. */
+	/* After a new start it fills and stops again. */
 	sink_window(&self->b, TE, BUFFER, 2 * w, w);
 	wr(&self->b, TE + CONTROL, ON | STOP_ON_WRAP);
 	EXPECT_EQ(ENABLE, rd(&self->b, TE + CONTROL) & ENABLE);
@@ -235,7 +235,7 @@ TEST_F(word, sram_ring_and_stop)
 		message(&self->b, i);
 	EXPECT_EQ(0, rd(&self->b, TE + CONTROL) & ENABLE);
 	EXPECT_EQ(WRAPPED, rd(&self->b, TE + SINK_WP));
-	/* RP runs round at the end. */
+	/* RP wraps at the end. */
 	wr(&self->b, TE + SINK_RP, 252);
 	rd(&self->b, TE + SINK_DATA);
 	EXPECT_EQ(0, rd(&self->b, TE + SINK_RP));
@@ -262,7 +262,7 @@ static void start(struct board *b, const char *args)
 	setup_encoder(b, TE, 0);
 }
 
-/* SRAM with a window: only what lies inside is written. */
+/* SRAM with a window: only addresses inside it are written. */
 TEST_F(sink, sram_window)
 {
 	unsigned int i;
@@ -284,7 +284,7 @@ TEST_F(sink, sram_window)
 	EXPECT_EQ(0, rd(&self->b, TE + SINK_DATA));
 }
 
-/* WP is software's: writing starts where it says, wrapped is kept. */
+/* Software owns WP: writing starts there, and wrapped is kept. */
 TEST_F(sink, write_pointer_is_taken_as_it_is)
 {
 	start(&self->b, ENCODER ",sinks=sba");
@@ -297,7 +297,7 @@ TEST_F(sink, write_pointer_is_taken_as_it_is)
 	EXPECT_STREQ("00 00 00 00", memory(&self->b, BUFFER, 4));
 }
 
-/* Nothing is in memory, and empty is not set, until flush-ns has passed. */
+/* Nothing reaches memory, and empty is not set, until flush-ns has passed. */
 TEST_F(sink, flush_takes_time)
 {
 	start(&self->b, ENCODER ",sinks=sba,flush-ns=5000");
@@ -305,7 +305,7 @@ TEST_F(sink, flush_takes_time)
 	EXPECT_EQ(EMPTY, rd(&self->b, TE + CONTROL) & EMPTY);
 	wr(&self->b, TE + CONTROL, ON);
 	wr(&self->b, TE + CONTROL, OFF);
-	/* On and off are six bytes: one word out, two bytes inside. */
+	/* On and off take six bytes: one word written, two bytes pending. */
 	step(&self->b, 4999);
 	EXPECT_EQ(0, rd(&self->b, TE + CONTROL) & EMPTY);
 	EXPECT_EQ(BUFFER + 4, rd(&self->b, TE + SINK_WP));
@@ -316,7 +316,7 @@ TEST_F(sink, flush_takes_time)
 	EXPECT_EQ(0, stat(&self->b, "te0", "stat-violations"));
 }
 
-/* A reset throws away what has not been flushed. */
+/* A reset discards unflushed bytes. */
 TEST_F(sink, reset_loses_what_waits)
 {
 	start(&self->b, ENCODER ",sinks=sba");
@@ -329,7 +329,7 @@ TEST_F(sink, reset_loses_what_waits)
 	EXPECT_EQ(4, stat(&self->b, "te0", "stat-sink-bytes"));
 }
 
-/* Who enables again too early finds the old end in the new trace. */
+/* Enabling again too early leaves the old end in the new trace. */
 TEST_F(sink, enabled_while_flushing)
 {
 	start(&self->b, ENCODER ",sinks=sba");
@@ -341,7 +341,7 @@ TEST_F(sink, enabled_while_flushing)
 	EXPECT_STREQ("8c 00 0b 8c 00 0f ff ff", memory(&self->b, BUFFER, 8));
 }
 
-/* The high half serves all three addresses, and nothing carries into it. */
+/* All three addresses share the high half, without a carry. */
 TEST_F(sink, window_of_4_gib)
 {
 	unsigned int i;
@@ -364,13 +364,15 @@ TEST_F(sink, window_of_4_gib)
 	EXPECT_EQ(0, rd(&self->b, TE + SINK_WP));
 	EXPECT_STREQ("8c 00 0b 1c 01 00 07 1c aa aa",
 		     memory(&self->b, 0xfffffff8, 10));
-	/* The next word would go to address 0, where nothing is. */
+	/* The next word would go to address 0, where no memory is. */
 	message(&self->b, 2);
 	EXPECT_EQ(SINK_ERROR, rd(&self->b, TE + CONTROL) & SINK_ERROR);
 	EXPECT_EQ(0xaa, rd8(&self->b, 0x100000000ull));
 }
 
-/* The bus refuses: sinkError, WP stays, the encoder goes on; W1C clears. */
+/*
+ * A bus error: sinkError is set, WP stays, the encoder continues; writing 1 clears it.
+ */
 TEST_F(sink, bus_error)
 {
 	start(&self->b, ENCODER ",sinks=sba,flush-ns=0");
@@ -398,7 +400,9 @@ TEST_F(sink, bus_error_that_disables)
 		  rd(&self->b, TE + CONTROL) & (SINK_ERROR | ENABLE | EMPTY));
 }
 
-/* An off-chip sink that is not enabled is an error, an enabled one takes all. */
+/*
+ * Sending to a disabled off-chip sink is an error; an enabled one accepts everything.
+ */
 TEST_F(sink, off_chip)
 {
 	static const struct { unsigned int kind, control; } sinks[] = {
@@ -422,7 +426,7 @@ TEST_F(sink, off_chip)
 	}
 }
 
-/* Default is SBA where there are SBA and SRAM. */
+/* The default is SBA if both SBA and SRAM exist. */
 TEST_F(sink, default_sink)
 {
 	start(&self->b, ENCODER ",sinks=sram+sba,sram-size=256");

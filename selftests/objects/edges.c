@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Calls before main() and behind its return, from the first constructor to the last
- * destructor that a program can have. Prints how many: "calls leaf 8".
+ * Calls before main() and after its return, from the first constructor to the last
+ * destructor of a program. Prints their number: "calls leaf 8".
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ __attribute__((destructor)) static void destructor(void)
 	leaf();
 }
 
-/* The last one, so that all are counted when it prints. */
+/* The last destructor, so that all calls are counted when it prints. */
 __attribute__((destructor(101))) static void last_destructor(void)
 {
 	char text[256];

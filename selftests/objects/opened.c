@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* An instrumented object, which is opened and closed while tracing is on. */
+/* An instrumented object that is opened and closed while tracing is on. */
 #ifdef ONE
 #define LEAF	one_leaf
 #define CALLS	one_calls
@@ -13,7 +13,7 @@ __attribute__((noinline)) unsigned int LEAF(unsigned int n)
 	return n;
 }
 
-/* How many calls it makes, itself among them. */
+/* The number of calls it makes, including its own. */
 unsigned int CALLS(unsigned int n)
 {
 	unsigned int i, sum = 0;

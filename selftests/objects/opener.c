@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Opens and closes instrumented objects while tracing is on, and a thread of its
- * own makes calls meanwhile. Prints, for each function that begins so, how many
- * calls were made: "calls one 12". Arguments: the trace's file, the objects.
+ * Opens and closes instrumented objects while tracing is on, while another thread makes
+ * calls. Prints for each object's function the number of calls: "calls one 12".
+ * Arguments: the trace's file, the objects.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -20,7 +20,7 @@ static __attribute__((noinline)) void own_leaf(void)
 	asm volatile("");
 }
 
-/* It is running when tracing begins, and ends before that does. */
+/* Runs before tracing starts and ends before tracing does. */
 __attribute__((no_instrument_function)) static void *work(void *unused)
 {
 	while (!stop && own_calls < 10000) {
@@ -64,7 +64,7 @@ __attribute__((no_instrument_function)) int main(int argc, char **argv)
 	    pthread_create(&thread, NULL, work, NULL))
 		return 1;
 	for (i = 0; i < ROUNDS; i++) {
-		/* Now the one, now the other is first, and gets its place. */
+		/* They alternate, so that each gets the other's address. */
 		if (i & 1)
 			one += use(argv[2], "one_calls", i, 0);
 		two += use(argv[3], "two_calls", 2 * i, 0);

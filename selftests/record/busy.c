@@ -19,8 +19,8 @@ static unsigned long lazy(unsigned long n)
 }
 
 /*
- * For so many milliseconds, 300, and in each of them for some rounds on the average: on
- * a loaded host time goes by without any work.
+ * Runs for 300 ms, and for an average number of rounds in each of them: on a loaded
+ * host time passes without any work.
  */
 #define ROUNDS	4
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a machine without libcap needs to try capabilities:
+ * Tests capabilities on a machine without libcap:
  *
  *	caps file PATH		setcap cap_perfmon+ep PATH
  *	caps user COMMAND...	run it as user 1000, without any

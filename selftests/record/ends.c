@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Programs end in several ways: by a signal, without exit(), in the background; or
- * with so many calls that their trace fills what there is.
+ * Programs that end in various ways: by a signal, without exit(), in the background; or
+ * with so many calls that the trace fills its buffer.
  */
 #include <err.h>
 #include <signal.h>
@@ -15,7 +15,7 @@ static int work(int n)
 	return 3 * n;
 }
 
-/* Until the command that runs this has ended. */
+/* Until the parent command has ended. */
 static void outlive(pid_t command)
 {
 	while (!kill(command, 0))
@@ -35,17 +35,17 @@ int main(int argc, char **argv)
 	if (!strcmp(how, "kill"))
 		raise(SIGKILL);
 	if (!strcmp(how, "interrupt"))
-		/* As a terminal does: the command that runs this gets it, too. */
+		/* As a terminal does: the parent command gets it, too. */
 		kill(0, SIGINT);
 	if (!strcmp(how, "hangup"))
-		/* Of the terminal: to the command, too. */
+		/* As from the terminal: to the parent command, too. */
 		kill(0, SIGHUP);
 	if (!strcmp(how, "at once"))
 		_exit(3);
-	/* As if it had not been run, or a signal had ended it. */
+	/* As if it had not run, or a signal had ended it. */
 	if (!strcmp(how, "unlike"))
 		_exit(argc > 3 ? atoi(argv[3]) : 125);
-	/* A child that the library does not know of keeps what it has open. */
+	/* A child unknown to the library keeps its descriptors open. */
 	if (!strcmp(how, "copy")) {
 		if (syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0))
 			_exit(5);

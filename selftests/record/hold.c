@@ -4,7 +4,7 @@
  *
  *	hold COMMAND...
  *
- * More events than there are counters: perf never lets go of a pinned one.
+ * Holds more events than there are counters: perf never releases a pinned one.
  */
 #include <err.h>
 #include <linux/perf_event.h>
@@ -24,7 +24,7 @@ int main(int argc, char **argv)
 
 	if (argc < 2)
 		errx(2, "hold COMMAND...");
-	/* Open in the command, too. */
+	/* Inherited by the command. */
 	for (cpu = 0; cpu < cpus; cpu++)
 		for (i = 0; i < EVENTS; i++)
 			if (syscall(SYS_perf_event_open, &attr, -1, (int)cpu, -1, 0) < 0)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Loads its own file as code very often, and becomes another program:
+ * Maps its own file as code many times, and executes another program:
  *
  *	maps slowly|apart|stopped NUMBER PROGRAM...
  *
- * Slowly: the command sees each load. Apart: and each is somewhere
- * else. Stopped: it is stopped meanwhile.
+ * Slowly: the command sees each mapping. Apart: each is also at a different address.
+ * Stopped: the command is stopped meanwhile.
  */
 #include <err.h>
 #include <fcntl.h>
@@ -17,10 +17,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* So many fit into what the kernel keeps of them. */
+/* The number that fits into the kernel's buffer. */
 #define FEW	500
 
-/* Until the parent has nothing to do. */
+/* Until the parent is idle. */
 static void wait_for_parent(void)
 {
 	char path[64], state;

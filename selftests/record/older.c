@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* To be preloaded: the module seems to have an older interface than the command. */
+/*
+ * A preloaded library that makes the module's interface look older than the command's.
+ */
 #include <linux/sifive_trace.h>
 #include <stdarg.h>
 #include <sys/ioctl.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* A C program that knows nothing of tracing: recursion, and calls by pointer. */
+/* A C program without any tracing code: recursion, and calls by pointer. */
 #include <errno.h>
 
 #include "calls.h"

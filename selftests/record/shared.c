@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* A position independent program with two shared objects that call each other. */
+/* A position-independent program with two shared objects that call each other. */
 #include "calls.h"
 #include "shared.h"
 

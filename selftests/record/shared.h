@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* What the program and the shared objects of shared.c have of each other. */
+/* Declarations shared by the program and the shared objects of shared.c. */
 #ifndef SHARED_H
 #define SHARED_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Three threads with names, each with a number of calls of its own; with an argument
- * one after the other.
+ * Three named threads, each with its own number of calls; with an argument they run one
+ * after the other.
  */
 #include <pthread.h>
 
