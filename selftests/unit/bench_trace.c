@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Writes a trace of so many KB to standard output: a program's calls, of two threads
- * that stay on two harts. With the name of a side-car file, which is written, too: of
- * four threads that move over four harts, whose messages meet in a funnel.
+ * Writes a trace of this many KB to standard output: calls of two threads that stay on
+ * two harts. With the name of a side-car file, which is then written, too: of four
+ * threads that migrate between four harts, whose messages meet in a funnel.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 #define PART	(1u << 20)
 #define MOVING	4
-/* Records between two moves: a thread that runs for a millisecond or more. */
+/* Records between two migrations: a thread that runs for a millisecond or more. */
 #define STAYS	1000
 
 static int describe(const char *path)

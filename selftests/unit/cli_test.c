@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Options are parsed as their table has them; what it does not have is refused. */
+/* Options are parsed according to their table; unknown ones are rejected. */
 #include <getopt.h>
 #include <string.h>
 
@@ -75,7 +75,7 @@ FIXTURE_TEARDOWN(cli)
 {
 }
 
-/* Parses a line of words; the result is an exit code. */
+/* Parse a command line; returns an exit code. */
 static int parse(FIXTURE_DATA(cli) *self, const char *line)
 {
 	static char words[256];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Times behind damage, against the truth: one flipped bit, lost bytes, Errors. */
+/* Times after damage, against the truth: a flipped bit, lost bytes, Errors. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,13 +17,13 @@
 #define STEPS		2000
 
 /**
- * struct checked - records behind the damage, against the truth
- * @damage:	place of the damage
- * @shift:	bytes that are missing since
- * @records:	behind it
- * @right:	with their true time
- * @wrong:	with a false one that is marked
- * @unmarked:	with a false one that is not
+ * struct checked - records after the damage, against the truth
+ * @damage:	offset of the damage
+ * @shift:	bytes missing there
+ * @records:	records after it
+ * @right:	records with the true time
+ * @wrong:	records with a wrong time that is marked
+ * @unmarked:	records with a wrong time that is not marked
  */
 struct checked {
 	const struct gen	*gen;
@@ -105,7 +105,7 @@ static void on_record(void *context, const struct perfrec_record *record)
 		offset += checked->shift;
 	key.offset = offset;
 	truth = bsearch(&key, gen->truth, gen->truths, sizeof(key), by_offset);
-	/* The damage itself may make a record or lose one. */
+	/* The damage itself may create a record or lose one. */
 	if (!truth || truth->src != record->src)
 		return;
 	same = record->begin.time_known &&
@@ -122,7 +122,7 @@ static void on_record(void *context, const struct perfrec_record *record)
 
 static const struct trace_ops ops = { .record = on_record };
 
-/* The trace's bytes without @shift of those at @damage. */
+/* The trace without the @shift bytes at @damage. */
 static void read_damaged(struct __test_metadata *_metadata,
 			 FIXTURE_DATA(clock) *self, size_t damage, size_t shift)
 {
@@ -167,7 +167,7 @@ TEST_F_TIMEOUT(clock, runs_on_over_one_flipped_bit, 600)
 		size_t bit;
 
 		make(self, 1 + i % 4, false);
-		/* 2 % of the trace are behind it, or nearly all. */
+		/* 2 % of the trace follow it, or nearly all. */
 		bit = gen_random(&self->seed) % (8 * gen->length);
 		if (i % 2)
 			bit /= 50;
@@ -179,12 +179,17 @@ TEST_F_TIMEOUT(clock, runs_on_over_one_flipped_bit, 600)
 	}
 	TH_LOG("%" PRIu64 " of %" PRIu64 " records right, %" PRIu64 " false and not marked",
 	       right, records, bad);
-	/* At the very end nothing may be left that contradicts a damaged timestamp. */
+	/*
+	 * At the very end there may be nothing left to contradict a damaged timestamp.
+	 */
 	EXPECT_LE(bad * 10000, records);
 	EXPECT_LE(records * 99, right * 100);
 }
 
-/* A message's bytes are gone: times are right when its timestamp's bits have shown. */
+/*
+ * A message's bytes are missing: times are right once the bits of its timestamp have
+ * shown.
+ */
 TEST_F_TIMEOUT(clock, runs_on_over_lost_bytes, 600)
 {
 	uint64_t records = 0, right = 0, bad = 0;
@@ -207,7 +212,7 @@ TEST_F_TIMEOUT(clock, runs_on_over_lost_bytes, 600)
 	}
 }
 
-/* Differences contradict nothing: what is not certain is marked. */
+/* Differences contradict nothing: uncertain times are marked. */
 TEST_F_TIMEOUT(clock, marks_differences_behind_damage, 600)
 {
 	struct gen *gen = &self->program.gen;
@@ -219,7 +224,7 @@ TEST_F_TIMEOUT(clock, marks_differences_behind_damage, 600)
 
 		make(self, 1 + i % 4, true);
 		at = gen->length / 4 + gen_random(&self->seed) % (gen->length / 4);
-		/* The end of a message: a gap. */
+		/* The end of a message becomes a gap. */
 		while ((gen->data[at] & 3) != 3)
 			at++;
 		gen->data[at] ^= 2;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Runs the command in a folder of the test's own, and keeps what it said. */
+/* Runs the command in the test's own folder, and keeps its output. */
 #ifndef SELFTESTS_UNIT_COMMAND_FIXTURE_H
 #define SELFTESTS_UNIT_COMMAND_FIXTURE_H
 
@@ -92,7 +92,7 @@ static inline void save(FIXTURE_DATA(command) *self, const char *path)
 	write_file(path, self->gen.data, self->gen.length);
 }
 
-/* main calls fib, which returns; then a manual record and an ISR's. */
+/* main calls fib, which returns; then a manual record and a sample. */
 static inline void sample_trace(struct gen *gen, unsigned int src,
 				unsigned int count_type)
 {

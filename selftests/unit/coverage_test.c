@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Every reader of a trace reports how much of the run the trace has. */
+/* Every reader of a trace reports how much of the run the trace covers. */
 #include "command_fixture.h"
 
 #define FULL	"{\"srcbits\":0,\"ts_hz\":10,\"coverage\":{\"full\":true,\"bytes\":500," \
@@ -8,7 +8,7 @@
 #define WHOLE	"{\"srcbits\":0,\"ts_hz\":10,\"coverage\":{\"full\":false,\"run_ns\":3000000000}}"
 #define SAID	"covers the first 2.500 s of 195.000 s, then the buffer was full; 4 records could not be recorded"
 
-/* One call, of 2.5 seconds at ten ticks in a second. */
+/* One call of 2.5 seconds, at ten ticks per second. */
 static void make(FIXTURE_DATA(command) *self, const char *meta)
 {
 	const uint64_t address[2] = { MAIN, 0x100 };
@@ -125,7 +125,7 @@ TEST_F(command, diff_tells_that_the_traces_cover_different_parts)
 	EXPECT_EQ(NULL, strstr(self->err, "cover"));
 }
 
-/* Not "no absolute timestamp" where there is one, and no columns of times. */
+/* Not "no absolute timestamp", as there is one; and no columns of times. */
 TEST_F(command, a_trace_without_timestamps_shows_no_times)
 {
 	gen_free(&self->gen);

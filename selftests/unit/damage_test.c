@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* A trace cut off at every byte, and with every single bit wrong. */
+/* A trace cut off at every byte, and with every single bit flipped. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,7 +53,7 @@ FIXTURE_TEARDOWN(damage)
 	unlink(self->trace);
 }
 
-/* Return the number of records found; or -1, and then why has been said. */
+/* Returns the number of records; -1 if an error was reported. */
 static int64_t read_trace(struct __test_metadata *_metadata,
 			  FIXTURE_DATA(damage) *self, const void *data,
 			  size_t length, int src_bits)
@@ -97,7 +97,7 @@ TEST_F(damage, every_truncation)
 
 	for (length = 0; length <= gen->length; length++) {
 		records = read_trace(_metadata, self, gen->data, length, 2);
-		/* A byte more never makes a record less. */
+		/* One more byte never reduces the number of records. */
 		ASSERT_LE(before, records) {
 			TH_LOG("cut at %zu", length);
 		}

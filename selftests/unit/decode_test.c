@@ -71,7 +71,7 @@ TEST_F(command, golden_csv)
 		"1033,0,6,sample,0x21000,fib,sample/fib.c,12,,,0,0,exact\n", self->out);
 }
 
-/* An object a line, also for what is no record, with its place. */
+/* One object per line, also for anything that is not a record, with its offset. */
 TEST_F(command, golden_json)
 {
 	const uint64_t process = 2 | 1 << 2 | 1 << 4 | 77 << 5;
@@ -185,7 +185,7 @@ TEST_F(command, standard_input_and_output_file)
 	EXPECT_NE(NULL, strstr(self->err, "no/such/file.txt: cannot write"));
 }
 
-/* By any name, and for what is not the trace but read too. */
+/* By any name, and for other files that are read as well. */
 TEST_F(command, output_spares_what_is_read)
 {
 	static const char * const wrong[] = {
@@ -232,7 +232,7 @@ TEST_F(command, output_spares_what_is_read)
 	EXPECT_NE(NULL, strstr(self->err, "empty: nothing was recorded"));
 }
 
-/* A reader that goes away ends it without a word. */
+/* If its reader exits, the command ends without a message. */
 TEST_F(command, closed_pipe)
 {
 	unsigned int i;
@@ -347,7 +347,7 @@ TEST_F(command, damage_is_shown_and_strict_fails)
 	EXPECT_EQ(0, self->status);
 }
 
-/* Neither what the recorder knows of nor an end that is cut off is quiet either. */
+/* Losses that the recorder has reported, or an incomplete end, are never silent. */
 TEST_F(command, strict_is_about_every_loss)
 {
 	static const char * const lost[] = {
@@ -388,7 +388,7 @@ TEST_F(command, ring)
 
 	for (i = 0; i < 5; i++)
 		sample_trace(&self->gen, 0, 0);
-	/* Within the first header: only the other four are seen. */
+	/* Cut within the first header: only the other four are seen. */
 	write_file("trace.rtd", self->gen.data + 40, self->gen.length - 40);
 	run(self, "decode --ring trace.rtd");
 	EXPECT_EQ(0, self->status);
@@ -401,7 +401,7 @@ TEST_F(command, ring)
 	EXPECT_EQ(NULL, strstr(self->err, "damaged"));
 }
 
-/* The same with its side-car file, which tells what is in it. */
+/* The same with the side-car file, which has the header. */
 TEST_F(command, wrapped_ring)
 {
 	static const char meta[] =
@@ -417,7 +417,7 @@ TEST_F(command, wrapped_ring)
 		self->gen.now = 1000;
 		sample_trace(&self->gen, 0, at);
 		gen_sync(&self->gen, 0);
-		/* Behind the header: nothing but records, and the time. */
+		/* After the header: only records, and the time. */
 		begin = self->gen.truth[self->gen.truths - 5].offset;
 		write_file("trace.rtd", self->gen.data + begin,
 			   self->gen.length - begin);
@@ -438,7 +438,7 @@ TEST_F(command, wrapped_ring)
 		EXPECT_NE(NULL, strstr(self->err, "4 records whose header the ring"));
 		run(self, "decode --strict trace.rtd");
 		EXPECT_EQ(0, self->status);
-		/* Read but once. */
+		/* Read only once. */
 		run(self, "decode --meta trace.rtd.meta - < trace.rtd");
 		EXPECT_NE(NULL, strstr(self->err, "records without a time"));
 	}
@@ -524,7 +524,7 @@ TEST_F(command, files_that_cannot_be_decoded)
 	EXPECT_NE(NULL, strstr(self->err, "trace.rtd: not an ELF program"));
 }
 
-/* Any damage: an answer and an exit code, never a crash (sanitizers). */
+/* Any damage gives output and an exit code, never a crash (sanitizers). */
 TEST_F(command, damaged_traces)
 {
 	static const char * const options[] = {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Proves that of a C++ name what the function returns and takes is cut off, and
- * nothing else: spaces and brackets can be of operators, templates and namespaces.
+ * Proves that return type and parameters are removed from a C++ name, and nothing else:
+ * spaces and brackets can belong to operators, templates and namespaces.
  */
 #include "kselftest_harness.h"
 
@@ -47,7 +47,7 @@ TEST(templates)
 		     cut("bool Box<int, char>::operator< <int>(int)"));
 }
 
-/* Whatever it is, it stays within the name. */
+/* Whatever the input, the result is part of the name. */
 TEST(odd)
 {
 	static const char *const names[] = {

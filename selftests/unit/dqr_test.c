@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * export --format dqr: traces of one header for each source and channel, with the same
- * records, and programs at the addresses that they were loaded at.
+ * export --format dqr: traces with one header for each source and channel, with the
+ * same records, and programs at their load addresses.
  */
 #include "command_fixture.h"
 
@@ -20,7 +20,7 @@ static void calls(struct gen_stream *stream, uint64_t bias, uint64_t *value)
 	}
 }
 
-/* The records of @trace as text, with the times and counts that they have. */
+/* The records of @trace as text, with times and counts. */
 static void records(FIXTURE_DATA(command) *self, const char *trace, const char *options)
 {
 	run(self, "decode -s 1 --meta none --values raw %s --strict %s | grep -v '^#'",
@@ -57,7 +57,9 @@ static void set_up(struct gen *gen, struct gen_stream *stream, unsigned int src,
 	gen_header(stream);
 }
 
-/* Names, numbers, functions and lines are those of the program that was not moved. */
+/*
+ * Names, numbers, functions and lines equal those of a program that was not relocated.
+ */
 TEST_F(command, a_program_is_at_the_addresses_that_it_was_loaded_at)
 {
 	uint64_t value[2] = { 0 };
@@ -98,7 +100,7 @@ TEST_F(command, a_program_is_at_the_addresses_that_it_was_loaded_at)
 	expect_records(self, _metadata, "trace.rtd", "out/channel6/trace.rtd", "-q");
 }
 
-/* What builds on a header that is left out builds on the record before instead. */
+/* Values relative to a dropped header become relative to the previous record. */
 TEST_F(command, later_headers_of_the_same_counters_are_left_out)
 {
 	unsigned int count_type, i, src;

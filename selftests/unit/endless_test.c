@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Endless input: whatever is made of it, memory does not grow with it. */
+/* Endless input: no command's memory grows with it. */
 #include <sys/resource.h>
 #include <sys/wait.h>
 
 #include "command_fixture.h"
 
 #define PART	(1u << 20)
-/* What sanitizers and the C library keep, and pages that come late. */
+/* Memory of sanitizers and the C library, and pages touched late. */
 #define SLACK_KB	(4 << 10)
 
-/* Calls five deep, with a counter, until there is a part. */
+/* Calls five deep, with a counter, until a chunk is full. */
 static void fill(struct gen *gen)
 {
 	struct gen_stream stream;
@@ -32,7 +32,7 @@ static void fill(struct gen *gen)
 	}
 }
 
-/* Give it so many parts. Return the most memory it had, in KiB, or -1. */
+/* Feed it this many chunks. Returns its peak memory in KiB, or -1. */
 static long feed(const struct gen *gen, const char *arguments, unsigned int parts)
 {
 	char command[512];

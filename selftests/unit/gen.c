@@ -7,7 +7,7 @@
 
 #include "gen.h"
 
-/* A message on its way: bits that fill slices of six. */
+/* A message under construction: bits that fill six-bit slices. */
 struct slices {
 	uint8_t		slice[64];
 	unsigned int	count;
@@ -64,7 +64,7 @@ void gen_idle(struct gen *gen, size_t length)
 		gen_bytes(gen, &idle, 1);
 }
 
-/* Bit by bit: slow, and easy to see through. */
+/* Bit by bit: slow, but obviously correct. */
 static void add_bits(struct slices *to, uint64_t value, unsigned int bits)
 {
 	unsigned int i;
@@ -80,7 +80,7 @@ static void add_bits(struct slices *to, uint64_t value, unsigned int bits)
 	}
 }
 
-/* As many bits as the value has, at least one, and the slice is the last. */
+/* As many bits as the value has, at least one; the slice is the last. */
 static void add_field(struct slices *to, uint64_t value)
 {
 	unsigned int bits = 1;
@@ -178,7 +178,7 @@ void gen_header(struct gen_stream *stream)
 		}
 		store(stream, 4, counter->csr | (counter->width - 1) << SIFIVE_TRACE_COUNTER_WIDTH_SHIFT);
 		counter->sum = 0;
-		/* XOR starts from 0, so that the first record is the value. */
+		/* XOR starts from 0, so that the first record has the value itself. */
 		if (stream->count_type == 2)
 			counter->previous = 0;
 	}
@@ -287,7 +287,7 @@ void gen_stream_init(struct gen_stream *stream, struct gen *gen, uint8_t src,
 	}
 }
 
-/* Length of the message at @at; none ends in idle bytes here. */
+/* Length of the message at @at; no message here ends in idle bytes. */
 static size_t message_length(const struct gen *gen, size_t at)
 {
 	size_t end = at;

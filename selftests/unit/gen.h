@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Traces with known contents, for tests: what an encoder and a record writer
- * make, written from their description and sharing nothing with the decoders.
- * Running out of memory ends the program.
+ * Traces with known contents, for tests: the output of an encoder and a record writer,
+ * generated from their description without code from the decoders. Running out of
+ * memory ends the program.
  */
 #ifndef SELFTESTS_UNIT_GEN_H
 #define SELFTESTS_UNIT_GEN_H
@@ -15,11 +15,11 @@
 #define GEN_SOURCES	128
 
 /**
- * struct gen_truth - what a record says, whatever its count type
+ * struct gen_truth - content of a record, for each count type
  * @sent:	counters as transmitted
- * @value:	counters; for Delta what they counted since the header
- * @delta:	what they counted since the record before
- * @first:	no record was before it behind the same header
+ * @value:	counters; for Delta their increment since the header
+ * @delta:	their increment since the previous record
+ * @first:	it is the first record after its header
  */
 struct gen_truth {
 	uint8_t		src;
@@ -38,11 +38,11 @@ struct gen_truth {
 };
 
 /**
- * struct gen - a trace being made
+ * struct gen - a trace under construction
  * @src_bits:	width of the SRC field
  * @ts_width:	bits of a timestamp, 0: messages have none
- * @ts_delta:	ordinary messages carry the ticks since the one before (default:
- *		the XOR with it)
+ * @ts_delta:	ordinary messages have the ticks since the previous one (default: the
+ *		XOR with it)
  * @now:	time of the next message
  * @step:	ticks from one message to the next
  */
@@ -61,7 +61,7 @@ struct gen {
 	size_t		truth_room;
 };
 
-/* One counter of a stream and its value at the record before. */
+/* A counter of a stream and its value at the previous record. */
 struct gen_counter {
 	uint32_t	number;
 	uint32_t	type;
@@ -93,7 +93,7 @@ void gen_bytes(struct gen *gen, const void *bytes, size_t length);
 void gen_idle(struct gen *gen, size_t length);
 
 /**
- * gen_message() - one message of any kind
+ * gen_message() - add a message of any kind
  * @tcode:	6 bits
  * @src:	src_bits bits
  * @fixed:	values of the fixed fields
@@ -101,7 +101,7 @@ void gen_idle(struct gen *gen, size_t length);
  * @field:	variable fields
  * @fields:	number of them
  *
- * Adds a timestamp when ts_width is not 0, and moves the time on.
+ * Adds a timestamp if ts_width is not 0, and advances the time.
  */
 void gen_message(struct gen *gen, unsigned int tcode, unsigned int src,
 		 const uint8_t *fixed, const uint8_t *bits,
@@ -111,20 +111,20 @@ void gen_message(struct gen *gen, unsigned int tcode, unsigned int src,
 void gen_store(struct gen *gen, unsigned int src, unsigned int channel,
 	       unsigned int bytes, uint32_t value);
 
-/* ICT with sync, control 0,0: the absolute time. */
+/* ICT with sync, control 0,0: an absolute timestamp. */
 void gen_sync(struct gen *gen, unsigned int src);
 
 /* Error message: a queue overrun that lost data acquisition messages. */
 void gen_error(struct gen *gen, unsigned int src);
 
-/* A stream's header; counters start from what counter[].previous holds. */
+/* A stream's header; counters start from counter[].previous. */
 void gen_header(struct gen_stream *stream);
 
 /**
- * gen_record() - one record, and its truth at the end of gen->truth
+ * gen_record() - add a record, and its truth at the end of gen->truth
  * @type:	0 to 3
  * @address:	one or two even addresses
- * @value:	what each counter reads
+ * @value:	current value of each counter
  */
 void gen_record(struct gen_stream *stream, unsigned int type,
 		const uint64_t *address, const uint64_t *value);
@@ -135,8 +135,8 @@ void gen_stream_init(struct gen_stream *stream, struct gen *gen, uint8_t src,
 		     unsigned int counters, unsigned int width);
 
 /*
- * The messages of @a and @b, each in its order, shuffled together behind what
- * @to has. With timestamps @a and @b must be of different sources.
+ * The messages of @a and @b, each in order, interleaved at random and appended to @to.
+ * With timestamps, @a and @b must have different sources.
  */
 void gen_merge(struct gen *to, const struct gen *a, const struct gen *b,
 	       uint64_t *seed);

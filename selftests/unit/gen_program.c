@@ -5,9 +5,9 @@
 #include "gen_program.h"
 
 #define SRC_BITS	2
-/* Messages change places with their neighbours so many times over. */
+/* The number of times that messages swap with their neighbours. */
 #define SHUFFLES	4
-/* Called by nobody but where its call is lost. */
+/* Has no caller, except where its call is lost. */
 #define LOST_FUNCTION	(PROGRAM_FUNCTIONS - 1)
 
 void program_init(struct program *program, uint64_t seed)
@@ -40,7 +40,7 @@ static bool once_in(struct program *program, unsigned int times)
 	return times && !below(program, times);
 }
 
-/* Time passes: all harts count, and the threads on them. */
+/* Advance the time: all harts and their threads count. */
 static void pass(struct program *program, const struct program_thread *running)
 {
 	unsigned int i, c;
@@ -77,13 +77,13 @@ static void begin_stream(struct program *program, struct program_thread *thread)
 	thread->begun[thread->src] = true;
 }
 
-/* What the thread's functions can know of the counters since its last record. */
+/* The thread's counts since its last record, as far as known. */
 static void account(struct program *program, struct program_thread *thread,
 		    bool fresh)
 {
 	const uint64_t *value = counters_of(program, thread);
 	unsigned int c;
-	/* The first record behind a header tells a difference only for Delta. */
+	/* Only with Delta does the first record after a header have a difference. */
 	bool known = thread->recorded && !thread->lost &&
 		     (program->per_thread || thread->last_src == thread->src) &&
 		     (!fresh || program->per_thread);
@@ -107,7 +107,7 @@ static bool is_outermost(const struct program_thread *thread,
 	return true;
 }
 
-/* The innermost call has ended, now. */
+/* The innermost call ends now. */
 static void end_call(struct program *program, struct program_thread *thread)
 {
 	struct program_frame *frame = &thread->frame[--thread->depth];
@@ -144,7 +144,7 @@ static void end_call(struct program *program, struct program_thread *thread)
 		frame[-1].count_inner[c] += thread->sum[c] - frame->begin[c];
 }
 
-/* Calls that go on are not heard of again. */
+/* Open calls have no further records. */
 static void cut_calls(struct program *program, struct program_thread *thread)
 {
 	unsigned int depth = thread->depth;
@@ -158,7 +158,10 @@ static void cut_calls(struct program *program, struct program_thread *thread)
 	thread->recorded = false;
 }
 
-/* Time belongs to what ran, if every record since the one before is there. */
+/*
+ * Assign the time to the running function, if no record since the previous one is
+ * missing.
+ */
 static void tell_time(struct program *program, struct program_thread *thread)
 {
 	struct program_frame *frame = thread->frame + thread->depth;
@@ -192,7 +195,7 @@ static void record(struct program *program, struct program_thread *thread,
 		gen_record(&thread->stream[thread->src], type, address, value);
 		program->gen.length = length;
 		program->gen.truths--;
-		/* The next timestamp builds on the last message that came through. */
+		/* The next timestamp is relative to the last message that arrived. */
 		program->gen.last[thread->src] = last;
 		return;
 	}
@@ -200,7 +203,7 @@ static void record(struct program *program, struct program_thread *thread,
 		cut_calls(program, thread);
 		thread->blind = true;
 	}
-	/* A header of Delta counts from where it was written. */
+	/* A Delta header counts from its own position. */
 	if (fresh && program->per_thread && program->count_type == 1)
 		memcpy(thread->value, thread->last, sizeof(thread->value));
 	account(program, thread, fresh);
@@ -235,7 +238,7 @@ static void call_one(struct program *program, struct program_thread *thread,
 	thread->enters++;
 }
 
-/* A function calls few others, mostly. */
+/* A function mostly calls the same few. */
 static void call(struct program *program, struct program_thread *thread)
 {
 	unsigned int caller = thread->depth ?
@@ -246,7 +249,7 @@ static void call(struct program *program, struct program_thread *thread)
 				program->functions));
 }
 
-/* The innermost @lost calls end with the one around them, which returns. */
+/* The innermost @lost calls end with the call around them, which returns. */
 static void give_back(struct program *program, struct program_thread *thread,
 		      unsigned int lost)
 {
@@ -259,7 +262,10 @@ static void give_back(struct program *program, struct program_thread *thread,
 	end_call(program, thread);
 }
 
-/* A function that is not below itself, so that it is clear which one returns. */
+/*
+ * A function that does not call itself indirectly, so that it is clear which call
+ * returns.
+ */
 static bool alone(const struct program_thread *thread, unsigned int index)
 {
 	unsigned int i;
@@ -274,8 +280,8 @@ static bool alone(const struct program_thread *thread, unsigned int index)
 }
 
 /*
- * Something is lost, and a header follows. One before it as well: until a word comes
- * behind it, the latest record may not be whole.
+ * Lose something and write a header after it, and one before it: until a word follows,
+ * the latest record may be incomplete.
  */
 static void damage(struct program *program, struct program_thread *thread,
 		   bool garbage)
@@ -289,7 +295,7 @@ static void damage(struct program *program, struct program_thread *thread,
 	thread->begun[thread->src] = false;
 }
 
-/* The same within calls: the word completes the latest record. */
+/* The same within calls: the next word completes the latest record. */
 static void lose(struct program *program, struct program_thread *thread)
 {
 	struct gen *gen = &program->gen;
@@ -299,7 +305,7 @@ static void lose(struct program *program, struct program_thread *thread)
 		return;
 	gen_store(gen, thread->src, thread->channel, 1, 0xff);
 	thread->losing = true;
-	/* Calls, or one call, or no record at all is lost with the word. */
+	/* Lose calls, or one call, or no record at all, together with the word. */
 	for (calls = way == 0 ? 5 : 0; calls; calls--) {
 		call(program, thread);
 		if (below(program, 2))
@@ -319,7 +325,7 @@ static void lose(struct program *program, struct program_thread *thread)
 		give_back(program, thread, 2);
 }
 
-/* What makes known again what a loss has made unknown comes some time later. */
+/* The state that a loss has made unknown becomes known again some time later. */
 static void recover(struct program *program, struct program_thread *thread)
 {
 	if (thread->unsynced && !below(program, 4)) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * A program with threads that runs and is recorded: calls, returns, exceptions,
- * moves from hart to hart, and what each function has cost in truth.
+ * A multi-threaded program that runs and is recorded: calls, returns, exceptions,
+ * migrations between harts, and the true cost of each function.
  */
 #ifndef SELFTESTS_UNIT_GEN_PROGRAM_H
 #define SELFTESTS_UNIT_GEN_PROGRAM_H
@@ -14,7 +14,7 @@
 #define PROGRAM_COUNTERS	3
 #define PROGRAM_DEPTH		40
 
-/* What a function cost. */
+/* True cost of a function. */
 struct program_cost {
 	uint64_t	calls;
 	uint64_t	total;
@@ -25,7 +25,7 @@ struct program_cost {
 
 struct program_frame {
 	unsigned int	function;
-	bool		hidden;		/* nobody can know that it goes on */
+	bool		hidden;		/* nothing shows that it is still open */
 	bool		timed;
 	uint64_t	site;
 	uint64_t	enter;
@@ -41,13 +41,13 @@ struct program_thread {
 	unsigned int	last_src;
 	uint64_t	now;		/* latest time known */
 	bool		timed;		/* that is its latest record's */
-	bool		losing;		/* records do not come through */
-	bool		lost;		/* some did not, since the latest */
+	bool		losing;		/* records are being lost */
+	bool		lost;		/* records were lost since the latest */
 	bool		unsynced;	/* no absolute time since */
 	bool		blind;		/* DeltaXOR, and no header since */
 	unsigned int	depth;
 	struct program_frame frame[PROGRAM_DEPTH];
-	/* Its own counters, and what has been assigned to its functions. */
+	/* Its own counters, and the part assigned to its functions. */
 	uint64_t	value[PROGRAM_COUNTERS];
 	uint64_t	last[PROGRAM_COUNTERS];
 	uint64_t	sum[PROGRAM_COUNTERS];
@@ -58,10 +58,10 @@ struct program_thread {
 
 /**
  * struct program - the program and how it is recorded
- * @threads, @sources, @functions: how many there are
+ * @threads, @sources, @functions: their numbers
  * @count_type:	of all headers
- * @per_thread:	counters go with the thread
- * @moves:	threads change their hart, one time in so many records; 0: never
+ * @per_thread:	counters are per thread
+ * @moves:	threads migrate, once in this many records; 0: never
  * @throws:	calls end without an exit record, as often
  * @headers:	a new header when a thread has no calls, as often
  * @restarts:	new headers on all sources then, as often
@@ -74,11 +74,11 @@ struct program_thread {
  * @cost:	the truth, by function
  * @thread_cost: and by thread
  * @hart_cost:	and by the source that a call ended on
- * @calls:	all that the trace tells of
- * @untimed:	those of them whose begin or end has no time
- * @cut:	those whose end it does not tell
- * @strays:	ends of calls whose begin it does not tell
- * @unaddressed: records that do not tell where
+ * @calls:	calls in the trace
+ * @untimed:	calls whose start or end has no time
+ * @cut:	calls whose end is missing
+ * @strays:	ends of calls whose start is missing
+ * @unaddressed: records without an address
  */
 struct program {
 	struct gen	gen;
@@ -113,7 +113,7 @@ struct program {
 /* Address of a function, and the function's name in its trace. */
 #define PROGRAM_ADDRESS(function)	(0x10000 + 0x40 * (uint64_t)(function))
 
-/** program_init() - with gen set up for @sources; all else is the caller's */
+/** program_init() - needs gen set up for @sources; the caller sets the rest */
 void program_init(struct program *program, uint64_t seed);
 
 /** program_step() - one record of some thread */

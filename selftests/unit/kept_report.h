@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* What parts of the command print, for tests that look at it. */
+/* Keeps messages of the command, for tests that check them. */
 #ifndef KEPT_REPORT_H
 #define KEPT_REPORT_H
 
-/* All since it was emptied, as far as there is room. */
+/* All messages since it was emptied, as far as they fit. */
 extern char reported[4096];
 
 #endif /* KEPT_REPORT_H */

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves what the counts of the kernel's own records mean, as record_count_test.c
- * does of the library's: a difference modulo the counter's width, right across
- * one wrap, 0 when nothing was counted, beginning at the header; an XOR chain from
- * which absolute values are rebuilt; differences that are each thread's own; and
- * the bytes of header and addresses.
+ * Proves the meaning of counts in the kernel's records, as record_count_test.c does for
+ * the library's: a difference modulo the counter's width, correct across one wrap, 0 if
+ * nothing was counted, starting at the header; an XOR chain from which absolute values
+ * are reconstructed; per-thread differences; and the encoding of header and addresses.
  */
 #include "kselftest_harness.h"
 
@@ -52,13 +51,13 @@ static struct sifive_trace_event events[SIFIVE_TRACE_MAX_COUNTERS];
 static struct sft_stream stream;
 static u64 counters[SIFIVE_TRACE_MAX_COUNTERS];
 
-/* counter_info of a counter with so many bits. */
+/* counter_info of a counter of this width. */
 static u32 info(unsigned int number, unsigned int bits)
 {
 	return (0xc00 + number) | (bits - 1) << 12;
 }
 
-/* A header where one counter stands at @now. */
+/* A header at which the counter is @now. */
 static int start(u32 type, unsigned int bits, u64 now)
 {
 	events[NUMBER].info = info(NUMBER, bits);
@@ -72,7 +71,7 @@ static int start(u32 type, unsigned int bits, u64 now)
 	return 0;
 }
 
-/* What the next record has of the counter; ~0 for what is no record of one. */
+/* The counter in the next record; ~0 if it is not a record with one counter. */
 static u64 record(u64 now)
 {
 	u64 value;
@@ -159,7 +158,9 @@ TEST(header)
 		EXPECT_TRUE(stored(i, want[i].bits, want[i].place, want[i].value)) {
 			TH_LOG("store %u: %u bits %#x", i, stores[i].bits, stores[i].value);
 		}
-	/* Counts stand in the same order, the upper 16 bits behind those that have some. */
+	/*
+	 * Counts are in the same order, the upper 16 bits after those that have some.
+	 */
 	counters[3] = 0x1200000034;
 	counters[31] = 5;
 	count_of_stores = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The kernel's harness, with more time for each test: a test that takes longer hangs.
- * It is no measure of speed, as other work of the host takes from it.
+ * The kernel's harness with a longer timeout. A test that takes longer has hung; it is
+ * no measure of speed, which depends on the host's load.
  */
 #include_next <kselftest_harness.h>
 

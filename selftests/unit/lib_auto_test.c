@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Proves that a program is recorded as its environment asks for, to the file that
- * it names; that what cannot be done is said, and costs the program nothing; and
- * that a program which traces itself has the session.
+ * Proves that a program is recorded according to its environment, to the file named
+ * there; that failures are reported and do not disturb the program; and that a program
+ * which controls tracing itself gets the session.
  */
 #include "kselftest_harness.h"
 
@@ -13,7 +13,7 @@
 FIXTURE(record)
 {
 	char folder[40];
-	int error;	/* what standard error got */
+	int error;	/* text of standard error */
 	int saved;
 };
 
@@ -57,7 +57,7 @@ FIXTURE_TEARDOWN(record)
 	EXPECT_EQ(0, rmdir(self->folder));
 }
 
-/* What a constructor does, and what the program would see on standard error. */
+/* Run the constructor; returns what it printed to standard error. */
 static const char *start(FIXTURE_DATA(record) *self)
 {
 	static char text[1000];
@@ -73,7 +73,7 @@ static const char *start(FIXTURE_DATA(record) *self)
 
 #define START()	EXPECT_STREQ("", start(self))
 
-/* Nothing is recorded, and standard error says why. */
+/* Nothing is recorded, and standard error has the reason. */
 #define REFUSED(words)							\
 do {									\
 	const char *__said;						\
@@ -104,7 +104,7 @@ TEST_F(record, only_where_it_is_asked_for)
 	EXPECT_EQ(NULL, dev.path);
 }
 
-/* What start() prints has @words in it, and the program runs untraced. */
+/* start() prints a message with @words, and the program runs untraced. */
 #define SAYS(words)							\
 do {									\
 	const char *__said;						\
@@ -184,10 +184,10 @@ TEST_F(record, usual)
 	mock_stores = 0;
 	__cyg_profile_func_enter(self, self);
 	EXPECT_LT(0, mock_stores);
-	/* What it starts is not recorded into what it has taken. */
+	/* A program that it starts is not recorded into the same session. */
 	EXPECT_EQ(NULL, getenv("SIFIVE_TRACE_RECORD"));
 
-	/* The file is in the folder that it began in. */
+	/* The file is in the initial working directory. */
 	ASSERT_EQ(0, chdir("/"));
 	auto_stop();
 	EXPECT_FALSE(dev.running);
@@ -197,7 +197,7 @@ TEST_F(record, usual)
 	EXPECT_EQ(2000, st.st_size);
 	EXPECT_EQ(0, unlink("trace.rtd"));
 	EXPECT_EQ(0, unlink("trace.rtd.meta"));
-	/* As often as it likes. */
+	/* Any number of times. */
 	auto_stop();
 }
 
@@ -235,7 +235,7 @@ TEST_F(record, side_car_of_a_program_that_does_not_end)
 	EXPECT_EQ(0, unlink("trace.rtd"));
 	EXPECT_EQ(0, unlink("trace.rtd.meta"));
 
-	/* A program that traces itself has another set-up. */
+	/* A program that controls tracing has its own set-up. */
 	set("RECORD", "1");
 	START();
 	EXPECT_LT(0, size_of_file("trace.rtd.meta"));
@@ -348,7 +348,10 @@ TEST_F(record, refused)
 	REFUSED("is the module loaded?");
 }
 
-/* Its own session is worth more, and standard error says that the other ends. */
+/*
+ * The program's own session has precedence, and standard error reports that the other
+ * ends.
+ */
 TEST_F(record, program_that_traces_itself)
 {
 	START();

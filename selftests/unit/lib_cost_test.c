@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Proves of the writers that are made at set-up what they cost, in instructions, for
- * every number of counters: that no list of counters is a cliff, that counts above
- * 32 bits are none, and that a thread's own counts are not.
+ * Proves the cost of the generated writers, in instructions, for every number of
+ * counters: no list of counters is disproportionately expensive, nor are counts above
+ * 32 bits or per-thread counts.
  */
 #include "kselftest_harness.h"
 
@@ -10,18 +10,18 @@
 
 #include "lib_mock.h"
 
-/* The hook: load the writer, name the kind, jump. */
+/* The hook: load the writer, load the kind, jump. */
 #define HOOK		4
 
-/* The compiler's call, and what the function saves as it calls something. */
+/* The compiler's call, and the registers that a non-leaf function saves. */
 #define CALL		8
 
-/* Most of what an entry record of @n counters takes, call and hook included. */
+/* Upper limit of an entry record with @n counters, call and hook included. */
 #define BOUND(n)	(42 + 7 * (n))
 #define BOUND_OTHERS(n)	(42 + 10 * (n))
 #define OWN		15
 
-/* Addresses of 64 bits, and in the lower 4 GiB as when a program is not moved. */
+/* Addresses of 64 bits, and in the lower 4 GiB as without relocation. */
 #define HIGH		UINT64_C(0x5555555560)
 #define LOW		UINT64_C(0x10560)
 
@@ -76,7 +76,7 @@ static void count(uint64_t more)
 		mock_counter[i] += more;
 }
 
-/* Of the second record, with the compiler's call. */
+/* Cost of the second record, with the compiler's call. */
 static unsigned int entry(uint64_t address)
 {
 	perf_hook_enter((void *)address, (void *)(address + 0x20));
@@ -150,7 +150,7 @@ TEST_F(cost, own)
 	}
 }
 
-/* Also of the most counters a page of code has room. */
+/* Including the largest number of counters that fits a page of code. */
 TEST_F(cost, code)
 {
 	static const unsigned int types[] = {

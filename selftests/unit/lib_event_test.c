@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Proves that events' names mean what perf list says, that each event has a name
- * which means it, and that the error for any other word has that word in it.
+ * Proves that event names mean the same as in perf list, that each event has a name,
+ * and that the error for an unknown name quotes it.
  */
 #include "kselftest_harness.h"
 

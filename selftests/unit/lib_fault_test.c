@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Proves that a SIGILL of the program's own reaches the program's handlers, each
- * once, whenever they were installed and whether they pass it on or jump away.
+ * Proves that the program's own SIGILL reaches the program's handlers, each once,
+ * whenever they were installed and whether they chain or jump away.
  */
 #include "kselftest_harness.h"
 
@@ -19,7 +19,7 @@ static void first_handler(int number)
 	first_calls++;
 }
 
-/* Passes on to what it has replaced. */
+/* Passes on to the handler that it has replaced. */
 static void second_handler(int number, siginfo_t *info, void *context)
 {
 	second_calls++;
@@ -102,7 +102,7 @@ static void in_between(struct __test_metadata *_metadata)
 
 	ASSERT_EQ(0, sigaction(SIGILL, &action, &previous));
 	EACH_ONCE(1);
-	/* The library's is the first again. */
+	/* The library's handler is the first again. */
 	ASSERT_EQ(0, perfWriteTrace(null));
 	EACH_ONCE(1);
 	ASSERT_EQ(0, perfTraceOff());

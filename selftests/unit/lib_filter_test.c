@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Proves that a filter lets through the functions of its ranges and no other, in
- * whatever order and overlap they stand, of objects that are loaded now or later,
- * and that a file which cannot be understood is refused by its line.
+ * Proves that a filter selects exactly the functions in its ranges, in any order and
+ * overlap, in objects loaded now or later, and that a malformed file is rejected with
+ * the line number.
  */
 #include "kselftest_harness.h"
 
@@ -49,7 +49,7 @@ static int load(FIXTURE_DATA(filter) *self, const char *text)
 	return perf_filter_load(self->path);
 }
 
-/* A program's first pages are its own, whatever the addresses are. */
+/* A program's first pages belong to it, whatever the addresses. */
 #define HAS(address)	perf_filter_has(self->bias + (address))
 
 static uintptr_t text_of(FIXTURE_DATA(filter) *self)
@@ -70,7 +70,7 @@ TEST_F(filter, ranges)
 	uintptr_t at = text_of(self);
 	char text[512];
 
-	/* Out of order; one in another; two that touch; one with 0x. */
+	/* Out of order; nested; adjacent; with 0x. */
 	snprintf(text, sizeof(text),
 		 "# comment\n\n%s %lx %lx\n%s %lx %lx\n  %s 0x%lx %lx\n%s %lx %lx\nother 0 ffffffffffff\n",
 		 self->name, at + 0x100, at + 0x180, self->name, at, at + 0x10,
@@ -89,12 +89,12 @@ TEST_F(filter, ranges)
 	EXPECT_TRUE(HAS(at + 0x130));
 	EXPECT_TRUE(HAS(at + 0x17f));
 	EXPECT_FALSE(HAS(at + 0x180));
-	/* Of an object that is in no filter, and of none. */
+	/* An address in an object without a filter, and in no object. */
 	EXPECT_FALSE(perf_filter_has((uintptr_t)&fclose));
 	EXPECT_FALSE(perf_filter_has(16));
 }
 
-/* Quotes are not of the name; it may have spaces then, and be like a comment. */
+/* Quotes are not part of the name, which may contain spaces and look like a comment. */
 TEST_F(filter, quoted)
 {
 	uintptr_t at = text_of(self);
@@ -134,7 +134,7 @@ TEST_F(filter, object_that_is_loaded_later)
 	ASSERT_NE(0, dladdr((void *)function, &info));
 	EXPECT_TRUE(perf_filter_has(function));
 
-	/* Its addresses are those from where it is loaded. */
+	/* Its addresses are relative to its load address. */
 	snprintf(text, sizeof(text), "symbols_sample.so %lx %lx\n",
 		 function - (uintptr_t)info.dli_fbase,
 		 function - (uintptr_t)info.dli_fbase + 1);
@@ -163,7 +163,7 @@ static uintptr_t open_plain(const char *path, void **object)
 	return *object ? (uintptr_t)dlsym(*object, "plain") : 0;
 }
 
-/* The same code at the same place, of another name. */
+/* The same code at the same address, under another name. */
 TEST_F(filter, object_in_the_place_of_one_that_was_closed)
 {
 	uintptr_t first, second;
@@ -201,7 +201,7 @@ TEST_F(filter, refused)
 	}
 }
 
-/* What a set-up cannot understand ends it; a filter ends with its session. */
+/* A malformed filter fails the set-up; a filter ends with its session. */
 TEST_F(filter, of_a_session)
 {
 	struct sifive_trace_options options = SIFIVE_TRACE_OPTIONS;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Proves that function entry and exit are recorded when they shall be and never
- * else: not before tracing is on, not into a record that is being written, not in
- * a child process; from each thread to its own channel and from each CPU to its own
- * encoder; and that what is not recorded is counted.
+ * Proves that function entry and exit are recorded exactly when they should be: not
+ * before tracing is on, not inside another record, not in a child process; from each
+ * thread to its own channel and from each CPU to its own encoder; and that calls which
+ * are not recorded are counted.
  */
 #include "kselftest_harness.h"
 
@@ -49,7 +49,7 @@ FIXTURE_TEARDOWN(hooks)
 	EXPECT_EQ(0, dev.lost_stores);
 }
 
-/* The string that perfWriteTrace() leaves. */
+/* The string returned by perfWriteTrace(). */
 static const char *losses(void)
 {
 	char null[] = "/dev/null";
@@ -85,7 +85,7 @@ TEST_F(hooks, enter_exit)
 	EXPECT_STREQ("", losses());
 }
 
-/* Room is asked for before each store where the encoder cannot stall the hart. */
+/* Where the encoder cannot stall the hart, each store first waits for room. */
 TEST_F(hooks, no_stall)
 {
 	dev.encoder[0].flags &= ~SIFIVE_TRACE_ENCODER_CAN_STALL;
@@ -98,7 +98,7 @@ TEST_F(hooks, no_stall)
 	EXPECT_EQ(record_stores(), mock_polls);
 }
 
-/* Before each record where that is asked for, and never otherwise. */
+/* Each record waits if that is requested, and never otherwise. */
 TEST_F(hooks, poll)
 {
 	struct sifive_trace_options options = SIFIVE_TRACE_OPTIONS;
@@ -156,7 +156,7 @@ static void interrupt_hooks(void)
 	__cyg_profile_func_exit(function, site);
 }
 
-/* Stores of @count records that begin at store @from have the kinds of @kinds. */
+/* The @count records whose stores begin at @from have these kinds. */
 static bool has_kinds(size_t from, const char *kinds)
 {
 	for (; *kinds; kinds++, from += record_stores())
@@ -194,7 +194,7 @@ static void interrupt_many(void)
 		__cyg_profile_func_exit(function, site);
 }
 
-/* More than can wait are counted. */
+/* Records beyond the handlers' room are counted. */
 TEST_F(hooks, queue_full)
 {
 	ASSERT_EQ(0, perfTraceOn());
@@ -215,7 +215,7 @@ static void interrupt_jump(void)
 
 static void __attribute__((noinline)) jump_out(void)
 {
-	/* A frame that is left behind. */
+	/* A frame left without returning. */
 	volatile char *deeper = alloca(2000);
 
 	*deeper = 0;
@@ -224,7 +224,7 @@ static void __attribute__((noinline)) jump_out(void)
 	__cyg_profile_func_enter(function, site);
 }
 
-/* A record that is never finished is followed by a break and a header. */
+/* An unfinished record is followed by a break and a header. */
 TEST_F(hooks, abandoned)
 {
 	size_t begin;
@@ -244,7 +244,7 @@ TEST_F(hooks, abandoned)
 	EXPECT_NE(NULL, strstr(losses(), "1 left half-way"));
 }
 
-/* On another CPU a thread has another lane, with a header of its own. */
+/* On another CPU a thread has another lane, with its own header. */
 TEST_F(hooks, migration)
 {
 	dev.cpus = 3;
@@ -264,7 +264,7 @@ TEST_F(hooks, migration)
 	EXPECT_EQ(0, dev.last_page);
 	EXPECT_TRUE(has_kinds(0, "0"));
 
-	/* One that has no encoder. */
+	/* A CPU without an encoder. */
 	mock_rseq.cpu_id = 7;
 	__cyg_profile_func_enter(function, site);
 	__cyg_profile_func_exit(function, site);
@@ -292,7 +292,7 @@ static void interrupt_calls(void)
 	interrupt_results[4] = perfInit(2, 1);
 }
 
-/* A handler may turn off; all else would go into the record. */
+/* A handler may turn off, or the rest would go into the record. */
 TEST_F(hooks, calls_in_record)
 {
 	ASSERT_EQ(0, perfTraceOn());
@@ -328,7 +328,7 @@ static void run_thread(struct __test_metadata *_metadata)
 	ASSERT_EQ(0, pthread_join(thread, NULL));
 }
 
-/* A thread has a channel of its own while it lives, with a header. */
+/* A thread has its own channel while it lives, with a header. */
 TEST_F(hooks, threads)
 {
 	int i;
@@ -355,7 +355,7 @@ static void *waiting_thread(void *unused)
 	static pthread_mutex_t one = PTHREAD_MUTEX_INITIALIZER;
 
 	mock_rseq.cpu_id = 1;
-	/* The log is not made for several threads. */
+	/* The log is not thread-safe. */
 	pthread_mutex_lock(&one);
 	__cyg_profile_func_enter(function, site);
 	pthread_mutex_unlock(&one);
@@ -363,7 +363,7 @@ static void *waiting_thread(void *unused)
 	return unused;
 }
 
-/* Threads for which there is no channel are counted, and get one that is free. */
+/* Threads without a channel are counted, and get one when it is free. */
 TEST_F(hooks, more_threads_than_channels)
 {
 	pthread_t thread[40];
@@ -383,7 +383,7 @@ TEST_F(hooks, more_threads_than_channels)
 	EXPECT_NE(NULL, strstr(losses(), "9 of threads without a channel"));
 }
 
-/* Registered before the library's own handler: runs first in the child. */
+/* Registered before the library's own handler, so it runs first in the child. */
 static void program_handler(void)
 {
 	__cyg_profile_func_enter(function, site);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Proves that the losses which the library reports are the records that were made
- * and not written, each once: also of a thread that a pause finds within a record,
- * and none of what was not to be recorded.
+ * Proves that the losses reported by the library are exactly the records that were made
+ * and not written, each counted once: also of a thread that a pause interrupts in a
+ * record; and that nothing outside the selection counts.
  */
 #include "kselftest_harness.h"
 
@@ -61,7 +61,7 @@ static void lost(struct __test_metadata *_metadata, FIXTURE_DATA(losses) *self,
 
 static volatile bool within;
 
-/* Has found its CPU, and stays there until that is taken away. */
+/* Has read its CPU number, and waits there until tracing is paused. */
 static void wait_for_pause(void)
 {
 	within = true;
@@ -77,7 +77,9 @@ static void *record_within_pause(void *trace)
 	return NULL;
 }
 
-/* Have @end, sifive_trace_off() or a dump, find a thread there: it writes nothing. */
+/*
+ * Let @end, sifive_trace_off() or a dump, interrupt a thread there: it writes nothing.
+ */
 static void end_within(struct __test_metadata *_metadata,
 		       FIXTURE_DATA(losses) *self,
 		       int (*end)(struct sifive_trace *trace))
@@ -105,7 +107,7 @@ TEST_F(losses, of_a_thread_that_a_pause_finds_within_a_record)
 	LOST(1, 0);
 }
 
-/* Nor is the record lost that was being made when tracing was turned off. */
+/* Nor is the record lost that was being written when tracing was turned off. */
 TEST_F(losses, none_of_a_thread_that_off_finds_within_a_record)
 {
 	end_within(_metadata, self, sifive_trace_off);
@@ -159,7 +161,7 @@ static void turn_off(void)
 
 static void __attribute__((noinline)) interrupted_record(void)
 {
-	/* So that its frame is found to have been left. */
+	/* So that its frame is recognised as left. */
 	volatile char *deeper = alloca(2000);
 
 	*deeper = 0;
@@ -168,7 +170,9 @@ static void __attribute__((noinline)) interrupted_record(void)
 	__cyg_profile_func_enter(function, function);
 }
 
-/* It goes on where nothing is captured any more; whatever follows, that is one. */
+/*
+ * It continues when nothing is captured any more: its record is lost, whatever follows.
+ */
 static void turned_off_within(struct __test_metadata *_metadata,
 			      FIXTURE_DATA(losses) *self, bool left)
 {

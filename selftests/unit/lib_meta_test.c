@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Proves that the side-car file is JSON, whatever is in the names that go into it,
- * and says of encoders, counters, threads, samples, objects and losses what is so.
+ * Proves that the side-car file is valid JSON, whatever names it contains, and
+ * describes encoders, counters, threads, samples, objects and losses correctly.
  */
 #include "kselftest_harness.h"
 
@@ -66,7 +66,7 @@ static struct json_object *parse(const char *name)
 	return json;
 }
 
-/* Set up, record, and parse what is written beside the trace. */
+/* Set up, record, and parse the side-car file. */
 static void record(struct __test_metadata *_metadata, FIXTURE_DATA(meta) *self)
 {
 	ASSERT_EQ(0, sifive_trace_setup(self->trace, &self->options)) {
@@ -90,7 +90,7 @@ static void record(struct __test_metadata *_metadata, FIXTURE_DATA(meta) *self)
 
 #define RECORD()	record(_metadata, self)
 
-/* What stands at "key", "key.key" or "key.number.key". */
+/* The value at "key", "key.key" or "key.number.key". */
 static struct json_object *at(struct json_object *json, const char *path)
 {
 	char copy[64], *key, *rest = copy;
@@ -129,7 +129,7 @@ do {									\
 	EXPECT_EQ(value, json_object_get_boolean(__at)) { TH_LOG(path); } \
 } while (0)
 
-/* The command finds in it what the library has put there. */
+/* The command finds in it what the library wrote. */
 TEST_F(meta, read_by_the_command)
 {
 	self->options.events = "cycles,instructions";
@@ -143,7 +143,7 @@ TEST_F(meta, read_by_the_command)
 	EXPECT_LT(0, self->meta.objects);
 }
 
-/* Each sink's file says whether its buffer was full. */
+/* Each sink's file states whether its buffer was full. */
 TEST_F(meta, full)
 {
 	dev.sink[0].bytes = 3000;
@@ -154,7 +154,7 @@ TEST_F(meta, full)
 	NUMBER(3000, "coverage.buffer");
 }
 
-/* A link that somebody has put there leads nowhere. */
+/* A planted symbolic link is not followed. */
 TEST_F(meta, link)
 {
 	char text[9] = "";
@@ -177,7 +177,7 @@ TEST_F(meta, link)
 	unlink("out.rtd.meta");
 }
 
-/* What is a file has a side-car wherever it is, and a pipe has none. */
+/* A regular file has a side-car file wherever it is; a pipe has none. */
 TEST_F(meta, beside_files)
 {
 	char shm[] = "/dev/shm/lib_meta_test.rtd";
@@ -248,7 +248,7 @@ TEST_F(meta, usual)
 	NUMBER(getpid(), "threads.0.pid");
 	NUMBER(syscall(SYS_gettid), "threads.0.tid");
 	prctl(PR_GET_NAME, name);
-	/* In a file of the kernel's a new line would end it. */
+	/* In a file of the kernel's, a newline would end the name. */
 	EXPECT_NE(NULL, strstr(json_object_get_string(at(self->json, "threads.0.name")),
 			       "a \"name\"\\"));
 
@@ -305,7 +305,7 @@ TEST_F(meta, interval)
 	EXPECT_EQ(NULL, at(self->json, "sampling.period"));
 }
 
-/* The end of one of three is known, and its name is that of its end. */
+/* The end of one of three is known, with the name it had then. */
 static void *short_life(void *argument)
 {
 	sifive_trace_write(argument);
@@ -334,7 +334,7 @@ TEST_F(meta, threads_that_have_ended)
 	EXPECT_TRUE(json_object_is_type(at(self->json, "threads.1.to"), json_type_int));
 }
 
-/* Each sink's has the encoders that write to it. */
+/* Each sink's file lists the encoders routed to it. */
 TEST_F(meta, several_sinks)
 {
 	struct json_object *other;
@@ -368,10 +368,10 @@ TEST_F(meta, not_wanted)
 	ASSERT_EQ(0, sifive_trace_dump(self->trace, "out.rtd"));
 	EXPECT_EQ(-1, access("out.rtd.meta", F_OK));
 	unsetenv("SIFIVE_TRACE_META");
-	/* A device has nothing beside it. */
+	/* A device has no side-car file. */
 	ASSERT_EQ(0, sifive_trace_dump(self->trace, "/dev/null"));
 	EXPECT_EQ(-1, access("/dev/null.meta", F_OK));
-	/* What cannot be made is an error, and the trace is there. */
+	/* Failure to create it is an error, but the trace is written. */
 	ASSERT_EQ(0, mkdir("out.rtd.meta", 0700));
 	EXPECT_ERROR(sifive_trace_dump(self->trace, "out.rtd"), "cannot make out.rtd.meta");
 	EXPECT_EQ(0, access("out.rtd", F_OK));

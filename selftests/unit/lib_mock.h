@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The whole library on a host, against a trace device made of variables: the
- * system calls it makes are replaced, counted, and made to fail on demand.
+ * The whole library on a host, with a simulated trace device: the system calls it makes
+ * are replaced, counted, and made to fail on demand.
  *
- * Include this after all system headers and kselftest_harness.h, once per
- * program: it contains the library.
+ * Include this after all system headers and kselftest_harness.h, once per program: it
+ * contains the library.
  */
 #ifndef LIB_MOCK_H
 #define LIB_MOCK_H
@@ -48,9 +48,9 @@
 #define MOCK_PAGE_SIZE	4096
 #define MOCK_FD		1000
 
-/* The device: what it is, what was asked of it, and what shall fail. */
+/* The device: its properties, the calls it got, and the failures it simulates. */
 static struct {
-	/* Is. */
+	/* Properties. */
 	int open_errno;
 	bool module;				/* is loaded */
 	struct sifive_trace_info info;
@@ -60,7 +60,7 @@ static struct {
 	unsigned char capture[70000];
 	unsigned int cpus;			/* mask of sched_getaffinity() */
 
-	/* Was asked. */
+	/* Calls. */
 	const char *path;
 	struct sifive_trace_config config;
 	struct sifive_trace_counters counters;
@@ -68,13 +68,13 @@ static struct {
 	unsigned int starts, stops, joins;
 	off_t mmap_offset;
 
-	/* Holds. */
+	/* State. */
 	int fds, maps;
 	bool configured, running;
 	unsigned int lost_stores;		/* while it was not running */
 	long last_channel, last_page;
 
-	/* Fails: the call with this request, or one of the others below. */
+	/* Failures: of the call with this request, or one of the others below. */
 	unsigned long fail_request;
 	int fail_errno;
 	int mmap_errno, pages_errno, madvise_errno, affinity_errno, pread_errno;
@@ -83,11 +83,14 @@ static struct {
 	struct sifive_trace_event event[32];	/* counters given, if bits are set */
 	uint32_t event_set;
 
-	/* Files: bytes that one write() takes, and after how many it fails. */
+	/*
+	 * Files: bytes that one write() accepts, and the number of writes before one
+	 * fails.
+	 */
 	size_t write_max, write_space;
 } dev;
 
-/* What the kernel says of the calling thread; NULL: it has no rseq. */
+/* What the kernel shows of the calling thread; NULL: no rseq. */
 static __thread struct perf_rseq mock_rseq;
 static bool mock_no_rseq;
 
@@ -148,7 +151,7 @@ static int mock_open(const char *path, int flags, ...)
 
 static int mock_access(const char *path, int mode)
 {
-	/* The file by which the library finds out whether the module is loaded. */
+	/* The file from which the library learns whether the module is loaded. */
 	if (!strcmp(path, "/sys/bus/platform/drivers/sifive-trace-encoder"))
 		return dev.module ? 0 : -1;
 	return access(path, mode);
@@ -233,7 +236,7 @@ static int mock_ioctl(int fd, unsigned long request, void *arg)
 		if (encoder->size != sizeof(*encoder) || index >= dev.info.encoders)
 			abort();
 		*encoder = dev.encoder[index];
-		/* Seen when the encoder is set up, not before. */
+		/* Known when the encoder is set up, not before. */
 		if (!dev.configured)
 			encoder->flags &= ~(SIFIVE_TRACE_ENCODER_TS_CHANNELS |
 					    SIFIVE_TRACE_ENCODER_TS_READABLE |
@@ -269,7 +272,7 @@ static int mock_ioctl(int fd, unsigned long request, void *arg)
 		if (index >= dev.status.sinks)
 			abort();
 		*(struct sifive_trace_sink *)arg = dev.sink[index];
-		/* One has it all. */
+		/* One component has it all. */
 		if (dev.status.sinks == 1)
 			((struct sifive_trace_sink *)arg)->bytes = dev.status.bytes;
 		return 0;
@@ -290,10 +293,10 @@ static int mock_ioctl(int fd, unsigned long request, void *arg)
 	}
 }
 
-/* Where the library wants the device's pages. */
+/* The address at which the library wants the device's pages. */
 static char *mock_pages;
 
-/* Fixed mappings are pages of the device, or the memory that follows them. */
+/* Fixed mappings are pages of the device, or the memory after them. */
 static void *mock_mmap(void *addr, size_t length, int prot, int flags, int fd,
 		       off_t offset)
 {
@@ -342,7 +345,7 @@ static void *mock_mmap(void *addr, size_t length, int prot, int flags, int fd,
 	return memory;
 }
 
-/* The thread slots, the only ones that are unmapped, and a pool without wiping. */
+/* The thread slots, which alone are unmapped, and a pool without wipe-on-fork. */
 static int mock_munmap(void *addr, size_t length)
 {
 	if (length == SIFIVE_TRACE_THREADS * sizeof(struct sifive_trace_slot)) {
@@ -376,7 +379,7 @@ static ssize_t mock_pread(int fd, void *to, size_t size, off_t offset)
 	}
 	if (size > left)
 		size = left;
-	/* Short reads, as a device may give. */
+	/* Short reads, as a device may return. */
 	if (size > 1000)
 		size = 1000;
 	memcpy(to, dev.capture + offset, size);
@@ -416,7 +419,7 @@ static int mock_getaffinity(pid_t pid, size_t size, cpu_set_t *cpus)
 /* Calls that a signal handler must not make. */
 static unsigned int mock_unsafe;
 
-/* Naps: how long the library waits, whatever the host does meanwhile. */
+/* Sleeps: how long the library waits, independent of the host's load. */
 static unsigned int mock_naps;
 
 #define MOCK_UNSAFE(call, ...)	(mock_unsafe++, call(__VA_ARGS__))
@@ -429,7 +432,7 @@ static unsigned int mock_naps;
 #define fopen(...)		MOCK_UNSAFE(fopen, __VA_ARGS__)
 #define dl_iterate_phdr(...)	MOCK_UNSAFE(dl_iterate_phdr, __VA_ARGS__)
 #define pthread_atfork(...)	MOCK_UNSAFE(pthread_atfork, __VA_ARGS__)
-/* Where the library is used, code is at even addresses: bit 0 is for a record's use. */
+/* On the target, code is at even addresses: records use bit 0. */
 #define __builtin_return_address(level) \
 	((void *)((uintptr_t)__builtin_return_address(level) & ~(uintptr_t)1))
 
@@ -475,7 +478,7 @@ PERF_INTERNAL void perf_rseq_barrier(void)
 #include "../../lib/fault.c"
 #include "../../lib/filter.c"
 
-/* Called once, before a sequence: what happens between finding the CPU and it. */
+/* Called once, before a sequence, between finding the CPU and using it. */
 static void (*mock_before_reading)(void);
 
 static bool mock_section_any(struct perf_rseq *rseq, const volatile int32_t *mine,
@@ -558,7 +561,7 @@ PERF_INTERNAL uint32_t perf_mmio_read32(const volatile uint32_t *reg)
 	long offset = ((const volatile char *)reg - pages) % MOCK_PAGE_SIZE;
 	uint64_t now = mock_counter[1];
 
-	/* A stimulus register is ready to be written to. */
+	/* A stimulus register is ready for a store. */
 	if (offset >= TR_ITC_STIMULUS) {
 		mock_polls++;
 		return 1;
@@ -577,7 +580,7 @@ static bool mock_is_device(uint64_t address)
 
 #include "machine.h"
 
-/* EXPECT that a call failed and that the error string has @part in it. */
+/* EXPECT that a call failed with @part in the error message. */
 #define EXPECT_ERROR(call, part)					\
 do {									\
 	EXPECT_EQ(-1, (call));						\

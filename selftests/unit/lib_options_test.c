@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Proves that options ask the driver for what they say, that those which make no
- * sense are refused with words and without holding anything, and that a process
- * has one session, whichever interface has set it up.
+ * Proves that options reach the driver, that invalid ones are rejected with a message
+ * and hold nothing, and that a process has one session, whichever interface has set it
+ * up.
  */
 #include "kselftest_harness.h"
 
@@ -110,7 +110,7 @@ TEST_F(options, samples_by_interval)
 	EXPECT_EQ(7, dev.sampling.channel);
 	EXPECT_EQ(SIFIVE_TRACE_SAMPLING_ALL | SIFIVE_TRACE_SAMPLING_ONE_HEADER,
 		  dev.sampling.flags);
-	/* The last channel has none after it. */
+	/* The last channel has no successor. */
 	self->options.channel = 31;
 	self->options.interval = 4000000000u;
 	ASSERT_EQ(0, SETUP());
@@ -145,7 +145,7 @@ TEST_F(options, refused_numbers)
 	REFUSED("options.size is 8: begin with SIFIVE_TRACE_OPTIONS");
 }
 
-/* Of a newer header: what is not set is not needed, what is set is not known. */
+/* From a newer header: unset fields are ignored, set ones are unknown. */
 TEST_F(options, of_a_newer_size)
 {
 	struct {
@@ -162,7 +162,7 @@ TEST_F(options, of_a_newer_size)
 	EXPECT_ERROR(sifive_trace_setup(self->trace, &newer.known), "options.size is 4097");
 }
 
-/* Of the first header: what it did not have is not looked at. */
+/* From the first header: fields it did not have are not read. */
 TEST_F(options, of_the_first_size)
 {
 	self->options.header_interval = 5;
@@ -271,7 +271,7 @@ TEST_F(options, one_session)
 	ASSERT_EQ(0, sifive_trace_on(self->trace));
 	EXPECT_ERROR(SETUP(), "tracing is on");
 
-	/* With it the handle gives back all. */
+	/* Without errors the handle releases everything. */
 	sifive_trace_close(self->trace);
 	self->trace = NULL;
 	EXPECT_NOTHING_HELD();
@@ -321,7 +321,7 @@ TEST_F(options, report)
 	EXPECT_EQ(SIFIVE_TRACE_WRAPPED, report.flags);
 }
 
-/* Of a newer header: what this library does not know of is left alone. */
+/* From a newer header: fields unknown to this library are not written. */
 TEST_F(options, report_of_a_newer_size)
 {
 	struct {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Proves that the initialisation calls ask the driver for what the program wants,
- * that every bad argument and every failure of the system gives an error that
- * says what to do, and that a call that fails holds nothing afterwards.
+ * Proves that the initialisation calls request what the program wants from the driver,
+ * that every bad argument and every system failure gives an error that says what to do,
+ * and that a failed call holds nothing.
  */
 #include "kselftest_harness.h"
 
@@ -12,7 +12,7 @@ static pid_t asked_getpid(void);
 #define getpid()	asked_getpid()
 #include "lib_mock.h"
 
-/* The pool is there for other threads, and looks as in a child that has none. */
+/* The pool exists for other threads, and looks like that of a child without one. */
 static bool looks_wiped;
 
 static pid_t asked_getpid(void)
@@ -98,7 +98,7 @@ TEST_F(lib, foreign_device)
 	EXPECT_NOTHING_HELD();
 }
 
-/* The old API counts what the hart does, as it says, unless the environment asks. */
+/* The old API counts per hart, as documented, unless the environment changes that. */
 TEST_F(lib, counts_are_the_harts_unless_asked)
 {
 	perfEvent cycles = { .type = perfEventHWGeneral, .code = 1 };
@@ -151,7 +151,7 @@ TEST_F(lib, out_of_order)
 	EXPECT_EQ(0, mock_stores);
 }
 
-/* The kernel has the channel, the program's own records the next one. */
+/* The kernel gets the channel, the program's own records the next one. */
 TEST_F(lib, timer)
 {
 	ASSERT_EQ(0, perfInit(2, 1));
@@ -177,7 +177,7 @@ TEST_F(lib, timer)
 	EXPECT_ERROR(perfTimerISRInit(NULL, 0, 6, perfCount_Raw, 0, 100), "it has no timer");
 	EXPECT_NOTHING_HELD();
 
-	/* It is the counters that are busy, not what this process has. */
+	/* The counters are busy, not this process's session. */
 	dev.fail_errno = EBUSY;
 	dev.status.holder = getpid();
 	dev.status.flags = SIFIVE_TRACE_STATUS_OWNER;
@@ -280,7 +280,7 @@ static void init_in_thread(struct __test_metadata *_metadata, uint32_t buffer)
 	dev.cpus = 1 << 1;
 }
 
-/* A thread that begins a call meanwhile would forget the session. */
+/* A thread that starts a call meanwhile would forget the session. */
 TEST_F(lib, no_thread_finds_a_pool_without_its_process)
 {
 	ASSERT_EQ(NULL, perf_pool);
@@ -290,7 +290,7 @@ TEST_F(lib, no_thread_finds_a_pool_without_its_process)
 	EXPECT_FALSE(looks_wiped);
 }
 
-/* Encoder 0 is CPU 1's: what threads on several CPUs set up alike is for all. */
+/* Encoder 0 is CPU 1's: threads on several CPUs that set up alike share the set-up. */
 TEST_F(lib, threads_add_their_cpus)
 {
 	ASSERT_EQ(0, perfInit(2, 1));
@@ -505,7 +505,7 @@ TEST_F(lib, device_gone)
 	EXPECT_EQ(0, INIT());
 }
 
-/* What is made once in a process. */
+/* Allocated once per process. */
 TEST_F(lib, no_memory)
 {
 	ASSERT_EQ(0, perfInit(2, 1));
@@ -519,7 +519,7 @@ TEST_F(lib, no_memory)
 	EXPECT_EQ(0, INIT());
 }
 
-/* Initialising again while tracing is off begins again; while it is on, not. */
+/* Initialising again while tracing is off starts over; while it is on, it fails. */
 TEST_F(lib, again)
 {
 	ASSERT_EQ(0, perfInit(2, 1));
@@ -546,7 +546,7 @@ TEST_F(lib, again)
 	EXPECT_EQ(0, perfTraceOff());
 }
 
-/* Programs may define the old library's address variables, or not. */
+/* Programs may or may not define the old library's address variables. */
 struct TraceRegMemMap volatile *tmm[] = { (struct TraceRegMemMap *)0x10000000 };
 struct TfTraceRegMemMap volatile *fmm;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Proves what turning on and off, recording and writing the trace file do, in and
- * out of order, and when the buffer, the file system or the hardware fails.
+ * Proves turning on and off, recording, and writing the trace file, in any order, and
+ * with failures of the buffer, the file system and the hardware.
  */
 #include "kselftest_harness.h"
 
@@ -9,7 +9,7 @@
 
 #include "lib_mock.h"
 
-/* Of the one event that these tests count: cycles. */
+/* The one event that these tests count is cycles. */
 #define HEADER(type)	{ 32, 0x70657266 }, { 8, type }, { 32, 1 }, \
 			{ 32, 0 }, { 32, 1 }, { 32, 0x3fc00 }
 
@@ -45,7 +45,7 @@ FIXTURE_TEARDOWN(trace)
 	rmdir(self->folder);
 }
 
-/* Whether @path holds what the device captured. */
+/* Whether @path has the captured bytes. */
 static bool holds_capture(const char *path, size_t size)
 {
 	static unsigned char data[sizeof(dev.capture) + 1];
@@ -91,7 +91,7 @@ TEST_F(trace, on_off)
 	EXPECT_STORES(HEADER(1));
 }
 
-/* Nothing that may wait for what the handler has interrupted. */
+/* No call that may wait for what the handler has interrupted. */
 TEST_F(trace, on_off_of_a_handler)
 {
 	ASSERT_EQ(0, perfFuncEntryExitInit(self->list, 1, 6, perfCount_Delta, 4096));
@@ -106,7 +106,7 @@ TEST_F(trace, on_off_of_a_handler)
 	EXPECT_EQ(0, mock_unsafe);
 }
 
-/* A record's address is where perfWriteCntrs() returns to. */
+/* A record's address is the return address of perfWriteCntrs(). */
 TEST_F(trace, address)
 {
 	uintptr_t here = (uintptr_t)__builtin_extract_return_addr(&&start);
@@ -183,7 +183,7 @@ TEST_F(trace, file)
 	EXPECT_EQ(0, dev.starts);
 	EXPECT_EQ(0, dev.stops);
 
-	/* A shorter one replaces it. */
+	/* A shorter trace replaces it. */
 	dev.status.bytes = 33;
 	EXPECT_EQ(0, perfWriteTrace(self->file));
 	EXPECT_TRUE(holds_capture(self->file, 33));
@@ -219,7 +219,7 @@ TEST_F(trace, several_files)
 	EXPECT_EQ(0, unlink("trace.0.rtd"));
 	EXPECT_EQ(0, unlink("trace.1.rtd"));
 
-	/* A name without an extension, in a folder that has a dot. */
+	/* A name without an extension, in a folder with a dot. */
 	ASSERT_EQ(0, mkdir("a.b", 0700));
 	EXPECT_EQ(0, perfWriteTrace("a.b/trace"));
 	snprintf(name, sizeof(name), "%s/a.b/trace.1", self->folder);
@@ -228,13 +228,13 @@ TEST_F(trace, several_files)
 	EXPECT_EQ(0, unlink("a.b/trace.1"));
 	EXPECT_EQ(0, rmdir("a.b"));
 
-	/* None is left open, nor the trace stopped, when one cannot be made. */
+	/* If one cannot be created, none is left open and tracing is not stopped. */
 	ASSERT_EQ(0, perfTraceOn());
 	EXPECT_ERROR(perfWriteTrace("/nonexistent/t.rtd"), "cannot make /nonexistent/t.0.rtd");
 	EXPECT_EQ(0, dev.stops);
 }
 
-/* While tracing is on it pauses, and goes on without a header. */
+/* If tracing is on, it pauses and continues without a header. */
 TEST_F(trace, file_while_on)
 {
 	ASSERT_EQ(0, perfTraceOn());
@@ -260,12 +260,12 @@ TEST_F(trace, full)
 		     perfErrorString());
 	EXPECT_TRUE(holds_capture(self->file, 4096));
 
-	/* Still on, as far as the program can tell. */
+	/* Still on, from the program's point of view. */
 	EXPECT_EQ(PERF_SESSION_ON, perf_session.state);
 	EXPECT_EQ(0, perfTraceOff());
 }
 
-/* The driver knows what has become of a counter, and has words for it. */
+/* The driver knows what happened to a counter, and explains it. */
 TEST_F(trace, counters_lost)
 {
 	dev.status.counters_lost = 5;
@@ -304,7 +304,7 @@ TEST_F(trace, interrupted_read)
 	EXPECT_TRUE(holds_capture(self->file, 5000));
 }
 
-/* What fits stays, and the capture can still be written elsewhere. */
+/* What fits is kept, and the capture can still be written elsewhere. */
 TEST_F(trace, disk_full)
 {
 	ASSERT_EQ(0, perfTraceOn());
@@ -318,7 +318,7 @@ TEST_F(trace, disk_full)
 	EXPECT_TRUE(holds_capture(self->file, 5000));
 }
 
-/* A file that cannot be made costs no pause. */
+/* A file that cannot be created causes no pause. */
 TEST_F(trace, no_file)
 {
 	char name[] = "/nonexistent/trace.rtd";
@@ -364,7 +364,9 @@ TEST_F(trace, restart_fails)
 	EXPECT_STORES(HEADER(1));
 }
 
-/* The device may go at any time: errors, and everything is still given back. */
+/*
+ * The device may disappear at any time: calls fail, and everything is still released.
+ */
 TEST_F(trace, unbound)
 {
 	ASSERT_EQ(0, perfTraceOn());
@@ -375,7 +377,7 @@ TEST_F(trace, unbound)
 	EXPECT_ERROR(perfTraceOn(), "unbound");
 }
 
-/* What is printed, by the environment's wish. */
+/* Messages printed as the environment requests. */
 TEST_F(trace, verbosity)
 {
 	int pipes[2], saved = dup(STDERR_FILENO);

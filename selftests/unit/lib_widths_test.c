@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Proves of each writer that what its records say of counters of 64, 48, 40 and 32
- * bits, and of one bit, is what these counters read, also where one has wrapped, in
- * each count type; and that it takes no upper half that a count does not need.
+ * Proves for each writer that records show the true values of counters of 64, 48, 40
+ * and 32 bits and of one bit, also after a wrap, in each count type; and that no
+ * unnecessary upper half is written.
  */
 #include "kselftest_harness.h"
 
@@ -10,7 +10,7 @@
 
 #include "lib_mock.h"
 
-/* Of a count that is recorded. */
+/* Size of a recorded count. */
 #define COUNT_BITS	48
 
 static char function[4] __attribute__((aligned(4)));
@@ -30,11 +30,11 @@ static struct set set;
 static unsigned int type;
 static uint64_t mask;
 
-/* What the records have said, and where in the log the next one begins. */
+/* The records' content, and the position of the next one in the log. */
 static uint64_t said[PERF_COUNTER_MAX];
 static size_t at;
 
-/* What a counter of its thread's own has more than its hart's. */
+/* Difference between the thread's own counter and its hart's. */
 static uint64_t offset;
 
 FIXTURE(widths)
@@ -60,7 +60,7 @@ FIXTURE_TEARDOWN(widths)
 	EXPECT_NOTHING_HELD();
 }
 
-/* Begin a trace of @set with counters of @width bits, and skip its header. */
+/* Start a trace of @set with counters of @width bits, and skip its header. */
 static int begin_set(unsigned int width, bool own)
 {
 	struct sifive_trace_options options = SIFIVE_TRACE_OPTIONS;
@@ -96,7 +96,7 @@ static int begin_set(unsigned int width, bool own)
 	return 0;
 }
 
-/* Each counter goes on by another number than the one before it. */
+/* Each counter advances by a different number. */
 static void count(uint64_t more)
 {
 	unsigned int i;
@@ -113,7 +113,7 @@ static unsigned int skip_address(void)
 	return mock_log[at].value & 1 ? 2 : 1;
 }
 
-/* Read the record at @at; returns how many upper halves of counts it has. */
+/* Read the record at @at; returns its number of upper halves. */
 static unsigned int read_record(uint32_t kind)
 {
 	unsigned int i, halves = 0;
@@ -140,7 +140,7 @@ static unsigned int read_record(uint32_t kind)
 	return halves;
 }
 
-/* Whether the records have said what the counters read. */
+/* Whether the records show the counters' values. */
 static bool is_said(void)
 {
 	const uint64_t bits = mask & ((UINT64_C(1) << COUNT_BITS) - 1);
@@ -185,7 +185,7 @@ static void steps(struct __test_metadata *_metadata, void (*record)(void),
 	}
 	if (type != SIFIVE_TRACE_DELTA)
 		return;
-	/* One that wraps has gone on by little: there is no upper half. */
+	/* A counter that wraps has advanced by little, so it has no upper half. */
 	for (i = 0; i < set.count; i++)
 		mock_counter[set.number[i]] = mask - 20;
 	record();
@@ -205,7 +205,7 @@ static void add_counter(const char *event, unsigned int number)
 	set.number[set.count++] = number;
 }
 
-/* The first @count of cycles, the time stamp if it is wanted, instructions and others. */
+/* The first @count of cycles, timestamp if wanted, instructions and others. */
 static void use_run(unsigned int count, bool timestamp)
 {
 	unsigned int number;
@@ -220,7 +220,7 @@ static void use_run(unsigned int count, bool timestamp)
 	}
 }
 
-/* Counters that are no neighbours. */
+/* Counters that are not adjacent. */
 static void use_others(unsigned int count)
 {
 	char name[16];
@@ -233,7 +233,7 @@ static void use_others(unsigned int count)
 	}
 }
 
-/* As @set has it, in all widths: what the hook and explicit records say. */
+/* With @set, in all widths: records of the hook and explicit ones. */
 static void all_widths(struct __test_metadata *_metadata, bool own)
 {
 	unsigned int i;
@@ -305,7 +305,7 @@ TEST_F(each_type, any_others)
 	}
 }
 
-/* A library that is loaded late has its thread's variables where it finds room. */
+/* A library loaded late has its thread variables at an arbitrary offset. */
 TEST_F(each_type, far_from_the_thread_pointer)
 {
 	static const long distances[] = { 0x7f8, 0x800, 0x12345678, -0x800, -0x7654320 };
@@ -319,7 +319,7 @@ TEST_F(each_type, far_from_the_thread_pointer)
 	machine_distance = 0;
 }
 
-/* A thread's own are sums, which wrap anywhere. */
+/* A thread's own counts are sums, which wrap anywhere. */
 TEST_F(each_type, own)
 {
 	unsigned int count;
@@ -334,14 +334,14 @@ TEST_F(each_type, own)
 	offset = 0;
 }
 
-/* One that is still being written when a handler of its thread comes. */
+/* A handler of the thread interrupts a record. */
 static void interrupting(void)
 {
 	count(100);
 	explicit();
 }
 
-/* The thread was switched out: its hart went on, what it has counted did not. */
+/* The thread was switched out: its hart's counter advanced, its own did not. */
 static void switch_out(uint64_t harts)
 {
 	struct sifive_trace_slot *slots = (struct sifive_trace_slot *)perf_pool->slots;
@@ -355,7 +355,7 @@ static void switch_out(uint64_t harts)
 	offset -= harts;
 }
 
-/* Records before and behind it, some of a handler's, say what the thread counted. */
+/* Records around it, some of them the handler's, show the thread's counts. */
 TEST_F(each_type, own_switched)
 {
 	unsigned int n, i;
@@ -387,7 +387,7 @@ TEST_F(each_type, own_switched)
 	offset = 0;
 }
 
-/* One bit, which wraps each time, as well as 31: the long way. */
+/* A one-bit counter, which wraps each time, next to 31 others: the generic writer. */
 TEST_F(widths, narrow)
 {
 	static const unsigned int narrow[] = { 1, 31 };
@@ -405,7 +405,7 @@ TEST_F(widths, narrow)
 		}
 }
 
-/* The records that there are, in order. */
+/* The records found, in order. */
 static unsigned int read_all(void)
 {
 	unsigned int records = 0;
@@ -417,7 +417,7 @@ static unsigned int read_all(void)
 	return records;
 }
 
-/* A handler's record, too, before each instruction of a writer's. */
+/* A handler's record before each instruction of a writer. */
 TEST_F(each_type, interrupted_anywhere)
 {
 	static const unsigned int numbers[] = { 1, 2, 8, 11 };
@@ -450,7 +450,7 @@ TEST_F(each_type, interrupted_anywhere)
 		}
 }
 
-/* Explicit records keep to the order of counters, too. */
+/* Explicit records also keep the order of counters. */
 TEST_F(widths, interrupted)
 {
 	use_run(8, false);
@@ -466,7 +466,7 @@ TEST_F(widths, interrupted)
 	EXPECT_TRUE(is_said());
 }
 
-/* A thread's own, some of which are written the long way. */
+/* Per-thread counts, some of which take the generic writer. */
 TEST_F(widths, own_interrupted)
 {
 	use_run(8, false);
@@ -499,7 +499,7 @@ static void *one_record(void *unused)
 	return unused;
 }
 
-/* Two threads, one after the other, on one channel: only differences begin again. */
+/* Two threads, one after the other, on one channel: only differences restart. */
 TEST_F(widths, header_once_with_own_counts)
 {
 	struct sifive_trace_options options = SIFIVE_TRACE_OPTIONS;

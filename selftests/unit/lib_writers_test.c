@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Proves of the writers that are made for the usual counters what lib_hooks_test.c
- * proves of the long way, and that nothing that a program does to its threads mixes
- * or stops their records: setting up again while they live, jumps and forks out of a
- * record, handlers on whatever stack, threads that do not get to run.
+ * Proves of the generated writers for common counters what lib_hooks_test.c proves of
+ * the generic one, and that nothing a program does to its threads mixes or stops their
+ * records: new set-ups while they live, jumps and forks out of a record, handlers on
+ * any stack, threads that are not scheduled.
  */
 #include "kselftest_harness.h"
 
@@ -43,7 +43,7 @@ static unsigned int record_stores(void)
 
 #define HEADER_STORES	(3 + 2 * 3)
 
-/* How many stores of the log look like the beginning of a header, or a break. */
+/* The number of stores that look like the start of a header, or a break. */
 static unsigned int count_stores(unsigned int bits, uint32_t value)
 {
 	unsigned int count = 0;
@@ -91,12 +91,12 @@ TEST_F(writers, straight)
 	EXPECT_EQ((intptr_t)perf_self, perf_self->gate);
 }
 
-/* ---- setting up again ---------------------------------------------------- */
+/* ---- a new set-up --------------------------------------------------------- */
 
 static pthread_barrier_t steps, others;
 static long worker_channel, other_channel;
 
-/* How the worker makes a record. */
+/* The worker's way to make a record. */
 static void (*make)(void) = call;
 
 static void *worker(void *unused)
@@ -104,7 +104,7 @@ static void *worker(void *unused)
 	mock_rseq.cpu_id = 1;
 	make();
 	pthread_barrier_wait(&steps);
-	/* Everything is set up again. */
+	/* Set everything up again. */
 	pthread_barrier_wait(&steps);
 	make();
 	worker_channel = dev.last_channel;
@@ -122,7 +122,7 @@ static void *newcomer(void *unused)
 	return unused;
 }
 
-/* A thread that lives on joins again, and gets a channel that nobody has. */
+/* A living thread joins again, and gets a channel of its own. */
 TEST_F(writers, set_up_anew)
 {
 	pthread_t old, new;
@@ -175,7 +175,7 @@ static void samples_take_its_channel(struct __test_metadata *_metadata)
 	pthread_join(old, NULL);
 }
 
-/* What was its channel may be the kernel's, which has no lane. */
+/* Its previous channel may be the kernel's, which has no lane. */
 TEST_F(writers, set_up_with_samples)
 {
 	samples_take_its_channel(_metadata);
@@ -216,7 +216,7 @@ TEST_F(writers, each_initialises)
 	EXPECT_EQ(7, worker_channel);
 }
 
-/* Who joins what was set up in the meantime is no thread of it. */
+/* A thread that joins what was set up meanwhile does not belong to it. */
 TEST_F(writers, late_channel)
 {
 	const uint32_t epoch = perf_pool->epoch;
@@ -245,7 +245,7 @@ static void run_thread(struct __test_metadata *_metadata)
 	ASSERT_EQ(0, pthread_join(thread, NULL));
 }
 
-/* One header is one, for all threads of the channel. */
+/* One header serves all threads of the channel. */
 TEST_F(writers, header_once)
 {
 	ASSERT_EQ(0, perfTraceOff());
@@ -261,7 +261,7 @@ TEST_F(writers, header_once)
 	EXPECT_EQ(record_stores(), mock_stores);
 }
 
-/* In a ring of XOR, so that what is left of one that has wrapped can be read. */
+/* In an XOR ring, so that the remains of a wrapped one can be read. */
 TEST_F(writers, headers_at_intervals)
 {
 	static struct perf_setup setup;
@@ -285,7 +285,7 @@ TEST_F(writers, headers_at_intervals)
 	EXPECT_EQ(2, count_headers());
 	for (i = 0; i < 4; i++)
 		call();
-	/* What is turned on again begins: it is no repetition. */
+	/* Turning on again starts a stream: its header is not a repetition. */
 	ASSERT_EQ(0, perfTraceOff());
 	ASSERT_EQ(0, perfTraceOn());
 	EXPECT_EQ(4, count_headers());
@@ -314,7 +314,9 @@ static void handler_that_moves(void)
 	__cyg_profile_func_exit(function, site);
 }
 
-/* A handler's record that is moved while it reads is read where it is then. */
+/*
+ * A handler's record that migrates while it reads counters reads those of the new hart.
+ */
 TEST_F(writers, moved_in_handler)
 {
 	dev.cpus = 3;
@@ -362,7 +364,7 @@ static void __attribute__((noinline)) leave_record(void)
 	small();
 }
 
-/* A record that was left costs what waits for it, not all that come after. */
+/* An abandoned record costs the records that wait for it, not all later ones. */
 TEST_F(writers, left_for_deeper)
 {
 	int i;
@@ -382,7 +384,7 @@ TEST_F(writers, left_for_deeper)
 	EXPECT_EQ(PATIENCE - PERF_QUEUE, perf_pool->lost->signals);
 }
 
-/* All calls work after a jump out of a record, and the next record says so. */
+/* All calls work after a jump out of a record, and the next record marks it. */
 TEST_F(writers, calls_after_jump)
 {
 	char null[] = "/dev/null";
@@ -402,7 +404,7 @@ TEST_F(writers, calls_after_jump)
 	EXPECT_EQ(0, perfInit(2, 1));
 }
 
-/* So does one that was left itself, by a jump or with its thread. */
+/* The same for one that was abandoned by a jump, or with its thread. */
 TEST_F(writers, call_left)
 {
 	ASSERT_EQ(0, perfTraceOff());
@@ -497,12 +499,12 @@ TEST_F(writers, stack_above)
 
 static void take_over(void)
 {
-	/* As if this were not within a record, whatever it looks like. */
+	/* As if this were not inside a record. */
 	perf_self->waiting = PATIENCE;
 	call();
 }
 
-/* A record that was given up by mistake is found out by its writer. */
+/* The writer of a record that was abandoned by mistake detects that. */
 TEST_F(writers, given_up_by_mistake)
 {
 	mock_interrupt = take_over;
@@ -526,7 +528,7 @@ static void fork_in_record(void)
 	child = fork();
 }
 
-/* The child of a handler's fork() returns to a record that is gone. */
+/* The child of a handler's fork() returns to a record that no longer exists. */
 TEST_F(writers, fork_in_record)
 {
 	int i, status;
@@ -548,7 +550,7 @@ TEST_F(writers, fork_in_record)
 	}
 }
 
-/* A child of clone() has run no handler of fork()'s. */
+/* A child of clone() has run no fork handler. */
 TEST_F(writers, raw_clone)
 {
 	int status;
@@ -566,7 +568,7 @@ TEST_F(writers, raw_clone)
 	EXPECT_EQ(0, status);
 }
 
-/* ---- threads that do not get to run --------------------------------------- */
+/* ---- threads that are not scheduled ----------------------------------------- */
 
 static void wait_in_record(void)
 {
@@ -585,7 +587,7 @@ static void *stopped(void *unused)
 	return unused;
 }
 
-/* Its record is given up once, and the next one says so. */
+/* Its record is abandoned once, and the next one marks it. */
 TEST_F(writers, stopped_in_record)
 {
 	pthread_t thread;
@@ -596,7 +598,7 @@ TEST_F(writers, stopped_in_record)
 	EXPECT_EQ(0, perfTraceOff());
 	EXPECT_EQ(1, perf_pool->lost->abandoned);
 	EXPECT_EQ(0, perfTraceOn());
-	/* It is waited for no more. */
+	/* Nothing waits for it any more. */
 	EXPECT_LT(0, mock_naps);
 	mock_naps = 0;
 	EXPECT_EQ(0, perfTraceOff());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* What commands say of traces that lack something, and make of the rest. */
+/* What commands report of incomplete traces, and what they make of the rest. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@ static const uint64_t in_main[] = { MAIN, OUTSIDE };
 static const uint64_t in_fib[] = { FIB, MAIN + 0x12 };
 static const uint64_t in_lengthy[] = { LENGTHY, FIB + 0x10 };
 
-/* One counter, which counts 10 from record to record. */
+/* One counter, which advances by 10 from record to record. */
 static void begin(FIXTURE_DATA(command) *self, struct gen_stream *stream,
 		  uint8_t count_type)
 {
@@ -32,7 +32,7 @@ static void record(struct gen_stream *stream, unsigned int type,
 	gen_record(stream, type, address, &value);
 }
 
-/* Bytes that are no message; the word completes the record before them. */
+/* Bytes that are no message; the next word completes the record before them. */
 static void gap(FIXTURE_DATA(command) *self)
 {
 	gen_store(&self->gen, 0, 6, 1, 0xff);
@@ -48,7 +48,7 @@ static void python(struct __test_metadata *_metadata, const char *text)
 	EXPECT_EQ(0, pclose(python));
 }
 
-/* main calls fib, before the gap and when times are known again; and between. */
+/* main calls fib, before the gap, inside it, and when times are known again. */
 static void calls_over_a_gap(FIXTURE_DATA(command) *self)
 {
 	static const uint64_t other[] = { LENGTHY, MAIN + 0x14 };
@@ -69,7 +69,7 @@ static void calls_over_a_gap(FIXTURE_DATA(command) *self)
 	save(self, "trace.rtd");
 }
 
-/* The clock runs on, and what it says is marked up to the next absolute time. */
+/* The clock continues, and its times are marked up to the next absolute timestamp. */
 TEST_F(command, times_behind_a_gap_are_inferred)
 {
 	calls_over_a_gap(self);
@@ -129,7 +129,7 @@ TEST_F(command, exports_mark_times_behind_a_gap)
 	       "assert slices == [(0, 1031), (5, 4), (1014, 4, 1), (1023, 4)], slices\n");
 }
 
-/* What went on at the gap ends at a time that is inferred. */
+/* Calls open at the gap end at an inferred time. */
 TEST_F(command, a_call_over_a_gap_has_an_inferred_end)
 {
 	struct gen_stream stream;
@@ -155,7 +155,7 @@ TEST_F(command, a_call_over_a_gap_has_an_inferred_end)
 	EXPECT_STREQ("3\n", self->out);
 }
 
-/* DeltaXOR: who is called is unknown up to the next header. */
+/* DeltaXOR: the called function is unknown up to the next header. */
 TEST_F(command, records_without_an_address_are_told)
 {
 	static const char * const commands[] = {
@@ -195,7 +195,7 @@ TEST_F(command, records_without_an_address_are_told)
 		"          4  source 0              fib()\n", self->out);
 }
 
-/* Between two counts there are records that are lost: of whom are they? */
+/* Records between two counts are lost: whose counts are they? */
 TEST_F(command, counts_behind_a_loss_are_of_no_function)
 {
 	unsigned int count_type;
@@ -224,7 +224,7 @@ TEST_F(command, counts_behind_a_loss_are_of_no_function)
 	}
 }
 
-/* What record -i of an instrumented program gives. */
+/* The output of record -i for an instrumented program. */
 TEST_F(command, calls_and_samples_are_apart)
 {
 	struct gen_stream stream;
@@ -261,7 +261,7 @@ TEST_F(command, calls_and_samples_are_apart)
 	EXPECT_EQ(0, system("python3 " SOURCES "/browser.py --samples t.html"));
 }
 
-/* longjmp from two functions deep, again and again, and no exit record of theirs. */
+/* Repeated longjmp from two functions deep, without their exit records. */
 static void jumps(FIXTURE_DATA(command) *self, unsigned int times)
 {
 	struct gen_stream stream;
@@ -296,12 +296,12 @@ TEST_F(command, no_calls_pile_up)
 	run(self, "report -e " PROGRAM " trace.rtd");
 	EXPECT_EQ(NULL, strstr(self->err, "too deep"));
 	EXPECT_NE(NULL, strstr(self->out, "     70000 "));
-	/* Without names nobody can tell; but that it is so is said. */
+	/* Without names this cannot be determined, which is reported. */
 	run(self, "graph --depth 1 trace.rtd");
 	EXPECT_NE(NULL, strstr(self->err, "calls too deep: left out"));
 }
 
-/* The compiler has put fib into main's code: its call site is main's. */
+/* The compiler has inlined fib into main: its call site is main's. */
 TEST_F(command, a_function_within_its_caller_goes_on)
 {
 	static const uint64_t inlined[] = { FIB, OUTSIDE };
@@ -326,7 +326,7 @@ TEST_F(command, a_function_within_its_caller_goes_on)
 		"            } main\n", self->out);
 }
 
-/* It has put lengthy into fib's code: both are called from main's. */
+/* It has inlined lengthy into fib: both are called from main. */
 TEST_F(command, a_function_within_one_that_is_called_goes_on)
 {
 	static const uint64_t inlined[] = { LENGTHY, MAIN + 0x12 };
@@ -338,7 +338,7 @@ TEST_F(command, a_function_within_one_that_is_called_goes_on)
 	record(&stream, 0, in_fib);
 	record(&stream, 0, inlined);
 	record(&stream, 1, inlined);
-	/* One that has no exit record, as lengthy is about to catch what it throws. */
+	/* A call without an exit record, as lengthy is about to catch the exception. */
 	record(&stream, 0, deeper);
 	record(&stream, 0, inlined);
 	record(&stream, 1, inlined);
@@ -355,7 +355,7 @@ TEST_F(command, a_function_within_one_that_is_called_goes_on)
 	EXPECT_NE(NULL, strstr(self->err, "1 calls ended without an exit record"));
 }
 
-/* So many calls around those that are looked for; the time it takes the command. */
+/* This many calls around those looked for; the time that the command takes. */
 static double time_of_calls(struct __test_metadata *_metadata,
 			    FIXTURE_DATA(command) *self, unsigned int around)
 {
@@ -383,8 +383,8 @@ static double time_of_calls(struct __test_metadata *_metadata,
 }
 
 /*
- * Looking for what was left takes no longer the more calls there are around: its own
- * time, in which other work of the machine has no part.
+ * Looking for abandoned calls does not take longer with more calls around: measured as
+ * CPU time, which other load does not affect.
  */
 TEST_F(command, calls_from_one_place_are_not_all_looked_at)
 {
@@ -395,7 +395,7 @@ TEST_F(command, calls_from_one_place_are_not_all_looked_at)
 	EXPECT_GT(10 * few, many);
 }
 
-/* A megabyte that nobody wrote, or that is damaged, in front of the records. */
+/* A megabyte of foreign or damaged bytes in front of the records. */
 TEST_F(command, records_begin_late)
 {
 	static const char bytes[] = { '\0', '\xff', '\x02' };
@@ -423,7 +423,7 @@ TEST_F(command, records_begin_late)
 				    PROGRAM " - >piped.txt 2>piped.err"));
 		read_file("piped.txt", self->err);
 		EXPECT_STREQ(self->out, self->err);
-		/* Places in the file are the same, however it is read. */
+		/* Offsets in the file are the same, however it is read. */
 		run(self, "decode trace.rtd | grep '^# header'");
 		EXPECT_NE('\0', self->out[0]);
 		EXPECT_EQ(0, system("cat trace.rtd | " COMMAND " decode - 2>piped.err |"
@@ -433,7 +433,7 @@ TEST_F(command, records_begin_late)
 	}
 }
 
-/* Messages of which any width makes sense, and the header is in the next chunk. */
+/* Messages that are valid at any width; the header is in the next chunk. */
 TEST_F(command, messages_before_the_records)
 {
 	static char front[CHUNK - 60];
@@ -455,7 +455,7 @@ TEST_F(command, messages_before_the_records)
 	EXPECT_NE(NULL, strstr(self->err, "srcbits 3 inferred"));
 }
 
-/* A thread moves to a hart whose clock is behind: what lies between is unknown. */
+/* A thread migrates to a hart whose clock is behind: the time in between is unknown. */
 TEST_F(command, clocks_that_contradict_each_other)
 {
 	static const char meta[] =

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * A hart for the writers that are made at set-up: it runs them on the host, in the
- * library's own memory, instruction by instruction. The device's pages and the
- * counters are those of lib_mock.h, which includes this behind the library.
+ * A hart for the generated writers: executes them on the host, in the library's own
+ * memory, instruction by instruction. The device's pages and the counters are those of
+ * lib_mock.h, which includes this after the library.
  */
 #ifndef MACHINE_H
 #define MACHINE_H
 
-/* Of the calling thread's last writer: whether it came to its end, in how many. */
+/* The calling thread's last writer: whether it completed, and its instructions. */
 static __thread bool machine_ended;
 static __thread unsigned int machine_instructions;
 
-/* From the thread pointer to perf_self. */
+/* Offset of perf_self from the thread pointer. */
 static long machine_distance;
 
 PERF_INTERNAL const char *perf_thread_pointer_mock(void)
@@ -19,7 +19,7 @@ PERF_INTERNAL const char *perf_thread_pointer_mock(void)
 	return (const char *)&perf_self - machine_distance;
 }
 
-/* A signal's handler, before the instruction of that number; once. */
+/* A signal handler to run before the instruction of this number, once. */
 static void (*machine_signal)(void);
 static unsigned int machine_signal_at;
 
@@ -85,7 +85,7 @@ static uint64_t machine_immediate(unsigned int kind, uint64_t left, int64_t valu
 	abort();
 }
 
-/* One instruction; the address of the next. */
+/* Execute an instruction; returns the address of the next. */
 static uint64_t machine_step(uint64_t *x, uint64_t pc)
 {
 	uint32_t code = *(const uint32_t *)pc;
@@ -113,7 +113,7 @@ static uint64_t machine_step(uint64_t *x, uint64_t pc)
 		x[to] = pc + (uint64_t)(int32_t)(code & 0xfffff000);
 		break;
 	case 0x73:
-		/* csrrs without a bit to set, of the unprivileged counters. */
+		/* csrrs without bits to set, of the unprivileged counters. */
 		if (kind != 2 || machine_bits(code, 15, 5) || machine_bits(code, 25, 7) != 0x60)
 			abort();
 		x[to] = perf_counter_mock((unsigned int)machine_bits(code, 20, 5));
@@ -140,7 +140,7 @@ static uint64_t machine_step(uint64_t *x, uint64_t pc)
 	return pc + 4;
 }
 
-/* As the kernel does it: a handler that interrupts a sequence makes it restart. */
+/* As in the kernel: a handler that interrupts a sequence restarts it. */
 static uint64_t machine_interrupt(const struct perf_code *code, uint64_t pc)
 {
 	void (*handler)(void) = machine_signal;
@@ -154,7 +154,7 @@ static uint64_t machine_interrupt(const struct perf_code *code, uint64_t pc)
 	return pc;
 }
 
-/* Run a writer to its end, or to a function of the library's, which is called. */
+/* Run a writer to its end, or to a library function, which is called. */
 static __attribute__((noinline))
 void machine_run(const struct perf_code *code, perf_writer *writer, uint64_t address,
 		 uint64_t address2, uint64_t kind)

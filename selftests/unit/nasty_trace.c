@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Writes a trace that names as much as a trace can to standard output: all channels
- * of all sources, each function and call site a new one, depth without end, headers
- * again and again with up to 31 counters of ever other names, times that jump.
+ * Writes to standard output a trace with as many distinct items as possible: all
+ * channels of all sources, each function and call site new, unlimited depth, repeated
+ * headers with up to 31 counters of changing names, times that jump.
  *
  *	nasty_trace KB SRCBITS SEED [COUNTERS]
  *
- * With another seed it is another trace of the same functions, in part. COUNTERS is
- * how many each stream has at least, of 64; 0: most have few, and all have others.
+ * Another seed gives another trace with partly the same functions. COUNTERS is the
+ * minimum per stream, of 64; 0: most have few, and all have different ones.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,13 +47,13 @@ static void begin(struct gen_stream *stream, struct gen *gen, unsigned int src,
 
 static void record(struct gen_stream *stream)
 {
-	/* Mostly enters, of functions that are new. */
+	/* Mostly enters of new functions. */
 	unsigned int type = (unsigned int)(below(8) < 5 ? 0 : below(4));
 	uint64_t address[2] = { below(1ull << 47) << 1, below(1ull << 47) << 1 };
 	uint64_t value[GEN_COUNTERS];
 	unsigned int i;
 
-	/* Some are met again. */
+	/* Some occur again. */
 	if (!below(4))
 		address[0] = 0x10000 + 64 * below(100000);
 	for (i = 0; i < stream->counters; i++)

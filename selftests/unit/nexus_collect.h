@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* All that the message decoder says about some bytes, for tests. */
+/* The message decoder's complete output for some bytes, for tests. */
 #ifndef SELFTESTS_UNIT_NEXUS_COLLECT_H
 #define SELFTESTS_UNIT_NEXUS_COLLECT_H
 
@@ -40,8 +40,8 @@ static inline void collect_fed(struct nexus *nexus, struct collected *all)
 }
 
 /*
- * Decode @length bytes, fed in pieces of @piece. Each piece is a copy of its
- * own of just that size: a decoder that reads beyond it is caught.
+ * Decode @length bytes, fed in chunks of @piece. Each chunk is a separate copy of
+ * exactly that size, so that reading beyond it is detected.
  */
 static inline void collect(const struct nexus_options *options,
 			   const void *data, size_t length, size_t piece,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Stores decoded many at once: the same as message by message. */
+/* Stores decoded in bulk: the same as message by message. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -63,7 +63,7 @@ static void decode(const struct nexus_options *options, const struct gen *gen,
 		uint8_t *copy;
 
 		size = gen->length - at < piece ? gen->length - at : piece;
-		/* Of just that size: reading beyond it is caught. */
+		/* Exactly that size, so that reading beyond it is detected. */
 		copy = malloc(size);
 		if (!copy)
 			abort();
@@ -95,7 +95,7 @@ static void expect_same(struct __test_metadata *_metadata)
 	}
 }
 
-/* Values, tags and steps of time of every length, so also long messages. */
+/* Values, tags and time steps of every length, so also long messages. */
 static void fill(struct gen *gen, uint64_t *seed, unsigned int count)
 {
 	static const unsigned int sizes[] = { 1, 2, 4, 4 };
@@ -146,7 +146,7 @@ TEST(every_shape_of_store)
 	}
 }
 
-/* What programs store goes the fast way, but for what ends each piece. */
+/* Stores as programs make them take the fast path, except at the end of each chunk. */
 TEST(most_are_decoded_at_once)
 {
 	struct nexus_options options = { .src_bits = 2 };
@@ -228,7 +228,7 @@ TEST(any_bytes)
 	for (i = 0; i < 300; i++) {
 		uint8_t bytes[3000];
 
-		/* Many that could be stores. */
+		/* Many bytes that could be stores. */
 		for (k = 0; k < sizeof(bytes); k++) {
 			bytes[k] = (uint8_t)gen_random(&seed);
 			if (!(gen_random(&seed) % 8))

@@ -72,11 +72,11 @@ TEST(example_with_source)
 	EXPECT_EQ(0, all.message[1].src);
 	EXPECT_EQ(0x18, all.message[1].field[0]);
 	EXPECT_EQ(0x70657266, all.message[1].field[1]);
-	/* Source 0 never said what time it is. */
+	/* Source 0 has had no absolute timestamp. */
 	EXPECT_EQ(NEXUS_TIMESTAMP, all.message[1].flags);
 }
 
-/* Every layout of nexus.h, with fixed fields that choose its optional field. */
+/* Every layout of nexus.h, with fixed fields that select its optional field. */
 static const struct layout {
 	uint8_t		tcode;
 	uint8_t		fixed[3];
@@ -267,7 +267,7 @@ TEST(nothing_at_all)
 	EXPECT_EQ(0, all.items);
 }
 
-/* However the input is cut into pieces, the same comes out. */
+/* The result does not depend on how the input is cut into chunks. */
 TEST(any_pieces)
 {
 	static struct collected whole;
@@ -291,7 +291,7 @@ TEST(any_pieces)
 	gen_free(&gen);
 }
 
-/* From any byte on, a ring is right from the second message at the latest. */
+/* Starting at any byte, a ring is right from the second message at the latest. */
 TEST(ring_starts_at_a_message)
 {
 	struct nexus_options options = { .ring = true };
@@ -387,7 +387,7 @@ TEST(long_message_of_the_greatest_length)
 {
 	uint8_t bytes[NEXUS_MESSAGE_MAX] = { 0x1c, 0x61 };
 
-	/* A value zero-filled far beyond need is still that value. */
+	/* Many leading zeros do not change a value. */
 	bytes[2] = 0x04;
 	bytes[NEXUS_MESSAGE_MAX - 1] = 3;
 	decode(0, bytes, sizeof(bytes));
@@ -415,7 +415,7 @@ TEST(unknown_tcode_is_skipped)
 	EXPECT_EQ(NEXUS_UNKNOWN_TCODE, all.message[2].flags);
 	EXPECT_EQ(0, all.message[2].fields);
 	EXPECT_EQ(7, all.message[3].field[1]);
-	/* It may have had a timestamp that the next builds on. */
+	/* It may have had a timestamp, to which the next one is relative. */
 	EXPECT_TRUE(all.message[3].flags & NEXUS_TIME_INFERRED);
 	EXPECT_TRUE(all.message[4].flags & NEXUS_TIME_KNOWN);
 	gen_free(&gen);
@@ -445,7 +445,7 @@ TEST(every_truncation)
 	gen_free(&gen);
 }
 
-/* Behind a flipped bit everything is found again, and no byte is lost count of. */
+/* After a flipped bit the decoder resynchronises, and accounts for every byte. */
 TEST(every_bit_flip)
 {
 	static struct collected whole;
@@ -476,7 +476,7 @@ TEST(every_bit_flip)
 	gen_free(&gen);
 }
 
-/* No bytes at all make it fail, and it accounts for every byte but idle ones. */
+/* Random bytes never make it fail, and it accounts for every byte except idle ones. */
 TEST(random_bytes)
 {
 	uint64_t seed = 7;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* The times that the message decoder gives: schemes, widths, losses. */
+/* The message decoder's times: schemes, widths, losses. */
 #include <kselftest_harness.h>
 
 #include "gen.h"
@@ -77,7 +77,7 @@ TEST_F(time, is_extended_over_wraps)
 	for (i = 0; i < 50; i++) {
 		self->gen.now += step;
 		expected[i] = self->gen.now;
-		/* Absolute times wrap as the others do. */
+		/* Absolute times wrap like the others. */
 		if (i % 7 == 6)
 			gen_sync(&self->gen, 0);
 		else
@@ -138,7 +138,7 @@ TEST_F(time, goes_on_after_an_error)
 
 	gen_sync(&self->gen, 0);
 	gen_error(&self->gen, 0);
-	/* Around while nothing is heard: seen when it is not a whole round. */
+	/* A wrap without messages: detected unless it is a whole round. */
 	self->gen.now += (1ull << (variant->width - 1)) + 5;
 	gen_sync(&self->gen, 0);
 	self->gen.now += (1ull << (variant->width - 1)) + 5;
@@ -162,7 +162,7 @@ TEST_F(time, of_a_message_without_timestamp)
 	EXPECT_EQ(1001, all.message[2].time);
 }
 
-/* The bit that a step back changes was wrong before it: the clock is right again. */
+/* The bit that steps back was wrong before it: the clock is right again. */
 TEST_F(time, is_corrected_by_a_contradiction)
 {
 	size_t length;
@@ -171,7 +171,7 @@ TEST_F(time, is_corrected_by_a_contradiction)
 		return;
 	self->gen.now = 1025;
 	gen_sync(&self->gen, 0);
-	/* What the decoder does not get. */
+	/* Messages that the decoder does not get. */
 	length = self->gen.length;
 	self->gen.now = 1025 + 64;
 	gen_store(&self->gen, 0, 6, 4, 1);

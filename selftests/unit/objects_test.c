@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Proves that what the command writes of programs in memory is no more than its reader
- * takes, the part that is needed, and that the rest is counted; and that what has an
- * address of another's is left out.
+ * Proves that what the command writes about programs in memory is within the reader's
+ * limits and limited to what is needed; that the rest is counted; and that objects
+ * within another's addresses are left out.
  */
 #include <limits.h>
 #include <stdlib.h>
@@ -40,13 +40,13 @@ FIXTURE_TEARDOWN(objects)
 	free(self->text);
 }
 
-/* Number @i of those that are nowhere near each other; no file is called so. */
+/* Number @i of objects that do not overlap; no file has that name. */
 static void add(struct objects *objects, uint64_t i, const char *name)
 {
 	objects_add_code(objects, name, 2 * i * EACH, EACH, 0);
 }
 
-/* As the reader takes it, behind as much as it can be of other things. */
+/* In the reader's format, after as much other content as possible. */
 static void read_back(struct __test_metadata *_metadata,
 		      FIXTURE_DATA(objects) *self, bool newest)
 {
@@ -98,7 +98,7 @@ TEST_F(objects, few)
 TEST_F(objects, overlapping)
 {
 	add(&self->objects, 1, "/no/alone");
-	/* One that many others are within, and those. */
+	/* One that contains many others, and those. */
 	objects_add_code(&self->objects, "/no/large", 100 * EACH, 100 * EACH, 0);
 	objects_add_code(&self->objects, "/no/within", 110 * EACH, EACH, 0);
 	objects_add_code(&self->objects, "/no/within", 199 * EACH, EACH, 0);
@@ -118,7 +118,7 @@ static void add_many(struct objects *objects)
 
 	for (i = 0; i < META_OBJECTS_MAX + 100; i++)
 		add(objects, i, "/no/such");
-	/* It was there from the beginning, and is seen again at the end. */
+	/* It existed from the beginning, and is seen again at the end. */
 	add(objects, 7, "/no/such");
 }
 
@@ -144,7 +144,7 @@ TEST_F(objects, many_oldest)
 	EXPECT_FALSE(has(&self->meta, META_OBJECTS_MAX));
 }
 
-/* What is long in the file, and longer than it is. */
+/* Longest entries in the file, and longer than it. */
 TEST_F(objects, long_names)
 {
 	char name[2048] = "/no/";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* The commands that tell of calls: report, graph, replay, export. */
+/* The commands that report calls: report, graph, replay, export. */
 #include "command_fixture.h"
 
 /* main calls fib twice; the second call's exit record is missing. */
@@ -40,7 +40,7 @@ TEST_F(command, golden_report)
 	EXPECT_NE(NULL, strstr(self->err, "1 calls ended without an exit record"));
 }
 
-/* Without times: no columns for them. Long names of counters: room for them. */
+/* Without times: no columns for them. Long counter names: enough room for them. */
 TEST_F(command, report_without_times)
 {
 	const uint64_t whole[] = { MAIN, 0x3f00000000 };
@@ -86,7 +86,7 @@ TEST_F(command, report_without_times)
 		self->out);
 }
 
-/* A counter that stays 0 has no columns; but in csv, and to sort by. */
+/* A counter that stays 0 has no columns, except in csv and as a sort key. */
 TEST_F(command, report_names_idle_counters)
 {
 	const uint64_t whole[] = { MAIN, 0x3f00000000 };
@@ -184,7 +184,7 @@ TEST_F(command, report_compares_other_ticks)
 		"   8.000 us   8.000 us        =       200       200        =  fib\n"
 		"   9.000 us   9.000 us        =       205       205        =  main\n",
 		self->out);
-	/* The file is the first trace's: the second has its own. */
+	/* The side-car file is the first trace's: the second has its own. */
 	run(self, "report -q --meta one.rtd.meta --diff two.rtd --format csv -e "
 	    PROGRAM " one.rtd");
 	EXPECT_STREQ(
@@ -194,7 +194,7 @@ TEST_F(command, report_compares_other_ticks)
 		"\"fib\",2,2,0.000008000,0.000008000,0.000008000,0.000008000,200,200,200,200\n"
 		"\"main\",1,1,0.000017000,0.000017000,0.000009000,0.000009000,205,205,5,5\n",
 		self->out);
-	/* Ticks and seconds do not compare. */
+	/* Ticks and seconds cannot be compared. */
 	ASSERT_EQ(0, unlink("two.rtd.meta"));
 	run(self, "report -q --diff two.rtd -e " PROGRAM " one.rtd");
 	EXPECT_NE(NULL, strstr(self->out, "   8.000 us         16        ?"));
@@ -203,7 +203,7 @@ TEST_F(command, report_compares_other_ticks)
 	EXPECT_NE(NULL, strstr(self->out, "          8         16  +100.0%"));
 }
 
-/* A counter of either trace alone is shown, in another column of the other's. */
+/* A counter in only one of the traces is shown, with an empty column for the other. */
 TEST_F(command, report_compares_other_counters)
 {
 	const uint64_t whole[] = { MAIN, 0x3f00000000 };
@@ -239,7 +239,7 @@ TEST_F(command, report_compares_other_counters)
 	EXPECT_EQ(0, self->status);
 }
 
-/* What each key puts first: b is called twice, c counts most, d is a sample. */
+/* The first row for each key: b is called twice, c counts most, d is a sample. */
 TEST_F(command, report_sorts_by_each_key)
 {
 	static const struct {
@@ -284,7 +284,7 @@ TEST_F(command, report_sorts_by_each_key)
 	EXPECT_STREQ("2\n", self->out);
 }
 
-/* Names of events have commas, and quotes are possible. */
+/* Event names contain commas, and may contain quotes. */
 TEST_F(command, headings_of_csv_are_fields)
 {
 	static const char meta[] =
@@ -330,7 +330,7 @@ TEST_F(command, golden_graph_and_replay)
 		self->out);
 }
 
-/* No calls, no time: how many samples, the most first. */
+/* No calls, no time: the number of samples, largest first. */
 TEST_F(command, graph_of_samples)
 {
 	static const uint64_t address[] = { MAIN, FIB, FIB, MAIN + 4, FIB, FIB, FIB };
@@ -358,7 +358,7 @@ TEST_F(command, graph_of_samples)
 		"         5    fib\n", self->out);
 }
 
-/* Trees of the same functions, of which options leave something out. */
+/* Trees of the same functions, from which options omit something. */
 TEST_F(command, graph_leaves_out)
 {
 	calls(&self->gen, 6, 100);
@@ -490,13 +490,13 @@ TEST_F(command, export_ctf)
 	EXPECT_EQ(0, system("babeltrace2 ctf >ctf.txt"));
 	EXPECT_EQ(0, system("test $(wc -l <ctf.txt) = 5"));
 	EXPECT_EQ(0, system("sed -n 2p ctf.txt | grep -q 'func_entry.*name = \"fib\", cycles = 5 '"));
-	/* Not over what is there. */
+	/* Not over existing files. */
 	run(self, "export -q --format ctf -o ctf trace.rtd");
 	EXPECT_EQ(3, self->status);
 	EXPECT_NE(NULL, strstr(self->err, "ctf: cannot replace this folder"));
 }
 
-/* As :u and :k of one event are, where no side-car file tells them apart. */
+/* As :u and :k of one event are, without a side-car file to distinguish them. */
 TEST_F(command, counters_of_one_name)
 {
 	static const char meta[] =
@@ -531,7 +531,7 @@ TEST_F(command, counters_of_one_name)
 	EXPECT_STREQ("source 0;0x20000 5\n", self->out);
 	run(self, "export -q --format chrome trace.rtd | grep -c '\"cycles\":0,\"cycles#2\":5,\"cycles#3\":7'");
 	EXPECT_STREQ("1\n", self->out);
-	/* Identifiers can be one and the same where names are not. */
+	/* Identifiers can coincide where names differ. */
 	write_file("side", meta, strlen(meta));
 	if (system("command -v babeltrace2 >/dev/null"))
 		SKIP(return, "no babeltrace2: install babeltrace2");
@@ -543,7 +543,7 @@ TEST_F(command, counters_of_one_name)
 	EXPECT_NE(NULL, strstr(self->out, ", cycles = 0, x_y__1 = 5, x_y__2 = 7 }"));
 }
 
-/* Each event with its source and what was counted there, by its own name. */
+/* Each event with its source and the counts there, by its own name. */
 TEST_F(command, export_ctf_of_sources)
 {
 	const uint64_t whole[] = { MAIN, 0x3f00000000 };
@@ -585,7 +585,7 @@ TEST_F(command, export_ctf_of_sources)
 		self->out);
 }
 
-/* What is drawn, and what it answers to mouse and keyboard: browser.py. */
+/* Drawing and the response to mouse and keyboard: browser.py. */
 TEST_F(command, export_html)
 {
 	calls(&self->gen, 6, 100);
@@ -597,7 +597,7 @@ TEST_F(command, export_html)
 	    " -o t.svg trace.rtd");
 	EXPECT_EQ(0, self->status);
 	EXPECT_EQ(0, system("grep -q '\"functions\":.*\"fib\"' t.html"));
-	/* It needs nothing from elsewhere. */
+	/* It has no external references. */
 	EXPECT_NE(0, system("grep -E 'src=|href=|@import|url\\(' t.html"));
 	if (system("command -v chromium >/dev/null"))
 		SKIP(return, "no chromium: install chromium");
@@ -605,8 +605,8 @@ TEST_F(command, export_html)
 }
 
 /*
- * The first record of one thread is known to be complete only when its second
- * comes, long after those of another: times and rates are right all the same.
+ * The first record of one thread is known to be complete only when its second comes,
+ * long after those of another: times and rates are right all the same.
  */
 static void expect_times(struct __test_metadata *_metadata,
 			 FIXTURE_DATA(command) *self, uint64_t start)
@@ -686,7 +686,7 @@ TEST_F(command, side_car_names_threads_and_objects)
 	EXPECT_EQ(0, self->status);
 	EXPECT_NE(NULL, strstr(self->out, "worker/7 (process 5):\n"));
 	EXPECT_NE(NULL, strstr(self->out, "  fib\n"));
-	/* Without the file the place in it is all that can be said. */
+	/* Without the file, only the address can be shown. */
 	run(self, "report trace.rtd");
 	EXPECT_NE(NULL, strstr(self->out, "  decode_sample.elf+0x21000\n"));
 	EXPECT_NE(NULL, strstr(self->err, "not recorded: 1 record of threads without a "
@@ -694,7 +694,7 @@ TEST_F(command, side_car_names_threads_and_objects)
 	EXPECT_NE(NULL, strstr(self->err, "not found: its functions stay addresses"));
 }
 
-/* What is written goes through; what commands a terminal reaches none. */
+/* Text passes through; control characters never reach a terminal. */
 TEST_F(command, names_of_any_characters)
 {
 	/* u with dots, a grin, U+009B, and a byte that is no UTF-8. */
@@ -739,7 +739,7 @@ TEST_F(command, names_of_any_characters)
 		EXPECT_EQ(NULL, strpbrk(self->out, "\x1b\x9b\xff"));
 		EXPECT_EQ(NULL, strpbrk(self->err, "\x1b\xff"));
 	}
-	/* A page of 44 columns, not bytes; and what has been cut is no half. */
+	/* A page of 44 columns, not bytes; no character is cut in half. */
 	run(self, "report -q --width 44 trace.rtd");
 	EXPECT_NE(NULL, strstr(self->out, "  j\xc3\xb6<\xf0\x9f\x98\x80"));
 	EXPECT_NE(NULL, strstr(self->out, "...\n"));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * decode --format perf writes what SiFive's decoder does: a line when a word completes
- * something, with that word's time.
+ * decode --format perf writes the same as SiFive's decoder: a line when a word
+ * completes something, with that word's time.
  */
 #include "command_fixture.h"
 
@@ -18,7 +18,7 @@ TEST_F(command, golden_perf)
 {
 	FILE *old;
 
-	/* Of an earlier trace with another counter: not to be mixed up. */
+	/* From an earlier trace with another counter: must not be mixed up. */
 	ASSERT_EQ(0, mkdir("perf", 0777));
 	old = fopen("perf/decode_sample.perfchannel5", "w");
 	ASSERT_NE(NULL, old);
@@ -72,7 +72,7 @@ TEST_F(command, golden_perf)
 		"[0] 1038 PC=0x00021000 [Perf Cntr] [Index=3] [Value=8589936595]  ffl:sample/fib.c:fib:12\n");
 }
 
-/* Each line tells its source; a later header's counters have files of their own. */
+/* Each line names its source; a later header's counters have separate files. */
 TEST_F(command, perf_of_sources_and_headers)
 {
 	const uint64_t at = MAIN;
@@ -141,7 +141,7 @@ TEST_F(command, perf_of_sources_and_headers)
 		"[0] 1028 PC=0x00020000 [Perf Cntr] [Index=2] [Value=120]  ffl:::0\n");
 }
 
-/* The address that the program was at is no part of its name. */
+/* The load address is not part of its name. */
 TEST_F(command, perf_of_a_program_elsewhere)
 {
 	sample_trace(&self->gen, 0, 1);
@@ -184,7 +184,7 @@ static void begin(struct gen *gen, struct gen_stream *stream, unsigned int src,
 	gen_header(stream);
 }
 
-/* Stores, each of so many bytes, up to one of none. */
+/* Stores of these sizes, up to a size of 0. */
 static void stores(struct gen *gen, unsigned int src, const uint32_t (*word)[2])
 {
 	for (; (*word)[0]; word++)
@@ -193,7 +193,7 @@ static void stores(struct gen *gen, unsigned int src, const uint32_t (*word)[2])
 
 #define WORDS(...)	(const uint32_t [][2]){ __VA_ARGS__, { 0, 0 } }
 
-/* All that is behind the headers. */
+/* Everything after the headers. */
 static void expect_lines(FIXTURE_DATA(command) *self,
 			 struct __test_metadata *_metadata, const char *expected)
 {
@@ -224,7 +224,7 @@ TEST_F(command, a_counter_has_the_time_of_the_word_that_completes_it)
 		"[0] 3030 PC=0x00021000 [Perf Cntr] [Index=1] [Value=6]  ffl:sample/fib.c:fib:12\n");
 }
 
-/* Also where one is interrupted within a counter for as long as you like. */
+/* Also if one is interrupted within a counter for any length of time. */
 TEST_F(command, lines_of_sources_come_in_the_order_of_their_words)
 {
 	const uint64_t at = MAIN, value[2] = { 7, 8 };
@@ -255,7 +255,7 @@ TEST_F(command, lines_of_sources_come_in_the_order_of_their_words)
 		self->out);
 }
 
-/* Two headers at a time, of which one breaks off. */
+/* Two headers at once, one of which is incomplete. */
 TEST_F(command, lines_of_headers_come_as_their_words_do)
 {
 	static const uint32_t word[][2] = {
@@ -335,7 +335,7 @@ TEST_F(command, no_time_behind_an_error_before_the_next_absolute_one)
 		"[0] 5003 PC=0x00020000 [Perf Cntr] [Index=0] [Value=7]  ffl:sample/fib.c:main:20\n");
 }
 
-/* A code is signed; a name is the symbol table's, as ":" separates fields. */
+/* A code is signed; a name is the symbol's, as ":" separates fields. */
 TEST_F(command, numbers_and_names_are_as_other_programs_read_them)
 {
 	const uint64_t at = LENGTHY, value = 7;

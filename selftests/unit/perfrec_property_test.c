@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Both decoders together: what a generated trace holds comes out of it, and
- * whatever is done to its bytes, every word is accounted for.
+ * Both decoders together: they return the content of a generated trace, and account for
+ * every word, whatever is done to its bytes.
  */
 #include <kselftest_harness.h>
 
@@ -11,7 +11,7 @@
 
 static struct collected_records all;
 
-/* Counts what was fed, so that it can be compared with what came out. */
+/* Counts the input, for comparison with the output. */
 static uint64_t run(const struct gen *gen)
 {
 	struct nexus_options options = {
@@ -142,7 +142,7 @@ static uint64_t random_address(uint64_t *seed)
 	return address & ~1ull;
 }
 
-/* A counter moves a little, a lot, or not at all; it wraps at its width. */
+/* A counter advances a little, a lot, or not at all; it wraps at its width. */
 static uint64_t move(uint64_t value, unsigned int width, uint64_t *seed)
 {
 	uint64_t step = gen_random(seed);
@@ -161,7 +161,7 @@ static uint64_t move(uint64_t value, unsigned int width, uint64_t *seed)
 		step &= 0xffffffffff;
 		break;
 	default:
-		/* What a record can hold. */
+		/* The values a record can hold. */
 		step &= 0xffffffffffff;
 		break;
 	}
@@ -328,7 +328,7 @@ TEST(two_sources_interleaved)
 	}
 }
 
-/* With what else an encoder sends, which is no business of the records. */
+/* With other messages of an encoder, which are not part of the records. */
 TEST(sixteen_sources)
 {
 	const uint64_t process = 0x1234, icnt = 7;
@@ -406,7 +406,7 @@ static void damaged_sample(struct gen *gen, struct gen_stream *stream,
 	records(stream, 6, &seed);
 }
 
-/* The one word that nobody can miss: the last, optional one. */
+/* The one word whose loss is undetectable: the last, optional one. */
 static bool lacks_upper_part(const struct gen_truth *truth,
 			     const struct perfrec_record *record)
 {
@@ -451,7 +451,7 @@ TEST(every_bit_flip)
 
 	damaged_sample(&gen, &stream, PERFREC_RAW);
 	damaged = gen.length;
-	/* Undamaged, behind a header of its own: must come out whole. */
+	/* Undamaged, after its own header: must decode completely. */
 	gen_sync(&gen, 1);
 	gen_header(&stream);
 	gen.truths = 0;
@@ -505,7 +505,7 @@ TEST(bytes_lost_and_changed_at_random)
 	}
 }
 
-/* Words of any order: none is forgotten, none is counted twice. */
+/* Words in any order: none is forgotten, none is counted twice. */
 TEST(random_words)
 {
 	static const uint8_t sizes[] = { 1, 1, 2, 4, 4, 4, 4, 4, 4, 0 };

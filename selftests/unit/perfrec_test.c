@@ -63,7 +63,7 @@ static void word8(FIXTURE_DATA(perfrec) *self, uint32_t value)
 	push(self, 1, value);
 }
 
-/* A header with general events in counters 0, 2, 3 … of @width bits. */
+/* A header with general events in counters 0, 2, 3 ... of @width bits. */
 static void header(FIXTURE_DATA(perfrec) *self, uint32_t count_type,
 		   unsigned int counters, unsigned int width)
 {
@@ -352,7 +352,7 @@ static void xor_record(FIXTURE_DATA(perfrec) *self, uint32_t before, uint32_t no
 	word32(self, before ^ now);
 }
 
-/* What comes when it is due goes on; what comes at another time begins. */
+/* A header on schedule continues the stream; any other starts a new one. */
 TEST_F(perfrec, headers_at_intervals)
 {
 	perfrec_repeat(self->perfrec, 2);
@@ -364,7 +364,7 @@ TEST_F(perfrec, headers_at_intervals)
 	header(self, PERFREC_DELTA_XOR, 1, 64);
 	xor_record(self, 0, 1000);
 	xor_record(self, 1000, 1001);
-	/* Two: the second one begins. */
+	/* Two: the second one starts a new stream. */
 	header(self, PERFREC_DELTA_XOR, 1, 64);
 	header(self, PERFREC_DELTA_XOR, 1, 64);
 	xor_record(self, 0, 2000);
@@ -384,7 +384,7 @@ TEST_F(perfrec, headers_at_intervals)
 	EXPECT_FALSE(all.record[5].flags & PERFREC_DELTA_KNOWN);
 }
 
-/* A loss in between: nobody can tell whether it was due. */
+/* With a loss in between, whether it was on schedule is unknown. */
 TEST_F(perfrec, a_header_at_its_interval_behind_a_loss)
 {
 	perfrec_repeat(self->perfrec, 2);
@@ -460,7 +460,7 @@ TEST_F(perfrec, record_cut_by_the_next)
 	ASSERT_EQ(1, all.losses);
 	EXPECT_EQ(PERFREC_CUT_RECORD, all.loss[0].reason);
 	EXPECT_EQ(2, all.loss[0].words);
-	/* Sums lack what the cut record counted; the difference does not. */
+	/* Sums lack the incomplete record's counts; the difference does not. */
 	EXPECT_EQ(PERFREC_ADDRESS_KNOWN | PERFREC_DELTA_KNOWN |
 		  PERFREC_AFTER_LOSS, all.record[0].flags);
 }
@@ -516,7 +516,7 @@ TEST_F(perfrec, too_many_words)
 TEST_F(perfrec, header_that_is_none)
 {
 	header(self, PERFREC_RAW, 1, 64);
-	/* Words lost: the magic can be a counter of something. */
+	/* After lost words, the magic can be a counter's value. */
 	word32(self, 5);
 	word32(self, MAGIC);
 	word8(self, PERFREC_MANUAL);

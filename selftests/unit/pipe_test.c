@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* A trace from a pipe is read as it comes: lines are there before the pipe is closed. */
+/*
+ * A trace from a pipe is processed as it arrives: lines appear before the pipe is
+ * closed.
+ */
 #include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
 
 #include "command_fixture.h"
 
-/* Only a command that waits for more than there is takes so long. */
+/* Only a command that waits for more input than there is takes this long. */
 #define HANGS		600
 
 /* The command, with a pipe to it and one from it. */
@@ -44,7 +47,7 @@ static void begin(struct reader *reader, const char *arguments)
 	reader->from = from[0];
 }
 
-/* Write what has been made of the trace since @done. */
+/* Write the trace generated since @done. */
 static void feed(struct reader *reader, const struct gen *gen, size_t done)
 {
 	size_t length = gen->length - done;
@@ -53,7 +56,7 @@ static void feed(struct reader *reader, const struct gen *gen, size_t done)
 		abort();
 }
 
-/* Read until a line has @wanted. Return whether one has, before the end. */
+/* Read until a line contains @wanted. Returns false at the end. */
 static bool comes(struct reader *reader, char *text, const char *wanted)
 {
 	size_t length = 0;
@@ -126,7 +129,7 @@ TEST_F_TIMEOUT(command, lines_come_while_the_pipe_is_open, 2 * HANGS)
 	}
 }
 
-/* Byte by byte, with pauses: all is as it is from a file. */
+/* Byte by byte, with pauses: the result is the same as from a file. */
 TEST_F_TIMEOUT(command, a_pipe_that_pauses_gives_the_same, 2 * HANGS)
 {
 	static char text[SIZE];
@@ -145,7 +148,7 @@ TEST_F_TIMEOUT(command, a_pipe_that_pauses_gives_the_same, 2 * HANGS)
 	for (i = 0; i < self->gen.length; i++) {
 		if (write(reader.to, self->gen.data + i, 1) != 1)
 			abort();
-		/* What follows is not to be in the same read. */
+		/* The rest must not be in the same read. */
 		if (i % 50 == 49)
 			poll(NULL, 0, 40);
 	}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Proves that objects which had the same addresses one after the other are distinguished by
- * the time, also when timestamps wrap, and that all other addresses stay as they are.
+ * Proves that objects which successively had the same addresses are distinguished by
+ * time, also when timestamps wrap, and that all other addresses are unchanged.
  */
 #include <stdlib.h>
 #include "kselftest_harness.h"
@@ -37,7 +37,7 @@ static void add(FIXTURE_DATA(places) *self, uint64_t start, uint64_t size, uint6
 	};
 }
 
-/* Which object's own address stands for @address at @time; -1: none. */
+/* The object whose own address stands for @address at @time; -1: none. */
 static int whose(FIXTURE_DATA(places) *self, uint64_t address, uint64_t time)
 {
 	uint64_t own = places_find(self->places, address, &time);
@@ -79,7 +79,7 @@ TEST_F(places, one_after_the_other_by_time)
 	EXPECT_EQ(-1, whose(self, AT, 150));
 	EXPECT_EQ(-1, whose(self, AT + 0x3000, 99));
 	EXPECT_EQ(-1, whose(self, AT + 0x100000, 99));
-	/* Without a time, and what is an object's own already. */
+	/* Without a time, and an address that is an object's own already. */
 	EXPECT_EQ(AT, places_find(self->places, AT, NULL));
 	EXPECT_EQ(AT + places_shift(self->places, 2),
 		  places_find(self->places, AT + places_shift(self->places, 2), &time));

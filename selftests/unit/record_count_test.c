@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Proves what Delta and DeltaXOR counts mean: a difference modulo the counter's
- * width, right across one wrap, 0 when nothing was counted, beginning at the
- * header; and an XOR chain from which absolute values are rebuilt.
+ * Proves the meaning of Delta and DeltaXOR counts: a difference modulo the counter's
+ * width, correct across one wrap, 0 if nothing was counted, starting at the header; and
+ * an XOR chain from which absolute values are reconstructed.
  */
 #include "kselftest_harness.h"
 
@@ -13,7 +13,7 @@
 
 static struct perf_stream stream = MOCK_STREAM(&mock_layout);
 
-/* The count of the one counter of the last record. */
+/* The count of the single counter in the last record. */
 static uint64_t count(void)
 {
 	uint64_t value = mock_log[2].value;
@@ -51,7 +51,7 @@ static int start(uint32_t type, unsigned int bits, uint64_t now)
 #define WIDTH_XOR	PERF_COUNT_XOR
 #include "record_widths.h"
 
-/* A second header begins again: Delta from what the counter is then, XOR from 0. */
+/* A second header restarts: Delta from the counter's current value, XOR from 0. */
 TEST(header_restarts)
 {
 	ASSERT_EQ(0, start(PERF_COUNT_DELTA, 64, 100));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Proves that the header of a stream is the sequence of stores that the record
- * format has: for each event type and count type, with counters in any order, and
- * that a stream refuses what no header can express.
+ * Proves that the header of a stream is the sequence of stores that the record format
+ * specifies: for each event type and count type, with counters in any order; and that a
+ * stream that no header can express is rejected.
  */
 #include "kselftest_harness.h"
 
@@ -89,7 +89,7 @@ TEST(raw_event)
 		      { 32, 2 }, { 32, 0x20000 }, { 32, 0 }, { 32, 0x27c03 });
 }
 
-/* Definitions go by counter number, whatever the order of the list. */
+/* Definitions are in order of counter number, whatever the order of the list. */
 TEST(order)
 {
 	const struct perf_counter counters[] = {
@@ -136,7 +136,7 @@ TEST(refused)
 	EXPECT_EQ(-1, start(3, NULL, 0));
 	EXPECT_EQ(-1, start(PERF_COUNT_RAW, counters, 33));
 
-	/* Two counters of one number, a number there is not. */
+	/* Two counters with the same number, a number that does not exist. */
 	EXPECT_EQ(-1, start(PERF_COUNT_RAW, counters, 2));
 	counters[0].number = 32;
 	EXPECT_EQ(-1, start(PERF_COUNT_RAW, counters, 1));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The library's record writers on a host: stores to the stimulus register are
- * logged, counters and the timestamp are variables.
+ * The library's record writers on a host: stores to the stimulus register are logged,
+ * counters and the timestamp are variables.
  *
  * Include this instead of the library's headers, once per program.
  */
@@ -27,19 +27,19 @@ struct mock_store {
 static struct mock_store mock_log[MOCK_LOG_MAX];
 static size_t mock_stores;
 
-/* What counters read; the timestamp is number 1. */
+/* The counters' values; the timestamp is number 1. */
 static uint64_t mock_counter[32];
 
 /* Added to the timestamp by each access to one of its halves. */
 static uint64_t mock_ts_step;
 
-/* Length of the log when a counter was read last. */
+/* Length of the log at the last counter read. */
 static size_t mock_last_read;
 
-/* Called before each store, for tests of what interrupts a record. */
+/* Called before each store, to test interruptions of a record. */
 static void (*mock_interrupt)(void);
 
-/* Only before the next one. */
+/* Called before the next store only. */
 static bool mock_interrupt_once;
 
 /* Stands for the stimulus register and for tsLower, tsUpper. */
@@ -141,9 +141,8 @@ static inline uint32_t mock_info(unsigned int number, unsigned int width)
 }
 
 /*
- * Compare the log with an expected sequence and empty it. Returns the index of
- * the first difference, -1 when there is none; a missing or surplus store
- * differs.
+ * Compare the log with an expected sequence and empty it. Returns the index of the
+ * first difference, -1 if there is none; a missing or extra store counts as one.
  */
 static inline long mock_compare(const struct mock_store *expected, size_t count)
 {
@@ -158,7 +157,7 @@ static inline long mock_compare(const struct mock_store *expected, size_t count)
 	return stores == count ? -1 : (long)i;
 }
 
-/* EXPECT that exactly these { bits, value } were stored since the last time. */
+/* EXPECT that exactly these { bits, value } were stored since the last check. */
 #define EXPECT_STORES(...)						\
 do {									\
 	const struct mock_store __expected[] = { __VA_ARGS__ };		\

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The tests of what counts mean at each width of a counter, for every writer of
- * records. Who includes this has before it
+ * Tests of the meaning of counts at each counter width, for every record writer. Define
+ * before including this:
  *
- *	WIDTH_RAW, WIDTH_DELTA, WIDTH_XOR	its words for the count types,
- *	start(type, bits, now)	writes a header where its one counter stands at now,
- *	record(now)		writes a record where it does, and returns its count.
+ *	WIDTH_RAW, WIDTH_DELTA, WIDTH_XOR	the writer's constants for the count types,
+ *	start(type, bits, now)	writes a header at which the single counter is now,
+ *	record(now)		writes a record with it, and returns its count.
  */
 #ifndef RECORD_WIDTHS_H
 #define RECORD_WIDTHS_H
 
-/* What a record can hold of a counter. */
+/* The counts that a record can hold. */
 #define WIDTH_48	UINT64_C(0xffffffffffff)
 
 FIXTURE(width)
@@ -53,7 +53,7 @@ TEST_F(width, delta_wrap)
 	EXPECT_EQ(1, record(0));
 }
 
-/* Steps of more than the counter holds wrap as it does. */
+/* Steps that exceed the counter's width wrap like the counter. */
 TEST_F(width, delta_steps)
 {
 	const uint64_t step[] = { 7, 1000, 3 };
@@ -77,7 +77,7 @@ TEST_F(width, xor_absolute)
 	uint64_t rebuilt = 0;
 	unsigned int i;
 
-	/* What the counter was at the header plays no part. */
+	/* The counter's value at the header does not matter. */
 	ASSERT_EQ(0, start(WIDTH_XOR, variant->bits, 0x1234 & self->max));
 	for (i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
 		rebuilt ^= record(values[i] & self->max);

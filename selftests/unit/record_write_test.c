@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Proves that a record is the sequence of stores that the record format has:
- * hand-made sequences first, then every record kind, count type and address size
- * with 0 to 32 counters, with and without upper halves, against a second encoder
- * written here from the format's description. Also that counters are read before
- * the first store.
+ * Proves that a record is the sequence of stores that the record format specifies:
+ * hand-made sequences first, then every record kind, count type and address size with 0
+ * to 32 counters, with and without upper halves, against a second encoder written here
+ * from the format's description. Also that counters are read before the first store.
  */
 #include "kselftest_harness.h"
 
@@ -65,7 +64,7 @@ TEST(single_address)
 	EXPECT_STORES({ 8, 3 }, { 32, 0x10402 });
 }
 
-/* Bit 0 of the lower half says that an upper half follows. */
+/* Bit 0 of the lower half indicates that an upper half follows. */
 TEST(long_addresses)
 {
 	ASSERT_EQ(0, start(PERF_COUNT_RAW, NULL, 0));
@@ -77,7 +76,7 @@ TEST(long_addresses)
 		      { 32, 0x80000003 }, { 32, 0xffffffff });
 }
 
-/* Every address is XORed with the one written before it, from 0 at the header. */
+/* Every address is XORed with the previous one, starting from 0 at the header. */
 TEST(xor_addresses)
 {
 	ASSERT_EQ(0, start(PERF_COUNT_XOR, NULL, 0));
@@ -143,7 +142,7 @@ TEST(seven_counters)
 		      { 32, 0 }, { 32, 0 }, { 32, 0 });
 }
 
-/* A carry between the halves of the timestamp is never seen. */
+/* A carry between the halves of the timestamp is never visible. */
 TEST(timestamp_carry)
 {
 	const struct perf_counter ts = { .number = 1, .info = mock_info(1, 40) };
@@ -164,7 +163,7 @@ TEST(timestamp_carry)
 	}
 }
 
-/* The second encoder: format, not efficiency. */
+/* The second encoder: simple rather than fast. */
 struct reference {
 	uint32_t mask, type;
 	uint64_t width, address, last[32];
@@ -296,7 +295,7 @@ TEST(every_record)
 	}
 }
 
-/* Two streams know nothing of each other. */
+/* Two streams are independent. */
 TEST(streams)
 {
 	static struct perf_layout layout;

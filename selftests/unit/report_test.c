@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* The costs that report prints, against programs whose costs are known. */
+/* The costs that report prints, for programs with known costs. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #include "profile.h"
 
 #define STEPS	4000
-/* Of the timestamp. */
+/* Width of the timestamp. */
 #define LAP	(UINT64_C(1) << 40)
 
 FIXTURE(report) {
@@ -274,7 +274,7 @@ TEST_F(report, threads_cost_what_they_cost)
 	profile_free(&profile);
 }
 
-/* A call is of the hart that it ended on, wherever else it has been. */
+/* A call belongs to the hart it ended on, wherever else it ran. */
 TEST_F(report, harts_cost_what_they_cost)
 {
 	struct profile profile;
@@ -295,7 +295,7 @@ TEST_F(report, harts_cost_what_they_cost)
 	profile_free(&profile);
 }
 
-/* A channel that threads have one after the other, each on several harts. */
+/* A channel used by several threads in turn, each on several harts. */
 static void check_successors(struct __test_metadata *_metadata,
 			     FIXTURE_DATA(report) *self,
 			     const FIXTURE_VARIANT(report) *variant, uint64_t now)
@@ -306,7 +306,7 @@ static void check_successors(struct __test_metadata *_metadata,
 	size_t i;
 
 	set_up_program(self, variant, 6, now);
-	/* With one thread there would be more headers than are kept. */
+	/* One thread would have more headers than are kept. */
 	program->headers = 0;
 	program->errors = 0;
 	program->garbage = 0;
@@ -318,11 +318,11 @@ static void check_successors(struct __test_metadata *_metadata,
 		program->per_thread ? "true" : "false");
 	for (i = 0; i < program->threads; i++) {
 		struct program_thread *thread = &program->thread[i];
-		/* The first one came before tracing was turned on. */
+		/* The first one was made before tracing was turned on. */
 		uint64_t from = i ? program->gen.now : now + LAP - 1000;
 		unsigned int k;
 
-		/* Not all have been everywhere: headers count per source. */
+		/* Not all threads visit all harts: headers count per source. */
 		program->sources = i % 2 ? variant->sources : 1;
 		thread->channel = 6;
 		program->alone = i + 1;
@@ -331,7 +331,7 @@ static void check_successors(struct __test_metadata *_metadata,
 		fprintf(meta, "%s{ \"channel\": 6, \"tid\": %zu, \"from\": %" PRIu64
 			", \"to\": %" PRIu64 " }", i ? ", " : "", 100 + i,
 			from % LAP, (program->gen.now - 1) % LAP);
-		/* The next begins later than any message on its way. */
+		/* The next starts later than any message in flight. */
 		program->gen.now += 1000;
 		gen_idle(&program->gen, 2000);
 	}
@@ -358,7 +358,7 @@ TEST_F(report, threads_follow_each_other_over_a_wrap)
 	check_successors(_metadata, self, variant, 500);
 }
 
-/* Calls of a source that loses messages are lost with them; no other's. */
+/* Calls of a source that loses messages are lost with them; others are not. */
 TEST_F(report, errors_are_of_one_source)
 {
 	struct program *program = &self->program;

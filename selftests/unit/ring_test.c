@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* What is found out of a ring whose beginning has been overwritten, against truth. */
+/*
+ * What is inferred for a ring whose beginning has been overwritten, against the truth.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,12 +21,12 @@
 #define ROUNDS		40
 
 /**
- * struct found - what reading gave, against the truth
- * @records:	records that are one of the truth's
- * @wrong:	that are not, or whose known address or counts are another's
- * @timed:	with a time
- * @mistimed:	that is not the truth's
- * @counted:	with a value (Raw, DeltaXOR) or difference (Delta)
+ * struct found - the decoder's result, against the truth
+ * @records:	records that are in the truth
+ * @wrong:	records that are not, or with a wrong address or count
+ * @timed:	records with a time
+ * @mistimed:	records with a wrong time
+ * @counted:	records with a value (Raw, DeltaXOR) or difference (Delta)
  */
 struct found {
 	const struct gen	*gen;
@@ -46,7 +48,7 @@ FIXTURE(ring) {
 	struct gen gen;
 	struct gen_stream stream[SOURCES][2];
 	uint64_t value[COUNTERS];
-	/* Who has records: so many, from this one on; 0: all. */
+	/* Which sources have records: this many, from this one on; 0: all. */
 	unsigned int sources;
 	unsigned int first;
 	struct found found;
@@ -127,7 +129,7 @@ static void end(FIXTURE_DATA(ring) *self, unsigned int sources)
 		gen_sync(&self->gen, i);
 }
 
-/* The message after about @from bytes. */
+/* The message at about @from bytes. */
 static size_t cut_behind(const struct gen *gen, size_t from)
 {
 	while ((gen->data[from] & 3) != 3)
@@ -175,7 +177,7 @@ static void on_record(void *context, const struct perfrec_record *record)
 
 static const struct trace_ops ops = { .record = on_record };
 
-/* What is left of the trace from @cut on is read with its side-car file. */
+/* Read the rest of the trace from @cut on, with its side-car file. */
 static void read_from(struct __test_metadata *_metadata,
 		      FIXTURE_DATA(ring) *self, size_t cut)
 {
@@ -238,7 +240,7 @@ TEST_F(ring, has_its_times_and_counters)
 		uint64_t now = gen_random(&self->seed) % LAP, whole;
 		size_t cut;
 
-		/* The times wrap soon; or the half of a lap is passed. */
+		/* The times wrap soon, or pass half of their range. */
 		if (round % 4 == 0)
 			now = LAP - 8000;
 		if (round % 4 == 1)
@@ -275,7 +277,7 @@ TEST_F(ring, has_its_times_and_counters)
 	}
 }
 
-/* A header behind the cut: from there on all is known. */
+/* A header after the cut: from there on everything is known. */
 TEST_F(ring, a_header_within)
 {
 	const struct found *found = &self->found;
@@ -299,7 +301,7 @@ TEST_F(ring, a_header_within)
 	EXPECT_EQ(RECORDS, found->records - found->stats.assumed);
 }
 
-/* Of a header's rest no record is made, wherever it was cut. */
+/* The rest of a header is never decoded as a record, wherever it was cut. */
 TEST_F(ring, begins_within_a_header)
 {
 	size_t cut = 0, first;
@@ -318,7 +320,7 @@ TEST_F(ring, begins_within_a_header)
 	}
 }
 
-/* Without a header behind the cut no record of DeltaXOR can be decoded. */
+/* Without a header after the cut no DeltaXOR record can be decoded. */
 static bool nothing_left(struct __test_metadata *_metadata,
 			 const FIXTURE_DATA(ring) *self)
 {
@@ -352,7 +354,7 @@ TEST_F(ring, a_source_without_absolute_time)
 	EXPECT_GE(timed, found->timed);
 }
 
-/* Who falls silent long before the end is where the file has its messages. */
+/* A source that falls silent long before the end keeps its position in the file. */
 TEST_F(ring, a_source_that_falls_silent)
 {
 	const struct found *found = &self->found;
@@ -370,13 +372,13 @@ TEST_F(ring, a_source_that_falls_silent)
 		cut = cut_behind(&self->gen, self->gen.length / 2);
 		self->sources = SOURCES;
 		go_on(self, RECORDS);
-		/* Far more than these have taken; all others go on. */
+		/* The others continue far longer than these. */
 		self->gen.now += 1000000;
 		self->first = 1;
 		go_on(self, RECORDS);
 		self->first = 0;
 		end(self, SOURCES);
-		/* Differences tell no more than what the file's order does. */
+		/* Differences reveal no more than the file's order. */
 		self->found.slack = self->gen.ts_delta ? 5000 : 0;
 		read_from(_metadata, self, cut);
 		EXPECT_EQ(0, found->wrong);
@@ -387,7 +389,7 @@ TEST_F(ring, a_source_that_falls_silent)
 	}
 }
 
-/* Behind an Error the clock runs on. */
+/* After an Error the clock continues. */
 TEST_F(ring, an_error_within)
 {
 	const struct found *found = &self->found;
@@ -409,7 +411,7 @@ TEST_F(ring, an_error_within)
 	EXPECT_EQ(found->timed, found->records);
 }
 
-/* Times that go back: none of this source is believed. */
+/* Times that go back: none of this source is trusted. */
 TEST_F(ring, contradictions)
 {
 	unsigned int i;
@@ -428,7 +430,7 @@ TEST_F(ring, contradictions)
 	EXPECT_EQ(0, self->found.stats.worked_out);
 }
 
-/* Differences tell nothing of their own: as late as the absolute time allows. */
+/* Differences reveal nothing: as late as the absolute time allows. */
 TEST_F(ring, delta_timestamps)
 {
 	const struct found *found = &self->found;
@@ -436,7 +438,7 @@ TEST_F(ring, delta_timestamps)
 	begin(self, variant->count_type, LAP - 5000);
 	self->gen.ts_delta = true;
 	go_on(self, RECORDS);
-	/* All sources are heard of, at once, 100 ticks before the end. */
+	/* All sources have a message at once, 100 ticks before the end. */
 	self->gen.step = 0;
 	gen_store(&self->gen, 0, 9, 4, 1);
 	gen_store(&self->gen, 1, 9, 4, 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* What parts of the command want to print, for tests that print nothing of it. */
+/* Discards messages of the command, for tests that print none. */
 #include "command.h"
 
 void report(const char *format, ...)

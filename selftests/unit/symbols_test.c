@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Which file an object in memory is, and what its addresses are called. */
+/* Finding the file of an object in memory, and the names of its addresses. */
 #include <gelf.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -192,7 +192,7 @@ TEST_F(symbols, not_a_program)
 	EXPECT_NE(NULL, strstr(reported, "/dev/zero: not an ELF program: not a file"));
 }
 
-/* The stripped file, with more that @command does to it, as the only object. */
+/* The stripped file, modified by @command, as the only object. */
 static void use_stripped(FIXTURE_DATA(symbols) *self, const char *command)
 {
 	shell(CROSS "objcopy --strip-all " WHOLE " stripped.so && %s", command);
@@ -217,7 +217,7 @@ TEST_F(symbols, stripped_functions_begin_where_unwind_tables_say)
 		 (unsigned long long)hidden + 2);
 	symbol_name(&self->symbol, BIAS + hidden + 2, text, sizeof(text));
 	EXPECT_STREQ(expected, text);
-	/* The call in it is before the address that it returns to. */
+	/* The call is before the address that it returns to. */
 	EXPECT_TRUE(symbols_find_caller(self->symbols, BIAS + hidden + 2, &self->symbol));
 	symbol_name(&self->symbol, BIAS + hidden + 2, text, sizeof(text));
 	EXPECT_STREQ(expected, text);
@@ -235,7 +235,7 @@ TEST_F(symbols, stubs_have_the_name_of_what_they_jump_to)
 	EXPECT_EQ(BIAS + stub, self->symbol.start);
 	ASSERT_TRUE(find(self, BIAS + stub + 12));
 	EXPECT_EQ(BIAS + stub, self->symbol.start);
-	/* The code before it, which finds the functions, has no name. */
+	/* The code before it, through which functions are found, has no name. */
 	EXPECT_FALSE(find(self, BIAS + stub - 4));
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* The command on a terminal, and what it does not do where there is none. */
+/* The command on a terminal, and without one. */
 #include <poll.h>
 #include <pty.h>
 #include <signal.h>
@@ -9,11 +9,11 @@
 
 #define NAME		"warehouse::department::shelf<perishable>::inventory::"	\
 			"supervisor::recalculate<12345>"
-/* So much is not read in half a second of which it has a sixth. */
+/* Input that takes longer than half a second when it arrives six times too slowly. */
 #define MANY		(16u << 20)
 #define CLEARED		"\r                        \r"
 
-/* Start the command, its output to a terminal with so many columns or to a pipe. */
+/* Start the command, its output to a terminal with this many columns or to a pipe. */
 static pid_t start(const char *arguments, unsigned short columns, int *from)
 {
 	struct winsize size = { .ws_row = 24, .ws_col = columns };
@@ -41,8 +41,8 @@ static pid_t start(const char *arguments, unsigned short columns, int *from)
 }
 
 /*
- * What it says. It rests while it is silent, so that its work is long, however fast
- * the machine.
+ * Read its output. Pauses while it is silent, so that the command takes long on any
+ * machine.
  */
 static void watch(FIXTURE_DATA(command) *self, const char *arguments,
 		  unsigned short columns)
@@ -133,7 +133,7 @@ TEST_F(command, progress_of_long_work)
 		before = percent;
 	}
 	EXPECT_LT(0, shown);
-	/* It goes before the result comes. */
+	/* Progress precedes the result. */
 	at = strstr(self->out, CLEARED);
 	ASSERT_NE(NULL, at);
 	EXPECT_NE(NULL, strstr(at, "function\r\n"));
@@ -149,7 +149,7 @@ TEST_F(command, progress_of_long_work)
 	EXPECT_EQ(NULL, strstr(self->out, "% of"));
 	EXPECT_NE(NULL, strstr(self->out, CLEARED));
 
-	/* Nobody wants it, or nobody sees it. */
+	/* Progress is turned off, or nobody can see it. */
 	watch(self, "report -q --meta none trace.rtd", 100);
 	EXPECT_EQ(0, self->status);
 	EXPECT_EQ(NULL, strstr(self->out, "MB "));
@@ -159,7 +159,7 @@ TEST_F(command, progress_of_long_work)
 	EXPECT_EQ(NULL, strchr(self->out, '\r'));
 }
 
-/* What is printed meanwhile is not mixed with progress, be it through less(1). */
+/* Output is not mixed with progress, even through less(1). */
 TEST_F(command, no_progress_within_output)
 {
 	static const char * const commands[] = {
@@ -180,7 +180,10 @@ TEST_F(command, no_progress_within_output)
 	ASSERT_EQ(0, system("mkfifo fifo"));
 	for (i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
 		for (k = 0; k < sizeof(output) / sizeof(output[0]); k++) {
-			/* Longer than it is silent, with work on both sides. */
+			/*
+			 * Longer than the silence before progress, with work on both
+			 * sides.
+			 */
 			ASSERT_EQ(0, system("{ cat trace.rtd; sleep 1;"
 					    " cat trace.rtd; } >fifo &"));
 			snprintf(arguments, sizeof(arguments),
@@ -241,7 +244,7 @@ TEST_F(command, width_of_the_page)
 			}
 			EXPECT_NE(NULL, strstr(self->out, "warehouse"));
 		}
-		/* A terminal tells its width; one that does not has 80 columns. */
+		/* A terminal reports its width; one that does not has 80 columns. */
 		snprintf(text, sizeof(text), "%s -e " PROGRAM " trace.rtd", arguments[i]);
 		watch(self, text, 66);
 		EXPECT_EQ(0, self->status);
@@ -250,7 +253,9 @@ TEST_F(command, width_of_the_page)
 		watch(self, text, 1);
 		EXPECT_GE(80, widest(self->out));
 		EXPECT_LT(66, widest(self->out));
-		/* In a file the numbers keep within 80, and names are whole. */
+		/*
+		 * In a file the numbers stay within 80 columns, and names are complete.
+		 */
 		run(self, "%s -e " PROGRAM " trace.rtd", arguments[i]);
 		EXPECT_NE(NULL, strstr(self->out, NAME "\n"));
 		ASSERT_EQ(0, system("sed 's/ [^ ]*$//' out.txt >numbers.txt"));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* What is a character of UTF-8, and what of it may be printed. */
+/* Which bytes are UTF-8 characters, and which of them may be printed. */
 #include <stdio.h>
 #include <string.h>
 
@@ -18,13 +18,13 @@ TEST(characters)
 		{ "\xdf\xbf", 2, 2 }, { "\xe0\xa0\x80", 3, 3 },
 		{ "\xed\x9f\xbf", 3, 3 }, { "\xee\x80\x80", 3, 3 },
 		{ "\xf0\x90\x80\x80", 4, 4 }, { "\xf4\x8f\xbf\xbf", 4, 4 },
-		/* More bytes than it needs. */
+		/* Overlong encodings. */
 		{ "\xc0\x80" }, { "\xc1\xbf" }, { "\xe0\x9f\xbf" },
 		{ "\xf0\x8f\xbf\xbf" },
-		/* Halves of a pair, and numbers beyond the last. */
+		/* Surrogates, and code points beyond the last. */
 		{ "\xed\xa0\x80" }, { "\xed\xbf\xbf" }, { "\xf4\x90\x80\x80" },
 		{ "\xf8\x88\x80\x80\x80" }, { "\xff" },
-		/* Cut off, or never begun. */
+		/* Truncated, or without a first byte. */
 		{ "\x80" }, { "\xc3" }, { "\xc3z" }, { "\xe2\x82" },
 		{ "\xf0\x9f\x98" }, { "\xf0\x9f\x98z" },
 	};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Trees of more paths than fit, and what commands say of unusual timestamps. */
+/* Trees with more paths than fit, and handling of unusual timestamps. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #define HEAVY		0x900000ull
 #define HEAVY_TICKS	10000000ull
 
-/* One counter, which counts 5 from record to record. */
+/* One counter, which advances by 5 from record to record. */
 static void begin(FIXTURE_DATA(command) *self, struct gen_stream *stream)
 {
 	gen_sync(&self->gen, 0);
@@ -28,7 +28,7 @@ static void record(struct gen_stream *stream, unsigned int type, uint64_t functi
 	gen_record(stream, type, address, &value);
 }
 
-/* Light paths of one root, and then a heavy one. Return what the root takes. */
+/* Light paths of one root, then a heavy one. Returns the root's time. */
 static uint64_t make_paths(FIXTURE_DATA(command) *self)
 {
 	struct gen_stream stream;
@@ -75,7 +75,7 @@ TEST_F_TIMEOUT(command, the_lightest_paths_are_others, 300)
 	run(self, "graph --depth 2 trace.rtd | sed -n 3p");
 	EXPECT_LE(HEAVY_TICKS, number(self->out));
 	EXPECT_NE(NULL, strstr(self->out, "0x900000"));
-	/* Nothing is lost, and nothing is counted twice. */
+	/* Nothing is lost or counted twice. */
 	run(self, "export --format folded trace.rtd | awk '{ sum += $NF } END { print sum }'");
 	EXPECT_EQ(whole, number(self->out));
 	run(self, "export --format folded --weight cycles trace.rtd |"
@@ -100,7 +100,7 @@ struct calls {
 	uint64_t	enter;		/* of the outermost */
 };
 
-/* Enter a function, or leave one, and now and then the ones inside with it. */
+/* Enter a function, or leave one, now and then together with those inside. */
 static void step(struct calls *calls, uint64_t *seed, bool leave, uint64_t *whole)
 {
 	struct gen *gen = calls->stream.gen;
@@ -116,13 +116,16 @@ static void step(struct calls *calls, uint64_t *seed, bool leave, uint64_t *whol
 	}
 	if (!calls->depth)
 		calls->enter = gen->now;
-	/* Of another depth another one: it is clear which call an exit record ends. */
+	/*
+	 * A different function at each depth: it is clear which call an exit record
+	 * ends.
+	 */
 	calls->function[calls->depth] = 0x10000 * (calls->depth + 1) +
 					0x40 * (gen_random(seed) % 4);
 	record(&calls->stream, 0, calls->function[calls->depth++]);
 }
 
-/* Random calls of several threads. Return what their outermost calls take. */
+/* Random calls of several threads. Returns the time of their outermost calls. */
 static uint64_t make_random(FIXTURE_DATA(command) *self, uint64_t seed)
 {
 	struct calls calls[THREADS] = { 0 };
@@ -171,7 +174,7 @@ TEST_F_TIMEOUT(command, the_root_has_the_whole_of_random_calls, 300)
 	}
 }
 
-/* Recursion into as many open calls as fit no tree. */
+/* Recursion with more open calls than fit a tree. */
 TEST_F_TIMEOUT(command, paths_of_open_calls_keep_the_whole, 300)
 {
 	struct gen_stream stream;
@@ -223,7 +226,7 @@ TEST_F(command, differences_are_recognised_as_timestamps)
 	EXPECT_EQ(NULL, strstr(self->err, "timestamps are differences"));
 }
 
-/* A message of a TCODE that nobody knows may have had a timestamp. */
+/* A message of an unknown TCODE may have had a timestamp. */
 TEST_F(command, a_message_of_unknown_kind_leaves_the_clock_running)
 {
 	static const uint8_t unknown[] = { 62 << 2, 0x15, 0x1b };
@@ -248,7 +251,7 @@ TEST_F(command, a_trace_without_timestamps_has_no_times)
 	struct gen_stream stream;
 	unsigned int i;
 
-	/* The one that begins it may have one. */
+	/* The one at the beginning may have had one. */
 	gen_sync(&self->gen, 0);
 	self->gen.ts_width = 0;
 	gen_stream_init(&stream, &self->gen, 0, 6, 1, 1, 64);
@@ -268,7 +271,7 @@ TEST_F(command, a_trace_without_timestamps_has_no_times)
 	EXPECT_EQ(NULL, strstr(self->out, "time"));
 }
 
-/* Words that are no record, on the channel that is decoded. */
+/* Words that are no record, on the decoded channel. */
 TEST_F(command, no_other_channel_is_named_where_there_is_none)
 {
 	unsigned int i;

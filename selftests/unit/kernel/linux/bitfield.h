@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A field of a register, given by its mask. */
+/* Access to a register field, given by its mask. */
 #ifndef KERNEL_BITFIELD_H
 #define KERNEL_BITFIELD_H
 

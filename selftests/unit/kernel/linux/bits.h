@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The kernel's types and bits, as far as driver/counters/record.c needs them on a host. */
+/* The kernel's types and bit macros that driver/counters/record.c needs, for a host. */
 #ifndef KERNEL_BITS_H
 #define KERNEL_BITS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Stores to a register, which the test takes down. */
+/* Register writes, which the test logs. */
 #ifndef KERNEL_IO_H
 #define KERNEL_IO_H
 
