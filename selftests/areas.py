@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Each area of the code uses only those below it.
 
-	areas.py		prints what is wrong, nothing if all is well
+	areas.py		prints violations, if any
 	areas.py --picture	prints the picture of Documentation/design.md
-	areas.py --update	puts it there
+	areas.py --update	inserts it there
 
 A file uses another if it includes it, or names a function or variable that a header
 it includes declares and the other defines.
@@ -20,8 +20,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 DESIGN = ROOT / 'Documentation/design.md'
 BEGIN, END = '<!-- picture by selftests/areas.py -->\n', '<!-- end of the picture -->\n'
 
-# The areas of each folder, from the lowest up: a name, and which files it has. A file
-# is in the first that it matches.
+# The areas of each folder from the lowest up: name, and regular expression of its files.
+# The first match counts.
 AREAS = {
     'driver': {
         'hardware': 'hardware/*',
@@ -53,7 +53,7 @@ AREAS = {
 }
 # Not part of the code: programs that show how it is used, the virtual board.
 LEFT_OUT = 'lib/examples/* tools/qemu/*'.split()
-# Which folder's headers another one may use.
+# Folders whose headers another folder may use.
 MAY_USE = {('tools', 'lib')}
 
 COMMENT = re.compile(r'/\*.*?\*/|//[^\n]*', re.S)
@@ -71,7 +71,7 @@ def code(path):
 
 
 def statements(text):
-    """What stands outside of all braces; each pair of braces is left as {}."""
+    """The text outside of all braces; each pair of braces becomes {}."""
     depth, statement = 0, ''
     for c in text:
         if c == '{':
@@ -94,7 +94,7 @@ def statements(text):
 
 
 def global_name(statement):
-    """The function or variable that a statement declares or defines for all, or None."""
+    """The external function or variable that a statement declares or defines, or None."""
     if re.match(r'\s*(static|typedef)\b', statement):
         return None
     head = re.split(r'=|{', re.sub(r'\b(struct|union|enum)\s+\w*\s*{}', 'int ', statement))[0]
@@ -107,7 +107,7 @@ def global_name(statement):
 
 
 class Folder:
-    """One of AREAS, with the uses of its files."""
+    """A folder of AREAS, with the uses of its files."""
 
     def __init__(self, name):
         self.name = name
@@ -146,7 +146,7 @@ class Folder:
 
     @functools.cache
     def declared(self, path):
-        """What the headers that a file includes declare, theirs included."""
+        """The declarations in the headers that a file includes, directly or not."""
         names, seen, todo = set(), set(), list(self.includes(path))
         while todo:
             header = todo.pop()
@@ -183,7 +183,7 @@ class Folder:
                       f'{self.short(used)}, of {self.area(used)} above it'
 
     def picture(self):
-        """A row for each area; a line from those that use one down to it."""
+        """A row for each area; a line leads from its users down to it."""
         edges = {(self.area(a), self.area(b)) for a, b, _ in self.uses() if b in self.files}
         rows = list(self.areas)[::-1]
         lanes = [a for a in rows if any(b == a != user for user, b in edges)]
@@ -206,7 +206,7 @@ class Folder:
 
 
 def mark(ends, begun, last):
-    """Where a row meets a line that goes down."""
+    """The character where a row meets a line that goes down."""
     if ends:
         return '┘' if last else '┴'
     if begun:

@@ -1,20 +1,20 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# The bare-metal library in machine mode, on boards without firmware and Linux, for
-# 64 and for 32 bits, as TAP: what a program says of itself, then its traces, read
-# from the board's memory and decoded here. First on one hart, then on two that record
-# at the same time, with and without a funnel.
+# The bare-metal library in machine mode, on boards without firmware and Linux, for 64 and
+# 32 bits, as TAP: the program's own results, then its traces, read from the board's
+# memory and decoded here. First on one hart, then on two that record concurrently, with
+# and without a funnel.
 #
 #	bare.sh BUILD
 #
-# QEMU and KERNEL in the environment are as "make board" has made them.
+# QEMU and KERNEL in the environment come from "make board".
 
 set -u
 cd "$(dirname "$0")/.." || exit 1
 build=$1
 . selftests/tap.sh
 
-# decode NAME OPTION...: its records; none where anything was lost or damaged.
+# decode NAME OPTION...: print its records; fails if anything was lost or damaged.
 decode() {
 	local name=$1
 	shift
@@ -23,8 +23,7 @@ decode() {
 		grep -v '^#' "$out/$name.txt"
 }
 
-# run BOARD WHAT OPTION...: $program, its results and how it ended; its traces are
-# in $out.
+# run BOARD WHAT OPTION...: run $program and report its results; its traces are in $out.
 run() {
 	local board=$1 what=$2 rc
 	shift 2
@@ -38,7 +37,7 @@ run() {
 	result $? "$what: the program ran to its end, all of its tests passed"
 }
 
-# rules WHAT: what the boards' trace components have seen.
+# rules WHAT: the models of the boards' trace components saw no invalid access.
 rules() {
 	[ "$(cat "$out"/t*.json | grep -c '"stat-violations"')" -gt 0 ] &&
 		! grep -H '"stat-violations": *[1-9]' "$out"/*.json
@@ -90,7 +89,7 @@ for bits in 64 32; do
 			n["manual"] + n["sample"] != NR }'
 	result $? "rv$bits: the timer left out as many records as it says"
 
-	# The last one may be cut off.
+	# The last one may be incomplete.
 	"$build/sifive-trace" decode -e "$program" "$out/full.rtd" 2>>"$out/decode.log" |
 		awk '$3 == "manual" { n++ } END { exit n < 5 || n > 40 }'
 	result $? "rv$bits, full: what there was room for"
@@ -98,13 +97,13 @@ for bits in 64 32; do
 	rules "rv$bits"
 done
 
-# harts_test.c: rounds, and what each hart does in one. Through a funnel a trace has
-# both harts, distinguished by their source.
+# harts_test.c: number of rounds, and the work of each hart in one. Through a funnel a
+# trace has both harts, distinguished by their source.
 rounds=12
 channel=(6 9)
 calls=(9 15)
 
-# Calls that nest, as many in each round, closed by a manual record.
+# Calls nest, the same number in each round, followed by a manual record.
 count_calls() {
 	awk -v source="$1" -v calls="$2" -v rounds="$3" '
 	$2 != source || $1 < time { bad = 1 }
@@ -135,7 +134,7 @@ for board in fpga nofunnel; do
 		what="rv$bits, two harts, $board"
 		run "$board" "$what"
 
-		# One more tick may come when tracing is being turned off.
+		# One more tick may arrive while tracing is being turned off.
 		rc=0
 		for hart in 0 1; do
 			decode "timers$hart" -c "${channel[hart]}" |
@@ -152,7 +151,8 @@ for board in fpga nofunnel; do
 		rules "$what"
 		[ "$kind" = funnel ] || continue
 
-		# One clock: no hart has a record from before the other one's last round.
+		# A common clock: no hart has a record from before the other one's last
+		# round.
 		for hart in 0 1; do
 			decode together0 -c "${channel[hart]}"
 		done | awk -v rounds=$rounds '

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# What a record costs, on a board that counts instructions.
+# The cost of a record, on a board that counts instructions.
 #
 #	bench.sh BUILD		the whole table, as it is in Documentation/performance.md
-#	bench.sh BUILD check	whether the targets are met, as TAP
+#	bench.sh BUILD check checks the targets, as TAP
 #
-# QEMU and KERNEL in the environment are as "make board" has made them.
+# QEMU and KERNEL in the environment come from "make board".
 
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -19,10 +19,10 @@ mkdir -p "$out"
 make -s -C selftests/bench OUTPUT="$programs" \
 	LIBSIFIVE_PERF="$build/lib/libsifive-perf.a" >&2 || exit 1
 
-# Linked to be loaded anywhere: called with its loader, as the board has none.
+# Position-independent: run through its loader, which the board does not have installed.
 bench64='/target/bench/lib/ld-linux-riscv64-lp64d.so.1 --library-path /target/bench/lib /target/bench/bench64'
 
-# board FILE OPTION... -- COMMAND: what the command says, into FILE.
+# board FILE OPTION... -- COMMAND: write the command's output to FILE.
 board() {
 	local file=$1 options=()
 	shift
@@ -39,7 +39,7 @@ board() {
 
 . selftests/tap.sh
 
-# rows FILE: what table.awk says of each, among the other results.
+# rows FILE: add table.awk's verdict on each row to the results.
 rows() {
 	local line
 	while read -r line; do
@@ -51,10 +51,10 @@ rows() {
 	done < <(awk -v check=1 -f selftests/bench/table.awk "$1")
 }
 
-# Kind, two addresses of two words each, seven counters: as the format has it.
+# Kind, two addresses of two words each, seven counters: as the format specifies.
 stores=$((1 + 2 * 2 + 7))
 
-# Before an encoder that cannot stall: a load before each store, asked for or not.
+# For an encoder that cannot stall: a load before each store, with and without waiting.
 waits() {
 	local line instructions loads made
 	line=$(grep "^$1 64 " "$out/answers")
@@ -87,7 +87,7 @@ table() {
 	local tool
 	tool=$(tools/qemu/setup/uftrace.sh) || exit 1
 	rsync -a --delete "$tool/" "$programs/uftrace/"
-	# Programs that uftrace runs, and what they load, are to be found in /lib.
+	# uftrace expects programs and libraries in /lib.
 	board "$out/answers" -- "$bench64 all && /target/bench/bench32 all && $bench64 nocode &&
 		cd /target/bench && ln -sf /target/bench/uftrace/lib/* /lib/ &&
 		./others hook read marker && mkdir -p /dev/shm &&

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Everything that is tested on one board, as TAP: the kselftests, then the
-# manual's example and the count types, decoded on this host.
+# All tests of one board, as TAP: the kselftests, then the manual's example and the count
+# types, decoded on this host.
 #
 #	board.sh BOARD BUILD
 #
-# QEMU and KERNEL in the environment are as "make board" has made them.
+# QEMU and KERNEL in the environment come from "make board".
 
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -31,7 +31,7 @@ run --monitor --timeout $((1800 + 30 * programs)) -- "export TRACE_SECONDS=${TRA
 	exit \$rc"
 result $? "$board: kselftests ran to the end, the kernel's log is clean"
 
-# So nothing that is to be exact can pass where time is counted.
+# So that no test for exact counts passes where time is counted.
 [ "$(tail -n 1 "$out/inexact")" = 1 ] && grep -q '^# TRACE_EXACT is set' "$out/inexact"
 result $? "$board: a test with TRACE_EXACT fails where instructions are not counted"
 
@@ -39,13 +39,13 @@ result $? "$board: a test with TRACE_EXACT fails where instructions are not coun
 
 decode() { "$build/sifive-trace" decode "$@" 2>>"$out/decode.log"; }
 
-# The model counts every access that breaks the hardware's rules.
+# The model counts every access that violates the hardware's rules.
 obeys_rules() {
 	[ "$(cat "$out"/t*.json | grep -c '"stat-violations"')" -gt 0 ] &&
 		! grep -H '"stat-violations": *[1-9]' "$out"/*.json
 }
 
-# The example runs on the CPU that the manual's taskset 2 gives it.
+# The example runs on the CPU selected by the manual's taskset 2.
 run --icount --stats -- '
 	insmod /target/sifive_trace.ko &&
 	cp /target/fib.elf /tmp &&
@@ -59,8 +59,8 @@ result $? "$board: the example and the count types ran"
 obeys_rules
 result $? "$board: no access broke the rules of the hardware"
 
-# Only a machine that counts instructions can tell how many a loop has. Counters are
-# the harts', which all boards have alike.
+# Only a machine that counts instructions shows the exact number of a loop. Counters
+# belong to the harts, which are the same on all boards.
 passed() {
 	local test
 	for test; do
@@ -91,8 +91,8 @@ counts_are_exact() {
 
 [ "$board" != fpga ] || counts_are_exact
 
-# What the documented program prints: the message of its store, 32 bits of data
-# on channel 6, is between those of trace on and trace off.
+# The documented program's output: its store's message, 32 bits of data on channel 6,
+# between those of trace on and trace off.
 run -- 'insmod /target/sifive_trace.ko && taskset 2 /target/minimal' >"$out/minimal.txt"
 grep -qE '^8c .* ?1c [0-9a-f ]+ 8c ' "$out/minimal.txt"
 result $? "$board: the documented example shows its message"
@@ -104,7 +104,7 @@ decode --values absolute -e "$build/lib/dropin/fib.elf" "$out/trace.rtd" \
 	>"$out/trace.txt"
 result $? "$board: the example's trace decodes"
 
-# A record: time src type cycles timestamp instructions 4 others, then who.
+# A record: time src type cycles timestamp instructions 4 others, then its thread.
 awk '!/^#/ && /fib/ { n++ } END { exit n < 300 }' "$out/trace.txt"
 result $? "$board: the example's trace has hundreds of fib records"
 
@@ -133,9 +133,9 @@ awk '
 	END { exit bad || !n }' "$out/trace.txt"
 result $? "$board: cycles and instructions only grow"
 
-# The absolute values of a trace, those of its first record taken off, against
-# what the program itself read just before: reading costs a few hundred
-# instructions; once the kernel may have had other work in between.
+# Compare a trace's absolute values, relative to its first record, with those that the
+# program read just before: reading costs a few hundred instructions, and one interval may
+# include kernel work.
 for t in raw delta xor; do
 	decode --values absolute -e "$target/count_types" "$out/$t.rtd" |
 		awk '!/^#/ { print $4, $6 }' >"$out/$t.decoded"

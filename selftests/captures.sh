@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# sifive-trace's captures of its own, as TAP: static programs, record -a, start and
-# dump; what they lose is reported, and what is left can be read.
+# Captures that sifive-trace makes itself, as TAP: static programs, record -a, start and
+# dump; losses are reported, and the rest can be read.
 #
 #	captures.sh BUILD
 
@@ -20,10 +20,10 @@ run full-stop sifive-trace stop
 run full-status sifive-trace status
 run full-dump sifive-trace dump -o full-dump.rtd
 
-# Groups of their own, as in a terminal; nohup and & have them ignore signals.
+# Separate process groups, as in a terminal; with nohup or & they would ignore signals.
 group() { run $1 setsid sh -c "trap \"\" $2; exec sifive-trace record -o $1.rtd $p/ends $3"; }
 group hangup QUIT hangup; group nohup HUP hangup; group background INT interrupt
-# Who ends the command ends the program.
+# A signal that ends the command also ends the program.
 sifive-trace record -o end.rtd $p/busy-static 100000 2>end.err & command=$!
 until pidof busy-static >/dev/null; do sleep 0.1; done
 kill $command; wait $command; echo $? >end.rc
@@ -35,7 +35,7 @@ rec plain $p/plain
 SIFIVE_TRACE_RECORD=1 SIFIVE_TRACE_OUTPUT=/out/preload.rtd LD_PRELOAD=libsifive-perf.so.0 $p/plain >preload.txt
 rec period -c 20k $p/plain
 
-# Not all has room there; what is left of it is read beside the whole.
+# Not everything fits there; the incomplete file is read next to the complete one.
 mkdir /tmp/small; mount -t tmpfs -o size=32k none /tmp/small
 small() {
 	name=$1; shift
@@ -48,7 +48,7 @@ small small-static -i 100us $p/busy-static 1000
 
 run help sifive-trace start --help
 
-# by NAME OPTION...: what runs on the second CPU meanwhile.
+# by NAME OPTION...: meanwhile run this on the second CPU.
 by() {
 	by=$1; shift
 	run $by sifive-trace start "$@"; run $by-busy taskset 2 $p/busy 1000
@@ -85,7 +85,7 @@ for name in by-time by-count by-none; do
 	status $name 0 "$name: it starts"
 	status $name-dump 0 "$name: it is written"
 done
-# samples NAME PYTHON WHAT: true of r, its samples that give counters, if any do.
+# samples NAME PYTHON WHAT: true of r, the samples with counters if there are any.
 samples() {
 	host decode --format json "$out/$1.rtd" | python3 -c "
 import json, sys

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Counters on harts and firmware that are not as they should be, as TAP: what user
-# mode may not read is said, not found out by a crash; without Sscofpmf perf's own
-# events count; and a counter that somebody takes away is noticed.
+# Counters on unusual harts and firmware, as TAP: counters that user mode cannot read are
+# reported instead of causing a crash; without Sscofpmf perf's own events count; and the
+# loss of a counter is detected.
 #
 #	counters.sh BUILD
 
@@ -15,8 +15,8 @@ rm -rf "$out"
 mkdir -p "$out"
 . selftests/tap.sh
 
-# board WHAT OPTION... -- PROBE...: boot once, run each probe; a line of answers for
-# each. With --icount values are exact, without it they are time.
+# board WHAT OPTION... -- PROBE...: boot once and run each probe; prints a line for each.
+# With --icount values are exact, without it they are time.
 answers=() next=0 parameters=
 board() {
 	local what=$1 options=() probe
@@ -57,7 +57,7 @@ mask() {
 	result $? "$2"
 }
 
-# refused ERRNO EVENT WORDS WHAT: the next probe did not, and why.
+# refused ERRNO EVENT WORDS WHAT: the next probe got none, for this reason.
 refused() {
 	answer
 	[ "$(value take)" = "-$1" ] && [ "$(value failed)" = "$2" ] &&
@@ -65,7 +65,7 @@ refused() {
 	result $? "$4"
 }
 
-# counted NAME LEAST MOST WHAT: what the last probe counted over its work.
+# counted NAME LEAST MOST WHAT: the last probe's count of its work is within these limits.
 counted() {
 	local g
 	g=$(value "$1")
@@ -73,7 +73,7 @@ counted() {
 	result $? "$4"
 }
 
-# grown NAME WHAT: the last probe counted something over its work, however long it took.
+# grown NAME WHAT: the last probe's count of its work is not 0, however long that took.
 grown() {
 	local g
 	g=$(value "$1")
@@ -81,7 +81,8 @@ grown() {
 	result $? "$2"
 }
 
-# together A B WHOLE WHAT: two counts are the parts of a third, within 3 percent, as the kernel does not always do the same.
+# together A B WHOLE WHAT: two counts add up to a third, within 3 percent, as the kernel's
+# work varies.
 together() {
 	[ "$3" -gt 0 ] && [ $((100 * ($1 + $2))) -ge $((97 * $3)) ] &&
 		[ $((100 * ($1 + $2))) -le $((103 * $3)) ]

@@ -1,13 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# All kselftests on one board with the kernel that looks for bugs, as TAP. Any word
-# of that kernel's checks in its log fails the run, and so does memory that
-# nobody refers to any more at the end.
+# All kselftests on one board with the debug kernel, as TAP. Any report of that kernel's
+# checks in its log fails the run, and so does leaked memory at the end.
 #
 #	debug.sh BOARD BUILD KERNELDIR
 #
-# BUILD/target has what the board gets otherwise; the module is built for KERNELDIR
-# beside it.
+# BUILD/target has the board's other files; the module is built for KERNELDIR next to it.
 
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -27,7 +25,7 @@ rc=$?
 result $rc "$board, debug kernel: the module builds"
 [ "$rc" -eq 0 ] || exit 1
 
-# Two scans: what the first one finds may still have been on its way.
+# Two scans: objects that the first one finds may still be in flight.
 tools/qemu/board run "$board" --kernel "$kernel" --target "$target" --out "$out" -- '
 	export TRACE_SECONDS='"${TRACE_SECONDS:-2}"'
 	export TRACE_STORM_SECONDS='"${TRACE_STORM_SECONDS:-5}"' TRACE_FILL_SECONDS=1 TRACE_PROGRAMS=10

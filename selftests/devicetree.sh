@@ -5,7 +5,7 @@
 #
 #	devicetree.sh BUILD
 #
-# QEMU and KERNEL in the environment are as "make board" has made them.
+# QEMU and KERNEL in the environment come from "make board".
 
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -29,7 +29,7 @@ done
 # Debian 13 has no such package.
 have_schema() { command -v dt-validate >"$out/dt-validate"; }
 
-# schema WHAT COMMAND...: a test that needs dt-schema; prints nothing if all is well.
+# schema WHAT COMMAND...: a test that needs dt-schema; prints nothing on success.
 schema() {
 	local what=$1 said
 	shift
@@ -40,7 +40,7 @@ schema() {
 	result $? "$what"
 }
 
-# What the schemas say of our nodes; the rest of a board's tree is QEMU's.
+# The schemas' reports about our nodes; the rest of a board's tree is QEMU's.
 findings() {
 	dt-validate -s "$out/schema.json" "$1" 2>&1 |
 		grep -E ': (trace[a-z0-9-]*@|.*sifive,trace)'
@@ -57,7 +57,8 @@ examples_match() {
 	done
 }
 
-# broken WHAT SED PROPERTY: the tree of fpga, edited, is refused with that word.
+# broken WHAT SED PROPERTY: the tree of fpga, edited, is rejected with a message that has
+# PROPERTY.
 broken() {
 	sed -E "$2" "$out/fpga.dtb.dts" | dtc -q -f -I dts -O dtb -o "$out/broken.dtb" 2>&1 |
 		grep -v 'ERROR (phandle_references)\|^$\|Warning: Input tree has errors'
@@ -87,7 +88,7 @@ schema "broken trees do not match" broken_are_refused
 # property TREE NODE NAME: in hexadecimal words.
 property() { fdtget -t x "$1" "$2" "$3" 2>/dev/null; }
 
-# node_of TREE FOLDER PHANDLE: the node in that folder that has it.
+# node_of TREE FOLDER PHANDLE: the node in that folder with this phandle.
 node_of() {
 	local node
 	for node in $(fdtget -l "$1" "$2"); do
@@ -95,7 +96,7 @@ node_of() {
 	done
 }
 
-# pool TREE NODE: its memory-region is a shared-dma-pool that is kept from Linux.
+# pool TREE NODE: its memory-region is a reserved shared-dma-pool.
 pool() {
 	local region
 	region=$(node_of "$1" /reserved-memory "$(property "$1" "$2" memory-region)")
@@ -103,10 +104,10 @@ pool() {
 		fdtget -p "$1" "$region" | grep -qE '^(no-map|reusable)$'
 }
 
-# Drivers that know no other buffer need one.
+# Needed by drivers without support for other buffers.
 pools() {
 	local address
-	# A component's description goes on after a backslash.
+	# A component's description continues after a backslash.
 	sed -e :a -e '/\\$/N; s/\\\n//; ta' "tools/qemu/boards/$1.board" |
 		sed -nE 's/.*addr=0x([0-9a-f]+) .*sinks=[a-z+]*sba.*/\1/p' >"$out/$1.sba"
 	[ -s "$out/$1.sba" ] || return
@@ -116,7 +117,7 @@ pools() {
 }
 
 for b in $boards; do
-	# Those that are like another one say here nothing of their memory.
+	# Boards derived from another one do not describe memory here.
 	! grep -q '^like ' "tools/qemu/boards/$b.board" || continue
 	pools "$b"
 	result $? "$b: each component with an SBA sink has a shared-dma-pool"
@@ -191,7 +192,7 @@ result $? "overlay: a tree without four harts is refused"
 
 # ---- the overlay on a virtual board ---------------------------------------------
 
-# The board without its own trace nodes, and the overlay with its addresses.
+# The board without its own trace nodes, plus the overlay with its addresses.
 cat >"$out/bare.dts" <<'DTS'
 / {
 	soc {
@@ -229,10 +230,10 @@ result $? "virtual board: each encoder has its CPU"
 	grep -c fib)" -gt 300 ]
 result $? "virtual board: its trace has hundreds of fib records"
 
-# ---- what "info" and the kernel log say of trees with something wrong -----------------
+# ---- "info" and the kernel log with errors in the tree ---------------------------------
 
-# altered NAME BOARD COMMANDS <DTS: runs them on a board with that added to its tree;
-# "info WHEN" leaves what the command says, the log ends up in NAME.log.
+# altered NAME BOARD COMMANDS <DTS: run them on a board with this addition to its tree;
+# "info WHEN" keeps the command's output, and NAME.log has the kernel log.
 altered() {
 	cat >"$out/$1.dts"
 	tools/qemu/board run "$2" --dts "$out/$1.dts" --target "$target" --out "$out" \
@@ -244,7 +245,7 @@ altered() {
 	result $? "$1: the board ran to its end"
 }
 
-# finds FILE KIND WHAT FIX NAME: a finding of that kind, and what to do about it.
+# finds FILE KIND WHAT FIX NAME: a finding of that kind, with its remedy.
 finds() {
 	sed 's/^/# /' "$out/$1.txt" | grep -E '^# (PROBLEM|note|  )' >"$out/$1.findings"
 	grep -A 1 -E "^# $2 +$3" "$out/$1.findings" | grep -qE -- "-> .*$4"
@@ -343,11 +344,11 @@ grep -q 'trace@11018000.*memory-region.*not reserved' "$out/memory-record.txt" &
 	grep -qx '2 0' "$out/memory-record.txt"
 result $? "record: fails without memory, and says so; takes other memory where none is reserved"
 
-# Each funnel of this board has memory of its own: two cases for each boot.
+# Each funnel of this board has its own memory: two cases per boot.
 f0=/soc/trace@11018000 f1=/soc/trace@11019000
 r0="&{/reserved-memory/trace-buffer@98000000}" r1="&{/reserved-memory/trace-buffer@98800000}"
 
-# two NAME <DTS: what info, the kernel log and record say of both.
+# two NAME <DTS: what info, the kernel log and record report about both.
 two() {
 	altered "$1" dual "
 		load
@@ -358,7 +359,7 @@ two() {
 		done"
 }
 
-# refused NAME CPU NODE WHY WHAT: all say why that node's memory is not used.
+# refused NAME CPU NODE WHY WHAT: all report why that node's memory is not used.
 refused() {
 	finds "$1-after" PROBLEM "$3 has no memory to write to: its memory-region $4" \
 		"where nothing else is" "$5"
@@ -367,7 +368,7 @@ refused() {
 	result $? "record: $5"
 }
 
-# The kernel's image and initramfs: Linux goes on with what it cannot reserve.
+# The kernel's image and initramfs: Linux boots even if it cannot reserve a region.
 two taken <<DTS
 $r0 { reg = <0x0 0x80400000 0x0 0x800000>; };
 $r1 { reg = <0x0 0x90200000 0x0 0x100000>; };
@@ -392,7 +393,7 @@ result $? "record: takes memory that is no pool"
 
 # ---- the report for a bug ------------------------------------------------------------
 
-# As firmware gives a board its identity.
+# As firmware sets a board's identity.
 cat >"$out/report.dts" <<'DTS'
 / {
 	serial-number = "SECRET-SERIAL";
@@ -420,7 +421,7 @@ tools/qemu/board run p550 --dts "$out/report.dts" --target "$target" --out "$out
 	echo $? >>unwritten.txt'
 result $? "report: the board ran to its end"
 
-# has FILE PATTERN...: lines that are in it, from beginning to end.
+# has FILE PATTERN...: the file has these complete lines.
 has() {
 	local file=$out/$1 pattern
 	shift
@@ -454,7 +455,7 @@ has after.txt 'log: riscv-pmu-sbi: .*' 'log: sifive_trace: encoders: 4, funnels:
 	'finding: Tracing works here.'
 result $? "report: the drivers' lines in the kernel log, and the findings"
 
-# The page's table of what a P550 shows, with the virtual board's addresses.
+# The page's table of P550 values, with the virtual board's addresses.
 page_is_right() {
 	local key value rows=0
 	while read -r key value; do

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# Proves that the manual's example runs as the manual says and that the file it
-# leaves holds the bytes that the device gives afterwards, also to a reader that
-# comes later. The program is FIB_ELF, or fib.elf here or one folder up.
+# Proves that the manual's example runs as documented and that its file has the same bytes
+# as the device afterwards, also for a later reader. The program is FIB_ELF, or fib.elf
+# here or one folder up.
 
 ksft_skip=4
 
@@ -60,7 +60,7 @@ cat /dev/sifive-trace >later.rtd
 cmp trace.rtd later.rtd
 result $? "the device gives it to a later reader again"
 
-# 32 KiB are not enough for it: the buffer is full to its last byte.
+# 32 KiB is too small for it: the buffer is full to the last byte.
 [ "$(wc -c <trace.rtd)" -eq 32768 ]
 result $? "the trace is as long as its buffer"
 

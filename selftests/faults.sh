@@ -1,14 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Broken hardware on one board, as TAP: each fault of the device model on encoder
-# and on funnel gives an error in bounded time that names the component, and when
-# it is gone the driver works again. And what is lost, or not, when the encoder
-# cannot keep up.
+# Broken hardware on one board, as TAP: each fault of the device model on encoder and
+# funnel gives an error within bounded time that names the component, and the driver works
+# again once the fault is cleared. Also the losses when the encoder cannot keep up.
 #
 #	faults.sh BOARD BUILD
 #
-# The first fault is there from the start (--set), all others come and go on the
-# running board by QEMU's monitor; files in the board's /out keep both in step.
+# The first fault is set at the start (--set), all others are set and cleared on the
+# running board through QEMU's monitor; files in the board's /out synchronise the two.
 
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -23,7 +22,7 @@ boardfile=tools/qemu/boards/$board.board
 
 # ---- the board's side ------------------------------------------------------
 
-# Runs one probe for each line that the host writes, until asked to end.
+# Runs a probe for each line that the host writes, until asked to end.
 guest='
 insmod /target/sifive_trace.ko || exit 1
 step=0
@@ -36,13 +35,13 @@ while :; do
 	step=$((step + 1))
 done'
 
-# probe ARGS...: run it on the board; $answer is its line.
+# probe ARGS...: run it on the board; $answer is its output line.
 step=0
 probe() {
 	local i
 	echo "$*" >"$out/go.tmp"
 	mv "$out/go.tmp" "$out/go.$step"
-	# Ten minutes: what takes longer hangs.
+	# After ten minutes it has hung.
 	for ((i = 0; i < 12000; i++)); do
 		[ ! -e "$out/answer.$step" ] && kill -0 "$board_pid" || break
 		sleep 0.05
@@ -52,7 +51,7 @@ probe() {
 	step=$((step + 1))
 }
 
-# value NAME: what the last answer has for it, empty when it has not.
+# value NAME: its value in the last answer, empty if missing.
 value() { sed -nE "s/(^|.* )$1=([-0-9]+) .*/\2/p" <<<"$answer"; }
 words() { sed -nE 's/.*words=//p' <<<"$answer"; }
 
@@ -71,7 +70,7 @@ end_board() {
 	sed 's/^/# /' "$out/board.log"
 }
 
-# set_property COMPONENT PROPERTY VALUE, by the monitor.
+# set_property COMPONENT PROPERTY VALUE, through the monitor.
 set_property() {
 	python3 - "$socket" "$@" <<-'PY'
 	import json, socket, sys
@@ -98,7 +97,7 @@ set_property() {
 	PY
 }
 
-# ---- what is expected --------------------------------------------------------
+# ---- expectations --------------------------------------------------------
 
 # The component's node in the device tree.
 node_of() {
@@ -106,7 +105,7 @@ node_of() {
 		print "trace@" $0 }' "$boardfile"
 }
 
-# The calls came to an end, and those that wait for hardware gave up.
+# All calls returned, and those that wait for hardware timed out.
 is_bounded() { [ -n "$(value close)" ]; }
 
 works() {
@@ -116,8 +115,9 @@ works() {
 
 ETIMEDOUT=-110 EIO=-5
 
-# fault COMPONENT PROPERTY=BAD GOOD CALL ERRNO WORD: the call fails so and its
-# message has the component and the word; "preset" says that it is there already.
+# fault COMPONENT PROPERTY=BAD GOOD CALL ERRNO WORD: the call fails with this errno and a
+# message that names the component and has the word; "preset" means that the fault is
+# already set.
 fault() {
 	local id=$1 prop=${2%=*} bad=${2#*=} good=$3 call=$4 error=$5 word=$6
 	[ "${7:-}" = preset ] || set_property "$id" "$prop" "$bad" ||
@@ -157,7 +157,7 @@ fi
 fault $sink fault-limit-stuck=on off config $EIO "limit"
 fault $sink fault-bus-error-after=64 0 stop $EIO "sink error"
 
-# What a bus error leaves: the bytes before it, and the sign of it.
+# After a bus error: the bytes before it, and its error flag.
 set_property $sink fault-bus-error-after 64
 probe
 [ "$(value sink_error)" = 1 ] && [ "$(value bytes)" = 64 ]
@@ -189,9 +189,9 @@ probe overflow stores 3
 result $? "$board: the next capture begins without the sign of that"
 end_board "overflow: the board ran to its end, the kernel's log is clean"
 
-# ---- memory that hibernation does not bring back ----------------------------------
+# ---- memory lost by hibernation -------------------------------------------------
 
-# Refused in the end; once after something has overwritten the buffer.
+# Aborted at the end; once after the buffer was overwritten.
 hibernation=sleep.sba.hibernation_keeps_what_was_captured_or_says_that_it_is_lost
 lose_memory() {
 	local address

@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Cores whose registers differ, as TAP: a P550 whose single sink reads 0, whose
-# SinkBaseHigh has no bits and whose sign of a stall can be written; memory that a
-# sink cannot reach, and memory whose first part crosses 4 GiB; power-off during a
-# capture; a funnel behind another.
+# Differences between cores, as TAP: a P550 whose single sink reads 0, whose SinkBaseHigh
+# has no bits and whose stall bit is writable; memory that a sink cannot address, and
+# memory whose first part crosses 4 GiB; power-off during a capture; nested funnels.
 #
 #	hardware.sh BUILD
 
@@ -24,7 +23,7 @@ run() {
 
 passed() { grep -qx "$1 0" "$out/results"; }
 
-# region ADDRESS SIZE: the device tree's trace buffer is there instead.
+# region ADDRESS SIZE: move the device tree's trace buffer there.
 region() {
 	cat >"$out/region.dts" <<-DTS
 		&{/reserved-memory/trace-buffer@98000000} { reg = <$1 $2>; };
@@ -69,7 +68,7 @@ result $? "a buffer that crosses 4 GiB is replaced by one that does not"
 
 # ---- the end of the kernel -----------------------------------------------------------
 
-# Power-off while a capture runs; kexec and reboot call the drivers in the same way.
+# Power-off during a capture; kexec and reboot call the drivers in the same way.
 tools/qemu/board run p550 --target "$target" --out "$out" --timeout 600 \
 	--qemu "-trace sifive_trace_write -D $out/model.log" -- '
 	insmod /target/sifive_trace.ko
@@ -91,7 +90,8 @@ done
 
 # ---- a funnel that feeds a funnel --------------------------------------------------
 
-# nested WHAT OPTION... -- ARGS...: the probe on the last encoder, whose trace passes two.
+# nested WHAT OPTION... -- ARGS...: run the probe on the last encoder, whose trace passes
+# two funnels.
 nested() {
 	local what=$1 options=()
 	shift

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# The module compiles for each kernel, as TAP: a test for each tree of LIST, which
-# tools/qemu/setup/module-trees.sh has made. A warning fails.
+# The module compiles for each kernel, as TAP: a test for each tree of LIST, from
+# tools/qemu/setup/module-trees.sh. A warning fails the test.
 #
 #	kernels.sh LIST BUILD
 #
-# The lines behind "# |" are a table for the closing line.
+# Lines with "# |" form a table for the summary.
 
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -14,17 +14,17 @@ rm -rf "$build"
 mkdir -p "$build"
 . selftests/tap.sh
 
-# compile SUITE VARIANT TREE: its status and what it printed stay in a file.
+# compile SUITE VARIANT TREE: keep its status and output in a file.
 compile() {
 	local tree=$3 at=$build/$1-$2 with=()
 	[ ! -e "$tree/llvm" ] || with=(LLVM="$(cat "$tree/llvm")")
-	# Without a built kernel its symbols are not known.
+	# Without a built kernel there is no symbol table.
 	tools/build-module.sh driver "$tree" "$at" -s W=1 KCFLAGS=-Werror \
 		KBUILD_MODPOST_WARN=1 "${with[@]}" >"$at.log" 2>&1
 	echo $? >"$at.status"
 }
 
-# All trees, as many at once as there are processors.
+# All trees, one per processor at a time.
 compile_all() {
 	local suite variant kind tree
 	while read -r suite _ variant kind tree; do
@@ -35,8 +35,8 @@ compile_all() {
 	wait
 }
 
-# What modpost says of symbols is no warning of the compiler's, but a division by
-# a function of libgcc is one that no kernel has: on 32 bits.
+# modpost's warnings about missing symbols do not count, except a division by libgcc: no
+# 32-bit kernel has that.
 findings() {
 	grep -E 'warning:|error:|Error|No such' "$1.log"
 	"${CROSS_COMPILE:-riscv64-linux-gnu-}nm" -u "$1/sifive_trace.ko" |
@@ -61,7 +61,7 @@ while read -r suite version variant kind rest; do
 	[ "$rc" -eq 0 ] && cell[$suite $version,$variant]=ok || cell[$suite $version,$variant]=FAILED
 done <"$list"
 
-# A tree that any module compiles in would prove nothing.
+# The test must detect a tree for which the module does not compile.
 any=$(awk '$3 == "gcc" && $4 == "tree" { print $5; exit }' "$list")
 cp -r driver include "$build/"
 echo 'int sft_unused(void) { return undeclared; }' >>"$build/driver/session/main.c"
@@ -71,7 +71,7 @@ echo 'int sft_unused(void) { return undeclared; }' >>"$build/driver/session/main
 	grep -q 'undeclared' "$build/broken.log"
 result $? "a module with a mistake does not compile"
 
-# As dkms does it: the sources it is given, with their own makefile.
+# As dkms does: with the sources and the makefile that it gets.
 copy=$build/dkms
 make -s dkms DESTDIR="$copy" >/dev/null &&
 	make -s -C "$copy"/usr/src/sifive-trace-* KDIR="$any" ARCH=riscv \

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# The shared library with dynamic programs, as TAP: objects that come and go, and
-# programs that know nothing of tracing and are recorded by their environment. Each
-# says how many calls it made, and that is compared with its trace, decoded here.
+# The shared library with dynamic programs, as TAP: objects that are loaded and unloaded,
+# and programs without tracing code that are recorded through the environment. Each prints
+# its number of calls, which is compared with its trace, decoded here.
 #
 #	objects.sh BOARD BUILD
 #
-# QEMU and KERNEL in the environment are as "make board" has made them.
+# QEMU and KERNEL in the environment come from "make board".
 
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -17,7 +17,7 @@ rm -rf "$out"
 mkdir -p "$out"
 . selftests/tap.sh
 
-# "FUNCTION NUMBER" of a trace's records of one kind; --symfs has the board's files.
+# "FUNCTION NUMBER" for a trace's records of one kind; --symfs has the board's files.
 recorded() {
 	"$build/sifive-trace" decode -q --strict --symfs "$build" --format csv \
 		"$out/$1.rtd" 2>>"$out/decode.log" |
@@ -25,13 +25,13 @@ recorded() {
 			END { for (f in n) print f, n[f] }' | sort
 }
 
-# The same of what a program has said. Who is called is the last but one.
+# The same from a program's output. The callee is the last column but one.
 made() {
 	awk '/^calls / { n[$(NF - 1)] += $NF }
 		END { for (f in n) print f, n[f] }' "$out/$1.txt" | sort
 }
 
-# The compiler's name of a lambda is its place; destructors do not count themselves.
+# The compiler names a lambda by its position; destructors do not count themselves.
 plainly() { sed 's/^main.*lambda[^ ]*/lambda/; /~/d' | sort; }
 
 same() {
@@ -47,8 +47,7 @@ make -s -C selftests/objects OUTPUT="$(realpath "$target")/objects" \
 	LIB="$(realpath "$build")/lib" >"$out/make.log" 2>&1
 result $? "the programs are built"
 
-# Where the programs look for what they load. Stores to the first encoder come
-# quicker than it can take them.
+# The programs' library path. The first encoder gets stores faster than it can send them.
 tools/qemu/board run "$board" --set te0.fifo-depth=76 \
 	--set te0.drain-ns=2000 --target "$target" --out "$out" -- '
 	insmod /target/sifive_trace.ko && ln -sf /target/objects/lib/* /lib/ || exit 1
@@ -84,7 +83,7 @@ tools/qemu/board run "$board" --set te0.fifo-depth=76 \
 	[ $? -eq 7 ]'
 result $? "the programs run and end as they do without the library"
 
-# objects NAME OBJECT: whether all calls in the object are recorded, with their returns.
+# objects NAME OBJECT: all calls in the object are recorded, with their returns.
 objects() {
 	local n
 	n=$(made "$1" | sed -n "s/^$2 //p")
@@ -95,7 +94,7 @@ objects() {
 	done
 }
 
-# One after the other has the same addresses.
+# Objects that have the same addresses one after the other.
 for object in one two; do
 	objects opener $object
 	result $? "calls in lib$object.so, opened and closed many times, are all there by name"

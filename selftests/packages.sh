@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# The Debian packages, as TAP: what is in them, and what lintian reports. With "board",
-# also on a board with a file system of Debian for riscv64: installed there, they
-# record Debian's own programs.
+# The Debian packages, as TAP: their content, and lintian's reports. With "board", also on
+# a board with a file system of Debian for riscv64: installed there, they record Debian's
+# own programs.
 #
 #	packages.sh BUILD [board]
 
@@ -52,7 +52,7 @@ result $? "packages for riscv64 hold nothing of the build machine"
 	[ -e "$work/root/usr/src/sifive-trace-$(cat VERSION)/dkms.conf" ]
 result $? "packages have the project's version"
 
-# DKMS does the same, on the machine that it is for.
+# As DKMS does on its own machine.
 source=$(echo "$work"/root/usr/src/sifive-trace-*)
 make -C "$KERNEL/headers" M="$source" ARCH=riscv CROSS_COMPILE=riscv64-linux-gnu- \
 	CC=riscv64-linux-gnu-gcc CONFIG_DEBUG_INFO_BTF_MODULES= CONFIG_SIFIVE_TRACE=m \
@@ -106,7 +106,7 @@ rc=$?
 [ "$rc" -eq 0 ] || tail -n 20 "$work/board.log" | sed 's/^/# /'
 result $rc "$board_test"
 
-# Each recorded whole, with samples in the program itself.
+# Each is recorded completely, with samples in the program itself.
 for name in lua5.4 sqlite3 zstd pigz; do
 	grep -qx "$name 0" "$work/out/status" &&
 		"$build/sifive-trace" report --strict --symfs "$work/out/root" \

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# The perf tool counts right before, during and after a session, as TAP. No value is
-# too small; instructions and cycles are at most 2 percent more than those of the
-# work, misses 5: a program also starts and ends. Of the whole machine, where perf
-# runs beside it, they are 5 and 25. With what the kernel does for it they are up to
-# three times as many. Wants a machine that counts instructions, and perf in PATH.
+# The perf tool counts correctly before, during and after a session, as TAP. No value is
+# too small; instructions and cycles exceed the work's by at most 2 percent and misses by
+# 5, for starting and ending the program. For the whole machine, including perf, the
+# limits are 5 and 25. With the kernel included they are up to three times as many. Needs
+# a machine that counts instructions, and perf in PATH.
 
 cd "$(dirname "$0")" || exit 1
 instructions=10000000
@@ -27,7 +27,7 @@ if ! command -v perf >/dev/null; then
 	exit 4
 fi
 
-# stat VERB [OPTION...]: perf's counts of the work, in $work; $on says where.
+# stat VERB [OPTION...]: perf's counts of the work, in $work; $on says when.
 work=$(mktemp)
 on=
 stat() {
@@ -37,13 +37,12 @@ stat() {
 		./perf_probe "$verb"
 }
 
-# whole VERB: the same with what the kernel does for it, mostly for the pages.
+# whole VERB: the same including the kernel, which mostly handles page faults.
 whole() {
 	$on perf stat -x , -o "$work" -e cycles,instructions ./perf_probe "$1"
 }
 
-# within EVENTS MORE MISSES: so many counts are those of the work, or more by these
-# percents.
+# within EVENTS MORE MISSES: the counts exceed the work's by at most these percentages.
 within() {
 	sed 's/^/# /' "$work"
 	awk -F , -v least="$instructions" -v pages="$pages" \
@@ -85,7 +84,7 @@ whole loop && within 2 200 0
 result $? "perf stat counts right beside another program's session, also of the kernel"
 on=
 
-# Which makes perf want fixed counters for these, that are the session's.
+# Makes perf request fixed counters for these, which the session has.
 rule=/proc/sys/kernel/perf_user_access
 before=$(cat $rule)
 echo 2 >$rule

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# sifive-trace on the traced machine, as TAP: programs that know nothing of tracing
-# are recorded with one command each, and what the trace says on this host is what
-# they counted themselves; the options; driving by hand; the doctor.
+# sifive-trace on the traced machine, as TAP: programs without tracing code are recorded
+# with one command each, and their traces, decoded here, match the programs' own counts;
+# options; manual control; the doctor.
 #
 #	record.sh BUILD
 
@@ -16,7 +16,7 @@ cp "$target/record/busy" "$out/root/tmp/other"
 cp "$target/record/plain" "$out/root/tmp/two words"
 cp "$target/record/plain" "$out/root/tmp/setuid"
 
-# ---- what is filtered is prepared here, where debug information is -------------
+# ---- filters are prepared here, where debug information is -----------------------
 
 command filter -S objects.cc -o "$out/source.filter" "$target/record/objects"
 result $? "filter: functions of a source file"
@@ -178,7 +178,7 @@ for p in plain plain-static objects threads shared; do
 		"$p: the side-car file names program and build-ids, and nothing was lost"
 done
 
-# What a browser shows, and whether widths and times are those of other commands.
+# The browser's view, compared with the widths and times of other commands.
 for p in objects threads; do
 	if has chromium chromium "$p: in a browser, functions, threads and calls of the page"; then
 		selftests/unit/browser.py --shown "$out/$p.html" >"$out/$p.shown"
@@ -251,7 +251,7 @@ meta xor '[c["event"] for c in m["counters"]] == ["instructions", "cycles", "bra
 meta none 'm["counters"] == []' "-e '': records without counters"
 meta trace '[c["event"] for c in m["counters"]] == ["cycles"]' "-e with one event; the file is trace.rtd"
 header channel "channel 9" "--channel 9"
-# headers NAME: how many the trace has.
+# headers NAME: number of headers in the trace.
 headers() { host decode --format json "$out/$1.rtd" | grep -c '"kind":"header"'; }
 [ "$(headers each)" = 4 ] && [ "$(headers once)" = 2 ]
 result $? "--header-once: threads that have a channel one after the other share its header"
@@ -261,8 +261,8 @@ meta own1 'm["per_thread"] and m["lost"]["threads"] == 0' "counts are the thread
 host decode --format json "$out/one.rtd" >"$out/one.json"
 for i in 1 2 3 4 5; do host decode --format json "$out/own$i.rtd"; done | python3 -c '
 import json, sys
-# Who waits for others on the same CPU counts nothing meanwhile. The emulator counts
-# for a hart also what others do while it is their turn: the least is the truth.
+# A thread that waits on the same CPU counts nothing meanwhile. The emulator also counts
+# the work of other harts during their turn: the minimum is the truth.
 def waited(lines):
     return min(c for r in map(json.loads, lines)
                if r["kind"] == "exit" and r.get("function") == "main"
@@ -356,14 +356,14 @@ sampled running busy 1 "dump: while it runs, too"
 result $? "dump: what came since is there"
 status badstart 2 "start: takes no program"
 
-# ---- help, which this host's build does not have -----------------------------------
+# ---- help, which this host's build lacks --------------------------------------------
 
 [ "$(cat "$out"/*.options | wc -l)" -ge 30 ] &&
 	selftests/unit/manual.py Documentation/man "$out" >"$out/manual.log"
 result $? "the manual pages of all commands have their synopsis and options"
 grep -h '^#' "$out/manual.log"
 
-# completes NAME WORD WHAT: it printed this word alone; none for an empty one.
+# completes NAME WORD WHAT: it printed this word alone, or nothing if the word is empty.
 completes() {
 	[ "$(cut -f 1 "$out/$1.txt" | grep -v '^sifive-trace: ')" = "$2" ]
 	result $? "$3"
@@ -375,7 +375,7 @@ completes program "" "record PROGRAM -<tab>: options behind the program are its 
 
 # ---- list and info -----------------------------------------------------------------
 
-# shows NAME WHAT <LINES: info has these lines, and no others, of the hardware.
+# shows NAME WHAT <LINES: info prints these lines about the hardware, and no others.
 shows() {
 	tr -s ' ' <"$out/$1.txt" | sed -n '/^Encoders/,/^Sampling/p' | diff - /dev/stdin |
 		sed 's/^/# /' >"$out/$1.diff"
@@ -384,7 +384,7 @@ shows() {
 	result $? "info: $2"
 }
 
-# What OpenSBI has said itself, and what the kernel is called.
+# OpenSBI's own version message, and the kernel's name.
 boots() {
 	local sbi firmware
 	firmware=$(sed -nE 's/^OpenSBI v([0-9.]+).*/\1/p' "$out/console.log")
@@ -438,7 +438,7 @@ finds access 0 "kernel.perf_user_access = 2" "sysctl kernel.perf_user_access=1" 
 finds nofunnel 1 "they send to a funnel, and no funnel was found" \
 	"echo 11018000.trace >.*/sifive-trace-funnel/bind" "no funnel"
 
-# ---- what goes wrong ------------------------------------------------------------------
+# ---- errors --------------------------------------------------------------------------
 
 board fpga -- '
 for how in fault kill "at once" background; do
@@ -448,7 +448,7 @@ rec end-unrun $p/ends unlike 50 125
 rec end-high $p/ends unlike 50 200
 rec end-sram --sink sram $p/ends copy
 until sifive-trace dump -o end-dump.rtd 2>/dev/null; do sleep 0.1; done; cp end-sram.rtd.meta end-dump.rtd.meta
-# A group of their own, as in a terminal.
+# A separate process group, as in a terminal.
 run end-interrupt setsid sifive-trace record -o end-interrupt.rtd $p/ends interrupt
 export SIFIVE_TRACE_META=0
 rec end-nometa $p/ends kill
@@ -471,7 +471,7 @@ rec environquiet -q $p/plain
 run environstart sifive-trace start; sifive-trace stop
 unset SIFIVE_TRACE_EVENTS SIFIVE_TRACE_OUTPUT SIFIVE_TRACE_BUFFER SIFIVE_TRACE_HEADER
 
-# Programs that must not run say so in their output.
+# Programs that must not run print a message if they do.
 mkdir /tmp/ro /tmp/small; mount -t tmpfs -o ro none /tmp/ro; mount -t tmpfs -o size=16k none /tmp/small
 run o-folder sifive-trace record -o /no/such/x.rtd $p/plain
 run o-readonly sifive-trace record -o /tmp/ro/x.rtd $p/plain
@@ -591,11 +591,11 @@ result $? "dump: a ring that runs has samples"
 
 # ---- other machines ----------------------------------------------------------------
 
-# Processors by their ids in /proc/cpuinfo, whose raw events have names.
+# Processors by their ids in /proc/cpuinfo, with names for their raw events.
 core() { echo "mvendorid=0x489,marchid=0x800000000000$1,mimpid=$2"; }
 
-# named NAME FAMILY EVENT RAW OTHER WHAT: the family's events are listed, and not what
-# another family's are called.
+# named NAME FAMILY EVENT RAW OTHER WHAT: lists the family's events, and none of another
+# family's.
 named() {
 	grep -qE "^Raw events of $2 \(" "$out/$1.txt" &&
 		grep -qE "^  $3 +$4( |\$)" "$out/$1.txt" && ! grep -q "^  $5 " "$out/$1.txt"
@@ -705,7 +705,7 @@ done
 result $? "p550: all calls"
 refused high 125 "use a channel below 16" "p550: --channel of the upper half"
 
-# A link leads to a file of the board.
+# A link to a file of the board.
 selftests/format/compare.py "$build/sifive-trace" $(find "$out" -name '*.rtd' -type f)
 result $? "a reader written from the format's description reads the same in all traces"
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# The commands of README.md and install.md as they stand there, as TAP: on each release of Debian from a
-# clean clone, with an empty cache and no packages but git, make and certificates.
+# The commands of README.md and install.md, verbatim, as TAP: on each release of Debian
+# from a clean clone, with an empty cache and no packages but git, make and certificates.
 #
 #	releases.sh RELEASE...
 #
@@ -32,7 +32,8 @@ unpack() {
 		git clone -q "$top" "$root/home/sifive-trace"
 }
 
-# inside COMMANDS: in the clone, with /proc, /dev and /sys of its own, which end with it.
+# inside COMMANDS: run in the clone, with its own /proc, /dev and /sys, unmounted at the
+# end.
 inside() {
 	unshare --mount --pid --fork --kill-child sh -c '
 		root=$1
@@ -44,8 +45,8 @@ inside() {
 	' sh "$root" "$1" >"$folder/log" 2>&1 </dev/null
 }
 
-# works COMMANDS [EDIT]: all lines are those pages' own, but for what EDIT (for sed) makes
-# of them: names that a reader fills in.
+# works COMMANDS [EDIT]: run them; all lines must be on those pages, except where EDIT
+# (for sed) fills in names for the reader.
 works() {
 	local line name=${1%%$'\n'*} rc
 	while IFS= read -r line; do
@@ -60,7 +61,7 @@ works() {
 	result $rc "$release: $name"
 }
 
-# holds COMMANDS WHAT: true of what the commands before have left.
+# holds COMMANDS WHAT: the result of earlier commands passes this check.
 holds() {
 	inside "$1"
 	result $? "$release: $2"

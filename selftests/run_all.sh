@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# Runs all tests beside this script, each with its own TAP, on any shell. Inserts
-# the module when it is not there, and then removes it again, which shows that
-# nothing holds it any more. Fails when a test did.
+# Runs all tests in this script's folder, each with its own TAP, on any shell. Inserts the
+# module if necessary and then removes it at the end, which shows that nothing holds it
+# any more. Fails if a test did.
 
 cd "$(dirname "$0")" || exit 1
 rc=0

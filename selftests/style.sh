@@ -5,7 +5,7 @@
 #	style.sh KERNEL BUILD [BUILT]
 #
 # KERNEL is the directory that the board's set-up has made (source/, headers/),
-# BUILD a place for objects, BUILT where the command and the library are built.
+# BUILD a folder for objects, BUILT the folder of the built command and library.
 
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -65,7 +65,7 @@ driver_builds_clean() {
 	grep -q 'CHECK.*chardev.c' "$log" || echo "sparse did not run"
 }
 
-# Into a place of their own, or not at all with words for why.
+# They build in a copy; the error for a missing kernel tree names it.
 modules_are_built_in_a_copy() {
 	local sources=(driver include selftests/counter_thief) before
 
@@ -79,7 +79,7 @@ modules_are_built_in_a_copy() {
 		grep -q "$build: no kernel tree" || echo "any folder is a kernel"
 }
 
-# The same layout in 32- and 64-bit programs, and usable on its own.
+# The same layout in 32- and 64-bit programs, and self-contained.
 uapi_layout() {
 	local abi
 	for abi in rv64gc:lp64d rv32imac:ilp32; do
@@ -95,7 +95,7 @@ no_long_files() {
 	done
 }
 
-# The manual's example is kept as it is there.
+# The manual's example is kept verbatim.
 spdx_everywhere() {
 	files | grep -vE '^(LICENSES/|VERSION$|debian/(changelog|copyright|source/|[a-z0-9-]*\.)|lib/examples/fib.c|README.md|Documentation/.*\.(png|svg)|.*\.(rtd|map|in)$|selftests/config$)' |
 		while read -r f; do
@@ -119,7 +119,7 @@ nothing_left_over() {
 	return 0
 }
 
-# machine FILE: which one an ELF file is for; nothing of other files.
+# machine FILE: an ELF file's machine; nothing for other files.
 machine() { readelf -h "$1" 2>/dev/null | sed -n 's/^ *Machine: *//p' | sort -u; }
 
 # Everything for the target under one prefix, and a program that builds with it.
@@ -156,7 +156,7 @@ install_of_this_machine() {
 	[ ! -e "$at/opt/trace/lib" ] || echo "a library is installed"
 }
 
-# From a folder as git has it, with what it does not name.
+# In a fresh clone, nothing untracked remains.
 install_leaves_no_trace() {
 	local tree=$build/clean
 
@@ -164,7 +164,7 @@ install_leaves_no_trace() {
 		DESTDIR="$build/bare" >/dev/null && git -C "$tree" status --short
 }
 
-# Where there is no dkms, or it cannot be run here, nothing is written.
+# Without dkms, or if it cannot be run here, nothing is written.
 dkms_fails_before_it_writes() {
 	local at=$build/dkms before
 
@@ -176,8 +176,8 @@ dkms_fails_before_it_writes() {
 	[ "$(ls /usr/src)" = "$before" ] || echo "sources are left in /usr/src"
 }
 
-# In a kernel's tools/testing/selftests/drivers, with nothing but that tree. Two stand
-# for all of the driver's tests, which the board's are built from.
+# Build in a kernel's tools/testing/selftests/drivers with nothing but that tree. Two
+# stand for all of the driver's tests, from which the board's are built.
 drops_into_kernel_tree() {
 	local tree=$build/tree/tools/testing/selftests
 

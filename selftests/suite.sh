@@ -1,14 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Runs one suite and keeps what it said.
+# Runs one suite and keeps its output.
 #
 #	suite.sh DIR NAME COMMAND...
 #
-# The command prints TAP. DIR/NAME.log gets all of it, DIR/NAME.count one line
-# "passed failed skipped". A command that fails without a failed test, one that
-# runs fewer tests than it has announced, or none that passes, counts as one
-# failure. The counts are the result; the exit status
-# says only that they were written.
+# The command prints TAP. DIR/NAME.log gets all of it, DIR/NAME.count one line "passed
+# failed skipped". It counts as one failure if the command fails without a failed test,
+# runs fewer tests than planned, or passes none. The counts are the result; the exit
+# status only shows that they were written.
 
 set -u
 dir=$1 name=$2
@@ -22,8 +21,8 @@ rc=$?
 
 results() { grep -aE '^(not )?ok [0-9]+' "$log"; }
 
-# A plan stands before its tests or behind them: all plans together announce as
-# many as there are results.
+# A plan precedes or follows its tests: all plans together must equal the number of
+# results.
 short_of_plan() {
 	local planned run
 	planned=$(sed -nE 's/^1\.\.([0-9]+).*/\1/p' "$log" | awk '{ n += $1 } END { print n + 0 }')
@@ -48,16 +47,16 @@ elif [ "$failed" -eq 0 ] && [ -n "$(short_of_plan)" ]; then
 fi
 echo "$passed $failed $skipped" >"$dir/$name.count"
 
-# At once, as other suites may run beside this one.
+# In one write, as other suites may run concurrently.
 report() {
 	printf '%-10s %4d passed, %d failed, %d skipped, %d s%s\n' "$name" \
 		"$passed" "$failed" "$skipped" $((SECONDS - start)) "$note"
-	# Why tests were skipped, and how many for each reason.
+	# The reasons for skipped tests, with the number of each.
 	grep -aE '^ok [0-9]+.*# SKIP|^1\.\.0 # SKIP' "$log" |
 		sed -E 's/.*# SKIP *//' | sort | uniq -c |
 		sed -E 's/^ *([0-9]+) /           \1 skipped: /'
 	if [ "$failed" -gt 0 ]; then
-		# With what the tests said of it.
+		# With the tests' diagnostics.
 		grep -aE '^not ok|^# .*(Expected|FAIL|failed)' "$log" | head -n 60 |
 			sed 's/^/           /'
 		[ -z "$note" ] || tail -n 15 "$log" | sed 's/^/           | /'

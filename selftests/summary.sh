@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# The closing line over all suites whose counts are in DIR; fails when a test
-# did, or when none ran. Each further argument is the beginning of a name: a suite
-# of which no count is there counts as a failure.
+# The summary line of all suites with counts in DIR; fails if a test did, or if none ran.
+# Each further argument is a prefix: if no suite with that prefix has a count, that is a
+# failure.
 #
 #	summary.sh DIR [SUITE...]
 
@@ -15,7 +15,7 @@ for suite; do
 	echo "0 1 0" >"$dir/$suite-absent.count"
 done
 set -- "$dir"
-# Tables that suites have for here.
+# Tables that suites provide for the summary.
 sed -n 's/^# | //p' "$dir"/*.log 2>/dev/null
 cat "$1"/*.count 2>/dev/null | awk '
 	{ passed += $1; failed += $2; skipped += $3 }

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
-# What the suites of the build host have in common, to be sourced: results as TAP.
-# Those that run on the target are on their own, as each is installed alone.
+# Shared by the suites of the build host, to be sourced: results as TAP. Suites on the
+# target do not use it, as each is installed alone.
 
 tests=0
 failures=0
@@ -23,8 +23,8 @@ skip() {
 	echo "ok $tests $1 # SKIP $2"
 }
 
-# has PROGRAM PACKAGE WHAT...: whether the program is there; if not, each of these tests
-# is skipped, and the package named.
+# has PROGRAM PACKAGE WHAT...: whether the program is installed; if not, each of these
+# tests is skipped with the package's name.
 has() {
 	local program=$1 package=$2 what
 	shift 2
@@ -35,7 +35,7 @@ has() {
 	return 1
 }
 
-# The plan; fails when a test did.
+# Print the plan; fails if a test did.
 results_end() {
 	echo "1..$tests"
 	[ "$failures" -eq 0 ]

@@ -4,8 +4,8 @@
 #
 #	testing.sh BOARD BUILD KERNELDIR
 #
-# BUILD/target has what the board gets otherwise; the module is built for KERNELDIR
-# beside it, with the symbols that this kernel exports.
+# BUILD/target has the board's other files; the module is built for KERNELDIR next to it,
+# with the symbols that this kernel exports.
 
 set -u
 cd "$(dirname "$0")/.." || exit 1

@@ -4,9 +4,9 @@
 
 	withhold.py FIRMWARE MASK FILE [HART]
 
-FILE is OpenSBI with another value for mcounteren, below 32: each
-"csrw mcounteren, rs" becomes "csrwi mcounteren, MASK". For one hart alone it
-becomes a jump to both, the second only there, in the zeros behind the code.
+FILE is OpenSBI with a different mcounteren below 32: each "csrw mcounteren, rs" becomes
+"csrwi mcounteren, MASK". For a single hart it becomes a jump to code, in the zeros
+behind the image, that executes the original, then the replacement on that hart only.
 """
 import sys
 
@@ -52,7 +52,7 @@ def on_one_hart(write, at, room):
     put(at, jump(room - at))
 
 
-# What a page of code is filled up with.
+# The padding of a page of code.
 room = code.find(bytes(1024)) + 3 & ~3
 found = 0
 for at in range(0, room, 2):

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# What bench and others have said, as the tables of Documentation/performance.md. Fails
-# if a record took more instructions than its bound, or other loads and stores than it
-# has to; with -v check=1 says that as TAP instead.
+# Formats the output of bench and others as the tables of Documentation/performance.md.
+# Fails if a record exceeds its limit of instructions, or has an unexpected number of
+# loads or stores; with -v check=1 reports that as TAP instead.
 
-# An entry record of @n neighbours may take 42 + 7n, of other counters 42 + 10n.
+# Limit of an entry record: 42 + 7n for @n adjacent counters, 42 + 10n for others.
 function bound(kind, list, mode, how,    n, most) {
 	n = counters(list)
 	if (how == "nocode")
@@ -22,7 +22,7 @@ function counters(list) {
 	return list ~ /time/ ? list + 1 : list + 0
 }
 
-# The timestamp's two halves, one of them twice; the poll.
+# The timestamp's two halves, one of them read twice; the poll.
 function loads_due(list, mode) {
 	return (list ~ /time/ ? 3 : 0) + (mode == "poll" ? 1 : 0)
 }

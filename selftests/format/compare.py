@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Compare the reader of this folder with the command, record by record.
+"""Compare this folder's reader with the command, record by record.
 
 	compare.py COMMAND TRACE...
 
-Prints how many records of each trace are alike, or the first that is not, and fails
-then. Damaged traces are left to the command's own tests.
+Prints the number of equal records in each trace, or the first difference, and fails
+then. Damaged traces are covered by the command's own tests.
 """
 import json
 import os

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Whether Documentation/trace-format.rst describes the format, as TAP: a reader that was
-# written from that page alone against the command, on the page's example and on random
-# traces. The suites of the boards compare both on what they record.
+# Whether Documentation/trace-format.rst is complete, as TAP: compares a reader written
+# from that page alone with the command, on the page's example and on random traces. The
+# board suites compare both on recorded traces.
 #
 #	run.sh BUILD
 
@@ -14,7 +14,7 @@ rm -rf "$out"
 mkdir -p "$out"
 . selftests/tap.sh
 
-# The bytes, and the records, that the page prints.
+# The bytes and the records printed on the page.
 document=Documentation/trace-format.rst
 sed -nE 's/^    (([0-9a-f]{2} )+) *#.*/\1/p' "$document" |
 	python3 -c 'import sys; sys.stdout.buffer.write(bytes.fromhex(sys.stdin.read()))' \
@@ -42,7 +42,7 @@ selftests/format/compare.py "$build/sifive-trace" "$out"/random-*.rtd >"$out/ran
 result $? "the reader and the command read the same in random traces"
 grep -v ': [0-9]*$' "$out/random.txt"
 
-# A comparison that finds nothing proves nothing.
+# The comparison itself must detect a difference.
 awk '{ n += $NF } END { exit n < 100 * NR }' "$out/random.txt"
 result $? "they have hundreds of records each"
 mkdir "$out/wrong"

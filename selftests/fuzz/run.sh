@@ -1,21 +1,21 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# Runs every fuzz target under both fuzzers, half of the time each, as TAP. As
-# many targets at once as there are processors.
+# Runs every fuzz target under both fuzzers, half of the time each, as TAP. One target per
+# processor at a time.
 #
 #	run.sh BUILD SECONDS TARGET...
 
 set -u
 cd "$(dirname "$0")" || exit 1
 build=$1 seconds=$((($2 + 1) / 2))
-# Inputs that each fuzzer has to try of each target. On a busy machine that takes longer
-# than the seconds: it goes on for so many times as long.
+# Minimum number of inputs per fuzzer and target. On a loaded machine it runs up to this
+# many times longer to reach it.
 least=1000
 patience=20
 shift 2
 
-# result NAME LOG INPUTS CRASHES: an input that breaks a target is a failure, and is
-# named; so is it when few have been tried.
+# result NAME LOG INPUTS CRASHES: fails if an input breaks the target, which is named, or
+# if too few inputs were tried.
 result() {
 	local name=$1 log=$2 inputs=${3:-0} crashes=$4
 	if [ -z "$crashes" ] && [ -s "$log" ] && [ "$inputs" -ge "$least" ]; then
@@ -28,7 +28,7 @@ result() {
 	echo "not ok - $name, $inputs inputs"
 }
 
-# without PROGRAM PACKAGE NAME: whether the fuzzer is not there; then it is skipped.
+# without PROGRAM PACKAGE NAME: if the fuzzer is missing, skip the test and return true.
 without() {
 	! type -P "$1" >/dev/null || return 1
 	echo "ok - $3 # SKIP no $1: install $2"
@@ -55,7 +55,7 @@ with_afl() {
 	without afl-clang-fast afl++ "AFL++: $1" && return
 	local target=$1 out=$build/afl-$1 log=$build/$1.afl.log inputs=0 turn
 
-	# An input that takes a minute hangs.
+	# An input that takes a minute has hung.
 	for ((turn = 0; turn < patience && inputs < least; turn++)); do
 		rm -rf "$out"
 		AFL_NO_UI=1 AFL_SKIP_CPUFREQ=1 AFL_NO_AFFINITY=1 AFL_FAST_CAL=1 \

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# What a hart notices of its encoder, as TAP: guest.c in machine mode.
+# An encoder's effects on its hart, as TAP: guest.c in machine mode.
 #
 #	guest.sh BUILD
 #
-# QEMU and KERNEL in the environment are as "make board" has made them.
+# QEMU and KERNEL in the environment come from "make board".
 
 set -u
 cd "$(dirname "$0")/../.." || exit 1

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
-# What the suites that run the command on a board have in common, to be sourced with
-# the folders: $build, and $out for what is left of this suite; results as TAP.
+# Shared by the suites that run the command on a board, to be sourced. $build and $out are
+# the folders of the build and of this suite's output; results as TAP.
 
 : "${KERNEL:?as make board has made it}" "${out:?}"
 target=$build/target
@@ -15,8 +15,8 @@ mkdir "$out/root/tmp"
 command() { "$build/sifive-trace" "$@"; }
 host() { command "$1" -q --symfs "$out/root" "${@:2}" 2>>"$out/host.log"; }
 
-# What each board runs: rec NAME OPTION... -- PROGRAM... leaves NAME.rtd, .txt (what
-# the program and the command printed) and .rc.
+# For each board: rec NAME OPTION... -- PROGRAM... leaves NAME.rtd, .txt (output of the
+# program and the command) and .rc.
 prelude='
 insmod /target/sifive_trace.ko || exit 1
 p=/target/record
@@ -44,13 +44,13 @@ status() {
 	result $? "$3"
 }
 
-# says NAME WORDS WHAT: the command said that.
+# says NAME WORDS WHAT: the command printed that.
 says() {
 	grep -qF -- "$2" "$out/$1.err" "$out/$1.txt"
 	result $? "$3"
 }
 
-# refused NAME STATUS WORDS WHAT: with that status and those words, and no trace.
+# refused NAME STATUS WORDS WHAT: with this status and message, and without a trace.
 refused() {
 	[ "$(cat "$out/$1.rc")" = "$2" ] && grep -qF -- "$3" "$out/$1.err" &&
 		[ ! -e "$out/$1.rtd" ]
@@ -70,7 +70,7 @@ calls() {
 		sed -nE 's/^"([^"]*)",([0-9]+),.*/\1 \2/p' | sort
 }
 
-# share NAME FUNCTION: percent of the samples that are in it.
+# share NAME FUNCTION: its percentage of the samples.
 share() {
 	host report --format csv "$out/$1.rtd" | awk -F, -v f="\"$2\"" '
 		NR > 1 { all += $2; if ($1 == f) mine += $2 }
@@ -86,7 +86,7 @@ at_least() {
 	result $? "$4"
 }
 
-# sampled NAME FUNCTION NUMBER WHAT: so many samples, or more, are in it.
+# sampled NAME FUNCTION NUMBER WHAT: at least this many samples are in it.
 sampled() {
 	[ "$(calls "$1" | sed -n "s/^$2 //p")" -ge "$3" ]
 	result $? "$4"

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Compare what a trace says with what the program itself has counted.
+"""Compare a trace with the program's own counts.
 
 	verify.py WHAT CALLS FILE [MORE...]
 

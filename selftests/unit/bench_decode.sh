@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# How fast the command reads traces of growing size, and in how much memory.
+# The command's speed and memory on traces of growing size.
 #
 #	bench_decode.sh COMMAND GENERATOR FOLDER [MB]...
 #
-# Times are the processor's, on one core, so that a busy machine matters less. What
-# a run costs whatever its records, is what a tiny trace costs; in the first 256 KB
-# each function is met for the first time. A record's cost is what comes beyond.
-# "moving" is a recording of four harts with its side-car file, whose threads move.
+# Times are CPU time on one core, so that other load matters less. The fixed cost of a run
+# is that of a tiny trace; in the first 256 KB each function occurs for the first time.
+# The cost per record is the slope beyond that. "moving" is a recording of four harts with
+# its side-car file, whose threads migrate.
 
 set -eu
 command=$1 generator=$2 folder=$3
@@ -17,8 +17,8 @@ trace=$folder/bench.rtd
 trap 'rm -f "$trace" "$trace.meta"' EXIT
 tiny_kb=1 first_kb=256
 
-# seconds RUNS ARGUMENT...: of one run, on the processor. Short runs are repeated:
-# their sum is what can be measured.
+# seconds RUNS ARGUMENT...: CPU time of one run. Short runs are repeated, because only the
+# sum can be measured.
 seconds() {
 	local runs=$1 used
 	shift
@@ -35,7 +35,7 @@ declare -A commands=(
 names=(report 'decode to text' 'report, moving')
 declare -A start first
 
-# generate NAME KB: the trace that it is to read; prints how many records
+# generate NAME KB: make the trace to read; prints its number of records.
 generate() {
 	local meta=()
 	[[ $1 != *moving ]] || meta=("$trace.meta")

@@ -12,7 +12,7 @@ cd "$(dirname "$0")/../.." || exit 1
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
-# becomes WANTED WORD...: the last word can become WANTED, in alphabetical order.
+# becomes WANTED WORD...: the last word is completed to WANTED, in alphabetical order.
 becomes() {
 	local wanted=$1 got
 	shift
@@ -40,7 +40,7 @@ becomes "all" decode -c ''
 becomes "all" decode -qc a
 becomes "--symfs" report -c --sy --sy
 becomes "bullet bullet-07 bullet-0d p550 p650" list --core ''
-# These are files.
+# These are completed as files.
 becomes "" report -e ''
 becomes "" report ''
 
@@ -59,7 +59,7 @@ at_prompt() {
 
 mkdir "$folder/here" "$folder/bin" "$folder/functions"
 : >"$folder/here/only.rtd"
-# The command itself must not read the file that is named.
+# The command itself must not read the named file.
 printf '#!/bin/sh\n[ "$1" != complete ] || exec %s "$@"\necho "got: $*"\n' \
 	"$command" >"$folder/bin/sifive-trace"
 chmod +x "$folder/bin/sifive-trace"

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What the reading of a trace costs, as TAP: instructions, which valgrind counts one
-# by one, so that neither the machine nor its load matters.
+# The cost of reading a trace, as TAP: instructions, counted by valgrind, so that neither
+# the machine nor its load matters.
 #
 #	instructions.sh COMMAND GENERATOR FOLDER
 #
-# The limits are what it takes with Debian 12's compiler and a tenth more.
+# The limits are 10 % above the cost with Debian 12's compiler.
 
 set -u
 command=$1 generator=$2 folder=$3
@@ -21,7 +21,7 @@ count() {
 		sed -n 's/.* Collected : //p'
 }
 
-# more NAME BEFORE AFTER: instructions for each record that one trace has more
+# more NAME BEFORE AFTER: instructions for each additional record of a trace
 more() {
 	echo $(((${cost[$1 $3]} - ${cost[$1 $2]}) / (${records[$3]} - ${records[$2]})))
 }
@@ -43,19 +43,19 @@ for kb in 16 256 512 1024; do
 		: "${cost[$name $kb]:=0}"
 	done
 done
-# With a side-car file, threads that move over four harts, and so a window in which
-# records change places. With and without it the records are the same.
+# With a side-car file and threads that migrate between four harts, so that records are
+# reordered in a window. The records are the same without the file.
 moving=()
 for kb in 512 1024; do
 	moving+=("$("$generator" $kb "$trace.meta" 2>&1 >"$trace")")
 	moving+=("$(count report)" "$(count report --meta none)")
 done
 
-# The first records of all, and finding out what the trace does not say.
+# The very first records, and the search for what the trace does not contain.
 below "report of 16 KB" "${cost[report 16]}" 5700000
 below "decode of 16 KB" "${cost[decode 16]}" 4500000
 
-# By 256 KB each function has been met, which costs more the first time.
+# By 256 KB each function has occurred, which costs more the first time.
 for limit in "report 2500" "decode 4180"; do
 	name=${limit% *}
 	few=$(more "$name" 256 512) many=$(more "$name" 512 1024)

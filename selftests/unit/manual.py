@@ -15,13 +15,13 @@ import shlex
 import subprocess
 import sys
 
-# Commands that share a page, which has a section for each.
+# Commands that share a page, each with its own section.
 PAGE = {"stop": "start", "status": "start", "dump": "start"}
 READERS = ("report", "graph", "replay", "export", "decode")
 
 
 def section(pages, page, title):
-    """The lines of the sections whose titles match, as plain text but for the macros."""
+    """The lines of the sections whose titles match, as plain text except for macros."""
     text = open(f"{pages}/sifive-trace{page}.1").read()
     parts = re.split(r'^\.SH "?(.*?)"?$', text, flags=re.M)
     return [re.sub(r"\\f.", "", line).replace("\\-", "-")
@@ -66,7 +66,7 @@ def check(pages, name, text, options):
 
 
 def commands(source):
-    """The name, the help and the options of each command."""
+    """Name, help and options of each command."""
     def said(*words):
         return subprocess.run([source, *words], capture_output=True, text=True).stdout
 

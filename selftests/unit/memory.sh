@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# How much memory the reading of hostile traces takes, as TAP: without symbols less
-# than 64 MB, whatever the trace names and whatever is made of it; report --diff of two
-# with 128 sources less than 96 MB.
+# Peak memory of reading hostile traces, as TAP: without symbols less than 64 MB for any
+# trace and any command; for report --diff of two with 128 sources less than 96 MB.
 #
 #	memory.sh COMMAND GENERATOR FOLDER
 
@@ -16,10 +15,10 @@ folder=$(mktemp -d "$folder/memory.XXXXXX")
 trap 'rm -rf "$folder"' EXIT
 cd "$folder" || exit 1
 
-# What report --diff has of one trace is kept while it reads the other.
+# report --diff keeps one trace's results while it reads the other.
 both_kb=$((96 << 10))
 
-# measure NAME ARGUMENT...: it ends well, and within the limit.
+# measure NAME ARGUMENT...: it succeeds, and stays within the limit.
 measure() {
 	local name=$1 limit=$limit_kb status memory
 	shift
@@ -29,7 +28,7 @@ measure() {
 	status=$?
 	memory=$(cat memory)
 	echo "# $name: $memory KB"
-	# Something has been made of it.
+	# It produced some output.
 	[ "$status" -eq 0 ] && [ "$memory" -lt "$limit" ] &&
 		[ "$(cat out made*/* made.* 2>/dev/null | head -c 200000 | wc -c)" -eq 200000 ]
 	status=$?
@@ -37,7 +36,7 @@ measure() {
 	result "$status" "$name: less than $((limit >> 10)) MB"
 }
 
-# read_all NAME SRCBITS: with all that reads
+# read_all NAME SRCBITS: with all commands that read
 read_all() {
 	local name=$1 how
 	local common=(-c all --srcbits "$2" --meta none one.rtd)
@@ -55,18 +54,18 @@ read_all() {
 
 "$generator" 40960 4 1 >one.rtd && "$generator" 40960 4 2 >two.rtd
 read_all "16 sources" 4
-# What is left out is reported, but for single lines of a table.
+# Omissions are reported, except for single lines of a table.
 "$command" graph -c all --srcbits 4 --meta none one.rtd 2>&1 >/dev/null |
 	grep -q 'too many different paths: the lightest are'
 result $? "that paths were left out is reported"
 "$command" report -c all --srcbits 4 --meta none one.rtd 2>&1 >/dev/null |
 	grep -q 'calls too deep: left out'
 result $? "that calls were not kept is reported"
-# As many streams as there can be, all with all counters.
+# The maximum number of streams, all with all counters.
 "$generator" 20480 7 3 31 >one.rtd && "$generator" 20480 7 4 31 >two.rtd
 read_all "128 sources, 31 counters" 7
 
-# Side-car files: as large as can be, with as many keys, and too large.
+# Side-car files: of maximum size, with the maximum number of keys, and too large.
 python3 - <<'EOF'
 import json
 from pathlib import Path
@@ -103,7 +102,7 @@ measure "one source, 31 counters: export --format html" export --format html -c 
 grep -q 'only the first 64 of these are plotted' err
 result $? "that counters are not plotted is reported"
 
-# 100 MB of zeros, compressed: as much as an ELF file of 100 KB may claim to hold.
+# 100 MB of zeros, compressed: the most that an ELF file of 100 KB may claim to hold.
 truncate -s 100M zeros
 "${CROSS_COMPILE:-riscv64-linux-gnu-}objcopy" --update-section .debug_str=zeros \
 	"$(dirname "$generator")/decode_sample.elf" large.elf &&
