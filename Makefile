@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# sifive-trace: one entry point. "make help" lists what there is.
+# sifive-trace: top-level makefile. "make help" lists the targets.
 
 O ?= build
 CROSS_COMPILE ?= riscv64-linux-gnu-
 PREFIX ?= /usr/local
 BOARD ?= fpga
-# All but those that are another one with a few values changed.
+# All boards except those derived from another one with "like".
 BOARDS ?= fpga $(filter-out fpga,$(basename $(notdir $(shell \
 	grep -L '^like ' tools/qemu/boards/*.board))))
-# Which of them the slower suites take: check a few, check-debug all.
+# The boards for slower suites: check takes a few, check-debug all.
 FAULT_BOARDS ?= fpga nofunnel
 DEBUG_BOARDS ?= dual
-# Which of them run testing's kernel: check this one, check-kernels all.
+# The boards that run testing's kernel: check takes this one, check-kernels all.
 KERNEL_BOARDS ?= p550
 
-# Neither make nor kbuild takes a path with a space, and "clean" removes $(O).
+# Neither make nor kbuild supports a path with a space, and "clean" removes $(O).
 ifneq ($(words $(CURDIR) $(O)),2)
 $(error paths with a space cannot be built in: $(CURDIR), $(O))
 endif
@@ -25,9 +25,9 @@ endif
 $(foreach list,BOARDS FAULT_BOARDS DEBUG_BOARDS KERNEL_BOARDS,$(if $(strip $($(list))),,\
 	$(error $(list)= is empty: name some of $(shell tools/qemu/board list))))
 
-# All that is exported has its value above: exporting defines, and then ?= no
-# longer does. O= on the command line means something else to the kernel's
-# makefiles: all get it, like the rest, by the environment or by name.
+# Every exported variable has its value above: after an export, ?= has no effect. O= on
+# the command line means something else to the kernel's makefiles: pass it, and the rest,
+# through the environment or by name.
 MAKEOVERRIDES :=
 export O CROSS_COMPILE BOARDS FAULT_BOARDS DEBUG_BOARDS KERNEL_BOARDS DESTDIR PREFIX
 
@@ -87,9 +87,9 @@ help:
 	@echo ''
 	@echo 'Boards: $(shell tools/qemu/board list)'
 
-# ---- what tests and demo stand on ---------------------------------------
+# ---- requirements of tests and demo -------------------------------------
 
-# Quick when the cache is warm; the file tells the other rules what to use.
+# Quick if the cache is warm; the file has the paths for the other rules.
 board:
 	@tools/qemu/setup/board.sh $(ENV)
 
@@ -129,8 +129,8 @@ selftests: $(ENV) lib
 	$(CROSS_COMPILE)gcc -O2 -g -Wall -Wextra -static -Iinclude/uapi \
 		-o $(TARGET)/minimal Documentation/examples/minimal.c
 
-# The command for the board, which has the C library and no other. What it is to
-# record comes with the loader and libraries of the cross compiler.
+# The command for the board, which has only a C library. Programs to record come with the
+# cross compiler's loader and libraries.
 target-tools: lib
 	$(MAKE) -s -C tools O=$(O)/target-tools CC=$(CROSS_COMPILE)gcc DECODE=no
 	@mkdir -p $(TARGET)/lib
@@ -144,8 +144,8 @@ target: driver lib target-tools selftests
 
 # ---- running ------------------------------------------------------------
 
-# Counting instructions makes cycles and instructions exact, and the emulator
-# slower. From memory, so that no record waits for a file's page.
+# Counting instructions makes cycles and instructions exact, and the emulator slower. From
+# memory, so that no record waits for a page of a file.
 demo: SHOW = cd $(O)/demo && $(O)/sifive-trace
 demo: FIB = $(O)/lib/dropin/fib.elf trace.rtd
 demo: board tools driver lib
@@ -168,10 +168,10 @@ shell: board target $(if $(ROOT),packages-root)
 
 # ---- tests --------------------------------------------------------------
 
-# Kselftests that race do so for these seconds; a storm of threads for its own.
+# Kselftests with races run for this many seconds; the storm of threads has its own limit.
 TRACE_SECONDS ?= 2
 TRACE_STORM_SECONDS ?= 5
-# Random programs, on each board.
+# Number of random programs on each board.
 TRACE_PROGRAMS ?= 20
 export TRACE_SECONDS TRACE_STORM_SECONDS TRACE_PROGRAMS
 
@@ -179,7 +179,7 @@ CHECK := $(O)/check
 SUITES := unit format model style devicetree bare boards hardware objects bench faults counters record debug \
 	kernels packages
 
-# Debian's file system takes minutes to make, once: check does without.
+# Making Debian's file system takes minutes, once: check does without.
 ROOT_BOARD ?=
 export ROOT_BOARD
 
@@ -188,20 +188,20 @@ check-packages: packages-root
 check-debug: DEBUG_BOARDS = $(BOARDS)
 check-kernels: KERNEL_BOARDS = $(BOARDS)
 
-# What the set-up makes for them: scripts in tools/qemu/setup.
+# Made for them by scripts in tools/qemu/setup.
 NEEDS_boards := perf
 NEEDS_debug := debug-kernel
 NEEDS_kernels := module-trees testing-kernel
 NEEDS := $(sort $(foreach s,$(SUITES),$(NEEDS_$(s))))
 SET_UP = @tools/qemu/setup/check.sh $(KERNEL)
 
-# So many suites at a time, the longest first.
+# Number of concurrent suites, the longest first.
 CHECK_JOBS ?= 2
 QUEUE := $(firstword $(BOARDS:%=board-%)) unit debug kernels style \
 	$(wordlist 2,$(words $(BOARDS)),$(BOARDS:%=board-%)) counters record faults hardware \
 	bench packages objects model bare devicetree format
 
-# All of it, on all processors, when the board is there.
+# All suites, on all processors, once the board exists.
 built: board
 	@$(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc)) all
 
@@ -216,13 +216,14 @@ check: built
 		$(FAULT_BOARDS:%=faults-%) counters record captures packages \
 		$(DEBUG_BOARDS:%=debug-%) kernels $(KERNEL_BOARDS:%=testing-%)
 
-# The same suites, longer and on all boards: for a night.
+# The same suites, longer and on all boards: takes a night.
 check-long: packages-root
 	@$(MAKE) --no-print-directory check ROOT_BOARD=board TRACE_SECONDS=30 TRACE_STORM_SECONDS=60 \
 		TRACE_PROGRAMS=2500 FUZZ_SECONDS=1200 FAULT_BOARDS="$(BOARDS)" DEBUG_BOARDS="$(BOARDS)" \
 		KERNEL_BOARDS="$(BOARDS)"
 
-# The commands of README.md and install.md on fresh file systems of these releases: hours.
+# The commands of README.md and install.md on fresh file systems of these releases: takes
+# hours.
 RELEASES ?= bookworm trixie
 
 check-releases: packages-releases
@@ -237,7 +238,7 @@ $(SUITES:%=check-%): check-%: built
 		echo "0 1 0" >$(CHECK)/$*-make.count
 	@selftests/summary.sh $(CHECK)
 
-# Seconds for each fuzz target, half of them under each of two fuzzers.
+# Seconds per fuzz target, half of them under each of two fuzzers.
 FUZZ_SECONDS ?= 20
 
 run-fuzz:
@@ -284,7 +285,7 @@ run-bench:
 	@. $(ENV) && QEMU=$$QEMU KERNEL=$$KERNEL selftests/suite.sh $(CHECK) bench \
 		selftests/bench.sh $(O) check
 
-# The library is the same on each of them.
+# The library is the same on all of them.
 run-objects:
 	@. $(ENV) && QEMU=$$QEMU KERNEL=$$KERNEL selftests/suite.sh $(CHECK) \
 		objects selftests/objects.sh $(firstword $(BOARDS)) $(O)
@@ -313,7 +314,7 @@ run-packages:
 	@. $(ENV) && export QEMU KERNEL && selftests/suite.sh $(CHECK) packages \
 		selftests/packages.sh $(O) $(ROOT_BOARD)
 
-# The kernel that looks for bugs takes minutes to build, once.
+# Building the debug kernel takes minutes, once.
 run-debug:
 	@. $(ENV) && export QEMU KERNEL && \
 	debug=$$(tools/qemu/setup/debug-kernel.sh $$KERNEL) && \
@@ -322,7 +323,7 @@ run-debug:
 			selftests/debug.sh $$b $(O) $$debug; \
 	done
 
-# The module for the kernels it is to build for, then testing's kernel itself.
+# The module for all supported kernels, then testing's kernel itself.
 run-kernels:
 	@. $(ENV) && export QEMU KERNEL && \
 	selftests/suite.sh $(CHECK) kernels selftests/kernels.sh \
@@ -335,8 +336,8 @@ run-kernels:
 
 # ---- installing ---------------------------------------------------------
 
-# On a RISC-V machine all of it is the machine's own. On another one DESTDIR is a
-# target's root, which nothing of the build machine's goes into.
+# On a RISC-V machine everything is native. Elsewhere DESTDIR is a target's root, which
+# gets nothing of the build machine's.
 NATIVE := $(filter riscv%,$(shell uname -m))
 
 install: $(if $(NATIVE),install-tools install-lib,$(if $(DESTDIR),install-target,install-tools))
@@ -355,7 +356,7 @@ install-target: install-lib
 VERSION := $(shell cat VERSION)
 DKMS_SRC := $(DESTDIR)/usr/src/sifive-trace-$(VERSION)
 
-# Nothing is written where dkms cannot add it.
+# Nothing is written if dkms cannot add it.
 dkms-can-add:
 	@[ -n "$(NATIVE)" ] || { echo "make dkms: this machine is no RISC-V one:" \
 		"name the traced one's root, DESTDIR=ROOT" >&2; exit 1; }
@@ -373,12 +374,12 @@ dkms: $(if $(DESTDIR),,dkms-can-add)
 	cp include/uapi/linux/*.h $(DKMS_SRC)/include/uapi/linux/
 	[ -n "$(DESTDIR)" ] || dkms add sifive-trace/$(VERSION)
 
-# Native where the machine is a RISC-V one. Another one also cross-builds for it, with a
-# command that does not read traces, which needs no library of the target's; -d, as not
-# every release has crossbuild-essential-riscv64.
+# Native on a RISC-V machine. Other machines also cross-build for it, with a command that
+# does not read traces and so needs no target libraries; -d, as not every release has
+# crossbuild-essential-riscv64.
 DEB := $(O)/deb
 comma := ,
-# deb_build NAME,OPTIONS: in a copy of its own, whose packages appear beside it.
+# deb_build NAME,OPTIONS: in a separate copy; the packages appear next to it.
 define deb_build
 	rsync -a --exclude=/.git --exclude=/build $(O:$(CURDIR)/%=--exclude=/%) ./ $(DEB)/$1/
 	cd $(DEB)/$1 && dpkg-buildpackage --no-sign --sanitize-env $2

@@ -6,13 +6,12 @@
 #
 #	amalgamate.sh linux|bare FILE...
 #
-# FILE are the library's headers and sources, the kernel's uapi
-# headers too, each behind the ones it includes. Everything internal becomes static.
-# Includes of these files disappear, system includes go to the top: the pragma
-# behind them must not reach into system headers.
+# FILE are the library's headers and sources, and the kernel's uapi headers, in dependency
+# order. Everything internal becomes static. Includes of these files are dropped, system
+# includes move to the top: the pragma after them must not affect system headers.
 #
-# The one for Linux has the old API alone: what is between "#ifndef PERF_DROPIN" and
-# "#endif /* PERF_DROPIN */" is left out.
+# The one for Linux has only the old API: code between "#ifndef PERF_DROPIN" and "#endif
+# /* PERF_DROPIN */" is dropped.
 set -eu
 
 top_linux()

@@ -3,17 +3,17 @@
 #
 # check.sh BUILD TOP
 #
-# What can be said about the built library without running it, as TAP:
+# Static checks of the built library, as TAP:
 #
-#	- the one-file libraries and the public headers compile without warnings in
-#	  every dialect, with gcc and clang, what is freestanding also for RV32
+#	- the one-file libraries and the public headers compile without warnings in every
+#	  dialect, with gcc and clang, and the freestanding ones for RV32
 #	- no function of the library calls the hooks, even when it is compiled with
 #	  -finstrument-functions
-#	- nothing but the API is exported
-#	- what is installed is enough for a program in C or C++, static or shared, and
-#	  for one without an operating system
-#	- the entry hook is no longer than it shall be, nor is the one-file library, nor
-#	  what a static program with the old API grows by
+#	- only the API is exported
+#	- the installed files suffice for a program in C or C++, static or shared, and for
+#	  one without an operating system
+#	- the entry hook, the one-file library and the growth of a static program with the
+#	  old API are within their limits
 set -u
 
 build=$1
@@ -26,16 +26,17 @@ READELF=${READELF:-${NM%nm}readelf}
 CXX=${CXX:-${NM%nm}g++}
 CLANG=${CLANG-clang}
 
-# Instructions of the entry hook: load the writer, name the kind, jump.
+# Instructions of the entry hook: load the writer, load the kind, jump.
 HOOK_MAX=4
 
-# Lines of the one-file library; bytes of code and constants that it and the static
-# library add to a program with the old API, with what they take from the C library.
+# Limits: lines of the one-file library; bytes of code and constants that it and the
+# static library add to a program with the old API, including the C library functions they
+# need.
 DROPIN_LINES_MAX=8000
 DROPIN_GROWTH_MAX=52500
 STATIC_GROWTH_MAX=60500
 
-# All that programs include; one of them is for programs without Linux.
+# All public headers; one of them is for programs without Linux.
 HEADERS="sifive_linux_perf.h sifive_linux_trace.h sifive_trace.h linux/sifive_trace.h"
 BARE=sifive_bare_perf.h
 
@@ -62,7 +63,7 @@ check()
 	fi
 }
 
-# Functions of the C library that the library stands in for.
+# Functions of the C library that the library replaces.
 instead='__cyg_profile_func_enter __cyg_profile_func_exit vfork'
 
 api()
@@ -73,19 +74,19 @@ api()
 	} | LC_ALL=C sort
 }
 
-# The one-file library has no API but the old one.
+# The one-file library has only the old API.
 old_api()
 {
 	api | grep -v '^sifive_trace_'
 }
 
-# The shared library has dlclose() as well, for objects that go.
+# The shared library also has dlclose(), to note unloaded objects.
 shared_api()
 {
 	{ api; echo dlclose; } | LC_ALL=C sort
 }
 
-# What the header for machine mode declares and the program does not define.
+# Declared in the machine-mode header, defined by the program.
 bare_api()
 {
 	{
@@ -95,7 +96,7 @@ bare_api()
 	} | LC_ALL=C sort
 }
 
-# exports API FILE NM_OPTION: defined global names must be those that API prints.
+# exports API FILE NM_OPTION: the global names defined are exactly those that API prints.
 exports()
 {
 	$NM "$3" --defined-only "$2" |
@@ -111,8 +112,8 @@ bare_exports()
 	exports bare_api "$work/exports.o" -g
 }
 
-# no_hook_calls FILE OPTIONS...: no mention of the hooks but their own definition,
-# also not in relocations.
+# no_hook_calls FILE OPTIONS...: no reference to the hooks except their definitions, also
+# not in relocations.
 no_hook_calls()
 {
 	file=$1
@@ -121,7 +122,7 @@ no_hook_calls()
 	! $OBJDUMP -dr "$work/i.o" | grep 'R_RISCV.*__cyg_profile'
 }
 
-# bare_abi BITS COMPILER: its options for a hart without floating point.
+# bare_abi BITS COMPILER: the compiler's options for a hart without floating point.
 bare_abi()
 {
 	abi=lp64
@@ -137,7 +138,7 @@ example_unchanged()
 	cmp "$top/lib/examples/fib.c" "$build/dropin/fib.c"
 }
 
-# Each header is enough for itself, and harmless the second time.
+# Each header is self-contained, and can be included twice.
 headers()
 {
 	for header in $HEADERS; do
@@ -147,7 +148,7 @@ headers()
 	done
 }
 
-# The tree that "make install" makes, and nothing outside of it.
+# The tree that "make install" makes, and nothing outside it.
 installs()
 {
 	make -s -C "$top/lib" O="$(realpath "$build")" DESTDIR="$root" PREFIX=/opt/trace \
@@ -171,7 +172,7 @@ installs()
 	} | LC_ALL=C sort | diff - "$work/installed"
 }
 
-# Where there is no compiler for Linux, the part for machine mode alone.
+# Without a compiler for Linux, only the machine-mode part.
 installs_bare()
 {
 	make -s -C "$top/lib" O="$work/bare" CC=false AR=false DESTDIR="$work/root-bare" \
@@ -181,7 +182,7 @@ installs_bare()
 		"$root/opt/trace/share/libsifive-perf"
 }
 
-# stranger COMPILER LANGUAGE OPTIONS...: a program with what is installed alone.
+# stranger COMPILER LANGUAGE OPTIONS...: a program built from the installed files alone.
 stranger()
 {
 	cat > "$work/stranger" <<-'END'
@@ -211,15 +212,15 @@ stranger_static()
 	stranger "$@" -static && ! $READELF -d "$work/stranger.elf" | grep NEEDED
 }
 
-# What it loads is named by the major version, what it calls by the map's.
+# It loads the library by its major version, and calls versioned symbols.
 stranger_shared()
 {
 	stranger "$@" && $READELF -d "$work/stranger.elf" | grep -q 'NEEDED.*libsifive-perf\.so\.0' &&
 	$READELF --dyn-syms -W "$work/stranger.elf" | grep -q 'perfInit@SIFIVE_PERF_0'
 }
 
-# bare_stranger COMPILER LANGUAGE BITS: the same for machine mode; the compiler's own
-# calls are all that the program may lack. Its pool has the size that it chose.
+# bare_stranger COMPILER LANGUAGE BITS: the same for machine mode; the program may lack
+# only functions that the compiler calls. It chooses its pool's size.
 bare_stranger()
 {
 	cat > "$work/stranger" <<-'END'
@@ -257,8 +258,8 @@ bare_stranger()
 	$NM -S "$work/stranger.elf" | grep -q '0*3039 b pool'
 }
 
-# In a linked program: from the entry hook to its jump to the writer. What that takes
-# is what it was made for at set-up: the unit tests and "make bench" count it.
+# In a linked program: from the entry hook to its jump to the generated writer, which the
+# unit tests and "make bench" count.
 hook_length()
 {
 	cat > "$work/call.c" <<-'END'
@@ -300,8 +301,8 @@ text_of()
 	$SIZE "$1" | awk 'NR == 2 { print $1 }'
 }
 
-# growth_at_most BYTES LIBRARY...: of the example, beside one whose calls and hooks do
-# nothing.
+# growth_at_most BYTES LIBRARY...: of the example, compared with one whose calls and hooks
+# are empty.
 growth_at_most()
 {
 	most=$1
@@ -340,7 +341,7 @@ compiles()
 	"$@" -Wall -Wextra -c -o "$work/d.o" "$file"
 }
 
-# compiles_bare COMPILER OPTIONS...: for harts of 64 and of 32 bits.
+# compiles_bare COMPILER OPTIONS...: for harts of 64 and 32 bits.
 compiles_bare()
 {
 	for bits in 64 32; do
@@ -350,7 +351,7 @@ compiles_bare()
 }
 
 clang_linux="--target=$($CC -dumpmachine)"
-# What a dialect does not know is found without making code.
+# -fsyntax-only finds what a dialect lacks.
 for std in c11 gnu11 c17 gnu17 c2x gnu2x; do
 	check "one file, $CC -std=$std" compiles "$dropin" $CC -std=$std -fsyntax-only
 	check "one file, bare, $CC -std=$std" compiles_bare $CC -std=$std -fsyntax-only

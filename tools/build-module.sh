@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Builds a kernel module for RISC-V in a copy, as kbuild leaves its objects beside
-# the sources.
+# Builds a kernel module for RISC-V in a copy, because kbuild writes objects next to the
+# sources.
 #
 #	build-module.sh SOURCE KERNEL COPY [ARGUMENT]...
 #

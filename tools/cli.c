@@ -67,7 +67,7 @@ int cli_number(void *at, const struct cli_option *option, const char *value)
 	return cli_refuse(option, takes, value);
 }
 
-/* Words as they are added: the index of @wanted, and all of them as text. */
+/* Collects words: the index of @wanted, and all of them as text. */
 struct choice {
 	const char	*wanted;
 	int		count;
@@ -123,7 +123,7 @@ static void each_of(const char *words, cli_add *add, void *context)
 	for (; *words; words += length + (words[length] == '|')) {
 		length = strcspn(words, "|");
 		snprintf(word, sizeof(word), "%.*s", (int)length, words);
-		/* The others are placeholders. */
+		/* The other words are placeholders. */
 		if (*word >= 'a' && *word <= 'z')
 			add(context, word, NULL);
 	}
@@ -142,9 +142,9 @@ void cli_each_word(const struct cli_option *option, cli_add *add, void *context)
 /* ---- parsing ----------------------------------------------------------- */
 
 /**
- * struct parser - the tables as getopt_long() takes them
+ * struct parser - the tables in getopt_long()'s format
  * @option:	the options, @count of them
- * @at:		where each one's value goes
+ * @at:		destination of each option's value
  */
 struct parser {
 	const struct cli_option	*option[OPTIONS_MAX];
@@ -189,7 +189,7 @@ static void init_parser(struct parser *parser, const struct cli_command *command
 	add_option(parser, &cli_help_option, NULL);
 }
 
-/* The index of what getopt_long() found, or -1. */
+/* The index of the option that getopt_long() returned, or -1. */
 static int found_option(const struct parser *parser, int found)
 {
 	size_t i;
@@ -211,7 +211,7 @@ int cli_parse(const struct cli_command *command, void *target, int argc, char **
 	while ((found = getopt_long(argc, argv, parser.shorts, parser.longs,
 				    NULL)) != -1) {
 		i = found_option(&parser, found);
-		/* getopt_long() has reported what is wrong. */
+		/* getopt_long() has printed the error. */
 		if (i < 0)
 			return usage_error("try sifive-trace %s --help", command->name);
 		if (parser.option[i] == &cli_help_option) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The command line: each subcommand describes its options in one table, from which
- * parsing, --help and the completion of shells follow.
+ * The command line: each subcommand describes its options in one table, which drives
+ * parsing, --help and shell completion.
  */
 #ifndef SIFIVE_TRACE_CLI_H
 #define SIFIVE_TRACE_CLI_H
@@ -27,12 +27,12 @@ typedef void cli_add(void *context, const char *word, const char *help);
  * @value:	its value as help shows it: a placeholder in capitals, words with |
  *		between, or both; NULL for an option without a value
  * @help:	one or more sentences; NULL hides the option
- * @set:	takes the value; returns EXIT_OK, or EXIT_USAGE when it has reported why not
- * @offset:	of what @set writes, in the struct that the table is for
+ * @set:	stores the value; returns EXIT_OK, or EXIT_USAGE after printing an error
+ * @offset:	offset of the value in the struct that the table is for
  * @least, @most: limits of cli_number(); @most is also how many values cli_append()
  *		takes (0: CLI_LIST_MAX), and the bits that cli_bits() sets
- * @words:	words to complete the value with, | between, where @value has none
- * @list:	calls @add for each word that the value may be, where @value has none
+ * @words:	words for completion, | between, if @value has none
+ * @list:	calls @add for each possible value, if @value has none
  * @listed:	help shows @list
  */
 struct cli_option {
@@ -54,7 +54,7 @@ struct cli_option {
  * struct cli_group - options that help shows together
  * @title:	line above them, NULL for none
  * @options:	the table; NULL ends the groups
- * @base:	offset of the struct that the table is for in that of the command
+ * @base:	offset of the table's struct in the command's struct
  */
 struct cli_group {
 	const char		*title;
@@ -84,10 +84,10 @@ struct cli_command {
 	bool			program;
 };
 
-/* Of every command. */
+/* The --help option of every command. */
 extern const struct cli_option cli_help_option;
 
-/* For @set, which writes a const char *, a bool, an unsigned int, an int ... */
+/* For @set; the value is a const char *, a bool, an unsigned int, an int ... */
 int cli_text(void *at, const struct cli_option *option, const char *value);
 int cli_flag(void *at, const struct cli_option *option, const char *value);
 int cli_bits(void *at, const struct cli_option *option, const char *value);
@@ -106,10 +106,10 @@ struct cli_list {
 };
 
 /**
- * cli_refuse() - report a value that an option does not take
+ * cli_refuse() - report an invalid value of an option
  * @option:	the option
- * @takes:	what it takes: "a size such as 64k"
- * @value:	what it was given
+ * @takes:	description of valid values: "a size such as 64k"
+ * @value:	the value
  *
  * Return: EXIT_USAGE.
  */
@@ -118,11 +118,11 @@ int cli_refuse(const struct cli_option *option, const char *takes, const char *v
 /**
  * cli_parse() - parse the options of a command
  * @command:	its tables
- * @target:	the struct that they are for
+ * @target:	the struct to fill
  * @argc, @argv: as given to the command
  *
- * Return: EXIT_OK, with getopt's optind at the first argument; EXIT_USAGE when it has
- * reported what is wrong; EXIT_HELP when help was asked for and printed.
+ * Return: EXIT_OK, with getopt's optind at the first argument; EXIT_USAGE after
+ * printing an error; EXIT_HELP after printing help.
  */
 int cli_parse(const struct cli_command *command, void *target, int argc, char **argv);
 
@@ -132,11 +132,11 @@ int cli_parse(const struct cli_command *command, void *target, int argc, char **
  * @most:	how many it takes
  * @argc, @argv: after cli_parse()
  *
- * Return: EXIT_OK, or EXIT_USAGE when it has reported the first one too many.
+ * Return: EXIT_OK, or EXIT_USAGE after reporting the first one too many.
  */
 int cli_arguments(const struct cli_command *command, int most, int argc, char **argv);
 
-/** cli_each_word() - call @add for each word that an option's value may be */
+/** cli_each_word() - call @add for each possible value of an option */
 void cli_each_word(const struct cli_option *option, cli_add *add, void *context);
 
 /** cli_help() - print a command's help to standard output */
@@ -146,11 +146,11 @@ void cli_help(const struct cli_command *command);
 void cli_put_wrapped(const char *text, int indent);
 
 /**
- * cli_complete() - print what the last word of a command line can become
+ * cli_complete() - print the completions of a command line's last word
  * @commands:	all commands, NULL behind the last
  * @words:	the words behind the program's name, NULL behind the last
  *
- * Prints one "WORD<tab>DESCRIPTION" a line, and nothing where a file is wanted.
+ * Prints one "WORD<tab>DESCRIPTION" per line, and nothing for a file name.
  */
 void cli_complete(const struct cli_command * const *commands, char **words);
 

@@ -7,7 +7,7 @@
 
 /* Exit codes of every subcommand. */
 enum exit_code {
-	EXIT_HELP	= -1,	/* within a command: it has printed its help, exit with 0 */
+	EXIT_HELP	= -1,	/* internal: help was printed, exit with 0 */
 	EXIT_OK		= 0,
 	EXIT_LOSSES	= 1,	/* --strict, and something was lost or damaged */
 	EXIT_USAGE	= 2,

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* What shells complete a command line with: see cli.h. */
+/* Shell completion: see cli.h. */
 #include <stdio.h>
 #include <string.h>
 
 #include "cli.h"
 
 /**
- * struct prefix - what words must begin with
- * @typed:	the word so far
- * @length:	of it, without what a list has before its last comma
- * @kept:	length of that
+ * struct prefix - the beginning of the word to complete
+ * @typed:	the part already typed
+ * @length:	its length; for a list, of the last element
+ * @kept:	length of the list's earlier elements
  */
 struct prefix {
 	const char	*typed;
@@ -114,7 +114,7 @@ static const struct cli_option *value_of(const struct cli_command *command,
 		return NULL;
 	if (word[1] == '-')
 		option = option_of(command, 0, word + 2);
-	/* One that takes a value ends a word of several letters. */
+	/* After several letters: one that takes a value ends the word. */
 	else
 		while (*++word && !(option && option->value))
 			option = option_of(command, *word, NULL);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* What the command says of errors. */
+/* Error messages of the command. */
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -10,7 +10,7 @@ static void vreport(const char *format, va_list arguments)
 {
 	char text[8192];
 
-	/* Names of files and of what is in them may hold anything. */
+	/* File names, and text from files, may contain anything. */
 	vsnprintf(text, sizeof(text), format, arguments);
 	text_clean(text);
 	fprintf(stderr, "sifive-trace: %s\n", text);

@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Write NAME.events here for each SiFive core that a Linux kernel's perf knows.
+"""Write NAME.events in this folder for each SiFive core in a Linux kernel's perf.
 
 	import.py KERNEL-SOURCE [FAMILY...]
 
-Of tools/perf/pmu-events/arch/riscv it takes names and selectors of raw events,
-and which processors have them; the texts stay there. FAMILY: these alone.
+Takes names and selectors of raw events, and their processors, from
+tools/perf/pmu-events/arch/riscv, without the descriptions. FAMILY: only these.
 """
 import json
 import pathlib
 import re
 import sys
 
-# The family's name in the kernel, and what a person knows it by.
+# The family's name in the kernel, and the product names.
 CORES = {
     "bullet": "7 series: U74, S76, X280 ...",
     "bullet-07": "7 series, mimpid 0x7... and others",

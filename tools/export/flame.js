@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// Zoom and search in a flame graph: see svg.c.
+// Zooms and searches in a flame graph: see svg.c.
 (function () {
 	"use strict";
 	var margin = 10, page = 1200 - 2 * margin;
@@ -22,7 +22,7 @@
 		});
 	});
 
-	// What is around @to fills the page; what is beside it goes.
+	// Boxes around @to fill the page; those beside it are hidden.
 	function zoom(to) {
 		boxes.forEach(function (g) {
 			var around = g.d <= to.d && g.l <= to.l + 1e-9 &&
@@ -62,7 +62,7 @@
 			var match = expression && expression.test(g.dataset.n);
 
 			g.r.setAttribute("fill", match ? "#e0f" : g.fill);
-			// Of a match within a match only the outer one counts.
+			// Of nested matches only the outermost counts.
 			if (!match || ends.some(function (e) {
 				return g.l >= e[0] - 1e-9 &&
 				       g.l + g.w <= e[1] + 1e-9;

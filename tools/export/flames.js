@@ -34,7 +34,7 @@
 			DATA.threads[-2 - n.index] : DATA.functions[n.index];
 	}
 
-	// What the trace has of either.
+	// The number of calls and samples, if the trace has any.
 	function counted(n) {
 		return (any.calls ? ", " + n.calls + " calls" : "") +
 		       (any.samples ? ", " + n.samples + " samples" : "");
@@ -46,7 +46,7 @@
 
 	// ---- flame graph -------------------------------------------------
 
-	// Where the boxes are, as parts of the page, when this node fills it.
+	// The boxes' positions, as fractions of the page, when this node fills it.
 	function place(n) {
 		nodes.forEach(function (m) { m.shown = 0; });
 		n.left = 0;

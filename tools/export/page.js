@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What all parts of the page that html.c writes share: the bar with the search,
+// Shared by all parts of the page that html.c writes: the bar with the search,
 // units, colours, boxes. Each part is a view: { draw, resize, home }.
 var PAGE = (function () {
 	"use strict";
@@ -64,7 +64,7 @@ var PAGE = (function () {
 		return Number(n.toPrecision(4)) + letters[i];
 	};
 
-	// What was counted in so many ticks.
+	// The rate of a count over this many ticks.
 	page.rate = function (count, ticks) {
 		return DATA.hz ? page.number(count / ticks * DATA.hz) + "/s" :
 				 page.number(count / ticks) + " a tick";

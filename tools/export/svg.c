@@ -16,7 +16,7 @@
 #define TOP		70
 #define BOTTOM		30
 #define MARGIN		10
-/* Boxes: the narrowest are left out until no more than this are left. */
+/* Limit of the boxes: the narrowest are left out. */
 #define BOXES_MAX	20000
 #define DEPTH_MAX	1000
 
@@ -139,7 +139,7 @@ static void put_box(struct export *export, const struct layout *layout,
 	put_format(out, ")</title><rect x=\"%.2f\" y=\"%u\" width=\"%.2f\" height=\"%u\" fill=\"",
 		   MARGIN + left * (PAGE_WIDTH - 2 * MARGIN), y,
 		   width * (PAGE_WIDTH - 2 * MARGIN), ROW - 1);
-	/* What is no function: the whole, and threads. */
+	/* Nodes that are not functions: the whole, and threads. */
 	if (node == TREE_ROOT || layout->tree->node[node].parent == TREE_ROOT)
 		put_string(out, "#ccc");
 	else

@@ -34,7 +34,7 @@
 		return (t - view[0]) / span() * c.w;
 	}
 
-	// When an interval of the counters begins, and which one a time is in.
+	// The start of a counter interval, and the interval of a time.
 	function begin(i) {
 		return i * DATA.interval - DATA.before;
 	}
@@ -80,7 +80,7 @@
 			lane.slices.forEach(function (s) {
 				var x = scale(c, s[3]), w = s[4] / span() * c.w;
 
-				// Nothing to see, or under what is drawn already.
+				// Too narrow to see, or already covered.
 				if (x > c.w || x + w < 0 || s[1] >= lane.depth ||
 				    x + w < (ends[s[1]] || 0))
 					return;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Nexus messages out of the bytes of a SiFive trace encoder: see nexus.h. */
+/* Decodes Nexus messages from the bytes of a SiFive trace encoder: see nexus.h. */
 #include <endian.h>
 #include <errno.h>
 #include <string.h>
 
-/* NEXUS_PORTABLE: also here without, for the tests. */
+/* The tests also define NEXUS_PORTABLE where the instructions exist. */
 #if defined(__SSE2__) && !defined(NEXUS_PORTABLE)
 #define NEXUS_SSE2
 #include <emmintrin.h>
@@ -20,10 +20,10 @@
 /* Bytes the parser may load from, wherever the message ends. */
 #define WINDOW		(NEXUS_MESSAGE_MAX + sizeof(uint64_t))
 #define NO_OPTION	0xff
-/* Variable fields of the longest layout, and the timestamp. */
+/* Variable fields of the longest layout, plus the timestamp. */
 #define VALUES_MAX	4
 
-/* What parse() found when it is not the length of a message. */
+/* parse()'s result if there is no message; otherwise it is the length. */
 #define PARSE_MORE	0
 #define PARSE_GAP(gap)	(-1 - (int)(gap))
 
@@ -154,7 +154,7 @@ static inline uint64_t load(const uint8_t *at)
 	return le64toh(word);
 }
 
-/* The MDO bits of eight slices, as 48 bits in a row. */
+/* The MDO bits of eight slices, packed into 48 bits. */
 static inline uint64_t pack(uint64_t word)
 {
 	word = (word >> 2) & 0x3f3f3f3f3f3f3f3full;
@@ -172,8 +172,8 @@ static inline unsigned int first_byte(uint64_t flags)
 }
 
 /*
- * A variable field longer than one 64-bit load, from slice @at of @p.
- * Return: slices it has, or 0 when its value has more than 64 bits.
+ * A variable field longer than one 64-bit load, from slice @at of @p. Return: its
+ * number of slices, or 0 if its value has more than 64 bits.
  */
 static unsigned int long_field(const uint8_t *p, unsigned int skip,
 			       uint64_t *value)
@@ -206,8 +206,8 @@ static uint64_t highest_bit(uint64_t bits)
 }
 
 /*
- * In the XOR scheme, a step back: of the top bit it is a wrap, which extends the
- * width to 64 bits. @half: the top bit.
+ * In the XOR scheme, a step back of the top bit, @half, is a wrap, which extends the
+ * width to 64 bits.
  */
 static inline uint64_t wrap(uint64_t now, uint64_t next, uint64_t changed,
 			    uint64_t half)
@@ -245,14 +245,14 @@ static void set_absolute(struct nexus *nexus, struct nexus_message *message,
 	*now = (*now & ~mask) | timestamp;
 	if (timestamp >= old)
 		return;
-	/* A width of 64 bits does not wrap. */
+	/* A 64-bit timestamp does not wrap. */
 	if (changed & (mask ^ mask >> 1))
 		*now += mask + 1;
 	else
 		contradict(nexus, message, changed);
 }
 
-/* The time of a message's source after it. */
+/* Advances the time of a message's source. */
 static inline void tick(struct nexus *nexus, struct nexus_message *message,
 			uint64_t timestamp)
 {
@@ -277,7 +277,7 @@ static inline void tick(struct nexus *nexus, struct nexus_message *message,
 	}
 }
 
-/* Whether stores have a timestamp, as far as they have come. */
+/* Notes whether stores have a timestamp, so far. */
 static void note_stamp(struct nexus *nexus, struct nexus_message *message)
 {
 	bool stamp = message->flags & NEXUS_TIMESTAMP;
@@ -295,8 +295,8 @@ static const uint8_t time_flags[] = {
 };
 
 /*
- * Decode the message at @p, of which @available bytes are there; WINDOW bytes
- * are readable. Return its length, PARSE_MORE or PARSE_GAP().
+ * Decode the message at @p, of which @available bytes are present; WINDOW bytes are
+ * readable. Return its length, PARSE_MORE or PARSE_GAP().
  */
 static inline int parse(struct nexus *nexus, const uint8_t *p,
 			size_t available, struct nexus_message *message)
@@ -307,8 +307,8 @@ static inline int parse(struct nexus *nexus, const uint8_t *p,
 	uint64_t word, packed, stop, second;
 
 	/*
-	 * Where MSEO is 11 or 10. How long messages are cannot be predicted:
-	 * take the first two words, most messages' all, without a branch.
+	 * Positions of MSEO 11 and 10. Message lengths are unpredictable: take the
+	 * first two words, which suffice for most, without a branch.
 	 */
 	stop = load(p) >> 1 & MSEO_LOW;
 	second = load(p + 8) >> 1 & MSEO_LOW;
@@ -333,7 +333,7 @@ static inline int parse(struct nexus *nexus, const uint8_t *p,
 	message->src = packed >> TCODE_BITS & nexus->src_mask;
 	layout = &nexus->layout[message->tcode];
 	if (!layout->known) {
-		/* Its SRC must be there, in slices that end no field. */
+		/* SRC must be complete, in slices that end no field. */
 		i = (TCODE_BITS + (unsigned int)__builtin_popcount(nexus->src_mask)) /
 		    SLICE_BITS;
 		if (word & MSEO_LOW & ((1ull << (8 * i)) - 1))
@@ -353,7 +353,7 @@ static inline int parse(struct nexus *nexus, const uint8_t *p,
 	message->fixed[0] = packed >> layout->shift[0] & layout->mask[0];
 	message->fixed[1] = packed >> layout->shift[1] & layout->mask[1];
 
-	/* The first field mostly ends in the word that is already packed. */
+	/* The first field usually ends in the word that is already packed. */
 	count = 0;
 	skip = layout->fixed_bits - SLICE_BITS * at;
 	if (stop) {
@@ -403,14 +403,14 @@ static inline int parse(struct nexus *nexus, const uint8_t *p,
 	if (message->tcode == NEXUS_DATA_ACQUISITION)
 		note_stamp(nexus, message);
 	message->time = nexus->now[message->src];
-	/* A trace whose stores have no timestamps tells no times of them. */
+	/* A trace whose stores have no timestamps has no times for them. */
 	if (message->tcode != NEXUS_DATA_ACQUISITION ||
 	    nexus->stamps != NEXUS_STAMPS_NONE)
 		message->flags |= time_flags[nexus->quality[message->src]];
 	return (int)length;
 }
 
-/* Skip to behind the next end of a message. Return whether there was one. */
+/* Skip past the next end of a message. Return whether there was one. */
 static bool skip_to_end(struct nexus *nexus)
 {
 	const uint8_t *p = nexus->in;
@@ -446,7 +446,7 @@ static enum nexus_item give_gap(struct nexus *nexus,
 	message->length = nexus->gap_length;
 	message->gap = nexus->gap;
 	nexus->in_gap = false;
-	/* Any source may have sent the bytes that are lost. */
+	/* The lost bytes may come from any source. */
 	for (src = 0; src <= nexus->src_mask; src++)
 		infer(nexus, src);
 	return NEXUS_GAP;
@@ -465,8 +465,8 @@ static void skip_idle(struct nexus *nexus)
 }
 
 /*
- * Parse a message whose first bytes were carried over or that is near the end
- * of the input, in a window of its own.
+ * Parse a message with carried bytes or near the end of the input, in a separate
+ * window.
  */
 static int parse_windowed(struct nexus *nexus, struct nexus_message *message)
 {
@@ -531,7 +531,10 @@ enum nexus_item nexus_next(struct nexus *nexus, struct nexus_message *message)
 		if (length == PARSE_MORE)
 			return NEXUS_MORE;
 
-		/* No carried byte ends a message, or it would not be there. */
+		/*
+		 * The carried bytes contain no end, or the message would have been
+		 * parsed.
+		 */
 		nexus->gap = (enum nexus_gap)(-1 - length);
 		nexus->gap_length = nexus->carried;
 		nexus->carried = 0;
@@ -541,7 +544,7 @@ enum nexus_item nexus_next(struct nexus *nexus, struct nexus_message *message)
 
 /* ---- stores ------------------------------------------------------------ */
 
-/* Bytes of a store by its offset in the register. */
+/* Size of a store by its offset in the register. */
 static const uint8_t store_bytes[4] = { 4, 0, 2, 1 };
 static const uint32_t store_max[4] = { 0xffffffff, 0, 0xffff, 0xff };
 
@@ -566,8 +569,8 @@ bool nexus_store(const struct nexus_message *message, struct store *store)
 }
 
 /*
- * Sixteen slices at once. Bit n of @ends and @stops: the low and the high bit of
- * slice n's MSEO. @low and @high: MDO bits of eight slices each, in a row.
+ * Sixteen slices at once. Bit n of @ends and @stops: the low and the high bit of slice
+ * n's MSEO. @low and @high: MDO bits of eight slices each, packed.
  */
 struct slices {
 	unsigned int	ends;
@@ -577,7 +580,7 @@ struct slices {
 };
 
 #ifdef NEXUS_SSE2
-/* pack() for two words: pairs of slices, of pairs, of fours. */
+/* pack() for two words: pairs of slices, then of pairs, then of fours. */
 static inline __m128i pack_both(__m128i words)
 {
 	const __m128i four = _mm_set1_epi64x(0xffffff);
@@ -606,7 +609,7 @@ static inline struct slices read_slices(const uint8_t *p)
 	};
 }
 #else
-/* Bit n: byte n of the word has its low bit set; @flags has no other bits. */
+/* Bit n is the low bit of byte n; @flags has no other bits. */
 static inline unsigned int byte_mask(uint64_t flags)
 {
 	return (unsigned int)(flags * 0x0102040810204080ull >> 56);
@@ -627,16 +630,15 @@ static inline struct slices read_slices(const uint8_t *p)
 }
 #endif
 
-/* The MDO bits of so many slices. */
+/* The MDO bits of this many slices. */
 static const uint64_t slice_mask[] = {
 	0, 0x3f, 0xfff, 0x3ffff, 0xffffff, 0x3fffffff, 0xfffffffff,
 	0x3ffffffffff, 0xffffffffffff, 0x3fffffffffffff, 0xfffffffffffffff,
 };
 
 /*
- * Nearly all of a trace are stores in messages of few bytes, whose lengths
- * cannot be predicted: find all fields without a branch that depends on them.
- * Whatever is not quite so is left to parse().
+ * Nearly all of a trace are stores in short messages of unpredictable length: find all
+ * fields without a data-dependent branch. Anything unusual is left to parse().
  */
 static inline __attribute__((always_inline)) size_t
 decode_stores(struct nexus *nexus, struct store *store, size_t count, bool delta)
@@ -650,7 +652,7 @@ decode_stores(struct nexus *nexus, struct store *store, size_t count, bool delta
 	const bool none = nexus->stamps == NEXUS_STAMPS_NONE;
 	const uint32_t src_mask = nexus->src_mask;
 	const uint8_t *p = nexus->in, *last_window;
-	/* Of where the address 0 would be. */
+	/* Offset by one, for the bit index of address 0. */
 	const uint64_t offset = nexus->offset - (uintptr_t)p;
 	size_t n;
 
@@ -671,17 +673,20 @@ decode_stores(struct nexus *nexus, struct store *store, size_t count, bool delta
 			break;
 		last = (unsigned int)__builtin_ctz(slices.stops);
 		ends = slices.ends & ((2u << last) - 1);
-		/* Last slices of tag and value; and of the timestamp, or not. */
+		/* Last slices of tag, value and timestamp, if any. */
 		second = ends & (ends - 1);
 		third = second & (second - 1);
 		if (!(ends >> last) || !second || third & (third - 1))
 			break;
-		/* One without a timestamp among others may be damaged. */
+		/* A store without a timestamp among others may be damaged. */
 		if ((!third != none) & strict)
 			break;
 		tag = (unsigned int)__builtin_ctz(ends);
 		value = (unsigned int)__builtin_ctz(second);
-		/* One branch: most messages pass, but any part may vary. */
+		/*
+		 * A single branch: most messages pass, but any of the conditions may
+		 * vary.
+		 */
 		if ((tag < first_slice) | (value > 9) | ((value < 5) & (last > 9)))
 			break;
 		id = (begin & slice_mask[tag + 1]) >> fixed_bits;
@@ -689,11 +694,11 @@ decode_stores(struct nexus *nexus, struct store *store, size_t count, bool delta
 			break;
 		stored = begin >> (SLICE_BITS * (tag + 1)) &
 			 slice_mask[value - tag];
-		/* In those of the two words where it is whole. No branch here. */
+		/* From the word that has all of it, without a branch. */
 		later = -(uint64_t)(value > 4);
 		timestamp = (begin ^ ((begin ^ rest) & later)) >>
 			    (SLICE_BITS * (value + 1) - (36 & later));
-		/* None says that the time is the same: so does 0. */
+		/* No timestamp means an unchanged time, like 0. */
 		timestamp &= slice_mask[last - value] & ts_mask;
 
 		src = begin >> TCODE_BITS & src_mask;

@@ -30,7 +30,7 @@
 
 #include "../store.h"
 
-/* Bytes of the longest message an encoder makes. */
+/* Length of the longest message of an encoder, in bytes. */
 #define NEXUS_MESSAGE_MAX	38
 /* teImpl.nSrcBits has three bits. */
 #define NEXUS_SRC_BITS_MAX	7
@@ -55,20 +55,20 @@ enum nexus_tcode {
 	NEXUS_ICT_SYNC			= 35,
 };
 
-/* How a message that is not a sync message tells the time. */
+/* How messages without sync encode the time. */
 enum nexus_ts_scheme {
 	NEXUS_TS_XOR,		/* version 0: XOR with the source's previous */
 	NEXUS_TS_DELTA,		/* N-Trace 1.0: ticks since the previous */
 };
 
 /**
- * struct nexus_options - what the bytes do not say about themselves
+ * struct nexus_options - properties of the trace that its bytes do not show
  * @src_bits:	width of the SRC field, 0 (no field) to NEXUS_SRC_BITS_MAX
  * @ts_width:	bits of a timestamp, 1 to 64; 0 means NEXUS_TS_WIDTH_DEFAULT
- * @ts_scheme:	how ordinary messages carry the time
- * @ring:	the bytes begin somewhere in a message (a buffer that wrapped):
- *		start behind the first byte whose MSEO is 11
- * @offset:	bytes of the input that were left out before what is fed
+ * @ts_scheme:	how messages without sync encode the time
+ * @ring:	the bytes may begin inside a message (a ring that wrapped): start after
+ *		the first byte with MSEO 11
+ * @offset:	bytes of the input that precede the first chunk
  */
 struct nexus_options {
 	unsigned int		src_bits;
@@ -78,20 +78,20 @@ struct nexus_options {
 	uint64_t		offset;
 };
 
-/* What nexus_next() found. */
+/* Result of nexus_next(). */
 enum nexus_item {
-	NEXUS_MORE,		/* nothing: feed more, or this was the end */
+	NEXUS_MORE,		/* no message: feed more input, or the end is reached */
 	NEXUS_MESSAGE,
 	NEXUS_GAP,		/* bytes that are no message */
 };
 
 /* Why bytes were skipped. */
 enum nexus_gap {
-	NEXUS_GAP_ALIGN,	/* ring: the rest of the message it began in */
+	NEXUS_GAP_ALIGN,	/* ring: rest of a partial message */
 	NEXUS_GAP_RESERVED,	/* MSEO 10 */
 	NEXUS_GAP_TOO_LONG,	/* over NEXUS_MESSAGE_MAX bytes */
 	NEXUS_GAP_MALFORMED,	/* fields do not fit the TCODE */
-	NEXUS_GAP_TRUNCATED,	/* the input ended within a message */
+	NEXUS_GAP_TRUNCATED,	/* the input ended inside a message */
 };
 
 /* The message has a timestamp of its own. */
@@ -100,31 +100,32 @@ enum nexus_gap {
 #define NEXUS_TIME_KNOWN	(1u << 1)
 /* A sync message: its timestamp is absolute. */
 #define NEXUS_SYNC		(1u << 2)
-/* A TCODE this decoder has no layout for: no fields, only its place. */
+/* A TCODE without a known layout: it has an offset and a length, but no fields. */
 #define NEXUS_UNKNOWN_TCODE	(1u << 3)
-/* @time is likely, not certain: the source may have lost a message since. */
+/* @time is inferred: the source may have lost a message. */
 #define NEXUS_TIME_INFERRED	(1u << 4)
 /* Its timestamp contradicts the source's clock: see @contrary. */
 #define NEXUS_CONTRARY		(1u << 5)
-/* A store without a timestamp, while those before it have one. */
+/* A store without a timestamp, though earlier ones have one. */
 #define NEXUS_STAMP_MISSING	(1u << 6)
 
 /**
- * struct nexus_message - one message, or one gap
+ * struct nexus_message - a message or a gap
  * @offset:	bytes from the beginning of the input to its first byte
- * @length:	bytes it has there
- * @time:	time of its source in ticks, extended to 64 bits over wraps of
- *		the timestamp; valid with NEXUS_TIME_KNOWN. A message without a
- *		timestamp has its source's latest.
- * @field:	variable fields without the timestamp, see below
- * @contrary:	valid with NEXUS_CONTRARY: the bit of the source's time before this
- *		message that was 1 and must have been 0
+ * @length:	its length in bytes
+ * @time:	time of its source in ticks, extended to 64 bits; valid with
+ *		NEXUS_TIME_KNOWN. A message without a timestamp has its source's latest
+ *		time.
+ * @field:	variable fields except the timestamp, see below
+ * @contrary:	valid with NEXUS_CONTRARY: the bit that was 1 in the source's previous
+ *		time and must have been 0
  * @fields:	number of them
  * @fixed:	fixed fields after SRC, see below
  * @tcode:	enum nexus_tcode, or another value with NEXUS_UNKNOWN_TCODE
- * @src:	which encoder, 0 when messages have no SRC
+ * @src:	the encoder's source number, 0 if messages have no SRC
  * @flags:	NEXUS_*
- * @gap:	for NEXUS_GAP, which has only @offset and @length besides
+ * @gap:	enum nexus_gap, for NEXUS_GAP; then only @offset and @length are valid
+ *		as well
  *
  *	TCODE		fixed		field
  *	2  ownership	-		PROCESS
@@ -161,27 +162,27 @@ struct nexus_layout {
 	uint8_t		known;
 	uint8_t		sync;
 	uint8_t		fixed_bits;	/* TCODE, SRC and fixed fields */
-	uint8_t		first_slice;	/* where the first variable field is */
-	uint8_t		shift[2];	/* of the fixed fields */
+	uint8_t		first_slice;	/* position of the first variable field */
+	uint8_t		shift[2];	/* bit positions of the fixed fields */
 	uint8_t		mask[2];
 	uint8_t		fields;		/* without optional field, timestamp */
-	uint8_t		option;		/* fixed field that adds one field */
-	uint8_t		option_value;	/* when it is this; else 0xff */
-	uint8_t		option_max;	/* greatest value that is defined */
+	uint8_t		option;		/* fixed field that can add a field */
+	uint8_t		option_value;	/* its value that does; 0xff: none */
+	uint8_t		option_max;	/* its greatest defined value */
 };
 
-/* Which messages with a store have a timestamp. */
+/* Which stores have a timestamp. */
 enum nexus_stamps {
 	NEXUS_STAMPS_NONE,
 	NEXUS_STAMPS_ALL,
 	NEXUS_STAMPS_MIXED,
 };
 
-/* Decoder state: for nexus.c and the recovery of clocks. It may be copied freely. */
+/* Decoder state, private to nexus.c and the recovery of clocks. It can be copied. */
 struct nexus {
 	const uint8_t		*in;
 	const uint8_t		*in_end;
-	uint64_t		offset;		/* of @in in the whole input */
+	uint64_t		offset;		/* offset of @in in the input */
 	uint64_t		ts_mask;
 	uint64_t		gap_length;
 	struct nexus_layout	layout[64];
@@ -193,13 +194,13 @@ struct nexus {
 	enum nexus_gap		gap;
 	bool			in_gap;
 	bool			end;
-	uint8_t			carried;	/* bytes of a message cut in two */
+	uint8_t			carried;	/* bytes of a split message */
 	uint8_t			carry[NEXUS_MESSAGE_MAX];
 };
 
 /**
  * nexus_init() - start decoding
- * @nexus:	state to set up; has nothing to be freed
+ * @nexus:	state to set up; needs no release
  * @options:	see struct nexus_options
  *
  * Return: 0, or -EINVAL for a src_bits, ts_width or ts_scheme out of range.
@@ -207,45 +208,46 @@ struct nexus {
 int nexus_init(struct nexus *nexus, const struct nexus_options *options);
 
 /**
- * nexus_set_time() - set the time of a source before what comes next
+ * nexus_set_time() - set the current time of a source
  * @nexus:	decoder
  * @src:	source
- * @time:	of the message before
- * @quality:	of the times that follow. A clock of unknown time is not checked.
+ * @time:	time of the previous message
+ * @quality:	of the following times. An unknown time is not checked for
+ *		contradictions.
  *
- * For a buffer that wrapped, behind NEXUS_GAP_ALIGN if options say that it begins
- * within a message; and behind damage.
+ * Call it for a ring that wrapped, after NEXUS_GAP_ALIGN if options.ring is set, and
+ * after damage.
  */
 void nexus_set_time(struct nexus *nexus, unsigned int src, uint64_t time,
 		    enum store_time quality);
 
 /**
- * nexus_mix_stamps() - some stores have a timestamp, and others none
+ * nexus_mix_stamps() - expect stores with and without a timestamp
  *
- * None is NEXUS_STAMP_MISSING from here on.
+ * From here on no store gets NEXUS_STAMP_MISSING.
  */
 void nexus_mix_stamps(struct nexus *nexus);
 
 /**
- * nexus_skip() - leave out bytes
+ * nexus_skip() - skip bytes
  * @nexus:	decoder
- * @bytes:	as many of what was fed; the rest of a message that was damaged
+ * @bytes:	number of bytes of the input: the rest of a damaged message
  */
 void nexus_skip(struct nexus *nexus, size_t bytes);
 
 /**
- * nexus_feed() - give the next bytes of the input
- * @nexus:	decoder that has returned NEXUS_MORE, or is new
- * @data:	bytes; must stay until nexus_next() returns NEXUS_MORE
- * @length:	number of bytes; any cut is fine, also within a message
+ * nexus_feed() - pass the next chunk of the input
+ * @nexus:	decoder that is new or has returned NEXUS_MORE
+ * @data:	bytes; must stay valid until nexus_next() returns NEXUS_MORE
+ * @length:	number of bytes; messages may be split between chunks
  */
 void nexus_feed(struct nexus *nexus, const void *data, size_t length);
 
 /**
- * nexus_end() - say that no more bytes will come
+ * nexus_end() - mark the end of the input
  * @nexus:	decoder that has returned NEXUS_MORE
  *
- * What a cut-off last message left is then given as a gap by nexus_next().
+ * nexus_next() then returns an incomplete last message as a gap.
  */
 void nexus_end(struct nexus *nexus);
 
@@ -254,17 +256,16 @@ void nexus_end(struct nexus *nexus);
  * @nexus:	decoder
  * @message:	filled for NEXUS_MESSAGE and NEXUS_GAP
  *
- * Times are per source, and unknown until an absolute timestamp. After an Error
- * message of the source (8), after a message of unknown layout of the source, and,
- * for all sources, after a gap, a clock runs on, but a timestamp that was lost is
- * missing in it: times are inferred until the next absolute timestamp.
+ * Times are per source, and unknown until an absolute timestamp. After an Error message
+ * (8) or a message of unknown layout, a source's clock continues, but may lack a lost
+ * timestamp: its times are inferred until the next absolute timestamp. After a gap that
+ * holds for all sources.
  *
- * In the XOR scheme time never goes back, so that the highest bit that a timestamp
- * changes is 0 before. A clock in which it is 1 is wrong there: it is corrected, and
- * its times are inferred from then on. The top bit may fall back: the time wraps.
+ * In the XOR scheme time never goes back, so the highest bit that a timestamp changes
+ * must have been 0 before. If it was 1, that bit of the clock is corrected, and its
+ * times are inferred from then on. The top bit may change to 0: the time wraps.
  *
- * Return: NEXUS_MESSAGE, NEXUS_GAP, or NEXUS_MORE when all that was fed has
- * been used.
+ * Return: NEXUS_MESSAGE, NEXUS_GAP, or NEXUS_MORE once the chunk is used up.
  */
 enum nexus_item nexus_next(struct nexus *nexus, struct nexus_message *message);
 
@@ -274,34 +275,34 @@ enum nexus_item nexus_next(struct nexus *nexus, struct nexus_message *message);
  */
 const char *nexus_gap_name(enum nexus_gap gap);
 
-/* What the PROCESS field of an Ownership message is made of. */
+/* The parts of an Ownership message's PROCESS field. */
 #define NEXUS_PROCESS_FORMAT(process)	((unsigned int)(process) & 3)
 #define NEXUS_PROCESS_PRV(process)	((unsigned int)(process) >> 2 & 3)
 #define NEXUS_PROCESS_V(process)	((unsigned int)(process) >> 4 & 1)
 #define NEXUS_PROCESS_CONTEXT(process)	((process) >> 5)
 
 /**
- * nexus_store() - the store that a message came from
+ * nexus_store() - the store that a message describes
  * @message:	message
  * @store:	filled
  *
- * A store to channel n has IDTAG n * 4 + byte offset in the register; the offset
- * is 0, 2 or 3 for a store of 4, 2 or 1 bytes. One that does not fit has 0 bytes.
+ * A store to channel n has IDTAG n * 4 + byte offset in the register; the offset is 0,
+ * 2 or 3 for a store of 4, 2 or 1 bytes. An invalid size is returned as 0 bytes.
  *
- * Return: false for messages that are no Data Acquisition, or of no channel.
+ * Return: false unless it is a Data Acquisition message of a valid channel.
  */
 bool nexus_store(const struct nexus_message *message, struct store *store);
 
 /**
- * nexus_stores() - decode the stores that come next
+ * nexus_stores() - decode the next stores
  * @nexus:	decoder
  * @store:	filled
- * @count:	of how many there is room for
+ * @count:	size of @store
  *
- * As nexus_next() and nexus_store() would, but several times as fast. What it
- * cannot decode, and the end of what was fed, it leaves to nexus_next().
+ * Equivalent to nexus_next() and nexus_store(), but several times as fast. It leaves
+ * unusual messages, and the end of the chunk, to nexus_next().
  *
- * Return: how many; fewer than @count: call nexus_next().
+ * Return: the number of stores; if fewer than @count, call nexus_next().
  */
 size_t nexus_stores(struct nexus *nexus, struct store *store,
 		    size_t count);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* sifive-trace report: what each function cost. */
+/* sifive-trace report: the cost of each function. */
 #include <fnmatch.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -657,7 +657,7 @@ static void put_notes(const struct profile *profile)
 		       name, stats->uncounted);
 }
 
-/* Files and pipes get whole names, unless --width is given. */
+/* Names are not cut in files and pipes, unless --width is given. */
 static void choose_width(struct report_options *options)
 {
 	struct winsize size;

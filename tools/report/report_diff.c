@@ -107,7 +107,7 @@ static unsigned int column(const struct diff *diff, unsigned int which,
 	return c;
 }
 
-/* Whether a trace has no such counts: a hart's are none of a thread's. */
+/* Whether a trace lacks such counts: those of a hart are not a thread's. */
 static bool lacks(const struct diff *diff, unsigned int which,
 		  const struct metric *metric)
 {
@@ -268,7 +268,7 @@ static bool has(const struct diff *diff, const struct metric *metric)
 	return false;
 }
 
-/* All of the first trace, then those that only the second has. */
+/* All of the first trace, then those only in the second. */
 static void choose_metrics(struct diff *diff)
 {
 	struct metric more[METRICS_MAX];
@@ -324,7 +324,7 @@ static int sort(struct diff *diff)
 	return EXIT_OK;
 }
 
-/* Part of a run is not to be taken for all of it. */
+/* A partial run must not pass for a complete one. */
 static void tell_coverage(const struct diff *diff)
 {
 	static const char * const which[] = { "before", "after" };

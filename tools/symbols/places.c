@@ -11,10 +11,10 @@
 #define ALIGNMENT	(1ull << 16)
 
 /**
- * struct place - an object wthe object in the side-car fileh addresses of its own
- * @meta:	it
- * @from, @to:	the time that it was there, unwrapped, inclusive
- * @shift:	own address minus address in memory; 0: it needs none
+ * struct place - an object with addresses of its own
+ * @meta:	the object in the side-car file
+ * @from, @to:	when it was loaded, unwrapped, inclusive
+ * @shift:	own address minus address in memory; 0: not needed
  */
 struct place {
 	const struct meta_object	*meta;
@@ -184,7 +184,7 @@ static bool was_there(const struct place *place, uint64_t address, uint64_t time
 	       time >= place->from && time <= place->to;
 }
 
-/* How many of the sorted objects begin at or before @address. */
+/* Number of sorted objects that begin at or before @address. */
 static size_t begun(const struct places *places, uint64_t address)
 {
 	size_t low = 0, high = places->count;
