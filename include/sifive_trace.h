@@ -60,9 +60,8 @@ enum {
 	/* Keep the newest bytes; otherwise the trace ends when a buffer is full. */
 	SIFIVE_TRACE_RING		= 1 << 0,
 	/* Each thread has counts of its own, of what it ran alone: those of its records
-	 * from its first one on, those of samples from sifive_trace_on() on. Without
-	 * this counts are the harts', of all that runs there, and every output of the
-	 * trace says so.
+	 * from its first one on, those of samples from sifive_trace_on() on. This is so
+	 * without the flag, too; not with SIFIVE_TRACE_PER_CPU.
 	 */
 	SIFIVE_TRACE_PER_THREAD		= 1 << 1,
 	/* Wait in the program for room in the encoder, before each record, where
@@ -73,14 +72,18 @@ enum {
 	SIFIVE_TRACE_POLL		= 1 << 2,
 	/* No records at function entry and exit. */
 	SIFIVE_TRACE_NO_HOOKS		= 1 << 3,
-	/* Only the first sifive_trace_on() writes headers. With SIFIVE_TRACE_PER_THREAD
-	 * and SIFIVE_TRACE_DELTA a thread that gets the channel of one that has ended
-	 * writes one all the same, from which its differences count: decoders that
-	 * cannot take that want SIFIVE_TRACE_RAW or SIFIVE_TRACE_XOR.
+	/* Only the first sifive_trace_on() writes headers. With SIFIVE_TRACE_DELTA a
+	 * thread that gets the channel of one that has ended writes one all the same,
+	 * from which its own differences count: decoders that cannot take that want
+	 * SIFIVE_TRACE_PER_CPU, SIFIVE_TRACE_RAW or SIFIVE_TRACE_XOR.
 	 */
 	SIFIVE_TRACE_HEADER_ONCE	= 1 << 4,
 	/* Sample whatever runs on the CPUs, not this process alone. */
 	SIFIVE_TRACE_SAMPLE_ALL		= 1 << 5,
+	/* Counts are the harts', of all that runs there, and every output of the trace
+	 * says so.
+	 */
+	SIFIVE_TRACE_PER_CPU		= 1 << 6,
 };
 
 /* A name for a raw event, beside those that sifive_trace_setup() knows. */

@@ -31,7 +31,7 @@ PERF_LOCAL int read_flags(struct sifive_trace_options *options)
 	    perf_environment_header(&once, &options->header_interval))
 		return -1;
 	options->flags |= (ring ? SIFIVE_TRACE_RING : 0) |
-			  (per_cpu ? 0 : SIFIVE_TRACE_PER_THREAD) |
+			  (per_cpu ? SIFIVE_TRACE_PER_CPU : 0) |
 			  (once ? SIFIVE_TRACE_HEADER_ONCE : 0);
 	return 0;
 }

@@ -11,7 +11,7 @@
 
 #define FLAGS	(SIFIVE_TRACE_RING | SIFIVE_TRACE_PER_THREAD | SIFIVE_TRACE_POLL | \
 		 SIFIVE_TRACE_NO_HOOKS | SIFIVE_TRACE_HEADER_ONCE | \
-		 SIFIVE_TRACE_SAMPLE_ALL)
+		 SIFIVE_TRACE_SAMPLE_ALL | SIFIVE_TRACE_PER_CPU)
 
 /* Shortest interval between two samples, in microseconds. */
 #define INTERVAL_MIN	100
@@ -148,6 +148,9 @@ PERF_INTERNAL int perf_options_parse(const struct sifive_trace_options *options,
 	if (options->flags & ~(unsigned int)FLAGS)
 		return perf_error("options.flags has unknown bits: 0x%x",
 				  options->flags & ~(unsigned int)FLAGS);
+	if (options->flags & SIFIVE_TRACE_PER_THREAD &&
+	    options->flags & SIFIVE_TRACE_PER_CPU)
+		return perf_error("options.flags asks for the counts of threads and of CPUs: leave one out");
 	if (options->count_type > PERF_COUNT_XOR)
 		return perf_error("options.count_type is %u: it can be 0 to 2",
 				  options->count_type);
@@ -165,7 +168,7 @@ PERF_INTERNAL int perf_options_parse(const struct sifive_trace_options *options,
 	setup->take.ring = options->flags & SIFIVE_TRACE_RING;
 	setup->poll = options->flags & SIFIVE_TRACE_POLL;
 	setup->hooks = !(options->flags & SIFIVE_TRACE_NO_HOOKS);
-	setup->per_thread = options->flags & SIFIVE_TRACE_PER_THREAD;
+	setup->per_thread = !(options->flags & SIFIVE_TRACE_PER_CPU);
 	setup->header_once = options->flags & SIFIVE_TRACE_HEADER_ONCE;
 	setup->header_interval = options->header_interval;
 	setup->filter = options->filter;

@@ -124,14 +124,14 @@ static void go_on(struct __test_metadata *_metadata,
 	EXPECT_EQ(0, self->seen.jumps);
 }
 
-TEST_F(lib_hotplug, calls_and_their_counts_go_on)
+TEST_F(lib_hotplug, calls_and_the_harts_counts_go_on)
 {
+	self->options.flags |= SIFIVE_TRACE_PER_CPU;
 	go_on(_metadata, self);
 }
 
 TEST_F(lib_hotplug, calls_and_the_threads_own_counts_go_on)
 {
-	self->options.flags |= SIFIVE_TRACE_PER_THREAD;
 	if (!self->options.events)
 		SKIP(return, "no counters on this hart");
 	go_on(_metadata, self);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that with per-thread counts a thread's records count its own execution and
- * nothing of a neighbour on the same hart.
+ * Proves that a thread's records count its own execution and nothing of a neighbour on
+ * the same hart, unless hart counts are requested.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -113,11 +113,11 @@ static uint64_t work(struct __test_metadata *_metadata,
 
 TEST_F(own_counts, leave_a_neighbour_on_the_hart_out)
 {
-	uint64_t alone = WORK_WITH(SIFIVE_TRACE_PER_THREAD), own, all;
+	uint64_t alone = WORK_WITH(0), own, all;
 
 	kill(self->neighbour, SIGCONT);
 	own = WORK_WITH(SIFIVE_TRACE_PER_THREAD);
-	all = WORK_WITH(0);
+	all = WORK_WITH(SIFIVE_TRACE_PER_CPU);
 	TH_LOG("%llu instructions: %llu counted alone, %llu beside a neighbour, %llu with it",
 	       WORK, (unsigned long long)alone, (unsigned long long)own,
 	       (unsigned long long)all);
@@ -135,7 +135,7 @@ TEST_F(own_counts, go_on_over_each_switch)
 	uint64_t own;
 
 	kill(self->neighbour, SIGCONT);
-	own = work(_metadata, self, SIFIVE_TRACE_PER_THREAD, true);
+	own = work(_metadata, self, 0, true);
 	EXPECT_LE(WORK, own);
 	EXPECT_GE(WORK + WORK / 50, own);
 }

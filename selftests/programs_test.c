@@ -281,7 +281,7 @@ static const char *set_up(struct actor *self)
 	};
 	struct sifive_trace_options options = SIFIVE_TRACE_OPTIONS;
 	static const unsigned int flags[] = {
-		SIFIVE_TRACE_PER_THREAD, SIFIVE_TRACE_POLL, SIFIVE_TRACE_HEADER_ONCE,
+		SIFIVE_TRACE_PER_CPU, SIFIVE_TRACE_POLL, SIFIVE_TRACE_HEADER_ONCE,
 	};
 	unsigned int i;
 
@@ -290,10 +290,8 @@ static const char *set_up(struct actor *self)
 	options.channel = below(self, 16);
 	for (i = 0; i < ARRAY_SIZE(flags); i++)
 		options.flags |= below(self, 4) ? 0 : flags[i];
-	if (!options.events)
-		options.flags &= ~(unsigned int)SIFIVE_TRACE_PER_THREAD;
 	/* With per-thread counts, several threads may share a header. */
-	outcome->regular = !(options.flags & SIFIVE_TRACE_PER_THREAD) ||
+	outcome->regular = !options.events || options.flags & SIFIVE_TRACE_PER_CPU ||
 			   !(options.flags & SIFIVE_TRACE_HEADER_ONCE);
 	trace = sifive_trace_open();
 	if (!trace)

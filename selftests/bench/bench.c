@@ -217,7 +217,7 @@ static void run_list(const struct list *list, int type, bool poll, enum how how)
 	options.cpus = "0";
 	options.buffer = 1 << 18;
 	options.flags = (poll ? SIFIVE_TRACE_POLL : 0) |
-			(how == OWN_COUNTS ? SIFIVE_TRACE_PER_THREAD : 0);
+			(how == OWN_COUNTS ? 0 : SIFIVE_TRACE_PER_CPU);
 	check(sifive_trace_setup(trace, &options));
 	check(sifive_trace_on(trace));
 	if (how == SECOND_THREAD) {
@@ -347,7 +347,9 @@ static void run_targets(void)
 	run_off();
 	run_switch();
 	run(7, SIFIVE_TRACE_RAW, false, FIRST_THREAD);
+	run(7, SIFIVE_TRACE_RAW, false, OWN_COUNTS);
 	run(MOST, SIFIVE_TRACE_RAW, false, FIRST_THREAD);
+	run(MOST, SIFIVE_TRACE_RAW, false, OWN_COUNTS);
 }
 
 static void run_without_code(void)
@@ -410,6 +412,7 @@ static void run_all(void)
 	if (bits() == 64)
 		run_switch();
 	run(MOST, SIFIVE_TRACE_RAW, false, FIRST_THREAD);
+	run(MOST, SIFIVE_TRACE_RAW, false, OWN_COUNTS);
 	run(MOST, SIFIVE_TRACE_XOR, false, FIRST_THREAD);
 }
 

@@ -3,7 +3,8 @@
 # Fails if a record exceeds its limit of instructions, or has an unexpected number of
 # loads or stores; with -v check=1 reports that as TAP instead.
 
-# Limit of an entry record: 42 + 7n for @n adjacent counters, 42 + 10n for others.
+# Limit of an entry record: 42 + 7n for @n adjacent counters, 42 + 10n for others; 15 more
+# for own counts.
 function bound(kind, list, mode, how,    n, most) {
 	n = counters(list)
 	if (how == "nocode")
@@ -41,11 +42,19 @@ function result(good, what) {
 		print "bench: " what > "/dev/stderr"
 }
 
+# Own counts of Delta, the default, may also take no more than 15 beside the hart's.
+function most(    n, beside) {
+	n = bound($1, $2, $4, $5)
+	beside = instructions($1 " " $2 " " $3, $4, "first", $6)
+	if ($5 == "own" && $3 == "delta" && beside != "" && beside + 15 < n)
+		return beside + 15
+	return n
+}
+
 function judge() {
-	result($7 <= bound($1, $2, $4, $5) && $8 == loads_due($2, $4) &&
-	       $9 == stores_due($1, $2, $3, $6),
+	result($7 <= most() && $8 == loads_due($2, $4) && $9 == stores_due($1, $2, $3, $6),
 	       sprintf("%s, %s counters, %s, %s, %s, %s bits: %d instructions of %d, %d loads, %d stores",
-		       $1, $2, $3, $4, $5, $6, $7, bound($1, $2, $4, $5), $8, $9))
+		       $1, $2, $3, $4, $5, $6, $7, most(), $8, $9))
 }
 
 NF == 10 {
@@ -82,13 +91,13 @@ function instructions(key, mode, thread, bits) {
 
 function row(key,    k) {
 	split(key, k, " ")
-	printf "| %s | %s | %s | %d | %d | %d | %s | %s | %s | %s | %d | %s | %d | %d | %d | %d |\n",
+	printf "| %s | %s | %s | %d | %d | %d | %s | %s | %d | %s | %s | %d | %s | %d | %d | %d | %d |\n",
 		k[1], k[2], k[3], bound(k[1], k[2], "", ""),
 		instructions(key, "stall", "first", 64),
 		instructions(key, "stall", "first", 32),
 		instructions(key, "poll", "first", 64),
 		instructions(key, "stall", "second", 64),
-		instructions(key, "stall", "own", 64),
+		bound(k[1], k[2], "", "own"), instructions(key, "stall", "own", 64),
 		instructions(key, "stall", "nocode", 64),
 		loads[key, "stall"], loads[key, "poll"],
 		stores[key, 64], stores[key, 32], bytes[key, 64], bytes[key, 32]
@@ -101,7 +110,7 @@ function off(what, words,    key) {
 }
 
 function tables(    i) {
-	head("| record | counters | type | bound | instr. | 32 | polling | thread 2 | own counts | no code | loads | polling | stores | 32 | bytes | 32 |")
+	head("| record | counters | type | bound | instr. | 32 | polling | thread 2 | bound | own counts | no code | loads | polling | stores | 32 | bytes | 32 |")
 	for (i = 1; i <= n; i++)
 		if (keys[i] !~ /^off/)
 			row(keys[i])

@@ -95,7 +95,7 @@ static void neighbours(struct __test_metadata *_metadata, unsigned int type)
 	unsigned int n;
 
 	for (n = 2; n <= 29; n++) {
-		SET_UP(n, 0, type, 0);
+		SET_UP(n, 0, type, SIFIVE_TRACE_PER_CPU);
 		EXPECT_GE(BOUND(n), entry(HIGH));
 		TH_LOG("%u counters: %u instructions", n, entry(HIGH));
 		EXPECT_GE(BOUND(n), entry(LOW));
@@ -118,7 +118,7 @@ TEST_F(cost, others)
 	unsigned int n;
 
 	for (n = 1; n <= 28; n++) {
-		SET_UP(n, 4, SIFIVE_TRACE_DELTA, 0);
+		SET_UP(n, 4, SIFIVE_TRACE_DELTA, SIFIVE_TRACE_PER_CPU);
 		EXPECT_GE(BOUND_OTHERS(n), entry(HIGH));
 		sifive_trace_off(trace);
 	}
@@ -129,7 +129,7 @@ TEST_F(cost, raw)
 	unsigned int n;
 
 	for (n = 1; n <= 29; n++) {
-		SET_UP(n, 0, SIFIVE_TRACE_RAW, 0);
+		SET_UP(n, 0, SIFIVE_TRACE_RAW, SIFIVE_TRACE_PER_CPU);
 		EXPECT_GE(BOUND(n), entry(HIGH));
 		count(UINT64_C(5) << 32);
 		EXPECT_GE(BOUND(n), entry(HIGH));
@@ -143,7 +143,7 @@ TEST_F(cost, own)
 	unsigned int n;
 
 	for (n = 2; n <= 29; n++) {
-		SET_UP(n, 0, SIFIVE_TRACE_DELTA, SIFIVE_TRACE_PER_THREAD);
+		SET_UP(n, 0, SIFIVE_TRACE_DELTA, 0);
 		EXPECT_GE(BOUND(n) + OWN, entry(HIGH));
 		TH_LOG("%u counters: %u instructions", n, entry(HIGH));
 		sifive_trace_off(trace);
@@ -161,7 +161,7 @@ TEST_F(cost, code)
 	for (i = 0; i < 6; i++) {
 		const uint32_t *end;
 
-		SET_UP(31, 0, types[i / 2], i % 2 ? SIFIVE_TRACE_PER_THREAD : 0);
+		SET_UP(31, 0, types[i / 2], i % 2 ? 0 : SIFIVE_TRACE_PER_CPU);
 		end = (const uint32_t *)machine_code->section[0].restart + 1;
 		EXPECT_GE(CODE_SIZE, (const char *)end - (const char *)machine_code);
 		TH_LOG("%zd bytes", (const char *)end - (const char *)machine_code);

@@ -212,7 +212,7 @@ TEST_F(meta, usual)
 	STRING("xor", "ts_scheme");
 	NUMBER(PERF_COUNT_DELTA, "count_type");
 	BOOLEAN(false, "wrapped");
-	BOOLEAN(false, "per_thread");
+	BOOLEAN(true, "per_thread");
 	BOOLEAN(false, "ts_channels");
 	NUMBER(6, "channel");
 	BOOLEAN(false, "coverage.full");
@@ -277,7 +277,7 @@ TEST_F(meta, usual)
 
 TEST_F(meta, samples_and_a_ring)
 {
-	self->options.flags = SIFIVE_TRACE_RING | SIFIVE_TRACE_PER_THREAD;
+	self->options.flags = SIFIVE_TRACE_RING | SIFIVE_TRACE_PER_CPU;
 	self->options.period = 1234567;
 	self->options.period_event = "branch-misses:u";
 	self->options.count_type = SIFIVE_TRACE_RAW;
@@ -288,7 +288,7 @@ TEST_F(meta, samples_and_a_ring)
 	RECORD();
 	NUMBER(2, "lost.encoders");
 	BOOLEAN(true, "wrapped");
-	BOOLEAN(true, "per_thread");
+	BOOLEAN(false, "per_thread");
 	NUMBER(PERF_COUNT_RAW, "count_type");
 	NUMBER(3, "channel");
 	NUMBER(4, "sampling.channel");

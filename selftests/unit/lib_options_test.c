@@ -74,10 +74,8 @@ TEST_F(options, events_by_name)
 	self->options.events = "cycles:u,OWN_STORE:k,timestamp";
 	self->options.names = names;
 	self->options.names_count = 2;
-	self->options.flags = SIFIVE_TRACE_PER_THREAD;
 	ASSERT_EQ(0, SETUP());
 	EXPECT_EQ(3, dev.counters.count);
-	EXPECT_EQ(SIFIVE_TRACE_COUNTERS_PER_THREAD, dev.counters.flags);
 	EXPECT_EQ(0, dev.counters.event[0].type);
 	EXPECT_EQ(1, dev.counters.event[0].code);
 	EXPECT_EQ(SIFIVE_TRACE_EVENT_NO_KERNEL, dev.counters.event[0].flags);
@@ -85,6 +83,21 @@ TEST_F(options, events_by_name)
 	EXPECT_EQ(0x202, dev.counters.event[1].data);
 	EXPECT_EQ(SIFIVE_TRACE_EVENT_NO_USER, dev.counters.event[1].flags);
 	EXPECT_EQ(HW_TIMESTAMP, dev.counters.event[2].code);
+}
+
+TEST_F(options, counts_are_the_threads_unless_those_of_cpus_are_asked_for)
+{
+	self->options.events = "cycles";
+	ASSERT_EQ(0, SETUP());
+	EXPECT_EQ(SIFIVE_TRACE_COUNTERS_PER_THREAD, dev.counters.flags);
+	self->options.flags = SIFIVE_TRACE_PER_THREAD;
+	ASSERT_EQ(0, SETUP());
+	EXPECT_EQ(SIFIVE_TRACE_COUNTERS_PER_THREAD, dev.counters.flags);
+	self->options.flags = SIFIVE_TRACE_PER_CPU;
+	ASSERT_EQ(0, SETUP());
+	EXPECT_EQ(0, dev.counters.flags);
+	self->options.flags |= SIFIVE_TRACE_PER_THREAD;
+	EXPECT_ERROR(SETUP(), "asks for the counts of threads and of CPUs");
 }
 
 TEST_F(options, without_hooks)
@@ -132,8 +145,8 @@ TEST_F(options, samples_by_event)
 
 TEST_F(options, refused_numbers)
 {
-	self->options.flags = 1 << 6;
-	REFUSED("unknown bits: 0x40");
+	self->options.flags = 1 << 7;
+	REFUSED("unknown bits: 0x80");
 	self->options.flags = 0;
 	self->options.count_type = 3;
 	REFUSED("count_type is 3");

@@ -76,7 +76,7 @@ static int begin_set(unsigned int width, bool own)
 	dev.event_set = (uint32_t)((UINT64_C(1) << set.count) - 1);
 	options.events = set.events;
 	options.count_type = type;
-	options.flags = own ? SIFIVE_TRACE_PER_THREAD : 0;
+	options.flags = own ? 0 : SIFIVE_TRACE_PER_CPU;
 	if (sifive_trace_setup(trace, &options))
 		return -1;
 	if (own) {
@@ -508,7 +508,7 @@ TEST_F(widths, header_once_with_own_counts)
 	int i;
 
 	options.events = "cycles,instructions";
-	options.flags = SIFIVE_TRACE_HEADER_ONCE | SIFIVE_TRACE_PER_THREAD;
+	options.flags = SIFIVE_TRACE_HEADER_ONCE;
 	for (type = SIFIVE_TRACE_RAW; type <= SIFIVE_TRACE_XOR; type++) {
 		options.count_type = type;
 		ASSERT_EQ(0, sifive_trace_setup(trace, &options)) {

@@ -182,8 +182,8 @@ int setup_finish(struct setup *setup)
 	}
 	if (setup->sram)
 		options->buffer = 0;
-	if (!setup->per_cpu)
-		options->flags |= SIFIVE_TRACE_PER_THREAD;
+	if (setup->per_cpu)
+		options->flags |= SIFIVE_TRACE_PER_CPU;
 	if (*events) {
 		known = events_translate(events, machine_cpu(cpu) ?
 					 family_of(cpu) : NULL);
@@ -268,7 +268,7 @@ int setup_environment(const struct setup *setup, const char *output)
 	error |= put("SIFIVE_TRACE_RING",
 		     o->flags & SIFIVE_TRACE_RING ? "1" : NULL);
 	error |= put("SIFIVE_TRACE_PER_CPU",
-		     o->flags & SIFIVE_TRACE_PER_THREAD ? NULL : "1");
+		     o->flags & SIFIVE_TRACE_PER_CPU ? "1" : NULL);
 	error |= put_number("SIFIVE_TRACE_INTERVAL", o->interval);
 	error |= put_number("SIFIVE_TRACE_PERIOD", o->period);
 	error |= put("SIFIVE_TRACE_PERIOD_EVENT", o->period_event);
