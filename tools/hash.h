@@ -1,15 +1,66 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The hash function of all hash tables. */
+/* The hash table of all indexes and caches. */
 #ifndef SIFIVE_TRACE_HASH_H
 #define SIFIVE_TRACE_HASH_H
 
 #include <stdint.h>
+#include <string.h>
 
 /** hash_place() - the first slot to try for a key, in a table of 1 << @bits slots */
 static inline uint32_t hash_place(uint64_t key, unsigned int bits)
 {
 	/* 2^64 divided by the golden ratio spreads adjacent keys. */
 	return (uint32_t)(key * 0x9e3779b97f4a7c15ull >> (64 - bits));
+}
+
+/**
+ * struct hash - an index into an array whose entries have keys
+ * @slot:	numbers of entries, from 1 on; 0 if the slot is free
+ * @bits:	there are 1 << @bits slots, and always a free one
+ */
+struct hash {
+	uint32_t	*slot;
+	unsigned int	bits;
+};
+
+/** hash_bits() - the size of a table for @room entries: at most half of it is used */
+static inline unsigned int hash_bits(uint64_t room)
+{
+	unsigned int bits = 1;
+
+	while (1ull << bits < 2 * room)
+		bits++;
+	return bits;
+}
+
+/**
+ * hash_find() - the slot with the entry of a key, or a free slot for it
+ * @key_of:	the key of entry @number in @array
+ *
+ * Inlined with a constant @key_of, so that no search calls a function.
+ */
+static inline __attribute__((always_inline)) uint32_t *
+hash_find(const struct hash *hash, uint64_t key,
+	  uint64_t (*key_of)(const void *array, uint32_t number), const void *array)
+{
+	uint32_t mask = (1u << hash->bits) - 1, number;
+	uint32_t at = hash_place(key, hash->bits);
+
+	while ((number = hash->slot[at]) && key_of(array, number) != key)
+		at = (at + 1) & mask;
+	return &hash->slot[at];
+}
+
+/** hash_fill() - replace the content by the entries from @first to before @end */
+static inline __attribute__((always_inline)) void
+hash_fill(const struct hash *hash, uint32_t first, uint32_t end,
+	  uint64_t (*key_of)(const void *array, uint32_t number), const void *array)
+{
+	uint32_t number;
+
+	memset(hash->slot, 0, sizeof(*hash->slot) << hash->bits);
+	for (number = first; number < end; number++)
+		*hash_find(hash, key_of(array, number), key_of, array) = number;
 }
 
 #endif /* SIFIVE_TRACE_HASH_H */

@@ -6,7 +6,6 @@
 
 #include "analysis.h"
 #include "command.h"
-#include "hash.h"
 #include "reorder.h"
 
 /* Appended to names of functions that belong to the tracer. */
@@ -78,8 +77,7 @@ static void free_thread(struct analysis_thread *thread)
 	if (!thread)
 		return;
 	free(thread->frame);
-	free(thread->count);
-	free(thread->slot);
+	costs_free(&thread->costs);
 	free(thread);
 }
 
@@ -264,12 +262,17 @@ static void add_counts(struct analysis *analysis, struct analysis_thread *thread
  */
 static uint64_t *at_begin(const struct analysis_thread *thread, unsigned int i)
 {
-	return thread->count + (size_t)i * 2 * thread->stride;
+	return costs_of(&thread->costs, i);
 }
 
 static uint64_t *of_inner(const struct analysis_thread *thread, unsigned int i)
 {
-	return at_begin(thread, i) + thread->stride;
+	return at_begin(thread, i) + thread->costs.stride;
+}
+
+static uint64_t function_of(const void *frames, uint32_t number)
+{
+	return ((const struct analysis_frame *)frames)[number - 1].function;
 }
 
 /*
@@ -279,57 +282,26 @@ static uint64_t *of_inner(const struct analysis_thread *thread, unsigned int i)
  */
 static uint32_t *find_call(const struct analysis_thread *thread, uint32_t function)
 {
-	uint32_t mask = (1u << thread->slot_bits) - 1, index;
-	uint32_t at = hash_place(function, thread->slot_bits);
-
-	while ((index = thread->slot[at]) &&
-	       thread->frame[index - 1].function != function)
-		at = (at + 1) & mask;
-	return &thread->slot[at];
+	return hash_find(&thread->costs.hash, function, function_of, thread->frame);
 }
 
-static size_t frame_bytes(unsigned int room, unsigned int stride)
-{
-	return room * (sizeof(struct analysis_frame) +
-		       2 * stride * sizeof(uint64_t) + 2 * sizeof(uint32_t));
-}
-
-/* Makes room for @room frames, a power of two, with @stride counters. */
+/* Makes room for @room frames with @stride counters. */
 static bool resize(struct analysis *analysis, struct analysis_thread *thread,
 		   unsigned int room, unsigned int stride)
 {
-	size_t old = frame_bytes(thread->room, thread->stride);
-	size_t new = frame_bytes(room, stride);
+	size_t old = costs_bytes(sizeof(*thread->frame), thread->costs.room,
+				 thread->costs.stride);
+	size_t new = costs_bytes(sizeof(*thread->frame), room, stride);
 	struct analysis_frame *frame;
-	uint32_t *slots;
-	uint64_t *counts;
 	unsigned int i;
 
 	if (analysis->frame_bytes - old + new > ANALYSIS_FRAME_BYTES)
 		return false;
-	counts = calloc((size_t)room * 2 * stride + 1, sizeof(*counts));
-	slots = calloc(2 * room, sizeof(*slots));
-	frame = counts && slots ?
-		realloc(thread->frame, room * sizeof(*frame)) : NULL;
-	if (!frame) {
-		free(counts);
-		free(slots);
+	frame = costs_resize(&thread->costs, thread->frame, sizeof(*frame), thread->depth,
+			     room, stride);
+	if (!frame)
 		return false;
-	}
-	for (i = 0; i < thread->depth; i++) {
-		memcpy(counts + (size_t)i * 2 * stride, at_begin(thread, i),
-		       thread->stride * sizeof(*counts));
-		memcpy(counts + ((size_t)i * 2 + 1) * stride,
-		       of_inner(thread, i), thread->stride * sizeof(*counts));
-	}
-	free(thread->count);
-	free(thread->slot);
-	thread->count = counts;
-	thread->slot = slots;
-	thread->slot_bits = (unsigned int)__builtin_ctz(2 * room);
 	thread->frame = frame;
-	thread->room = room;
-	thread->stride = stride;
 	for (i = 0; i < thread->depth; i++)
 		if (frame[i].outermost)
 			*find_call(thread, frame[i].function) = i + 1;
@@ -339,13 +311,13 @@ static bool resize(struct analysis *analysis, struct analysis_thread *thread,
 
 static bool make_room(struct analysis *analysis, struct analysis_thread *thread)
 {
-	unsigned int stride = thread->stride, room = thread->room;
+	unsigned int stride = thread->costs.stride, room = thread->costs.room;
 
 	if (stride < analysis->counters.count)
 		stride = (analysis->counters.count + 3) & ~3u;
 	if (thread->depth == room)
 		room = room ? 2 * room : 16;
-	if (stride == thread->stride && room == thread->room)
+	if (stride == thread->costs.stride && room == thread->costs.room)
 		return true;
 	return resize(analysis, thread, room, stride);
 }
@@ -373,7 +345,7 @@ static void leave(struct analysis *analysis, struct analysis_thread *thread,
 		end.inferred = frame->inferred || thread->inferred;
 		end.self_inferred = end.inferred || frame->doubtful;
 	}
-	for (c = 0; c < thread->stride; c++) {
+	for (c = 0; c < thread->costs.stride; c++) {
 		total[c] = thread->sum[c] - begin[c];
 		self[c] = total[c] - inner[c];
 	}
@@ -385,7 +357,7 @@ static void leave(struct analysis *analysis, struct analysis_thread *thread,
 		thread->frame[depth - 1].inner += elapsed;
 		thread->frame[depth - 1].doubtful |= end.self_inferred || !end.timed;
 		inner = of_inner(thread, depth - 1);
-		for (c = 0; c < thread->stride; c++)
+		for (c = 0; c < thread->costs.stride; c++)
 			inner[c] += total[c];
 	}
 	if (frame->outermost)
@@ -463,9 +435,9 @@ static void enter(struct analysis *analysis, struct analysis_thread *thread,
 		return;
 	}
 	memcpy(at_begin(thread, thread->depth), thread->sum,
-	       thread->stride * sizeof(uint64_t));
+	       thread->costs.stride * sizeof(uint64_t));
 	memset(of_inner(thread, thread->depth), 0,
-	       thread->stride * sizeof(uint64_t));
+	       thread->costs.stride * sizeof(uint64_t));
 	outermost = find_call(thread, function);
 	frame = &thread->frame[thread->depth++];
 	frame->outermost = !*outermost;

@@ -13,6 +13,7 @@
 #ifndef SIFIVE_TRACE_ANALYSIS_H
 #define SIFIVE_TRACE_ANALYSIS_H
 
+#include "costs.h"
 #include "counters.h"
 #include "functions.h"
 #include "options.h"
@@ -66,11 +67,7 @@ struct analysis_thread {
 	unsigned int		src;
 	uint64_t		now;
 	/* Private to analysis.c. */
-	unsigned int		room;
-	unsigned int		stride;		/* counters that fit */
-	uint64_t		*count;		/* 2 * stride for each frame */
-	uint32_t		*slot;		/* outermost calls by function */
-	unsigned int		slot_bits;
+	struct costs		costs;		/* outermost calls by function */
 	uint64_t		too_deep;
 	uint64_t		search;		/* search budget, in frames */
 	bool			had_record;

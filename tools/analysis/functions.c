@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /* A hash table from addresses to numbers: see functions.h. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "functions.h"
 #include "hash.h"
@@ -14,7 +13,7 @@
 struct functions {
 	uint32_t	places;		/* addresses; place 0 is not used */
 	uint32_t	count;
-	unsigned int	slot_bits;
+	struct hash	hash;
 	uint64_t	address[FUNCTIONS_MAX];	/* of each place */
 	uint32_t	id[FUNCTIONS_MAX];	/* of each place */
 	uint32_t	first[FUNCTIONS_MAX];	/* place of each function */
@@ -28,7 +27,8 @@ struct functions *functions_new(void)
 	if (functions) {
 		functions->places = 1;
 		functions->count = 1;
-		functions->slot_bits = SLOT_BITS_FIRST;
+		functions->hash.slot = functions->slot;
+		functions->hash.bits = SLOT_BITS_FIRST;
 	}
 	return functions;
 }
@@ -38,27 +38,14 @@ void functions_free(struct functions *functions)
 	free(functions);
 }
 
-/* Returns the slot that has the address, or a free one for it. */
-static uint32_t *find_slot(struct functions *functions, uint64_t address)
+static uint64_t address_of(const void *addresses, uint32_t place)
 {
-	uint32_t mask = (1u << functions->slot_bits) - 1;
-	uint32_t at = hash_place(address, functions->slot_bits);
-	uint32_t place;
-
-	while ((place = functions->slot[at]) && functions->address[place] != address)
-		at = (at + 1) & mask;
-	return &functions->slot[at];
+	return ((const uint64_t *)addresses)[place];
 }
 
-static void widen(struct functions *functions)
+static uint32_t *find_slot(struct functions *functions, uint64_t address)
 {
-	uint32_t place;
-
-	memset(functions->slot, 0,
-	       sizeof(functions->slot[0]) << functions->slot_bits);
-	functions->slot_bits++;
-	for (place = 1; place < functions->places; place++)
-		*find_slot(functions, functions->address[place]) = place;
+	return hash_find(&functions->hash, address, address_of, functions->address);
 }
 
 /* A place without a function yet, or FUNCTIONS_OTHER if all are used. */
@@ -68,8 +55,11 @@ static uint32_t add_place(struct functions *functions, uint64_t address)
 
 	if (functions->places == FUNCTIONS_MAX)
 		return FUNCTIONS_OTHER;
-	if (functions->places >> (functions->slot_bits - 1))
-		widen(functions);
+	if (functions->places >> (functions->hash.bits - 1)) {
+		functions->hash.bits++;
+		hash_fill(&functions->hash, 1, functions->places, address_of,
+			  functions->address);
+	}
 	place = functions->places++;
 	*find_slot(functions, address) = place;
 	functions->address[place] = address;

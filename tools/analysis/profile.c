@@ -5,71 +5,37 @@
 #include <string.h>
 
 #include "command.h"
-#include "hash.h"
 #include "profile.h"
 
-static size_t row_bytes(unsigned int stride)
+static uint64_t key(uint32_t function, uint32_t group)
 {
-	return sizeof(struct profile_row) + 2 * stride * sizeof(uint64_t) +
-	       2 * sizeof(uint32_t);
+	return (uint64_t)group << 32 | function;
 }
 
-static uint32_t *find_slot(struct profile *profile, uint32_t function,
-			   uint32_t group)
+static uint64_t key_of(const void *rows, uint32_t number)
 {
-	uint64_t key = (uint64_t)group << 32 | function;
-	uint32_t mask = (1u << profile->slot_bits) - 1;
-	uint32_t at = hash_place(key, profile->slot_bits);
+	const struct profile_row *row = (const struct profile_row *)rows + number - 1;
 
-	for (;; at = (at + 1) & mask) {
-		uint32_t index = profile->slot[at];
-
-		if (!index || (profile->row[index - 1].function == function &&
-			       profile->row[index - 1].group == group))
-			return &profile->slot[at];
-	}
+	return key(row->function, row->group);
 }
 
-/* Makes room for @room rows with @stride counters each, and fills the slots again. */
-static bool resize(struct profile *profile, size_t room, unsigned int stride)
+static uint32_t *find_slot(struct profile *profile, uint32_t function, uint32_t group)
 {
-	unsigned int bits = 1;
-	uint64_t *counts;
+	return hash_find(&profile->costs.hash, key(function, group), key_of, profile->row);
+}
+
+static bool resize(struct profile *profile, uint32_t room, unsigned int stride)
+{
 	struct profile_row *rows;
-	uint32_t *slots;
-	size_t i;
 
-	if (room * row_bytes(stride) > PROFILE_BYTES)
+	if (costs_bytes(sizeof(*rows), room, stride) > PROFILE_BYTES)
 		return false;
-	while (1u << bits < 2 * room)
-		bits++;
-	counts = calloc(room * 2 * stride + 1, sizeof(*counts));
-	slots = calloc(1u << bits, sizeof(*slots));
-	rows = counts && slots ? realloc(profile->row, room * sizeof(*rows)) : NULL;
-	if (!rows) {
-		free(counts);
-		free(slots);
+	rows = costs_resize(&profile->costs, profile->row, sizeof(*rows),
+			    (uint32_t)profile->rows, room, stride);
+	if (!rows)
 		return false;
-	}
-	for (i = 0; i < profile->rows; i++) {
-		size_t from = i * 2 * profile->stride, to = i * 2 * stride;
-
-		memcpy(counts + to, profile->count + from,
-		       profile->stride * sizeof(*counts));
-		memcpy(counts + to + stride, profile->count + from + profile->stride,
-		       profile->stride * sizeof(*counts));
-	}
-	free(profile->count);
-	free(profile->slot);
 	profile->row = rows;
-	profile->count = counts;
-	profile->slot = slots;
-	profile->slot_bits = bits;
-	profile->room = room;
-	profile->stride = stride;
-	for (i = 0; i < profile->rows; i++)
-		*find_slot(profile, rows[i].function, rows[i].group) =
-			(uint32_t)i + 1;
+	hash_fill(&profile->costs.hash, 1, (uint32_t)profile->rows + 1, key_of, rows);
 	return true;
 }
 
@@ -90,15 +56,15 @@ static size_t get_row(struct profile *profile,
 	struct profile_row *row;
 	uint32_t *slot;
 
-	if (wanted > profile->stride &&
-	    !resize(profile, profile->room, (wanted + 3) & ~3u))
+	if (wanted > profile->costs.stride &&
+	    !resize(profile, profile->costs.room, (wanted + 3) & ~3u))
 		profile->no_memory = true;
 	slot = find_slot(profile, function, group);
 	if (*slot)
 		return *slot - 1;
 	/* The last row is for everything that no longer fits. */
-	if (profile->rows + 1 >= profile->room &&
-	    !resize(profile, 2 * profile->room, profile->stride)) {
+	if (profile->rows + 1 >= profile->costs.room &&
+	    !resize(profile, 2 * profile->costs.room, profile->costs.stride)) {
 		function = FUNCTIONS_OTHER;
 		group = 0;
 		slot = find_slot(profile, function, group);
@@ -121,8 +87,8 @@ static void on_leave(void *context, struct analysis_thread *thread,
 	const struct analysis_frame *frame = &thread->frame[thread->depth - 1];
 	struct profile *profile = context;
 	size_t index = get_row(profile, thread, frame->function);
-	uint64_t *total = profile->count + index * 2 * profile->stride;
-	uint64_t *self = total + profile->stride;
+	uint64_t *total = costs_of(&profile->costs, (uint32_t)index);
+	uint64_t *self = total + profile->costs.stride;
 	struct profile_row *row = &profile->row[index];
 	unsigned int counters = analysis_counters(profile->analysis)->count;
 	unsigned int c;
@@ -134,8 +100,8 @@ static void on_leave(void *context, struct analysis_thread *thread,
 	row->self += end->self;
 	if (frame->outermost)
 		row->total += end->total;
-	if (counters > profile->stride)
-		counters = profile->stride;
+	if (counters > profile->costs.stride)
+		counters = profile->costs.stride;
 	for (c = 0; c < counters; c++) {
 		self[c] += end->count_self[c];
 		if (frame->outermost)
@@ -148,8 +114,8 @@ static void on_point(void *context, struct analysis_thread *thread,
 {
 	struct profile *profile = context;
 	size_t index = get_row(profile, thread, step->function);
-	uint64_t *total = profile->count + index * 2 * profile->stride;
-	uint64_t *self = total + profile->stride;
+	uint64_t *total = costs_of(&profile->costs, (uint32_t)index);
+	uint64_t *self = total + profile->costs.stride;
 	uint64_t known = step->counted;
 
 	if (step->record->type == PERFREC_ISR)
@@ -162,7 +128,7 @@ static void on_point(void *context, struct analysis_thread *thread,
 	for (; known; known &= known - 1) {
 		unsigned int c = (unsigned int)__builtin_ctzll(known);
 
-		if (c >= profile->stride)
+		if (c >= profile->costs.stride)
 			break;
 		total[c] += step->delta[c];
 		self[c] += step->delta[c];
@@ -204,24 +170,23 @@ void profile_free(struct profile *profile)
 	analysis_free(profile->analysis);
 	input_close(&profile->input);
 	free(profile->row);
-	free(profile->count);
-	free(profile->slot);
+	costs_free(&profile->costs);
 }
 
 uint64_t profile_total(const struct profile *profile, size_t row,
 		       unsigned int column)
 {
-	if (column >= profile->stride)
+	if (column >= profile->costs.stride)
 		return 0;
-	return profile->count[row * 2 * profile->stride + column];
+	return costs_of(&profile->costs, (uint32_t)row)[column];
 }
 
 uint64_t profile_self(const struct profile *profile, size_t row,
 		      unsigned int column)
 {
-	if (column >= profile->stride)
+	if (column >= profile->costs.stride)
 		return 0;
-	return profile->count[(row * 2 + 1) * profile->stride + column];
+	return costs_of(&profile->costs, (uint32_t)row)[profile->costs.stride + column];
 }
 
 void profile_name(const struct profile *profile, size_t row, char *text,

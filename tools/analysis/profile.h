@@ -4,6 +4,7 @@
 #define SIFIVE_TRACE_PROFILE_H
 
 #include "analysis.h"
+#include "costs.h"
 #include "options.h"
 
 /* Size limit of the rows; further functions of a damaged trace share one row. */
@@ -49,11 +50,7 @@ struct profile {
 	size_t			rows;
 	bool			no_memory;
 	/* Private to profile.c. */
-	size_t			room;
-	unsigned int		stride;
-	uint64_t		*count;
-	uint32_t		*slot;
-	unsigned int		slot_bits;
+	struct costs		costs;
 };
 
 /**

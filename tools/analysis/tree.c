@@ -5,71 +5,46 @@
 #include <string.h>
 
 #include "command.h"
-#include "hash.h"
 #include "tree.h"
 
-/* Index of a node's counts. */
-static size_t counts_at(const struct tree *tree, uint32_t node)
+/* Memory that pruning takes for each node. */
+#define PRUNING_BYTES	(2 * sizeof(uint32_t))
+
+static uint64_t key(uint32_t parent, uint32_t function)
 {
-	return (size_t)node * 2 * tree->stride;
+	return (uint64_t)parent << 32 | function;
+}
+
+static uint64_t key_of(const void *nodes, uint32_t number)
+{
+	const struct tree_node *node = (const struct tree_node *)nodes + number;
+
+	return key(node->parent, node->function);
 }
 
 static uint32_t *find_slot(struct tree *tree, uint32_t parent, uint32_t function)
 {
-	uint64_t key = (uint64_t)parent << 32 | function;
-	uint32_t mask = (1u << tree->slot_bits) - 1;
-	uint32_t at = hash_place(key, tree->slot_bits);
+	return hash_find(&tree->costs.hash, key(parent, function), key_of, tree->node);
+}
 
-	for (;; at = (at + 1) & mask) {
-		uint32_t index = tree->slot[at];
-
-		if (!index || (tree->node[index].function == function &&
-			       tree->node[index].parent == parent))
-			return &tree->slot[at];
-	}
+/* The root is not in the hash table. */
+static void fill_slots(struct tree *tree)
+{
+	hash_fill(&tree->costs.hash, 1, tree->nodes, key_of, tree->node);
 }
 
 static bool resize(struct tree *tree, uint32_t room, unsigned int stride)
 {
-	size_t bytes = sizeof(struct tree_node) + 2 * stride * sizeof(uint64_t) +
-		       4 * sizeof(uint32_t);
-	unsigned int bits = 1;
 	struct tree_node *nodes;
-	uint64_t *counts;
-	uint32_t *slots, i;
 
-	if (room * bytes > TREE_BYTES)
+	if (costs_bytes(sizeof(*nodes) + PRUNING_BYTES, room, stride) > TREE_BYTES)
 		return false;
-	while (1u << bits < 2 * room)
-		bits++;
-	counts = calloc((size_t)room * 2 * stride + 1, sizeof(*counts));
-	slots = calloc(1u << bits, sizeof(*slots));
-	nodes = counts && slots ?
-		realloc(tree->node, room * sizeof(*nodes)) : NULL;
-	if (!nodes) {
-		free(counts);
-		free(slots);
+	nodes = costs_resize(&tree->costs, tree->node, sizeof(*nodes), tree->nodes, room,
+			     stride);
+	if (!nodes)
 		return false;
-	}
-	for (i = 0; i < tree->nodes; i++) {
-		size_t to = (size_t)i * 2 * stride;
-
-		memcpy(counts + to, tree->count + counts_at(tree, i),
-		       tree->stride * sizeof(*counts));
-		memcpy(counts + to + stride,
-		       tree->count + counts_at(tree, i) + tree->stride,
-		       tree->stride * sizeof(*counts));
-	}
-	free(tree->count);
-	free(tree->slot);
 	tree->node = nodes;
-	tree->count = counts;
-	tree->slot = slots;
-	tree->slot_bits = bits;
-	tree->room = room;
-	tree->stride = stride;
-	for (i = 1; i < tree->nodes; i++)
-		*find_slot(tree, nodes[i].parent, nodes[i].function) = i;
+	fill_slots(tree);
 	return true;
 }
 
@@ -89,8 +64,7 @@ int tree_init(struct tree *tree, bool by_thread)
 void tree_free(struct tree *tree)
 {
 	free(tree->node);
-	free(tree->count);
-	free(tree->slot);
+	costs_free(&tree->costs);
 }
 
 /* ---- the lightest subtrees become "(others)" ---------------------------- */
@@ -163,11 +137,11 @@ static uint64_t least_weight(const struct tree *tree)
 
 static void add_counts(struct tree *tree, uint32_t to, uint32_t from, bool total)
 {
-	uint64_t *sum = tree->count + counts_at(tree, to);
-	const uint64_t *add = tree->count + counts_at(tree, from);
+	uint64_t *sum = costs_of(&tree->costs, to);
+	const uint64_t *add = costs_of(&tree->costs, from);
 	unsigned int c;
 
-	for (c = total ? 0 : tree->stride; c < 2 * tree->stride; c++)
+	for (c = total ? 0 : tree->costs.stride; c < 2 * tree->costs.stride; c++)
 		sum[c] += add[c];
 }
 
@@ -249,18 +223,15 @@ static void compact(struct pruning *pruning)
 		pruning->map[node] = kept;
 		tree->node[kept] = tree->node[node];
 		tree->node[kept].parent = pruning->map[tree->node[node].parent];
-		memmove(tree->count + counts_at(tree, kept),
-			tree->count + counts_at(tree, node),
-			2 * tree->stride * sizeof(*tree->count));
+		memmove(costs_of(&tree->costs, kept),
+			costs_of(&tree->costs, node),
+			2 * tree->costs.stride * sizeof(*tree->costs.count));
 		kept++;
 	}
-	memset(tree->count + counts_at(tree, kept), 0,
-	       counts_at(tree, tree->nodes - kept) * sizeof(*tree->count));
+	memset(costs_of(&tree->costs, kept), 0,
+	       (tree->nodes - kept) * 2 * tree->costs.stride * sizeof(*tree->costs.count));
 	tree->nodes = kept;
-	memset(tree->slot, 0, sizeof(*tree->slot) << tree->slot_bits);
-	for (node = 1; node < kept; node++)
-		*find_slot(tree, tree->node[node].parent,
-			   tree->node[node].function) = node;
+	fill_slots(tree);
 }
 
 static void move_frames(const struct pruning *pruning)
@@ -300,7 +271,7 @@ static uint32_t prune(struct tree *tree, uint32_t keep)
 		keep = pruning.map[keep];
 	}
 	/* Mostly open calls are left: pruning again would gain nothing. */
-	tree->stuck = tree->nodes > tree->room / 4 * 3;
+	tree->stuck = tree->nodes > tree->costs.room / 4 * 3;
 	free(tree->weight);
 	free(pruning.map);
 	free(pruning.others);
@@ -311,8 +282,8 @@ static uint32_t prune(struct tree *tree, uint32_t keep)
 
 static bool add_room(struct tree *tree)
 {
-	return tree->nodes < tree->room ||
-	       resize(tree, 2 * tree->room, tree->stride);
+	return tree->nodes < tree->costs.room ||
+	       resize(tree, 2 * tree->costs.room, tree->costs.stride);
 }
 
 /* Returns the node; or, without room for it, @parent with NO_NODE. */
@@ -322,14 +293,14 @@ static uint64_t child(struct tree *tree, uint32_t parent, uint32_t function)
 	struct tree_node *node;
 	uint32_t *slot;
 
-	if (wanted > tree->stride)
-		tree->full |= !resize(tree, tree->room, (wanted + 3) & ~3u);
+	if (wanted > tree->costs.stride)
+		tree->full |= !resize(tree, tree->costs.room, (wanted + 3) & ~3u);
 	slot = find_slot(tree, parent, function);
 	if (*slot)
 		return *slot;
 	if (!add_room(tree)) {
 		parent = prune(tree, parent);
-		if (tree->nodes == tree->room)
+		if (tree->nodes == tree->costs.room)
 			return parent | NO_NODE;
 	}
 	slot = find_slot(tree, parent, function);
@@ -365,7 +336,7 @@ void tree_leave(struct tree *tree, struct analysis_thread *thread,
 {
 	struct analysis_frame *frame = &thread->frame[thread->depth - 1];
 	struct tree_node *node = &tree->node[(uint32_t)frame->user];
-	uint64_t *total = tree->count + counts_at(tree, (uint32_t)frame->user);
+	uint64_t *total = costs_of(&tree->costs, (uint32_t)frame->user);
 	bool own = !(frame->user & NO_NODE);
 	unsigned int c, counters = analysis_counters(tree->analysis)->count;
 
@@ -376,10 +347,10 @@ void tree_leave(struct tree *tree, struct analysis_thread *thread,
 	if (own)
 		node->total += end->total;
 	node->self += end->self;
-	for (c = 0; c < counters && c < tree->stride; c++) {
+	for (c = 0; c < counters && c < tree->costs.stride; c++) {
 		if (own)
 			total[c] += end->count[c];
-		total[tree->stride + c] += end->count_self[c];
+		total[tree->costs.stride + c] += end->count_self[c];
 	}
 }
 
@@ -397,14 +368,14 @@ void tree_point(struct tree *tree, struct analysis_thread *thread,
 	}
 	node = (uint32_t)child(tree, around(tree, thread, 0), step->function);
 	tree->node[node].samples++;
-	total = tree->count + counts_at(tree, node);
+	total = costs_of(&tree->costs, node);
 	for (; known; known &= known - 1) {
 		unsigned int c = (unsigned int)__builtin_ctzll(known);
 
-		if (c >= tree->stride)
+		if (c >= tree->costs.stride)
 			break;
 		total[c] += step->delta[c];
-		total[tree->stride + c] += step->delta[c];
+		total[tree->costs.stride + c] += step->delta[c];
 	}
 }
 
@@ -443,15 +414,14 @@ static uint64_t weigh(const struct tree *tree, uint32_t node, int weight,
 		return tree->node[node].calls;
 	if (weight == TREE_SAMPLES)
 		return tree->node[node].samples;
-	if (weight - TREE_COUNTER >= (int)tree->stride)
+	if (weight - TREE_COUNTER >= (int)tree->costs.stride)
 		return 0;
-	return tree->count[counts_at(tree, node) + from +
-			   (size_t)(weight - TREE_COUNTER)];
+	return costs_of(&tree->costs, node)[from + (size_t)(weight - TREE_COUNTER)];
 }
 
 uint64_t tree_self(const struct tree *tree, uint32_t node, int weight)
 {
-	return weigh(tree, node, weight, tree->node[node].self, tree->stride);
+	return weigh(tree, node, weight, tree->node[node].self, tree->costs.stride);
 }
 
 uint64_t tree_total(const struct tree *tree, uint32_t node, int weight)
@@ -486,9 +456,8 @@ void tree_finish(struct tree *tree, int weight)
 	/* The root and the threads have the sums of their children. */
 	for (i = tree->nodes - 1; i; i--) {
 		struct tree_node *parent = &tree->node[tree->node[i].parent];
-		uint64_t *from = tree->count + counts_at(tree, i);
-		uint64_t *to = tree->count +
-			       counts_at(tree, tree->node[i].parent);
+		uint64_t *from = costs_of(&tree->costs, i);
+		uint64_t *to = costs_of(&tree->costs, tree->node[i].parent);
 		unsigned int c;
 
 		if (tree->node[i].parent != TREE_ROOT &&
@@ -496,7 +465,7 @@ void tree_finish(struct tree *tree, int weight)
 			continue;
 		parent->total += tree->node[i].total;
 		parent->samples += tree->node[i].samples;
-		for (c = 0; c < tree->stride; c++)
+		for (c = 0; c < tree->costs.stride; c++)
 			to[c] += from[c];
 	}
 	for (i = 1; order && i < tree->nodes; i++)

@@ -4,6 +4,7 @@
 #define SIFIVE_TRACE_TREE_H
 
 #include "analysis.h"
+#include "costs.h"
 #include "options.h"
 
 /* Size limit of the nodes. Beyond it, the lightest subtrees become "(others)". */
@@ -50,11 +51,7 @@ struct tree {
 	uint32_t		nodes;
 	bool			full;		/* some calls are in "(others)" */
 	/* The rest is private to tree.c. */
-	uint32_t		room;
-	unsigned int		stride;
-	uint64_t		*count;
-	uint32_t		*slot;
-	unsigned int		slot_bits;
+	struct costs		costs;
 	uint64_t		*weight;
 	bool			stuck;
 };

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* Counts and an index of growing arrays: see costs.h. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "costs.h"
+
+static void copy_counts(const struct costs *from, const struct costs *to, uint32_t row)
+{
+	size_t bytes = from->stride * sizeof(*from->count);
+
+	if (!bytes)
+		return;
+	memcpy(costs_of(to, row), costs_of(from, row), bytes);
+	memcpy(costs_of(to, row) + to->stride, costs_of(from, row) + from->stride,
+	       bytes);
+}
+
+void *costs_resize(struct costs *costs, void *rows, size_t size, uint32_t used,
+		   uint32_t room, unsigned int stride)
+{
+	struct costs wider = { .room = room, .stride = stride };
+	uint32_t row;
+
+	wider.hash.bits = hash_bits(room);
+	wider.hash.slot = calloc(1u << wider.hash.bits, sizeof(*wider.hash.slot));
+	wider.count = calloc((size_t)room * 2 * stride + 1, sizeof(*wider.count));
+	rows = wider.count && wider.hash.slot ? realloc(rows, room * size) : NULL;
+	if (!rows) {
+		costs_free(&wider);
+		return NULL;
+	}
+	for (row = 0; row < used; row++)
+		copy_counts(costs, &wider, row);
+	costs_free(costs);
+	*costs = wider;
+	return rows;
+}
+
+void costs_free(struct costs *costs)
+{
+	free(costs->count);
+	free(costs->hash.slot);
+}

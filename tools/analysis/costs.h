@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* Counts of the rows of a growing array, and an index of the rows. */
+#ifndef SIFIVE_TRACE_COSTS_H
+#define SIFIVE_TRACE_COSTS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "hash.h"
+
+/**
+ * struct costs - memory that grows with an array of rows
+ * @room:	number of rows that fit
+ * @stride:	number of counters that fit
+ * @count:	two counts of each counter for each row
+ * @hash:	for the array's user to fill
+ */
+struct costs {
+	uint32_t	room;
+	unsigned int	stride;
+	uint64_t	*count;
+	struct hash	hash;
+};
+
+/** costs_bytes() - the memory that @room rows of @size bytes take */
+static inline size_t costs_bytes(size_t size, uint32_t room, unsigned int stride)
+{
+	return room * (size + 2 * stride * sizeof(uint64_t) + 2 * sizeof(uint32_t));
+}
+
+/** costs_of() - the first counts of a row; the second ones are @stride further */
+static inline uint64_t *costs_of(const struct costs *costs, uint32_t row)
+{
+	return costs->count + (size_t)row * 2 * costs->stride;
+}
+
+/**
+ * costs_resize() - make room for @room rows with @stride counters
+ * @rows:	the array; freed if another one is returned
+ * @size:	of a row in bytes
+ * @used:	rows in use, whose counts are kept; the index is emptied
+ *
+ * Return: the array, or NULL if out of memory: then nothing has changed.
+ */
+void *costs_resize(struct costs *costs, void *rows, size_t size, uint32_t used,
+		   uint32_t room, unsigned int stride);
+
+/** costs_free() - free the counts and the index */
+void costs_free(struct costs *costs);
+
+#endif /* SIFIVE_TRACE_COSTS_H */
