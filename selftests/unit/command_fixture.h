@@ -16,6 +16,8 @@
 #define FIB	0x21000ull
 #define LENGTHY	0x22000ull
 #define SIZE	(1 << 16)
+/* Only a command that waits for more input than there is takes this many seconds. */
+#define HANGS	600
 
 FIXTURE(command) {
 	char folder[64];
@@ -85,6 +87,34 @@ run(FIXTURE_DATA(command) *self, const char *format, ...)
 	self->status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 	read_file("out.txt", self->out);
 	read_file("err.txt", self->err);
+}
+
+/* Start the command with a pipe to it, and one from it unless @from is NULL. */
+static inline pid_t start_command(const char *arguments, int *to, int *from)
+{
+	char command[512];
+	int in[2], out[2];
+	pid_t child;
+
+	if (pipe2(in, O_CLOEXEC) || (from && pipe2(out, O_CLOEXEC)))
+		abort();
+	child = fork();
+	if (!child) {
+		alarm(HANGS);
+		dup2(in[0], 0);
+		if (from)
+			dup2(out[1], 1);
+		snprintf(command, sizeof(command), "exec " COMMAND " %s", arguments);
+		execl("/bin/sh", "sh", "-c", command, NULL);
+		_exit(127);
+	}
+	close(in[0]);
+	*to = in[1];
+	if (from) {
+		close(out[1]);
+		*from = out[0];
+	}
+	return child;
 }
 
 static inline void save(FIXTURE_DATA(command) *self, const char *path)

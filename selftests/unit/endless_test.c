@@ -35,38 +35,26 @@ static void fill(struct gen *gen)
 /* Feed it this many chunks. Returns its peak memory in KiB, or -1. */
 static long feed(const struct gen *gen, const char *arguments, unsigned int parts)
 {
-	char command[512];
+	char command[256];
 	struct rusage usage;
 	unsigned int i;
-	int pipes[2], status;
+	int to, status;
 	pid_t child;
 
-	if (pipe(pipes))
-		return -1;
-	child = fork();
-	if (!child) {
-		dup2(pipes[0], 0);
-		close(pipes[0]);
-		close(pipes[1]);
-		snprintf(command, sizeof(command), "exec " COMMAND " %s >/dev/null",
-			 arguments);
-		execl("/bin/sh", "sh", "-c", command, NULL);
-		_exit(127);
-	}
-	close(pipes[0]);
+	snprintf(command, sizeof(command), "%s >/dev/null", arguments);
+	child = start_command(command, &to, NULL);
 	for (i = 0; i < parts; i++) {
 		size_t done = 0;
 
 		while (done < gen->length) {
-			ssize_t count = write(pipes[1], gen->data + done,
-					      gen->length - done);
+			ssize_t count = write(to, gen->data + done, gen->length - done);
 
 			if (count <= 0)
 				break;
 			done += (size_t)count;
 		}
 	}
-	close(pipes[1]);
+	close(to);
 	if (wait4(child, &status, 0, &usage) != child || !WIFEXITED(status) ||
 	    WEXITSTATUS(status))
 		return -1;

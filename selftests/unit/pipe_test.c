@@ -9,9 +9,6 @@
 
 #include "command_fixture.h"
 
-/* Only a command that waits for more input than there is takes this long. */
-#define HANGS		600
-
 /* The command, with a pipe to it and one from it. */
 struct reader {
 	pid_t	child;
@@ -22,29 +19,10 @@ struct reader {
 static void begin(struct reader *reader, const char *arguments)
 {
 	char command[256];
-	int to[2], from[2];
 
 	signal(SIGPIPE, SIG_IGN);
-	if (pipe(to) || pipe(from))
-		abort();
-	reader->child = fork();
-	if (!reader->child) {
-		alarm(HANGS);
-		dup2(to[0], 0);
-		dup2(from[1], 1);
-		close(to[0]);
-		close(to[1]);
-		close(from[0]);
-		close(from[1]);
-		snprintf(command, sizeof(command), "exec " COMMAND " %s - 2>/dev/null",
-			 arguments);
-		execl("/bin/sh", "sh", "-c", command, NULL);
-		_exit(127);
-	}
-	close(to[0]);
-	close(from[1]);
-	reader->to = to[1];
-	reader->from = from[0];
+	snprintf(command, sizeof(command), "%s - 2>/dev/null", arguments);
+	reader->child = start_command(command, &reader->to, &reader->from);
 }
 
 /* Write the trace generated since @done. */
