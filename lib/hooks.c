@@ -131,6 +131,25 @@ PERF_LOCAL void write_break(const struct perf_stream *stream)
 	perf_stimulus8(stream->stimulus, PERF_RECORD_BREAK);
 }
 
+/*
+ * The counts from which records after a header continue: @now, but a thread that has
+ * moved leaves none of its own out since its latest record, on the other CPU.
+ */
+PERF_LOCAL const uint64_t *header_base(const struct perf_thread *thread,
+				       const struct perf_lane *lane,
+				       const uint64_t *now, uint64_t *base)
+{
+	const struct perf_lane *latest = thread->latest;
+	uint32_t i;
+
+	if (!is_relative() || !latest || latest == lane || latest->torn ||
+	    latest->generation != perf_pool->generation)
+		return now;
+	for (i = 0; i < perf_pool->layout.count; i++)
+		base[i] = latest->stream.last[i] + latest->offset[i];
+	return base;
+}
+
 /* Writes a lane's header if it is due; records continue from the counters in @now. */
 PERF_LOCAL bool write_header(struct perf_thread *thread, struct perf_lane *lane,
 			     const uint64_t *now)
@@ -139,6 +158,7 @@ PERF_LOCAL bool write_header(struct perf_thread *thread, struct perf_lane *lane,
 	uint32_t generation = perf_pool->generation;
 	const bool begins = lane->generation != generation || thread->fresh & bit;
 	const bool repeated = perf_pool->interval && lane->generation && !lane->left;
+	uint64_t base[PERF_COUNTER_MAX];
 
 	if (!begins && !repeated && !lane->torn)
 		return false;
@@ -150,6 +170,7 @@ PERF_LOCAL bool write_header(struct perf_thread *thread, struct perf_lane *lane,
 	lane->left = perf_pool->interval;
 	thread->fresh &= ~bit;
 	make_whole(lane);
+	now = header_base(thread, lane, now, base);
 	perf_stream_header(&lane->stream, now);
 	/*
 	 * A header of the interval says that records continue; any other, that they
@@ -158,10 +179,11 @@ PERF_LOCAL bool write_header(struct perf_thread *thread, struct perf_lane *lane,
 	if (begins && repeated)
 		perf_stream_header(&lane->stream, now);
 	make_relative(thread, lane);
+	thread->latest = lane;
 	return true;
 }
 
-PERF_LOCAL void write_record(const struct perf_thread *thread, struct perf_lane *lane,
+PERF_LOCAL void write_record(struct perf_thread *thread, struct perf_lane *lane,
 			     uint32_t kind, uintptr_t address, uintptr_t address2,
 			     const uint64_t *now)
 {
@@ -170,6 +192,7 @@ PERF_LOCAL void write_record(const struct perf_thread *thread, struct perf_lane 
 	make_whole(lane);
 	perf_stream_record(&lane->stream, kind, address, address2, now);
 	make_relative(thread, lane);
+	thread->latest = lane;
 }
 
 /* Pool open, and the thread in the current epoch. */

@@ -397,6 +397,7 @@ PERF_LOCAL struct perf_thread *join_blocked(void)
 	thread->stuck = false;
 	thread->lent = false;
 	thread->lane = &perf_pool->lane[channel][0];
+	thread->latest = NULL;
 	thread->cpu = PERF_CPU_NOBODY;
 	/* Differences of the thread's own counts cannot go on from another's. */
 	thread->fresh = perf_pool->once && !(perf_pool->slots &&

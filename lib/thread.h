@@ -94,6 +94,7 @@ enum perf_refusal {
  * @lent:	it has called vfork(): who runs here may be the child
  * @epoch:	perf_pool.epoch when it joined
  * @channel:	its channel
+ * @latest:	lane of its latest record or header, NULL: none since it joined
  * @joined:	its entry in perf_pool.joined, -1 none
  * @refused:	enum perf_refusal: whether it may not read the counters
  * @repairs:	how often that was put right
@@ -114,6 +115,7 @@ struct perf_thread {
 	volatile bool stuck;
 	volatile bool lent;
 	unsigned int channel;
+	struct perf_lane *latest;
 	int joined;
 	volatile int refused;
 	uint32_t repairs;

@@ -203,8 +203,8 @@ static void record(struct program *program, struct program_thread *thread,
 		cut_calls(program, thread);
 		thread->blind = true;
 	}
-	/* A Delta header counts from its own position. */
-	if (fresh && program->per_thread && program->count_type == 1)
+	/* A Delta header counts from the thread's latest record, the first from itself. */
+	if (fresh && program->per_thread && program->count_type == 1 && !thread->recorded)
 		memcpy(thread->value, thread->last, sizeof(thread->value));
 	account(program, thread, fresh);
 	tell_time(program, thread);

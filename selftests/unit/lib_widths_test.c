@@ -499,6 +499,80 @@ static void *one_record(void *unused)
 	return unused;
 }
 
+/* The thread continues on @cpu. */
+static void move_to(unsigned int cpu)
+{
+	struct sifive_trace_slot *slots = (struct sifive_trace_slot *)perf_pool->slots;
+
+	mock_rseq.cpu_id = cpu;
+	perf_self->cpu = PERF_CPU_NOBODY;
+	slots[3].offset[PERF_OFFSETS_WRITTEN]++;
+}
+
+/* Skip the header at @at. */
+static void skip_header(struct __test_metadata *_metadata)
+{
+	unsigned int i;
+
+	ASSERT_EQ(PERF_RECORD_MAGIC, mock_log[at].value);
+	at += 3;
+	for (i = 0; i < set.count; i++)
+		at += mock_log[at].value == PERF_EVENT_RAW ? 4 : 3;
+}
+
+/* Record an entry and check that it has all that was counted since @said. */
+static void next_entry(struct __test_metadata *_metadata, bool header)
+{
+	entry();
+	if (header)
+		skip_header(_metadata);
+	EXPECT_NE(~0u, read_record(PERF_RECORD_ENTER));
+	EXPECT_TRUE(is_said());
+}
+
+/*
+ * Differences of a thread's own counts: the first one on another CPU is from the
+ * thread's latest record, on whichever CPU it was made.
+ */
+TEST_F(widths, own_counts_are_complete_where_a_thread_moves)
+{
+	uint64_t before[PERF_COUNTER_MAX];
+	unsigned int i;
+
+	dev.cpus = 3;
+	type = SIFIVE_TRACE_DELTA;
+	offset = (uint64_t)-123456;
+	use_run(9, false);
+	ASSERT_EQ(0, begin_set(64, true));
+	count(1000);
+	next_entry(_metadata, false);
+	memcpy(before, said, sizeof(said));
+
+	count(20000);
+	move_to(0);
+	count(300000);
+	next_entry(_metadata, true);
+
+	/* Back, where differences are from the latest record there. */
+	memcpy(said, before, sizeof(said));
+	move_to(1);
+	count(4000000);
+	next_entry(_metadata, false);
+
+	/* Counts of the time when tracing is off are not recorded, on either CPU. */
+	ASSERT_EQ(0, sifive_trace_off(trace));
+	count(50000000);
+	ASSERT_EQ(0, sifive_trace_on(trace));
+	skip_header(_metadata);
+	EXPECT_EQ(at, mock_stores);
+	for (i = 0; i < set.count; i++)
+		said[i] = mock_counter[set.number[i]] + offset;
+	move_to(0);
+	count(7);
+	next_entry(_metadata, true);
+	offset = 0;
+}
+
 /* Two threads, one after the other, on one channel: only differences restart. */
 TEST_F(widths, header_once_with_own_counts)
 {

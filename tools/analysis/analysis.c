@@ -189,8 +189,8 @@ static bool thread_delta(struct analysis_thread *thread, struct stream *stream,
 	}
 	if (record->header->count_type == PERFREC_DELTA) {
 		/*
-		 * The header was written when the thread arrived, and has its
-		 * latest count.
+		 * The header has the counts of the thread's latest record,
+		 * wherever that was made.
 		 */
 		if (!stream->based)
 			stream->base[i] = known ? thread->last[column] : 0;
