@@ -53,6 +53,7 @@ static uint64_t make_paths(FIXTURE_DATA(command) *self)
 	}
 	enter = self->gen.now - enter;
 	record(&stream, 1, 0x1000);
+	gen_sync(&self->gen, 0);
 	save(self, "trace.rtd");
 	return enter;
 }
@@ -146,6 +147,7 @@ static uint64_t make_random(FIXTURE_DATA(command) *self, uint64_t seed)
 	for (t = 0; t < THREADS; t++)
 		while (calls[t].depth)
 			step(&calls[t], &seed, true, &whole);
+	gen_sync(&self->gen, 0);
 	save(self, "trace.rtd");
 	return whole;
 }

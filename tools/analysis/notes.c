@@ -20,7 +20,7 @@ void analysis_notes(const struct analysis *analysis, const struct input *input)
 		report("%s: %" PRIu64 " of %" PRIu64 " calls have no time: before its first absolute timestamp, or by a clock that is behind another, a source has none",
 		       name, stats->untimed, stats->calls);
 	if (stats->inferred)
-		report("%s: %" PRIu64 " of %" PRIu64 " calls have a time that is inferred, marked ~: messages before it were lost or damaged",
+		report("%s: %" PRIu64 " of %" PRIu64 " calls have a time that is inferred, marked ~: messages before it were lost or damaged, or none behind it confirms it",
 		       name, stats->inferred, stats->calls);
 	if (stats->tracer)
 		report("%s: %" PRIu64 " of %" PRIu64 " samples are in the tracer's own functions, marked [tracer]",

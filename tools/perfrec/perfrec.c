@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /* Performance records out of the stores to a channel: see perfrec.h. */
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,7 +35,6 @@ struct stream {
 	/* Of headers[], the one in force (or NULL) and the one being read. */
 	const struct perfrec_header *header;
 	struct perfrec_header	*reading;
-	struct perfrec_header	headers[PERFREC_HEADERS_KEPT + 1];
 	uint64_t		header_words;
 	/* The header being read may be counters instead. */
 	bool			tentative;
@@ -59,6 +59,8 @@ struct stream {
 	int			guessed;
 	uint32_t		serial;
 	struct perfrec_loss	loss;
+	/* Each is cleared when it begins. */
+	struct perfrec_header	headers[PERFREC_HEADERS_KEPT + 1];
 };
 
 struct perfrec {
@@ -123,13 +125,15 @@ static void assume_header(struct stream *stream,
 	stream->broken = true;
 }
 
-static struct stream *stream_new(struct perfrec *perfrec,
-				 const struct store *word)
+/* Rare: in perfrec_push() itself it would cost registers for each word. */
+static __attribute__((noinline)) struct stream *
+stream_new(struct perfrec *perfrec, const struct store *word)
 {
-	struct stream *stream = calloc(1, sizeof(*stream));
+	struct stream *stream = malloc(sizeof(*stream));
 
 	if (!stream)
 		return NULL;
+	memset(stream, 0, offsetof(struct stream, headers));
 	stream->state = BOUNDARY;
 	stream->reading = &stream->headers[0];
 	stream->record.src = word->src;
@@ -141,6 +145,8 @@ static struct stream *stream_new(struct perfrec *perfrec,
 		assume_header(stream, perfrec->assumed);
 	stream->next = perfrec->first;
 	perfrec->first = stream;
+	if (perfrec->ops->stream)
+		perfrec->ops->stream(perfrec->context, word->src, word->channel);
 	return stream;
 }
 

@@ -194,6 +194,7 @@ struct perfrec_loss {
 
 /**
  * struct perfrec_ops - what the consumer wants to hear of; each may be NULL
+ * @stream:	the first word of a stream
  * @header:	a complete header. It stays valid and unchanged until its stream
  *		has had PERFREC_HEADERS_KEPT more, or perfrec_free().
  * @record:	a complete record, valid during the call. A record is known to
@@ -209,6 +210,7 @@ struct perfrec_loss {
  *		the next word of the stream; or its own where no more is waited for.
  */
 struct perfrec_ops {
+	void (*stream)(void *context, unsigned int src, unsigned int channel);
 	void (*header)(void *context, const struct perfrec_header *header);
 	void (*record)(void *context, const struct perfrec_record *record);
 	void (*lost)(void *context, const struct perfrec_loss *loss);

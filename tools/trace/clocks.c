@@ -3,6 +3,13 @@
 #include <string.h>
 
 #include "clocks.h"
+#include "ring.h"
+
+/* Fewer stores of a source do not show how its clock steps. */
+#define FEW		256
+
+/* Bytes between two comparisons of clocks: more than RING_SKEW, and far less than wait. */
+#define STRETCH		(4 * RING_SKEW)
 
 void clocks_break(struct clocks *clocks, int src, uint64_t offset)
 {
@@ -155,4 +162,148 @@ void clocks_correct(struct clocks *clocks, const struct nexus_message *message)
 			break;
 		correct_bit(clocks, message->src, bit, message->time);
 	}
+}
+
+/* The source's times may all be wrong. */
+static void doubt_source(struct clocks *clocks, struct nexus *nexus, unsigned int src)
+{
+	size_t i;
+
+	for (i = 0; i < clocks->stores; i++)
+		if (clocks->store[i].src == src && clocks->store[i].time_known)
+			clocks->store[i].time_known = TIME_INFERRED;
+	if (nexus->quality[src])
+		nexus->quality[src] = TIME_INFERRED;
+}
+
+static void end_stretch(const struct nexus *nexus, struct clocks_stretch *stretch,
+			const struct clocks_stretch *before)
+{
+	uint64_t latest = 0;
+	unsigned int src;
+
+	stretch->end = nexus->offset;
+	for (src = 0; src <= nexus->src_mask; src++) {
+		uint64_t now = nexus->now[src];
+
+		stretch->now[src] = now;
+		stretch->sent[src] = now != before->now[src] && nexus->quality[src];
+		if (stretch->sent[src] && now > latest) {
+			latest = now;
+			stretch->late = src;
+		}
+	}
+	stretch->latest = latest;
+}
+
+/* Doubt what the source with the latest time of @first and those of @last contradict. */
+static void compare_stretches(struct clocks *clocks, struct nexus *nexus,
+			      const struct clocks_stretch *first,
+			      const struct clocks_stretch *last)
+{
+	unsigned int earlier = 0, agreeing = 0, src;
+
+	for (src = 0; src <= nexus->src_mask; src++) {
+		if (src == first->late || !last->sent[src])
+			continue;
+		if (last->now[src] < first->latest)
+			earlier++;
+		else
+			agreeing++;
+	}
+	if (!earlier)
+		return;
+	if (!agreeing)
+		doubt_source(clocks, nexus, first->late);
+	for (src = 0; src <= nexus->src_mask && (agreeing || earlier == 1); src++)
+		if (src != first->late && last->sent[src] &&
+		    last->now[src] < first->latest)
+			doubt_source(clocks, nexus, src);
+}
+
+void clocks_compare(struct clocks *clocks, struct nexus *nexus)
+{
+	unsigned int next = clocks->next;
+	struct clocks_stretch *stretch = &clocks->stretch[next];
+	const struct clocks_stretch *before = &clocks->stretch[(next + 2) % 3];
+
+	if (!nexus->src_mask || nexus->offset < before->end + STRETCH)
+		return;
+	end_stretch(nexus, stretch, before);
+	clocks->next = (next + 1) % 3;
+	compare_stretches(clocks, nexus, &clocks->stretch[clocks->next], stretch);
+}
+
+/**
+ * struct ending - a source's stores in the queue behind its latest absolute time
+ * @stores:	number of them
+ * @last:	time of the latest, going forward, and then of the one behind, going back
+ * @longest:	step of its time
+ * @bits:	that steps change, and then those of them that nothing has confirmed
+ */
+struct ending {
+	size_t		stores;
+	uint64_t	last;
+	uint64_t	longest;
+	uint64_t	bits;
+};
+
+static void measure_steps(const struct clocks *clocks, struct ending *endings)
+{
+	size_t i;
+
+	for (i = 0; i < clocks->stores; i++) {
+		const struct store *store = &clocks->store[i];
+		struct ending *ending = &endings[store->src];
+		uint64_t step = store->time - ending->last;
+
+		if (!store->time_known || store->offset < clocks->absolute[store->src])
+			continue;
+		if (ending->stores++) {
+			ending->bits |= store->time ^ ending->last;
+			if (step > ending->longest)
+				ending->longest = step;
+		}
+		ending->last = store->time;
+	}
+}
+
+/* Back to where the last of the bits was confirmed: of @open sources. */
+static void doubt_ends(struct clocks *clocks, struct ending *endings, unsigned int open)
+{
+	size_t i;
+
+	for (i = clocks->stores; i-- && open;) {
+		struct store *store = &clocks->store[i];
+		struct ending *ending = &endings[store->src];
+
+		if (!ending->bits || !store->time_known)
+			continue;
+		ending->bits &= ~highest_bit(store->time ^ ending->last);
+		ending->last = store->time;
+		if (!ending->bits || store->offset < clocks->absolute[store->src]) {
+			ending->bits = 0;
+			open--;
+			continue;
+		}
+		store->time_known = TIME_INFERRED;
+	}
+}
+
+void clocks_end(struct clocks *clocks)
+{
+	struct ending endings[NEXUS_SOURCES] = { 0 };
+	unsigned int src, open = 0;
+
+	measure_steps(clocks, endings);
+	for (src = 0; src < NEXUS_SOURCES; src++) {
+		struct ending *ending = &endings[src];
+
+		/* Steps of twice the longest are possible. */
+		ending->bits &= 4 * highest_bit(ending->longest) - 1;
+		if (ending->stores < FEW)
+			ending->bits = 0;
+		open += !!ending->bits;
+	}
+	doubt_ends(clocks, endings, open);
 }

@@ -24,9 +24,28 @@ struct clocks_event {
 };
 
 /**
+ * struct clocks_stretch - RING_SKEW bytes of the trace, or more
+ * @end:	place behind it
+ * @now:	by source: its clock there
+ * @sent:	the source sent messages in it, and its time was known
+ * @late:	the source whose clock was the latest of them
+ * @latest:	that time; 0: none
+ */
+struct clocks_stretch {
+	uint64_t	end;
+	uint64_t	now[NEXUS_SOURCES];
+	bool		sent[NEXUS_SOURCES];
+	unsigned int	late;
+	uint64_t	latest;
+};
+
+/**
  * struct clocks - the queue, and what is known of each source's clock
  * @mask:	greatest timestamp
  * @broken:	by source: offset from which on a lost timestamp may be missing
+ * @absolute:	by source: offset of its latest absolute timestamp
+ * @stretch:	the latest ones, and room for the next
+ * @next:	that room: the earliest is the one behind it
  */
 struct clocks {
 	struct store		store[CLOCKS_QUEUE];
@@ -35,6 +54,9 @@ struct clocks {
 	unsigned int		events;
 	uint64_t		mask;
 	uint64_t		broken[NEXUS_SOURCES];
+	uint64_t		absolute[NEXUS_SOURCES];
+	struct clocks_stretch	stretch[3];
+	unsigned int		next;
 };
 
 /**
@@ -55,6 +77,26 @@ void clocks_break(struct clocks *clocks, int src, uint64_t offset);
  * needs the shortest steps.
  */
 void clocks_correct(struct clocks *clocks, const struct nexus_message *message);
+
+/**
+ * clocks_compare() - compare the sources' clocks with each other
+ * @nexus:	decoder of what the queue holds
+ *
+ * Whatever is RING_SKEW and more behind a message in the file was sent later. Of
+ * two sources that contradict this, the one that no other agrees with has a wrong
+ * clock, or else both may: times that wait, and those that follow, are inferred.
+ */
+void clocks_compare(struct clocks *clocks, struct nexus *nexus);
+
+/**
+ * clocks_end() - mark the times at the trace's end that nothing confirms
+ *
+ * A timestamp's bit that is wrong contradicts the next one in which that bit is the
+ * highest to change. Behind a source's last such ones, with no absolute time behind
+ * them, nothing shows it: times are inferred. Only for the XOR scheme, and sources
+ * with enough stores to show how long their steps are.
+ */
+void clocks_end(struct clocks *clocks);
 
 /**
  * clocks_recover() - find the timestamps in damaged bytes

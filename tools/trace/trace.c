@@ -38,7 +38,6 @@ struct trace {
 	/* Sources that have sent words on each channel. */
 	uint8_t			source[PERFREC_CHANNELS][PERFREC_SOURCES];
 	uint8_t			sources[PERFREC_CHANNELS];
-	bool			seen[PERFREC_CHANNELS][PERFREC_SOURCES];
 	/* A record or header has been completed. */
 	bool			begun[PERFREC_CHANNELS][PERFREC_SOURCES];
 	/* Bytes skipped as no message before the SRC width was known. */
@@ -49,6 +48,13 @@ struct trace {
 	struct clocks		clocks;
 	unsigned int		recoveries;
 };
+
+static void on_stream(void *context, unsigned int src, unsigned int channel)
+{
+	struct trace *trace = context;
+
+	trace->source[channel][trace->sources[channel]++] = (uint8_t)src;
+}
 
 static void on_header(void *context, const struct perfrec_header *header)
 {
@@ -190,22 +196,12 @@ static void on_gap(struct trace *trace, const struct nexus_message *gap)
 		trace->ops->gap(trace->context, gap);
 }
 
-static void note_source(struct trace *trace, const struct store *store)
-{
-	unsigned int channel = store->channel;
-
-	trace->seen[channel][store->src] = true;
-	trace->source[channel][trace->sources[channel]++] = store->src;
-}
-
 /* Return 0, or -ENOMEM. */
 static int on_store(struct trace *trace, const struct store *store)
 {
 	trace->stats.words[store->channel]++;
 	if (!(trace->channels >> store->channel & 1))
 		return 0;
-	if (!trace->seen[store->channel][store->src])
-		note_source(trace, store);
 	return perfrec_push(trace->perfrec, store);
 }
 
@@ -346,8 +342,10 @@ static int on_item(struct trace *trace, enum nexus_item item,
 			damage(trace, -1, message);
 		return queue_event(trace, item, message);
 	}
-	trace->stats.absolute |= (message->flags & NEXUS_TIMESTAMP) &&
-				 (message->flags & NEXUS_SYNC);
+	if (message->flags & NEXUS_TIMESTAMP && message->flags & NEXUS_SYNC) {
+		clocks->absolute[message->src] = message->offset;
+		trace->stats.absolute = true;
+	}
 	if (message->flags & NEXUS_CONTRARY) {
 		clocks_correct(clocks, message);
 		trace->stats.corrected++;
@@ -378,6 +376,7 @@ static int drain(struct trace *trace)
 		count = nexus_stores(&trace->nexus, clocks->store + clocks->stores,
 				     STORES);
 		clocks->stores += count;
+		clocks_compare(clocks, &trace->nexus);
 		if (count == STORES)
 			continue;
 		item = nexus_next(&trace->nexus, &message);
@@ -637,7 +636,8 @@ struct trace *trace_open(const char *path, const struct trace_options *options,
 		return NULL;
 	}
 	trace->perfrec_ops = (struct perfrec_ops){
-		.header = on_header, .record = on_record, .lost = on_lost,
+		.stream = on_stream, .header = on_header, .record = on_record,
+		.lost = on_lost,
 	};
 	trace->perfrec = perfrec_new(&trace->perfrec_ops, trace);
 	if (!trace->perfrec)
@@ -692,7 +692,11 @@ int trace_run(struct trace *trace, const struct trace_ops *ops, void *context)
 	if (trace->in.filled)
 		return 0;
 	nexus_end(&trace->nexus);
-	if (drain(trace) || deliver(trace, trace->clocks.stores))
+	if (drain(trace))
+		return -1;
+	if (trace->nexus.ts_scheme == NEXUS_TS_XOR)
+		clocks_end(&trace->clocks);
+	if (deliver(trace, trace->clocks.stores))
 		return -1;
 	trace->stats.stamped = trace->nexus.stamps != NEXUS_STAMPS_NONE;
 	perfrec_flush(trace->perfrec);
