@@ -60,6 +60,9 @@ run --set tf0.sink-high-bits=0 --dts "$out/region.dts" -- "$probe"
 	grep -q 'words=.*0x0*100000000.* 0xffffffff' "$out/log"
 result $? "memory out of reach is refused with the last address within reach"
 
+! run --memory 768M -- true && grep -q -- '--memory 768M: .* into a trace buffer' "$out/log"
+result $? "a memory in which the board's own trace buffer could not be is refused"
+
 # The pool's first 64 KiB cross 4 GiB.
 region "0x0 0xffffe000" "0x0 0x40000"
 run --memory 2560M --dts "$out/region.dts" -- "$probe"
