@@ -3,11 +3,11 @@
  * One complete capture on hardware that may be broken, reported in one line, for a
  * script that knows the fault:
  *
- *	fault_probe [encoder N] [sram] [ring] [overflow] [stores N]
+ *	fault_probe [encoder N] [sram] [ring] [overflow] [stores N] [also N]
  *
- * Prints the negative errno and the milliseconds of each call, then STATUS and a
- * summary of the decoded trace, then the driver's message. Calls after an error are
- * skipped, except STOP and reading.
+ * Prints the negative errno and the milliseconds of each call, then STATUS, each sink
+ * and a summary of the decoded trace, then the driver's message. Calls after an error
+ * are skipped, except STOP and reading. "also" adds an encoder, which gets 100 stores.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,11 +54,43 @@ static void tell_stream(const struct trace_stream *stream)
 	printf("data=%u errors=%u gaps=%u unsynced=%u ", data, errors, gaps, unsynced);
 }
 
+/* SIFIVE_TRACE_STATUS_* and bytes of each sink. */
+static void tell_sinks(void)
+{
+	struct sifive_trace_sink sink;
+	uint32_t i;
+
+	for (i = 0; i < s.config.sinks && !trace_sink(s.fd, i, &sink); i++)
+		printf("sink%u_full=%d sink%u_error=%d sink%u_bytes=%llu ",
+		       i, !!(sink.flags & SIFIVE_TRACE_STATUS_FULL),
+		       i, !!(sink.flags & SIFIVE_TRACE_STATUS_SINK_ERROR),
+		       i, (unsigned long long)sink.bytes);
+}
+
+/* From any CPU: a page is its encoder's. */
+static void store_also(uint32_t index)
+{
+	struct sifive_trace_encoder encoder;
+	unsigned int reg, i;
+	void *page;
+
+	if (trace_encoder(s.fd, index, &encoder))
+		ksft_exit_fail_msg("no encoder %u\n", index);
+	page = trace_map(s.fd, &encoder);
+	if (!page)
+		ksft_exit_fail_msg("encoder %u: mmap: %s\n", index, strerror(errno));
+	reg = trace_register(&encoder, TRACE_CHANNEL);
+	for (i = 0; i < 100; i++)
+		trace_store(page, reg, i, 4);
+	trace_unmap(page);
+}
+
 int main(int argc, char **argv)
 {
 	uint32_t stores = 100, flags = 0, index = 0, i;
 	struct sifive_trace_status status;
 	struct trace_stream stream;
+	int also = -1;
 	bool sram = false;
 	int arg, ret;
 
@@ -73,6 +105,8 @@ int main(int argc, char **argv)
 			index = (uint32_t)strtoul(argv[++arg], NULL, 0);
 		else if (!strcmp(argv[arg], "stores") && arg + 1 < argc)
 			stores = (uint32_t)strtoul(argv[++arg], NULL, 0);
+		else if (!strcmp(argv[arg], "also") && arg + 1 < argc)
+			also = atoi(argv[++arg]);
 	}
 
 	begun = trace_clock();
@@ -80,6 +114,7 @@ int main(int argc, char **argv)
 	if (ret)
 		ksft_exit_fail_msg("open: %s\n", strerror(-ret));
 	trace_pin(s.encoder.cpu);
+	s.also = also < 0 ? 0 : BIT64(also);
 	ret = trace_session_config(&s, sram ? SIFIVE_TRACE_SINK_SRAM :
 				   SIFIVE_TRACE_SINK_SBA, sram ? 0 : 65536, flags);
 	tell("config", ret);
@@ -88,6 +123,8 @@ int main(int argc, char **argv)
 		tell("start", ret);
 		for (i = 0; s.page && i < stores; i++)
 			trace_store(s.page, s.reg, i, 4);
+		if (also >= 0)
+			store_also(also);
 		/*
 		 * Continue until the encoder has room to report its loss and goes on.
 		 */
@@ -104,6 +141,7 @@ int main(int argc, char **argv)
 		       !!(status.flags & SIFIVE_TRACE_STATUS_SINK_ERROR),
 		       status.stalled == BIT64(s.encoder.index),
 		       (unsigned long long)status.bytes);
+		tell_sinks();
 		ret = trace_collect(s.fd, s.encoder.src_bits, &stream);
 		tell("read", ret);
 		if (!ret)

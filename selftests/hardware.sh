@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Differences between cores, as TAP: a P550 whose single sink reads 0, whose SinkBaseHigh
 # has no bits and whose stall bit is writable; memory that a sink cannot address, and
-# memory whose first part crosses 4 GiB; power-off during a capture; nested funnels.
+# memory whose first part crosses 4 GiB; power-off during a capture; nested funnels; one
+# sink full while another fails.
 #
 #	hardware.sh BUILD
 
@@ -126,6 +127,24 @@ for disables in off on; do
 		grep -q 'words=trace@11018000: sink error' "$out/log"
 	result $? "nested funnels: a bus error that disables its funnel ($disables) is that funnel's"
 done
+
+# ---- two sinks, one of them full -----------------------------------------------------
+
+# The first funnel's sink is full, the second one's fails.
+tools/qemu/board run dual --set tf1.fault-bus-error-after=64 --target "$target" --out "$out" \
+	-- "insmod /target/sifive_trace.ko &&
+	/target/selftests/fault_probe stores 20000 also 2" 2>&1 | tee "$out/log" | sed 's/^/# /'
+[ "${PIPESTATUS[0]}" = 0 ]
+result $? "one sink full, another failed: the board ran to its end"
+[ "$(value config)" = 0 ] && [ "$(value stop)" = -5 ] && [ "$(value full)" = 1 ] &&
+	[ "$(value sink_error)" = 1 ] && grep -q 'words=trace@11019000: sink error' "$out/log"
+result $? "one sink full, another failed: both are reported, and the failed one is named"
+[ "$(value sink0_full)" = 1 ] && [ "$(value sink0_error)" = 0 ] &&
+	[ "$(value sink0_bytes)" = 65536 ]
+result $? "one sink full, another failed: the full one has all of its bytes, and no error"
+[ "$(value sink1_full)" = 0 ] && [ "$(value sink1_error)" = 1 ] &&
+	[ "$(value sink1_bytes)" = 64 ]
+result $? "one sink full, another failed: the failed one has what came before, and is not full"
 
 rm "$out/results"
 tools/qemu/board run nested --target "$target" --out "$out" -- \

@@ -41,7 +41,7 @@ int trace_session_config(struct trace_session *s, uint32_t sink, uint64_t buffer
 	s->config.buffer = buffer;
 	s->config.flags = flags;
 	s->config.channels = ~0u;
-	s->config.encoders = BIT64(s->encoder.index);
+	s->config.encoders = BIT64(s->encoder.index) | s->also;
 	ret = trace_config(s->fd, &s->config);
 	if (!ret)
 		ret = trace_encoder(s->fd, s->encoder.index, &s->encoder);

@@ -19,6 +19,7 @@
  * @fd:		its descriptor
  * @info:	of the machine
  * @encoder:	the encoder whose page is mapped
+ * @also:	encoders that CONFIG selects in addition, one bit each
  * @config:	configuration as returned by CONFIG
  * @reg:	register of TRACE_CHANNEL whose messages have timestamps
  * @page:	its stimulus page
@@ -27,6 +28,7 @@ struct trace_session {
 	int fd;
 	struct sifive_trace_info info;
 	struct sifive_trace_encoder encoder;
+	uint64_t also;
 	struct sifive_trace_config config;
 	unsigned int reg;
 	void *page;
@@ -39,8 +41,8 @@ struct trace_session {
 int trace_session_open(struct trace_session *s, unsigned int index);
 
 /*
- * Configure that encoder alone with a sink kind and map its page; may be repeated.
- * @buffer is 0 for SRAM.
+ * Configure that encoder, and those in @also, with a sink kind and map its page; may be
+ * repeated. @buffer is 0 for SRAM.
  */
 int trace_session_config(struct trace_session *s, uint32_t sink, uint64_t buffer,
 			 uint32_t flags);
