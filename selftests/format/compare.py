@@ -36,8 +36,7 @@ def read(path):
     with open(path, "rb") as trace:
         data = trace.read()
     if os.path.exists(path + ".meta"):
-        with open(path + ".meta", errors="replace") as side_car:
-            records = read_trace.records(data, json.load(side_car))
+        records = read_trace.records(data, side_car(path))
     else:
         records = max((read_trace.records(data, {"srcbits": n}) for n in range(8)), key=len)
     streams = {}
@@ -46,14 +45,26 @@ def read(path):
     return streams
 
 
-def differs(ours, theirs, values):
+def side_car(path):
+    if not os.path.exists(path + ".meta"):
+        return {}
+    with open(path + ".meta", errors="replace") as file:
+        return json.load(file)
+
+
+def differs(ours, theirs, values, laps):
     """Whether a record of the reader is not what decode printed. The command infers
-    some times that the reader does not know: these must not contradict each other."""
+    some times that the reader does not know: these must not contradict each other.
+    @laps: see compare()."""
     time = int(theirs["seconds"]) if "seconds" in theirs else None
     exact = "time" not in theirs
+    if laps and None not in (time, ours["time"]):
+        time -= laps.setdefault(ours["source"],
+                                (time - ours["time"]) // laps["lap"] * laps["lap"])
     addresses = [int(theirs[key], 16) for key in ("address", "caller_address")
                  if key in theirs]
     return (ours["kind"] != theirs["kind"] or
+            ours["thread"] not in (None, theirs.get("thread")) or
             (ours["addresses"] or []) != addresses or
             (ours[values] or []) != list(theirs["counters"].values()) or
             ours["time"] != time and (exact or ours["time"] is not None))
@@ -61,15 +72,19 @@ def differs(ours, theirs, values):
 
 def compare(command, path):
     """The number of records that are alike; text: what is not."""
-    ours = read(path)
+    ours, meta = read(path), side_car(path)
     for values in ("raw", "absolute"):
         theirs = decode(command, path, values)
         if theirs is None:
             return 0
+        # The command infers times before a ring's first absolute one, and so whether
+        # the clock has wrapped there: the reader's may be behind, by the same number of
+        # laps in all of a source.
+        laps = {"lap": 1 << meta.get("ts_width", 40)} if meta.get("wrapped") else {}
         for name in sorted(ours.keys() | theirs.keys()):
             one, other = ours.get(name, []), theirs.get(name, [])
             for mine, record in zip(one, other):
-                if differs(mine, record, values):
+                if differs(mine, record, values, laps):
                     return f"{values} values: {mine} here, {record} there"
             if len(one) != len(other):
                 return f"source and channel {name}: {len(one)} records here, {len(other)} there"

@@ -85,6 +85,14 @@ static void abandon(struct gen_stream *s)
 	gen_header(s);
 }
 
+/* Another thread takes it, or one that had it before takes it back. */
+static void take_channel(struct gen_stream *s)
+{
+	s->owner = 1 + (uint32_t)below(3);
+	s->goes_on = one_in(2);
+	gen_header(s);
+}
+
 /* Messages that belong to no record. */
 static void other_message(struct gen *gen, unsigned int src)
 {
@@ -106,7 +114,9 @@ static void write_part(struct gen_stream *s)
 		other_message(gen, s->src);
 	if (one_in(40))
 		gen_sync(gen, s->src);
-	if (one_in(20))
+	if (one_in(15))
+		take_channel(s);
+	else if (one_in(20))
 		gen_header(s);
 	else if (one_in(20))
 		abandon(s);

@@ -12,6 +12,7 @@ LAYOUT = {2: (0, 1), 3: (0, 1), 4: (2, 2), 7: (0, 2), 8: (4, 1), 9: (4, 2), 11: 
           33: (6, 1, 4, 3, 1), 34: (6, 1, 4, 3, 1), 35: (6, 1, 4, 3, 1)}
 SYNC, STORE, ERROR = (9, 11, 12, 29, 35), 7, 8
 MAGIC, RAW, DELTA, XOR = 0x70657266, 0, 1, 2
+COUNT_TYPES = (0, 1, 2, 4, 5, 6, 12, 13, 14)
 KINDS = ("enter", "exit", "manual", "sample")
 
 
@@ -58,7 +59,7 @@ class Stream:
 
     def __init__(self, src, channel, meta, out):
         self.name, self.out = {"source": src, "channel": channel}, out
-        self.after_magic, self.time = False, None
+        self.after_magic, self.time, self.thread = False, None, None
         self.ring = meta.get("wrapped") and "count_type" in meta
         self.count_type = meta["count_type"] if self.ring else None
         self.widths = [(info >> 12 & 63) + 1 for _, info in
@@ -70,13 +71,16 @@ class Stream:
         self.wanted, self.known, self.address, self.value = 0, known, 0, [0] * 32
 
     def read_header(self):
-        count_type, mask, widths = (yield 8), (yield 32), []
+        count_type = yield 8
+        thread = (yield 32) if count_type & 4 else None
+        mask, widths = (yield 32), []
         for _ in range(bin(mask).count("1")):
             for _ in range(2 if (yield 32) == 2 else 1):
                 yield 32
             widths.append(((yield 32) >> 12 & 63) + 1)
         self.reset(True)
-        self.ring, self.count_type, self.widths = False, count_type, widths
+        self.ring, self.count_type, self.widths = False, count_type & 3, widths
+        self.thread = thread
         yield 0
 
     def read_record(self, kind):
@@ -94,6 +98,7 @@ class Stream:
         if self.known or not (xor and self.ring):
             self.out.append({
                 **self.name, "kind": KINDS[kind], "time": time, "raw": raw,
+                "thread": self.thread if self.known else None,
                 "addresses": addresses if self.known or not xor else None,
                 "absolute": self.value if self.known or self.value is raw else None})
         yield 0
@@ -104,10 +109,10 @@ class Stream:
         self.after_magic = (size, value) == (32, MAGIC)
         if self.wanted == 16 != size:
             self.wanted = self.reader.send(0)
-        if 0 != self.wanted == size:
+        if 0 != self.wanted == size and (size != 8 or value in COUNT_TYPES):
             self.wanted = self.reader.send(value)
             return
-        cut = self.wanted and after_magic and size == 8 and value <= XOR
+        cut = self.wanted and after_magic and size == 8 and value in COUNT_TYPES
         header = cut or self.after_magic
         begins = header or size == 8 and value < 4 and self.count_type is not None
         if self.wanted or not begins:

@@ -45,7 +45,7 @@ static void on_header(void *context, const struct perfrec_header *header)
 
 	if (counters[header->src][header->channel] != (int)header->counters)
 		abort();
-	*words += 3;
+	*words += 3 + header->owned;
 	for (i = 0; i < header->counters; i++) {
 		*words += header->counter[i].type == PERFREC_EVENT_RAW ? 4 : 3;
 		perfrec_counter_name(&header->counter[i], name, sizeof(name));
@@ -104,6 +104,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (data[1] & 0x20)
 			perfrec_settle(perfrec, word.src, word.channel,
 				       word.offset);
+		if (data[1] & 0x10) {
+			const struct perfrec_stamp before = {
+				.offset = word.offset, .time = word.time,
+				.time_known = word.time_known,
+			};
+
+			perfrec_settle_thread(perfrec, data[2], word.channel, &before);
+		}
 		memcpy(&word.value, data + 2, 4);
 		if (word.bytes < 4)
 			word.value &= (1u << 8 * word.bytes) - 1;

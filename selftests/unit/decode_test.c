@@ -288,6 +288,76 @@ TEST_F(command, channels)
 	EXPECT_NE(NULL, strstr(self->out, "   0  9 sample  0x20000\n"));
 }
 
+static void write_text(const char *name, const char *text)
+{
+	write_file(name, text, strlen(text));
+}
+
+static void put_named(struct gen_stream *stream, uint32_t owner, bool goes_on)
+{
+	const uint64_t address = MAIN;
+
+	stream->owner = owner;
+	stream->goes_on = goes_on;
+	if (owner)
+		gen_header(stream);
+	gen_record(stream, 2, &address, NULL);
+}
+
+/* A header may be among what is lost: whose records come behind it nobody knows. */
+TEST_F(command, threads_of_a_channel_are_named_or_unknown)
+{
+	const uint64_t address = MAIN;
+	struct gen_stream stream;
+
+	gen_stream_init(&stream, &self->gen, 0, 6, 0, 0, 64);
+	put_named(&stream, 71, false);
+	gen_error(&self->gen, 0);
+	gen_record(&stream, 2, &address, NULL);
+	put_named(&stream, 72, true);
+	save(self, "trace.rtd");
+	run(self, "decode --format json trace.rtd | grep manual | grep -o 'channel.*address'");
+	EXPECT_STREQ("channel\":6,\"thread\":71,\"time\":\"unknown\",\"address\n"
+		     "channel\":6,\"time\":\"unknown\",\"address\n"
+		     "channel\":6,\"thread\":72,\"time\":\"unknown\",\"address\n",
+		     self->out);
+	run(self, "decode trace.rtd");
+	EXPECT_NE(NULL, strstr(self->out, "Raw, 0 counters, thread 71\n"));
+	EXPECT_NE(NULL, strstr(self->out, "Raw, 0 counters, thread 72, which goes on\n"));
+	run(self, "report --by thread trace.rtd | sort");
+	EXPECT_NE(NULL, strstr(self->out, "thread 71"));
+	EXPECT_NE(NULL, strstr(self->out, "unknown thread, source 0 channel 6"));
+	write_text("trace.rtd.meta", "{\"srcbits\":0,\"channel\":6,\"shared\":64,"
+		  "\"threads\":[{\"channel\":6,\"tid\":70},"
+		  "{\"channel\":6,\"tid\":72,\"named\":true,\"name\":\"late\"}]}");
+	run(self, "decode --format csv trace.rtd");
+	EXPECT_NE(NULL, strstr(self->out, ",time,thread\n"));
+	EXPECT_NE(NULL, strstr(self->out, ",unknown,71\n"));
+	EXPECT_NE(NULL, strstr(self->out, ",unknown,\n"));
+	run(self, "report --by thread trace.rtd");
+	EXPECT_NE(NULL, strstr(self->out, "late/72"));
+}
+
+/* A ring has lost the header that would name the thread. */
+TEST_F(command, a_ring_of_shared_channels_begins_with_an_unknown_thread)
+{
+	const uint64_t address = MAIN;
+	struct gen_stream stream;
+
+	gen_stream_init(&stream, &self->gen, 0, 6, 0, 0, 64);
+	gen_record(&stream, 2, &address, NULL);
+	gen_record(&stream, 2, &address, NULL);
+	put_named(&stream, 72, true);
+	save(self, "trace.rtd");
+	write_text("trace.rtd.meta", "{\"srcbits\":0,\"channel\":6,\"shared\":64,"
+		  "\"wrapped\":true,\"count_type\":0,\"counters\":[],"
+		  "\"threads\":[{\"channel\":6,\"tid\":70}]}");
+	run(self, "decode --format csv trace.rtd");
+	EXPECT_EQ(NULL, strstr(self->out, ",70\n"));
+	EXPECT_NE(NULL, strstr(self->out, ",unknown,\n"));
+	EXPECT_NE(NULL, strstr(self->out, ",unknown,72\n"));
+}
+
 TEST_F(command, different_counters_side_by_side)
 {
 	struct gen_stream one, two;

@@ -158,13 +158,19 @@ static void store(struct gen_stream *stream, unsigned int bytes, uint32_t value)
 
 void gen_header(struct gen_stream *stream)
 {
-	uint32_t mask = 0;
+	uint32_t mask = 0, count_type = stream->count_type;
 	unsigned int i;
 
 	for (i = 0; i < stream->counters; i++)
 		mask |= 1u << stream->counter[i].number;
 	store(stream, 4, SIFIVE_TRACE_RECORD_MAGIC);
-	store(stream, 1, stream->count_type);
+	if (stream->owner)
+		count_type |= SIFIVE_TRACE_RECORD_OWNED;
+	if (stream->owner && stream->goes_on)
+		count_type |= SIFIVE_TRACE_RECORD_GOES_ON;
+	store(stream, 1, count_type);
+	if (stream->owner)
+		store(stream, 4, stream->owner);
 	store(stream, 4, mask);
 	for (i = 0; i < stream->counters; i++) {
 		struct gen_counter *counter = &stream->counter[i];
@@ -251,6 +257,7 @@ void gen_record(struct gen_stream *stream, unsigned int type,
 	truth->channel = stream->channel;
 	truth->type = (uint8_t)type;
 	truth->first = stream->fresh;
+	truth->owner = stream->owner;
 	truth->addresses = type < 2 ? 2 : 1;
 	truth->counters = stream->counters;
 	truth->offset = gen->length;

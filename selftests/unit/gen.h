@@ -20,12 +20,14 @@
  * @value:	counters; for Delta their increment since the header
  * @delta:	their increment since the previous record
  * @first:	it is the first record after its header
+ * @owner:	thread id in that header, 0: none
  */
 struct gen_truth {
 	uint8_t		src;
 	uint8_t		channel;
 	uint8_t		type;
 	bool		first;
+	uint32_t	owner;
 	unsigned int	addresses;
 	unsigned int	counters;
 	uint64_t	address[2];
@@ -83,6 +85,8 @@ struct gen_stream {
 	struct gen_counter counter[GEN_COUNTERS];
 	uint64_t	previous_address;
 	bool		fresh;		/* no record since the header */
+	uint32_t	owner;		/* thread id that headers have, 0: none */
+	bool		goes_on;	/* headers say that of the thread */
 };
 
 void gen_init(struct gen *gen, unsigned int src_bits, unsigned int ts_width);

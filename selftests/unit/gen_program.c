@@ -7,6 +7,9 @@
 #define SRC_BITS	2
 /* The number of times that messages swap with their neighbours. */
 #define SHUFFLES	4
+#define FIRST_CHANNEL	6
+/* Of so many records one is that of a thread that takes another's channel. */
+#define TAKES		20
 /* Has no caller, except where its call is lost. */
 #define LOST_FUNCTION	(PROGRAM_FUNCTIONS - 1)
 
@@ -22,7 +25,7 @@ void program_init(struct program *program, uint64_t seed)
 	program->functions = 20;
 	program->count_type = 1;
 	for (i = 0; i < PROGRAM_THREADS; i++)
-		program->thread[i].channel = 6 + i;
+		program->thread[i].channel = FIRST_CHANNEL + i;
 }
 
 void program_free(struct program *program)
@@ -73,6 +76,10 @@ static void begin_stream(struct program *program, struct program_thread *thread)
 			PROGRAM_COUNTERS, 48);
 	for (c = 0; c < PROGRAM_COUNTERS; c++)
 		stream->counter[c].previous = value[c];
+	if (program->shared[thread->channel - FIRST_CHANNEL])
+		stream->owner = 100 + (uint32_t)(thread - program->thread);
+	stream->goes_on = thread->goes_on;
+	thread->goes_on = true;
 	gen_header(stream);
 	thread->begun[thread->src] = true;
 }
@@ -336,18 +343,54 @@ static void recover(struct program *program, struct program_thread *thread)
 		thread->begun[thread->src] = false;
 }
 
+/* Take a channel, away from another thread if there is none left. */
+static void take_channel(struct program *program, struct program_thread *thread)
+{
+	unsigned int channel = (unsigned int)below(program, program->channels), i;
+
+	for (i = 0; i < program->channels; i++)
+		if (!program->holder[i])
+			channel = i;
+	if (program->holder[channel])
+		program->holder[channel]->holds = false;
+	program->shared[channel] = program->holder[channel];
+	program->holder[channel] = thread;
+	thread->channel = FIRST_CHANNEL + channel;
+	if (!thread->home) {
+		thread->home = thread->channel;
+		thread->named = program->shared[channel];
+	}
+	thread->holds = true;
+	memset(thread->begun, 0, sizeof(thread->begun));
+}
+
+/* Whose turn it is. */
+static struct program_thread *choose(struct program *program)
+{
+	struct program_thread *thread;
+
+	if (program->alone)
+		return &program->thread[program->alone - 1];
+	do
+		thread = &program->thread[below(program, program->threads)];
+	while (program->channels && !thread->holds && !once_in(program, TAKES));
+	return thread;
+}
+
 void program_step(struct program *program)
 {
-	unsigned int which = program->alone ? program->alone - 1 :
-			     (unsigned int)below(program, program->threads);
-	struct program_thread *thread = &program->thread[which];
+	struct program_thread *thread = choose(program);
 
+	if (program->channels && !thread->holds)
+		take_channel(program, thread);
 	if (once_in(program, program->moves))
 		thread->src = (unsigned int)below(program, program->sources);
 	if (!thread->depth && once_in(program, program->headers))
 		thread->begun[thread->src] = false;
-	if (!thread->depth && once_in(program, program->restarts))
+	if (!thread->depth && once_in(program, program->restarts)) {
 		memset(thread->begun, 0, sizeof(thread->begun));
+		thread->goes_on = false;
+	}
 	if (!thread->depth && once_in(program, program->errors))
 		damage(program, thread, false);
 	if (!thread->depth && once_in(program, program->garbage))
@@ -372,9 +415,14 @@ void program_end(struct program *program)
 {
 	unsigned int i;
 
-	for (i = 0; i < program->threads; i++)
-		while (program->thread[i].depth)
-			give_back(program, &program->thread[i], 0);
+	for (i = 0; i < program->threads; i++) {
+		struct program_thread *thread = &program->thread[i];
+
+		if (program->channels && thread->depth && !thread->holds)
+			take_channel(program, thread);
+		while (thread->depth)
+			give_back(program, thread, 0);
+	}
 }
 
 static size_t message_end(const struct gen *gen, size_t at)

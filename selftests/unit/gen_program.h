@@ -53,6 +53,10 @@ struct program_thread {
 	uint64_t	sum[PROGRAM_COUNTERS];
 	struct gen_stream stream[PROGRAM_SOURCES];
 	bool		begun[PROGRAM_SOURCES];
+	bool		holds;		/* its channel; others take it away */
+	bool		named;		/* in all its headers */
+	unsigned int	home;		/* its first channel, 0: none yet */
+	bool		goes_on;	/* it has a header in this part of the capture */
 	uint64_t	enters;
 };
 
@@ -69,6 +73,7 @@ struct program_thread {
  * @garbage:	bytes that are no message then, as often; with one thread
  * @losses:	records are lost within calls, as often; with one thread on each
  *		source
+ * @channels:	all that they have, where they are fewer than threads; 0: enough
  * @keep_truth:	gen.truth keeps all records
  * @alone:	from 1: this thread alone runs; 0: all of them
  * @cost:	the truth, by function
@@ -95,6 +100,9 @@ struct program {
 	unsigned int	errors;
 	unsigned int	garbage;
 	unsigned int	losses;
+	unsigned int	channels;
+	struct program_thread *holder[PROGRAM_THREADS];
+	bool		shared[PROGRAM_THREADS];	/* channels that have been taken away */
 	bool		keep_truth;
 	unsigned int	alone;
 	uint64_t	records;

@@ -61,7 +61,7 @@ static uint64_t words_out(void)
 	for (i = 0; i < all.records; i++)
 		words += all.record[i].words;
 	for (i = 0; i < all.headers; i++) {
-		words += 3;
+		words += 3 + all.header[i].owned;
 		for (c = 0; c < all.header[i].counters; c++)
 			words += all.header[i].counter[c].type == 2 ? 4 : 3;
 	}

@@ -462,7 +462,7 @@ TEST_F(perfrec, record_cut_by_the_next)
 	EXPECT_EQ(2, all.loss[0].words);
 	/* Sums lack the incomplete record's counts; the difference does not. */
 	EXPECT_EQ(PERFREC_ADDRESS_KNOWN | PERFREC_DELTA_KNOWN |
-		  PERFREC_AFTER_LOSS, all.record[0].flags);
+		  PERFREC_AFTER_LOSS | PERFREC_STALE, all.record[0].flags);
 }
 
 TEST_F(perfrec, delta_xor_is_unknown_after_a_loss)
@@ -480,7 +480,7 @@ TEST_F(perfrec, delta_xor_is_unknown_after_a_loss)
 	word32(self, 5);
 	flush(self);
 	ASSERT_EQ(2, all.records);
-	EXPECT_EQ(PERFREC_AFTER_LOSS, all.record[0].flags);
+	EXPECT_EQ(PERFREC_AFTER_LOSS | PERFREC_STALE, all.record[0].flags);
 	EXPECT_EQ(PERFREC_ADDRESS_KNOWN | PERFREC_VALUE_KNOWN,
 		  all.record[1].flags);
 	EXPECT_EQ(1, all.losses);
@@ -576,7 +576,7 @@ TEST_F(perfrec, records_without_header)
 	flush(self);
 	ASSERT_EQ(3, all.records);
 	EXPECT_EQ(NULL, all.record[2].header);
-	EXPECT_EQ(0, all.record[2].flags);
+	EXPECT_EQ(PERFREC_STALE, all.record[2].flags);
 	EXPECT_EQ(2, all.record[2].counters);
 	EXPECT_EQ(0x3f80000000, all.record[2].address[0]);
 	EXPECT_EQ(0x100000002, all.record[2].sent[0]);

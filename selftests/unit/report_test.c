@@ -38,6 +38,7 @@ FIXTURE_VARIANT(report) {
 	/* Ticks before a wrap; 0: none. */
 	unsigned int wrap;
 	unsigned int losses;
+	unsigned int channels;
 };
 
 #define VARIANT(name, ...) \
@@ -73,6 +74,18 @@ VARIANT(losses_xor, 3, 3, 2, false, 0, 20, 0, false, 0, 0, 0, false, 30000, 40);
 VARIANT(losses_per_thread, 3, 3, 0, true, 0, 0, 3, true, 0, 0, 0, false, 0, 15);
 VARIANT(losses_per_thread_delta, 3, 3, 1, true, 0, 0, 0, false, 0, 0, 0, false, 0, 15);
 VARIANT(losses_per_thread_xor, 3, 3, 2, true, 0, 0, 0, false, 0, 0, 0, false, 0, 40);
+#define SHARED(channels)	false, 0, 0, 0, false, 0, 0, channels
+VARIANT(shared, 8, 4, 0, false, 0, 20, 0, SHARED(3));
+VARIANT(shared_delta, 8, 1, 1, false, 0, 20, 0, SHARED(3));
+VARIANT(shared_delta_moves, 8, 4, 1, false, 20, 0, 0, SHARED(5));
+VARIANT(shared_xor, 8, 4, 2, false, 0, 20, 0, SHARED(1));
+VARIANT(shared_per_thread, 8, 4, 0, true, 15, 20, 0, SHARED(3));
+VARIANT(shared_per_thread_delta, 8, 4, 1, true, 15, 20, 0, SHARED(3));
+VARIANT(shared_per_thread_xor, 8, 4, 2, true, 15, 0, 3, SHARED(7));
+VARIANT(shared_shuffled, 8, 4, 0, true, 15, 20, 0, true, 0, 0, 0, false, 0, 0, 3);
+VARIANT(shared_shuffled_delta, 8, 4, 1, true, 15, 20, 0, true, 0, 0, 0, false, 0, 0, 2);
+VARIANT(shared_restarts, 8, 4, 1, false, 20, 0, 0, true, 15, 0, 0, false, 0, 0, 5);
+VARIANT(shared_wrap, 8, 4, 2, false, 10, 20, 0, true, 0, 0, 0, false, 30000, 0, 3);
 VARIANT(all_of_it, 8, 4, 0, true, 15, 25, 3, true);
 
 FIXTURE_SETUP(report)
@@ -116,9 +129,13 @@ static void save(FIXTURE_DATA(report) *self)
 	fprintf(meta, "{ \"srcbits\": 2, \"ts_scheme\": \"%s\", \"per_thread\": %s,"
 		" \"threads\": [", program->gen.ts_delta ? "delta" : "xor",
 		program->per_thread ? "true" : "false");
-	for (i = 0; i < program->threads; i++)
-		fprintf(meta, "%s{ \"channel\": %u, \"pid\": 100, \"tid\": %u }",
-			i ? ", " : "", 6 + i, 100 + i);
+	for (i = 0; i < program->threads; i++) {
+		const struct program_thread *thread = &program->thread[i];
+
+		fprintf(meta, "%s{ \"channel\": %u, \"pid\": 100, \"tid\": %u, \"named\": %s }",
+			i ? ", " : "", thread->home ? thread->home : thread->channel,
+			100 + i, thread->named ? "true" : "false");
+	}
 	fprintf(meta, "] }\n");
 	fclose(meta);
 }
@@ -144,6 +161,7 @@ static void set_up_program(FIXTURE_DATA(report) *self,
 	program->errors = variant->errors;
 	program->garbage = variant->garbage;
 	program->losses = variant->losses;
+	program->channels = variant->channels;
 	program->gen.ts_delta = variant->ts_delta;
 	for (i = 0; i < variant->sources; i++)
 		gen_sync(&program->gen, i);
@@ -311,6 +329,7 @@ static void check_successors(struct __test_metadata *_metadata,
 	program->errors = 0;
 	program->garbage = 0;
 	program->losses = 0;
+	program->channels = 0;
 	meta = fopen(self->meta, "w");
 	ASSERT_NE(NULL, meta);
 	fprintf(meta, "{ \"srcbits\": 2, \"ts_scheme\": \"%s\", \"per_thread\": %s,"

@@ -6,7 +6,7 @@
 
 #include "analysis.h"
 #include "command.h"
-#include "reorder.h"
+#include "order.h"
 
 /* Appended to names of functions that belong to the tracer. */
 #define TRACER_MARK	" [tracer]"
@@ -43,13 +43,14 @@ struct analysis {
 	size_t				frame_bytes;
 	bool				no_memory;
 	struct stream			*stream[PERFREC_SOURCES][PERFREC_CHANNELS];
-	struct reorder			*reorder[PERFREC_CHANNELS];
+	struct order			*order;
 	const struct trace		*trace;
 	/* Of the current record, by column. */
 	uint64_t			delta[COUNTERS_MAX];
 };
 
 static const struct trace_ops trace_ops;
+static void on_ordered(void *context, const struct perfrec_record *record);
 
 struct analysis *analysis_new(const struct meta *meta, struct symbols *symbols,
 			      const struct analysis_ops *ops, void *context)
@@ -65,7 +66,9 @@ struct analysis *analysis_new(const struct meta *meta, struct symbols *symbols,
 	analysis->counters.meta = meta;
 	analysis->functions = functions_new();
 	analysis->threads = threads_new(meta);
-	if (!analysis->functions || !analysis->threads) {
+	if (analysis->threads)
+		analysis->order = order_new(analysis->threads, on_ordered, analysis);
+	if (!analysis->functions || !analysis->order) {
 		analysis_free(analysis);
 		return NULL;
 	}
@@ -96,10 +99,8 @@ static void release(struct analysis *analysis)
 			analysis->stream[i][k] = NULL;
 		}
 	}
-	for (k = 0; k < PERFREC_CHANNELS; k++) {
-		reorder_free(analysis->reorder[k]);
-		analysis->reorder[k] = NULL;
-	}
+	order_free(analysis->order);
+	analysis->order = NULL;
 }
 
 void analysis_free(struct analysis *analysis)
@@ -218,6 +219,10 @@ static uint64_t count(struct analysis *analysis, struct analysis_thread *thread,
 	if (!record->header)
 		return 0;
 	if (!analysis->meta->per_thread) {
+		if (__builtin_expect(record->header->goes_on, false)) {
+			here &= stream->based;
+			stream->based = true;
+		}
 		/* Counts of the hart while the thread was elsewhere? */
 		if (!here || lost || !(record->flags & PERFREC_DELTA_KNOWN))
 			return 0;
@@ -514,13 +519,16 @@ static void on_exit_record(struct analysis *analysis, struct analysis_thread *th
 /*
  * A header begins a new part of the thread's capture if the thread has already been
  * in this part. Otherwise it may only mean that the thread is new there, or that
- * other threads had the channel before. Without open calls it may as well begin one.
+ * other threads had the channel before; a header that names its thread says which.
+ * Without open calls it may as well begin one.
  */
 static void follow_parts(struct analysis *analysis, struct analysis_thread *thread,
 			 struct stream *stream, const struct perfrec_header *header)
 {
 	bool here = stream->thread == thread && stream->part == thread->part;
 
+	if (__builtin_expect(header->owned, false))
+		here = !header->goes_on;
 	if (stream->part_serial != header->serial && !header->repeated &&
 	    (here || !thread->depth)) {
 		/* Open calls would never end. */
@@ -630,27 +638,16 @@ static void on_ordered(void *context, const struct perfrec_record *record)
 static void on_record(void *context, const struct perfrec_record *record)
 {
 	struct analysis *analysis = context;
-	unsigned int channel = record->channel;
-	struct reorder **reorder = &analysis->reorder[channel];
 
-	if (!*reorder && trace_sources(analysis->trace, channel) > 1 &&
-	    threads_move(analysis->threads, channel)) {
-		*reorder = reorder_new(on_ordered, analysis);
-		analysis->no_memory |= !*reorder;
-	}
-	if (*reorder)
-		reorder_push(*reorder, record);
-	else
-		on_ordered(analysis, record);
+	order_push(analysis->order, analysis->trace, record);
 }
 
-/* Held records refer to headers, which are replaced. */
 static void on_header(void *context, const struct perfrec_header *header)
 {
 	struct analysis *analysis = context;
 
-	if (analysis->reorder[header->channel])
-		reorder_header(analysis->reorder[header->channel], header);
+	order_header(analysis->order, analysis->trace, header);
+	analysis->no_memory |= order_failed(analysis->order);
 }
 
 static void on_pause(void *context)
@@ -665,6 +662,7 @@ static bool on_stop(void *context)
 {
 	struct analysis *analysis = context;
 
+	analysis->no_memory |= order_failed(analysis->order);
 	return analysis->no_memory ||
 	       (analysis->ops->stop && analysis->ops->stop(analysis->context));
 }
@@ -684,9 +682,7 @@ int analysis_run(struct analysis *analysis, struct trace *trace)
 	threads_wrap(analysis->threads, trace_time_mask(trace));
 	if (trace_run(trace, &trace_ops, analysis))
 		return -1;
-	for (i = 0; i < PERFREC_CHANNELS; i++)
-		if (analysis->reorder[i])
-			reorder_flush(analysis->reorder[i]);
+	order_flush(analysis->order);
 	for (i = 0; i < threads_count(analysis->threads); i++)
 		if (threads_get(analysis->threads, i)->state)
 			leave_all(analysis, threads_get(analysis->threads, i)->state);

@@ -14,11 +14,21 @@
 struct reorder {
 	reorder_give		give;
 	void			*context;
+	unsigned int		first;
 	unsigned int		count;
-	/* Indices into @record by time, earliest first; then the free ones. */
+	/*
+	 * A ring of all indices into @record: from @first on those of @count records by
+	 * time, earliest first; then the free ones.
+	 */
 	uint8_t			order[WINDOW_RECORDS];
 	struct perfrec_record	record[WINDOW_RECORDS];
 };
+
+/* The place of the record that is number @at in order. */
+static inline uint8_t *place(struct reorder *reorder, unsigned int at)
+{
+	return &reorder->order[(reorder->first + at) % WINDOW_RECORDS];
+}
 
 struct reorder *reorder_new(reorder_give give, void *context)
 {
@@ -29,6 +39,7 @@ struct reorder *reorder_new(reorder_give give, void *context)
 		return NULL;
 	reorder->give = give;
 	reorder->context = context;
+	reorder->first = 0;
 	reorder->count = 0;
 	for (i = 0; i < WINDOW_RECORDS; i++)
 		reorder->order[i] = (uint8_t)i;
@@ -40,14 +51,23 @@ void reorder_free(struct reorder *reorder)
 	free(reorder);
 }
 
+static inline const struct perfrec_record *take_first(struct reorder *reorder)
+{
+	uint8_t slot = *place(reorder, 0);
+
+	reorder->first++;
+	reorder->count--;
+	return &reorder->record[slot];
+}
+
 static void give_first(struct reorder *reorder)
 {
-	uint8_t first = reorder->order[0];
+	reorder->give(reorder->context, take_first(reorder));
+}
 
-	reorder->count--;
-	memmove(reorder->order, reorder->order + 1, reorder->count);
-	reorder->order[reorder->count] = first;
-	reorder->give(reorder->context, &reorder->record[first]);
+const struct perfrec_record *reorder_take(struct reorder *reorder)
+{
+	return reorder->count ? take_first(reorder) : NULL;
 }
 
 static bool before(const struct perfrec_record *a, const struct perfrec_record *b)
@@ -84,35 +104,38 @@ void reorder_push(struct reorder *reorder, const struct perfrec_record *record)
 
 	if (reorder->count == WINDOW_RECORDS)
 		give_first(reorder);
-	slot = reorder->order[reorder->count];
+	slot = *place(reorder, reorder->count);
 	copy(&reorder->record[slot], record);
 	for (at = reorder->count; at; at--) {
-		if (!before(record, &reorder->record[reorder->order[at - 1]]))
+		uint8_t earlier = *place(reorder, at - 1);
+
+		if (!before(record, &reorder->record[earlier]))
 			break;
-		reorder->order[at] = reorder->order[at - 1];
+		*place(reorder, at) = earlier;
 	}
-	reorder->order[at] = slot;
+	*place(reorder, at) = slot;
 	reorder->count++;
-	while (reorder->record[reorder->order[0]].begin.offset + WINDOW_BYTES <
+	while (reorder->record[*place(reorder, 0)].begin.offset + WINDOW_BYTES <
 	       record->begin.offset)
 		give_first(reorder);
 }
 
-void reorder_header(struct reorder *reorder, const struct perfrec_header *header)
+bool reorder_expires(struct reorder *reorder, const struct perfrec_header *header)
 {
 	unsigned int i;
 
 	for (i = 0; i < reorder->count; i++) {
 		const struct perfrec_record *record =
-			&reorder->record[reorder->order[i]];
+			&reorder->record[*place(reorder, i)];
 
-		if (record->src != header->src || !record->header ||
+		if (record->src != header->src ||
+		    record->channel != header->channel || !record->header ||
 		    record->header->serial + PERFREC_HEADERS_KEPT >
 		    header->serial)
 			continue;
-		reorder_flush(reorder);
-		return;
+		return true;
 	}
+	return false;
 }
 
 void reorder_flush(struct reorder *reorder)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Puts one thread's records into the order in which it wrote them. When a thread
- * moves to another hart, its last record on the old hart can follow its first one
- * on the new hart in the trace: messages of two encoders change places on the way.
+ * Puts a thread's records into the order in which it wrote them. When a thread moves
+ * to another hart or channel, its last record on the old one can follow its first one
+ * on the new one in the trace: messages of two encoders change places on the way.
  */
 #ifndef SIFIVE_TRACE_REORDER_H
 #define SIFIVE_TRACE_REORDER_H
@@ -22,12 +22,11 @@ void reorder_free(struct reorder *reorder);
 /** reorder_push() - add the next record of the file; passes on those that are due */
 void reorder_push(struct reorder *reorder, const struct perfrec_record *record);
 
-/**
- * reorder_header() - note a stream's new header
- *
- * Passes on all held records if one of them refers to a header that is replaced.
- */
-void reorder_header(struct reorder *reorder, const struct perfrec_header *header);
+/** reorder_expires() - whether one that is held has a header that the next replaces */
+bool reorder_expires(struct reorder *reorder, const struct perfrec_header *header);
+
+/** reorder_take() - take out the first that is held, as long as there is one */
+const struct perfrec_record *reorder_take(struct reorder *reorder);
 
 /** reorder_flush() - pass on all held records */
 void reorder_flush(struct reorder *reorder);

@@ -9,20 +9,30 @@
 
 struct entry {
 	const struct meta_thread *meta;
+	int			channel;	/* none where headers name the thread */
 	uint64_t		from;		/* unwrapped */
 	uint64_t		to;
 	struct thread		*thread;	/* created when needed */
 };
 
+/* Threads that are named in the trace alone; those beyond are unknown. */
+#define STRANGERS_MAX	4096
+
 struct threads {
 	const struct meta	*meta;
 	struct entry		*entry;		/* by channel and time */
+	struct entry		**by_tid;	/* by thread id and time */
+	struct thread		*stranger[2 * STRANGERS_MAX];
+	unsigned int		strangers;
+	uint32_t		shared;		/* channels */
+	struct thread		*lost[PERFREC_SOURCES][PERFREC_CHANNELS];
 	/*
 	 * Entries of each channel: index of the first, and of the next channel's
 	 * first.
 	 */
 	size_t			first[PERFREC_CHANNELS + 1];
 	struct thread		*recent[PERFREC_CHANNELS];
+	struct thread		*owner[PERFREC_CHANNELS];	/* latest named one */
 	/* A lap of the timestamp, 0 if unknown; and the current one: see find(). */
 	uint64_t		lap;
 	uint64_t		shift[PERFREC_CHANNELS];
@@ -36,8 +46,21 @@ static int by_channel_and_time(const void *a, const void *b)
 {
 	const struct entry *one = a, *two = b;
 
-	if (one->meta->channel != two->meta->channel)
-		return one->meta->channel < two->meta->channel ? -1 : 1;
+	if (one->channel != two->channel)
+		return one->channel < two->channel ? -1 : 1;
+	if (one->from != two->from)
+		return one->from < two->from ? -1 : 1;
+	/* Who came first. */
+	return (one->meta > two->meta) - (one->meta < two->meta);
+}
+
+static int by_tid_and_time(const void *a, const void *b)
+{
+	const struct entry *one = *(struct entry * const *)a;
+	const struct entry *two = *(struct entry * const *)b;
+
+	if (one->meta->tid != two->meta->tid)
+		return one->meta->tid < two->meta->tid ? -1 : 1;
 	return (one->from > two->from) - (one->from < two->from);
 }
 
@@ -62,7 +85,8 @@ static void fill(struct threads *threads)
 		uint64_t base;
 
 		threads->entry[i] = (struct entry){
-			thread, thread->from, thread->to, NULL
+			.meta = thread, .from = thread->from, .to = thread->to,
+			.channel = thread->named ? PERFREC_CHANNELS : thread->channel,
 		};
 		if (!lap || !is_timed(thread) || thread->from >= lap)
 			continue;
@@ -83,6 +107,10 @@ static void fill(struct threads *threads)
 	}
 	qsort(threads->entry, threads->meta->threads, sizeof(*threads->entry),
 	      by_channel_and_time);
+	for (i = 0; i < threads->meta->threads; i++)
+		threads->by_tid[i] = &threads->entry[i];
+	qsort(threads->by_tid, threads->meta->threads, sizeof(*threads->by_tid),
+	      by_tid_and_time);
 }
 
 struct threads *threads_new(const struct meta *meta)
@@ -93,15 +121,17 @@ struct threads *threads_new(const struct meta *meta)
 	if (!threads)
 		return NULL;
 	threads->meta = meta;
+	threads->shared = meta->shared;
 	threads->entry = calloc(meta->threads + 1, sizeof(*threads->entry));
-	if (!threads->entry) {
-		free(threads);
+	threads->by_tid = calloc(meta->threads + 1, sizeof(*threads->by_tid));
+	if (!threads->entry || !threads->by_tid) {
+		threads_free(threads);
 		return NULL;
 	}
 	fill(threads);
 	for (c = 0, i = 0; c <= PERFREC_CHANNELS; c++) {
 		while (i < meta->threads &&
-		       threads->entry[i].meta->channel < (int)c)
+		       threads->entry[i].channel < (int)c)
 			i++;
 		threads->first[c] = i;
 	}
@@ -123,8 +153,19 @@ void threads_free(struct threads *threads)
 	for (i = 0; i < threads->count; i++)
 		free(threads->thread[i]);
 	free(threads->thread);
+	free(threads->by_tid);
 	free(threads->entry);
 	free(threads);
+}
+
+void threads_share(struct threads *threads, unsigned int channel)
+{
+	threads->shared |= 1u << channel;
+}
+
+bool threads_shared(const struct threads *threads, unsigned int channel)
+{
+	return threads->shared >> channel & 1;
 }
 
 bool threads_move(const struct threads *threads, unsigned int channel)
@@ -152,6 +193,35 @@ static struct thread *make(struct threads *threads)
 	return thread;
 }
 
+static struct thread *make_plain(struct threads *threads, unsigned int src,
+				 unsigned int channel)
+{
+	struct thread *thread = make(threads);
+
+	if (!thread)
+		return NULL;
+	thread->src = (int)src;
+	thread->channel = channel;
+	thread->pid = -1;
+	thread->tid = -1;
+	thread->to = UINT64_MAX;
+	return thread;
+}
+
+/* Whose header is lost, on a channel of several threads. */
+static struct thread *lost_thread(struct threads *threads, unsigned int src,
+				  unsigned int channel)
+{
+	struct thread **slot = &threads->lost[src][channel];
+
+	if (!*slot)
+		*slot = make_plain(threads, src, channel);
+	if (*slot)
+		snprintf((*slot)->label, sizeof((*slot)->label),
+			 "unknown thread, source %u channel %u", src, channel);
+	return *slot;
+}
+
 static struct thread *plain_thread(struct threads *threads, unsigned int src,
 				   unsigned int channel)
 {
@@ -162,14 +232,9 @@ static struct thread *plain_thread(struct threads *threads, unsigned int src,
 
 	if (*slot)
 		return *slot;
-	*slot = make(threads);
+	*slot = make_plain(threads, src, channel);
 	if (!*slot)
 		return NULL;
-	(*slot)->src = (int)src;
-	(*slot)->channel = channel;
-	(*slot)->pid = -1;
-	(*slot)->tid = -1;
-	(*slot)->to = UINT64_MAX;
 	if (threads->meta->sampling.channel == (int)channel)
 		what = "samples of ";
 	if (source && source->cpu >= 0)
@@ -236,8 +301,9 @@ static struct entry *entry_at(const struct threads *threads,
 	return &threads->entry[low - 1];
 }
 
-struct thread *threads_find(struct threads *threads,
-			    const struct perfrec_record *record)
+/* Who had the channel then. */
+static inline struct thread *find_by_time(struct threads *threads,
+				  const struct perfrec_record *record)
 {
 	unsigned int channel = record->channel;
 	struct thread *recent = threads->recent[channel];
@@ -265,6 +331,93 @@ struct thread *threads_find(struct threads *threads,
 	recent = entry_thread(threads, entry);
 	threads->recent[channel] = recent;
 	return recent;
+}
+
+/* A thread that the side-car file does not have; NULL: none, or too many of them. */
+static struct thread *stranger(struct threads *threads, unsigned int channel,
+			       uint32_t tid)
+{
+	unsigned int at = tid * 0x9e3779b1u % (2 * STRANGERS_MAX);
+	struct thread *thread;
+
+	while ((thread = threads->stranger[at])) {
+		if (thread->tid == tid)
+			return thread;
+		at = (at + 1) % (2 * STRANGERS_MAX);
+	}
+	if (threads->strangers == STRANGERS_MAX)
+		return NULL;
+	thread = make_plain(threads, 0, channel);
+	if (!thread)
+		return NULL;
+	thread->src = -1;
+	thread->tid = tid;
+	name_thread(thread, NULL);
+	threads->stranger[at] = thread;
+	threads->strangers++;
+	return thread;
+}
+
+/* Of those with this thread id, the latest that began at @time or before. */
+static struct entry *entry_of(const struct threads *threads, uint32_t tid,
+			      bool timed, uint64_t time)
+{
+	size_t low = 0, high = threads->meta->threads;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const struct entry *entry = threads->by_tid[middle];
+
+		if (entry->meta->tid < tid ||
+		    (entry->meta->tid == tid && timed && entry->from <= time))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low && threads->by_tid[low - 1]->meta->tid == tid)
+		return threads->by_tid[low - 1];
+	/* It noted its time behind its first record, or there are no times. */
+	if (low < threads->meta->threads && threads->by_tid[low]->meta->tid == tid)
+		return threads->by_tid[low];
+	return NULL;
+}
+
+/* The thread that the record's header names. */
+static struct thread *owner(struct threads *threads, const struct perfrec_record *record)
+{
+	const uint32_t tid = record->header->owner;
+	struct thread **recent = &threads->owner[record->channel];
+	const bool timed = record->begin.time_known;
+	uint64_t time = record->begin.time;
+	struct entry *entry;
+
+	if (*recent && (*recent)->tid == tid &&
+	    (!timed || (time >= (*recent)->from && time <= (*recent)->to)))
+		return *recent;
+	entry = entry_of(threads, tid, timed, time);
+	*recent = entry ? entry_thread(threads, entry) :
+			  stranger(threads, record->channel, tid);
+	return *recent ? *recent :
+			 lost_thread(threads, record->src, record->channel);
+}
+
+/* Headers with a thread have made the channel a shared one. */
+static __attribute__((noinline))
+struct thread *find_shared(struct threads *threads, const struct perfrec_record *record)
+{
+	if (record->flags & PERFREC_STALE)
+		return lost_thread(threads, record->src, record->channel);
+	if (record->header->owned)
+		return owner(threads, record);
+	return find_by_time(threads, record);
+}
+
+struct thread *threads_find(struct threads *threads,
+			    const struct perfrec_record *record)
+{
+	if (__builtin_expect(threads_shared(threads, record->channel), false))
+		return find_shared(threads, record);
+	return find_by_time(threads, record);
 }
 
 unsigned int threads_count(const struct threads *threads)

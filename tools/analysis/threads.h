@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Finds the thread of a record. With a table of threads in the side-car file, that
- * is the thread that had the channel at that time, on any source; otherwise, and
- * for samples, each (source, channel) counts as a thread.
+ * Finds the thread of a record. A header may name the thread. Otherwise, with a table
+ * of threads in the side-car file, that is the thread that had the channel at that
+ * time, on any source; without a table, and for samples, each (source, channel)
+ * counts as a thread. If a missing header may have named another one, the thread is
+ * unknown.
  */
 #ifndef SIFIVE_TRACE_THREADS_H
 #define SIFIVE_TRACE_THREADS_H
@@ -14,7 +16,7 @@
  * struct thread - a thread
  * @id:		number, from 0, in order of appearance
  * @src:	its source, or -1 for any
- * @channel:	its channel
+ * @channel:	its channel, or its first one
  * @pid, @tid:	-1 if unknown
  * @from, @to:	when it had the channel, ticks
  * @label:	its name in output
@@ -47,6 +49,12 @@ void threads_wrap(struct threads *threads, uint64_t ts_mask);
 
 /** threads_free() - free threads, not their state; NULL is fine */
 void threads_free(struct threads *threads);
+
+/** threads_share() - a header names its thread: @channel has several */
+void threads_share(struct threads *threads, unsigned int channel);
+
+/** threads_shared() - whether a channel's records may be those of several threads */
+bool threads_shared(const struct threads *threads, unsigned int channel);
 
 /** threads_move() - whether threads keep their channel on other sources */
 bool threads_move(const struct threads *threads, unsigned int channel);

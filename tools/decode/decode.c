@@ -53,12 +53,35 @@ static const struct cli_group decode_groups[] = {
 	{ .options = NULL }
 };
 
+int64_t format_thread(struct threads *threads, const struct perfrec_record *record)
+{
+	const struct thread *thread;
+
+	if (record->header && record->header->owned)
+		threads_share(threads, record->channel);
+	if (!threads_shared(threads, record->channel))
+		return -1;
+	thread = threads_find(threads, record);
+	return thread ? thread->tid : -1;
+}
+
+static int write_records(const struct decode *decode, struct input *input)
+{
+	const struct format *format = formats[decode->format];
+	void *context = format->open(&decode->output);
+	int error;
+
+	if (!context)
+		return EXIT_UNREADABLE;
+	error = trace_run(input->trace, &format->ops, context);
+	return format->close(context) || error ? EXIT_UNREADABLE : EXIT_OK;
+}
+
 static int decode_trace(struct decode *decode, struct input *input)
 {
 	uint32_t channels = trace_channels(input->trace);
 	const struct format *format = formats[decode->format];
 	struct format_options *output = &decode->output;
-	void *context;
 	int error;
 
 	output->trace = decode->common.path;
@@ -76,13 +99,15 @@ static int decode_trace(struct decode *decode, struct input *input)
 	output->meta = &input->meta;
 	output->hz = input->hz;
 	output->channels = channels & (channels - 1);
-	context = format->open(output);
-	if (!context)
+	output->threads = threads_new(&input->meta);
+	if (!output->threads) {
+		report("out of memory");
 		return EXIT_UNREADABLE;
-	error = trace_run(input->trace, &format->ops, context);
-	if (format->close(context) || error)
-		return EXIT_UNREADABLE;
-	return input_summary(input, format == &format_perf);
+	}
+	threads_wrap(output->threads, trace_time_mask(input->trace));
+	error = write_records(decode, input);
+	threads_free(output->threads);
+	return error ? error : input_summary(input, format == &format_perf);
 }
 
 static int command_decode(int argc, char **argv)

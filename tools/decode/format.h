@@ -5,6 +5,7 @@
 
 #include "meta.h"
 #include "symbols.h"
+#include "threads.h"
 #include "trace.h"
 
 struct input;
@@ -27,6 +28,7 @@ enum values {
  * @output:	-o: a file, or a folder for formats with several files; NULL for the default
  * @values:	enum values
  * @channels:	show each record's channel: several are decoded
+ * @threads:	for format_thread()
  */
 struct format_options {
 	const char		*trace;
@@ -38,7 +40,17 @@ struct format_options {
 	const char		*output;
 	enum values		values;
 	bool			channels;
+	struct threads		*threads;
 };
+
+/**
+ * format_thread() - whose record this is
+ * @threads:	of the trace, from threads_new()
+ *
+ * Return: its thread id; -1 if that is unknown, or the channel is one thread's alone:
+ * the side-car file says whose.
+ */
+int64_t format_thread(struct threads *threads, const struct perfrec_record *record);
 
 /**
  * struct format - an output format

@@ -19,6 +19,7 @@ struct json {
 	enum values	values;
 	uint64_t	hz;
 	struct counters	counters;
+	struct threads	*threads;
 };
 
 static void *json_open(const struct format_options *options)
@@ -33,6 +34,7 @@ static void *json_open(const struct format_options *options)
 	json->symbols = options->symbols;
 	json->values = options->values;
 	json->hz = options->hz;
+	json->threads = options->threads;
 	json->counters.meta = options->meta;
 	json->out = output_open(options->output);
 	if (!json->out) {
@@ -106,7 +108,10 @@ static void json_header(void *context, const struct perfrec_header *header)
 			   counter->number, counter->type, counter->code,
 			   counter->event_data, counter->csr, counter->width);
 	}
-	put_string(json->out, "]}\n");
+	put_char(json->out, ']');
+	if (header->owned)
+		put_format(json->out, ",\"thread\":%" PRIu32, header->owner);
+	put_string(json->out, "}\n");
 }
 
 static void put_symbol(struct json *json, const struct symbol *symbol,
@@ -151,9 +156,13 @@ static void json_record(void *context, const struct perfrec_record *record)
 	char name[PERFREC_COUNTERS][COUNTERS_NAME_SIZE];
 	bool any = false;
 	uint64_t value;
+	int64_t tid;
 	unsigned int i;
 
 	begin(json, perfrec_type_name(record->type), record->src, record->channel);
+	tid = format_thread(json->threads, record);
+	if (tid >= 0)
+		put_format(json->out, ",\"thread\":%" PRId64, tid);
 	if (record->address_end.time_known) {
 		put_string(json->out, json->hz ? ",\"seconds\":" : ",\"ticks\":");
 		put_time(json->out, record->address_end.time, json->hz, 0);

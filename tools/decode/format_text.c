@@ -176,10 +176,14 @@ static void text_header(void *context, const struct perfrec_header *header)
 	if (!stream)
 		return;
 	put_format(text->out, "# header %" PRIu32 " of source %u channel %u at 0x%" PRIx64
-		   ": counts %s, %u counter%s\n", header->serial, header->src,
+		   ": counts %s, %u counter%s", header->serial, header->src,
 		   header->channel, header->begin.offset,
 		   perfrec_count_type_name(header->count_type), header->counters,
 		   header->counters == 1 ? "" : "s");
+	if (header->owned)
+		put_format(text->out, ", thread %" PRIu32 "%s", header->owner,
+			   header->goes_on ? ", which goes on" : "");
+	put_char(text->out, '\n');
 	counters_names(&text->counters, header, header->counters, name);
 	for (i = 0; i < header->counters; i++) {
 		const struct perfrec_counter *counter = &header->counter[i];

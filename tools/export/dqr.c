@@ -82,6 +82,7 @@ struct dqr {
 	uint64_t	parts;		/* records after too many changes */
 	uint64_t	inferred;
 	bool		crowded;	/* too many objects */
+	uint32_t	shared;		/* channels of several threads */
 	bool		failed;
 };
 
@@ -449,6 +450,7 @@ static void put_record(struct dqr *dqr, struct channel *channel,
 	put_addresses(dqr, channel, record);
 	put_counters(dqr, channel, record);
 	dqr->inferred += record->address_end.time_known == TIME_INFERRED;
+	dqr->shared |= (uint32_t)record->header->owned << channel->number;
 	object = find_object(dqr, record->address[record->type == PERFREC_EXIT]);
 	if (object) {
 		object->channels |= 1u << channel->number;
@@ -517,6 +519,9 @@ static void report_what_is_missing(const struct dqr *dqr)
 	if (dqr->inferred)
 		report("%s: %" PRIu64 " records have an inferred time, which SiFive's decoder does not mark",
 		       name, dqr->inferred);
+	if (dqr->shared)
+		report("%s: %d channels have the records of several threads, which SiFive's decoder does not tell apart (sifive-trace report does)",
+		       name, __builtin_popcount(dqr->shared));
 	if (dqr->crowded)
 		report("%s: more than %d programs and shared objects: the others are left out",
 		       name, OBJECTS_MAX);

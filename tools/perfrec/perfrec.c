@@ -17,6 +17,7 @@ enum state {
 	BOUNDARY,	/* a record's type or a header's magic */
 	LOST,		/* the same, and anything else is skipped */
 	HEADER_COUNT_TYPE,
+	HEADER_OWNER,
 	HEADER_MASK,
 	HEADER_TYPE,
 	HEADER_CODE,
@@ -235,7 +236,9 @@ static bool is_repeated(const struct perfrec *perfrec, const struct stream *stre
 	return perfrec->interval && stream->records == perfrec->interval &&
 	       stream->previous && !stream->broken &&
 	       stream->reading->mask == stream->header->mask &&
-	       stream->reading->count_type == stream->header->count_type;
+	       stream->reading->count_type == stream->header->count_type &&
+	       stream->reading->owned == stream->header->owned &&
+	       stream->reading->owner == stream->header->owner;
 }
 
 static void finish_header(struct perfrec *perfrec, struct stream *stream)
@@ -257,6 +260,27 @@ static void finish_header(struct perfrec *perfrec, struct stream *stream)
 		perfrec->ops->header(perfrec->context, stream->header);
 }
 
+/* Whether @value can be a header's count type, with its flags. */
+static bool is_count_type(uint32_t value)
+{
+	const uint32_t owned = SIFIVE_TRACE_RECORD_OWNED;
+	const uint32_t flags = owned | SIFIVE_TRACE_RECORD_GOES_ON;
+
+	return (value & SIFIVE_TRACE_RECORD_TYPE) <= PERFREC_DELTA_XOR &&
+	       !(value & ~(flags | SIFIVE_TRACE_RECORD_TYPE)) &&
+	       (value & flags) != SIFIVE_TRACE_RECORD_GOES_ON;
+}
+
+static void take_count_type(struct stream *stream, uint32_t value)
+{
+	struct perfrec_header *header = stream->reading;
+
+	header->count_type = value & SIFIVE_TRACE_RECORD_TYPE;
+	header->owned = value & SIFIVE_TRACE_RECORD_OWNED;
+	header->goes_on = value & SIFIVE_TRACE_RECORD_GOES_ON;
+	stream->state = header->owned ? HEADER_OWNER : HEADER_MASK;
+}
+
 /* One word of a header. Return false when it does not fit. */
 static bool header_word(struct perfrec *perfrec, struct stream *stream,
 			const struct store *word)
@@ -272,11 +296,14 @@ static bool header_word(struct perfrec *perfrec, struct stream *stream,
 
 	switch (stream->state) {
 	case HEADER_COUNT_TYPE:
-		if (word->value > PERFREC_DELTA_XOR)
+		if (!is_count_type(word->value))
 			return false;
-		header->count_type = word->value;
-		stream->state = HEADER_MASK;
+		take_count_type(stream, word->value);
 		part = PERFREC_PART_COUNT_TYPE;
+		break;
+	case HEADER_OWNER:
+		header->owner = word->value;
+		stream->state = HEADER_MASK;
 		break;
 	case HEADER_MASK:
 		header->mask = word->value;
@@ -358,12 +385,17 @@ static inline __attribute__((always_inline)) void rebuild_addresses(struct strea
 		}
 		record->address[i] = address;
 	}
-	if (!header)
-		return;
-	if (header->count_type != PERFREC_DELTA_XOR || !stream->broken)
-		record->flags |= PERFREC_ADDRESS_KNOWN;
-	if (header->count_type == PERFREC_RAW || !stream->broken)
-		record->flags |= PERFREC_VALUE_KNOWN;
+	if (!header || __builtin_expect(stream->broken, false)) {
+		record->flags |= PERFREC_STALE;
+		if (!header)
+			return;
+		if (header->count_type != PERFREC_DELTA_XOR)
+			record->flags |= PERFREC_ADDRESS_KNOWN;
+		if (header->count_type == PERFREC_RAW)
+			record->flags |= PERFREC_VALUE_KNOWN;
+	} else {
+		record->flags |= PERFREC_ADDRESS_KNOWN | PERFREC_VALUE_KNOWN;
+	}
 	if (header->count_type == PERFREC_DELTA ||
 	    (stream->previous && record->flags & PERFREC_VALUE_KNOWN))
 		record->flags |= PERFREC_DELTA_KNOWN;
@@ -559,8 +591,7 @@ static bool record_complete(const struct stream *stream)
 static bool header_within(const struct stream *stream,
 			  const struct store *word)
 {
-	return stream->magic && word->bytes == 1 &&
-	       word->value <= PERFREC_DELTA_XOR &&
+	return stream->magic && word->bytes == 1 && is_count_type(word->value) &&
 	       stream->state >= RECORD_ADDRESS && stream->state != RECORD_LAST;
 }
 
@@ -674,6 +705,29 @@ void perfrec_settle(struct perfrec *perfrec, unsigned int src,
 	if (stream && stream->state == RECORD_LAST &&
 	    stream->record.begin.offset < offset)
 		end_record(perfrec, stream);
+}
+
+static bool is_before(const struct perfrec_stamp *a, const struct perfrec_stamp *b)
+{
+	if (a->time_known && b->time_known)
+		return a->time < b->time;
+	return a->offset < b->offset;
+}
+
+void perfrec_settle_thread(struct perfrec *perfrec, uint32_t owner,
+			   unsigned int channel, const struct perfrec_stamp *before)
+{
+	struct stream *stream;
+
+	for (stream = perfrec->first; stream; stream = stream->next) {
+		const struct perfrec_header *header = stream->header;
+		bool same = header && header->owned ? header->owner == owner :
+			    stream->record.channel == channel;
+
+		if (same && stream->state == RECORD_LAST &&
+		    is_before(&stream->record.begin, before))
+			end_record(perfrec, stream);
+	}
 }
 
 static int by_offset(const void *a, const void *b)

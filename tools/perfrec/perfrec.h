@@ -93,8 +93,11 @@ struct perfrec_counter {
  * @src:	source
  * @channel:	channel
  * @repeated:	records go on as before it: see perfrec_repeat()
+ * @owned:	its records are those of the thread @owner
+ * @goes_on:	of that thread: what it has recorded elsewhere goes on
  * @serial:	number of this header in its stream, from 1; 0: perfrec_assume()
  * @count_type:	enum perfrec_count_type
+ * @owner:	thread id, valid with @owned
  * @mask:	bit n: counter n is recorded
  * @counters:	number of bits set in @mask
  * @begin:	the magic word
@@ -105,8 +108,11 @@ struct perfrec_header {
 	uint8_t			src;
 	uint8_t			channel;
 	bool			repeated;
+	bool			owned;
+	bool			goes_on;
 	uint32_t		serial;
 	uint32_t		count_type;
+	uint32_t		owner;
 	uint32_t		mask;
 	unsigned int		counters;
 	struct perfrec_stamp	begin;
@@ -122,13 +128,15 @@ struct perfrec_header {
 #define PERFREC_DELTA_KNOWN	(1u << 2)
 /* Records may be missing before this one: @delta counts since one of them. */
 #define PERFREC_AFTER_LOSS	(1u << 3)
+/* Stores are missing since the header, or there is none: perhaps a header among them. */
+#define PERFREC_STALE		(1u << 4)
 
 /**
  * struct perfrec_record - one record
  * @src:	source
  * @channel:	channel
  * @type:	enum perfrec_type
- * @flags:	PERFREC_*_KNOWN, PERFREC_AFTER_LOSS
+ * @flags:	PERFREC_*_KNOWN, PERFREC_AFTER_LOSS, PERFREC_STALE
  * @addresses:	2 for enter and exit, otherwise 1
  * @counters:	number of counters; header->counters when there is a header
  * @words:	stores it was made of
@@ -288,6 +296,16 @@ void perfrec_lost(struct perfrec *perfrec, int src);
  */
 void perfrec_settle(struct perfrec *perfrec, unsigned int src,
 		    unsigned int channel, uint64_t offset);
+
+/**
+ * perfrec_settle_thread() - the same for a thread that has gone on elsewhere
+ * @perfrec:	decoder
+ * @owner:	thread id
+ * @channel:	streams of this channel that no thread is named in are the thread's, too
+ * @before:	what it recorded before this
+ */
+void perfrec_settle_thread(struct perfrec *perfrec, uint32_t owner,
+			   unsigned int channel, const struct perfrec_stamp *before);
 
 /**
  * perfrec_flush() - the trace has ended

@@ -299,6 +299,7 @@ static void read_threads(struct reader *reader, struct json_object *object,
 		set_string(reader, from, "name", &to->name);
 		set_u64(reader, from, "from", &to->from);
 		set_u64(reader, from, "to", &to->to);
+		set_bool(reader, from, "named", &to->named);
 		meta->threads += to->channel >= 0;
 	}
 }
@@ -426,6 +427,7 @@ static void read_all(struct reader *reader, struct json_object *object,
 	read_args(reader, object, meta);
 	read_sources(reader, object, meta);
 	read_counters(reader, object, meta);
+	set_u32(reader, object, "shared", &meta->shared);
 	read_threads(reader, object, meta);
 	read_objects(reader, object, meta);
 	read_coverage(reader, object, &meta->coverage);

@@ -21,8 +21,10 @@
  *	channel		channel of the program's first thread
  *	ts_channels	boolean: registers 16 to 31 are channels 0 to 15
  *	sampling	{ channel, interval_ns, period, event }
- *	threads		[{ channel, pid, tid, name, from, to }] in the order in which
- *			they came; times in ticks, as wide as a timestamp
+ *	shared		mask of the channels that threads have taken from each other
+ *	threads		[{ channel, pid, tid, name, from, to, named }] in the order in
+ *			which they came; times in ticks, as wide as a timestamp; named:
+ *			each of its headers has its id
  *	objects		[{ path, build_id, start, end, bias, from, to }] in the order in
  *			which they came, not there before "from" or after "to"
  *	coverage	{ full, bytes, buffer, run_ns, counters_lost }: whether the buffer
@@ -81,6 +83,7 @@ struct meta_thread {
 	const char	*name;		/* NULL: unknown */
 	uint64_t	from;
 	uint64_t	to;
+	bool		named;		/* in each header of its records */
 };
 
 /*
@@ -152,6 +155,7 @@ struct meta {
 	size_t			sources;
 	struct meta_counter	*counter;
 	size_t			counters;
+	uint32_t		shared;
 	struct meta_thread	*thread;
 	size_t			threads;
 	struct meta_object	*object;

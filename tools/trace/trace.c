@@ -84,6 +84,12 @@ static void settle_others(struct trace *trace,
 				       record->begin.offset - RING_SKEW);
 }
 
+void trace_settle(const struct trace *trace, uint32_t owner, unsigned int channel,
+		  const struct perfrec_stamp *before)
+{
+	perfrec_settle_thread(trace->perfrec, owner, channel, before);
+}
+
 /* A record before a ring's first header that builds on overwritten records. */
 static bool is_rootless(const struct perfrec_record *record)
 {

@@ -157,6 +157,15 @@ struct trace *trace_open(const char *path, const struct trace_options *options,
  */
 int trace_run(struct trace *trace, const struct trace_ops *ops, void *context);
 
+/**
+ * trace_settle() - a thread has gone on: what it left elsewhere is complete
+ * @owner:	its thread id
+ * @channel:	where it recorded before it was named
+ * @before:	what it recorded before this
+ */
+void trace_settle(const struct trace *trace, uint32_t owner, unsigned int channel,
+		  const struct perfrec_stamp *before);
+
 /** trace_sources() - how many sources have sent words of a channel so far */
 unsigned int trace_sources(const struct trace *trace, unsigned int channel);
 

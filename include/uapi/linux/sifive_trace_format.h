@@ -13,6 +13,15 @@
 #define SIFIVE_TRACE_RECORD_DELTA	1
 #define SIFIVE_TRACE_RECORD_XOR		2
 
+/*
+ * Bits of a header's count type, beside the type itself: the id of the thread whose
+ * records follow is in the header, behind the count type; that thread has recorded
+ * before, and its calls go on.
+ */
+#define SIFIVE_TRACE_RECORD_TYPE	0x3
+#define SIFIVE_TRACE_RECORD_OWNED	0x4
+#define SIFIVE_TRACE_RECORD_GOES_ON	0x8
+
 /* Types of a counter's event, as SBI PMU has them. */
 #define SIFIVE_TRACE_EVENT_GENERAL	0
 #define SIFIVE_TRACE_EVENT_CACHE	1

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* Windows of records, one for each channel, or for all of them: see order.h. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "order.h"
+#include "ring.h"
+
+/* No more than fit into RING_SKEW. */
+#define MOVES	64
+
+/* A thread has a record here, perhaps elsewhere than the one before. */
+struct move {
+	uint32_t		owner;
+	unsigned int		channel;
+	struct perfrec_stamp	begin;
+};
+
+struct order {
+	struct threads	*threads;
+	reorder_give	give;
+	void		*context;
+	struct reorder	*reorder[PERFREC_CHANNELS];
+	struct reorder	*common;	/* in place of these, where headers name threads */
+	uint32_t	moving;		/* channels whose threads go from source to source */
+	struct move	move[MOVES];
+	unsigned int	moves;
+	bool		no_memory;
+	uint64_t	position;	/* in the file: the latest record's */
+};
+
+struct order *order_new(struct threads *threads, reorder_give give, void *context)
+{
+	struct order *order = calloc(1, sizeof(*order));
+	unsigned int i;
+
+	if (!order)
+		return NULL;
+	for (i = 0; i < PERFREC_CHANNELS; i++)
+		order->moving |= (uint32_t)threads_move(threads, i) << i;
+	order->threads = threads;
+	order->give = give;
+	order->context = context;
+	return order;
+}
+
+void order_free(struct order *order)
+{
+	unsigned int i;
+
+	if (!order)
+		return;
+	for (i = 0; i < PERFREC_CHANNELS; i++)
+		reorder_free(order->reorder[i]);
+	reorder_free(order->common);
+	free(order);
+}
+
+static struct reorder **reorder_of(struct order *order, unsigned int channel)
+{
+	return order->common ? &order->common : &order->reorder[channel];
+}
+
+/* Words of before it that changed places with others on their way are there by now. */
+static bool is_due(const struct order *order, const struct perfrec_stamp *begin)
+{
+	return begin->offset + RING_SKEW < order->position;
+}
+
+static void settle_first(struct order *order, const struct trace *trace)
+{
+	const struct move move = order->move[0];
+
+	memmove(order->move, order->move + 1, --order->moves * sizeof(move));
+	trace_settle(trace, move.owner, move.channel, &move.begin);
+}
+
+/*
+ * What a thread has left elsewhere waits there for a word that may not come, and goes
+ * before this record.
+ */
+static void note_record(struct order *order, const struct trace *trace,
+			const struct perfrec_record *record)
+{
+	const struct thread *thread = threads_find(order->threads, record);
+
+	if (!thread)
+		return;
+	if (is_due(order, &record->begin)) {
+		trace_settle(trace, (uint32_t)thread->tid, thread->channel,
+			     &record->begin);
+		return;
+	}
+	if (order->moves == MOVES)
+		settle_first(order, trace);
+	order->move[order->moves++] = (struct move){
+		.owner = (uint32_t)thread->tid, .channel = thread->channel,
+		.begin = record->begin,
+	};
+}
+
+static __attribute__((noinline))
+void push_common(struct order *order, const struct trace *trace,
+		 const struct perfrec_record *record)
+{
+	if (record->begin.offset > order->position)
+		order->position = record->begin.offset;
+	while (order->moves && is_due(order, &order->move[0].begin))
+		settle_first(order, trace);
+	note_record(order, trace, record);
+	reorder_push(order->common, record);
+}
+
+/* One source of a channel is in order by itself; several need a window. */
+static __attribute__((noinline))
+void push_moving(struct order *order, const struct trace *trace,
+		 const struct perfrec_record *record)
+{
+	struct reorder **reorder = &order->reorder[record->channel];
+
+	if (trace_sources(trace, record->channel) > 1) {
+		*reorder = reorder_new(order->give, order->context);
+		order->no_memory |= !*reorder;
+	}
+	if (*reorder)
+		reorder_push(*reorder, record);
+	else
+		order->give(order->context, record);
+}
+
+/* Without a stack frame on the usual ways. */
+void order_push(struct order *order, const struct trace *trace,
+		const struct perfrec_record *record)
+{
+	struct reorder *reorder = order->reorder[record->channel];
+
+	if (__builtin_expect(!!order->common, false))
+		push_common(order, trace, record);
+	else if (reorder)
+		reorder_push(reorder, record);
+	else if (order->moving >> record->channel & 1)
+		push_moving(order, trace, record);
+	else
+		order->give(order->context, record);
+}
+
+/* From here on threads go from channel to channel. */
+static void begin_sharing(struct order *order, const struct trace *trace,
+			  uint64_t position)
+{
+	const struct perfrec_record *record;
+	unsigned int i;
+
+	order->common = reorder_new(order->give, order->context);
+	order->no_memory |= !order->common;
+	if (!order->common)
+		return;
+	order->position = position;
+	for (i = 0; i < PERFREC_CHANNELS; i++)
+		while (order->reorder[i] && (record = reorder_take(order->reorder[i]))) {
+			note_record(order, trace, record);
+			reorder_push(order->common, record);
+		}
+}
+
+void order_header(struct order *order, const struct trace *trace,
+		  const struct perfrec_header *header)
+{
+	struct reorder *reorder;
+
+	if (header->owned)
+		threads_share(order->threads, header->channel);
+	if (header->owned && !order->common)
+		begin_sharing(order, trace, header->begin.offset);
+	/* Records that are held refer to headers, which do not last for ever. */
+	reorder = *reorder_of(order, header->channel);
+	if (!reorder || !reorder_expires(reorder, header))
+		return;
+	while (order->moves)
+		settle_first(order, trace);
+	reorder_flush(reorder);
+}
+
+bool order_failed(const struct order *order)
+{
+	return order->no_memory;
+}
+
+void order_flush(struct order *order)
+{
+	unsigned int i;
+
+	for (i = 0; i < PERFREC_CHANNELS; i++)
+		if (order->reorder[i])
+			reorder_flush(order->reorder[i]);
+	if (order->common)
+		reorder_flush(order->common);
+}
