@@ -171,9 +171,11 @@ shell: board target $(if $(ROOT),packages-root)
 # Kselftests with races run for this many seconds; the storm of threads has its own limit.
 TRACE_SECONDS ?= 2
 TRACE_STORM_SECONDS ?= 5
-# Number of random programs on each board.
+# Number of random programs.
 TRACE_PROGRAMS ?= 20
-export TRACE_SECONDS TRACE_STORM_SECONDS TRACE_PROGRAMS
+# fpga runs all of that, other boards and other kernels one part in this many.
+TRACE_PART ?= 4
+export TRACE_SECONDS TRACE_STORM_SECONDS TRACE_PROGRAMS TRACE_PART
 
 CHECK := $(O)/check
 SUITES := unit format model style devicetree bare boards hardware objects bench faults counters record debug \
@@ -219,7 +221,7 @@ check: built
 # The same suites, longer and on all boards: takes a night.
 check-long: packages-root
 	@$(MAKE) --no-print-directory check ROOT_BOARD=board TRACE_SECONDS=30 TRACE_STORM_SECONDS=60 \
-		TRACE_PROGRAMS=2500 FUZZ_SECONDS=1200 FAULT_BOARDS="$(BOARDS)" DEBUG_BOARDS="$(BOARDS)" \
+		TRACE_PROGRAMS=2500 TRACE_PART=1 FUZZ_SECONDS=1200 FAULT_BOARDS="$(BOARDS)" DEBUG_BOARDS="$(BOARDS)" \
 		KERNEL_BOARDS="$(BOARDS)"
 
 # The commands of README.md and install.md on fresh file systems of these releases: takes
@@ -239,7 +241,7 @@ $(SUITES:%=check-%): check-%: built
 	@selftests/summary.sh $(CHECK)
 
 # Seconds per fuzz target, half of them under each of two fuzzers.
-FUZZ_SECONDS ?= 20
+FUZZ_SECONDS ?= 10
 
 run-fuzz:
 	@selftests/suite.sh $(CHECK) fuzz $(MAKE) -s -C selftests/fuzz \

@@ -15,6 +15,7 @@ out=$build/board-$board
 rm -rf "$out"
 mkdir -p "$out"
 . selftests/tap.sh
+. selftests/effort.sh
 
 run() {
 	tools/qemu/board run "$board" --target "$target" --out "$out" "$@"
@@ -22,10 +23,9 @@ run() {
 
 # ---- kselftests, each program's own TAP ---------------------------------
 
-programs=${TRACE_PROGRAMS:-20}
-run --monitor --timeout $((1800 + 30 * programs)) -- "export TRACE_SECONDS=${TRACE_SECONDS:-2}
-	export TRACE_STORM_SECONDS=${TRACE_STORM_SECONDS:-5} TRACE_PROGRAMS=$programs
-	sh /target/selftests/run_all.sh; rc=\$?
+if [ "$board" = fpga ]; then effort_all; else effort_part; fi
+run --monitor --timeout $((1800 + 30 * programs)) -- "$settings
+	sh /target/selftests/run_all.sh $(effort_except "$board"); rc=\$?
 	TRACE_EXACT=1 /target/selftests/overflow_test >/out/inexact
 	echo \$? >>/out/inexact
 	exit \$rc"

@@ -13,9 +13,10 @@ board=$1 build=$2 kernel=$3
 work=$build/debug-$board
 target=$work/target
 out=$work/out
-rm -rf "$work"
+rm -rf "$target" "$out"
 mkdir -p "$target" "$out"
 . selftests/tap.sh
+. selftests/effort.sh
 
 cp -rL "$build/target/." "$target/"
 tools/build-module.sh driver "$kernel/headers" "$work/kmod" >"$work/module.log" 2>&1 &&
@@ -26,9 +27,9 @@ result $rc "$board, debug kernel: the module builds"
 [ "$rc" -eq 0 ] || exit 1
 
 # Two scans: objects that the first one finds may still be in flight.
-tools/qemu/board run "$board" --kernel "$kernel" --target "$target" --out "$out" -- '
-	export TRACE_SECONDS='"${TRACE_SECONDS:-2}"'
-	export TRACE_STORM_SECONDS='"${TRACE_STORM_SECONDS:-5}"' TRACE_FILL_SECONDS=1 TRACE_PROGRAMS=10
+effort_part
+tools/qemu/board run "$board" --kernel "$kernel" --target "$target" --out "$out" -- "$settings"'
+	export TRACE_FILL_SECONDS=1
 	sh /target/selftests/run_all.sh
 	echo $? >tests
 	for i in 1 2; do

@@ -12,9 +12,10 @@ cd "$(dirname "$0")/.." || exit 1
 board=$1 build=$2 kernel=$3
 work=$build/testing-$board
 target=$work/target
-rm -rf "$work"
+rm -rf "$target" "$work/out"
 mkdir -p "$target" "$work/out"
 . selftests/tap.sh
+. selftests/effort.sh
 
 if [ -z "$kernel" ]; then
 	skip "$board: kselftests on testing's kernel" "testing's kernel could not be fetched"
@@ -30,9 +31,8 @@ rc=$?
 result $rc "$what: the module builds"
 [ "$rc" -eq 0 ] || exit 1
 
-tools/qemu/board run "$board" --kernel "$kernel" --target "$target" --out "$work/out" -- '
-	export TRACE_SECONDS='"${TRACE_SECONDS:-2}"'
-	export TRACE_STORM_SECONDS='"${TRACE_STORM_SECONDS:-5}"'
+effort_part
+tools/qemu/board run "$board" --kernel "$kernel" --target "$target" --out "$work/out" -- "$settings"'
 	uname -r >kernel
 	sh /target/selftests/run_all.sh'
 result $? "$what: kselftests ran to the end, the kernel's log is clean"

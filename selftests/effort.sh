@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+# How much of the kselftests a board runs, for the scripts that run a board. fpga runs
+# all of it; the calls and the library are the same on other boards and other kernels,
+# which do one part in TRACE_PART of the races and of the random programs. With
+# TRACE_PART=1 all boards run all of it.
+#
+# Both functions set $programs, their number, and $settings, shell commands for the
+# board, which does not see the host's environment.
+
+TRACE_PART=${TRACE_PART:-4}
+
+effort_all() {
+	effort_set 1
+}
+
+effort_part() {
+	effort_set "$TRACE_PART"
+}
+
+# effort_set PART: one part in PART, rounded up
+effort_set() {
+	local part=$1
+
+	share() { echo $((($1 + part - 1) / part)); }
+	programs=$(share "${TRACE_PROGRAMS:-20}")
+	settings="export TRACE_SECONDS=$(share "${TRACE_SECONDS:-2}")"
+	settings+=" TRACE_STORM_SECONDS=$(share "${TRACE_STORM_SECONDS:-5}")"
+	settings+=" TRACE_PROGRAMS=$programs"
+}
+
+# effort_except BOARD: kselftests that need not run on it. These do not depend on the
+# trace hardware; a board with harts of its own has a cpu line, and runs them too.
+effort_except() {
+	[ "$1" = fpga ] || [ "$TRACE_PART" -eq 1 ] ||
+		grep -q '^cpu ' "tools/qemu/boards/$1.board" ||
+		echo access argument overflow own_counts perf threads
+}
