@@ -383,7 +383,7 @@ TEST_F(timer, is_described_beside_the_trace_like_all_else)
 	BESIDE_SAYS("\"ts_width\":%u,", self->info.ts_width);
 	BESIDE_SAYS("\"wrapped\":false,");
 	BESIDE_SAYS("\"count_type\":%u,", SIFIVE_TRACE_DELTA);
-	BESIDE_SAYS("\"per_thread\":false,");
+	BESIDE_SAYS("\"per_thread\":true,");
 	BESIDE_SAYS("\"exe\":\"%s\",", exe);
 	BESIDE_SAYS("\"sources\":[{\"src\":%u,\"hart\":%llu,\"cpu\":%d}],", e->src,
 		    (unsigned long long)e->hart, e->cpu);
