@@ -5,6 +5,7 @@
  * sessions leak nothing.
  *
  * TRACE_SECONDS: how long the threads race (default 5).
+ * TRACE_SESSIONS: number of sessions to find a leak (default 1000).
  *
  * TRACE_SEED: seed of the random numbers.
  */
@@ -684,9 +685,9 @@ TEST_F(long_run, a_thousand_sessions_leave_nothing_behind)
 	struct trace_session s;
 	uint64_t buffer;
 	uint32_t sink;
-	int i;
+	int i, end = (int)trace_setting("TRACE_SESSIONS", CYCLES) + 200;
 
-	for (i = 0; i < CYCLES + 200; i++) {
+	for (i = 0; i < end; i++) {
 		/* After one-time allocations. */
 		if (i == 200) {
 			unreclaimable = memory_line("SUnreclaim:");
