@@ -180,7 +180,9 @@ int perfInit(int num_cores, int num_funnels);
 /**
  * perfManualInit - set up for records written by perfWriteCntrs()
  * @perfCntrList: events to count, in any order and none twice. NULL only with
- *		@numCntrs 0. Members ctrIdx and ctrInfo are filled in.
+ *		@numCntrs 0. Members ctrIdx and ctrInfo are filled in. From then on
+ *		the calling thread may read the CSRs of these counters, other threads
+ *		from their first record on.
  * @numCntrs:	number of elements of @perfCntrList, 0 to 32
  * @itcChannel:	ITC channel to write to, 0 to 31; decoders expect 6. On encoders
  *		whose stimulus registers 16-31 are registers 0-15 with a

@@ -340,6 +340,7 @@ TEST_F(calls, of_threads_that_others_move_have_their_harts_counts)
 	memset(&set, 0xff, sizeof(set));
 	ASSERT_EQ(0, sched_setaffinity(0, sizeof(set), &set));
 	self->options.count_type = SIFIVE_TRACE_RAW;
+	self->options.flags |= SIFIVE_TRACE_PER_CPU;
 	if (self->options.events)
 		self->options.events = "cycles,instructions,dTLB-load-misses";
 	ON();

@@ -338,6 +338,8 @@ finds memory-after PROBLEM \
 	"enabled node of /reserved-memory" "sink memory that cannot be used"
 finds memory-after note "/soc/trace@11019000 has no memory-region: .*allocator" \
 	"reserve memory" "no sink memory in the tree"
+grep -qE '^(Buffers)? +trace@11019000 up to 4194304 bytes, allocated$' "$out/memory-after.txt"
+result $? "info: the largest buffer of the kernel's allocator"
 logs memory "trace@11018000 has no memory: its memory-region is not reserved" \
 	"sink memory that cannot be used"
 grep -q 'trace@11018000.*memory-region.*not reserved' "$out/memory-record.txt" &&

@@ -20,6 +20,7 @@
 #include <sifive_linux_perf.h>
 
 #include "kselftest_harness.h"
+#include "trace_count.h"
 #include "trace_records.h"
 
 #define CHANNEL	6
@@ -560,6 +561,32 @@ TEST_F(records, need_no_executable_memory)
 	ASSERT_EQ(0, perfManualInit(NULL, 0, CHANNEL, variant->type, self->lib.buffer));
 	EXPECT_NE(NULL, strstr(perfErrorString(), "executable memory"));
 	record_and_check(_metadata, self, variant->type);
+}
+
+/* The program reads a counter by its number, as soon as it has that. */
+TEST_F(lib, counters_are_readable_before_tracing_is_on_and_behind_it)
+{
+	const uint64_t turns = 100000;
+	unsigned int number;
+	uint64_t before;
+	int i;
+
+	if (!countable(&self->info))
+		SKIP(return, "no counters on this hart");
+	ASSERT_EQ(0, init(self));
+	ASSERT_EQ(0, perfManualInit(events, EVENTS, CHANNEL, perfCount_Delta, self->buffer)) {
+		TH_LOG("%s", perfErrorString());
+	}
+	number = events[1].ctrIdx;
+	for (i = 0; i < 3; i++) {
+		ASSERT_EQ(0, trace_signal_of_counter(number));
+		before = trace_counter(number);
+		trace_spin(turns);
+		EXPECT_LT(before, trace_counter(number));
+		if (trace_counts_instructions())
+			EXPECT_LE(before + turns * TRACE_SPIN, trace_counter(number));
+		ASSERT_EQ(0, i ? perfTraceOff() : perfTraceOn());
+	}
 }
 
 TEST_F(lib, each_time_tracing_goes_on_there_is_a_header)

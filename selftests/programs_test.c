@@ -467,6 +467,8 @@ TEST_F_TIMEOUT(programs, have_each_record_in_the_trace_or_among_the_losses, 3600
 		check(_metadata, seed, status);
 		all += outcome->made;
 		lost += outcome->made - outcome->found;
+		if ((seed - first) % 100 == 99)
+			TH_LOG("%llu programs", (unsigned long long)(seed - first + 1));
 	}
 	TH_LOG("%llu programs, %llu records made, %llu of them lost",
 	       (unsigned long long)count, (unsigned long long)all,

@@ -57,6 +57,7 @@ run xor-plain sifive-trace record --header-interval 20 $p/threads
 run full sifive-trace record -o full.rtd -b 4k $p/threads
 rec sram --sink sram $p/plain
 rec quiet -q $p/plain
+rec large -b 1G $p/plain
 run folder sifive-trace record -o folder/ $p/plain
 run here sifive-trace record -e cycles -- $p/plain
 rec pattern -F "*Apple*price*" -F main $p/objects
@@ -398,16 +399,19 @@ boots() {
 
 shows hardware "fpga: what the board has" <<'LINES'
 Encoders trace@11000000 cpu 0 hart 0 source 0 sinks: funnel
- not tried yet: a session finds out what its messages have
+ not tested yet: a session tests its messages
  trace@11001000 cpu 1 hart 1 source 1 sinks: funnel
- not tried yet: a session finds out what its messages have
+ not tested yet: a session tests its messages
 Funnels 1
 Sinks sram sba funnel
+Buffers trace@11018000 up to 67108864 bytes, reserved
 Timestamps 40 bits, 10 MHz
 Counters taken beside perf (Sscofpmf)
 Sampling by time, and by any event that a counter counts
 LINES
 boots hardware "fpga: firmware, kernel and machine"
+[ "$(cat "$out/large.rc")" = 125 ] && grep -q "its pool, which has 67108864 at most" "$out/large.err"
+result $? "record: a buffer that cannot be had: the largest one"
 
 grep -qE '^  cycles +cycle, hpmcounter3-18$' "$out/list.txt" &&
 	grep -qE '^  instructions +instret, hpmcounter3-18$' "$out/list.txt" &&
@@ -649,11 +653,13 @@ finds rawio 1 "also need CAP_SYS_RAWIO" "cap_sys_rawio" "encoders with sinks of 
 
 shows simple "nofunnel: what the board has" <<'LINES'
 Encoders trace@11000000 cpu 0 hart 0 source 0 sinks: sram sba; needs CAP_SYS_RAWIO
- not tried yet: a session finds out what its messages have
+ not tested yet: a session tests its messages
  trace@11001000 cpu 1 hart 1 source 0 sinks: sram sba; needs CAP_SYS_RAWIO
- not tried yet: a session finds out what its messages have
+ not tested yet: a session tests its messages
 Funnels 0
 Sinks sram sba
+Buffers trace@11000000 up to 8388608 bytes, reserved
+ trace@11001000 up to 8388608 bytes, reserved
 Timestamps 40 bits, 50 MHz
 Counters cycles and instructions, as perf events (no Sscofpmf)
 Sampling by time
@@ -671,15 +677,16 @@ rec high --channel 16 $p/threads
 run quadafter sifive-trace info'
 shows quad "p550: what the board has" <<'LINES'
 Encoders trace@11000000 cpu 1 hart 0 source 0 sinks: funnel
- not tried yet: a session finds out what its messages have
+ not tested yet: a session tests its messages
  trace@11001000 cpu 2 hart 1 source 1 sinks: funnel
- not tried yet: a session finds out what its messages have
+ not tested yet: a session tests its messages
  trace@11002000 cpu 0 hart 2 source 2 sinks: funnel
- not tried yet: a session finds out what its messages have
+ not tested yet: a session tests its messages
  trace@11003000 cpu 3 hart 3 source 3 sinks: funnel
- not tried yet: a session finds out what its messages have
+ not tested yet: a session tests its messages
 Funnels 1
 Sinks sba funnel
+Buffers trace@11018000 up to 33554432 bytes, reserved
 Timestamps 40 bits, 700 MHz
 Counters taken beside perf (Sscofpmf)
 Sampling by time, and by any event that a counter counts

@@ -38,6 +38,15 @@ static inline void vm_flags_mod(struct vm_area_struct *vma, vm_flags_t set,
 }
 #endif
 
+/* The highest order of pages that the allocator gives. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 4, 0)
+#define SFT_PAGE_ORDER_MAX	(MAX_ORDER - 1)
+#elif LINUX_VERSION_CODE < KERNEL_VERSION(6, 8, 0)
+#define SFT_PAGE_ORDER_MAX	MAX_ORDER
+#else
+#define SFT_PAGE_ORDER_MAX	MAX_PAGE_ORDER
+#endif
+
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 4, 0)
 #define sft_class_create(name)	class_create(THIS_MODULE, name)
 #else

@@ -316,6 +316,7 @@ size_t sft_sink_newest(const struct sft_sink *s, const struct sft_position *at, 
 void sft_memory_clear(void *data, size_t count);
 const struct reserved_mem *sft_memory_region(const struct sft_component *c,
 					     const char **fault);
+u64 sft_memory_most(const struct reserved_mem *region);
 int sft_memory_claim(struct sft_component *c);
 int sft_memory_take(struct sft_sink *s, size_t wanted, struct sft_why *why);
 void sft_memory_release(struct sft_sink *s);

@@ -85,7 +85,7 @@ static ssize_t version_show(struct device *dev, struct device_attribute *attr,
 }
 static DEVICE_ATTR_RO(version);
 
-/* The memory that an SBA sink writes to. */
+/* The memory that an SBA sink writes to, and the largest buffer in it; 0 = unknown. */
 static ssize_t memory_show(struct device *dev, struct device_attribute *attr,
 			   char *buf)
 {
@@ -98,9 +98,8 @@ static ssize_t memory_show(struct device *dev, struct device_attribute *attr,
 	region = sft_memory_region(c, &why);
 	if (why)
 		return sysfs_emit(buf, "unusable: its memory-region %s\n", why);
-	if (!region)
-		return sysfs_emit(buf, "allocated\n");
-	return sysfs_emit(buf, "reserved: %llu bytes\n", (u64)region->size);
+	return sysfs_emit(buf, "%s: %llu bytes\n", region ? "reserved" : "allocated",
+			  sft_memory_most(region));
 }
 static DEVICE_ATTR_RO(memory);
 

@@ -14,6 +14,7 @@
 
 #include <linux/sifive_trace_regs.h>
 
+#include "compat.h"
 #include "hardware.h"
 
 /*
@@ -130,6 +131,27 @@ const struct reserved_mem *sft_memory_region(const struct sft_component *c,
 	return region;
 }
 
+/**
+ * sft_memory_most() - the largest buffer that a sink can have
+ * @region:	its memory-region, NULL if it has none
+ *
+ * The sink's reach, and what is free, may make it less.
+ *
+ * Return: bytes, 0 if it depends on memory that CMA lends.
+ */
+u64 sft_memory_most(const struct reserved_mem *region)
+{
+	u64 end, window;
+
+	if (!region)
+		return IS_ENABLED(CONFIG_DMA_CMA) ? 0 : (u64)PAGE_SIZE << SFT_PAGE_ORDER_MAX;
+	end = region->base + region->size;
+	window = round_up(region->base + 1, SZ_4G);
+	if (end <= window)
+		return region->size;
+	return max(window - region->base, min_t(u64, end - window, SZ_4G));
+}
+
 static void release_pool(void *dev)
 {
 	of_reserved_mem_device_release(dev);
@@ -168,16 +190,15 @@ static int check_region(struct sft_sink *s, const struct reserved_mem *region,
 	s->address = region->base;
 	if (s->size > region->size)
 		return sft_fail(why, -ENOMEM,
-				"%s: memory-region at %pa has %pa bytes, %zu are wanted",
-				sft_name(s->owner), &region->base, &region->size,
-				s->size);
+				"%s: %zu bytes are wanted, its memory-region has %llu at most",
+				sft_name(s->owner), s->size, sft_memory_most(region));
 	/* The part below the boundary may be smaller than the part above it. */
 	if (crosses(s))
 		s->address = round_up(s->address, SZ_4G);
 	if (s->address + s->size > region->base + region->size)
 		return sft_fail(why, -ENOMEM,
-				"%s: too few of the %pa bytes at %pa do not cross 4 GiB",
-				sft_name(s->owner), &region->size, &region->base);
+				"%s: %zu bytes are wanted, its memory-region has %llu at most within 4 GiB",
+				sft_name(s->owner), s->size, sft_memory_most(region));
 	if (s->address + s->size - 1 > reach)
 		return out_of_reach(s, region, reach, why);
 	return 0;
@@ -229,6 +250,7 @@ static int try_allocate(struct sft_sink *s, u64 reach, unsigned int tries)
 static int allocate(struct sft_sink *s, const struct reserved_mem *pool, u64 reach,
 		    struct sft_why *why)
 {
+	const u64 most = sft_memory_most(pool);
 	struct device *dev = s->owner->dev;
 	int ret;
 
@@ -242,11 +264,15 @@ static int allocate(struct sft_sink *s, const struct reserved_mem *pool, u64 rea
 	s->data = NULL;
 	if (pool)
 		return sft_fail(why, ret,
-				"%s: no %zu bytes up to %#llx in its pool of %pa bytes at %pa",
-				sft_name(s->owner), s->size, reach, &pool->size,
-				&pool->base);
-	return sft_fail(why, ret, "%s: no %zu contiguous bytes up to %#llx without a memory-region",
-			sft_name(s->owner), s->size, reach);
+				"%s: no %zu bytes up to %#llx in its pool, which has %llu at most",
+				sft_name(s->owner), s->size, reach, most);
+	if (!most)
+		return sft_fail(why, ret,
+				"%s: no %zu contiguous bytes up to %#llx without a memory-region",
+				sft_name(s->owner), s->size, reach);
+	return sft_fail(why, ret,
+			"%s: no %zu contiguous bytes up to %#llx; %llu at most without a memory-region",
+			sft_name(s->owner), s->size, reach, most);
 }
 
 /* Memory of at least @wanted bytes for an SBA sink whose owner is active and idle. */

@@ -61,8 +61,8 @@ static void explain_memory(const struct trace_node *n)
 		wrong("%s has no memory to write to: %s", n->path,
 		      n->memory + strlen("unusable: "));
 		fix("memory-region has to name an enabled node of /reserved-memory, within the machine's memory, where nothing else is: Documentation/devicetree/bindings/trace");
-	} else if (!strcmp(n->memory, "allocated")) {
-		note("%s has no memory-region: the kernel's allocator gives its buffers, often 4 MiB at most",
+	} else if (!strncmp(n->memory, "allocated", strlen("allocated"))) {
+		note("%s has no memory-region: the kernel's allocator gives its buffers",
 		     n->path);
 		fix("for larger ones reserve memory in the device tree: Documentation/devicetree/bindings/trace");
 	}

@@ -15,6 +15,7 @@
 #include "doctor.h"
 #include "events.h"
 #include "machine.h"
+#include "nodes.h"
 
 /* One line; an empty @key continues the previous one. */
 static void line(const char *key, const char *text)
@@ -94,6 +95,30 @@ static void show_encoders(int fd)
 	}
 }
 
+/* The largest buffer of each SBA sink. */
+static void show_buffers(void)
+{
+	static struct trace_node nodes[NODES_MAX];
+	unsigned int count = nodes_find(nodes), i;
+	const char *key = "Buffers";
+	char text[320], kind[16];
+	uint64_t bytes;
+
+	for (i = 0; i < count; i++) {
+		if (nodes[i].state != NODE_BOUND ||
+		    sscanf(nodes[i].memory, "%15[a-z]: %" SCNu64 " bytes", kind, &bytes) != 2)
+			continue;
+		if (bytes)
+			snprintf(text, sizeof(text), "%s up to %" PRIu64 " bytes, %s",
+				 strrchr(nodes[i].path, '/') + 1, bytes, kind);
+		else
+			snprintf(text, sizeof(text), "%s as large as CMA has memory for",
+				 strrchr(nodes[i].path, '/') + 1);
+		line(key, text);
+		key = "";
+	}
+}
+
 static void show_timestamps(const struct sifive_trace_info *info)
 {
 	char text[160];
@@ -120,6 +145,7 @@ static void show_features(const struct sifive_trace_info *info)
 	line("Funnels", text);
 	machine_sinks(info->sinks_available, sinks, sizeof(sinks));
 	line("Sinks", sinks);
+	show_buffers();
 	show_timestamps(info);
 	line("Counters", info->flags & SIFIVE_TRACE_INFO_COUNTERS ?
 	     "taken beside perf (Sscofpmf)" :

@@ -26,8 +26,8 @@ enum node_state {
  * @state:	its state
  * @device:	its platform device, empty if it has none
  * @detail:	the driver of NODE_FOREIGN, the reason of NODE_REFUSED
- * @memory:	for NODE_BOUND: "reserved: BYTES", "allocated", "unusable: REASON", or
- *		"none" without an SBA sink
+ * @memory:	for NODE_BOUND: "reserved: N bytes" or "allocated: N bytes", the largest
+ *		buffer, 0 if unknown; "unusable: REASON", or "none" without an SBA sink
  */
 struct trace_node {
 	char path[256];
