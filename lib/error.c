@@ -5,6 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "sifive_trace.h"
+
 #include "environment.h"
 #include "error.h"
 
@@ -45,6 +47,13 @@ PERF_INTERNAL const char *perf_error_text(void)
 {
 	return text;
 }
+
+#ifndef PERF_DROPIN
+PERF_API const char *sifive_trace_error(void)
+{
+	return text;
+}
+#endif /* PERF_DROPIN */
 
 PERF_INTERNAL int perf_error(const char *format, ...)
 {

@@ -212,8 +212,3 @@ PERF_API void sifive_trace_close(struct sifive_trace *trace)
 	free(trace);
 	leave_trace("sifive_trace_close(): ", rc);
 }
-
-PERF_API const char *sifive_trace_error(void)
-{
-	return perf_error_text();
-}

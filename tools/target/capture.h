@@ -16,7 +16,7 @@
  * @setup:	the setup; sampling.all: everything that runs, not only the process that
  *		calls START; its counters are filled in
  *
- * Return: 0, or -1 with perf_error_text().
+ * Return: 0, or -1 with sifive_trace_error().
  */
 int capture_begin(struct perf_device *device, struct perf_setup *setup);
 
@@ -43,7 +43,7 @@ struct capture_mark {
  * @wanted:	what it will request
  * @mark:	all but @pid is set
  *
- * Takes all resources and releases them. Return: 0, or -1 with perf_error_text().
+ * Takes all resources and releases them. Return: 0, or -1 with sifive_trace_error().
  */
 int capture_try(const struct perf_setup *wanted, struct capture_mark *mark);
 

@@ -21,8 +21,6 @@
 
 #include "setup.h"
 
-#include "lib/error.h"
-
 #include "../command.h"
 #include "capture.h"
 #include "files.h"
@@ -175,7 +173,7 @@ static int hold(struct perf_setup *setup, int ready)
 	sigaction(SIGTERM, &action, NULL);
 	sigaction(SIGINT, &action, NULL);
 	if (capture_begin(&device, setup) || perf_device_start(&device)) {
-		dprintf(ready, "%s", perf_error_text());
+		dprintf(ready, "%s", sifive_trace_error());
 		return EXIT_UNREADABLE;
 	}
 	state.began = device.began;

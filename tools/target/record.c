@@ -13,7 +13,6 @@
 
 #include "setup.h"
 
-#include "lib/error.h"
 #include "lib/filter.h"
 
 #include "../command.h"
@@ -189,7 +188,7 @@ static int give_library(void *argument)
 /* An error before the program has run. */
 static int refuse(void)
 {
-	report("%s", perf_error_text());
+	report("%s", sifive_trace_error());
 	report("the program was not run (sifive-trace info shows what is missing)");
 	return EXIT_RECORD;
 }
@@ -230,7 +229,7 @@ static int record_with_library(struct recording *r)
 
 	/* The program would run without being recorded. */
 	if (perf_filter_load(r->setup.options.filter)) {
-		report("%s: the program was not run", perf_error_text());
+		report("%s: the program was not run", sifive_trace_error());
 		return EXIT_RECORD;
 	}
 	if (capture_try(&r->setup.parsed, &mark))
@@ -260,7 +259,7 @@ static int start(void *argument)
 		return -1;
 	if (r->all || !perf_device_start(&r->device))
 		return 0;
-	report("%s", perf_error_text());
+	report("%s", sifive_trace_error());
 	return -1;
 }
 
@@ -332,7 +331,7 @@ static int record_samples(struct recording *r)
 	if (r->all)
 		objects_add_all(&r->objects);
 	if (perf_device_stop(device)) {
-		report("%s", perf_error_text());
+		report("%s", sifive_trace_error());
 		status = status ? status : EXIT_RECORD;
 	} else if (save(r, &launch) || (r->launched.ran && capture_samples(device->fd))) {
 		status = status ? status : EXIT_RECORD;

@@ -13,7 +13,6 @@
 #include "setup.h"
 
 #include "lib/environment.h"
-#include "lib/error.h"
 #include "lib/options.h"
 
 #include "../command.h"
@@ -177,7 +176,7 @@ int setup_finish(struct setup *setup)
 	char *known;
 
 	if (perf_environment_check()) {
-		report("%s", perf_error_text());
+		report("%s", sifive_trace_error());
 		return -1;
 	}
 	if (setup->sram)
@@ -196,7 +195,7 @@ int setup_finish(struct setup *setup)
 						perf_event_next(options->events));
 	if (!perf_options_parse(options, &setup->parsed))
 		return 0;
-	report("%s", perf_error_text());
+	report("%s", sifive_trace_error());
 	return -1;
 }
 
