@@ -144,18 +144,23 @@ PERF_LOCAL void put_sampling(FILE *file)
 PERF_LOCAL void thread_name(const struct perf_joined *joined, char *name)
 {
 	char path[64];
-	FILE *file;
+	ssize_t length;
+	int fd;
 
 	memcpy(name, joined->name, sizeof(joined->name));
 	if (joined->ended)
 		return;
 	snprintf(path, sizeof(path), "/proc/self/task/%d/comm", joined->tid);
-	file = fopen(path, "re");
-	if (!file)
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
 		return;
-	if (fgets(name, sizeof(joined->name), file))
-		name[strcspn(name, "\n")] = '\0';
-	fclose(file);
+	length = read(fd, path, sizeof(joined->name) - 1);
+	close(fd);
+	if (length <= 0)
+		return;
+	path[length] = '\0';
+	path[strcspn(path, "\n")] = '\0';
+	strcpy(name, path);
 }
 
 PERF_LOCAL void put_threads(FILE *file)

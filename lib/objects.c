@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <link.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "bind.h"
 #include "error.h"
@@ -93,13 +97,33 @@ PERF_LOCAL struct perf_object *last_at(const struct perf_object *found)
 	return last;
 }
 
+/*
+ * The path of a file that exists, without links: the kernel's, as realpath() brings
+ * 2 KB of the C library.
+ */
+PERF_LOCAL bool find_path(const char *name, char *path)
+{
+	int fd = open(name, O_PATH | O_CLOEXEC);
+	struct stat status;
+	ssize_t length;
+	char link[32];
+
+	if (fd < 0)
+		return false;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	length = readlink(link, path, PATH_MAX - 1);
+	close(fd);
+	path[length < 0 ? 0 : length] = '\0';
+	return !stat(path, &status);
+}
+
 PERF_LOCAL void add_object(const struct perf_object *found, const char *name)
 {
 	char path[PATH_MAX];
 	struct perf_object *object;
 
 	/* The file may have been deleted: its name is still the object's. */
-	if (!realpath(*name ? name : "/proc/self/exe", path)) {
+	if (!find_path(*name ? name : "/proc/self/exe", path)) {
 		if (*name != '/' || strlen(name) >= sizeof(path))
 			return;
 		strcpy(path, name);

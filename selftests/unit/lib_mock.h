@@ -137,6 +137,9 @@ static int mock_open(const char *path, int flags, ...)
 		va_end(args);
 		return open(path, flags, mode);
 	}
+	/* Of /proc, and the objects: the device is for writing, too. */
+	if ((flags & O_ACCMODE) == O_RDONLY)
+		return open(path, flags);
 
 	dev.path = path;
 	if (flags != (O_RDWR | O_CLOEXEC))
@@ -149,12 +152,12 @@ static int mock_open(const char *path, int flags, ...)
 	return MOCK_FD;
 }
 
-static int mock_access(const char *path, int mode)
+static int mock_stat(const char *path, struct stat *about)
 {
 	/* The file from which the library learns whether the module is loaded. */
 	if (!strcmp(path, "/sys/bus/platform/drivers/sifive-trace-encoder"))
 		return dev.module ? 0 : -1;
-	return access(path, mode);
+	return stat(path, about);
 }
 
 static int mock_fstat(int fd, struct stat *about)
@@ -428,7 +431,6 @@ static unsigned int mock_naps;
 #define calloc(...)		MOCK_UNSAFE(calloc, __VA_ARGS__)
 #define realloc(...)		MOCK_UNSAFE(realloc, __VA_ARGS__)
 #define strdup(...)		MOCK_UNSAFE(strdup, __VA_ARGS__)
-#define realpath(...)		MOCK_UNSAFE(realpath, __VA_ARGS__)
 #define fopen(...)		MOCK_UNSAFE(fopen, __VA_ARGS__)
 #define dl_iterate_phdr(...)	MOCK_UNSAFE(dl_iterate_phdr, __VA_ARGS__)
 #define pthread_atfork(...)	MOCK_UNSAFE(pthread_atfork, __VA_ARGS__)
@@ -438,7 +440,7 @@ static unsigned int mock_naps;
 
 #define nanosleep(...)		(mock_naps++, nanosleep(__VA_ARGS__))
 #define open(...)		mock_open(__VA_ARGS__)
-#define access(...)		mock_access(__VA_ARGS__)
+#define stat(...)		mock_stat(__VA_ARGS__)
 #define close(...)		mock_close(__VA_ARGS__)
 #define fstat(...)		mock_fstat(__VA_ARGS__)
 #define ioctl(...)		mock_ioctl(__VA_ARGS__)
@@ -511,12 +513,12 @@ static bool mock_section_any(struct perf_rseq *rseq, const volatile int32_t *min
 #undef calloc
 #undef realloc
 #undef strdup
-#undef realpath
 #undef fopen
 #undef dl_iterate_phdr
 #undef pthread_atfork
 #undef __builtin_return_address
 #undef open
+#undef stat
 #undef close
 #undef fstat
 #undef ioctl
