@@ -3,6 +3,8 @@
  * Both decoders together: they return the content of a generated trace, and account for
  * every word, whatever is done to its bytes.
  */
+#include <stdlib.h>
+
 #include <kselftest_harness.h>
 
 #include "gen.h"
@@ -469,6 +471,62 @@ TEST(every_bit_flip)
 		gen.data[bit / 8] ^= 1 << bit % 8;
 	}
 	gen_free(&gen);
+}
+
+static bool is_record(const struct gen *gen, uint64_t offset)
+{
+	size_t i;
+
+	for (i = 0; i < gen->truths; i++)
+		if (gen->truth[i].offset == offset)
+			return true;
+	return false;
+}
+
+/* Random records, and headers between them, the counters of which may be others. */
+static void headers_sample(struct gen *gen, unsigned int type, uint64_t *seed)
+{
+	struct gen_stream stream;
+	unsigned int i;
+
+	gen_init(gen, 1, 40);
+	gen_sync(gen, 1);
+	gen_stream_init(&stream, gen, 1, 6, (uint8_t)type, 1 + gen_random(seed) % 4, 48);
+	for (i = 0; i < 12; i++) {
+		if (gen_random(seed) % 8 == 0)
+			gen_stream_init(&stream, gen, 1, 6, (uint8_t)type,
+					1 + gen_random(seed) % 4, 48);
+		gen_header(&stream);
+		records(&stream, gen_random(seed) % 3, seed);
+	}
+}
+
+/* HEADER_FLIPS=160000 for a longer run. */
+TEST(no_record_of_header_words)
+{
+	const char *text = getenv("HEADER_FLIPS");
+	unsigned int flips = text ? (unsigned int)atoi(text) : 8000, i, k;
+	uint64_t seed = 21, invented = 0, records = 0;
+
+	for (i = 0; i < flips; i++) {
+		struct gen gen;
+		size_t bit;
+
+		headers_sample(&gen, i % 3, &seed);
+		bit = gen_random(&seed) % (8 * gen.length);
+		gen.data[bit / 8] ^= 1 << bit % 8;
+		ASSERT_EQ(run(&gen), words_out());
+		for (k = 0; k < all.records; k++)
+			/* One that no header describes is marked as that. */
+			invented += all.record[k].header &&
+				    !is_record(&gen, all.record[k].begin.offset);
+		records += all.records;
+		gen_free(&gen);
+	}
+	TH_LOG("%u flips: %zu records invented, %zu in all", flips, (size_t)invented,
+	       (size_t)records);
+	EXPECT_EQ(0, invented);
+	EXPECT_LT(flips * 8, records);
 }
 
 TEST(bytes_lost_and_changed_at_random)

@@ -40,6 +40,10 @@ struct stream {
 	/* The header being read may be counters instead. */
 	bool			tentative;
 	struct perfrec_record	record;
+	/* It began behind a loss: its words may be a header's without the magic. */
+	bool			doubtful;
+	/* Its addresses' low words as they were sent. */
+	uint32_t		low[2];
 	bool			upper_seen;
 	/* For ops->counter: counters of @record given, and the latest one's word. */
 	unsigned int		given;
@@ -361,6 +365,7 @@ static void begin_record(struct perfrec *perfrec, struct stream *stream,
 	record->addresses = 0;
 	record->counters = 0;
 	record->words = 1;
+	stream->doubtful = (stream->state == LOST) | stream->magic;
 	stream->given = 0;
 	stream->upper_seen = true;
 	stream->state = RECORD_ADDRESS;
@@ -505,12 +510,43 @@ give_address(struct perfrec *perfrec, struct stream *stream)
 		finish_record(perfrec, stream);
 }
 
+/* Whether the upper part of a record's address can be a type: a mask is before it. */
+static inline bool is_typed(const struct stream *stream)
+{
+	return stream->low[0] & 1 &&
+	       stream->record.sent_address[0] >> 32 <= PERFREC_EVENT_RAW;
+}
+
+/*
+ * Whether the record that @word ends, or the trace's end if NULL, is the rest of a header
+ * whose magic is damaged: a mask, a type, and three or four words for each bit of the
+ * mask, which are as many as the record has, or more. Behind any other record such a
+ * @word is itself a damaged magic.
+ */
+static __attribute__((noinline)) bool
+is_header_rest(const struct stream *stream, const struct store *word)
+{
+	const struct perfrec_header *header = stream->header;
+	uint64_t words = stream->record.words - 2, set;
+
+	if (word && word->bytes == 4 && word->value != SIFIVE_TRACE_RECORD_MAGIC)
+		return stream->doubtful || is_typed(stream) ||
+		       (header && stream->low[0] == header->mask);
+	if (!header || !is_typed(stream))
+		return false;
+	set = (uint64_t)__builtin_popcount(stream->low[0]);
+	return words >= 3 * set && words <= 4 * set;
+}
+
 /* The record is complete, as far as can be known: no word shows it. */
 static void end_record(struct perfrec *perfrec, struct stream *stream)
 {
 	if (perfrec->ops->counter)
 		give_counter(perfrec, stream, NULL);
-	finish_record(perfrec, stream);
+	if (is_header_rest(stream, NULL))
+		lose_record(stream, PERFREC_CUT_RECORD);
+	else
+		finish_record(perfrec, stream);
 }
 
 static void finish_addresses(struct perfrec *perfrec, struct stream *stream,
@@ -551,6 +587,7 @@ static bool record_word(struct perfrec *perfrec, struct stream *stream,
 
 	switch (stream->state) {
 	case RECORD_ADDRESS:
+		stream->low[record->addresses] = word->value;
 		record->sent_address[record->addresses] = word->value & ~1u;
 		if (word->value & 1)
 			stream->state = RECORD_ADDRESS_HIGH;
@@ -624,7 +661,9 @@ static void step(struct perfrec *perfrec, struct stream *stream,
 		if (perfrec->ops->counter)
 			give_counter(perfrec, stream, word);
 		if (record_complete(stream) &&
-		    (stream->header || word->bytes == 1))
+		    (stream->header || word->bytes == 1) &&
+		    !((word->bytes == 4 || is_typed(stream)) &&
+		      is_header_rest(stream, word)))
 			finish_record(perfrec, stream);
 		else
 			lose_record(stream, PERFREC_CUT_RECORD);
