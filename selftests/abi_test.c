@@ -78,7 +78,8 @@ TEST_F(device, unknown_flags_give_einval)
 	unknown_flags(_metadata, self->fd, SIFIVE_TRACE_IOC_CONFIG, &config,
 		      &config.flags, SIFIVE_TRACE_CONFIG_RING |
 		      SIFIVE_TRACE_CONFIG_OVERFLOW |
-		      SIFIVE_TRACE_CONFIG_NO_TIMESTAMP);
+		      SIFIVE_TRACE_CONFIG_NO_TIMESTAMP |
+		      SIFIVE_TRACE_CONFIG_DRAIN);
 	EXPECT_EQ(0, trace_flags(self->fd));
 	config = trace_simple_config(self->fd, 0);
 	ASSERT_EQ(0, trace_config(self->fd, &config));

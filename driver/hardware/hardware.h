@@ -304,6 +304,7 @@ bool sft_sink_full(const struct sft_sink *s);
 u32 sft_sink_sum(const struct sft_sink *s);
 void sft_sink_lose(struct sft_sink *s);
 size_t sft_sink_bytes(const struct sft_sink *s);
+void sft_sink_copy_at(const struct sft_sink *s, void *to, size_t start, size_t count);
 size_t sft_sink_copy(const struct sft_sink *s, void *to, u64 offset, size_t count);
 struct sft_position sft_sink_position(const struct sft_sink *s);
 size_t sft_sink_copy_ring(const struct sft_sink *s, const struct sft_position *before,

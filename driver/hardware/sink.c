@@ -252,8 +252,8 @@ bool sft_sink_full(const struct sft_sink *s)
 	return sft_sink_wrapped(s) && !(sft_hw.capture.flags & SIFIVE_TRACE_CONFIG_RING);
 }
 
-/* Copy @count bytes from @start on, wrapping at the end. */
-static void copy_round(const struct sft_sink *s, void *to, size_t start, size_t count)
+/* Copy @count bytes of the buffer from @start on, wrapping at its end. */
+void sft_sink_copy_at(const struct sft_sink *s, void *to, size_t start, size_t count)
 {
 	size_t first = min(count, s->size - start);
 
@@ -277,7 +277,7 @@ size_t sft_sink_copy(const struct sft_sink *s, void *to, u64 offset, size_t coun
 	start = at.wrapped ? at.wp + offset : offset;
 	if (!is_running(s))
 		start += s->skip;
-	copy_round(s, to, start % s->size, count);
+	sft_sink_copy_at(s, to, start % s->size, count);
 	return count;
 }
 
@@ -290,7 +290,7 @@ size_t sft_sink_copy_ring(const struct sft_sink *s, const struct sft_position *b
 {
 	size_t bytes = before->wrapped ? s->size : before->wp;
 
-	copy_round(s, to, before->wrapped ? before->wp : 0, bytes);
+	sft_sink_copy_at(s, to, before->wrapped ? before->wp : 0, bytes);
 	return bytes;
 }
 
@@ -324,6 +324,6 @@ size_t sft_sink_newest(const struct sft_sink *s, const struct sft_position *at, 
 
 	if (written < behind)
 		return 0;
-	copy_round(s, to, (at->wp + s->size - behind) % s->size, SFT_NEWEST);
+	sft_sink_copy_at(s, to, (at->wp + s->size - behind) % s->size, SFT_NEWEST);
 	return SFT_NEWEST;
 }

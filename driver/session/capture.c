@@ -139,6 +139,7 @@ void sft_capture_free(void)
 	unsigned int i;
 
 	quiesce();
+	sft_drain_clear();
 	sft_snapshot_clear();
 	for (i = 0; i < cap->sinks; i++) {
 		/* Leak the buffer rather than free memory that is still a DMA target. */
@@ -288,6 +289,8 @@ int sft_capture_config(struct sifive_trace_config *config, struct sft_why *why)
 	sft_sampling_clear();
 	sft.captures++;
 	cap->flags = config->flags;
+	if (cap->flags & SIFIVE_TRACE_CONFIG_DRAIN)
+		cap->flags |= SIFIVE_TRACE_CONFIG_RING;
 	cap->kind = config->sink;
 	cap->prescale = config->prescale;
 	cap->channels = config->channels;
@@ -306,6 +309,8 @@ int sft_capture_config(struct sifive_trace_config *config, struct sft_why *why)
 		ret = erase_sram(why);
 	if (!ret)
 		ret = program_all(sft_sink_program, why);
+	if (!ret)
+		ret = sft_drain_config(why);
 	if (ret) {
 		sft_capture_free();
 		return ret;
@@ -359,6 +364,12 @@ static bool has_failed(const struct sft_sink *s)
 	return false;
 }
 
+/* Bytes of sink number @i that read() can give now. */
+static u64 sink_bytes(unsigned int i)
+{
+	return sft_drain_on() ? sft_drain_unread(i) : sft_sink_bytes(&sft_hw.capture.sink[i]);
+}
+
 /* What sink number @out->index, which exists, is and holds. */
 void sft_capture_describe(struct sifive_trace_sink *out)
 {
@@ -367,15 +378,19 @@ void sft_capture_describe(struct sifive_trace_sink *out)
 
 	out->kind = s->kind;
 	out->word = s->word;
-	out->flags = sink_end(s);
+	out->bytes = sink_bytes(out->index);
+	out->offset = 0;
+	if (sft_drain_on()) {
+		sft_drain_describe(out);
+	} else {
+		out->flags = sink_end(s);
+		for (i = 0; i < out->index; i++)
+			out->offset += sink_bytes(i);
+	}
 	if (has_failed(s))
 		out->flags |= SIFIVE_TRACE_STATUS_SINK_ERROR;
 	out->src_bits = s->src_bits;
-	out->bytes = sft_sink_bytes(s);
 	out->buffer = s->size;
-	out->offset = 0;
-	for (i = 0; i < out->index; i++)
-		out->offset += sft_sink_bytes(&sft_hw.capture.sink[i]);
 	out->encoders = s->encoders;
 	strscpy_pad(out->name, sft_name(s->owner), sizeof(out->name));
 }
@@ -442,10 +457,12 @@ int sft_capture_start(bool rewind, struct sft_why *why)
 	for (i = 0; rewind && i < cap->sinks && !ret; i++)
 		ret = sft_sink_program(&cap->sink[i], why);
 	if (rewind) {
+		sft_drain_rewind();
 		sft.state.rewinds++;
 		sft_sampling_rewind();
 	}
 	sft.state.lost = false;
+	sft_drain_start();
 	cap->running = true;
 	if (!ret)
 		ret = start_funnels(why);
@@ -503,6 +520,7 @@ int sft_capture_stop(struct sft_why *why)
 	cap->running = false;
 	for (i = 0; i < cap->sinks; i++)
 		sft_sink_stopped(&cap->sink[i], ret != -ETIMEDOUT);
+	sft_drain_stop();
 	sft_health_check();
 	failed = sft_health_failed();
 	if (!ret && failed)
@@ -614,6 +632,7 @@ void sft_capture_thaw(void)
 			continue;
 		dev_warn(s[i].owner->dev, "hibernation has lost what was captured\n");
 		sft_sink_lose(&s[i]);
+		sft_drain_lose(i);
 		sft.state.lost = true;
 	}
 }
@@ -642,6 +661,8 @@ void sft_capture_resume(struct sft_why *why)
 	else
 		sft_threads_resume();
 	sft.state.asleep = false;
+	/* A drained capture that does not continue has ended. */
+	sft_wake_pollers();
 }
 
 /* The session is over: the hardware rests, the data stays. */
@@ -659,7 +680,7 @@ u64 sft_capture_bytes(int sink)
 
 	for (i = 0; i < sft_hw.capture.sinks; i++)
 		if (reads(sink, i))
-			bytes += sft_sink_bytes(&sft_hw.capture.sink[i]);
+			bytes += sink_bytes(i);
 	return bytes;
 }
 

@@ -11,6 +11,7 @@
 #include <linux/fs.h>
 #include <linux/mm.h>
 #include <linux/module.h>
+#include <linux/pagemap.h>
 #include <linux/poll.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
@@ -38,6 +39,10 @@ static unsigned int sink_nodes;
 static DEFINE_MUTEX(sink_nodes_lock);
 
 static DECLARE_WAIT_QUEUE_HEAD(pollers);
+
+/* How often those that wait had a reason to look again. */
+static unsigned long wakes;
+
 static void poll_again(struct work_struct *work);
 static DECLARE_DELAYED_WORK(poll_work, poll_again);
 
@@ -79,18 +84,16 @@ static int sft_release(struct inode *inode, struct file *filp)
 	sft_lock();
 	if (sft.owner == file)
 		sft_session_release();
+	sft_drain_leave(file);
 	sft_unlock();
 	sft_snapshot_leave(file);
 	kfree(file);
 	return 0;
 }
 
-/* What is there now, if it can be read as it is; -EAGAIN when it needs a copy. */
-static ssize_t read_now(struct sft_file *file, void *chunk, u64 offset,
-			size_t count, struct sft_why *why)
+/* Whether a file may go on reading, or begin to. */
+static int may_read_on(struct sft_file *file, u64 offset, struct sft_why *why)
 {
-	int ret;
-
 	if (sft_stale(file))
 		return -ENODEV;
 	if (!sft_may_read(file))
@@ -99,12 +102,25 @@ static ssize_t read_now(struct sft_file *file, void *chunk, u64 offset,
 	if (offset && file->capture && file->capture != sft.captures)
 		return sft_fail(why, -ESTALE, "another capture has begun: read from offset 0");
 	file->capture = sft.captures;
+	return 0;
+}
+
+/* What is there now, if it can be read as it is; -ENODATA when it needs a copy. */
+static ssize_t read_now(struct sft_file *file, void *chunk, u64 offset,
+			size_t count, struct sft_why *why)
+{
+	int ret = may_read_on(file, offset, why);
+
+	if (ret)
+		return ret;
+	if (sft_drain_on())
+		return sft_drain_read(file, chunk, count, why);
 	if (file->snapshot)
-		return -EAGAIN;
+		return -ENODATA;
 	if (!sft_hw.capture.running || !(sft_hw.capture.flags & SIFIVE_TRACE_CONFIG_RING))
 		return sft_capture_copy(file->sink, chunk, offset, count, why);
 	ret = sft_capture_readable(why);
-	return ret ?: -EAGAIN;
+	return ret ?: -ENODATA;
 }
 
 /* A running ring moves on while it is read: of that a copy of one moment is. */
@@ -118,7 +134,7 @@ static ssize_t read_any(struct sft_file *file, void *chunk, u64 offset, size_t c
 	sft_lock();
 	ret = read_now(file, chunk, offset, count, why);
 	sft_unlock();
-	if (ret != -EAGAIN)
+	if (ret != -ENODATA)
 		return ret;
 	ret = file->snapshot ? 0 : sft_snapshot_take(file, why);
 	return ret ?: sft_snapshot_read(file, chunk, offset, count, why);
@@ -137,21 +153,46 @@ static ssize_t read_chunk(struct sft_file *file, void *chunk, u64 offset, size_t
 	return ret;
 }
 
+static ssize_t read_locked(struct sft_file *file, void *chunk, u64 offset, size_t count)
+{
+	ssize_t bytes;
+
+	if (mutex_lock_interruptible(&file->read_lock))
+		return -ERESTARTSYS;
+	bytes = read_chunk(file, chunk, offset, count);
+	mutex_unlock(&file->read_lock);
+	return bytes;
+}
+
 static ssize_t sft_read_file(struct file *filp, char __user *to, size_t count,
 			     loff_t *pos)
 {
 	struct sft_file *file = filp->private_data;
+	unsigned long seen;
 	ssize_t bytes;
 	void *chunk;
 
 	count = min_t(size_t, count, READ_CHUNK);
 	if (!count)
 		return 0;
-	if (mutex_lock_interruptible(&file->read_lock))
-		return -ERESTARTSYS;
+	/* A drained byte is given once: have room for it before it is taken. */
+	if (sft_drain_on())
+		count -= fault_in_safe_writeable(to, count);
+	if (!count)
+		return -EFAULT;
 	chunk = kvmalloc(count, GFP_KERNEL);
-	bytes = chunk ? read_chunk(file, chunk, *pos, count) : -ENOMEM;
-	mutex_unlock(&file->read_lock);
+	if (!chunk)
+		return -ENOMEM;
+	for (;;) {
+		seen = READ_ONCE(wakes);
+		bytes = read_locked(file, chunk, *pos, count);
+		if (bytes != -EAGAIN || filp->f_flags & O_NONBLOCK)
+			break;
+		if (wait_event_interruptible(pollers, READ_ONCE(wakes) != seen)) {
+			bytes = -ERESTARTSYS;
+			break;
+		}
+	}
 	if (bytes > 0) {
 		if (copy_to_user(to, chunk, bytes))
 			bytes = -EFAULT;
@@ -186,9 +227,10 @@ static void poll_again(struct work_struct *work)
 	wake_up_interruptible(&pollers);
 }
 
-/* A capture has stopped, or is gone. */
+/* A capture has stopped, or is gone, or has bytes to drain; with the system locked. */
 void sft_wake_pollers(void)
 {
+	WRITE_ONCE(wakes, wakes + 1);
 	wake_up_interruptible(&pollers);
 }
 
@@ -204,6 +246,8 @@ static __poll_t sft_poll(struct file *filp, poll_table *wait)
 		events = EPOLLERR | EPOLLHUP;
 	} else if (!sft_may_read(file)) {
 		events = EPOLLERR;
+	} else if (sft_drain_on()) {
+		events = sft_drain_ready(file->sink) ? EPOLLIN | EPOLLRDNORM : 0;
 	} else if (!sft_hw.capture.running || sft_capture_full(file->sink)) {
 		events = EPOLLIN | EPOLLRDNORM;
 	} else {

@@ -117,8 +117,8 @@ static int check_config(const struct sifive_trace_config *config,
 			struct sft_why *why)
 {
 	const u32 flags = SIFIVE_TRACE_CONFIG_RING | SIFIVE_TRACE_CONFIG_OVERFLOW |
-			  SIFIVE_TRACE_CONFIG_NO_TIMESTAMP;
-
+			  SIFIVE_TRACE_CONFIG_NO_TIMESTAMP | SIFIVE_TRACE_CONFIG_DRAIN;
+	const u32 both = SIFIVE_TRACE_CONFIG_RING | SIFIVE_TRACE_CONFIG_DRAIN;
 	unsigned int encoders = sft_topology_count(&sft_hw.encoders);
 
 	if (config->flags & ~flags)
@@ -126,6 +126,12 @@ static int check_config(const struct sifive_trace_config *config,
 	if (config->sink != SIFIVE_TRACE_SINK_SBA &&
 	    config->sink != SIFIVE_TRACE_SINK_SRAM)
 		return sft_fail(why, -EINVAL, "sink %u is neither SBA nor SRAM", config->sink);
+	if ((config->flags & both) == both)
+		return sft_fail(why, -EINVAL, "RING and DRAIN exclude each other");
+	if (config->flags & SIFIVE_TRACE_CONFIG_DRAIN && config->sink != SIFIVE_TRACE_SINK_SBA)
+		return sft_fail(why, -EINVAL, "SRAM cannot be drained: use SBA");
+	if (config->flags & SIFIVE_TRACE_CONFIG_DRAIN && config->buffer < SZ_4K)
+		return sft_fail(why, -EINVAL, "draining needs a buffer of 4096 bytes or more");
 	if (config->prescale > 3)
 		return sft_fail(why, -EINVAL, "prescale %u is over 3", config->prescale);
 	if (!config->channels)
@@ -382,6 +388,8 @@ static void report_contents(struct sifive_trace_status *status)
 		sft_capture_describe(&sink);
 		status->flags |= sink.flags;
 		status->bytes += sink.bytes;
+		status->gaps += sink.gaps;
+		status->lost += sink.lost;
 	}
 	for_each_encoder(e) {
 		status->stalls += e->stalled;
@@ -444,6 +452,12 @@ static int ioctl_sink(struct sft_file *file, void *arg, struct sft_why *why)
 		sink->flags = 0;
 		sink->bytes = 0;
 		sink->offset = 0;
+		sink->given = 0;
+		sink->gaps = 0;
+		sink->lost = 0;
+		sink->gap_offset = 0;
+		sink->gap_begin = 0;
+		sink->gap_end = 0;
 	}
 	return 0;
 }

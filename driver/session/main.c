@@ -35,6 +35,7 @@ static int __init sft_init(void)
 	}
 	sft_nodes_exit();
 	sft_chardev_exit();
+	sft_drain_exit();
 session:
 	sft_session_exit();
 	sft_threads_exit();
@@ -53,6 +54,7 @@ static void __exit sft_exit(void)
 	platform_unregister_drivers(drivers, ARRAY_SIZE(drivers));
 	sft_nodes_exit();
 	sft_chardev_exit();
+	sft_drain_exit();
 	sft_session_exit();
 	sft_threads_exit();
 	sft_sampling_exit();

@@ -150,6 +150,21 @@ int sft_mapping_init(void);
 void sft_mapping_exit(void);
 int sft_mmap(struct file *filp, struct vm_area_struct *vma);
 
+/* drain.c */
+bool sft_drain_on(void);
+int sft_drain_config(struct sft_why *why);
+void sft_drain_start(void);
+void sft_drain_stop(void);
+void sft_drain_rewind(void);
+void sft_drain_lose(unsigned int i);
+void sft_drain_clear(void);
+void sft_drain_exit(void);
+ssize_t sft_drain_read(struct sft_file *file, void *to, size_t count, struct sft_why *why);
+void sft_drain_leave(const struct sft_file *file);
+u64 sft_drain_unread(unsigned int i);
+bool sft_drain_ready(int sink);
+void sft_drain_describe(struct sifive_trace_sink *out);
+
 /* snapshot.c */
 void sft_lock_buffers(void);
 void sft_unlock_buffers(void);

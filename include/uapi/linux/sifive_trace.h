@@ -29,6 +29,14 @@
  * bytes of several sinks follow each other; /dev/sifive-trace.N gives those of sink N
  * alone, for reading only.
  *
+ * With SIFIVE_TRACE_CONFIG_DRAIN read() gives each byte once, while the capture runs: it
+ * waits when there is none (EAGAIN with O_NONBLOCK), and gives 0 when the capture has
+ * stopped and all was read. One open file drains a sink at a time (EBUSY for others),
+ * whatever its offset. Of several sinks each is drained at its /dev/sifive-trace.N:
+ * read() of the other node gives EOPNOTSUPP then. A running capture is given in whole
+ * messages. Bytes that were overwritten before they were read are
+ * counted (SINK, STATUS), and in their place there is an Error message of each source.
+ *
  * The session ends when the last reference to its open file is gone, be it a
  * descriptor or a mapping. What it captured stays readable until the next CONFIG, by
  * descriptors that were opened by the effective user who called CONFIG, or with
@@ -220,7 +228,8 @@ struct sifive_trace_encoder {
  * @encoders:	in: bit n set: encoder n takes part; 0 = all that are usable.
  *		out: those that do
  * @watermark:	in: unread bytes at which poll() finds a running capture
- *		readable; 0 = only when it has stopped or is full
+ *		readable; 0 = only when it has stopped or is full, or with
+ *		SIFIVE_TRACE_CONFIG_DRAIN at the first byte
  *
  * SIFIVE_TRACE_IOC_CONFIG. Needs a descriptor open for writing and CAP_PERFMON
  * or CAP_SYS_ADMIN. Ends the session's earlier capture, throws its data away,
@@ -253,6 +262,11 @@ struct sifive_trace_config {
 #define SIFIVE_TRACE_CONFIG_OVERFLOW	(1u << 1)
 /* No timestamps in messages. */
 #define SIFIVE_TRACE_CONFIG_NO_TIMESTAMP (1u << 2)
+/*
+ * read() follows the running capture and gives each byte once. Of SBA, from 4096 bytes
+ * on, and not together with SIFIVE_TRACE_CONFIG_RING (EINVAL).
+ */
+#define SIFIVE_TRACE_CONFIG_DRAIN	(1u << 3)
 
 /**
  * struct sifive_trace_event - one event to count
@@ -489,6 +503,9 @@ struct sifive_trace_query {
  *		the capture ran, for example by a store to teControl in its stimulus
  *		page: messages may be missing. Found by STATUS and STOP, kept until the
  *		next CONFIG; START programs the encoder again
+ * @gaps:	out: with SIFIVE_TRACE_CONFIG_DRAIN how often bytes were overwritten before
+ *		they were read, over all sinks
+ * @lost:	out: how many bytes; more with SIFIVE_TRACE_STATUS_GAP_MORE
  *
  * SIFIVE_TRACE_IOC_STATUS, needs nothing. Registers: teControl, tfControl, tsControl,
  * itcTraceEnable and the sink registers, which are compared with what was programmed.
@@ -514,6 +531,8 @@ struct sifive_trace_status {
 	__u32	capture;
 	char	message[SIFIVE_TRACE_MESSAGE_LEN];
 	__u64	changed;
+	__u64	gaps;
+	__u64	lost;
 };
 
 /* A session has the hardware. */
@@ -533,6 +552,10 @@ struct sifive_trace_status {
 #define SIFIVE_TRACE_STATUS_SINK_ERROR	(1u << 5)
 /* Registers of a component were changed from outside while it ran. */
 #define SIFIVE_TRACE_STATUS_CHANGED	(1u << 6)
+/* Bytes of a drained sink were overwritten before they were read. */
+#define SIFIVE_TRACE_STATUS_GAP		(1u << 7)
+/* They are more than those counted: the ring was written more than once in between. */
+#define SIFIVE_TRACE_STATUS_GAP_MORE	(1u << 8)
 
 /**
  * struct sifive_trace_sink - one sink of the capture
@@ -541,16 +564,25 @@ struct sifive_trace_status {
  * @kind:	out: enum sifive_trace_sink_kind
  * @word:	out: bytes of the sink's word
  * @flags:	out: SIFIVE_TRACE_STATUS_FULL, SIFIVE_TRACE_STATUS_WRAPPED,
- *		SIFIVE_TRACE_STATUS_SINK_ERROR
+ *		SIFIVE_TRACE_STATUS_SINK_ERROR, SIFIVE_TRACE_STATUS_GAP,
+ *		SIFIVE_TRACE_STATUS_GAP_MORE
  * @src_bits:	out: width of the SRC field in its messages
  * @bytes:	out: bytes captured in it that read() gives
  * @buffer:	out: its size in bytes
- * @offset:	out: where its bytes begin in the stream that read() gives
+ * @offset:	out: where its bytes begin in what read() gives; 0 of a drained sink
  * @encoders:	out: bit n set: encoder n sends to it
  * @name:	out: component that owns it, terminated
+ * @given:	out: bytes that read() has given. This and what follows is 0 without
+ *		SIFIVE_TRACE_CONFIG_DRAIN
+ * @gaps:	out: how often bytes were overwritten before they were read
+ * @lost:	out: how many bytes; more with SIFIVE_TRACE_STATUS_GAP_MORE
+ * @gap_offset:	out: how many bytes read() had given before the last gap: Error messages follow
+ * @gap_begin:	out: its bytes were written after this time, in nanoseconds of
+ *		CLOCK_MONOTONIC
+ * @gap_end:	out: and before this one
  *
  * SIFIVE_TRACE_IOC_SINK, needs nothing; who may not read the capture gets 0 for
- * @flags, @bytes and @offset. EINVAL: no such index.
+ * @flags, @bytes, @offset and what follows @name. EINVAL: no such index.
  */
 struct sifive_trace_sink {
 	__u32	size;
@@ -564,6 +596,12 @@ struct sifive_trace_sink {
 	__u64	offset;
 	__u64	encoders;
 	char	name[SIFIVE_TRACE_NAME_LEN];
+	__u64	given;
+	__u64	gaps;
+	__u64	lost;
+	__u64	gap_offset;
+	__u64	gap_begin;
+	__u64	gap_end;
 };
 
 /**

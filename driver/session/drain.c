@@ -1,0 +1,576 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Drained captures: read() gives what is written to a running ring once and in order. The
+ * hardware does not interrupt, so a delayed work follows the write pointer. That does not
+ * show how often the ring was written all round since it was last seen: a mark does, a
+ * sink word that no trace contains, some way behind the newest byte. As long as it is
+ * there, the hardware has written less than the ring. Everything here is called with the
+ * system locked.
+ */
+
+#include <linux/ktime.h>
+#include <linux/sizes.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/workqueue.h>
+
+#include "session.h"
+
+/* The mark is this far behind: the very last words may be on their way to memory. */
+#define MARK_BEHIND	SZ_1K
+
+/* Slices with these low bits are reserved: no message has one. */
+#define MARK_BYTE	0x02
+
+/* The widest sink word. */
+#define WORD_MAX	32
+
+/* Never look so seldom that a sink could fill half its ring, at so many bytes a second. */
+#define FASTEST		(200u * SZ_1M)
+#define SELDOM		(HZ / 10)
+
+/* A message for each source, which says that data is missing. */
+#define ERROR_TCODE	8
+#define ERROR_LOST	0x20
+#define ERROR_BITS	(6 + 4 + 6)
+#define SLICE_BITS	6
+#define ERROR_MAX	5
+
+/* A reader of fewer bytes may leave the rest of a message. */
+#define SMALL		64
+
+/**
+ * struct drain - what is known of a sink that is read while it is written
+ * @sink:	the sink
+ * @reader:	the file that reads it, NULL = none yet
+ * @at:		where the sink was written at the last look
+ * @fill:	unread bytes before that
+ * @marked:	there is a mark
+ * @mark:	where, in the sink
+ * @covered:	the bytes in its place
+ * @cut:	the unread bytes begin within a message
+ * @missing:	bytes were lost that no message reports yet
+ * @more:	more bytes were lost than are counted
+ * @fresh:	bytes written since the work last looked
+ * @moved:	there were some the time before
+ * @rest:	bytes to be given before the unread ones: of a message that did not fit a
+ *		reader's buffer, and messages that report a loss
+ * @rest_at:	the first of them
+ * @rest_end:	behind the last one
+ * @given:	bytes that read() has given
+ * @gaps:	how often bytes were lost
+ * @lost:	how many bytes
+ * @gap_offset:	how many bytes were given before the last gap
+ * @gap_begin:	those were written after this time
+ * @gap_end:	and before this one; both in nanoseconds of the monotonic clock
+ * @clean:	unread bytes were written after this time
+ * @known:	unread bytes that were written before @known_at
+ * @known_at:	time of a look
+ */
+struct drain {
+	const struct sft_sink *sink;
+	const struct sft_file *reader;
+	u32 at;
+	size_t fill;
+	bool marked;
+	u32 mark;
+	u8 covered[WORD_MAX];
+	bool cut;
+	bool missing;
+	bool more;
+	size_t fresh;
+	bool moved;
+	u8 rest[SMALL + SIFIVE_TRACE_MAX_ENCODERS * ERROR_MAX];
+	unsigned int rest_at;
+	unsigned int rest_end;
+	u64 given;
+	u64 gaps;
+	u64 lost;
+	u64 gap_offset;
+	u64 gap_begin;
+	u64 gap_end;
+	u64 clean;
+	size_t known;
+	u64 known_at;
+};
+
+static struct drain *drains;
+static unsigned long interval;	/* between looks, in jiffies */
+
+static void look_again(struct work_struct *work);
+static DECLARE_DELAYED_WORK(look_work, look_again);
+
+/* Whether read() drains the capture. */
+bool sft_drain_on(void)
+{
+	return drains;
+}
+
+/* A capture that sleeps with the system goes on. */
+static bool is_live(void)
+{
+	return sft_hw.capture.running || sft.state.asleep;
+}
+
+/* ---- the mark ---------------------------------------------------------------- */
+
+static bool is_marked(const struct drain *d, u32 at)
+{
+	return !memchr_inv(d->sink->data + at, MARK_BYTE, d->sink->word);
+}
+
+/* The mark's distance from @start on, in the direction of writing. */
+static size_t mark_after(const struct drain *d, size_t start)
+{
+	return (d->mark + d->sink->size - start) % d->sink->size;
+}
+
+/* Whether the mark covers an unread byte. */
+static bool covers_unread(const struct drain *d)
+{
+	size_t size = d->sink->size;
+	size_t after = mark_after(d, (d->at + size - d->fill) % size);
+
+	return after < d->fill || size - after < d->sink->word;
+}
+
+static void set_mark(struct drain *d, u32 at)
+{
+	d->mark = at;
+	d->marked = true;
+	memcpy(d->covered, d->sink->data + at, d->sink->word);
+	memset(d->sink->data + at, MARK_BYTE, d->sink->word);
+	/* What is read of the hardware is later. */
+	mb();
+}
+
+/*
+ * Put the mark behind the newest byte. Returns false if the old one is gone: the hardware
+ * comes to that before it comes to the new one, so it has not written in between.
+ */
+static bool move_mark(struct drain *d)
+{
+	const struct sft_sink *s = d->sink;
+	struct drain old = { .mark = d->mark, .marked = d->marked };
+	bool needed = d->marked && covers_unread(d);
+
+	memcpy(old.covered, d->covered, sizeof(old.covered));
+	set_mark(d, (d->at + s->size - MARK_BEHIND) % s->size);
+	if (!old.marked)
+		return true;
+	if (!is_marked(d, old.mark))
+		return false;
+	/* A hardware that writes here now has overwritten the unread bytes before. */
+	if (needed)
+		memcpy(s->data + old.mark, old.covered, s->word);
+	return true;
+}
+
+/* No mark stays in what is stopped. */
+static void remove_mark(struct drain *d)
+{
+	if (d->marked && is_marked(d, d->mark))
+		memcpy(d->sink->data + d->mark, d->covered, d->sink->word);
+	d->marked = false;
+}
+
+/* Copy the oldest @count unread bytes, without the mark. */
+static void peek(const struct drain *d, u8 *to, size_t count)
+{
+	size_t size = d->sink->size, word = d->sink->word;
+	size_t start = (d->at + size - d->fill) % size;
+	size_t after = mark_after(d, start), inside = size - after;
+
+	sft_sink_copy_at(d->sink, to, start, count);
+	if (!d->marked)
+		return;
+	if (after < count)
+		memcpy(to + after, d->covered, min(word, count - after));
+	else if (inside < word)
+		memcpy(to, d->covered + inside, min(word - inside, count));
+}
+
+/* ---- looks ------------------------------------------------------------------- */
+
+/* The oldest @count unread bytes are read, or lost. */
+static void consume(struct drain *d, size_t count)
+{
+	d->fill -= count;
+	if (d->known <= count) {
+		d->clean = d->known_at;
+		d->known = 0;
+	} else {
+		d->known -= count;
+	}
+}
+
+/* All unread bytes are lost, and @bytes in all. */
+static void lose(struct drain *d, u64 bytes)
+{
+	if (!d->missing) {
+		d->missing = true;
+		d->gaps++;
+		d->gap_offset = d->given + d->rest_end - d->rest_at;
+		d->gap_begin = d->clean;
+	}
+	d->lost += bytes;
+	d->gap_end = ktime_get_ns();
+	d->cut = true;
+	d->known_at = d->gap_end;
+	consume(d, d->fill);
+}
+
+/* The hardware has written the whole ring, or nearly, @step bytes or a lap more. */
+static void lapped(struct drain *d, size_t step)
+{
+	size_t size = d->sink->size;
+
+	if (step <= size - MARK_BEHIND)
+		step += size;
+	d->more = true;
+	lose(d, (u64)d->fill + step);
+	d->at = sft_sink_position(d->sink).wp;
+}
+
+/* See where a sink is written. */
+static void look(struct drain *d)
+{
+	const struct sft_sink *s = d->sink;
+	u32 at = sft_sink_position(s).wp;
+	size_t step = (at + s->size - d->at) % s->size;
+	bool whole;
+
+	/* What is read of memory is later than the write pointer. */
+	rmb();
+	if (!step) {
+		if (d->marked && !is_marked(d, d->mark)) {
+			move_mark(d);
+			lapped(d, 0);
+		}
+		return;
+	}
+	d->fresh += step;
+	d->at = at;
+	d->fill += step;
+	whole = move_mark(d);
+	if (!whole) {
+		d->fill -= step;
+		lapped(d, step);
+	} else if (d->fill + s->word > s->size) {
+		/* A word is written before the write pointer moves. */
+		lose(d, d->fill);
+	} else if (!d->known) {
+		d->known = d->fill;
+		d->known_at = ktime_get_ns();
+	}
+}
+
+/* Whether the reader of a sink is to wake: there is enough, or no more for now. */
+static bool is_worth(struct drain *d)
+{
+	bool rests = d->moved && !d->fresh;
+
+	d->moved = d->fresh;
+	return d->missing || rests || (d->fresh && d->fill >= sft.state.watermark);
+}
+
+/* Jiffies in which a sink that is written at full speed fills half its ring. */
+static unsigned long seldom(const struct sft_sink *s)
+{
+	return clamp_t(unsigned long, s->size / 2 / (FASTEST / HZ), 1, SELDOM);
+}
+
+/* The next look is when an eighth of the ring will have been written since this one. */
+static unsigned long next_look(const struct drain *d)
+{
+	u64 wanted = (u64)interval * (d->sink->size / 8);
+
+	return clamp_t(u64, d->fresh ? div64_u64(wanted, d->fresh) : SELDOM, 1,
+		       seldom(d->sink));
+}
+
+static void look_again(struct work_struct *work)
+{
+	unsigned long next = SELDOM;
+	bool worth = false;
+	struct drain *d;
+
+	sft_lock();
+	if (!drains || !sft_hw.capture.running) {
+		sft_unlock();
+		return;
+	}
+	for (d = drains; d < drains + sft_hw.capture.sinks; d++) {
+		look(d);
+		worth |= is_worth(d);
+		next = min(next, next_look(d));
+		d->fresh = 0;
+	}
+	interval = next;
+	queue_delayed_work(system_highpri_wq, &look_work, interval);
+	if (worth)
+		sft_wake_pollers();
+	sft_unlock();
+}
+
+/* ---- reading ----------------------------------------------------------------- */
+
+/* Append a message that says that data of a source is missing. */
+static void put_error(struct drain *d, u32 src)
+{
+	unsigned int bits = ERROR_BITS + d->sink->src_bits;
+	u64 rest = ERROR_TCODE | (u64)src << SLICE_BITS |
+		   (u64)ERROR_LOST << (bits - SLICE_BITS);
+
+	for (; bits > SLICE_BITS; bits -= SLICE_BITS, rest >>= SLICE_BITS)
+		d->rest[d->rest_end++] = (u8)(rest << 2);
+	d->rest[d->rest_end++] = (u8)(rest << 2) | SFT_MESSAGE_END;
+}
+
+static void put_errors(struct drain *d)
+{
+	struct sft_encoder *e;
+
+	for_each_encoder(e)
+		if (d->sink->encoders & BIT_ULL(e->index))
+			put_error(d, sft_encoder_src(e));
+	d->missing = false;
+}
+
+/* Leave out the rest of a message whose beginning was lost. */
+static void skip_cut(struct drain *d)
+{
+	size_t i, count = min_t(size_t, d->fill, SFT_MESSAGE_MAX);
+	u8 bytes[SFT_MESSAGE_MAX];
+
+	peek(d, bytes, count);
+	for (i = 0; i < count; i++)
+		if ((bytes[i] & SFT_MESSAGE_END) == SFT_MESSAGE_END)
+			break;
+	d->cut = i == SFT_MESSAGE_MAX ? false : i == count;
+	count = min(i + 1, count);
+	d->lost += count;
+	consume(d, count);
+}
+
+/* How many of @count bytes are whole messages; all if that cannot be seen. */
+static size_t whole_messages(const u8 *bytes, size_t count)
+{
+	size_t i;
+
+	for (i = count; i && count - i < SFT_MESSAGE_MAX; i--)
+		if ((bytes[i - 1] & SFT_MESSAGE_END) == SFT_MESSAGE_END)
+			return i;
+	return i ? count : 0;
+}
+
+/*
+ * Take up to @count unread bytes, SMALL at least: whole messages of what runs, so that no
+ * loss can cut one. Returns 0 if there are none.
+ */
+static size_t take(struct drain *d, u8 *to, size_t count)
+{
+	size_t unread;
+
+	look(d);
+	while (d->cut && d->fill && !d->missing)
+		skip_cut(d);
+	if (d->missing)
+		return 0;
+	unread = d->fill;
+	count = min(count, unread);
+	peek(d, to, count);
+	if (is_live() || count < unread)
+		count = whole_messages(to, count);
+	/* Another look shows whether they have been overwritten meanwhile. */
+	look(d);
+	if (d->missing)
+		return 0;
+	consume(d, count);
+	return count;
+}
+
+static size_t give_rest(struct drain *d, u8 *to, size_t count)
+{
+	count = min_t(size_t, count, d->rest_end - d->rest_at);
+	memcpy(to, d->rest + d->rest_at, count);
+	d->rest_at += count;
+	if (d->rest_at == d->rest_end) {
+		d->rest_at = 0;
+		d->rest_end = 0;
+	}
+	return count;
+}
+
+/* The next bytes, up to @count; 0 if there are none yet. */
+static size_t give(struct drain *d, u8 *to, size_t count)
+{
+	size_t done = 0;
+
+	if (!d->rest_end && !d->missing) {
+		if (count >= SMALL)
+			done = take(d, to, count);
+		else
+			d->rest_end = take(d, d->rest, SMALL);
+	}
+	if (!d->rest_end && d->missing)
+		put_errors(d);
+	if (!done)
+		done = give_rest(d, to, count);
+	d->given += done;
+	return done;
+}
+
+static struct drain *drain_of(int sink)
+{
+	if (!drains || (sink == SFT_ALL_SINKS && sft_hw.capture.sinks != 1))
+		return NULL;
+	sink = max(sink, 0);
+	return sink < (int)sft_hw.capture.sinks ? &drains[sink] : NULL;
+}
+
+/*
+ * Up to @count bytes for the file that reads a drained sink; 0 at the end, which comes with
+ * STOP, -EAGAIN if there are none yet.
+ */
+ssize_t sft_drain_read(struct sft_file *file, void *to, size_t count, struct sft_why *why)
+{
+	struct drain *d = drain_of(file->sink);
+	size_t done;
+
+	if (!d && file->sink != SFT_ALL_SINKS)
+		return 0;
+	if (!d)
+		return sft_fail(why, -EOPNOTSUPP,
+				"the capture drains %u sinks: read /dev/sifive-trace.N of each",
+				sft_hw.capture.sinks);
+	if (d->reader && d->reader != file)
+		return sft_fail(why, -EBUSY, "another open file reads this sink");
+	d->reader = file;
+	done = give(d, to, count);
+	return done || !is_live() ? done : -EAGAIN;
+}
+
+/* A file is closed: another may go on reading. */
+void sft_drain_leave(const struct sft_file *file)
+{
+	unsigned int i;
+
+	for (i = 0; drains && i < sft_hw.capture.sinks; i++)
+		if (drains[i].reader == file)
+			drains[i].reader = NULL;
+}
+
+/* Bytes that were not yet given of sink number @i. */
+u64 sft_drain_unread(unsigned int i)
+{
+	struct drain *d = &drains[i];
+
+	look(d);
+	return (u64)d->fill + d->rest_end - d->rest_at;
+}
+
+/* Whether a reader of @sink, or of SFT_ALL_SINKS, has enough to read. */
+bool sft_drain_ready(int sink)
+{
+	u64 enough = max_t(u64, sft.state.watermark, 1);
+	unsigned int i;
+
+	for (i = 0; i < sft_hw.capture.sinks; i++) {
+		if (sink != SFT_ALL_SINKS && sink != (int)i)
+			continue;
+		if (sft_drain_unread(i) >= enough || drains[i].missing)
+			return true;
+	}
+	return !is_live();
+}
+
+/* What sink number @out->index has given and lost. */
+void sft_drain_describe(struct sifive_trace_sink *out)
+{
+	const struct drain *d = &drains[out->index];
+
+	out->flags = d->gaps ? SIFIVE_TRACE_STATUS_GAP : 0;
+	if (d->more)
+		out->flags |= SIFIVE_TRACE_STATUS_GAP_MORE;
+	out->given = d->given;
+	out->gaps = d->gaps;
+	out->lost = d->lost;
+	out->gap_offset = d->gap_offset;
+	out->gap_begin = d->gap_begin;
+	out->gap_end = d->gap_end;
+}
+
+/* ---- the life of a capture --------------------------------------------------- */
+
+/* The sinks are written from their beginning. */
+void sft_drain_rewind(void)
+{
+	struct drain *d;
+
+	for (d = drains; drains && d < drains + sft_hw.capture.sinks; d++)
+		*d = (struct drain){ .sink = d->sink, .reader = d->reader };
+}
+
+int sft_drain_config(struct sft_why *why)
+{
+	unsigned int i, sinks = sft_hw.capture.sinks;
+
+	if (!(sft_hw.capture.flags & SIFIVE_TRACE_CONFIG_DRAIN))
+		return 0;
+	drains = kcalloc(sinks, sizeof(*drains), GFP_KERNEL);
+	if (!drains)
+		return sft_fail(why, -ENOMEM, "no memory to drain %u sinks", sinks);
+	for (i = 0; i < sinks; i++)
+		drains[i].sink = &sft_hw.capture.sink[i];
+	return 0;
+}
+
+/* Before the hardware runs. */
+void sft_drain_start(void)
+{
+	struct drain *d;
+
+	if (!drains)
+		return;
+	for (d = drains; d < drains + sft_hw.capture.sinks; d++) {
+		move_mark(d);
+		if (!d->fill)
+			d->clean = ktime_get_ns();
+	}
+	interval = 1;
+	mod_delayed_work(system_highpri_wq, &look_work, interval);
+}
+
+/* When it has stopped. */
+void sft_drain_stop(void)
+{
+	struct drain *d;
+
+	for (d = drains; drains && d < drains + sft_hw.capture.sinks; d++) {
+		look(d);
+		remove_mark(d);
+	}
+}
+
+/* System sleep has taken what sink number @i held. */
+void sft_drain_lose(unsigned int i)
+{
+	if (!drains)
+		return;
+	if (drains[i].fill)
+		lose(&drains[i], drains[i].fill);
+	drains[i].at = 0;
+}
+
+/* Nothing is left to read. */
+void sft_drain_clear(void)
+{
+	kfree(drains);
+	drains = NULL;
+}
+
+void sft_drain_exit(void)
+{
+	cancel_delayed_work_sync(&look_work);
+}
