@@ -518,24 +518,21 @@ static inline bool is_typed(const struct stream *stream)
 }
 
 /*
- * Whether the record that @word ends, or the trace's end if NULL, is the rest of a header
- * whose magic is damaged: a mask, a type, and three or four words for each bit of the
- * mask, which are as many as the record has, or more. Behind any other record such a
- * @word is itself a damaged magic.
+ * Whether the record that @word, or the trace, ends is the rest of a header without its
+ * magic: mask, type, and three or four words for each bit of the mask, which are as many
+ * as the record has, or more. Behind any other such a @word is itself a damaged magic.
  */
 static __attribute__((noinline)) bool
 is_header_rest(const struct stream *stream, const struct store *word)
 {
 	const struct perfrec_header *header = stream->header;
-	uint64_t words = stream->record.words - 2, set;
+	uint64_t words = stream->record.words - 2;
+	uint64_t set = (uint64_t)__builtin_popcount(stream->low[0]);
 
 	if (word && word->bytes == 4 && word->value != SIFIVE_TRACE_RECORD_MAGIC)
 		return stream->doubtful || is_typed(stream) ||
 		       (header && stream->low[0] == header->mask);
-	if (!header || !is_typed(stream))
-		return false;
-	set = (uint64_t)__builtin_popcount(stream->low[0]);
-	return words >= 3 * set && words <= 4 * set;
+	return header && is_typed(stream) && words >= 3 * set && words <= 4 * set;
 }
 
 /* The record is complete, as far as can be known: no word shows it. */
