@@ -145,8 +145,8 @@ u64 sft_memory_most(const struct reserved_mem *region)
 
 	if (!region)
 		return IS_ENABLED(CONFIG_DMA_CMA) ? 0 : (u64)PAGE_SIZE << SFT_PAGE_ORDER_MAX;
-	end = region->base + region->size;
-	window = round_up(region->base + 1, SZ_4G);
+	end = (u64)region->base + region->size;
+	window = round_up((u64)region->base + 1, SZ_4G);
 	if (end <= window)
 		return region->size;
 	return max(window - region->base, min_t(u64, end - window, SZ_4G));
