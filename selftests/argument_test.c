@@ -282,7 +282,8 @@ static const struct {
 	  offsetof(struct sifive_trace_##type, field), known }
 	FIELD(INFO, info, reserved, 0),
 	FIELD(CONFIG, config, flags, SIFIVE_TRACE_CONFIG_RING |
-	      SIFIVE_TRACE_CONFIG_OVERFLOW | SIFIVE_TRACE_CONFIG_NO_TIMESTAMP),
+	      SIFIVE_TRACE_CONFIG_OVERFLOW | SIFIVE_TRACE_CONFIG_NO_TIMESTAMP |
+	      SIFIVE_TRACE_CONFIG_DRAIN),
 	FIELD(COUNTERS, counters, flags, SIFIVE_TRACE_COUNTERS_PER_THREAD),
 	FIELD(COUNTERS, counters, reserved, 0),
 	/* Events 0 and 1 are used. */

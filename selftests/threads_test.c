@@ -53,8 +53,7 @@ static void count(struct counts *counts, enum trace_kind kind, uint64_t number)
 
 static uint64_t sum(const struct counts *counts)
 {
-	return counts->of[TRACE_ENTER] + counts->of[TRACE_EXIT] +
-	       counts->of[TRACE_MANUAL];
+	return counts->of[TRACE_ENTER] + counts->of[TRACE_EXIT] + counts->of[TRACE_MANUAL];
 }
 
 /* Call an instrumented function, which makes this number of calls including its own. */
@@ -224,11 +223,8 @@ static void whole_but(struct __test_metadata *_metadata,
 	enum trace_kind kind;
 
 	stop_and_read(_metadata, self);
-	EXPECT_LE(self->totals.breaks + self->totals.unfinished,
-		  self->report.lost_abandoned);
-	/*
-	 * A record abandoned while its thread waited for another counts as a handler's.
-	 */
+	EXPECT_LE(self->totals.breaks + self->totals.unfinished, self->report.lost_abandoned);
+	/* A record abandoned while its thread waited for another counts as a handler's. */
 	EXPECT_LE(self->report.lost_abandoned + self->report.lost_signals, times);
 	for (kind = TRACE_ENTER; kind <= TRACE_MANUAL; kind++) {
 		EXPECT_LE(made.of[kind], found.of[kind]);
@@ -333,9 +329,7 @@ static void nested(struct __test_metadata *_metadata, struct _test_data_threads 
 		missing += sum(&made) / 1000;
 	EXPECT_GE(missing, nesting.disorder);
 	EXPECT_GE(missing, nesting.open);
-	/*
-	 * Threads that get a channel when the first ones end, within their last calls.
-	 */
+	/* Threads that get a channel when the first ones end, within their last calls. */
 	EXPECT_GE(missing + THREADS * 8, nesting.late);
 	EXPECT_LT(2, nesting.deepest);
 	TH_LOG("%llu in disorder, %llu open, %llu late, %u deep",
@@ -364,8 +358,7 @@ TEST_F_TIMEOUT(threads, a_storm_is_decoded_to_the_exact_number_of_records, 3600)
 	call_any(calls_raise, SIGUSR1, 1);
 	pthread_barrier_init(&all_there, NULL, THREADS + 1);
 	for (i = 0; i < THREADS; i++)
-		ASSERT_EQ(0, pthread_create(&thread[i], NULL, storm,
-					    (void *)(uintptr_t)i));
+		ASSERT_EQ(0, pthread_create(&thread[i], NULL, storm, (void *)(uintptr_t)i));
 	pthread_barrier_wait(&all_there);
 	end = trace_clock() + seconds;
 	for (i = 0; trace_clock() < end; i++) {
@@ -482,12 +475,9 @@ TEST_F(threads, what_they_make_while_the_trace_is_dumped_is_reported)
 
 	pthread_barrier_init(&all_there, NULL, ARRAY_SIZE(thread) + 1);
 	for (i = 0; i < ARRAY_SIZE(thread); i++)
-		ASSERT_EQ(0, pthread_create(&thread[i], NULL, until_stop,
-					    (void *)(uintptr_t)i));
+		ASSERT_EQ(0, pthread_create(&thread[i], NULL, until_stop, (void *)(uintptr_t)i));
 	pthread_barrier_wait(&all_there);
-	/*
-	 * Until a record was made during a pause: on a loaded host this may take long.
-	 */
+	/* Until a record was made during a pause: on a loaded host this may take long. */
 	for (i = 0; i < times || (!report.lost_threads && i < 100 * times); i++) {
 		ASSERT_EQ(0, sifive_trace_dump(trace, "/dev/null")) {
 			TH_LOG("%s", sifive_trace_error());
@@ -529,8 +519,7 @@ TEST_F(threads, a_cancelled_one_leaves_its_channel_usable)
 	}
 	/* These follow the record that was abandoned last. */
 	for (i = 0; i < 4; i++) {
-		ASSERT_EQ(0, pthread_create(&thread, NULL, short_life,
-					    (void *)(uintptr_t)i));
+		ASSERT_EQ(0, pthread_create(&thread, NULL, short_life, (void *)(uintptr_t)i));
 		ASSERT_EQ(0, pthread_join(thread, NULL));
 	}
 	WHOLE_BUT(times);
@@ -550,9 +539,7 @@ TEST_F(threads, jumps_out_of_handlers_lose_what_is_reported)
 	const int times = 300;
 	volatile int jumps = 0;
 
-	/*
-	 * One lane, so that the last record accounts for all that were abandoned in it.
-	 */
+	/* One lane, so that the last record accounts for all that were abandoned in it. */
 	ASSERT_EQ(0, trace_pin(sched_getcpu()));
 	signal(SIGALRM, jump_out);
 	if (sigsetjmp(jump, 1))
@@ -606,8 +593,7 @@ TEST_F(threads, children_do_not_disturb_those_that_record)
 
 	pthread_barrier_init(&all_there, NULL, ARRAY_SIZE(thread) + 1);
 	for (i = 0; i < ARRAY_SIZE(thread); i++)
-		ASSERT_EQ(0, pthread_create(&thread[i], NULL, until_stop,
-					    (void *)(uintptr_t)i));
+		ASSERT_EQ(0, pthread_create(&thread[i], NULL, until_stop, (void *)(uintptr_t)i));
 	pthread_barrier_wait(&all_there);
 	for (i = 0; i < 50; i++) {
 		ahead = is_ahead((i + 1) / 50.0);
@@ -718,9 +704,7 @@ static void own_handler(int number, siginfo_t *info, void *context)
 
 TEST_F(threads, a_programs_own_sigill_is_passed_on)
 {
-	struct sigaction action = {
-		.sa_sigaction = own_handler, .sa_flags = SA_SIGINFO,
-	};
+	struct sigaction action = { .sa_sigaction = own_handler, .sa_flags = SA_SIGINFO };
 
 	ASSERT_EQ(0, sifive_trace_off(trace));
 	ASSERT_EQ(0, sigaction(SIGILL, &action, NULL));
@@ -782,10 +766,7 @@ TEST_F(threads, a_lost_permission_is_repaired)
 	for (i = 0; i < 2; i++)
 		from[i] = trace_counter(counter[i]);
 	ASSERT_EQ(0, pthread_create(&thread, NULL, revokes, &r));
-	/*
-	 * A record that cannot read counters turns them off; the next one restores
-	 * access.
-	 */
+	/* A record that cannot read counters turns them off; the next restores access. */
 	for (records = 0; records < 200 || (taken < 10 && records < 40000); records++) {
 		taken += trace_signal_of_counter(COUNTER_CYCLE) == SIGILL;
 		record();
