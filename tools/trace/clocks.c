@@ -237,33 +237,62 @@ void clocks_compare(struct clocks *clocks, struct nexus *nexus)
 /**
  * struct ending - a source's stores in the queue behind its latest absolute time
  * @stores:	number of them
+ * @early:	those before the last FEW of them, or all if there are not more
  * @last:	time of the latest, going forward, and then of the one behind, going back
- * @longest:	step of its time
- * @bits:	that steps change, and then those of them that nothing has confirmed
+ * @longest:	step of its time, of the last FEW
+ * @lowest:	bit that is the highest to change in one of them; 0: none
+ * @bits:	that those steps change, and then those of them that nothing has confirmed
  */
 struct ending {
 	size_t		stores;
+	size_t		early;
 	uint64_t	last;
 	uint64_t	longest;
+	uint64_t	lowest;
 	uint64_t	bits;
 };
 
+/* Whether a store counts for its source's ending. */
+static bool is_behind_absolute(const struct clocks *clocks, const struct store *store)
+{
+	return store->time_known && store->offset >= clocks->absolute[store->src];
+}
+
+static void measure_step(struct ending *ending, uint64_t from, uint64_t to)
+{
+	uint64_t highest = highest_bit(from ^ to);
+
+	ending->bits |= from ^ to;
+	if (to - from > ending->longest)
+		ending->longest = to - from;
+	if (highest && (!ending->lowest || highest < ending->lowest))
+		ending->lowest = highest;
+}
+
+/*
+ * A pause long before the end may be longer than all that follows it, which then confirms
+ * none of its bits: only the steps near the end count.
+ */
 static void measure_steps(const struct clocks *clocks, struct ending *endings)
 {
 	size_t i;
 
+	for (i = 0; i < clocks->stores; i++)
+		if (is_behind_absolute(clocks, &clocks->store[i]))
+			endings[clocks->store[i].src].stores++;
+	for (i = 0; i < NEXUS_SOURCES; i++)
+		endings[i].early = endings[i].stores > FEW ? endings[i].stores - FEW :
+							     endings[i].stores;
 	for (i = 0; i < clocks->stores; i++) {
 		const struct store *store = &clocks->store[i];
 		struct ending *ending = &endings[store->src];
-		uint64_t step = store->time - ending->last;
 
-		if (!store->time_known || store->offset < clocks->absolute[store->src])
+		if (!is_behind_absolute(clocks, store))
 			continue;
-		if (ending->stores++) {
-			ending->bits |= store->time ^ ending->last;
-			if (step > ending->longest)
-				ending->longest = step;
-		}
+		if (ending->early)
+			ending->early--;
+		else
+			measure_step(ending, ending->last, store->time);
 		ending->last = store->time;
 	}
 }
@@ -299,10 +328,11 @@ void clocks_end(struct clocks *clocks)
 	for (src = 0; src < NEXUS_SOURCES; src++) {
 		struct ending *ending = &endings[src];
 
-		/* Steps of twice the longest are possible. */
-		ending->bits &= 4 * highest_bit(ending->longest) - 1;
-		if (ending->stores < FEW)
-			ending->bits = 0;
+		/*
+		 * Steps of twice the longest are possible. What is wrong by less than the
+		 * shortest step nothing can show.
+		 */
+		ending->bits &= 4 * highest_bit(ending->longest) - ending->lowest;
 		open += !!ending->bits;
 	}
 	doubt_ends(clocks, endings, open);

@@ -93,8 +93,8 @@ void clocks_compare(struct clocks *clocks, struct nexus *nexus);
  *
  * A timestamp's bit that is wrong contradicts the next one in which that bit is the
  * highest to change. Behind a source's last such ones, with no absolute time behind
- * them, nothing shows it: times are inferred. Only for the XOR scheme, and sources
- * with enough stores to show how long their steps are.
+ * them, nothing shows it: times are inferred. Only for the XOR scheme, sources with
+ * enough stores to show how long their steps are, and the bits that such steps change.
  */
 void clocks_end(struct clocks *clocks);
 
