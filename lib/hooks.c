@@ -48,14 +48,14 @@ __attribute__((used)) static void (*const with_hooks)(void) = perf_auto_start;
 
 /* ---- the long way ------------------------------------------------------- */
 
-/* The lane of a thread on a CPU, NULL if that has no encoder here. */
-PERF_LOCAL struct perf_lane *lane_of(const struct perf_thread *thread, int32_t cpu)
+/* The lane of a channel on a CPU, NULL if that has no encoder here. */
+PERF_LOCAL struct perf_lane *lane_of(unsigned int channel, int32_t cpu)
 {
 	unsigned int index = 0;
 
 	if (cpu >= 0 && cpu < PERF_CPU_NUMBERS)
 		index = perf_pool->index[cpu];
-	return index ? &perf_pool->lane[thread->channel][index - 1] : NULL;
+	return index ? &perf_pool->lane[channel][index - 1] : NULL;
 }
 
 PERF_LOCAL bool read_counters(struct perf_thread *thread,
@@ -133,7 +133,7 @@ PERF_LOCAL void write_break(const struct perf_stream *stream)
 
 /*
  * The counts from which records after a header continue: @now, but a thread that has
- * moved leaves none of its own out since its latest record, on the other CPU.
+ * moved leaves none of its own out since its latest record, on the other CPU or channel.
  */
 PERF_LOCAL const uint64_t *header_base(const struct perf_thread *thread,
 				       const struct perf_lane *lane,
@@ -142,12 +142,24 @@ PERF_LOCAL const uint64_t *header_base(const struct perf_thread *thread,
 	const struct perf_lane *latest = thread->latest;
 	uint32_t i;
 
+	if (is_relative() && !latest && thread->saved == perf_pool->generation)
+		return thread->last;
 	if (!is_relative() || !latest || latest == lane || latest->torn ||
 	    latest->generation != perf_pool->generation)
 		return now;
 	for (i = 0; i < perf_pool->layout.count; i++)
 		base[i] = latest->stream.last[i] + latest->offset[i];
 	return base;
+}
+
+/* Where threads share the channel, the header names the thread. */
+PERF_LOCAL uint32_t header_flags(const struct perf_thread *thread)
+{
+	if (!(perf_pool->shared >> thread->channel & 1))
+		return 0;
+	return thread->begun == perf_pool->generation ?
+	       SIFIVE_TRACE_RECORD_OWNED | SIFIVE_TRACE_RECORD_GOES_ON :
+	       SIFIVE_TRACE_RECORD_OWNED;
 }
 
 /* Writes a lane's header if it is due; records continue from the counters in @now. */
@@ -158,6 +170,7 @@ PERF_LOCAL bool write_header(struct perf_thread *thread, struct perf_lane *lane,
 	uint32_t generation = perf_pool->generation;
 	const bool begins = lane->generation != generation || thread->fresh & bit;
 	const bool repeated = perf_pool->interval && lane->generation && !lane->left;
+	const uint32_t flags = header_flags(thread);
 	uint64_t base[PERF_COUNTER_MAX];
 
 	if (!begins && !repeated && !lane->torn)
@@ -171,13 +184,13 @@ PERF_LOCAL bool write_header(struct perf_thread *thread, struct perf_lane *lane,
 	thread->fresh &= ~bit;
 	make_whole(lane);
 	now = header_base(thread, lane, now, base);
-	perf_stream_header(&lane->stream, now);
+	perf_stream_header(&lane->stream, flags, (uint32_t)thread->tid, now);
 	/*
 	 * A header of the interval says that records continue; any other, that they
 	 * do not.
 	 */
 	if (begins && repeated)
-		perf_stream_header(&lane->stream, now);
+		perf_stream_header(&lane->stream, flags, (uint32_t)thread->tid, now);
 	make_relative(thread, lane);
 	thread->latest = lane;
 	return true;
@@ -193,6 +206,7 @@ PERF_LOCAL void write_record(struct perf_thread *thread, struct perf_lane *lane,
 	perf_stream_record(&lane->stream, kind, address, address2, now);
 	make_relative(thread, lane);
 	thread->latest = lane;
+	thread->begun = perf_pool->generation;
 }
 
 /* Pool open, and the thread in the current epoch. */
@@ -208,7 +222,8 @@ PERF_LOCAL void drain(struct perf_thread *thread)
 {
 	while (thread->head != thread->tail) {
 		struct perf_pending *p = &thread->queue[thread->head % PERF_QUEUE];
-		struct perf_lane *lane = lane_of(thread, p->cpu);
+		struct perf_lane *lane = perf_channel_have(thread) ?
+					 lane_of((unsigned int)thread->channel, p->cpu) : NULL;
 
 		if (p->complete && lane && may_write(thread)) {
 			/* Marked as torn until it is finished. */
@@ -270,20 +285,24 @@ PERF_LOCAL struct perf_lane *prepare(struct perf_thread *thread, uint64_t *now,
 
 	while (thread->gate == gate) {
 		int32_t cpu = (int32_t)thread->rseq->cpu_id;
-		struct perf_lane *lane = lane_of(thread, cpu);
+		struct perf_lane *lane = perf_channel_have(thread) ?
+					 lane_of((unsigned int)thread->channel, cpu) : NULL;
 
 		drain(thread);
 		*loss = lane ? &perf_losses()->refused : &perf_losses()->threads;
 		if (!lane || is_refused(thread))
 			return NULL;
 
-		/* From here on, a context that interrupts this one clears the CPU. */
+		/*
+		 * From here on, a context that interrupts this one clears the CPU, and
+		 * a thread that wants the channel.
+		 */
 		thread->lane = lane;
 		thread->cpu = cpu;
 		__atomic_thread_fence(__ATOMIC_SEQ_CST);
 		if (!may_write(thread))
 			return NULL;
-		if (thread->head != thread->tail)
+		if (thread->head != thread->tail || thread->claimed)
 			continue;
 
 		/* The cost of a header is not part of the first record's counts. */
@@ -300,6 +319,19 @@ PERF_LOCAL bool is_wanted(const struct perf_thread *thread)
 	return perf_pool->open && thread->epoch == perf_pool->epoch;
 }
 
+/*
+ * A header was written without a record. If the thread has recorded in an earlier part
+ * of the capture, what is open of that ends with its first record of this one: the long
+ * way notes which that is.
+ */
+PERF_LOCAL void begin_part(struct perf_thread *thread)
+{
+	if (thread->begun)
+		thread->cpu = PERF_CPU_NOBODY;
+	else
+		thread->begun = perf_pool->generation;
+}
+
 /* Writes a record, if there is one; closes and opens the gate. */
 PERF_LOCAL void write_claimed(struct perf_thread *thread, uint32_t kind,
 			      uintptr_t address, uintptr_t address2)
@@ -313,6 +345,8 @@ PERF_LOCAL void write_claimed(struct perf_thread *thread, uint32_t kind,
 		thread->cpu = PERF_CPU_NOBODY;
 	else if (kind != NO_RECORD)
 		write_record(thread, lane, kind, address, address2, now);
+	else
+		begin_part(thread);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	if (thread->gate != gate) {
 		if (lane)
@@ -340,7 +374,7 @@ PERF_LOCAL void queue_record(struct perf_thread *thread, uint32_t kind,
 	for (;;) {
 		tail = thread->tail;
 		cpu = (int32_t)thread->rseq->cpu_id;
-		lane = lane_of(thread, cpu);
+		lane = lane_of(perf_pool->first, cpu);
 		if (tail - thread->head >= PERF_QUEUE || !lane ||
 		    is_refused(thread)) {
 			perf_lost_count(&perf_losses()->signals);

@@ -184,6 +184,8 @@ PERF_LOCAL void put_threads(FILE *file)
 			fprintf(file, ",\"from\":%" PRIu64, joined->from);
 		if (joined->timed && joined->ended)
 			fprintf(file, ",\"to\":%" PRIu64, joined->to);
+		if (joined->named)
+			fputs(",\"named\":true", file);
 		putc('}', file);
 		first = false;
 	}
@@ -282,6 +284,8 @@ PERF_LOCAL void put_all(FILE *file, const struct sifive_trace_sink *sink,
 	fprintf(file, "\"channel\":%u,\n\"ts_channels\":%s,\n", perf_pool->first,
 		boolean(perf_device_channels(device) != ~0u));
 	put_sampling(file);
+	if (perf_pool->shared)
+		fprintf(file, "\"shared\":%" PRIu32 ",\n", perf_pool->shared);
 	put_threads(file);
 	put_objects(file);
 	if (capture) {

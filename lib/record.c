@@ -119,15 +119,17 @@ PERF_INTERNAL void perf_stream_record(struct perf_stream *stream, uint32_t kind,
 	}
 }
 
-PERF_INTERNAL void perf_stream_header(struct perf_stream *stream,
-				      const uint64_t *now)
+PERF_INTERNAL void perf_stream_header(struct perf_stream *stream, uint32_t flags,
+				      uint32_t owner, const uint64_t *now)
 {
 	const struct perf_layout *layout = stream->layout;
 	const bool poll = layout->poll != PERF_POLL_NOT;
 	uint32_t i;
 
 	emit32(stream, PERF_RECORD_MAGIC, poll);
-	emit8(stream, (uint8_t)layout->type, poll);
+	emit8(stream, layout->type | flags, poll);
+	if (flags)
+		emit32(stream, owner, poll);
 	emit32(stream, layout->mask, poll);
 
 	for (i = 0; i < layout->count; i++) {

@@ -129,10 +129,12 @@ PERF_INTERNAL int perf_layout_init(struct perf_layout *layout, uint32_t type,
 
 /**
  * perf_stream_header - write the header; Delta and XOR start again from here
+ * @flags:	0, or SIFIVE_TRACE_RECORD_OWNED, also with _GOES_ON
+ * @owner:	thread id, with these
  * @now:	the counters' values, in the layout's order
  */
-PERF_INTERNAL void perf_stream_header(struct perf_stream *stream,
-				      const uint64_t *now);
+PERF_INTERNAL void perf_stream_header(struct perf_stream *stream, uint32_t flags,
+				      uint32_t owner, const uint64_t *now);
 
 /* Wait until the stimulus register has room for a store. */
 PERF_INLINE void perf_wait_ready(const volatile uint32_t *stimulus)

@@ -117,25 +117,12 @@ PERF_INTERNAL bool perf_frame_left(uintptr_t then, uintptr_t now)
 
 PERF_INTERNAL void perf_thread_give_up(struct perf_thread *thread, bool goes_on)
 {
-	thread->lane->torn = true;
+	if (thread->channel >= 0)
+		thread->lane->torn = true;
+	thread->kept |= !goes_on;
 	if (!thread->stuck)
 		perf_lost_count(&perf_losses()->abandoned);
 	thread->stuck = goes_on;
-}
-
-/* Give back a channel, unless all was set up again. */
-PERF_LOCAL void give_channel(uint32_t epoch, unsigned int channel)
-{
-	uint64_t taken = perf_pool->taken;
-
-	/* Its stores come before those of the next owner. */
-	perf_mmio_release();
-	while (taken >> 32 == epoch &&
-	       !__atomic_compare_exchange_n(&perf_pool->taken, &taken,
-					    taken & ~(UINT64_C(1) << channel),
-					    false, __ATOMIC_RELEASE,
-					    __ATOMIC_RELAXED))
-		;
 }
 
 /* Give back what a thread has, which may have ended long ago. */
@@ -153,8 +140,8 @@ PERF_LOCAL void release(struct perf_thread *thread)
 		}
 		__atomic_fetch_add(&perf_losses()->signals,
 				   thread->tail - thread->head, __ATOMIC_RELAXED);
-		give_channel(thread->epoch, thread->channel);
 	}
+	perf_channel_give(thread);
 	thread->gate = 0;
 	__atomic_fetch_add(&perf_pool->retry, 1, __ATOMIC_RELAXED);
 	__atomic_store_n(&thread->tid, 0, __ATOMIC_RELEASE);
@@ -232,7 +219,7 @@ PERF_INTERNAL int perf_pool_make(void)
 	pool->joins = 0;
 	pool->open = 0;
 	epoch = epoch ? epoch : 1;
-	pool->taken = (uint64_t)epoch << 32;
+	perf_channels_reset();
 	pool->slots = NULL;
 	pool->pinned = 0;
 	pool->pid = getpid();
@@ -259,11 +246,11 @@ PERF_LOCAL bool take_slot(struct perf_thread *thread, int32_t tid)
  * A thread that ended without its destructors (a raw clone(), too many keys) still
  * has its slot. The thread that sets the slot's tid from the dead one's releases it.
  */
-PERF_LOCAL void release_ended(int32_t tid)
+PERF_INTERNAL void perf_threads_bury(int32_t tid)
 {
 	unsigned int i;
 
-	for (i = 0; i < PERF_SLOTS; i++) {
+	for (i = 0; i < perf_pool->used; i++) {
 		struct perf_thread *thread = &perf_pool->thread[i];
 		int32_t owner = thread->tid;
 
@@ -278,34 +265,19 @@ PERF_LOCAL void release_ended(int32_t tid)
 
 PERF_LOCAL struct perf_thread *find_slot(int32_t tid)
 {
-	unsigned int i;
+	unsigned int i, used;
 
-	for (i = 0; i < PERF_SLOTS; i++)
-		if (take_slot(&perf_pool->thread[i], tid))
-			return &perf_pool->thread[i];
+	for (i = 0; i < PERF_SLOTS; i++) {
+		if (!take_slot(&perf_pool->thread[i], tid))
+			continue;
+		used = perf_pool->used;
+		while (used <= i &&
+		       !__atomic_compare_exchange_n(&perf_pool->used, &used, i + 1, false,
+						    __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
+			;
+		return &perf_pool->thread[i];
+	}
 	return NULL;
-}
-
-/* A free channel, preferably the configured one; -1 when there is none. */
-PERF_LOCAL int take_channel(uint32_t epoch)
-{
-	const uint32_t first = 1u << perf_pool->first;
-	uint64_t taken = perf_pool->taken;
-	uint32_t left, bit;
-
-	do {
-		left = perf_pool->channels & ~(uint32_t)taken;
-		if (!left || taken >> 32 != epoch)
-			return -1;
-		/* From the configured one upwards, then the ones below. */
-		bit = left & -first ? left & -first : left;
-		bit &= -bit;
-	} while (!__atomic_compare_exchange_n(&perf_pool->taken, &taken,
-					      taken | bit, false,
-					      __ATOMIC_ACQUIRE,
-					      __ATOMIC_RELAXED));
-	perf_mmio_acquire();
-	return __builtin_ctz(bit);
 }
 
 /* Let the calling thread read the counters; where they are its own, say where. */
@@ -327,25 +299,6 @@ PERF_LOCAL int join_driver(struct perf_thread *thread)
 	return 0;
 }
 
-PERF_LOCAL int enter_list(const struct perf_thread *thread)
-{
-	uint32_t place = __atomic_fetch_add(&perf_pool->joins, 1,
-					    __ATOMIC_RELAXED);
-	struct perf_joined *joined;
-
-	if (place >= PERF_JOINED) {
-		__atomic_store_n(&perf_pool->joins, PERF_JOINED, __ATOMIC_RELAXED);
-		perf_lost_count(&perf_losses()->names);
-		return -1;
-	}
-	joined = &perf_pool->joined[place];
-	joined->channel = thread->channel;
-	joined->timed = perf_pool_time(&joined->from);
-	prctl(PR_GET_NAME, joined->name);
-	__atomic_store_n(&joined->tid, thread->tid, __ATOMIC_RELEASE);
-	return (int)place;
-}
-
 /* What join does, signals blocked. */
 PERF_LOCAL struct perf_thread *join_blocked(void)
 {
@@ -353,7 +306,6 @@ PERF_LOCAL struct perf_thread *join_blocked(void)
 	const uint32_t epoch = __atomic_load_n(&perf_pool->epoch, __ATOMIC_ACQUIRE);
 	struct perf_thread *thread = perf_self;
 	int32_t tid = thread_id();
-	int channel;
 
 	loss = &perf_losses()->threads;
 	if (perf_pool->pinned && perf_pool->pinned != tid)
@@ -362,33 +314,29 @@ PERF_LOCAL struct perf_thread *join_blocked(void)
 	if (thread == &nobody || thread->tid != tid) {
 		thread = find_slot(tid);
 		if (!thread) {
-			release_ended(tid);
+			perf_threads_bury(tid);
 			thread = find_slot(tid);
 		}
 		if (!thread)
 			return NULL;
-		thread->epoch = 0;
-		thread->joined = -1;
 	}
-
-	channel = take_channel(epoch);
-	if (channel < 0) {
-		release_ended(thread == perf_self ? -1 : tid);
-		/* Given back with the others: it may be somebody else's by now. */
-		if (thread->tid != tid && !take_slot(thread, tid))
-			return NULL;
-		channel = take_channel(epoch);
-	}
-	if (channel < 0)
-		goto no_channel;
 
 	thread->rseq = perf_pool->pinned ? &perf_pool->fixed : perf_rseq_find();
 	if (!thread->rseq || join_driver(thread)) {
 		loss = &perf_losses()->refused;
-		goto refuse;
+		thread->gate = 0;
+		perf_self = &nobody;
+		__atomic_store_n(&thread->tid, 0, __ATOMIC_RELEASE);
+		return NULL;
 	}
 
-	thread->channel = (unsigned int)channel;
+	thread->channel = -1;
+	thread->claimed = false;
+	thread->kept = false;
+	thread->starved = perf_pool->retry - 1;
+	thread->begun = 0;
+	thread->saved = 0;
+	thread->joined = PERF_UNNOTED;
 	thread->refused = PERF_REFUSED_NOT;
 	thread->repairs = 0;
 	thread->head = 0;
@@ -396,27 +344,16 @@ PERF_LOCAL struct perf_thread *join_blocked(void)
 	thread->waiting = 0;
 	thread->stuck = false;
 	thread->lent = false;
-	thread->lane = &perf_pool->lane[channel][0];
+	thread->lane = &perf_pool->lane[perf_pool->first][0];
 	thread->latest = NULL;
 	thread->cpu = PERF_CPU_NOBODY;
-	/* Differences of the thread's own counts cannot go on from another's. */
-	thread->fresh = perf_pool->once && !(perf_pool->slots &&
-			perf_pool->layout.type == PERF_COUNT_DELTA) ? 0 : ~UINT64_C(0);
 	thread->gate = (intptr_t)thread;
 	thread->epoch = epoch;
-	thread->joined = enter_list(thread);
+	perf_channel_take(thread, false);
 	perf_self = thread;
 	if (exit_key_made)
 		pthread_setspecific(exit_key, thread);
 	return thread;
-
-refuse:
-	give_channel(epoch, (unsigned int)channel);
-no_channel:
-	thread->gate = 0;
-	perf_self = &nobody;
-	__atomic_store_n(&thread->tid, 0, __ATOMIC_RELEASE);
-	return NULL;
 }
 
 PERF_INTERNAL struct perf_thread *perf_thread_join(void)
@@ -534,7 +471,7 @@ PERF_INTERNAL void perf_threads_alert(void)
 {
 	unsigned int i;
 
-	for (i = 0; i < PERF_SLOTS; i++)
+	for (i = 0; i < perf_pool->used; i++)
 		if (perf_pool->thread[i].tid)
 			perf_pool->thread[i].cpu = PERF_CPU_NOBODY;
 	perf_rseq_barrier();
@@ -551,7 +488,7 @@ PERF_INTERNAL void perf_threads_settle(void)
 	const struct timespec pause = { .tv_nsec = 1000000 };
 	unsigned int i, waited = 0;
 
-	for (i = 0; i < PERF_SLOTS; i++) {
+	for (i = 0; i < perf_pool->used; i++) {
 		struct perf_thread *thread = &perf_pool->thread[i];
 
 		while (writing(thread) && waited < SETTLE_MAX) {

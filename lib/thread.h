@@ -2,10 +2,11 @@
 /*
  * The threads that record, and what they record to.
  *
- * A channel belongs to one thread while that lives, on all encoders. A lane is
- * the sequence of records of one channel on one CPU. A thread has a slot with the
- * lane it writes to, on the CPU it was last on, and with its gate, which is closed
- * while a record is being written: that tells a signal handler to keep out.
+ * A channel belongs to one thread, on all encoders: while it lives, or until another
+ * takes it, if there are more threads than channels. A lane is the sequence of records
+ * of one channel on one CPU. A thread has a slot with the lane it writes to, on the CPU
+ * it was last on, and with its gate, which is closed while a record is being written:
+ * that tells a signal handler to keep out, and other threads to leave its channel.
  *
  * All of it is in a pool that a child finds zeroed after fork(), from its first
  * instruction, and so closed: stimulus pages are not there for it to write to.
@@ -21,7 +22,7 @@
 #include "section.h"
 
 /* Threads that record at a time, and encoders: the driver's limits. */
-#define PERF_SLOTS	256
+#define PERF_SLOTS	2048
 #define PERF_CPUS	64
 
 /* Highest number of a CPU, plus 1, that lanes can be found for. */
@@ -93,13 +94,19 @@ enum perf_refusal {
  * @stuck:	its record was given up, and is still being written
  * @lent:	it has called vfork(): who runs here may be the child
  * @epoch:	perf_pool.epoch when it joined
- * @channel:	its channel
- * @latest:	lane of its latest record or header, NULL: none since it joined
- * @joined:	its entry in perf_pool.joined, -1 none
+ * @claimed:	another thread may take its channel: ask perf_channel_have()
+ * @kept:	a record of its own was given up, and may yet go on: its channel stays
+ * @channel:	its channel, -1: none
+ * @starved:	perf_pool.retry when it waited for a channel in vain
+ * @begun:	perf_pool.generation when it recorded last
+ * @latest:	lane of its latest record or header, NULL: none since it has its channel
+ * @saved:	perf_pool.generation when @last was set
+ * @joined:	its entry in perf_pool.joined, -1 none, PERF_UNNOTED not yet
  * @refused:	enum perf_refusal: whether it may not read the counters
  * @repairs:	how often that was put right
  * @reading:	CPU to read on for @queue; PERF_CPU_NOBODY to prevent it
  * @offset:	what makes its own counts of a hart's
+ * @last:	own counts at its latest record, when its channel was taken away
  * @head, @tail: of @queue, modulo its size
  * @queue:	records of signal handlers
  */
@@ -114,22 +121,31 @@ struct perf_thread {
 	uint32_t waiting;
 	volatile bool stuck;
 	volatile bool lent;
-	unsigned int channel;
+	bool claimed;
+	volatile bool kept;
+	volatile int channel;
+	uint32_t starved;
+	uint32_t begun;
 	struct perf_lane *latest;
+	uint32_t saved;
 	int joined;
 	volatile int refused;
 	uint32_t repairs;
 	volatile int32_t reading;
 	const volatile uint64_t *offset;
 	volatile uint32_t head, tail;
+	uint64_t last[PERF_COUNTER_MAX];
 	struct perf_pending queue[PERF_QUEUE];
 };
 
-/* A thread that has recorded; times are the trace's. */
+/* Of perf_thread.joined. */
+#define PERF_UNNOTED	(-2)
+
+/* A thread that has recorded; times are the trace's. @named: by each of its headers. */
 struct perf_joined {
 	volatile int32_t tid;
 	uint32_t channel;
-	bool timed, ended;
+	bool timed, ended, named;
 	uint64_t from, to;
 	char name[16];
 };
@@ -148,8 +164,11 @@ struct sifive_trace_losses;
  * @retry:	changes when a thread that was refused may ask again
  * @pid:	the process
  * @channels:	bit n set: channel n can be had
- * @taken:	bit n set: channel n is some thread's; from bit 32 on @epoch, so that
- *		who takes or gives back one of an earlier set-up finds out
+ * @lock:	the thread that changes what channels are whose; 0: none
+ * @owner:	whose each channel is, NULL: nobody's
+ * @shared:	bit n set: threads have taken channel n from each other, and its headers
+ *		name them
+ * @hand:	the next channel to be taken away
  * @device:	what threads join
  * @lost:	records that were not written: with the capture in the kernel
  * @once:	one header for each channel and CPU
@@ -157,6 +176,7 @@ struct sifive_trace_losses;
  * @join:	they have to: there are counters to be read
  * @pinned:	no rseq: the one thread that may record, and @fixed its area
  * @slots:	the driver's thread slots, NULL without
+ * @used:	of @thread, how many have ever been some thread's
  * @layout:	of all records
  * @index:	CPU number to index of its lane, plus 1; 0 = no encoder
  * @lane:	by channel and index
@@ -170,7 +190,10 @@ struct perf_pool {
 	volatile uint32_t retry;
 	int32_t pid;
 	uint32_t channels;
-	volatile uint64_t taken;
+	int32_t lock;
+	uint32_t shared;
+	unsigned int hand;
+	struct perf_thread *owner[PERF_CHANNELS];
 	unsigned int first;
 	struct perf_device *device;
 	int refusal;
@@ -181,6 +204,7 @@ struct perf_pool {
 	int32_t pinned;
 	struct perf_rseq fixed;
 	const struct sifive_trace_slot *slots;
+	volatile unsigned int used;
 	struct perf_layout layout;
 	struct sifive_trace_losses *lost;
 	uint32_t joins;
@@ -209,13 +233,40 @@ PERF_INTERNAL_DATA struct perf_pool *perf_pool;
 PERF_INTERNAL int perf_pool_make(void);
 
 /**
- * perf_thread_join - give the calling thread a slot and a channel
+ * perf_thread_join - give the calling thread a slot, and a channel if it can be had
  *
  * It may be called anywhere, also in signal handlers. Returns NULL when it
- * cannot be had: no channel is free, the driver refuses, or the caller is a
+ * cannot be had: no slot is free, the driver refuses, or the caller is a
  * child that only borrows its parent's memory.
  */
 PERF_INTERNAL struct perf_thread *perf_thread_join(void);
+
+/**
+ * perf_channel_take - see perf_channel_have()
+ * @wait:	for threads that are in the middle of a record
+ */
+PERF_INTERNAL bool perf_channel_take(struct perf_thread *thread, bool wait);
+
+/* Give back a thread's channel. */
+PERF_INTERNAL void perf_channel_give(struct perf_thread *thread);
+
+/* All channels are free, of a pool that no thread has joined. */
+PERF_INTERNAL void perf_channels_reset(void);
+
+/* Release what threads have that have ended without telling. */
+PERF_INTERNAL void perf_threads_bury(int32_t tid);
+
+/**
+ * perf_channel_have - whether the calling thread has a channel
+ *
+ * Its gate is closed: until it opens, nobody takes the channel away. If it has none it
+ * takes one, from another thread if need be.
+ */
+PERF_INLINE bool perf_channel_have(struct perf_thread *thread)
+{
+	return PERF_LIKELY(!__atomic_load_n(&thread->claimed, __ATOMIC_ACQUIRE) &&
+			   thread->channel >= 0) || perf_channel_take(thread, true);
+}
 
 /* Count a record that the calling thread cannot make as it could not join. */
 PERF_INTERNAL void perf_thread_lose(void);

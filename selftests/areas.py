@@ -32,7 +32,7 @@ AREAS = {
         'record': 'compiler.h mmio.h counter.* record.* section.* event.* error.*'
                   ' environment.* rseq.*',
         'bare': 'bare/*',
-        'thread': 'device.* descriptor.* thread.* writer.* fault.* vfork.*',
+        'thread': 'device.* descriptor.* thread.* channel.* writer.* fault.* vfork.*',
         'session': '*',
     },
     'tools': {

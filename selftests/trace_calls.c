@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <err.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,12 +10,16 @@
 
 struct trace_call {
 	uint64_t time, function, site;
-	uint32_t order;
-	uint8_t channel, kind;
+	uint32_t order, thread;
+	uint8_t kind;
 };
 
 void trace_calls_take(struct trace_calls *calls, const struct trace_record *record)
 {
+	const uint32_t thread = record->owner ? record->owner :
+				calls->first[record->channel] ? calls->first[record->channel] :
+				record->channel;
+
 	if (record->kind > TRACE_EXIT)
 		return;
 	if (calls->count == calls->size) {
@@ -27,17 +32,33 @@ void trace_calls_take(struct trace_calls *calls, const struct trace_record *reco
 	calls->call[calls->count] = (struct trace_call) {
 		.time = record->time, .function = record->address[0],
 		.site = record->address[1], .order = calls->count,
-		.channel = record->channel, .kind = record->kind,
+		.thread = thread, .kind = record->kind,
 	};
 	calls->count++;
+}
+
+int trace_calls_threads(struct trace_calls *calls, const char *side_car)
+{
+	unsigned int channel, tid;
+	FILE *file = fopen(side_car, "r");
+	char line[256];
+
+	if (!file)
+		return -1;
+	while (fgets(line, sizeof(line), file))
+		if (sscanf(line, "{\"channel\":%u,\"pid\":%*u,\"tid\":%u", &channel, &tid) == 2 &&
+		    channel < TRACE_CHANNELS && !strstr(line, "\"named\":true"))
+			calls->first[channel] = tid;
+	fclose(file);
+	return 0;
 }
 
 static int compare(const void *a, const void *b)
 {
 	const struct trace_call *x = a, *y = b;
 
-	if (x->channel != y->channel)
-		return x->channel < y->channel ? -1 : 1;
+	if (x->thread != y->thread)
+		return x->thread < y->thread ? -1 : 1;
 	if (x->time != y->time)
 		return x->time < y->time ? -1 : 1;
 	return x->order < y->order ? -1 : 1;
@@ -77,7 +98,7 @@ struct trace_nesting trace_calls_nest(struct trace_calls *calls)
 	for (i = 0; i < calls->count; i++) {
 		const struct trace_call *call = &calls->call[i];
 
-		if (i && call->channel != call[-1].channel) {
+		if (i && call->thread != call[-1].thread) {
 			nesting.open += depth;
 			depth = 0;
 		}
@@ -93,6 +114,6 @@ struct trace_nesting trace_calls_nest(struct trace_calls *calls)
 	}
 	nesting.open += depth;
 	free(calls->call);
-	*calls = (struct trace_calls) { NULL };
+	*calls = (struct trace_calls) { .call = NULL };
 	return nesting;
 }

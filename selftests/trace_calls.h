@@ -12,15 +12,18 @@
 
 struct trace_call;
 
+#define TRACE_CHANNELS	32
+
 /* Entries and exits of all channels. All zero is empty. */
 struct trace_calls {
+	uint32_t first[TRACE_CHANNELS];	/* the thread before headers name one */
 	struct trace_call *call;
 	size_t count, size;
 };
 
 /**
  * struct trace_nesting - result of nesting them
- * @late:	exits without any earlier entry: the thread had no channel
+ * @late:	exits without any earlier entry
  * @disorder:	exits of a call other than the innermost, and the calls skipped for them
  * @open:	calls without an exit
  * @deepest:	maximum depth
@@ -30,10 +33,13 @@ struct trace_nesting {
 	unsigned int deepest;
 };
 
+/* Before all records: read the first threads' channels. Returns 0, or -1. */
+int trace_calls_threads(struct trace_calls *calls, const char *side_car);
+
 /* Add a record of any kind. Ends the program if memory runs out. */
 void trace_calls_take(struct trace_calls *calls, const struct trace_record *record);
 
-/* Nest them by time in each channel, which one thread has at a time. Frees them. */
+/* Nest them by time in each thread, or channel without one. Frees them. */
 struct trace_nesting trace_calls_nest(struct trace_calls *calls);
 
 #endif /* TRACE_CALLS_H */

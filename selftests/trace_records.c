@@ -23,7 +23,7 @@ enum { RAW, DELTA, XOR };
  * @now:	the current record
  */
 struct stream {
-	enum { START, TYPE, MASK, COUNTER, RECORD, ADDRESS, HIGH, COUNT } state;
+	enum { START, TYPE, OWNER, MASK, COUNTER, RECORD, ADDRESS, HIGH, COUNT } state;
 	unsigned int left, at;
 	bool had_one;
 	uint64_t xor;
@@ -148,7 +148,12 @@ static void read_word(struct reading *r, struct stream *s, unsigned int bytes,
 	s->now.time = m->time;
 	switch (s->state) {
 	case TYPE:
-		s->now.type = value;
+		s->now.type = value & SIFIVE_TRACE_RECORD_TYPE;
+		s->now.owner = 0;
+		s->state = value & SIFIVE_TRACE_RECORD_OWNED ? OWNER : MASK;
+		return;
+	case OWNER:
+		s->now.owner = value;
 		s->state = MASK;
 		return;
 	case MASK:

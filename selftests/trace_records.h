@@ -26,6 +26,7 @@ enum trace_kind {
  * @src:	its source
  * @channel:	and channel
  * @kind:	enum trace_kind
+ * @owner:	thread id in its header, 0: none
  * @type:	count type of its header
  * @counters:	number of counters
  * @time:	of its last message
@@ -33,7 +34,7 @@ enum trace_kind {
  * @value:	counts in order; differences are accumulated from the header on
  */
 struct trace_record {
-	unsigned int encoder, src, channel, kind, type, counters;
+	unsigned int encoder, src, channel, kind, owner, type, counters;
 	uint64_t time;
 	uint64_t address[2];
 	uint64_t value[TRACE_COUNTERS];

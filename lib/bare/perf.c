@@ -435,7 +435,7 @@ PERF_API int perfTraceOn(void)
 	hart->on = true;
 	perf_counters_read(hart->layout.number, hart->layout.count,
 			   hart->stream.ts, now);
-	perf_stream_header(&hart->stream, now);
+	perf_stream_header(&hart->stream, 0, 0, now);
 	hart->writable = hart->open;
 	return 0;
 }

@@ -476,6 +476,7 @@ PERF_INTERNAL void perf_rseq_barrier(void)
 #include "../../lib/descriptor.c"
 #include "../../lib/device.c"
 #include "../../lib/thread.c"
+#include "../../lib/channel.c"
 #include "../../lib/writer.c"
 #include "../../lib/fault.c"
 #include "../../lib/filter.c"

@@ -216,18 +216,23 @@ TEST_F(writers, each_initialises)
 	EXPECT_EQ(7, worker_channel);
 }
 
-/* A thread that joins what was set up meanwhile does not belong to it. */
+/* A thread that joined an earlier set-up neither takes a channel of this one nor gives it. */
 TEST_F(writers, late_channel)
 {
-	const uint32_t epoch = perf_pool->epoch;
+	static struct perf_thread late;
 
-	EXPECT_EQ(7, take_channel(epoch));
+	late.joined = -1;
+	late.channel = -1;
+	late.epoch = perf_pool->epoch;
+	EXPECT_TRUE(perf_channel_take(&late, false));
+	EXPECT_EQ(7, late.channel);
 	ASSERT_EQ(0, perfTraceOff());
 	ASSERT_EQ(0, set_up(perfCount_Delta));
-	EXPECT_EQ(-1, take_channel(epoch));
-	EXPECT_EQ(7, take_channel(perf_pool->epoch));
-	give_channel(epoch, 7);
-	EXPECT_EQ(8, take_channel(perf_pool->epoch));
+	EXPECT_NE(&late, perf_pool->owner[7]);
+	late.channel = 6;
+	perf_channel_give(&late);
+	EXPECT_EQ(perf_self, perf_pool->owner[6]);
+	EXPECT_FALSE(perf_channel_take(&late, false));
 }
 
 static void *one_record(void *unused)

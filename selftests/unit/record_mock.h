@@ -121,7 +121,7 @@ static inline void mock_header(struct perf_stream *stream)
 
 	perf_counters_read(stream->layout->number, stream->layout->count,
 			   stream->ts, now);
-	perf_stream_header(stream, now);
+	perf_stream_header(stream, 0, 0, now);
 }
 
 static inline void mock_record(struct perf_stream *stream, uint32_t kind,

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/*
+ * Which channel is whose. A thread that needs one, when none is free, takes that of
+ * another whose gate is open: design.md has the protocol.
+ */
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <time.h>
+
+#include <linux/sifive_trace.h>
+
+#include "rseq.h"
+#include "thread.h"
+
+/* Longest wait for a thread to finish its record, in ms; each takes microseconds. */
+#define WAIT_MAX	200
+
+/* Signals are blocked: who holds it goes on soon. */
+PERF_LOCAL void lock_channels(void)
+{
+	const struct timespec moment = { .tv_nsec = 50000 };
+	int32_t nobody = 0;
+
+	while (!__atomic_compare_exchange_n(&perf_pool->lock, &nobody, 1, false,
+					    __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
+		nobody = 0;
+		nanosleep(&moment, NULL);
+	}
+}
+
+PERF_LOCAL void unlock_channels(void)
+{
+	__atomic_store_n(&perf_pool->lock, 0, __ATOMIC_RELEASE);
+}
+
+/* A free channel, preferably the configured one; -1 when there is none. */
+PERF_LOCAL int find_free(void)
+{
+	unsigned int i;
+
+	/* From the configured one upwards, then the ones below. */
+	for (i = 0; i < PERF_CHANNELS; i++) {
+		unsigned int channel = (perf_pool->first + i) % PERF_CHANNELS;
+
+		if (perf_pool->channels >> channel & 1 && !perf_pool->owner[channel])
+			return (int)channel;
+	}
+	return -1;
+}
+
+/* Between records, the last of which is over. */
+PERF_LOCAL bool is_idle(const struct perf_thread *thread)
+{
+	return thread->gate > 0 && !thread->kept;
+}
+
+/* The lane will have other counts in it. */
+PERF_LOCAL void save_counts(struct perf_thread *thread)
+{
+	const struct perf_lane *lane = thread->latest;
+	uint32_t i;
+
+	if (!lane)
+		return;
+	for (i = 0; i < perf_pool->layout.count; i++)
+		thread->last[i] = lane->stream.last[i] + lane->offset[i];
+	thread->saved = lane->torn ? 0 : lane->generation;
+	thread->latest = NULL;
+}
+
+/* Take away a thread's channel, unless a record is being written. */
+PERF_LOCAL bool rob(struct perf_thread *victim)
+{
+	bool idle;
+
+	__atomic_store_n(&victim->claimed, true, __ATOMIC_SEQ_CST);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	victim->cpu = PERF_CPU_NOBODY;
+	/* Behind it its gate is closed, or its next record takes the long way. */
+	perf_rseq_barrier();
+	idle = is_idle(victim);
+	if (idle) {
+		/* Its last record may have ended behind the first: see all of it. */
+		perf_rseq_barrier();
+		save_counts(victim);
+		victim->channel = -1;
+	}
+	__atomic_store_n(&victim->claimed, false, __ATOMIC_RELEASE);
+	return idle;
+}
+
+/* One after the other, so that all have theirs for as long as can be. */
+PERF_LOCAL int find_victim(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < PERF_CHANNELS; i++) {
+		unsigned int channel = perf_pool->hand++ % PERF_CHANNELS;
+		struct perf_thread *victim = perf_pool->owner[channel];
+
+		if (victim && is_idle(victim) && rob(victim))
+			return (int)channel;
+	}
+	return -1;
+}
+
+/* Enter a thread into the list of those that have recorded. */
+PERF_LOCAL int note_thread(const struct perf_thread *thread, bool named)
+{
+	uint32_t place = __atomic_fetch_add(&perf_pool->joins, 1, __ATOMIC_RELAXED);
+	struct perf_joined *joined;
+
+	if (place >= PERF_JOINED) {
+		__atomic_store_n(&perf_pool->joins, PERF_JOINED, __ATOMIC_RELAXED);
+		perf_lost_count(&perf_losses()->names);
+		return -1;
+	}
+	joined = &perf_pool->joined[place];
+	joined->channel = (uint32_t)thread->channel;
+	joined->named = named;
+	joined->timed = perf_pool_time(&joined->from);
+	prctl(PR_GET_NAME, joined->name);
+	__atomic_store_n(&joined->tid, thread->tid, __ATOMIC_RELEASE);
+	return (int)place;
+}
+
+PERF_LOCAL void give_to(struct perf_thread *thread, int channel, bool robbed)
+{
+	const uint32_t bit = 1u << channel;
+
+	/* The side-car file has the first channel alone: headers name it elsewhere. */
+	if (robbed || thread->joined != PERF_UNNOTED)
+		perf_pool->shared |= bit;
+	perf_pool->owner[channel] = thread;
+	thread->channel = channel;
+	thread->lane = &perf_pool->lane[channel][0];
+	/* Differences of the thread's own counts cannot go on from another's. */
+	thread->fresh = perf_pool->once && !(perf_pool->shared & bit) &&
+			!(perf_pool->slots && perf_pool->layout.type == PERF_COUNT_DELTA) ?
+			0 : ~UINT64_C(0);
+	if (thread->joined == PERF_UNNOTED)
+		thread->joined = note_thread(thread, perf_pool->shared & bit);
+	perf_mmio_acquire();
+}
+
+/* One attempt. Also who has a channel comes here, while another looks at it. */
+PERF_LOCAL bool try_channel(struct perf_thread *thread)
+{
+	bool robbed = false;
+	int channel;
+
+	lock_channels();
+	if (thread->channel < 0 && thread->epoch == perf_pool->epoch) {
+		channel = find_free();
+		if (channel < 0) {
+			channel = find_victim();
+			robbed = true;
+		}
+		if (channel >= 0)
+			give_to(thread, channel, robbed);
+	}
+	unlock_channels();
+	return thread->channel >= 0;
+}
+
+PERF_INTERNAL bool perf_channel_take(struct perf_thread *thread, bool wait)
+{
+	const struct timespec pause = { .tv_nsec = 1000000 };
+	const uint32_t retry = perf_pool->retry;
+	unsigned int waited = 0;
+	uint64_t signals;
+	bool done;
+
+	for (;;) {
+		perf_signals_block(&signals);
+		done = try_channel(thread);
+		/* Of those that are in the middle of a record, some may be dead. */
+		if (!done && wait && !waited) {
+			perf_threads_bury(-1);
+			done = try_channel(thread);
+		}
+		perf_signals_restore(&signals);
+		if (done || !wait || !(perf_pool->open & PERF_OPEN_MANUAL))
+			return done;
+		/* Who has waited in vain does so once: until a channel is given back. */
+		if (thread->starved == retry || waited++ == WAIT_MAX)
+			break;
+		nanosleep(&pause, NULL);
+	}
+	thread->starved = retry;
+	return false;
+}
+
+PERF_INTERNAL void perf_channel_give(struct perf_thread *thread)
+{
+	lock_channels();
+	if (thread->channel >= 0 && thread->epoch == perf_pool->epoch) {
+		/* Its stores come before those of the next owner. */
+		perf_mmio_release();
+		perf_pool->owner[thread->channel] = NULL;
+	}
+	thread->channel = -1;
+	unlock_channels();
+}
+
+PERF_INTERNAL void perf_channels_reset(void)
+{
+	unsigned int i;
+
+	lock_channels();
+	for (i = 0; i < PERF_CHANNELS; i++)
+		perf_pool->owner[i] = NULL;
+	perf_pool->shared = 0;
+	perf_pool->hand = perf_pool->first;
+	unlock_channels();
+}

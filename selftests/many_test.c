@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Proves that any number of threads is recorded: all of them alive at once, more than there
+ * are channels, while signals interrupt them and they move from hart to hart. Each record is
+ * in the trace, none is lost, and each thread's id is in the headers of as many records as
+ * it made at least since it first shared a channel.
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <sifive_trace.h>
+
+#include "kselftest_harness.h"
+#include "instrumented.h"
+#include "trace_more.h"
+#include "trace_records.h"
+
+#define BUFFER	(16u << 20)
+#define TURNS	5
+
+static struct sifive_trace *trace;
+static pthread_barrier_t all_there;
+static uint64_t made, named;
+static unsigned int cpus;
+
+static void record(void)
+{
+	__atomic_fetch_add(&made, 3, __ATOMIC_RELAXED);
+	sifive_trace_write(trace);
+	calls_leaf();
+}
+
+static void on_signal(int number)
+{
+	record();
+}
+
+/* Once more when all have had a channel, and lost it if there are too many. */
+static void *live(void *number)
+{
+	unsigned int n = (unsigned int)(uintptr_t)number, i;
+
+	record();
+	pthread_barrier_wait(&all_there);
+	for (i = 0; i < TURNS; i++) {
+		trace_pin((int)((n + i) % cpus));
+		record();
+		raise(SIGUSR1);
+	}
+	pthread_barrier_wait(&all_there);
+	return NULL;
+}
+
+static void take(const struct trace_record *record, void *unused)
+{
+	named += !!record->owner;
+}
+
+FIXTURE(many) {
+	int fd;
+};
+
+FIXTURE_VARIANT(many) {
+	unsigned int threads, type;
+};
+
+#define VARIANT(name, ...) \
+	FIXTURE_VARIANT_ADD(many, name) { __VA_ARGS__ }
+
+VARIANT(ten, 10, SIFIVE_TRACE_RAW);
+VARIANT(forty, 40, SIFIVE_TRACE_RAW);
+VARIANT(sixty_four, 64, SIFIVE_TRACE_DELTA);
+VARIANT(three_hundred, 300, SIFIVE_TRACE_XOR);
+VARIANT(thousand, 1000, SIFIVE_TRACE_DELTA);
+
+FIXTURE_SETUP(many)
+{
+	struct sifive_trace_options options = SIFIVE_TRACE_OPTIONS;
+
+	setenv("SIFIVE_TRACE_VERBOSE", "0", 1);
+	cpus = (unsigned int)sysconf(_SC_NPROCESSORS_ONLN);
+	self->fd = trace_open(O_RDWR);
+	ASSERT_LE(0, self->fd);
+	options.count_type = variant->type;
+	options.buffer = BUFFER;
+	trace = sifive_trace_open();
+	ASSERT_NE(NULL, trace);
+	if (sifive_trace_setup(trace, &options))
+		SKIP(return, "%s", sifive_trace_error());
+	ASSERT_EQ(0, sifive_trace_on(trace));
+}
+
+FIXTURE_TEARDOWN(many)
+{
+	sifive_trace_close(trace);
+	close(self->fd);
+}
+
+static void start_and_join(struct __test_metadata *_metadata, unsigned int threads)
+{
+	pthread_t *thread = calloc(threads, sizeof(*thread));
+	pthread_attr_t attr;
+	unsigned int i;
+
+	ASSERT_NE(NULL, thread);
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, 64 * 1024);
+	pthread_barrier_init(&all_there, NULL, threads);
+	for (i = 0; i < threads; i++)
+		ASSERT_EQ(0, pthread_create(&thread[i], &attr, live, (void *)(uintptr_t)i));
+	for (i = 0; i < threads; i++)
+		ASSERT_EQ(0, pthread_join(thread[i], NULL));
+	free(thread);
+}
+
+TEST_F_TIMEOUT(many, are_all_recorded, 600)
+{
+	struct sifive_trace_report report = { .size = sizeof(report) };
+	struct trace_totals totals;
+
+	signal(SIGUSR1, on_signal);
+	start_and_join(_metadata, variant->threads);
+	ASSERT_EQ(0, sifive_trace_off(trace));
+	ASSERT_EQ(0, sifive_trace_status(trace, &report));
+	ASSERT_EQ(0, report.flags & SIFIVE_TRACE_FULL);
+	ASSERT_EQ(0, trace_records(self->fd, &totals, take, NULL));
+	EXPECT_EQ(0, totals.bad);
+	EXPECT_EQ(0, totals.breaks);
+	EXPECT_EQ(0, totals.unfinished);
+	EXPECT_EQ(0, report.lost_threads);
+	EXPECT_EQ(0, report.lost_signals);
+	EXPECT_EQ(made, totals.records);
+	/* Up to the number of channels no header has a thread id. */
+	if (variant->threads < 15)
+		EXPECT_EQ(0, named);
+	if (variant->threads > 31)
+		EXPECT_LT((variant->threads - 31) * 3, named);
+	TH_LOG("%llu made, %llu recorded, %llu of named threads, %llu headers",
+	       (unsigned long long)made, (unsigned long long)totals.records,
+	       (unsigned long long)named, (unsigned long long)totals.headers);
+}
+
+TEST_HARNESS_MAIN
