@@ -3,10 +3,14 @@
  * Which channel is whose. A thread that needs one, when none is free, takes that of
  * another whose gate is open: design.md has the protocol.
  */
+#include <errno.h>
 #include <stddef.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
+#include <linux/futex.h>
 #include <linux/sifive_trace.h>
 
 #include "rseq.h"
@@ -15,22 +19,30 @@
 /* Longest wait for a thread to finish its record, in ms; each takes microseconds. */
 #define WAIT_MAX	200
 
-/* Signals are blocked: who holds it goes on soon. */
+/* Of perf_pool.lock; the last one: a thread may wait for it. */
+enum { LOCK_FREE, LOCK_HELD, LOCK_AWAITED };
+
+/*
+ * Signals are blocked, so that its holder goes on soon. Others sleep until it does: with a
+ * thousand threads, to look again from time to time would take all CPUs.
+ */
 PERF_LOCAL void lock_channels(void)
 {
-	const struct timespec moment = { .tv_nsec = 50000 };
-	int32_t nobody = 0;
+	int32_t expected = LOCK_FREE;
 
-	while (!__atomic_compare_exchange_n(&perf_pool->lock, &nobody, 1, false,
-					    __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
-		nobody = 0;
-		nanosleep(&moment, NULL);
-	}
+	if (__atomic_compare_exchange_n(&perf_pool->lock, &expected, LOCK_HELD, false,
+					__ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+		return;
+	while (__atomic_exchange_n(&perf_pool->lock, LOCK_AWAITED, __ATOMIC_ACQUIRE) !=
+	       LOCK_FREE)
+		syscall(SYS_futex, &perf_pool->lock, FUTEX_WAIT_PRIVATE, LOCK_AWAITED, NULL);
 }
 
 PERF_LOCAL void unlock_channels(void)
 {
-	__atomic_store_n(&perf_pool->lock, 0, __ATOMIC_RELEASE);
+	if (__atomic_exchange_n(&perf_pool->lock, LOCK_FREE, __ATOMIC_RELEASE) ==
+	    LOCK_AWAITED)
+		syscall(SYS_futex, &perf_pool->lock, FUTEX_WAKE_PRIVATE, 1);
 }
 
 /* A free channel, preferably the configured one; -1 when there is none. */
@@ -167,6 +179,7 @@ PERF_INTERNAL bool perf_channel_take(struct perf_thread *thread, bool wait)
 {
 	const struct timespec pause = { .tv_nsec = 1000000 };
 	const uint32_t retry = perf_pool->retry;
+	const int error = errno;
 	unsigned int waited = 0;
 	uint64_t signals;
 	bool done;
@@ -181,14 +194,16 @@ PERF_INTERNAL bool perf_channel_take(struct perf_thread *thread, bool wait)
 		}
 		perf_signals_restore(&signals);
 		if (done || !wait || !(perf_pool->open & PERF_OPEN_MANUAL))
-			return done;
-		/* Who has waited in vain does so once: until a channel is given back. */
-		if (thread->starved == retry || waited++ == WAIT_MAX)
 			break;
+		/* Who has waited in vain does so once: until a channel is given back. */
+		if (thread->starved == retry || waited++ == WAIT_MAX) {
+			thread->starved = retry;
+			break;
+		}
 		nanosleep(&pause, NULL);
 	}
-	thread->starved = retry;
-	return false;
+	errno = error;
+	return done;
 }
 
 PERF_INTERNAL void perf_channel_give(struct perf_thread *thread)

@@ -164,7 +164,7 @@ struct sifive_trace_losses;
  * @retry:	changes when a thread that was refused may ask again
  * @pid:	the process
  * @channels:	bit n set: channel n can be had
- * @lock:	the thread that changes what channels are whose; 0: none
+ * @lock:	guards which channels are whose: a futex
  * @owner:	whose each channel is, NULL: nobody's
  * @shared:	bit n set: threads have taken channel n from each other, and its headers
  *		name them
