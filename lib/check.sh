@@ -32,9 +32,9 @@ HOOK_MAX=4
 # Limits: lines of the one-file library; bytes of code and constants that it and the
 # static library add to a program with the old API, including the C library functions they
 # need.
-DROPIN_LINES_MAX=7870
-DROPIN_GROWTH_MAX=49500
-STATIC_GROWTH_MAX=57000
+DROPIN_LINES_MAX=8150
+DROPIN_GROWTH_MAX=51000
+STATIC_GROWTH_MAX=58500
 
 # All public headers; one of them is for programs without Linux.
 HEADERS="sifive_linux_perf.h sifive_linux_trace.h sifive_trace.h linux/sifive_trace.h"
