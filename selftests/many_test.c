@@ -68,14 +68,11 @@ FIXTURE_VARIANT(many) {
 	unsigned int threads, type;
 };
 
-#define VARIANT(name, ...) \
-	FIXTURE_VARIANT_ADD(many, name) { __VA_ARGS__ }
-
-VARIANT(ten, 10, SIFIVE_TRACE_RAW);
-VARIANT(forty, 40, SIFIVE_TRACE_RAW);
-VARIANT(sixty_four, 64, SIFIVE_TRACE_DELTA);
-VARIANT(three_hundred, 300, SIFIVE_TRACE_XOR);
-VARIANT(thousand, 1000, SIFIVE_TRACE_DELTA);
+FIXTURE_VARIANT_ADD(many, ten) { 10, SIFIVE_TRACE_RAW };
+FIXTURE_VARIANT_ADD(many, forty) { 40, SIFIVE_TRACE_RAW };
+FIXTURE_VARIANT_ADD(many, sixty_four) { 64, SIFIVE_TRACE_DELTA };
+FIXTURE_VARIANT_ADD(many, three_hundred) { 300, SIFIVE_TRACE_XOR };
+FIXTURE_VARIANT_ADD(many, thousand) { 1000, SIFIVE_TRACE_DELTA };
 
 FIXTURE_SETUP(many)
 {

@@ -37,10 +37,24 @@ void trace_calls_take(struct trace_calls *calls, const struct trace_record *reco
 	calls->count++;
 }
 
-int trace_calls_threads(struct trace_calls *calls, const char *side_car)
+/* The side-car file of a trace, the first one if each sink has a trace of its own. */
+static FILE *open_side_car(const char *base)
+{
+	char name[64];
+	FILE *file;
+
+	snprintf(name, sizeof(name), "%s.rtd.meta", base);
+	file = fopen(name, "r");
+	if (file)
+		return file;
+	snprintf(name, sizeof(name), "%s.0.rtd.meta", base);
+	return fopen(name, "r");
+}
+
+int trace_calls_threads(struct trace_calls *calls, const char *base)
 {
 	unsigned int channel, tid;
-	FILE *file = fopen(side_car, "r");
+	FILE *file = open_side_car(base);
 	char line[256];
 
 	if (!file)

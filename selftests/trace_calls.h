@@ -33,8 +33,11 @@ struct trace_nesting {
 	unsigned int deepest;
 };
 
-/* Before all records: read the first threads' channels. Returns 0, or -1. */
-int trace_calls_threads(struct trace_calls *calls, const char *side_car);
+/*
+ * Before all records: read the first threads' channels from the side-car file of
+ * @base.rtd. Returns 0, or -1.
+ */
+int trace_calls_threads(struct trace_calls *calls, const char *base);
 
 /* Add a record of any kind. Ends the program if memory runs out. */
 void trace_calls_take(struct trace_calls *calls, const struct trace_record *record);
