@@ -16,8 +16,13 @@
 #include "rseq.h"
 #include "thread.h"
 
-/* Longest wait for a thread to finish its record, in ms; each takes microseconds. */
-#define WAIT_MAX	200
+/*
+ * Longest wait for a thread to finish its record, in ms, and longest pause between two
+ * looks. A record takes microseconds, but of a thousand threads its own may have to wait
+ * for a CPU until many others have run.
+ */
+#define WAIT_MAX	5000
+#define PAUSE_MAX	64
 
 /* Of perf_pool.lock; the last one: a thread may wait for it. */
 enum { LOCK_FREE, LOCK_HELD, LOCK_AWAITED };
@@ -177,10 +182,9 @@ PERF_LOCAL bool try_channel(struct perf_thread *thread)
 
 PERF_INTERNAL bool perf_channel_take(struct perf_thread *thread, bool wait)
 {
-	const struct timespec pause = { .tv_nsec = 1000000 };
 	const uint32_t retry = perf_pool->retry;
 	const int error = errno;
-	unsigned int waited = 0;
+	unsigned int waited = 0, pause = 1;
 	uint64_t signals;
 	bool done;
 
@@ -196,11 +200,13 @@ PERF_INTERNAL bool perf_channel_take(struct perf_thread *thread, bool wait)
 		if (done || !wait || !(perf_pool->open & PERF_OPEN_MANUAL))
 			break;
 		/* Who has waited in vain does so once: until a channel is given back. */
-		if (thread->starved == retry || waited++ == WAIT_MAX) {
+		if (thread->starved == retry || waited >= WAIT_MAX) {
 			thread->starved = retry;
 			break;
 		}
-		nanosleep(&pause, NULL);
+		nanosleep(&(struct timespec){ .tv_nsec = 1000000L * pause }, NULL);
+		waited += pause;
+		pause = pause < PAUSE_MAX ? 2 * pause : pause;
 	}
 	errno = error;
 	return done;
