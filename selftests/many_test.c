@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <sifive_trace.h>
@@ -104,6 +105,11 @@ static void start_and_join(struct __test_metadata *_metadata, unsigned int threa
 	unsigned int i;
 
 	ASSERT_NE(NULL, thread);
+	/*
+	 * Populate the stacks here: harts that fault at once spin on the page table's lock,
+	 * for long when the emulator has fewer CPUs than harts.
+	 */
+	ASSERT_EQ(0, mlockall(MCL_CURRENT | MCL_FUTURE));
 	pthread_attr_init(&attr);
 	pthread_attr_setstacksize(&attr, 64 * 1024);
 	pthread_barrier_init(&all_there, NULL, threads);
@@ -111,6 +117,7 @@ static void start_and_join(struct __test_metadata *_metadata, unsigned int threa
 		ASSERT_EQ(0, pthread_create(&thread[i], &attr, live, (void *)(uintptr_t)i));
 	for (i = 0; i < threads; i++)
 		ASSERT_EQ(0, pthread_join(thread[i], NULL));
+	munlockall();
 	free(thread);
 }
 

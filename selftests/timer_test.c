@@ -288,6 +288,7 @@ TEST_F(timer, records_stand_beside_those_of_entry_and_exit)
 TEST_F(timer, records_follow_the_thread_to_every_cpu)
 {
 	struct sifive_trace_encoder encoder;
+	struct sifive_trace_status status;
 	cpu_set_t all;
 	uint32_t i;
 
@@ -300,7 +301,11 @@ TEST_F(timer, records_follow_the_thread_to_every_cpu)
 		ASSERT_EQ(0, trace_encoder(self->fd, i, &encoder));
 		ASSERT_EQ(0, trace_pin(encoder.cpu));
 		/* Some of them may be between the loops. */
-		trace_work_sampled(self->fd, busy, 50, 10);
+		trace_work_sampled(self->fd, busy, 50, 40);
+		ASSERT_EQ(0, trace_status(self->fd, &status));
+		TH_LOG("cpu %d: %llu samples, %llu lost", encoder.cpu,
+		       (unsigned long long)status.samples,
+		       (unsigned long long)status.samples_lost);
 	}
 	ASSERT_EQ(0, sifive_trace_off(self->trace));
 	DECODE();
