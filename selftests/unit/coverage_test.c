@@ -110,6 +110,40 @@ TEST_F(command, strict_is_about_full_buffers_and_counters)
 	EXPECT_NE(NULL, strstr(self->err, "counters 0x5 did not count all the time"));
 }
 
+TEST_F(command, every_command_tells_of_gaps)
+{
+	static const char gaps[] = "{\"srcbits\":0,\"ts_hz\":10,\"coverage\":{\"full\":false,\"bytes\":1,"
+		"\"run_ns\":3000000000,\"gaps\":2,\"gap_bytes\":700}}";
+	static const char * const arguments[] = {
+		"report", "graph", "replay", "decode", "export --format svg",
+		"export --format html", "export --format ctf -o ctf",
+	};
+	unsigned int i;
+
+	make(self, gaps);
+	for (i = 0; i < sizeof(arguments) / sizeof(arguments[0]); i++) {
+		run(self, "%s -q trace.rtd; cat ctf/metadata", arguments[i]);
+		EXPECT_NE(NULL, strstr(self->out, "covers all of 3.000 s; 700 bytes are missing in 2 places")) {
+			TH_LOG("%s: %s", arguments[i], self->out);
+		}
+	}
+	run(self, "decode -q --format json trace.rtd");
+	EXPECT_NE(NULL, strstr(self->out, "\"gaps\":2,\"gap_bytes\":700,"));
+	run(self, "decode -q --strict trace.rtd");
+	EXPECT_EQ(1, self->status);
+}
+
+/* Such as a file that nobody could finish. */
+TEST_F(command, bytes_that_are_not_in_the_file_are_a_gap)
+{
+	static const char more[] = "{\"srcbits\":0,\"ts_hz\":10,\"coverage\":{\"bytes\":100000}}";
+
+	make(self, more);
+	run(self, "decode --strict trace.rtd");
+	EXPECT_EQ(1, self->status);
+	EXPECT_NE(NULL, strstr(self->err, " bytes are missing in 1 place"));
+}
+
 TEST_F(command, diff_tells_that_the_traces_cover_different_parts)
 {
 	make(self, FULL);

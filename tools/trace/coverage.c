@@ -54,6 +54,7 @@ static void put_part(const struct input *input, char *text, size_t size)
 const char *coverage_text(const struct input *input, char text[COVERAGE_SIZE])
 {
 	uint64_t run = input->meta.coverage.run_ns, lost = coverage_lost(input);
+	uint64_t gaps = coverage_gaps(input);
 	enum coverage coverage = coverage_of(input);
 	size_t used;
 	char part[2 * UNITS_SIZE + 16], whole[UNITS_SIZE] = "the run";
@@ -72,6 +73,11 @@ const char *coverage_text(const struct input *input, char text[COVERAGE_SIZE])
 	else if (coverage == COVERAGE_ALL)
 		snprintf(text, COVERAGE_SIZE, "covers all of %s", whole);
 	used = strlen(text);
+	if (gaps)
+		used += (size_t)snprintf(text + used, COVERAGE_SIZE - used,
+					 "%s%" PRIu64 " bytes are missing in %" PRIu64 " place%s",
+					 used ? "; " : "", coverage_missing(input), gaps,
+					 gaps == 1 ? "" : "s");
 	if (lost)
 		snprintf(text + used, COVERAGE_SIZE - used,
 			 "%s%" PRIu64 " record%s could not be recorded",
@@ -84,7 +90,28 @@ bool coverage_partial(const struct input *input)
 	enum coverage coverage = coverage_of(input);
 
 	return coverage == COVERAGE_FIRST || coverage == COVERAGE_LAST ||
-	       coverage_lost(input);
+	       coverage_lost(input) || coverage_gaps(input);
+}
+
+/* Bytes that were captured and are not in the file, such as those that nobody has read. */
+static uint64_t not_there(const struct input *input)
+{
+	const struct meta_coverage *coverage = &input->meta.coverage;
+	uint64_t bytes = trace_stats(input->trace)->bytes;
+
+	if (coverage->full || trace_wrapped(input->trace) || coverage->bytes < bytes)
+		return 0;
+	return coverage->bytes - bytes;
+}
+
+uint64_t coverage_gaps(const struct input *input)
+{
+	return input->meta.coverage.gaps + (not_there(input) ? 1 : 0);
+}
+
+uint64_t coverage_missing(const struct input *input)
+{
+	return input->meta.coverage.gap_bytes + not_there(input);
 }
 
 static void put_seconds(struct output *out, const char *key, uint64_t count,
@@ -103,8 +130,10 @@ void coverage_json(const struct input *input, struct output *out)
 	put_seconds(out, "trace_seconds", ticks(input), input->hz);
 	put_seconds(out, "run_seconds", coverage->run_ns, 1000000000);
 	if (coverage->known)
-		put_format(out, ",\"buffer\":%" PRIu64 ",\"counters_lost\":%" PRIu32,
-			   coverage->buffer, coverage->counters_lost);
+		put_format(out, ",\"buffer\":%" PRIu64 ",\"counters_lost\":%" PRIu32
+			   ",\"gaps\":%" PRIu64 ",\"gap_bytes\":%" PRIu64,
+			   coverage->buffer, coverage->counters_lost,
+			   coverage_gaps(input), coverage_missing(input));
 	put_format(out, ",\"lost\":{\"signals\":%" PRIu64 ",\"threads\":%" PRIu64
 		   ",\"abandoned\":%" PRIu64 ",\"refused\":%" PRIu64
 		   ",\"children\":%" PRIu64 ",\"samples\":%" PRIu64

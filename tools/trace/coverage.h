@@ -6,7 +6,7 @@
 #include "../output.h"
 #include "options.h"
 
-#define COVERAGE_SIZE	192
+#define COVERAGE_SIZE	256
 
 enum coverage {
 	COVERAGE_UNKNOWN,
@@ -41,5 +41,11 @@ void coverage_json(const struct input *input, struct output *out);
  * Those that a full buffer has no room for are not counted.
  */
 uint64_t coverage_lost(const struct input *input);
+
+/** coverage_gaps() - how often bytes of the trace are missing, as the recorder tells it */
+uint64_t coverage_gaps(const struct input *input);
+
+/** coverage_missing() - how many bytes at least; not what a full buffer had no room for */
+uint64_t coverage_missing(const struct input *input);
 
 #endif /* SIFIVE_TRACE_COVERAGE_H */

@@ -348,6 +348,8 @@ static void read_coverage(struct reader *reader, struct json_object *object,
 		set_u64(reader, from, "buffer", &coverage->buffer);
 		set_u64(reader, from, "run_ns", &coverage->run_ns);
 		set_u32(reader, from, "counters_lost", &coverage->counters_lost);
+		set_u64(reader, from, "gaps", &coverage->gaps);
+		set_u64(reader, from, "gap_bytes", &coverage->gap_bytes);
 	}
 }
 

@@ -27,9 +27,11 @@
  *			each of its headers has its id
  *	objects		[{ path, build_id, start, end, bias, from, to }] in the order in
  *			which they came, not there before "from" or after "to"
- *	coverage	{ full, bytes, buffer, run_ns, counters_lost }: whether the buffer
- *			was full before the end, what it holds and could hold, how long
- *			was captured, and bit n: counter n is not to be trusted
+ *	coverage	{ full, bytes, buffer, run_ns, counters_lost, gaps, gap_bytes }:
+ *			whether the buffer was full before the end, the trace's bytes, those
+ *			of the buffer, how long was captured, bit n: counter n is not to be
+ *			trusted; how often bytes were lost, and how many at least, that were
+ *			overwritten before they were read, or had no room in the file
  *	lost		{ signals, threads, abandoned, refused, children, samples,
  *			encoders }, the last those whose registers were changed while
  *			they ran
@@ -117,6 +119,8 @@ struct meta_coverage {
 	uint64_t	buffer;
 	uint64_t	run_ns;		/* 0: unknown */
 	uint32_t	counters_lost;
+	uint64_t	gaps;
+	uint64_t	gap_bytes;
 };
 
 /* What was not recorded, as the recorder counted it. */

@@ -233,6 +233,7 @@ static bool is_lossy(const struct input *input)
 	       stats->cut_bytes || stats->unknown || stats->corrected ||
 	       stats->no_header || untimed(stats) || stats->unaddressed ||
 	       coverage_of(input) == COVERAGE_FIRST || coverage_lost(input) ||
+	       coverage_gaps(input) ||
 	       input->meta.coverage.counters_lost || input->meta.lost.encoders;
 }
 
