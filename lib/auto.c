@@ -104,7 +104,7 @@ PERF_LOCAL void auto_stop(void)
 	}
 	if (perf_session_off())
 		perf_error_print("SIFIVE_TRACE_RECORD: ");
-	if (perf_dump(output))
+	if (perf_session.setup.take.drain ? perf_dump_drained(output) : perf_dump(output))
 		perf_error_print("SIFIVE_TRACE_RECORD: ");
 	else
 		perf_bind_report_unused();
@@ -150,10 +150,15 @@ PERF_LOCAL int auto_begin(void)
 	struct sifive_trace_options options = SIFIVE_TRACE_OPTIONS;
 	static struct perf_setup setup;
 
+	bool drain = false;
+
 	if (perf_environment_check() || find_output() ||
 	    read_environment(&options) ||
-	    perf_options_parse(&options, &setup) ||
-	    perf_session_setup(&setup, &auto_user))
+	    perf_environment_flag("SIFIVE_TRACE_DRAIN", &drain) ||
+	    perf_options_parse(&options, &setup))
+		return -1;
+	setup.take.drain = drain;
+	if (perf_session_setup(&setup, &auto_user))
 		return -1;
 	if (stop_last()) {
 		perf_session_end();

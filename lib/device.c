@@ -339,12 +339,14 @@ PERF_INTERNAL int perf_device_take(struct perf_device *device,
 {
 	struct sifive_trace_config config = {
 		.size		= sizeof(config),
-		.flags		= take->ring ? SIFIVE_TRACE_CONFIG_RING : 0,
+		.flags		= take->drain ? SIFIVE_TRACE_CONFIG_DRAIN :
+				  take->ring ? SIFIVE_TRACE_CONFIG_RING : 0,
 		.sink		= take->buffer ? SIFIVE_TRACE_SINK_SBA :
 						 SIFIVE_TRACE_SINK_SRAM,
 		/* Only CONFIG determines the register of each channel. */
 		.channels	= ~0u,
 		.buffer		= take->buffer,
+		.watermark	= take->drain ? take->buffer / 16 : 0,
 	};
 	struct sifive_trace_status status;
 	const char *reason = NULL;

@@ -53,10 +53,12 @@ struct perf_device {
  * struct perf_take - the requested resources
  * @buffer:	bytes of system memory for each sink, 0 for the trace hardware's SRAM
  * @ring:	keep the newest bytes; otherwise stop when the buffer is full
+ * @drain:	another process reads the bytes while the capture runs
  */
 struct perf_take {
 	uint64_t buffer;
 	bool ring;
+	bool drain;
 };
 
 /* The driver's limit: one for each encoder. */

@@ -212,25 +212,49 @@ PERF_INTERNAL int perf_dump(const char *path)
 }
 
 #ifndef PERF_DROPIN
-PERF_INTERNAL int perf_dump_early(const char *path)
+/* @capture: NULL at the program's start. */
+PERF_LOCAL int write_side_cars(const char *path, uint32_t sinks,
+			       const struct perf_capture *capture)
 {
-	struct perf_device *device = &perf_session.device;
-	struct perf_capture capture;
 	struct sifive_trace_sink sink;
 	char name[PATH_MAX];
 	uint32_t i;
 
-	if (perf_device_capture(device, &capture))
-		return -1;
-	perf_objects_note();
-	for (i = 0; i < capture.sinks; i++) {
-		perf_device_file(name, sizeof(name), path, i, capture.sinks);
-		if (perf_device_sink(device, i, &sink))
+	for (i = 0; i < sinks; i++) {
+		perf_device_file(name, sizeof(name), path, i, sinks);
+		if (perf_device_sink(&perf_session.device, i, &sink))
 			return -1;
-		sink.flags |= SIFIVE_TRACE_STATUS_WRAPPED;
-		if (perf_meta_write(name, -1, &sink, NULL))
+		if (!capture)
+			sink.flags |= SIFIVE_TRACE_STATUS_WRAPPED;
+		/* A file that has fewer bytes lacks what nobody has read. */
+		sink.bytes += sink.given;
+		if (perf_meta_write(name, -1, &sink, capture))
 			return -1;
 	}
+	return 0;
+}
+
+PERF_INTERNAL int perf_dump_early(const char *path)
+{
+	struct perf_capture capture;
+
+	if (perf_device_capture(&perf_session.device, &capture))
+		return -1;
+	perf_objects_note();
+	return write_side_cars(path, capture.sinks, NULL);
+}
+
+PERF_INTERNAL int perf_dump_drained(const char *path)
+{
+	struct perf_capture capture;
+
+	if (perf_device_capture(&perf_session.device, &capture))
+		return -1;
+	perf_bind_late();
+	perf_objects_note();
+	if (write_side_cars(path, capture.sinks, &capture))
+		return -1;
+	report_losses(&capture);
 	return 0;
 }
 

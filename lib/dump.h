@@ -23,6 +23,14 @@ PERF_INTERNAL int perf_dump(const char *path);
  */
 PERF_INTERNAL int perf_dump_early(const char *path);
 
+/**
+ * perf_dump_drained - write only the side-car files, of a stopped capture
+ * @path:	as for perf_dump()
+ *
+ * Another process writes the capture itself. Reports losses as perf_dump() does.
+ */
+PERF_INTERNAL int perf_dump_drained(const char *path);
+
 /** perf_dump_forget - remove those side-car files */
 PERF_INTERNAL void perf_dump_forget(const char *path);
 #endif /* PERF_DROPIN */

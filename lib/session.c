@@ -221,10 +221,11 @@ PERF_LOCAL void make_lanes(const struct perf_device *device, uint32_t channels)
 		perf_pool->index[device->encoder[i].cpu] = (uint8_t)(i + 1);
 }
 
-/* A ring overwrites its first header, and XOR records need one. */
+/* XOR records need a header: a ring overwrites its first, a drained capture may have gaps. */
 PERF_LOCAL bool repeats_headers(const struct perf_setup *setup)
 {
-	return setup->take.ring && setup->type == PERF_COUNT_XOR && !setup->header_once;
+	return (setup->take.ring || (setup->take.drain && setup->header_interval)) &&
+	       setup->type == PERF_COUNT_XOR && !setup->header_once;
 }
 
 PERF_LOCAL int fill_pool(const struct perf_device *device,

@@ -20,7 +20,7 @@ FIXTURE(record)
 static const char *const variables[] = {
 	"EVENTS", "COUNT", "BUFFER", "SINK", "RING", "CHANNEL", "CPUS",
 	"PER_CPU", "INTERVAL", "PERIOD", "PERIOD_EVENT", "FILTER", "HEADER",
-	"OUTPUT", "RECORD", "VERBOSE", "DEVICE", "META",
+	"OUTPUT", "RECORD", "VERBOSE", "DEVICE", "META", "DRAIN",
 };
 
 static void set(const char *name, const char *value)
@@ -242,6 +242,39 @@ TEST_F(record, side_car_of_a_program_that_does_not_end)
 	set("VERBOSE", "0");
 	perf_auto_yield();
 	EXPECT_EQ(-1, size_of_file("trace.rtd.meta"));
+}
+
+TEST_F(record, a_drained_capture_is_written_by_its_reader)
+{
+	set("DRAIN", "1");
+	set("META", "early");
+	set("BUFFER", "1M");
+	START();
+	EXPECT_EQ(SIFIVE_TRACE_CONFIG_DRAIN, dev.config.flags);
+	EXPECT_EQ(65536, dev.config.watermark);
+	EXPECT_FALSE(file_has("trace.rtd.meta", "\"lost\""));
+	auto_stop();
+	EXPECT_EQ(-1, size_of_file("trace.rtd"));
+	EXPECT_TRUE(file_has("trace.rtd.meta", "\"wrapped\":false"));
+	EXPECT_TRUE(file_has("trace.rtd.meta", ",\n\"coverage\":{"));
+	EXPECT_TRUE(file_has("trace.rtd.meta", "\"lost\""));
+	EXPECT_EQ(0, unlink("trace.rtd.meta"));
+}
+
+TEST_F(record, headers_at_intervals_of_a_drained_capture)
+{
+	set("DRAIN", "1");
+	set("COUNT", "xor");
+	START();
+	EXPECT_EQ(0, perf_pool->interval);
+	auto_stop();
+	EXPECT_EQ(0, unlink("trace.rtd.meta"));
+	set("RECORD", "1");
+	set("HEADER", "20");
+	START();
+	EXPECT_EQ(20, perf_pool->interval);
+	auto_stop();
+	EXPECT_EQ(0, unlink("trace.rtd.meta"));
 }
 
 TEST_F(record, each_variable)
