@@ -46,6 +46,23 @@ small() {
 small small-killed $p/ends kill 5000
 small small-static -i 100us $p/busy-static 1000
 
+run small-drained sifive-trace record -o /tmp/small/small-drained.rtd -b 64k --on-full drain $p/pieces 40
+cp /tmp/small/small-drained.rtd* .; rm /tmp/small/*
+
+# A trace of many buffers.
+for how in waits killed stops kills; do
+	run drained-$how sifive-trace record -C 0 -o drained-$how.rtd -b 64k --on-full drain $p/pieces 40 $how
+	while pidof pieces >/dev/null; do sleep 0.1; done
+done
+run drained-plain sifive-trace record -o drained-plain.rtd --on-full drain $p/plain
+run drained-static sifive-trace record -C 0 -i 100us -o drained-static.rtd -b 16k --on-full drain $p/busy-static 4000
+run drained-all sifive-trace record -a -C 0 -i 1ms -o drained-all.rtd -b 64k --on-full drain $p/busy 4000
+SIFIVE_TRACE_META=0 sifive-trace record -o drained-alone.rtd --on-full drain $p/plain >drained-alone.txt
+run wrap sifive-trace record -o wrap.rtd -b 4k --on-full wrap $p/threads
+run wrong-ring sifive-trace record -o wrong-ring.rtd --ring --on-full drain $p/plain
+run wrong-sram sifive-trace record -o wrong-sram.rtd --sink sram --on-full drain $p/plain
+run wrong-size sifive-trace record -o wrong-size.rtd -b 1k --on-full drain $p/plain
+
 run help sifive-trace start --help
 
 # by NAME OPTION...: meanwhile run this on the second CPU.
@@ -78,6 +95,12 @@ run gone sifive-trace info; run goneonly taskset 2 sifive-trace info
 run without taskset 1 sifive-trace info
 unbind 11000000.trace; run none sifive-trace info
 '
+
+board nofunnel -- '
+run sinks sifive-trace record -o sinks.rtd -b 64k --on-full drain $p/pieces 40
+'
+[ "$({ calls sinks.0; calls sinks.1; } | awk '{ n[$1] += $2 } END { print n["work"] }')" = 20440 ]
+result $? "--on-full drain: all calls, in a file for each sink"
 
 # ---- start, with options ---------------------------------------------------------
 
@@ -233,6 +256,72 @@ done
 calls small-killed-dump | grep -qx 'work 5000'
 result $? "small-killed: dump writes all of it elsewhere, for the side-car file that is there"
 at_least small-static-dump busy 50 "small-static: the same"
+
+# ---- a capture that is copied while it runs ----------------------------------------
+
+# losses NAME STATUS: what --strict says.
+losses() {
+	host decode --strict "$out/$1.rtd" >/dev/null
+	[ $? -eq "$2" ]
+	result $? "$1: decode --strict tells whether something is missing"
+}
+# records NAME: how many there are of functions.
+records() { host decode --format csv "$out/$1.rtd" | grep -cE ',(enter|exit),'; }
+# made NAME FUNCTION LEAST WHAT: so many calls at least.
+made() {
+	[ "$(calls "$1" | sed -n "s/^$2 //p")" -ge "$3" ]
+	result $? "$1: $4"
+}
+for how in waits:3 killed:137; do
+	name=drained-${how%:*}
+	status "$name" "${how#*:}" "$name: the exit status is the program's"
+	[ "$(calls "$name")" = "$(printf 'main 1\npiece 40\nwork 20440')" ]
+	result $? "$name: all calls of a trace that is longer than its buffer"
+	[ "$(stat -c %s "$out/$name.rtd")" -gt $((10 * 65536)) ]
+	result $? "$name: it is longer by far"
+	losses "$name" 0
+	meta "$name" 'm["coverage"]["gaps"] == 0 and m["coverage"]["buffer"] == 65536 and not m["wrapped"] and not any(m["lost"].values())' \
+		"$name: the side-car file tells of no loss"
+done
+says drained-killed "signal 9 ended the program before it could write" \
+	"drained-killed: what it lacks is said"
+status drained-stops 3 "drained-stops: a reader that stands still does not hold the program up"
+missing=$(sed -nE 's/.*: (at least )?([0-9]+) bytes are missing in [0-9]+ places?: they were overwritten.*/\2/p' "$out/drained-stops.err")
+[ "${missing:-0}" -gt 65536 ]
+result $? "drained-stops: how much it missed is reported"
+meta drained-stops "m['coverage']['gaps'] > 0 and m['coverage']['gap_bytes'] == ${missing:-0}" \
+	"drained-stops: the side-car file has the same"
+losses drained-stops 1
+host report "$out/drained-stops.rtd" | grep -q "^Trace .*; $missing bytes are missing in"
+result $? "drained-stops: report tells of it"
+made drained-stops work $((20 * 511)) "what was made before is whole"
+status drained-kills 137 "drained-kills: the recorder is killed"
+made drained-kills work $((20 * 511)) "what was made before can be read"
+losses drained-kills 1
+status drained-plain 7 "drained-kills: the trace device is free then"
+[ -n "$(calls plain)" ] && [ "$(calls drained-plain)" = "$(calls plain)" ]
+result $? "drained-plain: all calls of a short program"
+[ "$(records drained-alone)" = "$(records drained-plain)" ] &&
+	[ ! -e "$out/drained-alone.rtd.meta" ]
+result $? "drained-alone: the same without a side-car file"
+for name in drained-static drained-all; do
+	status $name 5 "$name: the exit status is the program's"
+	# The reader may have been too slow on a loaded host, and said so.
+	! grep -q "bytes are missing" "$out/$name.err"
+	losses $name $?
+done
+[ "$(stat -c %s "$out/drained-static.rtd")" -gt 16384 ]
+result $? "drained-static: samples of more than its buffer"
+at_least drained-static busy 80 "drained-static: samples have names"
+sampled drained-all busy 100 "drained-all: samples have names"
+meta wrap 'm["wrapped"]' "--on-full wrap: a ring"
+refused wrong-ring 2 "--ring is --on-full wrap: give one of them" "--on-full drain: no ring"
+refused wrong-sram 2 "leave out --sink sram" "--on-full drain: no SRAM"
+refused wrong-size 125 "draining needs a buffer of 4096 bytes or more" "--on-full drain: how small -b may be"
+status small-drained 3 "a full disk, and a trace that is drained: the exit status is the program's"
+says small-drained "small-drained.rtd: No space left on device: what follows is lost" \
+	"small-drained: it is said"
+losses small-drained 1
 
 grep -q -e --period "$out/help.txt" && grep -q -e --per-cpu "$out/help.txt"
 result $? "start: its help has its options"

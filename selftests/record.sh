@@ -292,7 +292,7 @@ meta xor-ring 'm["wrapped"] and m["header_interval"] == 20' "--ring --count xor:
 host decode --format json "$out/xor-ring.rtd" | grep -c '"exit"' >"$out/ring.count"
 [ "$(cat "$out/ring.count")" -gt 20 ] && calls xor-ring | grep -q '^branch '
 result $? "--header-interval: the newest are there, with their addresses"
-refused xor-plain 2 "--header-interval goes with --ring and --count xor" "--header-interval: an error where it has no effect"
+refused xor-plain 2 "--header-interval goes with --ring or --on-full drain and --count xor" "--header-interval: an error where it has no effect"
 [ "$(stat -c %s "$out/full.rtd")" = 4096 ] && calls full | grep -q '^work '
 result $? "-b 4k: the oldest bytes are there"
 says full "trace buffer full" "-b 4k: that it was not enough is said"

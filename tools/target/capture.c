@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
@@ -73,6 +74,7 @@ int capture_try(const struct perf_setup *wanted, struct capture_mark *mark)
 		error = perf_error("%s: %s", machine_device(), strerror(errno));
 	mark->buffer = status.buffer;
 	mark->capture = status.capture;
+	mark->sinks = status.sinks;
 	mark->period = setup.sampling.period;
 	mark->sampled = setup.sampling.interval || setup.sampling.period;
 	/* No stimulus page is mapped. */
@@ -200,17 +202,18 @@ static void put_lost(int fd, const struct sifive_trace_status *status,
 		   machine_changed(status));
 }
 
-/* How much of a run of @ran nanoseconds one sink has. */
+/* How much of a run of @ran nanoseconds one sink has; of a drained one the file. */
 static void put_coverage(const struct sifive_trace_sink *sink, uint64_t ran,
 			 const struct sifive_trace_status *status,
 			 struct output *out)
 {
 	put_format(out, "\"coverage\":{\"full\":%s,\"bytes\":%" PRIu64
 		   ",\"buffer\":%" PRIu64 ",\"run_ns\":%" PRIu64
-		   ",\"counters_lost\":%u},\n",
+		   ",\"counters_lost\":%u,\"gaps\":%" PRIu64 ",\"gap_bytes\":%" PRIu64
+		   "},\n",
 		   sink->flags & SIFIVE_TRACE_STATUS_FULL ? "true" : "false",
-		   (uint64_t)sink->bytes, (uint64_t)sink->buffer, ran,
-		   status->counters_lost);
+		   (uint64_t)(sink->given + sink->bytes), (uint64_t)sink->buffer, ran,
+		   status->counters_lost, (uint64_t)sink->gaps, (uint64_t)sink->lost);
 }
 
 static int write_meta(int fd, const char *trace,
@@ -328,6 +331,20 @@ static int get_sink(int fd, uint32_t index, struct sifive_trace_sink *sink)
 	return ioctl(fd, SIFIVE_TRACE_IOC_SINK, sink);
 }
 
+/* Of a drained sink. */
+static void report_gaps(const char *name, const struct sifive_trace_sink *sink, bool full)
+{
+	bool more = sink->flags & SIFIVE_TRACE_STATUS_GAP_MORE;
+
+	if (!sink->gaps)
+		return;
+	report("%s: %s%" PRIu64 " bytes are missing in %" PRIu64 " place%s: %s", name,
+	       more ? "at least " : "", (uint64_t)sink->lost, (uint64_t)sink->gaps,
+	       sink->gaps == 1 ? "" : "s",
+	       full ? "the file did not take them" :
+	       "they were overwritten before the command had read them: a larger -b, or fewer records, loses less");
+}
+
 /* No loss: the user asked for a ring. */
 static void report_sink(const char *name, const struct sifive_trace_sink *sink,
 			bool quiet)
@@ -392,19 +409,37 @@ static bool is_short(const char *name, uint64_t bytes)
 /* Trace SRAM cannot be read while it is written. */
 static bool is_locked(int fd)
 {
+	struct sifive_trace_sink sink;
 	char byte;
 
-	return pread(fd, &byte, 1, 0) < 0 && errno == EBUSY;
+	return !get_sink(fd, 0, &sink) && sink.kind == SIFIVE_TRACE_SINK_SRAM &&
+	       pread(fd, &byte, 1, 0) < 0 && errno == EBUSY;
+}
+
+/* Copies what a stopped sink, or a running one, holds to its file. */
+static int save_sink(int fd, const char *name, uint32_t index,
+		     const struct sifive_trace_status *status,
+		     struct sifive_trace_sink *sink)
+{
+	uint64_t bytes = sink->bytes;
+	int error;
+
+	if (status->flags & SIFIVE_TRACE_STATUS_RUNNING)
+		return copy_running(fd, name, index, status->sinks, sink);
+	error = copy(fd, name, sink->offset, &sink->bytes, false);
+	if (error > 0)
+		is_short(name, bytes);
+	return error;
 }
 
 int capture_save(int fd, const char *path, const char *description,
-		 struct objects *objects, uint64_t ran, bool quiet)
+		 struct objects *objects, const struct drain *drain, uint64_t ran,
+		 bool quiet)
 {
 	struct sifive_trace_status status = { .size = sizeof(status) };
 	struct sifive_trace_sink sink;
 	int error, failed = 0;
 	char name[PATH_MAX];
-	uint64_t bytes;
 	uint32_t i;
 
 	if (ioctl(fd, SIFIVE_TRACE_IOC_STATUS, &status)) {
@@ -425,15 +460,13 @@ int capture_save(int fd, const char *path, const char *description,
 			return -1;
 		}
 		perf_device_file(name, sizeof(name), path, i, status.sinks);
-		bytes = sink.bytes;
+		error = drain && !drain_account(drain, i, &sink);
 		/* Small, and needed for a copy elsewhere, too. */
 		failed |= write_meta(fd, name, &sink, description, objects, ran);
-		if (status.flags & SIFIVE_TRACE_STATUS_RUNNING)
-			error = copy_running(fd, name, i, status.sinks, &sink);
+		if (!drain)
+			error = save_sink(fd, name, i, &status, &sink);
 		else
-			error = copy(fd, name, sink.offset, &sink.bytes, false);
-		if (error > 0 && !(status.flags & SIFIVE_TRACE_STATUS_RUNNING))
-			is_short(name, bytes);
+			report_gaps(name, &sink, error);
 		if (!error)
 			report_sink(name, &sink, quiet);
 		failed |= error;
@@ -544,6 +577,12 @@ int capture_compare(const char *path, const struct capture_mark *mark,
 
 #define META_MAX	(PATH_MAX + 8)
 
+/* The reader's limit of a side-car file. */
+#define META_BYTES	(4u << 20)
+
+/* As the library writes it. */
+#define COVERAGE	",\n\"coverage\":{"
+
 /* Whether @meta is the side-car file of a sink's file @name. */
 static bool has_side_car(char name[PATH_MAX], char meta[META_MAX], const char *path,
 			 uint32_t index, uint32_t sinks)
@@ -553,45 +592,65 @@ static bool has_side_car(char name[PATH_MAX], char meta[META_MAX], const char *p
 	return !access(meta, F_OK);
 }
 
-/* A side-car file written at the program's start lacks coverage and losses: add them. */
+/* The text of a side-car file, to free. */
+static char *read_meta(const char *meta)
+{
+	FILE *file = fopen(meta, "re");
+	char *text = malloc(META_BYTES + 1);
+	size_t got = file && text ? fread(text, 1, META_BYTES, file) : 0;
+
+	if (file)
+		fclose(file);
+	if (got)
+		text[got] = '\0';
+	if (got)
+		return text;
+	report("%s: %s", meta, file ? "it is empty" : strerror(errno));
+	free(text);
+	return NULL;
+}
+
+/*
+ * Where coverage and losses begin, or belong: a side-car file written at the program's
+ * start lacks them. Strings have no line ends. The run's time is taken from it, if it is there.
+ */
+static char *coverage_of(char *text, uint64_t *ran)
+{
+	char *found = strstr(text, COVERAGE), *time;
+
+	if (!found)
+		return strrchr(text, '}');
+	time = strstr(found, "\"run_ns\":");
+	if (time)
+		*ran = strtoull(time + strlen("\"run_ns\":"), NULL, 10);
+	return found;
+}
+
+/* Write coverage and losses into a side-car file; @finished: the program had written it. */
 static int complete_meta(int fd, const char *meta,
-			 const struct sifive_trace_sink *sink, uint64_t ran)
+			 const struct sifive_trace_sink *sink, uint64_t ran,
+			 bool *finished)
 {
 	struct sifive_trace_status status = { .size = sizeof(status) };
-	char text[4096], last = '\0';
-	FILE *file = fopen(meta, "re");
-	long end = 0, at = 0;
-	struct output *out;
-	char whole[META_MAX + 4];
-	size_t got, i;
+	char *text = read_meta(meta), *end, whole[META_MAX + 4];
+	struct output *out = NULL;
 
-	if (!file || ioctl(fd, SIFIVE_TRACE_IOC_STATUS, &status)) {
-		report("%s: %s", meta, strerror(errno));
-		if (file)
-			fclose(file);
-		return -1;
-	}
-	/* Appends to the array. */
-	while ((got = fread(text, 1, sizeof(text), file)))
-		for (i = 0; i < got; i++, at++)
-			if (text[i] == '}') {
-				end = at;
-				last = text[i];
-			}
-	rewind(file);
+	if (text && ioctl(fd, SIFIVE_TRACE_IOC_STATUS, &status))
+		report("%s: %s", machine_device(), strerror(errno));
+	end = text ? coverage_of(text, &ran) : NULL;
 	snprintf(whole, sizeof(whole), "%s.new", meta);
-	out = last ? output_open(whole) : NULL;
-	while (out && end && (got = fread(text, 1, sizeof(text), file))) {
-		got = got < (size_t)end ? got : (size_t)end;
-		put_bytes(out, text, got);
-		end -= (long)got;
+	if (end)
+		out = output_open(whole);
+	if (out) {
+		*finished = *end == ',';
+		put_bytes(out, text, (size_t)(end - text));
+		put_string(out, ",\n");
+		put_coverage(sink, ran, &status, out);
+		put_lost(fd, &status, out);
 	}
-	fclose(file);
+	free(text);
 	if (!out)
 		return -1;
-	put_string(out, ",\n");
-	put_coverage(sink, ran, &status, out);
-	put_lost(fd, &status, out);
 	if (!output_close(out) && !rename(whole, meta))
 		return 0;
 	unlink(whole);
@@ -604,6 +663,7 @@ static int rescue_sink(int fd, const char *path, uint32_t index, uint32_t sinks,
 {
 	char name[PATH_MAX], meta[META_MAX];
 	struct sifive_trace_sink sink;
+	bool finished;
 	uint64_t bytes;
 	int error;
 
@@ -615,7 +675,7 @@ static int rescue_sink(int fd, const char *path, uint32_t index, uint32_t sinks,
 	if (error > 0)
 		is_short(name, bytes);
 	if (!error)
-		error = complete_meta(fd, meta, &sink, ran);
+		error = complete_meta(fd, meta, &sink, ran, &finished);
 	if (error)
 		return error;
 	report_sink(name, &sink, quiet);
@@ -665,5 +725,48 @@ int capture_rescue(const char *path, const struct capture_mark *mark,
 		error = 1;
 	if (error < 0)
 		files_remove(path);
+	return error;
+}
+
+/* The side-car file of a drained sink gets what became of its bytes. */
+static int finish_sink(int fd, const struct drain *drain, uint32_t index, uint64_t ran,
+		       bool *finished)
+{
+	char name[PATH_MAX], meta[META_MAX];
+	struct sifive_trace_sink sink;
+	bool there = has_side_car(name, meta, drain->path, index, drain->sinks), full;
+	int error;
+
+	if (get_sink(fd, index, &sink) || (!there && machine_side_car()))
+		return -1;
+	full = !drain_account(drain, index, &sink);
+	error = full;
+	if (there && complete_meta(fd, meta, &sink, ran, finished))
+		error = 1;
+	report_gaps(name, &sink, full);
+	return error;
+}
+
+int capture_drained(struct drain *drain, const struct capture_mark *mark, bool *finished)
+{
+	struct sifive_trace_status status;
+	int fd = open_capture(mark, &status), error = -1;
+	uint64_t ran = perf_device_now() - mark->began;
+	uint32_t i;
+
+	*finished = !machine_side_car();
+	if (fd >= 0 && status.capture == drain->capture) {
+		drain_rest(drain);
+		for (i = 0, error = 0; error >= 0 && i < drain->sinks; i++)
+			error |= finish_sink(fd, drain, i, ran, finished);
+	} else if (status.capture != mark->capture) {
+		report("the trace hardware has been set up again since: the rest of the program's records is lost");
+	}
+	if (error >= 0 && !*finished)
+		report_losses(fd, &status);
+	if (error >= 0 && mark->sampled)
+		error |= check_samples(&status) ? 1 : 0;
+	if (fd >= 0)
+		close(fd);
 	return error;
 }

@@ -7,6 +7,7 @@
 #define SIFIVE_TRACE_CAPTURE_H
 
 #include "lib/session.h"
+#include "drain.h"
 #include "launch.h"
 #include "objects.h"
 
@@ -26,6 +27,7 @@ int capture_begin(struct perf_device *device, struct perf_setup *setup);
  * @capture:	number of the previous one, from sifive_trace_status.capture
  * @period:	its sampling period, as adjusted by the driver
  * @sampled:	it is to have samples
+ * @sinks:	how many sinks it has
  * @pid:	the program
  * @began:	when it was run, nanoseconds of the monotonic clock
  */
@@ -34,6 +36,7 @@ struct capture_mark {
 	uint32_t	capture;
 	uint64_t	period;
 	bool		sampled;
+	uint32_t	sinks;
 	pid_t		pid;
 	uint64_t	began;
 };
@@ -64,13 +67,15 @@ int capture_describe(const char *path, const struct perf_setup *setup,
  * @path:	of the file; several sinks give PATH with .0, .1 ...
  * @description: file that capture_describe() has written, NULL for none
  * @objects:	the objects in memory; NULL if the description has them
+ * @drain:	what has already copied the bytes, NULL: nothing
  * @ran:	nanoseconds from the capture's start to its stop, 0: unknown
  * @quiet:	print only errors and losses
  *
  * Return: 0, or -1: the error has been printed.
  */
 int capture_save(int fd, const char *path, const char *description,
-		 struct objects *objects, uint64_t ran, bool quiet);
+		 struct objects *objects, const struct drain *drain, uint64_t ran,
+		 bool quiet);
 
 /** capture_samples() - 0, or -1: a capture has no sample, which has been reported */
 int capture_samples(int fd);
@@ -99,5 +104,16 @@ int capture_compare(const char *path, const struct capture_mark *mark,
  */
 int capture_rescue(const char *path, const struct capture_mark *mark,
 		   bool quiet);
+
+/**
+ * capture_drained() - finish the files of a program whose capture was drained
+ * @drain:	the copying
+ * @mark:	its capture
+ * @finished:	set to whether the program has written its part of the side-car file
+ *
+ * Return: 0; -1: there is no such capture; 1: something is missing. What is missing has
+ * been reported.
+ */
+int capture_drained(struct drain *drain, const struct capture_mark *mark, bool *finished);
 
 #endif /* SIFIVE_TRACE_CAPTURE_H */

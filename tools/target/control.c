@@ -188,7 +188,7 @@ static int hold(struct perf_setup *setup, int ready)
 		return EXIT_UNREADABLE;
 	close(ready);
 	while (!told_to_stop) {
-		watch_wait(&watch, &none);
+		watch_wait(&watch, NULL, NULL, &none);
 		watch_read(&watch, 0, &objects);
 		/*
 		 * A description costs more with more objects, so write it less
@@ -473,7 +473,7 @@ static int dump(const char *path)
 	if (description)
 		ran = state.ended ? state.ran : perf_device_now() - state.began;
 	rc = capture_save(fd, path, description, description ? NULL : &objects,
-			  ran, false);
+			  NULL, ran, false);
 	close(fd);
 	if (rc)
 		return EXIT_UNREADABLE;

@@ -17,12 +17,21 @@
 
 #include "../command.h"
 #include "capture.h"
+#include "drain.h"
 #include "files.h"
 #include "launch.h"
 #include "machine.h"
 #include "program.h"
 #include "select.h"
 #include "watch.h"
+
+/* What --on-full says, in the order of its words. */
+enum on_full {
+	ON_FULL_USUAL = -1,
+	ON_FULL_STOP,
+	ON_FULL_WRAP,
+	ON_FULL_DRAIN,
+};
 
 /**
  * struct recording - state of one run of the command
@@ -39,6 +48,8 @@
  * @watch:	then: the events that show loaded objects
  * @objects:	programs and shared objects in memory
  * @launched:	the program
+ * @drain:	the copying of the capture while it runs, if it is drained
+ * @on_full:	enum on_full
  * @quiet:	print only errors and losses
  */
 struct recording {
@@ -54,6 +65,8 @@ struct recording {
 	struct watch	watch;
 	struct objects	objects;
 	struct launched	launched;
+	struct drain	drain;
+	int		on_full;
 	bool		all;
 	bool		quiet;
 };
@@ -88,11 +101,14 @@ static const struct cli_option how_options[] = {
 	{ .letter = 'a', .name = "all",
 	  .help = "sample everything that runs on the CPUs while the program does, and load nothing into it; what does not fit into -b is lost, with --ring the oldest",
 	  .set = cli_flag, .offset = offsetof(struct recording, all) },
+	{ .name = "on-full", .value = "stop|wrap|drain",
+	  .help = "when the buffer is full: stop recording (default); wrap: overwrite the oldest, as --ring does; drain: never, the command copies it to the file while the program runs, and says what it was too slow for",
+	  .set = cli_word, .offset = offsetof(struct recording, on_full) },
 	{ .name = "header-once",
 	  .help = "one header for each CPU and channel, which SiFive's decoder needs, also if threads come and go; with --count delta it implies --per-cpu",
 	  .set = cli_bits, .offset = SETUP(flags), .most = SIFIVE_TRACE_HEADER_ONCE },
 	{ .name = "header-interval", .value = "N",
-	  .help = "with --ring and --count xor: a header each N records, from which a ring that has wrapped is read (default: 100)",
+	  .help = "with --ring and --count xor: a header each N records, from which a ring that has wrapped is read (default: 100); with --on-full drain for what follows a loss (default: none)",
 	  .set = setup_header_interval, .offset = SETUP(header_interval) },
 	{ .name = "library", .value = "FILE",
 	  .help = "the library to load (default: libsifive-perf.so beside the command, in ../lib, or where it was installed)",
@@ -193,37 +209,115 @@ static int refuse(void)
 	return EXIT_RECORD;
 }
 
-/* The program ended without writing its trace. */
-static int rescue(const struct recording *r, const struct capture_mark *mark,
-		  int number, int status)
+/* Says that what is there lacks what the program would have written at its end. */
+static void report_end(int number)
 {
 	char why[128] = "the program ended without exit(), called exec(), or went on in the background,";
-	int error = capture_rescue(r->output, mark, r->quiet);
 
 	if (number)
 		snprintf(why, sizeof(why), "signal %d ended the program", number);
-	if (error > 0)
-		return status ? status : EXIT_RECORD;
+	report("%s before it could write: this is what it had recorded by then, without the names of threads, and of functions in objects loaded later",
+	       why);
+}
+
+static void report_nothing(int number)
+{
+	if (number)
+		report("nothing was recorded: signal %d ended the program before it could write",
+		       number);
+	else
+		report("nothing was recorded: the program ended without exit(), called exec(), closed the trace device, or the reason is above");
+}
+
+/* The program ended without writing its trace. */
+static int rescue(const struct recording *r, const struct capture_mark *mark, int status)
+{
+	int number = r->launched.signal;
+	int error = capture_rescue(r->output, mark, r->quiet);
+
 	if (!error) {
-		report("%s before it could write: this is what it had recorded by then, without the names of threads, and of functions in objects loaded later",
-		       why);
+		report_end(number);
 		files_show(r->output, r->quiet);
 		return status;
 	}
-	if (number)
-		report("nothing was recorded: %s before it could write", why);
-	else
-		report("nothing was recorded: the program ended without exit(), called exec(), closed the trace device, or the reason is above");
+	if (error < 0)
+		report_nothing(number);
 	return status ? status : EXIT_RECORD;
+}
+
+/* The program's trace was written while it ran: the rest of it. */
+static int finish(struct recording *r, const struct capture_mark *mark, int status)
+{
+	bool finished;
+	int error = capture_drained(&r->drain, mark, &finished);
+
+	drain_close(&r->drain);
+	if (error < 0) {
+		files_remove(r->output);
+		report_nothing(r->launched.signal);
+		return status ? status : EXIT_RECORD;
+	}
+	if (!finished)
+		report_end(r->launched.signal);
+	files_show(r->output, r->quiet);
+	return error && !status ? EXIT_RECORD : status;
+}
+
+/* Files are made now, for a capture that is drained. */
+static int drain(struct recording *r, uint32_t capture, uint32_t sinks)
+{
+	if (!r->setup.parsed.take.drain ||
+	    !drain_open(&r->drain, r->output, capture, sinks))
+		return 0;
+	report("the program was not run");
+	drain_close(&r->drain);
+	files_remove(r->output);
+	return -1;
+}
+
+/* The program was not run after all. */
+static void forget_files(struct recording *r)
+{
+	if (!r->drain.sinks)
+		return;
+	drain_close(&r->drain);
+	files_remove(r->output);
+}
+
+static void see_objects(struct recording *r)
+{
+	watch_read(&r->watch, r->all ? 0 : r->launched.pid, &r->objects);
+}
+
+/* Copy the trace, and read mapping events, before buffers are full. */
+static void meanwhile(void *argument, const sigset_t *mask)
+{
+	struct recording *r = argument;
+	const struct timespec *longest;
+	struct timespec time;
+	struct pollfd trace;
+
+	longest = drain_event(&r->drain, &trace, &time);
+	watch_wait(&r->watch, &trace, longest, mask);
+	drain_copy(&r->drain);
+	see_objects(r);
+}
+
+/* The program's own process will hold the session. */
+static void meanwhile_program(void *argument, const sigset_t *mask)
+{
+	struct recording *r = argument;
+
+	r->drain.pid = r->launched.pid;
+	meanwhile(argument, mask);
 }
 
 /* With the library, which records from within the program. */
 static int record_with_library(struct recording *r)
 {
 	const struct launch launch = {
-		r->program.path, r->argv, give_library, r, NULL,
+		r->program.path, r->argv, give_library, r, meanwhile_program,
 	};
-	struct launched launched;
 	struct capture_mark mark;
 	int status;
 
@@ -236,14 +330,20 @@ static int record_with_library(struct recording *r)
 		return refuse();
 	r->setup.parsed.sampling.period = mark.period;
 	files_remove(r->output);
+	if (drain(r, mark.capture + 1, mark.sinks))
+		return EXIT_RECORD;
 	announce(r, true);
 	mark.began = perf_device_now();
-	status = launch_run(&launch, &launched);
-	if (!launched.ran)
+	status = launch_run(&launch, &r->launched);
+	if (!r->launched.ran) {
+		forget_files(r);
 		return status;
-	mark.pid = launched.pid;
+	}
+	mark.pid = r->launched.pid;
+	if (r->drain.sinks)
+		return finish(r, &mark, status);
 	if (!files_show(r->output, r->quiet))
-		return rescue(r, &mark, launched.signal, status);
+		return rescue(r, &mark, status);
 	if (capture_compare(r->output, &mark, r->quiet))
 		return status ? status : EXIT_RECORD;
 	return status;
@@ -274,29 +374,17 @@ static int save(struct recording *r, const struct launch *launch)
 		return -1;
 	}
 	close(fd);
+	drain_rest(&r->drain);
 	error = capture_describe(description, &r->setup.parsed, launch,
 				 &r->objects) ||
 		capture_save(r->device.fd, r->output, description, NULL,
-			     r->device.ran, r->quiet);
+			     r->drain.sinks ? &r->drain : NULL, r->device.ran,
+			     r->quiet);
 	unlink(description);
 	objects_report(&r->objects);
 	if (!error)
 		files_show(r->output, r->quiet);
 	return error ? -1 : 0;
-}
-
-static void see_objects(struct recording *r)
-{
-	watch_read(&r->watch, r->all ? 0 : r->launched.pid, &r->objects);
-}
-
-/* Read mapping events before their rings are full. */
-static void meanwhile(void *argument, const sigset_t *mask)
-{
-	struct recording *r = argument;
-
-	watch_wait(&r->watch, mask);
-	see_objects(r);
 }
 
 /* Without the library: the kernel samples the program, or everything with -a. */
@@ -306,15 +394,23 @@ static int record_samples(struct recording *r)
 	const struct launch launch = {
 		r->program.path, r->argv, start, r, meanwhile,
 	};
+	struct perf_capture capture;
 	int status = EXIT_RECORD;
 
 	r->setup.parsed.sampling.all = r->all;
 	if (capture_begin(device, &r->setup.parsed) ||
-	    (r->all && perf_device_start(device))) {
+	    perf_device_capture(device, &capture)) {
 		refuse();
 		goto out;
 	}
 	files_remove(r->output);
+	if (drain(r, device->capture, capture.sinks))
+		goto out;
+	if (r->all && perf_device_start(device)) {
+		refuse();
+		forget_files(r);
+		goto out;
+	}
 	announce(r, false);
 	watch_open(&r->watch, true);
 	/* Until its exec(), the program is a copy of this process. */
@@ -337,6 +433,7 @@ static int record_samples(struct recording *r)
 		status = status ? status : EXIT_RECORD;
 	}
 out:
+	drain_close(&r->drain);
 	objects_free(&r->objects);
 	perf_device_close(device);
 	return status;
@@ -365,6 +462,21 @@ static int check(const struct recording *r, bool library)
 	return 0;
 }
 
+/* --on-full: wrap is --ring. */
+static int check_full(struct recording *r)
+{
+	unsigned int *flags = &r->setup.options.flags;
+
+	if (*flags & SIFIVE_TRACE_RING && r->on_full != ON_FULL_USUAL &&
+	    r->on_full != ON_FULL_WRAP)
+		return usage_error("--ring is --on-full wrap: give one of them");
+	if (r->on_full == ON_FULL_DRAIN && r->setup.sram)
+		return usage_error("--on-full drain: SRAM cannot be read while it is written: leave out --sink sram");
+	if (r->on_full == ON_FULL_WRAP)
+		*flags |= SIFIVE_TRACE_RING;
+	return 0;
+}
+
 static int record_filtered(struct recording *r)
 {
 	char filter[] = "/tmp/sifive-trace.XXXXXX";
@@ -389,11 +501,13 @@ static int record(struct recording *r)
 
 	if (error)
 		return error;
+	if (check_full(r))
+		return EXIT_USAGE;
 	if (r->setup.options.header_interval &&
-	    (!(r->setup.options.flags & SIFIVE_TRACE_RING) ||
+	    (!(r->setup.options.flags & SIFIVE_TRACE_RING || r->on_full == ON_FULL_DRAIN) ||
 	     r->setup.options.flags & SIFIVE_TRACE_HEADER_ONCE ||
 	     r->setup.options.count_type != SIFIVE_TRACE_XOR))
-		return usage_error("--header-interval goes with --ring and --count xor, not with --header-once");
+		return usage_error("--header-interval goes with --ring or --on-full drain and --count xor, not with --header-once");
 	/* There would be no records otherwise. */
 	if ((!load || !r->program.hooks) && !setup_sampled(&r->setup))
 		r->setup.options.interval = SETUP_INTERVAL;
@@ -403,6 +517,7 @@ static int record(struct recording *r)
 		r->setup.per_cpu = true;
 	if (setup_finish(&r->setup))
 		return EXIT_USAGE;
+	r->setup.parsed.take.drain = r->on_full == ON_FULL_DRAIN;
 	if (!r->quiet)
 		setup_ignored("record");
 	if (files_check(r->output))
@@ -418,7 +533,7 @@ static int record(struct recording *r)
 
 static int command_record(int argc, char **argv)
 {
-	static struct recording r = { .file = "trace.rtd" };
+	static struct recording r = { .file = "trace.rtd", .on_full = ON_FULL_USUAL };
 	int error;
 
 	setup_init(&r.setup);

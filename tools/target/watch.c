@@ -58,7 +58,7 @@ int watch_open(struct watch *watch, bool seldom)
 	int fd = -1;
 
 	memset(watch, 0, sizeof(*watch));
-	watch->event = calloc(most, sizeof(*watch->event));
+	watch->event = calloc(most + 1, sizeof(*watch->event));
 	watch->ring = calloc(most, sizeof(*watch->ring));
 	for (cpu = 0; watch->event && watch->ring && cpu < most; cpu++) {
 		fd = open_cpu((int)cpu, seldom);
@@ -152,11 +152,17 @@ void watch_read(struct watch *watch, pid_t pid, struct objects *objects)
 		read_ring(watch->ring[i], pid, objects);
 }
 
-void watch_wait(struct watch *watch, const sigset_t *mask)
+void watch_wait(struct watch *watch, const struct pollfd *also,
+		const struct timespec *longest, const sigset_t *mask)
 {
+	struct pollfd alone, *event = watch->event ? watch->event : &alone;
+	static const struct timespec now;
 	size_t i;
 
-	if (ppoll(watch->event, watch->cpus, NULL, mask) <= 0)
+	event[watch->cpus] = also ? *also : (struct pollfd){ .fd = -1 };
+	/* Signals that have come already: events that have, too, would keep them waiting. */
+	ppoll(NULL, 0, &now, mask);
+	if (ppoll(event, watch->cpus + 1, longest, mask) <= 0)
 		return;
 	/* The ring of an offline CPU sends no more events. */
 	for (i = 0; i < watch->cpus; i++) {

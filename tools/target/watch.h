@@ -7,12 +7,13 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <time.h>
 
 #include "objects.h"
 
 /**
  * struct watch - the mmap events of all CPUs
- * @event:	one per CPU, @cpus of them
+ * @event:	one per CPU, @cpus of them, and one more
  * @ring:	the ring of each event
  */
 struct watch {
@@ -37,8 +38,15 @@ int watch_open(struct watch *watch, bool seldom);
  */
 void watch_read(struct watch *watch, pid_t pid, struct objects *objects);
 
-/** watch_wait() - wait for an event, or for a signal that @mask allows */
-void watch_wait(struct watch *watch, const sigset_t *mask);
+/**
+ * watch_wait() - wait for an event
+ * @watch:	all zero: nothing is watched
+ * @also:	something else to wait for, or NULL; its descriptor may be -1
+ * @longest:	how long at most, NULL for ever
+ * @mask:	also ends when a signal comes that this allows
+ */
+void watch_wait(struct watch *watch, const struct pollfd *also,
+		const struct timespec *longest, const sigset_t *mask);
 
 void watch_close(struct watch *watch);
 

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/*
+ * A program whose trace is longer than its buffer: pieces N [how] makes pieces of
+ * 1024 records. After each it waits until the recorder has read what it is woken for, so
+ * that no reader has to be faster than the program.
+ *
+ *	waits	that is all
+ *	races	it does not wait
+ *	stops	after half of the pieces it stops its parent, the recorder, makes the other
+ *		half without waiting, and lets the recorder go on
+ *	kills	after half of the pieces it kills the recorder
+ *	killed	at the end it kills itself
+ */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <linux/sifive_trace.h>
+
+#define HIDDEN	__attribute__((no_instrument_function))
+
+#define CALLS	512
+
+/* The recorder is woken when this part of the buffers is unread. */
+#define PART	16
+
+__attribute__((noinline)) static void work(void)
+{
+	__asm__ volatile("");
+}
+
+__attribute__((noinline)) static void piece(void)
+{
+	int i;
+
+	for (i = 1; i < CALLS; i++)
+		work();
+}
+
+HIDDEN static struct sifive_trace_status state(void)
+{
+	static int fd = -1;
+	struct sifive_trace_status status = { .size = sizeof(status) };
+
+	if (fd < 0)
+		fd = open("/dev/sifive-trace", O_RDONLY | O_CLOEXEC);
+	if (fd < 0 || ioctl(fd, SIFIVE_TRACE_IOC_STATUS, &status)) {
+		perror("/dev/sifive-trace");
+		exit(1);
+	}
+	return status;
+}
+
+HIDDEN static void wait_until_read(void)
+{
+	struct sifive_trace_status now = state();
+
+	for (; now.bytes > now.buffer / PART; now = state())
+		usleep(1000);
+}
+
+/* The parent does not run any more. */
+HIDDEN static void stop(pid_t parent)
+{
+	char path[32], text[256], *end;
+	FILE *file;
+
+	kill(parent, SIGSTOP);
+	snprintf(path, sizeof(path), "/proc/%d/stat", parent);
+	do {
+		usleep(1000);
+		file = fopen(path, "re");
+		end = file && fgets(text, sizeof(text), file) ? strrchr(text, ')') : NULL;
+		if (file)
+			fclose(file);
+	} while (end && strncmp(end, ") T", 3));
+}
+
+int main(int argc, char **argv)
+{
+	const char *how = argc > 2 ? argv[2] : "waits";
+	int i, pieces = argc > 1 ? atoi(argv[1]) : 1;
+	bool wait = strcmp(how, "races");
+	pid_t parent = getppid();
+
+	for (i = 0; i < pieces; i++) {
+		piece();
+		if (wait)
+			wait_until_read();
+		if (i != pieces / 2)
+			continue;
+		if (!strcmp(how, "stops")) {
+			stop(parent);
+			wait = false;
+		} else if (!strcmp(how, "kills")) {
+			kill(parent, SIGKILL);
+			wait = false;
+		}
+	}
+	if (!strcmp(how, "stops"))
+		kill(parent, SIGCONT);
+	printf("%d work\n", pieces * (CALLS - 1));
+	fflush(stdout);
+	if (!strcmp(how, "killed"))
+		raise(SIGKILL);
+	return 3;
+}

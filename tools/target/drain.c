@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* See drain.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "../command.h"
+#include "drain.h"
+#include "machine.h"
+
+/* Bytes of one read(), the most that the driver gives at once. */
+#define CHUNK		65536
+
+/* Reads of a sink before the others, and before signals. */
+#define READS		32
+
+#define MS		1000000
+
+/* How long to wait: for a program's first record, for one that has none, for bytes. */
+#define SOON		(1 * MS)
+#define SOON_LOOKS	1000
+#define LATER		(20 * MS)
+
+static int open_sink(struct drain *d, uint32_t i)
+{
+	struct drain_sink *s = &d->sink[i];
+	struct epoll_event event = { .events = EPOLLIN };
+	char name[PATH_MAX];
+
+	if (d->sinks > 1)
+		snprintf(name, sizeof(name), "%s.%u", machine_device(), i);
+	else
+		snprintf(name, sizeof(name), "%s", machine_device());
+	s->device = open(name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	if (s->device >= 0) {
+		perf_device_file(name, sizeof(name), d->path, i, d->sinks);
+		s->file = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	}
+	if (s->file >= 0 && !epoll_ctl(d->events, EPOLL_CTL_ADD, s->device, &event))
+		return 0;
+	report("%s: %s", name, strerror(errno));
+	return -1;
+}
+
+int drain_open(struct drain *d, const char *path, uint32_t capture, uint32_t sinks)
+{
+	uint32_t i;
+
+	d->path = path;
+	d->capture = capture;
+	d->events = epoll_create1(EPOLL_CLOEXEC);
+	/* A sink's own node is for reading alone. */
+	d->control = open(machine_device(), O_RDONLY | O_CLOEXEC);
+	for (i = 0; i < sinks; i++)
+		d->sink[i] = (struct drain_sink){ .device = -1, .file = -1 };
+	d->sinks = sinks;
+	for (i = 0; i < sinks; i++)
+		if (open_sink(d, i))
+			return -1;
+	return 0;
+}
+
+const struct timespec *drain_event(const struct drain *d, struct pollfd *event,
+				   struct timespec *longest)
+{
+	*event = (struct pollfd){ .fd = -1, .events = POLLIN };
+	if (!d->sinks)
+		return NULL;
+	*longest = (struct timespec){ .tv_sec = 1 };
+	if (d->live)
+		event->fd = d->events;
+	else
+		*longest = (struct timespec){
+			.tv_nsec = d->looks < SOON_LOOKS ? SOON : LATER,
+		};
+	return longest;
+}
+
+/* Whether the capture is the one to copy; @runs: and runs. */
+static bool is_ours(const struct drain *d, bool runs)
+{
+	struct sifive_trace_status status = { .size = sizeof(status) };
+
+	if (ioctl(d->control, SIFIVE_TRACE_IOC_STATUS, &status) ||
+	    status.capture != d->capture)
+		return false;
+	return !runs || (status.flags & SIFIVE_TRACE_STATUS_RUNNING &&
+			 (!d->pid || status.holder == d->pid));
+}
+
+static void fail(const struct drain *d, struct drain_sink *s)
+{
+	char name[PATH_MAX];
+
+	s->failed = true;
+	perf_device_file(name, sizeof(name), d->path, (uint32_t)(s - d->sink), d->sinks);
+	report("%s: %s: what follows is lost", name, strerror(errno));
+}
+
+/* What a full disk does not take is read all the same, so that it is counted. */
+static void write_file(const struct drain *d, struct drain_sink *s, const char *from,
+		       size_t size)
+{
+	ssize_t done;
+
+	s->bytes += size;
+	while (size && !s->failed) {
+		done = write(s->file, from, size);
+		if (done > 0) {
+			s->written += (uint64_t)done;
+			from += done;
+			size -= (size_t)done;
+		} else if (errno != EINTR) {
+			fail(d, s);
+		}
+	}
+}
+
+/* Returns whether there may be more. */
+static bool copy_chunk(struct drain *d, struct drain_sink *s)
+{
+	static char chunk[CHUNK];
+	ssize_t got = read(s->device, chunk, sizeof(chunk));
+
+	/* Another session may have begun since the last look; later ones give ESTALE. */
+	if (got > 0 && !s->bytes && !is_ours(d, false))
+		got = 0;
+	if (got > 0) {
+		write_file(d, s, chunk, (size_t)got);
+		return true;
+	}
+	if (!got || (errno != EAGAIN && errno != EINTR))
+		d->live = false;
+	return got < 0 && errno == EINTR;
+}
+
+static void copy_sinks(struct drain *d, unsigned int reads)
+{
+	unsigned int i, n;
+
+	for (i = 0; i < d->sinks; i++)
+		for (n = 0; !reads || n < reads; n++)
+			if (!copy_chunk(d, &d->sink[i]))
+				break;
+}
+
+void drain_copy(struct drain *d)
+{
+	if (!d->sinks)
+		return;
+	if (!d->live) {
+		d->looks++;
+		d->live = is_ours(d, true);
+	}
+	if (d->live)
+		copy_sinks(d, READS);
+}
+
+void drain_rest(struct drain *d)
+{
+	if (d->sinks && is_ours(d, false))
+		copy_sinks(d, 0);
+}
+
+bool drain_account(const struct drain *d, uint32_t index, struct sifive_trace_sink *sink)
+{
+	const struct drain_sink *s = &d->sink[index];
+
+	sink->lost += sink->given - s->written;
+	sink->given = s->written;
+	if (s->failed)
+		sink->gaps++;
+	return !s->failed;
+}
+
+void drain_close(struct drain *d)
+{
+	uint32_t i;
+
+	for (i = 0; i < d->sinks; i++) {
+		if (d->sink[i].device >= 0)
+			close(d->sink[i].device);
+		if (d->sink[i].file >= 0)
+			close(d->sink[i].file);
+	}
+	if (d->sinks && d->events >= 0)
+		close(d->events);
+	if (d->sinks && d->control >= 0)
+		close(d->control);
+	d->sinks = 0;
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * Copies a capture to its files while it runs, so that it can be longer than its
+ * buffers. The session may be another process's: reading needs none.
+ */
+#ifndef SIFIVE_TRACE_DRAIN_H
+#define SIFIVE_TRACE_DRAIN_H
+
+#include <poll.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <time.h>
+
+#include "lib/device.h"
+
+/**
+ * struct drain_sink - one sink and its file
+ * @device:	what it is read from
+ * @file:	what it is written to
+ * @bytes:	how many were read
+ * @written:	how many were written
+ * @failed:	the file took no more
+ */
+struct drain_sink {
+	int		device;
+	int		file;
+	uint64_t	bytes;
+	uint64_t	written;
+	bool		failed;
+};
+
+/**
+ * struct drain - the copying of a capture
+ * @sink:	its sinks, @sinks of them; 0: nothing is drained
+ * @path:	as for capture_save()
+ * @control:	the whole machine's device
+ * @events:	becomes readable when a sink has bytes
+ * @capture:	the number of the capture, from sifive_trace_status.capture
+ * @pid:	the process that holds the session; 0: the capture is known to be the right one
+ * @live:	it runs
+ * @looks:	how often it did not run yet
+ */
+struct drain {
+	struct drain_sink	sink[PERF_MAX_SINKS];
+	uint32_t		sinks;
+	const char		*path;
+	int			control;
+	int			events;
+	uint32_t		capture;
+	pid_t			pid;
+	bool			live;
+	unsigned int		looks;
+};
+
+/**
+ * drain_open() - open the sinks, and make the files
+ * @drain:	all zero; filled, also after an error, for drain_close()
+ * @path:	as for capture_save()
+ * @capture:	the number that the capture has or will have
+ * @sinks:	how many sinks it has
+ *
+ * Return: 0, or -1: the error has been printed.
+ */
+int drain_open(struct drain *drain, const char *path, uint32_t capture, uint32_t sinks);
+
+/**
+ * drain_event() - what to wait for until the next drain_copy()
+ * @event:	filled for poll()
+ * @longest:	filled with the longest time to wait
+ *
+ * Return: @longest, or NULL if there is nothing to drain.
+ */
+const struct timespec *drain_event(const struct drain *drain, struct pollfd *event,
+				   struct timespec *longest);
+
+/** drain_copy() - copy what there is, or a good part of it */
+void drain_copy(struct drain *drain);
+
+/** drain_rest() - copy everything, once nobody writes any more */
+void drain_rest(struct drain *drain);
+
+/**
+ * drain_account() - correct the state of a sink by what could not be written
+ * @index:	which sink
+ * @sink:	as the driver gives it, after drain_rest()
+ *
+ * Return: whether all that was read is in the file.
+ */
+bool drain_account(const struct drain *drain, uint32_t index, struct sifive_trace_sink *sink);
+
+void drain_close(struct drain *drain);
+
+#endif /* SIFIVE_TRACE_DRAIN_H */
