@@ -27,6 +27,9 @@ group hangup QUIT hangup; group nohup HUP hangup; group background INT interrupt
 sifive-trace record -o end.rtd $p/busy-static 100000 2>end.err & command=$!
 until pidof busy-static >/dev/null; do sleep 0.1; done
 kill $command; wait $command; echo $? >end.rc
+sifive-trace record -C 0 -o ended.rtd --on-full drain $p/busy-static 100000 2>ended.err & command=$!
+until [ -s ended.rtd ]; do sleep 0.1; done
+kill $command; wait $command; echo $? >ended.rc
 
 mkdir "/tmp/a folder:\$LIB"; cp /target/libsifive-perf.so "/tmp/a folder:\$LIB"
 rec link --library "/tmp/a folder:\$LIB/libsifive-perf.so" $p/plain
@@ -57,6 +60,13 @@ done
 run drained-plain sifive-trace record -o drained-plain.rtd --on-full drain $p/plain
 run drained-static sifive-trace record -C 0 -i 100us -o drained-static.rtd -b 16k --on-full drain $p/busy-static 4000
 run drained-all sifive-trace record -a -C 0 -i 1ms -o drained-all.rtd -b 64k --on-full drain $p/busy 4000
+run limit-size sifive-trace record -o limit-size.rtd -b 64k --on-full drain --size 100k $p/pieces 20 races
+run limit-samples sifive-trace record -C 0 -i 100us -o limit-samples.rtd -b 64k --on-full drain --size 20k $p/busy-static 2000
+run limit-time sifive-trace record -a -C 0 -i 1ms -o limit-time.rtd -b 64k --on-full drain --time 1s $p/busy 3000
+run progress $p/terminal sifive-trace record -a -C 0 -i 1ms -o progress.rtd --on-full drain $p/busy 3000
+run no-progress $p/terminal sifive-trace record -q -a -C 0 -i 1ms -o no-progress.rtd --on-full drain $p/busy 3000
+run wrong-limit sifive-trace record -o wrong-limit.rtd --size 1M $p/plain
+run wrong-time sifive-trace record -o wrong-time.rtd --time 1d $p/plain
 SIFIVE_TRACE_META=0 sifive-trace record -o drained-alone.rtd --on-full drain $p/plain >drained-alone.txt
 run wrap sifive-trace record -o wrap.rtd -b 4k --on-full wrap $p/threads
 run wrong-ring sifive-trace record -o wrong-ring.rtd --ring --on-full drain $p/plain
@@ -314,6 +324,26 @@ done
 result $? "drained-static: samples of more than its buffer"
 at_least drained-static busy 80 "drained-static: samples have names"
 sampled drained-all busy 100 "drained-all: samples have names"
+for name in limit-size:3:102400 limit-samples:5:20480 limit-time:5:1000000; do
+	most=${name##*:} rc=${name#*:} name=${name%%:*}
+	status $name "${rc%:*}" "$name: the program goes on to its end"
+	says $name "is reached: nothing more is recorded, the program runs on" "$name: it is said"
+	[ "$(stat -c %s "$out/$name.rtd")" -le "$most" ] && [ -n "$(calls $name)" ]
+	result $? "$name: the file has no more, and can be read"
+	meta $name 'm["coverage"]["limit"]' "$name: the side-car file has it"
+	host report "$out/$name.rtd" | grep -q "^Trace covers the first .*, then the recording's limit was reached"
+	result $? "$name: so has report"
+done
+[ "$(stat -c %s "$out/limit-samples.rtd")" -gt 20000 ]
+result $? "--size: the file has nearly as much"
+losses limit-samples 0
+grep -qE $'\r[0-9.]+ MB, [0-9.]+ MB/s, 0 bytes lost' "$out/progress.txt" &&
+	! grep -qE 'MB|lost' "$out/no-progress.txt"
+result $? "--on-full drain: a terminal shows its progress, without -q"
+refused wrong-limit 2 "--size and --time go with --on-full drain" "--size: only what is drained"
+refused wrong-time 2 "a time such as 500ms, 10s, 5m or 1h" "--time: how it is written"
+status ended 143 "--on-full drain: the command is ended: the program is, too"
+losses ended 0
 meta wrap 'm["wrapped"]' "--on-full wrap: a ring"
 refused wrong-ring 2 "--ring is --on-full wrap: give one of them" "--on-full drain: no ring"
 refused wrong-sram 2 "leave out --sink sram" "--on-full drain: no SRAM"

@@ -133,6 +133,34 @@ TEST_F(command, every_command_tells_of_gaps)
 	EXPECT_EQ(1, self->status);
 }
 
+/* The user wanted it, and the record that it cuts is no loss. */
+TEST_F(command, a_limit_of_the_recording_is_no_loss)
+{
+	static const char limit[] = "{\"srcbits\":0,\"ts_hz\":10,\"coverage\":{\"limit\":%s,\"run_ns\":3000000000}}";
+	const uint64_t address[2] = { MAIN, 0x100 };
+	struct gen_stream stream;
+	uint64_t value = 0;
+	char meta[200];
+
+	gen_sync(&self->gen, 0);
+	gen_stream_init(&stream, &self->gen, 0, 6, 1, 1, 64);
+	gen_header(&stream);
+	gen_record(&stream, 0, address, &value);
+	gen_store(&self->gen, 0, 6, 1, 0);
+	save(self, "trace.rtd");
+	snprintf(meta, sizeof(meta), limit, "true");
+	write_file("trace.rtd.meta", meta, strlen(meta));
+	run(self, "decode --strict trace.rtd");
+	EXPECT_EQ(0, self->status) {
+		TH_LOG("%s", self->err);
+	}
+	EXPECT_NE(NULL, strstr(self->err, "of 3.000 s, then the recording's limit was reached"));
+	snprintf(meta, sizeof(meta), limit, "false");
+	write_file("trace.rtd.meta", meta, strlen(meta));
+	run(self, "decode --strict trace.rtd");
+	EXPECT_EQ(1, self->status);
+}
+
 /* Such as a file that nobody could finish. */
 TEST_F(command, bytes_that_are_not_in_the_file_are_a_gap)
 {

@@ -202,24 +202,28 @@ static void put_lost(int fd, const struct sifive_trace_status *status,
 		   machine_changed(status));
 }
 
-/* How much of a run of @ran nanoseconds one sink has; of a drained one the file. */
+/*
+ * How much of a run of @ran nanoseconds one sink has; of a drained one the file; @drain
+ * may be NULL.
+ */
 static void put_coverage(const struct sifive_trace_sink *sink, uint64_t ran,
 			 const struct sifive_trace_status *status,
-			 struct output *out)
+			 const struct drain *drain, struct output *out)
 {
 	put_format(out, "\"coverage\":{\"full\":%s,\"bytes\":%" PRIu64
 		   ",\"buffer\":%" PRIu64 ",\"run_ns\":%" PRIu64
 		   ",\"counters_lost\":%u,\"gaps\":%" PRIu64 ",\"gap_bytes\":%" PRIu64
-		   "},\n",
+		   ",\"limit\":%s},\n",
 		   sink->flags & SIFIVE_TRACE_STATUS_FULL ? "true" : "false",
 		   (uint64_t)(sink->given + sink->bytes), (uint64_t)sink->buffer, ran,
-		   status->counters_lost, (uint64_t)sink->gaps, (uint64_t)sink->lost);
+		   status->counters_lost, (uint64_t)sink->gaps, (uint64_t)sink->lost,
+		   drain && drain->over ? "true" : "false");
 }
 
 static int write_meta(int fd, const char *trace,
 		      const struct sifive_trace_sink *sink,
 		      const char *description, struct objects *objects,
-		      uint64_t ran)
+		      const struct drain *drain, uint64_t ran)
 {
 	struct sifive_trace_status status = { .size = sizeof(status) };
 	struct sifive_trace_info info = { .size = sizeof(info) };
@@ -252,7 +256,7 @@ static int write_meta(int fd, const char *trace,
 		error = -1;
 	if (objects)
 		objects_write(objects, out, false);
-	put_coverage(sink, ran, &status, out);
+	put_coverage(sink, ran, &status, drain, out);
 	put_lost(fd, &status, out);
 	return output_close(out) || error ? -1 : 0;
 }
@@ -462,7 +466,8 @@ int capture_save(int fd, const char *path, const char *description,
 		perf_device_file(name, sizeof(name), path, i, status.sinks);
 		error = drain && !drain_account(drain, i, &sink);
 		/* Small, and needed for a copy elsewhere, too. */
-		failed |= write_meta(fd, name, &sink, description, objects, ran);
+		failed |= write_meta(fd, name, &sink, description, objects, drain,
+				     ran);
 		if (!drain)
 			error = save_sink(fd, name, i, &status, &sink);
 		else
@@ -628,8 +633,8 @@ static char *coverage_of(char *text, uint64_t *ran)
 
 /* Write coverage and losses into a side-car file; @finished: the program had written it. */
 static int complete_meta(int fd, const char *meta,
-			 const struct sifive_trace_sink *sink, uint64_t ran,
-			 bool *finished)
+			 const struct sifive_trace_sink *sink,
+			 const struct drain *drain, uint64_t ran, bool *finished)
 {
 	struct sifive_trace_status status = { .size = sizeof(status) };
 	char *text = read_meta(meta), *end, whole[META_MAX + 4];
@@ -645,7 +650,7 @@ static int complete_meta(int fd, const char *meta,
 		*finished = *end == ',';
 		put_bytes(out, text, (size_t)(end - text));
 		put_string(out, ",\n");
-		put_coverage(sink, ran, &status, out);
+		put_coverage(sink, ran, &status, drain, out);
 		put_lost(fd, &status, out);
 	}
 	free(text);
@@ -675,7 +680,7 @@ static int rescue_sink(int fd, const char *path, uint32_t index, uint32_t sinks,
 	if (error > 0)
 		is_short(name, bytes);
 	if (!error)
-		error = complete_meta(fd, meta, &sink, ran, &finished);
+		error = complete_meta(fd, meta, &sink, NULL, ran, &finished);
 	if (error)
 		return error;
 	report_sink(name, &sink, quiet);
@@ -741,7 +746,7 @@ static int finish_sink(int fd, const struct drain *drain, uint32_t index, uint64
 		return -1;
 	full = !drain_account(drain, index, &sink);
 	error = full;
-	if (there && complete_meta(fd, meta, &sink, ran, finished))
+	if (there && complete_meta(fd, meta, &sink, drain, ran, finished))
 		error = 1;
 	report_gaps(name, &sink, full);
 	return error;
@@ -751,6 +756,7 @@ int capture_drained(struct drain *drain, const struct capture_mark *mark, bool *
 {
 	struct sifive_trace_status status;
 	int fd = open_capture(mark, &status), error = -1;
+	char name[PATH_MAX], meta[META_MAX];
 	uint64_t ran = perf_device_now() - mark->began;
 	uint32_t i;
 
@@ -761,6 +767,9 @@ int capture_drained(struct drain *drain, const struct capture_mark *mark, bool *
 			error |= finish_sink(fd, drain, i, ran, finished);
 	} else if (status.capture != mark->capture) {
 		report("the trace hardware has been set up again since: the rest of the program's records is lost");
+		error = drain->sink[0].bytes && has_side_car(name, meta, drain->path, 0, drain->sinks) ?
+			1 : -1;
+		*finished = true;
 	}
 	if (error >= 0 && !*finished)
 		report_losses(fd, &status);

@@ -2,6 +2,7 @@
 /* See drain.h. */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -25,6 +26,11 @@
 #define SOON		(1 * MS)
 #define SOON_LOOKS	1000
 #define LATER		(20 * MS)
+
+/* A sink gives whole messages to those who want this many bytes. */
+#define LEAST		64
+
+#define SECOND		UINT64_C(1000000000)
 
 static int open_sink(struct drain *d, uint32_t i)
 {
@@ -65,11 +71,32 @@ int drain_open(struct drain *d, const char *path, uint32_t capture, uint32_t sin
 	return 0;
 }
 
+void drain_limit(struct drain *d, uint64_t most, uint64_t time, bool quiet)
+{
+	d->most = most;
+	d->shown = perf_device_now();
+	d->until = time ? d->shown + time : 0;
+	d->progress = !quiet && isatty(STDERR_FILENO);
+}
+
+/* No longer than to the end. */
+static void shorten(const struct drain *d, struct timespec *longest)
+{
+	uint64_t now = perf_device_now(), left = d->until > now ? d->until - now : 0;
+	uint64_t most = (uint64_t)longest->tv_sec * SECOND + (uint64_t)longest->tv_nsec;
+
+	if (d->until && left < most)
+		*longest = (struct timespec){
+			.tv_sec = (time_t)(left / SECOND),
+			.tv_nsec = (long)(left % SECOND),
+		};
+}
+
 const struct timespec *drain_event(const struct drain *d, struct pollfd *event,
 				   struct timespec *longest)
 {
 	*event = (struct pollfd){ .fd = -1, .events = POLLIN };
-	if (!d->sinks)
+	if (!d->sinks || d->over)
 		return NULL;
 	*longest = (struct timespec){ .tv_sec = 1 };
 	if (d->live)
@@ -78,6 +105,7 @@ const struct timespec *drain_event(const struct drain *d, struct pollfd *event,
 		*longest = (struct timespec){
 			.tv_nsec = d->looks < SOON_LOOKS ? SOON : LATER,
 		};
+	shorten(d, longest);
 	return longest;
 }
 
@@ -121,12 +149,32 @@ static void write_file(const struct drain *d, struct drain_sink *s, const char *
 	}
 }
 
+static uint64_t all_bytes(const struct drain *d)
+{
+	uint64_t bytes = 0;
+	uint32_t i;
+
+	for (i = 0; i < d->sinks; i++)
+		bytes += d->sink[i].bytes;
+	return bytes;
+}
+
+/* Bytes that the files may still get; less than LEAST: none. */
+static uint64_t room(const struct drain *d)
+{
+	return d->most ? d->most - all_bytes(d) : UINT64_MAX;
+}
+
 /* Returns whether there may be more. */
 static bool copy_chunk(struct drain *d, struct drain_sink *s)
 {
 	static char chunk[CHUNK];
-	ssize_t got = read(s->device, chunk, sizeof(chunk));
+	uint64_t most = room(d);
+	ssize_t got;
 
+	if (most < LEAST)
+		return false;
+	got = read(s->device, chunk, most < CHUNK ? (size_t)most : CHUNK);
 	/* Another session may have begun since the last look; later ones give ESTALE. */
 	if (got > 0 && !s->bytes && !is_ours(d, false))
 		got = 0;
@@ -149,9 +197,50 @@ static void copy_sinks(struct drain *d, unsigned int reads)
 				break;
 }
 
+/* A line that the program's output overwrites. */
+static void show(struct drain *d)
+{
+	struct sifive_trace_status status = { .size = sizeof(status) };
+	uint64_t now = perf_device_now(), bytes = all_bytes(d);
+
+	if (!d->progress || now - d->shown < SECOND ||
+	    ioctl(d->control, SIFIVE_TRACE_IOC_STATUS, &status))
+		return;
+	fprintf(stderr, "\r%.1f MB, %.1f MB/s, %" PRIu64 " bytes lost\033[K\r",
+		(double)bytes / 1e6,
+		(double)(bytes - d->shown_bytes) * 1e3 / (double)(now - d->shown),
+		d->live ? (uint64_t)status.lost : 0);
+	d->shown = now;
+	d->shown_bytes = bytes;
+}
+
+static void hide(const struct drain *d)
+{
+	if (d->progress && d->sinks)
+		fputs("\r\033[K", stderr);
+}
+
+/* What is lost from now on is no loss. */
+static void end(struct drain *d)
+{
+	uint32_t i;
+
+	hide(d);
+	for (i = 0; i < d->sinks; i++) {
+		struct sifive_trace_sink *last = &d->sink[i].last;
+
+		*last = (struct sifive_trace_sink){ .size = sizeof(*last), .index = i };
+		if (ioctl(d->control, SIFIVE_TRACE_IOC_SINK, last))
+			report("%s: %s", machine_device(), strerror(errno));
+	}
+	d->over = true;
+	report("the limit of %s is reached: nothing more is recorded, the program runs on",
+	       room(d) < LEAST ? "--size" : "--time");
+}
+
 void drain_copy(struct drain *d)
 {
-	if (!d->sinks)
+	if (!d->sinks || d->over)
 		return;
 	if (!d->live) {
 		d->looks++;
@@ -159,18 +248,28 @@ void drain_copy(struct drain *d)
 	}
 	if (d->live)
 		copy_sinks(d, READS);
+	show(d);
+	if (room(d) < LEAST || (d->until && perf_device_now() >= d->until))
+		end(d);
 }
 
 void drain_rest(struct drain *d)
 {
-	if (d->sinks && is_ours(d, false))
-		copy_sinks(d, 0);
+	hide(d);
+	if (!d->sinks || d->over || !is_ours(d, false))
+		return;
+	copy_sinks(d, 0);
+	if (room(d) < LEAST)
+		end(d);
 }
 
 bool drain_account(const struct drain *d, uint32_t index, struct sifive_trace_sink *sink)
 {
 	const struct drain_sink *s = &d->sink[index];
 
+	if (d->over)
+		*sink = s->last;
+	sink->bytes = 0;
 	sink->lost += sink->given - s->written;
 	sink->given = s->written;
 	if (s->failed)

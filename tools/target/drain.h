@@ -21,6 +21,7 @@
  * @bytes:	how many were read
  * @written:	how many were written
  * @failed:	the file took no more
+ * @last:	the sink's state when a limit was reached
  */
 struct drain_sink {
 	int		device;
@@ -28,6 +29,7 @@ struct drain_sink {
 	uint64_t	bytes;
 	uint64_t	written;
 	bool		failed;
+	struct sifive_trace_sink last;
 };
 
 /**
@@ -40,6 +42,12 @@ struct drain_sink {
  * @pid:	the process that holds the session; 0: the capture is known to be the right one
  * @live:	it runs
  * @looks:	how often it did not run yet
+ * @most:	the limit of all files' bytes, 0: none
+ * @until:	the time to end, 0: none; in nanoseconds of the monotonic clock
+ * @over:	a limit was reached: nothing is copied any more
+ * @progress:	show a line on the terminal
+ * @shown:	when it was shown last
+ * @shown_bytes: how many bytes there were then
  */
 struct drain {
 	struct drain_sink	sink[PERF_MAX_SINKS];
@@ -51,6 +59,12 @@ struct drain {
 	pid_t			pid;
 	bool			live;
 	unsigned int		looks;
+	uint64_t		most;
+	uint64_t		until;
+	bool			over;
+	bool			progress;
+	uint64_t		shown;
+	uint64_t		shown_bytes;
 };
 
 /**
@@ -65,6 +79,14 @@ struct drain {
 int drain_open(struct drain *drain, const char *path, uint32_t capture, uint32_t sinks);
 
 /**
+ * drain_limit() - set when to end, and whether to show progress
+ * @most:	the most bytes of all files, 0: no limit
+ * @time:	nanoseconds from now on, 0: no limit
+ * @quiet:	no progress, not on a terminal either
+ */
+void drain_limit(struct drain *drain, uint64_t most, uint64_t time, bool quiet);
+
+/**
  * drain_event() - what to wait for until the next drain_copy()
  * @event:	filled for poll()
  * @longest:	filled with the longest time to wait
@@ -74,7 +96,7 @@ int drain_open(struct drain *drain, const char *path, uint32_t capture, uint32_t
 const struct timespec *drain_event(const struct drain *drain, struct pollfd *event,
 				   struct timespec *longest);
 
-/** drain_copy() - copy what there is, or a good part of it */
+/** drain_copy() - copy what there is, or a good part of it; sets @over at a limit */
 void drain_copy(struct drain *drain);
 
 /** drain_rest() - copy everything, once nobody writes any more */

@@ -50,6 +50,8 @@ enum on_full {
  * @launched:	the program
  * @drain:	the copying of the capture while it runs, if it is drained
  * @on_full:	enum on_full
+ * @size:	--size, 0: no limit
+ * @time:	--time in nanoseconds, 0: no limit
  * @quiet:	print only errors and losses
  */
 struct recording {
@@ -67,6 +69,8 @@ struct recording {
 	struct launched	launched;
 	struct drain	drain;
 	int		on_full;
+	uint64_t	size;
+	uint64_t	time;
 	bool		all;
 	bool		quiet;
 };
@@ -104,6 +108,12 @@ static const struct cli_option how_options[] = {
 	{ .name = "on-full", .value = "stop|wrap|drain",
 	  .help = "when the buffer is full: stop recording (default); wrap: overwrite the oldest, as --ring does; drain: never, the command copies it to the file while the program runs, and says what it was too slow for",
 	  .set = cli_word, .offset = offsetof(struct recording, on_full) },
+	{ .name = "size", .value = "SIZE",
+	  .help = "with --on-full drain: record until the files have SIZE bytes (100M, 2G); the program runs on",
+	  .set = setup_size, .offset = offsetof(struct recording, size) },
+	{ .name = "time", .value = "TIME",
+	  .help = "with --on-full drain: record for TIME (500ms, 10s, 5m, 1h); the program runs on",
+	  .set = setup_duration, .offset = offsetof(struct recording, time) },
 	{ .name = "header-once",
 	  .help = "one header for each CPU and channel, which SiFive's decoder needs, also if threads come and go; with --count delta it implies --per-cpu",
 	  .set = cli_bits, .offset = SETUP(flags), .most = SIFIVE_TRACE_HEADER_ONCE },
@@ -266,9 +276,12 @@ static int finish(struct recording *r, const struct capture_mark *mark, int stat
 /* Files are made now, for a capture that is drained. */
 static int drain(struct recording *r, uint32_t capture, uint32_t sinks)
 {
-	if (!r->setup.parsed.take.drain ||
-	    !drain_open(&r->drain, r->output, capture, sinks))
+	if (!r->setup.parsed.take.drain)
 		return 0;
+	if (!drain_open(&r->drain, r->output, capture, sinks)) {
+		drain_limit(&r->drain, r->size, r->time, r->quiet);
+		return 0;
+	}
 	report("the program was not run");
 	drain_close(&r->drain);
 	files_remove(r->output);
@@ -300,6 +313,10 @@ static void meanwhile(void *argument, const sigset_t *mask)
 	longest = drain_event(&r->drain, &trace, &time);
 	watch_wait(&r->watch, &trace, longest, mask);
 	drain_copy(&r->drain);
+	/* A session of the command's own need not go on; a program's does. */
+	if (r->drain.over && r->device.fd > 0 && !r->device.ran &&
+	    perf_device_stop(&r->device))
+		report("%s", sifive_trace_error());
 	see_objects(r);
 }
 
@@ -472,6 +489,8 @@ static int check_full(struct recording *r)
 		return usage_error("--ring is --on-full wrap: give one of them");
 	if (r->on_full == ON_FULL_DRAIN && r->setup.sram)
 		return usage_error("--on-full drain: SRAM cannot be read while it is written: leave out --sink sram");
+	if ((r->size || r->time) && r->on_full != ON_FULL_DRAIN)
+		return usage_error("--size and --time go with --on-full drain");
 	if (r->on_full == ON_FULL_WRAP)
 		*flags |= SIFIVE_TRACE_RING;
 	return 0;

@@ -106,6 +106,23 @@ int setup_header_interval(void *at, const struct cli_option *option, const char 
 	*(unsigned int *)at = (unsigned int)records;
 	return EXIT_OK;
 }
+int setup_size(void *at, const struct cli_option *option, const char *value)
+{
+	return set_buffer(at, option, value);
+}
+
+int setup_duration(void *at, const struct cli_option *option, const char *value)
+{
+	static const char * const units[] = { "ms", "s", "", "m", "h" };
+	static const uint64_t factor[] = {
+		UINT64_C(1000000), UINT64_C(1000000000), UINT64_C(1000000000),
+		UINT64_C(60000000000), UINT64_C(3600000000000),
+	};
+
+	return parse_amount(value, units, factor, 5, at) && *(uint64_t *)at ? EXIT_OK :
+	       cli_refuse(option, "a time such as 500ms, 10s, 5m or 1h", value);
+}
+
 #define OPTION(member)	offsetof(struct setup, options.member)
 
 const struct cli_option setup_what[] = {

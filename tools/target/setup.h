@@ -44,6 +44,12 @@ void setup_init(struct setup *setup);
 /** setup_header_interval() - for @set of record's option of that name */
 int setup_header_interval(void *at, const struct cli_option *option, const char *value);
 
+/** setup_size() - for @set of an option that takes a number of bytes, a uint64_t */
+int setup_size(void *at, const struct cli_option *option, const char *value);
+
+/** setup_duration() - the same with a time, in nanoseconds */
+int setup_duration(void *at, const struct cli_option *option, const char *value);
+
 /** setup_sampled() - whether the kernel writes samples */
 bool setup_sampled(const struct setup *setup);
 

@@ -9,7 +9,7 @@
 
 enum coverage coverage_of(const struct input *input)
 {
-	if (input->meta.coverage.full)
+	if (input->meta.coverage.full || input->meta.coverage.limit)
 		return COVERAGE_FIRST;
 	if (trace_wrapped(input->trace))
 		return COVERAGE_LAST;
@@ -65,7 +65,9 @@ const char *coverage_text(const struct input *input, char text[COVERAGE_SIZE])
 	*text = '\0';
 	if (coverage == COVERAGE_FIRST)
 		snprintf(text, COVERAGE_SIZE,
-			 "covers the first %s, then the buffer was full", part);
+			 "covers the first %s, then the %s", part,
+			 input->meta.coverage.full ? "buffer was full" :
+						     "recording's limit was reached");
 	else if (coverage == COVERAGE_LAST)
 		snprintf(text, COVERAGE_SIZE,
 			 "covers the last %s, the ring has overwritten what was before",

@@ -27,11 +27,12 @@
  *			each of its headers has its id
  *	objects		[{ path, build_id, start, end, bias, from, to }] in the order in
  *			which they came, not there before "from" or after "to"
- *	coverage	{ full, bytes, buffer, run_ns, counters_lost, gaps, gap_bytes }:
+ *	coverage	{ full, bytes, buffer, run_ns, counters_lost, gaps, gap_bytes, limit }:
  *			whether the buffer was full before the end, the trace's bytes, those
  *			of the buffer, how long was captured, bit n: counter n is not to be
  *			trusted; how often bytes were lost, and how many at least, that were
- *			overwritten before they were read, or had no room in the file
+ *			overwritten before they were read, or had no room in the file;
+ *			whether it ended where the user wanted it to
  *	lost		{ signals, threads, abandoned, refused, children, samples,
  *			encoders }, the last those whose registers were changed while
  *			they ran
@@ -115,6 +116,7 @@ struct meta_sampling {
 struct meta_coverage {
 	bool		known;
 	bool		full;
+	bool		limit;
 	uint64_t	bytes;
 	uint64_t	buffer;
 	uint64_t	run_ns;		/* 0: unknown */

@@ -224,15 +224,19 @@ static void recorder_losses(const struct input *input)
 		       name, COUNT(lost->encoders));
 }
 
-/* The losses of --strict. Data that a ring has overwritten is no loss. */
+/*
+ * The losses of --strict. What a ring has overwritten is no loss, nor what was made behind
+ * a limit of the recording, which may cut records.
+ */
 static bool is_lossy(const struct input *input)
 {
 	const struct trace_stats *stats = trace_stats(input->trace);
+	uint64_t cut = input->meta.coverage.limit ? stats->truncated : 0;
 
-	return stats->gaps || stats->errors || stats->losses ||
+	return stats->gaps || stats->errors || stats->losses > cut ||
 	       stats->cut_bytes || stats->unknown || stats->corrected ||
 	       stats->no_header || untimed(stats) || stats->unaddressed ||
-	       coverage_of(input) == COVERAGE_FIRST || coverage_lost(input) ||
+	       input->meta.coverage.full || coverage_lost(input) ||
 	       coverage_gaps(input) ||
 	       input->meta.coverage.counters_lost || input->meta.lost.encoders;
 }

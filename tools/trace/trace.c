@@ -163,6 +163,7 @@ static void on_lost(void *context, const struct perfrec_loss *loss)
 	} else {
 		trace->stats.losses++;
 		trace->stats.lost_words += loss->words;
+		trace->stats.truncated += loss->reason == PERFREC_TRUNCATED;
 	}
 	*begun = true;
 	if (trace->ops->lost)

@@ -58,6 +58,7 @@ struct trace_options {
  * @unaddressed: records among them whose addresses are not known
  * @losses:	how often words were dropped
  * @lost_words:	words dropped
+ * @truncated:	those of @losses that the trace's end makes
  * @assumed:	records before a ring's first header of their stream, which the
  *		side-car file describes
  * @rootless:	records before it that build on overwritten ones: left out
@@ -91,6 +92,7 @@ struct trace_stats {
 	uint64_t	unaddressed;
 	uint64_t	losses;
 	uint64_t	lost_words;
+	uint64_t	truncated;
 	uint64_t	assumed;
 	uint64_t	rootless;
 	uint64_t	ring_words;

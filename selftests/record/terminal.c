@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* terminal COMMAND ARGUMENT...: runs it on a terminal, and prints what appears there. */
+#include <pty.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+int main(int argc, char **argv)
+{
+	int terminal, status;
+	char text[4096];
+	ssize_t got;
+	pid_t child = argc > 1 ? forkpty(&terminal, NULL, NULL, NULL) : -1;
+
+	if (child < 0) {
+		perror("terminal");
+		return 1;
+	}
+	if (!child) {
+		execvp(argv[1], argv + 1);
+		_exit(127);
+	}
+	/* EIO when nobody has the terminal open any more. */
+	while ((got = read(terminal, text, sizeof(text))) > 0)
+		fwrite(text, 1, (size_t)got, stdout);
+	if (waitpid(child, &status, 0) != child || !WIFEXITED(status))
+		return 1;
+	return WEXITSTATUS(status);
+}
