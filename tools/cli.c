@@ -268,8 +268,8 @@ void cli_put_wrapped(const char *text, int indent)
 static void put_word(void *context, const char *word, const char *help)
 {
 	(void)context;
-	printf("%*s%-9s ", HELP_COLUMN + 2, "", word);
-	cli_put_wrapped(help, HELP_COLUMN + 12);
+	printf("%*s%-10s ", HELP_COLUMN + 2, "", word);
+	cli_put_wrapped(help, HELP_COLUMN + 13);
 }
 
 static void put_option(const struct cli_option *option)

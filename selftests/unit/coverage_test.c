@@ -34,7 +34,7 @@ TEST_F(command, every_command_tells_what_a_full_buffer_covers)
 		"decode --format perf -o .", "export --format folded",
 		"export --format chrome", "export --format svg",
 		"export --format html", "export --format ctf -o ctf",
-		"export --format dqr -o dqr",
+		"export --format dqr -o dqr", "export --format speedscope",
 	};
 	unsigned int i;
 
@@ -53,9 +53,11 @@ TEST_F(command, outputs_tell_what_a_full_buffer_covers)
 	static const char * const arguments[] = {
 		"report", "graph", "replay", "decode", "export --format svg",
 		"export --format html", "export --format ctf -o ctf",
+		"export --format speedscope",
 	};
 	static const char * const json[] = {
 		"decode --format json", "export --format chrome", "export --format html",
+		"export --format speedscope",
 	};
 	unsigned int i;
 

@@ -416,7 +416,7 @@ TEST_F(command, replay_leaves_out)
 
 TEST_F(command, export_stacks)
 {
-	static const char * const weighed[] = { "folded", "svg", "html" };
+	static const char * const weighed[] = { "folded", "svg", "html", "speedscope" };
 	unsigned int i;
 
 	calls(&self->gen, 6, 100);
@@ -428,7 +428,7 @@ TEST_F(command, export_stacks)
 	EXPECT_EQ(0, system("python3 -c \"import xml.dom.minidom as m;"
 			    " m.parse('flame.svg')\""));
 	EXPECT_EQ(0, system("grep -q 'data-n=\"fib\"' flame.svg"));
-	for (i = 0; i < 3; i++) {
+	for (i = 0; i < sizeof(weighed) / sizeof(weighed[0]); i++) {
 		run(self, "export -q --format %s --weight nothing -o none trace.rtd",
 		    weighed[i]);
 		EXPECT_EQ(2, self->status);
@@ -718,6 +718,7 @@ TEST_F(command, names_of_any_characters)
 		{ "export --format folded", plain, "w\xc3\xb6?[5m:/7" },
 		{ "export --format chrome", json, "w\xc3\xb6\\u001b[5m\\u000a/7" },
 		{ "export --format html", json, "w\xc3\xb6\\u001b[5m\\u000a/7" },
+		{ "export --format speedscope", json, "w\xc3\xb6\\u001b[5m\\u000a/7" },
 		{ "export --format svg", xml, "w\xc3\xb6 [5m /7" },
 	};
 	unsigned int i;

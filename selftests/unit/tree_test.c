@@ -88,6 +88,19 @@ TEST_F_TIMEOUT(command, the_lightest_paths_are_others, 300)
 	    " sed -n 's/^\"tree\"://p' t.html | grep -o '[0-9]*\\]' |"
 	    " awk '{ sum += $1 } END { print sum }'");
 	EXPECT_EQ(whole, number(self->out));
+	run(self, "export --format speedscope trace.rtd | grep -o '\"endValue\":[0-9]*' |"
+	    " cut -d: -f2");
+	EXPECT_EQ(whole, number(self->out));
+}
+
+/* What speedscope reads, compared with a column of report; its sum is the output. */
+static void read_speedscope(FIXTURE_DATA(command) *self, const char *weight,
+			    const char *column)
+{
+	run(self, "export -q -c all --format speedscope --weight %s -o t.json trace.rtd",
+	    weight);
+	run(self, "report -q -c all --format csv trace.rtd >t.csv;"
+	    " " SOURCES "/speedscope.py t.json t.csv %s", column);
 }
 
 #define THREADS		3
@@ -173,7 +186,38 @@ TEST_F_TIMEOUT(command, the_root_has_the_whole_of_random_calls, 300)
 		    " sed -n 's/^\"tree\"://p' t.html | grep -o '[0-9]*\\]' |"
 		    " awk '{ sum += $1 } END { print sum }'");
 		EXPECT_EQ(whole, number(self->out));
+		read_speedscope(self, "time", "self");
+		EXPECT_EQ(whole, number(self->out)) {
+			TH_LOG("%s", self->err);
+		}
+		read_speedscope(self, "calls", "calls");
+		EXPECT_LT(100, number(self->out));
+		read_speedscope(self, "cycles", "cycles:self");
+		EXPECT_LT(1000, number(self->out));
 	}
+}
+
+/* Calls inside each other, of a third of a second each without their callees. */
+TEST_F(command, speedscope_rounds_no_sum)
+{
+	struct gen_stream stream;
+	unsigned int i;
+
+	self->gen.step = 0;
+	begin(self, &stream);
+	for (i = 0; i < 100; i++) {
+		self->gen.now += 1;
+		record(&stream, 0, 0x10000 + 0x40 * i);
+	}
+	for (; i; i--) {
+		self->gen.now += 1;
+		record(&stream, 1, 0x10000 + 0x40 * (i - 1));
+	}
+	save(self, "trace.rtd");
+	run(self, "export -q --format speedscope --ts-hz 3 trace.rtd");
+	EXPECT_EQ(0, self->status);
+	EXPECT_NE(NULL, strstr(self->out, "\"unit\":\"nanoseconds\",\"startValue\":0,\"endValue\":66333333333,"));
+	EXPECT_NE(NULL, strstr(self->out, "\"at\":66333333333}]}"));
 }
 
 /* Recursion with more open calls than fit a tree. */
@@ -199,6 +243,9 @@ TEST_F_TIMEOUT(command, paths_of_open_calls_keep_the_whole, 300)
 	run(self, "export --format html -o t.html trace.rtd;"
 	    " sed -n 's/^\"tree\"://p' t.html | grep -o '[0-9]*\\]' |"
 	    " awk '{ sum += $1 } END { print sum }'");
+	EXPECT_EQ(enter, number(self->out));
+	run(self, "export --format speedscope trace.rtd | grep -o '\"endValue\":[0-9]*' |"
+	    " cut -d: -f2");
 	EXPECT_EQ(enter, number(self->out));
 }
 

@@ -10,8 +10,8 @@
 #include "export.h"
 
 static const struct exporter * const exporters[] = {
-	&export_chrome, &export_folded, &export_svg, &export_html, &export_ctf,
-	&export_dqr,
+	&export_chrome, &export_folded, &export_svg, &export_html, &export_speedscope,
+	&export_ctf, &export_dqr,
 };
 
 #define EXPORTERS	(sizeof(exporters) / sizeof(exporters[0]))
@@ -29,7 +29,7 @@ static const struct cli_option export_options[] = {
 	  .list = list_formats, .listed = true,
 	  .set = cli_word, .offset = offsetof(struct export, format) },
 	{ .name = "weight", .value = "KEY", .words = "time|calls|samples",
-	  .help = "weight of stacks, in formats of call trees (folded, svg, html): time (default; calls if there are no times, samples if there are no calls), calls, samples, or a counter's name",
+	  .help = "weight of stacks, in formats of call trees (folded, svg, html, speedscope): time (default; calls if there are no times, samples if there are no calls), calls, samples, or a counter's name",
 	  .set = cli_text, .offset = offsetof(struct export, weight) },
 	{ .letter = 'o', .name = "output", .value = "PATH",
 	  .help = "file to write to (default: standard output); for ctf and dqr a folder, which must be empty or not exist",
@@ -89,6 +89,12 @@ const char *export_weight_name(const struct export *export, int weight)
 	if (weight == TREE_SAMPLES)
 		return "samples";
 	return analysis_counters(export->analysis)->name[weight - TREE_COUNTER];
+}
+
+uint64_t export_nanoseconds(const struct export *export, uint64_t ticks)
+{
+	return (uint64_t)((unsigned __int128)ticks * 1000000000 /
+			  export->input.hz);
 }
 
 /* Files of another trace would be read as part of this one. */
@@ -188,7 +194,7 @@ static int command_export(int argc, char **argv)
 		return usage_error("export: no format: give --format (sifive-trace export --help lists them)");
 	exporter = exporters[export.format];
 	if (export.weight && !exporter->of_tree)
-		return usage_error("export: --weight is for call trees (folded, svg, html), not for %s",
+		return usage_error("export: --weight is for call trees (folded, svg, html, speedscope), not for %s",
 				   exporter->name);
 	if (exporter->to_folder && !export.common.output)
 		return usage_error("export: --format %s needs a folder: give -o FOLDER",

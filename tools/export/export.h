@@ -60,6 +60,7 @@ struct exporter {
 extern const struct exporter export_chrome;
 extern const struct exporter export_folded;
 extern const struct exporter export_svg;
+extern const struct exporter export_speedscope;
 extern const struct exporter export_ctf;
 extern const struct exporter export_dqr;
 extern const struct exporter export_html;
@@ -73,6 +74,9 @@ void export_tree_point(void *context, struct analysis_thread *thread,
 
 /** export_weight_name() - "us", "ticks", "samples", or a counter's name */
 const char *export_weight_name(const struct export *export, int weight);
+
+/** export_nanoseconds() - ticks of a trace whose rate is known */
+uint64_t export_nanoseconds(const struct export *export, uint64_t ticks);
 
 /* Texts that the Makefile builds into the program. */
 extern const char export_flame_js[];

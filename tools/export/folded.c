@@ -25,12 +25,6 @@ static void put_path(struct export *export, uint32_t *path, uint32_t node)
 	}
 }
 
-static uint64_t nanoseconds(const struct export *export, uint64_t ticks)
-{
-	return (uint64_t)((unsigned __int128)ticks * 1000000000 /
-			  export->input.hz);
-}
-
 static int folded_end(struct export *export)
 {
 	uint32_t *path = calloc(export->tree.nodes, sizeof(*path)), i;
@@ -42,7 +36,7 @@ static int folded_end(struct export *export)
 		uint64_t self = tree_self(&export->tree, i, weight);
 
 		if (weight == TREE_TIME && export->input.hz)
-			self = nanoseconds(export, self);
+			self = export_nanoseconds(export, self);
 		if (!self)
 			continue;
 		put_path(export, path, i);

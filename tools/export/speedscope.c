@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/*
+ * JSON for speedscope: a profile for each thread. Each path of calls opens and closes
+ * once, so that the size grows with the paths, not with the calls nor their depth.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "../command.h"
+#include "coverage.h"
+#include "export.h"
+
+/*
+ * @width:	weight of each node with its callees
+ * @at:		weight before the current position of the thread
+ */
+struct writer {
+	struct export	*export;
+	uint64_t	*width;
+	uint64_t	at;
+	bool		any;		/* the thread has an event */
+};
+
+static void measure(struct writer *writer)
+{
+	const struct tree *tree = &writer->export->tree;
+	uint32_t i;
+
+	/* A node's number is greater than its caller's. */
+	for (i = tree->nodes - 1; i; i--) {
+		writer->width[i] += tree_self(tree, i, writer->export->weighed_by);
+		writer->width[tree->node[i].parent] += writer->width[i];
+	}
+}
+
+/* Positions are rounded, not weights: so the whole is exact. */
+static uint64_t position(const struct export *export, uint64_t weight)
+{
+	if (export->weighed_by != TREE_TIME || !export->input.hz)
+		return weight;
+	return export_nanoseconds(export, weight);
+}
+
+static void put_event(struct writer *writer, char type, uint32_t node)
+{
+	struct output *out = writer->export->out;
+
+	if (writer->any)
+		put_char(out, ',');
+	writer->any = true;
+	put_format(out, "\n{\"type\":\"%c\",\"frame\":%u,\"at\":", type,
+		   writer->export->tree.node[node].function);
+	put_number(out, position(writer->export, writer->at), 0);
+	put_char(out, '}');
+}
+
+/* Closes paths from *@open outwards, until @node is the innermost open one. */
+static void close_paths(struct writer *writer, uint32_t *open, uint32_t node)
+{
+	for (; *open != node; *open = writer->export->tree.node[*open].parent)
+		put_event(writer, 'C', *open);
+}
+
+static void put_events(struct writer *writer, uint32_t thread)
+{
+	const struct tree *tree = &writer->export->tree;
+	uint32_t end = tree->node[thread].next, open = thread, node = thread;
+
+	writer->any = false;
+	writer->at = tree_self(tree, thread, writer->export->weighed_by);
+	while ((node = tree_next(tree, node, writer->width[node] != 0)) != end) {
+		if (!writer->width[node])
+			continue;
+		close_paths(writer, &open, tree->node[node].parent);
+		put_event(writer, 'O', node);
+		writer->at += tree_self(tree, node, writer->export->weighed_by);
+		open = node;
+	}
+	close_paths(writer, &open, thread);
+}
+
+static void put_profiles(struct writer *writer)
+{
+	struct export *export = writer->export;
+	const struct tree *tree = &export->tree;
+	bool time = export->weighed_by == TREE_TIME && export->input.hz;
+	uint32_t thread = tree->node[TREE_ROOT].child;
+	char name[EXPORT_NAME_SIZE];
+	const char *separator = "";
+
+	for (; thread != TREE_NONE; thread = tree->node[thread].next) {
+		if (!writer->width[thread])
+			continue;
+		tree_name(tree, thread, name, sizeof(name));
+		put_format(export->out, "%s{\"type\":\"evented\",\"name\":", separator);
+		put_json(export->out, name);
+		put_format(export->out, ",\"unit\":\"%s\",\"startValue\":0,\"endValue\":",
+			   time ? "nanoseconds" : "none");
+		put_number(export->out, position(export, writer->width[thread]), 0);
+		put_string(export->out, ",\"events\":[");
+		put_events(writer, thread);
+		put_string(export->out, "]}");
+		separator = ",\n";
+	}
+}
+
+/* A frame's number is that of its function. */
+static void put_frames(struct export *export)
+{
+	uint32_t count = functions_count(analysis_functions(export->analysis)), i;
+	char name[EXPORT_NAME_SIZE];
+
+	for (i = 0; i < count; i++) {
+		analysis_name(export->analysis, i, name, sizeof(name));
+		put_string(export->out, i ? ",\n{\"name\":" : "{\"name\":");
+		put_json(export->out, name);
+		put_char(export->out, '}');
+	}
+}
+
+static void put_title(struct export *export)
+{
+	char coverage[COVERAGE_SIZE], title[EXPORT_NAME_SIZE + COVERAGE_SIZE];
+	const char *name = export->input.meta.exe ? export->input.meta.exe :
+						    export->common.path;
+
+	coverage_text(&export->input, coverage);
+	snprintf(title, sizeof(title), "%.*s: %s%s%s", EXPORT_NAME_SIZE / 2, name,
+		 export_weight_name(export, export->weighed_by),
+		 *coverage ? "; " : "", coverage);
+	put_json(export->out, title);
+}
+
+static int speedscope_end(struct export *export)
+{
+	struct writer writer = { .export = export };
+	struct output *out = export->out;
+
+	writer.width = calloc(export->tree.nodes, sizeof(*writer.width));
+	if (!writer.width) {
+		report("out of memory");
+		return -1;
+	}
+	tree_finish(&export->tree, export->weighed_by);
+	measure(&writer);
+	put_string(out, "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\n"
+		   "\"exporter\":\"sifive-trace " VERSION
+		   "\",\n\"name\":");
+	put_title(export);
+	put_string(out, ",\n\"coverage\":{");
+	coverage_json(&export->input, out);
+	put_string(out, "},\n\"shared\":{\"frames\":[\n");
+	put_frames(export);
+	put_string(out, "]},\n\"profiles\":[\n");
+	put_profiles(&writer);
+	put_string(out, "]}\n");
+	free(writer.width);
+	return 0;
+}
+
+const struct exporter export_speedscope = {
+	.name = "speedscope",
+	.help = "JSON for speedscope: a profile of each thread's calls",
+	.of_tree = true,
+	.ops = {
+		.enter = export_tree_enter,
+		.leave = export_tree_leave,
+		.point = export_tree_point,
+	},
+	.end = speedscope_end,
+};
