@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A capture's life, from CONFIG over START and STOP to the reading of what it
- * holds. Everything here is called with the system locked.
+ * A capture: CONFIG, START, STOP and reading its data. All functions here are called
+ * with the system locked.
  */
 
 #include <linux/cpu.h>
@@ -35,7 +35,7 @@ static int reset_all(struct sft_why *why)
 	return 0;
 }
 
-/* Masters first: a slave that starts shows its master's time at once. */
+/* Start the master first: a slave shows the master's time as soon as it starts. */
 static int start_timestamp(struct sft_encoder *e, struct sft_why *why)
 {
 	struct sft_capture *cap = &sft_hw.capture;
@@ -75,7 +75,7 @@ static int create_sinks(size_t wanted, u64 *smallest, struct sft_why *why)
 	return 0;
 }
 
-/* Program freshly reset components; @program aims a sink. */
+/* Program all components after their reset; @program sets up a sink. */
 static int program_all(int (*program)(struct sft_sink *s, struct sft_why *why),
 		       struct sft_why *why)
 {
@@ -114,8 +114,8 @@ static void deactivate(struct sft_component *c)
 }
 
 /*
- * Leave no component active: from now on none writes to memory. An encoder that cannot
- * be reached was stopped when its hart went offline.
+ * Deactivate all components, so that none writes to memory any more. An unreachable
+ * encoder was stopped when its hart went offline.
  */
 static void quiesce(void)
 {
@@ -130,7 +130,7 @@ static void quiesce(void)
 			deactivate(f);
 }
 
-/* Give buffers and components back; nothing is left to read. */
+/* Free the capture's buffers and release its components. */
 void sft_capture_free(void)
 {
 	struct sft_capture *cap = &sft_hw.capture;
@@ -163,7 +163,7 @@ void sft_capture_free(void)
 		f->used = false;
 }
 
-/* The funnel with the sink first, so that none sends to one that still drops. */
+/* Start the funnel with the sink first: a stopped funnel drops messages. */
 static int start_funnels(struct sft_why *why)
 {
 	unsigned int level, levels = sft_topology_count(&sft_hw.funnels);
@@ -177,7 +177,7 @@ static int start_funnels(struct sft_why *why)
 	return ret;
 }
 
-/* The funnel with the sink last: each after all that feed it. */
+/* Stop the funnel with the sink last, after all that feed it. */
 static int stop_funnels(struct sft_why *why)
 {
 	unsigned int level = sft_topology_count(&sft_hw.funnels);
@@ -194,7 +194,7 @@ static int stop_funnels(struct sft_why *why)
 	return ret;
 }
 
-/* Let one encoder send what stores to its stimulus registers make. */
+/* Trace the self-test's stores on one encoder, and read its messages back. */
 static int test_encoder(struct sft_encoder *e, struct sft_sink *s)
 {
 	int ret, err;
@@ -218,8 +218,9 @@ static int test_encoder(struct sft_encoder *e, struct sft_sink *s)
 }
 
 /*
- * Before a capture: how its encoders' messages look. None can stall its hart
- * meanwhile. What is broken is for START and STOP to report.
+ * Check the format of the encoders' messages before a capture. Encoders drop messages
+ * meanwhile, so that none stalls its hart. Errors are ignored: START and STOP report
+ * them.
  */
 static void test_encoders(void)
 {
@@ -239,7 +240,7 @@ static void test_encoders(void)
 	cap->channels = wanted.channels;
 }
 
-/* Write messages until a sink, written from its beginning, has been filled. */
+/* Store messages until a sink, written from its beginning, has wrapped. */
 static int fill(const struct sft_sink *s, struct sft_why *why)
 {
 	struct sft_encoder *e = sft_topology_encoder(__ffs64(s->encoders));
@@ -257,8 +258,8 @@ static int fill(const struct sft_sink *s, struct sft_why *why)
 }
 
 /*
- * An SRAM holds what was captured before, and can be read through the page of an
- * encoder that has it; it can be written only by tracing.
+ * Overwrite old data: a program that maps the encoder's page can read its SRAM. Only
+ * trace messages can write an SRAM.
  */
 static int erase_sram(struct sft_why *why)
 {
@@ -278,7 +279,7 @@ static int erase_sram(struct sft_why *why)
 	return ret ?: err ?: reset_all(why);
 }
 
-/* @config has been checked, and is possible. With an error nothing is configured. */
+/* The caller has checked @config. After an error nothing is configured. */
 int sft_capture_config(struct sifive_trace_config *config, struct sft_why *why)
 {
 	struct sft_capture *cap = &sft_hw.capture;
@@ -315,14 +316,14 @@ int sft_capture_config(struct sifive_trace_config *config, struct sft_why *why)
 		sft_capture_free();
 		return ret;
 	}
-	/* What the stores of CONFIG itself have met is not the session's. */
+	/* Errors that CONFIG's own stores caused are not the session's. */
 	sft_health_clear();
 	config->sinks = cap->sinks;
 	config->buffer = smallest;
 	return 0;
 }
 
-/* A sink's end was reached: a ring goes on at its beginning, others stop. */
+/* Whether a sink has reached its end: a ring has wrapped, other buffers are full. */
 static u32 sink_end(const struct sft_sink *s)
 {
 	if (!sft_sink_wrapped(s))
@@ -331,7 +332,7 @@ static u32 sink_end(const struct sft_sink *s)
 	       SIFIVE_TRACE_STATUS_WRAPPED : SIFIVE_TRACE_STATUS_FULL;
 }
 
-/* Whether a reader of @sink, or of SFT_ALL_SINKS, sees sink number @i. */
+/* Whether a reader of @sink, which may be SFT_ALL_SINKS, reads sink number @i. */
 static bool reads(int sink, unsigned int i)
 {
 	return sink == SFT_ALL_SINKS || sink == (int)i;
@@ -347,7 +348,7 @@ bool sft_capture_full(int sink)
 	return false;
 }
 
-/* Whether a component on the way to a sink has reported an error. */
+/* Whether a component between an encoder and the sink has reported an error. */
 static bool has_failed(const struct sft_sink *s)
 {
 	const struct sft_component *c;
@@ -364,13 +365,13 @@ static bool has_failed(const struct sft_sink *s)
 	return false;
 }
 
-/* Bytes of sink number @i that read() can give now. */
+/* Number of bytes that read() can return from sink number @i now. */
 static u64 sink_bytes(unsigned int i)
 {
 	return sft_drain_on() ? sft_drain_unread(i) : sft_sink_bytes(&sft_hw.capture.sink[i]);
 }
 
-/* What sink number @out->index, which exists, is and holds. */
+/* Describe sink number @out->index, which exists. */
 void sft_capture_describe(struct sifive_trace_sink *out)
 {
 	const struct sft_sink *s = &sft_hw.capture.sink[out->index];
@@ -395,7 +396,7 @@ void sft_capture_describe(struct sifive_trace_sink *out)
 	strscpy_pad(out->name, sft_name(s->owner), sizeof(out->name));
 }
 
-/* Program an encoder that a program has changed through its stimulus page. */
+/* Program an encoder again that a program changed through its stimulus page. */
 static int restore_encoder(struct sft_encoder *e, struct sft_why *why)
 {
 	struct sft_sink *s = sft_route_sink(&e->c);
@@ -423,7 +424,7 @@ static int restore_changed(struct sft_why *why)
 	return ret;
 }
 
-/* Whether a capture that does not run may start. */
+/* Whether a stopped capture may start. */
 static int check_start(bool rewind, struct sft_why *why)
 {
 	if (sft.sleeping)
@@ -451,7 +452,7 @@ int sft_capture_start(bool rewind, struct sft_why *why)
 	if (ret)
 		return ret;
 	ret = restore_changed(why);
-	/* Before the sinks are empty: a full one explains what was reported. */
+	/* Before the sinks are emptied: a full sink explains a reported error. */
 	if (!ret)
 		sft_health_start();
 	for (i = 0; rewind && i < cap->sinks && !ret; i++)
@@ -481,10 +482,7 @@ static void finish_stores_here(void *unused)
 	mb();	/* stores that programs made here arrive before what follows */
 }
 
-/*
- * A store that a hart made is on its way for a while: one that arrives at a
- * stopped encoder is lost.
- */
+/* A store takes time to reach the encoder, which loses it when stopped. */
 static void finish_stores(void)
 {
 	struct sft_encoder *e;
@@ -494,7 +492,7 @@ static void finish_stores(void)
 			smp_call_function_single(e->cpu, finish_stores_here, NULL, 1);
 }
 
-/* Stops everything that can be stopped; returns the first error met. */
+/* Stop all components, also after an error; return the first error. */
 int sft_capture_stop(struct sft_why *why)
 {
 	struct sft_capture *cap = &sft_hw.capture;
@@ -529,7 +527,10 @@ int sft_capture_stop(struct sft_why *why)
 	return ret;
 }
 
-/* What is in a sink of its own is kept: the registers may go with the CPU. */
+/*
+ * Save the contents of an encoder's own sink: its registers may lose power with the
+ * CPU.
+ */
 static void stop_stream(struct sft_encoder *e, struct sft_why *why)
 {
 	struct sft_sink *s = sft_route_sink(&e->c);
@@ -542,7 +543,7 @@ static void stop_stream(struct sft_encoder *e, struct sft_why *why)
 		sft_sink_stopped(s, !ret);
 }
 
-/* A CPU goes offline: its encoder's stream ends here, whole. */
+/* A CPU goes offline: end its encoder's stream with a whole message. */
 void sft_capture_cpu_offline(unsigned int cpu, struct sft_why *why)
 {
 	struct sft_encoder *e;
@@ -579,7 +580,7 @@ static int restart_stream(struct sft_encoder *e, struct sft_why *why)
 	ret = s ? sft_sink_restore(s, why) : 0;
 	if (ret)
 		return ret;
-	/* A sink that is full takes nothing from anybody. */
+	/* A full sink accepts no messages. */
 	if (!sft_hw.capture.running || sft_sink_full(sft_route_end(e)))
 		return 0;
 	if (!sft_encoder_start(e, why))
@@ -588,7 +589,7 @@ static int restart_stream(struct sft_encoder *e, struct sft_why *why)
 	return sft_fail(why, -EIO, "%s does not start again", sft_name(&e->c));
 }
 
-/* The CPU is back: the stream goes on behind what there is. */
+/* The CPU is online again: continue the stream behind the captured data. */
 void sft_capture_cpu_online(struct sft_encoder *e, struct sft_why *why)
 {
 	if (restart_stream(e, why)) {
@@ -600,7 +601,7 @@ void sft_capture_cpu_online(struct sft_encoder *e, struct sft_why *why)
 	sft_threads_resume();
 }
 
-/* Before system sleep: all that was captured is in memory when this returns. */
+/* Before system suspend: stop the capture; its data is in memory when this returns. */
 void sft_capture_suspend(struct sft_why *why)
 {
 	bool running = sft_hw.capture.running;
@@ -611,7 +612,10 @@ void sft_capture_suspend(struct sft_why *why)
 	sft.state.asleep = running;
 }
 
-/* Hibernation begins, and may bring back no memory that the kernel does not manage. */
+/*
+ * Before hibernation: it may not restore memory that the kernel does not manage, so
+ * compute a checksum of each sink's data.
+ */
 void sft_capture_freeze(void)
 {
 	struct sft_sink *s = sft_hw.capture.sink;
@@ -621,7 +625,7 @@ void sft_capture_freeze(void)
 		s[i].sum = sft_sink_sum(&s[i]);
 }
 
-/* It is over: what is not as it was is not what was captured. */
+/* After hibernation: drop the data of sinks whose checksum differs. */
 void sft_capture_thaw(void)
 {
 	struct sft_sink *s = sft_hw.capture.sink;
@@ -638,9 +642,8 @@ void sft_capture_thaw(void)
 }
 
 /*
- * After system sleep. What was in system memory is still there, or known to be
- * lost, and a capture goes on behind it; SRAM is empty, and a capture there stays
- * stopped.
+ * After system resume: continue the capture behind the data in system memory. SRAM is
+ * empty after suspend, so a capture in SRAM stays stopped.
  */
 void sft_capture_resume(struct sft_why *why)
 {
@@ -665,7 +668,7 @@ void sft_capture_resume(struct sft_why *why)
 	sft_wake_pollers();
 }
 
-/* The session is over: the hardware rests, the data stays. */
+/* The session ends: stop the hardware and keep the data. */
 void sft_capture_release(void)
 {
 	sft_capture_stop(NULL);
@@ -684,7 +687,7 @@ u64 sft_capture_bytes(int sink)
 	return bytes;
 }
 
-/* Bytes that there can ever be. */
+/* Number of bytes that the sinks can hold. */
 u64 sft_capture_size(int sink)
 {
 	u64 size = 0;
@@ -696,7 +699,7 @@ u64 sft_capture_size(int sink)
 	return size;
 }
 
-/* Whether the data of what runs can be read. */
+/* Whether a running capture can be read. */
 int sft_capture_readable(struct sft_why *why)
 {
 	if (sft_hw.capture.running && sft_hw.capture.kind == SIFIVE_TRACE_SINK_SRAM)
@@ -705,8 +708,8 @@ int sft_capture_readable(struct sft_why *why)
 }
 
 /*
- * Copy captured bytes from @offset of the stream, sink after sink. Returns how
- * many, 0 at the end.
+ * Copy captured bytes from @offset on, sink after sink. Returns the number of bytes, 0
+ * at the end.
  */
 ssize_t sft_capture_copy(int sink, void *to, u64 offset, size_t count,
 			 struct sft_why *why)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The nodes: /dev/sifive-trace for the whole machine, and where there can be
- * more than one sink, /dev/sifive-trace.N to read sink N of a capture alone.
+ * The device nodes: /dev/sifive-trace for the machine, and /dev/sifive-trace.N to read
+ * sink N of a capture, if there can be more than one sink.
  */
 
 #include <linux/capability.h>
@@ -20,10 +20,10 @@
 #include "../hardware/compat.h"
 #include "session.h"
 
-/* The most that one read() copies under the lock. */
+/* Most bytes that one read() copies with the system locked. */
 #define READ_CHUNK	SZ_64K
 
-/* Nothing interrupts when a sink fills: who polls is served this often. */
+/* The hardware has no interrupt for a filling sink: pollers look again this often. */
 #define POLL_INTERVAL	msecs_to_jiffies(10)
 
 #define MINOR_ALL	0
@@ -34,13 +34,13 @@ static dev_t first_dev;
 static struct cdev cdev;
 static struct class *class;
 
-/* How many /dev/sifive-trace.N there are, and what keeps that so. */
+/* Number of /dev/sifive-trace.N nodes, guarded by sink_nodes_lock. */
 static unsigned int sink_nodes;
 static DEFINE_MUTEX(sink_nodes_lock);
 
 static DECLARE_WAIT_QUEUE_HEAD(pollers);
 
-/* How often those that wait had a reason to look again. */
+/* Number of wake-ups, so that a reader does not miss one before it waits. */
 static unsigned long wakes;
 
 static void poll_again(struct work_struct *work);
@@ -76,7 +76,7 @@ static int sft_open(struct inode *inode, struct file *filp)
 	return 0;
 }
 
-/* The last reference, be it a descriptor or a mapping, is gone. */
+/* Called when the last reference is gone, a descriptor's or a mapping's. */
 static int sft_release(struct inode *inode, struct file *filp)
 {
 	struct sft_file *file = filp->private_data;
@@ -91,7 +91,7 @@ static int sft_release(struct inode *inode, struct file *filp)
 	return 0;
 }
 
-/* Whether a file may go on reading, or begin to. */
+/* Whether a file may read the capture from @offset on. */
 static int may_read_on(struct sft_file *file, u64 offset, struct sft_why *why)
 {
 	if (sft_stale(file))
@@ -105,7 +105,7 @@ static int may_read_on(struct sft_file *file, u64 offset, struct sft_why *why)
 	return 0;
 }
 
-/* What is there now, if it can be read as it is; -ENODATA when it needs a copy. */
+/* Read without a copy if possible; -ENODATA if the ring runs and needs one. */
 static ssize_t read_now(struct sft_file *file, void *chunk, u64 offset,
 			size_t count, struct sft_why *why)
 {
@@ -123,7 +123,7 @@ static ssize_t read_now(struct sft_file *file, void *chunk, u64 offset,
 	return ret ?: -ENODATA;
 }
 
-/* A running ring moves on while it is read: of that a copy of one moment is. */
+/* Read from a copy if the ring runs: the hardware overwrites it meanwhile. */
 static ssize_t read_any(struct sft_file *file, void *chunk, u64 offset, size_t count,
 			struct sft_why *why)
 {
@@ -175,7 +175,7 @@ static ssize_t sft_read_file(struct file *filp, char __user *to, size_t count,
 	count = min_t(size_t, count, READ_CHUNK);
 	if (!count)
 		return 0;
-	/* A drained byte is given once: have room for it before it is taken. */
+	/* read() returns a drained byte only once: fault the buffer in before. */
 	if (sft_drain_on())
 		count -= fault_in_safe_writeable(to, count);
 	if (!count)
@@ -227,7 +227,9 @@ static void poll_again(struct work_struct *work)
 	wake_up_interruptible(&pollers);
 }
 
-/* A capture has stopped, or is gone, or has bytes to drain; with the system locked. */
+/*
+ * Called with the system locked when a capture stops, is freed, or has bytes to drain.
+ */
 void sft_wake_pollers(void)
 {
 	WRITE_ONCE(wakes, wakes + 1);
@@ -275,9 +277,9 @@ static const struct file_operations sft_fops = {
 };
 
 /*
- * Have as many nodes for single sinks as a capture can have sinks, where that is
- * more than one. Not under the system's lock: making a node opens none, but
- * waits for others that may be opening one.
+ * Create or remove nodes until each possible sink has one, or none if there is only one
+ * sink. Called without the system's lock: creating a node may wait for an open() that
+ * needs it.
  */
 void sft_chardev_update(void)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What user mode can map: the stimulus pages of its session's encoders, the slots of
- * the session's threads, and the page in which it counts what it lost.
+ * The mappings: stimulus pages of the session's encoders, slots of the session's
+ * threads, and the page in which the library counts losses.
  */
 
 #include <linux/capability.h>
@@ -29,9 +29,9 @@ struct page_of {
 };
 
 /*
- * Who may map what: a copy, with a lock of its own. Perf holds its locks while it
- * writes to user memory, and is called with the system's lock held: so neither
- * mapping nor the first touch of a page can take that one.
+ * A copy of what a page fault checks, with its own lock. perf holds its locks while it
+ * writes to user memory, and is called with the system locked, so mmap() and page
+ * faults must not take the system's lock.
  */
 static DEFINE_MUTEX(map_lock);
 static struct {
@@ -41,10 +41,10 @@ static struct {
 	struct page_of page[SIFIVE_TRACE_MAX_ENCODERS];
 } map;
 
-/* A page that user mode writes: read it, and trust nothing in it. */
+/* User mode writes this page: its values are reported, never relied on. */
 static struct sifive_trace_losses *losses;
 
-/* The capture that it counts for is gone, and nobody has it mapped. */
+/* Called when its capture is freed and no program has the page mapped. */
 void sft_mapping_clear(void)
 {
 	clear_page(losses);
@@ -74,7 +74,7 @@ void sft_mapping_exit(void)
 	free_page((unsigned long)losses);
 }
 
-/* After a change of encoders, session or counters. */
+/* Called after a change of encoders, session or counters. */
 void sft_mapping_update(void)
 {
 	struct sft_encoder *e;
@@ -94,7 +94,7 @@ void sft_mapping_update(void)
 	mutex_unlock(&map_lock);
 }
 
-/* The session ends: nothing can be touched any more when this returns. */
+/* Remove the session's mappings: programs cannot access the pages when this returns. */
 void sft_mapping_release(void)
 {
 	mutex_lock(&map_lock);
@@ -108,7 +108,7 @@ static bool may_touch(const struct sft_file *file)
 	return file->generation == map.generation && map.owner == file;
 }
 
-/* The page frame for an address, 0 = none. */
+/* The page frame of an address, 0 if there is none. */
 static unsigned long frame(const struct vm_fault *vmf)
 {
 	unsigned long pgoff = vmf->vma->vm_pgoff;
@@ -123,8 +123,8 @@ static unsigned long frame(const struct vm_fault *vmf)
 }
 
 /*
- * Pages are given at first touch, under map_lock, so that none can slip in
- * between the end of a session and the removal of its mappings.
+ * Insert pages on fault, under map_lock: none appears after a session's mappings are
+ * removed.
  */
 static vm_fault_t sft_fault(struct vm_fault *vmf)
 {
@@ -147,8 +147,8 @@ static const struct vm_operations_struct sft_vm_ops = {
 };
 
 /*
- * The stimulus page has the encoder's control registers too: who has it can trace
- * all that runs on the hart, and aim an SBA sink of the encoder anywhere.
+ * The stimulus page contains the encoder's control registers: a program that maps it
+ * can trace everything on the hart, and direct an SBA sink to any memory.
  */
 static bool may_map(const struct page_of *page)
 {
@@ -185,7 +185,7 @@ static int check_losses(const struct vm_area_struct *vma)
 	return perfmon_capable() ? 0 : -EPERM;
 }
 
-/* The open file that the caller has mapped at @address, with a reference, or NULL. */
+/* The open file of the caller's mapping at @address, with a reference, or NULL. */
 static struct file *mapped_file(unsigned long address)
 {
 	struct mm_struct *mm = current->mm;
@@ -201,8 +201,8 @@ static struct file *mapped_file(unsigned long address)
 }
 
 /*
- * Not under the system's lock. The program has the number before that is a descriptor:
- * one that does not arrive would stay open.
+ * Called without the system's lock. The number is written to user memory before the
+ * descriptor is installed: a descriptor whose number is lost would stay open.
  */
 int sft_mapping_attach(struct sft_file *file, struct sifive_trace_attach *attach,
 		       struct sifive_trace_attach __user *uarg)
@@ -257,8 +257,8 @@ int sft_mmap(struct file *filp, struct vm_area_struct *vma)
 		return ret;
 
 	/*
-	 * Without Svpbmt the platform alone decides how a page is accessed, and some
-	 * vendors' kernels map another address for a non-cached page.
+	 * Without Svpbmt the platform's attributes make the page non-cached, and the
+	 * kernels of some vendors change the address of a non-cached mapping.
 	 */
 	if (!slots && !losses_page && riscv_isa_extension_available(NULL, SVPBMT))
 		vma->vm_page_prot = pgprot_noncached(vma->vm_page_prot);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Who has the hardware: one open file at a time, from CONFIG until its last
- * reference is gone; and what ends or interrupts that from outside: components
- * that come or go, CPUs that go offline, system sleep.
+ * Ownership of the hardware: one open file at a time, from CONFIG until its last
+ * reference is gone. Also the events that end or interrupt a session: components are
+ * bound or unbound, CPUs go offline or online, the system suspends or resumes.
  */
 
 #include <linux/capability.h>
@@ -18,16 +18,16 @@ struct sft_session sft;
 
 static enum cpuhp_state cpuhp_online;
 
-/* Opened before components came or went. */
+/* Whether components were bound or unbound after the file was opened. */
 bool sft_stale(const struct sft_file *file)
 {
 	return file->generation != sft.generation;
 }
 
 /*
- * Whether a file may read the capture: its own session's, its user's, or any if it was
- * opened with the capability. The caller does not count: a program with more rights may
- * read a descriptor that another one has handed to it.
+ * Whether a file may read the capture: files of the session, of its user, and files
+ * opened with the capability may. The caller's rights do not matter: a privileged
+ * program may read a descriptor that an unprivileged one passed to it.
  */
 bool sft_may_read(const struct sft_file *file)
 {
@@ -35,7 +35,7 @@ bool sft_may_read(const struct sft_file *file)
 	       uid_eq(file->user, sft.user);
 }
 
-/* Whether the caller may start and stop what has been configured. */
+/* Whether the caller may start and stop the capture. */
 bool sft_may_steer(void)
 {
 	return task_tgid(current) == sft.holder || perfmon_capable();
@@ -51,8 +51,8 @@ void sft_session_take(struct sft_file *file)
 }
 
 /*
- * Stop the hardware for the next session. The data stays. The session's mappings are
- * gone when this returns.
+ * End the session: stop the hardware and keep the data. The session's mappings are gone
+ * when this returns.
  */
 void sft_session_release(void)
 {
@@ -69,7 +69,7 @@ void sft_session_release(void)
 	sft_wake_pollers();
 }
 
-/* Components come or go: no session and no capture outlives that. */
+/* Before components are bound or unbound: end the session, and free its capture. */
 static void hardware_change(void)
 {
 	sft_lock_buffers();
@@ -78,7 +78,7 @@ static void hardware_change(void)
 	sft_wake_pollers();
 }
 
-/* Files opened before are stale. */
+/* Make all open files stale. */
 static void renew(void)
 {
 	sft.generation++;
@@ -93,8 +93,8 @@ static void hardware_changed(void)
 }
 
 /*
- * Before another kernel takes over: nothing may write to memory any more, nor be
- * started by programs that still run.
+ * Before kexec: stop all writes to memory, and prevent running programs from starting
+ * new ones.
  */
 static void hardware_shutdown(void)
 {
@@ -109,7 +109,7 @@ static const struct sft_hardware_ops hardware_ops = {
 	.shutdown = hardware_shutdown,
 };
 
-/* What nobody has called for is the owner's to read. */
+/* Keep a message for the owner: no call of its own returns it. */
 static void report(const struct sft_why *why)
 {
 	if (why->text[0])
@@ -117,8 +117,8 @@ static void report(const struct sft_why *why)
 }
 
 /*
- * The stream of a hart that goes offline ends whole; the counters there are
- * given back. In system sleep all harts come back.
+ * End the stream of a hart that goes offline with a whole message, and free its
+ * counters. Harts that go offline during suspend keep both until session_resume().
  */
 static int session_cpu_offline(unsigned int cpu)
 {
@@ -141,7 +141,7 @@ static void resume_stream(unsigned int cpu)
 
 	if (!e)
 		return;
-	/* First, as a header of the stream may read them. */
+	/* Counters first: a header of the stream may contain them. */
 	sft_counters_cpu_online(cpu);
 	sft_capture_cpu_online(e, &why);
 	sft_counters_report(&why);
@@ -149,8 +149,8 @@ static void resume_stream(unsigned int cpu)
 }
 
 /*
- * A hart comes online with its fixed counters running. Programs do not run there
- * before this returns.
+ * A hart comes online with its fixed counters running: stop them before programs run
+ * there.
  */
 static int session_cpu_online(unsigned int cpu)
 {
@@ -162,7 +162,7 @@ static int session_cpu_online(unsigned int cpu)
 	return 0;
 }
 
-/* Components may lose their registers in system sleep, and harts their counts. */
+/* Before suspend: components may lose their registers, and harts their counters. */
 static void session_suspend(void)
 {
 	struct sft_why why = {};
@@ -188,7 +188,7 @@ static void session_resume(void)
 	if (sft_counters_report(&why))
 		pr_warn("sifive_trace: %s\n", why.text);
 	report(&why);
-	/* Those that were offline when sleep began, and came with the others. */
+	/* CPUs that were offline before suspend may be online now. */
 	for_each_cpu(cpu, cpu_active_mask)
 		resume_stream(cpu);
 }

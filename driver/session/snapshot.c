@@ -15,13 +15,13 @@
 #include "session.h"
 
 /*
- * While others read it, a copy is given to a reader that begins until it is this old.
- * A reader that has not read for a while holds up nobody.
+ * In jiffies: a new reader shares the existing copy, unless it is older than SHARED_FOR
+ * or nothing has read it for IDLE_AFTER.
  */
 #define SHARED_FOR	(10 * HZ)
 #define IDLE_AFTER	HZ
 
-/* How often a copy is made again that the ring has overtaken. */
+/* How often a copy is made again if the ring has overwritten it. */
 #define TRIES		4
 
 /**
@@ -40,7 +40,7 @@ struct part {
 	size_t bytes;
 };
 
-/* Taken before the system's lock: guards the copy, and the buffers it is made of. */
+/* Guards the copy and the sinks' buffers; taken before the system's lock. */
 static DEFINE_MUTEX(copy_lock);
 
 static struct {
@@ -66,7 +66,7 @@ void sft_unlock_buffers(void)
 	mutex_unlock(&copy_lock);
 }
 
-/* Its readers begin again, or never. */
+/* Free the copy: its readers have to read from offset 0 again. */
 void sft_snapshot_clear(void)
 {
 	lockdep_assert_held(&copy_lock);
@@ -83,7 +83,7 @@ static void leave(struct sft_file *file)
 	file->snapshot = 0;
 }
 
-/* This file reads no copy any more. */
+/* Called when a file reads its copy no longer. */
 void sft_snapshot_leave(struct sft_file *file)
 {
 	if (!file->snapshot)
@@ -93,7 +93,7 @@ void sft_snapshot_leave(struct sft_file *file)
 	mutex_unlock(&copy_lock);
 }
 
-/* Reading is not worth that others are killed for memory. */
+/* Fail rather than have the OOM killer end other processes. */
 static void *allocate(u64 size)
 {
 	if (size > SIZE_MAX || size >> PAGE_SHIFT >= si_mem_available() / 2)
@@ -101,7 +101,7 @@ static void *allocate(u64 size)
 	return __vmalloc(size, GFP_KERNEL_ACCOUNT | __GFP_NOWARN | __GFP_RETRY_MAYFAIL);
 }
 
-/* Note where the sinks are written; returns how often the capture was rewound. */
+/* Note the write positions of all sinks; return the number of rewinds so far. */
 static u64 mark(void)
 {
 	void *data = copy.data;
@@ -122,7 +122,7 @@ static u64 mark(void)
 	return rewinds;
 }
 
-/* Whether the hardware has written the whole ring since copying began. */
+/* Whether the hardware has overwritten the whole ring since copying began. */
 static bool is_overtaken(const struct part *p)
 {
 	u8 newest[SFT_NEWEST];
@@ -131,8 +131,8 @@ static bool is_overtaken(const struct part *p)
 }
 
 /*
- * Leave out what was overwritten while it was copied; of a ring that was rewound, all:
- * it was empty then. Returns false if nothing of a ring is as it was.
+ * Drop bytes that were overwritten during the copy, or all if the ring was rewound.
+ * Returns false if a ring was overwritten as a whole.
  */
 static bool trim(u64 rewinds)
 {
@@ -164,7 +164,7 @@ static bool try_copy(void)
 	copy.rewinds = mark();
 	for (p = copy.part; p < copy.part + copy.parts; p++)
 		p->bytes = sft_sink_copy_ring(p->sink, &p->before, p->data);
-	/* What is read of the hardware is later than what was copied. */
+	/* Read the write pointers after the data. */
 	rmb();
 	return trim(copy.rewinds);
 }
@@ -195,7 +195,7 @@ static int make(struct sft_why *why)
 	return 0;
 }
 
-/* Whether the capture is still the one that the file was let in to. */
+/* Whether the file may still read, and the capture is the one it began to read. */
 static int check(struct sft_file *file, struct sft_why *why)
 {
 	int ret = 0;
@@ -209,7 +209,7 @@ static int check(struct sft_file *file, struct sft_why *why)
 	return ret;
 }
 
-/* Whether a file that begins to read is to have the copy that others read. */
+/* Whether a new reader may share the existing copy. */
 static bool is_shared(void)
 {
 	bool same;
@@ -222,8 +222,8 @@ static bool is_shared(void)
 }
 
 /*
- * Give a file a copy of the ring that runs. Nothing is locked but the file's own
- * reading.
+ * Take a copy of the running ring for a file. Called with only the file's read_lock
+ * held.
  */
 int sft_snapshot_take(struct sft_file *file, struct sft_why *why)
 {
@@ -263,7 +263,7 @@ static size_t copy_parts(const struct sft_file *file, void *to, u64 offset, size
 	return done;
 }
 
-/* Up to @count bytes of the file's copy; 0 at its end, which gives the copy back. */
+/* Copy up to @count bytes of the file's copy; returns 0 at its end and releases it. */
 ssize_t sft_snapshot_read(struct sft_file *file, void *to, u64 offset, size_t count,
 			  struct sft_why *why)
 {

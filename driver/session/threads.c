@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A session's threads: which may join, and the sampling of what runs. perf makes and
- * frees events with locks of its own, so it is called without the system's lock.
+ * The session's threads: permission to join, and sampling. perf creates and frees
+ * events under its own locks, so it is called without the system's lock.
  */
 
 #include <linux/capability.h>
@@ -11,7 +11,7 @@
 
 #include "session.h"
 
-/* Whether the caller may join the file's session, or leave it. */
+/* Whether the caller may add threads to the file's session, or remove them. */
 int sft_thread_allowed(const struct sft_file *file, struct sft_why *why)
 {
 	if (sft_stale(file))
@@ -24,7 +24,7 @@ int sft_thread_allowed(const struct sft_file *file, struct sft_why *why)
 	return 0;
 }
 
-/* Have the calling thread join. */
+/* Add the calling thread to the session. */
 int sft_thread_join(struct sft_file *file, u32 *slot, struct sft_why *why)
 {
 	struct sft_thread *fresh;
@@ -46,7 +46,10 @@ int sft_thread_join(struct sft_file *file, u32 *slot, struct sft_why *why)
 	return ret;
 }
 
-/* Have perf interrupt what @file is to sample; or again, if that has all @flags. */
+/*
+ * Create the session's sampling events, or create them again if sampling has all
+ * @flags.
+ */
 static int follow(struct sft_file *file, u32 flags, struct sft_why *why)
 {
 	struct sft_following to;
@@ -72,13 +75,13 @@ static int follow(struct sft_file *file, u32 flags, struct sft_why *why)
 	return ret;
 }
 
-/* After START. */
+/* Called after START. */
 int sft_threads_follow(struct sft_file *file, struct sft_why *why)
 {
 	return follow(file, 0, why);
 }
 
-/* The file is not touched when it is the owner no more. */
+/* follow() ignores the file if it no longer owns the session. */
 static void follow_all(struct work_struct *work)
 {
 	struct sft_why why = {};
@@ -93,7 +96,7 @@ static void follow_all(struct work_struct *work)
 
 static DECLARE_WORK(follow_work, follow_all);
 
-/* After system sleep or hotplug, when the capture runs again. */
+/* Called after resume or hotplug, when the capture runs again. */
 void sft_threads_resume(void)
 {
 	if (sft_sampling.on)
