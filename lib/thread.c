@@ -21,13 +21,13 @@
 /* Longest wait for other threads' records, in ms; each takes microseconds. */
 #define SETTLE_MAX	200
 
-/* Further away than a jump goes out of a stack's depth, as a rule. */
+/* A jump out of a function rarely goes up the stack further than this. */
 #define NEAR		(256u << 10)
 
-/* A counter that goes on being refused is no accident any more. */
+/* A counter that is refused this often stays unreadable. */
 #define REPAIRS_MAX	1000
 
-/* What a thread has that has no slot: nothing in it is ever written. */
+/* The slot of a thread that has none; never written. */
 static struct perf_thread nobody;
 
 #ifndef PERF_AMALGAMATION
@@ -35,15 +35,15 @@ __thread struct perf_thread *perf_self PERF_THREAD_MODEL = &nobody;
 #endif
 PERF_DATA struct perf_pool *perf_pool;
 
-/* perf_pool.retry when the calling thread was refused last. */
+/* The value of perf_pool.retry when the calling thread was last refused. */
 static __thread uint32_t refused PERF_THREAD_MODEL;
 
-/* Where its records count that are lost for that. */
+/* The loss that counts the records of a refused thread. */
 static __thread __u64 *loss PERF_THREAD_MODEL;
 
 static const uint64_t no_offset[PERF_COUNTER_MAX];
 
-/* What a child made by fork() needs of the record that its thread was writing. */
+/* The parts of an interrupted record that a child made by fork() needs to finish it. */
 static __thread struct {
 	intptr_t gate;
 	struct perf_rseq *rseq;
@@ -59,8 +59,8 @@ static pthread_key_t exit_key;
 static bool exit_key_made;
 
 /*
- * Really all signals: the C library's functions leave out those it uses itself,
- * one of which may cancel the thread. Eight bytes are the kernel's set.
+ * Blocks all signals, also those that the C library's functions never block: one of
+ * them can cancel the thread. The kernel's signal set has eight bytes.
  */
 PERF_INTERNAL void perf_signals_block(uint64_t *old)
 {
@@ -104,7 +104,10 @@ PERF_INTERNAL bool perf_frame_left(uintptr_t then, uintptr_t now)
 
 	if (sigaltstack(NULL, &stack))
 		return false;
-	/* None, or a handler is on one that disarmed itself, which may be anywhere. */
+	/*
+	 * No alternate stack, or a handler runs on one with SS_AUTODISARM, at any
+	 * address.
+	 */
 	if (stack.ss_flags & SS_DISABLE)
 		return now - then < NEAR;
 
@@ -125,7 +128,7 @@ PERF_INTERNAL void perf_thread_give_up(struct perf_thread *thread, bool goes_on)
 	thread->stuck = goes_on;
 }
 
-/* Give back what a thread has, which may have ended long ago. */
+/* Releases the slot and channel of a thread, which may have ended long ago. */
 PERF_LOCAL void release(struct perf_thread *thread)
 {
 	struct perf_joined *joined = thread->joined < 0 ? NULL :
@@ -147,14 +150,14 @@ PERF_LOCAL void release(struct perf_thread *thread)
 	__atomic_store_n(&thread->tid, 0, __ATOMIC_RELEASE);
 }
 
-/* When a thread ends. What it calls later still makes it join again. */
+/* Runs when a thread ends; hooks in later destructors make it join again. */
 PERF_LOCAL void thread_exit(void *unused)
 {
 	uint64_t signals;
 
 	(void)unused;
 	perf_signals_block(&signals);
-	/* Not in a child whose pool is empty. */
+	/* A child's pool is empty. */
 	if (perf_self != &nobody && perf_self->tid) {
 		struct perf_thread *thread = perf_self;
 
@@ -167,8 +170,8 @@ PERF_LOCAL void thread_exit(void *unused)
 }
 
 /*
- * As early as it can be: the values of the first keys are where setting one needs
- * no memory, which must not be asked for in a hook.
+ * Runs before all other constructors: the C library allocates memory to set keys with
+ * high numbers, which a hook must not do.
  */
 PERF_LOCAL void make_exit_key(void)
 {
@@ -195,14 +198,17 @@ PERF_INTERNAL int perf_pool_make(void)
 			munmap(pool, sizeof(*pool));
 			return -1;
 		}
-		/* Other threads may see it from here on: one without is a child's. */
+		/*
+		 * Other threads see the pool from here on; a pool without a pid is a
+		 * child's.
+		 */
 		pool->pid = getpid();
 		__atomic_store_n(&perf_pool, pool, __ATOMIC_RELEASE);
 	}
 
 	/*
-	 * Threads keep their slots, and find by the epoch that nothing else is
-	 * theirs any more. Counting upwards for ever: 0 is a child's.
+	 * Threads keep their slots; a new epoch invalidates everything else in them. An
+	 * epoch is never 0: that marks a child's pool.
 	 */
 	epoch = pool->epoch + 1;
 	generation = pool->generation + 1;
@@ -210,7 +216,7 @@ PERF_INTERNAL int perf_pool_make(void)
 		for (unsigned int j = 0; j < PERF_CPUS; j++) {
 			struct perf_lane *lane = &pool->lane[i][j];
 
-			/* Pages that were never touched stay so. */
+			/* Does not touch unused pages, which would allocate them. */
 			if (lane->stream.layout)
 				*lane = (struct perf_lane) { .generation = 0 };
 		}
@@ -243,8 +249,8 @@ PERF_LOCAL bool take_slot(struct perf_thread *thread, int32_t tid)
 }
 
 /*
- * A thread that ended without its destructors (a raw clone(), too many keys) still
- * has its slot. The thread that sets the slot's tid from the dead one's releases it.
+ * Releases the slots of threads that ended without destructors (a raw clone(), too many
+ * keys). If several threads try, the one that replaces the slot's tid releases it.
  */
 PERF_INTERNAL void perf_threads_bury(int32_t tid)
 {
@@ -280,7 +286,10 @@ PERF_LOCAL struct perf_thread *find_slot(int32_t tid)
 	return NULL;
 }
 
-/* Let the calling thread read the counters; where they are its own, say where. */
+/*
+ * Asks the driver to let the calling thread read the counters, and finds the offsets of
+ * its own counts.
+ */
 PERF_LOCAL int join_driver(struct perf_thread *thread)
 {
 	struct sifive_trace_thread arg = { .size = sizeof(arg), .slot = ~0u };
@@ -299,10 +308,10 @@ PERF_LOCAL int join_driver(struct perf_thread *thread)
 	return 0;
 }
 
-/* What join does, signals blocked. */
+/* Joins; called with signals blocked. */
 PERF_LOCAL struct perf_thread *join_blocked(void)
 {
-	/* Before all else: what is set up meanwhile is not what was joined. */
+	/* Reads the epoch first: a set-up from here on makes the thread join again. */
 	const uint32_t epoch = __atomic_load_n(&perf_pool->epoch, __ATOMIC_ACQUIRE);
 	struct perf_thread *thread = perf_self;
 	int32_t tid = thread_id();
@@ -365,17 +374,20 @@ PERF_INTERNAL struct perf_thread *perf_thread_join(void)
 
 	if (refused == retry)
 		return NULL;
-	/* A child of vfork() has its parent's memory, variables of threads among it. */
+	/*
+	 * A child of vfork() shares its parent's memory, including thread-local
+	 * variables.
+	 */
 	if (getpid() != perf_pool->pid) {
 		loss = &perf_losses()->children;
 		return NULL;
 	}
-	/* What is called from here may have hooks of its own. */
+	/* Functions called from here may have hooks. */
 	refused = retry;
 
 	perf_signals_block(&signals);
 	thread = perf_self;
-	/* A signal handler may have been quicker. */
+	/* A signal handler may have joined already. */
 	if (thread->epoch != perf_pool->epoch || !thread->tid)
 		thread = join_blocked();
 	if (thread)
@@ -413,7 +425,7 @@ PERF_INTERNAL void perf_thread_keep(void)
 {
 	const struct perf_thread *thread = perf_self;
 
-	/* Whatever the gate says: the next instruction may be the one to close it. */
+	/* Saved whatever the gate's state is: the next instruction may close it. */
 	kept.lane = perf_pool ? thread->lane : NULL;
 	if (!kept.lane)
 		return;
@@ -434,7 +446,7 @@ PERF_INTERNAL void perf_thread_forget(void)
 	perf_self = &nobody;
 	if (!kept.lane)
 		return;
-	/* So that it comes to its end, in memory that nobody reads. */
+	/* The child finishes the interrupted record in memory that nothing reads. */
 	perf_pool->layout = kept_layout;
 	kept.lane->stream.stimulus = kept.stimulus;
 	kept.lane->stream.ts = kept.ts;

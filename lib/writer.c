@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * A small assembler, and what it assembles: a writer closes the gate, reads the
- * counters in one restartable sequence, emits kind, addresses and counts, and opens
- * the gate. Nothing is stored to the stack; registers are those a call may change.
+ * An assembler, and the writers that it generates. A writer closes the gate, reads the
+ * counters in one restartable sequence, writes kind, addresses and counts, and opens
+ * the gate. It stores nothing on the stack and uses only caller-saved registers.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -19,7 +19,9 @@
 
 /* ---- instructions ---------------------------------------------------------- */
 
-/* Encodings of RV64I and Zicsr without registers and immediate; none compressed. */
+/*
+ * Encodings of RV64I and Zicsr without registers and immediate. All are 32 bits long.
+ */
 enum {
 	LW = 0x2003, LD = 0x3003, LHU = 0x5003, LWU = 0x6003,
 	SB = 0x23, SH = 0x1023, SW = 0x2023, SD = 0x3023,
@@ -45,18 +47,18 @@ enum {
 #define BEFORE		A0	/* behind the addresses: where the last counts are */
 #define NOW		A7	/* where these counts go, when they are many */
 
-/* Counts that stay in registers. */
+/* Registers that hold counts. */
 static const uint8_t counts[] = { T0, T1, T2, T4, T5, T6, A6, A7 };
 
 #define KEPT	((unsigned int)sizeof(counts))
 
-/* A bit of the address that tells the two places for counts apart. */
+/* The address bit in which the two arrays of counts differ. */
 #define FLIP	((int)sizeof(((struct perf_lane *)0)->count[0]))
 
 _Static_assert(offsetof(struct perf_lane, count) == 0 &&
 	       _Alignof(struct perf_lane) == 2 * FLIP, "FLIP is one bit");
 
-/* What stands behind a writer's end, with a branch to it. */
+/* Code behind a writer's end, and the branch that leads to it. */
 enum late { TO_CLOSED, TO_ELSEWHERE, TO_GIVEN_UP, TO_SETTLE, WIDE, LONG, SHORT };
 
 struct late_code {
@@ -79,7 +81,7 @@ struct perf_recipe {
 	uint8_t width[PERF_COUNTER_MAX];
 };
 
-/* A page of code, as it is in memory. */
+/* The layout of a page of generated code. */
 struct perf_code {
 	struct perf_section section[2];
 	struct perf_code *next;
@@ -90,7 +92,7 @@ struct perf_code {
 
 #define CODE_SIZE	8192u
 
-/* Never freed: see perf_writers_make(). */
+/* Never freed: threads may still run it. */
 static struct perf_code *codes;
 
 struct assembler {
@@ -107,7 +109,7 @@ PERF_LOCAL uint32_t *put(struct assembler *a, uint32_t instruction)
 	return a->at++;
 }
 
-/* Also loads. */
+/* Also encodes loads. */
 PERF_LOCAL void put_i(struct assembler *a, uint32_t op, unsigned int to, unsigned int from,
 		      long value)
 {
@@ -134,7 +136,7 @@ PERF_LOCAL void put_u(struct assembler *a, uint32_t op, unsigned int to, long va
 	put(a, op | to << 7 | ((uint32_t)value & 0xfffff000));
 }
 
-/* Have a branch lead to @to. */
+/* Sets a branch's target. */
 PERF_LOCAL void aim(uint32_t *branch, const uint32_t *to)
 {
 	const uint32_t bits = (uint32_t)((const char *)to - (const char *)branch);
@@ -157,7 +159,7 @@ PERF_LOCAL void put_jump(struct assembler *a, const uint32_t *to)
 	       (bits >> 1 & 0x3ff) << 21 | (bits >> 20 & 1) << 31);
 }
 
-/* The part of @offset that does not fit into another instruction. */
+/* The part of @offset that exceeds a 12-bit immediate. */
 PERF_LOCAL long upper_part(long offset)
 {
 	return (offset + 0x800) & ~0xfffl;
@@ -168,7 +170,7 @@ PERF_LOCAL bool fits(long offset)
 	return !upper_part(offset);
 }
 
-/* Load, or have (ADDI), what is at a place in this page. */
+/* Loads from an address in this page, or computes the address (ADDI). */
 PERF_LOCAL void put_place(struct assembler *a, uint32_t op, unsigned int to,
 			  const void *place)
 {
@@ -194,7 +196,7 @@ PERF_LOCAL struct late_code *put_late(struct assembler *a, enum late what,
 #define RSEQ_FIELD(field)	((long)offsetof(struct perf_rseq, field))
 #define PLACE(index)		(8 * (long)(index))
 
-/* Find the thread, close its gate, and find its lane. */
+/* Finds the thread, closes its gate, and finds its lane. */
 PERF_LOCAL void put_begin(struct assembler *a)
 {
 	const long self = a->recipe->self;
@@ -213,13 +215,16 @@ PERF_LOCAL void put_begin(struct assembler *a)
 	put_i(a, LD, LANE, THREAD, THREAD_FIELD(lane));
 }
 
-/* Differences of a thread's own counts are those of the CSRs, as long as it runs on. */
+/*
+ * In Delta the differences of the CSRs are those of the thread's own counts until it is
+ * switched out, so no offsets are added.
+ */
 PERF_LOCAL bool adds_offsets(const struct perf_recipe *recipe)
 {
 	return recipe->own && recipe->type != PERF_COUNT_DELTA;
 }
 
-/* As many as there are registers; counts in memory need two of these. */
+/* Number of counts in registers; counts in memory need two of those registers. */
 PERF_LOCAL unsigned int in_registers_of(const struct perf_recipe *recipe)
 {
 	if (recipe->count <= KEPT)
@@ -227,13 +232,16 @@ PERF_LOCAL unsigned int in_registers_of(const struct perf_recipe *recipe)
 	return KEPT - (recipe->type != PERF_COUNT_RAW) - adds_offsets(recipe);
 }
 
-/* Whether counts change places: Raw has none from before. */
+/*
+ * Whether a writer alternates between the two arrays of counts: Raw needs no previous
+ * counts.
+ */
 PERF_LOCAL bool flips(const struct perf_recipe *recipe)
 {
 	return recipe->count > KEPT && recipe->type != PERF_COUNT_RAW;
 }
 
-/* Its first half, which a register of a later counter is free for. */
+/* Reads the timestamp; the registers of two later counters are free for its halves. */
 PERF_LOCAL void put_timestamp(struct assembler *a, unsigned int value)
 {
 	uint32_t *again;
@@ -270,7 +278,7 @@ PERF_LOCAL void put_counter(struct assembler *a, unsigned int i)
 		put_store(a, SD, value, flips(recipe) ? NOW : LANE, PLACE(i));
 }
 
-/* The restartable sequence. Returns where it is begun again. */
+/* Emits the restartable sequence; returns the address at which it restarts. */
 PERF_LOCAL uint32_t *put_sequence(struct assembler *a, struct perf_section *section)
 {
 	const struct perf_recipe *recipe = a->recipe;
@@ -305,7 +313,10 @@ PERF_LOCAL uint32_t *put_sequence(struct assembler *a, struct perf_section *sect
 	return again;
 }
 
-/* In @value, which changes; as on RISC-V Linux, programs at high addresses are usual. */
+/*
+ * Writes the address in @value, and overwrites @value. @high: branch for addresses
+ * below 4 GiB, which are rare on RISC-V Linux.
+ */
 PERF_LOCAL void put_address(struct assembler *a, unsigned int value, bool high)
 {
 	struct late_code *late;
@@ -348,7 +359,7 @@ PERF_LOCAL void put_half(struct assembler *a, unsigned int value)
 	aim(branch, a->at);
 }
 
-/* What follows 32 bits of a count, from bit 32 on, if it is not 0. */
+/* Writes bits 32 and up of a count, unless they are 0. */
 PERF_LOCAL void put_upper(struct assembler *a, unsigned int value, unsigned int width)
 {
 	if (width <= 32)
@@ -369,7 +380,7 @@ PERF_LOCAL void put_raw(struct assembler *a, unsigned int i)
 	}
 	put_i(a, LD, VALUE, LANE, PLACE(i));
 	put_store(a, SW, VALUE, STIMULUS, 0);
-	/* A thread's own are sums, which have bits above a counter's width. */
+	/* A thread's own counts are sums, with bits above the counter's width. */
 	if (recipe->own && recipe->width[i] < PERF_COUNT_BITS) {
 		put_upper(a, VALUE, recipe->width[i]);
 		return;
@@ -378,7 +389,7 @@ PERF_LOCAL void put_raw(struct assembler *a, unsigned int i)
 	put_half(a, VALUE);
 }
 
-/* Delta and XOR. */
+/* Writes a count's difference, for Delta and XOR. */
 PERF_LOCAL void put_difference(struct assembler *a, unsigned int i)
 {
 	const struct perf_recipe *recipe = a->recipe;
@@ -409,7 +420,10 @@ PERF_LOCAL void put_counts(struct assembler *a)
 			put_raw(a, i);
 		return;
 	}
-	/* Below 2^32, and made by one instruction: what is above is looked at. */
+	/*
+	 * The largest limit below 2^31 that one instruction loads; larger differences
+	 * branch to WIDE.
+	 */
 	if (recipe->count)
 		put_u(a, LUI, LIMIT, 0x7ffff000);
 	if (flips(recipe))
@@ -420,7 +434,7 @@ PERF_LOCAL void put_counts(struct assembler *a)
 		put_store(a, SD, NOW, LANE, LANE_FIELD(stream.last));
 }
 
-/* Open the gate, unless somebody else has done so. */
+/* Opens the gate, unless another context has already opened it. */
 PERF_LOCAL void put_finish(struct assembler *a)
 {
 	put_i(a, LD, SCRATCH, THREAD, THREAD_FIELD(gate));
@@ -431,7 +445,7 @@ PERF_LOCAL void put_finish(struct assembler *a)
 	put_i(a, JALR, ZERO, 1, 0);
 }
 
-/* Headers are due at intervals: the long way writes them. */
+/* Counts records down to the next header, which the long way writes. */
 PERF_LOCAL void put_countdown(struct assembler *a)
 {
 	put_i(a, LW, SCRATCH, LANE, LANE_FIELD(left));
