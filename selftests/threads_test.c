@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -150,6 +151,11 @@ FIXTURE_SETUP(threads)
 	ASSERT_EQ(0, begin(&self->info)) {
 		TH_LOG("%s", sifive_trace_error());
 	}
+	/*
+	 * Populate the stacks before threads run: harts that fault at once spin on the page
+	 * table's lock, for long when the emulator has fewer CPUs than harts.
+	 */
+	ASSERT_EQ(0, mlockall(MCL_CURRENT | MCL_FUTURE));
 }
 
 FIXTURE_TEARDOWN(threads)
