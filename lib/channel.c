@@ -16,13 +16,9 @@
 #include "rseq.h"
 #include "thread.h"
 
-/*
- * Longest wait for a thread to finish its record, in ms, and longest pause between two
- * looks. A record takes microseconds, but of a thousand threads its own may have to wait
- * for a CPU until many others have run.
- */
+/* Longest wait while no thread ends a record, and longest pause between two looks, in ms. */
 #define WAIT_MAX	5000
-#define PAUSE_MAX	64
+#define PAUSE_MAX	999
 
 /* Of perf_pool.lock; the last one: a thread may wait for it. */
 enum { LOCK_FREE, LOCK_HELD, LOCK_AWAITED };
@@ -180,34 +176,74 @@ PERF_LOCAL bool try_channel(struct perf_thread *thread)
 	return thread->channel >= 0;
 }
 
-PERF_INTERNAL bool perf_channel_take(struct perf_thread *thread, bool wait)
+PERF_INTERNAL void perf_channel_pass(void)
+{
+	__atomic_fetch_add(&perf_pool->turn, 1, __ATOMIC_SEQ_CST);
+	syscall(SYS_futex, &perf_pool->turn, FUTEX_WAKE_PRIVATE, 1);
+}
+
+/*
+ * Wait for perf_channel_pass(). Owners on the fast path do not call it: look again after a
+ * pause, which grows with the number of waiting threads so that they leave CPUs to the
+ * owners. Returns the length of the pause in ms, 0 if a channel was passed.
+ */
+PERF_LOCAL unsigned int await_turn(uint32_t turn)
+{
+	unsigned int pause = perf_pool->waiting;
+	struct timespec timeout;
+
+	if (!pause || pause > PAUSE_MAX)
+		pause = PAUSE_MAX;
+	timeout = (struct timespec){ .tv_nsec = 1000000L * pause };
+	syscall(SYS_futex, &perf_pool->turn, FUTEX_WAIT_PRIVATE, turn, &timeout);
+	return perf_pool->turn == turn ? pause : 0;
+}
+
+/* Wait until a channel can be had; false if no thread ends a record for too long. */
+PERF_LOCAL bool wait_for_channel(struct perf_thread *thread)
 {
 	const uint32_t retry = perf_pool->retry;
-	const int error = errno;
-	unsigned int waited = 0, pause = 1;
+	unsigned int pause, waited = 0;
+	bool buried = false, done = false;
 	uint64_t signals;
-	bool done;
 
-	for (;;) {
+	__atomic_fetch_add(&perf_pool->waiting, 1, __ATOMIC_SEQ_CST);
+	while (!done && perf_pool->open & PERF_OPEN_MANUAL) {
+		const uint32_t turn = __atomic_load_n(&perf_pool->turn, __ATOMIC_SEQ_CST);
+
 		perf_signals_block(&signals);
-		done = try_channel(thread);
-		/* Of those that are in the middle of a record, some may be dead. */
-		if (!done && wait && !waited) {
+		if (waited && !buried) {
+			/* Owners may have ended in the middle of a record. */
 			perf_threads_bury(-1);
-			done = try_channel(thread);
+			buried = true;
 		}
+		done = try_channel(thread);
 		perf_signals_restore(&signals);
-		if (done || !wait || !(perf_pool->open & PERF_OPEN_MANUAL))
+		if (done)
 			break;
-		/* Who has waited in vain does so once: until a channel is given back. */
+		/* A thread waits in vain once, until a channel is given back. */
 		if (thread->starved == retry || waited >= WAIT_MAX) {
 			thread->starved = retry;
 			break;
 		}
-		nanosleep(&(struct timespec){ .tv_nsec = 1000000L * pause }, NULL);
-		waited += pause;
-		pause = pause < PAUSE_MAX ? 2 * pause : pause;
+		pause = await_turn(turn);
+		waited = pause ? waited + pause : 0;
 	}
+	__atomic_fetch_sub(&perf_pool->waiting, 1, __ATOMIC_SEQ_CST);
+	return done;
+}
+
+PERF_INTERNAL bool perf_channel_take(struct perf_thread *thread, bool wait)
+{
+	const int error = errno;
+	uint64_t signals;
+	bool done;
+
+	perf_signals_block(&signals);
+	done = try_channel(thread);
+	perf_signals_restore(&signals);
+	if (!done && wait)
+		done = wait_for_channel(thread);
 	errno = error;
 	return done;
 }
@@ -232,6 +268,7 @@ PERF_INTERNAL void perf_channels_reset(void)
 	for (i = 0; i < PERF_CHANNELS; i++)
 		perf_pool->owner[i] = NULL;
 	perf_pool->shared = 0;
+	perf_pool->waiting = 0;
 	perf_pool->hand = perf_pool->first;
 	unlock_channels();
 }

@@ -358,6 +358,8 @@ PERF_LOCAL void write_claimed(struct perf_thread *thread, uint32_t kind,
 		perf_lost_count(loss);
 	open_gate(thread);
 	settle(thread);
+	if (PERF_UNLIKELY(perf_pool->waiting))
+		perf_channel_pass();
 }
 
 /* In a signal handler: queue the record for the interrupted one. */

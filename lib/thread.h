@@ -169,6 +169,8 @@ struct sifive_trace_losses;
  * @shared:	bit n set: threads have taken channel n from each other, and its headers
  *		name them
  * @hand:	the next channel to be taken away
+ * @waiting:	how many threads wait for a channel
+ * @turn:	changes when one of them may find one: a futex
  * @device:	what threads join
  * @lost:	records that were not written: with the capture in the kernel
  * @once:	one header for each channel and CPU
@@ -193,6 +195,8 @@ struct perf_pool {
 	int32_t lock;
 	uint32_t shared;
 	unsigned int hand;
+	volatile uint32_t waiting;
+	volatile uint32_t turn;
 	struct perf_thread *owner[PERF_CHANNELS];
 	unsigned int first;
 	struct perf_device *device;
@@ -249,6 +253,9 @@ PERF_INTERNAL bool perf_channel_take(struct perf_thread *thread, bool wait);
 
 /* Give back a thread's channel. */
 PERF_INTERNAL void perf_channel_give(struct perf_thread *thread);
+
+/* The caller's record has ended: wake a thread that waits for a channel. */
+PERF_INTERNAL void perf_channel_pass(void);
 
 /* All channels are free, of a pool that no thread has joined. */
 PERF_INTERNAL void perf_channels_reset(void);

@@ -20,7 +20,7 @@
 #include "trace_more.h"
 #include "trace_records.h"
 
-#define BUFFER	(16u << 20)
+#define BUFFER	(4u << 20)
 #define TURNS	5
 
 static struct sifive_trace *trace;
