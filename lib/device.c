@@ -244,6 +244,8 @@ PERF_INTERNAL void perf_device_forget(struct perf_device *device, bool fork)
 		fork = fill_hole(pages + i * size, size);
 	if (fork && device->mapped)
 		fork = fill_hole(pages + PERF_CPUS * size, size);
+	if (fork && device->slots)
+		fill_hole(device->slots, SLOTS_SIZE);
 	/* The library no longer owns it. */
 	if (!fork)
 		pages = NULL;

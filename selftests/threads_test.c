@@ -652,6 +652,44 @@ TEST_F(threads, children_of_handlers_go_on_with_a_record)
 	EXPECT_EQ(0, lost(&self->report));
 }
 
+/* The mapping of the driver's thread slots, NULL if there is none. */
+static const volatile uint64_t *find_slots(void)
+{
+	unsigned long begin, offset;
+	FILE *maps = fopen("/proc/self/maps", "r");
+	void *slots = NULL;
+	char line[256];
+
+	while (maps && fgets(line, sizeof(line), maps)) {
+		if (strstr(line, TRACE_DEVICE) &&
+		    sscanf(line, "%lx-%*x %*s %lx", &begin, &offset) == 2 &&
+		    offset == SIFIVE_TRACE_MMAP_THREADS)
+			slots = (void *)begin;
+	}
+	if (maps)
+		fclose(maps);
+	return slots;
+}
+
+/* A signal handler's child may go on in the middle of reading its parent's counts. */
+TEST_F(threads, children_have_memory_where_their_parent_read_its_counts)
+{
+	const volatile uint64_t *slots;
+	pid_t child;
+
+	record();
+	slots = find_slots();
+	if (!slots)
+		SKIP(return, "threads have no counts of their own here");
+	child = fork();
+	if (!child) {
+		(void)*slots;
+		_exit(0);
+	}
+	EXPECT_EQ(0, trace_wait(child));
+	WHOLE();
+}
+
 /* The executed program has no link to the trace it was in. */
 static void become_another(const struct sifive_trace_info *info)
 {
