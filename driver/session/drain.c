@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Drained captures: read() gives what is written to a running ring once and in order. The
- * hardware does not interrupt, so a delayed work follows the write pointer. That does not
- * show how often the ring was written all round since it was last seen: a mark does, a
- * sink word that no trace contains, some way behind the newest byte. As long as it is
- * there, the hardware has written less than the ring. Everything here is called with the
- * system locked.
+ * Drained captures: read() returns the bytes of a running ring once and in order. The
+ * hardware has no interrupt for that, so a delayed work follows the write pointer. To
+ * detect that the ring was overwritten as a whole since the last look, the driver
+ * writes a mark some way behind the newest byte: a sink word that no trace contains.
+ * While the mark is there, the hardware has not written the whole ring. All functions
+ * here are called with the system locked.
  */
 
 #include <linux/ktime.h>
@@ -16,31 +16,36 @@
 
 #include "session.h"
 
-/* The mark is this far behind: the very last words may be on their way to memory. */
+/*
+ * Distance of the mark behind the newest byte: the last words may not be in memory yet.
+ */
 #define MARK_BEHIND	SZ_1K
 
-/* Slices with these low bits are reserved: no message has one. */
+/* Slices with these low bits are reserved, so no message contains one. */
 #define MARK_BYTE	0x02
 
 /* The widest sink word. */
 #define WORD_MAX	32
 
-/* Never look so seldom that a sink could fill half its ring, at so many bytes a second. */
+/*
+ * Look often enough that a sink of this many bytes per second fills at most half its
+ * ring.
+ */
 #define FASTEST		(200u * SZ_1M)
 #define SELDOM		(HZ / 10)
 
-/* A message for each source, which says that data is missing. */
+/* The Error message that reports missing data, one for each source. */
 #define ERROR_TCODE	8
 #define ERROR_LOST	0x20
 #define ERROR_BITS	(6 + 4 + 6)
 #define SLICE_BITS	6
 #define ERROR_MAX	5
 
-/* A reader of fewer bytes may leave the rest of a message. */
+/* With a buffer of fewer bytes a reader may get part of a message. */
 #define SMALL		64
 
 /**
- * struct drain - what is known of a sink that is read while it is written
+ * struct drain - state of a sink that is drained
  * @sink:	the sink
  * @reader:	the file that reads it, NULL = none yet
  * @at:		where the sink was written at the last look
@@ -51,17 +56,17 @@
  * @cut:	the unread bytes begin within a message
  * @missing:	bytes were lost that no message reports yet
  * @more:	more bytes were lost than are counted
- * @fresh:	bytes written since the work last looked
- * @moved:	there were some the time before
- * @rest:	bytes to be given before the unread ones: of a message that did not fit a
- *		reader's buffer, and messages that report a loss
+ * @fresh:	bytes written since the previous look of the work
+ * @moved:	bytes were written before the previous look
+ * @rest:	bytes to return before the unread ones: the rest of a message that did
+ *		not fit a reader's buffer, and messages that report a loss
  * @rest_at:	the first of them
  * @rest_end:	behind the last one
- * @given:	bytes that read() has given
+ * @given:	bytes that read() has returned
  * @gaps:	how often bytes were lost
  * @lost:	how many bytes
- * @gap_offset:	how many bytes were given before the last gap
- * @gap_begin:	those were written after this time
+ * @gap_offset:	bytes returned before the last gap
+ * @gap_begin:	the bytes of the gap were written after this time
  * @gap_end:	and before this one; both in nanoseconds of the monotonic clock
  * @clean:	unread bytes were written after this time
  * @known:	unread bytes that were written before @known_at
@@ -106,7 +111,7 @@ bool sft_drain_on(void)
 	return drains;
 }
 
-/* A capture that sleeps with the system goes on. */
+/* Whether the capture runs, or continues after system resume. */
 static bool is_live(void)
 {
 	return sft_hw.capture.running || sft.state.asleep;
@@ -119,7 +124,7 @@ static bool is_marked(const struct drain *d, u32 at)
 	return !memchr_inv(d->sink->data + at, MARK_BYTE, d->sink->word);
 }
 
-/* The mark's distance from @start on, in the direction of writing. */
+/* The distance from @start to the mark, in the direction of writing. */
 static size_t mark_after(const struct drain *d, size_t start)
 {
 	return (d->mark + d->sink->size - start) % d->sink->size;
@@ -140,13 +145,14 @@ static void set_mark(struct drain *d, u32 at)
 	d->marked = true;
 	memcpy(d->covered, d->sink->data + at, d->sink->word);
 	memset(d->sink->data + at, MARK_BYTE, d->sink->word);
-	/* What is read of the hardware is later. */
+	/* Write the mark before the write pointer is read again. */
 	mb();
 }
 
 /*
- * Put the mark behind the newest byte. Returns false if the old one is gone: the hardware
- * comes to that before it comes to the new one, so it has not written in between.
+ * Move the mark to behind the newest byte. Returns false if the old mark is
+ * overwritten. The hardware reaches the old mark before the new one, so a mark that is
+ * still there proves that nothing between them was written.
  */
 static bool move_mark(struct drain *d)
 {
@@ -160,13 +166,16 @@ static bool move_mark(struct drain *d)
 		return true;
 	if (!is_marked(d, old.mark))
 		return false;
-	/* A hardware that writes here now has overwritten the unread bytes before. */
+	/*
+	 * If the hardware writes here now, it has already overwritten older unread
+	 * bytes.
+	 */
 	if (needed)
 		memcpy(s->data + old.mark, old.covered, s->word);
 	return true;
 }
 
-/* No mark stays in what is stopped. */
+/* Remove the mark from a stopped ring. */
 static void remove_mark(struct drain *d)
 {
 	if (d->marked && is_marked(d, d->mark))
@@ -174,7 +183,7 @@ static void remove_mark(struct drain *d)
 	d->marked = false;
 }
 
-/* Copy the oldest @count unread bytes, without the mark. */
+/* Copy the oldest @count unread bytes, with the bytes that the mark covers. */
 static void peek(const struct drain *d, u8 *to, size_t count)
 {
 	size_t size = d->sink->size, word = d->sink->word;
@@ -192,7 +201,7 @@ static void peek(const struct drain *d, u8 *to, size_t count)
 
 /* ---- looks ------------------------------------------------------------------- */
 
-/* The oldest @count unread bytes are read, or lost. */
+/* Account for the oldest @count unread bytes as read or lost. */
 static void consume(struct drain *d, size_t count)
 {
 	d->fill -= count;
@@ -204,7 +213,7 @@ static void consume(struct drain *d, size_t count)
 	}
 }
 
-/* All unread bytes are lost, and @bytes in all. */
+/* Account for all unread bytes as lost; @bytes are lost in total. */
 static void lose(struct drain *d, u64 bytes)
 {
 	if (!d->missing) {
@@ -220,7 +229,9 @@ static void lose(struct drain *d, u64 bytes)
 	consume(d, d->fill);
 }
 
-/* The hardware has written the whole ring, or nearly, @step bytes or a lap more. */
+/*
+ * The hardware has written at least about the whole ring: @step bytes, or a lap more.
+ */
 static void lapped(struct drain *d, size_t step)
 {
 	size_t size = d->sink->size;
@@ -232,7 +243,7 @@ static void lapped(struct drain *d, size_t step)
 	d->at = sft_sink_position(d->sink).wp;
 }
 
-/* See where a sink is written. */
+/* Look at the write pointer, and account for new bytes. */
 static void look(struct drain *d)
 {
 	const struct sft_sink *s = d->sink;
@@ -240,7 +251,7 @@ static void look(struct drain *d)
 	size_t step = (at + s->size - d->at) % s->size;
 	bool whole;
 
-	/* What is read of memory is later than the write pointer. */
+	/* Read memory after the write pointer. */
 	rmb();
 	if (!step) {
 		if (d->marked && !is_marked(d, d->mark)) {
@@ -257,7 +268,7 @@ static void look(struct drain *d)
 		d->fill -= step;
 		lapped(d, step);
 	} else if (d->fill + s->word > s->size) {
-		/* A word is written before the write pointer moves. */
+		/* The hardware writes a word before it moves the write pointer. */
 		lose(d, d->fill);
 	} else if (!d->known) {
 		d->known = d->fill;
@@ -265,7 +276,7 @@ static void look(struct drain *d)
 	}
 }
 
-/* Whether the reader of a sink is to wake: there is enough, or no more for now. */
+/* Whether to wake a sink's reader: it has enough bytes, or the sink is idle again. */
 static bool is_worth(struct drain *d)
 {
 	bool rests = d->moved && !d->fresh;
@@ -274,13 +285,13 @@ static bool is_worth(struct drain *d)
 	return d->missing || rests || (d->fresh && d->fill >= sft.state.watermark);
 }
 
-/* Jiffies in which a sink that is written at full speed fills half its ring. */
+/* Jiffies in which a sink at full speed fills half its ring. */
 static unsigned long seldom(const struct sft_sink *s)
 {
 	return clamp_t(unsigned long, s->size / 2 / (FASTEST / HZ), 1, SELDOM);
 }
 
-/* The next look is when an eighth of the ring will have been written since this one. */
+/* Jiffies until the hardware has written an eighth of the ring, at the current rate. */
 static unsigned long next_look(const struct drain *d)
 {
 	u64 wanted = (u64)interval * (d->sink->size / 8);
@@ -315,7 +326,7 @@ static void look_again(struct work_struct *work)
 
 /* ---- reading ----------------------------------------------------------------- */
 
-/* Append a message that says that data of a source is missing. */
+/* Append a message that reports missing data of a source. */
 static void put_error(struct drain *d, u32 src)
 {
 	unsigned int bits = ERROR_BITS + d->sink->src_bits;
@@ -337,7 +348,7 @@ static void put_errors(struct drain *d)
 	d->missing = false;
 }
 
-/* Leave out the rest of a message whose beginning was lost. */
+/* Drop the rest of a message whose beginning was lost. */
 static void skip_cut(struct drain *d)
 {
 	size_t i, count = min_t(size_t, d->fill, SFT_MESSAGE_MAX);
@@ -353,7 +364,7 @@ static void skip_cut(struct drain *d)
 	consume(d, count);
 }
 
-/* How many of @count bytes are whole messages; all if that cannot be seen. */
+/* Length of the whole messages in @count bytes; @count if no message end is near. */
 static size_t whole_messages(const u8 *bytes, size_t count)
 {
 	size_t i;
@@ -365,8 +376,8 @@ static size_t whole_messages(const u8 *bytes, size_t count)
 }
 
 /*
- * Take up to @count unread bytes, SMALL at least: whole messages of what runs, so that no
- * loss can cut one. Returns 0 if there are none.
+ * Take up to @count unread bytes; @count is at least SMALL. A running capture gives
+ * whole messages only, so that a loss cannot cut one. Returns 0 if there are none.
  */
 static size_t take(struct drain *d, u8 *to, size_t count)
 {
@@ -382,7 +393,7 @@ static size_t take(struct drain *d, u8 *to, size_t count)
 	peek(d, to, count);
 	if (is_live() || count < unread)
 		count = whole_messages(to, count);
-	/* Another look shows whether they have been overwritten meanwhile. */
+	/* Look again: the hardware may have overwritten the bytes during the copy. */
 	look(d);
 	if (d->missing)
 		return 0;
@@ -402,7 +413,7 @@ static size_t give_rest(struct drain *d, u8 *to, size_t count)
 	return count;
 }
 
-/* The next bytes, up to @count; 0 if there are none yet. */
+/* Return up to @count bytes to the reader; 0 if there are none yet. */
 static size_t give(struct drain *d, u8 *to, size_t count)
 {
 	size_t done = 0;
@@ -430,8 +441,8 @@ static struct drain *drain_of(int sink)
 }
 
 /*
- * Up to @count bytes for the file that reads a drained sink; 0 at the end, which comes with
- * STOP, -EAGAIN if there are none yet.
+ * Read up to @count bytes of a drained sink. Returns 0 at the end, after STOP, and
+ * -EAGAIN if there are no bytes yet.
  */
 ssize_t sft_drain_read(struct sft_file *file, void *to, size_t count, struct sft_why *why)
 {
@@ -451,7 +462,7 @@ ssize_t sft_drain_read(struct sft_file *file, void *to, size_t count, struct sft
 	return done || !is_live() ? done : -EAGAIN;
 }
 
-/* A file is closed: another may go on reading. */
+/* Called when a file is closed: another file may continue. */
 void sft_drain_leave(const struct sft_file *file)
 {
 	unsigned int i;
@@ -461,7 +472,7 @@ void sft_drain_leave(const struct sft_file *file)
 			drains[i].reader = NULL;
 }
 
-/* Bytes that were not yet given of sink number @i. */
+/* Number of bytes of sink number @i that read() has not returned yet. */
 u64 sft_drain_unread(unsigned int i)
 {
 	struct drain *d = &drains[i];
@@ -485,7 +496,7 @@ bool sft_drain_ready(int sink)
 	return !is_live();
 }
 
-/* What sink number @out->index has given and lost. */
+/* Report what sink number @out->index has returned and lost. */
 void sft_drain_describe(struct sifive_trace_sink *out)
 {
 	const struct drain *d = &drains[out->index];
@@ -503,7 +514,7 @@ void sft_drain_describe(struct sifive_trace_sink *out)
 
 /* ---- the life of a capture --------------------------------------------------- */
 
-/* The sinks are written from their beginning. */
+/* Called when the sinks are rewound. */
 void sft_drain_rewind(void)
 {
 	struct drain *d;
@@ -526,7 +537,7 @@ int sft_drain_config(struct sft_why *why)
 	return 0;
 }
 
-/* Before the hardware runs. */
+/* Called before the hardware starts. */
 void sft_drain_start(void)
 {
 	struct drain *d;
@@ -542,7 +553,7 @@ void sft_drain_start(void)
 	mod_delayed_work(system_highpri_wq, &look_work, interval);
 }
 
-/* When it has stopped. */
+/* Called after the hardware has stopped. */
 void sft_drain_stop(void)
 {
 	struct drain *d;
@@ -553,7 +564,7 @@ void sft_drain_stop(void)
 	}
 }
 
-/* System sleep has taken what sink number @i held. */
+/* Account for data of sink number @i that was lost during system suspend. */
 void sft_drain_lose(unsigned int i)
 {
 	if (!drains)
@@ -563,7 +574,7 @@ void sft_drain_lose(unsigned int i)
 	drains[i].at = 0;
 }
 
-/* Nothing is left to read. */
+/* Called when the capture is freed. */
 void sft_drain_clear(void)
 {
 	kfree(drains);

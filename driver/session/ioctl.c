@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The calls of include/uapi/linux/sifive_trace.h. They work on copies of their
+ * The ioctls of include/uapi/linux/sifive_trace.h. They work on copies of their
  * arguments: user memory is read before the system is locked and written after.
  */
 
@@ -54,7 +54,7 @@ static int ioctl_info(struct sft_file *file, void *arg, struct sft_why *why)
 	return 0;
 }
 
-/* What an encoder has reported, for those that may read its trace. */
+/* Errors and stalls of an encoder, for files that may read its trace. */
 static u32 reported(struct sft_encoder *e)
 {
 	u32 flags = 0;
@@ -146,7 +146,7 @@ static int check_config(const struct sifive_trace_config *config,
 	return 0;
 }
 
-/* The caller's own capability: the descriptor may have been handed on. */
+/* Check the caller, not the file: the descriptor may come from another process. */
 static int need_perfmon(const char *what, struct sft_why *why)
 {
 	return perfmon_capable() ? 0 :
@@ -192,14 +192,17 @@ static int ioctl_config(struct sft_file *file, void *arg, struct sft_why *why)
 	return 0;
 }
 
-/* What only the session's file may do, and only while it has one. */
+/* Check that the file owns the session. */
 static int need_session(struct sft_file *file, struct sft_why *why)
 {
 	return sft.owner == file ? 0 :
 	       sft_fail(why, -ENXIO, "no session: CONFIG comes first");
 }
 
-/* Starting and stopping the hardware takes more than the session's descriptor. */
+/*
+ * Check that the caller may start and stop the hardware; the descriptor does not
+ * suffice.
+ */
 static int need_steering(struct sft_file *file, struct sft_why *why)
 {
 	int ret = need_session(file, why);
@@ -237,7 +240,10 @@ static int ioctl_counters(struct sft_file *file, void *arg, struct sft_why *why)
 	return ret;
 }
 
-/* Who takes counters may read them; what that needs is had before any is given back. */
+/*
+ * COUNTERS lets the calling thread read the counters. Join first, so that a failure
+ * leaves the session's old counters in place.
+ */
 static int join_for_counters(struct sft_file *file, void *arg, struct sft_why *why)
 {
 	struct sifive_trace_counters *counters = arg;
@@ -304,7 +310,10 @@ static int ioctl_sampling(struct sft_file *file, void *arg, struct sft_why *why)
 	return may_sample(file, why) ?: sft_sampling_valid(arg, why);
 }
 
-/* perf is asked without the system's lock; only what it can do is set. */
+/*
+ * Called without the system's lock, which perf must not be called with. Only a setting
+ * that perf accepts is stored.
+ */
 static int try_sampling(struct sft_file *file, void *arg, void __user *uarg,
 			struct sft_why *why)
 {
@@ -341,7 +350,7 @@ static int follow(struct sft_file *file, void *arg, void __user *uarg,
 	return sft_threads_follow(file, why);
 }
 
-/* In system sleep harts may have lost them, until it is over. */
+/* During system suspend harts may have lost counters: check after resume. */
 static void check_counters(struct sft_why *why)
 {
 	if (!sft.sleeping)
@@ -375,7 +384,7 @@ static void report_component(struct sifive_trace_status *status,
 		status->flags |= SIFIVE_TRACE_STATUS_SINK_ERROR;
 }
 
-/* What only those see that may read the capture. */
+/* Report the capture's contents, for files that may read it. */
 static void report_contents(struct sifive_trace_status *status)
 {
 	struct sft_component *f;
@@ -403,7 +412,10 @@ static void report_contents(struct sifive_trace_status *status)
 	sft_sampling_status(status);
 }
 
-/* A look at the counters interrupts the harts: others see what the session saw last. */
+/*
+ * Checking the counters interrupts the harts, so only the session's owner causes it;
+ * others get the last result.
+ */
 static int ioctl_status(struct sft_file *file, void *arg, struct sft_why *why)
 {
 	struct sifive_trace_status *status = arg;
@@ -566,13 +578,13 @@ static const struct call calls[] = {
 	},
 };
 
-/* Why a call failed, for the file that it was made on. */
+/* Keep a call's error message for the file. */
 void sft_keep_message(struct sft_file *file, const struct sft_why *why)
 {
 	strscpy(file->message, why->text, sizeof(file->message));
 }
 
-/* The part of a call that has the system locked. */
+/* Run a call's handler with the system locked. */
 static int run_handler(const struct call *call, struct sft_file *file, void *arg,
 		       struct sft_why *why)
 {
@@ -639,7 +651,7 @@ long sft_ioctl(struct file *filp, unsigned int cmd, unsigned long user)
 	void *arg;
 	int ret;
 
-	/* A node for one sink is for reading alone. */
+	/* A node for one sink has read() but no ioctls. */
 	if (!call || file->sink != SFT_ALL_SINKS)
 		return -ENOTTY;
 	if (call->write && !(filp->f_mode & FMODE_WRITE))
@@ -657,7 +669,7 @@ long sft_ioctl(struct file *filp, unsigned int cmd, unsigned long user)
 	ret = copy_struct_from_user(arg, call->size, uarg, size);
 	if (!ret) {
 		ret = run_call(call, file, arg, uarg);
-		/* Also after an error: it may say which event was refused. */
+		/* Also after an error: the argument may name the refused event. */
 		*(u32 *)arg = size;
 		if (copy_to_user(uarg, arg, min_t(size_t, size, call->size)))
 			ret = -EFAULT;

@@ -30,18 +30,18 @@
 
 struct file;
 
-/* sft_file.sink of the node that stands for all. */
+/* sft_file.sink of the node for all sinks. */
 #define SFT_ALL_SINKS	(-1)
 
 /**
  * struct sft_file - an open node
  * @generation:	of the hardware when it was opened
- * @user:	who has opened it
- * @perfmon:	that one was capable of seeing what others do
+ * @user:	effective user that opened it
+ * @perfmon:	that user had CAP_PERFMON or CAP_SYS_ADMIN
  * @sink:	number of the sink it reads, or SFT_ALL_SINKS
  * @capture:	the capture it has begun to read, as sft_session.captures counts;
  *		0 = none
- * @message:	what went wrong last here, as text
+ * @message:	text of its last error
  * @mapping:	address space that its mappings of stimulus pages belong to
  * @read_lock:	one read at a time; taken before the system's lock
  * @snapshot:	number of the copy that it reads of a ring that ran when reading
@@ -60,12 +60,12 @@ struct sft_file {
 };
 
 /**
- * struct sft_state - what has become of the capture
+ * struct sft_state - state of the capture
  * @watermark:	unread bytes that make a running capture readable, 0 = none
- * @rewinds:	how often START has thrown away what there was
- * @asleep:	stopped for system sleep, to be started again
- * @lost:	system sleep took what a sink held: only REWIND starts
- * @broken:	components did not come back from system sleep: nothing starts
+ * @rewinds:	how often START has dropped the captured data
+ * @asleep:	stopped for system suspend, to be started again
+ * @lost:	a sink lost its data in system suspend: START needs REWIND
+ * @broken:	components did not resume: START fails
  */
 struct sft_state {
 	u64 watermark;
@@ -77,14 +77,14 @@ struct sft_state {
 
 /**
  * struct sft_session - who has the hardware; under the system's lock
- * @state:	what has become of its capture
+ * @state:	state of its capture
  * @owner:	the file that has the session, NULL = free
  * @holder:	process that configured it
- * @user:	whose the capture is: the effective user of who configured it
+ * @user:	owner of the capture: effective user of the process that configured it
  * @generation:	changes when a component comes or goes; files opened before that
  *		see ENODEV
  * @captures:	counts CONFIGs, so that a reader notices another capture
- * @sleeping:	system sleep or shutdown has begun: nothing may start
+ * @sleeping:	suspend or shutdown has begun: START fails
  */
 struct sft_session {
 	struct sft_state state;
