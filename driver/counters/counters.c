@@ -444,7 +444,7 @@ void sft_counters_resume(void)
 			suspended = true;
 			release_on(cpu, c);
 			if (take_on(cpu, c, per_cpu(seen[c->counter], cpu)))
-				lose(c, cpu, "did not come back from sleep");
+				lose(c, cpu, "did not resume");
 		}
 	sft_access_resume();
 }

@@ -430,12 +430,12 @@ static int check_start(bool rewind, struct sft_why *why)
 	if (sft.sleeping)
 		return sft_fail(why, -EBUSY, "the system suspends or shuts down");
 	if (sft.state.broken)
-		return sft_fail(why, -ESTALE, "components did not come back from sleep: CONFIG");
+		return sft_fail(why, -ESTALE, "components did not resume: CONFIG again");
 	if (!rewind && sft_capture_full(SFT_ALL_SINKS))
 		return sft_fail(why, -ENOSPC, "the buffer is full: %llu bytes",
 				sft_capture_bytes(SFT_ALL_SINKS));
 	if (!rewind && sft.state.lost)
-		return sft_fail(why, -ESTALE, "system sleep has taken what was captured: rewind");
+		return sft_fail(why, -ESTALE, "system suspend has lost the captured data: START with REWIND");
 	return 0;
 }
 
@@ -593,7 +593,7 @@ static int restart_stream(struct sft_encoder *e, struct sft_why *why)
 void sft_capture_cpu_online(struct sft_encoder *e, struct sft_why *why)
 {
 	if (restart_stream(e, why)) {
-		dev_warn(e->c.dev, "its stream does not go on: %s\n", why->text);
+		dev_warn(e->c.dev, "its stream does not continue: %s\n", why->text);
 		return;
 	}
 	e->ended = false;
@@ -634,7 +634,7 @@ void sft_capture_thaw(void)
 	for (i = 0; i < sft_hw.capture.sinks; i++) {
 		if (s[i].sum == sft_sink_sum(&s[i]))
 			continue;
-		dev_warn(s[i].owner->dev, "hibernation has lost what was captured\n");
+		dev_warn(s[i].owner->dev, "hibernation has lost the captured data\n");
 		sft_sink_lose(&s[i]);
 		sft_drain_lose(i);
 		sft.state.lost = true;
@@ -659,7 +659,7 @@ void sft_capture_resume(struct sft_why *why)
 	if (!ret && sft.state.asleep && !sft.state.lost)
 		ret = sft_capture_start(false, why);
 	if (ret)
-		pr_warn("sifive_trace: capture does not go on after sleep: %s\n",
+		pr_warn("sifive_trace: capture does not continue after resume: %s\n",
 			why->text);
 	else
 		sft_threads_resume();

@@ -91,7 +91,7 @@ static void follow_all(struct work_struct *work)
 	file = sft.owner;
 	sft_unlock();
 	if (file && follow(file, SIFIVE_TRACE_SAMPLING_ALL, &why))
-		pr_warn("sifive_trace: sampling does not go on after sleep or hotplug\n");
+		pr_warn("sifive_trace: sampling does not continue after resume or hotplug\n");
 }
 
 static DECLARE_WORK(follow_work, follow_all);
