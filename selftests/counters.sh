@@ -182,14 +182,14 @@ withhold 0x7 "$out/fixed.bin"
 board "fixed counters alone" --firmware "$out/fixed.bin" -- \
 	"$probe all 1 2" "$probe 1 $dtlb" "$probe 2u" "$probe r100"
 mask 0x5 "programmable counters withheld: the fixed ones are there"
-refused $EOPNOTSUPP 1 "$(words hpmcounter3)" "programmable counters withheld: said of an event"
-refused $EOPNOTSUPP 0 "$(words hpmcounter3)" "programmable counters withheld: said of one mode"
-refused $EOPNOTSUPP 0 "$(words hpmcounter3)" "programmable counters withheld: said of a raw event"
+refused $EOPNOTSUPP 1 "$(words hpmcounter3)" "programmable counters withheld: the error of an event names one"
+refused $EOPNOTSUPP 0 "$(words hpmcounter3)" "programmable counters withheld: the error of a one-mode event names one"
+refused $EOPNOTSUPP 0 "$(words hpmcounter3)" "programmable counters withheld: the error of a raw event names one"
 
 withhold 0x16 "$out/some.bin"
 board "one programmable counter" --firmware "$out/some.bin" -- \
 	"$probe all $dtlb" "$probe 1" "$probe 1 $dtlb" "$probe 1 2"
-mask 0x10 "hpmcounter3 withheld: hpmcounter4 will do"
+mask 0x10 "hpmcounter3 withheld: hpmcounter4 replaces it"
 mask 0x10 "cycle withheld: hpmcounter4 counts cycles"
 grown loop0 "cycle withheld: and they grow"
 refused $EOPNOTSUPP 1 "$(words hpmcounter3)" "one counter is left: the second event is refused"
@@ -247,12 +247,12 @@ board "harts with all counters" --icount --cpu pmu-mask=0xfffffff8 -- \
 	"/target/sifive-trace record -q -o /out/all.rtd -e $names /target/record/plain \
 		>/out/all.txt"
 mask 0xfffffffd "31 counters in one session"
-counted counter30 31 31 "31 counters: hpmcounter31 is one"
-counted loop30 200000 200050 "31 counters: it counts user mode's loop"
-counted calls30 15000 20000 "31 counters: and not what a system call does"
-counted loop2 0 0 "31 counters: what the emulator cannot count stays 0"
+counted counter30 31 31 "31 counters: hpmcounter31 is among them"
+counted loop30 200000 200050 "31 counters: it counts the loop in user mode"
+counted calls30 15000 20000 "31 counters: it does not count system calls"
+counted loop2 0 0 "31 counters: events that the emulator cannot count stay 0"
 refused $EBUSY 31 "all counters that can count it are taken" \
-	"31 counters: there is none for the 32nd event"
+	"31 counters: a 32nd event is refused"
 "$build/sifive-trace" decode -q --format json "$out/all.rtd" 2>>"$out/decode.log" |
 	python3 -c '
 import json, sys

@@ -201,8 +201,8 @@ static int take(const struct sft_counter *c)
 }
 
 /*
- * Take the chosen counters. One that somebody else has taken since is dropped from the
- * choice.
+ * Take the chosen counters. If another user has taken one since, drop it from the
+ * choice, and choose again.
  */
 static int take_chosen(struct sft_choice *ch, u32 *failed, struct sft_why *why)
 {

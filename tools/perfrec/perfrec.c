@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Performance records out of the stores to a channel: see perfrec.h. */
+/* Decodes performance records from the stores to a channel: see perfrec.h. */
 #include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -33,38 +33,38 @@ enum state {
 struct stream {
 	enum state		state;
 	struct stream		*next;
-	/* Of headers[], the one in force (or NULL) and the one being read. */
+	/* Entries of @headers: the current header (or NULL) and the one being read. */
 	const struct perfrec_header *header;
 	struct perfrec_header	*reading;
 	uint64_t		header_words;
-	/* The header being read may be counters instead. */
+	/* The words being read as a header may be counters instead. */
 	bool			tentative;
 	struct perfrec_record	record;
-	/* It began behind a loss: its words may be a header's without the magic. */
+	/* It began after a loss: its words may be a header's, without the magic. */
 	bool			doubtful;
-	/* Its addresses' low words as they were sent. */
+	/* The addresses' low words as sent. */
 	uint32_t		low[2];
 	bool			upper_seen;
-	/* For ops->counter: counters of @record given, and the latest one's word. */
+	/* For ops->counter: counters given, and the word of the latest. */
 	unsigned int		given;
 	struct perfrec_stamp	latest;
 	/* The latest word, if that was the magic in 32 bits. */
 	bool			magic;
 	struct perfrec_stamp	magic_stamp;
-	/* Something is missing since the header; and since the latest record. */
+	/* Words are missing since the header; and since the latest record. */
 	bool			broken;
 	bool			lost;
-	/* @value and @address are those of the stream's previous record. */
+	/* @value and @address belong to the stream's previous record. */
 	bool			previous;
 	uint64_t		value[PERFREC_COUNTERS];
-	/* Since the header. */
+	/* Number of records since the header. */
 	uint64_t		records;
 	uint64_t		address;
 	/* Counters of the last record without header, -1: none yet. */
 	int			guessed;
 	uint32_t		serial;
 	struct perfrec_loss	loss;
-	/* Each is cleared when it begins. */
+	/* Each entry is cleared when a header begins. */
 	struct perfrec_header	headers[PERFREC_HEADERS_KEPT + 1];
 };
 
@@ -116,7 +116,7 @@ void perfrec_repeat(struct perfrec *perfrec, uint64_t records)
 	perfrec->interval = records;
 }
 
-/* The header that was before a stream's first: number 0. */
+/* Number 0: the header before a stream's first one. */
 static void assume_header(struct stream *stream,
 			  const struct perfrec_header *assumed)
 {
@@ -130,7 +130,7 @@ static void assume_header(struct stream *stream,
 	stream->broken = true;
 }
 
-/* Rare: in perfrec_push() itself it would cost registers for each word. */
+/* Not inlined: it would cost perfrec_push() registers for each word. */
 static __attribute__((noinline)) struct stream *
 stream_new(struct perfrec *perfrec, const struct store *word)
 {
@@ -169,7 +169,7 @@ static uint64_t width_mask(unsigned int width)
 	return ~0ull >> (64 - width);
 }
 
-/* What is missing may have been anything: no state survives it. */
+/* Any words may be missing, so no state remains valid. */
 static void lose(struct stream *stream, enum perfrec_reason reason,
 		 uint64_t offset, uint64_t words)
 {
@@ -224,7 +224,7 @@ static void give_part(struct perfrec *perfrec, struct stream *stream, int part)
 		perfrec->ops->part(perfrec->context, stream->reading, part);
 }
 
-/* That it is a header is known only now. */
+/* Only now is it certain that the words are a header. */
 static void give_parts(struct perfrec *perfrec, struct stream *stream)
 {
 	int part;
@@ -234,7 +234,7 @@ static void give_parts(struct perfrec *perfrec, struct stream *stream)
 		give_part(perfrec, stream, part);
 }
 
-/* Whether the header being read comes when it is due, and nothing was lost. */
+/* Whether the header being read is a due repetition, with nothing lost before it. */
 static bool is_repeated(const struct perfrec *perfrec, const struct stream *stream)
 {
 	return perfrec->interval && stream->records == perfrec->interval &&
@@ -285,7 +285,7 @@ static void take_count_type(struct stream *stream, uint32_t value)
 	stream->state = header->owned ? HEADER_OWNER : HEADER_MASK;
 }
 
-/* One word of a header. Return false when it does not fit. */
+/* Decodes one word of a header. Returns false if it does not fit. */
 static bool header_word(struct perfrec *perfrec, struct stream *stream,
 			const struct store *word)
 {
@@ -371,7 +371,7 @@ static void begin_record(struct perfrec *perfrec, struct stream *stream,
 	stream->state = RECORD_ADDRESS;
 }
 
-/* What the record's addresses are, and what is known of it: of the stream, no change. */
+/* Sets the record's addresses and flags; does not change the stream. */
 static inline __attribute__((always_inline)) void rebuild_addresses(struct stream *stream)
 {
 	struct perfrec_record *record = &stream->record;
@@ -406,13 +406,13 @@ static inline __attribute__((always_inline)) void rebuild_addresses(struct strea
 		record->flags |= PERFREC_DELTA_KNOWN;
 }
 
-/* What the latest value builds on: nothing before the header. */
+/* The previous value, on which the latest builds: 0 after a header. */
 static inline uint64_t value_before(const struct stream *stream, unsigned int i)
 {
 	return stream->records ? stream->value[i] : 0;
 }
 
-/* What counter @i was, from what was sent and the record before. */
+/* The value of counter @i, from what was sent and the value before. */
 static inline uint64_t rebuild_value(const struct perfrec_header *header,
 				     unsigned int i, uint64_t before, uint64_t sent)
 {
@@ -426,7 +426,7 @@ static inline uint64_t rebuild_value(const struct perfrec_header *header,
 	}
 }
 
-/* Rebuild what the record says from what was sent and the records before. */
+/* Sets the record's values, from what was sent and the records before. */
 static void rebuild(struct stream *stream)
 {
 	struct perfrec_record *record = &stream->record;
@@ -469,7 +469,7 @@ static bool upper_part(const struct stream *stream, const struct store *word)
 	       !stream->upper_seen;
 }
 
-/* The latest counter is complete, as @word shows; NULL: no more is waited for. */
+/* Gives the latest counter, which @word or (NULL) its own word completes. */
 static __attribute__((noinline)) void
 give_counter(struct perfrec *perfrec, struct stream *stream,
 			 const struct store *word)
@@ -498,7 +498,7 @@ static void finish_record(struct perfrec *perfrec, struct stream *stream)
 		perfrec->ops->record(perfrec->context, &stream->record);
 }
 
-/* Of what nobody asks for at each record, and records without counters. */
+/* Not inlined: few consumers want addresses. */
 static __attribute__((noinline)) void
 give_address(struct perfrec *perfrec, struct stream *stream)
 {
@@ -510,7 +510,7 @@ give_address(struct perfrec *perfrec, struct stream *stream)
 		finish_record(perfrec, stream);
 }
 
-/* Whether the upper part of a record's address can be a type: a mask is before it. */
+/* Whether the address can be a mask (low part) and an event type (upper part). */
 static inline bool is_typed(const struct stream *stream)
 {
 	return stream->low[0] & 1 &&
@@ -535,7 +535,7 @@ is_header_rest(const struct stream *stream, const struct store *word)
 	return header && is_typed(stream) && words >= 3 * set && words <= 4 * set;
 }
 
-/* The record is complete, as far as can be known: no word shows it. */
+/* Ends a record that no later word shows to be complete. */
 static void end_record(struct perfrec *perfrec, struct stream *stream)
 {
 	if (perfrec->ops->counter)
@@ -561,7 +561,7 @@ static void finish_addresses(struct perfrec *perfrec, struct stream *stream,
 		give_address(perfrec, stream);
 }
 
-/* One word of a record. Return false when it does not fit. */
+/* Decodes one word of a record. Returns false if it does not fit. */
 static bool record_word(struct perfrec *perfrec, struct stream *stream,
 			const struct store *word)
 {
@@ -611,7 +611,7 @@ static bool record_word(struct perfrec *perfrec, struct stream *stream,
 	}
 }
 
-/* A record's words can stop here: nothing that must come is missing. */
+/* Whether a record can end here: it has all its counters. */
 static bool record_complete(const struct stream *stream)
 {
 	return stream->state == RECORD_LAST ||
@@ -619,8 +619,8 @@ static bool record_complete(const struct stream *stream)
 }
 
 /*
- * A record broke off, and what seemed its latest word was the magic of a
- * header, of which @word can be the count type.
+ * Whether a record broke off, and its latest word was the magic of a header of which
+ * @word can be the count type.
  */
 static bool header_within(const struct stream *stream,
 			  const struct store *word)
@@ -629,7 +629,7 @@ static bool header_within(const struct stream *stream,
 	       stream->state >= RECORD_ADDRESS && stream->state != RECORD_LAST;
 }
 
-/* A stream's first word, where that can be the rest of a header. */
+/* Whether a stream's first word can belong to the rest of a header. */
 static bool header_rest(const struct perfrec *perfrec, const struct store *word)
 {
 	return perfrec->assumed && word->bytes == 1 &&

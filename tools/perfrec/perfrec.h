@@ -89,12 +89,12 @@ struct perfrec_counter {
 };
 
 /**
- * struct perfrec_header - what the records behind it are made of
+ * struct perfrec_header - describes the records that follow it
  * @src:	source
  * @channel:	channel
- * @repeated:	records go on as before it: see perfrec_repeat()
+ * @repeated:	records continue across it: see perfrec_repeat()
  * @owned:	its records are those of the thread @owner
- * @goes_on:	of that thread: what it has recorded elsewhere goes on
+ * @goes_on:	the thread continues here after recording in another stream
  * @serial:	number of this header in its stream, from 1; 0: perfrec_assume()
  * @count_type:	enum perfrec_count_type
  * @owner:	thread id, valid with @owned
@@ -120,15 +120,17 @@ struct perfrec_header {
 	struct perfrec_counter	counter[PERFREC_COUNTERS];
 };
 
-/* @address is right. Not so with DeltaXOR after a loss, or without header. */
+/* @address is valid. Clear for DeltaXOR after a loss, or without a header. */
 #define PERFREC_ADDRESS_KNOWN	(1u << 0)
-/* @value is right. Not so with Delta and DeltaXOR after a loss. */
+/* @value is valid. Clear for Delta and DeltaXOR after a loss. */
 #define PERFREC_VALUE_KNOWN	(1u << 1)
-/* @delta is right: the stream's previous record is known too, or it is Delta. */
+/* @delta is valid: the stream's previous record is known, or the type is Delta. */
 #define PERFREC_DELTA_KNOWN	(1u << 2)
-/* Records may be missing before this one: @delta counts since one of them. */
+/* Records may be missing before this one: @delta may include theirs. */
 #define PERFREC_AFTER_LOSS	(1u << 3)
-/* Stores are missing since the header, or there is none: perhaps a header among them. */
+/*
+ * Stores are missing since the header, perhaps a newer header; or there is no header.
+ */
 #define PERFREC_STALE		(1u << 4)
 
 /**
@@ -171,7 +173,7 @@ struct perfrec_record {
 	uint64_t		delta[PERFREC_COUNTERS];
 };
 
-/* Why words were dropped. */
+/* Reasons for dropping words. */
 enum perfrec_reason {
 	PERFREC_NO_START,	/* words behind no record type and no header */
 	PERFREC_CUT_RECORD,	/* a record ended too early */
@@ -196,12 +198,12 @@ struct perfrec_loss {
 	uint64_t	words;
 };
 
-/* Parts of a header for perfrec_ops.part; a counter's is its index. */
+/* Parts of a header for perfrec_ops.part; a counter's part is its index. */
 #define PERFREC_PART_COUNT_TYPE	(-2)
 #define PERFREC_PART_MASK	(-1)
 
 /**
- * struct perfrec_ops - what the consumer wants to hear of; each may be NULL
+ * struct perfrec_ops - the consumer's callbacks; each may be NULL
  * @stream:	the first word of a stream
  * @header:	a complete header. It stays valid and unchanged until its stream
  *		has had PERFREC_HEADERS_KEPT more, or perfrec_free().
@@ -244,20 +246,21 @@ struct perfrec *perfrec_new(const struct perfrec_ops *ops, void *context);
  * @perfrec:	decoder, before the first word
  * @header:	all but source, channel and places; copied
  *
- * For a buffer that wrapped, whose streams go on from what was overwritten: what
- * builds on earlier records is unknown until their next header. A stream's first
- * word never begins a record then: it may belong to the rest of a header.
+ * For a buffer that wrapped: its streams continue from overwritten records, so values
+ * that build on those are unknown until the next header. A stream's first word never
+ * begins a record then: it may belong to the rest of a header.
  *
  * Return: 0, or -ENOMEM.
  */
 int perfrec_assume(struct perfrec *perfrec, const struct perfrec_header *header);
 
 /**
- * perfrec_repeat() - headers come again at intervals
+ * perfrec_repeat() - headers are repeated at intervals
  * @perfrec:	decoder, before the first word
  * @records:	from one header to the next
  *
- * Such a header, for what a ring overwrites, ends nothing: differences go on over it.
+ * Headers are repeated because a ring overwrites its oldest ones. Differences continue
+ * across a repeated header.
  */
 void perfrec_repeat(struct perfrec *perfrec, uint64_t records);
 
@@ -285,7 +288,7 @@ int perfrec_push(struct perfrec *perfrec, const struct store *word);
 void perfrec_lost(struct perfrec *perfrec, int src);
 
 /**
- * perfrec_settle() - a stream's record is not waited for any longer
+ * perfrec_settle() - wait no longer for the rest of a stream's record
  * @perfrec:	decoder
  * @src, @channel: the stream
  * @offset:	place in the file

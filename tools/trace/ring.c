@@ -288,7 +288,7 @@ static void on_stores(struct pass *pass)
 	} while (count == STORES);
 }
 
-/* As far as is known. Clocks that begin with 0 show what has changed. */
+/* Starts from the known times. A clock that starts at 0 shows which bits changed. */
 static void start_clocks(struct pass *pass)
 {
 	unsigned int src;
