@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Which channel is whose. A thread that needs one, when none is free, takes that of
- * another whose gate is open: design.md has the protocol.
+ * The owners of channels. A thread that needs a channel when none is free takes one
+ * from a thread whose gate is open: design.md describes the protocol.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -16,16 +16,19 @@
 #include "rseq.h"
 #include "thread.h"
 
-/* Longest wait while no thread ends a record, and longest pause between two looks, in ms. */
+/*
+ * Longest wait while no thread ends a record, and longest pause between attempts, in
+ * ms.
+ */
 #define WAIT_MAX	5000
 #define PAUSE_MAX	999
 
-/* Of perf_pool.lock; the last one: a thread may wait for it. */
+/* Values of perf_pool.lock; LOCK_AWAITED: a thread may wait for it. */
 enum { LOCK_FREE, LOCK_HELD, LOCK_AWAITED };
 
 /*
- * Signals are blocked, so that its holder goes on soon. Others sleep until it does: with a
- * thousand threads, to look again from time to time would take all CPUs.
+ * Called with signals blocked, so that no handler delays the holder. Waiting threads
+ * sleep in the kernel: a thousand polling threads would use all CPUs.
  */
 PERF_LOCAL void lock_channels(void)
 {
@@ -46,12 +49,12 @@ PERF_LOCAL void unlock_channels(void)
 		syscall(SYS_futex, &perf_pool->lock, FUTEX_WAKE_PRIVATE, 1);
 }
 
-/* A free channel, preferably the configured one; -1 when there is none. */
+/* A free channel, preferably the configured one; -1 if there is none. */
 PERF_LOCAL int find_free(void)
 {
 	unsigned int i;
 
-	/* From the configured one upwards, then the ones below. */
+	/* Search upwards from the configured one, then below it. */
 	for (i = 0; i < PERF_CHANNELS; i++) {
 		unsigned int channel = (perf_pool->first + i) % PERF_CHANNELS;
 
@@ -61,13 +64,13 @@ PERF_LOCAL int find_free(void)
 	return -1;
 }
 
-/* Between records, the last of which is over. */
+/* Whether a thread is between records, and none of its records was given up. */
 PERF_LOCAL bool is_idle(const struct perf_thread *thread)
 {
 	return thread->gate > 0 && !thread->kept;
 }
 
-/* The lane will have other counts in it. */
+/* Keep a thread's latest counts: the channel's next owner overwrites the lane's. */
 PERF_LOCAL void save_counts(struct perf_thread *thread)
 {
 	const struct perf_lane *lane = thread->latest;
@@ -81,7 +84,7 @@ PERF_LOCAL void save_counts(struct perf_thread *thread)
 	thread->latest = NULL;
 }
 
-/* Take away a thread's channel, unless a record is being written. */
+/* Take a thread's channel away, unless it is writing a record. */
 PERF_LOCAL bool rob(struct perf_thread *victim)
 {
 	bool idle;
@@ -89,11 +92,17 @@ PERF_LOCAL bool rob(struct perf_thread *victim)
 	__atomic_store_n(&victim->claimed, true, __ATOMIC_SEQ_CST);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	victim->cpu = PERF_CPU_NOBODY;
-	/* Behind it its gate is closed, or its next record takes the long way. */
+	/*
+	 * After this the gate is closed, or the thread's next record takes the long
+	 * way.
+	 */
 	perf_rseq_barrier();
 	idle = is_idle(victim);
 	if (idle) {
-		/* Its last record may have ended behind the first: see all of it. */
+		/*
+		 * A record may have ended after the first barrier: make its stores
+		 * visible.
+		 */
 		perf_rseq_barrier();
 		save_counts(victim);
 		victim->channel = -1;
@@ -102,7 +111,7 @@ PERF_LOCAL bool rob(struct perf_thread *victim)
 	return idle;
 }
 
-/* One after the other, so that all have theirs for as long as can be. */
+/* Take channels in turn, so that each thread keeps its own as long as possible. */
 PERF_LOCAL int find_victim(void)
 {
 	unsigned int i;
@@ -117,7 +126,7 @@ PERF_LOCAL int find_victim(void)
 	return -1;
 }
 
-/* Enter a thread into the list of those that have recorded. */
+/* Add a thread to the list for the side-car file. */
 PERF_LOCAL int note_thread(const struct perf_thread *thread, bool named)
 {
 	uint32_t place = __atomic_fetch_add(&perf_pool->joins, 1, __ATOMIC_RELAXED);
@@ -141,13 +150,15 @@ PERF_LOCAL void give_to(struct perf_thread *thread, int channel, bool robbed)
 {
 	const uint32_t bit = 1u << channel;
 
-	/* The side-car file has the first channel alone: headers name it elsewhere. */
+	/*
+	 * The side-car file lists only a thread's first channel: headers name others.
+	 */
 	if (robbed || thread->joined != PERF_UNNOTED)
 		perf_pool->shared |= bit;
 	perf_pool->owner[channel] = thread;
 	thread->channel = channel;
 	thread->lane = &perf_pool->lane[channel][0];
-	/* Differences of the thread's own counts cannot go on from another's. */
+	/* The thread's own counts in Delta cannot continue from another thread's. */
 	thread->fresh = perf_pool->once && !(perf_pool->shared & bit) &&
 			!(perf_pool->slots && perf_pool->layout.type == PERF_COUNT_DELTA) ?
 			0 : ~UINT64_C(0);
@@ -156,7 +167,7 @@ PERF_LOCAL void give_to(struct perf_thread *thread, int channel, bool robbed)
 	perf_mmio_acquire();
 }
 
-/* One attempt. Also who has a channel comes here, while another looks at it. */
+/* Try once. A thread that has a channel waits here while another thread examines it. */
 PERF_LOCAL bool try_channel(struct perf_thread *thread)
 {
 	bool robbed = false;
@@ -199,7 +210,7 @@ PERF_LOCAL unsigned int await_turn(uint32_t turn)
 	return perf_pool->turn == turn ? pause : 0;
 }
 
-/* Wait until a channel can be had; false if no thread ends a record for too long. */
+/* Wait for a channel; false if no thread ends a record for WAIT_MAX. */
 PERF_LOCAL bool wait_for_channel(struct perf_thread *thread)
 {
 	const uint32_t retry = perf_pool->retry;
@@ -221,7 +232,7 @@ PERF_LOCAL bool wait_for_channel(struct perf_thread *thread)
 		perf_signals_restore(&signals);
 		if (done)
 			break;
-		/* A thread waits in vain once, until a channel is given back. */
+		/* A thread waits in vain only once, until a channel is given back. */
 		if (thread->starved == retry || waited >= WAIT_MAX) {
 			thread->starved = retry;
 			break;
@@ -252,7 +263,7 @@ PERF_INTERNAL void perf_channel_give(struct perf_thread *thread)
 {
 	lock_channels();
 	if (thread->channel >= 0 && thread->epoch == perf_pool->epoch) {
-		/* Its stores come before those of the next owner. */
+		/* Complete the thread's stores before those of the next owner. */
 		perf_mmio_release();
 		perf_pool->owner[thread->channel] = NULL;
 	}

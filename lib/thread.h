@@ -21,20 +21,20 @@
 #include "record.h"
 #include "section.h"
 
-/* Threads that record at a time, and encoders: the driver's limits. */
+/* Numbers of recording threads and of encoders: the driver's limits. */
 #define PERF_SLOTS	2048
 #define PERF_CPUS	64
 
-/* Highest number of a CPU, plus 1, that lanes can be found for. */
+/* Number of CPU numbers that have an entry in perf_pool.index. */
 #define PERF_CPU_NUMBERS 1024
 
-/* No CPU, and none of the kernel's words for not knowing it either. */
+/* Neither a CPU number nor one of rseq's values for an unknown CPU. */
 #define PERF_CPU_NOBODY	(-3)
 
-/* Records that signal handlers can leave to the record they interrupt. */
+/* Records that signal handlers can queue for the interrupted thread. */
 #define PERF_QUEUE	64
 
-/* Threads that the side-car file can tell of, also after their end. */
+/* Threads that the side-car file can list, including ended ones. */
 #define PERF_JOINED	4096
 
 /**
@@ -58,7 +58,7 @@ struct perf_lane {
 	volatile bool torn;
 };
 
-/* A record that waits for the one that was interrupted. */
+/* A signal handler's record, queued until the interrupted one is complete. */
 struct perf_pending {
 	volatile bool complete;
 	uint32_t kind;
@@ -68,8 +68,8 @@ struct perf_pending {
 };
 
 /*
- * A closed gate names the stack pointer of who has closed it, as a negative number:
- * both in one store. Stacks are aligned: with 32 bits half of it does.
+ * A closed gate contains the writer's stack pointer as a negative number, so that one
+ * store sets both. Stacks are aligned: with 32 bits half the stack pointer suffices.
  */
 #define PERF_GATE_SHIFT		(sizeof(intptr_t) == 4)
 #define PERF_GATE(frame)	(-(intptr_t)((frame) >> PERF_GATE_SHIFT))
@@ -85,17 +85,17 @@ enum perf_refusal {
  * struct perf_thread - a thread that records
  * @cpu:	its lane's, or PERF_CPU_NOBODY: the next record takes the long way; first,
  *		as its address is one that writers have in a register
- * @tid:	the thread, 0: the slot is free
- * @gate:	above 0: open; below: PERF_GATE() of who writes a record; 0: not set up
+ * @tid:	thread id, 0: the slot is free
+ * @gate:	above 0: open; below: PERF_GATE() of the record's writer; 0: not set up
  * @rseq:	where the kernel says on which CPU it is
  * @lane:	where records go
  * @fresh:	bit n set: lane n has no header of this thread's
  * @waiting:	records that were made while the gate was closed
  * @stuck:	its record was given up, and is still being written
- * @lent:	it has called vfork(): who runs here may be the child
+ * @lent:	it has called vfork(): the running code may be the child's
  * @epoch:	perf_pool.epoch when it joined
  * @claimed:	another thread may take its channel: ask perf_channel_have()
- * @kept:	a record of its own was given up, and may yet go on: its channel stays
+ * @kept:	its record was given up but may continue: it keeps its channel
  * @channel:	its channel, -1: none
  * @starved:	perf_pool.retry when it waited for a channel in vain
  * @begun:	perf_pool.generation when it recorded last
@@ -103,9 +103,9 @@ enum perf_refusal {
  * @saved:	perf_pool.generation when @last was set
  * @joined:	its entry in perf_pool.joined, -1 none, PERF_UNNOTED not yet
  * @refused:	enum perf_refusal: whether it may not read the counters
- * @repairs:	how often that was put right
+ * @repairs:	number of repairs, see perf_thread_repair()
  * @reading:	CPU to read on for @queue; PERF_CPU_NOBODY to prevent it
- * @offset:	what makes its own counts of a hart's
+ * @offset:	offsets that, added to a hart's counts, give its own counts
  * @last:	own counts at its latest record, when its channel was taken away
  * @head, @tail: of @queue, modulo its size
  * @queue:	records of signal handlers
@@ -163,26 +163,26 @@ struct sifive_trace_losses;
  * @epoch:	changes with each set-up
  * @retry:	changes when a thread that was refused may ask again
  * @pid:	the process
- * @channels:	bit n set: channel n can be had
- * @lock:	guards which channels are whose: a futex
- * @owner:	whose each channel is, NULL: nobody's
+ * @channels:	bit n set: channel n is available
+ * @lock:	guards @owner: a futex
+ * @owner:	owner of each channel, NULL: free
  * @shared:	bit n set: threads have taken channel n from each other, and its headers
  *		name them
  * @hand:	the next channel to be taken away
- * @waiting:	how many threads wait for a channel
+ * @waiting:	number of threads that wait for a channel
  * @turn:	changes when one of them may find one: a futex
  * @device:	what threads join
  * @lost:	records that were not written: with the capture in the kernel
  * @once:	one header for each channel and CPU
  * @interval:	records from one header to the next; 0: no more than there must be
- * @join:	they have to: there are counters to be read
+ * @join:	threads must join the driver, to read counters
  * @pinned:	no rseq: the one thread that may record, and @fixed its area
  * @slots:	the driver's thread slots, NULL without
  * @used:	of @thread, how many have ever been some thread's
  * @layout:	of all records
  * @index:	CPU number to index of its lane, plus 1; 0 = no encoder
  * @lane:	by channel and index
- * @refusal:	errno of the driver's last refusal
+ * @refusal:	errno of the driver's latest refusal
  * @ts_readable: the timestamp can be read from its page
  */
 struct perf_pool {
@@ -218,12 +218,12 @@ struct perf_pool {
 	struct perf_joined joined[PERF_JOINED];
 };
 
-/* A bit of perf_pool.open beside PERF_OPEN_MANUAL and PERF_OPEN_HOOKS. */
+/* A bit of perf_pool.open, besides PERF_OPEN_MANUAL and PERF_OPEN_HOOKS. */
 #define PERF_OPEN_PAUSED	4u	/* none, and they are counted */
 
-/* The calling thread's slot; one whose gate is not open before it has its own. */
+/* The calling thread's slot; before it joins, one whose gate is not open. */
 #ifdef PERF_AMALGAMATION
-/* In C23 a thread's variable is defined where it is declared, and once. */
+/* C23 allows one declaration of a static thread-local variable, its definition. */
 static struct perf_thread nobody;
 static __thread struct perf_thread *perf_self PERF_THREAD_MODEL = &nobody;
 #else
@@ -237,11 +237,10 @@ PERF_INTERNAL_DATA struct perf_pool *perf_pool;
 PERF_INTERNAL int perf_pool_make(void);
 
 /**
- * perf_thread_join - give the calling thread a slot, and a channel if it can be had
+ * perf_thread_join - give the calling thread a slot, and a channel if one is available
  *
- * It may be called anywhere, also in signal handlers. Returns NULL when it
- * cannot be had: no slot is free, the driver refuses, or the caller is a
- * child that only borrows its parent's memory.
+ * May be called anywhere, also in signal handlers. Returns NULL if no slot is free, the
+ * driver refuses, or the caller is a vfork() child in its parent's memory.
  */
 PERF_INTERNAL struct perf_thread *perf_thread_join(void);
 
@@ -257,10 +256,10 @@ PERF_INTERNAL void perf_channel_give(struct perf_thread *thread);
 /* The caller's record has ended: wake a thread that waits for a channel. */
 PERF_INTERNAL void perf_channel_pass(void);
 
-/* All channels are free, of a pool that no thread has joined. */
+/* Free all channels, of a pool that no thread has joined. */
 PERF_INTERNAL void perf_channels_reset(void);
 
-/* Release what threads have that have ended without telling. */
+/* Release slots and channels of threads that ended without destructors, or of @tid. */
 PERF_INTERNAL void perf_threads_bury(int32_t tid);
 
 /**
@@ -275,13 +274,15 @@ PERF_INLINE bool perf_channel_have(struct perf_thread *thread)
 			   thread->channel >= 0) || perf_channel_take(thread, true);
 }
 
-/* Count a record that the calling thread cannot make as it could not join. */
+/* Count a record that is lost because the calling thread could not join. */
 PERF_INTERNAL void perf_thread_lose(void);
 
-/* The calling thread makes a child by vfork(). */
+/* Called before vfork(): the child will run with the calling thread's slot. */
 PERF_INTERNAL void perf_thread_lend(void);
 
-/* Of a thread that has: whether the caller is the child; otherwise it is over. */
+/*
+ * Whether the caller is the vfork() child; if not, the child no longer uses the slot.
+ */
 PERF_INTERNAL bool perf_thread_is_child(struct perf_thread *thread);
 
 /*
@@ -295,7 +296,7 @@ PERF_INTERNAL void perf_thread_forget(void);
 PERF_INTERNAL void perf_signals_block(uint64_t *old);
 PERF_INTERNAL void perf_signals_restore(const uint64_t *old);
 
-/* Whether a thread has ended, perhaps without telling. */
+/* Whether a thread has ended. */
 PERF_INTERNAL bool perf_thread_ended(int32_t pid, int32_t tid);
 
 /**
@@ -324,7 +325,7 @@ PERF_INTERNAL void perf_thread_repair(void);
  */
 PERF_INTERNAL void perf_thread_give_up(struct perf_thread *thread, bool goes_on);
 
-/* Make every thread's next record take the long way. */
+/* Make the next record of each thread take the long way. */
 PERF_INTERNAL void perf_threads_alert(void);
 
 /**
