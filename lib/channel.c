@@ -16,10 +16,7 @@
 #include "rseq.h"
 #include "thread.h"
 
-/*
- * Longest wait while no thread ends a record, and longest pause between attempts, in
- * ms.
- */
+/* Longest wait while no thread ends a record, and longest pause, in ms. */
 #define WAIT_MAX	5000
 #define PAUSE_MAX	999
 
@@ -92,17 +89,11 @@ PERF_LOCAL bool rob(struct perf_thread *victim)
 	__atomic_store_n(&victim->claimed, true, __ATOMIC_SEQ_CST);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	victim->cpu = PERF_CPU_NOBODY;
-	/*
-	 * After this the gate is closed, or the thread's next record takes the long
-	 * way.
-	 */
+	/* Now its gate is closed, or its next record takes the long way. */
 	perf_rseq_barrier();
 	idle = is_idle(victim);
 	if (idle) {
-		/*
-		 * A record may have ended after the first barrier: make its stores
-		 * visible.
-		 */
+		/* Make the stores of its last record visible, too. */
 		perf_rseq_barrier();
 		save_counts(victim);
 		victim->channel = -1;
@@ -150,9 +141,7 @@ PERF_LOCAL void give_to(struct perf_thread *thread, int channel, bool robbed)
 {
 	const uint32_t bit = 1u << channel;
 
-	/*
-	 * The side-car file lists only a thread's first channel: headers name others.
-	 */
+	/* The side-car file lists only a thread's first channel. */
 	if (robbed || thread->joined != PERF_UNNOTED)
 		perf_pool->shared |= bit;
 	perf_pool->owner[channel] = thread;

@@ -104,10 +104,7 @@ PERF_INTERNAL bool perf_frame_left(uintptr_t then, uintptr_t now)
 
 	if (sigaltstack(NULL, &stack))
 		return false;
-	/*
-	 * No alternate stack, or a handler runs on one with SS_AUTODISARM, at any
-	 * address.
-	 */
+	/* No alternate stack, or a handler runs on one with SS_AUTODISARM. */
 	if (stack.ss_flags & SS_DISABLE)
 		return now - then < NEAR;
 
@@ -198,10 +195,7 @@ PERF_INTERNAL int perf_pool_make(void)
 			munmap(pool, sizeof(*pool));
 			return -1;
 		}
-		/*
-		 * Other threads see the pool from here on; a pool without a pid is a
-		 * child's.
-		 */
+		/* From here on other threads see the pool; without a pid it is a child's. */
 		pool->pid = getpid();
 		__atomic_store_n(&perf_pool, pool, __ATOMIC_RELEASE);
 	}
@@ -286,10 +280,7 @@ PERF_LOCAL struct perf_thread *find_slot(int32_t tid)
 	return NULL;
 }
 
-/*
- * Asks the driver to let the calling thread read the counters, and finds the offsets of
- * its own counts.
- */
+/* Asks the driver for access to the counters; finds the thread's offsets. */
 PERF_LOCAL int join_driver(struct perf_thread *thread)
 {
 	struct sifive_trace_thread arg = { .size = sizeof(arg), .slot = ~0u };
@@ -374,10 +365,7 @@ PERF_INTERNAL struct perf_thread *perf_thread_join(void)
 
 	if (refused == retry)
 		return NULL;
-	/*
-	 * A child of vfork() shares its parent's memory, including thread-local
-	 * variables.
-	 */
+	/* A child of vfork() shares all of its parent's memory. */
 	if (getpid() != perf_pool->pid) {
 		loss = &perf_losses()->children;
 		return NULL;

@@ -280,9 +280,7 @@ PERF_INTERNAL void perf_thread_lose(void);
 /* Called before vfork(): the child will run with the calling thread's slot. */
 PERF_INTERNAL void perf_thread_lend(void);
 
-/*
- * Whether the caller is the vfork() child; if not, the child no longer uses the slot.
- */
+/* Whether the caller is the vfork() child; if not, the child is gone. */
 PERF_INTERNAL bool perf_thread_is_child(struct perf_thread *thread);
 
 /*

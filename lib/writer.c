@@ -19,9 +19,7 @@
 
 /* ---- instructions ---------------------------------------------------------- */
 
-/*
- * Encodings of RV64I and Zicsr without registers and immediate. All are 32 bits long.
- */
+/* Encodings of RV64I and Zicsr, 32 bits each, without registers and immediate. */
 enum {
 	LW = 0x2003, LD = 0x3003, LHU = 0x5003, LWU = 0x6003,
 	SB = 0x23, SH = 0x1023, SW = 0x2023, SD = 0x3023,
@@ -232,16 +230,13 @@ PERF_LOCAL unsigned int in_registers_of(const struct perf_recipe *recipe)
 	return KEPT - (recipe->type != PERF_COUNT_RAW) - adds_offsets(recipe);
 }
 
-/*
- * Whether a writer alternates between the two arrays of counts: Raw needs no previous
- * counts.
- */
+/* Whether a writer alternates between two arrays: Raw has no previous counts. */
 PERF_LOCAL bool flips(const struct perf_recipe *recipe)
 {
 	return recipe->count > KEPT && recipe->type != PERF_COUNT_RAW;
 }
 
-/* Reads the timestamp; the registers of two later counters are free for its halves. */
+/* Reads the timestamp; registers of later counters are free for its halves. */
 PERF_LOCAL void put_timestamp(struct assembler *a, unsigned int value)
 {
 	uint32_t *again;
@@ -420,10 +415,7 @@ PERF_LOCAL void put_counts(struct assembler *a)
 			put_raw(a, i);
 		return;
 	}
-	/*
-	 * The largest limit below 2^31 that one instruction loads; larger differences
-	 * branch to WIDE.
-	 */
+	/* One instruction loads this limit; larger differences branch to WIDE. */
 	if (recipe->count)
 		put_u(a, LUI, LIMIT, 0x7ffff000);
 	if (flips(recipe))
