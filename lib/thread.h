@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The threads that record, and what they record to.
+ * Recording threads, their channels and lanes.
  *
  * A channel belongs to one thread, on all encoders: while it lives, or until another
  * takes it, if there are more threads than channels. A lane is the sequence of records
- * of one channel on one CPU. A thread has a slot with the lane it writes to, on the CPU
- * it was last on, and with its gate, which is closed while a record is being written:
- * that tells a signal handler to keep out, and other threads to leave its channel.
+ * of one channel on one CPU. A thread has a slot, with the lane of its latest CPU and
+ * with its gate. A closed gate means that a record is being written: signal handlers
+ * queue theirs, and other threads do not take the channel.
  *
  * All of it is in a pool that a child finds zeroed after fork(), from its first
  * instruction, and so closed: stimulus pages are not there for it to write to.

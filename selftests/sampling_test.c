@@ -478,7 +478,7 @@ static int try_all(struct _test_data_sampling *self)
 {
 	if (trace_keep_caps(0))
 		return 1;
-	/* With the parent's settings. */
+	/* The session still has the parent's settings. */
 	if (trace_start(self->fd, 0) != -EPERM ||
 	    !strstr(trace_message(self->fd), "CAP_PERFMON") ||
 	    trace_flags(self->fd) & SIFIVE_TRACE_STATUS_RUNNING)

@@ -70,8 +70,8 @@ void clocks_break(struct clocks *clocks, int src, uint64_t offset);
  * clocks_correct() - correct the queue's times by a contradiction
  * @message:	with NEXUS_CONTRARY; all before it are in the queue
  *
- * A bit of the source's time was wrong just before @message. Where the source may
- * have lost a timestamp it was wrong since then. Otherwise a timestamp itself is
+ * A bit of the source's time was wrong just before @message. If the source may have
+ * lost a timestamp, the bit was wrong from there on. Otherwise a timestamp itself is
  * damaged, in one of the messages since the bit last was the highest to change: all
  * times since then are inferred, and the bit is corrected from the message on that
  * needs the shortest steps.
