@@ -230,8 +230,8 @@ PERF_INTERNAL int perf_device_sink(struct perf_device *device, uint32_t index,
 /**
  * perf_device_file - the file name for the data of sink @index
  *
- * @path itself for a single sink, otherwise @path with the index before the last extension: trace.0.rtd,
- *		trace.1.rtd ...
+ * A single sink's file is @path itself; with several the index comes before the last
+ * extension: trace.0.rtd, trace.1.rtd ...
  */
 PERF_INTERNAL void perf_device_file(char *name, size_t size, const char *path,
 				    uint32_t index, uint32_t sinks);
