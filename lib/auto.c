@@ -212,6 +212,6 @@ PERF_INTERNAL void perf_auto_yield(void)
 		perf_dump_forget(output);
 	perf_session_end();
 	perf_error_clear();
-	perf_warning("SIFIVE_TRACE_RECORD: the program traces itself: what it writes to its own file is all");
+	perf_warning("SIFIVE_TRACE_RECORD: the program traces itself: its own file has the whole trace");
 	perf_error_clear();
 }

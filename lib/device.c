@@ -77,14 +77,14 @@ PERF_LOCAL int device_error(struct perf_device *device, int error,
 	perf_error("%s: ", what);
 
 	if (filtered)
-		perf_error_add("a seccomp filter of the program forbids ioctl(2): let it through for %s, or set the filter up after the trace has ended",
+		perf_error_add("the program's seccomp filter denies ioctl(2): allow it for %s, or install the filter after the trace has ended",
 			       device->path);
 	else if (reason)
 		perf_error_add("%s", reason);
 	else if (error == EACCES || error == EPERM)
 		perf_error_add(NEED_PERFMON);
 	else if (held && status.holder == getpid())
-		perf_error_add("this process already has it");
+		perf_error_add("this process already holds it");
 	else if (held)
 		perf_error_add("process %d has the trace hardware",
 			       (int)status.holder);
@@ -125,7 +125,7 @@ PERF_LOCAL int open_error(const char *path, int error)
 	case ENODEV:
 		return no_device(path, error);
 	case EACCES:
-		return perf_error("cannot open %s: its mode forbids it: run as root, or let a udev rule give your group the device and the program CAP_PERFMON",
+		return perf_error("cannot open %s: permission denied: run as root, or give your group the device with a udev rule and the program CAP_PERFMON",
 				  path);
 	case EPERM:
 		return perf_error("cannot open %s: " NEED_PERFMON, path);
@@ -140,7 +140,7 @@ PERF_LOCAL int read_info(struct perf_device *device)
 	device->info.size = sizeof(device->info);
 	if (!device_call(device, SIFIVE_TRACE_IOC_INFO, &device->info))
 		return 0;
-	return device_error(device, errno, "cannot ask for the trace hardware",
+	return device_error(device, errno, "cannot query the trace hardware",
 			    NULL);
 }
 
@@ -260,7 +260,7 @@ PERF_LOCAL int read_encoder(struct perf_device *device, uint32_t index,
 	encoder->index = index;
 	if (!device_call(device, SIFIVE_TRACE_IOC_ENCODER, encoder))
 		return 0;
-	return device_error(device, errno, "cannot ask for a trace encoder",
+	return device_error(device, errno, "cannot query a trace encoder",
 			    NULL);
 }
 
@@ -484,8 +484,7 @@ PERF_LOCAL int check_timestamp(const struct perf_device *device, uint32_t event)
 	for (i = 0; i < device->count; i++)
 		if (!(device->encoder[i].flags & SIFIVE_TRACE_ENCODER_TS_READABLE))
 			return perf_error("event %u of the list: programs cannot read the "
-					  "trace timestamp of CPU %d's encoder: leave "
-					  "it out, messages have it in any case",
+					  "trace timestamp of CPU %d's encoder: leave it out: every message carries it anyway",
 					  event, (int)device->encoder[i].cpu);
 	return 0;
 }
@@ -695,7 +694,7 @@ PERF_INTERNAL int perf_device_capture(struct perf_device *device,
 
 	if (read_status(device, &status))
 		return device_error(device, errno,
-				    "cannot ask for the trace's state", NULL);
+				    "cannot query the trace's state", NULL);
 
 	capture->bytes = status.bytes;
 	capture->sinks = status.sinks <= PERF_MAX_SINKS ? status.sinks :
@@ -720,7 +719,7 @@ PERF_INTERNAL int perf_device_sink(struct perf_device *device, uint32_t index,
 	sink->index = index;
 	if (!device_call(device, SIFIVE_TRACE_IOC_SINK, sink))
 		return 0;
-	return device_error(device, errno, "cannot ask for a sink's state", NULL);
+	return device_error(device, errno, "cannot query a sink's state", NULL);
 }
 
 PERF_INTERNAL void perf_device_file(char *name, size_t size, const char *path,

@@ -69,7 +69,7 @@ PERF_LOCAL int copy_capture(struct perf_device *device, int fd,
 	if (got < 0)
 		return -1;
 	if (copied < bytes)
-		return perf_error("the trace ended after %llu of %llu bytes: something else has set the trace hardware up",
+		return perf_error("the trace ended after %llu of %llu bytes: another session has configured the trace hardware",
 				  (unsigned long long)copied,
 				  (unsigned long long)bytes);
 	return bytes ? 0 : empty(fd, path);
@@ -147,10 +147,10 @@ PERF_LOCAL void report_losses(const struct perf_capture *capture)
 		perf_warning("records not written: %llu of children made by vfork(), which have no channel of their own",
 			     (unsigned long long)lost->children);
 	if (lost->names)
-		perf_warning("the side-car file tells of the first %d threads, not of %llu later ones",
+		perf_warning("the side-car file lists the first %d threads: %llu later ones are missing",
 			     PERF_JOINED, (unsigned long long)lost->names);
 	if (perf_objects_left_out())
-		perf_warning("the side-car file tells of the first %d loaded objects, not of %llu later ones",
+		perf_warning("the side-car file lists the first %d loaded objects: %llu later ones are missing",
 			     PERF_OBJECTS, (unsigned long long)perf_objects_left_out());
 	perf_bind_report();
 	if (capture->samples_lost)
@@ -159,11 +159,11 @@ PERF_LOCAL void report_losses(const struct perf_capture *capture)
 			     (unsigned long long)(capture->samples +
 						  capture->samples_lost));
 	if (capture->changed)
-		perf_warning("records may be missing: the registers of %u trace component%s were changed while they ran: let no program store to an encoder's control registers; the driver's last word: %s",
+		perf_warning("records may be missing: the registers of %u trace component%s were changed while they ran: let no program store to an encoder's control registers; the driver's last message: %s",
 			     capture->changed, capture->changed > 1 ? "s" : "",
 			     *capture->message ? capture->message : "none");
 	if (capture->counters_lost)
-		perf_warning("counters 0x%x did not count all the time on all harts: do not trust their values; the driver's last word: %s",
+		perf_warning("counters 0x%x did not count all the time on all harts: do not trust their values; the driver's last message: %s",
 			     capture->counters_lost,
 			     *capture->message ? capture->message : "none");
 }

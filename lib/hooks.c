@@ -496,7 +496,7 @@ PERF_INTERNAL void perf_hooks_prepare(void)
 	if (layout->narrow || layout->poll == PERF_POLL_STORE ||
 	    perf_writers_make(perf_pool, &exits, &writers))
 		return;
-	perf_warning("this program may not have executable memory (%s): each record takes several times as long",
+	perf_warning("this program cannot map executable memory (%s): each record takes several times as long",
 		     strerror(errno));
 }
 

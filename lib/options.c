@@ -114,7 +114,7 @@ PERF_LOCAL int parse_cpus(const char *list, cpu_set_t *cpus)
 	if (CPU_COUNT(cpus))
 		return 0;
 bad:
-	return perf_error("\"%s\" is no list of CPUs such as 0-2,5", list);
+	return perf_error("\"%s\" is not a list of CPUs such as 0-2,5", list);
 }
 
 PERF_LOCAL int parse_sampling(const struct sifive_trace_options *options,

@@ -84,7 +84,7 @@ PERF_LOCAL int convert_event(struct perf_counter *counter,
 		return 0;
 
 	default:
-		return perf_error("event %d of the list: type %d is none of perfEventHWGeneral, perfEventHWCache, perfEventHWRaw",
+		return perf_error("event %d of the list: type %d is not one of perfEventHWGeneral, perfEventHWCache, perfEventHWRaw",
 				  index, event->type);
 	}
 }

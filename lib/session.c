@@ -273,7 +273,7 @@ PERF_INTERNAL int perf_session_setup(struct perf_setup *setup, const void *user)
 	int pinned;
 
 	if (setup->header_interval && !repeats_headers(setup))
-		return perf_error("headers at intervals of %u records: they go with a ring of XOR, not with one header alone",
+		return perf_error("headers at intervals of %u records: only for a ring of XOR records, and not with one header alone",
 				  setup->header_interval);
 	if (register_process() || find_cpus(setup, &pinned) ||
 	    perf_device_open(device))

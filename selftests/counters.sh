@@ -162,7 +162,7 @@ insmod /target/counter_thief.ko cpu=1 counter=3 restart=1 online=1
 insmod /target/sifive_trace.ko
 $probe all $dtlb 1 -- '$hotplug'
 rmmod counter_thief"
-lost 0x8 "hpmcounter3 did not come back with its CPU on hart 1: $twist" \
+lost 0x8 "hpmcounter3 did not restart with its CPU on hart 1: $twist" \
 	"a counter that is another owner's when its CPU comes online is reported"
 
 board "a sink that fails" --set tf0.fault-bus-error-after=4 -- \

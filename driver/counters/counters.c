@@ -479,7 +479,7 @@ void sft_counters_cpu_online(unsigned int cpu)
 		const struct sft_counter *c = &sft_counters.taken[i];
 
 		if (take_on(cpu, c, per_cpu(seen[c->counter], cpu)))
-			lose(c, cpu, "did not come back with its CPU");
+			lose(c, cpu, "did not restart with its CPU");
 	}
 	cpumask_set_cpu(cpu, &sft_counters.cpus);
 	sft_access_cpu_online(cpu);

@@ -310,12 +310,12 @@ static int identify(struct sft_component *c)
 		return sft_refuse(c->dev, -ENODEV, "version %u is not supported",
 				  version);
 	if (!sft_component_deactivate(c))
-		return sft_refuse(c->dev, -EIO, "does not become inactive");
+		return sft_refuse(c->dev, -EIO, "cannot be disabled");
 	active = activate(c);
 	c->ts_unit = sft_read(c, TR_TS_CONTROL);
 	c->prescales = active ? sft_timestamp_prescales(c) : BIT(0);
 	if (!sft_component_deactivate(c))
-		return sft_refuse(c->dev, -EIO, "does not become inactive again");
+		return sft_refuse(c->dev, -EIO, "cannot be disabled again");
 	return 0;
 }
 

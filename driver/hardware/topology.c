@@ -73,7 +73,7 @@ static void break_circle(struct sft_component *c)
 
 	for (f = c->down; f; f = f->down)
 		if (!steps--) {
-			dev_warn(c->dev, "funnels form a circle: output ignored\n");
+			dev_warn(c->dev, "funnels form a loop: output ignored\n");
 			c->down = NULL;
 			return;
 		}

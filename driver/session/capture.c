@@ -110,7 +110,7 @@ static void deactivate(struct sft_component *c)
 {
 	c->stuck = !sft_component_deactivate(c);
 	if (c->stuck)
-		dev_err(c->dev, "does not become inactive\n");
+		dev_err(c->dev, "cannot be disabled\n");
 }
 
 /*
@@ -144,7 +144,7 @@ void sft_capture_free(void)
 	for (i = 0; i < cap->sinks; i++) {
 		/* Leak the buffer rather than free memory that is still a DMA target. */
 		if (cap->sink[i].owner->stuck)
-			dev_err(cap->sink[i].owner->dev, "leaks its buffer: the hardware may still write to it\n");
+			dev_err(cap->sink[i].owner->dev, "buffer leaked: the hardware may still write to it\n");
 		else
 			sft_sink_release(&cap->sink[i]);
 	}
@@ -538,7 +538,7 @@ static void stop_stream(struct sft_encoder *e, struct sft_why *why)
 
 	e->c.stuck = ret;
 	if (ret)
-		dev_warn(e->c.dev, "its stream may end too early: %s\n", why->text);
+		dev_warn(e->c.dev, "its trace may be incomplete: %s\n", why->text);
 	if (s)
 		sft_sink_stopped(s, !ret);
 }
@@ -593,7 +593,7 @@ static int restart_stream(struct sft_encoder *e, struct sft_why *why)
 void sft_capture_cpu_online(struct sft_encoder *e, struct sft_why *why)
 {
 	if (restart_stream(e, why)) {
-		dev_warn(e->c.dev, "its stream does not continue: %s\n", why->text);
+		dev_warn(e->c.dev, "its trace does not continue: %s\n", why->text);
 		return;
 	}
 	e->ended = false;

@@ -243,7 +243,7 @@ TEST_F(options, refused_cpus)
 
 	for (i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
 		self->options.cpus = lists[i];
-		REFUSED("is no list of CPUs such as 0-2,5");
+		REFUSED("is not a list of CPUs such as 0-2,5");
 	}
 	self->options.cpus = "7,3-5";
 	REFUSED("CPU 3 has no trace encoder");

@@ -184,7 +184,7 @@ TEST_F(lib, timer)
 	strcpy(dev.status.message, "no counter is free for sampling");
 	EXPECT_ERROR(perfTimerISRInit(NULL, 0, 6, perfCount_Raw, 0, 100),
 		     "(no counter is free for sampling)");
-	EXPECT_EQ(NULL, strstr(perfErrorString(), "this process already has it"));
+	EXPECT_EQ(NULL, strstr(perfErrorString(), "this process already holds it"));
 }
 
 TEST_F(lib, bad_arguments)
@@ -407,7 +407,7 @@ TEST_F(lib, config_errors)
 	dev.status.holder = 4711;
 	EXPECT_ERROR(INIT(), "process 4711 has the trace hardware");
 	dev.status.holder = getpid();
-	EXPECT_ERROR(INIT(), "this process already has it");
+	EXPECT_ERROR(INIT(), "this process already holds it");
 	dev.status.holder = 0;
 	dev.fail_errno = EPERM;
 	EXPECT_ERROR(INIT(), "CAP_PERFMON");

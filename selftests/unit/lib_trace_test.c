@@ -269,9 +269,9 @@ TEST_F(trace, full)
 TEST_F(trace, counters_lost)
 {
 	dev.status.counters_lost = 5;
-	strcpy(dev.status.message, "cycles did not come back with its CPU on hart 1");
+	strcpy(dev.status.message, "cycles did not restart with its CPU on hart 1");
 	EXPECT_EQ(0, perfWriteTrace(self->file));
-	EXPECT_STREQ("counters 0x5 did not count all the time on all harts: do not trust their values; the driver's last word: cycles did not come back with its CPU on hart 1",
+	EXPECT_STREQ("counters 0x5 did not count all the time on all harts: do not trust their values; the driver's last message: cycles did not restart with its CPU on hart 1",
 		     perfErrorString());
 	dev.status.counters_lost = 0;
 	EXPECT_EQ(0, perfWriteTrace(self->file));
@@ -284,7 +284,7 @@ TEST_F(trace, registers_changed_by_a_program)
 	dev.status.changed = 2;
 	strcpy(dev.status.message, "trace@100000: control was changed");
 	EXPECT_EQ(0, perfWriteTrace(self->file));
-	EXPECT_STREQ("records may be missing: the registers of 1 trace component were changed while they ran: let no program store to an encoder's control registers; the driver's last word: trace@100000: control was changed",
+	EXPECT_STREQ("records may be missing: the registers of 1 trace component were changed while they ran: let no program store to an encoder's control registers; the driver's last message: trace@100000: control was changed",
 		     perfErrorString());
 }
 
@@ -346,7 +346,7 @@ TEST_F(trace, pause_fails)
 	EXPECT_ERROR(perfWriteTrace(self->file), "cannot stop the trace");
 	EXPECT_EQ(PERF_SESSION_ON, perf_session.state);
 	dev.fail_request = SIFIVE_TRACE_IOC_STATUS;
-	EXPECT_ERROR(perfWriteTrace(self->file), "cannot ask for the trace's state");
+	EXPECT_ERROR(perfWriteTrace(self->file), "cannot query the trace's state");
 	EXPECT_TRUE(dev.running);
 }
 

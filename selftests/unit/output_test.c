@@ -691,7 +691,7 @@ TEST_F(command, side_car_names_threads_and_objects)
 	EXPECT_NE(NULL, strstr(self->out, "  decode_sample.elf+0x21000\n"));
 	EXPECT_NE(NULL, strstr(self->err, "not recorded: 1 record of threads without a "
 			       "channel, on a CPU without an encoder, or while "));
-	EXPECT_NE(NULL, strstr(self->err, "not found: its functions stay addresses"));
+	EXPECT_NE(NULL, strstr(self->err, "not found: its functions are shown as addresses"));
 }
 
 /* Text passes through; control characters never reach a terminal. */

@@ -721,7 +721,7 @@ static int command_report(int argc, char **argv)
 	if (result)
 		return result;
 	if (options.diff && options.by != PROFILE_BY_FUNCTION)
-		return usage_error("--diff compares functions: not with --by");
+		return usage_error("--diff compares functions: --by cannot be combined with it");
 	choose_width(&options);
 	return run(&options);
 }

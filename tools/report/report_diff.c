@@ -336,7 +336,7 @@ static void tell_coverage(const struct diff *diff)
 
 	if (!coverage_partial(input[0]) && !coverage_partial(input[1]))
 		return;
-	report("%s or %s does not cover its whole run: their totals do not compare",
+	report("%s or %s does not cover its whole run: their totals cannot be compared",
 	       input[0]->options->path, input[1]->options->path);
 	for (i = 0; i < 2 && !diff->options->csv; i++)
 		put_format(diff->out, "Trace %s %s.\n", which[i],

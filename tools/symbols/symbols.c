@@ -231,7 +231,7 @@ static int add_given(struct symbols *symbols, unsigned int index,
 		object->start += bias;
 		object->last += bias;
 	} else {
-		report("%s: no symbols in it (stripped?): addresses stay numbers",
+		report("%s: no symbols in it (stripped?): functions are shown as addresses",
 		       path);
 	}
 	symbols->objects++;
@@ -431,7 +431,7 @@ static void open_object(struct symbols *symbols, struct object *object)
 	if (try_file(symbols, object, object->path) ||
 	    try_build_id(symbols, object, "/usr/lib/debug"))
 		return;
-	report("%s: not found: its functions stay addresses (name a copy with -e, or its root folder with --symfs)",
+	report("%s: not found: its functions are shown as addresses (name a copy with -e, or its root folder with --symfs)",
 	       object->path);
 }
 

@@ -291,7 +291,7 @@ static int copy(int fd, const char *path, uint64_t offset, __u64 *bytes,
 	if (got < 0)
 		report("%s: %s", machine_device(), strerror(errno));
 	if (!got && copied < *bytes && !end) {
-		report("%s: the trace has ended early: something else has set the hardware up",
+		report("%s: the trace has ended early: another session has configured the trace hardware",
 		       path);
 		got = -1;
 	}
@@ -315,7 +315,7 @@ static int copy_running(int fd, const char *path, uint32_t index, uint32_t sinks
 		snprintf(node, sizeof(node), "%s.%u", machine_device(), index);
 		own = open(node, O_RDONLY | O_CLOEXEC);
 		if (own < 0) {
-			report("%s: %s: sifive-trace stop, and it can be written",
+			report("%s: %s: sifive-trace stop ends the recording, then dump can write it",
 			       node, strerror(errno));
 			return -1;
 		}
@@ -713,7 +713,7 @@ int capture_rescue(const char *path, const struct capture_mark *mark,
 	else if (fd < 0 || !status.bytes)
 		error = -1;
 	if (fd < 0 && status.capture - mark->capture > 1)
-		report("the trace hardware has been set up again since: the program's records are lost");
+		report("another session has configured the trace hardware since: the program's records are lost");
 	/* If one sink's bytes do not fit, those of the next may. */
 	for (i = 0; !error && i < status.sinks; i++) {
 		one = rescue_sink(fd, path, i, status.sinks, ran, quiet);
@@ -766,7 +766,7 @@ int capture_drained(struct drain *drain, const struct capture_mark *mark, bool *
 		for (i = 0, error = 0; error >= 0 && i < drain->sinks; i++)
 			error |= finish_sink(fd, drain, i, ran, finished);
 	} else if (status.capture != mark->capture) {
-		report("the trace hardware has been set up again since: the rest of the program's records is lost");
+		report("another session has configured the trace hardware since: the rest of the program's records is lost");
 		error = drain->sink[0].bytes && has_side_car(name, meta, drain->path, 0, drain->sinks) ?
 			1 : -1;
 		*finished = true;

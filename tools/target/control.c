@@ -329,10 +329,10 @@ static int command_stop(int argc, char **argv)
 	if (!read_state(&state) || !is_ours(&status, &state)) {
 		machine_process(status.holder, who, sizeof(who));
 		if (status.holder)
-			report("nothing runs that sifive-trace start has begun; process %s has the trace hardware",
+			report("no recording of sifive-trace start is running; process %s has the trace hardware",
 			       who);
 		else
-			report("nothing runs that sifive-trace start has begun");
+			report("no recording of sifive-trace start is running");
 		close(fd);
 		return EXIT_UNREADABLE;
 	}

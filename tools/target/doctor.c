@@ -184,7 +184,7 @@ static void check_settings(void)
 		     sizeof(access));
 	/* A level of Debian's kernels: CAP_PERFMON is not enough for it. */
 	if (!machine_capable(MACHINE_CAP_ADMIN) && atoi(paranoid) > 2) {
-		note("kernel.perf_event_paranoid = %s: perf hides from this user what programs load: samples of static programs, and of -a, have no names",
+		note("kernel.perf_event_paranoid = %s: perf does not report to this user which objects programs load: samples of static programs, and of -a, have no names",
 		     paranoid);
 		fix("sysctl kernel.perf_event_paranoid=2");
 	}

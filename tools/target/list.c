@@ -140,7 +140,7 @@ static int open_device(void)
 		return fd;
 	if (fd >= 0)
 		close(fd);
-	report("cannot ask which of them this machine counts: %s: %s (see sifive-trace info)",
+	report("cannot query which of them this machine counts: %s: %s (see sifive-trace info)",
 	       machine_device(), strerror(error));
 	return -1;
 }

@@ -205,7 +205,7 @@ void objects_report(const struct objects *objects)
 		report("%" PRIu64 " loads of programs or shared objects were missed: some addresses may have no names",
 		       objects->missed);
 	if (objects->left_out)
-		report("%" PRIu64 " programs and shared objects have no room in the side-car file: addresses in them have no names: record for a shorter time",
+		report("%" PRIu64 " programs and shared objects do not fit into the side-car file: addresses in them have no names; record for a shorter time",
 		       objects->left_out);
 }
 

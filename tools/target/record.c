@@ -236,7 +236,7 @@ static void report_nothing(int number)
 		report("nothing was recorded: signal %d ended the program before it could write",
 		       number);
 	else
-		report("nothing was recorded: the program ended without exit(), called exec(), closed the trace device, or the reason is above");
+		report("nothing was recorded: the program ended without exit(), called exec(), closed the trace device, or for the reason above");
 }
 
 /* The program ended without writing its trace. */

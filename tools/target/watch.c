@@ -77,7 +77,7 @@ int watch_open(struct watch *watch, bool seldom)
 	}
 	if (cpu == most)
 		return 0;
-	report("cannot see what programs load: %s: some addresses will have no names (see sifive-trace info)",
+	report("cannot follow which objects programs load: %s: some addresses will have no names (see sifive-trace info)",
 	       strerror(errno));
 	watch_close(watch);
 	return -1;

@@ -106,7 +106,7 @@ static void summarise(const struct input *input,
 		report("%s: %" PRIu64 " record%s whose header the ring has overwritten: read as the side-car file describes",
 		       name, COUNT(stats->assumed));
 	if (stats->rootless)
-		report("%s: %" PRIu64 " record%s at the ring's beginning left out: they build on overwritten ones",
+		report("%s: %" PRIu64 " record%s at the ring's beginning left out: they depend on overwritten ones",
 		       name, COUNT(stats->rootless));
 	if (stats->ring_words)
 		report("%s: %" PRIu64 " word%s of records that the ring begins within",
@@ -174,7 +174,7 @@ static int no_records(const struct input *input,
 		report("%s: no record: %" PRIu64 " messages, none of them a store to a channel",
 		       name, stats->messages);
 	else if (stats->rootless)
-		report("%s: no record: all build on overwritten ones (a larger buffer, or --count raw or delta, keeps some)",
+		report("%s: no record: all depend on overwritten ones (a larger buffer, or --count raw or delta, keeps some)",
 		       name);
 	else if (!undecoded(stats, decoded))
 		report("%s: no record: %" PRIu64 " words on channel%s %s, but no complete record",
