@@ -235,10 +235,10 @@ check-releases: packages-releases
 
 $(SUITES:%=check-%): check-%: built
 	$(SET_UP) $(NEEDS_$*)
-	@rm -rf $(CHECK) && mkdir -p $(CHECK)
-	@$(MAKE) --no-print-directory run-$* || \
-		echo "0 1 0" >$(CHECK)/$*-make.count
-	@selftests/summary.sh $(CHECK)
+	@rm -rf $(CHECK)/$* && mkdir -p $(CHECK)/$*
+	@$(MAKE) --no-print-directory run-$* CHECK=$(CHECK)/$* || \
+		echo "0 1 0" >$(CHECK)/$*/$*-make.count
+	@selftests/summary.sh $(CHECK)/$*
 
 # Seconds per fuzz target, half of them under each of two fuzzers.
 FUZZ_SECONDS ?= 10
