@@ -144,7 +144,7 @@ lost 0x8 "hpmcounter3 was stopped on hart 0: $twist" \
 lost 0x8 "hpmcounter3 was stopped on hart 1: $twist" \
 	"a counter that was stopped is reported, although its CPU went and came since"
 lost 0x8 "hpmcounter3 was set to another value on hart 1: $twist" \
-	"a counter of another owner's is reported, although its CPU went and came since"
+	"a counter that another owner took is reported after its CPU was offline"
 lost 0xd "cycle was stopped on hart 0: $twist, nor those of counters 2-3" \
 	"counters that were stopped together are all reported"
 lost 0x8 "hpmcounter3 was set to another value on hart 1: $twist" \
@@ -294,7 +294,7 @@ refused $EOPNOTSUPP 0 "without Sscofpmf no counter tells user mode from the kern
 refused $EOPNOTSUPP 0 \
 	"without Sscofpmf only cycles and instructions can be counted beside perf" \
 	"without Sscofpmf: raw events are refused"
-lost 0 "" "without Sscofpmf: none is lost for no reason"
+lost 0 "" "without Sscofpmf: no counter is reported lost without a cause"
 lost 0 "" "without Sscofpmf: nor when somebody asks about its event"
 lost 0x1 "cycle was stopped on hart 0: $twist" \
 	"without Sscofpmf: a counter that was stopped is reported"
@@ -319,7 +319,7 @@ result $? "the known perf: INFO does not say that it shares fixed counters"
 parameters=perf_private=0
 board "an unknown perf" --cpu pmu-mask=0x18 -- "$probe 1 2 -- true" \
 	"$probe 1 -- '$perf_takes_cycle'"
-lost 0 "" "an unknown perf: fixed counters can be had, and none is lost for no reason"
+lost 0 "" "an unknown perf: fixed counters can be had, and no counter is reported lost without a cause"
 shares_fixed
 result $? "an unknown perf: INFO says that it shares fixed counters"
 answer

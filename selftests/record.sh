@@ -208,7 +208,7 @@ host decode --format json "$out/period.rtd" | python3 -c '
 import json, sys
 c = [r["counters"]["cycles"] for r in map(json.loads, sys.stdin) if r["kind"] == "sample"]
 sys.exit(not (len(c) >= 20 and sum(c) >= 900000 * len(c)))'
-result $? "-c 1000000: no fewer cycles are between two samples"
+result $? "-c 1000000: samples are at least that many cycles apart"
 meta period 'm["sampling"]["period"] == 1000000 and m["sampling"]["event"] == "cycles"' \
 	"-c: period and event are in the side-car file"
 says short "-c 10 is too short: a sample every 10000 cycles is the most" \
@@ -371,7 +371,7 @@ completes() {
 }
 
 completes completed cycles "record -e cycl<tab>: cycles, which this machine counts"
-completes commas cycles,instructions "start --event cycles,instr<tab>: behind the comma"
+completes commas cycles,instructions "start --event cycles,instr<tab>: completes what follows the comma"
 completes program "" "record PROGRAM -<tab>: options behind the program are its own"
 
 # ---- list and info -----------------------------------------------------------------

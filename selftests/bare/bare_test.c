@@ -197,7 +197,7 @@ static void test_refuses_events(void)
 	int i;
 
 	result(is_refused(raw, 3, 2) && is_refused(general, 2, 1),
-	       "the event that is in the list again is reported");
+	       "a duplicate event is reported");
 	for (i = 0; i < 30; i++) {
 		many[i].type = perfEventHWRaw;
 		many[i].event_data = 0x100ul + (unsigned int)i;

@@ -116,7 +116,7 @@ void perfrec_repeat(struct perfrec *perfrec, uint64_t records)
 	perfrec->interval = records;
 }
 
-/* Number 0: the header before a stream's first one. */
+/* Header number 0 stands for the one before a stream's first. */
 static void assume_header(struct stream *stream,
 			  const struct perfrec_header *assumed)
 {

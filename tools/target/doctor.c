@@ -150,7 +150,7 @@ static void no_device(int error)
 
 	if (error == EACCES) {
 		wrong("%s may not be opened for writing by this user", path);
-		fix("run as root, or let a udev rule give your group the device");
+		fix("run as root, or give your group the device with a udev rule");
 	} else if (error != ENOENT && error != ENXIO && error != ENODEV) {
 		wrong("%s: %s", path, strerror(error));
 	} else if (!nodes_module()) {

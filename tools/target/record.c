@@ -90,7 +90,7 @@ static int set_filter(void *at, const struct cli_option *option, const char *val
 
 static const struct cli_option output_option[] = {
 	{ .letter = 'o', .name = "output", .value = "PATH",
-	  .help = "file to write to, or folder for trace.rtd (default: trace.rtd); what its bytes do not contain is in PATH.meta",
+	  .help = "file to write to, or folder for trace.rtd (default: trace.rtd); PATH.meta describes it",
 	  .set = cli_text, .offset = offsetof(struct recording, file) },
 	{ .name = NULL }
 };

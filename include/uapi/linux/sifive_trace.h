@@ -208,7 +208,7 @@ struct sifive_trace_encoder {
 #define SIFIVE_TRACE_ENCODER_CAN_STALL	(1u << 7)
 /* Its registers were changed from outside while it ran: messages may be missing. */
 #define SIFIVE_TRACE_ENCODER_CHANGED	(1u << 8)
-/* A CONFIG has seen messages of it: registers, ts_registers and channel are known. */
+/* CONFIG has seen its messages: registers, ts_registers and channel are known. */
 #define SIFIVE_TRACE_ENCODER_TESTED	(1u << 9)
 
 /**

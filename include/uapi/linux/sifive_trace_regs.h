@@ -2,8 +2,7 @@
 /*
  * Registers of SiFive trace components, version 0. Encoder (TE) and funnel (TF) share
  * offsets and fields; what only one of them has says so. A program sees those of an
- * encoder in its stimulus page, of which it is to use TR_ITC_STIMULUS, TR_TS_LOWER and
- * TR_TS_UPPER alone.
+ * encoder in its stimulus page, and uses only TR_ITC_STIMULUS, TR_TS_LOWER and TR_TS_UPPER.
  */
 #ifndef _UAPI_LINUX_SIFIVE_TRACE_REGS_H
 #define _UAPI_LINUX_SIFIVE_TRACE_REGS_H
