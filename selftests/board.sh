@@ -72,7 +72,20 @@ counts_are_exact() {
 	run --icount --perf -- '
 		cd /target/selftests
 		export TRACE_EXACT=1
-		each() { echo "# $*"; for t; do ./$t; echo "$t $?" >>/out/exact; done; }
+		# Instructions are the clock of all harts: those of another one would count.
+		quiet() {
+			still=0 looks=0
+			while [ $still -lt 10 ] && [ $((looks += 1)) -lt 1000 ]; do
+				usleep 20000
+				read -r _ _ _ runs _ </proc/loadavg
+				still=$((still + 1))
+				[ "${runs%/*}" = 1 ] || still=0
+			done
+		}
+		each() {
+			echo "# $*"
+			for t; do quiet; ./$t; echo "$t $?" >>/out/exact; done
+		}
 		each overflow_test
 		insmod /target/sifive_trace.ko
 		each counters_test access_test sampling_test own_counts_test timer_test

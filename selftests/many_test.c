@@ -3,13 +3,16 @@
  * Proves that any number of threads is recorded: all of them alive at once, more than there
  * are channels, while signals interrupt them and they move from hart to hart. Each record is
  * in the trace, none is lost, and each thread's id is in the headers of as many records as
- * it made at least since it first shared a channel.
+ * it made at least since it first shared a channel. And that a child of one has memory where
+ * its parent's counts were.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -146,6 +149,50 @@ TEST_F_TIMEOUT(many, are_all_recorded, 600)
 	TH_LOG("%llu made, %llu recorded, %llu of named threads, %llu headers",
 	       (unsigned long long)made, (unsigned long long)totals.records,
 	       (unsigned long long)named, (unsigned long long)totals.headers);
+}
+
+/* The mapping of the driver's thread slots, NULL if there is none. */
+static const volatile uint64_t *find_slots(void)
+{
+	unsigned long begin, offset;
+	FILE *maps = fopen("/proc/self/maps", "r");
+	void *slots = NULL;
+	char line[256];
+
+	while (maps && fgets(line, sizeof(line), maps)) {
+		if (strstr(line, TRACE_DEVICE) &&
+		    sscanf(line, "%lx-%*x %*s %lx", &begin, &offset) == 2 &&
+		    offset == SIFIVE_TRACE_MMAP_THREADS)
+			slots = (void *)begin;
+	}
+	if (maps)
+		fclose(maps);
+	return slots;
+}
+
+/* A signal handler's child may go on in the middle of reading its parent's counts. */
+TEST(children_have_memory_where_their_parent_read_its_counts)
+{
+	struct sifive_trace_options options = SIFIVE_TRACE_OPTIONS;
+	const volatile uint64_t *slots;
+	pid_t child;
+
+	setenv("SIFIVE_TRACE_VERBOSE", "0", 1);
+	options.events = "cycles,instructions";
+	trace = sifive_trace_open();
+	ASSERT_NE(NULL, trace);
+	if (sifive_trace_setup(trace, &options))
+		SKIP(return, "%s", sifive_trace_error());
+	slots = find_slots();
+	if (!slots)
+		SKIP(return, "threads have no counts of their own here");
+	child = fork();
+	if (!child) {
+		(void)*slots;
+		_exit(0);
+	}
+	EXPECT_EQ(0, trace_wait(child));
+	sifive_trace_close(trace);
 }
 
 TEST_HARNESS_MAIN

@@ -435,7 +435,8 @@ static int check_start(bool rewind, struct sft_why *why)
 		return sft_fail(why, -ENOSPC, "the buffer is full: %llu bytes",
 				sft_capture_bytes(SFT_ALL_SINKS));
 	if (!rewind && sft.state.lost)
-		return sft_fail(why, -ESTALE, "system suspend has lost the captured data: START with REWIND");
+		return sft_fail(why, -ESTALE,
+				"system suspend has lost the capture: START with REWIND");
 	return 0;
 }
 
