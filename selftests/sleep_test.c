@@ -179,7 +179,7 @@ TEST_F_TIMEOUT(sleep, hibernation_keeps_what_was_captured_or_says_that_it_is_los
 	}
 	if (lost || sram) {
 		EXPECT_EQ(-ESTALE, trace_start(self->s.fd, 0));
-		EXPECT_NE(NULL, strstr(trace_message(self->s.fd), "sleep"));
+		EXPECT_NE(NULL, strstr(trace_message(self->s.fd), "suspend"));
 	}
 	ASSERT_EQ(0, trace_stop(self->s.fd));
 	ASSERT_EQ(0, trace_collect(self->s.fd, self->s.encoder.src_bits,
