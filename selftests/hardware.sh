@@ -3,7 +3,7 @@
 # Differences between cores, as TAP: a P550 whose single sink reads 0, whose SinkBaseHigh
 # has no bits and whose stall bit is writable; memory that a sink cannot address, and
 # memory whose first part crosses 4 GiB; power-off during a capture; nested funnels; one
-# sink full while another fails.
+# sink full while another fails; one encoder more than a mask has bits.
 #
 #	hardware.sh BUILD
 
@@ -60,6 +60,15 @@ run --set tf0.sink-high-bits=0 --dts "$out/region.dts" -- "$probe"
 [ "$(value config)" = $ENOMEM ] &&
 	grep -q 'words=.*0x0*100000000.* 0xffffffff' "$out/log"
 result $? "memory out of reach is refused with the last address within reach"
+
+# 9 bits are a P550's.
+for reach in "9 0x1ffffffffff" "10 0x3ffffffffff"; do
+	read -r bits last <<<"$reach"
+	region "0x400 0x0" "0x0 0x2000000"
+	run --set "tf0.sink-high-bits=$bits" --dts "$out/region.dts" -- "$probe"
+	[ "$(value config)" = $ENOMEM ] && grep -q "words=.*0x0*40000000000.* $last" "$out/log"
+	result $? "memory beyond $bits bits of SinkBaseHigh is refused with the last address, $last"
+done
 
 ! run --memory 768M -- true && grep -q -- '--memory 768M: .* into a trace buffer' "$out/log"
 result $? "a memory in which the board's own trace buffer could not be is refused"
@@ -145,6 +154,31 @@ result $? "one sink full, another failed: the full one has all of its bytes, and
 [ "$(value sink1_full)" = 0 ] && [ "$(value sink1_error)" = 1 ] &&
 	[ "$(value sink1_bytes)" = 64 ]
 result $? "one sink full, another failed: the failed one has what came before, and is not full"
+
+# ---- more encoders than a mask has bits ----------------------------------------------
+
+# The board's two and 63 with SRAM of their own: the last to be probed is one too many.
+many=
+for ((i = 2; i < 65; i++)); do
+	address=$(printf '%x' $((0x11100000 + i * 0x1000)))
+	many+=" -device sifive-trace-encoder,id=te$i,addr=0x$address,hart=$((i % 2))"
+	many+=",sinks=sram,sram-size=4096"
+	cat <<-DTS
+		&{/soc} { trace@$address { compatible = "sifive,trace-encoder0";
+			reg = <0x0 0x$address 0x0 0x1000>; cpus = <&{/cpus/cpu@$((i % 2))}>; }; };
+	DTS
+done >"$out/many.dts"
+tools/qemu/board run fpga --target "$target" --out "$out" --dts "$out/many.dts" --qemu "$many" -- '
+	insmod /target/sifive_trace.ko || exit 1
+	dmesg >many.txt
+	/target/selftests/fault_probe' 2>&1 | tee "$out/log" | sed 's/^/# /'
+[ "${PIPESTATUS[0]}" = 0 ]
+result $? "65 encoders: the board ran to its end"
+grep -q 'sifive_trace: encoders: 64, funnels: 1; trace@11140000 is refused: more than 64 encoders$' \
+	"$out/many.txt"
+result $? "65 encoders: 64 are there, the last one is refused with the limit"
+[ "$(value config)" = 0 ] && [ "$(value stop)" = 0 ] && [ "$(value data)" = 100 ]
+result $? "65 encoders: a capture has all that was stored"
 
 rm "$out/results"
 tools/qemu/board run nested --target "$target" --out "$out" -- \
