@@ -471,6 +471,41 @@ TEST_F(share, a_program_that_drops_its_rights_goes_on)
 	EXPECT_EQ(0, trace_wait(child));
 }
 
+static int config_alone(void)
+{
+	int ret, fd = trace_open(O_RDWR);
+	struct sifive_trace_config config;
+
+	if (fd < 0)
+		return fd;
+	config = trace_simple_config(fd, 0);
+	ret = trace_config(fd, &config);
+	close(fd);
+	return ret;
+}
+
+/* It has all capabilities there, and none that this device asks for. */
+TEST_F(share, root_of_a_user_namespace_is_nobody_here)
+{
+	pid_t child;
+
+	trace_session_close(&self->s);
+	child = fork();
+	if (!child) {
+		if (config_alone())
+			_exit(1);
+		if (unshare(CLONE_NEWUSER))
+			_exit(KSFT_SKIP);
+		if (trace_file_write("/proc/self/uid_map", "0 0 1") < 0 || getuid())
+			_exit(2);
+		_exit(config_alone() == -EPERM ? 0 : 3);
+	}
+	child = trace_wait(child);
+	if (child == KSFT_SKIP)
+		SKIP(return, "this kernel has no user namespaces");
+	EXPECT_EQ(0, child);
+}
+
 /* ---- interrupts ----------------------------------------------------------------- */
 
 /* Function calls on other CPUs, from /proc/interrupts, all CPUs added up. */
