@@ -199,8 +199,7 @@ SET_UP = @tools/qemu/setup/check.sh $(KERNEL)
 
 # Number of concurrent suites, the longest first.
 CHECK_JOBS ?= 2
-QUEUE := $(firstword $(BOARDS:%=board-%)) unit debug kernels style \
-	$(wordlist 2,$(words $(BOARDS)),$(BOARDS:%=board-%)) counters record faults hardware \
+QUEUE := debug unit kernels $(BOARDS:%=board-%) counters record style faults hardware \
 	bench packages objects model bare devicetree format
 
 # All suites, on all processors, once the board exists.
