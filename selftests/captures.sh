@@ -190,7 +190,7 @@ sampled maps busy 20 "-a: what it loads last has its names"
 result $? "-a: nothing of that was missed"
 sampled maps-apart busy 20 "-a --ring: of very many, what was loaded last has its names"
 meta maps-apart 'len(m["objects"]) == 4096' "-a: as many are in the side-car file as are read"
-says maps-apart "programs and shared objects have no room in the side-car file" \
+says maps-apart "programs and shared objects do not fit into the side-car file" \
 	"-a: how many are not is reported"
 sampled maps-lost busy 20 "-a: what is loaded after much was missed has its names"
 missed=$(sed -nE 's/.*: ([0-9]+) loads of programs .* were missed.*/\1/p' "$out/maps-lost.err")

@@ -367,7 +367,7 @@ TEST_F(record, refused)
 		{ "META", "late", "not one of early, yes" },
 		{ "VERBOSE", "very", "not one of yes" },
 		{ "PERIOD", "10", "there is no event for it" },
-		{ "CPUS", "all", "no list of CPUs" },
+		{ "CPUS", "all", "not a list of CPUs" },
 		{ "FILTER", "/nonexistent", "cannot open the filter" },
 	};
 	unsigned int i;

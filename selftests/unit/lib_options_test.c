@@ -179,7 +179,7 @@ TEST_F(options, of_a_newer_size)
 TEST_F(options, of_the_first_size)
 {
 	self->options.header_interval = 5;
-	REFUSED("headers at intervals of 5 records: they go with a ring of XOR");
+	REFUSED("headers at intervals of 5 records: only for a ring of XOR");
 	self->options.size = offsetof(struct sifive_trace_options, header_interval);
 	ASSERT_EQ(0, sifive_trace_setup(self->trace, &self->options));
 	EXPECT_EQ(0, perf_pool->interval);
