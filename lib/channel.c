@@ -89,7 +89,7 @@ PERF_LOCAL bool rob(struct perf_thread *victim)
 	__atomic_store_n(&victim->claimed, true, __ATOMIC_SEQ_CST);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	victim->cpu = PERF_CPU_NOBODY;
-	/* Now its gate is closed, or its next record takes the long way. */
+	/* Now its gate is closed, or its next record takes the slow path. */
 	perf_rseq_barrier();
 	idle = is_idle(victim);
 	if (idle) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * A hook jumps to the current writer: one that returns at once, one that was
- * generated for the session's counters (writer.h), or the long way, which handles
+ * generated for the session's counters (writer.h), or the slow path, which handles
  * everything, including whatever is unusual for a generated writer.
  */
 #include <errno.h>
@@ -46,7 +46,7 @@ static struct perf_writers writers;
 __attribute__((used)) static void (*const with_hooks)(void) = perf_auto_start;
 #endif /* PERF_DROPIN */
 
-/* ---- the long way ------------------------------------------------------- */
+/* ---- the slow path ------------------------------------------------------ */
 
 /* The lane of a channel on a CPU, NULL if that has no encoder here. */
 PERF_LOCAL struct perf_lane *lane_of(unsigned int channel, int32_t cpu)
@@ -402,7 +402,7 @@ PERF_LOCAL void queue_record(struct perf_thread *thread, uint32_t kind,
 }
 
 PERF_LOCAL __attribute__((noinline, cold))
-void write_long(uintptr_t address, uintptr_t address2, uint32_t kind)
+void write_slow(uintptr_t address, uintptr_t address2, uint32_t kind)
 {
 	uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
 	struct perf_thread *thread = perf_self;
@@ -443,7 +443,7 @@ void write_long(uintptr_t address, uintptr_t address2, uint32_t kind)
 	write_claimed(thread, kind, address, address2);
 	/* Another thread has set the session up again. */
 	if (PERF_UNLIKELY(thread->epoch != perf_pool->epoch))
-		write_long(address, address2, kind);
+		write_slow(address, address2, kind);
 }
 
 /* Called by a generated writer that has closed the gate and found something unusual. */
@@ -460,7 +460,7 @@ void write_instead(uintptr_t address, uintptr_t address2, uint32_t kind)
 		return;
 	}
 	open_gate(thread);
-	write_long(address, address2, kind);
+	write_slow(address, address2, kind);
 }
 
 /* ---- opening and closing ------------------------------------------------ */
@@ -487,12 +487,12 @@ PERF_LOCAL void begin_thread(void)
 PERF_INTERNAL void perf_hooks_prepare(void)
 {
 	static const struct perf_exits exits = {
-		write_long, write_instead, given_up, settle,
+		write_slow, write_instead, given_up, settle,
 	};
 	const struct perf_layout *layout = &perf_pool->layout;
 
-	writers.pair = write_long;
-	writers.single = write_long;
+	writers.pair = write_slow;
+	writers.single = write_slow;
 	if (layout->narrow || layout->poll == PERF_POLL_STORE ||
 	    perf_writers_make(perf_pool, &exits, &writers))
 		return;
@@ -519,12 +519,12 @@ PERF_INTERNAL void perf_hooks_close(bool pause)
 
 	if (pause && hook != write_nothing) {
 		/* A function that the filter excludes is no loss. */
-		filtered = write_long;
-		hook = perf_filter_on() ? write_filtered : write_long;
+		filtered = write_slow;
+		hook = perf_filter_on() ? write_filtered : write_slow;
 	} else {
 		hook = write_nothing;
 	}
-	manual = pause ? write_long : write_nothing;
+	manual = pause ? write_slow : write_nothing;
 	__atomic_store_n(&perf_pool->open, pause ? PERF_OPEN_PAUSED : 0,
 			 __ATOMIC_SEQ_CST);
 	perf_threads_alert();

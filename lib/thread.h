@@ -83,7 +83,7 @@ enum perf_refusal {
 
 /**
  * struct perf_thread - a thread that records
- * @cpu:	its lane's, or PERF_CPU_NOBODY: the next record takes the long way; first,
+ * @cpu:	its lane's, or PERF_CPU_NOBODY: the next record takes the slow path; first,
  *		as its address is one that writers have in a register
  * @tid:	thread id, 0: the slot is free
  * @gate:	above 0: open; below: PERF_GATE() of the record's writer; 0: not set up
@@ -323,7 +323,7 @@ PERF_INTERNAL void perf_thread_repair(void);
  */
 PERF_INTERNAL void perf_thread_give_up(struct perf_thread *thread, bool goes_on);
 
-/* Make the next record of each thread take the long way. */
+/* Make the next record of each thread take the slow path. */
 PERF_INTERNAL void perf_threads_alert(void);
 
 /**

@@ -2,7 +2,7 @@
 /*
  * vfork() instead of the C library's: the child runs in its parent's memory, with
  * the parent's slot, and the kernel keeps no rseq area for it. From this call on
- * the thread's records take the long way, which checks whether parent or child
+ * the thread's records take the slow path, which checks whether parent or child
  * makes them.
  */
 #include <errno.h>

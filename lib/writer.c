@@ -437,7 +437,7 @@ PERF_LOCAL void put_finish(struct assembler *a)
 	put_i(a, JALR, ZERO, 1, 0);
 }
 
-/* Counts records down to the next header, which the long way writes. */
+/* Counts records down to the next header, which the slow path writes. */
 PERF_LOCAL void put_countdown(struct assembler *a)
 {
 	put_i(a, LW, SCRATCH, LANE, LANE_FIELD(left));

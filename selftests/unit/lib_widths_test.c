@@ -397,8 +397,8 @@ TEST_F(widths, narrow)
 	for (type = 0; type < 3; type++)
 		for (i = 0; i < 2; i++) {
 			ASSERT_EQ(0, begin_set(narrow[i], false));
-			EXPECT_TRUE(hook == write_long);
-			EXPECT_TRUE(manual == write_long);
+			EXPECT_TRUE(hook == write_slow);
+			EXPECT_TRUE(manual == write_slow);
 			STEPS(entry, PERF_RECORD_ENTER, narrow[i]);
 			STEPS(explicit, PERF_RECORD_MANUAL, narrow[i]);
 			ASSERT_EQ(0, sifive_trace_off(trace));

@@ -70,7 +70,7 @@ FIXTURE_SETUP(writers)
 	ASSERT_EQ(0, perfInit(2, 1));
 	ASSERT_EQ(0, set_up(perfCount_Delta));
 	ASSERT_EQ(0, perfTraceOn());
-	ASSERT_TRUE(hook != write_long);
+	ASSERT_TRUE(hook != write_slow);
 	call();
 	mock_stores = 0;
 }
