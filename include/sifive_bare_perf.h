@@ -1,31 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Performance counters in a SiFive processor's trace, without an operating
- * system: for programs that run in machine mode and own the hardware.
+ * Record performance counters in a SiFive processor's trace, without an operating system:
+ * for programs that run in machine mode and own the hardware.
  *
  * A program defines, with the addresses of its machine,
  *
  *	struct TraceRegMemMap volatile *tmm[]	trace encoders, by hart id
  *	struct TfTraceRegMemMap volatile *fmm	the trace funnel, or NULL
  *
- * and calls, in this order,
+ * and calls, in this order:
  *
- *	perfInit()				one hart, first
+ *	perfInit()				once, on one hart
  *	perfManualInit(), perfTimerISRInit() or perfFuncEntryExitInit()
- *						each hart that is traced
- *	perfTraceOn(), perfTraceOff()		each, as often as it likes
+ *						on each hart to trace
+ *	perfTraceOn(), perfTraceOff()		on each, as often as needed
  *
- * A debugger reads the trace from the buffer that perfTraceBuffer() tells, or from
- * the SRAM of the encoder or funnel; there is no perfWriteTrace(). The C library
- * is not used; the compiler wants memset() and memcpy(), and the A extension. The
- * library is one source file, sifive_bare_perf.c, which is compiled with the
- * program, and with -D for each size below that is to be another.
+ * A debugger reads the trace from the buffer that perfTraceBuffer() returns, or from the
+ * SRAM of the encoder or funnel; there is no perfWriteTrace(). The library does not use the
+ * C library, but the compiler needs memset(), memcpy() and the A extension. The library is
+ * one source file, sifive_bare_perf.c, to be compiled with the program; -D changes the sizes
+ * below.
  *
- * Each call has to find 2 KB left of the hart's stack when it initialises, 1 KB when
- * it is another one, a hook for example. The timer's trap is on the stack of what it
- * interrupts, and takes 1 KB more.
+ * An initialisation needs 2 KB of the hart's stack, every other call and hook 1 KB. The
+ * timer's trap handler runs on the stack of the code that it interrupts and needs 1 KB more.
  *
- * All functions return 0 for success and -1 for an error.
+ * All functions return 0 on success and -1 on error.
  */
 #ifndef SIFIVE_BARE_PERF_H
 #define SIFIVE_BARE_PERF_H
@@ -38,12 +37,12 @@
 extern "C" {
 #endif
 
-/* Bytes that the library takes: SBA buffers and a little for each hart. */
+/* Bytes of static memory for SBA buffers and the state of each hart. */
 #ifndef PERF_MEM_POOL_SIZE
 #define PERF_MEM_POOL_SIZE	(256 * 1024)
 #endif
 
-/* Harts with ids from 0 that can be traced. */
+/* Number of harts that can be traced: those with lower ids. */
 #ifndef PERF_MAX_HARTS
 #define PERF_MAX_HARTS		8
 #endif
@@ -92,59 +91,58 @@ typedef struct {
 
 #define PERF_NO_COUNTER		(~0u)
 
-/* Of the program. */
+/* Defined by the program. */
 extern struct TraceRegMemMap volatile *tmm[];
 extern struct TfTraceRegMemMap volatile *fmm;
 
 /*
- * The CLINT's address and how often its mtime ticks in a second, for the timer: a
- * program may change both before perfTimerISRInit(). 0x2000000 and 10000000.
+ * For the timer: the CLINT's address and the frequency of its mtime in Hz. Defaults:
+ * 0x2000000 and 10000000. A program may change both before perfTimerISRInit().
  */
 extern uintptr_t perfClintAddress;
 extern uint32_t perfClintHz;
 
-/* @num_cores elements of tmm; @num_funnels is 0 or 1. */
+/* @num_cores: number of elements of tmm; @num_funnels: 0 or 1. */
 int perfInit(int num_cores, int num_funnels);
 
 /*
- * For perfWriteCntrs(). @SBABufferSize 0: the SRAM of funnel or encoder.
+ * For records by perfWriteCntrs(). @SBABufferSize 0 selects the SRAM of funnel or encoder.
  *
- * Through a funnel all harts have one buffer, the size of which is that of the first
- * hart that is initialised; those that follow join it and what it has captured stays.
- * A hart's second initialisation begins a new trace, unless another hart is on.
+ * Behind a funnel all harts share one buffer. The first hart to be initialised sets its
+ * size; the others join it, and captured data stays. Initialising a hart again begins a new
+ * trace, unless another hart's trace is on.
  */
 int perfManualInit(perfEvent *perfCntrList, int numCntrs, int itcChannel,
 		   perfCountType_t cntType, uint32_t SBABufferSize);
 
-/* For programs that are compiled with -finstrument-functions. */
+/* For programs compiled with -finstrument-functions. */
 int perfFuncEntryExitInit(perfEvent *perfCntrList, int numCntrs, int itcChannel,
 			  perfCountType_t cntType, uint32_t SBABufferSize);
 
 /*
- * A record each @interval microseconds, 100 at the least, with the pc of what was
- * interrupted. Takes mtvec and the machine timer interrupt; the hart's next
- * initialisation gives them back. The first trap that is none of the timer's gets
- * the program's own mtvec back, too, and ends the records.
+ * Write a record every @interval microseconds, at least 100, with the interrupted pc. Uses
+ * mtvec and the machine timer interrupt; the hart's next initialisation restores them. The
+ * first trap with another cause also restores the program's mtvec, and ends the records.
  */
 int perfTimerISRInit(perfEvent *perfCntrList, int numCntrs, int itcChannel,
 		     perfCountType_t cntType, uint32_t SBABufferSize, int interval);
 
-/* A record of the place of the call and the counters. */
+/* Write a record of the counters, with the address of the call. */
 int perfWriteCntrs(void);
 
-/* Turn the calling hart's trace on, with a header; and off. */
+/* Turn the calling hart's trace on, with a header, or off. */
 int perfTraceOn(void);
 int perfTraceOff(void);
 
 /*
- * How many records of the calling hart were left out since it was initialised: a trap,
- * the timer's for example, has no record in the middle of another one.
+ * Number of records of the calling hart that were omitted since its initialisation: a trap,
+ * such as the timer's, cannot write a record within another one.
  */
 int perfLostRecords(uint32_t *records);
 
 /*
- * Where the calling hart's trace is: its buffer's address, NULL of an SRAM, and in
- * @bytes how much has been captured.
+ * The address of the calling hart's trace buffer, NULL for SRAM, and in @bytes the number of
+ * captured bytes.
  */
 const void *perfTraceBuffer(uint32_t *bytes);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Performance counters in a SiFive processor's trace.
+ * Record performance counters in a SiFive processor's trace.
  *
  *	struct sifive_trace_options options = SIFIVE_TRACE_OPTIONS;
  *	struct sifive_trace *trace = sifive_trace_open();
@@ -10,29 +10,28 @@
  *	if (!trace || sifive_trace_setup(trace, &options) ||
  *	    sifive_trace_on(trace))
  *		errx(1, "%s", sifive_trace_error());
- *	…
+ *	...
  *	sifive_trace_off(trace);
  *	sifive_trace_dump(trace, "trace.rtd");
  *	sifive_trace_close(trace);
  *
- * While tracing is on, functions compiled with -finstrument-functions write a
- * record at entry and exit, sifive_trace_write() writes one where it is called,
- * and the kernel writes one at each sample. All threads record, on all CPUs that
- * are traced. No system call is made for a record.
+ * While tracing is on, functions compiled with -finstrument-functions write a record at
+ * entry and exit, sifive_trace_write() writes one where it is called, and the kernel writes
+ * one for each sample. All threads record, on all traced CPUs. A record needs no system
+ * call.
  *
- * Functions that return int return 0, or -1 with words for sifive_trace_error().
- * The environment's SIFIVE_TRACE_DEVICE, SIFIVE_TRACE_VERBOSE and
- * SIFIVE_TRACE_META are those of the library sifive_linux_perf.h describes, which
- * uses the same session.
+ * Functions that return int return 0 on success and -1 on error; sifive_trace_error()
+ * explains the error. The environment variables SIFIVE_TRACE_DEVICE, SIFIVE_TRACE_VERBOSE
+ * and SIFIVE_TRACE_META apply as sifive_linux_perf.h describes; that API uses the same
+ * session.
  *
- * A process has one session at a time, and each handle but the one that has set it
- * up waits for that to be closed: the compiler's hooks name no handle, so what they
- * record can only go to one trace, and the trace hardware, its counters and a
- * thread's channel have one owner. The handle is there so that a library in the
- * program cannot turn off, or write into, a trace that somebody else has set up.
+ * A process has one session at a time, because hooks carry no handle, and the hardware, its
+ * counters and a thread's channel have one owner. Another handle cannot set up a session
+ * until the first one is closed. With handles, a library in the program cannot turn off, or
+ * write into, a trace that other code has set up.
  *
- * Programs that were written for the SiFive Trace Performance Library include
- * this for the names of sifive_linux_trace.h.
+ * Programs for the SiFive Trace Performance Library include this header for the names of
+ * sifive_linux_trace.h.
  */
 #ifndef SIFIVE_TRACE_H
 #define SIFIVE_TRACE_H
@@ -57,66 +56,65 @@ enum sifive_trace_count {
 
 /* sifive_trace_options.flags */
 enum {
-	/* Keep the newest bytes; otherwise the trace ends when a buffer is full. */
+	/* Keep the newest bytes. Default: the trace ends when a buffer is full. */
 	SIFIVE_TRACE_RING		= 1 << 0,
-	/* Each thread has counts of its own, of what it ran alone: those of its records
-	 * from its first one on, those of samples from sifive_trace_on() on. This is so
-	 * without the flag, too; not with SIFIVE_TRACE_PER_CPU.
+	/* Count for each thread separately: records from the thread's first record on,
+	 * samples from sifive_trace_on() on. This is the default; the flag has no effect
+	 * unless SIFIVE_TRACE_PER_CPU is set, which it excludes.
 	 */
 	SIFIVE_TRACE_PER_THREAD		= 1 << 1,
-	/* Wait in the program for room in the encoder, before each record, where
-	 * interrupts get through: all that can stall the processor then is the
-	 * rest of one record. An encoder that cannot stall it is waited for before
-	 * each store, with or without this.
+	/* Poll for room in the encoder before each record, where interrupts can be taken,
+	 * so that at most the rest of one record stalls the processor. For an encoder that
+	 * cannot stall, each store polls, with or without this flag.
 	 */
 	SIFIVE_TRACE_POLL		= 1 << 2,
-	/* No records at function entry and exit. */
+	/* Write no records at function entry and exit. */
 	SIFIVE_TRACE_NO_HOOKS		= 1 << 3,
-	/* Only the first sifive_trace_on() writes headers. With SIFIVE_TRACE_DELTA a
-	 * thread that gets the channel of one that has ended writes one all the same,
-	 * from which its own differences count: decoders that cannot take that want
+	/* Only the first sifive_trace_on() writes headers. With SIFIVE_TRACE_DELTA a thread
+	 * that reuses the channel of an ended thread still writes one, because its
+	 * per-thread differences start there. For decoders that reject a second header use
 	 * SIFIVE_TRACE_PER_CPU, SIFIVE_TRACE_RAW or SIFIVE_TRACE_XOR.
 	 */
 	SIFIVE_TRACE_HEADER_ONCE	= 1 << 4,
-	/* Sample whatever runs on the CPUs, not this process alone. */
+	/* Sample whatever runs on the CPUs, not only this process. */
 	SIFIVE_TRACE_SAMPLE_ALL		= 1 << 5,
-	/* Counts are the harts', of all that runs there, and every output of the trace
-	 * says so.
+	/* Count what the harts count, including other programs. Every output of the trace
+	 * marks such counts.
 	 */
 	SIFIVE_TRACE_PER_CPU		= 1 << 6,
 };
 
-/* A name for a raw event, beside those that sifive_trace_setup() knows. */
+/* A name for a raw event, in addition to those that sifive_trace_setup() knows. */
 struct sifive_trace_name {
 	const char *name;
 	uint64_t data;
 };
 
 /**
- * struct sifive_trace_options - what to trace; begin with SIFIVE_TRACE_OPTIONS
+ * struct sifive_trace_options - what to trace; initialise with SIFIVE_TRACE_OPTIONS
  * @size:	sizeof(struct sifive_trace_options)
  * @flags:	SIFIVE_TRACE_*
- * @events:	names with commas between, at most 32; NULL or "" for none.
- *		cycles, instructions, L1-dcache-load-misses and the other names of
- *		perf list; timestamp; rHEX or cpu/event=NUMBER/ for raw events;
- *		each with :u or :k for user or kernel mode alone
  * @count_type:	enum sifive_trace_count
- * @channel:	ITC channel of the first thread; others take free ones. Decoders
- *		expect 6. When the kernel alone writes records, it has this one
- * @buffer:	bytes of memory for each sink; 0 takes the trace hardware's SRAM
- * @cpus:	CPUs to trace, such as "0-2,5"; NULL for all that the calling
- *		thread may run on and that have an encoder
- * @interval:	microseconds between two samples, at least 100; 0 for none
- * @period:	events between two samples, 0 for none
+ * @events:	up to 32 names, separated by commas; NULL or "" for none: cycles,
+ *		instructions, L1-dcache-load-misses and the other names of perf list;
+ *		timestamp; rHEX or cpu/event=NUMBER/ for raw events. ":u" or ":k" after a
+ *		name counts in user or kernel mode only
+ * @buffer:	bytes of memory for each sink; 0 uses the SRAM of the trace hardware
+ * @cpus:	CPUs to trace, such as "0-2,5"; NULL for all that have an encoder and that
+ *		the calling thread may run on
+ * @channel:	ITC channel of the first thread, or of the kernel's records if there are
+ *		no others; threads take free channels. Decoders expect 6
+ * @interval:	microseconds between samples, at least 100; 0 for none
+ * @period:	events between samples, 0 for none
  * @period_event: the event for @period
- * @filter:	file of the functions to record, lines of OBJECT START END: the
- *		object's file name and hexadecimal addresses relative to where it
- *		is loaded; NULL for all
- * @names:	more names of events, @names_count of them
- * @header_interval: with SIFIVE_TRACE_RING and SIFIVE_TRACE_XOR: records from one
- *		header to the next, of each thread on each CPU; 0 for 100. What a
- *		ring holds before the first header that it has kept is lost. Not with
- *		SIFIVE_TRACE_HEADER_ONCE
+ * @filter:	file of the functions to record, NULL for all. Its lines are OBJECT START
+ *		END: the object's file name, and hexadecimal addresses relative to its
+ *		load address
+ * @names:	further names of events
+ * @names_count: number of elements of @names
+ * @header_interval: for SIFIVE_TRACE_RING with SIFIVE_TRACE_XOR: records from one header
+ *		to the next, for each thread on each CPU; 0 for 100. Records of a wrapped
+ *		ring before its first header are lost. Excludes SIFIVE_TRACE_HEADER_ONCE
  */
 struct sifive_trace_options {
 	size_t size;
@@ -150,26 +148,23 @@ enum {
 };
 
 /**
- * struct sifive_trace_report - how far the trace has come
+ * struct sifive_trace_report - state of the trace
  * @size:	sizeof(struct sifive_trace_report), set by the caller
- * @flags:	SIFIVE_TRACE_ON …
- * @sinks:	number of files that sifive_trace_dump() makes
- * @bytes:	captured
- * @lost_signals: records of signal handlers that found a record being written,
- *		and too many waiting, or that waited when their thread ended or
- *		when tracing was turned off or paused
- * @lost_threads: records of threads that have no channel, or may not read the
- *		counters, or of CPUs that have no encoder, or while the trace was
- *		being written to files
- * @lost_abandoned: records left half-way, by siglongjmp() out of a handler for
- *		example, or by a handler that turned tracing off, or not finished
- *		in 200 ms when tracing was turned off or paused. One may turn out
- *		whole
- * @samples:	records that the kernel has written
+ * @flags:	SIFIVE_TRACE_ON ...
+ * @sinks:	number of files that sifive_trace_dump() writes
+ * @bytes:	captured bytes
+ * @lost_signals: records of signal handlers that interrupted a record and found the queue
+ *		full, or that were queued when their thread ended or tracing was turned off
+ *		or paused
+ * @lost_threads: records of threads without a channel or without access to the counters,
+ *		on CPUs without an encoder, or while the trace was being written to files
+ * @lost_abandoned: records left half-way: by siglongjmp() out of a handler, by a handler
+ *		that turned tracing off, or unfinished 200 ms after tracing was turned off
+ *		or paused. The last kind may turn out to be whole
+ * @samples:	records written by the kernel
  * @lost_samples: records that the kernel could not write
- * @lost_counters: bit n set: counter n was stopped or taken away by something else
- *		on some hart, or did not come back from sleep or with its CPU: do not
- *		trust its values
+ * @lost_counters: bit n set: counter n was stopped, taken by another user, or lost in
+ *		suspend or while its CPU was offline, on some hart: do not trust its values
  */
 struct sifive_trace_report {
 	size_t size;
@@ -188,36 +183,36 @@ struct sifive_trace_report {
 /**
  * sifive_trace_open - make a handle
  *
- * Checks that there is a trace device that this library understands. Holds
- * nothing of it yet. Returns NULL with words for sifive_trace_error().
+ * Checks that there is a trace device and that this library supports its ABI; takes no
+ * hardware yet. Returns NULL on error; sifive_trace_error() explains it.
  */
 struct sifive_trace *sifive_trace_open(void);
 
 /**
  * sifive_trace_setup - take encoders, a buffer and counters
  *
- * Calling it again while tracing is off replaces what was set up and throws away
- * what was captured. Fails when another handle, or the program through
- * perfManualInit() and its like, has the session.
+ * A second call while tracing is off replaces the set-up and discards the captured data.
+ * Fails if another handle, or the program through perfManualInit() or a call like it, has
+ * the session.
  */
 int sifive_trace_setup(struct sifive_trace *trace,
 		       const struct sifive_trace_options *options);
 
 /*
- * Write records from now on. While tracing is on it does nothing.
+ * Start writing records. Does nothing if tracing is on.
  *
- * Signal handlers may call this, sifive_trace_off(), sifive_trace_write(),
- * sifive_trace_status() and sifive_trace_error(), and nothing else: see
- * sifive_linux_perf.h.
+ * Signal handlers may call this function, sifive_trace_off(), sifive_trace_write(),
+ * sifive_trace_status() and sifive_trace_error(), and no others; sifive_linux_perf.h has
+ * the rules.
  */
 int sifive_trace_on(struct sifive_trace *trace);
 
-/* Write none any more; returns when all are in the buffer, or were given up. */
+/* Stop writing records. Returns when all are in the buffer, or were given up. */
 int sifive_trace_off(struct sifive_trace *trace);
 
 /*
- * Write a record of the counters, with the address that this returns to. While
- * tracing is off it does nothing.
+ * Write a record of the counters, with the call's return address. Does nothing while
+ * tracing is off.
  */
 int sifive_trace_write(struct sifive_trace *trace);
 
@@ -226,24 +221,24 @@ int sifive_trace_status(struct sifive_trace *trace,
 			struct sifive_trace_report *report);
 
 /**
- * sifive_trace_dump - write what was captured to a file, and its side-car
- * @path:	NULL for trace.rtd; several sinks give trace.0.rtd, trace.1.rtd …
+ * sifive_trace_dump - write the captured data to a file, with its side-car file
+ * @path:	NULL for trace.rtd; several sinks give trace.0.rtd, trace.1.rtd ...
  *
- * FILE.meta beside each says what its bytes do not. While tracing is on, it
- * pauses.
+ * FILE.meta beside each has the data that the bytes do not contain. If tracing is on, it
+ * pauses meanwhile.
  */
 int sifive_trace_dump(struct sifive_trace *trace, const char *path);
 
 /*
- * Give everything back; ends tracing. NULL does nothing. In a signal handler that
- * interrupts a record, or another call, it does nothing but to say so: the handle
- * stays, and tracing goes on.
+ * End tracing and release everything. Does nothing for NULL. In a signal handler that
+ * interrupted a record or another call, it only prints an error: the handle stays valid and
+ * tracing continues.
  */
 void sifive_trace_close(struct sifive_trace *trace);
 
 /*
- * What went wrong in the calling thread's last call, or a notice, in one line
- * without newline; empty when there is nothing to say. Valid until its next call.
+ * The error or notice of the calling thread's last call, one line without newline; empty if
+ * there is none. Valid until the thread's next call.
  */
 const char *sifive_trace_error(void);
 
