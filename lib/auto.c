@@ -19,7 +19,7 @@
 /* Owner of the session while this file holds it. */
 static const char auto_user;
 
-/* Settings from the start: the environment may be different at exit. */
+/* The settings at the start: the environment may have changed by exit. */
 static char output[PATH_MAX];
 
 PERF_LOCAL int read_flags(struct sifive_trace_options *options)

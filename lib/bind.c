@@ -18,7 +18,7 @@
 
 #ifdef __riscv
 
-/* Absent from static programs, which have nothing to look up. */
+/* Missing in static programs, which have nothing to look up. */
 #pragma weak dlsym
 
 /* Functions to bind: the hooks, then dlclose(). */
@@ -143,7 +143,7 @@ PERF_LOCAL int change(const struct image *image, uintptr_t *slot, uintptr_t valu
 	return locked ? mprotect(page, size, PROT_READ) : 0;
 }
 
-/* The first of those objects is enough. */
+/* The first such object is enough. */
 PERF_LOCAL void keep_name(char name[128], const struct image *image)
 {
 	if (!*name)
@@ -175,7 +175,7 @@ PERF_LOCAL void look_at_slot(struct binding *binding, const struct image *image,
 		keep_name(binding->foreign, image);
 }
 
-/* The function that a relocation is for, -1 for none of these. */
+/* The function that a relocation refers to, -1 if none of these. */
 PERF_LOCAL int function_of(const ElfW(Rela) *rela, const ElfW(Sym) *symbols,
 		       const char *strings)
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Binds each object's calls of the hooks to the library.  The C library has empty
- * hooks. If the program itself is not linked with this library, those come first in
- * the search order, also for objects that are linked with this library. perf_bind()
- * changes pointers to the empty hooks, and those to dlclose(): see objects.h.
+ * Binds each object's calls of the hooks to the library.
+ *
+ * The C library has empty hooks. If the program itself is not linked with this library,
+ * those come first in the search order, also for objects that are linked with this library.
+ * perf_bind() changes pointers to the empty hooks, and those to dlclose(): see objects.h.
  */
 #ifndef PERF_BIND_H
 #define PERF_BIND_H

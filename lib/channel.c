@@ -16,7 +16,7 @@
 #include "rseq.h"
 #include "thread.h"
 
-/* Longest wait while no thread ends a record, and longest pause, in ms. */
+/* Limits of the wait for a thread to end a record, and of a pause, in ms. */
 #define WAIT_MAX	5000
 #define PAUSE_MAX	999
 
@@ -61,7 +61,7 @@ PERF_LOCAL int find_free(void)
 	return -1;
 }
 
-/* Whether a thread is between records, and none of its records was given up. */
+/* Whether a thread is between records and has no abandoned record. */
 PERF_LOCAL bool is_idle(const struct perf_thread *thread)
 {
 	return thread->gate > 0 && !thread->kept;
@@ -221,7 +221,7 @@ PERF_LOCAL bool wait_for_channel(struct perf_thread *thread)
 		perf_signals_restore(&signals);
 		if (done)
 			break;
-		/* A thread waits in vain only once, until a channel is given back. */
+		/* A thread times out only once, until a channel is returned. */
 		if (thread->starved == retry || waited >= WAIT_MAX) {
 			thread->starved = retry;
 			break;
@@ -252,7 +252,7 @@ PERF_INTERNAL void perf_channel_give(struct perf_thread *thread)
 {
 	lock_channels();
 	if (thread->channel >= 0 && thread->epoch == perf_pool->epoch) {
-		/* Complete the thread's stores before those of the next owner. */
+		/* Order the thread's stores before the next owner's. */
 		perf_mmio_release();
 		perf_pool->owner[thread->channel] = NULL;
 	}

@@ -212,7 +212,7 @@ stranger_static()
 	stranger "$@" -static && ! $READELF -d "$work/stranger.elf" | grep NEEDED
 }
 
-# It loads the library by its major version, and calls versioned symbols.
+# It needs the library by its major version, and calls versioned symbols.
 stranger_shared()
 {
 	stranger "$@" && $READELF -d "$work/stranger.elf" | grep -q 'NEEDED.*libsifive-perf\.so\.0' &&

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Attributes of the library's functions.  None may be instrumented: the hooks would
- * call themselves without end.
+ * Attributes of the library's functions.
+ *
+ * None may be instrumented: the hooks would call themselves without end.
  */
 #ifndef PERF_COMPILER_H
 #define PERF_COMPILER_H

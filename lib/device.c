@@ -107,7 +107,7 @@ PERF_LOCAL int no_device(const char *path, int error)
 {
 	struct stat status;
 
-	/* Not access(), which brings a search of the user's groups from the C library. */
+	/* Not access(), which would link the C library's search of the user's groups. */
 	if (stat("/sys/bus/platform/drivers/sifive-trace-encoder", &status))
 		return perf_error("no trace device %s: is the module loaded? "
 				  "(insmod sifive_trace.ko)", path);
@@ -175,7 +175,7 @@ fail:
 	return -1;
 }
 
-/* Released for a thread that waits there for room in the encoder. */
+/* Released by any thread that polls there for room in the encoder. */
 PERF_LOCAL void make_ready(char *page)
 {
 	memset(page + TR_ITC_STIMULUS, 1,
@@ -429,7 +429,7 @@ PERF_INTERNAL bool perf_device_stalls(const struct perf_device *device)
 	return true;
 }
 
-/* Explains why an event has no counter, after the events before it got theirs. */
+/* Explains why an event has no counter although earlier events got theirs. */
 PERF_LOCAL void no_room(struct perf_device *device,
 			const struct perf_counter *counter, uint32_t before,
 			char *text, size_t size)

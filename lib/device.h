@@ -112,8 +112,8 @@ PERF_INTERNAL void perf_device_close(struct perf_device *device);
  * perf_device_forget - in a child: leave the device to the parent
  * @fork:	the child begins now; false: it may have mapped something since
  *
- * Stimulus pages are not inherited, which leaves holes: those of a child that begins
- * are filled, so that nothing else of it comes to be there.
+ * Stimulus pages are not inherited and leave holes, which are filled in a new child, so
+ * that nothing else is mapped there.
  */
 PERF_INTERNAL void perf_device_forget(struct perf_device *device, bool fork);
 
@@ -211,10 +211,10 @@ PERF_INTERNAL volatile uint32_t *perf_device_stimulus(const struct perf_device *
 PERF_INTERNAL const volatile uint32_t *perf_device_timestamp(const struct perf_device *device,
 							      uint32_t index);
 
-/* Start making messages of stores. Returns 1 if the buffer is full. */
+/* Turn stores into messages from now on. Returns 1 if the buffer is full. */
 PERF_INTERNAL int perf_device_start(struct perf_device *device);
 
-/* Stop making messages of stores; earlier ones are all in the buffer. */
+/* Stop that; all earlier messages are then in the buffer. */
 PERF_INTERNAL int perf_device_stop(struct perf_device *device);
 
 PERF_INTERNAL int perf_device_capture(struct perf_device *device,

@@ -34,7 +34,7 @@ PERF_LOCAL int write_all(int fd, const char *from, size_t size)
 	return 0;
 }
 
-/* An old file is kept until there is new data. */
+/* Keep an old file until there is new data. */
 PERF_LOCAL int empty(int fd, const char *path)
 {
 	/* Devices and pipes have no length. */
@@ -226,7 +226,7 @@ PERF_LOCAL int write_side_cars(const char *path, uint32_t sinks,
 			return -1;
 		if (!capture)
 			sink.flags |= SIFIVE_TRACE_STATUS_WRAPPED;
-		/* A file that has fewer bytes lacks what nobody has read. */
+		/* A shorter file lacks bytes that nobody has read. */
 		sink.bytes += sink.given;
 		if (perf_meta_write(name, -1, &sink, capture))
 			return -1;

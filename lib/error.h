@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The text of perfErrorString(), and messages to standard error.  The text is per
- * thread. The function that fails sets it and returns -1; its callers keep it.
+ * The text of perfErrorString(), and messages to standard error.
+ *
+ * The text is per thread. The function that fails sets it and returns -1; its callers keep
+ * it.
  */
 #ifndef PERF_ERROR_H
 #define PERF_ERROR_H

@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Event names, as in perf list. Used by library and command; independent of driver
- * and session.  cycles, instructions, branch-misses, L1-dcache-load-misses,
- * dTLB-loads ... timestamp             the trace timestamp rHEX
- * raw event selector cpu/event=NUMBER/    the same NAME                   from a
- * table of the caller  each with :u or :k to count in user or kernel mode only.
- * Names are not case-sensitive.
+ * Event names, as in perf list. Used by library and command; independent of driver and
+ * session.
+ *
+ *	cycles, instructions, branch-misses, L1-dcache-load-misses, dTLB-loads ...
+ *	timestamp		the trace timestamp
+ *	rHEX			raw event selector
+ *	cpu/event=NUMBER/	the same
+ *	NAME			from a table of the caller
+ *
+ * ":u" or ":k" after a name counts in user or kernel mode only. Names are not
+ * case-sensitive.
  */
 #ifndef PERF_EVENT_H
 #define PERF_EVENT_H

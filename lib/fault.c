@@ -39,7 +39,7 @@ PERF_LOCAL bool is_fault(const siginfo_t *info)
 	return info->si_code > 0;
 }
 
-/* Does the kernel's default action. */
+/* Performs the kernel's default action. */
 PERF_LOCAL void pass_on(struct sigaction *to, int number, siginfo_t *info,
 			void *context)
 {
@@ -76,9 +76,8 @@ PERF_LOCAL void pass_on(struct sigaction *to, int number, siginfo_t *info,
 PERF_LOCAL void pass(int number, siginfo_t *info, void *context, uintptr_t frame)
 {
 	/*
-	 * Called by a handler that replaced ours or that ours has called: if it
-	 * jumps away, its frame remains, and the next signal's frame is not below
-	 * it.
+	 * Called by a handler that replaced ours or that ours has called: if it jumped
+	 * away, its frame remains on record, and the next signal's frame is not below it.
 	 */
 	if (!installed || (passed.context == context && frame < passed.frame)) {
 		pass_on(&first, number, info, context);

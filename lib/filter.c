@@ -176,7 +176,7 @@ PERF_LOCAL int add_line(const char *path, unsigned int number, char *line)
 	return 0;
 }
 
-/* The filter of an object that is loaded from @name, "" for the program. */
+/* The filter of the object loaded from @name, "" for the program. */
 PERF_LOCAL const struct filter_object *object_named(const char *name)
 {
 	const struct filter_object *object;
@@ -329,7 +329,7 @@ PERF_INTERNAL bool perf_filter_has(uintptr_t function)
 	if (!loaded->object)
 		return false;
 
-	/* The last range that begins at or before it. */
+	/* The last range that begins at or below the address. */
 	at = function - loaded->bias;
 	range = loaded->object->range;
 	high = loaded->object->count;

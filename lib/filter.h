@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Selects the functions to record: ranges of objects.  A filter file has lines
- * OBJECT START END  OBJECT is the file name of the program or of a shared object
- * without its folder; START and END are hexadecimal and relative to the load
- * address, as nm(1) prints for a shared object or a PIE. Empty lines and lines that
- * begin with # are ignored.
+ * Selects the functions to record, as address ranges of objects. A filter file has lines
+ *
+ *	OBJECT START END
+ *
+ * OBJECT is the file name of the program or of a shared object, without its folder. START
+ * and END are hexadecimal and relative to the load address, as nm(1) prints for a shared
+ * object or a PIE. Empty lines and lines that begin with # are ignored.
  */
 #ifndef PERF_FILTER_H
 #define PERF_FILTER_H

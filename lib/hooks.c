@@ -18,7 +18,7 @@
 #include "section.h"
 #include "writer.h"
 
-/* Handlers' records after which the interrupted one counts as abandoned. */
+/* Number of handlers' records after which the interrupted one counts as abandoned. */
 #define PATIENCE	1024
 
 /* Write only the header, if it is due. */
@@ -31,7 +31,7 @@ PERF_LOCAL void write_nothing(uintptr_t function, uintptr_t site, uint32_t kind)
 	(void)kind;
 }
 
-/* For function entry and exit; with a filter, the one that applies it. */
+/* For function entry and exit; applies the filter, if there is one. */
 static perf_writer *volatile hook = write_nothing;
 static perf_writer *volatile filtered = write_nothing;
 
@@ -266,7 +266,7 @@ PERF_LOCAL __attribute__((noinline, cold)) void settle(struct perf_thread *threa
 	}
 }
 
-/* For a writer whose record was given up while it wrote. */
+/* For a writer whose record was abandoned while it wrote. */
 PERF_LOCAL __attribute__((noinline, cold))
 void given_up(struct perf_thread *thread, struct perf_lane *lane)
 {
@@ -294,8 +294,8 @@ PERF_LOCAL struct perf_lane *prepare(struct perf_thread *thread, uint64_t *now,
 			return NULL;
 
 		/*
-		 * From here on, a context that interrupts this one clears the CPU, and
-		 * a thread that wants the channel.
+		 * From here on the CPU is cleared by a context that interrupts this one,
+		 * and by a thread that wants the channel.
 		 */
 		thread->lane = lane;
 		thread->cpu = cpu;
@@ -353,7 +353,7 @@ PERF_LOCAL void write_claimed(struct perf_thread *thread, uint32_t kind,
 			given_up(thread, lane);
 		return;
 	}
-	/* Before the gate opens, since a pause or end of the trace waits for it. */
+	/* Before the gate opens: a pause or the end of the trace waits for that. */
 	if (!lane && kind != NO_RECORD && is_wanted(thread))
 		perf_lost_count(loss);
 	open_gate(thread);
@@ -431,7 +431,7 @@ void write_slow(uintptr_t address, uintptr_t address2, uint32_t kind)
 		if (!perf_frame_left(PERF_GATE_FRAME(thread->gate), frame) &&
 		    thread->waiting++ < PATIENCE) {
 			queue_record(thread, kind, address, address2);
-			/* So that it is found, before records with later counters. */
+			/* So that it is written before records with later counters. */
 			thread->cpu = PERF_CPU_NOBODY;
 			return;
 		}
@@ -518,7 +518,7 @@ PERF_INTERNAL void perf_hooks_close(bool pause)
 	struct perf_thread *thread = perf_self;
 
 	if (pause && hook != write_nothing) {
-		/* A function that the filter excludes is no loss. */
+		/* A function that the filter excludes is not a loss. */
 		filtered = write_slow;
 		hook = perf_filter_on() ? write_filtered : write_slow;
 	} else {
@@ -529,7 +529,7 @@ PERF_INTERNAL void perf_hooks_close(bool pause)
 			 __ATOMIC_SEQ_CST);
 	perf_threads_alert();
 	perf_threads_settle();
-	/* The interrupted code continues where nothing is captured. */
+	/* The interrupted code continues, but nothing is captured there. */
 	if (thread->epoch == perf_pool->epoch && thread->gate < 0)
 		perf_thread_give_up(thread, true);
 	perf_fault_release();

@@ -40,7 +40,7 @@ PERF_INTERNAL void perf_hooks_forget(void);
  * perf_hooks_busy - whether the caller interrupts a record of its own thread
  * @frame:	frame of the program's call
  *
- * A record that will never be finished is given up.
+ * Abandons a record that will never be finished.
  */
 PERF_INTERNAL bool perf_hooks_busy(uintptr_t frame);
 

@@ -204,7 +204,7 @@ PERF_LOCAL void put_writers(FILE *file, bool first)
 			first && !i ? "" : ",", start, end, start);
 }
 
-/* Output of objects, and whether there has been one. */
+/* State of the list of objects: the output, and whether it has an entry. */
 struct list {
 	FILE *file;
 	bool begun;

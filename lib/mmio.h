@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Accesses to the stimulus page.  The offset of a store in an ITC stimulus register
- * is the size of the value: 32 bits at 0, 16 bits at 2, 8 bits at 3. The order of
- * these stores is the order of the messages; the page is I/O memory, and volatile
- * keeps the compiler from reordering.
+ * Accesses to the stimulus page.
+ *
+ * The offset of a store in an ITC stimulus register is the size of the value: 32 bits at 0,
+ * 16 bits at 2, 8 bits at 3. The order of these stores is the order of the messages; the
+ * page is I/O memory, and volatile keeps the compiler from reordering.
  */
 #ifndef PERF_MMIO_H
 #define PERF_MMIO_H

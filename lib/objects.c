@@ -86,7 +86,7 @@ PERF_LOCAL bool is_same(const struct perf_object *a, const struct perf_object *b
 	       !memcmp(a->id, b->id, a->id_length) && !strcmp(a->name, name);
 }
 
-/* The last one at an object's addresses, or at some of them. */
+/* The last object that overlaps an object's addresses. */
 PERF_LOCAL struct perf_object *last_at(const struct perf_object *found)
 {
 	struct perf_object *object, *last = NULL;
@@ -98,8 +98,8 @@ PERF_LOCAL struct perf_object *last_at(const struct perf_object *found)
 }
 
 /*
- * The path of a file that exists, without links: the kernel's, as realpath() brings
- * 2 KB of the C library.
+ * The path of an existing file, without links, from the kernel: realpath() would link 2 KB
+ * of the C library.
  */
 PERF_LOCAL bool find_path(const char *name, char *path)
 {
@@ -160,7 +160,7 @@ PERF_LOCAL int note_object(struct dl_phdr_info *info, size_t size, void *unused)
 		add_object(&found, name);
 		return 0;
 	}
-	/* No other object was here after it. */
+	/* No later object was at these addresses. */
 	last->ended = false;
 	last->seen = true;
 	return 0;
@@ -207,7 +207,7 @@ PERF_INTERNAL void perf_objects_begin(void)
 	pthread_mutex_unlock(&lock);
 }
 
-/* Not freed: another thread's changes in there continue only in the parent. */
+/* Not freed: another thread may have been changing the list when the child was made. */
 PERF_INTERNAL void perf_objects_forget(void)
 {
 	pthread_mutex_init(&lock, NULL);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Performance records on one ITC stimulus register.  Freestanding: no library, no
- * allocation, no system call. A stream is the state of one sequence of records: one
- * writer, one stimulus register.  Documentation/trace-format.rst describes the
- * format.
+ * Performance records on one ITC stimulus register.
+ *
+ * Freestanding: no library, no allocation, no system call. A stream is the state of one
+ * sequence of records: one writer, one stimulus register.
+ *
+ * Documentation/trace-format.rst describes the format.
  */
 #ifndef PERF_RECORD_H
 #define PERF_RECORD_H

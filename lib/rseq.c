@@ -31,7 +31,7 @@ PERF_INTERNAL struct perf_rseq *perf_rseq_find(void)
 	}
 	return &own_area;
 #else
-	/* Without sequences that depend on it, the CPU alone is useless. */
+	/* The CPU number is useless without restartable sequences. */
 	return NULL;
 #endif
 }

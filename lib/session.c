@@ -30,7 +30,7 @@ PERF_LOCAL int32_t thread_number(void)
 	return (int32_t)syscall(SYS_gettid);
 }
 
-/* In a child: @fork, at once; otherwise it has run for a while. */
+/* In a child: at once if @fork, otherwise it has already run for a while. */
 PERF_LOCAL void forget(bool fork)
 {
 	perf_hooks_forget();
@@ -319,7 +319,7 @@ PERF_INTERNAL int perf_session_end(void)
 	if (perf_session.state < PERF_SESSION_READY)
 		return 0;
 
-	/* Threads lose everything that they had joined. */
+	/* All threads have to join again. */
 	perf_pool->epoch++;
 	perf_device_close(&perf_session.device);
 	perf_session.state = PERF_SESSION_IDLE;

@@ -21,10 +21,10 @@
 /* Longest wait for other threads' records, in ms; each takes microseconds. */
 #define SETTLE_MAX	200
 
-/* A jump out of a function rarely goes up the stack further than this. */
+/* A jump out of a function rarely unwinds the stack further than this. */
 #define NEAR		(256u << 10)
 
-/* A counter that is refused this often stays unreadable. */
+/* After this many failed repairs a counter stays unreadable. */
 #define REPAIRS_MAX	1000
 
 /* The slot of a thread that has none; never written. */
@@ -413,7 +413,7 @@ PERF_INTERNAL void perf_thread_keep(void)
 {
 	const struct perf_thread *thread = perf_self;
 
-	/* Saved whatever the gate's state is: the next instruction may close it. */
+	/* Saved in any state of the gate: the next instruction may close it. */
 	kept.lane = perf_pool ? thread->lane : NULL;
 	if (!kept.lane)
 		return;

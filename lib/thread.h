@@ -77,7 +77,7 @@ struct perf_pending {
 
 enum perf_refusal {
 	PERF_REFUSED_NOT,
-	PERF_REFUSED_ONCE,	/* this record is a borrower's, a child of vfork() */
+	PERF_REFUSED_ONCE,	/* this record is that of a vfork() child, which borrows the slot */
 	PERF_REFUSED,
 };
 
@@ -219,7 +219,7 @@ struct perf_pool {
 };
 
 /* A bit of perf_pool.open, besides PERF_OPEN_MANUAL and PERF_OPEN_HOOKS. */
-#define PERF_OPEN_PAUSED	4u	/* none, and they are counted */
+#define PERF_OPEN_PAUSED	4u	/* no records: they count as lost */
 
 /* The calling thread's slot; before it joins, one whose gate is not open. */
 #ifdef PERF_AMALGAMATION
@@ -250,7 +250,7 @@ PERF_INTERNAL struct perf_thread *perf_thread_join(void);
  */
 PERF_INTERNAL bool perf_channel_take(struct perf_thread *thread, bool wait);
 
-/* Give back a thread's channel. */
+/* Return a thread's channel. */
 PERF_INTERNAL void perf_channel_give(struct perf_thread *thread);
 
 /* The caller's record has ended: wake a thread that waits for a channel. */
@@ -284,13 +284,13 @@ PERF_INTERNAL void perf_thread_lend(void);
 PERF_INTERNAL bool perf_thread_is_child(struct perf_thread *thread);
 
 /*
- * Around fork(): keep what a record needs that the caller is in the middle of, as
- * the child may go on with it; give it to the child, whose pool is empty.
+ * Around fork(): save what the caller's unfinished record needs, and restore it in the
+ * child, whose pool is empty but which may continue the record.
  */
 PERF_INTERNAL void perf_thread_keep(void);
 PERF_INTERNAL void perf_thread_forget(void);
 
-/* Keep all signals from the calling thread, which finds in @old what it had. */
+/* Block all signals for the calling thread; @old receives the previous mask. */
 PERF_INTERNAL void perf_signals_block(uint64_t *old);
 PERF_INTERNAL void perf_signals_restore(const uint64_t *old);
 
@@ -302,24 +302,24 @@ PERF_INTERNAL bool perf_thread_ended(int32_t pid, int32_t tid);
  * @then:	its frame
  * @now:	the caller's
  *
- * A signal handler that has interrupted it is deeper in the stack, or on another
- * one; otherwise it was left, with longjmp() for example. Errs on the side of not.
+ * A signal handler that has interrupted it is deeper in the stack, or on another one;
+ * otherwise it was left, with longjmp() for example. If in doubt, it was not.
  */
 PERF_INTERNAL bool perf_frame_left(uintptr_t then, uintptr_t now);
 
 /**
  * perf_thread_repair - let the calling thread read the counters again
  *
- * For a signal handler that finds that it may not. When that cannot be done the
- * record that is being written is lost.
+ * For a signal handler, after access was revoked. If it cannot be restored, the record
+ * being written is lost.
  */
 PERF_INTERNAL void perf_thread_repair(void);
 
 /**
  * perf_thread_give_up - count the record that holds a thread's gate as lost
- * @goes_on:	its writer is still at it: it is not waited for, or counted, again
+ * @goes_on:	its writer is still running: do not wait for it, or count it, again
  *
- * What follows in its lane says that the record before is not whole.
+ * The next data in its lane marks the record as incomplete.
  */
 PERF_INTERNAL void perf_thread_give_up(struct perf_thread *thread, bool goes_on);
 
@@ -329,18 +329,18 @@ PERF_INTERNAL void perf_threads_alert(void);
 /**
  * perf_threads_settle - wait until no other thread is writing a record
  *
- * Called after perf_threads_alert(), with the pool closed. A record that does not
- * come to an end, as it was left or its thread does not get to run, is given up.
+ * Called after perf_threads_alert(), with the pool closed. A record that does not end,
+ * because it was left or its thread is not scheduled, is given up.
  */
 PERF_INTERNAL void perf_threads_settle(void);
 
-/* The page's timestamp now, through any lane; false when it cannot be read. */
+/* The current timestamp, from any lane's page; false if it cannot be read. */
 PERF_INTERNAL bool perf_pool_time(uint64_t *now);
 
-/* Where records count that were not written; in a child nowhere. */
+/* The counts of lost records; in a child they go nowhere. */
 PERF_INTERNAL struct sifive_trace_losses *perf_losses(void);
 
-/* Count one; __u64 is no uint64_t to a compiler. */
+/* Count a lost record; to a compiler __u64 is not uint64_t. */
 #define perf_lost_count(which)	__atomic_fetch_add(which, 1, __ATOMIC_RELAXED)
 
 #endif /* PERF_THREAD_H */

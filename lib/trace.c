@@ -140,7 +140,7 @@ PERF_API int sifive_trace_write(struct sifive_trace *trace)
 {
 	if (PERF_UNLIKELY(!trace || perf_session.user != trace))
 		return perf_error("call sifive_trace_setup() first");
-	/* An owned session is set up. */
+	/* A session with an owner is set up. */
 	perf_hooks_manual((uintptr_t)__builtin_return_address(0));
 	return 0;
 }

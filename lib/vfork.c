@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * vfork() instead of the C library's: the child runs in its parent's memory, with
- * the parent's slot, and the kernel keeps no rseq area for it. From this call on
- * the thread's records take the slow path, which checks whether parent or child
- * makes them.
+ * vfork() instead of the C library's: the child runs in its parent's memory, with the
+ * parent's slot, and the kernel keeps no rseq area for it. From this call on the thread's
+ * records take the slow path, which checks whether parent or child makes them.
  */
 #include <errno.h>
 #include <sys/types.h>

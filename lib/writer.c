@@ -534,7 +534,7 @@ PERF_LOCAL void fill_recipe(struct perf_recipe *recipe, const struct perf_pool *
 	const struct perf_layout *layout = &pool->layout;
 	unsigned int i;
 
-	/* Also what is between the fields: recipes are compared. */
+	/* Including padding: recipes are compared as bytes. */
 	memset(recipe, 0, sizeof(*recipe));
 	recipe->exits = *exits;
 	recipe->self = (const char *)&perf_self - thread_pointer();
@@ -557,7 +557,10 @@ PERF_LOCAL void fill_recipe(struct perf_recipe *recipe, const struct perf_pool *
 	}
 }
 
-/* All threads see the new instructions: harts need not keep what they fetch in order. */
+/*
+ * Make the new instructions visible to all threads: instruction fetches are not ordered
+ * with stores.
+ */
 PERF_LOCAL bool make_executable(struct perf_code *code)
 {
 	if (mprotect(code, CODE_SIZE, PROT_READ | PROT_EXEC))

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Writers generated at set-up: straight-line code for one list of counters.  A csrr
- * instruction contains its counter's number, and a record has as many stores as
- * counters, so code compiled in advance is either long, with one function per list,
- * or slow. A program that may not have executable memory uses only write_slow() of
- * hooks.c.
+ * Writers generated at set-up: straight-line code for one list of counters.
+ *
+ * A csrr instruction contains its counter's number, and a record has as many stores as
+ * counters, so code compiled in advance is either long, with one function per list, or
+ * slow. A program that may not have executable memory uses only write_slow() of hooks.c.
  */
 #ifndef PERF_WRITER_H
 #define PERF_WRITER_H

@@ -37,7 +37,7 @@ void sft_funnel_program(struct sft_component *f, const struct sft_capture *cap)
 	sft_component_programmed(f);
 }
 
-/* Drop input from now on, and write out a partial sink word. */
+/* Drop further input, and flush a partial sink word. */
 int sft_funnel_stop(struct sft_component *f, struct sft_why *why)
 {
 	sft_component_control(f, f->control & ~TR_CONTROL_ENABLE);

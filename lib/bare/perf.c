@@ -202,7 +202,7 @@ PERF_LOCAL int take_counters(struct perf_counter *counter, perfEvent *event, int
 	for (i = 0; i < count; i++) {
 		unsigned int n = choice.number[i];
 
-		/* The counter may have been tried for another event since. */
+		/* The counter may have been programmed for another event since. */
 		if (counter[i].type == perfEventHWRaw) {
 			counter[i].number = n;
 			counter[i].info = counter_info(n, bare_counter_start(n,
@@ -365,7 +365,7 @@ static void timer_trap(void)
 		write_record(hart, PERF_RECORD_ISR, csr_get(mepc), 0);
 }
 
-/* Until the next initialisation; the program has its own trap handler. */
+/* Until the next initialisation; the program's trap handler is back in place. */
 PERF_LOCAL void stop_timer(struct bare_hart *hart)
 {
 	if (!hart->ticks)
@@ -423,7 +423,7 @@ PERF_API int perfTraceOn(void)
 		return 0;
 
 	lock();
-	/* Not if another hart has failed to set the funnel's sink up again. */
+	/* Not if another hart failed to set up the funnel's sink again. */
 	rc = funnel ? funnel_ready ? bare_funnel_start(funnel) : -1 : 0;
 	if (!rc)
 		rc = bare_encoder_start(hart->encoder);

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Reconstructs the program's calls from a trace's records, with their times and
- * counts, thread by thread. Memory grows with functions, threads and depth, within
- * limits, not with the length of the trace.  A call begins with its enter record.
- * It ends with its exit record, or at a record of an outer function (after an
- * exception, longjmp or lost records), at a header that begins another part of the
- * capture, where addresses are lost, or with the trace. What a counter counted
- * between two records of a thread belongs to the function that ran, and so does the
- * time. Unknown counts, after a loss or a move to a hart with other counters,
- * belong to no function.
+ * Reconstructs the program's calls from a trace's records, with their times and counts,
+ * thread by thread. Memory grows with functions, threads and depth, within limits, not with
+ * the length of the trace.
+ *
+ * A call begins with its enter record. It ends with its exit record, or at a record of an
+ * outer function (after an exception, longjmp or lost records), at a header that begins
+ * another part of the capture, where addresses are lost, or with the trace. What a counter
+ * counted between two records of a thread belongs to the function that ran, and so does the
+ * time. Unknown counts, after a loss or a move to a hart with other counters, belong to no
+ * function.
  */
 #ifndef SIFIVE_TRACE_ANALYSIS_H
 #define SIFIVE_TRACE_ANALYSIS_H

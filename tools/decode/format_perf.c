@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * The text files that SiFive's decoder writes, which Freedom Studio and Trace
- * Compass read: BASE.perf with everything, and in a folder perf/ BASE.address,
- * BASE.callret and one BASE.perfchannelN per counter.  They have a line for each
- * word that completes an address or a counter, in the order of the words; a counter
- * is complete with its upper part or the next word. Differences from SiFive's
- * decoder:  - it prints neither the last counter of each source nor records at
- * addresses outside the program's code, and nothing behind a second header - behind
- * an Error message it prints no times of any source before the source's next
- * absolute one; here only those of the message's source are missing - what is not
- * known behind a loss is left out here - for a static function without line numbers
- * it has the symbol table's file
+ * The text files that SiFive's decoder writes, which Freedom Studio and Trace Compass read:
+ * BASE.perf with everything, and in a folder perf/ BASE.address, BASE.callret and one
+ * BASE.perfchannelN per counter.
+ *
+ * They have a line for each word that completes an address or a counter, in the order of
+ * the words; a counter is complete with its upper part or the next word. Differences from
+ * SiFive's decoder:  - it prints neither the last counter of each source nor records at
+ * addresses outside the program's code, and nothing behind a second header - behind an
+ * Error message it prints no times of any source before the source's next absolute one;
+ * here only those of the message's source are missing - what is not known behind a loss is
+ * left out here - for a static function without line numbers it has the symbol table's file
  */
 #include <errno.h>
 #include <inttypes.h>

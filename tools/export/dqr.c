@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Input for SiFive's decoder: a folder for each channel with a trace of one header
- * per source, settings for each program or shared object in it, and copies of these
- * at the addresses that they were loaded at.  Records are encoded again. Each word
- * has the time with which the decoder prints the same times as for the original
- * trace.
+ * Input for SiFive's decoder: a folder for each channel with a trace of one header per
+ * source, settings for each program or shared object in it, and copies of these at the
+ * addresses that they were loaded at.
+ *
+ * Records are encoded again. Each word has the time with which the decoder prints the same
+ * times as for the original trace.
  */
 #include <errno.h>
 #include <inttypes.h>
