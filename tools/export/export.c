@@ -11,7 +11,7 @@
 
 static const struct exporter * const exporters[] = {
 	&export_chrome, &export_folded, &export_svg, &export_html, &export_speedscope,
-	&export_ctf, &export_dqr,
+	&export_pprof, &export_ctf, &export_dqr,
 };
 
 #define EXPORTERS	(sizeof(exporters) / sizeof(exporters[0]))
@@ -29,7 +29,7 @@ static const struct cli_option export_options[] = {
 	  .list = list_formats, .listed = true,
 	  .set = cli_word, .offset = offsetof(struct export, format) },
 	{ .name = "weight", .value = "KEY", .words = "time|calls|samples",
-	  .help = "weight of stacks, in formats of call trees (folded, svg, html, speedscope): time (default; calls if there are no times, samples if there are no calls), calls, samples, or a counter's name",
+	  .help = "weight of stacks, in formats of call trees (folded, svg, html, speedscope), and the first shown in pprof: time (default; calls if there are no times, samples if there are no calls), calls, samples, or a counter's name",
 	  .set = cli_text, .offset = offsetof(struct export, weight) },
 	{ .letter = 'o', .name = "output", .value = "PATH",
 	  .help = "file to write to (default: standard output); for ctf and dqr a folder, which must be empty or not exist",
@@ -193,8 +193,11 @@ static int command_export(int argc, char **argv)
 	if (export.format < 0)
 		return usage_error("export: no format: give --format (sifive-trace export --help lists them)");
 	exporter = exporters[export.format];
+	if (exporter->missing)
+		return usage_error("export: --format %s is not in this command: %s",
+				   exporter->name, exporter->missing);
 	if (export.weight && !exporter->of_tree)
-		return usage_error("export: --weight is for call trees (folded, svg, html, speedscope), not for %s",
+		return usage_error("export: --weight is for call trees (folded, svg, html, speedscope, pprof), not for %s",
 				   exporter->name);
 	if (exporter->to_folder && !export.common.output)
 		return usage_error("export: --format %s needs a folder: give -o FOLDER",

@@ -37,6 +37,7 @@ struct export {
  * struct exporter - a format
  * @name:	for --format
  * @help:	what it is for
+ * @missing:	why this build lacks it, or NULL: it then has only these names
  * @to_folder:	it writes several files: --output is a folder
  * @of_tree:	it writes in @end a tree with a branch per thread
  * @begin:	called before the trace is read; returns -1 after printing an error
@@ -48,6 +49,7 @@ struct export {
 struct exporter {
 	const char		*name;
 	const char		*help;
+	const char		*missing;
 	bool			to_folder;
 	bool			of_tree;
 	int			(*begin)(struct export *export);
@@ -61,6 +63,7 @@ extern const struct exporter export_chrome;
 extern const struct exporter export_folded;
 extern const struct exporter export_svg;
 extern const struct exporter export_speedscope;
+extern const struct exporter export_pprof;
 extern const struct exporter export_ctf;
 extern const struct exporter export_dqr;
 extern const struct exporter export_html;

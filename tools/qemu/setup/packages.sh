@@ -16,7 +16,7 @@
 
 declare -A parts=(
 	[command]='gcc libc6-dev make pkg-config libdw-dev liblzma-dev libjson-c-dev
-		libiberty-dev'
+		libiberty-dev libprotobuf-c-dev protobuf-c-compiler zlib1g-dev'
 	[build]='gcc-riscv64-linux-gnu g++-riscv64-linux-gnu libc6-dev-riscv64-cross
 		gcc libc6-dev make rsync'
 	# The emulator; kernel modules, device tree, archives.
@@ -27,9 +27,10 @@ declare -A parts=(
 	# clang 19, as new kernels take none that is older.
 	[check]='git sparse dt-schema shellcheck clang lld llvm libclang-rt-dev
 		clang-19 lld-19 llvm-19 afl++ babeltrace2 time chromium python3 valgrind
-		debhelper dh-dkms fakeroot lintian zsh fish'
+		debhelper dh-dkms fakeroot lintian zsh fish golang-go'
 	[deb]='debhelper dh-dkms dpkg-dev fakeroot rsync pkg-config
-		libdw-dev libjson-c-dev libiberty-dev'
+		libdw-dev libjson-c-dev libiberty-dev libprotobuf-c-dev protobuf-c-compiler
+		zlib1g-dev'
 	[root]='debootstrap e2fsprogs fakeroot kmod'
 	[releases]='mmdebstrap'
 )

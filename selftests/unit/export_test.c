@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* Formats of other tools' viewers: their totals are report's, to the last digit. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "command_fixture.h"
+#include "gen_program.h"
+
+#define STEPS	4000
+
+/* How a program ran. */
+struct run {
+	const char	*name;
+	unsigned int	threads;
+	unsigned int	moves;
+	unsigned int	throws;
+	unsigned int	restarts;
+	unsigned int	errors;
+	unsigned int	losses;
+};
+
+static const struct run runs[] = {
+	{ "plain", 2 },
+	{ "moving", 4, .moves = 50 },
+	{ "throwing", 4, .moves = 100, .throws = 20, .restarts = 10 },
+	{ "losing", 3, .errors = 3, .losses = 15 },
+};
+
+#define RUNS	(sizeof(runs) / sizeof(runs[0]))
+
+static void make(const struct run *run, uint64_t seed)
+{
+	static const char meta[] =
+		"{\"srcbits\":2,\"ts_width\":40,\"threads\":["
+		"{\"channel\":6,\"pid\":1,\"tid\":1,\"name\":\"one\"},"
+		"{\"channel\":7,\"pid\":1,\"tid\":2,\"name\":\"two\"},"
+		"{\"channel\":8,\"pid\":1,\"tid\":3,\"name\":\"three\"},"
+		"{\"channel\":9,\"pid\":1,\"tid\":4,\"name\":\"four\"}]}";
+	static struct program program;
+	unsigned int i;
+
+	program_init(&program, seed);
+	program.threads = run->threads;
+	program.sources = PROGRAM_SOURCES;
+	program.functions = 40;
+	program.count_type = (unsigned int)seed % 3;
+	program.moves = run->moves;
+	program.throws = run->throws;
+	program.restarts = run->restarts;
+	program.errors = run->errors;
+	program.losses = run->losses;
+	for (i = 0; i < PROGRAM_SOURCES; i++)
+		gen_sync(&program.gen, i);
+	for (i = 0; i < run->threads; i++)
+		program.thread[i].src = i;
+	for (i = 0; i < STEPS; i++)
+		program_step(&program);
+	program_end(&program);
+	write_file("trace.rtd", program.gen.data, program.gen.length);
+	write_file("trace.rtd.meta", meta, strlen(meta));
+	program_free(&program);
+}
+
+static bool lacks(FIXTURE_DATA(command) *self)
+{
+	return strstr(self->err, "is not in this command: it was built without");
+}
+
+/* What report says of the trace, for the script that reads the export. */
+static void put_reports(FIXTURE_DATA(command) *self, const char *options)
+{
+	run(self, "report -q -c all --format csv %s -o r.csv trace.rtd;"
+	    " " COMMAND " report -q -c all --format csv --by thread %s -o t.csv trace.rtd",
+	    options, options);
+}
+
+static const char * const rates[] = { "", "--ts-hz 1000000000", "--ts-hz 3000000" };
+
+TEST_F_TIMEOUT(command, pprof_has_the_numbers_of_report, 600)
+{
+	unsigned int i, k;
+
+	for (i = 0; i < RUNS; i++) {
+		make(&runs[i], i + 1);
+		for (k = 0; k < sizeof(rates) / sizeof(rates[0]); k++) {
+			run(self, "export -q -c all --format pprof %s -o t.pb.gz trace.rtd",
+			    rates[k]);
+			if (lacks(self))
+				SKIP(return, "no libprotobuf-c: install libprotobuf-c-dev");
+			EXPECT_EQ(0, self->status);
+			put_reports(self, rates[k]);
+			run(self, "--version; " SOURCES "/pprof.py t.pb.gz r.csv t.csv");
+			EXPECT_EQ(0, self->status) {
+				TH_LOG("%s: %s", runs[i].name, self->err);
+			}
+			EXPECT_LT(1000, atol(strchr(self->out, '\n'))) {
+				TH_LOG("%s: %s", runs[i].name, self->out);
+			}
+		}
+	}
+}
+
+TEST_F_TIMEOUT(command, pprof_is_read_by_its_own_tool, 600)
+{
+	if (system("go tool pprof -h >/dev/null 2>&1"))
+		SKIP(return, "no go tool pprof: install golang-go");
+	make(&runs[1], 7);
+	run(self, "export -q -c all --format pprof --ts-hz 3000000 -o t.pb.gz trace.rtd");
+	if (lacks(self))
+		SKIP(return, "no libprotobuf-c: install libprotobuf-c-dev");
+	put_reports(self, "--ts-hz 3000000");
+	run(self, "--version; " SOURCES "/pprof.py t.pb.gz r.csv t.csv go tool pprof");
+	EXPECT_EQ(0, self->status) {
+		TH_LOG("%s", self->err);
+	}
+}
+
+/* A call of fib by main, in a file that was loaded elsewhere. */
+static void make_loaded(FIXTURE_DATA(command) *self)
+{
+	static const char meta[] =
+		"{\"srcbits\":0,\"exe\":\"/bin/two\\u001b[5m\",\"ts_hz\":10,"
+		"\"threads\":[{\"channel\":6,\"pid\":5,\"tid\":7,\"name\":\"w\xc3\xb6\\n\"}],"
+		"\"coverage\":{\"full\":true,\"bytes\":500,\"buffer\":500,\"run_ns\":195000000000},"
+		"\"objects\":[{\"path\":\"/none/libother.so\",\"start\":\"0x3000000000\","
+		"\"end\":\"0x3000001000\",\"bias\":\"0x3000000000\",\"build_id\":\"abcd\"},"
+		"{\"path\":\"/none/decode_sample.elf\",\"start\":\"0x4000020000\","
+		"\"end\":\"0x4000022000\",\"bias\":\"0x4000000000\"}]}";
+	const uint64_t bias = 0x4000000000;
+	const uint64_t outer[] = { bias + MAIN, 0x3000000100 };
+	const uint64_t inner[] = { bias + FIB, bias + MAIN + 0x12 };
+	const uint64_t far[] = { 0x3000000200, bias + FIB + 0x12 };
+	struct gen_stream stream;
+
+	gen_sync(&self->gen, 0);
+	gen_stream_init(&stream, &self->gen, 0, 6, 1, 0, 64);
+	gen_header(&stream);
+	gen_record(&stream, 0, outer, NULL);
+	gen_record(&stream, 0, inner, NULL);
+	gen_record(&stream, 0, far, NULL);
+	gen_record(&stream, 1, far, NULL);
+	gen_record(&stream, 1, inner, NULL);
+	gen_record(&stream, 1, outer, NULL);
+	save(self, "trace.rtd");
+	write_file("trace.rtd.meta", meta, strlen(meta));
+}
+
+TEST_F(command, pprof_has_files_lines_and_what_is_missing)
+{
+	make_loaded(self);
+	run(self, "export -q --format pprof -e " PROGRAM " -o t.pb.gz trace.rtd");
+	if (lacks(self))
+		SKIP(return, "no libprotobuf-c: install libprotobuf-c-dev");
+	run(self, "--version; " SOURCES "/pprof.py t.pb.gz");
+	EXPECT_EQ(0, self->status) {
+		TH_LOG("%s", self->err);
+	}
+	EXPECT_NE(NULL, strstr(self->out,
+		"mapping 1 /none/libother.so abcd 0x3000000000 0x3000001000\n"
+		"mapping 2 /none/decode_sample.elf  0x4000020000 0x4000022000\n"
+		"function main sample/fib.c:20 0x4000020000 mapping 2\n"
+		"function fib sample/fib.c:12 0x4000021000 mapping 2\n"
+		"function libother.so+0x200 :0 0x3000000200 mapping 1\n")) {
+		TH_LOG("%s", self->out);
+	}
+	EXPECT_NE(NULL, strstr(self->out, "'/bin/two?[5m', 'trace covers the first "));
+	EXPECT_NE(NULL, strstr(self->out, " of 195.000 s, then the buffer was full"));
+	EXPECT_NE(NULL, strstr(self->out, "default time duration "));
+	EXPECT_NE(NULL, strstr(self->out,
+		"labels {'thread': 'w\xc3\xb6?/7', 'pid': 5, 'tid': 7}\n"));
+	/* The user's files alone. */
+	remove("trace.rtd.meta");
+	run(self, "export -q --format pprof --weight calls -e " PROGRAM
+	    "@0x4000000000 -o t.pb.gz trace.rtd");
+	run(self, "--version; " SOURCES "/pprof.py t.pb.gz");
+	EXPECT_NE(NULL, strstr(self->out, "mapping 1 " PROGRAM "  0x4000000000 0x0\n"
+		"function main sample/fib.c:20 0x4000020000 mapping 1\n")) {
+		TH_LOG("%s", self->out);
+	}
+	EXPECT_NE(NULL, strstr(self->out, "function 0x3000000200 :0 0x3000000200 mapping 0\n"));
+	EXPECT_NE(NULL, strstr(self->out, "default calls "));
+}
+
+static void expect_label(struct __test_metadata *_metadata, FIXTURE_DATA(command) *self,
+			 const char *label, const char *mark)
+{
+	run(self, "--version; " SOURCES "/pprof.py t.pb.gz");
+	EXPECT_NE(NULL, strstr(self->out, label)) {
+		TH_LOG("%s", self->out);
+	}
+	run(self, "report -q -c all --format csv trace.rtd");
+	EXPECT_NE(NULL, strstr(self->out, mark));
+}
+
+/* Times that are inferred, or unknown on a source without an absolute one: as report has it. */
+TEST_F(command, pprof_marks_times)
+{
+	const uint64_t address[] = { FIB, MAIN + 0x12 };
+	struct gen_stream stream;
+	unsigned int i;
+
+	make(&runs[1], 3);
+	run(self, "export -q -c all --format pprof -o t.pb.gz trace.rtd");
+	if (lacks(self))
+		SKIP(return, "no libprotobuf-c: install libprotobuf-c-dev");
+	expect_label(_metadata, self, "'times': 'inferred'", ",inferred\n");
+	remove("trace.rtd.meta");
+	gen_free(&self->gen);
+	gen_init(&self->gen, 1, 40);
+	gen_sync(&self->gen, 0);
+	for (i = 0; i < 2; i++) {
+		gen_stream_init(&stream, &self->gen, (uint8_t)i, 6, 1, 0, 64);
+		gen_header(&stream);
+		gen_record(&stream, 0, address, NULL);
+		gen_record(&stream, 1, address, NULL);
+	}
+	save(self, "trace.rtd");
+	run(self, "export -q -c all --format pprof -o t.pb.gz trace.rtd");
+	expect_label(_metadata, self, "'times': 'partial'", ",partial\n");
+}
+
+/* A path with more calls than any viewer shows: only its outer ones are missing. */
+TEST_F_TIMEOUT(command, pprof_of_deep_recursion, 300)
+{
+	const uint64_t address[] = { FIB, MAIN + 0x12 };
+	struct gen_stream stream;
+	uint64_t value = 0;
+	unsigned int i;
+
+	gen_sync(&self->gen, 0);
+	gen_stream_init(&stream, &self->gen, 0, 6, 1, 1, 64);
+	gen_header(&stream);
+	for (i = 0; i < 6000; i++) {
+		value += 3;
+		gen_record(&stream, i >= 3000, address, &value);
+	}
+	save(self, "trace.rtd");
+	run(self, "export --format pprof -o t.pb.gz trace.rtd");
+	if (lacks(self))
+		SKIP(return, "no libprotobuf-c: install libprotobuf-c-dev");
+	EXPECT_NE(NULL, strstr(self->err, "paths of more than 1024 calls: their outermost calls are left out"));
+	put_reports(self, "");
+	run(self, "--version; " SOURCES "/pprof.py t.pb.gz r.csv t.csv &&"
+	    " " SOURCES "/pprof.py t.pb.gz");
+	EXPECT_EQ(0, self->status) {
+		TH_LOG("%s", self->err);
+	}
+	EXPECT_NE(NULL, strstr(self->out, "longest 1024\n"));
+}
+
+TEST_HARNESS_MAIN

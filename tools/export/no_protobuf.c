@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* Formats of a build without the library for protocol buffers. */
+#include "export.h"
+
+#define NO_PROTOBUF	"it was built without libprotobuf-c; build it again with libprotobuf-c-dev, protobuf-c-compiler and zlib1g-dev"
+
+const struct exporter export_pprof = {
+	.name = "pprof",
+	.help = "profile for pprof: not in this build",
+	.missing = NO_PROTOBUF,
+};

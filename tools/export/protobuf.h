@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * Messages in protocol buffers, serialized one after the other and compressed. A message
+ * whose fields are spread over several ones is the same as one with all of them.
+ */
+#ifndef SIFIVE_TRACE_PROTOBUF_H
+#define SIFIVE_TRACE_PROTOBUF_H
+
+#include <protobuf-c/protobuf-c.h>
+
+#include "../output.h"
+
+struct protobuf;
+
+/**
+ * protobuf_gzip() - write messages as a gzip file
+ * @out:	where it goes
+ *
+ * Return: the writer, or NULL if out of memory: the error has been printed.
+ */
+struct protobuf *protobuf_gzip(struct output *out);
+
+/** protobuf_put() - write a message */
+void protobuf_put(struct protobuf *protobuf, const ProtobufCMessage *message);
+
+/** protobuf_end() - write the rest and free the writer; NULL is fine */
+void protobuf_end(struct protobuf *protobuf);
+
+/** protobuf_number() - a count as a signed field can have it */
+int64_t protobuf_number(uint64_t count);
+
+#endif /* SIFIVE_TRACE_PROTOBUF_H */
