@@ -67,7 +67,7 @@ int cli_number(void *at, const struct cli_option *option, const char *value)
 	return cli_refuse(option, takes, value);
 }
 
-/* Collects words: the index of @wanted, and all of them as text. */
+/* Collects words: all of them as text, and the index of @wanted. */
 struct choice {
 	const char	*wanted;
 	int		count;

@@ -10,7 +10,7 @@ static void vreport(const char *format, va_list arguments)
 {
 	char text[8192];
 
-	/* File names, and text from files, may contain anything. */
+	/* File names, and text from files, may contain any byte. */
 	vsnprintf(text, sizeof(text), format, arguments);
 	text_clean(text);
 	fprintf(stderr, "sifive-trace: %s\n", text);

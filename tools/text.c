@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* UTF-8, and what may be printed: see text.h. */
+/* UTF-8 and printable characters: see text.h. */
 #include <stdint.h>
 #include <string.h>
 
@@ -34,7 +34,7 @@ size_t text_character(const char *text)
 			return 0;
 		code = code << 6 | (next & 0x3f);
 	}
-	/* Surrogates are no characters. */
+	/* Surrogates are not characters. */
 	if (code < form[more].least || code > 0x10ffff ||
 	    (code >= 0xd800 && code < 0xe000))
 		return 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Untrusted text, UTF-8 or not, and which of it may be printed. */
+/* Untrusted text, UTF-8 or not, and which parts of it are printable. */
 #ifndef SIFIVE_TRACE_TEXT_H
 #define SIFIVE_TRACE_TEXT_H
 

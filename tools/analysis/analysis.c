@@ -84,7 +84,7 @@ static void free_thread(struct analysis_thread *thread)
 	free(thread);
 }
 
-/* Frees what only reading needs: a second trace may have to be read. */
+/* Frees what only reading needs, since another trace may be read next. */
 static void release(struct analysis *analysis)
 {
 	unsigned int i, k;
@@ -223,7 +223,9 @@ static uint64_t count(struct analysis *analysis, struct analysis_thread *thread,
 			here &= stream->based;
 			stream->based = true;
 		}
-		/* Counts of the hart while the thread was elsewhere? */
+		/*
+		 * Do the counts include what the hart did while the thread was elsewhere?
+		 */
 		if (!here || lost || !(record->flags & PERFREC_DELTA_KNOWN))
 			return 0;
 		for (i = 0; i < record->counters; i++) {
@@ -244,7 +246,7 @@ static uint64_t count(struct analysis *analysis, struct analysis_thread *thread,
 		known |= 1ull << stream->column[i];
 	}
 	stream->based = record->flags & PERFREC_VALUE_KNOWN;
-	/* The function that ran before may be in the lost records. */
+	/* The lost records may include the function that ran before. */
 	return lost ? 0 : known;
 }
 
@@ -281,9 +283,9 @@ static uint64_t function_of(const void *frames, uint32_t number)
 }
 
 /*
- * The slot of the function's outermost call, which holds its frame's index plus 1,
- * or a free slot for it. Calls end in reverse order of their start, so each leaves
- * the table as it found it: the entries that probed past it are gone.
+ * The slot of the function's outermost call, which holds its frame's index plus 1, or a
+ * free slot for it. Calls end in reverse order of their start, so entries that probed past
+ * a slot are gone before it is freed.
  */
 static uint32_t *find_call(const struct analysis_thread *thread, uint32_t function)
 {
@@ -517,10 +519,10 @@ static void on_exit_record(struct analysis *analysis, struct analysis_thread *th
 /* ---- records ----------------------------------------------------------- */
 
 /*
- * A header begins a new part of the thread's capture if the thread has already been
- * in this part. Otherwise it may only mean that the thread is new there, or that
- * other threads had the channel before; a header that names its thread says which.
- * Without open calls it may as well begin one.
+ * A header begins a new part of the thread's capture if the thread has already been in this
+ * part. Otherwise it may only mean that the thread is new there, or that other threads had
+ * the channel before; a header that names its thread says which. Without open calls it
+ * makes no difference.
  */
 static void follow_parts(struct analysis *analysis, struct analysis_thread *thread,
 			 struct stream *stream, const struct perfrec_header *header)
@@ -541,10 +543,9 @@ static void follow_parts(struct analysis *analysis, struct analysis_thread *thre
 }
 
 /*
- * Time passes up to this record, unless it has no time, or one of a clock that is
- * behind another hart's. If times were unknown or records are lost, the function
- * that ran is unknown too: the time belongs neither to the innermost call nor to
- * those around it.
+ * Account for the time up to this record, unless it has no time, or one from a clock that
+ * is behind another hart's. After unknown times or lost records the function that ran is
+ * unknown too: the time belongs neither to the innermost call nor to those around it.
  */
 static void follow_time(struct analysis_thread *thread,
 			const struct perfrec_record *record)
@@ -606,7 +607,7 @@ static void on_ordered(void *context, const struct perfrec_record *record)
 		follow_parts(analysis, thread, stream, record->header);
 	lost = record->header && !(record->flags & PERFREC_ADDRESS_KNOWN);
 	if (lost) {
-		/* Open calls may end in this record or any other. */
+		/* Any record may end open calls. */
 		analysis->stats.unaddressed++;
 		leave_all(analysis, thread);
 	}

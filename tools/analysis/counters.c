@@ -46,7 +46,7 @@ static void plain_name(const struct meta *meta,
 				     PERFREC_NAME_SIZE);
 }
 
-/* The trace's clock is no hart's count. */
+/* The trace timestamp is not a hart count. */
 static void mark_hart(const struct meta *meta, char *name)
 {
 	if (meta && meta->hart_counts && strcmp(name, "timestamp"))
@@ -62,7 +62,7 @@ void counters_names(const struct counters *counters,
 
 	for (i = 0; i < count; i++)
 		plain_name(counters->meta, header, i, name[i]);
-	/* From the last to the first: those before it still have their plain names. */
+	/* From the last to the first, so that earlier ones still have their plain names. */
 	for (i = count; i-- > 1;) {
 		for (before = 0, same = 1; before < i; before++)
 			same += !strcmp(name[before], name[i]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Notes on what the calls of a trace lack, and on samples in the tracer's functions. */
+/* Notes on data that calls lack, and on samples in the tracer's own functions. */
 #include <inttypes.h>
 
 #include "analysis.h"

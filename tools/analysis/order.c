@@ -6,10 +6,10 @@
 #include "order.h"
 #include "ring.h"
 
-/* No more than fit into RING_SKEW. */
+/* At most as many records as fit into RING_SKEW bytes. */
 #define MOVES	64
 
-/* A thread has a record here, perhaps elsewhere than the one before. */
+/* A thread has a record here, perhaps in another stream than the one before. */
 struct move {
 	uint32_t		owner;
 	unsigned int		channel;
@@ -61,7 +61,7 @@ static struct reorder **reorder_of(struct order *order, unsigned int channel)
 	return order->common ? &order->common : &order->reorder[channel];
 }
 
-/* Words of before it that changed places with others on their way are there by now. */
+/* Words before it that were reordered on their way have arrived by now. */
 static bool is_due(const struct order *order, const struct perfrec_stamp *begin)
 {
 	return begin->offset + RING_SKEW < order->position;
@@ -76,8 +76,8 @@ static void settle_first(struct order *order, const struct trace *trace)
 }
 
 /*
- * What a thread has left elsewhere waits there for a word that may not come, and goes
- * before this record.
+ * The thread's last record in another stream waits for a word that may not come; it
+ * precedes this record.
  */
 static void note_record(struct order *order, const struct trace *trace,
 			const struct perfrec_record *record)
@@ -111,7 +111,7 @@ void push_common(struct order *order, const struct trace *trace,
 	reorder_push(order->common, record);
 }
 
-/* One source of a channel is in order by itself; several need a window. */
+/* A channel with one source is in order; several sources need a window. */
 static __attribute__((noinline))
 void push_moving(struct order *order, const struct trace *trace,
 		 const struct perfrec_record *record)
@@ -128,7 +128,7 @@ void push_moving(struct order *order, const struct trace *trace,
 		order->give(order->context, record);
 }
 
-/* Without a stack frame on the usual ways. */
+/* The common paths need no stack frame. */
 void order_push(struct order *order, const struct trace *trace,
 		const struct perfrec_record *record)
 {
@@ -172,7 +172,7 @@ void order_header(struct order *order, const struct trace *trace,
 		threads_share(order->threads, header->channel);
 	if (header->owned && !order->common)
 		begin_sharing(order, trace, header->begin.offset);
-	/* Records that are held refer to headers, which do not last for ever. */
+	/* Records in the window refer to headers, which are kept only for a while. */
 	reorder = *reorder_of(order, header->channel);
 	if (!reorder || !reorder_expires(reorder, header))
 		return;

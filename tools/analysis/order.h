@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * All records, each thread's in the order in which it made them, from hart to hart and
- * from channel to channel.
+ * Puts all records into order: each thread's as it made them, across harts and channels.
  */
 #ifndef SIFIVE_TRACE_ORDER_H
 #define SIFIVE_TRACE_ORDER_H
@@ -13,7 +12,7 @@
 struct order;
 
 /**
- * order_new() - nothing held; NULL without memory
+ * order_new() - an empty order; NULL without memory
  * @give:	for the records in order, with @context
  */
 struct order *order_new(struct threads *threads, reorder_give give, void *context);

@@ -18,7 +18,7 @@ struct reorder {
 	unsigned int		count;
 	/*
 	 * A ring of all indices into @record: from @first on those of @count records by
-	 * time, earliest first; then the free ones.
+	 * time, earliest first; then the unused ones.
 	 */
 	uint8_t			order[WINDOW_RECORDS];
 	struct perfrec_record	record[WINDOW_RECORDS];

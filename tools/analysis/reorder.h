@@ -22,10 +22,13 @@ void reorder_free(struct reorder *reorder);
 /** reorder_push() - add the next record of the file; passes on those that are due */
 void reorder_push(struct reorder *reorder, const struct perfrec_record *record);
 
-/** reorder_expires() - whether one that is held has a header that the next replaces */
+/*
+ * * reorder_expires() - whether a record in the window has a header that the next one
+ * replaces
+ */
 bool reorder_expires(struct reorder *reorder, const struct perfrec_header *header);
 
-/** reorder_take() - take out the first that is held, as long as there is one */
+/* * reorder_take() - take the earliest record out of the window, if there is one */
 const struct perfrec_record *reorder_take(struct reorder *reorder);
 
 /** reorder_flush() - pass on all held records */

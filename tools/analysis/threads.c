@@ -50,7 +50,7 @@ static int by_channel_and_time(const void *a, const void *b)
 		return one->channel < two->channel ? -1 : 1;
 	if (one->from != two->from)
 		return one->from < two->from ? -1 : 1;
-	/* Who came first. */
+	/* In order of appearance. */
 	return (one->meta > two->meta) - (one->meta < two->meta);
 }
 
@@ -208,7 +208,7 @@ static struct thread *make_plain(struct threads *threads, unsigned int src,
 	return thread;
 }
 
-/* Whose header is lost, on a channel of several threads. */
+/* For records without their header, on a channel of several threads. */
 static struct thread *lost_thread(struct threads *threads, unsigned int src,
 				  unsigned int channel)
 {
@@ -301,7 +301,7 @@ static struct entry *entry_at(const struct threads *threads,
 	return &threads->entry[low - 1];
 }
 
-/* Who had the channel then. */
+/* The thread that had the channel at that time. */
 static inline struct thread *find_by_time(struct threads *threads,
 				  const struct perfrec_record *record)
 {
@@ -333,7 +333,7 @@ static inline struct thread *find_by_time(struct threads *threads,
 	return recent;
 }
 
-/* A thread that the side-car file does not have; NULL: none, or too many of them. */
+/* A thread that is not in the side-car file; NULL if there are too many of them. */
 static struct thread *stranger(struct threads *threads, unsigned int channel,
 			       uint32_t tid)
 {
@@ -376,7 +376,7 @@ static struct entry *entry_of(const struct threads *threads, uint32_t tid,
 	}
 	if (low && threads->by_tid[low - 1]->meta->tid == tid)
 		return threads->by_tid[low - 1];
-	/* It noted its time behind its first record, or there are no times. */
+	/* Its time was noted after its first record, or there are no times. */
 	if (low < threads->meta->threads && threads->by_tid[low]->meta->tid == tid)
 		return threads->by_tid[low];
 	return NULL;

@@ -474,7 +474,7 @@ void tree_finish(struct tree *tree, int weight)
 	sorted_weight = weight;
 	if (order && tree->nodes > 1)
 		qsort(order + 1, tree->nodes - 1, sizeof(*order), by_weight);
-	/* Each goes in front of its siblings, so the heaviest comes last. */
+	/* Each is inserted before its siblings: the heaviest must come last. */
 	for (i = 1; i < tree->nodes; i++) {
 		uint32_t at = order ? order[i] : i;
 		struct tree_node *parent = &tree->node[tree->node[at].parent];

@@ -44,7 +44,7 @@ struct format_options {
 };
 
 /**
- * format_thread() - whose record this is
+ * format_thread() - the thread of a record
  * @threads:	of the trace, from threads_new()
  *
  * Return: its thread id; -1 if that is unknown, or the channel is one thread's alone:

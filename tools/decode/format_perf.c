@@ -90,7 +90,7 @@ static void file_path(const struct perf *perf, unsigned int which, char *path,
 			 names[which]);
 }
 
-/* Files of an earlier run would be taken for this trace's. */
+/* Files of an earlier run would be mistaken for this trace's. */
 static int remove_old(const struct perf *perf, const char *trace)
 {
 	char path[PATH_MAX + 2 * NAME_MAX];
@@ -289,7 +289,7 @@ static void find_place(struct perf *perf, const struct perfrec_record *record,
 #define FFL_ARGUMENTS(place) \
 	(place).symbol.file, (place).symbol.function, (place).symbol.line
 
-/* A line would be wrong without these; trace_stats counts the records. */
+/* Without these a line would be wrong; trace_stats counts the records. */
 static bool is_known(const struct perfrec_record *record)
 {
 	return record->header && record->flags & PERFREC_ADDRESS_KNOWN;

@@ -78,9 +78,9 @@ struct dqr {
 	struct channel	*channel[PERFREC_CHANNELS];
 	struct object	object[OBJECTS_MAX];
 	unsigned int	objects;
-	uint64_t	strangers;	/* records of sources that the decoder does not have */
+	uint64_t	strangers;	/* records of sources beyond the decoder's limit */
 	uint64_t	unknown;	/* records without header or addresses */
-	uint64_t	parts;		/* records after too many changes */
+	uint64_t	parts;		/* records after too many changes of counters */
 	uint64_t	inferred;
 	bool		crowded;	/* too many objects */
 	uint32_t	shared;		/* channels of several threads */
@@ -138,8 +138,7 @@ static void put_absolute(const struct dqr *dqr, struct channel *channel,
 }
 
 /*
- * A store of @bytes as Data Acquisition message; a narrow one is at the register's
- * end.
+ * A store of @bytes as a Data Acquisition message; a narrow store is at the register's end.
  */
 static void put_word(const struct dqr *dqr, struct channel *channel,
 		     unsigned int src, unsigned int bytes, uint64_t value,
@@ -179,7 +178,7 @@ static bool same_counters(const struct perfrec_header *a, const struct perfrec_h
 	return true;
 }
 
-/* A header that a ring has overwritten has no time: it gets the record's. */
+/* A header that a ring has overwritten has no time: use the record's. */
 static void put_header(const struct dqr *dqr, struct channel *channel,
 		       const struct perfrec_record *record)
 {

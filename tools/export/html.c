@@ -124,7 +124,7 @@ static void widen(struct html *html)
 	html->shift++;
 }
 
-/* A time before all others: inserts that many intervals in front. */
+/* Inserts intervals in front, for a time before all others. */
 static void precede(struct html *html, unsigned int intervals)
 {
 	unsigned int p, c;
@@ -315,7 +315,7 @@ static void put_plots(struct export *export)
 			const double *count = html->count[p][c];
 			unsigned int last = BINS;
 
-			/* The timestamp counts only time. */
+			/* The timestamp is not a count. */
 			if (!count || !strcmp(counters->name[c], "timestamp"))
 				continue;
 			while (last && count[last - 1] <= 0)

@@ -49,7 +49,7 @@
 
 	// ---- drawing -----------------------------------------------------
 
-	// Marks at round times, about as many as there is room for.
+	// Ticks at round times, about as many as there is room for.
 	function drawRuler() {
 		var c = ruler, unit = DATA.hz ? DATA.hz / 1e9 : 1;
 		var rough = span() / unit / Math.max(2, c.w / 130);
@@ -80,7 +80,7 @@
 			lane.slices.forEach(function (s) {
 				var x = scale(c, s[3]), w = s[4] / span() * c.w;
 
-				// Too narrow to see, or already covered.
+				// Too narrow to see, or covered by another call.
 				if (x > c.w || x + w < 0 || s[1] >= lane.depth ||
 				    x + w < (ends[s[1]] || 0))
 					return;

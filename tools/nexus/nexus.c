@@ -333,7 +333,7 @@ static inline int parse(struct nexus *nexus, const uint8_t *p,
 	message->src = packed >> TCODE_BITS & nexus->src_mask;
 	layout = &nexus->layout[message->tcode];
 	if (!layout->known) {
-		/* SRC must be complete, in slices that end no field. */
+		/* SRC must be complete, in slices that do not end a field. */
 		i = (TCODE_BITS + (unsigned int)__builtin_popcount(nexus->src_mask)) /
 		    SLICE_BITS;
 		if (word & MSEO_LOW & ((1ull << (8 * i)) - 1))
@@ -403,7 +403,7 @@ static inline int parse(struct nexus *nexus, const uint8_t *p,
 	if (message->tcode == NEXUS_DATA_ACQUISITION)
 		note_stamp(nexus, message);
 	message->time = nexus->now[message->src];
-	/* A trace whose stores have no timestamps has no times for them. */
+	/* Without timestamps in stores, stores have no times. */
 	if (message->tcode != NEXUS_DATA_ACQUISITION ||
 	    nexus->stamps != NEXUS_STAMPS_NONE)
 		message->flags |= time_flags[nexus->quality[message->src]];
@@ -637,8 +637,8 @@ static const uint64_t slice_mask[] = {
 };
 
 /*
- * Nearly all of a trace are stores in short messages of unpredictable length: find all
- * fields without a data-dependent branch. Anything unusual is left to parse().
+ * Nearly all messages of a trace are short stores of unpredictable length: find all fields
+ * without a data-dependent branch. parse() handles everything else.
  */
 static inline __attribute__((always_inline)) size_t
 decode_stores(struct nexus *nexus, struct store *store, size_t count, bool delta)
@@ -694,7 +694,7 @@ decode_stores(struct nexus *nexus, struct store *store, size_t count, bool delta
 			break;
 		stored = begin >> (SLICE_BITS * (tag + 1)) &
 			 slice_mask[value - tag];
-		/* From the word that has all of it, without a branch. */
+		/* From the word that contains the whole field, without a branch. */
 		later = -(uint64_t)(value > 4);
 		timestamp = (begin ^ ((begin ^ rest) & later)) >>
 			    (SLICE_BITS * (value + 1) - (36 & later));

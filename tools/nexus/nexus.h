@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Nexus messages out of the bytes of a SiFive trace encoder.
+ * Decodes the bytes of a SiFive trace encoder into Nexus messages.
  *
  * Specification: IEEE-ISTO 5001 as SiFive's version 0 encoders speak it and
  * RISC-V N-Trace 1.0. One slice is one byte: MSEO in bits 1:0 (00 more of the
  * field, 01 last of a variable field, 11 last of the message, 10 reserved),
  * MDO in bits 7:2, least significant bits first. 0xff between messages is idle.
  *
- * The decoder needs no memory beyond struct nexus, never trusts its input and
- * makes progress on any bytes: what is not a message comes out as a gap, with
- * its place in the file.
+ * The decoder needs no memory beyond struct nexus, never trusts its input, and makes
+ * progress on any bytes: bytes outside messages are returned as a gap, with its offset.
  *
  *	nexus_init(&nexus, &options);
  *	while ((len = read(fd, buf, sizeof(buf))) > 0) {
@@ -215,8 +214,8 @@ int nexus_init(struct nexus *nexus, const struct nexus_options *options);
  * @quality:	of the following times. An unknown time is not checked for
  *		contradictions.
  *
- * Call it for a ring that wrapped, after NEXUS_GAP_ALIGN if options.ring is set, and
- * after damage.
+ * Call it for a wrapped ring, after NEXUS_GAP_ALIGN if options.ring is set, and after
+ * damage.
  */
 void nexus_set_time(struct nexus *nexus, unsigned int src, uint64_t time,
 		    enum store_time quality);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Words for what is in a record. Event names are perf's. */
+/* Names of what a record contains. Event names are perf's. */
 #include <inttypes.h>
 #include <stdio.h>
 

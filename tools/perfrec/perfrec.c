@@ -37,10 +37,10 @@ struct stream {
 	const struct perfrec_header *header;
 	struct perfrec_header	*reading;
 	uint64_t		header_words;
-	/* The words being read as a header may be counters instead. */
+	/* The words being read as a header may instead be counters. */
 	bool			tentative;
 	struct perfrec_record	record;
-	/* It began after a loss: its words may be a header's, without the magic. */
+	/* It began after a loss: its words may be the rest of a header. */
 	bool			doubtful;
 	/* The addresses' low words as sent. */
 	uint32_t		low[2];
@@ -51,7 +51,7 @@ struct stream {
 	/* The latest word, if that was the magic in 32 bits. */
 	bool			magic;
 	struct perfrec_stamp	magic_stamp;
-	/* Words are missing since the header; and since the latest record. */
+	/* Words are missing since the header, or since the latest record. */
 	bool			broken;
 	bool			lost;
 	/* @value and @address belong to the stream's previous record. */
@@ -116,7 +116,7 @@ void perfrec_repeat(struct perfrec *perfrec, uint64_t records)
 	perfrec->interval = records;
 }
 
-/* Header number 0 stands for the one before a stream's first. */
+/* Number 0 is the assumed header before a stream's first one. */
 static void assume_header(struct stream *stream,
 			  const struct perfrec_header *assumed)
 {
@@ -406,7 +406,7 @@ static inline __attribute__((always_inline)) void rebuild_addresses(struct strea
 		record->flags |= PERFREC_DELTA_KNOWN;
 }
 
-/* The previous value, on which the latest builds: 0 after a header. */
+/* The previous value, from which the latest is computed: 0 after a header. */
 static inline uint64_t value_before(const struct stream *stream, unsigned int i)
 {
 	return stream->records ? stream->value[i] : 0;
@@ -469,7 +469,7 @@ static bool upper_part(const struct stream *stream, const struct store *word)
 	       !stream->upper_seen;
 }
 
-/* Gives the latest counter, which @word or (NULL) its own word completes. */
+/* Passes on the latest counter, which @word completes, or, if NULL, its own word. */
 static __attribute__((noinline)) void
 give_counter(struct perfrec *perfrec, struct stream *stream,
 			 const struct store *word)
@@ -535,7 +535,7 @@ is_header_rest(const struct stream *stream, const struct store *word)
 	return header && is_typed(stream) && words >= 3 * set && words <= 4 * set;
 }
 
-/* Ends a record that no later word shows to be complete. */
+/* Ends a record that no later word completes. */
 static void end_record(struct perfrec *perfrec, struct stream *stream)
 {
 	if (perfrec->ops->counter)

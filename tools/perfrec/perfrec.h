@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Performance records out of the stores to an instrumentation channel.
+ * Decodes the stores to an instrumentation channel into performance records.
  *
  * Documentation/trace-format.rst describes headers and records. The decoder is fed
  * words, each with its source (encoder), channel, size and time.
  *
- * Each (source, channel) is a stream of its own. Input is never trusted: what
- * fits neither a header nor a record is given to ops->lost, and the stream goes
- * on at the next word that can begin one. Records without a header before them
- * (the beginning of a ring buffer) are given with header NULL, or with the one of
- * perfrec_assume().
+ * Each (source, channel) is a separate stream. Input is never trusted: ops->lost gets words
+ * that fit neither a header nor a record, and the stream resumes at the next word that can
+ * begin one. Records before the first header (at the beginning of a ring buffer) have
+ * header NULL, or the one of perfrec_assume().
  */
 #ifndef SIFIVE_TRACE_PERFREC_H
 #define SIFIVE_TRACE_PERFREC_H
@@ -26,7 +25,7 @@
 #define PERFREC_SOURCES		STORE_SOURCES
 #define PERFREC_CHANNELS	STORE_CHANNELS
 #define PERFREC_CHANNEL_DEFAULT	6
-/* How many headers of a stream are kept, the latest included. */
+/* Number of headers of a stream that are kept, including the latest. */
 #define PERFREC_HEADERS_KEPT	3
 /* Bits of a counter that a record can carry. */
 #define PERFREC_VALUE_BITS	SIFIVE_TRACE_RECORD_COUNT_BITS
@@ -129,7 +128,7 @@ struct perfrec_header {
 /* Records may be missing before this one: @delta may include theirs. */
 #define PERFREC_AFTER_LOSS	(1u << 3)
 /*
- * Stores are missing since the header, perhaps a newer header; or there is no header.
+ * Stores since the header are missing, perhaps a newer header; or there is no header.
  */
 #define PERFREC_STALE		(1u << 4)
 
@@ -183,7 +182,7 @@ enum perfrec_reason {
 };
 
 /**
- * struct perfrec_loss - words that became neither header nor record
+ * struct perfrec_loss - words that belong to no header and no record
  * @src:	source
  * @channel:	channel
  * @reason:	enum perfrec_reason
@@ -242,13 +241,13 @@ struct perfrec;
 struct perfrec *perfrec_new(const struct perfrec_ops *ops, void *context);
 
 /**
- * perfrec_assume() - the header of streams that have had none
+ * perfrec_assume() - set the header of streams before their first one
  * @perfrec:	decoder, before the first word
  * @header:	all but source, channel and places; copied
  *
- * For a buffer that wrapped: its streams continue from overwritten records, so values
- * that build on those are unknown until the next header. A stream's first word never
- * begins a record then: it may belong to the rest of a header.
+ * For a wrapped ring: its streams continue overwritten records, so values that depend on
+ * those are unknown until the next header. A stream's first word then never begins a
+ * record: it may belong to the rest of a header.
  *
  * Return: 0, or -ENOMEM.
  */
@@ -282,26 +281,26 @@ int perfrec_push(struct perfrec *perfrec, const struct store *word);
  * @perfrec:	decoder
  * @src:	the source that lost them, or -1 for all
  *
- * Records and headers that have begun are dropped. Until the stream's next
- * header nothing that builds on earlier records is known.
+ * Drops unfinished records and headers. Until the stream's next header, values that depend
+ * on earlier records are unknown.
  */
 void perfrec_lost(struct perfrec *perfrec, int src);
 
 /**
- * perfrec_settle() - wait no longer for the rest of a stream's record
+ * perfrec_settle() - do not wait for more words of a stream's record
  * @perfrec:	decoder
  * @src, @channel: the stream
  * @offset:	place in the file
  *
- * Gives the record that the stream holds if all its counters came before
- * @offset. For who knows that no more of it will come: its writer has begun
- * another, on another stream.
+ * Passes on the stream's current record if all its counters came before @offset. For a
+ * caller that knows the record is complete because its writer has begun another one in
+ * another stream.
  */
 void perfrec_settle(struct perfrec *perfrec, unsigned int src,
 		    unsigned int channel, uint64_t offset);
 
 /**
- * perfrec_settle_thread() - the same for a thread that has gone on elsewhere
+ * perfrec_settle_thread() - the same for a thread that continues in another stream
  * @perfrec:	decoder
  * @owner:	thread id
  * @channel:	streams of this channel that no thread is named in are the thread's, too
@@ -314,9 +313,8 @@ void perfrec_settle_thread(struct perfrec *perfrec, uint32_t owner,
  * perfrec_flush() - the trace has ended
  * @perfrec:	decoder
  *
- * Gives the last record of each stream: it is complete when the low word of
- * each counter has come. Without a header it must have as many counters as the
- * record before.
+ * Passes on the last record of each stream, if the low word of each counter has come.
+ * Without a header it must have as many counters as the previous record.
  */
 void perfrec_flush(struct perfrec *perfrec);
 

@@ -296,7 +296,7 @@ static void put_heading(struct table *table, unsigned int first,
 	put_string(table->out, "  function\n");
 }
 
-/* None of a row's calls has a time, as after a loss. */
+/* No call of a row has a time, as after a loss. */
 static bool is_unknown(const struct profile *profile, size_t row,
 		       const struct metric *metric)
 {
@@ -307,7 +307,7 @@ static bool is_unknown(const struct profile *profile, size_t row,
 	       !report_value(profile, row, metric);
 }
 
-/* Some of a row's calls have no time, or an inferred one. */
+/* Some calls of a row have no time, or an inferred one. */
 static bool is_uncertain(const struct profile *profile, size_t row,
 			 const struct metric *metric)
 {

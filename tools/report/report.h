@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* What the parts of report share: the numbers of a profile and their columns. */
+/* Shared by the parts of report: the numbers of a profile and their columns. */
 #ifndef SIFIVE_TRACE_REPORT_H
 #define SIFIVE_TRACE_REPORT_H
 

@@ -301,7 +301,7 @@ static void choose_columns(struct diff *diff)
 	diff->metrics = kept;
 }
 
-/* The largest difference first. */
+/* Largest difference first. */
 static int sort(struct diff *diff)
 {
 	int by = report_sort_metric(diff->options, diff->metric, diff->metrics);
@@ -341,7 +341,7 @@ static void tell_coverage(const struct diff *diff)
 	for (i = 0; i < 2 && !diff->options->csv; i++)
 		put_format(diff->out, "Trace %s %s.\n", which[i],
 			   coverage_of(input[i]) == COVERAGE_UNKNOWN &&
-			   !coverage_lost(input[i]) ? "covers what is not known" :
+			   !coverage_lost(input[i]) ? "has an unknown coverage" :
 			   coverage_text(input[i], text));
 	if (!diff->options->csv)
 		put_string(diff->out, "Not both cover their whole run: totals do not compare.\n");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Limits for the compressed sections of an ELF file, which may claim any size. */
+/* Limits the compressed sections of an ELF file, which may claim any size. */
 #ifndef SIFIVE_TRACE_INFLATE_H
 #define SIFIVE_TRACE_INFLATE_H
 

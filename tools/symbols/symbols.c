@@ -49,7 +49,7 @@ struct object {
 	uint64_t	bias;
 	const char	*given;		/* the user's file for it, or NULL */
 	bool		tried;
-	bool		expected;	/* functions of the trace are expected in it */
+	bool		expected;	/* the trace has functions in it */
 	struct image	*image;
 	/* The same part of the same file, in the first process that has it. */
 	struct object	*first;

@@ -23,12 +23,11 @@
 /* Size of the copy buffer. */
 #define CHUNK	65536
 
-/* How long to wait for a program's child, in steps of 10 ms. */
+/* Time to wait for a program's child, in steps of 10 ms. */
 #define CHILD_STEPS	100
 
 /*
- * Takes hardware and counters, and sets sampling up; perf_device_close() gives them
- * back.
+ * Takes hardware and counters, and sets up sampling; perf_device_close() releases them.
  */
 static int begin(struct perf_device *device, struct perf_setup *setup)
 {
@@ -182,8 +181,7 @@ static void put_sources(int fd, const struct sifive_trace_sink *sink,
 }
 
 /*
- * The counters of the session's program, also of one that ended before it could
- * write them.
+ * The losses that the session's program counted, even if it ended before it wrote them.
  */
 static void put_lost(int fd, const struct sifive_trace_status *status,
 		     struct output *out)
@@ -335,7 +333,7 @@ static int get_sink(int fd, uint32_t index, struct sifive_trace_sink *sink)
 	return ioctl(fd, SIFIVE_TRACE_IOC_SINK, sink);
 }
 
-/* Of a drained sink. */
+/* For a drained sink. */
 static void report_gaps(const char *name, const struct sifive_trace_sink *sink, bool full)
 {
 	bool more = sink->flags & SIFIVE_TRACE_STATUS_GAP_MORE;
@@ -349,7 +347,7 @@ static void report_gaps(const char *name, const struct sifive_trace_sink *sink, 
 	       "they were overwritten before the command had read them: a larger -b, or fewer records, loses less");
 }
 
-/* No loss: the user asked for a ring. */
+/* Not a loss: the user asked for a ring. */
 static void report_sink(const char *name, const struct sifive_trace_sink *sink,
 			bool quiet)
 {
@@ -465,7 +463,7 @@ int capture_save(int fd, const char *path, const char *description,
 		}
 		perf_device_file(name, sizeof(name), path, i, status.sinks);
 		error = drain && !drain_account(drain, i, &sink);
-		/* Small, and needed for a copy elsewhere, too. */
+		/* Written in any case: it is small, and a later dump needs it. */
 		failed |= write_meta(fd, name, &sink, description, objects, drain,
 				     ran);
 		if (!drain)
@@ -616,8 +614,9 @@ static char *read_meta(const char *meta)
 }
 
 /*
- * Where coverage and losses begin, or belong: a side-car file written at the program's
- * start lacks them. Strings have no line ends. The run's time is taken from it, if it is there.
+ * The position of coverage and losses, or where to insert them: a side-car file written at
+ * the program's start lacks them. Strings contain no newlines. Also reads the run's time,
+ * if it is there.
  */
 static char *coverage_of(char *text, uint64_t *ran)
 {
@@ -687,7 +686,7 @@ static int rescue_sink(int fd, const char *path, uint32_t index, uint32_t sinks,
 	return 0;
 }
 
-/* A session that a program has left and another process still holds. */
+/* A session of an ended program that another process still holds. */
 static bool is_busy(int fd, const char *path, uint32_t sinks)
 {
 	char name[PATH_MAX], meta[META_MAX];
@@ -714,7 +713,7 @@ int capture_rescue(const char *path, const struct capture_mark *mark,
 		error = -1;
 	if (fd < 0 && status.capture - mark->capture > 1)
 		report("another session has configured the trace hardware since: the program's records are lost");
-	/* If one sink's bytes do not fit, those of the next may. */
+	/* The next sink's bytes may fit even if this one's do not. */
 	for (i = 0; !error && i < status.sinks; i++) {
 		one = rescue_sink(fd, path, i, status.sinks, ran, quiet);
 		if (one > 0)
@@ -733,7 +732,7 @@ int capture_rescue(const char *path, const struct capture_mark *mark,
 	return error;
 }
 
-/* The side-car file of a drained sink gets what became of its bytes. */
+/* Add the copied and lost bytes of a drained sink to its side-car file. */
 static int finish_sink(int fd, const struct drain *drain, uint32_t index, uint64_t ran,
 		       bool *finished)
 {

@@ -42,11 +42,11 @@ struct capture_mark {
 };
 
 /**
- * capture_try() - check that a program will get what it is going to request
+ * capture_try() - check that the resources a program will request are available
  * @wanted:	what it will request
  * @mark:	all but @pid is set
  *
- * Takes all resources and releases them. Return: 0, or -1 with sifive_trace_error().
+ * Takes all resources and releases them again. Return: 0, or -1 with sifive_trace_error().
  */
 int capture_try(const struct perf_setup *wanted, struct capture_mark *mark);
 
@@ -81,7 +81,7 @@ int capture_save(int fd, const char *path, const char *description,
 int capture_samples(int fd);
 
 /**
- * capture_compare() - report recorded data that a program's files lack
+ * capture_compare() - report captured data that a program's files lack
  * @path:	as for capture_save()
  * @mark:	its capture
  * @quiet:	print only errors and losses

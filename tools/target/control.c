@@ -33,7 +33,7 @@
 /* "PID LEFT_OUT MISSED BEGAN RAN BYTES SAMPLES": the last two once the session has ended. */
 #define STATE		FOLDER "/state"
 
-/* How long stop waits, in steps of 10 ms. */
+/* Time that stop waits, in steps of 10 ms. */
 #define STOP_STEPS	1000
 
 /**
@@ -139,7 +139,7 @@ static void tell_to_stop(int number)
 	told_to_stop = 1;
 }
 
-/* Replaces the files as a whole: dump may read them at any time. */
+/* Replaces the files atomically: dump may read them at any time. */
 static int describe(const struct perf_setup *setup, struct objects *objects,
 		    struct state *state)
 {
@@ -191,15 +191,14 @@ static int hold(struct perf_setup *setup, int ready)
 		watch_wait(&watch, NULL, NULL, &none);
 		watch_read(&watch, 0, &objects);
 		/*
-		 * A description costs more with more objects, so write it less
-		 * often.
+		 * The more objects, the longer a description takes, so write it less often.
 		 */
 		if (objects.count != known && waited++ >= objects.count / 256) {
 			describe(setup, &objects, &state);
 			known = objects.count;
 			waited = 0;
 		}
-		/* A pause, so that a burst of events costs one pass. */
+		/* Pause, to handle a burst of events in one pass. */
 		ppoll(NULL, 0, &pause, &none);
 	}
 
@@ -219,7 +218,7 @@ static int hold(struct perf_setup *setup, int ready)
 	return EXIT_OK;
 }
 
-/* Only its owner can put links there. */
+/* Only its owner can create links there. */
 static int make_folder(void)
 {
 	struct stat status;
@@ -462,7 +461,7 @@ static int dump(const char *path)
 	fd = open_status(&status);
 	if (fd < 0)
 		return EXIT_UNREADABLE;
-	/* The notes of start belong to this capture, or to an earlier one. */
+	/* The state of start belongs to this capture, or to an earlier one. */
 	if (read_state(&state) &&
 	    (is_ours(&status, &state) ||
 	     (state.ended && state.bytes == status.bytes &&

@@ -68,7 +68,7 @@ static void explain_memory(const struct trace_node *n)
 	}
 }
 
-/* A node that the module does not use, or not fully. */
+/* A node that the module does not use, or uses only in part. */
 static void explain_node(const struct trace_node *n, bool stops)
 {
 	const char *driver = n->funnel ? "sifive-trace-funnel" :
@@ -173,7 +173,7 @@ static void check_privilege(void)
 	fix("run as root, or give the command the capability, and through it what it records: setcap cap_perfmon+ep " COMMAND);
 }
 
-/* What unusual settings of perf allow. */
+/* Reports unusual settings of perf. */
 static void check_settings(void)
 {
 	char paranoid[16], access[16];
@@ -182,7 +182,7 @@ static void check_settings(void)
 		     sizeof(paranoid));
 	machine_file("/proc/sys/kernel/perf_user_access", access,
 		     sizeof(access));
-	/* A level of Debian's kernels: CAP_PERFMON is not enough for it. */
+	/* A level of Debian's kernels, at which CAP_PERFMON is not enough. */
 	if (!machine_capable(MACHINE_CAP_ADMIN) && atoi(paranoid) > 2) {
 		note("kernel.perf_event_paranoid = %s: perf does not report to this user which objects programs load: samples of static programs, and of -a, have no names",
 		     paranoid);
@@ -283,7 +283,7 @@ static void check_cpus(int fd)
 	}
 }
 
-/* Counters that firmware withholds. */
+/* Counters that firmware does not delegate. */
 static void check_delegation(int fd)
 {
 	struct sifive_trace_event cycles = { .code = 1 };

@@ -17,17 +17,19 @@
 /* Bytes of one read(), the most that the driver gives at once. */
 #define CHUNK		65536
 
-/* Reads of a sink before the others, and before signals. */
+/* Reads from one sink before the other sinks and signals have their turn. */
 #define READS		32
 
 #define MS		1000000
 
-/* How long to wait: for a program's first record, for one that has none, for bytes. */
+/*
+ * Poll intervals: for a program's first record, for a program without records, for bytes.
+ */
 #define SOON		(1 * MS)
 #define SOON_LOOKS	1000
 #define LATER		(20 * MS)
 
-/* A sink gives whole messages to those who want this many bytes. */
+/* A read of at least this many bytes returns whole messages. */
 #define LEAST		64
 
 #define SECOND		UINT64_C(1000000000)
@@ -60,7 +62,7 @@ int drain_open(struct drain *d, const char *path, uint32_t capture, uint32_t sin
 	d->path = path;
 	d->capture = capture;
 	d->events = epoll_create1(EPOLL_CLOEXEC);
-	/* A sink's own node is for reading alone. */
+	/* A sink's own node is read-only. */
 	d->control = open(machine_device(), O_RDONLY | O_CLOEXEC);
 	for (i = 0; i < sinks; i++)
 		d->sink[i] = (struct drain_sink){ .device = -1, .file = -1 };
@@ -79,7 +81,7 @@ void drain_limit(struct drain *d, uint64_t most, uint64_t time, bool quiet)
 	d->progress = !quiet && isatty(STDERR_FILENO);
 }
 
-/* No longer than to the end. */
+/* Not beyond the end. */
 static void shorten(const struct drain *d, struct timespec *longest)
 {
 	uint64_t now = perf_device_now(), left = d->until > now ? d->until - now : 0;
@@ -109,7 +111,7 @@ const struct timespec *drain_event(const struct drain *d, struct pollfd *event,
 	return longest;
 }
 
-/* Whether the capture is the one to copy; @runs: and runs. */
+/* Whether this is the capture to copy; with @runs, whether it is also running. */
 static bool is_ours(const struct drain *d, bool runs)
 {
 	struct sifive_trace_status status = { .size = sizeof(status) };
@@ -130,7 +132,7 @@ static void fail(const struct drain *d, struct drain_sink *s)
 	report("%s: %s: what follows is lost", name, strerror(errno));
 }
 
-/* What a full disk does not take is read all the same, so that it is counted. */
+/* Continue to read when the disk is full, so that the lost bytes are counted. */
 static void write_file(const struct drain *d, struct drain_sink *s, const char *from,
 		       size_t size)
 {
@@ -159,7 +161,7 @@ static uint64_t all_bytes(const struct drain *d)
 	return bytes;
 }
 
-/* Bytes that the files may still get; less than LEAST: none. */
+/* Remaining bytes of the limit; fewer than LEAST count as none. */
 static uint64_t room(const struct drain *d)
 {
 	return d->most ? d->most - all_bytes(d) : UINT64_MAX;
@@ -175,7 +177,9 @@ static bool copy_chunk(struct drain *d, struct drain_sink *s)
 	if (most < LEAST)
 		return false;
 	got = read(s->device, chunk, most < CHUNK ? (size_t)most : CHUNK);
-	/* Another session may have begun since the last look; later ones give ESTALE. */
+	/*
+	 * Another session may have begun since the last check; later calls return ESTALE.
+	 */
 	if (got > 0 && !s->bytes && !is_ours(d, false))
 		got = 0;
 	if (got > 0) {
@@ -220,7 +224,7 @@ static void hide(const struct drain *d)
 		fputs("\r\033[K", stderr);
 }
 
-/* What is lost from now on is no loss. */
+/* From now on missing bytes are not a loss. */
 static void end(struct drain *d)
 {
 	uint32_t i;

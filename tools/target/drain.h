@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Copies a capture to its files while it runs, so that it can be longer than its
- * buffers. The session may be another process's: reading needs none.
+ * Copies a capture to its files while it runs, so that it can be larger than its buffers.
+ * Reading does not need the session, which may be another process's.
  */
 #ifndef SIFIVE_TRACE_DRAIN_H
 #define SIFIVE_TRACE_DRAIN_H
@@ -87,7 +87,7 @@ int drain_open(struct drain *drain, const char *path, uint32_t capture, uint32_t
 void drain_limit(struct drain *drain, uint64_t most, uint64_t time, bool quiet);
 
 /**
- * drain_event() - what to wait for until the next drain_copy()
+ * drain_event() - the event to wait for before the next drain_copy()
  * @event:	filled for poll()
  * @longest:	filled with the longest time to wait
  *
@@ -96,14 +96,14 @@ void drain_limit(struct drain *drain, uint64_t most, uint64_t time, bool quiet);
 const struct timespec *drain_event(const struct drain *drain, struct pollfd *event,
 				   struct timespec *longest);
 
-/** drain_copy() - copy what there is, or a good part of it; sets @over at a limit */
+/* * drain_copy() - copy some or all available bytes; sets @over at a limit */
 void drain_copy(struct drain *drain);
 
-/** drain_rest() - copy everything, once nobody writes any more */
+/* * drain_rest() - copy all remaining bytes, after writing has stopped */
 void drain_rest(struct drain *drain);
 
 /**
- * drain_account() - correct the state of a sink by what could not be written
+ * drain_account() - correct the state of a sink by the bytes that could not be written
  * @index:	which sink
  * @sink:	as the driver gives it, after drain_rest()
  *

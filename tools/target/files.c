@@ -69,7 +69,7 @@ void files_remove(const char *path)
 	}
 }
 
-/* Whether a file can be written, creating it if need be; 0 or an errno. */
+/* Check that a file can be written, creating it if needed; 0 or an errno. */
 static int try_file(const char *path)
 {
 	struct stat status;

@@ -57,7 +57,7 @@ static void show_system(void)
 	}
 }
 
-/* What the last session's test of the encoder found. */
+/* Result of the last session's self-test of the encoder. */
 static void show_messages(const struct sifive_trace_encoder *e)
 {
 	char text[160];
@@ -232,7 +232,7 @@ static int command_info(int argc, char **argv)
 		rc = cli_arguments(&info_command, 0, argc, argv);
 	if (rc)
 		return rc;
-	/* Read-only suffices, which more users may open than may trace. */
+	/* Read-only, since more users may read than may trace. */
 	fd = open(machine_device(), O_RDWR | O_CLOEXEC);
 	if (fd < 0)
 		fd = open(machine_device(), O_RDONLY | O_CLOEXEC);

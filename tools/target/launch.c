@@ -21,7 +21,7 @@ static void pass_on(int number)
 		kill(running, number);
 }
 
-/* For SIGCHLD: all it has to do is interrupt the wait. */
+/* For SIGCHLD, which only has to interrupt the wait. */
 static void wake(int number)
 {
 	(void)number;
@@ -41,7 +41,7 @@ static const struct {
 
 #define SIGNALS		(sizeof(signals) / sizeof(signals[0]))
 
-/* The handling before. */
+/* The previous handlers. */
 struct before {
 	struct sigaction	action[SIGNALS];
 	sigset_t		mask;
@@ -149,7 +149,7 @@ int launch_run(const struct launch *launch, struct launched *launched)
 		launched->ran = !read(ends[0], &failed, 1);
 	}
 	close(ends[0]);
-	/* After the program's end signals are not passed on. */
+	/* Do not forward signals once the program has ended. */
 	sigprocmask(SIG_SETMASK, &before.mask, NULL);
 	return_signals(&before);
 	return status;

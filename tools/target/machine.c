@@ -89,7 +89,7 @@ void machine_firmware(char *text, size_t size)
 	*text = '\0';
 	if (!log)
 		return;
-	/* Both numbers are on one line. */
+	/* The log has both numbers on one line. */
 	line = strstr(log, "SBI implementation ID=");
 	if (line &&
 	    log_word(line, "ID=", implementation, sizeof(implementation)) &&
@@ -262,7 +262,7 @@ unsigned int machine_changed(const struct sifive_trace_status *status)
 {
 	unsigned int encoders = (unsigned int)__builtin_popcountll(status->changed);
 
-	/* Funnels have no bit. */
+	/* Funnels have no bit in the mask. */
 	return encoders || !(status->flags & SIFIVE_TRACE_STATUS_CHANGED) ? encoders : 1;
 }
 

@@ -36,10 +36,10 @@ void machine_process(int pid, char *text, size_t size);
 bool machine_capable(int capability);
 
 /**
- * machine_pass_on() - make this process's tracing capabilities ambient, for the
- * program that it executes
+ * machine_pass_on() - make this process's tracing capabilities ambient, so that the
+ *		executed program has them
  *
- * File capabilities would not do: the loader ignores LD_PRELOAD with them.
+ * File capabilities do not work: with them the loader ignores LD_PRELOAD.
  */
 void machine_pass_on(void);
 
@@ -50,7 +50,7 @@ const char *machine_device(void);
 bool machine_side_car(void);
 
 /**
- * machine_query() - ask which counters can count an event
+ * machine_query() - query which counters can count an event
  * @fd:		the trace device, open for writing
  * @event:	the event
  * @query:	filled for all CPUs that have an encoder: counters, readable and known

@@ -32,7 +32,7 @@ bool nodes_module(void)
 	return !access(DRIVERS OURS "encoder", F_OK);
 }
 
-/* The strings of a property, each NUL-terminated, and an empty one. */
+/* The strings of a property, each NUL-terminated, followed by an empty one. */
 static bool property(const char *node, const char *name, char *text, size_t size)
 {
 	char path[PATH_MAX];

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-/* More than any machine has. */
+/* More nodes than any machine has. */
 #define NODES_MAX	128
 
 /** enum node_state - state of a trace node */

@@ -13,7 +13,7 @@
 #include "../trace/meta.h"
 #include "objects.h"
 
-/* Objects that a side-car file has room for. */
+/* Limit of the objects in a side-car file. */
 #define BYTES_MAX	(META_BYTES_MAX / 4 * 3)
 
 /* Bytes of one object without its path. */
@@ -151,7 +151,7 @@ static size_t choose(const struct objects *objects, const struct object **list)
 	return kept;
 }
 
-/* At most: an escaped JSON character takes 6 bytes. */
+/* An upper bound: an escaped JSON character takes 6 bytes. */
 static size_t bytes_of(const struct object *object)
 {
 	const signed char *c = (const signed char *)object->path;

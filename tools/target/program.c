@@ -28,9 +28,9 @@
 /* Characters that end a name in LD_PRELOAD, or that the loader expands. */
 #define NOT_IN_PRELOAD	" :$"
 
-/* A name in everything that calls the hooks, and in libc, which has empty ones. */
+/* A symbol in every file that calls the hooks, and in libc, which has empty ones. */
 static const char hook[] = "__cyg_profile_func_enter";
-/* A name in everything that contains the library. */
+/* A symbol in every file that contains the library. */
 static const char variable[] = "SIFIVE_TRACE_RECORD";
 
 static void look_at_object(struct program *program, const char *path)
@@ -229,7 +229,7 @@ int program_link(char *library, char *folder)
 		return -1;
 	}
 	link_name(link, folder);
-	/* Also readable by a program that changes its user. */
+	/* Readable even for a program that changes its user. */
 	if (chmod(folder, 0755) || symlink(library, link)) {
 		report("%s: %s", link, strerror(errno));
 		program_unlink(folder);

@@ -25,7 +25,7 @@
 #include "select.h"
 #include "watch.h"
 
-/* What --on-full says, in the order of its words. */
+/* Values of --on-full, in the order of its words. */
 enum on_full {
 	ON_FULL_USUAL = -1,
 	ON_FULL_STOP,
@@ -219,7 +219,7 @@ static int refuse(void)
 	return EXIT_RECORD;
 }
 
-/* Says that what is there lacks what the program would have written at its end. */
+/* Reports what is missing because the program did not write its trace. */
 static void report_end(int number)
 {
 	char why[128] = "the program ended without exit(), called exec(), or went on in the background,";
@@ -255,7 +255,7 @@ static int rescue(const struct recording *r, const struct capture_mark *mark, in
 	return status ? status : EXIT_RECORD;
 }
 
-/* The program's trace was written while it ran: the rest of it. */
+/* The program's trace was written while it ran: write the rest. */
 static int finish(struct recording *r, const struct capture_mark *mark, int status)
 {
 	bool finished;
@@ -273,7 +273,7 @@ static int finish(struct recording *r, const struct capture_mark *mark, int stat
 	return error && !status ? EXIT_RECORD : status;
 }
 
-/* Files are made now, for a capture that is drained. */
+/* Create the files now if the capture is drained. */
 static int drain(struct recording *r, uint32_t capture, uint32_t sinks)
 {
 	if (!r->setup.parsed.take.drain)
@@ -288,7 +288,7 @@ static int drain(struct recording *r, uint32_t capture, uint32_t sinks)
 	return -1;
 }
 
-/* The program was not run after all. */
+/* The program was not run. */
 static void forget_files(struct recording *r)
 {
 	if (!r->drain.sinks)
@@ -313,7 +313,7 @@ static void meanwhile(void *argument, const sigset_t *mask)
 	longest = drain_event(&r->drain, &trace, &time);
 	watch_wait(&r->watch, &trace, longest, mask);
 	drain_copy(&r->drain);
-	/* A session of the command's own need not go on; a program's does. */
+	/* Stop a session of the command's own; a program's continues. */
 	if (r->drain.over && r->device.fd > 0 && !r->device.ran &&
 	    perf_device_stop(&r->device))
 		report("%s", sifive_trace_error());
@@ -329,7 +329,7 @@ static void meanwhile_program(void *argument, const sigset_t *mask)
 	meanwhile(argument, mask);
 }
 
-/* With the library, which records from within the program. */
+/* Record with the library, within the program. */
 static int record_with_library(struct recording *r)
 {
 	const struct launch launch = {
@@ -370,7 +370,7 @@ static int start(void *argument)
 {
 	struct recording *r = argument;
 
-	/* A statically linked library must not record either. */
+	/* A statically linked library must not record in this mode. */
 	unsetenv("SIFIVE_TRACE_RECORD");
 	if (stay(r))
 		return -1;
@@ -404,7 +404,7 @@ static int save(struct recording *r, const struct launch *launch)
 	return error ? -1 : 0;
 }
 
-/* Without the library: the kernel samples the program, or everything with -a. */
+/* Record without the library: the kernel samples the program, or everything with -a. */
 static int record_samples(struct recording *r)
 {
 	struct perf_device *device = &r->device;
@@ -434,7 +434,7 @@ static int record_samples(struct recording *r)
 	objects_add(&r->objects, getpid());
 	if (r->all)
 		objects_add_all(&r->objects);
-	/* The program's process starts the capture, which this one does not see. */
+	/* The program's process starts the capture, so this one does not know when. */
 	if (!r->all)
 		device->began = perf_device_now();
 	status = launch_run(&launch, &r->launched);
@@ -527,10 +527,10 @@ static int record(struct recording *r)
 	     r->setup.options.flags & SIFIVE_TRACE_HEADER_ONCE ||
 	     r->setup.options.count_type != SIFIVE_TRACE_XOR))
 		return usage_error("--header-interval goes with --ring or --on-full drain and --count xor, not with --header-once");
-	/* There would be no records otherwise. */
+	/* Otherwise there would be no records. */
 	if ((!load || !r->program.hooks) && !setup_sampled(&r->setup))
 		r->setup.options.interval = SETUP_INTERVAL;
-	/* A thread's own differences would need a header of the thread's. */
+	/* Per-thread differences would need a header for each thread. */
 	if (r->setup.options.flags & SIFIVE_TRACE_HEADER_ONCE &&
 	    r->setup.options.count_type == SIFIVE_TRACE_DELTA)
 		r->setup.per_cpu = true;

@@ -62,7 +62,7 @@ int watch_open(struct watch *watch, bool seldom)
 	watch->ring = calloc(most, sizeof(*watch->ring));
 	for (cpu = 0; watch->event && watch->ring && cpu < most; cpu++) {
 		fd = open_cpu((int)cpu, seldom);
-		/* The CPU is offline. */
+		/* Its CPU is offline. */
 		if (fd < 0 && errno == ENODEV)
 			continue;
 		if (fd < 0)
@@ -160,7 +160,7 @@ void watch_wait(struct watch *watch, const struct pollfd *also,
 	size_t i;
 
 	event[watch->cpus] = also ? *also : (struct pollfd){ .fd = -1 };
-	/* Signals that have come already: events that have, too, would keep them waiting. */
+	/* Handle pending signals first: pending events would delay them. */
 	ppoll(NULL, 0, &now, mask);
 	if (ppoll(event, watch->cpus + 1, longest, mask) <= 0)
 		return;

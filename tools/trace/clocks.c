@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* The clocks of a trace's sources behind damage: see clocks.h. */
+/* The clocks of a trace's sources after damage: see clocks.h. */
 #include <string.h>
 
 #include "clocks.h"
 #include "ring.h"
 
-/* Fewer stores of a source do not show how its clock steps. */
+/* With fewer stores of a source, the steps of its clock are unknown. */
 #define FEW		256
 
 /* Bytes between two comparisons of clocks: more than RING_SKEW, and far less than wait. */
@@ -83,9 +83,9 @@ static void doubt(const struct window *window)
 }
 
 /*
- * Which store's timestamp is damaged: from there on the bit is to be flipped, up to
- * the contradiction. The steps there become shorter or longer; none may go back.
- * Return window->end if that is the message at the contradiction itself.
+ * The store whose timestamp is damaged: the bit must be flipped from there up to the
+ * contradiction, which changes the steps at both ends; none may go back. Return window->end
+ * if it is the message at the contradiction itself.
  */
 static size_t find_damage(const struct window *window, uint64_t time)
 {
@@ -154,7 +154,7 @@ void clocks_correct(struct clocks *clocks, const struct nexus_message *message)
 	uint64_t bit = message->contrary, time;
 
 	correct_bit(clocks, message->src, bit, message->time);
-	/* Behind an absolute time all bits are known. */
+	/* After an absolute time all bits are known. */
 	while (message->flags & NEXUS_SYNC &&
 	       latest_time(clocks, message->src, &time) && time > message->time) {
 		bit = highest_bit((time ^ message->time) & (bit - 1));
@@ -196,7 +196,10 @@ static void end_stretch(const struct nexus *nexus, struct clocks_stretch *stretc
 	stretch->latest = latest;
 }
 
-/* Doubt what the source with the latest time of @first and those of @last contradict. */
+/*
+ * Mark as doubtful the times of the source with the latest time of @first and of the
+ * sources of @last that contradict it.
+ */
 static void compare_stretches(struct clocks *clocks, struct nexus *nexus,
 			      const struct clocks_stretch *first,
 			      const struct clocks_stretch *last)
@@ -297,7 +300,7 @@ static void measure_steps(const struct clocks *clocks, struct ending *endings)
 	}
 }
 
-/* Back to where the last of the bits was confirmed: of @open sources. */
+/* Back to where the last of the bits was confirmed, for @open sources. */
 static void doubt_ends(struct clocks *clocks, struct ending *endings, unsigned int open)
 {
 	size_t i;
@@ -329,8 +332,8 @@ void clocks_end(struct clocks *clocks)
 		struct ending *ending = &endings[src];
 
 		/*
-		 * Steps of twice the longest are possible. What is wrong by less than the
-		 * shortest step nothing can show.
+		 * Steps of up to twice the longest are possible. An error smaller than the
+		 * shortest step cannot be detected.
 		 */
 		ending->bits &= 4 * highest_bit(ending->longest) - ending->lowest;
 		open += !!ending->bits;

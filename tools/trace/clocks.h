@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The clocks of a trace's sources behind damage: gaps, Error messages, unknown
- * TCODEs, timestamps that contradict each other.
+ * The clocks of a trace's sources after damage: gaps, Error messages, unknown TCODEs,
+ * contradictory timestamps.
  *
  * Messages wait in a queue before their records are decoded, so that a contradiction
  * also corrects, or marks, the times before it that it makes doubtful.
@@ -11,12 +11,12 @@
 
 #include "nexus/nexus.h"
 
-/* Stores that wait at least, and at most; at most so many other items. */
+/* Limits of the queue: fewest and most stores, and most other items. */
 #define CLOCKS_AHEAD	2048
 #define CLOCKS_QUEUE	(4 * CLOCKS_AHEAD)
 #define CLOCKS_EVENTS	64
 
-/* A message that is no store, or a gap: it comes before store @at. */
+/* A message other than a store, or a gap; it comes before store @at. */
 struct clocks_event {
 	size_t			at;
 	enum nexus_item		item;

@@ -95,7 +95,7 @@ bool coverage_partial(const struct input *input)
 	       coverage_lost(input) || coverage_gaps(input);
 }
 
-/* Bytes that were captured and are not in the file, such as those that nobody has read. */
+/* Captured bytes that are not in the file, for example because nobody read them. */
 static uint64_t not_there(const struct input *input)
 {
 	const struct meta_coverage *coverage = &input->meta.coverage;

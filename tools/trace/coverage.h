@@ -15,37 +15,43 @@ enum coverage {
 	COVERAGE_LAST,		/* a ring has wrapped */
 };
 
-/** coverage_of() - what the side-car file and the trace tell, once it has been read */
+/*
+ * * coverage_of() - the coverage from the side-car file and the trace, after it has been
+ * read
+ */
 enum coverage coverage_of(const struct input *input);
 
 /** coverage_word() - "all", "first", "last", or "unknown" */
 const char *coverage_word(enum coverage coverage);
 
 /**
- * coverage_text() - the same for people
+ * coverage_text() - the coverage as text
  * @text:	filled, with "covers the first 15.4 s of 195 s: ..." or ""
  *
  * Return: @text.
  */
 const char *coverage_text(const struct input *input, char text[COVERAGE_SIZE]);
 
-/** coverage_partial() - whether records are missing, of which tables are to tell */
+/* * coverage_partial() - whether records are missing, which tables must report */
 bool coverage_partial(const struct input *input);
 
-/** coverage_json() - the same as the members of a JSON object, with losses by cause */
+/* * coverage_json() - the coverage as members of a JSON object, with losses by cause */
 void coverage_json(const struct input *input, struct output *out);
 
 /**
- * coverage_lost() - records that the recorder knows to be missing, by all causes
+ * coverage_lost() - number of records that the recorder reports as lost, for all causes
  *
- * Those that a full buffer has no room for are not counted.
+ * Excludes records after the buffer was full.
  */
 uint64_t coverage_lost(const struct input *input);
 
-/** coverage_gaps() - how often bytes of the trace are missing, as the recorder tells it */
+/* * coverage_gaps() - number of gaps in the trace that the recorder reports */
 uint64_t coverage_gaps(const struct input *input);
 
-/** coverage_missing() - how many bytes at least; not what a full buffer had no room for */
+/*
+ * * coverage_missing() - bytes missing in them, a minimum; excludes bytes after the buffer
+ * was full
+ */
 uint64_t coverage_missing(const struct input *input);
 
 #endif /* SIFIVE_TRACE_COVERAGE_H */

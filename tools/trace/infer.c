@@ -8,13 +8,13 @@
 #include "trace.h"
 
 /*
- * Bytes that tell, if there are records with a header in them; and fewer, where
- * that is so with one width alone.
+ * Bytes that suffice if they contain records with a header; and fewer bytes, if only one
+ * width gives such records.
  */
 #define ENOUGH		(32u << 10)
 #define FIRST		(2u << 10)
 
-/* How much sense a trace makes; the first member that differs decides. */
+/* How plausible a decoding is; the first member that differs decides. */
 struct sense {
 	uint64_t	words;		/* in headers, and records with one */
 	int64_t		bare_words;	/* in records without, less dropped */
@@ -82,8 +82,8 @@ static bool better(const struct sense *a, const struct sense *b)
 }
 
 /*
- * Return the width, or -1; how much sense it makes; and with how many widths there
- * are records with a header.
+ * Return the width, or -1; its plausibility; and the number of widths that give records
+ * with a header.
  */
 static int try_widths(const void *data, size_t length,
 		      const struct nexus_options *options, struct sense *best,
@@ -142,13 +142,13 @@ int infer_src_bits(const void *data, size_t length,
 	return found;
 }
 
-/* Times that go back, and steps, as far as they tell; and bytes that are enough. */
+/* Limits of times that go back and of steps, and the number of bytes that suffices. */
 #define BACK_LEAST	4
 #define BACK_SHARE	8
 #define STEPS_LEAST	64
 #define STAMPS		(4u << 10)
 
-/* Fewer messages do not show the scheme. */
+/* With fewer messages the scheme is unknown. */
 #define UNCLEAR		16
 
 struct steps {

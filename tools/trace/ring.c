@@ -8,9 +8,9 @@
 #include "ring.h"
 
 #define CHUNK	(64u << 10)
-/* Looks over the file, at most, for sources that seem too late. */
+/* Most passes over the file for sources that seem too late. */
 #define LOOKS	4
-/* Times of all sources, in ticks, are near it. */
+/* A time in ticks; the times of all sources are near it. */
 #define MIDDLE	(1ull << 62)
 /* Stores decoded at once. */
 #define STORES	64
@@ -111,7 +111,7 @@ struct pass {
 	uint8_t			buffer[CHUNK];
 };
 
-/* The highest bit that is set in @bits, and all below it. */
+/* The highest bit set in @bits, and all bits below it. */
 static uint64_t up_to_highest(uint64_t bits)
 {
 	return bits ? ~0ull >> __builtin_clzll(bits) : 0;
@@ -150,18 +150,18 @@ static uint64_t latest(uint64_t value, uint64_t known, uint64_t limit,
 	uint64_t any = mask & ~known, less = 0;
 
 	if (value & (below ^ below >> 1)) {
-		/* Too late from there on: it has to be less above. */
+		/* Too late from that bit on: a higher bit has to be less. */
 		less = limit & any & ~below;
 		if (!less)
 			return value | any;
 		less &= -less;
 		below = 2 * less - 1;
 	}
-	/* Equal above; less there, so that all else may be 1. */
+	/* Equal above, less there: all lower bits may be 1. */
 	return (limit & ~below) | ((value | any) & below & ~less);
 }
 
-/* The source's last message was at @limit, or as short before as can be. */
+/* The source's last message was at @limit, or as shortly before as possible. */
 static void place_last(struct pass *pass, unsigned int src, uint64_t limit)
 {
 	struct chain *chain = &pass->chain[src];
@@ -229,7 +229,7 @@ static void look_at(struct pass *pass, struct chain *chain, uint64_t offset,
 	uint64_t place = chain->place - ((chain->last - time) & pass->mask);
 	unsigned int i;
 
-	/* Behind so many there is nothing left to move on. */
+	/* After that many passes nothing is left to move. */
 	for (i = 0; i < 3 && pass->stretch + i < offset / RING_SKEW; i++)
 		end_stretch(pass);
 	pass->stretch = offset / RING_SKEW;
@@ -271,7 +271,7 @@ static void on_message(struct pass *pass, const struct nexus_message *message)
 	}
 }
 
-/* What comes before the next message that is no store. */
+/* The stores before the next other message. */
 static void on_stores(struct pass *pass)
 {
 	struct store store[STORES];
@@ -298,7 +298,7 @@ static void start_clocks(struct pass *pass)
 			       TIME_UNKNOWN);
 }
 
-/* Any source may have sent what is lost. */
+/* Any source may have sent the lost bytes. */
 static void end_chains(struct pass *pass)
 {
 	unsigned int src;
@@ -369,7 +369,7 @@ static void begin_look(struct pass *pass)
 	}
 }
 
-/* Return whether a source's times were put earlier. */
+/* Return whether a source's times were moved earlier. */
 static bool put_earlier(struct pass *pass)
 {
 	bool changed = false;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Infers what a ring buffer has overwritten, as far as possible: the header
- * that a stream's first records belong to, and the times of its first messages.
+ * Infers what a ring buffer has overwritten, as far as possible: the header of a stream's
+ * first records, and the times of its first messages.
  */
 #ifndef SIFIVE_TRACE_RING_H
 #define SIFIVE_TRACE_RING_H
@@ -12,8 +12,8 @@
 #include "meta.h"
 
 /*
- * Distance in bytes by which messages of two sources can change places on their way:
- * the size of the buffers in encoder and funnel, with a good margin.
+ * Distance in bytes over which messages of two sources can be reordered on their way: the
+ * size of the buffers in encoder and funnel, with a wide margin.
  */
 #define RING_SKEW	512
 
@@ -26,7 +26,7 @@
 bool ring_header(const struct meta *meta, struct perfrec_header *header);
 
 /**
- * ring_begins() - whether the first time in a trace builds on one before
+ * ring_begins() - whether the first time in a trace depends on an earlier one
  * @data:	beginning of the trace
  * @length:	bytes of it
  */

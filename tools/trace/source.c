@@ -12,8 +12,8 @@
 #include "source.h"
 
 /*
- * A pipe pauses when it has been empty for so long, or when the oldest byte has waited
- * for so long, the very first one less: milliseconds.
+ * In ms: a pipe pauses when it has been empty for this time, or when its oldest byte has
+ * waited for this time; the very first byte waits less.
  */
 #define PAUSE		30
 #define WAIT_FIRST	70
@@ -70,7 +70,7 @@ int source_fill_up(struct source *source)
 
 	source->paused = false;
 	while (source->filled < SOURCE_CHUNK) {
-		/* For the first byte it may take for ever. */
+		/* The first byte may take any time. */
 		source->paused = source->live && source->filled > before &&
 				 pauses(source, since);
 		if (source->paused)

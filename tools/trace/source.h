@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* A trace's bytes: from a file in large pieces, from a pipe as they come. */
+/* A trace's bytes: from a file in large pieces, from a pipe as they arrive. */
 #ifndef SIFIVE_TRACE_SOURCE_H
 #define SIFIVE_TRACE_SOURCE_H
 
@@ -13,7 +13,7 @@
 /* Bytes read at once; the first ones also serve to infer the SRC width. */
 #define SOURCE_CHUNK	(256u << 10)
 
-/* Bytes before those at hand that are kept: a damaged message may begin there. */
+/* Number of earlier bytes that are kept: a damaged message may begin there. */
 #define SOURCE_HISTORY	CLOCKS_DAMAGE_MAX
 
 /**
@@ -49,13 +49,13 @@ struct source {
 int source_open(struct source *source, const char *path);
 
 /**
- * source_fill() - the next bytes in place of those at hand
+ * source_fill() - replace the current bytes by the next ones
  *
  * Return: 0, with nothing filled at the end; -1 for an error that has been printed.
  */
 int source_fill(struct source *source);
 
-/** source_fill_up() - bytes behind those at hand, as many as fit: as source_fill() */
+/* * source_fill_up() - append as many bytes as fit; otherwise as source_fill() */
 int source_fill_up(struct source *source);
 
 /** source_rewind() - read again from @start on; as source_fill() */

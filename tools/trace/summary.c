@@ -225,8 +225,8 @@ static void recorder_losses(const struct input *input)
 }
 
 /*
- * The losses of --strict. What a ring has overwritten is no loss, nor what was made behind
- * a limit of the recording, which may cut records.
+ * The losses of --strict. Bytes that a ring has overwritten are not lost, nor is anything
+ * after a limit of the recording, which may cut records.
  */
 static bool is_lossy(const struct input *input)
 {

@@ -22,7 +22,7 @@
 /* Stores to decode at once. */
 #define STORES	64
 
-/* Damaged places to search for timestamps. */
+/* Limit of damaged places to search for timestamps. */
 #define RECOVERIES	4096
 
 struct trace {
@@ -67,8 +67,8 @@ static void on_header(void *context, const struct perfrec_header *header)
 }
 
 /*
- * The last record on the old source of a thread that moved waits for a word there,
- * which may not come before the thread returns.
+ * The last record of a moved thread on its old source waits for a word there, which may not
+ * come before the thread returns.
  */
 static void settle_others(struct trace *trace,
 			  const struct perfrec_record *record)
@@ -90,7 +90,7 @@ void trace_settle(const struct trace *trace, uint32_t owner, unsigned int channe
 	perfrec_settle_thread(trace->perfrec, owner, channel, before);
 }
 
-/* A record before a ring's first header that builds on overwritten records. */
+/* A record before a ring's first header that depends on overwritten records. */
 static bool is_rootless(const struct perfrec_record *record)
 {
 	return record->header && !record->header->serial &&
@@ -190,7 +190,7 @@ static void on_gap(struct trace *trace, const struct nexus_message *gap)
 		stats->align_bytes += gap->length;
 		break;
 	case NEXUS_GAP_TRUNCATED:
-		/* All records so far are complete: this is no loss within one. */
+		/* All records so far are complete, so no record is cut here. */
 		stats->cut_bytes += gap->length;
 		break;
 	default:
@@ -521,7 +521,7 @@ static int look_ahead(struct trace *trace, const struct nexus_options *nexus,
 	return source_rewind(&trace->in, start) ? -1 : fill(trace);
 }
 
-/* Input that can be read only once: skip bytes that are no message. Returns 0 or -1. */
+/* Input that can be read only once: skip bytes outside messages. Returns 0 or -1. */
 static int look_on(struct trace *trace, const struct nexus_options *nexus,
 		   struct look *found)
 {
@@ -557,7 +557,7 @@ static int find_src_bits(struct trace *trace, const struct nexus_options *nexus,
 	return 0;
 }
 
-/* As much as tells how it is to be read, of a pipe that pauses. Return 0, or -1. */
+/* Read enough of a pipe to infer how to decode it, or until it pauses. Return 0, or -1. */
 static int fill_first(struct trace *trace, const struct nexus_options *nexus,
 		      bool src_known, bool scheme_known)
 {
@@ -659,8 +659,7 @@ struct trace *trace_open(const char *path, const struct trace_options *options,
 }
 
 /*
- * A pipe has no more for now: what waits for corrections is shown without. Return 0,
- * or -1.
+ * A pipe has no more data for now: show what waits for corrections. Return 0, or -1.
  */
 static int catch_up(struct trace *trace)
 {

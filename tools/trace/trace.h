@@ -160,7 +160,7 @@ struct trace *trace_open(const char *path, const struct trace_options *options,
 int trace_run(struct trace *trace, const struct trace_ops *ops, void *context);
 
 /**
- * trace_settle() - a thread has gone on: what it left elsewhere is complete
+ * trace_settle() - a thread continues here: complete its record in another stream
  * @owner:	its thread id
  * @channel:	where it recorded before it was named
  * @before:	what it recorded before this
