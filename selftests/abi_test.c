@@ -321,7 +321,7 @@ TEST_F(device, config_refuses_a_sink_that_the_board_has_not)
 			continue;
 		config.sink = missing;
 		config.buffer = missing == SIFIVE_TRACE_SINK_SBA ? 4096 : 0;
-		REFUSED(&config, EOPNOTSUPP, "sink that is not there");
+		REFUSED(&config, EOPNOTSUPP, "a sink that does not exist");
 		return;
 	}
 	SKIP(return, "this board has both SBA and SRAM");
@@ -379,7 +379,7 @@ TEST_F(device, config_refuses_encoders_that_do_not_exist)
 	if (self->info.encoders == 64)
 		SKIP(return, "every bit stands for an encoder");
 	config.encoders = BIT64(self->info.encoders);
-	REFUSED(&config, EINVAL, "the first that is not there");
+	REFUSED(&config, EINVAL, "the first that does not exist");
 	config.encoders = ~0ull;
 	REFUSED(&config, EINVAL, "all bits");
 	config.encoders = BIT64(63) | 1;
@@ -446,7 +446,7 @@ static void events_refused(struct __test_metadata *_metadata, int fd,
 	ASSERT_EQ(0, trace_config(fd, &config));
 	memcpy(counters.event, event, count * sizeof(*event));
 	counters.count = count;
-	/* A value that no rejection returns. */
+	/* A value that a rejection never returns. */
 	counters.failed = 1000;
 	EXPECT_EQ(-EINVAL, trace_ioctl(fd, SIFIVE_TRACE_IOC_COUNTERS, &counters));
 	EXPECT_EQ(failed, counters.failed);

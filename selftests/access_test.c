@@ -511,8 +511,8 @@ struct neighbour {
 };
 
 /*
- * A turn of it, counted wrongly, exceeds what the test allows. The time slice that it
- * does not use up would only take time.
+ * One of its turns, counted wrongly, would exceed the test's limit. It yields the rest of
+ * its time slice, which would only take time.
  */
 static void *thread_works(void *arg)
 {
@@ -614,7 +614,7 @@ TEST_F(access, slots_are_for_reading_by_their_session)
 	ASSERT_NE(MAP_FAILED, slots);
 	EXPECT_EQ(-1, mprotect(slots, SLOTS_SIZE, PROT_READ | PROT_WRITE));
 	EXPECT_EQ(0, trace_signal_of_load(slots));
-	/* A page exists once one of its slots is taken. */
+	/* A page appears once one of its slots is taken. */
 	EXPECT_EQ(SIGBUS, trace_signal_of_load(slots + SLOTS_SIZE - 8));
 }
 
@@ -633,7 +633,7 @@ TEST_F(access, joining_again_repairs_what_a_sysctl_took)
 		SKIP(return, "this kernel has no perf_user_access");
 	ASSERT_EQ(0, take_three(self->fd, &mask));
 	for (i = 0; i < rounds; i++) {
-		/* 2 leaves fixed counters open. */
+		/* With 2, fixed counters stay open. */
 		ASSERT_LE(0, trace_file_write(USER_ACCESS, i % 2 ? "0" : "2"));
 		taken += !not_signalled(mask & ~BOTH, SIGILL);
 		fixed += i % 2 && !not_signalled(mask, SIGILL);

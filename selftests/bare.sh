@@ -151,8 +151,7 @@ for board in fpga nofunnel; do
 		rules "$what"
 		[ "$kind" = funnel ] || continue
 
-		# A common clock: no hart has a record from before the other one's last
-		# round.
+		# A common clock: no hart has a record older than the other one's last round.
 		for hart in 0 1; do
 			decode together0 -c "${channel[hart]}"
 		done | awk -v rounds=$rounds '

@@ -214,7 +214,10 @@ TEST_F(calls, once_only_headers_are_once_only)
 	EXPECT_EQ(1, self->totals.headers);
 }
 
-/* Signals handled, and those that interrupted a record: turning on then fails. */
+/*
+ * Number of signals handled, and of those that interrupted a record, in which turning on
+ * fails.
+ */
 static volatile uint64_t handled, hits;
 static struct sifive_trace *handled_trace;
 
@@ -454,7 +457,7 @@ static unsigned int calls_with_a_thread(struct __test_metadata *_metadata)
 	return (2 + 1) + (3 + 1);
 }
 
-/* As a daemon does. The test opens the device again for itself. */
+/* Close all, as a daemon does. The test opens the device again for itself. */
 static void close_all(struct __test_metadata *_metadata, struct _test_data_calls *self)
 {
 	ASSERT_EQ(0, close_range(3, ~0u, 0));
@@ -546,7 +549,7 @@ TEST_F(calls, another_open_device_that_takes_the_librarys_number_is_left_alone)
 	EXPECT_LE(0, trace_flags(other));
 }
 
-/* The thread cannot join: the device has lost its name. */
+/* The thread cannot join: the device node has been removed. */
 static void lose_and_die(struct _test_data_calls *self, const char *name)
 {
 	pthread_t thread;

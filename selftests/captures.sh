@@ -154,7 +154,7 @@ calls ring | grep -qx 'branch [1-9][0-9]*'
 result $? "--ring: it holds calls"
 meta ring 'm["wrapped"] and not any(m["lost"].values())' \
 	"--ring: nothing but the oldest is lost"
-says ring "the ring has overwritten older records" "--ring: that is said"
+says ring "the ring has overwritten older records" "--ring: overwritten records are reported"
 
 # ---- list and info -----------------------------------------------------------------
 
@@ -166,7 +166,7 @@ grep -qE '^  timestamp +timestamp$' "$out/list.txt" && [ "$(cat "$out/timestamp.
 result $? "list: the timestamp, which record -e takes"
 [ "$(grep -c '^  ' "$out/listall.txt")" = $(($(grep -c '^  ' "$out/list.txt") +
 	$(sed -nE 's/^([0-9]+) more that cannot be counted here.*/\1/p' "$out/list.txt"))) ]
-result $? "list: how many it hides is said"
+result $? "list: the number of hidden events is reported"
 finds held 0 "no counter for cycles is free: perf or another program uses them" "record other events" \
 	"no counter is free"
 ! grep -q '^  cycles' "$out/heldlist.txt" && grep -q '^  instructions' "$out/heldlist.txt"
@@ -200,7 +200,7 @@ result $? "-a: how much was missed is reported"
 # ---- a buffer that was full ------------------------------------------------------
 
 for name in full-static full-all full-dump; do
-	says $name "the buffer was full after 4096 bytes" "$name: it is said"
+	says $name "the buffer was full after 4096 bytes" "$name: it is reported"
 	meta $name 'm["coverage"]["full"] and m["coverage"]["buffer"] == m["coverage"]["bytes"] == 4096' \
 		"$name: the side-car file has it"
 	host report "$out/$name.rtd" 2>&1 |
@@ -260,7 +260,7 @@ for name in small-killed small-static; do
 	[ "$missing" -gt 0 ]
 	result $? "$name: not all has room"
 	says $name "/tmp/small/$name.rtd: not all could be written: $missing of $want bytes are missing: until the next recording, sifive-trace dump -o FILE" \
-		"$name: which file, how many bytes, and how to get them is said"
+		"$name: the file, the missing bytes and the remedy are reported"
 	[ -n "$(calls $name)" ]
 	result $? "$name: what is there can be read"
 	cp "$out/$name.rtd.meta" "$out/$name-dump.rtd.meta"
@@ -296,7 +296,7 @@ for how in waits:3 killed:137; do
 		"$name: the side-car file tells of no loss"
 done
 says drained-killed "signal 9 ended the program before it could write" \
-	"drained-killed: what it lacks is said"
+	"drained-killed: missing data is reported"
 status drained-stops 3 "drained-stops: a reader that stands still does not hold the program up"
 missing=$(sed -nE 's/.*: (at least )?([0-9]+) bytes are missing in [0-9]+ places?: they were overwritten.*/\2/p' "$out/drained-stops.err")
 [ "${missing:-0}" -gt 65536 ]
@@ -318,7 +318,7 @@ result $? "drained-plain: all calls of a short program"
 result $? "drained-alone: the same without a side-car file"
 for name in drained-static drained-all; do
 	status $name 5 "$name: the exit status is the program's"
-	# The reader may have been too slow on a loaded host, and said so.
+	# The reader may have been too slow on a loaded host, and reported it.
 	! grep -q "bytes are missing" "$out/$name.err"
 	losses $name $?
 done
@@ -329,7 +329,7 @@ sampled drained-all busy 100 "drained-all: samples have names"
 for name in limit-size:3:102400 limit-samples:5:20480 limit-time:5:1000000; do
 	most=${name##*:} rc=${name#*:} name=${name%%:*}
 	status $name "${rc%:*}" "$name: the program goes on to its end"
-	says $name "is reached: nothing more is recorded, the program runs on" "$name: it is said"
+	says $name "is reached: nothing more is recorded, the program runs on" "$name: it is reported"
 	[ "$(stat -c %s "$out/$name.rtd")" -le "$most" ] && [ -n "$(calls $name)" ]
 	result $? "$name: the file has no more, and can be read"
 	meta $name 'm["coverage"]["limit"]' "$name: the side-car file has it"
@@ -352,7 +352,7 @@ refused wrong-sram 2 "leave out --sink sram" "--on-full drain: no SRAM"
 refused wrong-size 125 "draining needs a buffer of 4096 bytes or more" "--on-full drain: how small -b may be"
 status small-drained 3 "a full disk, and a trace that is drained: the exit status is the program's"
 says small-drained "small-drained.rtd: No space left on device: what follows is lost" \
-	"small-drained: it is said"
+	"small-drained: it is reported"
 losses small-drained 1
 
 grep -q -e --period "$out/help.txt" && grep -q -e --per-cpu "$out/help.txt"

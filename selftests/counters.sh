@@ -16,7 +16,7 @@ mkdir -p "$out"
 . selftests/tap.sh
 
 # board WHAT OPTION... -- PROBE...: boot once and run each probe; prints a line for each.
-# With --icount values are exact, without it they are time.
+# With --icount values are exact, otherwise they depend on time.
 answers=() next=0 parameters=
 board() {
 	local what=$1 options=() probe
@@ -154,8 +154,8 @@ lost 0 "" "a CPU that goes offline takes no counter from the session"
 lost 0 "" "the next session has all of its counters"
 mask 0x38 "an event that hpmcounter3 alone can count gets it, although it is not first"
 mask 0x9 "perf has some counters: others are given"
-refused $EBUSY 0 "no counter that can count it is free" "perf has all: said of an event"
-refused $EBUSY 1 "no counter that can count it is free" "perf has all: said of cycles"
+refused $EBUSY 0 "no counter that can count it is free" "perf has all: reported for an event"
+refused $EBUSY 1 "no counter that can count it is free" "perf has all: reported for cycles"
 
 board "a counter taken before its CPU is back" -- "rmmod sifive_trace
 insmod /target/counter_thief.ko cpu=1 counter=3 restart=1 online=1
@@ -199,20 +199,20 @@ withhold 0x7 "$out/one.bin" 1
 board "fixed counters alone on hart 1" --firmware "$out/one.bin" -- \
 	"$probe $dtlb" "$probe all $dtlb" "$probe all 1 2"
 mask 0x8 "withheld on another hart: there for a session of this one"
-refused $EOPNOTSUPP 0 "$(words hpmcounter3 1)" "withheld on hart 1: said of that hart"
+refused $EOPNOTSUPP 0 "$(words hpmcounter3 1)" "withheld on hart 1: reported for that hart"
 mask 0x5 "withheld on hart 1: what both have is there"
 
 withhold 0x6 "$out/none.bin"
 board "no programmable counter, no cycle" --firmware "$out/none.bin" \
 	--cpu sscofpmf=false -- "$probe 2" "$probe 1"
 refused $EOPNOTSUPP 0 "$(words cycle)" "without Sscofpmf: perf is not asked for what it cannot read"
-refused $EOPNOTSUPP 0 "$(words cycle)" "without Sscofpmf: a withheld counter is said"
+refused $EOPNOTSUPP 0 "$(words cycle)" "without Sscofpmf: a withheld counter is reported"
 
 board "harts without programmable counters" --cpu zihpm=false -- \
 	"$probe all 1 2" "$probe 1 $dtlb"
 mask 0x5 "no programmable counter: the fixed ones are there"
 refused $EOPNOTSUPP 1 "no counter counts type 1, code 0x19, data 0x0" \
-	"no programmable counter: said of an event"
+	"no programmable counter: reported for an event"
 
 board "harts with two programmable counters" --cpu pmu-mask=0x18 -- \
 	"$probe all $dtlb r100 1 2" "$probe r100 r101 r102"

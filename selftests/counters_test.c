@@ -22,7 +22,7 @@
 #define INFO_WIDTH(info) \
 	((((info) & SIFIVE_TRACE_COUNTER_WIDTH) >> SIFIVE_TRACE_COUNTER_WIDTH_SHIFT) + 1)
 
-/* Data TLB misses of loads; of stores; instruction TLB misses. */
+/* Data TLB misses of loads and of stores; instruction TLB misses. */
 #define DTLB_READ_MISS	(3 << 3 | 0 << 1 | 1)
 #define DTLB_WRITE_MISS	(3 << 3 | 1 << 1 | 1)
 #define ITLB_READ_MISS	(4 << 3 | 0 << 1 | 1)
@@ -191,7 +191,7 @@ TEST_F(counters, the_timestamp_is_counter_1_and_read_from_the_page)
 	EXPECT_EQ(0, second >> (self->info.ts_width - 1) >> 1);
 	if (!self->info.ts_hz)
 		return;
-	/* Regardless of the duration, both clocks agree to within a tick. */
+	/* Whatever the duration, both clocks agree to within a tick. */
 	ticks = (double)(second - first);
 	EXPECT_LT(0.99 * (ending - begun) * self->info.ts_hz - 2, ticks);
 	EXPECT_GT(1.01 * (after - before) * self->info.ts_hz + 2, ticks);

@@ -21,11 +21,11 @@
 
 #define BUFFER		65536
 
-/* No message of a store is longer, or shorter. */
+/* Limits of the length of a store's message. */
 #define LONGEST		38
 #define SHORTEST	4
 
-/* Stores that are ahead of the reader: they never fill the buffer. */
+/* Number of stores ahead of the reader, too few to fill the buffer. */
 #define AHEAD		(BUFFER / LONGEST / 2)
 
 /* More than ten times the buffer. */
@@ -71,7 +71,7 @@ static void store_values(struct trace_session *s, uint32_t from, uint32_t to)
 		trace_store(s->page, s->reg, from, 4);
 }
 
-/* Append what one read() of @count bytes gives; that, or a negative errno. */
+/* Append the result of one read() of @count bytes; returns it, or a negative errno. */
 static ssize_t collect(struct collected *c, int fd, size_t count)
 {
 	ssize_t got;
@@ -126,7 +126,7 @@ static void check_whole(struct __test_metadata *_metadata, struct _test_data_dra
 				     SIFIVE_TRACE_STATUS_FULL));
 }
 
-/* Read what a writer stores that is never further ahead than the buffer. */
+/* Read what a writer stores that never gets more than the buffer ahead. */
 static void follow(struct __test_metadata *_metadata, struct _test_data_drain *self,
 		   int fd, uint32_t stores, size_t count)
 {
@@ -188,7 +188,7 @@ TEST_F(drain, cat_copies_a_running_capture_to_its_end)
 		execl("/bin/sh", "sh", "-c", command, NULL);
 		_exit(127);
 	}
-	/* It has read what was written before the next part is. */
+	/* It reads each part before the next one is written. */
 	for (next = 0; next < 4 * BUFFER / SHORTEST; next += AHEAD) {
 		store_values(&self->s, next, next + AHEAD);
 		do {
@@ -239,7 +239,7 @@ TEST_F(drain, a_rewind_discards_what_was_not_read)
 /* Stores of messages that all have the same length. */
 #define SAME		0x80000000u
 
-/* Bytes that @stores make, from START to STOP, in parts with a look after each. */
+/* Bytes that @stores make from START to STOP, in parts with a check after each. */
 static uint64_t bytes_of(struct __test_metadata *_metadata, struct _test_data_drain *self,
 			 uint32_t flags, uint64_t buffer, uint32_t stores, uint32_t part)
 {
@@ -258,7 +258,7 @@ static uint64_t bytes_of(struct __test_metadata *_metadata, struct _test_data_dr
 	return status.bytes;
 }
 
-/* Bytes of the messages that say that data is missing. */
+/* Bytes of the messages that report missing data. */
 static size_t error_bytes(const struct _test_data_drain *self)
 {
 	size_t i, errors = 0;
@@ -268,7 +268,7 @@ static size_t error_bytes(const struct _test_data_drain *self)
 	return errors * ((16 + self->s.encoder.src_bits + 5) / 6);
 }
 
-/* Messages follow each other except behind an error, and none is a part of one. */
+/* Stores are consecutive except after an Error message, and no message is cut. */
 static void check_values(struct __test_metadata *_metadata,
 			 const struct trace_stream *stream, uint32_t stores)
 {
@@ -290,7 +290,7 @@ static void check_values(struct __test_metadata *_metadata,
 		missing = false;
 		next = m->value + 1;
 	}
-	/* What was stored last was never read in time either, or is there. */
+	/* The last stores are there, or were not read in time either. */
 	if (!missing)
 		EXPECT_EQ(SAME + stores, next);
 }
@@ -335,7 +335,10 @@ TEST_F(drain, each_gap_is_between_whole_messages_at_the_offset_reported)
 					  SIFIVE_TRACE_CONFIG_NO_TIMESTAMP));
 	ASSERT_EQ(0, trace_start(self->s.fd, 0));
 	for (round = 1; round <= 30; round++) {
-		/* Some read a part of a message, some nothing, before they are overtaken. */
+		/*
+		 * Some have read part of a message, some nothing, before they are
+		 * overtaken.
+		 */
 		store_values(&self->s, SAME + next, SAME + next + part);
 		next += part;
 		ASSERT_LT(0, collect(&self->got, self->s.fd, 1 + round % 12 * 17));
@@ -636,7 +639,10 @@ TEST_F(drain, each_sink_is_drained_at_its_own_node)
 		fd[i] = open(path, O_RDONLY);
 		ASSERT_LE(0, fd[i]);
 	}
-	/* By turns: each stream ten times its buffer, at places that differ. */
+	/*
+	 * Alternate, so that each stream has ten times its buffer and wraps at different
+	 * positions.
+	 */
 	for (v = 0; v < STORES; v += AHEAD)
 		for (i = 0; i < self->s.info.encoders; i++) {
 			ASSERT_EQ(0, trace_encoder(self->s.fd, i, &encoder));
@@ -684,7 +690,7 @@ TEST_F(drain, rings_small_buffers_and_srams_are_not_drained)
 	config.sink = SIFIVE_TRACE_SINK_SRAM;
 	EXPECT_EQ(-EINVAL, trace_config(self->s.fd, &config));
 	EXPECT_NE(NULL, strstr(trace_message(self->s.fd), "SRAM"));
-	/* What was configured before is there. */
+	/* The previous configuration is still in effect. */
 	ASSERT_EQ(0, trace_start(self->s.fd, 0));
 	store_values(&self->s, 0, 100);
 	ASSERT_EQ(0, trace_stop(self->s.fd));

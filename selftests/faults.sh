@@ -41,7 +41,7 @@ probe() {
 	local i
 	echo "$*" >"$out/go.tmp"
 	mv "$out/go.tmp" "$out/go.$step"
-	# After ten minutes it has hung.
+	# After ten minutes it counts as hung.
 	for ((i = 0; i < 12000; i++)); do
 		[ ! -e "$out/answer.$step" ] && kill -0 "$board_pid" || break
 		sleep 0.05

@@ -543,7 +543,7 @@ TEST_F(hostile, nobody_gets_what_the_mode_and_the_session_give)
 	EXPECT_EQ(0, trace_start(self->s.fd, 0));
 	EXPECT_EQ(0, trace_stop(self->s.fd));
 
-	/* Nor when there is no session. */
+	/* The same without a session. */
 	trace_session_close(&self->s);
 	EXPECT_EQ(0, as_nobody(nobody_without_session, fd));
 	ASSERT_EQ(0, trace_status(reader, &after));

@@ -79,7 +79,7 @@ static void configure(struct __test_metadata *_metadata, struct _test_data_hotpl
 		       SIFIVE_TRACE_SINK_SBA : SIFIVE_TRACE_SINK_SRAM, flags);
 }
 
-/* End the session, which the mappings hold, too. */
+/* End the session, which the mappings also hold. */
 static void close_all(struct _test_data_hotplug *self)
 {
 	uint32_t i;
@@ -122,7 +122,7 @@ FIXTURE_TEARDOWN(hotplug)
 	close(self->fd);
 }
 
-/* Few stores at first: they fit the buffer at any rate. */
+/* Few stores at first, so that they fit the buffer. */
 #define FEW	1000
 
 static void start_writers(struct __test_metadata *_metadata,
@@ -217,7 +217,7 @@ TEST_F(hotplug, a_stream_ends_whole_and_the_others_go_on)
 	EXPECT_EQ(BIT64(self->leaver), status.ended);
 	EXPECT_NE(0, status.flags & SIFIVE_TRACE_STATUS_RUNNING);
 	at_end = __atomic_load_n(&self->writer[self->leaver].next, __ATOMIC_ACQUIRE);
-	/* More than any of them had stored before. */
+	/* More stores than any of them had made before. */
 	limit_writers(self, 2 * FEW);
 	wait_writers(self, FEW + 100);
 	for (i = 0; i < self->info.encoders; i++)
@@ -239,7 +239,7 @@ TEST_F(hotplug, a_stream_ends_whole_and_the_others_go_on)
 			EXPECT_EQ(stored, seen.data);
 			continue;
 		}
-		/* Its thread runs on another CPU; its stores make no messages. */
+		/* Its thread runs on another CPU, and its stores produce no messages. */
 		EXPECT_LE(100, seen.data);
 		/* The last store may not be counted yet. */
 		EXPECT_GE(at_end + 1, seen.data);
@@ -360,7 +360,7 @@ static void set_power(struct _test_data_hotplug *self, bool on)
 	monitor_set(id, "fault-no-power", !on);
 }
 
-/* Freeze all programs and no more; this sleep ends by itself. */
+/* Only freeze all programs; this sleep ends by itself. */
 static void sleep_briefly(void)
 {
 	if (trace_file_write("/sys/power/pm_test", "freezer"))
@@ -440,7 +440,7 @@ TEST_F(hotplug, while_stopped_and_over_and_over)
 		look(_metadata, self, self->leaver, &seen);
 		EXPECT_EQ(0, seen.data);
 		EXPECT_EQ(0, seen.ons);
-		/* Stopped, and still stopped when online again. */
+		/* It is stopped, and stays stopped when the CPU is online again. */
 		ASSERT_EQ(0, set_online(self, true));
 		ASSERT_EQ(0, trace_status(self->fd, &status));
 		EXPECT_EQ(0, status.ended);
@@ -533,7 +533,7 @@ static int signal_of_another(void)
 	return trace_wait(child);
 }
 
-/* Nobody else can take them there, and nobody keeps them. */
+/* No other owner can take them there, and none keeps them. */
 TEST_F(hotplug, what_comes_back_is_the_sessions_alone)
 {
 	const int leaver = self->each[self->leaver].encoder.cpu;

@@ -92,7 +92,7 @@ echo 'int sft_unused(void) { return undeclared; }' >>"$build/driver/session/main
 	grep -q 'undeclared' "$build/broken.log"
 result $? "a module with a mistake does not compile"
 
-# As dkms does: with the sources and the makefile that it gets.
+# As dkms does: with the sources and the makefile installed for it.
 copy=$build/dkms
 compile_dkms() {
 	{ inputs "$any"; sha256sum Makefile; } >"$copy.inputs"

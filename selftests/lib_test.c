@@ -396,7 +396,7 @@ static uint64_t value(struct __test_metadata *_metadata,
 	return low;
 }
 
-/* What a multi-core program does on each core. */
+/* Run by a multi-core program on each core. */
 struct core {
 	pthread_t thread;
 	pthread_barrier_t *all;
@@ -411,7 +411,7 @@ static void *on_core(void *arg)
 
 	core->rc = trace_pin(core->cpu) ||
 		   perfManualInit(NULL, 0, CHANNEL, perfCount_Raw, core->buffer);
-	/* Wait until all are set up; tracing is on; all have made their records. */
+	/* Wait until all are set up, tracing is on, and all have made their records. */
 	pthread_barrier_wait(core->all);
 	pthread_barrier_wait(core->all);
 	for (i = 0; i < RECORDS; i++)
@@ -563,7 +563,7 @@ TEST_F(records, need_no_executable_memory)
 	record_and_check(_metadata, self, variant->type);
 }
 
-/* The program reads a counter by its number, as soon as it has that. */
+/* The program reads a counter as soon as it has its number. */
 TEST_F(lib, counters_are_readable_before_tracing_is_on_and_behind_it)
 {
 	const uint64_t turns = 100000;

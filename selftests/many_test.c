@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Proves that any number of threads is recorded: all of them alive at once, more than there
- * are channels, while signals interrupt them and they move from hart to hart. Each record is
- * in the trace, none is lost, and each thread's id is in the headers of as many records as
- * it made at least since it first shared a channel. And that a child of one has memory where
- * its parent's counts were.
+ * are channels, while signals interrupt them and they move from hart to hart. Each record
+ * is in the trace, none is lost, and each thread is named in the headers of at least as
+ * many records as it has made since it first shared a channel. Also proves that a child has
+ * memory where its parent's counts were.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -43,7 +43,7 @@ static void on_signal(int number)
 	record();
 }
 
-/* Once more when all have had a channel, and lost it if there are too many. */
+/* Again when all threads have had a channel, and lost it if there are too many. */
 static void *live(void *number)
 {
 	unsigned int n = (unsigned int)(uintptr_t)number, i;
@@ -141,7 +141,7 @@ TEST_F_TIMEOUT(many, are_all_recorded, 600)
 	EXPECT_EQ(0, report.lost_threads);
 	EXPECT_EQ(0, report.lost_signals);
 	EXPECT_EQ(made, totals.records);
-	/* Up to the number of channels no header has a thread id. */
+	/* With no more threads than channels no header names a thread. */
 	if (variant->threads < 15)
 		EXPECT_EQ(0, named);
 	if (variant->threads > 31)

@@ -263,7 +263,7 @@ TEST_F(mapping, it_is_gone_when_its_encoder_is_no_longer_selected)
 	ASSERT_EQ(0, trace_config(self->fd, &config));
 	EXPECT_EQ(SIGBUS, trace_signal_of_load(at));
 
-	/* CONFIG has ended the previous session even if it runs out of memory. */
+	/* CONFIG ends the previous session even if it runs out of memory. */
 	config = trace_simple_config(self->fd, 0);
 	ASSERT_EQ(0, trace_config(self->fd, &config));
 	at = trace_map(self->fd, &self->encoder);

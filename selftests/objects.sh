@@ -132,12 +132,12 @@ for program in kept late; do
 done
 grep -q 'no function was recorded: .*-finstrument-functions' "$out/none.err" &&
 	! grep -qr 'no function was recorded' "$out" --include='*.err' --exclude=none.err
-result $? "a program without hooks: it is said"
+result $? "a program without hooks is reported"
 objects preloaded one && objects preloaded two && ! grep -q missing "$out/preloaded.err"
 result $? "record: calls of objects that are loaded later are recorded"
 
 grep -q 'nothing is recorded: .*nonsense' "$out/wrong.err" && [ ! -e "$out/wrong.rtd" ]
-result $? "LD_PRELOAD: what cannot be recorded is said, and the program runs"
+result $? "LD_PRELOAD: what cannot be recorded is reported, and the program runs"
 
 grep -q '^ok 1 ' "$out/polling.txt"
 result $? "an encoder that is slow, and does not stall the hart, loses no polled record"

@@ -68,7 +68,7 @@ static int open_sampling(struct _test_data_overflow *self, struct perf_event_att
 	return 0;
 }
 
-/* The loop, as a function of its own so that samples can be attributed to it. */
+/* The loop, in a separate function so that samples can be attributed to it. */
 static void spin(uint64_t turns)
 {
 	trace_spin(turns);

@@ -18,8 +18,8 @@
 #include "trace_records.h"
 
 /*
- * A turn of it, counted wrongly, exceeds what the tests allow. The time slice that it
- * does not use up would only take time.
+ * One of its turns, counted wrongly, would exceed the tests' limits. It yields the rest of
+ * its time slice, which would only take time.
  */
 #define NEIGHBOUR_TURNS	400000ull
 

@@ -106,7 +106,7 @@ static uint64_t count_loop(struct _test_data_perf *self,
 		count = read(what) - count;
 		if (count < best)
 			best = count;
-		/* Time needs no second attempt. */
+		/* For counts of time one attempt suffices. */
 		if (!self->exact || is_loop(self, best))
 			break;
 	}

@@ -295,13 +295,13 @@ result $? "--header-interval: the newest are there, with their addresses"
 refused xor-plain 2 "--header-interval goes with --ring or --on-full drain and --count xor" "--header-interval: an error where it has no effect"
 [ "$(stat -c %s "$out/full.rtd")" = 4096 ] && calls full | grep -q '^work '
 result $? "-b 4k: the oldest bytes are there"
-says full "trace buffer full" "-b 4k: that it was not enough is said"
+says full "trace buffer full" "-b 4k: a full buffer is reported"
 host report "$out/full.rtd" 2>&1 |
 	grep -q '^Trace covers the first [0-9.]* [mu]*s of [0-9.]* m*s, then the buffer was full'
 result $? "-b 4k: report says how much of the run the trace has"
 says folder "folder/trace.rtd: " "-o folder/: a trace in a folder that is made"
 [ ! -s "$out/quiet.err" ]
-result $? "-q: nothing is said"
+result $? "-q: nothing is printed"
 names() { calls "$1" | sed 's/ [0-9]*$//' | tr '\n' ' '; }
 [ "$(names pattern)" = "main shop::Apple::price " ]
 result $? "-F: functions by the symbol table's names"
@@ -517,13 +517,13 @@ for how in fault:139 kill:137 interrupt:130 at:3 background:0 unrun:125 high:200
 	meta "end-${how%:*}" '[c["event"] for c in m["counters"]] == ["cycles", "instructions"]' \
 		"ends by ${how%:*}: with the side-car file"
 done
-says end-fault "signal 11 ended the program before it could write" "a program that crashes: it is said"
-says end-unrun "the program ended without exit()" "a program that ends with 125: it is said"
+says end-fault "signal 11 ended the program before it could write" "a program that crashes is reported"
+says end-unrun "the program ended without exit()" "a program that ends with 125 is reported"
 says end-high "the program ended without exit()" "a program that ends with 200: no signal is named"
-says end-sram "in SRAM that cannot be read meanwhile" "a child that holds SRAM: what to do is said"
+says end-sram "in SRAM that cannot be read meanwhile" "a child that holds SRAM: the remedy is reported"
 [ ! -e "$out/end-sram.rtd" ] && [ "$(calls end-dump | grep work)" = "work 50" ]
 result $? "a child that holds SRAM: dump and the side-car file give all calls"
-says end-background "went on in the background" "a program in the background: it is said"
+says end-background "went on in the background" "a program in the background is reported"
 refused end-nometa 137 "nothing was recorded: signal 9" "SIFIVE_TRACE_META=0: what is left of a program is lost"
 [ -s "$out/nometa.rtd" ] && [ ! -e "$out/nometa.rtd.meta" ] &&
 	[ -s "$out/nometasamples.rtd" ] && [ ! -e "$out/nometasamples.rtd.meta" ]
@@ -544,7 +544,7 @@ result $? "-F: a program with a space in its name"
 refused f-none 125 "without libstdc++.so.6" "-F: C++ names without a C++ library"
 
 says environment "SIFIVE_TRACE_EVENTS in the environment is ignored: record takes -e" \
-	"environment: it is said that options count"
+	"environment: that only options count is reported"
 says environment "SIFIVE_TRACE_HEADER in the environment is ignored: record takes --header-once or --header-interval" \
 	"environment: the same of headers"
 says environstart "SIFIVE_TRACE_EVENTS in the environment is ignored: start takes -e" "environment: start"
@@ -569,7 +569,7 @@ unrun o-empty 2 "-o takes the name" "-o: no name"
 result $? "-o: a link in the side-car file's place is not followed"
 says o-old "nothing was recorded" "-o: an old trace behind a link is not taken for the new one"
 status o-full 4 "a full disk: the exit status is the program's"
-says o-full "bytes are missing" "a full disk: it is said"
+says o-full "bytes are missing" "a full disk is reported"
 calls o-full | grep -q work
 result $? "a full disk: what was written can be read"
 [ "$(stat -c %s "$out/o-dump.rtd")" -gt 16384 ]
@@ -585,10 +585,10 @@ unrun p-other 125 "/tmp/own: set-user-ID" "a program that is set-user-ID another
 status p-own 7 "a set-user-ID program of one's own"
 unrun p-group 125 "/tmp/group: set-group-ID" "a set-group-ID program, static"
 
-says r-ring "the ring has overwritten older records: -b makes it larger" "-a --ring: what was kept is said"
+says r-ring "the ring has overwritten older records: -b makes it larger" "-a --ring: what was kept is reported"
 [ ! -s "$out/r-quiet.err" ]
 result $? "-a --ring -q: it is not"
-says r-library "the ring has overwritten older records: -b makes it larger" "--ring: what was kept is said"
+says r-library "the ring has overwritten older records: -b makes it larger" "--ring: what was kept is reported"
 status r-running 0 "dump: a ring that runs"
 [ "$(calls r-running | grep -c .)" -gt 0 ]
 result $? "dump: a ring that runs has samples"

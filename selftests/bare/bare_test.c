@@ -40,7 +40,7 @@ static bool read_no_counter(unsigned long *registers, uint32_t instruction)
 	return true;
 }
 
-/* Where the architecture has counters and events that read 0, this emulator traps. */
+/* This emulator traps where the architecture has counters and events that read 0. */
 static bool read_zero(unsigned long *registers, uint32_t instruction)
 {
 	uint32_t csr = instruction >> 20;
@@ -281,8 +281,8 @@ static void set_interrupts(bool on)
 #define NEAR	10
 
 /*
- * Write records when the timer is due, and none, by turns, until the interrupt has come
- * several times inside a record and outside. Each time it sets the next one.
+ * While the timer is due, alternate between writing records and not, until interrupts have
+ * hit several times inside and outside a record. Each one sets the next.
  */
 static void test_interrupted(void)
 {
@@ -326,8 +326,7 @@ static uintptr_t trap_vector(void)
 }
 
 /*
- * A trap that is not the timer's goes to the program, and mtvec is the program's from
- * then on.
+ * A trap with another cause goes to the program, which has its mtvec back from then on.
  */
 static void test_other_trap(uintptr_t own)
 {

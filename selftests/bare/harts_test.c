@@ -87,7 +87,7 @@ static bool call(struct hart *hart)
 }
 
 /*
- * Until the trap handler has run several times; each time it sets the next interrupt.
+ * Until the trap handler has run several times; each run sets the next interrupt.
  */
 static bool timers(struct hart *hart, unsigned long id)
 {
@@ -124,7 +124,7 @@ static bool together(struct hart *hart, unsigned long id)
 	return !perfTraceOff() && ok;
 }
 
-/* On and off, independently of the other hart. */
+/* Turn tracing on and off, independently of the other hart. */
 static bool switching(struct hart *hart, unsigned long id)
 {
 	unsigned int i;
@@ -151,7 +151,7 @@ static bool in_turn(struct hart *hart, unsigned long id)
 	return ok;
 }
 
-/* Headers only: on and off as often as fits the buffer. */
+/* Headers only: turn tracing on and off as often as fits the buffer. */
 static bool storm(struct hart *hart, unsigned long id)
 {
 	unsigned int i;

@@ -92,7 +92,7 @@ int meter_open(void)
 	int fd;
 
 	set_access("2");
-	/* Of the CPU, not of a thread: a thread's would be set again at each switch. */
+	/* An event of the CPU, not of a thread, which each switch would set again. */
 	fd = syscall(SYS_perf_event_open, &attr, -1, 0, -1, 0);
 	if (fd < 0)
 		err(1, "perf_event_open");

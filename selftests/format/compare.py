@@ -71,7 +71,7 @@ def differs(ours, theirs, values, laps):
 
 
 def compare(command, path):
-    """The number of records that are alike; text: what is not."""
+    """The number of equal records, or the first difference as text."""
     meta = side_car(path)
     # A recorder that read too late may have missed the header.
     if meta.get("coverage", {}).get("gaps"):

@@ -55,7 +55,7 @@ def tick(before, stamp, absolute, meta):
 
 class Stream:
     """Records of a stream. read_*() yield the size of the store that they want, 0 at
-    their end, and get its value; one of 16 bits that is missing is 0."""
+    their end, and get its value; a missing 16-bit store is 0."""
 
     def __init__(self, src, channel, meta, out):
         self.name, self.out = {"source": src, "channel": channel}, out
@@ -67,7 +67,7 @@ class Stream:
         self.reset(False)
 
     def reset(self, known):
-        """Begin again: after a header, or after a loss with unknown previous values."""
+        """Start again after a header, or after a loss, with unknown previous values."""
         self.wanted, self.known, self.address, self.value = 0, known, 0, [0] * 32
 
     def read_header(self):
@@ -104,7 +104,7 @@ class Stream:
         yield 0
 
     def push(self, size, value, time):
-        """Take a store; size 0: one that fits nothing, or the end of the trace."""
+        """Take a store; size 0: a store that fits nothing, or the end of the trace."""
         self.time, after_magic = time, self.after_magic
         self.after_magic = (size, value) == (32, MAGIC)
         if self.wanted == 16 != size:

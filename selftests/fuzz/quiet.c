@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* The command's messages, formatted but not printed. */
+/* Formats the command's messages without printing them. */
 #include <stdarg.h>
 #include <stdio.h>
 

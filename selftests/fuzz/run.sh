@@ -55,7 +55,7 @@ with_afl() {
 	without afl-clang-fast afl++ "AFL++: $1" && return
 	local target=$1 out=$build/afl-$1 log=$build/$1.afl.log inputs=0 turn
 
-	# An input that takes a minute has hung.
+	# An input that takes a minute counts as hung.
 	for ((turn = 0; turn < patience && inputs < least; turn++)); do
 		rm -rf "$out"
 		AFL_NO_UI=1 AFL_SKIP_CPUFREQ=1 AFL_NO_AFFINITY=1 AFL_FAST_CAL=1 \

@@ -22,8 +22,8 @@ struct reg {
 };
 
 /*
- * Left out: control and tsControl, whose writes have effects of their own, and the
- * registers that a read of the whole block disturbs.
+ * Omitted: control and tsControl, whose writes have side effects, and registers that a read
+ * of the whole block disturbs.
  */
 static const struct reg encoder[] = {
 	{ IMPL,		  0x535101f0, 0x535101f0, 0x535101f0 },

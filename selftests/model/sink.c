@@ -85,7 +85,7 @@ TEST_F(word, registers_are_aligned_to_the_word)
 	EXPECT_EQ(-variant->bytes | WRAPPED, rd(&self->b, TE + SINK_WP));
 }
 
-/* The first byte starts the race: a driver must not touch the sink from then on. */
+/* From the first byte on a driver must not touch the sink. */
 TEST_F(word, programming_a_sink_that_has_taken_trace_is_a_violation)
 {
 	sink_window(&self->b, TE, BUFFER, 128, variant->bytes);

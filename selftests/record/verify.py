@@ -109,7 +109,7 @@ def source_line(path, number):
 def lines(path, calls):
     """
     Which lines are wrong; each function that was counted must have one, and so must
-    each call but those that the C library makes, which nobody is said to have made.
+    each call except those that the C library makes.
     """
     wrong, seen = [], set()
     outside = {f for _, caller, f in calls if caller == "-"}

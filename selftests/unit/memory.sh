@@ -115,7 +115,7 @@ rm -f zeros large.elf
 measure "a program whose debug information inflates: decode" decode -c all \
 	--srcbits 2 -e bomb.elf one.rtd
 grep -q 'bomb.elf: no line numbers: its compressed debug information inflates' err
-result $? "that there are no line numbers is said"
+result $? "missing line numbers are reported"
 
 # The same in a stripped file's own symbol table.
 head -c 200000000 /dev/zero | xz -0 >zeros.xz
@@ -126,5 +126,5 @@ rm -f zeros.xz
 measure "a program whose symbol table inflates: decode" decode -c all \
 	--srcbits 2 -e bomb.elf one.rtd
 grep -q 'bomb.elf: no symbols: its compressed symbol table inflates' err
-result $? "that there are no symbols is said"
+result $? "missing symbols are reported"
 results_end
