@@ -12,8 +12,8 @@ out=$build/captures
 . selftests/record/suite.sh
 
 board fpga -- '
-run full-static sifive-trace record -C 0 -i 100us -b 4k -o full-static.rtd $p/busy-static 500
-run full-all sifive-trace record -a -i 100us -b 4k -o full-all.rtd $p/busy 500
+run full-static sifive-trace record -C 0 -i 100us -b 4k --on-full stop -o full-static.rtd $p/busy-static 500
+run full-all sifive-trace record -a -i 100us -b 4k --on-full stop -o full-all.rtd $p/busy 500
 run full-start sifive-trace start -i 100us -b 4k
 run full-busy $p/busy 500
 run full-stop sifive-trace stop
@@ -42,7 +42,7 @@ rec period -c 20k $p/plain
 mkdir /tmp/small; mount -t tmpfs -o size=32k none /tmp/small
 small() {
 	name=$1; shift
-	run $name sifive-trace record -o /tmp/small/$name.rtd "$@"
+	run $name sifive-trace record --on-full stop -o /tmp/small/$name.rtd "$@"
 	sifive-trace dump -o $name-dump.rtd 2>/dev/null
 	cp /tmp/small/$name.rtd* .; rm /tmp/small/*
 }
@@ -51,7 +51,7 @@ small small-killed $p/ends kill 5000
 until sifive-trace status 2>/dev/null | grep -qE "^samples +([4-9]|[0-9]{2})[0-9]{3}"; do sleep 0.1; done && touch /tmp/enough &
 small small-static -i 100us $p/busy-static 1000 /tmp/enough
 
-run small-drained sifive-trace record -o /tmp/small/small-drained.rtd -b 64k --on-full drain $p/pieces 40
+run small-drained sifive-trace record -o /tmp/small/small-drained.rtd -b 64k $p/pieces 40
 cp /tmp/small/small-drained.rtd* .; rm /tmp/small/*
 
 # A trace of many buffers.
@@ -60,22 +60,32 @@ for how in waits killed stops kills; do
 	while pidof pieces >/dev/null; do sleep 0.1; done
 done
 run drained-plain sifive-trace record -o drained-plain.rtd --on-full drain $p/plain
-run drained-static sifive-trace record -C 0 -i 100us -o drained-static.rtd -b 16k --on-full drain $p/busy-static 4000
+run usual sifive-trace record -o usual.rtd -b 64k $p/pieces 40 waits
+run drained-static sifive-trace record -C 0 -i 100us -o drained-static.rtd -b 16k $p/busy-static 4000
 run drained-all sifive-trace record -a -C 0 -i 1ms -o drained-all.rtd -b 64k --on-full drain $p/busy 4000
 run limit-size sifive-trace record -o limit-size.rtd -b 64k --on-full drain --size 100k $p/pieces 20 races
-run limit-samples sifive-trace record -C 0 -i 100us -o limit-samples.rtd -b 64k --on-full drain --size 20k $p/busy-static 2000
+run limit-samples sifive-trace record -C 0 -i 100us -o limit-samples.rtd -b 64k --size 20k $p/busy-static 2000
 run limit-time sifive-trace record -a -C 0 -i 1ms -o limit-time.rtd -b 64k --on-full drain --time 1s $p/busy 3000
 run progress $p/terminal sifive-trace record -a -C 0 -i 1ms -o progress.rtd --on-full drain $p/busy 3000
 run no-progress $p/terminal sifive-trace record -q -a -C 0 -i 1ms -o no-progress.rtd --on-full drain $p/busy 3000
-run wrong-limit sifive-trace record -o wrong-limit.rtd --size 1M $p/plain
+run wrong-limit sifive-trace record -o wrong-limit.rtd --on-full stop --size 1M $p/plain
+run wrong-sram-limit sifive-trace record -o wrong-sram-limit.rtd --sink sram --time 1s $p/plain
+run wrong-size-limit sifive-trace record -o wrong-size-limit.rtd -b 1k --time 1s $p/plain
 run wrong-time sifive-trace record -o wrong-time.rtd --time 1d $p/plain
 SIFIVE_TRACE_META=0 sifive-trace record -o drained-alone.rtd --on-full drain $p/plain >drained-alone.txt
 run wrap sifive-trace record -o wrap.rtd -b 4k --on-full wrap $p/threads
 run wrong-ring sifive-trace record -o wrong-ring.rtd --ring --on-full drain $p/plain
 run wrong-sram sifive-trace record -o wrong-sram.rtd --sink sram --on-full drain $p/plain
 run wrong-size sifive-trace record -o wrong-size.rtd -b 1k --on-full drain $p/plain
+run stops-small sifive-trace record -o stops-small.rtd -b 1k -e "" $p/plain
+run stops-sram sifive-trace record -o stops-sram.rtd --sink sram $p/plain
+run stops-static sifive-trace record -C 0 -i 100us -o stops-static.rtd -b 2k $p/busy-static 500
+run stops-quiet sifive-trace record -q -o stops-quiet.rtd --sink sram $p/plain
 
 run help sifive-trace start --help
+run start-drain sifive-trace start --on-full drain
+run start-wrap sifive-trace start --on-full wrap -i 100us -b 4k; $p/busy 1000 >/dev/null
+sifive-trace stop; sifive-trace dump -o start-wrap.rtd
 
 # by NAME OPTION...: meanwhile run this on the second CPU.
 by() {
@@ -109,10 +119,16 @@ unbind 11000000.trace; run none sifive-trace info
 '
 
 board nofunnel -- '
-run sinks sifive-trace record -o sinks.rtd -b 64k --on-full drain $p/pieces 40
+run sinks sifive-trace record -o sinks.rtd -b 64k $p/pieces 40
+mv /dev/sifive-trace.1 /tmp
+run stops-node sifive-trace record -o stops-node.rtd -b 1M $p/plain
 '
 [ "$({ calls sinks.0; calls sinks.1; } | awk '{ n[$1] += $2 } END { print n["work"] }')" = 20440 ]
 result $? "--on-full drain: all calls, in a file for each sink"
+says stops-node "stops when the buffer is full: /dev/sifive-trace.1: No such file" \
+	"a sink whose node cannot be opened is not drained"
+[ "$({ calls stops-node.0; calls stops-node.1; } | awk '{ n += $2 } END { print n }')" -gt 0 ]
+result $? "a sink whose node cannot be opened is recorded"
 
 # ---- start, with options ---------------------------------------------------------
 
@@ -313,6 +329,24 @@ losses drained-kills 1
 status drained-plain 7 "drained-kills: the trace device is free then"
 [ -n "$(calls plain)" ] && [ "$(calls drained-plain)" = "$(calls plain)" ]
 result $? "drained-plain: all calls of a short program"
+status usual 3 "without --on-full: the exit status is the program's"
+[ "$(calls usual)" = "$(printf 'main 1\npiece 40\nwork 20440')" ]
+result $? "without --on-full: all calls of a trace that is longer than its buffer"
+for name in stops-small:4096 stops-sram:SRAM stops-static:4096; do
+	says "${name%:*}" "this recording cannot be drained, it stops when the buffer is full: " \
+		"${name%:*}: it is said"
+	says "${name%:*}" "${name#*:}" "${name%:*}: so is why"
+	[ -n "$(calls "${name%:*}")" ]
+	result $? "${name%:*}: it is recorded"
+done
+meta stops-small 'm["coverage"]["full"] and m["coverage"]["buffer"] == 1024' "stops-small: the buffer was full"
+meta stops-static 'm["coverage"]["full"] and m["coverage"]["buffer"] == 2048' "stops-static: the buffer was full"
+[ "$(calls stops-sram)" = "$(calls plain)" ] && [ "$(calls stops-quiet)" = "$(calls plain)" ]
+result $? "stops-sram: all calls"
+[ ! -s "$out/stops-quiet.err" ]
+result $? "stops-quiet: nothing is said"
+refused start-drain 2 "--on-full is stop or wrap" "start: it has no file to drain to"
+meta start-wrap 'm["wrapped"]' "start --on-full wrap: a ring"
 [ "$(records drained-alone)" = "$(records drained-plain)" ] &&
 	[ ! -e "$out/drained-alone.rtd.meta" ]
 result $? "drained-alone: the same without a side-car file"
@@ -343,6 +377,8 @@ grep -qE $'\r[0-9.]+ MB, [0-9.]+ MB/s, 0 bytes lost' "$out/progress.txt" &&
 	! grep -qE 'MB|lost' "$out/no-progress.txt"
 result $? "--on-full drain: a terminal shows its progress, without -q"
 refused wrong-limit 2 "--size and --time go with --on-full drain" "--size: only what is drained"
+refused wrong-sram-limit 2 "--size and --time go with --on-full drain" "--time: no SRAM"
+refused wrong-size-limit 125 "draining needs a buffer of 4096 bytes or more" "--time: how small -b may be"
 refused wrong-time 2 "a time such as 500ms, 10s, 5m or 1h" "--time: how it is written"
 status ended 143 "--on-full drain: the command is ended: the program is, too"
 losses ended 0

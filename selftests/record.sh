@@ -54,7 +54,7 @@ rec each -C 1 $p/threads in turn; rec once -C 1 --header-once $p/threads in turn
 run ring sifive-trace record -o ring.rtd -b 4k --ring $p/threads
 run xor-ring sifive-trace record -o xor-ring.rtd -b 8k --ring --count xor --header-interval 20 $p/threads
 run xor-plain sifive-trace record --header-interval 20 $p/threads
-run full sifive-trace record -o full.rtd -b 4k $p/threads
+run full sifive-trace record -o full.rtd -b 4k --on-full stop $p/threads
 rec sram --sink sram $p/plain
 rec quiet -q $p/plain
 rec large -b 1G $p/plain
@@ -455,7 +455,8 @@ until sifive-trace dump -o end-dump.rtd 2>/dev/null; do sleep 0.1; done; cp end-
 # A separate process group, as in a terminal.
 run end-interrupt setsid sifive-trace record -o end-interrupt.rtd $p/ends interrupt
 export SIFIVE_TRACE_META=0
-rec end-nometa $p/ends kill
+rec end-nometa --on-full stop $p/ends kill
+rec end-drained $p/ends kill
 rec nometa $p/plain
 rec nometasamples $p/busy-static
 unset SIFIVE_TRACE_META
@@ -484,8 +485,8 @@ run o-null sifive-trace record -o /dev/null $p/plain
 run o-empty sifive-trace record -o "" $p/plain
 ln -s /tmp/victim /out/o-link.rtd.meta; rec o-link $p/plain
 cp environment.rtd /tmp/old.rtd; ln -s /tmp/old.rtd o-old.rtd
-export SIFIVE_TRACE_META=0; rec o-old $p/ends kill; unset SIFIVE_TRACE_META
-run o-full sifive-trace record -o /tmp/small/x.rtd $p/ends many 5000
+export SIFIVE_TRACE_META=0; rec o-old --on-full stop $p/ends kill; unset SIFIVE_TRACE_META
+run o-full sifive-trace record --on-full stop -o /tmp/small/x.rtd $p/ends many 5000
 cp /tmp/small/x.rtd o-full.rtd; cp /tmp/small/x.rtd.meta o-full.rtd.meta
 run o-dump sifive-trace dump -o o-dump.rtd
 echo "one two three" >bad.filter; rec badline --filter bad.filter $p/plain
@@ -525,6 +526,9 @@ says end-sram "in SRAM that cannot be read meanwhile" "a child that holds SRAM: 
 result $? "a child that holds SRAM: dump and the side-car file give all calls"
 says end-background "went on in the background" "a program in the background is reported"
 refused end-nometa 137 "nothing was recorded: signal 9" "SIFIVE_TRACE_META=0: what is left of a program is lost"
+status end-drained 137 "SIFIVE_TRACE_META=0: a program that is drained ends by a signal"
+[ -s "$out/end-drained.rtd" ] && [ ! -e "$out/end-drained.rtd.meta" ]
+result $? "SIFIVE_TRACE_META=0: what was drained is there"
 [ -s "$out/nometa.rtd" ] && [ ! -e "$out/nometa.rtd.meta" ] &&
 	[ -s "$out/nometasamples.rtd" ] && [ ! -e "$out/nometasamples.rtd.meta" ]
 result $? "SIFIVE_TRACE_META=0: no side-car file"

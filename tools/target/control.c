@@ -113,6 +113,7 @@ static bool is_ours(const struct sifive_trace_status *status,
 
 struct start {
 	struct setup	setup;
+	int		wrap;	/* 0 or 1 */
 	bool		all;
 };
 
@@ -122,12 +123,15 @@ static const struct cli_option start_options[] = {
 	{ .letter = 'a', .name = "all",
 	  .help = "sample the whole machine, which is also the default",
 	  .set = cli_flag, .offset = offsetof(struct start, all) },
+	{ .name = "on-full", .value = "stop|wrap",
+	  .help = "when the buffer is full: stop recording (default); wrap: overwrite the oldest, as with --ring. Nothing drains the buffer, as start writes no file: sifive-trace record -a sleep 1h does",
+	  .set = cli_word, .offset = offsetof(struct start, wrap) },
 	{ .name = NULL }
 };
 
 static const struct cli_group start_groups[] = {
 	SETUP_GROUPS(struct start, setup),
-	{ "Which programs", start_options, 0 },
+	{ "How", start_options, 0 },
 	{ .options = NULL }
 };
 
@@ -285,6 +289,8 @@ static int command_start(int argc, char **argv)
 				   argv[optind]);
 	if (!setup_sampled(setup))
 		setup->options.interval = SETUP_INTERVAL;
+	if (options.wrap)
+		setup->options.flags |= SIFIVE_TRACE_RING;
 	if (setup_finish(setup))
 		return EXIT_USAGE;
 	setup_ignored("start");

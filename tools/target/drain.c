@@ -10,6 +10,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "lib/error.h"
+
 #include "../command.h"
 #include "drain.h"
 #include "machine.h"
@@ -34,17 +36,38 @@
 
 #define SECOND		UINT64_C(1000000000)
 
+/* Opens what sink @i of @sinks is read from, whose path goes to @name. */
+static int open_node(char name[PATH_MAX], uint32_t i, uint32_t sinks)
+{
+	if (sinks > 1)
+		snprintf(name, PATH_MAX, "%s.%u", machine_device(), i);
+	else
+		snprintf(name, PATH_MAX, "%s", machine_device());
+	return open(name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+}
+
+int drain_check(uint32_t sinks)
+{
+	char name[PATH_MAX];
+	uint32_t i;
+	int fd;
+
+	for (i = 0; i < sinks; i++) {
+		fd = open_node(name, i, sinks);
+		if (fd < 0)
+			return perf_error("%s: %s", name, strerror(errno));
+		close(fd);
+	}
+	return 0;
+}
+
 static int open_sink(struct drain *d, uint32_t i)
 {
 	struct drain_sink *s = &d->sink[i];
 	struct epoll_event event = { .events = EPOLLIN };
 	char name[PATH_MAX];
 
-	if (d->sinks > 1)
-		snprintf(name, sizeof(name), "%s.%u", machine_device(), i);
-	else
-		snprintf(name, sizeof(name), "%s", machine_device());
-	s->device = open(name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	s->device = open_node(name, i, d->sinks);
 	if (s->device >= 0) {
 		perf_device_file(name, sizeof(name), d->path, i, d->sinks);
 		s->file = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);

@@ -67,6 +67,9 @@ struct drain {
 	uint64_t		shown_bytes;
 };
 
+/** drain_check() - 0, or -1 with sifive_trace_error(): one of @sinks cannot be read */
+int drain_check(uint32_t sinks);
+
 /**
  * drain_open() - open the sinks, and make the files
  * @drain:	all zero; filled, also after an error, for drain_close()

@@ -49,7 +49,9 @@ enum on_full {
  * @objects:	programs and shared objects in memory
  * @launched:	the program
  * @drain:	the copying of the capture while it runs, if it is drained
+ * @mark:	the capture of a program that traces itself
  * @on_full:	enum on_full
+ * @usual:	--on-full was not given: what cannot be drained stops when it is full
  * @size:	--size, 0: no limit
  * @time:	--time in nanoseconds, 0: no limit
  * @quiet:	print only errors and losses
@@ -68,7 +70,9 @@ struct recording {
 	struct objects	objects;
 	struct launched	launched;
 	struct drain	drain;
+	struct capture_mark mark;
 	int		on_full;
+	bool		usual;
 	uint64_t	size;
 	uint64_t	time;
 	bool		all;
@@ -103,16 +107,16 @@ static const struct cli_option how_options[] = {
 	  .help = "record only the functions in FILE: sifive-trace filter selects them by name or source file",
 	  .set = set_filter, .offset = SETUP(filter) },
 	{ .letter = 'a', .name = "all",
-	  .help = "sample everything that runs on the CPUs while the program does, and load nothing into it; what does not fit into -b is lost, with --ring the oldest",
+	  .help = "sample everything that runs on the CPUs while the program does, and load nothing into it",
 	  .set = cli_flag, .offset = offsetof(struct recording, all) },
 	{ .name = "on-full", .value = "stop|wrap|drain",
-	  .help = "when the buffer is full: stop recording (default); wrap: overwrite the oldest, as --ring does; drain: never, the command copies it to the file while the program runs, and says what it was too slow for",
+	  .help = "drain (default): the buffer never gets full, as the command copies it to the file while the program runs, and says what it was too slow for; where that is not possible, or with stop, recording stops when the buffer is full; wrap: the oldest is overwritten, as with --ring",
 	  .set = cli_word, .offset = offsetof(struct recording, on_full) },
 	{ .name = "size", .value = "SIZE",
-	  .help = "with --on-full drain: record until the files have SIZE bytes (100M, 2G); the program runs on",
+	  .help = "with --on-full drain, the default: record until the files have SIZE bytes (100M, 2G); the program runs on",
 	  .set = setup_size, .offset = offsetof(struct recording, size) },
 	{ .name = "time", .value = "TIME",
-	  .help = "with --on-full drain: record for TIME (500ms, 10s, 5m, 1h); the program runs on",
+	  .help = "with --on-full drain, the default: record for TIME (500ms, 10s, 5m, 1h); the program runs on",
 	  .set = setup_duration, .offset = offsetof(struct recording, time) },
 	{ .name = "header-once",
 	  .help = "one header for each CPU and channel, which SiFive's decoder needs, also if threads come and go; with --count delta it implies --per-cpu",
@@ -170,6 +174,14 @@ static void announce(const struct recording *r, bool library)
 	else
 		report("%s has nothing compiled with -finstrument-functions: %s",
 		       r->argv[0], samples);
+}
+
+/* Without --on-full, a buffer that cannot be drained. */
+static void announce_stop(const struct recording *r, const char *why)
+{
+	if (!r->quiet)
+		report("this recording cannot be drained, it stops when the buffer is full: %s",
+		       why);
 }
 
 /* Puts the library first in LD_PRELOAD, before the user's own entries. */
@@ -240,10 +252,10 @@ static void report_nothing(int number)
 }
 
 /* The program ended without writing its trace. */
-static int rescue(const struct recording *r, const struct capture_mark *mark, int status)
+static int rescue(const struct recording *r, int status)
 {
 	int number = r->launched.signal;
-	int error = capture_rescue(r->output, mark, r->quiet);
+	int error = capture_rescue(r->output, &r->mark, r->quiet);
 
 	if (!error) {
 		report_end(number);
@@ -256,10 +268,10 @@ static int rescue(const struct recording *r, const struct capture_mark *mark, in
 }
 
 /* The program's trace was written while it ran: write the rest. */
-static int finish(struct recording *r, const struct capture_mark *mark, int status)
+static int finish(struct recording *r, int status)
 {
 	bool finished;
-	int error = capture_drained(&r->drain, mark, &finished);
+	int error = capture_drained(&r->drain, &r->mark, &finished);
 
 	drain_close(&r->drain);
 	if (error < 0) {
@@ -329,13 +341,40 @@ static void meanwhile_program(void *argument, const sigset_t *mask)
 	meanwhile(argument, mask);
 }
 
+/*
+ * Take the hardware for a capture that is drained, or without --on-full for one that is
+ * not: a driver, a sink or a buffer may not allow it.
+ */
+static int take(struct recording *r, int (*attempt)(struct recording *r))
+{
+	struct perf_take *wanted = &r->setup.parsed.take;
+	char why[512];
+
+	if (!attempt(r))
+		return 0;
+	if (!wanted->drain || !r->usual || r->size || r->time)
+		return -1;
+	snprintf(why, sizeof(why), "%s", sifive_trace_error());
+	wanted->drain = false;
+	if (attempt(r))
+		return -1;
+	announce_stop(r, why);
+	return 0;
+}
+
+static int try_program(struct recording *r)
+{
+	if (capture_try(&r->setup.parsed, &r->mark))
+		return -1;
+	return r->setup.parsed.take.drain ? drain_check(r->mark.sinks) : 0;
+}
+
 /* Record with the library, within the program. */
 static int record_with_library(struct recording *r)
 {
 	const struct launch launch = {
 		r->program.path, r->argv, give_library, r, meanwhile_program,
 	};
-	struct capture_mark mark;
 	int status;
 
 	/* The program would run without being recorded. */
@@ -343,25 +382,25 @@ static int record_with_library(struct recording *r)
 		report("%s: the program was not run", sifive_trace_error());
 		return EXIT_RECORD;
 	}
-	if (capture_try(&r->setup.parsed, &mark))
+	if (take(r, try_program))
 		return refuse();
-	r->setup.parsed.sampling.period = mark.period;
+	r->setup.parsed.sampling.period = r->mark.period;
 	files_remove(r->output);
-	if (drain(r, mark.capture + 1, mark.sinks))
+	if (drain(r, r->mark.capture + 1, r->mark.sinks))
 		return EXIT_RECORD;
 	announce(r, true);
-	mark.began = perf_device_now();
+	r->mark.began = perf_device_now();
 	status = launch_run(&launch, &r->launched);
 	if (!r->launched.ran) {
 		forget_files(r);
 		return status;
 	}
-	mark.pid = r->launched.pid;
+	r->mark.pid = r->launched.pid;
 	if (r->drain.sinks)
-		return finish(r, &mark, status);
+		return finish(r, status);
 	if (!files_show(r->output, r->quiet))
-		return rescue(r, &mark, status);
-	if (capture_compare(r->output, &mark, r->quiet))
+		return rescue(r, status);
+	if (capture_compare(r->output, &r->mark, r->quiet))
 		return status ? status : EXIT_RECORD;
 	return status;
 }
@@ -404,6 +443,20 @@ static int save(struct recording *r, const struct launch *launch)
 	return error ? -1 : 0;
 }
 
+static int begin_samples(struct recording *r)
+{
+	struct perf_capture capture;
+
+	/* An attempt before this one may have failed half-way. */
+	if (r->device.path)
+		perf_device_close(&r->device);
+	if (capture_begin(&r->device, &r->setup.parsed) ||
+	    perf_device_capture(&r->device, &capture))
+		return -1;
+	r->mark.sinks = capture.sinks;
+	return r->setup.parsed.take.drain ? drain_check(capture.sinks) : 0;
+}
+
 /* Record without the library: the kernel samples the program, or everything with -a. */
 static int record_samples(struct recording *r)
 {
@@ -411,17 +464,15 @@ static int record_samples(struct recording *r)
 	const struct launch launch = {
 		r->program.path, r->argv, start, r, meanwhile,
 	};
-	struct perf_capture capture;
 	int status = EXIT_RECORD;
 
 	r->setup.parsed.sampling.all = r->all;
-	if (capture_begin(device, &r->setup.parsed) ||
-	    perf_device_capture(device, &capture)) {
+	if (take(r, begin_samples)) {
 		refuse();
 		goto out;
 	}
 	files_remove(r->output);
-	if (drain(r, device->capture, capture.sinks))
+	if (drain(r, device->capture, r->mark.sinks))
 		goto out;
 	if (r->all && perf_device_start(device)) {
 		refuse();
@@ -479,13 +530,29 @@ static int check(const struct recording *r, bool library)
 	return 0;
 }
 
+/* What --on-full is if it was not given. */
+static void choose_full(struct recording *r)
+{
+	r->usual = r->on_full == ON_FULL_USUAL;
+	if (!r->usual)
+		return;
+	if (r->setup.options.flags & SIFIVE_TRACE_RING) {
+		r->on_full = ON_FULL_WRAP;
+	} else if (r->setup.sram) {
+		r->on_full = ON_FULL_STOP;
+		announce_stop(r, "SRAM cannot be read while it is written");
+	} else {
+		r->on_full = ON_FULL_DRAIN;
+	}
+}
+
 /* --on-full: wrap is --ring. */
 static int check_full(struct recording *r)
 {
 	unsigned int *flags = &r->setup.options.flags;
 
-	if (*flags & SIFIVE_TRACE_RING && r->on_full != ON_FULL_USUAL &&
-	    r->on_full != ON_FULL_WRAP)
+	choose_full(r);
+	if (*flags & SIFIVE_TRACE_RING && r->on_full != ON_FULL_WRAP)
 		return usage_error("--ring is --on-full wrap: give one of them");
 	if (r->on_full == ON_FULL_DRAIN && r->setup.sram)
 		return usage_error("--on-full drain: SRAM cannot be read while it is written: leave out --sink sram");
