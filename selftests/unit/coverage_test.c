@@ -29,7 +29,7 @@ static void make(FIXTURE_DATA(command) *self, const char *meta)
 TEST_F(command, every_command_tells_what_a_full_buffer_covers)
 {
 	static const char * const arguments[] = {
-		"report", "report --format csv", "graph", "replay", "decode",
+		"report", "report --format csv", "report --json", "graph", "replay", "decode",
 		"decode --format csv", "decode --format json",
 		"decode --format perf -o .", "export --format folded",
 		"export --format chrome", "export --format svg",
@@ -58,6 +58,7 @@ TEST_F(command, outputs_tell_what_a_full_buffer_covers)
 	};
 	static const char * const json[] = {
 		"decode --format json", "export --format chrome", "export --format html",
+		"report --json",
 		"export --format speedscope",
 	};
 	unsigned int i;

@@ -64,7 +64,7 @@ static long feed(const struct gen *gen, const char *arguments, unsigned int part
 TEST_F(command, memory_does_not_grow)
 {
 	static const char * const arguments[] = {
-		"report -q -", "decode -q -", "decode -q --format csv -",
+		"report -q -", "report -q --json -", "decode -q -", "decode -q --format csv -",
 		"decode -q --format json -", "graph -q -", "replay -q -",
 		"export -q --format chrome -", "export -q --format svg -",
 		"export -q --format folded -", "decode -q --format perf -o perf -",

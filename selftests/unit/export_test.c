@@ -248,4 +248,57 @@ TEST_F_TIMEOUT(command, pprof_of_deep_recursion, 300)
 	EXPECT_NE(NULL, strstr(self->out, "longest 1024\n"));
 }
 
+TEST_F_TIMEOUT(command, json_of_report_has_the_rows_of_csv, 600)
+{
+	static const char * const options[] = {
+		"", "--by thread --sort name", "--by hart --top 3", "--ts-hz 3000000",
+		"--filter 0x100*", "--diff other.rtd",
+	};
+	unsigned int i, k;
+
+	make(&runs[0], 9);
+	run(self, "--version; cp trace.rtd other.rtd; cp trace.rtd.meta other.rtd.meta");
+	for (i = 0; i < RUNS; i++) {
+		make(&runs[i], i + 1);
+		for (k = 0; k < sizeof(options) / sizeof(options[0]); k++) {
+			run(self, "report -q -c all --csv %s -o r.csv trace.rtd; "
+			    COMMAND " report -q -c all --json %s -o r.json trace.rtd; "
+			    SOURCES "/rows.py r.csv r.json", options[k], options[k]);
+			EXPECT_EQ(0, self->status) {
+				TH_LOG("%s %s: %s", runs[i].name, options[k], self->err);
+			}
+		}
+	}
+	run(self, "report -q -c all --format csv trace.rtd >old.csv; " COMMAND
+	    " report -q -c all --csv -o r.csv trace.rtd; cmp old.csv r.csv");
+	EXPECT_EQ(0, self->status);
+}
+
+/* What the head of JSON says of a trace with a sample that a loss cuts, and a call without an end. */
+TEST_F(command, json_of_report_says_what_is_missing)
+{
+	static const char meta[] = "{\"srcbits\":0,\"exe\":\"/bin/\\\"x\",\"ts_hz\":10,"
+				   "\"lost\":{\"refused\":7}}";
+
+	sample_trace(&self->gen, 0, 1);
+	gen_error(&self->gen, 0);
+	save(self, "trace.rtd");
+	write_file("trace.rtd.meta", meta, strlen(meta));
+	run(self, "report -q --json -e " PROGRAM " -o r.json trace.rtd; " COMMAND
+	    " report -q --csv -e " PROGRAM " -o r.csv trace.rtd; " SOURCES
+	    "/rows.py r.csv r.json; cat r.json");
+	EXPECT_EQ(0, self->status) {
+		TH_LOG("%s", self->err);
+	}
+	EXPECT_NE(NULL, strstr(self->out, "2 function 2 0 1 2 1\n")) {
+		TH_LOG("%s", self->out);
+	}
+	EXPECT_NE(NULL, strstr(self->out, "\"exe\":\"/bin/\\\"x\",\"time_unit\":\"seconds\",\"ts_hz\":10,"));
+	EXPECT_NE(NULL, strstr(self->out, "\"refused\":7"));
+	EXPECT_NE(NULL, strstr(self->out, "{\"function\":\"fib\",\"calls\":1,"));
+	/* No row is valid JSON, too. */
+	run(self, "report --json --filter none trace.rtd | python3 -m json.tool >/dev/null");
+	EXPECT_EQ(0, self->status);
+}
+
 TEST_HARNESS_MAIN

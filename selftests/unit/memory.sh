@@ -41,7 +41,7 @@ read_all() {
 	local name=$1 how
 	local common=(-c all --srcbits "$2" --meta none one.rtd)
 
-	for how in "report" "report --by thread" "report --by hart" \
+	for how in "report" "report --json" "report --by thread" "report --by hart" \
 			"report --diff two.rtd" "graph" "graph --by thread" "replay" \
 			"decode" "decode --format csv" "decode --format json" \
 			"decode --format perf -o made" "export --format folded" \

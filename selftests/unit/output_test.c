@@ -713,6 +713,7 @@ TEST_F(command, names_of_any_characters)
 		{ "decode", plain },
 		{ "report --by thread", plain, thread },
 		{ "report --by thread --format csv", plain, thread },
+		{ "report --by thread --json", "j\xc3\xb6\\u003c\xf0\x9f\x98\x80????[31mabcd+0x", thread },
 		{ "report --diff trace.rtd", plain }, { "graph --by thread", plain, thread },
 		{ "replay", plain, thread },
 		{ "export --format folded", plain, "w\xc3\xb6?[5m:/7" },

@@ -28,6 +28,22 @@ static int set_width(void *at, const struct cli_option *option, const char *valu
 	return cli_number(&options->width, option, value);
 }
 
+static int set_csv(void *at, const struct cli_option *option, const char *value)
+{
+	(void)option;
+	(void)value;
+	*(int *)at = REPORT_CSV;
+	return EXIT_OK;
+}
+
+static int set_json(void *at, const struct cli_option *option, const char *value)
+{
+	(void)option;
+	(void)value;
+	*(int *)at = REPORT_JSON;
+	return EXIT_OK;
+}
+
 static const struct cli_option own_options[] = {
 	/* The words are in the order of enum profile_by. */
 	{ .name = "by", .value = "function|thread|hart",
@@ -45,9 +61,14 @@ static const struct cli_option own_options[] = {
 	{ .name = "diff", .value = "OTHER",
 	  .help = "compare with OTHER, a later trace: show how much more or less it costs; a file given with --meta belongs to the first trace",
 	  .set = cli_text, .offset = offsetof(struct report_options, diff) },
-	{ .name = "format", .value = "text|csv",
-	  .help = "text (default), or one csv table with all digits",
-	  .set = cli_word, .offset = offsetof(struct report_options, csv) },
+	/* The words are in the order of enum report_format. */
+	{ .name = "format", .value = "text|csv|json",
+	  .help = "text (default), or for programs: one csv table, or JSON, with all digits",
+	  .set = cli_word, .offset = offsetof(struct report_options, format) },
+	{ .name = "csv", .help = "the same as --format csv",
+	  .set = set_csv, .offset = offsetof(struct report_options, format) },
+	{ .name = "json", .help = "the same as --format json",
+	  .set = set_json, .offset = offsetof(struct report_options, format) },
 	{ .name = "width", .value = "N",
 	  .help = "columns of the page; longer names are cut (default: those of the terminal; 80 for a file or a pipe, where names are not cut)",
 	  .set = set_width, .least = WIDTH_LEAST, .most = 10000 },
@@ -209,18 +230,6 @@ const char *report_cell(char *text, const struct metric *metric, uint64_t value,
 	return text;
 }
 
-void report_put_column(struct output *out, const struct metric *metric,
-		       const char *what)
-{
-	char text[COUNTERS_NAME_SIZE + 32];
-	bool counter = report_is_counter(metric);
-
-	snprintf(text, sizeof(text), "%s%s%s%s", counter ? metric->over : "",
-		 counter ? ":" : "", metric->name, what);
-	put_char(out, ',');
-	put_field(out, text);
-}
-
 void report_put_name(const struct report_options *options, struct output *out,
 		     unsigned int used, const char *name)
 {
@@ -256,6 +265,7 @@ struct table {
 	struct line		*line;
 	size_t			lines;
 	bool			any;		/* any group had a line */
+	struct report_rows	rows;
 	/* Totals of all lines, the base of percentages. */
 	uint64_t		sum[METRICS_MAX];
 };
@@ -444,45 +454,41 @@ static bool has_times(const struct table *table)
 }
 
 /* The last column: how certain a row's times are. */
-static void put_certainty(struct table *table, const struct profile_row *row)
+static const char *certainty(const struct profile_row *row)
 {
-	if (!has_times(table))
-		return;
 	if (row->untimed)
-		put_string(table->out, row->untimed == row->calls ? ",unknown" :
-								    ",partial");
-	else
-		put_string(table->out, row->self_inferred ? ",inferred" : ",exact");
+		return row->untimed == row->calls ? "unknown" : "partial";
+	return row->self_inferred ? "inferred" : "exact";
 }
 
-static void put_csv(struct table *table, const char *group, size_t shown)
+/* The column that tells the groups of --by apart. */
+static const char *group_column(const struct profile *profile)
 {
+	return profile->by == PROFILE_BY_THREAD ? "thread" : "hart";
+}
+
+static void put_row(struct table *table, const char *group, const struct line *line)
+{
+	const struct profile *profile = table->profile;
 	char text[UNITS_SIZE];
 	unsigned int m;
-	size_t i;
 
-	for (i = 0; i < shown; i++) {
-		put_quoted(table->out, table->line[i].name);
-		if (*group) {
-			put_char(table->out, ',');
-			put_quoted(table->out, group);
-		}
-		for (m = 0; m < table->metrics; m++) {
-			const struct metric *metric = &table->metric[m];
+	report_row_begin(&table->rows, line->name);
+	if (*group)
+		report_row_text(&table->rows, group_column(profile), group);
+	for (m = 0; m < table->metrics; m++) {
+		const struct metric *metric = &table->metric[m];
 
-			if (report_is_share(metric))
-				continue;
-			put_char(table->out, ',');
-			if (is_unknown(table->profile, table->line[i].row, metric))
-				continue;
-			put_string(table->out, report_cell(text, metric,
-				   report_value(table->profile,
-						table->line[i].row, metric),
-				   table->profile->input.hz, true));
-		}
-		put_certainty(table, &table->profile->row[table->line[i].row]);
-		put_char(table->out, '\n');
+		if (report_is_share(metric))
+			continue;
+		report_cell(text, metric, report_value(profile, line->row, metric),
+			    profile->input.hz, true);
+		report_row_number(&table->rows, metric, "",
+				  is_unknown(profile, line->row, metric) ? "" : text);
 	}
+	if (has_times(table))
+		report_row_word(&table->rows, "times", certainty(&profile->row[line->row]));
+	report_row_end(&table->rows);
 }
 
 static void put_csv_heading(struct table *table)
@@ -491,8 +497,7 @@ static void put_csv_heading(struct table *table)
 
 	put_string(table->out, "function");
 	if (table->profile->by != PROFILE_BY_FUNCTION)
-		put_string(table->out, table->profile->by == PROFILE_BY_THREAD ?
-			   ",thread" : ",hart");
+		put_format(table->out, ",%s", group_column(table->profile));
 	for (m = 0; m < table->metrics; m++)
 		if (!report_is_share(&table->metric[m]))
 			report_put_column(table->out, &table->metric[m], "");
@@ -505,7 +510,7 @@ static int put_group(struct table *table, uint32_t group)
 {
 	char name[NAME_SIZE];
 	int result = fill_table(table, group);
-	size_t shown;
+	size_t shown, i;
 
 	if (result || !table->lines) {
 		empty_table(table);
@@ -517,8 +522,9 @@ static int put_group(struct table *table, uint32_t group)
 	shown = table->lines;
 	if (table->options->top && shown > (size_t)table->options->top)
 		shown = (size_t)table->options->top;
-	if (table->options->csv) {
-		put_csv(table, name, shown);
+	if (table->options->format != REPORT_TEXT) {
+		for (i = 0; i < shown; i++)
+			put_row(table, name, &table->line[i]);
 	} else {
 		if (*name)
 			put_format(table->out, "\n%s:\n", name);
@@ -590,14 +596,32 @@ static void name_idle(struct table *table)
 		put_char(table->out, '\n');
 }
 
+/* What comes before the first group. */
+static void begin_table(struct table *table)
+{
+	const struct profile *profile = table->profile;
+	char coverage[COVERAGE_SIZE];
+
+	if (table->options->format == REPORT_CSV)
+		put_csv_heading(table);
+	else if (table->options->format == REPORT_JSON)
+		report_json_begin(table->out, profile->by == PROFILE_BY_FUNCTION ?
+				  "function" : group_column(profile), profile, NULL);
+	else
+		hide_idle(table);
+	if (table->options->format == REPORT_TEXT && coverage_partial(&profile->input))
+		put_format(table->out, "Trace %s.\n",
+			   coverage_text(&profile->input, coverage));
+}
+
 static int put_profile(const struct report_options *options, struct output *out,
 		       const struct profile *profile)
 {
 	struct table table = {
 		.options = options, .profile = profile, .out = out,
+		.rows = { .out = out, .json = options->format == REPORT_JSON },
 	};
 	uint32_t *group = calloc(profile->rows + 1, sizeof(*group));
-	char coverage[COVERAGE_SIZE];
 	int result = EXIT_OK;
 	size_t i;
 
@@ -609,13 +633,7 @@ static int put_profile(const struct report_options *options, struct output *out,
 		return EXIT_UNREADABLE;
 	}
 	table.metrics = report_metrics(profile, table.metric);
-	if (options->csv)
-		put_csv_heading(&table);
-	else
-		hide_idle(&table);
-	if (!options->csv && coverage_partial(&profile->input))
-		put_format(out, "Trace %s.\n",
-			   coverage_text(&profile->input, coverage));
+	begin_table(&table);
 	for (i = 0; i < profile->rows; i++)
 		group[i] = profile->row[i].group;
 	qsort(group, profile->rows, sizeof(*group), compare_numbers);
@@ -625,8 +643,10 @@ static int put_profile(const struct report_options *options, struct output *out,
 	if (!result && profile->rows && !table.any)
 		report("%s: no function matches --filter",
 		       profile->input.options->path);
-	else if (!options->csv && !result)
+	else if (options->format == REPORT_TEXT && !result)
 		name_idle(&table);
+	if (options->format == REPORT_JSON)
+		report_json_end(out);
 	free(group);
 	free(table.line);
 	return result;

@@ -11,6 +11,8 @@
 /* The least room for names, however narrow the page. */
 #define NAME_MIN	20
 #define NAME_SIZE	512
+/* Room for a column's name in csv and JSON. */
+#define REPORT_COLUMN_SIZE	(COUNTERS_NAME_SIZE + 32)
 
 enum metric_kind {
 	METRIC_CALLS,
@@ -42,7 +44,25 @@ struct report_options {
 	int			top;		/* 0: all */
 	int			width;
 	bool			cut;		/* names that do not fit */
-	int			csv;		/* 0 or 1 */
+	int			format;		/* enum report_format */
+};
+
+/* The words of --format, in their order. */
+enum report_format {
+	REPORT_TEXT,
+	REPORT_CSV,
+	REPORT_JSON,
+};
+
+/**
+ * struct report_rows - the rows of csv and JSON, which have the same columns
+ * @json:	csv's heading is not among the rows
+ * @any:	there has been a row
+ */
+struct report_rows {
+	struct output	*out;
+	bool		json;
+	bool		any;
 };
 
 /** report_metrics() - the numbers that the rows of a profile have */
@@ -79,6 +99,26 @@ const char *report_cell(char *text, const struct metric *metric, uint64_t value,
 /** report_put_column() - a number's heading in csv, with its qualifiers */
 void report_put_column(struct output *out, const struct metric *metric,
 		       const char *what);
+
+/** report_row_begin() - a row: the columns follow in their order, then report_row_end() */
+void report_row_begin(struct report_rows *rows, const char *function);
+void report_row_text(struct report_rows *rows, const char *column, const char *text);
+void report_row_word(struct report_rows *rows, const char *column, const char *word);
+/* @number: as of report_cell(), or "" if unknown; @what: as in report_put_column() */
+void report_row_number(struct report_rows *rows, const struct metric *metric,
+		       const char *what, const char *number);
+void report_row_end(struct report_rows *rows);
+
+/**
+ * report_json_begin() - all that comes before the rows
+ * @by:		what has tables of its own
+ * @second:	the later trace of --diff, or NULL
+ */
+void report_json_begin(struct output *out, const char *by, const struct profile *first,
+		       const struct profile *second);
+
+/** report_json_end() - all that comes behind the rows */
+void report_json_end(struct output *out);
 
 /** report_put_name() - the name after the columns, cut to the page's width */
 void report_put_name(const struct report_options *options, struct output *out,

@@ -168,35 +168,50 @@ static void make_cell(const struct diff *diff, const struct pair *pair,
 		      unsigned int which, const struct metric *metric, char *text)
 {
 	if (lacks(diff, which, metric)) {
-		strcpy(text, diff->options->csv ? "" : "-");
+		strcpy(text, diff->options->format == REPORT_TEXT ? "-" : "");
 		return;
 	}
 	report_cell(text, metric, value(diff, pair, which, metric),
-		    diff->profile[which]->input.hz, diff->options->csv);
+		    diff->profile[which]->input.hz, diff->options->format != REPORT_TEXT);
 }
 
-static void put_csv(struct diff *diff, size_t lines)
+static const char * const which_text[] = { ":before", ":after" };
+
+static void put_heading(struct diff *diff)
 {
+	unsigned int m;
+
+	put_string(diff->out, "function");
+	for (m = 0; m < 2 * diff->metrics; m++)
+		report_put_column(diff->out, &diff->metric[m / 2], which_text[m % 2]);
+	put_char(diff->out, '\n');
+}
+
+/* csv and JSON. */
+static void put_rows(struct diff *diff, size_t lines)
+{
+	struct report_rows rows = {
+		.out = diff->out, .json = diff->options->format == REPORT_JSON,
+	};
 	char text[UNITS_SIZE];
 	unsigned int m;
 	size_t i;
 
-	put_string(diff->out, "function");
-	for (m = 0; m < diff->metrics; m++) {
-		report_put_column(diff->out, &diff->metric[m], ":before");
-		report_put_column(diff->out, &diff->metric[m], ":after");
-	}
-	put_char(diff->out, '\n');
+	if (rows.json)
+		report_json_begin(diff->out, "function", diff->profile[0], diff->profile[1]);
+	else
+		put_heading(diff);
 	for (i = 0; i < lines; i++) {
-		put_quoted(diff->out, diff->pair[i].name);
+		report_row_begin(&rows, diff->pair[i].name);
 		for (m = 0; m < 2 * diff->metrics; m++) {
-			make_cell(diff, &diff->pair[i], m % 2,
-				  &diff->metric[m / 2], text);
-			put_char(diff->out, ',');
-			put_string(diff->out, text);
+			make_cell(diff, &diff->pair[i], m % 2, &diff->metric[m / 2], text);
+			report_row_number(&rows, &diff->metric[m / 2], which_text[m % 2],
+					  text);
 		}
-		put_char(diff->out, '\n');
+		report_row_end(&rows);
 	}
+	if (rows.json)
+		report_json_end(diff->out);
 }
 
 static void put_block(struct diff *diff, unsigned int first, unsigned int last,
@@ -338,12 +353,12 @@ static void tell_coverage(const struct diff *diff)
 		return;
 	report("%s or %s does not cover its whole run: their totals cannot be compared",
 	       input[0]->options->path, input[1]->options->path);
-	for (i = 0; i < 2 && !diff->options->csv; i++)
+	for (i = 0; i < 2 && diff->options->format == REPORT_TEXT; i++)
 		put_format(diff->out, "Trace %s %s.\n", which[i],
 			   coverage_of(input[i]) == COVERAGE_UNKNOWN &&
 			   !coverage_lost(input[i]) ? "has an unknown coverage" :
 			   coverage_text(input[i], text));
-	if (!diff->options->csv)
+	if (diff->options->format == REPORT_TEXT)
 		put_string(diff->out, "Not both cover their whole run: totals do not compare.\n");
 }
 
@@ -372,8 +387,8 @@ int report_diff(const struct report_options *options, struct output *out,
 		lines = diff.pairs;
 		if (options->top && lines > (size_t)options->top)
 			lines = (size_t)options->top;
-		if (!result && options->csv)
-			put_csv(&diff, lines);
+		if (!result && options->format != REPORT_TEXT)
+			put_rows(&diff, lines);
 		else if (!result)
 			put_blocks(&diff, lines);
 	}

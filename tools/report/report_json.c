@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* report for programs: the same rows as csv and as JSON, and JSON's head. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "coverage.h"
+#include "report.h"
+
+/* Of the members and their meaning; new members do not change it. */
+#define JSON_VERSION	1
+
+static const char *column_name(char text[REPORT_COLUMN_SIZE], const struct metric *metric,
+			       const char *what)
+{
+	bool counter = report_is_counter(metric);
+
+	snprintf(text, REPORT_COLUMN_SIZE, "%s%s%s%s", counter ? metric->over : "",
+		 counter ? ":" : "", metric->name, what);
+	return text;
+}
+
+void report_put_column(struct output *out, const struct metric *metric, const char *what)
+{
+	char text[REPORT_COLUMN_SIZE];
+
+	put_char(out, ',');
+	put_field(out, column_name(text, metric, what));
+}
+
+void report_row_begin(struct report_rows *rows, const char *function)
+{
+	if (rows->json)
+		put_string(rows->out, rows->any ? ",\n{\"function\":" : "\n{\"function\":");
+	rows->any = true;
+	if (rows->json)
+		put_json(rows->out, function);
+	else
+		put_quoted(rows->out, function);
+}
+
+static void put_key(struct report_rows *rows, const char *column)
+{
+	put_char(rows->out, ',');
+	if (!rows->json)
+		return;
+	put_json(rows->out, column);
+	put_char(rows->out, ':');
+}
+
+void report_row_text(struct report_rows *rows, const char *column, const char *text)
+{
+	put_key(rows, column);
+	if (rows->json)
+		put_json(rows->out, text);
+	else
+		put_quoted(rows->out, text);
+}
+
+void report_row_word(struct report_rows *rows, const char *column, const char *word)
+{
+	put_key(rows, column);
+	put_format(rows->out, rows->json ? "\"%s\"" : "%s", word);
+}
+
+void report_row_number(struct report_rows *rows, const struct metric *metric,
+		       const char *what, const char *number)
+{
+	char column[REPORT_COLUMN_SIZE];
+
+	put_key(rows, column_name(column, metric, what));
+	put_string(rows->out, rows->json && !*number ? "null" : number);
+}
+
+void report_row_end(struct report_rows *rows)
+{
+	put_string(rows->out, rows->json ? "}" : "\n");
+}
+
+/* ---- the head of JSON --------------------------------------------------- */
+
+struct count {
+	const char	*key;
+	uint64_t	count;
+};
+
+static void put_counts(struct output *out, const char *name, const struct count *counts,
+		       size_t number)
+{
+	size_t i;
+
+	put_format(out, ",\n\"%s\":{", name);
+	for (i = 0; i < number; i++)
+		put_format(out, "%s\"%s\":%" PRIu64, i ? "," : "", counts[i].key,
+			   counts[i].count);
+	put_char(out, '}');
+}
+
+#define PUT_COUNTS(out, name, counts) \
+	put_counts(out, name, counts, sizeof(counts) / sizeof((counts)[0]))
+
+/* What the trace has, and what is missing or damaged in it. */
+static void put_contents(struct output *out, const struct trace_stats *stats)
+{
+	const uint64_t all = stats->records[PERFREC_ENTER] + stats->records[PERFREC_EXIT] +
+			     stats->records[PERFREC_MANUAL] + stats->records[PERFREC_ISR];
+	const struct count records[] = {
+		{ "enter", stats->records[PERFREC_ENTER] },
+		{ "exit", stats->records[PERFREC_EXIT] },
+		{ "manual", stats->records[PERFREC_MANUAL] },
+		{ "samples", stats->records[PERFREC_ISR] },
+		{ "inferred_times", stats->inferred },
+		{ "unknown_times", all - stats->timed },
+		{ "unknown_addresses", stats->unaddressed },
+		{ "unknown_headers", stats->no_header },
+	};
+	const struct count damage[] = {
+		{ "encoder_losses", stats->errors },
+		{ "lost_words", stats->lost_words },
+		{ "lost_places", stats->losses },
+		{ "skipped_bytes", stats->gap_bytes },
+		{ "skipped_places", stats->gaps },
+		{ "cut_bytes", stats->cut_bytes },
+		{ "unknown_messages", stats->unknown },
+		{ "corrected_times", stats->corrected },
+	};
+
+	PUT_COUNTS(out, "records", records);
+	PUT_COUNTS(out, "damage", damage);
+}
+
+static void put_calls(struct output *out, const struct analysis_stats *stats)
+{
+	const struct count calls[] = {
+		{ "ended", stats->calls },
+		{ "inferred_times", stats->inferred },
+		{ "unknown_times", stats->untimed },
+		{ "without_exit", stats->unwound },
+		{ "cut", stats->cut },
+		{ "exits_without_enter", stats->strays },
+		{ "too_deep", stats->too_deep },
+		{ "records_without_counts", stats->uncounted },
+	};
+
+	PUT_COUNTS(out, "calls", calls);
+}
+
+static void put_trace(struct output *out, const struct profile *profile)
+{
+	const struct counters *counters = analysis_counters(profile->analysis);
+	unsigned int c;
+
+	put_string(out, "{\"path\":");
+	put_json(out, profile->input.options->path);
+	if (profile->input.meta.exe) {
+		put_string(out, ",\"exe\":");
+		put_json(out, profile->input.meta.exe);
+	}
+	put_format(out, ",\"time_unit\":\"%s\",\"ts_hz\":%" PRIu64 ",\n\"coverage\":{",
+		   profile->input.hz ? "seconds" : "ticks", profile->input.hz);
+	coverage_json(&profile->input, out);
+	put_char(out, '}');
+	put_contents(out, trace_stats(profile->input.trace));
+	put_calls(out, analysis_stats(profile->analysis));
+	put_string(out, ",\n\"counters\":[");
+	for (c = 0; c < counters->count; c++) {
+		if (c)
+			put_char(out, ',');
+		put_json(out, counters->name[c]);
+	}
+	put_string(out, "]}");
+}
+
+void report_json_begin(struct output *out, const char *by, const struct profile *first,
+		       const struct profile *second)
+{
+	put_format(out, "{\"version\":%d,\"exporter\":\"sifive-trace " VERSION
+		   "\",\"command\":\"report\",\"by\":\"%s\",\n\"traces\":[", JSON_VERSION, by);
+	put_trace(out, first);
+	if (second) {
+		put_string(out, ",\n");
+		put_trace(out, second);
+	}
+	put_string(out, "],\n\"rows\":[");
+}
+
+void report_json_end(struct output *out)
+{
+	put_string(out, "\n]}\n");
+}
