@@ -52,7 +52,7 @@ def documented(pages, page, title):
 def check(pages, name, text, options):
     page = PAGE.get(name, name)
     titles = rf"OPTIONS|OPTIONS OF {name.upper()}" if page == "start" else \
-        ".*OPTIONS.*|WHAT TO RECORD|WHERE TO"
+        ".*OPTIONS.*|SELECTING DATA|BUFFERS AND OUTPUT"
     page = f"-{page}"
     known = documented(pages, page, titles)
     if name in READERS:
