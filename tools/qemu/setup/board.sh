@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Everything the virtual board needs, into the cache. Argument: a file to write
-# the results to, as shell assignments: QEMU, KERNEL, CACHE.
+# Builds everything that the virtual board needs, in the cache. Argument: the file for the
+# results, as shell assignments: QEMU, KERNEL, CACHE.
 
 . "$(dirname "$0")/common.sh"
 

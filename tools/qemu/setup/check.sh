@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# What the tests need besides the virtual board, so that no suite waits for a download
-# or for another suite's build.
+# Prepares what the tests need besides the virtual board, so that no suite waits for a
+# download or another suite's build.
 #
 #	check.sh KERNEL [NEED]...
 #
 # KERNEL is the stock kernel's directory, each NEED a script beside this one: perf,
-# debug-kernel, module-trees, testing-kernel. What they make is in the cache.
+# debug-kernel, module-trees, testing-kernel. Their results are in the cache.
 
 . "$(dirname "$0")/common.sh"
 

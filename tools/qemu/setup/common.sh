@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 #
-# Shared by the set-up scripts: where the cache is, how a step reports itself,
-# and a package state that sees other Debian suites without touching the
-# machine's own apt.
+# Shared by the set-up scripts: the cache, reports of steps, and a package state for other
+# Debian suites that leaves the machine's own apt alone.
 
 set -euo pipefail
 
@@ -22,9 +21,8 @@ die() {
 	exit 1
 }
 
-# step NAME COMMAND...: run a command that may take long, its output in a log.
-# Says on standard error what runs, then how long it took; a failure shows the
-# end of the log.
+# step NAME COMMAND...: run a long command with its output in a log. Prints on standard
+# error what runs, then how long it took; after a failure, the end of the log.
 step() {
 	local label=$1 log start rc=0 tick
 	shift
@@ -32,13 +30,13 @@ step() {
 	start=$SECONDS
 	printf '  %-52s ' "$label" >&2
 	(
-		# The sleep must not hold on to our output when the step is over.
+		# The sleep must not keep our output open after the step.
 		while sleep 60 >/dev/null 2>&1; do
 			printf '[%d s] ' $((SECONDS - start)) >&2
 		done
 	) &
 	tick=$!
-	# A subshell of its own keeps "set -e" alive inside the function called.
+	# The subshell keeps "set -e" in effect inside the function.
 	set +e
 	(set -e; "$@") >"$log" 2>&1 </dev/null
 	rc=$?
@@ -53,7 +51,7 @@ step() {
 	printf '%4d s\n' $((SECONDS - start)) >&2
 }
 
-# digest FILE-OR-TEXT...: a short name for everything that a build depends on.
+# digest FILE-OR-TEXT...: a short hash of everything that a build depends on.
 digest() {
 	local a
 	for a; do
@@ -61,8 +59,8 @@ digest() {
 	done | sha256sum | cut -c1-12
 }
 
-# version PACKAGE, source_version PACKAGE: the newest in the suite. Reads all of
-# apt's answer: a pipe closed early would count as a failure.
+# version PACKAGE, source_version PACKAGE: the newest in the suite. Reads all of apt's
+# output, since closing the pipe early would count as a failure.
 version() {
 	apt-cache "${aptopts[@]}" show "$1" |
 		awk '/^Version:/ && !v { v = $2 } END { print v }'
@@ -73,12 +71,12 @@ source_version() {
 		awk '/^Version:/ && !v { v = $2 } END { print v }'
 }
 
-# publish TMPDIR FINAL: a finished directory appears whole or not at all.
+# publish TMPDIR FINAL: move a finished directory into place atomically.
 publish() {
 	if [ -e "$2" ]; then rm -rf "$1"; else mv -T "$1" "$2"; fi
 }
 
-# use_suite SUITE DIR ARCHITECTURES [TYPE]...: have the functions below see that suite, for
+# use_suite SUITE DIR ARCHITECTURES [TYPE]...: make the functions below use that suite, for
 # these architectures, with apt's state in DIR. Each TYPE is a kind of list: deb, deb-src.
 use_suite() {
 	suite=$1 aptdir=$2 architectures=$3
@@ -103,7 +101,7 @@ use_suite() {
 
 use_suite trixie "$cache/apt" amd64,riscv64 deb deb-src
 
-# The mirror that the machine itself uses for Debian's main archive.
+# The machine's own mirror of Debian's main archive.
 mirror() {
 	local uri=${SIFIVE_TRACE_MIRROR:-}
 	[ -n "$uri" ] || uri=$(apt-get indextargets --format '$(REPO_URI) $(COMPONENT) $(SUITE)' \
@@ -116,7 +114,7 @@ mirror() {
 	printf '%s\n' "${uri%/}"
 }
 
-# Lists older than this many minutes are fetched again.
+# Age in minutes after which lists are fetched again.
 lists_age=1440
 
 apt_state_fresh() {
@@ -130,7 +128,7 @@ apt_state() {
 	for type in "${types[@]}"; do
 		printf '%s [arch=%s] %s %s main\n' "$type" "$architectures" "$uri" "$suite"
 	done >"$aptdir/sources.list.new"
-	# The list's own date tells when the last update succeeded.
+	# The list's date is that of the last successful update.
 	rm -f "$aptdir/sources.list"
 	cp "$aptdir/sources.list.new" "$aptdir/sources.list"
 	apt-get "${aptopts[@]}" -q update --allow-releaseinfo-change --error-on=any || {
@@ -139,8 +137,8 @@ apt_state() {
 	}
 }
 
-# deb_files PACKAGE...: the names that apt gives their newest packages' files, in any
-# order; fails when there is no such package.
+# deb_files PACKAGE...: apt's names of the newest packages' files, in any order; fails if a
+# package does not exist.
 deb_files() {
 	local files
 	files=$(apt-cache "${aptopts[@]}" show --no-all-versions "$@" | awk '
@@ -153,8 +151,8 @@ deb_files() {
 	printf '%s\n' "$files"
 }
 
-# debs DIR PACKAGE...: download packages, those that are not in the cache, and unpack
-# them into DIR. One process of apt for all, which takes a second to begin.
+# debs DIR PACKAGE...: download packages that are not in the cache, and unpack all into DIR.
+# One apt process for all, since each takes a second to start.
 debs() {
 	local dir=$1 file files missing=()
 	shift
@@ -164,7 +162,7 @@ debs() {
 		[ -e "$cache/debs/$file" ] || missing+=("$file")
 	done
 	if [ ${#missing[@]} -gt 0 ]; then
-		# Named as apt wants it: package:architecture.
+		# In apt's form, package:architecture.
 		(cd "$cache/debs" && apt-get "${aptopts[@]}" -q download \
 			$(printf '%s\n' "${missing[@]}" |
 				sed -E 's/_.*_all\.deb$//; s/_.*_([^_]*)\.deb$/:\1/'))

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# The kernel that looks for bugs (KASAN, lockdep, kmemleak, UBSAN and more), from
-# the same source package as the stock one. Argument: the stock kernel's
-# directory. Prints a directory laid out like that one; see kernel.sh.
+# The debug kernel (KASAN, lockdep, kmemleak, UBSAN and more), from the same source package
+# as the stock one. Argument: the stock kernel's directory. Prints a directory with the same
+# layout; see kernel.sh.
 
 . "$(dirname "$0")/common.sh"
 
@@ -12,7 +12,7 @@ config=$here/debug-kernel.config
 configure() {
 	make -C "$stock/source" O="$out.tmp/headers" ARCH=riscv \
 		CROSS_COMPILE="$cross" KCONFIG_ALLCONFIG="$config" allnoconfig
-	# What the fragment asks for and Kconfig did not grant is a mistake in it.
+	# An option of the fragment that Kconfig did not accept is a mistake.
 	local line missing=0
 	while read -r line; do
 		case $line in CONFIG_*) ;; *) continue ;; esac
@@ -27,7 +27,7 @@ compile() {
 		CROSS_COMPILE="$cross" -j "$jobs" Image modules
 }
 
-# Only what boots and what modules are built with is kept.
+# Keep only what is needed to boot and to build modules.
 install_kernel() {
 	cp "$out.tmp/headers/arch/riscv/boot/Image" "$out.tmp/vmlinux"
 	make -s -C "$stock/source" O="$out.tmp/headers" ARCH=riscv kernelrelease \
@@ -48,14 +48,14 @@ if [ ! -d "$out" ]; then
 	exec 9>"$cache/debug-kernel.lock"
 	flock 9
 fi
-# Another may have made it while we waited.
+# Another process may have made it meanwhile.
 if [ ! -d "$out" ]; then
 	rm -rf "$out.tmp"
 	mkdir -p "$out.tmp"
 	step "debug kernel: configure" configure
 	step "debug kernel: build" compile
 	step "debug kernel: install" install_kernel
-	# The build directory knows its own name.
+	# The build directory contains its own path.
 	sed -i "s|$out.tmp|$out|g" "$out.tmp/headers/Makefile"
 	publish "$out.tmp" "$out"
 fi

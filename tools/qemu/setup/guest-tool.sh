@@ -1,23 +1,23 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 #
-# Shared by the scripts that fetch a tool for the board, as a Debian package for
-# riscv64: of the packages that it depends on the shared libraries that it loads, and
-# their loader, as the board's root has none of them. Sourced behind common.sh.
+# Shared by the scripts that fetch a tool for the board, as a Debian riscv64 package, with
+# the shared libraries that it loads and their loader, which the board's root lacks. Source
+# common.sh first.
 
-# guest_libraries PACKAGE: those that it depends on, of those that hold libraries.
+# guest_libraries PACKAGE: its dependencies that contain libraries.
 guest_libraries() {
 	apt-cache "${aptopts[@]}" depends --recurse --important "$1:riscv64" |
 		grep -E '^(lib.*|zlib1g):riscv64$' | grep -vE -- '-(stdlib|minimal|modules|common):' |
 		sort -u
 }
 
-# guest_needed FILE: what it asks the loader for.
+# guest_needed FILE: the libraries that it requests from the loader.
 guest_needed() {
 	"${cross}readelf" -d "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p'
 }
 
-# guest_copy DIR FILE: copy what FILE needs, and what that needs, from the unpacked
+# guest_copy DIR FILE: copy the libraries that FILE needs, recursively, from the unpacked
 # packages in DIR/root to DIR/lib.
 guest_copy() {
 	local dir=$1 name from
@@ -37,8 +37,8 @@ guest_unpack() {
 	debs "$1/root" "$2:riscv64" $(guest_libraries "$2")
 }
 
-# guest_tool NAME PACKAGE: have "fetch DIR" make the tool's directory in the cache,
-# unless it is there, and print its path.
+# guest_tool NAME PACKAGE: let "fetch DIR" make the tool's directory in the cache, unless it
+# exists, and print its path.
 guest_tool() {
 	local name=$1 version out
 	version=$(version "$2:riscv64")
@@ -49,7 +49,7 @@ guest_tool() {
 		exec 9>"$cache/$name.lock"
 		flock 9
 	fi
-	# Another may have made it while we waited.
+	# Another process may have made it meanwhile.
 	if [ ! -d "$out" ]; then
 		rm -rf "$out.tmp"
 		mkdir -p "$out.tmp"

@@ -11,7 +11,7 @@ disk=${2:-}
 init=$top/tools/qemu/init
 out=$cache/initramfs-$(digest "$kernel" "$disk" "$init" "$here/initramfs.sh").cpio
 
-# in_order MODULE...: their files, each behind those it depends on.
+# in_order MODULE...: their files, each after its dependencies.
 in_order() {
 	local m file
 	for m; do
@@ -39,7 +39,7 @@ disk_modules() {
 build() {
 	# Two boards may start at the same time.
 	local tmp=$out.$$ m d
-	# A kernel that has everything built in brings no modules.
+	# A kernel with everything built in has no modules.
 	shopt -s nullglob
 	[ -z "$disk" ] || disk_modules "$tmp.disk"
 	gcc -O2 -o "$tmp.gen" "$kernel/source/usr/gen_init_cpio.c"

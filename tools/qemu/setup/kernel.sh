@@ -45,7 +45,7 @@ fetch_source() {
 	cp "$out.tmp/source/tools/testing/selftests/run_kselftest.sh" "$out.tmp/kselftest/"
 }
 
-# The headers' makefiles name /usr/src and /usr/lib: let them name the cache.
+# The headers' makefiles refer to /usr/src and /usr/lib: change that to the cache.
 relocate_headers() {
 	local f
 	for f in "$out.tmp/root/usr/src/linux-headers-$release/Makefile" \
@@ -54,11 +54,11 @@ relocate_headers() {
 	done
 }
 
-# A kbuild package built against a newer C library than this machine's cannot
-# run here: then modpost comes from the source.
+# A kbuild package built against a newer C library cannot run here; then build modpost from
+# the source.
 own_modpost() {
 	local kbuild=$out.tmp/root/usr/lib/linux-kbuild-$common o=$out.tmp/prepare
-	# modpost itself only picks the program for the target's byte order.
+	# modpost only needs the target's byte order.
 	if "$kbuild/scripts/mod/modpost.real-lsb-64"; then return; fi
 	mkdir "$o"
 	cp "$out.tmp/headers/.config" "$o/.config"
@@ -91,7 +91,7 @@ if [ ! -d "$out" ]; then
 	exec 9>"$cache/kernel.lock"
 	flock 9
 fi
-# Another may have made it while we waited.
+# Another process may have made it meanwhile.
 if [ ! -d "$out" ]; then
 	rm -rf "$out.tmp"
 	mkdir -p "$out.tmp"

@@ -17,7 +17,7 @@ stock=${1:?stock kernel directory}
 config=$here/module-tree.config
 list=$cache/module-trees.list
 
-# Have the suite's package lists; old ones will do.
+# Fetch the suite's package lists; old ones suffice.
 have_lists() {
 	apt_state_fresh || (step "package lists of $suite" apt_state) ||
 		[ -n "$(find "$aptdir/lists" -name '*_Packages*' -print -quit)" ]
@@ -28,7 +28,7 @@ newest_source() {
 		grep -E '^linux-source-[0-9.]+$' | sort -V | tail -n 1
 }
 
-# Of the source all that configures, and the headers.
+# Unpack only the configuration part of the source, and the headers.
 unpack_source() {
 	local name=linux-source-$series skip=() d
 	for d in drivers sound fs net; do
@@ -42,8 +42,8 @@ unpack_source() {
 	publish "$source.tmp" "$source"
 }
 
-# The newest clang here that this kernel can be built with, as LLVM= wants it; fails
-# where there is none.
+# The newest installed clang that can build this kernel, in the form for LLVM=; fails if
+# there is none.
 clang_for() {
 	local need have suffix
 	need=$(ARCH=riscv SRCARCH=riscv "$source/scripts/min-tool-version.sh" llvm)
@@ -59,7 +59,7 @@ clang_for() {
 	return 1
 }
 
-# wanted VARIANT: the configuration that it begins with, into its tree.
+# wanted VARIANT: write the initial configuration into its tree.
 wanted() {
 	mkdir -p "$out.tmp/$1"
 	case $1 in
@@ -69,7 +69,8 @@ wanted() {
 	esac >"$out.tmp/$1/wanted.config"
 }
 
-# What is asked for and Kconfig did not grant is a mistake, but for what 6.1 lacks.
+# A requested option that Kconfig did not accept is a mistake, except options that 6.1
+# lacks.
 granted() {
 	local line lacking='NONPORTABLE|CPU_PM|SUSPEND'
 	grep '^CONFIG_' "$1/wanted.config" | grep -vE "_($lacking)=" | while read -r line; do
@@ -77,22 +78,22 @@ granted() {
 	done
 }
 
-# prepare VARIANT COMPILER: configure its tree, as a copy of the first one for the
-# programs in it.
+# prepare VARIANT COMPILER: configure its tree, a copy of the first one with its host
+# programs.
 prepare() {
 	local tree=$out.tmp/$1
 	[ "$1" = gcc ] || cp -a "$out.tmp/gcc" "$tree"
 	wanted "$1"
 	make -C "$source" O="$tree" ARCH=riscv HOSTCC=gcc "$2" -j "$jobs" \
 		KCONFIG_ALLCONFIG="$tree/wanted.config" allnoconfig modules_prepare
-	# The build directory knows its own name.
+	# The build directory contains its own path.
 	sed -i "s|$out.tmp|$out|g" "$tree/Makefile"
 	granted "$tree"
 }
 
 row() { printf '%s %s %s %s %s\n' "$suite" "$version" "$@"; }
 
-# prepare_all VARIANT...: and the trees for gcc and, where it can be, clang.
+# prepare_all VARIANT...: prepare the trees for gcc and, if possible, clang.
 prepare_all() {
 	local llvm variant
 	for variant in gcc "$@"; do
@@ -104,7 +105,7 @@ prepare_all() {
 	fi
 }
 
-# trees VARIANT...: the lines of one kernel, whose source and version are set.
+# trees VARIANT...: print the lines of the current kernel.
 trees() {
 	local out variant
 	out=$cache/module-trees-$(digest "$source" "$config" "$*" \
@@ -122,7 +123,8 @@ trees() {
 	[ -d "$out/clang" ] && row clang tree "$out/clang" || row clang none "$(clang_for)"
 }
 
-# trees_of SUITE ARCHITECTURES VARIANT...: of its newest kernel's source package.
+# trees_of SUITE ARCHITECTURES VARIANT...: the same for the newest kernel source package of
+# a suite.
 trees_of() {
 	local series version=- source
 	use_suite "$1" "$cache/apt-$1" "$2" deb
@@ -146,14 +148,14 @@ trees_of() {
 	trees "$@"
 }
 
-# newer SERIES: whether the suite has one, and it is newer than testing's.
+# newer SERIES: whether the suite's kernel is newer than testing's.
 newer() {
 	local last
 	last=$(sed -nE 's/^testing ([0-9]+\.[0-9]+).* gcc .*/\1/p' "$list.new")
 	[ -n "$1" ] && [ "$1" != "$last" ] && printf '%s\n' "$last" "$1" | sort -CV
 }
 
-# Of the oldest and of a new kernel in all variants.
+# The oldest and a new kernel in all variants.
 make_list() {
 	trees_of bookworm amd64 no-pmu rv32
 	suite=trixie version=$(cut -d' ' -f2 <(grep ^kernel "$stock/kernel.env")) \

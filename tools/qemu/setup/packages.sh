@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Installs packages of the machine's own release; quick when all of them are there.
+# Installs packages of the machine's own release; quick if all are installed.
 #
 #	packages.sh PART...
 #
@@ -24,7 +24,7 @@ declare -A parts=(
 		libglib2.0-dev libfdt-dev zlib1g-dev libattr1-dev
 		flex bison bc device-tree-compiler kmod dpkg-dev xz-utils libssl-dev
 		libelf-dev rsync perl ca-certificates patch'
-	# clang 19, as new kernels take none that is older.
+	# clang 19, because new kernels do not support older versions.
 	[check]='git sparse dt-schema shellcheck clang lld llvm libclang-rt-dev
 		clang-19 lld-19 llvm-19 afl++ babeltrace2 time chromium python3 valgrind
 		debhelper dh-dkms fakeroot lintian zsh fish golang-go'
@@ -39,7 +39,7 @@ installed() {
 	dpkg-query -W -f '${Status}' "$1" 2>/dev/null | grep -q 'ok installed'
 }
 
-# missing_of PART...: those of its packages that are not installed.
+# missing_of PART...: its packages that are not installed.
 missing_of() {
 	local part p
 	for part; do
@@ -49,7 +49,7 @@ missing_of() {
 	done | sort -u
 }
 
-# known PACKAGE...: those that this release has.
+# known PACKAGE...: the packages that this release has.
 known() {
 	apt-cache policy "$@" | awk '
 		/^[^ ].*:$/ { name = $1; sub(":$", "", name) }
@@ -66,7 +66,7 @@ done
 mapfile -t missing < <(missing_of "$@")
 [ ${#missing[@]} -gt 0 ] || exit 0
 
-# What the release does not have is asked for again when its lists are others.
+# Query packages that the release lacks again when its lists have changed.
 absent() {
 	printf '%s/absent-%s\n' "$cache" \
 		"$(digest "${missing[*]}" "$(stat -c %Y /var/lib/apt/lists)")"

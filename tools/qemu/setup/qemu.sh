@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# The emulator: Debian's QEMU source with our device model built in, and with
-# the corrections in tools/qemu/patches.
+# The emulator: Debian's QEMU source with our device model and the fixes in
+# tools/qemu/patches.
 #
 # Prints the path of the binary. The source tree and its
 # objects stay in the cache, so an edited model costs one file and a link;
@@ -24,7 +24,7 @@ fetch_source() {
 	mv "$tree.tmp" "$tree"
 }
 
-# Our folder becomes hw/sifive_trace; three build files learn of it.
+# Our folder becomes hw/sifive_trace; three build files refer to it.
 hook_tree() {
 	mkdir -p "$1/hw/sifive_trace"
 	echo "subdir('sifive_trace')" >>"$1/hw/meson.build"
@@ -42,7 +42,7 @@ hook_tree() {
 	MAK
 }
 
-# Corrections of the emulator itself: each file says what it is for.
+# Fixes of the emulator itself; each file describes its bug.
 patch_tree() {
 	local p
 	for p in "$patches"/*.patch; do
@@ -50,8 +50,8 @@ patch_tree() {
 	done
 }
 
-# meson is newer in the suite than on the machine: a Python environment of its
-# own that also sees the machine's packages.
+# The suite's QEMU needs a newer meson than the machine has: install it in a Python
+# environment that also uses the machine's packages.
 python_env() {
 	[ -x "$cache/python-$mesonver/bin/meson" ] && return
 	rm -rf "$cache/python-$mesonver"*

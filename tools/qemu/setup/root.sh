@@ -3,8 +3,8 @@
 # A file system of Debian for riscv64 with a few programs to trace, as an ext4 image.
 # Argument: the stock kernel's directory. Prints the image's path.
 #
-# The packages are unpacked here and configured on the board, so that this machine
-# need not run their programs.
+# The packages are unpacked here and configured on the board, since this machine cannot run
+# their programs.
 
 . "$(dirname "$0")/common.sh"
 
@@ -36,7 +36,7 @@ if [ ! -e "$out" ]; then
 	exec 9>"$cache/root.lock"
 	flock 9
 fi
-# Another may have made it while we waited.
+# Another process may have made it meanwhile.
 if [ ! -e "$out" ]; then
 	tmp=$cache/root.tmp
 	rm -rf "$tmp"

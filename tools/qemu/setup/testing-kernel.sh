@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# The newest kernel of Debian's testing suite for the board, with its own modules,
-# headers and busybox. Argument: the stock kernel's directory. Prints a directory laid
-# out like that one; see kernel.sh. Prints nothing where the kernel cannot be fetched.
+# The newest kernel of Debian testing for the board, with its modules, headers and busybox.
+# Argument: the stock kernel's directory. Prints a directory with the same layout, see
+# kernel.sh, or nothing if the kernel cannot be fetched.
 
 . "$(dirname "$0")/common.sh"
 
 stock=${1:?stock kernel directory}
 
-# Image and modules are packages of their own.
+# Image and modules are separate packages.
 packages() {
 	apt-cache "${aptopts[@]}" depends --recurse --important "linux-image-$release:riscv64" |
 		grep -oE '^linux-(image|binary|modules)-.*:riscv64$' | sort -u
@@ -35,8 +35,8 @@ fetch() {
 	ln -s "$tree/source" "$out.tmp/source"
 }
 
-# What the suite's compiler and assembler can do and this machine's cannot, as the tree
-# was configured here: options by which code is made. None changes a structure.
+# Code generation options that the suite's compiler and assembler support and this machine's
+# do not, as the tree was configured here. None changes a structure.
 beyond_compiler() {
 	local can='^CONFIG_(CC|AS|LD|TOOLCHAIN|GCC)_[A-Z0-9_]*='
 	comm -23 <(grep -E "$can" "$out.tmp/headers/.config" | sort) \
@@ -44,8 +44,8 @@ beyond_compiler() {
 		sed -nE '/_VERSION/d; s/=.*//; p; s/CONFIG_TOOLCHAIN_HAS_/CONFIG_RISCV_ISA_/p'
 }
 
-# The headers' makefile names /usr/src. kbuild's modpost needs the suite's C library:
-# that of the tree was built here.
+# The headers' makefile refers to /usr/src. kbuild's modpost needs the suite's C library, so
+# use the tree's, which was built here.
 fit_headers() {
 	local option
 	ln -s "root/usr/src/linux-headers-$release" "$out.tmp/headers"
@@ -73,7 +73,7 @@ if [ ! -d "$out" ]; then
 	exec 9>"$cache/testing-kernel.lock"
 	flock 9
 fi
-# Another may have made it while we waited.
+# Another process may have made it meanwhile.
 if [ ! -d "$out" ]; then
 	rm -rf "$out.tmp"
 	mkdir -p "$out.tmp"
