@@ -126,6 +126,8 @@ selftests: $(ENV) lib
 	cp $(O)/kmod/counter_thief.ko $(TARGET)/
 	+tools/build-module.sh selftests/memory_thief $(KERNEL)/headers $(O)/kmod -s W=1
 	cp $(O)/kmod/memory_thief.ko $(TARGET)/
+	+tools/build-module.sh selftests/supplies $(KERNEL)/headers $(O)/kmod -s W=1
+	cp $(O)/kmod/supplies.ko $(TARGET)/
 	$(CROSS_COMPILE)gcc -O2 -g -Wall -Wextra -static -Iinclude/uapi \
 		-o $(TARGET)/minimal Documentation/examples/minimal.c
 

@@ -3,7 +3,8 @@
 # Differences between cores, as TAP: a P550 whose single sink reads 0, whose SinkBaseHigh
 # has no bits and whose stall bit is writable; memory that a sink cannot address, and
 # memory whose first part crosses 4 GiB; power-off during a capture; nested funnels; one
-# sink full while another fails; one encoder more than a mask has bits.
+# sink full while another fails; one encoder more than a mask has bits; power, clock and
+# reset lines.
 #
 #	hardware.sh BUILD
 
@@ -194,4 +195,67 @@ for t in registers_test capture_test session_test; do
 	result $? "nested funnels: $t"
 done
 
+# ---- power, clock and resets ---------------------------------------------------------
+
+# Suppliers that report what happens to them.
+cat >"$out/supplies.dts" <<'DTS'
+	/ {
+		supplies: supplies {
+			compatible = "sifive-trace,test-supplies";
+			#power-domain-cells = <0>;
+			#clock-cells = <0>;
+			#reset-cells = <1>;
+		};
+	};
+	&{/soc/trace@11000000} { power-domains = <&supplies>; clocks = <&supplies>; resets = <&supplies 0>; };
+	&{/soc/trace@11001000} { power-domains = <&supplies>; clocks = <&supplies>; resets = <&supplies 1>; };
+	&{/soc/trace@11018000} { power-domains = <&supplies>; clocks = <&supplies>; resets = <&supplies 2>; };
+DTS
+
+supplied() {
+	rm -f "$out/log" "$out/model.log"
+	tools/qemu/board run fpga --dts "$out/supplies.dts" --target "$target" --out "$out" \
+		--qemu "-trace sifive_trace_write -D $out/model.log" -- "$@" 2>&1 |
+		tee "$out/log" | sed 's/^/# /'
+	return "${PIPESTATUS[0]}"
+}
+
+# The changes of supplies in their order, one word each.
+supplies() { sed -nE "s/.*$1: supplies: ([a-z]+) ([0-9]+) (on|off)/\1\2\3/p" "$out/log" | tr '\n' ' '; }
+
+supplied '
+	show() { dmesg -c | sed -n "s/.*\(supplies: .*\)/$1: \1/p"; }
+	insmod /target/sifive_trace.ko
+	[ ! -s /out/model.log ] || echo written
+	insmod /target/supplies.ko
+	/target/sifive-trace info
+	show bound
+	/target/selftests/fault_probe
+	rmmod sifive_trace
+	sleep 1
+	show removed'
+result $? "supplies: the board ran to its end"
+! grep -qx written "$out/log"
+result $? "supplies: no component is written to before its suppliers are there"
+[[ $(supplies bound) == "power0on clock0on reset2on reset0on reset1on " ]]
+result $? "supplies: power, then clock, then the reset lines let the components run"
+[ "$(value config)" = 0 ] && [ "$(value stop)" = 0 ] && [ "$(value data)" = 100 ]
+result $? "supplies: a capture has all that was stored"
+[[ $(supplies removed | tr ' ' '\n' | sort | tr '\n' ' ') == *"clock0off power0off reset0off reset1off reset2off " ]]
+result $? "supplies: all of them are off when the driver is gone"
+
+for broken in clock reset; do
+	supplied "
+		insmod /target/supplies.ko broken=$broken
+		insmod /target/sifive_trace.ko
+		dmesg | grep 'sifive_trace: encoders'
+		cat /sys/bus/platform/drivers/sifive-trace-*/refused
+		rmmod sifive_trace"
+	why=$([ $broken = clock ] && echo "no clock" || echo "in reset")
+	grep -q "encoders: 0, funnels: 0.*is refused: $why: -EIO" "$out/log" &&
+		[ "$(grep -c "^[0-9a-f]*.trace: $why: -EIO" "$out/log")" = 3 ]
+	result $? "supplies: a $broken that fails refuses each component and is named"
+	! grep -q sifive_trace_write "$out/model.log"
+	result $? "supplies: a $broken that fails: no component is written to"
+done
 results_end
