@@ -388,7 +388,7 @@ PERF_INTERNAL int perf_device_take(struct perf_device *device,
 			"this hardware cannot trace to memory that way; SBABufferSize 0 or --sink sram takes SRAM" :
 			"this hardware has no trace SRAM there; an SBABufferSize above 0 or --sink sba takes memory";
 	else if (error == ENOMEM)
-		reason = "no buffer of that size can be had: make SBABufferSize or -b smaller, "
+		reason = "no buffer of that size is available: make SBABufferSize or -b smaller, "
 			 "or reserve memory for it in the device tree";
 
 	return device_error(device, error, what, reason);

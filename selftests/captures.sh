@@ -363,7 +363,7 @@ sampled drained-all busy 100 "drained-all: samples have names"
 for name in limit-size:3:102400 limit-samples:5:20480 limit-time:5:1000000; do
 	most=${name##*:} rc=${name#*:} name=${name%%:*}
 	status $name "${rc%:*}" "$name: the program goes on to its end"
-	says $name "is reached: nothing more is recorded, the program runs on" "$name: it is reported"
+	says $name "is reached: nothing more is recorded, the program continues" "$name: it is reported"
 	[ "$(stat -c %s "$out/$name.rtd")" -le "$most" ] && [ -n "$(calls $name)" ]
 	result $? "$name: the file has no more, and can be read"
 	meta $name 'm["coverage"]["limit"]' "$name: the side-car file has it"
@@ -376,8 +376,8 @@ losses limit-samples 0
 grep -qE $'\r[0-9.]+ MB, [0-9.]+ MB/s, 0 bytes lost' "$out/progress.txt" &&
 	! grep -qE 'MB|lost' "$out/no-progress.txt"
 result $? "--on-full drain: a terminal shows its progress, without -q"
-refused wrong-limit 2 "--size and --time go with --on-full drain" "--size: only what is drained"
-refused wrong-sram-limit 2 "--size and --time go with --on-full drain" "--time: no SRAM"
+refused wrong-limit 2 "--size and --time need --on-full drain" "--size: only what is drained"
+refused wrong-sram-limit 2 "--size and --time need --on-full drain" "--time: no SRAM"
 refused wrong-size-limit 125 "draining needs a buffer of 4096 bytes or more" "--time: how small -b may be"
 refused wrong-time 2 "a time such as 500ms, 10s, 5m or 1h" "--time: how it is written"
 status ended 143 "--on-full drain: the command is ended: the program is, too"

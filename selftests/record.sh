@@ -292,7 +292,7 @@ meta xor-ring 'm["wrapped"] and m["header_interval"] == 20' "--ring --count xor:
 host decode --format json "$out/xor-ring.rtd" | grep -c '"exit"' >"$out/ring.count"
 [ "$(cat "$out/ring.count")" -gt 20 ] && calls xor-ring | grep -q '^branch '
 result $? "--header-interval: the newest are there, with their addresses"
-refused xor-plain 2 "--header-interval goes with --ring or --on-full drain and --count xor" "--header-interval: an error where it has no effect"
+refused xor-plain 2 "--header-interval needs --count xor and --ring or --on-full drain" "--header-interval: an error where it has no effect"
 [ "$(stat -c %s "$out/full.rtd")" = 4096 ] && calls full | grep -q '^work '
 result $? "-b 4k: the oldest bytes are there"
 says full "trace buffer full" "-b 4k: a full buffer is reported"
@@ -337,7 +337,7 @@ refused badperiod 2 "-c takes a number" "-c: no number"
 refused badsink 2 "--sink is sba or sram" "--sink: another word"
 refused badsize 2 "-b takes a size" "-b: no size"
 refused badchannel 2 "--channel takes a number from 0 to 31" "--channel: too large"
-refused nothing 2 "which program?" "no program"
+refused nothing 2 "record: no program" "no program"
 
 # ---- driving by hand ---------------------------------------------------------------
 
@@ -411,7 +411,7 @@ Sampling by time, and by any event that a counter counts
 LINES
 boots hardware "fpga: firmware, kernel and machine"
 [ "$(cat "$out/large.rc")" = 125 ] && grep -q "its pool, which has 67108864 at most" "$out/large.err"
-result $? "record: a buffer that cannot be had: the largest one"
+result $? "record: a buffer that is not available: the largest one is reported"
 
 grep -qE '^  cycles +cycle, hpmcounter3-18$' "$out/list.txt" &&
 	grep -qE '^  instructions +instret, hpmcounter3-18$' "$out/list.txt" &&

@@ -76,7 +76,9 @@ int sft_choose_check(const struct sifive_trace_event *ev, u32 at,
 				"event %u: counted neither in user mode nor in the kernel",
 				at);
 	if (ev->flags && sft_is_timestamp(ev))
-		return sft_fail(why, -EINVAL, "event %u: the timestamp goes on in all modes", at);
+		return sft_fail(why, -EINVAL,
+					"event %u: the timestamp counts in all modes: clear its flags",
+					at);
 	if (ev->type == SBI_PMU_EVENT_TYPE_FW)
 		return sft_fail(why, -EOPNOTSUPP,
 				"event %u: firmware's own events have no counter that user mode can read",

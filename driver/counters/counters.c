@@ -221,7 +221,8 @@ again:
 		if (!ret)
 			continue;
 		if (ret != -EBUSY)
-			return sft_fail(why, ret, "event %u: error %d", at, -ret);
+			return sft_fail(why, ret, "event %u: cannot start its counter: error %d",
+					at, -ret);
 		release_all();
 		ch->possible[at] &= ~BIT(ch->want[at].counter);
 		if (ch->possible[at])
@@ -261,7 +262,7 @@ static int check_event(const struct sifive_trace_counters *arg, u32 at,
 	for (other = arg->event; other < ev; other++)
 		if (other->type == ev->type && other->code == ev->code &&
 		    other->data == ev->data && other->flags == ev->flags)
-			return sft_fail(why, -EINVAL, "event %u is event %td again",
+			return sft_fail(why, -EINVAL, "event %u repeats event %td: leave one out",
 					at, other - arg->event);
 	return sft_choose_check(ev, at, why);
 }

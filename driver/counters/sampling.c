@@ -351,7 +351,7 @@ static int explain(int err, struct sft_why *why)
 	if (err == -EBUSY)
 		return sft_fail(why, err,
 				"no counter that can count the event is free for sampling");
-	return sft_fail(why, err, "the kernel cannot sample: error %d", err);
+	return sft_fail(why, err, "the kernel cannot sample: perf_event_create error %d", err);
 }
 
 /*
@@ -501,9 +501,9 @@ int sft_sampling_valid(struct sifive_trace_sampling *arg, struct sft_why *why)
 		return sft_fail(why, -EINVAL, "count type %u (0 raw, 1 delta, 2 XOR)",
 				arg->count_type);
 	if (arg->interval && arg->period)
-		return sft_fail(why, -EINVAL, "an interval or a period, not both");
+		return sft_fail(why, -EINVAL, "interval and period are both set: leave one out");
 	if (arg->interval > KTIME_MAX || arg->period > S64_MAX)
-		return sft_fail(why, -EINVAL, "interval or period over %lld", S64_MAX);
+		return sft_fail(why, -EINVAL, "interval or period is over %lld", S64_MAX);
 	if (arg->interval && arg->interval < INTERVAL_MIN)
 		arg->interval = INTERVAL_MIN;
 	if (!arg->period)

@@ -428,7 +428,7 @@ static int restore_changed(struct sft_why *why)
 static int check_start(bool rewind, struct sft_why *why)
 {
 	if (sft.sleeping)
-		return sft_fail(why, -EBUSY, "the system suspends or shuts down");
+		return sft_fail(why, -EBUSY, "the system is suspending or shutting down");
 	if (sft.state.broken)
 		return sft_fail(why, -ESTALE, "components did not resume: CONFIG again");
 	if (!rewind && sft_capture_full(SFT_ALL_SINKS))

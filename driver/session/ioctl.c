@@ -133,11 +133,11 @@ static int check_config(const struct sifive_trace_config *config,
 	if (config->flags & SIFIVE_TRACE_CONFIG_DRAIN && config->buffer < SZ_4K)
 		return sft_fail(why, -EINVAL, "draining needs a buffer of 4096 bytes or more");
 	if (config->prescale > 3)
-		return sft_fail(why, -EINVAL, "prescale %u is over 3", config->prescale);
+		return sft_fail(why, -EINVAL, "prescale is %u: it can be 0 to 3", config->prescale);
 	if (!config->channels)
-		return sft_fail(why, -EINVAL, "no channel selected");
+		return sft_fail(why, -EINVAL, "no channel selected: set bits in channels");
 	if (config->sink == SIFIVE_TRACE_SINK_SBA ? !config->buffer : !!config->buffer)
-		return sft_fail(why, -EINVAL, "an SBA buffer has a size, SRAM is used whole");
+		return sft_fail(why, -EINVAL, "an SBA buffer needs a size; with SRAM it must be 0");
 	if (config->buffer > SIZE_MAX - SZ_4K)
 		return sft_fail(why, -EINVAL, "buffer of %llu bytes", config->buffer);
 	if (encoders < SIFIVE_TRACE_MAX_ENCODERS && config->encoders >> encoders)
@@ -177,7 +177,7 @@ static int ioctl_config(struct sft_file *file, void *arg, struct sft_why *why)
 	if (ret)
 		return ret;
 	if (sft.sleeping)
-		return sft_fail(why, -EBUSY, "the system suspends or shuts down");
+		return sft_fail(why, -EBUSY, "the system is suspending or shutting down");
 	if (sft_hw.capture.running)
 		return sft_fail(why, -EBUSY, "the capture is running: STOP first");
 	ret = sft_route_check(config, why);
@@ -196,7 +196,7 @@ static int ioctl_config(struct sft_file *file, void *arg, struct sft_why *why)
 static int need_session(struct sft_file *file, struct sft_why *why)
 {
 	return sft.owner == file ? 0 :
-	       sft_fail(why, -ENXIO, "no session: CONFIG comes first");
+	       sft_fail(why, -ENXIO, "no session on this descriptor: call CONFIG first");
 }
 
 /*
@@ -228,7 +228,7 @@ static int ioctl_counters(struct sft_file *file, void *arg, struct sft_why *why)
 				counters->count - SIFIVE_TRACE_MAX_COUNTERS,
 				SIFIVE_TRACE_MAX_COUNTERS);
 	if (sft.sleeping)
-		return sft_fail(why, -EBUSY, "the system suspends or shuts down");
+		return sft_fail(why, -EBUSY, "the system is suspending or shutting down");
 	if (sft_hw.capture.running)
 		return sft_fail(why, -EBUSY, "the capture is running: STOP first");
 	if (counters->count)
@@ -299,7 +299,7 @@ static int may_sample(struct sft_file *file, struct sft_why *why)
 	if (ret)
 		return ret;
 	if (sft.sleeping)
-		return sft_fail(why, -EBUSY, "the system suspends or shuts down");
+		return sft_fail(why, -EBUSY, "the system is suspending or shutting down");
 	if (sft_hw.capture.running)
 		return sft_fail(why, -EBUSY, "the capture is running: STOP first");
 	return 0;

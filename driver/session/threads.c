@@ -17,7 +17,7 @@ int sft_thread_allowed(const struct sft_file *file, struct sft_why *why)
 	if (sft_stale(file))
 		return -ENODEV;
 	if (sft.owner != file)
-		return sft_fail(why, -ENXIO, "no session: CONFIG comes first");
+		return sft_fail(why, -ENXIO, "no session on this descriptor: call CONFIG first");
 	if (task_tgid(current) != sft.holder && !perfmon_capable())
 		return sft_fail(why, -EPERM,
 				"another process's session: joining needs CAP_PERFMON");

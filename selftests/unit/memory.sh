@@ -114,7 +114,7 @@ rm -f zeros large.elf
 "$(dirname "$generator")/bench_trace" 1024 >one.rtd 2>/dev/null
 measure "a program whose debug information inflates: decode" decode -c all \
 	--srcbits 2 -e bomb.elf one.rtd
-grep -q 'bomb.elf: no line numbers: its compressed debug information inflates' err
+grep -q 'bomb.elf: no line numbers: its compressed debug information is too large' err
 result $? "missing line numbers are reported"
 
 # The same in a stripped file's own symbol table.
@@ -125,6 +125,6 @@ head -c 200000000 /dev/zero | xz -0 >zeros.xz
 rm -f zeros.xz
 measure "a program whose symbol table inflates: decode" decode -c all \
 	--srcbits 2 -e bomb.elf one.rtd
-grep -q 'bomb.elf: no symbols: its compressed symbol table inflates' err
+grep -q 'bomb.elf: no symbols: its compressed symbol table is too large' err
 result $? "missing symbols are reported"
 results_end

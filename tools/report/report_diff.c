@@ -359,7 +359,7 @@ static void tell_coverage(const struct diff *diff)
 			   !coverage_lost(input[i]) ? "has an unknown coverage" :
 			   coverage_text(input[i], text));
 	if (diff->options->format == REPORT_TEXT)
-		put_string(diff->out, "Not both cover their whole run: totals do not compare.\n");
+		put_string(diff->out, "Not both cover their whole run: totals cannot be compared.\n");
 }
 
 int report_diff(const struct report_options *options, struct output *out,

@@ -255,10 +255,10 @@ static void check_sizes(struct image *image, const char *path)
 	if (elf)
 		image->too_far = inflate_check(elf);
 	if (image->too_far.lines)
-		report("%s: no line numbers: its compressed debug information inflates too far",
+		report("%s: no line numbers: its compressed debug information is too large",
 		       path);
 	if (image->too_far.symbols)
-		report("%s: no symbols: its compressed symbol table inflates too far",
+		report("%s: no symbols: its compressed symbol table is too large",
 		       path);
 }
 
@@ -276,7 +276,7 @@ static bool is_usable(int fd, const char *path)
 	elf_end(elf);
 	if (!too_far.lines && !too_far.symbols)
 		return true;
-	report("%s: debug information not used: it inflates too far", path);
+	report("%s: debug information not used: it is too large when inflated", path);
 	return false;
 }
 

@@ -301,7 +301,7 @@ static void check_delegation(int fd)
 		machine_counters(query.known & ~query.readable, text,
 				 sizeof(text));
 		note("firmware does not let user mode read %s", text);
-		fix("these cannot be recorded: it takes a firmware that sets their mcounteren bits");
+		fix("record other counters, or use firmware that sets their mcounteren bits");
 	}
 	if (!query.counters) {
 		note("no counter for cycles is free: perf or another program uses them");
@@ -321,7 +321,7 @@ static void check_code(void)
 	if (mprotect(page, size, PROT_READ | PROT_EXEC)) {
 		note("no executable memory here: %s; records of functions take several times as long",
 		     strerror(errno));
-		fix("allow it to what is recorded: systemd MemoryDenyWriteExecute=no, SELinux execmem");
+		fix("allow it for recorded programs: systemd MemoryDenyWriteExecute=no, SELinux execmem");
 	}
 	munmap(page, size);
 }
@@ -331,7 +331,7 @@ static void check_kernel(void)
 #ifdef SYS_rseq
 	if (syscall(SYS_rseq, NULL, 0, 0, 0) && errno == ENOSYS) {
 		note("this kernel has no restartable sequences (CONFIG_RSEQ)");
-		fix("a program that is recorded stays on one CPU: taskset -c 1 PROGRAM");
+		fix("pin recorded programs to one CPU: taskset -c 1 PROGRAM");
 	}
 #endif
 }

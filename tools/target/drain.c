@@ -261,7 +261,7 @@ static void end(struct drain *d)
 			report("%s: %s", machine_device(), strerror(errno));
 	}
 	d->over = true;
-	report("the limit of %s is reached: nothing more is recorded, the program runs on",
+	report("the limit of %s is reached: nothing more is recorded, the program continues",
 	       room(d) < LEAST ? "--size" : "--time");
 }
 

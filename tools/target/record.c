@@ -557,7 +557,7 @@ static int check_full(struct recording *r)
 	if (r->on_full == ON_FULL_DRAIN && r->setup.sram)
 		return usage_error("--on-full drain: SRAM cannot be read while it is written: leave out --sink sram");
 	if ((r->size || r->time) && r->on_full != ON_FULL_DRAIN)
-		return usage_error("--size and --time go with --on-full drain");
+		return usage_error("--size and --time need --on-full drain");
 	if (r->on_full == ON_FULL_WRAP)
 		*flags |= SIFIVE_TRACE_RING;
 	return 0;
@@ -593,7 +593,7 @@ static int record(struct recording *r)
 	    (!(r->setup.options.flags & SIFIVE_TRACE_RING || r->on_full == ON_FULL_DRAIN) ||
 	     r->setup.options.flags & SIFIVE_TRACE_HEADER_ONCE ||
 	     r->setup.options.count_type != SIFIVE_TRACE_XOR))
-		return usage_error("--header-interval goes with --ring or --on-full drain and --count xor, not with --header-once");
+		return usage_error("--header-interval needs --count xor and --ring or --on-full drain, and excludes --header-once");
 	/* Otherwise there would be no records. */
 	if ((!load || !r->program.hooks) && !setup_sampled(&r->setup))
 		r->setup.options.interval = SETUP_INTERVAL;
@@ -627,7 +627,7 @@ static int command_record(int argc, char **argv)
 	if (error)
 		return error;
 	if (optind == argc)
-		return usage_error("record: which program? sifive-trace record PROGRAM [ARGUMENT]...");
+		return usage_error("record: no program: sifive-trace record PROGRAM [ARGUMENT]...");
 	if (r.patterns.count && r.setup.options.filter)
 		return usage_error("-F and --filter exclude each other: give one of them");
 	r.argv = argv + optind;

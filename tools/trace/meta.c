@@ -467,7 +467,7 @@ static bool is_fair(const char *text, size_t length)
 	return groups <= META_GROUPS_MAX && values <= META_VALUES_MAX;
 }
 
-#define ADVICE	"mend it, delete it, name another with --meta, or read without: --meta none"
+#define ADVICE	"fix it, delete it, name another with --meta, or read without it: --meta none"
 
 int meta_parse(const char *name, const char *text, size_t length,
 	       struct meta *meta)

@@ -91,7 +91,7 @@ static void summarise(const struct input *input,
 		report("%s: not decoded: channels %s (use -c N or -c all)", name,
 		       channels);
 	if (input->meta.hart_counts && input->meta.counters)
-		report("%s: counts are the harts': all that ran there is in them; record without --per-cpu for each thread's own",
+		report("%s: counts are per hart and include everything that ran there; record without --per-cpu for per-thread counts",
 		       name);
 	if (stats->align_bytes)
 		report("%s: %" PRIu64 " byte%s skipped before the first message of the ring",
