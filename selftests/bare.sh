@@ -41,7 +41,7 @@ run() {
 rules() {
 	[ "$(cat "$out"/t*.json | grep -c '"stat-violations"')" -gt 0 ] &&
 		! grep -H '"stat-violations": *[1-9]' "$out"/*.json
-	result $? "$1: no access broke the rules of the hardware"
+	result $? "$1: no access violated the hardware's rules"
 }
 
 make -s -C selftests/bare O="$build"
@@ -87,12 +87,12 @@ for bits in 64 32; do
 		{ n[$3]++ }
 		END { exit n["manual"] != records || n["sample"] != ticks - lost || !lost ||
 			n["manual"] + n["sample"] != NR }'
-	result $? "rv$bits: the timer left out as many records as it says"
+	result $? "rv$bits: the timer omitted as many records as it reports"
 
 	# The last one may be incomplete.
 	"$build/sifive-trace" decode -e "$program" "$out/full.rtd" 2>>"$out/decode.log" |
 		awk '$3 == "manual" { n++ } END { exit n < 5 || n > 40 }'
-	result $? "rv$bits, full: what there was room for"
+	result $? "rv$bits, full: records up to the end of the buffer"
 
 	rules "rv$bits"
 done
@@ -143,10 +143,10 @@ for board in fpga nofunnel; do
 				{ time = $1; n++ }
 				END { exit bad || n < 20 }' || rc=1
 		done
-		result $rc "$what: each has a timer of its own"
+		result $rc "$what: each has its own timer"
 
 		two together $rounds "every call of both, round by round"
-		two switching $rounds "every call of both, each on and off as it likes"
+		two switching $rounds "every call of both, each turning on and off independently"
 		two turns 1 "what was captured stays when a second hart is initialised"
 		rules "$what"
 		[ "$kind" = funnel ] || continue

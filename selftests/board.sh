@@ -57,7 +57,7 @@ run --icount --stats -- '
 result $? "$board: the example and the count types ran"
 
 obeys_rules
-result $? "$board: no access broke the rules of the hardware"
+result $? "$board: no access violated the hardware's rules"
 
 # Only a machine that counts instructions shows the exact number of a loop. Counters
 # belong to the harts, which are the same on all boards.

@@ -177,7 +177,7 @@ says ring "the ring has overwritten older records" "--ring: overwritten records 
 grep -qE '^  cycles +cycle, hpmcounter3-18$' "$out/listall.txt" &&
 	grep -qE '^  ref-cycles +none$' "$out/listall.txt" &&
 	! grep -q ref-cycles "$out/list.txt"
-result $? "list --all: also what cannot be counted"
+result $? "list --all: also events that cannot be counted"
 grep -qE '^  timestamp +timestamp$' "$out/list.txt" && [ "$(cat "$out/timestamp.rc")" = 7 ]
 result $? "list: the timestamp, which record -e takes"
 [ "$(grep -c '^  ' "$out/listall.txt")" = $(($(grep -c '^  ' "$out/list.txt") +
@@ -186,32 +186,32 @@ result $? "list: the number of hidden events is reported"
 finds held 0 "no counter for cycles is free: perf or another program uses them" "record other events" \
 	"no counter is free"
 ! grep -q '^  cycles' "$out/heldlist.txt" && grep -q '^  instructions' "$out/heldlist.txt"
-result $? "list: without what perf counts"
-refused heldrecord 125 "no counter that can count it is free" "record: says why it does not count"
+result $? "list: without counters that perf uses"
+refused heldrecord 125 "no counter that can count it is free" "record: the reason is reported"
 finds older 1 "the module has interface 3, this command knows 4" "one version" "another interface"
 finds gone 0 "CPU 1: no encoder: nothing is recorded there" "taskset -c 0 PROGRAM" \
 	"a CPU without encoder"
 finds goneonly 1 "no CPU that this process may run on has an encoder" "taskset" \
 	"taskset to a CPU without encoder"
 ! grep '^note\|^PROBLEM' "$out/without.txt" | grep -vq 'trace@11001000 is not bound'
-result $? "doctor: taskset to the CPU that has one: all is well"
+result $? "doctor: taskset to the CPU with an encoder: no finding"
 finds none 1 "is loaded, but has no trace encoder" \
 	"echo 11000000.trace >.*/sifive-trace-encoder/bind" "no encoder"
 
 # ---- what programs load ----------------------------------------------------------
 
 status maps 5 "-a: a program that loads code very often"
-sampled maps busy 20 "-a: what it loads last has its names"
+sampled maps busy 20 "-a: objects that it loads last have names"
 ! grep -q missed "$out/maps.err"
-result $? "-a: nothing of that was missed"
-sampled maps-apart busy 20 "-a --ring: of very many, what was loaded last has its names"
-meta maps-apart 'len(m["objects"]) == 4096' "-a: as many are in the side-car file as are read"
+result $? "-a: no load was missed"
+sampled maps-apart busy 20 "-a --ring: of too many objects, those loaded last have names"
+meta maps-apart 'len(m["objects"]) == 4096' "-a: the side-car file has as many objects as readers accept"
 says maps-apart "programs and shared objects do not fit into the side-car file" \
-	"-a: how many are not is reported"
-sampled maps-lost busy 20 "-a: what is loaded after much was missed has its names"
+	"-a: the number of omitted objects is reported"
+sampled maps-lost busy 20 "-a: objects loaded after missed events have names"
 missed=$(sed -nE 's/.*: ([0-9]+) loads of programs .* were missed.*/\1/p' "$out/maps-lost.err")
 [ "${missed:-0}" -gt 1000 ]
-result $? "-a: how much was missed is reported"
+result $? "-a: the number of missed loads is reported"
 
 # ---- a buffer that was full ------------------------------------------------------
 
@@ -221,68 +221,68 @@ for name in full-static full-all full-dump; do
 		"$name: the side-car file has it"
 	host report "$out/$name.rtd" 2>&1 |
 		grep -q '^Trace covers the first [0-9.]* [mu]*s of [0-9.]* m*s, then the buffer was full'
-	result $? "$name: report says how much of the run the trace has"
+	result $? "$name: report prints the trace's coverage"
 	host decode --format json "$out/$name.rtd" | python3 -c '
 import json, sys
 r = [r for r in map(json.loads, sys.stdin) if r["kind"] == "sample"]
 t = [x.get("seconds") for x in r]
 named = [x for x in r if "function" in x]
 sys.exit(not (len(t) > 20 and None not in t and max(t) - min(t) > 0.001 and named))'
-	result $? "$name: each sample has its time, and there are names"
+	result $? "$name: each sample has a time, and there are names"
 	! host decode "$out/$name.rtd" | grep -q '^# 0x0: .* skipped'
 	result $? "$name: it begins with its first byte"
 	meta $name 'm["wrapped"] is False and m["srcbits"] == 1 and m["ts_width"] == 40 and m["ts_hz"] == 10000000' \
-		"$name: the side-car file tells how its bytes are read"
+		"$name: the side-car file has what decoding needs"
 	meta $name "m['lost']['samples'] == $(
 		sed -nE 's/.* ([0-9]+) of [0-9]+ samples were lost$/\1/p' "$out/$name.err" |
 			grep . || echo 0)" "$name: the side-car file has as many lost samples as were reported"
 done
 meta full-static 'm["exe"] == "/target/record/busy-static" and m["args"] == [m["exe"], "500"]' \
-	"full-static: the side-car file names the program as it was called"
+	"full-static: the side-car file has the program's arguments"
 meta full-all 'm["exe"] == "/target/record/busy" and m["args"] == [m["exe"], "500"]' \
-	"full-all: the side-car file names the program as it was called"
+	"full-all: the side-car file has the program's arguments"
 meta full-dump '"exe" not in m' "full-dump: whatever ran"
 grep -q '4096 of 4096 bytes, full$' "$out/full-status.txt"
-result $? "status: the buffer was full, and no ring"
+result $? "status: the buffer was full, not a ring"
 
 # ---- programs ----------------------------------------------------------------------
 
 for how in hangup:129 nohup:4 background:4; do
-	status "${how%:*}" "${how#*:}" "${how%:*}: the exit status is the program's"
+	status "${how%:*}" "${how#*:}" "${how%:*}: the command has the program's exit status"
 	[ "$(calls "${how%:*}")" = "$(printf 'main 1\nwork 50')" ]
 	result $? "${how%:*}: all calls"
 done
-status end 143 "the command is ended: the program is, too"
+status end 143 "ending the command ends the program"
 [ -s "$out/end.rtd" ]
-result $? "the command is ended: what was recorded is written"
+result $? "ending the command: recorded data is written"
 status link 7 "--library: a name that LD_PRELOAD cannot hold"
 [ -n "$(calls plain)" ] && [ "$(calls link)" = "$(calls plain)" ]
-result $? "--library: with it all calls"
+result $? "--library: all calls are recorded"
 [ -n "$(calls plain)" ] && [ "$(calls preload)" = "$(calls plain)" ]
 result $? "LD_PRELOAD: the board has the library by the name that programs load"
 [ ! -s "$out/link.left" ]
-result $? "--library: no link is left"
+result $? "--library: the link is removed"
 meta link 'any(o["path"] == "/tmp/a folder:$LIB/libsifive-perf.so" for o in m["objects"])' \
-	"--library: it is known by its own name"
+	"--library: the side-car file has its own name"
 meta period 'm["sampling"]["period"] == 20000' "-c 20k: a count's k is 1000"
 
 # ---- a full disk ---------------------------------------------------------------------
 
-status small-killed 137 "a full disk, and a killed program: the exit status is the program's"
-status small-static 5 "a full disk, and samples: the exit status is the program's"
+status small-killed 137 "a full disk, and a killed program: the command has the program's exit status"
+status small-static 5 "a full disk, and samples: the command has the program's exit status"
 for name in small-killed small-static; do
 	want=$(stat -c %s "$out/$name-dump.rtd")
 	missing=$((want - $(stat -c %s "$out/$name.rtd")))
 	[ "$missing" -gt 0 ]
-	result $? "$name: not all has room"
+	result $? "$name: the file is incomplete"
 	says $name "/tmp/small/$name.rtd: not all could be written: $missing of $want bytes are missing: until the next recording, sifive-trace dump -o FILE" \
 		"$name: the file, the missing bytes and the remedy are reported"
 	[ -n "$(calls $name)" ]
-	result $? "$name: what is there can be read"
+	result $? "$name: the rest can be read"
 	cp "$out/$name.rtd.meta" "$out/$name-dump.rtd.meta"
 done
 calls small-killed-dump | grep -qx 'work 5000'
-result $? "small-killed: dump writes all of it elsewhere, for the side-car file that is there"
+result $? "small-killed: dump writes all of it elsewhere, for the existing side-car file"
 at_least small-static-dump busy 50 "small-static: the same"
 
 # ---- a capture that is copied while it runs ----------------------------------------
@@ -302,34 +302,34 @@ made() {
 }
 for how in waits:3 killed:137; do
 	name=drained-${how%:*}
-	status "$name" "${how#*:}" "$name: the exit status is the program's"
+	status "$name" "${how#*:}" "$name: the command has the program's exit status"
 	[ "$(calls "$name")" = "$(printf 'main 1\npiece 40\nwork 20440')" ]
 	result $? "$name: all calls of a trace that is longer than its buffer"
 	[ "$(stat -c %s "$out/$name.rtd")" -gt $((10 * 65536)) ]
-	result $? "$name: it is longer by far"
+	result $? "$name: the trace is much longer"
 	losses "$name" 0
 	meta "$name" 'm["coverage"]["gaps"] == 0 and m["coverage"]["buffer"] == 65536 and not m["wrapped"] and not any(m["lost"].values())' \
-		"$name: the side-car file tells of no loss"
+		"$name: the side-car file has no loss"
 done
 says drained-killed "signal 9 ended the program before it could write" \
 	"drained-killed: missing data is reported"
 status drained-stops 3 "drained-stops: a reader that stands still does not hold the program up"
 missing=$(sed -nE 's/.*: (at least )?([0-9]+) bytes are missing in [0-9]+ places?: they were overwritten.*/\2/p' "$out/drained-stops.err")
 [ "${missing:-0}" -gt 65536 ]
-result $? "drained-stops: how much it missed is reported"
+result $? "drained-stops: the number of missing bytes is reported"
 meta drained-stops "m['coverage']['gaps'] > 0 and m['coverage']['gap_bytes'] == ${missing:-0}" \
 	"drained-stops: the side-car file has the same"
 losses drained-stops 1
 host report "$out/drained-stops.rtd" | grep -q "^Trace .*; $missing bytes are missing in"
-result $? "drained-stops: report tells of it"
-made drained-stops work $((20 * 511)) "what was made before is whole"
+result $? "drained-stops: report prints it"
+made drained-stops work $((20 * 511)) "earlier records are complete"
 status drained-kills 137 "drained-kills: the recorder is killed"
-made drained-kills work $((20 * 511)) "what was made before can be read"
+made drained-kills work $((20 * 511)) "earlier records can be read"
 losses drained-kills 1
 status drained-plain 7 "drained-kills: the trace device is free then"
 [ -n "$(calls plain)" ] && [ "$(calls drained-plain)" = "$(calls plain)" ]
 result $? "drained-plain: all calls of a short program"
-status usual 3 "without --on-full: the exit status is the program's"
+status usual 3 "without --on-full: the command has the program's exit status"
 [ "$(calls usual)" = "$(printf 'main 1\npiece 40\nwork 20440')" ]
 result $? "without --on-full: all calls of a trace that is longer than its buffer"
 for name in stops-small:4096 stops-sram:SRAM stops-static:4096; do
@@ -351,7 +351,7 @@ meta start-wrap 'm["wrapped"]' "start --on-full wrap: a ring"
 	[ ! -e "$out/drained-alone.rtd.meta" ]
 result $? "drained-alone: the same without a side-car file"
 for name in drained-static drained-all; do
-	status $name 5 "$name: the exit status is the program's"
+	status $name 5 "$name: the command has the program's exit status"
 	# The reader may have been too slow on a loaded host, and reported it.
 	! grep -q "bytes are missing" "$out/$name.err"
 	losses $name $?
@@ -362,31 +362,31 @@ at_least drained-static busy 80 "drained-static: samples have names"
 sampled drained-all busy 100 "drained-all: samples have names"
 for name in limit-size:3:102400 limit-samples:5:20480 limit-time:5:1000000; do
 	most=${name##*:} rc=${name#*:} name=${name%%:*}
-	status $name "${rc%:*}" "$name: the program goes on to its end"
+	status $name "${rc%:*}" "$name: the program continues to its end"
 	says $name "is reached: nothing more is recorded, the program continues" "$name: it is reported"
 	[ "$(stat -c %s "$out/$name.rtd")" -le "$most" ] && [ -n "$(calls $name)" ]
-	result $? "$name: the file has no more, and can be read"
+	result $? "$name: the file is not longer, and can be read"
 	meta $name 'm["coverage"]["limit"]' "$name: the side-car file has it"
 	host report "$out/$name.rtd" | grep -q "^Trace covers the first .*, then the recording's limit was reached"
-	result $? "$name: so has report"
+	result $? "$name: report prints it"
 done
 [ "$(stat -c %s "$out/limit-samples.rtd")" -gt 20000 ]
-result $? "--size: the file has nearly as much"
+result $? "--size: the file has nearly that size"
 losses limit-samples 0
 grep -qE $'\r[0-9.]+ MB, [0-9.]+ MB/s, 0 bytes lost' "$out/progress.txt" &&
 	! grep -qE 'MB|lost' "$out/no-progress.txt"
 result $? "--on-full drain: a terminal shows its progress, without -q"
-refused wrong-limit 2 "--size and --time need --on-full drain" "--size: only what is drained"
+refused wrong-limit 2 "--size and --time need --on-full drain" "--size: refused without draining"
 refused wrong-sram-limit 2 "--size and --time need --on-full drain" "--time: no SRAM"
 refused wrong-size-limit 125 "draining needs a buffer of 4096 bytes or more" "--time: how small -b may be"
-refused wrong-time 2 "a time such as 500ms, 10s, 5m or 1h" "--time: how it is written"
-status ended 143 "--on-full drain: the command is ended: the program is, too"
+refused wrong-time 2 "a time such as 500ms, 10s, 5m or 1h" "--time: an invalid value is refused"
+status ended 143 "--on-full drain: ending the command ends the program"
 losses ended 0
 meta wrap 'm["wrapped"]' "--on-full wrap: a ring"
 refused wrong-ring 2 "--ring is --on-full wrap: give one of them" "--on-full drain: no ring"
 refused wrong-sram 2 "leave out --sink sram" "--on-full drain: no SRAM"
-refused wrong-size 125 "draining needs a buffer of 4096 bytes or more" "--on-full drain: how small -b may be"
-status small-drained 3 "a full disk, and a trace that is drained: the exit status is the program's"
+refused wrong-size 125 "draining needs a buffer of 4096 bytes or more" "--on-full drain: the smallest -b is reported"
+status small-drained 3 "a full disk, and a trace that is drained: the command has the program's exit status"
 says small-drained "small-drained.rtd: No space left on device: what follows is lost" \
 	"small-drained: it is reported"
 losses small-drained 1

@@ -101,7 +101,7 @@ EOPNOTSUPP=95 EBUSY=16 EIO=5
 dtlb=0x10019 itlb=0x10021
 twist='do not trust its values'
 
-# ---- as it should be: one mode alone, and thieves --------------------------
+# ---- one mode only, and thieves --------------------------
 
 steal() { echo "insmod /target/counter_thief.ko cpu=$1 counter=$2 restart=$3 2>/dev/null"; }
 online=/sys/devices/system/cpu/cpu1/online
@@ -122,27 +122,27 @@ board "all counters" --icount -- \
 	"$probe perf2 all 1 $dtlb" "$probe perf20 $dtlb" "$probe perf20 2 1"
 mask 0x8 "user mode alone: on a programmable counter"
 counted loop0 200000 200050 "user mode alone: the loop"
-counted calls0 15000 20000 "user mode alone: not what a system call does"
+counted calls0 15000 20000 "user mode alone: not the kernel's part of a system call"
 user_loop=$(value loop0) user_calls=$(value calls0)
 mask 0x8 "the kernel alone: on a programmable counter"
 counted loop0 0 50 "the kernel alone: the loop is not in it"
-counted calls0 300000 600000 "the kernel alone: what a system call does"
+counted calls0 300000 600000 "the kernel alone: the kernel's part of a system call"
 kernel_loop=$(value loop0) kernel_calls=$(value calls0)
 mask 0x1c "an event in both modes, and in each alone, is three"
 counted loop0 200000 200050 "both modes: the loop"
-counted calls0 315000 620000 "both modes: what a system call does"
+counted calls0 315000 620000 "both modes: a system call"
 together "$user_loop" "$kernel_loop" "$(value loop0)" "both modes: the loop of each alone"
 together "$user_calls" "$kernel_calls" "$(value calls0)" \
 	"both modes: the system calls of each alone"
 counted loop1 200000 200050 "an event on two programmable counters: the first counts"
 together "$(value calls1)" "$(value calls2)" "$(value calls0)" \
 	"an event on two programmable counters: each counts its own mode"
-mask 0x1d "any order of events: each the counter that can count it"
-lost 0 "" "nobody takes a counter away: none is lost"
+mask 0x1d "any order of events: each gets a counter that can count it"
+lost 0 "" "no counter is lost without a thief"
 lost 0x8 "hpmcounter3 was stopped on hart 0: $twist" \
 	"a counter that was stopped is reported"
 lost 0x8 "hpmcounter3 was stopped on hart 1: $twist" \
-	"a counter that was stopped is reported, although its CPU went and came since"
+	"a counter that was stopped is reported after its CPU was offline"
 lost 0x8 "hpmcounter3 was set to another value on hart 1: $twist" \
 	"a counter that another owner took is reported after its CPU was offline"
 lost 0xd "cycle was stopped on hart 0: $twist, nor those of counters 2-3" \
@@ -170,9 +170,9 @@ board "a sink that fails" --set tf0.fault-bus-error-after=4 -- \
 answer
 [ "$(value stop)" = -$EIO ] && [ "$(value stop_lost)" = 0x1 ] &&
 	grep -q "words=.*sink error.*; cycle was stopped on hart 1: $twist\$" <<<"$line"
-result $? "a STOP that fails tells of a lost counter as well"
+result $? "a STOP that fails also reports a lost counter"
 
-# ---- firmware that keeps counters to itself -----------------------------------
+# ---- firmware that withholds counters -----------------------------------
 
 withhold() { selftests/withhold.py "$KERNEL/fw_dynamic.bin" "$@"; }
 
@@ -181,7 +181,7 @@ words() { echo "firmware does not let user mode read $1 on hart ${2:-0}"; }
 withhold 0x7 "$out/fixed.bin"
 board "fixed counters alone" --firmware "$out/fixed.bin" -- \
 	"$probe all 1 2" "$probe 1 $dtlb" "$probe 2u" "$probe r100"
-mask 0x5 "programmable counters withheld: the fixed ones are there"
+mask 0x5 "programmable counters withheld: the fixed ones are available"
 refused $EOPNOTSUPP 1 "$(words hpmcounter3)" "programmable counters withheld: the error of an event names one"
 refused $EOPNOTSUPP 0 "$(words hpmcounter3)" "programmable counters withheld: the error of a one-mode event names one"
 refused $EOPNOTSUPP 0 "$(words hpmcounter3)" "programmable counters withheld: the error of a raw event names one"
@@ -198,25 +198,25 @@ mask 0x14 "instret counts beside it"
 withhold 0x7 "$out/one.bin" 1
 board "fixed counters alone on hart 1" --firmware "$out/one.bin" -- \
 	"$probe $dtlb" "$probe all $dtlb" "$probe all 1 2"
-mask 0x8 "withheld on another hart: there for a session of this one"
+mask 0x8 "withheld on another hart: available for a session of this one"
 refused $EOPNOTSUPP 0 "$(words hpmcounter3 1)" "withheld on hart 1: reported for that hart"
-mask 0x5 "withheld on hart 1: what both have is there"
+mask 0x5 "withheld on hart 1: counters of both harts are available"
 
 withhold 0x6 "$out/none.bin"
 board "no programmable counter, no cycle" --firmware "$out/none.bin" \
 	--cpu sscofpmf=false -- "$probe 2" "$probe 1"
-refused $EOPNOTSUPP 0 "$(words cycle)" "without Sscofpmf: perf is not asked for what it cannot read"
+refused $EOPNOTSUPP 0 "$(words cycle)" "without Sscofpmf: perf is not asked for counters that it cannot read"
 refused $EOPNOTSUPP 0 "$(words cycle)" "without Sscofpmf: a withheld counter is reported"
 
 board "harts without programmable counters" --cpu zihpm=false -- \
 	"$probe all 1 2" "$probe 1 $dtlb"
-mask 0x5 "no programmable counter: the fixed ones are there"
+mask 0x5 "no programmable counter: the fixed ones are available"
 refused $EOPNOTSUPP 1 "no counter counts type 1, code 0x19, data 0x0" \
 	"no programmable counter: reported for an event"
 
 board "harts with two programmable counters" --cpu pmu-mask=0x18 -- \
 	"$probe all $dtlb r100 1 2" "$probe r100 r101 r102"
-mask 0x1d "two programmable counters: both can be had"
+mask 0x1d "two programmable counters: both are available"
 refused $EBUSY 2 "all counters that can count it are taken" \
 	"two programmable counters: there is no third"
 
@@ -283,9 +283,9 @@ board "perf's own events" --cpu sscofpmf=false -- \
 	"$probe displaced all 1 -- true" "$probe all 1 2 -- true" \
 	"$probe perf1 all 2 1" "$probe perf1 2" \
 	"$probe all 1 2 -- '$hotplug'" "$probe all 1 2"
-mask 0x4 "without Sscofpmf: instructions can be had"
+mask 0x4 "without Sscofpmf: instructions are available"
 grown loop0 "without Sscofpmf: and grow"
-mask 0x5 "without Sscofpmf: both can be had, on all harts"
+mask 0x5 "without Sscofpmf: both are available, on all harts"
 refused $EOPNOTSUPP 2 \
 	"without Sscofpmf only cycles and instructions can be counted beside perf" \
 	"without Sscofpmf: other events are refused"
@@ -295,7 +295,7 @@ refused $EOPNOTSUPP 0 \
 	"without Sscofpmf only cycles and instructions can be counted beside perf" \
 	"without Sscofpmf: raw events are refused"
 lost 0 "" "without Sscofpmf: no counter is reported lost without a cause"
-lost 0 "" "without Sscofpmf: nor when somebody asks about its event"
+lost 0 "" "without Sscofpmf: nor by a query for its event"
 lost 0x1 "cycle was stopped on hart 0: $twist" \
 	"without Sscofpmf: a counter that was stopped is reported"
 lost 0x1 "cycle was taken by another perf event on hart 0: $twist" \
@@ -306,20 +306,20 @@ mask 0x4 "without Sscofpmf: the other one is not"
 lost 0 "" "without Sscofpmf: a CPU that goes offline takes no counter from the session"
 mask 0x5 "without Sscofpmf: and can be taken again"
 
-# ---- a kernel whose perf is not the known one ---------------------------------------
+# ---- a kernel with an unknown perf driver ---------------------------------------
 
 shares_fixed() { [ $(($(value info) & 0x10)) -ne 0 ]; }
 
 perf_takes_cycle="$probe perf3 2 >/dev/null"
 board "the known perf" --cpu pmu-mask=0x18 -- "$probe 1 2 -- '$perf_takes_cycle'"
-lost 0 "" "the known perf: it is kept from fixed counters"
+lost 0 "" "the known perf: fixed counters are reserved"
 ! shares_fixed
 result $? "the known perf: INFO does not say that it shares fixed counters"
 
 parameters=perf_private=0
 board "an unknown perf" --cpu pmu-mask=0x18 -- "$probe 1 2 -- true" \
 	"$probe 1 -- '$perf_takes_cycle'"
-lost 0 "" "an unknown perf: fixed counters can be had, and no counter is reported lost without a cause"
+lost 0 "" "an unknown perf: fixed counters are available, and none is reported lost without a cause"
 shares_fixed
 result $? "an unknown perf: INFO says that it shares fixed counters"
 answer
@@ -362,7 +362,7 @@ beside() {
 	sed 's/^/# /' "$out/beside"
 }
 
-beside "fixed counters that tell modes apart" --icount --cpu smcntrpmf=true
+beside "fixed counters that filter modes" --icount --cpu smcntrpmf=true
 beside "two programmable counters" --icount --cpu pmu-mask=0x18
 
 results_end

@@ -74,7 +74,7 @@ broken_are_refused() {
 		"does not match"
 	broken "two blocks of registers" 's/(reg = <0x0 0x11000000 0x0 0x1000>);/\1, <0 0 0 1>;/' reg
 	broken "a funnel without inputs" '/in-ports/,/^\t\t\t};/d' "'in-ports' is a required"
-	broken "a property of nobody's" 's/(memory-region = .*)/\1 buffer-size = <1>;/' \
+	broken "an unknown property" 's/(memory-region = .*)/\1 buffer-size = <1>;/' \
 		buffer-size
 }
 
@@ -173,7 +173,7 @@ rest_is_kept() {
 }
 
 rest_is_kept
-result $? "overlay: the rest of the tree is as it was, phandles as well"
+result $? "overlay: the rest of the tree, with its phandles, is unchanged"
 
 overlay_alone() {
 	sed '/cpu = <&hart0>/d' selftests/devicetree/stand-in.dts |
@@ -279,15 +279,15 @@ finds some-after note "the module refuses /soc/trace@11001000: its registers nee
 	"--report" "a refused node, and why"
 finds some-after note "/soc/trace@11002000 is bound by the driver simple-pm-bus" \
 	"echo 11002000.trace >.*/simple-pm-bus/unbind; .*/sifive-trace-encoder/bind" \
-	"a node that another driver has"
+	"a node with another driver"
 grep -q 'Tracing works here' "$out/some-after.txt"
-result $? "info: the encoder that is left works"
+result $? "info: the remaining encoder works"
 finds some-none PROBLEM "/soc/trace@11003000 is not bound" \
-	"echo 11003000.trace >.*/sifive-trace-encoder/bind" "a node that no driver has"
+	"echo 11003000.trace >.*/sifive-trace-encoder/bind" "a node without a driver"
 finds some-none PROBLEM "/soc/trace@11000000 is disabled" okay "the last encoder is gone"
 logs some "encoders: 1, funnels: 1; trace@11000000 is disabled; " "a disabled node"
 logs some "trace@11001000 is refused: its registers need 4096 bytes" "a refused node, and why"
-logs some "trace@11002000 is bound by the driver simple-pm-bus" "a node that another driver has"
+logs some "trace@11002000 is bound by the driver simple-pm-bus" "a node with another driver"
 
 altered older fpga '
 	load
@@ -322,7 +322,7 @@ logs empty 'no encoder: the device tree has no node "sifive,trace-encoder0"' \
 grep -q 'is the module loaded?' "$out/empty-before.txt"
 result $? "library: a module that is not loaded"
 grep -q 'the module is loaded, but has no trace encoder' "$out/empty-library.txt"
-result $? "library: a module that is loaded, and has no encoder"
+result $? "library: a loaded module without an encoder"
 
 altered memory dual '
 	load
@@ -344,7 +344,7 @@ logs memory "trace@11018000 has no memory: its memory-region is not reserved" \
 	"sink memory that cannot be used"
 grep -q 'trace@11018000.*memory-region.*not reserved' "$out/memory-record.txt" &&
 	grep -qx '2 0' "$out/memory-record.txt"
-result $? "record: fails without memory, and says so; takes other memory where none is reserved"
+result $? "record: fails without memory, with the reason; uses other memory if none is reserved"
 
 # Each funnel of this board has its own memory: two cases per boot.
 f0=/soc/trace@11018000 f1=/soc/trace@11019000
@@ -443,7 +443,7 @@ has after.txt 'component./soc/trace@11000000: bound' 'component./soc/trace@11000
 	'tree./reserved-memory/trace-buffer@98000000.compatible: "shared-dma-pool"' \
 	'tree./reserved-memory/trace-buffer@98000000.no-map: yes' \
 	'tree./.compatible: .*"riscv-virtio"' 'tree./pmu.compatible: "riscv,pmu"'
-result $? "report: nodes of the device tree, and what became of them"
+result $? "report: nodes of the device tree and their state"
 has after.txt 'register.trace@11002000.impl: 0x22[0-9a-f]{6} version=0 .*src=2.*' \
 	'register.trace@11018000.control: 0x[0-9a-f]{8}.*' \
 	'register.trace@11018000.sink-limit: 0x[0-9a-f]{8}'
@@ -452,7 +452,7 @@ has after.txt 'device.encoders: 4' 'encoder.0: trace@11000000 cpu 1 hart 0 .*' \
 	'counter.known: .*' 'event.cycles: cycle, hpmcounter3.*'
 result $? "report: device and counters"
 has before.txt 'missing: selftest.0: .*' && has after.txt 'selftest.0: stalls yes, .*'
-result $? "report: what a session has found out about the encoders"
+result $? "report: the result of the encoders' self-test"
 has after.txt 'log: riscv-pmu-sbi: .*' 'log: sifive_trace: encoders: 4, funnels: 1' \
 	'finding: Tracing works here.'
 result $? "report: the drivers' lines in the kernel log, and the findings"
@@ -475,7 +475,7 @@ page_is_right
 result $? "report: the virtual board shows what the page on the P550 says"
 has user.txt 'missing: registers: .*' 'missing: log: .*' 'missing: counters: .*' \
 	'component./soc/trace@11000000: bound' 'finding: PROBLEM .*'
-result $? "report: less for a user without rights, and what is missing"
+result $? "report: a user without privileges gets less, and what is missing"
 ! grep -iE 'SECRET|5ec7e7|5e:c7:e7|0x5ec7' "$out/before.txt" "$out/after.txt" "$out/user.txt"
 result $? "report: no name, serial number, network address or command line"
 awk '!/^[a-z]+[^ ]*: / { print FILENAME ": " $0; bad = 1 } END { exit bad || !NR }' \

@@ -135,7 +135,7 @@ fault() {
 	set_property "$id" "$prop" "$good" || result 1 "$board: $id: $prop can be cleared"
 	probe
 	works
-	result $? "$board: $id: $prop: without it the driver works again"
+	result $? "$board: $id: $prop: the driver works again without it"
 }
 
 has() { grep -qE "^funnel $1 " "$boardfile"; }
@@ -161,7 +161,7 @@ fault $sink fault-bus-error-after=64 0 stop $EIO "sink error"
 set_property $sink fault-bus-error-after 64
 probe
 [ "$(value sink_error)" = 1 ] && [ "$(value bytes)" = 64 ]
-result $? "$board: $sink: after a bus error STATUS tells, and what was written can be read"
+result $? "$board: $sink: after a bus error STATUS reports it, and earlier bytes can be read"
 set_property $sink fault-bus-error-after 0
 end_board "faults: the board ran to its end, the kernel's log is clean"
 
@@ -171,7 +171,7 @@ start_board --set te0.fifo-depth=76 --set te0.drain-ns=20000
 probe stores 2000
 [ "$(value stop)" = 0 ] && [ "$(value stalled)" = 1 ] &&
 	[ "$(value data)" = 2000 ] && [ "$(value gaps)" = 0 ] && [ "$(value errors)" = 0 ]
-result $? "$board: a full encoder stalls its hart: STATUS tells, nothing is lost"
+result $? "$board: a full encoder stalls its hart: STATUS reports it, nothing is lost"
 if grep -q 'sinks=sram' "$boardfile"; then
 	probe sram
 	works
@@ -181,12 +181,12 @@ probe overflow stores 2000
 [ "$(value stop)" = 0 ] && [ "$(value stalled)" = 1 ] &&
 	[ "$(value data)" -lt 2000 ] && [ "$(value errors)" -gt 0 ] &&
 	[ "$(value gaps)" -gt 0 ]
-result $? "$board: with OVERFLOW it loses messages instead: STATUS tells, the trace has Errors"
+result $? "$board: with OVERFLOW it loses messages: STATUS reports it, the trace has Errors"
 [ "$(value unsynced)" = 0 ] && [ "$(value gaps)" -le "$(value errors)" ]
 result $? "$board: each Error is followed by a synchronisation, and no gap is without one"
 probe overflow stores 3
 [ "$(value data)" = 4 ] && [ "$(value stalled)" = 0 ] && [ "$(value errors)" = 0 ]
-result $? "$board: the next capture begins without the sign of that"
+result $? "$board: the next capture does not report that"
 end_board "overflow: the board ran to its end, the kernel's log is clean"
 
 # ---- memory lost by hibernation -------------------------------------------------
@@ -202,7 +202,7 @@ lose_memory() {
 		/target/selftests/sleep_test -r $hibernation && rmmod memory_thief &&
 		insmod /target/memory_thief.ko address=$address bytes=4096 &&
 		TRACE_LOST=1 /target/selftests/sleep_test -r $hibernation"
-	result $? "$board: a buffer that hibernation has not kept is lost, any other is kept"
+	result $? "$board: a buffer that hibernation did not preserve is lost, others are kept"
 }
 
 lose_memory

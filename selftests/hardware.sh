@@ -124,11 +124,11 @@ nested() {
 nested "a full sink" -- stores 20000
 [ "$(value config)" = 0 ] && [ "$(value stop)" = 0 ] && [ "$(value full)" = 1 ] &&
 	[ "$(value sink_error)" = 0 ] && [ "$(value bytes)" = 65536 ]
-result $? "nested funnels: a sink that is full is no error"
+result $? "nested funnels: a full sink is not an error"
 grep -q '"stat-dropped": *[1-9]' "$out/tf0.json"
-result $? "nested funnels: more was sent than the full one has taken"
+result $? "nested funnels: the full sink dropped messages"
 ! grep -H '"stat-violations": *[1-9]' "$out"/*.json
-result $? "nested funnels: no access broke the rules of the hardware"
+result $? "nested funnels: no access violated the hardware's rules"
 
 for disables in off on; do
 	nested "a bus error" --set tf0.fault-bus-error-after=64 \

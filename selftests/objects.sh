@@ -81,7 +81,7 @@ tools/qemu/board run "$board" --set te0.fifo-depth=76 \
 		SIFIVE_TRACE_EVENTS=nonsense SIFIVE_TRACE_OUTPUT=/out/wrong.rtd \
 		./plain >/out/wrong.txt 2>/out/wrong.err
 	[ $? -eq 7 ]'
-result $? "the programs run and end as they do without the library"
+result $? "the programs behave as without the library"
 
 # objects NAME OBJECT: all calls in the object are recorded, with their returns.
 objects() {
@@ -105,7 +105,7 @@ done
 result $? "report: each of their functions is one row"
 [ "$(recorded opener enter | sed -n 's/^own_leaf //p')" = \
 	"$(made opener | sed -n 's/^own //p')" ]
-result $? "those of a thread beside them, too"
+result $? "calls of a concurrent thread are there"
 diff <(recorded opener enter) <(recorded opener exit) >&2
 result $? "each has its return"
 for object in one two; do
@@ -123,7 +123,7 @@ for program in edges edges-static edges-linked; do
 done
 for program in host host-now; do
 	objects $program one
-	result $? "$program: an object that the C library's empty hooks come before is recorded"
+	result $? "$program: an object behind the C library's empty hooks is recorded"
 done
 for program in kept late; do
 	objects $program one && ! recorded $program enter | grep -q '^two_' &&

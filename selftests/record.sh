@@ -24,10 +24,10 @@ command filter -S 'stock*' -o "$out/other.filter" "$target/record/objects"
 result $? "filter: functions of another one, by a pattern"
 command filter -F 'shop::*::price' -o "$out/names.filter" "$target/record/objects"
 [ "$(grep -c '^objects ' "$out/names.filter")" = 2 ]
-result $? "filter: functions by the names that C++ gives them"
+result $? "filter: functions by C++ names"
 command filter -v -F 'shop::*' -F main -o "$out/others.filter" "$target/record/objects"
 grep -q '^# attempt$' "$out/others.filter" && ! grep -q '^# shop' "$out/others.filter"
-result $? "filter: all functions but those"
+result $? "filter: all other functions"
 command filter -F nothing "$target/record/objects" 2>"$out/filter.err"
 [ $? -eq 3 ] && grep -q 'no function matches' "$out/filter.err"
 result $? "filter: none fits"
@@ -138,12 +138,12 @@ rec one --per-cpu -C 1 -e instructions:u $p/threads
 for p in plain plain-static objects threads shared; do
 	want=0
 	[ "${p%-static}" != plain ] || want=7
-	status $p $want "$p: its exit status is the command's"
+	status $p $want "$p: the command has its exit status"
 	host decode --format json "$out/$p.rtd" >"$out/$p.json"
 	"$verify" nesting "$out/$p.txt" "$out/$p.json" "$out/$p.rtd.meta"
-	result $? "$p: all calls, by whom, in which thread, properly nested"
+	result $? "$p: all calls nest and have the right caller and thread"
 	"$verify" lines "$out/$p.txt" "$out/$p.json"
-	result $? "$p: names and lines of functions and of their calls"
+	result $? "$p: functions and calls have names and lines"
 	host report --by thread --format csv "$out/$p.rtd" >"$out/$p.csv"
 	"$verify" report "$out/$p.txt" "$out/$p.csv"
 	result $? "$p: report counts each thread's calls"
@@ -181,15 +181,15 @@ done
 
 # The browser's view, compared with the widths and times of other commands.
 for p in objects threads; do
-	if has chromium chromium "$p: in a browser, functions, threads and calls of the page"; then
+	if has chromium chromium "$p: a browser shows the page's functions, threads and calls"; then
 		selftests/unit/browser.py --shown "$out/$p.html" >"$out/$p.shown"
 		"$verify" page "$out/$p.txt" "$out/$p.shown"
-		result $? "$p: in a browser, functions, threads and calls of the page"
+		result $? "$p: a browser shows the page's functions, threads and calls"
 	fi
 	"$verify" svg "$out/$p.txt" "$out/$p.svg" "$out/$p.csv"
-	result $? "$p: the flame graph has all calls, as wide as report says"
+	result $? "$p: boxes of the flame graph are as wide as report's times"
 	"$verify" times "$out/$p.txt" "$out/$p.chrome" "$out/$p.json" "$out/$p.rtd.meta"
-	result $? "$p: times of export --format chrome are those that decode tells"
+	result $? "$p: export --format chrome has decode's times"
 done
 
 host report --diff "$out/objects.rtd" "$out/threads.rtd" >"$out/diff.out"
@@ -202,7 +202,7 @@ at_least sampled busy 50 "-i 100us: most samples are in the function that works"
 [ "$(calls sampled | grep -c .)" -gt 0 ] &&
 	[ "$(host decode --format json "$out/sampled.rtd" | grep -c '"sample"')" -ge 100 ]
 result $? "-i 100us: many samples"
-meta sampled 'm["sampling"]["interval_ns"] == 100000' "-i 100us: it is in the side-car file"
+meta sampled 'm["sampling"]["interval_ns"] == 100000' "-i 100us: the interval is in the side-car file"
 at_least period busy 80 "-c: most samples are in the function that works"
 host decode --format json "$out/period.rtd" | python3 -c '
 import json, sys
@@ -214,7 +214,7 @@ meta period 'm["sampling"]["period"] == 1000000 and m["sampling"]["event"] == "c
 says short "-c 10 is too short: a sample every 10000 cycles is the most" \
 	"-c 10: the period in effect is reported"
 meta short 'm["sampling"]["period"] == 10000' "-c 10: the period in effect is in the side-car file"
-status static 5 "a static program: its exit status is the command's"
+status static 5 "a static program: the command has its exit status"
 at_least static busy 80 "a static program: samples are in the function that works"
 host decode --format json "$out/static.rtd" | python3 -c '
 import json, sys
@@ -224,13 +224,13 @@ sys.exit(not (len(r) <= 1.2 * 1000 * (max(t) - min(t))))'
 result $? "a static program: nothing else is sampled"
 host decode --format json "$out/whole.rtd" >"$out/whole.json"
 meta whole '{"busy", "other"} <= {o["path"].split("/")[-1] for o in m["objects"]}' \
-	"-a: knows what runs beside the program"
+	"-a: other running programs are in the side-car file"
 python3 -c '
 import json, sys
 r = [r for r in map(json.loads, open(sys.argv[1])) if r.get("function") == "busy"]
 o = [x["object"] for x in r]
 sys.exit(not (o.count("busy") > 20 and o.count("other") > 20))' "$out/whole.json"
-result $? "-a: samples the program, and what runs beside it"
+result $? "-a: the program and others are sampled"
 [ "$(calls both | grep ackermann)" = "ackermann 44" ] &&
 	[ "$(host decode --format json "$out/both.rtd" | grep -c '"sample"')" -ge 1 ]
 result $? "calls and samples in one trace"
@@ -248,9 +248,9 @@ header() { host decode "$out/$1.rtd" | grep -F "$2" >/dev/null; result $? "$3"; 
 header raw "counts Raw" "--count raw"
 header xor "counts DeltaXOR" "--count xor"
 meta xor '[c["event"] for c in m["counters"]] == ["instructions", "cycles", "branch-misses:u"] and m["count_type"] == 2' \
-	"-e: events as they were asked for"
+	"-e: the requested events are recorded"
 meta none 'm["counters"] == []' "-e '': records without counters"
-meta trace '[c["event"] for c in m["counters"]] == ["cycles"]' "-e with one event; the file is trace.rtd"
+meta trace '[c["event"] for c in m["counters"]] == ["cycles"]' "-e with one event is recorded to trace.rtd"
 header channel "channel 9" "--channel 9"
 # headers NAME: number of headers in the trace.
 headers() { host decode --format json "$out/$1.rtd" | grep -c '"kind":"header"'; }
@@ -258,7 +258,7 @@ headers() { host decode --format json "$out/$1.rtd" | grep -c '"kind":"header"';
 result $? "--header-once: threads that have a channel one after the other share its header"
 [ "$(calls once)" = "$(calls threads)" ] && [ "$(calls each)" = "$(calls threads)" ]
 result $? "--header-once: all calls"
-meta own1 'm["per_thread"] and m["lost"]["threads"] == 0' "counts are the threads' own"
+meta own1 'm["per_thread"] and m["lost"]["threads"] == 0' "counts are per thread"
 host decode --format json "$out/one.rtd" >"$out/one.json"
 for i in 1 2 3 4 5; do host decode --format json "$out/own$i.rtd"; done | python3 -c '
 import json, sys
@@ -279,54 +279,54 @@ for how in report "report --format csv" "report --by thread" "decode" "decode --
 	"export --format svg --weight instructions:u"; do
 	# shellcheck disable=SC2086
 	marked $how
-	result $? "--per-cpu: $how says that counts are the hart's"
+	result $? "--per-cpu: $how marks counts as the hart's"
 done
 meta one '[s["cpu"] for s in m["sources"]] == [1] and m["lost"]["threads"] == 0' "-C 1: one CPU alone"
 [ "$(calls one)" = "$(calls threads)" ]
-result $? "-C 1: the program stays on it, all is recorded"
+result $? "-C 1: the program stays on CPU 1, and all is recorded"
 meta ring 'm["wrapped"]' "--ring: the oldest bytes are gone"
 host decode --format json "$out/ring.rtd" | grep -c '"exit"' >"$out/ring.count"
 [ "$(cat "$out/ring.count")" -gt 20 ] && calls ring | grep -q '^branch '
-result $? "--ring: the newest are there"
+result $? "--ring: the newest records are there"
 meta xor-ring 'm["wrapped"] and m["header_interval"] == 20' "--ring --count xor: the oldest bytes are gone"
 host decode --format json "$out/xor-ring.rtd" | grep -c '"exit"' >"$out/ring.count"
 [ "$(cat "$out/ring.count")" -gt 20 ] && calls xor-ring | grep -q '^branch '
-result $? "--header-interval: the newest are there, with their addresses"
+result $? "--header-interval: the newest records are there, with addresses"
 refused xor-plain 2 "--header-interval needs --count xor and --ring or --on-full drain" "--header-interval: an error where it has no effect"
 [ "$(stat -c %s "$out/full.rtd")" = 4096 ] && calls full | grep -q '^work '
 result $? "-b 4k: the oldest bytes are there"
 says full "trace buffer full" "-b 4k: a full buffer is reported"
 host report "$out/full.rtd" 2>&1 |
 	grep -q '^Trace covers the first [0-9.]* [mu]*s of [0-9.]* m*s, then the buffer was full'
-result $? "-b 4k: report says how much of the run the trace has"
-says folder "folder/trace.rtd: " "-o folder/: a trace in a folder that is made"
+result $? "-b 4k: report prints the trace's coverage"
+says folder "folder/trace.rtd: " "-o folder/: a new folder is created for the trace"
 [ ! -s "$out/quiet.err" ]
 result $? "-q: nothing is printed"
 names() { calls "$1" | sed 's/ [0-9]*$//' | tr '\n' ' '; }
 [ "$(names pattern)" = "main shop::Apple::price " ]
-result $? "-F: functions by the symbol table's names"
+result $? "-F: functions by symbol names"
 [ "$(names names)" = "shop::Apple::price shop::Pear::price " ]
-result $? "--filter: functions by the names that C++ gives them"
+result $? "--filter: functions by C++ names"
 [ "$(calls objects | grep stock::)" = "$(printf "stock::left 2\nstock::row 7")" ] &&
 	[ "$(calls source)" = "$(calls objects | grep -v stock::)" ]
-result $? "--filter: all functions of the source file, and none of the other"
+result $? "--filter: only functions of the source file"
 [ "$(calls other)" = "$(calls objects | grep stock::)" ]
-result $? "--filter: the same for the other"
+result $? "--filter: only functions of the other source file"
 status killed 137 "a program that a signal ends: 128 and its number"
 
 refused many 125 "cannot count rb, event 18 of the list: the 18 events before it need the counters that can count it: 16 of this processor's 18" \
-	"more events than counters: which one, and how many there are"
+	"more events than counters: the first without a counter is named"
 refused twice 125 "cannot count branch-misses:u, event 1 of the list: the 1 event before it needs the counters that can count it: 1 of" \
-	"two events on one counter: which one"
-refused unknown 2 'no event "hits"' "an event that is none"
-refused multiplex 2 "unrecognized option" "counters are not shared out in turns"
+	"two events for one counter: the second is named"
+refused unknown 2 'no event "hits"' "an unknown event"
+refused multiplex 2 "unrecognized option" "counters are not multiplexed"
 refused absent 127 "No such file" "no such program: 127"
 refused noprogram 126 "/target/sifive_trace.ko" "no program: 126"
-refused script 126 "a script" "a script: what to do"
+refused script 126 "a script" "a script is refused with a remedy"
 refused badfilter 125 "no function matches" "-F: no such function"
 for name in nosample nosample-library; do
 	[ "$(cat "$out/$name.rc")" = 125 ] && grep -q "no sample was recorded" "$out/$name.err"
-	result $? "$name: a message, and the status says so"
+	result $? "$name: a message, and status 125"
 done
 refused statically 125 "it is static" "-F with a static program"
 refused nolibrary 125 "--library /no/such" "no library there"
@@ -344,18 +344,18 @@ refused nothing 2 "record: no program" "no program"
 status stop0 3 "stop: nothing runs"
 status start 0 "start"
 refused again 3 "has the trace hardware" "start: once"
-refused taken 125 "has the trace hardware" "record: not while another does"
+refused taken 125 "has the trace hardware" "record: refused while another session exists"
 status status1 0 "status: it runs"
 says status1 "running: sifive-trace stop ends it" "status: who it is"
 status dump1 0 "dump: while it runs"
 status stop 0 "stop"
-status status2 1 "status: nobody has it"
-status dump 0 "dump: what was recorded"
-sampled hand busy 1 "dump: what ran meanwhile has its names"
-sampled running busy 1 "dump: while it runs, too"
+status status2 1 "status: no session"
+status dump 0 "dump: the samples are written"
+sampled hand busy 1 "dump: programs that ran meanwhile have names"
+sampled running busy 1 "dump: again while it runs"
 [ "$(stat -c %s "$out/hand.rtd")" -gt "$(stat -c %s "$out/running.rtd")" ]
-result $? "dump: what came since is there"
-status badstart 2 "start: takes no program"
+result $? "dump: later samples are there"
+status badstart 2 "start: a program is refused"
 
 # ---- help, which this host's build lacks --------------------------------------------
 
@@ -371,8 +371,8 @@ completes() {
 }
 
 completes completed cycles "record -e cycl<tab>: cycles, which this machine counts"
-completes commas cycles,instructions "start --event cycles,instr<tab>: completes what follows the comma"
-completes program "" "record PROGRAM -<tab>: options behind the program are its own"
+completes commas cycles,instructions "start --event cycles,instr<tab>: completes the word after the comma"
+completes program "" "record PROGRAM -<tab>: options after the program are the program's"
 
 # ---- list and info -----------------------------------------------------------------
 
@@ -397,7 +397,7 @@ boots() {
 	result $? "info: $2"
 }
 
-shows hardware "fpga: what the board has" <<'LINES'
+shows hardware "fpga: info prints the board's hardware" <<'LINES'
 Encoders trace@11000000 cpu 0 hart 0 source 0 sinks: funnel
  not tested yet: a session tests its messages
  trace@11001000 cpu 1 hart 1 source 1 sinks: funnel
@@ -417,10 +417,10 @@ grep -qE '^  cycles +cycle, hpmcounter3-18$' "$out/list.txt" &&
 	grep -qE '^  instructions +instret, hpmcounter3-18$' "$out/list.txt" &&
 	grep -qE '^  branch-misses +hpmcounter3$' "$out/list.txt" &&
 	! grep -q L1-icache "$out/list.txt"
-result $? "list: what this machine counts, and on which counters"
+result $? "list: events and their counters"
 [ "$(grep -c '^  [a-z]' "$out/listone.txt")" = 1 ] && grep -q '^  branch-misses' "$out/listone.txt"
-result $? "list: by a part of the name"
-status listnone 3 "list: nothing is called so"
+result $? "list: events by part of the name"
+status listnone 3 "list: no such name"
 grep -qE '^  dcache_miss +r202$' "$out/listcore.txt"
 result $? "list: raw events of a core by name"
 finds nomodule 1 "the kernel module is not loaded" "insmod" "no module"
@@ -429,13 +429,13 @@ finds usermode 1 "may not be opened for writing" "udev" "another user's device"
 finds user 1 "no CAP_PERFMON" "setcap cap_perfmon\+ep sifive-trace" "no capability"
 finds user 1 "kernel.perf_event_paranoid = 3" "sysctl kernel.perf_event_paranoid=2" \
 	"perf_event_paranoid"
-says userlist "Operation not permitted" "list: says when it may not ask"
+says userlist "Operation not permitted" "list: missing permission is reported"
 status userrec 125 "record without the capability: the program is not run"
 grep -q 'Tracing works here' "$out/capinfo.txt"
-result $? "doctor: with the capability that it asked for all is well"
+result $? "doctor: the suggested capability suffices"
 status cap 7 "record with it as another user"
 [ "$(calls cap)" = "$want" ]
-result $? "record with it as another user: the program has it, too"
+result $? "record with it as another user: the program has it too"
 status capstatic 5 "record with it a static program"
 at_least capstatic busy 50 "record with it a static program: samples"
 finds access 0 "kernel.perf_user_access = 2" "sysctl kernel.perf_user_access=1" "perf_user_access"
@@ -520,15 +520,15 @@ for how in fault:139 kill:137 interrupt:130 at:3 background:0 unrun:125 high:200
 done
 says end-fault "signal 11 ended the program before it could write" "a program that crashes is reported"
 says end-unrun "the program ended without exit()" "a program that ends with 125 is reported"
-says end-high "the program ended without exit()" "a program that ends with 200: no signal is named"
+says end-high "the program ended without exit()" "a program that ends with 200: no signal is reported"
 says end-sram "in SRAM that cannot be read meanwhile" "a child that holds SRAM: the remedy is reported"
 [ ! -e "$out/end-sram.rtd" ] && [ "$(calls end-dump | grep work)" = "work 50" ]
 result $? "a child that holds SRAM: dump and the side-car file give all calls"
 says end-background "went on in the background" "a program in the background is reported"
-refused end-nometa 137 "nothing was recorded: signal 9" "SIFIVE_TRACE_META=0: what is left of a program is lost"
-status end-drained 137 "SIFIVE_TRACE_META=0: a program that is drained ends by a signal"
+refused end-nometa 137 "nothing was recorded: signal 9" "SIFIVE_TRACE_META=0: the records of a killed program are lost"
+status end-drained 137 "SIFIVE_TRACE_META=0: a drained program ends by a signal"
 [ -s "$out/end-drained.rtd" ] && [ ! -e "$out/end-drained.rtd.meta" ]
-result $? "SIFIVE_TRACE_META=0: what was drained is there"
+result $? "SIFIVE_TRACE_META=0: drained records are there"
 [ -s "$out/nometa.rtd" ] && [ ! -e "$out/nometa.rtd.meta" ] &&
 	[ -s "$out/nometasamples.rtd" ] && [ ! -e "$out/nometasamples.rtd.meta" ]
 result $? "SIFIVE_TRACE_META=0: no side-car file"
@@ -536,9 +536,9 @@ result $? "SIFIVE_TRACE_META=0: no side-car file"
 [ "$(calls f-all)" = "$(printf "add 1\npick<long, int> 3")" ]
 result $? "-F: C++ names with parameters and templates"
 [ "$(calls f-plain)" = "$(printf "add 1\nadd 2")" ]
-result $? "-F: a C++ name without parameters is all that are called so"
+result $? "-F: a C++ name without parameters matches all overloads"
 [ "$(calls f-type)" = "pick<int, char> 1" ]
-result $? "-F: a C++ name with what it returns"
+result $? "-F: a C++ name with its return type"
 [ "$(calls f-operator)" = "$(printf "Box::operator new 1\nBox::operator() 1")" ]
 result $? "-F: operators"
 [ "$(calls f-mangled)" = "pick<long, int> 3" ]
@@ -550,13 +550,13 @@ refused f-none 125 "without libstdc++.so.6" "-F: C++ names without a C++ library
 says environment "SIFIVE_TRACE_EVENTS in the environment is ignored: record takes -e" \
 	"environment: that only options count is reported"
 says environment "SIFIVE_TRACE_HEADER in the environment is ignored: record takes --header-once or --header-interval" \
-	"environment: the same of headers"
+	"environment: that only options set headers is reported"
 says environstart "SIFIVE_TRACE_EVENTS in the environment is ignored: start takes -e" "environment: start"
 grep -qE 'SIFIVE_TRACE_HEADER in the environment is ignored$' "$out/environstart.err"
 result $? "environment: a variable that start has no option for"
 meta environment '[c["event"] for c in m["counters"]] == ["instructions"]' "environment: options count"
 [ "$(calls environquiet)" = "$(calls plain)" ] && [ ! -s "$out/environquiet.err" ]
-result $? "environment: -q does not say it"
+result $? "environment: not reported with -q"
 
 # unrun NAME STATUS WORDS WHAT: the program has not run.
 unrun() {
@@ -565,7 +565,7 @@ unrun() {
 	result $? "$4"
 }
 unrun o-folder 125 "/no/such/x.rtd: there is no such folder" "-o: no such folder"
-unrun o-readonly 125 "/tmp/ro/x.rtd: Read-only file system" "-o: a file that cannot be made"
+unrun o-readonly 125 "/tmp/ro/x.rtd: Read-only file system" "-o: a file that cannot be created"
 unrun o-samples 125 "/tmp/ro/x.rtd: Read-only file system" "-o: the same for samples"
 unrun o-null 125 "no regular file" "-o: no file"
 unrun o-empty 2 "-o takes the name" "-o: no name"
@@ -578,7 +578,7 @@ calls o-full | grep -q work
 result $? "a full disk: what was written can be read"
 [ "$(stat -c %s "$out/o-dump.rtd")" -gt 16384 ]
 result $? "a full disk: dump writes all of it elsewhere"
-unrun badline 125 "bad.filter:1: invalid line: write OBJECT START END" "--filter: a file that is none"
+unrun badline 125 "bad.filter:1: invalid line: write OBJECT START END" "--filter: an invalid file"
 unrun empty 126 "not a 64-bit RISC-V program" "an empty program"
 
 unrun p-file 125 "/tmp/capable: file capabilities: LD_PRELOAD is ignored" "a program with capabilities"
@@ -586,16 +586,16 @@ unrun p-root 125 "/tmp/setuid: set-user-ID: LD_PRELOAD is ignored" "a set-user-I
 [ "$(calls p-asroot)" = "$(calls plain)" ]
 result $? "a program that is set-user-ID root, by root"
 unrun p-other 125 "/tmp/own: set-user-ID" "a program that is set-user-ID another user, by root"
-status p-own 7 "a set-user-ID program of one's own"
+status p-own 7 "a set-user-ID program of the same user"
 unrun p-group 125 "/tmp/group: set-group-ID" "a set-group-ID program, static"
 
 says r-ring "the ring has overwritten older records: -b makes it larger" "-a --ring: what was kept is reported"
 [ ! -s "$out/r-quiet.err" ]
-result $? "-a --ring -q: it is not"
+result $? "-a --ring -q: not reported"
 says r-library "the ring has overwritten older records: -b makes it larger" "--ring: what was kept is reported"
-status r-running 0 "dump: a ring that runs"
+status r-running 0 "dump: a running ring"
 [ "$(calls r-running | grep -c .)" -gt 0 ]
-result $? "dump: a ring that runs has samples"
+result $? "dump: a running ring has samples"
 
 # ---- other machines ----------------------------------------------------------------
 
@@ -621,13 +621,13 @@ rec namedrefused -e core_clock_cycles $p/plain'
 finds withheld 0 "firmware does not let user mode read hpmcounter3-" "mcounteren" \
 	"counters that firmware withholds"
 grep -qE '^  cycles +cycle$' "$out/few.txt" && ! grep -q '^  branches' "$out/few.txt"
-result $? "list: without what firmware withholds"
+result $? "list: without counters that firmware withholds"
 [ "$(calls fixed)" = "$want" ]
-result $? "record: cycles and instructions do without"
-refused refused 125 "firmware does not let user mode read hpmcounter3" "record: says why there is no such count"
+result $? "record: cycles and instructions do not need them"
+refused refused 125 "firmware does not let user mode read hpmcounter3" "record: the reason is reported"
 named fewnamed bullet-07 core_clock_cycles r165 dcache_miss "list: raw events of a 7 series core"
 refused namedrefused 125 "cannot count r165, event 0 of the list: this processor's firmware does not offer it (event 0: firmware does not let user mode read" \
-	"record: a raw event by its name, which firmware withholds"
+	"record: a raw event by name whose counter firmware withholds"
 
 board nofunnel --cpu "sscofpmf=false,$(core 0007 0x4210427)" -- '
 run simple sifive-trace info
@@ -645,17 +645,17 @@ result $? "list: without Sscofpmf"
 says simple "7 series" "info: a U74"
 named simplenamed bullet utlb_miss r2002 pte_cache_miss "list --all: raw events of a U74"
 refused noraw 125 "cannot count r2002, event 0 of the list: this processor's firmware does not offer it" \
-	"record: a raw event by its name, which nothing counts"
+	"record: a raw event by name that no counter counts"
 [ -s "$out/two.0.rtd" ] && [ -s "$out/two.1.rtd" ] && [ ! -e "$out/two.rtd" ]
 result $? "record: a file for each sink"
 [ "$({ calls two.0; calls two.1; } | awk '{ n[$1] += $2 } END { for (f in n) print f, n[f] }' | sort)" = "$(calls threads)" ]
-result $? "record: all calls are in them"
+result $? "record: the files have all calls"
 [ "$(cat "$out/noperiod.rc")" = 125 ] && grep -qF "sample by time" "$out/noperiod.err"
-result $? "record: -c without Sscofpmf: what to do"
+result $? "record: -c without Sscofpmf is refused with a remedy"
 at_least bytime busy 80 "record: -i without Sscofpmf"
 finds rawio 1 "also need CAP_SYS_RAWIO" "cap_sys_rawio" "encoders with sinks of their own"
 
-shows simple "nofunnel: what the board has" <<'LINES'
+shows simple "nofunnel: info prints the board's hardware" <<'LINES'
 Encoders trace@11000000 cpu 0 hart 0 source 0 sinks: sram sba; needs CAP_SYS_RAWIO
  not tested yet: a session tests its messages
  trace@11001000 cpu 1 hart 1 source 0 sinks: sram sba; needs CAP_SYS_RAWIO
@@ -679,7 +679,7 @@ rec nosuch -e core_clock_cycles $p/threads
 rec p550own $p/busy-static
 rec high --channel 16 $p/threads
 run quadafter sifive-trace info'
-shows quad "p550: what the board has" <<'LINES'
+shows quad "p550: info prints the board's hardware" <<'LINES'
 Encoders trace@11000000 cpu 1 hart 0 source 0 sinks: funnel
  not tested yet: a session tests its messages
  trace@11001000 cpu 2 hart 1 source 1 sinks: funnel
@@ -696,21 +696,21 @@ Counters taken beside perf (Sscofpmf)
 Sampling by time, and by any event that a counter counts
 LINES
 [ "$(grep -c 'registers 0xffffffff make messages, 0xffff0000 with timestamps; 16 channels;' "$out/quadafter.txt")" = 4 ]
-result $? "p550: what a session found of the messages"
+result $? "p550: info prints the self-test's result"
 boots quad "p550: firmware, kernel and machine"
 says quad "P550" "info: a P550"
 grep -qE '^  cycles +cycle$' "$out/quadlist.txt" &&
 	grep -qE '^  instructions +instret$' "$out/quadlist.txt" &&
 	grep -qE '^  branch-misses +hpmcounter3-8$' "$out/quadlist.txt"
-result $? "list: the map of a P550's vendor: cycles on their fixed counter, six others"
+result $? "list: the P550 vendor's map: cycles on the fixed counter, six others"
 named quadnamed p550 pte_cache_miss r8002 itlb_misses "list: raw events of a P550"
 meta p550 '[(c["event"], c["type"], c["data"]) for c in m["counters"]][1:] == [("r8002", 2, 0x8002), ("r202:u", 2, 0x202)]' \
-	"record: raw events by the names that this processor has for them"
+	"record: raw events by this processor's names"
 refused nosuch 2 "core_clock_cycles" "record: another processor's name"
 meta p550 'm["ts_channels"]' "p550: channels with timestamps"
 for c in p550 p550own; do
 	meta $c '{(s["src"], s["hart"], s["cpu"]) for s in m["sources"]} == {(0, 0, 1), (1, 1, 2), (2, 2, 0), (3, 3, 3)}' \
-		"$c: each source's hart, and the CPU that Linux makes of it"
+		"$c: each source has its hart and Linux's CPU"
 done
 [ "$(calls p550)" = "$(calls threads)" ]
 result $? "p550: all calls"
