@@ -183,7 +183,7 @@ CHECK := $(O)/check
 SUITES := unit format model style devicetree bare boards hardware objects bench faults counters record debug \
 	kernels packages
 
-# Making Debian's file system takes minutes, once: check does without.
+# Creating Debian's file system takes minutes, once; check does not need it.
 ROOT_BOARD ?=
 export ROOT_BOARD
 

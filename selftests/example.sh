@@ -33,7 +33,7 @@ echo "TAP version 13"
 [ -n "$fib" ] || skip "no example program: set FIB_ELF"
 [ -e /dev/sifive-trace ] || skip "no /dev/sifive-trace: the module is not loaded"
 [ -r /dev/sifive-trace ] || skip "no permission to open /dev/sifive-trace: run as root"
-command -v taskset >/dev/null || skip "there is no taskset"
+command -v taskset >/dev/null || skip "taskset is missing"
 
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT

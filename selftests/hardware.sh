@@ -158,7 +158,7 @@ result $? "one sink full, another failed: the failed one has what came before, a
 
 # ---- more encoders than a mask has bits ----------------------------------------------
 
-# The board's two and 63 with SRAM of their own: the last to be probed is one too many.
+# The board's two and 63 with their own SRAM: the last one to be probed exceeds the limit.
 many=
 for ((i = 2; i < 65; i++)); do
 	address=$(printf '%x' $((0x11100000 + i * 0x1000)))

@@ -165,7 +165,7 @@ install_leaves_no_trace() {
 		DESTDIR="$build/bare" >/dev/null && git -C "$tree" status --short
 }
 
-# Without dkms, or if it cannot be run here, nothing is written.
+# If dkms is missing or cannot run here, nothing is written.
 dkms_fails_before_it_writes() {
 	local at=$build/dkms before
 

@@ -412,7 +412,7 @@ static inline uint64_t value_before(const struct stream *stream, unsigned int i)
 	return stream->records ? stream->value[i] : 0;
 }
 
-/* The value of counter @i, from what was sent and the value before. */
+/* The value of counter @i, from the transmitted and the previous value. */
 static inline uint64_t rebuild_value(const struct perfrec_header *header,
 				     unsigned int i, uint64_t before, uint64_t sent)
 {
@@ -426,7 +426,7 @@ static inline uint64_t rebuild_value(const struct perfrec_header *header,
 	}
 }
 
-/* Sets the record's values, from what was sent and the records before. */
+/* Sets the record's values, from the transmitted words and the previous records. */
 static void rebuild(struct stream *stream)
 {
 	struct perfrec_record *record = &stream->record;

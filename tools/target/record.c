@@ -314,7 +314,7 @@ static void see_objects(struct recording *r)
 	watch_read(&r->watch, r->all ? 0 : r->launched.pid, &r->objects);
 }
 
-/* Copy the trace, and read mapping events, before buffers are full. */
+/* Copy the trace and read mapping events before their buffers are full. */
 static void meanwhile(void *argument, const sigset_t *mask)
 {
 	struct recording *r = argument;
