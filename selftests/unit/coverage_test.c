@@ -35,7 +35,7 @@ TEST_F(command, every_command_tells_what_a_full_buffer_covers)
 		"export --format chrome", "export --format svg",
 		"export --format html", "export --format ctf -o ctf",
 		"export --format dqr -o dqr", "export --format speedscope",
-		"export --format pprof",
+		"export --format pprof", "export --format perfetto",
 	};
 	unsigned int i;
 

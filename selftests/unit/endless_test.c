@@ -66,7 +66,7 @@ TEST_F(command, memory_does_not_grow)
 	static const char * const arguments[] = {
 		"report -q -", "report -q --json -", "decode -q -", "decode -q --format csv -",
 		"decode -q --format json -", "graph -q -", "replay -q -",
-		"export -q --format chrome -", "export -q --format svg -",
+		"export -q --format chrome -", "export -q --format perfetto -", "export -q --format svg -",
 		"export -q --format folded -", "decode -q --format perf -o perf -",
 		"export -q --format html -", "export -q --format ctf -o $(mktemp -u XXXX) -",
 		"export -q --format speedscope -", "export -q --format pprof -",

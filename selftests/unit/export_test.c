@@ -248,6 +248,78 @@ TEST_F_TIMEOUT(command, pprof_of_deep_recursion, 300)
 	EXPECT_NE(NULL, strstr(self->out, "longest 1024\n"));
 }
 
+TEST_F_TIMEOUT(command, perfetto_has_the_numbers_of_report, 600)
+{
+	static const char * const exact[] = { "", "--ts-hz 1000000000" };
+	unsigned int i, k;
+
+	/* Calls without a time have no slice: the last run has such. */
+	for (i = 0; i + 1 < RUNS; i++) {
+		make(&runs[i], i + 1);
+		for (k = 0; k < 2; k++) {
+			run(self, "export -q -c all --format perfetto %s -o t.pftrace trace.rtd",
+			    exact[k]);
+			if (lacks(self))
+				SKIP(return, "no libprotobuf-c: install libprotobuf-c-dev");
+			EXPECT_EQ(0, self->status);
+			put_reports(self, exact[k]);
+			run(self, "--version; " SOURCES "/perfetto.py t.pftrace t.csv");
+			EXPECT_EQ(0, self->status) {
+				TH_LOG("%s: %s", runs[i].name, self->err);
+			}
+			EXPECT_LT(1000, atol(strchr(self->out, '\n')));
+		}
+	}
+	make(&runs[i], i + 1);
+	run(self, "export -q -c all --format perfetto -o t.pftrace trace.rtd; "
+	    SOURCES "/perfetto.py t.pftrace | grep -c 'records lost'");
+	EXPECT_LT(2, atoi(self->out)) {
+		TH_LOG("%s", self->err);
+	}
+}
+
+TEST_F_TIMEOUT(command, perfetto_is_a_tenth_of_chrome, 600)
+{
+	struct stat json, packets;
+
+	make(&runs[1], 2);
+	run(self, "export -q -c all --format chrome -o t.json trace.rtd");
+	run(self, "export -q -c all --format perfetto -o t.pftrace trace.rtd");
+	if (lacks(self))
+		SKIP(return, "no libprotobuf-c: install libprotobuf-c-dev");
+	ASSERT_EQ(0, stat("t.json", &json));
+	ASSERT_EQ(0, stat("t.pftrace", &packets));
+	EXPECT_LT(packets.st_size * 10, json.st_size);
+}
+
+TEST_F(command, perfetto_has_points_and_what_is_missing)
+{
+	make_loaded(self);
+	run(self, "export -q --format perfetto -e " PROGRAM " -o t.pftrace trace.rtd");
+	if (lacks(self))
+		SKIP(return, "no libprotobuf-c: install libprotobuf-c-dev");
+	run(self, "--version; " SOURCES "/perfetto.py t.pftrace");
+	EXPECT_EQ(0, self->status) {
+		TH_LOG("%s", self->err);
+	}
+	EXPECT_NE(NULL, strstr(self->out, "process two?[5m\n"));
+	EXPECT_NE(NULL, strstr(self->out, "thread w\xc3\xb6?/7\n")) {
+		TH_LOG("%s", self->out);
+	}
+	EXPECT_NE(NULL, strstr(self->out, " trace covers the first "));
+	remove("trace.rtd.meta");
+	self->gen.length = 0;
+	sample_trace(&self->gen, 0, 1);
+	save(self, "trace.rtd");
+	run(self, "export -q --format perfetto --ts-hz 1000000 -e " PROGRAM
+	    " -o t.pftrace trace.rtd");
+	run(self, "--version; " SOURCES "/perfetto.py t.pftrace");
+	EXPECT_NE(NULL, strstr(self->out, " main {}\npoint source 0 ")) {
+		TH_LOG("%s", self->out);
+	}
+	EXPECT_NE(NULL, strstr(self->out, "count cycles source 0 57\n"));
+}
+
 TEST_F_TIMEOUT(command, json_of_report_has_the_rows_of_csv, 600)
 {
 	static const char * const options[] = {

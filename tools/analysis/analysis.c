@@ -618,6 +618,8 @@ static void on_ordered(void *context, const struct perfrec_record *record)
 	thread->had_record = true;
 	thread->src = record->src;
 	follow_time(thread, record);
+	if ((lost || record->flags & PERFREC_AFTER_LOSS) && analysis->ops->lost)
+		analysis->ops->lost(analysis->context, thread);
 	if (lost)
 		return;
 

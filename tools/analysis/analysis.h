@@ -126,6 +126,7 @@ struct analysis_step {
 
 /**
  * struct analysis_ops - a consumer's callbacks; each may be NULL
+ * @lost:	records may be missing before the thread's current one
  * @step:	each record, before it changes the calls
  * @enter:	a call has begun: thread->frame[thread->depth - 1]
  * @leave:	that call has ended; the frame still exists
@@ -134,6 +135,7 @@ struct analysis_step {
  * @stop:	polled: true stops reading
  */
 struct analysis_ops {
+	void (*lost)(void *context, struct analysis_thread *thread);
 	void (*step)(void *context, struct analysis_thread *thread,
 		     const struct analysis_step *step);
 	void (*enter)(void *context, struct analysis_thread *thread);

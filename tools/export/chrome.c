@@ -11,6 +11,7 @@
 #include "../command.h"
 #include "coverage.h"
 #include "export.h"
+#include "tracks.h"
 
 /* State of a thread. */
 struct track {
@@ -24,36 +25,21 @@ struct track {
 
 struct chrome {
 	bool		any;		/* an event has been written */
-	struct track	**track;	/* by thread's id */
-	unsigned int	tracks;
+	struct tracks	tracks;
 };
 
 static int chrome_begin(struct export *export)
 {
-	export->private = calloc(1, sizeof(struct chrome));
-	if (!export->private) {
+	struct chrome *chrome = calloc(1, sizeof(*chrome));
+
+	if (!chrome) {
 		report("out of memory");
 		return -1;
 	}
+	chrome->tracks.size = sizeof(struct track);
+	export->private = chrome;
 	put_string(export->out, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n");
 	return 0;
-}
-
-static struct track *get_track(struct chrome *chrome, unsigned int id)
-{
-	struct track **grown;
-
-	if (id >= chrome->tracks) {
-		grown = realloc(chrome->track, (2 * id + 16) * sizeof(*grown));
-		if (!grown)
-			return NULL;
-		chrome->track = grown;
-		while (chrome->tracks < 2 * id + 16)
-			chrome->track[chrome->tracks++] = NULL;
-	}
-	if (!chrome->track[id])
-		chrome->track[id] = calloc(1, sizeof(**chrome->track));
-	return chrome->track[id];
 }
 
 static void put_micro(struct export *export, uint64_t ticks)
@@ -138,7 +124,8 @@ static void chrome_step(void *context, struct analysis_thread *thread,
 			const struct analysis_step *step)
 {
 	struct export *export = context;
-	struct track *track = get_track(export->private, thread->thread->id);
+	struct chrome *chrome = export->private;
+	struct track *track = tracks_get(&chrome->tracks, thread->thread->id);
 	uint64_t known = step->counted;
 
 	if (!track)
@@ -232,13 +219,6 @@ static void chrome_point(void *context, struct analysis_thread *thread,
 		   ",\"args\":{\"time\":\"inferred\"}" : "");
 }
 
-static bool chrome_stop(void *context)
-{
-	struct export *export = context;
-
-	return output_failed(export->out);
-}
-
 static int chrome_end(struct export *export)
 {
 	put_string(export->out, "\n],\"otherData\":{");
@@ -250,13 +230,9 @@ static int chrome_end(struct export *export)
 static void chrome_free(struct export *export)
 {
 	struct chrome *chrome = export->private;
-	unsigned int i;
 
-	if (!chrome)
-		return;
-	for (i = 0; i < chrome->tracks; i++)
-		free(chrome->track[i]);
-	free(chrome->track);
+	if (chrome)
+		tracks_free(&chrome->tracks);
 	free(chrome);
 }
 
@@ -269,7 +245,7 @@ const struct exporter export_chrome = {
 		.enter = chrome_enter,
 		.leave = chrome_leave,
 		.point = chrome_point,
-		.stop = chrome_stop,
+		.stop = export_stop,
 	},
 	.end = chrome_end,
 	.free = chrome_free,

@@ -10,7 +10,7 @@
 #include "export.h"
 
 static const struct exporter * const exporters[] = {
-	&export_chrome, &export_folded, &export_svg, &export_html, &export_speedscope,
+	&export_chrome, &export_perfetto, &export_folded, &export_svg, &export_html, &export_speedscope,
 	&export_pprof, &export_ctf, &export_dqr,
 };
 
@@ -64,6 +64,13 @@ void export_tree_point(void *context, struct analysis_thread *thread,
 	struct export *export = context;
 
 	tree_point(&export->tree, thread, step);
+}
+
+bool export_stop(void *context)
+{
+	struct export *export = context;
+
+	return output_failed(export->out);
 }
 
 /* The counters are known only at the end of the trace. */

@@ -60,6 +60,7 @@ struct exporter {
 };
 
 extern const struct exporter export_chrome;
+extern const struct exporter export_perfetto;
 extern const struct exporter export_folded;
 extern const struct exporter export_svg;
 extern const struct exporter export_speedscope;
@@ -74,6 +75,9 @@ void export_tree_leave(void *context, struct analysis_thread *thread,
 		       const struct analysis_end *end);
 void export_tree_point(void *context, struct analysis_thread *thread,
 		       const struct analysis_step *step);
+
+/** export_stop() - for @ops of exporters that write while they read: the output failed */
+bool export_stop(void *context);
 
 /** export_weight_name() - "us", "ticks", "samples", or a counter's name */
 const char *export_weight_name(const struct export *export, int weight);

@@ -9,3 +9,9 @@ const struct exporter export_pprof = {
 	.help = "profile for pprof: not in this build",
 	.missing = NO_PROTOBUF,
 };
+
+const struct exporter export_perfetto = {
+	.name = "perfetto",
+	.help = "Perfetto's own format: not in this build",
+	.missing = NO_PROTOBUF,
+};

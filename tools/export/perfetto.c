@@ -1,0 +1,581 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/*
+ * Perfetto's own trace format: a sequence of packets for each thread, with names that are
+ * written once, times since the packet before, and counters as tracks. Packets are
+ * compressed many at a time. Times are in nanoseconds, or in ticks if the rate is unknown.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <zlib.h>
+
+#include "../command.h"
+#include "coverage.h"
+#include "export.h"
+#include "export/perfetto.pb-c.h"
+#include "protobuf.h"
+#include "text.h"
+#include "tracks.h"
+
+/* Packets that are compressed together. */
+#define PART_BYTES	(256u << 10)
+/* How much longer zlib can make them, and what goes around them. */
+#define SPARE		(4u << 10)
+
+/* Perfetto's numbers. */
+#define STATE_CLEARED	1
+#define STATE_NEEDED	2
+#define SLICE_BEGIN	1
+#define SLICE_END	2
+#define INSTANT		3
+#define COUNTER		4
+#define UNIT_COUNT	2
+#define CLOCK_BOOT	6
+/* The first one that a sequence defines for itself. */
+#define CLOCK_OWN	64
+
+/* The sequence and track that belong to no thread. */
+#define WHOLE		1
+#define TRACK_PROCESS	(1ull << 32)
+#define TRACK_THREAD	(2ull << 32)
+#define TRACK_COUNTER	(3ull << 32)
+
+/* Interned names: of events this one and then the functions, of annotations these. */
+#define NAME_LOST	1
+#define NAME_FUNCTION	2
+#define NOTE_TIME	1
+#define NOTE_END	2
+#define NOTE_COUNTER	3
+#define NOTES_MAX	(COUNTERS_MAX + 2)
+
+/* Names of a sequence that are known to be written; others are written again. */
+#define NAMES_KEPT	128
+
+/**
+ * struct track - a thread
+ * @at:		time of its latest packet
+ * @counters:	how many have a track
+ * @notes:	how many names of annotations are written
+ * @name:	names of events that are written, each where its number says
+ * @pending:	by column: counts since the counter's latest packet
+ */
+struct track {
+	bool		begun;
+	uint64_t	at;
+	unsigned int	counters;
+	unsigned int	notes;
+	uint32_t	name[NAMES_KEPT];
+	uint64_t	pending[COUNTERS_MAX];
+};
+
+/**
+ * struct perfetto - state of an export
+ * @packets:	what is to be compressed, @used bytes
+ * @zipped:	the same compressed, and @whole with what goes around it
+ */
+struct perfetto {
+	struct tracks	tracks;
+	size_t		used;
+	uint8_t		packets[PART_BYTES];
+	uint8_t		zipped[PART_BYTES + SPARE];
+	uint8_t		whole[PART_BYTES + 2 * SPARE];
+};
+
+/* ---- packets ------------------------------------------------------------ */
+
+static void init_trace(Perfetto__Trace *trace, Perfetto__TracePacket **packet)
+{
+	perfetto__trace__init(trace);
+	trace->packet = packet;
+	trace->n_packet = 1;
+}
+
+/* There is room: what does not become smaller grows by less than SPARE. */
+static void flush_packets(struct export *export)
+{
+	struct perfetto *perfetto = export->private;
+	Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT, *packets = &packet;
+	uLongf length = sizeof(perfetto->zipped);
+	Perfetto__Trace trace;
+
+	if (!perfetto->used)
+		return;
+	if (compress2(perfetto->zipped, &length, perfetto->packets, perfetto->used,
+		      Z_DEFAULT_COMPRESSION) != Z_OK)
+		abort();
+	packet.has_compressed_packets = true;
+	packet.compressed_packets.data = perfetto->zipped;
+	packet.compressed_packets.len = length;
+	init_trace(&trace, &packets);
+	put_bytes(export->out, perfetto->whole,
+		  perfetto__trace__pack(&trace, perfetto->whole));
+	perfetto->used = 0;
+}
+
+static void put_packet(struct export *export, Perfetto__TracePacket *packet)
+{
+	struct perfetto *perfetto = export->private;
+	Perfetto__Trace trace;
+
+	init_trace(&trace, &packet);
+	if (perfetto->used + perfetto__trace__get_packed_size(&trace) > PART_BYTES)
+		flush_packets(export);
+	perfetto->used += perfetto__trace__pack(&trace, perfetto->packets + perfetto->used);
+}
+
+static Perfetto__TracePacket new_packet(uint32_t sequence)
+{
+	Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT;
+
+	packet.has_sequence = true;
+	packet.sequence = sequence;
+	packet.has_sequence_flags = true;
+	packet.sequence_flags = STATE_NEEDED;
+	return packet;
+}
+
+static void put_descriptor(struct export *export, uint32_t sequence,
+			   Perfetto__TrackDescriptor *descriptor)
+{
+	Perfetto__TracePacket packet = new_packet(sequence);
+
+	descriptor->has_uuid = true;
+	packet.track_descriptor = descriptor;
+	put_packet(export, &packet);
+}
+
+static uint64_t nanoseconds(const struct export *export, uint64_t ticks)
+{
+	return export->input.hz ? export_nanoseconds(export, ticks) : ticks;
+}
+
+/* ---- tracks ------------------------------------------------------------- */
+
+static uint32_t sequence_of(const struct thread *thread)
+{
+	return thread->id + WHOLE + 1;
+}
+
+static int32_t pid_of(const struct thread *thread)
+{
+	return thread->pid >= 0 ? (int32_t)thread->pid : 1;
+}
+
+/* The clock of a thread's packets, and their track. */
+static void put_state(struct export *export, const struct thread *thread,
+		      struct track *track)
+{
+	Perfetto__TracePacket packet = new_packet(sequence_of(thread));
+	Perfetto__ClockSnapshot snapshot = PERFETTO__CLOCK_SNAPSHOT__INIT;
+	Perfetto__Clock boot = PERFETTO__CLOCK__INIT, own = PERFETTO__CLOCK__INIT;
+	Perfetto__Clock *clocks[] = { &boot, &own };
+	Perfetto__Defaults defaults = PERFETTO__DEFAULTS__INIT;
+	Perfetto__EventDefaults event = PERFETTO__EVENT_DEFAULTS__INIT;
+
+	boot.has_id = true;
+	boot.id = CLOCK_BOOT;
+	boot.has_timestamp = true;
+	boot.timestamp = track->at;
+	own.has_id = true;
+	own.id = CLOCK_OWN;
+	own.has_timestamp = true;
+	own.timestamp = track->at;
+	own.has_is_incremental = true;
+	own.is_incremental = true;
+	snapshot.clock = clocks;
+	snapshot.n_clock = 2;
+	event.has_track_uuid = true;
+	event.track_uuid = TRACK_THREAD + thread->id;
+	defaults.event_defaults = &event;
+	defaults.has_timestamp_clock = true;
+	defaults.timestamp_clock = CLOCK_OWN;
+	packet.sequence_flags = STATE_CLEARED;
+	packet.clock_snapshot = &snapshot;
+	packet.defaults = &defaults;
+	put_packet(export, &packet);
+}
+
+static void put_thread(struct export *export, const struct thread *thread)
+{
+	Perfetto__TrackDescriptor descriptor = PERFETTO__TRACK_DESCRIPTOR__INIT;
+	Perfetto__Thread own = PERFETTO__THREAD__INIT;
+	char name[sizeof(thread->label)];
+
+	snprintf(name, sizeof(name), "%s", thread->label);
+	text_clean(name);
+	own.has_pid = true;
+	own.pid = pid_of(thread);
+	own.has_tid = true;
+	own.tid = thread->tid >= 0 ? (int32_t)thread->tid : (int32_t)thread->id + 1;
+	own.name = name;
+	descriptor.uuid = TRACK_THREAD + thread->id;
+	descriptor.has_parent_uuid = true;
+	descriptor.parent_uuid = TRACK_PROCESS + (uint32_t)pid_of(thread);
+	descriptor.thread = &own;
+	put_descriptor(export, sequence_of(thread), &descriptor);
+}
+
+static void put_process(struct export *export, const struct thread *thread)
+{
+	Perfetto__TrackDescriptor descriptor = PERFETTO__TRACK_DESCRIPTOR__INIT;
+	Perfetto__Process process = PERFETTO__PROCESS__INIT;
+	const char *exe = export->input.meta.exe;
+	char name[EXPORT_NAME_SIZE];
+
+	snprintf(name, sizeof(name), "%s", exe ? text_base(exe) : "program");
+	text_clean(name);
+	process.has_pid = true;
+	process.pid = pid_of(thread);
+	process.name = name;
+	descriptor.uuid = TRACK_PROCESS + (uint32_t)pid_of(thread);
+	descriptor.process = &process;
+	put_descriptor(export, sequence_of(thread), &descriptor);
+}
+
+/* A thread's state, which begins with its first time; NULL without memory. */
+static struct track *get_track(struct export *export, const struct analysis_thread *thread)
+{
+	struct perfetto *perfetto = export->private;
+	struct track *track = tracks_get(&perfetto->tracks, thread->thread->id);
+
+	if (!track || track->begun || !thread->timed)
+		return track;
+	track->begun = true;
+	track->at = nanoseconds(export, thread->now);
+	put_state(export, thread->thread, track);
+	put_process(export, thread->thread);
+	put_thread(export, thread->thread);
+	return track;
+}
+
+static uint64_t counter_uuid(const struct thread *thread, unsigned int column)
+{
+	return TRACK_COUNTER + (uint64_t)thread->id * COUNTERS_MAX + column;
+}
+
+/* Tracks of counters that have come since. */
+static void describe_counters(struct export *export, const struct thread *thread,
+			      struct track *track)
+{
+	const struct counters *counters = analysis_counters(export->analysis);
+
+	for (; track->counters < counters->count; track->counters++) {
+		Perfetto__TrackDescriptor descriptor = PERFETTO__TRACK_DESCRIPTOR__INIT;
+		Perfetto__Counter counter = PERFETTO__COUNTER__INIT;
+		char name[COUNTERS_NAME_SIZE + sizeof(thread->label) + 1];
+
+		snprintf(name, sizeof(name), "%s %s", counters->name[track->counters],
+			 thread->label);
+		text_clean(name);
+		counter.has_unit = true;
+		counter.unit = UNIT_COUNT;
+		counter.has_is_incremental = true;
+		counter.is_incremental = true;
+		descriptor.uuid = counter_uuid(thread, track->counters);
+		descriptor.has_parent_uuid = true;
+		descriptor.parent_uuid = TRACK_THREAD + thread->id;
+		descriptor.name = name;
+		descriptor.counter = &counter;
+		put_descriptor(export, sequence_of(thread), &descriptor);
+	}
+}
+
+/* ---- events ------------------------------------------------------------- */
+
+/**
+ * struct event - a packet of a thread with an event
+ * @name:	the event's, where its sequence does not have it
+ * @note:	annotations; the names of those that the sequence does not have
+ */
+struct event {
+	Perfetto__TracePacket	packet;
+	Perfetto__TrackEvent	event;
+	Perfetto__InternedData	interned;
+	Perfetto__Name		name;
+	Perfetto__Name		*names;
+	char			text[EXPORT_NAME_SIZE];
+	Perfetto__Annotation	note[NOTES_MAX];
+	Perfetto__Annotation	*notes[NOTES_MAX];
+	Perfetto__Name		note_name[NOTES_MAX];
+	Perfetto__Name		*note_names[NOTES_MAX];
+};
+
+static void begin_event(struct event *event, const struct thread *thread, int type)
+{
+	event->packet = new_packet(sequence_of(thread));
+	perfetto__track_event__init(&event->event);
+	perfetto__interned_data__init(&event->interned);
+	event->packet.track_event = &event->event;
+	event->event.has_type = true;
+	event->event.type = type;
+	event->event.annotation = event->notes;
+}
+
+static void end_event(struct export *export, struct event *event, struct track *track,
+		      uint64_t now)
+{
+	uint64_t at = nanoseconds(export, now);
+
+	event->packet.has_timestamp = true;
+	event->packet.timestamp = at - track->at;
+	track->at = at;
+	if (event->interned.n_event_name || event->interned.n_annotation_name)
+		event->packet.interned_data = &event->interned;
+	put_packet(export, &event->packet);
+}
+
+/* @text is looked up only for a name that is new to the sequence. */
+static void name_event(struct export *export, struct event *event, struct track *track,
+		       uint32_t number, const char *text)
+{
+	uint32_t *kept = &track->name[number % NAMES_KEPT];
+
+	event->event.has_name_iid = true;
+	event->event.name_iid = number;
+	if (*kept == number)
+		return;
+	*kept = number;
+	if (text)
+		snprintf(event->text, sizeof(event->text), "%s", text);
+	else
+		analysis_name(export->analysis, number - NAME_FUNCTION,
+			      event->text, sizeof(event->text));
+	text_clean(event->text);
+	perfetto__name__init(&event->name);
+	event->name.has_iid = true;
+	event->name.iid = number;
+	event->name.name = event->text;
+	event->names = &event->name;
+	event->interned.event_name = &event->names;
+	event->interned.n_event_name = 1;
+}
+
+static Perfetto__Annotation *add_note(struct event *event, uint64_t number)
+{
+	size_t i = event->event.n_annotation++;
+	Perfetto__Annotation *note = event->notes[i] = &event->note[i];
+
+	perfetto__annotation__init(note);
+	note->has_name_iid = true;
+	note->name_iid = number;
+	return note;
+}
+
+static void add_text(struct event *event, uint64_t number, const char *text)
+{
+	add_note(event, number)->string_value = (char *)text;
+}
+
+/* The sequence gets all names of annotations that there are by now. */
+static void name_notes(struct export *export, struct event *event, struct track *track)
+{
+	const struct counters *counters = analysis_counters(export->analysis);
+	static char * const fixed[] = { "time", "end" };
+
+	for (; track->notes < counters->count + 2; track->notes++) {
+		size_t i = event->interned.n_annotation_name++;
+		Perfetto__Name *name = event->note_names[i] = &event->note_name[i];
+
+		perfetto__name__init(name);
+		name->has_iid = true;
+		name->iid = track->notes + 1;
+		name->name = track->notes < 2 ? fixed[track->notes] :
+			     (char *)counters->name[track->notes - 2];
+	}
+	event->interned.annotation_name = event->note_names;
+}
+
+/* ---- records ------------------------------------------------------------ */
+
+/* What the counters have counted up to now. */
+static void put_counts(struct export *export, const struct analysis_thread *thread,
+		       struct track *track)
+{
+	struct event event;
+	unsigned int c;
+
+	describe_counters(export, thread->thread, track);
+	for (c = 0; c < track->counters; c++) {
+		if (!track->pending[c])
+			continue;
+		begin_event(&event, thread->thread, COUNTER);
+		event.event.has_track_uuid = true;
+		event.event.track_uuid = counter_uuid(thread->thread, c);
+		event.event.has_counter_value = true;
+		event.event.counter_value = protobuf_number(track->pending[c]);
+		end_event(export, &event, track, thread->now);
+		track->pending[c] = 0;
+	}
+}
+
+static void perfetto_step(void *context, struct analysis_thread *thread,
+			  const struct analysis_step *step)
+{
+	struct export *export = context;
+	struct track *track = get_track(export, thread);
+	uint64_t known = step->counted;
+
+	if (!track)
+		return;
+	for (; known; known &= known - 1) {
+		unsigned int c = (unsigned int)__builtin_ctzll(known);
+
+		track->pending[c] += step->delta[c];
+	}
+	if (thread->timed)
+		put_counts(export, thread, track);
+}
+
+static void perfetto_lost(void *context, struct analysis_thread *thread)
+{
+	struct export *export = context;
+	struct track *track = get_track(export, thread);
+	struct event event;
+
+	if (!track || !thread->timed)
+		return;
+	begin_event(&event, thread->thread, INSTANT);
+	name_event(export, &event, track, NAME_LOST, "records lost");
+	end_event(export, &event, track, thread->now);
+}
+
+static void perfetto_enter(void *context, struct analysis_thread *thread)
+{
+	struct analysis_frame *frame = &thread->frame[thread->depth - 1];
+	struct export *export = context;
+	struct track *track = get_track(export, thread);
+	struct event event;
+
+	frame->user = track && frame->timed;
+	if (!frame->user)
+		return;
+	begin_event(&event, thread->thread, SLICE_BEGIN);
+	name_event(export, &event, track, frame->function + NAME_FUNCTION, NULL);
+	if (frame->inferred) {
+		name_notes(export, &event, track);
+		add_text(&event, NOTE_TIME, "inferred");
+	}
+	end_event(export, &event, track, thread->now);
+}
+
+static void perfetto_leave(void *context, struct analysis_thread *thread,
+			   const struct analysis_end *end)
+{
+	const struct analysis_frame *frame = &thread->frame[thread->depth - 1];
+	struct export *export = context;
+	struct track *track = get_track(export, thread);
+	unsigned int counters = analysis_counters(export->analysis)->count, c;
+	struct event event;
+
+	if (!frame->user)
+		return;
+	begin_event(&event, thread->thread, SLICE_END);
+	name_notes(export, &event, track);
+	for (c = 0; c < counters; c++) {
+		Perfetto__Annotation *note = add_note(&event, NOTE_COUNTER + c);
+
+		note->has_uint_value = true;
+		note->uint_value = end->count[c];
+	}
+	if (thread->inferred)
+		add_text(&event, NOTE_TIME, "inferred");
+	if (end->why != ANALYSIS_EXIT)
+		add_text(&event, NOTE_END, "no exit record");
+	else if (!end->timed)
+		add_text(&event, NOTE_END, "later, at a time not known");
+	end_event(export, &event, track, thread->now);
+}
+
+static void perfetto_point(void *context, struct analysis_thread *thread,
+			   const struct analysis_step *step)
+{
+	struct export *export = context;
+	struct track *track = get_track(export, thread);
+	struct event event;
+
+	if (!track || !thread->timed)
+		return;
+	begin_event(&event, thread->thread, INSTANT);
+	name_event(export, &event, track, step->function + NAME_FUNCTION, NULL);
+	if (thread->inferred) {
+		name_notes(export, &event, track);
+		add_text(&event, NOTE_TIME, "inferred");
+	}
+	end_event(export, &event, track, thread->now);
+}
+
+/* ---- the whole ---------------------------------------------------------- */
+
+static int perfetto_begin(struct export *export)
+{
+	struct perfetto *perfetto = calloc(1, sizeof(*perfetto));
+
+	if (!perfetto) {
+		report("out of memory");
+		return -1;
+	}
+	perfetto->tracks.size = sizeof(struct track);
+	export->private = perfetto;
+	return 0;
+}
+
+/* How much of the run the trace covers: where it ends, or begins if that is missing. */
+static void put_coverage(struct export *export)
+{
+	const struct trace_stats *stats = trace_stats(export->input.trace);
+	Perfetto__TracePacket packet = new_packet(WHOLE);
+	Perfetto__TrackDescriptor descriptor = PERFETTO__TRACK_DESCRIPTOR__INIT;
+	Perfetto__TrackEvent event = PERFETTO__TRACK_EVENT__INIT;
+	bool last = coverage_of(&export->input) == COVERAGE_LAST;
+	char coverage[COVERAGE_SIZE], text[COVERAGE_SIZE + 16];
+
+	if (!*coverage_text(&export->input, coverage))
+		return;
+	snprintf(text, sizeof(text), "trace %s", coverage);
+	descriptor.uuid = WHOLE;
+	descriptor.name = "coverage";
+	packet.sequence_flags = STATE_CLEARED;
+	put_packet(export, &packet);
+	put_descriptor(export, WHOLE, &descriptor);
+	packet.sequence_flags = STATE_NEEDED;
+	event.has_type = true;
+	event.type = INSTANT;
+	event.has_track_uuid = true;
+	event.track_uuid = WHOLE;
+	event.name = text;
+	packet.track_event = &event;
+	packet.has_timestamp = true;
+	packet.timestamp = nanoseconds(export, last ? stats->first : stats->last);
+	put_packet(export, &packet);
+}
+
+static int perfetto_end(struct export *export)
+{
+	put_coverage(export);
+	flush_packets(export);
+	return 0;
+}
+
+static void perfetto_free(struct export *export)
+{
+	struct perfetto *perfetto = export->private;
+
+	if (perfetto)
+		tracks_free(&perfetto->tracks);
+	free(perfetto);
+}
+
+const struct exporter export_perfetto = {
+	.name = "perfetto",
+	.help = "Perfetto's own format: as chrome, in a tenth of the size",
+	.begin = perfetto_begin,
+	.ops = {
+		.step = perfetto_step,
+		.lost = perfetto_lost,
+		.enter = perfetto_enter,
+		.leave = perfetto_leave,
+		.point = perfetto_point,
+		.stop = export_stop,
+	},
+	.end = perfetto_end,
+	.free = perfetto_free,
+};

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* An exporter's state of each thread, by the thread's id. */
+#ifndef SIFIVE_TRACE_TRACKS_H
+#define SIFIVE_TRACE_TRACKS_H
+
+#include <stddef.h>
+
+/**
+ * struct tracks - the states
+ * @size:	bytes of each
+ */
+struct tracks {
+	size_t		size;
+	/* Private to tracks.c. */
+	void		**track;
+	unsigned int	count;
+};
+
+/** tracks_get() - a thread's state, all zeros at first; NULL without memory */
+void *tracks_get(struct tracks *tracks, unsigned int id);
+
+/** tracks_free() - free them all */
+void tracks_free(struct tracks *tracks);
+
+#endif /* SIFIVE_TRACE_TRACKS_H */
