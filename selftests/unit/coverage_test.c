@@ -204,7 +204,7 @@ TEST_F(command, a_trace_without_timestamps_shows_no_times)
 	EXPECT_EQ(NULL, strstr(self->out, "self%"));
 	run(self, "decode -q --format csv trace.rtd | tail -1");
 	EXPECT_EQ(',', self->out[0]);
-	EXPECT_NE(NULL, strstr(self->out, ",unknown\n"));
+	EXPECT_NE(NULL, strstr(self->out, ",unknown,\n"));
 }
 
 TEST_HARNESS_MAIN

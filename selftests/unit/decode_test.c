@@ -63,12 +63,12 @@ TEST_F(command, golden_csv)
 	run(self, "decode -q --format csv -e " PROGRAM " trace.rtd");
 	EXPECT_EQ(0, self->status);
 	EXPECT_STREQ(
-		"ticks,source,channel,type,address,function,file,line,caller_address,caller,cycles,r20001,time\n"
-		"1014,0,6,enter,0x20000,main,sample/fib.c,20,0x3f00000000,,0,0,exact\n"
-		"1019,0,6,enter,0x21000,fib,sample/fib.c,12,0x20012,main,50,8589934592,exact\n"
-		"1025,0,6,exit,0x21000,fib,sample/fib.c,12,0x20012,main,7,0,exact\n"
-		"1029,0,6,manual,0x20012,main,sample/fib.c,20,,,0,3,exact\n"
-		"1033,0,6,sample,0x21000,fib,sample/fib.c,12,,,0,0,exact\n", self->out);
+		"ticks,source,channel,type,address,function,file,line,caller_address,caller,cycles,r20001,time,thread\n"
+		"1014,0,6,enter,0x20000,main,sample/fib.c,20,0x3f00000000,,0,0,exact,\n"
+		"1019,0,6,enter,0x21000,fib,sample/fib.c,12,0x20012,main,50,8589934592,exact,\n"
+		"1025,0,6,exit,0x21000,fib,sample/fib.c,12,0x20012,main,7,0,exact,\n"
+		"1029,0,6,manual,0x20012,main,sample/fib.c,20,,,0,3,exact,\n"
+		"1033,0,6,sample,0x21000,fib,sample/fib.c,12,,,0,0,exact,\n", self->out);
 }
 
 /* One object per line, also for anything that is not a record, with its offset. */
@@ -321,6 +321,11 @@ TEST_F(command, threads_of_a_channel_are_named_or_unknown)
 		     "channel\":6,\"time\":\"unknown\",\"address\n"
 		     "channel\":6,\"thread\":72,\"time\":\"unknown\",\"address\n",
 		     self->out);
+	run(self, "decode -q --format csv trace.rtd | cut -d , -f 2-4,11-");
+	EXPECT_STREQ("source,channel,type,time,thread\n"
+		     "0,6,manual,unknown,71\n"
+		     "0,6,manual,unknown,\n"
+		     "0,6,manual,unknown,72\n", self->out);
 	run(self, "decode trace.rtd");
 	EXPECT_NE(NULL, strstr(self->out, "Raw, 0 counters, thread 71\n"));
 	EXPECT_NE(NULL, strstr(self->out, "Raw, 0 counters, thread 72, which goes on\n"));

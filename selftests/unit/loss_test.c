@@ -149,7 +149,7 @@ TEST_F(command, a_call_over_a_gap_has_an_inferred_end)
 	}
 	run(self, "decode -e " PROGRAM " trace.rtd | grep -c ' ~10'");
 	EXPECT_STREQ("3\n", self->out);
-	run(self, "decode --format csv trace.rtd | grep -c ',inferred$'");
+	run(self, "decode --format csv trace.rtd | grep -c ',inferred,$'");
 	EXPECT_STREQ("3\n", self->out);
 	run(self, "decode --format json trace.rtd | grep -c '\"time\":\"inferred\"'");
 	EXPECT_STREQ("3\n", self->out);

@@ -18,7 +18,7 @@ struct csv {
 	enum values	values;
 	uint64_t	hz;
 	struct counters	counters;
-	struct threads	*threads;	/* NULL: each channel is one's */
+	struct threads	*threads;
 	unsigned int	columns;	/* named in the first line */
 	bool		begun;
 	bool		warned;
@@ -35,8 +35,7 @@ static void *csv_open(const struct format_options *options)
 	csv->symbols = options->symbols;
 	csv->values = options->values;
 	csv->hz = options->hz;
-	if (options->meta->shared)
-		csv->threads = options->threads;
+	csv->threads = options->threads;
 	csv->counters.meta = options->meta;
 	csv->out = output_open(options->output);
 	if (!csv->out) {
@@ -88,7 +87,7 @@ static void begin(struct csv *csv)
 		put_char(csv->out, ',');
 		put_field(csv->out, csv->counters.name[i]);
 	}
-	put_string(csv->out, csv->threads ? ",time,thread\n" : ",time\n");
+	put_string(csv->out, ",time,thread\n");
 	csv->columns = csv->counters.count;
 	csv->begun = true;
 }
@@ -183,8 +182,7 @@ static void csv_record(void *context, const struct perfrec_record *record)
 	put_counters(csv, record);
 	put_char(csv->out, ',');
 	put_string(csv->out, perfrec_time_name(record->address_end.time_known));
-	if (csv->threads)
-		put_thread(csv, record);
+	put_thread(csv, record);
 	put_char(csv->out, '\n');
 }
 
