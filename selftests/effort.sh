@@ -34,5 +34,5 @@ effort_set() {
 effort_except() {
 	[ "$1" = fpga ] || [ "$TRACE_PART" -eq 1 ] ||
 		grep -q '^cpu ' "tools/qemu/boards/$1.board" ||
-		echo access argument overflow own_counts perf threads
+		echo access argument overflow own_counts perf threads unusual
 }

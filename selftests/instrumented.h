@@ -7,6 +7,7 @@
 #define INSTRUMENTED_H
 
 #include <setjmp.h>
+#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -23,6 +24,9 @@ void calls_loop(unsigned int turns);
 
 /* Calls itself @depth times and jumps to @to from there: 2 * depth + 1 calls. */
 void calls_jump(jmp_buf to, unsigned int depth);
+
+/* Calls itself until the stack overflows, and counts what it calls. */
+unsigned int calls_deeper(const void *above, uint64_t *calls);
 
 /*
  * Throws an exception @depth calls down and catches it here: depth + 2 calls, and as

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Proves that programs which use stacks, signals and processes in unusual ways have each
+ * record in the trace or among the losses: a stack that overflows in the middle of a call
+ * and is left by a jump, ten thousand signals a second on an alternate stack; a child that
+ * goes on in the background, and one that traces itself when its parent's trace has ended.
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <sifive_trace.h>
+
+#include "kselftest_harness.h"
+#include "instrumented.h"
+#include "trace_more.h"
+#include "trace_records.h"
+
+#define BUFFER		(8u << 20)
+#define STACK		(64u * 1024)
+
+static struct sifive_trace *trace;
+static uint64_t made;
+
+static void leaf(void)
+{
+	__atomic_fetch_add(&made, 2, __ATOMIC_RELAXED);
+	calls_leaf();
+}
+
+FIXTURE(unusual) {
+	int fd;
+	struct sifive_trace_report report;
+	struct trace_totals totals;
+};
+
+static int begin(unsigned int type)
+{
+	struct sifive_trace_options options = SIFIVE_TRACE_OPTIONS;
+
+	options.count_type = type;
+	options.buffer = BUFFER;
+	trace = sifive_trace_open();
+	return !trace || sifive_trace_setup(trace, &options) || sifive_trace_on(trace);
+}
+
+FIXTURE_SETUP(unusual)
+{
+	setenv("SIFIVE_TRACE_VERBOSE", "0", 1);
+	self->fd = trace_open(O_RDWR);
+	ASSERT_LE(0, self->fd);
+	if (begin(SIFIVE_TRACE_DELTA))
+		SKIP(return, "%s", sifive_trace_error());
+	self->report.size = sizeof(self->report);
+}
+
+FIXTURE_TEARDOWN(unusual)
+{
+	sifive_trace_close(trace);
+	close(self->fd);
+}
+
+/*
+ * Tracing ends: of the records made, and up to @more that were not counted, each is in the
+ * trace or among the losses. An abandoned one may turn out whole, and is then both.
+ */
+static void check(struct __test_metadata *_metadata, struct _test_data_unusual *self,
+		  uint64_t more)
+{
+	const struct sifive_trace_report *r = &self->report;
+	const struct trace_totals *t = &self->totals;
+	uint64_t all;
+
+	ASSERT_EQ(0, sifive_trace_off(trace));
+	ASSERT_EQ(0, sifive_trace_status(trace, &self->report));
+	ASSERT_EQ(0, r->flags & SIFIVE_TRACE_FULL);
+	ASSERT_EQ(0, trace_records(self->fd, &self->totals, NULL, NULL));
+	all = t->records + r->lost_signals + r->lost_threads + r->lost_abandoned;
+	TH_LOG("%llu made, %llu recorded, lost %llu, abandoned %llu",
+	       (unsigned long long)made, (unsigned long long)t->records,
+	       (unsigned long long)(r->lost_signals + r->lost_threads),
+	       (unsigned long long)r->lost_abandoned);
+	EXPECT_LE(made, all);
+	EXPECT_GE(made + more + r->lost_abandoned, all);
+	EXPECT_LE(t->breaks, r->lost_abandoned);
+	EXPECT_EQ(0, t->bad);
+	EXPECT_EQ(0, t->unfinished);
+}
+
+/*
+ * ---- a stack that overflows --------------------------------------------------------
+ */
+
+#define OVERFLOWS	6
+
+static sigjmp_buf before;
+
+static void on_fault(int number)
+{
+	made += 4;
+	calls_handler(number);
+	siglongjmp(before, 1);
+}
+
+static void *overflow(void *unused)
+{
+	stack_t stack = { .ss_sp = malloc(STACK), .ss_size = STACK };
+	volatile int times = 0;
+
+	sigaltstack(&stack, NULL);
+	sigsetjmp(before, 1);
+	/* From another depth each time, so that it ends elsewhere in the call. */
+	while (times++ < OVERFLOWS)
+		calls_deeper(alloca((size_t)times * 48), &made);
+	leaf();
+	return NULL;
+}
+
+TEST_F_TIMEOUT(unusual, a_stack_that_overflows_and_is_left_by_a_jump, 600)
+{
+	struct sigaction action = { .sa_handler = on_fault, .sa_flags = SA_ONSTACK };
+	pthread_attr_t attr;
+	pthread_t thread;
+
+	ASSERT_EQ(0, sigaction(SIGSEGV, &action, NULL));
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, 2 * STACK);
+	ASSERT_EQ(0, pthread_create(&thread, &attr, overflow, NULL));
+	ASSERT_EQ(0, pthread_join(thread, NULL));
+	/* A call counts itself behind its hook: one that faults in between does not. */
+	check(_metadata, self, OVERFLOWS);
+	EXPECT_LT(OVERFLOWS * 100, self->totals.records);
+}
+
+/*
+ * ---- many signals ------------------------------------------------------------------
+ */
+
+#define SIGNALS		2000
+
+static volatile unsigned int signals;
+
+static void on_timer(int number)
+{
+	__atomic_fetch_add(&made, 4, __ATOMIC_RELAXED);
+	calls_handler(number);
+	__atomic_fetch_add(&signals, 1, __ATOMIC_RELAXED);
+}
+
+static void *interrupted(void *unused)
+{
+	const struct itimerspec often = { { 0, 100000 }, { 0, 100000 } };
+	stack_t stack = { .ss_sp = malloc(STACK), .ss_size = STACK };
+	struct sigevent event = {
+		.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGRTMIN,
+	};
+	timer_t timer;
+
+	sigaltstack(&stack, NULL);
+	event._sigev_un._tid = (pid_t)syscall(SYS_gettid);
+	if (timer_create(CLOCK_MONOTONIC, &event, &timer) ||
+	    timer_settime(timer, 0, &often, NULL))
+		return NULL;
+	while (signals < SIGNALS)
+		leaf();
+	timer_delete(timer);
+	return stack.ss_sp;
+}
+
+TEST_F_TIMEOUT(unusual, ten_thousand_signals_a_second_on_another_stack, 600)
+{
+	struct sigaction action = { .sa_handler = on_timer, .sa_flags = SA_ONSTACK };
+	pthread_t thread[2];
+	void *result;
+	int i;
+
+	ASSERT_EQ(0, sigaction(SIGRTMIN, &action, NULL));
+	for (i = 0; i < 2; i++)
+		ASSERT_EQ(0, pthread_create(&thread[i], NULL, interrupted, NULL));
+	for (i = 0; i < 2; i++) {
+		ASSERT_EQ(0, pthread_join(thread[i], &result));
+		ASSERT_NE(NULL, result);
+	}
+	check(_metadata, self, 0);
+}
+
+/*
+ * ---- processes ---------------------------------------------------------------------
+ */
+
+/* Leaves its parent, records nothing, and says when it is done. */
+static void go_on_in_the_background(int done)
+{
+	char byte = 0;
+
+	if (!daemon(1, 1)) {
+		calls_loop(100);
+		byte = sifive_trace_write(trace) ? 1 : 0;
+	}
+	if (write(done, &byte, 1) != 1)
+		_exit(1);
+	_exit(0);
+}
+
+TEST_F(unusual, a_program_that_becomes_a_daemon_leaves_what_it_made_before)
+{
+	int done[2];
+	char byte;
+	pid_t child;
+
+	sifive_trace_close(trace);
+	trace = NULL;
+	ASSERT_EQ(0, pipe(done));
+	child = fork();
+	if (!child) {
+		if (begin(SIFIVE_TRACE_DELTA))
+			_exit(1);
+		calls_loop(9);
+		go_on_in_the_background(done[1]);
+	}
+	EXPECT_EQ(0, trace_wait(child));
+	ASSERT_EQ(1, read(done[0], &byte, 1));
+	EXPECT_EQ(1, byte);
+	ASSERT_EQ(0, trace_flags(self->fd));
+	ASSERT_EQ(0, trace_records(self->fd, &self->totals, NULL, NULL));
+	EXPECT_EQ(20, self->totals.records);
+	EXPECT_TRUE(trace_is_whole(&self->totals));
+}
+
+/* Its own trace has its own records alone. */
+static int trace_itself(int fd, unsigned int calls)
+{
+	struct trace_totals totals;
+
+	sifive_trace_close(trace);
+	if (begin(SIFIVE_TRACE_RAW))
+		return 1;
+	calls_loop(calls);
+	return sifive_trace_off(trace) || trace_records(fd, &totals, NULL, NULL) ||
+	       !trace_is_whole(&totals) || totals.records != 2 * (calls + 1);
+}
+
+TEST_F(unusual, a_child_traces_itself_when_its_parent_has_ended)
+{
+	int ended[2];
+	pid_t child;
+	char byte;
+
+	ASSERT_EQ(0, pipe(ended));
+	leaf();
+	child = fork();
+	if (!child) {
+		calls_loop(5);
+		_exit(read(ended[0], &byte, 1) != 1 || trace_itself(self->fd, 76));
+	}
+	leaf();
+	check(_metadata, self, 0);
+	EXPECT_EQ(made, self->totals.records);
+	sifive_trace_close(trace);
+	trace = NULL;
+	ASSERT_EQ(1, write(ended[1], "", 1));
+	EXPECT_EQ(0, trace_wait(child));
+}
+
+TEST_HARNESS_MAIN
