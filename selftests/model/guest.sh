@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# An encoder's effects on its hart, as TAP: guest.c in machine mode.
+# An encoder as a hart sees it, as TAP: guest.c and flush.c in machine mode.
 #
 #	guest.sh BUILD
 #
@@ -8,18 +8,22 @@
 
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-build=$1
-out=$build/guest
+out=$1/guest
 . selftests/tap.sh
 
 mkdir -p "$out"
-"${CROSS_COMPILE:-riscv64-linux-gnu-}gcc" -std=gnu11 -O2 -Wall -Wextra -march=rv64imac_zicsr \
-	-mabi=lp64 -mcmodel=medany -ffreestanding -fno-pic -no-pie -nostdlib -static \
-	-fno-stack-protector -Wl,--build-id=none -Wl,--no-warn-rwx-segments \
-	-Wl,--no-relax -T selftests/bare/bare.ld \
-	-o "$out/guest.elf" selftests/model/guest.c
-result $? "the program builds"
+# build NAME: selftests/model/NAME.c
+build() {
+	"${CROSS_COMPILE:-riscv64-linux-gnu-}gcc" -std=gnu11 -O2 -Wall -Wextra \
+		-march=rv64imac_zicsr -mabi=lp64 -mcmodel=medany -ffreestanding -fno-pic \
+		-no-pie -nostdlib -static -fno-stack-protector -Wl,--build-id=none \
+		-Wl,--no-warn-rwx-segments -Wl,--no-relax -T selftests/bare/bare.ld \
+		-o "$out/$1.elf" "selftests/model/$1.c"
+	result $? "the program $1 builds"
+}
 
+build guest
+build flush
 tools/qemu/board bare nofunnel --icount --stats --timeout 120 --out "$out" \
 	--set te0.fifo-depth=76 --set te0.drain-ns=100000 --set te0.flush-ns=0 \
 	--set te0.stall-time=on "$out/guest.elf" >"$out/guest.tap"
@@ -31,5 +35,11 @@ grep -q '"stat-dropped": 0' "$out/te0.json" && grep -q '"stat-violations": 0' "$
 result $? "nothing was lost, no rule was broken"
 grep -q '"stat-wide-stores": 1,' "$out/te0.json"
 result $? "a store that was made again is counted once"
+
+tools/qemu/board bare nofunnel --stats --timeout 120 --out "$out" "$out/flush.elf" >"$out/flush.tap"
+grep -q '^ok 1 empty is set' "$out/flush.tap"
+result $? "who polls for empty sees the end of a flush in time"
+grep -q '"stat-violations": 0' "$out/te0.json"
+result $? "who polls for empty breaks no rule"
 
 results_end

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A flush in the host's time, in which the emulator's timers come late: a driver may poll
+ * for empty a few microseconds only.
+ */
+#include "guest.h"
+
+#define TICKS	50	/* 5 us; a flush takes 1 us */
+
+static void empty_is_set_when_the_flush_is_over(void)
+{
+	unsigned int n, late = 0;
+	uint64_t over;
+
+	for (n = 0; n < 100; n++) {
+		start();
+		store();
+		wr(TR_CONTROL, OFF);
+		for (over = now() + TICKS; now() < over;)
+			;
+		late += !(rd(TR_CONTROL) & TR_CONTROL_EMPTY);
+	}
+	result(!late, "empty is set when the flush is over");
+}
+
+void guest(void)
+{
+	empty_is_set_when_the_flush_is_over();
+	end();
+}
