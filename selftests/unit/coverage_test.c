@@ -35,7 +35,7 @@ TEST_F(command, every_command_tells_what_a_full_buffer_covers)
 		"export --format chrome", "export --format svg",
 		"export --format html", "export --format ctf -o ctf",
 		"export --format dqr -o dqr", "export --format speedscope",
-		"export --format pprof", "export --format perfetto",
+		"export --format pprof", "export --format perfetto", "export --format firefox",
 	};
 	unsigned int i;
 
@@ -58,7 +58,7 @@ TEST_F(command, outputs_tell_what_a_full_buffer_covers)
 	};
 	static const char * const json[] = {
 		"decode --format json", "export --format chrome", "export --format html",
-		"report --json",
+		"report --json", "export --format firefox",
 		"export --format speedscope",
 	};
 	unsigned int i;

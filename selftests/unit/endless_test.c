@@ -69,7 +69,7 @@ TEST_F(command, memory_does_not_grow)
 		"export -q --format chrome -", "export -q --format perfetto -", "export -q --format svg -",
 		"export -q --format folded -", "decode -q --format perf -o perf -",
 		"export -q --format html -", "export -q --format ctf -o $(mktemp -u XXXX) -",
-		"export -q --format speedscope -", "export -q --format pprof -",
+		"export -q --format speedscope -", "export -q --format firefox -", "export -q --format pprof -",
 		"export -q --format dqr -o $(mktemp -u XXXX) -",
 		"report -q --diff part.rtd -", "report -q --by thread -",
 	};

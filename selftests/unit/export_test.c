@@ -320,6 +320,56 @@ TEST_F(command, perfetto_has_points_and_what_is_missing)
 	EXPECT_NE(NULL, strstr(self->out, "count cycles source 0 57\n"));
 }
 
+/* One weight, compared with a column of report. */
+static void read_firefox(struct __test_metadata *_metadata, FIXTURE_DATA(command) *self,
+			 const char *name, const char *weight, const char *column)
+{
+	run(self, "export -q -c all --format firefox --weight %s -o t.json trace.rtd; "
+	    SOURCES "/firefox.py t.json r.csv %s", weight, column);
+	EXPECT_EQ(0, self->status) {
+		TH_LOG("%s %s: %s", name, weight, self->err);
+	}
+	EXPECT_LT(500, atol(self->out));
+}
+
+TEST_F_TIMEOUT(command, firefox_has_the_numbers_of_report, 600)
+{
+	unsigned int i, k;
+
+	for (i = 0; i < RUNS; i++) {
+		make(&runs[i], i + 1);
+		put_reports(self, "");
+		read_firefox(_metadata, self, runs[i].name, "time", "self");
+		read_firefox(_metadata, self, runs[i].name, "calls", "calls");
+		read_firefox(_metadata, self, runs[i].name, "cycles", "cycles:self");
+		for (k = 1; k < sizeof(rates) / sizeof(rates[0]); k++) {
+			put_reports(self, rates[k]);
+			run(self, "export -q -c all --format firefox %s -o t.json trace.rtd; "
+			    SOURCES "/firefox.py t.json r.csv self", rates[k]);
+			EXPECT_EQ(0, self->status) {
+				TH_LOG("%s %s: %s", runs[i].name, rates[k], self->err);
+			}
+		}
+	}
+}
+
+TEST_F(command, firefox_has_files_lines_and_what_is_missing)
+{
+	make_loaded(self);
+	run(self, "export -q --format firefox -e " PROGRAM " -o t.json trace.rtd; "
+	    SOURCES "/firefox.py t.json");
+	EXPECT_EQ(0, self->status) {
+		TH_LOG("%s", self->err);
+	}
+	EXPECT_NE(NULL, strstr(self->out, "/7 5 7\n"
+		"function main sample/fib.c 20\n"
+		"function fib sample/fib.c 12\n"
+		"function libother.so+0x200 None None\n"
+		"Weight ns\nCoverage covers the first ")) {
+		TH_LOG("%s", self->out);
+	}
+}
+
 TEST_F_TIMEOUT(command, json_of_report_has_the_rows_of_csv, 600)
 {
 	static const char * const options[] = {

@@ -416,7 +416,7 @@ TEST_F(command, replay_leaves_out)
 
 TEST_F(command, export_stacks)
 {
-	static const char * const weighed[] = { "folded", "svg", "html", "speedscope" };
+	static const char * const weighed[] = { "folded", "svg", "html", "speedscope", "firefox" };
 	unsigned int i;
 
 	calls(&self->gen, 6, 100);
@@ -720,6 +720,7 @@ TEST_F(command, names_of_any_characters)
 		{ "export --format chrome", json, "w\xc3\xb6\\u001b[5m\\u000a/7" },
 		{ "export --format html", json, "w\xc3\xb6\\u001b[5m\\u000a/7" },
 		{ "export --format speedscope", json, "w\xc3\xb6\\u001b[5m\\u000a/7" },
+		{ "export --format firefox", json, "w\xc3\xb6\\u001b[5m\\u000a/7" },
 		{ "export --format svg", xml, "w\xc3\xb6 [5m /7" },
 	};
 	unsigned int i;

@@ -11,7 +11,7 @@
 
 static const struct exporter * const exporters[] = {
 	&export_chrome, &export_perfetto, &export_folded, &export_svg, &export_html, &export_speedscope,
-	&export_pprof, &export_ctf, &export_dqr,
+	&export_firefox, &export_pprof, &export_ctf, &export_dqr,
 };
 
 #define EXPORTERS	(sizeof(exporters) / sizeof(exporters[0]))
@@ -29,7 +29,7 @@ static const struct cli_option export_options[] = {
 	  .list = list_formats, .listed = true,
 	  .set = cli_word, .offset = offsetof(struct export, format) },
 	{ .name = "weight", .value = "KEY", .words = "time|calls|samples",
-	  .help = "weight of stacks, in formats of call trees (folded, svg, html, speedscope), and the first shown in pprof: time (default; calls if there are no times, samples if there are no calls), calls, samples, or a counter's name",
+	  .help = "weight of stacks, in formats of call trees (folded, svg, html, speedscope, firefox), and the first shown in pprof: time (default; calls if there are no times, samples if there are no calls), calls, samples, or a counter's name",
 	  .set = cli_text, .offset = offsetof(struct export, weight) },
 	{ .letter = 'o', .name = "output", .value = "PATH",
 	  .help = "file to write to (default: standard output); for ctf and dqr a folder, which must be empty or not exist",
@@ -102,6 +102,24 @@ uint64_t export_nanoseconds(const struct export *export, uint64_t ticks)
 {
 	return (uint64_t)((unsigned __int128)ticks * 1000000000 /
 			  export->input.hz);
+}
+
+/* Rounded as report rounds. */
+static uint64_t nearest(const struct export *export, uint64_t ticks)
+{
+	unsigned __int128 twice = (unsigned __int128)ticks * 2000000000;
+	uint64_t hz = export->input.hz;
+
+	return hz ? (uint64_t)((twice + hz) / ((unsigned __int128)2 * hz)) : ticks;
+}
+
+uint64_t export_own_time(const struct export *export, uint64_t *ticks,
+			 const struct tree_node *node)
+{
+	uint64_t before = nearest(export, ticks[node->function]);
+
+	ticks[node->function] += node->self;
+	return nearest(export, ticks[node->function]) - before;
 }
 
 /* Files of another trace would be read as part of this one. */
@@ -204,7 +222,7 @@ static int command_export(int argc, char **argv)
 		return usage_error("export: --format %s is not in this command: %s",
 				   exporter->name, exporter->missing);
 	if (export.weight && !exporter->of_tree)
-		return usage_error("export: --weight is for call trees (folded, svg, html, speedscope, pprof), not for %s",
+		return usage_error("export: --weight is for call trees (folded, svg, html, speedscope, firefox, pprof), not for %s",
 				   exporter->name);
 	if (exporter->to_folder && !export.common.output)
 		return usage_error("export: --format %s needs a folder: give -o FOLDER",

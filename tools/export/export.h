@@ -64,6 +64,7 @@ extern const struct exporter export_perfetto;
 extern const struct exporter export_folded;
 extern const struct exporter export_svg;
 extern const struct exporter export_speedscope;
+extern const struct exporter export_firefox;
 extern const struct exporter export_pprof;
 extern const struct exporter export_ctf;
 extern const struct exporter export_dqr;
@@ -84,6 +85,15 @@ const char *export_weight_name(const struct export *export, int weight);
 
 /** export_nanoseconds() - ticks of a trace whose rate is known */
 uint64_t export_nanoseconds(const struct export *export, uint64_t ticks);
+
+/**
+ * export_own_time() - a node's own time in nanoseconds, or ticks if their rate is unknown
+ * @ticks:	by function: its time in the nodes before, to which this one's is added
+ *
+ * Rounded so that the nodes of a function have the time that report has for it.
+ */
+uint64_t export_own_time(const struct export *export, uint64_t *ticks,
+			 const struct tree_node *node);
 
 /* Texts that the Makefile builds into the program. */
 extern const char export_flame_js[];

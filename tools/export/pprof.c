@@ -88,15 +88,6 @@ static void put_comment(struct writer *writer, const char *text)
 	put_profile(writer, &profile);
 }
 
-/* Rounded as report rounds. */
-static uint64_t nanoseconds(const struct export *export, uint64_t ticks)
-{
-	unsigned __int128 twice = (unsigned __int128)ticks * 2000000000;
-	uint64_t hz = export->input.hz;
-
-	return hz ? (uint64_t)((twice + hz) / ((unsigned __int128)2 * hz)) : ticks;
-}
-
 /* ---- what the values are ------------------------------------------------ */
 
 static void put_type(struct writer *writer, int weight)
@@ -135,15 +126,6 @@ static void put_types(struct writer *writer)
 
 /* ---- samples ------------------------------------------------------------ */
 
-/* Rounds so that a function's samples sum up to its time in nanoseconds. */
-static uint64_t own_time(struct writer *writer, const struct tree_node *node)
-{
-	uint64_t before = nanoseconds(writer->export, writer->ticks[node->function]);
-
-	writer->ticks[node->function] += node->self;
-	return nanoseconds(writer->export, writer->ticks[node->function]) - before;
-}
-
 /* Returns whether any is not 0. */
 static bool fill_values(struct writer *writer, uint32_t node, int64_t *value)
 {
@@ -153,7 +135,8 @@ static bool fill_values(struct writer *writer, uint32_t node, int64_t *value)
 
 	for (i = 0; i < writer->values; i++) {
 		uint64_t self = writer->weight[i] == TREE_TIME ?
-				own_time(writer, &tree->node[node]) :
+				export_own_time(writer->export, writer->ticks,
+						&tree->node[node]) :
 				tree_self(tree, node, writer->weight[i]);
 
 		value[i] = protobuf_number(self);
@@ -394,8 +377,8 @@ static void put_duration(struct writer *writer)
 
 	if (!stats->timed || !writer->export->input.hz)
 		return;
-	profile.duration_nanos = protobuf_number(nanoseconds(writer->export,
-							     stats->last - stats->first));
+	profile.duration_nanos = protobuf_number(export_nanoseconds(writer->export,
+								    stats->last - stats->first));
 	put_profile(writer, &profile);
 }
 
