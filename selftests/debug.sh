@@ -31,7 +31,7 @@ result $rc "$board, debug kernel: the module builds"
 effort_part
 tools/qemu/board run "$board" --kernel "$kernel" --target "$target" --out "$out" -- "$settings"'
 	export TRACE_FILL_SECONDS=1 TRACE_SESSIONS=100 TRACE_THREADS=200
-	sh /target/selftests/run_all.sh
+	sh /target/selftests/run_all.sh '"$(effort_except_debug)"'
 	echo $? >tests
 	for i in 1 2; do
 		sleep 6
