@@ -4,11 +4,12 @@
 # Write the library as one source file to standard output, to be compiled and
 # linked with a program, with no -I and no other file than the public headers:
 #
-#	amalgamate.sh linux|bare FILE...
+#	amalgamate.sh linux|bare FILE... [small=1 FILE...]
 #
 # FILE are the library's headers and sources, and the kernel's uapi headers, in dependency
 # order. Everything internal becomes static. Includes of these files are dropped, system
-# includes move to the top: the pragma after them must not affect system headers.
+# includes move to the top: the pragma after them must not affect system headers. What
+# follows small=1 is compiled for size.
 #
 # The one for Linux has only the old API: code between "#ifndef PERF_DROPIN" and "#endif
 # /* PERF_DROPIN */" is dropped.
@@ -86,6 +87,12 @@ left_out {
 	next
 }
 FNR == 1 {
+	if (small) {
+		print "\n/* Nothing below needs to be fast. */"
+		print "#if defined(__GNUC__) && !defined(__clang__)"
+		print "#pragma GCC optimize(\"Os\")\n#endif"
+		small = 0
+	}
 	name = FILENAME
 	sub(/.*\//, "", name)
 	printf "\n/* ---- %s ---- */\n\n", name

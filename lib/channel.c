@@ -17,7 +17,7 @@
 #include "thread.h"
 
 /* Limits of the wait for a thread to end a record, and of a pause, in ms. */
-#define WAIT_MAX	5000
+#define WAIT_MAX	60000
 #define PAUSE_MAX	999
 
 /* Values of perf_pool.lock; LOCK_AWAITED: a thread may wait for it. */
