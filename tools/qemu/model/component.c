@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The register block of a trace component: dispatch by table, counting, the
- * rules of order (nothing but active while inactive), and the control register
- * with the path from enabled over flushing to empty.
+ * The register block of a trace component: dispatch by table, access counts, ordering rules
+ * (while inactive only active can be written), and the control register with its states
+ * enabled, flushing and empty.
  */
 #include "qemu/osdep.h"
 #include "qemu/log.h"
@@ -26,7 +26,7 @@ bool trace_is_empty(TraceComponent *c)
     return !c->flushing && !c->fill && !(cc->queued && cc->queued(c));
 }
 
-/* Counted, so that a test can demand that software never breaks a rule. */
+/* Counted, so that a test can check that software never breaks a rule. */
 void trace_violation(TraceComponent *c, const char *what, unsigned offset)
 {
     c->stats.violations++;
@@ -57,7 +57,7 @@ void trace_component_reset(TraceComponent *c)
     }
 }
 
-/* The flush is over: what was pending has been written, padding included. */
+/* The flush is complete: pending data has been written, including padding. */
 static void flush_finish(TraceComponent *c)
 {
     TraceComponentClass *cc = SIFIVE_TRACE_COMPONENT_GET_CLASS(c);
@@ -72,8 +72,8 @@ static void flush_finish(TraceComponent *c)
 }
 
 /*
- * Nothing reaches memory before flush-ns has passed, so that software which
- * does not wait for empty finds its last messages missing.
+ * Nothing reaches memory before flush-ns has passed, so software that does not wait for
+ * empty misses its last messages.
  */
 static void flush_start(TraceComponent *c)
 {
@@ -87,7 +87,7 @@ static void flush_start(TraceComponent *c)
     timer_mod(&c->flush_timer, qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL) + ns);
 }
 
-/* The own sink has ended the trace: enable clears and nothing is left. */
+/* The component's sink has ended the trace: enable clears and nothing is pending. */
 void trace_component_stop(TraceComponent *c)
 {
     TraceComponentClass *cc = SIFIVE_TRACE_COMPONENT_GET_CLASS(c);
@@ -123,8 +123,8 @@ uint32_t trace_control_read(TraceComponent *c, unsigned offset)
 }
 
 /*
- * WARL: a write of a sink that is not there leaves the field as it was, and so
- * does every write where there is nothing to select.
+ * WARL: writing a sink that does not exist leaves the field unchanged, as does any write if
+ * there is nothing to select.
  */
 static bool sink_is_legal(TraceComponent *c, uint32_t value)
 {
@@ -150,7 +150,7 @@ static uint32_t control_merge(TraceComponent *c, uint32_t old, uint32_t value,
     return cc->merge ? cc->merge(c, old, value, new) : new;
 }
 
-/* Bits written back as they read after reset ask for nothing. */
+/* Writing back the reset value requests nothing. */
 static void control_activate(TraceComponent *c, uint32_t value,
                              uint32_t writable)
 {
@@ -255,7 +255,7 @@ static void register_write(TraceComponent *c, hwaddr addr, uint32_t value,
     }
 }
 
-/* The bus fragments 64 bits for a node of 32: lower address first. */
+/* The bus splits a 64-bit access for a 32-bit node: lower address first. */
 static MemTxResult component_read(void *opaque, hwaddr addr, uint64_t *value,
                                   unsigned size, MemTxAttrs attrs)
 {

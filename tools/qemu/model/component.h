@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What an encoder and a funnel have in common: a register block, a sink, a
- * timestamp unit, counting of accesses and faults to inject.
+ * Shared by encoder and funnel: a register block, a sink, a timestamp unit, access counts,
+ * and fault injection.
  *
- * Everything here runs with the BQL held: register accesses, timers, and the
- * calls from an encoder into its funnel.
+ * Everything here runs with the BQL held: register accesses, timers, and calls from an
+ * encoder into its funnel.
  */
 #ifndef SIFIVE_TRACE_COMPONENT_H
 #define SIFIVE_TRACE_COMPONENT_H
@@ -42,10 +42,9 @@ typedef void TraceWrite(TraceComponent *c, unsigned offset, uint32_t value,
                         unsigned size);
 
 /*
- * One row of a register table. Reset is what a read gives after reset, with
- * fields that depend on the configuration 0; writable are the bits that
- * software can change at all. Without read and write functions a register is
- * plain storage.
+ * One row of a register table. Reset is the value after reset, with fields that depend on
+ * the configuration 0; writable are the bits that software can change. Without read and
+ * write functions a register is plain storage.
  */
 typedef struct TraceRegister {
     unsigned offset;
@@ -53,9 +52,9 @@ typedef struct TraceRegister {
     TraceBlock block;
     uint32_t reset;
     uint32_t writable;
-    unsigned count;         /* of an array of registers; 0 means 1 */
-    unsigned needs;         /* there only with one of these sinks; 0 = always */
-    bool narrow;            /* 8- and 16-bit stores mean something */
+    unsigned count;         /* number of registers in an array; 0 means 1 */
+    unsigned needs;         /* exists only with one of these sinks; 0 = always */
+    bool narrow;            /* accepts 8- and 16-bit stores */
     TraceRead *read;
     TraceWrite *write;
 } TraceRegister;
@@ -63,15 +62,15 @@ typedef struct TraceRegister {
 typedef struct TraceStats {
     uint64_t loads[TRACE_BLOCKS];
     uint64_t stores[TRACE_BLOCKS];
-    uint64_t messages;      /* that reached the destination whole */
-    uint64_t bytes;         /* of those */
-    uint64_t dropped;       /* messages lost, wholly or in part */
-    uint64_t stalls;        /* stores that would have held up the core */
-    uint64_t overflows;     /* stretches of lost messages */
-    uint64_t sink_bytes;    /* written by the own sink, padding included */
+    uint64_t messages;      /* that reached the destination completely */
+    uint64_t bytes;         /* their bytes */
+    uint64_t dropped;       /* messages lost completely or in part */
+    uint64_t stalls;        /* stores that stalled the core */
+    uint64_t overflows;     /* sequences of lost messages */
+    uint64_t sink_bytes;    /* written by the component's sink, including padding */
     uint64_t wide_loads;    /* of 64 bits; each is two loads as well */
     uint64_t wide_stores;
-    uint64_t violations;    /* accesses that the programming rules forbid */
+    uint64_t violations;    /* accesses that violate the programming rules */
 } TraceStats;
 
 typedef enum TimestampType {
@@ -106,11 +105,11 @@ struct TraceComponent {
     bool sink_error_when_disabled;
     char *stats_path;
     const char *id;
-    unsigned sinks;         /* BIT(SINK_...) of those that are there */
-    uint32_t sink_field;    /* of control after reset */
+    unsigned sinks;         /* BIT(SINK_...) of existing sinks */
+    uint32_t sink_field;    /* of the control register after reset */
     TimestampType ts_type;
 
-    /* Faults; may change at any time. */
+    /* Faults, which may change at any time. */
     bool fault_empty_stuck;
     bool fault_active_stuck;
     bool fault_enable_stuck;
@@ -123,12 +122,12 @@ struct TraceComponent {
     TraceStats stats;
     Notifier exit;
 
-    unsigned half;          /* 1 or 2 of a store of 64 bits; 0: no such store */
+    unsigned half;          /* half of a 64-bit store, 1 or 2; 0: not a 64-bit store */
 
-    /* Sink: bytes that wait for a word to be full. */
+    /* Sink: bytes of an incomplete word. */
     uint8_t word[SINK_BYTES_MAX];
     unsigned fill;
-    bool written;           /* has taken a byte since it was enabled */
+    bool written;           /* has received a byte since it was enabled */
     bool stopped;           /* full with stopOnWrap, or stopped by an error */
     uint64_t bus_bytes;     /* written to memory since the last reset */
     uint8_t *sram;
@@ -137,7 +136,7 @@ struct TraceComponent {
     uint64_t ts_ticks;
     int64_t ts_since;
 
-    /* Disabled, and what was generated before is still on its way. */
+    /* Disabled, with earlier data still on its way. */
     bool flushing;
     QEMUTimer flush_timer;
 };
@@ -147,26 +146,26 @@ struct TraceComponentClass {
 
     const TraceRegister *map[TRACE_BLOCK_SIZE / 4];
 
-    /* Check the own properties; may be NULL. */
+    /* Checks the subclass's properties; may be NULL. */
     bool (*check)(TraceComponent *c, Error **errp);
-    /* Fields of teImpl that are not common. */
+    /* Fields of teImpl that only the subclass has. */
     uint32_t (*impl)(TraceComponent *c);
-    /* Bring the own state to reset; NULL when there is none. */
+    /* Resets the subclass's state; may be NULL. */
     void (*reset)(TraceComponent *c);
     /*
-     * What a write of value to control that reads old makes of the own fields
-     * of new, in which the common ones are done; may be NULL.
+     * Handles the subclass's fields in a write of value to control, which reads old: sets
+     * them in new, whose common fields are set already; may be NULL.
      */
     uint32_t (*merge)(TraceComponent *c, uint32_t old, uint32_t value,
                       uint32_t new);
-    /* control has changed from old to what the register now holds. */
+    /* Called after control has changed from old to its current value. */
     void (*changed)(TraceComponent *c, uint32_t old);
-    /* Bytes queued before the sink, and the ns that they need; may be NULL. */
+    /* Number of bytes queued before the sink, and the ns that they take; may be NULL. */
     uint32_t (*queued)(TraceComponent *c);
     uint64_t (*queue_ns)(TraceComponent *c);
-    /* Hand everything queued to the destination now; may be NULL. */
+    /* Passes all queued data to the destination; may be NULL. */
     void (*drain)(TraceComponent *c);
-    /* The own sink has cleared enable: forget what is queued; may be NULL. */
+    /* The component's sink has cleared enable: drop queued data; may be NULL. */
     void (*stop)(TraceComponent *c);
 };
 
@@ -214,7 +213,7 @@ TraceRead trace_ts_read;
 uint64_t trace_ts_now(TraceComponent *c);
 void trace_ts_reset(TraceComponent *c);
 
-/* Rows that both tables have; p is the prefix of the register names. */
+/* Rows that both tables share; p is the prefix of the register names. */
 #define TRACE_SINK_ROWS(p)                                                   \
     { A_SINK_BASE, p "SinkBase", TRACE_BLOCK_SINK, .writable = 0xfffffffc,   \
       .needs = BIT(SINK_SRAM) | BIT(SINK_SBA),                               \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Trace encoder: stores to its stimulus registers become Nexus messages. It
- * generates no instruction trace; the fields that ask for it are storage.
+ * Trace encoder: turns stores to its stimulus registers into Nexus messages. It generates
+ * no instruction trace; the fields for that are plain storage.
  */
 #include "qemu/osdep.h"
 #include "hw/qdev-properties.h"
@@ -22,7 +22,7 @@ static void begin(TraceEncoder *e, NexusMessage *m, unsigned tcode)
     nexus_begin(m, tcode, e->src, inhibit ? 0 : e->src_bits);
 }
 
-/* Decoders take a time of 0 for none, so a message never carries it. */
+/* Decoders take time 0 as no time, so no message carries it. */
 static uint64_t message_time(TraceEncoder *e)
 {
     return MAX(trace_ts_now(&e->parent_obj), 1);
@@ -33,7 +33,7 @@ static bool timestamps_enabled(TraceEncoder *e)
     return e->ts_in_messages && FIELD_EX32(e->parent_obj.regs[R_TS_CONTROL], TS_CONTROL, ENABLE);
 }
 
-/* Ends a message; one with sync carries the time in full, others the change. */
+/* Ends a message; sync messages carry the absolute time, others the change. */
 static void finish(TraceEncoder *e, NexusMessage *m, bool timestamp, bool sync)
 {
     if (timestamp && timestamps_enabled(e)) {
@@ -53,7 +53,7 @@ void encoder_error(TraceEncoder *e, NexusMessage *m)
     finish(e, m, true, false);
 }
 
-/* In-circuit trace with sync, control 0,0: is trace on, and what time is it. */
+/* In-circuit trace with sync, control 0,0: whether trace is on, and the time. */
 void encoder_sync(TraceEncoder *e, NexusMessage *m)
 {
     bool on = is_tracing(e->parent_obj.regs[R_CONTROL]);
@@ -77,8 +77,8 @@ static void send_ownership(TraceEncoder *e, uint32_t process)
 }
 
 /*
- * tsInstrumentation decides about the timestamp. P550: registers 0-15 and 16-31
- * are the same channels, and the lower ones never carry one.
+ * tsInstrumentation enables the timestamp. P550: registers 0-15 and 16-31 are the same
+ * channels, and the lower ones never carry a timestamp.
  */
 static void send_data(TraceEncoder *e, unsigned offset, uint32_t value)
 {
@@ -98,7 +98,7 @@ static void send_data(TraceEncoder *e, unsigned offset, uint32_t value)
     e->parent_obj.regs[R_WORD_COUNT] += fifo_send(e, &m);
 }
 
-/* The size of a store shows in its offset alone: 4 at 0, 2 at 2, 1 at 3. */
+/* The size of a store follows from its offset: 4 at 0, 2 at 2, 1 at 3. */
 static void stimulus_write(TraceComponent *c, unsigned offset, uint32_t value,
                            unsigned size)
 {
@@ -217,7 +217,7 @@ static uint32_t encoder_merge(TraceComponent *c, uint32_t old, uint32_t value,
                          FIELD_EX32(old, CONTROL, INSTRUCTION));
     }
     if (!e->stall_or_overflow_rw) {
-        /* Set by hardware alone; software can only clear it. */
+        /* Only hardware sets it; software can clear it. */
         new &= old | ~R_CONTROL_STALL_OR_OVERFLOW_MASK;
     }
     if (!e->stall) {

@@ -22,9 +22,9 @@ typedef struct TraceEncoder {
     bool stall;
     bool stall_time;
 
-    uint64_t last_ts;       /* timestamp that the decoder knows */
+    uint64_t last_ts;       /* timestamp of the last message */
 
-    /* Whole messages, and their bytes; empty whenever drain_ns is 0. */
+    /* Complete messages and their bytes; always empty if drain_ns is 0. */
     GQueue fifo;
     uint32_t level;
     bool lost;              /* messages are being dropped, Error not yet sent */

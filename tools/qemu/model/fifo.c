@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Between the encoder and its destination. Messages leave one by one, each
- * after drain-ns for every byte of it and not before the funnels on the way
- * take it. When the next does not fit, either the core stalls or messages are
- * lost until there is room to say so: an Error message and a new absolute
- * timestamp. With drain-ns = 0 and funnels that take all, messages pass
- * through and the FIFO is never full.
+ * The FIFO between the encoder and its destination. Messages leave one by one, each after
+ * drain-ns for each of its bytes, and not before the funnels on the way accept it. If the
+ * next one does not fit, either the core stalls, or messages are lost until there is room
+ * for an Error message and a new absolute timestamp. With drain-ns = 0 and funnels without
+ * a limit, messages pass through and the FIFO is never full.
  */
 #include "qemu/osdep.h"
 #include "exec/cpu-common.h"
@@ -50,7 +49,7 @@ static bool has_room(TraceEncoder *e, unsigned len)
     return e->level + len <= e->fifo_depth;
 }
 
-/* There is room again: say what happened, and what the time is. */
+/* There is room again: report the loss and the absolute time. */
 static void resync(TraceEncoder *e)
 {
     NexusMessage error, sync;
@@ -87,8 +86,8 @@ static void drain_expired(void *opaque)
     TraceEncoder *e = opaque;
 
     /*
-     * Timers of one moment run in the order in which they were set: the
-     * encoder that has just sent queues up behind all others.
+     * Timers for the same time run in the order in which they were set, so the encoder that
+     * has just sent comes after all others.
      */
     if (!path_is_ready(e)) {
         timer_mod(&e->drain_timer, trace_path_ready_at(component(e)));
@@ -119,7 +118,7 @@ void fifo_clear(TraceEncoder *e)
     release_harts(e);
 }
 
-/* The destination is closed: what waits is lost. */
+/* The destination is closed: queued messages are lost. */
 void fifo_drop(TraceEncoder *e)
 {
     component(e)->stats.dropped += g_queue_get_length(&e->fifo);
@@ -136,7 +135,7 @@ void fifo_drain(TraceEncoder *e)
             resync(e);
         }
     } while (!g_queue_is_empty(&e->fifo));
-    /* The report of a loss has set it. */
+    /* Reporting the loss has set it. */
     timer_del(&e->drain_timer);
     release_harts(e);
 }
@@ -146,7 +145,7 @@ bool fifo_is_ready(TraceEncoder *e)
     return !e->lost && has_room(e, NEXUS_MESSAGE_MAX);
 }
 
-/* What a flush takes; other inputs of the funnels are left out. */
+/* The time of a flush, without other inputs of the funnels. */
 uint64_t fifo_drain_ns(TraceEncoder *e)
 {
     return (uint64_t)e->level *
@@ -154,11 +153,10 @@ uint64_t fifo_drain_ns(TraceEncoder *e)
 }
 
 /*
- * The hart does not get past its store: it halts, and when there is room for
- * the longest message executes the store again. An interrupt, too, ends the
- * halt, and is taken before the store. Does not return when the hart has to
- * wait. A store of a sink, and the second half of one of 64 bits, cannot be
- * executed again.
+ * Stalls the hart at its store: it halts, and executes the store again when there is room
+ * for the longest message. An interrupt also ends the halt, and is taken before the store.
+ * Does not return if the hart has to wait. A sink's store, and the second half of a 64-bit
+ * store, cannot be repeated.
  */
 void fifo_hold_hart(TraceEncoder *e)
 {
@@ -181,7 +179,7 @@ void fifo_hold_hart(TraceEncoder *e)
     }
     cpu->halted = 1;
     cpu->exception_index = EXCP_HLT;
-    /* The dispatcher of the access does not get to clear it. */
+    /* The dispatcher of the access does not run on to clear it. */
     DEVICE(c)->mem_reentrancy_guard.engaged_in_io = false;
     cpu_loop_exit_restore(cpu, cpu->mem_io_pc);
 }
@@ -197,7 +195,7 @@ static void stall(TraceEncoder *e, unsigned len)
     timer_start(e);
 }
 
-/* Returns whether the message was taken; it may still be lost further on. */
+/* Returns whether the message was accepted; it may still be lost downstream. */
 bool fifo_send(TraceEncoder *e, const NexusMessage *m)
 {
     TraceComponent *c = component(e);

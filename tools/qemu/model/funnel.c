@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Trace funnel: merges the messages of its inputs into its own destination,
- * whole message by whole message, and holds the cluster's timestamp unit.
+ * Trace funnel: merges complete messages of its inputs into its destination, and has the
+ * cluster's timestamp unit.
  */
 #include "qemu/osdep.h"
 #include "hw/qdev-properties.h"
@@ -12,7 +12,7 @@ typedef struct TraceFunnel {
     TraceComponent parent_obj;
 
     uint32_t byte_ns;
-    int64_t busy_until;     /* it takes no message before that time */
+    int64_t busy_until;     /* it accepts no message before that time */
 } TraceFunnel;
 
 DECLARE_INSTANCE_CHECKER(TraceFunnel, SIFIVE_TRACE_FUNNEL,
@@ -32,8 +32,8 @@ static const TraceRegister funnel_registers[] = {
 };
 
 /*
- * A funnel that is not enabled accepts messages and drops them. The loss is
- * counted here, once; the sender only learns of it by its sinkError.
+ * A disabled funnel accepts messages and drops them. The loss is counted here, once; the
+ * sender sees it only as sinkError.
  */
 void trace_funnel_accept(TraceComponent *c, const uint8_t *bytes, unsigned len)
 {
@@ -49,7 +49,7 @@ void trace_funnel_accept(TraceComponent *c, const uint8_t *bytes, unsigned len)
     trace_emit(c, bytes, len);
 }
 
-/* A funnel that is not enabled drops at any rate. */
+/* A disabled funnel drops at any rate. */
 int64_t trace_funnel_ready_at(TraceComponent *c)
 {
     return trace_is_enabled(c) ? SIFIVE_TRACE_FUNNEL(c)->busy_until : 0;

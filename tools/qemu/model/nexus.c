@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Nexus messages as version 0 encoders write them: a slice is a byte, with
- * MSEO in bits 1:0 and six message bits (MDO) above, lowest first.
+ * Nexus messages of version 0 encoders: a slice is a byte, with MSEO in bits 1:0 and six
+ * message bits (MDO) above, lowest first.
  */
 #include "qemu/osdep.h"
 #include "qemu/bitops.h"
@@ -12,7 +12,7 @@
 #define MSEO_END_OF_FIELD       0x1
 #define MSEO_END_OF_MESSAGE     0x3
 
-/* Takes as many low bits of *value as fit in a slice; returns their number. */
+/* Moves as many low bits of *value as fit into the slice; returns their number. */
 static unsigned put_bits(NexusMessage *m, uint64_t *value, unsigned bits)
 {
     unsigned n;
@@ -47,7 +47,7 @@ void nexus_fixed(NexusMessage *m, uint32_t value, unsigned bits)
     }
 }
 
-/* Leading zeros are left out, but there is always a slice, zero-filled. */
+/* Leading zeros are omitted, but there is always one slice, padded with zeros. */
 void nexus_variable(NexusMessage *m, uint64_t value)
 {
     do {

@@ -23,12 +23,12 @@ enum {
 typedef struct NexusMessage {
     uint8_t bytes[NEXUS_MESSAGE_MAX];
     unsigned len;
-    unsigned used;      /* MDO bits taken in the last slice */
+    unsigned used;      /* MDO bits used in the last slice */
 } NexusMessage;
 
 /*
- * A message is built in this order: begin, fixed fields, one or more variable
- * fields, end. src_bits = 0 leaves the SRC field out.
+ * Build a message in this order: begin, fixed fields, one or more variable fields, end.
+ * src_bits = 0 omits the SRC field.
  */
 void nexus_begin(NexusMessage *m, unsigned tcode, unsigned src,
                  unsigned src_bits);

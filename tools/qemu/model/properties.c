@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The common properties of a trace component: what they may be, and the
- * register block that appears in the memory map once they are known.
+ * The common properties of a trace component: their checks, and the register block that is
+ * mapped once they are known.
  */
 #include "qemu/osdep.h"
 #include "exec/address-spaces.h"
@@ -83,7 +83,7 @@ static bool check_sinks(TraceComponent *c, Error **errp)
     return true;
 }
 
-/* With one kind of sink the field of control cannot be written. */
+/* With one kind of sink the control field is read-only. */
 static bool check_sink_registers(TraceComponent *c, Error **errp)
 {
     const char *single = c->single_sink_option ?: "kind";
@@ -176,7 +176,7 @@ static void component_realize(DeviceState *dev, Error **errp)
     qemu_register_resettable(OBJECT(c));
 }
 
-/* Like the types they are made from, but also settable on a running machine. */
+/* Like the types they derive from, but also settable on a running machine. */
 static PropertyInfo fault_bool;
 static PropertyInfo fault_uint64;
 

@@ -2,8 +2,8 @@
 /*
  * SiFive pre-ratified ("version 0") trace components: registers and fields.
  *
- * This is the device model's own description of the hardware. It shares no
- * line with the driver's, so that a mistake in one shows against the other.
+ * This is the device model's own description of the hardware. It shares nothing with the
+ * driver's, so a mistake in either fails a test.
  */
 #ifndef SIFIVE_TRACE_REGS_H
 #define SIFIVE_TRACE_REGS_H
@@ -41,7 +41,7 @@ enum {
     INSTRUCTION_HTM_OPTIMISED = 7,
 };
 
-/* What the manual gives as the reset values of the two fields. */
+/* Reset values of the two fields according to the manual. */
 #define SYNC_MAX_BTM_RESET      3
 #define SYNC_MAX_INST_RESET     0xa
 
@@ -62,7 +62,7 @@ enum {
     SINK_FUNNEL = 8,
 };
 
-/* teImpl and tfImpl. Bit n of 8:4 says that the sink of value n is there. */
+/* teImpl and tfImpl. Bit n of 8:4: the sink of value n exists. */
 REG32(IMPL, 0x004)
     FIELD(IMPL, VERSION, 0, 4)
     FIELD(IMPL, SINKS, 4, 5)
@@ -72,7 +72,7 @@ REG32(IMPL, 0x004)
     FIELD(IMPL, SRC_BITS, 24, 3)
     FIELD(IMPL, HART_ID, 28, 4)
 
-/* In SiFive's header; their contents are not described. */
+/* In SiFive's header, without a description. */
 REG32(IMPL_EXTRA, 0x008)
 REG32(EVENT_CONTROL, 0x00c)
 
@@ -115,7 +115,7 @@ REG32(ITC_STIMULUS, 0x080)
 REG32(PC_SAMPLING, 0x100)
 #define PC_SAMPLING_COUNT       32
 
-/* atbControl and pibControl: only the field that opens the way out is known. */
+/* atbControl and pibControl: only the field that enables the output is known. */
 REG32(ATB_CONTROL, 0xe00)
 REG32(PIB_CONTROL, 0xf00)
 #define OFF_CHIP_ENABLE         (1u << 1)

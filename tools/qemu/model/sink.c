@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Where trace goes. The own sinks, SBA (memory) and SRAM, share one set of
- * registers and take words of sink-bytes: bytes wait until a word is full.
- * Funnel, ATB and PIB take messages as they come.
+ * Destinations of trace. The component's sinks, SBA (memory) and SRAM, share one set of
+ * registers and accept words of sink-bytes: bytes wait until a word is complete. Funnel,
+ * ATB and PIB accept messages immediately.
  *
- * A word that the bus refuses is lost: sinkError sets, the write pointer stays,
- * and the next word is tried at the same address, so that everything below
- * the write pointer is good.
+ * A word that the bus refuses is lost: sinkError sets, the write pointer stays, and the
+ * next word goes to the same address, so everything below the write pointer is valid.
  */
 #include "qemu/osdep.h"
 #include "exec/address-spaces.h"
@@ -14,13 +13,13 @@
 #include "component.h"
 #include "trace.h"
 
-/* An access that comes now is a sink's, which nothing holds up. */
+/* An access at this time is a sink's, which cannot be stalled. */
 bool trace_sink_is_storing;
 
-/* What SinkLimit loses with fault-limit-stuck. */
+/* Bits that SinkLimit loses with fault-limit-stuck. */
 #define LIMIT_STUCK_MASK        0xfffu
 
-/* Default is the first that is there of funnel, SBA, SRAM, ATB, PIB. */
+/* The default is the first existing one of funnel, SBA, SRAM, ATB, PIB. */
 uint32_t trace_sink_in_effect(TraceComponent *c)
 {
     static const uint8_t order[] = {
@@ -37,7 +36,7 @@ uint32_t trace_sink_in_effect(TraceComponent *c)
     return sink;
 }
 
-/* The own sink that the registers speak of; SBA when neither is in effect. */
+/* The sink that the registers control; SBA if neither is selected. */
 static bool registers_are_sram(TraceComponent *c)
 {
     return trace_sink_in_effect(c) == SINK_SRAM || !(c->sinks & BIT(SINK_SBA));
@@ -84,8 +83,8 @@ static uint32_t sink_writable(TraceComponent *c, unsigned offset)
 }
 
 /*
- * SiFive's own library enables a funnel before it programs the sink: until the
- * first byte arrives, that is harmless.
+ * SiFive's library enables a funnel before it programs the sink, which is harmless until
+ * the first byte arrives.
  */
 static bool is_writing(TraceComponent *c)
 {
@@ -160,8 +159,8 @@ static bool store_sram(TraceComponent *c, uint32_t low, const uint8_t *word)
 }
 
 /*
- * The write pointer moves within 32 bits: it never carries into the high half,
- * so a buffer cannot cross a 4 GiB boundary.
+ * The write pointer has 32 bits and never carries into the high half, so a buffer cannot
+ * cross a 4 GiB boundary.
  */
 static void advance(TraceComponent *c, uint32_t low)
 {
@@ -186,7 +185,7 @@ static bool put_word(TraceComponent *c)
     uint32_t low = trace_sink_read(c, A_SINK_WP) & ~R_SINK_WP_WRAPPED_MASK;
     uint8_t word[SINK_BYTES_MAX];
 
-    /* The store may come back to this component's registers. */
+    /* The store may hit this component's registers. */
     memcpy(word, c->word, c->sink_bytes);
     c->fill = 0;
     if (!(sram ? store_sram : store_memory)(c, low, word)) {
@@ -237,7 +236,7 @@ static bool put_funnel(TraceComponent *c, const uint8_t *bytes, unsigned len)
     return true;
 }
 
-/* Returns whether the whole message has been taken. */
+/* Returns whether the complete message was accepted. */
 static bool deliver(TraceComponent *c, const uint8_t *bytes, unsigned len)
 {
     switch (trace_sink_in_effect(c)) {
@@ -264,13 +263,15 @@ bool trace_emit(TraceComponent *c, const uint8_t *bytes, unsigned len)
     return true;
 }
 
-/* The funnel that the trace of c goes to; NULL for another kind of sink. */
+/* The funnel that c sends to; NULL for another kind of sink. */
 static TraceComponent *next_funnel(TraceComponent *c)
 {
     return trace_sink_in_effect(c) == SINK_FUNNEL ? c->funnel : NULL;
 }
 
-/* When all funnels on the way take the next message; a time past means now. */
+/*
+ * The time at which all funnels on the way accept the next message; a past time means now.
+ */
 int64_t trace_path_ready_at(TraceComponent *c)
 {
     int64_t at = 0;
@@ -281,7 +282,7 @@ int64_t trace_path_ready_at(TraceComponent *c)
     return at;
 }
 
-/* What the slowest funnel on the way needs for a byte. */
+/* ns that the slowest funnel on the way needs for a byte. */
 uint32_t trace_path_byte_ns(TraceComponent *c)
 {
     uint32_t ns = 0;

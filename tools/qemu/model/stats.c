@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a component counts, as read-only properties "stat-..." and, at exit,
- * as a JSON object in the file that the property "stats" names. The counters
- * start with the machine; no reset clears them.
+ * A component's counters, as read-only properties "stat-..." and, at exit, as a JSON object
+ * in the file named by the property "stats". They start with the machine; no reset clears
+ * them.
  */
 #include "qemu/osdep.h"
 #include "qemu/error-report.h"

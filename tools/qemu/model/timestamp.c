@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The timestamp unit. An internal unit (bus, core) counts while tsCount says
- * so, at ts-freq divided by the prescaler. An external one follows a clock
- * that nobody can stop. A slave has the time of the funnel it feeds, cut to
- * its own width. An inactive unit gives 0.
+ * The timestamp unit. An internal unit (bus, core) counts while tsCount is set, at ts-freq
+ * divided by the prescaler. An external unit follows a clock that never stops. A slave has
+ * the time of the funnel it feeds, truncated to its own width. An inactive unit reads 0.
  */
 #include "qemu/osdep.h"
 #include "qemu/host-utils.h"
@@ -14,7 +13,7 @@ static bool is_internal(TraceComponent *c)
     return c->ts_type == TIMESTAMP_BUS || c->ts_type == TIMESTAMP_CORE;
 }
 
-/* Ticks that passed in ns at the rate of control, a tsControl value. */
+/* Ticks in ns nanoseconds at the rate set by control, a tsControl value. */
 static uint64_t ticks_in(TraceComponent *c, int64_t ns, uint32_t control)
 {
     return muldiv64(ns, c->ts_freq, NANOSECONDS_PER_SECOND) >>
@@ -60,7 +59,7 @@ uint32_t trace_ts_control_read(TraceComponent *c, unsigned offset)
     return FIELD_DP32(value, TS_CONTROL, WIDTH, c->ts_width);
 }
 
-/* Fields that mean nothing for the type of unit read 0. */
+/* Fields without meaning for the type of unit read 0. */
 static uint32_t ts_writable(TraceComponent *c, uint32_t writable)
 {
     if (!is_internal(c)) {
