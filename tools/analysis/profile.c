@@ -195,6 +195,15 @@ void profile_name(const struct profile *profile, size_t row, char *text,
 	analysis_name(profile->analysis, profile->row[row].function, text, size);
 }
 
+void profile_symbol(const struct profile *profile, size_t row, struct symbol *symbol)
+{
+	uint32_t function = profile->row[row].function;
+
+	symbols_find(profile->input.symbols,
+		     functions_address(analysis_functions(profile->analysis), function),
+		     symbol);
+}
+
 void profile_group(const struct profile *profile, uint32_t group, char *text,
 		   unsigned int size)
 {

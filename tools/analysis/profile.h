@@ -78,6 +78,9 @@ uint64_t profile_self(const struct profile *profile, size_t row,
 void profile_name(const struct profile *profile, size_t row, char *text,
 		  unsigned int size);
 
+/** profile_symbol() - where a row's function is; strings last until profile_free() */
+void profile_symbol(const struct profile *profile, size_t row, struct symbol *symbol);
+
 /** profile_group() - a row's group as text */
 void profile_group(const struct profile *profile, uint32_t group, char *text,
 		   unsigned int size);

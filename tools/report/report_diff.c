@@ -15,9 +15,16 @@
 /* Functions of either trace, in pairs. */
 #define WIDTH_MIN	10
 
-/* A function in either trace. */
+/*
+ * A function in either trace. @offset: in its object's file; @common: that object has
+ * functions in both traces.
+ */
 struct pair {
 	char		*name;
+	const char	*object;
+	const char	*file;
+	uint64_t	offset;
+	bool		common;
 	size_t		row[2];
 	double		key;
 };
@@ -36,10 +43,38 @@ struct diff {
 static int by_name(const void *a, const void *b)
 {
 	const struct pair *one = a, *two = b;
-	int order = strcmp(one->name, two->name);
 
-	/* Among equal names, the first trace's comes before the second's. */
-	return order ? order : (one->row[0] == NO_ROW) - (two->row[0] == NO_ROW);
+	return strcmp(one->name, two->name);
+}
+
+static int by_object(const void *a, const void *b)
+{
+	const struct pair *one = a, *two = b;
+
+	return strcmp(one->object, two->object);
+}
+
+static int by_object_and_name(const void *a, const void *b)
+{
+	int order = by_object(a, b);
+
+	return order ? order : by_name(a, b);
+}
+
+static int by_file(const void *a, const void *b)
+{
+	const struct pair *one = a, *two = b;
+	int order = by_object_and_name(a, b);
+
+	return order ? order : strcmp(one->file, two->file);
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct pair *one = a, *two = b;
+	int order = by_object_and_name(a, b);
+
+	return order ? order : (one->offset > two->offset) - (one->offset < two->offset);
 }
 
 static int by_key(const void *a, const void *b)
@@ -49,6 +84,17 @@ static int by_key(const void *a, const void *b)
 	if (one->key != two->key)
 		return one->key > two->key ? -1 : 1;
 	return strcmp(one->name, two->name);
+}
+
+/* Where the function is; the strings last as long as the profile. */
+static void locate(const struct profile *profile, size_t row, struct pair *pair)
+{
+	struct symbol symbol;
+
+	profile_symbol(profile, row, &symbol);
+	pair->object = symbol.object ? symbol.object : "";
+	pair->file = symbol.file ? symbol.file : "";
+	pair->offset = symbol.offset;
 }
 
 static bool add_pairs(struct diff *diff, unsigned int which)
@@ -66,6 +112,7 @@ static bool add_pairs(struct diff *diff, unsigned int which)
 		text_clean(name);
 		pair->row[which] = i;
 		pair->row[!which] = NO_ROW;
+		locate(profile, i, pair);
 		pair->name = strdup(name);
 		if (!pair->name)
 			return false;
@@ -74,24 +121,84 @@ static bool add_pairs(struct diff *diff, unsigned int which)
 	return true;
 }
 
-/* Makes one pair for each name. */
+/* The pairs from @first on that are equal in this order end here. */
+static size_t run_end(const struct diff *diff, size_t first,
+		      int (*order)(const void *, const void *))
+{
+	size_t end = first + 1;
+
+	while (end < diff->pairs && !order(&diff->pair[first], &diff->pair[end]))
+		end++;
+	return end;
+}
+
+static void mark_common(struct diff *diff)
+{
+	size_t first, end, i;
+	bool in[2];
+
+	qsort(diff->pair, diff->pairs, sizeof(*diff->pair), by_object);
+	for (first = 0; first < diff->pairs; first = end) {
+		end = run_end(diff, first, by_object);
+		in[0] = false;
+		in[1] = false;
+		for (i = first; i < end; i++)
+			in[diff->pair[i].row[0] == NO_ROW] = true;
+		for (i = first; i < end; i++)
+			diff->pair[i].common = in[0] && in[1];
+	}
+}
+
+/* Joins two among these pairs if no others could be meant. */
+static void join_run(struct pair *pair, size_t count, bool common)
+{
+	struct pair *only[2] = { NULL, NULL };
+	unsigned int which;
+
+	for (; count--; pair++) {
+		if (pair->row[0] != NO_ROW && pair->row[1] != NO_ROW)
+			continue;
+		if (pair->common && !common)
+			continue;
+		which = pair->row[0] == NO_ROW;
+		if (only[which])
+			return;
+		only[which] = pair;
+	}
+	if (!only[0] || !only[1])
+		return;
+	only[0]->row[1] = only[1]->row[1];
+	free(only[1]->name);
+	only[1]->name = NULL;
+}
+
+static void join_by(struct diff *diff, int (*order)(const void *, const void *),
+		    bool common)
+{
+	size_t first, end, i, kept = 0;
+
+	qsort(diff->pair, diff->pairs, sizeof(*diff->pair), order);
+	for (first = 0; first < diff->pairs; first = end) {
+		end = run_end(diff, first, order);
+		join_run(&diff->pair[first], end - first, common);
+	}
+	for (i = 0; i < diff->pairs; i++)
+		if (diff->pair[i].name)
+			diff->pair[kept++] = diff->pair[i];
+	diff->pairs = kept;
+}
+
+/*
+ * Functions may share a name: those at one place are the same, then those of one source
+ * file, those of one object, and last those of an object that has another name now.
+ */
 static void join(struct diff *diff)
 {
-	size_t i, kept = 0;
-
-	qsort(diff->pair, diff->pairs, sizeof(*diff->pair), by_name);
-	for (i = 0; i < diff->pairs; i++) {
-		struct pair *last = kept ? &diff->pair[kept - 1] : NULL;
-
-		if (last && !strcmp(last->name, diff->pair[i].name) &&
-		    last->row[1] == NO_ROW && diff->pair[i].row[0] == NO_ROW) {
-			last->row[1] = diff->pair[i].row[1];
-			free(diff->pair[i].name);
-			continue;
-		}
-		diff->pair[kept++] = diff->pair[i];
-	}
-	diff->pairs = kept;
+	mark_common(diff);
+	join_by(diff, by_place, true);
+	join_by(diff, by_file, true);
+	join_by(diff, by_object_and_name, true);
+	join_by(diff, by_name, false);
 }
 
 /* The column of a counter in one of the traces, found by name, or counters->count. */
