@@ -21,6 +21,7 @@ static void make(FIXTURE_DATA(command) *self, const char *meta)
 	self->gen.step = 0;
 	gen_record(&stream, 0, address, &value);
 	self->gen.now += 25;
+	value += 5;
 	gen_record(&stream, 1, address, &value);
 	save(self, "trace.rtd");
 	write_file("trace.rtd.meta", meta, strlen(meta));
@@ -205,6 +206,66 @@ TEST_F(command, a_trace_without_timestamps_shows_no_times)
 	run(self, "decode -q --format csv trace.rtd | tail -1");
 	EXPECT_EQ(',', self->out[0]);
 	EXPECT_NE(NULL, strstr(self->out, ",unknown,\n"));
+}
+
+#define PER_HART	"{\"srcbits\":0,\"per_thread\":false}"
+#define PER_THREAD	"{\"srcbits\":0,\"per_thread\":true}"
+
+TEST_F(command, every_output_with_hart_counts_marks_them)
+{
+	static const char * const arguments[] = {
+		"report", "report --format csv", "report --json", "report --diff trace.rtd",
+		"graph --counter cycles", "decode", "decode --format csv",
+		"decode --format json", "export --format folded --weight cycles", "export --format chrome",
+		"export --format svg --weight cycles", "export --format html",
+		"export --format speedscope --weight cycles",
+	};
+	unsigned int i;
+
+	make(self, PER_HART);
+	for (i = 0; i < sizeof(arguments) / sizeof(arguments[0]); i++) {
+		run(self, "%s -q trace.rtd", arguments[i]);
+		EXPECT_NE(NULL, strstr(self->out, "cycles (hart)")) {
+			TH_LOG("%s: %s", arguments[i], self->out);
+		}
+	}
+	run(self, "export -q --format ctf -o ctf trace.rtd; cat ctf/metadata");
+	EXPECT_NE(NULL, strstr(self->out, " _cycles__hart_;"));
+	run(self, "export -q --format folded --weight cycles trace.rtd");
+	EXPECT_STREQ("cycles (hart);source 0;0x20000 5\n", self->out);
+	run(self, "export -q --format folded --weight calls trace.rtd");
+	EXPECT_STREQ("source 0;0x20000 1\n", self->out);
+	write_file("trace.rtd.meta", PER_THREAD, strlen(PER_THREAD));
+	run(self, "export -q --format folded --weight cycles trace.rtd");
+	EXPECT_STREQ("source 0;0x20000 5\n", self->out);
+}
+
+/* The side-car file says whose counts they are, and nothing else does. */
+TEST_F(command, every_command_tells_whose_the_counts_may_be)
+{
+	static const char * const arguments[] = {
+		"report", "graph", "replay", "decode", "decode --format perf -o .",
+		"export --format folded", "export --format dqr -o dqr",
+	};
+	static const char * const said[][2] = {
+		{ PER_HART, ": counts are per hart and " },
+		{ "{}", ": counts may be per hart and " },
+		{ PER_THREAD, NULL },
+	};
+	unsigned int i, k;
+
+	make(self, "{}");
+	for (i = 0; i < sizeof(said) / sizeof(said[0]); i++) {
+		write_file("trace.rtd.meta", said[i][0], strlen(said[i][0]));
+		for (k = 0; k < sizeof(arguments) / sizeof(arguments[0]); k++) {
+			run(self, "%s trace.rtd; rm -rf dqr", arguments[k]);
+			EXPECT_NE(NULL, strstr(self->err, said[i][1] ? said[i][1] : ""));
+			EXPECT_EQ(said[i][1] != NULL,
+				  strstr(self->err, "per hart") != NULL) {
+				TH_LOG("%s: %s", arguments[k], self->err);
+			}
+		}
+	}
 }
 
 TEST_HARNESS_MAIN

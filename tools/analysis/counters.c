@@ -47,10 +47,15 @@ static void plain_name(const struct meta *meta,
 }
 
 /* The trace timestamp is not a hart count. */
-static void mark_hart(const struct meta *meta, char *name)
+static bool is_harts(const struct counters *counters, const char *name)
 {
-	if (meta && meta->hart_counts && strcmp(name, "timestamp"))
-		strcat(name, COUNTERS_HART);
+	return counters->meta && counters->meta->hart_counts &&
+	       strcmp(name, "timestamp");
+}
+
+bool counters_of_hart(const struct counters *counters, unsigned int column)
+{
+	return is_harts(counters, counters->name[column]);
 }
 
 void counters_names(const struct counters *counters,
@@ -74,7 +79,8 @@ void counters_names(const struct counters *counters,
 		snprintf(name[i] + length, NUMBERED, "#%u", same);
 	}
 	for (i = 0; header && i < count; i++)
-		mark_hart(counters->meta, name[i]);
+		if (is_harts(counters, name[i]))
+			strcat(name[i], COUNTERS_HART);
 }
 
 bool counters_is(const char *name, const char *wanted, size_t length)

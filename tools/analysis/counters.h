@@ -45,6 +45,9 @@ void counters_names(const struct counters *counters,
  */
 bool counters_is(const char *name, const char *wanted, size_t length);
 
+/** counters_of_hart() - whether a column has counts of all that ran on a hart */
+bool counters_of_hart(const struct counters *counters, unsigned int column);
+
 /**
  * counters_assign() - find or create a column for each counter of a record
  * @header:	the record's header, NULL for none

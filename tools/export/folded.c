@@ -6,12 +6,22 @@
 #include "../command.h"
 #include "export.h"
 
-/* Names along the path from the root. */
+/*
+ * Names along the path from the root. Only a frame around all others can say that the counts
+ * are per hart: the format has no place for it.
+ */
 static void put_path(struct export *export, uint32_t *path, uint32_t node)
 {
+	int weight = export->weighed_by;
 	char name[EXPORT_NAME_SIZE], *c;
 	uint32_t depth = 0;
 
+	if (weight >= TREE_COUNTER &&
+	    counters_of_hart(analysis_counters(export->analysis),
+			     (unsigned int)(weight - TREE_COUNTER))) {
+		put_text(export->out, export_weight_name(export, weight));
+		put_char(export->out, ';');
+	}
 	for (; node != TREE_ROOT; node = export->tree.node[node].parent)
 		path[depth++] = node;
 	while (depth) {

@@ -59,6 +59,22 @@ static void no_times(const char *name, const struct trace_stats *stats)
 		       name, untimed(stats));
 }
 
+/* Only the side-car file can tell; without one, or in an old one, nothing does. */
+static void whose_counts(const struct input *input, const struct trace_stats *stats)
+{
+	const struct meta *meta = &input->meta;
+	const char *name = input->options->path;
+
+	if (meta->per_thread || !(stats->counted || meta->counters))
+		return;
+	if (meta->hart_counts)
+		report("%s: counts are per hart and include everything that ran there; record without --per-cpu for per-thread counts",
+		       name);
+	else
+		report("%s: counts may be per hart and include everything that ran there: no side-car file says whether they are",
+		       name);
+}
+
 static void summarise(const struct input *input,
 		      const struct trace_stats *stats)
 {
@@ -90,9 +106,7 @@ static void summarise(const struct input *input,
 	if (*channels && all_records(stats))
 		report("%s: not decoded: channels %s (use -c N or -c all)", name,
 		       channels);
-	if (input->meta.hart_counts && input->meta.counters)
-		report("%s: counts are per hart and include everything that ran there; record without --per-cpu for per-thread counts",
-		       name);
+	whose_counts(input, stats);
 	if (stats->align_bytes)
 		report("%s: %" PRIu64 " byte%s skipped before the first message of the ring",
 		       name, COUNT(stats->align_bytes));

@@ -56,11 +56,23 @@ static void on_stream(void *context, unsigned int src, unsigned int channel)
 	trace->source[channel][trace->sources[channel]++] = (uint8_t)src;
 }
 
+/* The trace timestamp, which has no CSR, is nobody's count. */
+static bool counts_events(const struct perfrec_header *header)
+{
+	unsigned int i;
+
+	for (i = 0; i < header->counters; i++)
+		if (header->counter[i].csr)
+			return true;
+	return false;
+}
+
 static void on_header(void *context, const struct perfrec_header *header)
 {
 	struct trace *trace = context;
 
 	trace->stats.headers++;
+	trace->stats.counted |= counts_events(header);
 	trace->begun[header->channel][header->src] = true;
 	if (trace->ops->header)
 		trace->ops->header(trace->context, header);

@@ -53,6 +53,7 @@ struct trace_options {
  * @cut_bytes:	bytes of a last message that is cut off
  * @words:	stores per channel, of all channels
  * @headers:	headers
+ * @counted:	headers define counters besides the timestamp
  * @records:	records by enum perfrec_type
  * @no_header:	records among them that no header describes
  * @unaddressed: records among them whose addresses are not known
@@ -87,6 +88,7 @@ struct trace_stats {
 	uint64_t	cut_bytes;
 	uint64_t	words[PERFREC_CHANNELS];
 	uint64_t	headers;
+	bool		counted;
 	uint64_t	records[PERFREC_TYPES];
 	uint64_t	no_header;
 	uint64_t	unaddressed;
