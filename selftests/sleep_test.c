@@ -193,6 +193,37 @@ TEST_F_TIMEOUT(sleep, hibernation_keeps_what_was_captured_or_says_that_it_is_los
 	EXPECT_EQ(1, trace_consecutive(&self->stream, NULL, NULL));
 }
 
+/* Stores that wait for a reader go on for the sleep, and wait again after it. */
+TEST_F(sleep, a_store_that_waits)
+{
+	struct trace_writer writer;
+	char byte;
+	int ret;
+
+	if (variant->sink != SIFIVE_TRACE_SINK_SBA || variant->flags)
+		SKIP(return, "only what is drained waits");
+	ASSERT_EQ(0, trace_session_config(&self->s, variant->sink, 1 << 20,
+					  SIFIVE_TRACE_CONFIG_DRAIN |
+					  SIFIVE_TRACE_CONFIG_WAIT));
+	ASSERT_EQ(0, trace_start(self->s.fd, 0));
+	/* Somebody reads, so that waiting has no end. */
+	EXPECT_LE(0, fcntl(self->s.fd, F_SETFL, O_NONBLOCK));
+	EXPECT_GE(1, read(self->s.fd, &byte, 1));
+	ASSERT_EQ(0, trace_writer_start(&writer, &self->s, 0));
+	while (!(trace_flags(self->s.fd) & SIFIVE_TRACE_STATUS_WAITING))
+		usleep(1000);
+	ret = go_to_sleep(depth());
+	if (!ret) {
+		EXPECT_NE(0, trace_flags(self->s.fd) & SIFIVE_TRACE_STATUS_RUNNING);
+		while (!(trace_flags(self->s.fd) & SIFIVE_TRACE_STATUS_WAITING))
+			usleep(1000);
+	}
+	ASSERT_EQ(0, trace_stop(self->s.fd));
+	EXPECT_LT(0, trace_writer_stop(&writer));
+	if (ret)
+		SKIP(return, "%s to depth %s: %s", state(), depth(), strerror(-ret));
+}
+
 /* The same for the encoder of a CPU that is offline meanwhile. */
 TEST_F(sleep, the_last_encoder)
 {

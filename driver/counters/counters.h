@@ -91,10 +91,12 @@ struct sft_choice {
  * struct sft_sampling - records that the kernel writes
  * @set:	the SAMPLING request; off if interval and period are 0
  * @on:		the capture runs and the harts' streams have started
+ * @held:	encoders that get no records now, as the reader of their sink is behind
  */
 struct sft_sampling {
 	struct sifive_trace_sampling set;
 	bool on;
+	u64 held;
 };
 
 /**

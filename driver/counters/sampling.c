@@ -155,6 +155,13 @@ static u64 user_pc(struct pt_regs *regs)
 	return 0;
 }
 
+static bool is_held(const struct hart *h)
+{
+	const struct sft_encoder *e = to_encoder(h->encoder);
+
+	return READ_ONCE(sft_sampling.held) & BIT_ULL(e->index);
+}
+
 static void sample(struct perf_event *event, struct perf_sample_data *data,
 		   struct pt_regs *regs)
 {
@@ -165,8 +172,8 @@ static void sample(struct perf_event *event, struct perf_sample_data *data,
 	if (!pc || !READ_ONCE(sft_sampling.on) ||
 	    (unsigned long)event->overflow_handler_context != READ_ONCE(generation))
 		return;
-	/* Store nothing to a sink that is full or has failed. */
-	if (!h->on || !sft_component_enabled(h->owner) || !read_counters(h, now)) {
+	/* Store nothing to a sink that is full or has failed, or whose stores wait. */
+	if (!h->on || is_held(h) || !sft_component_enabled(h->owner) || !read_counters(h, now)) {
 		h->lost++;
 		return;
 	}

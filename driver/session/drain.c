@@ -5,12 +5,17 @@
  * detect that the ring was overwritten as a whole since the last look, the driver
  * writes a mark some way behind the newest byte: a sink word that no trace contains.
  * While the mark is there, the hardware has not written the whole ring. All functions
- * here are called with the system locked.
+ * here are called with the system locked, but for those of the thread that lets stores
+ * wait.
  */
 
+#include <linux/delay.h>
+#include <linux/kthread.h>
 #include <linux/ktime.h>
+#include <linux/sched.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
+#include <linux/spinlock.h>
 #include <linux/string.h>
 #include <linux/workqueue.h>
 
@@ -32,7 +37,22 @@
  * ring.
  */
 #define FASTEST		(200u * SZ_1M)
+#define BYTES_PER_US	200
 #define SELDOM		(HZ / 10)
+
+/*
+ * Stores wait from more unread bytes than a fourth of the ring until there are no more
+ * than an eighth. A sink as fast as that has three quarters at the next look: the rest is
+ * for what is stored until the pages are gone.
+ */
+#define WAIT_FROM	4
+#define WAIT_UNTIL	8
+#define WATCH_LEAST	250ul
+#define WATCH_MOST	10000ul
+#define WATCH_HELD	500ul
+
+/* How long stores wait for a reader, if there is none. */
+#define READER_NS	(5ull * NSEC_PER_SEC)
 
 /* The Error message that reports missing data, one for each source. */
 #define ERROR_TCODE	8
@@ -50,6 +70,9 @@
  * @reader:	the file that reads it, NULL = none yet
  * @at:		where the sink was written at the last look
  * @fill:	unread bytes before that
+ * @oldest:	where they begin; also read without the system's lock
+ * @alone:	stores do not wait for a reader in vain, or did not at this time
+ * @unattended:	they did for too long
  * @marked:	there is a mark
  * @mark:	where, in the sink
  * @covered:	the bytes in its place
@@ -77,6 +100,9 @@ struct drain {
 	const struct sft_file *reader;
 	u32 at;
 	size_t fill;
+	u32 oldest;
+	u64 alone;
+	bool unattended;
 	bool marked;
 	u32 mark;
 	u8 covered[WORD_MAX];
@@ -101,6 +127,12 @@ struct drain {
 
 static struct drain *drains;
 static unsigned long interval;	/* between looks, in jiffies */
+
+/* The thread that lets stores wait. It uses sinks and registers while @watching. */
+static struct task_struct *watcher;
+static DECLARE_WAIT_QUEUE_HEAD(watch_queue);
+static DEFINE_SPINLOCK(watch_lock);
+static bool watching;
 
 static void look_again(struct work_struct *work);
 static DECLARE_DELAYED_WORK(look_work, look_again);
@@ -201,6 +233,11 @@ static void peek(const struct drain *d, u8 *to, size_t count)
 
 /* ---- looks ------------------------------------------------------------------- */
 
+static void show_oldest(struct drain *d)
+{
+	WRITE_ONCE(d->oldest, (d->at + d->sink->size - d->fill) % d->sink->size);
+}
+
 /* Account for the oldest @count unread bytes as read or lost. */
 static void consume(struct drain *d, size_t count)
 {
@@ -211,6 +248,7 @@ static void consume(struct drain *d, size_t count)
 	} else {
 		d->known -= count;
 	}
+	show_oldest(d);
 }
 
 /* Account for all unread bytes as lost; @bytes are lost in total. */
@@ -241,6 +279,7 @@ static void lapped(struct drain *d, size_t step)
 	d->more = true;
 	lose(d, (u64)d->fill + step);
 	d->at = sft_sink_position(d->sink).wp;
+	show_oldest(d);
 }
 
 /* Look at the write pointer, and account for new bytes. */
@@ -276,13 +315,20 @@ static void look(struct drain *d)
 	}
 }
 
+/* Whether stores to a sink's encoders wait until its reader has made room. */
+static bool is_waited_for(const struct drain *d)
+{
+	return sft_mapping_held() & d->sink->encoders;
+}
+
 /* Whether to wake a sink's reader: it has enough bytes, or the sink is idle again. */
 static bool is_worth(struct drain *d)
 {
 	bool rests = d->moved && !d->fresh;
 
 	d->moved = d->fresh;
-	return d->missing || rests || (d->fresh && d->fill >= sft.state.watermark);
+	return d->missing || rests || is_waited_for(d) ||
+	       (d->fresh && d->fill >= sft.state.watermark);
 }
 
 /* Jiffies in which a sink at full speed fills half its ring. */
@@ -300,6 +346,17 @@ static unsigned long next_look(const struct drain *d)
 		       seldom(d->sink));
 }
 
+/* If nobody reads, stores go on: what they overwrite is counted. */
+static void mind_reader(struct drain *d)
+{
+	u64 now = ktime_get_ns();
+
+	if (d->reader || !is_waited_for(d))
+		d->alone = now;
+	else if (now - d->alone > READER_NS)
+		WRITE_ONCE(d->unattended, true);
+}
+
 static void look_again(struct work_struct *work)
 {
 	unsigned long next = SELDOM;
@@ -313,6 +370,7 @@ static void look_again(struct work_struct *work)
 	}
 	for (d = drains; d < drains + sft_hw.capture.sinks; d++) {
 		look(d);
+		mind_reader(d);
 		worth |= is_worth(d);
 		next = min(next, next_look(d));
 		d->fresh = 0;
@@ -322,6 +380,95 @@ static void look_again(struct work_struct *work)
 	if (worth)
 		sft_wake_pollers();
 	sft_unlock();
+}
+
+/* ---- stores that wait -------------------------------------------------------- */
+
+static size_t unread_now(const struct drain *d)
+{
+	u32 at = sft_sink_position(d->sink).wp;
+
+	return (at + d->sink->size - READ_ONCE(d->oldest)) % d->sink->size;
+}
+
+static bool is_crowded(const struct drain *d, size_t unread)
+{
+	size_t part = is_waited_for(d) ? WAIT_UNTIL : WAIT_FROM;
+
+	return !READ_ONCE(d->unattended) && unread > d->sink->size / part;
+}
+
+/* Microseconds in which a sink at full speed gets three quarters full. */
+static unsigned long fills_in(const struct drain *d, size_t unread)
+{
+	size_t most = d->sink->size / 4 * 3;
+
+	return unread < most ? (most - unread) / BYTES_PER_US : 0;
+}
+
+/* The encoders whose sinks have no room; sets @us to the time until the next look. */
+static u64 see(unsigned long *us)
+{
+	const struct drain *d;
+	u64 encoders = 0;
+	size_t unread;
+
+	*us = WATCH_MOST;
+	spin_lock(&watch_lock);
+	for (d = drains; watching && d < drains + sft_hw.capture.sinks; d++) {
+		unread = unread_now(d);
+		if (is_crowded(d, unread))
+			encoders |= d->sink->encoders;
+		*us = min(*us, fills_in(d, unread));
+	}
+	spin_unlock(&watch_lock);
+	if (encoders)
+		*us = min(*us, WATCH_HELD);
+	*us = max(*us, WATCH_LEAST);
+	return encoders;
+}
+
+/*
+ * Runs before all programs, and without the system's lock: whoever has it may have to
+ * wait for a program.
+ */
+static int watch(void *unused)
+{
+	unsigned long us;
+	u64 encoders;
+
+	sched_set_fifo(current);
+	while (!kthread_should_stop()) {
+		wait_event_idle(watch_queue, READ_ONCE(watching) || kthread_should_stop());
+		encoders = see(&us);
+		if (encoders != sft_mapping_held()) {
+			sft_mapping_hold(encoders);
+			/* Wake the reader. */
+			mod_delayed_work(system_highpri_wq, &look_work, 0);
+		}
+		usleep_range_state(us, us + us / 4, TASK_IDLE);
+	}
+	return 0;
+}
+
+static void set_watching(bool on)
+{
+	if (on)
+		sft_mapping_gate(true);
+	spin_lock(&watch_lock);
+	watching = on;
+	spin_unlock(&watch_lock);
+	if (on)
+		wake_up(&watch_queue);
+	else
+		sft_mapping_gate(false);
+}
+
+/* Called when a CPU goes offline: its encoder's registers are not read any more. */
+void sft_drain_cpu_offline(void)
+{
+	spin_lock(&watch_lock);
+	spin_unlock(&watch_lock);
 }
 
 /* ---- reading ----------------------------------------------------------------- */
@@ -458,6 +605,7 @@ ssize_t sft_drain_read(struct sft_file *file, void *to, size_t count, struct sft
 	if (d->reader && d->reader != file)
 		return sft_fail(why, -EBUSY, "another open file reads this sink");
 	d->reader = file;
+	WRITE_ONCE(d->unattended, false);
 	done = give(d, to, count);
 	return done || !is_live() ? done : -EAGAIN;
 }
@@ -490,7 +638,8 @@ bool sft_drain_ready(int sink)
 	for (i = 0; i < sft_hw.capture.sinks; i++) {
 		if (sink != SFT_ALL_SINKS && sink != (int)i)
 			continue;
-		if (sft_drain_unread(i) >= enough || drains[i].missing)
+		if (sft_drain_unread(i) >= enough || drains[i].missing ||
+		    is_waited_for(&drains[i]))
 			return true;
 	}
 	return !is_live();
@@ -546,11 +695,14 @@ void sft_drain_start(void)
 		return;
 	for (d = drains; d < drains + sft_hw.capture.sinks; d++) {
 		move_mark(d);
+		d->alone = ktime_get_ns();
 		if (!d->fill)
-			d->clean = ktime_get_ns();
+			d->clean = d->alone;
 	}
 	interval = 1;
 	mod_delayed_work(system_highpri_wq, &look_work, interval);
+	if (sft_hw.capture.flags & SIFIVE_TRACE_CONFIG_WAIT)
+		set_watching(true);
 }
 
 /* Called after the hardware has stopped. */
@@ -558,6 +710,7 @@ void sft_drain_stop(void)
 {
 	struct drain *d;
 
+	set_watching(false);
 	for (d = drains; drains && d < drains + sft_hw.capture.sinks; d++) {
 		look(d);
 		remove_mark(d);
@@ -572,6 +725,7 @@ void sft_drain_lose(unsigned int i)
 	if (drains[i].fill)
 		lose(&drains[i], drains[i].fill);
 	drains[i].at = 0;
+	show_oldest(&drains[i]);
 }
 
 /* Called when the capture is freed. */
@@ -581,7 +735,14 @@ void sft_drain_clear(void)
 	drains = NULL;
 }
 
+int sft_drain_init(void)
+{
+	watcher = kthread_run(watch, NULL, "sifive-trace");
+	return PTR_ERR_OR_ZERO(watcher);
+}
+
 void sft_drain_exit(void)
 {
+	kthread_stop(watcher);
 	cancel_delayed_work_sync(&look_work);
 }

@@ -117,7 +117,8 @@ static int check_config(const struct sifive_trace_config *config,
 			struct sft_why *why)
 {
 	const u32 flags = SIFIVE_TRACE_CONFIG_RING | SIFIVE_TRACE_CONFIG_OVERFLOW |
-			  SIFIVE_TRACE_CONFIG_NO_TIMESTAMP | SIFIVE_TRACE_CONFIG_DRAIN;
+			  SIFIVE_TRACE_CONFIG_NO_TIMESTAMP | SIFIVE_TRACE_CONFIG_DRAIN |
+			  SIFIVE_TRACE_CONFIG_WAIT;
 	const u32 both = SIFIVE_TRACE_CONFIG_RING | SIFIVE_TRACE_CONFIG_DRAIN;
 	unsigned int encoders = sft_topology_count(&sft_hw.encoders);
 
@@ -132,6 +133,15 @@ static int check_config(const struct sifive_trace_config *config,
 		return sft_fail(why, -EINVAL, "SRAM cannot be drained: use SBA");
 	if (config->flags & SIFIVE_TRACE_CONFIG_DRAIN && config->buffer < SZ_4K)
 		return sft_fail(why, -EINVAL, "draining needs a buffer of 4096 bytes or more");
+	if (config->flags & SIFIVE_TRACE_CONFIG_WAIT) {
+		if (!(config->flags & SIFIVE_TRACE_CONFIG_DRAIN))
+			return sft_fail(why, -EINVAL, "WAIT goes with DRAIN");
+		if (config->flags & SIFIVE_TRACE_CONFIG_OVERFLOW)
+			return sft_fail(why, -EINVAL, "WAIT and OVERFLOW exclude each other");
+		if (config->buffer < SZ_64K)
+			return sft_fail(why, -EINVAL,
+					"waiting needs a buffer of 65536 bytes or more");
+	}
 	if (config->prescale > 3)
 		return sft_fail(why, -EINVAL, "prescale is %u: it can be 0 to 3", config->prescale);
 	if (!config->channels)
@@ -410,6 +420,7 @@ static void report_contents(struct sifive_trace_status *status)
 		report_component(status, f);
 	status->counters_lost = sft_counters.lost;
 	sft_sampling_status(status);
+	sft_mapping_waits(status);
 }
 
 /*

@@ -25,9 +25,12 @@ static int __init sft_init(void)
 	ret = sft_session_init();
 	if (ret)
 		goto access;
-	ret = sft_chardev_init();
+	ret = sft_drain_init();
 	if (ret)
 		goto session;
+	ret = sft_chardev_init();
+	if (ret)
+		goto drain;
 	ret = platform_register_drivers(drivers, ARRAY_SIZE(drivers));
 	if (!ret) {
 		sft_nodes_report();
@@ -35,6 +38,7 @@ static int __init sft_init(void)
 	}
 	sft_nodes_exit();
 	sft_chardev_exit();
+drain:
 	sft_drain_exit();
 session:
 	sft_session_exit();

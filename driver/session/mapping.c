@@ -4,11 +4,14 @@
  * threads, and the page in which the library counts losses.
  */
 
+#include <linux/atomic.h>
 #include <linux/capability.h>
 #include <linux/file.h>
 #include <linux/fs.h>
+#include <linux/ktime.h>
 #include <linux/mm.h>
 #include <linux/security.h>
+#include <linux/wait.h>
 
 #include "../hardware/compat.h"
 #include "session.h"
@@ -31,15 +34,22 @@ struct page_of {
 /*
  * A copy of what a page fault checks, with its own lock. perf holds its locks while it
  * writes to user memory, and is called with the system locked, so mmap() and page
- * faults must not take the system's lock.
+ * faults must not take the system's lock. While stores may wait (@gated), those to the
+ * pages of the encoders in @held do.
  */
 static DEFINE_MUTEX(map_lock);
 static struct {
 	const struct sft_file *owner;
 	u64 generation;
 	bool slots;
+	bool gated;
+	u64 held;
 	struct page_of page[SIFIVE_TRACE_MAX_ENCODERS];
 } map;
+
+/* Threads whose stores wait; how often, and how long in nanoseconds, since CONFIG. */
+static DECLARE_WAIT_QUEUE_HEAD(waiting);
+static atomic64_t waits, waited;
 
 /* User mode writes this page: its values are reported, never relied on. */
 static struct sifive_trace_losses *losses;
@@ -48,6 +58,8 @@ static struct sifive_trace_losses *losses;
 void sft_mapping_clear(void)
 {
 	clear_page(losses);
+	atomic64_set(&waits, 0);
+	atomic64_set(&waited, 0);
 }
 
 void sft_mapping_losses(struct sifive_trace_losses *out)
@@ -100,7 +112,63 @@ void sft_mapping_release(void)
 	mutex_lock(&map_lock);
 	map.owner = NULL;
 	mutex_unlock(&map_lock);
+	sft_mapping_gate(false);
 	unmap_mapping_range(sft.owner->mapping, 0, 0, 1);
+}
+
+/* Called under map_lock. */
+static void set_held(u64 encoders)
+{
+	WRITE_ONCE(map.held, encoders);
+	WRITE_ONCE(sft_sampling.held, encoders);
+}
+
+/* Whether stores may be made to wait from now on; none waits any more if not. */
+void sft_mapping_gate(bool on)
+{
+	mutex_lock(&map_lock);
+	map.gated = on && map.owner;
+	set_held(0);
+	mutex_unlock(&map_lock);
+	wake_up_all(&waiting);
+}
+
+/*
+ * Let stores to the pages of @encoders wait, and no others. No program can access these
+ * pages when this returns. Called without the system's lock; a session does not end
+ * meanwhile, as map_lock is held.
+ */
+void sft_mapping_hold(u64 encoders)
+{
+	unsigned int i;
+	u64 fresh;
+
+	mutex_lock(&map_lock);
+	if (!map.gated)
+		encoders = 0;
+	fresh = encoders & ~map.held;
+	set_held(encoders);
+	for (i = 0; i < SIFIVE_TRACE_MAX_ENCODERS; i++)
+		if (fresh & BIT_ULL(i))
+			unmap_mapping_range(map.owner->mapping, (loff_t)i << PAGE_SHIFT,
+					    PAGE_SIZE, 1);
+	mutex_unlock(&map_lock);
+	wake_up_all(&waiting);
+}
+
+/* The encoders whose stores wait. */
+u64 sft_mapping_held(void)
+{
+	return READ_ONCE(map.held);
+}
+
+/* How often and how long stores have waited; not those that still do. */
+void sft_mapping_waits(struct sifive_trace_status *status)
+{
+	status->waits = atomic64_read(&waits);
+	status->waited = atomic64_read(&waited);
+	if (sft_mapping_held())
+		status->flags |= SIFIVE_TRACE_STATUS_WAITING;
 }
 
 static bool may_touch(const struct sft_file *file)
@@ -122,9 +190,39 @@ static unsigned long frame(const struct vm_fault *vmf)
 	return page ? page_to_pfn(page) : 0;
 }
 
+static bool is_held(unsigned long pgoff)
+{
+	return pgoff < SIFIVE_TRACE_MAX_ENCODERS && sft_mapping_held() & BIT_ULL(pgoff);
+}
+
+/*
+ * Wait without the mmap lock, so that other threads of the program fault, map and unmap
+ * meanwhile; then try again. Any signal is handled first. The file keeps this module
+ * while the mapping may go. The kernel's own accesses do not wait, since it may hold
+ * locks that the reader needs.
+ */
+static vm_fault_t wait_for_room(struct vm_fault *vmf)
+{
+	unsigned long pgoff = vmf->vma->vm_pgoff;
+	u64 begin = ktime_get_ns();
+	struct file *filp;
+
+	if (!(vmf->flags & FAULT_FLAG_USER))
+		return VM_FAULT_SIGBUS;
+	if (!(vmf->flags & FAULT_FLAG_ALLOW_RETRY))
+		return VM_FAULT_NOPAGE;
+	filp = get_file(vmf->vma->vm_file);
+	mmap_read_unlock(vmf->vma->vm_mm);
+	wait_event_interruptible(waiting, !is_held(pgoff));
+	atomic64_inc(&waits);
+	atomic64_add(ktime_get_ns() - begin, &waited);
+	fput(filp);
+	return VM_FAULT_RETRY;
+}
+
 /*
  * Insert pages on fault, under map_lock: none appears after a session's mappings are
- * removed.
+ * removed, or while stores to the page wait.
  */
 static vm_fault_t sft_fault(struct vm_fault *vmf)
 {
@@ -134,6 +232,10 @@ static vm_fault_t sft_fault(struct vm_fault *vmf)
 
 	mutex_lock(&map_lock);
 	if (may_touch(vma->vm_file->private_data)) {
+		if (is_held(vma->vm_pgoff)) {
+			mutex_unlock(&map_lock);
+			return wait_for_room(vmf);
+		}
 		pfn = frame(vmf);
 		if (pfn)
 			ret = vmf_insert_pfn(vma, vmf->address & PAGE_MASK, pfn);

@@ -13,7 +13,8 @@
  * Other locks, in the order in which they are taken: a file's read_lock;
  * snapshot.c's copy_lock, which keeps the buffers; sampling.c's follow_lock and
  * chardev.c's sink_nodes_lock; the system's lock; mapping.c's map_lock, the only one
- * that a page fault takes.
+ * that a page fault takes, and drain.c's watch_lock, which guards what its thread reads.
+ * That thread takes only these two, as a reader may hold the others and not run.
  */
 #ifndef SFT_SESSION_H
 #define SFT_SESSION_H
@@ -146,6 +147,10 @@ int sft_mapping_attach(struct sft_file *file, struct sifive_trace_attach *attach
 		       struct sifive_trace_attach __user *uarg);
 void sft_mapping_clear(void);
 void sft_mapping_losses(struct sifive_trace_losses *losses);
+void sft_mapping_gate(bool on);
+void sft_mapping_hold(u64 encoders);
+u64 sft_mapping_held(void);
+void sft_mapping_waits(struct sifive_trace_status *status);
 int sft_mapping_init(void);
 void sft_mapping_exit(void);
 int sft_mmap(struct file *filp, struct vm_area_struct *vma);
@@ -158,6 +163,8 @@ void sft_drain_stop(void);
 void sft_drain_rewind(void);
 void sft_drain_lose(unsigned int i);
 void sft_drain_clear(void);
+void sft_drain_cpu_offline(void);
+int sft_drain_init(void);
 void sft_drain_exit(void);
 ssize_t sft_drain_read(struct sft_file *file, void *to, size_t count, struct sft_why *why);
 void sft_drain_leave(const struct sft_file *file);

@@ -262,6 +262,18 @@ struct sifive_trace_config {
  * bytes or more; EINVAL together with SIFIVE_TRACE_CONFIG_RING.
  */
 #define SIFIVE_TRACE_CONFIG_DRAIN	(1u << 3)
+/*
+ * Stores wait while a sink has no room, so that a slow reader loses nothing: a program's
+ * store to a stimulus page sleeps in its page fault until there is room, the capture stops
+ * or the session ends. Signals are handled meanwhile. Records that the kernel writes do not
+ * wait: they count as lost. If no file reads the sink, stores wait for 5 seconds only; then
+ * they continue, and what they overwrite counts as lost bytes. A system call that accesses
+ * a page whose stores wait gets EFAULT. What is stored until the driver detects that there
+ * is no room must fit into three quarters of the buffer; otherwise bytes are lost. EINVAL:
+ * without SIFIVE_TRACE_CONFIG_DRAIN, with SIFIVE_TRACE_CONFIG_OVERFLOW, or with less than
+ * 65536 bytes.
+ */
+#define SIFIVE_TRACE_CONFIG_WAIT	(1u << 4)
 
 /**
  * struct sifive_trace_event - an event to count
@@ -491,6 +503,9 @@ struct sifive_trace_query {
  * @gaps:	out: with SIFIVE_TRACE_CONFIG_DRAIN: how often bytes were overwritten before
  *		they were read, in all sinks
  * @lost:	out: the number of these bytes; a minimum with SIFIVE_TRACE_STATUS_GAP_MORE
+ * @waits:	out: with SIFIVE_TRACE_CONFIG_WAIT: how often stores have waited since CONFIG
+ * @waited:	out: for how long, in nanoseconds, the sum over all threads; stores that still
+ *		wait are not included
  *
  * SIFIVE_TRACE_IOC_STATUS. Needs no privilege. Registers: teControl, tfControl, tsControl,
  * itcTraceEnable and the sink registers, which are compared with what was programmed. On
@@ -518,6 +533,8 @@ struct sifive_trace_status {
 	__u64	changed;
 	__u64	gaps;
 	__u64	lost;
+	__u64	waits;
+	__u64	waited;
 };
 
 /* A session has the hardware. */
@@ -541,6 +558,8 @@ struct sifive_trace_status {
 #define SIFIVE_TRACE_STATUS_GAP		(1u << 7)
 /* More bytes were lost than counted: the ring was overwritten more than once. */
 #define SIFIVE_TRACE_STATUS_GAP_MORE	(1u << 8)
+/* Stores wait for the reader of a sink. */
+#define SIFIVE_TRACE_STATUS_WAITING	(1u << 9)
 
 /**
  * struct sifive_trace_sink - a sink of the capture

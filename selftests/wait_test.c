@@ -1,0 +1,547 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Proves that with SIFIVE_TRACE_CONFIG_WAIT no store is lost to a slow reader: harts that
+ * store without pause wait while there is no room; that a waiting store ends with its
+ * process, STOP, unbinding, sleep and the reader's death; and that all else goes on
+ * meanwhile.
+ *
+ * TRACE_ROUNDS: how often the reader lets the stores wait (default 6).
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "kselftest_harness.h"
+#include "trace_more.h"
+
+/* What is stored until the driver has noticed must fit: the emulator may pause long. */
+#define BUFFER		0x400000
+#define BUFFER_LEAST	0x100000
+
+#define WRITERS		64
+#define CHUNK		65536
+
+/* How long stores wait for a reader, in seconds. */
+#define ALONE		5
+
+/**
+ * struct reader - what was read, checked as it comes
+ * @fd:		open for reading
+ * @next:	the value that follows, by source
+ * @wrong:	values that did not follow
+ * @bytes:	how many were read
+ */
+struct reader {
+	int fd;
+	uint32_t next[WRITERS];
+	uint32_t wrong;
+	uint64_t bytes;
+};
+
+FIXTURE(wait) {
+	struct trace_session s;
+	struct trace_session each[WRITERS];
+	struct trace_writer writer[WRITERS];
+	uint32_t writers;
+	struct reader reader;
+};
+
+static int configure(struct _test_data_wait *self, uint64_t buffer)
+{
+	return trace_session_config(&self->s, SIFIVE_TRACE_SINK_SBA, buffer,
+				    SIFIVE_TRACE_CONFIG_DRAIN | SIFIVE_TRACE_CONFIG_WAIT);
+}
+
+/* All encoders, or one if they have sinks of their own. */
+static void take(struct __test_metadata *_metadata, struct _test_data_wait *self)
+{
+	struct sifive_trace_encoder encoder;
+	uint64_t buffer = BUFFER;
+	uint32_t i;
+
+	ASSERT_EQ(0, trace_session_open(&self->s, 0));
+	for (i = 0; i < self->s.info.encoders; i++)
+		if (!trace_encoder(self->s.fd, i, &encoder) && encoder.cpu >= 0)
+			self->s.also |= BIT64(i);
+	if (configure(self, buffer) == -ENOMEM)
+		buffer = BUFFER_LEAST;
+	ASSERT_EQ(0, configure(self, buffer));
+	if (self->s.config.sinks > 1) {
+		self->s.also = 0;
+		ASSERT_EQ(0, configure(self, buffer));
+	}
+	self->writers = 0;
+	for (i = 0; i < self->s.info.encoders; i++) {
+		struct trace_session *s = &self->each[self->writers];
+
+		ASSERT_EQ(0, trace_encoder(self->s.fd, i, &encoder));
+		if (!(self->s.config.encoders & BIT64(i)))
+			continue;
+		*s = self->s;
+		s->encoder = encoder;
+		s->reg = trace_register(&encoder, TRACE_CHANNEL);
+		s->page = trace_map(self->s.fd, &encoder);
+		ASSERT_NE(NULL, s->page);
+		self->writers++;
+	}
+}
+
+FIXTURE_SETUP(wait)
+{
+	struct trace_session s;
+
+	ASSERT_EQ(0, trace_session_open(&s, 0));
+	if (!trace_has_sink(&s, SIFIVE_TRACE_SINK_SBA))
+		SKIP(return, "this board has no SBA sink");
+	trace_session_close(&s);
+	take(_metadata, self);
+	self->reader.fd = open(TRACE_DEVICE, O_RDONLY | O_NONBLOCK);
+	ASSERT_LE(0, self->reader.fd);
+}
+
+FIXTURE_TEARDOWN(wait)
+{
+	uint32_t i;
+
+	for (i = 0; i < self->writers; i++)
+		trace_unmap(self->each[i].page);
+	trace_session_close(&self->s);
+	close(self->reader.fd);
+}
+
+static void start_writers(struct __test_metadata *_metadata, struct _test_data_wait *self)
+{
+	uint32_t i;
+
+	for (i = 0; i < self->writers; i++)
+		ASSERT_EQ(0, trace_writer_start(&self->writer[i], &self->each[i], 0));
+}
+
+static bool waits(int fd)
+{
+	return trace_flags(fd) & SIFIVE_TRACE_STATUS_WAITING;
+}
+
+static void until_waiting(const struct _test_data_wait *self)
+{
+	while (!waits(self->s.fd))
+		usleep(1000);
+}
+
+/* Each source's values follow each other. A read() gives whole messages. */
+static int check(struct reader *r, unsigned int src_bits, const uint8_t *bytes, size_t size)
+{
+	struct trace_stream stream;
+	size_t i;
+
+	if (trace_decode(bytes, size, src_bits, &stream))
+		return -EBADMSG;
+	for (i = 0; i < stream.count; i++) {
+		const struct trace_message *m = &stream.message[i];
+
+		if (m->tcode == TRACE_TCODE_ERROR)
+			r->wrong++;
+		if (m->tcode == TRACE_TCODE_DATA)
+			r->wrong += m->value != r->next[m->src]++;
+	}
+	free(stream.message);
+	return stream.cut ? -EBADMSG : 0;
+}
+
+/* Read what there is; 0 at the end, 1 if more may come, or a negative errno. */
+static int read_some(struct _test_data_wait *self)
+{
+	static uint8_t bytes[CHUNK];
+	ssize_t got = read(self->reader.fd, bytes, sizeof(bytes));
+
+	if (got < 0)
+		return errno == EAGAIN ? 1 : -errno;
+	self->reader.bytes += (uint64_t)got;
+	return check(&self->reader, self->s.encoder.src_bits, bytes, (size_t)got) ?:
+		got > 0;
+}
+
+static void *stop_all(void *arg)
+{
+	struct _test_data_wait *self = arg;
+	uint32_t i;
+
+	for (i = 0; i < self->writers; i++)
+		__atomic_store_n(&self->writer[i].quit, true, __ATOMIC_RELAXED);
+	for (i = 0; i < self->writers; i++)
+		trace_writer_stop(&self->writer[i]);
+	return (void *)(intptr_t)trace_stop(self->s.fd);
+}
+
+/* Read to the end, which the writers need in order to stop. */
+static void read_to_end(struct __test_metadata *_metadata, struct _test_data_wait *self)
+{
+	pthread_t thread;
+	void *stopped;
+	int ret;
+
+	ASSERT_EQ(0, pthread_create(&thread, NULL, stop_all, self));
+	do {
+		ret = read_some(self);
+		ASSERT_LE(0, ret);
+	} while (ret);
+	pthread_join(thread, &stopped);
+	EXPECT_EQ(NULL, stopped);
+}
+
+static void check_all(struct __test_metadata *_metadata, struct _test_data_wait *self)
+{
+	struct sifive_trace_status status;
+	uint32_t i;
+
+	EXPECT_EQ(0, self->reader.wrong);
+	for (i = 0; i < self->writers; i++)
+		EXPECT_EQ(self->writer[i].next,
+			  self->reader.next[self->each[i].encoder.src]);
+	ASSERT_EQ(0, trace_status(self->s.fd, &status));
+	EXPECT_EQ(0, status.gaps);
+	EXPECT_EQ(0, status.lost);
+	EXPECT_LT(0, status.waits);
+	EXPECT_LT(0, status.waited);
+	EXPECT_EQ(0, status.flags & SIFIVE_TRACE_STATUS_WAITING);
+}
+
+/* ---- a slow reader --------------------------------------------------------- */
+
+TEST_F(wait, harts_that_never_pause_lose_nothing_to_a_slow_reader)
+{
+	uint64_t rounds = trace_setting("TRACE_ROUNDS", 6), i;
+	struct sifive_trace_status status;
+
+	ASSERT_EQ(0, trace_start(self->s.fd, 0));
+	start_writers(_metadata, self);
+	for (i = 0; i < rounds; i++) {
+		until_waiting(self);
+		usleep(20000);
+		ASSERT_EQ(0, trace_status(self->s.fd, &status));
+		EXPECT_GT(self->s.config.buffer, status.bytes);
+		while (waits(self->s.fd))
+			ASSERT_EQ(1, read_some(self));
+	}
+	read_to_end(_metadata, self);
+	EXPECT_LT(rounds * self->s.config.buffer / 8, self->reader.bytes);
+	check_all(_metadata, self);
+}
+
+TEST_F(wait, no_store_is_made_while_stores_wait)
+{
+	uint32_t i, next[WRITERS];
+
+	ASSERT_EQ(0, trace_start(self->s.fd, 0));
+	ASSERT_EQ(1, read_some(self));
+	start_writers(_metadata, self);
+	until_waiting(self);
+	usleep(100000);
+	for (i = 0; i < self->writers; i++)
+		next[i] = __atomic_load_n(&self->writer[i].next, __ATOMIC_ACQUIRE);
+	usleep(100000);
+	/* One store may have been on its way, or not counted yet. */
+	for (i = 0; i < self->writers; i++)
+		EXPECT_GE(next[i] + 1,
+			  __atomic_load_n(&self->writer[i].next, __ATOMIC_ACQUIRE));
+	EXPECT_TRUE(waits(self->s.fd));
+	read_to_end(_metadata, self);
+	check_all(_metadata, self);
+}
+
+TEST_F(wait, the_program_maps_and_unmaps_meanwhile)
+{
+	void *memory;
+
+	ASSERT_EQ(0, trace_start(self->s.fd, 0));
+	ASSERT_EQ(1, read_some(self));
+	start_writers(_metadata, self);
+	until_waiting(self);
+	usleep(100000);
+	memory = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	ASSERT_NE(MAP_FAILED, memory);
+	*(volatile char *)memory = 1;
+	EXPECT_EQ(0, munmap(memory, 4096));
+	EXPECT_TRUE(waits(self->s.fd));
+	read_to_end(_metadata, self);
+	check_all(_metadata, self);
+}
+
+static volatile sig_atomic_t handled;
+
+static void handle(int number)
+{
+	handled = number;
+}
+
+TEST_F(wait, signals_are_handled_meanwhile)
+{
+	struct sigaction action = { .sa_handler = handle };
+
+	handled = 0;
+	ASSERT_EQ(0, sigaction(SIGUSR1, &action, NULL));
+	ASSERT_EQ(0, trace_start(self->s.fd, 0));
+	ASSERT_EQ(1, read_some(self));
+	start_writers(_metadata, self);
+	until_waiting(self);
+	usleep(100000);
+	ASSERT_EQ(0, pthread_kill(self->writer[0].thread, SIGUSR1));
+	while (!handled)
+		usleep(1000);
+	EXPECT_TRUE(waits(self->s.fd));
+	read_to_end(_metadata, self);
+	check_all(_metadata, self);
+}
+
+TEST_F(wait, system_calls_do_not_wait)
+{
+	int ends[2];
+
+	ASSERT_EQ(0, pipe(ends));
+	ASSERT_EQ(0, trace_start(self->s.fd, 0));
+	ASSERT_EQ(1, read_some(self));
+	start_writers(_metadata, self);
+	until_waiting(self);
+	EXPECT_EQ(-1, write(ends[1], self->each[0].page, 4));
+	EXPECT_EQ(EFAULT, errno);
+	read_to_end(_metadata, self);
+	check_all(_metadata, self);
+	close(ends[0]);
+	close(ends[1]);
+}
+
+TEST_F(wait, samples_do_not_wait_and_are_counted)
+{
+	struct sifive_trace_sampling sampling = TRACE_ARG(sifive_trace_sampling);
+	struct sifive_trace_status before, after;
+
+	sampling.interval = 1000000;
+	sampling.flags = SIFIVE_TRACE_SAMPLING_ALL;
+	sampling.channel = trace_register(&self->each[0].encoder, TRACE_CHANNEL + 1);
+	ASSERT_EQ(0, trace_ioctl(self->s.fd, SIFIVE_TRACE_IOC_SAMPLING, &sampling));
+	ASSERT_EQ(0, trace_start(self->s.fd, 0));
+	ASSERT_EQ(1, read_some(self));
+	start_writers(_metadata, self);
+	until_waiting(self);
+	ASSERT_EQ(0, trace_status(self->s.fd, &before));
+	/* A hart that is not idle is sampled. */
+	do {
+		ASSERT_EQ(0, trace_status(self->s.fd, &after));
+	} while (after.samples_lost < before.samples_lost + 20);
+	EXPECT_EQ(before.samples, after.samples);
+	EXPECT_TRUE(waits(self->s.fd));
+	read_to_end(_metadata, self);
+}
+
+/* ---- the end of waiting ---------------------------------------------------- */
+
+TEST_F(wait, stop_lets_stores_go_on)
+{
+	ASSERT_EQ(0, trace_start(self->s.fd, 0));
+	ASSERT_EQ(1, read_some(self));
+	start_writers(_metadata, self);
+	until_waiting(self);
+	ASSERT_EQ(0, trace_stop(self->s.fd));
+	EXPECT_FALSE(waits(self->s.fd));
+	EXPECT_EQ(NULL, stop_all(self));
+	/* START goes on with the bytes that are there, and REWIND without them. */
+	ASSERT_EQ(0, trace_start(self->s.fd, 0));
+	until_waiting(self);
+	ASSERT_EQ(0, trace_stop(self->s.fd));
+	ASSERT_EQ(0, trace_start(self->s.fd, SIFIVE_TRACE_START_REWIND));
+	usleep(100000);
+	EXPECT_FALSE(waits(self->s.fd));
+}
+
+/* Stores without end, in a session of its own, which a reader must have begun to read. */
+static void store_for_ever(int ready)
+{
+	struct trace_session s;
+
+	if (trace_session_open(&s, 0) ||
+	    trace_session_config(&s, SIFIVE_TRACE_SINK_SBA, BUFFER_LEAST,
+				 SIFIVE_TRACE_CONFIG_DRAIN | SIFIVE_TRACE_CONFIG_WAIT) ||
+	    trace_start(s.fd, 0) || write(ready, "", 1) != 1)
+		_exit(1);
+	for (;;)
+		trace_store(s.page, s.reg, 0, 4);
+}
+
+TEST_F(wait, a_waiting_store_ends_with_its_process)
+{
+	int ends[2], status, round;
+	pid_t child;
+	char byte;
+
+	ASSERT_EQ(0, pipe(ends));
+	while (self->writers)
+		trace_unmap(self->each[--self->writers].page);
+	trace_session_close(&self->s);
+	for (round = 0; round < 20; round++) {
+		child = fork();
+		ASSERT_LE(0, child);
+		if (!child)
+			store_for_ever(ends[1]);
+		ASSERT_EQ(1, read(ends[0], &byte, 1));
+		while (!waits(self->reader.fd))
+			usleep(1000);
+		/* Handled by default, which ends the process, too. */
+		ASSERT_EQ(0, kill(child, round & 1 ? SIGTERM : SIGKILL));
+		ASSERT_EQ(child, waitpid(child, &status, 0));
+		EXPECT_TRUE(WIFSIGNALED(status));
+		EXPECT_EQ(0, trace_flags(self->reader.fd) & SIFIVE_TRACE_STATUS_CONFIGURED);
+		/* What it had stored can be read. */
+		ASSERT_EQ(0, lseek(self->reader.fd, 0, SEEK_SET));
+		ASSERT_EQ(1, read(self->reader.fd, &byte, 1));
+	}
+	close(ends[0]);
+	close(ends[1]);
+}
+
+static void go_on_alone(struct __test_metadata *_metadata, struct _test_data_wait *self)
+{
+	struct sifive_trace_status status;
+	double begin;
+
+	until_waiting(self);
+	begin = trace_clock();
+	while (waits(self->s.fd))
+		usleep(1000);
+	EXPECT_LT(ALONE - 1, trace_clock() - begin);
+	do {
+		ASSERT_EQ(0, trace_status(self->s.fd, &status));
+	} while (!status.gaps);
+}
+
+TEST_F(wait, stores_go_on_when_nobody_has_read)
+{
+	ASSERT_EQ(0, trace_start(self->s.fd, 0));
+	start_writers(_metadata, self);
+	go_on_alone(_metadata, self);
+	/* From then on as if nothing had been. */
+	while (!waits(self->s.fd))
+		ASSERT_EQ(1, read_some(self));
+	EXPECT_LT(0, self->reader.wrong);
+	read_to_end(_metadata, self);
+}
+
+TEST_F(wait, stores_go_on_when_the_reader_has_died)
+{
+	ASSERT_EQ(0, trace_start(self->s.fd, 0));
+	start_writers(_metadata, self);
+	until_waiting(self);
+	while (waits(self->s.fd))
+		ASSERT_EQ(1, read_some(self));
+	EXPECT_EQ(0, self->reader.wrong);
+	close(self->reader.fd);
+	go_on_alone(_metadata, self);
+	stop_all(self);
+}
+
+/* Another reader that comes soon enough misses nothing. */
+TEST_F(wait, another_reader_takes_over)
+{
+	ASSERT_EQ(0, trace_start(self->s.fd, 0));
+	start_writers(_metadata, self);
+	until_waiting(self);
+	ASSERT_EQ(1, read_some(self));
+	close(self->reader.fd);
+	usleep(100000);
+	self->reader.fd = open(TRACE_DEVICE, O_RDONLY | O_NONBLOCK);
+	ASSERT_LE(0, self->reader.fd);
+	while (waits(self->s.fd))
+		ASSERT_EQ(1, read_some(self));
+	read_to_end(_metadata, self);
+	check_all(_metadata, self);
+}
+
+/* Jumped to when a store to a removed page raises SIGBUS, in the thread that stored. */
+static __thread sigjmp_buf trap;
+
+static void trapped(int sig)
+{
+	siglongjmp(trap, sig);
+}
+
+static void *store_until_sigbus(void *arg)
+{
+	struct trace_session *s = arg;
+
+	if (sigsetjmp(trap, 1))
+		return (void *)(intptr_t)SIGBUS;
+	for (;;)
+		trace_store(s->page, s->reg, 0, 4);
+}
+
+TEST_F(wait, a_waiting_store_is_sigbus_when_its_encoder_is_unbound)
+{
+	static const char driver[] = "/sys/bus/platform/drivers/sifive-trace-encoder/";
+	struct sigaction action = { .sa_handler = trapped };
+	const char *address = strchr(self->each[0].encoder.name, '@');
+	char path[128], device[64];
+	pthread_t thread;
+	void *ended;
+
+	if (getuid())
+		SKIP(return, "needs root");
+	ASSERT_NE(NULL, address);
+	snprintf(device, sizeof(device), "%s.trace", address + 1);
+	sigaction(SIGBUS, &action, NULL);
+	ASSERT_EQ(0, trace_start(self->s.fd, 0));
+	ASSERT_EQ(1, read_some(self));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, store_until_sigbus, &self->each[0]));
+	until_waiting(self);
+	snprintf(path, sizeof(path), "%sunbind", driver);
+	ASSERT_LE(0, trace_file_write(path, device));
+	pthread_join(thread, &ended);
+	EXPECT_EQ((void *)(intptr_t)SIGBUS, ended);
+	snprintf(path, sizeof(path), "%sbind", driver);
+	ASSERT_LE(0, trace_file_write(path, device));
+}
+
+TEST_F(wait, cpus_go_offline_meanwhile)
+{
+	char path[64];
+	int cpu = self->each[self->writers - 1].encoder.cpu;
+
+	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/online", cpu);
+	if (access(path, W_OK))
+		SKIP(return, "this CPU cannot go offline");
+	ASSERT_EQ(0, trace_start(self->s.fd, 0));
+	ASSERT_EQ(1, read_some(self));
+	start_writers(_metadata, self);
+	until_waiting(self);
+	ASSERT_LE(0, trace_file_write(path, "0"));
+	EXPECT_TRUE(waits(self->s.fd));
+	while (waits(self->s.fd))
+		ASSERT_EQ(1, read_some(self));
+	ASSERT_LE(0, trace_file_write(path, "1"));
+	read_to_end(_metadata, self);
+}
+
+/* ---- what is refused ------------------------------------------------------- */
+
+TEST_F(wait, only_a_drained_buffer_of_some_size)
+{
+	struct sifive_trace_config config = self->s.config;
+
+	config.flags = SIFIVE_TRACE_CONFIG_WAIT;
+	EXPECT_EQ(-EINVAL, trace_config(self->s.fd, &config));
+	EXPECT_NE(NULL, strstr(trace_message(self->s.fd), "DRAIN"));
+	config.flags |= SIFIVE_TRACE_CONFIG_DRAIN | SIFIVE_TRACE_CONFIG_OVERFLOW;
+	EXPECT_EQ(-EINVAL, trace_config(self->s.fd, &config));
+	EXPECT_NE(NULL, strstr(trace_message(self->s.fd), "OVERFLOW"));
+	config.flags &= ~SIFIVE_TRACE_CONFIG_OVERFLOW;
+	config.buffer = 65535;
+	EXPECT_EQ(-EINVAL, trace_config(self->s.fd, &config));
+	EXPECT_NE(NULL, strstr(trace_message(self->s.fd), "65536"));
+}
+
+TRACE_HARNESS_MAIN
