@@ -429,7 +429,7 @@ static u64 see(unsigned long *us)
 }
 
 /*
- * Runs before all programs, and without the system's lock: whoever has it may have to
+ * Runs before all programs, and without the system's lock: its owner may have to
  * wait for a program.
  */
 static int watch(void *unused)
