@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Differences between cores, as TAP: a P550 whose single sink reads 0, whose SinkBaseHigh
 # has no bits and whose stall bit is writable; memory that a sink cannot address, and
-# memory whose first part crosses 4 GiB; power-off during a capture; nested funnels; one
-# sink full while another fails; one encoder more than a mask has bits; power, clock and
-# reset lines.
+# memory whose first part crosses 4 GiB; power-off and kexec during a capture; nested
+# funnels; one sink full while another fails; one encoder more than a mask has bits; power,
+# clock and reset lines.
 #
 #	hardware.sh BUILD
 
@@ -82,25 +82,58 @@ result $? "a buffer that crosses 4 GiB is replaced by one that does not"
 
 # ---- the end of the kernel -----------------------------------------------------------
 
-# Power-off during a capture; kexec and reboot call the drivers in the same way.
-tools/qemu/board run p550 --target "$target" --out "$out" --timeout 600 \
-	--qemu "-trace sifive_trace_write -D $out/model.log" -- '
-	insmod /target/sifive_trace.ko
+# left_inactive WHAT FILE: the writes in FILE enabled each component, and ended by
+# making it inactive.
+left_inactive() {
+	local id
+	for id in te0 te1 te2 te3 tf0; do
+		sed -nE "s/^sifive_trace_write $id: t[ef]Control .* <- (0x[0-9a-f]+),.*/\\1/p" \
+			"$2" >"$out/control"
+		grep -q '[37]$' "$out/control" && [ "$(tail -n 1 "$out/control")" = 0x0 ]
+		result $? "$1: $id was enabled, and is left inactive"
+	done
+}
+
+# A capture that runs when the command goes on.
+capture='insmod /target/sifive_trace.ko
 	/target/sifive-trace record -q -o /tmp/t.rtd sleep 1000 &
 	until grep -q " enable " /sys/kernel/debug/sifive-trace/trace@11018000; do
 		sleep 0.1
 	done
-	touch /out/running
+	touch /out/running'
+
+# ended COMMAND: the board ends, or goes on, by COMMAND during a capture.
+ended() {
+	rm -f "$out/running"
+	tools/qemu/board run p550 --target "$target" --out "$out" --timeout 600 \
+		--qemu "-trace sifive_trace_write -D $out/model.log" -- "$1" >"$out/log" 2>&1
+}
+
+# Reboot calls the drivers in the same way.
+ended "$capture
 	poweroff -f
-	sleep 1000' >"$out/log" 2>&1
+	sleep 1000"
 [ -e "$out/running" ] && grep -q 'reboot: Power down' "$out/console.log"
 result $? "power-off: the board ran to its end with a running capture"
-for id in te0 te1 te2 te3 tf0; do
-	sed -nE "s/^sifive_trace_write $id: t[ef]Control .* <- (0x[0-9a-f]+),.*/\\1/p" \
-		"$out/model.log" >"$out/control"
-	grep -q '[37]$' "$out/control" && [ "$(tail -n 1 "$out/control")" = 0x0 ]
-	result $? "power-off: $id was enabled, and is left inactive"
-done
+left_inactive power-off "$out/model.log"
+
+# The second kernel runs the same command. What the model had seen by then is the first
+# one's; nothing else writes before that one's driver is there.
+cp -L "$KERNEL/vmlinux" "$out/image"
+cp "$(tools/qemu/setup/initramfs.sh "$KERNEL")" "$out/initramfs"
+ended "if [ -e running ]; then
+		cp model.log first.log
+		insmod /target/sifive_trace.ko && /target/selftests/fault_probe
+		exit
+	fi
+	$capture
+	/target/selftests/kexec_second image initramfs"
+result $? "kexec: a second kernel ran to its end"
+sed 's/^/# /' "$out/log"
+left_inactive kexec "$out/first.log"
+[ "$(value config)" = 0 ] && [ "$(value stop)" = 0 ] && [ "$(value data)" = 100 ]
+result $? "kexec: the second kernel's capture has all that was stored"
+rm "$out/image" "$out/initramfs"
 
 # ---- a funnel that feeds a funnel --------------------------------------------------
 
