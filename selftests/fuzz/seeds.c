@@ -50,6 +50,21 @@ static void records(struct gen *gen, unsigned int src, unsigned int channel,
 	gen_record(&stream, 1, outer, value);
 }
 
+/* For each writer of export_fuzz.c one of the traces. */
+static void save_writers(const char *folder, const char *name, unsigned int type,
+			 const struct gen *gen)
+{
+	char path[32];
+	uint8_t writer;
+
+	for (writer = (uint8_t)type; writer < 14; writer += 3) {
+		uint8_t prefix = (uint8_t)(4 * writer + writer % 4);
+
+		snprintf(path, sizeof(path), "%s-%u", name, writer);
+		save(folder, path, &prefix, 1, gen);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	static const char * const names[] = { "raw", "delta", "xor" };
@@ -74,6 +89,8 @@ int main(int argc, char **argv)
 		records(&gen, 1, 7, type, false);
 		snprintf(folder, sizeof(folder), "%s/trace", root);
 		save(folder, names[type], trace, 1, &gen);
+		snprintf(folder, sizeof(folder), "%s/export", root);
+		save_writers(folder, names[type], type, &gen);
 		gen_free(&gen);
 	}
 	return 0;
