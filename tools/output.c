@@ -253,6 +253,17 @@ void put_format(struct output *output, const char *format, ...)
 	put_string(output, text);
 }
 
+/* Length of what JSON has as it is; HTML needs '<' escaped. */
+static size_t plain_ascii(const char *text)
+{
+	size_t length = 0;
+
+	while (text[length] >= ' ' && text[length] < 0x7f && text[length] != '"' &&
+	       text[length] != '\\' && text[length] != '<')
+		length++;
+	return length;
+}
+
 /* U+0080 to U+009F are not printable: the second byte is the code point. */
 void put_json(struct output *output, const char *text)
 {
@@ -262,9 +273,10 @@ void put_json(struct output *output, const char *text)
 	for (; *text; text += length) {
 		unsigned char c = (unsigned char)*text;
 
-		length = text_printable(text);
-		/* HTML needs '<' escaped. */
-		if (length && c != '"' && c != '\\' && c != '<') {
+		length = plain_ascii(text);
+		if (!length && c != '"' && c != '\\' && c != '<')
+			length = text_printable(text);
+		if (length) {
 			put_bytes(output, text, length);
 			continue;
 		}

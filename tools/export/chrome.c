@@ -4,7 +4,6 @@
  * counter's rate as a track. Times are in microseconds, or in ticks if the rate is
  * unknown.
  */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -45,6 +44,8 @@ static int chrome_begin(struct export *export)
 static void put_micro(struct export *export, uint64_t ticks)
 {
 	uint64_t hz = export->input.hz, nanoseconds;
+	char part[4];
+	int i;
 
 	if (!hz) {
 		put_number(export->out, ticks, 0);
@@ -52,8 +53,11 @@ static void put_micro(struct export *export, uint64_t ticks)
 	}
 	nanoseconds = ticks / hz * 1000000000 +
 		      (uint64_t)((unsigned __int128)(ticks % hz) * 1000000000 / hz);
-	put_format(export->out, "%" PRIu64 ".%03u", nanoseconds / 1000,
-		   (unsigned int)(nanoseconds % 1000));
+	put_number(export->out, nanoseconds / 1000, 0);
+	part[0] = '.';
+	for (i = 3; i; i--, nanoseconds /= 10)
+		part[i] = (char)('0' + nanoseconds % 10);
+	put_bytes(export->out, part, sizeof(part));
 }
 
 /* {"ph":"B","pid":1,"tid":1 */

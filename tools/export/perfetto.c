@@ -100,7 +100,7 @@ static void flush_packets(struct export *export)
 	if (!perfetto->used)
 		return;
 	if (compress2(perfetto->zipped, &length, perfetto->packets, perfetto->used,
-		      Z_DEFAULT_COMPRESSION) != Z_OK)
+		      Z_BEST_SPEED) != Z_OK)
 		abort();
 	packet.has_compressed_packets = true;
 	packet.compressed_packets.data = perfetto->zipped;
