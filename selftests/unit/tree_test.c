@@ -335,4 +335,40 @@ TEST_F(command, no_other_channel_is_named_where_there_is_none)
 	EXPECT_EQ(NULL, strstr(self->err, "use -c"));
 }
 
+/* Returns of calls that began before the trace, a manual record, a call of no time. */
+TEST_F(command, exports_without_any_weight_say_so)
+{
+	static const char * const formats[] = {
+		"folded", "svg", "html", "speedscope", "pprof", "firefox",
+	};
+	struct gen_stream stream;
+	unsigned int i, kind;
+
+	for (kind = 0; kind < 3; kind++) {
+		gen_free(&self->gen);
+		gen_init(&self->gen, 0, 40);
+		self->gen.step = 0;
+		begin(self, &stream);
+		if (kind == 0)
+			record(&stream, 1, MAIN);
+		else if (kind == 1)
+			record(&stream, 2, MAIN);
+		else
+			record(&stream, 0, MAIN);
+		save(self, "trace.rtd");
+		for (i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
+			run(self, "export -q --strict --format %s trace.rtd", formats[i]);
+			EXPECT_EQ(0, self->status);
+			EXPECT_NE(NULL, strstr(self->err, kind < 2 ?
+					       "nothing to show: no stack has any samples;" :
+					       "nothing to show: no stack has any time;")) {
+				TH_LOG("%s: %s", formats[i], self->err);
+			}
+		}
+	}
+	run(self, "export -q --format folded --weight calls trace.rtd");
+	EXPECT_STREQ("source 0;0x20000 1\n", self->out);
+	EXPECT_STREQ("", self->err);
+}
+
 TEST_HARNESS_MAIN

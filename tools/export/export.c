@@ -143,6 +143,20 @@ static bool at_once(const struct exporter *exporter)
 	return !exporter->to_folder && !exporter->of_tree;
 }
 
+/* An empty result must not look like that of a program that did nothing. */
+static void tell_if_empty(const struct export *export)
+{
+	int weight = export->weighed_by;
+	uint32_t i;
+
+	for (i = TREE_ROOT + 1; i < export->tree.nodes; i++)
+		if (tree_self(&export->tree, i, weight))
+			return;
+	report("%s: nothing to show: no stack has any %s; choose another --weight, or see sifive-trace report",
+	       export->common.path,
+	       weight == TREE_TIME ? "time" : export_weight_name(export, weight));
+}
+
 static int read_trace(struct export *export, const struct exporter *exporter)
 {
 	export->tree.analysis = export->analysis;
@@ -161,6 +175,7 @@ static int read_trace(struct export *export, const struct exporter *exporter)
 	if (exporter->of_tree) {
 		if (choose_weight(export))
 			return EXIT_USAGE;
+		tell_if_empty(export);
 		export->out = output_open(export->common.output);
 		if (!export->out)
 			return EXIT_UNREADABLE;
