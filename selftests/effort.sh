@@ -38,7 +38,8 @@ effort_except() {
 	} || echo access argument many overflow own_counts perf programs sampling threads
 }
 
-# Kselftests of many threads and programs: what they ask of the kernel, others ask, too.
+# Kselftests of the library on many threads: what they ask of the driver, access and hostile
+# ask, too.
 effort_except_debug() {
-	[ "$TRACE_PART" -eq 1 ] || echo many programs
+	[ "$TRACE_PART" -eq 1 ] || echo many programs threads
 }
