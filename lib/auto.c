@@ -145,19 +145,24 @@ PERF_LOCAL bool is_early(void)
 	return perf_environment_side_car() == PERF_SIDE_CAR_EARLY;
 }
 
+/* Values of SIFIVE_TRACE_DRAIN: this one, then those of a flag, yes and no by turns. */
+enum { DRAIN_WAIT, DRAIN_YES, DRAIN_NONE };
+
 PERF_LOCAL int auto_begin(void)
 {
 	struct sifive_trace_options options = SIFIVE_TRACE_OPTIONS;
 	static struct perf_setup setup;
 
-	bool drain = false;
+	static const char drains[] = "wait, " PERF_ENVIRONMENT_FLAG;
+	unsigned int drain = DRAIN_NONE;
 
 	if (perf_environment_check() || find_output() ||
 	    read_environment(&options) ||
-	    perf_environment_flag("SIFIVE_TRACE_DRAIN", &drain) ||
+	    perf_environment_choice("SIFIVE_TRACE_DRAIN", drains, &drain) ||
 	    perf_options_parse(&options, &setup))
 		return -1;
-	setup.take.drain = drain;
+	setup.take.wait = drain == DRAIN_WAIT;
+	setup.take.drain = setup.take.wait || drain % 2;
 	if (perf_session_setup(&setup, &auto_user))
 		return -1;
 	if (stop_last()) {

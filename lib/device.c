@@ -341,7 +341,8 @@ PERF_INTERNAL int perf_device_take(struct perf_device *device,
 {
 	struct sifive_trace_config config = {
 		.size		= sizeof(config),
-		.flags		= take->drain ? SIFIVE_TRACE_CONFIG_DRAIN :
+		.flags		= take->wait ? SIFIVE_TRACE_CONFIG_DRAIN | SIFIVE_TRACE_CONFIG_WAIT :
+				  take->drain ? SIFIVE_TRACE_CONFIG_DRAIN :
 				  take->ring ? SIFIVE_TRACE_CONFIG_RING : 0,
 		.sink		= take->buffer ? SIFIVE_TRACE_SINK_SBA :
 						 SIFIVE_TRACE_SINK_SRAM,

@@ -54,11 +54,13 @@ struct perf_device {
  * @buffer:	bytes of system memory for each sink, 0 for the trace hardware's SRAM
  * @ring:	keep the newest bytes; otherwise stop when the buffer is full
  * @drain:	another process reads the bytes while the capture runs
+ * @wait:	then: stores wait for that process
  */
 struct perf_take {
 	uint64_t buffer;
 	bool ring;
 	bool drain;
+	bool wait;
 };
 
 /* The driver's limit: one for each encoder. */

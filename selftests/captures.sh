@@ -60,6 +60,11 @@ for how in waits killed stops kills; do
 	while pidof pieces >/dev/null; do sleep 0.1; done
 done
 run drained-plain sifive-trace record -o drained-plain.rtd --on-full drain $p/plain
+run waits-slows sifive-trace record -C 0 -o waits-slows.rtd --on-full wait $p/pieces 80 slows
+run waits-kills sifive-trace record -C 0 -o waits-kills.rtd -b 64k --on-full wait $p/pieces 40 kills
+while pidof pieces >/dev/null; do sleep 0.1; done
+run waits-limit sifive-trace record -o waits-limit.rtd -b 64k --on-full wait --size 100k $p/pieces 40 races
+run wrong-wait sifive-trace record -o wrong-wait.rtd -b 32k --on-full wait $p/plain
 run usual sifive-trace record -o usual.rtd -b 64k $p/pieces 40 waits
 run drained-static sifive-trace record -C 0 -i 100us -o drained-static.rtd -b 16k $p/busy-static 4000
 run drained-all sifive-trace record -a -C 0 -i 1ms -o drained-all.rtd -b 64k --on-full drain $p/busy 4000
@@ -329,6 +334,18 @@ losses drained-kills 1
 status drained-plain 7 "drained-kills: the trace device is free then"
 [ -n "$(calls plain)" ] && [ "$(calls drained-plain)" = "$(calls plain)" ]
 result $? "drained-plain: all calls of a short program"
+status waits-slows 3 "--on-full wait: the program goes on when the recorder does"
+[ "$(calls waits-slows)" = "$(printf 'main 1\npiece 80\nwork 40880')" ]
+result $? "--on-full wait: a slow recorder loses no call"
+losses waits-slows 0
+meta waits-slows 'm["coverage"]["gaps"] == 0 and m["coverage"]["waits"] > 0 and m["coverage"]["waited_ns"] > 50000000' \
+	"--on-full wait: how long the program waited is in the side-car file"
+says waits-slows "the program waited for this command " "--on-full wait: the command reports it"
+status waits-kills 137 "--on-full wait: the recorder is killed"
+made waits-kills work $((20 * 511)) "--on-full wait: earlier records can be read"
+status waits-limit 3 "--on-full wait: the program goes on behind a limit"
+says waits-limit "is reached: nothing more is recorded" "--on-full wait: a limit is reported"
+refused wrong-wait 125 "waiting needs a buffer of 65536 bytes or more" "--on-full wait: how small -b may be"
 status usual 3 "without --on-full: the command has the program's exit status"
 [ "$(calls usual)" = "$(printf 'main 1\npiece 40\nwork 20440')" ]
 result $? "without --on-full: all calls of a trace that is longer than its buffer"
@@ -376,8 +393,8 @@ losses limit-samples 0
 grep -qE $'\r[0-9.]+ MB, [0-9.]+ MB/s, 0 bytes lost' "$out/progress.txt" &&
 	! grep -qE 'MB|lost' "$out/no-progress.txt"
 result $? "--on-full drain: a terminal shows its progress, without -q"
-refused wrong-limit 2 "--size and --time need --on-full drain" "--size: refused without draining"
-refused wrong-sram-limit 2 "--size and --time need --on-full drain" "--time: no SRAM"
+refused wrong-limit 2 "--size and --time need --on-full drain or wait" "--size: refused without draining"
+refused wrong-sram-limit 2 "--size and --time need --on-full drain or wait" "--time: no SRAM"
 refused wrong-size-limit 125 "draining needs a buffer of 4096 bytes or more" "--time: how small -b may be"
 refused wrong-time 2 "a time such as 500ms, 10s, 5m or 1h" "--time: an invalid value is refused"
 status ended 143 "--on-full drain: ending the command ends the program"

@@ -8,6 +8,7 @@
  *	races	it does not wait
  *	stops	after half of the pieces it stops its parent, the recorder, makes the other
  *		half without waiting, and lets the recorder go on
+ *	slows	the same, but a child lets the recorder go on when stores wait for it
  *	kills	after half of the pieces it kills the recorder
  *	killed	at the end it kills itself
  */
@@ -81,6 +82,22 @@ HIDDEN static void stop(pid_t parent)
 	} while (end && strncmp(end, ") T", 3));
 }
 
+/* Stop the recorder until the program waits for it. */
+HIDDEN static void slow(pid_t parent)
+{
+	pid_t child;
+
+	stop(parent);
+	child = fork();
+	if (child)
+		return;
+	while (!(state().flags & SIFIVE_TRACE_STATUS_WAITING))
+		usleep(1000);
+	usleep(100000);
+	kill(parent, SIGCONT);
+	_exit(0);
+}
+
 int main(int argc, char **argv)
 {
 	const char *how = argc > 2 ? argv[2] : "waits";
@@ -96,6 +113,9 @@ int main(int argc, char **argv)
 			continue;
 		if (!strcmp(how, "stops")) {
 			stop(parent);
+			wait = false;
+		} else if (!strcmp(how, "slows")) {
+			slow(parent);
 			wait = false;
 		} else if (!strcmp(how, "kills")) {
 			kill(parent, SIGKILL);

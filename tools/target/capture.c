@@ -211,11 +211,12 @@ static void put_coverage(const struct sifive_trace_sink *sink, uint64_t ran,
 	put_format(out, "\"coverage\":{\"full\":%s,\"bytes\":%" PRIu64
 		   ",\"buffer\":%" PRIu64 ",\"run_ns\":%" PRIu64
 		   ",\"counters_lost\":%u,\"gaps\":%" PRIu64 ",\"gap_bytes\":%" PRIu64
-		   ",\"limit\":%s},\n",
+		   ",\"limit\":%s,\"waits\":%" PRIu64 ",\"waited_ns\":%" PRIu64 "},\n",
 		   sink->flags & SIFIVE_TRACE_STATUS_FULL ? "true" : "false",
 		   (uint64_t)(sink->given + sink->bytes), (uint64_t)sink->buffer, ran,
 		   status->counters_lost, (uint64_t)sink->gaps, (uint64_t)sink->lost,
-		   drain && drain->over ? "true" : "false");
+		   drain && drain->over ? "true" : "false", (uint64_t)status->waits,
+		   (uint64_t)status->waited);
 }
 
 static int write_meta(int fd, const char *trace,
@@ -361,6 +362,14 @@ static void report_sink(const char *name, const struct sifive_trace_sink *sink,
 		       name, (uint64_t)sink->bytes);
 }
 
+/* No loss, but the program took longer. */
+static void report_waits(const struct sifive_trace_status *status, const struct drain *drain)
+{
+	if (drain && !drain->quiet && status->waits)
+		report("the program waited for this command %" PRIu64 " times, %.3f s in all threads together: a larger -b, or fewer records, makes it wait less",
+		       (uint64_t)status->waits, (double)status->waited / 1e9);
+}
+
 static void report_losses(int fd, const struct sifive_trace_status *status)
 {
 	struct sifive_trace_losses losses = { .size = sizeof(losses) };
@@ -475,6 +484,7 @@ int capture_save(int fd, const char *path, const char *description,
 		failed |= error;
 	}
 	report_losses(fd, &status);
+	report_waits(&status, drain);
 	return failed ? -1 : 0;
 }
 
@@ -772,6 +782,8 @@ int capture_drained(struct drain *drain, const struct capture_mark *mark, bool *
 	}
 	if (error >= 0 && !*finished)
 		report_losses(fd, &status);
+	if (error >= 0)
+		report_waits(&status, drain);
 	if (error >= 0 && mark->sampled)
 		error |= check_samples(&status) ? 1 : 0;
 	if (fd >= 0)

@@ -96,9 +96,11 @@ int drain_open(struct drain *d, const char *path, uint32_t capture, uint32_t sin
 	return 0;
 }
 
-void drain_limit(struct drain *d, uint64_t most, uint64_t time, bool quiet)
+void drain_limit(struct drain *d, uint64_t most, uint64_t time, bool wait, bool quiet)
 {
 	d->most = most;
+	d->wait = wait;
+	d->quiet = quiet;
 	d->shown = perf_device_now();
 	d->until = time ? d->shown + time : 0;
 	d->progress = !quiet && isatty(STDERR_FILENO);
@@ -110,7 +112,7 @@ static void shorten(const struct drain *d, struct timespec *longest)
 	uint64_t now = perf_device_now(), left = d->until > now ? d->until - now : 0;
 	uint64_t most = (uint64_t)longest->tv_sec * SECOND + (uint64_t)longest->tv_nsec;
 
-	if (d->until && left < most)
+	if (d->until && !d->over && left < most)
 		*longest = (struct timespec){
 			.tv_sec = (time_t)(left / SECOND),
 			.tv_nsec = (long)(left % SECOND),
@@ -121,7 +123,7 @@ const struct timespec *drain_event(const struct drain *d, struct pollfd *event,
 				   struct timespec *longest)
 {
 	*event = (struct pollfd){ .fd = -1, .events = POLLIN };
-	if (!d->sinks || d->over)
+	if (!d->sinks || (d->over && !d->wait))
 		return NULL;
 	*longest = (struct timespec){ .tv_sec = 1 };
 	if (d->live)
@@ -233,10 +235,13 @@ static void show(struct drain *d)
 	if (!d->progress || now - d->shown < SECOND ||
 	    ioctl(d->control, SIFIVE_TRACE_IOC_STATUS, &status))
 		return;
-	fprintf(stderr, "\r%.1f MB, %.1f MB/s, %" PRIu64 " bytes lost\033[K\r",
+	fprintf(stderr, "\r%.1f MB, %.1f MB/s, %" PRIu64 " bytes lost",
 		(double)bytes / 1e6,
 		(double)(bytes - d->shown_bytes) * 1e3 / (double)(now - d->shown),
 		d->live ? (uint64_t)status.lost : 0);
+	if (d->live && d->wait)
+		fprintf(stderr, ", waited %.1f s", (double)status.waited / 1e9);
+	fputs("\033[K\r", stderr);
 	d->shown = now;
 	d->shown_bytes = bytes;
 }
@@ -265,8 +270,23 @@ static void end(struct drain *d)
 	       room(d) < LEAST ? "--size" : "--time");
 }
 
+/* Behind a limit: stores must not wait for the command. */
+static void drop(struct drain *d)
+{
+	static char chunk[CHUNK];
+	unsigned int n;
+	uint32_t i;
+
+	for (i = 0; i < d->sinks; i++)
+		for (n = 0; n < READS; n++)
+			if (read(d->sink[i].device, chunk, sizeof(chunk)) <= 0)
+				break;
+}
+
 void drain_copy(struct drain *d)
 {
+	if (d->over && d->wait)
+		drop(d);
 	if (!d->sinks || d->over)
 		return;
 	if (!d->live) {

@@ -45,6 +45,8 @@ struct drain_sink {
  * @most:	the limit of all files' bytes, 0: none
  * @until:	the time to end, 0: none; in nanoseconds of the monotonic clock
  * @over:	a limit was reached: nothing is copied any more
+ * @wait:	stores wait for the reader: what follows a limit is read, and dropped
+ * @quiet:	print only errors and losses
  * @progress:	show a line on the terminal
  * @shown:	when it was shown last
  * @shown_bytes: how many bytes there were then
@@ -62,6 +64,8 @@ struct drain {
 	uint64_t		most;
 	uint64_t		until;
 	bool			over;
+	bool			wait;
+	bool			quiet;
 	bool			progress;
 	uint64_t		shown;
 	uint64_t		shown_bytes;
@@ -85,9 +89,10 @@ int drain_open(struct drain *drain, const char *path, uint32_t capture, uint32_t
  * drain_limit() - set when to end, and whether to show progress
  * @most:	the most bytes of all files, 0: no limit
  * @time:	nanoseconds from now on, 0: no limit
+ * @wait:	stores wait for the reader
  * @quiet:	no progress, not on a terminal either
  */
-void drain_limit(struct drain *drain, uint64_t most, uint64_t time, bool quiet);
+void drain_limit(struct drain *drain, uint64_t most, uint64_t time, bool wait, bool quiet);
 
 /**
  * drain_event() - the event to wait for before the next drain_copy()

@@ -31,6 +31,7 @@ enum on_full {
 	ON_FULL_STOP,
 	ON_FULL_WRAP,
 	ON_FULL_DRAIN,
+	ON_FULL_WAIT,
 };
 
 /**
@@ -109,14 +110,14 @@ static const struct cli_option how_options[] = {
 	{ .letter = 'a', .name = "all",
 	  .help = "sample everything that runs on the CPUs while the program does, and load nothing into it",
 	  .set = cli_flag, .offset = offsetof(struct recording, all) },
-	{ .name = "on-full", .value = "stop|wrap|drain",
-	  .help = "drain (default): the buffer never gets full, as the command copies it to the file while the program runs, and says what it was too slow for; where that is not possible, or with stop, recording stops when the buffer is full; wrap: the oldest is overwritten, as with --ring",
+	{ .name = "on-full", .value = "stop|wrap|drain|wait",
+	  .help = "drain (default): the buffer never gets full, as the command copies it to the file while the program runs, and says what it was too slow for; where that is not possible, or with stop, recording stops when the buffer is full; wrap: the oldest is overwritten, as with --ring; wait: drain, but the program waits for the command, so that nothing is lost",
 	  .set = cli_word, .offset = offsetof(struct recording, on_full) },
 	{ .name = "size", .value = "SIZE",
-	  .help = "with --on-full drain, the default: record until the files have SIZE bytes (100M, 2G); the program runs on",
+	  .help = "with --on-full drain, the default, or wait: record until the files have SIZE bytes (100M, 2G); the program runs on",
 	  .set = setup_size, .offset = offsetof(struct recording, size) },
 	{ .name = "time", .value = "TIME",
-	  .help = "with --on-full drain, the default: record for TIME (500ms, 10s, 5m, 1h); the program runs on",
+	  .help = "with --on-full drain, the default, or wait: record for TIME (500ms, 10s, 5m, 1h); the program runs on",
 	  .set = setup_duration, .offset = offsetof(struct recording, time) },
 	{ .name = "header-once",
 	  .help = "one header for each CPU and channel, which SiFive's decoder needs, also if threads come and go; with --count delta it implies --per-cpu",
@@ -291,7 +292,8 @@ static int drain(struct recording *r, uint32_t capture, uint32_t sinks)
 	if (!r->setup.parsed.take.drain)
 		return 0;
 	if (!drain_open(&r->drain, r->output, capture, sinks)) {
-		drain_limit(&r->drain, r->size, r->time, r->quiet);
+		drain_limit(&r->drain, r->size, r->time, r->setup.parsed.take.wait,
+			    r->quiet);
 		return 0;
 	}
 	report("the program was not run");
@@ -530,6 +532,11 @@ static int check(const struct recording *r, bool library)
 	return 0;
 }
 
+static bool is_drained(const struct recording *r)
+{
+	return r->on_full == ON_FULL_DRAIN || r->on_full == ON_FULL_WAIT;
+}
+
 /* What --on-full is if it was not given. */
 static void choose_full(struct recording *r)
 {
@@ -554,10 +561,10 @@ static int check_full(struct recording *r)
 	choose_full(r);
 	if (*flags & SIFIVE_TRACE_RING && r->on_full != ON_FULL_WRAP)
 		return usage_error("--ring is --on-full wrap: give one of them");
-	if (r->on_full == ON_FULL_DRAIN && r->setup.sram)
-		return usage_error("--on-full drain: SRAM cannot be read while it is written: leave out --sink sram");
-	if ((r->size || r->time) && r->on_full != ON_FULL_DRAIN)
-		return usage_error("--size and --time need --on-full drain");
+	if (is_drained(r) && r->setup.sram)
+		return usage_error("--on-full drain and wait: SRAM cannot be read while it is written: leave out --sink sram");
+	if ((r->size || r->time) && !is_drained(r))
+		return usage_error("--size and --time need --on-full drain or wait");
 	if (r->on_full == ON_FULL_WRAP)
 		*flags |= SIFIVE_TRACE_RING;
 	return 0;
@@ -590,7 +597,7 @@ static int record(struct recording *r)
 	if (check_full(r))
 		return EXIT_USAGE;
 	if (r->setup.options.header_interval &&
-	    (!(r->setup.options.flags & SIFIVE_TRACE_RING || r->on_full == ON_FULL_DRAIN) ||
+	    (!(r->setup.options.flags & SIFIVE_TRACE_RING || is_drained(r)) ||
 	     r->setup.options.flags & SIFIVE_TRACE_HEADER_ONCE ||
 	     r->setup.options.count_type != SIFIVE_TRACE_XOR))
 		return usage_error("--header-interval needs --count xor and --ring or --on-full drain, and excludes --header-once");
@@ -603,7 +610,8 @@ static int record(struct recording *r)
 		r->setup.per_cpu = true;
 	if (setup_finish(&r->setup))
 		return EXIT_USAGE;
-	r->setup.parsed.take.drain = r->on_full == ON_FULL_DRAIN;
+	r->setup.parsed.take.drain = is_drained(r);
+	r->setup.parsed.take.wait = r->on_full == ON_FULL_WAIT;
 	if (!r->quiet)
 		setup_ignored("record");
 	if (files_check(r->output))

@@ -283,7 +283,8 @@ int setup_environment(const struct setup *setup, const char *output)
 	error |= put("SIFIVE_TRACE_CPUS", o->cpus);
 	error |= put("SIFIVE_TRACE_RING",
 		     o->flags & SIFIVE_TRACE_RING ? "1" : NULL);
-	error |= put("SIFIVE_TRACE_DRAIN", setup->parsed.take.drain ? "1" : NULL);
+	error |= put("SIFIVE_TRACE_DRAIN", setup->parsed.take.wait ? "wait" :
+		     setup->parsed.take.drain ? "1" : NULL);
 	error |= put("SIFIVE_TRACE_PER_CPU",
 		     o->flags & SIFIVE_TRACE_PER_CPU ? "1" : NULL);
 	error |= put_number("SIFIVE_TRACE_INTERVAL", o->interval);
