@@ -492,4 +492,55 @@ TEST_F(command, clocks_that_contradict_each_other)
 	       "assert [s[3:] for s in data['slices']] == [[0, 5]], data['slices']\n");
 }
 
+/*
+ * A thread goes on elsewhere, or behind a header that names it, after its source has lost
+ * messages: which function ran meanwhile is unknown.
+ */
+TEST_F(command, a_gap_is_charged_to_nobody_behind_a_header)
+{
+	static const char meta[] = "{\"srcbits\":1,\"per_thread\":true,\"shared\":64,"
+		"\"threads\":[{\"channel\":6,\"tid\":7,\"named\":true}]}";
+	const uint64_t outer[2] = { 0x30000, 0x100 }, inner[2] = { 0x31000, 0x30010 };
+	struct gen_stream before, behind;
+	unsigned int i;
+	uint64_t value;
+
+	write_file("trace.rtd.meta", meta, strlen(meta));
+	for (i = 0; i < 4; i++) {
+		gen_free(&self->gen);
+		gen_init(&self->gen, 1, 40);
+		gen_sync(&self->gen, 0);
+		gen_sync(&self->gen, 1);
+		gen_stream_init(&before, &self->gen, 0, 6, 0, 1, 64);
+		before.owner = 7;
+		gen_header(&before);
+		value = 0;
+		gen_record(&before, 0, outer, &value);
+		value += 5;
+		gen_record(&before, 0, inner, &value);
+		gen_store(&self->gen, 0, 6, 1, 0xff);
+		if (i & 2)
+			gen_error(&self->gen, 0);
+		gen_sync(&self->gen, 0);
+		self->gen.now += 10000;
+		value += 1000;
+		gen_stream_init(&behind, &self->gen, i & 1, 6, 0, 1, 64);
+		behind.owner = 7;
+		behind.goes_on = true;
+		gen_header(&behind);
+		gen_record(&behind, 1, inner, &value);
+		value += 5;
+		gen_record(&behind, 1, outer, &value);
+		gen_sync(&self->gen, 0);
+		gen_sync(&self->gen, 1);
+		save(self, "trace.rtd");
+		run(self, "report -q --sort name --format csv trace.rtd | cut -d , -f 1,6");
+		EXPECT_STREQ(i & 2 ? "function,cycles:self\n\"0x30000\",10\n\"0x31000\",0\n" :
+			     "function,cycles:self\n\"0x30000\",10\n\"0x31000\",1000\n",
+			     self->out);
+		run(self, "report -q --sort name --format csv trace.rtd | grep 31000 | cut -d , -f 4");
+		EXPECT_EQ(!(i & 2), atoi(self->out) > 10000);
+	}
+}
+
 TEST_HARNESS_MAIN

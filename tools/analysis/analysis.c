@@ -6,6 +6,7 @@
 
 #include "analysis.h"
 #include "command.h"
+#include "losses.h"
 #include "order.h"
 
 /* Appended to names of functions that belong to the tracer. */
@@ -45,6 +46,7 @@ struct analysis {
 	struct stream			*stream[PERFREC_SOURCES][PERFREC_CHANNELS];
 	struct order			*order;
 	const struct trace		*trace;
+	struct losses			losses[PERFREC_SOURCES + 1];	/* of all behind those of each */
 	/* Of the current record, by column. */
 	uint64_t			delta[COUNTERS_MAX];
 };
@@ -209,10 +211,10 @@ static bool thread_delta(struct analysis_thread *thread, struct stream *stream,
 
 /* Fills analysis->delta; returns which of its columns are known. */
 static uint64_t count(struct analysis *analysis, struct analysis_thread *thread,
-		      struct stream *stream, const struct perfrec_record *record)
+		      struct stream *stream, const struct perfrec_record *record,
+		      bool lost)
 {
 	bool here = !thread->had_record || thread->src == record->src;
-	bool lost = record->flags & PERFREC_AFTER_LOSS;
 	uint64_t known = 0;
 	unsigned int i;
 
@@ -548,9 +550,9 @@ static void follow_parts(struct analysis *analysis, struct analysis_thread *thre
  * unknown too: the time belongs neither to the innermost call nor to those around it.
  */
 static void follow_time(struct analysis_thread *thread,
-			const struct perfrec_record *record)
+			const struct perfrec_record *record, bool lost)
 {
-	bool whole = thread->timed && !(record->flags & PERFREC_AFTER_LOSS);
+	bool whole = thread->timed && !lost;
 	uint64_t before = thread->now;
 
 	thread->timed = record->begin.time_known && record->begin.time >= before;
@@ -592,6 +594,28 @@ static uint32_t find_function(struct analysis *analysis, uint64_t address)
 			     symbols_same(analysis->symbols, address));
 }
 
+/*
+ * Whether records of the thread may be missing between its latest one and this one: in this
+ * stream; of this source, if there is a new header; or of any, if the thread has moved.
+ */
+static bool is_after_loss(const struct analysis *analysis, const struct stream *stream,
+			  const struct analysis_thread *thread,
+			  const struct perfrec_record *record)
+{
+	const struct losses *losses = &analysis->losses[PERFREC_SOURCES];
+
+	if (record->flags & PERFREC_AFTER_LOSS)
+		return true;
+	if (losses->latest <= thread->offset || !thread->had_record || !record->header)
+		return false;
+	if (thread->src == record->src) {
+		if (stream->thread == thread && stream->part_serial == record->header->serial)
+			return false;
+		losses = &analysis->losses[record->src];
+	}
+	return losses_between(losses, thread->offset, record->begin.offset);
+}
+
 /* Receives a thread's records in its order. */
 static void on_ordered(void *context, const struct perfrec_record *record)
 {
@@ -599,10 +623,11 @@ static void on_ordered(void *context, const struct perfrec_record *record)
 	struct analysis_thread *thread = find_thread(analysis, record);
 	struct stream *stream = find_stream(analysis, record);
 	struct analysis_step step;
-	bool lost;
+	bool lost, after_loss;
 
 	if (!thread || !stream)
 		return;
+	after_loss = is_after_loss(analysis, stream, thread, record);
 	if (record->header)
 		follow_parts(analysis, thread, stream, record->header);
 	lost = record->header && !(record->flags & PERFREC_ADDRESS_KNOWN);
@@ -611,14 +636,15 @@ static void on_ordered(void *context, const struct perfrec_record *record)
 		analysis->stats.unaddressed++;
 		leave_all(analysis, thread);
 	}
-	step.counted = count(analysis, thread, stream, record);
+	step.counted = count(analysis, thread, stream, record, after_loss);
 	add_counts(analysis, thread, step.counted);
 	if (thread->had_record && record->counters && !step.counted)
 		analysis->stats.uncounted++;
 	thread->had_record = true;
 	thread->src = record->src;
-	follow_time(thread, record);
-	if ((lost || record->flags & PERFREC_AFTER_LOSS) && analysis->ops->lost)
+	thread->offset = record->begin.offset;
+	follow_time(thread, record, after_loss);
+	if ((lost || after_loss) && analysis->ops->lost)
 		analysis->ops->lost(analysis->context, thread);
 	if (lost)
 		return;
@@ -653,6 +679,24 @@ static void on_header(void *context, const struct perfrec_header *header)
 	analysis->no_memory |= order_failed(analysis->order);
 }
 
+static void on_error(void *context, const struct nexus_message *error)
+{
+	struct analysis *analysis = context;
+
+	losses_note(&analysis->losses[error->src], error->offset);
+	losses_note(&analysis->losses[PERFREC_SOURCES], error->offset);
+}
+
+/* Any source may have sent the lost bytes. */
+static void on_gap(void *context, const struct nexus_message *gap)
+{
+	struct analysis *analysis = context;
+	unsigned int i;
+
+	for (i = 0; i <= PERFREC_SOURCES; i++)
+		losses_note(&analysis->losses[i], gap->offset);
+}
+
 static void on_pause(void *context)
 {
 	struct analysis *analysis = context;
@@ -673,6 +717,8 @@ static bool on_stop(void *context)
 static const struct trace_ops trace_ops = {
 	.header = on_header,
 	.record = on_record,
+	.gap = on_gap,
+	.error = on_error,
 	.pause = on_pause,
 	.stop = on_stop,
 };

@@ -72,6 +72,7 @@ struct analysis_thread {
 	uint64_t		too_deep;
 	uint64_t		search;		/* search budget, in frames */
 	bool			had_record;
+	uint64_t		offset;		/* of its latest record in the file */
 	uint32_t		part;		/* part of the capture: see analysis.c */
 	uint64_t		sum[COUNTERS_MAX];
 	uint64_t		last[COUNTERS_MAX];

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* Where in the file records were lost. */
+#ifndef SIFIVE_TRACE_LOSSES_H
+#define SIFIVE_TRACE_LOSSES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* As many as there may be while a record waits for its turn; of more, the latest. */
+#define LOSSES_KEPT	32u
+
+struct losses {
+	uint64_t	offset[LOSSES_KEPT];
+	uint64_t	latest;		/* 0: none */
+	uint32_t	count;
+};
+
+static inline void losses_note(struct losses *losses, uint64_t offset)
+{
+	losses->offset[losses->count++ % LOSSES_KEPT] = offset;
+	losses->latest = offset;
+}
+
+/* Whether there is a loss from @first to @last; true if that is not known any more. */
+static inline bool losses_between(const struct losses *losses, uint64_t first, uint64_t last)
+{
+	uint32_t i;
+
+	for (i = 1; i <= LOSSES_KEPT && i <= losses->count; i++) {
+		uint64_t offset = losses->offset[(losses->count - i) % LOSSES_KEPT];
+
+		if (offset <= first)
+			return false;
+		if (offset < last)
+			return true;
+	}
+	return i > LOSSES_KEPT;
+}
+
+#endif /* SIFIVE_TRACE_LOSSES_H */
