@@ -96,7 +96,10 @@ FNR == 1 {
 	name = FILENAME
 	sub(/.*\//, "", name)
 	printf "\n/* ---- %s ---- */\n\n", name
+	empty = 1
 }
 /^#include / { next }
-{ print }
+# One empty line where several were around what is dropped.
+$0 != "" || !empty { print }
+{ empty = $0 == "" }
 ' "$@"

@@ -220,8 +220,10 @@ PERF_LOCAL bool may_write(const struct perf_thread *thread)
 /* Writes the records of signal handlers. The gate is closed. */
 PERF_LOCAL void drain(struct perf_thread *thread)
 {
-	while (thread->head != thread->tail) {
-		struct perf_pending *p = &thread->queue[thread->head % PERF_QUEUE];
+	uint32_t head;
+
+	for (head = thread->head; head != thread->tail; head = thread->head) {
+		struct perf_pending *p = &thread->queue[head % PERF_QUEUE];
 		struct perf_lane *lane = perf_channel_have(thread) ?
 					 lane_of((unsigned int)thread->channel, p->cpu) : NULL;
 
@@ -236,8 +238,9 @@ PERF_LOCAL void drain(struct perf_thread *thread)
 			perf_lost_count(&perf_losses()->signals);
 		}
 		p->complete = false;
-		__atomic_signal_fence(__ATOMIC_SEQ_CST);
-		thread->head = thread->head + 1;
+		/* Unless a context that has interrupted this one has gone on from there. */
+		__atomic_compare_exchange_n(&thread->head, &head, head + 1, false,
+					    __ATOMIC_RELEASE, __ATOMIC_RELAXED);
 	}
 }
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Proves that programs which use stacks, signals and processes in unusual ways have each
- * record in the trace or among the losses: a stack that overflows in the middle of a call
- * and is left by a jump, ten thousand signals a second on an alternate stack; a child that
- * goes on in the background, and one that traces itself when its parent's trace has ended.
+ * record in the trace or among the losses: user threads that a signal handler switches, a
+ * stack that overflows in the middle of a call and is left by a jump, signals on an
+ * alternate stack many times a millisecond; a child that goes on in the background, and one
+ * that traces itself when its parent has ended its own trace.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -12,8 +13,10 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include <sifive_trace.h>
@@ -67,31 +70,122 @@ FIXTURE_TEARDOWN(unusual)
 	close(self->fd);
 }
 
-/*
- * Tracing ends: of the records made, and up to @more that were not counted, each is in the
- * trace or among the losses. An abandoned one may turn out whole, and is then both.
- */
-static void check(struct __test_metadata *_metadata, struct _test_data_unusual *self,
-		  uint64_t more)
+/* Ends the trace. Returns the number of records that are in it or among the losses. */
+static uint64_t end(struct __test_metadata *_metadata, struct _test_data_unusual *self)
 {
 	const struct sifive_trace_report *r = &self->report;
 	const struct trace_totals *t = &self->totals;
-	uint64_t all;
 
 	ASSERT_EQ(0, sifive_trace_off(trace));
 	ASSERT_EQ(0, sifive_trace_status(trace, &self->report));
 	ASSERT_EQ(0, r->flags & SIFIVE_TRACE_FULL);
 	ASSERT_EQ(0, trace_records(self->fd, &self->totals, NULL, NULL));
-	all = t->records + r->lost_signals + r->lost_threads + r->lost_abandoned;
-	TH_LOG("%llu made, %llu recorded, lost %llu, abandoned %llu",
+	TH_LOG("%llu made, %llu recorded, lost %llu, abandoned %llu, %llu messages unreadable",
 	       (unsigned long long)made, (unsigned long long)t->records,
 	       (unsigned long long)(r->lost_signals + r->lost_threads),
-	       (unsigned long long)r->lost_abandoned);
+	       (unsigned long long)r->lost_abandoned, (unsigned long long)t->bad);
+	return t->records + r->lost_signals + r->lost_threads + r->lost_abandoned;
+}
+
+/*
+ * Of the records made, and up to @more that were not counted, each is in the trace or among
+ * the losses. An abandoned one may turn out whole, and is then both.
+ */
+static void check(struct __test_metadata *_metadata, struct _test_data_unusual *self,
+		  uint64_t more)
+{
+	const uint64_t all = end(_metadata, self);
+
 	EXPECT_LE(made, all);
-	EXPECT_GE(made + more + r->lost_abandoned, all);
-	EXPECT_LE(t->breaks, r->lost_abandoned);
-	EXPECT_EQ(0, t->bad);
-	EXPECT_EQ(0, t->unfinished);
+	EXPECT_GE(made + more + self->report.lost_abandoned, all);
+	EXPECT_LE(self->totals.breaks, self->report.lost_abandoned);
+	EXPECT_EQ(0, self->totals.bad);
+	EXPECT_EQ(0, self->totals.unfinished);
+}
+
+/*
+ * ---- user threads ------------------------------------------------------------------
+ */
+
+#define CONTEXTS	4
+#define SWITCHES	600
+
+static ucontext_t context[CONTEXTS];
+static unsigned int current, finished;
+static volatile unsigned int switches;
+
+static void switch_on(void)
+{
+	const unsigned int from = current;
+
+	current = (from + 1) % CONTEXTS;
+	swapcontext(&context[from], &context[current]);
+}
+
+static void tick_each(int microseconds)
+{
+	const struct itimerval timer = { { 0, microseconds }, { 0, microseconds } };
+
+	setitimer(ITIMER_REAL, &timer, NULL);
+}
+
+/* The last one stops the clock: with a slow machine all time may be the signal's. */
+static void on_tick(int number)
+{
+	if (++switches == SWITCHES)
+		tick_each(0);
+	switch_on();
+}
+
+static void alarms(int how)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGALRM);
+	sigprocmask(how, &set, NULL);
+}
+
+static void run(void)
+{
+	alarms(SIG_UNBLOCK);
+	while (switches < SWITCHES)
+		leaf();
+	alarms(SIG_BLOCK);
+	finished++;
+}
+
+static void body(void)
+{
+	run();
+	for (;;)
+		switch_on();
+}
+
+TEST_F_TIMEOUT(unusual, user_threads_that_a_handler_switches, 600)
+{
+	volatile unsigned int i;
+	uint64_t all;
+
+	/* A context begins with the signal blocked, or it could be switched half-way. */
+	alarms(SIG_BLOCK);
+	for (i = 1; i < CONTEXTS; i++) {
+		ASSERT_EQ(0, getcontext(&context[i]));
+		context[i].uc_stack.ss_sp = malloc(STACK);
+		context[i].uc_stack.ss_size = STACK;
+		makecontext(&context[i], body, 0);
+	}
+	signal(SIGALRM, on_tick);
+	tick_each(500);
+	run();
+	/* Each ends its record and its call. */
+	while (finished < CONTEXTS)
+		switch_on();
+	leaf();
+	all = end(_metadata, self);
+	/* After what one wrote in the middle of another's record a header is missing. */
+	EXPECT_LE(made, all + self->totals.bad);
+	EXPECT_GE(made + self->report.lost_abandoned, all);
 }
 
 /*
