@@ -73,10 +73,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	unsigned int writer = size ? data[0] / 4 % WRITERS : 0;
 	char path[64], meta_path[64];
-	const char *argv[] = {
+	const char *argv[16] = {
 		writers[writer].command->name, "-q", "-c", "all", "-o", "/dev/null",
 		writers[writer].option, writers[writer].value, "--meta", "none",
-		"--srcbits", "2", path, NULL, NULL, NULL,
+		"--srcbits", "2", path,
 	};
 	int argc = 13, fd, meta_fd = -1;
 
