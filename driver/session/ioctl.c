@@ -135,7 +135,7 @@ static int check_config(const struct sifive_trace_config *config,
 		return sft_fail(why, -EINVAL, "draining needs a buffer of 4096 bytes or more");
 	if (config->flags & SIFIVE_TRACE_CONFIG_WAIT) {
 		if (!(config->flags & SIFIVE_TRACE_CONFIG_DRAIN))
-			return sft_fail(why, -EINVAL, "WAIT goes with DRAIN");
+			return sft_fail(why, -EINVAL, "WAIT needs DRAIN");
 		if (config->flags & SIFIVE_TRACE_CONFIG_OVERFLOW)
 			return sft_fail(why, -EINVAL, "WAIT and OVERFLOW exclude each other");
 		if (config->buffer < SZ_64K)

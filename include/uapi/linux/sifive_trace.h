@@ -263,14 +263,14 @@ struct sifive_trace_config {
  */
 #define SIFIVE_TRACE_CONFIG_DRAIN	(1u << 3)
 /*
- * Stores wait while a sink has no room, so that a slow reader loses nothing: a program's
- * store to a stimulus page sleeps in its page fault until there is room, the capture stops
- * or the session ends. Signals are handled meanwhile. Records that the kernel writes do not
- * wait: they count as lost. If no file reads the sink, stores wait for 5 seconds only; then
- * they continue, and what they overwrite counts as lost bytes. A system call that accesses
- * a page whose stores wait gets EFAULT. What is stored until the driver detects that there
- * is no room must fit into three quarters of the buffer; otherwise bytes are lost. EINVAL:
- * without SIFIVE_TRACE_CONFIG_DRAIN, with SIFIVE_TRACE_CONFIG_OVERFLOW, or with less than
+ * Let stores wait for a slow reader: while a sink has no room, a program's store to a
+ * stimulus page sleeps in its page fault until there is room, the capture stops or the
+ * session ends. Signals are handled meanwhile. Records that the kernel writes do not wait:
+ * they count as lost. If no file reads the sink, stores wait for 5 seconds only; then they
+ * continue, and what they overwrite counts as lost bytes. A system call that accesses a page
+ * whose stores wait gets EFAULT. Bytes are lost if more than three quarters of the buffer
+ * are written before the driver detects that there is no room. EINVAL: without
+ * SIFIVE_TRACE_CONFIG_DRAIN, with SIFIVE_TRACE_CONFIG_OVERFLOW, or with less than
  * 65536 bytes.
  */
 #define SIFIVE_TRACE_CONFIG_WAIT	(1u << 4)
