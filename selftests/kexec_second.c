@@ -4,7 +4,7 @@
  *
  *	kexec_second IMAGE INITRD
  *
- * INITRD is the file that the running kernel was given: the tree says where it lies.
+ * INITRD is the file that the running kernel booted with; the tree has its address.
  */
 #include <fcntl.h>
 #include <linux/kexec.h>
@@ -55,7 +55,7 @@ static void add(const char *name, unsigned long at, size_t room)
 	};
 }
 
-/* A number of the tree, of 32 or 64 bits. */
+/* A 32-bit or 64-bit number of the tree. */
 static unsigned long initrd_address(void)
 {
 	unsigned char bytes[8];
@@ -77,7 +77,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: kexec_second IMAGE INITRD\n");
 		return 2;
 	}
-	/* With room for what the kernel clears behind its image. */
+	/* With room for the memory that the kernel clears after its image. */
 	add(argv[1], IMAGE_AT, 48ul << 20);
 	add(argv[2], initrd_address(), 0);
 	add("/sys/firmware/fdt", TREE_AT, 0);

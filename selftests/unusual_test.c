@@ -129,7 +129,7 @@ static void tick_each(int microseconds)
 	setitimer(ITIMER_REAL, &timer, NULL);
 }
 
-/* The last one stops the clock: with a slow machine all time may be the signal's. */
+/* The last one stops the timer: on a slow machine signals may take all the time. */
 static void on_tick(int number)
 {
 	if (++switches == SWITCHES)
@@ -167,7 +167,7 @@ TEST_F_TIMEOUT(unusual, user_threads_that_a_handler_switches, 600)
 	volatile unsigned int i;
 	uint64_t all;
 
-	/* A context begins with the signal blocked, or it could be switched half-way. */
+	/* A context starts with the signal blocked, so that it is not switched half-way. */
 	alarms(SIG_BLOCK);
 	for (i = 1; i < CONTEXTS; i++) {
 		ASSERT_EQ(0, getcontext(&context[i]));
@@ -178,12 +178,12 @@ TEST_F_TIMEOUT(unusual, user_threads_that_a_handler_switches, 600)
 	signal(SIGALRM, on_tick);
 	tick_each(500);
 	run();
-	/* Each ends its record and its call. */
+	/* Each context finishes its record and its call. */
 	while (finished < CONTEXTS)
 		switch_on();
 	leaf();
 	all = end(_metadata, self);
-	/* After what one wrote in the middle of another's record a header is missing. */
+	/* A context that wrote within another's record may have left a header out. */
 	EXPECT_LE(made, all + self->totals.bad);
 	EXPECT_GE(made + self->report.lost_abandoned, all);
 }
@@ -210,7 +210,10 @@ static void *overflow(void *unused)
 
 	sigaltstack(&stack, NULL);
 	sigsetjmp(before, 1);
-	/* From another depth each time, so that it ends elsewhere in the call. */
+	/*
+	 * From a different depth each time, so that the overflow hits another place in the
+	 * call.
+	 */
 	while (times++ < OVERFLOWS)
 		calls_deeper(alloca((size_t)times * 48), &made);
 	leaf();
@@ -228,7 +231,9 @@ TEST_F_TIMEOUT(unusual, a_stack_that_overflows_and_is_left_by_a_jump, 600)
 	pthread_attr_setstacksize(&attr, 2 * STACK);
 	ASSERT_EQ(0, pthread_create(&thread, &attr, overflow, NULL));
 	ASSERT_EQ(0, pthread_join(thread, NULL));
-	/* A call counts itself behind its hook: one that faults in between does not. */
+	/*
+	 * A call counts itself after its hook: one that faults in between is not counted.
+	 */
 	check(_metadata, self, OVERFLOWS);
 	EXPECT_LT(OVERFLOWS * 100, self->totals.records);
 }
@@ -289,7 +294,7 @@ TEST_F_TIMEOUT(unusual, ten_thousand_signals_a_second_on_another_stack, 600)
  * ---- processes ---------------------------------------------------------------------
  */
 
-/* Leaves its parent, records nothing, and says when it is done. */
+/* Leaves its parent, records nothing, and reports when it is done. */
 static void go_on_in_the_background(int done)
 {
 	char byte = 0;
@@ -328,7 +333,7 @@ TEST_F(unusual, a_program_that_becomes_a_daemon_leaves_what_it_made_before)
 	EXPECT_TRUE(trace_is_whole(&self->totals));
 }
 
-/* Its own trace has its own records alone. */
+/* Its own trace has only its own records. */
 static int trace_itself(int fd, unsigned int calls)
 {
 	struct trace_totals totals;

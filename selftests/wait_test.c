@@ -21,14 +21,14 @@
 #include "kselftest_harness.h"
 #include "trace_more.h"
 
-/* What is stored until the driver has noticed must fit: the emulator may pause long. */
+/* Stores made before the driver reacts must fit: the emulator may pause for long. */
 #define BUFFER		0x400000
 #define BUFFER_LEAST	0x100000
 
 #define WRITERS		64
 #define CHUNK		65536
 
-/* How long stores wait for a reader, in seconds. */
+/* Seconds for which stores wait for a reader. */
 #define ALONE		5
 
 /**
@@ -117,8 +117,8 @@ FIXTURE_TEARDOWN(wait)
 }
 
 /*
- * The emulator serves one access to a device at a time: leave it some for the timer and the
- * interrupts of the driver's thread, which hardware does not hold up for seconds.
+ * The emulator serves one device access at a time. Leave room for the timer and interrupts
+ * of the driver's thread, which hardware would not delay for seconds.
  */
 static void *store_steadily(void *arg)
 {
@@ -178,7 +178,7 @@ static int check(struct reader *r, unsigned int src_bits, const uint8_t *bytes, 
 	return stream.cut ? -EBADMSG : 0;
 }
 
-/* Read what there is; 0 at the end, 1 if more may come, or a negative errno. */
+/* Read all available bytes; 0 at the end, 1 if more may follow, or a negative errno. */
 static int read_some(struct _test_data_wait *self)
 {
 	static uint8_t bytes[CHUNK];
@@ -275,14 +275,14 @@ TEST_F(wait, no_store_is_made_while_stores_wait)
 	ASSERT_EQ(1, read_some(self));
 	start_writers(_metadata, self);
 	until_waiting(self);
-	/* Until the pages are gone everywhere. */
+	/* Wait until the pages are gone everywhere. */
 	do {
 		before = now;
 		usleep(100000);
 		now = all_stored(self);
 	} while (now != before);
 	usleep(300000);
-	/* Of each writer one store may have been on its way, or not counted yet. */
+	/* One store of each writer may have been in flight, or not counted yet. */
 	EXPECT_GE(now + self->writers, all_stored(self));
 	EXPECT_TRUE(waits(self->s.fd));
 	read_to_end(_metadata, self);
@@ -384,7 +384,7 @@ TEST_F(wait, stop_lets_stores_go_on)
 	ASSERT_EQ(0, trace_stop(self->s.fd));
 	EXPECT_FALSE(waits(self->s.fd));
 	EXPECT_EQ(NULL, stop_all(self));
-	/* START goes on with the bytes that are there, and REWIND without them. */
+	/* START continues with the existing bytes, and REWIND without them. */
 	ASSERT_EQ(0, trace_start(self->s.fd, 0));
 	until_waiting(self);
 	ASSERT_EQ(0, trace_stop(self->s.fd));
@@ -393,7 +393,7 @@ TEST_F(wait, stop_lets_stores_go_on)
 	EXPECT_FALSE(waits(self->s.fd));
 }
 
-/* Stores without end, in a session of its own, which a reader must have begun to read. */
+/* Stores endlessly, in its own session, whose reader must have started. */
 static void store_for_ever(int ready)
 {
 	struct trace_session s;
@@ -458,7 +458,7 @@ TEST_F(wait, stores_go_on_when_nobody_has_read)
 	ASSERT_EQ(0, trace_start(self->s.fd, 0));
 	start_writers(_metadata, self);
 	go_on_alone(_metadata, self);
-	/* From then on as if nothing had been. */
+	/* From then on everything works as before. */
 	while (!waits(self->s.fd))
 		ASSERT_EQ(1, read_some(self));
 	EXPECT_LT(0, self->reader.wrong);
@@ -478,7 +478,7 @@ TEST_F(wait, stores_go_on_when_the_reader_has_died)
 	stop_all(self);
 }
 
-/* Another reader that comes soon enough misses nothing. */
+/* A new reader that starts in time misses nothing. */
 TEST_F(wait, another_reader_takes_over)
 {
 	ASSERT_EQ(0, trace_start(self->s.fd, 0));

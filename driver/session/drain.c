@@ -41,9 +41,9 @@
 #define SELDOM		(HZ / 10)
 
 /*
- * Stores wait from more unread bytes than a fourth of the ring until there are no more
- * than an eighth. A sink as fast as that has three quarters at the next look: the rest is
- * for what is stored until the pages are gone.
+ * Stores wait when more than a quarter of the ring is unread, until at most an eighth is. A
+ * sink at full speed has filled at most three quarters by the next check; the rest is for
+ * stores that are made before the pages are gone.
  */
 #define WAIT_FROM	4
 #define WAIT_UNTIL	8
@@ -128,7 +128,7 @@ struct drain {
 static struct drain *drains;
 static unsigned long interval;	/* between looks, in jiffies */
 
-/* The thread that lets stores wait. It uses sinks and registers while @watching. */
+/* The thread that decides when stores wait. It uses sinks and registers while @watching. */
 static struct task_struct *watcher;
 static DECLARE_WAIT_QUEUE_HEAD(watch_queue);
 static DEFINE_SPINLOCK(watch_lock);
@@ -346,7 +346,7 @@ static unsigned long next_look(const struct drain *d)
 		       seldom(d->sink));
 }
 
-/* If nobody reads, stores go on: what they overwrite is counted. */
+/* Without a reader stores continue: what they overwrite is counted. */
 static void mind_reader(struct drain *d)
 {
 	u64 now = ktime_get_ns();
@@ -429,8 +429,8 @@ static u64 see(unsigned long *us)
 }
 
 /*
- * Runs before all programs, and without the system's lock: its owner may have to
- * wait for a program.
+ * Runs before all programs, and without the system's lock, whose owner may have to wait for
+ * a program.
  */
 static int watch(void *unused)
 {
@@ -464,7 +464,7 @@ static void set_watching(bool on)
 		sft_mapping_gate(false);
 }
 
-/* Called when a CPU goes offline: its encoder's registers are not read any more. */
+/* Called when a CPU goes offline: on return its encoder's registers are no longer read. */
 void sft_drain_cpu_offline(void)
 {
 	spin_lock(&watch_lock);

@@ -123,7 +123,7 @@ static void set_held(u64 encoders)
 	WRITE_ONCE(sft_sampling.held, encoders);
 }
 
-/* Whether stores may be made to wait from now on; none waits any more if not. */
+/* Set whether stores may wait from now on; if not, waiting ones continue. */
 void sft_mapping_gate(bool on)
 {
 	mutex_lock(&map_lock);
@@ -135,8 +135,8 @@ void sft_mapping_gate(bool on)
 
 /*
  * Let stores to the pages of @encoders wait, and no others. No program can access these
- * pages when this returns. Called without the system's lock; a session does not end
- * meanwhile, as map_lock is held.
+ * pages when this returns. Called without the system's lock; map_lock keeps the session
+ * from ending meanwhile.
  */
 void sft_mapping_hold(u64 encoders)
 {
@@ -162,7 +162,7 @@ u64 sft_mapping_held(void)
 	return READ_ONCE(map.held);
 }
 
-/* How often and how long stores have waited; not those that still do. */
+/* How often and how long stores have waited, without those that still do. */
 void sft_mapping_waits(struct sifive_trace_status *status)
 {
 	status->waits = atomic64_read(&waits);
@@ -196,10 +196,10 @@ static bool is_held(unsigned long pgoff)
 }
 
 /*
- * Wait without the mmap lock, so that other threads of the program fault, map and unmap
- * meanwhile; then try again. Any signal is handled first. The file keeps this module
- * while the mapping may go. The kernel's own accesses do not wait, since it may hold
- * locks that the reader needs.
+ * Wait without the mmap lock, so that other threads of the program can fault, map and unmap
+ * meanwhile; then retry the fault. Signals are handled first. The file reference keeps this
+ * module loaded if the mapping goes. The kernel's own accesses do not wait, since they may
+ * hold locks that the reader needs.
  */
 static vm_fault_t wait_for_room(struct vm_fault *vmf)
 {

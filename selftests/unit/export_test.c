@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Formats of other tools' viewers: their totals are report's, to the last digit. */
+/* Proves that the totals in formats of other tools equal report's to the last digit. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,7 +66,7 @@ static bool lacks(FIXTURE_DATA(command) *self)
 	return strstr(self->err, "is not in this command: it was built without");
 }
 
-/* What report says of the trace, for the script that reads the export. */
+/* report's output for the trace, for the script that reads the export. */
 static void put_reports(FIXTURE_DATA(command) *self, const char *options)
 {
 	run(self, "report -q -c all --format csv %s -o r.csv trace.rtd;"
@@ -168,7 +168,7 @@ TEST_F(command, pprof_has_files_lines_and_what_is_missing)
 	EXPECT_NE(NULL, strstr(self->out, "default time duration "));
 	EXPECT_NE(NULL, strstr(self->out,
 		"labels {'thread': 'w\xc3\xb6?/7', 'pid': 5, 'tid': 7}\n"));
-	/* The user's files alone. */
+	/* Only the user's files. */
 	remove("trace.rtd.meta");
 	run(self, "export -q --format pprof --weight calls -e " PROGRAM
 	    "@0x4000000000 -o t.pb.gz trace.rtd");
@@ -192,7 +192,7 @@ static void expect_label(struct __test_metadata *_metadata, FIXTURE_DATA(command
 	EXPECT_NE(NULL, strstr(self->out, mark));
 }
 
-/* Times that are inferred, or unknown on a source without an absolute one: as report has it. */
+/* Times that are inferred, or unknown on a source without an absolute one, as in report. */
 TEST_F(command, pprof_marks_times)
 {
 	const uint64_t address[] = { FIB, MAIN + 0x12 };
@@ -396,7 +396,7 @@ TEST_F_TIMEOUT(command, json_of_report_has_the_rows_of_csv, 600)
 	EXPECT_EQ(0, self->status);
 }
 
-/* What the head of JSON says of a trace with a sample that a loss cuts, and a call without an end. */
+/* The head of JSON for a trace with a sample cut by a loss, and a call without an end. */
 TEST_F(command, json_of_report_says_what_is_missing)
 {
 	static const char meta[] = "{\"srcbits\":0,\"exe\":\"/bin/\\\"x\",\"ts_hz\":10,"
@@ -418,7 +418,7 @@ TEST_F(command, json_of_report_says_what_is_missing)
 	EXPECT_NE(NULL, strstr(self->out, "\"exe\":\"/bin/\\\"x\",\"time_unit\":\"seconds\",\"ts_hz\":10,"));
 	EXPECT_NE(NULL, strstr(self->out, "\"refused\":7"));
 	EXPECT_NE(NULL, strstr(self->out, "{\"function\":\"fib\",\"calls\":1,"));
-	/* No row is valid JSON, too. */
+	/* JSON without rows is valid too. */
 	run(self, "report --json --filter none trace.rtd | python3 -m json.tool >/dev/null");
 	EXPECT_EQ(0, self->status);
 }

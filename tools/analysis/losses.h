@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Where in the file records were lost. */
+/* The places in the file where records were lost. */
 #ifndef SIFIVE_TRACE_LOSSES_H
 #define SIFIVE_TRACE_LOSSES_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* As many as there may be while a record waits for its turn; of more, the latest. */
+/*
+ * Number of losses that are kept, the latest ones: enough while a record waits to be
+ * analysed.
+ */
 #define LOSSES_KEPT	32u
 
 struct losses {
@@ -21,7 +24,7 @@ static inline void losses_note(struct losses *losses, uint64_t offset)
 	losses->latest = offset;
 }
 
-/* Whether there is a loss from @first to @last; true if that is not known any more. */
+/* Whether there is a loss from @first to @last; true if that is no longer known. */
 static inline bool losses_between(const struct losses *losses, uint64_t first, uint64_t last)
 {
 	uint32_t i;

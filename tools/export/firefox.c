@@ -13,7 +13,7 @@
 #include "export.h"
 #include "text.h"
 
-/* Of the profiler's format, and of the browser's that it comes from. */
+/* Versions of the profiler's format, and of the browser's format. */
 #define FORMAT_VERSION	48
 #define GECKO_VERSION	29
 
@@ -209,12 +209,12 @@ static void put_weight(struct writer *writer, uint32_t node)
 
 /* ---- a thread ----------------------------------------------------------- */
 
-/* Gives a path its row among the stacks, and its function one in the tables. */
+/* Adds a row for a path to the stacks, and one for its function to the tables. */
 static void add_path(struct writer *writer, uint32_t node)
 {
 	uint32_t function = writer->export->tree.node[node].function;
 
-	/* @at counts the stacks here. */
+	/* Here @at counts the stacks. */
 	writer->stack[node] = (uint32_t)writer->at++;
 	if (writer->row[function])
 		return;
@@ -305,7 +305,7 @@ static void put_samples(struct writer *writer, uint64_t stacks)
 	put_char(writer->out, '}');
 }
 
-/* Tables that a viewer expects, without rows. */
+/* Empty tables that a viewer expects. */
 static void put_empty(struct writer *writer)
 {
 	put_string(writer->out, ",\n\"markers\":{\"length\":0,\"category\":[],\"data\":[],\"endTime\":[],\"name\":[],\"phase\":[],\"startTime\":[]},\n"
@@ -347,7 +347,7 @@ static void put_thread(struct writer *writer)
 
 /* ---- the whole ---------------------------------------------------------- */
 
-/* Where the profile comes from, and what it lacks: the profiler shows both. */
+/* The origin of the profile, and what it lacks; the profiler shows both. */
 static void put_meta(struct writer *writer)
 {
 	const struct input *input = &writer->export->input;

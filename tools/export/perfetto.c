@@ -16,12 +16,12 @@
 #include "text.h"
 #include "tracks.h"
 
-/* Packets that are compressed together. */
+/* Bytes of packets that are compressed together. */
 #define PART_BYTES	(256u << 10)
-/* How much longer zlib can make them, and what goes around them. */
+/* Limits of their growth by zlib, and of the framing. */
 #define SPARE		(4u << 10)
 
-/* Perfetto's numbers. */
+/* Constants of Perfetto's format. */
 #define STATE_CLEARED	1
 #define STATE_NEEDED	2
 #define SLICE_BEGIN	1
@@ -30,7 +30,7 @@
 #define COUNTER		4
 #define UNIT_COUNT	2
 #define CLOCK_BOOT	6
-/* The first one that a sequence defines for itself. */
+/* The first clock that a sequence defines itself. */
 #define CLOCK_OWN	64
 
 /* The sequence and track that belong to no thread. */
@@ -47,7 +47,9 @@
 #define NOTE_COUNTER	3
 #define NOTES_MAX	(COUNTERS_MAX + 2)
 
-/* Names of a sequence that are known to be written; others are written again. */
+/*
+ * Number of names of a sequence that are remembered as written; others are written again.
+ */
 #define NAMES_KEPT	128
 
 /**
@@ -89,7 +91,7 @@ static void init_trace(Perfetto__Trace *trace, Perfetto__TracePacket **packet)
 	trace->n_packet = 1;
 }
 
-/* There is room: what does not become smaller grows by less than SPARE. */
+/* There is room: incompressible data grows by less than SPARE. */
 static void flush_packets(struct export *export)
 {
 	struct perfetto *perfetto = export->private;
@@ -252,7 +254,7 @@ static uint64_t counter_uuid(const struct thread *thread, unsigned int column)
 	return TRACK_COUNTER + (uint64_t)thread->id * COUNTERS_MAX + column;
 }
 
-/* Tracks of counters that have come since. */
+/* Create tracks for new counters. */
 static void describe_counters(struct export *export, const struct thread *thread,
 			      struct track *track)
 {
@@ -365,7 +367,7 @@ static void add_text(struct event *event, uint64_t number, const char *text)
 	add_note(event, number)->string_value = (char *)text;
 }
 
-/* The sequence gets all names of annotations that there are by now. */
+/* Write all annotation names that exist by now to the sequence. */
 static void name_notes(struct export *export, struct event *event, struct track *track)
 {
 	const struct counters *counters = analysis_counters(export->analysis);
@@ -386,7 +388,7 @@ static void name_notes(struct export *export, struct event *event, struct track 
 
 /* ---- records ------------------------------------------------------------ */
 
-/* What the counters have counted up to now. */
+/* Write the counts up to now. */
 static void put_counts(struct export *export, const struct analysis_thread *thread,
 		       struct track *track)
 {
@@ -518,7 +520,7 @@ static int perfetto_begin(struct export *export)
 	return 0;
 }
 
-/* How much of the run the trace covers: where it ends, or begins if that is missing. */
+/* The trace's coverage: an instant at its end, or at its beginning if that is missing. */
 static void put_coverage(struct export *export)
 {
 	const struct trace_stats *stats = trace_stats(export->input.trace);

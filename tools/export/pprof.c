@@ -16,12 +16,12 @@
 #include "image.h"
 #include "text.h"
 
-/* Longer paths lose their outermost calls: no viewer shows that many. */
+/* Longer paths lose their outermost calls; no viewer shows that many. */
 #define DEPTH_MAX	1024
 #define VALUES_MAX	(TREE_COUNTER + COUNTERS_MAX)
 #define LABELS_MAX	4
 
-/* Texts that many samples have. */
+/* Strings that many samples share. */
 enum text {
 	TEXT_THREAD,
 	TEXT_PID,
@@ -126,7 +126,7 @@ static void put_types(struct writer *writer)
 
 /* ---- samples ------------------------------------------------------------ */
 
-/* Returns whether any is not 0. */
+/* Returns whether any value is not 0. */
 static bool fill_values(struct writer *writer, uint32_t node, int64_t *value)
 {
 	const struct tree *tree = &writer->export->tree;
@@ -171,7 +171,7 @@ static void add_label(struct writer *writer, Pprof__Sample *sample, enum text ke
 	label->num = number;
 }
 
-/* The thread, and how certain the times are. */
+/* The thread, and the certainty of the times. */
 static void add_labels(struct writer *writer, Pprof__Sample *sample, uint32_t node)
 {
 	const struct tree *tree = &writer->export->tree;
@@ -251,7 +251,7 @@ static void put_mapping(struct writer *writer, size_t id, uint64_t start, uint64
 	put_profile(writer, &profile);
 }
 
-/* A file that the user has named: its path and what is added to its addresses. */
+/* A file named by the user: its path and load bias. */
 static uint64_t named_file(const struct export *export, size_t number, char path[PATH_MAX])
 {
 	uint64_t bias;
@@ -281,8 +281,8 @@ static void put_mappings(struct writer *writer)
 }
 
 /*
- * The mapping of an address, which becomes the one in memory: objects that shared
- * addresses have other ones in the trace's analysis.
+ * The mapping of an address, which is converted to the address in memory: the analysis has
+ * moved objects that shared addresses.
  */
 static uint64_t find_mapping(struct export *export, uint64_t *address)
 {
@@ -308,7 +308,7 @@ static uint64_t find_mapping(struct export *export, uint64_t *address)
 	return 0;
 }
 
-/* A function's file is mostly that of the function before. */
+/* A function's file is usually that of the previous function. */
 static int64_t put_file(struct writer *writer, const char *file)
 {
 	if (!file)
@@ -355,7 +355,7 @@ static void put_function(struct writer *writer, uint32_t number)
 
 /* ---- the whole ---------------------------------------------------------- */
 
-/* Where the profile comes from, and what it lacks. */
+/* The origin of the profile, and what it lacks. */
 static void put_comments(struct writer *writer)
 {
 	const struct input *input = &writer->export->input;
@@ -391,7 +391,7 @@ static void put_all(struct writer *writer)
 	};
 	uint32_t count = functions_count(analysis_functions(writer->export->analysis)), i;
 
-	/* The first entry has to be empty. */
+	/* The first entry must be empty. */
 	put_entry(writer, "");
 	for (i = 0; i < TEXTS; i++)
 		writer->text[i] = put_entry(writer, texts[i]);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* An exporter's state of each thread, by the thread's id. */
+/* An exporter's per-thread state, by thread id. */
 #ifndef SIFIVE_TRACE_TRACKS_H
 #define SIFIVE_TRACE_TRACKS_H
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* report for programs: the same rows as csv and as JSON, and JSON's head. */
+/* report for programs: the rows as csv or JSON, and the head of JSON. */
 #include <inttypes.h>
 #include <stdio.h>
 
 #include "coverage.h"
 #include "report.h"
 
-/* Of the members and their meaning; new members do not change it. */
+/* Version of the members and their meaning; new members do not change it. */
 #define JSON_VERSION	1
 
 static const char *column_name(char text[REPORT_COLUMN_SIZE], const struct metric *metric,
@@ -98,7 +98,7 @@ static void put_counts(struct output *out, const char *name, const struct count 
 #define PUT_COUNTS(out, name, counts) \
 	put_counts(out, name, counts, sizeof(counts) / sizeof((counts)[0]))
 
-/* What the trace has, and what is missing or damaged in it. */
+/* The content of the trace, and what is missing or damaged. */
 static void put_contents(struct output *out, const struct trace_stats *stats)
 {
 	const uint64_t all = stats->records[PERFREC_ENTER] + stats->records[PERFREC_EXIT] +
