@@ -543,4 +543,58 @@ TEST_F(command, a_gap_is_charged_to_nobody_behind_a_header)
 	}
 }
 
+/* The base of a header after a loss is unknown, also when the thread moves back. */
+TEST_F(command, counts_of_two_streams_are_not_compared_over_a_loss)
+{
+	static const char meta[] = "{\"srcbits\":1,\"per_thread\":true,\"shared\":64,"
+		"\"threads\":[{\"channel\":6,\"tid\":7,\"named\":true}]}";
+	const uint64_t outer[2] = { 0x30000, 0x100 }, inner[2] = { 0x31000, 0x30010 };
+	struct gen_stream first, second;
+	uint64_t value = 0;
+	int lost;
+
+	write_file("trace.rtd.meta", meta, strlen(meta));
+	for (lost = 0; lost < 2; lost++) {
+		gen_free(&self->gen);
+		gen_init(&self->gen, 1, 40);
+		gen_sync(&self->gen, 0);
+		gen_sync(&self->gen, 1);
+		gen_stream_init(&first, &self->gen, 0, 6, 1, 1, 64);
+		gen_stream_init(&second, &self->gen, 1, 6, 1, 1, 64);
+		first.owner = 7;
+		second.owner = 7;
+		gen_header(&first);
+		value = 100;
+		gen_record(&first, 0, outer, &value);
+		second.goes_on = true;
+		second.counter[0].previous = value;
+		gen_header(&second);
+		value += 10;
+		gen_record(&second, 0, inner, &value);
+		value += 10;
+		gen_record(&second, 1, inner, &value);
+		value += 10;
+		gen_record(&second, 0, inner, &value);
+		if (lost)
+			gen_error(&self->gen, 1);
+		value += 10;
+		gen_record(&second, 1, inner, &value);
+		/* As after a record that was abandoned. */
+		gen_store(&self->gen, 1, 6, 1, 0xff);
+		gen_header(&second);
+		value += 10;
+		gen_record(&second, 0, inner, &value);
+		/* The thread moves back, and needs no header there. */
+		value += 10;
+		gen_record(&first, 1, outer, &value);
+		gen_sync(&self->gen, 0);
+		gen_sync(&self->gen, 1);
+		save(self, "trace.rtd");
+		run(self, "report -q --sort name --format csv trace.rtd | cut -d , -f 1,6");
+		EXPECT_STREQ(lost ? "function,cycles:self\n\"0x30000\",10\n\"0x31000\",10\n" :
+			     "function,cycles:self\n\"0x30000\",30\n\"0x31000\",30\n",
+			     self->out);
+	}
+}
+
 TEST_HARNESS_MAIN

@@ -23,8 +23,9 @@ struct stream {
 	uint32_t	serial;
 	unsigned int	counters;
 	uint8_t		column[PERFREC_COUNTERS];
-	/* Delta counts of a thread: its count at the header. */
+	/* Delta counts of a thread: its count at the header, and the chain of that. */
 	uint64_t	base[PERFREC_COUNTERS];
+	uint32_t	chain[PERFREC_COUNTERS];
 	bool		based;
 	/* The last thread that recorded here, and in which part of its capture. */
 	const struct analysis_thread *thread;
@@ -178,7 +179,7 @@ static uint64_t value_mask(const struct perfrec_record *record, unsigned int i)
  */
 static bool thread_delta(struct analysis_thread *thread, struct stream *stream,
 			 const struct perfrec_record *record, unsigned int i,
-			 uint64_t *delta)
+			 bool lost, uint64_t *delta)
 {
 	unsigned int column = stream->column[i];
 	uint64_t value = record->value[i];
@@ -193,12 +194,19 @@ static bool thread_delta(struct analysis_thread *thread, struct stream *stream,
 	if (record->header->count_type == PERFREC_DELTA) {
 		/*
 		 * The header has the counts of the thread's latest record,
-		 * wherever that was made.
+		 * wherever that was made. If these are unknown, a chain begins whose
+		 * sums cannot be compared with those of streams in an earlier one.
 		 */
-		if (!stream->based)
+		if (!stream->based) {
+			known = known && !lost;
+			if (!known)
+				thread->chain[column] = ++thread->chains;
 			stream->base[i] = known ? thread->last[column] : 0;
+			stream->chain[i] = thread->chain[column];
+		}
 		value += stream->base[i];
-		known = known || !stream->based;
+		known = (known || !stream->based) && stream->chain[i] == thread->chain[column];
+		thread->chain[column] = stream->chain[i];
 	}
 	*delta = (value - thread->last[column]) & value_mask(record, i);
 	if (record->header->count_type == PERFREC_DELTA &&
@@ -242,7 +250,7 @@ static uint64_t count(struct analysis *analysis, struct analysis_thread *thread,
 		uint64_t delta;
 
 		if (stream->column[i] == COUNTERS_NONE ||
-		    !thread_delta(thread, stream, record, i, &delta))
+		    !thread_delta(thread, stream, record, i, lost, &delta))
 			continue;
 		analysis->delta[stream->column[i]] = delta;
 		known |= 1ull << stream->column[i];

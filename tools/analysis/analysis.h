@@ -77,6 +77,8 @@ struct analysis_thread {
 	uint64_t		sum[COUNTERS_MAX];
 	uint64_t		last[COUNTERS_MAX];
 	bool			last_known[COUNTERS_MAX];
+	uint32_t		chain[COUNTERS_MAX];
+	uint32_t		chains;
 };
 
 /* Why a call ended. */
