@@ -447,10 +447,15 @@ static void nothing(int number)
 {
 }
 
+static volatile bool interrupted;
+
+/* Again and again: on a slow machine the first signals come before read() waits. */
 static void *interrupt(void *arg)
 {
-	usleep(50000);
-	pthread_kill(*(pthread_t *)arg, SIGUSR1);
+	while (!interrupted) {
+		usleep(50000);
+		pthread_kill(*(pthread_t *)arg, SIGUSR1);
+	}
 	return NULL;
 }
 
@@ -469,6 +474,7 @@ TEST_F(drain, a_signal_interrupts_a_waiting_reader)
 	ASSERT_EQ(0, pthread_create(&thread, NULL, interrupt, &self_thread));
 	EXPECT_EQ(-1, read(self->s.fd, &byte, 1));
 	EXPECT_EQ(EINTR, errno);
+	interrupted = true;
 	pthread_join(thread, NULL);
 }
 

@@ -38,8 +38,8 @@ effort_except() {
 	} || echo access argument many overflow own_counts perf programs sampling threads
 }
 
-# Kselftests of the library on many threads: what they ask of the driver, access and hostile
-# ask, too.
+# Kselftests of the library: other tests make the same calls of the driver.
 effort_except_debug() {
-	[ "$TRACE_PART" -eq 1 ] || echo many programs threads
+	[ "$TRACE_PART" -eq 1 ] ||
+		echo calls lib_hotplug many own_counts programs threads timer unusual
 }
