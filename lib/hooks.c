@@ -227,10 +227,14 @@ PERF_LOCAL void drain(struct perf_thread *thread)
 		struct perf_lane *lane = perf_channel_have(thread) ?
 					 lane_of((unsigned int)thread->channel, p->cpu) : NULL;
 
-		if (p->complete && lane && may_write(thread)) {
-			/* Marked as torn until it is finished. */
-			thread->cpu = PERF_CPU_NOBODY;
+		/*
+		 * Marked as torn until it is finished. Before the check: the child of a
+		 * handler that interrupts this restores only this lane.
+		 */
+		thread->cpu = PERF_CPU_NOBODY;
+		if (lane)
 			thread->lane = lane;
+		if (p->complete && lane && may_write(thread)) {
 			write_header(thread, lane, p->now);
 			write_record(thread, lane, p->kind, p->address, p->address2,
 				     p->now);

@@ -47,7 +47,7 @@ static const uint64_t no_offset[PERF_COUNTER_MAX];
 static __thread struct {
 	intptr_t gate;
 	struct perf_rseq *rseq;
-	struct perf_lane *lane;
+	struct perf_lane *lane, *latest;
 	volatile uint32_t *stimulus;
 	const volatile uint32_t *ts;
 	uint32_t head, tail;
@@ -419,6 +419,7 @@ PERF_INTERNAL void perf_thread_keep(void)
 		return;
 	kept.gate = thread->gate;
 	kept.rseq = thread->rseq;
+	kept.latest = thread->latest;
 	kept.head = thread->head;
 	kept.tail = thread->tail;
 	kept.stimulus = kept.lane->stream.stimulus;
@@ -440,6 +441,9 @@ PERF_INTERNAL void perf_thread_forget(void)
 	kept.lane->stream.ts = kept.ts;
 	kept.lane->stream.layout = &perf_pool->layout;
 	kept.lane->stream.last = kept.lane->count[0];
+	/* A header after a move to another CPU reads that one's counts. */
+	if (kept.latest)
+		kept.latest->stream.last = kept.latest->count[0];
 	thread->rseq = kept.rseq;
 	thread->offset = no_offset;
 	thread->lane = kept.lane;
