@@ -127,7 +127,7 @@ PERF_LOCAL void make_relative(const struct perf_thread *thread, struct perf_lane
 PERF_LOCAL void write_break(const struct perf_stream *stream)
 {
 	if (stream->layout->poll != PERF_POLL_NOT)
-		perf_wait_ready(stream->stimulus);
+		perf_wait_ready(stream);
 	perf_stimulus8(stream->stimulus, PERF_RECORD_BREAK);
 }
 
@@ -227,13 +227,9 @@ PERF_LOCAL void drain(struct perf_thread *thread)
 		struct perf_lane *lane = perf_channel_have(thread) ?
 					 lane_of((unsigned int)thread->channel, p->cpu) : NULL;
 
-		/*
-		 * Marked as torn until it is finished. Before the check: the child of a
-		 * handler that interrupts this restores only this lane.
-		 */
+		/* Torn until it is finished; a forked child restores only this lane. */
 		thread->cpu = PERF_CPU_NOBODY;
-		if (lane)
-			thread->lane = lane;
+		thread->lane = lane ? lane : thread->lane;
 		if (p->complete && lane && may_write(thread)) {
 			write_header(thread, lane, p->now);
 			write_record(thread, lane, p->kind, p->address, p->address2,

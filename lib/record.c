@@ -48,14 +48,14 @@ PERF_INTERNAL int perf_layout_init(struct perf_layout *layout, uint32_t type,
 PERF_LOCAL void emit32(const struct perf_stream *s, uint32_t value, bool poll)
 {
 	if (poll)
-		perf_wait_ready(s->stimulus);
+		perf_wait_ready(s);
 	perf_stimulus32(s->stimulus, value);
 }
 
 PERF_LOCAL void emit8(const struct perf_stream *s, uint32_t value, bool poll)
 {
 	if (poll)
-		perf_wait_ready(s->stimulus);
+		perf_wait_ready(s);
 	perf_stimulus8(s->stimulus, value);
 }
 
@@ -95,7 +95,7 @@ PERF_INTERNAL void perf_stream_record(struct perf_stream *stream, uint32_t kind,
 	uint32_t i;
 
 	if (layout->poll == PERF_POLL_RECORD)
-		perf_wait_ready(stream->stimulus);
+		perf_wait_ready(stream);
 	emit8(stream, kind, poll);
 	emit_address(stream, address, poll);
 	if (kind <= PERF_RECORD_EXIT)
@@ -114,7 +114,7 @@ PERF_INTERNAL void perf_stream_record(struct perf_stream *stream, uint32_t kind,
 		if (!upper)
 			continue;
 		if (poll)
-			perf_wait_ready(stream->stimulus);
+			perf_wait_ready(stream);
 		perf_stimulus16(stream->stimulus, upper);
 	}
 }

@@ -75,7 +75,7 @@ struct perf_counter {
  * @type:	enum perf_count_type
  * @count:	number of counters
  * @mask:	bit n set: counter n is recorded
- * @poll:	when to poll the encoder
+ * @poll:	enum perf_poll; may end while a record is written
  * @narrow:	a counter has less than 32 bits
  * @number:	the counters' numbers in ascending order, as in the arrays below
  * @counter:	the counters
@@ -85,7 +85,7 @@ struct perf_layout {
 	uint32_t type;
 	uint32_t count;
 	uint32_t mask;
-	enum perf_poll poll;
+	volatile uint32_t poll;
 	bool narrow;
 	uint8_t number[PERF_COUNTER_MAX];
 	struct perf_counter counter[PERF_COUNTER_MAX];
@@ -138,10 +138,14 @@ PERF_INTERNAL int perf_layout_init(struct perf_layout *layout, uint32_t type,
 PERF_INTERNAL void perf_stream_header(struct perf_stream *stream, uint32_t flags,
 				      uint32_t owner, const uint64_t *now);
 
-/* Wait until the stimulus register has room for a store. */
-PERF_INLINE void perf_wait_ready(const volatile uint32_t *stimulus)
+/*
+ * Wait until the stimulus register has room for a store. A child that finishes its parent's
+ * record in memory has the last word stored there, and polls no longer.
+ */
+PERF_INLINE void perf_wait_ready(const struct perf_stream *stream)
 {
-	while (PERF_UNLIKELY(!perf_mmio_read32(stimulus)))
+	while (PERF_UNLIKELY(!perf_mmio_read32(stream->stimulus)) &&
+	       stream->layout->poll != PERF_POLL_NOT)
 		;
 }
 

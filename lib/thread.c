@@ -437,6 +437,7 @@ PERF_INTERNAL void perf_thread_forget(void)
 		return;
 	/* The child finishes the interrupted record in memory that nothing reads. */
 	perf_pool->layout = kept_layout;
+	perf_pool->layout.poll = PERF_POLL_NOT;
 	kept.lane->stream.stimulus = kept.stimulus;
 	kept.lane->stream.ts = kept.ts;
 	kept.lane->stream.layout = &perf_pool->layout;

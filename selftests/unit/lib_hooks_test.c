@@ -426,6 +426,47 @@ TEST_F(hooks, fork)
 	EXPECT_EQ(record_stores(), mock_stores);
 }
 
+/* Stores until a handler interrupts the record and forks; -1: it has. */
+static int until_fork;
+static pid_t forked;
+
+static void fork_in_record(void)
+{
+	if (until_fork < 0 || until_fork--)
+		return;
+	forked = fork();
+	if (forked)
+		return;
+	mock_is_memory = true;
+	/* Ends a child that waits for ever. */
+	alarm(20);
+}
+
+/* Whatever the child finds stored last: it does not wait for room. */
+TEST_F(hooks, fork_in_a_record_that_polls)
+{
+	unsigned int stores;
+	int status, at;
+
+	dev.encoder[0].flags &= ~SIFIVE_TRACE_ENCODER_CAN_STALL;
+	ASSERT_EQ(0, perfFuncEntryExitInit(NULL, 0, 6, perfCount_Raw, 4096));
+	ASSERT_EQ(0, perfTraceOn());
+	stores = record_stores();
+	for (at = 0; at < (int)stores; at++) {
+		until_fork = at;
+		forked = -1;
+		mock_interrupt = fork_in_record;
+		mock_stores = 0;
+		__cyg_profile_func_enter(function, site);
+		mock_interrupt = NULL;
+		if (!forked)
+			_exit(mock_stores == stores ? 0 : 1);
+		ASSERT_EQ(forked, waitpid(forked, &status, 0));
+		EXPECT_EQ(0, status);
+		EXPECT_EQ(stores, mock_stores);
+	}
+}
+
 TEST(fork_handler_order)
 {
 	pid_t child;

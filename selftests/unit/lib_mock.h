@@ -97,6 +97,9 @@ static bool mock_no_rseq;
 /* Reads of stimulus registers. */
 static unsigned int mock_polls;
 
+/* A stimulus register is memory, which contains 0. */
+static bool mock_is_memory;
+
 static inline void mock_device_reset(void)
 {
 	unsigned int i;
@@ -567,7 +570,7 @@ PERF_INTERNAL uint32_t perf_mmio_read32(const volatile uint32_t *reg)
 	/* A stimulus register is ready for a store. */
 	if (offset >= TR_ITC_STIMULUS) {
 		mock_polls++;
-		return 1;
+		return !mock_is_memory;
 	}
 	if (offset != TR_TS_LOWER &&
 	    offset != TR_TS_UPPER)
