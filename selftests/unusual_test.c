@@ -29,6 +29,9 @@
 #define BUFFER		(8u << 20)
 #define STACK		(64u * 1024)
 
+/* Enough records: more would fill the buffer where signals are slow to come. */
+#define MADE_MAX	100000
+
 static struct sifive_trace *trace;
 static uint64_t made;
 
@@ -149,7 +152,7 @@ static void alarms(int how)
 static void run(void)
 {
 	alarms(SIG_UNBLOCK);
-	while (switches < SWITCHES)
+	while (switches < SWITCHES && made < MADE_MAX)
 		leaf();
 	alarms(SIG_BLOCK);
 	finished++;
@@ -178,6 +181,7 @@ TEST_F_TIMEOUT(unusual, user_threads_that_a_handler_switches, 600)
 	signal(SIGALRM, on_tick);
 	tick_each(500);
 	run();
+	tick_each(0);
 	/* Each context finishes its record and its call. */
 	while (finished < CONTEXTS)
 		switch_on();
@@ -267,7 +271,7 @@ static void *interrupted(void *unused)
 	if (timer_create(CLOCK_MONOTONIC, &event, &timer) ||
 	    timer_settime(timer, 0, &often, NULL))
 		return NULL;
-	while (signals < SIGNALS)
+	while (signals < SIGNALS && made < MADE_MAX)
 		leaf();
 	timer_delete(timer);
 	return stack.ss_sp;
