@@ -64,7 +64,7 @@ PERF_LOCAL int find_free(void)
 /* Whether a thread is between records and has no abandoned record. */
 PERF_LOCAL bool is_idle(const struct perf_thread *thread)
 {
-	return thread->gate > 0 && !thread->kept;
+	return thread->gate == (uintptr_t)thread && !thread->kept;
 }
 
 /* Keep a thread's latest counts: the channel's next owner overwrites the lane's. */

@@ -217,12 +217,14 @@ PERF_LOCAL bool may_write(const struct perf_thread *thread)
 	       PERF_OPEN_MANUAL && thread->epoch == perf_pool->epoch;
 }
 
-/* Writes the records of signal handlers. The gate is closed. */
+/* Writes the records of signal handlers until the gate is another context's. */
 PERF_LOCAL void drain(struct perf_thread *thread)
 {
+	const uintptr_t gate = thread->gate;
 	uint32_t head;
 
-	for (head = thread->head; head != thread->tail; head = thread->head) {
+	for (head = thread->head; head != thread->tail && thread->gate == gate;
+	     head = thread->head) {
 		struct perf_pending *p = &thread->queue[head % PERF_QUEUE];
 		struct perf_lane *lane = perf_channel_have(thread) ?
 					 lane_of((unsigned int)thread->channel, p->cpu) : NULL;
@@ -246,35 +248,46 @@ PERF_LOCAL void drain(struct perf_thread *thread)
 
 PERF_INLINE void close_gate(struct perf_thread *thread, uintptr_t frame)
 {
-	thread->gate = PERF_GATE(frame);
+	thread->gate = frame;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 }
 
 PERF_INLINE void open_gate(struct perf_thread *thread)
 {
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	thread->gate = (intptr_t)thread;
+	thread->gate = (uintptr_t)thread;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 }
 
-/* Writes records that signal handlers have queued during this one. */
-PERF_LOCAL __attribute__((noinline, cold)) void settle(struct perf_thread *thread)
-{
-	thread->stuck = false;
-	thread->waiting = 0;
-	while (thread->head != thread->tail) {
-		close_gate(thread, (uintptr_t)__builtin_frame_address(0));
-		drain(thread);
-		open_gate(thread);
-	}
-}
-
-/* For a writer whose record was abandoned while it wrote. */
+/*
+ * For a writer whose record was abandoned while it wrote. It may have written into the
+ * middle of another user thread's record, which is then no more readable than its own.
+ */
 PERF_LOCAL __attribute__((noinline, cold))
 void given_up(struct perf_thread *thread, struct perf_lane *lane)
 {
 	lane->torn = true;
 	thread->cpu = PERF_CPU_NOBODY;
+	if (perf_gate_closed(thread))
+		perf_lost_count(&perf_losses()->abandoned);
+}
+
+/* Writes records that signal handlers have queued during this one. */
+PERF_LOCAL __attribute__((noinline, cold)) void settle(struct perf_thread *thread)
+{
+	const uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
+
+	thread->stuck = false;
+	thread->waiting = 0;
+	while (thread->head != thread->tail && !perf_gate_closed(thread)) {
+		close_gate(thread, frame);
+		drain(thread);
+		if (thread->gate != frame) {
+			given_up(thread, thread->lane);
+			return;
+		}
+		open_gate(thread);
+	}
 }
 
 /*
@@ -284,7 +297,7 @@ void given_up(struct perf_thread *thread, struct perf_lane *lane)
 PERF_LOCAL struct perf_lane *prepare(struct perf_thread *thread, uint64_t *now,
 				     __u64 **loss)
 {
-	const intptr_t gate = thread->gate;
+	const uintptr_t gate = thread->gate;
 
 	while (thread->gate == gate) {
 		int32_t cpu = (int32_t)thread->rseq->cpu_id;
@@ -339,7 +352,7 @@ PERF_LOCAL void begin_part(struct perf_thread *thread)
 PERF_LOCAL void write_claimed(struct perf_thread *thread, uint32_t kind,
 			      uintptr_t address, uintptr_t address2)
 {
-	const intptr_t gate = thread->gate;
+	const uintptr_t gate = thread->gate;
 	uint64_t now[PERF_COUNTER_MAX];
 	__u64 *loss = &perf_losses()->threads;
 	struct perf_lane *lane = prepare(thread, now, &loss);
@@ -380,8 +393,7 @@ PERF_LOCAL void queue_record(struct perf_thread *thread, uint32_t kind,
 		tail = thread->tail;
 		cpu = (int32_t)thread->rseq->cpu_id;
 		lane = lane_of(perf_pool->first, cpu);
-		if (tail - thread->head >= PERF_QUEUE || !lane ||
-		    is_refused(thread)) {
+		if (tail - thread->head >= PERF_QUEUE || !lane || is_refused(thread)) {
 			perf_lost_count(&perf_losses()->signals);
 			return;
 		}
@@ -430,9 +442,8 @@ void write_slow(uintptr_t address, uintptr_t address2, uint32_t kind)
 		return;
 	}
 
-	if (thread->gate < 0) {
-		if (!perf_frame_left(PERF_GATE_FRAME(thread->gate), frame) &&
-		    thread->waiting++ < PATIENCE) {
+	if (perf_gate_closed(thread)) {
+		if (!perf_frame_left(thread->gate, frame) && thread->waiting++ < PATIENCE) {
 			queue_record(thread, kind, address, address2);
 			/* So that it is written before records with later counters. */
 			thread->cpu = PERF_CPU_NOBODY;
@@ -481,7 +492,7 @@ PERF_LOCAL void begin_thread(void)
 
 	if (thread->epoch != perf_pool->epoch)
 		thread = perf_thread_join();
-	if (!thread || thread->gate < 0)
+	if (!thread || perf_gate_closed(thread))
 		return;
 	close_gate(thread, (uintptr_t)__builtin_frame_address(0));
 	write_claimed(thread, NO_RECORD, 0, 0);
@@ -528,12 +539,11 @@ PERF_INTERNAL void perf_hooks_close(bool pause)
 		hook = write_nothing;
 	}
 	manual = pause ? write_slow : write_nothing;
-	__atomic_store_n(&perf_pool->open, pause ? PERF_OPEN_PAUSED : 0,
-			 __ATOMIC_SEQ_CST);
+	__atomic_store_n(&perf_pool->open, pause ? PERF_OPEN_PAUSED : 0, __ATOMIC_SEQ_CST);
 	perf_threads_alert();
 	perf_threads_settle();
 	/* The interrupted code continues, but nothing is captured there. */
-	if (thread->epoch == perf_pool->epoch && thread->gate < 0)
+	if (thread->epoch == perf_pool->epoch && perf_gate_closed(thread))
 		perf_thread_give_up(thread, true);
 	perf_fault_release();
 }
@@ -549,9 +559,9 @@ PERF_INTERNAL bool perf_hooks_busy(uintptr_t frame)
 {
 	struct perf_thread *thread = perf_self;
 
-	if (!perf_pool || thread->epoch != perf_pool->epoch || thread->gate >= 0)
+	if (!perf_pool || thread->epoch != perf_pool->epoch || !perf_gate_closed(thread))
 		return false;
-	if (!perf_frame_left(PERF_GATE_FRAME(thread->gate), frame))
+	if (!perf_frame_left(thread->gate, frame))
 		return true;
 	perf_thread_give_up(thread, false);
 	thread->cpu = PERF_CPU_NOBODY;

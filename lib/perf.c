@@ -160,8 +160,7 @@ PERF_LOCAL int initialise(perfEvent *list, int count, int channel,
 		rc = perf_error("numCntrs is %d: it can be 0 to %d", count,
 				PERF_COUNTER_MAX);
 	else if (!list && count)
-		rc = perf_error("perfCntrList is NULL, but numCntrs is %d",
-				count);
+		rc = perf_error("perfCntrList is NULL, but numCntrs is %d", count);
 	else if (count > PERF_COUNTER_MAX)
 		rc = too_many(&list[PERF_COUNTER_MAX], count);
 	else if (channel < 0 || channel >= PERF_CHANNELS)
@@ -173,8 +172,7 @@ PERF_LOCAL int initialise(perfEvent *list, int count, int channel,
 	else
 		rc = convert_events(setup.counter, list, count);
 	if (!rc)
-		rc = perf_environment_header(&setup.header_once,
-					     &setup.header_interval);
+		rc = perf_environment_header(&setup.header_once, &setup.header_interval);
 	if (!rc)
 		rc = perf_environment_flag("SIFIVE_TRACE_PER_CPU", &per_cpu);
 
@@ -206,13 +204,11 @@ PERF_LOCAL int begin(int cores, int funnels)
 	if (cores < 1)
 		return perf_error("num_cores is %d: it must be at least 1", cores);
 	if (funnels < 0)
-		return perf_error("num_funnels is %d: it cannot be negative",
-				  funnels);
+		return perf_error("num_funnels is %d: it cannot be negative", funnels);
 	if (perf_session_begin(&info))
 		return -1;
 
-	if (info.encoders != (unsigned int)cores ||
-	    info.funnels != (unsigned int)funnels)
+	if (info.encoders != (unsigned int)cores || info.funnels != (unsigned int)funnels)
 		perf_notice("the program expects %d encoders and %d funnels, the driver has found %u and %u: using the driver's",
 			    cores, funnels, info.encoders, info.funnels);
 	return 0;

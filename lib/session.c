@@ -234,8 +234,7 @@ PERF_LOCAL int fill_pool(const struct perf_device *device,
 {
 	if (perf_pool_make())
 		return -1;
-	if (perf_layout_init(&perf_pool->layout, setup->type, setup->counter,
-			     setup->count))
+	if (perf_layout_init(&perf_pool->layout, setup->type, setup->counter, setup->count))
 		return perf_error("the driver gave two events the same counter");
 
 	perf_pool->layout.poll = !perf_device_stalls(device) ? PERF_POLL_STORE :
@@ -275,8 +274,7 @@ PERF_INTERNAL int perf_session_setup(struct perf_setup *setup, const void *user)
 	if (setup->header_interval && !repeats_headers(setup))
 		return perf_error("headers at intervals of %u records: only for a ring of XOR records, and not with one header alone",
 				  setup->header_interval);
-	if (register_process() || find_cpus(setup, &pinned) ||
-	    perf_device_open(device))
+	if (register_process() || find_cpus(setup, &pinned) || perf_device_open(device))
 		return -1;
 
 	if (perf_device_choose(device, &setup->cpus) ||

@@ -45,7 +45,7 @@ static const uint64_t no_offset[PERF_COUNTER_MAX];
 
 /* The parts of an interrupted record that a child made by fork() needs to finish it. */
 static __thread struct {
-	intptr_t gate;
+	uintptr_t gate;
 	struct perf_rseq *rseq;
 	struct perf_lane *lane, *latest;
 	volatile uint32_t *stimulus;
@@ -132,7 +132,7 @@ PERF_LOCAL void release(struct perf_thread *thread)
 				     &perf_pool->joined[thread->joined];
 
 	if (thread->epoch == perf_pool->epoch) {
-		if (thread->gate < 0)
+		if (perf_gate_closed(thread))
 			perf_thread_give_up(thread, false);
 		if (joined) {
 			joined->timed &= perf_pool_time(&joined->to);
@@ -288,8 +288,7 @@ PERF_LOCAL int join_driver(struct perf_thread *thread)
 	thread->offset = no_offset;
 	if (!perf_pool->join)
 		return 0;
-	if (ioctl(perf_device_fd(perf_pool->device), SIFIVE_TRACE_IOC_THREAD,
-		   &arg)) {
+	if (ioctl(perf_device_fd(perf_pool->device), SIFIVE_TRACE_IOC_THREAD, &arg)) {
 		perf_pool->refusal = errno;
 		return -1;
 	}
@@ -347,7 +346,7 @@ PERF_LOCAL struct perf_thread *join_blocked(void)
 	thread->lane = &perf_pool->lane[perf_pool->first][0];
 	thread->latest = NULL;
 	thread->cpu = PERF_CPU_NOBODY;
-	thread->gate = (intptr_t)thread;
+	thread->gate = (uintptr_t)thread;
 	thread->epoch = epoch;
 	perf_channel_take(thread, false);
 	perf_self = thread;
@@ -485,7 +484,7 @@ PERF_INTERNAL void perf_threads_alert(void)
 PERF_LOCAL bool writing(const struct perf_thread *thread)
 {
 	return thread->tid > 0 && thread->epoch == perf_pool->epoch &&
-	       thread->gate < 0 && thread != perf_self && !thread->stuck;
+	       perf_gate_closed(thread) && thread != perf_self && !thread->stuck;
 }
 
 PERF_INTERNAL void perf_threads_settle(void)

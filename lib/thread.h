@@ -67,14 +67,6 @@ struct perf_pending {
 	uint64_t now[PERF_COUNTER_MAX];
 };
 
-/*
- * A closed gate contains the writer's stack pointer as a negative number, so that one
- * store sets both. Stacks are aligned: with 32 bits half the stack pointer suffices.
- */
-#define PERF_GATE_SHIFT		(sizeof(intptr_t) == 4)
-#define PERF_GATE(frame)	(-(intptr_t)((frame) >> PERF_GATE_SHIFT))
-#define PERF_GATE_FRAME(gate)	((uintptr_t)-(gate) << PERF_GATE_SHIFT)
-
 enum perf_refusal {
 	PERF_REFUSED_NOT,
 	PERF_REFUSED_ONCE,	/* this record is that of a vfork() child, which borrows the slot */
@@ -86,7 +78,7 @@ enum perf_refusal {
  * @cpu:	its lane's, or PERF_CPU_NOBODY: the next record takes the slow path; first,
  *		as its address is one that writers have in a register
  * @tid:	thread id, 0: the slot is free
- * @gate:	above 0: open; below: PERF_GATE() of the record's writer; 0: not set up
+ * @gate:	open: the slot's address; closed: its writer's frame; 0: not set up
  * @rseq:	where the kernel says on which CPU it is
  * @lane:	where records go
  * @fresh:	bit n set: lane n has no header of this thread's
@@ -113,7 +105,7 @@ enum perf_refusal {
 struct perf_thread {
 	volatile int32_t cpu;
 	volatile int32_t tid;
-	volatile intptr_t gate;
+	volatile uintptr_t gate;
 	struct perf_rseq *rseq;
 	struct perf_lane *volatile lane;
 	volatile uint32_t epoch;
@@ -232,6 +224,14 @@ PERF_INTERNAL_DATA __thread struct perf_thread *perf_self PERF_THREAD_MODEL;
 
 /* The pool, NULL before the first set-up. */
 PERF_INTERNAL_DATA struct perf_pool *perf_pool;
+
+/* Whether a record is being written. */
+PERF_INLINE bool perf_gate_closed(const struct perf_thread *thread)
+{
+	const uintptr_t gate = thread->gate;
+
+	return gate && gate != (uintptr_t)thread;
+}
 
 /* Make the pool, once in a process, and empty it. */
 PERF_INTERNAL int perf_pool_make(void);

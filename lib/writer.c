@@ -25,7 +25,7 @@ enum {
 	SB = 0x23, SH = 0x1023, SW = 0x2023, SD = 0x3023,
 	ADDI = 0x13, SLLI = 0x1013, XORI = 0x4013, SRLI = 0x5013, ORI = 0x6013,
 	ADD = 0x33, SUB = 0x40000033, XOR = 0x4033,
-	BEQ = 0x63, BNE = 0x1063, BLT = 0x4063, BGE = 0x5063, BLTU = 0x6063,
+	BEQ = 0x63, BNE = 0x1063, BLT = 0x4063, BLTU = 0x6063,
 	LUI = 0x37, AUIPC = 0x17, JAL = 0x6f, JALR = 0x67, CSRRS = 0x2073,
 };
 
@@ -207,9 +207,8 @@ PERF_LOCAL void put_begin(struct assembler *a)
 		put_i(a, LD, THREAD, THREAD, self - upper_part(self));
 	}
 	put_i(a, LD, SCRATCH, THREAD, THREAD_FIELD(gate));
-	put_late(a, TO_CLOSED, put_branch(a, BGE, ZERO, SCRATCH));
-	put_r(a, SUB, SCRATCH, ZERO, SP);
-	put_store(a, SD, SCRATCH, THREAD, THREAD_FIELD(gate));
+	put_late(a, TO_CLOSED, put_branch(a, BNE, SCRATCH, THREAD));
+	put_store(a, SD, SP, THREAD, THREAD_FIELD(gate));
 	put_i(a, LD, LANE, THREAD, THREAD_FIELD(lane));
 }
 
@@ -426,11 +425,11 @@ PERF_LOCAL void put_counts(struct assembler *a)
 		put_store(a, SD, NOW, LANE, LANE_FIELD(stream.last));
 }
 
-/* Opens the gate, unless another context has already opened it. */
+/* Opens the gate, unless another context has done so or closed it for its own record. */
 PERF_LOCAL void put_finish(struct assembler *a)
 {
 	put_i(a, LD, SCRATCH, THREAD, THREAD_FIELD(gate));
-	put_late(a, TO_GIVEN_UP, put_branch(a, BLT, ZERO, SCRATCH));
+	put_late(a, TO_GIVEN_UP, put_branch(a, BNE, SCRATCH, SP));
 	put_store(a, SD, THREAD, THREAD, THREAD_FIELD(gate));
 	put_i(a, LW, SCRATCH, THREAD, THREAD_FIELD(cpu));
 	put_late(a, TO_SETTLE, put_branch(a, BLT, SCRATCH, ZERO));

@@ -179,7 +179,7 @@ TEST_F(hooks, reentrant)
 	mock_interrupt = NULL;
 	EXPECT_EQ(3 * length, mock_stores);
 	EXPECT_TRUE(has_kinds(0, "001"));
-	EXPECT_LT(0, perf_self->gate);
+	EXPECT_EQ((uintptr_t)perf_self, perf_self->gate);
 
 	__cyg_profile_func_exit(function, site);
 	EXPECT_TRUE(has_kinds(0, "0011"));
@@ -304,7 +304,7 @@ TEST_F(hooks, calls_in_record)
 	EXPECT_EQ(-1, interrupt_results[3]);
 	EXPECT_EQ(-1, interrupt_results[4]);
 	EXPECT_EQ(1, dev.fds);
-	EXPECT_LT(0, perf_self->gate);
+	EXPECT_EQ((uintptr_t)perf_self, perf_self->gate);
 	mock_interrupt = NULL;
 	dev.lost_stores = 0;
 	EXPECT_EQ(0, perfTraceOn());

@@ -88,7 +88,7 @@ TEST_F(writers, straight)
 	EXPECT_EQ(record_stores(), mock_stores);
 	EXPECT_EQ(100, mock_log[mock_stores - 2].value);
 	EXPECT_EQ(30, mock_log[mock_stores - 1].value);
-	EXPECT_EQ((intptr_t)perf_self, perf_self->gate);
+	EXPECT_EQ((uintptr_t)perf_self, perf_self->gate);
 }
 
 /* ---- a new set-up --------------------------------------------------------- */
@@ -516,7 +516,7 @@ TEST_F(writers, given_up_by_mistake)
 	mock_interrupt_once = true;
 	call();
 	EXPECT_EQ(1, count_stores(8, PERF_RECORD_BREAK));
-	EXPECT_EQ((intptr_t)perf_self, perf_self->gate);
+	EXPECT_EQ((uintptr_t)perf_self, perf_self->gate);
 	mock_stores = 0;
 	call();
 	EXPECT_EQ(8, mock_log[0].bits);
