@@ -3,8 +3,8 @@
  * Proves that programs which use stacks, signals and processes in unusual ways have each
  * record in the trace or among the losses: user threads that a signal handler switches, a
  * stack that overflows in the middle of a call and is left by a jump, signals on an
- * alternate stack many times a millisecond; a child that goes on in the background, and one
- * that traces itself when its parent has ended its own trace.
+ * alternate stack many times a millisecond, a SIGILL of the program's own; a child that goes
+ * on in the background, and one that traces itself when its parent has ended its own trace.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -190,6 +190,8 @@ TEST_F_TIMEOUT(unusual, user_threads_that_a_handler_switches, 600)
 	/* A context that wrote within another's record may have left a header out. */
 	EXPECT_LE(made, all + self->totals.bad);
 	EXPECT_GE(made + self->report.lost_abandoned, all);
+	/* Some words of the records around a switch, not all until the next header. */
+	EXPECT_GE(20 * switches, self->totals.bad);
 }
 
 /*
@@ -291,6 +293,32 @@ TEST_F_TIMEOUT(unusual, ten_thousand_signals_a_second_on_another_stack, 600)
 		ASSERT_EQ(0, pthread_join(thread[i], &result));
 		ASSERT_NE(NULL, result);
 	}
+	check(_metadata, self, 0);
+}
+
+/*
+ * ---- a signal of the program's own -------------------------------------------------
+ */
+
+static volatile int own_traps;
+
+static void own_handler(int number, siginfo_t *info, void *context)
+{
+	own_traps++;
+	((ucontext_t *)context)->uc_mcontext.__gregs[0] += 4;
+}
+
+TEST_F(unusual, a_programs_own_sigill_is_passed_on)
+{
+	struct sigaction action = { .sa_sigaction = own_handler, .sa_flags = SA_SIGINFO };
+
+	ASSERT_EQ(0, sifive_trace_off(trace));
+	ASSERT_EQ(0, sigaction(SIGILL, &action, NULL));
+	ASSERT_EQ(0, sifive_trace_on(trace));
+	leaf();
+	asm volatile(".option push\n.option norvc\n.word 0xc0001073\n.option pop");
+	leaf();
+	EXPECT_EQ(1, own_traps);
 	check(_metadata, self, 0);
 }
 
