@@ -349,20 +349,22 @@ board "no perf driver, nor Sscofpmf" --cpu sscofpmf=false \
 refused $EOPNOTSUPP 0 "counters need Sscofpmf, or perf's SBI driver" \
 	"no perf driver: without Sscofpmf counters are refused"
 
-# ---- perf's own tests on other harts ------------------------------------------------
+# ---- kselftests on other harts ------------------------------------------------------
 
-# beside WHAT OPTION...: a session beside perf, where counters are few or other.
-beside() {
-	local what=$1
-	shift
+# passes TEST WHAT OPTION...: the kselftest passes on this board.
+passes() {
+	local test=$1 what=$2
+	shift 2
 	tools/qemu/board run fpga --target "$target" --out "$out" "$@" -- \
-		'insmod /target/sifive_trace.ko && /target/selftests/perf_test' \
-		>"$out/beside" 2>&1
-	result $? "beside perf: $what"
-	sed 's/^/# /' "$out/beside"
+		"insmod /target/sifive_trace.ko && /target/selftests/$test" \
+		>"$out/$test" 2>&1
+	result $? "$test: $what"
+	sed 's/^/# /' "$out/$test"
 }
 
-beside "fixed counters that filter modes" --icount --cpu smcntrpmf=true
-beside "two programmable counters" --icount --cpu pmu-mask=0x18
+# Beside perf, where counters are few or other.
+passes perf_test "fixed counters that filter modes" --icount --cpu smcntrpmf=true
+passes perf_test "two programmable counters" --icount --cpu pmu-mask=0x18
+passes counters_test "no perf driver" --append $without,riscv_pmu_legacy_devinit
 
 results_end
