@@ -36,12 +36,23 @@ disk_modules() {
 		die "$(cat "$kernel/release") has no ext4 module: a disk needs the stock kernel"
 }
 
+# stripped_modules DIR: so that no boot reads their debug information and checks their
+# signatures.
+stripped_modules() {
+	local m
+	mkdir "$1"
+	for m in "$kernel"/modules/*.ko; do
+		"${cross}strip" --strip-unneeded -o "$1/${m##*/}" "$m"
+	done
+}
+
 build() {
 	# Two boards may start at the same time.
 	local tmp=$out.$$ m d
 	# A kernel with everything built in has no modules.
 	shopt -s nullglob
 	[ -z "$disk" ] || disk_modules "$tmp.disk"
+	stripped_modules "$tmp.modules"
 	gcc -O2 -o "$tmp.gen" "$kernel/source/usr/gen_init_cpio.c"
 	{
 		for d in bin dev proc sys tmp target out lib disk lib/disk; do
@@ -51,7 +62,7 @@ build() {
 		echo "file /init $init 0755 0 0"
 		echo "file /bin/busybox $kernel/busybox 0755 0 0"
 		echo "slink /bin/sh busybox 0777 0 0"
-		for m in "$kernel"/modules/*.ko; do
+		for m in "$tmp.modules"/*.ko; do
 			echo "file /lib/${m##*/} $m 0644 0 0"
 		done
 		for m in "$tmp.disk"/*.ko; do
@@ -59,7 +70,7 @@ build() {
 		done
 	} >"$tmp.list"
 	"$tmp.gen" "$tmp.list" >"$tmp"
-	rm -r "$tmp.gen" "$tmp.list" ${disk:+"$tmp.disk"}
+	rm -r "$tmp.gen" "$tmp.list" "$tmp.modules" ${disk:+"$tmp.disk"}
 	mv "$tmp" "$out"
 }
 
