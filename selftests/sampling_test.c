@@ -629,13 +629,13 @@ TEST_F(sampling, any_number_of_threads_has_own_counts_one_after_the_other)
 {
 	struct sifive_trace_status status;
 	pthread_t thread;
-	unsigned int i;
+	int i, end = (int)trace_setting("TRACE_THREADS", SIFIVE_TRACE_THREADS + 100);
 
 	if (take(self, SIFIVE_TRACE_COUNTERS_PER_THREAD))
 		SKIP(return, "no counters on this hart");
 	ASSERT_EQ(0, set(self));
 	ASSERT_EQ(0, trace_start(self->fd, SIFIVE_TRACE_START_REWIND));
-	for (i = 0; i < SIFIVE_TRACE_THREADS + 100; i++) {
+	for (i = 0; i < end; i++) {
 		ASSERT_EQ(0, pthread_create(&thread, NULL, thread_is_brief, NULL));
 		ASSERT_EQ(0, pthread_join(thread, NULL));
 	}

@@ -446,9 +446,10 @@ static void go_on_alone(struct __test_metadata *_metadata, struct _test_data_wai
 	until_waiting(self);
 	begin = trace_clock();
 	while (waits(self->s.fd))
-		usleep(1000);
+		usleep(50000);
 	EXPECT_LT(ALONE - 1, trace_clock() - begin);
 	do {
+		usleep(50000);
 		ASSERT_EQ(0, trace_status(self->s.fd, &status));
 	} while (!status.gaps);
 }
