@@ -201,8 +201,9 @@ SET_UP = @tools/qemu/setup/check.sh $(KERNEL)
 
 # Number of concurrent suites, the longest first.
 CHECK_JOBS ?= 2
-QUEUE := debug unit kernels $(BOARDS:%=board-%) counters record style faults hardware \
-	bench packages objects model bare devicetree format
+QUEUE := kernels debug unit board-$(firstword $(BOARDS)) record counters hardware \
+	$(patsubst %,board-%,$(wordlist 2,99,$(BOARDS))) style faults packages devicetree \
+	bench objects bare model format
 
 # All suites, on all processors, once the board exists.
 built: board
