@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * A whole trace, written in each format that is one file. The first byte selects the
- * format, and whether there is a side-car file and the rate of the timestamp is known.
+ * A whole trace, written in each format. The first byte selects the format, and whether
+ * there is a side-car file and the rate of the timestamp is known.
  */
 #include <fcntl.h>
+#include <ftw.h>
 #include <getopt.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -28,6 +29,7 @@ static const char meta[] =
 static const struct {
 	const struct cli_command *command;
 	const char	*option, *value;
+	bool		folder;
 } writers[] = {
 	{ &export_command, "--format", "chrome" },
 	{ &export_command, "--format", "perfetto" },
@@ -43,6 +45,9 @@ static const struct {
 	{ &replay_command, "--depth", "100" },
 	{ &decode_command, "--format", "json" },
 	{ &decode_command, "--format", "csv" },
+	{ &decode_command, "--format", "perf", true },
+	{ &export_command, "--format", "ctf", true },
+	{ &export_command, "--format", "dqr", true },
 };
 
 #define WRITERS	(sizeof(writers) / sizeof(writers[0]))
@@ -69,10 +74,18 @@ static int make_file(const void *bytes, size_t length, char path[64])
 	return fd;
 }
 
+static int remove_one(const char *path, const struct stat *stat, int type, struct FTW *ftw)
+{
+	(void)stat;
+	(void)type;
+	(void)ftw;
+	return remove(path);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	unsigned int writer = size ? data[0] / 4 % WRITERS : 0;
-	char path[64], meta_path[64];
+	char path[64], meta_path[64], folder[64];
 	const char *argv[16] = {
 		writers[writer].command->name, "-q", "-c", "all", "-o", "/dev/null",
 		writers[writer].option, writers[writer].value, "--meta", "none",
@@ -82,6 +95,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (size < 2)
 		return 0;
+	snprintf(folder, sizeof(folder), "/dev/shm/export_fuzz.%d", getpid());
+	if (writers[writer].folder)
+		argv[5] = folder;
 	fd = make_file(data + 1, size - 1, path);
 	if (data[0] & 1) {
 		meta_fd = make_file(meta, sizeof(meta) - 1, meta_path);
@@ -93,6 +109,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	optind = 0;
 	writers[writer].command->run(argc, (char **)argv);
+	if (writers[writer].folder)
+		nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
 	close(fd);
 	if (meta_fd >= 0)
 		close(meta_fd);

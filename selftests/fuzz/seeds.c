@@ -57,7 +57,7 @@ static void save_writers(const char *folder, const char *name, unsigned int type
 	char path[32];
 	uint8_t writer;
 
-	for (writer = (uint8_t)type; writer < 14; writer += 3) {
+	for (writer = (uint8_t)type; writer < 17; writer += 3) {
 		uint8_t prefix = (uint8_t)(4 * writer + writer % 4);
 
 		snprintf(path, sizeof(path), "%s-%u", name, writer);
