@@ -237,7 +237,7 @@ result $? "virtual board: its trace has hundreds of fib records"
 altered() {
 	cat >"$out/$1.dts"
 	tools/qemu/board run "$2" --dts "$out/$1.dts" --target "$target" --out "$out" \
-		--timeout 120 -- "
+		--timeout 600 -- "
 		info() { /target/sifive-trace info >$1-\$1.txt; }
 		load() { insmod /target/sifive_trace.ko; dmesg | grep sifive_trace: | tail -n 1 >$1.log; }
 		$3
@@ -409,7 +409,7 @@ cat >"$out/report.dts" <<'DTS'
 };
 DTS
 tools/qemu/board run p550 --dts "$out/report.dts" --target "$target" --out "$out" \
-	--append "password=SECRET-COMMAND ethaddr=5e:c7:e7:00:00:01" --timeout 120 -- '
+	--append "password=SECRET-COMMAND ethaddr=5e:c7:e7:00:00:01" --timeout 600 -- '
 	hostname SECRET-HOST
 	export PATH=$PATH:/target
 	insmod /target/sifive_trace.ko

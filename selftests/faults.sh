@@ -197,7 +197,7 @@ lose_memory() {
 	local address
 	address=$(sed -nE 's/^reserved [^ ]+ (0x[0-9a-f]+) .*/\1/p' "$boardfile" | head -n 1)
 	[ -n "$address" ] || return 0
-	tools/qemu/board run "$board" --target "$target" --out "$out" --timeout 300 -- "
+	tools/qemu/board run "$board" --target "$target" --out "$out" --timeout 600 -- "
 		insmod /target/sifive_trace.ko && insmod /target/memory_thief.ko &&
 		/target/selftests/sleep_test -r $hibernation && rmmod memory_thief &&
 		insmod /target/memory_thief.ko address=$address bytes=4096 &&

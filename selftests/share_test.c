@@ -122,7 +122,7 @@ static long long memory_line(const char *name)
 	return at ? atoll(at + strlen(name)) << 10 : 0;
 }
 
-TEST_F_TIMEOUT(share, all_readers_of_a_running_ring_cost_one_copy, 120)
+TEST_F(share, all_readers_of_a_running_ring_cost_one_copy)
 {
 	long long before, after;
 	int fd[READERS], i;
@@ -147,7 +147,7 @@ TEST_F_TIMEOUT(share, all_readers_of_a_running_ring_cost_one_copy, 120)
 	EXPECT_GT((long long)RING / 2, memory_line("VmallocUsed:") - before);
 }
 
-TEST_F_TIMEOUT(share, readers_at_the_same_time_see_one_moment, 120)
+TEST_F(share, readers_at_the_same_time_see_one_moment)
 {
 	uint8_t *bytes[2];
 	struct trace_stream stream;
@@ -185,7 +185,7 @@ TEST_F_TIMEOUT(share, readers_at_the_same_time_see_one_moment, 120)
  * A reader that stops reading does not block others, and learns that its copy has been
  * replaced.
  */
-TEST_F_TIMEOUT(share, a_reader_that_sleeps_loses_its_copy_to_another, 120)
+TEST_F(share, a_reader_that_sleeps_loses_its_copy_to_another)
 {
 	int fd = trace_open(O_RDONLY);
 	struct trace_stream stream;
@@ -261,7 +261,7 @@ static bool status_within(struct copier *c, int fd)
  * If the system were locked during a copy, STATUS would finish after it. A loaded host
  * can make it look so now and then.
  */
-TEST_F_TIMEOUT(share, others_use_the_system_while_a_ring_is_copied, 240)
+TEST_F(share, others_use_the_system_while_a_ring_is_copied)
 {
 	struct copier copier = { .fd = trace_open(O_RDONLY) };
 	unsigned int within = 0, round;
@@ -287,7 +287,7 @@ TEST_F_TIMEOUT(share, others_use_the_system_while_a_ring_is_copied, 240)
 }
 
 /* A copy in the kernel counts against the reader's memory limit. */
-TEST_F_TIMEOUT(share, a_copy_counts_as_the_memory_of_who_reads, 120)
+TEST_F(share, a_copy_counts_as_the_memory_of_who_reads)
 {
 	static const char dir[] = "/tmp/share_test_cgroup";
 	int fd, ret = -1, copied = 0;

@@ -159,7 +159,7 @@ TEST_F(sleep, a_running_capture)
  * TRACE_LOST=1 it overwrites the buffer first, as loss of power does with memory that
  * the kernel does not save.
  */
-TEST_F_TIMEOUT(sleep, hibernation_keeps_what_was_captured_or_says_that_it_is_lost, 60)
+TEST_F(sleep, hibernation_keeps_what_was_captured_or_says_that_it_is_lost)
 {
 	bool lost = trace_setting("TRACE_LOST", 0) && variant->sink == SIFIVE_TRACE_SINK_SBA;
 	bool sram = variant->sink == SIFIVE_TRACE_SINK_SRAM;

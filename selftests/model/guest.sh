@@ -24,7 +24,7 @@ build() {
 
 build guest
 build flush
-tools/qemu/board bare nofunnel --icount --stats --timeout 120 --out "$out" \
+tools/qemu/board bare nofunnel --icount --stats --timeout 600 --out "$out" \
 	--set te0.fifo-depth=76 --set te0.drain-ns=100000 --set te0.flush-ns=0 \
 	--set te0.stall-time=on "$out/guest.elf" >"$out/guest.tap"
 result $? "the program ran"
@@ -36,7 +36,7 @@ result $? "nothing was lost, no rule was broken"
 grep -q '"stat-wide-stores": 1,' "$out/te0.json"
 result $? "a store that was made again is counted once"
 
-tools/qemu/board bare nofunnel --stats --timeout 120 --out "$out" "$out/flush.elf" >"$out/flush.tap"
+tools/qemu/board bare nofunnel --stats --timeout 600 --out "$out" "$out/flush.elf" >"$out/flush.tap"
 grep -q '^ok 1 empty is set' "$out/flush.tap"
 result $? "who polls for empty sees the end of a flush in time"
 grep -q '"stat-violations": 0' "$out/te0.json"

@@ -220,7 +220,7 @@ TEST_F(command, pprof_marks_times)
 }
 
 /* A path with more calls than any viewer shows: only its outer ones are missing. */
-TEST_F_TIMEOUT(command, pprof_of_deep_recursion, 300)
+TEST_F(command, pprof_of_deep_recursion)
 {
 	const uint64_t address[] = { FIB, MAIN + 0x12 };
 	struct gen_stream stream;

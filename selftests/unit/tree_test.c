@@ -63,7 +63,7 @@ static uint64_t number(const char *text)
 	return text ? strtoull(text, NULL, 10) : 0;
 }
 
-TEST_F_TIMEOUT(command, the_lightest_paths_are_others, 300)
+TEST_F(command, the_lightest_paths_are_others)
 {
 	uint64_t whole = make_paths(self);
 
@@ -165,7 +165,7 @@ static uint64_t make_random(FIXTURE_DATA(command) *self, uint64_t seed)
 	return whole;
 }
 
-TEST_F_TIMEOUT(command, the_root_has_the_whole_of_random_calls, 300)
+TEST_F(command, the_root_has_the_whole_of_random_calls)
 {
 	uint64_t seed, whole;
 
@@ -221,7 +221,7 @@ TEST_F(command, speedscope_rounds_no_sum)
 }
 
 /* Recursion with more open calls than fit a tree. */
-TEST_F_TIMEOUT(command, paths_of_open_calls_keep_the_whole, 300)
+TEST_F(command, paths_of_open_calls_keep_the_whole)
 {
 	struct gen_stream stream;
 	uint64_t enter;
