@@ -30,7 +30,8 @@ static void make(FIXTURE_DATA(command) *self, const char *meta)
 TEST_F(command, every_command_tells_what_a_full_buffer_covers)
 {
 	static const char * const arguments[] = {
-		"report", "report --format csv", "report --json", "graph", "replay", "decode",
+		"report", "report --format csv", "report --json", "graph", "graph --json",
+		"replay", "decode",
 		"decode --format csv", "decode --format json",
 		"decode --format perf -o .", "export --format folded",
 		"export --format chrome", "export --format svg",
@@ -59,7 +60,7 @@ TEST_F(command, outputs_tell_what_a_full_buffer_covers)
 	};
 	static const char * const json[] = {
 		"decode --format json", "export --format chrome", "export --format html",
-		"report --json", "export --format firefox",
+		"report --json", "graph --json", "export --format firefox",
 		"export --format speedscope",
 	};
 	unsigned int i;
@@ -215,7 +216,7 @@ TEST_F(command, every_output_with_hart_counts_marks_them)
 {
 	static const char * const arguments[] = {
 		"report", "report --format csv", "report --json", "report --diff trace.rtd",
-		"graph --counter cycles", "decode", "decode --format csv",
+		"graph --counter cycles", "graph --json", "decode", "decode --format csv",
 		"decode --format json", "export --format folded --weight cycles", "export --format chrome",
 		"export --format svg --weight cycles", "export --format html",
 		"export --format speedscope --weight cycles",

@@ -396,6 +396,31 @@ TEST_F_TIMEOUT(command, json_of_report_has_the_rows_of_csv, 600)
 	EXPECT_EQ(0, self->status);
 }
 
+TEST_F_TIMEOUT(command, json_of_graph_adds_up_to_that_of_report, 600)
+{
+	static const char * const options[] = { "", "--ts-hz 1000000" };
+	unsigned int i, k;
+
+	for (i = 0; i < RUNS; i++) {
+		make(&runs[i], i + 1);
+		for (k = 0; k < sizeof(options) / sizeof(options[0]); k++) {
+			run(self, "graph -q -c all --json %s -o g.json trace.rtd; "
+			    COMMAND " report -q -c all --json %s -o r.json trace.rtd; "
+			    SOURCES "/graph_rows.py g.json r.json", options[k], options[k]);
+			EXPECT_EQ(0, self->status) {
+				TH_LOG("%s %s: %s", runs[i].name, options[k], self->err);
+			}
+		}
+	}
+	/* A subtree begins at depth 0. */
+	run(self, "graph -q -c all --format json --filter '*' --depth 1 trace.rtd | "
+	    "grep -c '\"depth\":0,'");
+	EXPECT_NE(0, atoi(self->out));
+	run(self, "graph -q -c all --json --filter none trace.rtd | "
+	    "python3 -m json.tool >/dev/null");
+	EXPECT_EQ(0, self->status);
+}
+
 /* The head of JSON for a trace with a sample cut by a loss, and a call without an end. */
 TEST_F(command, json_of_report_says_what_is_missing)
 {

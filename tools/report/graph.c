@@ -8,10 +8,10 @@
 #include "coverage.h"
 #include "options.h"
 #include "output.h"
+#include "report.h"
 #include "tree.h"
 #include "units.h"
 
-#define NAME_SIZE	512
 /* Limit of the indentation, to keep lines readable. */
 #define INDENT_MAX	40
 #define SHOWN_MAX	8
@@ -28,7 +28,17 @@ struct graph {
 	int		depth;		/* 0: all */
 	int		least;		/* percent of the whole */
 	int		by_thread;	/* 0 or 1 */
+	int		json;		/* 0 or 1: the words of --format */
+	struct report_rows rows;
 };
+
+static int set_json(void *at, const struct cli_option *option, const char *value)
+{
+	(void)option;
+	(void)value;
+	*(int *)at = true;
+	return EXIT_OK;
+}
 
 static const struct cli_option graph_options[] = {
 	{ .name = "by", .value = "function|thread",
@@ -47,6 +57,11 @@ static const struct cli_option graph_options[] = {
 	  .help = "also show the counts of this counter; may be repeated",
 	  .set = cli_append, .offset = offsetof(struct graph, counter),
 	  .most = SHOWN_MAX },
+	{ .name = "format", .value = "text|json",
+	  .help = "text (default), or JSON for programs, with all digits and counters",
+	  .set = cli_word, .offset = offsetof(struct graph, json) },
+	{ .name = "json", .help = "the same as --format json",
+	  .set = set_json, .offset = offsetof(struct graph, json) },
 	{ .letter = 'o', .name = "output", .value = "FILE",
 	  .help = "file to write to (default: standard output)",
 	  .set = cli_text, .offset = offsetof(struct graph, common.output) },
@@ -96,6 +111,50 @@ static void put_node(struct graph *graph, const struct input *input,
 	put_char(graph->out, '\n');
 }
 
+static void put_json_number(struct graph *graph, const struct input *input,
+			    const struct metric *metric, uint64_t value, bool unknown)
+{
+	char text[UNITS_SIZE];
+
+	report_row_number(&graph->rows, metric, "", unknown ? "" :
+			  report_cell(text, metric, value, input->hz, true));
+}
+
+/* An object with the columns of report, and the depth. */
+static void put_json_node(struct graph *graph, const struct input *input, uint32_t node,
+			  uint32_t depth, const char *name)
+{
+	static const struct metric depth_metric = { METRIC_CALLS, .name = "depth" },
+		calls = { METRIC_CALLS, .name = "calls" },
+		total = { METRIC_TOTAL, .name = "total" },
+		self = { METRIC_SELF, .name = "self" },
+		samples = { METRIC_SAMPLES, .name = "samples" };
+	const struct counters *counters = analysis_counters(graph->tree.analysis);
+	const struct tree_node *n = &graph->tree.node[node];
+	struct metric counter = { METRIC_COUNTER_TOTAL, .name = "total" };
+	unsigned int c;
+
+	report_row_begin(&graph->rows, name);
+	put_json_number(graph, input, &depth_metric, depth, false);
+	if (graph->usual != TREE_SAMPLES)
+		put_json_number(graph, input, &calls, n->calls, false);
+	if (graph->usual == TREE_TIME) {
+		put_json_number(graph, input, &total, n->total, !n->total && n->untimed);
+		put_json_number(graph, input, &self, n->self, !n->self && n->untimed);
+	}
+	if (graph->samples)
+		put_json_number(graph, input, &samples, n->samples, false);
+	for (c = 0; c < counters->count; c++) {
+		counter.over = counters->name[c];
+		put_json_number(graph, input, &counter,
+				tree_total(&graph->tree, node, TREE_COUNTER + (int)c), false);
+	}
+	if (graph->usual == TREE_TIME)
+		report_row_word(&graph->rows, "times", n->untimed ? "partial" :
+				n->inferred ? "inferred" : "exact");
+	report_row_end(&graph->rows);
+}
+
 static bool wanted(const struct graph *graph, uint32_t node, uint32_t top)
 {
 	const struct tree_node *n = &graph->tree.node[node];
@@ -109,12 +168,8 @@ static bool wanted(const struct graph *graph, uint32_t node, uint32_t top)
 	       (double)part * 100 >= (double)whole * graph->least;
 }
 
-static void put_tree(struct graph *graph, const struct input *input)
+static void put_heading(struct graph *graph)
 {
-	uint32_t node = TREE_ROOT, top = TREE_NONE;
-	const struct tree *tree = &graph->tree;
-	bool into = true;
-	char name[NAME_SIZE];
 	unsigned int i;
 
 	if (graph->usual == TREE_TIME) {
@@ -130,6 +185,14 @@ static void put_tree(struct graph *graph, const struct input *input)
 			  2 + (strlen(graph->counter.text[i]) > 10 ?
 			       strlen(graph->counter.text[i]) : 10));
 	put_string(graph->out, "  function\n");
+}
+
+static void put_tree(struct graph *graph, const struct input *input)
+{
+	uint32_t node = TREE_ROOT, top = TREE_NONE;
+	const struct tree *tree = &graph->tree;
+	bool into = true;
+	char name[NAME_SIZE];
 
 	while ((node = tree_next(tree, node, into)) != TREE_NONE) {
 		/* End of the tree that matched the filter. */
@@ -145,9 +208,30 @@ static void put_tree(struct graph *graph, const struct input *input)
 			top = node;
 		into = wanted(graph, node, top);
 		if (into)
-			put_node(graph, input, node, tree->node[node].depth -
-				 tree->node[top].depth, name);
+			(graph->json ? put_json_node : put_node)
+				(graph, input, node, tree->node[node].depth -
+						     tree->node[top].depth, name);
 	}
+}
+
+static void put_json_tree(struct graph *graph, const struct input *input)
+{
+	graph->rows = (struct report_rows) { .out = graph->out, .json = true };
+	report_json_begin(graph->out, "graph", graph->by_thread ? "thread" : "function",
+			  input, graph->tree.analysis);
+	report_json_rows(graph->out);
+	put_tree(graph, input);
+	report_json_end(graph->out);
+}
+
+static void put_text_tree(struct graph *graph, const struct input *input)
+{
+	char coverage[COVERAGE_SIZE];
+
+	if (coverage_partial(input))
+		put_format(graph->out, "Trace %s.\n", coverage_text(input, coverage));
+	put_heading(graph);
+	put_tree(graph, input);
 }
 
 static void on_enter(void *context, struct analysis_thread *thread)
@@ -180,7 +264,6 @@ static const struct analysis_ops graph_ops = {
 static int show(struct graph *graph, const struct input *input)
 {
 	const struct tree *tree = &graph->tree;
-	char coverage[COVERAGE_SIZE];
 	unsigned int i;
 
 	for (i = 0; i < graph->counter.count; i++) {
@@ -201,9 +284,10 @@ static int show(struct graph *graph, const struct input *input)
 	graph->out = output_open(graph->common.output);
 	if (!graph->out)
 		return EXIT_UNREADABLE;
-	if (coverage_partial(input))
-		put_format(graph->out, "Trace %s.\n", coverage_text(input, coverage));
-	put_tree(graph, input);
+	if (graph->json)
+		put_json_tree(graph, input);
+	else
+		put_text_tree(graph, input);
 	if (tree->full)
 		report("%s: too many different paths: the lightest are summed up as \"(others)\"",
 		       graph->common.path);

@@ -597,6 +597,16 @@ static void name_idle(struct table *table)
 }
 
 /* What comes before the first group. */
+static void begin_json(struct table *table)
+{
+	const struct profile *profile = table->profile;
+
+	report_json_begin(table->out, "report", profile->by == PROFILE_BY_FUNCTION ?
+			  "function" : group_column(profile), &profile->input,
+			  profile->analysis);
+	report_json_rows(table->out);
+}
+
 static void begin_table(struct table *table)
 {
 	const struct profile *profile = table->profile;
@@ -605,8 +615,7 @@ static void begin_table(struct table *table)
 	if (table->options->format == REPORT_CSV)
 		put_csv_heading(table);
 	else if (table->options->format == REPORT_JSON)
-		report_json_begin(table->out, profile->by == PROFILE_BY_FUNCTION ?
-				  "function" : group_column(profile), profile, NULL);
+		begin_json(table);
 	else
 		hide_idle(table);
 	if (table->options->format == REPORT_TEXT && coverage_partial(&profile->input))

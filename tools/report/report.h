@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Shared by the parts of report: the numbers of a profile and their columns. */
+/* Shared by the parts of report, and by graph: the numbers of a profile and their columns. */
 #ifndef SIFIVE_TRACE_REPORT_H
 #define SIFIVE_TRACE_REPORT_H
 
@@ -110,12 +110,20 @@ void report_row_number(struct report_rows *rows, const struct metric *metric,
 void report_row_end(struct report_rows *rows);
 
 /**
- * report_json_begin() - all that comes before the rows
+ * report_json_begin() - the head of JSON, with the trace
  * @by:		what has tables of its own
- * @second:	the later trace of --diff, or NULL
+ *
+ * report_json_rows() and the rows follow.
  */
-void report_json_begin(struct output *out, const char *by, const struct profile *first,
-		       const struct profile *second);
+void report_json_begin(struct output *out, const char *command, const char *by,
+		       const struct input *input, const struct analysis *analysis);
+
+/** report_json_second() - the later trace of --diff */
+void report_json_second(struct output *out, const struct input *input,
+			const struct analysis *analysis);
+
+/** report_json_rows() - all that comes between the traces and the rows */
+void report_json_rows(struct output *out);
 
 /** report_json_end() - all that comes behind the rows */
 void report_json_end(struct output *out);

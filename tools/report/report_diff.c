@@ -294,6 +294,15 @@ static void put_heading(struct diff *diff)
 	put_char(diff->out, '\n');
 }
 
+static void begin_json(const struct diff *diff)
+{
+	const struct profile *before = diff->profile[0], *after = diff->profile[1];
+
+	report_json_begin(diff->out, "report", "function", &before->input, before->analysis);
+	report_json_second(diff->out, &after->input, after->analysis);
+	report_json_rows(diff->out);
+}
+
 /* csv and JSON. */
 static void put_rows(struct diff *diff, size_t lines)
 {
@@ -305,7 +314,7 @@ static void put_rows(struct diff *diff, size_t lines)
 	size_t i;
 
 	if (rows.json)
-		report_json_begin(diff->out, "function", diff->profile[0], diff->profile[1]);
+		begin_json(diff);
 	else
 		put_heading(diff);
 	for (i = 0; i < lines; i++) {

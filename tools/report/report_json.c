@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* report for programs: the rows as csv or JSON, and the head of JSON. */
+/* report and graph for programs: the rows as csv or JSON, and the head of JSON. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -144,23 +144,24 @@ static void put_calls(struct output *out, const struct analysis_stats *stats)
 	PUT_COUNTS(out, "calls", calls);
 }
 
-static void put_trace(struct output *out, const struct profile *profile)
+static void put_trace(struct output *out, const struct input *input,
+		      const struct analysis *analysis)
 {
-	const struct counters *counters = analysis_counters(profile->analysis);
+	const struct counters *counters = analysis_counters(analysis);
 	unsigned int c;
 
 	put_string(out, "{\"path\":");
-	put_json(out, profile->input.options->path);
-	if (profile->input.meta.exe) {
+	put_json(out, input->options->path);
+	if (input->meta.exe) {
 		put_string(out, ",\"exe\":");
-		put_json(out, profile->input.meta.exe);
+		put_json(out, input->meta.exe);
 	}
 	put_format(out, ",\"time_unit\":\"%s\",\"ts_hz\":%" PRIu64 ",\n\"coverage\":{",
-		   profile->input.hz ? "seconds" : "ticks", profile->input.hz);
-	coverage_json(&profile->input, out);
+		   input->hz ? "seconds" : "ticks", input->hz);
+	coverage_json(input, out);
 	put_char(out, '}');
-	put_contents(out, trace_stats(profile->input.trace));
-	put_calls(out, analysis_stats(profile->analysis));
+	put_contents(out, trace_stats(input->trace));
+	put_calls(out, analysis_stats(analysis));
 	put_string(out, ",\n\"counters\":[");
 	for (c = 0; c < counters->count; c++) {
 		if (c)
@@ -170,16 +171,24 @@ static void put_trace(struct output *out, const struct profile *profile)
 	put_string(out, "]}");
 }
 
-void report_json_begin(struct output *out, const char *by, const struct profile *first,
-		       const struct profile *second)
+void report_json_begin(struct output *out, const char *command, const char *by,
+		       const struct input *input, const struct analysis *analysis)
 {
 	put_format(out, "{\"version\":%d,\"exporter\":\"sifive-trace " VERSION
-		   "\",\"command\":\"report\",\"by\":\"%s\",\n\"traces\":[", JSON_VERSION, by);
-	put_trace(out, first);
-	if (second) {
-		put_string(out, ",\n");
-		put_trace(out, second);
-	}
+		   "\",\"command\":\"%s\",\"by\":\"%s\",\n\"traces\":[", JSON_VERSION,
+		   command, by);
+	put_trace(out, input, analysis);
+}
+
+void report_json_second(struct output *out, const struct input *input,
+			const struct analysis *analysis)
+{
+	put_string(out, ",\n");
+	put_trace(out, input, analysis);
+}
+
+void report_json_rows(struct output *out)
+{
 	put_string(out, "],\n\"rows\":[");
 }
 

@@ -82,7 +82,7 @@ static int visit(const char *path, const struct stat *status, int type,
 	node = &found[count++];
 	memset(node, 0, sizeof(*node));
 	snprintf(node->path, sizeof(node->path), "%s", path + strlen(TREE));
-	snprintf(node->compatible, sizeof(node->compatible), "%s", compatible);
+	snprintf(node->compatible, sizeof(node->compatible), "%.63s", compatible);
 	node->funnel = strstr(compatible, "funnel");
 	node->state = strcmp(compatible, compatibles[node->funnel]) ? NODE_OLDER :
 		      property(path, "status", state, sizeof(state)) &&
