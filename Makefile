@@ -253,11 +253,11 @@ bench: $(ENV) driver lib
 	@. $(ENV) && QEMU=$$QEMU KERNEL=$$KERNEL selftests/bench.sh $(O)
 
 bench-decode: packages-command
-	$(MAKE) -s -C selftests/unit O=$(O)/unit bench-decode
+	$(MAKE) -s -C selftests/unit O=$(O)/unit BUILT=$(O) bench-decode
 
 run-unit: run-fuzz
 	@selftests/suite.sh $(CHECK) unit $(MAKE) -s -C selftests/unit \
-		KSELFTEST=$(KSELFTEST) O=$(O)/unit run
+		KSELFTEST=$(KSELFTEST) O=$(O)/unit BUILT=$(O) run
 	@selftests/suite.sh $(CHECK) lib $(MAKE) -s -C lib O=$(O)/lib check
 
 run-format:
