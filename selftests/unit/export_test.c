@@ -375,6 +375,7 @@ TEST_F_TIMEOUT(command, json_of_report_has_the_rows_of_csv, 600)
 	static const char * const options[] = {
 		"", "--by thread --sort name", "--by hart --top 3", "--ts-hz 3000000",
 		"--filter 0x100*", "--diff other.rtd",
+		"--columns avg,min,max,p1,p99 --sort p99", "--columns instructions/cycles --by thread",
 	};
 	unsigned int i, k;
 
@@ -394,6 +395,49 @@ TEST_F_TIMEOUT(command, json_of_report_has_the_rows_of_csv, 600)
 	run(self, "report -q -c all --format csv trace.rtd >old.csv; " COMMAND
 	    " report -q -c all --csv -o r.csv trace.rtd; cmp old.csv r.csv");
 	EXPECT_EQ(0, self->status);
+}
+
+TEST_F(command, columns_of_report)
+{
+	static const struct {
+		const char *options, *said;
+	} wrong[] = {
+		{ "--columns mean", "not \"mean\"" }, { "--columns avg,", "not \"avg,\"" },
+		{ "--columns p0", "not \"p0\"" }, { "--columns p100", "not \"p100\"" },
+		{ "--columns p5x", "not \"p5x\"" }, { "--columns p5,p5", "each once" }, { "--columns /cycles", "not \"/cycles\"" },
+		{ "--columns cycles/none", "no counter \"none\"" },
+		{ "--columns none/cycles", "no counter \"none\"" },
+		{ "--columns avg --diff trace.rtd", "cannot be combined" },
+		{ "--sort p50", "no \"p50\"" },
+	};
+	unsigned int i;
+
+	make(&runs[0], 3);
+	/* Each row's own numbers: those of the ratio are in the table, too. */
+	run(self, "report -q -c all --json --columns avg,min,p50,max,instructions/cycles "
+	    "trace.rtd | python3 -c 'import json, sys\n"
+	    "rows = json.load(sys.stdin)[\"rows\"]\n"
+	    "for r in rows:\n"
+	    "  assert r[\"min\"] <= r[\"p50\"] <= r[\"max\"] and r[\"min\"] <= r[\"avg\"] <= r[\"max\"], r\n"
+	    "  assert r[\"avg\"] * r[\"calls\"] > 0.9 * r[\"total\"], r\n"
+	    "  own, cycles = r[\"instructions:self\"], r[\"cycles:self\"]\n"
+	    "  ratio = r[\"instructions/cycles\"]\n"
+	    "  assert ratio is None if not cycles else abs(ratio - own / cycles) < 1e-6, r\n"
+	    "print(len(rows) > 3)'");
+	EXPECT_STREQ("True\n", self->out) {
+		TH_LOG("%s", self->err);
+	}
+	run(self, "report -q -c all --columns p90 --width 120 --sort p90 trace.rtd");
+	EXPECT_NE(NULL, strstr(self->out, "self%        p90")) {
+		TH_LOG("%s", self->out);
+	}
+	for (i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		run(self, "report -c all %s trace.rtd", wrong[i].options);
+		EXPECT_EQ(2, self->status);
+		EXPECT_NE(NULL, strstr(self->err, wrong[i].said)) {
+			TH_LOG("%s: %s", wrong[i].options, self->err);
+		}
+	}
 }
 
 TEST_F_TIMEOUT(command, json_of_graph_adds_up_to_that_of_report, 600)

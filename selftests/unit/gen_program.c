@@ -30,6 +30,10 @@ void program_init(struct program *program, uint64_t seed)
 
 void program_free(struct program *program)
 {
+	unsigned int i;
+
+	for (i = 0; i < PROGRAM_FUNCTIONS; i++)
+		free(program->took[i]);
 	gen_free(&program->gen);
 }
 
@@ -114,6 +118,19 @@ static bool is_outermost(const struct program_thread *thread,
 	return true;
 }
 
+static void keep_time(struct program *program, unsigned int function, uint64_t took)
+{
+	size_t count = program->timed[function]++;
+
+	/* At powers of two. */
+	if (!(count & (count - 1)))
+		program->took[function] = realloc(program->took[function],
+						  (count ? 2 * count : 1) * sizeof(took));
+	if (!program->took[function])
+		abort();
+	program->took[function][count] = took;
+}
+
 /* The innermost call ends now. */
 static void end_call(struct program *program, struct program_thread *thread)
 {
@@ -131,6 +148,8 @@ static void end_call(struct program *program, struct program_thread *thread)
 		return;
 	program->calls++;
 	program->untimed += !timed;
+	if (timed && program->keep_times)
+		keep_time(program, frame->function, thread->now - frame->enter);
 	for (i = 0; i < sizeof(cost) / sizeof(cost[0]); i++) {
 		cost[i]->calls++;
 		if (timed)

@@ -76,6 +76,8 @@ struct program_thread {
  * @channels:	all that they have, where they are fewer than threads; 0: enough
  * @keep_truth:	gen.truth keeps all records
  * @alone:	from 1: this thread alone runs; 0: all of them
+ * @keep_times:	fill @took
+ * @took:	times of all calls of a function that have one, @timed of them
  * @cost:	the truth, by function
  * @thread_cost: and by thread
  * @hart_cost:	and by the source that a call ended on
@@ -108,6 +110,9 @@ struct program {
 	uint64_t	records;
 	uint64_t	hart[PROGRAM_SOURCES][PROGRAM_COUNTERS];
 	struct program_thread thread[PROGRAM_THREADS];
+	bool		keep_times;
+	uint64_t	*took[PROGRAM_FUNCTIONS];
+	size_t		timed[PROGRAM_FUNCTIONS];
 	struct program_cost cost[PROGRAM_FUNCTIONS];
 	struct program_cost thread_cost[PROGRAM_THREADS][PROGRAM_FUNCTIONS];
 	struct program_cost hart_cost[PROGRAM_SOURCES][PROGRAM_FUNCTIONS];

@@ -150,6 +150,7 @@ static void set_up_program(FIXTURE_DATA(report) *self,
 	program_free(program);
 	program_init(program, seed);
 	program->gen.now = now;
+	program->keep_times = true;
 	program->threads = variant->threads;
 	program->sources = variant->sources;
 	program->count_type = variant->count_type;
@@ -220,7 +221,7 @@ static void read_profile(struct __test_metadata *_metadata,
 	options.trace.quiet = true;
 	options.strict = !self->program.errors && !self->program.garbage &&
 			 !self->program.losses;
-	ASSERT_EQ(0, profile_read(profile, &options, by)) {
+	ASSERT_EQ(0, profile_read(profile, &options, by, true)) {
 		TH_LOG("%s", reported);
 	}
 	EXPECT_STREQ("", reported);
@@ -278,6 +279,58 @@ TEST_F(report, functions_cost_what_they_cost)
 			compare(_metadata, &profile, i,
 				&self->program.cost[function_of(&profile, i)]);
 		compare_stats(_metadata, &self->program, &profile);
+		profile_free(&profile);
+	}
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const uint64_t *one = a, *two = b;
+
+	return (*one > *two) - (*one < *two);
+}
+
+/* The times of one function's calls. */
+static void compare_spread(struct __test_metadata *_metadata, const struct profile *profile,
+			   size_t row, uint64_t *took, size_t count)
+{
+	const struct spreads *spreads = &profile->spreads;
+	uint64_t sum = 0, is, got;
+	unsigned int percent;
+	size_t i;
+
+	ASSERT_EQ(count > 0, spread_known(spreads, row));
+	if (!count)
+		return;
+	qsort(took, count, sizeof(*took), by_time);
+	for (i = 0; i < count; i++)
+		sum += took[i];
+	EXPECT_EQ(took[0], spread_least(spreads, row));
+	EXPECT_EQ(took[count - 1], spread_most(spreads, row));
+	EXPECT_EQ((2 * sum + count) / (2 * count), spread_mean(spreads, row));
+	for (percent = 1; percent < 100; percent++) {
+		is = took[(count * percent + 99) / 100 - 1];
+		got = spread_quantile(spreads, row, percent);
+		EXPECT_GE(is / SPREAD_PART, got > is ? got - is : is - got);
+	}
+}
+
+TEST_F(report, the_spread_of_times_is_that_of_the_calls)
+{
+	struct program *program = &self->program;
+	struct profile profile;
+	uint64_t seed;
+	size_t i;
+
+	for (seed = 1; seed <= 3; seed++) {
+		make(self, variant, seed);
+		read_profile(_metadata, self, &profile, PROFILE_BY_FUNCTION);
+		for (i = 0; i < profile.rows; i++) {
+			unsigned int function = function_of(&profile, i);
+
+			compare_spread(_metadata, &profile, i, program->took[function],
+				       program->timed[function]);
+		}
 		profile_free(&profile);
 	}
 }

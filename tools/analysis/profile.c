@@ -100,6 +100,8 @@ static void on_leave(void *context, struct analysis_thread *thread,
 	row->self += end->self;
 	if (frame->outermost)
 		row->total += end->total;
+	if (profile->spread && end->timed)
+		spread_add(&profile->spreads, index, end->total);
 	if (counters > profile->costs.stride)
 		counters = profile->costs.stride;
 	for (c = 0; c < counters; c++) {
@@ -141,12 +143,13 @@ static const struct analysis_ops profile_ops = {
 };
 
 int profile_read(struct profile *profile, const struct options *options,
-		 enum profile_by by)
+		 enum profile_by by, bool spread)
 {
 	int result;
 
 	memset(profile, 0, sizeof(*profile));
 	profile->by = by;
+	profile->spread = spread;
 	result = input_open(&profile->input, options);
 	if (result)
 		return result;
@@ -162,6 +165,9 @@ int profile_read(struct profile *profile, const struct options *options,
 	if (profile->no_memory)
 		report("%s: too many counters: the last ones are left out",
 		       options->path);
+	if (profile->spreads.full)
+		report("%s: too many functions and times: some calls are not in avg, min, max and quantiles",
+		       options->path);
 	return input_summary(&profile->input, false);
 }
 
@@ -170,6 +176,7 @@ void profile_free(struct profile *profile)
 	analysis_free(profile->analysis);
 	input_close(&profile->input);
 	free(profile->row);
+	spreads_free(&profile->spreads);
 	costs_free(&profile->costs);
 }
 

@@ -6,6 +6,7 @@
 #include "analysis.h"
 #include "costs.h"
 #include "options.h"
+#include "spread.h"
 
 /* Size limit of the rows; further functions of a damaged trace share one row. */
 #define PROFILE_BYTES	(12u << 20)
@@ -48,6 +49,8 @@ struct profile {
 	enum profile_by		by;
 	struct profile_row	*row;
 	size_t			rows;
+	struct spreads		spreads;	/* of all calls, by row */
+	bool			spread;		/* @spreads are wanted */
 	bool			no_memory;
 	/* Private to profile.c. */
 	struct costs		costs;
@@ -57,11 +60,12 @@ struct profile {
  * profile_read() - compute the profile of a trace
  * @profile:	filled; for profile_free(), also after an error
  * @options:	how to open and read it
+ * @spread:	also the spread of the calls' times
  *
  * Return: an exit code; errors have been printed.
  */
 int profile_read(struct profile *profile, const struct options *options,
-		 enum profile_by by);
+		 enum profile_by by, bool spread);
 
 /** profile_free() - close the trace and free the profile */
 void profile_free(struct profile *profile);

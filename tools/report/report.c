@@ -50,7 +50,7 @@ static const struct cli_option own_options[] = {
 	  .help = "one table for all (default), or one for each thread or hart",
 	  .set = cli_word, .offset = offsetof(struct report_options, by) },
 	{ .name = "sort", .value = "KEY", .words = "calls|total|self|samples|name",
-	  .help = "sort by calls, total, self (default; samples or else calls if there are no times), samples, name, a counter's name, or NAME:self",
+	  .help = "sort by calls, total, self (default; samples or else calls if there are no times), samples, name, a counter's name, NAME:self, or one of --columns",
 	  .set = cli_text, .offset = offsetof(struct report_options, sort) },
 	{ .name = "filter", .value = "PATTERN",
 	  .help = "show only functions of this name; * and ? match any characters and one character; may be repeated",
@@ -61,6 +61,9 @@ static const struct cli_option own_options[] = {
 	{ .name = "diff", .value = "OTHER",
 	  .help = "compare with OTHER, a later trace: show how much more or less it costs; a file given with --meta belongs to the first trace",
 	  .set = cli_text, .offset = offsetof(struct report_options, diff) },
+	{ .name = "columns", .value = "LIST", .words = "avg|min|max|p50|p90|p95|p99",
+	  .help = "also show, separated by commas: the average, least and most time of a call, a percentile (p1 to p99), or the ratio of two counters, as in instructions/cycles",
+	  .set = report_set_columns, .offset = offsetof(struct report_options, columns) },
 	/* The words are in the order of enum report_format. */
 	{ .name = "format", .value = "text|csv|json",
 	  .help = "text (default), or for programs: one csv table, or JSON, with all digits",
@@ -83,152 +86,6 @@ static const struct cli_group report_groups[] = {
 	OPTIONS_GROUPS(struct report_options, common),
 	{ .options = NULL }
 };
-
-static void add(struct metric *metric, unsigned int *count,
-		enum metric_kind kind, unsigned int counter, unsigned int width,
-		const char *over, const char *name)
-{
-	metric[(*count)++] = (struct metric){ kind, counter, width, over, name };
-}
-
-unsigned int report_metrics(const struct profile *profile,
-			    struct metric metric[METRICS_MAX])
-{
-	const struct counters *counters = analysis_counters(profile->analysis);
-	bool calls = false, samples = false, points = false;
-	unsigned int count = 0, c;
-	size_t i;
-
-	for (i = 0; i < profile->rows; i++) {
-		calls |= profile->row[i].calls > 0;
-		samples |= profile->row[i].samples > 0;
-		points |= profile->row[i].points > 0;
-	}
-	if (calls)
-		add(metric, &count, METRIC_CALLS, 0, 9, "", "calls");
-	if (calls && trace_stats(profile->input.trace)->timed) {
-		add(metric, &count, METRIC_TOTAL, 0, 10, "time", "total");
-		add(metric, &count, METRIC_SELF, 0, 10, "", "self");
-		add(metric, &count, METRIC_SELF_SHARE, 0, 6, "", "self%");
-	}
-	if (samples) {
-		add(metric, &count, METRIC_SAMPLES, 0, 9, "", "samples");
-		add(metric, &count, METRIC_SAMPLES_SHARE, 0, 8, "", "samples%");
-	}
-	if (points)
-		add(metric, &count, METRIC_POINTS, 0, 9, "", "manual");
-	for (c = 0; c < counters->count; c++) {
-		unsigned int width = (unsigned int)strlen(counters->name[c]);
-
-		/* The counter's name is a heading over both. */
-		if (calls) {
-			add(metric, &count, METRIC_COUNTER_TOTAL, c, 9,
-			    counters->name[c], "total");
-			width = width > 10 ? width - 10 : 0;
-		}
-		add(metric, &count, METRIC_COUNTER_SELF, c, width > 9 ? width : 9,
-		    counters->name[c], "self");
-	}
-	return count;
-}
-
-uint64_t report_value(const struct profile *profile, size_t row,
-		      const struct metric *metric)
-{
-	const struct profile_row *r = &profile->row[row];
-
-	switch (metric->kind) {
-	case METRIC_CALLS:
-		return r->calls;
-	case METRIC_TOTAL:
-		return r->total;
-	case METRIC_SELF:
-	case METRIC_SELF_SHARE:
-		return r->self;
-	case METRIC_SAMPLES:
-	case METRIC_SAMPLES_SHARE:
-		return r->samples;
-	case METRIC_POINTS:
-		return r->points;
-	case METRIC_COUNTER_TOTAL:
-		return profile_total(profile, row, metric->counter);
-	default:
-		return profile_self(profile, row, metric->counter);
-	}
-}
-
-static bool is_named(const struct metric *metric, const char *name)
-{
-	size_t length = strlen(name);
-
-	if (metric->kind == METRIC_COUNTER_TOTAL)
-		return counters_is(metric->over, name, length);
-	if (metric->kind == METRIC_COUNTER_SELF)
-		return counters_is(metric->over, name, length) ||
-		       (length > 5 && !strcmp(name + length - 5, ":self") &&
-			counters_is(metric->over, name, length - 5));
-	return !strcmp(name, metric->name);
-}
-
-int report_sort_metric(const struct report_options *options,
-		       const struct metric *metric, unsigned int count)
-{
-	static const char * const usual[] = {
-		"self", "samples", "calls", "manual",
-	};
-	unsigned int i, k;
-
-	if (options->sort && !strcmp(options->sort, "name"))
-		return -1;
-	for (k = 0; k < (options->sort ? 1 : 4); k++)
-		for (i = 0; i < count; i++)
-			if (is_named(&metric[i], options->sort ? options->sort :
-								 usual[k]))
-				return (int)i;
-	if (!options->sort)
-		return -1;
-	report("--sort: the trace has no \"%s\" (try calls, total, self, samples, name, or a counter: see sifive-trace report)",
-	       options->sort);
-	return -2;
-}
-
-bool report_wanted(const struct report_options *options, const char *name)
-{
-	unsigned int i;
-
-	for (i = 0; i < options->filter.count; i++)
-		if (!fnmatch(options->filter.text[i], name, 0))
-			return true;
-	return !options->filter.count;
-}
-
-bool report_is_counter(const struct metric *metric)
-{
-	return metric->kind == METRIC_COUNTER_TOTAL ||
-	       metric->kind == METRIC_COUNTER_SELF;
-}
-
-bool report_is_share(const struct metric *metric)
-{
-	return metric->kind == METRIC_SELF_SHARE ||
-	       metric->kind == METRIC_SAMPLES_SHARE;
-}
-
-const char *report_cell(char *text, const struct metric *metric, uint64_t value,
-			uint64_t hz, bool exact)
-{
-	bool time = metric->kind == METRIC_TOTAL || metric->kind == METRIC_SELF;
-
-	if (exact && time && hz)
-		snprintf(text, UNITS_SIZE, "%.9f", (double)value / (double)hz);
-	else if (exact)
-		snprintf(text, UNITS_SIZE, "%" PRIu64, value);
-	else if (time)
-		units_time(text, value, hz);
-	else
-		units_count(text, value);
-	return text;
-}
 
 void report_put_name(const struct report_options *options, struct output *out,
 		     unsigned int used, const char *name)
@@ -313,6 +170,10 @@ static bool is_unknown(const struct profile *profile, size_t row,
 	bool time = metric->kind == METRIC_TOTAL || metric->kind == METRIC_SELF ||
 		    metric->kind == METRIC_SELF_SHARE;
 
+	if (report_is_spread(metric))
+		return !spread_known(&profile->spreads, row);
+	if (metric->kind == METRIC_RATIO)
+		return !profile_self(profile, row, metric->under);
 	return time && profile->row[row].untimed &&
 	       !report_value(profile, row, metric);
 }
@@ -323,7 +184,7 @@ static bool is_uncertain(const struct profile *profile, size_t row,
 {
 	const struct profile_row *r = &profile->row[row];
 
-	if (metric->kind == METRIC_TOTAL)
+	if (metric->kind == METRIC_TOTAL || report_is_spread(metric))
 		return r->untimed || r->inferred;
 	return (metric->kind == METRIC_SELF || metric->kind == METRIC_SELF_SHARE) &&
 	       (r->untimed || r->self_inferred);
@@ -641,8 +502,9 @@ static int put_profile(const struct report_options *options, struct output *out,
 		free(table.line);
 		return EXIT_UNREADABLE;
 	}
-	table.metrics = report_metrics(profile, table.metric);
-	begin_table(&table);
+	result = report_metrics(profile, &options->columns, table.metric, &table.metrics);
+	if (!result)
+		begin_table(&table);
 	for (i = 0; i < profile->rows; i++)
 		group[i] = profile->row[i].group;
 	qsort(group, profile->rows, sizeof(*group), compare_numbers);
@@ -654,7 +516,7 @@ static int put_profile(const struct report_options *options, struct output *out,
 		       profile->input.options->path);
 	else if (options->format == REPORT_TEXT && !result)
 		name_idle(&table);
-	if (options->format == REPORT_JSON)
+	if (options->format == REPORT_JSON && !result)
 		report_json_end(out);
 	free(group);
 	free(table.line);
@@ -715,14 +577,15 @@ static int run(struct report_options *options)
 		other.path = options->diff;
 	if (options_output(&other))
 		return EXIT_USAGE;
-	result = profile_read(&first, &options->common, (enum profile_by)options->by);
+	result = profile_read(&first, &options->common, (enum profile_by)options->by,
+			      report_wants_spread(&options->columns));
 	if (result > EXIT_LOSSES) {
 		profile_free(&first);
 		return result;
 	}
 	put_notes(&first);
 	if (options->diff)
-		ended = profile_read(&second, &other, (enum profile_by)options->by);
+		ended = profile_read(&second, &other, (enum profile_by)options->by, false);
 	if (options->diff && ended <= EXIT_LOSSES)
 		put_notes(&second);
 	out = ended <= EXIT_LOSSES ? output_open(options->common.output) : NULL;
@@ -751,6 +614,8 @@ static int command_report(int argc, char **argv)
 		return result;
 	if (options.diff && options.by != PROFILE_BY_FUNCTION)
 		return usage_error("--diff compares functions: --by cannot be combined with it");
+	if (options.diff && options.columns.count)
+		return usage_error("--diff has columns of its own: --columns cannot be combined with it");
 	choose_width(&options);
 	return run(&options);
 }

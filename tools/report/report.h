@@ -6,8 +6,10 @@
 #include "output.h"
 #include "profile.h"
 
+/* Columns that a user can add. */
+#define REPORT_COLUMNS_MAX 16
 /* Room for total and self of every counter, and the other numbers. */
-#define METRICS_MAX	(2 * COUNTERS_MAX + 8)
+#define METRICS_MAX	(2 * COUNTERS_MAX + 8 + REPORT_COLUMNS_MAX)
 /* The least room for names, however narrow the page. */
 #define NAME_MIN	20
 #define NAME_SIZE	512
@@ -24,19 +26,43 @@ enum metric_kind {
 	METRIC_POINTS,
 	METRIC_COUNTER_TOTAL,
 	METRIC_COUNTER_SELF,
+	METRIC_AVERAGE,
+	METRIC_LEAST,
+	METRIC_MOST,
+	METRIC_QUANTILE,
+	METRIC_RATIO,
 };
 
 /* A number of a row and its column. */
 struct metric {
 	enum metric_kind	kind;
-	unsigned int		counter;	/* the counter's column */
+	unsigned int		counter;	/* the counter's column; a quantile's percent */
+	unsigned int		under;		/* a ratio's second counter */
 	unsigned int		width;
 	const char		*over;		/* first line of the heading */
 	const char		*name;
 };
 
+/**
+ * struct report_column - a word of --columns
+ * @text:	the word, @length letters
+ * @percent:	of a quantile
+ */
+struct report_column {
+	enum metric_kind	kind;
+	size_t			length;
+	char			text[2 * COUNTERS_NAME_SIZE];
+	unsigned int		percent;
+};
+
+struct report_columns {
+	struct report_column	column[REPORT_COLUMNS_MAX];
+	unsigned int		count;
+};
+
 struct report_options {
 	struct options		common;
+	struct report_columns	columns;
 	int			by;		/* enum profile_by */
 	const char		*sort;
 	const char		*diff;
@@ -65,9 +91,22 @@ struct report_rows {
 	bool		any;
 };
 
-/** report_metrics() - the numbers that the rows of a profile have */
-unsigned int report_metrics(const struct profile *profile,
-			    struct metric metric[METRICS_MAX]);
+/** report_set_columns() - the option --columns, as in struct cli_option */
+int report_set_columns(void *at, const struct cli_option *option, const char *value);
+
+/** report_wants_spread() - whether a column needs the spread of the calls' times */
+bool report_wants_spread(const struct report_columns *columns);
+
+/**
+ * report_metrics() - the numbers that the rows of a profile have
+ * @columns:	those that the user has added, which must last
+ * @number:	set to their number
+ *
+ * Return: EXIT_OK; EXIT_USAGE if the trace has nothing for one of @columns: the error
+ * has been printed.
+ */
+int report_metrics(const struct profile *profile, const struct report_columns *columns,
+		   struct metric metric[METRICS_MAX], unsigned int *number);
 
 /** report_value() - a row's number; shares are those of METRIC_SELF and so on */
 uint64_t report_value(const struct profile *profile, size_t row,
@@ -88,6 +127,9 @@ bool report_wanted(const struct report_options *options, const char *name);
 
 /** report_is_counter() - whether a number is a counter's */
 bool report_is_counter(const struct metric *metric);
+
+/** report_is_spread() - whether a number is one of the calls' times */
+bool report_is_spread(const struct metric *metric);
 
 /** report_is_share() - whether a number is a percentage, which csv omits */
 bool report_is_share(const struct metric *metric);

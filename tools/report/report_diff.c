@@ -402,10 +402,12 @@ static bool has(const struct diff *diff, const struct metric *metric)
 /* All of the first trace, then those only in the second. */
 static void choose_metrics(struct diff *diff)
 {
+	static const struct report_columns none;
 	struct metric more[METRICS_MAX];
-	unsigned int i, count = report_metrics(diff->profile[1], more);
+	unsigned int i, count;
 
-	diff->metrics = report_metrics(diff->profile[0], diff->metric);
+	report_metrics(diff->profile[0], &none, diff->metric, &diff->metrics);
+	report_metrics(diff->profile[1], &none, more, &count);
 	for (i = 0; i < count; i++)
 		if (!has(diff, &more[i]))
 			diff->metric[diff->metrics++] = more[i];

@@ -14,8 +14,9 @@ static const char *column_name(char text[REPORT_COLUMN_SIZE], const struct metri
 {
 	bool counter = report_is_counter(metric);
 
-	snprintf(text, REPORT_COLUMN_SIZE, "%s%s%s%s", counter ? metric->over : "",
-		 counter ? ":" : "", metric->name, what);
+	snprintf(text, REPORT_COLUMN_SIZE, "%s%s%s%s%s", counter ? metric->over : "",
+		 counter ? ":" : "", metric->name,
+		 metric->kind == METRIC_RATIO ? metric->over : "", what);
 	return text;
 }
 

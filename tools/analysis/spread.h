@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* How the times of a function's calls are spread: least, most, mean and quantiles. */
+#ifndef SIFIVE_TRACE_SPREAD_H
+#define SIFIVE_TRACE_SPREAD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* A quantile is at most this part too low or too high. */
+#define SPREAD_PART	512
+
+struct spread;
+
+/**
+ * struct spreads - the spreads of a profile
+ * @of:		by row; NULL: no call with a time
+ * @rows:	length of @of
+ * @bytes:	memory that they take, at most SPREAD_BYTES
+ * @full:	some calls are in no spread
+ */
+struct spreads {
+	struct spread	**of;
+	size_t		rows;
+	size_t		bytes;
+	int		full;
+};
+
+#define SPREAD_BYTES	(64u << 20)
+
+/** spread_add() - a call of a row that took @ticks */
+void spread_add(struct spreads *spreads, size_t row, uint64_t ticks);
+
+/** spread_known() - whether a row has a call with a time */
+int spread_known(const struct spreads *spreads, size_t row);
+
+/** spread_least() - the shortest call of a row; 0 if it has none with a time */
+uint64_t spread_least(const struct spreads *spreads, size_t row);
+
+/** spread_most() - the longest */
+uint64_t spread_most(const struct spreads *spreads, size_t row);
+
+/** spread_mean() - the mean, rounded */
+uint64_t spread_mean(const struct spreads *spreads, size_t row);
+
+/** spread_quantile() - the least time that is at least that of @percent of the calls */
+uint64_t spread_quantile(const struct spreads *spreads, size_t row, unsigned int percent);
+
+/** spreads_free() - free all of them */
+void spreads_free(struct spreads *spreads);
+
+#endif /* SIFIVE_TRACE_SPREAD_H */

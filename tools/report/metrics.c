@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* The numbers of a report's rows, and the columns that a user adds. */
+#include <ctype.h>
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command.h"
+#include "report.h"
+#include "units.h"
+
+/* A ratio is kept as a whole number of these parts. */
+#define RATIO_PARTS	1000000
+
+static const char takes_columns[] =
+	"avg, min, max, p1 to p99 or COUNTER/COUNTER, each once, separated by commas";
+
+/* One word of --columns, which becomes a string of its own. */
+static bool parse_column(struct report_column *column, const char *word, size_t length)
+{
+	static const struct {
+		const char		*word;
+		enum metric_kind	kind;
+	} words[] = {
+		{ "avg", METRIC_AVERAGE }, { "min", METRIC_LEAST }, { "max", METRIC_MOST },
+	};
+	const char *slash = memchr(word, '/', length);
+	unsigned int i;
+	char *end;
+
+	*column = (struct report_column) { METRIC_RATIO, .length = length };
+	if (length >= sizeof(column->text))
+		return false;
+	memcpy(column->text, word, length);
+	if (slash)
+		return slash > word && slash + 1 < word + length;
+	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (!strcmp(column->text, words[i].word)) {
+			column->kind = words[i].kind;
+			return true;
+		}
+	column->kind = METRIC_QUANTILE;
+	column->percent = (unsigned int)strtoul(column->text + 1, &end, 10);
+	return *column->text == 'p' && isdigit((unsigned char)column->text[1]) && !*end &&
+	       column->percent >= 1 && column->percent <= 99;
+}
+
+/* Whether the latest column has been given before. */
+static bool is_repeated(const struct report_columns *columns)
+{
+	unsigned int i, last = columns->count - 1;
+
+	for (i = 0; i < last; i++)
+		if (!strcmp(columns->column[i].text, columns->column[last].text))
+			return true;
+	return false;
+}
+
+int report_set_columns(void *at, const struct cli_option *option, const char *value)
+{
+	struct report_columns *columns = at;
+	const char *word = value;
+
+	columns->count = 0;
+	for (;;) {
+		size_t length = strcspn(word, ",");
+
+		if (columns->count == REPORT_COLUMNS_MAX ||
+		    !parse_column(&columns->column[columns->count++], word, length) ||
+		    is_repeated(columns))
+			return cli_refuse(option, takes_columns, value);
+		if (!word[length])
+			return EXIT_OK;
+		word += length + 1;
+	}
+}
+
+bool report_wants_spread(const struct report_columns *columns)
+{
+	unsigned int i;
+
+	for (i = 0; i < columns->count; i++)
+		if (columns->column[i].kind != METRIC_RATIO)
+			return true;
+	return false;
+}
+
+static void add(struct metric *metric, unsigned int *count,
+		enum metric_kind kind, unsigned int counter, unsigned int width,
+		const char *over, const char *name)
+{
+	metric[(*count)++] = (struct metric){
+		.kind = kind, .counter = counter, .width = width, .over = over, .name = name,
+	};
+}
+
+/* The counter of this name, of @length letters; -1: there is none. */
+static int find_counter(const struct counters *counters, const char *name, size_t length)
+{
+	unsigned int c;
+
+	for (c = 0; c < counters->count; c++)
+		if (counters_is(counters->name[c], name, length))
+			return (int)c;
+	return -1;
+}
+
+static int add_ratio(const struct counters *counters, const struct report_column *column,
+		     struct metric *metric, unsigned int *count)
+{
+	const char *slash = strchr(column->text, '/');
+	int over = find_counter(counters, column->text, (size_t)(slash - column->text));
+	int under = find_counter(counters, slash + 1, strlen(slash + 1));
+	unsigned int width = (unsigned int)column->length;
+
+	if (over < 0 || under < 0) {
+		report("--columns: the trace has no counter \"%.*s\": sifive-trace report shows which it has",
+		       (int)(over < 0 ? slash - column->text : (long)strlen(slash + 1)),
+		       over < 0 ? column->text : slash + 1);
+		return EXIT_USAGE;
+	}
+	add(metric, count, METRIC_RATIO, (unsigned int)over, width > 9 ? width : 9,
+	    counters_of_hart(counters, (unsigned int)over) ||
+	    counters_of_hart(counters, (unsigned int)under) ? COUNTERS_HART : "",
+	    column->text);
+	metric[*count - 1].under = (unsigned int)under;
+	return EXIT_OK;
+}
+
+/* The columns that the user has added: of times, or of counters. */
+static int add_columns(const struct profile *profile, const struct report_columns *columns,
+		       bool ratios, struct metric *metric, unsigned int *count)
+{
+	unsigned int i;
+
+	for (i = 0; i < columns->count; i++) {
+		const struct report_column *column = &columns->column[i];
+
+		if ((column->kind == METRIC_RATIO) != ratios)
+			continue;
+		if (!ratios)
+			add(metric, count, column->kind, column->percent, 10, "", column->text);
+		else if (add_ratio(analysis_counters(profile->analysis), column, metric, count))
+			return EXIT_USAGE;
+	}
+	return EXIT_OK;
+}
+
+int report_metrics(const struct profile *profile, const struct report_columns *columns,
+		   struct metric metric[METRICS_MAX], unsigned int *number)
+{
+	const struct counters *counters = analysis_counters(profile->analysis);
+	bool calls = false, samples = false, points = false;
+	unsigned int count = 0, c;
+	size_t i;
+
+	for (i = 0; i < profile->rows; i++) {
+		calls |= profile->row[i].calls > 0;
+		samples |= profile->row[i].samples > 0;
+		points |= profile->row[i].points > 0;
+	}
+	if (calls)
+		add(metric, &count, METRIC_CALLS, 0, 9, "", "calls");
+	if (calls && trace_stats(profile->input.trace)->timed) {
+		add(metric, &count, METRIC_TOTAL, 0, 10, "time", "total");
+		add(metric, &count, METRIC_SELF, 0, 10, "", "self");
+		add(metric, &count, METRIC_SELF_SHARE, 0, 6, "", "self%");
+		add_columns(profile, columns, false, metric, &count);
+	} else if (report_wants_spread(columns)) {
+		report("--columns: the trace has no calls with a time");
+		return EXIT_USAGE;
+	}
+	if (samples) {
+		add(metric, &count, METRIC_SAMPLES, 0, 9, "", "samples");
+		add(metric, &count, METRIC_SAMPLES_SHARE, 0, 8, "", "samples%");
+	}
+	if (points)
+		add(metric, &count, METRIC_POINTS, 0, 9, "", "manual");
+	for (c = 0; c < counters->count; c++) {
+		unsigned int width = (unsigned int)strlen(counters->name[c]);
+
+		/* The counter's name is a heading over both. */
+		if (calls) {
+			add(metric, &count, METRIC_COUNTER_TOTAL, c, 9,
+			    counters->name[c], "total");
+			width = width > 10 ? width - 10 : 0;
+		}
+		add(metric, &count, METRIC_COUNTER_SELF, c, width > 9 ? width : 9,
+		    counters->name[c], "self");
+	}
+	*number = count;
+	return add_columns(profile, columns, true, metric, number);
+}
+
+/* Of the function itself: calls of others have their own. */
+static uint64_t ratio(const struct profile *profile, size_t row, const struct metric *metric)
+{
+	uint64_t under = profile_self(profile, row, metric->under);
+
+	if (!under)
+		return 0;
+	return (uint64_t)((double)profile_self(profile, row, metric->counter) * RATIO_PARTS /
+			  (double)under + 0.5);
+}
+
+uint64_t report_value(const struct profile *profile, size_t row,
+		      const struct metric *metric)
+{
+	const struct profile_row *r = &profile->row[row];
+
+	switch (metric->kind) {
+	case METRIC_CALLS:
+		return r->calls;
+	case METRIC_TOTAL:
+		return r->total;
+	case METRIC_SELF:
+	case METRIC_SELF_SHARE:
+		return r->self;
+	case METRIC_SAMPLES:
+	case METRIC_SAMPLES_SHARE:
+		return r->samples;
+	case METRIC_POINTS:
+		return r->points;
+	case METRIC_COUNTER_TOTAL:
+		return profile_total(profile, row, metric->counter);
+	case METRIC_AVERAGE:
+		return spread_mean(&profile->spreads, row);
+	case METRIC_LEAST:
+		return spread_least(&profile->spreads, row);
+	case METRIC_MOST:
+		return spread_most(&profile->spreads, row);
+	case METRIC_QUANTILE:
+		return spread_quantile(&profile->spreads, row, metric->counter);
+	case METRIC_RATIO:
+		return ratio(profile, row, metric);
+	default:
+		return profile_self(profile, row, metric->counter);
+	}
+}
+
+static bool is_named(const struct metric *metric, const char *name)
+{
+	size_t length = strlen(name);
+
+	if (metric->kind == METRIC_COUNTER_TOTAL)
+		return counters_is(metric->over, name, length);
+	if (metric->kind == METRIC_COUNTER_SELF)
+		return counters_is(metric->over, name, length) ||
+		       (length > 5 && !strcmp(name + length - 5, ":self") &&
+			counters_is(metric->over, name, length - 5));
+	return !strcmp(name, metric->name);
+}
+
+int report_sort_metric(const struct report_options *options,
+		       const struct metric *metric, unsigned int count)
+{
+	static const char * const usual[] = {
+		"self", "samples", "calls", "manual",
+	};
+	unsigned int i, k;
+
+	if (options->sort && !strcmp(options->sort, "name"))
+		return -1;
+	for (k = 0; k < (options->sort ? 1 : 4); k++)
+		for (i = 0; i < count; i++)
+			if (is_named(&metric[i], options->sort ? options->sort :
+								 usual[k]))
+				return (int)i;
+	if (!options->sort)
+		return -1;
+	report("--sort: the trace has no \"%s\" (try calls, total, self, samples, name, or a counter: see sifive-trace report)",
+	       options->sort);
+	return -2;
+}
+
+bool report_wanted(const struct report_options *options, const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < options->filter.count; i++)
+		if (!fnmatch(options->filter.text[i], name, 0))
+			return true;
+	return !options->filter.count;
+}
+
+bool report_is_counter(const struct metric *metric)
+{
+	return metric->kind == METRIC_COUNTER_TOTAL ||
+	       metric->kind == METRIC_COUNTER_SELF;
+}
+
+bool report_is_share(const struct metric *metric)
+{
+	return metric->kind == METRIC_SELF_SHARE ||
+	       metric->kind == METRIC_SAMPLES_SHARE;
+}
+
+bool report_is_spread(const struct metric *metric)
+{
+	return metric->kind == METRIC_AVERAGE || metric->kind == METRIC_LEAST ||
+	       metric->kind == METRIC_MOST || metric->kind == METRIC_QUANTILE;
+}
+
+const char *report_cell(char *text, const struct metric *metric, uint64_t value,
+			uint64_t hz, bool exact)
+{
+	bool time = metric->kind == METRIC_TOTAL || metric->kind == METRIC_SELF ||
+		    report_is_spread(metric);
+
+	if (metric->kind == METRIC_RATIO)
+		snprintf(text, UNITS_SIZE, exact ? "%.6f" : "%.3f",
+			 (double)value / RATIO_PARTS);
+	else if (exact && time && hz)
+		snprintf(text, UNITS_SIZE, "%.9f", (double)value / (double)hz);
+	else if (exact)
+		snprintf(text, UNITS_SIZE, "%" PRIu64, value);
+	else if (time)
+		units_time(text, value, hz);
+	else
+		units_count(text, value);
+	return text;
+}
