@@ -28,7 +28,7 @@ void reorder_push(struct reorder *reorder, const struct perfrec_record *record);
  */
 bool reorder_expires(struct reorder *reorder, const struct perfrec_header *header);
 
-/* * reorder_take() - take the earliest record out of the window, if there is one */
+/** reorder_take() - take the earliest record out of the window, if there is one */
 const struct perfrec_record *reorder_take(struct reorder *reorder);
 
 /** reorder_flush() - pass on all held records */

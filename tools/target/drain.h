@@ -104,10 +104,10 @@ void drain_limit(struct drain *drain, uint64_t most, uint64_t time, bool wait, b
 const struct timespec *drain_event(const struct drain *drain, struct pollfd *event,
 				   struct timespec *longest);
 
-/* * drain_copy() - copy some or all available bytes; sets @over at a limit */
+/** drain_copy() - copy some or all available bytes; sets @over at a limit */
 void drain_copy(struct drain *drain);
 
-/* * drain_rest() - copy all remaining bytes, after writing has stopped */
+/** drain_rest() - copy all remaining bytes, after writing has stopped */
 void drain_rest(struct drain *drain);
 
 /**

@@ -32,10 +32,10 @@ const char *coverage_word(enum coverage coverage);
  */
 const char *coverage_text(const struct input *input, char text[COVERAGE_SIZE]);
 
-/* * coverage_partial() - whether records are missing, which tables must report */
+/** coverage_partial() - whether records are missing, which tables must report */
 bool coverage_partial(const struct input *input);
 
-/* * coverage_json() - the coverage as members of a JSON object, with losses by cause */
+/** coverage_json() - the coverage as members of a JSON object, with losses by cause */
 void coverage_json(const struct input *input, struct output *out);
 
 /**
@@ -45,7 +45,7 @@ void coverage_json(const struct input *input, struct output *out);
  */
 uint64_t coverage_lost(const struct input *input);
 
-/* * coverage_gaps() - number of gaps in the trace that the recorder reports */
+/** coverage_gaps() - number of gaps in the trace that the recorder reports */
 uint64_t coverage_gaps(const struct input *input);
 
 /*

@@ -55,7 +55,7 @@ int source_open(struct source *source, const char *path);
  */
 int source_fill(struct source *source);
 
-/* * source_fill_up() - append as many bytes as fit; otherwise as source_fill() */
+/** source_fill_up() - append as many bytes as fit; otherwise as source_fill() */
 int source_fill_up(struct source *source);
 
 /** source_rewind() - read again from @start on; as source_fill() */
