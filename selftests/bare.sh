@@ -134,12 +134,12 @@ for board in fpga nofunnel; do
 		what="rv$bits, two harts, $board"
 		run "$board" "$what"
 
-		# One more tick may arrive while tracing is being turned off.
+		# A tick may also arrive at the end of turning on, and while turning off.
 		rc=0
 		for hart in 0 1; do
 			decode "timers$hart" -c "${channel[hart]}" |
 				awk -v source=$((hart * sources)) '
-				$2 != source || $3 != "sample" || !/ (timers|perfTraceOff)\+/ || $1 < time { bad = 1 }
+				$2 != source || $3 != "sample" || !/ (timers|perfTraceOn|perfTraceOff)\+/ || $1 < time { bad = 1 }
 				{ time = $1; n++ }
 				END { exit bad || n < 20 }' || rc=1
 		done
