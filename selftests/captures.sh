@@ -68,7 +68,7 @@ run wrong-wait sifive-trace record -o wrong-wait.rtd -b 32k --on-full wait $p/pl
 run usual sifive-trace record -o usual.rtd -b 64k $p/pieces 40 waits
 run drained-static sifive-trace record -C 0 -i 100us -o drained-static.rtd -b 16k $p/busy-static 4000
 run drained-all sifive-trace record -a -C 0 -i 1ms -o drained-all.rtd -b 64k --on-full drain $p/busy 4000
-run limit-size sifive-trace record -o limit-size.rtd -b 64k --on-full drain --size 100k $p/pieces 20 races
+run limit-size sifive-trace record -o limit-size.rtd -b 2M --on-full drain --size 100k $p/pieces 20 races
 run limit-samples sifive-trace record -C 0 -i 100us -o limit-samples.rtd -b 64k --size 20k $p/busy-static 2000
 run limit-time sifive-trace record -a -C 0 -i 1ms -o limit-time.rtd -b 64k --on-full drain --time 1s $p/busy 3000
 run progress $p/terminal sifive-trace record -a -C 0 -i 1ms -o progress.rtd --on-full drain $p/busy 3000

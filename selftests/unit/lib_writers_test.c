@@ -524,6 +524,29 @@ TEST_F(writers, given_up_by_mistake)
 	EXPECT_EQ(1, count_headers());
 }
 
+static void close_by_another(void)
+{
+	/* A frame outside of all stacks here. */
+	perf_self->gate = 4096;
+}
+
+/* As if a handler had switched to another user thread, which is in a record now. */
+TEST_F(writers, a_gate_that_another_context_has_closed_stays_closed)
+{
+	uint64_t abandoned = perf_pool->lost->abandoned;
+
+	mock_interrupt = close_by_another;
+	mock_interrupt_once = true;
+	__cyg_profile_func_enter(function, site);
+	EXPECT_EQ(4096, perf_self->gate);
+	EXPECT_EQ(abandoned + 1, perf_pool->lost->abandoned);
+	mock_stores = 0;
+	__cyg_profile_func_exit(function, site);
+	EXPECT_EQ(PERF_RECORD_BREAK, mock_log[0].value);
+	EXPECT_EQ(1, count_headers());
+	EXPECT_EQ((uintptr_t)perf_self, perf_self->gate);
+}
+
 /* ---- processes ---------------------------------------------------------- */
 
 static pid_t child;

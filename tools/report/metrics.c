@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /* The numbers of a report's rows, and the columns that a user adds. */
-#include <ctype.h>
 #include <fnmatch.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -26,25 +25,28 @@ static bool parse_column(struct report_column *column, const char *word, size_t 
 	} words[] = {
 		{ "avg", METRIC_AVERAGE }, { "min", METRIC_LEAST }, { "max", METRIC_MOST },
 	};
-	const char *slash = memchr(word, '/', length);
+	const char *slash;
 	unsigned int i;
+	long percent;
 	char *end;
 
 	*column = (struct report_column) { METRIC_RATIO, .length = length };
 	if (length >= sizeof(column->text))
 		return false;
 	memcpy(column->text, word, length);
+	slash = strchr(column->text, '/');
 	if (slash)
-		return slash > word && slash + 1 < word + length;
+		return slash > column->text && slash[1];
 	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		if (!strcmp(column->text, words[i].word)) {
 			column->kind = words[i].kind;
 			return true;
 		}
 	column->kind = METRIC_QUANTILE;
-	column->percent = (unsigned int)strtoul(column->text + 1, &end, 10);
-	return *column->text == 'p' && isdigit((unsigned char)column->text[1]) && !*end &&
-	       column->percent >= 1 && column->percent <= 99;
+	percent = strtol(column->text + 1, &end, 10);
+	column->percent = (unsigned int)percent;
+	return *column->text == 'p' && column->text[1] >= '0' && column->text[1] <= '9' &&
+	       !*end && percent >= 1 && percent <= 99;
 }
 
 /* Whether the latest column has been given before. */
@@ -283,24 +285,6 @@ bool report_wanted(const struct report_options *options, const char *name)
 		if (!fnmatch(options->filter.text[i], name, 0))
 			return true;
 	return !options->filter.count;
-}
-
-bool report_is_counter(const struct metric *metric)
-{
-	return metric->kind == METRIC_COUNTER_TOTAL ||
-	       metric->kind == METRIC_COUNTER_SELF;
-}
-
-bool report_is_share(const struct metric *metric)
-{
-	return metric->kind == METRIC_SELF_SHARE ||
-	       metric->kind == METRIC_SAMPLES_SHARE;
-}
-
-bool report_is_spread(const struct metric *metric)
-{
-	return metric->kind == METRIC_AVERAGE || metric->kind == METRIC_LEAST ||
-	       metric->kind == METRIC_MOST || metric->kind == METRIC_QUANTILE;
 }
 
 const char *report_cell(char *text, const struct metric *metric, uint64_t value,

@@ -126,13 +126,22 @@ int report_sort_metric(const struct report_options *options,
 bool report_wanted(const struct report_options *options, const char *name);
 
 /** report_is_counter() - whether a number is a counter's */
-bool report_is_counter(const struct metric *metric);
+static inline bool report_is_counter(const struct metric *metric)
+{
+	return metric->kind == METRIC_COUNTER_TOTAL || metric->kind == METRIC_COUNTER_SELF;
+}
 
 /** report_is_spread() - whether a number is one of the calls' times */
-bool report_is_spread(const struct metric *metric);
+static inline bool report_is_spread(const struct metric *metric)
+{
+	return metric->kind >= METRIC_AVERAGE && metric->kind <= METRIC_QUANTILE;
+}
 
 /** report_is_share() - whether a number is a percentage, which csv omits */
-bool report_is_share(const struct metric *metric);
+static inline bool report_is_share(const struct metric *metric)
+{
+	return metric->kind == METRIC_SELF_SHARE || metric->kind == METRIC_SAMPLES_SHARE;
+}
 
 /** report_cell() - a number as text, for people or for csv */
 const char *report_cell(char *text, const struct metric *metric, uint64_t value,
