@@ -260,6 +260,7 @@ supplied '
 	show() { dmesg -c | sed -n "s/.*\(supplies: .*\)/$1: \1/p"; }
 	insmod /target/sifive_trace.ko
 	[ ! -s /out/model.log ] || echo written
+	/target/sifive-trace info | sed -n "s/.* waits for /waits for /p"
 	insmod /target/supplies.ko
 	/target/sifive-trace info
 	show bound
@@ -270,6 +271,8 @@ supplied '
 result $? "supplies: the board ran to its end"
 ! grep -qx written "$out/log"
 result $? "supplies: no component is written to before its suppliers are there"
+[ "$(grep -cx "waits for supplies" "$out/log")" = 3 ]
+result $? "supplies: info names the device that each component waits for"
 [[ $(supplies bound) == "power0on clock0on reset2on reset0on reset1on " ]]
 result $? "supplies: power, then clock, then the reset lines let the components run"
 [ "$(value config)" = 0 ] && [ "$(value stop)" = 0 ] && [ "$(value data)" = 100 ]

@@ -226,7 +226,8 @@ static void nodes(void)
 	static const char * const states[] = {
 		[NODE_BOUND] = "bound", [NODE_DISABLED] = "disabled",
 		[NODE_OLDER] = "older compatible", [NODE_FOREIGN] = "other driver",
-		[NODE_REFUSED] = "refused", [NODE_IDLE] = "not bound",
+		[NODE_REFUSED] = "refused", [NODE_WAITING] = "waiting",
+		[NODE_IDLE] = "not bound",
 	};
 	static struct trace_node found[NODES_MAX];
 	unsigned int count = nodes_find(found), i;

@@ -93,6 +93,15 @@ static void explain_node(const struct trace_node *n, bool stops)
 		finding(stops, "the module refuses %s: %s", n->path, n->detail);
 		fix("correct the node as Documentation/devicetree/bindings/trace says; if it is correct: sifive-trace info --report FILE, for a bug report");
 		break;
+	case NODE_WAITING:
+		finding(stops, "%s waits for %s", n->path,
+			*n->detail ? n->detail : "a supplier that has no device");
+		if (*n->detail)
+			fix("load the driver of %s, or build it into the kernel",
+			    n->detail);
+		else
+			fix("correct the node's power-domains, clocks and resets, or enable the nodes that they name");
+		break;
 	case NODE_IDLE:
 		if (!nodes_module())
 			break;

@@ -123,6 +123,46 @@ static bool refused(struct trace_node *node)
 	return *node->detail;
 }
 
+/* Whether the first line of a file in a device's folder is @value. */
+static bool holds(const char *device, const char *name, const char *value)
+{
+	char path[PATH_MAX], text[32];
+
+	if (snprintf(path, sizeof(path), DEVICES "/%s/%s", device, name) >=
+	    (int)sizeof(path))
+		return false;
+	machine_file(path, text, sizeof(text));
+	return !strcmp(text, value);
+}
+
+/*
+ * A power domain, clock or reset controller without a driver: the kernel probes the
+ * node's device when it has one.  Its links are named "supplier:BUS:DEVICE".
+ */
+static bool waiting(struct trace_node *node)
+{
+	static const char prefix[] = "supplier:";
+	char path[PATH_MAX], status[300];
+	struct dirent *entry;
+	const char *name;
+	DIR *links;
+
+	snprintf(path, sizeof(path), DEVICES "/%s", node->device);
+	links = opendir(path);
+	while (links && !*node->detail && (entry = readdir(links))) {
+		if (strncmp(entry->d_name, prefix, strlen(prefix)))
+			continue;
+		snprintf(status, sizeof(status), "%s/status", entry->d_name);
+		name = strchr(entry->d_name + strlen(prefix), ':');
+		if (name && holds(node->device, status, "dormant"))
+			snprintf(node->detail, sizeof(node->detail), "%.127s",
+				 name + 1);
+	}
+	if (links)
+		closedir(links);
+	return *node->detail || holds(node->device, "waiting_for_supplier", "1");
+}
+
 static void look_at_driver(struct trace_node *node)
 {
 	char target[PATH_MAX], path[PATH_MAX];
@@ -131,6 +171,8 @@ static void look_at_driver(struct trace_node *node)
 	if (!device_link(node->device, "driver", target)) {
 		if (node->state == NODE_IDLE && refused(node))
 			node->state = NODE_REFUSED;
+		else if (node->state == NODE_IDLE && waiting(node))
+			node->state = NODE_WAITING;
 		return;
 	}
 	driver = strrchr(target, '/') + 1;

@@ -15,6 +15,7 @@ enum node_state {
 	NODE_OLDER,	/* its compatible predates the binding */
 	NODE_FOREIGN,	/* another driver has its device */
 	NODE_REFUSED,	/* the module's probe failed */
+	NODE_WAITING,	/* its device waits for a supplier */
 	NODE_IDLE,	/* no driver has its device */
 };
 
@@ -25,7 +26,8 @@ enum node_state {
  * @funnel:	it is a funnel
  * @state:	its state
  * @device:	its platform device, empty if it has none
- * @detail:	the driver of NODE_FOREIGN, the reason of NODE_REFUSED
+ * @detail:	the driver of NODE_FOREIGN, the reason of NODE_REFUSED, the supplier of
+ *		NODE_WAITING, empty if that has no device
  * @memory:	for NODE_BOUND: "reserved: N bytes" or "allocated: N bytes", the largest
  *		buffer, 0 if unknown; "unusable: REASON", or "none" without an SBA sink
  */
