@@ -453,6 +453,30 @@ TEST_F(drain, a_buffer_that_cannot_be_written_takes_no_byte)
 	check_whole(_metadata, self, AHEAD);
 }
 
+/* Every read() faults in memory that nothing has touched. */
+TEST_F(drain, memory_that_is_not_there_yet_gets_every_byte)
+{
+	const size_t count = 3 * 4096;
+	void *fresh;
+	ssize_t got;
+
+	ASSERT_EQ(0, trace_start(self->s.fd, 0));
+	store_values(&self->s, 0, 3 * AHEAD / 2);
+	ASSERT_EQ(0, trace_stop(self->s.fd));
+	do {
+		fresh = mmap(NULL, count, PROT_READ | PROT_WRITE,
+			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		ASSERT_NE(MAP_FAILED, fresh);
+		got = read(self->s.fd, fresh + 100, count - 100);
+		ASSERT_LE(0, got);
+		self->got.bytes = realloc(self->got.bytes, self->got.size + count);
+		memcpy(self->got.bytes + self->got.size, fresh + 100, (size_t)got);
+		self->got.size += (size_t)got;
+		munmap(fresh, count);
+	} while (got);
+	check_whole(_metadata, self, 3 * AHEAD / 2);
+}
+
 static void nothing(int number)
 {
 }

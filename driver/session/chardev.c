@@ -91,6 +91,20 @@ static int sft_release(struct inode *inode, struct file *filp)
 	return 0;
 }
 
+/**
+ * struct request - a read()
+ * @to:		the reader's memory
+ * @chunk:	the driver's, of the same size
+ * @count:	the most bytes to return
+ * @copied:	the bytes returned are in @to, not in @chunk
+ */
+struct request {
+	char __user *to;
+	void *chunk;
+	size_t count;
+	bool copied;
+};
+
 /* Whether a file may read the capture from @offset on. */
 static int may_read_on(struct sft_file *file, u64 offset, struct sft_why *why)
 {
@@ -106,25 +120,26 @@ static int may_read_on(struct sft_file *file, u64 offset, struct sft_why *why)
 }
 
 /* Read without a copy if possible; -ENODATA if the ring runs and needs one. */
-static ssize_t read_now(struct sft_file *file, void *chunk, u64 offset,
-			size_t count, struct sft_why *why)
+static ssize_t read_now(struct sft_file *file, struct request *r, u64 offset,
+			struct sft_why *why)
 {
 	int ret = may_read_on(file, offset, why);
 
 	if (ret)
 		return ret;
-	if (sft_drain_on())
-		return sft_drain_read(file, chunk, count, why);
+	r->copied = sft_drain_on();
+	if (r->copied)
+		return sft_drain_read(file, r->to, r->chunk, r->count, why);
 	if (file->snapshot)
 		return -ENODATA;
 	if (!sft_hw.capture.running || !(sft_hw.capture.flags & SIFIVE_TRACE_CONFIG_RING))
-		return sft_capture_copy(file->sink, chunk, offset, count, why);
+		return sft_capture_copy(file->sink, r->chunk, offset, r->count, why);
 	ret = sft_capture_readable(why);
 	return ret ?: -ENODATA;
 }
 
 /* Read from a copy if the ring runs: the hardware overwrites it meanwhile. */
-static ssize_t read_any(struct sft_file *file, void *chunk, u64 offset, size_t count,
+static ssize_t read_any(struct sft_file *file, struct request *r, u64 offset,
 			struct sft_why *why)
 {
 	ssize_t ret;
@@ -132,18 +147,18 @@ static ssize_t read_any(struct sft_file *file, void *chunk, u64 offset, size_t c
 	if (!offset)
 		sft_snapshot_leave(file);
 	sft_lock();
-	ret = read_now(file, chunk, offset, count, why);
+	ret = read_now(file, r, offset, why);
 	sft_unlock();
 	if (ret != -ENODATA)
 		return ret;
 	ret = file->snapshot ? 0 : sft_snapshot_take(file, why);
-	return ret ?: sft_snapshot_read(file, chunk, offset, count, why);
+	return ret ?: sft_snapshot_read(file, r->chunk, offset, r->count, why);
 }
 
-static ssize_t read_chunk(struct sft_file *file, void *chunk, u64 offset, size_t count)
+static ssize_t read_chunk(struct sft_file *file, struct request *r, u64 offset)
 {
 	struct sft_why why = {};
-	ssize_t ret = read_any(file, chunk, offset, count, &why);
+	ssize_t ret = read_any(file, r, offset, &why);
 
 	if (why.text[0]) {
 		sft_lock();
@@ -153,53 +168,62 @@ static ssize_t read_chunk(struct sft_file *file, void *chunk, u64 offset, size_t
 	return ret;
 }
 
-static ssize_t read_locked(struct sft_file *file, void *chunk, u64 offset, size_t count)
+static ssize_t read_locked(struct sft_file *file, struct request *r, u64 offset)
 {
 	ssize_t bytes;
 
 	if (mutex_lock_interruptible(&file->read_lock))
 		return -ERESTARTSYS;
-	bytes = read_chunk(file, chunk, offset, count);
+	bytes = read_chunk(file, r, offset);
 	mutex_unlock(&file->read_lock);
 	return bytes;
+}
+
+/* Fault in the memory of a read() that returned @bytes; returns whether to try again. */
+static bool faulted_in(struct request *r, ssize_t bytes)
+{
+	if (bytes != -EFAULT)
+		return false;
+	r->count -= fault_in_safe_writeable(r->to, r->count);
+	return r->count;
+}
+
+/* Read, and wait until there is something to read. */
+static ssize_t read_or_wait(struct file *filp, struct request *r, u64 offset)
+{
+	struct sft_file *file = filp->private_data;
+	unsigned long seen;
+	ssize_t bytes;
+
+	for (;;) {
+		seen = READ_ONCE(wakes);
+		bytes = read_locked(file, r, offset);
+		if (faulted_in(r, bytes))
+			continue;
+		if (bytes != -EAGAIN || filp->f_flags & O_NONBLOCK)
+			return bytes;
+		if (wait_event_interruptible(pollers, READ_ONCE(wakes) != seen))
+			return -ERESTARTSYS;
+	}
 }
 
 static ssize_t sft_read_file(struct file *filp, char __user *to, size_t count,
 			     loff_t *pos)
 {
-	struct sft_file *file = filp->private_data;
-	unsigned long seen;
+	struct request r = { .to = to, .count = min_t(size_t, count, READ_CHUNK) };
 	ssize_t bytes;
-	void *chunk;
 
-	count = min_t(size_t, count, READ_CHUNK);
 	if (!count)
 		return 0;
-	/* read() returns a drained byte only once: fault the buffer in before. */
-	if (sft_drain_on())
-		count -= fault_in_safe_writeable(to, count);
-	if (!count)
-		return -EFAULT;
-	chunk = kvmalloc(count, GFP_KERNEL);
-	if (!chunk)
+	r.chunk = kvmalloc(r.count, GFP_KERNEL);
+	if (!r.chunk)
 		return -ENOMEM;
-	for (;;) {
-		seen = READ_ONCE(wakes);
-		bytes = read_locked(file, chunk, *pos, count);
-		if (bytes != -EAGAIN || filp->f_flags & O_NONBLOCK)
-			break;
-		if (wait_event_interruptible(pollers, READ_ONCE(wakes) != seen)) {
-			bytes = -ERESTARTSYS;
-			break;
-		}
-	}
-	if (bytes > 0) {
-		if (copy_to_user(to, chunk, bytes))
-			bytes = -EFAULT;
-		else
-			*pos += bytes;
-	}
-	kvfree(chunk);
+	bytes = read_or_wait(filp, &r, *pos);
+	if (bytes > 0 && !r.copied && copy_to_user(to, r.chunk, bytes))
+		bytes = -EFAULT;
+	if (bytes > 0)
+		*pos += bytes;
+	kvfree(r.chunk);
 	return bytes;
 }
 

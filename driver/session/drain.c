@@ -17,6 +17,7 @@
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 #include <linux/string.h>
+#include <linux/uaccess.h>
 #include <linux/workqueue.h>
 
 #include "session.h"
@@ -523,8 +524,8 @@ static size_t whole_messages(const u8 *bytes, size_t count)
 }
 
 /*
- * Take up to @count unread bytes; @count is at least SMALL. A running capture gives
- * whole messages only, so that a loss cannot cut one. Returns 0 if there are none.
+ * Copy up to @count unread bytes; @count is at least SMALL. A running capture gives whole
+ * messages only, so that a loss cannot cut one. Returns 0 if there are none.
  */
 static size_t take(struct drain *d, u8 *to, size_t count)
 {
@@ -542,16 +543,15 @@ static size_t take(struct drain *d, u8 *to, size_t count)
 		count = whole_messages(to, count);
 	/* Look again: the hardware may have overwritten the bytes during the copy. */
 	look(d);
-	if (d->missing)
-		return 0;
-	consume(d, count);
-	return count;
+	return d->missing ? 0 : count;
 }
 
-static size_t give_rest(struct drain *d, u8 *to, size_t count)
+/* Return up to @count bytes of the rest. */
+static ssize_t give_rest(struct drain *d, char __user *to, size_t count)
 {
 	count = min_t(size_t, count, d->rest_end - d->rest_at);
-	memcpy(to, d->rest + d->rest_at, count);
+	if (copy_to_user_nofault(to, d->rest + d->rest_at, count))
+		return -EFAULT;
 	d->rest_at += count;
 	if (d->rest_at == d->rest_end) {
 		d->rest_at = 0;
@@ -560,22 +560,38 @@ static size_t give_rest(struct drain *d, u8 *to, size_t count)
 	return count;
 }
 
-/* Return up to @count bytes to the reader; 0 if there are none yet. */
-static size_t give(struct drain *d, u8 *to, size_t count)
+/* Return up to @count unread bytes, by way of @chunk. */
+static ssize_t give_unread(struct drain *d, char __user *to, u8 *chunk, size_t count)
 {
-	size_t done = 0;
+	count = take(d, chunk, count);
+	if (copy_to_user_nofault(to, chunk, count))
+		return -EFAULT;
+	consume(d, count);
+	return count;
+}
+
+/*
+ * Return up to @count bytes to the reader; 0 if there are none yet. If its memory has to be
+ * faulted in first, they stay unread.
+ */
+static ssize_t give(struct drain *d, char __user *to, u8 *chunk, size_t count)
+{
+	ssize_t done = 0;
 
 	if (!d->rest_end && !d->missing) {
-		if (count >= SMALL)
-			done = take(d, to, count);
-		else
+		if (count >= SMALL) {
+			done = give_unread(d, to, chunk, count);
+		} else {
 			d->rest_end = take(d, d->rest, SMALL);
+			consume(d, d->rest_end);
+		}
 	}
 	if (!d->rest_end && d->missing)
 		put_errors(d);
 	if (!done)
 		done = give_rest(d, to, count);
-	d->given += done;
+	if (done > 0)
+		d->given += done;
 	return done;
 }
 
@@ -588,13 +604,15 @@ static struct drain *drain_of(int sink)
 }
 
 /*
- * Read up to @count bytes of a drained sink. Returns 0 at the end, after STOP, and
- * -EAGAIN if there are no bytes yet.
+ * Read up to @count bytes of a drained sink into the reader's memory; @chunk is the driver's,
+ * of the same size. Returns 0 at the end, after STOP, -EAGAIN if there are no bytes yet, and
+ * -EFAULT if the reader's memory has to be faulted in first: a drained byte is returned once.
  */
-ssize_t sft_drain_read(struct sft_file *file, void *to, size_t count, struct sft_why *why)
+ssize_t sft_drain_read(struct sft_file *file, char __user *to, void *chunk, size_t count,
+		       struct sft_why *why)
 {
 	struct drain *d = drain_of(file->sink);
-	size_t done;
+	ssize_t done;
 
 	if (!d && file->sink != SFT_ALL_SINKS)
 		return 0;
@@ -606,7 +624,7 @@ ssize_t sft_drain_read(struct sft_file *file, void *to, size_t count, struct sft
 		return sft_fail(why, -EBUSY, "another open file reads this sink");
 	d->reader = file;
 	WRITE_ONCE(d->unattended, false);
-	done = give(d, to, count);
+	done = give(d, to, chunk, count);
 	return done || !is_live() ? done : -EAGAIN;
 }
 

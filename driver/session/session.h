@@ -166,7 +166,8 @@ void sft_drain_clear(void);
 void sft_drain_cpu_offline(void);
 int sft_drain_init(void);
 void sft_drain_exit(void);
-ssize_t sft_drain_read(struct sft_file *file, void *to, size_t count, struct sft_why *why);
+ssize_t sft_drain_read(struct sft_file *file, char __user *to, void *chunk, size_t count,
+		       struct sft_why *why);
 void sft_drain_leave(const struct sft_file *file);
 u64 sft_drain_unread(unsigned int i);
 bool sft_drain_ready(int sink);
