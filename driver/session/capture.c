@@ -558,7 +558,7 @@ void sft_capture_cpu_offline(unsigned int cpu, struct sft_why *why)
 			stop_stream(e, why);
 		e->ended = true;
 	}
-	sft_drain_cpu_offline();
+	sft_waiting_cpu_offline();
 }
 
 /* The encoder whose stream ended when this CPU went offline, or NULL. */

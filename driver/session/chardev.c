@@ -129,7 +129,7 @@ static ssize_t read_now(struct sft_file *file, struct request *r, u64 offset,
 		return ret;
 	r->copied = sft_drain_on();
 	if (r->copied)
-		return sft_drain_read(file, r->to, r->chunk, r->count, why);
+		return sft_drain_read(file, r->to, r->count, why);
 	if (file->snapshot)
 		return -ENODATA;
 	if (!sft_hw.capture.running || !(sft_hw.capture.flags & SIFIVE_TRACE_CONFIG_RING))

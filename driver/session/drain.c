@@ -5,17 +5,12 @@
  * detect that the ring was overwritten as a whole since the last look, the driver
  * writes a mark some way behind the newest byte: a sink word that no trace contains.
  * While the mark is there, the hardware has not written the whole ring. All functions
- * here are called with the system locked, but for those of the thread that lets stores
- * wait.
+ * here are called with the system locked, but for sft_drain_crowded() and sft_drain_look().
  */
 
-#include <linux/delay.h>
-#include <linux/kthread.h>
 #include <linux/ktime.h>
-#include <linux/sched.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
-#include <linux/spinlock.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
 #include <linux/workqueue.h>
@@ -48,9 +43,6 @@
  */
 #define WAIT_FROM	4
 #define WAIT_UNTIL	8
-#define WATCH_LEAST	250ul
-#define WATCH_MOST	10000ul
-#define WATCH_HELD	500ul
 
 /* How long stores wait for a reader, if there is none. */
 #define READER_NS	(5ull * NSEC_PER_SEC)
@@ -129,12 +121,6 @@ struct drain {
 static struct drain *drains;
 static unsigned long interval;	/* between looks, in jiffies */
 
-/* The thread that decides when stores wait. It uses sinks and registers while @watching. */
-static struct task_struct *watcher;
-static DECLARE_WAIT_QUEUE_HEAD(watch_queue);
-static DEFINE_SPINLOCK(watch_lock);
-static bool watching;
-
 static void look_again(struct work_struct *work);
 static DECLARE_DELAYED_WORK(look_work, look_again);
 
@@ -163,13 +149,41 @@ static size_t mark_after(const struct drain *d, size_t start)
 	return (d->mark + d->sink->size - start) % d->sink->size;
 }
 
+/* Where the unread byte number @i is. */
+static size_t unread_at(const struct drain *d, size_t i)
+{
+	return (d->at + d->sink->size - d->fill + i) % d->sink->size;
+}
+
+/**
+ * struct patch - bytes in place of the mark
+ * @bytes:	the first
+ * @at:		where it is in a copy
+ * @count:	number of bytes, may be 0
+ */
+struct patch {
+	const u8 *bytes;
+	size_t at;
+	size_t count;
+};
+
+/* What a copy of @count bytes from @start on has of the mark. */
+static struct patch covered(const struct drain *d, size_t start, size_t count)
+{
+	size_t word = d->sink->word, after = mark_after(d, start);
+	size_t inside = d->sink->size - after;
+
+	if (d->marked && after < count)
+		return (struct patch){ d->covered, after, min(word, count - after) };
+	if (d->marked && inside < word)
+		return (struct patch){ d->covered + inside, 0, min(word - inside, count) };
+	return (struct patch){ d->covered };
+}
+
 /* Whether the mark covers an unread byte. */
 static bool covers_unread(const struct drain *d)
 {
-	size_t size = d->sink->size;
-	size_t after = mark_after(d, (d->at + size - d->fill) % size);
-
-	return after < d->fill || size - after < d->sink->word;
+	return covered(d, unread_at(d, 0), d->fill).count;
 }
 
 static void set_mark(struct drain *d, u32 at)
@@ -216,27 +230,34 @@ static void remove_mark(struct drain *d)
 	d->marked = false;
 }
 
-/* Copy the oldest @count unread bytes, with the bytes that the mark covers. */
-static void peek(const struct drain *d, u8 *to, size_t count)
+/* Copy @count unread bytes from number @from on. */
+static void peek(const struct drain *d, u8 *to, size_t from, size_t count)
 {
-	size_t size = d->sink->size, word = d->sink->word;
-	size_t start = (d->at + size - d->fill) % size;
-	size_t after = mark_after(d, start), inside = size - after;
+	size_t start = unread_at(d, from);
+	struct patch p = covered(d, start, count);
 
 	sft_sink_copy_at(d->sink, to, start, count);
-	if (!d->marked)
-		return;
-	if (after < count)
-		memcpy(to + after, d->covered, min(word, count - after));
-	else if (inside < word)
-		memcpy(to, d->covered + inside, min(word - inside, count));
+	memcpy(to + p.at, p.bytes, p.count);
+}
+
+/* Copy the oldest @count unread bytes to a reader's memory, which is not faulted in. */
+static int copy_out(const struct drain *d, char __user *to, size_t count)
+{
+	size_t start = unread_at(d, 0), first = min(count, d->sink->size - start);
+	struct patch p = covered(d, start, count);
+
+	if (copy_to_user_nofault(to, d->sink->data + start, first) ||
+	    copy_to_user_nofault(to + first, d->sink->data, count - first) ||
+	    copy_to_user_nofault(to + p.at, p.bytes, p.count))
+		return -EFAULT;
+	return 0;
 }
 
 /* ---- looks ------------------------------------------------------------------- */
 
 static void show_oldest(struct drain *d)
 {
-	WRITE_ONCE(d->oldest, (d->at + d->sink->size - d->fill) % d->sink->size);
+	WRITE_ONCE(d->oldest, unread_at(d, 0));
 }
 
 /* Account for the oldest @count unread bytes as read or lost. */
@@ -407,69 +428,29 @@ static unsigned long fills_in(const struct drain *d, size_t unread)
 	return unread < most ? (most - unread) / BYTES_PER_US : 0;
 }
 
-/* The encoders whose sinks have no room; sets @us to the time until the next look. */
-static u64 see(unsigned long *us)
+/*
+ * The encoders whose sinks have no room. Lowers @us to the time in which another sink can
+ * fill up. Called without the system's lock, while the capture runs.
+ */
+u64 sft_drain_crowded(unsigned long *us)
 {
 	const struct drain *d;
 	u64 encoders = 0;
 	size_t unread;
 
-	*us = WATCH_MOST;
-	spin_lock(&watch_lock);
-	for (d = drains; watching && d < drains + sft_hw.capture.sinks; d++) {
+	for (d = drains; d < drains + sft_hw.capture.sinks; d++) {
 		unread = unread_now(d);
 		if (is_crowded(d, unread))
 			encoders |= d->sink->encoders;
 		*us = min(*us, fills_in(d, unread));
 	}
-	spin_unlock(&watch_lock);
-	if (encoders)
-		*us = min(*us, WATCH_HELD);
-	*us = max(*us, WATCH_LEAST);
 	return encoders;
 }
 
-/*
- * Runs before all programs, and without the system's lock, whose owner may have to wait for
- * a program.
- */
-static int watch(void *unused)
+/* Look now, which wakes the readers of sinks without room. */
+void sft_drain_look(void)
 {
-	unsigned long us;
-	u64 encoders;
-
-	sched_set_fifo(current);
-	while (!kthread_should_stop()) {
-		wait_event_idle(watch_queue, READ_ONCE(watching) || kthread_should_stop());
-		encoders = see(&us);
-		if (encoders != sft_mapping_held()) {
-			sft_mapping_hold(encoders);
-			/* Wake the reader. */
-			mod_delayed_work(system_highpri_wq, &look_work, 0);
-		}
-		usleep_range_state(us, us + us / 4, TASK_IDLE);
-	}
-	return 0;
-}
-
-static void set_watching(bool on)
-{
-	if (on)
-		sft_mapping_gate(true);
-	spin_lock(&watch_lock);
-	watching = on;
-	spin_unlock(&watch_lock);
-	if (on)
-		wake_up(&watch_queue);
-	else
-		sft_mapping_gate(false);
-}
-
-/* Called when a CPU goes offline: on return its encoder's registers are no longer read. */
-void sft_drain_cpu_offline(void)
-{
-	spin_lock(&watch_lock);
-	spin_unlock(&watch_lock);
+	mod_delayed_work(system_highpri_wq, &look_work, 0);
 }
 
 /* ---- reading ----------------------------------------------------------------- */
@@ -502,7 +483,7 @@ static void skip_cut(struct drain *d)
 	size_t i, count = min_t(size_t, d->fill, SFT_MESSAGE_MAX);
 	u8 bytes[SFT_MESSAGE_MAX];
 
-	peek(d, bytes, count);
+	peek(d, bytes, 0, count);
 	for (i = 0; i < count; i++)
 		if ((bytes[i] & SFT_MESSAGE_END) == SFT_MESSAGE_END)
 			break;
@@ -512,38 +493,68 @@ static void skip_cut(struct drain *d)
 	consume(d, count);
 }
 
-/* Length of the whole messages in @count bytes; @count if no message end is near. */
+/* Length of the whole messages in @count bytes. */
 static size_t whole_messages(const u8 *bytes, size_t count)
 {
-	size_t i;
-
-	for (i = count; i && count - i < SFT_MESSAGE_MAX; i--)
-		if ((bytes[i - 1] & SFT_MESSAGE_END) == SFT_MESSAGE_END)
-			return i;
-	return i ? count : 0;
+	while (count && (bytes[count - 1] & SFT_MESSAGE_END) != SFT_MESSAGE_END)
+		count--;
+	return count;
 }
 
 /*
- * Copy up to @count unread bytes; @count is at least SMALL. A running capture gives whole
- * messages only, so that a loss cannot cut one. Returns 0 if there are none.
+ * Length of the whole messages in the oldest @count unread bytes; @count if no message ends
+ * near.
  */
-static size_t take(struct drain *d, u8 *to, size_t count)
+static size_t whole_unread(const struct drain *d, size_t count)
 {
-	size_t unread;
+	size_t whole, last = min_t(size_t, count, SFT_MESSAGE_MAX);
+	u8 bytes[SFT_MESSAGE_MAX];
 
+	peek(d, bytes, count - last, last);
+	whole = whole_messages(bytes, last);
+	return whole || last == count ? count - last + whole : count;
+}
+
+/*
+ * How many unread bytes to return, up to @count, which is at least SMALL; 0 if there are
+ * none. A running capture gives whole messages only, so that a loss cannot cut one.
+ */
+static size_t available(struct drain *d, size_t count)
+{
 	look(d);
 	while (d->cut && d->fill && !d->missing)
 		skip_cut(d);
 	if (d->missing)
 		return 0;
-	unread = d->fill;
-	count = min(count, unread);
-	peek(d, to, count);
-	if (is_live() || count < unread)
-		count = whole_messages(to, count);
-	/* Look again: the hardware may have overwritten the bytes during the copy. */
+	if (is_live() || count < d->fill)
+		return whole_unread(d, min(count, d->fill));
+	return d->fill;
+}
+
+/* Account for a copy of unread bytes; returns 0 if the hardware has overwritten them. */
+static size_t take(struct drain *d, size_t count)
+{
 	look(d);
-	return d->missing ? 0 : count;
+	if (d->missing)
+		return 0;
+	consume(d, count);
+	return count;
+}
+
+/* Return up to @count unread bytes. */
+static ssize_t give_unread(struct drain *d, char __user *to, size_t count)
+{
+	count = available(d, count);
+	return copy_out(d, to, count) ? -EFAULT : take(d, count);
+}
+
+/* Unread bytes for a reader whose buffer may be shorter than a message. */
+static void fill_rest(struct drain *d)
+{
+	size_t count = available(d, SMALL);
+
+	peek(d, d->rest, 0, count);
+	d->rest_end = take(d, count);
 }
 
 /* Return up to @count bytes of the rest. */
@@ -560,31 +571,19 @@ static ssize_t give_rest(struct drain *d, char __user *to, size_t count)
 	return count;
 }
 
-/* Return up to @count unread bytes, by way of @chunk. */
-static ssize_t give_unread(struct drain *d, char __user *to, u8 *chunk, size_t count)
-{
-	count = take(d, chunk, count);
-	if (copy_to_user_nofault(to, chunk, count))
-		return -EFAULT;
-	consume(d, count);
-	return count;
-}
-
 /*
  * Return up to @count bytes to the reader; 0 if there are none yet. If its memory has to be
  * faulted in first, they stay unread.
  */
-static ssize_t give(struct drain *d, char __user *to, u8 *chunk, size_t count)
+static ssize_t give(struct drain *d, char __user *to, size_t count)
 {
 	ssize_t done = 0;
 
 	if (!d->rest_end && !d->missing) {
-		if (count >= SMALL) {
-			done = give_unread(d, to, chunk, count);
-		} else {
-			d->rest_end = take(d, d->rest, SMALL);
-			consume(d, d->rest_end);
-		}
+		if (count >= SMALL)
+			done = give_unread(d, to, count);
+		else
+			fill_rest(d);
 	}
 	if (!d->rest_end && d->missing)
 		put_errors(d);
@@ -604,11 +603,11 @@ static struct drain *drain_of(int sink)
 }
 
 /*
- * Read up to @count bytes of a drained sink into the reader's memory; @chunk is the driver's,
- * of the same size. Returns 0 at the end, after STOP, -EAGAIN if there are no bytes yet, and
- * -EFAULT if the reader's memory has to be faulted in first: a drained byte is returned once.
+ * Read up to @count bytes of a drained sink. Returns 0 at the end, after STOP, -EAGAIN if
+ * there are no bytes yet, and -EFAULT if the reader's memory has to be faulted in first: a
+ * drained byte is returned once.
  */
-ssize_t sft_drain_read(struct sft_file *file, char __user *to, void *chunk, size_t count,
+ssize_t sft_drain_read(struct sft_file *file, char __user *to, size_t count,
 		       struct sft_why *why)
 {
 	struct drain *d = drain_of(file->sink);
@@ -624,7 +623,7 @@ ssize_t sft_drain_read(struct sft_file *file, char __user *to, void *chunk, size
 		return sft_fail(why, -EBUSY, "another open file reads this sink");
 	d->reader = file;
 	WRITE_ONCE(d->unattended, false);
-	done = give(d, to, chunk, count);
+	done = give(d, to, count);
 	return done || !is_live() ? done : -EAGAIN;
 }
 
@@ -720,7 +719,7 @@ void sft_drain_start(void)
 	interval = 1;
 	mod_delayed_work(system_highpri_wq, &look_work, interval);
 	if (sft_hw.capture.flags & SIFIVE_TRACE_CONFIG_WAIT)
-		set_watching(true);
+		sft_waiting_watch(true);
 }
 
 /* Called after the hardware has stopped. */
@@ -728,7 +727,7 @@ void sft_drain_stop(void)
 {
 	struct drain *d;
 
-	set_watching(false);
+	sft_waiting_watch(false);
 	for (d = drains; drains && d < drains + sft_hw.capture.sinks; d++) {
 		look(d);
 		remove_mark(d);
@@ -753,14 +752,7 @@ void sft_drain_clear(void)
 	drains = NULL;
 }
 
-int sft_drain_init(void)
-{
-	watcher = kthread_run(watch, NULL, "sifive-trace");
-	return PTR_ERR_OR_ZERO(watcher);
-}
-
 void sft_drain_exit(void)
 {
-	kthread_stop(watcher);
 	cancel_delayed_work_sync(&look_work);
 }

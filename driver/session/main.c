@@ -25,12 +25,12 @@ static int __init sft_init(void)
 	ret = sft_session_init();
 	if (ret)
 		goto access;
-	ret = sft_drain_init();
+	ret = sft_waiting_init();
 	if (ret)
 		goto session;
 	ret = sft_chardev_init();
 	if (ret)
-		goto drain;
+		goto waiting;
 	ret = platform_register_drivers(drivers, ARRAY_SIZE(drivers));
 	if (!ret) {
 		sft_nodes_report();
@@ -38,8 +38,8 @@ static int __init sft_init(void)
 	}
 	sft_nodes_exit();
 	sft_chardev_exit();
-drain:
-	sft_drain_exit();
+waiting:
+	sft_waiting_exit();
 session:
 	sft_session_exit();
 	sft_threads_exit();
@@ -58,6 +58,7 @@ static void __exit sft_exit(void)
 	platform_unregister_drivers(drivers, ARRAY_SIZE(drivers));
 	sft_nodes_exit();
 	sft_chardev_exit();
+	sft_waiting_exit();
 	sft_drain_exit();
 	sft_session_exit();
 	sft_threads_exit();

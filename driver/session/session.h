@@ -5,7 +5,7 @@
  *
  * There is one trace system in a machine: encoders and funnels come and go as
  * platform devices, /dev/sifive-trace stands for all of them. Its lock, in struct
- * sft_hardware, guards all state of the driver. Nothing touches user memory while
+ * sft_hardware, guards all state of the driver. Nothing faults in user memory while
  * holding it: the page may be one that a program keeps waiting for. A CPU that goes
  * offline waits for it: as long as it is held, the CPUs that have counters of the
  * session stay.
@@ -13,7 +13,7 @@
  * Other locks, in the order in which they are taken: a file's read_lock;
  * snapshot.c's copy_lock, which keeps the buffers; sampling.c's follow_lock and
  * chardev.c's sink_nodes_lock; the system's lock; mapping.c's map_lock, the only one
- * that a page fault takes, and drain.c's watch_lock, which guards what its thread reads.
+ * that a page fault takes, and waiting.c's, which guards what its thread reads.
  * That thread takes only these two, as a reader may hold the others and not run.
  */
 #ifndef SFT_SESSION_H
@@ -163,15 +163,21 @@ void sft_drain_stop(void);
 void sft_drain_rewind(void);
 void sft_drain_lose(unsigned int i);
 void sft_drain_clear(void);
-void sft_drain_cpu_offline(void);
-int sft_drain_init(void);
 void sft_drain_exit(void);
-ssize_t sft_drain_read(struct sft_file *file, char __user *to, void *chunk, size_t count,
+u64 sft_drain_crowded(unsigned long *us);
+void sft_drain_look(void);
+ssize_t sft_drain_read(struct sft_file *file, char __user *to, size_t count,
 		       struct sft_why *why);
 void sft_drain_leave(const struct sft_file *file);
 u64 sft_drain_unread(unsigned int i);
 bool sft_drain_ready(int sink);
 void sft_drain_describe(struct sifive_trace_sink *out);
+
+/* waiting.c */
+void sft_waiting_watch(bool on);
+void sft_waiting_cpu_offline(void);
+int sft_waiting_init(void);
+void sft_waiting_exit(void);
 
 /* snapshot.c */
 void sft_lock_buffers(void);

@@ -20,10 +20,15 @@ static int compare(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
+uint64_t meter_median(uint64_t *values, size_t count)
+{
+	qsort(values, count, sizeof(*values), compare);
+	return values[count / 2];
+}
+
 uint64_t meter_cost(struct meter *meter)
 {
-	qsort(meter->took, METER_CALLS, sizeof(meter->took[0]), compare);
-	return meter->took[METER_CALLS / 2];
+	return meter_median(meter->took, METER_CALLS);
 }
 
 uint64_t meter_nothing(void)

@@ -7,6 +7,7 @@
 #ifndef BENCH_METER_H
 #define BENCH_METER_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #define METER_CALLS	256
@@ -36,6 +37,9 @@ uint64_t meter_instret(void)
 
 /* Set in traced.c's functions to instret at that point. */
 extern volatile uint64_t meter_middle;
+
+/* Sorts the values. */
+uint64_t meter_median(uint64_t *values, size_t count);
 
 /* Returns the median; sorts the array. */
 uint64_t meter_cost(struct meter *meter);

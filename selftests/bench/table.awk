@@ -78,6 +78,19 @@ $1 == "switch" {
 	       "on and off: " $2 " instructions of 11000, " $3 " ioctls of 4")
 }
 
+# At least half of the rate at which a stopped buffer is read.
+$1 == "drain-stopped" { stopped = $2 / $3 }
+$1 == "drain-running" {
+	result($3 > 65000 && stopped && $2 / $3 <= 2 * stopped,
+	       sprintf("read() of a running capture: %d instructions for %d bytes, of a stopped one %d",
+		       $2, $3, stopped * $3))
+}
+
+$1 == "drain-fault" {
+	result($2 > 100 && $2 <= 3000,
+	       "a store whose page is back: " $2 " instructions of 3000")
+}
+
 function head(titles) {
 	print "\n" titles
 	gsub(/[^|]+/, "---", titles)
@@ -120,6 +133,10 @@ function tables(    i) {
 	off("off-exit", "exit: the same")
 	head("| turning on and off | instr. in user mode | ioctls |")
 	print "| both, 7 counters " other["switch"]
+	head("| reading | instr. | bytes |")
+	print "| read() of a stopped capture " other["drain-stopped"]
+	print "| read() of a running one " other["drain-running"]
+	print "| `--on-full wait`: a store whose page is back " other["drain-fault"]
 	head("| other ways | instr. | bytes |")
 	print "| empty hook, entry " other["hook-entry"]
 	print "| empty hook, exit " other["hook-exit"]

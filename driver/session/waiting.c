@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Back-pressure of a drained capture: a thread watches the sinks. Where one has no room, it
+ * has the stimulus pages of its encoders removed, so that stores wait, and has them put back
+ * when the reader has made room.
+ */
+
+#include <linux/delay.h>
+#include <linux/kthread.h>
+#include <linux/sched.h>
+#include <linux/spinlock.h>
+#include <linux/wait.h>
+
+#include "session.h"
+
+/* Microseconds between two looks: the least, the most, and while stores wait. */
+#define LEAST	250ul
+#define MOST	10000ul
+#define HELD	500ul
+
+/* It uses sinks and registers while @watching. */
+static struct task_struct *watcher;
+static DECLARE_WAIT_QUEUE_HEAD(queue);
+static DEFINE_SPINLOCK(lock);
+static bool watching;
+
+/* The encoders whose sinks have no room; sets @us to the time until the next look. */
+static u64 see(unsigned long *us)
+{
+	u64 encoders = 0;
+
+	*us = MOST;
+	spin_lock(&lock);
+	if (watching)
+		encoders = sft_drain_crowded(us);
+	spin_unlock(&lock);
+	if (encoders)
+		*us = min(*us, HELD);
+	*us = max(*us, LEAST);
+	return encoders;
+}
+
+/*
+ * Runs before all programs, and without the system's lock, whose owner may have to wait for
+ * a program.
+ */
+static int watch(void *unused)
+{
+	unsigned long us;
+	u64 encoders;
+
+	sched_set_fifo(current);
+	while (!kthread_should_stop()) {
+		wait_event_idle(queue, READ_ONCE(watching) || kthread_should_stop());
+		encoders = see(&us);
+		if (encoders != sft_mapping_held()) {
+			sft_mapping_hold(encoders);
+			sft_drain_look();
+		}
+		usleep_range_state(us, us + us / 4, TASK_IDLE);
+	}
+	return 0;
+}
+
+/* Watch the running capture, or no longer. Called with the system locked. */
+void sft_waiting_watch(bool on)
+{
+	if (on)
+		sft_mapping_gate(true);
+	spin_lock(&lock);
+	watching = on;
+	spin_unlock(&lock);
+	if (on)
+		wake_up(&queue);
+	else
+		sft_mapping_gate(false);
+}
+
+/* Called when a CPU goes offline: on return its encoder's registers are no longer read. */
+void sft_waiting_cpu_offline(void)
+{
+	spin_lock(&lock);
+	spin_unlock(&lock);
+}
+
+int sft_waiting_init(void)
+{
+	watcher = kthread_run(watch, NULL, "sifive-trace");
+	return PTR_ERR_OR_ZERO(watcher);
+}
+
+void sft_waiting_exit(void)
+{
+	kthread_stop(watcher);
+}
