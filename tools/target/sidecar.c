@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* See sidecar.h. */
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../command.h"
+#include "machine.h"
+#include "sidecar.h"
+
+/* The reader's limit of a side-car file. */
+#define META_BYTES	(4u << 20)
+
+/* As the library writes it. */
+#define COVERAGE	",\n\"coverage\":{"
+
+/* Appends a whole file. */
+static int put_file(struct output *out, const char *path)
+{
+	FILE *file = fopen(path, "re");
+	char text[4096];
+	size_t got;
+
+	if (!file) {
+		report("%s: %s", path, strerror(errno));
+		return -1;
+	}
+	while ((got = fread(text, 1, sizeof(text), file)))
+		put_bytes(out, text, got);
+	fclose(file);
+	return 0;
+}
+
+static void put_sources(int fd, const struct sifive_trace_sink *sink,
+			struct output *out)
+{
+	struct sifive_trace_encoder encoder;
+	bool layout = false;
+	const char *between = "";
+	uint32_t i;
+
+	put_string(out, "\"sources\":[");
+	for (i = 0; machine_encoder(fd, i, &encoder); i++) {
+		if (!(sink->encoders >> i & 1))
+			continue;
+		layout |= encoder.flags & SIFIVE_TRACE_ENCODER_TS_CHANNELS;
+		put_format(out, "%s{\"src\":%u,\"hart\":%" PRIu64 ",\"cpu\":%d}",
+			   between, encoder.src, (uint64_t)encoder.hart,
+			   encoder.cpu);
+		between = ",";
+	}
+	put_format(out, "],\n\"ts_channels\":%s,\n", layout ? "true" : "false");
+}
+
+/*
+ * The losses that the session's program counted, even if it ended before it wrote them.
+ */
+static void put_lost(int fd, const struct sifive_trace_status *status,
+		     struct output *out)
+{
+	struct sifive_trace_losses losses = { .size = sizeof(losses) };
+
+	if (ioctl(fd, SIFIVE_TRACE_IOC_LOSSES, &losses))
+		report("%s: %s", machine_device(), strerror(errno));
+	put_format(out, "\"lost\":{\"signals\":%" PRIu64 ",\"threads\":%" PRIu64
+		   ",\"abandoned\":%" PRIu64 ",\"refused\":%" PRIu64
+		   ",\"children\":%" PRIu64 ",\"samples\":%" PRIu64
+		   ",\"encoders\":%u}}\n",
+		   (uint64_t)losses.signals, (uint64_t)losses.threads,
+		   (uint64_t)losses.abandoned, (uint64_t)losses.refused,
+		   (uint64_t)losses.children, (uint64_t)status->samples_lost,
+		   machine_changed(status));
+}
+
+/*
+ * How much of a run of @ran nanoseconds one sink has; of a drained one the file; @drain
+ * may be NULL.
+ */
+static void put_coverage(const struct sifive_trace_sink *sink, uint64_t ran,
+			 const struct sifive_trace_status *status,
+			 const struct drain *drain, struct output *out)
+{
+	put_format(out, "\"coverage\":{\"full\":%s,\"bytes\":%" PRIu64
+		   ",\"buffer\":%" PRIu64 ",\"run_ns\":%" PRIu64
+		   ",\"counters_lost\":%u,\"gaps\":%" PRIu64 ",\"gap_bytes\":%" PRIu64
+		   ",\"limit\":%s,\"waits\":%" PRIu64 ",\"waited_ns\":%" PRIu64 "},\n",
+		   sink->flags & SIFIVE_TRACE_STATUS_FULL ? "true" : "false",
+		   (uint64_t)(sink->given + sink->bytes), (uint64_t)sink->buffer, ran,
+		   status->counters_lost, (uint64_t)sink->gaps, (uint64_t)sink->lost,
+		   drain && drain->over ? "true" : "false", (uint64_t)status->waits,
+		   (uint64_t)status->waited);
+}
+
+int sidecar_write(int fd, const char *trace, const struct sifive_trace_sink *sink,
+		  const char *description, struct objects *objects,
+		  const struct drain *drain, uint64_t ran)
+{
+	struct sifive_trace_status status = { .size = sizeof(status) };
+	struct sifive_trace_info info = { .size = sizeof(info) };
+	char path[SIDECAR_PATH];
+	struct output *out;
+	struct stat link;
+	int error;
+
+	snprintf(path, sizeof(path), "%s.meta", trace);
+	if (!machine_side_car()) {
+		unlink(path);
+		return 0;
+	}
+	/* The user did not name this file: do not follow a link. */
+	if (!lstat(path, &link) && S_ISLNK(link.st_mode))
+		unlink(path);
+	out = output_open(path);
+	if (!out)
+		return -1;
+	error = ioctl(fd, SIFIVE_TRACE_IOC_INFO, &info) ||
+		ioctl(fd, SIFIVE_TRACE_IOC_STATUS, &status);
+	if (error)
+		report("%s: %s", machine_device(), strerror(errno));
+	put_format(out, "{\"version\":1,\n\"srcbits\":%u,\n\"ts_width\":%u,\n\"ts_hz\":%"
+		   PRIu64 ",\n\"ts_scheme\":\"xor\",\n\"wrapped\":%s,\n",
+		   sink->src_bits, info.ts_width, (uint64_t)info.ts_hz,
+		   sink->flags & SIFIVE_TRACE_STATUS_WRAPPED ? "true" : "false");
+	put_sources(fd, sink, out);
+	if (description && put_file(out, description))
+		error = -1;
+	if (objects)
+		objects_write(objects, out, false);
+	put_coverage(sink, ran, &status, drain, out);
+	put_lost(fd, &status, out);
+	return output_close(out) || error ? -1 : 0;
+}
+
+/* The text of a side-car file, to free. */
+static char *read_meta(const char *meta)
+{
+	FILE *file = fopen(meta, "re");
+	char *text = malloc(META_BYTES + 1);
+	size_t got = file && text ? fread(text, 1, META_BYTES, file) : 0;
+
+	if (file)
+		fclose(file);
+	if (got)
+		text[got] = '\0';
+	if (got)
+		return text;
+	report("%s: %s", meta, file ? "it is empty" : strerror(errno));
+	free(text);
+	return NULL;
+}
+
+/*
+ * The position of coverage and losses, or where to insert them: a side-car file written at
+ * the program's start lacks them. Strings contain no newlines. Also reads the run's time,
+ * if it is there.
+ */
+static char *coverage_of(char *text, uint64_t *ran)
+{
+	char *found = strstr(text, COVERAGE), *time;
+
+	if (!found)
+		return strrchr(text, '}');
+	time = strstr(found, "\"run_ns\":");
+	if (time)
+		*ran = strtoull(time + strlen("\"run_ns\":"), NULL, 10);
+	return found;
+}
+
+int sidecar_complete(int fd, const char *meta, const struct sifive_trace_sink *sink,
+		     const struct drain *drain, uint64_t ran, bool *finished)
+{
+	struct sifive_trace_status status = { .size = sizeof(status) };
+	char *text = read_meta(meta), *end, whole[SIDECAR_PATH + 4];
+	struct output *out = NULL;
+
+	if (text && ioctl(fd, SIFIVE_TRACE_IOC_STATUS, &status))
+		report("%s: %s", machine_device(), strerror(errno));
+	end = text ? coverage_of(text, &ran) : NULL;
+	snprintf(whole, sizeof(whole), "%s.new", meta);
+	if (end)
+		out = output_open(whole);
+	if (out) {
+		*finished = *end == ',';
+		put_bytes(out, text, (size_t)(end - text));
+		put_string(out, ",\n");
+		put_coverage(sink, ran, &status, drain, out);
+		put_lost(fd, &status, out);
+	}
+	free(text);
+	if (!out)
+		return -1;
+	if (!output_close(out) && !rename(whole, meta))
+		return 0;
+	unlink(whole);
+	return -1;
+}
