@@ -705,6 +705,8 @@ PERF_INTERNAL int perf_device_capture(struct perf_device *device,
 	capture->samples = status.samples;
 	capture->samples_lost = status.samples_lost;
 	capture->counters_lost = status.counters_lost;
+	capture->pauses = status.pauses;
+	capture->paused = status.paused;
 	capture->changed = (unsigned int)__builtin_popcountll(status.changed);
 	if (!capture->changed && status.flags & SIFIVE_TRACE_STATUS_CHANGED)
 		capture->changed = 1;

@@ -75,6 +75,8 @@ struct perf_take {
  * @samples:	records that the kernel has written
  * @samples_lost: records that it could not write
  * @counters_lost: bit n set: counter n cannot be trusted
+ * @pauses:	how often it was paused from outside
+ * @paused:	for how long, in nanoseconds
  * @changed:	components whose registers were changed while they ran
  * @message:	the driver's last error message
  */
@@ -86,6 +88,8 @@ struct perf_capture {
 	uint64_t samples;
 	uint64_t samples_lost;
 	uint32_t counters_lost;
+	uint64_t pauses;
+	uint64_t paused;
 	unsigned int changed;
 	char message[SIFIVE_TRACE_MESSAGE_LEN];
 };

@@ -246,10 +246,12 @@ PERF_LOCAL void put_coverage(FILE *file, const struct sifive_trace_sink *sink,
 			     const struct perf_capture *capture)
 {
 	fprintf(file, ",\n\"coverage\":{\"full\":%s,\"bytes\":%llu,\"buffer\":%llu,\"run_ns\":%"
-		PRIu64 ",\"counters_lost\":%" PRIu32 "}",
+		PRIu64 ",\"counters_lost\":%" PRIu32 ",\"pauses\":%" PRIu64
+		",\"paused_ns\":%" PRIu64 "}",
 		boolean(sink->flags & SIFIVE_TRACE_STATUS_FULL),
 		(unsigned long long)sink->bytes, (unsigned long long)sink->buffer,
-		perf_session.device.ran, capture->counters_lost);
+		perf_session.device.ran, capture->counters_lost, capture->pauses,
+		capture->paused);
 }
 
 PERF_LOCAL void put_lost(FILE *file, const struct perf_capture *capture)

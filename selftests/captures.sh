@@ -59,6 +59,12 @@ for how in waits killed stops kills; do
 	run drained-$how sifive-trace record -C 0 -o drained-$how.rtd -b 64k --on-full drain $p/pieces 40 $how
 	while pidof pieces >/dev/null; do sleep 0.1; done
 done
+for count in raw delta; do
+	run paused-$count sifive-trace record -C 0 -b 1M --count $count -o paused-$count.rtd $p/pieces 20 pauses
+done
+run paused-stop sifive-trace record -C 0 -b 4M --on-full stop -o paused-stop.rtd $p/pieces 20 pauses
+run paused-none sifive-trace pause
+run resumed-none sifive-trace resume
 run drained-plain sifive-trace record -o drained-plain.rtd --on-full drain $p/plain
 run waits-slows sifive-trace record -C 0 -o waits-slows.rtd --on-full wait $p/pieces 80 slows
 run waits-kills sifive-trace record -C 0 -o waits-kills.rtd -b 64k --on-full wait $p/pieces 40 kills
@@ -334,6 +340,24 @@ losses drained-kills 1
 status drained-plain 7 "drained-kills: the trace device is free then"
 [ -n "$(calls plain)" ] && [ "$(calls drained-plain)" = "$(calls plain)" ]
 result $? "drained-plain: all calls of a short program"
+for name in paused-raw paused-delta paused-stop; do
+	status $name 3 "$name: the program goes on"
+	[ "$(calls $name)" = "$(printf 'main 1\npiece 20\nwork 10220')" ]
+	result $? "$name: what was called meanwhile is missing, everything else is there"
+	meta $name 'm["coverage"]["pauses"] == 1 and m["coverage"]["paused_ns"] > 10**9 and not m["coverage"].get("gaps")' \
+		"$name: the side-car file has how often and how long"
+	says $name "is paused: sifive-trace resume continues it" "$name: pause says what it did"
+	says $name "paused until sifive-trace resume" "$name: status shows it"
+	host report "$out/$name.rtd" | grep -q '^Trace .*; paused 1 time, '
+	result $? "$name: report prints it"
+	host report --json "$out/$name.rtd" >"$out/$name.json"
+	python3 -c 'import json, sys
+rows = json.load(open(sys.argv[1]))["rows"]
+sys.exit(not 0 < max(float(r["self"] or 0) for r in rows) < 0.5)' "$out/$name.json"
+	result $? "$name: the time is no function's own"
+done
+refused paused-none 3 "the recording: no session has the trace hardware; begin a recording with" "pause: nothing runs"
+refused resumed-none 3 "the recording: no session has the trace hardware; begin a recording with" "resume: nothing runs"
 status waits-slows 3 "--on-full wait: the program goes on when the recorder does"
 [ "$(calls waits-slows)" = "$(printf 'main 1\npiece 80\nwork 40880')" ]
 result $? "--on-full wait: a slow recorder loses no call"

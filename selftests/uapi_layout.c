@@ -18,7 +18,7 @@ SIZE(sifive_trace_slot, 256);
 SIZE(sifive_trace_thread, 16);
 SIZE(sifive_trace_sampling, 64);
 SIZE(sifive_trace_query, 56);
-SIZE(sifive_trace_status, 280);
+SIZE(sifive_trace_status, 296);
 SIZE(sifive_trace_sink, 136);
 SIZE(sifive_trace_run, 8);
 SIZE(sifive_trace_attach, 24);

@@ -34,6 +34,8 @@ extern const struct cli_command list_command;
 extern const struct cli_command record_command;
 extern const struct cli_command start_command;
 extern const struct cli_command stop_command;
+extern const struct cli_command pause_command;
+extern const struct cli_command resume_command;
 extern const struct cli_command status_command;
 extern const struct cli_command dump_command;
 extern const struct cli_command decode_command;

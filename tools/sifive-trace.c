@@ -9,7 +9,8 @@
 static const struct cli_command * const commands[] = {
 	&info_command, &list_command,
 #ifdef WITH_RECORD
-	&record_command, &start_command, &stop_command, &status_command, &dump_command,
+	&record_command, &start_command, &stop_command, &pause_command, &resume_command,
+	&status_command, &dump_command,
 #endif
 #ifdef WITH_DECODE
 	&report_command, &graph_command, &replay_command, &export_command,
@@ -35,6 +36,8 @@ static const struct {
 	{ "record", NO_RECORD },
 	{ "start", NO_RECORD },
 	{ "stop", NO_RECORD },
+	{ "pause", NO_RECORD },
+	{ "resume", NO_RECORD },
 	{ "status", NO_RECORD },
 	{ "dump", NO_RECORD },
 };

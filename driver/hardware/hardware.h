@@ -62,6 +62,10 @@ struct sft_sink {
 #define SFT_MESSAGE_MAX	38
 #define SFT_MESSAGE_END	GENMASK(1, 0)
 
+/* The most bytes of Error messages, one for each source of a sink. */
+#define SFT_ERROR_MAX	5
+#define SFT_ERRORS_MAX	(SIFIVE_TRACE_MAX_ENCODERS * SFT_ERROR_MAX)
+
 /* A component that takes longer than this for anything is broken. */
 #define SFT_TIMEOUT_US	100000
 
@@ -303,6 +307,8 @@ bool sft_sink_wrapped(const struct sft_sink *s);
 bool sft_sink_full(const struct sft_sink *s);
 u32 sft_sink_sum(const struct sft_sink *s);
 void sft_sink_lose(struct sft_sink *s);
+unsigned int sft_sink_errors(const struct sft_sink *s, u8 *to);
+int sft_sink_interrupt(struct sft_sink *s, struct sft_why *why);
 size_t sft_sink_bytes(const struct sft_sink *s);
 void sft_sink_copy_at(const struct sft_sink *s, void *to, size_t start, size_t count);
 size_t sft_sink_copy(const struct sft_sink *s, void *to, u64 offset, size_t count);

@@ -16,6 +16,15 @@
 /* Larger than any component's SRAM: rejects a register that reads all ones. */
 #define SRAM_MAX	SZ_16M
 
+/* The Error message that reports missing data, one for each source. */
+#define ERROR_TCODE	8
+#define ERROR_LOST	0x20
+#define ERROR_BITS	(6 + 4 + 6)
+#define SLICE_BITS	6
+
+/* Fills words; no message begins with it. */
+#define IDLE		0xff
+
 static u32 sink_word(const struct sft_component *c)
 {
 	return 4 << FIELD_GET(TR_IMPL_SINK_BYTES, c->impl);
@@ -238,6 +247,53 @@ void sft_sink_lose(struct sft_sink *s)
 	s->wrapped = false;
 	s->skip = 0;
 	sft_memory_clear(s->data, s->size);
+}
+
+/* Write the message that reports missing data of a source; returns its length. */
+static unsigned int put_error(const struct sft_sink *s, u32 src, u8 *to)
+{
+	unsigned int bits = ERROR_BITS + s->src_bits, length = 0;
+	u64 rest = ERROR_TCODE | (u64)src << SLICE_BITS |
+		   (u64)ERROR_LOST << (bits - SLICE_BITS);
+
+	for (; bits > SLICE_BITS; bits -= SLICE_BITS, rest >>= SLICE_BITS)
+		to[length++] = (u8)(rest << 2);
+	to[length++] = (u8)(rest << 2) | SFT_MESSAGE_END;
+	return length;
+}
+
+/* Write an Error message of each source, up to SFT_ERRORS_MAX bytes; returns their number. */
+unsigned int sft_sink_errors(const struct sft_sink *s, u8 *to)
+{
+	unsigned int length = 0;
+	struct sft_encoder *e;
+
+	for_each_encoder(e)
+		if (s->encoders & BIT_ULL(e->index))
+			length += put_error(s, sft_encoder_src(e), to + length);
+	return length;
+}
+
+/*
+ * A stopped sink in memory will continue behind missing data: append Error messages, in
+ * whole words.
+ */
+int sft_sink_interrupt(struct sft_sink *s, struct sft_why *why)
+{
+	bool ring = sft_hw.capture.flags & SIFIVE_TRACE_CONFIG_RING;
+	u8 errors[SFT_ERRORS_MAX];
+	size_t i, count = sft_sink_errors(s, errors), whole = round_up(count, s->word);
+
+	if (!ring && (s->wrapped || s->stopped_wp + whole >= s->size))
+		return sft_fail(why, -ENOSPC, "%s: no room to continue: the buffer is full",
+				sft_name(s->owner));
+	for (i = 0; i < whole; i++)
+		((u8 *)s->data)[(s->stopped_wp + i) % s->size] = i < count ? errors[i] : IDLE;
+	s->wrapped |= s->stopped_wp + whole >= s->size;
+	s->stopped_wp = (s->stopped_wp + whole) % s->size;
+	if (ring && s->wrapped)
+		s->skip = broken_message(s->data, s->size, s->stopped_wp, s->size);
+	return has_ended(s) ? 0 : sft_sink_restore(s, why);
 }
 
 /* Unlike its data, the write pointer of an SRAM may be read while it is written. */

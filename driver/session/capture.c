@@ -5,6 +5,7 @@
  */
 
 #include <linux/cpu.h>
+#include <linux/ktime.h>
 #include <linux/slab.h>
 #include <linux/smp.h>
 
@@ -528,6 +529,69 @@ int sft_capture_stop(struct sft_why *why)
 	return ret;
 }
 
+/* Whether the session has started its capture, which may be paused. */
+bool sft_capture_on(void)
+{
+	return sft_hw.capture.running || sft.state.paused;
+}
+
+/* Stop the capture until its pause ends; its own session does not notice. */
+int sft_capture_pause(struct sft_why *why)
+{
+	if (sft.state.paused)
+		return 0;
+	if (sft.sleeping)
+		return sft_fail(why, -EBUSY, "the system is suspending or shutting down");
+	if (!sft_hw.capture.running)
+		return sft_fail(why, -ENXIO, "no capture is running");
+	if (sft_hw.capture.kind == SIFIVE_TRACE_SINK_SRAM)
+		return sft_fail(why, -EOPNOTSUPP, "a capture in SRAM cannot be paused: use SBA");
+	sft.state.paused = true;
+	sft.state.paused_at = ktime_get_ns();
+	sft.state.pauses++;
+	return sft_capture_stop(why);
+}
+
+/*
+ * Continue behind Error messages: what was stored during the pause is missing, and records
+ * may have been cut.
+ */
+int sft_capture_unpause(struct sft_why *why)
+{
+	struct sft_capture *cap = &sft_hw.capture;
+	unsigned int i;
+	int ret;
+
+	if (!sft.state.paused)
+		return 0;
+	ret = check_start(false, why);
+	for (i = 0; i < cap->sinks && !ret; i++)
+		ret = sft_sink_interrupt(&cap->sink[i], why);
+	if (!ret)
+		ret = sft_capture_start(false, why);
+	if (!ret)
+		sft_capture_end_pause();
+	return ret;
+}
+
+/* The capture runs again, or its session has stopped it. */
+void sft_capture_end_pause(void)
+{
+	if (sft.state.paused)
+		sft.state.paused_ns += ktime_get_ns() - sft.state.paused_at;
+	sft.state.paused = false;
+}
+
+void sft_capture_pauses(struct sifive_trace_status *status)
+{
+	status->pauses = sft.state.pauses;
+	status->paused = sft.state.paused_ns;
+	if (!sft.state.paused)
+		return;
+	status->paused += ktime_get_ns() - sft.state.paused_at;
+	status->flags |= SIFIVE_TRACE_STATUS_PAUSED;
+}
+
 /*
  * Save the contents of an encoder's own sink: its registers may lose power with the
  * CPU.
@@ -674,6 +738,7 @@ void sft_capture_resume(struct sft_why *why)
 void sft_capture_release(void)
 {
 	sft_capture_stop(NULL);
+	sft_capture_end_pause();
 	quiesce();
 }
 

@@ -47,13 +47,6 @@
 /* How long stores wait for a reader, if there is none. */
 #define READER_NS	(5ull * NSEC_PER_SEC)
 
-/* The Error message that reports missing data, one for each source. */
-#define ERROR_TCODE	8
-#define ERROR_LOST	0x20
-#define ERROR_BITS	(6 + 4 + 6)
-#define SLICE_BITS	6
-#define ERROR_MAX	5
-
 /* With a buffer of fewer bytes a reader may get part of a message. */
 #define SMALL		64
 
@@ -104,7 +97,7 @@ struct drain {
 	bool more;
 	size_t fresh;
 	bool moved;
-	u8 rest[SMALL + SIFIVE_TRACE_MAX_ENCODERS * ERROR_MAX];
+	u8 rest[SMALL + SFT_ERRORS_MAX];
 	unsigned int rest_at;
 	unsigned int rest_end;
 	u64 given;
@@ -130,10 +123,10 @@ bool sft_drain_on(void)
 	return drains;
 }
 
-/* Whether the capture runs, or continues after system resume. */
+/* Whether the capture runs, or continues after a pause or system resume. */
 static bool is_live(void)
 {
-	return sft_hw.capture.running || sft.state.asleep;
+	return sft_capture_on() || sft.state.asleep;
 }
 
 /* ---- the mark ---------------------------------------------------------------- */
@@ -455,25 +448,9 @@ void sft_drain_look(void)
 
 /* ---- reading ----------------------------------------------------------------- */
 
-/* Append a message that reports missing data of a source. */
-static void put_error(struct drain *d, u32 src)
-{
-	unsigned int bits = ERROR_BITS + d->sink->src_bits;
-	u64 rest = ERROR_TCODE | (u64)src << SLICE_BITS |
-		   (u64)ERROR_LOST << (bits - SLICE_BITS);
-
-	for (; bits > SLICE_BITS; bits -= SLICE_BITS, rest >>= SLICE_BITS)
-		d->rest[d->rest_end++] = (u8)(rest << 2);
-	d->rest[d->rest_end++] = (u8)(rest << 2) | SFT_MESSAGE_END;
-}
-
 static void put_errors(struct drain *d)
 {
-	struct sft_encoder *e;
-
-	for_each_encoder(e)
-		if (d->sink->encoders & BIT_ULL(e->index))
-			put_error(d, sft_encoder_src(e));
+	d->rest_end += sft_sink_errors(d->sink, d->rest + d->rest_end);
 	d->missing = false;
 }
 

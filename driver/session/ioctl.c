@@ -188,7 +188,7 @@ static int ioctl_config(struct sft_file *file, void *arg, struct sft_why *why)
 		return ret;
 	if (sft.sleeping)
 		return sft_fail(why, -EBUSY, "the system is suspending or shutting down");
-	if (sft_hw.capture.running)
+	if (sft_capture_on())
 		return sft_fail(why, -EBUSY, "the capture is running: STOP first");
 	ret = sft_route_check(config, why);
 	if (ret)
@@ -239,7 +239,7 @@ static int ioctl_counters(struct sft_file *file, void *arg, struct sft_why *why)
 				SIFIVE_TRACE_MAX_COUNTERS);
 	if (sft.sleeping)
 		return sft_fail(why, -EBUSY, "the system is suspending or shutting down");
-	if (sft_hw.capture.running)
+	if (sft_capture_on())
 		return sft_fail(why, -EBUSY, "the capture is running: STOP first");
 	if (counters->count)
 		ret = sft_access_prepare(counters->flags & SIFIVE_TRACE_COUNTERS_PER_THREAD, why);
@@ -310,7 +310,7 @@ static int may_sample(struct sft_file *file, struct sft_why *why)
 		return ret;
 	if (sft.sleeping)
 		return sft_fail(why, -EBUSY, "the system is suspending or shutting down");
-	if (sft_hw.capture.running)
+	if (sft_capture_on())
 		return sft_fail(why, -EBUSY, "the capture is running: STOP first");
 	return 0;
 }
@@ -339,6 +339,19 @@ static int try_sampling(struct sft_file *file, void *arg, void __user *uarg,
 	return ret;
 }
 
+/* A rewind discards what was captured before a pause, too. */
+static int start(bool rewind, struct sft_why *why)
+{
+	int ret;
+
+	if (!rewind && sft.state.paused)
+		return sft_capture_unpause(why);
+	ret = sft_capture_start(rewind, why);
+	if (!ret)
+		sft_capture_end_pause();
+	return ret;
+}
+
 static int ioctl_start(struct sft_file *file, void *arg, struct sft_why *why)
 {
 	struct sifive_trace_run *run = arg;
@@ -350,8 +363,7 @@ static int ioctl_start(struct sft_file *file, void *arg, struct sft_why *why)
 		return sft_fail(why, -EINVAL, "unknown flags %#x", run->flags);
 	if (sft_sampling.set.flags & SIFIVE_TRACE_SAMPLING_ALL)
 		ret = need_perfmon("sampling whatever runs", why);
-	return ret ?: sft_capture_start(run->flags & SIFIVE_TRACE_START_REWIND,
-					why);
+	return ret ?: start(run->flags & SIFIVE_TRACE_START_REWIND, why);
 }
 
 static int follow(struct sft_file *file, void *arg, void __user *uarg,
@@ -377,11 +389,27 @@ static int ioctl_stop(struct sft_file *file, void *arg, struct sft_why *why)
 	if (run->flags)
 		return sft_fail(why, -EINVAL, "unknown flags %#x", run->flags);
 	ret = sft_capture_stop(why);
+	sft_capture_end_pause();
 	sft_sampling_check(why);
 	sft_sampling_unfollow();
 	check_counters(why);
 	sft_health_report(why);
 	return ret;
+}
+
+/* Any process that may steer the session: it has no descriptor of it. */
+static int ioctl_pause(struct sft_file *file, void *arg, struct sft_why *why)
+{
+	struct sifive_trace_run *run = arg;
+
+	if (run->flags & ~SIFIVE_TRACE_PAUSE_END)
+		return sft_fail(why, -EINVAL, "unknown flags %#x", run->flags);
+	if (!sft.owner)
+		return sft_fail(why, -ENXIO, "no session has the trace hardware");
+	if (!sft_may_steer())
+		return sft_fail(why, -EPERM,
+				"another process's session: CAP_PERFMON or CAP_SYS_ADMIN is needed");
+	return run->flags ? sft_capture_unpause(why) : sft_capture_pause(why);
 }
 
 static void report_component(struct sifive_trace_status *status,
@@ -421,6 +449,7 @@ static void report_contents(struct sifive_trace_status *status)
 	status->counters_lost = sft_counters.lost;
 	sft_sampling_status(status);
 	sft_mapping_waits(status);
+	sft_capture_pauses(status);
 }
 
 /*
@@ -447,7 +476,7 @@ static int ioctl_status(struct sft_file *file, void *arg, struct sft_why *why)
 		status->flags |= SIFIVE_TRACE_STATUS_CONFIGURED;
 	if (sft.owner == file)
 		status->flags |= SIFIVE_TRACE_STATUS_OWNER;
-	if (sft_hw.capture.running)
+	if (sft_capture_on())
 		status->flags |= SIFIVE_TRACE_STATUS_RUNNING;
 	status->holder = pid_vnr(sft.holder);
 	status->sinks = sft_hw.capture.sinks;
@@ -558,6 +587,10 @@ static const struct call calls[] = {
 	[_IOC_NR(SIFIVE_TRACE_IOC_STOP)] = {
 		.size = sizeof(struct sifive_trace_run), .write = true,
 		.handler = ioctl_stop,
+	},
+	[_IOC_NR(SIFIVE_TRACE_IOC_PAUSE)] = {
+		.size = sizeof(struct sifive_trace_run), .write = true,
+		.handler = ioctl_pause,
 	},
 	[_IOC_NR(SIFIVE_TRACE_IOC_STATUS)] = {
 		.size = sizeof(struct sifive_trace_status),

@@ -67,6 +67,10 @@ struct sft_file {
  * @asleep:	stopped for system suspend, to be started again
  * @lost:	a sink lost its data in system suspend: START needs REWIND
  * @broken:	components did not resume: START fails
+ * @paused:	PAUSE stopped it, to be started again
+ * @paused_at:	when, in nanoseconds of the monotonic clock
+ * @pauses:	how often
+ * @paused_ns:	how long, without a pause that lasts
  */
 struct sft_state {
 	u64 watermark;
@@ -74,6 +78,10 @@ struct sft_state {
 	bool asleep;
 	bool lost;
 	bool broken;
+	bool paused;
+	u64 paused_at;
+	u64 pauses;
+	u64 paused_ns;
 };
 
 /**
@@ -103,6 +111,11 @@ extern struct sft_session sft;
 int sft_capture_config(struct sifive_trace_config *config, struct sft_why *why);
 int sft_capture_start(bool rewind, struct sft_why *why);
 int sft_capture_stop(struct sft_why *why);
+bool sft_capture_on(void);
+int sft_capture_pause(struct sft_why *why);
+int sft_capture_unpause(struct sft_why *why);
+void sft_capture_end_pause(void);
+void sft_capture_pauses(struct sifive_trace_status *status);
 void sft_capture_cpu_offline(unsigned int cpu, struct sft_why *why);
 struct sft_encoder *sft_capture_ended(unsigned int cpu);
 void sft_capture_cpu_online(struct sft_encoder *e, struct sft_why *why);

@@ -11,6 +11,8 @@
  *	slows	the same, but a child lets the recorder go on when stores wait for it
  *	kills	after half of the pieces it kills the recorder
  *	killed	at the end it kills itself
+ *	pauses	it does not wait; after half of the pieces it pauses the recording for a
+ *		second, makes as many again, and resumes it
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -98,11 +100,33 @@ HIDDEN static void slow(pid_t parent)
 	_exit(0);
 }
 
+HIDDEN static void steer(const char *command)
+{
+	if (system(command))
+		exit(1);
+}
+
+HIDDEN static void pause_pieces(int pieces)
+{
+	char *path = strdup(getenv("PATH"));
+
+	/* The commands are not to be recorded. */
+	clearenv();
+	setenv("PATH", path, 1);
+	free(path);
+	steer("sifive-trace pause");
+	for (; pieces; pieces--)
+		piece();
+	sleep(1);
+	steer("sifive-trace status >&2");
+	steer("sifive-trace resume");
+}
+
 int main(int argc, char **argv)
 {
 	const char *how = argc > 2 ? argv[2] : "waits";
 	int i, pieces = argc > 1 ? atoi(argv[1]) : 1;
-	bool wait = strcmp(how, "races");
+	bool wait = strcmp(how, "races") && strcmp(how, "pauses");
 	pid_t parent = getppid();
 
 	for (i = 0; i < pieces; i++) {
@@ -111,7 +135,9 @@ int main(int argc, char **argv)
 			wait_until_read();
 		if (i != pieces / 2)
 			continue;
-		if (!strcmp(how, "stops")) {
+		if (!strcmp(how, "pauses")) {
+			pause_pieces(pieces);
+		} else if (!strcmp(how, "stops")) {
 			stop(parent);
 			wait = false;
 		} else if (!strcmp(how, "slows")) {

@@ -16,7 +16,7 @@ import subprocess
 import sys
 
 # Commands that share a page, each with its own section.
-PAGE = {"stop": "start", "status": "start", "dump": "start"}
+PAGE = {"stop": "start", "pause": "start", "resume": "start", "status": "start", "dump": "start"}
 READERS = ("report", "graph", "replay", "export", "decode")
 
 

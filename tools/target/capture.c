@@ -252,6 +252,15 @@ static void report_waits(const struct sifive_trace_status *status, const struct 
 		       (uint64_t)status->waits, (double)status->waited / 1e9);
 }
 
+/* No loss, but what happened meanwhile is not there. */
+static void report_pauses(const struct sifive_trace_status *status)
+{
+	if (status->pauses)
+		report("paused %" PRIu64 " time%s, %.3f s: what ran meanwhile was not recorded",
+		       (uint64_t)status->pauses, status->pauses == 1 ? "" : "s",
+		       (double)status->paused / 1e9);
+}
+
 static void report_losses(int fd, const struct sifive_trace_status *status)
 {
 	struct sifive_trace_losses losses = { .size = sizeof(losses) };
@@ -366,6 +375,8 @@ int capture_save(int fd, const char *path, const char *description,
 		failed |= error;
 	}
 	report_losses(fd, &status);
+	if (!quiet)
+		report_pauses(&status);
 	report_waits(&status, drain);
 	return failed ? -1 : 0;
 }
@@ -590,6 +601,8 @@ int capture_drained(struct drain *drain, const struct capture_mark *mark, bool *
 	}
 	if (error >= 0 && !*finished)
 		report_losses(fd, &status);
+	if (error >= 0 && !drain->quiet)
+		report_pauses(&status);
 	if (error >= 0)
 		report_waits(&status, drain);
 	if (error >= 0 && mark->sampled)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * sifive-trace start, stop, status, dump: recording by hand. A background process
+ * sifive-trace start, stop, pause, resume, status, dump: recording by hand. A background process
  * holds the session from start to stop, and keeps the capture's description in /run
  * for dump.
  */
@@ -367,6 +367,98 @@ const struct cli_command stop_command = {
 	.status = "Exit status: 0 done, 2 wrong usage, 3 nothing to end, or it did not end.",
 };
 
+/* ---- pause, resume ----------------------------------------------------- */
+
+/* Only processes that may trace can open it for writing. */
+static int steer(uint32_t flags, struct sifive_trace_status *status)
+{
+	struct sifive_trace_run run = { .size = sizeof(run), .flags = flags };
+	int fd = open(machine_device(), O_RDWR | O_CLOEXEC), error;
+
+	*status = (struct sifive_trace_status){ .size = sizeof(*status) };
+	error = fd < 0 || ioctl(fd, SIFIVE_TRACE_IOC_PAUSE, &run) ? errno : 0;
+	if (fd >= 0 && ioctl(fd, SIFIVE_TRACE_IOC_STATUS, status) && !error)
+		error = errno;
+	if (fd >= 0)
+		close(fd);
+	errno = error;
+	return error ? -1 : 0;
+}
+
+/* What to do about errno. */
+static const char *steer_hint(void)
+{
+	switch (errno) {
+	case ENXIO:
+		return "begin a recording with sifive-trace record or start";
+	case EPERM:
+	case EACCES:
+		return "it is another process's recording: run this as root";
+	case ENOTTY:
+		return "the kernel module is too old: load the one of this version";
+	case EOPNOTSUPP:
+		return "record with --sink sba";
+	case ENOSPC:
+		return "the recording has ended: record with a larger -b, or --on-full drain";
+	default:
+		return "see sifive-trace info";
+	}
+}
+
+static int command_steer(const struct cli_command *command, uint32_t flags, int argc,
+			 char **argv)
+{
+	struct sifive_trace_status status;
+	char who[64];
+	int rc = parse_plain(command, argc, argv);
+
+	if (rc)
+		return rc;
+	rc = steer(flags, &status);
+	if (rc) {
+		report("cannot %s the recording: %s; %s", command->name,
+		       *status.message ? (const char *)status.message : strerror(errno),
+		       steer_hint());
+		return EXIT_UNREADABLE;
+	}
+	machine_process(status.holder, who, sizeof(who));
+	if (flags)
+		report("recording process %s again, after %" PRIu64 " pause%s of %.3f s in all",
+		       who, (uint64_t)status.pauses, status.pauses == 1 ? "" : "s",
+		       (double)status.paused / 1e9);
+	else
+		report("recording of process %s is paused: sifive-trace resume continues it", who);
+	return EXIT_OK;
+}
+
+static int command_pause(int argc, char **argv)
+{
+	return command_steer(&pause_command, 0, argc, argv);
+}
+
+const struct cli_command pause_command = {
+	.name = "pause",
+	.run = command_pause,
+	.summary = "interrupt a recording, until resume",
+	.help = "Interrupt the recording that runs, of record, start or a program with the library. The program goes on, and what it does is not recorded until sifive-trace resume.",
+	.groups = no_groups,
+	.status = "Exit status: 0 paused, 2 wrong usage, 3 nothing to pause, or it was not possible.",
+};
+
+static int command_resume(int argc, char **argv)
+{
+	return command_steer(&resume_command, SIFIVE_TRACE_PAUSE_END, argc, argv);
+}
+
+const struct cli_command resume_command = {
+	.name = "resume",
+	.run = command_resume,
+	.summary = "continue a paused recording",
+	.help = "Continue the recording that sifive-trace pause has interrupted.",
+	.groups = no_groups,
+	.status = "Exit status: 0 it runs, 2 wrong usage, 3 nothing to continue, or it was not possible.",
+};
+
 /* ---- status ------------------------------------------------------------ */
 
 static void show_sinks(int fd, const struct sifive_trace_status *status)
@@ -412,6 +504,8 @@ static int command_status(int argc, char **argv)
 		puts("session      none");
 	else
 		printf("session      process %s, %s%s\n", text,
+		       status.flags & SIFIVE_TRACE_STATUS_PAUSED ?
+		       "paused until sifive-trace resume" :
 		       status.flags & SIFIVE_TRACE_STATUS_RUNNING ?
 		       "running" : "stopped",
 		       read_state(&state) && is_ours(&status, &state) ?
@@ -419,6 +513,9 @@ static int command_status(int argc, char **argv)
 	show_sinks(fd, &status);
 	printf("samples      %" PRIu64 ", and %" PRIu64 " that could not be written\n",
 	       (uint64_t)status.samples, (uint64_t)status.samples_lost);
+	if (status.pauses)
+		printf("pauses       %" PRIu64 ", %.3f s in all\n",
+		       (uint64_t)status.pauses, (double)status.paused / 1e9);
 	if (status.stalls)
 		printf("stalls       %u encoders stalled their hart, or lost messages\n",
 		       status.stalls);

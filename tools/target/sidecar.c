@@ -89,12 +89,14 @@ static void put_coverage(const struct sifive_trace_sink *sink, uint64_t ran,
 	put_format(out, "\"coverage\":{\"full\":%s,\"bytes\":%" PRIu64
 		   ",\"buffer\":%" PRIu64 ",\"run_ns\":%" PRIu64
 		   ",\"counters_lost\":%u,\"gaps\":%" PRIu64 ",\"gap_bytes\":%" PRIu64
-		   ",\"limit\":%s,\"waits\":%" PRIu64 ",\"waited_ns\":%" PRIu64 "},\n",
+		   ",\"limit\":%s,\"waits\":%" PRIu64 ",\"waited_ns\":%" PRIu64
+		   ",\"pauses\":%" PRIu64 ",\"paused_ns\":%" PRIu64 "},\n",
 		   sink->flags & SIFIVE_TRACE_STATUS_FULL ? "true" : "false",
 		   (uint64_t)(sink->given + sink->bytes), (uint64_t)sink->buffer, ran,
 		   status->counters_lost, (uint64_t)sink->gaps, (uint64_t)sink->lost,
 		   drain && drain->over ? "true" : "false", (uint64_t)status->waits,
-		   (uint64_t)status->waited);
+		   (uint64_t)status->waited, (uint64_t)status->pauses,
+		   (uint64_t)status->paused);
 }
 
 int sidecar_write(int fd, const char *trace, const struct sifive_trace_sink *sink,

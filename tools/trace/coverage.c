@@ -54,7 +54,7 @@ static void put_part(const struct input *input, char *text, size_t size)
 const char *coverage_text(const struct input *input, char text[COVERAGE_SIZE])
 {
 	uint64_t run = input->meta.coverage.run_ns, lost = coverage_lost(input);
-	uint64_t gaps = coverage_gaps(input);
+	uint64_t gaps = coverage_gaps(input), pauses = input->meta.coverage.pauses;
 	enum coverage coverage = coverage_of(input);
 	size_t used;
 	char part[2 * UNITS_SIZE + 16], whole[UNITS_SIZE] = "the run";
@@ -80,6 +80,12 @@ const char *coverage_text(const struct input *input, char text[COVERAGE_SIZE])
 					 "%s%" PRIu64 " bytes are missing in %" PRIu64 " place%s",
 					 used ? "; " : "", coverage_missing(input), gaps,
 					 gaps == 1 ? "" : "s");
+	if (pauses)
+		used += (size_t)snprintf(text + used, COVERAGE_SIZE - used,
+					 "%spaused %" PRIu64 " time%s, %s", used ? "; " : "",
+					 pauses, pauses == 1 ? "" : "s",
+					 units_time(whole, input->meta.coverage.paused_ns,
+						    1000000000));
 	if (lost)
 		snprintf(text + used, COVERAGE_SIZE - used,
 			 "%s%" PRIu64 " record%s could not be recorded",
@@ -92,7 +98,8 @@ bool coverage_partial(const struct input *input)
 	enum coverage coverage = coverage_of(input);
 
 	return coverage == COVERAGE_FIRST || coverage == COVERAGE_LAST ||
-	       coverage_lost(input) || coverage_gaps(input);
+	       coverage_lost(input) || coverage_gaps(input) ||
+	       input->meta.coverage.pauses;
 }
 
 /* Captured bytes that are not in the file, for example because nobody read them. */
@@ -133,9 +140,11 @@ void coverage_json(const struct input *input, struct output *out)
 	put_seconds(out, "run_seconds", coverage->run_ns, 1000000000);
 	if (coverage->known)
 		put_format(out, ",\"buffer\":%" PRIu64 ",\"counters_lost\":%" PRIu32
-			   ",\"gaps\":%" PRIu64 ",\"gap_bytes\":%" PRIu64,
+			   ",\"gaps\":%" PRIu64 ",\"gap_bytes\":%" PRIu64
+			   ",\"pauses\":%" PRIu64 ",\"paused_seconds\":%.9f",
 			   coverage->buffer, coverage->counters_lost,
-			   coverage_gaps(input), coverage_missing(input));
+			   coverage_gaps(input), coverage_missing(input),
+			   coverage->pauses, (double)coverage->paused_ns / 1e9);
 	put_format(out, ",\"lost\":{\"signals\":%" PRIu64 ",\"threads\":%" PRIu64
 		   ",\"abandoned\":%" PRIu64 ",\"refused\":%" PRIu64
 		   ",\"children\":%" PRIu64 ",\"samples\":%" PRIu64

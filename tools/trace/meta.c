@@ -350,6 +350,8 @@ static void read_coverage(struct reader *reader, struct json_object *object,
 		set_u32(reader, from, "counters_lost", &coverage->counters_lost);
 		set_u64(reader, from, "gaps", &coverage->gaps);
 		set_u64(reader, from, "gap_bytes", &coverage->gap_bytes);
+		set_u64(reader, from, "pauses", &coverage->pauses);
+		set_u64(reader, from, "paused_ns", &coverage->paused_ns);
 		set_bool(reader, from, "limit", &coverage->limit);
 	}
 }

@@ -123,6 +123,8 @@ struct meta_coverage {
 	uint32_t	counters_lost;
 	uint64_t	gaps;
 	uint64_t	gap_bytes;
+	uint64_t	pauses;
+	uint64_t	paused_ns;
 };
 
 /* What was not recorded, as the recorder counted it. */

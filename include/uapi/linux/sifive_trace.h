@@ -506,6 +506,8 @@ struct sifive_trace_query {
  * @waits:	out: with SIFIVE_TRACE_CONFIG_WAIT: how often stores have waited since CONFIG
  * @waited:	out: for how long, in nanoseconds, the sum over all threads; stores that still
  *		wait are not included
+ * @pauses:	out: how often PAUSE has paused the capture since CONFIG
+ * @paused:	out: for how long, in nanoseconds, up to now if it is paused
  *
  * SIFIVE_TRACE_IOC_STATUS. Needs no privilege. Registers: teControl, tfControl, tsControl,
  * itcTraceEnable and the sink registers, which are compared with what was programmed. On
@@ -535,11 +537,13 @@ struct sifive_trace_status {
 	__u64	lost;
 	__u64	waits;
 	__u64	waited;
+	__u64	pauses;
+	__u64	paused;
 };
 
 /* A session has the hardware. */
 #define SIFIVE_TRACE_STATUS_CONFIGURED	(1u << 0)
-/* The last of START and STOP was START. */
+/* The last of START and STOP was START, even if the capture is paused. */
 #define SIFIVE_TRACE_STATUS_RUNNING	(1u << 1)
 /* A sink is full and stopped the capture. */
 #define SIFIVE_TRACE_STATUS_FULL	(1u << 2)
@@ -560,6 +564,8 @@ struct sifive_trace_status {
 #define SIFIVE_TRACE_STATUS_GAP_MORE	(1u << 8)
 /* Stores wait for the reader of a sink. */
 #define SIFIVE_TRACE_STATUS_WAITING	(1u << 9)
+/* PAUSE has paused the capture. */
+#define SIFIVE_TRACE_STATUS_PAUSED	(1u << 10)
 
 /**
  * struct sifive_trace_sink - a sink of the capture
@@ -610,9 +616,9 @@ struct sifive_trace_sink {
 };
 
 /**
- * struct sifive_trace_run - argument of START and STOP
+ * struct sifive_trace_run - argument of START, STOP and PAUSE
  * @size:	in: sizeof(struct sifive_trace_run)
- * @flags:	in: START: SIFIVE_TRACE_START_*; STOP: 0
+ * @flags:	in: START: SIFIVE_TRACE_START_*; STOP: 0; PAUSE: 0 or SIFIVE_TRACE_PAUSE_END
  *
  * START lets the configured encoders produce messages; each first sends its absolute
  * timestamp. New data is appended, unless SIFIVE_TRACE_START_REWIND discards what was
@@ -627,6 +633,19 @@ struct sifive_trace_sink {
  * did not accept a value, or a component reported a sink error (STATUS names it). A START
  * that fails may have rewound. A STOP that fails has stopped, and what reached the sinks is
  * readable.
+ *
+ * PAUSE, on any descriptor open for writing, stops a running capture without its program:
+ * stores are dropped until PAUSE with SIFIVE_TRACE_PAUSE_END. The capture then continues with
+ * an Error message of each encoder (TCODE 8, ETYPE 0, ECODE 0x20), because records were cut and
+ * dropped, and with the absolute timestamps of a START. Repeating either call has no effect.
+ * START ends the pause, too; after STOP, or the end of the session, no pause is left. A file
+ * that drains the capture finds no end meanwhile. PAUSE needs CAP_PERFMON or CAP_SYS_ADMIN,
+ * except in the process that called CONFIG.
+ *
+ * ENXIO: no capture is running. EPERM: another process's session, and capability missing.
+ * EOPNOTSUPP: the sink is SRAM. ENOSPC: the end of a pause finds no room for the Error
+ * messages. EBUSY, and other errors, as for STOP and START: a PAUSE that fails so has paused,
+ * an end that fails leaves the capture paused.
  */
 struct sifive_trace_run {
 	__u32	size;
@@ -634,6 +653,7 @@ struct sifive_trace_run {
 };
 
 #define SIFIVE_TRACE_START_REWIND	(1u << 0)
+#define SIFIVE_TRACE_PAUSE_END		(1u << 0)
 
 /**
  * struct sifive_trace_attach - a descriptor for the open file behind a mapping
@@ -717,5 +737,7 @@ struct sifive_trace_losses {
 	_IOWR(SIFIVE_TRACE_IOC_TYPE, 0x0b, struct sifive_trace_attach)
 #define SIFIVE_TRACE_IOC_LOSSES \
 	_IOWR(SIFIVE_TRACE_IOC_TYPE, 0x0c, struct sifive_trace_losses)
+#define SIFIVE_TRACE_IOC_PAUSE \
+	_IOWR(SIFIVE_TRACE_IOC_TYPE, 0x0d, struct sifive_trace_run)
 
 #endif /* _UAPI_LINUX_SIFIVE_TRACE_H */

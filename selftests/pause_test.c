@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Proves that PAUSE interrupts a capture from outside: what is stored meanwhile is missing,
+ * Error messages and absolute times follow, and nobody without the right can do it.
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "kselftest_harness.h"
+#include "trace_more.h"
+
+#define BUFFER	65536
+
+/* Stores of each part, and the first value of each. */
+#define PART	100
+#define BEFORE	1000
+#define MEANWHILE 2000
+#define AFTER	3000
+
+FIXTURE(pause) {
+	struct trace_session s;
+	struct trace_stream stream;
+	struct sifive_trace_status status;
+};
+
+FIXTURE_SETUP(pause)
+{
+	ASSERT_EQ(0, trace_session_open(&self->s, 0));
+	if (!trace_has_sink(&self->s, SIFIVE_TRACE_SINK_SBA))
+		SKIP(return, "this board has no SBA sink");
+	ASSERT_EQ(0, trace_pin(self->s.encoder.cpu));
+}
+
+FIXTURE_TEARDOWN(pause)
+{
+	trace_session_close(&self->s);
+	free(self->stream.message);
+}
+
+static int pause_call(int fd, uint32_t flags)
+{
+	struct sifive_trace_run run = { .size = sizeof(run), .flags = flags };
+
+	return trace_ioctl(fd, SIFIVE_TRACE_IOC_PAUSE, &run);
+}
+
+static void store_part(struct trace_session *s, uint32_t from)
+{
+	uint32_t i;
+
+	for (i = 0; i < PART; i++)
+		trace_store(s->page, s->reg, from + i, 4);
+}
+
+/* Record a part, pause @times times with a part in each, and record another. */
+static void record(struct __test_metadata *_metadata, struct _test_data_pause *self,
+		   uint32_t flags, unsigned int times)
+{
+	int other = trace_open(O_RDWR);
+	unsigned int i;
+
+	ASSERT_LE(0, other);
+	ASSERT_EQ(0, trace_session_config(&self->s, SIFIVE_TRACE_SINK_SBA, BUFFER, flags));
+	ASSERT_EQ(0, trace_start(self->s.fd, 0));
+	store_part(&self->s, BEFORE);
+	for (i = 0; i < times; i++) {
+		ASSERT_EQ(0, pause_call(other, 0));
+		store_part(&self->s, MEANWHILE);
+		ASSERT_EQ(0, pause_call(other, SIFIVE_TRACE_PAUSE_END));
+	}
+	store_part(&self->s, AFTER);
+	ASSERT_EQ(0, trace_stop(self->s.fd));
+	close(other);
+	ASSERT_EQ(0, trace_collect(self->s.fd, self->s.encoder.src_bits, &self->stream));
+	EXPECT_EQ(0, self->stream.cut);
+}
+
+/* Whether the stream has the first part, @times Error messages, and the last part. */
+static void check(struct __test_metadata *_metadata, const struct trace_stream *stream,
+		  unsigned int times)
+{
+	unsigned int errors = 0, synced = 0;
+	uint32_t next = BEFORE;
+	size_t i;
+
+	for (i = 0; i < stream->count; i++) {
+		const struct trace_message *m = &stream->message[i];
+
+		if (m->tcode == TRACE_TCODE_ERROR) {
+			EXPECT_EQ(BEFORE + PART, next);
+			errors++;
+			synced = 0;
+		} else if (m->tcode == TRACE_TCODE_SYNC) {
+			synced++;
+		} else if (m->tcode == TRACE_TCODE_DATA) {
+			if (m->value == AFTER)
+				next = AFTER;
+			EXPECT_EQ(next, m->value);
+			EXPECT_LT(0, synced);
+			next++;
+		}
+	}
+	EXPECT_EQ(times, errors);
+	EXPECT_EQ(AFTER + PART, next);
+}
+
+TEST_F(pause, what_is_stored_meanwhile_is_missing_and_told)
+{
+	static const uint32_t flags[] = {
+		0, SIFIVE_TRACE_CONFIG_RING, SIFIVE_TRACE_CONFIG_DRAIN,
+		SIFIVE_TRACE_CONFIG_DRAIN | SIFIVE_TRACE_CONFIG_WAIT,
+	};
+	unsigned int i, times;
+
+	for (i = 0; i < ARRAY_SIZE(flags); i++)
+		for (times = 0; times < 4; times++) {
+			record(_metadata, self, flags[i], times);
+			check(_metadata, &self->stream, times);
+			free(self->stream.message);
+			self->stream.message = NULL;
+			ASSERT_EQ(0, trace_status(self->s.fd, &self->status));
+			EXPECT_EQ(times, self->status.pauses);
+			EXPECT_EQ(times != 0, self->status.paused != 0);
+			EXPECT_EQ(0, self->status.gaps);
+		}
+}
+
+TEST_F(pause, a_ring_is_paused_at_each_position)
+{
+	unsigned int round;
+	uint32_t i;
+
+	ASSERT_EQ(0, trace_session_config(&self->s, SIFIVE_TRACE_SINK_SBA, 4096,
+					  SIFIVE_TRACE_CONFIG_RING));
+	ASSERT_EQ(0, trace_start(self->s.fd, 0));
+	/* More laps than one, at distances that are no divisor of the size. */
+	for (round = 0; round < 500; round++) {
+		for (i = 0; i < 7; i++)
+			trace_store(self->s.page, self->s.reg, round * 7 + i, 4);
+		ASSERT_EQ(0, pause_call(self->s.fd, 0));
+		ASSERT_EQ(0, pause_call(self->s.fd, SIFIVE_TRACE_PAUSE_END));
+	}
+	ASSERT_EQ(0, trace_stop(self->s.fd));
+	ASSERT_EQ(0, trace_collect(self->s.fd, self->s.encoder.src_bits, &self->stream));
+	EXPECT_EQ(0, self->stream.cut);
+	EXPECT_LT(7, trace_consecutive(&self->stream, NULL, &i));
+	EXPECT_EQ(round * 7 - 1, i);
+}
+
+TEST_F(pause, a_drained_capture_does_not_end)
+{
+	char bytes[4096];
+	ssize_t got;
+
+	ASSERT_EQ(0, fcntl(self->s.fd, F_SETFL, O_NONBLOCK));
+	ASSERT_EQ(0, trace_session_config(&self->s, SIFIVE_TRACE_SINK_SBA, BUFFER,
+					  SIFIVE_TRACE_CONFIG_DRAIN));
+	ASSERT_EQ(0, trace_start(self->s.fd, 0));
+	store_part(&self->s, BEFORE);
+	ASSERT_EQ(0, pause_call(self->s.fd, 0));
+	ASSERT_EQ(0, trace_status(self->s.fd, &self->status));
+	EXPECT_NE(0, self->status.flags & SIFIVE_TRACE_STATUS_RUNNING);
+	EXPECT_NE(0, self->status.flags & SIFIVE_TRACE_STATUS_PAUSED);
+	do
+		got = read(self->s.fd, bytes, sizeof(bytes));
+	while (got > 0);
+	EXPECT_EQ(-1, got);
+	EXPECT_EQ(EAGAIN, errno);
+	/* Nor can its session be changed. */
+	EXPECT_EQ(-EBUSY, trace_config(self->s.fd, &self->s.config));
+	/* STOP leaves no pause. */
+	ASSERT_EQ(0, trace_stop(self->s.fd));
+	EXPECT_EQ(0, read(self->s.fd, bytes, sizeof(bytes)));
+	EXPECT_EQ(0, trace_flags(self->s.fd) & (SIFIVE_TRACE_STATUS_RUNNING |
+						SIFIVE_TRACE_STATUS_PAUSED));
+	EXPECT_EQ(0, pause_call(self->s.fd, SIFIVE_TRACE_PAUSE_END));
+	EXPECT_EQ(0, trace_flags(self->s.fd) & SIFIVE_TRACE_STATUS_RUNNING);
+}
+
+TEST_F(pause, start_ends_it_and_a_rewind_discards_what_was_before)
+{
+	ASSERT_EQ(0, trace_session_config(&self->s, SIFIVE_TRACE_SINK_SBA, BUFFER, 0));
+	ASSERT_EQ(0, trace_start(self->s.fd, 0));
+	store_part(&self->s, BEFORE);
+	ASSERT_EQ(0, pause_call(self->s.fd, 0));
+	ASSERT_EQ(0, trace_start(self->s.fd, 0));
+	EXPECT_EQ(0, trace_flags(self->s.fd) & SIFIVE_TRACE_STATUS_PAUSED);
+	store_part(&self->s, AFTER);
+	ASSERT_EQ(0, trace_stop(self->s.fd));
+	ASSERT_EQ(0, trace_collect(self->s.fd, self->s.encoder.src_bits, &self->stream));
+	check(_metadata, &self->stream, 1);
+	ASSERT_EQ(0, trace_start(self->s.fd, 0));
+	ASSERT_EQ(0, pause_call(self->s.fd, 0));
+	ASSERT_EQ(0, trace_start(self->s.fd, SIFIVE_TRACE_START_REWIND));
+	store_part(&self->s, AFTER);
+	ASSERT_EQ(0, trace_stop(self->s.fd));
+	free(self->stream.message);
+	ASSERT_EQ(0, trace_collect(self->s.fd, self->s.encoder.src_bits, &self->stream));
+	EXPECT_EQ(PART, trace_consecutive(&self->stream, NULL, NULL));
+}
+
+TEST_F(pause, what_cannot_be_paused_is_refused)
+{
+	uint32_t i;
+
+	EXPECT_EQ(-ENXIO, pause_call(self->s.fd, 0));
+	ASSERT_EQ(0, trace_session_config(&self->s, SIFIVE_TRACE_SINK_SBA, 4096, 0));
+	EXPECT_EQ(-ENXIO, pause_call(self->s.fd, 0));
+	EXPECT_EQ(-EINVAL, pause_call(self->s.fd, 2));
+	ASSERT_EQ(0, trace_start(self->s.fd, 0));
+	/* A buffer that is full has no room for what must follow a pause. */
+	for (i = 0; !(trace_flags(self->s.fd) & SIFIVE_TRACE_STATUS_FULL); i++)
+		trace_store(self->s.page, self->s.reg, i, 4);
+	EXPECT_EQ(0, pause_call(self->s.fd, 0));
+	EXPECT_EQ(-ENOSPC, pause_call(self->s.fd, SIFIVE_TRACE_PAUSE_END));
+	EXPECT_NE(0, trace_flags(self->s.fd) & SIFIVE_TRACE_STATUS_PAUSED);
+	ASSERT_EQ(0, trace_stop(self->s.fd));
+	if (!trace_has_sink(&self->s, SIFIVE_TRACE_SINK_SRAM))
+		return;
+	ASSERT_EQ(0, trace_session_config(&self->s, SIFIVE_TRACE_SINK_SRAM, 0, 0));
+	ASSERT_EQ(0, trace_start(self->s.fd, 0));
+	EXPECT_EQ(-EOPNOTSUPP, pause_call(self->s.fd, 0));
+}
+
+TEST_F(pause, other_processes_need_the_capability)
+{
+	pid_t child;
+
+	ASSERT_EQ(0, trace_session_config(&self->s, SIFIVE_TRACE_SINK_SBA, BUFFER, 0));
+	ASSERT_EQ(0, trace_start(self->s.fd, 0));
+	child = fork();
+	if (!child)
+		_exit(trace_keep_caps(0) ? 99 : -pause_call(self->s.fd, 0));
+	EXPECT_EQ(EPERM, trace_wait(child));
+	EXPECT_EQ(0, trace_flags(self->s.fd) & SIFIVE_TRACE_STATUS_PAUSED);
+	child = fork();
+	if (!child)
+		_exit(-pause_call(self->s.fd, 0));
+	EXPECT_EQ(0, trace_wait(child));
+	EXPECT_NE(0, trace_flags(self->s.fd) & SIFIVE_TRACE_STATUS_PAUSED);
+}
+
+TRACE_HARNESS_MAIN
