@@ -6,7 +6,7 @@
 #include "../output.h"
 #include "options.h"
 
-#define COVERAGE_SIZE	256
+#define COVERAGE_SIZE	384
 
 enum coverage {
 	COVERAGE_UNKNOWN,
