@@ -200,6 +200,7 @@ PERF_INTERNAL void perf_auto_start(void)
 
 	if (perf_session_enter(true, PERF_FRAME))
 		return;
+	/* sifive-trace record finds the library in a program by this message. */
 	if (auto_begin())
 		perf_error_print("SIFIVE_TRACE_RECORD: nothing is recorded: ");
 	perf_session_leave();

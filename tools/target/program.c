@@ -30,8 +30,8 @@
 
 /* A symbol in every file that calls the hooks, and in libc, which has empty ones. */
 static const char hook[] = "__cyg_profile_func_enter";
-/* A symbol in every file that contains the library. */
-static const char variable[] = "SIFIVE_TRACE_RECORD";
+/* A message in every file that contains the library. */
+static const char message[] = "SIFIVE_TRACE_RECORD: nothing is recorded: ";
 
 static void look_at_object(struct program *program, const char *path)
 {
@@ -121,7 +121,7 @@ static int look_at(struct program *program)
 		return EXIT_CANNOT_RUN;
 	}
 	program->hooks = elf_has(&elf, hook);
-	program->library = elf_has(&elf, variable);
+	program->library = elf_has(&elf, message);
 	program->privilege = privilege_of(program->path);
 	program->object[program->objects++] = strdup(program->path);
 	loader = elf_interpreter(&elf);
