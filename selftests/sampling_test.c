@@ -76,9 +76,7 @@ FIXTURE_SETUP(sampling)
 {
 	struct sifive_trace_config config;
 
-	/* On a slow kernel perf would lower the sampling rate. */
-	trace_file_write("/proc/sys/kernel/perf_cpu_time_max_percent", "0");
-	trace_file_write("/proc/sys/kernel/perf_event_max_sample_rate", "100000");
+	trace_sample_freely();
 	self->fd = trace_open(O_RDWR);
 	ASSERT_LE(0, self->fd);
 	ASSERT_EQ(0, trace_info(self->fd, &self->info));

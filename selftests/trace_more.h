@@ -95,6 +95,9 @@ uint64_t trace_setting(const char *name, uint64_t otherwise);
 /* Seconds of a monotonic clock. */
 double trace_clock(void);
 
+/* Keep perf from lowering its sampling rate, as it does on a slow host. */
+void trace_sample_freely(void);
+
 /* Write a small file of the kernel; returns 0 or more, or a negative errno. */
 int trace_file_write(const char *path, const char *text);
 int trace_file_read(const char *path, char *text, size_t size);
