@@ -5,6 +5,8 @@
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -178,6 +180,105 @@ TEST_F(pause, a_drained_capture_does_not_end)
 						SIFIVE_TRACE_STATUS_PAUSED));
 	EXPECT_EQ(0, pause_call(self->s.fd, SIFIVE_TRACE_PAUSE_END));
 	EXPECT_EQ(0, trace_flags(self->s.fd) & SIFIVE_TRACE_STATUS_RUNNING);
+}
+
+static void nothing(int number)
+{
+}
+
+static void *stop_later(void *arg)
+{
+	struct trace_session *s = arg;
+
+	usleep(200000);
+	trace_stop(s->fd);
+	return NULL;
+}
+
+TEST_F(pause, a_waiting_reader_is_told_of_a_stop_meanwhile)
+{
+	struct sigaction action = { .sa_handler = nothing };
+	pthread_t thread;
+	char bytes[4096];
+	ssize_t got;
+
+	ASSERT_EQ(0, sigaction(SIGALRM, &action, NULL));
+	ASSERT_EQ(0, trace_session_config(&self->s, SIFIVE_TRACE_SINK_SBA, BUFFER,
+					  SIFIVE_TRACE_CONFIG_DRAIN));
+	ASSERT_EQ(0, trace_start(self->s.fd, 0));
+	store_part(&self->s, BEFORE);
+	ASSERT_EQ(0, pause_call(self->s.fd, 0));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, stop_later, &self->s));
+	/* It waits for ever if nobody tells it. */
+	alarm(60);
+	do
+		got = read(self->s.fd, bytes, sizeof(bytes));
+	while (got > 0);
+	alarm(0);
+	EXPECT_EQ(0, got);
+	pthread_join(thread, NULL);
+}
+
+TEST_F(pause, a_buffer_that_is_paused_is_not_at_its_end)
+{
+	struct pollfd p = { .events = POLLIN };
+
+	ASSERT_EQ(0, trace_session_config(&self->s, SIFIVE_TRACE_SINK_SBA, BUFFER, 0));
+	p.fd = self->s.fd;
+	ASSERT_EQ(0, trace_start(self->s.fd, 0));
+	EXPECT_EQ(0, poll(&p, 1, 0));
+	ASSERT_EQ(0, pause_call(self->s.fd, 0));
+	EXPECT_EQ(0, poll(&p, 1, 0));
+	ASSERT_EQ(0, trace_stop(self->s.fd));
+	EXPECT_EQ(1, poll(&p, 1, 0));
+}
+
+TEST_F(pause, a_reader_of_a_ring_gets_one_state_of_it)
+{
+	uint8_t bytes[2 * 4096];
+	size_t size = 1000;
+	uint32_t i, last;
+	ssize_t got;
+
+	ASSERT_EQ(0, trace_session_config(&self->s, SIFIVE_TRACE_SINK_SBA, 4096,
+					  SIFIVE_TRACE_CONFIG_RING));
+	ASSERT_EQ(0, trace_start(self->s.fd, 0));
+	for (i = 0; i < 3000; i++)
+		trace_store(self->s.page, self->s.reg, i, 4);
+	ASSERT_EQ(0, pause_call(self->s.fd, 0));
+	ASSERT_EQ(size, read(self->s.fd, bytes, size));
+	ASSERT_EQ(0, pause_call(self->s.fd, SIFIVE_TRACE_PAUSE_END));
+	for (; i < 3333; i++)
+		trace_store(self->s.page, self->s.reg, i, 4);
+	while ((got = read(self->s.fd, bytes + size, sizeof(bytes) - size)) > 0)
+		size += (size_t)got;
+	ASSERT_EQ(0, got);
+	ASSERT_EQ(0, trace_decode(bytes, size, self->s.encoder.src_bits, &self->stream));
+	EXPECT_LT(100, trace_consecutive(&self->stream, NULL, &last));
+	EXPECT_EQ(2999, last);
+}
+
+/* The encoder's control register, in the page of its program. */
+static void reset_encoder(struct trace_session *s)
+{
+	*(volatile uint32_t *)((char *)s->page + TR_CONTROL) = 0;
+	__sync_synchronize();
+}
+
+TEST_F(pause, an_encoder_that_was_reset_meanwhile_goes_on)
+{
+	ASSERT_EQ(0, trace_session_config(&self->s, SIFIVE_TRACE_SINK_SBA, BUFFER, 0));
+	ASSERT_EQ(0, trace_start(self->s.fd, 0));
+	store_part(&self->s, BEFORE);
+	ASSERT_EQ(0, pause_call(self->s.fd, 0));
+	reset_encoder(&self->s);
+	EXPECT_EQ(0, pause_call(self->s.fd, SIFIVE_TRACE_PAUSE_END)) {
+		TH_LOG("%s", trace_message(self->s.fd));
+	}
+	store_part(&self->s, AFTER);
+	ASSERT_EQ(0, trace_stop(self->s.fd));
+	ASSERT_EQ(0, trace_collect(self->s.fd, self->s.encoder.src_bits, &self->stream));
+	check(_metadata, &self->stream, 1);
 }
 
 TEST_F(pause, start_ends_it_and_a_rewind_discards_what_was_before)

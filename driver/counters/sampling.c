@@ -382,15 +382,20 @@ int sft_sampling_prepare(struct sft_following *to, u32 flags)
 	return 0;
 }
 
+static bool is_set(void)
+{
+	return sft_sampling.set.interval || sft_sampling.set.period;
+}
+
 static bool wanted(const struct sft_following *to)
 {
 	return list_empty(&followers) && (to->set.flags & to->flags) == to->flags;
 }
 
-/* Whether sampling events are wanted. */
+/* Whether a capture that runs, or is paused, wants sampling events. */
 bool sft_sampling_wanted(struct sft_following *to)
 {
-	if (!sft_sampling.on)
+	if (!is_set())
 		return false;
 	to->set = sft_sampling.set;
 	to->of = generation;
@@ -603,7 +608,7 @@ void sft_sampling_start(void)
 {
 	struct sft_encoder *e;
 
-	if (!sft_sampling.set.interval && !sft_sampling.set.period)
+	if (!is_set())
 		return;
 	for_each_encoder(e)
 		if (sft_route_has(e) && !e->ended)
@@ -620,21 +625,23 @@ void sft_sampling_stop(void)
 	on_each_cpu(end_here, NULL, 1);
 }
 
-/* The same for one CPU that goes offline. */
+/* The same for one CPU that goes offline, also during a pause. */
 void sft_sampling_cpu_offline(unsigned int cpu)
 {
-	if (!sft_sampling.on)
+	if (!is_set())
 		return;
 	smp_call_function_single(cpu, end_here, NULL, 1);
 	sft_own_cpu_offline(cpu);
 }
 
-/* A CPU came online: its stream continues with a header, and perf samples it again. */
+/*
+ * A CPU came online: its stream continues with a header, and perf samples it again, after a
+ * pause if there is one.
+ */
 void sft_sampling_cpu_online(struct sft_encoder *e)
 {
-	if (!sft_sampling.on)
-		return;
-	smp_call_function_single(e->cpu, begin_here, e, 1);
+	if (sft_sampling.on)
+		smp_call_function_single(e->cpu, begin_here, e, 1);
 	if (sft_sampling.set.flags & SIFIVE_TRACE_SAMPLING_ALL)
 		sft_sampling_unfollow();
 }

@@ -308,6 +308,7 @@ bool sft_sink_full(const struct sft_sink *s);
 u32 sft_sink_sum(const struct sft_sink *s);
 void sft_sink_lose(struct sft_sink *s);
 unsigned int sft_sink_errors(const struct sft_sink *s, u8 *to);
+int sft_sink_check_room(const struct sft_sink *s, struct sft_why *why);
 int sft_sink_interrupt(struct sft_sink *s, struct sft_why *why);
 size_t sft_sink_bytes(const struct sft_sink *s);
 void sft_sink_copy_at(const struct sft_sink *s, void *to, size_t start, size_t count);

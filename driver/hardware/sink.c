@@ -274,24 +274,38 @@ unsigned int sft_sink_errors(const struct sft_sink *s, u8 *to)
 	return length;
 }
 
-/*
- * A stopped sink in memory will continue behind missing data: append Error messages, in
- * whole words.
- */
+/* The same in whole words. */
+static size_t put_words(const struct sft_sink *s, u8 to[SFT_ERRORS_MAX])
+{
+	size_t count = sft_sink_errors(s, to), whole = round_up(count, s->word);
+
+	memset(to + count, IDLE, whole - count);
+	return whole;
+}
+
+/* Whether a stopped sink in memory can continue behind Error messages. */
+int sft_sink_check_room(const struct sft_sink *s, struct sft_why *why)
+{
+	u8 errors[SFT_ERRORS_MAX];
+
+	if (sft_hw.capture.flags & SIFIVE_TRACE_CONFIG_RING ||
+	    (!s->wrapped && s->stopped_wp + put_words(s, errors) < s->size))
+		return 0;
+	return sft_fail(why, -ENOSPC, "%s: no room to continue: the buffer is full",
+			sft_name(s->owner));
+}
+
+/* A stopped sink in memory, which has room, will continue behind missing data. */
 int sft_sink_interrupt(struct sft_sink *s, struct sft_why *why)
 {
-	bool ring = sft_hw.capture.flags & SIFIVE_TRACE_CONFIG_RING;
 	u8 errors[SFT_ERRORS_MAX];
-	size_t i, count = sft_sink_errors(s, errors), whole = round_up(count, s->word);
+	size_t i, count = put_words(s, errors);
 
-	if (!ring && (s->wrapped || s->stopped_wp + whole >= s->size))
-		return sft_fail(why, -ENOSPC, "%s: no room to continue: the buffer is full",
-				sft_name(s->owner));
-	for (i = 0; i < whole; i++)
-		((u8 *)s->data)[(s->stopped_wp + i) % s->size] = i < count ? errors[i] : IDLE;
-	s->wrapped |= s->stopped_wp + whole >= s->size;
-	s->stopped_wp = (s->stopped_wp + whole) % s->size;
-	if (ring && s->wrapped)
+	for (i = 0; i < count; i++)
+		((u8 *)s->data)[(s->stopped_wp + i) % s->size] = errors[i];
+	s->wrapped |= s->stopped_wp + count >= s->size;
+	s->stopped_wp = (s->stopped_wp + count) % s->size;
+	if (s->wrapped)
 		s->skip = broken_message(s->data, s->size, s->stopped_wp, s->size);
 	return has_ended(s) ? 0 : sft_sink_restore(s, why);
 }

@@ -554,7 +554,7 @@ int sft_capture_pause(struct sft_why *why)
 
 /*
  * Continue behind Error messages: what was stored during the pause is missing, and records
- * may have been cut.
+ * may have been cut. Only an encoder that works can continue elsewhere in its sink.
  */
 int sft_capture_unpause(struct sft_why *why)
 {
@@ -565,21 +565,34 @@ int sft_capture_unpause(struct sft_why *why)
 	if (!sft.state.paused)
 		return 0;
 	ret = check_start(false, why);
+	/* An end that fails for want of room appends to no sink. */
+	for (i = 0; i < cap->sinks && !ret; i++)
+		ret = sft_sink_check_room(&cap->sink[i], why);
+	if (!ret)
+		ret = restore_changed(why);
 	for (i = 0; i < cap->sinks && !ret; i++)
 		ret = sft_sink_interrupt(&cap->sink[i], why);
-	if (!ret)
-		ret = sft_capture_start(false, why);
-	if (!ret)
-		sft_capture_end_pause();
-	return ret;
+	if (ret)
+		return ret;
+	/* Samples behind an Error message need a header. */
+	sft_sampling_rewind();
+	ret = sft_capture_start(false, why);
+	if (ret)
+		return ret;
+	sft_capture_end_pause();
+	/* Events of CPUs that were offline, or of system sleep, are gone. */
+	sft_threads_resume();
+	return 0;
 }
 
-/* The capture runs again, or its session has stopped it. */
+/* The capture runs again, or its session has stopped it: then its readers are at the end. */
 void sft_capture_end_pause(void)
 {
-	if (sft.state.paused)
-		sft.state.paused_ns += ktime_get_ns() - sft.state.paused_at;
+	if (!sft.state.paused)
+		return;
+	sft.state.paused_ns += ktime_get_ns() - sft.state.paused_at;
 	sft.state.paused = false;
+	sft_wake_pollers();
 }
 
 void sft_capture_pauses(struct sifive_trace_status *status)

@@ -119,7 +119,10 @@ static int may_read_on(struct sft_file *file, u64 offset, struct sft_why *why)
 	return 0;
 }
 
-/* Read without a copy if possible; -ENODATA if the ring runs and needs one. */
+/*
+ * Read without a copy if possible; -ENODATA if the ring needs one, because it runs, or is
+ * paused and may run before the reader's next call.
+ */
 static ssize_t read_now(struct sft_file *file, struct request *r, u64 offset,
 			struct sft_why *why)
 {
@@ -132,7 +135,7 @@ static ssize_t read_now(struct sft_file *file, struct request *r, u64 offset,
 		return sft_drain_read(file, r->to, r->count, why);
 	if (file->snapshot)
 		return -ENODATA;
-	if (!sft_hw.capture.running || !(sft_hw.capture.flags & SIFIVE_TRACE_CONFIG_RING))
+	if (!sft_capture_on() || !(sft_hw.capture.flags & SIFIVE_TRACE_CONFIG_RING))
 		return sft_capture_copy(file->sink, r->chunk, offset, r->count, why);
 	ret = sft_capture_readable(why);
 	return ret ?: -ENODATA;
@@ -274,7 +277,7 @@ static __poll_t sft_poll(struct file *filp, poll_table *wait)
 		events = EPOLLERR;
 	} else if (sft_drain_on()) {
 		events = sft_drain_ready(file->sink) ? EPOLLIN | EPOLLRDNORM : 0;
-	} else if (!sft_hw.capture.running || sft_capture_full(file->sink)) {
+	} else if (!sft_capture_on() || sft_capture_full(file->sink)) {
 		events = EPOLLIN | EPOLLRDNORM;
 	} else {
 		bytes = sft_capture_bytes(file->sink);

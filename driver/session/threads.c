@@ -60,7 +60,8 @@ static int follow(struct sft_file *file, u32 flags, struct sft_why *why)
 	if (ret)
 		return ret;
 	sft_lock();
-	wanted = sft.owner == file && sft_sampling_wanted(&to);
+	/* Also if another process has paused the capture meanwhile. */
+	wanted = sft.owner == file && sft_capture_on() && sft_sampling_wanted(&to);
 	sft_unlock();
 	if (wanted)
 		ret = sft_sampling_make(&to);
