@@ -51,6 +51,10 @@ small small-killed $p/ends kill 5000
 until sifive-trace status 2>/dev/null | grep -qE "^samples +([4-9]|[0-9]{2})[0-9]{3}"; do sleep 0.1; done && touch /tmp/enough &
 small small-static -i 100us $p/busy-static 1000 /tmp/enough
 
+run small-rotate sifive-trace record -o /tmp/small/small-rotate.rtd -b 64k --rotate 8k $p/pieces 40
+cp /tmp/small/small-rotate.rtd* .; rm /tmp/small/*
+run small-keep sifive-trace record -o /tmp/small/small-keep.rtd -b 1M --rotate 5k --keep 2 $p/pieces 10
+rm /tmp/small/*
 run small-drained sifive-trace record -o /tmp/small/small-drained.rtd -b 64k $p/pieces 40
 cp /tmp/small/small-drained.rtd* .; rm /tmp/small/*
 
@@ -74,6 +78,19 @@ run wrong-wait sifive-trace record -o wrong-wait.rtd -b 32k --on-full wait $p/pl
 run usual sifive-trace record -o usual.rtd -b 64k $p/pieces 40 waits
 run drained-static sifive-trace record -C 0 -i 100us -o drained-static.rtd -b 16k $p/busy-static 4000
 run drained-all sifive-trace record -a -C 0 -i 1ms -o drained-all.rtd -b 64k --on-full drain $p/busy 4000
+for count in raw delta xor; do
+	run rotate-$count sifive-trace record --count $count -b 1M --rotate 20k -o rotate-$count.rtd $p/pieces 40
+done
+run rotate-keep sifive-trace record -b 1M --rotate 20k --keep 3 -o rotate-keep.rtd $p/pieces 40
+run rotate-killed sifive-trace record -b 1M --rotate 20k -o rotate-killed.rtd $p/pieces 40 killed
+run rotate-stops sifive-trace record -C 0 -b 64k --rotate 20k -o rotate-stops.rtd $p/pieces 40 stops
+run rotate-time sifive-trace record -a -C 0 -i 1ms -b 1M --rotate 500ms -o rotate-time.rtd $p/busy 3000
+run rotate-static sifive-trace record -C 0 -i 1ms -b 64k --rotate 8k --size 20k -o rotate-static.rtd $p/busy-static 3000
+for wrong in 5 1k 5x 0s; do run wrong-rotate-$wrong sifive-trace record --rotate $wrong $p/plain; done
+run wrong-rotate-stop sifive-trace record -o wrong-rotate-stop.rtd --rotate 1M --on-full stop $p/plain
+run wrong-rotate-sram sifive-trace record -o wrong-rotate-sram.rtd --rotate 1M --sink sram $p/plain
+run wrong-rotate-small sifive-trace record -o wrong-rotate-small.rtd --rotate 1M -b 1k $p/plain
+run wrong-keep sifive-trace record -o wrong-keep.rtd --keep 2 $p/plain
 run limit-size sifive-trace record -o limit-size.rtd -b 2M --on-full drain --size 100k $p/pieces 20 races
 run limit-samples sifive-trace record -C 0 -i 100us -o limit-samples.rtd -b 64k --size 20k $p/busy-static 2000
 run limit-time sifive-trace record -a -C 0 -i 1ms -o limit-time.rtd -b 64k --on-full drain --time 1s $p/busy 3000
@@ -431,6 +448,61 @@ status small-drained 3 "a full disk, and a trace that is drained: the command ha
 says small-drained "small-drained.rtd: No space left on device: what follows is lost" \
 	"small-drained: it is reported"
 losses small-drained 1
+
+# ---- a recording in pieces -----------------------------------------------------------
+
+# pieces NAME: their number.
+pieces() { find "$out" -name "$1.rtd.*" ! -name '*.meta' ! -name '*.whole' | wc -l; }
+# all_calls NAME: the calls of each function in all pieces together.
+all_calls() {
+	local piece
+	for piece in "$out/$1".rtd.*[0-9]; do
+		host report --format csv "$piece"
+	done | sed -nE 's/^"([^"]*)",([0-9]+),.*/\1 \2/p' |
+		awk '{ n[$1] += $2 } END { for (f in n) if (n[f]) print f, n[f] }' | sort
+}
+for name in rotate-raw:3 rotate-delta:3 rotate-xor:3 rotate-killed:137; do
+	status "${name%:*}" "${name#*:}" "${name%:*}: the command has the program's exit status"
+	name=${name%:*}
+	[ "$(pieces "$name")" -gt 20 ] && [ ! -e "$out/$name.rtd" ] && [ ! -e "$out/$name.rtd.meta" ]
+	result $? "$name: there are pieces and nothing else"
+	[ -z "$(find "$out" -name "$name.rtd.*[0-9]" -size +20k)" ]
+	result $? "$name: none is longer than --rotate says"
+	selftests/format/pieces.py "$build/sifive-trace" "$out/$name.rtd"
+	result $? "$name: all pieces together have the records of the whole"
+	[ "$(all_calls "$name")" = "$(printf 'main 1\npiece 40\nwork 20440')" ]
+	result $? "$name: all calls, each in one piece"
+done
+[ "$(pieces rotate-keep)" = 3 ] && [ "$(find "$out" -name 'rotate-keep.rtd.*.meta' | wc -l)" = 3 ] &&
+	[ ! -e "$out/rotate-keep.rtd.0" ] && all_calls rotate-keep | grep -q '^work [1-9]'
+result $? "--keep: the newest pieces"
+for piece in "$out"/rotate-stops.rtd.*[0-9]; do
+	host decode "$piece" | grep -q '^# .*Error' && echo 1 || echo 0
+	python3 -c 'import json, sys; print(int(json.load(open(sys.argv[1]))["coverage"]["gaps"] > 0))' "$piece.meta"
+done >"$out/rotate-stops.gaps"
+paste -sd '' "$out/rotate-stops.gaps" | grep -qE '^(00)+(10|01|11)' && [ "$(all_calls rotate-stops | sed -n 's/^work //p')" -ge $((20 * 511)) ]
+result $? "--rotate: a loss is told where it happened, and not before"
+[ "$(pieces rotate-time)" -ge 3 ]
+result $? "--rotate TIME: there are pieces"
+selftests/format/pieces.py "$build/sifive-trace" "$out/rotate-time.rtd"
+result $? "--rotate TIME: all pieces together have the records of the whole"
+[ "$(pieces rotate-static)" = 3 ] && says rotate-static "the limit of --size is reached" "--rotate: --size still ends it" &&
+	python3 -c 'import json, sys; sys.exit([json.load(open(f))["coverage"]["limit"] for f in sys.argv[1:]] != [False, False, True])' \
+		"$out"/rotate-static.rtd.[012].meta
+result $? "--rotate: the last piece has the limit"
+status small-rotate 3 "--rotate: a full disk does not hold the program up"
+says small-rotate "No space left on device: what follows is lost" "--rotate: a full disk is reported"
+status small-keep 3 "--keep: a small disk is enough"
+! grep -q "No space" "$out/small-keep.err"
+result $? "--keep: no piece lacked room"
+for wrong in 5 1k 5x 0s; do
+	refused wrong-rotate-$wrong 2 "a size of at least 4k, such as 64k, 100M or 1G, or a time such as 10s" \
+		"--rotate $wrong: refused"
+done
+refused wrong-rotate-stop 2 "--rotate needs --on-full drain or wait" "--rotate: not with --on-full stop"
+refused wrong-rotate-sram 2 "--rotate needs --on-full drain or wait" "--rotate: no SRAM"
+refused wrong-rotate-small 125 "draining needs a buffer of 4096 bytes or more" "--rotate: how small -b may be"
+refused wrong-keep 2 "--keep needs --rotate" "--keep: refused alone"
 
 grep -q -e --period "$out/help.txt" && grep -q -e --per-cpu "$out/help.txt"
 result $? "start: its help has its options"

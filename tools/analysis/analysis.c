@@ -27,6 +27,8 @@ struct stream {
 	uint64_t	base[PERFREC_COUNTERS];
 	uint32_t	chain[PERFREC_COUNTERS];
 	bool		based;
+	/* Its header is from before the piece: what the thread has counted since is unknown. */
+	bool		resumed;
 	/* The last thread that recorded here, and in which part of its capture. */
 	const struct analysis_thread *thread;
 	uint32_t	part;
@@ -158,19 +160,11 @@ static struct stream *find_stream(struct analysis *analysis,
 	stream->serial = serial;
 	stream->counters = record->counters;
 	stream->based = false;
+	stream->resumed = serial == 1 && meta_goes_on(analysis->meta, record->src,
+						      record->channel);
 	counters_assign(&analysis->counters, record->header, record->counters,
 			stream->column);
 	return stream;
-}
-
-static uint64_t value_mask(const struct perfrec_record *record, unsigned int i)
-{
-	unsigned int width = record->header->counter[i].width;
-
-	if (width > PERFREC_VALUE_BITS &&
-	    record->header->count_type != PERFREC_DELTA)
-		width = PERFREC_VALUE_BITS;
-	return ~0ull >> (64 - width);
 }
 
 /*
@@ -198,7 +192,7 @@ static bool thread_delta(struct analysis_thread *thread, struct stream *stream,
 		 * sums cannot be compared with those of streams in an earlier one.
 		 */
 		if (!stream->based) {
-			known = known && !lost;
+			known = known && !lost && !stream->resumed;
 			if (!known)
 				thread->chain[column] = ++thread->chains;
 			stream->base[i] = known ? thread->last[column] : 0;
@@ -208,7 +202,7 @@ static bool thread_delta(struct analysis_thread *thread, struct stream *stream,
 		known = (known || !stream->based) && stream->chain[i] == thread->chain[column];
 		thread->chain[column] = stream->chain[i];
 	}
-	*delta = (value - thread->last[column]) & value_mask(record, i);
+	*delta = (value - thread->last[column]) & counters_mask(record, i);
 	if (record->header->count_type == PERFREC_DELTA &&
 	    !thread->last_known[column])
 		*delta = record->delta[i];
@@ -223,6 +217,7 @@ static uint64_t count(struct analysis *analysis, struct analysis_thread *thread,
 		      bool lost)
 {
 	bool here = !thread->had_record || thread->src == record->src;
+	bool resumed = stream->resumed && !stream->based;
 	uint64_t known = 0;
 	unsigned int i;
 
@@ -257,7 +252,7 @@ static uint64_t count(struct analysis *analysis, struct analysis_thread *thread,
 	}
 	stream->based = record->flags & PERFREC_VALUE_KNOWN;
 	/* The lost records may include the function that ran before. */
-	return lost ? 0 : known;
+	return lost || resumed ? 0 : known;
 }
 
 static void add_counts(struct analysis *analysis, struct analysis_thread *thread,

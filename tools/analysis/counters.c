@@ -114,3 +114,12 @@ void counters_assign(struct counters *counters,
 		column[i] = (uint8_t)c;
 	}
 }
+
+uint64_t counters_mask(const struct perfrec_record *record, unsigned int i)
+{
+	unsigned int width = record->header->counter[i].width;
+
+	if (width > PERFREC_VALUE_BITS && record->header->count_type != PERFREC_DELTA)
+		width = PERFREC_VALUE_BITS;
+	return ~0ull >> (64 - width);
+}

@@ -48,6 +48,9 @@ bool counters_is(const char *name, const char *wanted, size_t length);
 /** counters_of_hart() - whether a column has counts of all that ran on a hart */
 bool counters_of_hart(const struct counters *counters, unsigned int column);
 
+/** counters_mask() - the bits of counter @i of a record, which has a header */
+uint64_t counters_mask(const struct perfrec_record *record, unsigned int i);
+
 /**
  * counters_assign() - find or create a column for each counter of a record
  * @header:	the record's header, NULL for none

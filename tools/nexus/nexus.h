@@ -177,7 +177,7 @@ enum nexus_stamps {
 	NEXUS_STAMPS_MIXED,
 };
 
-/* Decoder state, private to nexus.c and the recovery of clocks. It can be copied. */
+/* Decoder state, private to nexus.c, the recovery of clocks, and cuts. It can be copied. */
 struct nexus {
 	const uint8_t		*in;
 	const uint8_t		*in_end;

@@ -381,6 +381,21 @@ int capture_save(int fd, const char *path, const char *description,
 	return failed ? -1 : 0;
 }
 
+int capture_heads(int fd, const struct drain *drain, const char *description)
+{
+	struct sifive_trace_sink sink;
+	char name[PATH_MAX];
+	int error = 0;
+	uint32_t i;
+
+	for (i = 0; i < drain->sinks && !error; i++) {
+		perf_device_file(name, sizeof(name), drain->path, i, drain->sinks);
+		error = get_sink(fd, i, &sink) ||
+			sidecar_write(fd, name, &sink, description, NULL, drain, 0);
+	}
+	return error ? -1 : 0;
+}
+
 static bool still_held(int fd, const struct capture_mark *mark,
 		       struct sifive_trace_status *status)
 {

@@ -77,6 +77,16 @@ int capture_save(int fd, const char *path, const char *description,
 		 struct objects *objects, const struct drain *drain, uint64_t ran,
 		 bool quiet);
 
+/**
+ * capture_heads() - write the side-car files of a capture that begins
+ * @fd:		the trace device
+ * @drain:	what will copy the bytes
+ * @description: file that capture_describe() has written
+ *
+ * Return: 0, or -1: the error has been printed.
+ */
+int capture_heads(int fd, const struct drain *drain, const char *description);
+
 /** capture_samples() - 0, or -1: a capture has no sample, which has been reported */
 int capture_samples(int fd);
 

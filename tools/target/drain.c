@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
@@ -15,6 +16,8 @@
 #include "../command.h"
 #include "drain.h"
 #include "machine.h"
+#include "cut.h"
+#include "rotate.h"
 
 /* Bytes of one read(), the most that the driver gives at once. */
 #define CHUNK		65536
@@ -61,15 +64,32 @@ int drain_check(uint32_t sinks)
 	return 0;
 }
 
+static bool in_pieces(const struct drain *d)
+{
+	return d->piece_size || d->piece_time;
+}
+
+/* The file that is written now. */
+static void file_name(char *name, size_t size, const struct drain *d,
+		      const struct drain_sink *s)
+{
+	if (in_pieces(d))
+		rotate_name(name, size, d, s, s->piece);
+	else
+		perf_device_file(name, size, d->path, (uint32_t)(s - d->sink), d->sinks);
+}
+
 static int open_sink(struct drain *d, uint32_t i)
 {
 	struct drain_sink *s = &d->sink[i];
 	struct epoll_event event = { .events = EPOLLIN };
-	char name[PATH_MAX];
+	char name[PATH_MAX + 16];
 
+	if (in_pieces(d) && rotate_open(d, s))
+		return -1;
 	s->device = open_node(name, i, d->sinks);
 	if (s->device >= 0) {
-		perf_device_file(name, sizeof(name), d->path, i, d->sinks);
+		file_name(name, sizeof(name), d, s);
 		s->file = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 	}
 	if (s->file >= 0 && !epoll_ctl(d->events, EPOLL_CTL_ADD, s->device, &event))
@@ -150,10 +170,10 @@ static bool is_ours(const struct drain *d, bool runs)
 
 static void fail(const struct drain *d, struct drain_sink *s)
 {
-	char name[PATH_MAX];
+	char name[PATH_MAX + 16];
 
 	s->failed = true;
-	perf_device_file(name, sizeof(name), d->path, (uint32_t)(s - d->sink), d->sinks);
+	file_name(name, sizeof(name), d, s);
 	report("%s: %s: what follows is lost", name, strerror(errno));
 }
 
@@ -174,6 +194,26 @@ static void write_file(const struct drain *d, struct drain_sink *s, const char *
 			fail(d, s);
 		}
 	}
+}
+
+/* Writes what was read, to the next piece if that is due. */
+static void take_bytes(const struct drain *d, struct drain_sink *s, const char *from,
+		       size_t size)
+{
+	size_t old = rotate_take(d, s, from, size);
+
+	write_file(d, s, from, old);
+	if (!s->cut)
+		return;
+	if (cut_feed(s->cut, from, old))
+		report("out of memory");
+	if (old == size)
+		return;
+	if (rotate_next(d, s))
+		fail(d, s);
+	write_file(d, s, from + old, size - old);
+	if (cut_feed(s->cut, from + old, size - old))
+		report("out of memory");
 }
 
 static uint64_t all_bytes(const struct drain *d)
@@ -201,6 +241,8 @@ static bool copy_chunk(struct drain *d, struct drain_sink *s)
 
 	if (most < LEAST)
 		return false;
+	if (s->cut && most > rotate_room(d, s))
+		most = rotate_room(d, s);
 	got = read(s->device, chunk, most < CHUNK ? (size_t)most : CHUNK);
 	/*
 	 * Another session may have begun since the last check; later calls return ESTALE.
@@ -208,7 +250,7 @@ static bool copy_chunk(struct drain *d, struct drain_sink *s)
 	if (got > 0 && !s->bytes && !is_ours(d, false))
 		got = 0;
 	if (got > 0) {
-		write_file(d, s, chunk, (size_t)got);
+		take_bytes(d, s, chunk, (size_t)got);
 		return true;
 	}
 	if (!got || (errno != EAGAIN && errno != EINTR))
@@ -333,6 +375,8 @@ void drain_close(struct drain *d)
 			close(d->sink[i].device);
 		if (d->sink[i].file >= 0)
 			close(d->sink[i].file);
+		cut_free(d->sink[i].cut);
+		free(d->sink[i].from);
 	}
 	if (d->sinks && d->events >= 0)
 		close(d->events);

@@ -14,6 +14,9 @@
 
 #include "lib/device.h"
 
+struct cut;
+struct sidecar_state;
+
 /**
  * struct drain_sink - one sink and its file
  * @device:	what it is read from
@@ -22,6 +25,9 @@
  * @written:	how many were written
  * @failed:	the file took no more
  * @last:	the sink's state when a limit was reached
+ * @cut:	follows the trace, for a recording in pieces; NULL: it is not one
+ * @from:	the state at the beginning of the current piece
+ * @piece:	its number
  */
 struct drain_sink {
 	int		device;
@@ -30,6 +36,9 @@ struct drain_sink {
 	uint64_t	written;
 	bool		failed;
 	struct sifive_trace_sink last;
+	struct cut	*cut;
+	struct sidecar_state *from;
+	unsigned int	piece;
 };
 
 /**
@@ -43,6 +52,9 @@ struct drain_sink {
  * @live:	it runs
  * @looks:	how often it did not run yet
  * @most:	the limit of all files' bytes, 0: none
+ * @piece_size:	the most bytes of a piece of a file, 0: no limit
+ * @piece_time:	nanoseconds of a piece, 0: no limit
+ * @keep:	how many pieces to keep of each file, 0: all
  * @until:	the time to end, 0: none; in nanoseconds of the monotonic clock
  * @over:	a limit was reached: nothing is copied any more
  * @wait:	stores wait for the reader: what follows a limit is read, and dropped
@@ -62,6 +74,9 @@ struct drain {
 	bool			live;
 	unsigned int		looks;
 	uint64_t		most;
+	uint64_t		piece_size;
+	uint64_t		piece_time;
+	unsigned int		keep;
 	uint64_t		until;
 	bool			over;
 	bool			wait;
@@ -76,7 +91,7 @@ int drain_check(uint32_t sinks);
 
 /**
  * drain_open() - open the sinks, and make the files
- * @drain:	all zero; filled, also after an error, for drain_close()
+ * @drain:	all zero but for @piece_size, @piece_time and @keep; filled, also after an error, for drain_close()
  * @path:	as for capture_save()
  * @capture:	the number that the capture has or will have
  * @sinks:	how many sinks it has

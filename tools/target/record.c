@@ -22,6 +22,7 @@
 #include "launch.h"
 #include "machine.h"
 #include "program.h"
+#include "rotate.h"
 #include "select.h"
 #include "watch.h"
 
@@ -55,6 +56,8 @@ enum on_full {
  * @usual:	--on-full was not given: what cannot be drained stops when it is full
  * @size:	--size, 0: no limit
  * @time:	--time in nanoseconds, 0: no limit
+ * @pieces:	--rotate
+ * @keep:	--keep, 0: all
  * @quiet:	print only errors and losses
  */
 struct recording {
@@ -76,6 +79,8 @@ struct recording {
 	bool		usual;
 	uint64_t	size;
 	uint64_t	time;
+	struct setup_pieces pieces;
+	int		keep;
 	bool		all;
 	bool		quiet;
 };
@@ -119,6 +124,13 @@ static const struct cli_option how_options[] = {
 	{ .name = "time", .value = "TIME",
 	  .help = "with --on-full drain, the default, or wait: record for TIME (500ms, 10s, 5m, 1h); the program continues",
 	  .set = setup_duration, .offset = offsetof(struct recording, time) },
+	{ .name = "rotate", .value = "SIZE|TIME",
+	  .help = "with --on-full drain, the default, or wait: go on in a new file, PATH.0, PATH.1 and so on, each SIZE (100M, 2G) or TIME (10s, 5m, 1h); each is read by itself",
+	  .set = setup_rotate, .offset = offsetof(struct recording, pieces) },
+	{ .name = "keep", .value = "N",
+	  .help = "with --rotate: keep only the newest N files",
+	  .set = cli_number, .offset = offsetof(struct recording, keep), .least = 1,
+	  .most = 1000000 },
 	{ .name = "header-once",
 	  .help = "one header for each CPU and channel, which SiFive's decoder needs, also if threads come and go; with --count delta it implies --per-cpu",
 	  .set = cli_bits, .offset = SETUP(flags), .most = SIFIVE_TRACE_HEADER_ONCE },
@@ -268,21 +280,45 @@ static int rescue(const struct recording *r, int status)
 	return status ? status : EXIT_RECORD;
 }
 
+static bool in_pieces(const struct recording *r)
+{
+	return r->pieces.size || r->pieces.time;
+}
+
+/* Removes a recording of this name: a previous one, or what there is of this one. */
+static void remove_files(const struct recording *r)
+{
+	files_remove(r->output);
+	if (in_pieces(r))
+		rotate_remove(r->output);
+}
+
+static void show_files(const struct recording *r)
+{
+	if (!in_pieces(r))
+		files_show(r->output, r->quiet);
+	else if (!r->quiet)
+		rotate_show(&r->drain);
+}
+
 /* The program's trace was written while it ran: write the rest. */
 static int finish(struct recording *r, int status)
 {
 	bool finished;
 	int error = capture_drained(&r->drain, &r->mark, &finished);
 
-	drain_close(&r->drain);
 	if (error < 0) {
-		files_remove(r->output);
+		drain_close(&r->drain);
+		remove_files(r);
 		report_nothing(r->launched.signal);
 		return status ? status : EXIT_RECORD;
 	}
 	if (!finished)
 		report_end(r->launched.signal);
-	files_show(r->output, r->quiet);
+	if (rotate_end(&r->drain))
+		error = 1;
+	show_files(r);
+	drain_close(&r->drain);
 	return error && !status ? EXIT_RECORD : status;
 }
 
@@ -291,6 +327,9 @@ static int drain(struct recording *r, uint32_t capture, uint32_t sinks)
 {
 	if (!r->setup.parsed.take.drain)
 		return 0;
+	r->drain.piece_size = r->pieces.size;
+	r->drain.piece_time = r->pieces.time;
+	r->drain.keep = (unsigned int)r->keep;
 	if (!drain_open(&r->drain, r->output, capture, sinks)) {
 		drain_limit(&r->drain, r->size, r->time, r->setup.parsed.take.wait,
 			    r->quiet);
@@ -298,7 +337,7 @@ static int drain(struct recording *r, uint32_t capture, uint32_t sinks)
 	}
 	report("the program was not run");
 	drain_close(&r->drain);
-	files_remove(r->output);
+	remove_files(r);
 	return -1;
 }
 
@@ -308,7 +347,7 @@ static void forget_files(struct recording *r)
 	if (!r->drain.sinks)
 		return;
 	drain_close(&r->drain);
-	files_remove(r->output);
+	remove_files(r);
 }
 
 static void see_objects(struct recording *r)
@@ -354,7 +393,7 @@ static int take(struct recording *r, int (*attempt)(struct recording *r))
 
 	if (!attempt(r))
 		return 0;
-	if (!wanted->drain || !r->usual || r->size || r->time)
+	if (!wanted->drain || !r->usual || r->size || r->time || in_pieces(r))
 		return -1;
 	snprintf(why, sizeof(why), "%s", sifive_trace_error());
 	wanted->drain = false;
@@ -387,7 +426,7 @@ static int record_with_library(struct recording *r)
 	if (take(r, try_program))
 		return refuse();
 	r->setup.parsed.sampling.period = r->mark.period;
-	files_remove(r->output);
+	remove_files(r);
 	if (drain(r, r->mark.capture + 1, r->mark.sinks))
 		return EXIT_RECORD;
 	announce(r, true);
@@ -441,7 +480,29 @@ static int save(struct recording *r, const struct launch *launch)
 	unlink(description);
 	objects_report(&r->objects);
 	if (!error)
-		files_show(r->output, r->quiet);
+		error = rotate_end(&r->drain);
+	if (!error)
+		show_files(r);
+	return error ? -1 : 0;
+}
+
+/* What the side-car files of pieces have until save(). */
+static int begin_files(struct recording *r, const struct launch *launch)
+{
+	char description[] = "/tmp/sifive-trace.XXXXXX";
+	int fd, error;
+
+	if (!in_pieces(r))
+		return 0;
+	fd = mkstemp(description);
+	if (fd < 0) {
+		report("%s: %s", description, strerror(errno));
+		return -1;
+	}
+	close(fd);
+	error = capture_describe(description, &r->setup.parsed, launch, &r->objects) ||
+		capture_heads(r->device.fd, &r->drain, description);
+	unlink(description);
 	return error ? -1 : 0;
 }
 
@@ -473,9 +534,13 @@ static int record_samples(struct recording *r)
 		refuse();
 		goto out;
 	}
-	files_remove(r->output);
+	remove_files(r);
 	if (drain(r, device->capture, r->mark.sinks))
 		goto out;
+	if (begin_files(r, &launch)) {
+		forget_files(r);
+		goto out;
+	}
 	if (r->all && perf_device_start(device)) {
 		refuse();
 		forget_files(r);
@@ -565,6 +630,14 @@ static int check_full(struct recording *r)
 		return usage_error("--on-full drain and wait: SRAM cannot be read while it is written: leave out --sink sram");
 	if ((r->size || r->time) && !is_drained(r))
 		return usage_error("--size and --time need --on-full drain or wait");
+	if (in_pieces(r) && !is_drained(r))
+		return usage_error("--rotate needs --on-full drain or wait: only then the trace is written while the program runs");
+	if (in_pieces(r) && r->setup.options.header_interval)
+		return usage_error("--rotate and --header-interval exclude each other: a piece begins with a header of its own");
+	if (in_pieces(r) && !machine_side_car())
+		return usage_error("--rotate needs side-car files: leave out SIFIVE_TRACE_META=0");
+	if (r->keep && !in_pieces(r))
+		return usage_error("--keep needs --rotate");
 	if (r->on_full == ON_FULL_WRAP)
 		*flags |= SIFIVE_TRACE_RING;
 	return 0;

@@ -111,7 +111,7 @@ int setup_size(void *at, const struct cli_option *option, const char *value)
 	return set_buffer(at, option, value);
 }
 
-int setup_duration(void *at, const struct cli_option *option, const char *value)
+static bool parse_duration(const char *text, uint64_t *time)
 {
 	static const char * const units[] = { "ms", "s", "", "m", "h" };
 	static const uint64_t factor[] = {
@@ -119,8 +119,30 @@ int setup_duration(void *at, const struct cli_option *option, const char *value)
 		UINT64_C(60000000000), UINT64_C(3600000000000),
 	};
 
-	return parse_amount(value, units, factor, 5, at) && *(uint64_t *)at ? EXIT_OK :
+	return parse_amount(text, units, factor, 5, time) && *time;
+}
+
+int setup_duration(void *at, const struct cli_option *option, const char *value)
+{
+	return parse_duration(value, at) ? EXIT_OK :
 	       cli_refuse(option, "a time such as 500ms, 10s, 5m or 1h", value);
+}
+
+int setup_rotate(void *at, const struct cli_option *option, const char *value)
+{
+	struct setup_pieces *pieces = at;
+	const char *unit = value + strspn(value, "0123456789");
+
+	*pieces = (struct setup_pieces){ 0 };
+	/* 5M is a size, 5m a time, and a number alone may be either. */
+	if (*unit && strcmp(unit, "m") && parse_size(value, &pieces->size) &&
+	    pieces->size >= SETUP_PIECE_LEAST)
+		return EXIT_OK;
+	pieces->size = 0;
+	if (*unit && *unit != 'M' && parse_duration(value, &pieces->time))
+		return EXIT_OK;
+	return cli_refuse(option, "a size of at least 4k, such as 64k, 100M or 1G, or a time such as 10s, 5m or 1h, each with its unit",
+			  value);
 }
 
 #define OPTION(member)	offsetof(struct setup, options.member)

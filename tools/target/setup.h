@@ -50,6 +50,18 @@ int setup_size(void *at, const struct cli_option *option, const char *value);
 /** setup_duration() - the same with a time, in nanoseconds */
 int setup_duration(void *at, const struct cli_option *option, const char *value);
 
+/** struct setup_pieces - how long a piece of a recording is: @size bytes, or @time ns */
+struct setup_pieces {
+	uint64_t	size;
+	uint64_t	time;
+};
+
+/* The least size of a piece. */
+#define SETUP_PIECE_LEAST	4096
+
+/** setup_rotate() - the same with either, a struct setup_pieces */
+int setup_rotate(void *at, const struct cli_option *option, const char *value);
+
 /** setup_sampled() - whether the kernel writes samples */
 bool setup_sampled(const struct setup *setup);
 

@@ -17,6 +17,9 @@
 /* The reader's limit of a side-car file. */
 #define META_BYTES	(4u << 20)
 
+/* Behind what all pieces of a recording have. */
+#define PIECE		",\n\"piece\":"
+
 /* As the library writes it. */
 #define COVERAGE	",\n\"coverage\":{"
 
@@ -58,6 +61,19 @@ static void put_sources(int fd, const struct sifive_trace_sink *sink,
 	put_format(out, "],\n\"ts_channels\":%s,\n", layout ? "true" : "false");
 }
 
+static void put_losses(const struct sifive_trace_losses *losses,
+		       const struct sifive_trace_status *status, uint32_t changed,
+		       struct output *out)
+{
+	put_format(out, "\"lost\":{\"signals\":%" PRIu64 ",\"threads\":%" PRIu64
+		   ",\"abandoned\":%" PRIu64 ",\"refused\":%" PRIu64
+		   ",\"children\":%" PRIu64 ",\"samples\":%" PRIu64
+		   ",\"encoders\":%u}}\n",
+		   (uint64_t)losses->signals, (uint64_t)losses->threads,
+		   (uint64_t)losses->abandoned, (uint64_t)losses->refused,
+		   (uint64_t)losses->children, (uint64_t)status->samples_lost, changed);
+}
+
 /*
  * The losses that the session's program counted, even if it ended before it wrote them.
  */
@@ -68,14 +84,7 @@ static void put_lost(int fd, const struct sifive_trace_status *status,
 
 	if (ioctl(fd, SIFIVE_TRACE_IOC_LOSSES, &losses))
 		report("%s: %s", machine_device(), strerror(errno));
-	put_format(out, "\"lost\":{\"signals\":%" PRIu64 ",\"threads\":%" PRIu64
-		   ",\"abandoned\":%" PRIu64 ",\"refused\":%" PRIu64
-		   ",\"children\":%" PRIu64 ",\"samples\":%" PRIu64
-		   ",\"encoders\":%u}}\n",
-		   (uint64_t)losses.signals, (uint64_t)losses.threads,
-		   (uint64_t)losses.abandoned, (uint64_t)losses.refused,
-		   (uint64_t)losses.children, (uint64_t)status->samples_lost,
-		   machine_changed(status));
+	put_losses(&losses, status, machine_changed(status), out);
 }
 
 /*
@@ -174,6 +183,15 @@ static char *coverage_of(char *text, uint64_t *ran)
 	return found;
 }
 
+/* Puts the new text of @meta, which was written to @whole, in its place. */
+static int replace(struct output *out, const char *whole, const char *meta)
+{
+	if (!output_close(out) && !rename(whole, meta))
+		return 0;
+	unlink(whole);
+	return -1;
+}
+
 int sidecar_complete(int fd, const char *meta, const struct sifive_trace_sink *sink,
 		     const struct drain *drain, uint64_t ran, bool *finished)
 {
@@ -197,8 +215,106 @@ int sidecar_complete(int fd, const char *meta, const struct sifive_trace_sink *s
 	free(text);
 	if (!out)
 		return -1;
-	if (!output_close(out) && !rename(whole, meta))
-		return 0;
-	unlink(whole);
-	return -1;
+	return replace(out, whole, meta);
+}
+
+/* Writes @text up to @end, which may be NULL, as what all pieces have. */
+static void put_head(struct output *out, const char *text, const char *end)
+{
+	if (end)
+		put_bytes(out, text, (size_t)(end - text));
+	else
+		put_string(out, "{\"version\":1");
+}
+
+int sidecar_begin(const char *whole, const char *piece, unsigned int number,
+		  const struct cut *cut)
+{
+	char *text = read_meta(whole);
+	struct output *out = output_open(piece);
+	uint64_t ran;
+
+	if (!out) {
+		free(text);
+		return -1;
+	}
+	put_head(out, text, text ? coverage_of(text, &ran) : NULL);
+	put_format(out, PIECE "%u", number);
+	if (cut) {
+		put_string(out, ",\n");
+		cut_write(cut, out);
+	}
+	put_string(out, "}\n");
+	free(text);
+	return output_close(out);
+}
+
+/* What of @to was not there in @from. */
+static struct sidecar_state since(const struct sidecar_state *from,
+				  const struct sidecar_state *to)
+{
+	struct sidecar_state piece = *to;
+
+	piece.sink.bytes = 0;
+	piece.sink.given -= from->sink.given;
+	piece.sink.gaps -= from->sink.gaps;
+	piece.sink.lost -= from->sink.lost;
+	piece.status.waits -= from->status.waits;
+	piece.status.waited -= from->status.waited;
+	piece.status.pauses -= from->status.pauses;
+	piece.status.paused -= from->status.paused;
+	piece.status.samples_lost -= from->status.samples_lost;
+	piece.losses.signals -= from->losses.signals;
+	piece.losses.threads -= from->losses.threads;
+	piece.losses.abandoned -= from->losses.abandoned;
+	piece.losses.refused -= from->losses.refused;
+	piece.losses.children -= from->losses.children;
+	piece.time -= from->time;
+	return piece;
+}
+
+int sidecar_end(const char *piece, const struct sidecar_state *from,
+		const struct sidecar_state *to, const struct drain *drain,
+		const struct cut *cut)
+{
+	const struct sidecar_state own = since(from, to);
+	char *text = read_meta(piece), *end = text ? strrchr(text, '}') : NULL;
+	char whole[SIDECAR_PATH + 4];
+	struct output *out = NULL;
+
+	snprintf(whole, sizeof(whole), "%s.new", piece);
+	if (end)
+		out = output_open(whole);
+	if (out) {
+		put_bytes(out, text, (size_t)(end - text));
+		put_format(out, ",\n\"continued\":%s,\n", cut ? "true" : "false");
+		if (cut) {
+			cut_rest(cut, out);
+			put_string(out, ",\n");
+		}
+		put_coverage(&own.sink, own.time, &own.status, drain, out);
+		put_losses(&own.losses, &own.status,
+			   machine_changed(&to->status) - machine_changed(&from->status), out);
+	}
+	free(text);
+	return out ? replace(out, whole, piece) : -1;
+}
+
+int sidecar_join(const char *whole, const char *piece)
+{
+	char *text = read_meta(whole), *own = read_meta(piece), name[SIDECAR_PATH + 4];
+	const char *begin = own ? strstr(own, PIECE) : NULL;
+	struct output *out = NULL;
+	uint64_t ran;
+
+	snprintf(name, sizeof(name), "%s.new", piece);
+	if (text && begin)
+		out = output_open(name);
+	if (out) {
+		put_head(out, text, coverage_of(text, &ran));
+		put_string(out, begin);
+	}
+	free(text);
+	free(own);
+	return out ? replace(out, name, piece) : -1;
 }

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "cut.h"
 #include "drain.h"
 #include "objects.h"
 
@@ -40,5 +41,51 @@ int sidecar_write(int fd, const char *trace, const struct sifive_trace_sink *sin
  */
 int sidecar_complete(int fd, const char *meta, const struct sifive_trace_sink *sink,
 		     const struct drain *drain, uint64_t ran, bool *finished);
+
+/**
+ * struct sidecar_state - how much was captured and lost by some time
+ * @sink:	of the sink, with the bytes that were written in @given
+ * @status:	of the capture
+ * @losses:	that the program counted
+ * @time:	nanoseconds of the monotonic clock
+ */
+struct sidecar_state {
+	struct sifive_trace_sink	sink;
+	struct sifive_trace_status	status;
+	struct sifive_trace_losses	losses;
+	uint64_t			time;
+};
+
+/**
+ * sidecar_begin() - write the side-car file of a piece of a recording, as it begins
+ * @whole:	path of the recording's side-car file
+ * @piece:	path of the piece's
+ * @number:	number of the piece
+ * @cut:	what has followed the trace so far
+ *
+ * Return: 0, or -1: the error has been printed.
+ */
+int sidecar_begin(const char *whole, const char *piece, unsigned int number,
+		  const struct cut *cut);
+
+/**
+ * sidecar_end() - add coverage and losses of a piece
+ * @piece:	path of its side-car file
+ * @from, @to:	the states where it begins and ends
+ * @drain:	what copies the bytes
+ * @cut:	what has followed the trace so far, if another piece follows; or NULL
+ *
+ * Return: 0, or -1: the error has been printed.
+ */
+int sidecar_end(const char *piece, const struct sidecar_state *from,
+		const struct sidecar_state *to, const struct drain *drain,
+		const struct cut *cut);
+
+/**
+ * sidecar_join() - complete the side-car file of a piece with what the recording's has
+ *
+ * Return: 0, or -1: the error has been printed.
+ */
+int sidecar_join(const char *whole, const char *piece);
 
 #endif /* SIFIVE_TRACE_SIDECAR_H */

@@ -334,6 +334,74 @@ static void read_objects(struct reader *reader, struct json_object *object,
 	}
 }
 
+static void read_clocks(struct reader *reader, struct json_object *object,
+			struct meta *meta)
+{
+	struct json_object *array, *from;
+	size_t count, i;
+
+	meta->clock = new_array(reader, object, "clocks", META_SOURCES_MAX,
+				sizeof(*meta->clock), &count, &array);
+	for (i = 0; i < count; i++) {
+		struct meta_clock *to = &meta->clock[meta->clocks];
+
+		from = element(reader, "clocks", array, i);
+		if (!from)
+			continue;
+		*to = (struct meta_clock){ .src = -1 };
+		set_number(reader, from, "src", PERFREC_SOURCES - 1, &to->src);
+		set_u64(reader, from, "time", &to->time);
+		set_bool(reader, from, "inferred", &to->inferred);
+		meta->clocks += to->src >= 0;
+	}
+}
+
+static void read_streams(struct reader *reader, struct json_object *object,
+			 struct meta *meta)
+{
+	struct json_object *array, *from;
+	size_t count, i;
+
+	meta->stream = new_array(reader, object, "streams", META_STREAMS_MAX,
+				 sizeof(*meta->stream), &count, &array);
+	for (i = 0; i < count; i++) {
+		struct meta_stream *to = &meta->stream[meta->streams];
+
+		from = element(reader, "streams", array, i);
+		if (!from)
+			continue;
+		*to = (struct meta_stream){ .src = -1, .channel = -1 };
+		set_number(reader, from, "src", PERFREC_SOURCES - 1, &to->src);
+		set_number(reader, from, "channel", PERFREC_CHANNELS - 1, &to->channel);
+		set_string(reader, from, "header", &to->header);
+		set_bool(reader, from, "lost", &to->lost);
+		set_string(reader, from, "record", &to->record);
+		set_string(reader, from, "begun", &to->begun);
+		meta->streams += to->src >= 0 && to->channel >= 0;
+	}
+}
+
+static void read_rest(struct reader *reader, struct json_object *object, struct meta *meta)
+{
+	struct json_object *array, *from;
+	size_t count, i;
+
+	meta->rest = new_array(reader, object, "rest", META_STREAMS_MAX, sizeof(*meta->rest),
+			       &count, &array);
+	for (i = 0; i < count; i++) {
+		struct meta_rest *to = &meta->rest[meta->rests];
+
+		from = element(reader, "rest", array, i);
+		if (!from)
+			continue;
+		*to = (struct meta_rest){ .src = -1, .channel = -1 };
+		set_number(reader, from, "src", PERFREC_SOURCES - 1, &to->src);
+		set_number(reader, from, "channel", PERFREC_CHANNELS - 1, &to->channel);
+		set_u64(reader, from, "offset", &to->offset);
+		meta->rests += to->src >= 0 && to->channel >= 0;
+	}
+}
+
 static void read_coverage(struct reader *reader, struct json_object *object,
 			  struct meta_coverage *coverage)
 {
@@ -433,6 +501,11 @@ static void read_all(struct reader *reader, struct json_object *object,
 	read_sources(reader, object, meta);
 	read_counters(reader, object, meta);
 	set_u32(reader, object, "shared", &meta->shared);
+	set_number(reader, object, "piece", INT_MAX, &meta->piece);
+	set_bool(reader, object, "continued", &meta->continued);
+	read_clocks(reader, object, meta);
+	read_streams(reader, object, meta);
+	read_rest(reader, object, meta);
 	read_threads(reader, object, meta);
 	read_objects(reader, object, meta);
 	read_coverage(reader, object, &meta->coverage);
@@ -452,6 +525,7 @@ void meta_init(struct meta *meta)
 	meta->count_type = -1;
 	meta->channel = -1;
 	meta->sampling.channel = -1;
+	meta->piece = -1;
 }
 
 /*
@@ -579,8 +653,21 @@ void meta_free(struct meta *meta)
 	free(meta->counter);
 	free(meta->thread);
 	free(meta->object);
+	free(meta->clock);
+	free(meta->stream);
+	free(meta->rest);
 	free(meta->strings);
 	meta_init(meta);
+}
+
+bool meta_goes_on(const struct meta *meta, int src, int channel)
+{
+	size_t i;
+
+	for (i = 0; i < meta->streams; i++)
+		if (meta->stream[i].src == src && meta->stream[i].channel == channel)
+			return meta->stream[i].header;
+	return false;
 }
 
 const struct meta_source *meta_source(const struct meta *meta, int src)

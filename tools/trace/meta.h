@@ -22,6 +22,12 @@
  *	ts_channels	boolean: registers 16 to 31 are channels 0 to 15
  *	sampling	{ channel, interval_ns, period, event }
  *	shared		mask of the channels that threads have taken from each other
+ *	piece		number of the piece of a recording in pieces
+ *	continued	boolean: another piece follows
+ *	clocks		[{ src, time, inferred }] where the piece begins
+ *	streams		[{ src, channel, header, lost, record, begun }] where the
+ *			piece begins: struct meta_stream
+ *	rest		[{ src, channel, offset }] struct meta_rest
  *	threads		[{ channel, pid, tid, name, from, to, named }] in the order in
  *			which they came; times in ticks, as wide as a timestamp; named:
  *			each of its headers has its id
@@ -48,17 +54,18 @@
 #define META_BYTES_MAX		(4u << 20)
 #define META_DEPTH_MAX		8
 /*
- * json-c takes up to 1 KiB for each object, and 100 bytes for each value; 16 MiB in
+ * json-c takes up to 1 KiB for each object, and 100 bytes for each value; 18 MiB in
  * all.
  */
-#define META_GROUPS_MAX		8500
-#define META_VALUES_MAX		60000
+#define META_GROUPS_MAX		10600
+#define META_VALUES_MAX		75000
 #define META_STRING_MAX		4096
 #define META_ARGS_MAX		4096
 #define META_SOURCES_MAX	128
 #define META_COUNTERS_MAX	32
 #define META_THREADS_MAX	4096
 #define META_OBJECTS_MAX	4096
+#define META_STREAMS_MAX	2048
 
 /* The hart of a source; -1 if unknown. */
 struct meta_source {
@@ -138,9 +145,42 @@ struct meta_lost {
 	uint64_t	encoders;
 };
 
+/* The clock of a source where a piece begins. */
+struct meta_clock {
+	int		src;
+	uint64_t	time;
+	bool		inferred;
+};
+
+/**
+ * struct meta_stream - a stream that goes on where a piece begins; stores as text
+ * @header:	those of its header, NULL: unknown
+ * @lost:	stores are missing since the header
+ * @record:	those of its latest record, as if it were the first behind the header, NULL:
+ *		none is known
+ * @begun:	those behind that record or header, NULL: none
+ */
+struct meta_stream {
+	int		src;
+	int		channel;
+	const char	*header;
+	const char	*record;
+	const char	*begun;
+	bool		lost;
+};
+
+/* A stream's record whose last address is here, or behind, is the next piece's. */
+struct meta_rest {
+	int		src;
+	int		channel;
+	uint64_t	offset;
+};
+
 /**
  * struct meta - contents of a side-car file; -1, 0 or NULL for missing values
  * @hart_counts: it says that counters go with the hart
+ * @piece:	number of the piece of a recording, -1: it is whole
+ * @continued:	another piece follows
  *
  * All strings are in @strings.
  */
@@ -171,6 +211,14 @@ struct meta {
 	struct meta_sampling	sampling;
 	struct meta_coverage	coverage;
 	struct meta_lost	lost;
+	int			piece;
+	bool			continued;
+	struct meta_clock	*clock;
+	size_t			clocks;
+	struct meta_stream	*stream;
+	size_t			streams;
+	struct meta_rest	*rest;
+	size_t			rests;
 	char			*strings;
 };
 
@@ -204,6 +252,9 @@ int meta_read(const char *path, const char *trace, struct meta *meta);
 
 /** meta_free() - free the contents */
 void meta_free(struct meta *meta);
+
+/** meta_goes_on() - whether a stream goes on where a piece begins */
+bool meta_goes_on(const struct meta *meta, int src, int channel);
 
 /** meta_source() - find a source, or NULL */
 const struct meta_source *meta_source(const struct meta *meta, int src);

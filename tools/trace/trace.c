@@ -9,6 +9,7 @@
 #include "clocks.h"
 #include "command.h"
 #include "progress.h"
+#include "resume.h"
 #include "ring.h"
 #include "source.h"
 #include "trace.h"
@@ -44,6 +45,9 @@ struct trace {
 	uint64_t		skipped;
 	/* A ring that has overwritten its oldest bytes. */
 	bool			wrapped;
+	/* For a piece of a recording. */
+	const struct meta	*meta;
+	uint64_t		rest[PERFREC_CHANNELS][PERFREC_SOURCES];
 	struct ring_times	times;
 	struct clocks		clocks;
 	unsigned int		recoveries;
@@ -109,6 +113,12 @@ static bool is_rootless(const struct perfrec_record *record)
 	       !(record->flags & PERFREC_ADDRESS_KNOWN);
 }
 
+/* A record that another piece of the recording has: the one before, or the next. */
+static bool is_others(const struct trace *trace, const struct perfrec_record *record)
+{
+	return record->address_end.offset >= trace->rest[record->channel][record->src];
+}
+
 static void on_part(void *context, const struct perfrec_header *header, int part)
 {
 	struct trace *trace = context;
@@ -120,7 +130,7 @@ static void on_address(void *context, const struct perfrec_record *record)
 {
 	struct trace *trace = context;
 
-	if (!is_rootless(record))
+	if (!is_rootless(record) && !is_others(trace, record))
 		trace->ops->address(trace->context, record);
 }
 
@@ -129,7 +139,7 @@ static void on_counter(void *context, const struct perfrec_record *record,
 {
 	struct trace *trace = context;
 
-	if (!is_rootless(record))
+	if (!is_rootless(record) && !is_others(trace, record))
 		trace->ops->counter(trace->context, record, i, end);
 }
 
@@ -138,6 +148,8 @@ static void on_record(void *context, const struct perfrec_record *record)
 	struct trace *trace = context;
 	struct trace_stats *stats = &trace->stats;
 
+	if (is_others(trace, record))
+		return;
 	if (trace->sources[record->channel] > 1 && !trace->ops->counter)
 		settle_others(trace, record);
 
@@ -169,6 +181,10 @@ static void on_lost(void *context, const struct perfrec_loss *loss)
 	struct trace *trace = context;
 	bool *begun = &trace->begun[loss->channel][loss->src];
 
+	/* The next piece has what this one's end has cut. */
+	if (loss->offset == RESUME_TOLD ||
+	    (trace->meta->continued && loss->reason == PERFREC_TRUNCATED))
+		return;
 	/* A ring begins within records. */
 	if (trace->wrapped && !*begun && loss->reason == PERFREC_NO_START) {
 		trace->stats.ring_words += loss->words;
@@ -476,6 +492,10 @@ static int set_up_ring(struct trace *trace, const struct nexus_options *nexus,
 		report("%s: out of memory", trace->in.path);
 		return -1;
 	}
+	if (resume_clocks(&trace->nexus, meta)) {
+		trace->stats.absolute = true;
+		return 0;
+	}
 	/* Only if the trace can be read more than once. */
 	if (trace->in.fd == STDIN_FILENO || lseek(trace->in.fd, 0, SEEK_CUR) < 0 ||
 	    !(trace->wrapped || ring_begins(trace->in.buffer, trace->in.filled, nexus)))
@@ -645,6 +665,7 @@ struct trace *trace_open(const char *path, const struct trace_options *options,
 			 const struct meta *meta)
 {
 	struct trace *trace = calloc(1, sizeof(*trace));
+	size_t i;
 
 	if (!trace) {
 		report("%s: out of memory", path);
@@ -654,6 +675,10 @@ struct trace *trace_open(const char *path, const struct trace_options *options,
 		free(trace);
 		return NULL;
 	}
+	trace->meta = meta;
+	memset(trace->rest, 0xff, sizeof(trace->rest));
+	for (i = 0; i < meta->rests; i++)
+		trace->rest[meta->rest[i].channel][meta->rest[i].src] = meta->rest[i].offset;
 	trace->perfrec_ops = (struct perfrec_ops){
 		.stream = on_stream, .header = on_header, .record = on_record,
 		.lost = on_lost,
@@ -690,6 +715,10 @@ int trace_run(struct trace *trace, const struct trace_ops *ops, void *context)
 	trace->perfrec_ops.part = ops->part ? on_part : NULL;
 	trace->perfrec_ops.address = ops->address ? on_address : NULL;
 	trace->perfrec_ops.counter = ops->counter ? on_counter : NULL;
+	if (resume_streams(trace->perfrec, trace->meta, trace->channels)) {
+		report("%s: out of memory", trace->in.path);
+		return -1;
+	}
 	if (trace->skipped)
 		on_gap(trace, &(struct nexus_message){
 			.length = trace->skipped, .gap = NEXUS_GAP_MALFORMED,

@@ -1,0 +1,63 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Compare the pieces of a recording with the whole, record by record.
+
+	pieces.py COMMAND TRACE
+
+The pieces TRACE.0, TRACE.1 ... one behind the other are the whole trace. Each must have
+the whole trace's records in its bytes, with the same addresses, times and values of
+counters, and nothing else. Prints the number of records and pieces.
+"""
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+
+def decode(command, path, *options):
+    """The records of a trace, in the order of their streams."""
+    out = subprocess.run([command, "decode", "-q", "--format", "json", "-c", "all", "--strict",
+                          "--ts-hz", "1", *options, path], check=False,
+                         stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    if out.returncode:
+        sys.exit(f"{path}: decode --strict: {out.returncode}: {out.stderr.decode()}")
+    records = [item for item in map(json.loads, out.stdout.splitlines())
+               if item["kind"] in ("enter", "exit", "manual", "sample")]
+    for record in records:
+        # The end of a piece confirms fewer times than what follows it in the whole.
+        for key in ("offset", "time"):
+            record.pop(key, None)
+    return sorted(records, key=lambda record: (record["source"], record["channel"]))
+
+
+def main(command, trace):
+    pieces = []
+    while os.path.exists(f"{trace}.{len(pieces)}"):
+        pieces.append(f"{trace}.{len(pieces)}")
+    whole = trace + ".whole"
+    with open(whole, "wb") as out:
+        for piece in pieces:
+            with open(piece, "rb") as part:
+                shutil.copyfileobj(part, out)
+    with open(pieces[-1] + ".meta", encoding="utf-8") as last:
+        meta = json.load(last)
+    for key in ("piece", "clocks", "streams", "coverage"):
+        meta.pop(key, None)
+    with open(whole + ".meta", "w", encoding="utf-8") as out:
+        json.dump(meta, out)
+    for values in ("raw", "absolute"):
+        wanted = decode(command, whole, "--values", values)
+        got = sorted((record for piece in pieces
+                      for record in decode(command, piece, "--values", values)),
+                     key=lambda record: (record["source"], record["channel"]))
+        for number, pair in enumerate(zip(wanted, got)):
+            if pair[0] != pair[1]:
+                sys.exit(f"{trace}: record {number}: {pair[0]} in the whole, {pair[1]} in a piece")
+        if len(wanted) != len(got):
+            sys.exit(f"{trace}: {len(wanted)} records in the whole, {len(got)} in all pieces")
+    print(f"{trace}: {len(wanted)} records in {len(pieces)} pieces")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* See rotate.h. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "../command.h"
+#include "machine.h"
+#include "rotate.h"
+#include "sidecar.h"
+
+/* Room for the rest of a message at the end of a piece. */
+#define REST	64
+
+static uint32_t index_of(const struct drain *d, const struct drain_sink *s)
+{
+	return (uint32_t)(s - d->sink);
+}
+
+void rotate_name(char *name, size_t size, const struct drain *d, const struct drain_sink *s,
+		 unsigned int number)
+{
+	char whole[PATH_MAX];
+
+	perf_device_file(whole, sizeof(whole), d->path, index_of(d, s), d->sinks);
+	snprintf(name, size, "%s.%u", whole, number);
+}
+
+static void meta_names(char whole[SIDECAR_PATH + 16], char piece[SIDECAR_PATH + 16],
+		       const struct drain *d, const struct drain_sink *s, unsigned int number)
+{
+	char name[PATH_MAX + 16];
+
+	perf_device_file(name, PATH_MAX, d->path, index_of(d, s), d->sinks);
+	snprintf(whole, SIDECAR_PATH + 16, "%s.meta", name);
+	rotate_name(name, sizeof(name), d, s, number);
+	snprintf(piece, SIDECAR_PATH + 16, "%s.meta", name);
+}
+
+static int get_sink(const struct drain *d, const struct drain_sink *s,
+		    struct sifive_trace_sink *sink)
+{
+	*sink = (struct sifive_trace_sink){ .size = sizeof(*sink), .index = index_of(d, s) };
+	return ioctl(d->control, SIFIVE_TRACE_IOC_SINK, sink);
+}
+
+/* What has been captured and lost so far, or, when all bytes have been read, @over all. */
+static void look(const struct drain *d, const struct drain_sink *s, struct sidecar_state *state,
+		 bool over)
+{
+	memset(state, 0, sizeof(*state));
+	state->status.size = sizeof(state->status);
+	state->losses.size = sizeof(state->losses);
+	if (get_sink(d, s, &state->sink) ||
+	    ioctl(d->control, SIFIVE_TRACE_IOC_STATUS, &state->status) ||
+	    ioctl(d->control, SIFIVE_TRACE_IOC_LOSSES, &state->losses))
+		report("%s: %s", machine_device(), strerror(errno));
+	if (over) {
+		drain_account(d, index_of(d, s), &state->sink);
+	} else {
+		state->sink.lost += s->bytes - s->written;
+		state->sink.given = s->written;
+	}
+	state->time = perf_device_now();
+}
+
+int rotate_open(const struct drain *d, struct drain_sink *s)
+{
+	struct sifive_trace_info info = { .size = sizeof(info) };
+	struct sifive_trace_sink sink;
+
+	if (get_sink(d, s, &sink) || ioctl(d->control, SIFIVE_TRACE_IOC_INFO, &info)) {
+		report("%s: %s", machine_device(), strerror(errno));
+		return -1;
+	}
+	s->cut = cut_new(sink.src_bits, info.ts_width);
+	s->from = calloc(1, sizeof(*s->from));
+	if (!s->cut || !s->from) {
+		report("out of memory");
+		return -1;
+	}
+	s->from->time = perf_device_now();
+	return 0;
+}
+
+static uint64_t piece_bytes(const struct drain_sink *s)
+{
+	return s->written - s->from->sink.given;
+}
+
+uint64_t rotate_room(const struct drain *d, const struct drain_sink *s)
+{
+	uint64_t have = piece_bytes(s);
+
+	if (!d->piece_size)
+		return UINT64_MAX;
+	/* A piece that is full ends before the bytes that are read next. */
+	return have + 2 * REST < d->piece_size ? d->piece_size - have - REST :
+						 d->piece_size - REST;
+}
+
+static bool is_due(const struct drain *d, const struct drain_sink *s, size_t length)
+{
+	if (s->failed || !piece_bytes(s))
+		return false;
+	if (d->piece_size && piece_bytes(s) + length + REST > d->piece_size)
+		return true;
+	return d->piece_time && perf_device_now() - s->from->time >= d->piece_time;
+}
+
+size_t rotate_take(const struct drain *d, struct drain_sink *s, const char *bytes, size_t length)
+{
+	ssize_t rest;
+
+	if (!s->cut || !is_due(d, s, length))
+		return length;
+	rest = cut_place(s->cut, (const uint8_t *)bytes, length);
+	return rest < 0 ? length : (size_t)rest;
+}
+
+static void remove_piece(const struct drain *d, const struct drain_sink *s, unsigned int number)
+{
+	char name[PATH_MAX + 16], whole[SIDECAR_PATH + 16], piece[SIDECAR_PATH + 16];
+
+	rotate_name(name, sizeof(name), d, s, number);
+	meta_names(whole, piece, d, s, number);
+	unlink(name);
+	unlink(piece);
+}
+
+/* Writes the side-car file of the current piece, which ends. */
+static int end_piece(const struct drain *d, struct drain_sink *s,
+		     const struct sidecar_state *now, bool continued)
+{
+	char whole[SIDECAR_PATH + 16], piece[SIDECAR_PATH + 16];
+
+	meta_names(whole, piece, d, s, s->piece);
+	/* When the first piece began, the library had not written its own. */
+	if (!s->piece && sidecar_begin(whole, piece, 0, NULL))
+		return -1;
+	return sidecar_end(piece, s->from, now, d, continued ? s->cut : NULL);
+}
+
+int rotate_next(const struct drain *d, struct drain_sink *s)
+{
+	char name[PATH_MAX + 16], whole[SIDECAR_PATH + 16], piece[SIDECAR_PATH + 16];
+	struct sidecar_state now;
+
+	look(d, s, &now, false);
+	end_piece(d, s, &now, true);
+	*s->from = now;
+	cut_begin(s->cut);
+	s->piece++;
+	if (d->keep && s->piece >= d->keep)
+		remove_piece(d, s, s->piece - d->keep);
+	rotate_name(name, sizeof(name), d, s, s->piece);
+	meta_names(whole, piece, d, s, s->piece);
+	sidecar_begin(whole, piece, s->piece, s->cut);
+	close(s->file);
+	s->file = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
+	return s->file < 0 ? -1 : 0;
+}
+
+/* The first piece of a sink that is still there. */
+static unsigned int first_piece(const struct drain *d, const struct drain_sink *s)
+{
+	return d->keep && s->piece >= d->keep ? s->piece + 1 - d->keep : 0;
+}
+
+int rotate_end(const struct drain *d)
+{
+	char whole[SIDECAR_PATH + 16], piece[SIDECAR_PATH + 16];
+	struct sidecar_state now;
+	unsigned int i, n;
+	int error = 0;
+
+	for (i = 0; i < d->sinks; i++) {
+		struct drain_sink *s = (struct drain_sink *)&d->sink[i];
+
+		if (!s->cut)
+			continue;
+		look(d, s, &now, true);
+		error |= end_piece(d, s, &now, false);
+		for (n = first_piece(d, s); n <= s->piece; n++) {
+			meta_names(whole, piece, d, s, n);
+			error |= sidecar_join(whole, piece);
+		}
+		meta_names(whole, piece, d, s, 0);
+		unlink(whole);
+	}
+	return error ? -1 : 0;
+}
+
+void rotate_show(const struct drain *d)
+{
+	char name[PATH_MAX + 16];
+	unsigned int i;
+
+	for (i = 0; i < d->sinks; i++) {
+		const struct drain_sink *s = &d->sink[i];
+		unsigned int pieces = s->piece + 1 - first_piece(d, s);
+
+		rotate_name(name, sizeof(name), d, s, s->piece);
+		report("%s: the last of %u piece%s, %" PRIu64 " bytes were recorded: sifive-trace report %s",
+		       name, pieces, pieces == 1 ? "" : "s", s->written, name);
+	}
+}
+
+/* Whether @name is @base, with a dot, a number, and perhaps .meta behind it. */
+static bool is_piece(const char *name, const char *base)
+{
+	size_t length = strlen(base), digits;
+
+	if (strncmp(name, base, length) || name[length] != '.')
+		return false;
+	name += length + 1;
+	digits = strspn(name, "0123456789");
+	return digits && (!name[digits] || !strcmp(name + digits, ".meta"));
+}
+
+static void remove_pieces(const char *path)
+{
+	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+	struct dirent *entry;
+	char folder[PATH_MAX];
+	DIR *dir;
+
+	snprintf(folder, sizeof(folder), "%.*s", (int)(slash ? slash + 1 - path : 1),
+		 slash ? path : ".");
+	dir = opendir(folder);
+	while (dir && (entry = readdir(dir)))
+		if (is_piece(entry->d_name, base))
+			unlinkat(dirfd(dir), entry->d_name, 0);
+	if (dir)
+		closedir(dir);
+}
+
+void rotate_remove(const char *path)
+{
+	char name[PATH_MAX];
+	uint32_t i;
+
+	remove_pieces(path);
+	for (i = 0; i < PERF_MAX_SINKS; i++) {
+		perf_device_file(name, sizeof(name), path, i, 2);
+		remove_pieces(name);
+	}
+}

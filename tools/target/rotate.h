@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* The pieces of a recording that changes its file: TRACE.0, TRACE.1 and so on. */
+#ifndef SIFIVE_TRACE_ROTATE_H
+#define SIFIVE_TRACE_ROTATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "drain.h"
+
+/** rotate_open() - follow a sink's trace; 0, or -1: the error has been printed */
+int rotate_open(const struct drain *drain, struct drain_sink *sink);
+
+/** rotate_name() - path of a sink's piece @number */
+void rotate_name(char *name, size_t size, const struct drain *drain,
+		 const struct drain_sink *sink, unsigned int number);
+
+/**
+ * rotate_take() - note bytes that a sink's file gets
+ * @length:	how many there are at @bytes
+ *
+ * Return: how many still belong to the current piece; all of them if no new one is due.
+ */
+size_t rotate_take(const struct drain *drain, struct drain_sink *sink, const char *bytes,
+		   size_t length);
+
+/** rotate_next() - begin a sink's next piece; 0, or -1 with errno: there is no file for it */
+int rotate_next(const struct drain *drain, struct drain_sink *sink);
+
+/** rotate_room() - the most bytes to read at once, so that a piece keeps within its size */
+uint64_t rotate_room(const struct drain *drain, const struct drain_sink *sink);
+
+/**
+ * rotate_end() - complete the side-car files of all pieces, behind the end of the recording
+ *
+ * Return: 0, or -1: the error has been printed.
+ */
+int rotate_end(const struct drain *drain);
+
+/** rotate_show() - print the pieces */
+void rotate_show(const struct drain *drain);
+
+/** rotate_remove() - remove all pieces of recordings of this name */
+void rotate_remove(const char *path);
+
+#endif /* SIFIVE_TRACE_ROTATE_H */

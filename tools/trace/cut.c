@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* See cut.h. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cut.h"
+#include "nexus/nexus.h"
+#include "perfrec/perfrec.h"
+
+/* More than the longest header or record has. */
+#define WORDS	160
+
+/* Stores decoded at once. */
+#define STORES	64
+
+/**
+ * struct stream - what the next piece has to know of a stream
+ * @header:	the latest header, NULL: unknown
+ * @lost:	stores are missing since then
+ * @known:	@record is the latest record, and nothing is missing since
+ * @begun:	the stores behind the latest record or header, @words of them
+ */
+struct stream {
+	const struct perfrec_header *header;
+	bool			lost;
+	bool			known;
+	struct perfrec_record	record;
+	unsigned int		words;
+	struct store		begun[WORDS];
+};
+
+/**
+ * struct cut - a trace
+ * @stream:	its streams; NULL: no store yet
+ * @store:	the store that is being decoded
+ * @ended:	it has ended what was begun
+ * @misfit:	that was none of a record or header
+ * @begin:	where the current piece begins
+ */
+struct cut {
+	struct nexus		nexus;
+	struct perfrec		*perfrec;
+	struct perfrec_ops	ops;
+	struct stream		*stream[PERFREC_SOURCES][PERFREC_CHANNELS];
+	const struct store	*store;
+	bool			ended;
+	bool			misfit;
+	uint64_t		begin;
+};
+
+static void on_header(void *context, const struct perfrec_header *header)
+{
+	struct cut *cut = context;
+	struct stream *stream = cut->stream[header->src][header->channel];
+
+	stream->header = header;
+	stream->lost = false;
+	stream->known = false;
+	stream->words = 0;
+	cut->ended = false;
+}
+
+static void on_record(void *context, const struct perfrec_record *record)
+{
+	struct cut *cut = context;
+	struct stream *stream = cut->stream[record->src][record->channel];
+
+	stream->header = record->header;
+	stream->record = *record;
+	stream->known = record->header && record->flags & PERFREC_ADDRESS_KNOWN;
+	stream->words = 0;
+	/* A last store of two bytes, or a last address, belongs to the record itself. */
+	cut->ended = cut->store->bytes != 2 &&
+		     !(record->header && !record->header->counters);
+}
+
+static void on_lost(void *context, const struct perfrec_loss *loss)
+{
+	struct cut *cut = context;
+	struct stream *stream = cut->stream[loss->src][loss->channel];
+
+	stream->lost = true;
+	stream->known = false;
+	cut->misfit = true;
+}
+
+struct cut *cut_new(unsigned int src_bits, unsigned int ts_width)
+{
+	const struct nexus_options options = { .src_bits = src_bits, .ts_width = ts_width };
+	struct cut *cut = calloc(1, sizeof(*cut));
+
+	if (!cut)
+		return NULL;
+	cut->ops = (struct perfrec_ops){
+		.header = on_header, .record = on_record, .lost = on_lost,
+	};
+	cut->perfrec = perfrec_new(&cut->ops, cut);
+	if (cut->perfrec && !nexus_init(&cut->nexus, &options))
+		return cut;
+	cut_free(cut);
+	return NULL;
+}
+
+void cut_free(struct cut *cut)
+{
+	unsigned int src, channel;
+
+	if (!cut)
+		return;
+	perfrec_free(cut->perfrec);
+	for (src = 0; src < PERFREC_SOURCES; src++)
+		for (channel = 0; channel < PERFREC_CHANNELS; channel++)
+			free(cut->stream[src][channel]);
+	free(cut);
+}
+
+static bool is_magic(const struct store *store)
+{
+	return store->bytes == 4 && store->value == SIFIVE_TRACE_RECORD_MAGIC;
+}
+
+/* Behind what was dropped: only this store, and the magic that it may belong to. */
+static void drop_words(struct stream *stream)
+{
+	unsigned int kept = 1;
+
+	if (stream->words > 1 && is_magic(&stream->begun[stream->words - 2]) &&
+	    stream->begun[stream->words - 1].bytes == 1)
+		kept = 2;
+	memmove(stream->begun, &stream->begun[stream->words - kept],
+		kept * sizeof(stream->begun[0]));
+	stream->words = kept;
+}
+
+static int on_store(struct cut *cut, const struct store *store)
+{
+	struct stream **slot = &cut->stream[store->src][store->channel];
+	struct stream *stream = *slot;
+	int error;
+
+	if (!stream)
+		*slot = calloc(1, sizeof(**slot));
+	stream = *slot;
+	if (!stream)
+		return -1;
+	/* Stores that fit nothing. */
+	if (stream->words == WORDS) {
+		memmove(stream->begun, stream->begun + 1,
+			(WORDS - 1) * sizeof(stream->begun[0]));
+		stream->words--;
+	}
+	stream->begun[stream->words++] = *store;
+	cut->store = store;
+	cut->ended = false;
+	cut->misfit = false;
+	error = perfrec_push(cut->perfrec, store);
+	if (cut->ended)
+		stream->begun[stream->words++] = *store;
+	else if (cut->misfit && stream->words)
+		drop_words(stream);
+	return error ? -1 : 0;
+}
+
+/* Messages of a source, or of all, are missing. */
+static void lose(struct cut *cut, int src)
+{
+	unsigned int source, channel;
+
+	perfrec_lost(cut->perfrec, src);
+	for (source = 0; source < PERFREC_SOURCES; source++)
+		for (channel = 0; channel < PERFREC_CHANNELS; channel++) {
+			struct stream *stream = cut->stream[source][channel];
+
+			if (!stream || (src >= 0 && source != (unsigned int)src))
+				continue;
+			stream->lost = true;
+			stream->known = false;
+			stream->words = 0;
+		}
+}
+
+static int on_item(struct cut *cut, enum nexus_item item, const struct nexus_message *message)
+{
+	struct store store;
+
+	if (item == NEXUS_GAP)
+		lose(cut, -1);
+	else if (nexus_store(message, &store))
+		return on_store(cut, &store);
+	else if (message->tcode == NEXUS_ERROR)
+		lose(cut, message->src);
+	return 0;
+}
+
+int cut_feed(struct cut *cut, const void *bytes, size_t length)
+{
+	struct store store[STORES];
+	struct nexus_message message;
+	enum nexus_item item;
+	int error = 0;
+	size_t count, i;
+
+	nexus_feed(&cut->nexus, bytes, length);
+	do {
+		count = nexus_stores(&cut->nexus, store, STORES);
+		for (i = 0; i < count; i++)
+			error |= on_store(cut, &store[i]);
+		if (count == STORES)
+			continue;
+		item = nexus_next(&cut->nexus, &message);
+		if (item == NEXUS_MORE)
+			break;
+		error |= on_item(cut, item, &message);
+	} while (!error);
+	return error;
+}
+
+ssize_t cut_place(const struct cut *cut, const uint8_t *bytes, size_t length)
+{
+	size_t i;
+
+	if (!cut->nexus.carried && !cut->nexus.in_gap)
+		return 0;
+	for (i = 0; i < length; i++)
+		if ((bytes[i] & 3) == 3)
+			return (ssize_t)i + 1;
+	return -1;
+}
+
+/*
+ * If what was begun is a record that only an upper part of its last count could follow: the
+ * store of its last address, or else NULL.
+ */
+static const struct store *whole_record(const struct stream *stream)
+{
+	unsigned int i = 1, addresses, counts = 0, last;
+
+	if (!stream->header || stream->words < 2 || stream->begun[0].bytes != 1 ||
+	    stream->begun[0].value >= PERFREC_TYPES)
+		return NULL;
+	for (addresses = stream->begun[0].value <= PERFREC_EXIT ? 2 : 1;
+	     addresses && i < stream->words; addresses--)
+		i += stream->begun[i].value & 1 ? 2 : 1;
+	for (last = i - 1; i < stream->words; i++)
+		counts += stream->begun[i].bytes == 4;
+	return !addresses && counts && counts == stream->header->counters ?
+	       &stream->begun[last] : NULL;
+}
+
+static void put_word(struct output *out, unsigned int bytes, uint32_t value)
+{
+	put_format(out, " %u:%" PRIx32, bytes, value);
+}
+
+static void put_header(struct output *out, const struct perfrec_header *header)
+{
+	const uint32_t flags = header->owned ? SIFIVE_TRACE_RECORD_OWNED |
+			       SIFIVE_TRACE_RECORD_GOES_ON : 0;
+	unsigned int i;
+
+	put_string(out, ",\"header\":\"");
+	put_word(out, 4, SIFIVE_TRACE_RECORD_MAGIC);
+	put_word(out, 1, header->count_type | flags);
+	if (header->owned)
+		put_word(out, 4, header->owner);
+	put_word(out, 4, header->mask);
+	for (i = 0; i < header->counters; i++) {
+		const struct perfrec_counter *counter = &header->counter[i];
+
+		put_word(out, 4, counter->type);
+		if (counter->type == PERFREC_EVENT_RAW) {
+			put_word(out, 4, (uint32_t)counter->event_data);
+			put_word(out, 4, (uint32_t)(counter->event_data >> 32));
+		} else {
+			put_word(out, 4, counter->code);
+		}
+		put_word(out, 4, counter->csr | (counter->width - 1u) <<
+				 SIFIVE_TRACE_COUNTER_WIDTH_SHIFT);
+	}
+	put_char(out, '"');
+}
+
+/* As the first behind a header: with its addresses, and its counts since then or ever. */
+static void put_record(struct output *out, const struct perfrec_record *record)
+{
+	unsigned int i;
+
+	put_string(out, ",\"record\":\"");
+	put_word(out, 1, record->type);
+	for (i = 0; i < record->addresses; i++) {
+		uint64_t address = record->address[i];
+
+		/* DeltaXOR: the second address, as the first, changes the one before. */
+		if (i && record->header->count_type == PERFREC_DELTA_XOR)
+			address ^= record->address[0];
+		put_word(out, 4, (uint32_t)address | !!(address >> 32));
+		if (address >> 32)
+			put_word(out, 4, (uint32_t)(address >> 32));
+	}
+	for (i = 0; i < record->counters; i++) {
+		put_word(out, 4, (uint32_t)record->value[i]);
+		if (record->value[i] >> 32 & 0xffff)
+			put_word(out, 2, record->value[i] >> 32 & 0xffff);
+	}
+	put_char(out, '"');
+}
+
+static void put_begun(struct output *out, const struct stream *stream)
+{
+	unsigned int i;
+
+	put_string(out, ",\"begun\":\"");
+	for (i = 0; i < stream->words; i++) {
+		const struct store *store = &stream->begun[i];
+
+		put_word(out, store->bytes, store->value);
+		if (store->time_known)
+			put_format(out, "%c%" PRIx64,
+				   store->time_known == TIME_EXACT ? '@' : '~', store->time);
+	}
+	put_char(out, '"');
+}
+
+static void put_stream(struct output *out, const struct stream *stream, unsigned int src,
+		       unsigned int channel)
+{
+	put_format(out, "{\"src\":%u,\"channel\":%u", src, channel);
+	if (stream->header)
+		put_header(out, stream->header);
+	if (stream->lost)
+		put_string(out, ",\"lost\":true");
+	if (stream->known)
+		put_record(out, &stream->record);
+	if (stream->words)
+		put_begun(out, stream);
+	put_char(out, '}');
+}
+
+void cut_write(const struct cut *cut, struct output *out)
+{
+	const char *between = "";
+	unsigned int src, channel;
+
+	put_string(out, "\"clocks\":[");
+	for (src = 0; src < NEXUS_SOURCES; src++) {
+		if (!cut->nexus.quality[src])
+			continue;
+		put_format(out, "%s{\"src\":%u,\"time\":%" PRIu64 ",\"inferred\":%s}", between,
+			   src, cut->nexus.now[src],
+			   cut->nexus.quality[src] == TIME_INFERRED ? "true" : "false");
+		between = ",";
+	}
+	put_string(out, "],\n\"streams\":[");
+	for (between = "\n", src = 0; src < PERFREC_SOURCES; src++)
+		for (channel = 0; channel < PERFREC_CHANNELS; channel++) {
+			if (!cut->stream[src][channel])
+				continue;
+			put_string(out, between);
+			put_stream(out, cut->stream[src][channel], src, channel);
+			between = ",\n";
+		}
+	put_char(out, ']');
+}
+
+void cut_begin(struct cut *cut)
+{
+	cut->begin = cut->nexus.offset;
+}
+
+void cut_rest(const struct cut *cut, struct output *out)
+{
+	const char *between = "";
+	unsigned int src, channel;
+
+	put_string(out, "\"rest\":[");
+	for (src = 0; src < PERFREC_SOURCES; src++)
+		for (channel = 0; channel < PERFREC_CHANNELS; channel++) {
+			const struct stream *stream = cut->stream[src][channel];
+			const struct store *last = stream ? whole_record(stream) : NULL;
+
+			if (!last)
+				continue;
+			put_format(out, "%s{\"src\":%u,\"channel\":%u,\"offset\":%" PRIu64 "}",
+				   between, src, channel,
+				   last->offset > cut->begin ? last->offset - cut->begin : 0);
+			between = ",";
+		}
+	put_char(out, ']');
+}

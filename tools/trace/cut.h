@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * Follows a trace while it is recorded, so that it can be cut into pieces: what a reader of
+ * a piece has to know of those before it. resume.h is the reader's part.
+ */
+#ifndef SIFIVE_TRACE_CUT_H
+#define SIFIVE_TRACE_CUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "output.h"
+
+struct cut;
+
+/**
+ * cut_new() - begin to follow a trace
+ * @src_bits, @ts_width: as in struct nexus_options
+ *
+ * Return: for cut_free(), or NULL without memory.
+ */
+struct cut *cut_new(unsigned int src_bits, unsigned int ts_width);
+
+/** cut_feed() - the next bytes of the trace; returns 0, or -1 without memory */
+int cut_feed(struct cut *cut, const void *bytes, size_t length);
+
+/**
+ * cut_place() - where a piece can end
+ * @bytes:	the bytes behind those that were fed
+ *
+ * Return: the length of the rest of a message, 0: none is begun; -1: it is not all there.
+ */
+ssize_t cut_place(const struct cut *cut, const uint8_t *bytes, size_t length);
+
+/** cut_write() - write "clocks" and "streams" of the side-car file of a piece that begins here */
+void cut_write(const struct cut *cut, struct output *out);
+
+/** cut_begin() - a piece begins here */
+void cut_begin(struct cut *cut);
+
+/** cut_rest() - write "rest" of the side-car file of the piece that ends here */
+void cut_rest(const struct cut *cut, struct output *out);
+
+void cut_free(struct cut *cut);
+
+#endif /* SIFIVE_TRACE_CUT_H */
