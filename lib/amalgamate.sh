@@ -99,6 +99,13 @@ FNR == 1 {
 	empty = 1
 }
 /^#include / { next }
+# The kernel interface is documented in its own header.
+FILENAME ~ /linux\/sifive_trace[a-z_]*\.h$/ && $0 == "/**" { documentation = 1 }
+documentation {
+	if ($0 == " */")
+		documentation = 0
+	next
+}
 # One empty line where several were around what is dropped.
 $0 != "" || !empty { print }
 { empty = $0 == "" }

@@ -109,13 +109,11 @@ extern struct sft_session sft;
 
 /* capture.c */
 int sft_capture_config(struct sifive_trace_config *config, struct sft_why *why);
+int sft_capture_may_start(bool rewind, struct sft_why *why);
+int sft_capture_restore(struct sft_why *why);
 int sft_capture_start(bool rewind, struct sft_why *why);
 int sft_capture_stop(struct sft_why *why);
 bool sft_capture_on(void);
-int sft_capture_pause(struct sft_why *why);
-int sft_capture_unpause(struct sft_why *why);
-void sft_capture_end_pause(void);
-void sft_capture_pauses(struct sifive_trace_status *status);
 void sft_capture_cpu_offline(unsigned int cpu, struct sft_why *why);
 struct sft_encoder *sft_capture_ended(unsigned int cpu);
 void sft_capture_cpu_online(struct sft_encoder *e, struct sft_why *why);
@@ -132,6 +130,12 @@ u64 sft_capture_bytes(int sink);
 ssize_t sft_capture_copy(int sink, void *to, u64 offset, size_t count,
 			 struct sft_why *why);
 int sft_capture_readable(struct sft_why *why);
+
+/* pause.c */
+int sft_capture_pause(struct sft_why *why);
+int sft_capture_unpause(struct sft_why *why);
+void sft_capture_end_pause(void);
+void sft_capture_pauses(struct sifive_trace_status *status);
 
 /* session.c */
 bool sft_stale(const struct sft_file *file);
