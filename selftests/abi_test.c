@@ -41,7 +41,7 @@ TEST_F(device, unknown_calls_give_enotty)
 	unsigned int nr;
 
 	*(uint32_t *)argument = 64;
-	for (nr = _IOC_NR(SIFIVE_TRACE_IOC_PAUSE) + 1; nr < 256; nr++)
+	for (nr = _IOC_NR(SIFIVE_TRACE_IOC_SWITCHES) + 1; nr < 256; nr++)
 		ASSERT_EQ(-ENOTTY, trace_ioctl(self->fd,
 					       _IOWR(SIFIVE_TRACE_IOC_TYPE, nr,
 						     struct sifive_trace_info),

@@ -100,6 +100,16 @@ struct sft_sampling {
 };
 
 /**
+ * struct sft_switches - records of context switches
+ * @set:	the SWITCHES request
+ * @on:		the capture runs and they are written
+ */
+struct sft_switches {
+	struct sifive_trace_switches set;
+	bool on;
+};
+
+/**
  * struct sft_following - sampling events under construction
  * @set:	what they sample
  * @flags:	flags that @set must have for the events to be used
@@ -119,6 +129,7 @@ struct sft_following {
 
 extern struct sft_counters sft_counters;
 extern struct sft_sampling sft_sampling;
+extern struct sft_switches sft_switches;
 
 /* firmware.c */
 bool sft_sbi_available(void);
@@ -235,5 +246,18 @@ void sft_sampling_release(void);
 void sft_sampling_clear(void);
 void sft_sampling_status(struct sifive_trace_status *status);
 void sft_sampling_exit(void);
+
+/* switches.c */
+int sft_switches_probe(struct sft_why *why);
+int sft_switches_set(const struct sifive_trace_switches *arg, struct sft_why *why);
+void sft_switches_own(void);
+void sft_switches_start(void);
+void sft_switches_stop(void);
+void sft_switches_cpu_offline(unsigned int cpu);
+void sft_switches_cpu_online(struct sft_encoder *e);
+void sft_switches_release(void);
+void sft_switches_clear(void);
+void sft_switches_status(struct sifive_trace_status *status);
+void sft_switches_exit(void);
 
 #endif /* SFT_COUNTERS_H */

@@ -288,7 +288,9 @@ int sft_capture_config(struct sifive_trace_config *config, struct sft_why *why)
 	int ret;
 
 	sft_capture_free();
+	sft_switches_release();
 	sft_sampling_clear();
+	sft_switches_clear();
 	sft.captures++;
 	cap->flags = config->flags;
 	if (cap->flags & SIFIVE_TRACE_CONFIG_DRAIN)
@@ -473,11 +475,13 @@ int sft_capture_start(bool rewind, struct sft_why *why)
 	for_each_encoder(e)
 		if (!ret && sft_route_has(e) && !e->ended)
 			ret = sft_encoder_start(e, why);
-	if (ret)
+	if (ret) {
 		sft_capture_stop(why);
-	else
-		sft_sampling_start();
-	return ret;
+		return ret;
+	}
+	sft_sampling_start();
+	sft_switches_start();
+	return 0;
 }
 
 static void finish_stores_here(void *unused)
@@ -508,6 +512,7 @@ int sft_capture_stop(struct sft_why *why)
 	if (!cap->running)
 		return 0;
 	sft_sampling_stop();
+	sft_switches_stop();
 	finish_stores();
 	sft_health_check();
 	for_each_encoder(e) {
@@ -558,6 +563,7 @@ void sft_capture_cpu_offline(unsigned int cpu, struct sft_why *why)
 	struct sft_encoder *e;
 
 	sft_sampling_cpu_offline(cpu);
+	sft_switches_cpu_offline(cpu);
 	sft_health_check();
 	for_each_encoder(e) {
 		if (!sft_route_has(e) || e->cpu != (int)cpu || e->ended)
@@ -608,6 +614,7 @@ void sft_capture_cpu_online(struct sft_encoder *e, struct sft_why *why)
 	}
 	e->ended = false;
 	sft_sampling_cpu_online(e);
+	sft_switches_cpu_online(e);
 	sft_threads_resume();
 }
 

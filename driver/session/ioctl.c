@@ -339,6 +339,39 @@ static int try_sampling(struct sft_file *file, void *arg, void __user *uarg,
 	return ret;
 }
 
+static int ioctl_switches(struct sft_file *file, void *arg, struct sft_why *why)
+{
+	const struct sifive_trace_switches *switches = arg;
+	int ret = may_sample(file, why);
+
+	if (ret)
+		return ret;
+	if (switches->flags & ~SIFIVE_TRACE_SWITCHES_ALL || switches->reserved)
+		return sft_fail(why, -EINVAL, "unknown flags %#x or reserved field %#x",
+				switches->flags, switches->reserved);
+	return sft_switches_set(switches, why);
+}
+
+/* Called without the system's lock, which the probe must not be registered with. */
+static int probe_switches(struct sft_file *file, void *arg, void __user *uarg,
+			  struct sft_why *why)
+{
+	const struct sifive_trace_switches *switches = arg;
+
+	int ret;
+
+	if (switches->channel == SIFIVE_TRACE_SWITCHES_OFF)
+		return 0;
+	ret = sft_switches_probe(why);
+	if (!ret)
+		return 0;
+	sft_lock();
+	if (sft.owner == file)
+		sft_switches_release();
+	sft_unlock();
+	return ret;
+}
+
 /* A rewind discards what was captured before a pause, too. */
 static int start(bool rewind, struct sft_why *why)
 {
@@ -361,8 +394,11 @@ static int ioctl_start(struct sft_file *file, void *arg, struct sft_why *why)
 		return ret;
 	if (run->flags & ~SIFIVE_TRACE_START_REWIND)
 		return sft_fail(why, -EINVAL, "unknown flags %#x", run->flags);
-	if (sft_sampling.set.flags & SIFIVE_TRACE_SAMPLING_ALL)
-		ret = need_perfmon("sampling whatever runs", why);
+	if (sft_sampling.set.flags & SIFIVE_TRACE_SAMPLING_ALL ||
+	    sft_switches.set.flags & SIFIVE_TRACE_SWITCHES_ALL)
+		ret = need_perfmon("recording whatever runs", why);
+	if (!ret && !sft_capture_on())
+		sft_switches_own();
 	return ret ?: start(run->flags & SIFIVE_TRACE_START_REWIND, why);
 }
 
@@ -448,6 +484,7 @@ static void report_contents(struct sifive_trace_status *status)
 		report_component(status, f);
 	status->counters_lost = sft_counters.lost;
 	sft_sampling_status(status);
+	sft_switches_status(status);
 	sft_mapping_waits(status);
 	sft_capture_pauses(status);
 }
@@ -607,6 +644,10 @@ static const struct call calls[] = {
 	[_IOC_NR(SIFIVE_TRACE_IOC_SAMPLING)] = {
 		.size = sizeof(struct sifive_trace_sampling), .write = true,
 		.handler = ioctl_sampling, .after = try_sampling,
+	},
+	[_IOC_NR(SIFIVE_TRACE_IOC_SWITCHES)] = {
+		.size = sizeof(struct sifive_trace_switches), .write = true,
+		.handler = ioctl_switches, .after = probe_switches,
 	},
 	[_IOC_NR(SIFIVE_TRACE_IOC_EVENT)] = {
 		.size = sizeof(struct sifive_trace_query), .write = true,

@@ -43,6 +43,7 @@ waiting:
 session:
 	sft_session_exit();
 	sft_threads_exit();
+	sft_switches_exit();
 	sft_sampling_exit();
 access:
 	sft_access_exit();
@@ -62,6 +63,7 @@ static void __exit sft_exit(void)
 	sft_drain_exit();
 	sft_session_exit();
 	sft_threads_exit();
+	sft_switches_exit();
 	sft_sampling_exit();
 	sft_access_exit();
 	sft_mapping_exit();

@@ -60,6 +60,7 @@ void sft_session_release(void)
 		return;
 	sft_mapping_release();
 	sft_counters_release();
+	sft_switches_release();
 	sft_access_release();
 	sft_capture_release();
 	sft_hw.capture.watched = false;

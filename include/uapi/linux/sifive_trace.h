@@ -11,6 +11,7 @@
  *	COUNTERS		take counters; the calling thread may read them
  *	THREAD			let another thread of the process read them
  *	SAMPLING		have the kernel write records on a timer or an event
+ *	SWITCHES		have the kernel record context switches
  *	EVENT			query which counters can count an event
  *	mmap()			map an encoder's stimulus page, the thread slots, or the
  *				losses page
@@ -43,8 +44,8 @@
  * POLLERR, and STATUS, SINK and ENCODER hide what depends on the captured data.
  *
  * A call that controls hardware or counters checks the caller, not the program that opened
- * the descriptor: CONFIG, COUNTERS, SAMPLING, EVENT and mmap() need CAP_PERFMON or
- * CAP_SYS_ADMIN. START, STOP and THREAD need it too, except in the process that called
+ * the descriptor: CONFIG, COUNTERS, SAMPLING, SWITCHES, EVENT and mmap() need
+ * CAP_PERFMON or CAP_SYS_ADMIN. START, STOP and THREAD need it too, except in the process that called
  * CONFIG, which may have dropped its privileges since.
  *
  * Every structure begins with its size as the caller knows it. A shorter structure is
@@ -446,6 +447,41 @@ struct sifive_trace_sampling {
 #define SIFIVE_TRACE_SAMPLING_EXEC	(1u << 2)
 
 /**
+ * struct sifive_trace_switches - records of context switches
+ * @size:	in: sizeof(struct sifive_trace_switches)
+ * @flags:	in: SIFIVE_TRACE_SWITCHES_*
+ * @channel:	in: stimulus register for these records, one of CONFIG's; use it for
+ *		nothing else. SIFIVE_TRACE_SWITCHES_OFF: none
+ * @reserved:	in: 0
+ *
+ * SIFIVE_TRACE_IOC_SWITCHES. Needs a CONFIG by the same session, and CAP_PERFMON or
+ * CAP_SYS_ADMIN. Replaces the previous setting, which stays after an error; CONFIG clears
+ * it. From START to STOP the kernel writes a record to the encoder of a hart when a thread
+ * of the process that called START begins or ceases to run there: SIFIVE_TRACE_SWITCH_*, and
+ * the thread's id in that process's pid namespace. START, the end of a pause, and a CPU that
+ * comes online write SIFIVE_TRACE_SWITCH_BEGIN and the thread that runs. Records that find
+ * no room are lost, which STATUS counts; SIFIVE_TRACE_SWITCH_BEGIN precedes the next one.
+ *
+ * EINVAL: channel not in CONFIG. EPERM: capability missing. EOPNOTSUPP: the kernel has no
+ * tracepoint sched_switch. EBUSY: the capture is running. ENXIO: no CONFIG on this
+ * descriptor.
+ */
+struct sifive_trace_switches {
+	__u32	size;
+	__u32	flags;
+	__u32	channel;
+	__u32	reserved;
+};
+
+#define SIFIVE_TRACE_SWITCHES_OFF	(~0u)
+
+/*
+ * Record the threads of all processes, with ids of the caller's pid namespace, 0 if they have
+ * none there. START then needs CAP_PERFMON or CAP_SYS_ADMIN too (EPERM).
+ */
+#define SIFIVE_TRACE_SWITCHES_ALL	(1u << 0)
+
+/**
  * struct sifive_trace_query - which counters can count an event
  * @size:	in: sizeof(struct sifive_trace_query)
  * @flags:	in: 0
@@ -508,6 +544,8 @@ struct sifive_trace_query {
  *		wait are not included
  * @pauses:	out: how often PAUSE has paused the capture since CONFIG
  * @paused:	out: for how long, in nanoseconds, up to now if it is paused
+ * @switches:	out: records that SWITCHES has written since CONFIG
+ * @switches_lost: out: records that it could not write since CONFIG
  *
  * SIFIVE_TRACE_IOC_STATUS. Needs no privilege. Registers: teControl, tfControl, tsControl,
  * itcTraceEnable and the sink registers, which are compared with what was programmed. On
@@ -539,6 +577,8 @@ struct sifive_trace_status {
 	__u64	waited;
 	__u64	pauses;
 	__u64	paused;
+	__u64	switches;
+	__u64	switches_lost;
 };
 
 /* A session has the hardware. */
@@ -739,5 +779,7 @@ struct sifive_trace_losses {
 	_IOWR(SIFIVE_TRACE_IOC_TYPE, 0x0c, struct sifive_trace_losses)
 #define SIFIVE_TRACE_IOC_PAUSE \
 	_IOWR(SIFIVE_TRACE_IOC_TYPE, 0x0d, struct sifive_trace_run)
+#define SIFIVE_TRACE_IOC_SWITCHES \
+	_IOWR(SIFIVE_TRACE_IOC_TYPE, 0x0e, struct sifive_trace_switches)
 
 #endif /* _UAPI_LINUX_SIFIVE_TRACE_H */

@@ -22,6 +22,19 @@
 #define SIFIVE_TRACE_RECORD_OWNED	0x4
 #define SIFIVE_TRACE_RECORD_GOES_ON	0x8
 
+/*
+ * Records of context switches: 8 bits of kind, then 32 bits of thread id; BEGIN has no
+ * thread.
+ */
+#define SIFIVE_TRACE_SWITCH_BEGIN		0x00	/* what ran before is unknown */
+#define SIFIVE_TRACE_SWITCH_IN			0x01
+#define SIFIVE_TRACE_SWITCH_END			0x10	/* runs on; the recording ends */
+#define SIFIVE_TRACE_SWITCH_PREEMPTED		0x11	/* could run on */
+#define SIFIVE_TRACE_SWITCH_SLEEPS		0x12
+#define SIFIVE_TRACE_SWITCH_UNINTERRUPTIBLE	0x13
+#define SIFIVE_TRACE_SWITCH_STOPPED		0x14	/* by a signal or a debugger */
+#define SIFIVE_TRACE_SWITCH_EXITED		0x15
+
 /* Types of a counter's event, as SBI PMU has them. */
 #define SIFIVE_TRACE_EVENT_GENERAL	0
 #define SIFIVE_TRACE_EVENT_CACHE	1

@@ -1,0 +1,445 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Proves that SWITCHES records when each thread of a process begins and ceases to run on a
+ * hart, and why, and nothing of other processes.
+ */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "kselftest_harness.h"
+#include "trace_more.h"
+
+#define CHANNEL		7
+#define BUFFER		(1 << 20)
+
+/* How often a thread leaves the CPU on its own. */
+#define TURNS		50
+
+/* Kinds of records are below this. */
+#define KINDS		0x20
+
+/**
+ * struct found - the records of a capture
+ * @total:	records with a thread
+ * @begins:	marks
+ * @kind:	how many of each kind
+ * @bad:	those that do not follow from the one before
+ * @overlaps:	threads that run while another one does
+ * @foreign:	of threads that are not in @threads
+ * @threads:	their ids
+ * @count:	of @threads
+ * @ran:	for how long each ran, in ticks
+ * @first, @last: time of its first and last record
+ * @off:	for how long it did not run in between
+ */
+struct found {
+	unsigned int total, begins, kind[KINDS], bad, overlaps, foreign;
+	pid_t threads[4];
+	unsigned int count;
+	uint64_t ran[4], off[4], first[4], last[4];
+};
+
+FIXTURE(switches) {
+	struct trace_session s;
+	struct sifive_trace_switches switches;
+	struct sifive_trace_status status;
+	struct found found;
+};
+
+FIXTURE_SETUP(switches)
+{
+	ASSERT_EQ(0, trace_session_open(&self->s, 0));
+	if (!trace_has_sink(&self->s, SIFIVE_TRACE_SINK_SBA))
+		SKIP(return, "this board has no SBA sink");
+	ASSERT_EQ(0, trace_session_config(&self->s, SIFIVE_TRACE_SINK_SBA, BUFFER, 0));
+	ASSERT_EQ(0, trace_pin(self->s.encoder.cpu));
+	self->switches = TRACE_ARG(sifive_trace_switches);
+	self->switches.channel = trace_register(&self->s.encoder, CHANNEL);
+	self->found.threads[0] = gettid();
+	self->found.count = 1;
+}
+
+FIXTURE_TEARDOWN(switches)
+{
+	trace_session_close(&self->s);
+}
+
+static int set(struct _test_data_switches *self)
+{
+	return trace_ioctl(self->s.fd, SIFIVE_TRACE_IOC_SWITCHES, &self->switches);
+}
+
+static int start(struct _test_data_switches *self)
+{
+	return set(self) ?: trace_start(self->s.fd, 0);
+}
+
+static int number_of(const struct found *found, pid_t thread)
+{
+	unsigned int i;
+
+	for (i = 0; i < found->count; i++)
+		if (found->threads[i] == thread)
+			return i;
+	return -1;
+}
+
+static void account(struct found *found, int i, uint8_t kind, uint64_t time)
+{
+	if (i < 0) {
+		found->foreign++;
+		return;
+	}
+	if (!found->first[i])
+		found->first[i] = time;
+	else if (kind == SIFIVE_TRACE_SWITCH_IN)
+		found->off[i] += time - found->last[i];
+	else
+		found->ran[i] += time - found->last[i];
+	found->last[i] = time;
+}
+
+/* One record; @running is the thread that ran before it, 0 = none. */
+static void look(struct found *found, uint8_t kind, pid_t thread, uint64_t time, pid_t *running)
+{
+	found->total++;
+	found->kind[kind]++;
+	if (kind == SIFIVE_TRACE_SWITCH_IN) {
+		found->overlaps += *running != 0;
+		*running = thread;
+	} else {
+		found->bad += *running != thread;
+		*running = 0;
+	}
+	account(found, number_of(found, thread), kind, time);
+}
+
+/* Stop, and read the records; everything else on the channel is bad. */
+static int collect(struct _test_data_switches *self)
+{
+	struct trace_stream stream = {};
+	struct found *found = &self->found;
+	pid_t running = 0;
+	int kind = -1;
+	size_t i;
+
+	if (trace_stop(self->s.fd) || trace_status(self->s.fd, &self->status) ||
+	    trace_collect(self->s.fd, self->s.encoder.src_bits, &stream))
+		return -1;
+	for (i = 0; i < stream.count; i++) {
+		const struct trace_message *m = &stream.message[i];
+
+		if (m->tcode != TRACE_TCODE_DATA)
+			continue;
+		if (kind < 0 && m->tag == trace_tag(CHANNEL, 1) &&
+		    m->value == SIFIVE_TRACE_SWITCH_BEGIN) {
+			found->begins++;
+			running = 0;
+		} else if (kind < 0 && m->tag == trace_tag(CHANNEL, 1) && m->value < KINDS) {
+			kind = m->value;
+		} else if (kind >= 0 && m->tag == trace_tag(CHANNEL, 4)) {
+			look(found, kind, m->value, m->time, &running);
+			kind = -1;
+		} else if (m->tag / 4 == CHANNEL) {
+			found->bad++;
+		}
+	}
+	free(stream.message);
+	return kind < 0 ? 0 : -1;
+}
+
+static void check(struct __test_metadata *_metadata, struct _test_data_switches *self)
+{
+	const struct found *found = &self->found;
+	unsigned int i;
+
+	ASSERT_EQ(0, collect(self));
+	EXPECT_EQ(0, found->bad);
+	EXPECT_EQ(0, found->overlaps);
+	EXPECT_EQ(found->total, self->status.switches);
+	EXPECT_EQ(0, self->status.switches_lost);
+	for (i = 0; i < found->count; i++)
+		EXPECT_EQ(found->last[i] - found->first[i], found->ran[i] + found->off[i]);
+}
+
+/* A thread that answers each byte. */
+struct answer {
+	pthread_t thread;
+	int to[2], from[2];
+	pid_t id;
+};
+
+static void *answer_all(void *arg)
+{
+	struct answer *a = arg;
+	char c;
+
+	a->id = gettid();
+	while (read(a->to[0], &c, 1) == 1 && write(a->from[1], &c, 1) == 1)
+		;
+	return NULL;
+}
+
+/* Leave the CPU to another thread again and again: neither goes on without the other. */
+static int take_turns(pid_t *other)
+{
+	struct answer a;
+	unsigned int i;
+	char c = 0;
+
+	if (pipe(a.to) || pipe(a.from) || pthread_create(&a.thread, NULL, answer_all, &a))
+		return -1;
+	for (i = 0; i < TURNS; i++)
+		if (write(a.to[1], &c, 1) != 1 || read(a.from[0], &c, 1) != 1)
+			return -1;
+	close(a.to[1]);
+	pthread_join(a.thread, NULL);
+	close(a.to[0]);
+	close(a.from[0]);
+	close(a.from[1]);
+	*other = a.id;
+	return 0;
+}
+
+TEST_F(switches, each_time_that_a_thread_waits_is_recorded)
+{
+	const unsigned int *kind = self->found.kind;
+	struct rusage before, after;
+
+	ASSERT_EQ(0, start(self));
+	getrusage(RUSAGE_THREAD, &before);
+	ASSERT_EQ(0, take_turns(&self->found.threads[1]));
+	getrusage(RUSAGE_THREAD, &after);
+	self->found.count = 2;
+	check(_metadata, self);
+	/* A thread can be preempted on its way to sleep. */
+	EXPECT_LE(TURNS, kind[SIFIVE_TRACE_SWITCH_SLEEPS] +
+			 kind[SIFIVE_TRACE_SWITCH_PREEMPTED]);
+	EXPECT_LT(0, kind[SIFIVE_TRACE_SWITCH_SLEEPS]);
+	EXPECT_LE(after.ru_nvcsw - before.ru_nvcsw, kind[SIFIVE_TRACE_SWITCH_SLEEPS] +
+						    kind[SIFIVE_TRACE_SWITCH_UNINTERRUPTIBLE]);
+	EXPECT_LE(after.ru_nivcsw - before.ru_nivcsw, kind[SIFIVE_TRACE_SWITCH_PREEMPTED]);
+	EXPECT_LT(TURNS, kind[SIFIVE_TRACE_SWITCH_IN]);
+	/* STOP was called by the thread itself. */
+	EXPECT_EQ(1, self->found.kind[SIFIVE_TRACE_SWITCH_END]);
+	EXPECT_EQ(1, self->found.begins);
+	EXPECT_EQ(0, self->found.foreign);
+	EXPECT_LT(0, self->found.off[0]);
+	EXPECT_LT(0, self->found.ran[0]);
+}
+
+static void *yield(void *arg)
+{
+	unsigned int i;
+
+	*(pid_t *)arg = gettid();
+	for (i = 0; i < TURNS; i++)
+		sched_yield();
+	return NULL;
+}
+
+TEST_F(switches, threads_that_share_a_cpu_take_turns)
+{
+	pthread_t thread[2];
+	unsigned int i;
+
+	ASSERT_EQ(0, start(self));
+	for (i = 0; i < 2; i++)
+		ASSERT_EQ(0, pthread_create(&thread[i], NULL, yield, &self->found.threads[i + 1]));
+	for (i = 0; i < 2; i++)
+		ASSERT_EQ(0, pthread_join(thread[i], NULL));
+	self->found.count = 3;
+	check(_metadata, self);
+	EXPECT_EQ(0, self->found.foreign);
+	EXPECT_LT(TURNS, self->found.kind[SIFIVE_TRACE_SWITCH_PREEMPTED]);
+	/* The second one may still be on its way. */
+	EXPECT_LE(1, self->found.kind[SIFIVE_TRACE_SWITCH_EXITED]);
+}
+
+static void spawn(void)
+{
+	pid_t child = vfork();
+
+	if (!child) {
+		usleep(1000);
+		_exit(0);
+	}
+	trace_wait(child);
+}
+
+TEST_F(switches, a_parent_in_vfork_is_uninterruptible)
+{
+	unsigned int i;
+
+	ASSERT_EQ(0, start(self));
+	/* A child may be done before its parent waits. */
+	for (i = 0; i < TURNS; i++)
+		spawn();
+	check(_metadata, self);
+	EXPECT_LE(1, self->found.kind[SIFIVE_TRACE_SWITCH_UNINTERRUPTIBLE]);
+}
+
+TEST_F(switches, a_stopped_process_is_recorded_as_stopped)
+{
+	int status;
+	pid_t child;
+
+	child = fork();
+	if (!child) {
+		self->found.threads[0] = gettid();
+		if (start(self))
+			_exit(1);
+		raise(SIGSTOP);
+		_exit(collect(self) ? 2 : self->found.kind[SIFIVE_TRACE_SWITCH_STOPPED] != 1 ?
+		      3 : self->found.foreign ? 4 : 0);
+	}
+	ASSERT_EQ(child, waitpid(child, &status, WUNTRACED));
+	ASSERT_TRUE(WIFSTOPPED(status));
+	ASSERT_EQ(0, kill(child, SIGCONT));
+	EXPECT_EQ(0, trace_wait(child));
+}
+
+TEST_F(switches, other_processes_are_recorded_only_on_request)
+{
+	unsigned int all;
+	pid_t child;
+
+	for (all = 0; all < 2; all++) {
+		memset(&self->found, 0, sizeof(self->found));
+		self->found.count = 1;
+		self->found.threads[0] = gettid();
+		self->switches.flags = all ? SIFIVE_TRACE_SWITCHES_ALL : 0;
+		ASSERT_EQ(0, set(self));
+		ASSERT_EQ(0, trace_start(self->s.fd, SIFIVE_TRACE_START_REWIND));
+		child = fork();
+		if (!child) {
+			usleep(1000);
+			_exit(0);
+		}
+		ASSERT_EQ(0, trace_wait(child));
+		ASSERT_EQ(0, collect(self));
+		EXPECT_EQ(0, self->found.bad);
+		EXPECT_EQ(0, self->found.overlaps);
+		EXPECT_EQ(all, self->found.foreign != 0);
+		EXPECT_EQ(all, self->found.kind[SIFIVE_TRACE_SWITCH_EXITED] != 0);
+	}
+}
+
+TEST_F(switches, a_pause_begins_anew)
+{
+	struct sifive_trace_run run = TRACE_ARG(sifive_trace_run);
+
+	ASSERT_EQ(0, start(self));
+	usleep(1000);
+	ASSERT_EQ(0, trace_ioctl(self->s.fd, SIFIVE_TRACE_IOC_PAUSE, &run));
+	usleep(1000);
+	run.flags = SIFIVE_TRACE_PAUSE_END;
+	ASSERT_EQ(0, trace_ioctl(self->s.fd, SIFIVE_TRACE_IOC_PAUSE, &run));
+	usleep(1000);
+	check(_metadata, self);
+	EXPECT_EQ(2, self->found.begins);
+	EXPECT_EQ(2, self->found.kind[SIFIVE_TRACE_SWITCH_END]);
+}
+
+TEST_F(switches, records_without_room_are_counted)
+{
+	pid_t other;
+	unsigned int i;
+
+	ASSERT_EQ(0, trace_session_config(&self->s, SIFIVE_TRACE_SINK_SBA, 4096, 0));
+	ASSERT_EQ(0, start(self));
+	for (i = 0; !(trace_flags(self->s.fd) & SIFIVE_TRACE_STATUS_FULL); i++)
+		trace_store(self->s.page, self->s.reg, i, 4);
+	ASSERT_EQ(0, take_turns(&other));
+	ASSERT_EQ(0, trace_stop(self->s.fd));
+	ASSERT_EQ(0, trace_status(self->s.fd, &self->status));
+	EXPECT_LE(2 * TURNS, self->status.switches_lost);
+	EXPECT_GT(TURNS, self->status.switches);
+}
+
+TEST_F(switches, a_cpu_that_comes_online_begins_with_its_thread)
+{
+	char path[64];
+
+	trace_session_close(&self->s);
+	if (trace_session_open(&self->s, 1)) {
+		ASSERT_EQ(0, trace_session_open(&self->s, 0));
+		SKIP(return, "this board has one encoder");
+	}
+	ASSERT_EQ(0, trace_session_config(&self->s, SIFIVE_TRACE_SINK_SBA, BUFFER, 0));
+	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/online", self->s.encoder.cpu);
+	if (access(path, W_OK))
+		SKIP(return, "this CPU cannot go offline");
+	self->switches.channel = trace_register(&self->s.encoder, CHANNEL);
+	ASSERT_EQ(0, trace_pin(self->s.encoder.cpu));
+	ASSERT_EQ(0, start(self));
+	usleep(1000);
+	/* The thread moves to another CPU. */
+	ASSERT_LE(0, trace_file_write(path, "0"));
+	ASSERT_LE(0, trace_file_write(path, "1"));
+	ASSERT_EQ(0, trace_pin(self->s.encoder.cpu));
+	usleep(1000);
+	ASSERT_EQ(0, collect(self));
+	EXPECT_EQ(0, self->found.bad);
+	EXPECT_EQ(0, self->found.overlaps);
+	EXPECT_EQ(2, self->found.begins);
+	EXPECT_EQ(0, self->status.switches_lost);
+}
+
+TEST_F(switches, config_clears_the_setting)
+{
+	ASSERT_EQ(0, set(self));
+	ASSERT_EQ(0, trace_session_config(&self->s, SIFIVE_TRACE_SINK_SBA, BUFFER, 0));
+	ASSERT_EQ(0, trace_start(self->s.fd, 0));
+	usleep(1000);
+	ASSERT_EQ(0, collect(self));
+	EXPECT_EQ(0, self->found.total);
+	EXPECT_EQ(0, self->found.begins);
+}
+
+TEST_F(switches, off_turns_them_off)
+{
+	ASSERT_EQ(0, set(self));
+	self->switches.channel = SIFIVE_TRACE_SWITCHES_OFF;
+	ASSERT_EQ(0, start(self));
+	usleep(1000);
+	ASSERT_EQ(0, collect(self));
+	EXPECT_EQ(0, self->found.total);
+}
+
+TEST_F(switches, what_is_wrong_is_refused)
+{
+	const struct sifive_trace_switches good = self->switches;
+	pid_t child;
+
+	self->switches.channel = 32;
+	EXPECT_EQ(-EINVAL, set(self));
+	EXPECT_NE(NULL, strstr(trace_message(self->s.fd), "channel 32"));
+	self->switches = good;
+	self->switches.flags = 2;
+	EXPECT_EQ(-EINVAL, set(self));
+	self->switches = good;
+	self->switches.reserved = 1;
+	EXPECT_EQ(-EINVAL, set(self));
+	self->switches = good;
+	child = fork();
+	if (!child)
+		_exit(trace_keep_caps(0) ? 99 : -set(self));
+	EXPECT_EQ(EPERM, trace_wait(child));
+	ASSERT_EQ(0, start(self));
+	EXPECT_EQ(-EBUSY, set(self));
+	/* All threads of the machine are not for everyone. */
+	ASSERT_EQ(0, trace_stop(self->s.fd));
+	self->switches.flags = SIFIVE_TRACE_SWITCHES_ALL;
+	ASSERT_EQ(0, set(self));
+	ASSERT_EQ(0, trace_keep_caps(0));
+	EXPECT_EQ(-EPERM, trace_start(self->s.fd, 0));
+}
+
+TRACE_HARNESS_MAIN
