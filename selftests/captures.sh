@@ -481,7 +481,7 @@ for piece in "$out"/rotate-stops.rtd.*[0-9]; do
 	python3 -c 'import json, sys; print(int(json.load(open(sys.argv[1]))["coverage"]["gaps"] > 0))' "$piece.meta"
 done >"$out/rotate-stops.gaps"
 paste -sd '' "$out/rotate-stops.gaps" | grep -qE '^(00)+(10|01|11)' && [ "$(all_calls rotate-stops | sed -n 's/^work //p')" -ge $((20 * 511)) ]
-result $? "--rotate: a loss is told where it happened, and not before"
+result $? "--rotate: a loss is reported where it happened, and not before"
 [ "$(pieces rotate-time)" -ge 3 ]
 result $? "--rotate TIME: there are pieces"
 selftests/format/pieces.py "$build/sifive-trace" "$out/rotate-time.rtd"

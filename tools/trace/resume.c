@@ -61,10 +61,10 @@ static int resume_stream(struct perfrec *perfrec, const struct meta_stream *stre
 	/* A store that fits nothing. */
 	if (!error && stream->lost)
 		error = perfrec_push(perfrec, &(struct store){
-			.src = store.src, .channel = store.channel, .offset = RESUME_TOLD,
+			.src = store.src, .channel = store.channel, .offset = RESUME_BEFORE,
 		});
 	if (!error)
-		error = push_all(perfrec, stream->record, &store, RESUME_TOLD);
+		error = push_all(perfrec, stream->record, &store, RESUME_BEFORE);
 	return error ? error : push_all(perfrec, stream->begun, &store, 0);
 }
 

@@ -12,14 +12,14 @@
 #include "meta.h"
 
 /* Where records begin that the piece before has. */
-#define RESUME_TOLD	UINT64_MAX
+#define RESUME_BEFORE	UINT64_MAX
 
 /** resume_clocks() - set the clocks; returns whether there is one */
 bool resume_clocks(struct nexus *nexus, const struct meta *meta);
 
 /**
  * resume_streams() - give the record decoder what the streams go on from
- * @perfrec:	new decoder; records and losses that begin at RESUME_TOLD are not for its
+ * @perfrec:	new decoder; records and losses that begin at RESUME_BEFORE are not for its
  *		consumer
  * @meta:	the piece's side-car file
  * @channels:	bit n: streams of channel n

@@ -182,7 +182,7 @@ static void on_lost(void *context, const struct perfrec_loss *loss)
 	bool *begun = &trace->begun[loss->channel][loss->src];
 
 	/* The next piece has what this one's end has cut. */
-	if (loss->offset == RESUME_TOLD ||
+	if (loss->offset == RESUME_BEFORE ||
 	    (trace->meta->continued && loss->reason == PERFREC_TRUNCATED))
 		return;
 	/* A ring begins within records. */
