@@ -623,6 +623,33 @@ TEST_F(hotplug, sampling_goes_on_of_cpus)
 	sampling_goes_on(_metadata, self, SIFIVE_TRACE_SAMPLING_ALL);
 }
 
+/* While the capture is paused, perf loses the events of a CPU all the same. */
+TEST_F(hotplug, sampling_goes_on_after_a_pause_of_the_capture)
+{
+	struct sifive_trace_sampling sampling = TRACE_ARG(sifive_trace_sampling);
+	const int leaver = self->each[self->leaver].encoder.cpu;
+	uint32_t mask;
+
+	if (!has_sink(self, SIFIVE_TRACE_SINK_SBA))
+		SKIP(return, "this board has no SBA sink");
+	/* Per-thread counts need events of each CPU, too. */
+	take_counters(self, SIFIVE_TRACE_COUNTERS_PER_THREAD, &mask);
+	sampling.channel = self->each[self->leaver].reg;
+	sampling.interval = 1000000;
+	sampling.flags = SIFIVE_TRACE_SAMPLING_ALL;
+	ASSERT_EQ(0, trace_ioctl(self->fd, SIFIVE_TRACE_IOC_SAMPLING, &sampling));
+	ASSERT_EQ(0, trace_start(self->fd, 0));
+	ASSERT_EQ(0, trace_pin(leaver));
+	EXPECT_TRUE(trace_samples(self->fd));
+	ASSERT_EQ(0, trace_pin(0));
+	ASSERT_EQ(0, trace_pause(self->fd));
+	ASSERT_EQ(0, set_online(self, false));
+	ASSERT_EQ(0, set_online(self, true));
+	ASSERT_EQ(0, trace_unpause(self->fd));
+	ASSERT_EQ(0, trace_pin(leaver));
+	EXPECT_TRUE(trace_samples(self->fd));
+}
+
 /* ---- with racing threads ------------------------------------------------- */
 
 static double race_end;

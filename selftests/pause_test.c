@@ -6,13 +6,16 @@
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "kselftest_harness.h"
+#include "trace_count.h"
 #include "trace_more.h"
+#include "trace_records.h"
 
 #define BUFFER	65536
 
@@ -42,13 +45,6 @@ FIXTURE_TEARDOWN(pause)
 	free(self->stream.message);
 }
 
-static int pause_call(int fd, uint32_t flags)
-{
-	struct sifive_trace_run run = { .size = sizeof(run), .flags = flags };
-
-	return trace_ioctl(fd, SIFIVE_TRACE_IOC_PAUSE, &run);
-}
-
 static void store_part(struct trace_session *s, uint32_t from)
 {
 	uint32_t i;
@@ -69,9 +65,9 @@ static void record(struct __test_metadata *_metadata, struct _test_data_pause *s
 	ASSERT_EQ(0, trace_start(self->s.fd, 0));
 	store_part(&self->s, BEFORE);
 	for (i = 0; i < times; i++) {
-		ASSERT_EQ(0, pause_call(other, 0));
+		ASSERT_EQ(0, trace_pause(other));
 		store_part(&self->s, MEANWHILE);
-		ASSERT_EQ(0, pause_call(other, SIFIVE_TRACE_PAUSE_END));
+		ASSERT_EQ(0, trace_unpause(other));
 	}
 	store_part(&self->s, AFTER);
 	ASSERT_EQ(0, trace_stop(self->s.fd));
@@ -142,8 +138,8 @@ TEST_F(pause, a_ring_is_paused_at_each_position)
 	for (round = 0; round < 500; round++) {
 		for (i = 0; i < 7; i++)
 			trace_store(self->s.page, self->s.reg, round * 7 + i, 4);
-		ASSERT_EQ(0, pause_call(self->s.fd, 0));
-		ASSERT_EQ(0, pause_call(self->s.fd, SIFIVE_TRACE_PAUSE_END));
+		ASSERT_EQ(0, trace_pause(self->s.fd));
+		ASSERT_EQ(0, trace_unpause(self->s.fd));
 	}
 	ASSERT_EQ(0, trace_stop(self->s.fd));
 	ASSERT_EQ(0, trace_collect(self->s.fd, self->s.encoder.src_bits, &self->stream));
@@ -162,7 +158,7 @@ TEST_F(pause, a_drained_capture_does_not_end)
 					  SIFIVE_TRACE_CONFIG_DRAIN));
 	ASSERT_EQ(0, trace_start(self->s.fd, 0));
 	store_part(&self->s, BEFORE);
-	ASSERT_EQ(0, pause_call(self->s.fd, 0));
+	ASSERT_EQ(0, trace_pause(self->s.fd));
 	ASSERT_EQ(0, trace_status(self->s.fd, &self->status));
 	EXPECT_NE(0, self->status.flags & SIFIVE_TRACE_STATUS_RUNNING);
 	EXPECT_NE(0, self->status.flags & SIFIVE_TRACE_STATUS_PAUSED);
@@ -178,7 +174,7 @@ TEST_F(pause, a_drained_capture_does_not_end)
 	EXPECT_EQ(0, read(self->s.fd, bytes, sizeof(bytes)));
 	EXPECT_EQ(0, trace_flags(self->s.fd) & (SIFIVE_TRACE_STATUS_RUNNING |
 						SIFIVE_TRACE_STATUS_PAUSED));
-	EXPECT_EQ(0, pause_call(self->s.fd, SIFIVE_TRACE_PAUSE_END));
+	EXPECT_EQ(0, trace_unpause(self->s.fd));
 	EXPECT_EQ(0, trace_flags(self->s.fd) & SIFIVE_TRACE_STATUS_RUNNING);
 }
 
@@ -207,7 +203,7 @@ TEST_F(pause, a_waiting_reader_is_told_of_a_stop_meanwhile)
 					  SIFIVE_TRACE_CONFIG_DRAIN));
 	ASSERT_EQ(0, trace_start(self->s.fd, 0));
 	store_part(&self->s, BEFORE);
-	ASSERT_EQ(0, pause_call(self->s.fd, 0));
+	ASSERT_EQ(0, trace_pause(self->s.fd));
 	ASSERT_EQ(0, pthread_create(&thread, NULL, stop_later, &self->s));
 	/* It waits for ever if nobody tells it. */
 	alarm(60);
@@ -227,7 +223,7 @@ TEST_F(pause, a_buffer_that_is_paused_is_not_at_its_end)
 	p.fd = self->s.fd;
 	ASSERT_EQ(0, trace_start(self->s.fd, 0));
 	EXPECT_EQ(0, poll(&p, 1, 0));
-	ASSERT_EQ(0, pause_call(self->s.fd, 0));
+	ASSERT_EQ(0, trace_pause(self->s.fd));
 	EXPECT_EQ(0, poll(&p, 1, 0));
 	ASSERT_EQ(0, trace_stop(self->s.fd));
 	EXPECT_EQ(1, poll(&p, 1, 0));
@@ -245,9 +241,9 @@ TEST_F(pause, a_reader_of_a_ring_gets_one_state_of_it)
 	ASSERT_EQ(0, trace_start(self->s.fd, 0));
 	for (i = 0; i < 3000; i++)
 		trace_store(self->s.page, self->s.reg, i, 4);
-	ASSERT_EQ(0, pause_call(self->s.fd, 0));
+	ASSERT_EQ(0, trace_pause(self->s.fd));
 	ASSERT_EQ(size, read(self->s.fd, bytes, size));
-	ASSERT_EQ(0, pause_call(self->s.fd, SIFIVE_TRACE_PAUSE_END));
+	ASSERT_EQ(0, trace_unpause(self->s.fd));
 	for (; i < 3333; i++)
 		trace_store(self->s.page, self->s.reg, i, 4);
 	while ((got = read(self->s.fd, bytes + size, sizeof(bytes) - size)) > 0)
@@ -270,9 +266,9 @@ TEST_F(pause, an_encoder_that_was_reset_meanwhile_goes_on)
 	ASSERT_EQ(0, trace_session_config(&self->s, SIFIVE_TRACE_SINK_SBA, BUFFER, 0));
 	ASSERT_EQ(0, trace_start(self->s.fd, 0));
 	store_part(&self->s, BEFORE);
-	ASSERT_EQ(0, pause_call(self->s.fd, 0));
+	ASSERT_EQ(0, trace_pause(self->s.fd));
 	reset_encoder(&self->s);
-	EXPECT_EQ(0, pause_call(self->s.fd, SIFIVE_TRACE_PAUSE_END)) {
+	EXPECT_EQ(0, trace_unpause(self->s.fd)) {
 		TH_LOG("%s", trace_message(self->s.fd));
 	}
 	store_part(&self->s, AFTER);
@@ -286,7 +282,7 @@ TEST_F(pause, start_ends_it_and_a_rewind_discards_what_was_before)
 	ASSERT_EQ(0, trace_session_config(&self->s, SIFIVE_TRACE_SINK_SBA, BUFFER, 0));
 	ASSERT_EQ(0, trace_start(self->s.fd, 0));
 	store_part(&self->s, BEFORE);
-	ASSERT_EQ(0, pause_call(self->s.fd, 0));
+	ASSERT_EQ(0, trace_pause(self->s.fd));
 	ASSERT_EQ(0, trace_start(self->s.fd, 0));
 	EXPECT_EQ(0, trace_flags(self->s.fd) & SIFIVE_TRACE_STATUS_PAUSED);
 	store_part(&self->s, AFTER);
@@ -294,7 +290,7 @@ TEST_F(pause, start_ends_it_and_a_rewind_discards_what_was_before)
 	ASSERT_EQ(0, trace_collect(self->s.fd, self->s.encoder.src_bits, &self->stream));
 	check(_metadata, &self->stream, 1);
 	ASSERT_EQ(0, trace_start(self->s.fd, 0));
-	ASSERT_EQ(0, pause_call(self->s.fd, 0));
+	ASSERT_EQ(0, trace_pause(self->s.fd));
 	ASSERT_EQ(0, trace_start(self->s.fd, SIFIVE_TRACE_START_REWIND));
 	store_part(&self->s, AFTER);
 	ASSERT_EQ(0, trace_stop(self->s.fd));
@@ -305,25 +301,26 @@ TEST_F(pause, start_ends_it_and_a_rewind_discards_what_was_before)
 
 TEST_F(pause, what_cannot_be_paused_is_refused)
 {
+	struct sifive_trace_run unknown = { .size = sizeof(unknown), .flags = 2 };
 	uint32_t i;
 
-	EXPECT_EQ(-ENXIO, pause_call(self->s.fd, 0));
+	EXPECT_EQ(-ENXIO, trace_pause(self->s.fd));
 	ASSERT_EQ(0, trace_session_config(&self->s, SIFIVE_TRACE_SINK_SBA, 4096, 0));
-	EXPECT_EQ(-ENXIO, pause_call(self->s.fd, 0));
-	EXPECT_EQ(-EINVAL, pause_call(self->s.fd, 2));
+	EXPECT_EQ(-ENXIO, trace_pause(self->s.fd));
+	EXPECT_EQ(-EINVAL, trace_ioctl(self->s.fd, SIFIVE_TRACE_IOC_PAUSE, &unknown));
 	ASSERT_EQ(0, trace_start(self->s.fd, 0));
 	/* A buffer that is full has no room for what must follow a pause. */
 	for (i = 0; !(trace_flags(self->s.fd) & SIFIVE_TRACE_STATUS_FULL); i++)
 		trace_store(self->s.page, self->s.reg, i, 4);
-	EXPECT_EQ(0, pause_call(self->s.fd, 0));
-	EXPECT_EQ(-ENOSPC, pause_call(self->s.fd, SIFIVE_TRACE_PAUSE_END));
+	EXPECT_EQ(0, trace_pause(self->s.fd));
+	EXPECT_EQ(-ENOSPC, trace_unpause(self->s.fd));
 	EXPECT_NE(0, trace_flags(self->s.fd) & SIFIVE_TRACE_STATUS_PAUSED);
 	ASSERT_EQ(0, trace_stop(self->s.fd));
 	if (!trace_has_sink(&self->s, SIFIVE_TRACE_SINK_SRAM))
 		return;
 	ASSERT_EQ(0, trace_session_config(&self->s, SIFIVE_TRACE_SINK_SRAM, 0, 0));
 	ASSERT_EQ(0, trace_start(self->s.fd, 0));
-	EXPECT_EQ(-EOPNOTSUPP, pause_call(self->s.fd, 0));
+	EXPECT_EQ(-EOPNOTSUPP, trace_pause(self->s.fd));
 }
 
 TEST_F(pause, other_processes_need_the_capability)
@@ -334,14 +331,80 @@ TEST_F(pause, other_processes_need_the_capability)
 	ASSERT_EQ(0, trace_start(self->s.fd, 0));
 	child = fork();
 	if (!child)
-		_exit(trace_keep_caps(0) ? 99 : -pause_call(self->s.fd, 0));
+		_exit(trace_keep_caps(0) ? 99 : -trace_pause(self->s.fd));
 	EXPECT_EQ(EPERM, trace_wait(child));
 	EXPECT_EQ(0, trace_flags(self->s.fd) & SIFIVE_TRACE_STATUS_PAUSED);
 	child = fork();
 	if (!child)
-		_exit(-pause_call(self->s.fd, 0));
+		_exit(-trace_pause(self->s.fd));
 	EXPECT_EQ(0, trace_wait(child));
 	EXPECT_NE(0, trace_flags(self->s.fd) & SIFIVE_TRACE_STATUS_PAUSED);
+}
+
+/* ---- samples ---------------------------------------------------------- */
+
+static void sample(struct __test_metadata *_metadata, struct _test_data_pause *self,
+		   uint32_t flags)
+{
+	struct sifive_trace_sampling sampling = TRACE_ARG(sifive_trace_sampling);
+
+	trace_sample_freely();
+	ASSERT_EQ(0, trace_session_config(&self->s, SIFIVE_TRACE_SINK_SBA, 1 << 20, 0));
+	sampling.channel = self->s.reg;
+	sampling.interval = 1000000;
+	sampling.flags = flags;
+	ASSERT_EQ(0, trace_ioctl(self->s.fd, SIFIVE_TRACE_IOC_SAMPLING, &sampling));
+}
+
+static void ignore(const struct trace_record *record, void *arg)
+{
+}
+
+/* What follows a pause is behind a loss: without a header, XORed counts would be unknown. */
+TEST_F(pause, samples_begin_again_with_a_header)
+{
+	struct trace_totals totals;
+
+	sample(_metadata, self, SIFIVE_TRACE_SAMPLING_ONE_HEADER);
+	ASSERT_EQ(0, trace_start(self->s.fd, 0));
+	ASSERT_EQ(0, trace_pause(self->s.fd));
+	ASSERT_EQ(0, trace_unpause(self->s.fd));
+	ASSERT_EQ(0, trace_stop(self->s.fd));
+	ASSERT_EQ(0, trace_records(self->s.fd, &totals, ignore, NULL));
+	EXPECT_EQ(2, totals.headers);
+}
+
+static bool pausing;
+
+static void *pause_all_the_time(void *arg)
+{
+	int fd = trace_open(O_RDWR);
+
+	while (__atomic_load_n(&pausing, __ATOMIC_RELAXED))
+		trace_pause(fd);
+	close(fd);
+	return NULL;
+}
+
+/* START creates its events when others can pause the capture already. */
+TEST_F(pause, a_pause_amid_a_start_takes_no_sample_from_what_follows)
+{
+	pthread_t thread;
+	unsigned int i;
+
+	sample(_metadata, self, 0);
+	for (i = 0; i < 10; i++) {
+		pausing = true;
+		ASSERT_EQ(0, pthread_create(&thread, NULL, pause_all_the_time, NULL));
+		EXPECT_EQ(0, trace_start(self->s.fd, 0));
+		while (!(trace_flags(self->s.fd) & SIFIVE_TRACE_STATUS_PAUSED))
+			sched_yield();
+		__atomic_store_n(&pausing, false, __ATOMIC_RELAXED);
+		pthread_join(thread, NULL);
+		ASSERT_EQ(0, trace_unpause(self->s.fd));
+		ASSERT_TRUE(trace_samples(self->s.fd));
+		ASSERT_EQ(0, trace_stop(self->s.fd));
+	}
 }
 
 TRACE_HARNESS_MAIN

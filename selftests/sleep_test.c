@@ -303,6 +303,28 @@ TEST_F(sleep, sampling_goes_on)
 	}
 }
 
+TEST_F(sleep, sampling_goes_on_after_a_pause_of_the_capture)
+{
+	struct sifive_trace_sampling sampling = TRACE_ARG(sifive_trace_sampling);
+	int ret;
+
+	if (variant->sink == SIFIVE_TRACE_SINK_SRAM)
+		SKIP(return, "a capture in SRAM cannot be paused");
+	sampling.channel = self->s.reg;
+	sampling.interval = 1000000;
+	sampling.flags = SIFIVE_TRACE_SAMPLING_ALL;
+	ASSERT_EQ(0, trace_pin(self->s.encoder.cpu));
+	ASSERT_EQ(0, trace_ioctl(self->s.fd, SIFIVE_TRACE_IOC_SAMPLING, &sampling));
+	ASSERT_EQ(0, trace_start(self->s.fd, 0));
+	EXPECT_TRUE(trace_samples(self->s.fd));
+	ASSERT_EQ(0, trace_pause(self->s.fd));
+	ret = go_to_sleep(depth());
+	if (ret)
+		SKIP(return, "%s to depth %s: %s", state(), depth(), strerror(-ret));
+	ASSERT_EQ(0, trace_unpause(self->s.fd));
+	EXPECT_TRUE(trace_samples(self->s.fd));
+}
+
 /**
  * struct watcher - a thread that reads its counters during sleep
  * @thread:	the thread

@@ -75,6 +75,24 @@ int trace_stop(int fd)
 	return trace_ioctl(fd, SIFIVE_TRACE_IOC_STOP, &run);
 }
 
+static int pause_call(int fd, uint32_t flags)
+{
+	struct sifive_trace_run run = TRACE_ARG(sifive_trace_run);
+
+	run.flags = flags;
+	return trace_ioctl(fd, SIFIVE_TRACE_IOC_PAUSE, &run);
+}
+
+int trace_pause(int fd)
+{
+	return pause_call(fd, 0);
+}
+
+int trace_unpause(int fd)
+{
+	return pause_call(fd, SIFIVE_TRACE_PAUSE_END);
+}
+
 int trace_status(int fd, struct sifive_trace_status *status)
 {
 	*status = TRACE_ARG(sifive_trace_status);

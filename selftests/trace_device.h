@@ -58,6 +58,8 @@ int trace_encoder(int fd, uint32_t index, struct sifive_trace_encoder *encoder);
 int trace_config(int fd, struct sifive_trace_config *config);
 int trace_start(int fd, uint32_t flags);
 int trace_stop(int fd);
+int trace_pause(int fd);
+int trace_unpause(int fd);
 int trace_status(int fd, struct sifive_trace_status *status);
 int trace_sink(int fd, uint32_t index, struct sifive_trace_sink *sink);
 
