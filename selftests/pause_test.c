@@ -191,7 +191,7 @@ static void *stop_later(void *arg)
 	return NULL;
 }
 
-TEST_F(pause, a_waiting_reader_is_told_of_a_stop_meanwhile)
+TEST_F(pause, a_waiting_reader_sees_a_stop_meanwhile)
 {
 	struct sigaction action = { .sa_handler = nothing };
 	pthread_t thread;

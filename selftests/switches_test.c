@@ -16,7 +16,7 @@
 #include "trace_more.h"
 
 #define CHANNEL		7
-#define BUFFER		(1 << 20)
+#define BUFFER		1048576
 
 /* How often a thread leaves the CPU on its own. */
 #define TURNS		50
@@ -331,7 +331,7 @@ TEST_F(switches, other_processes_are_recorded_only_on_request)
 	}
 }
 
-TEST_F(switches, a_pause_begins_anew)
+TEST_F(switches, a_pause_ends_with_a_mark)
 {
 	struct sifive_trace_run run = TRACE_ARG(sifive_trace_run);
 

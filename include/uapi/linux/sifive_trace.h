@@ -44,8 +44,8 @@
  * POLLERR, and STATUS, SINK and ENCODER hide what depends on the captured data.
  *
  * A call that controls hardware or counters checks the caller, not the program that opened
- * the descriptor: CONFIG, COUNTERS, SAMPLING, SWITCHES, EVENT and mmap() need
- * CAP_PERFMON or CAP_SYS_ADMIN. START, STOP and THREAD need it too, except in the process that called
+ * the descriptor: CONFIG, COUNTERS, SAMPLING, SWITCHES, EVENT and mmap() need CAP_PERFMON
+ * or CAP_SYS_ADMIN. START, STOP and THREAD need it too, except in the process that called
  * CONFIG, which may have dropped its privileges since.
  *
  * Every structure begins with its size as the caller knows it. A shorter structure is
