@@ -277,6 +277,56 @@ TEST_F(pause, an_encoder_that_was_reset_meanwhile_goes_on)
 	check(_metadata, &self->stream, 1);
 }
 
+/* A state in which the buffer of @full has no room for a word more, but is not full. */
+static bool fill_but_a_word(struct _test_data_pause *self, void *page,
+			    const struct sifive_trace_encoder *full, unsigned int longer)
+{
+	unsigned int reg = trace_register(full, TRACE_CHANNEL), i;
+	struct sifive_trace_sink sink;
+
+	for (i = 0; i < longer; i++)
+		trace_store(page, reg, 0x1000000, 4);
+	do {
+		trace_store(page, reg, 1, 4);
+		if (trace_pause(self->s.fd) || trace_sink(self->s.fd, full->sink, &sink))
+			return false;
+		if (sink.flags & SIFIVE_TRACE_STATUS_FULL)
+			return false;
+		if (sink.bytes + sink.word >= sink.buffer)
+			return true;
+	} while (!trace_unpause(self->s.fd));
+	return false;
+}
+
+TEST_F(pause, an_end_that_finds_no_room_appends_nothing)
+{
+	struct sifive_trace_encoder last;
+	struct sifive_trace_sink before, after;
+	unsigned int longer;
+	bool found = false;
+	void *page;
+
+	self->s.also = ~0ull >> (64 - self->s.info.encoders);
+	ASSERT_EQ(0, trace_session_config(&self->s, SIFIVE_TRACE_SINK_SBA, 4096,
+					  SIFIVE_TRACE_CONFIG_NO_TIMESTAMP));
+	ASSERT_EQ(0, trace_encoder(self->s.fd, self->s.info.encoders - 1, &last));
+	if (last.sink == self->s.encoder.sink)
+		SKIP(return, "this board has one sink");
+	page = trace_map(self->s.fd, &last);
+	ASSERT_NE(NULL, page);
+	for (longer = 0; longer < 200 && !found; longer++) {
+		ASSERT_EQ(0, trace_stop(self->s.fd));
+		ASSERT_EQ(0, trace_start(self->s.fd, SIFIVE_TRACE_START_REWIND));
+		found = fill_but_a_word(self, page, &last, longer);
+	}
+	ASSERT_TRUE(found);
+	ASSERT_EQ(0, trace_sink(self->s.fd, self->s.encoder.sink, &before));
+	EXPECT_EQ(-ENOSPC, trace_unpause(self->s.fd));
+	ASSERT_EQ(0, trace_sink(self->s.fd, self->s.encoder.sink, &after));
+	EXPECT_EQ(before.bytes, after.bytes);
+	trace_unmap(page);
+}
+
 TEST_F(pause, start_ends_it_and_a_rewind_discards_what_was_before)
 {
 	ASSERT_EQ(0, trace_session_config(&self->s, SIFIVE_TRACE_SINK_SBA, BUFFER, 0));
