@@ -555,6 +555,23 @@ TEST_F(drain, poll_wakes_at_the_watermark_and_at_the_end)
 	check_whole(_metadata, self, 1000);
 }
 
+/* A program would try again at once, and for ever, if it were told of part of a message. */
+TEST_F(drain, what_poll_reports_can_be_read)
+{
+	char bytes[4096];
+	uint32_t i;
+
+	ASSERT_EQ(0, fcntl(self->s.fd, F_SETFL, O_NONBLOCK));
+	ASSERT_EQ(0, trace_start(self->s.fd, 0));
+	/* Messages of many lengths end at each offset in a word. */
+	for (i = 0; i < 200; i++) {
+		trace_store(self->s.page, self->s.reg, 1u << i % 32, 4);
+		while (poll_for(self->s.fd, 0) == POLLIN) {
+			ASSERT_LT(0, read(self->s.fd, bytes, sizeof(bytes)));
+		}
+	}
+}
+
 /* ---- readers --------------------------------------------------------------- */
 
 TEST_F(drain, a_sink_has_one_reader_at_a_time)

@@ -623,6 +623,12 @@ u64 sft_drain_unread(unsigned int i)
 	return (u64)d->fill + d->rest_end - d->rest_at;
 }
 
+/* Whether the unread bytes have a whole message, or read() would give nothing yet. */
+static bool is_readable(struct drain *d)
+{
+	return d->rest_end || available(d, d->sink->size);
+}
+
 /* Whether a reader of @sink, or of SFT_ALL_SINKS, has enough to read. */
 bool sft_drain_ready(int sink)
 {
@@ -632,8 +638,9 @@ bool sft_drain_ready(int sink)
 	for (i = 0; i < sft_hw.capture.sinks; i++) {
 		if (sink != SFT_ALL_SINKS && sink != (int)i)
 			continue;
-		if (sft_drain_unread(i) >= enough || drains[i].missing ||
-		    is_waited_for(&drains[i]))
+		if (sft_drain_unread(i) >= enough && is_readable(&drains[i]))
+			return true;
+		if (drains[i].missing || is_waited_for(&drains[i]))
 			return true;
 	}
 	return !is_live();
