@@ -240,26 +240,6 @@ TEST_F(access, joining_needs_a_session)
 	EXPECT_EQ(0, close(other));
 }
 
-TEST_F(access, slots_are_for_reading_by_their_session)
-{
-	void *slots;
-
-	EXPECT_EQ(MAP_FAILED, mmap(NULL, SLOTS_SIZE, PROT_READ, MAP_SHARED,
-				   self->fd, SIFIVE_TRACE_MMAP_THREADS));
-	EXPECT_EQ(0, take(self->fd, SIFIVE_TRACE_COUNTERS_PER_THREAD));
-	EXPECT_EQ(MAP_FAILED, mmap(NULL, SLOTS_SIZE, PROT_READ | PROT_WRITE,
-				   MAP_SHARED, self->fd, SIFIVE_TRACE_MMAP_THREADS));
-	EXPECT_EQ(MAP_FAILED, mmap(NULL, SLOTS_SIZE, PROT_READ, MAP_PRIVATE,
-				   self->fd, SIFIVE_TRACE_MMAP_THREADS));
-	EXPECT_EQ(MAP_FAILED, mmap(NULL, SLOTS_SIZE + getpagesize(), PROT_READ,
-				   MAP_SHARED, self->fd, SIFIVE_TRACE_MMAP_THREADS));
-	slots = mmap(NULL, SLOTS_SIZE, PROT_READ, MAP_SHARED, self->fd,
-		     SIFIVE_TRACE_MMAP_THREADS);
-	ASSERT_NE(MAP_FAILED, slots);
-	EXPECT_EQ(-1, mprotect(slots, SLOTS_SIZE, PROT_READ | PROT_WRITE));
-	EXPECT_EQ(0, trace_signal_of_load(slots));
-}
-
 TEST_F(access, joining_comes_before_or_after_the_counters)
 {
 	struct sifive_trace_counters none = TRACE_ARG(sifive_trace_counters);
@@ -621,6 +601,26 @@ TEST_F(access, own_counts_begin_at_zero_and_go_on_elsewhere)
 			}
 			before = after;
 		}
+}
+
+TEST_F(access, slots_are_for_reading_by_their_session)
+{
+	void *slots;
+
+	EXPECT_EQ(MAP_FAILED, mmap(NULL, SLOTS_SIZE, PROT_READ, MAP_SHARED,
+				   self->fd, SIFIVE_TRACE_MMAP_THREADS));
+	EXPECT_EQ(0, take(self->fd, SIFIVE_TRACE_COUNTERS_PER_THREAD));
+	EXPECT_EQ(MAP_FAILED, mmap(NULL, SLOTS_SIZE, PROT_READ | PROT_WRITE,
+				   MAP_SHARED, self->fd, SIFIVE_TRACE_MMAP_THREADS));
+	EXPECT_EQ(MAP_FAILED, mmap(NULL, SLOTS_SIZE, PROT_READ, MAP_PRIVATE,
+				   self->fd, SIFIVE_TRACE_MMAP_THREADS));
+	EXPECT_EQ(MAP_FAILED, mmap(NULL, SLOTS_SIZE + getpagesize(), PROT_READ,
+				   MAP_SHARED, self->fd, SIFIVE_TRACE_MMAP_THREADS));
+	slots = mmap(NULL, SLOTS_SIZE, PROT_READ, MAP_SHARED, self->fd,
+		     SIFIVE_TRACE_MMAP_THREADS);
+	ASSERT_NE(MAP_FAILED, slots);
+	EXPECT_EQ(-1, mprotect(slots, SLOTS_SIZE, PROT_READ | PROT_WRITE));
+	EXPECT_EQ(0, trace_signal_of_load(slots));
 }
 
 /*

@@ -333,14 +333,11 @@ TEST_F(switches, other_processes_are_recorded_only_on_request)
 
 TEST_F(switches, a_pause_ends_with_a_mark)
 {
-	struct sifive_trace_run run = TRACE_ARG(sifive_trace_run);
-
 	ASSERT_EQ(0, start(self));
 	usleep(1000);
-	ASSERT_EQ(0, trace_ioctl(self->s.fd, SIFIVE_TRACE_IOC_PAUSE, &run));
+	ASSERT_EQ(0, trace_pause(self->s.fd));
 	usleep(1000);
-	run.flags = SIFIVE_TRACE_PAUSE_END;
-	ASSERT_EQ(0, trace_ioctl(self->s.fd, SIFIVE_TRACE_IOC_PAUSE, &run));
+	ASSERT_EQ(0, trace_unpause(self->s.fd));
 	usleep(1000);
 	check(_metadata, self);
 	EXPECT_EQ(2, self->found.begins);

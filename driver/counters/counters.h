@@ -246,6 +246,7 @@ void sft_sampling_release(void);
 void sft_sampling_clear(void);
 void sft_sampling_status(struct sifive_trace_status *status);
 void sft_sampling_exit(void);
+bool sft_sampling_has_room(const struct sft_encoder *e, const struct sft_component *owner);
 
 /* switches.c */
 int sft_switches_probe(struct sft_why *why);

@@ -155,11 +155,14 @@ static u64 user_pc(struct pt_regs *regs)
 	return 0;
 }
 
-static bool is_held(const struct hart *h)
+/*
+ * Whether the kernel may store to an encoder whose stream ends in @owner's sink: not if that
+ * is full or has failed, or if its stores wait.
+ */
+bool sft_sampling_has_room(const struct sft_encoder *e, const struct sft_component *owner)
 {
-	const struct sft_encoder *e = to_encoder(h->encoder);
-
-	return READ_ONCE(sft_sampling.held) & BIT_ULL(e->index);
+	return !(READ_ONCE(sft_sampling.held) & BIT_ULL(e->index)) &&
+	       sft_component_enabled(owner);
 }
 
 static void sample(struct perf_event *event, struct perf_sample_data *data,
@@ -172,8 +175,8 @@ static void sample(struct perf_event *event, struct perf_sample_data *data,
 	if (!pc || !READ_ONCE(sft_sampling.on) ||
 	    (unsigned long)event->overflow_handler_context != READ_ONCE(generation))
 		return;
-	/* Store nothing to a sink that is full or has failed, or whose stores wait. */
-	if (!h->on || is_held(h) || !sft_component_enabled(h->owner) || !read_counters(h, now)) {
+	if (!h->on || !sft_sampling_has_room(to_encoder(h->encoder), h->owner) ||
+	    !read_counters(h, now)) {
 		h->lost++;
 		return;
 	}

@@ -63,23 +63,10 @@ static void put_kind(const struct hart *h, u8 kind)
 	writeb(kind, h->stimulus + 3);
 }
 
-static void put_thread(const struct hart *h, u8 kind, pid_t thread)
-{
-	put_kind(h, kind);
-	writel(thread, h->stimulus);
-}
-
-/* Store nothing to a sink that is full or has failed, or whose stores wait. */
-static bool has_room(const struct hart *h)
-{
-	return !(READ_ONCE(sft_sampling.held) & BIT_ULL(h->encoder->index)) &&
-	       sft_component_enabled(h->owner);
-}
-
 /* One record, behind the mark if it needs one. */
 static void put(struct hart *h, u8 kind, pid_t thread)
 {
-	if (!has_room(h)) {
+	if (!sft_sampling_has_room(h->encoder, h->owner)) {
 		h->gap = true;
 		h->lost++;
 		return;
@@ -87,7 +74,8 @@ static void put(struct hart *h, u8 kind, pid_t thread)
 	if (h->gap)
 		put_kind(h, SIFIVE_TRACE_SWITCH_BEGIN);
 	h->gap = false;
-	put_thread(h, kind, thread);
+	put_kind(h, kind);
+	writel(thread, h->stimulus);
 	h->written++;
 }
 

@@ -91,7 +91,8 @@ int drain_check(uint32_t sinks);
 
 /**
  * drain_open() - open the sinks, and make the files
- * @drain:	all zero but for @piece_size, @piece_time and @keep; filled, also after an error, for drain_close()
+ * @drain:	all zero but for @piece_size, @piece_time and @keep; filled, also after an
+ *		error, for drain_close()
  * @path:	as for capture_save()
  * @capture:	the number that the capture has or will have
  * @sinks:	how many sinks it has

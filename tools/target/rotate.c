@@ -136,7 +136,7 @@ static void remove_piece(const struct drain *d, const struct drain_sink *s, unsi
 }
 
 /* Writes the side-car file of the current piece, which ends. */
-static int end_piece(const struct drain *d, struct drain_sink *s,
+static int end_piece(const struct drain *d, const struct drain_sink *s,
 		     const struct sidecar_state *now, bool continued)
 {
 	char whole[SIDECAR_PATH + 16], piece[SIDECAR_PATH + 16];
@@ -182,7 +182,7 @@ int rotate_end(const struct drain *d)
 	int error = 0;
 
 	for (i = 0; i < d->sinks; i++) {
-		struct drain_sink *s = (struct drain_sink *)&d->sink[i];
+		const struct drain_sink *s = &d->sink[i];
 
 		if (!s->cut)
 			continue;

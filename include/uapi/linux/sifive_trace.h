@@ -476,8 +476,8 @@ struct sifive_trace_switches {
 #define SIFIVE_TRACE_SWITCHES_OFF	(~0u)
 
 /*
- * Record the threads of all processes, with ids of the caller's pid namespace, 0 if they have
- * none there. START then needs CAP_PERFMON or CAP_SYS_ADMIN too (EPERM).
+ * Record the threads of all processes that have an id in the pid namespace of the process
+ * that calls START. START then needs CAP_PERFMON or CAP_SYS_ADMIN too (EPERM).
  */
 #define SIFIVE_TRACE_SWITCHES_ALL	(1u << 0)
 
