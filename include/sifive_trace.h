@@ -82,6 +82,11 @@ enum {
 	 * marks such counts.
 	 */
 	SIFIVE_TRACE_PER_CPU		= 1 << 6,
+	/* Have the kernel record when each thread of the process runs and when it does not,
+	 * on a channel of their own; with SIFIVE_TRACE_SAMPLE_ALL all threads. For the shared
+	 * library: the static one refuses it.
+	 */
+	SIFIVE_TRACE_SWITCHES		= 1 << 7,
 };
 
 /* A name for a raw event, in addition to those that sifive_trace_setup() knows. */

@@ -4,15 +4,15 @@
 # Write the library as one source file to standard output, to be compiled and
 # linked with a program, with no -I and no other file than the public headers:
 #
-#	amalgamate.sh linux|bare FILE... [small=1 FILE...]
+#	amalgamate.sh linux|bare FILE... [small=1 FILE... [small=0 FILE...]]...
 #
 # FILE are the library's headers and sources, and the kernel's uapi headers, in dependency
 # order. Everything internal becomes static. Includes of these files are dropped, system
 # includes move to the top: the pragma after them must not affect system headers. What
-# follows small=1 is compiled for size.
-#
-# The one for Linux has only the old API: code between "#ifndef PERF_DROPIN" and "#endif
-# /* PERF_DROPIN */" is dropped.
+# follows small=1 is compiled for size, up to small=0. What the file cannot need is left out: comments of
+# headers, declarations of functions that are defined before they are used, the kernel's
+# definitions that nothing uses, and code for tests and other variants.
+# The one for Linux has only the old API (PERF_DROPIN), for harts of 64 bits.
 set -eu
 
 top_linux()
@@ -21,8 +21,9 @@ top_linux()
 // SPDX-License-Identifier: (Apache-2.0 OR MIT) AND (GPL-2.0-only WITH Linux-syscall-note)
 /*
  * sifive-trace: the API of sifive_linux_perf.h in one file, generated from the
- * library's sources. The API of sifive_trace.h, filters and SIFIVE_TRACE_RECORD are
- * in the library alone.
+ * library's sources, whose headers describe the internal functions. The API of
+ * sifive_trace.h, filters and SIFIVE_TRACE_RECORD are in the library alone, as is what a
+ * shared object needs whose program is not linked with it.
  *
  *	cc -c -finstrument-functions program.c
  *	cc -c sifive_linux_perf.c
@@ -35,6 +36,9 @@ top_linux()
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
+#endif
+#if !defined(__riscv) || __riscv_xlen != 64
+#error "this library records on RISC-V with 64 bits: use its compiler"
 #endif
 TOP
 }
@@ -59,17 +63,96 @@ TOP
 variant=$1
 shift
 
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# Names that the one file has defined, and those that it never has.
+yes="PERF_AMALGAMATION"
+no="PERF_MMIO_MOCK PERF_COUNTER_MOCK PERF_ALONE"
+case $variant in
+linux)
+	yes="$yes PERF_DROPIN PERF_SECTIONS PERF_WRITERS __riscv __riscv_xlen==64"
+	no="$no PERF_BARE PERF_COUNTERS_READ"
+	;;
+bare)
+	yes="$yes PERF_BARE PERF_COUNTERS_READ"
+	no="$no PERF_DROPIN"
+	;;
+esac
+
+# Each file without what those names exclude, and headers without comments.
+number=10
+parts=
+for file; do
+	case $file in
+	small=*)
+		parts="$parts $file"
+		continue
+		;;
+	esac
+	number=$((number + 1))
+	mkdir -p "$work/$number/linux"
+	part=$work/$number/${file##*/}
+	case $file in */linux/*) part=$work/$number/linux/${file##*/} ;; esac
+	parts="$parts $part"
+	awk -v yes="$yes" -v no="$no" '
+	BEGIN {
+		n = split(yes, names)
+		for (i = 1; i <= n; i++)
+			value[names[i]] = 1
+		n = split(no, names)
+		for (i = 1; i <= n; i++)
+			value[names[i]] = 0
+	}
+	# A condition whose value is known: its lines go, those of one of its parts stay.
+	/^#(if|ifdef|ifndef) / {
+		name = substr($0, index($0, " ") + 1)
+		gsub(/ /, "", name)
+		depth++
+		known[depth] = name in value
+		if (known[depth])
+			drops[depth] = value[name] != ($1 != "#ifndef")
+		if (known[depth])
+			dropping += drops[depth]
+		if (known[depth])
+			next
+	}
+	/^#else/ && known[depth] {
+		dropping += drops[depth] ? -1 : 1
+		drops[depth] = !drops[depth]
+		next
+	}
+	/^#endif/ {
+		depth--
+		if (known[depth + 1]) {
+			dropping -= drops[depth + 1]
+			next
+		}
+	}
+	dropping { next }
+	/^#define / && NF == 2 && $2 in value { next }
+	FILENAME ~ /\.h$/ {
+		if (/^\/\*/ && !/SPDX/)
+			comment = 1
+		if (comment) {
+			if (/\*\/$/)
+				comment = 0
+			next
+		}
+	}
+	{ print }' "$file" > "$part"
+done
+# shellcheck disable=SC2086 # several files
+set -- $parts
+
 "top_$variant"
 echo
 
-awk '/^#include </ && !/<linux\/sifive_trace(_format|_regs)?\.h>/ && !seen[$0]++' "$@" |
+awk '/^#include </ && !/<linux\/sifive_trace(_format|_instruction|_losses|_regs)?\.h>/ && !seen[$0]++' "$@" |
 	LC_ALL=C sort
 
 echo
 echo "#include \"sifive_${variant}_perf.h\""
-echo
-echo '#define PERF_AMALGAMATION'
-if [ "$variant" = bare ]; then echo '#define PERF_BARE'; else echo '#define PERF_DROPIN'; fi
 
 cat <<'MIDDLE'
 
@@ -79,34 +162,109 @@ cat <<'MIDDLE'
 #endif
 MIDDLE
 
-awk -v variant="$variant" '
-variant == "linux" && $0 == "#ifndef PERF_DROPIN" { left_out = 1 }
-left_out {
-	if ($0 == "#endif /* PERF_DROPIN */")
-		left_out = 0
-	next
+# The names that the kernel's headers define and the library uses, also by other such names.
+needed=$(awk '
+function words(text)
+{
+	while (match(text, /[A-Za-z_][A-Za-z0-9_]*/)) {
+		used[substr(text, RSTART, RLENGTH)] = 1
+		text = substr(text, RSTART + RLENGTH)
+	}
+}
+FILENAME !~ /linux\/sifive_trace[a-z_]*\.h$/ { words($0); next }
+/^#define / || /^struct [a-z_]* \{$/ { name = $2; sub(/\(.*/, "", name) }
+name { text[name] = text[name] " " $0 }
+/^};$/ || (text[name] ~ /^ #define/ && !/\\$/) { name = "" }
+END {
+	do {
+		more = 0
+		for (name in text)
+			if (used[name] && !done[name]++) {
+				words(text[name])
+				more = 1
+			}
+	} while (more)
+	for (name in done)
+		printf "%s ", name
+}' "$@")
+
+awk -v needed="$needed" '
+BEGIN {
+	split(needed, names)
+	for (i in names)
+		keep[names[i]] = 1
 }
 FNR == 1 {
-	if (small) {
-		print "\n/* Nothing below needs to be fast. */"
+	if (small != was_small) {
+		print small ? "\n/* This need not be fast. */" : "\n/* This has to be fast again. */"
 		print "#if defined(__GNUC__) && !defined(__clang__)"
-		print "#pragma GCC optimize(\"Os\")\n#endif"
-		small = 0
+		if (small)
+			print "#pragma GCC push_options\n#pragma GCC optimize(\"Os\")"
+		else
+			print "#pragma GCC pop_options"
+		print "#endif"
+		was_small = small
 	}
 	name = FILENAME
 	sub(/.*\//, "", name)
-	printf "\n/* ---- %s ---- */\n\n", name
+	printf "%s/* ---- %s ---- */\n\n", empty ? "" : "\n", name
 	empty = 1
 }
 /^#include / { next }
-# The kernel interface is documented in its own header.
-FILENAME ~ /linux\/sifive_trace[a-z_]*\.h$/ && $0 == "/**" { documentation = 1 }
-documentation {
-	if ($0 == " */")
-		documentation = 0
-	next
+# Each header is there once.
+/^#(ifndef|define) [A-Z_]+_H$/ || /^#endif \/\* [A-Z_]+_H \*\/$/ { next }
+FILENAME ~ /linux\/sifive_trace[a-z_]*\.h$/ {
+	if (/^#define / || /^struct [a-z_]* \{$/) {
+		name = $2
+		sub(/\(.*/, "", name)
+		dropped = !(name in keep) && name !~ /_H$/
+		definition = /^#define/
+	}
+	if (dropped) {
+		if (definition ? !/\\$/ : /^};$/)
+			dropped = 0
+		next
+	}
 }
-# One empty line where several were around what is dropped.
-$0 != "" || !empty { print }
-{ empty = $0 == "" }
-' "$@"
+{ print }
+' "$@" |
+awk '
+{ line[NR] = $0 }
+# A declaration of a function, or its definition up to the brace; attributes are kept.
+/^PERF_INTERNAL / { begin = NR }
+begin && /[;{]$/ {
+	text = ""
+	for (i = begin; i <= NR; i++)
+		text = text " " line[i]
+	name = text
+	sub(/\(.*/, "", name)
+	sub(/.*[ *]/, "", name)
+	if (!/;$/) {
+		defined[name] = begin
+	} else if (text !~ /PERF_PRINTF|__attribute__/) {
+		declared[name] = begin
+		for (i = begin; i <= NR; i++)
+			declares[i] = name
+	}
+	begin = 0
+}
+END {
+	for (i = 1; i <= NR; i++) {
+		text = declares[i] ? "" : line[i]
+		while (match(text, /[A-Za-z_][A-Za-z0-9_]*/)) {
+			name = substr(text, RSTART, RLENGTH)
+			text = substr(text, RSTART + RLENGTH)
+			if (name in declared && !(name in used))
+				used[name] = i
+		}
+	}
+	# One empty line where several were around what is left out.
+	for (i = 1; i <= NR; i++) {
+		name = declares[i]
+		if (name && used[name] >= defined[name] && name in defined)
+			continue
+		if (line[i] != "" || !empty)
+			print line[i]
+		empty = line[i] == ""
+	}
+}'

@@ -13,8 +13,12 @@
 #include "dump.h"
 #include "environment.h"
 #include "error.h"
+#include "join.h"
+#include "member.h"
+#include "objects.h"
 #include "options.h"
 #include "session.h"
+#include "switches.h"
 
 /* Owner of the session while this file holds it. */
 static const char auto_user;
@@ -24,14 +28,16 @@ static char output[PATH_MAX];
 
 PERF_LOCAL int read_flags(struct sifive_trace_options *options)
 {
-	bool ring = false, per_cpu = false, once = false;
+	bool ring = false, per_cpu = false, once = false, switches = false;
 
 	if (perf_environment_flag("SIFIVE_TRACE_RING", &ring) ||
 	    perf_environment_flag("SIFIVE_TRACE_PER_CPU", &per_cpu) ||
+	    (PERF_SWITCHES && perf_environment_flag("SIFIVE_TRACE_SWITCHES", &switches)) ||
 	    perf_environment_header(&once, &options->header_interval))
 		return -1;
 	options->flags |= (ring ? SIFIVE_TRACE_RING : 0) |
 			  (per_cpu ? SIFIVE_TRACE_PER_CPU : 0) |
+			  (PERF_SWITCHES && switches ? SIFIVE_TRACE_SWITCHES : 0) |
 			  (once ? SIFIVE_TRACE_HEADER_ONCE : 0);
 	return 0;
 }
@@ -87,6 +93,16 @@ PERF_LOCAL int find_output(void)
 	return 0;
 }
 
+/* The recorder writes the trace: add what only this process knows. */
+PERF_LOCAL void end_member(void)
+{
+	perf_objects_note();
+	perf_member_off();
+	if (perf_member_write(output, true))
+		perf_error_print("SIFIVE_TRACE_RECORD: ");
+	perf_session_end();
+}
+
 PERF_LOCAL void auto_stop(void)
 {
 	perf_error_clear();
@@ -102,9 +118,14 @@ PERF_LOCAL void auto_stop(void)
 		perf_session_leave();
 		return;
 	}
+	if (PERF_MEMBER && perf_session.setup.join) {
+		end_member();
+		perf_session_leave();
+		return;
+	}
 	if (perf_session_off())
 		perf_error_print("SIFIVE_TRACE_RECORD: ");
-	if (perf_session.setup.take.drain ? perf_dump_drained(output) : perf_dump(output))
+	if (perf_session.setup.take.flags & SIFIVE_TRACE_CONFIG_DRAIN ? perf_dump_drained(output) : perf_dump(output))
 		perf_error_print("SIFIVE_TRACE_RECORD: ");
 	else
 		perf_bind_report_unused();
@@ -145,24 +166,68 @@ PERF_LOCAL bool is_early(void)
 	return perf_environment_side_car() == PERF_SIDE_CAR_EARLY;
 }
 
-/* Values of SIFIVE_TRACE_DRAIN: this one, then those of a flag, yes and no by turns. */
-enum { DRAIN_WAIT, DRAIN_YES, DRAIN_NONE };
+/* Values of SIFIVE_TRACE_DRAIN: these two, then those of a flag, yes and no by turns. */
+enum { DRAIN_WAIT, DRAIN_DROP, DRAIN_YES, DRAIN_NONE };
 
-PERF_LOCAL int auto_begin(void)
+PERF_LOCAL uint32_t drain_flags(unsigned int value)
+{
+	if (value >= DRAIN_YES && value % 2)
+		return 0;
+	return SIFIVE_TRACE_CONFIG_DRAIN |
+	       (value == DRAIN_WAIT ? SIFIVE_TRACE_CONFIG_WAIT :
+		value == DRAIN_DROP ? SIFIVE_TRACE_CONFIG_DROP : 0);
+}
+
+/* As the environment was when the program began. */
+static struct perf_setup setup;
+
+/* Join the recording, at the program's start and in each child. */
+PERF_LOCAL int begin_member(void)
+{
+	if (perf_session_setup(&setup, &auto_user))
+		return -1;
+	perf_objects_note();
+	/* It is not worth the recording. */
+	if (perf_member_write(output, false))
+		perf_error_print("SIFIVE_TRACE_RECORD: ");
+	perf_member_on();
+	return 0;
+}
+
+PERF_INTERNAL void perf_auto_child(bool fork, bool idle)
+{
+	if (!PERF_MEMBER || !setup.join || perf_session_enter(true, PERF_FRAME))
+		return;
+	perf_member_forget();
+	if (!fork || !idle)
+		perf_warning("SIFIVE_TRACE_RECORD: process %d is not recorded: it was made %s",
+			     (int)getpid(), fork ? "in the middle of a record" :
+			     "without fork()");
+	else if (begin_member() && errno != ENXIO)
+		perf_error_print("SIFIVE_TRACE_RECORD: a child is not recorded: ");
+	perf_session_leave();
+	perf_error_clear();
+}
+
+/* @join: into the session of an ancestor. */
+PERF_LOCAL int auto_begin(bool join)
 {
 	struct sifive_trace_options options = SIFIVE_TRACE_OPTIONS;
-	static struct perf_setup setup;
 
-	static const char drains[] = "wait, " PERF_ENVIRONMENT_FLAG;
+	static const char drains[] = "wait, drop, " PERF_ENVIRONMENT_FLAG;
 	unsigned int drain = DRAIN_NONE;
 
+	if (!PERF_MEMBER && join)
+		return perf_error("a static library cannot join a recording");
 	if (perf_environment_check() || find_output() ||
 	    read_environment(&options) ||
 	    perf_environment_choice("SIFIVE_TRACE_DRAIN", drains, &drain) ||
 	    perf_options_parse(&options, &setup))
 		return -1;
-	setup.take.wait = drain == DRAIN_WAIT;
-	setup.take.drain = setup.take.wait || drain % 2;
+	setup.take.flags |= drain_flags(drain);
+	setup.join = join;
+	if (PERF_MEMBER && join)
+		return stop_last() ? perf_error("out of memory") : begin_member();
 	if (perf_session_setup(&setup, &auto_user))
 		return -1;
 	if (stop_last()) {
@@ -179,13 +244,13 @@ PERF_LOCAL int auto_begin(void)
 	return -1;
 }
 
-/* Whether the environment asks for recording; reports wrong values. */
-PERF_LOCAL bool is_wanted_here(void)
+/* What the environment asks for; reports wrong values. */
+PERF_LOCAL enum perf_record wanted_here(void)
 {
-	bool record = false;
+	enum perf_record record;
 
-	if (perf_environment_flag("SIFIVE_TRACE_RECORD", &record) ||
-	    (!record && perf_environment_check()))
+	if (perf_environment_record(&record) ||
+	    (record == PERF_RECORD_NOT && perf_environment_check()))
 		perf_error_print("");
 	perf_error_clear();
 	return record;
@@ -193,15 +258,18 @@ PERF_LOCAL bool is_wanted_here(void)
 
 PERF_INTERNAL void perf_auto_start(void)
 {
-	if (!is_wanted_here())
+	enum perf_record record = wanted_here();
+
+	if (record == PERF_RECORD_NOT)
 		return;
-	/* Children are not recorded: the hardware is in use. */
-	unsetenv("SIFIVE_TRACE_RECORD");
+	/* Children could not have a session of their own: the hardware is in use. */
+	if (record == PERF_RECORD_OWN)
+		unsetenv("SIFIVE_TRACE_RECORD");
 
 	if (perf_session_enter(true, PERF_FRAME))
 		return;
 	/* sifive-trace record finds the library in a program by this message. */
-	if (auto_begin())
+	if (auto_begin(record == PERF_RECORD_JOIN))
 		perf_error_print("SIFIVE_TRACE_RECORD: nothing is recorded: ");
 	perf_session_leave();
 	perf_error_clear();
@@ -213,6 +281,11 @@ PERF_INTERNAL void perf_auto_yield(void)
 {
 	if (perf_session.user != &auto_user)
 		return;
+	if (PERF_MEMBER && perf_session.setup.join) {
+		end_member();
+		perf_error_clear();
+		return;
+	}
 	perf_session_off();
 	if (is_early())
 		perf_dump_forget(output);

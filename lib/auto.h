@@ -6,20 +6,21 @@
 #ifndef PERF_AUTO_H
 #define PERF_AUTO_H
 
+#include <stdbool.h>
+
 #include "compiler.h"
 
-#ifndef PERF_DROPIN
 /* A constructor: does what the environment asks for. */
 PERF_INTERNAL void perf_auto_start(void);
 
 /* The program traces itself: leave the session to it. Called within a session call. */
 PERF_INTERNAL void perf_auto_yield(void);
-#endif /* PERF_DROPIN */
 
-#ifdef PERF_DROPIN
-PERF_INLINE void perf_auto_yield(void)
-{
-}
-#endif
+/**
+ * perf_auto_child - record a new child like its parent, if that is a recording's member
+ * @fork:	the child begins now
+ * @idle:	fork() interrupted no record
+ */
+PERF_INTERNAL void perf_auto_child(bool fork, bool idle);
 
 #endif /* PERF_AUTO_H */

@@ -13,13 +13,11 @@
 #include "bind.h"
 #include "error.h"
 #include "hooks.h"
+#include "namespace.h"
 #include "objects.h"
 #include "session.h"
 
-#ifdef __riscv
-
-/* Missing in static programs, which have nothing to look up. */
-#pragma weak dlsym
+#ifdef PERF_SHARED
 
 /* Functions to bind: the hooks, then dlclose(). */
 enum {
@@ -38,13 +36,15 @@ struct image {
 
 /**
  * struct binding - result of examining all objects
- * @libc, @libc_end: addresses of the C library
+ * @apart:	the objects are in a namespace that dlmopen() made
+ * @libc, @libc_end: addresses of that namespace's C library
  * @ours:	number of hook pointers that reach the library
  * @changed:	an object whose pointers reached the C library; "" for none
  * @foreign:	an object whose pointers reach neither; "" for none
  * @error:	errno of a change that failed
  */
 struct binding {
+	bool apart;
 	uintptr_t libc, libc_end;
 	unsigned int ours;
 	char changed[128];
@@ -155,9 +155,12 @@ PERF_LOCAL void look_at_slot(struct binding *binding, const struct image *image,
 {
 	uintptr_t target = __atomic_load_n(slot, __ATOMIC_RELAXED);
 
+	/* Closing objects elsewhere is left to the C library there. */
+	if (which == CLOSE && binding->apart)
+		return;
 	/* The loader's stub, which resolves the symbol at the first call. */
 	if (is_in(target, image->start, image->end) && bound.global[which])
-		target = bound.global[which];
+		target = binding->apart ? binding->libc : bound.global[which];
 	if (is_in(target, binding->libc, binding->libc_end)) {
 		if (change(image, slot, own(which))) {
 			binding->error = errno;
@@ -252,9 +255,15 @@ PERF_LOCAL int find_libc(struct dl_phdr_info *info, size_t size, void *argument)
 
 PERF_LOCAL void look_at_all(struct binding *binding)
 {
+	unsigned int n;
+
 	*binding = (struct binding) { .ours = 0 };
-	dl_iterate_phdr(find_libc, binding);
-	dl_iterate_phdr(look_at_object, binding);
+	for (n = 0; perf_namespace_each(n, find_libc, binding); n++) {
+		perf_namespace_each(n, look_at_object, binding);
+		binding->apart = true;
+		binding->libc = 0;
+		binding->libc_end = 0;
+	}
 	bound.ours |= binding->ours > 0;
 }
 
@@ -268,7 +277,7 @@ PERF_INTERNAL int perf_bind(bool hooks)
 	 * Taken before the loader's lock on its list of objects. A thread that runs
 	 * an object's constructors holds that one, and may wait for a later call.
 	 */
-	for (i = 0; dlsym && i < BOUND; i++)
+	for (i = 0; i < BOUND; i++)
 		bound.global[i] = (uintptr_t)dlsym(RTLD_DEFAULT, bound_name[i]);
 	look_at_all(&binding);
 	if (!hooks || !*binding.foreign)
@@ -276,13 +285,16 @@ PERF_INTERNAL int perf_bind(bool hooks)
 	perf_error("%s does not call the library's hooks%s%s: start the program with LD_PRELOAD=libsifive-perf.so.0, or link it with -lsifive-perf before what else has them",
 		   binding.foreign, binding.error ? ", and its pointers cannot be changed: " : "",
 		   binding.error ? strerror(binding.error) : "");
-#ifdef PERF_SHARED
 	if (!binding.ours)
 		return -1;
-#endif
 	perf_error_print("");
 	perf_error_clear();
 	return 0;
+}
+
+PERF_INTERNAL bool perf_bind_used(void)
+{
+	return bound.ours;
 }
 
 PERF_INTERNAL void perf_bind_late(void)
@@ -297,36 +309,14 @@ PERF_INTERNAL void perf_bind_late(void)
 PERF_INTERNAL void perf_bind_report(void)
 {
 	if (*bound.late)
-		perf_warning("calls of %s may be missing: it was loaded after the trace was set up, and other hooks come before the library's: start the program with LD_PRELOAD=libsifive-perf.so.0, or link it with -lsifive-perf",
+		perf_warning("calls of %s may be missing: it was loaded after the trace was set up, and other hooks come before the library's: start the program with LD_PRELOAD=libsifive-perf.so.0, or link it with -lsifive-perf; set the trace up after dlmopen()",
 			     bound.late);
 }
 
 PERF_INTERNAL void perf_bind_report_unused(void)
 {
-#ifdef PERF_SHARED
 	if (bound.hooks && !bound.ours && !perf_session.sampled)
 		perf_warning("no function was recorded: no object calls the hooks: compile with -finstrument-functions");
-#endif
-}
-
-#else
-
-PERF_INTERNAL int perf_bind(bool hooks)
-{
-	(void)hooks;
-	return 0;
-}
-
-PERF_INTERNAL void perf_bind_late(void)
-{
-}
-
-PERF_INTERNAL void perf_bind_report(void)
-{
-}
-
-PERF_INTERNAL void perf_bind_report_unused(void)
-{
 }
 
 #endif

@@ -13,6 +13,7 @@
 
 #include "compiler.h"
 
+#ifdef PERF_SHARED
 /**
  * perf_bind - bind the hooks of all loaded objects, and dlclose(), to the library
  * @hooks:	calls are recorded
@@ -25,10 +26,25 @@ PERF_INTERNAL int perf_bind(bool hooks);
 /* The same for objects that were loaded since; their earlier calls are missing. */
 PERF_INTERNAL void perf_bind_late(void);
 
+/* Whether any object calls the library's hooks. */
+PERF_INTERNAL bool perf_bind_used(void);
+
 /* Warn of calls that are missing since perf_bind(). */
 PERF_INTERNAL void perf_bind_report(void);
 
 /* The same if only calls are recorded, and no object has hooks. */
 PERF_INTERNAL void perf_bind_report_unused(void);
+#else
+/* A program that contains the library calls its own hooks. */
+static inline int perf_bind(bool hooks)
+{
+	(void)hooks;
+	return 0;
+}
+
+static inline void perf_bind_late(void) { }
+static inline void perf_bind_report(void) { }
+static inline void perf_bind_report_unused(void) { }
+#endif
 
 #endif /* PERF_BIND_H */

@@ -13,6 +13,7 @@
 #include <linux/futex.h>
 #include <linux/sifive_trace.h>
 
+#include "join.h"
 #include "rseq.h"
 #include "thread.h"
 
@@ -139,22 +140,36 @@ PERF_LOCAL int note_thread(const struct perf_thread *thread, bool named)
 
 PERF_LOCAL void give_to(struct perf_thread *thread, int channel, bool robbed)
 {
-	const uint32_t bit = 1u << channel;
-
 	/* The side-car file lists only a thread's first channel. */
 	if (robbed || thread->joined != PERF_UNNOTED)
-		perf_pool->shared |= bit;
+		perf_channel_share(1u << channel);
 	perf_pool->owner[channel] = thread;
 	thread->channel = channel;
 	thread->lane = &perf_pool->lane[channel][0];
 	/* The thread's own counts in Delta cannot continue from another thread's. */
-	thread->fresh = perf_pool->once && !(perf_pool->shared & bit) &&
+	thread->fresh = perf_pool->once && !perf_channel_shared(channel) &&
 			!(perf_pool->slots && perf_pool->layout.type == PERF_COUNT_DELTA) ?
 			0 : ~UINT64_C(0);
 	if (thread->joined == PERF_UNNOTED)
-		thread->joined = note_thread(thread, perf_pool->shared & bit);
+		thread->joined = note_thread(thread, perf_channel_shared(channel));
 	perf_mmio_acquire();
 }
+
+#ifndef PERF_DROPIN
+/* In a session of several processes; -1 if the driver has no channel left. */
+PERF_LOCAL int ask_driver(void)
+{
+	bool used;
+	int channel = perf_join_channel(&used);
+
+	if (channel < 0)
+		return -1;
+	perf_pool->channels |= 1u << channel;
+	if (used)
+		perf_channel_share(1u << channel);
+	return channel;
+}
+#endif /* PERF_DROPIN */
 
 /* Try once. A thread that has a channel waits here while another thread examines it. */
 PERF_LOCAL bool try_channel(struct perf_thread *thread)
@@ -165,6 +180,10 @@ PERF_LOCAL bool try_channel(struct perf_thread *thread)
 	lock_channels();
 	if (thread->channel < 0 && thread->epoch == perf_pool->epoch) {
 		channel = find_free();
+#ifndef PERF_DROPIN
+		if (PERF_MEMBER && channel < 0)
+			channel = ask_driver();
+#endif /* PERF_DROPIN */
 		if (channel < 0) {
 			channel = find_victim();
 			robbed = true;
@@ -242,6 +261,10 @@ PERF_INTERNAL bool perf_channel_take(struct perf_thread *thread, bool wait)
 	perf_signals_block(&signals);
 	done = try_channel(thread);
 	perf_signals_restore(&signals);
+#ifndef PERF_DROPIN
+	/* A process without channels would wait for other processes. */
+	wait &= !PERF_MEMBER || perf_pool->channels;
+#endif /* PERF_DROPIN */
 	if (!done && wait)
 		done = wait_for_channel(thread);
 	errno = error;
@@ -267,7 +290,6 @@ PERF_INTERNAL void perf_channels_reset(void)
 	lock_channels();
 	for (i = 0; i < PERF_CHANNELS; i++)
 		perf_pool->owner[i] = NULL;
-	perf_pool->shared = 0;
 	perf_pool->waiting = 0;
 	perf_pool->hand = perf_pool->first;
 	unlock_channels();

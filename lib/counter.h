@@ -85,10 +85,10 @@ PERF_INLINE uint64_t perf_counter_timestamp(const volatile uint32_t *ts)
 	return (uint64_t)upper << 32 | lower;
 }
 
-/* The one-file Linux library reads counters in restartable sequences where possible. */
-#if !defined(PERF_AMALGAMATION) || defined(PERF_BARE) || __riscv_xlen == 32
+/* The one-file Linux library reads counters in restartable sequences alone. */
+#ifndef PERF_DROPIN
 #define PERF_COUNTERS_READ
-#endif
+#endif /* PERF_DROPIN */
 
 #ifdef PERF_COUNTERS_READ
 /**

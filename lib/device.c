@@ -16,7 +16,6 @@
 #include "device.h"
 #include "environment.h"
 #include "error.h"
-#include "event.h"
 
 #define DEVICE_PATH	"/dev/sifive-trace"
 
@@ -58,12 +57,8 @@ PERF_LOCAL int read_status(struct perf_device *device,
 	return device_call(device, SIFIVE_TRACE_IOC_STATUS, status);
 }
 
-/*
- * Sets the error text for a failed call: what was attempted, why it failed, and the
- * kernel's message. @reason replaces the text for @error if not NULL.
- */
-PERF_LOCAL int device_error(struct perf_device *device, int error,
-			    const char *what, const char *reason)
+PERF_INTERNAL int perf_device_error(struct perf_device *device, int error,
+				    const char *what, const char *reason)
 {
 	struct sifive_trace_status status;
 	bool known = !read_status(device, &status);
@@ -140,8 +135,7 @@ PERF_LOCAL int read_info(struct perf_device *device)
 	device->info.size = sizeof(device->info);
 	if (!device_call(device, SIFIVE_TRACE_IOC_INFO, &device->info))
 		return 0;
-	return device_error(device, errno, "cannot query the trace hardware",
-			    NULL);
+	return perf_device_error(device, errno, "cannot query the trace hardware", NULL);
 }
 
 PERF_INTERNAL int perf_device_open(struct perf_device *device)
@@ -260,8 +254,7 @@ PERF_LOCAL int read_encoder(struct perf_device *device, uint32_t index,
 	encoder->index = index;
 	if (!device_call(device, SIFIVE_TRACE_IOC_ENCODER, encoder))
 		return 0;
-	return device_error(device, errno, "cannot query a trace encoder",
-			    NULL);
+	return perf_device_error(device, errno, "cannot query a trace encoder", NULL);
 }
 
 PERF_INTERNAL int perf_device_choose(struct perf_device *device,
@@ -341,15 +334,15 @@ PERF_INTERNAL int perf_device_take(struct perf_device *device,
 {
 	struct sifive_trace_config config = {
 		.size		= sizeof(config),
-		.flags		= take->wait ? SIFIVE_TRACE_CONFIG_DRAIN | SIFIVE_TRACE_CONFIG_WAIT :
-				  take->drain ? SIFIVE_TRACE_CONFIG_DRAIN :
-				  take->ring ? SIFIVE_TRACE_CONFIG_RING : 0,
+		.flags		= take->flags,
 		.sink		= take->buffer ? SIFIVE_TRACE_SINK_SBA :
 						 SIFIVE_TRACE_SINK_SRAM,
 		/* Only CONFIG determines the register of each channel. */
-		.channels	= ~0u,
+		.channels	= take->instruction.mode ? PERF_STIMULUS_FREE : ~0u,
 		.buffer		= take->buffer,
-		.watermark	= take->drain ? take->buffer / 16 : 0,
+		.watermark	= take->flags & SIFIVE_TRACE_CONFIG_DRAIN ?
+				  take->buffer / 16 : 0,
+		.instruction	= take->instruction,
 	};
 	struct sifive_trace_status status;
 	const char *reason = NULL;
@@ -392,7 +385,7 @@ PERF_INTERNAL int perf_device_take(struct perf_device *device,
 		reason = "no buffer of that size is available: make SBABufferSize or -b smaller, "
 			 "or reserve memory for it in the device tree";
 
-	return device_error(device, error, what, reason);
+	return perf_device_error(device, error, what, reason);
 }
 
 PERF_LOCAL struct sifive_trace_event event_of(const struct perf_counter *counter)
@@ -403,21 +396,6 @@ PERF_LOCAL struct sifive_trace_event event_of(const struct perf_counter *counter
 		.data	= counter->data,
 		.flags	= counter->flags,
 	};
-}
-
-PERF_INTERNAL const char *perf_counter_name(const struct perf_counter *counter,
-					    const char *given, char *usual,
-					    size_t size)
-{
-	const struct perf_event_id id = {
-		.type = counter->type, .code = counter->code,
-		.flags = counter->flags, .data = counter->data,
-	};
-
-	if (*given)
-		return given;
-	perf_event_name(&id, usual, size);
-	return usual;
 }
 
 PERF_INTERNAL bool perf_device_stalls(const struct perf_device *device)
@@ -452,17 +430,17 @@ PERF_LOCAL void no_room(struct perf_device *device,
 
 PERF_LOCAL int counters_error(struct perf_device *device, int error,
 			      const struct perf_counter *counter,
+			      char (*name)[PERF_EVENT_NAME],
 			      uint32_t count, uint32_t failed)
 {
 	const char *reason = NULL;
-	char what[128] = "cannot take the counters", room[160], name[64];
+	char what[128] = "cannot take the counters", room[160];
 
 	if (failed < count) {
 		const struct perf_counter *c = &counter[failed];
 
-		snprintf(what, sizeof(what),
-			 "cannot count %s, event %u of the list",
-			 perf_counter_name(c, "", name, sizeof(name)), failed);
+		snprintf(what, sizeof(what), "cannot count %s%sevent %u of the list",
+			 name[failed], *name[failed] ? ", " : "", failed);
 
 		if (error == EOPNOTSUPP) {
 			reason = "this processor's firmware does not offer it";
@@ -474,7 +452,7 @@ PERF_LOCAL int counters_error(struct perf_device *device, int error,
 		}
 	}
 
-	return device_error(device, error, what, reason);
+	return perf_device_error(device, error, what, reason);
 }
 
 /* The trace timestamp must be readable on all encoders. */
@@ -492,6 +470,7 @@ PERF_LOCAL int check_timestamp(const struct perf_device *device, uint32_t event)
 
 PERF_INTERNAL int perf_device_counters(struct perf_device *device,
 				       struct perf_counter *counter,
+				       char (*name)[PERF_EVENT_NAME],
 				       uint32_t count, bool per_thread)
 {
 	struct sifive_trace_counters counters = {
@@ -511,12 +490,13 @@ PERF_INTERNAL int perf_device_counters(struct perf_device *device,
 	}
 
 	if (device_call(device, SIFIVE_TRACE_IOC_COUNTERS, &counters))
-		return counters_error(device, errno, counter, count,
+		return counters_error(device, errno, counter, name, count,
 				      counters.failed);
 
 	for (i = 0; i < count; i++) {
 		uint32_t number = counters.event[i].counter;
-		uint32_t csr = number == PERF_COUNTER_TIMESTAMP ?
+		uint32_t csr = number == PERF_COUNTER_TIMESTAMP ||
+			       counter[i].flags & SIFIVE_TRACE_EVENT_OF_SAMPLES ?
 			       0 : PERF_CSR_CYCLE + number;
 
 		/* Readers use the counter number: it must have its usual CSR. */
@@ -541,6 +521,7 @@ PERF_INTERNAL int perf_device_sample(struct perf_device *device,
 		.size		= sizeof(arg),
 		.flags		= (sampling->all ? SIFIVE_TRACE_SAMPLING_ALL : 0) |
 				  (sampling->exec ? SIFIVE_TRACE_SAMPLING_EXEC : 0) |
+				  (sampling->headers ? SIFIVE_TRACE_SAMPLING_HEADERS : 0) |
 				  (once ? SIFIVE_TRACE_SAMPLING_ONE_HEADER : 0),
 		.channel	= register_of(&device->encoder[0],
 					      sampling->channel),
@@ -562,7 +543,7 @@ PERF_INTERNAL int perf_device_sample(struct perf_device *device,
 		reason = "this driver is older than the library: it has no timer";
 	else if (errno == EOPNOTSUPP && sampling->period)
 		reason = "the counter of that event cannot interrupt here: sample by time";
-	return device_error(device, errno, "cannot sample", reason);
+	return perf_device_error(device, errno, "cannot sample", reason);
 }
 
 PERF_LOCAL int make_pages(size_t size)
@@ -606,15 +587,14 @@ PERF_INTERNAL int perf_device_map(struct perf_device *device, bool slots)
 		if ((error == EPERM || error == EACCES) &&
 		    encoder->flags & SIFIVE_TRACE_ENCODER_RAWIO)
 			reason = NEED_RAWIO;
-		return device_error(device, error,
-				    "cannot map the stimulus registers", reason);
+		return perf_device_error(device, error,
+					 "cannot map the stimulus registers", reason);
 	}
 
 	if (mmap(pages + PERF_CPUS * size, size, PROT_READ | PROT_WRITE,
 		 MAP_SHARED | MAP_FIXED, device->fd,
 		 SIFIVE_TRACE_MMAP_LOSSES) == MAP_FAILED)
-		return device_error(device, errno, "cannot map the page of losses",
-				    NULL);
+		return perf_device_error(device, errno, "cannot map the page of losses", NULL);
 	if (!slots)
 		return 0;
 	device->slots = mmap(NULL, SLOTS_SIZE, PROT_READ, MAP_SHARED, device->fd,
@@ -622,7 +602,7 @@ PERF_INTERNAL int perf_device_map(struct perf_device *device, bool slots)
 	if (device->slots != MAP_FAILED)
 		return 0;
 	device->slots = NULL;
-	return device_error(device, errno, "cannot map the threads' counts", NULL);
+	return perf_device_error(device, errno, "cannot map the threads' counts", NULL);
 }
 
 PERF_INTERNAL struct sifive_trace_losses *perf_device_losses(const struct perf_device *device)
@@ -673,7 +653,7 @@ PERF_INTERNAL int perf_device_start(struct perf_device *device)
 	}
 	if (errno == ENOSPC)
 		return 1;
-	return device_error(device, errno, "cannot start the trace", NULL);
+	return perf_device_error(device, errno, "cannot start the trace", NULL);
 }
 
 PERF_INTERNAL int perf_device_stop(struct perf_device *device)
@@ -685,7 +665,7 @@ PERF_INTERNAL int perf_device_stop(struct perf_device *device)
 			device->ran = perf_device_now() - device->began;
 		return 0;
 	}
-	return device_error(device, errno, "cannot stop the trace", NULL);
+	return perf_device_error(device, errno, "cannot stop the trace", NULL);
 }
 
 PERF_INTERNAL int perf_device_capture(struct perf_device *device,
@@ -694,8 +674,7 @@ PERF_INTERNAL int perf_device_capture(struct perf_device *device,
 	struct sifive_trace_status status;
 
 	if (read_status(device, &status))
-		return device_error(device, errno,
-				    "cannot query the trace's state", NULL);
+		return perf_device_error(device, errno, "cannot query the trace's state", NULL);
 
 	capture->bytes = status.bytes;
 	capture->sinks = status.sinks <= PERF_MAX_SINKS ? status.sinks :
@@ -704,6 +683,9 @@ PERF_INTERNAL int perf_device_capture(struct perf_device *device,
 	capture->wrapped = status.flags & SIFIVE_TRACE_STATUS_WRAPPED;
 	capture->samples = status.samples;
 	capture->samples_lost = status.samples_lost;
+#ifndef PERF_DROPIN
+	capture->switches_lost = status.switches_lost;
+#endif /* PERF_DROPIN */
 	capture->counters_lost = status.counters_lost;
 	capture->pauses = status.pauses;
 	capture->paused = status.paused;
@@ -722,7 +704,7 @@ PERF_INTERNAL int perf_device_sink(struct perf_device *device, uint32_t index,
 	sink->index = index;
 	if (!device_call(device, SIFIVE_TRACE_IOC_SINK, sink))
 		return 0;
-	return device_error(device, errno, "cannot query a sink's state", NULL);
+	return perf_device_error(device, errno, "cannot query a sink's state", NULL);
 }
 
 PERF_INTERNAL void perf_device_file(char *name, size_t size, const char *path,
@@ -747,12 +729,12 @@ PERF_INTERNAL ssize_t perf_device_read(struct perf_device *device, void *to,
 	ssize_t got;
 
 	if (fd < 0)
-		return device_error(device, errno, "cannot read the trace", NULL);
+		return perf_device_error(device, errno, "cannot read the trace", NULL);
 	do {
 		got = pread(fd, to, size, (off_t)offset);
 	} while (got < 0 && errno == EINTR);
 
 	if (got < 0)
-		return device_error(device, errno, "cannot read the trace", NULL);
+		return perf_device_error(device, errno, "cannot read the trace", NULL);
 	return got;
 }

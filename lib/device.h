@@ -19,6 +19,9 @@
 #include "record.h"
 #include "thread.h"
 
+/* Longest name of an event. */
+#define PERF_EVENT_NAME	64
+
 /**
  * struct perf_device - an open trace device
  * @fd:		its descriptor, -1 if closed; the program may have closed it and reused
@@ -34,6 +37,7 @@
  * @began:	when the capture was first started, in nanoseconds of the monotonic
  *		clock; 0 = not yet
  * @ran:	nanoseconds from there to when it was last stopped
+ * @joined:	the session is another process's
  */
 struct perf_device {
 	volatile int fd;
@@ -47,21 +51,25 @@ struct perf_device {
 	void *slots;
 	uint64_t began;
 	uint64_t ran;
+#ifndef PERF_DROPIN
+	bool joined;
+#endif /* PERF_DROPIN */
 };
 
 /**
  * struct perf_take - the requested resources
  * @buffer:	bytes of system memory for each sink, 0 for the trace hardware's SRAM
- * @ring:	keep the newest bytes; otherwise stop when the buffer is full
- * @drain:	another process reads the bytes while the capture runs
- * @wait:	then: stores wait for that process
+ * @flags:	SIFIVE_TRACE_CONFIG_RING, _DRAIN, _WAIT, _DROP; 0: stop when the buffer is full
+ * @instruction: instruction trace; mode 0 for none
  */
 struct perf_take {
 	uint64_t buffer;
-	bool ring;
-	bool drain;
-	bool wait;
+	uint32_t flags;
+	struct sifive_trace_instruction instruction;
 };
+
+/* Stimulus registers that instruction trace leaves: 15 and 31 name threads. */
+#define PERF_STIMULUS_FREE	0x7fff7fffu
 
 /* The driver's limit: one for each encoder. */
 #define PERF_MAX_SINKS	64
@@ -74,6 +82,7 @@ struct perf_take {
  * @wrapped:	a ring has overwritten its oldest bytes
  * @samples:	records that the kernel has written
  * @samples_lost: records that it could not write
+ * @switches_lost: the same of context switches; not in the one-file library
  * @counters_lost: bit n set: counter n cannot be trusted
  * @pauses:	how often it was paused from outside
  * @paused:	for how long, in nanoseconds
@@ -87,6 +96,9 @@ struct perf_capture {
 	bool wrapped;
 	uint64_t samples;
 	uint64_t samples_lost;
+#ifndef PERF_DROPIN
+	uint64_t switches_lost;
+#endif /* PERF_DROPIN */
 	uint32_t counters_lost;
 	uint64_t pauses;
 	uint64_t paused;
@@ -101,6 +113,17 @@ struct perf_capture {
  * Opens /dev/sifive-trace, or the device in SIFIVE_TRACE_DEVICE.
  */
 PERF_INTERNAL int perf_device_open(struct perf_device *device);
+
+/**
+ * perf_device_error - set the error text for a failed call
+ * @error:	errno
+ * @what:	what was attempted
+ * @reason:	replaces the text for @error if not NULL
+ *
+ * Adds the kernel's message. Returns -1.
+ */
+PERF_INTERNAL int perf_device_error(struct perf_device *device, int error,
+				    const char *what, const char *reason);
 
 /**
  * perf_device_fd - a descriptor of the session's open file
@@ -148,26 +171,19 @@ PERF_INTERNAL int perf_device_check_channel(const struct perf_device *device,
 PERF_INTERNAL int perf_device_take(struct perf_device *device,
 				   const struct perf_take *take);
 
-/**
- * perf_counter_name - the name of a counter's event
- * @given:	the user's name for it, empty for the usual one
- * @usual:	buffer for the usual name, of @size bytes; PERF_EVENT_NAME suffices
- */
-PERF_INTERNAL const char *perf_counter_name(const struct perf_counter *counter,
-					    const char *given, char *usual,
-					    size_t size);
-
 /* Whether all chosen encoders, taken before, can stall their harts. */
 PERF_INTERNAL bool perf_device_stalls(const struct perf_device *device);
 
 /**
  * perf_device_counters - start counters and let the calling thread read them
  * @counter:	their events; number and info are filled in
+ * @name:	the user's names, for an error; "" for none
  * @count:	how many, 0 to 32
  * @per_thread:	each thread has counts of its own
  */
 PERF_INTERNAL int perf_device_counters(struct perf_device *device,
 				       struct perf_counter *counter,
+				       char (*name)[PERF_EVENT_NAME],
 				       uint32_t count, bool per_thread);
 
 /**
@@ -176,6 +192,7 @@ PERF_INTERNAL int perf_device_counters(struct perf_device *device,
  * @period:	events of @event between two samples, 0 for @interval; set like @interval
  * @all:	sample everything on these CPUs, not only this process
  * @exec:	continue after this process's execve()
+ * @headers:	repeat the header every SIFIVE_TRACE_SAMPLING_HEADER_EVERY records
  */
 struct perf_sampling {
 	unsigned int channel;
@@ -184,6 +201,7 @@ struct perf_sampling {
 	struct perf_counter event;
 	bool all;
 	bool exec;
+	bool headers;
 };
 
 /**

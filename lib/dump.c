@@ -14,8 +14,8 @@
 #include "objects.h"
 #include "session.h"
 
-/* Size of the copy buffer. */
-#define DUMP_CHUNK	16384
+/* Large, as each piece costs three system calls and a file system's round trip. */
+#define DUMP_CHUNK	(256u << 10)
 
 PERF_LOCAL int write_all(int fd, const char *from, size_t size)
 {
@@ -47,7 +47,8 @@ PERF_LOCAL int empty(int fd, const char *path)
 PERF_LOCAL int copy_capture(struct perf_device *device, int fd,
 			    const char *path, uint64_t offset, uint64_t bytes)
 {
-	char chunk[DUMP_CHUNK];
+	/* For the one call that may be in progress: threads' stacks may be small. */
+	static char chunk[DUMP_CHUNK];
 	uint64_t copied = 0;
 	ssize_t got = 0;
 
@@ -140,19 +141,21 @@ PERF_LOCAL void report_losses(const struct perf_capture *capture)
 			     (unsigned long long)lost->signals,
 			     (unsigned long long)lost->abandoned);
 	if (lost->refused)
-		perf_warning("records not written: %llu of threads that the driver did not let read the counters: %s",
-			     (unsigned long long)lost->refused,
-			     strerror(perf_pool->refusal));
+		perf_warning("records not written: %llu of threads that cannot read the counters: %s",
+			     (unsigned long long)lost->refused, perf_pool->refusal ?
+			     strerror(perf_pool->refusal) : "no rseq, as clone() made them");
 	if (lost->children)
 		perf_warning("records not written: %llu of children made by vfork(), which have no channel of their own",
 			     (unsigned long long)lost->children);
 	if (lost->names)
 		perf_warning("the side-car file lists the first %d threads: %llu later ones are missing",
 			     PERF_JOINED, (unsigned long long)lost->names);
+#ifndef PERF_DROPIN
 	if (perf_objects_left_out())
 		perf_warning("the side-car file lists the first %d loaded objects: %llu later ones are missing",
 			     PERF_OBJECTS, (unsigned long long)perf_objects_left_out());
 	perf_bind_report();
+#endif /* PERF_DROPIN */
 	if (capture->samples_lost)
 		perf_warning("%llu of %llu samples were lost",
 			     (unsigned long long)capture->samples_lost,
@@ -181,8 +184,10 @@ PERF_INTERNAL int perf_dump(const char *path)
 	    open_files(path, fd, capture.sinks))
 		return -1;
 
+#ifndef PERF_DROPIN
 	perf_bind_late();
 	perf_objects_note();
+#endif /* PERF_DROPIN */
 	if (on) {
 		perf_hooks_close(true);
 		rc = perf_device_stop(device);

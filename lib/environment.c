@@ -18,7 +18,10 @@
 #define NAME_MAX_LENGTH	24
 
 #ifndef PERF_DROPIN
-/* All variables of the library, the command and the virtual board's set-up. */
+/*
+ * All variables of the library, the command and the virtual board's set-up. A static library
+ * does not have that of context switches, and says so.
+ */
 static const char *const names[] = {
 	"SIFIVE_TRACE_RECORD", "SIFIVE_TRACE_EVENTS", "SIFIVE_TRACE_COUNT",
 	"SIFIVE_TRACE_BUFFER", "SIFIVE_TRACE_SINK", "SIFIVE_TRACE_RING",
@@ -28,6 +31,9 @@ static const char *const names[] = {
 	"SIFIVE_TRACE_OUTPUT", "SIFIVE_TRACE_HEADER", "SIFIVE_TRACE_META",
 	"SIFIVE_TRACE_DEVICE", "SIFIVE_TRACE_VERBOSE", "SIFIVE_TRACE_CACHE",
 	"SIFIVE_TRACE_MIRROR", "SIFIVE_TRACE_UNVERIFIED",
+#if defined(PERF_SHARED) || defined(PERF_COMMAND)
+	"SIFIVE_TRACE_SWITCHES",
+#endif
 };
 
 #define NAMES		(sizeof(names) / sizeof(names[0]))
@@ -133,6 +139,20 @@ PERF_INTERNAL int perf_environment_header(bool *once, unsigned int *interval)
 	return 0;
 }
 
+#ifndef PERF_DROPIN
+PERF_INTERNAL int perf_environment_record(enum perf_record *record)
+{
+	static const char words[] = "join, " PERF_ENVIRONMENT_FLAG;
+	unsigned int word = 2;
+
+	*record = PERF_RECORD_NOT;
+	if (perf_environment_choice("SIFIVE_TRACE_RECORD", words, &word))
+		return -1;
+	*record = !word ? PERF_RECORD_JOIN : word % 2 ? PERF_RECORD_OWN : PERF_RECORD_NOT;
+	return 0;
+}
+#endif /* PERF_DROPIN */
+
 PERF_INTERNAL enum perf_side_car perf_environment_side_car(void)
 {
 	int word = perf_environment_word("SIFIVE_TRACE_META", SIDE_CARS);
@@ -228,7 +248,9 @@ PERF_INTERNAL int perf_environment_check(void)
 	bool flag = false;
 
 #ifndef PERF_DROPIN
-	if (check_names() || perf_environment_flag("SIFIVE_TRACE_RECORD", &flag))
+	enum perf_record record;
+
+	if (check_names() || perf_environment_record(&record))
 		return -1;
 #endif /* PERF_DROPIN */
 	return perf_environment_header(&flag, &interval) ||

@@ -40,6 +40,17 @@ PERF_INTERNAL int perf_environment_choice(const char *name, const char *words,
 /* SIFIVE_TRACE_HEADER: a single header, or one every @interval records. */
 PERF_INTERNAL int perf_environment_header(bool *once, unsigned int *interval);
 
+#ifndef PERF_DROPIN
+/* SIFIVE_TRACE_RECORD: whether to record, into a session of its own or an ancestor's. */
+enum perf_record {
+	PERF_RECORD_NOT,
+	PERF_RECORD_OWN,
+	PERF_RECORD_JOIN,
+};
+
+PERF_INTERNAL int perf_environment_record(enum perf_record *record);
+#endif /* PERF_DROPIN */
+
 /* SIFIVE_TRACE_META. */
 enum perf_side_car {
 	PERF_SIDE_CAR,		/* at the end */

@@ -34,8 +34,11 @@ PERF_LOCAL enum verbosity verbosity(void)
 
 PERF_LOCAL void print(enum verbosity least, const char *call, const char *what)
 {
-	if (verbosity() >= least)
-		dprintf(STDERR_FILENO, "sifive-perf: %s%s\n", call, what);
+	char line[ERROR_LEN + 64];
+	int length = snprintf(line, sizeof(line), "sifive-perf: %s%s\n", call, what);
+
+	if (verbosity() >= least && write(STDERR_FILENO, line, (size_t)length) < 0)
+		return;
 }
 
 PERF_INTERNAL void perf_error_clear(void)

@@ -16,7 +16,6 @@
 
 #include "compiler.h"
 
-#ifndef PERF_DROPIN
 /*
  * Read a filter file; NULL for no filter. Objects that are loaded later are looked
  * up when their code runs.
@@ -28,25 +27,5 @@ PERF_INTERNAL bool perf_filter_on(void);
 
 /* Whether a function is recorded. */
 PERF_INTERNAL bool perf_filter_has(uintptr_t function);
-#endif /* PERF_DROPIN */
-
-#ifdef PERF_DROPIN
-PERF_INLINE int perf_filter_load(const char *path)
-{
-	(void)path;
-	return 0;
-}
-
-PERF_INLINE bool perf_filter_on(void)
-{
-	return false;
-}
-
-PERF_INLINE bool perf_filter_has(uintptr_t function)
-{
-	(void)function;
-	return true;
-}
-#endif
 
 #endif /* PERF_FILTER_H */

@@ -15,6 +15,8 @@
 #include "fault.h"
 #include "filter.h"
 #include "hooks.h"
+#include "join.h"
+#include "room.h"
 #include "section.h"
 #include "writer.h"
 
@@ -33,7 +35,9 @@ PERF_LOCAL void write_nothing(uintptr_t function, uintptr_t site, uint32_t kind)
 
 /* For function entry and exit; applies the filter, if there is one. */
 static perf_writer *volatile hook = write_nothing;
+#ifndef PERF_DROPIN
 static perf_writer *volatile filtered = write_nothing;
+#endif /* PERF_DROPIN */
 
 /* For explicit records. */
 static perf_writer *volatile manual = write_nothing;
@@ -42,6 +46,10 @@ static perf_writer *volatile manual = write_nothing;
 static struct perf_writers writers;
 
 #ifndef PERF_DROPIN
+/* Absent from static programs that cannot set a filter. */
+#pragma weak perf_filter_on
+#pragma weak perf_filter_has
+
 /* Pulls the constructor into programs with hooks, also from the static library. */
 __attribute__((used)) static void (*const with_hooks)(void) = perf_auto_start;
 #endif /* PERF_DROPIN */
@@ -155,7 +163,7 @@ PERF_LOCAL const uint64_t *header_base(const struct perf_thread *thread,
 /* Where threads share the channel, the header names the thread. */
 PERF_LOCAL uint32_t header_flags(const struct perf_thread *thread)
 {
-	if (!(perf_pool->shared >> thread->channel & 1))
+	if (!perf_channel_shared(thread->channel))
 		return 0;
 	return thread->begun == perf_pool->generation ?
 	       SIFIVE_TRACE_RECORD_OWNED | SIFIVE_TRACE_RECORD_GOES_ON :
@@ -170,13 +178,18 @@ PERF_LOCAL bool write_header(struct perf_thread *thread, struct perf_lane *lane,
 	uint32_t generation = perf_pool->generation;
 	const bool begins = lane->generation != generation || thread->fresh & bit;
 	const bool repeated = perf_pool->interval && lane->generation && !lane->left;
-	const uint32_t flags = header_flags(thread);
 	uint64_t base[PERF_COUNTER_MAX];
+	uint32_t flags;
 
 	if (!begins && !repeated && !lane->torn)
 		return false;
+	flags = header_flags(thread);
 	if (lane->torn)
 		write_break(&lane->stream);
+#ifndef PERF_DROPIN
+	if (thread->dropped)
+		perf_room_mark_drop(thread, &lane->stream);
+#endif /* PERF_DROPIN */
 	/* First, since the header may be what is incomplete. */
 	lane->torn = false;
 	lane->generation = generation;
@@ -194,6 +207,18 @@ PERF_LOCAL bool write_header(struct perf_thread *thread, struct perf_lane *lane,
 	make_relative(thread, lane);
 	thread->latest = lane;
 	return true;
+}
+
+/* In front of a record: how long its thread has waited for room. */
+PERF_INLINE void mark_wait(struct perf_thread *thread, const struct perf_lane *lane)
+{
+#ifndef PERF_DROPIN
+	if (PERF_UNLIKELY(thread->waited))
+		perf_room_mark_wait(thread, &lane->stream);
+#else
+	(void)thread;
+	(void)lane;
+#endif /* PERF_DROPIN */
 }
 
 PERF_LOCAL void write_record(struct perf_thread *thread, struct perf_lane *lane,
@@ -234,6 +259,7 @@ PERF_LOCAL void drain(struct perf_thread *thread)
 		thread->lane = lane ? lane : thread->lane;
 		if (p->complete && lane && may_write(thread)) {
 			write_header(thread, lane, p->now);
+			mark_wait(thread, lane);
 			write_record(thread, lane, p->kind, p->address, p->address2,
 				     p->now);
 		} else {
@@ -290,12 +316,26 @@ PERF_LOCAL __attribute__((noinline, cold)) void settle(struct perf_thread *threa
 	}
 }
 
+/* A count of lost records by its place in the page, which only a loss needs. */
+#define LOSS(what)	offsetof(struct sifive_trace_losses, what)
+
+PERF_LOCAL void count_loss(struct perf_thread *thread, size_t loss)
+{
+	perf_lost_count((__u64 *)((char *)perf_losses() + loss));
+#ifndef PERF_DROPIN
+	if (loss == LOSS(dropped))
+		perf_room_note(thread);
+#else
+	(void)thread;
+#endif /* PERF_DROPIN */
+}
+
 /*
  * Finds the lane of the thread's CPU, writes its header if due, and reads the
  * counters there. Returns NULL if no record can be written: @loss counts it.
  */
 PERF_LOCAL struct perf_lane *prepare(struct perf_thread *thread, uint64_t *now,
-				     __u64 **loss)
+				     size_t *loss)
 {
 	const uintptr_t gate = thread->gate;
 
@@ -305,7 +345,7 @@ PERF_LOCAL struct perf_lane *prepare(struct perf_thread *thread, uint64_t *now,
 					 lane_of((unsigned int)thread->channel, cpu) : NULL;
 
 		drain(thread);
-		*loss = lane ? &perf_losses()->refused : &perf_losses()->threads;
+		*loss = lane ? LOSS(refused) : LOSS(threads);
 		if (!lane || is_refused(thread))
 			return NULL;
 
@@ -320,6 +360,14 @@ PERF_LOCAL struct perf_lane *prepare(struct perf_thread *thread, uint64_t *now,
 			return NULL;
 		if (thread->head != thread->tail || thread->claimed)
 			continue;
+#ifndef PERF_DROPIN
+		if (PERF_UNLIKELY(perf_room_lacks(lane))) {
+			*loss = LOSS(dropped);
+			if (perf_room_give_way(thread, lane, gate))
+				return NULL;
+			continue;
+		}
+#endif /* PERF_DROPIN */
 
 		/* The cost of a header is not part of the first record's counts. */
 		if (read_counters(thread, lane, &thread->cpu, now) &&
@@ -337,8 +385,8 @@ PERF_LOCAL bool is_wanted(const struct perf_thread *thread)
 
 /*
  * A header was written without a record. If the thread has recorded in an earlier part
- * of the capture, what is open of that ends with its first record of this one: the long
- * way notes which that is.
+ * of the capture, its first record of this part ends the calls that are open there: the
+ * slow path notes that record.
  */
 PERF_LOCAL void begin_part(struct perf_thread *thread)
 {
@@ -354,15 +402,17 @@ PERF_LOCAL void write_claimed(struct perf_thread *thread, uint32_t kind,
 {
 	const uintptr_t gate = thread->gate;
 	uint64_t now[PERF_COUNTER_MAX];
-	__u64 *loss = &perf_losses()->threads;
+	size_t loss = LOSS(threads);
 	struct perf_lane *lane = prepare(thread, now, &loss);
 
-	if (!lane)
+	if (!lane) {
 		thread->cpu = PERF_CPU_NOBODY;
-	else if (kind != NO_RECORD)
+	} else if (kind != NO_RECORD) {
+		mark_wait(thread, lane);
 		write_record(thread, lane, kind, address, address2, now);
-	else
+	} else {
 		begin_part(thread);
+	}
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	if (thread->gate != gate) {
 		if (lane)
@@ -371,7 +421,7 @@ PERF_LOCAL void write_claimed(struct perf_thread *thread, uint32_t kind,
 	}
 	/* Before the gate opens: a pause or the end of the trace waits for that. */
 	if (!lane && kind != NO_RECORD && is_wanted(thread))
-		perf_lost_count(loss);
+		count_loss(thread, loss);
 	open_gate(thread);
 	settle(thread);
 	if (PERF_UNLIKELY(perf_pool->waiting))
@@ -479,10 +529,23 @@ void write_instead(uintptr_t address, uintptr_t address2, uint32_t kind)
 
 /* ---- opening and closing ------------------------------------------------ */
 
+#ifndef PERF_DROPIN
 PERF_LOCAL void write_filtered(uintptr_t function, uintptr_t site, uint32_t kind)
 {
 	if (perf_filter_has(function))
 		filtered(function, site, kind);
+}
+#endif /* PERF_DROPIN */
+
+/* Function entries and exits go to @writer, if there is no filter or it has the function. */
+PERF_LOCAL void set_hook(perf_writer *writer)
+{
+#ifndef PERF_DROPIN
+	filtered = writer;
+	if (perf_filter_on && perf_filter_on())
+		writer = write_filtered;
+#endif /* PERF_DROPIN */
+	hook = writer;
 }
 
 /* Writes the calling thread's header, so that it precedes what follows. */
@@ -518,26 +581,26 @@ PERF_INTERNAL void perf_hooks_open(unsigned int open)
 {
 	perf_fault_catch();
 	__atomic_store_n(&perf_pool->open, open, __ATOMIC_SEQ_CST);
-	begin_thread();
+#ifndef PERF_DROPIN
+	/* A member takes no channel before its first record. */
+	if (!PERF_MEMBER || perf_pool->channels)
+#endif /* PERF_DROPIN */
+		begin_thread();
 	if (open & PERF_OPEN_MANUAL)
 		manual = writers.single;
-	if (!(open & PERF_OPEN_HOOKS))
-		return;
-	filtered = writers.pair;
-	hook = perf_filter_on() ? write_filtered : filtered;
+	if (open & PERF_OPEN_HOOKS)
+		set_hook(writers.pair);
 }
 
 PERF_INTERNAL void perf_hooks_close(bool pause)
 {
 	struct perf_thread *thread = perf_self;
 
-	if (pause && hook != write_nothing) {
-		/* A function that the filter excludes is not a loss. */
-		filtered = write_slow;
-		hook = perf_filter_on() ? write_filtered : write_slow;
-	} else {
+	/* A function that the filter excludes is not a loss. */
+	if (pause && hook != write_nothing)
+		set_hook(write_slow);
+	else
 		hook = write_nothing;
-	}
 	manual = pause ? write_slow : write_nothing;
 	__atomic_store_n(&perf_pool->open, pause ? PERF_OPEN_PAUSED : 0, __ATOMIC_SEQ_CST);
 	perf_threads_alert();
@@ -548,11 +611,11 @@ PERF_INTERNAL void perf_hooks_close(bool pause)
 	perf_fault_release();
 }
 
-PERF_INTERNAL void perf_hooks_forget(void)
+PERF_INTERNAL bool perf_hooks_forget(void)
 {
 	hook = write_nothing;
 	manual = write_nothing;
-	perf_thread_forget();
+	return perf_thread_forget();
 }
 
 PERF_INTERNAL bool perf_hooks_busy(uintptr_t frame)

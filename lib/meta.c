@@ -14,6 +14,7 @@
 #include "meta.h"
 #include "objects.h"
 #include "session.h"
+#include "switches.h"
 #include "writer.h"
 
 /* ---- JSON ----------------------------------------------------------------- */
@@ -96,13 +97,13 @@ PERF_LOCAL void put_sources(FILE *file, const struct sifive_trace_sink *sink)
 	fputs("],\n", file);
 }
 
-PERF_LOCAL void put_event(FILE *file, const char *key, const char *name,
-			  const struct perf_counter *counter)
+/* The user's name for an event; the reader knows the usual ones. */
+PERF_LOCAL void put_event(FILE *file, const char *name)
 {
-	char usual[PERF_EVENT_NAME];
-
-	put_field(file, key,
-		  perf_counter_name(counter, name, usual, sizeof(usual)));
+	if (!*name)
+		return;
+	put_field(file, "event", name);
+	putc(',', file);
 }
 
 PERF_LOCAL void put_counters(FILE *file)
@@ -115,8 +116,8 @@ PERF_LOCAL void put_counters(FILE *file)
 		const struct perf_counter *c = &setup->counter[i];
 
 		fprintf(file, "%s{\"number\":%u,", i ? "," : "", c->number);
-		put_event(file, "event", setup->name[i], c);
-		fprintf(file, ",\"type\":%u,\"code\":%u,\"data\":%" PRIu64
+		put_event(file, setup->name[i]);
+		fprintf(file, "\"type\":%u,\"code\":%u,\"data\":%" PRIu64
 			",\"flags\":%u,\"info\":%u}", c->type, c->code, c->data,
 			c->flags, c->info);
 	}
@@ -129,14 +130,13 @@ PERF_LOCAL void put_sampling(FILE *file)
 
 	if (!perf_session.sampled)
 		return;
-	fprintf(file, "\"sampling\":{\"channel\":%u", sampling->channel);
-	if (sampling->period) {
-		fprintf(file, ",\"period\":%" PRIu64 ",", sampling->period);
-		put_event(file, "event", perf_session.setup.sampling_name,
-			  &sampling->event);
-	} else {
-		fprintf(file, ",\"interval_ns\":%" PRIu64, sampling->interval);
-	}
+	fputs("\"sampling\":{", file);
+	put_event(file, perf_session.setup.sampling_name);
+	fprintf(file, "\"channel\":%u,\"%s\":%" PRIu64, sampling->channel,
+		sampling->period ? "period" : "interval_ns",
+		sampling->period ? sampling->period : sampling->interval);
+	if (sampling->headers)
+		fprintf(file, ",\"header_interval\":%u", SIFIVE_TRACE_SAMPLING_HEADER_EVERY);
 	fputs("},\n", file);
 }
 
@@ -224,19 +224,42 @@ PERF_LOCAL void put_object(const struct perf_object *object, void *argument)
 		fprintf(file, "%02x", object->id[i]);
 	fprintf(file, "\",\"start\":%" PRIuPTR ",\"end\":%" PRIuPTR
 		",\"bias\":%" PRIuPTR, object->start, object->end, object->bias);
+#ifndef PERF_DROPIN
 	if (object->begins)
 		fprintf(file, ",\"from\":%" PRIu64, object->from);
 	if (object->ended)
 		fprintf(file, ",\"to\":%" PRIu64, object->to);
+#endif /* PERF_DROPIN */
 	putc('}', file);
 }
+
+#ifdef PERF_DROPIN
+/* The objects of now: the shared library keeps a list. */
+PERF_LOCAL int put_loaded(struct dl_phdr_info *info, size_t size, void *list)
+{
+	struct perf_object object;
+	char path[PATH_MAX];
+
+	(void)size;
+	if (!perf_object_read(info, &object) ||
+	    !perf_object_path(info->dlpi_name ? info->dlpi_name : "", path))
+		return 0;
+	object.path = path;
+	put_object(&object, list);
+	return 0;
+}
+#endif
 
 PERF_LOCAL void put_objects(FILE *file)
 {
 	struct list list = { .file = file };
 
 	fputs("\"objects\":[", file);
+#ifdef PERF_DROPIN
+	dl_iterate_phdr(put_loaded, &list);
+#else
 	perf_objects_each(put_object, &list);
+#endif
 	put_writers(file, !list.begun);
 	putc(']', file);
 }
@@ -261,10 +284,18 @@ PERF_LOCAL void put_lost(FILE *file, const struct perf_capture *capture)
 	fprintf(file, ",\n\"lost\":{\"signals\":%" PRIu64 ",\"threads\":%" PRIu64
 		",\"abandoned\":%" PRIu64 ",\"refused\":%" PRIu64
 		",\"children\":%" PRIu64 ",\"samples\":%" PRIu64
-		",\"encoders\":%u}",
+		",\"dropped\":%" PRIu64 ",\"encoders\":%u",
 		(uint64_t)lost->signals, (uint64_t)lost->threads,
 		(uint64_t)lost->abandoned, (uint64_t)lost->refused,
-		(uint64_t)lost->children, capture->samples_lost, capture->changed);
+		(uint64_t)lost->children, capture->samples_lost,
+		(uint64_t)lost->dropped, capture->changed);
+#ifndef PERF_DROPIN
+	if (PERF_SWITCHES)
+		fprintf(file, ",\"switches\":%" PRIu64, capture->switches_lost);
+#endif /* PERF_DROPIN */
+	putc('}', file);
+	if (lost->shared)
+		fprintf(file, ",\n\"shared\":%" PRIu64, (uint64_t)lost->shared);
 }
 
 PERF_LOCAL void put_all(FILE *file, const struct sifive_trace_sink *sink,
@@ -276,7 +307,7 @@ PERF_LOCAL void put_all(FILE *file, const struct sifive_trace_sink *sink,
 	fprintf(file, "{\"version\":1,\n\"srcbits\":%u,\n\"ts_width\":%u,\n\"ts_hz\":%llu,\n\"ts_scheme\":\"xor\",\n\"wrapped\":%s,\n",
 		sink->src_bits, device->info.ts_width,
 		(unsigned long long)device->info.ts_hz,
-		boolean(setup->take.ring &&
+		boolean(setup->take.flags & SIFIVE_TRACE_CONFIG_RING &&
 			sink->flags & SIFIVE_TRACE_STATUS_WRAPPED));
 	fprintf(file, "\"count_type\":%u,\n\"header_interval\":%u,\n\"per_thread\":%s,\n",
 		setup->type, perf_pool->interval, boolean(setup->per_thread));
@@ -286,15 +317,19 @@ PERF_LOCAL void put_all(FILE *file, const struct sifive_trace_sink *sink,
 	fprintf(file, "\"channel\":%u,\n\"ts_channels\":%s,\n", perf_pool->first,
 		boolean(perf_device_channels(device) != ~0u));
 	put_sampling(file);
-	if (perf_pool->shared)
-		fprintf(file, "\"shared\":%" PRIu32 ",\n", perf_pool->shared);
+#ifndef PERF_DROPIN
+	if (PERF_SWITCHES && setup->switches)
+		fprintf(file, "\"switches\":{\"channel\":%d,\"encoders\":%u},\n",
+			setup->switch_channel, device->count);
+#endif /* PERF_DROPIN */
 	put_threads(file);
 	put_objects(file);
 	if (capture) {
 		put_coverage(file, sink, capture);
 		put_lost(file, capture);
 	}
-	fputs("}\n", file);
+	/* Threads that begin later may have any channel. */
+	fputs(capture ? "}\n" : ",\n\"early\":true}\n", file);
 }
 
 /* The name of a trace file's side-car file; false if it is too long. */
@@ -348,3 +383,33 @@ PERF_INTERNAL int perf_meta_write(const char *path, int fd,
 		return perf_error("cannot write %s: %s", name, strerror(errno));
 	return 0;
 }
+
+#ifndef PERF_DROPIN
+#ifdef PERF_SHARED
+/* One object or thread in a line: the recorder joins the lines of all processes. */
+PERF_INTERNAL int perf_meta_part(int fd, const char *name, bool ends)
+{
+	FILE *file = fdopen(fd, "w");
+	uint64_t now;
+	int failed;
+
+	if (!file) {
+		close(fd);
+		return perf_error("out of memory");
+	}
+	fprintf(file, "{\"pid\":%d,\"ppid\":%d,\n", (int)getpid(), (int)getppid());
+	if (perf_session.joined_timed)
+		fprintf(file, "\"from\":%" PRIu64 ",\n", perf_session.joined_at);
+	if (ends && perf_pool_time(&now))
+		fprintf(file, "\"to\":%" PRIu64 ",\n", now);
+	put_program(file);
+	put_threads(file);
+	put_objects(file);
+	fputs("}\n", file);
+	failed = ferror(file);
+	if (!fclose(file) && !failed)
+		return 0;
+	return perf_error("cannot write %s: %s", name, strerror(errno));
+}
+#endif
+#endif /* PERF_DROPIN */

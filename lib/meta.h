@@ -25,6 +25,14 @@ PERF_INTERNAL int perf_meta_write(const char *path, int fd,
 #ifndef PERF_DROPIN
 /** perf_meta_remove - remove the side-car file of a trace, if any */
 PERF_INTERNAL void perf_meta_remove(const char *path);
+
+/**
+ * perf_meta_part - write what the side-car file is to have of this process
+ * @fd:		the open file, which is closed
+ * @name:	its path
+ * @ends:	the process ends
+ */
+PERF_INTERNAL int perf_meta_part(int fd, const char *name, bool ends);
 #endif /* PERF_DROPIN */
 
 #endif /* PERF_META_H */

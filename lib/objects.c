@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include <dlfcn.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <link.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "bind.h"
 #include "error.h"
+#include "namespace.h"
+#include "object.h"
 #include "objects.h"
 #include "session.h"
 
@@ -28,55 +25,6 @@ static struct {
 
 /* Not the session's lock, which a thread may hold while it waits for the loader. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-
-PERF_LOCAL void find_build_id(struct perf_object *object, const char *note, size_t size)
-{
-	const size_t header = sizeof(ElfW(Nhdr));
-
-	while (size >= header) {
-		const ElfW(Nhdr) *n = (const ElfW(Nhdr) *)(const void *)note;
-		size_t name = (n->n_namesz + 3) & ~(size_t)3;
-		size_t data = (n->n_descsz + 3) & ~(size_t)3;
-
-		if (name > size - header || data > size - header - name)
-			return;
-		if (n->n_type == NT_GNU_BUILD_ID && n->n_namesz == 4 &&
-		    !memcmp(note + header, "GNU", 4) &&
-		    n->n_descsz <= PERF_BUILD_ID) {
-			object->id_length = n->n_descsz;
-			memcpy(object->id, note + header + name, n->n_descsz);
-			return;
-		}
-		note += header + name + data;
-		size -= header + name + data;
-	}
-}
-
-/* The range and build-id of an object; false for one without a file. */
-PERF_LOCAL bool read_object(const struct dl_phdr_info *info, struct perf_object *found)
-{
-	uintptr_t vdso = (uintptr_t)getauxval(AT_SYSINFO_EHDR);
-	int i;
-
-	*found = (struct perf_object){
-		.start = UINTPTR_MAX, .bias = info->dlpi_addr,
-	};
-	for (i = 0; i < info->dlpi_phnum; i++) {
-		const ElfW(Phdr) *phdr = &info->dlpi_phdr[i];
-		uintptr_t from = info->dlpi_addr + phdr->p_vaddr;
-
-		if (phdr->p_type == PT_NOTE)
-			find_build_id(found, (const char *)from, phdr->p_memsz);
-		if (phdr->p_type != PT_LOAD)
-			continue;
-		if (from < found->start)
-			found->start = from;
-		if (from + phdr->p_memsz > found->end)
-			found->end = from + phdr->p_memsz;
-	}
-	return found->start < found->end &&
-	       !(vdso && vdso - found->start < found->end - found->start);
-}
 
 PERF_LOCAL bool is_same(const struct perf_object *a, const struct perf_object *b,
 			const char *name)
@@ -97,37 +45,13 @@ PERF_LOCAL struct perf_object *last_at(const struct perf_object *found)
 	return last;
 }
 
-/*
- * The path of an existing file, without links, from the kernel: realpath() would link 2 KB
- * of the C library.
- */
-PERF_LOCAL bool find_path(const char *name, char *path)
-{
-	int fd = open(name, O_PATH | O_CLOEXEC);
-	struct stat status;
-	ssize_t length;
-	char link[32];
-
-	if (fd < 0)
-		return false;
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	length = readlink(link, path, PATH_MAX - 1);
-	close(fd);
-	path[length < 0 ? 0 : length] = '\0';
-	return !stat(path, &status);
-}
-
 PERF_LOCAL void add_object(const struct perf_object *found, const char *name)
 {
 	char path[PATH_MAX];
 	struct perf_object *object;
 
-	/* The file may have been deleted: its name is still the object's. */
-	if (!find_path(*name ? name : "/proc/self/exe", path)) {
-		if (*name != '/' || strlen(name) >= sizeof(path))
-			return;
-		strcpy(path, name);
-	}
+	if (!perf_object_path(name, path))
+		return;
 	object = objects_count < PERF_OBJECTS ?
 		 malloc(sizeof(*object) + strlen(path) + strlen(name) + 2) : NULL;
 	if (!object) {
@@ -138,9 +62,8 @@ PERF_LOCAL void add_object(const struct perf_object *found, const char *name)
 	object->begins = looked.timed;
 	object->from = looked.time;
 	object->seen = true;
-	strcpy(object->path, path);
-	object->name = object->path + strlen(path) + 1;
-	strcpy(object->name, name);
+	object->path = strcpy((char *)(object + 1), path);
+	object->name = strcpy((char *)(object + 1) + strlen(path) + 1, name);
 	*objects_end = object;
 	objects_end = &object->next;
 	objects_count++;
@@ -153,7 +76,7 @@ PERF_LOCAL int note_object(struct dl_phdr_info *info, size_t size, void *unused)
 
 	(void)size;
 	(void)unused;
-	if (!read_object(info, &found))
+	if (!perf_object_read(info, &found))
 		return 0;
 	last = last_at(&found);
 	if (!last || !is_same(last, &found, name)) {
@@ -169,10 +92,12 @@ PERF_LOCAL int note_object(struct dl_phdr_info *info, size_t size, void *unused)
 PERF_LOCAL void note_locked(void)
 {
 	struct perf_object *object;
+	unsigned int n;
 
 	for (object = objects; object; object = object->next)
 		object->seen = false;
-	dl_iterate_phdr(note_object, NULL);
+	for (n = 0; perf_namespace_each(n, note_object, NULL); n++)
+		;
 	looked.timed = perf_pool_time(&looked.time);
 	for (object = objects; object; object = object->next) {
 		if (object->seen || object->ended)
@@ -210,15 +135,13 @@ PERF_INTERNAL void perf_objects_begin(void)
 /* Not freed: another thread may have been changing the list when the child was made. */
 PERF_INTERNAL void perf_objects_forget(void)
 {
-	pthread_mutex_init(&lock, NULL);
+	lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
 	objects = NULL;
 	objects_end = &objects;
 	objects_count = 0;
 }
 
-PERF_INTERNAL void perf_objects_each(void (*each)(const struct perf_object *object,
-						  void *argument),
-				     void *argument)
+PERF_INTERNAL void perf_objects_each(perf_object_use *each, void *argument)
 {
 	const struct perf_object *object;
 
@@ -233,11 +156,7 @@ PERF_INTERNAL uint64_t perf_objects_left_out(void)
 	return left_out;
 }
 
-/* ---- dlclose() ------------------------------------------------------------ */
-
-/* Absent from static programs, which cannot close objects. */
-#pragma weak dlsym
-
+#ifdef PERF_SHARED
 /* If the C library precedes this one, RTLD_NEXT finds another dlclose() first. */
 PERF_LOCAL int close_next(void *handle)
 {
@@ -263,6 +182,5 @@ PERF_INTERNAL int perf_objects_close(void *handle)
 	return rc;
 }
 
-#ifdef PERF_SHARED
 PERF_API int dlclose(void *handle) __attribute__((alias("perf_objects_close")));
 #endif

@@ -7,14 +7,20 @@
 
 #include "error.h"
 #include "event.h"
+#include "filter.h"
 #include "options.h"
+#include "switches.h"
 
 #define FLAGS	(SIFIVE_TRACE_RING | SIFIVE_TRACE_PER_THREAD | SIFIVE_TRACE_POLL | \
 		 SIFIVE_TRACE_NO_HOOKS | SIFIVE_TRACE_HEADER_ONCE | \
-		 SIFIVE_TRACE_SAMPLE_ALL | SIFIVE_TRACE_PER_CPU)
+		 SIFIVE_TRACE_SAMPLE_ALL | SIFIVE_TRACE_PER_CPU | \
+		 (PERF_SWITCHES ? SIFIVE_TRACE_SWITCHES : 0))
 
 /* Shortest interval between two samples, in microseconds. */
 #define INTERVAL_MIN	100
+
+/* Pulls filters into programs with options, also from the static library. */
+__attribute__((used)) static int (*const with_filters)(const char *) = perf_filter_load;
 
 _Static_assert(PERF_EVENT_NO_USER == SIFIVE_TRACE_EVENT_NO_USER &&
 	       PERF_EVENT_NO_KERNEL == SIFIVE_TRACE_EVENT_NO_KERNEL &&
@@ -165,13 +171,14 @@ PERF_INTERNAL int perf_options_parse(const struct sifive_trace_options *options,
 	setup->type = options->count_type;
 	setup->channel = options->channel;
 	setup->take.buffer = options->buffer;
-	setup->take.ring = options->flags & SIFIVE_TRACE_RING;
+	setup->take.flags = options->flags & SIFIVE_TRACE_RING ? SIFIVE_TRACE_CONFIG_RING : 0;
 	setup->poll = options->flags & SIFIVE_TRACE_POLL;
 	setup->hooks = !(options->flags & SIFIVE_TRACE_NO_HOOKS);
 	setup->per_thread = !(options->flags & SIFIVE_TRACE_PER_CPU);
 	setup->header_once = options->flags & SIFIVE_TRACE_HEADER_ONCE;
 	setup->header_interval = options->header_interval;
 	setup->filter = options->filter;
+	setup->switches = PERF_SWITCHES && options->flags & SIFIVE_TRACE_SWITCHES;
 
 	if (options->cpus && parse_cpus(options->cpus, &setup->cpus))
 		return -1;

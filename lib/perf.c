@@ -13,7 +13,6 @@
 #include "dump.h"
 #include "environment.h"
 #include "error.h"
-#include "event.h"
 #include "session.h"
 
 /* Cache event codes: cache_id << 3 | op_id << 1 | result_id, in 16 bits. */
@@ -23,6 +22,20 @@
 
 /* Shortest interval between two records of the timer, in microseconds. */
 #define INTERVAL_MIN	100
+
+#ifdef PERF_ALONE
+/*
+ * For a static program whose only interface to the library is this one: it traces itself, so it
+ * needs no auto.c. The archive has this file first.
+ */
+PERF_INTERNAL __attribute__((weak)) void perf_auto_start(void)
+{
+}
+
+PERF_INTERNAL __attribute__((weak)) void perf_auto_yield(void)
+{
+}
+#endif
 
 /* Exit of calls: prints failures with the name, as "call(): ". */
 PERF_LOCAL int report(const char *call, int rc)
@@ -89,22 +102,6 @@ PERF_LOCAL int convert_event(struct perf_counter *counter,
 	}
 }
 
-PERF_LOCAL int too_many(const perfEvent *first, int count)
-{
-	struct perf_counter counter;
-	struct perf_event_id id;
-	char name[PERF_EVENT_NAME];
-
-	if (convert_event(&counter, first, PERF_COUNTER_MAX))
-		return -1;
-	id = (struct perf_event_id) {
-		.type = counter.type, .code = counter.code, .data = counter.data,
-	};
-	perf_event_name(&id, name, sizeof(name));
-	return perf_error("numCntrs is %d: it can be 0 to %d, event %d of the list (%s) is one too many",
-			  count, PERF_COUNTER_MAX, PERF_COUNTER_MAX, name);
-}
-
 PERF_LOCAL int convert_events(struct perf_counter *counter,
 			      const perfEvent *event, int count)
 {
@@ -156,13 +153,11 @@ PERF_LOCAL int initialise(perfEvent *list, int count, int channel,
 		return perf_error("call perfInit() first");
 
 	memset(&setup, 0, sizeof(setup));
-	if (count < 0)
+	if (count < 0 || count > PERF_COUNTER_MAX)
 		rc = perf_error("numCntrs is %d: it can be 0 to %d", count,
 				PERF_COUNTER_MAX);
 	else if (!list && count)
 		rc = perf_error("perfCntrList is NULL, but numCntrs is %d", count);
-	else if (count > PERF_COUNTER_MAX)
-		rc = too_many(&list[PERF_COUNTER_MAX], count);
 	else if (channel < 0 || channel >= PERF_CHANNELS)
 		rc = perf_error("itcChannel is %d: it can be 0 to %d", channel,
 				PERF_CHANNELS - 1);
@@ -219,7 +214,9 @@ PERF_API int perfInit(int num_cores, int num_funnels)
 	perf_error_clear();
 	if (report("perfInit(): ", perf_session_enter(true, PERF_FRAME)))
 		return -1;
+#ifndef PERF_DROPIN
 	perf_auto_yield();
+#endif /* PERF_DROPIN */
 	if (perf_session.user)
 		return leave("perfInit(): ", foreign());
 	return leave("perfInit(): ", begin(num_cores, num_funnels));
@@ -287,8 +284,10 @@ PERF_API int perfWriteTrace(char *file)
 	if (enter("perfWriteTrace(): ", perf_session.state == PERF_SESSION_ON))
 		return -1;
 	rc = perf_dump(file ? file : "trace.rtd");
+#ifndef PERF_DROPIN
 	if (!rc)
 		perf_bind_report_unused();
+#endif /* PERF_DROPIN */
 	return leave("perfWriteTrace(): ", rc);
 }
 

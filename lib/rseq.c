@@ -3,6 +3,7 @@
 #include <linux/membarrier.h>
 #include <stddef.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "rseq.h"
@@ -47,5 +48,5 @@ PERF_INTERNAL void perf_rseq_barrier(void)
 		return;
 	/* Without membarrier(2): after a while each thread has taken an interrupt. */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	usleep(20000);
+	nanosleep(&(struct timespec){ .tv_nsec = 20000000 }, NULL);
 }

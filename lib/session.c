@@ -6,17 +6,26 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "auto.h"
 #include "bind.h"
 #include "environment.h"
 #include "error.h"
 #include "filter.h"
 #include "hooks.h"
+#include "join.h"
+#include "member.h"
 #include "objects.h"
 #include "rseq.h"
 #include "session.h"
+#include "switches.h"
+
+#ifndef PERF_DROPIN
+/* Absent from static programs that cannot set a filter. */
+#pragma weak perf_filter_load
+#endif /* PERF_DROPIN */
 
 /* Records from one header to the next in an XOR ring. */
-#define INTERVAL_USUAL	100
+#define INTERVAL_USUAL	SIFIVE_TRACE_SAMPLING_HEADER_EVERY
 
 PERF_DATA struct perf_session perf_session;
 
@@ -33,14 +42,24 @@ PERF_LOCAL int32_t thread_number(void)
 /* In a child: at once if @fork, otherwise it has already run for a while. */
 PERF_LOCAL void forget(bool fork)
 {
+#ifndef PERF_DROPIN
+	const bool idle =
+#endif /* PERF_DROPIN */
 	perf_hooks_forget();
+
 	if (perf_session.state >= PERF_SESSION_READY)
 		perf_device_forget(&perf_session.device, fork);
 	memset(&perf_session, 0, sizeof(perf_session));
+#ifndef PERF_DROPIN
 	perf_objects_forget();
+#endif /* PERF_DROPIN */
 	caller = 0;
 	if (perf_pool)
 		perf_pool->pid = getpid();
+#ifndef PERF_DROPIN
+	if (PERF_MEMBER)
+		perf_auto_child(fork, idle);
+#endif /* PERF_DROPIN */
 }
 
 PERF_LOCAL void forget_at_fork(void)
@@ -203,6 +222,9 @@ PERF_LOCAL int share_channels(const struct perf_device *device,
 
 PERF_LOCAL void make_lanes(const struct perf_device *device, uint32_t channels)
 {
+#ifndef PERF_DROPIN
+	const uint8_t *full = (const uint8_t *)perf_pool->lost + SIFIVE_TRACE_FULL_BYTES;
+#endif /* PERF_DROPIN */
 	unsigned int channel;
 	uint32_t i;
 
@@ -216,6 +238,10 @@ PERF_LOCAL void make_lanes(const struct perf_device *device, uint32_t channels)
 				.layout = &perf_pool->layout,
 				.last = perf_pool->lane[channel][i].count[0],
 			};
+#ifndef PERF_DROPIN
+		for (i = 0; i < device->count; i++)
+			perf_pool->lane[channel][i].full = full + device->encoder[i].index;
+#endif /* PERF_DROPIN */
 	}
 	for (i = 0; i < device->count; i++)
 		perf_pool->index[device->encoder[i].cpu] = (uint8_t)(i + 1);
@@ -224,7 +250,8 @@ PERF_LOCAL void make_lanes(const struct perf_device *device, uint32_t channels)
 /* XOR records need a header: a ring overwrites its first, a drained capture may have gaps. */
 PERF_LOCAL bool repeats_headers(const struct perf_setup *setup)
 {
-	return (setup->take.ring || (setup->take.drain && setup->header_interval)) &&
+	return (setup->take.flags & SIFIVE_TRACE_CONFIG_RING ||
+		(setup->take.flags & SIFIVE_TRACE_CONFIG_DRAIN && setup->header_interval)) &&
 	       setup->type == PERF_COUNT_XOR && !setup->header_once;
 }
 
@@ -248,6 +275,10 @@ PERF_LOCAL int fill_pool(const struct perf_device *device,
 			      setup->header_interval ? setup->header_interval :
 						       INTERVAL_USUAL;
 	perf_pool->join = setup->count;
+#ifndef PERF_DROPIN
+	perf_pool->room = setup->take.flags &
+			  (SIFIVE_TRACE_CONFIG_WAIT | SIFIVE_TRACE_CONFIG_DROP);
+#endif /* PERF_DROPIN */
 	perf_pool->slots = device->slots;
 	perf_pool->ts_readable = device->encoder[0].flags &
 				 SIFIVE_TRACE_ENCODER_TS_READABLE;
@@ -255,6 +286,13 @@ PERF_LOCAL int fill_pool(const struct perf_device *device,
 		perf_pool->pinned = thread_number();
 		perf_pool->fixed.cpu_id = (uint32_t)pinned;
 	}
+#ifndef PERF_DROPIN
+	/* A member gets more channels later. */
+	if (PERF_MEMBER && setup->join)
+		channels = perf_device_channels(device);
+	if (PERF_MEMBER)
+		perf_channel_share(setup->shared);
+#endif /* PERF_DROPIN */
 	make_lanes(device, channels);
 	perf_hooks_prepare();
 
@@ -262,6 +300,39 @@ PERF_LOCAL int fill_pool(const struct perf_device *device,
 		return perf_error("the driver does not let this thread read the counters: %s",
 				  strerror(perf_pool->refusal));
 	return 0;
+}
+
+/* Takes hardware and counters, or joins a session that has them. */
+PERF_LOCAL int take(struct perf_device *device, struct perf_setup *setup, bool pinned,
+		    uint32_t *channels, unsigned int *first)
+{
+#ifndef PERF_DROPIN
+	if (PERF_MEMBER && setup->join) {
+		*first = setup->channel;
+		return perf_member_take(device, setup, channels);
+	}
+#endif /* PERF_DROPIN */
+	if (perf_device_choose(device, &setup->cpus) ||
+	    perf_device_take(device, &setup->take) ||
+	    share_channels(device, setup, pinned, channels, first) ||
+	    (setup->count &&
+	     perf_device_counters(device, setup->counter, setup->name, setup->count,
+				  setup->per_thread)))
+		return -1;
+	setup->sampling.headers = repeats_headers(setup);
+#ifndef PERF_DROPIN
+	if (PERF_SWITCHES && setup->switches) {
+		setup->switch_channel = perf_switches_set(device, 1u << *first |
+			1u << setup->channel | 1u << setup->sampling.channel,
+			setup->sampling.all ? SIFIVE_TRACE_SWITCHES_ALL : 0);
+		if (setup->switch_channel < 0)
+			return -1;
+		*channels &= ~(1u << setup->switch_channel);
+	}
+#endif /* PERF_DROPIN */
+	perf_session.sampled = setup->sampling.interval || setup->sampling.period;
+	return perf_session.sampled &&
+	       perf_device_sample(device, &setup->sampling, setup->type, setup->header_once);
 }
 
 PERF_INTERNAL int perf_session_setup(struct perf_setup *setup, const void *user)
@@ -277,23 +348,12 @@ PERF_INTERNAL int perf_session_setup(struct perf_setup *setup, const void *user)
 	if (register_process() || find_cpus(setup, &pinned) || perf_device_open(device))
 		return -1;
 
-	if (perf_device_choose(device, &setup->cpus) ||
-	    perf_device_take(device, &setup->take) ||
-	    share_channels(device, setup, pinned >= 0, &channels, &first) ||
-	    (setup->count &&
-	     perf_device_counters(device, setup->counter, setup->count,
-				  setup->per_thread)))
-		goto fail;
-
-	perf_session.sampled = setup->sampling.interval || setup->sampling.period;
-	if (perf_session.sampled &&
-	    perf_device_sample(device, &setup->sampling, setup->type,
-			       setup->header_once))
-		goto fail;
-
-	if (perf_device_map(device, setup->per_thread && setup->count) ||
-	    perf_filter_load(setup->filter) ||
+	if (take(device, setup, pinned >= 0, &channels, &first) ||
+	    perf_device_map(device, setup->per_thread && setup->count) ||
+#ifndef PERF_DROPIN
+	    (perf_filter_load && perf_filter_load(setup->filter)) ||
 	    perf_bind(setup->hooks) ||
+#endif /* PERF_DROPIN */
 	    fill_pool(device, setup, pinned, channels, first))
 		goto fail;
 
@@ -302,7 +362,10 @@ PERF_INTERNAL int perf_session_setup(struct perf_setup *setup, const void *user)
 	perf_session.started = false;
 	perf_session.starter = thread_number();
 	perf_session.state = PERF_SESSION_READY;
+#ifndef PERF_DROPIN
+	perf_session.joined_timed = PERF_MEMBER && perf_pool_time(&perf_session.joined_at);
 	perf_objects_begin();
+#endif /* PERF_DROPIN */
 	return 0;
 
 fail:

@@ -19,9 +19,6 @@
 #include "record.h"
 #include "thread.h"
 
-/* Longest name of an event in the side-car file. */
-#define PERF_EVENT_NAME	64
-
 /**
  * enum perf_session_state - state of a session
  * @PERF_SESSION_NONE:	initial, all zero
@@ -39,7 +36,7 @@ enum perf_session_state {
 /**
  * struct perf_setup - what to record, and where to
  * @counter:	events to count; number and info are filled in
- * @name:	the user's names; "" for the usual name
+ * @name:	the user's names; "" for none
  * @count:	how many, 0 to 32
  * @type:	enum perf_count_type
  * @channel:	ITC channel, 0 to 31, of the first thread, or of samples if neither
@@ -54,6 +51,8 @@ enum perf_session_state {
  * @filter:	filter file, NULL for none
  * @sampling:	the kernel samples if @interval or @period is not 0
  * @sampling_name: the user's name for its event
+ * @join:	record into the session of an ancestor; its counters are filled in
+ * @shared:	of @join: channels that other processes had
  */
 struct perf_setup {
 	struct perf_counter counter[PERF_COUNTER_MAX];
@@ -71,6 +70,14 @@ struct perf_setup {
 	const char *filter;
 	struct perf_sampling sampling;
 	char sampling_name[PERF_EVENT_NAME];
+#ifndef PERF_DROPIN
+	bool join;
+	uint32_t shared;
+	/* The kernel records context switches, on this channel, which is filled in. */
+	bool switches;
+	int switch_channel;
+	uint32_t encoders;	/* of the capture, where the command takes it */
+#endif /* PERF_DROPIN */
 };
 
 /**
@@ -82,6 +89,7 @@ struct perf_setup {
  * @started:	tracing has been on
  * @sampled:	the kernel writes records
  * @starter:	the thread that set it up
+ * @joined_at:	of setup.join: when, in the trace's time; @joined_timed: it is known
  */
 struct perf_session {
 	enum perf_session_state state;
@@ -91,6 +99,10 @@ struct perf_session {
 	bool started;
 	bool sampled;
 	int32_t starter;
+#ifndef PERF_DROPIN
+	uint64_t joined_at;
+	bool joined_timed;
+#endif /* PERF_DROPIN */
 };
 
 PERF_INTERNAL_DATA struct perf_session perf_session;

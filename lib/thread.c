@@ -15,6 +15,7 @@
 
 #include "device.h"
 #include "error.h"
+#include "join.h"
 #include "rseq.h"
 #include "thread.h"
 
@@ -348,7 +349,10 @@ PERF_LOCAL struct perf_thread *join_blocked(void)
 	thread->cpu = PERF_CPU_NOBODY;
 	thread->gate = (uintptr_t)thread;
 	thread->epoch = epoch;
-	perf_channel_take(thread, false);
+#ifndef PERF_DROPIN
+	if (!PERF_MEMBER || perf_pool->channels)
+#endif /* PERF_DROPIN */
+		perf_channel_take(thread, false);
 	perf_self = thread;
 	if (exit_key_made)
 		pthread_setspecific(exit_key, thread);
@@ -427,13 +431,14 @@ PERF_INTERNAL void perf_thread_keep(void)
 	kept_layout = perf_pool->layout;
 }
 
-PERF_INTERNAL void perf_thread_forget(void)
+PERF_INTERNAL bool perf_thread_forget(void)
 {
 	struct perf_thread *thread = perf_self;
 
 	perf_self = &nobody;
+	refused = 0;
 	if (!kept.lane)
-		return;
+		return true;
 	/* The child finishes the interrupted record in memory that nothing reads. */
 	perf_pool->layout = kept_layout;
 	perf_pool->layout.poll = PERF_POLL_NOT;
@@ -441,6 +446,10 @@ PERF_INTERNAL void perf_thread_forget(void)
 	kept.lane->stream.ts = kept.ts;
 	kept.lane->stream.layout = &perf_pool->layout;
 	kept.lane->stream.last = kept.lane->count[0];
+#ifndef PERF_DROPIN
+	/* That always has room. */
+	kept.lane->full = (const volatile uint8_t *)no_offset;
+#endif /* PERF_DROPIN */
 	/* A header after a move to another CPU reads that one's counts. */
 	if (kept.latest)
 		kept.latest->stream.last = kept.latest->count[0];
@@ -452,6 +461,7 @@ PERF_INTERNAL void perf_thread_forget(void)
 	thread->tail = kept.tail;
 	thread->gate = kept.gate;
 	kept.lane = NULL;
+	return !perf_gate_closed(thread);
 }
 
 PERF_INTERNAL void perf_thread_repair(void)

@@ -8,14 +8,16 @@
  * with its gate. A closed gate means that a record is being written: signal handlers
  * queue theirs, and other threads do not take the channel.
  *
- * All of it is in a pool that a child finds zeroed after fork(), from its first
- * instruction, and so closed: stimulus pages are not there for it to write to.
+ * All of it is in a pool that is zeroed in a child from its first instruction after fork(),
+ * and so closed: the child has no stimulus pages to write to.
  */
 #ifndef PERF_THREAD_H
 #define PERF_THREAD_H
 
 #include <stdbool.h>
 #include <stdint.h>
+
+#include <linux/sifive_trace.h>
 
 #include "compiler.h"
 #include "record.h"
@@ -56,6 +58,10 @@ struct perf_lane {
 	uint32_t generation;
 	uint32_t left;
 	volatile bool torn;
+#ifndef PERF_DROPIN
+	/* The driver's byte: not 0 while the sink has no room. */
+	const volatile uint8_t *full;
+#endif /* PERF_DROPIN */
 };
 
 /* A signal handler's record, queued until the interrupted one is complete. */
@@ -126,6 +132,11 @@ struct perf_thread {
 	volatile int32_t reading;
 	const volatile uint64_t *offset;
 	volatile uint32_t head, tail;
+#ifndef PERF_DROPIN
+	/* Records dropped, and nanoseconds waited for room, that no mark says yet. */
+	uint32_t dropped;
+	uint64_t waited;
+#endif /* PERF_DROPIN */
 	uint64_t last[PERF_COUNTER_MAX];
 	struct perf_pending queue[PERF_QUEUE];
 };
@@ -146,7 +157,6 @@ struct perf_joined {
 #define PERF_OFFSETS_WRITTEN	PERF_COUNTER_TIMESTAMP
 
 struct perf_device;
-struct sifive_trace_losses;
 
 /**
  * struct perf_pool - what threads share
@@ -158,13 +168,12 @@ struct sifive_trace_losses;
  * @channels:	bit n set: channel n is available
  * @lock:	guards @owner: a futex
  * @owner:	owner of each channel, NULL: free
- * @shared:	bit n set: threads have taken channel n from each other, and its headers
- *		name them
  * @hand:	the next channel to be taken away
  * @waiting:	number of threads that wait for a channel
  * @turn:	changes when one of them may find one: a futex
  * @device:	what threads join
- * @lost:	records that were not written: with the capture in the kernel
+ * @lost:	records that were not written, and shared channels: with the capture in the
+ *		kernel
  * @once:	one header for each channel and CPU
  * @interval:	records from one header to the next; 0: no more than there must be
  * @join:	threads must join the driver, to read counters
@@ -185,7 +194,6 @@ struct perf_pool {
 	int32_t pid;
 	uint32_t channels;
 	int32_t lock;
-	uint32_t shared;
 	unsigned int hand;
 	volatile uint32_t waiting;
 	volatile uint32_t turn;
@@ -196,6 +204,10 @@ struct perf_pool {
 	bool once;
 	bool join;
 	bool ts_readable;
+#ifndef PERF_DROPIN
+	/* SIFIVE_TRACE_CONFIG_WAIT or _DROP: what records do while a sink has no room. */
+	uint32_t room;
+#endif /* PERF_DROPIN */
 	uint32_t interval;
 	int32_t pinned;
 	struct perf_rseq fixed;
@@ -285,10 +297,10 @@ PERF_INTERNAL bool perf_thread_is_child(struct perf_thread *thread);
 
 /*
  * Around fork(): save what the caller's unfinished record needs, and restore it in the
- * child, whose pool is empty but which may continue the record.
+ * child, whose pool is empty but which may continue the record: it returns false then.
  */
 PERF_INTERNAL void perf_thread_keep(void);
-PERF_INTERNAL void perf_thread_forget(void);
+PERF_INTERNAL bool perf_thread_forget(void);
 
 /* Block all signals for the calling thread; @old receives the previous mask. */
 PERF_INTERNAL void perf_signals_block(uint64_t *old);
@@ -339,6 +351,18 @@ PERF_INTERNAL bool perf_pool_time(uint64_t *now);
 
 /* The counts of lost records; in a child they go nowhere. */
 PERF_INTERNAL struct sifive_trace_losses *perf_losses(void);
+
+/* Whether threads have taken a channel from each other: its headers name them. */
+PERF_INLINE bool perf_channel_shared(int channel)
+{
+	return perf_losses()->shared >> channel & 1;
+}
+
+/* The page may be other processes', too. */
+PERF_INLINE void perf_channel_share(uint32_t channels)
+{
+	__atomic_fetch_or(&perf_losses()->shared, channels, __ATOMIC_RELAXED);
+}
 
 /* Count a lost record; to a compiler __u64 is not uint64_t. */
 #define perf_lost_count(which)	__atomic_fetch_add(which, 1, __ATOMIC_RELAXED)

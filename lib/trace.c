@@ -161,7 +161,8 @@ PERF_LOCAL int fill_report(struct sifive_trace_report *report)
 		.sinks		= capture.sinks,
 		.bytes		= capture.bytes,
 		.lost_signals	= lost->signals,
-		.lost_threads	= lost->threads + lost->refused + lost->children,
+		.lost_threads	= lost->threads + lost->refused + lost->children +
+				  lost->dropped,
 		.lost_abandoned	= lost->abandoned,
 		.samples	= capture.samples,
 		.lost_samples	= capture.samples_lost,

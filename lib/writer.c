@@ -15,13 +15,13 @@
 #include "section.h"
 #include "writer.h"
 
-#if defined(PERF_SECTIONS) || defined(PERF_COUNTER_MOCK)
+#ifdef PERF_WRITERS
 
 /* ---- instructions ---------------------------------------------------------- */
 
 /* Encodings of RV64I and Zicsr, 32 bits each, without registers and immediate. */
 enum {
-	LW = 0x2003, LD = 0x3003, LHU = 0x5003, LWU = 0x6003,
+	LW = 0x2003, LD = 0x3003, LBU = 0x4003, LHU = 0x5003, LWU = 0x6003,
 	SB = 0x23, SH = 0x1023, SW = 0x2023, SD = 0x3023,
 	ADDI = 0x13, SLLI = 0x1013, XORI = 0x4013, SRLI = 0x5013, ORI = 0x6013,
 	ADD = 0x33, SUB = 0x40000033, XOR = 0x4033,
@@ -40,9 +40,9 @@ enum {
 #define STIMULUS	A3
 #define OFFSETS		A3	/* as long as counters are read */
 #define UPPER		A2	/* an address's, once the kind is written */
-#define LIMIT		A2	/* behind the addresses: counts above may be wide */
-#define VALUE		A1	/* behind the addresses: a count from memory */
-#define BEFORE		A0	/* behind the addresses: where the last counts are */
+#define LIMIT		A2	/* after the addresses: counts above may be wide */
+#define VALUE		A1	/* after the addresses: a count from memory */
+#define BEFORE		A0	/* after the addresses: where the last counts are */
 #define NOW		A7	/* where these counts go, when they are many */
 
 /* Registers that hold counts. */
@@ -56,7 +56,7 @@ static const uint8_t counts[] = { T0, T1, T2, T4, T5, T6, A6, A7 };
 _Static_assert(offsetof(struct perf_lane, count) == 0 &&
 	       _Alignof(struct perf_lane) == 2 * FLIP, "FLIP is one bit");
 
-/* Code behind a writer's end, and the branch that leads to it. */
+/* Code after a writer's end, and the branch that leads to it. */
 enum late { TO_CLOSED, TO_ELSEWHERE, TO_GIVEN_UP, TO_SETTLE, WIDE, LONG, SHORT };
 
 struct late_code {
@@ -74,7 +74,7 @@ struct perf_recipe {
 	struct perf_exits exits;
 	long self, area;
 	uint32_t mask, type, count;
-	bool own, poll, spaced;
+	bool own, poll, spaced, room;
 	uint8_t number[PERF_COUNTER_MAX];
 	uint8_t width[PERF_COUNTER_MAX];
 };
@@ -445,6 +445,16 @@ PERF_LOCAL void put_countdown(struct assembler *a)
 	put_store(a, SW, SCRATCH, LANE, LANE_FIELD(left));
 }
 
+#ifndef PERF_DROPIN
+/* A record whose sink has no room takes the slow path. */
+PERF_LOCAL void put_room(struct assembler *a)
+{
+	put_i(a, LD, SCRATCH, LANE, LANE_FIELD(full));
+	put_i(a, LBU, SCRATCH, SCRATCH, 0);
+	put_late(a, TO_ELSEWHERE, put_branch(a, BNE, SCRATCH, ZERO));
+}
+
+#endif /* PERF_DROPIN */
 PERF_LOCAL void put_exit(struct assembler *a, enum late what)
 {
 	const struct perf_exits *exits = &a->code->recipe.exits;
@@ -494,6 +504,10 @@ PERF_LOCAL perf_writer *assemble(struct assembler *a, bool pair)
 	a->lates = 0;
 	put_begin(a);
 	again = put_sequence(a, section);
+#ifndef PERF_DROPIN
+	if (recipe->room)
+		put_room(a);
+#endif /* PERF_DROPIN */
 	if (recipe->spaced)
 		put_countdown(a);
 	put_i(a, LD, STIMULUS, LANE, LANE_FIELD(stream.stimulus));
@@ -547,6 +561,9 @@ PERF_LOCAL void fill_recipe(struct perf_recipe *recipe, const struct perf_pool *
 	recipe->own = pool->slots;
 	recipe->poll = layout->poll == PERF_POLL_RECORD;
 	recipe->spaced = pool->interval;
+#ifndef PERF_DROPIN
+	recipe->room = pool->room;
+#endif /* PERF_DROPIN */
 	for (i = 0; i < layout->count; i++) {
 		unsigned int width = PERF_COUNTER_WIDTH(layout->counter[i].info);
 

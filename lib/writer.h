@@ -15,6 +15,11 @@
 #include "compiler.h"
 #include "thread.h"
 
+/* Host programs of tests generate them, too. */
+#if defined(PERF_SECTIONS) || defined(PERF_COUNTER_MOCK)
+#define PERF_WRITERS
+#endif
+
 /* Writes a record; records with one address ignore @address2. */
 typedef void perf_writer(uintptr_t address, uintptr_t address2, uint32_t kind);
 

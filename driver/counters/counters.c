@@ -258,13 +258,19 @@ static int check_event(const struct sifive_trace_counters *arg, u32 at,
 		       struct sft_why *why)
 {
 	const struct sifive_trace_event *ev = &arg->event[at], *other;
+	struct sifive_trace_event plain = *ev;
 
 	for (other = arg->event; other < ev; other++)
 		if (other->type == ev->type && other->code == ev->code &&
 		    other->data == ev->data && other->flags == ev->flags)
 			return sft_fail(why, -EINVAL, "event %u repeats event %td: leave one out",
 					at, other - arg->event);
-	return sft_choose_check(ev, at, why);
+	if (ev->flags & SIFIVE_TRACE_EVENT_OF_SAMPLES && !sft_perf_known())
+		return sft_fail(why, -EOPNOTSUPP,
+				"event %u: this perf driver does not say what samples count: use a counter of the session",
+				at);
+	plain.flags &= ~SIFIVE_TRACE_EVENT_OF_SAMPLES;
+	return sft_choose_check(&plain, at, why);
 }
 
 /* Reject invalid requests before the hardware is touched. */
@@ -283,6 +289,21 @@ static int check_events(struct sifive_trace_counters *arg, struct sft_why *why)
 	return 0;
 }
 
+/* An event that samples count gets a programmable counter's number that is free. */
+static int number_sampled(struct sifive_trace_event *ev, u32 at, struct sft_why *why)
+{
+	u32 unused = ~(sft_counters.mask | SFT_FIXED);
+
+	if (sft_counters.sampled)
+		return sft_fail(why, -EINVAL, "event %u: samples are made by one event", at);
+	if (!unused)
+		return sft_fail(why, -EBUSY, "event %u: no counter's number is free", at);
+	ev->counter = __fls(unused);
+	ev->info = FIELD_PREP(SIFIVE_TRACE_COUNTER_WIDTH, 63);
+	sft_counters.sampled = BIT(ev->counter);
+	return 0;
+}
+
 static int take_events(struct sifive_trace_counters *arg, struct sft_choice *ch,
 		       struct sft_why *why)
 {
@@ -294,6 +315,8 @@ static int take_events(struct sifive_trace_counters *arg, struct sft_choice *ch,
 		sft_choose_begin(ch, &sft_counters.cpus);
 	for (i = 0; i < arg->count; i++) {
 		arg->failed = i;
+		if (ev[i].flags & SIFIVE_TRACE_EVENT_OF_SAMPLES)
+			continue;
 		if (sft_is_timestamp(&ev[i]))
 			ret = take_timestamp(&ev[i], i, why);
 		else if (!sft_counters_available())
@@ -315,6 +338,13 @@ static int take_events(struct sifive_trace_counters *arg, struct sft_choice *ch,
 	}
 	sft_counters.mask |= mask;
 	sft_counters.per_thread = arg->flags & SIFIVE_TRACE_COUNTERS_PER_THREAD;
+	for (i = 0; !ret && i < arg->count; i++) {
+		arg->failed = i;
+		if (ev[i].flags & SIFIVE_TRACE_EVENT_OF_SAMPLES)
+			ret = number_sampled(&ev[i], i, why);
+	}
+	if (ret)
+		return ret;
 	for (i = 0; i < arg->count; i++)
 		sft_counters.event[ev[i].counter] = ev[i];
 	return 0;

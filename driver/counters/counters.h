@@ -21,6 +21,10 @@
 #define SFT_INSTRET	2
 #define SFT_FIXED	(BIT(SFT_CYCLE) | BIT(SFT_TIMESTAMP) | BIT(SFT_INSTRET))
 
+struct pid;
+struct task_struct;
+struct tracepoint;
+
 /**
  * struct sft_counter - a counter that the session has
  * @index:	SBI counter index, the same on all CPUs of the session
@@ -44,6 +48,7 @@ struct sft_counter {
  * @cpus:	CPUs where the session has them
  * @per_thread:	joined threads have per-thread counts
  * @mask:	user-visible counters: bit n is counter n, bit 1 the timestamp
+ * @sampled:	the bit of the event that samples count, 0 for none
  * @lost:	counters that stopped counting on some CPU
  * @unreported:	reason of the first loss since the last report, or NULL
  * @unreported_counter: the counter that was lost first
@@ -56,6 +61,7 @@ struct sft_counters {
 	struct cpumask cpus;
 	bool per_thread;
 	u32 mask;
+	u32 sampled;
 	u32 lost;
 	const char *unreported;
 	u32 unreported_counter;
@@ -91,12 +97,12 @@ struct sft_choice {
  * struct sft_sampling - records that the kernel writes
  * @set:	the SAMPLING request; off if interval and period are 0
  * @on:		the capture runs and the harts' streams have started
- * @held:	encoders that get no records now, as the reader of their sink is behind
+ * @full:	encoders that get no records now, as the reader of their sink is behind
  */
 struct sft_sampling {
 	struct sifive_trace_sampling set;
 	bool on;
-	u64 held;
+	u64 full;
 };
 
 /**
@@ -107,6 +113,16 @@ struct sft_sampling {
 struct sft_switches {
 	struct sifive_trace_switches set;
 	bool on;
+};
+
+/**
+ * struct sft_processes - processes whose threads are recorded
+ * @entry:	the table, NULL: the set is empty
+ * @missing:	processes that found no room
+ */
+struct sft_processes {
+	struct pid **entry;
+	u64 missing;
 };
 
 /**
@@ -125,6 +141,21 @@ struct sft_following {
 	unsigned long of;
 	struct list_head list;
 	cpumask_var_t cpus;
+};
+
+/* The most probes that are added and removed together. */
+#define SFT_PROBES	2
+
+/**
+ * struct sft_probe - a probe on a tracepoint
+ * @name:	of the tracepoint
+ * @function:	the probe
+ * @at:		the tracepoint while the probe is registered, or NULL
+ */
+struct sft_probe {
+	const char *name;
+	void *function;
+	struct tracepoint *at;
 };
 
 extern struct sft_counters sft_counters;
@@ -164,6 +195,7 @@ bool sft_perf_fixed_for_all(const struct perf_event *event);
 bool sft_perf_active(const struct perf_event *event);
 bool sft_perf_exited(const struct perf_event *event);
 bool sft_perf_failed(const struct perf_event *event);
+u64 sft_perf_counted(struct perf_event *event);
 unsigned int sft_perf_count_failed(struct perf_event *event);
 
 /* choose.c */
@@ -248,10 +280,40 @@ void sft_sampling_status(struct sifive_trace_status *status);
 void sft_sampling_exit(void);
 bool sft_sampling_has_room(const struct sft_encoder *e, const struct sft_component *owner);
 
+/* probes.c */
+int sft_probes_add(struct sft_probe *probe, unsigned int count, struct sft_why *why);
+int sft_probes_check(const struct sft_probe *probe, unsigned int count, const char *call,
+		     struct sft_why *why);
+void sft_probes_remove(struct sft_probe *probe, unsigned int count, bool (*wanted)(void));
+void sft_probes_forget(void);
+void sft_probes_own(void);
+struct pid *sft_probes_process(void);
+pid_t sft_probes_id(struct task_struct *task);
+
+/* processes.c */
+bool sft_processes_have(const struct sft_processes *set, const struct pid *process);
+void sft_processes_forked(struct sft_processes *set, struct task_struct *parent,
+			  struct task_struct *child);
+int sft_processes_own(struct sft_processes *set, struct sft_why *why);
+void sft_processes_forget(struct sft_processes *set);
+void sft_processes_flush(void);
+
+/* instruction.c */
+int sft_instruction_prepare(struct sft_why *why);
+int sft_instruction_own(struct sft_why *why);
+void sft_instruction_start(void);
+void sft_instruction_stop(void);
+void sft_instruction_cpu_offline(unsigned int cpu);
+void sft_instruction_cpu_online(struct sft_encoder *e);
+void sft_instruction_release(void);
+void sft_instruction_clear(void);
+void sft_instruction_status(struct sifive_trace_instruction_status *status);
+void sft_instruction_exit(void);
+
 /* switches.c */
 int sft_switches_probe(struct sft_why *why);
+int sft_switches_own(struct sft_why *why);
 int sft_switches_set(const struct sifive_trace_switches *arg, struct sft_why *why);
-void sft_switches_own(void);
 void sft_switches_start(void);
 void sft_switches_stop(void);
 void sft_switches_cpu_offline(unsigned int cpu);

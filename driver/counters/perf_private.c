@@ -13,6 +13,9 @@
  *	6.1-	hw.period_left		minus the value at which a counter starts
  *	6.6-	hw.flags, bit 2		kernel.perf_user_access was 2, the legacy rule,
  *					when the event was made; always 0 before
+ *	6.1-	hw.last_tag		of sampling events: their count at the last sample
+ *					(perf on RISC-V does not use it)
+ *	6.1-	event.count		what an event has counted
  *	6.1-	event.child_list	events inherited by new threads
  *	6.1-	event.state		whether an event counts
  *
@@ -196,6 +199,18 @@ bool sft_perf_exited(const struct perf_event *event)
 bool sft_perf_failed(const struct perf_event *event)
 {
 	return READ_ONCE(event->state) == PERF_EVENT_STATE_ERROR;
+}
+
+/*
+ * What a sampling event has counted since the last call, for its handler: perf has read
+ * the counter.
+ */
+u64 sft_perf_counted(struct perf_event *event)
+{
+	u64 count = local64_read(&event->count), more = count - event->hw.last_tag;
+
+	event->hw.last_tag = count;
+	return more;
 }
 
 /*

@@ -56,6 +56,7 @@ void sft_record_header(struct sft_stream *s, const u64 *now)
 		s->last[n] = s->type == SIFIVE_TRACE_SAMPLING_DELTA ? now[n] : 0;
 	}
 	s->address = 0;
+	s->left = s->interval;
 }
 
 static u64 step(struct sft_stream *s, unsigned int n, u64 now)
@@ -97,6 +98,11 @@ void sft_record_isr(struct sft_stream *s, u64 pc, const u64 *now)
 	unsigned int n;
 	u64 value;
 
+	if (s->interval) {
+		if (!s->left)
+			sft_record_header(s, now);
+		s->left--;
+	}
 	put8(s, SIFIVE_TRACE_RECORD_ISR);
 	put_address(s, pc);
 	for_each_set_bit(n, &mask, SIFIVE_TRACE_MAX_COUNTERS) {

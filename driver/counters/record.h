@@ -11,6 +11,8 @@
  * @event:	event of each counter in the mask
  * @mask:	counters in each record
  * @type:	SIFIVE_TRACE_SAMPLING_RAW, _DELTA or _XOR
+ * @interval:	records from one header to the next, 0: no further header
+ * @left:	of them, records before the next header
  * @address:	last address written
  * @last:	previous values, by counter
  */
@@ -19,6 +21,8 @@ struct sft_stream {
 	const struct sifive_trace_event *event;
 	u32 mask;
 	u32 type;
+	u32 interval;
+	u32 left;
 	u64 address;
 	u64 last[SIFIVE_TRACE_MAX_COUNTERS];
 };

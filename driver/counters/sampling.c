@@ -49,7 +49,7 @@
  * @begun:	this capture has a header
  * @samples:	records written since CONFIG
  * @lost:	records that could not be written
- * @sum:	sum of per-thread counts, by counter
+ * @sum:	sum of per-thread counts, and of the sampling event's, by counter
  */
 struct hart {
 	struct sft_stream stream;
@@ -110,7 +110,7 @@ static u64 width_mask(unsigned int n)
 static bool read_counters(struct hart *h, u64 *now)
 {
 	u64 own[SIFIVE_TRACE_MAX_COUNTERS];
-	unsigned long mask = h->stream.mask;
+	unsigned long mask = h->stream.mask & ~sft_counters.sampled;
 	unsigned int n;
 	bool all = true;
 
@@ -138,11 +138,23 @@ static void read_base(const struct hart *h, u64 *now)
 	for_each_set_bit(n, &mask, SIFIVE_TRACE_MAX_COUNTERS) {
 		if (n == SFT_TIMESTAMP)
 			now[n] = sft_timestamp_read(h->encoder);
-		else if (sft_counters.per_thread)
+		else if (sft_counters.per_thread || sft_counters.sampled & BIT(n))
 			now[n] = h->sum[n] & width_mask(n);
 		else
 			sft_csr_read(n, &now[n]);
 	}
+}
+
+/* The count of the event that interrupts: a period, and more if the interrupt is late. */
+static void add_sampled(struct hart *h, struct perf_event *event, u64 *now)
+{
+	unsigned int n;
+
+	if (!sft_counters.sampled)
+		return;
+	n = __ffs(sft_counters.sampled);
+	h->sum[n] += sft_perf_counted(event);
+	now[n] = h->sum[n] & width_mask(n);
 }
 
 /* The thread's address in user mode, current or to be returned to; 0 if it has none. */
@@ -161,7 +173,7 @@ static u64 user_pc(struct pt_regs *regs)
  */
 bool sft_sampling_has_room(const struct sft_encoder *e, const struct sft_component *owner)
 {
-	return !(READ_ONCE(sft_sampling.held) & BIT_ULL(e->index)) &&
+	return !(READ_ONCE(sft_sampling.full) & BIT_ULL(e->index)) &&
 	       sft_component_enabled(owner);
 }
 
@@ -180,6 +192,7 @@ static void sample(struct perf_event *event, struct perf_sample_data *data,
 		h->lost++;
 		return;
 	}
+	add_sampled(h, event, now);
 	sft_record_isr(&h->stream, pc, now);
 	h->samples++;
 }
@@ -501,12 +514,30 @@ static int check_event(const struct sifive_trace_event *ev, struct sft_why *why)
 	return 0;
 }
 
+/* The event that COUNTERS left to sampling must be the one that samples. */
+static int check_sampled(const struct sifive_trace_sampling *arg, struct sft_why *why)
+{
+	const struct sifive_trace_event *by = &arg->event, *ev;
+
+	if (!sft_counters.sampled || !(arg->interval || arg->period))
+		return 0;
+	ev = &sft_counters.event[__ffs(sft_counters.sampled)];
+	if (arg->period && ev->type == by->type && ev->code == by->code &&
+	    ev->data == by->data && ev->flags == (by->flags | SIFIVE_TRACE_EVENT_OF_SAMPLES))
+		return 0;
+	return sft_fail(why, -EINVAL, "type %u, code %#x, data %#llx is to count its own samples",
+			ev->type, ev->code, ev->data);
+}
+
 /* Reject invalid or impossible requests; raise values that are too small. */
 int sft_sampling_valid(struct sifive_trace_sampling *arg, struct sft_why *why)
 {
 	const u32 flags = SIFIVE_TRACE_SAMPLING_ALL | SIFIVE_TRACE_SAMPLING_ONE_HEADER |
-			  SIFIVE_TRACE_SAMPLING_EXEC;
+			  SIFIVE_TRACE_SAMPLING_EXEC | SIFIVE_TRACE_SAMPLING_HEADERS;
+	int ret = check_sampled(arg, why);
 
+	if (ret)
+		return ret;
 	if (arg->flags & ~flags)
 		return sft_fail(why, -EINVAL, "unknown flags %#x", arg->flags & ~flags);
 	if (arg->channel >= 32 || !(sft_hw.capture.channels & BIT(arg->channel)))
@@ -515,6 +546,11 @@ int sft_sampling_valid(struct sifive_trace_sampling *arg, struct sft_why *why)
 	if (arg->count_type > SIFIVE_TRACE_SAMPLING_XOR)
 		return sft_fail(why, -EINVAL, "count type %u (0 raw, 1 delta, 2 XOR)",
 				arg->count_type);
+	if (arg->flags & SIFIVE_TRACE_SAMPLING_HEADERS &&
+	    (arg->count_type != SIFIVE_TRACE_SAMPLING_XOR ||
+	     arg->flags & SIFIVE_TRACE_SAMPLING_ONE_HEADER))
+		return sft_fail(why, -EINVAL,
+				"headers at intervals: only for XOR counts, and not with one header alone");
 	if (arg->interval && arg->period)
 		return sft_fail(why, -EINVAL, "interval and period are both set: leave one out");
 	if (arg->interval > KTIME_MAX || arg->period > S64_MAX)
@@ -591,10 +627,15 @@ static void begin_here(void *arg)
 	h->owner = sft_route_end(e)->owner;
 	h->stream.stimulus = e->c.regs + TR_ITC_STIMULUS + 4 * set->channel;
 	h->stream.event = sft_counters.event;
-	h->stream.mask = sft_counters.mask;
+	h->stream.mask = sft_counters.mask | sft_counters.sampled;
 	h->stream.type = set->count_type;
+	h->stream.interval = set->flags & SIFIVE_TRACE_SAMPLING_HEADERS ?
+			     SIFIVE_TRACE_SAMPLING_HEADER_EVERY : 0;
 	if (!h->begun || !(set->flags & SIFIVE_TRACE_SAMPLING_ONE_HEADER)) {
 		read_base(h, now);
+		/* A header of the interval would mean that records continue. */
+		if (h->begun && h->stream.interval && !h->stream.left)
+			sft_record_header(&h->stream, now);
 		sft_record_header(&h->stream, now);
 		h->begun = true;
 	}

@@ -4,16 +4,13 @@
  * encoder when a thread of the session begins or ceases to run there, on a stimulus
  * register used for nothing else. Documentation/trace-format.rst describes the records.
  *
- * A hart's stream is accessed on that hart alone, with interrupts disabled. The probe is
- * registered and unregistered without the system's lock, as both wait for CPU hotplug.
+ * A hart's stream is accessed on that hart alone, with interrupts disabled.
  */
 
 #include <linux/io.h>
-#include <linux/pid_namespace.h>
+#include <linux/pid.h>
 #include <linux/sched.h>
 #include <linux/smp.h>
-#include <linux/string.h>
-#include <linux/tracepoint.h>
 #include <linux/workqueue.h>
 #include <trace/events/sched.h>
 
@@ -47,15 +44,8 @@ struct sft_switches sft_switches = { .set.channel = SIFIVE_TRACE_SWITCHES_OFF };
 
 static DEFINE_PER_CPU(struct hart, harts);
 
-/* The process whose threads are recorded; changes only while nothing is. */
-static pid_t process;
-
-/* The namespace that its thread ids are of. */
-static struct pid_namespace *ids;
-
-/* The tracepoint that has the probe, or NULL; under probe_lock, which precedes all others. */
-static struct tracepoint *probed;
-static DEFINE_MUTEX(probe_lock);
+/* With SIFIVE_TRACE_SWITCHES_CHILDREN. */
+static struct sft_processes recorded;
 
 /* The offset within the register selects the size of the store. */
 static void put_kind(const struct hart *h, u8 kind)
@@ -63,7 +53,7 @@ static void put_kind(const struct hart *h, u8 kind)
 	writeb(kind, h->stimulus + 3);
 }
 
-/* One record, behind the mark if it needs one. */
+/* One record, after the mark if it needs one. */
 static void put(struct hart *h, u8 kind, pid_t thread)
 {
 	if (!sft_sampling_has_room(h->encoder, h->owner)) {
@@ -79,13 +69,20 @@ static void put(struct hart *h, u8 kind, pid_t thread)
 	h->written++;
 }
 
+static bool is_recorded(struct task_struct *task)
+{
+	if (sft_switches.set.flags & SIFIVE_TRACE_SWITCHES_ALL)
+		return !(task->flags & PF_KTHREAD);
+	if (task_tgid(task) == sft_probes_process())
+		return true;
+	return sft_switches.set.flags & SIFIVE_TRACE_SWITCHES_CHILDREN &&
+	       sft_processes_have(&recorded, task_tgid(task));
+}
+
 /* The id of one of the session's threads, 0 for others. */
 static pid_t id_of(struct task_struct *task)
 {
-	if (sft_switches.set.flags & SIFIVE_TRACE_SWITCHES_ALL ?
-	    task->flags & PF_KTHREAD : task->tgid != process)
-		return 0;
-	return ids == &init_pid_ns ? task->pid : task_pid_nr_ns(task, ids);
+	return is_recorded(task) ? sft_probes_id(task) : 0;
 }
 
 static u8 why_out(bool preempt, unsigned int state)
@@ -116,47 +113,35 @@ static void switched(void *unused, bool preempt, struct task_struct *prev,
 		put(h, SIFIVE_TRACE_SWITCH_IN, h->running);
 }
 
-static void match(struct tracepoint *tp, void *found)
+static void forked(void *unused, struct task_struct *parent, struct task_struct *child)
 {
-	if (!strcmp(tp->name, "sched_switch"))
-		*(struct tracepoint **)found = tp;
+	sft_processes_forked(&recorded, parent, child);
 }
+
+static struct sft_probe probes[] = {
+	{ .name = "sched_switch", .function = switched },
+	{ .name = "sched_process_fork", .function = forked },
+};
+
+static_assert(ARRAY_SIZE(probes) <= SFT_PROBES);
 
 /* Called without the system's lock. */
 int sft_switches_probe(struct sft_why *why)
 {
-	struct tracepoint *tp = NULL;
-	int ret = 0;
-
 	check_trace_callback_type_sched_switch(switched);
-	mutex_lock(&probe_lock);
-	if (!probed) {
-		for_each_kernel_tracepoint(match, &tp);
-		ret = tp ? tracepoint_probe_register(tp, switched, NULL) : -ENOENT;
-		if (!ret)
-			probed = tp;
-	}
-	mutex_unlock(&probe_lock);
-	if (!ret)
-		return 0;
-	return sft_fail(why, -EOPNOTSUPP,
-			"this kernel does not report context switches: tracepoint error %d", ret);
+	check_trace_callback_type_sched_process_fork(forked);
+	return sft_probes_add(probes, ARRAY_SIZE(probes), why);
+}
+
+static bool is_wanted(void)
+{
+	return sft_switches.set.channel != SIFIVE_TRACE_SWITCHES_OFF;
 }
 
 /* Remove the probe if no session wants it any more. */
 static void unprobe(struct work_struct *work)
 {
-	bool wanted;
-
-	mutex_lock(&probe_lock);
-	sft_lock();
-	wanted = sft_switches.set.channel != SIFIVE_TRACE_SWITCHES_OFF;
-	sft_unlock();
-	if (probed && !wanted) {
-		tracepoint_probe_unregister(probed, switched, NULL);
-		probed = NULL;
-	}
-	mutex_unlock(&probe_lock);
+	sft_probes_remove(probes, ARRAY_SIZE(probes), is_wanted);
 }
 
 static DECLARE_WORK(unprobe_work, unprobe);
@@ -173,13 +158,20 @@ int sft_switches_set(const struct sifive_trace_switches *arg, struct sft_why *wh
 	return 0;
 }
 
-/* The caller's START begins to record its threads. */
-void sft_switches_own(void)
+/* The caller's START will record its threads. The capture does not run. */
+int sft_switches_own(struct sft_why *why)
 {
-	if (ids)
-		put_pid_ns(ids);
-	ids = get_pid_ns(task_active_pid_ns(current));
-	process = task_tgid_nr(current);
+	int ret;
+
+	if (!is_wanted())
+		return 0;
+	ret = sft_probes_check(probes, ARRAY_SIZE(probes), "SWITCHES", why);
+	if (ret)
+		return ret;
+	if (sft_switches.set.flags & SIFIVE_TRACE_SWITCHES_CHILDREN)
+		return sft_processes_own(&recorded, why);
+	sft_processes_forget(&recorded);
+	return 0;
 }
 
 static void begin_here(void *arg)
@@ -211,7 +203,7 @@ void sft_switches_start(void)
 {
 	struct sft_encoder *e;
 
-	if (sft_switches.set.channel == SIFIVE_TRACE_SWITCHES_OFF || !ids)
+	if (!is_wanted() || !sft_probes_process())
 		return;
 	sft_switches.on = true;
 	for_each_encoder(e)
@@ -245,9 +237,7 @@ void sft_switches_release(void)
 {
 	sft_switches_stop();
 	sft_switches.set = (struct sifive_trace_switches){ .channel = SIFIVE_TRACE_SWITCHES_OFF };
-	if (ids)
-		put_pid_ns(ids);
-	ids = NULL;
+	sft_processes_forget(&recorded);
 	schedule_work(&unprobe_work);
 }
 
@@ -260,6 +250,7 @@ void sft_switches_clear(void)
 		per_cpu_ptr(&harts, cpu)->written = 0;
 		per_cpu_ptr(&harts, cpu)->lost = 0;
 	}
+	recorded.missing = 0;
 }
 
 void sft_switches_status(struct sifive_trace_status *status)
@@ -270,6 +261,7 @@ void sft_switches_status(struct sifive_trace_status *status)
 		status->switches += READ_ONCE(per_cpu_ptr(&harts, cpu)->written);
 		status->switches_lost += READ_ONCE(per_cpu_ptr(&harts, cpu)->lost);
 	}
+	status->switches_lost += READ_ONCE(recorded.missing);
 }
 
 /* No session is left: the probe is not wanted. */
@@ -278,4 +270,5 @@ void sft_switches_exit(void)
 	schedule_work(&unprobe_work);
 	flush_work(&unprobe_work);
 	tracepoint_synchronize_unregister();
+	sft_processes_flush();
 }

@@ -297,7 +297,8 @@ static int switch_on(struct sft_component *c)
 
 /*
  * Identify the hardware, and stop what another kernel may have left running. Only an
- * active component shows its prescales; nothing needs to be enabled for that.
+ * active component shows its prescales and instruction modes; nothing needs to be enabled
+ * for that.
  */
 static int identify(struct sft_component *c)
 {
@@ -314,6 +315,8 @@ static int identify(struct sft_component *c)
 	active = activate(c);
 	c->ts_unit = sft_read(c, TR_TS_CONTROL);
 	c->prescales = active ? sft_timestamp_prescales(c) : BIT(0);
+	if (active && c->is_encoder)
+		sft_instruction_probe(to_encoder(c));
 	if (!sft_component_deactivate(c))
 		return sft_refuse(c->dev, -EIO, "cannot be disabled again");
 	return 0;

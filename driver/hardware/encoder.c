@@ -13,19 +13,16 @@
 #include "hardware.h"
 
 /*
- * Program a freshly reset encoder for instrumentation only: no instruction trace, the
- * capture's stimulus registers, and its sink. Reading back shows whether the encoder
- * can stall its hart.
+ * Program a freshly reset encoder: the capture's stimulus registers, its sink, and what
+ * instruction trace needs, which is off until a traced thread runs. Reading back shows
+ * whether the encoder can stall its hart.
  */
 void sft_encoder_program(struct sft_encoder *e, const struct sft_capture *cap)
 {
 	u32 control;
 
-	sft_write(&e->c, TR_ITC_ENABLE, cap->channels);
-	control = TR_CONTROL_ACTIVE |
-		  FIELD_PREP(TR_CONTROL_INSTRUMENTATION, TR_INSTRUMENTATION_ITC) |
-		  FIELD_PREP(TR_CONTROL_SYNC_MAX_BTM, TR_SYNC_MAX_OFF) |
-		  FIELD_PREP(TR_CONTROL_SYNC_MAX_INST, TR_SYNC_MAX_OFF) |
+	sft_write(&e->c, TR_ITC_ENABLE, sft_instruction_stimulus(cap));
+	control = TR_CONTROL_ACTIVE | sft_instruction_control(cap) |
 		  FIELD_PREP(TR_CONTROL_SINK, e->c.kind);
 	if (!(cap->flags & SIFIVE_TRACE_CONFIG_RING))
 		control |= TR_CONTROL_STOP_ON_WRAP;
@@ -51,6 +48,17 @@ void sft_encoder_check(struct sft_encoder *e)
 {
 	if (sft_read(&e->c, TR_CONTROL) & TR_CONTROL_STALL_OR_OVERFLOW)
 		e->stalled = true;
+}
+
+/* The same, and whether a program has changed the instruction mode, on the encoder's hart. */
+void sft_encoder_look(struct sft_encoder *e)
+{
+	u32 value = sft_read(&e->c, TR_CONTROL);
+
+	if (value & TR_CONTROL_STALL_OR_OVERFLOW)
+		e->stalled = true;
+	if ((value ^ e->c.control) & TR_CONTROL_INSTRUCTION)
+		e->meddled = true;
 }
 
 /* Enable the encoder, then tracing: the encoder sends its absolute time. */
@@ -134,13 +142,13 @@ static int add_encoder(struct platform_device *pdev)
 	if (ret)
 		return sft_refuse(&pdev->dev, ret, "more than %u encoders",
 				  SIFIVE_TRACE_MAX_ENCODERS);
+	e->c.is_encoder = true;
 	ret = sft_component_init(pdev, &e->c);
 	if (ret)
 		return ret;
 	ret = find_hart(e);
 	if (ret)
 		return ret;
-	e->c.is_encoder = true;
 	platform_set_drvdata(pdev, &e->c);
 	sft_topology_add_encoder(e);
 	return 0;

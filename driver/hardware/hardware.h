@@ -36,6 +36,7 @@ struct sft_component;
  * @stopped_wp:	write pointer at the last stop, offset into @data
  * @wrapped:	the wrapped bit at the last stop
  * @skip:	length of the partial message at the oldest end of a stopped ring
+ * @closed:	instruction trace has ended its encoder's stream before it was full
  * @sum:	checksum of its bytes when hibernation began
  */
 struct sft_sink {
@@ -52,6 +53,7 @@ struct sft_sink {
 	u32 stopped_wp;
 	bool wrapped;
 	u32 skip;
+	bool closed;
 	u32 sum;
 };
 
@@ -65,6 +67,9 @@ struct sft_sink {
 /* The most bytes of Error messages, one for each source of a sink. */
 #define SFT_ERROR_MAX	5
 #define SFT_ERRORS_MAX	(SIFIVE_TRACE_MAX_ENCODERS * SFT_ERROR_MAX)
+
+/* Stimulus registers that make Ownership messages with instruction trace. */
+#define SFT_OWNERS	(BIT(15) | BIT(SIFIVE_TRACE_INSTRUCTION_OWNER))
 
 /* A component that takes longer than this for anything is broken. */
 #define SFT_TIMEOUT_US	100000
@@ -157,6 +162,8 @@ struct sft_tested {
  * @ts_channels: stimulus 16-31 repeat 0-15 with a timestamp; tested by CONFIG
  * @tested:	further results of CONFIG's test
  * @ts_readable: its page has a running timestamp; tested by CONFIG
+ * @instruction_modes: bit n set: it accepts instruction mode n
+ * @meddled:	a program has changed its instruction mode since the last health check
  * @can_stall:	it can stall its hart when it is full; tested by CONFIG
  * @stalled:	it has stalled its hart or dropped a message since CONFIG
  * @ended:	its stream has ended: its CPU is offline, or the stream failed to
@@ -170,6 +177,8 @@ struct sft_encoder {
 	bool ts_channels;
 	struct sft_tested tested;
 	bool ts_readable;
+	u32 instruction_modes;
+	bool meddled;
 	bool can_stall;
 	bool stalled;
 	bool ended;
@@ -184,6 +193,9 @@ struct sft_encoder {
  * @prescale:	value for tsPrescale
  * @channels:	enabled stimulus registers
  * @encoders:	indexes of the selected encoders
+ * @instruction: instruction trace
+ * @exposed:	a program has turned on instruction trace: addresses of the kernel may be in
+ *		the sinks
  * @sink:	the sinks
  * @sinks:	number of sinks; 0 = never configured, or its hardware is gone
  * @watched:	it belongs to a session: report errors of its components
@@ -197,6 +209,8 @@ struct sft_capture {
 	u32 prescale;
 	u32 channels;
 	u64 encoders;
+	struct sifive_trace_instruction instruction;
+	bool exposed;
 	struct sft_sink *sink;
 	unsigned int sinks;
 	bool watched;
@@ -280,10 +294,22 @@ extern struct platform_driver sft_encoder_driver;
 u32 sft_encoder_src(const struct sft_encoder *e);
 u32 sft_encoder_src_bits(const struct sft_encoder *e);
 void sft_encoder_check(struct sft_encoder *e);
+void sft_encoder_look(struct sft_encoder *e);
 void sft_encoder_program(struct sft_encoder *e, const struct sft_capture *cap);
 int sft_encoder_start(struct sft_encoder *e, struct sft_why *why);
 int sft_encoder_stop(struct sft_encoder *e, struct sft_why *why);
 bool sft_encoder_store(struct sft_encoder *e, unsigned int n, u32 value);
+
+/* instruction.c */
+void sft_instruction_probe(struct sft_encoder *e);
+int sft_instruction_valid(const struct sifive_trace_config *config, struct sft_why *why);
+int sft_instruction_check(const struct sft_encoder *e, u32 mode, struct sft_why *why);
+int sft_instruction_check_sink(const struct sft_sink *s, struct sft_why *why);
+u32 sft_instruction_stimulus(const struct sft_capture *cap);
+u32 sft_instruction_control(const struct sft_capture *cap);
+bool sft_instruction_trace(struct sft_encoder *e, struct sft_sink *s, u32 mode, u32 owner);
+bool sft_instruction_changed(const struct sft_component *c);
+bool sft_instruction_restore(struct sft_encoder *e);
 
 /* timestamp.c */
 u32 sft_timestamp_type(const struct sft_component *c);
@@ -305,6 +331,7 @@ int sft_sink_restore(struct sft_sink *s, struct sft_why *why);
 void sft_sink_stopped(struct sft_sink *s, bool idle);
 bool sft_sink_wrapped(const struct sft_sink *s);
 bool sft_sink_full(const struct sft_sink *s);
+size_t sft_sink_room(const struct sft_sink *s);
 u32 sft_sink_sum(const struct sft_sink *s);
 void sft_sink_lose(struct sft_sink *s);
 unsigned int sft_sink_errors(const struct sft_sink *s, u8 *to);

@@ -5,6 +5,8 @@
  * system locked.
  */
 
+#include <linux/smp.h>
+
 #include <linux/sifive_trace_regs.h>
 
 #include "hardware.h"
@@ -56,27 +58,88 @@ static void check_errors(struct sft_component *c)
 	check_error(c, reported);
 }
 
-/* A full or failed sink clears its own component's enable bit. */
-static void check_changed(struct sft_component *c)
-{
+/**
+ * struct changes - what was changed from outside in a component
+ * @c:		the component
+ * @stopped:	its own sink may have cleared enable
+ * @instruction: its instruction mode was changed, and is restored
+ * @name:	of a changed register, or NULL
+ */
+struct changes {
+	struct sft_component *c;
+	bool stopped;
+	bool instruction;
 	const char *name;
+};
 
-	if (c->changed || !is_live(c))
-		return;
-	name = sft_component_changed(c, false);
-	if (!name)
-		return;
-	/* It may have failed after its errors were read. */
-	check_errors(c);
-	if (c->sink_error || is_full(c))
-		name = sft_component_changed(c, true);
-	if (!name)
+static void find_changes(void *arg)
+{
+	struct changes *found = arg;
+
+	found->name = sft_component_changed(found->c, found->stopped);
+}
+
+static void find_and_restore(void *arg)
+{
+	struct changes *found = arg;
+
+	find_changes(found);
+	found->instruction = sft_instruction_restore(to_encoder(found->c));
+}
+
+/* With instruction trace the encoder's hart changes its control register meanwhile. */
+static struct changes changes_of(struct sft_component *c, bool stopped)
+{
+	struct changes found = { .c = c, .stopped = stopped };
+
+	if (c->is_encoder && (sft_hw.capture.instruction.mode || sft_instruction_changed(c)))
+		smp_call_function_single(to_encoder(c)->cpu, find_and_restore, &found, 1);
+	else
+		find_changes(&found);
+	return found;
+}
+
+static void note_change(struct sft_component *c, const char *name)
+{
+	if (c->changed)
 		return;
 	c->changed = true;
 	if (!sft_hw.capture.changed) {
 		sft_hw.capture.changed = c;
 		sft_hw.capture.changed_name = name;
 	}
+}
+
+/* Instruction trace that a program has turned on is off again, also the next time. */
+static bool has_meddled(struct sft_component *c, const struct changes *found)
+{
+	if (c->is_encoder && to_encoder(c)->meddled) {
+		to_encoder(c)->meddled = false;
+		return true;
+	}
+	return found->instruction;
+}
+
+/* A full or failed sink clears its own component's enable bit. */
+static void check_changed(struct sft_component *c)
+{
+	struct changes found;
+
+	if (!is_live(c))
+		return;
+	found = changes_of(c, false);
+	if (has_meddled(c, &found)) {
+		sft_hw.capture.exposed = true;
+		note_change(c, "teInstruction");
+	}
+	if (c->changed || !found.name)
+		return;
+	/* It may have failed after its errors were read. */
+	check_errors(c);
+	if (c->sink_error || is_full(c))
+		found = changes_of(c, true);
+	if (found.name)
+		note_change(c, found.name);
 }
 
 /*
@@ -172,6 +235,7 @@ void sft_health_clear(void)
 
 	for_each_encoder(e) {
 		e->stalled = false;
+		e->meddled = false;
 		e->c.sink_error = false;
 		e->c.changed = false;
 	}

@@ -135,7 +135,7 @@ const struct reserved_mem *sft_memory_region(const struct sft_component *c,
  * sft_memory_most() - the largest buffer that a sink can have
  * @region:	its memory-region, NULL if it has none
  *
- * The sink's reach, and what is free, may make it less.
+ * The sink's address range and free memory limit it.
  *
  * Return: bytes, 0 if it depends on memory that CMA lends.
  */

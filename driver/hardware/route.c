@@ -124,7 +124,8 @@ int sft_route_check(struct sifive_trace_config *config, struct sft_why *why)
 					sft_name(&e->c),
 					config->sink == SIFIVE_TRACE_SINK_SBA ?
 					"SBA" : "SRAM");
-		ret = check_prescale(e, config, why);
+		ret = check_prescale(e, config, why) ?:
+		      sft_instruction_check(e, config->instruction.mode, why);
 		if (ret)
 			return ret;
 	}

@@ -132,6 +132,7 @@ int sft_sink_program(struct sft_sink *s, struct sft_why *why)
 	s->stopped_wp = 0;
 	s->wrapped = false;
 	s->skip = 0;
+	s->closed = false;
 	return has_ended(s) ? 0 : aim(s, 0, why);
 }
 
@@ -283,7 +284,7 @@ static size_t put_words(const struct sft_sink *s, u8 to[SFT_ERRORS_MAX])
 	return whole;
 }
 
-/* Whether a stopped sink in memory can continue behind Error messages. */
+/* Whether a stopped sink in memory can continue after Error messages. */
 int sft_sink_check_room(const struct sft_sink *s, struct sft_why *why)
 {
 	u8 errors[SFT_ERRORS_MAX];
@@ -295,7 +296,7 @@ int sft_sink_check_room(const struct sft_sink *s, struct sft_why *why)
 			sft_name(s->owner));
 }
 
-/* A stopped sink in memory, which has room, will continue behind missing data. */
+/* A stopped sink in memory, which has room, will continue after missing data. */
 int sft_sink_interrupt(struct sft_sink *s, struct sft_why *why)
 {
 	u8 errors[SFT_ERRORS_MAX];
@@ -319,7 +320,16 @@ bool sft_sink_wrapped(const struct sft_sink *s)
 /* Whether the sink is full: at its end and not a ring. */
 bool sft_sink_full(const struct sft_sink *s)
 {
-	return sft_sink_wrapped(s) && !(sft_hw.capture.flags & SIFIVE_TRACE_CONFIG_RING);
+	return READ_ONCE(s->closed) ||
+	       (sft_sink_wrapped(s) && !(sft_hw.capture.flags & SIFIVE_TRACE_CONFIG_RING));
+}
+
+/* Bytes until a running sink that is not a ring is full. */
+size_t sft_sink_room(const struct sft_sink *s)
+{
+	struct sft_position at = read_position(s);
+
+	return at.wrapped ? 0 : s->size - at.wp;
 }
 
 /* Copy @count bytes of the buffer from @start on, wrapping at its end. */
@@ -366,7 +376,7 @@ size_t sft_sink_copy_ring(const struct sft_sink *s, const struct sft_position *b
 
 /*
  * The number of bytes to skip at the beginning of such a copy: those overwritten until
- * the ring was at position @after, and the partial message behind them.
+ * the ring was at position @after, and the partial message after them.
  */
 size_t sft_sink_overwritten(const struct sft_sink *s, const struct sft_position *before,
 			    const struct sft_position *after, const void *data)

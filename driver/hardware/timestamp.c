@@ -81,6 +81,8 @@ int sft_timestamp_start(struct sft_component *c, u32 prescale, struct sft_why *w
 				sft_name(c));
 	control |= FIELD_PREP(TR_TS_PRESCALE, prescale) | TR_TS_COUNT |
 		   TR_TS_ENABLE | TR_TS_INSTRUMENTATION | TR_TS_OWNERSHIP;
+	if (c->is_encoder)
+		control |= FIELD_PREP(TR_TS_BRANCH, sft_hw.capture.instruction.timestamps);
 	sft_write(c, TR_TS_CONTROL, control);
 	if (has_clock(c) &&
 	    FIELD_GET(TR_TS_PRESCALE, sft_read(c, TR_TS_CONTROL)) != prescale)

@@ -87,6 +87,7 @@ static int sft_release(struct inode *inode, struct file *filp)
 	sft_drain_leave(file);
 	sft_unlock();
 	sft_snapshot_leave(file);
+	sft_member_free(file);
 	kfree(file);
 	return 0;
 }
@@ -111,8 +112,7 @@ static int may_read_on(struct sft_file *file, u64 offset, struct sft_why *why)
 	if (sft_stale(file))
 		return -ENODEV;
 	if (!sft_may_read(file))
-		return sft_fail(why, -EPERM,
-				"the capture is another user's: reading needs CAP_PERFMON or CAP_SYS_ADMIN");
+		return sft_refuse_reader(why);
 	if (offset && file->capture && file->capture != sft.captures)
 		return sft_fail(why, -ESTALE, "another capture has begun: read from offset 0");
 	file->capture = sft.captures;
@@ -302,6 +302,11 @@ static const struct file_operations sft_fops = {
 	.unlocked_ioctl = sft_ioctl,
 	.compat_ioctl = compat_ptr_ioctl,
 };
+
+bool sft_is_device(const struct file *filp)
+{
+	return filp->f_op == &sft_fops;
+}
 
 /*
  * Create or remove nodes until each possible sink has one, or none if there is only one

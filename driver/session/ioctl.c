@@ -9,107 +9,31 @@
 #include <linux/mm.h>
 #include <linux/nospec.h>
 #include <linux/pid.h>
+#include <linux/security.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
+#include <linux/sifive_trace_join.h>
+
 #include "session.h"
 
-static int ioctl_info(struct sft_file *file, void *arg, struct sft_why *why)
+/* What happens when a drained sink has no room. */
+static int check_room(const struct sifive_trace_config *config, struct sft_why *why)
 {
-	struct sifive_trace_info *info = arg;
-	struct sft_component *f, *master;
-	struct sft_encoder *e;
+	const u32 both = SIFIVE_TRACE_CONFIG_WAIT | SIFIVE_TRACE_CONFIG_DROP;
+	const char *what = config->flags & SIFIVE_TRACE_CONFIG_WAIT ? "WAIT" : "DROP";
 
-	if (info->reserved)
-		return sft_fail(why, -EINVAL, "reserved field %#x", info->reserved);
-	info->abi = SIFIVE_TRACE_ABI;
-	info->encoders = sft_topology_count(&sft_hw.encoders);
-	info->funnels = sft_topology_count(&sft_hw.funnels);
-	info->sinks = sft_hw.capture.sinks;
-	info->page_size = PAGE_SIZE;
-	info->flags = sft_counters_available();
-	/* Sscofpmf is the overflow interrupt. */
-	if (info->flags & SIFIVE_TRACE_INFO_COUNTERS)
-		info->flags |= SIFIVE_TRACE_INFO_OVERFLOW;
-	info->ts_width = 0;
-	info->ts_hz = 0;
-	for_each_encoder(e) {
-		master = sft_timestamp_master(e);
-		if (!master || sft_timestamp_width(master) <= info->ts_width)
-			continue;
-		if (e->tested.done && !e->tested.ts_registers)
-			continue;
-		info->ts_width = sft_timestamp_width(master);
-		info->ts_hz = sft_timestamp_hz(e, sft_hw.capture.prescale);
-		info->flags &= ~SIFIVE_TRACE_INFO_TS_MEASURED;
-		if (master->ts_measured)
-			info->flags |= SIFIVE_TRACE_INFO_TS_MEASURED;
-	}
-	info->sinks_available = 0;
-	for_each_encoder(e)
-		info->sinks_available |= sft_sink_kinds(&e->c);
-	for_each_funnel(f)
-		info->sinks_available |= sft_sink_kinds(f);
-	return 0;
-}
-
-/* Errors and stalls of an encoder, for files that may read its trace. */
-static u32 reported(struct sft_encoder *e)
-{
-	u32 flags = 0;
-
-	sft_health_check();
-	if (e->stalled)
-		flags |= SIFIVE_TRACE_ENCODER_STALLED;
-	if (e->c.sink_error)
-		flags |= SIFIVE_TRACE_ENCODER_SINK_ERROR;
-	if (e->c.changed)
-		flags |= SIFIVE_TRACE_ENCODER_CHANGED;
-	return flags;
-}
-
-static int ioctl_encoder(struct sft_file *file, void *arg, struct sft_why *why)
-{
-	struct sifive_trace_encoder *out = arg;
-	struct sft_encoder *e = sft_topology_encoder(out->index);
-	unsigned int i;
-
-	if (!e)
-		return sft_fail(why, -EINVAL, "there is no encoder %u", out->index);
-	out->cpu = e->cpu;
-	out->src = sft_encoder_src(e);
-	out->src_bits = sft_encoder_src_bits(e);
-	out->sink = ~0u;
-	for (i = 0; i < sft_hw.capture.sinks; i++)
-		if (sft_hw.capture.sink[i].encoders & BIT_ULL(e->index))
-			out->sink = i;
-	out->flags = 0;
-	if (sft_has_sink(&e->c, SIFIVE_TRACE_SINK_SBA))
-		out->flags |= SIFIVE_TRACE_ENCODER_RAWIO;
-	if (e->ts_channels)
-		out->flags |= SIFIVE_TRACE_ENCODER_TS_CHANNELS;
-	if (e->ts_readable)
-		out->flags |= SIFIVE_TRACE_ENCODER_TS_READABLE;
-	if (sft_route_has(e))
-		out->flags |= SIFIVE_TRACE_ENCODER_SELECTED;
-	if (e->ended)
-		out->flags |= SIFIVE_TRACE_ENCODER_ENDED;
-	if (sft_may_read(file))
-		out->flags |= reported(e);
-	if (e->can_stall)
-		out->flags |= SIFIVE_TRACE_ENCODER_CAN_STALL;
-	if (e->tested.done)
-		out->flags |= SIFIVE_TRACE_ENCODER_TESTED;
-	out->registers = e->tested.registers;
-	out->ts_registers = e->tested.ts_registers;
-	memcpy(out->channel, e->tested.channel, sizeof(out->channel));
-	out->sinks = sft_sink_kinds(&e->c);
-	out->hart = e->hart;
-	out->mmap_offset = (u64)e->index << PAGE_SHIFT;
-	out->ts_width = sft_timestamp_width(&e->c);
-	out->ts_type = sft_timestamp_type(&e->c);
-	strscpy_pad(out->name, sft_name(&e->c), sizeof(out->name));
+	if (!(config->flags & both))
+		return 0;
+	if ((config->flags & both) == both)
+		return sft_fail(why, -EINVAL, "WAIT and DROP exclude each other");
+	if (!(config->flags & SIFIVE_TRACE_CONFIG_DRAIN))
+		return sft_fail(why, -EINVAL, "%s needs DRAIN", what);
+	if (config->flags & SIFIVE_TRACE_CONFIG_OVERFLOW)
+		return sft_fail(why, -EINVAL, "%s and OVERFLOW exclude each other", what);
+	if (config->buffer < SZ_64K)
+		return sft_fail(why, -EINVAL, "%s needs a buffer of 65536 bytes or more", what);
 	return 0;
 }
 
@@ -118,9 +42,10 @@ static int check_config(const struct sifive_trace_config *config,
 {
 	const u32 flags = SIFIVE_TRACE_CONFIG_RING | SIFIVE_TRACE_CONFIG_OVERFLOW |
 			  SIFIVE_TRACE_CONFIG_NO_TIMESTAMP | SIFIVE_TRACE_CONFIG_DRAIN |
-			  SIFIVE_TRACE_CONFIG_WAIT;
+			  SIFIVE_TRACE_CONFIG_WAIT | SIFIVE_TRACE_CONFIG_DROP;
 	const u32 both = SIFIVE_TRACE_CONFIG_RING | SIFIVE_TRACE_CONFIG_DRAIN;
 	unsigned int encoders = sft_topology_count(&sft_hw.encoders);
+	int ret;
 
 	if (config->flags & ~flags)
 		return sft_fail(why, -EINVAL, "unknown flags %#x", config->flags & ~flags);
@@ -133,18 +58,12 @@ static int check_config(const struct sifive_trace_config *config,
 		return sft_fail(why, -EINVAL, "SRAM cannot be drained: use SBA");
 	if (config->flags & SIFIVE_TRACE_CONFIG_DRAIN && config->buffer < SZ_4K)
 		return sft_fail(why, -EINVAL, "draining needs a buffer of 4096 bytes or more");
-	if (config->flags & SIFIVE_TRACE_CONFIG_WAIT) {
-		if (!(config->flags & SIFIVE_TRACE_CONFIG_DRAIN))
-			return sft_fail(why, -EINVAL, "WAIT needs DRAIN");
-		if (config->flags & SIFIVE_TRACE_CONFIG_OVERFLOW)
-			return sft_fail(why, -EINVAL, "WAIT and OVERFLOW exclude each other");
-		if (config->buffer < SZ_64K)
-			return sft_fail(why, -EINVAL,
-					"waiting needs a buffer of 65536 bytes or more");
-	}
+	ret = check_room(config, why);
+	if (ret)
+		return ret;
 	if (config->prescale > 3)
 		return sft_fail(why, -EINVAL, "prescale is %u: it can be 0 to 3", config->prescale);
-	if (!config->channels)
+	if (!config->channels && !config->instruction.mode)
 		return sft_fail(why, -EINVAL, "no channel selected: set bits in channels");
 	if (config->sink == SIFIVE_TRACE_SINK_SBA ? !config->buffer : !!config->buffer)
 		return sft_fail(why, -EINVAL, "an SBA buffer needs a size; with SRAM it must be 0");
@@ -153,7 +72,7 @@ static int check_config(const struct sifive_trace_config *config,
 	if (encoders < SIFIVE_TRACE_MAX_ENCODERS && config->encoders >> encoders)
 		return sft_fail(why, -EINVAL, "there are %u encoders, mask %#llx selects others",
 				encoders, config->encoders);
-	return 0;
+	return sft_instruction_valid(config, why);
 }
 
 /* Check the caller, not the file: the descriptor may come from another process. */
@@ -186,6 +105,8 @@ static int ioctl_config(struct sft_file *file, void *arg, struct sft_why *why)
 		ret = check_config(config, why);
 	if (ret)
 		return ret;
+	if (config->instruction.mode && security_locked_down(LOCKDOWN_PERF))
+		return sft_fail(why, -EPERM, "kernel lockdown forbids instruction trace");
 	if (sft.sleeping)
 		return sft_fail(why, -EBUSY, "the system is suspending or shutting down");
 	if (sft_capture_on())
@@ -200,6 +121,28 @@ static int ioctl_config(struct sft_file *file, void *arg, struct sft_why *why)
 	sft_session_take(file);
 	file->capture = 0;
 	return 0;
+}
+
+/*
+ * Register the probes of instruction trace. Called without the system's lock, which the
+ * probes must not be registered with.
+ */
+static int prepare_instruction(struct sft_file *file, void *arg, void __user *uarg,
+			       struct sft_why *why)
+{
+	const struct sifive_trace_config *config = arg;
+	int ret;
+
+	ret = config->instruction.mode ? sft_instruction_prepare(why) : 0;
+	if (!ret)
+		return 0;
+	sft_lock_buffers();
+	if (sft.owner == file) {
+		sft_session_release();
+		sft_capture_free();
+	}
+	sft_unlock_buffers();
+	return ret;
 }
 
 /* Check that the file owns the session. */
@@ -272,10 +215,8 @@ static int ioctl_thread(struct sft_file *file, void *arg, struct sft_why *why)
 	thread->slot = ~0u;
 	if (thread->flags & ~SIFIVE_TRACE_THREAD_LEAVE || thread->reserved)
 		return sft_fail(why, -EINVAL, "unknown flags %#x", thread->flags);
-	if (!(thread->flags & SIFIVE_TRACE_THREAD_LEAVE))
-		return need_steering(file, why);
 	ret = sft_thread_allowed(file, why);
-	if (!ret)
+	if (!ret && thread->flags & SIFIVE_TRACE_THREAD_LEAVE)
 		sft_access_leave();
 	return ret;
 }
@@ -287,6 +228,11 @@ static int join_thread(struct sft_file *file, void *arg, void __user *uarg,
 
 	return thread->flags & SIFIVE_TRACE_THREAD_LEAVE ?
 	       0 : sft_thread_join(file, &thread->slot, why);
+}
+
+static int ioctl_join(struct sft_file *file, void *arg, struct sft_why *why)
+{
+	return sft_member_join(file, arg, why);
 }
 
 static int ioctl_event(struct sft_file *file, void *arg, struct sft_why *why)
@@ -317,7 +263,12 @@ static int may_sample(struct sft_file *file, struct sft_why *why)
 
 static int ioctl_sampling(struct sft_file *file, void *arg, struct sft_why *why)
 {
-	return may_sample(file, why) ?: sft_sampling_valid(arg, why);
+	struct sifive_trace_sampling *sampling = arg;
+	int ret = may_sample(file, why) ?: sft_sampling_valid(sampling, why);
+
+	if (ret || !(sampling->interval || sampling->period))
+		return ret;
+	return sft_members_check(sampling->channel, why);
 }
 
 /*
@@ -332,12 +283,14 @@ static int try_sampling(struct sft_file *file, void *arg, void __user *uarg,
 	if (ret)
 		return ret;
 	sft_lock();
-	ret = sft_stale(file) ? -ENODEV : may_sample(file, why);
+	ret = sft_stale(file) ? -ENODEV : ioctl_sampling(file, arg, why);
 	if (!ret)
 		ret = sft_sampling_set(arg, why);
 	sft_unlock();
 	return ret;
 }
+
+#define SWITCHES_FLAGS	(SIFIVE_TRACE_SWITCHES_ALL | SIFIVE_TRACE_SWITCHES_CHILDREN)
 
 static int ioctl_switches(struct sft_file *file, void *arg, struct sft_why *why)
 {
@@ -346,10 +299,12 @@ static int ioctl_switches(struct sft_file *file, void *arg, struct sft_why *why)
 
 	if (ret)
 		return ret;
-	if (switches->flags & ~SIFIVE_TRACE_SWITCHES_ALL || switches->reserved)
+	if (switches->flags & ~SWITCHES_FLAGS || switches->reserved)
 		return sft_fail(why, -EINVAL, "unknown flags %#x or reserved field %#x",
 				switches->flags, switches->reserved);
-	return sft_switches_set(switches, why);
+	if (switches->channel < 32)
+		ret = sft_members_check(switches->channel, why);
+	return ret ?: sft_switches_set(switches, why);
 }
 
 /* Called without the system's lock, which the probe must not be registered with. */
@@ -357,7 +312,6 @@ static int probe_switches(struct sft_file *file, void *arg, void __user *uarg,
 			  struct sft_why *why)
 {
 	const struct sifive_trace_switches *switches = arg;
-
 	int ret;
 
 	if (switches->channel == SIFIVE_TRACE_SWITCHES_OFF)
@@ -385,6 +339,17 @@ static int start(bool rewind, struct sft_why *why)
 	return ret;
 }
 
+/* A START that is refused leaves what a capture that system sleep has stopped will record. */
+static int own(bool rewind, struct sft_why *why)
+{
+	int ret = sft_capture_may_start(rewind, why) ?: sft_instruction_own(why) ?:
+		  sft_switches_own(why);
+
+	if (!ret)
+		sft_probes_own();
+	return ret;
+}
+
 static int ioctl_start(struct sft_file *file, void *arg, struct sft_why *why)
 {
 	struct sifive_trace_run *run = arg;
@@ -395,10 +360,11 @@ static int ioctl_start(struct sft_file *file, void *arg, struct sft_why *why)
 	if (run->flags & ~SIFIVE_TRACE_START_REWIND)
 		return sft_fail(why, -EINVAL, "unknown flags %#x", run->flags);
 	if (sft_sampling.set.flags & SIFIVE_TRACE_SAMPLING_ALL ||
-	    sft_switches.set.flags & SIFIVE_TRACE_SWITCHES_ALL)
+	    sft_switches.set.flags & SIFIVE_TRACE_SWITCHES_ALL ||
+	    sft_hw.capture.instruction.flags & SIFIVE_TRACE_INSTRUCTION_ALL)
 		ret = need_perfmon("recording whatever runs", why);
 	if (!ret && !sft_capture_on())
-		sft_switches_own();
+		ret = own(run->flags & SIFIVE_TRACE_START_REWIND, why);
 	return ret ?: start(run->flags & SIFIVE_TRACE_START_REWIND, why);
 }
 
@@ -406,13 +372,6 @@ static int follow(struct sft_file *file, void *arg, void __user *uarg,
 		  struct sft_why *why)
 {
 	return sft_threads_follow(file, why);
-}
-
-/* During system suspend harts may have lost counters: check after resume. */
-static void check_counters(struct sft_why *why)
-{
-	if (!sft.sleeping)
-		sft_counters_check(why);
 }
 
 static int ioctl_stop(struct sft_file *file, void *arg, struct sft_why *why)
@@ -428,7 +387,7 @@ static int ioctl_stop(struct sft_file *file, void *arg, struct sft_why *why)
 	sft_capture_end_pause();
 	sft_sampling_check(why);
 	sft_sampling_unfollow();
-	check_counters(why);
+	sft_check_counters(why);
 	sft_health_report(why);
 	return ret;
 }
@@ -446,109 +405,6 @@ static int ioctl_pause(struct sft_file *file, void *arg, struct sft_why *why)
 		return sft_fail(why, -EPERM,
 				"another process's session: CAP_PERFMON or CAP_SYS_ADMIN is needed");
 	return run->flags ? sft_capture_unpause(why) : sft_capture_pause(why);
-}
-
-static void report_component(struct sifive_trace_status *status,
-			     const struct sft_component *c)
-{
-	status->sink_errors += c->sink_error;
-	if (c->changed)
-		status->flags |= SIFIVE_TRACE_STATUS_CHANGED;
-	if (c->sink_error)
-		status->flags |= SIFIVE_TRACE_STATUS_SINK_ERROR;
-}
-
-/* Report the capture's contents, for files that may read it. */
-static void report_contents(struct sifive_trace_status *status)
-{
-	struct sft_component *f;
-	struct sft_encoder *e;
-	unsigned int i;
-
-	for (i = 0; i < sft_hw.capture.sinks; i++) {
-		struct sifive_trace_sink sink = { .index = i };
-
-		sft_capture_describe(&sink);
-		status->flags |= sink.flags;
-		status->bytes += sink.bytes;
-		status->gaps += sink.gaps;
-		status->lost += sink.lost;
-	}
-	for_each_encoder(e) {
-		status->stalls += e->stalled;
-		status->stalled |= e->stalled ? BIT_ULL(e->index) : 0;
-		status->changed |= e->c.changed ? BIT_ULL(e->index) : 0;
-		report_component(status, &e->c);
-	}
-	for_each_funnel(f)
-		report_component(status, f);
-	status->counters_lost = sft_counters.lost;
-	sft_sampling_status(status);
-	sft_switches_status(status);
-	sft_mapping_waits(status);
-	sft_capture_pauses(status);
-}
-
-/*
- * Checking the counters interrupts the harts, so only the session's owner causes it;
- * others get the last result.
- */
-static int ioctl_status(struct sft_file *file, void *arg, struct sft_why *why)
-{
-	struct sifive_trace_status *status = arg;
-	bool may_read = sft_may_read(file);
-	struct sft_encoder *e;
-
-	if (may_read)
-		sft_health_check();
-	if (sft.owner == file && sft_may_steer()) {
-		check_counters(why);
-		sft_sampling_check(why);
-		sft_health_report(why);
-		if (why->text[0])
-			sft_keep_message(file, why);
-	}
-	*status = (struct sifive_trace_status){ .size = status->size };
-	if (sft.owner)
-		status->flags |= SIFIVE_TRACE_STATUS_CONFIGURED;
-	if (sft.owner == file)
-		status->flags |= SIFIVE_TRACE_STATUS_OWNER;
-	if (sft_capture_on())
-		status->flags |= SIFIVE_TRACE_STATUS_RUNNING;
-	status->holder = pid_vnr(sft.holder);
-	status->sinks = sft_hw.capture.sinks;
-	status->buffer = sft_capture_size(SFT_ALL_SINKS);
-	for_each_encoder(e)
-		status->ended |= e->ended ? BIT_ULL(e->index) : 0;
-	status->capture = (u32)sft.captures;
-	if (may_read)
-		report_contents(status);
-	strscpy_pad(status->message, file->message, sizeof(status->message));
-	return 0;
-}
-
-static int ioctl_sink(struct sft_file *file, void *arg, struct sft_why *why)
-{
-	struct sifive_trace_sink *sink = arg;
-
-	if (sink->index >= sft_hw.capture.sinks)
-		return sft_fail(why, -EINVAL, "there is no sink %u", sink->index);
-	sink->index = array_index_nospec(sink->index, sft_hw.capture.sinks);
-	if (sft_may_read(file))
-		sft_health_check();
-	sft_capture_describe(sink);
-	if (!sft_may_read(file)) {
-		sink->flags = 0;
-		sink->bytes = 0;
-		sink->offset = 0;
-		sink->given = 0;
-		sink->gaps = 0;
-		sink->lost = 0;
-		sink->gap_offset = 0;
-		sink->gap_begin = 0;
-		sink->gap_end = 0;
-	}
-	return 0;
 }
 
 static int ioctl_attach(struct sft_file *file, void *arg, struct sft_why *why)
@@ -570,14 +426,6 @@ static int attach_mapping(struct sft_file *file, void *arg, void __user *uarg,
 			  struct sft_why *why)
 {
 	return sft_mapping_attach(file, arg, uarg);
-}
-
-static int ioctl_losses(struct sft_file *file, void *arg, struct sft_why *why)
-{
-	if (!sft_may_read(file))
-		return sft_fail(why, -EPERM, "the capture is another user's");
-	sft_mapping_losses(arg);
-	return 0;
 }
 
 /**
@@ -603,15 +451,15 @@ struct call {
 static const struct call calls[] = {
 	[_IOC_NR(SIFIVE_TRACE_IOC_INFO)] = {
 		.size = sizeof(struct sifive_trace_info),
-		.handler = ioctl_info,
+		.handler = sft_call_info,
 	},
 	[_IOC_NR(SIFIVE_TRACE_IOC_ENCODER)] = {
 		.size = sizeof(struct sifive_trace_encoder),
-		.handler = ioctl_encoder,
+		.handler = sft_call_encoder,
 	},
 	[_IOC_NR(SIFIVE_TRACE_IOC_CONFIG)] = {
 		.size = sizeof(struct sifive_trace_config), .write = true, .frees = true,
-		.handler = ioctl_config,
+		.handler = ioctl_config, .after = prepare_instruction,
 	},
 	[_IOC_NR(SIFIVE_TRACE_IOC_COUNTERS)] = {
 		.size = sizeof(struct sifive_trace_counters), .write = true,
@@ -631,15 +479,19 @@ static const struct call calls[] = {
 	},
 	[_IOC_NR(SIFIVE_TRACE_IOC_STATUS)] = {
 		.size = sizeof(struct sifive_trace_status),
-		.handler = ioctl_status,
+		.handler = sft_call_status,
 	},
 	[_IOC_NR(SIFIVE_TRACE_IOC_SINK)] = {
 		.size = sizeof(struct sifive_trace_sink),
-		.handler = ioctl_sink,
+		.handler = sft_call_sink,
 	},
 	[_IOC_NR(SIFIVE_TRACE_IOC_THREAD)] = {
 		.size = sizeof(struct sifive_trace_thread), .write = true,
 		.handler = ioctl_thread, .after = join_thread,
+	},
+	[_IOC_NR(SIFIVE_TRACE_IOC_JOIN)] = {
+		.size = sizeof(struct sifive_trace_join), .write = true,
+		.handler = ioctl_join,
 	},
 	[_IOC_NR(SIFIVE_TRACE_IOC_SAMPLING)] = {
 		.size = sizeof(struct sifive_trace_sampling), .write = true,
@@ -659,7 +511,7 @@ static const struct call calls[] = {
 	},
 	[_IOC_NR(SIFIVE_TRACE_IOC_LOSSES)] = {
 		.size = sizeof(struct sifive_trace_losses),
-		.handler = ioctl_losses,
+		.handler = sft_call_losses,
 	},
 };
 

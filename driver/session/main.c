@@ -43,6 +43,8 @@ waiting:
 session:
 	sft_session_exit();
 	sft_threads_exit();
+	sft_watch_exit();
+	sft_instruction_exit();
 	sft_switches_exit();
 	sft_sampling_exit();
 access:
@@ -63,6 +65,8 @@ static void __exit sft_exit(void)
 	sft_drain_exit();
 	sft_session_exit();
 	sft_threads_exit();
+	sft_watch_exit();
+	sft_instruction_exit();
 	sft_switches_exit();
 	sft_sampling_exit();
 	sft_access_exit();

@@ -34,15 +34,17 @@ struct page_of {
 /*
  * A copy of what a page fault checks, with its own lock. perf holds its locks while it
  * writes to user memory, and is called with the system locked, so mmap() and page
- * faults must not take the system's lock. While stores may wait (@gated), those to the
- * pages of the encoders in @held do.
+ * faults must not take the system's lock. While room is watched (@gated), the sinks of the
+ * encoders in @full have none, and stores to the pages of those in @held wait.
  */
 static DEFINE_MUTEX(map_lock);
 static struct {
 	const struct sft_file *owner;
+	u64 capture;
 	u64 generation;
 	bool slots;
 	bool gated;
+	u64 full;
 	u64 held;
 	struct page_of page[SIFIVE_TRACE_MAX_ENCODERS];
 } map;
@@ -50,6 +52,9 @@ static struct {
 /* Threads whose stores wait; how often, and how long in nanoseconds, since CONFIG. */
 static DECLARE_WAIT_QUEUE_HEAD(waiting);
 static atomic64_t waits, waited;
+
+/* How often, since when and how long a sink has had no room, under map_lock. */
+static u64 fulls, full_since, full_ns;
 
 /* User mode writes this page: its values are reported, never relied on. */
 static struct sifive_trace_losses *losses;
@@ -60,6 +65,10 @@ void sft_mapping_clear(void)
 	clear_page(losses);
 	atomic64_set(&waits, 0);
 	atomic64_set(&waited, 0);
+	mutex_lock(&map_lock);
+	fulls = 0;
+	full_ns = 0;
+	mutex_unlock(&map_lock);
 }
 
 void sft_mapping_losses(struct sifive_trace_losses *out)
@@ -72,6 +81,10 @@ void sft_mapping_losses(struct sifive_trace_losses *out)
 		.refused = READ_ONCE(losses->refused),
 		.children = READ_ONCE(losses->children),
 		.names = READ_ONCE(losses->names),
+		.shared = READ_ONCE(losses->shared),
+		.dropped = READ_ONCE(losses->dropped),
+		.waits = READ_ONCE(losses->waits),
+		.waited = READ_ONCE(losses->waited),
 	};
 }
 
@@ -93,6 +106,7 @@ void sft_mapping_update(void)
 
 	mutex_lock(&map_lock);
 	map.owner = sft.owner;
+	map.capture = sft.captures;
 	map.generation = sft.generation;
 	map.slots = sft_counters.per_thread;
 	memset(map.page, 0, sizeof(map.page));
@@ -106,6 +120,24 @@ void sft_mapping_update(void)
 	mutex_unlock(&map_lock);
 }
 
+/*
+ * A file joins or takes the session: mappings that it still has of an earlier one must no
+ * longer go nowhere.
+ */
+void sft_mapping_renew(struct sft_file *file)
+{
+	if (file->nowhere)
+		unmap_mapping_range(file->mapping, 0, 0, 1);
+}
+
+void sft_mapping_join(struct sft_file *file)
+{
+	mutex_lock(&map_lock);
+	file->joined = sft.captures;
+	mutex_unlock(&map_lock);
+	sft_mapping_renew(file);
+}
+
 /* Remove the session's mappings: programs cannot access the pages when this returns. */
 void sft_mapping_release(void)
 {
@@ -116,11 +148,23 @@ void sft_mapping_release(void)
 	unmap_mapping_range(sft.owner->mapping, 0, 0, 1);
 }
 
-/* Called under map_lock. */
-static void set_held(u64 encoders)
+/* Tell programs and the kernel's writers which sinks have no room. Called under map_lock. */
+static void set_full(u64 full, u64 held)
 {
-	WRITE_ONCE(map.held, encoders);
-	WRITE_ONCE(sft_sampling.held, encoders);
+	u8 *bytes = (u8 *)losses + SIFIVE_TRACE_FULL_BYTES;
+	unsigned int i;
+
+	if (full && !map.full) {
+		fulls++;
+		full_since = ktime_get_ns();
+	} else if (!full && map.full) {
+		full_ns += ktime_get_ns() - full_since;
+	}
+	for (i = 0; i < SIFIVE_TRACE_MAX_ENCODERS; i++)
+		WRITE_ONCE(bytes[i], full >> i & 1);
+	WRITE_ONCE(map.full, full);
+	WRITE_ONCE(map.held, held);
+	WRITE_ONCE(sft_sampling.full, full);
 }
 
 /* Set whether stores may wait from now on; if not, waiting ones continue. */
@@ -128,26 +172,28 @@ void sft_mapping_gate(bool on)
 {
 	mutex_lock(&map_lock);
 	map.gated = on && map.owner;
-	set_held(0);
+	set_full(0, 0);
 	mutex_unlock(&map_lock);
 	wake_up_all(&waiting);
 }
 
 /*
- * Let stores to the pages of @encoders wait, and no others. No program can access these
- * pages when this returns. Called without the system's lock; map_lock keeps the session
- * from ending meanwhile.
+ * The sinks of the encoders in @full have no room; let stores to the pages of those in @held
+ * wait, and no others. No program can access these pages when this returns. Called without
+ * the system's lock; map_lock keeps the session from ending meanwhile.
  */
-void sft_mapping_hold(u64 encoders)
+void sft_mapping_hold(u64 full, u64 held)
 {
 	unsigned int i;
 	u64 fresh;
 
 	mutex_lock(&map_lock);
-	if (!map.gated)
-		encoders = 0;
-	fresh = encoders & ~map.held;
-	set_held(encoders);
+	if (!map.gated) {
+		full = 0;
+		held = 0;
+	}
+	fresh = held & ~map.held;
+	set_full(full, held);
 	for (i = 0; i < SIFIVE_TRACE_MAX_ENCODERS; i++)
 		if (fresh & BIT_ULL(i))
 			unmap_mapping_range(map.owner->mapping, (loff_t)i << PAGE_SHIFT,
@@ -162,18 +208,36 @@ u64 sft_mapping_held(void)
 	return READ_ONCE(map.held);
 }
 
+/* The encoders whose sinks have no room. */
+u64 sft_mapping_full(void)
+{
+	return READ_ONCE(map.full);
+}
+
 /* How often and how long stores have waited, without those that still do. */
 void sft_mapping_waits(struct sifive_trace_status *status)
 {
-	status->waits = atomic64_read(&waits);
-	status->waited = atomic64_read(&waited);
-	if (sft_mapping_held())
+	status->waits = atomic64_read(&waits) + READ_ONCE(losses->waits);
+	status->waited = atomic64_read(&waited) + READ_ONCE(losses->waited);
+	mutex_lock(&map_lock);
+	status->fulls = fulls;
+	status->full_ns = full_ns;
+	if (map.full) {
+		status->full_ns += ktime_get_ns() - full_since;
 		status->flags |= SIFIVE_TRACE_STATUS_WAITING;
+	}
+	mutex_unlock(&map_lock);
+}
+
+/* Whether a file holds the session or has joined it. */
+static bool is_in_session(const struct sft_file *file)
+{
+	return map.owner && (map.owner == file || file->joined == map.capture);
 }
 
 static bool may_touch(const struct sft_file *file)
 {
-	return file->generation == map.generation && map.owner == file;
+	return file->generation == map.generation && is_in_session(file);
 }
 
 /* The page frame of an address, 0 if there is none. */
@@ -188,6 +252,12 @@ static unsigned long frame(const struct vm_fault *vmf)
 		return map.page[pgoff].selected ? map.page[pgoff].pfn : 0;
 	page = sft_access_page((vmf->pgoff - SLOTS_PGOFF) << PAGE_SHIFT);
 	return page ? page_to_pfn(page) : 0;
+}
+
+/* For a member whose session has ended: it would get SIGBUS through no fault of its own. */
+static unsigned long frame_nowhere(const struct sft_file *file)
+{
+	return file->nowhere ? PHYS_PFN(virt_to_phys(file->nowhere)) : 0;
 }
 
 static bool is_held(unsigned long pgoff)
@@ -227,24 +297,49 @@ static vm_fault_t wait_for_room(struct vm_fault *vmf)
 static vm_fault_t sft_fault(struct vm_fault *vmf)
 {
 	struct vm_area_struct *vma = vmf->vma;
+	const struct sft_file *file = vma->vm_file->private_data;
 	vm_fault_t ret = VM_FAULT_SIGBUS;
-	unsigned long pfn;
+	pgprot_t prot = vma->vm_page_prot;
+	unsigned long pfn = 0;
 
 	mutex_lock(&map_lock);
-	if (may_touch(vma->vm_file->private_data)) {
+	if (may_touch(file)) {
 		if (is_held(vma->vm_pgoff)) {
 			mutex_unlock(&map_lock);
 			return wait_for_room(vmf);
 		}
 		pfn = frame(vmf);
-		if (pfn)
-			ret = vmf_insert_pfn(vma, vmf->address & PAGE_MASK, pfn);
+	} else {
+		/* Memory, which the kernel has in its caches, in place of registers. */
+		prot = vm_get_page_prot(vma->vm_flags);
+		pfn = frame_nowhere(file);
 	}
+	if (pfn)
+		ret = vmf_insert_pfn_prot(vma, vmf->address & PAGE_MASK, pfn, prot);
 	mutex_unlock(&map_lock);
 	return ret;
 }
 
+/* A mapping was split; fork() copies none. */
+static void sft_vm_open(struct vm_area_struct *vma)
+{
+	struct sft_file *file = vma->vm_file->private_data;
+
+	atomic_inc(&file->pages);
+}
+
+/* Its process may have ended while another one still has the descriptor. */
+static void sft_vm_close(struct vm_area_struct *vma)
+{
+	struct sft_file *file = vma->vm_file->private_data;
+
+	if (atomic_dec_and_test(&file->pages))
+		sft_member_return(file);
+}
+
 static const struct vm_operations_struct sft_vm_ops = {
+	.open = sft_vm_open,
+	.close = sft_vm_close,
 	.fault = sft_fault,
 };
 
@@ -352,7 +447,7 @@ int sft_mmap(struct file *filp, struct vm_area_struct *vma)
 	      losses_page ? check_losses(vma) : check_encoder(vma);
 	if (file->generation != map.generation)
 		ret = -ENODEV;
-	else if (ret != -EINVAL && map.owner != file)
+	else if (ret != -EINVAL && !is_in_session(file))
 		ret = -ENXIO;
 	mutex_unlock(&map_lock);
 	if (ret)
@@ -367,5 +462,6 @@ int sft_mmap(struct file *filp, struct vm_area_struct *vma)
 	vm_flags_mod(vma, VM_PFNMAP | VM_IO | VM_DONTEXPAND | VM_DONTCOPY |
 		     VM_DONTDUMP, VM_MAYEXEC | (slots ? VM_MAYWRITE : 0));
 	vma->vm_ops = &sft_vm_ops;
+	atomic_inc(&file->pages);
 	return 0;
 }

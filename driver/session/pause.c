@@ -26,7 +26,7 @@ int sft_capture_pause(struct sft_why *why)
 }
 
 /*
- * Continue behind Error messages: what was stored during the pause is missing, and records
+ * Continue after Error messages: what was stored during the pause is missing, and records
  * may have been cut. Only an encoder that works can continue elsewhere in its sink.
  */
 int sft_capture_unpause(struct sft_why *why)
@@ -40,14 +40,16 @@ int sft_capture_unpause(struct sft_why *why)
 	ret = sft_capture_may_start(false, why);
 	/* An end that fails for want of room appends to no sink. */
 	for (i = 0; i < cap->sinks && !ret; i++)
-		ret = sft_sink_check_room(&cap->sink[i], why);
+		if (!sft_sink_full(&cap->sink[i]))
+			ret = sft_sink_check_room(&cap->sink[i], why);
 	if (!ret)
 		ret = sft_capture_restore(why);
 	for (i = 0; i < cap->sinks && !ret; i++)
-		ret = sft_sink_interrupt(&cap->sink[i], why);
+		if (!sft_sink_full(&cap->sink[i]))
+			ret = sft_sink_interrupt(&cap->sink[i], why);
 	if (ret)
 		return ret;
-	/* Samples behind an Error message need a header. */
+	/* Samples after an Error message need a header. */
 	sft_sampling_rewind();
 	ret = sft_capture_start(false, why);
 	if (ret)

@@ -24,15 +24,31 @@ bool sft_stale(const struct sft_file *file)
 	return file->generation != sft.generation;
 }
 
+/* Whether addresses of the kernel may be in the capture. */
+static bool has_kernel(void)
+{
+	return sft_hw.capture.instruction.mode || sft_hw.capture.exposed;
+}
+
 /*
  * Whether a file may read the capture: files of the session, of its user, and files
- * opened with the capability may. The caller's rights do not matter: a privileged
- * program may read a descriptor that an unprivileged one passed to it.
+ * opened with the capability may; with instruction trace the last alone. The caller's
+ * rights do not matter: a privileged program may read a descriptor that an unprivileged one
+ * passed to it.
  */
 bool sft_may_read(const struct sft_file *file)
 {
-	return !sft_hw.capture.sinks || sft.owner == file || file->perfmon ||
-	       uid_eq(file->user, sft.user);
+	if (!sft_hw.capture.sinks || file->perfmon)
+		return true;
+	return !has_kernel() && (sft.owner == file || uid_eq(file->user, sft.user));
+}
+
+/* Refuse a file that may not, with the reason. */
+int sft_refuse_reader(struct sft_why *why)
+{
+	return sft_fail(why, -EPERM, "%s: reading needs CAP_PERFMON or CAP_SYS_ADMIN",
+			has_kernel() ? "instruction trace shows the kernel" :
+				       "the capture is another user's");
 }
 
 /* Whether the caller may start and stop the capture. */
@@ -47,7 +63,9 @@ void sft_session_take(struct sft_file *file)
 	sft.holder = get_pid(task_tgid(current));
 	sft.user = current_euid();
 	sft_hw.capture.watched = true;
+	sft_members_reset();
 	sft_mapping_update();
+	sft_mapping_renew(file);
 }
 
 /*
@@ -60,7 +78,9 @@ void sft_session_release(void)
 		return;
 	sft_mapping_release();
 	sft_counters_release();
+	sft_instruction_release();
 	sft_switches_release();
+	sft_probes_forget();
 	sft_access_release();
 	sft_capture_release();
 	sft_hw.capture.watched = false;

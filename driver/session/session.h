@@ -10,15 +10,17 @@
  * offline waits for it: as long as it is held, the CPUs that have counters of the
  * session stay.
  *
- * Other locks, in the order in which they are taken: a file's read_lock;
- * snapshot.c's copy_lock, which keeps the buffers; sampling.c's follow_lock and
+ * Other locks, in the order in which they are taken: probes.c's probe_lock; a file's
+ * read_lock; snapshot.c's copy_lock, which keeps the buffers; sampling.c's follow_lock and
  * chardev.c's sink_nodes_lock; the system's lock; mapping.c's map_lock, the only one
- * that a page fault takes, and waiting.c's, which guards what its thread reads.
- * That thread takes only these two, as a reader may hold the others and not run.
+ * that a page fault takes, and waiting.c's, which guards what its thread reads. That
+ * thread takes only these two, as a reader may hold the others and not run. Below all are
+ * members.c's channels_lock and processes.c's lock, a raw one that a probe takes.
  */
 #ifndef SFT_SESSION_H
 #define SFT_SESSION_H
 
+#include <linux/atomic.h>
 #include <linux/cpumask.h>
 #include <linux/mutex.h>
 #include <linux/types.h>
@@ -30,6 +32,7 @@
 #include "../hardware/hardware.h"
 
 struct file;
+struct sifive_trace_join;
 
 /* sft_file.sink of the node for all sinks. */
 #define SFT_ALL_SINKS	(-1)
@@ -47,6 +50,14 @@ struct file;
  * @read_lock:	one read at a time; taken before the system's lock
  * @snapshot:	number of the copy that it reads of a ring that ran when reading
  *		began, 0 = none
+ * @joined:	number of the capture that it has joined as a member, 0 = none; written
+ *		under the locks of the system and of mapping.c
+ * @member:	its number among the members of that capture
+ * @process:	the process that joined, or NULL
+ * @channels:	channels of its own, under members.c's lock
+ * @channels_of: the capture that they are of
+ * @pages:	number of its mappings
+ * @nowhere:	memory that is mapped in place of the pages of an ended session, or NULL
  */
 struct sft_file {
 	u64 generation;
@@ -58,6 +69,13 @@ struct sft_file {
 	struct address_space *mapping;
 	struct mutex read_lock;	/* snapshot */
 	u64 snapshot;
+	u64 joined;
+	u32 member;
+	struct pid *process;
+	u32 channels;
+	u64 channels_of;
+	atomic_t pages;
+	void *nowhere;
 };
 
 /**
@@ -108,12 +126,24 @@ struct sft_session {
 extern struct sft_session sft;
 
 /* capture.c */
-int sft_capture_config(struct sifive_trace_config *config, struct sft_why *why);
+int sft_capture_reset(struct sft_why *why);
+int sft_capture_program(int (*program)(struct sft_sink *s, struct sft_why *why),
+			struct sft_why *why);
+int sft_capture_start_funnels(struct sft_why *why);
+int sft_capture_stop_funnels(struct sft_why *why);
+void sft_capture_quiesce(void);
 int sft_capture_may_start(bool rewind, struct sft_why *why);
 int sft_capture_restore(struct sft_why *why);
 int sft_capture_start(bool rewind, struct sft_why *why);
 int sft_capture_stop(struct sft_why *why);
 bool sft_capture_on(void);
+void sft_capture_release(void);
+void sft_capture_free(void);
+
+/* config.c */
+int sft_capture_config(struct sifive_trace_config *config, struct sft_why *why);
+
+/* interrupt.c */
 void sft_capture_cpu_offline(unsigned int cpu, struct sft_why *why);
 struct sft_encoder *sft_capture_ended(unsigned int cpu);
 void sft_capture_cpu_online(struct sft_encoder *e, struct sft_why *why);
@@ -121,8 +151,8 @@ void sft_capture_suspend(struct sft_why *why);
 void sft_capture_resume(struct sft_why *why);
 void sft_capture_freeze(void);
 void sft_capture_thaw(void);
-void sft_capture_release(void);
-void sft_capture_free(void);
+
+/* contents.c */
 bool sft_capture_full(int sink);
 void sft_capture_describe(struct sifive_trace_sink *out);
 u64 sft_capture_size(int sink);
@@ -140,6 +170,7 @@ void sft_capture_pauses(struct sifive_trace_status *status);
 /* session.c */
 bool sft_stale(const struct sft_file *file);
 bool sft_may_read(const struct sft_file *file);
+int sft_refuse_reader(struct sft_why *why);
 bool sft_may_steer(void);
 void sft_session_take(struct sft_file *file);
 void sft_session_release(void);
@@ -153,6 +184,14 @@ int sft_threads_follow(struct sft_file *file, struct sft_why *why);
 void sft_threads_resume(void);
 void sft_threads_exit(void);
 
+/* describe.c */
+int sft_call_info(struct sft_file *file, void *arg, struct sft_why *why);
+int sft_call_encoder(struct sft_file *file, void *arg, struct sft_why *why);
+int sft_call_status(struct sft_file *file, void *arg, struct sft_why *why);
+int sft_call_sink(struct sft_file *file, void *arg, struct sft_why *why);
+int sft_call_losses(struct sft_file *file, void *arg, struct sft_why *why);
+void sft_check_counters(struct sft_why *why);
+
 /* ioctl.c */
 void sft_keep_message(struct sft_file *file, const struct sft_why *why);
 long sft_ioctl(struct file *filp, unsigned int cmd, unsigned long user);
@@ -160,17 +199,29 @@ long sft_ioctl(struct file *filp, unsigned int cmd, unsigned long user);
 /* mapping.c */
 void sft_mapping_update(void);
 void sft_mapping_release(void);
+void sft_mapping_join(struct sft_file *file);
+void sft_mapping_renew(struct sft_file *file);
 int sft_mapping_attach(struct sft_file *file, struct sifive_trace_attach *attach,
 		       struct sifive_trace_attach __user *uarg);
 void sft_mapping_clear(void);
 void sft_mapping_losses(struct sifive_trace_losses *losses);
 void sft_mapping_gate(bool on);
-void sft_mapping_hold(u64 encoders);
+void sft_mapping_hold(u64 full, u64 held);
 u64 sft_mapping_held(void);
+u64 sft_mapping_full(void);
 void sft_mapping_waits(struct sifive_trace_status *status);
 int sft_mapping_init(void);
 void sft_mapping_exit(void);
 int sft_mmap(struct file *filp, struct vm_area_struct *vma);
+
+/* members.c */
+void sft_members_reset(void);
+int sft_members_check(u32 stimulus, struct sft_why *why);
+bool sft_is_member(const struct sft_file *file);
+void sft_member_return(struct sft_file *file);
+void sft_member_free(struct sft_file *file);
+int sft_member_join(struct sft_file *file, struct sifive_trace_join *join,
+		    struct sft_why *why);
 
 /* drain.c */
 bool sft_drain_on(void);
@@ -181,8 +232,10 @@ void sft_drain_rewind(void);
 void sft_drain_lose(unsigned int i);
 void sft_drain_clear(void);
 void sft_drain_exit(void);
-u64 sft_drain_crowded(unsigned long *us);
+u64 sft_drain_crowded(unsigned long *us, u64 *held);
 void sft_drain_look(void);
+
+/* drain_read.c */
 ssize_t sft_drain_read(struct sft_file *file, char __user *to, size_t count,
 		       struct sft_why *why);
 void sft_drain_leave(const struct sft_file *file);
@@ -196,6 +249,10 @@ void sft_waiting_cpu_offline(void);
 int sft_waiting_init(void);
 void sft_waiting_exit(void);
 
+/* watch.c */
+void sft_watch_start(void);
+void sft_watch_exit(void);
+
 /* snapshot.c */
 void sft_lock_buffers(void);
 void sft_unlock_buffers(void);
@@ -206,6 +263,7 @@ void sft_snapshot_leave(struct sft_file *file);
 void sft_snapshot_clear(void);
 
 /* chardev.c */
+bool sft_is_device(const struct file *filp);
 void sft_wake_pollers(void);
 void sft_chardev_update(void);
 int sft_chardev_init(void);

@@ -29,7 +29,7 @@
  * @sink:	the sink
  * @before:	where it was written when copying began
  * @newest:	the bytes before that
- * @data:	its bytes, oldest first, behind those that were overwritten meanwhile
+ * @data:	its bytes, oldest first, after those that were overwritten meanwhile
  * @bytes:	how many
  */
 struct part {

@@ -14,11 +14,14 @@
 /* Whether the caller may add threads to the file's session, or remove them. */
 int sft_thread_allowed(const struct sft_file *file, struct sft_why *why)
 {
+	const struct pid *process;
+
 	if (sft_stale(file))
 		return -ENODEV;
-	if (sft.owner != file)
+	if (sft.owner != file && !sft_is_member(file))
 		return sft_fail(why, -ENXIO, "no session on this descriptor: call CONFIG first");
-	if (task_tgid(current) != sft.holder && !perfmon_capable())
+	process = sft.owner == file ? sft.holder : file->process;
+	if (task_tgid(current) != process && !perfmon_capable())
 		return sft_fail(why, -EPERM,
 				"another process's session: joining needs CAP_PERFMON");
 	return 0;

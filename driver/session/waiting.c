@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Back-pressure of a drained capture: a thread watches the sinks. Where one has no room, it
- * has the stimulus pages of its encoders removed, so that stores wait, and has them put back
- * when the reader has made room.
+ * tells programs, which let records wait or drop them. If they are to wait, it then has the
+ * stimulus pages of the encoders removed, so that other stores wait, too, and has them put
+ * back when the reader has made room.
  */
 
 #include <linux/delay.h>
@@ -24,15 +25,19 @@ static DECLARE_WAIT_QUEUE_HEAD(queue);
 static DEFINE_SPINLOCK(lock);
 static bool watching;
 
-/* The encoders whose sinks have no room; sets @us to the time until the next look. */
-static u64 see(unsigned long *us)
+/*
+ * The encoders whose sinks have no room; sets @held to those whose stores have to wait, and
+ * @us to the time until the next look.
+ */
+static u64 see(unsigned long *us, u64 *held)
 {
 	u64 encoders = 0;
 
 	*us = MOST;
+	*held = 0;
 	spin_lock(&lock);
 	if (watching)
-		encoders = sft_drain_crowded(us);
+		encoders = sft_drain_crowded(us, held);
 	spin_unlock(&lock);
 	if (encoders)
 		*us = min(*us, HELD);
@@ -47,14 +52,14 @@ static u64 see(unsigned long *us)
 static int watch(void *unused)
 {
 	unsigned long us;
-	u64 encoders;
+	u64 full, held;
 
 	sched_set_fifo(current);
 	while (!kthread_should_stop()) {
 		wait_event_idle(queue, READ_ONCE(watching) || kthread_should_stop());
-		encoders = see(&us);
-		if (encoders != sft_mapping_held()) {
-			sft_mapping_hold(encoders);
+		full = see(&us, &held);
+		if (full != sft_mapping_full() || held != sft_mapping_held()) {
+			sft_mapping_hold(full, held);
 			sft_drain_look();
 		}
 		usleep_range_state(us, us + us / 4, TASK_IDLE);

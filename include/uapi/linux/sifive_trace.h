@@ -17,6 +17,7 @@
  *				losses page
  *	ATTACH			get a descriptor for a file known only by its mapping
  *	LOSSES			read the losses that the session's program counted
+ *	JOIN			share the session: <linux/sifive_trace_join.h>
  *	START, STOP		turn stores into messages, and stop doing so
  *	STATUS			bytes captured, and what went wrong
  *	read(), lseek()		the captured bytes, oldest first
@@ -68,6 +69,8 @@
 
 #include <linux/ioctl.h>
 #include <linux/sifive_trace_format.h>
+#include <linux/sifive_trace_instruction.h>
+#include <linux/sifive_trace_losses.h>
 #include <linux/types.h>
 
 /* Changes when the meaning of a call changes; additions show in the size. */
@@ -104,6 +107,8 @@ enum sifive_trace_sink_kind {
  * @ts_hz:	out: timestamp ticks per second after the prescaler; 0 = unknown
  * @sinks_available: out: bit n set: some component has sink kind n
  * @reserved:	in: 0
+ * @instruction_modes: out: bit n set: all encoders accept instruction mode n, n > 0
+ * @instruction_some: out: the same for at least one encoder
  *
  * SIFIVE_TRACE_IOC_INFO. Needs no privilege. Registers: teImpl, tfImpl, tsControl.
  */
@@ -119,6 +124,8 @@ struct sifive_trace_info {
 	__u64	ts_hz;
 	__u32	sinks_available;
 	__u32	reserved;
+	__u32	instruction_modes;
+	__u32	instruction_some;
 };
 
 /* Counters can be taken from firmware without disturbing perf (Sscofpmf). */
@@ -155,6 +162,8 @@ struct sifive_trace_info {
  *		first CONFIG of this encoder, and if its sink had no room for the test
  * @ts_registers: out: bit n set: messages of register n have timestamps
  * @channel:	out: channel in the messages of each register
+ * @instruction_modes: out: bit n set: it accepts instruction mode n, n > 0 (teInstruction)
+ * @reserved:	in: 0
  *
  * SIFIVE_TRACE_IOC_ENCODER. Needs no privilege. EINVAL: no such index.
  */
@@ -175,6 +184,8 @@ struct sifive_trace_encoder {
 	__u32	registers;
 	__u32	ts_registers;
 	__u8	channel[32];
+	__u32	instruction_modes;
+	__u32	reserved;
 };
 
 /* It has its own SBA sink: mapping its page also needs CAP_SYS_RAWIO. */
@@ -216,10 +227,10 @@ struct sifive_trace_encoder {
  * @sink:	in: SIFIVE_TRACE_SINK_SBA or SIFIVE_TRACE_SINK_SRAM
  * @prescale:	in: timestamp prescale as in tsPrescale: 0-3 for 1, 4, 16, 64;
  *		EOPNOTSUPP if the timestamp unit lacks it
- * @channels:	in: bit n set: stimulus register n produces messages; not 0. On an
- *		encoder with SIFIVE_TRACE_ENCODER_TS_CHANNELS, bits 16-31 are channels
- *		0-15 with a timestamp: c | c << 16 suits any encoder, for channels c
- *		below 16
+ * @channels:	in: bit n set: stimulus register n produces messages; 0 only with an
+ *		instruction mode. On an encoder with SIFIVE_TRACE_ENCODER_TS_CHANNELS, bits
+ *		16-31 are channels 0-15 with a timestamp: c | c << 16 suits any encoder, for
+ *		channels c below 16
  * @sinks:	out: number of sinks of the capture
  * @buffer:	in: bytes for each SBA sink, rounded up to the sink word; 0 for SRAM.
  *		out: size of the smallest sink
@@ -228,6 +239,7 @@ struct sifive_trace_encoder {
  * @watermark:	in: unread bytes that make a running capture readable for poll();
  *		0 = readable only when it has stopped or is full, or, with
  *		SIFIVE_TRACE_CONFIG_DRAIN, at the first byte
+ * @instruction: in: instruction trace
  *
  * SIFIVE_TRACE_IOC_CONFIG. Needs a descriptor open for writing, and CAP_PERFMON or
  * CAP_SYS_ADMIN. Ends the session's previous capture, discards its data, overwrites SRAM,
@@ -250,6 +262,7 @@ struct sifive_trace_config {
 	__u64	buffer;
 	__u64	encoders;
 	__u64	watermark;
+	struct sifive_trace_instruction instruction;
 };
 
 /* Keep the newest bytes (default: stop when the buffer is full). */
@@ -275,6 +288,14 @@ struct sifive_trace_config {
  * 65536 bytes.
  */
 #define SIFIVE_TRACE_CONFIG_WAIT	(1u << 4)
+/*
+ * Let programs drop records while a sink has no room: the kernel sets SIFIVE_TRACE_FULL_BYTES,
+ * which a program reads before each record. Records that the kernel writes count as lost
+ * meanwhile. Stores of a program that does not look are made, and overwrite what is not read.
+ * EINVAL: without SIFIVE_TRACE_CONFIG_DRAIN, with SIFIVE_TRACE_CONFIG_WAIT or
+ * SIFIVE_TRACE_CONFIG_OVERFLOW, or with less than 65536 bytes.
+ */
+#define SIFIVE_TRACE_CONFIG_DROP	(1u << 5)
 
 /**
  * struct sifive_trace_event - an event to count
@@ -282,7 +303,7 @@ struct sifive_trace_config {
  * @code:	in: type 0: the SBI code, or SIFIVE_TRACE_EVENT_TIMESTAMP;
  *		type 1: cache_id << 3 | op_id << 1 | result_id; type 2: 0
  * @data:	in: type 2: value of the event selector; otherwise 0
- * @flags:	in: SIFIVE_TRACE_EVENT_NO_*
+ * @flags:	in: SIFIVE_TRACE_EVENT_NO_*, and SIFIVE_TRACE_EVENT_OF_SAMPLES
  * @counter:	out: counter number, 0-31: 0 cycle, 1 timestamp, 2 instret,
  *		n hpmcounter n
  * @info:	out: SBI counter_info: SIFIVE_TRACE_COUNTER_CSR (0 for the timestamp)
@@ -302,6 +323,13 @@ struct sifive_trace_event {
 /* Do not count in user mode, or in the kernel; not both. Needs Sscofpmf. */
 #define SIFIVE_TRACE_EVENT_NO_USER	(1u << 0)
 #define SIFIVE_TRACE_EVENT_NO_KERNEL	(1u << 1)
+/*
+ * For COUNTERS: the event of a later SAMPLING, with the same other flags. It takes no counter
+ * of the session: records of the kernel have the count of the one that interrupts. Programs
+ * cannot read it; its @counter is a number that no counter of the session has, its @info has
+ * no CSR. SAMPLING by another event, or by time, then fails with EINVAL.
+ */
+#define SIFIVE_TRACE_EVENT_OF_SAMPLES	(1u << 2)
 
 /**
  * struct sifive_trace_counters - take counters on the hart of every selected encoder
@@ -321,10 +349,11 @@ struct sifive_trace_event {
  * threads, the access is an illegal instruction.
  *
  * EINVAL: malformed or repeated event (@failed). EOPNOTSUPP: firmware does not know the
- * event, cannot filter it, or does not delegate its counter. EBUSY: no counter that can
- * count it is free on all harts, the capture is running, or the system suspends. ENXIO: no
- * CONFIG on this descriptor, or all CPUs of its encoders are offline. EPERM: capability
- * missing. ENOSPC, ENOMEM: the calling thread cannot join; see THREAD.
+ * event, cannot filter it, or does not delegate its counter, or samples are to count it and
+ * perf's driver is not a known one. EBUSY: no counter that can count it is free on all
+ * harts, the capture is running, or the system suspends. ENXIO: no CONFIG on this
+ * descriptor, or all CPUs of its encoders are offline. EPERM: capability missing. ENOSPC,
+ * ENOMEM: the calling thread cannot join; see THREAD.
  */
 struct sifive_trace_counters {
 	__u32	size;
@@ -415,10 +444,11 @@ struct sifive_trace_thread {
  * that come faster than kernel.perf_event_max_sample_rate, or that take more than
  * kernel.perf_cpu_time_max_percent; they write no record and are not counted as lost.
  *
- * EINVAL: channel not in CONFIG, malformed event. EPERM: capability missing. EOPNOTSUPP:
- * @period without SIFIVE_TRACE_INFO_OVERFLOW, or an event that cannot interrupt or that perf
- * does not support: a raw event of more than 48 bits, a cache that perf lacks. EBUSY: the
- * capture is running, or no counter for @event is free beside the session's and perf's.
+ * EINVAL: channel not in CONFIG, malformed event, COUNTERS has another event that samples
+ * count. EPERM: capability missing. EOPNOTSUPP: @period without SIFIVE_TRACE_INFO_OVERFLOW,
+ * or an event that cannot interrupt or that perf does not support: a raw event of more than
+ * 48 bits, a cache that perf lacks. EBUSY: the capture is running, no counter for @event
+ * is free beside the session's and perf's, or a process that has joined has the channel.
  * ENXIO: no CONFIG on this descriptor. ENOMEM.
  */
 struct sifive_trace_sampling {
@@ -445,6 +475,10 @@ struct sifive_trace_sampling {
 #define SIFIVE_TRACE_SAMPLING_ONE_HEADER (1u << 1)
 /* Continue across execve() of the process that called START. */
 #define SIFIVE_TRACE_SAMPLING_EXEC	(1u << 2)
+/* Repeat the header, for readers of wrapped rings. EINVAL: not _XOR, or _ONE_HEADER is set. */
+#define SIFIVE_TRACE_SAMPLING_HEADERS	(1u << 3)
+/* Records from one header to the next. */
+#define SIFIVE_TRACE_SAMPLING_HEADER_EVERY	100
 
 /**
  * struct sifive_trace_switches - records of context switches
@@ -463,8 +497,8 @@ struct sifive_trace_sampling {
  * no room are lost, which STATUS counts; SIFIVE_TRACE_SWITCH_BEGIN precedes the next one.
  *
  * EINVAL: channel not in CONFIG. EPERM: capability missing. EOPNOTSUPP: the kernel has no
- * tracepoint sched_switch. EBUSY: the capture is running. ENXIO: no CONFIG on this
- * descriptor.
+ * tracepoint sched_switch. EBUSY: the capture is running, or a process that has joined has
+ * the channel. ENXIO: no CONFIG on this descriptor.
  */
 struct sifive_trace_switches {
 	__u32	size;
@@ -480,6 +514,8 @@ struct sifive_trace_switches {
  * that calls START. START then needs CAP_PERFMON or CAP_SYS_ADMIN too (EPERM).
  */
 #define SIFIVE_TRACE_SWITCHES_ALL	(1u << 0)
+/* Also those of processes that these make, and so on; one that is too many counts as lost. */
+#define SIFIVE_TRACE_SWITCHES_CHILDREN	(1u << 1)
 
 /**
  * struct sifive_trace_query - which counters can count an event
@@ -539,13 +575,18 @@ struct sifive_trace_query {
  * @gaps:	out: with SIFIVE_TRACE_CONFIG_DRAIN: how often bytes were overwritten before
  *		they were read, in all sinks
  * @lost:	out: the number of these bytes; a minimum with SIFIVE_TRACE_STATUS_GAP_MORE
- * @waits:	out: with SIFIVE_TRACE_CONFIG_WAIT: how often stores have waited since CONFIG
- * @waited:	out: for how long, in nanoseconds, the sum over all threads; stores that still
+ * @waits:	out: with SIFIVE_TRACE_CONFIG_WAIT: how often stores have waited since CONFIG,
+ *		and records that the program let wait itself
+ * @waited:	out: for how long, in nanoseconds, the sum over all threads; those that still
  *		wait are not included
  * @pauses:	out: how often PAUSE has paused the capture since CONFIG
  * @paused:	out: for how long, in nanoseconds, up to now if it is paused
  * @switches:	out: records that SWITCHES has written since CONFIG
  * @switches_lost: out: records that it could not write since CONFIG
+ * @instruction: out: instruction trace since CONFIG
+ * @fulls:	out: with SIFIVE_TRACE_CONFIG_WAIT or _DROP: how often some sink has had no room
+ *		since CONFIG
+ * @full_ns:	out: for how long, in nanoseconds, up to now if one has none
  *
  * SIFIVE_TRACE_IOC_STATUS. Needs no privilege. Registers: teControl, tfControl, tsControl,
  * itcTraceEnable and the sink registers, which are compared with what was programmed. On
@@ -579,6 +620,9 @@ struct sifive_trace_status {
 	__u64	paused;
 	__u64	switches;
 	__u64	switches_lost;
+	struct sifive_trace_instruction_status instruction;
+	__u64	fulls;
+	__u64	full_ns;
 };
 
 /* A session has the hardware. */
@@ -602,7 +646,7 @@ struct sifive_trace_status {
 #define SIFIVE_TRACE_STATUS_GAP		(1u << 7)
 /* More bytes were lost than counted: the ring was overwritten more than once. */
 #define SIFIVE_TRACE_STATUS_GAP_MORE	(1u << 8)
-/* Stores wait for the reader of a sink. */
+/* Stores wait for the reader of a sink, or records are dropped. */
 #define SIFIVE_TRACE_STATUS_WAITING	(1u << 9)
 /* PAUSE has paused the capture. */
 #define SIFIVE_TRACE_STATUS_PAUSED	(1u << 10)
@@ -722,64 +766,20 @@ struct sifive_trace_attach {
 /* Only compare the open file of this descriptor with the mapped one. */
 #define SIFIVE_TRACE_ATTACH_COMPARE	(1u << 0)
 
-/**
- * struct sifive_trace_losses - records that the session's program could not write
- * @size:	in: sizeof(struct sifive_trace_losses)
- * @capture:	out: as in struct sifive_trace_status
- * @signals:	of signal handlers that interrupted a record
- * @threads:	of threads without a channel, or on CPUs without an encoder
- * @abandoned:	left half-way
- * @refused:	of threads that the kernel did not let read the counters
- * @children:	of children made by vfork()
- * @names:	threads whose names the program could not store
- *
- * The beginning of a page that is mapped, for reading and writing, with mmap() at
- * SIFIVE_TRACE_MMAP_LOSSES. The session's program counts in it; the kernel zeroes it at
- * CONFIG and keeps it with the capture, even after the program has ended.
- * SIFIVE_TRACE_IOC_LOSSES reads it. EPERM: the descriptor may not read the capture.
- */
-struct sifive_trace_losses {
-	__u32	size;
-	__u32	capture;
-	__u64	signals;
-	__u64	threads;
-	__u64	abandoned;
-	__u64	refused;
-	__u64	children;
-	__u64	names;
-};
-
-#define SIFIVE_TRACE_MMAP_LOSSES	0x1100000
-
-#define SIFIVE_TRACE_IOC_INFO \
-	_IOWR(SIFIVE_TRACE_IOC_TYPE, 0x00, struct sifive_trace_info)
-#define SIFIVE_TRACE_IOC_ENCODER \
-	_IOWR(SIFIVE_TRACE_IOC_TYPE, 0x01, struct sifive_trace_encoder)
-#define SIFIVE_TRACE_IOC_CONFIG \
-	_IOWR(SIFIVE_TRACE_IOC_TYPE, 0x02, struct sifive_trace_config)
-#define SIFIVE_TRACE_IOC_COUNTERS \
-	_IOWR(SIFIVE_TRACE_IOC_TYPE, 0x03, struct sifive_trace_counters)
-#define SIFIVE_TRACE_IOC_START \
-	_IOWR(SIFIVE_TRACE_IOC_TYPE, 0x04, struct sifive_trace_run)
-#define SIFIVE_TRACE_IOC_STOP \
-	_IOWR(SIFIVE_TRACE_IOC_TYPE, 0x05, struct sifive_trace_run)
-#define SIFIVE_TRACE_IOC_STATUS \
-	_IOWR(SIFIVE_TRACE_IOC_TYPE, 0x06, struct sifive_trace_status)
-#define SIFIVE_TRACE_IOC_SINK \
-	_IOWR(SIFIVE_TRACE_IOC_TYPE, 0x07, struct sifive_trace_sink)
-#define SIFIVE_TRACE_IOC_THREAD \
-	_IOWR(SIFIVE_TRACE_IOC_TYPE, 0x08, struct sifive_trace_thread)
-#define SIFIVE_TRACE_IOC_SAMPLING \
-	_IOWR(SIFIVE_TRACE_IOC_TYPE, 0x09, struct sifive_trace_sampling)
-#define SIFIVE_TRACE_IOC_EVENT \
-	_IOWR(SIFIVE_TRACE_IOC_TYPE, 0x0a, struct sifive_trace_query)
-#define SIFIVE_TRACE_IOC_ATTACH \
-	_IOWR(SIFIVE_TRACE_IOC_TYPE, 0x0b, struct sifive_trace_attach)
-#define SIFIVE_TRACE_IOC_LOSSES \
-	_IOWR(SIFIVE_TRACE_IOC_TYPE, 0x0c, struct sifive_trace_losses)
-#define SIFIVE_TRACE_IOC_PAUSE \
-	_IOWR(SIFIVE_TRACE_IOC_TYPE, 0x0d, struct sifive_trace_run)
-#define SIFIVE_TRACE_IOC_SWITCHES \
-	_IOWR(SIFIVE_TRACE_IOC_TYPE, 0x0e, struct sifive_trace_switches)
+#define SIFIVE_TRACE_IOC_INFO _IOWR(SIFIVE_TRACE_IOC_TYPE, 0x00, struct sifive_trace_info)
+#define SIFIVE_TRACE_IOC_ENCODER _IOWR(SIFIVE_TRACE_IOC_TYPE, 0x01, struct sifive_trace_encoder)
+#define SIFIVE_TRACE_IOC_CONFIG _IOWR(SIFIVE_TRACE_IOC_TYPE, 0x02, struct sifive_trace_config)
+#define SIFIVE_TRACE_IOC_COUNTERS _IOWR(SIFIVE_TRACE_IOC_TYPE, 0x03, struct sifive_trace_counters)
+#define SIFIVE_TRACE_IOC_START _IOWR(SIFIVE_TRACE_IOC_TYPE, 0x04, struct sifive_trace_run)
+#define SIFIVE_TRACE_IOC_STOP _IOWR(SIFIVE_TRACE_IOC_TYPE, 0x05, struct sifive_trace_run)
+#define SIFIVE_TRACE_IOC_STATUS _IOWR(SIFIVE_TRACE_IOC_TYPE, 0x06, struct sifive_trace_status)
+#define SIFIVE_TRACE_IOC_SINK _IOWR(SIFIVE_TRACE_IOC_TYPE, 0x07, struct sifive_trace_sink)
+#define SIFIVE_TRACE_IOC_THREAD _IOWR(SIFIVE_TRACE_IOC_TYPE, 0x08, struct sifive_trace_thread)
+#define SIFIVE_TRACE_IOC_SAMPLING _IOWR(SIFIVE_TRACE_IOC_TYPE, 0x09, struct sifive_trace_sampling)
+#define SIFIVE_TRACE_IOC_EVENT _IOWR(SIFIVE_TRACE_IOC_TYPE, 0x0a, struct sifive_trace_query)
+#define SIFIVE_TRACE_IOC_ATTACH _IOWR(SIFIVE_TRACE_IOC_TYPE, 0x0b, struct sifive_trace_attach)
+#define SIFIVE_TRACE_IOC_LOSSES _IOWR(SIFIVE_TRACE_IOC_TYPE, 0x0c, struct sifive_trace_losses)
+#define SIFIVE_TRACE_IOC_PAUSE _IOWR(SIFIVE_TRACE_IOC_TYPE, 0x0d, struct sifive_trace_run)
+#define SIFIVE_TRACE_IOC_SWITCHES _IOWR(SIFIVE_TRACE_IOC_TYPE, 0x0e, struct sifive_trace_switches)
 
 #endif /* _UAPI_LINUX_SIFIVE_TRACE_H */

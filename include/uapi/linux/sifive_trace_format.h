@@ -15,7 +15,7 @@
 
 /*
  * Bits of a header's count type, beside the type itself: the id of the thread whose
- * records follow is in the header, behind the count type; that thread has recorded
+ * records follow is in the header, after the count type; that thread has recorded
  * before, and its calls go on.
  */
 #define SIFIVE_TRACE_RECORD_TYPE	0x3
@@ -56,6 +56,15 @@
 
 /* In place of a kind: the record before is not complete, a header follows. */
 #define SIFIVE_TRACE_RECORD_BREAK	0xff
+
+/*
+ * In place of a kind, with 32 bits after it: so many records of the thread were dropped, and
+ * a header follows; or the thread has waited so many nanoseconds, or 2^32 nanoseconds, before
+ * its next record.
+ */
+#define SIFIVE_TRACE_RECORD_DROPPED	0xfe
+#define SIFIVE_TRACE_RECORD_WAITED	0xfd
+#define SIFIVE_TRACE_RECORD_WAITED_LONG	0xfc
 
 /* Bits of a counter that a record can hold. */
 #define SIFIVE_TRACE_RECORD_COUNT_BITS	48

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Instruction trace of threads: probes on the scheduler's tracepoints turn it on when a
+ * traced thread is switched in, and off when another one is. A probe, not an event of perf
+ * that new threads inherit: between threads with the same events perf only exchanges them,
+ * and calls no PMU.
+ *
+ * A hart's encoder is accessed on that hart alone, with interrupts disabled.
+ */
+
+#include <linux/mm.h>
+#include <linux/sched.h>
+#include <linux/smp.h>
+#include <linux/workqueue.h>
+#include <trace/events/sched.h>
+
+#include "counters.h"
+
+/**
+ * struct hart - instruction trace of one hart
+ * @encoder:	its encoder while the capture runs, or NULL
+ * @sink:	the encoder's sink
+ * @on:		a thread is traced
+ * @parts:	how often tracing has begun since CONFIG
+ */
+struct hart {
+	struct sft_encoder *encoder;
+	struct sft_sink *sink;
+	bool on;
+	u64 parts;
+};
+
+static DEFINE_PER_CPU(struct hart, harts);
+
+/* The capture runs, and the probes have effect. */
+static bool running;
+
+static struct sft_processes traced;
+
+static bool is_wanted(struct task_struct *task)
+{
+	return sft_hw.capture.instruction.flags & SIFIVE_TRACE_INSTRUCTION_ALL ||
+	       sft_processes_have(&traced, task_tgid(task));
+}
+
+/* From here on, @task runs on this hart. */
+static void trace(struct hart *h, struct task_struct *task)
+{
+	bool wanted = is_wanted(task);
+
+	if (!wanted && !h->on)
+		return;
+	h->on = sft_instruction_trace(h->encoder, h->sink,
+				      wanted ? sft_hw.capture.instruction.mode : 0,
+				      sft_probes_id(task));
+	h->parts += h->on;
+}
+
+static void switched(void *unused, bool preempt, struct task_struct *prev,
+		     struct task_struct *next, unsigned int state)
+{
+	struct hart *h = this_cpu_ptr(&harts);
+
+	if (h->encoder)
+		trace(h, next);
+}
+
+/* The child has not run yet. */
+static void forked(void *unused, struct task_struct *parent, struct task_struct *child)
+{
+	if (sft_hw.capture.instruction.flags & SIFIVE_TRACE_INSTRUCTION_CHILDREN)
+		sft_processes_forked(&traced, parent, child);
+}
+
+static struct sft_probe probes[] = {
+	{ .name = "sched_switch", .function = switched },
+	{ .name = "sched_process_fork", .function = forked },
+};
+
+static_assert(ARRAY_SIZE(probes) <= SFT_PROBES);
+
+/* Prepare for a CONFIG with instruction trace. Called without the system's lock. */
+int sft_instruction_prepare(struct sft_why *why)
+{
+	check_trace_callback_type_sched_switch(switched);
+	check_trace_callback_type_sched_process_fork(forked);
+	return sft_probes_add(probes, ARRAY_SIZE(probes), why);
+}
+
+static bool is_configured(void)
+{
+	return sft_hw.capture.instruction.mode && sft_hw.capture.watched;
+}
+
+static void unprobe(struct work_struct *work)
+{
+	sft_probes_remove(probes, ARRAY_SIZE(probes), is_configured);
+}
+
+static DECLARE_WORK(unprobe_work, unprobe);
+
+static void begin_here(void *arg)
+{
+	struct hart *h = this_cpu_ptr(&harts);
+
+	h->encoder = arg;
+	h->sink = sft_route_end(h->encoder);
+	trace(h, current);
+}
+
+static void end_here(void *unused)
+{
+	struct hart *h = this_cpu_ptr(&harts);
+
+	if (h->encoder && h->on)
+		sft_instruction_trace(h->encoder, h->sink, 0, 0);
+	h->encoder = NULL;
+	h->on = false;
+}
+
+/* The caller's START will trace its threads. The capture does not run. */
+int sft_instruction_own(struct sft_why *why)
+{
+	int ret;
+
+	if (!sft_hw.capture.instruction.mode)
+		return 0;
+	ret = sft_probes_check(probes, ARRAY_SIZE(probes), "CONFIG", why);
+	return ret ?: sft_processes_own(&traced, why);
+}
+
+/* The capture starts: what runs now begins to be traced. */
+void sft_instruction_start(void)
+{
+	struct sft_encoder *e;
+
+	if (!sft_hw.capture.instruction.mode || !traced.entry)
+		return;
+	WRITE_ONCE(running, true);
+	for_each_encoder(e)
+		if (sft_route_has(e) && !e->ended)
+			smp_call_function_single(e->cpu, begin_here, e, 1);
+}
+
+/* No CPU writes to an encoder when this returns. */
+void sft_instruction_stop(void)
+{
+	if (!running)
+		return;
+	WRITE_ONCE(running, false);
+	on_each_cpu(end_here, NULL, 1);
+}
+
+/* The same for one CPU that goes offline. */
+void sft_instruction_cpu_offline(unsigned int cpu)
+{
+	if (running)
+		smp_call_function_single(cpu, end_here, NULL, 1);
+}
+
+void sft_instruction_cpu_online(struct sft_encoder *e)
+{
+	if (running)
+		smp_call_function_single(e->cpu, begin_here, e, 1);
+}
+
+/* The session ends. */
+void sft_instruction_release(void)
+{
+	sft_instruction_stop();
+	sft_processes_forget(&traced);
+	schedule_work(&unprobe_work);
+}
+
+/* Start the counts of another capture at 0. */
+void sft_instruction_clear(void)
+{
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu)
+		per_cpu_ptr(&harts, cpu)->parts = 0;
+	traced.missing = 0;
+}
+
+void sft_instruction_status(struct sifive_trace_instruction_status *status)
+{
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu)
+		status->parts += READ_ONCE(per_cpu_ptr(&harts, cpu)->parts);
+	status->untraced = READ_ONCE(traced.missing);
+}
+
+/* No session is left: the probes are not wanted. */
+void sft_instruction_exit(void)
+{
+	schedule_work(&unprobe_work);
+	flush_work(&unprobe_work);
+	tracepoint_synchronize_unregister();
+	sft_processes_flush();
+}

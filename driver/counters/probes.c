@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What the probes of the scheduler's tracepoints share: registration, the process that
+ * called START, and ids of threads as that process sees them. Probes are registered and
+ * unregistered without the system's lock, as both wait for CPU hotplug.
+ */
+
+#include <linux/mutex.h>
+#include <linux/pid_namespace.h>
+#include <linux/sched.h>
+#include <linux/string.h>
+#include <linux/tracepoint.h>
+
+#include "counters.h"
+
+/* Under it probes are registered; it precedes all other locks. */
+static DEFINE_MUTEX(probe_lock);
+
+/* The process that called START; changes only while nothing is recorded. */
+static struct pid *process;
+
+/* The namespace that its thread ids are of, NULL if START was not called. */
+static struct pid_namespace *ids;
+
+/**
+ * struct search - a tracepoint that is looked for
+ * @name:	its name
+ * @found:	the tracepoint, or NULL
+ */
+struct search {
+	const char *name;
+	struct tracepoint *found;
+};
+
+static void match(struct tracepoint *tp, void *arg)
+{
+	struct search *search = arg;
+
+	if (!strcmp(tp->name, search->name))
+		search->found = tp;
+}
+
+static int add(struct sft_probe *probe)
+{
+	struct search search = { .name = probe->name };
+	int ret;
+
+	if (probe->at)
+		return 0;
+	for_each_kernel_tracepoint(match, &search);
+	ret = search.found ?
+	      tracepoint_probe_register(search.found, probe->function, NULL) : -ENOENT;
+	if (!ret)
+		WRITE_ONCE(probe->at, search.found);
+	return ret;
+}
+
+/* Register probes that are not registered yet. Called without the system's lock. */
+int sft_probes_add(struct sft_probe *probe, unsigned int count, struct sft_why *why)
+{
+	unsigned int i;
+	int ret = 0;
+
+	mutex_lock(&probe_lock);
+	for (i = 0; i < count && !ret; i++)
+		ret = add(&probe[i]);
+	mutex_unlock(&probe_lock);
+	if (!ret)
+		return 0;
+	return sft_fail(why, -EOPNOTSUPP,
+			"this kernel does not report context switches: tracepoint error %d", ret);
+}
+
+/*
+ * For START, with the system locked: fail unless all are registered. That is done after
+ * @call, a call of another thread, has set what START acts on.
+ */
+int sft_probes_check(const struct sft_probe *probe, unsigned int count, const char *call,
+		     struct sft_why *why)
+{
+	unsigned int i;
+
+	for (i = 0; i < count; i++)
+		if (!READ_ONCE(probe[i].at))
+			return sft_fail(why, -EBUSY, "another thread's %s has not returned", call);
+	return 0;
+}
+
+/*
+ * Remove probes that nobody wants any more; @wanted is called with the system locked.
+ * Called without the system's lock.
+ */
+void sft_probes_remove(struct sft_probe *probe, unsigned int count, bool (*wanted)(void))
+{
+	struct tracepoint *at[SFT_PROBES] = {};
+	unsigned int i;
+
+	mutex_lock(&probe_lock);
+	sft_lock();
+	/* START must not count on a probe that is about to be removed. */
+	if (!wanted())
+		for (i = 0; i < count; i++) {
+			at[i] = probe[i].at;
+			WRITE_ONCE(probe[i].at, NULL);
+		}
+	sft_unlock();
+	for (i = 0; i < count; i++)
+		if (at[i])
+			tracepoint_probe_unregister(at[i], probe[i].function, NULL);
+	mutex_unlock(&probe_lock);
+}
+
+void sft_probes_forget(void)
+{
+	if (ids)
+		put_pid_ns(ids);
+	put_pid(process);
+	ids = NULL;
+	process = NULL;
+}
+
+/* The caller's START begins to record its threads. */
+void sft_probes_own(void)
+{
+	sft_probes_forget();
+	ids = get_pid_ns(task_active_pid_ns(current));
+	process = get_pid(task_tgid(current));
+}
+
+/* The process that has called START, or NULL. */
+struct pid *sft_probes_process(void)
+{
+	return process;
+}
+
+/* The id of a thread for that process, 0 if it has none. */
+pid_t sft_probes_id(struct task_struct *task)
+{
+	return ids == &init_pid_ns ? task->pid : task_pid_nr_ns(task, ids);
+}

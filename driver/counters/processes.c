@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The processes whose threads are recorded: a table that the probes on the scheduler's
+ * tracepoints read without a lock. An entry is replaced only when its process has ended, and
+ * never becomes NULL again before the whole table does.
+ */
+
+#include <linux/hash.h>
+#include <linux/mm.h>
+#include <linux/pid.h>
+#include <linux/rcupdate.h>
+#include <linux/sched.h>
+#include <linux/sched/signal.h>
+#include <linux/workqueue.h>
+
+#include "counters.h"
+
+/* The table: buckets of this many processes each. */
+#define BUCKET		16
+#define BUCKET_BITS	9
+
+/* The most ended processes whose references wait to be dropped. */
+#define ENDED		64
+
+/* Replaced entries: a probe must not sleep, as the last put_pid() may. */
+static struct pid *ended[ENDED];
+static unsigned int ended_count;
+static DEFINE_RAW_SPINLOCK(lock);
+
+static struct pid **bucket_of(struct pid **entry, const struct pid *process)
+{
+	return entry + hash_ptr(process, BUCKET_BITS) * BUCKET;
+}
+
+static bool has(struct pid **entries, const struct pid *process)
+{
+	struct pid **at = bucket_of(entries, process), *entry;
+	unsigned int i;
+
+	for (i = 0; i < BUCKET; i++) {
+		entry = READ_ONCE(at[i]);
+		if (!entry || entry == process)
+			break;
+	}
+	return i < BUCKET && entry;
+}
+
+/* Called in a probe, or within an RCU read section. */
+bool sft_processes_have(const struct sft_processes *set, const struct pid *process)
+{
+	struct pid **entries = READ_ONCE(set->entry);
+
+	return entries && has(entries, process);
+}
+
+static struct pid *take_ended(void)
+{
+	struct pid *entry;
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&lock, flags);
+	entry = ended_count ? ended[--ended_count] : NULL;
+	raw_spin_unlock_irqrestore(&lock, flags);
+	return entry;
+}
+
+static void put_ended(struct work_struct *work)
+{
+	struct pid *entry;
+
+	while ((entry = take_ended()))
+		put_pid(entry);
+}
+
+static DECLARE_WORK(put_work, put_ended);
+
+static bool is_free(struct pid *entry)
+{
+	return !entry || (ended_count < ENDED && !pid_task(entry, PIDTYPE_TGID));
+}
+
+static void add(struct sft_processes *set, struct pid **entries, struct pid *process)
+{
+	struct pid **at = bucket_of(entries, process);
+	unsigned long flags;
+	unsigned int i;
+
+	raw_spin_lock_irqsave(&lock, flags);
+	for (i = 0; i < BUCKET && !is_free(at[i]); i++)
+		;
+	if (i < BUCKET) {
+		if (at[i])
+			ended[ended_count++] = at[i];
+		WRITE_ONCE(at[i], get_pid(process));
+	} else {
+		set->missing++;
+	}
+	raw_spin_unlock_irqrestore(&lock, flags);
+	if (READ_ONCE(ended_count))
+		schedule_work(&put_work);
+}
+
+/* @child was made by @parent, and has not run yet: it joins a set that has @parent. */
+void sft_processes_forked(struct sft_processes *set, struct task_struct *parent,
+			  struct task_struct *child)
+{
+	struct pid **entries;
+
+	rcu_read_lock();
+	entries = READ_ONCE(set->entry);
+	if (entries && task_tgid(parent) != task_tgid(child) && has(entries, task_tgid(parent)))
+		add(set, entries, task_tgid(child));
+	rcu_read_unlock();
+}
+
+/* A set of the calling process alone, in place of what it was. */
+int sft_processes_own(struct sft_processes *set, struct sft_why *why)
+{
+	struct pid **entry;
+
+	entry = kvcalloc(BUCKET << BUCKET_BITS, sizeof(*entry), GFP_KERNEL);
+	if (!entry)
+		return sft_fail(why, -ENOMEM, "no memory for the list of recorded processes");
+	sft_processes_forget(set);
+	bucket_of(entry, task_tgid(current))[0] = get_pid(task_tgid(current));
+	/* Pairs with the read's dependency. */
+	smp_store_release(&set->entry, entry);
+	return 0;
+}
+
+/* Make the set empty; a probe may still look at it. */
+void sft_processes_forget(struct sft_processes *set)
+{
+	struct pid **entry = set->entry;
+	unsigned int i;
+
+	if (!entry)
+		return;
+	WRITE_ONCE(set->entry, NULL);
+	synchronize_rcu();
+	for (i = 0; i < BUCKET << BUCKET_BITS; i++)
+		put_pid(entry[i]);
+	kvfree(entry);
+}
+
+/* No probe is left that could replace an entry. */
+void sft_processes_flush(void)
+{
+	flush_work(&put_work);
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The bytes of a capture: how many there are, their state, copies of them. All functions
+ * here are called with the system locked.
+ */
+
+#include "session.h"
+
+/* Whether a sink has reached its end: a ring has wrapped, other buffers are full. */
+static u32 sink_end(const struct sft_sink *s)
+{
+	if (sft_sink_full(s))
+		return SIFIVE_TRACE_STATUS_FULL;
+	return sft_sink_wrapped(s) ? SIFIVE_TRACE_STATUS_WRAPPED : 0;
+}
+
+/* Whether a reader of @sink, which may be SFT_ALL_SINKS, reads sink number @i. */
+static bool reads(int sink, unsigned int i)
+{
+	return sink == SFT_ALL_SINKS || sink == (int)i;
+}
+
+bool sft_capture_full(int sink)
+{
+	unsigned int i;
+
+	for (i = 0; i < sft_hw.capture.sinks; i++)
+		if (reads(sink, i) && sft_sink_full(&sft_hw.capture.sink[i]))
+			return true;
+	return false;
+}
+
+/* Whether a component between an encoder and the sink has reported an error. */
+static bool has_failed(const struct sft_sink *s)
+{
+	const struct sft_component *c;
+	struct sft_encoder *e;
+
+	for_each_encoder(e) {
+		if (!(s->encoders & BIT_ULL(e->index)))
+			continue;
+		for (c = &e->c; c != s->owner && !c->sink_error; c = c->down)
+			;
+		if (c->sink_error)
+			return true;
+	}
+	return false;
+}
+
+/* Number of bytes that read() can return from sink number @i now. */
+static u64 sink_bytes(unsigned int i)
+{
+	return sft_drain_on() ? sft_drain_unread(i) : sft_sink_bytes(&sft_hw.capture.sink[i]);
+}
+
+/* Describe sink number @out->index, which exists. */
+void sft_capture_describe(struct sifive_trace_sink *out)
+{
+	const struct sft_sink *s = &sft_hw.capture.sink[out->index];
+	unsigned int i;
+
+	out->kind = s->kind;
+	out->word = s->word;
+	out->bytes = sink_bytes(out->index);
+	out->offset = 0;
+	if (sft_drain_on()) {
+		sft_drain_describe(out);
+	} else {
+		out->flags = sink_end(s);
+		for (i = 0; i < out->index; i++)
+			out->offset += sink_bytes(i);
+	}
+	if (has_failed(s))
+		out->flags |= SIFIVE_TRACE_STATUS_SINK_ERROR;
+	out->src_bits = s->src_bits;
+	out->buffer = s->size;
+	out->encoders = s->encoders;
+	strscpy_pad(out->name, sft_name(s->owner), sizeof(out->name));
+}
+
+/* Bytes that can be read now. */
+u64 sft_capture_bytes(int sink)
+{
+	u64 bytes = 0;
+	unsigned int i;
+
+	for (i = 0; i < sft_hw.capture.sinks; i++)
+		if (reads(sink, i))
+			bytes += sink_bytes(i);
+	return bytes;
+}
+
+/* Number of bytes that the sinks can hold. */
+u64 sft_capture_size(int sink)
+{
+	u64 size = 0;
+	unsigned int i;
+
+	for (i = 0; i < sft_hw.capture.sinks; i++)
+		if (reads(sink, i))
+			size += sft_hw.capture.sink[i].size;
+	return size;
+}
+
+/* Whether a running capture can be read. */
+int sft_capture_readable(struct sft_why *why)
+{
+	if (sft_hw.capture.running && sft_hw.capture.kind == SIFIVE_TRACE_SINK_SRAM)
+		return sft_fail(why, -EBUSY, "SRAM cannot be read while it is written: STOP first");
+	return 0;
+}
+
+/*
+ * Copy captured bytes from @offset on, sink after sink. Returns the number of bytes, 0
+ * at the end.
+ */
+ssize_t sft_capture_copy(int sink, void *to, u64 offset, size_t count,
+			 struct sft_why *why)
+{
+	struct sft_capture *cap = &sft_hw.capture;
+	size_t bytes, done = 0;
+	unsigned int i;
+	int ret;
+
+	ret = sft_capture_readable(why);
+	if (ret)
+		return ret;
+	for (i = 0; i < cap->sinks && done < count; i++) {
+		if (!reads(sink, i))
+			continue;
+		bytes = sft_sink_bytes(&cap->sink[i]);
+		if (offset >= bytes) {
+			offset -= bytes;
+			continue;
+		}
+		done += sft_sink_copy(&cap->sink[i], to + done, offset,
+				      count - done);
+		offset = 0;
+	}
+	return done;
+}

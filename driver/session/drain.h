@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What drain.c, drain_read.c and mark.c know of a sink that is drained. */
+#ifndef SFT_DRAIN_H
+#define SFT_DRAIN_H
+
+#include <linux/sizes.h>
+
+#include "session.h"
+
+/*
+ * Distance of the mark after the newest byte: the last words may not be in memory yet.
+ */
+#define MARK_BEHIND	SZ_1K
+
+/* The widest sink word. */
+#define WORD_MAX	32
+
+/* Looks at unread bytes whose times are kept. */
+#define LOOKS		8
+
+/* With a buffer of fewer bytes a reader may get part of a message. */
+#define SMALL		64
+
+/**
+ * struct drain - state of a sink that is drained
+ * @sink:	the sink
+ * @reader:	the file that reads it, NULL = none yet
+ * @at:		where the sink was written at the last look
+ * @fill:	unread bytes before that
+ * @oldest:	where they begin; also read without the system's lock
+ * @alone:	stores do not wait for a reader in vain, or did not at this time
+ * @unattended:	they did for too long
+ * @marked:	there is a mark
+ * @mark:	where, in the sink
+ * @covered:	the bytes in its place
+ * @cut:	the unread bytes begin within a message
+ * @missing:	bytes were lost that no message reports yet
+ * @more:	more bytes were lost than are counted
+ * @fresh:	bytes written since the previous look of the work
+ * @moved:	bytes were written before the previous look
+ * @rest:	bytes to return before the unread ones: the rest of a message that did
+ *		not fit a reader's buffer, and messages that report a loss
+ * @rest_at:	the first of them
+ * @rest_end:	after the last one
+ * @given:	bytes that read() has returned
+ * @gaps:	how often bytes were lost
+ * @lost:	how many bytes
+ * @gap_offset:	bytes returned before the last gap
+ * @gap_begin:	the bytes of the gap were written after this time
+ * @gap_end:	and before this one; both in nanoseconds of the monotonic clock
+ * @clean:	unread bytes were written after this time
+ * @written:	bytes that the hardware has written
+ * @looked:	when the driver saw that
+ * @seen:	earlier looks at unread bytes, an eighth of the ring apart: how many bytes
+ *		were written, and when
+ * @oldest_seen: the first of them
+ * @looks:	number of them
+ */
+struct drain {
+	const struct sft_sink *sink;
+	const struct sft_file *reader;
+	u32 at;
+	size_t fill;
+	u32 oldest;
+	u64 alone;
+	bool unattended;
+	bool marked;
+	u32 mark;
+	u8 covered[WORD_MAX];
+	bool cut;
+	bool missing;
+	bool more;
+	size_t fresh;
+	bool moved;
+	u8 rest[SMALL + SFT_ERRORS_MAX];
+	unsigned int rest_at;
+	unsigned int rest_end;
+	u64 given;
+	u64 gaps;
+	u64 lost;
+	u64 gap_offset;
+	u64 gap_begin;
+	u64 gap_end;
+	u64 clean;
+	u64 written;
+	u64 looked;
+	struct {
+		u64 written;
+		u64 at;
+	} seen[LOOKS];
+	unsigned int oldest_seen;
+	unsigned int looks;
+};
+
+/* One for each sink, NULL = the capture is not drained. */
+extern struct drain *sft_drains;
+
+/* mark.c */
+bool sft_mark_intact(const struct drain *d, u32 at);
+bool sft_mark_move(struct drain *d);
+void sft_mark_remove(struct drain *d);
+void sft_drain_peek(const struct drain *d, u8 *to, size_t from, size_t count);
+int sft_drain_copy_out(const struct drain *d, char __user *to, size_t count);
+
+/* drain.c */
+bool sft_drain_live(void);
+size_t sft_drain_at(const struct drain *d, size_t i);
+void sft_drain_consume(struct drain *d, size_t count);
+void sft_drain_follow(struct drain *d);
+bool sft_drain_waited_for(const struct drain *d);
+
+#endif /* SFT_DRAIN_H */

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * While a capture runs, looks at its components' registers: a program can change those of an
+ * encoder through its stimulus page, and with them turn on instruction trace, which is
+ * turned off here.
+ */
+
+#include <linux/jiffies.h>
+#include <linux/workqueue.h>
+
+#include "session.h"
+
+#define INTERVAL	(HZ / 4)
+
+static void look(struct work_struct *work);
+static DECLARE_DELAYED_WORK(look_work, look);
+
+static void look(struct work_struct *work)
+{
+	sft_lock();
+	if (sft_hw.capture.running) {
+		sft_health_check();
+		schedule_delayed_work(&look_work, INTERVAL);
+	}
+	sft_unlock();
+}
+
+void sft_watch_start(void)
+{
+	schedule_delayed_work(&look_work, INTERVAL);
+}
+
+/* Called without the system's lock, when no session is left. */
+void sft_watch_exit(void)
+{
+	cancel_delayed_work_sync(&look_work);
+}

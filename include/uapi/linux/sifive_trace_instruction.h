@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-only WITH Linux-syscall-note */
+/**
+ * DOC: instruction trace of sifive-trace, as CONFIG requests it and STATUS reports it.
+ * linux/sifive_trace.h includes this file.
+ *
+ * The encoders trace the harts' branches in the same bytes, and by the same clock, as the
+ * stores of programs. Version 0 of the hardware traces all privilege modes of a hart or
+ * none. So the driver turns instruction trace on while a traced thread runs, and off when
+ * another one is switched in. The trace includes what the thread runs in the kernel, with
+ * kernel addresses. Such a capture can be read only through files that were opened
+ * with CAP_PERFMON or CAP_SYS_ADMIN. For user mode alone, the reader leaves out the rest.
+ */
+#ifndef _UAPI_LINUX_SIFIVE_TRACE_INSTRUCTION_H
+#define _UAPI_LINUX_SIFIVE_TRACE_INSTRUCTION_H
+
+#include <linux/types.h>
+
+/* Values of the field teInstruction; INFO and ENCODER report which ones exist. */
+#define SIFIVE_TRACE_INSTRUCTION_EVENT		1	/* events alone */
+#define SIFIVE_TRACE_INSTRUCTION_BTM		3	/* a message for each taken branch */
+#define SIFIVE_TRACE_INSTRUCTION_HTM		6	/* histories of branches */
+#define SIFIVE_TRACE_INSTRUCTION_HTM_OPTIMISED	7	/* repeats, implicit returns */
+
+/**
+ * struct sifive_trace_instruction - instruction trace of a capture
+ * @mode:	in: value of teInstruction; 0 = none, then the other fields are 0
+ * @flags:	in: SIFIVE_TRACE_INSTRUCTION_*: _ALL traces whatever runs on the capture's
+ *		harts; START then needs CAP_PERFMON or CAP_SYS_ADMIN too (EPERM), and each
+ *		context switch makes a Sync and an Ownership message. _CHILDREN traces also
+ *		processes that traced processes create
+ * @sync_branches: in: teSyncMaxBTM: a Sync message after 2^(n + 5) branches, n from 0 to
+ *		11, or SIFIVE_TRACE_INSTRUCTION_NO_SYNC. A reader of a ring, or after lost
+ *		bytes, begins at a Sync message
+ * @sync_bytes:	in: teSyncMaxInst: a Sync message after 2^(n + 5) bytes of instructions, n
+ *		from 0 to 5, or SIFIVE_TRACE_INSTRUCTION_NO_SYNC
+ * @timestamps:	in: tsBranch: which messages of branches carry a timestamp: 0 only Sync
+ *		messages, 1 also indirect branches, exceptions and interrupts, 3 all, 2 as the
+ *		encoder's manual says; 0 with SIFIVE_TRACE_CONFIG_NO_TIMESTAMP
+ * @reserved:	in: 0
+ *
+ * A member of struct sifive_trace_config. Threads of the process that calls START are
+ * traced, also new ones. When one is switched in on a hart of the capture, the driver turns
+ * teTracing off and on, so that the encoder sends a Sync message and forgets the calls that
+ * it expects returns of; then it stores SIFIVE_TRACE_INSTRUCTION_PROCESS of the thread's id to
+ * stimulus register SIFIVE_TRACE_INSTRUCTION_OWNER, which makes an Ownership message (TCODE 2).
+ * The id is that of the pid namespace of START's caller, 0 = the thread has none there. Tracing
+ * off and on again with nothing traced, when another thread is switched in, ends the part. What
+ * is traced before the first Ownership message after a Sync that begins a part is the kernel's
+ * switch to that thread.
+ *
+ * Stimulus registers 15 and 31 make Ownership messages instead of data (teInstrumentation
+ * 3), so they cannot be among the channels of CONFIG. @channels may be 0.
+ *
+ * EINVAL: a field is out of range or reserved, a channel is one of those two, or an encoder's
+ * own sink that is not a ring has at most 1024 bytes, which are not used at its end. EPERM:
+ * kernel lockdown for confidentiality.
+ * EOPNOTSUPP: an encoder does not accept @mode; STATUS names those that it accepts, or this
+ * kernel has no tracepoints of context switches and forks.
+ */
+struct sifive_trace_instruction {
+	__u32	mode;
+	__u32	flags;
+	__u32	sync_branches;
+	__u32	sync_bytes;
+	__u32	timestamps;
+	__u32	reserved;
+};
+
+#define SIFIVE_TRACE_INSTRUCTION_ALL		(1u << 0)
+#define SIFIVE_TRACE_INSTRUCTION_CHILDREN	(1u << 1)
+#define SIFIVE_TRACE_INSTRUCTION_NO_SYNC	15
+#define SIFIVE_TRACE_INSTRUCTION_OWNER		31
+/* N-Trace 1.0, Ownership: FORMAT 2 (CONTEXT is scontext), user mode, a thread as context. */
+#define SIFIVE_TRACE_INSTRUCTION_PROCESS(id)	((__u32)(id) << 5 | 2)
+
+/**
+ * struct sifive_trace_instruction_status - instruction trace since CONFIG
+ * @parts:	out: how often the driver has begun to trace a thread on a hart
+ * @untraced:	out: processes that SIFIVE_TRACE_INSTRUCTION_CHILDREN could not add
+ *
+ * A member of struct sifive_trace_status.
+ */
+struct sifive_trace_instruction_status {
+	__u64	parts;
+	__u64	untraced;
+};
+
+#endif /* _UAPI_LINUX_SIFIVE_TRACE_INSTRUCTION_H */

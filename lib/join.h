@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* Channels of a session that another process holds: the driver gives them. */
+#ifndef PERF_JOIN_H
+#define PERF_JOIN_H
+
+#include <stdbool.h>
+
+#include <linux/sifive_trace_join.h>
+
+#include "compiler.h"
+#include "device.h"
+
+#ifndef PERF_DROPIN
+/* Only the shared library, which the recorder preloads: static programs would grow. */
+#ifdef PERF_SHARED
+#define PERF_MEMBER	1
+#else
+#define PERF_MEMBER	0
+#endif
+
+/**
+ * perf_join - join the session of an ancestor
+ * @device:	open; its encoders become the session's
+ * @join:	channel and channels are set; the rest is filled in
+ * @wanted:	the process needs a channel now
+ */
+PERF_INTERNAL int perf_join(struct perf_device *device, struct sifive_trace_join *join,
+			    bool wanted);
+
+/**
+ * perf_join_channel - get one more channel
+ * @used:	set to whether another process had it, whose records precede
+ *
+ * Called with the channels locked. Returns -1 if there is none, or in a session of the
+ * process's own.
+ */
+#ifdef PERF_SHARED
+PERF_INTERNAL int perf_join_channel(bool *used);
+#else
+static inline int perf_join_channel(bool *used)
+{
+	*used = false;
+	return -1;
+}
+#endif
+#endif /* PERF_DROPIN */
+
+#endif /* PERF_JOIN_H */

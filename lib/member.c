@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "member.h"
+
+#ifdef PERF_SHARED
+
+#include "bind.h"
+#include "error.h"
+#include "hooks.h"
+#include "join.h"
+#include "meta.h"
+
+/* Limit of the images that one process may execute, one after the other. */
+#define IMAGES		100000
+
+/* This image's part of the side-car file. */
+static char part[PATH_MAX];
+
+PERF_INTERNAL int perf_member_take(struct perf_device *device, struct perf_setup *setup,
+				   uint32_t *channels)
+{
+	struct sifive_trace_join join = { .channel = (int32_t)setup->channel };
+	uint32_t i;
+
+	/* Others have nothing to record, unless they load an object that has. */
+	if (perf_bind(setup->hooks) || perf_join(device, &join, perf_bind_used()))
+		return -1;
+	*channels = join.channel < 0 ? 0 : 1u << join.channel;
+	setup->shared = join.used ? *channels : 0;
+	setup->count = join.count;
+	for (i = 0; i < join.count; i++)
+		setup->counter[i] = (struct perf_counter) {
+			.type = join.event[i].type, .code = join.event[i].code,
+			.flags = join.event[i].flags, .data = join.event[i].data,
+			.number = join.event[i].counter, .info = join.event[i].info,
+		};
+	return 0;
+}
+
+PERF_INTERNAL void perf_member_on(void)
+{
+	perf_session.started = true;
+	perf_session.state = PERF_SESSION_ON;
+	perf_hooks_open(PERF_OPEN_MANUAL |
+			(perf_session.setup.hooks ? PERF_OPEN_HOOKS : 0));
+}
+
+PERF_INTERNAL void perf_member_off(void)
+{
+	if (perf_session.state != PERF_SESSION_ON)
+		return;
+	perf_hooks_close(false);
+	perf_session.state = PERF_SESSION_READY;
+}
+
+/* Makes a file that no other image has. */
+PERF_LOCAL int make_part(const char *folder)
+{
+	unsigned int i;
+	int fd = -1;
+
+	for (i = 0; fd < 0 && i < IMAGES; i++) {
+		if (snprintf(part, sizeof(part), "%s/%d.%u", folder, (int)getpid(), i) >=
+		    (int)sizeof(part))
+			break;
+		fd = open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+		if (fd < 0 && errno != EEXIST)
+			break;
+	}
+	if (fd < 0)
+		*part = '\0';
+	return fd;
+}
+
+PERF_INTERNAL int perf_member_write(const char *folder, bool ends)
+{
+	int fd = *part ? open(part, O_WRONLY | O_TRUNC | O_NOFOLLOW | O_CLOEXEC) :
+			 make_part(folder);
+
+	if (fd < 0)
+		return perf_error("cannot write to %s: %s", folder, strerror(errno));
+	return perf_meta_part(fd, part, ends);
+}
+
+PERF_INTERNAL void perf_member_forget(void)
+{
+	*part = '\0';
+}
+
+#endif

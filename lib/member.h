@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * A session that another process holds, sifive-trace record: this one joins it, and gets
+ * channels from the driver when its threads have records.
+ */
+#ifndef PERF_MEMBER_H
+#define PERF_MEMBER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "compiler.h"
+#include "device.h"
+#include "session.h"
+
+#ifndef PERF_DROPIN
+#ifdef PERF_SHARED
+/**
+ * perf_member_take - join the session of an ancestor
+ * @device:	open; the session's encoders are set
+ * @setup:	counters and shared channels are set
+ * @channels:	the process's channels: one, if there is one and an object calls the hooks
+ */
+PERF_INTERNAL int perf_member_take(struct perf_device *device, struct perf_setup *setup,
+				   uint32_t *channels);
+
+/**
+ * perf_member_write - write the process's part of the side-car file
+ * @folder:	of all processes
+ * @ends:	the process ends
+ *
+ * The first call makes a file, later ones replace its contents.
+ */
+PERF_INTERNAL int perf_member_write(const char *folder, bool ends);
+
+/* Begin and end to record. */
+PERF_INTERNAL void perf_member_on(void);
+PERF_INTERNAL void perf_member_off(void);
+
+/* In a child: its part is another file. */
+PERF_INTERNAL void perf_member_forget(void);
+#else
+/* A static library has no members, and never calls these. */
+static inline int perf_member_take(struct perf_device *device, struct perf_setup *setup,
+				   uint32_t *channels)
+{
+	(void)device, (void)setup, (void)channels;
+	return -1;
+}
+
+static inline int perf_member_write(const char *folder, bool ends)
+{
+	(void)folder, (void)ends;
+	return -1;
+}
+
+static inline void perf_member_on(void) { }
+static inline void perf_member_off(void) { }
+static inline void perf_member_forget(void) { }
+#endif
+#endif /* PERF_DROPIN */
+
+#endif /* PERF_MEMBER_H */

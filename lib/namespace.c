@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include <dlfcn.h>
+#include <string.h>
+
+#include "namespace.h"
+
+#ifdef PERF_SHARED
+
+/* Since glibc 2.35, with version 2 of the structure: struct r_debug_extended. */
+struct namespace_list {
+	struct r_debug base;
+	const struct namespace_list *next;
+};
+
+#define LISTS	2
+
+struct walk {
+	unsigned int number;
+	perf_object_visitor *visit;
+	void *argument;
+	bool found;
+};
+
+/* An object's program headers are where its file begins. */
+PERF_LOCAL bool describe(const struct link_map *map, struct dl_phdr_info *info)
+{
+	const ElfW(Ehdr) *header;
+	Dl_info at;
+
+	if (!dladdr(map->l_ld, &at))
+		return false;
+	header = at.dli_fbase;
+	if (memcmp(header->e_ident, ELFMAG, SELFMAG))
+		return false;
+	*info = (struct dl_phdr_info) {
+		.dlpi_addr = map->l_addr, .dlpi_name = map->l_name,
+		.dlpi_phdr = (const ElfW(Phdr) *)((const char *)header + header->e_phoff),
+		.dlpi_phnum = header->e_phnum,
+	};
+	return true;
+}
+
+/* Called once, with the loader's lock. */
+PERF_LOCAL int walk_list(struct dl_phdr_info *unused, size_t size, void *argument)
+{
+	const struct namespace_list *list = (const struct namespace_list *)&_r_debug;
+	struct walk *walk = argument;
+	const struct link_map *map;
+	struct dl_phdr_info info;
+	unsigned int i;
+
+	(void)unused;
+	(void)size;
+	for (i = 0; list && i < walk->number; i++)
+		list = list->next;
+	if (!list)
+		return 1;
+	walk->found = true;
+	for (map = list->base.r_map; map; map = map->l_next)
+		if (describe(map, &info) &&
+		    walk->visit(&info, sizeof(info), walk->argument))
+			break;
+	return 1;
+}
+
+PERF_INTERNAL bool perf_namespace_each(unsigned int number, perf_object_visitor *visit,
+				       void *argument)
+{
+	struct walk walk = { .number = number, .visit = visit, .argument = argument };
+
+	if (!number) {
+		dl_iterate_phdr(visit, argument);
+		return true;
+	}
+	if (_r_debug.r_version >= LISTS)
+		dl_iterate_phdr(walk_list, &walk);
+	return walk.found;
+}
+
+#endif

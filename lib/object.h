@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* A loaded object: the program, or a shared object. */
+#ifndef PERF_OBJECT_H
+#define PERF_OBJECT_H
+
+#include <limits.h>
+#include <link.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "compiler.h"
+
+/* SHA-1 build-ids are the longest in use; there is room for longer ones. */
+#define PERF_BUILD_ID	32
+
+/**
+ * struct perf_object - a loaded object
+ * @next:	the object that was noted after it
+ * @start:	its first address
+ * @end:	its end, exclusive
+ * @bias:	load bias: address in memory minus address in the file
+ * @begins:	it was loaded after @from, in the trace's time
+ * @ended:	it was unloaded before @to
+ * @id_length:	bytes of @id, 0 for none
+ * @id:		its build id
+ * @path:	its file
+ * @name:	the loader's name for it
+ */
+struct perf_object {
+	struct perf_object *next;
+	uintptr_t start, end, bias;
+	bool begins, ended, seen;
+	uint64_t from, to;
+	size_t id_length;
+	unsigned char id[PERF_BUILD_ID];
+	const char *name;
+	const char *path;
+};
+
+typedef void perf_object_use(const struct perf_object *object, void *argument);
+
+/* Find the range and build-id of an object; false for one without a file. */
+PERF_INTERNAL bool perf_object_read(const struct dl_phdr_info *info,
+				    struct perf_object *found);
+
+/* Find the file of the object with the loader's name @name, without links. */
+PERF_INTERNAL bool perf_object_path(const char *name, char path[PATH_MAX]);
+
+#endif /* PERF_OBJECT_H */

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * Records of a drained capture whose sink has no room: the driver tells in a byte of the page
+ * of losses, which each record looks at before its first store. The record then waits for
+ * room, or it is dropped. The stream says so in front of the thread's next record.
+ */
+#ifndef PERF_ROOM_H
+#define PERF_ROOM_H
+
+#include <stdbool.h>
+
+#include <linux/types.h>
+
+#include "thread.h"
+
+/* Whether the sink of a lane has no room. */
+PERF_INLINE bool perf_room_lacks(const struct perf_lane *lane)
+{
+	return *lane->full;
+}
+
+/**
+ * perf_room_give_way - let a record wait for room, or drop it
+ * @gate:	the thread's gate; another value ends waiting
+ *
+ * Returns whether the record is dropped.
+ */
+PERF_INTERNAL bool perf_room_give_way(struct perf_thread *thread, const struct perf_lane *lane,
+				      uintptr_t gate);
+
+/* A record of the thread was dropped: its next header says so. */
+PERF_INTERNAL void perf_room_note(struct perf_thread *thread);
+
+/* Write how many records the thread has dropped; a header follows. */
+PERF_INTERNAL void perf_room_mark_drop(struct perf_thread *thread,
+				       const struct perf_stream *stream);
+
+/* Write how long the thread has waited; its record follows. */
+PERF_INTERNAL void perf_room_mark_wait(struct perf_thread *thread,
+				       const struct perf_stream *stream);
+
+#endif /* PERF_ROOM_H */

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* Records of context switches, which the kernel writes. */
+#ifndef PERF_SWITCHES_H
+#define PERF_SWITCHES_H
+
+#include <stdint.h>
+
+#include "compiler.h"
+#include "device.h"
+
+#ifndef PERF_DROPIN
+/* Only the shared library, which the recorder preloads: static programs would grow. */
+#ifdef PERF_SHARED
+#define PERF_SWITCHES	1
+#else
+#define PERF_SWITCHES	0
+#endif
+
+/**
+ * perf_switches_set - let the kernel record context switches in the following captures
+ * @device:	of a session with encoders
+ * @used:	channels that have other records; bit n: channel n
+ * @flags:	SIFIVE_TRACE_SWITCHES_*
+ *
+ * Returns the channel of the records, or -1.
+ */
+PERF_INTERNAL int perf_switches_set(struct perf_device *device, uint32_t used, uint32_t flags);
+#endif /* PERF_DROPIN */
+
+#endif /* PERF_SWITCHES_H */
