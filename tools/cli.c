@@ -8,6 +8,8 @@
 
 #include "cli.h"
 #include "command.h"
+#include "config.h"
+#include "nearest.h"
 
 /* Options of one command, with --help. */
 #define OPTIONS_MAX	64
@@ -32,6 +34,13 @@ int cli_flag(void *at, const struct cli_option *option, const char *value)
 	(void)option;
 	(void)value;
 	*(bool *)at = true;
+	return EXIT_OK;
+}
+
+int cli_constant(void *at, const struct cli_option *option, const char *value)
+{
+	(void)value;
+	*(int *)at = option->most;
 	return EXIT_OK;
 }
 
@@ -67,9 +76,9 @@ int cli_number(void *at, const struct cli_option *option, const char *value)
 	return cli_refuse(option, takes, value);
 }
 
-/* Collects words: all of them as text, and the index of @wanted. */
+/* Collects words: all of them as text, and the index of the wanted one. */
 struct choice {
-	const char	*wanted;
+	struct nearest	nearest;
 	int		count;
 	int		found;
 	char		text[256];
@@ -82,7 +91,7 @@ static void add_choice(void *context, const char *word, const char *help)
 	size_t used = strlen(choice->text);
 
 	(void)help;
-	if (!strcmp(word, choice->wanted))
+	if (!strcmp(word, choice->nearest.wanted))
 		choice->found = choice->count;
 	snprintf(choice->text + used, sizeof(choice->text) - used, "%s%s",
 		 choice->count++ ? ", " : "", word);
@@ -91,8 +100,12 @@ static void add_choice(void *context, const char *word, const char *help)
 
 int cli_word(void *at, const struct cli_option *option, const char *value)
 {
-	struct choice choice = { .wanted = value, .found = -1 };
+	struct choice choice = { .nearest.wanted = value, .found = -1 };
 
+	if (!value) {
+		*(int *)at = 0;
+		return EXIT_OK;
+	}
 	cli_each_word(option, add_choice, &choice);
 	if (choice.found >= 0) {
 		*(int *)at = choice.found;
@@ -145,13 +158,15 @@ void cli_each_word(const struct cli_option *option, cli_add *add, void *context)
  * struct parser - the tables in getopt_long()'s format
  * @option:	the options, @count of them
  * @at:		destination of each option's value
+ * @command:	name of the command
  */
 struct parser {
+	const char		*command;
 	const struct cli_option	*option[OPTIONS_MAX];
 	char			*at[OPTIONS_MAX];
 	size_t			count;
 	struct option		longs[OPTIONS_MAX + 1];
-	char			shorts[2 * OPTIONS_MAX + 2];
+	char			shorts[2 * OPTIONS_MAX + 3];
 };
 
 const struct cli_option cli_help_option = {
@@ -165,7 +180,8 @@ static void add_option(struct parser *parser, const struct cli_option *option, v
 	parser->option[i] = option;
 	parser->at[i] = at;
 	parser->longs[i] = (struct option){
-		option->name, option->value ? required_argument : no_argument, NULL,
+		option->name, option->optional ? optional_argument :
+			      option->value ? required_argument : no_argument, NULL,
 		LONG + (int)i,
 	};
 	if (option->letter)
@@ -180,8 +196,9 @@ static void init_parser(struct parser *parser, const struct cli_command *command
 	const struct cli_group *group;
 
 	memset(parser, 0, sizeof(*parser));
-	if (command->program)
-		strcpy(parser->shorts, "+");
+	parser->command = command->name;
+	/* Of ":", a missing value is not an unknown option. */
+	strcpy(parser->shorts, command->program ? "+:" : ":");
 	for (group = command->groups; group->options; group++)
 		for (option = group->options; option->name; option++)
 			add_option(parser, option,
@@ -202,27 +219,104 @@ static int found_option(const struct parser *parser, int found)
 	return -1;
 }
 
+/* What an option's name may have been meant to be, BEFORE in front of it, as nearest_text(). */
+static const char *hint(const struct parser *parser, const char *name, const char *before,
+			char *text, size_t size)
+{
+	struct nearest nearest = { .wanted = name };
+	size_t i;
+
+	for (i = 0; i < parser->count; i++)
+		nearest_try(&nearest, parser->option[i]->name);
+	return nearest_text(&nearest, before, text, size);
+}
+
+/* Report what getopt_long() has refused; @word is where it has found it. */
+static int refused_option(const struct parser *parser, int found, char *word)
+{
+	const char *command = parser->command;
+	const struct cli_option *option;
+	size_t length, matches = 0, i;
+	char text[80];
+	int index;
+
+	index = optopt ? found_option(parser, optopt) : -1;
+	if (index >= 0) {
+		option = parser->option[index];
+		if (found != ':')
+			return usage_error("--%s takes no value", option->name);
+		return optopt >= LONG ?
+		       usage_error("--%s needs a value: %s", option->name, option->value) :
+		       usage_error("-%c needs a value: %s", optopt, option->value);
+	}
+	if (optopt)
+		return usage_error("%s has no option -%c: try sifive-trace %s --help", command,
+				   optopt, command);
+	word += 2;
+	word[strcspn(word, "=")] = '\0';
+	length = strlen(word);
+	for (i = 0; i < parser->count; i++)
+		matches += !strncmp(parser->option[i]->name, word, length);
+	if (matches > 1)
+		return usage_error("--%s begins more than one option of %s: try sifive-trace %s --help",
+				   word, command, command);
+	return usage_error("%s has no option --%s: %stry sifive-trace %s --help", command, word,
+			   hint(parser, word, "--", text, sizeof(text)), command);
+}
+
+/* The user's default of one option. */
+static int configure(void *context, const struct config_line *line)
+{
+	struct parser *parser = context;
+	const struct cli_option *option;
+	char text[80];
+	int result;
+	size_t i;
+
+	for (i = 0; i < parser->count; i++) {
+		option = parser->option[i];
+		if (strcmp(option->name, line->name) || option == &cli_help_option)
+			continue;
+		if (!option->value && line->value)
+			return usage_error("%s: %s takes no value", line->where, line->name);
+		if (option->value && !option->optional && !line->value)
+			return usage_error("%s: %s needs a value: %s", line->where, line->name,
+					   option->value);
+		result = option->set(parser->at[i], option, line->value);
+		if (result)
+			report("the value is set in %s", line->where);
+		return result;
+	}
+	return usage_error("%s: %s has no option \"%s\": %stry sifive-trace %s --help", line->where,
+			   parser->command, line->name,
+			   hint(parser, line->name, "", text, sizeof(text)), parser->command);
+}
+
 int cli_parse(const struct cli_command *command, void *target, int argc, char **argv)
 {
 	struct parser parser;
-	int found, i, result;
+	int config, found, i, result;
 
 	init_parser(&parser, command, target);
+	config = config_each(command->name, configure, &parser);
+	opterr = 0;
 	while ((found = getopt_long(argc, argv, parser.shorts, parser.longs,
 				    NULL)) != -1) {
 		i = found_option(&parser, found);
-		/* getopt_long() has printed the error. */
-		if (i < 0)
-			return usage_error("try sifive-trace %s --help", command->name);
-		if (parser.option[i] == &cli_help_option) {
+		if (i >= 0 && parser.option[i] == &cli_help_option) {
 			cli_help(command);
 			return EXIT_HELP;
 		}
+		/* Help is what the file's error recommends. */
+		if (config)
+			continue;
+		if (i < 0)
+			return refused_option(&parser, found, argv[optind - 1]);
 		result = parser.option[i]->set(parser.at[i], parser.option[i], optarg);
 		if (result)
 			return result;
 	}
-	return EXIT_OK;
+	return config;
 }
 
 int cli_arguments(const struct cli_command *command, int most, int argc, char **argv)
@@ -281,8 +375,9 @@ static void put_option(const struct cli_option *option)
 		return;
 	length = snprintf(head, sizeof(head), option->letter ? "  -%c, " : "      ",
 			  option->letter);
-	length += snprintf(head + length, sizeof(head) - (size_t)length, "--%s%s%s",
-			   option->name, option->value ? " " : "",
+	length += snprintf(head + length, sizeof(head) - (size_t)length,
+			   option->optional ? "--%s%s%s]" : "--%s%s%s", option->name,
+			   option->optional ? "[=" : option->value ? " " : "",
 			   option->value ? option->value : "");
 	if (length < HELP_COLUMN - 1)
 		printf("%-*s", HELP_COLUMN, head);

@@ -26,11 +26,13 @@ typedef void cli_add(void *context, const char *word, const char *help);
  * @name:	"--output"; NULL ends a table
  * @value:	its value as help shows it: a placeholder in capitals, words with |
  *		between, or both; NULL for an option without a value
+ * @optional:	the value may be left out: --name or --name=VALUE; @set gets NULL then
  * @help:	one or more sentences; NULL hides the option
  * @set:	stores the value; returns EXIT_OK, or EXIT_USAGE after printing an error
  * @offset:	offset of the value in the struct that the table is for
  * @least, @most: limits of cli_number(); @most is also how many values cli_append()
- *		takes (0: CLI_LIST_MAX), and the bits that cli_bits() sets
+ *		takes (0: CLI_LIST_MAX), the bits that cli_bits() sets, and cli_constant()'s
+ *		value
  * @words:	words for completion, | between, if @value has none
  * @list:	calls @add for each possible value, if @value has none
  * @listed:	help shows @list
@@ -39,6 +41,7 @@ struct cli_option {
 	char		letter;
 	const char	*name;
 	const char	*value;
+	bool		optional;
 	const char	*help;
 	int		(*set)(void *at, const struct cli_option *option,
 			       const char *value);
@@ -84,6 +87,17 @@ struct cli_command {
 	bool			program;
 };
 
+/* Rows that several tables have, for the member of a struct. */
+#define CLI_OUTPUT(type, member)						\
+	{ .letter = 'o', .name = "output", .value = "FILE",			\
+	  .help = "file to write to (default: standard output)",		\
+	  .set = cli_text, .offset = offsetof(type, member) }
+
+#define CLI_FORMAT(type, member, lister)					\
+	{ .name = "format", .value = "FORMAT", .help = "one of:",		\
+	  .list = lister, .listed = true,					\
+	  .set = cli_word, .offset = offsetof(type, member) }
+
 /* The --help option of every command. */
 extern const struct cli_option cli_help_option;
 
@@ -91,8 +105,9 @@ extern const struct cli_option cli_help_option;
 int cli_text(void *at, const struct cli_option *option, const char *value);
 int cli_flag(void *at, const struct cli_option *option, const char *value);
 int cli_bits(void *at, const struct cli_option *option, const char *value);
+int cli_constant(void *at, const struct cli_option *option, const char *value);
 int cli_number(void *at, const struct cli_option *option, const char *value);
-/* ... the index of the word, an int; a struct cli_list */
+/* ... the index of the word, an int, 0 if it was left out; a struct cli_list */
 int cli_word(void *at, const struct cli_option *option, const char *value);
 int cli_append(void *at, const struct cli_option *option, const char *value);
 
@@ -147,8 +162,8 @@ void cli_put_wrapped(const char *text, int indent);
 
 /**
  * cli_complete() - print the completions of a command line's last word
- * @commands:	all commands, NULL behind the last
- * @words:	the words behind the program's name, NULL behind the last
+ * @commands:	all commands, NULL after the last
+ * @words:	the words after the program's name, NULL after the last
  *
  * Prints one "WORD<tab>DESCRIPTION" per line, and nothing for a file name.
  */

@@ -40,6 +40,7 @@ extern const struct cli_command status_command;
 extern const struct cli_command dump_command;
 extern const struct cli_command decode_command;
 extern const struct cli_command report_command;
+extern const struct cli_command top_command;
 extern const struct cli_command graph_command;
 extern const struct cli_command replay_command;
 extern const struct cli_command export_command;

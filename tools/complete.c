@@ -118,7 +118,8 @@ static const struct cli_option *value_of(const struct cli_command *command,
 	else
 		while (*++word && !(option && option->value))
 			option = option_of(command, *word, NULL);
-	return option && option->value && (*word == '-' || !*word) ? option : NULL;
+	return option && option->value && !option->optional &&
+	       (*word == '-' || !*word) ? option : NULL;
 }
 
 static void offer_words(const struct cli_command *command, char **words)

@@ -21,6 +21,7 @@ struct output {
 	const char	*name;
 	int		fd;
 	int		error;		/* errno of the first failed write */
+	bool		styled;		/* a terminal that shows bold text */
 	size_t		used;
 	char		buffer[BUFFER];
 };
@@ -49,6 +50,13 @@ bool output_to_file(const char *path)
 	return S_ISREG(status.st_mode);
 }
 
+static bool is_styled(int fd)
+{
+	const char *no = getenv("NO_COLOR"), *terminal = getenv("TERM");
+
+	return isatty(fd) && (!no || !*no) && terminal && strcmp(terminal, "dumb");
+}
+
 struct output *output_open(const char *path)
 {
 	struct output *output = malloc(sizeof(*output));
@@ -69,7 +77,14 @@ struct output *output_open(const char *path)
 		free(output);
 		return NULL;
 	}
+	output->styled = is_styled(output->fd);
 	return output;
+}
+
+void output_bold(struct output *output, bool bold)
+{
+	if (output->styled)
+		put_string(output, bold ? "\033[1m" : "\033[m");
 }
 
 void output_flush(struct output *output)

@@ -45,6 +45,13 @@ void output_flush(struct output *output);
 /** output_failed() - whether a write has failed, so that further ones are useless */
 bool output_failed(const struct output *output);
 
+/**
+ * output_bold() - begin or end bold text, on a terminal
+ *
+ * There is none where $NO_COLOR is set or $TERM is "dumb".
+ */
+void output_bold(struct output *output, bool bold);
+
 void put_bytes(struct output *output, const void *bytes, size_t length);
 void put_char(struct output *output, char character);
 void put_string(struct output *output, const char *text);

@@ -9,22 +9,22 @@
 
 #include "progress.h"
 
-/* Work shorter than this shows no progress. */
-#define PATIENCE	0.5
-#define INTERVAL	0.2
+/* In ms: work shorter than this shows no progress. */
+#define PATIENCE	500
+#define INTERVAL	200
 
 struct progress {
 	uint64_t	whole;		/* 0: unknown */
-	double		next;
+	int64_t		next;
 	int		shown;
 };
 
-static double now(void)
+int64_t progress_clock(void)
 {
 	struct timespec time;
 
 	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+	return (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000;
 }
 
 struct progress *progress_new(int fd)
@@ -37,7 +37,7 @@ struct progress *progress_new(int fd)
 	progress = calloc(1, sizeof(*progress));
 	if (!progress)
 		return NULL;
-	progress->next = now() + PATIENCE;
+	progress->next = progress_clock() + PATIENCE;
 	if (!fstat(fd, &status) && S_ISREG(status.st_mode))
 		progress->whole = (uint64_t)status.st_size;
 	return progress;
@@ -45,11 +45,11 @@ struct progress *progress_new(int fd)
 
 void progress_show(struct progress *progress, uint64_t bytes)
 {
-	double time;
+	int64_t time;
 
 	if (!progress)
 		return;
-	time = now();
+	time = progress_clock();
 	if (time < progress->next)
 		return;
 	progress->next = time + INTERVAL;

@@ -5,6 +5,9 @@
 
 #include <stdint.h>
 
+/** progress_clock() - milliseconds of a clock that does not go back */
+int64_t progress_clock(void);
+
 struct progress;
 
 /**

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "command.h"
+#include "config.h"
+#include "nearest.h"
 
 static const struct cli_command * const commands[] = {
 	&info_command, &list_command,
@@ -13,7 +15,7 @@ static const struct cli_command * const commands[] = {
 	&status_command, &dump_command,
 #endif
 #ifdef WITH_DECODE
-	&report_command, &graph_command, &replay_command, &export_command,
+	&report_command, &top_command, &graph_command, &replay_command, &export_command,
 	&decode_command, &filter_command,
 #endif
 	NULL
@@ -28,6 +30,7 @@ static const struct {
 	const char	*reason;
 } missing[] = {
 	{ "report", NO_DECODE },
+	{ "top", NO_DECODE },
 	{ "graph", NO_DECODE },
 	{ "replay", NO_DECODE },
 	{ "export", NO_DECODE },
@@ -52,6 +55,7 @@ static void help(void)
 	puts("\n"
 	     "  -h, --help     this text; after a command, its own\n"
 	     "  -V, --version  the version\n"
+	     "  --no-config    before a command: without the user's defaults for options\n"
 	     "\n"
 	     "Exit status: 0 done, 1 losses with --strict, 2 wrong usage, 3 input or output\n"
 	     "error, or no record in the trace. record has the exit status of its program.");
@@ -64,8 +68,23 @@ static int run(const struct cli_command *command, int argc, char **argv)
 	return result == EXIT_HELP ? EXIT_OK : result;
 }
 
+static bool is_command(const char *name)
+{
+	size_t i;
+
+	for (i = 0; commands[i]; i++)
+		if (!strcmp(name, commands[i]->name))
+			return true;
+	for (i = 0; i < sizeof(missing) / sizeof(missing[0]); i++)
+		if (!strcmp(name, missing[i].name))
+			return true;
+	return false;
+}
+
 static int no_command(const char *name)
 {
+	struct nearest nearest = { .wanted = name };
+	char text[80];
 	size_t i;
 
 	for (i = 0; i < sizeof(missing) / sizeof(missing[0]); i++)
@@ -74,7 +93,10 @@ static int no_command(const char *name)
 					   name, missing[i].reason);
 	if (!*name)
 		return usage_error("no command: try sifive-trace --help");
-	return usage_error("no command \"%s\": try sifive-trace --help", name);
+	for (i = 0; commands[i]; i++)
+		nearest_try(&nearest, commands[i]->name);
+	return usage_error("no command \"%s\": %stry sifive-trace --help", name,
+			   nearest_text(&nearest, "", text, sizeof(text)));
 }
 
 int main(int argc, char **argv)
@@ -99,6 +121,13 @@ int main(int argc, char **argv)
 	if (!strcmp(name, "complete")) {
 		cli_complete(commands, argv + 2);
 		return EXIT_OK;
+	}
+	if (!strcmp(name, "--no-config")) {
+		name = argc > 2 ? argv[2] : "";
+		argc--;
+		argv++;
+	} else if (config_read(is_command)) {
+		return EXIT_USAGE;
 	}
 	for (i = 0; commands[i]; i++)
 		if (!strcmp(name, commands[i]->name))

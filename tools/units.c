@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Formats numbers for people: see units.h. */
+/* Numbers for people, and from them: see units.h. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -24,9 +24,22 @@ const char *units_count(char *text, uint64_t count)
 	return text;
 }
 
+/* Each is a thousand of the one before. */
+static const char * const units[] = { "ns", "us", "ms", "s" };
+
+uint64_t units_unit(const char *text)
+{
+	uint64_t ns = 1;
+	size_t i;
+
+	for (i = 0; i < sizeof(units) / sizeof(units[0]); i++, ns *= 1000)
+		if (!strcmp(text, units[i]))
+			return ns;
+	return 0;
+}
+
 const char *units_time(char *text, uint64_t ticks, uint64_t hz)
 {
-	static const char * const units[] = { "ns", "us", "ms", "s" };
 	double value;
 	unsigned int i = 0;
 

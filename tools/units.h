@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Formats numbers for people. */
+/* Numbers for people, and from them. */
 #ifndef SIFIVE_TRACE_UNITS_H
 #define SIFIVE_TRACE_UNITS_H
 
@@ -17,6 +17,9 @@
  * Return: @text.
  */
 const char *units_time(char *text, uint64_t ticks, uint64_t hz);
+
+/** units_unit() - nanoseconds of the unit "s", "ms", "us" or "ns", 0 for another text */
+uint64_t units_unit(const char *text);
 
 /** units_count() - "123456789", "12.346G" for ten digits or more */
 const char *units_count(char *text, uint64_t count);

@@ -4,58 +4,40 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis.h"
+#include "calls.h"
 #include "command.h"
-#include "losses.h"
+#include "limit.h"
 #include "order.h"
 
 /* Appended to names of functions that belong to the tracer. */
 #define TRACER_MARK	" [tracer]"
 
-/* How many frames to search for the one that an exit's call site names. */
-#define SITE_SEARCH_MAX	64
-/* Search budget per call for its caller's frame; the unused part carries over. */
-#define SEARCH_EACH	64
-
-/* State of each (source, channel). */
-struct stream {
-	const struct perfrec_header *header;
-	uint32_t	serial;
-	unsigned int	counters;
-	uint8_t		column[PERFREC_COUNTERS];
-	/* Delta counts of a thread: its count at the header, and the chain of that. */
-	uint64_t	base[PERFREC_COUNTERS];
-	uint32_t	chain[PERFREC_COUNTERS];
-	bool		based;
-	/* Its header is from before the piece: what the thread has counted since is unknown. */
-	bool		resumed;
-	/* The last thread that recorded here, and in which part of its capture. */
-	const struct analysis_thread *thread;
-	uint32_t	part;
-	uint32_t	part_serial;
-};
-
-struct analysis {
-	const struct meta		*meta;
-	struct symbols			*symbols;
-	const struct analysis_ops	*ops;
-	void				*context;
-	struct functions		*functions;
-	struct threads			*threads;
-	struct counters			counters;
-	struct analysis_stats		stats;
-	size_t				frame_bytes;
-	bool				no_memory;
-	struct stream			*stream[PERFREC_SOURCES][PERFREC_CHANNELS];
-	struct order			*order;
-	const struct trace		*trace;
-	struct losses			losses[PERFREC_SOURCES + 1];	/* of all behind those of each */
-	/* Of the current record, by column. */
-	uint64_t			delta[COUNTERS_MAX];
-};
-
 static const struct trace_ops trace_ops;
 static void on_ordered(void *context, const struct perfrec_record *record);
+
+/* What is in the wanted part of the trace's time. */
+static void on_span(void *context, struct thread *thread, enum oncpu_state state, uint64_t from,
+		    uint64_t to)
+{
+	const struct analysis *analysis = context;
+
+	if (analysis->limited && from < analysis->from)
+		from = analysis->from;
+	if (analysis->limited && to > analysis->to)
+		to = analysis->to;
+	if (from < to)
+		analysis->wanted->span(analysis->context, thread, state, from, to);
+}
+
+/* Returns whether there is memory. */
+static bool follow_switches(struct analysis *analysis)
+{
+	analysis->oncpu = oncpu_new(analysis->threads, analysis->ops->span ? on_span : NULL,
+				    analysis);
+	counters_add_times(&analysis->counters);
+	order_hold(analysis->order);
+	return analysis->oncpu;
+}
 
 struct analysis *analysis_new(const struct meta *meta, struct symbols *symbols,
 			      const struct analysis_ops *ops, void *context)
@@ -67,13 +49,15 @@ struct analysis *analysis_new(const struct meta *meta, struct symbols *symbols,
 	analysis->meta = meta;
 	analysis->symbols = symbols;
 	analysis->ops = ops;
+	analysis->wanted = ops;
 	analysis->context = context;
 	analysis->counters.meta = meta;
 	analysis->functions = functions_new();
 	analysis->threads = threads_new(meta);
 	if (analysis->threads)
 		analysis->order = order_new(analysis->threads, on_ordered, analysis);
-	if (!analysis->functions || !analysis->order) {
+	if (!analysis->functions || !analysis->order ||
+	    (meta->switches >= 0 && !follow_switches(analysis))) {
 		analysis_free(analysis);
 		return NULL;
 	}
@@ -106,6 +90,8 @@ static void release(struct analysis *analysis)
 	}
 	order_free(analysis->order);
 	analysis->order = NULL;
+	flows_free(analysis->flows);
+	analysis->flows = NULL;
 }
 
 void analysis_free(struct analysis *analysis)
@@ -114,6 +100,7 @@ void analysis_free(struct analysis *analysis)
 		return;
 	if (analysis->threads)
 		release(analysis);
+	oncpu_free(analysis->oncpu);
 	threads_free(analysis->threads);
 	functions_free(analysis->functions);
 	free(analysis);
@@ -266,268 +253,13 @@ static void add_counts(struct analysis *analysis, struct analysis_thread *thread
 	}
 }
 
-/* ---- calls ------------------------------------------------------------- */
-
-/*
- * Counters of frame @i: their values at its start, and counts of the functions it
- * called.
- */
-static uint64_t *at_begin(const struct analysis_thread *thread, unsigned int i)
-{
-	return costs_of(&thread->costs, i);
-}
-
-static uint64_t *of_inner(const struct analysis_thread *thread, unsigned int i)
-{
-	return at_begin(thread, i) + thread->costs.stride;
-}
-
-static uint64_t function_of(const void *frames, uint32_t number)
-{
-	return ((const struct analysis_frame *)frames)[number - 1].function;
-}
-
-/*
- * The slot of the function's outermost call, which holds its frame's index plus 1, or a
- * free slot for it. Calls end in reverse order of their start, so entries that probed past
- * a slot are gone before it is freed.
- */
-static uint32_t *find_call(const struct analysis_thread *thread, uint32_t function)
-{
-	return hash_find(&thread->costs.hash, function, function_of, thread->frame);
-}
-
-/* Makes room for @room frames with @stride counters. */
-static bool resize(struct analysis *analysis, struct analysis_thread *thread,
-		   unsigned int room, unsigned int stride)
-{
-	size_t old = costs_bytes(sizeof(*thread->frame), thread->costs.room,
-				 thread->costs.stride);
-	size_t new = costs_bytes(sizeof(*thread->frame), room, stride);
-	struct analysis_frame *frame;
-	unsigned int i;
-
-	if (analysis->frame_bytes - old + new > ANALYSIS_FRAME_BYTES)
-		return false;
-	frame = costs_resize(&thread->costs, thread->frame, sizeof(*frame), thread->depth,
-			     room, stride);
-	if (!frame)
-		return false;
-	thread->frame = frame;
-	for (i = 0; i < thread->depth; i++)
-		if (frame[i].outermost)
-			*find_call(thread, frame[i].function) = i + 1;
-	analysis->frame_bytes += new - old;
-	return true;
-}
-
-static bool make_room(struct analysis *analysis, struct analysis_thread *thread)
-{
-	unsigned int stride = thread->costs.stride, room = thread->costs.room;
-
-	if (stride < analysis->counters.count)
-		stride = (analysis->counters.count + 3) & ~3u;
-	if (thread->depth == room)
-		room = room ? 2 * room : 16;
-	if (stride == thread->costs.stride && room == thread->costs.room)
-		return true;
-	return resize(analysis, thread, room, stride);
-}
-
-/* Ends the innermost call. */
-static void leave(struct analysis *analysis, struct analysis_thread *thread,
-		  enum analysis_why why)
-{
-	unsigned int depth = thread->depth - 1, c;
-	struct analysis_frame *frame = &thread->frame[depth];
-	uint64_t total[COUNTERS_MAX], self[COUNTERS_MAX];
-	uint64_t *begin = at_begin(thread, depth);
-	uint64_t *inner = of_inner(thread, depth);
-	uint64_t elapsed = thread->now - frame->enter;
-	struct analysis_end end = {
-		.why = why,
-		.timed = frame->timed && thread->timed,
-		.count = total,
-		.count_self = self,
-	};
-
-	if (end.timed) {
-		end.total = elapsed;
-		end.self = elapsed - frame->inner;
-		end.inferred = frame->inferred || thread->inferred;
-		end.self_inferred = end.inferred || frame->doubtful;
-	}
-	for (c = 0; c < thread->costs.stride; c++) {
-		total[c] = thread->sum[c] - begin[c];
-		self[c] = total[c] - inner[c];
-	}
-	for (; c < analysis->counters.count; c++) {
-		total[c] = 0;
-		self[c] = 0;
-	}
-	if (depth) {
-		thread->frame[depth - 1].inner += elapsed;
-		thread->frame[depth - 1].doubtful |= end.self_inferred || !end.timed;
-		inner = of_inner(thread, depth - 1);
-		for (c = 0; c < thread->costs.stride; c++)
-			inner[c] += total[c];
-	}
-	if (frame->outermost)
-		*find_call(thread, frame->function) = 0;
-	analysis->stats.calls++;
-	analysis->stats.untimed += !end.timed;
-	analysis->stats.inferred += end.inferred;
-	if (why == ANALYSIS_UNWOUND)
-		analysis->stats.unwound++;
-	else if (why == ANALYSIS_CUT)
-		analysis->stats.cut++;
-	if (analysis->ops->leave)
-		analysis->ops->leave(analysis->context, thread, &end);
-	thread->depth--;
-}
-
-/* The first frame from @keep on that was called from somewhere else. */
-static unsigned int skip_site(struct analysis_thread *thread, unsigned int keep,
-			      uint64_t call_site)
-{
-	while (keep < thread->depth && thread->search &&
-	       thread->frame[keep].call_site == call_site) {
-		thread->search--;
-		keep++;
-	}
-	return keep;
-}
-
-/*
- * A call comes from a function around the innermost one: calls within that function
- * have ended without a record, as by longjmp. An inlined function has the call site
- * of the function around it: such functions continue, and if the new function is
- * inlined too, so does the one that may contain it.
- */
-static void leave_abandoned(struct analysis *analysis,
-			    struct analysis_thread *thread, uint32_t function,
-			    uint64_t call_site)
-{
-	const struct analysis_frame *frame = thread->frame;
-	unsigned int keep = thread->depth;
-	uint64_t address;
-	uint32_t caller;
-
-	thread->search += SEARCH_EACH;
-	if (!keep || frame[keep - 1].call_site == call_site)
-		return;
-	address = symbols_caller(analysis->symbols, call_site);
-	caller = address ? functions_find(analysis->functions, address) :
-			   FUNCTIONS_OTHER;
-	if (caller == FUNCTIONS_OTHER || !*find_call(thread, caller))
-		return;
-	for (; frame[keep - 1].function != caller; keep--)
-		if (!thread->search--) {
-			thread->search = 0;
-			return;
-		}
-	keep = skip_site(thread, keep, frame[keep - 1].call_site);
-	if (keep < thread->depth && frame[keep].function != function)
-		keep = skip_site(thread, keep, call_site);
-	while (thread->depth > keep)
-		leave(analysis, thread, ANALYSIS_UNWOUND);
-}
-
-static void enter(struct analysis *analysis, struct analysis_thread *thread,
-		  const struct perfrec_record *record, uint32_t function)
-{
-	struct analysis_frame *frame;
-	uint32_t *outermost;
-
-	if (!thread->too_deep)
-		leave_abandoned(analysis, thread, function, record->address[1]);
-	if (thread->too_deep || !make_room(analysis, thread)) {
-		thread->too_deep++;
-		analysis->stats.too_deep++;
-		return;
-	}
-	memcpy(at_begin(thread, thread->depth), thread->sum,
-	       thread->costs.stride * sizeof(uint64_t));
-	memset(of_inner(thread, thread->depth), 0,
-	       thread->costs.stride * sizeof(uint64_t));
-	outermost = find_call(thread, function);
-	frame = &thread->frame[thread->depth++];
-	frame->outermost = !*outermost;
-	if (frame->outermost)
-		*outermost = thread->depth;
-	frame->function = function;
-	frame->call_site = record->address[1];
-	frame->timed = thread->timed;
-	frame->inferred = thread->inferred;
-	frame->doubtful = false;
-	frame->enter = thread->now;
-	frame->inner = 0;
-	frame->user = 0;
-	if (analysis->ops->enter)
-		analysis->ops->enter(analysis->context, thread);
-}
-
-static void leave_all(struct analysis *analysis, struct analysis_thread *thread)
-{
-	while (thread->depth)
-		leave(analysis, thread, ANALYSIS_CUT);
-	thread->too_deep = 0;
-}
-
-/*
- * How many calls an exit record ends: up to the innermost one of this function and
- * call site, or else of this function. 0: none.
- */
-static unsigned int ends(const struct analysis_thread *thread,
-			 const struct perfrec_record *record, uint32_t function)
-{
-	unsigned int i, found = 0;
-
-	if (!thread->depth || !*find_call(thread, function))
-		return 0;
-	for (i = 1; i <= thread->depth; i++) {
-		const struct analysis_frame *frame =
-			&thread->frame[thread->depth - i];
-
-		if (found && i - found > SITE_SEARCH_MAX)
-			break;
-		if (frame->function != function)
-			continue;
-		if (frame->call_site == record->address[1])
-			return i;
-		if (!found)
-			found = i;
-	}
-	return found;
-}
-
-static void on_exit_record(struct analysis *analysis, struct analysis_thread *thread,
-			   const struct perfrec_record *record,
-			   uint32_t function)
-{
-	unsigned int count;
-
-	if (thread->too_deep) {
-		thread->too_deep--;
-		return;
-	}
-	count = ends(thread, record, function);
-	if (!count) {
-		analysis->stats.strays++;
-		return;
-	}
-	while (--count)
-		leave(analysis, thread, ANALYSIS_UNWOUND);
-	leave(analysis, thread, ANALYSIS_EXIT);
-}
-
 /* ---- records ----------------------------------------------------------- */
 
 /*
  * A header begins a new part of the thread's capture if the thread has already been in this
  * part. Otherwise it may only mean that the thread is new there, or that other threads had
- * the channel before; a header that names its thread says which. Without open calls it
- * makes no difference.
+ * the channel before; a header that names its thread tells the two apart. Without open calls
+ * it makes no difference.
  */
 static void follow_parts(struct analysis *analysis, struct analysis_thread *thread,
 			 struct stream *stream, const struct perfrec_header *header)
@@ -539,7 +271,7 @@ static void follow_parts(struct analysis *analysis, struct analysis_thread *thre
 	if (stream->part_serial != header->serial && !header->repeated &&
 	    (here || !thread->depth)) {
 		/* Open calls would never end. */
-		leave_all(analysis, thread);
+		calls_end(analysis, thread);
 		thread->part++;
 	}
 	stream->thread = thread;
@@ -547,24 +279,96 @@ static void follow_parts(struct analysis *analysis, struct analysis_thread *thre
 	stream->part_serial = header->serial;
 }
 
+static void take_waited(uint64_t *ticks, uint64_t *waited)
+{
+	const uint64_t taken = *ticks < *waited ? *ticks : *waited;
+
+	*ticks -= taken;
+	*waited -= taken;
+}
+
+/* Divides the time since @before but @waited. Returns the columns that the function that ran has. */
+static uint64_t divide_time(struct analysis *analysis, struct analysis_thread *thread,
+			    uint64_t before, bool whole, uint64_t waited)
+{
+	struct oncpu_part part;
+	unsigned int c;
+
+	oncpu_between(analysis->oncpu, thread->thread, before, thread->now, &part);
+	/* No call has that, whatever it was taken for. */
+	take_waited(&part.off, &waited);
+	take_waited(&part.unknown, &waited);
+	take_waited(&part.on, &waited);
+	analysis->delta[COUNTERS_ON_CPU] = part.on;
+	analysis->delta[COUNTERS_OFF_CPU] = part.off;
+	analysis->delta[COUNTERS_UNKNOWN_CPU] = part.unknown;
+	for (c = 0; c < COUNTERS_TIMES; c++) {
+		thread->sum[c] += analysis->delta[c];
+		/* As for the time itself: see follow_time(). */
+		if (!whole && thread->depth)
+			costs_of(&thread->costs, thread->depth - 1)[thread->costs.stride + c] +=
+				analysis->delta[c];
+	}
+	return whole ? (1u << COUNTERS_TIMES) - 1 : 0;
+}
+
 /*
  * Account for the time up to this record, unless it has no time, or one from a clock that
  * is behind another hart's. After unknown times or lost records the function that ran is
  * unknown too: the time belongs neither to the innermost call nor to those around it.
  */
-static void follow_time(struct analysis_thread *thread,
-			const struct perfrec_record *record, bool lost)
+static uint64_t follow_time(struct analysis *analysis, struct analysis_thread *thread,
+			    const struct perfrec_record *record, bool lost, uint64_t waited)
 {
 	bool whole = thread->timed && !lost;
 	uint64_t before = thread->now;
 
 	thread->timed = record->begin.time_known && record->begin.time >= before;
 	if (!thread->timed)
-		return;
+		return 0;
 	thread->now = record->begin.time;
 	thread->inferred = record->begin.time_known == TIME_INFERRED;
-	if (!whole && thread->depth)
+	if (!whole && thread->depth) {
 		thread->frame[thread->depth - 1].inner += thread->now - before;
+		thread->frame[thread->depth - 1].doubts |= ANALYSIS_UNKNOWN_RAN;
+	}
+	/* The kernel's samples are those of a hart. */
+	if (!analysis->oncpu || (record->type == PERFREC_ISR && thread->thread->tid < 0))
+		return 0;
+	return divide_time(analysis, thread, before, whole, waited);
+}
+
+/* Ticks of @ns nanoseconds, at most @most. */
+static uint64_t ticks_of(const struct analysis *analysis, uint64_t ns, uint64_t most)
+{
+	const double ticks = (double)ns * (double)analysis->meta->ts_hz / 1e9;
+
+	return ticks < (double)most ? (uint64_t)ticks : most;
+}
+
+/*
+ * Account for the marks in front of a record, before its time: @lost says that what ran since
+ * the thread's record before is unknown. Returns the ticks that the thread waited.
+ */
+static __attribute__((noinline, cold))
+uint64_t follow_marks(struct analysis *analysis, struct analysis_thread *thread,
+		  const struct perfrec_record *record, bool lost)
+{
+	const bool later = record->begin.time_known && record->begin.time >= thread->now;
+	uint64_t ticks;
+
+	analysis->stats.waited += record->waited;
+	if (!record->waited)
+		return 0;
+	if (later && analysis->meta->ts_hz) {
+		ticks = ticks_of(analysis, record->waited, record->begin.time - thread->now);
+		calls_wait(thread, ticks, lost || !thread->timed);
+		return ticks;
+	}
+	/* How much of the time since the record before is the function's is unknown. */
+	calls_wait_unknown(thread);
+	thread->timed = false;
+	return 0;
 }
 
 /* The address that represents the function: with symbols its start. */
@@ -627,8 +431,11 @@ static void on_ordered(void *context, const struct perfrec_record *record)
 	struct stream *stream = find_stream(analysis, record);
 	struct analysis_step step;
 	bool lost, after_loss;
+	uint64_t waited = 0;
 
 	if (!thread || !stream)
+		return;
+	if (__builtin_expect(analysis->limited, false) && !limit_before(analysis, thread, record))
 		return;
 	after_loss = is_after_loss(analysis, stream, thread, record);
 	if (record->header)
@@ -637,7 +444,7 @@ static void on_ordered(void *context, const struct perfrec_record *record)
 	if (lost) {
 		/* Any record may end open calls. */
 		analysis->stats.unaddressed++;
-		leave_all(analysis, thread);
+		calls_end(analysis, thread);
 	}
 	step.counted = count(analysis, thread, stream, record, after_loss);
 	add_counts(analysis, thread, step.counted);
@@ -646,13 +453,18 @@ static void on_ordered(void *context, const struct perfrec_record *record)
 	thread->had_record = true;
 	thread->src = record->src;
 	thread->offset = record->begin.offset;
-	follow_time(thread, record, after_loss);
+	if (__builtin_expect(record->flags & PERFREC_MARKED, false))
+		waited = follow_marks(analysis, thread, record, after_loss);
+	step.counted |= follow_time(analysis, thread, record, after_loss, waited);
+	/* What was counted since the record before is not of the part. */
+	if (__builtin_expect(analysis->limited, false) && limit_timed(analysis, thread))
+		step.counted = 0;
 	if ((lost || after_loss) && analysis->ops->lost)
 		analysis->ops->lost(analysis->context, thread);
 	if (lost)
 		return;
 
-	symbols_when(analysis->symbols, record->begin.time_known, record->begin.time);
+	symbols_where(analysis->symbols, record);
 	step.record = record;
 	step.address = record->address[0];
 	step.function = find_function(analysis, function_address(analysis, record));
@@ -660,9 +472,9 @@ static void on_ordered(void *context, const struct perfrec_record *record)
 	if (analysis->ops->step)
 		analysis->ops->step(analysis->context, thread, &step);
 	if (record->type == PERFREC_ENTER)
-		enter(analysis, thread, record, step.function);
+		calls_enter(analysis, thread, record, step.function);
 	else if (record->type == PERFREC_EXIT)
-		on_exit_record(analysis, thread, record, step.function);
+		calls_exit(analysis, thread, record, step.function);
 	else if (analysis->ops->point)
 		analysis->ops->point(analysis->context, thread, &step);
 }
@@ -671,6 +483,8 @@ static void on_record(void *context, const struct perfrec_record *record)
 {
 	struct analysis *analysis = context;
 
+	if (analysis->oncpu)
+		oncpu_note(analysis->oncpu, record->src, &record->begin);
 	order_push(analysis->order, analysis->trace, record);
 }
 
@@ -682,12 +496,58 @@ static void on_header(void *context, const struct perfrec_header *header)
 	analysis->no_memory |= order_failed(analysis->order);
 }
 
+/* The trace's own statistics may be in use by another thread until it has been read. */
+static void count_made(struct trace_stats *made, const struct perfrec_record *record)
+{
+	made->records[record->type]++;
+	trace_count_time(made, &record->begin);
+}
+
+/* A record made from instruction trace: those of a thread come in its order. */
+static void on_flow(void *context, const struct perfrec_record *record)
+{
+	struct analysis *analysis = context;
+
+	count_made(&analysis->made, record);
+	on_ordered(analysis, record);
+}
+
+static void on_message(void *context, const struct nexus_message *message)
+{
+	struct analysis *analysis = context;
+
+	if (!analysis->flows && nexus_is_branch(message)) {
+		analysis->flows = flows_new(analysis->symbols,
+					    (enum meta_calls)analysis->meta->calls,
+					    on_flow, analysis);
+		analysis->no_memory |= !analysis->flows;
+		threads_share(analysis->threads, THREADS_FLOW_CHANNEL);
+	}
+	if (analysis->flows && flows_message(analysis->flows, message))
+		analysis->no_memory = true;
+}
+
 static void on_error(void *context, const struct nexus_message *error)
 {
 	struct analysis *analysis = context;
 
 	losses_note(&analysis->losses[error->src], error->offset);
 	losses_note(&analysis->losses[PERFREC_SOURCES], error->offset);
+	if (analysis->oncpu)
+		oncpu_lost(analysis->oncpu, error->src, &(struct perfrec_stamp){
+			error->offset, error->time,
+			/* Those of the driver, behind a pause or bytes that are gone, have none. */
+			error->flags & NEXUS_TIMESTAMP && error->flags & NEXUS_TIME_KNOWN ?
+			TIME_INFERRED : TIME_UNKNOWN,
+		});
+}
+
+static void on_switched(void *context, const struct trace_switch *record)
+{
+	struct analysis *analysis = context;
+
+	if (analysis->oncpu)
+		oncpu_push(analysis->oncpu, record);
 }
 
 /* Any source may have sent the lost bytes. */
@@ -698,14 +558,17 @@ static void on_gap(void *context, const struct nexus_message *gap)
 
 	for (i = 0; i <= PERFREC_SOURCES; i++)
 		losses_note(&analysis->losses[i], gap->offset);
+	flows_damaged(analysis->flows, gap);
+	if (analysis->oncpu)
+		oncpu_lost(analysis->oncpu, -1, &(struct perfrec_stamp){ gap->offset, 0, 0 });
 }
 
 static void on_pause(void *context)
 {
 	struct analysis *analysis = context;
 
-	if (analysis->ops->pause)
-		analysis->ops->pause(analysis->context);
+	if (analysis->wanted->pause)
+		analysis->wanted->pause(analysis->context);
 }
 
 static bool on_stop(void *context)
@@ -714,14 +577,16 @@ static bool on_stop(void *context)
 
 	analysis->no_memory |= order_failed(analysis->order);
 	return analysis->no_memory ||
-	       (analysis->ops->stop && analysis->ops->stop(analysis->context));
+	       (analysis->wanted->stop && analysis->wanted->stop(analysis->context));
 }
 
 static const struct trace_ops trace_ops = {
 	.header = on_header,
 	.record = on_record,
 	.gap = on_gap,
+	.message = on_message,
 	.error = on_error,
+	.switched = on_switched,
 	.pause = on_pause,
 	.stop = on_stop,
 };
@@ -734,17 +599,48 @@ int analysis_run(struct analysis *analysis, struct trace *trace)
 	threads_wrap(analysis->threads, trace_time_mask(trace));
 	if (trace_run(trace, &trace_ops, analysis))
 		return -1;
+	if (analysis->oncpu)
+		oncpu_flush(analysis->oncpu);
 	order_flush(analysis->order);
+	analysis->no_memory |= flows_flush(analysis->flows) != 0;
+	if (analysis->flows) {
+		analysis->flow = *flows_stats(analysis->flows);
+		analysis->stats.too_deep += flows_left_out(analysis->flows)->calls;
+		analysis->stats.left_out = flows_left_out(analysis->flows)->parts;
+	}
+	analysis->made.flow_losses = flow_losses(&analysis->flow);
+	trace_add(trace, &analysis->made);
+	if (analysis->oncpu)
+		oncpu_end(analysis->oncpu);
 	for (i = 0; i < threads_count(analysis->threads); i++)
 		if (threads_get(analysis->threads, i)->state)
-			leave_all(analysis, threads_get(analysis->threads, i)->state);
+			limit_end(analysis, threads_get(analysis->threads, i)->state);
 	release(analysis);
 	trace_release(trace);
-	if (analysis->no_memory) {
+	if (analysis->no_memory || (analysis->oncpu && oncpu_failed(analysis->oncpu))) {
 		report("out of memory: the rest of the trace was not read");
 		return -1;
 	}
 	return 0;
+}
+
+const struct flow_stats *analysis_flow(const struct analysis *analysis)
+{
+	return &analysis->flow;
+}
+
+const struct oncpu *analysis_oncpu(const struct analysis *analysis)
+{
+	return analysis->oncpu;
+}
+
+bool analysis_doubts_oncpu(const struct analysis *analysis)
+{
+	const struct meta *meta = analysis->meta;
+
+	/* Threads may have run on a hart of another sink, or where no record tells. */
+	return meta_other_harts(meta) || meta->lost.switches ||
+	       (analysis->oncpu && oncpu_stats(analysis->oncpu)->inferred);
 }
 
 const struct analysis_stats *analysis_stats(const struct analysis *analysis)

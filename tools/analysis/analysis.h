@@ -16,7 +16,9 @@
 
 #include "costs.h"
 #include "counters.h"
+#include "flow.h"
 #include "functions.h"
+#include "oncpu.h"
 #include "options.h"
 #include "symbols.h"
 #include "threads.h"
@@ -25,15 +27,23 @@
 /* Size limit of all frames of all threads; deeper calls are only counted. */
 #define ANALYSIS_FRAME_BYTES	(8u << 20)
 
+/* What is doubtful about the length of a call: @inner is inferred; */
+#define ANALYSIS_INNER_INFERRED	(1u << 0)
+/* @inner includes ticks in unknown functions; */
+#define ANALYSIS_UNKNOWN_RAN	(1u << 1)
+/* its thread waited for room for an unknown number of ticks, which the call includes. */
+#define ANALYSIS_WAIT_UNKNOWN	(1u << 2)
+
 /**
  * struct analysis_frame - an open call
  * @function:	number of the function
  * @call_site:	its return address
- * @enter:	its start in ticks; without @timed the latest time before
+ * @enter:	its start in ticks, plus @waited; without @timed the latest time before
  * @inner:	ticks in functions that it called, or in unknown ones
+ * @waited:	ticks that its thread waited for room meanwhile, which are no function's
  * @timed:	@enter is valid
  * @inferred:	and inferred
- * @doubtful:	@inner is inferred
+ * @doubts:	ANALYSIS_INNER_INFERRED, ANALYSIS_UNKNOWN_RAN, ANALYSIS_WAIT_UNKNOWN
  * @outermost:	no other call of the same function is around it
  * @user:	for the consumer
  */
@@ -41,12 +51,20 @@ struct analysis_frame {
 	uint32_t	function;
 	bool		timed;
 	bool		inferred;
-	bool		doubtful;
+	uint8_t		doubts;
 	bool		outermost;
 	uint64_t	call_site;
 	uint64_t	enter;
 	uint64_t	inner;
+	uint64_t	waited;
 	uint64_t	user;
+};
+
+/* Where a thread is, as to analysis_limit(). */
+enum analysis_place {
+	ANALYSIS_BEFORE,
+	ANALYSIS_INSIDE,
+	ANALYSIS_BEHIND,
 };
 
 /**
@@ -67,13 +85,14 @@ struct analysis_thread {
 	bool			inferred;
 	unsigned int		src;
 	uint64_t		now;
-	/* Private to analysis.c. */
+	/* Private to analysis.c and calls.c. */
 	struct costs		costs;		/* outermost calls by function */
 	uint64_t		too_deep;
 	uint64_t		search;		/* search budget, in frames */
 	bool			had_record;
 	uint64_t		offset;		/* of its latest record in the file */
 	uint32_t		part;		/* part of the capture: see analysis.c */
+	enum analysis_place	place;
 	uint64_t		sum[COUNTERS_MAX];
 	uint64_t		last[COUNTERS_MAX];
 	bool			last_known[COUNTERS_MAX];
@@ -134,6 +153,7 @@ struct analysis_step {
  * @enter:	a call has begun: thread->frame[thread->depth - 1]
  * @leave:	that call has ended; the frame still exists
  * @point:	a sample or manual record
+ * @span:	a part of a thread's time on or off the CPU, before its next record
  * @pause:	a pipe has no more data for now: show what there is
  * @stop:	polled: true stops reading
  */
@@ -146,6 +166,7 @@ struct analysis_ops {
 		      const struct analysis_end *end);
 	void (*point)(void *context, struct analysis_thread *thread,
 		      const struct analysis_step *step);
+	oncpu_span span;
 	void (*pause)(void *context);
 	bool (*stop)(void *context);
 };
@@ -159,10 +180,13 @@ struct analysis_ops {
  * @cut:	calls that had not ended at a header, a loss or the end
  * @strays:	exit records of calls without an enter record
  * @too_deep:	calls deeper than the limit
+ * @left_out:	how often a thread began to run whose calls are left out
  * @uncounted:	records whose counters could not be assigned to a function
  * @unaddressed: records whose addresses are lost
  * @samples:	samples with addresses
  * @tracer:	those among them in the tracer's own functions
+ * @waited:	nanoseconds that threads have waited for room, which no call has
+ * @inside:	records in the part that analysis_limit() shows
  */
 struct analysis_stats {
 	uint64_t	calls;
@@ -172,10 +196,13 @@ struct analysis_stats {
 	uint64_t	cut;
 	uint64_t	strays;
 	uint64_t	too_deep;
+	uint64_t	left_out;
 	uint64_t	uncounted;
 	uint64_t	unaddressed;
 	uint64_t	samples;
 	uint64_t	tracer;
+	uint64_t	waited;
+	uint64_t	inside;
 };
 
 struct analysis;
@@ -192,6 +219,12 @@ struct analysis;
 struct analysis *analysis_new(const struct meta *meta, struct symbols *symbols,
 			      const struct analysis_ops *ops, void *context);
 
+/**
+ * analysis_limit() - show a part of the trace's time only, before analysis_run()
+ * @input:	says which: each thread from its first record in it to its last one
+ */
+void analysis_limit(struct analysis *analysis, const struct input *input);
+
 /** analysis_free() - NULL is fine */
 void analysis_free(struct analysis *analysis);
 
@@ -202,6 +235,12 @@ void analysis_free(struct analysis *analysis);
  */
 int analysis_run(struct analysis *analysis, struct trace *trace);
 
+/** analysis_oncpu() - what is known of switches, NULL: none were recorded */
+const struct oncpu *analysis_oncpu(const struct analysis *analysis);
+
+/** analysis_doubts_oncpu() - whether any time on or off the CPU may be wrong, not only unknown */
+bool analysis_doubts_oncpu(const struct analysis *analysis);
+
 /** analysis_stats() - the statistics */
 const struct analysis_stats *analysis_stats(const struct analysis *analysis);
 
@@ -210,6 +249,9 @@ const struct analysis_stats *analysis_stats(const struct analysis *analysis);
  * @input:	the trace after analysis_run(); --quiet prints nothing
  */
 void analysis_notes(const struct analysis *analysis, const struct input *input);
+
+/** analysis_flow() - what was followed of instruction trace */
+const struct flow_stats *analysis_flow(const struct analysis *analysis);
 
 /**
  * analysis_name() - a function as text

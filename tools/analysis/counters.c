@@ -55,7 +55,7 @@ static bool is_harts(const struct counters *counters, const char *name)
 
 bool counters_of_hart(const struct counters *counters, unsigned int column)
 {
-	return is_harts(counters, counters->name[column]);
+	return column >= counters->times && is_harts(counters, counters->name[column]);
 }
 
 void counters_names(const struct counters *counters,
@@ -89,6 +89,15 @@ bool counters_is(const char *name, const char *wanted, size_t length)
 	       (!name[length] || !strcmp(name + length, COUNTERS_HART));
 }
 
+void counters_add_times(struct counters *counters)
+{
+	strcpy(counters->name[COUNTERS_ON_CPU], "on-cpu");
+	strcpy(counters->name[COUNTERS_OFF_CPU], "off-cpu");
+	strcpy(counters->name[COUNTERS_UNKNOWN_CPU], "unknown-cpu");
+	counters->count = COUNTERS_TIMES;
+	counters->times = COUNTERS_TIMES;
+}
+
 void counters_assign(struct counters *counters,
 		     const struct perfrec_header *header, unsigned int count,
 		     uint8_t *column)
@@ -99,7 +108,7 @@ void counters_assign(struct counters *counters,
 
 	counters_names(counters, header, count, name);
 	for (i = 0; i < count; i++) {
-		for (c = 0; c < counters->count; c++)
+		for (c = counters->times; c < counters->count; c++)
 			if (!used[c] && !strcmp(name[i], counters->name[c]))
 				break;
 		if (c == COUNTERS_MAX) {

@@ -19,8 +19,13 @@
 #define COUNTERS_MAX	64
 #define COUNTERS_NONE	0xff
 
+/**
+ * struct counters - the columns
+ * @times:	so many columns, the first ones, are times in ticks: enum counters_time
+ */
 struct counters {
 	const struct meta	*meta;
+	unsigned int		times;
 	unsigned int		count;
 	char			name[COUNTERS_MAX][COUNTERS_NAME_SIZE];
 };
@@ -44,6 +49,17 @@ void counters_names(const struct counters *counters,
  * @length:	of it
  */
 bool counters_is(const char *name, const char *wanted, size_t length);
+
+/* Columns of a trace with records of context switches. */
+enum counters_time {
+	COUNTERS_ON_CPU,
+	COUNTERS_OFF_CPU,
+	COUNTERS_UNKNOWN_CPU,	/* whether it ran is unknown */
+	COUNTERS_TIMES
+};
+
+/** counters_add_times() - begin with these columns */
+void counters_add_times(struct counters *counters);
 
 /** counters_of_hart() - whether a column has counts of all that ran on a hart */
 bool counters_of_hart(const struct counters *counters, unsigned int column);

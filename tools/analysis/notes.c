@@ -4,14 +4,59 @@
 
 #include "analysis.h"
 #include "command.h"
+#include "units.h"
+
+/* With the times that --time could have. */
+static void nothing_inside(const struct input *input)
+{
+	const struct trace_stats *stats = trace_stats(input->trace);
+
+	if (!stats->timed)
+		report("%s: --time shows nothing: no record has a time", input->options->path);
+	else if (input->hz)
+		report("%s: --time shows nothing: the records are from %.9fs to %.9fs",
+		       input->options->path, (double)stats->first / (double)input->hz,
+		       (double)stats->last / (double)input->hz);
+	else
+		report("%s: --time shows nothing: the records are from %" PRIu64 " to %" PRIu64 " ticks",
+		       input->options->path, stats->first, stats->last);
+}
+
+/* Why it may be unknown whether threads ran. */
+static void switch_notes(const struct oncpu *oncpu, const struct input *input)
+{
+	const struct oncpu_stats *stats = oncpu_stats(oncpu);
+	const char *name = input->options->path;
+
+	if (stats->losses || stats->contrary)
+		report("%s: records of context switches may be missing in %" PRIu64 " places: which threads ran meanwhile is unknown, times on and off the CPU are marked ~",
+		       name, stats->losses + stats->contrary);
+	if (stats->untimed)
+		report("%s: %" PRIu64 " context switches have no time: which threads ran around them is unknown",
+		       name, stats->untimed);
+	if (stats->inferred)
+		report("%s: %" PRIu64 " context switches have an inferred time: times on and off the CPU are marked ~",
+		       name, stats->inferred);
+	if (input->meta.lost.switches)
+		report("%s: context switches were lost: all times on and off the CPU are marked ~",
+		       name);
+	if (meta_other_harts(&input->meta))
+		report("%s: harts of other sinks have traces of their own: time off the CPU includes what ran there",
+		       name);
+}
 
 void analysis_notes(const struct analysis *analysis, const struct input *input)
 {
 	const struct analysis_stats *stats = analysis_stats(analysis);
 	const char *name = input->options->path;
+	char time[UNITS_SIZE];
 
 	if (input->options->trace.quiet)
 		return;
+	if (analysis_flow(analysis)->messages)
+		flow_summary(analysis_flow(analysis), name);
+	if (input->options->range.set && !stats->inside)
+		nothing_inside(input);
 	if (stats->unaddressed)
 		report("%s: %" PRIu64 " record%s without a known address, after a loss up to the next header: left out, and calls cut short",
 		       name, stats->unaddressed,
@@ -20,12 +65,22 @@ void analysis_notes(const struct analysis *analysis, const struct input *input)
 		report("%s: %" PRIu64 " of %" PRIu64 " calls have no time: before its first absolute timestamp, or by a clock that is behind another, a source has none",
 		       name, stats->untimed, stats->calls);
 	if (stats->inferred)
-		report("%s: %" PRIu64 " of %" PRIu64 " calls have a time that is inferred, marked ~: messages before it were lost or damaged, or none behind it confirms it",
+		report("%s: %" PRIu64 " of %" PRIu64 " calls have a time that is inferred, marked ~: messages before it were lost or damaged, or none after it confirms it",
 		       name, stats->inferred, stats->calls);
 	if (stats->tracer)
 		report("%s: %" PRIu64 " of %" PRIu64 " samples are in the tracer's own functions, marked [tracer]",
 		       name, stats->tracer, stats->samples);
+	if (stats->waited)
+		report("%s: threads waited %s for room in the buffer: %s", name,
+		       units_time(time, stats->waited, 1000000000), input->hz ?
+		       "not counted in any call" :
+		       "calls include that, marked ~, since how many ticks it took is unknown; use --ts-hz");
 	if (stats->too_deep)
 		report("%s: %" PRIu64 " calls too deep: left out", name,
 		       stats->too_deep);
+	if (stats->left_out)
+		report("%s: threads ran %" PRIu64 " times without their calls: there are too many threads; record fewer of them",
+		       name, stats->left_out);
+	if (analysis_oncpu(analysis))
+		switch_notes(analysis_oncpu(analysis), input);
 }

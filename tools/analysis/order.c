@@ -23,6 +23,7 @@ struct order {
 	struct reorder	*reorder[PERFREC_CHANNELS];
 	struct reorder	*common;	/* in place of these, where headers name threads */
 	uint32_t	moving;		/* channels whose threads go from source to source */
+	bool		hold;
 	struct move	move[MOVES];
 	unsigned int	moves;
 	bool		no_memory;
@@ -54,6 +55,12 @@ void order_free(struct order *order)
 		reorder_free(order->reorder[i]);
 	reorder_free(order->common);
 	free(order);
+}
+
+void order_hold(struct order *order)
+{
+	order->hold = true;
+	order->moving = ~0u;
 }
 
 static struct reorder **reorder_of(struct order *order, unsigned int channel)
@@ -118,7 +125,7 @@ void push_moving(struct order *order, const struct trace *trace,
 {
 	struct reorder **reorder = &order->reorder[record->channel];
 
-	if (trace_sources(trace, record->channel) > 1) {
+	if (order->hold || trace_sources(trace, record->channel) > 1) {
 		*reorder = reorder_new(order->give, order->context);
 		order->no_memory |= !*reorder;
 	}

@@ -24,6 +24,9 @@ void order_free(struct order *order);
 void order_push(struct order *order, const struct trace *trace,
 		const struct perfrec_record *record);
 
+/** order_hold() - from the start on, give records only when those before them have come */
+void order_hold(struct order *order);
+
 /** order_header() - the trace's next header */
 void order_header(struct order *order, const struct trace *trace,
 		  const struct perfrec_header *header);

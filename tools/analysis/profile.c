@@ -3,9 +3,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "command.h"
 #include "profile.h"
+#include "progress.h"
+
+/* In ms: the least from one show of a live profile to the next, and the most. */
+#define SHOW_LEAST	250
+#define SHOW_MOST	1000
 
 static uint64_t key(uint32_t function, uint32_t group)
 {
@@ -137,19 +143,52 @@ static void on_point(void *context, struct analysis_thread *thread,
 	}
 }
 
+static void show(struct profile *profile)
+{
+	profile->stopped |= profile->live->show(profile->live->context, profile);
+	profile->shown = progress_clock();
+}
+
+/* Nothing more may come for long, so this time is not left out. */
+static void on_pause(void *context)
+{
+	struct profile *profile = context;
+	int64_t rest;
+
+	if (!profile->live || profile->stopped)
+		return;
+	rest = profile->shown + SHOW_LEAST - progress_clock();
+	if (rest > 0)
+		nanosleep(&(struct timespec){ .tv_nsec = rest * 1000000 }, NULL);
+	show(profile);
+}
+
+static bool on_stop(void *context)
+{
+	struct profile *profile = context;
+
+	if (profile->live && !profile->stopped &&
+	    progress_clock() >= profile->shown + SHOW_MOST)
+		show(profile);
+	return profile->stopped;
+}
+
 static const struct analysis_ops profile_ops = {
 	.leave = on_leave,
 	.point = on_point,
+	.pause = on_pause,
+	.stop = on_stop,
 };
 
 int profile_read(struct profile *profile, const struct options *options,
-		 enum profile_by by, bool spread)
+		 enum profile_by by, bool spread, const struct profile_live *live)
 {
 	int result;
 
 	memset(profile, 0, sizeof(*profile));
 	profile->by = by;
 	profile->spread = spread;
+	profile->live = live;
 	result = input_open(&profile->input, options);
 	if (result)
 		return result;
@@ -160,6 +199,7 @@ int profile_read(struct profile *profile, const struct options *options,
 		report("out of memory");
 		return EXIT_UNREADABLE;
 	}
+	analysis_limit(profile->analysis, &profile->input);
 	if (analysis_run(profile->analysis, profile->input.trace))
 		return EXIT_UNREADABLE;
 	if (profile->no_memory)
@@ -168,7 +208,7 @@ int profile_read(struct profile *profile, const struct options *options,
 	if (profile->spreads.full)
 		report("%s: too many functions and times: some calls are not in avg, min, max and quantiles",
 		       options->path);
-	return input_summary(&profile->input, false);
+	return input_summary(&profile->input, INPUT_RECORDS);
 }
 
 void profile_free(struct profile *profile)

@@ -43,6 +43,17 @@ struct profile_row {
 	uint64_t	self;
 };
 
+struct profile;
+
+/**
+ * struct profile_live - shows a profile while its trace is read
+ * @show:	all that has come is in @profile; returns whether to stop reading
+ */
+struct profile_live {
+	bool	(*show)(void *context, const struct profile *profile);
+	void	*context;
+};
+
 struct profile {
 	struct input		input;
 	struct analysis		*analysis;
@@ -54,6 +65,9 @@ struct profile {
 	bool			no_memory;
 	/* Private to profile.c. */
 	struct costs		costs;
+	const struct profile_live *live;
+	int64_t			shown;		/* when, in ms */
+	bool			stopped;
 };
 
 /**
@@ -61,11 +75,13 @@ struct profile {
  * @profile:	filled; for profile_free(), also after an error
  * @options:	how to open and read it
  * @spread:	also the spread of the calls' times
+ * @live:	called when a pipe has no more data for now, and about once a second while it
+ *		has; or NULL
  *
  * Return: an exit code; errors have been printed.
  */
 int profile_read(struct profile *profile, const struct options *options,
-		 enum profile_by by, bool spread);
+		 enum profile_by by, bool spread, const struct profile_live *live);
 
 /** profile_free() - close the trace and free the profile */
 void profile_free(struct profile *profile);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "laps.h"
 #include "threads.h"
 
 struct entry {
@@ -64,46 +65,20 @@ static int by_tid_and_time(const void *a, const void *b)
 	return (one->from > two->from) - (one->from < two->from);
 }
 
-static bool is_timed(const struct meta_thread *thread)
-{
-	return thread->from || thread->to != UINT64_MAX;
-}
-
-/*
- * The file's times wrap like the timestamp, and its threads are in order of their
- * start: a time far below the previous one belongs to the next lap. One far above
- * it, after the first lap, belongs to the lap before, since that order is not
- * exact.
- */
 static void fill(struct threads *threads)
 {
-	uint64_t lap = threads->lap, laps = 0, before = 0;
+	struct laps laps = { .lap = threads->lap, .slack = threads->lap / 2 };
 	size_t i;
 
 	for (i = 0; i < threads->meta->threads; i++) {
 		const struct meta_thread *thread = &threads->meta->thread[i];
-		uint64_t base;
+		struct entry *entry = &threads->entry[i];
 
-		threads->entry[i] = (struct entry){
+		*entry = (struct entry){
 			.meta = thread, .from = thread->from, .to = thread->to,
 			.channel = thread->named ? PERFREC_CHANNELS : thread->channel,
 		};
-		if (!lap || !is_timed(thread) || thread->from >= lap)
-			continue;
-		if (before > thread->from && before - thread->from > lap / 2)
-			laps += lap;
-		base = laps;
-		if (laps && thread->from > before &&
-		    thread->from - before > lap / 2)
-			base -= lap;
-		else
-			before = thread->from;
-		threads->entry[i].from += base;
-		if (thread->to == UINT64_MAX)
-			continue;
-		threads->entry[i].to += base;
-		if (thread->to < thread->from)
-			threads->entry[i].to += lap;
+		laps_unwrap(&laps, &entry->from, &entry->to);
 	}
 	qsort(threads->entry, threads->meta->threads, sizeof(*threads->entry),
 	      by_channel_and_time);
@@ -241,7 +216,7 @@ static struct thread *plain_thread(struct threads *threads, unsigned int src,
 		snprintf(where, sizeof(where), "CPU %d", source->cpu);
 	else
 		snprintf(where, sizeof(where), "source %u", src);
-	if (*what || channel == PERFREC_CHANNEL_DEFAULT)
+	if (*what || channel == PERFREC_CHANNEL_DEFAULT || channel == THREADS_FLOW_CHANNEL)
 		snprintf((*slot)->label, sizeof((*slot)->label), "%s%s", what,
 			 where);
 	else
@@ -399,6 +374,36 @@ static struct thread *owner(struct threads *threads, const struct perfrec_record
 			  stranger(threads, record->channel, tid);
 	return *recent ? *recent :
 			 lost_thread(threads, record->src, record->channel);
+}
+
+struct thread *threads_named(struct threads *threads, uint32_t tid,
+			     const struct perfrec_stamp *stamp)
+{
+	struct entry *entry = entry_of(threads, tid, stamp->time_known, stamp->time);
+
+	return entry ? entry_thread(threads, entry) : stranger(threads, 0, tid);
+}
+
+struct thread *threads_before(const struct threads *threads, const struct thread *thread)
+{
+	size_t low = 0, high = threads->meta->threads;
+	const struct entry *before;
+
+	/* Behind all up to it. */
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const struct entry *entry = threads->by_tid[middle];
+
+		if (entry->meta->tid < thread->tid ||
+		    (entry->meta->tid == thread->tid && entry->from <= thread->from))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low < 2 || threads->by_tid[low - 1]->thread != thread)
+		return NULL;
+	before = threads->by_tid[low - 2];
+	return before->meta->tid == thread->tid ? before->thread : NULL;
 }
 
 /* Headers with a thread have made the channel a shared one. */

@@ -9,8 +9,13 @@
 #ifndef SIFIVE_TRACE_THREADS_H
 #define SIFIVE_TRACE_THREADS_H
 
+#include <linux/sifive_trace_instruction.h>
+
 #include "meta.h"
 #include "perfrec/perfrec.h"
+
+/* Of records made from instruction trace: this register makes no stores. */
+#define THREADS_FLOW_CHANNEL	SIFIVE_TRACE_INSTRUCTION_OWNER
 
 /**
  * struct thread - a thread
@@ -21,6 +26,7 @@
  * @from, @to:	when it had the channel, ticks
  * @label:	its name in output
  * @state:	for the consumer of the records
+ * @oncpu:	for oncpu.c
  */
 struct thread {
 	unsigned int	id;
@@ -32,6 +38,7 @@ struct thread {
 	uint64_t	to;
 	char		label[48];
 	void		*state;
+	struct oncpu_thread *oncpu;
 };
 
 struct threads;
@@ -67,6 +74,13 @@ bool threads_move(const struct threads *threads, unsigned int channel);
  */
 struct thread *threads_find(struct threads *threads,
 			    const struct perfrec_record *record);
+
+/** threads_named() - the thread of an id at a time; NULL without memory, or of too many */
+struct thread *threads_named(struct threads *threads, uint32_t tid,
+			     const struct perfrec_stamp *stamp);
+
+/** threads_before() - the thread that had the id before, NULL: none has been found */
+struct thread *threads_before(const struct threads *threads, const struct thread *thread);
 
 /** threads_count() - number of threads found */
 unsigned int threads_count(const struct threads *threads);

@@ -429,6 +429,18 @@ uint64_t tree_total(const struct tree *tree, uint32_t node, int weight)
 	return weigh(tree, node, weight, tree->node[node].total, 0);
 }
 
+bool tree_is_unsure(const struct tree *tree, uint32_t node, int weight, bool self)
+{
+	const int unknown = TREE_COUNTER + COUNTERS_UNKNOWN_CPU;
+	const struct tree_node *n = &tree->node[node];
+
+	if (n->untimed || (self ? n->self_inferred : n->inferred))
+		return true;
+	return weight != TREE_TIME &&
+	       (analysis_doubts_oncpu(tree->analysis) ||
+		(self ? tree_self(tree, node, unknown) : tree_total(tree, node, unknown)));
+}
+
 /* A global, because qsort() passes no context. */
 static const struct tree *sorted_tree;
 static int sorted_weight;

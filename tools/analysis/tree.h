@@ -100,6 +100,13 @@ void tree_finish(struct tree *tree, int weight);
 /** tree_total() - weight of a node, including callees, after tree_finish() */
 uint64_t tree_total(const struct tree *tree, uint32_t node, int weight);
 
+/**
+ * tree_is_unsure() - whether a node's time, or a part of it on or off the CPU, is not exact
+ * @weight:	TREE_TIME, or the part
+ * @self:	excluding callees; otherwise after tree_finish()
+ */
+bool tree_is_unsure(const struct tree *tree, uint32_t node, int weight, bool self);
+
 /** tree_next() - the node after @node in depth-first order, or TREE_NONE */
 uint32_t tree_next(const struct tree *tree, uint32_t node, bool into);
 

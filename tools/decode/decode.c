@@ -10,7 +10,8 @@
 #include "output.h"
 
 static const struct format * const formats[] = {
-	&format_text, &format_csv, &format_json, &format_perf,
+	&format_text, &format_csv, &format_json, &format_perf, &format_instructions,
+	&format_pc,
 };
 
 #define FORMATS	(sizeof(formats) / sizeof(formats[0]))
@@ -34,9 +35,7 @@ static void list_formats(cli_add *add, void *context)
 }
 
 static const struct cli_option decode_options[] = {
-	{ .name = "format", .value = "FORMAT", .help = "one of:",
-	  .list = list_formats, .listed = true,
-	  .set = cli_word, .offset = offsetof(struct decode, format) },
+	CLI_FORMAT(struct decode, format, list_formats),
 	/* The words are in the order of enum values. */
 	{ .name = "values", .value = "delta|absolute|raw",
 	  .help = "how a counter is shown: its count since the previous record of the same source and channel (default); its value, or in a trace of Delta counts its count since the header; or the number in the trace. '-' is a number that is not known.",
@@ -107,7 +106,9 @@ static int decode_trace(struct decode *decode, struct input *input)
 	threads_wrap(output->threads, trace_time_mask(input->trace));
 	error = write_records(decode, input);
 	threads_free(output->threads);
-	return error ? error : input_summary(input, format == &format_perf);
+	return error ? error :
+	       input_summary(input, format == &format_perf ? INPUT_PERF :
+				    format->flow ? INPUT_FLOW : INPUT_RECORDS);
 }
 
 static int command_decode(int argc, char **argv)
@@ -139,7 +140,7 @@ static int command_decode(int argc, char **argv)
 const struct cli_command decode_command = {
 	.name = "decode",
 	.run = command_decode,
-	.summary = "print the records of a trace, one by one",
+	.summary = "print the records or instructions of a trace, one by one",
 	.arguments = "TRACE|-",
 	.help = "Print the records of a trace one by one, and a summary to standard error.",
 	.groups = decode_groups,

@@ -43,9 +43,7 @@ static const struct cli_option filter_options[] = {
 	  .set = cli_append, .offset = offsetof(struct filter, sources) },
 	{ .letter = 'v', .name = "invert", .help = "select all other functions",
 	  .set = cli_flag, .offset = offsetof(struct filter, others) },
-	{ .letter = 'o', .name = "output", .value = "FILE",
-	  .help = "file to write to (default: standard output)",
-	  .set = cli_text, .offset = offsetof(struct filter, output) },
+	CLI_OUTPUT(struct filter, output),
 	{ .name = NULL }
 };
 

@@ -61,6 +61,7 @@ int64_t format_thread(struct threads *threads, const struct perfrec_record *reco
  * @ops:	callbacks while the trace is read
  * @close:	finish and free. Returns -1 if a write failed: the error has been
  *		printed, except EPIPE.
+ * @flow:	it shows instruction trace, not records
  */
 struct format {
 	const char	*name;
@@ -68,12 +69,15 @@ struct format {
 	void		*(*open)(const struct format_options *options);
 	struct trace_ops ops;
 	int		(*close)(void *context);
+	bool		flow;
 };
 
 extern const struct format format_text;
 extern const struct format format_perf;
 extern const struct format format_csv;
 extern const struct format format_json;
+extern const struct format format_instructions;
+extern const struct format format_pc;
 
 /**
  * format_counter() - the number to show for a counter

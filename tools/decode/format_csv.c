@@ -102,7 +102,7 @@ static void put_addresses(struct csv *csv, const struct perfrec_record *record)
 {
 	struct symbol symbol;
 
-	symbols_when(csv->symbols, record->begin.time_known, record->begin.time);
+	symbols_where(csv->symbols, record);
 	if (!(record->flags & PERFREC_ADDRESS_KNOWN) && record->header) {
 		put_string(csv->out, ",,,,,");
 		return;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * One JSON object per line: "kind" is enter, exit, manual or sample for records;
- * header, lost, gap, error or ownership for the rest; coverage at the end.
+ * header, lost, marks, gap, error, ownership or switch for the rest; coverage at the end.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -136,7 +136,7 @@ static void put_addresses(struct json *json, const struct perfrec_record *record
 {
 	struct symbol symbol;
 
-	symbols_when(json->symbols, record->begin.time_known, record->begin.time);
+	symbols_where(json->symbols, record);
 	if (!(record->flags & PERFREC_ADDRESS_KNOWN) && record->header)
 		return;
 	put_format(json->out, ",\"address\":\"0x%" PRIx64 "\"", record->address[0]);
@@ -148,6 +148,35 @@ static void put_addresses(struct json *json, const struct perfrec_record *record
 		   record->address[1]);
 	symbols_find_caller(json->symbols, record->address[1], &symbol);
 	put_symbol(json, &symbol, "caller_");
+}
+
+static void put_marks(struct json *json, const struct perfrec_record *record)
+{
+	if (record->dropped)
+		put_format(json->out, ",\"dropped\":%" PRIu64, record->dropped);
+	if (record->waited)
+		put_format(json->out, ",\"waited_ns\":%" PRIu64, record->waited);
+}
+
+/* Those that belong to no record. */
+static void json_marks(void *context, const struct perfrec_record *record)
+{
+	struct json *json = context;
+
+	begin(json, "marks", record->src, record->channel);
+	put_marks(json, record);
+	put_string(json->out, "}\n");
+}
+
+static void put_stamp(struct json *json, const struct perfrec_stamp *stamp)
+{
+	if (stamp->time_known) {
+		put_string(json->out, json->hz ? ",\"seconds\":" : ",\"ticks\":");
+		put_time(json->out, stamp->time, json->hz, 0);
+	}
+	if (stamp->time_known != TIME_EXACT)
+		put_format(json->out, ",\"time\":\"%s\"",
+			   perfrec_time_name(stamp->time_known));
 }
 
 static void json_record(void *context, const struct perfrec_record *record)
@@ -163,13 +192,9 @@ static void json_record(void *context, const struct perfrec_record *record)
 	tid = format_thread(json->threads, record);
 	if (tid >= 0)
 		put_format(json->out, ",\"thread\":%" PRId64, tid);
-	if (record->address_end.time_known) {
-		put_string(json->out, json->hz ? ",\"seconds\":" : ",\"ticks\":");
-		put_time(json->out, record->address_end.time, json->hz, 0);
-	}
-	if (record->address_end.time_known != TIME_EXACT)
-		put_format(json->out, ",\"time\":\"%s\"",
-			   perfrec_time_name(record->address_end.time_known));
+	put_stamp(json, &record->address_end);
+	if (record->flags & PERFREC_MARKED)
+		put_marks(json, record);
 	put_addresses(json, record);
 	put_string(json->out, ",\"counters\":{");
 	counters_names(&json->counters, record->header, record->counters, name);
@@ -227,6 +252,18 @@ static void json_ownership(void *context, const struct nexus_message *message)
 		   NEXUS_PROCESS_CONTEXT(process));
 }
 
+static void json_switched(void *context, const struct trace_switch *record)
+{
+	struct json *json = context;
+
+	begin(json, "switch", record->src,
+	      (unsigned int)trace_stats(json->input->trace)->switches.channel);
+	if (record->kind != SIFIVE_TRACE_SWITCH_BEGIN)
+		put_format(json->out, ",\"thread\":%" PRIu32, record->thread);
+	put_stamp(json, &record->stamp);
+	put_format(json->out, ",\"state\":\"%s\"}\n", switches_name(record->kind));
+}
+
 const struct format format_json = {
 	.name = "json",
 	.help = "one JSON object per line",
@@ -235,9 +272,11 @@ const struct format format_json = {
 		.header = json_header,
 		.record = json_record,
 		.lost = json_lost,
+		.marks = json_marks,
 		.gap = json_gap,
 		.error = json_error,
 		.ownership = json_ownership,
+		.switched = json_switched,
 		.pause = json_pause,
 		.stop = json_stop,
 	},

@@ -7,9 +7,9 @@
  * They have a line for each word that completes an address or a counter, in the order of
  * the words; a counter is complete with its upper part or the next word. Differences from
  * SiFive's decoder:  - it prints neither the last counter of each source nor records at
- * addresses outside the program's code, and nothing behind a second header - behind an
+ * addresses outside the program's code, and nothing after a second header - after an
  * Error message it prints no times of any source before the source's next absolute one;
- * here only those of the message's source are missing - what is not known behind a loss is
+ * here only those of the message's source are missing - what is not known after a loss is
  * left out here - for a static function without line numbers it has the symbol table's file
  */
 #include <errno.h>
@@ -22,6 +22,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "code.h"
 #include "command.h"
 #include "format.h"
 #include "output.h"
@@ -35,9 +36,25 @@ enum {
 	FILES
 };
 
+/* Addresses whose place among the instructions is kept. */
+#define RECENT	1024
+
+/**
+ * struct recent - an address and its place among the instructions
+ * @place:	as of symbols_place()
+ * @inside:	it is within an instruction
+ */
+struct recent {
+	bool		valid;
+	bool		inside;
+	uint64_t	place;
+};
+
 struct perf {
 	const char	*elf;
 	struct symbols	*symbols;
+	struct code	*code;
+	struct recent	recent[RECENT];
 	char		folder[PATH_MAX];
 	char		base[NAME_MAX];
 	FILE		*file[FILES];
@@ -140,6 +157,12 @@ static void *perf_open(const struct format_options *options)
 	}
 	perf->elf = options->elf ? options->elf : "";
 	perf->symbols = options->symbols;
+	perf->code = code_new(perf->symbols, META_CALLS_ALL);
+	if (!perf->code) {
+		report("out of memory");
+		free(perf);
+		return NULL;
+	}
 	if (!strcmp(name, "-"))
 		name = "trace";
 	snprintf(perf->base, sizeof(perf->base), "%s", name);
@@ -147,6 +170,7 @@ static void *perf_open(const struct format_options *options)
 	if (dot && dot != perf->base)
 		*dot = '\0';
 	if (set_folder(perf, options) || remove_old(perf, options->trace)) {
+		code_free(perf->code);
 		free(perf);
 		return NULL;
 	}
@@ -167,6 +191,7 @@ static int perf_close(void *context)
 	}
 	if (perf->failed)
 		error = -1;
+	code_free(perf->code);
 	free(perf);
 	return error;
 }
@@ -271,14 +296,38 @@ static void perf_part(void *context, const struct perfrec_header *header, int pa
 		    counter->event_data, counter->csr, counter->width);
 }
 
+static bool is_inside(struct perf *perf, const struct place *place)
+{
+	const uint64_t key = symbols_place(perf->symbols, place->address);
+	struct recent *recent = &perf->recent[key / 2 % RECENT];
+	struct block *block;
+
+	if (recent->valid && recent->place == key)
+		return recent->inside;
+	block = code_block(perf->code, place->symbol.start);
+	while (block && block_end(block) <= place->address)
+		block = code_next(perf->code, block);
+	*recent = (struct recent){
+		.valid = true, .place = key,
+		.inside = block && !code_is_boundary(block, (unsigned int)
+						     (place->address - block->start) / 2),
+	};
+	return recent->inside;
+}
+
 static void find_place(struct perf *perf, const struct perfrec_record *record,
 		       const struct perfrec_stamp *stamp, struct place *place)
 {
 	place->core = record->src;
 	place->time = short_time(perf, record->src, stamp);
 	place->address = record->address[record->type == PERFREC_EXIT];
-	symbols_when(perf->symbols, record->begin.time_known, record->begin.time);
+	symbols_where(perf->symbols, record);
 	symbols_find(perf->symbols, place->address, &place->symbol);
+	/* SiFive's decoder has lines of the addresses at which instructions begin. */
+	if (place->symbol.known && is_inside(perf, place)) {
+		place->symbol.file = NULL;
+		place->symbol.line = 0;
+	}
 	if (!place->symbol.function)
 		place->symbol.function = "";
 	if (!place->symbol.file)

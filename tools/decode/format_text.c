@@ -16,6 +16,7 @@
 #include "format.h"
 #include "output.h"
 #include "text.h"
+#include "units.h"
 
 #define TIME_WIDTH	14
 #define COUNTER_WIDTH	10
@@ -245,7 +246,7 @@ static void put_function(struct text *text,
 		put_string(text->out, "address lost");
 		return;
 	}
-	symbols_when(text->symbols, record->begin.time_known, record->begin.time);
+	symbols_where(text->symbols, record);
 	symbols_find(text->symbols, record->address[0], &symbol);
 	put_place(text, record->address[0], &symbol);
 	if (record->type == PERFREC_ENTER) {
@@ -298,6 +299,38 @@ static void put_counters(struct text *text, const struct stream *stream,
 	}
 }
 
+static void text_marks(void *context, const struct perfrec_record *record)
+{
+	struct text *text = context;
+	char time[UNITS_SIZE];
+
+	if (record->dropped)
+		put_format(text->out, "# source %u channel %u: its thread dropped %" PRIu64
+			   " record%s here: the buffer had no room\n", record->src,
+			   record->channel, record->dropped, record->dropped == 1 ? "" : "s");
+	if (record->waited)
+		put_format(text->out, "# source %u channel %u: its thread waited %s here: the buffer had no room\n",
+			   record->src, record->channel,
+			   units_time(time, record->waited, 1000000000));
+}
+
+/* Up to the counters. */
+static void begin_line(struct text *text, const struct perfrec_stamp *stamp, unsigned int src,
+		       unsigned int channel, const char *type)
+{
+	if (stamp->time_known == TIME_INFERRED)
+		put_inferred(text->out, stamp->time, text->hz, TIME_WIDTH);
+	else if (stamp->time_known)
+		put_time(text->out, stamp->time, text->hz, TIME_WIDTH);
+	else
+		put_right(text->out, "-", TIME_WIDTH);
+	put_number(text->out, src, 4);
+	if (text->channels)
+		put_number(text->out, channel, 3);
+	put_char(text->out, ' ');
+	put_left(text->out, type, 6);
+}
+
 static void text_record(void *context, const struct perfrec_record *record)
 {
 	struct text *text = context;
@@ -311,20 +344,11 @@ static void text_record(void *context, const struct perfrec_record *record)
 		if (!same_heading(text))
 			put_heading(text);
 	}
+	if (record->flags & PERFREC_MARKED)
+		text_marks(text, record);
 
-	if (record->address_end.time_known == TIME_INFERRED)
-		put_inferred(text->out, record->address_end.time, text->hz,
-			     TIME_WIDTH);
-	else if (record->address_end.time_known)
-		put_time(text->out, record->address_end.time, text->hz,
-			 TIME_WIDTH);
-	else
-		put_right(text->out, "-", TIME_WIDTH);
-	put_number(text->out, record->src, 4);
-	if (text->channels)
-		put_number(text->out, record->channel, 3);
-	put_char(text->out, ' ');
-	put_left(text->out, perfrec_type_name(record->type), 6);
+	begin_line(text, &record->address_end, record->src, record->channel,
+		   perfrec_type_name(record->type));
 	put_counters(text, stream, record);
 
 	if (record->type == PERFREC_EXIT && stream->depth)
@@ -378,6 +402,19 @@ static void text_ownership(void *context, const struct nexus_message *message)
 		   NEXUS_PROCESS_FORMAT(process));
 }
 
+static void text_switched(void *context, const struct trace_switch *record)
+{
+	struct text *text = context;
+
+	begin_line(text, &record->stamp, record->src,
+		   (unsigned int)trace_stats(text->input->trace)->switches.channel,
+		   switches_name(record->kind));
+	if (record->kind == SIFIVE_TRACE_SWITCH_BEGIN)
+		put_string(text->out, "  which thread runs\n");
+	else
+		put_format(text->out, "  thread %" PRIu32 "\n", record->thread);
+}
+
 const struct format format_text = {
 	.name = "text",
 	.help = "text for people (default)",
@@ -386,9 +423,11 @@ const struct format format_text = {
 		.header = text_header,
 		.record = text_record,
 		.lost = text_lost,
+		.marks = text_marks,
 		.gap = text_gap,
 		.error = text_error,
 		.ownership = text_ownership,
+		.switched = text_switched,
 		.pause = text_pause,
 		.stop = text_stop,
 	},

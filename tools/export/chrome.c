@@ -177,6 +177,15 @@ static void chrome_enter(void *context, struct analysis_thread *thread)
 	put_char(export->out, '}');
 }
 
+/* Of the slice's length, in its unit. */
+static void put_waited(struct export *export, const struct analysis_frame *frame)
+{
+	if (frame->doubts & ANALYSIS_WAIT_UNKNOWN)
+		put_string(export->out, "\"unknown\"");
+	else
+		put_micro(export, frame->waited);
+}
+
 static void chrome_leave(void *context, struct analysis_thread *thread,
 			 const struct analysis_end *end)
 {
@@ -199,6 +208,10 @@ static void chrome_leave(void *context, struct analysis_thread *thread,
 	}
 	if (thread->inferred)
 		put_format(export->out, "%s\"time\":\"inferred\"", c++ ? "," : "");
+	if (frame->waited || frame->doubts & ANALYSIS_WAIT_UNKNOWN) {
+		put_string(export->out, c++ ? ",\"waited\":" : "\"waited\":");
+		put_waited(export, frame);
+	}
 	if (end->why != ANALYSIS_EXIT || !end->timed) {
 		if (c)
 			put_char(export->out, ',');
@@ -221,6 +234,23 @@ static void chrome_point(void *context, struct analysis_thread *thread,
 	put_format(export->out, ",\"s\":\"t\",\"cat\":\"%s\"%s}",
 		   perfrec_type_name(step->record->type), thread->inferred ?
 		   ",\"args\":{\"time\":\"inferred\"}" : "");
+}
+
+/* A track of the thread's own: async events need not be within its calls. */
+static void put_span(struct export *export, const struct thread *thread, const char *phase,
+		     enum oncpu_state state, uint64_t time)
+{
+	begin_event(export, phase, thread);
+	put_ts(export, time);
+	put_format(export->out, ",\"cat\":\"cpu\",\"id\":%u,\"name\":\"%s\"}", thread->id + 1,
+		   oncpu_name(state));
+}
+
+static void chrome_span(void *context, struct thread *thread, enum oncpu_state state,
+			uint64_t from, uint64_t to)
+{
+	put_span(context, thread, "b", state, from);
+	put_span(context, thread, "e", state, to);
 }
 
 static int chrome_end(struct export *export)
@@ -249,6 +279,7 @@ const struct exporter export_chrome = {
 		.enter = chrome_enter,
 		.leave = chrome_leave,
 		.point = chrome_point,
+		.span = chrome_span,
 		.stop = export_stop,
 	},
 	.end = chrome_end,

@@ -25,9 +25,7 @@ static void list_formats(cli_add *add, void *context)
 }
 
 static const struct cli_option export_options[] = {
-	{ .name = "format", .value = "FORMAT", .help = "one of:",
-	  .list = list_formats, .listed = true,
-	  .set = cli_word, .offset = offsetof(struct export, format) },
+	CLI_FORMAT(struct export, format, list_formats),
 	{ .name = "weight", .value = "KEY", .words = "time|calls|samples",
 	  .help = "weight of stacks, in formats of call trees (folded, svg, html, speedscope, firefox), and the first shown in pprof: time (default; calls if there are no times, samples if there are no calls), calls, samples, or a counter's name",
 	  .set = cli_text, .offset = offsetof(struct export, weight) },
@@ -39,7 +37,7 @@ static const struct cli_option export_options[] = {
 
 static const struct cli_group export_groups[] = {
 	{ NULL, export_options, 0 },
-	OPTIONS_GROUPS(struct export, common),
+	OPTIONS_CALLS_GROUPS(struct export, common),
 	{ .options = NULL }
 };
 
@@ -87,6 +85,18 @@ static int choose_weight(struct export *export)
 			   export->weight);
 }
 
+bool export_is_time(const struct export *export, int weight)
+{
+	return weight == TREE_TIME || (weight >= TREE_COUNTER &&
+	       weight - TREE_COUNTER < (int)analysis_counters(export->analysis)->times);
+}
+
+bool export_is_unsure(const struct export *export, uint32_t node, int weight)
+{
+	return export_is_time(export, weight) &&
+	       tree_is_unsure(&export->tree, node, weight, true);
+}
+
 const char *export_weight_name(const struct export *export, int weight)
 {
 	if (weight == TREE_TIME)
@@ -113,13 +123,12 @@ static uint64_t nearest(const struct export *export, uint64_t ticks)
 	return hz ? (uint64_t)((twice + hz) / ((unsigned __int128)2 * hz)) : ticks;
 }
 
-uint64_t export_own_time(const struct export *export, uint64_t *ticks,
-			 const struct tree_node *node)
+uint64_t export_own_time(const struct export *export, uint64_t *ticks, uint64_t own)
 {
-	uint64_t before = nearest(export, ticks[node->function]);
+	uint64_t before = nearest(export, *ticks);
 
-	ticks[node->function] += node->self;
-	return nearest(export, ticks[node->function]) - before;
+	*ticks += own;
+	return nearest(export, *ticks) - before;
 }
 
 /* Files of another trace would be read as part of this one. */
@@ -166,10 +175,14 @@ static int read_trace(struct export *export, const struct exporter *exporter)
 		return EXIT_UNREADABLE;
 	if (exporter->to_folder && make_folder(export->common.output))
 		return EXIT_UNREADABLE;
+	if (exporter->run && export->common.range.set)
+		return usage_error("--format %s has the whole trace: --time cannot be combined with it",
+				   exporter->name);
 	if (exporter->run)
 		return exporter->run(export) ? EXIT_UNREADABLE : EXIT_OK;
 	if (exporter->begin && exporter->begin(export))
 		return EXIT_UNREADABLE;
+	analysis_limit(export->analysis, &export->input);
 	if (analysis_run(export->analysis, export->input.trace))
 		return EXIT_UNREADABLE;
 	if (exporter->of_tree) {
@@ -206,7 +219,7 @@ static int run(struct export *export, const struct exporter *exporter)
 	if (output_close(export->out))
 		result = EXIT_UNREADABLE;
 	if (!result) {
-		result = input_summary(&export->input, false);
+		result = input_summary(&export->input, INPUT_RECORDS);
 		analysis_notes(export->analysis, &export->input);
 	}
 	if (export->tree.full)

@@ -80,6 +80,12 @@ void export_tree_point(void *context, struct analysis_thread *thread,
 /** export_stop() - for @ops of exporters that write while they read: the output failed */
 bool export_stop(void *context);
 
+/** export_is_time() - whether a weight is ticks: the time, or a part of it on or off the CPU */
+bool export_is_time(const struct export *export, int weight);
+
+/** export_is_unsure() - whether a node's own weight is a time that is not exact */
+bool export_is_unsure(const struct export *export, uint32_t node, int weight);
+
 /** export_weight_name() - "us", "ticks", "samples", or a counter's name */
 const char *export_weight_name(const struct export *export, int weight);
 
@@ -88,17 +94,19 @@ uint64_t export_nanoseconds(const struct export *export, uint64_t ticks);
 
 /**
  * export_own_time() - a node's own time in nanoseconds, or ticks if their rate is unknown
- * @ticks:	by function: its time in the nodes before, to which this one's is added
+ * @ticks:	its function's time in the nodes before, to which this one's is added
+ * @own:	in ticks
  *
  * Rounded so that the nodes of a function have the time that report has for it.
  */
-uint64_t export_own_time(const struct export *export, uint64_t *ticks,
-			 const struct tree_node *node);
+uint64_t export_own_time(const struct export *export, uint64_t *ticks, uint64_t own);
 
 /* Texts that the Makefile builds into the program. */
 extern const char export_flame_js[];
 extern const char export_page_js[];
+extern const char export_calls_js[];
 extern const char export_times_js[];
+extern const char export_range_js[];
 extern const char export_flames_js[];
 extern const char export_page_css[];
 

@@ -48,7 +48,8 @@ struct writer {
 
 static bool is_time(const struct writer *writer)
 {
-	return writer->export->weighed_by == TREE_TIME && writer->export->input.hz;
+	return export_is_time(writer->export, writer->export->weighed_by) &&
+	       writer->export->input.hz;
 }
 
 /* ---- columns ------------------------------------------------------------ */
@@ -397,7 +398,8 @@ static int weigh(struct writer *writer)
 	for (i = 1; ticks && i < tree->nodes; i++)
 		if (tree->node[i].parent != TREE_ROOT)
 			writer->weight[i] = is_time(writer) ?
-				export_own_time(writer->export, ticks, &tree->node[i]) :
+				export_own_time(writer->export, &ticks[tree->node[i].function],
+						tree_self(tree, i, writer->export->weighed_by)) :
 				tree_self(tree, i, writer->export->weighed_by);
 	free(ticks);
 	return ticks ? 0 : -1;

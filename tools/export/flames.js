@@ -2,31 +2,36 @@
 // The flame graph, which a click zooms, and the table of functions.
 (function (page) {
 	"use strict";
-	var DEPTH_MAX = 200, ROWS_MAX = 200;
+	var DEPTH_MAX = 200;
 	var any = { calls: 0, samples: 0 };
-	var zoomed = 0, deepest = 0, flame, i;
-	// A node's parent comes before it.
-	var nodes = DATA.tree.map(function (n, i) {
-		return { parent: n[0], index: n[1], calls: n[2], samples: n[3],
-			 width: n[4], self: n[4], marked: n[5] ? "~" : "", children: [], depth: 0, id: i };
-	});
+	var zoomed = 0, deepest = 0, flame, nodes = treeOf(DATA);
 
-	// Of the functions.
+	// The nodes of a page's tree. A node's parent comes before it.
+	function treeOf(data) {
+		var nodes = data.tree.map(function (n, i) {
+			return { parent: n[0], index: n[1], calls: n[2], samples: n[3],
+				 width: n[4], self: n[4], marked: n[5] ? "~" : "",
+				 children: [], depth: 0, id: i };
+		}), i;
+
+		for (i = nodes.length - 1; i; i--)
+			nodes[nodes[i].parent].width += nodes[i].width;
+		for (i = 1; i < nodes.length; i++) {
+			nodes[nodes[i].parent].children.push(nodes[i]);
+			nodes[i].depth = nodes[nodes[i].parent].depth + 1;
+		}
+		nodes.forEach(function (n) {
+			n.children.sort(function (a, b) { return b.width - a.width; });
+		});
+		return nodes;
+	}
+
 	nodes.forEach(function (n) {
+		deepest = Math.max(deepest, n.depth);
 		if (n.index >= 0) {
 			any.calls += n.calls;
 			any.samples += n.samples;
 		}
-	});
-	for (i = nodes.length - 1; i; i--)
-		nodes[nodes[i].parent].width += nodes[i].width;
-	for (i = 1; i < nodes.length; i++) {
-		nodes[nodes[i].parent].children.push(nodes[i]);
-		nodes[i].depth = nodes[nodes[i].parent].depth + 1;
-		deepest = Math.max(deepest, nodes[i].depth);
-	}
-	nodes.forEach(function (n) {
-		n.children.sort(function (a, b) { return b.width - a.width; });
 	});
 
 	function name(n) {
@@ -77,7 +82,7 @@
 			if (m.shown * c.w < 0.3 || m.depth > DEPTH_MAX)
 				return;
 			page.box(c, m.left * c.w, m.depth * page.ROW, m.shown * c.w,
-				 m.index < 0 ? "#ccc" : page.fill(m.index), name(m));
+				 m.index < 0 ? page.theme.thread : page.fill(m.index), name(m));
 		});
 	}
 
@@ -94,7 +99,7 @@
 	page.heading("Flame graph", "by " + DATA.weight +
 		     "; a click makes a call as wide as the page");
 	flame = page.canvas(document.body, (Math.min(deepest, DEPTH_MAX) + 1) *
-					   page.ROW);
+					   page.ROW, "flame graph; the table below has its sums");
 	flame.id = "flame";
 	flame.addEventListener("click", function (event) {
 		var n = nodeAt(event);
@@ -103,7 +108,7 @@
 			zoomed = n.id;
 		drawFlame();
 	});
-	flame.addEventListener("mousemove", function (event) {
+	flame.addEventListener("pointermove", function (event) {
 		var n = nodeAt(event);
 
 		page.tip(event, n && name(n) + "\n" + n.marked + page.weight(n.width) + " (" +
@@ -111,100 +116,176 @@
 			 page.weight(n.self) +
 			 (n.index < 0 ? "" : counted(n)));
 	});
-	flame.addEventListener("mouseleave", function (event) { page.tip(event); });
+	flame.addEventListener("pointerleave", function (event) { page.tip(event); });
 
 	// ---- functions ---------------------------------------------------
 
-	var rows = DATA.functions.map(function (f, i) {
-		return { name: f, index: i, calls: 0, samples: 0, total: 0,
-			 self: 0, marked: "" };
-	});
-	var active = rows.map(function () { return 0; });
-	var path = [nodes[0]];
-	var order = "self", table, body;
+	// Sums by function. Down the tree and up again: a call within one of its own function is
+	// part of that one's total. @merged: functions of the same name are one.
+	function functionsOf(data, nodes, merged) {
+		var named = new Map(), path = [nodes[0]], n;
+		var rows = data.functions.map(function (f, i) {
+			var r = merged && named.get(f) ||
+				{ name: f, index: i, functions: [], calls: 0, samples: 0,
+				  total: 0, self: 0, marked: "", active: 0 };
 
-	// Down the tree and up again: a call within one of its own function is
-	// part of that one's total.
-	while (path.length) {
-		var n = path[path.length - 1];
+			r.functions.push(i);
+			named.set(f, r);
+			return r;
+		});
 
-		n.visited = (n.visited || 0) + 1;
-		if (n.visited === 1 && n.index >= 0) {
-			rows[n.index].calls += n.calls;
-			rows[n.index].samples += n.samples;
-			rows[n.index].self += n.self;
-			rows[n.index].marked = rows[n.index].marked || n.marked;
-			if (!active[n.index]++)
-				rows[n.index].total += n.width;
+		while (path.length) {
+			n = path[path.length - 1];
+			n.visited = (n.visited || 0) + 1;
+			if (n.visited === 1 && n.index >= 0) {
+				rows[n.index].calls += n.calls;
+				rows[n.index].samples += n.samples;
+				rows[n.index].self += n.self;
+				rows[n.index].marked = rows[n.index].marked || n.marked;
+				if (!rows[n.index].active++)
+					rows[n.index].total += n.width;
+			}
+			if (n.visited <= n.children.length) {
+				path.push(n.children[n.visited - 1]);
+			} else {
+				path.pop();
+				if (n.index >= 0)
+					rows[n.index].active--;
+			}
 		}
-		if (n.visited <= n.children.length) {
-			path.push(n.children[n.visited - 1]);
-		} else {
-			path.pop();
-			if (n.index >= 0)
-				active[n.index]--;
-		}
+		return rows.filter(function (r, i) {
+			return r.index === i && (r.calls || r.samples);
+		});
 	}
-	rows = rows.filter(function (r) { return r.calls || r.samples; });
+
+	function addCounts(rows) {
+		DATA.counts.forEach(function (counts, c) {
+			rows.forEach(function (r) {
+				r["counter" + c] = r.functions.reduce(function (sum, i) {
+					return sum + counts[i];
+				}, 0);
+			});
+		});
+	}
+
+	var rows = functionsOf(DATA, nodes), table, other = null;
+
+	addCounts(rows);
+
+	function columns() {
+		var list = [], weight = function (key) {
+			return function (r) { return r.marked + page.weight(r[key]); };
+		};
+
+		["calls", "samples"].forEach(function (what) {
+			if (any[what])
+				list.push([what, what, function (r) { return String(r[what]); }]);
+		});
+		list.push(["total", "total", weight("total")], ["self", "self", weight("self")],
+			  ["self", "self%", function (r) { return share(r.self); }]);
+		if (other)
+			list.push(["other", "self in the other", function (r) {
+				return r.otherMarked + page.weight(r.other);
+			}], ["change", "change", function (r) {
+				return (r.marked || r.otherMarked) + (r.change > 0 ? "+" : r.change < 0 ? "-" : "") +
+				       page.weight(Math.abs(r.change));
+			}]);
+		DATA.counters.forEach(function (name, c) {
+			if (name !== "timestamp" && name !== DATA.weight)
+				list.push(["counter" + c, name, function (r) {
+					return page.number(r["counter" + c] || 0);
+				}]);
+		});
+		list.push(["name", "function"]);
+		return list;
+	}
 
 	function drawTable() {
 		var shown = rows.filter(function (r) {
-			return !page.pattern || page.matches[r.index];
+			return !page.pattern || page.pattern.test(r.name);
 		});
 		var found = { calls: 0, samples: 0 }, self = 0;
 
-		shown.sort(function (a, b) {
-			return order === "name" ? (a.name < b.name ? -1 : 1) :
-						  b[order] - a[order];
-		});
 		shown.forEach(function (r) {
 			found.calls += r.calls;
 			found.samples += r.samples;
 			self += r.self;
 		});
-		body.textContent = "";
-		shown.slice(0, ROWS_MAX).forEach(function (r) {
-			var row = page.element("tr", body);
-
-			["calls", "samples"].forEach(function (what) {
-				if (any[what])
-					page.element("td", row, String(r[what]));
-			});
-			page.element("td", row, r.marked + page.weight(r.total));
-			page.element("td", row, r.marked + page.weight(r.self));
-			page.element("td", row, share(r.self));
-			page.element("td", row, r.name).addEventListener("click",
-				function () {
-					page.find("^" + r.name.replace(
-						/[.*+?^${}()|[\]\\]/g, "\\$&") + "$");
-				});
-		});
-		if (shown.length > ROWS_MAX)
-			page.element("td", page.element("tr", body),
-				     (shown.length - ROWS_MAX) + " more");
+		table.show(shown, other ? "change" : "self");
 		page.found.textContent = page.pattern ? "found " + shown.length +
 			(shown.length === 1 ? " function" : " functions") +
 			counted(found) + ", itself " + page.weight(self) + " (" +
 			share(self) + ")" : "";
 	}
 
+	// ---- comparison --------------------------------------------------
+
+	// The other page's data as its script has it: an object of JSON but for the first word.
+	function parse(text) {
+		var start = text.indexOf("\nvar DATA = {\n"), end;
+
+		end = start < 0 ? -1 : text.indexOf("};\n", start);
+		if (end < 0)
+			throw new Error("it is no page of sifive-trace export");
+		return JSON.parse(text.slice(start + 12, end + 1));
+	}
+
+	function compare(data) {
+		var by = new Map(), scale = data.hz && DATA.hz && DATA.weightIsTime ?
+					    DATA.hz / data.hz : 1;
+
+		if (data.weight !== DATA.weight)
+			throw new Error("it was exported by " + data.weight +
+					", this page by " + DATA.weight);
+		if (DATA.weightIsTime && !data.hz !== !DATA.hz)
+			throw new Error("only one of the pages knows how long a tick is: " +
+					"export both with --ts-hz");
+		functionsOf(data, treeOf(data), true).forEach(function (r) { by.set(r.name, r); });
+		rows = functionsOf(DATA, treeOf(DATA), true);
+		addCounts(rows);
+		rows.forEach(function (r) {
+			var was = by.get(r.name);
+
+			r.other = was ? was.self * scale : 0;
+			r.otherMarked = was ? was.marked : "";
+			r.change = r.self - r.other;
+			by.delete(r.name);
+		});
+		by.forEach(function (was) {
+			rows.push({ name: was.name, index: -1, calls: 0, samples: 0, total: 0,
+				    self: 0, marked: "", other: was.self * scale,
+				    otherMarked: was.marked, change: -was.self * scale });
+		});
+		other = data;
+		table.remove();
+		makeTable();
+		drawTable();
+	}
+
+	page.compare = compare;
+
+	function open() {
+		var input = document.createElement("input");
+
+		input.type = "file";
+		input.accept = ".html";
+		input.addEventListener("change", function () {
+			input.files[0].text().then(parse).then(compare).catch(function (error) {
+				page.found.textContent = "cannot compare: " + error.message;
+			});
+		});
+		input.click();
+	}
+
+	function makeTable() {
+		table = page.table("functions", "functions", columns());
+	}
+
+	page.button(page.bar, "compare", "compare with another page of sifive-trace export", open)
+		.id = "compare";
 	page.heading("Functions", "by " + DATA.weight +
 		     "; a click on a column sorts, on a name finds it");
-	table = page.element("table", document.body);
-	table.id = "functions";
-	var head = page.element("tr", page.element("thead", table));
-	[["calls", "calls"], ["samples", "samples"], ["total", "total"], ["self", "self"],
-	 ["self", "self%"], ["name", "function"]].forEach(function (column) {
-		if (any[column[0]] === 0)
-			return;
-		var cell = page.element("th", head, column[1]);
-
-		cell.addEventListener("click", function () {
-			order = column[0];
-			drawTable();
-		});
-	});
-	body = page.element("tbody", table);
+	makeTable();
 
 	page.views.push({
 		draw: function () {

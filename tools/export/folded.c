@@ -45,7 +45,7 @@ static int folded_end(struct export *export)
 	for (i = 1; path && i < export->tree.nodes; i++) {
 		uint64_t self = tree_self(&export->tree, i, weight);
 
-		if (weight == TREE_TIME && export->input.hz)
+		if (export_is_time(export, weight) && export->input.hz)
 			self = export_nanoseconds(export, self);
 		if (!self)
 			continue;

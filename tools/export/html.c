@@ -1,39 +1,56 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * A self-contained page for any browser: page.js draws the time line, the flame
- * graph and the counters from the data written here. The page is bounded: the time
- * line omits the shortest calls, and counters are sums over intervals.
+ * graph and the counters from the data written here. It has all calls (calls.c); counters
+ * are sums over intervals.
  */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "../command.h"
+#include "calls.h"
 #include "coverage.h"
 #include "export.h"
 
-#define SLICES_MAX	100000
+/* Losses that are drawn. */
+#define LOSSES_MAX	10000
+/* Parts of threads' times on and off the CPU that are drawn: the longest ones. */
+#define SPANS_MAX	(1u << 16)
 /* Number of intervals for the counters; a power of two. */
 #define BINS		2048
 /* Limits of the threads whose counters are plotted, and of their counters in all. */
 #define PLOTS_MAX	32
 #define PLOTTED_MAX	64
 
-/* A call of the time line. */
-struct slice {
-	uint64_t	begin;
-	uint64_t	length;
-	uint32_t	function;
+/* Records of a thread may be missing before its record at this time. */
+struct loss {
 	uint32_t	thread;
-	uint32_t	depth;
-	bool		inferred;
+	uint64_t	time;
+};
+
+/* A part of a thread's time on or off the CPU. */
+struct span {
+	uint64_t	from;
+	uint64_t	length;
+	uint32_t	thread;
+	uint32_t	state;
 };
 
 struct html {
-	struct slice	*slice;
-	size_t		slices;
-	uint64_t	least;		/* shorter calls are omitted */
-	uint64_t	left_out;
+	struct calls	*calls;
+	struct loss	*loss;
+	struct span	*span;
+	uint32_t	spans;
+	uint32_t	span_threads;
+	/* Spans shorter than @least are not kept. */
+	uint64_t	least;
+	uint64_t	more_spans;
+	/* By thread: levels of its calls. */
+	uint32_t	*levels;
+	uint32_t	threads;
+	uint32_t	losses;
+	uint64_t	more_losses;
 	bool		timed;
 	uint64_t	first;		/* times of the records */
 	uint64_t	last;
@@ -55,26 +72,33 @@ static int html_begin(struct export *export)
 
 	export->private = html;
 	if (html)
-		html->slice = malloc(SLICES_MAX * sizeof(*html->slice));
-	if (html && html->slice)
-		return 0;
-	report("out of memory");
-	return -1;
+		html->loss = malloc(LOSSES_MAX * sizeof(*html->loss));
+	if (!html || !html->loss) {
+		report("out of memory");
+		return -1;
+	}
+	html->calls = calls_new();
+	return html->calls ? 0 : -1;
 }
 
-/* Drops the shorter half of the calls. */
-static void thin_out(struct html *html)
+/* A thread's calls and points have a row for each level. */
+static void add_level(struct html *html, const struct call *call)
 {
-	size_t i, kept;
+	uint32_t *levels;
 
-	do {
-		html->least = 2 * html->least + 1;
-		for (i = 0, kept = 0; i < html->slices; i++)
-			if (html->slice[i].length >= html->least)
-				html->slice[kept++] = html->slice[i];
-		html->left_out += html->slices - kept;
-		html->slices = kept;
-	} while (html->slices > SLICES_MAX / 2);
+	if (call->thread >= html->threads) {
+		levels = realloc(html->levels, (call->thread + 1) * sizeof(*levels));
+		if (!levels) {
+			html->no_memory = true;
+			return;
+		}
+		memset(levels + html->threads, 0,
+		       (call->thread + 1 - html->threads) * sizeof(*levels));
+		html->levels = levels;
+		html->threads = call->thread + 1;
+	}
+	if (html->levels[call->thread] < call->depth + 1)
+		html->levels[call->thread] = call->depth + 1;
 }
 
 static void html_leave(void *context, struct analysis_thread *thread,
@@ -83,21 +107,51 @@ static void html_leave(void *context, struct analysis_thread *thread,
 	const struct analysis_frame *frame = &thread->frame[thread->depth - 1];
 	struct export *export = context;
 	struct html *html = export->private;
+	const struct call call = {
+		.begin = frame->enter - frame->waited, .length = end->total + frame->waited,
+		.waited = frame->waited, .function = frame->function,
+		.caller = thread->depth > 1 ? frame[-1].function : CALLS_NO_CALLER,
+		.thread = thread->thread->id, .depth = thread->depth - 1,
+		.inferred = end->inferred, .outermost = frame->outermost,
+		.self_inferred = end->self_inferred || frame->doubts & ANALYSIS_UNKNOWN_RAN,
+	};
 
 	tree_leave(&export->tree, thread, end);
 	if (!end->timed)
 		return;
-	if (end->total < html->least) {
-		html->left_out++;
-		return;
-	}
-	if (html->slices == SLICES_MAX)
-		thin_out(html);
-	html->slice[html->slices++] = (struct slice){
-		.begin = frame->enter, .length = end->total,
-		.function = frame->function, .thread = thread->thread->id,
-		.depth = thread->depth - 1, .inferred = end->inferred,
+	add_level(html, &call);
+	calls_add(html->calls, &call, end->count, analysis_counters(export->analysis)->count);
+}
+
+static void html_point(void *context, struct analysis_thread *thread,
+		       const struct analysis_step *step)
+{
+	struct export *export = context;
+	struct html *html = export->private;
+	const struct call call = {
+		.begin = thread->now, .function = step->function, .caller = CALLS_NO_CALLER,
+		.thread = thread->thread->id, .depth = thread->depth, .point = true,
+		.inferred = thread->inferred,
 	};
+
+	tree_point(&export->tree, thread, step);
+	if (!thread->timed)
+		return;
+	add_level(html, &call);
+	calls_add(html->calls, &call, NULL, 0);
+}
+
+static void html_lost(void *context, struct analysis_thread *thread)
+{
+	struct export *export = context;
+	struct html *html = export->private;
+
+	if (!html->timed)
+		return;
+	if (html->losses == LOSSES_MAX)
+		html->more_losses++;
+	else
+		html->loss[html->losses++] = (struct loss){ thread->thread->id, thread->now };
 }
 
 /* Doubles the length of the intervals. */
@@ -163,6 +217,46 @@ static void cover(struct html *html, uint64_t time)
 		precede(html, (unsigned int)((html->first >> html->shift) -
 					     (first >> html->shift)));
 	html->first = first;
+}
+
+/* Forgets short spans until there is room. */
+static void thin_spans(struct html *html)
+{
+	uint32_t i, kept = html->spans;
+
+	while (kept > SPANS_MAX / 2) {
+		html->least = html->least ? 2 * html->least : 2;
+		for (i = 0, kept = 0; i < html->spans; i++)
+			if (html->span[i].length >= html->least)
+				html->span[kept++] = html->span[i];
+		html->more_spans += html->spans - kept;
+		html->spans = kept;
+	}
+}
+
+static void html_span(void *context, struct thread *thread, enum oncpu_state state,
+		      uint64_t from, uint64_t to)
+{
+	struct export *export = context;
+	struct html *html = export->private;
+
+	if (!html->span)
+		html->span = malloc(SPANS_MAX * sizeof(*html->span));
+	if (!html->span) {
+		html->no_memory = true;
+		return;
+	}
+	cover(html, from);
+	cover(html, to);
+	if (to - from < html->least) {
+		html->more_spans++;
+		return;
+	}
+	if (html->spans == SPANS_MAX)
+		thin_spans(html);
+	html->span[html->spans++] = (struct span){ from, to - from, thread->id, state };
+	if (thread->id >= html->span_threads)
+		html->span_threads = thread->id + 1;
 }
 
 /* Distributes counts over the intervals between two times. */
@@ -259,7 +353,8 @@ static void put_tree(struct export *export, int weight)
 	put_string(export->out, "\"weight\":");
 	put_json(export->out, weight == TREE_TIME ? "time" :
 		 export_weight_name(export, weight));
-	put_string(export->out, ",\n\"tree\":[[0,-1,0,0,0]");
+	put_format(export->out, ",\n\"weightIsTime\":%s,\n\"tree\":[[0,-1,0,0,0]",
+		   export_is_time(export, weight) ? "true" : "false");
 	for (i = 1; i < tree->nodes; i++) {
 		const struct tree_node *node = &tree->node[i];
 
@@ -267,35 +362,87 @@ static void put_tree(struct export *export, int weight)
 			   node->parent, node->parent == TREE_ROOT ?
 			   -2 - (int)node->function : (int)node->function,
 			   node->calls, node->samples,
-			   tree_self(tree, i, weight), weight == TREE_TIME &&
-			   (node->self_inferred || node->untimed) ? ",1" : "");
+			   tree_self(tree, i, weight),
+			   export_is_unsure(export, i, weight) ? ",1" : "");
 	}
 	put_string(export->out, "],\n");
 }
 
-/* [thread, depth, function, start after the first time, length, 1 if inferred] */
-static void put_slices(struct export *export)
+/* What each function itself counted: a list for each counter. */
+static int put_counts(struct export *export)
+{
+	const struct counters *counters = analysis_counters(export->analysis);
+	uint32_t functions = functions_count(analysis_functions(export->analysis)), i;
+	uint64_t *sum = calloc(functions + 1, sizeof(*sum));
+	unsigned int c;
+	bool any = false;
+
+	if (!sum) {
+		report("out of memory");
+		return -1;
+	}
+	put_string(export->out, "\"counters\":[");
+	for (c = 0; c < counters->count; c++) {
+		put_string(export->out, c ? "," : "");
+		put_json(export->out, counters->name[c]);
+	}
+	put_string(export->out, "],\n\"counts\":[");
+	for (c = 0; c < counters->count; c++) {
+		memset(sum, 0, functions * sizeof(*sum));
+		for (i = 1; i < export->tree.nodes; i++)
+			if (export->tree.node[i].parent != TREE_ROOT &&
+			    export->tree.node[i].function < functions)
+				sum[export->tree.node[i].function] +=
+					tree_self(&export->tree, i, TREE_COUNTER + (int)c);
+		put_string(export->out, any ? ",\n[" : "[");
+		any = true;
+		for (i = 0; i < functions; i++) {
+			put_string(export->out, i ? "," : "");
+			put_number(export->out, sum[i], 0);
+		}
+		put_string(export->out, "]");
+	}
+	put_string(export->out, "],\n");
+	free(sum);
+	return 0;
+}
+
+/* By thread, then [thread, time] of each loss. */
+static void put_lanes(struct export *export)
 {
 	const struct html *html = export->private;
-	size_t i;
+	uint32_t i;
 
-	put_format(export->out, "\"least\":%" PRIu64 ",\"left_out\":%" PRIu64
-		   ",\n\"slices\":[", html->least, html->left_out);
-	for (i = 0; i < html->slices; i++) {
-		const struct slice *slice = &html->slice[i];
+	put_string(export->out, "\"levels\":[");
+	for (i = 0; i < html->threads || i < html->span_threads; i++)
+		put_format(export->out, "%s%u", i ? "," : "",
+			   i < html->threads ? html->levels[i] : 0);
+	put_format(export->out, "],\n\"more_losses\":%" PRIu64 ",\"losses\":[",
+		   html->more_losses);
+	for (i = 0; i < html->losses; i++)
+		put_format(export->out, "%s[%u,%" PRIu64 "]", i ? "," : "", html->loss[i].thread,
+			   html->loss[i].time > html->first ?
+			   html->loss[i].time - html->first : 0);
+	put_string(export->out, "],\n");
+}
 
-		put_string(export->out, i ? ",[" : "[");
-		put_number(export->out, slice->thread, 0);
-		put_char(export->out, ',');
-		put_number(export->out, slice->depth, 0);
-		put_char(export->out, ',');
-		put_number(export->out, slice->function, 0);
-		put_char(export->out, ',');
-		put_number(export->out, slice->begin - html->first, 0);
-		put_char(export->out, ',');
-		put_number(export->out, slice->length, 0);
-		put_string(export->out, slice->inferred ? ",1]" : "]");
-	}
+/* [thread, state, begin, length] of each, in the order of their ends. */
+static void put_spans(struct export *export)
+{
+	const struct html *html = export->private;
+	uint32_t i;
+
+	put_string(export->out, "\"states\":[");
+	for (i = 0; i <= ONCPU_MERGED; i++)
+		put_format(export->out, "%s\"%s\"", i ? "," : "",
+			   oncpu_name((enum oncpu_state)i));
+	put_format(export->out, "],\n\"more_spans\":%" PRIu64 ",\"doubtful\":%s,\n\"spans\":[",
+		   html->more_spans,
+		   analysis_doubts_oncpu(export->analysis) ? "true" : "false");
+	for (i = 0; i < html->spans; i++)
+		put_format(export->out, "%s[%u,%u,%" PRIu64 ",%" PRIu64 "]", i ? "," : "",
+			   html->span[i].thread, html->span[i].state,
+			   html->span[i].from - html->first, html->span[i].length);
 	put_string(export->out, "],\n");
 }
 
@@ -342,6 +489,7 @@ static int html_end(struct export *export)
 {
 	const struct html *html = export->private;
 	struct output *out = export->out;
+	int64_t left_out;
 	int weight = export->weighed_by;
 	char coverage[COVERAGE_SIZE];
 	const char *title = export->input.meta.exe ? export->input.meta.exe :
@@ -354,7 +502,8 @@ static int html_end(struct export *export)
 	if (html->not_plotted)
 		report("%s: many threads with many counters: only the first %d of these are plotted",
 		       export->common.path, PLOTTED_MAX);
-	put_string(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>");
+	put_string(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+		   "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>");
 	put_xml(out, title);
 	put_string(out, "</title>\n<style>\n");
 	put_string(out, export_page_css);
@@ -362,7 +511,11 @@ static int html_end(struct export *export)
 	put_xml(out, title);
 	put_string(out, "</h1>\n<p id=\"coverage\">");
 	put_xml(out, coverage_text(&export->input, coverage));
-	put_string(out, "</p>\n<script>\nvar DATA = {\n");
+	put_string(out, "</p>\n");
+	left_out = calls_put(html->calls, html->first, out);
+	if (left_out < 0)
+		return -1;
+	put_string(out, "<script>\nvar DATA = {\n");
 	put_format(out, "\"hz\":%" PRIu64 ",\"first\":%" PRIu64 ",\"last\":%" PRIu64
 		   ",\n", export->input.hz, html->first, html->last);
 	put_string(out, "\"coverage\":{");
@@ -370,11 +523,17 @@ static int html_end(struct export *export)
 	put_string(out, "},\n");
 	put_functions(export);
 	put_tree(export, weight);
-	put_slices(export);
+	put_lanes(export);
+	put_spans(export);
+	put_format(out, "\"left_out\":%" PRId64 ",\n", left_out);
+	if (put_counts(export))
+		return -1;
 	put_plots(export);
 	put_string(out, "};\n");
 	put_string(out, export_page_js);
+	put_string(out, export_calls_js);
 	put_string(out, export_times_js);
+	put_string(out, export_range_js);
 	put_string(out, export_flames_js);
 	put_string(out, "PAGE.start();\n");
 	put_string(out, "</script>\n</body>\n</html>\n");
@@ -391,7 +550,10 @@ static void html_free(struct export *export)
 	for (p = 0; p < PLOTS_MAX; p++)
 		for (c = 0; c < COUNTERS_MAX; c++)
 			free(html->count[p][c]);
-	free(html->slice);
+	calls_free(html->calls);
+	free(html->loss);
+	free(html->span);
+	free(html->levels);
 	free(html);
 }
 
@@ -401,10 +563,12 @@ const struct exporter export_html = {
 	.of_tree = true,
 	.begin = html_begin,
 	.ops = {
+		.lost = html_lost,
 		.step = html_step,
 		.enter = export_tree_enter,
 		.leave = html_leave,
-		.point = export_tree_point,
+		.point = html_point,
+		.span = html_span,
 	},
 	.end = html_end,
 	.free = html_free,

@@ -1,10 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // Shared by all parts of the page that html.c writes: the bar with the search,
-// units, colours, boxes. Each part is a view: { draw, resize, home }.
+// units, colours, boxes, tables. Each part is a view: { draw, resize, home }.
 var PAGE = (function () {
 	"use strict";
 	var page = { ROW: 17, views: [], pattern: null };
 	var tip;
+
+	// Colours by the name of their variable in the style sheet.
+	page.theme = {};
+	function readTheme() {
+		var style = getComputedStyle(document.documentElement);
+
+		["text", "muted", "plot", "found", "short", "range", "loss", "thread", "point",
+		 "runs", "preempted", "sleeps", "uninterruptible", "stopped", "waits",
+		 "light"].forEach(function (name) {
+			page.theme[name] = style.getPropertyValue("--" + name).trim();
+		});
+	}
+	readTheme();
 
 	page.element = function (kind, parent, text) {
 		var e = document.createElement(kind);
@@ -24,18 +37,35 @@ var PAGE = (function () {
 		return h;
 	};
 
+	page.button = function (parent, text, title, act) {
+		var button = page.element("button", parent, text);
+
+		button.type = "button";
+		button.title = title;
+		button.addEventListener("click", act);
+		return button;
+	};
+
 	var bar = page.element("div", document.body);
 	bar.id = "bar";
+	page.bar = bar;
 	var search = page.element("input", bar);
 	search.id = "search";
 	search.placeholder = "search functions (regular expression)";
+	search.setAttribute("aria-label", search.placeholder);
 	page.search = search;
-	var home = page.element("button", bar, "whole trace");
-	home.id = "home";
+	page.button(bar, "whole trace", "show all of the time line and of the flame graph",
+		    function () {
+			page.views.forEach(function (view) { view.home(); });
+			page.draw();
+		}).id = "home";
+	// A screen reader reads their changes.
 	page.status = page.element("span", bar);
 	page.status.id = "status";
+	page.status.setAttribute("role", "status");
 	page.found = page.element("span", bar);
 	page.found.id = "found";
+	page.found.setAttribute("role", "status");
 	tip = page.element("div", document.body);
 	tip.id = "tip";
 
@@ -71,7 +101,7 @@ var PAGE = (function () {
 	};
 
 	page.weight = function (n) {
-		return DATA.weight === "time" ? page.time(n) : page.number(n);
+		return DATA.weightIsTime ? page.time(n) : page.number(n);
 	};
 
 	// ---- drawing -----------------------------------------------------
@@ -83,7 +113,8 @@ var PAGE = (function () {
 			hash = Math.imul(hash ^ name.charCodeAt(i), 16777619) >>> 0;
 		return "hsl(" + (12 + hash % 48) + "," +
 		       (62 + Math.floor(hash / 48) % 30) + "%," +
-		       (58 + Math.floor(hash / 1440) % 16) + "%)";
+		       (parseInt(page.theme.light, 10) + Math.floor(hash / 1440) % 12 - 6) +
+		       "%)";
 	}
 
 	var colours = DATA.functions.map(colour);
@@ -91,16 +122,19 @@ var PAGE = (function () {
 	page.matches = DATA.functions.map(function () { return false; });
 
 	page.fill = function (index) {
-		return page.pattern && page.matches[index] ? "#d6f" :
+		return page.pattern && page.matches[index] ? page.theme.found :
 							     colours[index];
 	};
 
-	page.canvas = function (parent, height) {
+	page.canvas = function (parent, height, label) {
 		var c = page.element("canvas", parent), ratio = devicePixelRatio || 1;
 
+		c.setAttribute("role", "img");
+		c.setAttribute("aria-label", label);
+		c.tabIndex = 0;
 		c.resize = function () {
-			c.w = Math.max(300, document.body.clientWidth - 4);
-			c.h = height;
+			c.w = Math.max(200, parent.clientWidth - 2);
+			c.h = typeof height === "function" ? height() : height;
 			c.width = c.w * ratio;
 			c.height = c.h * ratio;
 			c.style.width = c.w + "px";
@@ -119,6 +153,8 @@ var PAGE = (function () {
 
 		c.g.fillStyle = fill;
 		c.g.fillRect(x, y, Math.max(width - 0.5, 0.5), page.ROW - 1);
+		if (width < 20)
+			return;
 		letters = Math.floor((Math.min(x + width, c.w) - Math.max(x, 0) - 5) / 6.7);
 		if (letters < 3)
 			return;
@@ -134,6 +170,83 @@ var PAGE = (function () {
 		tip.style.left = Math.max(0, Math.min(event.clientX + 12,
 			innerWidth - tip.offsetWidth - 4)) + "px";
 		tip.style.top = event.clientY + 14 + "px";
+	};
+
+	// ---- tables ------------------------------------------------------
+
+	// A table of objects that a column's heading sorts. @columns: [key, heading, text(row),
+	// or nothing for a name]. Rows appear as the page is scrolled. The name is the last
+	// column; it searches.
+	page.table = function (id, label, columns) {
+		var ROWS = 200, table, head, body, order = null, rows = [], shown = 0;
+		var frame = page.element("div", document.body), more;
+
+		frame.className = "table";
+		table = page.element("table", frame);
+		table.id = id;
+		table.setAttribute("aria-label", label);
+		head = page.element("tr", page.element("thead", table));
+		body = page.element("tbody", table);
+		more = page.button(document.body, "more rows", "show more rows", grow);
+
+		function grow() {
+			rows.slice(shown, shown + ROWS).forEach(function (row) {
+				var line = page.element("tr", body);
+
+				columns.forEach(function (column) {
+					if (column[2]) {
+						page.element("td", line, column[2](row));
+						return;
+					}
+					page.button(page.element("td", line), row.name,
+						    "find this function", function () {
+						page.find("^" + row.name.replace(
+							/[.*+?^${}()|[\]\\]/g, "\\$&") + "$");
+					});
+				});
+			});
+			shown = Math.min(rows.length, shown + ROWS);
+			more.style.display = shown < rows.length ? "" : "none";
+			more.textContent = (rows.length - shown) + " more";
+		}
+
+		function sort() {
+			rows.sort(function (a, b) {
+				return order === "name" ? (a.name < b.name ? -1 : 1) :
+							  b[order] - a[order];
+			});
+			Array.from(head.children).forEach(function (cell, i) {
+				cell.setAttribute("aria-sort", columns[i][0] !== order ? "none" :
+					order === "name" ? "ascending" : "descending");
+			});
+			body.textContent = "";
+			shown = 0;
+			grow();
+		}
+
+		columns.forEach(function (column) {
+			page.button(page.element("th", head), column[1],
+				    "sort by this column", function () {
+				order = column[0];
+				sort();
+			});
+		});
+		new IntersectionObserver(function (seen) {
+			if (seen[0].isIntersecting && shown < rows.length)
+				grow();
+		}).observe(more);
+		return {
+			element: table,
+			show: function (list, by) {
+				rows = list;
+				order = order || by;
+				sort();
+			},
+			remove: function () {
+				frame.remove();
+				more.remove();
+			},
+		};
 	};
 
 	// ---- all views ---------------------------------------------------
@@ -160,17 +273,23 @@ var PAGE = (function () {
 		});
 		page.draw();
 	});
-	home.addEventListener("click", function () {
-		page.views.forEach(function (view) { view.home(); });
-		page.draw();
-	});
 	addEventListener("resize", function () {
 		page.views.forEach(function (view) { view.resize(); });
 		page.draw();
 	});
+	matchMedia("(prefers-color-scheme: dark)").addEventListener("change", function () {
+		readTheme();
+		colours = DATA.functions.map(colour);
+		page.draw();
+	});
 	page.start = function () {
 		page.draw();
-		document.body.dataset.ready = "yes";
+		// The calls of the first view are unpacked.
+		page.settled().then(function () {
+			page.draw();
+			document.body.dataset.ready = "yes";
+		});
 	};
+	page.settled = function () { return Promise.resolve(); };
 	return page;
 }());

@@ -38,14 +38,20 @@
 #define TRACK_PROCESS	(1ull << 32)
 #define TRACK_THREAD	(2ull << 32)
 #define TRACK_COUNTER	(3ull << 32)
+#define TRACK_CPU	(4ull << 32)
+
+/* The sequence of a thread's times on and off the CPU. */
+#define SEQUENCE_CPU	(1u << 31)
 
 /* Interned names: of events this one and then the functions, of annotations these. */
 #define NAME_LOST	1
 #define NAME_FUNCTION	2
 #define NOTE_TIME	1
 #define NOTE_END	2
-#define NOTE_COUNTER	3
-#define NOTES_MAX	(COUNTERS_MAX + 2)
+#define NOTE_WAITED	3
+#define NOTE_COUNTER	4
+#define NOTES_FIXED	(NOTE_COUNTER - 1)
+#define NOTES_MAX	(COUNTERS_MAX + NOTES_FIXED)
 
 /*
  * Number of names of a sequence that are remembered as written; others are written again.
@@ -55,6 +61,7 @@
 /**
  * struct track - a thread
  * @at:		time of its latest packet
+ * @on_cpu:	the track of its times on and off the CPU has begun
  * @counters:	how many have a track
  * @notes:	how many names of annotations are written
  * @name:	names of events that are written, each where its number says
@@ -62,6 +69,7 @@
  */
 struct track {
 	bool		begun;
+	bool		on_cpu;
 	uint64_t	at;
 	unsigned int	counters;
 	unsigned int	notes;
@@ -216,7 +224,7 @@ static void put_thread(struct export *export, const struct thread *thread)
 	put_descriptor(export, sequence_of(thread), &descriptor);
 }
 
-static void put_process(struct export *export, const struct thread *thread)
+static void put_process(struct export *export, const struct thread *thread, uint32_t sequence)
 {
 	Perfetto__TrackDescriptor descriptor = PERFETTO__TRACK_DESCRIPTOR__INIT;
 	Perfetto__Process process = PERFETTO__PROCESS__INIT;
@@ -230,7 +238,7 @@ static void put_process(struct export *export, const struct thread *thread)
 	process.name = name;
 	descriptor.uuid = TRACK_PROCESS + (uint32_t)pid_of(thread);
 	descriptor.process = &process;
-	put_descriptor(export, sequence_of(thread), &descriptor);
+	put_descriptor(export, sequence, &descriptor);
 }
 
 /* A thread's state, which begins with its first time; NULL without memory. */
@@ -244,7 +252,7 @@ static struct track *get_track(struct export *export, const struct analysis_thre
 	track->begun = true;
 	track->at = nanoseconds(export, thread->now);
 	put_state(export, thread->thread, track);
-	put_process(export, thread->thread);
+	put_process(export, thread->thread, sequence_of(thread->thread));
 	put_thread(export, thread->thread);
 	return track;
 }
@@ -367,21 +375,29 @@ static void add_text(struct event *event, uint64_t number, const char *text)
 	add_note(event, number)->string_value = (char *)text;
 }
 
+static void add_number(struct event *event, uint64_t number, uint64_t value)
+{
+	Perfetto__Annotation *note = add_note(event, number);
+
+	note->has_uint_value = true;
+	note->uint_value = value;
+}
+
 /* Write all annotation names that exist by now to the sequence. */
 static void name_notes(struct export *export, struct event *event, struct track *track)
 {
 	const struct counters *counters = analysis_counters(export->analysis);
-	static char * const fixed[] = { "time", "end" };
+	static char * const fixed[NOTES_FIXED] = { "time", "end", "waited" };
 
-	for (; track->notes < counters->count + 2; track->notes++) {
+	for (; track->notes < counters->count + NOTES_FIXED; track->notes++) {
 		size_t i = event->interned.n_annotation_name++;
 		Perfetto__Name *name = event->note_names[i] = &event->note_name[i];
 
 		perfetto__name__init(name);
 		name->has_iid = true;
 		name->iid = track->notes + 1;
-		name->name = track->notes < 2 ? fixed[track->notes] :
-			     (char *)counters->name[track->notes - 2];
+		name->name = track->notes < NOTES_FIXED ? fixed[track->notes] :
+			     (char *)counters->name[track->notes - NOTES_FIXED];
 	}
 	event->interned.annotation_name = event->note_names;
 }
@@ -472,14 +488,14 @@ static void perfetto_leave(void *context, struct analysis_thread *thread,
 		return;
 	begin_event(&event, thread->thread, SLICE_END);
 	name_notes(export, &event, track);
-	for (c = 0; c < counters; c++) {
-		Perfetto__Annotation *note = add_note(&event, NOTE_COUNTER + c);
-
-		note->has_uint_value = true;
-		note->uint_value = end->count[c];
-	}
+	for (c = 0; c < counters; c++)
+		add_number(&event, NOTE_COUNTER + c, end->count[c]);
 	if (thread->inferred)
 		add_text(&event, NOTE_TIME, "inferred");
+	if (frame->doubts & ANALYSIS_WAIT_UNKNOWN)
+		add_text(&event, NOTE_WAITED, "unknown");
+	else if (frame->waited)
+		add_number(&event, NOTE_WAITED, nanoseconds(export, frame->waited));
 	if (end->why != ANALYSIS_EXIT)
 		add_text(&event, NOTE_END, "no exit record");
 	else if (!end->timed)
@@ -503,6 +519,60 @@ static void perfetto_point(void *context, struct analysis_thread *thread,
 		add_text(&event, NOTE_TIME, "inferred");
 	}
 	end_event(export, &event, track, thread->now);
+}
+
+/* ---- times on and off the CPU ------------------------------------------- */
+
+/* A track beside the thread's, since these times need not be within its calls. */
+static void begin_cpu(struct export *export, const struct thread *thread, uint32_t sequence)
+{
+	Perfetto__TracePacket packet = new_packet(sequence);
+	Perfetto__TrackDescriptor descriptor = PERFETTO__TRACK_DESCRIPTOR__INIT;
+	char name[sizeof(thread->label) + 16];
+
+	packet.sequence_flags = STATE_CLEARED;
+	put_packet(export, &packet);
+	put_process(export, thread, sequence);
+	snprintf(name, sizeof(name), "%s on/off CPU", thread->label);
+	text_clean(name);
+	descriptor.uuid = TRACK_CPU + thread->id;
+	descriptor.has_parent_uuid = true;
+	descriptor.parent_uuid = TRACK_PROCESS + (uint32_t)pid_of(thread);
+	descriptor.name = name;
+	put_descriptor(export, sequence, &descriptor);
+}
+
+static void put_edge(struct export *export, const struct thread *thread, int type,
+		     const char *name, uint64_t time)
+{
+	Perfetto__TracePacket packet = new_packet(SEQUENCE_CPU + thread->id);
+	Perfetto__TrackEvent event = PERFETTO__TRACK_EVENT__INIT;
+
+	event.has_type = true;
+	event.type = type;
+	event.has_track_uuid = true;
+	event.track_uuid = TRACK_CPU + thread->id;
+	event.name = (char *)name;
+	packet.track_event = &event;
+	packet.has_timestamp = true;
+	packet.timestamp = nanoseconds(export, time);
+	put_packet(export, &packet);
+}
+
+static void perfetto_span(void *context, struct thread *thread, enum oncpu_state state,
+			  uint64_t from, uint64_t to)
+{
+	struct export *export = context;
+	struct perfetto *perfetto = export->private;
+	struct track *track = tracks_get(&perfetto->tracks, thread->id);
+
+	if (!track)
+		return;
+	if (!track->on_cpu)
+		begin_cpu(export, thread, SEQUENCE_CPU + thread->id);
+	track->on_cpu = true;
+	put_edge(export, thread, SLICE_BEGIN, oncpu_name(state), from);
+	put_edge(export, thread, SLICE_END, NULL, to);
 }
 
 /* ---- the whole ---------------------------------------------------------- */
@@ -576,6 +646,7 @@ const struct exporter export_perfetto = {
 		.enter = perfetto_enter,
 		.leave = perfetto_leave,
 		.point = perfetto_point,
+		.span = perfetto_span,
 		.stop = export_stop,
 	},
 	.end = perfetto_end,

@@ -37,8 +37,8 @@ enum text {
  * @weight:	what each value of a sample is: enum tree_weight
  * @strings:	entries of the table of strings so far
  * @text:	the entry of each enum text
- * @ticks:	by function: its time in the samples so far; a function that has a sample
- *		is @used
+ * @ticks:	by function, of each value: its time in the samples so far; a function that
+ *		has a sample is @used
  * @thread:	by node: its thread's node
  * @label:	by thread: the entry of its name
  * @cut:	a path was too long
@@ -98,7 +98,7 @@ static void put_type(struct writer *writer, int weight)
 	const char *name = weight == TREE_TIME ? "time" :
 			   export_weight_name(writer->export, weight);
 
-	if (weight == TREE_TIME)
+	if (export_is_time(writer->export, weight))
 		unit = writer->export->input.hz ? "nanoseconds" : "ticks";
 	type.type = put_entry(writer, name);
 	type.unit = put_entry(writer, unit);
@@ -134,11 +134,11 @@ static bool fill_values(struct writer *writer, uint32_t node, int64_t *value)
 	unsigned int i;
 
 	for (i = 0; i < writer->values; i++) {
-		uint64_t self = writer->weight[i] == TREE_TIME ?
-				export_own_time(writer->export, writer->ticks,
-						&tree->node[node]) :
-				tree_self(tree, node, writer->weight[i]);
+		uint64_t self = tree_self(tree, node, writer->weight[i]);
+		size_t at = (size_t)tree->node[node].function * writer->values + i;
 
+		if (export_is_time(writer->export, writer->weight[i]))
+			self = export_own_time(writer->export, &writer->ticks[at], self);
 		value[i] = protobuf_number(self);
 		any |= self != 0;
 	}
@@ -414,7 +414,7 @@ static int pprof_end(struct export *export)
 	struct writer writer = { .export = export };
 	int result = -1;
 
-	writer.ticks = calloc(functions, sizeof(*writer.ticks));
+	writer.ticks = calloc(functions, VALUES_MAX * sizeof(*writer.ticks));
 	writer.used = calloc(functions, sizeof(*writer.used));
 	writer.thread = calloc(export->tree.nodes, sizeof(*writer.thread));
 	writer.label = calloc(threads_count(analysis_threads(export->analysis)) + 1,

@@ -36,7 +36,7 @@ static void measure(struct writer *writer)
 /* Positions are rounded, not weights: so the whole is exact. */
 static uint64_t position(const struct export *export, uint64_t weight)
 {
-	if (export->weighed_by != TREE_TIME || !export->input.hz)
+	if (!export_is_time(export, export->weighed_by) || !export->input.hz)
 		return weight;
 	return export_nanoseconds(export, weight);
 }
@@ -83,7 +83,7 @@ static void put_profiles(struct writer *writer)
 {
 	struct export *export = writer->export;
 	const struct tree *tree = &export->tree;
-	bool time = export->weighed_by == TREE_TIME && export->input.hz;
+	bool time = export_is_time(export, export->weighed_by) && export->input.hz;
 	uint32_t thread = tree->node[TREE_ROOT].child;
 	char name[EXPORT_NAME_SIZE];
 	const char *separator = "";

@@ -98,17 +98,19 @@ static void put_colour(struct output *out, const char *name)
 static void put_weight(struct export *export, const struct layout *layout,
 		       uint64_t weight, bool uncertain)
 {
+	bool time = export_is_time(export, layout->weight);
 	char text[UNITS_SIZE];
 
-	if (uncertain && layout->weight == TREE_TIME)
+	if (uncertain)
 		put_char(export->out, '~');
-	if (layout->weight == TREE_TIME)
+	if (time)
 		put_string(export->out, units_time(text, weight, export->input.hz));
 	else
 		put_string(export->out, units_count(text, weight));
-	if (layout->weight != TREE_TIME || !export->input.hz) {
+	if (!time || !export->input.hz) {
 		put_char(export->out, ' ');
-		put_xml(export->out, export_weight_name(export, layout->weight));
+		put_xml(export->out, time ? "ticks" :
+			export_weight_name(export, layout->weight));
 	}
 }
 
@@ -130,8 +132,7 @@ static void put_box(struct export *export, const struct layout *layout,
 	put_xml(out, name);
 	put_string(out, " (");
 	put_weight(export, layout, layout->width[node],
-		   layout->tree->node[node].self_inferred ||
-		   layout->tree->node[node].untimed);
+		   export_is_unsure(export, node, layout->weight));
 	put_format(out, ", %.2f%%", 100 * width);
 	if (layout->tree->node[node].calls)
 		put_format(out, ", %" PRIu64 " calls",

@@ -3,26 +3,31 @@
 // rates, all of the same stretch of time.
 (function (page) {
 	"use strict";
-	var LABEL = 15, PLOT = 64, RULER = 18, DEPTH_MAX = 60;
-	var whole = 1, view, timeline, ruler, plots = [], drag = null;
-	var lanes = DATA.threads.map(function (name) {
-		return { name: name, depth: 0, slices: [] };
-	});
+	// A strip above each thread's calls: on and off the CPU.
+	var STRIP = DATA.spans.length ? 7 : 0;
+	var LABEL = 15 + STRIP, PLOT = 64, RULER = 18, LEVELS_MAX = 1000, TALL = 0.65;
+	var whole = Math.max(1, CALLS.end, DATA.last - DATA.first);
+	var view = [0, whole], range = null, timeline, area, frame, ruler, plots = [];
+	var tall = 0, pending = [], lanes, laneOf = [];
 
-	DATA.slices.forEach(function (s) {
-		var lane = lanes[s[0]];
-
-		lane.slices.push(s);
-		lane.depth = Math.max(lane.depth, s[1] + 1);
-		whole = Math.max(whole, s[3] + s[4]);
+	lanes = DATA.levels.map(function (levels, thread) {
+		return { name: DATA.threads[thread], thread: thread, losses: [], spans: [],
+			 levels: Math.min(levels, LEVELS_MAX) };
 	});
+	DATA.spans.forEach(function (span) {
+		lanes[span[0]].spans.push(span);
+	});
+	lanes = lanes.filter(function (lane) { return lane.levels || lane.spans.length; });
 	lanes.forEach(function (lane) {
-		lane.slices.sort(function (a, b) { return a[3] - b[3] || a[1] - b[1]; });
-		lane.depth = Math.min(lane.depth, DEPTH_MAX);
+		lane.y = tall + LABEL;
+		tall += LABEL + lane.levels * page.ROW + 6;
+		laneOf[lane.thread] = lane;
 	});
-	whole = Math.max(whole, DATA.last - DATA.first);
-	lanes = lanes.filter(function (lane) { return lane.slices.length; });
-	view = [0, whole];
+	DATA.losses.forEach(function (loss) {
+		if (laneOf[loss[0]])
+			laneOf[loss[0]].losses.push(loss[1]);
+	});
+	page.times = { range: function () { return range; } };
 	if (!lanes.length && !DATA.plots.length)
 		return;
 
@@ -49,6 +54,14 @@
 
 	// ---- drawing -----------------------------------------------------
 
+	function drawRange(c) {
+		if (!range)
+			return;
+		c.g.fillStyle = page.theme.range;
+		c.g.fillRect(scale(c, range[0]), 0,
+			     Math.max(1, (range[1] - range[0]) / span() * c.w), c.h);
+	}
+
 	// Ticks at round times, about as many as there is room for.
 	function drawRuler() {
 		var c = ruler, unit = DATA.hz ? DATA.hz / 1e9 : 1;
@@ -59,38 +72,123 @@
 			rough / step > 1 ? 2 : 1;
 		step *= unit;
 		c.g.clearRect(0, 0, c.w, c.h);
-		c.g.fillStyle = "#555";
+		c.g.fillStyle = page.theme.muted;
 		for (t = Math.ceil(view[0] / step) * step; t <= view[1]; t += step) {
 			c.g.fillRect(scale(c, t), 0, 1, c.h);
 			c.g.fillText(page.time(t), scale(c, t) + 4, c.h / 2);
 		}
+		drawRange(c);
+	}
+
+	// Calls too short to draw one by one.
+	function drawShort(c, top, chunk) {
+		var x = Math.max(0, scale(c, chunk.first)), i, lane;
+		var w = Math.min(c.w, scale(c, chunk.last)) - x;
+
+		c.g.fillStyle = page.theme.short;
+		for (i = 0; i < chunk.lanes.length; i += 4) {
+			lane = laneOf[chunk.lanes[i]];
+			if (lane && chunk.lanes[i + 1] < lane.levels)
+				c.g.fillRect(x, lane.y - top + chunk.lanes[i + 1] * page.ROW,
+					     Math.max(w, 0.5), (Math.min(chunk.lanes[i + 2] + 1,
+					     lane.levels) - chunk.lanes[i + 1]) * page.ROW - 1);
+		}
+	}
+
+	function drawPoint(c, x, y) {
+		c.g.fillStyle = page.theme.point;
+		c.g.beginPath();
+		c.g.arc(x, y + page.ROW / 2, 2.5, 0, 7);
+		c.g.fill();
+	}
+
+	// By row of the canvas: where the latest call ends. Calls behind it are hidden.
+	var ends = new Float64Array(0);
+
+	function drawChunk(c, top, chunk, data) {
+		var unit = c.w / span();
+
+		ends.fill(-1);
+		CALLS.within(chunk, data, view[0], view[1], function (data, i) {
+			var lane = laneOf[data.thread[i]], depth = data.depth[i], x, w, y;
+
+			if (!lane || depth >= lane.levels)
+				return;
+			y = lane.y - top + depth * page.ROW;
+			if (y < -page.ROW || y > c.h)
+				return;
+			x = (data.begin[i] - view[0]) * unit;
+			w = data.length[i] * unit;
+			if (x + w < ends[y + page.ROW])
+				return;
+			ends[y + page.ROW] = Math.max(x + w, x + 1);
+			if (data.flags[i] & 2)
+				drawPoint(c, x, y);
+			else
+				page.box(c, x, y, w, page.fill(data.name[i]),
+					 DATA.functions[data.name[i]]);
+		});
+	}
+
+	// Of a lane: on and off the CPU.
+	function drawSpans(c, lane, y) {
+		lane.spans.forEach(function (part) {
+			var x = scale(c, part[2]), w = part[3] / span() * c.w;
+
+			if (x > c.w || x + w < 0)
+				return;
+			c.g.fillStyle = page.theme[DATA.states[part[1]]] || page.theme.muted;
+			c.g.fillRect(x, y, Math.max(w, 0.5), STRIP - 2);
+		});
+	}
+
+	function drawLanes(c, top) {
+		lanes.forEach(function (lane) {
+			var y = lane.y - top;
+
+			if (y + lane.levels * page.ROW < 0 || y - LABEL > c.h)
+				return;
+			c.g.fillStyle = page.theme.text;
+			c.g.fillText(lane.name, 3, y - STRIP - (LABEL - STRIP) / 2);
+			drawSpans(c, lane, y - STRIP);
+			c.g.fillStyle = page.theme.loss;
+			lane.losses.forEach(function (t) {
+				if (t >= view[0] && t <= view[1])
+					c.g.fillRect(scale(c, t), y - LABEL, 2,
+						     LABEL + lane.levels * page.ROW);
+			});
+		});
 	}
 
 	function drawCalls() {
-		var c = timeline, y = 0;
+		var c = timeline, top = Math.round(area.scrollTop), least = span() / c.w, here = [];
 
+		if (ends.length !== c.h + 2 * page.ROW)
+			ends = new Float64Array(c.h + 2 * page.ROW);
 		c.g.clearRect(0, 0, c.w, c.h);
-		lanes.forEach(function (lane) {
-			var ends = [];
-
-			c.g.fillStyle = "#333";
-			c.g.fillText(lane.name, 3, y + LABEL / 2);
-			y += LABEL;
-			lane.y = y;
-			lane.slices.forEach(function (s) {
-				var x = scale(c, s[3]), w = s[4] / span() * c.w;
-
-				// Too narrow to see, or covered by another call.
-				if (x > c.w || x + w < 0 || s[1] >= lane.depth ||
-				    x + w < (ends[s[1]] || 0))
-					return;
-				ends[s[1]] = Math.max(x + w, x + 0.5);
-				page.box(c, x, y + s[1] * page.ROW, w, page.fill(s[2]),
-					 DATA.functions[s[2]]);
-			});
-			y += lane.depth * page.ROW + 6;
+		pending = [];
+		CALLS.chunks(view[0], view[1], least, function (chunk) {
+			here.push(chunk);
+		}, function (chunk) {
+			drawShort(c, top, chunk);
 		});
+		CALLS.needs(here.length);
+		here.forEach(function (chunk) {
+			var data = CALLS.data(chunk, redraw);
+
+			if (data)
+				drawChunk(c, top, chunk, data);
+			else
+				pending.push(chunk);
+		});
+		drawLanes(c, top);
+		drawRange(c);
 	}
+
+	// A promise: all that the view shows is here.
+	page.settled = function () {
+		return Promise.all(pending.map(CALLS.load));
+	};
 
 	function drawPlot(plot) {
 		var c = plot.canvas, bins = plot.count, most = 0, i, height;
@@ -100,15 +198,16 @@
 		c.g.clearRect(0, 0, c.w, c.h);
 		for (i = first; i < last; i++)
 			most = Math.max(most, bins[i]);
-		c.g.fillStyle = "#6b9fd4";
+		c.g.fillStyle = page.theme.plot;
 		for (i = first; i < last; i++) {
 			height = bins[i] / (most || 1) * (c.h - 16);
 			c.g.fillRect(scale(c, begin(i)), c.h - height,
 				     Math.max(1, DATA.interval / span() * c.w), height);
 		}
-		c.g.fillStyle = "#333";
+		c.g.fillStyle = page.theme.text;
 		c.g.fillText(plot.counter + ", " + DATA.threads[plot.thread] +
 			     ": up to " + page.rate(most, DATA.interval), 3, 8);
+		drawRange(c);
 	}
 
 	function draw() {
@@ -118,6 +217,18 @@
 		plots.forEach(drawPlot);
 		page.status.textContent = page.time(view[0]) + " to " +
 			page.time(view[1]) + " of " + page.time(whole);
+	}
+
+	// In the next frame, however often it is asked for.
+	var due = false;
+	function redraw() {
+		if (due)
+			return;
+		due = true;
+		requestAnimationFrame(function () {
+			due = false;
+			draw();
+		});
 	}
 
 	// ---- moving ------------------------------------------------------
@@ -135,62 +246,206 @@
 		     middle + (view[1] - middle) * factor);
 	}
 
-	function sliceAt(event) {
-		var t = timeAt(timeline, event), slack = span() / timeline.w;
-		var hit = null;
+	page.times.show = function (from, to, lane, depth) {
+		var y;
 
-		lanes.forEach(function (lane) {
-			var depth = Math.floor((event.offsetY - lane.y) / page.ROW);
+		show(from, to);
+		if (!laneOf[lane])
+			return;
+		y = laneOf[lane].y + depth * page.ROW;
+		if (y < area.scrollTop || y + page.ROW > area.scrollTop + timeline.h)
+			area.scrollTop = Math.max(0, y - timeline.h / 2);
+	};
+	page.times.view = function () { return view; };
+	page.times.select = function (from, to) {
+		range = from === to ? null : [Math.max(0, Math.min(from, to)),
+					      Math.min(whole, Math.max(from, to))];
+		redraw();
+	};
+	// What a counter counted in a stretch, by its intervals.
+	page.times.counted = function (from, to) {
+		return plots.map(function (plot) {
+			var sum = 0, i, b;
 
-			if (depth < 0 || depth >= lane.depth)
-				return;
-			lane.slices.forEach(function (s) {
-				if (s[1] === depth && s[3] <= t + slack &&
-				    s[3] + s[4] >= t - slack)
-					hit = s;
-			});
+			for (i = Math.max(0, interval(from)); i <= interval(to); i++) {
+				b = begin(i);
+				sum += (plot.count[i] || 0) * Math.max(0, Math.min(to,
+					b + DATA.interval) - Math.max(from, b)) / DATA.interval;
+			}
+			return { counter: plot.counter, thread: plot.thread, count: sum };
+		});
+	};
+
+	// The call at a place of the time line: { chunk, data, i }.
+	function callAt(event) {
+		var t = timeAt(timeline, event), slack = span() / timeline.w, hit = null;
+		var y = event.offsetY + area.scrollTop;
+		var lane = lanes.find(function (lane) {
+			return y >= lane.y && y < lane.y + lane.levels * page.ROW;
+		});
+		var depth = lane && Math.floor((y - lane.y) / page.ROW);
+
+		if (!lane)
+			return null;
+		CALLS.chunks(t - slack, t + slack, slack, function (chunk) {
+			var data = CALLS.data(chunk, redraw);
+
+			if (data)
+				CALLS.within(chunk, data, t - slack, t + slack,
+					     function (data, i) {
+					if (data.thread[i] === lane.thread &&
+					    data.depth[i] === depth)
+						hit = { chunk: chunk, data: data, i: i };
+				});
+		}, function (chunk) {
+			var i;
+
+			for (i = 0; i < chunk.lanes.length; i += 4)
+				if (!hit && chunk.lanes[i] === lane.thread &&
+				    chunk.lanes[i + 1] <= depth && chunk.lanes[i + 2] >= depth)
+					hit = { chunk: chunk };
 		});
 		return hit;
 	}
 
-	var area = page.heading("Time line", (DATA.left_out ? DATA.left_out +
-		" calls shorter than " + page.time(DATA.least) +
-		" are not drawn; " : "") +
-		"wheel or + -: zoom, drag or arrows: move, double click: show a call");
-	area = page.element("div", document.body);
-	area.id = "times";
-	var cursor = page.element("div", area);
+	// The part of a thread's time that a strip shows there, as text.
+	function spanAt(event) {
+		var t = timeAt(timeline, event), y = event.offsetY + area.scrollTop;
+		var slack = span() / timeline.w, about = DATA.doubtful ? "~" : "";
+		var lane = lanes.find(function (lane) {
+			return y >= lane.y - STRIP && y < lane.y;
+		});
+		var found = lane && lane.spans.find(function (part) {
+			return t >= part[2] - slack && t <= part[2] + part[3];
+		});
+
+		return found ? DATA.states[found[1]] + "\n" + about + page.time(found[3]) +
+			" from " + about + page.time(found[2]) : null;
+	}
+
+	function describe(hit) {
+		var about = hit.data && hit.data.flags[hit.i] & 1 ? "~" : "";
+		var waited = hit.data && hit.data.waited[hit.i];
+
+		if (!hit.data)
+			return hit.chunk.calls + " calls too short to draw: zoom in";
+		if (hit.data.flags[hit.i] & 2)
+			return DATA.functions[hit.data.name[hit.i]] + "\npoint at " + about +
+			       page.time(hit.data.begin[hit.i]);
+		return DATA.functions[hit.data.name[hit.i]] + "\n" + about +
+		       page.time(hit.data.length[hit.i] - waited) + " from " + about +
+		       page.time(hit.data.begin[hit.i]) +
+		       (waited ? ", and waited " + page.time(waited) + " for room" : "");
+	}
+
+	var asked = null;
+	// The counts of a call are unpacked when the pointer is over it.
+	function tell(event) {
+		var hit = callAt(event), text = hit ? describe(hit) : spanAt(event);
+
+		if (asked && hit && asked.chunk === hit.chunk && asked.i === hit.i)
+			return asked.text;
+		asked = hit && { chunk: hit.chunk, i: hit.i, text: text };
+		if (!hit || !hit.data || hit.data.flags[hit.i] & 2)
+			return text;
+		var mine = asked;
+
+		CALLS.counts(hit.chunk, hit.i).then(function (counts) {
+			counts.forEach(function (count, c) {
+				if (DATA.counters[c] !== "timestamp")
+					mine.text += "\n" + DATA.counters[c] + ": " + count;
+			});
+			if (asked === mine)
+				page.tip(event, mine.text);
+		});
+		return text;
+	}
+
+	page.heading("Time line", (DATA.left_out ? "the page is full: " + DATA.left_out +
+		" calls are left out; " : "") +
+		(STRIP ? "the strip above a thread's calls: on the CPU (green), blocked " +
+		 "(blue), preempted (red), unknown (grey); " : "") +
+		(DATA.more_spans ? DATA.more_spans + " short parts of it are left out; " : "") +
+		"wheel or + -: zoom, drag or arrows: move, double click: show a call, " +
+		"drag in the ruler or with shift: select");
+	frame = page.element("div", document.body);
+	frame.id = "times";
+	var cursor = page.element("div", frame);
 	cursor.id = "cursor";
+
+	// ---- pointer and keyboard ----------------------------------------
+
+	// Each pointer's place; two of them pinch.
+	var down = new Map(), selecting = null;
+
+	function pinch(c, event) {
+		var places = Array.from(down.values()), left = c.getBoundingClientRect().left;
+		var other = places.find(function (p) { return p.id !== event.pointerId; });
+		var before = down.get(event.pointerId).x - left, now = event.clientX - left;
+		var fixed = other.x - left, t = view[0] + fixed / c.w * span();
+
+		if (Math.abs(now - fixed) > 4)
+			zoom(t, Math.max(0.2, Math.min(5, Math.abs(before - fixed) /
+							  Math.abs(now - fixed))));
+	}
+
+	function moved(c, event) {
+		var from = down.get(event.pointerId), move = (from.x - event.clientX) / c.w * span();
+
+		if (selecting !== null) {
+			page.times.select(selecting, timeAt(c, event));
+		} else if (down.size > 1) {
+			pinch(c, event);
+		} else {
+			if (c === timeline && event.pointerType === "mouse")
+				area.scrollTop += from.y - event.clientY;
+			show(view[0] + move, view[1] + move);
+		}
+		from.x = event.clientX;
+		from.y = event.clientY;
+	}
 
 	function navigate(c, text) {
 		c.addEventListener("wheel", function (event) {
+			if (event.shiftKey)
+				return;
 			event.preventDefault();
 			zoom(timeAt(c, event), event.deltaY > 0 ? 1.3 : 1 / 1.3);
 		}, { passive: false });
-		c.addEventListener("mousedown", function (event) {
-			drag = event.clientX;
+		c.addEventListener("pointerdown", function (event) {
+			if (event.button)
+				return;
+			c.setPointerCapture(event.pointerId);
+			down.set(event.pointerId, { id: event.pointerId, x: event.clientX,
+						    y: event.clientY });
+			if (c === ruler || event.shiftKey)
+				selecting = timeAt(c, event);
 		});
-		c.addEventListener("mousemove", function (event) {
-			var move;
-
+		c.addEventListener("pointermove", function (event) {
 			cursor.style.display = "block";
 			cursor.style.left = c.offsetLeft + event.offsetX + "px";
-			if (drag === null) {
+			if (down.has(event.pointerId))
+				moved(c, event);
+			else
 				page.tip(event, text(event));
-				return;
-			}
-			move = (drag - event.clientX) / c.w * span();
-			drag = event.clientX;
-			show(view[0] + move, view[1] + move);
 		});
-		c.addEventListener("mouseleave", function (event) {
+		["pointerup", "pointercancel"].forEach(function (kind) {
+			c.addEventListener(kind, function (event) {
+				down.delete(event.pointerId);
+				if (selecting !== null && kind === "pointerup") {
+					page.times.select(selecting, timeAt(c, event));
+					page.selected(range);
+				}
+				selecting = null;
+			});
+		});
+		c.addEventListener("pointerleave", function (event) {
 			cursor.style.display = "none";
 			page.tip(event);
 		});
 		return c;
 	}
 
-	addEventListener("mouseup", function () { drag = null; });
 	addEventListener("keydown", function (event) {
 		var middle = (view[0] + view[1]) / 2;
 		var moves = { ArrowLeft: -0.1, ArrowRight: 0.1 };
@@ -205,35 +460,48 @@
 		else if (moves[event.key])
 			show(view[0] + moves[event.key] * span(),
 			     view[1] + moves[event.key] * span());
+		else if (event.key === "s")
+			page.selected(view.slice());
+		else if (event.key === "Escape")
+			page.selected(null);
 		else
 			return;
 		event.preventDefault();
 	});
 
-	ruler = navigate(page.canvas(area, RULER), function (event) {
+	ruler = navigate(page.canvas(frame, RULER, "ruler"), function (event) {
 		return page.time(timeAt(ruler, event));
 	});
 	if (lanes.length) {
-		timeline = navigate(page.canvas(area, lanes.reduce(function (sum, lane) {
-			return sum + LABEL + lane.depth * page.ROW + 6;
-		}, 0)), function (event) {
-			var s = sliceAt(event);
-
-			return s && DATA.functions[s[2]] + "\n" +
-			       (s[5] ? "~" : "") + page.time(s[4]) + " from " +
-			       (s[5] ? "~" : "") + page.time(s[3]);
-		});
+		area = page.element("div", frame);
+		area.id = "lanes";
+		timeline = navigate(page.canvas(area, function () {
+			return Math.min(tall, Math.max(200, Math.round(innerHeight * TALL)));
+		}, "calls of " + lanes.length + (lanes.length === 1 ? " thread" : " threads") +
+		   " over time; the table of functions below has their sums"), tell);
+		// The canvas stays in sight while the lanes scroll.
+		var spacer = page.element("div", area);
+		area.addEventListener("scroll", redraw);
+		timeline.fit = function () {
+			timeline.resize();
+			spacer.style.height = tall - timeline.h + "px";
+		};
+		timeline.fit();
 		timeline.addEventListener("dblclick", function (event) {
-			var s = sliceAt(event);
+			var hit = callAt(event), length;
 
-			if (s)
-				show(s[3] - s[4] * 0.05, s[3] + s[4] * 1.05);
+			if (!hit || !hit.data)
+				return;
+			length = hit.data.length[hit.i];
+			show(hit.data.begin[hit.i] - length * 0.05,
+			     hit.data.begin[hit.i] + length * 1.05);
 		});
 	}
 	DATA.plots.forEach(function (plot) {
 		if (!plot.count.length)
 			return;
-		plot.canvas = navigate(page.canvas(area, PLOT), function (event) {
+		plot.canvas = navigate(page.canvas(frame, PLOT, plot.counter + " of " +
+			DATA.threads[plot.thread] + " over time"), function (event) {
 			var i = interval(timeAt(plot.canvas, event));
 
 			return plot.counter + ": " +
@@ -251,10 +519,15 @@
 		});
 	});
 	if (idle.length)
-		page.element("p", area, "Stayed 0: " + idle.join(", "));
+		page.element("p", frame, "Stayed 0: " + idle.join(", "));
 	if (DATA.threads.length > DATA.plotted)
-		page.element("p", area, "Counters of " + (DATA.threads.length -
+		page.element("p", frame, "Counters of " + (DATA.threads.length -
 			     DATA.plotted) + " more threads are not shown.");
+	if (DATA.losses.length)
+		page.element("p", frame, "Red: records may be missing, " +
+			     (DATA.losses.length + DATA.more_losses) + " times" +
+			     (DATA.more_losses ? ", of which " + DATA.losses.length +
+			      " are drawn." : "."));
 
 	page.views.push({
 		draw: draw,
@@ -262,7 +535,7 @@
 		resize: function () {
 			ruler.resize();
 			if (timeline)
-				timeline.resize();
+				timeline.fit();
 			plots.forEach(function (p) { p.canvas.resize(); });
 		},
 	});

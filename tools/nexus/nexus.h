@@ -274,6 +274,19 @@ enum nexus_item nexus_next(struct nexus *nexus, struct nexus_message *message);
  */
 const char *nexus_gap_name(enum nexus_gap gap);
 
+/** nexus_is_branch() - whether a message belongs to instruction trace */
+static inline bool nexus_is_branch(const struct nexus_message *message)
+{
+	const uint64_t branches =
+		1ull << NEXUS_DIRECT_BRANCH | 1ull << NEXUS_INDIRECT_BRANCH |
+		1ull << NEXUS_PROG_TRACE_SYNC | 1ull << NEXUS_DIRECT_BRANCH_SYNC |
+		1ull << NEXUS_INDIRECT_BRANCH_SYNC | 1ull << NEXUS_RESOURCE_FULL |
+		1ull << NEXUS_INDIRECT_HISTORY | 1ull << NEXUS_INDIRECT_HISTORY_SYNC |
+		1ull << NEXUS_REPEAT_BRANCH | 1ull << NEXUS_CORRELATION;
+
+	return branches >> message->tcode & 1;
+}
+
 /* The parts of an Ownership message's PROCESS field. */
 #define NEXUS_PROCESS_FORMAT(process)	((unsigned int)(process) & 3)
 #define NEXUS_PROCESS_PRV(process)	((unsigned int)(process) >> 2 & 3)

@@ -5,77 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "perfrec.h"
-
-#define STREAMS		(PERFREC_SOURCES * PERFREC_CHANNELS)
-
-/* A word completes no part of a header. */
-#define NO_PART			(PERFREC_PART_COUNT_TYPE - 1)
-
-/* Which word a stream expects. */
-enum state {
-	BOUNDARY,	/* a record's type or a header's magic */
-	LOST,		/* the same, and anything else is skipped */
-	HEADER_COUNT_TYPE,
-	HEADER_OWNER,
-	HEADER_MASK,
-	HEADER_TYPE,
-	HEADER_CODE,
-	HEADER_DATA_LOW,
-	HEADER_DATA_HIGH,
-	HEADER_INFO,
-	RECORD_ADDRESS,
-	RECORD_ADDRESS_HIGH,
-	RECORD_COUNTER,	/* a counter, or the upper part of the one before */
-	RECORD_LAST,	/* all counters are there; perhaps an upper part */
-};
-
-struct stream {
-	enum state		state;
-	struct stream		*next;
-	/* Entries of @headers: the current header (or NULL) and the one being read. */
-	const struct perfrec_header *header;
-	struct perfrec_header	*reading;
-	uint64_t		header_words;
-	/* The words being read as a header may instead be counters. */
-	bool			tentative;
-	struct perfrec_record	record;
-	/* It began after a loss: its words may be the rest of a header. */
-	bool			doubtful;
-	/* The addresses' low words as sent. */
-	uint32_t		low[2];
-	bool			upper_seen;
-	/* For ops->counter: counters given, and the word of the latest. */
-	unsigned int		given;
-	struct perfrec_stamp	latest;
-	/* The latest word, if that was the magic in 32 bits. */
-	bool			magic;
-	struct perfrec_stamp	magic_stamp;
-	/* Words are missing since the header, or since the latest record. */
-	bool			broken;
-	bool			lost;
-	/* @value and @address belong to the stream's previous record. */
-	bool			previous;
-	uint64_t		value[PERFREC_COUNTERS];
-	/* Number of records since the header. */
-	uint64_t		records;
-	uint64_t		address;
-	/* Counters of the last record without header, -1: none yet. */
-	int			guessed;
-	uint32_t		serial;
-	struct perfrec_loss	loss;
-	/* Each entry is cleared when a header begins. */
-	struct perfrec_header	headers[PERFREC_HEADERS_KEPT + 1];
-};
-
-struct perfrec {
-	const struct perfrec_ops *ops;
-	void			*context;
-	struct perfrec_header	*assumed;
-	uint64_t		interval;
-	struct stream		*first;
-	struct stream		*stream[STREAMS];
-};
+#include "stream.h"
 
 struct perfrec *perfrec_new(const struct perfrec_ops *ops, void *context)
 {
@@ -111,9 +41,13 @@ int perfrec_assume(struct perfrec *perfrec, const struct perfrec_header *header)
 	return 0;
 }
 
-void perfrec_repeat(struct perfrec *perfrec, uint64_t records)
+void perfrec_repeat(struct perfrec *perfrec, uint32_t channels, uint64_t records)
 {
-	perfrec->interval = records;
+	unsigned int i;
+
+	for (i = 0; i < PERFREC_CHANNELS; i++)
+		if (channels >> i & 1)
+			perfrec->interval[i] = records;
 }
 
 /* Number 0 is the assumed header before a stream's first one. */
@@ -155,203 +89,14 @@ stream_new(struct perfrec *perfrec, const struct store *word)
 	return stream;
 }
 
-static struct perfrec_stamp stamp(const struct store *word)
-{
-	return (struct perfrec_stamp){
-		.offset = word->offset,
-		.time = word->time,
-		.time_known = word->time_known,
-	};
-}
-
 static uint64_t width_mask(unsigned int width)
 {
 	return ~0ull >> (64 - width);
 }
 
-/* Any words may be missing, so no state remains valid. */
-static void lose(struct stream *stream, enum perfrec_reason reason,
-		 uint64_t offset, uint64_t words)
-{
-	if (!stream->loss.words) {
-		stream->loss.reason = reason;
-		stream->loss.offset = offset;
-	}
-	stream->loss.words += words;
-	stream->given = PERFREC_COUNTERS;
-	stream->broken = true;
-	stream->lost = true;
-	stream->previous = false;
-	stream->state = LOST;
-}
-
-static void report_loss(struct perfrec *perfrec, struct stream *stream)
-{
-	if (stream->loss.words && perfrec->ops->lost)
-		perfrec->ops->lost(perfrec->context, &stream->loss);
-	stream->loss.words = 0;
-}
-
 static void lose_record(struct stream *stream, enum perfrec_reason reason)
 {
 	lose(stream, reason, stream->record.begin.offset, stream->record.words);
-}
-
-static void lose_header(struct stream *stream, enum perfrec_reason reason)
-{
-	if (!stream->tentative)
-		stream->header = NULL;
-	lose(stream, reason, stream->reading->begin.offset,
-	     stream->header_words);
-}
-
-static void begin_header(struct perfrec *perfrec, struct stream *stream,
-			 struct perfrec_stamp begin, bool tentative)
-{
-	report_loss(perfrec, stream);
-	memset(stream->reading, 0, sizeof(*stream->reading));
-	stream->reading->src = stream->record.src;
-	stream->reading->channel = stream->record.channel;
-	stream->reading->begin = begin;
-	stream->header_words = 1;
-	stream->tentative = tentative;
-	stream->state = HEADER_COUNT_TYPE;
-}
-
-static void give_part(struct perfrec *perfrec, struct stream *stream, int part)
-{
-	if (perfrec->ops->part)
-		perfrec->ops->part(perfrec->context, stream->reading, part);
-}
-
-/* Only now is it certain that the words are a header. */
-static void give_parts(struct perfrec *perfrec, struct stream *stream)
-{
-	int part;
-
-	for (part = PERFREC_PART_COUNT_TYPE; part < (int)stream->reading->counters;
-	     part++)
-		give_part(perfrec, stream, part);
-}
-
-/* Whether the header being read is a due repetition, with nothing lost before it. */
-static bool is_repeated(const struct perfrec *perfrec, const struct stream *stream)
-{
-	return perfrec->interval && stream->records == perfrec->interval &&
-	       stream->previous && !stream->broken &&
-	       stream->reading->mask == stream->header->mask &&
-	       stream->reading->count_type == stream->header->count_type &&
-	       stream->reading->owned == stream->header->owned &&
-	       stream->reading->owner == stream->header->owner;
-}
-
-static void finish_header(struct perfrec *perfrec, struct stream *stream)
-{
-	stream->reading->repeated = is_repeated(perfrec, stream);
-	stream->previous = stream->reading->repeated;
-	stream->records = 0;
-	stream->reading->serial = ++stream->serial;
-	if (stream->tentative)
-		give_parts(perfrec, stream);
-	stream->header = stream->reading;
-	stream->reading = &stream->headers[stream->serial %
-					   (PERFREC_HEADERS_KEPT + 1)];
-	stream->state = BOUNDARY;
-	stream->broken = false;
-	stream->lost = false;
-	stream->address = 0;
-	if (perfrec->ops->header)
-		perfrec->ops->header(perfrec->context, stream->header);
-}
-
-/* Whether @value can be a header's count type, with its flags. */
-static bool is_count_type(uint32_t value)
-{
-	const uint32_t owned = SIFIVE_TRACE_RECORD_OWNED;
-	const uint32_t flags = owned | SIFIVE_TRACE_RECORD_GOES_ON;
-
-	return (value & SIFIVE_TRACE_RECORD_TYPE) <= PERFREC_DELTA_XOR &&
-	       !(value & ~(flags | SIFIVE_TRACE_RECORD_TYPE)) &&
-	       (value & flags) != SIFIVE_TRACE_RECORD_GOES_ON;
-}
-
-static void take_count_type(struct stream *stream, uint32_t value)
-{
-	struct perfrec_header *header = stream->reading;
-
-	header->count_type = value & SIFIVE_TRACE_RECORD_TYPE;
-	header->owned = value & SIFIVE_TRACE_RECORD_OWNED;
-	header->goes_on = value & SIFIVE_TRACE_RECORD_GOES_ON;
-	stream->state = header->owned ? HEADER_OWNER : HEADER_MASK;
-}
-
-/* Decodes one word of a header. Returns false if it does not fit. */
-static bool header_word(struct perfrec *perfrec, struct stream *stream,
-			const struct store *word)
-{
-	struct perfrec_header *header = stream->reading;
-	struct perfrec_counter *counter = &header->counter[header->counters];
-	unsigned int first = counter == header->counter ? 0 :
-			     counter[-1].number + 1;
-	int part = NO_PART;
-
-	if (word->bytes != (stream->state == HEADER_COUNT_TYPE ? 1 : 4))
-		return false;
-
-	switch (stream->state) {
-	case HEADER_COUNT_TYPE:
-		if (!is_count_type(word->value))
-			return false;
-		take_count_type(stream, word->value);
-		part = PERFREC_PART_COUNT_TYPE;
-		break;
-	case HEADER_OWNER:
-		header->owner = word->value;
-		stream->state = HEADER_MASK;
-		break;
-	case HEADER_MASK:
-		header->mask = word->value;
-		header->mask_word = stamp(word);
-		stream->state = HEADER_TYPE;
-		part = PERFREC_PART_MASK;
-		break;
-	case HEADER_TYPE:
-		if (word->value > PERFREC_EVENT_RAW)
-			return false;
-		counter->number = (uint8_t)
-			(first + (unsigned int)__builtin_ctz(header->mask >> first));
-		counter->type = word->value;
-		stream->state = word->value == PERFREC_EVENT_RAW ?
-				HEADER_DATA_LOW : HEADER_CODE;
-		break;
-	case HEADER_CODE:
-		counter->code = word->value;
-		stream->state = HEADER_INFO;
-		break;
-	case HEADER_DATA_LOW:
-		counter->event_data = word->value;
-		stream->state = HEADER_DATA_HIGH;
-		break;
-	case HEADER_DATA_HIGH:
-		counter->event_data |= (uint64_t)word->value << 32;
-		stream->state = HEADER_INFO;
-		break;
-	default:
-		counter->csr = (uint16_t)PERFREC_INFO_CSR(word->value);
-		counter->width = (uint8_t)PERFREC_INFO_WIDTH(word->value);
-		counter->end = stamp(word);
-		part = (int)header->counters++;
-		stream->state = HEADER_TYPE;
-		break;
-	}
-	stream->header_words++;
-	if (part != NO_PART && !stream->tentative)
-		give_part(perfrec, stream, part);
-
-	if (stream->state == HEADER_TYPE &&
-	    header->counters == (unsigned int)__builtin_popcount(header->mask))
-		finish_header(perfrec, stream);
-	return true;
 }
 
 static void begin_record(struct perfrec *perfrec, struct stream *stream,
@@ -380,7 +125,7 @@ static inline __attribute__((always_inline)) void rebuild_addresses(struct strea
 	unsigned int i;
 
 	record->header = header;
-	record->flags = stream->lost ? PERFREC_AFTER_LOSS : 0;
+	record->flags = stream->lost;
 	for (i = 0; i < record->addresses; i++) {
 		uint64_t address = record->sent_address[i];
 
@@ -434,7 +179,7 @@ static void rebuild(struct stream *stream)
 	unsigned int i;
 
 	rebuild_addresses(stream);
-	stream->lost = false;
+	stream->lost = 0;
 	if (!header) {
 		for (i = 0; i < record->counters; i++) {
 			record->value[i] = record->sent[i];
@@ -625,7 +370,7 @@ static bool record_complete(const struct stream *stream)
 static bool header_within(const struct stream *stream,
 			  const struct store *word)
 {
-	return stream->magic && word->bytes == 1 && is_count_type(word->value) &&
+	return stream->magic && word->bytes == 1 && header_is_count_type(word->value) &&
 	       stream->state >= RECORD_ADDRESS && stream->state != RECORD_LAST;
 }
 
@@ -634,6 +379,44 @@ static bool header_rest(const struct perfrec *perfrec, const struct store *word)
 {
 	return perfrec->assumed && word->bytes == 1 &&
 	       word->value <= PERFREC_DELTA_XOR;
+}
+
+static void begin_mark(struct perfrec *perfrec, struct stream *stream, const struct store *word)
+{
+	report_loss(perfrec, stream);
+	stream->mark = (uint8_t)word->value;
+	stream->mark_offset = word->offset;
+	stream->around = stream->state;
+	stream->state = MARK;
+}
+
+/* Takes the value of a mark. Returns false if @word is none. */
+static bool mark_word(struct stream *stream, const struct store *word)
+{
+	struct perfrec_record *record = &stream->record;
+	uint64_t value = word->value;
+
+	stream->state = stream->around;
+	if (word->bytes != 4) {
+		lose(stream, PERFREC_NO_START, stream->mark_offset, 1);
+		return false;
+	}
+	if (!(stream->lost & PERFREC_MARKED)) {
+		record->dropped = 0;
+		record->waited = 0;
+	}
+	stream->lost |= PERFREC_MARKED;
+	if (stream->mark == SIFIVE_TRACE_RECORD_DROPPED) {
+		record->dropped += value;
+		stream->lost |= PERFREC_AFTER_LOSS;
+		stream->broken = true;
+		stream->previous = false;
+	} else if (stream->mark == SIFIVE_TRACE_RECORD_WAITED) {
+		record->waited += value;
+	} else {
+		record->waited += value << 32;
+	}
+	return true;
 }
 
 static void step(struct perfrec *perfrec, struct stream *stream,
@@ -649,7 +432,7 @@ static void step(struct perfrec *perfrec, struct stream *stream,
 		} else {
 			lose_record(stream, PERFREC_CUT_RECORD);
 		}
-		begin_header(perfrec, stream, stream->magic_stamp, true);
+		header_begin(perfrec, stream, stream->magic_stamp, true);
 	}
 
 	if (stream->state >= RECORD_ADDRESS) {
@@ -664,17 +447,21 @@ static void step(struct perfrec *perfrec, struct stream *stream,
 			finish_record(perfrec, stream);
 		else
 			lose_record(stream, PERFREC_CUT_RECORD);
-	} else if (stream->state >= HEADER_COUNT_TYPE) {
-		if (header_word(perfrec, stream, word))
+	} else if (stream->state >= MARK) {
+		const bool mark = stream->state == MARK;
+
+		if (mark ? mark_word(stream, word) : header_word(perfrec, stream, word))
 			return;
-		lose_header(stream, PERFREC_CUT_HEADER);
+		if (!mark)
+			header_lose(stream, PERFREC_CUT_HEADER);
 	}
 
 	if (word->bytes == 1 && word->value < PERFREC_TYPES)
 		begin_record(perfrec, stream, word);
 	else if (word->bytes == 4 && word->value == SIFIVE_TRACE_RECORD_MAGIC)
-		begin_header(perfrec, stream, stamp(word),
-			     stream->state == LOST);
+		header_begin(perfrec, stream, stamp(word), stream->state == LOST);
+	else if (perfrec_is_mark(word))
+		begin_mark(perfrec, stream, word);
 	else
 		lose(stream, PERFREC_NO_START, word->offset, 1);
 }
@@ -710,7 +497,9 @@ static void drop_begun(struct stream *stream, enum perfrec_reason reason)
 	if (stream->state >= RECORD_ADDRESS)
 		lose_record(stream, reason);
 	else if (stream->state >= HEADER_COUNT_TYPE)
-		lose_header(stream, reason);
+		header_lose(stream, reason);
+	else if (stream->state == MARK)
+		lose(stream, reason, stream->mark_offset, 1);
 }
 
 void perfrec_lost(struct perfrec *perfrec, int src)
@@ -723,7 +512,7 @@ void perfrec_lost(struct perfrec *perfrec, int src)
 		drop_begun(stream, PERFREC_INTERRUPTED);
 		report_loss(perfrec, stream);
 		stream->broken = true;
-		stream->lost = true;
+		stream->lost |= PERFREC_AFTER_LOSS;
 		stream->previous = false;
 		stream->magic = false;
 		stream->state = LOST;
@@ -794,5 +583,7 @@ void perfrec_flush(struct perfrec *perfrec)
 		else
 			drop_begun(stream, PERFREC_TRUNCATED);
 		report_loss(perfrec, stream);
+		if (stream->lost & PERFREC_MARKED && perfrec->ops->marks)
+			perfrec->ops->marks(perfrec->context, &stream->record);
 	}
 }

@@ -131,13 +131,15 @@ struct perfrec_header {
  * Stores since the header are missing, perhaps a newer header; or there is no header.
  */
 #define PERFREC_STALE		(1u << 4)
+/* @dropped and @waited are valid: marks precede the record. */
+#define PERFREC_MARKED		(1u << 5)
 
 /**
  * struct perfrec_record - one record
  * @src:	source
  * @channel:	channel
  * @type:	enum perfrec_type
- * @flags:	PERFREC_*_KNOWN, PERFREC_AFTER_LOSS, PERFREC_STALE
+ * @flags:	PERFREC_*_KNOWN, PERFREC_AFTER_LOSS, PERFREC_STALE, PERFREC_MARKED
  * @addresses:	2 for enter and exit, otherwise 1
  * @counters:	number of counters; header->counters when there is a header
  * @words:	stores it was made of
@@ -148,11 +150,13 @@ struct perfrec_header {
  * @address_end: its last address word
  * @sent_address: addresses as transmitted (XORed for DeltaXOR), bit 0 clear
  * @address:	addresses, rebuilt for DeltaXOR
+ * @dropped:	records that its thread dropped before it
+ * @waited:	nanoseconds that its thread waited for room before it
  * @sent:	counters as transmitted, up to PERFREC_VALUE_BITS wide
  * @value:	Raw, DeltaXOR: the counter. Delta: what it counted since the
  *		header. Modulo the counter's width.
  * @delta:	what each counter counted since the stream's previous record;
- *		for the first record behind a Delta header: since the header
+ *		for the first record after a Delta header: since the header
  */
 struct perfrec_record {
 	uint8_t			src;
@@ -167,14 +171,23 @@ struct perfrec_record {
 	struct perfrec_stamp	address_end;
 	uint64_t		sent_address[2];
 	uint64_t		address[2];
+	uint64_t		dropped;
+	uint64_t		waited;
 	uint64_t		sent[PERFREC_COUNTERS];
 	uint64_t		value[PERFREC_COUNTERS];
 	uint64_t		delta[PERFREC_COUNTERS];
 };
 
+/** perfrec_is_mark() - whether a store, which begins no record, begins a mark */
+static inline bool perfrec_is_mark(const struct store *word)
+{
+	return word->bytes == 1 && word->value >= SIFIVE_TRACE_RECORD_WAITED_LONG &&
+	       word->value <= SIFIVE_TRACE_RECORD_DROPPED;
+}
+
 /* Reasons for dropping words. */
 enum perfrec_reason {
-	PERFREC_NO_START,	/* words behind no record type and no header */
+	PERFREC_NO_START,	/* words after no record type and no header */
 	PERFREC_CUT_RECORD,	/* a record ended too early */
 	PERFREC_CUT_HEADER,	/* a header ended too early, or is none */
 	PERFREC_INTERRUPTED,	/* perfrec_lost() came within it */
@@ -210,6 +223,8 @@ struct perfrec_loss {
  *		be complete when the next word of its stream, or perfrec_flush()
  *		comes: records of several streams come in that order.
  * @lost:	words were dropped, valid during the call
+ * @marks:	the trace ends, and marks follow the stream's last record: @src, @channel,
+ *		@dropped and @waited of @record are valid
  * @part:	the count type, the mask or a counter of a header is complete, of
  *		which @header may never come
  * @address:	the addresses of a record are complete, of which @record may
@@ -223,6 +238,7 @@ struct perfrec_ops {
 	void (*header)(void *context, const struct perfrec_header *header);
 	void (*record)(void *context, const struct perfrec_record *record);
 	void (*lost)(void *context, const struct perfrec_loss *loss);
+	void (*marks)(void *context, const struct perfrec_record *record);
 	void (*part)(void *context, const struct perfrec_header *header, int part);
 	void (*address)(void *context, const struct perfrec_record *record);
 	void (*counter)(void *context, const struct perfrec_record *record,
@@ -256,12 +272,13 @@ int perfrec_assume(struct perfrec *perfrec, const struct perfrec_header *header)
 /**
  * perfrec_repeat() - headers are repeated at intervals
  * @perfrec:	decoder, before the first word
- * @records:	from one header to the next
+ * @channels:	bit n: in the streams of channel n
+ * @records:	from one header to the next; 0: headers are not repeated
  *
  * Headers are repeated because a ring overwrites its oldest ones. Differences continue
  * across a repeated header.
  */
-void perfrec_repeat(struct perfrec *perfrec, uint64_t records);
+void perfrec_repeat(struct perfrec *perfrec, uint32_t channels, uint64_t records);
 
 /** perfrec_free() - free a decoder; NULL is fine. Calls no ops. */
 void perfrec_free(struct perfrec *perfrec);

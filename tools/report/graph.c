@@ -32,21 +32,11 @@ struct graph {
 	struct report_rows rows;
 };
 
-static int set_json(void *at, const struct cli_option *option, const char *value)
-{
-	(void)option;
-	(void)value;
-	*(int *)at = true;
-	return EXIT_OK;
-}
-
 static const struct cli_option graph_options[] = {
 	{ .name = "by", .value = "function|thread",
 	  .help = "one tree for all (default), or one for each thread",
 	  .set = cli_word, .offset = offsetof(struct graph, by_thread) },
-	{ .name = "depth", .value = "N", .help = "show at most N levels of calls",
-	  .set = cli_number, .offset = offsetof(struct graph, depth),
-	  .least = 1, .most = 1000000 },
+	OPTIONS_DEPTH(struct graph, depth),
 	{ .name = "min", .value = "PERCENT",
 	  .help = "leave out paths that cost less than this share of the whole time, or of the samples",
 	  .set = cli_number, .offset = offsetof(struct graph, least), .most = 100 },
@@ -60,28 +50,47 @@ static const struct cli_option graph_options[] = {
 	{ .name = "format", .value = "text|json",
 	  .help = "text (default), or JSON for programs, with all digits and counters",
 	  .set = cli_word, .offset = offsetof(struct graph, json) },
-	{ .name = "json", .help = "the same as --format json",
-	  .set = set_json, .offset = offsetof(struct graph, json) },
-	{ .letter = 'o', .name = "output", .value = "FILE",
-	  .help = "file to write to (default: standard output)",
-	  .set = cli_text, .offset = offsetof(struct graph, common.output) },
+	REPORT_AS(json, struct graph, json, true),
+	CLI_OUTPUT(struct graph, common.output),
 	{ .name = NULL }
 };
 
 static const struct cli_group graph_groups[] = {
 	{ NULL, graph_options, 0 },
-	OPTIONS_GROUPS(struct graph, common),
+	OPTIONS_CALLS_GROUPS(struct graph, common),
 	{ .options = NULL }
 };
 
-static void put_duration(struct graph *graph, const struct tree_node *node,
-			 bool inferred, uint64_t ticks, uint64_t hz, size_t width)
+static void put_duration(struct graph *graph, uint32_t node, bool self, uint64_t hz,
+			 size_t width)
 {
+	const struct tree_node *n = &graph->tree.node[node];
+	const uint64_t ticks = self ? n->self : n->total;
 	char text[UNITS_SIZE];
 
 	units_time(text, ticks, hz);
-	put_right(graph->out, !ticks && node->untimed ? "-" :
-		  units_mark(text, node->untimed || inferred), width);
+	put_right(graph->out, !ticks && n->untimed ? "-" :
+		  units_mark(text, tree_is_unsure(&graph->tree, node, TREE_TIME, self)), width);
+}
+
+/* No call of the path has a time. */
+static bool is_unknown(const struct tree_node *node)
+{
+	return node->untimed && !node->total;
+}
+
+static const char *counter_text(const struct graph *graph, const struct input *input,
+				uint32_t node, int weight, char *text)
+{
+	const unsigned int column = (unsigned int)(weight - TREE_COUNTER);
+	uint64_t value = tree_total(&graph->tree, node, weight);
+
+	if (column >= analysis_counters(graph->tree.analysis)->times)
+		return units_count(text, value);
+	if (is_unknown(&graph->tree.node[node]))
+		return "-";
+	units_time(text, value, input->hz);
+	return units_mark(text, tree_is_unsure(&graph->tree, node, weight, false));
 }
 
 static void put_node(struct graph *graph, const struct input *input,
@@ -92,17 +101,15 @@ static void put_node(struct graph *graph, const struct input *input,
 	unsigned int i;
 
 	if (graph->usual == TREE_TIME) {
-		put_duration(graph, n, n->inferred, n->total, input->hz, 11);
-		put_duration(graph, n, n->self_inferred, n->self, input->hz, 12);
+		put_duration(graph, node, false, input->hz, 11);
+		put_duration(graph, node, true, input->hz, 12);
 	}
 	if (graph->usual != TREE_SAMPLES)
 		put_number(graph->out, n->calls, 10);
 	if (graph->samples)
 		put_number(graph->out, n->samples, 10);
 	for (i = 0; i < graph->counter.count; i++)
-		put_right(graph->out,
-			  units_count(text, tree_total(&graph->tree, node,
-						       graph->weight[i])),
+		put_right(graph->out, counter_text(graph, input, node, graph->weight[i], text),
 			  2 + (strlen(graph->counter.text[i]) > 10 ?
 			       strlen(graph->counter.text[i]) : 10));
 	put_spaces(graph->out, 2 + 2 * (size_t)(indent < INDENT_MAX ? indent :
@@ -139,19 +146,23 @@ static void put_json_node(struct graph *graph, const struct input *input, uint32
 	if (graph->usual != TREE_SAMPLES)
 		put_json_number(graph, input, &calls, n->calls, false);
 	if (graph->usual == TREE_TIME) {
-		put_json_number(graph, input, &total, n->total, !n->total && n->untimed);
+		put_json_number(graph, input, &total, n->total, is_unknown(n));
 		put_json_number(graph, input, &self, n->self, !n->self && n->untimed);
 	}
 	if (graph->samples)
 		put_json_number(graph, input, &samples, n->samples, false);
 	for (c = 0; c < counters->count; c++) {
 		counter.over = counters->name[c];
+		counter.time = c < counters->times;
 		put_json_number(graph, input, &counter,
-				tree_total(&graph->tree, node, TREE_COUNTER + (int)c), false);
+				tree_total(&graph->tree, node, TREE_COUNTER + (int)c),
+				counter.time && is_unknown(n));
 	}
 	if (graph->usual == TREE_TIME)
 		report_row_word(&graph->rows, "times", n->untimed ? "partial" :
-				n->inferred ? "inferred" : "exact");
+				tree_is_unsure(&graph->tree, node, counters->times ?
+					       TREE_COUNTER : TREE_TIME, false) ?
+				"inferred" : "exact");
 	report_row_end(&graph->rows);
 }
 
@@ -172,6 +183,7 @@ static void put_heading(struct graph *graph)
 {
 	unsigned int i;
 
+	output_bold(graph->out, true);
 	if (graph->usual == TREE_TIME) {
 		put_right(graph->out, "total", 11);
 		put_right(graph->out, "self", 12);
@@ -184,7 +196,9 @@ static void put_heading(struct graph *graph)
 		put_right(graph->out, graph->counter.text[i],
 			  2 + (strlen(graph->counter.text[i]) > 10 ?
 			       strlen(graph->counter.text[i]) : 10));
-	put_string(graph->out, "  function\n");
+	put_string(graph->out, "  function");
+	output_bold(graph->out, false);
+	put_char(graph->out, '\n');
 }
 
 static void put_tree(struct graph *graph, const struct input *input)
@@ -221,7 +235,7 @@ static void put_json_tree(struct graph *graph, const struct input *input)
 			  input, graph->tree.analysis);
 	report_json_rows(graph->out);
 	put_tree(graph, input);
-	report_json_end(graph->out);
+	report_json_end(graph->out, input, graph->tree.analysis);
 }
 
 static void put_text_tree(struct graph *graph, const struct input *input)
@@ -305,12 +319,14 @@ static int run(struct graph *graph)
 	if (!result) {
 		graph->tree.analysis = analysis_new(&input.meta, input.symbols,
 						    &graph_ops, graph);
+		if (graph->tree.analysis)
+			analysis_limit(graph->tree.analysis, &input);
 		if (!graph->tree.analysis ||
 		    analysis_run(graph->tree.analysis, input.trace))
 			result = EXIT_UNREADABLE;
 	}
 	if (!result) {
-		result = input_summary(&input, false);
+		result = input_summary(&input, INPUT_RECORDS);
 		analysis_notes(graph->tree.analysis, &input);
 	}
 	if (result <= EXIT_LOSSES) {

@@ -182,15 +182,21 @@ int report_metrics(const struct profile *profile, const struct report_columns *c
 		add(metric, &count, METRIC_POINTS, 0, 9, "", "manual");
 	for (c = 0; c < counters->count; c++) {
 		unsigned int width = (unsigned int)strlen(counters->name[c]);
+		unsigned int least = c < counters->times ? 11 : 9;
 
+		/* Samples are of harts, and time is that of threads. */
+		if (c < counters->times && !calls)
+			continue;
 		/* The counter's name is a heading over both. */
 		if (calls) {
-			add(metric, &count, METRIC_COUNTER_TOTAL, c, 9,
+			add(metric, &count, METRIC_COUNTER_TOTAL, c, least,
 			    counters->name[c], "total");
-			width = width > 10 ? width - 10 : 0;
+			metric[count - 1].time = c < counters->times;
+			width = width > least + 1 ? width - least - 1 : 0;
 		}
-		add(metric, &count, METRIC_COUNTER_SELF, c, width > 9 ? width : 9,
+		add(metric, &count, METRIC_COUNTER_SELF, c, width > least ? width : least,
 		    counters->name[c], "self");
+		metric[count - 1].time = c < counters->times;
 	}
 	*number = count;
 	return add_columns(profile, columns, true, metric, number);
@@ -290,8 +296,7 @@ bool report_wanted(const struct report_options *options, const char *name)
 const char *report_cell(char *text, const struct metric *metric, uint64_t value,
 			uint64_t hz, bool exact)
 {
-	bool time = metric->kind == METRIC_TOTAL || metric->kind == METRIC_SELF ||
-		    report_is_spread(metric);
+	bool time = report_is_time(metric);
 
 	if (metric->kind == METRIC_RATIO)
 		snprintf(text, UNITS_SIZE, exact ? "%.6f" : "%.3f",

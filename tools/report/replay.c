@@ -3,7 +3,9 @@
  * sifive-trace replay: prints calls in order. A call without callees takes one
  * line: the line of an enter record waits for the next record, of any thread.
  */
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analysis.h"
@@ -25,6 +27,7 @@ struct replay {
 	int			depth;		/* 0: all */
 	bool			shown;		/* a line was printed */
 	int			tid;		/* -1: all */
+	uint64_t		threshold;	/* nanoseconds; 0: all calls are shown */
 	/*
 	 * The thread whose innermost shown call waits for its line, and that call's
 	 * depth.
@@ -33,22 +36,34 @@ struct replay {
 	unsigned int		waiting_depth;
 };
 
+static int set_threshold(void *at, const struct cli_option *option, const char *value)
+{
+	uint64_t number;
+	char *end;
+
+	errno = 0;
+	number = strtoull(value, &end, 10);
+	if (*value >= '0' && *value <= '9' && !errno && number && units_unit(end) &&
+	    !__builtin_mul_overflow(number, units_unit(end), (uint64_t *)at))
+		return EXIT_OK;
+	return cli_refuse(option, "a time such as 500ns, 5us or 10ms", value);
+}
+
 static const struct cli_option replay_options[] = {
-	{ .name = "depth", .value = "N", .help = "show at most N levels of calls",
-	  .set = cli_number, .offset = offsetof(struct replay, depth),
-	  .least = 1, .most = 1000000 },
+	OPTIONS_DEPTH(struct replay, depth),
 	{ .name = "tid", .value = "N", .help = "show only the thread with this id",
 	  .set = cli_number, .offset = offsetof(struct replay, tid),
 	  .most = 0x7fffffff },
-	{ .letter = 'o', .name = "output", .value = "FILE",
-	  .help = "file to write to (default: standard output)",
-	  .set = cli_text, .offset = offsetof(struct replay, common.output) },
+	{ .name = "time-threshold", .value = "TIME",
+	  .help = "show only calls that last TIME (500ns, 5us, 10ms) or longer, or have such a callee",
+	  .set = set_threshold, .offset = offsetof(struct replay, threshold) },
+	CLI_OUTPUT(struct replay, common.output),
 	{ .name = NULL }
 };
 
 static const struct cli_group replay_groups[] = {
 	{ NULL, replay_options, 0 },
-	OPTIONS_GROUPS(struct replay, common),
+	OPTIONS_CALLS_GROUPS(struct replay, common),
 	{ .options = NULL }
 };
 
@@ -110,17 +125,43 @@ static void open_waiting(struct replay *replay)
 		return;
 	replay->waiting = NULL;
 	frame = &thread->frame[replay->waiting_depth - 1];
-	begin_line(replay, thread, frame_time(frame), frame->enter, "",
+	begin_line(replay, thread, frame_time(frame), frame->enter - frame->waited, "",
 		   replay->waiting_depth - 1);
 	put_name(replay, frame->function);
 	put_string(replay->out, "() {\n");
+}
+
+/*
+ * With a threshold no call gets its line before it is known to be shown, or something within
+ * it: the thread's @depth outermost calls get theirs if they have none.
+ */
+static void open_callers(struct replay *replay, struct analysis_thread *thread,
+			 unsigned int depth)
+{
+	unsigned int i;
+
+	for (i = 0; i < depth && wanted(replay, thread, i + 1); i++) {
+		struct analysis_frame *frame = &thread->frame[i];
+
+		if (frame->user)
+			continue;
+		frame->user = true;
+		begin_line(replay, thread, frame_time(frame), frame->enter - frame->waited, "", i);
+		put_name(replay, frame->function);
+		put_string(replay->out, "() {\n");
+	}
+}
+
+static bool is_short(const struct replay *replay, uint64_t ticks)
+{
+	return (double)ticks * 1e9 < (double)replay->threshold * (double)replay->hz;
 }
 
 static void on_enter(void *context, struct analysis_thread *thread)
 {
 	struct replay *replay = context;
 
-	if (!wanted(replay, thread, thread->depth))
+	if (replay->threshold || !wanted(replay, thread, thread->depth))
 		return;
 	replay->waiting = thread;
 	replay->waiting_depth = thread->depth;
@@ -137,7 +178,7 @@ static void on_step(void *context, struct analysis_thread *thread,
 	struct replay *replay = context;
 	bool ends = step->record->type == PERFREC_EXIT;
 
-	if (ends && thread == replay->waiting)
+	if (replay->threshold || (ends && thread == replay->waiting))
 		return;
 	if (wanted(replay, thread, thread->depth + !ends))
 		open_waiting(replay);
@@ -152,13 +193,20 @@ static void on_leave(void *context, struct analysis_thread *thread,
 
 	if (!wanted(replay, thread, thread->depth))
 		return;
+	if (replay->threshold && !frame->user) {
+		/* A time that is unknown may be long. */
+		if (end->timed && is_short(replay, end->total))
+			return;
+		open_callers(replay, thread, thread->depth - 1);
+		replay->waiting = thread;
+	}
 	if (end->timed) {
 		units_time(duration, end->total, replay->hz);
 		units_mark(duration, end->inferred);
 	}
 	if (replay->waiting == thread) {
 		replay->waiting = NULL;
-		begin_line(replay, thread, frame_time(frame), frame->enter, duration,
+		begin_line(replay, thread, frame_time(frame), frame->enter - frame->waited, duration,
 			   thread->depth - 1);
 		put_name(replay, frame->function);
 		put_string(replay->out, "()");
@@ -183,12 +231,39 @@ static void on_point(void *context, struct analysis_thread *thread,
 
 	if (!wanted(replay, thread, thread->depth + 1))
 		return;
+	if (replay->threshold)
+		open_callers(replay, thread, thread->depth);
 	begin_line(replay, thread, thread_time(thread), thread->now, "",
 		   thread->depth);
 	put_string(replay->out, step->record->type == PERFREC_ISR ? "* sample in " :
 								     "* manual in ");
 	put_name(replay, step->function);
 	put_char(replay->out, '\n');
+}
+
+/* That a thread runs its records show. */
+static void on_span(void *context, struct thread *of, enum oncpu_state state, uint64_t from,
+		    uint64_t to)
+{
+	struct analysis_thread *thread = of->state;
+	struct replay *replay = context;
+	char duration[UNITS_SIZE];
+
+	if (state == ONCPU_RUNS || !thread || !wanted(replay, thread, thread->depth + 1))
+		return;
+	if (replay->threshold) {
+		if (is_short(replay, to - from))
+			return;
+		open_callers(replay, thread, thread->depth);
+	}
+	open_waiting(replay);
+	units_time(duration, to - from, replay->hz);
+	units_mark(duration, analysis_doubts_oncpu(replay->analysis));
+	begin_line(replay, thread, TIME_EXACT, from, duration, thread->depth);
+	if (state == ONCPU_UNKNOWN || state == ONCPU_MERGED)
+		put_format(replay->out, "* on or off the CPU: %s\n", oncpu_name(state));
+	else
+		put_format(replay->out, "* off the CPU: %s\n", oncpu_name(state));
 }
 
 static void on_pause(void *context)
@@ -210,18 +285,22 @@ static const struct analysis_ops replay_ops = {
 	.enter = on_enter,
 	.leave = on_leave,
 	.point = on_point,
+	.span = on_span,
 	.pause = on_pause,
 	.stop = on_stop,
 };
 
 static void put_heading(struct replay *replay)
 {
+	output_bold(replay->out, true);
 	put_char(replay->out, '#');
 	put_right(replay->out, replay->hz ? "seconds" : "ticks", 13);
 	put_right(replay->out, "duration", 12);
 	put_string(replay->out, "  ");
 	put_left(replay->out, "thread", LABEL_WIDTH);
-	put_string(replay->out, "  function\n");
+	put_string(replay->out, "  function");
+	output_bold(replay->out, false);
+	put_char(replay->out, '\n');
 }
 
 static int run(struct replay *replay)
@@ -235,11 +314,20 @@ static int run(struct replay *replay)
 
 	if (!result) {
 		replay->hz = input.hz;
+		if (replay->threshold && !input.hz) {
+			report("--time-threshold: %s does not say how long a tick is: give --ts-hz",
+			       replay->common.path);
+			result = EXIT_UNREADABLE;
+		}
+	}
+	if (!result) {
 		replay->analysis = analysis_new(&input.meta, input.symbols,
 						&replay_ops, replay);
 		replay->out = output_open(replay->common.output);
 		if (!replay->analysis || !replay->out)
 			result = EXIT_UNREADABLE;
+		else
+			analysis_limit(replay->analysis, &input);
 	}
 	if (!result) {
 		put_heading(replay);
@@ -251,7 +339,7 @@ static int run(struct replay *replay)
 	if (output_close(replay->out))
 		result = EXIT_UNREADABLE;
 	if (!result) {
-		result = input_summary(&input, false);
+		result = input_summary(&input, INPUT_RECORDS);
 		analysis_notes(replay->analysis, &input);
 	}
 	if (result <= EXIT_LOSSES && !replay->shown)

@@ -28,29 +28,13 @@ static int set_width(void *at, const struct cli_option *option, const char *valu
 	return cli_number(&options->width, option, value);
 }
 
-static int set_csv(void *at, const struct cli_option *option, const char *value)
-{
-	(void)option;
-	(void)value;
-	*(int *)at = REPORT_CSV;
-	return EXIT_OK;
-}
-
-static int set_json(void *at, const struct cli_option *option, const char *value)
-{
-	(void)option;
-	(void)value;
-	*(int *)at = REPORT_JSON;
-	return EXIT_OK;
-}
-
-static const struct cli_option own_options[] = {
+const struct cli_option report_table_options[] = {
 	/* The words are in the order of enum profile_by. */
 	{ .name = "by", .value = "function|thread|hart",
 	  .help = "one table for all (default), or one for each thread or hart",
 	  .set = cli_word, .offset = offsetof(struct report_options, by) },
-	{ .name = "sort", .value = "KEY", .words = "calls|total|self|samples|name",
-	  .help = "sort by calls, total, self (default; samples or else calls if there are no times), samples, name, a counter's name, NAME:self, or one of --columns",
+	{ .name = "sort", .value = "KEY", .words = "calls|total|self|samples|name|on-cpu|off-cpu",
+	  .help = "sort by calls, total, self (default; samples or else calls if there are no times), samples, name, a counter's name, on-cpu, off-cpu, NAME:self, or one of --columns",
 	  .set = cli_text, .offset = offsetof(struct report_options, sort) },
 	{ .name = "filter", .value = "PATTERN",
 	  .help = "show only functions of this name; * and ? match any characters and one character; may be repeated",
@@ -58,32 +42,33 @@ static const struct cli_option own_options[] = {
 	{ .name = "top", .value = "N", .help = "show only the first N lines of each table",
 	  .set = cli_number, .offset = offsetof(struct report_options, top),
 	  .least = 1, .most = 1000000 },
-	{ .name = "diff", .value = "OTHER",
-	  .help = "compare with OTHER, a later trace: show how much more or less it costs; a file given with --meta belongs to the first trace",
-	  .set = cli_text, .offset = offsetof(struct report_options, diff) },
 	{ .name = "columns", .value = "LIST", .words = "avg|min|max|p50|p90|p95|p99",
 	  .help = "also show, separated by commas: the average, least and most time of a call, a percentile (p1 to p99), or the ratio of two counters, as in instructions/cycles",
 	  .set = report_set_columns, .offset = offsetof(struct report_options, columns) },
+	{ .name = "width", .value = "N",
+	  .help = "columns of the page; longer names are cut (default: those of the terminal; 80 for a file or a pipe, where names are not cut)",
+	  .set = set_width, .least = WIDTH_LEAST, .most = 10000 },
+	{ .name = NULL }
+};
+
+static const struct cli_option file_options[] = {
+	{ .name = "diff", .value = "OTHER",
+	  .help = "compare with OTHER, a later trace: show how much more or less it costs; a file given with --meta belongs to the first trace",
+	  .set = cli_text, .offset = offsetof(struct report_options, diff) },
 	/* The words are in the order of enum report_format. */
 	{ .name = "format", .value = "text|csv|json",
 	  .help = "text (default), or for programs: one csv table, or JSON, with all digits",
 	  .set = cli_word, .offset = offsetof(struct report_options, format) },
-	{ .name = "csv", .help = "the same as --format csv",
-	  .set = set_csv, .offset = offsetof(struct report_options, format) },
-	{ .name = "json", .help = "the same as --format json",
-	  .set = set_json, .offset = offsetof(struct report_options, format) },
-	{ .name = "width", .value = "N",
-	  .help = "columns of the page; longer names are cut (default: those of the terminal; 80 for a file or a pipe, where names are not cut)",
-	  .set = set_width, .least = WIDTH_LEAST, .most = 10000 },
-	{ .letter = 'o', .name = "output", .value = "FILE",
-	  .help = "file to write to (default: standard output)",
-	  .set = cli_text, .offset = offsetof(struct report_options, common.output) },
+	REPORT_AS(csv, struct report_options, format, REPORT_CSV),
+	REPORT_AS(json, struct report_options, format, REPORT_JSON),
+	CLI_OUTPUT(struct report_options, common.output),
 	{ .name = NULL }
 };
 
 static const struct cli_group report_groups[] = {
-	{ NULL, own_options, 0 },
-	OPTIONS_GROUPS(struct report_options, common),
+	{ NULL, report_table_options, 0 },
+	{ NULL, file_options, 0 },
+	OPTIONS_CALLS_GROUPS(struct report_options, common),
 	{ .options = NULL }
 };
 
@@ -146,6 +131,7 @@ static void put_heading(struct table *table, unsigned int first,
 		if (*table->metric[i].over)
 			over = i + 1;
 	put_char(table->out, '\n');
+	output_bold(table->out, true);
 	for (i = first; i < over; i++) {
 		const struct metric *metric = &table->metric[i];
 		unsigned int width = metric->width + 1;
@@ -160,22 +146,26 @@ static void put_heading(struct table *table, unsigned int first,
 	for (i = first; i < last; i++)
 		put_right(table->out, table->metric[i].name,
 			  table->metric[i].width + 1);
-	put_string(table->out, "  function\n");
+	put_string(table->out, "  function");
+	output_bold(table->out, false);
+	put_char(table->out, '\n');
 }
 
 /* No call of a row has a time, as after a loss. */
 static bool is_unknown(const struct profile *profile, size_t row,
 		       const struct metric *metric)
 {
-	bool time = metric->kind == METRIC_TOTAL || metric->kind == METRIC_SELF ||
-		    metric->kind == METRIC_SELF_SHARE;
+	const struct profile_row *r = &profile->row[row];
+	bool total = metric->kind == METRIC_TOTAL ||
+		     (metric->time && metric->kind == METRIC_COUNTER_TOTAL);
+	bool self = metric->kind == METRIC_SELF || metric->kind == METRIC_SELF_SHARE ||
+		    (metric->time && metric->kind == METRIC_COUNTER_SELF);
 
 	if (report_is_spread(metric))
 		return !spread_known(&profile->spreads, row);
 	if (metric->kind == METRIC_RATIO)
 		return !profile_self(profile, row, metric->under);
-	return time && profile->row[row].untimed &&
-	       !report_value(profile, row, metric);
+	return r->untimed && ((total && !r->total) || (self && !r->self));
 }
 
 /* Some calls of a row have no time, or an inferred one. */
@@ -184,7 +174,13 @@ static bool is_uncertain(const struct profile *profile, size_t row,
 {
 	const struct profile_row *r = &profile->row[row];
 
-	if (metric->kind == METRIC_TOTAL || report_is_spread(metric))
+	if (metric->time && analysis_doubts_oncpu(profile->analysis))
+		return true;
+	if (metric->time && (metric->kind == METRIC_COUNTER_TOTAL ?
+			     profile_total(profile, row, COUNTERS_UNKNOWN_CPU) :
+			     profile_self(profile, row, COUNTERS_UNKNOWN_CPU)))
+		return true;
+	if (metric->kind == METRIC_TOTAL || report_is_spread(metric) || metric->time)
 		return r->untimed || r->inferred;
 	return (metric->kind == METRIC_SELF || metric->kind == METRIC_SELF_SHARE) &&
 	       (r->untimed || r->self_inferred);
@@ -314,12 +310,19 @@ static bool has_times(const struct table *table)
 	return false;
 }
 
-/* The last column: how certain a row's times are. */
-static const char *certainty(const struct profile_row *row)
+/* The last column: how certain a row's times are, those on and off the CPU too. */
+static const char *certainty(const struct table *table, size_t row)
 {
-	if (row->untimed)
-		return row->untimed == row->calls ? "unknown" : "partial";
-	return row->self_inferred ? "inferred" : "exact";
+	const struct profile_row *r = &table->profile->row[row];
+	bool inferred = r->self_inferred;
+	unsigned int m;
+
+	if (r->untimed)
+		return r->untimed == r->calls ? "unknown" : "partial";
+	for (m = 0; m < table->metrics; m++)
+		inferred |= table->metric[m].time &&
+			    is_uncertain(table->profile, row, &table->metric[m]);
+	return inferred ? "inferred" : "exact";
 }
 
 /* The column that tells the groups of --by apart. */
@@ -348,7 +351,7 @@ static void put_row(struct table *table, const char *group, const struct line *l
 				  is_unknown(profile, line->row, metric) ? "" : text);
 	}
 	if (has_times(table))
-		report_row_word(&table->rows, "times", certainty(&profile->row[line->row]));
+		report_row_word(&table->rows, "times", certainty(table, line->row));
 	report_row_end(&table->rows);
 }
 
@@ -409,7 +412,9 @@ static bool is_idle(const struct profile *profile, const struct metric *metric)
 {
 	size_t i;
 
-	if (!report_is_counter(metric))
+	/* A thread that never waits is as remarkable as one that does. */
+	if (!report_is_counter(metric) ||
+	    (metric->time && metric->counter != COUNTERS_UNKNOWN_CPU))
 		return false;
 	for (i = 0; i < profile->rows; i++)
 		if (profile_total(profile, i, metric->counter) ||
@@ -438,10 +443,11 @@ static void name_idle(struct table *table)
 {
 	const char *begin = "\nCounted nothing: ";
 	size_t used = strlen(begin) - 1, length;
+	bool any = false;
 	unsigned int i;
 
 	for (i = table->shown; i < table->metrics; i++) {
-		if (table->metric[i].kind != METRIC_COUNTER_SELF)
+		if (table->metric[i].kind != METRIC_COUNTER_SELF || table->metric[i].time)
 			continue;
 		length = strlen(table->metric[i].over) + 2;
 		if (used + length > (size_t)table->options->width) {
@@ -452,8 +458,9 @@ static void name_idle(struct table *table)
 		put_text(table->out, table->metric[i].over);
 		used += length;
 		begin = ", ";
+		any = true;
 	}
-	if (table->shown < table->metrics)
+	if (any)
 		put_char(table->out, '\n');
 }
 
@@ -484,8 +491,8 @@ static void begin_table(struct table *table)
 			   coverage_text(&profile->input, coverage));
 }
 
-static int put_profile(const struct report_options *options, struct output *out,
-		       const struct profile *profile)
+int report_put(const struct report_options *options, struct output *out,
+	       const struct profile *profile)
 {
 	struct table table = {
 		.options = options, .profile = profile, .out = out,
@@ -511,13 +518,16 @@ static int put_profile(const struct report_options *options, struct output *out,
 	for (i = 0; i < profile->rows && !result; i++)
 		if (!i || group[i] != group[i - 1])
 			result = put_group(&table, group[i]);
-	if (!result && profile->rows && !table.any)
+	if (!result && profile->rows && !table.any && !options->live)
 		report("%s: no function matches --filter",
 		       profile->input.options->path);
 	else if (options->format == REPORT_TEXT && !result)
 		name_idle(&table);
+	if (options->format == REPORT_TEXT && !result && report_has_threads(&profile->input,
+									    profile->analysis))
+		report_threads(out, &profile->input, profile->analysis, (size_t)options->top);
 	if (options->format == REPORT_JSON && !result)
-		report_json_end(out);
+		report_json_end(out, &profile->input, profile->analysis);
 	free(group);
 	free(table.line);
 	return result;
@@ -525,8 +535,7 @@ static int put_profile(const struct report_options *options, struct output *out,
 
 /* ---- the command ------------------------------------------------------- */
 
-/* Reports irregularities, which can make numbers look odd. */
-static void put_notes(const struct profile *profile)
+void report_notes(const struct profile *profile)
 {
 	const struct analysis_stats *stats = analysis_stats(profile->analysis);
 	const char *name = profile->input.options->path;
@@ -548,8 +557,7 @@ static void put_notes(const struct profile *profile)
 		       name, stats->uncounted);
 }
 
-/* Names are not cut in files and pipes, unless --width is given. */
-static void choose_width(struct report_options *options)
+void report_choose_width(struct report_options *options)
 {
 	struct winsize size;
 
@@ -578,23 +586,24 @@ static int run(struct report_options *options)
 	if (options_output(&other))
 		return EXIT_USAGE;
 	result = profile_read(&first, &options->common, (enum profile_by)options->by,
-			      report_wants_spread(&options->columns));
+			      report_wants_spread(&options->columns), NULL);
 	if (result > EXIT_LOSSES) {
 		profile_free(&first);
 		return result;
 	}
-	put_notes(&first);
+	report_notes(&first);
 	if (options->diff)
-		ended = profile_read(&second, &other, (enum profile_by)options->by, false);
+		ended = profile_read(&second, &other, (enum profile_by)options->by, false,
+				     NULL);
 	if (options->diff && ended <= EXIT_LOSSES)
-		put_notes(&second);
+		report_notes(&second);
 	out = ended <= EXIT_LOSSES ? output_open(options->common.output) : NULL;
 	if (ended <= EXIT_LOSSES && !out)
 		ended = EXIT_UNREADABLE;
 	if (out && options->diff)
 		ended |= report_diff(options, out, &first, &second);
 	else if (out)
-		ended = put_profile(options, out, &first);
+		ended = report_put(options, out, &first);
 	if (out && output_close(out))
 		ended = EXIT_UNREADABLE;
 	if (options->diff)
@@ -616,7 +625,7 @@ static int command_report(int argc, char **argv)
 		return usage_error("--diff compares functions: --by cannot be combined with it");
 	if (options.diff && options.columns.count)
 		return usage_error("--diff has columns of its own: --columns cannot be combined with it");
-	choose_width(&options);
+	report_choose_width(&options);
 	return run(&options);
 }
 

@@ -36,6 +36,7 @@ enum metric_kind {
 /* A number of a row and its column. */
 struct metric {
 	enum metric_kind	kind;
+	bool			time;		/* a counter's column is one */
 	unsigned int		counter;	/* the counter's column; a quantile's percent */
 	unsigned int		under;		/* a ratio's second counter */
 	unsigned int		width;
@@ -71,6 +72,7 @@ struct report_options {
 	int			width;
 	bool			cut;		/* names that do not fit */
 	int			format;		/* enum report_format */
+	bool			live;		/* more of the trace will come */
 };
 
 /* The words of --format, in their order. */
@@ -79,6 +81,11 @@ enum report_format {
 	REPORT_CSV,
 	REPORT_JSON,
 };
+
+/* A short form of --format, whose value is @member: --json for --format json. */
+#define REPORT_AS(word, type, member, value)					\
+	{ .name = #word, .help = "the same as --format " #word,			\
+	  .set = cli_constant, .offset = offsetof(type, member), .most = value }
 
 /**
  * struct report_rows - the rows of csv and JSON, which have the same columns
@@ -90,6 +97,23 @@ struct report_rows {
 	bool		json;
 	bool		any;
 };
+
+/* The options of report and top, for a struct report_options. */
+extern const struct cli_option report_table_options[];
+
+/** report_choose_width() - names are not cut in files and pipes, unless --width is given */
+void report_choose_width(struct report_options *options);
+
+/**
+ * report_put() - write the tables of a profile
+ *
+ * Return: an exit code: errors have been printed.
+ */
+int report_put(const struct report_options *options, struct output *out,
+	       const struct profile *profile);
+
+/** report_notes() - report irregularities, which can make numbers look odd */
+void report_notes(const struct profile *profile);
 
 /** report_set_columns() - the option --columns, as in struct cli_option */
 int report_set_columns(void *at, const struct cli_option *option, const char *value);
@@ -137,6 +161,13 @@ static inline bool report_is_spread(const struct metric *metric)
 	return metric->kind >= METRIC_AVERAGE && metric->kind <= METRIC_QUANTILE;
 }
 
+/** report_is_time() - whether a number is ticks */
+static inline bool report_is_time(const struct metric *metric)
+{
+	return metric->kind == METRIC_TOTAL || metric->kind == METRIC_SELF || metric->time ||
+	       report_is_spread(metric);
+}
+
 /** report_is_share() - whether a number is a percentage, which csv omits */
 static inline bool report_is_share(const struct metric *metric)
 {
@@ -176,8 +207,20 @@ void report_json_second(struct output *out, const struct input *input,
 /** report_json_rows() - all that comes between the traces and the rows */
 void report_json_rows(struct output *out);
 
-/** report_json_end() - all that comes behind the rows */
-void report_json_end(struct output *out);
+/** report_json_end() - all that comes after the rows; threads if @input is not NULL */
+void report_json_end(struct output *out, const struct input *input,
+		     const struct analysis *analysis);
+
+/** report_has_threads() - whether threads' times on and off the CPU are known, and all wanted */
+bool report_has_threads(const struct input *input, const struct analysis *analysis);
+
+/** report_threads() - the times of each thread on and off the CPU, if they are known */
+void report_threads(struct output *out, const struct input *input,
+		    const struct analysis *analysis, size_t top);
+
+/** report_json_threads() - the same */
+void report_json_threads(struct output *out, const struct input *input,
+			 const struct analysis *analysis);
 
 /** report_put_name() - the name after the columns, cut to the page's width */
 void report_put_name(const struct report_options *options, struct output *out,

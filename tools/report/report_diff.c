@@ -237,7 +237,7 @@ static uint64_t value(const struct diff *diff, const struct pair *pair,
 
 static bool is_time(const struct metric *metric)
 {
-	return metric->kind == METRIC_TOTAL || metric->kind == METRIC_SELF;
+	return report_is_time(metric);
 }
 
 /* The same in comparable units: the traces may differ in ticks. */
@@ -327,7 +327,7 @@ static void put_rows(struct diff *diff, size_t lines)
 		report_row_end(&rows);
 	}
 	if (rows.json)
-		report_json_end(diff->out);
+		report_json_end(diff->out, NULL, NULL);
 }
 
 static void put_block(struct diff *diff, unsigned int first, unsigned int last,
@@ -338,6 +338,7 @@ static void put_block(struct diff *diff, unsigned int first, unsigned int last,
 	size_t i;
 
 	put_char(diff->out, '\n');
+	output_bold(diff->out, true);
 	for (m = first; m < last; m++) {
 		const struct metric *metric = &diff->metric[m];
 		unsigned int width = 2 * (metric->width + 1) + CHANGE_WIDTH + 1;
@@ -353,7 +354,9 @@ static void put_block(struct diff *diff, unsigned int first, unsigned int last,
 		put_right(diff->out, "after", diff->metric[m].width + 1);
 		put_right(diff->out, "change", CHANGE_WIDTH + 1);
 	}
-	put_string(diff->out, "  function\n");
+	put_string(diff->out, "  function");
+	output_bold(diff->out, false);
+	put_char(diff->out, '\n');
 	for (i = 0; i < lines; i++) {
 		for (m = first; m < last; m++) {
 			const struct metric *metric = &diff->metric[m];

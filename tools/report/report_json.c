@@ -193,7 +193,11 @@ void report_json_rows(struct output *out)
 	put_string(out, "],\n\"rows\":[");
 }
 
-void report_json_end(struct output *out)
+void report_json_end(struct output *out, const struct input *input,
+		     const struct analysis *analysis)
 {
-	put_string(out, "\n]}\n");
+	put_string(out, "\n]");
+	if (input && report_has_threads(input, analysis))
+		report_json_threads(out, input, analysis);
+	put_string(out, "}\n");
 }

@@ -388,6 +388,15 @@ bool image_range(const struct image *image, uint64_t *first, uint64_t *last)
 	return true;
 }
 
+bool image_code(const struct image *image, uint64_t *first, uint64_t *last)
+{
+	if (image->code >= image->code_end)
+		return false;
+	*first = image->code;
+	*last = image->code_end - 1;
+	return true;
+}
+
 const struct image_function *image_each(const struct image *image, size_t *index)
 {
 	while (*index < image->functions) {

@@ -65,6 +65,14 @@ const char *image_path(const struct image *image);
 bool image_range(const struct image *image, uint64_t *first, uint64_t *last);
 
 /**
+ * image_code() - the address range of its code
+ * @first, @last: set to the first and the last address, if there is code
+ *
+ * Return: whether the file has code.
+ */
+bool image_code(const struct image *image, uint64_t *first, uint64_t *last);
+
+/**
  * image_each() - iterate over the functions with symbols, by address
  * @index:	0 at first
  *

@@ -2,6 +2,7 @@
 /* Objects by address and time: see places.h. */
 #include <stdlib.h>
 
+#include "laps.h"
 #include "places.h"
 
 /* Above all addresses of programs, below those of the kernel. */
@@ -9,6 +10,19 @@
 /* The range of one object, and of all of them. */
 #define OBJECT_MAX	(1ull << 48)
 #define ALIGNMENT	(1ull << 16)
+
+/* Recently used processes, by channel or thread. */
+#define CACHE		64
+
+#define NO_PROCESS	SIZE_MAX
+
+/* The process of a writer from @from to @to, inclusive. */
+struct writer {
+	struct places_writer	of;
+	bool			known;
+	uint64_t		from, to;
+	size_t			process;
+};
 
 /**
  * struct place - an object with addresses of its own
@@ -22,20 +36,30 @@ struct place {
 	uint64_t			shift;
 };
 
+/* When a thread or process was recorded, unwrapped, inclusive. */
+struct span {
+	uint64_t	from, to;
+};
+
 /**
  * struct places - all objects
  * @place:	in the order of the side-car file
+ * @thread, @process: as well
  * @sorted:	those with addresses of their own, @count of them, sorted by start
  * @reach:	the highest end of the objects up to this one
  * @recent:	the last one found
+ * @writer:	processes of recent writers
  */
 struct places {
 	const struct meta	*meta;
 	struct place		*place;
+	struct span		*thread;
+	struct span		*process;
 	struct place		**sorted;
 	uint64_t		*reach;
 	size_t			count;
 	struct place		*recent;
+	struct writer		writer[CACHE];
 };
 
 static bool is_timed(const struct meta_object *object)
@@ -48,13 +72,13 @@ static bool overlap(const struct meta_object *a, const struct meta_object *b)
 	return a->start < b->end && b->start < a->end;
 }
 
-/* Whether another object had its addresses, apparently at another time. */
+/* Whether another object had its addresses, apparently at another time or elsewhere. */
 static bool is_shared(const struct meta *meta, size_t i)
 {
 	const struct meta_object *object = &meta->object[i];
 	size_t j;
 
-	if (!is_timed(object) || object->end - object->start > OBJECT_MAX)
+	if ((!is_timed(object) && !object->ins) || object->end - object->start > OBJECT_MAX)
 		return false;
 	for (j = 0; j < meta->objects; j++)
 		if (j != i && overlap(object, &meta->object[j]))
@@ -87,6 +111,29 @@ static void sort(struct places *places)
 	places->recent = places->sorted[0];
 }
 
+/* The library notes objects in the order of loading; several processes are not in order. */
+static void set_times(struct places *places, uint64_t lap)
+{
+	struct laps objects = { .lap = lap, .slack = places->meta->processes ? lap / 2 : 0 };
+	struct laps threads = { .lap = lap, .slack = lap / 2 }, processes = threads;
+	const struct meta *meta = places->meta;
+	size_t i;
+
+	for (i = 0; i < meta->objects; i++) {
+		places->place[i].from = meta->object[i].from;
+		places->place[i].to = meta->object[i].to;
+		laps_unwrap(&objects, &places->place[i].from, &places->place[i].to);
+	}
+	for (i = 0; i < meta->threads; i++) {
+		places->thread[i] = (struct span){ meta->thread[i].from, meta->thread[i].to };
+		laps_unwrap(&threads, &places->thread[i].from, &places->thread[i].to);
+	}
+	for (i = 0; i < meta->processes; i++) {
+		places->process[i] = (struct span){ meta->process[i].from, meta->process[i].to };
+		laps_unwrap(&processes, &places->process[i].from, &places->process[i].to);
+	}
+}
+
 static void fill(struct places *places)
 {
 	uint64_t next = OWN_ADDRESSES;
@@ -96,14 +143,13 @@ static void fill(struct places *places)
 		struct place *place = &places->place[i];
 
 		place->meta = &places->meta->object[i];
-		place->from = place->meta->from;
-		place->to = place->meta->to;
 		if (!is_shared(places->meta, i))
 			continue;
 		place->shift = next - place->meta->start;
 		/* Page-aligned, as in the file. */
 		next += (place->meta->end - place->meta->start + ALIGNMENT) & -ALIGNMENT;
 	}
+	set_times(places, 0);
 	sort(places);
 }
 
@@ -129,9 +175,11 @@ int places_new(const struct meta *meta, struct places **places)
 		return -1;
 	made->meta = meta;
 	made->place = calloc(meta->objects, sizeof(*made->place));
+	made->thread = calloc(meta->threads + 1, sizeof(*made->thread));
+	made->process = calloc(meta->processes + 1, sizeof(*made->process));
 	made->sorted = calloc(meta->objects, sizeof(*made->sorted));
 	made->reach = calloc(meta->objects, sizeof(*made->reach));
-	if (!made->place || !made->sorted || !made->reach) {
+	if (!made->place || !made->thread || !made->process || !made->sorted || !made->reach) {
 		places_free(made);
 		return -1;
 	}
@@ -145,32 +193,17 @@ void places_free(struct places *places)
 	if (!places)
 		return;
 	free(places->place);
+	free(places->thread);
+	free(places->process);
 	free(places->sorted);
 	free(places->reach);
 	free(places);
 }
 
-/* Objects are in the order of loading: a time below the previous one has wrapped. */
 void places_wrap(struct places *places, uint64_t ts_mask)
 {
-	uint64_t laps = 0, before = 0;
-	size_t i;
-
-	if (!places || ts_mask == UINT64_MAX)
-		return;
-	for (i = 0; i < places->meta->objects; i++) {
-		const struct meta_object *meta = places->place[i].meta;
-
-		if (meta->from < before)
-			laps += ts_mask + 1;
-		before = meta->from;
-		places->place[i].from = meta->from + laps;
-		if (meta->to == UINT64_MAX)
-			continue;
-		places->place[i].to = meta->to + laps;
-		if (meta->to < meta->from)
-			places->place[i].to += ts_mask + 1;
-	}
+	if (places && ts_mask != UINT64_MAX)
+		set_times(places, ts_mask + 1);
 }
 
 uint64_t places_shift(const struct places *places, size_t object)
@@ -178,10 +211,108 @@ uint64_t places_shift(const struct places *places, size_t object)
 	return places ? places->place[object].shift : 0;
 }
 
-static bool was_there(const struct place *place, uint64_t address, uint64_t time)
+/* ---- processes -------------------------------------------------------------- */
+
+static bool is_one(const struct places_writer *a, const struct places_writer *b)
+{
+	return a->named == b->named && (a->named ? a->thread == b->thread :
+						   a->channel == b->channel);
+}
+
+static bool is_within(uint64_t time, uint64_t from, uint64_t to)
+{
+	return time >= from && time <= to;
+}
+
+/* Sets the process id, -1 if unknown, and narrows the times for which it is known. */
+static int64_t find_pid(const struct places *places, uint64_t time, struct writer *writer)
+{
+	const struct meta *meta = places->meta;
+	const struct span *found = NULL;
+	size_t i;
+
+	for (i = 0; i < meta->threads; i++) {
+		const struct meta_thread *thread = &meta->thread[i];
+		const struct span *span = &places->thread[i];
+
+		if (writer->of.named ? thread->tid != writer->of.thread :
+		    thread->named || thread->channel != (int)writer->of.channel)
+			continue;
+		if (is_within(time, span->from, span->to) &&
+		    (!found || span->from >= found->from))
+			found = span;
+		else if (span->from > time && span->from <= writer->to)
+			writer->to = span->from - 1;
+		else if (span->to < time && span->to >= writer->from)
+			writer->from = span->to + 1;
+	}
+	if (!found)
+		return writer->of.named ? (int64_t)writer->of.thread : -1;
+	writer->from = found->from;
+	if (found->to < writer->to)
+		writer->to = found->to;
+	return meta->thread[found - places->thread].pid;
+}
+
+/* Of the files that a process executed the one of that time. */
+static void find_process(const struct places *places, uint64_t time, struct writer *writer)
+{
+	const int64_t pid = find_pid(places, time, writer);
+	const struct meta *meta = places->meta;
+	size_t i;
+
+	for (i = 0; pid >= 0 && i < meta->processes; i++) {
+		const struct span *process = &places->process[i];
+
+		if (meta->process[i].pid != pid)
+			continue;
+		/* It records a little before it has noted the time. */
+		if (process->from <= time || writer->process == NO_PROCESS) {
+			writer->process = i;
+			if (process->from <= time && process->from > writer->from)
+				writer->from = process->from;
+		} else if (process->from <= writer->to) {
+			writer->to = process->from - 1;
+		}
+	}
+}
+
+/* Its index, NO_PROCESS if unknown. */
+static size_t process_of(struct places *places, uint64_t time,
+			 const struct places_writer *of)
+{
+	struct writer *writer;
+
+	if (!of || !places->meta->processes)
+		return NO_PROCESS;
+	writer = &places->writer[(of->named ? of->thread : of->channel) % CACHE];
+	if (!writer->known || !is_one(&writer->of, of) ||
+	    !is_within(time, writer->from, writer->to)) {
+		*writer = (struct writer){
+			.of = *of, .known = true, .to = UINT64_MAX, .process = NO_PROCESS,
+		};
+		find_process(places, time, writer);
+	}
+	return writer->process;
+}
+
+static bool has_process(const struct meta *meta, const struct meta_object *object,
+			size_t process)
+{
+	size_t i;
+
+	for (i = 0; i < object->ins; i++)
+		if (meta->in[object->in + i] == process)
+			return true;
+	return !object->ins;
+}
+
+static bool was_there(const struct meta *meta, const struct place *place, uint64_t address,
+		      uint64_t time, size_t process)
 {
 	return address >= place->meta->start && address < place->meta->end &&
-	       time >= place->from && time <= place->to;
+	       is_within(time, place->from, place->to) &&
+	       (process == NO_PROCESS || has_process(meta, place->meta, process));
 }
 
 /* Number of sorted objects that begin at or before @address. */
@@ -200,19 +331,30 @@ static size_t begun(const struct places *places, uint64_t address)
 	return low;
 }
 
-uint64_t places_find(struct places *places, uint64_t address, const uint64_t *time)
+uint64_t places_find(struct places *places, uint64_t address, const uint64_t *time,
+		     const struct places_writer *writer)
 {
-	size_t i;
+	struct place *found = NULL;
+	size_t i, process;
 
 	if (!places || !time)
 		return address;
-	if (was_there(places->recent, address, *time))
+	process = process_of(places, *time, writer);
+	if ((process != NO_PROCESS || !places->meta->processes) &&
+	    was_there(places->meta, places->recent, address, *time, process))
 		return address + places->recent->shift;
 	for (i = begun(places, address); i-- && places->reach[i] > address;) {
-		if (!was_there(places->sorted[i], address, *time))
+		if (!was_there(places->meta, places->sorted[i], address, *time, process))
 			continue;
-		places->recent = places->sorted[i];
-		return address + places->recent->shift;
+		/* In an unknown process, any of them. */
+		if (found && process == NO_PROCESS && places->meta->processes)
+			return address;
+		found = places->sorted[i];
+		if (process != NO_PROCESS || !places->meta->processes)
+			break;
 	}
-	return address;
+	if (!found)
+		return address;
+	places->recent = found;
+	return address + found->shift;
 }

@@ -13,6 +13,7 @@
 #include "command.h"
 #include "hash.h"
 #include "image.h"
+#include "perfrec/perfrec.h"
 #include "places.h"
 #include "symbols.h"
 #include "text.h"
@@ -71,11 +72,15 @@ struct caller {
 
 struct symbols {
 	const struct symbols_options *options;
+	const char	*copies;	/* folder beside the trace, or NULL */
 	struct object	*object;	/* by start */
 	size_t		objects;
 	struct places	*places;
 	uint64_t	time;
 	bool		time_known;
+	struct places_writer writer;
+	bool			writer_known;
+	bool			processes;	/* there are several */
 	char		*given[SYMBOLS_FILES_MAX];
 	bool		used[SYMBOLS_FILES_MAX];
 	char		*debug;
@@ -185,6 +190,7 @@ static bool add_meta_objects(struct symbols *symbols, const struct meta *meta)
 		to->given = given_file(symbols, to);
 	}
 	symbols->objects = meta->objects;
+	symbols->processes = meta->processes;
 	return true;
 }
 
@@ -209,6 +215,7 @@ static int add_given(struct symbols *symbols, unsigned int index,
 {
 	struct object *object = &symbols->object[symbols->objects];
 	const char *path = symbols->given[index], *error;
+	uint64_t first, last;
 
 	if (access(path, R_OK)) {
 		report("%s: cannot open: %s", path, strerror(errno));
@@ -227,12 +234,22 @@ static int add_given(struct symbols *symbols, unsigned int index,
 	object->path = path;
 	object->tried = true;
 	object->bias = bias;
-	if (image_range(object->image, &object->start, &object->last)) {
+	if (!image_range(object->image, &object->start, &object->last)) {
+		report("%s: no symbols in it (stripped?): functions are shown as addresses",
+		       path);
+		object->start = UINT64_MAX;
+		object->last = 0;
+	}
+	if (image_code(object->image, &first, &last)) {
+		object->start = object->start < first ? object->start : first;
+		object->last = object->last > last ? object->last : last;
+	}
+	if (object->start <= object->last) {
 		object->start += bias;
 		object->last += bias;
 	} else {
-		report("%s: no symbols in it (stripped?): functions are shown as addresses",
-		       path);
+		object->start = 0;
+		object->last = 0;
 	}
 	symbols->objects++;
 	return 0;
@@ -294,6 +311,7 @@ struct symbols *symbols_open(const struct symbols_options *options,
 		return NULL;
 	}
 	symbols->options = options;
+	symbols->copies = meta->files;
 	symbols->debug = debug_folders(options->symfs);
 	fine = !options->symfs || symbols->debug;
 	for (i = 0; i < options->files; i++) {
@@ -348,12 +366,20 @@ void symbols_wrap(struct symbols *symbols, uint64_t ts_mask)
 	places_wrap(symbols->places, ts_mask);
 }
 
-void symbols_when(struct symbols *symbols, bool known, uint64_t time)
+void symbols_where(struct symbols *symbols, const struct perfrec_record *record)
 {
 	if (!symbols)
 		return;
-	symbols->time_known = known;
-	symbols->time = time;
+	symbols->time_known = record->begin.time_known;
+	symbols->time = record->begin.time;
+	if (!symbols->processes)
+		return;
+	symbols->writer_known = true;
+	symbols->writer = (struct places_writer){ .channel = record->channel };
+	if (!record->header || !record->header->owned)
+		return;
+	symbols->writer.named = true;
+	symbols->writer.thread = record->header->owner;
 }
 
 uint64_t symbols_place(const struct symbols *symbols, uint64_t address)
@@ -361,7 +387,14 @@ uint64_t symbols_place(const struct symbols *symbols, uint64_t address)
 	if (!symbols)
 		return address;
 	return places_find(symbols->places, address,
-			   symbols->time_known ? &symbols->time : NULL);
+			   symbols->time_known ? &symbols->time : NULL,
+			   symbols->writer_known ? &symbols->writer : NULL);
+}
+
+uint64_t symbols_place_at(const struct symbols *symbols, uint64_t address,
+			  const uint64_t *time)
+{
+	return symbols ? places_find(symbols->places, address, time, NULL) : address;
 }
 
 /* A file that matches what was in memory, as far as build-ids show. */
@@ -426,6 +459,11 @@ static void open_object(struct symbols *symbols, struct object *object)
 		snprintf(path, sizeof(path), "%s/usr/lib/debug", symfs);
 		if (try_build_id(symbols, object, path) ||
 		    try_build_id(symbols, object, symfs))
+			return;
+	}
+	if (symbols->copies) {
+		snprintf(path, sizeof(path), "%s/%s", symbols->copies, object->path);
+		if (try_file(symbols, object, path))
 			return;
 	}
 	if (try_file(symbols, object, object->path) ||
@@ -612,6 +650,25 @@ bool symbols_object(struct symbols *symbols, uint64_t address,
 	found->path = image_path(object->image);
 	found->bias = object->bias;
 	return true;
+}
+
+bool symbols_named(struct symbols *symbols, const char *name, uint64_t *start,
+		   struct symbols_object *found)
+{
+	const struct object *object = NULL;
+	size_t i;
+
+	for (i = 0; symbols && i < symbols->objects; i++) {
+		if (strcmp(symbols->object[i].name, name))
+			continue;
+		if (object)
+			return false;
+		object = &symbols->object[i];
+	}
+	if (!object)
+		return false;
+	*start = object->start;
+	return symbols_object(symbols, *start, found);
 }
 
 void symbols_expect(struct symbols *symbols, uint64_t address)

@@ -66,9 +66,9 @@ struct symbol {
  * @meta:	the side-car file, must outlive the symbols
  *
  * The file of an object in the side-car file is the user's file with its build-id or
- * name, or the file at its path, also under @symfs or by build-id in a debug folder; a
- * file with another build-id is refused. Without objects, the user's files are at the
- * addresses in them.
+ * name, or the file at its path, also under @symfs, among the copies beside the trace, or by
+ * build-id in a debug folder; a file with another build-id is refused. Without objects, the
+ * user's files are at the addresses in them.
  *
  * Return: the symbols, or NULL if a file of the user cannot be read: the error has
  * been printed.
@@ -91,13 +91,14 @@ bool symbols_split(char *text, uint64_t *bias);
  */
 void symbols_wrap(struct symbols *symbols, uint64_t ts_mask);
 
+struct perfrec_record;
+
 /**
- * symbols_when() - set the time of further lookups
+ * symbols_where() - set the time and the process of further lookups
  * @symbols:	may be NULL
- * @known:	false: the time is unknown, so objects that shared addresses are not found
- * @time:	the time in ticks
+ * @record:	whose they are; without a time, objects that shared addresses are not found
  */
-void symbols_when(struct symbols *symbols, bool known, uint64_t time);
+void symbols_where(struct symbols *symbols, const struct perfrec_record *record);
 
 /**
  * symbols_place() - an address that is valid at any time
@@ -106,6 +107,13 @@ void symbols_when(struct symbols *symbols, bool known, uint64_t time);
  * It differs from @address only if several objects had that address.
  */
 uint64_t symbols_place(const struct symbols *symbols, uint64_t address);
+
+/**
+ * symbols_place_at() - the same, of an unknown process
+ * @time:	in ticks, NULL: unknown
+ */
+uint64_t symbols_place_at(const struct symbols *symbols, uint64_t address,
+			  const uint64_t *time);
 
 /** symbols_close() - free symbols; NULL is fine */
 void symbols_close(struct symbols *symbols);
@@ -164,6 +172,17 @@ struct symbols_object {
  */
 bool symbols_object(struct symbols *symbols, uint64_t address,
 		    struct symbols_object *object);
+
+/**
+ * symbols_named() - the object of a name
+ * @symbols:	may be NULL: none is found
+ * @start:	its first address
+ * @object:	as for symbols_object()
+ *
+ * Return: whether there is one, at one address in all processes, with a file.
+ */
+bool symbols_named(struct symbols *symbols, const char *name, uint64_t *start,
+		   struct symbols_object *object);
 
 /**
  * symbols_expect() - note that the trace has a function at an address

@@ -10,16 +10,18 @@
 #include "drain.h"
 #include "launch.h"
 #include "objects.h"
+#include "tree.h"
 
 /**
  * capture_begin() - take hardware and counters for sampling
  * @device:	filled, also after an error; for perf_device_close()
  * @setup:	the setup; sampling.all: everything that runs, not only the process that
  *		calls START; its counters are filled in
+ * @threads:	programs record, too: the next channel has the samples
  *
  * Return: 0, or -1 with sifive_trace_error().
  */
-int capture_begin(struct perf_device *device, struct perf_setup *setup);
+int capture_begin(struct perf_device *device, struct perf_setup *setup, bool threads);
 
 /**
  * struct capture_mark - identifies the capture of a program that traces itself
@@ -55,11 +57,14 @@ int capture_try(const struct perf_setup *wanted, struct capture_mark *mark);
  * @path:	a file for capture_save(), which adds the rest
  * @setup:	as capture_begin() left it
  * @launch:	the program that was run, or NULL
+ * @calls:	enum calls_of: whose calls are wanted, if there is instruction trace
  * @objects:	the objects in memory, for objects_report() afterwards; NULL: they are
  *		given to capture_save()
+ * @tree:	processes that record by themselves, NULL: none
  */
 int capture_describe(const char *path, const struct perf_setup *setup,
-		     const struct launch *launch, struct objects *objects);
+		     const struct launch *launch, int calls, struct objects *objects,
+		     struct tree *tree);
 
 /**
  * capture_save() - write a capture's bytes and side-car files
@@ -86,6 +91,30 @@ int capture_save(int fd, const char *path, const char *description,
  * Return: 0, or -1: the error has been printed.
  */
 int capture_heads(int fd, const struct drain *drain, const char *description);
+
+/** capture_sink() - the state of a sink; 0, or -1 with errno */
+int capture_sink(int fd, uint32_t index, struct sifive_trace_sink *sink);
+
+/**
+ * capture_copy() - copy a capture's bytes to a file
+ * @fd:		the trace device
+ * @path:	the file
+ * @offset:	of the first byte
+ * @bytes:	how many; set to how many were copied
+ * @end:	stop at the end of the data
+ *
+ * Return: 0; 1: a write failed; -1: a read did. The error has been printed.
+ */
+int capture_copy(int fd, const char *path, uint64_t offset, __u64 *bytes, bool end);
+
+/**
+ * capture_short() - report how many of a sink's @bytes are not in the file @name, and how to
+ * get them; returns whether any are missing
+ */
+bool capture_short(const char *name, uint64_t bytes);
+
+/** capture_locked() - trace SRAM cannot be read while it is written */
+bool capture_locked(int fd);
 
 /** capture_samples() - 0, or -1: a capture has no sample, which has been reported */
 int capture_samples(int fd);

@@ -22,6 +22,7 @@
 #include "setup.h"
 
 #include "../command.h"
+#include "calls.h"
 #include "capture.h"
 #include "files.h"
 #include "machine.h"
@@ -147,7 +148,8 @@ static void tell_to_stop(int number)
 static int describe(const struct perf_setup *setup, struct objects *objects,
 		    struct state *state)
 {
-	int error = capture_describe(DESCRIPTION ".new", setup, NULL, objects) ||
+	int error = capture_describe(DESCRIPTION ".new", setup, NULL, CALLS_NONE, objects,
+				     NULL) ||
 		    rename(DESCRIPTION ".new", DESCRIPTION);
 
 	state->left_out = objects->left_out;
@@ -176,7 +178,7 @@ static int hold(struct perf_setup *setup, int ready)
 	sigprocmask(SIG_SETMASK, &all, &none);
 	sigaction(SIGTERM, &action, NULL);
 	sigaction(SIGINT, &action, NULL);
-	if (capture_begin(&device, setup) || perf_device_start(&device)) {
+	if (capture_begin(&device, setup, false) || perf_device_start(&device)) {
 		dprintf(ready, "%s", sifive_trace_error());
 		return EXIT_UNREADABLE;
 	}
@@ -513,6 +515,9 @@ static int command_status(int argc, char **argv)
 	show_sinks(fd, &status);
 	printf("samples      %" PRIu64 ", and %" PRIu64 " that could not be written\n",
 	       (uint64_t)status.samples, (uint64_t)status.samples_lost);
+	if (status.switches || status.switches_lost)
+		printf("switches     %" PRIu64 ", and %" PRIu64 " that could not be written\n",
+		       (uint64_t)status.switches, (uint64_t)status.switches_lost);
 	if (status.pauses)
 		printf("pauses       %" PRIu64 ", %.3f s in all\n",
 		       (uint64_t)status.pauses, (double)status.paused / 1e9);

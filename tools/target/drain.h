@@ -57,7 +57,7 @@ struct drain_sink {
  * @keep:	how many pieces to keep of each file, 0: all
  * @until:	the time to end, 0: none; in nanoseconds of the monotonic clock
  * @over:	a limit was reached: nothing is copied any more
- * @wait:	stores wait for the reader: what follows a limit is read, and dropped
+ * @wait:	records wait for room, or are dropped: what follows a limit is read all the same
  * @quiet:	print only errors and losses
  * @progress:	show a line on the terminal
  * @shown:	when it was shown last
@@ -105,7 +105,7 @@ int drain_open(struct drain *drain, const char *path, uint32_t capture, uint32_t
  * drain_limit() - set when to end, and whether to show progress
  * @most:	the most bytes of all files, 0: no limit
  * @time:	nanoseconds from now on, 0: no limit
- * @wait:	stores wait for the reader
+ * @wait:	records wait for room, or are dropped
  * @quiet:	no progress, not on a terminal either
  */
 void drain_limit(struct drain *drain, uint64_t most, uint64_t time, bool wait, bool quiet);

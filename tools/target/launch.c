@@ -3,8 +3,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,11 +16,28 @@
 /* The program while it runs, for the handler. */
 static volatile sig_atomic_t running;
 
+/* A signal has arrived that ends the wait for the program's children. */
+static volatile sig_atomic_t interrupted;
+
+/* One has arrived that the program may handle. */
+static volatile sig_atomic_t offered;
+
 /* A signal that ends the command also ends the program. */
 static void pass_on(int number)
 {
 	if (running)
 		kill(running, number);
+	interrupted = 1;
+}
+
+/* The terminal sends it to the program, too. */
+static void note(int number)
+{
+	(void)number;
+	if (running)
+		offered = 1;
+	else
+		interrupted = 1;
 }
 
 /* For SIGCHLD, which only has to interrupt the wait. */
@@ -27,13 +46,13 @@ static void wake(int number)
 	(void)number;
 }
 
-/* Signal handling while the program runs; the terminal signals the program itself. */
+/* Signal handling while the program runs. */
 static const struct {
 	int	number;
 	void	(*handler)(int);
 } signals[] = {
-	{ SIGINT,  SIG_IGN },
-	{ SIGQUIT, SIG_IGN },
+	{ SIGINT,  note },
+	{ SIGQUIT, note },
 	{ SIGTERM, pass_on },
 	{ SIGHUP,  pass_on },
 	{ SIGCHLD, wake },
@@ -63,8 +82,7 @@ static void take_signals(struct before *before)
 		    signals[i].handler != wake)
 			continue;
 		sigaction(signals[i].number, &action, NULL);
-		if (signals[i].handler != SIG_IGN)
-			sigaddset(&handled, signals[i].number);
+		sigaddset(&handled, signals[i].number);
 	}
 	sigprocmask(SIG_BLOCK, &handled, &before->mask);
 }
@@ -92,31 +110,51 @@ static void run(const struct launch *launch, int failed)
 	_exit(status);
 }
 
+static int exit_status(int status, int *number)
+{
+	if (WIFEXITED(status))
+		return WEXITSTATUS(status);
+	*number = WTERMSIG(status);
+	return EXIT_SIGNAL + *number;
+}
+
+static void wait_once(const struct launch *launch, const sigset_t *mask)
+{
+	if (launch->meanwhile)
+		launch->meanwhile(launch->argument, mask);
+	else
+		sigsuspend(mask);
+}
+
 static int wait_for(const struct launch *launch, pid_t pid, const sigset_t *before,
 		    int *number)
 {
 	sigset_t mask = *before;
-	int status;
+	int status, result = EXIT_RECORD;
+	bool ended = false;
 	pid_t got;
 
 	sigdelset(&mask, SIGCHLD);
-	for (;;) {
-		got = waitpid(pid, &status, WNOHANG);
-		if (got < 0) {
-			report("cannot wait for the program: %s", strerror(errno));
-			return EXIT_RECORD;
-		}
-		if (!got && launch->meanwhile)
-			launch->meanwhile(launch->argument, &mask);
-		else if (!got)
-			sigsuspend(&mask);
-		else if (WIFEXITED(status))
-			return WEXITSTATUS(status);
-		else if (WIFSIGNALED(status))
+	while (!ended || (launch->children && !interrupted)) {
+		got = waitpid(launch->children ? -1 : pid, &status, WNOHANG);
+		if (got < 0)
 			break;
+		if (!got)
+			wait_once(launch, &mask);
+		if (got != pid)
+			continue;
+		result = exit_status(status, number);
+		ended = true;
+		running = 0;
+		/* It handled ^C, or that has ended it. */
+		if (offered && WIFSIGNALED(status))
+			interrupted = 1;
+		if (launch->children && !interrupted && !waitid(P_ALL, 0, NULL, WEXITED | WNOHANG | WNOWAIT))
+			launch->left(launch->argument);
 	}
-	*number = WTERMSIG(status);
-	return EXIT_SIGNAL + *number;
+	if (!ended)
+		report("cannot wait for the program: %s", strerror(errno));
+	return result;
 }
 
 int launch_run(const struct launch *launch, struct launched *launched)
@@ -131,6 +169,10 @@ int launch_run(const struct launch *launch, struct launched *launched)
 		return status;
 	}
 	running = 0;
+	interrupted = 0;
+	offered = 0;
+	if (launch->children)
+		prctl(PR_SET_CHILD_SUBREAPER, 1);
 	take_signals(&before);
 	launched->pid = fork();
 	if (!launched->pid) {

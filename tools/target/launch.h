@@ -16,6 +16,9 @@
  *		after printing an error: the process then exits with EXIT_RECORD
  * @meanwhile:	called with @argument repeatedly while the program runs; it waits
  *		for work, or for a signal that @mask allows; may be NULL
+ * @children:	also wait for all processes that the program makes, until a signal that
+ *		ends the command; ^C while the program runs is one if it ends the program
+ * @left:	then: called with @argument when the program has ended before others
  */
 struct launch {
 	const char	*path;
@@ -23,6 +26,8 @@ struct launch {
 	int		(*before)(void *argument);
 	void		*argument;
 	void		(*meanwhile)(void *argument, const sigset_t *mask);
+	bool		children;
+	void		(*left)(void *argument);
 };
 
 /**

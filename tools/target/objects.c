@@ -19,15 +19,28 @@
 /* Bytes of one object without its path. */
 #define BYTES_EACH	(ELF_BUILD_ID_SIZE + 128)
 
+static bool is_vdso(const char *path)
+{
+	return !strcmp(path, META_VDSO);
+}
+
 /*
  * Reads a file's build-id and segments. Returns false for a file that is readable
  * but no program.
  */
-static bool look_at_file(struct object *object, uint64_t offset)
+static bool look_at_file(const struct objects *objects, struct object *object,
+			 uint64_t offset)
 {
+	const char *path = object->path;
+	char copy[PATH_MAX];
 	struct elf elf;
-	int error = elf_open(object->path, ELF_BEGINNING, &elf);
+	int error;
 
+	if (is_vdso(path)) {
+		snprintf(copy, sizeof(copy), "%s/" META_VDSO, objects->files);
+		path = copy;
+	}
+	error = elf_open(path, ELF_BEGINNING, &elf);
 	if (!error) {
 		elf_build_id(&elf, object->build_id);
 		object->bias = elf_bias(&elf, object->start, offset);
@@ -55,7 +68,7 @@ static void add(struct objects *objects, const char *path, uint64_t start,
 			return;
 		}
 	found.path = strdup(path);
-	if (found.path && look_at_file(&found, offset)) {
+	if (found.path && look_at_file(objects, &found, offset)) {
 		more = realloc(objects->object,
 			       (objects->count + 1) * sizeof(*more));
 		if (more) {
@@ -70,7 +83,9 @@ static void add(struct objects *objects, const char *path, uint64_t start,
 void objects_add_code(struct objects *objects, const char *path,
 		      uint64_t address, uint64_t length, uint64_t offset)
 {
-	if (*path == '/' && strncmp(path, "/dev/", 5))
+	if (objects->files && is_vdso(path))
+		add(objects, path, address, address + length, 0);
+	else if (*path == '/' && strncmp(path, "/dev/", 5))
 		add(objects, path, address, address + length, offset);
 }
 

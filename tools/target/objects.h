@@ -32,6 +32,8 @@ struct object {
  * struct objects - a set of objects; all zero is the empty set
  * @object:	@count of them, in the order in which they were found
  * @found:	how often any was found
+ * @files:	folder with copies of files, with the vdso's; NULL: there is none, and the
+ *		vdso is ignored
  * @missed:	number of objects that were loaded unseen
  * @left_out:	number of objects without room in the file
  *
@@ -42,6 +44,7 @@ struct objects {
 	struct object	*object;
 	size_t		count;
 	uint64_t	found;
+	const char	*files;
 	uint64_t	missed;
 	uint64_t	left_out;
 };

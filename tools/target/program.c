@@ -122,6 +122,7 @@ static int look_at(struct program *program)
 	}
 	program->hooks = elf_has(&elf, hook);
 	program->library = elf_has(&elf, message);
+	program->traces = elf_has(&elf, "perfInit") || elf_has(&elf, "sifive_trace_open");
 	program->privilege = privilege_of(program->path);
 	program->object[program->objects++] = strdup(program->path);
 	loader = elf_interpreter(&elf);

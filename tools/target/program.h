@@ -22,6 +22,7 @@
  * @dynamic:	it is loaded by an interpreter, which takes LD_PRELOAD
  * @hooks:	it or one of its shared objects was compiled with -finstrument-functions
  * @library:	libsifive-perf is linked into its file
+ * @traces:	it may control tracing itself, by a function of the library
  * @loads:	the shared library that it loads by itself, "" for none
  * @privilege:	attribute of the file with which the kernel changes user, group or
  *		capabilities on exec; NULL for none
@@ -32,6 +33,7 @@ struct program {
 	bool	dynamic;
 	bool	hooks;
 	bool	library;
+	bool	traces;
 	char	loads[PATH_MAX];
 	const char *privilege;
 	char	*object[PROGRAM_OBJECTS];

@@ -213,7 +213,7 @@ void rotate_show(const struct drain *d)
 	}
 }
 
-/* Whether @name is @base, with a dot, a number, and perhaps .meta behind it. */
+/* Whether @name is @base, with a dot, a number, and perhaps .meta after it. */
 static bool is_piece(const char *name, const char *base)
 {
 	size_t length = strlen(base), digits;

@@ -31,7 +31,7 @@ int rotate_next(const struct drain *drain, struct drain_sink *sink);
 uint64_t rotate_room(const struct drain *drain, const struct drain_sink *sink);
 
 /**
- * rotate_end() - complete the side-car files of all pieces, behind the end of the recording
+ * rotate_end() - complete the side-car files of all pieces, after the end of the recording
  *
  * Return: 0, or -1: the error has been printed.
  */

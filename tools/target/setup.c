@@ -164,6 +164,9 @@ const struct cli_option setup_what[] = {
 	{ .letter = 'c', .name = "period", .value = "N",
 	  .help = "sample: a record each N times that the first event happens",
 	  .set = set_period, .offset = OPTION(period) },
+	{ .name = "switches",
+	  .help = "also record when threads run and when they do not, and why: report then shows time on and off the CPU",
+	  .set = cli_flag, .offset = offsetof(struct setup, switches) },
 	{ .letter = 'C', .name = "cpus", .value = "LIST",
 	  .help = "CPUs to record on, such as 0-2,5 (default: all that have an encoder); the program of record stays on them",
 	  .set = cli_text, .offset = OPTION(cpus) },
@@ -232,10 +235,12 @@ int setup_finish(struct setup *setup)
 	if (options->period && options->events)
 		options->period_event = strndup(options->events,
 						perf_event_next(options->events));
-	if (!perf_options_parse(options, &setup->parsed))
-		return 0;
-	report("%s", sifive_trace_error());
-	return -1;
+	if (perf_options_parse(options, &setup->parsed)) {
+		report("%s", sifive_trace_error());
+		return -1;
+	}
+	setup->parsed.switches = setup->switches;
+	return 0;
 }
 
 static int put(const char *name, const char *value)
@@ -267,6 +272,7 @@ void setup_ignored(const char *command)
 		{ "SIFIVE_TRACE_CHANNEL", "--channel", false },
 		{ "SIFIVE_TRACE_CPUS", "-C", false },
 		{ "SIFIVE_TRACE_PER_CPU", "--per-cpu", false },
+		{ "SIFIVE_TRACE_SWITCHES", "--switches", false },
 		{ "SIFIVE_TRACE_INTERVAL", "-i", false },
 		{ "SIFIVE_TRACE_PERIOD", "-c", false },
 		{ "SIFIVE_TRACE_PERIOD_EVENT", "-e and -c", false },
@@ -289,13 +295,14 @@ void setup_ignored(const char *command)
 	}
 }
 
-int setup_environment(const struct setup *setup, const char *output)
+int setup_environment(const struct setup *setup, const char *output, bool join)
 {
 	static const char * const counts[] = { "raw", "delta", "xor" };
 	const struct sifive_trace_options *o = &setup->options;
+	const uint32_t flags = setup->parsed.take.flags;
 	int error = 0;
 
-	error |= put("SIFIVE_TRACE_RECORD", "1");
+	error |= put("SIFIVE_TRACE_RECORD", join ? "join" : "1");
 	error |= put("SIFIVE_TRACE_OUTPUT", output);
 	error |= put("SIFIVE_TRACE_EVENTS", o->events);
 	error |= put("SIFIVE_TRACE_COUNT", counts[o->count_type]);
@@ -305,10 +312,13 @@ int setup_environment(const struct setup *setup, const char *output)
 	error |= put("SIFIVE_TRACE_CPUS", o->cpus);
 	error |= put("SIFIVE_TRACE_RING",
 		     o->flags & SIFIVE_TRACE_RING ? "1" : NULL);
-	error |= put("SIFIVE_TRACE_DRAIN", setup->parsed.take.wait ? "wait" :
-		     setup->parsed.take.drain ? "1" : NULL);
+	error |= put("SIFIVE_TRACE_DRAIN", flags & SIFIVE_TRACE_CONFIG_WAIT ? "wait" :
+		     flags & SIFIVE_TRACE_CONFIG_DROP ? "drop" :
+		     flags & SIFIVE_TRACE_CONFIG_DRAIN ? "1" : NULL);
 	error |= put("SIFIVE_TRACE_PER_CPU",
 		     o->flags & SIFIVE_TRACE_PER_CPU ? "1" : NULL);
+	error |= put("SIFIVE_TRACE_SWITCHES",
+		     setup->parsed.switches && !join ? "1" : NULL);
 	error |= put_number("SIFIVE_TRACE_INTERVAL", o->interval);
 	error |= put_number("SIFIVE_TRACE_PERIOD", o->period);
 	error |= put("SIFIVE_TRACE_PERIOD_EVENT", o->period_event);
@@ -319,7 +329,7 @@ int setup_environment(const struct setup *setup, const char *output)
 		error |= put("SIFIVE_TRACE_HEADER",
 			     o->flags & SIFIVE_TRACE_HEADER_ONCE ? "once" : NULL);
 	/* For programs that end without reaching their exit handlers. */
-	if (machine_side_car())
+	if (machine_side_car() && !join)
 		error |= put("SIFIVE_TRACE_META", "early");
 	return error;
 }

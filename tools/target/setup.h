@@ -21,6 +21,7 @@
  * @events:	-e, NULL for cycles and instructions where available
  * @sram:	--sink sram
  * @per_cpu:	counts are those of the hart
+ * @switches:	the kernel records context switches
  */
 struct setup {
 	struct sifive_trace_options	options;
@@ -28,6 +29,7 @@ struct setup {
 	const char			*events;
 	int				sram;	/* 0 or 1 */
 	bool				per_cpu;
+	bool				switches;
 };
 
 /* The groups of these options, for a struct whose member @member they are. */
@@ -76,7 +78,9 @@ void setup_ignored(const char *command);
 
 /**
  * setup_environment() - set the environment variables for the preloaded library; 0 or -1
+ * @output:	the trace, or a folder for the parts of processes that join
+ * @join:	the command holds the session, and processes join it
  */
-int setup_environment(const struct setup *setup, const char *output);
+int setup_environment(const struct setup *setup, const char *output, bool join);
 
 #endif /* SIFIVE_TRACE_SETUP_H */

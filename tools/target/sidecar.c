@@ -68,10 +68,14 @@ static void put_losses(const struct sifive_trace_losses *losses,
 	put_format(out, "\"lost\":{\"signals\":%" PRIu64 ",\"threads\":%" PRIu64
 		   ",\"abandoned\":%" PRIu64 ",\"refused\":%" PRIu64
 		   ",\"children\":%" PRIu64 ",\"samples\":%" PRIu64
-		   ",\"encoders\":%u}}\n",
+		   ",\"dropped\":%" PRIu64 ",\"switches\":%" PRIu64 ",\"encoders\":%u}",
 		   (uint64_t)losses->signals, (uint64_t)losses->threads,
 		   (uint64_t)losses->abandoned, (uint64_t)losses->refused,
-		   (uint64_t)losses->children, (uint64_t)status->samples_lost, changed);
+		   (uint64_t)losses->children, (uint64_t)status->samples_lost,
+		   (uint64_t)losses->dropped, (uint64_t)status->switches_lost, changed);
+	if (losses->shared)
+		put_format(out, ",\n\"shared\":%" PRIu64, (uint64_t)losses->shared);
+	put_string(out, "}\n");
 }
 
 /*
@@ -99,12 +103,14 @@ static void put_coverage(const struct sifive_trace_sink *sink, uint64_t ran,
 		   ",\"buffer\":%" PRIu64 ",\"run_ns\":%" PRIu64
 		   ",\"counters_lost\":%u,\"gaps\":%" PRIu64 ",\"gap_bytes\":%" PRIu64
 		   ",\"limit\":%s,\"waits\":%" PRIu64 ",\"waited_ns\":%" PRIu64
+		   ",\"fulls\":%" PRIu64 ",\"full_ns\":%" PRIu64
 		   ",\"pauses\":%" PRIu64 ",\"paused_ns\":%" PRIu64 "},\n",
 		   sink->flags & SIFIVE_TRACE_STATUS_FULL ? "true" : "false",
 		   (uint64_t)(sink->given + sink->bytes), (uint64_t)sink->buffer, ran,
 		   status->counters_lost, (uint64_t)sink->gaps, (uint64_t)sink->lost,
 		   drain && drain->over ? "true" : "false", (uint64_t)status->waits,
-		   (uint64_t)status->waited, (uint64_t)status->pauses,
+		   (uint64_t)status->waited, (uint64_t)status->fulls,
+		   (uint64_t)status->full_ns, (uint64_t)status->pauses,
 		   (uint64_t)status->paused);
 }
 
@@ -261,14 +267,18 @@ static struct sidecar_state since(const struct sidecar_state *from,
 	piece.sink.lost -= from->sink.lost;
 	piece.status.waits -= from->status.waits;
 	piece.status.waited -= from->status.waited;
+	piece.status.fulls -= from->status.fulls;
+	piece.status.full_ns -= from->status.full_ns;
 	piece.status.pauses -= from->status.pauses;
 	piece.status.paused -= from->status.paused;
 	piece.status.samples_lost -= from->status.samples_lost;
+	piece.status.switches_lost -= from->status.switches_lost;
 	piece.losses.signals -= from->losses.signals;
 	piece.losses.threads -= from->losses.threads;
 	piece.losses.abandoned -= from->losses.abandoned;
 	piece.losses.refused -= from->losses.refused;
 	piece.losses.children -= from->losses.children;
+	piece.losses.dropped -= from->losses.dropped;
 	piece.time -= from->time;
 	return piece;
 }

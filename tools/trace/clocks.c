@@ -11,6 +11,18 @@
 /* Bytes between two comparisons of clocks: more than RING_SKEW, and far less than wait. */
 #define STRETCH		(4 * RING_SKEW)
 
+void clocks_shift(struct clocks *clocks, size_t count, unsigned int events)
+{
+	unsigned int i;
+
+	clocks->stores -= count;
+	clocks->events -= events;
+	memmove(clocks->event, clocks->event + events,
+		clocks->events * sizeof(clocks->event[0]));
+	for (i = 0; i < clocks->events; i++)
+		clocks->event[i].at -= count;
+}
+
 void clocks_break(struct clocks *clocks, int src, uint64_t offset)
 {
 	unsigned int i;
@@ -238,10 +250,10 @@ void clocks_compare(struct clocks *clocks, struct nexus *nexus)
 }
 
 /**
- * struct ending - a source's stores in the queue behind its latest absolute time
+ * struct ending - a source's stores in the queue after its latest absolute time
  * @stores:	number of them
  * @early:	those before the last FEW of them, or all if there are not more
- * @last:	time of the latest, going forward, and then of the one behind, going back
+ * @last:	time of the latest, going forward, and then of the one after, going back
  * @longest:	step of its time, of the last FEW
  * @lowest:	bit that is the highest to change in one of them; 0: none
  * @bits:	that those steps change, and then those of them that nothing has confirmed

@@ -25,7 +25,7 @@ struct clocks_event {
 
 /**
  * struct clocks_stretch - RING_SKEW bytes of the trace, or more
- * @end:	place behind it
+ * @end:	place after it
  * @now:	by source: its clock there
  * @sent:	the source sent messages in it, and its time was known
  * @late:	the source whose clock was the latest of them
@@ -41,14 +41,15 @@ struct clocks_stretch {
 
 /**
  * struct clocks - the queue, and what is known of each source's clock
+ * @store:	room for CLOCKS_QUEUE, of which @stores wait, the oldest first
  * @mask:	greatest timestamp
  * @broken:	by source: offset from which on a lost timestamp may be missing
  * @absolute:	by source: offset of its latest absolute timestamp
  * @stretch:	the latest ones, and room for the next
- * @next:	that room: the earliest is the one behind it
+ * @next:	that room: the earliest is the one after it
  */
 struct clocks {
-	struct store		store[CLOCKS_QUEUE];
+	struct store		*store;
 	size_t			stores;
 	struct clocks_event	event[CLOCKS_EVENTS];
 	unsigned int		events;
@@ -58,6 +59,9 @@ struct clocks {
 	struct clocks_stretch	stretch[3];
 	unsigned int		next;
 };
+
+/** clocks_shift() - the @count oldest stores are gone, and @events with them */
+void clocks_shift(struct clocks *clocks, size_t count, unsigned int events);
 
 /**
  * clocks_break() - a source may have lost a timestamp
@@ -82,7 +86,7 @@ void clocks_correct(struct clocks *clocks, const struct nexus_message *message);
  * clocks_compare() - compare the sources' clocks with each other
  * @nexus:	decoder of what the queue holds
  *
- * Whatever is RING_SKEW and more behind a message in the file was sent later. Of
+ * Whatever is RING_SKEW and more after a message in the file was sent later. Of
  * two sources that contradict this, the one that no other agrees with has a wrong
  * clock, or else both may: times that wait, and those that follow, are inferred.
  */
@@ -92,7 +96,7 @@ void clocks_compare(struct clocks *clocks, struct nexus *nexus);
  * clocks_end() - mark the times at the trace's end that nothing confirms
  *
  * A timestamp's bit that is wrong contradicts the next one in which that bit is the
- * highest to change. Behind a source's last such ones, with no absolute time behind
+ * highest to change. After a source's last such ones, with no absolute time after
  * them, nothing shows it: times are inferred. Only for the XOR scheme, sources with
  * enough stores to show how long their steps are, and the bits that such steps change.
  */
@@ -100,7 +104,7 @@ void clocks_end(struct clocks *clocks);
 
 /**
  * clocks_recover() - find the timestamps in damaged bytes
- * @nexus:	decoder behind them, and the bytes behind them fed to it
+ * @nexus:	decoder after them, and the bytes after them fed to it
  * @bytes:	the damaged bytes, which may be unknown or malformed
  * @length:	number of them
  * @words:	stores so far, by channel
@@ -110,7 +114,7 @@ void clocks_end(struct clocks *clocks);
  * that follow contradict each other least is taken. Messages of damaged bytes are
  * not given: they may be damaged elsewhere. Times are inferred from here on.
  *
- * Return: bytes behind @bytes that belong to a damaged message: skip them. -1: no
+ * Return: bytes after @bytes that belong to a damaged message: skip them. -1: no
  * bit makes messages of @bytes that explain what follows better than none.
  */
 int clocks_recover(struct nexus *nexus, const uint8_t *bytes, size_t length,

@@ -148,9 +148,19 @@ void coverage_json(const struct input *input, struct output *out)
 	put_format(out, ",\"lost\":{\"signals\":%" PRIu64 ",\"threads\":%" PRIu64
 		   ",\"abandoned\":%" PRIu64 ",\"refused\":%" PRIu64
 		   ",\"children\":%" PRIu64 ",\"samples\":%" PRIu64
-		   ",\"encoders\":%" PRIu64 "}", lost->signals, lost->threads,
-		   lost->abandoned, lost->refused, lost->children, lost->samples,
-		   lost->encoders);
+		   ",\"dropped\":%" PRIu64 ",\"encoders\":%" PRIu64, lost->signals,
+		   lost->threads, lost->abandoned, lost->refused, lost->children,
+		   lost->samples, coverage_dropped(input), lost->encoders);
+	if (input->meta.switches >= 0)
+		put_format(out, ",\"switches\":%" PRIu64, lost->switches);
+	put_char(out, '}');
+}
+
+uint64_t coverage_dropped(const struct input *input)
+{
+	const uint64_t marked = trace_stats(input->trace)->dropped;
+
+	return marked > input->meta.lost.dropped ? marked : input->meta.lost.dropped;
 }
 
 uint64_t coverage_lost(const struct input *input)
@@ -158,5 +168,5 @@ uint64_t coverage_lost(const struct input *input)
 	const struct meta_lost *lost = &input->meta.lost;
 
 	return lost->signals + lost->threads + lost->abandoned + lost->refused +
-	       lost->children + lost->samples;
+	       lost->children + lost->samples + coverage_dropped(input) + lost->switches;
 }

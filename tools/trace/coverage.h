@@ -39,11 +39,17 @@ bool coverage_partial(const struct input *input);
 void coverage_json(const struct input *input, struct output *out);
 
 /**
- * coverage_lost() - number of records that the recorder reports as lost, for all causes
+ * coverage_lost() - number of records that were not recorded, for all causes
  *
  * Excludes records after the buffer was full.
  */
 uint64_t coverage_lost(const struct input *input);
+
+/**
+ * coverage_dropped() - number of records that programs dropped, by the side-car file or by
+ * the trace's marks: each may have fewer, since a file may be missing or early
+ */
+uint64_t coverage_dropped(const struct input *input);
 
 /** coverage_gaps() - number of gaps in the trace that the recorder reports */
 uint64_t coverage_gaps(const struct input *input);

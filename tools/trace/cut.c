@@ -19,13 +19,18 @@
  * @header:	the latest header, NULL: unknown
  * @lost:	stores are missing since then
  * @known:	@record is the latest record, and nothing is missing since
- * @begun:	the stores behind the latest record or header, @words of them
+ * @dropped, @waited: what marks after the latest record say
+ * @headed:	a header follows the latest drop mark
+ * @begun:	the stores after the latest record, header or mark, @words of them
  */
 struct stream {
 	const struct perfrec_header *header;
 	bool			lost;
 	bool			known;
 	struct perfrec_record	record;
+	uint64_t		dropped;
+	uint64_t		waited;
+	bool			headed;
 	unsigned int		words;
 	struct store		begun[WORDS];
 };
@@ -57,6 +62,7 @@ static void on_header(void *context, const struct perfrec_header *header)
 	stream->header = header;
 	stream->lost = false;
 	stream->known = false;
+	stream->headed = true;
 	stream->words = 0;
 	cut->ended = false;
 }
@@ -69,6 +75,8 @@ static void on_record(void *context, const struct perfrec_record *record)
 	stream->header = record->header;
 	stream->record = *record;
 	stream->known = record->header && record->flags & PERFREC_ADDRESS_KNOWN;
+	stream->dropped = 0;
+	stream->waited = 0;
 	stream->words = 0;
 	/* A last store of two bytes, or a last address, belongs to the record itself. */
 	cut->ended = cut->store->bytes != 2 &&
@@ -133,6 +141,23 @@ static void drop_words(struct stream *stream)
 	stream->words = kept;
 }
 
+/* Keeps what a mark says, once it is complete. */
+static void keep_mark(struct stream *stream)
+{
+	const struct store *mark = stream->begun;
+
+	if (stream->words != 2 || !perfrec_is_mark(mark) || mark[1].bytes != 4)
+		return;
+	if (mark->value == SIFIVE_TRACE_RECORD_DROPPED) {
+		stream->dropped += mark[1].value;
+		stream->headed = false;
+	} else {
+		stream->waited += (uint64_t)mark[1].value <<
+				  (mark->value == SIFIVE_TRACE_RECORD_WAITED_LONG ? 32 : 0);
+	}
+	stream->words = 0;
+}
+
 static int on_store(struct cut *cut, const struct store *store)
 {
 	struct stream **slot = &cut->stream[store->src][store->channel];
@@ -159,6 +184,7 @@ static int on_store(struct cut *cut, const struct store *store)
 		stream->begun[stream->words++] = *store;
 	else if (cut->misfit && stream->words)
 		drop_words(stream);
+	keep_mark(stream);
 	return error ? -1 : 0;
 }
 
@@ -253,13 +279,12 @@ static void put_word(struct output *out, unsigned int bytes, uint32_t value)
 	put_format(out, " %u:%" PRIx32, bytes, value);
 }
 
-static void put_header(struct output *out, const struct perfrec_header *header)
+static void put_header_words(struct output *out, const struct perfrec_header *header)
 {
 	const uint32_t flags = header->owned ? SIFIVE_TRACE_RECORD_OWNED |
 			       SIFIVE_TRACE_RECORD_GOES_ON : 0;
 	unsigned int i;
 
-	put_string(out, ",\"header\":\"");
 	put_word(out, 4, SIFIVE_TRACE_RECORD_MAGIC);
 	put_word(out, 1, header->count_type | flags);
 	if (header->owned)
@@ -278,10 +303,16 @@ static void put_header(struct output *out, const struct perfrec_header *header)
 		put_word(out, 4, counter->csr | (counter->width - 1u) <<
 				 SIFIVE_TRACE_COUNTER_WIDTH_SHIFT);
 	}
+}
+
+static void put_header(struct output *out, const struct perfrec_header *header)
+{
+	put_string(out, ",\"header\":\"");
+	put_header_words(out, header);
 	put_char(out, '"');
 }
 
-/* As the first behind a header: with its addresses, and its counts since then or ever. */
+/* As the first after a header: with its addresses, and its counts since then or ever. */
 static void put_record(struct output *out, const struct perfrec_record *record)
 {
 	unsigned int i;
@@ -306,11 +337,30 @@ static void put_record(struct output *out, const struct perfrec_record *record)
 	put_char(out, '"');
 }
 
+static void put_mark(struct output *out, uint32_t kind, uint64_t value)
+{
+	if (value) {
+		put_word(out, 1, kind);
+		put_word(out, 4, (uint32_t)value);
+	}
+}
+
+/* What follows a drop mark depends on no record before it. */
+static void put_marks(struct output *out, const struct stream *stream)
+{
+	put_mark(out, SIFIVE_TRACE_RECORD_DROPPED, stream->dropped);
+	if (stream->dropped && stream->headed)
+		put_header_words(out, stream->header);
+	put_mark(out, SIFIVE_TRACE_RECORD_WAITED, (uint32_t)stream->waited);
+	put_mark(out, SIFIVE_TRACE_RECORD_WAITED_LONG, stream->waited >> 32);
+}
+
 static void put_begun(struct output *out, const struct stream *stream)
 {
 	unsigned int i;
 
 	put_string(out, ",\"begun\":\"");
+	put_marks(out, stream);
 	for (i = 0; i < stream->words; i++) {
 		const struct store *store = &stream->begun[i];
 
@@ -332,7 +382,7 @@ static void put_stream(struct output *out, const struct stream *stream, unsigned
 		put_string(out, ",\"lost\":true");
 	if (stream->known)
 		put_record(out, &stream->record);
-	if (stream->words)
+	if (stream->words || stream->dropped || stream->waited)
 		put_begun(out, stream);
 	put_char(out, '}');
 }

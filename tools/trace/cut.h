@@ -28,7 +28,7 @@ int cut_feed(struct cut *cut, const void *bytes, size_t length);
 
 /**
  * cut_place() - where a piece can end
- * @bytes:	the bytes behind those that were fed
+ * @bytes:	the bytes after those that were fed
  *
  * Return: the length of the rest of a message, 0: none is begun; -1: it is not all there.
  */

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * The width of the SRC field, and the timestamps' scheme, from the bytes alone.
- * With a wrong width the field's bits become part of the store's tag or the other way round: stores
- * of one record then fall on different channels, or their values do not fit
- * their sizes, so that no header and no record comes together.
+ * With a wrong width, bits of the field become part of the store's tag, or vice versa: the stores
+ * of one record then have different channels, or their values do not fit their sizes, so that
+ * they form no header and no record.
  */
 #include "trace.h"
 

@@ -304,6 +304,58 @@ static void read_threads(struct reader *reader, struct json_object *object,
 	}
 }
 
+static void read_processes(struct reader *reader, struct json_object *object,
+			   struct meta *meta)
+{
+	struct json_object *array, *from;
+	size_t count, i;
+
+	meta->process = new_array(reader, object, "processes", META_PROCESSES_MAX,
+				  sizeof(*meta->process), &count, &array);
+	for (i = 0; i < count; i++) {
+		/* All of them: objects name them by their index. */
+		struct meta_process *to = &meta->process[meta->processes++];
+
+		*to = (struct meta_process){ .pid = -1, .parent = -1, .to = UINT64_MAX };
+		from = element(reader, "processes", array, i);
+		if (!from)
+			continue;
+		set_id(reader, from, "pid", &to->pid);
+		set_id(reader, from, "ppid", &to->parent);
+		set_string(reader, from, "exe", &to->exe);
+		set_u64(reader, from, "from", &to->from);
+		set_u64(reader, from, "to", &to->to);
+	}
+}
+
+/* The processes that have an object in memory. */
+static void read_in(struct reader *reader, struct json_object *object, struct meta *meta,
+		    struct meta_object *to)
+{
+	struct json_object *array = get(object, "in"), *value;
+	size_t count = array && json_object_is_type(array, json_type_array) ?
+		       json_object_array_length(array) : 0, i;
+	uint32_t *more = count ? reallocarray(meta->in, meta->ins + count, sizeof(*more)) : NULL;
+	int64_t process;
+
+	if (array && !count)
+		complain(reader, "in", "an array of processes");
+	if (!more)
+		return;
+	meta->in = more;
+	to->in = meta->ins;
+	for (i = 0; i < count; i++) {
+		value = json_object_array_get_idx(array, i);
+		process = json_object_get_int64(value);
+		if (json_object_is_type(value, json_type_int) && process >= 0 &&
+		    (uint64_t)process < meta->processes)
+			more[meta->ins++] = (uint32_t)process;
+		else
+			complain(reader, "in", "an array of processes");
+	}
+	to->ins = meta->ins - to->in;
+}
+
 static void read_objects(struct reader *reader, struct json_object *object,
 			 struct meta *meta)
 {
@@ -326,6 +378,7 @@ static void read_objects(struct reader *reader, struct json_object *object,
 		set_u64(reader, from, "bias", &to->bias);
 		set_u64(reader, from, "from", &to->from);
 		set_u64(reader, from, "to", &to->to);
+		read_in(reader, from, meta, to);
 		if (to->path && to->start < to->end)
 			meta->objects++;
 		else
@@ -436,9 +489,18 @@ static void read_groups(struct reader *reader, struct json_object *object,
 			   &sampling->channel);
 		set_u64(reader, from, "interval_ns", &sampling->interval_ns);
 		set_u64(reader, from, "period", &sampling->period);
+		set_u64(reader, from, "header_interval", &sampling->header_interval);
 		set_string(reader, from, "event", &sampling->event);
 	} else if (from) {
 		complain(reader, "sampling", "an object");
+	}
+
+	from = get(object, "switches");
+	if (from && json_object_is_type(from, json_type_object)) {
+		set_number(reader, from, "channel", PERFREC_CHANNELS - 1, &meta->switches);
+		set_u64(reader, from, "encoders", &meta->encoders);
+	} else if (from) {
+		complain(reader, "switches", "an object");
 	}
 
 	from = get(object, "lost");
@@ -449,10 +511,45 @@ static void read_groups(struct reader *reader, struct json_object *object,
 		set_u64(reader, from, "refused", &lost->refused);
 		set_u64(reader, from, "children", &lost->children);
 		set_u64(reader, from, "samples", &lost->samples);
+		set_u64(reader, from, "dropped", &lost->dropped);
+		set_u64(reader, from, "switches", &lost->switches);
 		set_u64(reader, from, "encoders", &lost->encoders);
 	} else if (from) {
 		complain(reader, "lost", "an object");
 	}
+}
+
+/* Beside the side-car file and nowhere else. */
+static void read_files(struct reader *reader, struct json_object *object, struct meta *meta)
+{
+	const char *folder = strrchr(reader->name, '/'), *name = NULL;
+	const int length = folder ? (int)(folder + 1 - reader->name) : 0;
+
+	set_string(reader, object, "files", &name);
+	if (name && (!*name || !strcmp(name, ".") || !strcmp(name, "..") || strchr(name, '/')))
+		complain(reader, "files", "the name of a folder");
+	else if (name && asprintf(&meta->files, "%.*s%s", length, reader->name, name) < 0)
+		meta->files = NULL;
+}
+
+/* What is not understood leaves out the kernel. */
+static void read_instruction(struct reader *reader, struct json_object *object,
+			     struct meta *meta)
+{
+	struct json_object *from = get(object, "instruction");
+	const char *calls = "";
+
+	if (!from)
+		return;
+	meta->calls = META_CALLS_USER;
+	if (json_object_is_type(from, json_type_object))
+		set_string(reader, from, "calls", &calls);
+	if (!strcmp(calls, "kernel"))
+		meta->calls = META_CALLS_KERNEL;
+	else if (!strcmp(calls, "all"))
+		meta->calls = META_CALLS_ALL;
+	else if (strcmp(calls, "user"))
+		complain(reader, "instruction", "of \"user\", \"kernel\" or \"all\" calls");
 }
 
 static void read_scheme(struct reader *reader, struct json_object *object,
@@ -496,6 +593,8 @@ static void read_all(struct reader *reader, struct json_object *object,
 	set_bool(reader, object, "per_thread", &meta->per_thread);
 	meta->hart_counts = get(object, "per_thread") && !meta->per_thread;
 	set_bool(reader, object, "ts_channels", &meta->ts_channels);
+	set_bool(reader, object, "early", &meta->early);
+	read_files(reader, object, meta);
 	set_string(reader, object, "exe", &meta->exe);
 	read_args(reader, object, meta);
 	read_sources(reader, object, meta);
@@ -507,7 +606,9 @@ static void read_all(struct reader *reader, struct json_object *object,
 	read_streams(reader, object, meta);
 	read_rest(reader, object, meta);
 	read_threads(reader, object, meta);
+	read_processes(reader, object, meta);
 	read_objects(reader, object, meta);
+	read_instruction(reader, object, meta);
 	read_coverage(reader, object, &meta->coverage);
 	read_groups(reader, object, meta);
 	if (reader->complaints > COMPLAINTS_MAX)
@@ -525,6 +626,7 @@ void meta_init(struct meta *meta)
 	meta->count_type = -1;
 	meta->channel = -1;
 	meta->sampling.channel = -1;
+	meta->switches = -1;
 	meta->piece = -1;
 }
 
@@ -582,7 +684,7 @@ int meta_parse(const char *name, const char *text, size_t length,
 		return -1;
 	}
 	json_tokener_free(tokener);
-	/* Each of the strings has two quotation marks more in the text. */
+	/* Enough for all strings: in the text each has two quotation marks as well. */
 	meta->strings = malloc(length);
 	reader.strings = meta->strings;
 	if (meta->strings)
@@ -593,7 +695,8 @@ int meta_parse(const char *name, const char *text, size_t length,
 	return meta->strings ? 0 : -1;
 }
 
-static int read_file(const char *path, int fd, struct meta *meta)
+/* @beside: nobody has asked for it. */
+static int read_file(const char *path, int fd, bool beside, struct meta *meta)
 {
 	struct stat status;
 	ssize_t count;
@@ -603,6 +706,11 @@ static int read_file(const char *path, int fd, struct meta *meta)
 	if (fstat(fd, &status) || !S_ISREG(status.st_mode)) {
 		report("%s: not a file (" ADVICE ")", path);
 		return -1;
+	}
+	if (beside && !status.st_size) {
+		report("%s: empty, as if its recording was killed: the trace is read without it",
+		       path);
+		return 0;
 	}
 	if (status.st_size > META_BYTES_MAX)
 		status.st_size = META_BYTES_MAX + 1;
@@ -641,18 +749,21 @@ int meta_read(const char *path, const char *trace, struct meta *meta)
 		report("%s: cannot open: %s", path, strerror(errno));
 		return -1;
 	}
-	error = read_file(path, fd, meta);
+	error = read_file(path, fd, path == beside, meta);
 	close(fd);
 	return error;
 }
 
 void meta_free(struct meta *meta)
 {
+	free(meta->files);
 	free(meta->arg);
 	free(meta->source);
 	free(meta->counter);
 	free(meta->thread);
+	free(meta->process);
 	free(meta->object);
+	free(meta->in);
 	free(meta->clock);
 	free(meta->stream);
 	free(meta->rest);

@@ -15,12 +15,16 @@
  *			a ring whose headers are gone
  *	header_interval	records from one header to the next, where they are repeated
  *	per_thread	boolean: counters go with the thread, not with the hart
+ *	files		name of a folder beside this file, which has copies of objects' files
  *	exe, args	the program, and its arguments as an array
  *	sources		[{ src, hart, cpu }]
  *	counters	[{ number, event, type, code, data, flags, info }]
  *	channel		channel of the program's first thread
  *	ts_channels	boolean: registers 16 to 31 are channels 0 to 15
- *	sampling	{ channel, interval_ns, period, event }
+ *	early		boolean: the library wrote this file when the program started
+ *	sampling	{ channel, interval_ns, period, header_interval, event }
+ *	switches	{ channel, encoders }, the number of the capture's
+ *	instruction	{ calls }: whose instructions are wanted: "user", "kernel" or "all"
  *	shared		mask of the channels that threads have taken from each other
  *	piece		number of the piece of a recording in pieces
  *	continued	boolean: another piece follows
@@ -31,8 +35,11 @@
  *	threads		[{ channel, pid, tid, name, from, to, named }] in the order in
  *			which they came; times in ticks, as wide as a timestamp; named:
  *			each of its headers has its id
- *	objects		[{ path, build_id, start, end, bias, from, to }] in the order in
- *			which they came, not there before "from" or after "to"
+ *	processes	[{ pid, ppid, exe, args, from, to }] of a recording of several: the
+ *			files that they executed, one after the other
+ *	objects		[{ path, build_id, start, end, bias, from, to, in }] in the order in
+ *			which they came, not there before "from" or after "to"; in: indexes
+ *			of their processes, without it of all
  *	coverage	{ full, bytes, buffer, run_ns, counters_lost, gaps, gap_bytes, limit }:
  *			whether the buffer was full before the end, the trace's bytes, those
  *			of the buffer, how long was captured, bit n: counter n is not to be
@@ -40,7 +47,7 @@
  *			overwritten before they were read, or had no room in the file;
  *			whether it ended where the user wanted it to
  *	lost		{ signals, threads, abandoned, refused, children, samples,
- *			encoders }, the last those whose registers were changed while
+ *			dropped, switches, encoders }, the last those whose registers were changed while
  *			they ran
  */
 #ifndef SIFIVE_TRACE_META_H
@@ -66,6 +73,17 @@
 #define META_THREADS_MAX	4096
 #define META_OBJECTS_MAX	4096
 #define META_STREAMS_MAX	2048
+#define META_PROCESSES_MAX	2048
+
+/* The object that is the kernel's code in every process: not a path. */
+#define META_VDSO		"[vdso]"
+
+/* Whose instructions a recording is of; the rest of the trace is left out. */
+enum meta_calls {
+	META_CALLS_ALL,
+	META_CALLS_USER,
+	META_CALLS_KERNEL,
+};
 
 /* The hart of a source; -1 if unknown. */
 struct meta_source {
@@ -96,10 +114,19 @@ struct meta_thread {
 	bool		named;		/* in each header of its records */
 };
 
+/* A file that process @pid executed, from tick @from to tick @to, inclusive. */
+struct meta_process {
+	int64_t		pid;		/* -1: unknown */
+	int64_t		parent;		/* -1: unknown */
+	const char	*exe;		/* NULL: unknown */
+	uint64_t	from;
+	uint64_t	to;
+};
+
 /*
  * A program or shared object at @start to @end, exclusive, at some time from tick
  * @from to tick @to, inclusive. Its bias: address in memory minus address in the
- * file.
+ * file. In the memory of @ins processes, from index @in of struct meta.in on; 0: of all.
  */
 struct meta_object {
 	const char	*path;
@@ -109,6 +136,8 @@ struct meta_object {
 	uint64_t	bias;
 	uint64_t	from;
 	uint64_t	to;
+	size_t		in;
+	size_t		ins;
 };
 
 /* How the kernel sampled; @channel is -1 if it did not. */
@@ -116,6 +145,7 @@ struct meta_sampling {
 	int		channel;
 	uint64_t	interval_ns;
 	uint64_t	period;
+	uint64_t	header_interval;
 	const char	*event;
 };
 
@@ -142,6 +172,8 @@ struct meta_lost {
 	uint64_t	refused;
 	uint64_t	children;
 	uint64_t	samples;
+	uint64_t	dropped;
+	uint64_t	switches;
 	uint64_t	encoders;
 };
 
@@ -156,9 +188,9 @@ struct meta_clock {
  * struct meta_stream - a stream that goes on where a piece begins; stores as text
  * @header:	those of its header, NULL: unknown
  * @lost:	stores are missing since the header
- * @record:	those of its latest record, as if it were the first behind the header, NULL:
+ * @record:	those of its latest record, as if it were the first after the header, NULL:
  *		none is known
- * @begun:	those behind that record or header, NULL: none
+ * @begun:	those after that record or header, NULL: none
  */
 struct meta_stream {
 	int		src;
@@ -169,7 +201,7 @@ struct meta_stream {
 	bool		lost;
 };
 
-/* A stream's record whose last address is here, or behind, is the next piece's. */
+/* A stream's record whose last address is here, or after, is the next piece's. */
 struct meta_rest {
 	int		src;
 	int		channel;
@@ -179,8 +211,13 @@ struct meta_rest {
 /**
  * struct meta - contents of a side-car file; -1, 0 or NULL for missing values
  * @hart_counts: it says that counters go with the hart
+ * @switches:	channel of records of context switches
+ * @encoders:	then: how many the capture has, in all sinks; 0: unknown
+ * @calls:	enum meta_calls
+ * @files:	path of the folder of copies, NULL: there is none
  * @piece:	number of the piece of a recording, -1: it is whole
  * @continued:	another piece follows
+ * @in:		indexes of processes, of all objects
  *
  * All strings are in @strings.
  */
@@ -192,10 +229,13 @@ struct meta {
 	int			count_type;
 	int			channel;
 	uint64_t		ts_hz;
+	int			calls;
 	uint64_t		header_interval;
 	bool			per_thread;
 	bool			hart_counts;
 	bool			ts_channels;
+	bool			early;
+	char			*files;
 	const char		*exe;
 	const char		**arg;
 	size_t			args;
@@ -206,9 +246,15 @@ struct meta {
 	uint32_t		shared;
 	struct meta_thread	*thread;
 	size_t			threads;
+	struct meta_process	*process;
+	size_t			processes;
 	struct meta_object	*object;
 	size_t			objects;
+	uint32_t		*in;
+	size_t			ins;
 	struct meta_sampling	sampling;
+	int			switches;
+	uint64_t		encoders;
 	struct meta_coverage	coverage;
 	struct meta_lost	lost;
 	int			piece;
@@ -255,6 +301,12 @@ void meta_free(struct meta *meta);
 
 /** meta_goes_on() - whether a stream goes on where a piece begins */
 bool meta_goes_on(const struct meta *meta, int src, int channel);
+
+/** meta_other_harts() - whether threads may have run on harts that the trace does not have */
+static inline bool meta_other_harts(const struct meta *meta)
+{
+	return meta->encoders > meta->sources;
+}
 
 /** meta_source() - find a source, or NULL */
 const struct meta_source *meta_source(const struct meta *meta, int src);

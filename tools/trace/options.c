@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <limits.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,6 +43,19 @@ static int add_file(void *at, const struct cli_option *option, const char *value
 	return EXIT_OK;
 }
 
+static int set_range(void *at, const struct cli_option *option, const char *value)
+{
+	return range_parse(at, value) ? EXIT_OK :
+	       cli_refuse(option, "FROM..TO, such as 1.2s..1.3s, 200ms.. or ..17", value);
+}
+
+const struct cli_option options_calls[] = {
+	{ .name = "time", .value = "FROM..TO",
+	  .help = "show this part of the trace only, by the times that replay shows: each thread from its first record in it to its last one. A time has s, ms, us or ns behind it; without it is in seconds, or in ticks if their rate is not known. FROM or TO may be left out",
+	  .set = set_range, .offset = offsetof(struct options, range) },
+	{ .name = NULL }
+};
+
 const struct cli_option options_reading[] = {
 	{ .letter = 'c', .name = "channel", .value = "N|all",
 	  .help = "channel of the records (default: the channels in the side-car file, or 6)",
@@ -69,6 +83,10 @@ const struct cli_option options_reading[] = {
 	{ .name = "strict",
 	  .help = "exit with 1 if anything was lost, damaged, unknown or has no time; what a ring has overwritten is no loss",
 	  .set = cli_flag, .offset = offsetof(struct options, strict) },
+	{ .letter = 'j', .name = "jobs", .value = "N",
+	  .help = "threads that read the trace (default: one for each processor; more than 3 are not faster)",
+	  .set = cli_number, .offset = offsetof(struct options, trace.jobs),
+	  .least = 1, .most = 1024 },
 	{ .letter = 'q', .name = "quiet", .help = "print no summary and no progress",
 	  .set = cli_flag, .offset = offsetof(struct options, trace.quiet) },
 	{ .name = NULL }
@@ -88,6 +106,14 @@ const struct cli_option options_names[] = {
 	{ .name = NULL }
 };
 
+/* Those that this process may run on. */
+static int processors(void)
+{
+	cpu_set_t set;
+
+	return sched_getaffinity(0, sizeof(set), &set) ? 1 : CPU_COUNT(&set);
+}
+
 void options_init(struct options *options)
 {
 	memset(options, 0, sizeof(*options));
@@ -95,6 +121,7 @@ void options_init(struct options *options)
 	options->trace.src_bits = -1;
 	options->trace.ts_width = -1;
 	options->trace.ts_scheme = -1;
+	options->trace.jobs = processors();
 }
 
 int options_parse(const struct cli_command *command, void *target,
@@ -134,11 +161,18 @@ int options_output(const struct options *options)
 
 int input_open(struct input *input, const struct options *options)
 {
+	const char *wrong;
+
 	memset(input, 0, sizeof(*input));
 	input->options = options;
 	if (meta_read(options->meta, options->path, &input->meta))
 		return EXIT_UNREADABLE;
-	input->hz = options->ts_hz ? options->ts_hz : input->meta.ts_hz;
+	if (options->ts_hz)
+		input->meta.ts_hz = options->ts_hz;
+	input->hz = input->meta.ts_hz;
+	wrong = range_ticks(&options->range, input->hz, &input->from, &input->to);
+	if (wrong)
+		return usage_error("%s", wrong);
 	input->symbols = symbols_open(&options->symbols, &input->meta);
 	if (!input->symbols)
 		return EXIT_UNREADABLE;

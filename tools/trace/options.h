@@ -5,6 +5,7 @@
 
 #include "cli.h"
 #include "meta.h"
+#include "range.h"
 #include "symbols.h"
 #include "trace.h"
 
@@ -14,6 +15,7 @@
  * @symbols:	where to find names
  * @meta:	--meta, NULL for the file beside the trace
  * @ts_hz:	--ts-hz, 0: from the side-car file
+ * @range:	--time, of commands that show calls
  * @strict:	losses are an error
  * @output:	-o, NULL for the default; each command's own table has it
  * @path:	the trace
@@ -23,6 +25,7 @@ struct options {
 	struct symbols_options	symbols;
 	const char		*meta;
 	uint64_t		ts_hz;
+	struct range		range;
 	bool			strict;
 	const char		*output;
 	const char		*path;
@@ -34,6 +37,18 @@ struct options {
 	  offsetof(type, member) },					\
 	{ "Names of functions and lines", options_names, offsetof(type, member) }
 
+/* The same for commands that show calls. */
+#define OPTIONS_CALLS_GROUPS(type, member)				\
+	{ NULL, options_calls, offsetof(type, member) },		\
+	OPTIONS_GROUPS(type, member)
+
+/* The row of a command that shows a tree of calls. */
+#define OPTIONS_DEPTH(type, member)						\
+	{ .name = "depth", .value = "N", .help = "show at most N levels of calls", \
+	  .set = cli_number, .offset = offsetof(type, member),			\
+	  .least = 1, .most = 1000000 }
+
+extern const struct cli_option options_calls[];
 extern const struct cli_option options_reading[];
 extern const struct cli_option options_names[];
 
@@ -69,6 +84,7 @@ int options_output(const struct options *options);
  * @symbols:	names
  * @trace:	its bytes and records
  * @hz:		ticks per second, 0: unknown
+ * @from, @to:	the part of its time that is wanted, ticks
  */
 struct input {
 	const struct options	*options;
@@ -76,6 +92,8 @@ struct input {
 	struct symbols		*symbols;
 	struct trace		*trace;
 	uint64_t		hz;
+	uint64_t		from;
+	uint64_t		to;
 };
 
 /**
@@ -89,14 +107,21 @@ int input_open(struct input *input, const struct options *options);
 /** input_close() - close and free all of it */
 void input_close(struct input *input);
 
+/* What a command reads of a trace. */
+enum input_reads {
+	INPUT_RECORDS,
+	INPUT_PERF,		/* records that --format perf can show */
+	INPUT_FLOW,		/* instruction trace */
+};
+
 /**
  * input_summary() - print a summary of the trace to standard error
  * @input:	after trace_run()
- * @perf:	also report how many records --format perf leaves out
+ * @reads:	enum input_reads
  *
- * Return: the command's exit code: EXIT_UNREADABLE without a record,
+ * Return: the command's exit code: EXIT_UNREADABLE if the trace has nothing that it reads,
  * EXIT_LOSSES with --strict.
  */
-int input_summary(const struct input *input, bool perf);
+int input_summary(const struct input *input, enum input_reads reads);
 
 #endif /* SIFIVE_TRACE_OPTIONS_H */

@@ -17,8 +17,8 @@ struct doubt {
 
 /**
  * struct recovery - damaged bytes, and the best candidate so far
- * @window:	the bytes with those behind them that may belong to their messages
- * @skip:	of the best: bytes behind the damage that belong to it
+ * @window:	the bytes with those after them that may belong to their messages
+ * @skip:	of the best: bytes after the damage that belong to it
  * @doubt:	of the best: with it, how unlikely the messages that follow are
  * @repaired:	the best is a change of one bit, and not the clocks as they run on
  */

@@ -80,7 +80,7 @@ bool ring_begins(const void *data, size_t length,
  * @first:	in the stretch of the file being looked at: the first time
  * @latest:	and the latest of the stretch itself, of the one before, and of all
  *		others before
- * @excess:	by how much it was later than others behind it in the file
+ * @excess:	by how much it was later than others after it in the file
  */
 struct chain {
 	uint64_t	change;
@@ -106,6 +106,7 @@ struct pass {
 	uint64_t		mask;
 	bool			delta;
 	bool			looking;	/* all times are there */
+	bool			wraps;		/* times may wrap in the ring */
 	uint64_t		stretch;	/* of the file, by number */
 	struct chain		chain[NEXUS_SOURCES];
 	uint8_t			buffer[CHUNK];
@@ -194,12 +195,13 @@ static void absolute(struct pass *pass, unsigned int src, uint64_t time)
 	else if (!chain->halfway)
 		chain->span = (up_to_highest(chain->known) + 1) & pass->mask;
 	place_last(pass, src, time);
+	pass->wraps |= chain->halfway || chain->last > time;
 	times->worked_out++;
 	times->known[src] = true;
 }
 
 /*
- * Whatever is behind a message in the file, by RING_SKEW and more, was sent later. A
+ * Whatever is after a message in the file, by RING_SKEW and more, was sent later. A
  * source that was silent for long before its absolute time seems too late by that.
  */
 static void end_stretch(struct pass *pass)
@@ -369,10 +371,22 @@ static void begin_look(struct pass *pass)
 	}
 }
 
+/* The source has no times that agree with the order in the file. */
+static void give_up(struct pass *pass, unsigned int src)
+{
+	pass->chain[src].place = 0;
+	pass->chain[src].span = 0;
+	pass->times->known[src] = false;
+	pass->times->time[src] = 0;
+	pass->times->worked_out--;
+	pass->times->contrary++;
+}
+
 /* Return whether a source's times were moved earlier. */
 static bool put_earlier(struct pass *pass)
 {
 	bool changed = false;
+	uint64_t last, limit;
 	unsigned int src;
 
 	end_stretch(pass);
@@ -383,7 +397,12 @@ static bool put_earlier(struct pass *pass)
 		if (!chain->span || !chain->excess ||
 		    chain->excess <= chain->span / 16)
 			continue;
-		place_last(pass, src, (chain->last - chain->excess) & pass->mask);
+		last = chain->last;
+		limit = (last - chain->excess) & pass->mask;
+		place_last(pass, src, limit);
+		/* Before the clock's 0, if it has not wrapped. */
+		if (!pass->wraps && (chain->excess > last || chain->last > limit))
+			give_up(pass, src);
 		changed = true;
 	}
 	return changed;

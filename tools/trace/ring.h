@@ -58,7 +58,7 @@ struct ring_times {
  * highest bit that ever was such a one did not change, and comes from the absolute
  * time: the source's last message was before it, as late as that allows. Lower bits
  * that never were the highest to change do not matter for the order. A source that
- * then is later than others that come behind it in the file is put earlier.
+ * then is later than others that come after it in the file is put earlier.
  *
  * Return: 0, or -1 for a read error or no memory: errno tells.
  */

@@ -5,10 +5,10 @@
 #include <poll.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "command.h"
+#include "progress.h"
 #include "source.h"
 
 /*
@@ -44,21 +44,13 @@ static int cannot_read(const struct source *source)
 	return -1;
 }
 
-static int64_t milliseconds(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000;
-}
-
 /* Wait for more. Return whether what came @since then has waited long enough. */
 static bool pauses(const struct source *source, int64_t since)
 {
 	struct pollfd wait = { .fd = source->fd, .events = POLLIN };
 	int64_t most = source->bytes ? WAIT : WAIT_FIRST;
 
-	most -= milliseconds() - since;
+	most -= progress_clock() - since;
 	return most <= 0 || !poll(&wait, 1, most < PAUSE ? (int)most : PAUSE);
 }
 
@@ -84,7 +76,7 @@ int source_fill_up(struct source *source)
 		if (!count)
 			break;
 		if (source->live && source->filled == before)
-			since = milliseconds();
+			since = progress_clock();
 		source->filled += (size_t)count;
 	}
 	source->bytes += source->filled - before;

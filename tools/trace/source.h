@@ -25,7 +25,7 @@
  * @paused:	it had no more when it was read last, and has not ended
  * @bytes:	bytes read so far
  * @filled:	bytes at @buffer
- * @buffer:	in @memory, behind the history
+ * @buffer:	in @memory, after the history
  */
 struct source {
 	const char	*path;

@@ -37,6 +37,15 @@ static void list_channels(const struct trace_stats *stats, uint32_t except,
 						 "%s%d", used ? ", " : "", i);
 }
 
+/* Channels with records: of programs, the kernel's samples, or context switches. */
+static uint32_t decoded_channels(const struct input *input)
+{
+	const struct switches *switches = &trace_stats(input->trace)->switches;
+
+	return trace_channels(input->trace) |
+	       (switches->channel < 0 ? 0 : 1u << switches->channel);
+}
+
 /* Arguments for "%" PRIu64 " thing%s". */
 #define COUNT(n)	(n), (n) == 1 ? "" : "s"
 
@@ -48,14 +57,14 @@ static uint64_t untimed(const struct trace_stats *stats)
 static void no_times(const char *name, const struct trace_stats *stats)
 {
 	if (stats->timed)
-		report("%s: %" PRIu64 " record%s without a time: before their source's first absolute timestamp, or behind a loss",
+		report("%s: %" PRIu64 " record%s without a time: before their source's first absolute timestamp, or after a loss",
 		       name, COUNT(untimed(stats)));
 	else if (!stats->stamped)
 		report("%s: no times: messages have no timestamps", name);
 	else if (!stats->absolute)
 		report("%s: no times: no timestamp is absolute", name);
 	else
-		report("%s: %" PRIu64 " records without a time: none is behind its source's first absolute timestamp",
+		report("%s: %" PRIu64 " records without a time: none is after its source's first absolute timestamp",
 		       name, untimed(stats));
 }
 
@@ -101,8 +110,10 @@ static void summarise(const struct input *input,
 		       stats->last - stats->first);
 	if (coverage_of(input) != COVERAGE_UNKNOWN)
 		report("%s: %s", name, coverage_text(input, coverage));
-	list_channels(stats, trace_channels(input->trace), channels,
-		      sizeof(channels));
+	if (stats->switches.records)
+		report("%s: %" PRIu64 " records of context switches", name,
+		       stats->switches.records);
+	list_channels(stats, decoded_channels(input), channels, sizeof(channels));
 	if (*channels && all_records(stats))
 		report("%s: not decoded: channels %s (use -c N or -c all)", name,
 		       channels);
@@ -134,6 +145,9 @@ static void summarise(const struct input *input,
 	if (stats->errors)
 		report("%s: the encoder lost messages %" PRIu64 " time%s", name,
 		       COUNT(stats->errors));
+	if (stats->branches)
+		report("%s: %" PRIu64 " message%s of instruction trace", name,
+		       COUNT(stats->branches));
 	if (stats->ownership)
 		report("%s: the context changed %" PRIu64 " time%s", name,
 		       COUNT(stats->ownership));
@@ -144,6 +158,9 @@ static void summarise(const struct input *input,
 		report("%s: %" PRIu64 " word%s of no complete record, in %" PRIu64
 		       " place%s", name, COUNT(stats->lost_words),
 		       COUNT(stats->losses));
+	if (stats->switches.losses)
+		report("%s: %" PRIu64 " store%s of no complete record of a context switch", name,
+		       COUNT(stats->switches.losses));
 	if (stats->no_header)
 		report("%s: %" PRIu64 " record%s before any header: layout guessed",
 		       name, COUNT(stats->no_header));
@@ -180,11 +197,14 @@ static int no_records(const struct input *input,
 		      const struct trace_stats *stats)
 {
 	const char *name = input->options->path;
-	uint32_t decoded = trace_channels(input->trace);
+	uint32_t decoded = decoded_channels(input);
 	char channels[4 * PERFREC_CHANNELS];
 
 	list_channels(stats, 0, channels, sizeof(channels));
-	if (!*channels)
+	if (stats->branches && !*channels)
+		report("%s: no record: instruction trace only (decode --format instructions shows it)",
+		       name);
+	else if (!*channels)
 		report("%s: no record: %" PRIu64 " messages, none of them a store to a channel",
 		       name, stats->messages);
 	else if (stats->rootless)
@@ -206,7 +226,14 @@ static int no_records(const struct input *input,
 	return EXIT_UNREADABLE;
 }
 
-/* Losses that the recorder counted, which the trace does not contain. */
+static int no_flow(const struct input *input, const struct trace_stats *stats)
+{
+	report("%s: no instruction trace: none of its %" PRIu64 " messages describes branches (record with --calls)",
+	       input->options->path, stats->messages);
+	return EXIT_UNREADABLE;
+}
+
+/* Losses that the recorder counted, or marks in the trace. */
 static void recorder_losses(const struct input *input)
 {
 	const struct meta_lost *lost = &input->meta.lost;
@@ -222,14 +249,20 @@ static void recorder_losses(const struct input *input)
 		report("%s: not recorded: %" PRIu64 " record%s abandoned half-way",
 		       name, COUNT(lost->abandoned));
 	if (lost->refused)
-		report("%s: not recorded: %" PRIu64 " record%s of threads that the driver did not let read the counters",
+		report("%s: not recorded: %" PRIu64 " record%s of threads that cannot read the counters",
 		       name, COUNT(lost->refused));
 	if (lost->children)
 		report("%s: not recorded: %" PRIu64 " record%s of children made by vfork()",
 		       name, COUNT(lost->children));
+	if (coverage_dropped(input))
+		report("%s: not recorded: %" PRIu64 " record%s dropped because the buffer had no room",
+		       name, COUNT(coverage_dropped(input)));
 	if (lost->samples)
 		report("%s: not recorded: %" PRIu64 " sample%s", name,
 		       COUNT(lost->samples));
+	if (lost->switches)
+		report("%s: not recorded: %" PRIu64 " context switch%s", name, lost->switches,
+		       lost->switches == 1 ? "" : "es");
 	if (input->meta.coverage.counters_lost)
 		report("%s: counters 0x%" PRIx32 " did not count all the time on all harts: do not trust their values",
 		       name, input->meta.coverage.counters_lost);
@@ -247,26 +280,28 @@ static bool is_lossy(const struct input *input)
 	const struct trace_stats *stats = trace_stats(input->trace);
 	uint64_t cut = input->meta.coverage.limit ? stats->truncated : 0;
 
-	return stats->gaps || stats->errors || stats->losses > cut ||
+	return stats->gaps || stats->errors || stats->losses > cut || stats->switches.losses ||
 	       stats->cut_bytes || stats->unknown || stats->corrected ||
-	       stats->no_header || untimed(stats) || stats->unaddressed ||
+	       stats->flow_losses || stats->no_header || untimed(stats) || stats->unaddressed ||
 	       input->meta.coverage.full || coverage_lost(input) ||
 	       coverage_gaps(input) ||
 	       input->meta.coverage.counters_lost || input->meta.lost.encoders;
 }
 
-int input_summary(const struct input *input, bool perf)
+int input_summary(const struct input *input, enum input_reads reads)
 {
 	const struct trace_stats *stats = trace_stats(input->trace);
 
 	if (!input->options->trace.quiet) {
 		summarise(input, stats);
 		recorder_losses(input);
-		if (perf && stats->unaddressed)
+		if (reads == INPUT_PERF && stats->unaddressed)
 			report("%s: %" PRIu64 " record%s left out: no header, or addresses lost",
 			       input->options->path, COUNT(stats->unaddressed));
 	}
-	if (!all_records(stats))
+	if (reads == INPUT_FLOW && !stats->branches)
+		return no_flow(input, stats);
+	if (reads != INPUT_FLOW && !all_records(stats))
 		return no_records(input, stats);
 	return input->options->strict && is_lossy(input) ? EXIT_LOSSES : EXIT_OK;
 }

@@ -14,6 +14,7 @@
 #include "perfrec/perfrec.h"
 
 #include "meta.h"
+#include "switches.h"
 
 #define TRACE_ALL_CHANNELS	(-1)
 #define TRACE_USUAL_CHANNELS	(-2)
@@ -29,6 +30,7 @@
  * @ring:	the trace is a ring buffer and begins within a message
  * @quiet:	no summary, and no progress on the terminal
  * @watched:	no progress: the command prints to the terminal while it reads
+ * @jobs:	threads that read at the same time; callbacks come one at a time
  */
 struct trace_options {
 	int	channel;
@@ -38,6 +40,7 @@ struct trace_options {
 	bool	ring;
 	bool	quiet;
 	bool	watched;
+	int	jobs;
 };
 
 /**
@@ -47,6 +50,7 @@ struct trace_options {
  * @unknown:	messages of an unknown TCODE
  * @errors:	Error messages: the encoder lost messages
  * @ownership:	Ownership messages: another context runs
+ * @branches:	messages of instruction trace
  * @gaps:	stretches of bytes that are no message
  * @gap_bytes:	bytes in them
  * @align_bytes: bytes before the first message of a ring buffer
@@ -59,6 +63,7 @@ struct trace_options {
  * @unaddressed: records among them whose addresses are not known
  * @losses:	how often words were dropped
  * @lost_words:	words dropped
+ * @dropped:	records that threads have dropped, as marks say
  * @truncated:	those of @losses that the trace's end makes
  * @assumed:	records before a ring's first header of their stream, which the
  *		side-car file describes
@@ -68,12 +73,14 @@ struct trace_options {
  * @contrary:	sources whose times there contradict each other
  * @corrected:	how often a timestamp contradicted its source's clock
  * @inferred:	records with an inferred time
+ * @flow_losses: gaps in the flow of instructions that contradictions or damage made
  * @stamped:	messages of stores have timestamps
  * @absolute:	a message has an absolute one
  * @first, @last: earliest and latest known time of a record, ticks
  * @timed:	records with a known time
  * @src_bits:	width of the SRC field that was used
  * @src_from:	the source of that width, as text
+ * @switches:	records of context switches
  * @scheme_inferred: the timestamps themselves show that they are differences
  */
 struct trace_stats {
@@ -82,6 +89,7 @@ struct trace_stats {
 	uint64_t	unknown;
 	uint64_t	errors;
 	uint64_t	ownership;
+	uint64_t	branches;
 	uint64_t	gaps;
 	uint64_t	gap_bytes;
 	uint64_t	align_bytes;
@@ -94,6 +102,7 @@ struct trace_stats {
 	uint64_t	unaddressed;
 	uint64_t	losses;
 	uint64_t	lost_words;
+	uint64_t	dropped;
 	uint64_t	truncated;
 	uint64_t	assumed;
 	uint64_t	rootless;
@@ -102,6 +111,7 @@ struct trace_stats {
 	unsigned int	contrary;
 	uint64_t	corrected;
 	uint64_t	inferred;
+	uint64_t	flow_losses;
 	bool		stamped;
 	bool		absolute;
 	uint64_t	first;
@@ -109,16 +119,36 @@ struct trace_stats {
 	uint64_t	timed;
 	unsigned int	src_bits;
 	const char	*src_from;
+	struct switches	switches;
 	bool		scheme_inferred;
 };
 
+/** trace_count_time() - count a record's time */
+static inline void trace_count_time(struct trace_stats *stats, const struct perfrec_stamp *stamp)
+{
+	if (stamp->time_known == TIME_UNKNOWN)
+		return;
+	if (!stats->timed++) {
+		stats->first = stamp->time;
+		stats->last = stamp->time;
+	}
+	if (stamp->time > stats->last)
+		stats->last = stamp->time;
+	else if (stamp->time < stats->first)
+		stats->first = stamp->time;
+	if (stamp->time_known == TIME_INFERRED)
+		stats->inferred++;
+}
+
 /**
  * struct trace_ops - a consumer's callbacks; each may be NULL
- * @header, @record, @lost, @part, @address, @counter: as in struct perfrec_ops;
+ * @header, @record, @lost, @marks, @part, @address, @counter: as in struct perfrec_ops;
  *		with @counter, records come once a later word shows that they are complete
  * @gap:	a stretch of bytes that are no message
  * @error:	an Error message
  * @ownership:	an Ownership message
+ * @message:	every message that is no store, in its order
+ * @switched:	a record of a context switch
  * @pause:	a pipe has no more data for now: flush outputs
  * @stop:	polled: true stops reading
  */
@@ -126,6 +156,7 @@ struct trace_ops {
 	void (*header)(void *context, const struct perfrec_header *header);
 	void (*record)(void *context, const struct perfrec_record *record);
 	void (*lost)(void *context, const struct perfrec_loss *loss);
+	void (*marks)(void *context, const struct perfrec_record *record);
 	void (*part)(void *context, const struct perfrec_header *header, int part);
 	void (*address)(void *context, const struct perfrec_record *record);
 	void (*counter)(void *context, const struct perfrec_record *record,
@@ -133,6 +164,8 @@ struct trace_ops {
 	void (*gap)(void *context, const struct nexus_message *gap);
 	void (*error)(void *context, const struct nexus_message *error);
 	void (*ownership)(void *context, const struct nexus_message *ownership);
+	void (*message)(void *context, const struct nexus_message *message);
+	void (*switched)(void *context, const struct trace_switch *record);
 	void (*pause)(void *context);
 	bool (*stop)(void *context);
 };
@@ -169,6 +202,12 @@ int trace_run(struct trace *trace, const struct trace_ops *ops, void *context);
  */
 void trace_settle(const struct trace *trace, uint32_t owner, unsigned int channel,
 		  const struct perfrec_stamp *before);
+
+/**
+ * trace_add() - add what instruction trace has become to the statistics
+ * @stats:	number and times of the records that were made from it, and its losses
+ */
+void trace_add(struct trace *trace, const struct trace_stats *stats);
 
 /** trace_sources() - how many sources have sent words of a channel so far */
 unsigned int trace_sources(const struct trace *trace, unsigned int channel);

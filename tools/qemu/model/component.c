@@ -19,11 +19,19 @@ static bool is_active(TraceComponent *c)
     return FIELD_EX32(c->regs[R_CONTROL], CONTROL, ACTIVE);
 }
 
+static bool is_pending(TraceComponent *c)
+{
+    TraceComponentClass *cc = SIFIVE_TRACE_COMPONENT_GET_CLASS(c);
+
+    return cc->is_pending && cc->is_pending(c);
+}
+
 bool trace_is_empty(TraceComponent *c)
 {
     TraceComponentClass *cc = SIFIVE_TRACE_COMPONENT_GET_CLASS(c);
 
-    return !c->flushing && !c->fill && !(cc->queued && cc->queued(c));
+    return !c->flushing && !c->fill && !is_pending(c) &&
+           !(cc->queued && cc->queued(c));
 }
 
 /* Counted, so that a test can check that software never breaks a rule. */
@@ -80,7 +88,7 @@ static void flush_start(TraceComponent *c)
     TraceComponentClass *cc = SIFIVE_TRACE_COMPONENT_GET_CLASS(c);
     uint64_t ns = c->flush_ns + (cc->queue_ns ? cc->queue_ns(c) : 0);
 
-    if (!ns) {
+    if (!ns && !is_pending(c)) {
         flush_finish(c);
         return;
     }
@@ -102,7 +110,7 @@ void trace_component_stop(TraceComponent *c)
 /* On a busy host the timer comes late: who polls for empty sees it in time. */
 static void flush_if_over(TraceComponent *c)
 {
-    if (timer_pending(&c->flush_timer) &&
+    if (!is_pending(c) && timer_pending(&c->flush_timer) &&
         timer_expired(&c->flush_timer,
                       qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL))) {
         flush_finish(c);
@@ -316,9 +324,19 @@ void trace_class_registers(TraceComponentClass *cc, const TraceRegister *table,
     }
 }
 
+/* How long the flush waits for data that is pending, ns. */
+#define PENDING_NS      1000
+
 static void flush_expired(void *opaque)
 {
-    flush_finish(opaque);
+    TraceComponent *c = opaque;
+
+    if (is_pending(c)) {
+        timer_mod(&c->flush_timer,
+                  qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL) + PENDING_NS);
+        return;
+    }
+    flush_finish(c);
 }
 
 static void component_hold(Object *obj, ResetType type)

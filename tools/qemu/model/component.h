@@ -163,6 +163,8 @@ struct TraceComponentClass {
     /* Number of bytes queued before the sink, and the ns that they take; may be NULL. */
     uint32_t (*queued)(TraceComponent *c);
     uint64_t (*queue_ns)(TraceComponent *c);
+    /* Data will still be queued: a flush cannot end; may be NULL. */
+    bool (*is_pending)(TraceComponent *c);
     /* Passes all queued data to the destination; may be NULL. */
     void (*drain)(TraceComponent *c);
     /* The component's sink has cleared enable: drop queued data; may be NULL. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Trace encoder: turns stores to its stimulus registers into Nexus messages. It generates
- * no instruction trace; the fields for that are plain storage.
+ * Trace encoder: turns stores to its stimulus registers into Nexus messages. instruction.c
+ * does so for its hart's instructions.
  */
 #include "qemu/osdep.h"
 #include "hw/qdev-properties.h"
@@ -14,7 +14,7 @@ static bool is_tracing(uint32_t control)
            FIELD_EX32(control, CONTROL, TRACING);
 }
 
-static void begin(TraceEncoder *e, NexusMessage *m, unsigned tcode)
+void encoder_begin(TraceEncoder *e, NexusMessage *m, unsigned tcode)
 {
     uint32_t control = e->parent_obj.regs[R_CONTROL];
     bool inhibit = FIELD_EX32(control, CONTROL, INHIBIT_SRC);
@@ -34,7 +34,7 @@ static bool timestamps_enabled(TraceEncoder *e)
 }
 
 /* Ends a message; sync messages carry the absolute time, others the change. */
-static void finish(TraceEncoder *e, NexusMessage *m, bool timestamp, bool sync)
+void encoder_finish(TraceEncoder *e, NexusMessage *m, bool timestamp, bool sync)
 {
     if (timestamp && timestamps_enabled(e)) {
         uint64_t now = message_time(e);
@@ -47,10 +47,10 @@ static void finish(TraceEncoder *e, NexusMessage *m, bool timestamp, bool sync)
 
 void encoder_error(TraceEncoder *e, NexusMessage *m)
 {
-    begin(e, m, NEXUS_ERROR);
+    encoder_begin(e, m, NEXUS_ERROR);
     nexus_fixed(m, NEXUS_ETYPE_OVERRUN, 4);
-    nexus_variable(m, NEXUS_ECODE_DATA_ACQUISITION);
-    finish(e, m, true, false);
+    nexus_variable(m, e->lost_kinds);
+    encoder_finish(e, m, true, false);
 }
 
 /* In-circuit trace with sync, control 0,0: whether trace is on, and the time. */
@@ -58,11 +58,11 @@ void encoder_sync(TraceEncoder *e, NexusMessage *m)
 {
     bool on = is_tracing(e->parent_obj.regs[R_CONTROL]);
 
-    begin(e, m, NEXUS_ICT_WITH_SYNC);
+    encoder_begin(e, m, NEXUS_ICT_WITH_SYNC);
     nexus_fixed(m, 0, 4);
     nexus_fixed(m, 0, 2);
     nexus_variable(m, on ? NEXUS_CKDATA_TRACE_ON : NEXUS_CKDATA_TRACE_OFF);
-    finish(e, m, true, true);
+    encoder_finish(e, m, true, true);
 }
 
 static void send_ownership(TraceEncoder *e, uint32_t process)
@@ -70,9 +70,9 @@ static void send_ownership(TraceEncoder *e, uint32_t process)
     uint32_t ts = e->parent_obj.regs[R_TS_CONTROL];
     NexusMessage m;
 
-    begin(e, &m, NEXUS_OWNERSHIP);
+    encoder_begin(e, &m, NEXUS_OWNERSHIP);
     nexus_variable(&m, process);
-    finish(e, &m, FIELD_EX32(ts, TS_CONTROL, OWNERSHIP), false);
+    encoder_finish(e, &m, FIELD_EX32(ts, TS_CONTROL, OWNERSHIP), false);
     e->parent_obj.regs[R_WORD_COUNT] += fifo_send(e, &m);
 }
 
@@ -91,10 +91,10 @@ static void send_data(TraceEncoder *e, unsigned offset, uint32_t value)
         timestamp &= tag >= STIMULUS_COUNT / 2 * 4;
         tag %= STIMULUS_COUNT / 2 * 4;
     }
-    begin(e, &m, NEXUS_DATA_ACQUISITION);
+    encoder_begin(e, &m, NEXUS_DATA_ACQUISITION);
     nexus_variable(&m, tag);
     nexus_variable(&m, value);
-    finish(e, &m, timestamp, false);
+    encoder_finish(e, &m, timestamp, false);
     e->parent_obj.regs[R_WORD_COUNT] += fifo_send(e, &m);
 }
 
@@ -226,14 +226,25 @@ static uint32_t encoder_merge(TraceComponent *c, uint32_t old, uint32_t value,
     return new;
 }
 
+/* Another mode of instruction trace begins like a new trace. */
 static void encoder_changed(TraceComponent *c, uint32_t old)
 {
     TraceEncoder *e = SIFIVE_TRACE_ENCODER(c);
+    uint32_t control = c->regs[R_CONTROL];
+    bool other = FIELD_EX32(old ^ control, CONTROL, INSTRUCTION);
+    bool was = instruction_is_wanted(old);
+    bool is = instruction_is_wanted(control);
     NexusMessage m;
 
-    if (is_tracing(old) != is_tracing(c->regs[R_CONTROL])) {
+    if (was && (!is || other)) {
+        hart_leave(e);
+    }
+    if (is_tracing(old) != is_tracing(control)) {
         encoder_sync(e, &m);
         fifo_send(e, &m);
+    }
+    if (is && (!was || other)) {
+        hart_follow(e);
     }
     if (c->flushing) {
         timer_del(&e->drain_timer);
@@ -251,6 +262,7 @@ static void encoder_reset(TraceComponent *c)
         *control = FIELD_DP32(*control, CONTROL, SYNC_MAX_INST,
                               SYNC_MAX_INST_RESET);
     }
+    hart_forget(e);
     fifo_clear(e);
     e->last_ts = 0;
 }
@@ -270,9 +282,16 @@ static void encoder_drain(TraceComponent *c)
     fifo_drain(SIFIVE_TRACE_ENCODER(c));
 }
 
+/* Its own sink is full, so that nothing can tell where the program was. */
 static void encoder_stop(TraceComponent *c)
 {
+    hart_forget(SIFIVE_TRACE_ENCODER(c));
     fifo_drop(SIFIVE_TRACE_ENCODER(c));
+}
+
+static bool encoder_is_pending(TraceComponent *c)
+{
+    return hart_is_pending(SIFIVE_TRACE_ENCODER(c));
 }
 
 static bool encoder_check(TraceComponent *c, Error **errp)
@@ -305,6 +324,7 @@ static bool encoder_check(TraceComponent *c, Error **errp)
                    e->fifo_depth, 2 * NEXUS_MESSAGE_MAX);
         return false;
     }
+    hart_find(e);
     return true;
 }
 
@@ -332,6 +352,7 @@ static void encoder_init(Object *obj)
 
 static void encoder_finalize(Object *obj)
 {
+    hart_free(SIFIVE_TRACE_ENCODER(obj));
     fifo_clear(SIFIVE_TRACE_ENCODER(obj));
 }
 
@@ -348,6 +369,7 @@ static void encoder_class_init(ObjectClass *oc, void *data)
     cc->changed = encoder_changed;
     cc->queued = encoder_queued;
     cc->queue_ns = encoder_queue_ns;
+    cc->is_pending = encoder_is_pending;
     cc->drain = encoder_drain;
     cc->stop = encoder_stop;
     device_class_set_props(dc, encoder_properties);

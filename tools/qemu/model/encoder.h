@@ -3,8 +3,11 @@
 #define SIFIVE_TRACE_ENCODER_H
 
 #include "component.h"
+#include "instruction.h"
 
-typedef struct TraceEncoder {
+typedef struct TraceHart TraceHart;
+
+struct TraceEncoder {
     TraceComponent parent_obj;
 
     uint32_t hart;
@@ -24,20 +27,36 @@ typedef struct TraceEncoder {
 
     uint64_t last_ts;       /* timestamp of the last message */
 
+    TraceHart *followed;    /* the hart whose instructions it traces; NULL: none */
+    TraceInstruction instruction;
+
     /* Complete messages and their bytes; always empty if drain_ns is 0. */
     GQueue fifo;
     uint32_t level;
     bool lost;              /* messages are being dropped, Error not yet sent */
+    uint32_t lost_kinds;    /* ECODE of that Error */
     GSList *stalled;        /* CPUState of harts that wait for room */
     QEMUTimer drain_timer;
-} TraceEncoder;
+};
 
 DECLARE_INSTANCE_CHECKER(TraceEncoder, SIFIVE_TRACE_ENCODER,
                          TYPE_SIFIVE_TRACE_ENCODER)
 
 /* encoder.c */
+void encoder_begin(TraceEncoder *e, NexusMessage *m, unsigned tcode);
+void encoder_finish(TraceEncoder *e, NexusMessage *m, bool timestamp, bool sync);
 void encoder_error(TraceEncoder *e, NexusMessage *m);
 void encoder_sync(TraceEncoder *e, NexusMessage *m);
+
+/* hart.c */
+void hart_find(TraceEncoder *e);
+void hart_follow(TraceEncoder *e);
+void hart_leave(TraceEncoder *e);
+void hart_forget(TraceEncoder *e);
+bool hart_is_pending(TraceEncoder *e);
+bool hart_halt(TraceEncoder *e);
+void hart_resume(CPUState *cpu);
+void hart_free(TraceEncoder *e);
 
 /* fifo.c */
 void fifo_init(TraceEncoder *e);

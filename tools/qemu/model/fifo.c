@@ -55,8 +55,10 @@ static void resync(TraceEncoder *e)
     NexusMessage error, sync;
 
     e->lost = false;
+    e->instruction.lost = true;
     trace_sifive_trace_resync(component(e)->id);
     encoder_error(e, &error);
+    e->lost_kinds = 0;
     encoder_sync(e, &sync);
     queue(e, &error);
     queue(e, &sync);
@@ -73,10 +75,7 @@ static void release_harts(TraceEncoder *e)
     GSList *cpus = g_steal_pointer(&e->stalled), *i;
 
     for (i = cpus; i; i = i->next) {
-        CPUState *cpu = i->data;
-
-        cpu->halted = 0;
-        qemu_cpu_kick(cpu);
+        hart_resume(i->data);
     }
     g_slist_free(cpus);
 }
@@ -115,6 +114,7 @@ void fifo_clear(TraceEncoder *e)
     g_queue_clear_full(&e->fifo, g_free);
     e->level = 0;
     e->lost = false;
+    e->lost_kinds = 0;
     release_harts(e);
 }
 
@@ -184,10 +184,44 @@ void fifo_hold_hart(TraceEncoder *e)
     cpu_loop_exit_restore(cpu, cpu->mem_io_pc);
 }
 
-static void stall(TraceEncoder *e, unsigned len)
+/* The bit of ECODE for a message that is lost. */
+static uint32_t lost_kind(unsigned tcode)
+{
+    switch (tcode) {
+    case NEXUS_DATA_ACQUISITION:
+    case NEXUS_ICT_WITH_SYNC:
+        return NEXUS_ECODE_DATA_ACQUISITION;
+    case NEXUS_OWNERSHIP:
+        return NEXUS_ECODE_OWNERSHIP;
+    default:
+        return NEXUS_ECODE_PROGRAM;
+    }
+}
+
+/*
+ * A message of instruction trace belongs to an instruction that has retired: the hart halts
+ * behind it, and the message waits in the FIFO, which is overfull until the hart goes on.
+ * An overfull FIFO cannot take the message of an interrupt that ends the halt.
+ */
+static bool stall_behind(TraceEncoder *e, uint32_t kind)
+{
+    if (!e->stall_time || kind != NEXUS_ECODE_PROGRAM || e->level > e->fifo_depth ||
+        !hart_halt(e)) {
+        return false;
+    }
+    if (!g_slist_find(e->stalled, current_cpu)) {
+        e->stalled = g_slist_prepend(e->stalled, current_cpu);
+    }
+    return true;
+}
+
+static void stall(TraceEncoder *e, unsigned len, uint32_t kind)
 {
     component(e)->stats.stalls++;
     trace_sifive_trace_stall(component(e)->id, e->level);
+    if (stall_behind(e, kind)) {
+        return;
+    }
     while (!has_room(e, len)) {
         deliver_oldest(e);
     }
@@ -209,7 +243,7 @@ bool fifo_send(TraceEncoder *e, const NexusMessage *m)
     if (!e->lost && !has_room(e, m->len)) {
         *control |= R_CONTROL_STALL_OR_OVERFLOW_MASK;
         if (FIELD_EX32(*control, CONTROL, STALL_ENABLE)) {
-            stall(e, m->len);
+            stall(e, m->len, lost_kind(nexus_tcode(m)));
         } else {
             e->lost = true;
             c->stats.overflows++;
@@ -218,6 +252,7 @@ bool fifo_send(TraceEncoder *e, const NexusMessage *m)
     }
     if (e->lost) {
         c->stats.dropped++;
+        e->lost_kinds |= lost_kind(nexus_tcode(m));
         trace_sifive_trace_drop(c->id, m->len, "FIFO full");
         return false;
     }

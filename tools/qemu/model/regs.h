@@ -45,6 +45,10 @@ enum {
 #define SYNC_MAX_BTM_RESET      3
 #define SYNC_MAX_INST_RESET     0xa
 
+/* Values of both fields that stop periodic Syncs, or are reserved from that on. */
+#define SYNC_MAX_BTM_RESERVED   0xc
+#define SYNC_MAX_INST_RESERVED  0x6
+
 enum {
     INSTRUMENTATION_OFF,
     INSTRUMENTATION_ITC,
@@ -100,6 +104,15 @@ REG32(TS_CONTROL, 0x040)
     FIELD(TS_CONTROL, INSTRUMENTATION, 18, 1)
     FIELD(TS_CONTROL, OWNERSHIP, 19, 1)
     FIELD(TS_CONTROL, WIDTH, 24, 8)
+
+/* Values of the branch field: messages of program trace with a timestamp. */
+enum {
+    TS_BRANCH_OFF,
+    TS_BRANCH_INDIRECT,     /* indirect branches, exceptions, interrupts */
+    TS_BRANCH_TRAP,         /* exceptions, interrupts */
+    TS_BRANCH_ALL,
+};
+
 REG32(TS_LOWER, 0x044)
 REG32(TS_UPPER, 0x048)
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# The emulator: Debian's QEMU source with our device model and the fixes in
+# The emulator: Debian's QEMU source with our device model and the changes in
 # tools/qemu/patches.
 #
 # Prints the path of the binary. The source tree and its
@@ -42,7 +42,7 @@ hook_tree() {
 	MAK
 }
 
-# Fixes of the emulator itself; each file describes its bug.
+# Changes of the emulator itself; each file describes its bug, or its use.
 patch_tree() {
 	local p
 	for p in "$patches"/*.patch; do

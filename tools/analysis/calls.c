@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* The open calls of each thread: see calls.h. */
+#include <string.h>
+
+#include "calls.h"
+
+/* How many frames to search for the one that an exit's call site names. */
+#define SITE_SEARCH_MAX	64
+/* Search budget per call for its caller's frame; the unused part carries over. */
+#define SEARCH_EACH	64
+
+/*
+ * Counters of frame @i: their values at its start, and counts of the functions it
+ * called.
+ */
+static uint64_t *at_begin(const struct analysis_thread *thread, unsigned int i)
+{
+	return costs_of(&thread->costs, i);
+}
+
+static uint64_t *of_inner(const struct analysis_thread *thread, unsigned int i)
+{
+	return at_begin(thread, i) + thread->costs.stride;
+}
+
+static uint64_t function_of(const void *frames, uint32_t number)
+{
+	return ((const struct analysis_frame *)frames)[number - 1].function;
+}
+
+/*
+ * The slot of the function's outermost call, which holds its frame's index plus 1, or a
+ * free slot for it. Calls end in reverse order of their start, so entries that probed past
+ * a slot are gone before it is freed.
+ */
+static uint32_t *find_call(const struct analysis_thread *thread, uint32_t function)
+{
+	return hash_find(&thread->costs.hash, function, function_of, thread->frame);
+}
+
+/* Makes room for @room frames with @stride counters. */
+static bool resize(struct analysis *analysis, struct analysis_thread *thread,
+		   unsigned int room, unsigned int stride)
+{
+	size_t old = costs_bytes(sizeof(*thread->frame), thread->costs.room,
+				 thread->costs.stride);
+	size_t new = costs_bytes(sizeof(*thread->frame), room, stride);
+	struct analysis_frame *frame;
+	unsigned int i;
+
+	if (analysis->frame_bytes - old + new > ANALYSIS_FRAME_BYTES)
+		return false;
+	frame = costs_resize(&thread->costs, thread->frame, sizeof(*frame), thread->depth,
+			     room, stride);
+	if (!frame)
+		return false;
+	thread->frame = frame;
+	for (i = 0; i < thread->depth; i++)
+		if (frame[i].outermost)
+			*find_call(thread, frame[i].function) = i + 1;
+	analysis->frame_bytes += new - old;
+	return true;
+}
+
+static bool make_room(struct analysis *analysis, struct analysis_thread *thread)
+{
+	unsigned int stride = thread->costs.stride, room = thread->costs.room;
+
+	if (stride < analysis->counters.count)
+		stride = (analysis->counters.count + 3) & ~3u;
+	if (thread->depth == room)
+		room = room ? 2 * room : 16;
+	if (stride == thread->costs.stride && room == thread->costs.room)
+		return true;
+	return resize(analysis, thread, room, stride);
+}
+
+static __attribute__((noinline, cold))
+void doubt(const struct analysis_frame *frame, struct analysis_end *end)
+{
+	end->inferred |= (frame->doubts & ANALYSIS_WAIT_UNKNOWN) != 0;
+	end->self_inferred |= end->inferred || frame->doubts & ANALYSIS_INNER_INFERRED;
+}
+
+/* Ends the innermost call. */
+static void leave(struct analysis *analysis, struct analysis_thread *thread,
+		  enum analysis_why why)
+{
+	unsigned int depth = thread->depth - 1, c;
+	struct analysis_frame *frame = &thread->frame[depth];
+	uint64_t total[COUNTERS_MAX], self[COUNTERS_MAX];
+	uint64_t *begin = at_begin(thread, depth);
+	uint64_t *inner = of_inner(thread, depth);
+	uint64_t elapsed = thread->now - frame->enter;
+	struct analysis_end end = {
+		.why = why,
+		.timed = frame->timed && thread->timed,
+		.count = total,
+		.count_self = self,
+	};
+
+	if (end.timed) {
+		end.total = elapsed;
+		end.self = elapsed - frame->inner;
+		end.inferred = frame->inferred || thread->inferred;
+		end.self_inferred = end.inferred;
+		if (__builtin_expect(frame->doubts, 0))
+			doubt(frame, &end);
+	}
+	for (c = 0; c < thread->costs.stride; c++) {
+		total[c] = thread->sum[c] - begin[c];
+		self[c] = total[c] - inner[c];
+	}
+	for (; c < analysis->counters.count; c++) {
+		total[c] = 0;
+		self[c] = 0;
+	}
+	if (depth) {
+		thread->frame[depth - 1].inner += elapsed;
+		if (__builtin_expect(end.self_inferred || !end.timed, 0))
+			thread->frame[depth - 1].doubts |= ANALYSIS_INNER_INFERRED;
+		inner = of_inner(thread, depth - 1);
+		for (c = 0; c < thread->costs.stride; c++)
+			inner[c] += total[c];
+	}
+	if (frame->outermost)
+		*find_call(thread, frame->function) = 0;
+	analysis->stats.calls++;
+	analysis->stats.untimed += !end.timed;
+	analysis->stats.inferred += end.inferred;
+	if (why == ANALYSIS_UNWOUND)
+		analysis->stats.unwound++;
+	else if (why == ANALYSIS_CUT)
+		analysis->stats.cut++;
+	if (analysis->ops->leave)
+		analysis->ops->leave(analysis->context, thread, &end);
+	thread->depth--;
+}
+
+/* The first frame from @keep on that was called from somewhere else. */
+static unsigned int skip_site(struct analysis_thread *thread, unsigned int keep,
+			      uint64_t call_site)
+{
+	while (keep < thread->depth && thread->search &&
+	       thread->frame[keep].call_site == call_site) {
+		thread->search--;
+		keep++;
+	}
+	return keep;
+}
+
+/*
+ * A call comes from a function around the innermost one: calls within that function
+ * have ended without a record, as by longjmp. An inlined function has the call site
+ * of the function around it: such functions continue, and if the new function is
+ * inlined too, so does the one that may contain it.
+ */
+static void leave_abandoned(struct analysis *analysis,
+			    struct analysis_thread *thread, uint32_t function,
+			    uint64_t call_site)
+{
+	const struct analysis_frame *frame = thread->frame;
+	unsigned int keep = thread->depth;
+	uint64_t address;
+	uint32_t caller;
+
+	thread->search += SEARCH_EACH;
+	if (!keep || frame[keep - 1].call_site == call_site)
+		return;
+	address = symbols_caller(analysis->symbols, call_site);
+	caller = address ? functions_find(analysis->functions, address) :
+			   FUNCTIONS_OTHER;
+	if (caller == FUNCTIONS_OTHER || !*find_call(thread, caller))
+		return;
+	for (; frame[keep - 1].function != caller; keep--)
+		if (!thread->search--) {
+			thread->search = 0;
+			return;
+		}
+	keep = skip_site(thread, keep, frame[keep - 1].call_site);
+	if (keep < thread->depth && frame[keep].function != function)
+		keep = skip_site(thread, keep, call_site);
+	while (thread->depth > keep)
+		leave(analysis, thread, ANALYSIS_UNWOUND);
+}
+
+/* The next frame begins here. */
+static void begin(struct analysis *analysis, struct analysis_thread *thread)
+{
+	struct analysis_frame *frame = &thread->frame[thread->depth];
+
+	memcpy(at_begin(thread, thread->depth), thread->sum,
+	       thread->costs.stride * sizeof(uint64_t));
+	memset(of_inner(thread, thread->depth), 0,
+	       thread->costs.stride * sizeof(uint64_t));
+	thread->depth++;
+	frame->timed = thread->timed;
+	frame->inferred = thread->inferred;
+	frame->doubts = 0;
+	frame->enter = thread->now;
+	frame->inner = 0;
+	frame->waited = 0;
+	frame->user = 0;
+	if (analysis->ops->enter)
+		analysis->ops->enter(analysis->context, thread);
+}
+
+void calls_enter(struct analysis *analysis, struct analysis_thread *thread,
+		 const struct perfrec_record *record, uint32_t function)
+{
+	struct analysis_frame *frame;
+	uint32_t *outermost;
+
+	/* Those made from instruction trace have their exits. */
+	if (!thread->too_deep && record->channel != THREADS_FLOW_CHANNEL)
+		leave_abandoned(analysis, thread, function, record->address[1]);
+	if (thread->too_deep || !make_room(analysis, thread)) {
+		thread->too_deep++;
+		analysis->stats.too_deep++;
+		return;
+	}
+	outermost = find_call(thread, function);
+	frame = &thread->frame[thread->depth];
+	frame->outermost = !*outermost;
+	if (frame->outermost)
+		*outermost = thread->depth + 1;
+	frame->function = function;
+	frame->call_site = record->address[1];
+	begin(analysis, thread);
+}
+
+void calls_wait(struct analysis_thread *thread, uint64_t ticks, bool unknown)
+{
+	unsigned int i;
+
+	for (i = 0; i < thread->depth; i++) {
+		thread->frame[i].enter += ticks;
+		thread->frame[i].waited += ticks;
+	}
+	if (unknown && thread->depth)
+		thread->frame[thread->depth - 1].inner -= ticks;
+}
+
+void calls_wait_unknown(struct analysis_thread *thread)
+{
+	unsigned int i;
+
+	for (i = 0; i < thread->depth; i++)
+		thread->frame[i].doubts |= ANALYSIS_WAIT_UNKNOWN;
+}
+
+void calls_restart(struct analysis *analysis, struct analysis_thread *thread)
+{
+	const unsigned int depth = thread->depth;
+
+	thread->depth = 0;
+	while (thread->depth < depth)
+		begin(analysis, thread);
+}
+
+void calls_end(struct analysis *analysis, struct analysis_thread *thread)
+{
+	while (thread->depth)
+		leave(analysis, thread, ANALYSIS_CUT);
+	thread->too_deep = 0;
+}
+
+/*
+ * How many calls an exit record ends: up to the innermost one of this function and
+ * call site, or else of this function. 0: none.
+ */
+static unsigned int ends(const struct analysis_thread *thread,
+			 const struct perfrec_record *record, uint32_t function)
+{
+	unsigned int i, found = 0;
+
+	if (!thread->depth || !*find_call(thread, function))
+		return 0;
+	for (i = 1; i <= thread->depth; i++) {
+		const struct analysis_frame *frame =
+			&thread->frame[thread->depth - i];
+
+		if (found && i - found > SITE_SEARCH_MAX)
+			break;
+		if (frame->function != function)
+			continue;
+		if (frame->call_site == record->address[1])
+			return i;
+		if (!found)
+			found = i;
+	}
+	return found;
+}
+
+void calls_exit(struct analysis *analysis, struct analysis_thread *thread,
+		const struct perfrec_record *record, uint32_t function)
+{
+	unsigned int count;
+
+	if (thread->too_deep) {
+		thread->too_deep--;
+		return;
+	}
+	count = ends(thread, record, function);
+	if (!count) {
+		analysis->stats.strays++;
+		return;
+	}
+	while (--count)
+		leave(analysis, thread, ANALYSIS_UNWOUND);
+	leave(analysis, thread, ANALYSIS_EXIT);
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* An analysis and its open calls, private to analysis.c and calls.c. */
+#ifndef SIFIVE_TRACE_CALLS_H
+#define SIFIVE_TRACE_CALLS_H
+
+#include "analysis.h"
+#include "flows.h"
+#include "losses.h"
+#include "oncpu.h"
+#include "order.h"
+
+/* State of each (source, channel). */
+struct stream {
+	const struct perfrec_header *header;
+	uint32_t	serial;
+	unsigned int	counters;
+	uint8_t		column[PERFREC_COUNTERS];
+	/* Delta counts of a thread: its count at the header, and the chain of that. */
+	uint64_t	base[PERFREC_COUNTERS];
+	uint32_t	chain[PERFREC_COUNTERS];
+	bool		based;
+	/* Its header is from before the piece: what the thread has counted since is unknown. */
+	bool		resumed;
+	/* The last thread that recorded here, and in which part of its capture. */
+	const struct analysis_thread *thread;
+	uint32_t	part;
+	uint32_t	part_serial;
+};
+
+struct analysis {
+	const struct meta		*meta;
+	struct symbols			*symbols;
+	const struct analysis_ops	*ops;
+	void				*context;
+	/* The consumer's, which @ops is not while nothing is shown. */
+	const struct analysis_ops	*wanted;
+	/* Of limit.c: the part in ticks; and the statistics before records that are not shown. */
+	bool				limited;
+	uint64_t			from;
+	uint64_t			to;
+	struct analysis_stats		counted;
+	struct functions		*functions;
+	struct threads			*threads;
+	struct counters			counters;
+	struct analysis_stats		stats;
+	size_t				frame_bytes;
+	bool				no_memory;
+	struct stream			*stream[PERFREC_SOURCES][PERFREC_CHANNELS];
+	struct order			*order;
+	struct trace			*trace;
+	struct flows			*flows;		/* NULL: no instruction trace */
+	struct flow_stats		flow;
+	struct trace_stats		made;		/* the records made from it */
+	struct oncpu			*oncpu;	/* NULL: no switches were recorded */
+	/* Of each source, and after them of all. */
+	struct losses			losses[PERFREC_SOURCES + 1];
+	/* Of the current record, by column. */
+	uint64_t			delta[COUNTERS_MAX];
+};
+
+/**
+ * calls_enter() - a function was entered
+ * @thread:	with the record's time and counts
+ * @record:	its enter record
+ * @function:	number of the function
+ */
+void calls_enter(struct analysis *analysis, struct analysis_thread *thread,
+		 const struct perfrec_record *record, uint32_t function);
+
+/** calls_exit() - a function was left: its exit record ends its innermost call */
+void calls_exit(struct analysis *analysis, struct analysis_thread *thread,
+		const struct perfrec_record *record, uint32_t function);
+
+/**
+ * calls_wait() - the thread has waited for room, which is no call's time
+ * @ticks:	how long
+ * @unknown:	what ran meanwhile is unknown: the time is nobody's self time anyway
+ */
+void calls_wait(struct analysis_thread *thread, uint64_t ticks, bool unknown);
+
+/** calls_wait_unknown() - it has waited for an unknown number of ticks, which calls include */
+void calls_wait_unknown(struct analysis_thread *thread);
+
+/** calls_restart() - all open calls of a thread begin here */
+void calls_restart(struct analysis *analysis, struct analysis_thread *thread);
+
+/** calls_end() - end all open calls of a thread */
+void calls_end(struct analysis *analysis, struct analysis_thread *thread);
+
+#endif /* SIFIVE_TRACE_CALLS_H */

@@ -1,0 +1,578 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* Calls from the flow of instructions: see flows.h. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "flows.h"
+#include "hash.h"
+
+/* Limits of a damaged trace: threads, and calls of all of them. */
+#define THREADS_MAX	4096
+#define FRAMES_MAX	(1u << 18)
+/* Open calls of a thread that are looked at for one that is returned to. */
+#define SEARCHED_MAX	(1u << 14)
+
+/* An open call: its function's first instruction, and where it returns to. */
+struct frame {
+	uint64_t	function;
+	uint64_t	back;
+	uint64_t	site;		/* as records have it */
+	const struct block *before;	/* of a signal's handler: @last of the owner */
+	bool		handler;
+};
+
+/**
+ * struct owner - a thread, or what runs on a source without a thread's name
+ * @id:		thread id, or source, plus 1 << 32
+ * @interrupted: where its latest trap came from, 0: unknown
+ * @last:	the block at whose end its latest part stopped, NULL: within one
+ * @before:	the same, of what the latest handler of a signal has interrupted
+ */
+struct owner {
+	uint64_t	id;
+	struct frame	*frame;
+	uint32_t	depth;
+	uint32_t	room;
+	uint64_t	interrupted;
+	const struct block *last;
+	const struct block *before;
+};
+
+/* The function of a block. */
+struct function {
+	uint64_t	start;
+	bool		tried;
+	bool		known;
+	bool		cold;		/* a part of another function, placed elsewhere */
+};
+
+/**
+ * struct track - what runs on a source
+ * @last:	the latest block that was executed to its end
+ * @resume:	the next instruction need not follow from the latest one
+ * @lost:	instructions before it are missing
+ * @trapped:	it is a trap's handler
+ * @handled:	a signal's handler has returned to the trampoline
+ */
+struct track {
+	struct owner		*owner;
+	struct perfrec_header	header;
+	const struct block	*last;
+	bool			resume;
+	bool			lost;
+	bool			trapped;
+	bool			handled;
+};
+
+struct flows {
+	struct code	*code;
+	struct flow	*flow;
+	struct symbols	*symbols;
+	void		(*give)(void *context, const struct perfrec_record *record);
+	void		*context;
+	bool		no_memory;
+	struct function	*function;	/* by block */
+	uint32_t	room;
+	uint32_t	frames;
+	struct track	*track[NEXUS_SOURCES];
+	struct owner	owner[THREADS_MAX];
+	struct owner	unknown;	/* all threads beyond the limit: without calls */
+	struct flows_left_out left_out;
+	uint32_t	owners;
+	uint32_t	slot[2 * THREADS_MAX];
+	struct hash	hash;
+};
+
+static void on_run(void *context, const struct flow_place *place, const struct flow_run *run);
+static void on_event(void *context, const struct flow_place *place,
+		     const struct flow_event *event);
+
+static const struct flow_ops ops = { .run = on_run, .event = on_event };
+
+struct flows *flows_new(struct symbols *symbols, enum meta_calls calls,
+			void (*give)(void *context, const struct perfrec_record *record),
+			void *context)
+{
+	struct flows *flows = calloc(1, sizeof(*flows));
+
+	if (!flows)
+		return NULL;
+	flows->symbols = symbols;
+	flows->give = give;
+	flows->context = context;
+	flows->hash.bits = hash_bits(THREADS_MAX);
+	flows->hash.slot = flows->slot;
+	flows->code = code_new(symbols, calls);
+	if (flows->code)
+		flows->flow = flow_new(flows->code, &ops, flows);
+	if (!flows->flow) {
+		flows_free(flows);
+		return NULL;
+	}
+	return flows;
+}
+
+void flows_free(struct flows *flows)
+{
+	uint32_t i;
+
+	if (!flows)
+		return;
+	for (i = 0; i < flows->owners; i++)
+		free(flows->owner[i].frame);
+	for (i = 0; i < NEXUS_SOURCES; i++)
+		free(flows->track[i]);
+	free(flows->function);
+	flow_free(flows->flow);
+	code_free(flows->code);
+	free(flows);
+}
+
+/* ---- threads ----------------------------------------------------------- */
+
+static uint64_t id_of(const void *owners, uint32_t number)
+{
+	return ((const struct owner *)owners)[number - 1].id;
+}
+
+static struct owner *find_owner(struct flows *flows, uint64_t id)
+{
+	uint32_t *slot = hash_find(&flows->hash, id, id_of, flows->owner);
+
+	if (*slot)
+		return &flows->owner[*slot - 1];
+	if (flows->owners == THREADS_MAX)
+		return &flows->unknown;
+	flows->owner[flows->owners].id = id;
+	*slot = ++flows->owners;
+	return &flows->owner[flows->owners - 1];
+}
+
+static struct track *find_track(struct flows *flows, unsigned int src)
+{
+	struct track *track = flows->track[src];
+
+	if (track)
+		return track;
+	track = calloc(1, sizeof(*track));
+	if (!track) {
+		flows->no_memory = true;
+		return NULL;
+	}
+	track->owner = find_owner(flows, 1ull << 32 | src);
+	track->resume = true;
+	track->header.src = (uint8_t)src;
+	track->header.channel = THREADS_FLOW_CHANNEL;
+	track->header.serial = 1;
+	/* Calls go on where the thread does. */
+	track->header.goes_on = true;
+	flows->track[src] = track;
+	return track;
+}
+
+/* Ownership: thread 0 has no name here. */
+static void set_owner(struct flows *flows, struct track *track, uint64_t tid)
+{
+	const uint64_t id = tid ? (uint32_t)tid : 1ull << 32 | track->header.src;
+	struct owner *owner = find_owner(flows, id);
+
+	flows->left_out.parts += owner == &flows->unknown;
+	if (owner == track->owner)
+		return;
+	track->owner = owner;
+	track->resume = true;
+	track->header.owned = tid;
+	track->header.owner = (uint32_t)tid;
+	track->header.serial++;
+}
+
+/* ---- records ----------------------------------------------------------- */
+
+static void give(struct flows *flows, struct track *track, const struct flow_place *place,
+		 enum perfrec_type type, const struct frame *frame)
+{
+	struct perfrec_record record = {
+		.src = place->src, .channel = THREADS_FLOW_CHANNEL,
+		.type = (uint8_t)type, .flags = PERFREC_ADDRESS_KNOWN, .addresses = 2, .header = &track->header,
+		.address = { frame->function, frame->site },
+		.sent_address = { frame->function, frame->site },
+	};
+	uint64_t time = 0;
+
+	if (track->lost)
+		record.flags |= PERFREC_AFTER_LOSS;
+	track->lost = false;
+	record.begin.offset = place->offset;
+	record.begin.time_known = (uint8_t)flow_time(place, &time);
+	record.begin.time = time;
+	record.address_end = record.begin;
+	flows->give(flows->context, &record);
+}
+
+static void enter(struct flows *flows, struct track *track, const struct flow_place *place,
+		  uint64_t function, uint64_t back, uint64_t site)
+{
+	struct owner *owner = track->owner;
+	struct frame *grown;
+
+	if (owner->depth == owner->room) {
+		if (flows->frames >= FRAMES_MAX) {
+			flows->left_out.calls++;
+			track->lost = true;
+			return;
+		}
+		grown = realloc(owner->frame, (2 * owner->room + 16) * sizeof(*grown));
+		if (!grown) {
+			flows->no_memory = true;
+			return;
+		}
+		flows->frames += owner->room + 16;
+		owner->frame = grown;
+		owner->room = 2 * owner->room + 16;
+	}
+	owner->frame[owner->depth] = (struct frame){ .function = function, .back = back, .site = site };
+	give(flows, track, place, PERFREC_ENTER, &owner->frame[owner->depth++]);
+}
+
+static void leave(struct flows *flows, struct track *track, const struct flow_place *place,
+		  uint32_t depth)
+{
+	struct owner *owner = track->owner;
+
+	while (owner->depth > depth)
+		give(flows, track, place, PERFREC_EXIT, &owner->frame[--owner->depth]);
+}
+
+/* ---- calls ------------------------------------------------------------- */
+
+static const struct function *function_of(struct flows *flows, const struct block *block)
+{
+	static const struct function none;
+	uint32_t room = 2 * (block->id + 1);
+	struct function *function;
+	struct symbol symbol;
+
+	if (block->id >= flows->room) {
+		function = realloc(flows->function, room * sizeof(*function));
+		if (!function) {
+			flows->no_memory = true;
+			return &none;
+		}
+		memset(function + flows->room, 0, (room - flows->room) * sizeof(*function));
+		flows->function = function;
+		flows->room = room;
+	}
+	function = &flows->function[block->id];
+	if (function->tried)
+		return function;
+	function->tried = true;
+	/* Its place is the same at any time. */
+	function->known = symbols_find(flows->symbols, block->place, &symbol);
+	function->start = function->known ? symbol.start : block->place;
+	function->cold = symbol.function && strstr(symbol.function, ".cold");
+	return function;
+}
+
+/* Calls of a thread from this depth on are searched; if others remain, one may be missed. */
+static uint32_t search_from(struct track *track)
+{
+	const uint32_t depth = track->owner->depth;
+
+	return depth > SEARCHED_MAX ? depth - SEARCHED_MAX : 0;
+}
+
+/* The depth that leaves the innermost call of a function innermost; 0: it has none. */
+static uint32_t depth_of(struct track *track, uint64_t function)
+{
+	const struct owner *owner = track->owner;
+	uint32_t depth = owner->depth, from = search_from(track);
+
+	while (depth > from && owner->frame[depth - 1].function != function)
+		depth--;
+	if (depth > from)
+		return depth;
+	track->lost |= from != 0;
+	return 0;
+}
+
+/* A function whose call was before the trace, or is missing. */
+static void begin_anew(struct flows *flows, struct track *track,
+		       const struct flow_place *place, uint64_t function)
+{
+	leave(flows, track, place, 0);
+	enter(flows, track, place, function, 0, 0);
+}
+
+/* The next instruction is in @function, which may be one of those around the latest. */
+static void go_back_to(struct flows *flows, struct track *track,
+		       const struct flow_place *place, const struct function *function)
+{
+	uint32_t depth = depth_of(track, function->start);
+
+	if (depth)
+		leave(flows, track, place, depth);
+	else
+		begin_anew(flows, track, place, function->start);
+}
+
+/* Returns whether a call returns to @at, which ends it. */
+static bool returns(struct flows *flows, struct track *track, const struct flow_place *place,
+		    uint64_t at)
+{
+	const struct owner *owner = track->owner;
+	uint32_t depth = owner->depth, from = search_from(track);
+
+	while (depth > from && owner->frame[depth - 1].back != at)
+		depth--;
+	if (depth == from) {
+		track->lost |= from != 0;
+		return false;
+	}
+	leave(flows, track, place, depth - 1);
+	return true;
+}
+
+/* A signal's handler, which nothing has called, ends. */
+static void leave_handler(struct flows *flows, struct track *track,
+			  const struct flow_place *place)
+{
+	struct owner *owner = track->owner;
+	uint32_t depth = owner->depth, from = search_from(track);
+
+	owner->before = NULL;
+	while (depth > from && !owner->frame[depth - 1].handler)
+		depth--;
+	if (depth == from)
+		return;
+	owner->before = owner->frame[depth - 1].before;
+	leave(flows, track, place, depth - 1);
+}
+
+static void on_return(struct flows *flows, struct track *track,
+		      const struct flow_place *place, const struct block *block)
+{
+	track->handled = code_is_trampoline(block);
+	if (track->handled)
+		leave_handler(flows, track, place);
+	else if (!returns(flows, track, place, block->start))
+		go_back_to(flows, track, place, function_of(flows, block));
+}
+
+/* From ecall and ebreak a handler may return after them. */
+static void on_trap_return(struct flows *flows, struct track *track,
+			   const struct flow_place *place, const struct block *block)
+{
+	if (!returns(flows, track, place, block->start) &&
+	    !returns(flows, track, place, block->start - 4) &&
+	    !returns(flows, track, place, block->start - 2))
+		go_back_to(flows, track, place, function_of(flows, block));
+}
+
+static void on_jump(struct flows *flows, struct track *track, const struct flow_place *place,
+		    const struct block *block)
+{
+	const struct function *from = function_of(flows, track->last);
+	uint64_t start = from->start;
+	const struct function *to = function_of(flows, block);
+	struct owner *owner = track->owner;
+	struct frame top = { 0 };
+
+	if (to->start == start || !to->known || to->cold)
+		return;
+	if (owner->depth)
+		top = owner->frame[owner->depth - 1];
+	if (top.function == to->start)
+		return;
+	if (block->place != to->start) {
+		if (depth_of(track, to->start))
+			go_back_to(flows, track, place, to);
+		return;
+	}
+	if (owner->depth)
+		leave(flows, track, place, owner->depth - 1);
+	enter(flows, track, place, to->start, top.back, top.site);
+}
+
+static void on_call(struct flows *flows, struct track *track, const struct flow_place *place,
+		    const struct block *block)
+{
+	uint64_t back = block_end(track->last);
+
+	enter(flows, track, place, function_of(flows, block)->start, back, back);
+}
+
+static void follow(struct flows *flows, struct track *track, const struct flow_place *place,
+		   const struct block *block)
+{
+	switch (track->last->kind) {
+	case FLOW_CALL:
+	case FLOW_INDIRECT_CALL:
+		on_call(flows, track, place, block);
+		break;
+	case FLOW_SWAP:
+		if (!returns(flows, track, place, block->start))
+			on_call(flows, track, place, block);
+		break;
+	case FLOW_RETURN:
+		on_return(flows, track, place, block);
+		break;
+	case FLOW_TRAP_RETURN:
+		on_trap_return(flows, track, place, block);
+		break;
+	default:
+		on_jump(flows, track, place, block);
+	}
+}
+
+/* Whether a thread that stopped at the end of a block can go on at @at from there. */
+static bool leads_to(const struct block *last, uint64_t at, bool function_start)
+{
+	switch (last->kind) {
+	case FLOW_CALL:
+	case FLOW_JUMP:
+		return at == last->target;
+	case FLOW_BRANCH:
+		return at == last->target || at == block_end(last);
+	case FLOW_INDIRECT_CALL:
+		return function_start;
+	default:
+		return false;
+	}
+}
+
+static void enter_handler(struct flows *flows, struct track *track,
+			  const struct flow_place *place, uint64_t function,
+			  const struct block *before)
+{
+	struct owner *owner = track->owner;
+	const uint64_t from = owner->interrupted;
+	const uint32_t depth = owner->depth;
+
+	enter(flows, track, place, function, from, from + 2);
+	if (owner->depth > depth) {
+		owner->frame[depth].handler = true;
+		owner->frame[depth].before = before;
+	}
+}
+
+/* Where the source goes on: perhaps in a signal's handler. */
+static void resume(struct flows *flows, struct track *track, const struct flow_place *place,
+		   const struct block *block, uint64_t at)
+{
+	const struct function *function = function_of(flows, block);
+	const bool begins = block->place + (at - block->start) == function->start;
+	struct owner *owner = track->owner;
+	uint64_t from = owner->interrupted;
+	const struct block *last = owner->last;
+
+	owner->last = NULL;
+	if (last && leads_to(last, at, begins)) {
+		track->last = last;
+		follow(flows, track, place, block);
+	} else if (last && last->kind == FLOW_RETURN && returns(flows, track, place, at)) {
+		/* The call has ended. */
+	} else if (owner->depth && from && begins &&
+	    owner->frame[owner->depth - 1].function != function->start) {
+		enter_handler(flows, track, place, function->start, last);
+	} else {
+		go_back_to(flows, track, place, function);
+	}
+	owner->interrupted = 0;
+}
+
+static void on_run(void *context, const struct flow_place *place, const struct flow_run *run)
+{
+	struct flows *flows = context;
+	struct track *track = find_track(flows, place->src);
+	const struct block *block = run->block;
+	uint64_t at = block->start + 2 * run->from, from;
+
+	if (!track || track->owner == &flows->unknown)
+		return;
+	if (track->trapped) {
+		from = track->owner->interrupted;
+		enter(flows, track, place, function_of(flows, block)->start, from, from + 2);
+		track->trapped = false;
+		track->owner->last = NULL;
+	} else if (track->resume) {
+		resume(flows, track, place, block, at);
+	} else if (track->last && !run->from) {
+		follow(flows, track, place, block);
+	}
+	track->resume = false;
+	track->last = run->to == block->halfwords ? block : NULL;
+}
+
+static void on_event(void *context, const struct flow_place *place,
+		     const struct flow_event *event)
+{
+	struct flows *flows = context;
+	struct track *track = find_track(flows, place->src);
+
+	if (!track)
+		return;
+	switch (event->what) {
+	case FLOW_CONTEXT:
+		set_owner(flows, track, NEXUS_PROCESS_CONTEXT(event->address));
+		break;
+	case FLOW_EXCEPTION:
+		track->trapped = true;
+		track->owner->interrupted = track->handled ? 0 : event->address;
+		/* At a call's first instruction: the call continues after the trap. */
+		track->owner->last = track->handled ? track->owner->before : track->last;
+		track->handled = false;
+		break;
+	case FLOW_LOST:
+		/* In code that no file has, a trap's handler is such code. */
+		track->lost |= event->reason != FLOW_GAP_NO_CODE &&
+			       event->reason != FLOW_GAP_KERNEL &&
+			       event->reason != FLOW_GAP_LEFT_OUT;
+		/* The thread returns to its program: no call of the kernel is open. */
+		if (event->reason == FLOW_GAP_LEFT_OUT && !track->trapped &&
+		    code_calls(flows->code) == META_CALLS_KERNEL)
+			leave(flows, track, place, 0);
+		track->resume = true;
+		track->trapped = false;
+		break;
+	case FLOW_STOPS:
+		track->owner->last = track->last;
+		/* Fall through. */
+	default:
+		track->resume = true;
+		track->trapped = false;
+	}
+}
+
+/* ---- messages ---------------------------------------------------------- */
+
+int flows_message(struct flows *flows, const struct nexus_message *message)
+{
+	if (flow_message(flows->flow, message) || flows->no_memory)
+		return -ENOMEM;
+	return 0;
+}
+
+void flows_damaged(struct flows *flows, const struct nexus_message *gap)
+{
+	if (flows)
+		flow_damaged(flows->flow, gap);
+}
+
+int flows_flush(struct flows *flows)
+{
+	if (!flows)
+		return 0;
+	flow_flush(flows->flow);
+	return flows->no_memory ? -ENOMEM : 0;
+}
+
+const struct flows_left_out *flows_left_out(const struct flows *flows)
+{
+	return &flows->left_out;
+}
+
+const struct flow_stats *flows_stats(const struct flows *flows)
+{
+	return flow_stats(flows->flow);
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * Calls from instruction trace: makes the enter and exit records that instrumented
+ * functions would have made.
+ *
+ * A jump to another function's first instruction is a tail call. A return goes to the call
+ * whose return address that is, or else, after longjmp or an exception, to the innermost
+ * call of the function that it goes to. A trap is a call of its handler.
+ */
+#ifndef SIFIVE_TRACE_FLOWS_H
+#define SIFIVE_TRACE_FLOWS_H
+
+#include "flow.h"
+#include "perfrec/perfrec.h"
+#include "symbols.h"
+#include "threads.h"
+
+struct flows;
+
+/**
+ * struct flows_left_out - what the limits left out
+ * @calls:	calls; they count as time of their callers
+ * @parts:	how often a thread began to run that was one too many, without calls
+ */
+struct flows_left_out {
+	uint64_t	calls;
+	uint64_t	parts;
+};
+
+/**
+ * flows_new() - calls of a trace
+ * @symbols:	its code and functions
+ * @calls:	whose calls: enum meta_calls
+ * @give:	gets each record; valid during the call
+ * @context:	passed to @give
+ *
+ * Return: NULL without memory.
+ */
+struct flows *flows_new(struct symbols *symbols, enum meta_calls calls,
+			void (*give)(void *context, const struct perfrec_record *record),
+			void *context);
+
+/** flows_free() - NULL is fine */
+void flows_free(struct flows *flows);
+
+/**
+ * flows_message() - follow a message, as flow_message() does
+ *
+ * Return: 0, or -ENOMEM.
+ */
+int flows_message(struct flows *flows, const struct nexus_message *message);
+
+/** flows_damaged() - as flow_damaged(); NULL is fine */
+void flows_damaged(struct flows *flows, const struct nexus_message *gap);
+
+/**
+ * flows_flush() - as flow_flush(); NULL is fine
+ *
+ * Return: 0, or -ENOMEM.
+ */
+int flows_flush(struct flows *flows);
+
+/** flows_left_out() - what was left out */
+const struct flows_left_out *flows_left_out(const struct flows *flows);
+
+/** flows_stats() - what was followed */
+const struct flow_stats *flows_stats(const struct flows *flows);
+
+#endif /* SIFIVE_TRACE_FLOWS_H */

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* A part of the trace's time: see limit.h. */
+#include "limit.h"
+
+/* Shows nothing. */
+static const struct analysis_ops nothing;
+
+void analysis_limit(struct analysis *analysis, const struct input *input)
+{
+	analysis->from = input->from;
+	analysis->to = input->to;
+	analysis->limited = input->options->range.set;
+}
+
+static void mute(struct analysis *analysis)
+{
+	if (analysis->ops == &nothing)
+		return;
+	analysis->counted = analysis->stats;
+	analysis->ops = &nothing;
+}
+
+static void unmute(struct analysis *analysis)
+{
+	if (analysis->ops != &nothing)
+		return;
+	analysis->ops = analysis->wanted;
+	analysis->stats = analysis->counted;
+}
+
+/* It is the user who has cut these calls. */
+static void cut(struct analysis *analysis, struct analysis_thread *thread)
+{
+	const uint64_t calls = analysis->stats.cut;
+
+	calls_end(analysis, thread);
+	analysis->stats.cut = calls;
+}
+
+bool limit_before(struct analysis *analysis, struct analysis_thread *thread,
+		  const struct perfrec_record *record)
+{
+	const bool behind = record->begin.time_known && record->begin.time > analysis->to;
+
+	if (thread->place == ANALYSIS_BEFORE && !behind) {
+		mute(analysis);
+		return true;
+	}
+	unmute(analysis);
+	if (behind) {
+		if (thread->place == ANALYSIS_INSIDE)
+			cut(analysis, thread);
+		thread->place = ANALYSIS_BEHIND;
+	}
+	return thread->place != ANALYSIS_BEHIND;
+}
+
+bool limit_timed(struct analysis *analysis, struct analysis_thread *thread)
+{
+	/* Without a time, it is where the thread's latest record is. */
+	const bool begins = thread->place == ANALYSIS_BEFORE && thread->timed &&
+			    thread->now >= analysis->from;
+
+	if (begins) {
+		unmute(analysis);
+		thread->place = ANALYSIS_INSIDE;
+		calls_restart(analysis, thread);
+	}
+	analysis->stats.inside += thread->place == ANALYSIS_INSIDE;
+	return begins;
+}
+
+void limit_end(struct analysis *analysis, struct analysis_thread *thread)
+{
+	if (analysis->limited && thread->place != ANALYSIS_INSIDE)
+		mute(analysis);
+	else
+		unmute(analysis);
+	calls_end(analysis, thread);
+	unmute(analysis);
+}

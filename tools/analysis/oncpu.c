@@ -1,0 +1,756 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/*
+ * When threads run: see oncpu.h.
+ *
+ * Records wait in a window until those of other harts that precede them have arrived, and
+ * are then taken in the order of their times. A thread's parts are kept until its own next
+ * record, which comes later: it is complete only when another one follows.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "oncpu.h"
+#include "ring.h"
+
+/* Room for twice RING_SKEW bytes of records. */
+#define HELD		256
+
+/* Times off the CPU that may prove uncertain when a loss is found. */
+#define RECENT		256
+
+/* Parts of a thread before some are merged. */
+#define PARTS		4096
+#define PARTS_FIRST	16
+
+/* A source with no message in so many bytes was idle, not overwhelmed by messages. */
+#define IDLE_BYTES	(8 * RING_SKEW)
+
+/**
+ * struct part - a part of a thread's time, from @from to @to
+ * @on:		ticks in which it ran; the others, but for @unknown, it did not
+ */
+struct part {
+	uint64_t		from;
+	uint64_t		to;
+	uint64_t		on;
+	uint64_t		unknown;
+	enum oncpu_state	state;
+};
+
+/**
+ * struct oncpu_thread - what is known of a thread
+ * @thread:	the latest one: execve() makes another one of the same id
+ * @asking:	the one whose record has come, or NULL
+ * @hart:	where it was seen to run
+ * @known:	its first switch was seen
+ * @state:	its state from @since on; of a thread that has exited or whose recording has
+ *		ended: none
+ * @over:	then: it has none
+ * @doubt:	oncpu.doubt at @since
+ * @done:	oncpu_between() has come to here
+ * @asked:	it has been called
+ * @part:	the parts behind, @count of them
+ */
+struct oncpu_thread {
+	struct thread		*thread;
+	struct thread		*asking;
+	struct oncpu_thread	*next;
+	struct oncpu_times	times;
+	struct hart		*hart;
+	bool			known;
+	bool			over;
+	bool			asked;
+	enum oncpu_state	state;
+	uint64_t		since;
+	uint64_t		doubt;
+	uint64_t		done;
+	struct part		*part;
+	size_t			count;
+	size_t			room;
+};
+
+/**
+ * struct hart - what runs on a hart
+ * @known:	@running runs, or if it is NULL none of the threads does
+ * @sure:	otherwise: nothing is missing from here on
+ * @was:	then: the thread that ran before
+ * @time:	of its latest message, 0: none has one
+ * @offset:	of that message
+ * @lost:	messages are missing since @from, and the next one tells up to when
+ * @whole:	time of its latest record of a switch: one that it could not write comes later
+ */
+struct hart {
+	bool			known;
+	bool			lost;
+	struct oncpu_thread	*running;
+	struct oncpu_thread	*was;
+	uint64_t		sure;
+	uint64_t		time;
+	uint64_t		offset;
+	uint64_t		from;
+	uint64_t		whole;
+};
+
+/* A time in which a thread did not run. */
+struct wait {
+	struct oncpu_thread	*thread;
+	enum oncpu_state	state;
+	uint64_t		from;
+	uint64_t		to;
+};
+
+/* A record of a switch, or a loss between @from and the record's time. */
+struct event {
+	struct trace_switch	record;
+	uint64_t		from;
+};
+
+struct oncpu {
+	struct threads		*threads;
+	oncpu_span		span;
+	void			*context;
+	struct oncpu_stats	stats;
+	struct oncpu_thread	*all;
+	struct hart		hart[PERFREC_SOURCES];
+	struct event		held[HELD];	/* by time */
+	unsigned int		helds;
+	uint64_t		offset;		/* the latest message's */
+	uint64_t		now;		/* the latest time */
+	/* The same at an offset, and well before that. */
+	uint64_t		mark;
+	uint64_t		marked;
+	uint64_t		earlier;
+	struct wait		recent[RECENT];
+	unsigned int		recents;
+	/* Ticks up to @doubted in which some hart's threads are unknown. */
+	uint64_t		doubt;
+	uint64_t		doubted;
+	size_t			bytes;
+	bool			no_memory;
+};
+
+const char *oncpu_name(enum oncpu_state state)
+{
+	static const char * const names[] = {
+		[ONCPU_UNKNOWN] = "unknown", [ONCPU_RUNS] = "runs",
+		[ONCPU_PREEMPTED] = "preempted", [ONCPU_SLEEPS] = "sleeps",
+		[ONCPU_UNINTERRUPTIBLE] = "uninterruptible", [ONCPU_STOPPED] = "stopped",
+		[ONCPU_WAITS] = "waits", [ONCPU_MERGED] = "several",
+	};
+
+	return names[state];
+}
+
+struct oncpu *oncpu_new(struct threads *threads, oncpu_span span, void *context)
+{
+	struct oncpu *oncpu = calloc(1, sizeof(*oncpu));
+
+	if (!oncpu)
+		return NULL;
+	oncpu->threads = threads;
+	oncpu->span = span;
+	oncpu->context = context;
+	return oncpu;
+}
+
+void oncpu_free(struct oncpu *oncpu)
+{
+	struct oncpu_thread *t;
+	unsigned int i;
+
+	if (!oncpu)
+		return;
+	for (i = 0; i < threads_count(oncpu->threads); i++)
+		threads_get(oncpu->threads, i)->oncpu = NULL;
+	while ((t = oncpu->all)) {
+		oncpu->all = t->next;
+		free(t->part);
+		free(t);
+	}
+	free(oncpu);
+}
+
+/* ---- the parts of a thread ---------------------------------------------- */
+
+/* Merges pairs in the middle: the thread's next record is near the begin or the end. */
+static void merge_parts(struct oncpu_thread *t)
+{
+	size_t first = t->count / 4, last = t->count / 4 * 3, from = first, to = first;
+
+	for (; from + 1 < last; from += 2, to++) {
+		struct part *a = &t->part[from], *b = a + 1;
+
+		t->part[to] = (struct part){
+			.from = a->from, .to = b->to, .on = a->on + b->on,
+			/* Between them, the thread did not exist. */
+			.unknown = a->unknown + b->unknown +
+				   (b->from > a->to ? b->from - a->to : 0),
+			.state = ONCPU_MERGED,
+		};
+	}
+	memmove(&t->part[to], &t->part[from], (t->count - from) * sizeof(*t->part));
+	t->count -= from - to;
+}
+
+static void take(struct oncpu *oncpu, struct oncpu_thread *t, uint64_t until,
+		 struct oncpu_part *sum);
+
+static bool make_room(struct oncpu *oncpu, struct oncpu_thread *t)
+{
+	size_t room = t->room ? 2 * t->room : PARTS_FIRST;
+	size_t bytes = (room - t->room) * sizeof(*t->part);
+	struct part *grown;
+
+	if (room <= PARTS_FIRST || (room <= PARTS && oncpu->bytes + bytes <= ONCPU_BYTES)) {
+		grown = realloc(t->part, room * sizeof(*grown));
+		if (grown) {
+			t->part = grown;
+			t->room = room;
+			oncpu->bytes += bytes;
+		}
+	}
+	/* A thread that makes no records at all needs its parts no longer. */
+	if (t->count == t->room && t->room && !t->asked && t->thread->pid < 0)
+		take(oncpu, t, t->part[t->count / 2].from, &(struct oncpu_part){ 0 });
+	else if (t->count == t->room && t->room)
+		merge_parts(t);
+	return t->count < t->room;
+}
+
+static bool is_off(enum oncpu_state state)
+{
+	return state != ONCPU_UNKNOWN && state != ONCPU_RUNS && state != ONCPU_MERGED;
+}
+
+/* Of a time off the CPU that is in doubt, no more is claimed. */
+static void give_part(struct oncpu *oncpu, const struct oncpu_thread *t, const struct part *part)
+{
+	enum oncpu_state state = part->unknown && is_off(part->state) ? ONCPU_UNKNOWN :
+									part->state;
+
+	if (oncpu->span && part->to > part->from)
+		oncpu->span(oncpu->context, t->asking ? t->asking : t->thread, state,
+			    part->from, part->to);
+}
+
+/* The thread has been in its state until now. */
+static void end_part(struct oncpu *oncpu, struct oncpu_thread *t, uint64_t now)
+{
+	struct part part = { .from = t->since, .to = now, .state = t->state };
+	uint64_t span, doubt = oncpu->doubt - t->doubt;
+
+	if (now < t->since)
+		part.to = t->since;
+	span = part.to - part.from;
+	if (t->state == ONCPU_RUNS)
+		part.on = span;
+	else if (t->state == ONCPU_UNKNOWN)
+		part.unknown = span;
+	else
+		part.unknown = doubt < span ? doubt : span;
+	t->times.time[t->state] += span - (is_off(t->state) ? part.unknown : 0);
+	t->times.time[ONCPU_UNKNOWN] += is_off(t->state) ? part.unknown : 0;
+	t->times.wall += span;
+	t->since = part.to;
+	t->doubt = oncpu->doubt;
+	if (!span)
+		return;
+	if (is_off(t->state) && part.unknown < span)
+		oncpu->recent[oncpu->recents++ % RECENT] = (struct wait){
+			t, t->state, part.from, part.to,
+		};
+	if (t->count == t->room && !make_room(oncpu, t))
+		oncpu->no_memory = true;
+	else
+		t->part[t->count++] = part;
+}
+
+/* How much of a part lies before @until, without what has been taken before. */
+static void take_part(const struct oncpu_thread *t, struct part *part, uint64_t until,
+		      struct oncpu_part *sum)
+{
+	uint64_t from = part->from > t->done ? part->from : t->done;
+	uint64_t to = part->to < until ? part->to : until;
+	uint64_t span = to > from ? to - from : 0, unknown = part->unknown;
+
+	if (!span)
+		return;
+	/* No record of the thread is within a part in which it did not run. */
+	if (part->state != ONCPU_RUNS && (from != part->from || to != part->to))
+		unknown = span;
+	sum->unknown += unknown;
+	if (unknown == span)
+		return;
+	sum->on += part->state == ONCPU_RUNS ? span : part->on;
+	sum->off += part->state == ONCPU_RUNS ? 0 : span - part->on - unknown;
+}
+
+/* Takes all parts before @until. */
+static void take(struct oncpu *oncpu, struct oncpu_thread *t, uint64_t until,
+		 struct oncpu_part *sum)
+{
+	size_t i, gone = 0;
+
+	for (i = 0; i < t->count && t->part[i].from < until; i++) {
+		take_part(t, &t->part[i], until, sum);
+		if (t->part[i].to > until)
+			break;
+		give_part(oncpu, t, &t->part[i]);
+		gone++;
+	}
+	if (!gone)
+		return;
+	t->count -= gone;
+	memmove(t->part, t->part + gone, t->count * sizeof(*t->part));
+}
+
+/* ---- what harts run ----------------------------------------------------- */
+
+static void enter_state(struct oncpu *oncpu, struct oncpu_thread *t, enum oncpu_state state,
+			uint64_t now)
+{
+	if (!t->known || t->over) {
+		/* It cannot begin again before it was over: parts never overlap. */
+		oncpu->stats.contrary += now < t->since;
+		if (now > t->since)
+			t->since = now;
+		t->doubt = oncpu->doubt;
+	} else {
+		end_part(oncpu, t, now);
+	}
+	t->known = true;
+	t->over = false;
+	t->state = state;
+}
+
+/* The thread ran on the hart until @from, and then at an unknown time no longer. */
+static void lose_running(struct oncpu *oncpu, struct hart *hart, uint64_t from)
+{
+	if (!hart->known)
+		return;
+	hart->known = false;
+	hart->was = hart->running;
+	hart->running = NULL;
+	if (hart->was)
+		enter_state(oncpu, hart->was, ONCPU_UNKNOWN, from);
+}
+
+/* While the records were missing, the thread may have run. */
+static void doubt_wait(struct wait *wait, uint64_t from, uint64_t to)
+{
+	struct oncpu_thread *t = wait->thread;
+	size_t i = t->count;
+	uint64_t span;
+
+	if (from < wait->from)
+		from = wait->from;
+	if (to > wait->to)
+		to = wait->to;
+	if (to <= from)
+		return;
+	span = to - from;
+	if (span > t->times.time[wait->state])
+		span = t->times.time[wait->state];
+	t->times.time[wait->state] -= span;
+	t->times.time[ONCPU_UNKNOWN] += span;
+	/* What is left of it is before the loss. */
+	wait->to = from;
+	while (i && t->part[i - 1].from > wait->from)
+		i--;
+	if (!i || t->part[i - 1].from != wait->from || t->part[i - 1].state != wait->state)
+		return;
+	t->part[i - 1].unknown += span;
+	if (t->part[i - 1].unknown > t->part[i - 1].to - t->part[i - 1].from)
+		t->part[i - 1].unknown = t->part[i - 1].to - t->part[i - 1].from;
+}
+
+static void on_loss(struct oncpu *oncpu, const struct event *event)
+{
+	struct hart *hart = &oncpu->hart[event->record.src];
+	uint64_t from = event->from, to = event->record.stamp.time;
+	unsigned int i;
+
+	lose_running(oncpu, hart, from);
+	hart->sure = to;
+	for (i = 0; i < RECENT && i < oncpu->recents; i++)
+		doubt_wait(&oncpu->recent[i], from, to);
+	if (from < oncpu->doubted)
+		from = oncpu->doubted;
+	if (to <= from)
+		return;
+	oncpu->doubt += to - from;
+	oncpu->doubted = to;
+}
+
+/* Who ran before does not, since nothing is missing: @t does, or none does. */
+static void settle(struct oncpu *oncpu, struct hart *hart, const struct oncpu_thread *t)
+{
+	struct oncpu_thread *was = hart->was;
+
+	hart->was = NULL;
+	if (!hart->known && was && was != t && was->hart == hart && was->state == ONCPU_UNKNOWN && !was->over &&
+	    was->since <= hart->sure)
+		enter_state(oncpu, was, ONCPU_WAITS, hart->sure);
+}
+
+/* The record contradicts what the hart ran: others are missing. */
+static void contradict(struct oncpu *oncpu, struct hart *hart, uint64_t now)
+{
+	oncpu->stats.contrary++;
+	if (hart->running)
+		enter_state(oncpu, hart->running, ONCPU_UNKNOWN, hart->running->since);
+	hart->running = NULL;
+	hart->known = false;
+	hart->was = NULL;
+	hart->sure = now;
+}
+
+/* The thread begins to run: if it ran on another hart, the record of its end is missing. */
+static void leave_hart(struct oncpu *oncpu, struct oncpu_thread *t, const struct hart *hart)
+{
+	if (!t->known || t->over || t->state != ONCPU_RUNS)
+		return;
+	oncpu->stats.contrary++;
+	t->state = ONCPU_UNKNOWN;
+	if (t->hart == hart || t->hart->running != t)
+		return;
+	t->hart->running = NULL;
+	t->hart->known = false;
+	t->hart->was = NULL;
+}
+
+static void on_in(struct oncpu *oncpu, struct hart *hart, struct oncpu_thread *t, uint64_t now)
+{
+	if (hart->known && hart->running)
+		contradict(oncpu, hart, now);
+	settle(oncpu, hart, NULL);
+	hart->known = true;
+	hart->running = t;
+	if (!t)
+		return;
+	leave_hart(oncpu, t, hart);
+	enter_state(oncpu, t, ONCPU_RUNS, now);
+	t->hart = hart;
+	t->times.exited = false;
+}
+
+/* The thread runs here, though no record says since when. */
+static void find_running(struct oncpu *oncpu, struct hart *hart, struct oncpu_thread *t,
+			 uint64_t now)
+{
+	uint64_t since = hart->sure && hart->sure < now ? hart->sure : now;
+
+	if (hart->known)
+		contradict(oncpu, hart, now);
+	settle(oncpu, hart, t);
+	if (!t)
+		return;
+	leave_hart(oncpu, t, hart);
+	if (t->known && t->since > since)
+		since = t->since;
+	enter_state(oncpu, t, ONCPU_RUNS, since);
+	t->hart = hart;
+}
+
+static enum oncpu_state why(unsigned int kind)
+{
+	switch (kind) {
+	case SIFIVE_TRACE_SWITCH_PREEMPTED:
+		return ONCPU_PREEMPTED;
+	case SIFIVE_TRACE_SWITCH_SLEEPS:
+		return ONCPU_SLEEPS;
+	case SIFIVE_TRACE_SWITCH_UNINTERRUPTIBLE:
+		return ONCPU_UNINTERRUPTIBLE;
+	case SIFIVE_TRACE_SWITCH_STOPPED:
+		return ONCPU_STOPPED;
+	default:
+		return ONCPU_UNKNOWN;
+	}
+}
+
+static void on_out(struct oncpu *oncpu, struct hart *hart, struct oncpu_thread *t,
+		   unsigned int kind, uint64_t now)
+{
+	if (!hart->known || hart->running != t)
+		find_running(oncpu, hart, t, now);
+	hart->running = NULL;
+	/* The recording ends on this hart, or is interrupted. */
+	hart->known = kind != SIFIVE_TRACE_SWITCH_END;
+	hart->sure = now;
+	if (!t)
+		return;
+	enter_state(oncpu, t, why(kind), now);
+	t->times.outs += kind != SIFIVE_TRACE_SWITCH_END;
+	t->times.exited = kind == SIFIVE_TRACE_SWITCH_EXITED;
+	t->over = kind == SIFIVE_TRACE_SWITCH_EXITED || kind == SIFIVE_TRACE_SWITCH_END;
+}
+
+/* A program that a thread executes goes on in the state of the one before. NULL: none. */
+static struct oncpu_thread *state_of(const struct oncpu *oncpu, struct thread *thread)
+{
+	struct thread *before;
+
+	if (thread->oncpu)
+		return thread->oncpu;
+	before = threads_before(oncpu->threads, thread);
+	if (!before || !before->oncpu || before->pid != thread->pid ||
+	    before->oncpu->times.exited)
+		return NULL;
+	thread->oncpu = before->oncpu;
+	thread->oncpu->thread = thread;
+	return thread->oncpu;
+}
+
+/* NULL: too many threads, or no memory. */
+static struct oncpu_thread *find_thread(struct oncpu *oncpu, const struct trace_switch *record)
+{
+	struct thread *thread = threads_named(oncpu->threads, record->thread,
+					      &record->stamp);
+
+	if (!thread || state_of(oncpu, thread))
+		return thread ? thread->oncpu : NULL;
+	thread->oncpu = calloc(1, sizeof(*thread->oncpu));
+	if (!thread->oncpu) {
+		oncpu->no_memory = true;
+		return NULL;
+	}
+	thread->oncpu->thread = thread;
+	thread->oncpu->next = oncpu->all;
+	oncpu->all = thread->oncpu;
+	return thread->oncpu;
+}
+
+static void handle(struct oncpu *oncpu, const struct event *event)
+{
+	const struct trace_switch *record = &event->record;
+	struct hart *hart = &oncpu->hart[record->src];
+	struct oncpu_thread *t;
+
+	if (record->kind == SIFIVE_TRACE_SWITCH_BEGIN) {
+		on_loss(oncpu, event);
+		return;
+	}
+	t = find_thread(oncpu, record);
+	if (record->kind == SIFIVE_TRACE_SWITCH_IN)
+		on_in(oncpu, hart, t, record->stamp.time);
+	else
+		on_out(oncpu, hart, t, record->kind, record->stamp.time);
+}
+
+/* ---- the window --------------------------------------------------------- */
+
+static void release_first(struct oncpu *oncpu)
+{
+	const struct event event = oncpu->held[0];
+
+	memmove(oncpu->held, oncpu->held + 1, --oncpu->helds * sizeof(event));
+	handle(oncpu, &event);
+}
+
+static void hold(struct oncpu *oncpu, const struct event *event)
+{
+	unsigned int at;
+
+	if (oncpu->helds == HELD)
+		release_first(oncpu);
+	for (at = oncpu->helds++; at; at--) {
+		if (oncpu->held[at - 1].record.stamp.time <= event->record.stamp.time)
+			break;
+		oncpu->held[at] = oncpu->held[at - 1];
+	}
+	oncpu->held[at] = *event;
+}
+
+static void hold_loss(struct oncpu *oncpu, unsigned int src, uint64_t from, uint64_t offset,
+		      uint64_t until)
+{
+	struct hart *hart = &oncpu->hart[src];
+	const struct event event = {
+		.from = from < until ? from : until,
+		.record = {
+			.src = (uint8_t)src, .kind = SIFIVE_TRACE_SWITCH_BEGIN,
+			.stamp = { .offset = offset, .time = until, .time_known = TIME_EXACT },
+		},
+	};
+
+	hart->whole = until;
+	hold(oncpu, &event);
+}
+
+/*
+ * Where a loss of bytes at this place begins. A hart without a message for long was idle: what
+ * is missing of it is younger than messages of others that came well before this place.
+ */
+static uint64_t loss_begin(const struct oncpu *oncpu, const struct hart *hart)
+{
+	return hart->offset + IDLE_BYTES < oncpu->offset && hart->time < oncpu->earlier ?
+	       oncpu->earlier : hart->time;
+}
+
+/* The hart has a message. */
+static void see(struct oncpu *oncpu, unsigned int src, const struct perfrec_stamp *stamp)
+{
+	struct hart *hart = &oncpu->hart[src];
+
+	if (stamp->offset > oncpu->offset)
+		oncpu->offset = stamp->offset;
+	if (oncpu->offset > oncpu->mark + IDLE_BYTES / 2) {
+		oncpu->earlier = oncpu->marked;
+		oncpu->marked = oncpu->now;
+		oncpu->mark = oncpu->offset;
+	}
+	while (oncpu->helds &&
+	       oncpu->held[0].record.stamp.offset + RING_SKEW < oncpu->offset)
+		release_first(oncpu);
+	if (!stamp->time_known || stamp->time < hart->time)
+		return;
+	if (hart->lost)
+		hold_loss(oncpu, src, hart->from, stamp->offset, stamp->time);
+	else if (!hart->time)
+		hart->sure = hart->whole = stamp->time;
+	hart->lost = false;
+	hart->time = stamp->time;
+	hart->offset = stamp->offset;
+	if (stamp->time > oncpu->now)
+		oncpu->now = stamp->time;
+}
+
+void oncpu_note(struct oncpu *oncpu, unsigned int src, const struct perfrec_stamp *stamp)
+{
+	see(oncpu, src, stamp);
+}
+
+/* Messages of the hart are missing from here on, up to its next one. */
+static void lose(struct hart *hart, uint64_t from)
+{
+	if (!hart->lost)
+		hart->from = from;
+	hart->lost = true;
+}
+
+void oncpu_push(struct oncpu *oncpu, const struct trace_switch *record)
+{
+	struct hart *hart = &oncpu->hart[record->src];
+	const struct event event = { .record = *record };
+	bool begins = record->kind == SIFIVE_TRACE_SWITCH_BEGIN;
+
+	oncpu->stats.inferred += record->stamp.time_known == TIME_INFERRED;
+	oncpu->stats.switches += !begins;
+	oncpu->stats.untimed += !begins && !record->stamp.time_known;
+	/* The first mark begins the recording. */
+	oncpu->stats.losses += begins && hart->time;
+	/* Without a time, it does not tell what ran either. */
+	if (!record->stamp.time_known || (begins && hart->time))
+		lose(hart, hart->whole);
+	see(oncpu, record->src, &record->stamp);
+	if (!record->stamp.time_known || begins)
+		return;
+	hart->whole = record->stamp.time;
+	hold(oncpu, &event);
+}
+
+void oncpu_lost(struct oncpu *oncpu, int src, const struct perfrec_stamp *stamp)
+{
+	bool own = src >= 0 && stamp->time_known;
+	unsigned int i;
+
+	if (stamp->offset > oncpu->offset)
+		oncpu->offset = stamp->offset;
+	oncpu->stats.losses++;
+	for (i = 0; i < PERFREC_SOURCES; i++)
+		if ((src < 0 && oncpu->hart[i].time) || src == (int)i)
+			lose(&oncpu->hart[i], own ? oncpu->hart[i].time :
+						    loss_begin(oncpu, &oncpu->hart[i]));
+	if (own)
+		see(oncpu, (unsigned int)src, stamp);
+}
+
+/* ---- questions ---------------------------------------------------------- */
+
+/* The state in which the thread is at @to, when it has made a record. */
+static void take_last(struct oncpu *oncpu, struct oncpu_thread *t, uint64_t to,
+		      struct oncpu_part *sum)
+{
+	if (!t->known || t->over || t->since >= to)
+		return;
+	if (t->state == ONCPU_RUNS) {
+		sum->on += to - (t->since > t->done ? t->since : t->done);
+		return;
+	}
+	/* It runs, though no record says since when. */
+	oncpu->stats.contrary += t->state != ONCPU_UNKNOWN;
+	t->state = ONCPU_UNKNOWN;
+	end_part(oncpu, t, to);
+	take(oncpu, t, to, sum);
+}
+
+void oncpu_between(struct oncpu *oncpu, struct thread *thread, uint64_t from, uint64_t to,
+		   struct oncpu_part *sum)
+{
+	struct oncpu_thread *t;
+
+	while (oncpu->helds && oncpu->held[0].record.stamp.time <= to)
+		release_first(oncpu);
+	memset(sum, 0, sizeof(*sum));
+	t = state_of(oncpu, thread);
+	if (t && to > from) {
+		t->asking = thread;
+		t->done = from;
+		take(oncpu, t, to, sum);
+		take_last(oncpu, t, to, sum);
+		t->done = to;
+		t->asked = true;
+	}
+	/* Whatever the records say, the sum is the time between. */
+	if (sum->on > to - from)
+		sum->on = to - from;
+	if (sum->off > to - from - sum->on)
+		sum->off = to - from - sum->on;
+	/* What no record of a switch tells. */
+	sum->unknown = to - from - sum->on - sum->off;
+}
+
+void oncpu_flush(struct oncpu *oncpu)
+{
+	unsigned int src;
+
+	for (src = 0; src < PERFREC_SOURCES; src++)
+		if (oncpu->hart[src].lost && oncpu->hart[src].known)
+			hold_loss(oncpu, src, oncpu->hart[src].from, oncpu->offset, oncpu->now);
+	while (oncpu->helds)
+		release_first(oncpu);
+}
+
+void oncpu_end(struct oncpu *oncpu)
+{
+	struct oncpu_part sum = { 0 };
+	unsigned int i;
+
+	for (i = 0; i < threads_count(oncpu->threads); i++) {
+		struct thread *thread = threads_get(oncpu->threads, i);
+		struct oncpu_thread *t = thread->oncpu;
+
+		if (!t || t->thread != thread)
+			continue;
+		if (!t->over)
+			end_part(oncpu, t, oncpu->now);
+		t->over = true;
+		take(oncpu, t, UINT64_MAX, &sum);
+	}
+}
+
+bool oncpu_failed(const struct oncpu *oncpu)
+{
+	return oncpu->no_memory;
+}
+
+const struct oncpu_times *oncpu_times(const struct thread *thread)
+{
+	return thread->oncpu && thread->oncpu->thread == thread && thread->oncpu->known ?
+	       &thread->oncpu->times : NULL;
+}
+
+const struct oncpu_stats *oncpu_stats(const struct oncpu *oncpu)
+{
+	return &oncpu->stats;
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * When each thread ran, and why it did not, from records of context switches.
+ *
+ * Each thread's time is divided into parts: it runs, does not run for a reason, or that is
+ * unknown because records may be missing. The parts of a thread add up to its time from its
+ * first record of a switch to its last, or to the end of the trace.
+ */
+#ifndef SIFIVE_TRACE_ONCPU_H
+#define SIFIVE_TRACE_ONCPU_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "switches.h"
+#include "threads.h"
+
+/* Size limit of the parts that no record of their thread has reached; more are merged. */
+#define ONCPU_BYTES	(16u << 20)
+
+enum oncpu_state {
+	ONCPU_UNKNOWN,
+	ONCPU_RUNS,
+	ONCPU_PREEMPTED,
+	ONCPU_SLEEPS,
+	ONCPU_UNINTERRUPTIBLE,
+	ONCPU_STOPPED,
+	ONCPU_WAITS,		/* it does not run; the record that says why is lost */
+	ONCPU_STATES,
+	ONCPU_MERGED = ONCPU_STATES,		/* several of them, in too many parts to keep */
+};
+
+/**
+ * struct oncpu_times - a thread's time, in ticks
+ * @time:	by state
+ * @wall:	from its first switch to its last one or the end: the sum of @time
+ * @outs:	how often it ceased to run
+ * @exited:	it has ended
+ */
+struct oncpu_times {
+	uint64_t	time[ONCPU_STATES];
+	uint64_t	wall;
+	uint64_t	outs;
+	bool		exited;
+};
+
+/** struct oncpu_part - how much of a part of a thread's time it ran, and did not; ticks */
+struct oncpu_part {
+	uint64_t	on;
+	uint64_t	off;
+	uint64_t	unknown;
+};
+
+/**
+ * struct oncpu_stats - what is uncertain
+ * @switches:	records of switches
+ * @losses:	how often records may be missing on a hart
+ * @contrary:	records that contradict each other: others are missing
+ * @inferred:	records with an inferred time
+ * @untimed:	records without a time
+ */
+struct oncpu_stats {
+	uint64_t	switches;
+	uint64_t	losses;
+	uint64_t	contrary;
+	uint64_t	inferred;
+	uint64_t	untimed;
+};
+
+/* A part of a thread's time. */
+typedef void (*oncpu_span)(void *context, struct thread *thread, enum oncpu_state state,
+			   uint64_t from, uint64_t to);
+
+struct oncpu;
+
+/**
+ * oncpu_new() - nothing is known yet
+ * @threads:	of the trace
+ * @span:	for each part, before the thread's next record; may be NULL
+ *
+ * Return: NULL without memory.
+ */
+struct oncpu *oncpu_new(struct threads *threads, oncpu_span span, void *context);
+
+/** oncpu_free() - NULL is fine */
+void oncpu_free(struct oncpu *oncpu);
+
+/** oncpu_push() - the trace's next record of a switch */
+void oncpu_push(struct oncpu *oncpu, const struct trace_switch *record);
+
+/** oncpu_note() - the trace's next record of another kind */
+void oncpu_note(struct oncpu *oncpu, unsigned int src, const struct perfrec_stamp *stamp);
+
+/**
+ * oncpu_lost() - messages are missing
+ * @src:	of this source, or of all if it is -1
+ * @stamp:	the place; with a time, where the source's messages begin again: they may be
+ *		missing since the one before. Otherwise they are missing here.
+ */
+void oncpu_lost(struct oncpu *oncpu, int src, const struct perfrec_stamp *stamp);
+
+/**
+ * oncpu_between() - the time of a thread between two of its records
+ * @from, @to:	their times, which do not decrease from call to call
+ * @part:	filled: its sum is the time between them
+ */
+void oncpu_between(struct oncpu *oncpu, struct thread *thread, uint64_t from, uint64_t to,
+		   struct oncpu_part *part);
+
+/** oncpu_flush() - the trace has ended: oncpu_between() is for its last records */
+void oncpu_flush(struct oncpu *oncpu);
+
+/** oncpu_end() - after these: the rest of each thread's time */
+void oncpu_end(struct oncpu *oncpu);
+
+/** oncpu_failed() - whether memory was missing */
+bool oncpu_failed(const struct oncpu *oncpu);
+
+/** oncpu_times() - a thread's times after oncpu_end(), NULL: no switch of it is known */
+const struct oncpu_times *oncpu_times(const struct thread *thread);
+
+/** oncpu_stats() - what is uncertain */
+const struct oncpu_stats *oncpu_stats(const struct oncpu *oncpu);
+
+/** oncpu_name() - a state as text */
+const char *oncpu_name(enum oncpu_state state);
+
+#endif /* SIFIVE_TRACE_ONCPU_H */

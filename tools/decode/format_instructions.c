@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* The instructions that a trace shows, one per line; or their addresses alone. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command.h"
+#include "disassembler.h"
+#include "flow.h"
+#include "format.h"
+#include "options.h"
+#include "output.h"
+
+/* Limit of the lines that are kept; those of further blocks are made each time. */
+#define KEPT_BYTES_MAX	(64u << 20)
+#define LINE_MAX_BYTES	1024
+#define TIME_WIDTH	16
+#define TEXT_WIDTH	32
+
+/* What the lines of a block's instructions have after their time, each terminated. */
+struct lines {
+	char		*text;
+	uint32_t	*at;		/* of each halfword's */
+};
+
+struct listing {
+	struct output		*out;
+	struct symbols		*symbols;
+	struct code		*code;
+	struct flow		*flow;
+	struct disassembler	*disassembler;
+	bool			plain;
+	bool			no_memory;
+	uint64_t		hz;
+	const struct input	*input;
+	struct lines		*lines;		/* by block */
+	uint32_t		room;
+	size_t			kept;
+	struct lines		passing;	/* of a block whose lines are not kept */
+	char			time[64];
+	uint64_t		shown_time;
+	unsigned int		shown_known;
+	uint8_t			shown_src;
+};
+
+/* ---- lines ------------------------------------------------------------- */
+
+static size_t make_line(struct listing *listing, const struct block *block, unsigned int at,
+			char *line)
+{
+	const uint64_t address = block->start + 2 * at, place = block->place + 2 * at;
+	char text[256], name[512];
+	struct symbol symbol;
+	int used;
+
+	if (listing->plain)
+		return (size_t)snprintf(line, LINE_MAX_BYTES, "%" PRIx64 "\n", address);
+	disassembler_text(listing->disassembler, block->rv32, block->code + 2 * at,
+			  block_length(block, at), address, text, sizeof(text));
+	symbols_find(listing->symbols, place, &symbol);
+	symbol_name(&symbol, place, name, sizeof(name));
+	used = snprintf(line, LINE_MAX_BYTES, "  %#" PRIx64 "  %-*s  %s", address, TEXT_WIDTH,
+			text, name);
+	if (symbol.file && used < LINE_MAX_BYTES)
+		used += snprintf(line + used, LINE_MAX_BYTES - (size_t)used, "  %s:%d",
+				 symbol.file, symbol.line);
+	if (used > LINE_MAX_BYTES - 2)
+		used = LINE_MAX_BYTES - 2;
+	line[used] = '\n';
+	line[used + 1] = '\0';
+	return (size_t)used + 1;
+}
+
+/* Returns whether there was memory. */
+static bool make_lines(struct listing *listing, const struct block *block, struct lines *to)
+{
+	size_t used = 0, room = 0;
+	unsigned int at, length;
+	char *grown;
+
+	to->at = calloc(block->halfwords + 1u, sizeof(*to->at));
+	for (at = 0; to->at && at < block->halfwords; at += length) {
+		length = block_length(block, at);
+		if (room - used < LINE_MAX_BYTES) {
+			room = used + 4 * LINE_MAX_BYTES;
+			grown = realloc(to->text, room);
+			if (!grown)
+				return false;
+			to->text = grown;
+		}
+		to->at[at] = (uint32_t)used;
+		used += make_line(listing, block, at, to->text + used);
+	}
+	if (!to->at)
+		return false;
+	to->at[block->halfwords] = (uint32_t)used;
+	grown = realloc(to->text, used);
+	to->text = grown ? grown : to->text;
+	listing->kept += used + block->halfwords * sizeof(*to->at);
+	return true;
+}
+
+static void forget(struct lines *lines)
+{
+	free(lines->text);
+	free(lines->at);
+	memset(lines, 0, sizeof(*lines));
+}
+
+/* The lines of a block; NULL without memory. */
+static const struct lines *find_lines(struct listing *listing, const struct block *block)
+{
+	struct lines *grown;
+
+	if (block->id >= listing->room) {
+		grown = realloc(listing->lines, 2 * (block->id + 1) * sizeof(*grown));
+		if (!grown)
+			return NULL;
+		memset(grown + listing->room, 0,
+		       (2 * (block->id + 1) - listing->room) * sizeof(*grown));
+		listing->lines = grown;
+		listing->room = 2 * (block->id + 1);
+	}
+	if (listing->lines[block->id].text)
+		return &listing->lines[block->id];
+	if (listing->kept < KEPT_BYTES_MAX)
+		return make_lines(listing, block, &listing->lines[block->id]) ?
+		       &listing->lines[block->id] : NULL;
+	forget(&listing->passing);
+	return make_lines(listing, block, &listing->passing) ? &listing->passing : NULL;
+}
+
+/* ---- what comes -------------------------------------------------------- */
+
+/* What all lines of one time and source begin with. */
+static void set_time(struct listing *listing, const struct flow_place *place)
+{
+	uint64_t time = 0, ns;
+	unsigned int known = flow_time(place, &time);
+	char text[48];
+
+	if (known == listing->shown_known && time == listing->shown_time &&
+	    place->src == listing->shown_src && *listing->time)
+		return;
+	listing->shown_known = known;
+	listing->shown_time = time;
+	listing->shown_src = place->src;
+	if (!known) {
+		snprintf(text, sizeof(text), "-");
+	} else if (listing->hz) {
+		ns = (uint64_t)((unsigned __int128)time * 1000000000u / listing->hz);
+		snprintf(text, sizeof(text), "%s%" PRIu64 ".%09" PRIu64,
+			 known == TIME_INFERRED ? "~" : "", ns / 1000000000u, ns % 1000000000u);
+	} else {
+		snprintf(text, sizeof(text), "%s%" PRIu64, known == TIME_INFERRED ? "~" : "",
+			 time);
+	}
+	snprintf(listing->time, sizeof(listing->time), "%*s [%u]", TIME_WIDTH, text,
+		 place->src);
+}
+
+/* An address has its source before it where the trace has several. */
+static void put_prefix(struct listing *listing)
+{
+	if (!listing->plain)
+		put_string(listing->out, listing->time);
+	else if (trace_stats(listing->input->trace)->src_bits)
+		put_format(listing->out, "%u ", listing->shown_src);
+}
+
+static void on_run(void *context, const struct flow_place *place, const struct flow_run *run)
+{
+	struct listing *listing = context;
+	const struct lines *lines = find_lines(listing, run->block);
+	uint64_t times = run->times;
+	unsigned int at, next;
+
+	if (!lines) {
+		listing->no_memory = true;
+		return;
+	}
+	if (listing->plain)
+		listing->shown_src = place->src;
+	else
+		set_time(listing, place);
+	for (; times && !output_failed(listing->out); times--) {
+		for (at = run->from; at < run->to; at = next) {
+			next = at + block_length(run->block, at);
+			put_prefix(listing);
+			put_bytes(listing->out, lines->text + lines->at[at],
+				  lines->at[next] - lines->at[at]);
+		}
+	}
+}
+
+static void put_event(struct listing *listing, const struct flow_event *event)
+{
+	struct output *out = listing->out;
+
+	switch (event->what) {
+	case FLOW_STARTS:
+		put_format(out, "  trace starts: %s\n", flow_sync_name(event->reason));
+		break;
+	case FLOW_STOPS:
+		put_format(out, "  trace stops (EVCODE %u)\n", event->reason);
+		break;
+	case FLOW_LOST:
+		put_format(out, "  %s%s", event->reason == FLOW_GAP_LEFT_OUT ? "" :
+			   "instructions are missing: ", flow_gap_name(event->reason));
+		if (event->known)
+			put_format(out, ", from %#" PRIx64 " on", event->address);
+		put_char(out, '\n');
+		break;
+	case FLOW_EXCEPTION:
+		put_format(out, "  trap (BTYPE %u) at %#" PRIx64 "\n", event->reason,
+			   event->address);
+		break;
+	case FLOW_CONTEXT:
+		put_format(out, "  context %#" PRIx64 ", privilege %u%s\n",
+			   NEXUS_PROCESS_CONTEXT(event->address),
+			   NEXUS_PROCESS_PRV(event->address),
+			   NEXUS_PROCESS_V(event->address) ? " of a guest" : "");
+		break;
+	}
+}
+
+static void on_event(void *context, const struct flow_place *place,
+		     const struct flow_event *event)
+{
+	struct listing *listing = context;
+
+	if (listing->plain && event->what != FLOW_LOST)
+		return;
+	listing->shown_src = place->src;
+	if (!listing->plain)
+		set_time(listing, place);
+	else
+		put_char(listing->out, '#');
+	put_prefix(listing);
+	put_event(listing, event);
+}
+
+static void on_message(void *context, const struct nexus_message *message)
+{
+	struct listing *listing = context;
+
+	listing->no_memory |= flow_message(listing->flow, message) != 0;
+}
+
+static void on_gap(void *context, const struct nexus_message *gap)
+{
+	struct listing *listing = context;
+
+	flow_damaged(listing->flow, gap);
+}
+
+static void on_pause(void *context)
+{
+	struct listing *listing = context;
+
+	flow_flush(listing->flow);
+	output_flush(listing->out);
+}
+
+static bool on_stop(void *context)
+{
+	struct listing *listing = context;
+
+	return listing->no_memory || output_failed(listing->out);
+}
+
+/* ---- begin and end ----------------------------------------------------- */
+
+static const struct flow_ops flow_ops = { .run = on_run, .event = on_event };
+
+static void release(struct listing *listing)
+{
+	uint32_t i;
+
+	for (i = 0; i < listing->room; i++)
+		forget(&listing->lines[i]);
+	free(listing->lines);
+	forget(&listing->passing);
+	flow_free(listing->flow);
+	code_free(listing->code);
+	disassembler_free(listing->disassembler);
+	free(listing);
+}
+
+static void *open_listing(const struct format_options *options, bool plain)
+{
+	struct listing *listing = calloc(1, sizeof(*listing));
+
+	if (!listing) {
+		report("out of memory");
+		return NULL;
+	}
+	listing->plain = plain;
+	listing->symbols = options->symbols;
+	listing->hz = options->hz;
+	listing->input = options->input;
+	listing->code = code_new(options->symbols,
+				 (enum meta_calls)options->meta->calls);
+	if (listing->code)
+		listing->flow = flow_new(listing->code, &flow_ops, listing);
+	if (!listing->flow) {
+		report("out of memory");
+		release(listing);
+		return NULL;
+	}
+	listing->out = output_open(options->output);
+	if (!listing->out) {
+		release(listing);
+		return NULL;
+	}
+	if (plain)
+		return listing;
+	listing->disassembler = disassembler_new();
+	if (!listing->disassembler)
+		report(DISASSEMBLER_MISSING);
+	return listing;
+}
+
+static void *instructions_open(const struct format_options *options)
+{
+	return open_listing(options, false);
+}
+
+static void *pc_open(const struct format_options *options)
+{
+	return open_listing(options, true);
+}
+
+static int listing_close(void *context)
+{
+	struct listing *listing = context;
+	struct trace_stats made = { .bytes = 0 };
+	int error;
+
+	flow_flush(listing->flow);
+	made.flow_losses = flow_losses(flow_stats(listing->flow));
+	trace_add(listing->input->trace, &made);
+	error = output_close(listing->out);
+	if (listing->no_memory) {
+		report("out of memory: the rest of the trace was not read");
+		error = -1;
+	}
+	if (!listing->input->options->trace.quiet)
+		flow_summary(flow_stats(listing->flow), listing->input->options->path);
+	release(listing);
+	return error;
+}
+
+const struct format format_instructions = {
+	.name = "instructions",
+	.help = "instruction trace: each instruction with its time, function and line",
+	.open = instructions_open,
+	.ops = { .message = on_message, .gap = on_gap, .pause = on_pause, .stop = on_stop },
+	.close = listing_close,
+	.flow = true,
+};
+
+const struct format format_pc = {
+	.name = "pc",
+	.help = "instruction trace: the address of each instruction",
+	.open = pc_open,
+	.ops = { .message = on_message, .gap = on_gap, .pause = on_pause, .stop = on_stop },
+	.close = listing_close,
+	.flow = true,
+};

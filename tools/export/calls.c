@@ -1,0 +1,432 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* The calls of a page, packed: see calls.h. calls.js unpacks them. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "../command.h"
+#include "calls.h"
+
+/* Each class has lengths up to four times those of the class before; the last has points. */
+#define CLASSES		34
+#define POINTS		(CLASSES - 1)
+#define CHUNK_CALLS	2048
+#define COUNTERS	32
+/* Threads that a chunk's entry in the index names. */
+#define LANES		8
+/* Bytes of a call's numbers at most: three of 64 bits, four of 32, a byte. */
+#define CALL_BYTES	(3 * 10 + 4 * 5 + 1)
+
+/* A class' latest calls, and what its counters counted in each. */
+struct pending {
+	struct call	*call;
+	uint64_t	*count;
+	uint16_t	*order;
+	unsigned int	calls;
+	unsigned int	counters;	/* of @count */
+};
+
+/* Part of a chunk in one thread: where short calls are drawn as an area. */
+struct lane {
+	uint32_t	thread;
+	uint32_t	least;
+	uint32_t	deepest;
+	uint32_t	calls;
+};
+
+/* Entry of the index. */
+struct chunk {
+	uint64_t	first;
+	uint64_t	last;
+	uint32_t	class;
+	uint32_t	calls;
+	uint32_t	bytes;		/* of the calls */
+	uint32_t	count_bytes;	/* of the counts, which follow */
+	uint32_t	counters;
+	uint32_t	lanes;
+	struct lane	lane[LANES];
+};
+
+struct calls {
+	struct pending	pending[CLASSES];
+	FILE		*chunks;
+	FILE		*index;
+	uint64_t	bytes;
+	uint64_t	entries;
+	uint64_t	left_out;
+	/* Of one chunk: its columns, and these compressed. */
+	unsigned char	*column;
+	unsigned char	*packed;
+	size_t		room;		/* at @packed */
+	z_stream	stream;
+	int		error;
+};
+
+/* A chunk's numbers take at most this many bytes. */
+static size_t column_bytes(void)
+{
+	return (size_t)CHUNK_CALLS * (COUNTERS * 10 > CALL_BYTES ? COUNTERS * 10 : CALL_BYTES);
+}
+
+struct calls *calls_new(void)
+{
+	struct calls *calls = calloc(1, sizeof(*calls));
+
+	if (!calls || deflateInit(&calls->stream, Z_BEST_SPEED) != Z_OK) {
+		report("out of memory");
+		free(calls);
+		return NULL;
+	}
+	calls->room = deflateBound(&calls->stream, column_bytes());
+	calls->column = malloc(column_bytes());
+	calls->packed = malloc(calls->room);
+	if (!calls->column || !calls->packed) {
+		report("out of memory");
+		calls_free(calls);
+		return NULL;
+	}
+	calls->chunks = tmpfile();
+	calls->index = tmpfile();
+	if (!calls->chunks || !calls->index) {
+		report("cannot create a temporary file: %s", strerror(errno));
+		calls_free(calls);
+		return NULL;
+	}
+	return calls;
+}
+
+void calls_free(struct calls *calls)
+{
+	unsigned int c;
+
+	if (!calls)
+		return;
+	for (c = 0; c < CLASSES; c++) {
+		free(calls->pending[c].call);
+		free(calls->pending[c].count);
+		free(calls->pending[c].order);
+	}
+	if (calls->chunks)
+		fclose(calls->chunks);
+	if (calls->index)
+		fclose(calls->index);
+	deflateEnd(&calls->stream);
+	free(calls->column);
+	free(calls->packed);
+	free(calls);
+}
+
+static unsigned int class_of(const struct call *call)
+{
+	unsigned int bits;
+
+	if (call->point)
+		return POINTS;
+	bits = call->length ? 64 - (unsigned int)__builtin_clzll(call->length) : 0;
+	return (bits + 1) / 2;
+}
+
+/* LEB128. */
+static unsigned char *put_varint(unsigned char *to, uint64_t number)
+{
+	while (number >= 0x80) {
+		*to++ = (unsigned char)(number | 0x80);
+		number >>= 7;
+	}
+	*to++ = (unsigned char)number;
+	return to;
+}
+
+static int compare(const void *a, const void *b, void *context)
+{
+	const struct call *call = context;
+	uint16_t first = *(const uint16_t *)a, second = *(const uint16_t *)b;
+
+	if (call[first].begin != call[second].begin)
+		return call[first].begin < call[second].begin ? -1 : 1;
+	return first < second ? -1 : 1;
+}
+
+/* By begin: most calls that do not contain each other are in that order already. */
+static void sort(struct pending *pending)
+{
+	bool sorted = true;
+	unsigned int i;
+
+	for (i = 0; i < pending->calls; i++) {
+		pending->order[i] = (uint16_t)i;
+		sorted &= !i || pending->call[i - 1].begin <= pending->call[i].begin;
+	}
+	if (!sorted)
+		qsort_r(pending->order, pending->calls, sizeof(*pending->order), compare,
+			pending->call);
+}
+
+/* One column of the calls, in their order. */
+#define PUT_COLUMN(to, pending, i, call, value)					\
+	do {									\
+		for ((i) = 0; (i) < (pending)->calls; (i)++) {			\
+			(call) = &(pending)->call[(pending)->order[i]];		\
+			(to) = put_varint(to, value);				\
+		}								\
+	} while (0)
+
+static size_t put_calls(struct calls *calls, const struct pending *pending)
+{
+	unsigned char *to = calls->column;
+	const struct call *call;
+	uint64_t before = pending->call[pending->order[0]].begin;
+	unsigned int i;
+
+	for (i = 0; i < pending->calls; i++) {
+		call = &pending->call[pending->order[i]];
+		to = put_varint(to, call->begin - before);
+		before = call->begin;
+	}
+	PUT_COLUMN(to, pending, i, call, call->length);
+	PUT_COLUMN(to, pending, i, call, call->function);
+	PUT_COLUMN(to, pending, i, call, call->caller == CALLS_NO_CALLER ? 0 :
+		   (uint64_t)call->caller + 1);
+	PUT_COLUMN(to, pending, i, call, call->thread);
+	PUT_COLUMN(to, pending, i, call, call->depth);
+	PUT_COLUMN(to, pending, i, call, (call->inferred ? 1 : 0) |
+		   (call->point ? 2 : 0) | (call->outermost ? 4 : 0) |
+		   (call->self_inferred ? 8 : 0));
+	PUT_COLUMN(to, pending, i, call, call->waited);
+	return (size_t)(to - calls->column);
+}
+
+static size_t put_counts(struct calls *calls, const struct pending *pending)
+{
+	unsigned char *to = calls->column;
+	unsigned int c, i;
+
+	for (c = 0; c < pending->counters; c++)
+		for (i = 0; i < pending->calls; i++)
+			to = put_varint(to, pending->count[(size_t)pending->order[i] *
+							   pending->counters + c]);
+	return (size_t)(to - calls->column);
+}
+
+/* Compresses the columns to the temporary file. Returns their size there. */
+static uint32_t store(struct calls *calls, size_t length)
+{
+	size_t packed;
+
+	if (!length || calls->error)
+		return 0;
+	deflateReset(&calls->stream);
+	calls->stream.next_in = calls->column;
+	calls->stream.avail_in = (uInt)length;
+	calls->stream.next_out = calls->packed;
+	calls->stream.avail_out = (uInt)calls->room;
+	if (deflate(&calls->stream, Z_FINISH) != Z_STREAM_END) {
+		calls->error = EIO;
+		return 0;
+	}
+	packed = calls->room - calls->stream.avail_out;
+	if (fwrite(calls->packed, 1, packed, calls->chunks) != packed)
+		calls->error = errno ? errno : EIO;
+	calls->bytes += packed;
+	return (uint32_t)packed;
+}
+
+static void add_lane(struct chunk *chunk, const struct call *call)
+{
+	struct lane *lane = chunk->lane;
+	uint32_t i;
+
+	for (i = 0; i < chunk->lanes && lane[i].thread != call->thread; i++)
+		;
+	if (i == LANES)
+		return;
+	if (i == chunk->lanes) {
+		chunk->lanes++;
+		lane[i] = (struct lane){ .thread = call->thread, .least = call->depth };
+	}
+	if (call->depth < lane[i].least)
+		lane[i].least = call->depth;
+	if (call->depth > lane[i].deepest)
+		lane[i].deepest = call->depth;
+	lane[i].calls++;
+}
+
+/* Ends a class' chunk. */
+static void flush(struct calls *calls, unsigned int class)
+{
+	struct pending *pending = &calls->pending[class];
+	struct chunk chunk = { .class = class, .calls = pending->calls,
+			       .counters = pending->counters };
+	unsigned int i;
+
+	if (!pending->calls)
+		return;
+	sort(pending);
+	chunk.first = pending->call[pending->order[0]].begin;
+	for (i = 0; i < pending->calls; i++) {
+		const struct call *call = &pending->call[i];
+
+		if (call->begin + call->length > chunk.last)
+			chunk.last = call->begin + call->length;
+		add_lane(&chunk, call);
+	}
+	chunk.bytes = store(calls, put_calls(calls, pending));
+	chunk.count_bytes = store(calls, put_counts(calls, pending));
+	if (!calls->error && fwrite(&chunk, sizeof(chunk), 1, calls->index) != 1)
+		calls->error = errno ? errno : EIO;
+	calls->entries++;
+	pending->calls = 0;
+	pending->counters = 0;
+}
+
+/* Room for a class' calls, and for their counts. */
+static bool room(struct pending *pending, unsigned int counters)
+{
+	if (!pending->call) {
+		pending->call = malloc(CHUNK_CALLS * sizeof(*pending->call));
+		pending->order = malloc(CHUNK_CALLS * sizeof(*pending->order));
+	}
+	if (pending->call && pending->order && counters > pending->counters) {
+		uint64_t *count = realloc(pending->count,
+					  (size_t)CHUNK_CALLS * counters * sizeof(*count));
+
+		if (!count)
+			return false;
+		pending->count = count;
+	}
+	return pending->call && pending->order;
+}
+
+void calls_add(struct calls *calls, const struct call *call, const uint64_t *count,
+	       unsigned int counters)
+{
+	unsigned int class = class_of(call);
+	struct pending *pending = &calls->pending[class];
+
+	if (!count || call->point)
+		counters = 0;
+	if (counters > COUNTERS)
+		counters = COUNTERS;
+	if (calls->bytes >= CALLS_BYTES_MAX) {
+		calls->left_out++;
+		return;
+	}
+	/* A chunk's calls have the same counters. */
+	if (pending->calls == CHUNK_CALLS || (pending->calls && counters > pending->counters))
+		flush(calls, class);
+	if (!room(pending, counters)) {
+		calls->error = ENOMEM;
+		return;
+	}
+	if (!pending->calls)
+		pending->counters = counters;
+	if (pending->counters) {
+		uint64_t *to = pending->count + (size_t)pending->calls * pending->counters;
+
+		memset(to, 0, pending->counters * sizeof(*to));
+		if (counters)
+			memcpy(to, count, counters * sizeof(*to));
+	}
+	pending->call[pending->calls++] = *call;
+}
+
+static void put_base64(struct output *out, const unsigned char *from, size_t length)
+{
+	static const char digit[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	char to[4 << 10];
+	size_t i, used = 0;
+
+	for (i = 0; i < length; i += 3) {
+		uint32_t bits = (uint32_t)from[i] << 16;
+
+		if (i + 1 < length)
+			bits |= (uint32_t)from[i + 1] << 8;
+		if (i + 2 < length)
+			bits |= from[i + 2];
+		to[used++] = digit[bits >> 18];
+		to[used++] = digit[bits >> 12 & 63];
+		to[used++] = i + 1 < length ? digit[bits >> 6 & 63] : '=';
+		to[used++] = i + 2 < length ? digit[bits & 63] : '=';
+		if (used == sizeof(to)) {
+			put_bytes(out, to, used);
+			used = 0;
+		}
+	}
+	put_bytes(out, to, used);
+}
+
+static int put_packed(struct calls *calls, uint32_t bytes, struct output *out)
+{
+	if (fread(calls->packed, 1, bytes, calls->chunks) != bytes)
+		return -1;
+	put_base64(out, calls->packed, bytes);
+	return 0;
+}
+
+/*
+ * Each chunk is an element: calls, then counts, each in base64. Browsers take time for a long
+ * text that grows with the square of its length.
+ */
+static int put_chunks(struct calls *calls, struct output *out)
+{
+	struct chunk chunk;
+	uint64_t i;
+
+	rewind(calls->chunks);
+	rewind(calls->index);
+	for (i = 0; i < calls->entries; i++) {
+		put_string(out, "<script type=\"text/plain\" class=\"calls\">");
+		if (fread(&chunk, sizeof(chunk), 1, calls->index) != 1 ||
+		    put_packed(calls, chunk.bytes, out) ||
+		    put_packed(calls, chunk.count_bytes, out))
+			return -1;
+		put_string(out, "</script>\n");
+	}
+	return 0;
+}
+
+/*
+ * [class, first, last, calls, bytes, bytes of counts, counters,
+ *  [thread, least depth, greatest depth, calls, ...]]
+ */
+static int put_index(struct calls *calls, uint64_t first, struct output *out)
+{
+	struct chunk chunk;
+	uint64_t i;
+	uint32_t j;
+
+	rewind(calls->index);
+	put_string(out, "<script type=\"application/json\" id=\"chunks\">[");
+	for (i = 0; i < calls->entries; i++) {
+		if (fread(&chunk, sizeof(chunk), 1, calls->index) != 1)
+			return -1;
+		put_format(out, "%s[%u,%" PRIu64 ",%" PRIu64 ",%u,%u,%u,%u,[", i ? ",\n" : "",
+			   chunk.class, chunk.first - first, chunk.last - first, chunk.calls,
+			   chunk.bytes, chunk.count_bytes, chunk.counters);
+		for (j = 0; j < chunk.lanes; j++)
+			put_format(out, "%s%u,%u,%u,%u", j ? "," : "", chunk.lane[j].thread,
+				   chunk.lane[j].least, chunk.lane[j].deepest,
+				   chunk.lane[j].calls);
+		put_string(out, "]]");
+	}
+	put_string(out, "]</script>\n");
+	return 0;
+}
+
+int64_t calls_put(struct calls *calls, uint64_t first, struct output *out)
+{
+	unsigned int c;
+
+	for (c = 0; c < CLASSES; c++)
+		flush(calls, c);
+	errno = 0;
+	if (!calls->error && !put_chunks(calls, out) && !put_index(calls, first, out))
+		return (int64_t)calls->left_out;
+	report("cannot keep the calls in a temporary file: %s",
+	       strerror(calls->error ? calls->error : errno ? errno : EIO));
+	return -1;
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * All calls of a trace for the page of html.c, packed so that the page can unpack those that
+ * it draws. Calls of similar length form a class, so the few long calls of a wide view can be
+ * found among millions of short ones. A class is stored in chunks, each compressed by itself.
+ *
+ * Memory does not grow with the number of calls: chunks wait in a temporary file.
+ */
+#ifndef SIFIVE_TRACE_CALLS_H
+#define SIFIVE_TRACE_CALLS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "../output.h"
+
+/* Bytes of compressed calls in a page; a browser holds them as one string. */
+#define CALLS_BYTES_MAX	(256u << 20)
+#define CALLS_NO_CALLER	UINT32_MAX
+
+/**
+ * struct call - a call, a sample, or a manual record
+ * @begin:	time in ticks
+ * @length:	ticks; 0 of a point
+ * @waited:	ticks of @length that are no function's, since its thread waited for room
+ * @function:	its number
+ * @caller:	the caller's number, or CALLS_NO_CALLER
+ * @thread:	its id
+ * @depth:	number of calls around it
+ * @point:	it is a sample or a manual record
+ * @inferred:	@begin or @length is inferred
+ * @self_inferred: @length less that of its inner calls is not its own time alone
+ * @outermost:	no other call of the same function is around it
+ */
+struct call {
+	uint64_t	begin;
+	uint64_t	length;
+	uint64_t	waited;
+	uint32_t	function;
+	uint32_t	caller;
+	uint32_t	thread;
+	uint32_t	depth;
+	bool		point;
+	bool		inferred;
+	bool		self_inferred;
+	bool		outermost;
+};
+
+struct calls;
+
+/** calls_new() - an empty collection; NULL: the error has been printed */
+struct calls *calls_new(void);
+
+/** calls_free() - NULL is fine */
+void calls_free(struct calls *calls);
+
+/**
+ * calls_add() - add a call
+ * @count:	what each counter counted in it, or NULL
+ * @counters:	number of them
+ *
+ * A failure is reported by calls_put().
+ */
+void calls_add(struct calls *calls, const struct call *call, const uint64_t *count,
+	       unsigned int counters);
+
+/**
+ * calls_put() - write the chunks and their index, once
+ * @first:	the earliest time of the trace, to which the index refers
+ *
+ * Return: the number of calls that exceed CALLS_BYTES_MAX and are left out, or -1: the error
+ * has been printed.
+ */
+int64_t calls_put(struct calls *calls, uint64_t first, struct output *out);
+
+#endif /* SIFIVE_TRACE_CALLS_H */

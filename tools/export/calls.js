@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// The calls that calls.c has packed: unpacks the chunks that a view needs, and keeps the
+// latest ones.
+var CALLS = (function () {
+	"use strict";
+	var calls = {}, KEPT = 800, AT_ONCE = 32, room = KEPT, POINTS = 33, FEW = 4;
+	var packed = document.getElementsByClassName("calls");
+	// By class, then by the time of the first call.
+	var classes = [], all = [], kept = new Map();
+
+	JSON.parse(document.getElementById("chunks").textContent).forEach(function (entry, i) {
+		var chunk = {
+			kind: entry[0], first: entry[1], last: entry[2], calls: entry[3],
+			counters: entry[6], lanes: entry[7],
+			packed: packed[i], size: base64(entry[4]), countSize: base64(entry[5]),
+		};
+
+		all.push(chunk);
+		classes[chunk.kind] = classes[chunk.kind] || [];
+		classes[chunk.kind].push(chunk);
+	});
+
+	function base64(bytes) {
+		return Math.ceil(bytes / 3) * 4;
+	}
+
+	classes.forEach(function (list) {
+		list.reach = [];
+		list.sort(function (a, b) { return a.first - b.first; });
+		// A chunk that begins earlier may end later.
+		list.forEach(function (chunk, i) {
+			list.reach.push(Math.max(chunk.last, i ? list.reach[i - 1] : 0));
+		});
+	});
+	calls.total = all.reduce(function (sum, chunk) { return sum + chunk.calls; }, 0);
+	calls.end = all.reduce(function (end, chunk) { return Math.max(end, chunk.last); }, 0);
+
+	// Bytes, as a promise.
+	function inflate(chunk, at, size) {
+		var text = atob(chunk.packed.textContent.substr(at, size)), bytes = new Uint8Array(text.length), i;
+
+		for (i = 0; i < text.length; i++)
+			bytes[i] = text.charCodeAt(i);
+		return new Response(new Blob([bytes]).stream().pipeThrough(
+			new DecompressionStream("deflate"))).arrayBuffer();
+	}
+
+	// The numbers of LEB128 as a function. Those above 32 bits lose bits above 53.
+	function reader(buffer) {
+		var bytes = new Uint8Array(buffer), i = 0;
+
+		return function () {
+			var number = 0, unit = 1, byte;
+
+			do {
+				byte = bytes[i++];
+				number += (byte & 127) * unit;
+				unit *= 128;
+			} while (byte & 128);
+			return number;
+		};
+	}
+
+	function fill(array, next) {
+		var i;
+
+		for (i = 0; i < array.length; i++)
+			array[i] = next();
+		return array;
+	}
+
+	function unpack(chunk, buffer) {
+		var next = reader(buffer), n = chunk.calls, i;
+		var data = { begin: new Float64Array(n) };
+
+		fill(data.begin, next);
+		data.begin[0] += chunk.first;
+		for (i = 1; i < n; i++)
+			data.begin[i] += data.begin[i - 1];
+		data.length = fill(new Float64Array(n), next);
+		data.name = fill(new Uint32Array(n), next);
+		data.caller = fill(new Uint32Array(n), next);
+		data.thread = fill(new Uint32Array(n), next);
+		data.depth = fill(new Uint32Array(n), next);
+		data.flags = fill(new Uint8Array(n), next);
+		data.waited = fill(new Float64Array(n), next);
+		return data;
+	}
+
+	// A chunk's data if it is here; otherwise null, and @then is called when it is.
+	calls.data = function (chunk, then) {
+		if (chunk.data) {
+			// The latest used is the last one.
+			kept.delete(chunk);
+			kept.set(chunk, true);
+			return chunk.data;
+		}
+		calls.load(chunk).then(then);
+		return null;
+	};
+
+	calls.load = function (chunk) {
+		if (chunk.data)
+			return Promise.resolve(chunk.data);
+		chunk.coming = chunk.coming || inflate(chunk, 0, chunk.size).then(
+			function (buffer) {
+				var data = unpack(chunk, buffer);
+
+				chunk.data = data;
+				chunk.coming = null;
+				kept.set(chunk, true);
+				for (var oldest of kept.keys()) {
+					if (kept.size <= room)
+						break;
+					oldest.data = null;
+					kept.delete(oldest);
+				}
+				return data;
+			});
+		return chunk.coming;
+	};
+
+	// A view draws this many chunks: they stay, with those that a scan reads.
+	calls.needs = function (chunks) {
+		room = Math.max(KEPT, chunks + AT_ONCE);
+	};
+
+	// What each counter counted in call @i of a chunk, as a promise.
+	calls.counts = function (chunk, i) {
+		if (!chunk.countSize)
+			return Promise.resolve([]);
+		return inflate(chunk, chunk.size, chunk.countSize).then(function (buffer) {
+			var next = reader(buffer), counts = [], c, j, n;
+
+			for (c = 0; c < chunk.counters; c++) {
+				for (j = 0; j < chunk.calls; j++) {
+					n = next();
+					if (j === i)
+						counts.push(n);
+				}
+			}
+			return counts;
+		});
+	};
+
+	// The greatest length of a class.
+	function longest(kind) {
+		return kind === POINTS ? 0 : Math.pow(4, kind) - 1;
+	}
+
+	// The first index for which @reached is true; it stays true.
+	function search(length, reached) {
+		var low = 0, high = length, middle;
+
+		while (low < high) {
+			middle = low + high >> 1;
+			if (reached(middle))
+				high = middle;
+			else
+				low = middle + 1;
+		}
+		return low;
+	}
+
+	function overlapping(list, from, to, each) {
+		var i = search(list.length, function (i) { return list.reach[i] >= from; });
+
+		for (; i < list.length && list[i].first <= to; i++)
+			if (list[i].last >= from)
+				each(list[i]);
+	}
+
+	// The chunks of a stretch of time, longest calls first: those to draw call by call, as
+	// their calls may have @least ticks or are few, and the others.
+	calls.chunks = function (from, to, least, draw, area) {
+		var kind, here;
+
+		function add(chunk) {
+			here.push(chunk);
+		}
+		for (kind = classes.length - 1; kind >= 0; kind--) {
+			here = [];
+			if (classes[kind])
+				overlapping(classes[kind], from, to, add);
+			here.forEach(longest(kind) >= least || here.length <= FEW ? draw : area);
+		}
+	};
+
+	// Calls @each(data, i) for the calls of a chunk that overlap a stretch of time.
+	calls.within = function (chunk, data, from, to, each) {
+		var start = from - longest(chunk.kind), begin = data.begin;
+		var i = search(begin.length, function (i) { return begin[i] >= start; });
+
+		for (; i < begin.length && begin[i] <= to; i++)
+			if (begin[i] + data.length[i] >= from)
+				each(data, i);
+	};
+
+	// All calls of a stretch, chunk by chunk, without blocking the page. @progress is
+	// called with the part that is done and returns true to stop. The promise is of
+	// whether it came to the end.
+	calls.scan = function (from, to, each, progress) {
+		var list = [], done = 0;
+
+		classes.forEach(function (chunks) {
+			overlapping(chunks, from, to, function (chunk) { list.push(chunk); });
+		});
+		function step() {
+			if (done === list.length)
+				return Promise.resolve(true);
+			progress(done / list.length);
+			return Promise.all(list.slice(done, done + AT_ONCE).map(function (chunk) {
+				return calls.load(chunk).then(function (data) {
+					calls.within(chunk, data, from, to, each);
+				});
+			})).then(function () {
+				done = Math.min(done + AT_ONCE, list.length);
+				return progress(done / list.length) ? false : step();
+			});
+		}
+		return step();
+	};
+
+	// The first call from @after on that @matches(data, i), or with @backwards the last
+	// one that begins before. A promise of { begin, end, chunk, i }, or null.
+	calls.find = function (after, backwards, matches) {
+		var best = null;
+
+		function better(begin) {
+			return backwards ? begin < after && (!best || begin > best.begin) :
+					   begin > after && (!best || begin < best.begin);
+		}
+
+		function look(chunk, data) {
+			var i;
+
+			for (i = 0; i < data.begin.length; i++)
+				if (better(data.begin[i]) && matches(data, i))
+					best = { begin: data.begin[i], chunk: chunk, i: i,
+						 end: data.begin[i] + data.length[i] };
+		}
+
+		var list = all.filter(function (chunk) {
+			return backwards ? chunk.first < after : chunk.last > after;
+		}).sort(function (a, b) {
+			return backwards ? b.last - a.last : a.first - b.first;
+		});
+
+		function step(n) {
+			var chunk = list[n];
+
+			// No later chunk in this order can have a better one.
+			if (!chunk || (best && (backwards ? chunk.last < best.begin :
+							    chunk.first > best.begin)))
+				return Promise.resolve(best);
+			return calls.load(chunk).then(function (data) {
+				look(chunk, data);
+				return step(n + 1);
+			});
+		}
+		return step(0);
+	};
+	return calls;
+}());

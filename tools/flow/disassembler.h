@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* Instructions as text, by LLVM's library if the machine has it. */
+#ifndef SIFIVE_TRACE_DISASSEMBLER_H
+#define SIFIVE_TRACE_DISASSEMBLER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct disassembler;
+
+/**
+ * disassembler_new() - load the library
+ *
+ * Return: the disassembler, or NULL: no library was found, or it knows no RISC-V.
+ */
+struct disassembler *disassembler_new(void);
+
+/** disassembler_free() - NULL is fine */
+void disassembler_free(struct disassembler *disassembler);
+
+/**
+ * disassembler_text() - one instruction as text
+ * @disassembler: NULL: the text is the instruction's number
+ * @rv32:	it is one of a 32-bit processor
+ * @code:	its bytes
+ * @halfwords:	its length
+ * @address:	its address
+ * @text:	filled, terminated; without control characters
+ * @size:	bytes at @text
+ */
+void disassembler_text(struct disassembler *disassembler, bool rv32, const uint8_t *code,
+		       unsigned int halfwords, uint64_t address, char *text, size_t size);
+
+/* What a user can do if there is none. */
+#define DISASSEMBLER_MISSING	"instructions are shown as numbers: the library libLLVM was not found (Debian: libllvm14 or newer)"
+
+#endif /* SIFIVE_TRACE_DISASSEMBLER_H */

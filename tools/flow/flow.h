@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * Follows the control flow of a trace's sources through their code, by messages with
+ * branches (BTM) or with histories of branches (HTM), with and without implicit returns.
+ *
+ * A source's flow is known from a Sync message on. What follows is held back until the
+ * next Sync message confirms it, or until its end: a message that contradicts the code
+ * shows that bytes are damaged, and where is not known. Then all of it is a gap, and the
+ * flow goes on at the next Sync message. So every instruction between two gaps was
+ * executed, and none is missing.
+ *
+ *	messages ─▶ queue ─▶ checked ─▶ at a Sync: shown
+ */
+#ifndef SIFIVE_TRACE_FLOW_H
+#define SIFIVE_TRACE_FLOW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "nexus/nexus.h"
+
+#include "code.h"
+
+/* Messages of a source that wait; older ones are shown without a Sync message. */
+#define FLOW_QUEUE		1024
+/* Return addresses that an encoder counts; it forgets older ones. */
+#define FLOW_STACK		1023
+
+/* Why instructions are missing. */
+enum flow_gap {
+	FLOW_GAP_NONE,
+	FLOW_GAP_OVERFLOW,	/* the encoder lost messages */
+	FLOW_GAP_DAMAGE,	/* bytes of the trace are no message */
+	FLOW_GAP_CONTRADICTION,	/* messages do not fit the code */
+	FLOW_GAP_NO_CODE,	/* no file has the code */
+	FLOW_GAP_KERNEL,	/* the same, of the kernel */
+	FLOW_GAP_LEFT_OUT,	/* code of those whose calls are not wanted */
+	FLOW_GAP_NO_RETURN,	/* the call of an implicit return is in such code */
+	FLOW_GAP_NO_SYNC,	/* messages before a Sync message */
+	FLOW_GAPS
+};
+
+/* How a conditional branch without an outcome of its own is to be read. */
+enum flow_mode {
+	FLOW_UNKNOWN_MODE,	/* not yet known */
+	FLOW_BTM,		/* a message for each taken branch */
+	FLOW_HTM,		/* histories */
+};
+
+enum flow_what {
+	FLOW_STARTS,	/* for @reason: SYNC */
+	FLOW_STOPS,	/* @reason: EVCODE */
+	FLOW_LOST,	/* @reason: enum flow_gap; @address: the first one that is missing */
+	FLOW_EXCEPTION,	/* @reason: BTYPE; from @address */
+	FLOW_CONTEXT,	/* @address: PROCESS */
+};
+
+/**
+ * struct flow_event - what happens between two runs
+ * @what:	enum flow_what
+ * @reason:	see there
+ * @known:	@address is valid
+ * @address:	an address
+ */
+struct flow_event {
+	uint8_t		what;
+	uint8_t		reason;
+	bool		known;
+	uint64_t	address;
+};
+
+/**
+ * struct flow_run - instructions of a block that were executed
+ * @block:	the block
+ * @from, @to:	halfwords of it
+ * @times:	how often, one after the other
+ */
+struct flow_run {
+	const struct block	*block;
+	uint32_t		from;
+	uint32_t		to;
+	uint64_t		times;
+};
+
+/**
+ * struct flow_place - where in the trace a run or event is
+ * @src:	source
+ * @offset:	of the message that shows it, in bytes
+ * @before, @time: of the source's previous message, and of that message
+ * @known, @time_known: enum store_time of them
+ * @halfwords:	instructions that the message shows, as halfwords
+ * @done:	of them, those before
+ */
+struct flow_place {
+	uint8_t		src;
+	uint8_t		known;
+	uint8_t		time_known;
+	uint64_t	offset;
+	uint64_t	before;
+	uint64_t	time;
+	uint64_t	halfwords;
+	uint64_t	done;
+};
+
+/**
+ * flow_time() - the time at a place
+ * @time:	set unless the result is TIME_UNKNOWN
+ *
+ * Messages have times, instructions between them do not: those are inferred from the
+ * number of halfwords.
+ *
+ * Return: enum store_time.
+ */
+unsigned int flow_time(const struct flow_place *place, uint64_t *time);
+
+/**
+ * struct flow_ops - the consumer's callbacks; each may be NULL
+ * @run:	instructions, in their order
+ * @event:	what comes before the next run
+ */
+struct flow_ops {
+	void (*run)(void *context, const struct flow_place *place,
+		    const struct flow_run *run);
+	void (*event)(void *context, const struct flow_place *place,
+		      const struct flow_event *event);
+};
+
+/**
+ * struct flow_stats - what was followed
+ * @messages:	messages of instruction trace
+ * @missed:	those among them in gaps
+ * @syncs:	Sync messages
+ * @confirmed:	those whose address the flow had come to
+ * @instructions: executed
+ * @full:	part of the code had no room
+ * @gaps:	by enum flow_gap
+ */
+struct flow_stats {
+	uint64_t	messages;
+	uint64_t	missed;
+	uint64_t	syncs;
+	uint64_t	confirmed;
+	uint64_t	instructions;
+	bool		full;
+	uint64_t	gaps[FLOW_GAPS];
+};
+
+struct flow;
+
+/**
+ * flow_new() - a reader of flow
+ * @code:	the code, must outlive it
+ * @ops:	consumer, must outlive it
+ * @context:	passed to each callback
+ *
+ * Return: the reader, for flow_free(); NULL without memory.
+ */
+struct flow *flow_new(struct code *code, const struct flow_ops *ops, void *context);
+
+/** flow_free() - NULL is fine */
+void flow_free(struct flow *flow);
+
+/**
+ * flow_message() - follow one message
+ * @message:	in the order of the trace; others than those of instruction trace, Error
+ *		and Ownership are ignored
+ *
+ * Return: 0, or -ENOMEM: the source's messages are lost.
+ */
+int flow_message(struct flow *flow, const struct nexus_message *message);
+
+/**
+ * flow_damaged() - bytes are no message
+ * @gap:	from nexus_next()
+ *
+ * They may be those of any source.
+ */
+void flow_damaged(struct flow *flow, const struct nexus_message *gap);
+
+/** flow_flush() - the trace has ended, or a pipe has no more for now: show what waits */
+void flow_flush(struct flow *flow);
+
+/** flow_stats() - the statistics */
+const struct flow_stats *flow_stats(const struct flow *flow);
+
+/** flow_losses() - gaps of a damaged trace, or of code without room; not those of unknown code */
+uint64_t flow_losses(const struct flow_stats *stats);
+
+/**
+ * flow_summary() - report what was followed, and what is missing
+ * @name:	the trace's, for the messages
+ */
+void flow_summary(const struct flow_stats *stats, const char *name);
+
+/** flow_gap_name() - enum flow_gap as text */
+const char *flow_gap_name(unsigned int gap);
+
+/** flow_sync_name() - a Sync message's reason as text */
+const char *flow_sync_name(unsigned int sync);
+
+#endif /* SIFIVE_TRACE_FLOW_H */

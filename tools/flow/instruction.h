@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * What a RISC-V instruction does to the program counter: RV64GC and RV32GC. All other
+ * instructions count by their length alone.
+ */
+#ifndef SIFIVE_TRACE_INSTRUCTION_H
+#define SIFIVE_TRACE_INSTRUCTION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * How the next address follows from an instruction. Links are x1 and x5, as in the
+ * return-address stack hints of the unprivileged specification.
+ */
+enum flow_kind {
+	FLOW_NEXT,		/* the next instruction */
+	FLOW_BRANCH,		/* conditional: the target or the next instruction */
+	FLOW_JUMP,		/* the target */
+	FLOW_CALL,		/* the target; a link holds the return address */
+	FLOW_INDIRECT_JUMP,	/* the trace has the target */
+	FLOW_INDIRECT_CALL,
+	FLOW_RETURN,		/* to the address in a link */
+	FLOW_SWAP,		/* a return that is a call as well */
+	FLOW_TRAP,		/* ecall, ebreak: an exception follows */
+	FLOW_TRAP_RETURN,	/* sret, mret, dret, mnret */
+};
+
+/**
+ * struct instruction - one instruction
+ * @kind:	enum flow_kind
+ * @halfwords:	its length
+ * @target:	where a branch, a jump or a call goes
+ * @constant:	the value that lui or auipc loads into register @rd
+ * @rd:		that register, 0: it is neither
+ * @rs:		the register that an indirect jump, call or return uses
+ * @offset:	and what it adds to it
+ */
+struct instruction {
+	uint8_t		kind;
+	uint8_t		halfwords;
+	uint8_t		rd;
+	uint8_t		rs;
+	int32_t		offset;
+	uint64_t	target;
+	uint64_t	constant;
+};
+
+/**
+ * instruction_read() - read the instruction at an address
+ * @code:	its bytes
+ * @size:	bytes at @code
+ * @address:	its address
+ * @rv32:	addresses have 32 bits
+ * @instruction: filled
+ *
+ * Return: its length in halfwords, 0 if @size ends within it.
+ */
+unsigned int instruction_read(const uint8_t *code, size_t size, uint64_t address,
+			      bool rv32, struct instruction *instruction);
+
+/** instruction_halfwords() - its length, from its first halfword */
+static inline unsigned int instruction_halfwords(uint16_t first)
+{
+	if ((first & 0x03) != 0x03)
+		return 1;
+	if ((first & 0x1c) != 0x1c)
+		return 2;
+	return (first & 0x20) == 0 ? 3 : 4;
+}
+
+#endif /* SIFIVE_TRACE_INSTRUCTION_H */

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * One source's way through the code, message by message. Each source is walked twice: to
+ * check its messages, and later to show what they describe.
+ */
+#ifndef SIFIVE_TRACE_WALK_H
+#define SIFIVE_TRACE_WALK_H
+
+#include "flow.h"
+
+/* What is known of a source. */
+enum walk_state {
+	WALK_LOST,	/* nothing: a Sync message is needed */
+	WALK_OFF,	/* tracing is off */
+	WALK_AWAY,	/* in unknown code: the next message with an address shows where */
+	WALK_ON,	/* where it is */
+};
+
+/**
+ * struct walk_message - what the flow needs of a message
+ * @icnt, @hist, @address: its fields; an address as it is sent, but with bit 0
+ * @repeat:	how often the history is, or the branch was, repeated
+ * @halfwords:	filled by walk_message(): the instructions that it shows
+ */
+struct walk_message {
+	uint64_t	offset;
+	uint64_t	time;
+	uint64_t	icnt;
+	uint64_t	address;
+	uint64_t	hist;
+	uint64_t	repeat;
+	uint64_t	halfwords;
+	uint8_t		tcode;
+	uint8_t		time_known;
+	uint8_t		reason;		/* SYNC, EVCODE, RCODE */
+	uint8_t		btype;
+};
+
+/**
+ * struct walk - a source's way
+ * @state:	enum walk_state
+ * @mode:	enum flow_mode
+ * @block:	with WALK_ON: the block that it is in
+ * @into:	halfwords of it that were executed; at its end the next block is not known
+ * @reference:	the latest address that was sent
+ * @balance:	halfwords that messages have announced, less those walked
+ * @called:	return addresses for implicit returns, a ring
+ * @calls:	number of them
+ * @top:	index after the latest
+ * @unpaired:	calls may be missing
+ * @away:	with WALK_AWAY: why, enum flow_gap
+ * @firmware:	and it is in the firmware, whose addresses a program may have as well
+ * @unknown:	what is left out was entered from unknown code
+ * @trapped:	@from is known
+ * @from:	where a program trapped
+ * @branch:	the latest branch message without Sync, for repeats
+ * @place, @ops, @context: where to show it
+ * @instructions: shown
+ */
+struct walk {
+	struct code		*code;
+	const struct flow_ops	*ops;
+	void			*context;
+	struct flow_place	place;
+	uint8_t			state;
+	uint8_t			mode;
+	bool			unpaired;
+	bool			firmware;
+	bool			unknown;
+	bool			trapped;
+	uint8_t			away;
+	struct block		*block;
+	uint32_t		into;
+	uint32_t		calls;
+	uint32_t		top;
+	int64_t			balance;
+	uint64_t		reference;
+	uint64_t		from;
+	uint64_t		instructions;
+	struct walk_message	branch;
+	uint64_t		called[FLOW_STACK + 1];
+};
+
+/* Results of walk_message(). */
+enum walk_result {
+	WALK_FINE,
+	WALK_CONFIRMED,		/* a Sync message agrees, or is the first one */
+	WALK_CONTRADICTION,
+};
+
+/**
+ * walk_check() - walk one message
+ * @message:	its halfwords are filled in
+ *
+ * Return: enum walk_result. After a contradiction the state is WALK_LOST.
+ */
+enum walk_result walk_check(struct walk *walk, struct walk_message *message);
+
+/** walk_show() - the same, with the consumer's callbacks, for a message that was checked */
+enum walk_result walk_show(struct walk *walk, struct walk_message *message);
+
+/** walk_lose() - nothing is known from here on */
+void walk_lose(struct walk *walk);
+
+#endif /* SIFIVE_TRACE_WALK_H */

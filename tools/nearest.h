@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* Which of the words that exist was meant by one that does not. */
+#ifndef SIFIVE_TRACE_NEAREST_H
+#define SIFIVE_TRACE_NEAREST_H
+
+/**
+ * struct nearest - a search
+ * @wanted:	the word that does not exist
+ * @found:	the nearest word, NULL if none is near
+ * @distance:	of @found: letters that were left out, added, exchanged or swapped
+ */
+struct nearest {
+	const char	*wanted;
+	const char	*found;
+	unsigned int	distance;
+};
+
+/** nearest_try() - look at a word, which has to outlive the search */
+void nearest_try(struct nearest *nearest, const char *word);
+
+/** nearest_text() - "did you mean BEFOREword? " in @text of @size bytes, or "" */
+const char *nearest_text(const struct nearest *nearest, const char *before, char *text,
+			 unsigned long size);
+
+#endif /* SIFIVE_TRACE_NEAREST_H */

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* A stream of records and its header, private to perfrec.c and header.c. */
+#ifndef SIFIVE_TRACE_STREAM_H
+#define SIFIVE_TRACE_STREAM_H
+
+#include "perfrec.h"
+
+#define STREAMS		(PERFREC_SOURCES * PERFREC_CHANNELS)
+
+/* Which word a stream expects. */
+enum state {
+	BOUNDARY,	/* a record's type or a header's magic */
+	LOST,		/* the same, and anything else is skipped */
+	MARK,		/* the value of a mark */
+	HEADER_COUNT_TYPE,
+	HEADER_OWNER,
+	HEADER_MASK,
+	HEADER_TYPE,
+	HEADER_CODE,
+	HEADER_DATA_LOW,
+	HEADER_DATA_HIGH,
+	HEADER_INFO,
+	RECORD_ADDRESS,
+	RECORD_ADDRESS_HIGH,
+	RECORD_COUNTER,	/* a counter, or the upper part of the one before */
+	RECORD_LAST,	/* all counters are there; perhaps an upper part */
+};
+
+struct stream {
+	enum state		state;
+	struct stream		*next;
+	/* Entries of @headers: the current header (or NULL) and the one being read. */
+	const struct perfrec_header *header;
+	struct perfrec_header	*reading;
+	uint64_t		header_words;
+	/* The words being read as a header may instead be counters. */
+	bool			tentative;
+	struct perfrec_record	record;
+	/* It began after a loss: its words may be the rest of a header. */
+	bool			doubtful;
+	/* The addresses' low words as sent. */
+	uint32_t		low[2];
+	bool			upper_seen;
+	/* For ops->counter: counters given, and the word of the latest. */
+	unsigned int		given;
+	struct perfrec_stamp	latest;
+	/* The latest word, if that was the magic in 32 bits. */
+	bool			magic;
+	struct perfrec_stamp	magic_stamp;
+	/* Words are missing since the header. */
+	bool			broken;
+	/* PERFREC_AFTER_LOSS, PERFREC_MARKED: what is there since the latest record. */
+	uint8_t			lost;
+	/* A mark's kind, where it began, and the state around it. */
+	uint8_t			mark;
+	enum state		around;
+	uint64_t		mark_offset;
+	/* @value and @address belong to the stream's previous record. */
+	bool			previous;
+	uint64_t		value[PERFREC_COUNTERS];
+	/* Number of records since the header. */
+	uint64_t		records;
+	uint64_t		address;
+	/* Counters of the last record without header, -1: none yet. */
+	int			guessed;
+	uint32_t		serial;
+	struct perfrec_loss	loss;
+	/* Each entry is cleared when a header begins. */
+	struct perfrec_header	headers[PERFREC_HEADERS_KEPT + 1];
+};
+
+struct perfrec {
+	const struct perfrec_ops *ops;
+	void			*context;
+	struct perfrec_header	*assumed;
+	uint64_t		interval[PERFREC_CHANNELS];
+	struct stream		*first;
+	struct stream		*stream[STREAMS];
+};
+
+static inline struct perfrec_stamp stamp(const struct store *word)
+{
+	return (struct perfrec_stamp){
+		.offset = word->offset,
+		.time = word->time,
+		.time_known = word->time_known,
+	};
+}
+
+/* Any words may be missing, so no state remains valid. */
+static inline void lose(struct stream *stream, enum perfrec_reason reason,
+			uint64_t offset, uint64_t words)
+{
+	if (!stream->loss.words) {
+		stream->loss.reason = reason;
+		stream->loss.offset = offset;
+	}
+	stream->loss.words += words;
+	stream->given = PERFREC_COUNTERS;
+	stream->broken = true;
+	stream->lost |= PERFREC_AFTER_LOSS;
+	stream->previous = false;
+	stream->state = LOST;
+}
+
+static inline void report_loss(struct perfrec *perfrec, struct stream *stream)
+{
+	if (stream->loss.words && perfrec->ops->lost)
+		perfrec->ops->lost(perfrec->context, &stream->loss);
+	stream->loss.words = 0;
+}
+
+/** header_begin() - the magic has come at @begin; @tentative: it may be a counter */
+void header_begin(struct perfrec *perfrec, struct stream *stream,
+		  struct perfrec_stamp begin, bool tentative);
+
+/** header_word() - decode one more word; returns false if it does not fit */
+bool header_word(struct perfrec *perfrec, struct stream *stream, const struct store *word);
+
+/** header_lose() - drop the header that has begun */
+void header_lose(struct stream *stream, enum perfrec_reason reason);
+
+/** header_is_count_type() - whether @value can be a header's count type, with its flags */
+bool header_is_count_type(uint32_t value);
+
+#endif /* SIFIVE_TRACE_STREAM_H */

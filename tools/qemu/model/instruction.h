@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef SIFIVE_TRACE_INSTRUCTION_H
+#define SIFIVE_TRACE_INSTRUCTION_H
+
+typedef struct TraceEncoder TraceEncoder;
+
+/* How the flow of a program changes. */
+typedef enum TraceTransfer {
+    TRANSFER_NOT_TAKEN,     /* a conditional branch */
+    TRANSFER_TAKEN,
+    TRANSFER_DIRECT_JUMP,
+    TRANSFER_DIRECT_CALL,
+    TRANSFER_INDIRECT_JUMP,
+    TRANSFER_INDIRECT_CALL,
+    TRANSFER_RETURN,
+    TRANSFER_SWAP,          /* a return that is a call as well */
+    TRANSFER_EXCEPTION,
+    TRANSFER_INTERRUPT,
+    TRANSFER_TRAP_RETURN,
+} TraceTransfer;
+
+/* Instruction trace of an encoder. */
+typedef struct TraceInstruction {
+    unsigned mode;          /* INSTRUCTION_...; INSTRUCTION_OFF: follows no hart */
+    bool lost;              /* nothing can be sent before a Sync */
+    uint64_t pc;            /* of the hart's next instruction */
+    uint64_t address;       /* of the last message with an address */
+    uint32_t halfwords;     /* of retired instructions that no message counts yet */
+    uint32_t history;       /* outcomes of branches behind a stop bit, last one lowest */
+    uint32_t run;           /* number of branches with the same outcome before those */
+    bool run_taken;         /* that outcome */
+    uint32_t calls;         /* that the decoder's stack has, and can return from */
+    uint32_t messages;      /* since the last Sync */
+} TraceInstruction;
+
+bool instruction_is_wanted(uint32_t control);
+void instruction_begin(TraceEncoder *e, uint64_t pc);
+void instruction_transfer(TraceEncoder *e, uint64_t src, unsigned len,
+                          uint64_t dst, TraceTransfer kind);
+void instruction_end(TraceEncoder *e, uint64_t pc);
+
+#endif

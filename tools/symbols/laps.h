@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* Times of the side-car file, which wrap as the trace's timestamps do. */
+#ifndef SIFIVE_TRACE_LAPS_H
+#define SIFIVE_TRACE_LAPS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/**
+ * struct laps - a list of the side-car file, whose entries are in the order of their start
+ * @lap:	of the timestamp, in ticks; 0: unknown
+ * @slack:	ticks by which that order may be wrong; half a lap, or 0: it is exact
+ * @passed:	ticks of the laps so far
+ * @before:	wrapped time of the previous entry
+ */
+struct laps {
+	uint64_t	lap;
+	uint64_t	slack;
+	uint64_t	passed;
+	uint64_t	before;
+};
+
+/**
+ * laps_unwrap() - unwrap the times of the next entry
+ * @from, @to:	its times, inclusive; 0 and UINT64_MAX are those of no known time
+ *
+ * A time below the previous one by more than the slack belongs to the next lap. One above it
+ * by more, after the first lap, belongs to the lap before.
+ */
+static inline void laps_unwrap(struct laps *laps, uint64_t *from, uint64_t *to)
+{
+	const uint64_t start = *from;
+	uint64_t base;
+
+	if (!laps->lap || start >= laps->lap)
+		return;
+	if (start && laps->before > start && laps->before - start > laps->slack)
+		laps->passed += laps->lap;
+	base = laps->passed;
+	if (base && laps->slack && start > laps->before && start - laps->before > laps->slack)
+		base -= laps->lap;
+	else if (start)
+		laps->before = start;
+	if (*to != UINT64_MAX)
+		*to += base + (*to < start ? laps->lap : 0);
+	if (start)
+		*from += base;
+}
+
+#endif /* SIFIVE_TRACE_LAPS_H */

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* record --calls: instruction trace instead of a library in the program. */
+#ifndef SIFIVE_TRACE_CALLS_H
+#define SIFIVE_TRACE_CALLS_H
+
+#include "../output.h"
+#include "lib/session.h"
+#include "objects.h"
+
+/* Whose calls are wanted: values of --calls, in the order of its words. */
+enum calls_of {
+	CALLS_NONE = -1,
+	CALLS_USER,
+	CALLS_KERNEL,
+	CALLS_ALL,
+};
+
+/* Values of --instruction-mode, in the order of its words. */
+enum calls_mode {
+	CALLS_MODE_USUAL = -1,
+	CALLS_BTM,
+	CALLS_HTM,
+	CALLS_OPTIMISED,
+};
+
+/**
+ * calls_choose() - set up instruction trace
+ * @take:	its instruction trace is set
+ * @mode:	enum calls_mode; CALLS_MODE_USUAL: one that all encoders have
+ * @all:	of everything that runs
+ *
+ * Return: 0, or -1 with sifive_trace_error().
+ */
+int calls_choose(struct perf_take *take, int mode, bool all);
+
+/** calls_describe() - write "instruction":{...} of a side-car file; @of: enum calls_of */
+void calls_describe(struct output *out, const struct perf_take *take, int of);
+
+/**
+ * calls_folder() - make a folder for copies
+ *
+ * Return: 0, or -1: it is not a folder of this user, which has been reported.
+ */
+int calls_folder(const char *folder);
+
+/** calls_vdso() - copy the vdso into a folder; a failure is reported */
+void calls_vdso(const char *folder);
+
+/**
+ * calls_archive() - copy the files of objects into a folder
+ *
+ * Return: 0, or -1: a file could not be copied, which has been reported.
+ */
+int calls_archive(const char *folder, const struct objects *objects);
+
+#endif /* SIFIVE_TRACE_CALLS_H */

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* Copies a file. */
+#ifndef SIFIVE_TRACE_COPY_H
+#define SIFIVE_TRACE_COPY_H
+
+/**
+ * copy_file() - copy a file, in place of another
+ * @from:	the file
+ * @to:		the copy, which has this name once it is complete
+ *
+ * Return: 0, or -1: the error has been printed, and @to is as it was.
+ */
+int copy_file(const char *from, const char *to);
+
+#endif /* SIFIVE_TRACE_COPY_H */

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* See losses.h. */
+#include <inttypes.h>
+#include <sys/ioctl.h>
+
+#include "../command.h"
+#include "losses.h"
+#include "machine.h"
+
+/* For a drained sink. */
+void losses_gaps(const char *name, const struct sifive_trace_sink *sink, bool full)
+{
+	bool more = sink->flags & SIFIVE_TRACE_STATUS_GAP_MORE;
+
+	if (!sink->gaps)
+		return;
+	report("%s: %s%" PRIu64 " bytes are missing in %" PRIu64 " place%s: %s", name,
+	       more ? "at least " : "", (uint64_t)sink->lost, (uint64_t)sink->gaps,
+	       sink->gaps == 1 ? "" : "s",
+	       full ? "the file did not take them" :
+	       "they were overwritten before the command had read them: a larger -b, or fewer records, loses less");
+}
+
+/* Not a loss: the user asked for a ring. */
+void losses_sink(const char *name, const struct sifive_trace_sink *sink,
+		 bool quiet)
+{
+	if (sink->flags & SIFIVE_TRACE_STATUS_FULL)
+		report("%s: the buffer was full after %" PRIu64
+		       " bytes, later records were lost: -b makes it larger",
+		       name, (uint64_t)sink->bytes);
+	else if (!quiet && sink->flags & SIFIVE_TRACE_STATUS_WRAPPED)
+		report("%s: the newest %" PRIu64
+		       " bytes: the ring has overwritten older records: -b makes it larger",
+		       name, (uint64_t)sink->bytes);
+}
+
+/* No loss, but the program took longer. */
+void losses_waits(const struct sifive_trace_status *status, const struct drain *drain)
+{
+	if (drain && !drain->quiet && status->waits)
+		report("the program waited for this command %" PRIu64 " times, %.3f s in all threads together: a larger -b, or fewer records, makes it wait less",
+		       (uint64_t)status->waits, (double)status->waited / 1e9);
+}
+
+/* No loss, but what happened meanwhile is not there. */
+void losses_pauses(const struct sifive_trace_status *status)
+{
+	if (status->pauses)
+		report("paused %" PRIu64 " time%s, %.3f s: what ran meanwhile was not recorded",
+		       (uint64_t)status->pauses, status->pauses == 1 ? "" : "s",
+		       (double)status->paused / 1e9);
+}
+
+void losses_report(int fd, const struct sifive_trace_status *status, bool library)
+{
+	struct sifive_trace_losses losses = { .size = sizeof(losses) };
+	char counters[512];
+	uint64_t records = 0;
+
+	if (!ioctl(fd, SIFIVE_TRACE_IOC_LOSSES, &losses))
+		records = losses.signals + losses.threads + losses.abandoned +
+			  losses.refused + losses.children;
+	if (losses.dropped)
+		report("the program dropped %" PRIu64 " records while the buffer had no room, %.3f s: a larger -b, or fewer records, drops fewer",
+		       (uint64_t)losses.dropped, (double)status->full_ns / 1e9);
+	if (library)
+		return;
+	if (records)
+		report("the program could not write %" PRIu64 " records: sifive-trace report says which",
+		       records);
+	if (status->samples_lost)
+		report("%" PRIu64 " of %" PRIu64 " samples were lost",
+		       (uint64_t)status->samples_lost,
+		       (uint64_t)(status->samples + status->samples_lost));
+	if (status->switches_lost)
+		report("%" PRIu64 " of %" PRIu64 " context switches were lost: a larger -b loses fewer",
+		       (uint64_t)status->switches_lost,
+		       (uint64_t)(status->switches + status->switches_lost));
+	if (status->flags & SIFIVE_TRACE_STATUS_CHANGED)
+		report("records may be missing: a program has changed registers of %u trace components while they ran: sifive-trace info names the encoders",
+		       machine_changed(status));
+	if (!status->counters_lost)
+		return;
+	machine_counters(status->counters_lost, counters, sizeof(counters));
+	report("counters did not count all the time on all harts, their values cannot be trusted: %s",
+	       counters);
+	if (*status->message)
+		report("the driver's last message: %.*s", (int)sizeof(status->message),
+		       (const char *)status->message);
+}
+
+int losses_samples(const struct sifive_trace_status *status)
+{
+	if (status->samples)
+		return 0;
+	if (status->samples_lost)
+		report("no sample was recorded: all %" PRIu64 " were lost: a larger -b, or a longer -i or -c, loses fewer",
+		       (uint64_t)status->samples_lost);
+	else
+		report("no sample was recorded: the program ran for less than one interval or period: choose a shorter -i or -c");
+	return -1;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* Reports what a capture lacks. */
+#ifndef SIFIVE_TRACE_LOSSES_H
+#define SIFIVE_TRACE_LOSSES_H
+
+#include <stdbool.h>
+
+#include "drain.h"
+
+/**
+ * losses_gaps() - what a drained sink has lost
+ * @name:	path of its file
+ * @full:	the file took no more
+ */
+void losses_gaps(const char *name, const struct sifive_trace_sink *sink, bool full);
+
+/** losses_sink() - a full buffer, or a wrapped ring, which is no loss: the user asked for it */
+void losses_sink(const char *name, const struct sifive_trace_sink *sink, bool quiet);
+
+/** losses_waits() - no loss, but the program took longer; @drain may be NULL */
+void losses_waits(const struct sifive_trace_status *status, const struct drain *drain);
+
+/** losses_pauses() - no loss, but what happened meanwhile is missing */
+void losses_pauses(const struct sifive_trace_status *status);
+
+/**
+ * losses_report() - what the program and the kernel could not write
+ * @fd:		the device
+ * @library:	the program's library has reported all but the records that were dropped
+ */
+void losses_report(int fd, const struct sifive_trace_status *status, bool library);
+
+/** losses_samples() - 0, or -1: there is no sample, which has been reported */
+int losses_samples(const struct sifive_trace_status *status);
+
+#endif /* SIFIVE_TRACE_LOSSES_H */

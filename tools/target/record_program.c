@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* Records a program with the library, within the program. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "recording.h"
+
+#include "../command.h"
+#include "files.h"
+#include "machine.h"
+#include "rotate.h"
+
+#include "lib/filter.h"
+
+/* Puts the library first in LD_PRELOAD, before the user's own entries. */
+static int preload(const char *library)
+{
+	const char *before = getenv("LD_PRELOAD");
+	char *value;
+
+	if (!*library)
+		return 0;
+	if (asprintf(&value, "%s%s%s", library, before && *before ? ":" : "",
+		     before ? before : "") < 0)
+		return -1;
+	return setenv("LD_PRELOAD", value, 1);
+}
+
+int recording_give_library(void *argument)
+{
+	const struct recording *r = argument;
+
+	if (recording_stay(r))
+		return -1;
+	machine_pass_on();
+	if (!setup_environment(&r->setup, r->join ? r->tree.folder : r->output, r->join) &&
+	    !preload(r->library))
+		return 0;
+	report("out of memory");
+	return -1;
+}
+
+/* Reports what is missing because the program did not write its trace. */
+static void report_end(int number)
+{
+	char why[128] = "the program ended without exit(), called exec(), or went on in the background,";
+
+	if (number)
+		snprintf(why, sizeof(why), "signal %d ended the program", number);
+	report("%s before it could write: this is what it had recorded by then, without the names of threads, and of functions in objects loaded later",
+	       why);
+}
+
+static void report_nothing(int number)
+{
+	if (number)
+		report("nothing was recorded: signal %d ended the program before it could write",
+		       number);
+	else
+		report("nothing was recorded: the program ended without exit(), called exec(), closed the trace device, or for the reason above");
+}
+
+/* The program ended without writing its trace. */
+static int rescue(const struct recording *r, int status)
+{
+	int number = r->launched.signal;
+	int error = capture_rescue(r->output, &r->mark, r->quiet);
+
+	if (!error) {
+		report_end(number);
+		files_show(r->output, r->quiet);
+		return status;
+	}
+	if (error < 0)
+		report_nothing(number);
+	return status ? status : EXIT_RECORD;
+}
+
+/* The program's trace was written while it ran: write the rest. */
+static int finish(struct recording *r, int status)
+{
+	bool finished;
+	int error = capture_drained(&r->drain, &r->mark, &finished);
+
+	if (error < 0) {
+		drain_close(&r->drain);
+		recording_remove_files(r);
+		report_nothing(r->launched.signal);
+		return status ? status : EXIT_RECORD;
+	}
+	if (!finished)
+		report_end(r->launched.signal);
+	if (rotate_end(&r->drain))
+		error = 1;
+	recording_show_files(r);
+	drain_close(&r->drain);
+	return error && !status ? EXIT_RECORD : status;
+}
+
+/* The program's own process will hold the session. */
+static void meanwhile_program(void *argument, const sigset_t *mask)
+{
+	struct recording *r = argument;
+
+	r->drain.pid = r->launched.pid;
+	recording_meanwhile(argument, mask);
+}
+
+static int try_program(struct recording *r)
+{
+	if (capture_try(&r->setup.parsed, &r->mark))
+		return -1;
+	return recording_drains(r) ? drain_check(r->mark.sinks) : 0;
+}
+
+int recording_check_filter(const struct recording *r)
+{
+	if (!perf_filter_load(r->setup.options.filter))
+		return 0;
+	report("%s: the program was not run", sifive_trace_error());
+	return -1;
+}
+
+/* Record with the library, within the program. */
+int record_with_library(struct recording *r)
+{
+	const struct launch launch = {
+		.path = r->program.path, .argv = r->argv, .before = recording_give_library,
+		.argument = r, .meanwhile = meanwhile_program,
+	};
+	int status;
+
+	if (recording_check_filter(r))
+		return EXIT_RECORD;
+	if (recording_take(r, try_program))
+		return recording_refuse();
+	r->setup.parsed.sampling.period = r->mark.period;
+	recording_remove_files(r);
+	if (recording_drain(r, r->mark.capture + 1, r->mark.sinks))
+		return EXIT_RECORD;
+	recording_announce(r, true);
+	r->mark.began = perf_device_now();
+	status = launch_run(&launch, &r->launched);
+	if (!r->launched.ran) {
+		recording_forget_files(r);
+		return status;
+	}
+	r->mark.pid = r->launched.pid;
+	if (r->drain.sinks)
+		return finish(r, status);
+	if (!files_show(r->output, r->quiet))
+		return rescue(r, status);
+	if (capture_compare(r->output, &r->mark, r->quiet))
+		return status ? status : EXIT_RECORD;
+	return status;
+}

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/*
+ * Records into a session of the command: the kernel samples the program, or everything with
+ * -a; encoders trace its instructions; processes with the library join.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "recording.h"
+
+#include "../command.h"
+#include "files.h"
+#include "rotate.h"
+#include "snapshot.h"
+
+static int start(void *argument)
+{
+	struct recording *r = argument;
+
+	/* A statically linked library must not record in the other mode. */
+	if (!r->join)
+		unsetenv("SIFIVE_TRACE_RECORD");
+	umask(r->mask);
+	if (r->snapshot)
+		snapshot_return_signal();
+	if (r->join ? recording_give_library(r) : recording_stay(r))
+		return -1;
+	if (r->all || !perf_device_start(&r->device))
+		return 0;
+	report("%s", sifive_trace_error());
+	return -1;
+}
+
+/* Writes the bytes and side-car files of the capture to @path. */
+static int write_capture(struct recording *r, const char *path)
+{
+	const struct launch launch = { .path = r->program.path, .argv = r->argv };
+	char description[] = "/tmp/sifive-trace.XXXXXX";
+	int fd = mkstemp(description), error;
+
+	if (fd < 0) {
+		report("%s: %s", description, strerror(errno));
+		return -1;
+	}
+	close(fd);
+	error = capture_describe(description, &r->setup.parsed, &launch, r->calls,
+				 r->join ? NULL : &r->objects, r->join ? &r->tree : NULL) ||
+		capture_save(r->device.fd, path, description, NULL,
+			     r->drain.sinks ? &r->drain : NULL, r->device.ran,
+			     r->quiet);
+	unlink(description);
+	return error ? -1 : 0;
+}
+
+/* Writes the capture, if there is one. */
+static int save(struct recording *r)
+{
+	int error;
+
+	drain_rest(&r->drain);
+	if (r->join && !r->loads)
+		tree_add(&r->tree, r->launched.pid, r->argv, &r->objects);
+	error = write_capture(r, r->output);
+	objects_report(&r->objects);
+	tree_report(&r->tree);
+	if (!error && r->archive && calls_archive(r->files, &r->objects))
+		report("%s is not complete: keep the files that were not copied, for -e or --symfs",
+		       r->files);
+	if (!error)
+		error = rotate_end(&r->drain);
+	if (!error)
+		recording_show_files(r);
+	return error ? -1 : 0;
+}
+
+/* The driver copies a running ring: recording goes on. */
+void record_snapshot(struct recording *r)
+{
+	char path[PATH_MAX + 16];
+
+	if (r->launched.pid > 0)
+		objects_add(&r->objects, r->launched.pid);
+	snprintf(path, sizeof(path), "%s.%u", r->output, ++r->snapshots);
+	if (!write_capture(r, path))
+		files_show(path, r->quiet);
+}
+
+/* What the side-car files of pieces have until save(). */
+static int begin_files(struct recording *r, const struct launch *launch)
+{
+	char description[] = "/tmp/sifive-trace.XXXXXX";
+	int fd, error;
+
+	if (!recording_in_pieces(r))
+		return 0;
+	fd = mkstemp(description);
+	if (fd < 0) {
+		report("%s: %s", description, strerror(errno));
+		return -1;
+	}
+	close(fd);
+	error = capture_describe(description, &r->setup.parsed, launch, r->calls,
+				 &r->objects, NULL) ||
+		capture_heads(r->device.fd, &r->drain, description);
+	unlink(description);
+	return error ? -1 : 0;
+}
+
+static int begin_samples(struct recording *r)
+{
+	struct perf_capture capture;
+
+	/* An attempt before this one may have failed half-way. */
+	if (r->device.path)
+		perf_device_close(&r->device);
+	if (capture_begin(&r->device, &r->setup.parsed, r->join) ||
+	    perf_device_capture(&r->device, &capture))
+		return -1;
+	r->mark.sinks = capture.sinks;
+	return recording_drains(r) ? drain_check(capture.sinks) : 0;
+}
+
+/* Programs in the background are recorded, too. */
+static void left(void *argument)
+{
+	const struct recording *r = argument;
+
+	if (!r->quiet)
+		report("%s has ended, and processes that it made run: ^C ends the recording",
+		       r->argv[0]);
+}
+
+/*
+ * The trace goes with a folder that has what is in no file, and what is archived. Without
+ * --archive, it must not have the archive of an earlier trace.
+ */
+static void begin_copies(struct recording *r)
+{
+	snprintf(r->files, sizeof(r->files), "%s.%s", r->output, r->archive ? "files" : "vdso");
+	if (calls_folder(r->files)) {
+		r->archive = false;
+		return;
+	}
+	r->objects.files = r->files;
+	calls_vdso(r->files);
+}
+
+/* What shows the objects of programs without the library. */
+static void begin_objects(struct recording *r)
+{
+	if (r->loads)
+		return;
+	watch_open(&r->watch, true);
+	/* Until its exec(), the program is a copy of this process. */
+	objects_add(&r->objects, getpid());
+	/* A reader looks for the program's vdso, not for that of the copy. */
+	if (r->calls != CALLS_NONE)
+		begin_copies(r);
+	if (r->all)
+		objects_add_all(&r->objects);
+}
+
+/* In a recording of processes that join, an unsampled program is no failure. */
+static bool lacks_samples(const struct recording *r)
+{
+	return r->launched.ran && (r->join ? r->sampled : setup_sampled(&r->setup)) &&
+	       capture_samples(r->device.fd);
+}
+
+int record_session(struct recording *r)
+{
+	struct perf_device *device = &r->device;
+	const struct launch launch = {
+		r->program.path, r->argv, start, r, recording_meanwhile, r->join, left,
+	};
+	int status = EXIT_RECORD;
+
+	/* Only the user may read addresses of the kernel. */
+	r->mask = umask(077);
+	if (r->calls == CALLS_NONE)
+		umask(r->mask);
+	if (r->snapshot)
+		snapshot_take_signal();
+	r->setup.parsed.sampling.all = r->all;
+	if (r->join && (recording_check_filter(r) || tree_open(&r->tree)))
+		return EXIT_RECORD;
+	if (recording_take(r, begin_samples)) {
+		recording_refuse();
+		goto out;
+	}
+	recording_remove_files(r);
+	if (recording_drain(r, device->capture, r->mark.sinks))
+		goto out;
+	if (begin_files(r, &launch)) {
+		recording_forget_files(r);
+		goto out;
+	}
+	if (r->all && perf_device_start(device)) {
+		recording_refuse();
+		recording_forget_files(r);
+		goto out;
+	}
+	recording_announce(r, r->loads);
+	begin_objects(r);
+	/* The program's process starts the capture, so this one does not know when. */
+	if (!r->all)
+		device->began = perf_device_now();
+	status = launch_run(&launch, &r->launched);
+	recording_see_objects(r);
+	watch_close(&r->watch);
+	/* Objects of running programs count as the latest. */
+	if (r->all)
+		objects_add_all(&r->objects);
+	if (perf_device_stop(device)) {
+		report("%s", sifive_trace_error());
+		status = status ? status : EXIT_RECORD;
+	} else if (save(r) || lacks_samples(r)) {
+		status = status ? status : EXIT_RECORD;
+	}
+out:
+	drain_close(&r->drain);
+	objects_free(&r->objects);
+	tree_close(&r->tree);
+	perf_device_close(device);
+	umask(r->mask);
+	return status;
+}

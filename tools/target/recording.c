@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* See recording.h. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "recording.h"
+
+#include "../command.h"
+#include "files.h"
+#include "rotate.h"
+#include "snapshot.h"
+
+static const char *plural(uint64_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
+/* Prints what will be recorded. */
+void recording_announce(const struct recording *r, bool library)
+{
+	const struct sifive_trace_options *o = &r->setup.options;
+	const uint64_t period = r->setup.parsed.sampling.period;
+	char samples[128] = "";
+
+	if (period != o->period)
+		report("-c %" PRIu64 " is too short: a sample every %" PRIu64 " %s is the most",
+		       o->period, period, o->period_event);
+	if (period)
+		snprintf(samples, sizeof(samples), "a sample every %" PRIu64
+			 " %s", period, o->period_event);
+	else if (o->interval)
+		snprintf(samples, sizeof(samples), "a sample every %u microsecond%s",
+			 o->interval, plural(o->interval));
+	if (r->quiet)
+		return;
+	if (r->calls != CALLS_NONE)
+		report("%s%s: instruction trace%s%s", r->argv[0],
+		       r->all ? ", and everything else that runs" : "",
+		       *samples ? ", and " : "", samples);
+	else if (r->all)
+		report("%s, and everything else that runs: %s", r->argv[0],
+		       samples);
+	else if (!library)
+		report("%s is static, without libsifive-perf: %s",
+		       r->argv[0], samples);
+	else if (r->program.hooks)
+		report("%s: functions' entries and exits%s%s", r->argv[0],
+		       *samples ? ", and " : "", samples);
+	else
+		report("%s has nothing compiled with -finstrument-functions: %s",
+		       r->argv[0], samples);
+}
+
+/* Without --on-full, a buffer that cannot be drained. */
+void recording_announce_stop(const struct recording *r, const char *why)
+{
+	if (!r->quiet)
+		report("this recording cannot be drained, it stops when the buffer is full: %s",
+		       why);
+}
+
+/* Recording happens only on the CPUs of -C: keep the program there. */
+int recording_stay(const struct recording *r)
+{
+	const cpu_set_t *cpus = &r->setup.parsed.cpus;
+
+	if (!r->setup.options.cpus || !sched_setaffinity(0, sizeof(*cpus), cpus))
+		return 0;
+	report("the program cannot run on CPU %s: %s", r->setup.options.cpus,
+	       strerror(errno));
+	return -1;
+}
+
+/* An error before the program has run. */
+int recording_refuse(void)
+{
+	report("%s", sifive_trace_error());
+	report("the program was not run (sifive-trace info shows what is missing)");
+	return EXIT_RECORD;
+}
+
+bool recording_drains(const struct recording *r)
+{
+	return r->setup.parsed.take.flags & SIFIVE_TRACE_CONFIG_DRAIN;
+}
+
+bool recording_in_pieces(const struct recording *r)
+{
+	return r->pieces.size || r->pieces.time;
+}
+
+/* Removes a recording of this name: a previous one, or what there is of this one. */
+void recording_remove_files(const struct recording *r)
+{
+	files_remove(r->output);
+	if (recording_in_pieces(r))
+		rotate_remove(r->output);
+}
+
+void recording_show_files(const struct recording *r)
+{
+	if (!recording_in_pieces(r))
+		files_show(r->output, r->quiet);
+	else if (!r->quiet)
+		rotate_show(&r->drain);
+}
+
+/* Create the files now if the capture is drained. */
+int recording_drain(struct recording *r, uint32_t capture, uint32_t sinks)
+{
+	if (!recording_drains(r))
+		return 0;
+	r->drain.piece_size = r->pieces.size;
+	r->drain.piece_time = r->pieces.time;
+	r->drain.keep = (unsigned int)r->keep;
+	if (!drain_open(&r->drain, r->output, capture, sinks)) {
+		drain_limit(&r->drain, r->size, r->time,
+			    r->setup.parsed.take.flags & (SIFIVE_TRACE_CONFIG_WAIT |
+							  SIFIVE_TRACE_CONFIG_DROP), r->quiet);
+		return 0;
+	}
+	report("the program was not run");
+	drain_close(&r->drain);
+	recording_remove_files(r);
+	return -1;
+}
+
+/* The program was not run. */
+void recording_forget_files(struct recording *r)
+{
+	if (!r->drain.sinks)
+		return;
+	drain_close(&r->drain);
+	recording_remove_files(r);
+}
+
+void recording_see_objects(struct recording *r)
+{
+	watch_read(&r->watch, r->all ? 0 : r->launched.pid, &r->objects);
+}
+
+/* Copy the trace and read mapping events before their buffers are full. */
+void recording_meanwhile(void *argument, const sigset_t *mask)
+{
+	struct recording *r = argument;
+	const struct timespec *longest;
+	sigset_t allowed = *mask;
+	struct timespec time;
+	struct pollfd trace;
+
+	longest = drain_event(&r->drain, &trace, &time);
+	if (r->snapshot)
+		snapshot_allow(&allowed);
+	watch_wait(&r->watch, &trace, longest, &allowed);
+	drain_copy(&r->drain);
+	/* Stop a session of the command's own; a program's continues. */
+	if (r->drain.over && r->device.fd > 0 && !r->device.ran &&
+	    perf_device_stop(&r->device))
+		report("%s", sifive_trace_error());
+	recording_see_objects(r);
+	if (r->snapshot && snapshot_requested())
+		record_snapshot(r);
+}
+
+/*
+ * Take the hardware for a capture that is drained, or without --on-full for one that is
+ * not: a driver, a sink or a buffer may not allow it.
+ */
+int recording_take(struct recording *r, int (*attempt)(struct recording *r))
+{
+	struct perf_take *wanted = &r->setup.parsed.take;
+	char why[512];
+
+	if (!attempt(r))
+		return 0;
+	if (!recording_drains(r) || !r->usual || r->size || r->time || recording_in_pieces(r))
+		return -1;
+	snprintf(why, sizeof(why), "%s", sifive_trace_error());
+	wanted->flags &= ~SIFIVE_TRACE_CONFIG_DRAIN;
+	if (attempt(r))
+		return -1;
+	recording_announce_stop(r, why);
+	return 0;
+}

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* One run of sifive-trace record: what its ways of recording share. */
+#ifndef SIFIVE_TRACE_RECORDING_H
+#define SIFIVE_TRACE_RECORDING_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "setup.h"
+
+#include "calls.h"
+#include "capture.h"
+#include "drain.h"
+#include "launch.h"
+#include "program.h"
+#include "tree.h"
+#include "watch.h"
+
+/**
+ * struct recording - state of one run of the command
+ * @setup:	what to record
+ * @program:	the running program
+ * @argv:	its arguments
+ * @library:	the library to preload, empty for none
+ * @output:	path of the trace
+ * @patterns:	-F
+ * @file:	-o
+ * @load:	--library, NULL for the installed one
+ * @all:	-a: sample everything that runs
+ * @children:	--children: also record the processes that the program makes
+ * @loads:	the program has the library
+ * @sampled:	the user wants samples
+ * @join:	then: the command holds the session, and processes with the library join it
+ * @tree:	then: these processes
+ * @device:	the session, if the command itself holds it
+ * @watch:	then: the events that show loaded objects
+ * @objects:	programs and shared objects in memory
+ * @launched:	the program
+ * @drain:	the copying of the capture while it runs, if it is drained
+ * @mark:	the capture of a program that traces itself
+ * @on_full:	enum on_full
+ * @usual:	--on-full was not given: what cannot be drained stops when it is full
+ * @size:	--size, 0: no limit
+ * @time:	--time in nanoseconds, 0: no limit
+ * @pieces:	--rotate
+ * @keep:	--keep, 0: all
+ * @quiet:	print only errors and losses
+ * @calls:	--calls: enum calls_of
+ * @mode:	--instruction-mode: enum calls_mode
+ * @snapshot:	--snapshot: write the ring at each SIGUSR2
+ * @snapshots:	how many were written
+ * @files:	folder of copies
+ * @archive:	--archive: copy the objects' files
+ * @mask:	file mode mask of the program
+ */
+struct recording {
+	struct setup	setup;
+	struct program	program;
+	char		**argv;
+	char		library[PATH_MAX];
+	char		output[PATH_MAX];
+	struct cli_list	patterns;
+	const char	*file;
+	const char	*load;
+	struct perf_device device;
+	struct watch	watch;
+	struct objects	objects;
+	struct launched	launched;
+	struct drain	drain;
+	struct capture_mark mark;
+	int		on_full;
+	bool		usual;
+	uint64_t	size;
+	uint64_t	time;
+	struct setup_pieces pieces;
+	int		keep;
+	bool		all;
+	bool		children;
+	bool		loads;
+	bool		sampled;
+	bool		join;
+	bool		quiet;
+	int		calls;
+	int		mode;
+	bool		snapshot;
+	unsigned int	snapshots;
+	char		files[PATH_MAX + 8];
+	bool		archive;
+	mode_t		mask;
+	struct tree	tree;
+};
+
+/**
+ * record_with_library() - run one program with the library, in a session of its own
+ *
+ * Return: the exit status.
+ */
+int record_with_library(struct recording *r);
+
+/**
+ * record_session() - run the program in a session of the command
+ *
+ * The kernel samples the program, or everything with -a. With @join, processes that have the
+ * library join the session. Return: the exit status.
+ */
+int record_session(struct recording *r);
+
+/** recording_give_library() - for launch.before: load the library into the program */
+int recording_give_library(void *argument);
+
+/** recording_check_filter() - 0, or -1: the program would run without being recorded */
+int recording_check_filter(const struct recording *r);
+
+/** record_snapshot() - write what the ring holds to the next numbered file */
+void record_snapshot(struct recording *r);
+
+/** recording_announce() - print what will be recorded; @library: with the library */
+void recording_announce(const struct recording *r, bool library);
+
+/** recording_announce_stop() - without --on-full, a buffer cannot be drained: @why */
+void recording_announce_stop(const struct recording *r, const char *why);
+
+/** recording_stay() - in the program's process: keep it on the CPUs of -C; 0 or -1 */
+int recording_stay(const struct recording *r);
+
+/** recording_refuse() - report an error before the program has run: EXIT_RECORD */
+int recording_refuse(void);
+
+/** recording_drains() - whether the capture is read while it runs */
+bool recording_drains(const struct recording *r);
+
+/** recording_in_pieces() - whether --rotate was given */
+bool recording_in_pieces(const struct recording *r);
+
+/** recording_remove_files() - remove a recording of this name, or what there is of this one */
+void recording_remove_files(const struct recording *r);
+
+/** recording_show_files() - print what was written */
+void recording_show_files(const struct recording *r);
+
+/**
+ * recording_take() - take the hardware
+ * @attempt:	takes it, and returns 0, or -1 with sifive_trace_error()
+ *
+ * For a capture that is drained, or without --on-full for one that is not: a driver, a sink or
+ * a buffer may not allow it. Return: 0, or -1 with sifive_trace_error().
+ */
+int recording_take(struct recording *r, int (*attempt)(struct recording *r));
+
+/**
+ * recording_drain() - create the files now if the capture is drained
+ * @capture:	its number
+ * @sinks:	how many sinks it has
+ *
+ * Return: 0, or -1: the error has been printed.
+ */
+int recording_drain(struct recording *r, uint32_t capture, uint32_t sinks);
+
+/** recording_forget_files() - the program was not run */
+void recording_forget_files(struct recording *r);
+
+/** recording_see_objects() - read the mapping events so far */
+void recording_see_objects(struct recording *r);
+
+/**
+ * recording_meanwhile() - for launch.meanwhile: copy the trace and read mapping events before
+ * their buffers are full
+ * @argument:	the recording
+ */
+void recording_meanwhile(void *argument, const sigset_t *mask);
+
+#endif /* SIFIVE_TRACE_RECORDING_H */

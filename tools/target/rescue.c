@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* The capture of a program that traces itself, once it has ended: see capture.h. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../command.h"
+#include "capture.h"
+#include "files.h"
+#include "losses.h"
+#include "machine.h"
+#include "sidecar.h"
+
+/* Time to wait for a program's child, in steps of 10 ms. */
+#define CHILD_STEPS	100
+
+static bool still_held(int fd, const struct capture_mark *mark,
+		       struct sifive_trace_status *status)
+{
+	memset(status, 0, sizeof(*status));
+	status->size = sizeof(*status);
+	return !ioctl(fd, SIFIVE_TRACE_IOC_STATUS, status) &&
+	       status->flags & SIFIVE_TRACE_STATUS_CONFIGURED &&
+	       status->holder == mark->pid;
+}
+
+/*
+ * True of the first session since then, if no other process holds a session. The
+ * owner of a later one is known only while it is held.
+ */
+static bool is_its_own(const struct capture_mark *mark,
+		       const struct sifive_trace_status *status)
+{
+	bool held = status->flags & SIFIVE_TRACE_STATUS_CONFIGURED;
+	uint32_t since = status->capture - mark->capture;
+
+	return since && status->buffer == mark->buffer &&
+	       (held ? status->holder == mark->pid : since == 1);
+}
+
+/*
+ * Open the capture of a program that has ended, if no other session was set up
+ * since. A child of the program may hold the session until it ends.
+ */
+static int open_capture(const struct capture_mark *mark,
+			struct sifive_trace_status *status)
+{
+	const struct timespec step = { .tv_nsec = 10000000 };
+	int fd = open(machine_device(), O_RDONLY | O_CLOEXEC);
+	unsigned int steps = 0;
+
+	if (fd < 0)
+		return -1;
+	while (still_held(fd, mark, status) && steps++ < CHILD_STEPS)
+		nanosleep(&step, NULL);
+	if (is_its_own(mark, status))
+		return fd;
+	close(fd);
+	return -1;
+}
+
+static int compare_sink(const char *name, const struct sifive_trace_sink *sink,
+			bool quiet)
+{
+	if (capture_short(name, sink->bytes))
+		return -1;
+	/* The library has already reported that a buffer was full. */
+	if (!(sink->flags & SIFIVE_TRACE_STATUS_FULL))
+		losses_sink(name, sink, quiet);
+	return 0;
+}
+
+int capture_compare(const char *path, const struct capture_mark *mark,
+		    bool quiet)
+{
+	struct sifive_trace_status status;
+	struct sifive_trace_sink sink;
+	int fd = open_capture(mark, &status), error = 0;
+	char name[PATH_MAX];
+	uint32_t i;
+
+	for (i = 0; fd >= 0 && i < status.sinks; i++) {
+		if (capture_sink(fd, i, &sink))
+			break;
+		perf_device_file(name, sizeof(name), path, i, status.sinks);
+		error |= compare_sink(name, &sink, quiet);
+	}
+	if (fd >= 0 && mark->sampled)
+		error |= losses_samples(&status);
+	if (fd >= 0)
+		close(fd);
+	return error;
+}
+
+/* Whether @meta is the side-car file of a sink's file @name. */
+static bool has_side_car(char name[PATH_MAX], char meta[SIDECAR_PATH], const char *path,
+			 uint32_t index, uint32_t sinks)
+{
+	perf_device_file(name, PATH_MAX, path, index, sinks);
+	snprintf(meta, SIDECAR_PATH, "%s.meta", name);
+	return !access(meta, F_OK);
+}
+
+/* Return 1 if a write failed, which has been reported. */
+static int rescue_sink(int fd, const char *path, uint32_t index, uint32_t sinks,
+		       uint64_t ran, bool quiet)
+{
+	char name[PATH_MAX], meta[SIDECAR_PATH];
+	struct sifive_trace_sink sink;
+	bool finished;
+	uint64_t bytes;
+	int error;
+
+	/* Without a side-car file the owner of these bytes is unknown. */
+	if (!has_side_car(name, meta, path, index, sinks) || capture_sink(fd, index, &sink))
+		return -1;
+	bytes = sink.bytes;
+	error = capture_copy(fd, name, sink.offset, &sink.bytes, false);
+	if (error > 0)
+		capture_short(name, bytes);
+	if (!error)
+		error = sidecar_complete(fd, meta, &sink, NULL, ran, &finished);
+	if (error)
+		return error;
+	losses_sink(name, &sink, quiet);
+	return 0;
+}
+
+/* A session of an ended program that another process still holds. */
+static bool is_busy(int fd, const char *path, uint32_t sinks)
+{
+	char name[PATH_MAX], meta[SIDECAR_PATH];
+
+	if (!has_side_car(name, meta, path, 0, sinks) || !capture_locked(fd))
+		return false;
+	report("a child of the program holds its trace, in SRAM that cannot be read meanwhile: when it has ended: sifive-trace dump -o FILE, which is read with --meta %s",
+	       meta);
+	return true;
+}
+
+int capture_rescue(const char *path, const struct capture_mark *mark,
+		   bool quiet)
+{
+	struct sifive_trace_status status = { .capture = mark->capture };
+	uint64_t ran = perf_device_now() - mark->began;
+	int fd = open_capture(mark, &status), error = 0, one;
+	bool incomplete = false;
+	uint32_t i;
+
+	if (fd >= 0 && is_busy(fd, path, status.sinks))
+		error = 1;
+	else if (fd < 0 || !status.bytes)
+		error = -1;
+	if (fd < 0 && status.capture - mark->capture > 1)
+		report("another session has configured the trace hardware since: the program's records are lost");
+	/* The next sink's bytes may fit even if this one's do not. */
+	for (i = 0; !error && i < status.sinks; i++) {
+		one = rescue_sink(fd, path, i, status.sinks, ran, quiet);
+		if (one > 0)
+			incomplete = true;
+		else
+			error = one;
+	}
+	if (!error)
+		losses_report(fd, &status, false);
+	if (fd >= 0)
+		close(fd);
+	if (!error && incomplete)
+		error = 1;
+	if (error < 0)
+		files_remove(path);
+	return error;
+}
+
+/* Add the copied and lost bytes of a drained sink to its side-car file. */
+static int finish_sink(int fd, const struct drain *drain, uint32_t index, uint64_t ran,
+		       bool *finished)
+{
+	char name[PATH_MAX], meta[SIDECAR_PATH];
+	struct sifive_trace_sink sink;
+	bool there = has_side_car(name, meta, drain->path, index, drain->sinks), full;
+	int error;
+
+	if (capture_sink(fd, index, &sink) || (!there && machine_side_car()))
+		return -1;
+	full = !drain_account(drain, index, &sink);
+	error = full;
+	if (there && sidecar_complete(fd, meta, &sink, drain, ran, finished))
+		error = 1;
+	losses_gaps(name, &sink, full);
+	return error;
+}
+
+int capture_drained(struct drain *drain, const struct capture_mark *mark, bool *finished)
+{
+	struct sifive_trace_status status;
+	int fd = open_capture(mark, &status), error = -1;
+	char name[PATH_MAX], meta[SIDECAR_PATH];
+	uint64_t ran = perf_device_now() - mark->began;
+	uint32_t i;
+
+	*finished = !machine_side_car();
+	if (fd >= 0 && status.capture == drain->capture) {
+		drain_rest(drain);
+		for (i = 0, error = 0; error >= 0 && i < drain->sinks; i++)
+			error |= finish_sink(fd, drain, i, ran, finished);
+	} else if (status.capture != mark->capture) {
+		report("another session has configured the trace hardware since: the rest of the program's records is lost");
+		error = drain->sink[0].bytes && has_side_car(name, meta, drain->path, 0, drain->sinks) ?
+			1 : -1;
+		*finished = true;
+	}
+	if (error >= 0)
+		losses_report(fd, &status, *finished);
+	if (error >= 0 && !drain->quiet)
+		losses_pauses(&status);
+	if (error >= 0)
+		losses_waits(&status, drain);
+	if (error >= 0 && mark->sampled)
+		error |= losses_samples(&status) ? 1 : 0;
+	if (fd >= 0)
+		close(fd);
+	return error;
+}

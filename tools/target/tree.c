@@ -1,0 +1,517 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/*
+ * See tree.h. The library writes each thread and each object in a line of its own, so that
+ * lines are all that has to be read. Children made by fork() have the objects of their
+ * parent: equal lines are one object of several processes.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../command.h"
+#include "../hash.h"
+#include "../trace/meta.h"
+#include "tree.h"
+
+/* Limit of the side-car file's text from here. */
+#define BYTES_MAX	(META_BYTES_MAX / 4 * 3)
+
+/* A longer command line is left out. */
+#define ARGS_MAX	1024
+
+/**
+ * struct process - an executed file in a process
+ * @pid, @parent: process ids
+ * @from, @to:	when it was recorded, in ticks; @timed and @ended: they are known
+ * @exe, @args:	lines of the side-car file, NULL: unknown
+ */
+struct process {
+	int		pid, parent;
+	bool		timed, ended;
+	uint64_t	from, to;
+	char		*exe, *args;
+};
+
+/* A line, and for an object the processes that have it, in order, and its key in the index. */
+struct line {
+	char		*text;
+	size_t		*process;
+	size_t		processes;
+	uint64_t	key;
+};
+
+struct lines {
+	struct line	*line;
+	size_t		count;
+	struct hash	index;		/* of objects */
+};
+
+/**
+ * struct parts - the contents of all files
+ * @failed:	out of memory
+ */
+struct parts {
+	struct process	*process;
+	size_t		processes;
+	struct lines	threads, objects;
+	bool		failed;
+};
+
+/* ---- reading --------------------------------------------------------------- */
+
+/* Makes room for one more element of @size in an array that grows by doubling. */
+static void *grow(struct parts *parts, void *array, size_t count, size_t size)
+{
+	void *more = array;
+
+	if (count && (count < 16 || count & (count - 1)))
+		return array;
+	more = reallocarray(array, count < 16 ? 16 : 2 * count, size);
+	if (!more)
+		parts->failed = true;
+	return more;
+}
+
+static void add_line(struct parts *parts, struct lines *to, const char *text)
+{
+	struct line *more = grow(parts, to->line, to->count, sizeof(*more));
+
+	if (!more)
+		return;
+	to->line = more;
+	more[to->count] = (struct line){ .text = strdup(text) };
+	if (more[to->count].text)
+		to->count++;
+	else
+		parts->failed = true;
+}
+
+static uint64_t key_of(const void *lines, uint32_t number)
+{
+	return ((const struct line *)lines)[number - 1].key;
+}
+
+/* FNV-1a. */
+static uint64_t hash_text(const char *text)
+{
+	uint64_t hash = 0xcbf29ce484222325ull;
+
+	while (*text)
+		hash = (hash ^ (uint8_t)*text++) * 0x100000001b3ull;
+	return hash;
+}
+
+/* Makes room in the index for one more line. */
+static void grow_index(struct parts *parts, struct lines *lines)
+{
+	struct hash more = { .bits = hash_bits(2 * lines->count + 16) };
+
+	if (lines->index.slot && lines->count < 1u << (lines->index.bits - 1))
+		return;
+	more.slot = calloc(1u << more.bits, sizeof(*more.slot));
+	if (!more.slot) {
+		parts->failed = true;
+		return;
+	}
+	hash_fill(&more, 1, (uint32_t)lines->count + 1, key_of, lines->line);
+	free(lines->index.slot);
+	lines->index = more;
+}
+
+/* The line of an object, which is added if it is the first of its text; NULL: no memory. */
+static struct line *find_object(struct parts *parts, const char *text)
+{
+	struct lines *objects = &parts->objects;
+	uint64_t key = hash_text(text);
+	uint32_t *slot;
+
+	grow_index(parts, objects);
+	if (parts->failed)
+		return NULL;
+	/* Another text may have its key. */
+	while (*(slot = hash_find(&objects->index, key, key_of, objects->line)) &&
+	       strcmp(objects->line[*slot - 1].text, text))
+		key++;
+	if (*slot)
+		return &objects->line[*slot - 1];
+	add_line(parts, objects, text);
+	if (parts->failed)
+		return NULL;
+	*slot = (uint32_t)objects->count;
+	objects->line[*slot - 1].key = key;
+	return &objects->line[*slot - 1];
+}
+
+/* The object of @text is one of process @process. */
+static void add_object(struct parts *parts, const char *text, size_t process)
+{
+	struct line *line = find_object(parts, text);
+	size_t *more;
+
+	if (!line)
+		return;
+	more = grow(parts, line->process, line->processes, sizeof(*more));
+	if (!more)
+		return;
+	line->process = more;
+	more[line->processes++] = process;
+}
+
+/* The rest of a line after @key, without the comma at its end; NULL: another key. */
+static char *value_of(char *line, const char *key)
+{
+	size_t length = strlen(key), end;
+
+	if (strncmp(line, key, length))
+		return NULL;
+	line += length;
+	end = strlen(line);
+	if (end && line[end - 1] == ',')
+		line[end - 1] = '\0';
+	return line;
+}
+
+/* Cuts what follows an array's element: a comma, or the array's and the text's end. */
+static char *element(char *line)
+{
+	size_t end = strlen(line);
+
+	if (end > 1 && line[end - 2] == ']')
+		end -= 2;
+	else if (end && strchr(",]", line[end - 1]))
+		end--;
+	line[end] = '\0';
+	return line;
+}
+
+static char *short_copy(const char *text)
+{
+	return strlen(text) > ARGS_MAX ? NULL : strdup(text);
+}
+
+static void read_line(struct parts *parts, struct process *process, char *line, char *list)
+{
+	/* One that was not written to its end. */
+	if (!strchr(line, '\n'))
+		return;
+	line[strcspn(line, "\n")] = '\0';
+	if (sscanf(line, "{\"pid\":%d,\"ppid\":%d", &process->pid, &process->parent) == 2)
+		return;
+	if (sscanf(line, "\"from\":%" SCNu64, &process->from) == 1)
+		process->timed = true;
+	else if (sscanf(line, "\"to\":%" SCNu64, &process->to) == 1)
+		process->ended = true;
+	else if (!strncmp(line, "\"threads\":[", 11) || !strncmp(line, "\"objects\":[", 11))
+		*list = line[1];
+	else if (value_of(line, "\"exe\":"))
+		process->exe = strdup(value_of(line, "\"exe\":"));
+	else if (value_of(line, "\"args\":"))
+		process->args = short_copy(value_of(line, "\"args\":"));
+	else if (*line == '{' && *list == 't')
+		add_line(parts, &parts->threads, element(line));
+	else if (*line == '{' && *list == 'o')
+		add_object(parts, element(line), parts->processes);
+}
+
+static void read_part(struct parts *parts, FILE *file)
+{
+	struct process *more = grow(parts, parts->process, parts->processes, sizeof(*more));
+	char *line = NULL, list = 0;
+	size_t size = 0;
+
+	if (!more)
+		return;
+	parts->process = more;
+	more[parts->processes] = (struct process){ .pid = 0 };
+	while (!parts->failed && getline(&line, &size, file) > 0)
+		read_line(parts, &more[parts->processes], line, &list);
+	free(line);
+	parts->processes++;
+}
+
+/* A file's process, and how many it executed before this one. */
+struct name {
+	int		pid;
+	unsigned int	image;
+	char		text[32];
+};
+
+static int by_name(const void *left, const void *right)
+{
+	const struct name *a = left, *b = right;
+
+	if (a->pid != b->pid)
+		return (a->pid > b->pid) - (a->pid < b->pid);
+	return (a->image > b->image) - (a->image < b->image);
+}
+
+static void read_folder(struct parts *parts, const char *path)
+{
+	struct name *names = NULL, *more;
+	DIR *folder = opendir(path);
+	struct dirent *entry;
+	size_t count = 0, i;
+	FILE *file;
+	int fd;
+
+	while (folder && !parts->failed && (entry = readdir(folder))) {
+		more = grow(parts, names, count, sizeof(*more));
+		if (!more)
+			break;
+		names = more;
+		if (sscanf(entry->d_name, "%d.%u", &names[count].pid, &names[count].image) != 2)
+			continue;
+		snprintf(names[count++].text, sizeof(names->text), "%.31s", entry->d_name);
+	}
+	if (count)
+		qsort(names, count, sizeof(*names), by_name);
+	for (i = 0; i < count && !parts->failed; i++) {
+		fd = openat(dirfd(folder), names[i].text, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+		file = fd < 0 ? NULL : fdopen(fd, "r");
+		if (!file)
+			continue;
+		read_part(parts, file);
+		fclose(file);
+	}
+	free(names);
+	if (folder)
+		closedir(folder);
+}
+
+/* An executed file ends where its process executes the next one. */
+static void end_images(struct parts *parts)
+{
+	size_t i;
+
+	for (i = 1; i < parts->processes; i++) {
+		struct process *before = &parts->process[i - 1];
+		const struct process *next = &parts->process[i];
+
+		if (before->pid != next->pid || before->ended || !next->timed)
+			continue;
+		before->to = next->from;
+		before->ended = true;
+	}
+}
+
+static void free_lines(struct lines *lines)
+{
+	size_t i;
+
+	for (i = 0; i < lines->count; i++) {
+		free(lines->line[i].text);
+		free(lines->line[i].process);
+	}
+	free(lines->line);
+	free(lines->index.slot);
+}
+
+static void free_parts(struct parts *parts)
+{
+	size_t i;
+
+	for (i = 0; i < parts->processes; i++) {
+		free(parts->process[i].exe);
+		free(parts->process[i].args);
+	}
+	free(parts->process);
+	free_lines(&parts->threads);
+	free_lines(&parts->objects);
+}
+
+/* ---- writing ---------------------------------------------------------------- */
+
+static void put_process(struct output *out, const struct process *process)
+{
+	put_format(out, "{\"pid\":%d,\"ppid\":%d", process->pid, process->parent);
+	if (process->timed)
+		put_format(out, ",\"from\":%" PRIu64, process->from);
+	if (process->ended)
+		put_format(out, ",\"to\":%" PRIu64, process->to);
+	if (process->exe)
+		put_format(out, ",\"exe\":%s", process->exe);
+	if (process->args)
+		put_format(out, ",\"args\":%s", process->args);
+	put_string(out, "}");
+}
+
+/* All processes share what names none. */
+static void put_object(struct output *out, const struct line *line, size_t processes)
+{
+	size_t i;
+
+	put_bytes(out, line->text, strlen(line->text) - 1);
+	for (i = 0; line->processes < processes && i < line->processes &&
+	     line->process[i] < META_PROCESSES_MAX; i++)
+		put_format(out, "%s%zu", i ? "," : ",\"in\":[", line->process[i]);
+	put_string(out, i ? "]}" : "}");
+}
+
+/* What the reader counts as values and groups of JSON. */
+static size_t values_of(const char *text)
+{
+	size_t values = 1;
+
+	for (; *text; text++)
+		values += *text == '{' || *text == '[' || *text == ',';
+	return values;
+}
+
+/**
+ * struct room - what is left of the reader's limits
+ * @bytes, @values: of the text
+ */
+struct room {
+	size_t	bytes, values;
+};
+
+static bool has_room(struct room *room, const char *text, size_t more)
+{
+	const size_t bytes = strlen(text) + 6 * more, values = values_of(text) + more;
+
+	if (bytes > room->bytes || values > room->values)
+		return false;
+	room->bytes -= bytes;
+	room->values -= values;
+	return true;
+}
+
+static void put_processes(struct tree *tree, struct parts *parts, struct output *out)
+{
+	struct room room = { BYTES_MAX / 4, META_VALUES_MAX / 4 };
+	size_t i;
+
+	put_string(out, "\"processes\":[");
+	for (i = 0; i < parts->processes && i < META_PROCESSES_MAX; i++) {
+		struct process *process = &parts->process[i];
+
+		if (process->args && !has_room(&room, process->args, 0)) {
+			free(process->args);
+			process->args = NULL;
+		}
+		put_string(out, i ? ",\n" : "\n");
+		put_process(out, process);
+	}
+	tree->left_out = parts->processes - i;
+	put_string(out, "],\n");
+}
+
+static void put_threads(struct tree *tree, const struct parts *parts, struct output *out)
+{
+	struct room room = { BYTES_MAX / 4, META_VALUES_MAX / 4 };
+	const struct lines *threads = &parts->threads;
+	size_t i;
+
+	put_string(out, "\"threads\":[");
+	for (i = 0; i < threads->count && i < META_THREADS_MAX; i++) {
+		if (!has_room(&room, threads->line[i].text, 0))
+			break;
+		put_string(out, i ? ",\n" : "\n");
+		put_string(out, threads->line[i].text);
+	}
+	tree->threads_left_out = threads->count - i;
+	put_string(out, "],\n");
+}
+
+static void put_objects(struct tree *tree, const struct parts *parts, struct output *out)
+{
+	struct room room = { BYTES_MAX / 4, META_VALUES_MAX / 4 };
+	const struct lines *objects = &parts->objects;
+	size_t i;
+
+	put_string(out, "\"objects\":[");
+	for (i = 0; i < objects->count && i < META_OBJECTS_MAX; i++) {
+		if (*objects->line[i].process >= META_PROCESSES_MAX ||
+		    !has_room(&room, objects->line[i].text, objects->line[i].processes))
+			break;
+		put_string(out, i ? ",\n" : "\n");
+		put_object(out, &objects->line[i], parts->processes);
+	}
+	/* Those of processes that are left out are behind the others. */
+	tree->objects_left_out = 0;
+	for (; i < objects->count && *objects->line[i].process < META_PROCESSES_MAX; i++)
+		tree->objects_left_out++;
+	put_string(out, "],\n");
+}
+
+int tree_write(struct tree *tree, struct output *out)
+{
+	struct parts parts = { .processes = 0 };
+
+	read_folder(&parts, tree->folder);
+	end_images(&parts);
+	if (!parts.failed) {
+		put_processes(tree, &parts, out);
+		put_threads(tree, &parts, out);
+		put_objects(tree, &parts, out);
+	} else {
+		report("out of memory");
+	}
+	free_parts(&parts);
+	return parts.failed ? -1 : 0;
+}
+
+void tree_add(struct tree *tree, pid_t pid, char **argv, struct objects *objects)
+{
+	char path[TREE_FOLDER + 32];
+	const char *between = "";
+	struct output *out;
+
+	snprintf(path, sizeof(path), "%s/%d.0", tree->folder, (int)pid);
+	out = output_open(path);
+	if (!out)
+		return;
+	put_format(out, "{\"pid\":%d,\"ppid\":%d,\n\"args\":[", (int)pid, (int)getpid());
+	for (; *argv; argv++) {
+		put_string(out, between);
+		put_json(out, *argv);
+		between = ",";
+	}
+	put_string(out, "],\n");
+	objects_write(objects, out, false);
+	put_string(out, "}\n");
+	output_close(out);
+}
+
+void tree_report(const struct tree *tree)
+{
+	if (tree->left_out)
+		report("%zu processes do not fit into the side-car file: their addresses have no names; record fewer processes",
+		       tree->left_out);
+	if (tree->threads_left_out)
+		report("%zu threads do not fit into the side-car file: they have no names; record fewer processes",
+		       tree->threads_left_out);
+	if (tree->objects_left_out)
+		report("%zu objects do not fit into the side-car file: their addresses have no names; record fewer processes",
+		       tree->objects_left_out);
+}
+
+int tree_open(struct tree *tree)
+{
+	strcpy(tree->folder, "/tmp/sifive-trace.XXXXXX");
+	if (mkdtemp(tree->folder))
+		return 0;
+	report("%s: %s", tree->folder, strerror(errno));
+	*tree->folder = '\0';
+	return -1;
+}
+
+void tree_close(struct tree *tree)
+{
+	DIR *folder = *tree->folder ? opendir(tree->folder) : NULL;
+	struct dirent *entry;
+
+	while (folder && (entry = readdir(folder)))
+		unlinkat(dirfd(folder), entry->d_name, 0);
+	if (folder)
+		closedir(folder);
+	if (*tree->folder)
+		rmdir(tree->folder);
+	*tree->folder = '\0';
+}

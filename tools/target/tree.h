@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * The processes of a recording that its program and their children are: each writes what
+ * only it knows to a file of its own, and this joins the files.
+ */
+#ifndef SIFIVE_TRACE_TREE_H
+#define SIFIVE_TRACE_TREE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../output.h"
+#include "objects.h"
+
+/* Size of a temporary folder's name. */
+#define TREE_FOLDER	32
+
+/**
+ * struct tree - the processes of a recording
+ * @folder:	where they write, "" for none
+ * @left_out, @threads_left_out, @objects_left_out: numbers of processes, of threads, and of
+ *		objects of the other processes, that the side-car file has no room for
+ */
+struct tree {
+	char	folder[TREE_FOLDER];
+	size_t	left_out;
+	size_t	threads_left_out;
+	size_t	objects_left_out;
+};
+
+/** tree_open() - make the folder; 0, or -1: the error has been printed */
+int tree_open(struct tree *tree);
+
+/**
+ * tree_add() - add a process without the library
+ * @pid:	the process, a child of this one
+ * @argv:	its command line
+ * @objects:	what was in its memory
+ */
+void tree_add(struct tree *tree, pid_t pid, char **argv, struct objects *objects);
+
+/**
+ * tree_write() - write "processes", "threads" and "objects" of a side-car file
+ *
+ * Return: 0, or -1: out of memory, which has been printed.
+ */
+int tree_write(struct tree *tree, struct output *out);
+
+/** tree_report() - report what is not in the file */
+void tree_report(const struct tree *tree);
+
+/** tree_close() - remove the folder */
+void tree_close(struct tree *tree);
+
+#endif /* SIFIVE_TRACE_TREE_H */

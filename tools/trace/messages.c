@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* The messages of a trace's bytes, and their times: see messages.h. */
+#include <string.h>
+
+#include "command.h"
+#include "messages.h"
+#include "records.h"
+#include "stages.h"
+#include "state.h"
+
+/* Stores to decode at once. */
+#define STORES	64
+
+/* Limit of damaged places to search for timestamps. */
+#define RECOVERIES	4096
+
+int messages_deliver(struct trace *trace, size_t count)
+{
+	struct clocks *clocks = &trace->clocks;
+	const struct records_batch batch = {
+		.store = clocks->store, .stores = count,
+		.event = clocks->event, .events = clocks->events,
+	};
+	unsigned int done;
+	int error;
+
+	if (trace->stages) {
+		error = stages_push(trace->stages, clocks, count);
+	} else {
+		error = records_push(trace, &batch, &done);
+		clocks_shift(clocks, count, done);
+		memmove(clocks->store, clocks->store + count,
+			clocks->stores * sizeof(clocks->store[0]));
+	}
+	if (error)
+		report("%s: out of memory", trace->in.path);
+	return error ? -1 : 0;
+}
+
+/* Messages other than stores, and gaps, wait as well. Returns 0 or -1. */
+static int queue_event(struct trace *trace, enum nexus_item item,
+		       const struct nexus_message *message)
+{
+	struct clocks *clocks = &trace->clocks;
+
+	if (clocks->events == CLOCKS_EVENTS && messages_deliver(trace, clocks->stores))
+		return -1;
+	clocks->event[clocks->events++] = (struct clocks_event){
+		.at = clocks->stores, .item = item, .message = *message,
+	};
+	return 0;
+}
+
+/*
+ * Search damaged bytes for timestamps, and skip what follows and belongs to them.
+ * Returns whether the damage is certain.
+ */
+static bool recover(struct trace *trace, struct nexus_message *damaged)
+{
+	const struct clocks *clocks = &trace->clocks;
+	struct nexus *nexus = &trace->nexus;
+	uint64_t behind = nexus->offset - damaged->offset;
+	uint64_t words[PERFREC_CHANNELS];
+	int skip;
+	size_t i;
+
+	if (nexus->end || behind > (uint64_t)(nexus->in - trace->in.memory) ||
+	    damaged->length > behind || trace->recoveries++ > RECOVERIES)
+		return false;
+	if (trace->stages)
+		stages_catch_up(trace->stages);
+	memcpy(words, trace->stats.words, sizeof(words));
+	for (i = 0; i < clocks->stores; i++)
+		words[clocks->store[i].channel]++;
+	skip = clocks_recover(nexus, nexus->in - behind, (size_t)damaged->length,
+			      words);
+	if (skip < 0)
+		return false;
+	damaged->length += (uint64_t)skip;
+	nexus_skip(nexus, (size_t)skip);
+	return true;
+}
+
+static void damage(struct trace *trace, int src, struct nexus_message *damaged)
+{
+	clocks_break(&trace->clocks, src, damaged->offset);
+	recover(trace, damaged);
+}
+
+/* A store may contain a swallowed timestamp. Returns whether this one does. */
+static bool swallowed(struct trace *trace, struct nexus_message *message)
+{
+	clocks_break(&trace->clocks, message->src, message->offset);
+	if (recover(trace, message)) {
+		message->gap = NEXUS_GAP_MALFORMED;
+		return true;
+	}
+	nexus_mix_stamps(&trace->nexus);
+	return false;
+}
+
+/* Decodes the next message that nexus_stores() does not take. Returns 0 or -1. */
+static int on_item(struct trace *trace, enum nexus_item item,
+		   struct nexus_message *message)
+{
+	struct clocks *clocks = &trace->clocks;
+	struct store *store = &clocks->store[clocks->stores];
+
+	if (item == NEXUS_GAP) {
+		if (message->gap == NEXUS_GAP_ALIGN)
+			trace_start_clocks(trace);
+		else
+			damage(trace, -1, message);
+		return queue_event(trace, item, message);
+	}
+	if (message->flags & NEXUS_TIMESTAMP && message->flags & NEXUS_SYNC) {
+		clocks->absolute[message->src] = message->offset;
+		trace->stats.absolute = true;
+	}
+	if (message->flags & NEXUS_CONTRARY) {
+		clocks_correct(clocks, message);
+		trace->stats.corrected++;
+	}
+	if (message->flags & NEXUS_UNKNOWN_TCODE)
+		damage(trace, message->src, message);
+	else if (message->tcode == NEXUS_ERROR)
+		clocks_break(clocks, message->src, message->offset);
+	else if (message->flags & NEXUS_STAMP_MISSING && swallowed(trace, message))
+		return queue_event(trace, NEXUS_GAP, message);
+	if (!nexus_store(message, store))
+		return queue_event(trace, item, message);
+	clocks->stores++;
+	return 0;
+}
+
+int messages_drain(struct trace *trace)
+{
+	struct clocks *clocks = &trace->clocks;
+	struct nexus_message message;
+	enum nexus_item item;
+	size_t count;
+
+	for (;;) {
+		if (clocks->stores > CLOCKS_QUEUE - STORES &&
+		    messages_deliver(trace, clocks->stores - CLOCKS_AHEAD))
+			return -1;
+		count = nexus_stores(&trace->nexus, clocks->store + clocks->stores,
+				     STORES);
+		clocks->stores += count;
+		clocks_compare(clocks, &trace->nexus);
+		if (count == STORES)
+			continue;
+		item = nexus_next(&trace->nexus, &message);
+		if (item == NEXUS_MORE)
+			return 0;
+		if (clocks->stores > CLOCKS_QUEUE - STORES &&
+		    messages_deliver(trace, clocks->stores - CLOCKS_AHEAD))
+			return -1;
+		if (on_item(trace, item, &message))
+			return -1;
+	}
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* The first stage of reading a trace: from bytes to stores with times. */
+#ifndef SIFIVE_TRACE_MESSAGES_H
+#define SIFIVE_TRACE_MESSAGES_H
+
+#include <stddef.h>
+
+struct trace;
+
+/**
+ * messages_drain() - decode the bytes at hand, and pass on what needs not wait
+ *
+ * Return: 0, or -1: the error has been printed.
+ */
+int messages_drain(struct trace *trace);
+
+/** messages_deliver() - pass on the @count oldest stores that wait; as messages_drain() */
+int messages_deliver(struct trace *trace, size_t count);
+
+#endif /* SIFIVE_TRACE_MESSAGES_H */

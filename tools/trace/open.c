@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* Opens a trace: infers how to decode it. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "resume.h"
+#include "state.h"
+
+/* Skipped bytes that may contain a header and its first record. */
+#define TAIL	(8u << 10)
+
+/* Further chunks to search if there are messages but no record. */
+#define CHUNKS_AHEAD	16
+
+void trace_start_clocks(struct trace *trace)
+{
+	unsigned int src;
+
+	for (src = 0; src < NEXUS_SOURCES; src++)
+		if (trace->times.known[src])
+			nexus_set_time(&trace->nexus, src,
+				       trace->times.time[src], TIME_INFERRED);
+}
+
+int trace_fill(struct trace *trace)
+{
+	int error = source_fill(&trace->in);
+
+	trace->stats.bytes = trace->in.bytes;
+	return error;
+}
+
+static int fill_up(struct trace *trace)
+{
+	int error = source_fill_up(&trace->in);
+
+	trace->stats.bytes = trace->in.bytes;
+	return error;
+}
+
+/* The user's settings override the side-car file, which overrides the defaults. */
+static int choose(int said, int meta, int otherwise)
+{
+	if (said >= 0)
+		return said;
+	return meta >= 0 ? meta : otherwise;
+}
+
+static uint32_t choose_channels(const struct trace_options *options,
+				const struct meta *meta)
+{
+	/* Switches are no records of calls. */
+	uint32_t all = meta->switches < 0 ? ~0u : ~(1u << meta->switches), channels = 0;
+	size_t i;
+
+	if (options->channel == TRACE_ALL_CHANNELS)
+		return all;
+	if (options->channel >= 0)
+		return 1u << options->channel;
+	if (meta->early)
+		return all;
+	for (i = 0; i < meta->threads; i++)
+		channels |= 1u << meta->thread[i].channel;
+	if (meta->channel >= 0)
+		channels |= 1u << meta->channel;
+	if (meta->sampling.channel >= 0)
+		channels |= 1u << meta->sampling.channel;
+	return channels ? channels : 1u << PERFREC_CHANNEL_DEFAULT;
+}
+
+/* One repeated byte: idle bytes, or memory that was never written. */
+static bool is_blank(const struct trace *trace)
+{
+	return trace->in.filled && !memcmp(trace->in.buffer, trace->in.buffer + 1,
+					trace->in.filled - 1);
+}
+
+/*
+ * Infers what a ring has overwritten. A trace whose first time builds on an earlier
+ * one is a ring too, whatever cut it.
+ */
+static int set_up_ring(struct trace *trace, const struct nexus_options *nexus,
+		       const struct meta *meta)
+{
+	struct perfrec_header header;
+
+	trace->wrapped = nexus->ring || meta->wrapped > 0;
+	perfrec_repeat(trace->perfrec, ~0u, meta->header_interval);
+	if (meta->sampling.channel >= 0)
+		perfrec_repeat(trace->perfrec, 1u << meta->sampling.channel,
+			       meta->sampling.header_interval);
+	if (trace->wrapped && ring_header(meta, &header) &&
+	    perfrec_assume(trace->perfrec, &header)) {
+		report("%s: out of memory", trace->in.path);
+		return -1;
+	}
+	if (resume_clocks(&trace->nexus, meta)) {
+		trace->stats.absolute = true;
+		return 0;
+	}
+	/* Only if the trace can be read more than once. */
+	if (trace->in.fd == STDIN_FILENO || lseek(trace->in.fd, 0, SEEK_CUR) < 0 ||
+	    !(trace->wrapped || ring_begins(trace->in.buffer, trace->in.filled, nexus)))
+		return 0;
+	if (ring_times(trace->in.fd, nexus, &trace->times)) {
+		report("%s: cannot read: %s", trace->in.path, strerror(errno));
+		return -1;
+	}
+	trace->stats.worked_out = trace->times.worked_out;
+	trace->stats.contrary = trace->times.contrary;
+	if (!nexus->ring)
+		trace_start_clocks(trace);
+	return 0;
+}
+
+/*
+ * The SRC width from the bytes at hand, the first of which may be damaged or blank,
+ * and then from later ones. -1: all are idle.
+ */
+struct look {
+	int	src_bits;
+	bool	records;
+	bool	idle;		/* nothing but idle bytes so far */
+};
+
+static void look(struct trace *trace, const struct nexus_options *nexus,
+		 struct look *look)
+{
+	bool records;
+	int found;
+
+	look->idle &= is_blank(trace) && trace->in.buffer[0] == 0xff;
+	if (is_blank(trace))
+		return;
+	found = infer_src_bits(trace->in.buffer, trace->in.filled, nexus, &records);
+	if (found < 0 || (look->src_bits >= 0 && !records))
+		return;
+	look->src_bits = found;
+	look->records = records;
+}
+
+/* Searches ahead, and returns to the beginning of the trace. Returns 0 or -1. */
+static int look_ahead(struct trace *trace, const struct nexus_options *nexus,
+		      off_t start, struct look *found)
+{
+	unsigned int chunks = 0;
+
+	while (trace->in.filled && !found->records &&
+	       (found->src_bits < 0 || chunks++ < CHUNKS_AHEAD)) {
+		if (trace_fill(trace))
+			return -1;
+		if (trace->in.filled)
+			look(trace, nexus, found);
+	}
+	return source_rewind(&trace->in, start) ? -1 : trace_fill(trace);
+}
+
+/* Input that can be read only once: skip bytes outside messages. Returns 0 or -1. */
+static int look_on(struct trace *trace, const struct nexus_options *nexus,
+		   struct look *found)
+{
+	size_t gone, i;
+
+	while (found->src_bits < 0 &&
+	       (trace->in.filled == SOURCE_CHUNK || trace->in.paused)) {
+		gone = trace->in.filled == SOURCE_CHUNK ? SOURCE_CHUNK - TAIL : 0;
+		for (i = 0; i < gone; i++)
+			trace->skipped += trace->in.buffer[i] != 0xff;
+		trace->in.filled -= gone;
+		memmove(trace->in.buffer, trace->in.buffer + gone, trace->in.filled);
+		if (fill_up(trace))
+			return -1;
+		look(trace, nexus, found);
+	}
+	return 0;
+}
+
+static int find_src_bits(struct trace *trace, const struct nexus_options *nexus,
+			 off_t start, int *src_bits, bool *idle)
+{
+	struct look found = { .src_bits = -1, .idle = true };
+	bool file = start >= 0 && trace->in.file;
+
+	look(trace, nexus, &found);
+	if (trace->in.filled == SOURCE_CHUNK && !found.records &&
+	    (file ? look_ahead(trace, nexus, start, &found) :
+		    look_on(trace, nexus, &found)))
+		return -1;
+	*src_bits = found.src_bits;
+	*idle = found.idle;
+	return 0;
+}
+
+/* Read enough of a pipe to infer how to decode it, or until it pauses. Return 0, or -1. */
+static int fill_first(struct trace *trace, const struct nexus_options *nexus,
+		      bool src_known, bool scheme_known)
+{
+	int error = trace_fill(trace);
+
+	while (!error && trace->in.paused &&
+	       !infer_is_clear(trace->in.buffer, trace->in.filled, nexus, src_known,
+			       scheme_known))
+		error = fill_up(trace);
+	return error;
+}
+
+static int set_up(struct trace *trace, const struct trace_options *options,
+		  const struct meta *meta)
+{
+	struct nexus_options nexus = { 0 };
+	struct trace_stats *stats = &trace->stats;
+	bool idle = false;
+	int src_bits, scheme;
+	off_t start;
+
+	start = lseek(trace->in.fd, 0, SEEK_CUR);
+	nexus.ts_width = (unsigned int)choose(options->ts_width, meta->ts_width, 0);
+	/* A ring that was read from the driver begins with a whole message. */
+	nexus.ring = options->ring;
+	src_bits = choose(options->src_bits, meta->src_bits, -1);
+	nexus.src_bits = src_bits < 0 ? 0 : (unsigned int)src_bits;
+	scheme = choose(options->ts_scheme, meta->ts_scheme, -1);
+	if (fill_first(trace, &nexus, src_bits >= 0, scheme >= 0))
+		return -1;
+	if (!trace->in.filled) {
+		report("%s: empty: nothing was recorded", trace->in.path);
+		return -1;
+	}
+
+	trace->channels = choose_channels(options, meta);
+
+	stats->src_from = options->src_bits >= 0 ? "as given" : "from the side-car file";
+	if (src_bits < 0) {
+		stats->src_from = "inferred";
+		if (find_src_bits(trace, &nexus, start, &src_bits, &idle))
+			return -1;
+	}
+	if (src_bits < 0 && idle) {
+		report("%s: only idle bytes: nothing was recorded",
+		       trace->in.path);
+		return -1;
+	}
+	if (src_bits < 0) {
+		report("%s: not a trace, or damaged: with any srcbits more messages are malformed than whole (-s N reads it anyway)",
+		       trace->in.path);
+		return -1;
+	}
+	nexus.src_bits = (unsigned int)src_bits;
+	if (scheme < 0) {
+		scheme = (int)infer_ts_scheme(trace->in.buffer, trace->in.filled, &nexus);
+		stats->scheme_inferred = scheme == NEXUS_TS_DELTA;
+	}
+	nexus.ts_scheme = (enum nexus_ts_scheme)scheme;
+	trace->clocks.mask = ~0ull >> (64 - (nexus.ts_width ? nexus.ts_width :
+						 NEXUS_TS_WIDTH_DEFAULT));
+	nexus.offset = trace->stats.bytes - trace->in.filled;
+	stats->src_bits = nexus.src_bits;
+	if (nexus_init(&trace->nexus, &nexus)) {
+		report("%s: srcbits must be 0 to %d, the timestamp 1 to 64 bits",
+		       trace->in.path, NEXUS_SRC_BITS_MAX);
+		return -1;
+	}
+	return set_up_ring(trace, &nexus, meta);
+}
+
+struct trace *trace_open(const char *path, const struct trace_options *options,
+			 const struct meta *meta)
+{
+	struct trace *trace = calloc(1, sizeof(*trace));
+	size_t i;
+
+	if (!trace) {
+		report("%s: out of memory", path);
+		return NULL;
+	}
+	if (source_open(&trace->in, path)) {
+		free(trace);
+		return NULL;
+	}
+	trace->meta = meta;
+	trace->clocks.store = trace->queue;
+	trace->jobs = options->jobs > 1 ? (unsigned int)options->jobs : 1;
+	switches_init(&trace->stats.switches, meta);
+	memset(trace->rest, 0xff, sizeof(trace->rest));
+	for (i = 0; i < meta->rests; i++)
+		trace->rest[meta->rest[i].channel][meta->rest[i].src] = meta->rest[i].offset;
+	trace->perfrec = perfrec_new(&trace->perfrec_ops, trace);
+	if (!trace->perfrec)
+		report("%s: out of memory", path);
+	if (!trace->perfrec || set_up(trace, options, meta)) {
+		trace_close(trace);
+		return NULL;
+	}
+	if (!options->quiet && !options->watched)
+		trace->progress = progress_new(trace->in.fd);
+	return trace;
+}

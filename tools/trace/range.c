@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* The option --time: see range.h. */
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "range.h"
+#include "units.h"
+
+#define SECOND	1000000000u
+
+static bool is_digit(const char *at)
+{
+	return *at >= '0' && *at <= '9';
+}
+
+/* "", "17", "1.25", "20ms" */
+static bool parse_end(struct range_end *time, const char *at)
+{
+	uint64_t scale = SECOND;
+
+	*time = (struct range_end){ .open = !*at };
+	if (time->open)
+		return true;
+	if (!is_digit(at))
+		return false;
+	for (; is_digit(at); at++) {
+		if (time->whole >= UINT64_MAX / 10)
+			return false;
+		time->whole = time->whole * 10 + (uint64_t)(*at - '0');
+	}
+	if (*at == '.' && at[1])
+		for (at++; is_digit(at); at++) {
+			scale /= 10;
+			time->part += scale * (uint64_t)(*at - '0');
+		}
+	time->unit = units_unit(at);
+	return time->unit || !*at;
+}
+
+bool range_parse(struct range *range, const char *text)
+{
+	char from[64];
+	const char *dots = strstr(text, "..");
+
+	if (!dots || dots - text >= (ptrdiff_t)sizeof(from))
+		return false;
+	snprintf(from, sizeof(from), "%.*s", (int)(dots - text), text);
+	range->set = parse_end(&range->from, from) && parse_end(&range->to, dots + 2) &&
+		     !(range->from.open && range->to.open);
+	return range->set;
+}
+
+/* A time beyond all ticks is the last one. */
+static bool ticks_of(const struct range_end *time, uint64_t hz, uint64_t *ticks)
+{
+	const uint64_t unit = time->unit ? time->unit : SECOND;
+	unsigned __int128 ns;
+
+	if (time->open)
+		return true;
+	if (!hz) {
+		*ticks = time->whole;
+		return !time->unit && !time->part;
+	}
+	ns = (unsigned __int128)time->whole * unit + time->part * unit / SECOND;
+	if (ns > UINT64_MAX)
+		ns = UINT64_MAX;
+	ns = ns * hz / SECOND;
+	*ticks = ns > UINT64_MAX ? UINT64_MAX : (uint64_t)ns;
+	return true;
+}
+
+const char *range_ticks(const struct range *range, uint64_t hz, uint64_t *from, uint64_t *to)
+{
+	*from = 0;
+	*to = UINT64_MAX;
+	if (!range->set)
+		return NULL;
+	if (!ticks_of(&range->from, hz, from) || !ticks_of(&range->to, hz, to))
+		return "--time is in seconds, but the rate of the trace's ticks is not known: give --ts-hz, or times in ticks";
+	return *from <= *to ? NULL : "--time ends before it begins";
+}

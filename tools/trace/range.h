@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* A part of a trace's time: the option --time. */
+#ifndef SIFIVE_TRACE_RANGE_H
+#define SIFIVE_TRACE_RANGE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/**
+ * struct range_end - a time as the user gave it
+ * @whole:	digits before the point
+ * @part:	those behind it, in billionths
+ * @unit:	nanoseconds of the unit, 0: none was given
+ * @open:	no time was given
+ */
+struct range_end {
+	uint64_t	whole;
+	uint64_t	part;
+	uint64_t	unit;
+	bool		open;
+};
+
+struct range {
+	struct range_end	from;
+	struct range_end	to;
+	bool			set;
+};
+
+/** range_parse() - "FROM..TO"; returns whether it is a range */
+bool range_parse(struct range *range, const char *text);
+
+/**
+ * range_ticks() - the range in ticks
+ * @hz:		ticks per second, 0: unknown; then numbers without a unit are ticks
+ * @from, @to:	set, to all times if @range was not given
+ *
+ * Return: NULL, or why there is no such range.
+ */
+const char *range_ticks(const struct range *range, uint64_t hz, uint64_t *from, uint64_t *to);
+
+#endif /* SIFIVE_TRACE_RANGE_H */

@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* The records of a trace's stores, and its statistics: see records.h. */
+#include "records.h"
+#include "ring.h"
+#include "resume.h"
+#include "stages.h"
+#include "state.h"
+
+static void on_stream(void *context, unsigned int src, unsigned int channel)
+{
+	struct trace *trace = context;
+
+	trace->source[channel][trace->sources[channel]++] = (uint8_t)src;
+	if (trace->stages)
+		stages_stream(trace->stages, channel);
+}
+
+/* The trace timestamp, which has no CSR, is nobody's count. */
+static bool counts_events(const struct perfrec_header *header)
+{
+	unsigned int i;
+
+	for (i = 0; i < header->counters; i++)
+		if (header->counter[i].csr)
+			return true;
+	return false;
+}
+
+static void on_header(void *context, const struct perfrec_header *header)
+{
+	struct trace *trace = context;
+
+	trace->stats.headers++;
+	trace->stats.counted |= counts_events(header);
+	trace->begun[header->channel][header->src] = true;
+	if (trace->stages)
+		stages_header(trace->stages, header);
+	else if (trace->ops->header)
+		trace->ops->header(trace->context, header);
+}
+
+/*
+ * The last record of a moved thread on its old source waits for a word there, which may not
+ * come before the thread returns.
+ */
+static void settle_others(struct trace *trace,
+			  const struct perfrec_record *record)
+{
+	unsigned int channel = record->channel, i;
+	uint8_t *source = trace->source[channel];
+
+	if (record->begin.offset < RING_SKEW)
+		return;
+	for (i = 0; i < trace->sources[channel]; i++)
+		if (source[i] != record->src)
+			perfrec_settle(trace->perfrec, source[i], channel,
+				       record->begin.offset - RING_SKEW);
+}
+
+/* A record before a ring's first header that depends on overwritten records. */
+static bool is_rootless(const struct perfrec_record *record)
+{
+	return record->header && !record->header->serial &&
+	       !(record->flags & PERFREC_ADDRESS_KNOWN);
+}
+
+/* A record that another piece of the recording has: the one before, or the next. */
+static bool is_others(const struct trace *trace, const struct perfrec_record *record)
+{
+	return record->address_end.offset >= trace->rest[record->channel][record->src];
+}
+
+static void on_part(void *context, const struct perfrec_header *header, int part)
+{
+	struct trace *trace = context;
+
+	trace->ops->part(trace->context, header, part);
+}
+
+static void on_address(void *context, const struct perfrec_record *record)
+{
+	struct trace *trace = context;
+
+	if (!is_rootless(record) && !is_others(trace, record))
+		trace->ops->address(trace->context, record);
+}
+
+static void on_counter(void *context, const struct perfrec_record *record,
+		       unsigned int i, const struct perfrec_stamp *end)
+{
+	struct trace *trace = context;
+
+	if (!is_rootless(record) && !is_others(trace, record))
+		trace->ops->counter(trace->context, record, i, end);
+}
+
+static __attribute__((noinline, cold))
+void count_unusual(struct trace_stats *stats, const struct perfrec_record *record)
+{
+	if (record->flags & PERFREC_MARKED)
+		stats->dropped += record->dropped;
+	if (!(record->flags & PERFREC_ADDRESS_KNOWN))
+		stats->unaddressed++;
+}
+
+/* Branches that are hardly ever taken cost less than sums. */
+static inline void count(struct trace_stats *stats, const struct perfrec_record *record)
+{
+	stats->records[record->type]++;
+	if (!record->header)
+		stats->no_header++;
+	else if (!record->header->serial)
+		stats->assumed++;
+	if ((record->flags & (PERFREC_ADDRESS_KNOWN | PERFREC_MARKED)) != PERFREC_ADDRESS_KNOWN)
+		count_unusual(stats, record);
+	trace_count_time(stats, &record->address_end);
+}
+
+static void on_record(void *context, const struct perfrec_record *record)
+{
+	struct trace *trace = context;
+	struct trace_stats *stats = &trace->stats;
+
+	if (is_others(trace, record))
+		return;
+	if (trace->sources[record->channel] > 1 && !trace->ops->counter)
+		settle_others(trace, record);
+
+	trace->begun[record->channel][record->src] = true;
+	if (is_rootless(record)) {
+		stats->rootless++;
+		if (record->flags & PERFREC_MARKED)
+			stats->dropped += record->dropped;
+		return;
+	}
+	count(stats, record);
+	if (trace->stages)
+		stages_record(trace->stages, record);
+	else if (trace->ops->record)
+		trace->ops->record(trace->context, record);
+}
+
+static void on_lost(void *context, const struct perfrec_loss *loss)
+{
+	struct trace *trace = context;
+	bool *begun = &trace->begun[loss->channel][loss->src];
+
+	/* The next piece has what this one's end has cut. */
+	if (loss->offset == RESUME_BEFORE ||
+	    (trace->meta->continued && loss->reason == PERFREC_TRUNCATED))
+		return;
+	/* A ring begins within records. */
+	if (trace->wrapped && !*begun && loss->reason == PERFREC_NO_START) {
+		trace->stats.ring_words += loss->words;
+	} else {
+		trace->stats.losses++;
+		trace->stats.lost_words += loss->words;
+		trace->stats.truncated += loss->reason == PERFREC_TRUNCATED;
+	}
+	*begun = true;
+	if (trace->stages)
+		stages_lost(trace->stages, loss);
+	else if (trace->ops->lost)
+		trace->ops->lost(trace->context, loss);
+}
+
+/* The next piece has what this one's last record does not. */
+static void on_marks(void *context, const struct perfrec_record *record)
+{
+	struct trace *trace = context;
+
+	if (trace->meta->continued)
+		return;
+	trace->stats.dropped += record->dropped;
+	if (trace->stages)
+		stages_marks(trace->stages, record);
+	else if (trace->ops->marks)
+		trace->ops->marks(trace->context, record);
+}
+
+static void give_message(struct trace *trace, enum stages_item item,
+			 void (*give)(void *context, const struct nexus_message *message),
+			 const struct nexus_message *message)
+{
+	if (give && trace->stages)
+		stages_message(trace->stages, item, give, message);
+	else if (give)
+		give(trace->context, message);
+}
+
+void records_gap(struct trace *trace, const struct nexus_message *gap)
+{
+	struct trace_stats *stats = &trace->stats;
+
+	switch (gap->gap) {
+	case NEXUS_GAP_ALIGN:
+		stats->align_bytes += gap->length;
+		break;
+	case NEXUS_GAP_TRUNCATED:
+		/* All records so far are complete, so no record is cut here. */
+		stats->cut_bytes += gap->length;
+		break;
+	default:
+		stats->gaps++;
+		stats->gap_bytes += gap->length;
+		perfrec_lost(trace->perfrec, -1);
+		switches_lost(&trace->stats.switches, -1);
+		break;
+	}
+	give_message(trace, STAGES_GAP, trace->ops->gap, gap);
+}
+
+/* Return 0, or -ENOMEM. */
+static int on_store(struct trace *trace, const struct store *store)
+{
+	trace->stats.words[store->channel]++;
+	if (!(trace->channels >> store->channel & 1))
+		return switches_push(&trace->stats.switches, store);
+	return perfrec_push(trace->perfrec, store);
+}
+
+/* Return 0, or -ENOMEM. */
+static int on_message(struct trace *trace, const struct nexus_message *message)
+{
+	struct store store;
+
+	trace->stats.messages++;
+	if (nexus_store(message, &store))
+		return on_store(trace, &store);
+	trace->stats.branches += nexus_is_branch(message);
+	give_message(trace, STAGES_MESSAGE, trace->ops->message, message);
+	if (message->tcode == NEXUS_ERROR) {
+		trace->stats.errors++;
+		perfrec_lost(trace->perfrec, message->src);
+		switches_lost(&trace->stats.switches, message->src);
+		give_message(trace, STAGES_ERROR, trace->ops->error, message);
+	} else if (message->flags & NEXUS_UNKNOWN_TCODE) {
+		trace->stats.unknown++;
+	} else if (message->tcode == NEXUS_OWNERSHIP) {
+		trace->stats.ownership++;
+		give_message(trace, STAGES_OWNERSHIP, trace->ops->ownership, message);
+	}
+	return 0;
+}
+
+static int on_event(struct trace *trace, const struct clocks_event *event)
+{
+	if (event->item == NEXUS_MESSAGE)
+		return on_message(trace, &event->message);
+	records_gap(trace, &event->message);
+	return 0;
+}
+
+static void on_switch(void *context, const struct trace_switch *record)
+{
+	struct trace *trace = context;
+
+	if (trace->stages)
+		stages_switch(trace->stages, record);
+	else
+		trace->ops->switched(trace->context, record);
+}
+
+void records_begin(struct trace *trace)
+{
+	const struct trace_ops *ops = trace->ops;
+
+	trace->stats.switches.give = ops->switched ? on_switch : NULL;
+	trace->stats.switches.context = trace;
+	trace->perfrec_ops = (struct perfrec_ops){
+		.stream = on_stream, .header = on_header, .record = on_record,
+		.lost = on_lost, .marks = on_marks,
+		/* Set only if needed: these callbacks cost time for each word. */
+		.part = ops->part ? on_part : NULL,
+		.address = ops->address ? on_address : NULL,
+		.counter = ops->counter ? on_counter : NULL,
+	};
+}
+
+int records_push(struct trace *trace, const struct records_batch *batch, unsigned int *done)
+{
+	size_t at = 0, end;
+	int error = 0;
+
+	*done = 0;
+	while (!error && (at < batch->stores || *done < batch->events)) {
+		end = *done < batch->events ? batch->event[*done].at : batch->stores;
+		if (end > batch->stores)
+			end = batch->stores;
+		trace->stats.messages += end - at;
+		for (; at < end && !error; at++)
+			error = on_store(trace, &batch->store[at]);
+		if (error || *done == batch->events || batch->event[*done].at > batch->stores)
+			break;
+		error = on_event(trace, &batch->event[(*done)++]);
+	}
+	return error;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* The second stage of reading a trace: from stores to records. */
+#ifndef SIFIVE_TRACE_RECORDS_H
+#define SIFIVE_TRACE_RECORDS_H
+
+#include "clocks.h"
+
+struct trace;
+
+/* Stores in the order of the trace, and what else comes between them. */
+struct records_batch {
+	const struct store		*store;
+	size_t				stores;
+	const struct clocks_event	*event;
+	unsigned int			events;
+};
+
+/** records_begin() - set the callbacks that the trace's consumer needs */
+void records_begin(struct trace *trace);
+
+/** records_gap() - bytes that are no message */
+void records_gap(struct trace *trace, const struct nexus_message *gap);
+
+/**
+ * records_push() - decode the records of the next stores
+ * @batch:	the next stores; of its events those after the last store stay
+ * @done:	set to the number of events that are done
+ *
+ * Return: 0, or -ENOMEM.
+ */
+int records_push(struct trace *trace, const struct records_batch *batch, unsigned int *done);
+
+#endif /* SIFIVE_TRACE_RECORDS_H */

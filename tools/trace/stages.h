@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * Reads a trace with several threads. The work has three stages, each of which is done in
+ * the order of the trace: messages, records, and the trace's consumer. So the consumer sees
+ * exactly what it sees with one thread.
+ *
+ * Batches wait in a queue before the second and the third stage. The thread of trace_run()
+ * does the first stage. Each thread that has nothing to do, and that one while it has no
+ * room for its results, does the last stage that has something to do.
+ *
+ * Headers that name threads let the consumer complete records of other streams. From the
+ * first of them on the second stage calls the consumer itself; so it does from the beginning
+ * if the consumer wants parts of records, or if the trace is a later piece of a recording.
+ */
+#ifndef SIFIVE_TRACE_STAGES_H
+#define SIFIVE_TRACE_STAGES_H
+
+#include "records.h"
+#include "trace.h"
+
+struct stages;
+
+/* What the second stage passes on. */
+enum stages_item {
+	STAGES_STREAM,
+	STAGES_KEEP,		/* a header that records refer to, for no callback */
+	STAGES_HEADER,
+	STAGES_RECORD,
+	STAGES_LOST,
+	STAGES_MARKS,
+	STAGES_GAP,
+	STAGES_ERROR,
+	STAGES_OWNERSHIP,
+	STAGES_MESSAGE,
+	STAGES_SWITCH,
+	STAGES_POLL,
+};
+
+/**
+ * stages_new() - begin to read with several threads
+ * @trace:	before its first bytes are decoded
+ * @threads:	number of them, this one included
+ *
+ * Return: NULL without memory: read with one thread.
+ */
+struct stages *stages_new(struct trace *trace, unsigned int threads);
+
+/**
+ * stages_push() - first stage: pass on the @count oldest stores that wait
+ * @clocks:	gets another room for stores
+ *
+ * Return: 0, or -ENOMEM.
+ */
+int stages_push(struct stages *stages, struct clocks *clocks, size_t count);
+
+/** stages_catch_up() - first stage: wait until the second has done what it has */
+void stages_catch_up(struct stages *stages);
+
+/** stages_poll() - first stage: whether the consumer has stopped; asks it again, later */
+bool stages_poll(struct stages *stages);
+
+/** stages_end() - the trace has ended: returns 0 once all is done, or -1 without memory */
+int stages_end(struct stages *stages);
+
+/* Second stage: the consumer's callbacks. */
+void stages_stream(struct stages *stages, unsigned int channel);
+void stages_header(struct stages *stages, const struct perfrec_header *header);
+void stages_record(struct stages *stages, const struct perfrec_record *record);
+void stages_lost(struct stages *stages, const struct perfrec_loss *loss);
+void stages_marks(struct stages *stages, const struct perfrec_record *record);
+void stages_message(struct stages *stages, enum stages_item item,
+		    void (*give)(void *context, const struct nexus_message *message),
+		    const struct nexus_message *message);
+void stages_switch(struct stages *stages, const struct trace_switch *record);
+
+/** stages_sources() - as trace_sources(), for the consumer */
+unsigned int stages_sources(const struct stages *stages, unsigned int channel);
+
+/** stages_stop() - end the threads; headers stay. NULL is fine */
+void stages_stop(struct stages *stages);
+
+/** stages_free() - free what stages_stop() has left; NULL is fine */
+void stages_free(struct stages *stages);
+
+#endif /* SIFIVE_TRACE_STAGES_H */

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* A trace while it is read, private to the stages that read it. */
+#ifndef SIFIVE_TRACE_STATE_H
+#define SIFIVE_TRACE_STATE_H
+
+#include "clocks.h"
+#include "progress.h"
+#include "ring.h"
+#include "source.h"
+#include "trace.h"
+
+struct trace {
+	struct source		in;
+	uint32_t		channels;	/* bit n: channel n is decoded */
+	struct progress		*progress;
+	struct nexus		nexus;
+	struct perfrec		*perfrec;
+	struct perfrec_ops	perfrec_ops;
+	const struct trace_ops	*ops;
+	void			*context;
+	struct trace_stats	stats;
+	/* Sources that have sent words on each channel. */
+	uint8_t			source[PERFREC_CHANNELS][PERFREC_SOURCES];
+	uint8_t			sources[PERFREC_CHANNELS];
+	/* A record or header has been completed. */
+	bool			begun[PERFREC_CHANNELS][PERFREC_SOURCES];
+	/* Bytes skipped as no message before the SRC width was known. */
+	uint64_t		skipped;
+	/* A ring that has overwritten its oldest bytes. */
+	bool			wrapped;
+	/* For a piece of a recording. */
+	const struct meta	*meta;
+	uint64_t		rest[PERFREC_CHANNELS][PERFREC_SOURCES];
+	struct ring_times	times;
+	struct clocks		clocks;
+	struct store		queue[CLOCKS_QUEUE];
+	unsigned int		recoveries;
+	/* Threads to use, and what they share; NULL: one alone. */
+	unsigned int		jobs;
+	struct stages		*stages;
+};
+
+/** trace_start_clocks() - set the times of a ring's sources before the next message */
+void trace_start_clocks(struct trace *trace);
+
+/** trace_fill() - as source_fill(), and count the bytes */
+int trace_fill(struct trace *trace);
+
+#endif /* SIFIVE_TRACE_STATE_H */

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* Decodes records of context switches: Documentation/trace-format.rst describes them. */
+#ifndef SIFIVE_TRACE_SWITCHES_H
+#define SIFIVE_TRACE_SWITCHES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <linux/sifive_trace_format.h>
+
+#include "meta.h"
+#include "perfrec/perfrec.h"
+
+/**
+ * struct trace_switch - what a hart does from here on
+ * @src:	its source
+ * @kind:	SIFIVE_TRACE_SWITCH_*; SIFIVE_TRACE_SWITCH_BEGIN: records may be missing
+ *		since the source's previous message
+ * @thread:	the thread's id, 0 in a SIFIVE_TRACE_SWITCH_BEGIN
+ * @stamp:	the record's last store, or what shows the loss
+ */
+struct trace_switch {
+	uint8_t			src;
+	uint8_t			kind;
+	uint32_t		thread;
+	struct perfrec_stamp	stamp;
+};
+
+/**
+ * struct switches - the decoder
+ * @channel:	of the records, -1: there are none
+ * @records:	how many were complete, marks included
+ * @begins:	marks among them
+ * @losses:	how often stores belonged to no record
+ * @give:	called for each record, with @context; NULL: they are only counted
+ */
+struct switches {
+	int		channel;
+	uint64_t	records;
+	uint64_t	begins;
+	uint64_t	losses;
+	void		(*give)(void *context, const struct trace_switch *record);
+	void		*context;
+	/* Private: the kind of each source's record that is begun, 0: none is. */
+	uint8_t		begun[PERFREC_SOURCES];
+};
+
+/** switches_init() - begin, perhaps with a piece of a recording */
+void switches_init(struct switches *switches, const struct meta *meta);
+
+/** switches_push() - decode a store, if it is one to the channel; returns 0 */
+int switches_push(struct switches *switches, const struct store *store);
+
+/** switches_lost() - stores of @src are missing, of all sources if it is -1 */
+void switches_lost(struct switches *switches, int src);
+
+/** switches_name() - a kind as text */
+const char *switches_name(unsigned int kind);
+
+#endif /* SIFIVE_TRACE_SWITCHES_H */
