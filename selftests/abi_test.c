@@ -12,6 +12,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <linux/sifive_trace_join.h>
+
 #include "kselftest_harness.h"
 #include "trace_device.h"
 #include "trace_more.h"
@@ -41,7 +43,7 @@ TEST_F(device, unknown_calls_give_enotty)
 	unsigned int nr;
 
 	*(uint32_t *)argument = 64;
-	for (nr = _IOC_NR(SIFIVE_TRACE_IOC_SWITCHES) + 1; nr < 256; nr++)
+	for (nr = _IOC_NR(SIFIVE_TRACE_IOC_JOIN) + 1; nr < 256; nr++)
 		ASSERT_EQ(-ENOTTY, trace_ioctl(self->fd,
 					       _IOWR(SIFIVE_TRACE_IOC_TYPE, nr,
 						     struct sifive_trace_info),
@@ -476,7 +478,7 @@ TEST_F(device, counters_refuses_events_that_cannot_be)
 		{ .type = 1, .code = 0x10001 }, { .type = 0, .code = 1, .data = 1 },
 		{ .type = 1, .code = 0x19, .data = 1 },
 		{ .type = 2, .code = 1, .data = 0x100 },
-		{ .code = 1, .flags = 3 }, { .code = 1, .flags = 4 },
+		{ .code = 1, .flags = 3 }, { .code = 1, .flags = 8 },
 		{ .code = 1, .flags = ~0u }, { .code = 1, .reserved = 1 },
 		{ .code = SIFIVE_TRACE_EVENT_TIMESTAMP, .flags = 1 },
 	};

@@ -32,17 +32,19 @@ AREAS = {
         'record': 'compiler.h mmio.h counter.* record.* section.* event.* error.*'
                   ' environment.* rseq.*',
         'bare': 'bare/*',
-        'thread': 'device.* descriptor.* thread.* channel.* writer.* fault.* vfork.*',
+        'thread': 'device.* descriptor.* join.* thread.* channel.* writer.* fault.* vfork.*'
+                  ' room.*',
         'session': '*',
     },
     'tools': {
-        'common': 'command.h cli.* complete.c message.c hash.h store.h filter_file.h'
-                  ' output.* text.* units.* progress.*',
+        'common': 'command.h cli.* complete.c config.* message.c nearest.* hash.h store.h'
+                  ' filter_file.h output.* text.* units.* progress.*',
         'nexus': 'nexus/*',
         'perfrec': 'perfrec/*',
         'side-car': 'trace/meta.*',
         'symbols': 'symbols/*',
         'trace': 'trace/*',
+        'flow': 'flow/*',
         'analysis': 'analysis/*',
         'decode': 'decode/*',
         'report': 'report/*',

@@ -287,9 +287,9 @@ static const struct {
 	FIELD(COUNTERS, counters, flags, SIFIVE_TRACE_COUNTERS_PER_THREAD),
 	FIELD(COUNTERS, counters, reserved, 0),
 	/* Events 0 and 1 are used. */
-	FIELD(COUNTERS, counters, event[0].flags, 3),
+	FIELD(COUNTERS, counters, event[0].flags, 7),
 	FIELD(COUNTERS, counters, event[0].reserved, 0),
-	FIELD(COUNTERS, counters, event[1].flags, 3),
+	FIELD(COUNTERS, counters, event[1].flags, 7),
 	FIELD(COUNTERS, counters, event[1].reserved, 0),
 	FIELD(COUNTERS, counters, event[2].flags, 3),
 	FIELD(COUNTERS, counters, event[2].reserved, 0),
@@ -299,6 +299,7 @@ static const struct {
 	FIELD(STOP, run, flags, 0),
 	FIELD(THREAD, thread, flags, SIFIVE_TRACE_THREAD_LEAVE),
 	FIELD(THREAD, thread, reserved, 0),
+	/* SIFIVE_TRACE_SAMPLING_HEADERS is not for the Raw counts of this test. */
 	FIELD(SAMPLING, sampling, flags, SIFIVE_TRACE_SAMPLING_ALL |
 	      SIFIVE_TRACE_SAMPLING_ONE_HEADER | SIFIVE_TRACE_SAMPLING_EXEC),
 	FIELD(SAMPLING, sampling, event.flags, 3),

@@ -139,7 +139,7 @@ for board in fpga nofunnel; do
 		for hart in 0 1; do
 			decode "timers$hart" -c "${channel[hart]}" |
 				awk -v source=$((hart * sources)) '
-				$2 != source || $3 != "sample" || !/ (timers|perfTraceOn|perfTraceOff)\+/ || $1 < time { bad = 1 }
+				$2 != source || $3 != "sample" || !/ (timers|perfTraceOn|perfTraceOff)[+ ]/ || $1 < time { bad = 1 }
 				{ time = $1; n++ }
 				END { exit bad || n < 20 }' || rc=1
 		done

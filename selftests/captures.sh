@@ -70,6 +70,7 @@ run paused-stop sifive-trace record -C 0 -b 4M --on-full stop -o paused-stop.rtd
 run paused-none sifive-trace pause
 run resumed-none sifive-trace resume
 run drained-plain sifive-trace record -o drained-plain.rtd --on-full drain $p/plain
+run drops sifive-trace record -b 1M --on-full drop -o drops.rtd -C 0 $p/pieces 80 stops
 run waits-slows sifive-trace record -C 0 -o waits-slows.rtd --on-full wait $p/pieces 80 slows
 run waits-kills sifive-trace record -C 0 -o waits-kills.rtd -b 64k --on-full wait $p/pieces 40 kills
 while pidof pieces >/dev/null; do sleep 0.1; done
@@ -102,6 +103,7 @@ run wrong-size-limit sifive-trace record -o wrong-size-limit.rtd -b 1k --time 1s
 run wrong-time sifive-trace record -o wrong-time.rtd --time 1d $p/plain
 SIFIVE_TRACE_META=0 sifive-trace record -o drained-alone.rtd --on-full drain $p/plain >drained-alone.txt
 run wrap sifive-trace record -o wrap.rtd -b 4k --on-full wrap $p/threads
+run wrap-killed sifive-trace record -o wrap-killed.rtd -b 64k --on-full wrap $p/pieces 1 shares
 run wrong-ring sifive-trace record -o wrong-ring.rtd --ring --on-full drain $p/plain
 run wrong-sram sifive-trace record -o wrong-sram.rtd --sink sram --on-full drain $p/plain
 run wrong-size sifive-trace record -o wrong-size.rtd -b 1k --on-full drain $p/plain
@@ -182,6 +184,8 @@ for how in by-time:Raw by-count:DeltaXOR; do
 	result $? "start: --count: ${how#*:} is in the trace"
 done
 sampled by-time busy 20 "start: samples have names"
+meta by-count 'm["counters"][0]["flags"] == 4' \
+	"-c: the counter that makes the samples counts their event"
 meta by-count 'm["count_type"] == 2 and m["sampling"]["period"] == 1000000 and m["sampling"]["event"] == "instructions"' \
 	"start: -c and --count xor are in the side-car file"
 samples by-count 'sum(x["counters"]["instructions"] for x in r) >= 900000 * len(r)' \
@@ -375,6 +379,18 @@ sys.exit(not 0 < max(float(r["self"] or 0) for r in rows) < 0.5)' "$out/$name.js
 done
 refused paused-none 3 "the recording: no session has the trace hardware; begin a recording with" "pause: nothing runs"
 refused resumed-none 3 "the recording: no session has the trace hardware; begin a recording with" "resume: nothing runs"
+status drops 3 "--on-full drop: a reader that stands still does not hold the program up"
+dropped=$(host report --json "$out/drops.rtd" | python3 -c "import json, sys; print(json.load(sys.stdin)['traces'][0]['coverage']['lost']['dropped'])")
+recorded=$(host decode --format json "$out/drops.rtd" 2>/dev/null | grep -cE '"kind":"(enter|exit)"')
+marked=$(host decode --format json "$out/drops.rtd" 2>/dev/null | grep -E '"kind":"(enter|exit)"' | grep -o '"dropped":[0-9]*' | awk -F: '{ n += $2 } END { print n + 0 }')
+[ "${dropped:-0}" -gt 0 ] && [ "$((recorded + dropped))" = $((2 * (1 + 80 + 80 * 511))) ]
+result $? "--on-full drop: the records of the trace and the reported ones are all that were made"
+[ "$marked" -le "$dropped" ] && [ "$marked" -gt 0 ]
+result $? "--on-full drop: the trace says how many are missing where it goes on"
+meta drops "m['lost']['dropped'] == ${dropped:-0} and m['coverage']['gaps'] == 0 and m['coverage']['fulls'] > 0 and m['coverage']['full_ns'] > 0" \
+	"--on-full drop: no byte was overwritten, and the side-car file says how long there was no room"
+says drops "records while the buffer had no room" "--on-full drop: the user gets a message"
+
 status waits-slows 3 "--on-full wait: the program goes on when the recorder does"
 [ "$(calls waits-slows)" = "$(printf 'main 1\npiece 80\nwork 40880')" ]
 result $? "--on-full wait: a slow recorder loses no call"
@@ -386,7 +402,7 @@ status waits-kills 137 "--on-full wait: the recorder is killed"
 made waits-kills work $((20 * 511)) "--on-full wait: earlier records can be read"
 status waits-limit 3 "--on-full wait: the program goes on behind a limit"
 says waits-limit "is reached: nothing more is recorded" "--on-full wait: a limit is reported"
-refused wrong-wait 125 "waiting needs a buffer of 65536 bytes or more" "--on-full wait: how small -b may be"
+refused wrong-wait 125 "WAIT needs a buffer of 65536 bytes or more" "--on-full wait: how small -b may be"
 status usual 3 "without --on-full: the command has the program's exit status"
 [ "$(calls usual)" = "$(printf 'main 1\npiece 40\nwork 20440')" ]
 result $? "without --on-full: all calls of a trace that is longer than its buffer"
@@ -434,13 +450,15 @@ losses limit-samples 0
 grep -qE $'\r[0-9.]+ MB, [0-9.]+ MB/s, 0 bytes lost' "$out/progress.txt" &&
 	! grep -qE 'MB|lost' "$out/no-progress.txt"
 result $? "--on-full drain: a terminal shows its progress, without -q"
-refused wrong-limit 2 "--size and --time need --on-full drain or wait" "--size: refused without draining"
-refused wrong-sram-limit 2 "--size and --time need --on-full drain or wait" "--time: no SRAM"
+refused wrong-limit 2 "--size and --time need --on-full drain, wait or drop" "--size: refused without draining"
+refused wrong-sram-limit 2 "--size and --time need --on-full drain, wait or drop" "--time: no SRAM"
 refused wrong-size-limit 125 "draining needs a buffer of 4096 bytes or more" "--time: how small -b may be"
 refused wrong-time 2 "a time such as 500ms, 10s, 5m or 1h" "--time: an invalid value is refused"
 status ended 143 "--on-full drain: ending the command ends the program"
 losses ended 0
 meta wrap 'm["wrapped"]' "--on-full wrap: a ring"
+meta wrap-killed 'm["wrapped"] and bin(m["shared"]).count("1") > 8' \
+	"--on-full wrap: the side-car file of a killed program names the channels that threads shared"
 refused wrong-ring 2 "--ring is --on-full wrap: give one of them" "--on-full drain: no ring"
 refused wrong-sram 2 "leave out --sink sram" "--on-full drain: no SRAM"
 refused wrong-size 125 "draining needs a buffer of 4096 bytes or more" "--on-full drain: the smallest -b is reported"
@@ -499,8 +517,8 @@ for wrong in 5 1k 5x 0s; do
 	refused wrong-rotate-$wrong 2 "a size of at least 4k, such as 64k, 100M or 1G, or a time such as 10s" \
 		"--rotate $wrong: refused"
 done
-refused wrong-rotate-stop 2 "--rotate needs --on-full drain or wait" "--rotate: not with --on-full stop"
-refused wrong-rotate-sram 2 "--rotate needs --on-full drain or wait" "--rotate: no SRAM"
+refused wrong-rotate-stop 2 "--rotate needs --on-full drain, wait or drop" "--rotate: not with --on-full stop"
+refused wrong-rotate-sram 2 "--rotate needs --on-full drain, wait or drop" "--rotate: no SRAM"
 refused wrong-rotate-small 125 "draining needs a buffer of 4096 bytes or more" "--rotate: how small -b may be"
 refused wrong-keep 2 "--keep needs --rotate" "--keep: refused alone"
 

@@ -335,6 +335,43 @@ TEST_F(drain, what_an_overtaken_reader_misses_is_counted_to_the_byte)
 	check_values(_metadata, &self->stream, stores);
 }
 
+/* A reader that is behind does not make the time of a gap vague. */
+TEST_F(drain, a_gap_begins_after_what_was_read_before_it_was_written)
+{
+	struct timespec written = {};
+	uint64_t unread = 0, done = 0;
+	char bytes[128];
+	unsigned int i;
+	ssize_t got;
+
+	ASSERT_EQ(0, trace_session_config(&self->s, SIFIVE_TRACE_SINK_SBA, 4096,
+					  SIFIVE_TRACE_CONFIG_DRAIN |
+					  SIFIVE_TRACE_CONFIG_NO_TIMESTAMP));
+	ASSERT_EQ(0, trace_start(self->s.fd, 0));
+	for (i = 0; i < 400; i++) {
+		trace_store(self->s.page, self->s.reg, SAME + i, 4);
+		if (i == 10 || i % 100 == 99)
+			ASSERT_EQ(0, trace_sink(self->s.fd, 0, &self->sink));
+		if (i == 99)
+			clock_gettime(CLOCK_MONOTONIC, &written);
+		if (i == 199)
+			unread = self->sink.bytes;
+	}
+	ASSERT_LT(0, unread);
+	while (done < unread) {
+		got = read(self->s.fd, bytes, sizeof(bytes));
+		ASSERT_LT(0, got);
+		done += (uint64_t)got;
+	}
+	for (i = 0; i < 4096; i++)
+		trace_store(self->s.page, self->s.reg, SAME + i, 4);
+	ASSERT_EQ(0, trace_sink(self->s.fd, 0, &self->sink));
+	ASSERT_NE(0, self->sink.flags & SIFIVE_TRACE_STATUS_GAP);
+	EXPECT_LE(written.tv_sec * 1000000000ull + written.tv_nsec, self->sink.gap_begin);
+	EXPECT_GE(self->sink.gap_end, self->sink.gap_begin);
+	ASSERT_EQ(0, trace_stop(self->s.fd));
+}
+
 TEST_F(drain, each_gap_is_between_whole_messages_at_the_offset_reported)
 {
 	const uint32_t part = 4096 / LONGEST;

@@ -94,7 +94,7 @@ left_inactive() {
 	done
 }
 
-# A capture that runs when the command goes on.
+# Start a capture, and wait until it runs.
 capture='insmod /target/sifive_trace.ko
 	/target/sifive-trace record -q -o /tmp/t.rtd sleep 1000 &
 	until grep -q " enable " /sys/kernel/debug/sifive-trace/trace@11018000; do

@@ -45,8 +45,8 @@ compile() {
 	rm -rf "$at" "$at".*
 	inputs "$tree" >"$at.inputs"
 	! is_known "$at" || return 0
-	# Without a built kernel there is no symbol table.
-	tools/build-module.sh driver "$tree" "$at" -s W=1 KCFLAGS=-Werror \
+	# Without a built kernel there is no symbol table. The jobs of "make -j" are not shared.
+	env -u MAKEFLAGS tools/build-module.sh driver "$tree" "$at" -s W=1 KCFLAGS=-Werror \
 		KBUILD_MODPOST_WARN=1 "${with[@]}" >"$at.log" 2>&1
 	echo $? >"$at.status"
 }

@@ -42,7 +42,7 @@ static void on_signal(int number)
 	record();
 }
 
-/* Again when all threads have had a channel, and lost it if there are too many. */
+/* Record, and again once each thread has had a channel: with too many threads it has lost it. */
 static void *live(void *number)
 {
 	unsigned int n = (unsigned int)(uintptr_t)number, i;

@@ -55,6 +55,8 @@ tools/qemu/board run "$board" --set te0.fifo-depth=76 \
 		>/out/polling.txt
 	cd /target/objects
 	./opener /out/opener.rtd ./libone.so ./libtwo.so >/out/opener.txt || exit 1
+	./apart /out/apart.rtd ./libone.so ./libtwo.so >/out/apart.txt \
+		2>/out/apart.err || exit 1
 	export SIFIVE_TRACE_EVENTS=cycles,instructions
 	for p in plain objects threads shared; do
 		LD_PRELOAD=libsifive-perf.so.0 SIFIVE_TRACE_RECORD=1 \
@@ -130,6 +132,11 @@ for program in kept late; do
 		grep -q 'calls of .*libtwo.so may be missing: .*LD_PRELOAD' "$out/$program.err"
 	result $? "$program: an object that calls the C library's empty hooks is named"
 done
+objects apart one
+result $? "dlmopen(): an object in a namespace of its own is recorded by name"
+! recorded apart enter | grep -q '^two_' &&
+	grep -q 'calls of .*libtwo.so may be missing: .*dlmopen' "$out/apart.err"
+result $? "dlmopen(): an object that is loaded so later is named"
 grep -q 'no function was recorded: .*-finstrument-functions' "$out/none.err" &&
 	! grep -qr 'no function was recorded' "$out" --include='*.err' --exclude=none.err
 result $? "a program without hooks is reported"

@@ -15,7 +15,7 @@
 #include "trace_count.h"
 #include "trace_more.h"
 
-/* Pages of a ring of samples, a power of two, behind its header page. */
+/* Pages of a ring of samples, a power of two, after its header page. */
 #define RING_PAGES	64
 
 #define TURNS		10000000ull

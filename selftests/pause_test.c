@@ -24,6 +24,7 @@
 #define BEFORE	1000
 #define MEANWHILE 2000
 #define AFTER	3000
+#define LOST	0x77777777
 
 FIXTURE(pause) {
 	struct trace_session s;
@@ -327,6 +328,68 @@ TEST_F(pause, an_end_that_finds_no_room_appends_nothing)
 	trace_unmap(page);
 }
 
+/* Fills the sink of an encoder whose page is mapped. */
+static bool fill(const struct trace_session *s, void *page,
+		 const struct sifive_trace_encoder *full)
+{
+	struct sifive_trace_sink sink = { .buffer = 4096 };
+	uint64_t i;
+
+	for (i = 0; i < sink.buffer; i++) {
+		trace_store(page, trace_register(full, TRACE_CHANNEL), 1, 4);
+		if (trace_sink(s->fd, full->sink, &sink))
+			return false;
+		if (sink.flags & SIFIVE_TRACE_STATUS_FULL)
+			return true;
+	}
+	return false;
+}
+
+TEST_F(pause, a_full_sink_does_not_keep_others_from_going_on)
+{
+	struct sifive_trace_sink full[2], other[2];
+	struct sifive_trace_encoder last;
+	size_t i;
+	void *page;
+
+	self->s.also = ~0ull >> (64 - self->s.info.encoders);
+	ASSERT_EQ(0, trace_session_config(&self->s, SIFIVE_TRACE_SINK_SBA, 4096, 0));
+	ASSERT_EQ(0, trace_encoder(self->s.fd, self->s.info.encoders - 1, &last));
+	if (last.sink == self->s.encoder.sink)
+		SKIP(return, "this board has one sink");
+	page = trace_map(self->s.fd, &last);
+	ASSERT_NE(NULL, page);
+	ASSERT_EQ(0, trace_start(self->s.fd, 0));
+	ASSERT_TRUE(fill(&self->s, page, &last));
+	store_part(&self->s, BEFORE);
+	ASSERT_EQ(0, trace_pause(self->s.fd));
+	ASSERT_EQ(0, trace_sink(self->s.fd, last.sink, &full[0]));
+	ASSERT_EQ(0, trace_sink(self->s.fd, self->s.encoder.sink, &other[0]));
+	EXPECT_EQ(0, trace_unpause(self->s.fd)) {
+		TH_LOG("%s", trace_message(self->s.fd));
+	}
+	store_part(&self->s, AFTER);
+	for (i = 0; i < PART; i++)
+		trace_store(page, trace_register(&last, TRACE_CHANNEL), LOST, 4);
+	ASSERT_EQ(0, trace_stop(self->s.fd));
+	ASSERT_EQ(0, trace_collect(self->s.fd, self->s.encoder.src_bits, &self->stream));
+	for (i = 0; i < self->stream.count; i++)
+		EXPECT_NE(LOST, self->stream.message[i].value);
+	ASSERT_EQ(0, trace_sink(self->s.fd, last.sink, &full[1]));
+	ASSERT_EQ(0, trace_sink(self->s.fd, self->s.encoder.sink, &other[1]));
+	EXPECT_EQ(full[0].bytes, full[1].bytes);
+	/* A message has at least two bytes. */
+	EXPECT_LT(other[0].bytes + 2 * PART, other[1].bytes);
+
+	/* Without room in any the end fails. */
+	ASSERT_EQ(0, trace_start(self->s.fd, SIFIVE_TRACE_START_REWIND));
+	ASSERT_TRUE(fill(&self->s, page, &last));
+	ASSERT_TRUE(fill(&self->s, self->s.page, &self->s.encoder));
+	ASSERT_EQ(0, trace_pause(self->s.fd));
+	EXPECT_EQ(-ENOSPC, trace_unpause(self->s.fd));
+	trace_unmap(page);
+}
+
 TEST_F(pause, start_ends_it_and_a_rewind_discards_what_was_before)
 {
 	ASSERT_EQ(0, trace_session_config(&self->s, SIFIVE_TRACE_SINK_SBA, BUFFER, 0));
@@ -410,7 +473,7 @@ static void ignore(const struct trace_record *record, void *arg)
 {
 }
 
-/* What follows a pause is behind a loss: without a header, XORed counts would be unknown. */
+/* What follows a pause is after a loss: without a header, XORed counts would be unknown. */
 TEST_F(pause, samples_begin_again_with_a_header)
 {
 	struct trace_totals totals;

@@ -2,14 +2,16 @@
 /*
  * Proves a property of all programs: the records in the trace plus the losses that the
  * library reports equal the records that the program made. Each program is random:
- * threads that call, throw, jump, migrate, signal each other, close descriptors, fork,
- * and end, also while tracing is off.
+ * threads, also more than there are channels, that call, throw, jump, migrate, signal each
+ * other, close descriptors, fork, also in signal handlers, and end, also while tracing is
+ * off, with destructors that call.
  *
  * TRACE_SEED: seed of the first program, printed so that a run can be repeated.
  *
  * TRACE_PROGRAMS: the number of programs (default 50).
  */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -28,6 +30,8 @@
 #include "trace_records.h"
 
 #define THREADS		40
+/* With threads that threads start. */
+#define ACTORS		(2 * THREADS)
 #define PHASES		3
 #define STEPS		12
 #define BUFFER		(8u << 20)
@@ -41,6 +45,10 @@ enum {
 	ALTERNATE_STACK	= 1 << 4,
 	ENDS_OFF	= 1 << 5,	/* its threads end while tracing is off */
 	NESTED		= 1 << 6,
+	CROWDED		= 1 << 7,	/* more threads than channels */
+	DESTRUCTORS	= 1 << 8,	/* of threads, which call */
+	FORKING_HANDLERS = 1 << 9,
+	ABILITIES	= 1 << 10,
 };
 
 /**
@@ -71,21 +79,47 @@ struct actor {
 static struct outcome *outcome;
 static struct sifive_trace *trace;
 static unsigned int abilities, cpus;
-static struct actor actors[THREADS];
-static unsigned int actors_made;
+static struct actor actors[ACTORS];
+static unsigned int nested_made;
 static pthread_barrier_t last_call;
+static pthread_key_t key;
+static volatile unsigned int handled;
 
 static void made(unsigned int calls, unsigned int exits)
 {
 	__atomic_fetch_add(&outcome->made, calls + exits, __ATOMIC_RELAXED);
 }
 
+/* A child with its own memory records and counts nothing. */
+static void have_child(pid_t child)
+{
+	if (!child) {
+		calls_loop(2);
+		_exit(0);
+	}
+	if (child > 0)
+		waitpid(child, NULL, 0);
+}
+
+/* Of a thread that ends. */
+static void destroy(void *unused)
+{
+	made(1, 1);
+	calls_loop(0);
+}
+
 static void on_signal(int number)
 {
+	const int error = errno;
+
 	made(2, 2);
 	calls_handler(number);
 	made(1, 0);
 	sifive_trace_write(trace);
+	/* Not for each signal: it takes long. fork() may wait for what it has interrupted. */
+	if (abilities & FORKING_HANDLERS && ++handled % 4 == 0)
+		have_child(_Fork());
+	errno = error;
 }
 
 static unsigned int below(struct actor *self, unsigned int limit)
@@ -146,8 +180,7 @@ static void step_raise(struct actor *self)
 
 static void step_signal(struct actor *self)
 {
-	const unsigned int n = __atomic_load_n(&actors_made, __ATOMIC_ACQUIRE);
-	const struct actor *other = &actors[below(self, n + 1) % THREADS];
+	const struct actor *other = &actors[below(self, THREADS)];
 
 	/* Another thread may be waiting for a nested one to end. */
 	if (abilities & SIGNALS && __atomic_load_n(&other->started, __ATOMIC_ACQUIRE) &&
@@ -178,23 +211,16 @@ static void step_dump(struct actor *self)
 		sifive_trace_dump(trace, "/dev/null");
 }
 
-/* A child with its own memory records and counts nothing. */
 static void step_child(struct actor *self)
 {
 	const unsigned int how = below(self, 3);
-	pid_t child;
 
 	if (!(abilities & CHILDREN))
 		return;
-	child = how == 0 ? fork() : how == 1 ? _Fork() : vfork();
-	if (!child) {
-		if (how == 2)
-			made(3, 3);
-		calls_loop(2);
-		_exit(0);
-	}
-	if (child > 0)
-		waitpid(child, NULL, 0);
+	/* This one shares its parent's memory. */
+	if (how == 2)
+		made(3, 3);
+	have_child(how == 0 ? fork() : how == 1 ? _Fork() : vfork());
 }
 
 static void step_sleep(struct actor *self)
@@ -208,16 +234,13 @@ static void *act(void *actor);
  * Small stacks, see make_threads_cheap() in threads_test.c. Returns NULL if all are in
  * use.
  */
-static struct actor *start(struct actor *parent, bool nested)
+static struct actor *start(struct actor *parent, unsigned int number, bool nested)
 {
-	const unsigned int n = __atomic_fetch_add(&actors_made, 1, __ATOMIC_ACQ_REL);
-	struct actor *actor = &actors[n];
+	struct actor *actor = &actors[number];
 	pthread_attr_t attr;
 
-	if (n >= THREADS) {
-		__atomic_fetch_sub(&actors_made, 1, __ATOMIC_ACQ_REL);
+	if (number >= ACTORS)
 		return NULL;
-	}
 	actor->random = trace_random(&parent->random) | 1;
 	actor->nested = nested;
 	pthread_attr_init(&attr);
@@ -231,8 +254,12 @@ static struct actor *start(struct actor *parent, bool nested)
 
 static void step_thread(struct actor *self)
 {
-	struct actor *other = abilities & NESTED && !self->nested ?
-			      start(self, true) : NULL;
+	struct actor *other = NULL;
+
+	/* Behind those that the program starts itself. */
+	if (abilities & NESTED && !self->nested)
+		other = start(self, THREADS + __atomic_fetch_add(&nested_made, 1, __ATOMIC_RELAXED),
+			      true);
 
 	if (other)
 		pthread_join(other->thread, NULL);
@@ -261,6 +288,8 @@ static void *act(void *actor)
 		stack.ss_sp = malloc(stack.ss_size);
 		sigaltstack(&stack, NULL);
 	}
+	if (abilities & DESTRUCTORS)
+		pthread_setspecific(key, self);
 	take_steps(self);
 	stack.ss_flags = SS_DISABLE;
 	sigaltstack(&stack, NULL);
@@ -307,20 +336,20 @@ static const char *set_up(struct actor *self)
 /* Run threads concurrently; tracing may be off when they end. */
 static const char *run_phase(struct actor *self, bool pause)
 {
-	unsigned int i, threads = below(self, THREADS / PHASES);
+	unsigned int i, threads = below(self, abilities & CROWDED ? THREADS : THREADS / PHASES);
 	const char *failed = NULL;
 
 	pthread_barrier_init(&last_call, NULL, threads + 1);
 	memset(actors, 0, sizeof(actors));
-	actors_made = 0;
+	nested_made = 0;
 	for (i = 0; i < threads; i++)
-		if (!start(self, false))
+		if (!start(self, i, false))
 			return "pthread_create()";
 	take_steps(self);
 	pthread_barrier_wait(&last_call);
 	if (pause && sifive_trace_off(trace))
 		failed = "sifive_trace_off()";
-	for (i = 0; i < THREADS; i++)
+	for (i = 0; i < ACTORS; i++)
 		if (actors[i].started && !actors[i].nested)
 			pthread_join(actors[i].thread, NULL);
 	if (!failed && pause) {
@@ -358,15 +387,17 @@ static const char *run_program(uint64_t seed)
 	const char *failed;
 	unsigned int i;
 
-	abilities = below(&self, 2 * NESTED);
+	abilities = below(&self, ABILITIES);
 	/* A file that is being written would be closed, too. */
 	if (abilities & CLOSES)
 		abilities &= ~(unsigned int)DUMPS;
 	if (abilities & ALTERNATE_STACK)
 		action.sa_flags = SA_ONSTACK;
-	/* A late signal's handler would make calls while tracing is off. */
+	/* A late signal's handler, or a destructor, would make calls while tracing is off. */
 	if (abilities & ENDS_OFF)
-		abilities &= ~(unsigned int)SIGNALS;
+		abilities &= ~(unsigned int)(SIGNALS | DESTRUCTORS);
+	if (pthread_key_create(&key, destroy))
+		return "pthread_key_create()";
 	sigaction(SIGUSR1, &action, NULL);
 	failed = set_up(&self);
 	if (!failed && sifive_trace_on(trace))

@@ -68,6 +68,7 @@ FIXTURE(sampling) {
 	struct sifive_trace_info info;
 	struct sifive_trace_encoder encoder;
 	struct sifive_trace_sampling sampling;
+	struct sifive_trace_counters counters;
 	struct samples *samples;
 	bool exact;
 };
@@ -103,13 +104,12 @@ FIXTURE_TEARDOWN(sampling)
 
 static int take(struct _test_data_sampling *self, uint32_t flags)
 {
-	struct sifive_trace_counters counters = TRACE_ARG(sifive_trace_counters);
-
-	counters.flags = flags;
-	counters.count = 2;
-	counters.event[0].code = 1;
-	counters.event[1].code = 2;
-	return trace_ioctl(self->fd, SIFIVE_TRACE_IOC_COUNTERS, &counters);
+	self->counters = TRACE_ARG(sifive_trace_counters);
+	self->counters.flags = flags;
+	self->counters.count = 2;
+	self->counters.event[0].code = 1;
+	self->counters.event[1].code = 2;
+	return trace_ioctl(self->fd, SIFIVE_TRACE_IOC_COUNTERS, &self->counters);
 }
 
 static int set(struct _test_data_sampling *self)
@@ -189,7 +189,6 @@ static unsigned int count_in(const struct samples *s, void (*fn)(uint64_t))
 
 TEST_F(sampling, it_comes_at_its_interval_with_pc_and_counters)
 {
-	static const unsigned int counter[] = { COUNTER_CYCLE, COUNTER_INSTRET };
 	uint64_t before[2], after[2], begin[2], end[2], covered, own;
 	struct sifive_trace_status status;
 	const struct sample *last;
@@ -199,18 +198,18 @@ TEST_F(sampling, it_comes_at_its_interval_with_pc_and_counters)
 		SKIP(return, "no counters on this hart");
 	ASSERT_EQ(0, set(self));
 	for (i = 0; i < 2; i++)
-		before[i] = trace_counter(counter[i]);
+		before[i] = trace_counter(self->counters.event[i].counter);
 	own = trace_own_time();
 	ASSERT_EQ(0, trace_start(self->fd, SIFIVE_TRACE_START_REWIND));
 	for (i = 0; i < 2; i++)
-		begin[i] = trace_counter(counter[i]);
+		begin[i] = trace_counter(self->counters.event[i].counter);
 	work_sampled(self, work, 300, 300);
 	for (i = 0; i < 2; i++)
-		end[i] = trace_counter(counter[i]);
+		end[i] = trace_counter(self->counters.event[i].counter);
 	ASSERT_EQ(0, trace_stop(self->fd));
 	own = trace_own_time() - own;
 	for (i = 0; i < 2; i++)
-		after[i] = trace_counter(counter[i]);
+		after[i] = trace_counter(self->counters.event[i].counter);
 	ASSERT_EQ(0, collect(self));
 	TH_LOG("%u samples in %llu us, %u in the loop", self->samples->count,
 	       (unsigned long long)own, count_in(self->samples, work));
@@ -240,6 +239,24 @@ TEST_F(sampling, it_comes_at_its_interval_with_pc_and_counters)
 	ASSERT_EQ(0, trace_status(self->fd, &status));
 	EXPECT_EQ(self->samples->count, status.samples);
 	EXPECT_EQ(0, status.samples_lost);
+}
+
+/* A ring's reader needs them to find out what the XORed values are. Other harts have one. */
+TEST_F(sampling, headers_at_intervals_of_xor_counts_alone)
+{
+	self->sampling.flags = SIFIVE_TRACE_SAMPLING_HEADERS;
+	self->sampling.interval = 100000;
+	EXPECT_EQ(-EINVAL, set(self));
+	self->sampling.count_type = SIFIVE_TRACE_SAMPLING_XOR;
+	self->sampling.flags |= SIFIVE_TRACE_SAMPLING_ONE_HEADER;
+	EXPECT_EQ(-EINVAL, set(self));
+	self->sampling.flags = SIFIVE_TRACE_SAMPLING_HEADERS;
+	ASSERT_EQ(0, set(self));
+	RUN(work, 300, 3000);
+	EXPECT_TRUE(is_whole(self->samples));
+	EXPECT_EQ(self->info.encoders + (self->samples->count - 1) /
+		  SIFIVE_TRACE_SAMPLING_HEADER_EVERY, self->samples->totals.headers);
+	EXPECT_LE(self->samples->count / 2, count_in(self->samples, work));
 }
 
 TEST_F(sampling, no_interval_is_shorter_than_100_us)
@@ -743,7 +760,6 @@ TEST_F(sampling, an_event_without_a_counter_is_told)
 		SKIP(return, "this hart has several counters for such events");
 	EXPECT_EQ(-EBUSY, set(self));
 	EXPECT_NE(NULL, strstr(trace_message(self->fd), "no counter"));
-
 	counters.count = 0;
 	ASSERT_EQ(0, trace_ioctl(self->fd, SIFIVE_TRACE_IOC_COUNTERS, &counters));
 	ASSERT_EQ(0, set(self));

@@ -138,7 +138,7 @@ TEST_F(share, all_readers_of_a_running_ring_cost_one_copy)
 		ASSERT_EQ(1, pread(fd[i], &byte, 1, 0));
 	}
 	after = memory_line("VmallocUsed:");
-	/* The kernel has other areas there, some of which are freed meanwhile. */
+	/* The kernel uses other areas there, and frees some of them meanwhile. */
 	EXPECT_LE((long long)RING / 2, after - before);
 	EXPECT_GT(2 * (long long)RING, after - before);
 	/* The last reader frees it. */
@@ -258,8 +258,8 @@ static bool status_within(struct copier *c, int fd)
 }
 
 /*
- * If the system were locked during a copy, STATUS would finish after it. A loaded host
- * can make it look so now and then.
+ * If the system were locked during a copy, STATUS would finish after it. On a loaded host
+ * it sometimes does so anyway.
  */
 TEST_F(share, others_use_the_system_while_a_ring_is_copied)
 {

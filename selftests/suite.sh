@@ -15,6 +15,8 @@ shift 2
 mkdir -p "$dir"
 log=$dir/$name.log
 start=$SECONDS
+# No test depends on the user's defaults for the command's options.
+export XDG_CONFIG_HOME=$dir/$name.config
 
 "$@" >"$log" 2>&1 </dev/null
 rc=$?
@@ -56,9 +58,15 @@ report() {
 		sed -E 's/.*# SKIP *//' | sort | uniq -c |
 		sed -E 's/^ *([0-9]+) /           \1 skipped: /'
 	if [ "$failed" -gt 0 ]; then
-		# With the tests' diagnostics.
-		grep -aE '^not ok|^# .*(Expected|FAIL|failed)' "$log" | head -n 60 |
-			sed 's/^/           /'
+		# With the last of each test's diagnostics.
+		awk '/^ok / { n = 0 }
+		     /^#/ { line[n++] = $0 }
+		     /^not ok/ {
+			for (i = n > 8 ? n - 8 : 0; i < n; i++)
+				print line[i]
+			print
+			n = 0
+		     }' "$log" | head -n 60 | sed 's/^/           /'
 		[ -z "$note" ] || tail -n 15 "$log" | sed 's/^/           | /'
 	fi
 }

@@ -413,7 +413,7 @@ TEST_F(timer, is_described_beside_the_trace_like_all_else)
 		    CHANNEL, getpid(), gettid());
 	BESIDE_SAYS("{\"path\":\"%s\",\"build_id\":\"", exe);
 	BESIDE_SAYS("\"lost\":{\"signals\":0,\"threads\":0,\"abandoned\":0,\"refused\":0,"
-		    "\"children\":0,\"samples\":0,\"encoders\":0}}");
+		    "\"children\":0,\"samples\":0,\"dropped\":0,\"encoders\":0}}");
 }
 
 TRACE_HARNESS_MAIN

@@ -346,11 +346,82 @@ static size_t message_ends(const uint8_t *bytes, size_t size)
 	return count;
 }
 
+/**
+ * struct layout - a message of instruction trace
+ * @tcode:	its code
+ * @fixed:	bits of the fields of fixed width that come first
+ * @fields:	number of fields of variable width, without the time
+ * @full:	the second one is a full address, the time is absolute
+ */
+struct layout {
+	unsigned int tcode;
+	unsigned int fixed;
+	unsigned int fields;
+	bool full;
+};
+
+/* The message of a correlation has a history if the upper bits of its fixed fields are 1. */
+static const struct layout layouts[] = {
+	{ 3, 0, 1 },			/* direct branch */
+	{ 4, 2, 2 },			/* indirect branch */
+	{ 9, 4, 2, true },		/* program trace sync */
+	{ 11, 4, 2, true },		/* direct branch with sync */
+	{ 12, 4 + 2, 2, true },		/* indirect branch with sync */
+	{ 27, 4, 1 },			/* resource full */
+	{ 28, 2, 3 },			/* indirect branch with history */
+	{ 29, 4 + 2, 3, true },		/* the same with sync */
+	{ 30, 0, 1 },			/* repeat branch */
+	{ TRACE_TCODE_CORRELATION, 4 + 2, 1 },
+};
+
+static const struct layout *layout_of(unsigned int tcode)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(layouts) / sizeof(layouts[0]); i++)
+		if (layouts[i].tcode == tcode)
+			return &layouts[i];
+	return NULL;
+}
+
+static void take_time(struct slices *s, bool absolute, uint64_t *time,
+		      struct trace_message *m)
+{
+	uint64_t t;
+
+	m->timed = !at_end(s);
+	if (!m->timed)
+		return;
+	t = take_variable(s);
+	time[m->src] = absolute ? t : time[m->src] ^ t;
+	m->time = time[m->src];
+}
+
+static bool decode_instruction(const struct layout *layout, struct slices *s,
+			       uint64_t *time, struct trace_message *m)
+{
+	unsigned int i, fields = layout->fields;
+	uint64_t fixed = take_fixed(s, layout->fixed), value;
+
+	if (layout->tcode == TRACE_TCODE_CORRELATION)
+		fields += fixed >> 4 == 1;
+	m->full = layout->full;
+	for (i = 0; i < fields; i++) {
+		value = take_variable(s);
+		if (m->full && i == 1)
+			m->address = value << 1;
+	}
+	take_time(s, m->full, time, m);
+	return !s->bad && at_end(s);
+}
+
 static bool decode_message(const uint8_t *bytes, size_t length,
 			   unsigned int src_bits, uint64_t *time,
 			   struct trace_message *m)
 {
 	struct slices s = { .bytes = bytes, .count = length };
+	const struct layout *layout;
+	uint64_t value;
 	size_t i;
 
 	for (i = 0; i < length; i++)
@@ -360,7 +431,12 @@ static bool decode_message(const uint8_t *bytes, size_t length,
 	*m = (struct trace_message){ 0 };
 	m->tcode = (unsigned int)take_fixed(&s, 6);
 	m->src = (unsigned int)take_fixed(&s, src_bits);
+	layout = layout_of(m->tcode);
+	if (layout)
+		return decode_instruction(layout, &s, time, m);
 	switch (m->tcode) {
+	case TRACE_TCODE_OWNERSHIP:
+		break;
 	case TRACE_TCODE_DATA:
 		m->tag = (uint32_t)take_variable(&s);
 		break;
@@ -376,18 +452,11 @@ static bool decode_message(const uint8_t *bytes, size_t length,
 		return false;
 	}
 
-	uint64_t value = take_variable(&s);
-
+	value = take_variable(&s);
 	m->value = (uint32_t)value;
 	if (value > UINT32_MAX)
 		return false;
-	m->timed = !at_end(&s);
-	if (m->timed) {
-		uint64_t t = take_variable(&s);
-
-		time[m->src] = m->tcode == TRACE_TCODE_SYNC ? t : time[m->src] ^ t;
-		m->time = time[m->src];
-	}
+	take_time(&s, m->tcode == TRACE_TCODE_SYNC, time, m);
 	return !s.bad && at_end(&s);
 }
 

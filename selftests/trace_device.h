@@ -114,8 +114,10 @@ int trace_wait(pid_t child);
 
 /* ---- captured bytes ---------------------------------------------------------- */
 
+#define TRACE_TCODE_OWNERSHIP	2
 #define TRACE_TCODE_DATA	7
 #define TRACE_TCODE_ERROR	8
+#define TRACE_TCODE_CORRELATION	33
 #define TRACE_TCODE_SYNC	35
 
 /* Values of a synchronisation message. */
@@ -124,10 +126,12 @@ int trace_wait(pid_t child);
 
 /**
  * struct trace_message - one decoded message
- * @tcode:	TRACE_TCODE_*
+ * @tcode:	TRACE_TCODE_*, or another one of instruction trace
  * @src:	source, 0 in a stream without sources
  * @tag:	of data: channel * 4 + offset of the store
- * @value:	value stored; of a synchronisation: TRACE_VALUE_*
+ * @value:	value stored; of a synchronisation: TRACE_VALUE_*; of Ownership: the process
+ * @full:	it has a full address: a Sync message of instruction trace
+ * @address:	that address
  * @timed:	it has a timestamp
  * @time:	full time, rebuilt from the previous messages
  */
@@ -136,6 +140,8 @@ struct trace_message {
 	unsigned int src;
 	uint32_t tag;
 	uint32_t value;
+	bool full;
+	uint64_t address;
 	bool timed;
 	uint64_t time;
 };

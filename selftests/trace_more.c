@@ -40,7 +40,8 @@ int trace_session_config(struct trace_session *s, uint32_t sink, uint64_t buffer
 	s->config.sink = sink;
 	s->config.buffer = buffer;
 	s->config.flags = flags;
-	s->config.channels = ~0u;
+	s->config.channels = s->instruction.mode ? ~TRACE_OWNERS : ~0u;
+	s->config.instruction = s->instruction;
 	s->config.encoders = BIT64(s->encoder.index) | s->also;
 	ret = trace_config(s->fd, &s->config);
 	if (!ret)

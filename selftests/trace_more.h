@@ -14,12 +14,16 @@
 /* The channel used for stores. */
 #define TRACE_CHANNEL	6
 
+/* Stimulus registers that instruction trace uses for Ownership messages. */
+#define TRACE_OWNERS	0x80008000u
+
 /**
  * struct trace_session - a configured session, with the page of one encoder
  * @fd:		its descriptor
  * @info:	of the machine
  * @encoder:	the encoder whose page is mapped
  * @also:	encoders that CONFIG selects in addition, one bit each
+ * @instruction: instruction trace that CONFIG requests
  * @config:	configuration as returned by CONFIG
  * @reg:	register of TRACE_CHANNEL whose messages have timestamps
  * @page:	its stimulus page
@@ -29,6 +33,7 @@ struct trace_session {
 	struct sifive_trace_info info;
 	struct sifive_trace_encoder encoder;
 	uint64_t also;
+	struct sifive_trace_instruction instruction;
 	struct sifive_trace_config config;
 	unsigned int reg;
 	void *page;

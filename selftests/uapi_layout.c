@@ -4,14 +4,15 @@
  * error.
  */
 #include <linux/sifive_trace.h>
+#include <linux/sifive_trace_join.h>
 #include <linux/sifive_trace_regs.h>
 
 #define SIZE(type, bytes) \
 	_Static_assert(sizeof(struct type) == (bytes), #type)
 
-SIZE(sifive_trace_info, 48);
-SIZE(sifive_trace_encoder, 128);
-SIZE(sifive_trace_config, 48);
+SIZE(sifive_trace_info, 56);
+SIZE(sifive_trace_encoder, 136);
+SIZE(sifive_trace_config, 72);
 SIZE(sifive_trace_event, 32);
 SIZE(sifive_trace_counters, 1048);
 SIZE(sifive_trace_slot, 256);
@@ -19,8 +20,11 @@ SIZE(sifive_trace_thread, 16);
 SIZE(sifive_trace_sampling, 64);
 SIZE(sifive_trace_switches, 16);
 SIZE(sifive_trace_query, 56);
-SIZE(sifive_trace_status, 312);
+SIZE(sifive_trace_status, 344);
+SIZE(sifive_trace_instruction, 24);
+SIZE(sifive_trace_instruction_status, 16);
 SIZE(sifive_trace_sink, 136);
 SIZE(sifive_trace_run, 8);
 SIZE(sifive_trace_attach, 24);
-SIZE(sifive_trace_losses, 56);
+SIZE(sifive_trace_losses, 88);
+SIZE(sifive_trace_join, 1056);

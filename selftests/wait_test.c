@@ -576,6 +576,43 @@ TEST_F(wait, cpus_go_offline_meanwhile)
 	read_to_end(_metadata, self);
 }
 
+/* ---- dropping ---------------------------------------------------------------- */
+
+/* Stores made by hand, which do not look, are made; no program is held up. */
+TEST_F(wait, the_kernel_says_when_there_is_no_room_and_holds_no_store_if_records_are_dropped)
+{
+	struct sifive_trace_status status;
+	const struct trace_session *s = &self->each[0];
+	const volatile uint8_t *full;
+	uint32_t i, n;
+
+	ASSERT_EQ(0, trace_session_config(&self->s, SIFIVE_TRACE_SINK_SBA, 0x100000,
+					  SIFIVE_TRACE_CONFIG_DRAIN | SIFIVE_TRACE_CONFIG_DROP));
+	full = mmap(NULL, (size_t)getpagesize(), PROT_READ, MAP_SHARED, self->s.fd,
+		    SIFIVE_TRACE_MMAP_LOSSES);
+	ASSERT_NE(MAP_FAILED, full);
+	full += SIFIVE_TRACE_FULL_BYTES + s->encoder.index;
+	ASSERT_EQ(0, trace_start(self->s.fd, 0));
+	EXPECT_EQ(0, *full);
+	for (i = 0; !*full; i++)
+		trace_store(s->page, s->reg, i, 4);
+	/* A quarter of the buffer, of messages with at most 16 bytes. */
+	EXPECT_LT(0x100000 / 4 / 16, i);
+	for (n = 0; n < 1000; n++)
+		trace_store(s->page, s->reg, i + n, 4);
+	EXPECT_EQ(0, trace_status(self->s.fd, &status));
+	EXPECT_EQ(0, status.waits);
+	EXPECT_EQ(1, status.fulls);
+	EXPECT_NE(0, status.flags & SIFIVE_TRACE_STATUS_WAITING);
+	while (*full)
+		ASSERT_EQ(1, read_some(self));
+	EXPECT_EQ(0, trace_status(self->s.fd, &status));
+	EXPECT_EQ(0, self->reader.wrong);
+	EXPECT_LT(0, status.full_ns);
+	EXPECT_EQ(0, status.flags & SIFIVE_TRACE_STATUS_WAITING);
+	EXPECT_EQ(0, trace_stop(self->s.fd));
+}
+
 /* ---- what is refused ------------------------------------------------------- */
 
 TEST_F(wait, only_a_drained_buffer_of_some_size)
@@ -592,6 +629,13 @@ TEST_F(wait, only_a_drained_buffer_of_some_size)
 	config.buffer = 65535;
 	EXPECT_EQ(-EINVAL, trace_config(self->s.fd, &config));
 	EXPECT_NE(NULL, strstr(trace_message(self->s.fd), "65536"));
+	config.buffer = 65536;
+	config.flags |= SIFIVE_TRACE_CONFIG_DROP;
+	EXPECT_EQ(-EINVAL, trace_config(self->s.fd, &config));
+	EXPECT_NE(NULL, strstr(trace_message(self->s.fd), "exclude"));
+	config.flags = SIFIVE_TRACE_CONFIG_DROP;
+	EXPECT_EQ(-EINVAL, trace_config(self->s.fd, &config));
+	EXPECT_NE(NULL, strstr(trace_message(self->s.fd), "DROP needs DRAIN"));
 }
 
 TRACE_HARNESS_MAIN

@@ -26,7 +26,7 @@ def decode(command, path, values):
     for item in map(json.loads, out.stdout.splitlines()):
         if item["kind"] == "gap" and not item["reason"].startswith("the trace ends"):
             return None
-        if item["kind"] in read_trace.KINDS:
+        if item["kind"] in (*read_trace.KINDS, "switch"):
             streams.setdefault((item["source"], item["channel"]), []).append(item)
     return streams
 
@@ -64,9 +64,12 @@ def differs(ours, theirs, values, laps):
     addresses = [int(theirs[key], 16) for key in ("address", "caller_address")
                  if key in theirs]
     return (ours["kind"] != theirs["kind"] or
+            ours.get("state") != theirs.get("state") or
             ours["thread"] not in (None, theirs.get("thread")) or
+            ours.get("dropped", 0) != theirs.get("dropped", 0) or
+            ours.get("waited", 0) != theirs.get("waited_ns", 0) or
             (ours["addresses"] or []) != addresses or
-            (ours[values] or []) != list(theirs["counters"].values()) or
+            (ours[values] or []) != list(theirs.get("counters", {}).values()) or
             ours["time"] != time and (exact or ours["time"] is not None))
 
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * Writes a random trace and its side-car file: sources, channels, count types and
- * counters of all widths, several headers, abandoned records, Error messages, all
+ * counters of all widths, several headers, abandoned records, marks, Error messages, all
  * kinds of timestamps; every fourth is a ring.
  *
  *	random_trace SEED FILE
@@ -16,6 +16,7 @@
 
 #define STREAMS		3
 #define PARTS		300
+#define SWITCHES	30	/* their channel */
 
 static uint64_t seed;
 static bool ring;
@@ -93,6 +94,17 @@ static void take_channel(struct gen_stream *s)
 	gen_header(s);
 }
 
+/* Its thread has dropped records, or waited. */
+static void mark(struct gen_stream *s)
+{
+	const uint32_t kind = SIFIVE_TRACE_RECORD_WAITED_LONG + (uint32_t)below(3);
+
+	gen_store(s->gen, s->src, s->channel, 1, kind);
+	gen_store(s->gen, s->src, s->channel, 4, (uint32_t)below(1000));
+	if (kind == SIFIVE_TRACE_RECORD_DROPPED)
+		gen_header(s);
+}
+
 /* Messages that belong to no record. */
 static void other_message(struct gen *gen, unsigned int src)
 {
@@ -101,6 +113,17 @@ static void other_message(struct gen *gen, unsigned int src)
 	const uint64_t field[] = { random_value(), random_value() };
 
 	gen_message(gen, 33 + (unsigned int)below(2), src, fixed, bits, field, 1u + fixed[1]);
+}
+
+/* A context switch, a mark, or a record that is cut. */
+static void write_switch(struct gen *gen, unsigned int src)
+{
+	static const uint8_t kinds[] = { 0, 1, 0x10, 0x11, 0x12, 0x13, 0x14, 0x15, 0x16, 0xff };
+	const uint8_t kind = kinds[below(sizeof(kinds))];
+
+	gen_store(gen, src, SWITCHES, 1, kind);
+	if (kind ? !one_in(10) : one_in(10))
+		gen_store(gen, src, SWITCHES, one_in(20) ? 2 : 4, (uint32_t)below(0x10000));
 }
 
 static void write_part(struct gen_stream *s)
@@ -114,6 +137,8 @@ static void write_part(struct gen_stream *s)
 		other_message(gen, s->src);
 	if (one_in(40))
 		gen_sync(gen, s->src);
+	if (one_in(8))
+		write_switch(gen, s->src);
 	if (one_in(15))
 		take_channel(s);
 	else if (one_in(20))
@@ -122,6 +147,8 @@ static void write_part(struct gen_stream *s)
 		abandon(s);
 	else if (one_in(40))
 		gen_error(gen, s->src);
+	else if (one_in(30))
+		mark(s);
 	write_record(s);
 }
 
@@ -157,6 +184,7 @@ static void write_meta(FILE *file, const struct gen *gen)
 	fprintf(file, "{\"version\":1,\"srcbits\":%u,\"ts_width\":%u,\"ts_scheme\":\"%s\"",
 		gen->src_bits, gen->ts_width ? gen->ts_width : 40,
 		gen->ts_delta ? "delta" : "xor");
+	fprintf(file, ",\"switches\":{\"channel\":%u}", SWITCHES);
 	if (ring)
 		fprintf(file, ",\"wrapped\":true,\"count_type\":%u,\"counters\":[",
 			s->count_type);

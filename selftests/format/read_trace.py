@@ -13,7 +13,11 @@ LAYOUT = {2: (0, 1), 3: (0, 1), 4: (2, 2), 7: (0, 2), 8: (4, 1), 9: (4, 2), 11: 
 SYNC, STORE, ERROR = (9, 11, 12, 29, 35), 7, 8
 MAGIC, RAW, DELTA, XOR = 0x70657266, 0, 1, 2
 COUNT_TYPES = (0, 1, 2, 4, 5, 6, 12, 13, 14)
+NEVER = float("inf")
 KINDS = ("enter", "exit", "manual", "sample")
+MARKS = WAITED_LONG, WAITED, DROPPED = (0xfc, 0xfd, 0xfe)
+STATES = {0: "unknown", 1: "runs", 16: "end", 17: "preempted", 18: "sleeps",
+          19: "uninterruptible", 20: "stopped", 21: "exited"}
 
 
 def parse(slices, src_bits):
@@ -34,11 +38,12 @@ def parse(slices, src_bits):
 
 
 def messages(data, src_bits):
+    """Where each message begins, and what it is."""
     begin = 0
     for at, byte in enumerate(data):
         if byte & 3 == 3:
             if (begin, byte) != (at, 0xff):
-                yield parse(data[begin:at + 1], src_bits)
+                yield begin, parse(data[begin:at + 1], src_bits)
             begin = at + 1
 
 
@@ -60,6 +65,10 @@ class Stream:
     def __init__(self, src, channel, meta, out):
         self.name, self.out = {"source": src, "channel": channel}, out
         self.after_magic, self.time, self.thread = False, None, None
+        self.dropped = self.waited = 0
+        self.offset, self.end = 0, min([entry["offset"] for entry in meta.get("rest", ()) if
+                                        (entry["src"], entry["channel"]) == (src, channel)],
+                                       default=NEVER)
         self.ring = meta.get("wrapped") and "count_type" in meta
         self.count_type = meta["count_type"] if self.ring else None
         self.widths = [(info >> 12 & 63) + 1 for _, info in
@@ -83,25 +92,47 @@ class Stream:
         self.thread = thread
         yield 0
 
+    def read_mark(self, kind):
+        value = yield 32
+        if kind == DROPPED:
+            self.reset(False)
+            self.dropped += value
+        else:
+            self.waited += value << (32 if kind == WAITED_LONG else 0)
+        yield 0
+
     def read_record(self, kind):
         addresses, raw, xor = [], [], self.count_type == XOR
         for _ in range(2 if kind < 2 else 1):
             low = yield 32
             address = (yield 32) << 32 | low - 1 if low & 1 else low
             self.address = address ^ (self.address if xor else 0)
-            addresses, time = addresses + [self.address], self.time
+            addresses, time, offset = addresses + [self.address], self.time, self.offset
         for _ in self.widths:
             raw.append((yield 32) | (yield 16) << 32)
         self.value = raw if self.count_type == RAW else [
             old ^ new if xor else old + new & (1 << width) - 1
             for old, new, width in zip(self.value, raw, self.widths)]
-        if self.known or not (xor and self.ring):
+        if offset < self.end and (self.known or not (xor and self.ring)):
             self.out.append({
                 **self.name, "kind": KINDS[kind], "time": time, "raw": raw,
                 "thread": self.thread if self.known else None,
+                "dropped": self.dropped, "waited": self.waited,
                 "addresses": addresses if self.known or not xor else None,
                 "absolute": self.value if self.known or self.value is raw else None})
+        self.dropped = self.waited = 0
         yield 0
+
+    def resume(self, state):
+        """Take what precedes a piece: a record in the piece before, marks, what has begun."""
+        for part in ("header", "record", "begun"):
+            if part == "record" and state.get("lost"):
+                self.push(0, None, None)
+            self.offset = NEVER if part == "record" else 0
+            for store in state.get(part, "").split():
+                value, exact, time = store.partition("@")
+                size, value = value.partition("~")[0].split(":")
+                self.push(8 * int(size), int(value, 16), int(time, 16) if exact else None)
 
     def push(self, size, value, time):
         """Take a store; size 0: a store that fits nothing, or the end of the trace."""
@@ -114,20 +145,50 @@ class Stream:
             return
         cut = self.wanted and after_magic and size == 8 and value in COUNT_TYPES
         header = cut or self.after_magic
-        begins = header or size == 8 and value < 4 and self.count_type is not None
+        mark = size == 8 and value in MARKS
+        begins = header or mark or size == 8 and value < 4 and self.count_type is not None
         if self.wanted or not begins:
             self.reset(False)
         if begins:
-            self.reader = self.read_header() if header else self.read_record(value)
+            self.reader = (self.read_header() if header else self.read_mark(value) if mark
+                           else self.read_record(value))
             self.wanted = next(self.reader)
         if cut:
             self.wanted = self.reader.send(value)
 
 
+class Switches:
+    """Records of context switches of a source."""
+    ring = False
+
+    def __init__(self, src, channel, meta, out):
+        self.name, self.out, self.kind = {"source": src, "channel": channel}, out, 0
+
+    def reset(self, known):
+        self.kind = 0
+
+    def push(self, size, value, time):
+        kind, begins = self.kind, size == 8 and value in STATES
+        self.kind = value if begins else 0
+        whole = kind and size == 32
+        if whole or value is not None and (kind or value == 0 or not begins):
+            self.out.append({
+                **self.name, "kind": "switch", "state": STATES[kind if whole else 0],
+                "time": time, "thread": value if whole else None,
+                "addresses": None, "raw": None, "absolute": None})
+
+
 def records(data, meta):
     """The records of all sources and channels, each of these in order."""
-    times, exact, streams, out, stamped = {}, set(), {}, [], False
-    for message in messages(data, meta["srcbits"]):
+    clocks, out = meta.get("clocks", ()), []
+    times = {clock["src"]: clock["time"] for clock in clocks}
+    exact = {clock["src"] for clock in clocks if not clock["inferred"]}
+    streams, stamped = {}, bool(clocks)
+    for state in meta.get("streams", ()):
+        name = state["src"], state["channel"]
+        streams[name] = Stream(*name, meta, out)
+        streams[name].resume(state)
+    for offset, message in messages(data, meta["srcbits"]):
         tcode, src, fields, stamp = message or (ERROR, None, [], None)
         for name in streams if tcode == ERROR else ():
             if src in (None, name[0]):
@@ -142,8 +203,10 @@ def records(data, meta):
         name, size = (src, fields[0] // 4), (32, 0, 16, 8)[fields[0] % 4]
         fits = not fields[1] >> size
         if name not in streams:
-            streams[name] = Stream(*name, meta, out)
+            switches = meta.get("switches", {}).get("channel") == name[1]
+            streams[name] = (Switches if switches else Stream)(*name, meta, out)
             fits &= not (streams[name].ring and size == 8 and fields[1] <= XOR)
+        streams[name].offset = offset
         streams[name].push(size * fits, fields[1], times[src] if stamped and src in exact else None)
     for stream in streams.values():
         stream.push(0, None, None)

@@ -42,9 +42,9 @@ static void find_places(const struct meta *meta)
 	places_wrap(places, 0xffffffffff);
 	for (i = 0; i < meta->objects; i++) {
 		const struct meta_object *object = &meta->object[i];
-		const uint64_t own = places_find(places, object->start, &object->from);
+		const uint64_t own = places_find(places, object->start, &object->from, NULL);
 
-		if (own != object->start && places_find(places, own, &object->from) != own)
+		if (own != object->start && places_find(places, own, &object->from, NULL) != own)
 			abort();
 	}
 	places_free(places);

@@ -82,7 +82,7 @@ static const struct perfrec_ops ops = {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const uint8_t bytes[] = { 4, 2, 1, 4, 1, 4, 0, 4 };
-	uint64_t words = 0, pushed = 0;
+	uint64_t words = 0, pushed = 0, marks = 0;
 	struct perfrec *perfrec = perfrec_new(&ops, &words);
 
 	if (!perfrec)
@@ -115,12 +115,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		memcpy(&word.value, data + 2, 4);
 		if (word.bytes < 4)
 			word.value &= (1u << 8 * word.bytes) - 1;
-		if (!perfrec_push(perfrec, &word))
+		if (!perfrec_push(perfrec, &word)) {
 			pushed++;
+			marks += perfrec_is_mark(&word);
+		}
 	}
 	perfrec_flush(perfrec);
 	perfrec_free(perfrec);
-	if (words != pushed)
+	/* A complete mark has two words, which no callback gets. */
+	if (words > pushed || pushed - words > 2 * marks || (pushed - words) % 2)
 		abort();
 	return 0;
 }

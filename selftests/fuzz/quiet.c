@@ -28,17 +28,32 @@ bool symbols_find(struct symbols *symbols, uint64_t address,
 }
 
 /* Stands for load addresses over time, which are not under test here. */
-void symbols_when(struct symbols *symbols, bool known, uint64_t time)
+void symbols_where(struct symbols *symbols, const struct perfrec_record *record)
 {
 	(void)symbols;
-	(void)known;
-	(void)time;
+	(void)record;
 }
 
 uint64_t symbols_place(const struct symbols *symbols, uint64_t address)
 {
 	(void)symbols;
 	return address;
+}
+
+uint64_t symbols_place_at(const struct symbols *symbols, uint64_t address, const uint64_t *time)
+{
+	(void)time;
+	return symbols_place(symbols, address);
+}
+
+bool symbols_named(struct symbols *symbols, const char *name, uint64_t *start,
+		   struct symbols_object *found)
+{
+	(void)symbols;
+	(void)name;
+	(void)start;
+	(void)found;
+	return false;
 }
 
 /* Functions are 64 bytes long: some of the corpus's call sites are inside one. */
@@ -53,6 +68,16 @@ uint64_t symbols_same(struct symbols *symbols, uint64_t address)
 {
 	(void)symbols;
 	return address & ~(1ull << 32);
+}
+
+/* A target with code has its own. */
+__attribute__((weak)) bool symbols_object(struct symbols *symbols, uint64_t address,
+					  struct symbols_object *object)
+{
+	(void)symbols;
+	(void)address;
+	(void)object;
+	return false;
 }
 
 void symbols_expect(struct symbols *symbols, uint64_t address)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "flow_program.h"
 #include "gen.h"
 
 static void save(const char *folder, const char *name, const uint8_t *prefix,
@@ -65,12 +66,50 @@ static void save_writers(const char *folder, const char *name, unsigned int type
 	}
 }
 
+/* For flow_fuzz.c, runs of a program in several modes. */
+static void save_flows(const char *folder)
+{
+	static const struct tracer modes[] = {
+		{ .btm = true, .repeats = true, .traps = true, .sync = 8, .icnt_max = 64 },
+		{ .hist_bits = 7, .repeats = true, .stops = true, .icnt_max = 64 },
+		{ .hist_bits = 31, .implicit = 1023, .version0 = true, .repeats = true,
+		  .overflows = true, .sync = 8, .icnt_max = 4096 },
+	};
+	static struct program program;
+	uint8_t prefix[2 + 2 * 255];
+	uint64_t seed = 1;
+	unsigned int i;
+	char name[8];
+
+	for (i = 0; i < 3; i++) {
+		struct gen gen;
+
+		/* One that fits. */
+		do
+			program_make(&program, &seed);
+		while (program.halfwords > 255);
+		prefix[0] = 0;
+		prefix[1] = (uint8_t)program.halfwords;
+		memcpy(prefix + 2, program.code, 2 * program.halfwords);
+		gen_init(&gen, 0, 40);
+		gen.step = 3;
+		program_run(&program, &modes[i], &gen, 1500, &seed);
+		snprintf(name, sizeof(name), "%u", i);
+		save(folder, name, prefix, 2 + 2 * program.halfwords, &gen);
+		gen_free(&gen);
+		program_free(&program);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	static const char * const names[] = { "raw", "delta", "xor" };
 	const char *root = argc > 1 ? argv[1] : "corpus";
 	unsigned int type;
+	char flows[200];
 
+	snprintf(flows, sizeof(flows), "%s/flow", root);
+	save_flows(flows);
 	for (type = 0; type < 3; type++) {
 		uint8_t nexus[] = { (uint8_t)(2 | (type == 1 ? 8 : 0)), 40 };
 		uint8_t trace[] = { (uint8_t)(type + 1) };

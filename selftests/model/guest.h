@@ -29,13 +29,13 @@ __asm__(".section .text.start, \"ax\"\n"
 	"_start:\n"
 	"	csrr	t0, mhartid\n"
 	"	bnez	t0, 1f\n"
-	"	la	sp, stack + 8192\n"
+	"	la	sp, stack + 65536\n"
 	"	call	guest\n"
 	"1:	wfi\n"
 	"	j	1b\n"
 	"	.bss\n"
 	"	.balign 16\n"
-	"stack:	.space 8192\n"
+	"stack:	.space 65536\n"
 	"	.text\n");
 
 static inline uint32_t rd(unsigned int offset)

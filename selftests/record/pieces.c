@@ -11,10 +11,12 @@
  *	slows	the same, but a child lets the recorder go on when stores wait for it
  *	kills	after half of the pieces it kills the recorder
  *	killed	at the end it kills itself
+ *	shares	then, too, after threads that are more than there are channels
  *	pauses	it does not wait; after half of the pieces it pauses the recording for a
  *		second, makes as many again, and resumes it
  */
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -28,6 +30,9 @@
 #define HIDDEN	__attribute__((no_instrument_function))
 
 #define CALLS	512
+
+/* More than there are channels. */
+#define THREADS	40
 
 /* The recorder is woken when this part of the buffers is unread. */
 #define PART	16
@@ -122,14 +127,41 @@ HIDDEN static void pause_pieces(int pieces)
 	steer("sifive-trace resume");
 }
 
+static void *share(void *barrier)
+{
+	piece();
+	pthread_barrier_wait(barrier);
+	piece();
+	return NULL;
+}
+
+HIDDEN static void share_channels(void)
+{
+	pthread_t thread[THREADS];
+	pthread_barrier_t all;
+	int i;
+
+	pthread_barrier_init(&all, NULL, THREADS);
+	for (i = 0; i < THREADS; i++)
+		if (pthread_create(&thread[i], NULL, share, &all))
+			exit(1);
+	for (i = 0; i < THREADS; i++)
+		pthread_join(thread[i], NULL);
+}
+
 int main(int argc, char **argv)
 {
 	const char *how = argc > 2 ? argv[2] : "waits";
 	int i, pieces = argc > 1 ? atoi(argv[1]) : 1;
-	bool wait = strcmp(how, "races") && strcmp(how, "pauses");
+	bool wait = strcmp(how, "races") && strcmp(how, "pauses") && strcmp(how, "shares");
 	pid_t parent = getppid();
 
 	for (i = 0; i < pieces; i++) {
+		/* The last piece shows where records go on. */
+		if (!strcmp(how, "stops") && i > pieces / 2 && i == pieces - 1) {
+			kill(parent, SIGCONT);
+			wait_until_read();
+		}
 		piece();
 		if (wait)
 			wait_until_read();
@@ -148,11 +180,11 @@ int main(int argc, char **argv)
 			wait = false;
 		}
 	}
-	if (!strcmp(how, "stops"))
-		kill(parent, SIGCONT);
 	printf("%d work\n", pieces * (CALLS - 1));
 	fflush(stdout);
-	if (!strcmp(how, "killed"))
+	if (!strcmp(how, "shares"))
+		share_channels();
+	if (!strcmp(how, "killed") || !strcmp(how, "shares"))
 		raise(SIGKILL);
 	return 3;
 }

@@ -242,7 +242,7 @@ def diff(path):
 def page(path, calls):
     """What the table of functions says; which threads and functions are not drawn."""
     shown, got = json.load(open(path)), collections.Counter()
-    for n, _, _, _, name in shown["table"]:
+    for n, *_, name in shown["table"]:
         if plain(name):
             got["all", plain(name)] += int(n)
     names = {text.split("/")[0] for text in shown["drawn"] if "/" in text}

@@ -6,7 +6,8 @@
 #
 # Times are CPU time on one core, so that other load matters less. The fixed cost of a run
 # is that of a tiny trace; in the first 256 KB each function occurs for the first time.
-# The cost per record is the slope beyond that. "moving" is a recording of four harts with
+# The cost per record is the slope beyond that. The last lines compare threads, by elapsed
+# time: the least of several runs in turns. "moving" is a recording of four harts with
 # its side-car file, whose threads migrate.
 
 set -eu
@@ -29,9 +30,9 @@ seconds() {
 }
 
 declare -A commands=(
-	[report]="report -q -c all --meta none"
-	[decode to text]="decode -q -c all --meta none"
-	[report, moving]="report -q -c all")
+	[report]="report -q -j1 -c all --meta none"
+	[decode to text]="decode -q -j1 -c all --meta none"
+	[report, moving]="report -q -j1 -c all")
 names=(report 'decode to text' 'report, moving')
 declare -A start first
 
@@ -73,4 +74,36 @@ for mb in "${@:-1}"; do
 				($1 - start) * 1e9 / (records - first), memory / 1024
 		}'
 	done
+done
+
+# elapsed ARGUMENT...: seconds of one run by the clock
+elapsed() {
+	TIMEFORMAT=%3R
+	{ time "$command" "$@" >/dev/null; } 2>&1 | tail -n 1
+}
+
+# compare NAME ARGUMENT...: one thread and several
+compare() {
+	local name=$1 run jobs latest
+	local -A least=()
+	shift
+	for ((run = 0; run < 5; run++)); do
+		for jobs in 1 2 3; do
+			latest=$(elapsed "$@" -j "$jobs" "$trace")
+			least[$jobs]=$(printf '%s\n' "${least[$jobs]:-$latest}" "$latest" |
+				sort -g | head -n 1)
+		done
+	done
+	awk -v name="$name" -v mb="$mb" -v one="${least[1]}" -v two="${least[2]}" \
+		-v three="${least[3]}" 'BEGIN {
+		printf "%-15s %5d MB: %.0f MB/s with one thread, %.0f (%.2f times) with two, %.0f (%.2f times) with three\n",
+			name, mb, mb * 1.048576 / one, mb * 1.048576 / two, one / two,
+			mb * 1.048576 / three, one / three
+	}'
+}
+
+for name in report 'decode to text'; do
+	generate "$name" $((mb << 10)) >"$folder/records"
+	# shellcheck disable=SC2086 # words of a command
+	compare "$name" ${commands[$name]}
 done

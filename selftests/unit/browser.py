@@ -5,6 +5,7 @@
     browser.py PAGE.html FLAME.svg    of the trace that output_test.c makes
     browser.py --shown PAGE.html      prints what a page shows, as JSON
     browser.py --samples PAGE.html    of the calls and samples of loss_test.c
+    browser.py --selected PAGE.html   prints the table of the whole time selected, as JSON
     browser.py --picture OUT.png [--size 1200x800] FILE
 
 Talks to the browser through its debugging pipe: nothing but Python is needed.
@@ -16,6 +17,7 @@ import base64
 import json
 import os
 import pathlib
+import re
 import select
 import shutil
 import subprocess
@@ -23,7 +25,7 @@ import sys
 import tempfile
 import time
 
-PATIENCE = 600          # seconds without an answer: it hangs
+PATIENCE = 600         # seconds without an answer: it hangs
 
 FLAGS = """--headless --no-sandbox --disable-gpu --disable-quic --no-first-run
 --disable-background-networking --disable-component-update --disable-sync
@@ -141,7 +143,8 @@ class Browser:
             self.mouse(kind, x, y, button="left", clickCount=count)
 
     def key(self, key):
-        self.call("Input.dispatchKeyEvent", type="keyDown", key=key, text=key)
+        text = {"text": key} if len(key) == 1 else {}
+        self.call("Input.dispatchKeyEvent", type="keyDown", key=key, **text)
         self.call("Input.dispatchKeyEvent", type="keyUp", key=key)
 
     def picture(self, path):
@@ -199,13 +202,14 @@ def check_page(browser, path):
     expect(browser.value("Array.from(document.querySelectorAll('#functions"
                          " tbody tr')).map(function (r) { return r.innerText"
                          ".split('\\t'); })"),
-           [["1", "17 us", "9 us", "52.94%", "main"],
-            ["2", "8 us", "8 us", "47.06%", "fib"]], "functions")
+           [["1", "17 us", "9 us", "52.94%", "5", "main"],
+            ["2", "8 us", "8 us", "47.06%", "200", "fib"]], "functions")
 
     # The mouse says what is below it.
     left, top, width, height = place(browser, "canvas", CALLS)
     browser.mouse("mouseMoved", left + width / 2, top + 24)
-    expect(text(browser, "#tip"), "main\n17 us from 0 ns", "tip")
+    browser.wait("document.querySelector('#tip').textContent ==="
+                 " 'main\\n17 us from 0 ns\\ncycles: 205'")
 
     # The wheel zooms around the mouse, a drag moves.
     drawn = RULER, CALLS, PLOT
@@ -264,6 +268,99 @@ def check_page(browser, path):
     browser.click(left + width / 5, top + 17 * 3 + 8)
     if not pixels(browser, FLAME, FOUND) > 1.8 * before:
         raise AssertionError("the flame graph does not zoom")
+    browser.value("PAGE.find('')")
+    check_search(browser)
+    check_selection(browser)
+    check_comparison(browser)
+    check_surroundings(browser)
+
+
+def check_search(browser):
+    """Next and previous: fib begins at 5 and 13 of 17 us."""
+    browser.value("PAGE.find('fib'); document.activeElement.blur();")
+    for key, found in (("n", "fib at 5 us"), ("n", "fib at 13 us"), ("n", "no later call"),
+                       ("p", "fib at 5 us"), ("p", "no earlier call")):
+        browser.key(key)
+        browser.wait("document.querySelector('#found').textContent ==="
+                     f" {json.dumps(found)}")
+    browser.value("PAGE.find(''); document.querySelector('#home').click()")
+
+
+def check_selection(browser):
+    """From 7 to 15 us: 4 us of main itself, and 2 of each fib."""
+    left, top, width, height = place(browser, "canvas", RULER)
+    browser.mouse("mousePressed", left + width * 7 / 17, top + 5, button="left", clickCount=1)
+    browser.mouse("mouseMoved", left + width * 10 / 17, top + 5, button="left")
+    browser.mouse("mouseMoved", left + width * 15 / 17, top + 5, button="left")
+    browser.mouse("mouseReleased", left + width * 15 / 17, top + 5, button="left")
+    browser.wait("(document.querySelector('#selection') || { dataset: {} }).dataset.ready")
+    rows = browser.value("Array.from(document.querySelectorAll('#range tbody tr')).map("
+                         "function (r) { return r.innerText.split('\\t'); })")
+    rounded = [[row[0], *(round(float(cell.split()[0]), 1) for cell in row[2:4]), row[4]]
+               for row in rows]
+    expect(sorted(rounded, key=lambda row: row[-1]),
+           [["2", 4, 4, "fib"], ["1", 8, 4, "main"]], "functions of the selection")
+    count = re.search(r", cycles ~(\d+)", text(browser, "#selection"))
+    if not count or abs(int(count.group(1)) - 100) > 2:
+        raise AssertionError(f"counts of the selection: {text(browser, '#selection')}")
+    browser.key("Escape")
+    expect(browser.value("document.querySelector('#range')"), None, "no selection")
+    # The whole view, by keyboard, agrees with the table of functions.
+    browser.key("s")
+    browser.wait("(document.querySelector('#selection') || { dataset: {} }).dataset.ready")
+    expect(browser.value("Array.from(document.querySelectorAll('#range tbody tr')).map("
+                         "function (r) { return r.innerText.split('\\t'); })"),
+           [["1", "0", "17 us", "9 us", "main"], ["2", "0", "8 us", "8 us", "fib"]],
+           "all selected")
+    browser.key("Escape")
+
+
+def check_comparison(browser):
+    """With a page in which two functions of this name took 2 us less, and another ran."""
+    browser.value("""(function () {
+        var other = JSON.parse(JSON.stringify(DATA)), fib = DATA.functions.indexOf("fib");
+        other.tree.forEach(function (n) { if (n[1] === fib) n[4] -= 3; });
+        other.functions.push("gone", "fib");
+        other.tree.push([0, other.functions.length - 2, 1, 0, 2]);
+        other.tree.push([0, other.functions.length - 1, 1, 0, 1, 1]);
+        PAGE.compare(other); }())""")
+    expect(browser.value("Array.from(document.querySelectorAll('#functions tbody tr')).map("
+                         "function (r) { var c = r.innerText.split('\\t');"
+                         " return [c[2], c[4], c[5], c[7]]; })"),
+           [["8 us", "~6 us", "~+2 us", "fib"], ["9 us", "9 us", "0 ns", "main"],
+            ["0 ns", "2 us", "-2 us", "gone"]], "comparison")
+    expect(browser.value("""(function () {
+        var other = JSON.parse(JSON.stringify(DATA));
+        other.hz = 0;
+        try { PAGE.compare(other); } catch (error) { return error.message.split(":")[0]; } }())"""),
+           "only one of the pages knows how long a tick is", "ticks and seconds")
+    browser.value("""(function () {
+        DATA.functions[DATA.functions.indexOf("main")] = "fib";
+        PAGE.compare(JSON.parse(JSON.stringify(DATA))); }())""")
+    expect(browser.value("Array.from(document.querySelectorAll('#functions tbody tr')).map("
+                         "function (r) { return r.innerText.split('\\t').slice(0, 7); })"),
+           [["3", "17 us", "17 us", "100.00%", "17 us", "0 ns", "205"]], "one name for all")
+
+
+def check_surroundings(browser):
+    """A telephone's width, and the system's dark mode; a screen reader's names."""
+    light = browser.value("getComputedStyle(document.body).backgroundColor")
+    browser.call("Emulation.setEmulatedMedia",
+                 features=[{"name": "prefers-color-scheme", "value": "dark"}])
+    browser.wait("getComputedStyle(document.body).backgroundColor !=="
+                 f" {json.dumps(light)} && PAGE.theme.text !== '#222'")
+    browser.call("Emulation.setEmulatedMedia", features=[])
+    browser.call("Emulation.setDeviceMetricsOverride", width=390, height=800,
+                 deviceScaleFactor=1, mobile=True)
+    browser.wait("innerWidth === 390 &&"
+                 " document.querySelector('canvas').getBoundingClientRect().width < 390")
+    expect(browser.value("document.documentElement.scrollWidth <= innerWidth"), True,
+           "fits the width of a telephone")
+    expect(browser.value("Array.from(document.querySelectorAll('canvas, input, button'))"
+                         ".filter(function (e) { return !e.getAttribute('aria-label') &&"
+                         " !e.textContent; }).length"), 0, "elements without a name")
+    expect(browser.value("document.querySelectorAll('th[aria-sort=descending]').length > 0"),
+           True, "a sorted column is marked")
 
 
 def check_samples(browser, path):
@@ -302,6 +399,37 @@ def check_flame(browser, path):
     expect(text(browser, "#found"), "matched: 47.1%", "search")
 
 
+def selected(browser, path):
+    """All time selected: the functions, and what the note says."""
+    browser.open(path)
+    browser.wait("document.body.dataset.ready === 'yes'")
+    browser.key("s")
+    browser.wait("(document.querySelector('#selection') || { dataset: {} }).dataset.ready")
+    return browser.value("Array.from(document.querySelectorAll('#range tbody tr')).map("
+                         "function (r) { return r.innerText.split('\\t'); })")
+
+
+def check_many(browser, path):
+    """A view of more chunks than the page keeps otherwise is drawn once."""
+    page = pathlib.Path(path).read_text()
+    chunk = re.search(r'<script type="text/plain" class="calls">[^<]*</script>\n', page).group()
+    entry = re.search(r'id="chunks">\[(\[.*?\]\])', page, re.S).group(1)
+    page = page.replace(chunk, chunk * 901, 1)
+    page = page.replace(entry, ",".join([entry] * 901), 1)
+    many = pathlib.Path(path + ".many.html")
+    many.write_text(page)
+    browser.open(many)
+    browser.wait("document.body.dataset.ready === 'yes'")
+    browser.value("""PAGE.draw(); PAGE.settled().then(function () {
+        var load = CALLS.load;
+        window.loads = 0;
+        CALLS.load = function (chunk) { window.loads++; return load(chunk); };
+        PAGE.draw();
+        window.drawn = true; });""")
+    browser.wait("window.drawn")
+    expect(browser.value("window.loads"), 0, "chunks to load again")
+
+
 # What is in the table of functions, and all words that are drawn: a thread's name
 # above its calls, a function's in its box.
 def shown(browser, path):
@@ -325,6 +453,7 @@ def main():
     parser.add_argument("--picture")
     parser.add_argument("--shown", action="store_true")
     parser.add_argument("--samples", action="store_true")
+    parser.add_argument("--selected", action="store_true")
     parser.add_argument("--size", default="1200x800")
     parser.add_argument("--script", help="run in the page before the picture")
     parser.add_argument("file", nargs="+")
@@ -338,10 +467,13 @@ def main():
             browser.picture(arguments.picture)
         elif arguments.shown:
             print(json.dumps(shown(browser, arguments.file[0])))
+        elif arguments.selected:
+            print(json.dumps(selected(browser, arguments.file[0])))
         elif arguments.samples:
             check_samples(browser, arguments.file[0])
         else:
             check_page(browser, arguments.file[0])
+            check_many(browser, arguments.file[0])
             check_flame(browser, arguments.file[1])
         if browser.complaints:
             raise AssertionError(f"errors on the console: {browser.complaints}")

@@ -11,6 +11,7 @@
 
 struct inner {
 	int		number;
+	int		choice;
 	int		word;
 	unsigned int	bits;
 };
@@ -44,6 +45,8 @@ static const struct cli_option inner_options[] = {
 	  .least = -3, .most = 7 },
 	{ .name = "word", .value = "WORD", .help = "a word", .list = list_words,
 	  .set = cli_word, .offset = offsetof(struct inner, word) },
+	{ .name = "choice", .value = "red|blue", .optional = true, .help = "a color",
+	  .set = cli_word, .offset = offsetof(struct inner, choice) },
 	{ .name = "bits", .help = "two bits",
 	  .set = cli_bits, .offset = offsetof(struct inner, bits), .most = 6 },
 	{ .name = NULL }
@@ -124,9 +127,44 @@ TEST_F(cli, other_values_are_refused_with_what_the_option_takes)
 	EXPECT_STREQ("--word is one or two, not \"three\"", reported);
 	EXPECT_EQ(EXIT_USAGE, parse(self, "-l 1 -l 2 -l 3"));
 	EXPECT_STREQ("--list can be given 2 times", reported);
-	EXPECT_EQ(EXIT_USAGE, parse(self, "--unknown"));
-	EXPECT_STREQ("try sifive-trace try --help", reported);
-	EXPECT_EQ(EXIT_USAGE, parse(self, "-t"));
+}
+
+TEST_F(cli, an_option_that_does_not_exist_is_reported_with_the_nearest_one)
+{
+	static const struct {
+		const char *line, *message;
+	} wrong[] = {
+		{ "--unknown", "try has no option --unknown: try sifive-trace try --help" },
+		{ "--flga", "try has no option --flga: did you mean --flag? try sifive-trace try --help" },
+		{ "--nubmer=3", "try has no option --nubmer: did you mean --number? try sifive-trace try --help" },
+		{ "-x", "try has no option -x: try sifive-trace try --help" },
+		{ "--flag=yes", "--flag takes no value" },
+		{ "-t", "-t needs a value: TEXT" },
+		{ "--number", "--number needs a value: N" },
+	};
+	char line[64];
+	size_t i;
+
+	for (i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		strcpy(line, wrong[i].line);
+		EXPECT_EQ(EXIT_USAGE, parse(self, line));
+		EXPECT_STREQ(wrong[i].message, reported);
+	}
+	ASSERT_EQ(EXIT_OK, parse(self, "--num 3"));
+	EXPECT_EQ(3, self->target.inner.number);
+}
+
+TEST_F(cli, a_value_that_can_be_left_out_is_behind_an_equals_sign)
+{
+	ASSERT_EQ(EXIT_OK, parse(self, "--choice=blue x"));
+	EXPECT_EQ(1, self->target.inner.choice);
+	EXPECT_STREQ("x", self->argv[optind]);
+	self->target.inner.choice = 7;
+	ASSERT_EQ(EXIT_OK, parse(self, "--choice blue"));
+	EXPECT_EQ(0, self->target.inner.choice);
+	EXPECT_STREQ("blue", self->argv[optind]);
+	EXPECT_EQ(EXIT_USAGE, parse(self, "--choice=green"));
+	EXPECT_STREQ("--choice is red or blue, not \"green\"", reported);
 }
 
 TEST_F(cli, options_of_a_program_are_its_own)

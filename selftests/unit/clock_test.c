@@ -204,7 +204,7 @@ TEST_F_TIMEOUT(clock, doubts_no_clock_without_damage, 600)
 	}
 }
 
-/* At the end of a buffer that was full, nothing contradicts what its last bits were. */
+/* At the end of a full buffer no later message can contradict the last times. */
 TEST_F_TIMEOUT(clock, doubts_what_nothing_confirms, 600)
 {
 	struct gen *gen = &self->program.gen;

@@ -32,6 +32,8 @@ FIXTURE_SETUP(command)
 	strcpy(self->folder, "/tmp/command_test.XXXXXX");
 	ASSERT_NE(NULL, mkdtemp(self->folder));
 	ASSERT_EQ(0, chdir(self->folder));
+	/* No test depends on the user's defaults. */
+	ASSERT_EQ(0, setenv("XDG_CONFIG_HOME", self->folder, 1));
 	gen_init(&self->gen, 0, 40);
 }
 

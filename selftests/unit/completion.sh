@@ -22,7 +22,7 @@ becomes() {
 	result $? "${*:-nothing} <tab>: $wanted"
 }
 
-becomes "decode export filter graph info list replay report" ''
+becomes "decode export filter graph info list replay report top" ''
 becomes "replay report" re
 becomes "--help --version" -
 becomes "" nothing
@@ -31,7 +31,7 @@ becomes "--symfs" report --sy
 becomes "--help" info --h
 becomes "--function --help --invert --output --source -F -S -h -o -v" filter -
 becomes "" filter -- -
-becomes "csv json perf text" decode --format ''
+becomes "csv instructions json pc perf text" decode --format ''
 becomes "csv" report -q --format c
 becomes "chrome ctf" export --format c
 becomes "function hart thread" report --by ''

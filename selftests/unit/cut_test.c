@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * A trace that is cut anywhere between two messages: each piece is read by itself, and all
- * together have each record of the whole once, with the same addresses, counts and times.
+ * together have each record of the whole once, with the same addresses, counts, times and
+ * marks.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +27,9 @@ struct read {
 	uint64_t	address[2];
 	uint64_t	value[COUNTERS];
 	uint64_t	delta[COUNTERS];
+	uint64_t	dropped;
+	uint64_t	waited;
+	bool		after_loss;
 };
 
 struct reading {
@@ -52,6 +56,11 @@ static void on_record(void *context, const struct perfrec_record *record)
 	for (i = 0; i < COUNTERS; i++) {
 		to->value[i] = record->value[i];
 		to->delta[i] = record->delta[i];
+	}
+	to->after_loss = record->flags & PERFREC_AFTER_LOSS;
+	if (record->flags & PERFREC_MARKED) {
+		to->dropped = record->dropped;
+		to->waited = record->waited;
 	}
 }
 
@@ -88,7 +97,7 @@ static void read_piece(const void *bytes, size_t length, const char *text,
 	unlink(path);
 }
 
-/* The text of what @write writes, behind a comma. */
+/* The text of what @write writes, after a comma. */
 static void append(char *text, size_t size, const struct cut *cut,
 		   void (*write_it)(const struct cut *cut, struct output *out))
 {
@@ -108,6 +117,25 @@ static void append(char *text, size_t size, const struct cut *cut,
 }
 
 static struct gen gen;
+
+/* Of the marks in front of a record: a thread drops records twice, and waits. */
+static void mark(struct gen_stream *stream, uint64_t *seed)
+{
+	const unsigned int which = gen_random(seed) & 31;
+	unsigned int i;
+
+	for (i = 0; i < (which & 3) && which < 4; i++) {
+		gen_store(stream->gen, stream->src, stream->channel, 1,
+			  SIFIVE_TRACE_RECORD_DROPPED);
+		gen_store(stream->gen, stream->src, stream->channel, 4, 10 + which);
+		gen_header(stream);
+	}
+	for (i = 0; i < 2 && (which == 3 || which == 4); i++) {
+		gen_store(stream->gen, stream->src, stream->channel, 1,
+			  SIFIVE_TRACE_RECORD_WAITED - i);
+		gen_store(stream->gen, stream->src, stream->channel, 4, 1000 + which);
+	}
+}
 
 /* Three sources whose messages alternate at random, with counts above 32 bits. */
 static void make(unsigned int count_type, uint64_t seed)
@@ -130,6 +158,7 @@ static void make(unsigned int count_type, uint64_t seed)
 				0x10000 + (gen_random(&seed) & 0xfffe),
 			};
 
+			mark(&stream, &seed);
 			value[0] += gen_random(&seed) & 0x1ffffffff;
 			value[1] += gen_random(&seed) & 0xfff;
 			gen_record(&stream, gen_random(&seed) & 3, address, value);
@@ -154,7 +183,7 @@ static int by_source(const void *a, const void *b)
 	return (one->time > two->time) - (one->time < two->time);
 }
 
-/* Reads the trace in pieces that end behind the messages at @end, @ends of them. */
+/* Reads the trace in pieces that end after the messages at @end, @ends of them. */
 static void read_pieces(const size_t *end, size_t ends, struct reading *reading)
 {
 	struct cut *cut = cut_new(2, 40);

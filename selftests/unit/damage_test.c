@@ -75,7 +75,7 @@ static int64_t read_trace(struct __test_metadata *_metadata,
 	options.trace.channel = TRACE_ALL_CHANNELS;
 	options.trace.src_bits = src_bits;
 	reported[0] = '\0';
-	result = profile_read(&profile, &options, PROFILE_BY_THREAD, false);
+	result = profile_read(&profile, &options, PROFILE_BY_THREAD, false, NULL);
 	if (result) {
 		EXPECT_EQ(3, result);
 		EXPECT_NE('\0', reported[0]);

@@ -306,7 +306,7 @@ static void put_named(struct gen_stream *stream, uint32_t owner, bool goes_on)
 	gen_record(stream, 2, &address, NULL);
 }
 
-/* A header may be among what is lost: whose records come behind it nobody knows. */
+/* A header may be among what is lost: whose records come after it nobody knows. */
 TEST_F(command, threads_of_a_channel_are_named_or_unknown)
 {
 	const uint64_t address = MAIN;

@@ -105,6 +105,38 @@ TEST_F(width, delta_begins_anew_with_each_header)
 	EXPECT_EQ(1, record(0));
 }
 
+/* The stores of @count records at 0x1000, 0x1010 ... that begin @stores. */
+static unsigned int headers_among(unsigned int count)
+{
+	unsigned int i, headers = 0;
+
+	count_of_stores = 0;
+	for (i = 0; i < count; i++) {
+		counters[NUMBER] = 1000 + i;
+		sft_record_isr(&stream, 0x1000 + 16 * i, counters);
+	}
+	for (i = 0; i < count_of_stores; i++)
+		headers += stores[i].bits == 32 &&
+			   stores[i].value == SIFIVE_TRACE_RECORD_MAGIC;
+	return headers;
+}
+
+/* Behind such a header address and counts are whole, as behind the first. */
+TEST(headers_at_intervals_let_a_ring_be_read)
+{
+	ASSERT_EQ(0, start(SIFIVE_TRACE_SAMPLING_XOR, 64, 0));
+	EXPECT_EQ(0, headers_among(20));
+	stream.interval = 5;
+	sft_record_header(&stream, counters);
+	EXPECT_EQ(0, headers_among(5));
+	EXPECT_EQ(1, headers_among(1));
+	/* Magic, count type, mask, and type, code and info of the counter. */
+	EXPECT_EQ(SIFIVE_TRACE_RECORD_MAGIC, stores[0].value);
+	EXPECT_EQ(0x1000, stores[7].value);
+	EXPECT_EQ(1000, stores[8].value);
+	EXPECT_EQ(3, headers_among(4 + 5 + 5 + 1));
+}
+
 static bool stored(unsigned int at, unsigned int bits, unsigned int place, u32 value)
 {
 	return at < count_of_stores && stores[at].bits == bits &&

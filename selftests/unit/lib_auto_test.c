@@ -118,7 +118,7 @@ do {									\
 TEST_F(record, a_wrong_wish_to_record_is_reported)
 {
 	set("RECORD", "maybe");
-	SAYS("SIFIVE_TRACE_RECORD=maybe: not one of yes, no, 1, 0, on, off");
+	SAYS("SIFIVE_TRACE_RECORD=maybe: not one of join, yes, no, 1, 0, on, off");
 	set("RECORD", "2");
 	SAYS("SIFIVE_TRACE_RECORD=2: not one of");
 }
@@ -229,8 +229,10 @@ TEST_F(record, side_car_of_a_program_that_does_not_end)
 	EXPECT_TRUE(file_has("trace.rtd.meta", "\"channel\":6"));
 	EXPECT_TRUE(file_has("trace.rtd.meta", "\"objects\""));
 	EXPECT_FALSE(file_has("trace.rtd.meta", "\"lost\""));
+	EXPECT_TRUE(file_has("trace.rtd.meta", ",\n\"early\":true}\n"));
 	auto_stop();
 	EXPECT_TRUE(file_has("trace.rtd.meta", "\"lost\""));
+	EXPECT_FALSE(file_has("trace.rtd.meta", "\"early\""));
 	EXPECT_TRUE(file_has("trace.rtd.meta", "\"wrapped\":false"));
 	EXPECT_EQ(0, unlink("trace.rtd"));
 	EXPECT_EQ(0, unlink("trace.rtd.meta"));
@@ -258,6 +260,119 @@ TEST_F(record, a_drained_capture_is_written_by_its_reader)
 	EXPECT_TRUE(file_has("trace.rtd.meta", "\"wrapped\":false"));
 	EXPECT_TRUE(file_has("trace.rtd.meta", ",\n\"coverage\":{"));
 	EXPECT_TRUE(file_has("trace.rtd.meta", "\"lost\""));
+	EXPECT_EQ(0, unlink("trace.rtd.meta"));
+}
+
+/* The driver's byte for the encoder of CPU 0. */
+static void say_full(bool full)
+{
+	uint8_t *bytes = (uint8_t *)perf_pool->lost + SIFIVE_TRACE_FULL_BYTES;
+
+	bytes[perf_session.device.encoder[0].index] = full;
+}
+
+static unsigned int stores_of(uint32_t kind)
+{
+	unsigned int i, found = 0;
+
+	for (i = 0; i < mock_stores; i++)
+		found += mock_log[i].bits == 8 && mock_log[i].value == kind;
+	return found;
+}
+
+TEST_F(record, records_are_dropped_whole_and_counted_while_there_is_no_room)
+{
+	static char function[4], site[4];
+
+	set("DRAIN", "drop");
+	START();
+	EXPECT_EQ(SIFIVE_TRACE_CONFIG_DRAIN | SIFIVE_TRACE_CONFIG_DROP, dev.config.flags);
+	perf_hook_enter(function, site);
+	say_full(true);
+	mock_stores = 0;
+	perf_hook_enter(function, site);
+	perf_hook_exit(function, site);
+	EXPECT_EQ(0, mock_stores);
+	EXPECT_EQ(2, perf_pool->lost->dropped);
+	say_full(false);
+	perf_hook_enter(function, site);
+	EXPECT_EQ(1, stores_of(SIFIVE_TRACE_RECORD_DROPPED));
+	EXPECT_EQ(SIFIVE_TRACE_RECORD_DROPPED, mock_log[0].value);
+	EXPECT_EQ(2, mock_log[1].value);
+	EXPECT_EQ(PERF_RECORD_MAGIC, mock_log[2].value);
+	EXPECT_EQ(PERF_COUNT_DELTA | SIFIVE_TRACE_RECORD_OWNED | SIFIVE_TRACE_RECORD_GOES_ON,
+		  mock_log[3].value);
+	perf_hook_exit(function, site);
+	EXPECT_EQ(1, stores_of(SIFIVE_TRACE_RECORD_DROPPED));
+	auto_stop();
+	EXPECT_TRUE(file_has("trace.rtd.meta", "\"dropped\":2,"));
+	EXPECT_EQ(0, unlink("trace.rtd.meta"));
+}
+
+/* A thread that waits for room, and at least for how long. */
+struct waiter {
+	pid_t id;
+	uint64_t least;
+};
+
+static bool sleeps(pid_t thread)
+{
+	char path[64], text[256] = "", *state;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", thread);
+	fd = open(path, O_RDONLY);
+	if (fd < 0 || read(fd, text, sizeof(text) - 1) < 0)
+		abort();
+	close(fd);
+	state = strrchr(text, ')');
+	return state && state[2] == 'S';
+}
+
+static void *make_room(void *arg)
+{
+	struct waiter *waiter = arg;
+	uint64_t begin;
+
+	while (!sleeps(waiter->id))
+		sched_yield();
+	begin = perf_device_now();
+	usleep(20000);
+	waiter->least = perf_device_now() - begin;
+	say_full(false);
+	return NULL;
+}
+
+TEST_F(record, a_record_waits_for_room_and_says_how_long)
+{
+	static char function[4], site[4];
+	struct waiter waiter = { .id = gettid() };
+	uint64_t begin;
+	pthread_t reader;
+	uint32_t waited;
+
+	set("DRAIN", "wait");
+	START();
+	EXPECT_EQ(SIFIVE_TRACE_CONFIG_DRAIN | SIFIVE_TRACE_CONFIG_WAIT, dev.config.flags);
+	perf_hook_enter(function, site);
+	say_full(true);
+	mock_stores = 0;
+	begin = perf_device_now();
+	ASSERT_EQ(0, pthread_create(&reader, NULL, make_room, &waiter));
+	perf_hook_exit(function, site);
+	ASSERT_EQ(0, pthread_join(reader, NULL));
+	EXPECT_EQ(SIFIVE_TRACE_RECORD_WAITED, mock_log[0].value);
+	waited = (uint32_t)mock_log[1].value;
+	EXPECT_LE(waiter.least, waited);
+	EXPECT_GE(perf_device_now() - begin, waited);
+	EXPECT_EQ(PERF_RECORD_EXIT, mock_log[2].value);
+	EXPECT_EQ(1, perf_pool->lost->waits);
+	EXPECT_EQ(waited, perf_pool->lost->waited);
+	EXPECT_EQ(0, perf_pool->lost->dropped);
+	mock_stores = 0;
+	perf_hook_enter(function, site);
+	EXPECT_EQ(0, stores_of(SIFIVE_TRACE_RECORD_WAITED));
+	auto_stop();
 	EXPECT_EQ(0, unlink("trace.rtd.meta"));
 }
 
@@ -368,7 +483,7 @@ TEST_F(record, refused)
 		{ "VERBOSE", "very", "not one of yes" },
 		{ "PERIOD", "10", "there is no event for it" },
 		{ "CPUS", "all", "not a list of CPUs" },
-		{ "FILTER", "/nonexistent", "cannot open the filter" },
+		{ "FILTER", "/proc/none", "cannot open the filter" },
 	};
 	unsigned int i;
 

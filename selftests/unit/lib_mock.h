@@ -65,7 +65,8 @@ static struct {
 	struct sifive_trace_config config;
 	struct sifive_trace_counters counters;
 	struct sifive_trace_sampling sampling;
-	unsigned int starts, stops, joins;
+	struct sifive_trace_switches switches;
+	unsigned int starts, stops, joins, reads;
 	off_t mmap_offset;
 
 	/* State. */
@@ -84,10 +85,10 @@ static struct {
 	uint32_t event_set;
 
 	/*
-	 * Files: bytes that one write() accepts, and the number of writes before one
-	 * fails.
+	 * Files: bytes that one read of the device gives, that one write() accepts, and
+	 * that the disk has room for.
 	 */
-	size_t write_max, write_space;
+	size_t read_max, write_max, write_space;
 } dev;
 
 /* What the kernel shows of the calling thread; NULL: no rseq. */
@@ -123,6 +124,8 @@ static inline void mock_device_reset(void)
 	mock_polls = 0;
 	mock_rseq.cpu_id = 1;
 	dev.fail_event = ~0u;
+	/* Short reads, as a device may return. */
+	dev.read_max = 1000;
 	dev.write_max = ~(size_t)0;
 	dev.write_space = ~(size_t)0;
 	for (i = 0; i < sizeof(dev.capture); i++)
@@ -270,6 +273,9 @@ static int mock_ioctl(int fd, unsigned long request, void *arg)
 	case SIFIVE_TRACE_IOC_SAMPLING:
 		memcpy(&dev.sampling, arg, sizeof(dev.sampling));
 		return 0;
+	case SIFIVE_TRACE_IOC_SWITCHES:
+		memcpy(&dev.switches, arg, sizeof(dev.switches));
+		return 0;
 	case SIFIVE_TRACE_IOC_STATUS:
 		memcpy(arg, &dev.status, sizeof(dev.status));
 		return 0;
@@ -385,9 +391,9 @@ static ssize_t mock_pread(int fd, void *to, size_t size, off_t offset)
 	}
 	if (size > left)
 		size = left;
-	/* Short reads, as a device may return. */
-	if (size > 1000)
-		size = 1000;
+	dev.reads++;
+	if (size > dev.read_max)
+		size = dev.read_max;
 	memcpy(to, dev.capture + offset, size);
 	return (ssize_t)size;
 }
@@ -464,6 +470,9 @@ PERF_INTERNAL void perf_rseq_barrier(void)
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
+/* In one file, functions that some programs lack are there. */
+#pragma GCC diagnostic ignored "-Waddress"
+
 #define PERF_AMALGAMATION
 #undef PERF_INTERNAL_DATA
 #undef PERF_DATA
@@ -478,8 +487,10 @@ PERF_INTERNAL void perf_rseq_barrier(void)
 #include "../../lib/event.c"
 #include "../../lib/descriptor.c"
 #include "../../lib/device.c"
+#include "../../lib/switches.c"
 #include "../../lib/thread.c"
 #include "../../lib/channel.c"
+#include "../../lib/room.c"
 #include "../../lib/writer.c"
 #include "../../lib/fault.c"
 #include "../../lib/filter.c"
@@ -503,8 +514,10 @@ static bool mock_section_any(struct perf_rseq *rseq, const volatile int32_t *min
 #define perf_section_any	mock_section_any
 #include "../../lib/hooks.c"
 #undef perf_section_any
+#include "../../lib/namespace.c"
 #include "../../lib/bind.c"
 #include "../../lib/session.c"
+#include "../../lib/object.c"
 #include "../../lib/objects.c"
 #include "../../lib/meta.c"
 #include "../../lib/dump.c"

@@ -199,7 +199,7 @@ TEST_F(lib, bad_arguments)
 
 	ASSERT_EQ(0, perfInit(2, 1));
 	EXPECT_ERROR(perfManualInit(self->list, -1, 6, perfCount_Raw, 0), "numCntrs is -1");
-	EXPECT_ERROR(perfManualInit(many, 33, 6, perfCount_Raw, 0), "numCntrs is 33: it can be 0 to 32, event 32 of the list (r120) is one too many");
+	EXPECT_ERROR(perfManualInit(many, 33, 6, perfCount_Raw, 0), "numCntrs is 33: it can be 0 to 32");
 	EXPECT_ERROR(perfManualInit(NULL, 1, 6, perfCount_Raw, 0), "perfCntrList is NULL");
 	EXPECT_ERROR(perfManualInit(self->list, 3, -1, perfCount_Raw, 0), "itcChannel is -1");
 	EXPECT_ERROR(perfManualInit(self->list, 3, 32, perfCount_Raw, 0), "itcChannel is 32");
@@ -432,7 +432,7 @@ TEST_F(lib, counter_errors)
 	ASSERT_EQ(0, perfInit(2, 1));
 	dev.fail_event = 1;
 	dev.fail_errno = EOPNOTSUPP;
-	EXPECT_ERROR(INIT(), "cannot count r20000, event 1 of the list: this processor's firmware does not offer it");
+	EXPECT_ERROR(INIT(), "cannot count event 1 of the list: this processor's firmware does not offer it");
 	dev.fail_errno = EBUSY;
 	EXPECT_ERROR(INIT(), "no counter that can count it is free");
 	dev.free_counters = 0x18;
@@ -440,7 +440,7 @@ TEST_F(lib, counter_errors)
 	EXPECT_ERROR(INIT(), "the 1 event before it needs the counters that can count it: 2 of this processor's 4");
 	dev.fail_event = 2;
 	dev.fail_errno = EINVAL;
-	EXPECT_ERROR(INIT(), "cannot count cycles, event 2 of the list: there is no such event");
+	EXPECT_ERROR(INIT(), "cannot count event 2 of the list: there is no such event");
 	dev.fail_event = ~0u;
 	dev.fail_request = SIFIVE_TRACE_IOC_COUNTERS;
 	dev.fail_errno = EIO;

@@ -230,7 +230,7 @@ TEST_F(trace, several_files)
 
 	/* If one cannot be created, none is left open and tracing is not stopped. */
 	ASSERT_EQ(0, perfTraceOn());
-	EXPECT_ERROR(perfWriteTrace("/nonexistent/t.rtd"), "cannot make /nonexistent/t.0.rtd");
+	EXPECT_ERROR(perfWriteTrace("/proc/none/t.rtd"), "cannot make /proc/none/t.0.rtd");
 	EXPECT_EQ(0, dev.stops);
 }
 
@@ -288,6 +288,15 @@ TEST_F(trace, registers_changed_by_a_program)
 		     perfErrorString());
 }
 
+TEST_F(trace, file_of_few_reads)
+{
+	dev.status.bytes = sizeof(dev.capture);
+	dev.read_max = ~(size_t)0;
+	EXPECT_EQ(0, perfWriteTrace(self->file));
+	EXPECT_TRUE(holds_capture(self->file, sizeof(dev.capture)));
+	EXPECT_EQ(1, dev.reads);
+}
+
 TEST_F(trace, short_writes)
 {
 	dev.status.bytes = 5000;
@@ -321,10 +330,10 @@ TEST_F(trace, disk_full)
 /* A file that cannot be created causes no pause. */
 TEST_F(trace, no_file)
 {
-	char name[] = "/nonexistent/trace.rtd";
+	char name[] = "/proc/none/trace.rtd";
 
 	ASSERT_EQ(0, perfTraceOn());
-	EXPECT_ERROR(perfWriteTrace(name), "cannot make /nonexistent/trace.rtd: No such file");
+	EXPECT_ERROR(perfWriteTrace(name), "cannot make /proc/none/trace.rtd: No such file");
 	EXPECT_EQ(0, dev.stops);
 	EXPECT_TRUE(dev.running);
 }

@@ -277,7 +277,7 @@ TEST_F(writers, headers_at_intervals)
 	setup = (struct perf_setup) {
 		.counter = { { .code = HW_CPU_CYCLES }, { .code = HW_INSTRUCTIONS } },
 		.count = 2, .type = PERF_COUNT_XOR, .channel = 6, .hooks = true,
-		.take = { .buffer = 4096, .ring = true }, .header_interval = 5,
+		.take = { .buffer = 4096, .flags = SIFIVE_TRACE_CONFIG_RING }, .header_interval = 5,
 	};
 	ASSERT_EQ(0, perf_session_setup(&setup, NULL));
 	mock_stores = 0;
@@ -300,7 +300,7 @@ TEST_F(writers, headers_at_intervals)
 	EXPECT_EQ(5, count_headers());
 
 	ASSERT_EQ(0, perfTraceOff());
-	setup.take.ring = false;
+	setup.take.flags = 0;
 	EXPECT_ERROR(perf_session_setup(&setup, NULL), "ring of XOR");
 }
 

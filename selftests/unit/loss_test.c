@@ -41,7 +41,7 @@ static void gap(FIXTURE_DATA(command) *self)
 
 static void python(struct __test_metadata *_metadata, const char *text)
 {
-	FILE *python = popen("python3 -", "w");
+	FILE *python = popen("PYTHONPATH=" SOURCES " python3 -B -", "w");
 
 	ASSERT_NE(NULL, python);
 	fputs(text, python);
@@ -123,10 +123,11 @@ TEST_F(command, exports_mark_times_behind_a_gap)
 	       "assert sum('time' in e['args'] for e in events if e['ph'] == 'E') == 1\n"
 	       "rates = [e['ts'] for e in events if e['ph'] == 'C']\n"
 	       "assert 2030 in rates, rates\n"
-	       "text = open('t.html').read().split('var DATA = ')[1]\n"
-	       "data = json.loads(text.split('};\\n')[0] + '}')\n"
-	       "slices = sorted(tuple(s[3:]) for s in data['slices'])\n"
-	       "assert slices == [(0, 1031), (5, 4), (1014, 4, 1), (1023, 4)], slices\n");
+	       "from page_calls import load\n"
+	       "data = load('t.html')\n"
+	       "calls = [(c['begin'], c['length'], c['inferred']) for c in data['calls']]\n"
+	       "assert calls == [(0, 1031, 0), (5, 4, 0), (1014, 4, 1), (1023, 4, 0)], calls\n"
+	       "assert len(data['losses']) == 1 and data['losses'][0][1] == 1014, data['losses']\n");
 }
 
 /* Calls open at the gap end at an inferred time. */
@@ -250,9 +251,9 @@ TEST_F(command, calls_and_samples_are_apart)
 		self->out);
 	run(self, "export -q --format html -e " PROGRAM " -o t.html trace.rtd");
 	python(_metadata,
-	       "import json\n"
-	       "text = open('t.html').read().split('var DATA = ')[1]\n"
-	       "data = json.loads(text.split('};\\n')[0] + '}')\n"
+	       "from page_calls import load\n"
+	       "data = load('t.html')\n"
+	       "assert len(data['points']) == 7 and len(data['calls']) == 4, data\n"
 	       "name = lambda n: data['functions'][n[1]] if n[1] >= 0 else ''\n"
 	       "tree = {name(n): n[2:4] for n in data['tree']}\n"
 	       "assert tree['main'] == [1, 0] and tree['fib'] == [3, 6], tree\n");
@@ -486,14 +487,44 @@ TEST_F(command, clocks_that_contradict_each_other)
 	EXPECT_NE(NULL, strstr(self->err, "2 of 3 calls have no time"));
 	run(self, "export -q --format html -e " PROGRAM " -o t.html trace.rtd");
 	python(_metadata,
-	       "import json\n"
-	       "text = open('t.html').read().split('var DATA = ')[1]\n"
-	       "data = json.loads(text.split('};\\n')[0] + '}')\n"
-	       "assert [s[3:] for s in data['slices']] == [[0, 5]], data['slices']\n");
+	       "from page_calls import load\n"
+	       "calls = load('t.html')['calls']\n"
+	       "assert [(c['begin'], c['length']) for c in calls] == [(0, 5)], calls\n");
+}
+
+/* The program's threads got other channels after it had written that file. */
+TEST_F(command, an_early_side_car_file_hides_no_later_thread)
+{
+	static const char *const meta[] = {
+		"{\"channel\":6,\"threads\":[{\"channel\":6,\"tid\":7}]}",
+		"{\"channel\":6,\"threads\":[{\"channel\":6,\"tid\":7}],\"early\":true}",
+	};
+	static const char *const rows[] = { "\"fib\",1,", "\"fib\",2," };
+	struct gen_stream stream;
+	unsigned int i;
+
+	gen_free(&self->gen);
+	gen_init(&self->gen, 1, 40);
+	begin(self, &stream, 0);
+	record(&stream, 0, in_fib);
+	record(&stream, 1, in_fib);
+	gen_stream_init(&stream, &self->gen, 0, 7, 0, 0, 64);
+	gen_header(&stream);
+	record(&stream, 0, in_fib);
+	record(&stream, 1, in_fib);
+	save(self, "trace.rtd");
+	for (i = 0; i < 2; i++) {
+		write_file("trace.rtd.meta", meta[i], strlen(meta[i]));
+		run(self, "report -s 1 --format csv -e " PROGRAM " trace.rtd");
+		EXPECT_NE(NULL, strstr(self->out, rows[i])) {
+			TH_LOG("%s", self->out);
+		}
+		EXPECT_EQ(!i, !!strstr(self->err, "not decoded: channels 7"));
+	}
 }
 
 /*
- * A thread goes on elsewhere, or behind a header that names it, after its source has lost
+ * A thread goes on elsewhere, or after a header that names it, after its source has lost
  * messages: which function ran meanwhile is unknown.
  */
 TEST_F(command, a_gap_is_charged_to_nobody_behind_a_header)
@@ -595,6 +626,19 @@ TEST_F(command, counts_of_two_streams_are_not_compared_over_a_loss)
 			     "function,cycles:self\n\"0x30000\",30\n\"0x31000\",30\n",
 			     self->out);
 	}
+}
+
+/* The recording was killed after it had created the file. */
+TEST_F(command, an_empty_side_car_file_hides_no_record)
+{
+	sample_trace(&self->gen, 0, 1);
+	save(self, "trace.rtd");
+	write_file("trace.rtd.meta", "", 0);
+	run(self, "report trace.rtd");
+	EXPECT_EQ(0, self->status);
+	EXPECT_NE(NULL, strstr(self->err, "trace.rtd.meta: empty, as if its recording was killed"));
+	run(self, "report --meta trace.rtd.meta trace.rtd");
+	EXPECT_EQ(3, self->status);
 }
 
 TEST_HARNESS_MAIN

@@ -17,7 +17,7 @@ import sys
 
 # Commands that share a page, each with its own section.
 PAGE = {"stop": "start", "pause": "start", "resume": "start", "status": "start", "dump": "start"}
-READERS = ("report", "graph", "replay", "export", "decode")
+READERS = ("report", "top", "graph", "replay", "export", "decode")
 
 
 def section(pages, page, title):
@@ -43,7 +43,7 @@ def documented(pages, page, title):
     found, lines = set(), section(pages, page, title)
     for tag, line in zip(lines, lines[1:]):
         text = re.sub(r'^\.[BIR]+ |"', "", line)
-        if tag == ".TP" and text.startswith("-"):
+        if tag in (".TP", ".TQ") and text.startswith("-"):
             found.update(re.findall(r"(?<![\w-])(--[a-z][a-z-]*|-[A-Za-z])(?![\w-])",
                                     re.sub(" ?, ", " ", text)))
     return found
@@ -57,6 +57,8 @@ def check(pages, name, text, options):
     known = documented(pages, page, titles)
     if name in READERS:
         known |= documented(pages, "", "COMMON OPTIONS")
+    if name == "decode":
+        known.discard("--time")
     usage = text.split("\n")[0].removeprefix("usage: ").lower().replace("]...", "...]")
     wrong = [f"{o} is not in the page" for o in sorted(options - known)]
     wrong += [f"{o} is in the page alone" for o in sorted(known - options)]

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 # Peak memory of reading hostile traces, as TAP: without symbols less than 64 MB for any
-# trace and any command; for report --diff of two with 128 sources less than 96 MB.
+# trace and any command; for report --diff of two with 128 sources less than 96 MB, and with
+# several threads less than 128 MB.
 #
 #	memory.sh COMMAND GENERATOR FOLDER
 
@@ -17,12 +18,17 @@ cd "$folder" || exit 1
 
 # report --diff keeps one trace's results while it reads the other.
 both_kb=$((96 << 10))
+# The stages of several threads have a copy of each stream's headers.
+threads_kb=$((128 << 10))
 
 # measure NAME ARGUMENT...: it succeeds, and stays within the limit.
 measure() {
 	local name=$1 limit=$limit_kb status memory
 	shift
 	[[ $name != 128*--diff* ]] || limit=$both_kb
+	[[ $name != *threads* ]] || limit=$threads_kb
+	# Its 8192 threads and objects come on top.
+	[[ $name != *side-car* ]] || limit=$((72 << 10))
 	rm -rf made*
 	/usr/bin/env time -q -f %M -o memory "$command" "$@" >out 2>err
 	status=$?
@@ -39,7 +45,7 @@ measure() {
 # read_all NAME SRCBITS: with all commands that read
 read_all() {
 	local name=$1 how
-	local common=(-c all --srcbits "$2" --meta none one.rtd)
+	local common=(-j1 -c all --srcbits "$2" --meta none one.rtd)
 
 	for how in "report" "report --json" "report --by thread" "report --by hart" \
 			"report --diff two.rtd" "graph" "graph --by thread" "replay" \
@@ -51,6 +57,10 @@ read_all() {
 			"export --format ctf -o made"; do
 		# shellcheck disable=SC2086 # words of a command
 		measure "$name: $how" $how "${common[@]}"
+	done
+	for how in "report" "decode" "export --format html"; do
+		# shellcheck disable=SC2086 # words of a command
+		measure "$name: $how with three threads" $how "${common[@]}" -j3
 	done
 }
 
@@ -87,7 +97,7 @@ Path("groups.meta").write_text('{"x":[' + "{}," * 1300000 + "0]}")
 Path("values.meta").write_text('{"x":[' + "0," * 2000000 + "0]}")
 EOF
 for name in whole keys; do
-	measure "a side-car file, $name: report" report -c all --srcbits 7 \
+	measure "a side-car file, $name: report" report -j1 -c all --srcbits 7 \
 		--meta $name.meta one.rtd
 done
 for name in groups values; do

@@ -408,6 +408,28 @@ TEST_F(command, replay_leaves_out)
 		"  two/8                 main() {\n"
 		"  one/7                 } main\n"
 		"  two/8                 } main\n", self->out);
+	run(self, "replay -q --tid 8 --ts-hz 1000000 --time-threshold 10us -e " PROGRAM
+	    " trace.rtd | cut -c 27-");
+	EXPECT_STREQ(
+		"  thread                function\n"
+		"  two/8                 main()\n", self->out);
+	run(self, "replay -q --tid 8 --ts-hz 1000000 --time-threshold 4us -e " PROGRAM
+	    " trace.rtd | cut -c 27-");
+	EXPECT_STREQ(
+		"  thread                function\n"
+		"  two/8                 main() {\n"
+		"  two/8                   fib()\n"
+		"  two/8                   fib()  (no exit record)\n"
+		"  two/8                 } main\n", self->out);
+	run(self, "replay -q --ts-hz 1000000 --time-threshold 1s -e " PROGRAM
+	    " trace.rtd | cut -c 27-");
+	EXPECT_STREQ("  thread                function\n", self->out);
+	run(self, "replay --time-threshold 5 trace.rtd");
+	EXPECT_EQ(2, self->status);
+	run(self, "replay --time-threshold 0us trace.rtd");
+	EXPECT_EQ(2, self->status);
+	run(self, "replay --time-threshold -1us trace.rtd");
+	EXPECT_EQ(2, self->status);
 	run(self, "replay -q --depth 1 --tid 7 -e " PROGRAM " trace.rtd | cut -c 27-");
 	EXPECT_STREQ(
 		"  thread                function\n"
@@ -636,11 +658,10 @@ static void expect_times(struct __test_metadata *_metadata,
 	save(self, "trace.rtd");
 	run(self, "export -q -c all --format html -e " PROGRAM " -o t.html trace.rtd");
 	EXPECT_EQ(0, self->status);
-	EXPECT_EQ(0, system("python3 -c \"\n"
-			    "import json\n"
-			    "text = open('t.html').read().split('var DATA = ')[1]\n"
-			    "data = json.loads(text.split('};\\n')[0] + '}')\n"
-			    "calls = sorted((s[3], s[4]) for s in data['slices'])\n"
+	EXPECT_EQ(0, system("PYTHONPATH=" SOURCES " python3 -Bc \"\n"
+			    "import page_calls\n"
+			    "data = page_calls.load('t.html')\n"
+			    "calls = sorted((c['begin'], c['length']) for c in data['calls'])\n"
 			    "whole = data['last'] - data['first']\n"
 			    "assert calls[0] == (0, whole), calls\n"
 			    "assert len(calls) == 6 and calls[1][0] > 100, calls\n"

@@ -3,6 +3,9 @@
  * decode --format perf writes the same as SiFive's decoder: a line when a word
  * completes something, with that word's time.
  */
+#include <elf.h>
+#include <inttypes.h>
+
 #include "command_fixture.h"
 
 static void expect_file(struct __test_metadata *_metadata, const char *path,
@@ -333,6 +336,53 @@ TEST_F(command, no_time_behind_an_error_before_the_next_absolute_one)
 		"[0] 5001 PC=0x00020000 [Perf Cntr] [Index=0] [Value=7]  ffl:sample/fib.c:main:20\n"
 		"[0] 5002 PC=0x00020000 [Address] ffl:sample/fib.c:main:20\n"
 		"[0] 5003 PC=0x00020000 [Perf Cntr] [Index=0] [Value=7]  ffl:sample/fib.c:main:20\n");
+}
+
+/* The middle of the first 4-byte instruction of main. */
+static uint64_t inside_an_instruction(void)
+{
+	FILE *file = fopen(PROGRAM, "r");
+	uint64_t at = MAIN, offset = 0;
+	uint16_t half = 0;
+	Elf64_Phdr part;
+	Elf64_Ehdr elf;
+	unsigned int i;
+
+	if (!file || fread(&elf, sizeof(elf), 1, file) != 1)
+		return 0;
+	fseek(file, (long)elf.e_phoff, SEEK_SET);
+	for (i = 0; i < elf.e_phnum && fread(&part, sizeof(part), 1, file) == 1; i++)
+		if (part.p_type == PT_LOAD && MAIN - part.p_vaddr < part.p_filesz)
+			offset = part.p_offset - part.p_vaddr;
+	for (; (half & 3) != 3; at += 2) {
+		fseek(file, (long)(at + offset), SEEK_SET);
+		if (fread(&half, sizeof(half), 1, file) != 1)
+			break;
+	}
+	fclose(file);
+	return at;
+}
+
+TEST_F(command, an_address_inside_an_instruction_has_a_function_but_no_line)
+{
+	const uint64_t at = inside_an_instruction(), before = at - 2, behind = at + 2;
+	struct gen_stream stream;
+	char expected[512];
+
+	begin(&self->gen, &stream, 0, 0);
+	gen_record(&stream, 2, &before, NULL);
+	gen_record(&stream, 2, &at, NULL);
+	gen_record(&stream, 2, &behind, NULL);
+	gen_record(&stream, 2, &at, NULL);
+	snprintf(expected, sizeof(expected),
+		 "0x%08" PRIx64 " [Address] ffl:sample/fib.c:main:20\n"
+		 "0x%08" PRIx64 " [Address] ffl::main:0\n"
+		 "0x%08" PRIx64 " [Address] ffl:sample/fib.c:main:20\n"
+		 "0x%08" PRIx64 " [Address] ffl::main:0\n", before, at, behind, at);
+	save(self, "trace.rtd");
+	run(self, "decode --format perf -e " PROGRAM " trace.rtd;"
+	    " grep -o '0x.* .Addr.*' decode_sample.perf");
+	EXPECT_STREQ(expected, self->out);
 }
 
 /* A code is signed; a name is the symbol's, as ":" separates fields. */

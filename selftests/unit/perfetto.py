@@ -21,6 +21,7 @@ import zlib
 import protobuf
 
 BEGIN, END, INSTANT, COUNTER = 1, 2, 3, 4
+CPU = " on/off CPU"
 
 
 class Sequence:
@@ -119,14 +120,17 @@ class Trace:
     def end(self, uuid, now, notes):
         name, begin, inner, inner_counts = self.stacks[uuid].pop()
         counts = {key: n for key, n in notes.items() if isinstance(n, int)}
-        self.calls.append((self.name(uuid), name, now - begin - inner, inner_counts, counts))
+        time = now - begin - counts.pop("waited", 0)
+        self.calls.append((self.name(uuid), name, time - inner, inner_counts, counts))
         if self.stacks[uuid]:
-            self.stacks[uuid][-1][2] += now - begin
+            self.stacks[uuid][-1][2] += time
             self.stacks[uuid][-1][3].update(counts)
 
     def sums(self):
         found = collections.Counter()
         for thread, name, time, inner, counts in self.calls:
+            if thread.endswith(CPU):
+                continue
             found[thread, name, "calls"] += 1
             found[thread, name, "self"] += time
             for counter, count in counts.items():
@@ -144,6 +148,9 @@ class Trace:
             print("point", *point)
         for name, count in sorted(self.cumulative.items()):
             print("count", name, count)
+        for thread, name, time, *_ in self.calls:
+            if thread.endswith(CPU):
+                print("cpu", thread.removesuffix(CPU), name, time)
 
 
 def expected(path):

@@ -355,7 +355,7 @@ static void xor_record(FIXTURE_DATA(perfrec) *self, uint32_t before, uint32_t no
 /* A header on schedule continues the stream; any other starts a new one. */
 TEST_F(perfrec, headers_at_intervals)
 {
-	perfrec_repeat(self->perfrec, 2);
+	perfrec_repeat(self->perfrec, ~0u, 2);
 	header(self, PERFREC_DELTA_XOR, 1, 64);
 	xor_record(self, 0, 100);
 	xor_record(self, 100, 130);
@@ -384,10 +384,25 @@ TEST_F(perfrec, headers_at_intervals)
 	EXPECT_FALSE(all.record[5].flags & PERFREC_DELTA_KNOWN);
 }
 
+TEST_F(perfrec, headers_at_intervals_of_other_channels)
+{
+	perfrec_repeat(self->perfrec, ~(1u << PERFREC_CHANNEL_DEFAULT), 1);
+	header(self, PERFREC_DELTA_XOR, 1, 64);
+	xor_record(self, 0, 100);
+	header(self, PERFREC_DELTA_XOR, 1, 64);
+	perfrec_repeat(self->perfrec, 1u << PERFREC_CHANNEL_DEFAULT, 1);
+	xor_record(self, 0, 130);
+	header(self, PERFREC_DELTA_XOR, 1, 64);
+	flush(self);
+	ASSERT_EQ(3, all.headers);
+	EXPECT_FALSE(all.header[1].repeated);
+	EXPECT_TRUE(all.header[2].repeated);
+}
+
 /* With a loss in between, whether it was on schedule is unknown. */
 TEST_F(perfrec, a_header_at_its_interval_behind_a_loss)
 {
-	perfrec_repeat(self->perfrec, 2);
+	perfrec_repeat(self->perfrec, ~0u, 2);
 	header(self, PERFREC_DELTA_XOR, 1, 64);
 	xor_record(self, 0, 100);
 	word8(self, 0xff);
@@ -485,6 +500,68 @@ TEST_F(perfrec, delta_xor_is_unknown_after_a_loss)
 		  all.record[1].flags);
 	EXPECT_EQ(1, all.losses);
 	EXPECT_EQ(3, all.lost_words);
+}
+
+TEST_F(perfrec, marks_belong_to_the_next_record)
+{
+	header(self, PERFREC_DELTA, 1, 64);
+	word8(self, PERFREC_MANUAL);
+	word32(self, 0x10000);
+	word32(self, 7);
+	word8(self, SIFIVE_TRACE_RECORD_WAITED);
+	word32(self, 100);
+	word8(self, SIFIVE_TRACE_RECORD_WAITED_LONG);
+	word32(self, 2);
+	word8(self, PERFREC_MANUAL);
+	word32(self, 0x10000);
+	word32(self, 7);
+	word8(self, PERFREC_MANUAL);
+	word32(self, 0x10000);
+	word32(self, 7);
+	flush(self);
+	ASSERT_EQ(3, all.records);
+	EXPECT_EQ(0, all.losses);
+	EXPECT_FALSE(all.record[0].flags & PERFREC_MARKED);
+	EXPECT_TRUE(all.record[1].flags & PERFREC_MARKED);
+	EXPECT_FALSE(all.record[1].flags & (PERFREC_AFTER_LOSS | PERFREC_STALE));
+	EXPECT_EQ((UINT64_C(2) << 32) + 100, all.record[1].waited);
+	EXPECT_EQ(0, all.record[1].dropped);
+	EXPECT_EQ(14, all.record[1].value[0]);
+	EXPECT_FALSE(all.record[2].flags & PERFREC_MARKED);
+}
+
+TEST_F(perfrec, dropped_records_are_a_loss_also_behind_their_header)
+{
+	header(self, PERFREC_DELTA_XOR, 1, 64);
+	word8(self, SIFIVE_TRACE_RECORD_DROPPED);
+	word32(self, 40);
+	header(self, PERFREC_DELTA_XOR, 1, 64);
+	word8(self, SIFIVE_TRACE_RECORD_DROPPED);
+	word32(self, 2);
+	header(self, PERFREC_DELTA_XOR, 1, 64);
+	word8(self, PERFREC_MANUAL);
+	word32(self, 0x10000);
+	word32(self, 7);
+	flush(self);
+	ASSERT_EQ(1, all.records);
+	EXPECT_EQ(0, all.losses);
+	EXPECT_EQ(42, all.record[0].dropped);
+	EXPECT_EQ(PERFREC_ADDRESS_KNOWN | PERFREC_VALUE_KNOWN | PERFREC_AFTER_LOSS |
+		  PERFREC_MARKED, all.record[0].flags);
+}
+
+TEST_F(perfrec, a_mark_without_its_value_is_none)
+{
+	header(self, PERFREC_RAW, 1, 64);
+	word8(self, SIFIVE_TRACE_RECORD_DROPPED);
+	word8(self, PERFREC_MANUAL);
+	word32(self, 0x10000);
+	word32(self, 7);
+	flush(self);
+	ASSERT_EQ(1, all.records);
+	EXPECT_EQ(1, all.losses);
+	EXPECT_EQ(1, all.lost_words);
+	EXPECT_FALSE(all.record[0].flags & PERFREC_MARKED);
 }
 
 TEST_F(perfrec, too_many_words)

@@ -77,7 +77,7 @@ static void record(struct gen_stream *stream, unsigned int type, uint64_t functi
 TEST_F_TIMEOUT(command, lines_come_while_the_pipe_is_open, 2 * HANGS)
 {
 	static const char * const arguments[] = {
-		"decode", "decode --format csv", "decode --format json", "replay",
+		"decode", "decode --format csv", "decode --format json", "replay", "top",
 	};
 	unsigned int i, k;
 	size_t done;

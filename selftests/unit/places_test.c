@@ -40,7 +40,7 @@ static void add(FIXTURE_DATA(places) *self, uint64_t start, uint64_t size, uint6
 /* The object whose own address stands for @address at @time; -1: none. */
 static int whose(FIXTURE_DATA(places) *self, uint64_t address, uint64_t time)
 {
-	uint64_t own = places_find(self->places, address, &time);
+	uint64_t own = places_find(self->places, address, &time, NULL);
 	size_t i;
 
 	for (i = 0; own != address && i < self->meta.objects; i++)
@@ -57,7 +57,7 @@ TEST_F(places, none_are_needed_where_no_object_had_anothers_addresses)
 	add(self, AT + 0x2000, 0x2000, 100, 200);
 	ASSERT_EQ(0, places_new(&self->meta, &self->places));
 	EXPECT_EQ(NULL, self->places);
-	EXPECT_EQ(AT, places_find(self->places, AT, &time));
+	EXPECT_EQ(AT, places_find(self->places, AT, &time, NULL));
 	EXPECT_EQ(0, places_shift(self->places, 1));
 }
 
@@ -80,9 +80,9 @@ TEST_F(places, one_after_the_other_by_time)
 	EXPECT_EQ(-1, whose(self, AT + 0x3000, 99));
 	EXPECT_EQ(-1, whose(self, AT + 0x100000, 99));
 	/* Without a time, and an address that is an object's own already. */
-	EXPECT_EQ(AT, places_find(self->places, AT, NULL));
+	EXPECT_EQ(AT, places_find(self->places, AT, NULL, NULL));
 	EXPECT_EQ(AT + places_shift(self->places, 2),
-		  places_find(self->places, AT + places_shift(self->places, 2), &time));
+		  places_find(self->places, AT + places_shift(self->places, 2), &time, NULL));
 }
 
 TEST_F(places, times_that_wrap_go_on)
@@ -112,6 +112,137 @@ TEST_F(places, as_many_as_a_side_car_file_can_have)
 		EXPECT_EQ((int)i, whose(self, AT, i * 10 + 5));
 }
 
+static void add_process(FIXTURE_DATA(places) *self, int64_t pid, uint64_t from, uint64_t to)
+{
+	static struct meta_process process[8];
+
+	self->meta.process = process;
+	process[self->meta.processes++] = (struct meta_process){
+		.pid = pid, .parent = 1, .from = from, .to = to,
+	};
+}
+
+static void add_thread(FIXTURE_DATA(places) *self, int channel, int64_t pid, bool named,
+		       uint64_t from, uint64_t to)
+{
+	static struct meta_thread thread[8];
+
+	self->meta.thread = thread;
+	thread[self->meta.threads++] = (struct meta_thread){
+		.channel = channel, .pid = pid, .tid = pid + 1000, .from = from, .to = to,
+		.named = named,
+	};
+}
+
+/* An object that only process @process has. */
+static void add_in(FIXTURE_DATA(places) *self, uint64_t start, uint32_t process)
+{
+	static uint32_t in[8];
+
+	self->meta.in = in;
+	add(self, start, 0x1000, 0, ALWAYS);
+	self->object[self->meta.objects - 1].in = self->meta.ins;
+	self->object[self->meta.objects - 1].ins = 1;
+	in[self->meta.ins++] = process;
+}
+
+/* The object at @address of the thread that wrote to @channel, or whose id is @named. */
+static int of_writer(FIXTURE_DATA(places) *self, uint64_t address, uint64_t time,
+		     unsigned int channel, uint32_t named)
+{
+	const struct places_writer writer = { channel, named, named };
+	uint64_t own = places_find(self->places, address, &time, &writer);
+	size_t i;
+
+	for (i = 0; own != address && i < self->meta.objects; i++)
+		if (own == address + places_shift(self->places, i))
+			return (int)i;
+	return -1;
+}
+
+TEST_F(places, processes_have_the_same_addresses_at_the_same_time)
+{
+	int round;
+
+	add_process(self, 10, 0, ALWAYS);
+	add_process(self, 11, 100, 199);
+	/* Another file that process 11 executed. */
+	add_process(self, 11, 200, ALWAYS);
+	add_thread(self, 3, 10, false, 0, ALWAYS);
+	add_thread(self, 4, 11, false, 90, 150);
+	add_thread(self, 5, 11, true, 150, ALWAYS);
+	add_in(self, AT, 0);
+	add_in(self, AT, 1);
+	add_in(self, AT, 2);
+	ASSERT_EQ(0, places_new(&self->meta, &self->places));
+	/* In any order: what was found is remembered. */
+	for (round = 0; round < 2; round++) {
+		EXPECT_EQ(0, of_writer(self, AT, 120, 3, 0));
+		EXPECT_EQ(1, of_writer(self, AT, 120, 4, 0));
+		EXPECT_EQ(1, of_writer(self, AT, 95, 4, 0));
+		EXPECT_EQ(1, of_writer(self, AT, 160, 5, 1011));
+		EXPECT_EQ(2, of_writer(self, AT, 200, 5, 1011));
+		EXPECT_EQ(0, of_writer(self, AT, 200, 5, 1010));
+		/* Nobody's channel, and one that nobody had at that time. */
+		EXPECT_EQ(-1, of_writer(self, AT, 120, 6, 0));
+		EXPECT_EQ(-1, of_writer(self, AT, 180, 4, 0));
+		EXPECT_EQ(-1, of_writer(self, AT, 50, 4, 0));
+	}
+}
+
+/* Each process has its objects in the order of loading, so a later process begins again. */
+TEST_F(places, objects_of_one_process_do_not_shift_the_times_of_others)
+{
+	add_process(self, 10, 0x1000, ALWAYS);
+	add_process(self, 11, 0x2000, ALWAYS);
+	add_thread(self, 3, 10, false, 0x1000, ALWAYS);
+	add_thread(self, 4, 11, false, 0x2000, ALWAYS);
+	add_in(self, AT, 0);
+	self->object[0].from = 0x1005;
+	add_in(self, AT, 1);
+	add_in(self, AT + 0x800, 1);
+	self->object[2].from = 0x2005;
+	add_in(self, AT + 0x800, 0);
+	self->object[3].from = 0x1105;
+	ASSERT_EQ(0, places_new(&self->meta, &self->places));
+	places_wrap(self->places, MASK);
+	EXPECT_EQ(0, of_writer(self, AT, 0x3000, 3, 0));
+	EXPECT_EQ(1, of_writer(self, AT, 0x3000, 4, 0));
+	EXPECT_EQ(2, of_writer(self, AT + 0x1000, 0x3000, 4, 0));
+	EXPECT_EQ(3, of_writer(self, AT + 0x1000, 0x3000, 3, 0));
+}
+
+TEST_F(places, threads_and_processes_go_on_after_a_lap)
+{
+	add_process(self, 10, 0xf000, ALWAYS);
+	add_process(self, 11, 0x100, ALWAYS);
+	add_process(self, 11, 0x7100, ALWAYS);
+	add_thread(self, 3, 10, false, 0xf000, 0x80);
+	add_thread(self, 3, 11, false, 0x100, ALWAYS);
+	add_in(self, AT, 0);
+	add_in(self, AT, 1);
+	add_in(self, AT, 2);
+	ASSERT_EQ(0, places_new(&self->meta, &self->places));
+	places_wrap(self->places, MASK);
+	EXPECT_EQ(0, of_writer(self, AT, 0xf800, 3, 0));
+	EXPECT_EQ(0, of_writer(self, AT, 0x10040, 3, 0));
+	EXPECT_EQ(1, of_writer(self, AT, 0x10200, 3, 0));
+	EXPECT_EQ(2, of_writer(self, AT, 0x17200, 3, 0));
+	EXPECT_EQ(2, of_writer(self, AT, 0x28200, 3, 0));
+}
+
+TEST_F(places, an_unknown_process_has_the_only_object_there)
+{
+	add_process(self, 10, 0, ALWAYS);
+	add_process(self, 11, 0, ALWAYS);
+	add_in(self, AT, 0);
+	add_in(self, AT + 0x800, 1);
+	ASSERT_EQ(0, places_new(&self->meta, &self->places));
+	EXPECT_EQ(0, of_writer(self, AT, 5, 6, 0));
+	EXPECT_EQ(-1, of_writer(self, AT + 0x900, 5, 6, 0));
+	EXPECT_EQ(1, of_writer(self, AT + 0x1100, 5, 6, 0));
+}
+
 TEST_F(places, nonsense_is_no_object_of_several)
 {
 	const uint64_t time = 1;
@@ -121,7 +252,7 @@ TEST_F(places, nonsense_is_no_object_of_several)
 	ASSERT_EQ(0, places_new(&self->meta, &self->places));
 	places_wrap(self->places, UINT64_MAX);
 	places_wrap(self->places, MASK);
-	EXPECT_EQ(0x5000, places_find(self->places, 0x5000, &time));
+	EXPECT_EQ(0x5000, places_find(self->places, 0x5000, &time, NULL));
 }
 
 TEST_HARNESS_MAIN

@@ -112,7 +112,7 @@ def expected(path, by_thread, types):
                 if name not in types or column.endswith(":total") or not text:
                     continue
                 value = decimal.Decimal(text)
-                if name == "time" and types["time"] == "nanoseconds":
+                if types[name] == "nanoseconds":
                     value *= 10 ** 9
                 assert value == int(value), (column, text)
                 found[key, name] += int(value)
@@ -151,7 +151,7 @@ def main():
     threads, found = expected(reports[1], True, types), profile.sums(True)
     # Fractions of nanoseconds go to whole functions.
     for sums in threads, found:
-        for key in [key for key in sums if key[1] == "time"]:
+        for key in [key for key in sums if types[key[1]] == "nanoseconds"]:
             del sums[key]
     compare(found, threads, "threads")
     if reports[2:]:

@@ -221,7 +221,7 @@ static void read_profile(struct __test_metadata *_metadata,
 	options.trace.quiet = true;
 	options.strict = !self->program.errors && !self->program.garbage &&
 			 !self->program.losses;
-	ASSERT_EQ(0, profile_read(profile, &options, by, true)) {
+	ASSERT_EQ(0, profile_read(profile, &options, by, true, NULL)) {
 		TH_LOG("%s", reported);
 	}
 	EXPECT_STREQ("", reported);

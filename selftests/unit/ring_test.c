@@ -389,6 +389,38 @@ TEST_F(ring, a_source_that_falls_silent)
 	}
 }
 
+/*
+ * A source whose clock seems far ahead of the others: no earlier time explains it but one
+ * before 0, from which the absolute one would be a lap later.
+ */
+TEST_F(ring, no_time_is_before_a_clock_of_0)
+{
+	const struct found *found = &self->found;
+	uint64_t start;
+	size_t cut;
+
+	begin(self, variant->count_type, 100);
+	cut = self->gen.length;
+	start = self->gen.now;
+	self->sources = 1;
+	go_on(self, 60);
+	self->sources = SOURCES;
+	self->first = 1;
+	self->gen.now = start;
+	go_on(self, 200);
+	self->first = 0;
+	end(self, SOURCES);
+	gen_header(&self->stream[0][0]);
+	go_on(self, 20);
+	read_from(_metadata, self, cut);
+	EXPECT_EQ(0, found->wrong);
+	EXPECT_EQ(0, found->mistimed);
+	EXPECT_EQ(SOURCES - 1, found->stats.worked_out);
+	EXPECT_EQ(1, found->stats.contrary);
+	EXPECT_LT(0, found->timed);
+	EXPECT_GT(LAP, found->stats.last);
+}
+
 /* After an Error the clock continues. */
 TEST_F(ring, an_error_within)
 {

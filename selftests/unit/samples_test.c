@@ -91,7 +91,7 @@ TEST_F(command, tracer_is_marked)
 	EXPECT_NE(NULL, strstr(self->err, "2 of 3 samples are in the tracer's own functions"));
 }
 
-/* One function at any of its addresses, and no missing file. */
+/* All of the writers' addresses are one function, and their file is not reported as missing. */
 TEST_F(command, writers_are_the_tracers)
 {
 	struct gen_stream stream;

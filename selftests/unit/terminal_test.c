@@ -13,6 +13,8 @@
 #define MANY		(16u << 20)
 #define CLEARED		"\r                        \r"
 
+static const char *terminal = "dumb";
+
 /* Start the command, its output to a terminal with this many columns or to a pipe. */
 static pid_t start(const char *arguments, unsigned short columns, int *from)
 {
@@ -35,6 +37,7 @@ static pid_t start(const char *arguments, unsigned short columns, int *from)
 		dup2(pipes[1], 1);
 		dup2(pipes[1], 2);
 	}
+	setenv("TERM", terminal, 1);
 	snprintf(command, sizeof(command), "exec " COMMAND " %s", arguments);
 	execl("/bin/sh", "sh", "-c", command, NULL);
 	_exit(127);
@@ -265,6 +268,28 @@ TEST_F(command, width_of_the_page)
 	run(self, "report --width 43 trace.rtd");
 	EXPECT_EQ(2, self->status);
 	EXPECT_NE(NULL, strstr(self->err, "--width takes a number from 44 to 10000"));
+}
+
+TEST_F(command, headings_are_bold_on_a_terminal_only)
+{
+	sample_trace(&self->gen, 0, 1);
+	save(self, "trace.rtd");
+	terminal = "xterm";
+	watch(self, "report --meta none trace.rtd", 100);
+	EXPECT_EQ(0, self->status);
+	EXPECT_NE(NULL, strstr(self->out, "\033[1m"));
+	EXPECT_NE(NULL, strstr(self->out, "  function\033[m\r\n"));
+	setenv("NO_COLOR", "1", 1);
+	watch(self, "report --meta none trace.rtd", 100);
+	unsetenv("NO_COLOR");
+	EXPECT_EQ(NULL, strchr(self->out, '\033'));
+	watch(self, "report --meta none -o table trace.rtd && cat table", 100);
+	EXPECT_EQ(NULL, strchr(self->out, '\033'));
+	watch(self, "report --meta none trace.rtd", 0);
+	EXPECT_EQ(NULL, strchr(self->out, '\033'));
+	terminal = "dumb";
+	watch(self, "report --meta none trace.rtd", 100);
+	EXPECT_EQ(NULL, strchr(self->out, '\033'));
 }
 
 TEST_HARNESS_MAIN

@@ -1,0 +1,154 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only
+# record --calls, as TAP: instruction trace of unmodified programs, snapshots of a ring while
+# they run, what goes with a trace, and what is refused.
+#
+#	calls.sh BUILD
+
+set -u
+cd "$(dirname "$0")/.." || exit 1
+build=$1
+out=$build/calls
+. selftests/record/suite.sh
+
+board fpga -- '
+run calls sifive-trace record --calls -o calls.rtd $p/plain
+run static sifive-trace record --calls=all --instruction-mode btm -o static.rtd $p/plain-static
+run whole sifive-trace record --calls=kernel -a -i 1ms -e cycles -o whole.rtd $p/busy 200
+run archive sifive-trace record --calls --archive -o archive.rtd $p/plain
+run sram sifive-trace record --calls --sink sram -o sram.rtd $p/plain
+run full sifive-trace record --calls -i 100us -b 4k --on-full stop -o full.rtd $p/busy 500
+
+# Each snapshot is complete before the next one is requested.
+sifive-trace record --calls --snapshot -b 64k -o snapshot.rtd $p/busy-static 100000 2>snapshot.err &
+command=$!
+until pidof busy-static >/dev/null; do sleep 0.1; done
+for i in 1 2; do
+	kill -USR2 $command
+	until grep -q "snapshot.rtd.$i: " snapshot.err; do sleep 0.1; done
+done
+kill $(pidof busy-static); wait $command; echo $? >snapshot.rc
+run named sifive-trace record --calls -o named.rtd sh -c "echo \$\$ >named.pid; exec $p/plain"
+echo "kill -SEGV \$\$" >crash.sh
+run crash sifive-trace record --calls --snapshot -o crash.rtd sh crash.sh
+# The program has the signal to itself.
+echo "trap \"echo mine\" USR2; kill -USR2 \$\$; umask" >own.sh
+umask 027; run own sifive-trace record --calls --snapshot -o own.rtd sh own.sh
+
+run alone sifive-trace record --snapshot -o alone.rtd $p/plain
+run rotate sifive-trace record --calls --rotate 1M -o rotate.rtd $p/plain
+run some sifive-trace record --calls=some -o some.rtd $p/plain
+run filter sifive-trace record --calls -F main -o filter.rtd $p/plain
+run wait sifive-trace record --calls --on-full wait -o wait.rtd $p/plain
+run drop sifive-trace record --calls --on-full drop -o drop.rtd $p/plain
+run channel sifive-trace record --calls --channel 15 -o channel.rtd $p/plain
+run drained sifive-trace record --calls --snapshot --on-full drain -o drained.rtd $p/plain
+sifive-trace record --help >help.txt'
+
+board p550 -- '
+run p550 sifive-trace record --calls -o p550.rtd $p/plain
+run p550-btm sifive-trace record --calls --instruction-mode btm -o p550-btm.rtd $p/plain'
+
+# owners NAME: the thread ids of Ownership messages, with as many source bits as it says.
+owners() {
+	python3 - "$out/$1" <<'PYTHON'
+import json, sys
+meta = json.load(open(sys.argv[1] + ".meta"))
+found = set()
+message = []
+for byte in open(sys.argv[1], "rb").read():
+    if byte == 0xff and not message:
+        continue
+    message.append(byte)
+    if byte & 3 != 3:
+        continue
+    fields, bits, number = [], 0, 0
+    for slice in message:
+        number |= (slice >> 2) << bits
+        bits += 6
+        if slice & 3:
+            fields.append(number)
+            bits = number = 0
+    if fields[0] & 63 == 2:
+        found.add(fields[0] >> 6 + meta["srcbits"] + 5)
+    message = []
+print(*sorted(found))
+PYTHON
+}
+
+private() { [ "$(stat -c %a "$out/$1")" = 600 ]; }
+
+status calls 7 "--calls: the program ends as always"
+[ "$(owners calls.rtd | wc -w)" = 1 ] && [ "$(owners calls.rtd)" -gt 0 ]
+result $? "--calls: the program's thread is named, and no other"
+[ "$(owners named.rtd)" = "$(cat "$out/named.pid")" ] &&
+	host report --by thread "$out/named.rtd" | grep -q "^thread $(owners named.rtd):"
+result $? "report: the thread has the id that the program has seen"
+meta calls 'm["instruction"]["calls"] == "user" and m["instruction"]["mode"] == 6' \
+	"--calls: the side-car file says that user mode is wanted, and the mode"
+meta calls 'm["exe"].endswith("plain") and {o["path"].split("/")[-1] for o in m["objects"]} >= {"plain", "libc.so.6"} and all(o["build_id"] for o in m["objects"])' \
+	"--calls: the program and its shared objects are listed, with build ids"
+meta calls '"[vdso]" in {o["path"] for o in m["objects"]} and m["files"] == "calls.rtd.vdso"' \
+	"--calls: the kernel's code in the process is an object, and a folder has it"
+[ "$(head -c 4 "$out/calls.rtd.vdso/[vdso]")" = $'\x7fELF' ]
+result $? "--calls: that folder has the vdso"
+private calls.rtd && private calls.rtd.meta
+result $? "--calls: the files are the user's alone"
+# edges NAME: "calls plain CALLER FUNCTION NUMBER", as the program counts, of its own functions.
+edges() {
+	host export --format folded --weight calls "$out/$1.rtd" | awk '
+		{ n = split($0, part, /[; ]/); made[part[n - 2] " " part[n - 1]] += part[n] }
+		END { for (edge in made) print "calls plain", edge, made[edge] }' |
+		grep -E ' (main|ackermann|sum) (ackermann|sum|square|cube) ' | sort
+}
+[ "$(edges calls)" = "$(grep '^calls plain [a-z]' "$out/calls.txt" | sort)" ]
+result $? "--calls: who called whom, and how often, as the program counted"
+meta static 'm["instruction"]["calls"] == "all" and m["instruction"]["mode"] == 3' \
+	"--calls=all --instruction-mode btm: both are in the side-car file"
+status static 7 "--calls: a static program"
+[ "$(owners whole.rtd | wc -w)" -gt 2 ]
+result $? "--calls -a: threads of other processes, too"
+meta whole 'm["instruction"]["everything"] and m["instruction"]["calls"] == "kernel"' \
+	"--calls -a: the side-car file says so"
+[ "$(host report --format csv "$out/whole.rtd" | wc -l)" -gt 1 ]
+result $? "--calls -i: samples are in the same trace"
+cmp -s "$out/archive.rtd.files/target/record/plain" "$target/record/plain" &&
+	cmp -s "$out/archive.rtd.files/target/lib/libc.so.6" "$target/lib/libc.so.6"
+result $? "--archive: the program and its shared objects are copied"
+says sram "it stops when the buffer is full" "--calls: SRAM cannot be drained"
+[ -s "$out/sram.rtd" ]
+result $? "--calls: SRAM has the beginning"
+says full "the buffer was full after" "--calls --on-full stop: a full buffer is reported"
+
+[ "$(cat "$out/snapshot.rc")" = 143 ]
+result $? "--snapshot: the program's signal is the command's status"
+for file in snapshot.rtd.1 snapshot.rtd.2 snapshot.rtd; do
+	[ -s "$out/$file" ] && private $file
+	result $? "--snapshot: $file is there, for the user alone"
+done
+# The last bytes of a loop may have no switch.
+[ -n "$(owners snapshot.rtd.1)$(owners snapshot.rtd.2)$(owners snapshot.rtd)" ]
+result $? "--snapshot: threads are named"
+! cmp -s "$out/snapshot.rtd.1" "$out/snapshot.rtd.2"
+result $? "--snapshot: the second one is of another time"
+status crash 139 "--snapshot: a crash is the command's status"
+[ -n "$(owners crash.rtd)" ]
+result $? "--snapshot: a crash leaves the last bytes"
+says own mine "--snapshot: a program's SIGUSR2 is its own"
+says own 0027 "--calls: a program's umask is its own"
+
+refused alone 2 "need --calls" "--snapshot needs --calls"
+refused rotate 2 "--calls and --rotate exclude each other" "--calls: no pieces"
+refused some 2 "--calls is user, kernel or all" "--calls=some: refused"
+refused filter 2 "leave out -F" "--calls: nothing to filter"
+refused wait 2 "only stores can wait" "--calls: instructions do not wait"
+refused drop 2 "or be dropped" "--calls: nor are they dropped"
+refused channel 2 "--channel 15: instruction trace needs it" "--calls: a channel that is not free"
+refused drained 2 "--snapshot is --on-full wrap" "--snapshot: not drained"
+grep -q -e '--calls\[=user|kernel|all\]' "$out/help.txt"
+result $? "help shows that the value of --calls can be left out"
+
+status p550 7 "p550: --calls"
+refused p550-btm 125 "the trace encoders have htm, optimised" "p550: the modes that it has are named"
+
+results_end

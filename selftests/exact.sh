@@ -1,0 +1,103 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only
+# The instructions that record --calls and decode show of programs under Linux, against those
+# that the emulator logs one by one: all the same, none is missing. As TAP.
+#
+#	exact.sh BUILD [long]
+#
+# long: every program in every mode; otherwise each in one.
+
+set -u
+cd "$(dirname "$0")/.." || exit 1
+build=$(realpath "$1")
+long=${2:-}
+out=$build/exact
+. selftests/record/suite.sh
+mkdir -p "$out/root/bin"
+ln -s "$KERNEL/busybox" "$out/root/bin/busybox"
+
+# Turns the log on for one recording: a block for each instruction, and a line for each block
+# in a program.
+logging='
+for port in /sys/class/virtio-ports/*; do
+	[ "$(cat $port/name)" != monitor ] || exec 3<>/dev/${port##*/}
+done
+read -r line <&3
+say() { echo "$1" >&3; read -r line <&3; }
+hmp() { say "{\"execute\":\"human-monitor-command\",\"arguments\":{\"command-line\":\"$1\"}}"; }
+say "{\"execute\":\"qmp_capabilities\"}"
+logged() {
+	name=$1; shift
+	hmp "logfile $folder/$name.log"; hmp "one-insn-per-tb on"; hmp "log exec,nochain,int"
+	run $name sifive-trace record -b 64M -o $name.rtd "$@"
+	hmp "log none"; hmp "one-insn-per-tb off"
+}
+'
+
+# Addresses of programs: the firmware has the gap between.
+addresses="-dfilter 0x0+0x80000000,0x80200000+0x3f7fe00000 -D $out/boot.log"
+
+# What is recorded: name, status, what the instructions are, options and command.
+programs=(
+	"fib|7|a recursion|\$p/plain"
+	"leaps|0|C++ exceptions|\$p/leaps"
+	"signals|0|20000 signals a second, and siglongjmp|\$p/signals"
+	"static|7|a static program|\$p/plain-static"
+)
+modes=(optimised htm btm)
+# Return without a message to where no call was: handlers of exceptions and signals.
+inexact=" leaps signals "
+
+# each BOARD MODE... -- COMMAND: for each program and mode; in the short run one mode each.
+each() {
+	local board=$1 modes=() i mode name status what options
+	shift
+	while [ "$1" != -- ]; do
+		modes+=("$1")
+		shift
+	done
+	for i in "${!programs[@]}"; do
+		IFS='|' read -r name status what options <<<"${programs[i]}"
+		for mode in "${modes[@]}"; do
+			[ -n "$long" ] || [ "$mode" = "${modes[i % ${#modes[@]}]}" ] ||
+				continue
+			"$2" "$board-$name-$mode" "$status" "$board, $mode: $what" \
+				"--calls --instruction-mode $mode $options"
+		done
+	done
+}
+
+# exact NAME STATUS WHAT: the trace and the log are the same, or differ by gaps that are reported.
+exact() {
+	local text failed=0 options=(--symfs "$out/root") claim="each instruction, and no other"
+	local name=${1#*-}
+	if [ "${1##*-}" = optimised ] && [[ $inexact == *" ${name%-*} "* ]]; then
+		options+=(--gaps)
+		claim="no other instructions, and gaps are reported"
+	fi
+	text=$([ "$(cat "$out/$1.rc")" = "$2" ] && selftests/flow/compare.py "${options[@]}" \
+		"$build/sifive-trace" "$out/$1.rtd" "$out/$1.log" 2>&1) || failed=1
+	result $failed "$3: $claim"
+	sed 's/^/# /' <<<"$text"
+	[ $failed = 0 ] || sed 's/^/# /' "$out/$1.err"
+	# Hundreds of megabytes.
+	[ $failed != 0 ] || rm -f "$out/$1.log"
+}
+
+# record_it NAME STATUS WHAT OPTIONS: the guest's line.
+record_it() {
+	echo "logged $1 $4"
+}
+
+# exactly BOARD MODE...
+exactly() {
+	board "$1" --icount --monitor --qemu "$addresses" -- "
+folder=$out
+$logging
+$(each "$@" -- record_it)"
+	each "$@" -- exact
+}
+
+exactly fpga "${modes[@]}"
+[ -z "$long" ] || exactly p550 htm
+results_end

@@ -1,0 +1,137 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""The instructions of programs that a trace shows, against those that the emulator executed.
+
+compare.py [--symfs FOLDER] [--gaps] COMMAND TRACE LOG
+
+LOG has QEMU's lines of -d exec,nochain,int with one instruction in each block, of addresses in
+programs; blocks that were translated for a traced hart have a number other than 0 in front of
+their address. COMMAND decodes the trace. Each hart's sequence has to be the same, and no
+instruction may be missing, but for those that the recording leaves out. With --gaps some may be,
+where the command says so: what is between has been executed, in this order.
+"""
+import argparse
+import array
+import json
+import re
+import subprocess
+import sys
+
+BLOCK = re.compile(r"Trace (\d+): \S+ \[0*([0-9a-f]*)/([0-9a-f]+)/")
+STOPPED = re.compile(r"Stopped execution of TB chain before \S+ \[([0-9a-f]+)\]")
+TRAP = re.compile(r"hart:(\d+), async:0.*epc:0x([0-9a-f]+)")
+LEFT_OUT = "left out"
+# Among the addresses: instructions are missing.
+GAP = 1
+
+
+def executed(path):
+    """Of each hart the addresses of traced instructions that retired."""
+    harts, last = {}, None
+    with open(path, encoding="ascii", errors="replace") as log:
+        for line in log:
+            if match := BLOCK.match(line):
+                last = int(match[1])
+                if match[2]:
+                    harts.setdefault(last, []).append(int(match[3], 16))
+            elif match := STOPPED.search(line):
+                if last in harts and harts[last][-1:] == [int(match[1], 16)]:
+                    harts[last].pop()
+            elif match := TRAP.search(line):
+                # It was begun, and did not retire.
+                hart = int(match[1])
+                if hart in harts and harts[hart][-1:] == [int(match[2], 16)]:
+                    harts[hart].pop()
+    return harts
+
+
+def shown(command, trace, symfs):
+    """Of each source the addresses, with GAP where some are missing, and how that reads."""
+    arguments = [command, "decode", "-q", "--format", "pc"]
+    if symfs:
+        arguments += ["--symfs", symfs]
+    output = subprocess.run(arguments + [trace], check=True, capture_output=True, text=True)
+    sources, missing = {}, []
+    for line in output.stdout.splitlines():
+        if line.startswith("#"):
+            if LEFT_OUT not in line:
+                missing.append(line)
+                source = line[1:].split()[0]
+                sources.setdefault(int(source) if source.isdigit() else 0, []).append(GAP)
+            continue
+        *source, address = line.split()
+        sources.setdefault(int(source[0]) if source else 0, []).append(int(address, 16))
+    return sources, missing
+
+
+def harts_of(trace):
+    """The emulator's number of the hart of each source."""
+    with open(trace + ".meta", encoding="utf-8") as file:
+        meta = json.load(file)
+    return {s["src"]: s["hart"] for s in meta.get("sources", [])}
+
+
+def differs(followed, expected):
+    """Where two sequences differ first, or None."""
+    if followed == expected:
+        return None
+    for i, (a, b) in enumerate(zip(followed, expected)):
+        if a != b:
+            around = " ".join(f"{pc:x}" for pc in expected[max(i - 8, 0):i + 4])
+            return f"instruction {i} is {a:#x}, not {b:#x}: executed were {around}"
+    return f"{len(followed)} instructions, not {len(expected)}"
+
+
+def find(stretch, expected, begin):
+    """Where a stretch ends in the expected addresses, or None."""
+    wanted = array.array("Q", stretch).tobytes()
+    at = expected.find(wanted, begin)
+    while at >= 0 and at % 8:
+        at = expected.find(wanted, at + 1)
+    return at + len(wanted) if at >= 0 else None
+
+
+def invented(followed, expected):
+    """What is between gaps and was not executed, or None."""
+    data, at, stretch = array.array("Q", expected).tobytes(), 0, []
+    for pc in followed + [GAP]:
+        if pc != GAP:
+            stretch.append(pc)
+            continue
+        end = find(stretch, data, at)
+        if end is None:
+            return f"{len(stretch)} instructions from {stretch[0]:#x} were not executed"
+        at, stretch = end, []
+    return None
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--symfs")
+    parser.add_argument("--gaps", action="store_true")
+    parser.add_argument("command")
+    parser.add_argument("trace")
+    parser.add_argument("log")
+    args = parser.parse_args()
+    expected = executed(args.log)
+    followed, missing = shown(args.command, args.trace, args.symfs)
+    harts = harts_of(args.trace)
+    wrong = [] if args.gaps else missing[:5]
+    followed = {harts.get(src, src): pcs for src, pcs in followed.items()}
+    for hart in sorted(set(expected) | set(followed)):
+        difference = (invented if args.gaps else differs)(followed.get(hart, []),
+                                                          expected.get(hart, []))
+        if difference:
+            wrong.append(f"hart {hart}: {difference}")
+    total = sum(len(pcs) for pcs in expected.values())
+    count = sum(len(pcs) - pcs.count(GAP) for pcs in followed.values())
+    print(f"{count} of {total} instructions of {len(expected)} harts")
+    if not total or count < total / 4:
+        wrong.append("most instructions are missing")
+    for line in wrong:
+        print(line)
+    sys.exit(bool(wrong))
+
+
+if __name__ == "__main__":
+    main()

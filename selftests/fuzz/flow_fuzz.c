@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/*
+ * Instruction trace of any code. The first byte selects the timestamps' scheme and the
+ * width of SRC, the second one how many pairs of bytes are code.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "flow/flow.h"
+#include "flow_program.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static char path[64];
+
+/* All addresses are those of the file with the code. */
+bool symbols_object(struct symbols *symbols, uint64_t address, struct symbols_object *object)
+{
+	(void)symbols;
+	(void)address;
+	*object = (struct symbols_object){ .name = "code", .path = path };
+	return true;
+}
+
+/* What the runs of each source must fit. */
+struct seen {
+	uint64_t	instructions;
+	const struct block *block[NEXUS_SOURCES];
+	uint32_t	to[NEXUS_SOURCES];
+};
+
+static void on_run(void *context, const struct flow_place *place, const struct flow_run *run)
+{
+	const struct block *block = run->block;
+	struct seen *seen = context;
+	uint64_t time;
+
+	if (run->from >= run->to || run->to > block->halfwords || !run->times ||
+	    !code_is_boundary(block, run->from) || !code_is_boundary(block, run->to) ||
+	    place->done + (run->to - run->from) * run->times > place->halfwords)
+		abort();
+	/* Runs within a block are adjacent; its last instruction determines what may follow. */
+	if (seen->block[place->src] && run->from &&
+	    (seen->block[place->src] != block || seen->to[place->src] != run->from))
+		abort();
+	if (seen->block[place->src] && !run->from &&
+	    seen->block[place->src]->kind == FLOW_NEXT &&
+	    seen->to[place->src] == seen->block[place->src]->halfwords &&
+	    block->start != block_end(seen->block[place->src]))
+		abort();
+	seen->block[place->src] = block;
+	seen->to[place->src] = run->to;
+	seen->instructions += run->times * (code_instructions(block, run->to) -
+					    code_instructions(block, run->from));
+	flow_time(place, &time);
+}
+
+static void on_event(void *context, const struct flow_place *place,
+		     const struct flow_event *event)
+{
+	struct seen *seen = context;
+
+	if (event->what != FLOW_CONTEXT)
+		seen->block[place->src] = NULL;
+}
+
+static const struct flow_ops ops = { .run = on_run, .event = on_event };
+
+static void read_all(struct flow *flow, const struct nexus_options *options,
+		     const uint8_t *data, size_t size)
+{
+	struct nexus_message message;
+	enum nexus_item item;
+	struct nexus nexus;
+	bool ended = false;
+
+	if (nexus_init(&nexus, options))
+		abort();
+	nexus_feed(&nexus, data, size);
+	for (;;) {
+		item = nexus_next(&nexus, &message);
+		if (item == NEXUS_MORE && ended)
+			break;
+		if (item == NEXUS_MORE) {
+			nexus_end(&nexus);
+			ended = true;
+		} else if (item == NEXUS_GAP) {
+			flow_damaged(flow, &message);
+		} else if (flow_message(flow, &message)) {
+			abort();
+		}
+	}
+	flow_flush(flow);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static struct program program;
+	struct seen seen = { 0 };
+	struct nexus_options options = { .ts_width = 40 };
+	struct code *code;
+	struct flow *flow;
+	int fd;
+
+	if (size < 3 || size - 2 < 2u * data[1])
+		return 0;
+	options.src_bits = data[0] & 3;
+	options.ts_scheme = data[0] & 4 ? NEXUS_TS_DELTA : NEXUS_TS_XOR;
+	options.ring = data[0] & 8;
+	program.halfwords = data[1] + 1u;
+	memcpy(program.code, data + 2, 2u * data[1]);
+	fd = memfd_create("code", MFD_CLOEXEC);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	if (fd < 0)
+		abort();
+	program_write(&program, path);
+	code = code_new(NULL, META_CALLS_ALL);
+	flow = code ? flow_new(code, &ops, &seen) : NULL;
+	if (!flow)
+		abort();
+	read_all(flow, &options, data + 2 + 2 * data[1], size - 2 - 2 * data[1]);
+	if (seen.instructions != flow_stats(flow)->instructions)
+		abort();
+	flow_free(flow);
+	code_free(code);
+	close(fd);
+	return 0;
+}

@@ -1,0 +1,798 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Proves that CONFIG takes the instruction modes that the encoders have, that only threads
+ * of the session are traced, each named and after a Sync, beside the program's own stores,
+ * and that nobody without the right gets addresses of the kernel.
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "kselftest_harness.h"
+#include "trace_code.h"
+#include "trace_more.h"
+
+#define BUFFER	4194304
+
+/* How often two threads or processes take turns. */
+#define TURNS	50
+
+/* Processes that run one after the other; more owners than any test has. */
+#define PROCESSES 10
+#define OWNERS	64
+
+/* A ring that holds more than one part. */
+#define RING	262144
+
+/**
+ * struct found - the parts of a capture
+ * @parts:	Ownership messages
+ * @unsynced:	those not after a message that tracing is on
+ * @owner:	their different values
+ * @times:	how often each
+ * @owners:	number of these
+ * @errors:	Error messages
+ * @data:	data messages
+ * @outside:	messages of instructions outside of parts
+ */
+struct found {
+	unsigned int parts, unsynced, owners, errors, data, outside;
+	uint32_t owner[OWNERS];
+	unsigned int times[OWNERS];
+};
+
+FIXTURE(instruction) {
+	struct trace_session s;
+	struct sifive_trace_status status;
+	struct trace_stream stream;
+	struct found found;
+};
+
+/* The lowest mode with messages of branches that all encoders have, 0 if none. */
+static uint32_t a_mode(const struct trace_session *s)
+{
+	uint32_t mode;
+
+	for (mode = SIFIVE_TRACE_INSTRUCTION_BTM; mode < 8; mode++)
+		if (s->info.instruction_modes & 1u << mode)
+			return mode;
+	return 0;
+}
+
+FIXTURE_SETUP(instruction)
+{
+	ASSERT_EQ(0, trace_session_open(&self->s, 0));
+	if (!trace_has_sink(&self->s, SIFIVE_TRACE_SINK_SBA))
+		SKIP(return, "this board has no SBA sink");
+	self->s.instruction.mode = a_mode(&self->s);
+	ASSERT_NE(0, self->s.instruction.mode);
+	self->s.instruction.sync_branches = 5;
+	self->s.instruction.sync_bytes = SIFIVE_TRACE_INSTRUCTION_NO_SYNC;
+	self->s.instruction.timestamps = 3;
+	ASSERT_EQ(0, trace_pin(self->s.encoder.cpu));
+}
+
+FIXTURE_TEARDOWN(instruction)
+{
+	trace_session_close(&self->s);
+	free(self->stream.message);
+}
+
+static int configure(struct _test_data_instruction *self, uint64_t buffer, uint32_t flags)
+{
+	return trace_session_config(&self->s, SIFIVE_TRACE_SINK_SBA, buffer, flags);
+}
+
+static int begin(struct _test_data_instruction *self, uint32_t flags)
+{
+	self->s.instruction.flags = flags;
+	return configure(self, BUFFER, 0) ?: trace_start(self->s.fd, 0);
+}
+
+static void count_owner(struct found *found, uint32_t owner)
+{
+	unsigned int i;
+
+	for (i = 0; i < found->owners && found->owner[i] != owner; i++)
+		;
+	if (i == OWNERS)
+		return;
+	found->owner[i] = owner;
+	found->times[i]++;
+	found->owners += i == found->owners;
+}
+
+static unsigned int times_of(const struct found *found, uint32_t owner)
+{
+	unsigned int i;
+
+	for (i = 0; i < found->owners; i++)
+		if (found->owner[i] == SIFIVE_TRACE_INSTRUCTION_PROCESS(owner))
+			return found->times[i];
+	return 0;
+}
+
+/**
+ * struct reading - the state of a reader
+ * @begun:	it knows whether the encoder traces: not at the beginning of a ring
+ * @on:		the encoder traces
+ * @part:	an Ownership message has named the thread since
+ * @loose:	messages of instructions before that
+ */
+struct reading {
+	bool begun;
+	bool on;
+	bool part;
+	unsigned int loose;
+};
+
+/* Tracing has ended or begun. What no Ownership message has named belongs to no thread. */
+static void bracket(struct found *found, struct reading *r, bool on)
+{
+	if (r->begun && !r->part)
+		found->outside += r->loose;
+	*r = (struct reading){ .begun = true, .on = on };
+}
+
+static void look(struct found *found, const struct trace_stream *stream)
+{
+	struct reading r = {};
+	size_t i;
+
+	for (i = 0; i < stream->count; i++) {
+		const struct trace_message *m = &stream->message[i];
+
+		if (m->tcode == TRACE_TCODE_SYNC) {
+			bracket(found, &r, m->value == TRACE_VALUE_ON);
+		} else if (m->tcode == TRACE_TCODE_OWNERSHIP) {
+			found->parts++;
+			found->unsynced += r.begun && (!r.on || r.part);
+			r.part = true;
+			count_owner(found, m->value);
+		} else if (m->tcode == TRACE_TCODE_DATA) {
+			found->data++;
+		} else if (m->tcode == TRACE_TCODE_ERROR) {
+			found->errors++;
+		} else {
+			r.loose++;
+			found->outside += r.begun && !r.on;
+		}
+	}
+}
+
+static int collect(struct _test_data_instruction *self)
+{
+	memset(&self->found, 0, sizeof(self->found));
+	free(self->stream.message);
+	self->stream.message = NULL;
+	if (trace_stop(self->s.fd) || trace_status(self->s.fd, &self->status) ||
+	    trace_collect(self->s.fd, self->s.encoder.src_bits, &self->stream))
+		return -1;
+	look(&self->found, &self->stream);
+	return 0;
+}
+
+/* What every capture has. */
+static void check(struct __test_metadata *_metadata, struct _test_data_instruction *self)
+{
+	ASSERT_EQ(0, collect(self));
+	EXPECT_EQ(0, self->stream.cut);
+	EXPECT_EQ(0, self->found.unsynced);
+	EXPECT_EQ(0, self->found.outside);
+	EXPECT_EQ(self->found.parts, self->status.instruction.parts);
+	EXPECT_EQ(0, self->status.changed);
+	EXPECT_LT(0, times_of(&self->found, gettid()));
+}
+
+/* ---- modes and refusals ------------------------------------------------------ */
+
+TEST_F(instruction, info_reports_the_modes_that_config_takes)
+{
+	struct sifive_trace_config config = trace_simple_config(self->s.fd, 0);
+	struct sifive_trace_encoder encoder;
+	uint32_t i, all = ~0u, some = 0, mode;
+
+	for (i = 0; i < self->s.info.encoders; i++) {
+		ASSERT_EQ(0, trace_encoder(self->s.fd, i, &encoder));
+		EXPECT_EQ(0, encoder.instruction_modes & ~0xfeu);
+		all &= encoder.instruction_modes;
+		some |= encoder.instruction_modes;
+	}
+	EXPECT_EQ(all, self->s.info.instruction_modes);
+	EXPECT_EQ(some, self->s.info.instruction_some);
+	config.encoders = BIT64(self->s.encoder.index);
+	config.channels &= ~TRACE_OWNERS;
+	for (mode = 1; mode < 8; mode++) {
+		config.instruction.mode = mode;
+		if (self->s.encoder.instruction_modes & 1u << mode) {
+			EXPECT_EQ(0, trace_config(self->s.fd, &config));
+			continue;
+		}
+		EXPECT_EQ(-EOPNOTSUPP, trace_config(self->s.fd, &config));
+		EXPECT_NE(NULL, strstr(trace_message(self->s.fd), "instruction mode"));
+		EXPECT_NE(NULL, strstr(trace_message(self->s.fd), "6, 7"));
+	}
+}
+
+/* A configuration that is good but for one assignment; what was configured stays. */
+#define REFUSED(error, assignment)				\
+do {								\
+	struct sifive_trace_config __c = good;			\
+								\
+	__c.assignment;						\
+	EXPECT_EQ(error, trace_config(self->s.fd, &__c));	\
+	EXPECT_EQ(0, trace_start(self->s.fd, 0));		\
+	EXPECT_EQ(0, trace_stop(self->s.fd));			\
+} while (0)
+
+TEST_F(instruction, what_is_wrong_is_refused)
+{
+	struct sifive_trace_config good;
+
+	ASSERT_EQ(0, configure(self, BUFFER, 0));
+	good = self->s.config;
+	REFUSED(-EINVAL, instruction.flags = 4);
+	REFUSED(-EINVAL, instruction.reserved = 1);
+	REFUSED(-EINVAL, instruction.sync_branches = 12);
+	REFUSED(-EINVAL, instruction.sync_bytes = 6);
+	REFUSED(-EINVAL, instruction.timestamps = 4);
+	REFUSED(-EINVAL, flags |= SIFIVE_TRACE_CONFIG_NO_TIMESTAMP);
+	REFUSED(-EINVAL, channels |= 1u << 15);
+	REFUSED(-EINVAL, channels |= 1u << 31);
+	REFUSED(-EOPNOTSUPP, instruction.mode = 8);
+	REFUSED(-EINVAL, instruction.mode = 0);
+	memset(&good.instruction, 0, sizeof(good.instruction));
+	REFUSED(-EINVAL, instruction.flags = SIFIVE_TRACE_INSTRUCTION_ALL);
+}
+
+/* Its last 1024 bytes are not used. */
+TEST_F(instruction, a_sink_without_room_for_a_part_is_refused)
+{
+	if (!(self->s.encoder.flags & SIFIVE_TRACE_ENCODER_RAWIO))
+		SKIP(return, "this board's encoders share sinks");
+	EXPECT_EQ(-EINVAL, configure(self, 1024, 0));
+	EXPECT_NE(NULL, strstr(trace_message(self->s.fd), "a larger buffer"));
+	EXPECT_EQ(0, configure(self, 1024, SIFIVE_TRACE_CONFIG_RING));
+	EXPECT_EQ(0, configure(self, 2048, 0));
+}
+
+TEST_F(instruction, it_needs_no_channels)
+{
+	struct sifive_trace_config config;
+
+	ASSERT_EQ(0, configure(self, BUFFER, 0));
+	config = self->s.config;
+	config.channels = 0;
+	ASSERT_EQ(0, trace_config(self->s.fd, &config));
+	ASSERT_EQ(0, trace_start(self->s.fd, 0));
+	check(_metadata, self);
+	memset(&config.instruction, 0, sizeof(config.instruction));
+	EXPECT_EQ(-EINVAL, trace_config(self->s.fd, &config));
+}
+
+/* ---- who is traced ------------------------------------------------------------ */
+
+/* A thread, or the rest of a child, that answers each byte. */
+static void answer(int from, int to)
+{
+	char c;
+
+	while (read(from, &c, 1) == 1 && write(to, &c, 1) == 1)
+		;
+}
+
+static int ask(int to, int from)
+{
+	unsigned int i;
+	char c = 0;
+
+	for (i = 0; i < TURNS; i++)
+		if (write(to, &c, 1) != 1 || read(from, &c, 1) != 1)
+			return -1;
+	return 0;
+}
+
+/* Take turns with a child process on the same CPU. */
+static int turn_with_child(pid_t *child)
+{
+	int to[2], from[2], ret;
+
+	if (pipe(to) || pipe(from))
+		return -1;
+	*child = fork();
+	if (!*child) {
+		close(to[1]);
+		answer(to[0], from[1]);
+		_exit(0);
+	}
+	ret = ask(to[1], from[0]);
+	close(to[1]);
+	close(to[0]);
+	close(from[0]);
+	close(from[1]);
+	return ret ?: trace_wait(*child);
+}
+
+TEST_F(instruction, each_part_begins_with_a_sync_and_its_owner)
+{
+	struct rusage before, after;
+	unsigned int i;
+
+	ASSERT_EQ(0, begin(self, 0));
+	getrusage(RUSAGE_THREAD, &before);
+	for (i = 0; i < TURNS; i++)
+		usleep(1000);
+	getrusage(RUSAGE_THREAD, &after);
+	check(_metadata, self);
+	EXPECT_LT(0, after.ru_nvcsw - before.ru_nvcsw);
+	EXPECT_LT(after.ru_nvcsw - before.ru_nvcsw, self->found.parts);
+	EXPECT_EQ(1, self->found.owners);
+	EXPECT_EQ(0, self->status.instruction.untraced);
+}
+
+TEST_F(instruction, other_processes_are_not_traced)
+{
+	pid_t child;
+
+	ASSERT_EQ(0, begin(self, 0));
+	ASSERT_EQ(0, turn_with_child(&child));
+	check(_metadata, self);
+	EXPECT_LE(TURNS, self->found.parts);
+	EXPECT_EQ(1, self->found.owners);
+}
+
+TEST_F(instruction, children_are_traced_on_request)
+{
+	pid_t child;
+
+	ASSERT_EQ(0, begin(self, SIFIVE_TRACE_INSTRUCTION_CHILDREN));
+	ASSERT_EQ(0, turn_with_child(&child));
+	check(_metadata, self);
+	EXPECT_EQ(2, self->found.owners);
+	EXPECT_LE(TURNS, times_of(&self->found, child));
+	EXPECT_EQ(0, self->status.instruction.untraced);
+}
+
+TEST_F(instruction, many_processes_one_after_the_other_are_traced)
+{
+	unsigned int i;
+	pid_t child;
+
+	/* The mode with the fewest bytes: what the kernel does for a process is long. */
+	self->s.instruction.mode = SIFIVE_TRACE_INSTRUCTION_HTM_OPTIMISED;
+	ASSERT_EQ(0, begin(self, SIFIVE_TRACE_INSTRUCTION_CHILDREN));
+	for (i = 0; i < PROCESSES; i++) {
+		child = fork();
+		if (!child)
+			_exit(0);
+		ASSERT_EQ(0, trace_wait(child));
+	}
+	check(_metadata, self);
+	EXPECT_LT(0, times_of(&self->found, child));
+	EXPECT_EQ(0, self->status.instruction.untraced);
+}
+
+TEST_F(instruction, whatever_runs_is_traced_on_request)
+{
+	pid_t child;
+
+	ASSERT_EQ(0, begin(self, SIFIVE_TRACE_INSTRUCTION_ALL));
+	ASSERT_EQ(0, turn_with_child(&child));
+	usleep(10000);
+	check(_metadata, self);
+	EXPECT_LE(TURNS, times_of(&self->found, child));
+	/* The idle thread. */
+	EXPECT_LT(0, times_of(&self->found, 0));
+}
+
+/* Loops in sections of their own, so that the linker names where they begin and end. */
+static volatile unsigned int turns;
+
+__attribute__((noinline, section("own_code"))) static void run_own(void)
+{
+	for (turns = 0; turns < 10000; turns++)
+		;
+}
+
+__attribute__((noinline, section("foreign_code"))) static void run_foreign(void)
+{
+	for (turns = 0; turns < 10000; turns++)
+		;
+}
+
+/* Messages with a full address from @start on, before @stop. */
+static unsigned int between(const struct trace_stream *stream, const char *start,
+			    const char *stop)
+{
+	unsigned int count = 0;
+	size_t i;
+
+	for (i = 0; i < stream->count; i++)
+		count += stream->message[i].full &&
+			 stream->message[i].address >= (uintptr_t)start &&
+			 stream->message[i].address < (uintptr_t)stop;
+	return count;
+}
+
+/* The child has the same code at the same addresses, but runs another part of it. */
+TEST_F(instruction, code_that_others_run_is_not_traced)
+{
+	pid_t child;
+
+	/* Sync messages as often as possible: each has an address. */
+	self->s.instruction.sync_branches = 0;
+	self->s.instruction.sync_bytes = 0;
+	ASSERT_EQ(0, begin(self, 0));
+	child = fork();
+	if (!child) {
+		run_foreign();
+		_exit(0);
+	}
+	ASSERT_EQ(0, trace_wait(child));
+	run_own();
+	check(_metadata, self);
+	if (!between(&self->stream, NULL, (char *)UINTPTR_MAX))
+		SKIP(return, "these encoders send no messages of instructions");
+	EXPECT_LT(0, between(&self->stream, __start_own_code, __stop_own_code));
+	EXPECT_EQ(0, between(&self->stream, __start_foreign_code, __stop_foreign_code));
+	/* Traced with its parent, it shows. */
+	ASSERT_EQ(0, begin(self, SIFIVE_TRACE_INSTRUCTION_CHILDREN));
+	child = fork();
+	if (!child) {
+		run_foreign();
+		_exit(0);
+	}
+	ASSERT_EQ(0, trace_wait(child));
+	check(_metadata, self);
+	EXPECT_LT(0, between(&self->stream, __start_foreign_code, __stop_foreign_code));
+}
+
+struct answerer {
+	pthread_t thread;
+	int to[2], from[2];
+	pid_t id;
+};
+
+static void *answer_all(void *arg)
+{
+	struct answerer *a = arg;
+
+	a->id = gettid();
+	answer(a->to[0], a->from[1]);
+	return NULL;
+}
+
+TEST_F(instruction, each_thread_is_named)
+{
+	struct answerer a;
+
+	ASSERT_EQ(0, begin(self, 0));
+	ASSERT_EQ(0, pipe(a.to));
+	ASSERT_EQ(0, pipe(a.from));
+	ASSERT_EQ(0, pthread_create(&a.thread, NULL, answer_all, &a));
+	ASSERT_EQ(0, ask(a.to[1], a.from[0]));
+	close(a.to[1]);
+	pthread_join(a.thread, NULL);
+	check(_metadata, self);
+	EXPECT_EQ(2, self->found.owners);
+	EXPECT_LE(TURNS, times_of(&self->found, a.id));
+	EXPECT_LE(TURNS, times_of(&self->found, gettid()));
+}
+
+/* ---- together with everything else --------------------------------------------- */
+
+TEST_F(instruction, stores_are_in_the_same_buffer)
+{
+	uint32_t i, first, last;
+
+	ASSERT_EQ(0, begin(self, 0));
+	for (i = 0; i < 1000; i++) {
+		trace_store(self->s.page, self->s.reg, i, 4);
+		if (i % 100 == 0)
+			usleep(100);
+	}
+	check(_metadata, self);
+	EXPECT_EQ(1000, self->found.data);
+	EXPECT_EQ(1000, trace_consecutive(&self->stream, &first, &last));
+	EXPECT_EQ(0, first);
+}
+
+/* The program's stores are kept also while nothing is traced. */
+TEST_F(instruction, stores_of_untraced_threads_are_kept)
+{
+	uint32_t i, first, last;
+	pid_t child;
+
+	ASSERT_EQ(0, configure(self, BUFFER, 0));
+	child = fork();
+	if (!child) {
+		/* Its own START makes it the traced process. */
+		if (trace_start(self->s.fd, 0))
+			_exit(1);
+		usleep(1000);
+		_exit(0);
+	}
+	ASSERT_EQ(0, trace_wait(child));
+	for (i = 0; i < 100; i++)
+		trace_store(self->s.page, self->s.reg, i, 4);
+	ASSERT_EQ(0, collect(self));
+	EXPECT_EQ(0, self->found.unsynced);
+	EXPECT_EQ(0, times_of(&self->found, gettid()));
+	EXPECT_LT(0, times_of(&self->found, child));
+	EXPECT_EQ(100, trace_consecutive(&self->stream, &first, &last));
+}
+
+TEST_F(instruction, a_pause_ends_with_a_part)
+{
+	unsigned int i;
+
+	ASSERT_EQ(0, begin(self, 0));
+	for (i = 0; i < 3; i++) {
+		ASSERT_EQ(0, trace_pause(self->s.fd));
+		usleep(1000);
+		ASSERT_EQ(0, trace_unpause(self->s.fd));
+	}
+	check(_metadata, self);
+	EXPECT_EQ(3, self->found.errors);
+	EXPECT_LE(4, self->found.parts);
+}
+
+TEST_F(instruction, start_continues_after_stop)
+{
+	unsigned int i;
+
+	ASSERT_EQ(0, begin(self, 0));
+	for (i = 0; i < 5; i++) {
+		ASSERT_EQ(0, trace_stop(self->s.fd));
+		usleep(1000);
+		ASSERT_EQ(0, trace_start(self->s.fd, 0));
+	}
+	check(_metadata, self);
+	EXPECT_LE(6, self->found.parts);
+	ASSERT_EQ(0, trace_start(self->s.fd, SIFIVE_TRACE_START_REWIND));
+	ASSERT_EQ(0, collect(self));
+	EXPECT_LE(1, self->found.parts);
+	EXPECT_GT(6, self->found.parts);
+}
+
+/* Configure an encoder whose CPU can go offline; returns the file that says so, or NULL. */
+static const char *configure_leaver(struct _test_data_instruction *self)
+{
+	static char path[64];
+
+	trace_session_close(&self->s);
+	if (trace_session_open(&self->s, 1)) {
+		trace_session_open(&self->s, 0);
+		return NULL;
+	}
+	self->s.instruction.mode = a_mode(&self->s);
+	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/online", self->s.encoder.cpu);
+	return access(path, W_OK) || configure(self, BUFFER, 0) ||
+	       trace_pin(self->s.encoder.cpu) ? NULL : path;
+}
+
+TEST_F(instruction, a_cpu_that_comes_online_continues)
+{
+	const char *path = configure_leaver(self);
+
+	if (!path)
+		SKIP(return, "no CPU with a second encoder can go offline");
+	ASSERT_EQ(0, trace_start(self->s.fd, 0));
+	usleep(1000);
+	ASSERT_LE(0, trace_file_write(path, "0"));
+	ASSERT_LE(0, trace_file_write(path, "1"));
+	ASSERT_EQ(0, trace_pin(self->s.encoder.cpu));
+	usleep(1000);
+	check(_metadata, self);
+	EXPECT_LE(2, self->found.parts);
+}
+
+/* It must not look for processes of a capture that has ended, nor trace for another one. */
+TEST_F(instruction, a_cpu_that_comes_online_in_a_later_session_is_idle)
+{
+	const char *path = configure_leaver(self);
+
+	if (!path)
+		SKIP(return, "no CPU with a second encoder can go offline");
+	ASSERT_EQ(0, trace_start(self->s.fd, 0));
+	usleep(1000);
+	ASSERT_LE(0, trace_file_write(path, "0"));
+	ASSERT_EQ(0, trace_stop(self->s.fd));
+	trace_session_close(&self->s);
+	ASSERT_EQ(0, trace_session_open(&self->s, 0));
+	self->s.instruction.mode = a_mode(&self->s);
+	ASSERT_EQ(0, configure(self, BUFFER, 0));
+	ASSERT_LE(0, trace_file_write(path, "1"));
+	usleep(10000);
+	ASSERT_EQ(0, trace_status(self->s.fd, &self->status));
+	EXPECT_EQ(0, self->status.instruction.parts);
+	ASSERT_EQ(0, trace_pin(self->s.encoder.cpu));
+	ASSERT_EQ(0, trace_start(self->s.fd, 0));
+	usleep(1000);
+	check(_metadata, self);
+}
+
+TEST_F(instruction, a_full_buffer_ends_the_parts)
+{
+	unsigned int parts;
+	pid_t child;
+
+	ASSERT_EQ(0, configure(self, 4096, 0));
+	ASSERT_EQ(0, trace_start(self->s.fd, 0));
+	while (!(trace_flags(self->s.fd) & SIFIVE_TRACE_STATUS_FULL))
+		usleep(100);
+	ASSERT_EQ(0, turn_with_child(&child));
+	ASSERT_EQ(0, trace_status(self->s.fd, &self->status));
+	parts = self->status.instruction.parts;
+	ASSERT_EQ(0, turn_with_child(&child));
+	ASSERT_EQ(0, collect(self));
+	EXPECT_EQ(parts, self->status.instruction.parts);
+	EXPECT_EQ(0, self->found.unsynced);
+	EXPECT_EQ(0, self->found.outside);
+	EXPECT_EQ(0, times_of(&self->found, child));
+	EXPECT_EQ(-ENOSPC, trace_start(self->s.fd, 0));
+	EXPECT_EQ(0, trace_start(self->s.fd, SIFIVE_TRACE_START_REWIND));
+}
+
+TEST_F(instruction, sram_fills_without_an_overwritten_beginning)
+{
+	if (!trace_has_sink(&self->s, SIFIVE_TRACE_SINK_SRAM))
+		SKIP(return, "this board has no SRAM");
+	ASSERT_EQ(0, trace_session_config(&self->s, SIFIVE_TRACE_SINK_SRAM, 0, 0));
+	ASSERT_EQ(0, trace_start(self->s.fd, 0));
+	while (!(trace_flags(self->s.fd) & SIFIVE_TRACE_STATUS_FULL))
+		usleep(100);
+	usleep(1000);
+	ASSERT_EQ(0, collect(self));
+	EXPECT_EQ(TRACE_TCODE_SYNC, self->stream.message[0].tcode);
+	EXPECT_EQ(0, self->found.unsynced);
+	EXPECT_EQ(0, self->found.outside);
+	EXPECT_EQ(1, self->found.owners);
+}
+
+TEST_F(instruction, a_drained_capture_is_read_while_it_runs)
+{
+	size_t size = 0, room = BUFFER;
+	uint8_t *bytes = malloc(room);
+	unsigned int i;
+	ssize_t got;
+
+	ASSERT_NE(NULL, bytes);
+	ASSERT_EQ(0, fcntl(self->s.fd, F_SETFL, O_NONBLOCK));
+	ASSERT_EQ(0, configure(self, BUFFER, SIFIVE_TRACE_CONFIG_DRAIN));
+	ASSERT_EQ(0, trace_start(self->s.fd, 0));
+	for (i = 0; i < TURNS; i++) {
+		usleep(1000);
+		got = read(self->s.fd, bytes + size, room - size);
+		if (got > 0)
+			size += (size_t)got;
+	}
+	ASSERT_EQ(0, trace_stop(self->s.fd));
+	while ((got = read(self->s.fd, bytes + size, room - size)) > 0)
+		size += (size_t)got;
+	ASSERT_EQ(0, got);
+	ASSERT_EQ(0, trace_status(self->s.fd, &self->status));
+	ASSERT_EQ(0, trace_decode(bytes, size, self->s.encoder.src_bits, &self->stream));
+	free(bytes);
+	look(&self->found, &self->stream);
+	EXPECT_EQ(0, self->stream.cut);
+	EXPECT_EQ(0, self->found.unsynced);
+	EXPECT_LT(1, self->found.parts);
+	EXPECT_EQ(self->status.instruction.parts, self->found.parts);
+}
+
+TEST_F(instruction, a_ring_keeps_the_newest_parts)
+{
+	unsigned int i;
+
+	ASSERT_EQ(0, configure(self, RING, SIFIVE_TRACE_CONFIG_RING));
+	ASSERT_EQ(0, trace_start(self->s.fd, 0));
+	for (i = 0; !(trace_flags(self->s.fd) & SIFIVE_TRACE_STATUS_WRAPPED); i++)
+		usleep(100);
+	ASSERT_EQ(0, collect(self));
+	EXPECT_LT(0, self->found.parts);
+	EXPECT_GT(self->status.instruction.parts, self->found.parts);
+	EXPECT_EQ(0, self->found.outside);
+}
+
+/* ---- rights --------------------------------------------------------------------- */
+
+/* The error of a child without rights that reads the capture; it has the same user. */
+static int read_without_rights(void)
+{
+	pid_t child = fork();
+	char bytes[64];
+	int fd;
+
+	if (child)
+		return trace_wait(child);
+	if (trace_keep_caps(0))
+		_exit(99);
+	fd = trace_open(O_RDONLY);
+	if (fd < 0)
+		_exit(-fd);
+	_exit(read(fd, bytes, sizeof(bytes)) < 0 ? errno : 0);
+}
+
+TEST_F(instruction, reading_needs_the_right_to_trace_the_kernel)
+{
+	ASSERT_EQ(0, begin(self, 0));
+	usleep(1000);
+	EXPECT_EQ(EPERM, read_without_rights());
+	ASSERT_EQ(0, trace_stop(self->s.fd));
+	EXPECT_EQ(EPERM, read_without_rights());
+	/* It depends on nothing else: other captures are the user's. */
+	memset(&self->s.instruction, 0, sizeof(self->s.instruction));
+	ASSERT_EQ(0, begin(self, 0));
+	usleep(1000);
+	ASSERT_EQ(0, trace_stop(self->s.fd));
+	EXPECT_EQ(0, read_without_rights());
+}
+
+TEST_F(instruction, all_that_runs_needs_the_right_at_start)
+{
+	self->s.instruction.flags = SIFIVE_TRACE_INSTRUCTION_ALL;
+	ASSERT_EQ(0, configure(self, BUFFER, 0));
+	ASSERT_EQ(0, trace_keep_caps(0));
+	EXPECT_EQ(-EPERM, trace_start(self->s.fd, 0));
+}
+
+static uint32_t *control_of(struct _test_data_instruction *self)
+{
+	return (uint32_t *)((char *)self->s.page + TR_CONTROL);
+}
+
+/* Turn instruction trace on through the page; returns whether it is off again in time. */
+static bool turned_off(struct _test_data_instruction *self, uint32_t mode)
+{
+	volatile uint32_t *control = control_of(self);
+	const double until = trace_clock() + 60;
+
+	*control = (*control & ~TR_CONTROL_INSTRUCTION) | mode << 4;
+	while (*control & TR_CONTROL_INSTRUCTION && trace_clock() < until)
+		usleep(10000);
+	return !(*control & TR_CONTROL_INSTRUCTION);
+}
+
+TEST_F(instruction, a_program_that_turns_it_on_is_noticed)
+{
+	uint32_t mode = self->s.instruction.mode;
+
+	memset(&self->s.instruction, 0, sizeof(self->s.instruction));
+	ASSERT_EQ(0, begin(self, 0));
+	usleep(1000);
+	EXPECT_EQ(0, read_without_rights());
+	EXPECT_TRUE(turned_off(self, mode));
+	ASSERT_EQ(0, trace_status(self->s.fd, &self->status));
+	EXPECT_EQ(BIT64(self->s.encoder.index), self->status.changed);
+	EXPECT_NE(NULL, strstr(self->status.message, "teInstruction"));
+	EXPECT_EQ(EPERM, read_without_rights());
+	/* Also the second time, although it is reported already. */
+	EXPECT_TRUE(turned_off(self, mode));
+	ASSERT_EQ(0, trace_stop(self->s.fd));
+	EXPECT_EQ(EPERM, read_without_rights());
+	/* The next capture is as any. */
+	ASSERT_EQ(0, begin(self, 0));
+	EXPECT_EQ(0, read_without_rights());
+}
+
+TEST_F(instruction, a_program_that_turns_it_off_is_noticed)
+{
+	volatile uint32_t *control;
+
+	ASSERT_EQ(0, begin(self, 0));
+	control = control_of(self);
+	EXPECT_EQ(self->s.instruction.mode, (*control & TR_CONTROL_INSTRUCTION) >> 4);
+	*control &= ~TR_CONTROL_INSTRUCTION;
+	usleep(1000);
+	ASSERT_EQ(0, trace_status(self->s.fd, &self->status));
+	EXPECT_EQ(BIT64(self->s.encoder.index), self->status.changed);
+	EXPECT_EQ(self->s.instruction.mode, (*control & TR_CONTROL_INSTRUCTION) >> 4);
+}
+
+TRACE_HARNESS_MAIN

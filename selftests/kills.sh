@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only
+# Recordings that are killed at random times, as TAP: the recorder, another reader, the program
+# or one of its children. The device is free again each time, no process stays, and what was
+# captured can be read.
+#
+#	kills.sh BUILD
+#
+# KILLS: how many (50); TRACE_SEED repeats the choices.
+
+set -u
+cd "$(dirname "$0")/.." || exit 1
+build=$1
+out=$build/kills
+kills=${KILLS:-50}
+seed=${TRACE_SEED:-$RANDOM}
+. selftests/record/suite.sh
+mkdir "$out/traces"
+
+board fpga --timeout $((1800 + 20 * kills)) -- "run kills \$p/kills $kills $seed /out/traces"
+echo "# TRACE_SEED=$seed"
+grep -qx "all $kills" "$out/kills.txt" && status kills 0 \
+	"$kills kills: the device is free, and no process stays" || {
+	tail -n 3 "$out/kills.txt" | sed 's/^/# /'
+	result 1 "$kills kills: the device is free, and no process stays"
+}
+
+# A recording that is killed before its first record leaves none; decode says so.
+records=0 unread=0
+for trace in "$out"/traces/*.rtd; do
+	[ -s "$trace" ] || continue
+	# A program that was killed has no side-car file.
+	host decode -c all --format json "$trace" >"$out/decoded.json"
+	rc=$?
+	if [ $rc = 0 ] && [ -s "$out/decoded.json" ]; then
+		records=$((records + 1))
+	elif [ $rc != 3 ] || ! tail -n 1 "$out/host.log" | grep -qF "$trace: no record"; then
+		unread=$((unread + 1))
+		echo "# $trace: status $rc: $(tail -n 1 "$out/host.log")"
+	fi
+done
+echo "# $records of $kills traces have records"
+[ $unread = 0 ] && [ $records -gt $((kills / 4)) ]
+result $? "what was captured before a kill can be read"
+[ $failures != 0 ] || rm -rf "$out/traces" "$out/decoded.json"
+results_end

@@ -1,0 +1,97 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only
+# Instruction trace of program.c in each mode, against the instructions that the emulator
+# logs: flow.py compares them. As TAP.
+#
+#	program.sh BUILD
+#
+# QEMU and KERNEL in the environment come from "make board".
+
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+out=$1/program
+. selftests/tap.sh
+
+# build NAME FLAG...: the program as NAME.elf
+build() {
+	local name=$1
+	shift
+	"${CROSS_COMPILE:-riscv64-linux-gnu-}gcc" -std=gnu11 -O2 -Wall -Wextra \
+		-march=rv64imac_zicsr -mabi=lp64 -mcmodel=medany -ffreestanding -fno-pic \
+		-no-pie -nostdlib -static -fno-stack-protector -Wl,--build-id=none \
+		-Wl,--no-warn-rwx-segments -Wl,--no-relax -T selftests/bare/bare.ld "$@" \
+		-o "$out/$name.elf" selftests/model/program.c
+	result $? "the program $name builds"
+}
+
+# run DIR PROGRAM OPTION...: leaves its traces in DIR, and their names in the order in which
+# they were made.
+run() {
+	local dir=$out/$1 program=$out/$2.elf
+	shift 2
+	rm -rf "$dir"
+	tools/qemu/board bare nofunnel --icount --stats --timeout 900 --out "$dir" "$@" \
+		"$program" >"$dir.out" 2>&1 || { cat "$dir.out"; return 1; }
+	sed -n 's/^trace .* //p' "$dir/console.log" | sed "s|.*|$dir/&.rtd|" >"$dir/names"
+}
+
+# One instruction in each block, and a line for each.
+log() {
+	printf '%s' "-accel tcg,one-insn-per-tb=on -d exec,nochain,int -D $out/$1.log"
+}
+
+# flow OPTION... -- PROGRAM LOG RUN WHAT
+flow() {
+	local options=()
+	while [ "$1" != -- ]; do
+		options+=("$1")
+		shift
+	done
+	# shellcheck disable=SC2046 # names
+	text=$(selftests/model/flow.py "${options[@]}" "$out/$2.elf" "$out/$3.log" \
+		$(cat "$out/$4/names") 2>&1)
+	result $? "$5"
+	sed 's/^/# /' <<<"$text"
+}
+
+mkdir -p "$out"
+build all
+build short -DLONG=500
+
+# Whether the trace of the run in blocks is that of the log.
+agrees() {
+	# shellcheck disable=SC2046 # names
+	selftests/model/flow.py "$out/all.elf" "$out/all.log" $(cat "$out/all/names") >/dev/null 2>&1
+}
+
+# Now and then an interrupt comes an instruction later in one of the runs.
+for _ in 1 2 3 4 5; do
+	run all all && run logged all --qemu "$(log all)"
+	rc=$?
+	[ $rc = 0 ] || break
+	agrees && break
+done
+result $rc "the program ran, in blocks and by single instructions"
+flow -- all all logged "the traces report each instruction that was executed, in blocks of one"
+text=
+flow -- all all all "the traces report each instruction that was executed"
+missing=
+for kind in correlation direct direct-sync indirect indirect-sync sync full-0 full-1 full-8 full-9; do
+	grep -q " $kind:" <<<"$text" || missing+=" $kind"
+done
+[ -z "$missing" ]
+result $? "each kind of message was among them${missing:+, but not$missing}"
+
+# A byte takes as long as three instructions. Half of the traces stall the hart.
+run full short --qemu "$(log short)" --set te0.fifo-depth=76 --set te0.drain-ns=3 \
+	--set te0.stall-time=on
+result $? "the program ran with a FIFO that gets full"
+flow --lossy -- short short full "what an overflow leaves was executed, and the loss is reported"
+[ "$(grep -c ' [1-9][0-9]* losses' <<<"$text")" -ge 3 ] &&
+	[ "$(grep -c 'periods.* 0 losses' <<<"$text")" = 3 ]
+result $? "there were losses, but none where the hart stalls"
+grep -q '"stat-violations": 0' "$out/full/te0.json" && grep -q '"stat-stalls": [1-9]' "$out/full/te0.json"
+result $? "the hart stalled, and no rule was broken"
+rm -f "$out"/*.log
+
+results_end

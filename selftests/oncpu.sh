@@ -1,0 +1,112 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only
+# Time on and off the CPU on the traced machine, as TAP: each thread's times add up to its
+# time, and agree with what the program has measured itself.
+#
+#	oncpu.sh BUILD
+
+set -u
+cd "$(dirname "$0")/.." || exit 1
+build=$1
+out=$build/oncpu
+. selftests/record/suite.sh
+
+board fpga -- '
+rec sleeps --switches $p/sleeps
+rec one --switches -C 1 $p/sleeps
+rec drop --switches -b 64k --rotate 4k $p/sleeps
+rec sampled --switches $p/busy-static
+rec all --switches -a $p/sleeps
+rec off $p/sleeps
+rec tree --switches --children $p/tree fork 8
+rec exec --switches --children $p/tree exec
+rec flow --switches --calls $p/tree work
+rec static --switches $p/plain-static
+run start sifive-trace start --switches
+$p/sleeps >/dev/null
+run status sifive-trace status
+run stop sifive-trace stop
+run dump sifive-trace dump -o hand.rtd
+'
+
+for name in sleeps one drop all off tree exec flow start stop dump; do
+	status $name 0 "$name: done"
+done
+for name in sleeps one; do
+	host report --format json "$out/$name.rtd" >"$out/$name.json"
+	selftests/record/oncpu.py "$out/$name.json" "$out/$name.txt" >"$out/$name.log"
+	result $? "$name: times on and off the CPU are those of the program"
+	sed 's/^/# /' "$out/$name.log"
+done
+host report --sort off-cpu:self "$out/sleeps.rtd" >"$out/sleeps.report"
+[ "$(awk '$NF == "function" { n++ } n && $NF ~ /^(nap|all|spin)$/ { print $NF; exit }' \
+	"$out/sleeps.report")" != spin ]
+result $? "report --sort off-cpu:self: what waits comes first"
+grep -q 'preempted  *blocked .*thread$' "$out/sleeps.report" &&
+	grep -q 'sleeps/[0-9]* (exited)$' "$out/sleeps.report"
+result $? "report: why each thread was off the CPU"
+host report "$out/off.rtd" | grep -q 'cpu'
+[ $? -eq 1 ]
+result $? "report: no such columns without records of switches"
+host report --format json "$out/sampled.rtd" | python3 -c '
+import json, sys
+t = json.load(sys.stdin)["threads"]
+sys.exit(not (len(t) == 1 and t[0]["on-cpu"] > t[0]["wall"] / 100 and t[0]["exited"]))'
+result $? "a sampled program has its thread's times"
+host report --format json "$out/all.rtd" | python3 -c '
+import json, sys
+sys.exit(len(json.load(sys.stdin)["threads"]) < 5)'
+result $? "-a: the threads of other programs, too"
+host report --format json "$out/hand.rtd" | python3 -c '
+import json, sys
+sys.exit(not json.load(sys.stdin)["threads"])'
+result $? "start --switches: the threads of all programs"
+grep -qE '^switches +[1-9][0-9]*, and 0 ' "$out/status.txt"
+result $? "status: how many switches were recorded"
+pieces=("$out"/drop.rtd.*[0-9])
+[ ${#pieces[@]} -gt 1 ] && host decode --format json "${pieces[-1]}" | grep -q '"kind":"switch"'
+result $? "--rotate: pieces have records of switches"
+[ "$(for piece in "${pieces[@]}"; do
+	host report --format json "$piece" | python3 -c '
+import json, sys
+print(sum(t["unknown"] for t in json.load(sys.stdin)["threads"]) == 0)'
+done | sort -u)" = True ]
+result $? "--rotate: nothing is unknown in a piece that lost nothing"
+refused static 125 "link it with the shared library" "a static program with the library is refused"
+for name in sleeps tree; do
+	[ "$(host report -j1 --format json "$out/$name.rtd" | md5sum)" = \
+		"$(host report -j4 --format json "$out/$name.rtd" | md5sum)" ]
+	result $? "$name: several threads read the same times as one"
+done
+for name in tree exec; do
+	host report --format json "$out/$name.rtd" |
+		selftests/record/oncpu_tree.py "$out/$name.rtd.meta" >"$out/$name.log"
+	result $? "$name: each process has its times, from its begin to its end"
+	sed 's/^/# /' "$out/$name.log"
+done
+host report --format json "$out/flow.rtd" | python3 -c '
+import json, sys
+t = json.load(sys.stdin)["threads"]
+sys.exit(not (len(t) == 1 and t[0]["unknown"] == 0 and t[0]["on-cpu"] > 0 and t[0]["exited"]))'
+result $? "--calls: the times of the program's thread, too"
+host replay "$out/sleeps.rtd" >"$out/sleeps.replay"
+[ "$(grep -c 'sleeps/[0-9]* *[*] off the CPU: sleeps' "$out/sleeps.replay")" -ge 20 ]
+result $? "replay: each time that a thread sleeps has a line"
+for format in chrome html perfetto; do
+	host export --format $format -o "$out/sleeps.$format" "$out/sleeps.rtd" &&
+		selftests/record/oncpu_export.py $format "$out/sleeps.json" \
+			"$out/sleeps.$format" >"$out/$format.log"
+	result $? "export --format $format: the times of each thread are those of report"
+	sed 's/^/# /' "$out/$format.log"
+done
+# The side-car file counts losses that no mark in the trace shows.
+cp "$out/one.rtd" "$out/lossy.rtd"
+sed 's/"switches":0/"switches":3/' "$out/one.rtd.meta" >"$out/lossy.rtd.meta"
+host report "$out/lossy.rtd" | awk '/on-cpu.*off-cpu/ { on = 1 } !NF { on = 0 }
+	on && $NF ~ /^(nap|naps|main)$/ { n++; bad += gsub(/~/, "&") != 4 }
+	on && /sleeps\// { t++; bad += gsub(/~/, "&") != 5 } END { exit bad || n != 3 || t != 4 }'
+result $? "report: lost switches mark all times on and off the CPU"
+selftests/format/compare.py "$build/sifive-trace" "$out"/*.rtd
+result $? "a reader written from the format's description reads the same"
+
+results_end

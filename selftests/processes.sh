@@ -1,0 +1,120 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only
+# Recordings of whole process trees, as TAP: the calls of all processes, however they are
+# made and end, are decoded or counted as lost; each process has its own objects.
+#
+#	processes.sh BUILD
+
+set -u
+cd "$(dirname "$0")/.." || exit 1
+build=$1
+out=$build/processes
+. selftests/record/suite.sh
+
+board fpga -- '
+tree() { n=$1; shift; rec $n --children "$@"; }
+for way in work "fork 8" exec system spawn vfork daemon; do tree ${way%% *} $p/tree $way; done
+tree storm --on-full wait $p/tree fork 1000
+run drops sifive-trace record --children -b 64k --on-full drop -o drops.rtd $p/tree stops 100
+tree xor --count xor $p/tree fork 8
+tree sh sh -c "$p/plain | cat"
+tree shells sh -c "$p/plain & $p/tree fork 3; $p/tree exec; wait"
+rec alone $p/tree fork 8
+rec static --children $p/plain-static; rec stop --children --on-full stop $p/plain; rec all --children -a $p/plain
+tree sampled -i 100us $p/tree fork 8
+tree pieces --rotate 16k $p/tree fork 100
+run placed taskset 2 sifive-trace record --children -o placed.rtd sh -c "taskset -p \$\$"
+ls -d /tmp/sifive-trace.* >left.txt 2>/dev/null
+
+# The recorder is killed: the device is free again, and its processes go on.
+sifive-trace record --children -o killed.rtd $p/tree fork 200 >killed.txt 2>killed.err & command=$!
+until [ -s killed.rtd ]; do sleep 0.1; done
+kill -9 $command
+rec after $p/plain
+while pidof tree >/dev/null; do sleep 0.1; done
+rm -rf /tmp/sifive-trace.*
+
+# Daemons, and a signal that ends the wait for them.
+sifive-trace record --children -o waits.rtd sh -c "sleep 1000 & $p/tree work" 2>waits.err & command=$!
+until grep -q "has ended" waits.err; do sleep 0.1; done
+kill $command; wait $command; echo $? >waits.rc; killall sleep
+'
+
+# leaves NAME: calls of leaf() in the trace.
+leaves() { calls "$1" | awk '$1 == "leaf" { n += $2 } END { print n + 0 }'; }
+# lost NAME: records that the side-car file counts as lost.
+lost() {
+	python3 -c 'import json, sys; print(sum(json.load(open(sys.argv[1]))["lost"].values()))' \
+		"$out/$1.rtd.meta"
+}
+# whole NAME CALLS WHAT: these calls of leaf(), and nothing was lost.
+whole() {
+	local have
+	have=$(leaves "$1")
+	[ "$have" = "$2" ] && [ "$(lost "$1")" = 0 ]
+	result $? "$3"
+	[ "$have" = "$2" ] || echo "# $have of $2 calls, $(lost "$1") lost"
+}
+made() { sed -n 's/^made //p' "$out/$1.txt"; }
+
+for way in work:one fork:fork exec:exec system:"a shell's pipe" spawn:posix_spawn vfork:vfork \
+	daemon:daemon; do
+	status "${way%:*}" 0 "${way#*:}: the exit status is the program's"
+done
+whole work 10 "one process: all calls"
+for way in fork exec system spawn vfork daemon; do
+	whole $way "$(made $way)" "$way: the calls of all processes"
+done
+whole xor "$(made xor)" "--count xor: the calls of all processes"
+meta work 'len(m["processes"]) == 1 and not any("in" in o or "named" in o for o in m["objects"] + m["threads"])' \
+	"one process: no thread is named, and all objects are its own"
+meta fork 'len(m["processes"]) == 9 and len({p["pid"] for p in m["processes"]}) == 9 and len({p["ppid"] for p in m["processes"]}) == 2 and all("from" in p and p["exe"].endswith("/tree") and p["args"][1] == "fork" for p in m["processes"])' \
+	"fork: each process has parent, command and time"
+meta exec '[len(o.get("in", [])) for o in m["objects"] if o["path"].endswith("/tree")] == [2, 1] and [p["args"][1] for p in m["processes"]] == ["exec", "exec", "work"] and m["processes"][1]["pid"] == m["processes"][2]["pid"] and m["processes"][1]["to"] == m["processes"][2]["from"]' \
+	"exec: the process has two files, one after the other, each with its objects"
+says daemon "has ended, and processes that it made run" "daemon: the wait is reported"
+
+whole storm 10010 "1000 processes: decoded + lost = made"
+meta storm 'len(m["processes"]) == 1001 and any(t.get("named") for t in m["threads"])' \
+	"1000 processes: all are in the side-car file, and share channels"
+
+# records FILE: of all functions.
+records() { host decode --format json "$out/$1" | grep -cE '"kind":"(enter|exit)"'; }
+n=0
+for piece in "$out"/pieces.rtd.*[0-9]; do
+	n=$((n + $(records "${piece##*/}")))
+done
+[ "$(lost drops)" -gt 0 ] && [ $(($(records drops.rtd) + $(lost drops))) = $n ]
+result $? "--on-full drop: decoded + dropped = what all processes make"
+meta drops 'm["lost"]["dropped"] == sum(m["lost"].values()) and not m["coverage"]["gaps"]' \
+	"--on-full drop: nothing else is lost"
+
+[ "$(calls sh | grep ackermann)" = "ackermann 44" ]
+result $? "sh -c: a static shell's children have all calls"
+[ "$(calls shells | grep ackermann)" = "ackermann 44" ] && [ "$(leaves shells)" = 70 ]
+result $? "sh -c: all of its processes, of several programs"
+whole alone 10 "without --children: the program alone"
+refused static 125 "it needs the hardware" "--children: a program with the library in its file is refused"
+refused stop 2 "--children needs --on-full drain, wait or drop" "--children with --on-full stop"
+refused all 2 "excludes -a" "--children with -a"
+[ "$(leaves sampled)" = 90 ] && host decode "$out/sampled.rtd" | grep -q sample
+result $? "-i: calls of all processes, and samples"
+n=0
+for piece in "$out"/pieces.rtd.*[0-9]; do
+	n=$((n + $(host report --format csv "$piece" | sed -n 's/^"leaf",\([0-9]*\),.*/\1/p')))
+done
+[ "$n" = "$(made pieces)" ]
+result $? "--rotate: all pieces together have the calls of all processes"
+grep -q 'mask: 2$' "$out/placed.txt"
+result $? "without -C: the program stays on the CPUs that it had"
+[ "$(cat "$out"/left.txt)" = "" ]
+result $? "no temporary folder is left"
+
+[ "$(calls after | grep ackermann)" = "ackermann 44" ]
+result $? "a recorder that is killed: the device is free again"
+[ "$(made killed)" = 2010 ]
+result $? "a recorder that is killed: its processes go on, and end by themselves"
+[ "$(cat "$out/waits.rc")" = 0 ] && [ "$(leaves waits)" = 10 ]
+result $? "a signal ends the wait for processes in the background, and all is written"
+
+results_end

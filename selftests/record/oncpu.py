@@ -1,0 +1,48 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""oncpu.py REPORT.json OUTPUT: compare report's times on and off the CPU with those that
+sleeps.c has measured."""
+import json
+import sys
+
+NAPS, NAP = 20, 0.005
+
+
+def main(report, output):
+    with open(report, encoding="utf-8") as file:
+        result = json.load(file)
+    wrong = []
+    threads = {t["tid"]: t for t in result["threads"]}
+    for t in threads.values():
+        total = t["on-cpu"] + t["off-cpu"]
+        if t["unknown"] or abs(total - t["wall"]) > t["wall"] / 1000:
+            wrong.append(f"on + off is {total}, not wall: {t}")
+    with open(output, encoding="utf-8") as file:
+        lines = [line.split() for line in file if len(line.split()) == 4]
+    if sorted(line[0] for line in lines) != ["main", "sleeper", "worker", "worker"]:
+        wrong.append(f"the program's own times: {lines}")
+    for name, tid, wall, cpu in lines:
+        t = threads[int(tid)]
+        wall, cpu = int(wall) / 1e6, int(cpu) / 1e6
+        # The program measures between a thread's begin and end. The kernel looks at its clock
+        # before the switch, which a busy host can make long: so only threads that work have to
+        # agree, roughly.
+        if t["wall"] < wall - 1e-5 or (name == "worker" and t["on-cpu"] < cpu * 0.8):
+            wrong.append(f"{name} has measured {wall} s, of them {cpu} s CPU time: {t}")
+    rows = {row["function"]: row for row in result["rows"]}
+    if rows["nap"]["off-cpu:self"] < NAPS * NAP or rows["naps"]["off-cpu:total"] < NAPS * NAP:
+        wrong.append(f"nap sleeps for {NAPS * NAP} s: {rows['nap']}")
+    blocked = sum(t["sleeps"] for t in threads.values())
+    if blocked < NAPS * NAP:
+        wrong.append(f"all threads were blocked for {blocked} s")
+    for row in rows.values():
+        for part in ("total", "self"):
+            parts = sum(row[f"{c}:{part}"] for c in ("on-cpu", "off-cpu", "unknown-cpu"))
+            if abs(parts - row[part]) > row[part] / 1000 + 1e-8:
+                wrong.append(f"{row['function']}: on + off is {parts}, {part} {row[part]}")
+    print(*wrong, sep="\n")
+    return bool(wrong)
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

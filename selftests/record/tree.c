@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/*
+ * Makes processes in each way there is. Every process calls leaf() ten times, whatever ends
+ * it then; "made N" is the number of calls in all. "stops" forks while its parent, the
+ * recorder, is stopped.
+ *
+ *	tree WAY [NUMBER] [PROGRAM]
+ */
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define CALLS	10
+
+/* Children that live at the same time. */
+#define TOGETHER	8
+
+static volatile unsigned int sum;
+
+static void leaf(unsigned int i)
+{
+	sum += i;
+}
+
+static void work(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < CALLS; i++)
+		leaf(i);
+}
+
+/* Each child ends in another way. */
+static void end(unsigned int i)
+{
+	switch (i % 4) {
+	case 0:
+		exit(0);
+	case 1:
+		_exit(0);
+	case 2:
+		kill(getpid(), SIGKILL);
+	}
+	abort();
+}
+
+static void storm(unsigned int number)
+{
+	unsigned int i, alive = 0;
+
+	for (i = 0; i < number; i++) {
+		if (alive == TOGETHER) {
+			wait(NULL);
+			alive--;
+		}
+		if (!fork()) {
+			work();
+			end(i);
+		}
+		alive++;
+	}
+	while (wait(NULL) > 0 || errno == EINTR)
+		;
+}
+
+static void wait_for(pid_t child)
+{
+	int status;
+
+	if (child < 0 || waitpid(child, &status, 0) < 0 || status)
+		exit(1);
+}
+
+/* Runs this program again, which does its own work. */
+static void run_again(const char *way, char *program)
+{
+	char *const argv[] = { program, "work", NULL };
+	char command[4096];
+	pid_t child;
+
+	if (!strcmp(way, "system")) {
+		snprintf(command, sizeof(command), "%s work | cat", program);
+		if (system(command))
+			exit(1);
+	} else if (!strcmp(way, "spawn")) {
+		if (posix_spawn(&child, program, NULL, NULL, argv, environ))
+			exit(1);
+		wait_for(child);
+	} else if (!strcmp(way, "vfork")) {
+		child = vfork();
+		if (!child) {
+			execv(program, argv);
+			_exit(1);
+		}
+		wait_for(child);
+	} else {
+		child = fork();
+		if (!child) {
+			work();
+			execv(program, argv);
+			_exit(1);
+		}
+		wait_for(child);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	const char *way = argc > 1 ? argv[1] : "work";
+	unsigned int number = argc > 2 ? (unsigned int)atoi(argv[2]) : 0;
+
+	work();
+	if (!strcmp(way, "work")) {
+		return 0;
+	} else if (!strcmp(way, "fork")) {
+		storm(number);
+		printf("made %u\n", (number + 1) * CALLS);
+	} else if (!strcmp(way, "stops")) {
+		kill(getppid(), SIGSTOP);
+		storm(number);
+		kill(getppid(), SIGCONT);
+		printf("made %u\n", (number + 1) * CALLS);
+	} else if (!strcmp(way, "daemon")) {
+		if (daemon(1, 1))
+			return 1;
+		usleep(300000);
+		work();
+		printf("made %u\n", 2 * CALLS);
+	} else {
+		run_again(way, argv[0]);
+		printf("made %u\n", (!strcmp(way, "exec") ? 3 : 2) * CALLS);
+	}
+	return 0;
+}

@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only
+# Recordings in pieces where much happens at once, as TAP: several sinks, a program that waits
+# for room or drops records, an end by ^C, and threads that share channels where a piece ends.
+#
+#	rotation.sh BUILD
+
+set -u
+cd "$(dirname "$0")/.." || exit 1
+build=$1
+out=$build/rotation
+. selftests/record/suite.sh
+
+# The recorder gets ^C as in a terminal: with its group, of which it is the leader.
+board dual -- '
+run sinks sifive-trace record -b 2M --on-full wait --rotate 64k -o sinks.rtd $p/soak 2
+run shares sifive-trace record -C 0 -b 1M --on-full wait --rotate 64k -o shares.rtd $p/pieces 1 shares
+run drops sifive-trace record -C 0 -b 1M --on-full drop --rotate 64k -o drops.rtd $p/pieces 80 stops
+(until [ -s interrupted.0.rtd.2 ]; do sleep 0.1; done; kill -INT -$(pidof sifive-trace)) &
+run interrupted setsid sifive-trace record -b 2M --on-full wait --rotate 64k -o interrupted.rtd $p/soak 1000
+'
+
+# all NAME: records of the whole, which whole() has made; records that are lost in all pieces.
+all() {
+	host report --json -c all "$out/$1.whole" | python3 -c '
+import json, sys
+records = json.load(sys.stdin)["traces"][0]["records"]
+lost = sum(sum(json.load(open(meta))["lost"].values()) for meta in sys.argv[1:])
+print(records["enter"] + records["exit"], lost)' "$out/$1".*[0-9].meta
+}
+
+# whole NAME WHAT [cut]: the pieces have the records of the whole, and another reader the same.
+whole() {
+	selftests/format/pieces.py "$build/sifive-trace" "$out/$1" ${3:+"$3"}
+	result $? "$2: all pieces together have the records of the whole"
+	selftests/format/compare.py "$build/sifive-trace" "$out/$1".*[0-9]
+	result $? "$2: a reader written from the format's description reads the same in each piece"
+}
+
+for sink in 0 1; do
+	whole sinks.$sink.rtd "sink $sink, --on-full wait"
+	[ "$(find "$out" -name "sinks.$sink.rtd.*[0-9]" | wc -l)" -gt 1 ]
+	result $? "sink $sink: there are pieces"
+	whole interrupted.$sink.rtd "sink $sink, ^C" cut
+	last=$(ls -v "$out"/interrupted.$sink.rtd.*[0-9] | tail -n 1)
+	! grep -q '"continued":true' "$last.meta" && grep -q '"coverage"' "$last.meta"
+	result $? "sink $sink, ^C: the last piece is complete"
+done
+status interrupted 130 "^C: the exit status is the program's"
+
+# Of 40 threads and main(), which the program kills itself in.
+whole shares.rtd "threads that share channels"
+read -r decoded lost < <(all shares.rtd)
+echo "# $decoded records, $lost lost"
+[ $((decoded + lost)) = $((1 + 2 * (40 + 81 + 81 * 511))) ]
+result $? "threads that share channels: decoded + lost = made"
+whole drops.rtd "--on-full drop" cut
+read -r decoded lost < <(all drops.rtd)
+echo "# $decoded records, $lost dropped"
+[ "$lost" -gt 0 ] && [ $((decoded + lost)) = $((2 * (1 + 80 + 80 * 511))) ]
+result $? "--on-full drop: what all pieces have, and what was dropped, are all records"
+results_end

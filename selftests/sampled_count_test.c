@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Proves that the counter that makes samples can count its event for the records, so that
+ * this takes no counter of the session: nothing is missing where instructions are counted;
+ * and that no other event can be counted so.
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "kselftest_harness.h"
+#include "trace_count.h"
+#include "trace_more.h"
+#include "trace_records.h"
+
+#define CHANNEL	4
+#define PERIOD	20000ull
+
+FIXTURE(sampled_count) {
+	int fd;
+	struct sifive_trace_counters counters;
+	struct sifive_trace_sampling sampling;
+};
+
+#define COUNTERS()	trace_ioctl(self->fd, SIFIVE_TRACE_IOC_COUNTERS, &self->counters)
+#define SAMPLING()	trace_ioctl(self->fd, SIFIVE_TRACE_IOC_SAMPLING, &self->sampling)
+
+FIXTURE_SETUP(sampled_count)
+{
+	struct sifive_trace_config config;
+	struct sifive_trace_encoder encoder;
+	struct sifive_trace_info info;
+
+	trace_sample_freely();
+	self->fd = trace_open(O_RDWR);
+	ASSERT_LE(0, self->fd);
+	ASSERT_EQ(0, trace_info(self->fd, &info));
+	if (!(info.flags & SIFIVE_TRACE_INFO_OVERFLOW))
+		SKIP(return, "no counter interrupts without Sscofpmf");
+	config = trace_simple_config(self->fd, 0);
+	config.encoders = 0;
+	if (config.buffer)
+		config.buffer = 1 << 20;
+	ASSERT_EQ(0, trace_config(self->fd, &config));
+	ASSERT_EQ(0, trace_encoder(self->fd, 0, &encoder));
+	/* Where instructions are counted, a hart's counter also counts those of others. */
+	ASSERT_EQ(0, trace_pin(encoder.cpu));
+	self->counters = TRACE_ARG(sifive_trace_counters);
+	self->counters.flags = SIFIVE_TRACE_COUNTERS_PER_THREAD;
+	self->counters.count = 1;
+	self->counters.event[0].code = 2;
+	self->counters.event[0].flags = SIFIVE_TRACE_EVENT_NO_KERNEL |
+					SIFIVE_TRACE_EVENT_OF_SAMPLES;
+	self->sampling = TRACE_ARG(sifive_trace_sampling);
+	self->sampling.channel = trace_register(&encoder, CHANNEL);
+	self->sampling.period = PERIOD;
+	self->sampling.event.code = 2;
+	self->sampling.event.flags = SIFIVE_TRACE_EVENT_NO_KERNEL;
+	if (!(info.flags & SIFIVE_TRACE_INFO_FIXED_SHARED))
+		return;
+	EXPECT_EQ(-EOPNOTSUPP, COUNTERS());
+	EXPECT_EQ(0, self->counters.failed);
+	SKIP(return, "perf's driver is not a known one");
+}
+
+FIXTURE_TEARDOWN(sampled_count)
+{
+	close(self->fd);
+}
+
+/* The samples of all harts, and where the event is among their counts. */
+struct samples {
+	unsigned int place;
+	uint64_t count, sum, last[SIFIVE_TRACE_MAX_ENCODERS];
+};
+
+static void take(const struct trace_record *record, void *arg)
+{
+	struct samples *s = arg;
+	uint64_t *last = &s->last[record->encoder];
+
+	if (record->kind != TRACE_ISR)
+		return;
+	s->count++;
+	s->sum += record->value[s->place] - *last;
+	*last = record->value[s->place];
+}
+
+#define THREADS	4
+#define TURNS	3000000ull
+
+static void *work(void *unused)
+{
+	trace_spin(TURNS);
+	return NULL;
+}
+
+/* Threads that take turns on a hart. */
+static void sample(struct __test_metadata *_metadata,
+		   struct _test_data_sampled_count *self, unsigned int place)
+{
+	struct samples samples = { .place = place };
+	uint64_t done = 0;
+	struct trace_totals totals;
+	pthread_t thread[THREADS];
+	unsigned int i;
+
+	ASSERT_EQ(0, SAMPLING());
+	ASSERT_EQ(PERIOD, self->sampling.period);
+	ASSERT_EQ(0, trace_start(self->fd, 0));
+	do {
+		for (i = 0; i < THREADS; i++)
+			ASSERT_EQ(0, pthread_create(&thread[i], NULL, work, NULL));
+		for (i = 0; i < THREADS; i++)
+			ASSERT_EQ(0, pthread_join(thread[i], NULL));
+		done += THREADS * TURNS * TRACE_SPIN;
+	} while (trace_sampled(self->fd) < 20);
+	ASSERT_EQ(0, trace_stop(self->fd));
+	ASSERT_EQ(0, trace_records(self->fd, &totals, take, &samples));
+	EXPECT_TRUE(trace_is_whole(&totals));
+	EXPECT_LE(20, samples.count);
+	EXPECT_LE(samples.count * PERIOD, samples.sum);
+	TH_LOG("%llu samples, %llu of %llu instructions of the work",
+	       (unsigned long long)samples.count, (unsigned long long)samples.sum,
+	       (unsigned long long)done);
+	if (!trace_counts_instructions())
+		return;
+	/* A thread's instructions after its last sample are missing. */
+	EXPECT_LE(done - done / 50, samples.sum);
+	EXPECT_GE(done + done / 10, samples.sum);
+}
+
+TEST_F(sampled_count, is_of_each_thread_and_takes_no_counter)
+{
+	ASSERT_EQ(0, COUNTERS());
+	EXPECT_EQ(0, self->counters.mask);
+	EXPECT_LE(3, self->counters.event[0].counter);
+	EXPECT_EQ(0, self->counters.event[0].info & SIFIVE_TRACE_COUNTER_CSR);
+	self->sampling.count_type = SIFIVE_TRACE_SAMPLING_DELTA;
+	sample(_metadata, self, 0);
+}
+
+/* Cycles, whose number is lower, have a counter of the session. */
+TEST_F(sampled_count, stands_beside_others)
+{
+	self->counters.count = 2;
+	self->counters.event[1].code = 1;
+	ASSERT_EQ(0, COUNTERS());
+	EXPECT_EQ(1u << self->counters.event[1].counter, self->counters.mask);
+	self->sampling.count_type = SIFIVE_TRACE_SAMPLING_DELTA;
+	sample(_metadata, self, 1);
+}
+
+TEST_F(sampled_count, is_of_the_sampling_event_alone)
+{
+	ASSERT_EQ(0, COUNTERS());
+	self->sampling.event.flags = 0;
+	EXPECT_EQ(-EINVAL, SAMPLING());
+	self->sampling.event.flags = SIFIVE_TRACE_EVENT_NO_KERNEL;
+	self->sampling.event.code = 1;
+	EXPECT_EQ(-EINVAL, SAMPLING());
+	self->sampling.event.code = 2;
+	self->sampling.period = 0;
+	self->sampling.interval = 1000000;
+	EXPECT_EQ(-EINVAL, SAMPLING());
+	self->sampling.interval = 0;
+	self->sampling.period = PERIOD;
+	EXPECT_EQ(0, SAMPLING());
+}
+
+TEST_F(sampled_count, leaves_sampling_to_be_switched_off)
+{
+	ASSERT_EQ(0, COUNTERS());
+	ASSERT_EQ(0, SAMPLING());
+	self->sampling.period = 0;
+	memset(&self->sampling.event, 0, sizeof(self->sampling.event));
+	EXPECT_EQ(0, SAMPLING());
+	ASSERT_EQ(0, trace_start(self->fd, 0));
+	trace_spin(TURNS);
+	ASSERT_EQ(0, trace_stop(self->fd));
+	EXPECT_EQ(0, trace_sampled(self->fd));
+}
+
+TEST_HARNESS_MAIN

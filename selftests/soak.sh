@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only
+# Long recordings, as TAP: all harts of a board write records without a pause, and the
+# recorder is slow. With --on-full wait each record is there, with drop each is decoded or
+# counted.
+#
+#	soak.sh BUILD
+#
+# SOAK_SECONDS: of the guest's time, for each of the two (600).
+
+set -u
+cd "$(dirname "$0")/.." || exit 1
+build=$1
+out=$build/soak
+seconds=${SOAK_SECONDS:-600}
+. selftests/record/suite.sh
+
+# The recorder stands still for 1 of 5 seconds, so that a buffer gets full on any host.
+board p550 --timeout $((1800 + 4 * seconds)) -- '
+soak() {
+	sifive-trace record -b 1M --on-full $1 -o $1.rtd $p/soak '"$seconds"' >$1.txt 2>$1.err & command=$!
+	until [ -s $1.rtd ]; do sleep 0.1; done
+	while ! grep -q made $1.txt; do
+		kill -STOP $command; sleep 1; kill -CONT $command; sleep 4
+	done
+	wait $command; echo $? >$1.rc
+}
+soak wait; soak drop
+'
+
+# numbers NAME: records in the trace, that were lost, of these dropped; those that were made.
+numbers() {
+	host report --json "$out/$1.rtd" | python3 -c '
+import json, sys
+trace = json.load(sys.stdin)["traces"][0]
+lost = trace["coverage"]["lost"]
+print(trace["records"]["enter"] + trace["records"]["exit"], sum(lost.values()), lost["dropped"])'
+	echo $((2 * $(sed -n "s/^made //p" "$out/$1.txt")))
+}
+
+for how in wait drop; do
+	{ read -r decoded lost dropped; read -r made; } < <(numbers $how)
+	echo "# $how: $decoded records decoded + $lost lost, $made made in $seconds s"
+	[ "${made:-0}" -gt 0 ] && [ $((decoded + lost)) = "$made" ]
+	result $? "--on-full $how, $seconds s on four harts: decoded + lost = made"
+	meta $how 'not m["coverage"]["gaps"] and m["coverage"]["fulls"] > 0' \
+		"--on-full $how: the buffer was full, and no byte was overwritten"
+	if [ $how = wait ]; then
+		[ "$lost" = 0 ]
+		result $? "--on-full wait: no record is lost"
+		meta wait 'm["coverage"]["waits"] > 0' "--on-full wait: records waited"
+	else
+		[ "$dropped" = "$lost" ] && [ "$dropped" -gt 0 ]
+		result $? "--on-full drop: all that is lost was dropped"
+	fi
+done
+rm -f "$out"/*.rtd
+results_end

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Where the sections of a test's own code begin and end, as the linker names them. */
+#ifndef TRACE_CODE_H
+#define TRACE_CODE_H
+
+extern const char __start_own_code[], __stop_own_code[];
+extern const char __start_foreign_code[], __stop_foreign_code[];
+
+#endif /* TRACE_CODE_H */

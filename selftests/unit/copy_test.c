@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* A copy in an archive is complete, or there is none, and replaces that of another file. */
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "kselftest_harness.h"
+
+#include "target/copy.h"
+
+FIXTURE(copy)
+{
+	char folder[64];
+};
+
+FIXTURE_SETUP(copy)
+{
+	strcpy(self->folder, "/tmp/copy_test.XXXXXX");
+	ASSERT_NE(NULL, mkdtemp(self->folder));
+	ASSERT_EQ(0, chdir(self->folder));
+}
+
+FIXTURE_TEARDOWN(copy)
+{
+	char command[128];
+
+	ASSERT_EQ(0, chdir("/"));
+	snprintf(command, sizeof(command), "rm -rf %s", self->folder);
+	ASSERT_EQ(0, system(command));
+}
+
+static void write_text(const char *path, const char *text)
+{
+	FILE *file = fopen(path, "w");
+
+	if (!file || fputs(text, file) < 0 || fclose(file))
+		abort();
+}
+
+static const char *text_of(const char *path)
+{
+	static char text[16];
+	FILE *file = fopen(path, "r");
+
+	text[0] = '\0';
+	if (file) {
+		text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
+		fclose(file);
+	}
+	return text;
+}
+
+TEST_F(copy, replaces_an_earlier_one)
+{
+	write_text("to", "earlier and longer");
+	write_text("from", "later");
+	ASSERT_EQ(0, copy_file("from", "to"));
+	EXPECT_STREQ("later", text_of("to"));
+}
+
+/* A folder can be opened, but not read. */
+TEST_F(copy, of_a_file_that_cannot_be_read_is_an_error_and_leaves_nothing)
+{
+	write_text("to", "earlier");
+	EXPECT_EQ(-1, copy_file("/", "to"));
+	EXPECT_STREQ("earlier", text_of("to"));
+	EXPECT_EQ(-1, copy_file("/", "other"));
+	EXPECT_EQ(-1, copy_file("missing", "other"));
+	EXPECT_EQ(0, system("test \"$(ls)\" = to"));
+}
+
+TEST_HARNESS_MAIN

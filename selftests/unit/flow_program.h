@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * Random RISC-V programs, their random runs, and the messages of an encoder that traces
+ * these, for tests. It knows what each instruction does because it made it, and shares no
+ * code with the reader.
+ */
+#ifndef SELFTESTS_UNIT_FLOW_PROGRAM_H
+#define SELFTESTS_UNIT_FLOW_PROGRAM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "gen.h"
+
+#define PROGRAM_BASE		0x10000
+#define PROGRAM_HALFWORDS	8192
+#define PROGRAM_SYNCS		4096
+/* In the run's list of addresses: instructions are missing here. */
+#define PROGRAM_GAP		1
+
+enum act {
+	ACT_NONE,	/* no instruction begins here */
+	ACT_PLAIN,
+	ACT_BRANCH,
+	ACT_JUMP,
+	ACT_CALL,
+	ACT_JUMP_TO,	/* indirect */
+	ACT_CALL_TO,
+	ACT_RETURN,
+	ACT_SWAP,
+	ACT_ECALL,
+	ACT_MRET,
+};
+
+/**
+ * struct program - a program, and a run of it
+ * @code:	its halfwords, from PROGRAM_BASE on
+ * @halfwords:	number of them
+ * @act, @size, @target: of the instruction that begins at each halfword
+ * @function:	first halfwords of the functions; the last function handles traps
+ * @pc:		the run's addresses
+ * @sync, @synced: offsets of its Sync messages, and the addresses before each
+ */
+struct program {
+	uint16_t	code[PROGRAM_HALFWORDS];
+	unsigned int	halfwords;
+	uint8_t		act[PROGRAM_HALFWORDS];
+	uint8_t		size[PROGRAM_HALFWORDS];
+	uint32_t	target[PROGRAM_HALFWORDS];
+	unsigned int	function[32];
+	unsigned int	functions;
+	uint64_t	*pc;
+	size_t		pcs;
+	size_t		room;
+	size_t		sync[PROGRAM_SYNCS];
+	size_t		synced[PROGRAM_SYNCS];
+	unsigned int	syncs;
+};
+
+/**
+ * struct tracer - how the run is traced
+ * @btm:	messages for branches, not histories
+ * @implicit:	returns are counted up to this depth, 0: they are not
+ * @version0:	repeated histories are counts of branches, not RCODE 2
+ * @repeats:	repeated branches and histories are counted
+ * @hist_bits:	outcomes in a history
+ * @icnt_max:	halfwords that the counter holds
+ * @sync:	messages from one Sync message to the next, 0: none
+ * @traps:	exceptions and interrupts
+ * @stops:	tracing is off now and then
+ * @overflows:	messages are lost now and then
+ * @strange:	returns go elsewhere now and then
+ * @src:	source
+ */
+struct tracer {
+	bool		btm;
+	unsigned int	implicit;
+	bool		version0;
+	bool		repeats;
+	unsigned int	hist_bits;
+	unsigned int	icnt_max;
+	unsigned int	sync;
+	bool		traps;
+	bool		stops;
+	bool		overflows;
+	bool		strange;
+	unsigned int	src;
+};
+
+/** program_make() - a random program */
+void program_make(struct program *program, uint64_t *seed);
+
+/** program_write() - write it as an ELF file; ends the test's process if it cannot */
+void program_write(const struct program *program, const char *path);
+
+/** program_run() - run it for @steps instructions, and append the messages to @gen */
+void program_run(struct program *program, const struct tracer *tracer, struct gen *gen,
+		 size_t steps, uint64_t *seed);
+
+/** program_free() - free and empty the list of addresses */
+void program_free(struct program *program);
+
+#endif /* SELFTESTS_UNIT_FLOW_PROGRAM_H */

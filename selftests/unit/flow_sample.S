@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* Functions that call, jump to, leave and interrupt each other: see instructions_test.c. */
+	.option norvc
+	.option norelax
+	.text
+	.macro function name, offset
+	.org \offset
+	.globl \name
+	.type \name, @function
+\name:
+	.endm
+
+	function main, 0
+	jal ra, plain
+	jal ra, tail
+	jal ra, jumper
+	nop
+	nop
+	ret
+
+	function plain, 0x100
+	jal ra, leaf
+	ret
+
+	function tail, 0x200
+	j leaf
+
+	function jumper, 0x300
+	jal ra, longjump
+	ret
+
+	function longjump, 0x400
+	jr t1
+
+	function leaf, 0x500
+	ret
+
+	function handler, 0x600
+	mret
+
+	function trampoline, 0x700
+	li a7, 139
+	ecall

@@ -1,0 +1,492 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* decode shows the instructions of a trace, where they are missing, and why. */
+#include <inttypes.h>
+
+#include "command_fixture.h"
+#include "flow_program.h"
+
+/* A Sync message at @address; SYNC 5: tracing was turned on. */
+static void start(struct gen *gen, uint64_t address)
+{
+	const uint8_t sync[] = { 5 }, bits[] = { 4, 0 };
+	const uint64_t field[] = { 0, address >> 1 };
+
+	gen_message(gen, 9, 0, sync, bits, field, 2);
+}
+
+/* Tracing is turned off after so many halfwords, without branches. */
+static void stop(struct gen *gen, uint64_t halfwords)
+{
+	const uint8_t fixed[] = { 4, 0 }, bits[] = { 4, 2, 0 };
+
+	gen_message(gen, 33, 0, fixed, bits, &halfwords, 1);
+}
+
+TEST_F(command, addresses_are_those_of_the_run)
+{
+	static const struct tracer tracer = {
+		.hist_bits = 31, .implicit = 1023, .version0 = true, .repeats = true,
+		.traps = true, .sync = 20, .icnt_max = 4096, .overflows = true,
+	};
+	static struct program program;
+	char line[32], *at = self->out;
+	uint64_t seed = 7;
+	size_t i, gaps = 0;
+
+	program_make(&program, &seed);
+	program_write(&program, "program");
+	program_run(&program, &tracer, &self->gen, 3000, &seed);
+	save(self, "t");
+	run(self, "decode -s 0 --format pc -e program t");
+	ASSERT_EQ(0, self->status);
+	for (i = 0; i < program.pcs; i++) {
+		snprintf(line, sizeof(line), "%" PRIx64 "\n", program.pc[i]);
+		if (program.pc[i] == PROGRAM_GAP)
+			snprintf(line, sizeof(line), "#");
+		gaps += program.pc[i] == PROGRAM_GAP;
+		ASSERT_EQ(0, strncmp(line, at, strlen(line)));
+		at = strchr(at, '\n') + 1;
+	}
+	ASSERT_LT(0, gaps);
+	snprintf(line, sizeof(line), "missing in %zu places: the enc", gaps);
+	EXPECT_NE(NULL, strstr(self->err, line));
+	snprintf(line, sizeof(line), "%zu instructions", program.pcs - gaps);
+	EXPECT_NE(NULL, strstr(self->err, line));
+	program_free(&program);
+}
+
+TEST_F(command, an_instruction_has_its_time_function_and_line)
+{
+	start(&self->gen, FIB);
+	self->gen.now = 1500;
+	stop(&self->gen, 1);
+	save(self, "t");
+	run(self, "decode -s 0 --ts-hz 1000000 --format instructions -e " PROGRAM " t");
+	ASSERT_EQ(0, self->status);
+	EXPECT_NE(NULL, strstr(self->out, " [0]  trace starts: trace on\n"));
+	EXPECT_NE(NULL, strstr(self->out, "[0]  0x21000  "));
+	EXPECT_NE(NULL, strstr(self->out, "  fib  sample/fib.c:12\n"));
+	EXPECT_NE(NULL, strstr(self->out, " 0.001500000 [0]  trace stops (EVCODE 4)\n"));
+	EXPECT_NE(NULL, strstr(self->err, "1 instructions"));
+}
+
+TEST_F(command, code_that_no_file_has_is_missing)
+{
+	start(&self->gen, 0x70000000);
+	stop(&self->gen, 1);
+	start(&self->gen, FIB);
+	stop(&self->gen, 1);
+	save(self, "t");
+	run(self, "decode -s 0 --format pc -e " PROGRAM " t");
+	ASSERT_EQ(0, self->status);
+	EXPECT_STREQ("#  instructions are missing: no file has the code, from 0x70000000 on\n21000\n",
+		     self->out);
+}
+
+TEST_F(command, a_trace_without_branches_has_no_instructions)
+{
+	sample_trace(&self->gen, 0, 0);
+	save(self, "t");
+	run(self, "decode -s 0 --format instructions -e " PROGRAM " t");
+	EXPECT_EQ(3, self->status);
+	EXPECT_NE(NULL, strstr(self->err, "no instruction trace"));
+}
+
+TEST_F(command, a_trace_with_branches_alone_has_no_record)
+{
+	start(&self->gen, FIB);
+	stop(&self->gen, 1);
+	save(self, "t");
+	run(self, "decode -s 0 -e " PROGRAM " t");
+	EXPECT_EQ(3, self->status);
+	EXPECT_NE(NULL, strstr(self->err, "instruction trace only"));
+}
+
+/* A stripped program, or one without functions, has code all the same. */
+TEST_F(command, the_flow_needs_no_symbols)
+{
+	start(&self->gen, FIB);
+	stop(&self->gen, 1);
+	save(self, "t");
+	run(self, "decode -s 0 --format pc -e " PROGRAM ".stripped t");
+	ASSERT_EQ(0, self->status);
+	EXPECT_STREQ("21000\n", self->out);
+}
+
+/* flow_sample.S: its instructions have two halfwords. */
+#define CODE		0x30000ull
+#define PLAIN		(CODE + 0x100)
+#define HANDLER		(CODE + 0x600)
+
+static uint64_t latest;
+
+static void indirect(struct gen *gen, uint8_t btype, uint64_t halfwords, uint64_t to)
+{
+	const uint8_t bits[] = { 2, 0 };
+	const uint64_t field[] = { halfwords, (to ^ latest) >> 1 };
+
+	gen_message(gen, 4, 0, &btype, bits, field, 2);
+	latest = to;
+}
+
+static void begin(struct gen *gen, uint64_t address)
+{
+	start(gen, address);
+	latest = address;
+}
+
+static void context(struct gen *gen, uint64_t tid)
+{
+	const uint64_t process = tid << 5 | 2;
+
+	gen_message(gen, 2, 0, NULL, NULL, &process, 1);
+}
+
+/* All of main, up to its last instruction but one. */
+static void run_main(struct gen *gen)
+{
+	begin(gen, CODE);
+	indirect(gen, 0, 6, PLAIN + 4);
+	indirect(gen, 0, 2, CODE + 4);
+	indirect(gen, 0, 6, CODE + 8);
+	indirect(gen, 0, 6, CODE + 12);
+	indirect(gen, 2, 2, HANDLER);
+	indirect(gen, 0, 2, CODE + 16);
+	stop(gen, 2);
+}
+
+TEST_F(command, calls_tail_calls_longjmp_and_traps_become_a_tree)
+{
+	self->gen.step = 100;
+	run_main(&self->gen);
+	save(self, "t");
+	run(self, "export -q -s 0 --format folded --weight calls -e " CALLS " t");
+	ASSERT_EQ(0, self->status);
+	EXPECT_NE(NULL, strstr(self->out, "main 1\n"));
+	EXPECT_NE(NULL, strstr(self->out, "main;plain 1\n"));
+	EXPECT_NE(NULL, strstr(self->out, "main;plain;leaf 1\n"));
+	EXPECT_NE(NULL, strstr(self->out, "main;tail 1\n"));
+	EXPECT_NE(NULL, strstr(self->out, "main;leaf 1\n"));
+	EXPECT_NE(NULL, strstr(self->out, "main;jumper 1\n"));
+	EXPECT_NE(NULL, strstr(self->out, "main;jumper;longjump 1\n"));
+	EXPECT_NE(NULL, strstr(self->out, "main;handler 1\n"));
+}
+
+TEST_F(command, report_graph_and_replay_read_instruction_trace)
+{
+	run_main(&self->gen);
+	save(self, "t");
+	run(self, "report -s 0 --sort calls --format csv -e " CALLS " t | cut -d , -f 1-2");
+	ASSERT_EQ(0, self->status);
+	EXPECT_NE(NULL, strstr(self->out, "\"leaf\",2\n"));
+	EXPECT_NE(NULL, strstr(self->out, "\"handler\",1\n"));
+	EXPECT_NE(NULL, strstr(self->err, "13 instructions"));
+	EXPECT_EQ(NULL, strstr(self->err, "without an exit"));
+	EXPECT_EQ(NULL, strstr(self->err, "exit records of calls that began before"));
+	run(self, "replay -q -s 0 -e " CALLS " t");
+	EXPECT_EQ(0, self->status);
+	EXPECT_NE(NULL, strstr(self->out, "longjump"));
+	run(self, "graph -q -s 0 -e " CALLS " t");
+	EXPECT_EQ(0, self->status);
+	EXPECT_NE(NULL, strstr(self->out, "handler"));
+}
+
+#define KERNEL		0xffffffff80000000ull
+#define FIRMWARE	0x80000000ull
+#define SIDE_CAR(calls)	"{\"version\":1,\"instruction\":{\"calls\":" calls "}}"
+
+/* A program, the kernel, the firmware, and back: the kernel's file is that of the program. */
+static void run_parts(FIXTURE_DATA(command) *self, const char *side_car)
+{
+	gen_free(&self->gen);
+	gen_init(&self->gen, 0, 40);
+	begin(&self->gen, CODE);
+	indirect(&self->gen, 1, 2, KERNEL + HANDLER);
+	indirect(&self->gen, 1, 0, FIRMWARE);
+	indirect(&self->gen, 0, 8, FIRMWARE + 0x100);
+	indirect(&self->gen, 0, 8, KERNEL + HANDLER);
+	indirect(&self->gen, 0, 2, PLAIN);
+	stop(&self->gen, 2);
+	save(self, "t");
+	write_file("t.meta", side_car, strlen(side_car));
+	run(self, "decode -s 0 --format pc -e " CALLS " -e " CALLS "@0xffffffff80000000 t");
+}
+
+TEST_F(command, parts_of_those_whose_calls_are_not_wanted_are_left_out)
+{
+	run_parts(self, SIDE_CAR("\"all\""));
+	EXPECT_STREQ("30000\n#  instructions are missing: no file has the code, from 0x80000000 on\n"
+		     "ffffffff80030600\n30100\n", self->out);
+	run_parts(self, SIDE_CAR("\"user\""));
+	EXPECT_STREQ("30000\n#  left out, as --calls of record says\n30100\n", self->out);
+	EXPECT_NE(NULL, strstr(self->err, "1 part of the flow left out, as --calls of record says"));
+	EXPECT_EQ(NULL, strstr(self->err, "missing"));
+	run_parts(self, SIDE_CAR("\"kernel\""));
+	/* The kernel's first part is a trap into the firmware. */
+	EXPECT_STREQ("#  left out, as --calls of record says\n"
+		     "#  left out, as --calls of record says\nffffffff80030600\n"
+		     "#  left out, as --calls of record says\n", self->out);
+	/* A word of a later version: less is shown, not more. */
+	run_parts(self, SIDE_CAR("\"guests\""));
+	EXPECT_EQ(NULL, strstr(self->out, "ffffffff"));
+	run_parts(self, SIDE_CAR("7"));
+	EXPECT_EQ(NULL, strstr(self->out, "ffffffff"));
+}
+
+TEST_F(command, no_output_has_what_is_left_out)
+{
+	static const char * const commands[] = {
+		"report --format csv", "graph", "replay", "decode --format instructions",
+		"export --format folded --weight calls", "export --format html", "export --format chrome",
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+		run_parts(self, SIDE_CAR("\"user\""));
+		run(self, "%s -s 0 -e " CALLS " -e " CALLS "@0xffffffff80000000 t", commands[i]);
+		EXPECT_EQ(0, self->status);
+		EXPECT_NE(NULL, strstr(self->out, "plain"))
+			TH_LOG("%s", commands[i]);
+		EXPECT_EQ(NULL, strstr(self->out, "ffffffff"));
+		EXPECT_EQ(NULL, strstr(self->out, "handler"));
+	}
+}
+
+#define COPIED(folder)	"{\"version\":1,\"files\":\"" folder "\",\"objects\":[{\"path\":" \
+			"\"/no/calls\",\"start\":196608,\"end\":200704,\"bias\":0}]}"
+
+TEST_F(command, code_is_found_among_the_copies_beside_a_trace)
+{
+	run_main(&self->gen);
+	save(self, "t");
+	ASSERT_EQ(0, system("mkdir -p kept/t.files/no && cp " CALLS " kept/t.files/no/calls && mv t kept"));
+	write_file("kept/t.meta", COPIED("t.files"), strlen(COPIED("t.files")));
+	run(self, "decode -s 0 --format pc kept/t");
+	EXPECT_EQ(0, self->status);
+	EXPECT_EQ(NULL, strstr(self->out, "missing"));
+	/* A side-car file names no other folder. */
+	write_file("kept/t.meta", COPIED("../kept/t.files"), strlen(COPIED("../kept/t.files")));
+	run(self, "decode -s 0 --format pc kept/t");
+	EXPECT_NE(NULL, strstr(self->out, "missing"));
+	EXPECT_NE(NULL, strstr(self->err, "\"files\" is not the name of a folder"));
+}
+
+#define LEAF		(CODE + 0x500)
+#define VDSO		0x100000ull
+#define WITH_VDSO	"{\"version\":1,\"instruction\":{\"calls\":\"user\"},\"files\":\"t.files\",\"objects\":[" \
+			"{\"path\":\"/calls\",\"start\":196608,\"end\":200704,\"bias\":0}," \
+			"{\"path\":\"[vdso]\",\"start\":1245184,\"end\":1249280,\"bias\":1048576}]}"
+
+static void run_with_vdso(FIXTURE_DATA(command) *self)
+{
+	save(self, "t");
+	if (system("mkdir t.files && cp " CALLS " t.files/calls && cp " CALLS " 't.files/[vdso]'"))
+		abort();
+	write_file("t.meta", WITH_VDSO, strlen(WITH_VDSO));
+	run(self, "decode -s 0 --format pc t");
+}
+
+/* Returns without a message go to calls before the kernel's part. */
+TEST_F(command, calls_outlast_the_kernel)
+{
+	begin(&self->gen, CODE);
+	indirect(&self->gen, 2, 2, KERNEL);
+	indirect(&self->gen, 0, 8, PLAIN);
+	stop(&self->gen, 8);
+	run_with_vdso(self);
+	EXPECT_STREQ("30000\n#  left out, as --calls of record says\n"
+		     "30100\n30500\n30104\n30004\n", self->out);
+}
+
+/* main() traps; the kernel begins a handler, leaf(), and returns to plain() after it. */
+static void run_handler(FIXTURE_DATA(command) *self)
+{
+	begin(&self->gen, CODE);
+	indirect(&self->gen, 2, 2, KERNEL);
+	indirect(&self->gen, 0, 8, LEAF);
+	indirect(&self->gen, 1, 4, KERNEL);
+	indirect(&self->gen, 0, 8, PLAIN);
+	stop(&self->gen, 8);
+	run_with_vdso(self);
+}
+
+/* Nothing calls a signal's handler, and its return has no message. */
+TEST_F(command, a_signals_handler_returns_to_the_vdso)
+{
+	run_handler(self);
+	EXPECT_STREQ("30000\n#  left out, as --calls of record says\n"
+		     "30500\n130700\n#  left out, as --calls of record says\n"
+		     "30100\n30500\n30104\n30004\n", self->out);
+}
+
+/* The same as calls: the handler's end ends no other call. */
+TEST_F(command, calls_continue_after_a_signals_handler)
+{
+	run_handler(self);
+	run(self, "export -q --format folded --weight calls t");
+	EXPECT_STREQ("source 0;main 1\nsource 0;main;leaf 1\nsource 0;main;plain 1\n"
+		     "source 0;main;plain;leaf 1\n", self->out);
+}
+
+/* Two processes' vdsos: where the handler returns to is unknown, and nothing is invented. */
+TEST_F(command, a_handler_that_returns_to_an_unknown_vdso_begins_a_gap)
+{
+	static const char twice[] = "{\"version\":1,\"instruction\":{\"calls\":\"user\"}}";
+
+	begin(&self->gen, CODE);
+	indirect(&self->gen, 2, 2, KERNEL);
+	indirect(&self->gen, 0, 8, LEAF);
+	indirect(&self->gen, 1, 4, KERNEL);
+	stop(&self->gen, 8);
+	save(self, "t");
+	write_file("t.meta", twice, strlen(twice));
+	run(self, "decode -s 0 --format pc -e " CALLS " t");
+	EXPECT_STREQ("30000\n#  left out, as --calls of record says\n30500\n"
+		     "#  instructions are missing: a return to a caller that was not seen\n"
+		     "#  left out, as --calls of record says\n", self->out);
+}
+
+/* Firmware that was entered from unknown code: what that code has called is not known. */
+TEST_F(command, unknown_code_around_the_firmware_is_a_gap)
+{
+	static const char user[] = SIDE_CAR("\"user\"");
+
+	begin(&self->gen, CODE);
+	indirect(&self->gen, 0, 6, 0x50000);
+	indirect(&self->gen, 1, 8, FIRMWARE);
+	indirect(&self->gen, 0, 8, 0x50010);
+	indirect(&self->gen, 0, 8, LEAF);
+	stop(&self->gen, 6);
+	save(self, "t");
+	write_file("t.meta", user, strlen(user));
+	run(self, "decode -s 0 --format pc -e " CALLS " t");
+	TH_LOG("%s", self->out);
+	EXPECT_NE(NULL, strstr(self->out, "30500\n#  instructions are missing: a return"));
+}
+
+/* The kernel traps into the firmware, and continues: its calls are open. */
+TEST_F(command, the_kernels_calls_outlast_the_firmware)
+{
+	static const char kernel[] = SIDE_CAR("\"kernel\"");
+
+	begin(&self->gen, KERNEL + CODE);
+	indirect(&self->gen, 1, 2, FIRMWARE);
+	indirect(&self->gen, 0, 8, KERNEL + PLAIN);
+	stop(&self->gen, 2);
+	save(self, "t");
+	write_file("t.meta", kernel, strlen(kernel));
+	run(self, "export -q -s 0 --format folded --weight calls -e " CALLS "@0xffffffff80000000 t");
+	TH_LOG("%s", self->out);
+	EXPECT_NE(NULL, strstr(self->out, "main;plain 1\n"));
+}
+
+/* A thread that was switched out when it had called plain() goes on there. */
+TEST_F(command, each_thread_of_a_source_has_its_own_calls)
+{
+	begin(&self->gen, CODE);
+	context(&self->gen, 71);
+	stop(&self->gen, 2);
+	begin(&self->gen, CODE);
+	context(&self->gen, 72);
+	stop(&self->gen, 4);
+	begin(&self->gen, PLAIN);
+	context(&self->gen, 71);
+	indirect(&self->gen, 0, 4, PLAIN + 4);
+	indirect(&self->gen, 0, 2, CODE + 4);
+	stop(&self->gen, 0);
+	save(self, "t");
+	run(self, "report -s 0 --by thread --sort calls --format csv -e " CALLS " t | cut -d , -f 1-3 | sort");
+	ASSERT_EQ(0, self->status);
+	EXPECT_STREQ("\"leaf\",\"thread 71\",1\n\"main\",\"thread 71\",1\n"
+		     "\"main\",\"thread 72\",1\n\"plain\",\"thread 71\",1\n"
+		     "\"plain\",\"thread 72\",1\nfunction,thread,calls\n", self->out);
+	run(self, "export -q -s 0 --format folded --weight calls -e " CALLS " t");
+	EXPECT_NE(NULL, strstr(self->out, "main;plain;leaf 1\n"));
+}
+
+TEST_F(command, messages_that_contradict_the_code_are_losses)
+{
+	begin(&self->gen, PLAIN);
+	stop(&self->gen, 2);
+	save(self, "t");
+	run(self, "decode --strict -s 0 --format pc -e " CALLS " t");
+	ASSERT_EQ(0, self->status);
+	/* It ends within an instruction. */
+	begin(&self->gen, PLAIN);
+	stop(&self->gen, 1);
+	save(self, "t");
+	run(self, "decode -s 0 --format pc -e " CALLS " t");
+	ASSERT_EQ(0, self->status);
+	EXPECT_NE(NULL, strstr(self->err, "messages contradict the code"));
+	run(self, "decode --strict -s 0 --format pc -e " CALLS " t");
+	EXPECT_EQ(1, self->status);
+	run(self, "report --strict -s 0 -e " CALLS " t");
+	EXPECT_EQ(1, self->status);
+}
+
+/* Those beyond 4095 threads do not become another thread's. */
+TEST_F(command, calls_of_too_many_threads_are_left_out)
+{
+	uint64_t tid;
+
+	for (tid = 1; tid <= 4200; tid++) {
+		begin(&self->gen, PLAIN);
+		context(&self->gen, tid);
+		stop(&self->gen, 2);
+	}
+	save(self, "t");
+	run(self, "report -s 0 --format csv --sort calls -e " CALLS " t | cut -d , -f 1-2");
+	ASSERT_EQ(0, self->status);
+	EXPECT_NE(NULL, strstr(self->out, "\"plain\",4095\n"));
+	EXPECT_NE(NULL, strstr(self->err, "threads ran 105 times without their calls"));
+}
+
+TEST_F(command, calls_beyond_the_limit_are_reported)
+{
+	/* jal ra, . */
+	static struct program program = { .code = { 0x00ef }, .halfwords = 2 };
+
+	program_write(&program, "program");
+	begin(&self->gen, PROGRAM_BASE);
+	stop(&self->gen, 1 << 20);
+	save(self, "t");
+	run(self, "report -s 0 -e program t");
+	ASSERT_EQ(0, self->status);
+	/* Of 524288; 131072 are open. */
+	EXPECT_NE(NULL, strstr(self->err, " 393216 calls too deep: left out"));
+}
+
+/* What a Sync message confirms at a later time ran in the object of the earlier one. */
+TEST_F(command, instructions_are_those_of_the_object_at_their_time)
+{
+	/* nop; bnez zero, .-4 */
+	static struct program earlier = { .code = { 0x13, 0, 0x1ee3, 0xfe00 }, .halfwords = 4 };
+	static struct program later = { .code = { 1, 1, 1, 1 }, .halfwords = 4 };
+	static const char meta[] = "{ \"objects\": ["
+		"{ \"path\": \"earlier\", \"start\": 65536, \"end\": 65544, \"bias\": 0, \"from\": 900, \"to\": 1022 },"
+		"{ \"path\": \"later\", \"start\": 65536, \"end\": 65544, \"bias\": 0, \"from\": 1023 } ] }";
+	const uint64_t halfwords = 4;
+
+	program_write(&earlier, "earlier");
+	program_write(&later, "later");
+	write_file("t.meta", meta, strlen(meta));
+	self->gen.now = 1000;
+	begin(&self->gen, PROGRAM_BASE);
+	self->gen.now = 1010;
+	gen_message(&self->gen, 3, 0, NULL, NULL, &halfwords, 1);
+	self->gen.now = 1020;
+	gen_message(&self->gen, 3, 0, NULL, NULL, &halfwords, 1);
+	self->gen.now = 1025;
+	begin(&self->gen, PROGRAM_BASE);
+	self->gen.now = 1030;
+	stop(&self->gen, 2);
+	save(self, "t");
+	run(self, "decode -s 0 --symfs . --format pc t");
+	ASSERT_EQ(0, self->status);
+	EXPECT_STREQ("10000\n10004\n10000\n10004\n10000\n10002\n", self->out);
+	run(self, "decode -q -s 0 --symfs . --format instructions t");
+	EXPECT_NE(NULL, strstr(self->out, "  earlier+0x10004\n"));
+	EXPECT_NE(NULL, strstr(self->out, "  later+0x10002\n"));
+}
+
+TEST_HARNESS_MAIN

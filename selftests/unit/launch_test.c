@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/*
+ * A program that handles ^C goes on with its children; a signal that ends the program or the
+ * command ends the wait for them.
+ */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "kselftest_harness.h"
+
+#include "target/launch.h"
+
+static void make(const char *name)
+{
+	int fd = open(name, O_WRONLY | O_CREAT, 0600);
+
+	if (fd >= 0)
+		close(fd);
+}
+
+FIXTURE(launch)
+{
+	struct launched launched;
+	char folder[64];
+	int number;		/* a signal for the command while the program runs */
+	bool program;		/* and for the program */
+	unsigned int left;
+};
+
+FIXTURE_SETUP(launch)
+{
+	strcpy(self->folder, "/tmp/launch_test.XXXXXX");
+	ASSERT_NE(NULL, mkdtemp(self->folder));
+	ASSERT_EQ(0, chdir(self->folder));
+	make("keep");
+}
+
+FIXTURE_TEARDOWN(launch)
+{
+	char command[128];
+
+	ASSERT_EQ(0, chdir("/"));
+	snprintf(command, sizeof(command), "rm -rf %s", self->folder);
+	ASSERT_EQ(0, system(command));
+}
+
+/* Sends the signal once the program is ready, and lets it go on then. */
+static void meanwhile(void *argument, const sigset_t *mask)
+{
+	FIXTURE_DATA(launch) *self = argument;
+	const struct timespec soon = { .tv_nsec = 10000000 };
+
+	if (!self->number || access("ready", F_OK)) {
+		/* The program's end is a signal, too. */
+		pselect(0, NULL, NULL, NULL, &soon, mask);
+		return;
+	}
+	if (self->program)
+		kill(self->launched.pid, self->number);
+	kill(getpid(), self->number);
+	self->number = 0;
+	sigsuspend(mask);
+	make("go");
+}
+
+static void left(void *argument)
+{
+	FIXTURE_DATA(launch) *self = argument;
+
+	self->left++;
+	make("left");
+}
+
+static int run(FIXTURE_DATA(launch) *self, const char *script)
+{
+	char *argv[] = { "sh", "-c", (char *)script, NULL };
+	const struct launch launch = {
+		.path = "/bin/sh", .argv = argv, .argument = self, .meanwhile = meanwhile,
+		.children = true, .left = left,
+	};
+
+	return launch_run(&launch, &self->launched);
+}
+
+#define UNTIL(file)	"while [ ! -e " file " ]; do sleep 0.01; done; "
+/* A child that ends with the test's folder, once nothing has waited for it. */
+#define CHILD		"(trap '' INT TERM; while [ -e keep ]; do sleep 0.01; done) & "
+
+TEST_F(launch, a_program_that_handles_interrupts_goes_on_with_its_children)
+{
+	self->number = SIGINT;
+	EXPECT_EQ(0, run(self, "echo >ready; " UNTIL("go")
+			 "(" UNTIL("left") "echo >late) & exit 0"));
+	EXPECT_EQ(1, self->left);
+	EXPECT_EQ(0, access("late", F_OK));
+}
+
+TEST_F(launch, an_interrupt_that_ends_the_program_ends_the_wait)
+{
+	self->number = SIGINT;
+	self->program = true;
+	EXPECT_EQ(128 + SIGINT, run(self, CHILD "echo >ready; " UNTIL("no")));
+	EXPECT_EQ(0, self->left);
+}
+
+TEST_F(launch, a_signal_for_the_command_ends_the_program_and_the_wait)
+{
+	self->number = SIGTERM;
+	EXPECT_EQ(0, run(self, "trap 'exit 0' TERM; " CHILD "echo >ready; " UNTIL("no")));
+	EXPECT_EQ(0, self->left);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* What commands make of the marks of threads that dropped records or waited for room. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <linux/sifive_trace_format.h>
+
+#include "command_fixture.h"
+
+static const uint64_t in_main[] = { MAIN, 0x3f00000000ull };
+static const uint64_t in_fib[] = { FIB, MAIN + 0x12 };
+
+static void begin(FIXTURE_DATA(command) *self, struct gen_stream *stream)
+{
+	gen_sync(&self->gen, 0);
+	gen_stream_init(stream, &self->gen, 0, 6, 0, 1, 64);
+	gen_header(stream);
+}
+
+static void record(struct gen_stream *stream, unsigned int type, const uint64_t *address)
+{
+	uint64_t value = stream->counter[0].previous + 10;
+
+	gen_record(stream, type, address, &value);
+}
+
+static void mark(FIXTURE_DATA(command) *self, uint8_t kind, uint32_t value)
+{
+	gen_store(&self->gen, 0, 6, 1, kind);
+	gen_store(&self->gen, 0, 6, 4, value);
+}
+
+static void dropping_trace(FIXTURE_DATA(command) *self)
+{
+	struct gen_stream stream;
+
+	begin(self, &stream);
+	record(&stream, 0, in_main);
+	record(&stream, 0, in_fib);
+	mark(self, SIFIVE_TRACE_RECORD_DROPPED, 777);
+	record(&stream, 1, in_fib);
+	record(&stream, 1, in_main);
+	save(self, "trace.rtd");
+}
+
+TEST_F(command, drops_that_only_the_trace_tells_are_losses)
+{
+	static const char * const commands[] = {
+		"report", "graph", "replay", "decode", "decode --format json", "decode --format csv",
+		"decode -j1", "export --format folded", "report --meta none",
+	};
+	unsigned int i;
+
+	dropping_trace(self);
+	for (i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+		run(self, "%s --strict trace.rtd", commands[i]);
+		EXPECT_EQ(1, self->status) {
+			TH_LOG("%s", commands[i]);
+		}
+		EXPECT_NE(NULL, strstr(self->err, "not recorded: 777 records dropped because")) {
+			TH_LOG("%s: %s", commands[i], self->err);
+		}
+	}
+	run(self, "decode --format json trace.rtd");
+	EXPECT_NE(NULL, strstr(self->out, "\"dropped\":777,\"encoders\":"));
+}
+
+/* The file may be written before the last marks, or know of drops that no mark follows. */
+TEST_F(command, drops_are_the_greater_of_side_car_file_and_marks)
+{
+	static const char * const meta[] = { "{\"srcbits\":0,\"lost\":{\"dropped\":700}}",
+					     "{\"srcbits\":0,\"lost\":{\"dropped\":800}}" };
+
+	dropping_trace(self);
+	write_file("trace.rtd.meta", meta[0], strlen(meta[0]));
+	run(self, "report trace.rtd");
+	EXPECT_NE(NULL, strstr(self->err, "not recorded: 777 records dropped"));
+	write_file("trace.rtd.meta", meta[1], strlen(meta[1]));
+	run(self, "report trace.rtd");
+	EXPECT_NE(NULL, strstr(self->err, "not recorded: 800 records dropped"));
+}
+
+TEST_F(command, marks_behind_the_last_record_are_shown)
+{
+	static const char continued[] = "{\"srcbits\":0,\"continued\":true}";
+	struct gen_stream stream;
+	unsigned int jobs;
+
+	begin(self, &stream);
+	record(&stream, 2, in_fib);
+	mark(self, SIFIVE_TRACE_RECORD_DROPPED, 5);
+	mark(self, SIFIVE_TRACE_RECORD_WAITED, 2000);
+	save(self, "trace.rtd");
+	for (jobs = 1; jobs < 3; jobs++) {
+		run(self, "decode --strict -j%u --format json trace.rtd", jobs);
+		EXPECT_EQ(1, self->status);
+		EXPECT_NE(NULL, strstr(self->out, "\n{\"kind\":\"marks\",\"source\":0,\"channel\":6,"
+				       "\"dropped\":5,\"waited_ns\":2000}\n"));
+		EXPECT_NE(NULL, strstr(self->err, "not recorded: 5 records dropped"));
+		run(self, "decode -j%u trace.rtd", jobs);
+		EXPECT_NE(NULL, strstr(self->out, "\n# source 0 channel 6: its thread dropped "
+				       "5 records here: the buffer had no room\n"
+				       "# source 0 channel 6: its thread waited 2.000 us here: "
+				       "the buffer had no room\n"));
+	}
+	/* The next piece of the recording has the record that they precede. */
+	write_file("trace.rtd.meta", continued, strlen(continued));
+	run(self, "decode --strict trace.rtd");
+	EXPECT_EQ(0, self->status);
+	EXPECT_EQ(NULL, strstr(self->err, "dropped"));
+	EXPECT_EQ(NULL, strstr(self->out, "here"));
+}
+
+TEST_F(command, text_shows_marks_in_front_of_their_record)
+{
+	struct gen_stream stream;
+
+	begin(self, &stream);
+	record(&stream, 2, in_fib);
+	mark(self, SIFIVE_TRACE_RECORD_DROPPED, 1);
+	mark(self, SIFIVE_TRACE_RECORD_WAITED, 3000000);
+	record(&stream, 2, in_fib);
+	record(&stream, 2, in_fib);
+	save(self, "trace.rtd");
+	run(self, "decode trace.rtd");
+	EXPECT_NE(NULL, strstr(self->out, " manual          -  0x21000\n"
+			       "# source 0 channel 6: its thread dropped 1 record here: the buffer had no room\n"
+			       "# source 0 channel 6: its thread waited 3.000 ms here: the buffer had no room\n"
+			       "          1015   0 manual          -  0x21000\n"
+			       "          1018   0 manual         10  0x21000\n")) {
+		TH_LOG("%s", self->out);
+	}
+}
+
+/* main, 1015 ticks of which 1000 are waiting, calls fib, 1006 ticks with the same. */
+static void waiting_trace(FIXTURE_DATA(command) *self)
+{
+	struct gen_stream stream;
+
+	begin(self, &stream);
+	record(&stream, 0, in_main);
+	record(&stream, 0, in_fib);
+	self->gen.now += 1000;
+	mark(self, SIFIVE_TRACE_RECORD_WAITED, 1000000);
+	record(&stream, 1, in_fib);
+	record(&stream, 1, in_main);
+	save(self, "trace.rtd");
+}
+
+static void python(struct __test_metadata *_metadata, const char *text)
+{
+	FILE *python = popen("PYTHONPATH=" SOURCES " python3 -B -", "w");
+
+	ASSERT_NE(NULL, python);
+	fputs(text, python);
+	EXPECT_EQ(0, pclose(python));
+}
+
+TEST_F(command, waiting_is_not_counted_in_any_call)
+{
+	waiting_trace(self);
+	/* The user's rate is the side-car file's, too. */
+	run(self, "report --ts-hz 1000000 --format csv -e " PROGRAM " trace.rtd | cut -d , -f 1-4");
+	EXPECT_STREQ("function,calls,total,self\n\"main\",1,0.000015000,0.000009000\n"
+		     "\"fib\",1,0.000006000,0.000006000\n", self->out);
+	EXPECT_NE(NULL, strstr(self->err, "threads waited 1.000 ms for room in the buffer: "
+			       "not counted in any call\n")) {
+		TH_LOG("%s", self->err);
+	}
+}
+
+/* Without a rate, nanoseconds are not ticks. */
+TEST_F(command, calls_that_waited_for_unknown_ticks_are_marked)
+{
+	waiting_trace(self);
+	run(self, "report -e " PROGRAM " trace.rtd | tail -n +4 | cut -c -32");
+	EXPECT_STREQ("         1      ~1015         ~9\n         1      ~1006         ~0\n", self->out) {
+		TH_LOG("%s", self->out);
+	}
+	EXPECT_NE(NULL, strstr(self->err, "threads waited 1.000 ms for room in the buffer: "
+			       "calls include that, marked ~"));
+	EXPECT_NE(NULL, strstr(self->err, "2 of 2 calls have a time that is inferred"));
+	run(self, "export -q --format chrome -e " PROGRAM " -o t.json trace.rtd");
+	EXPECT_EQ(0, system("test $(grep -c '\"waited\":\"unknown\"' t.json) = 2"));
+}
+
+TEST_F(command, timelines_say_how_long_calls_waited)
+{
+	waiting_trace(self);
+	run(self, "export -q --ts-hz 1000000 --format chrome -e " PROGRAM " -o t.json trace.rtd");
+	run(self, "export -q --ts-hz 1000000 --format html -e " PROGRAM " -o t.html trace.rtd");
+	python(_metadata,
+	       "import json\n"
+	       "events = json.load(open('t.json'))['traceEvents']\n"
+	       "ends = [e for e in events if e['ph'] == 'E']\n"
+	       "assert [e['args']['waited'] for e in ends] == [1000, 1000], ends\n"
+	       "begun = {e['name']: e['ts'] for e in events if e['ph'] == 'B'}\n"
+	       "own = ends[1]['ts'] - begun['main'] - ends[1]['args']['waited']\n"
+	       "assert own == 15, own\n"
+	       "from page_calls import load\n"
+	       "calls = [(c['length'], c['waited'], c['self_inferred']) for c in load('t.html')['calls']]\n"
+	       "assert calls == [(1015, 1000, 0), (1006, 1000, 0)], calls\n");
+	run(self, "export -q --ts-hz 1000000 --format perfetto -e " PROGRAM " -o t.pf trace.rtd");
+	if (self->status == 0) {
+		run(self, "report -q --ts-hz 1000000 --by thread --format csv -e " PROGRAM " -o t.csv trace.rtd");
+		EXPECT_EQ(0, system("python3 -B " SOURCES "/perfetto.py t.pf t.csv >/dev/null"));
+	}
+	if (system("command -v chromium >/dev/null"))
+		SKIP(return, "no chromium: install chromium");
+	run(self, "--version >/dev/null; python3 -B " SOURCES "/browser.py --selected t.html");
+	EXPECT_STREQ("[[\"1\", \"0\", \"15 us\", \"9 us\", \"main\"], "
+		     "[\"1\", \"0\", \"6 us\", \"6 us\", \"fib\"]]\n", self->out);
+}
+
+/* What ran before the gap's end is unknown: the function's own time does not include it. */
+TEST_F(command, a_selection_marks_own_times_with_a_loss)
+{
+	struct gen_stream stream;
+
+	begin(self, &stream);
+	record(&stream, 0, in_main);
+	record(&stream, 0, in_fib);
+	record(&stream, 1, in_fib);
+	mark(self, SIFIVE_TRACE_RECORD_DROPPED, 3);
+	record(&stream, 0, in_fib);
+	record(&stream, 1, in_fib);
+	record(&stream, 1, in_main);
+	save(self, "trace.rtd");
+	run(self, "export -q --format html -e " PROGRAM " -o t.html trace.rtd");
+	python(_metadata,
+	       "from page_calls import load\n"
+	       "marked = [c['self_inferred'] for c in load('t.html')['calls']]\n"
+	       "assert marked == [1, 0, 0], marked\n");
+	if (system("command -v chromium >/dev/null"))
+		SKIP(return, "no chromium: install chromium");
+	run(self, "--version >/dev/null; python3 -B " SOURCES "/browser.py --selected t.html");
+	EXPECT_NE(NULL, strstr(self->out, " ticks\", \"~"));
+	EXPECT_NE(NULL, strstr(self->out, "\"8 ticks\", \"8 ticks\", \"fib\"")) {
+		TH_LOG("%s", self->out);
+	}
+}
+
+TEST_HARNESS_MAIN

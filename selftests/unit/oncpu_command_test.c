@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* What the commands show of times on and off the CPU: their units, and what is not exact. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command_fixture.h"
+
+#include <linux/sifive_trace.h>
+
+#define CHANNEL	30
+#define TID	100
+/* So that a tick is a microsecond. */
+#define HZ	"--ts-hz 1000000 "
+/* More than the reader keeps to bring the messages of harts into order. */
+#define FAR	2048
+
+static void begin(FIXTURE_DATA(command) *self, unsigned int src_bits)
+{
+	gen_free(&self->gen);
+	gen_init(&self->gen, src_bits, 40);
+	self->gen.step = 0;
+}
+
+static void put_switch(FIXTURE_DATA(command) *self, unsigned int src, uint64_t now, uint8_t kind)
+{
+	self->gen.now = now;
+	gen_store(&self->gen, src, CHANNEL, 1, kind);
+	if (kind)
+		gen_store(&self->gen, src, CHANNEL, 4, TID);
+}
+
+#define IN(src, now)		put_switch(self, src, now, SIFIVE_TRACE_SWITCH_IN)
+#define SLEEPS(src, now)	put_switch(self, src, now, SIFIVE_TRACE_SWITCH_SLEEPS)
+#define EXITED(src, now)	put_switch(self, src, now, SIFIVE_TRACE_SWITCH_EXITED)
+
+static void sync_at(FIXTURE_DATA(command) *self, unsigned int src, uint64_t now)
+{
+	self->gen.now = now;
+	gen_sync(&self->gen, src);
+}
+
+static void put_begin(FIXTURE_DATA(command) *self, struct gen_stream *stream, unsigned int src)
+{
+	put_switch(self, src, self->gen.now, SIFIVE_TRACE_SWITCH_BEGIN);
+	gen_stream_init(stream, &self->gen, (uint8_t)src, 6, 1, 1, 64);
+	gen_header(stream);
+}
+
+static void put_record(FIXTURE_DATA(command) *self, struct gen_stream *stream, uint64_t now,
+		       unsigned int type, uint64_t function)
+{
+	const uint64_t address[] = { function, 0x100 }, value = 0;
+
+	self->gen.now = now;
+	gen_record(stream, type, address, &value);
+}
+
+static void save_with(FIXTURE_DATA(command) *self, unsigned int src_bits, const char *more)
+{
+	char meta[512];
+
+	snprintf(meta, sizeof(meta), "{\"srcbits\":%u,\"ts_width\":40,\"switches\":{\"channel\":%d},"
+		 "\"threads\":[{\"channel\":6,\"pid\":%d,\"tid\":%d}]%s}", src_bits, CHANNEL, TID, TID,
+		 more);
+	write_file("trace.rtd.meta", meta, strlen(meta));
+	save(self, "trace.rtd");
+}
+
+/* main { fib { sleeps for 10 ms } sleeps for 100 us } */
+static void make_naps(FIXTURE_DATA(command) *self, const char *more)
+{
+	struct gen_stream stream;
+
+	begin(self, 0);
+	sync_at(self, 0, 1000);
+	put_begin(self, &stream, 0);
+	IN(0, 2000);
+	put_record(self, &stream, 3000, 0, MAIN);
+	put_record(self, &stream, 4000, 0, FIB);
+	SLEEPS(0, 5000);
+	IN(0, 15000);
+	put_record(self, &stream, 16000, 1, FIB);
+	SLEEPS(0, 17000);
+	IN(0, 17100);
+	put_record(self, &stream, 18000, 1, MAIN);
+	EXITED(0, 19000);
+	save_with(self, 0, more);
+}
+
+/* Before its first absolute timestamp, a source has no times. lengthy; fib; then fib again. */
+static void make_untimed(FIXTURE_DATA(command) *self)
+{
+	struct gen_stream stream;
+
+	begin(self, 0);
+	put_begin(self, &stream, 0);
+	IN(0, 100);
+	put_record(self, &stream, 200, 0, LENGTHY);
+	put_record(self, &stream, 300, 1, LENGTHY);
+	put_record(self, &stream, 400, 0, FIB);
+	put_record(self, &stream, 500, 1, FIB);
+	SLEEPS(0, 600);
+	sync_at(self, 0, 1000);
+	IN(0, 2000);
+	put_record(self, &stream, 3000, 0, FIB);
+	put_record(self, &stream, 4000, 1, FIB);
+	EXITED(0, 5000);
+	save_with(self, 0, "");
+}
+
+/* The line with a function, "" for none. */
+static const char *line_of(FIXTURE_DATA(command) *self, uint64_t function)
+{
+	static char line[1024];
+	char name[32], *at, *start;
+
+	snprintf(name, sizeof(name), "0x%llx", (unsigned long long)function);
+	at = strstr(self->out, name);
+	if (!at)
+		return "";
+	for (start = at; start > self->out && start[-1] != '\n'; start--)
+		;
+	snprintf(line, sizeof(line), "%.*s", (int)strcspn(start, "\n"), start);
+	return line;
+}
+
+static unsigned int count(const char *text, const char *word)
+{
+	unsigned int found = 0;
+
+	while ((text = strstr(text, word))) {
+		found++;
+		text += strlen(word);
+	}
+	return found;
+}
+
+#define EXPECT_HAS(text, word) \
+	EXPECT_NE(NULL, strstr(text, word)) { TH_LOG("%s: %s", word, text); }
+#define EXPECT_LACKS(text, word) \
+	EXPECT_EQ(NULL, strstr(text, word)) { TH_LOG("%s: %s", word, text); }
+
+TEST_F(command, a_function_without_times_has_none_on_or_off_the_cpu_either)
+{
+	make_untimed(self);
+	run(self, "report --width 200 " HZ "trace.rtd");
+	EXPECT_EQ(0, self->status);
+	/* total, self and self%; and both of on-cpu and off-cpu. */
+	EXPECT_LE(7, count(line_of(self, LENGTHY), " -")) { TH_LOG("%s", self->out); }
+	EXPECT_HAS(self->err, "2 context switches have no time");
+	EXPECT_LACKS(self->err, "may be missing");
+	run(self, "report -q --csv trace.rtd");
+	EXPECT_STREQ("\"0x22000\",1,,,,,,,,,0,0,unknown", line_of(self, LENGTHY));
+	EXPECT_STREQ("\"0x21000\",2,1000,1000,1000,1000,0,0,0,0,0,0,partial", line_of(self, FIB));
+	run(self, "report -q --json trace.rtd");
+	EXPECT_HAS(line_of(self, LENGTHY), "\"on-cpu:total\":null,\"on-cpu:self\":null");
+	EXPECT_HAS(line_of(self, FIB), "\"off-cpu:total\":0,\"off-cpu:self\":0");
+	run(self, "graph -q --counter off-cpu trace.rtd");
+	EXPECT_EQ(3, count(line_of(self, LENGTHY), " -")) { TH_LOG("%s", self->out); }
+	run(self, "graph -q --json trace.rtd");
+	EXPECT_HAS(line_of(self, LENGTHY), "\"off-cpu:total\":null");
+}
+
+TEST_F(command, graph_marks_times_on_the_cpu_if_a_call_has_no_time)
+{
+	make_untimed(self);
+	run(self, "graph -q --counter on-cpu trace.rtd");
+	/* total, self, on-cpu */
+	EXPECT_EQ(3, count(line_of(self, FIB), "~")) { TH_LOG("%s", self->out); }
+	make_naps(self, "");
+	run(self, "graph -q --counter on-cpu trace.rtd");
+	EXPECT_LACKS(line_of(self, FIB), "~");
+}
+
+TEST_F(command, csv_and_json_say_which_times_on_and_off_the_cpu_are_exact)
+{
+	make_naps(self, "");
+	run(self, "report -q --csv trace.rtd");
+	EXPECT_HAS(line_of(self, FIB), ",exact");
+	run(self, "report -q --json trace.rtd");
+	EXPECT_HAS(self->out, "\"exited\":true,\"exact\":true}");
+	run(self, "graph -q --json trace.rtd");
+	EXPECT_HAS(line_of(self, FIB), "\"times\":\"exact\"");
+	make_naps(self, ",\"lost\":{\"switches\":3}");
+	run(self, "report -q --csv trace.rtd");
+	EXPECT_HAS(line_of(self, FIB), ",inferred");
+	run(self, "report -q --json trace.rtd");
+	EXPECT_HAS(line_of(self, FIB), "\"times\":\"inferred\"");
+	EXPECT_HAS(self->out, "\"exited\":true,\"exact\":false}");
+	run(self, "graph -q --json trace.rtd");
+	EXPECT_HAS(line_of(self, FIB), "\"times\":\"inferred\"");
+}
+
+TEST_F(command, replay_leaves_out_short_times_off_the_cpu_and_shows_where_others_were)
+{
+	const char *outer, *inner, *nap;
+
+	make_naps(self, "");
+	run(self, "replay -q " HZ "trace.rtd");
+	EXPECT_EQ(2, count(self->out, "off the CPU: sleeps"));
+	run(self, "replay -q " HZ "--time-threshold 1ms trace.rtd");
+	EXPECT_EQ(1, count(self->out, "off the CPU: sleeps")) { TH_LOG("%s", self->out); }
+	outer = strstr(self->out, "0x20000() {");
+	inner = strstr(self->out, "0x21000() {");
+	nap = strstr(self->out, "off the CPU");
+	ASSERT_NE(NULL, outer) { TH_LOG("%s", self->out); }
+	ASSERT_NE(NULL, inner);
+	ASSERT_NE(NULL, nap);
+	EXPECT_LT(outer, inner);
+	EXPECT_LT(inner, nap);
+	run(self, "replay -q " HZ "--time-threshold 11ms trace.rtd");
+	EXPECT_LACKS(self->out, "off the CPU");
+	EXPECT_HAS(self->out, "0x21000()");
+}
+
+TEST_F(command, exports_have_times_on_and_off_the_cpu_in_the_unit_of_time)
+{
+	make_naps(self, "");
+	run(self, "export -q " HZ "--format folded --weight off-cpu trace.rtd");
+	EXPECT_HAS(self->out, ";0x20000 100000\n");
+	EXPECT_HAS(self->out, ";0x20000;0x21000 10000000\n");
+	run(self, "export -q --format folded --weight off-cpu trace.rtd");
+	EXPECT_HAS(self->out, ";0x20000;0x21000 10000\n");
+	run(self, "export -q " HZ "--format speedscope --weight off-cpu trace.rtd");
+	EXPECT_HAS(self->out, "\"unit\":\"nanoseconds\",\"startValue\":0,\"endValue\":10100000,");
+	run(self, "export -q " HZ "--format svg --weight off-cpu trace.rtd");
+	EXPECT_HAS(self->out, "<title>0x21000 (10.000 ms, 99.01%");
+	run(self, "export -q --format svg --weight off-cpu trace.rtd");
+	EXPECT_HAS(self->out, "<title>0x21000 (10000 ticks, 99.01%");
+	run(self, "export -q " HZ "--format firefox --weight off-cpu trace.rtd");
+	EXPECT_HAS(self->out, "\"weightType\":\"tracing-ms\"");
+	run(self, "export -q " HZ "--format html --weight off-cpu trace.rtd");
+	EXPECT_HAS(self->out, "\"weight\":\"off-cpu\",\n\"weightIsTime\":true");
+	run(self, "export -q --format html --weight calls trace.rtd");
+	EXPECT_HAS(self->out, "\"weightIsTime\":false");
+	make_naps(self, ",\"lost\":{\"switches\":3}");
+	run(self, "export -q " HZ "--format svg --weight off-cpu trace.rtd");
+	EXPECT_HAS(self->out, "<title>0x21000 (~10.000 ms");
+}
+
+TEST_F(command, pprof_has_times_on_and_off_the_cpu_in_the_unit_of_time)
+{
+	make_naps(self, "");
+	run(self, "export -q " HZ "--format pprof -o t.pb.gz trace.rtd");
+	if (strstr(self->err, "is not in this command: it was built without"))
+		SKIP(return, "no libprotobuf-c: install libprotobuf-c-dev");
+	run(self, "report -q --csv " HZ "trace.rtd >r.csv; " COMMAND " report -q --csv --by thread "
+	    HZ "trace.rtd >t.csv; " SOURCES "/pprof.py t.pb.gz r.csv t.csv");
+	EXPECT_EQ(0, self->status) { TH_LOG("%s", self->err); }
+	EXPECT_HAS(self->out, "15000000\n");
+}
+
+TEST_F(command, a_thread_that_begins_again_too_early_has_no_time_twice)
+{
+	unsigned long long total, on, off, unknown;
+	struct gen_stream stream;
+
+	begin(self, 1);
+	sync_at(self, 1, 900);
+	put_begin(self, &stream, 1);
+	put_record(self, &stream, 900, 0, MAIN);
+	sync_at(self, 0, 1000);
+	put_switch(self, 0, 1000, SIFIVE_TRACE_SWITCH_BEGIN);
+	IN(0, 1000);
+	EXITED(0, 2000);
+	while (self->gen.length < FAR)
+		gen_store(&self->gen, 0, CHANNEL - 1, 4, 0);
+	IN(1, 1500);
+	SLEEPS(1, 3000);
+	IN(1, 3050);
+	put_record(self, &stream, 3100, 1, MAIN);
+	EXITED(1, 3200);
+	save_with(self, 1, "");
+	run(self, "report --csv trace.rtd");
+	ASSERT_EQ(4, sscanf(line_of(self, MAIN), "%*[^,],1,%llu,%*u,%llu,%*u,%llu,%*u,%llu,",
+			    &total, &on, &off, &unknown)) { TH_LOG("%s", self->out); }
+	EXPECT_EQ(2200, total);
+	/* It runs from 1000 on, but for 50 ticks; before its first switch that is unknown. */
+	EXPECT_EQ(2050, on) { TH_LOG("%s", self->out); }
+	EXPECT_EQ(50, off);
+	EXPECT_EQ(100, unknown);
+	EXPECT_HAS(self->err, "may be missing in 1 places");
+}
+
+TEST_HARNESS_MAIN

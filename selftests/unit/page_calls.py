@@ -1,0 +1,69 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""The calls of a page of "sifive-trace export --format html", unpacked as calls.js does.
+
+As a module: load(path) returns the page's data, with all calls, by time, as "calls", and its
+points as "points".
+"""
+
+import base64
+import json
+import re
+import zlib
+
+POINTS = 33
+
+
+def varints(data):
+    number = shift = 0
+    for byte in data:
+        number |= (byte & 127) << shift
+        shift += 7
+        if byte < 128:
+            yield number
+            number = shift = 0
+
+
+def unpack(text, length):
+    return varints(zlib.decompress(base64.b64decode(text[:(length + 2) // 3 * 4])))
+
+
+def chunk_calls(entry, text):
+    kind, first, _, count, length, count_length, counters, _ = entry
+    numbers = unpack(text, length)
+    columns = [[next(numbers) for _ in range(count)] for _ in range(8)]
+    assert next(numbers, None) is None, "numbers behind the last column"
+    counts = [[] for _ in range(count)]
+    if count_length:
+        numbers = unpack(text[(length + 2) // 3 * 4:], count_length)
+        for _ in range(counters):
+            for i in range(count):
+                counts[i].append(next(numbers))
+        assert next(numbers, None) is None, "numbers behind the last counter"
+    begin = first
+    for i, (delta, length, function, caller, thread, depth, flags, waited) in enumerate(
+            zip(*columns)):
+        begin += delta
+        assert bool(flags & 2) == (kind == POINTS), (kind, flags)
+        assert kind == POINTS or (length.bit_length() + 1) // 2 == kind, (kind, length)
+        yield {"begin": begin, "length": length, "function": function, "caller": caller - 1,
+               "thread": thread, "depth": depth, "inferred": flags & 1,
+               "waited": waited, "self_inferred": flags >> 3 & 1, "point": flags & 2 != 0,
+               "outermost": flags & 4 != 0, "counts": counts[i]}
+
+
+def load(path):
+    text = open(path).read()
+    data = json.JSONDecoder().raw_decode(text, text.index("DATA = {") + 7)[0]
+    chunks = re.findall(r'<script type="text/plain" class="calls">([^<]*)</script>', text)
+    index = re.search(r'id="chunks">(.*?)</script>', text, re.S)
+    entries = json.loads(index.group(1))
+    assert len(chunks) == len(entries), (len(chunks), len(entries))
+    calls = [call for entry, chunk in zip(entries, chunks)
+             for call in chunk_calls(entry, chunk)]
+    for entry in entries:
+        assert sum(entry[7][3::4]) <= entry[3], entry
+    calls.sort(key=lambda call: (call["begin"], call["depth"]))
+    data["points"] = [call for call in calls if call["point"]]
+    data["calls"] = [call for call in calls if not call["point"]]
+    return data

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* --time: a part of a trace. */
+#include "command_fixture.h"
+
+#define SITE	(MAIN + 0x12)
+
+struct step {
+	unsigned int type;
+	uint64_t address[2];
+};
+
+/* main { fib { lengthy } fib } lengthy */
+static const struct step steps[] = {
+	{ 0, { MAIN, 0x3f00000000 } },
+	{ 0, { FIB, SITE } },
+	{ 0, { LENGTHY, FIB + 8 } },
+	{ 1, { LENGTHY, FIB + 8 } },
+	{ 1, { FIB, SITE } },
+	{ 0, { FIB, SITE } },
+	{ 1, { FIB, SITE } },
+	{ 1, { MAIN, 0x3f00000000 } },
+	{ 0, { LENGTHY, 0x3f00000000 } },
+	{ 1, { LENGTHY, 0x3f00000000 } },
+};
+
+#define STEPS	(sizeof(steps) / sizeof(steps[0]))
+
+/* Each record counts 10, 20, 30 ... Fills @time with the times of the records. */
+static void make_trace(FIXTURE_DATA(command) *self, uint64_t time[STEPS])
+{
+	struct gen_stream stream;
+	unsigned long long begin, length;
+	uint64_t value = 0;
+	int fields;
+	char *at;
+	size_t i;
+
+	gen_sync(&self->gen, 0);
+	gen_stream_init(&stream, &self->gen, 0, 6, 1, 1, 64);
+	gen_header(&stream);
+	for (i = 0; i < STEPS; i++) {
+		value += 10 * (i + 1);
+		gen_record(&stream, steps[i].type, steps[i].address, &value);
+	}
+	save(self, "trace.rtd");
+	run(self, "replay -q --meta none trace.rtd");
+	for (i = 0, at = self->out; i < STEPS && (at = strchr(at, '\n')); i++) {
+		at++;
+		fields = sscanf(at, "%llu %llu", &begin, &length);
+		time[i] = begin;
+		/* A call without callees has one line. */
+		if (!steps[i].type && fields == 2)
+			time[++i] = begin + length;
+	}
+}
+
+/* A function's row, in csv without quotes; NULL for none. */
+static const char *row(FIXTURE_DATA(command) *self, uint64_t address)
+{
+	static char line[256];
+	char name[32], *at;
+
+	snprintf(name, sizeof(name), "\n\"0x%llx\",", (unsigned long long)address);
+	at = strstr(self->out, name);
+	if (!at)
+		return NULL;
+	snprintf(line, sizeof(line), "%.*s", (int)strcspn(at + 1, "\n"), at + 1);
+	return line;
+}
+
+/* function,calls,total,self,NAME,NAME:self,times */
+static void expect_row(struct __test_metadata *_metadata, FIXTURE_DATA(command) *self,
+		       uint64_t address, unsigned int calls, uint64_t total, uint64_t own,
+		       unsigned int count, unsigned int count_self)
+{
+	unsigned long long found[5] = { 0 };
+	const char *line = row(self, address);
+
+	ASSERT_NE(NULL, line) { TH_LOG("%s", self->out); }
+	ASSERT_EQ(5, sscanf(line, "%*[^,],%llu,%llu,%llu,%llu,%llu", &found[0], &found[1],
+			    &found[2], &found[3], &found[4])) { TH_LOG("%s", line); }
+	EXPECT_EQ(calls, found[0]) { TH_LOG("%s", line); }
+	EXPECT_EQ(total, found[1]) { TH_LOG("%s", line); }
+	EXPECT_EQ(own, found[2]) { TH_LOG("%s", line); }
+	EXPECT_EQ(count, found[3]) { TH_LOG("%s", line); }
+	EXPECT_EQ(count_self, found[4]) { TH_LOG("%s", line); }
+}
+
+#define ROW(...) expect_row(_metadata, self, __VA_ARGS__)
+
+TEST_F(command, open_calls_begin_at_the_first_record_and_end_at_the_last)
+{
+	uint64_t t[STEPS];
+
+	make_trace(self, t);
+	/* From lengthy's enter record to the second one of fib. */
+	run(self, "report --csv -q --meta none --time %llu..%llu trace.rtd",
+	    (unsigned long long)t[2], (unsigned long long)t[5]);
+	ASSERT_EQ(0, self->status);
+	ROW(MAIN, 1, t[5] - t[2], t[5] - t[4], 150, 60);
+	ROW(FIB, 2, t[4] - t[2], t[4] - t[3], 90, 50);
+	ROW(LENGTHY, 1, t[3] - t[2], t[3] - t[2], 40, 40);
+	/* Between two records. */
+	run(self, "report --csv -q --meta none --time %llu..%llu trace.rtd",
+	    (unsigned long long)t[2] + 1, (unsigned long long)t[6] - 1);
+	ASSERT_EQ(0, self->status);
+	ROW(MAIN, 1, t[5] - t[3], t[5] - t[4], 110, 60);
+	ROW(FIB, 2, t[4] - t[3], t[4] - t[3], 50, 50);
+	ROW(LENGTHY, 1, 0, 0, 0, 0);
+}
+
+TEST_F(command, parts_add_up_to_the_whole)
+{
+	static char whole[SIZE];
+	uint64_t t[STEPS];
+
+	make_trace(self, t);
+	run(self, "report --csv -q --meta none trace.rtd");
+	strcpy(whole, self->out);
+	run(self, "report --csv -q --meta none --time 0.. trace.rtd");
+	EXPECT_STREQ(whole, self->out);
+	run(self, "report --csv -q --meta none --time ..%llu trace.rtd",
+	    (unsigned long long)t[STEPS - 1]);
+	EXPECT_STREQ(whole, self->out);
+	run(self, "report --csv -q --meta none --time %llu.. trace.rtd", (unsigned long long)t[8]);
+	EXPECT_EQ(NULL, row(self, MAIN));
+	ROW(LENGTHY, 1, t[9] - t[8], t[9] - t[8], 100, 100);
+	run(self, "report --csv -q --meta none --time ..%llu trace.rtd",
+	    (unsigned long long)t[8] - 1);
+	ROW(MAIN, 1, t[7] - t[0], t[1] - t[0] + t[5] - t[4] + t[7] - t[6], 350, 160);
+}
+
+TEST_F(command, every_command_that_shows_calls_takes_a_part)
+{
+	uint64_t t[STEPS];
+	char part[64];
+
+	make_trace(self, t);
+	snprintf(part, sizeof(part), "-q --meta none --time %llu..%llu trace.rtd",
+		 (unsigned long long)t[5], (unsigned long long)t[7]);
+	run(self, "replay %s", part);
+	EXPECT_NE(NULL, strstr(self->out, "0x20000"));
+	EXPECT_NE(NULL, strstr(self->out, "0x21000"));
+	EXPECT_EQ(NULL, strstr(self->out, "0x22000"));
+	EXPECT_EQ(NULL, strstr(self->out, "had not ended"));
+	run(self, "graph %s", part);
+	EXPECT_EQ(NULL, strstr(self->out, "0x22000"));
+	run(self, "export --format folded %s", part);
+	EXPECT_NE(NULL, strstr(self->out, "0x20000;0x21000 "));
+	EXPECT_EQ(NULL, strstr(self->out, "0x22000"));
+	run(self, "export --format dqr -o dqr %s", part);
+	EXPECT_EQ(2, self->status);
+	EXPECT_NE(NULL, strstr(self->err, "--time cannot be combined"));
+}
+
+TEST_F(command, times_have_units_if_their_rate_is_known)
+{
+	uint64_t t[STEPS];
+
+	make_trace(self, t);
+	/* A tick is a microsecond. */
+	run(self, "report --csv -q --meta none --ts-hz 1000000 --time %lluus..%llu000ns trace.rtd",
+	    (unsigned long long)t[8], (unsigned long long)t[9]);
+	ASSERT_EQ(0, self->status);
+	EXPECT_EQ(NULL, row(self, MAIN));
+	EXPECT_NE(NULL, row(self, LENGTHY));
+	run(self, "report --csv -q --meta none --ts-hz 1000000 --time 0.%06llu..1 trace.rtd",
+	    (unsigned long long)t[8]);
+	ASSERT_EQ(0, self->status);
+	EXPECT_EQ(NULL, row(self, MAIN));
+	EXPECT_NE(NULL, row(self, LENGTHY));
+	run(self, "report --csv -q --meta none --time 1us..2us trace.rtd");
+	EXPECT_EQ(2, self->status);
+	EXPECT_NE(NULL, strstr(self->err, "give --ts-hz"));
+}
+
+TEST_F(command, what_is_no_range_is_refused)
+{
+	static const char * const wrong[] = {
+		"..", "", "5", "5.6", "a..b", "5..6m", "5..-6", "5 ..6", "99999999999999999999..", "..5.x",
+	};
+	uint64_t t[STEPS];
+	size_t i;
+
+	make_trace(self, t);
+	for (i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		run(self, "report -q --meta none --time '%s' trace.rtd", wrong[i]);
+		EXPECT_EQ(2, self->status) { TH_LOG("%s", wrong[i]); }
+		EXPECT_NE(NULL, strstr(self->err, "--time takes FROM..TO")) { TH_LOG("%s", self->err); }
+	}
+	run(self, "report -q --meta none --time 9..8 trace.rtd");
+	EXPECT_EQ(2, self->status);
+	EXPECT_NE(NULL, strstr(self->err, "--time ends before it begins"));
+	run(self, "report --meta none --time %llu.. trace.rtd", (unsigned long long)t[9] + 1);
+	EXPECT_NE(NULL, strstr(self->err, "--time shows nothing: the records are from"));
+}
+
+TEST_HARNESS_MAIN
