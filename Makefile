@@ -68,8 +68,13 @@ help:
 	@echo '                 newest one'
 	@echo '  make check-packages'
 	@echo '                 the Debian packages, on a board with Debian as its root'
+	@echo '  make check-debian'
+	@echo '                 Debian programs on that board, instrumented and sampled'
 	@echo '  make check-long'
 	@echo '                 all tests, longer and on all boards: hours'
+	@echo '  make check-soak'
+	@echo '                 recordings without a pause, 10 minutes each; a thousand that'
+	@echo '                 are killed'
 	@echo '  make check-releases'
 	@echo '                 the commands of README.md and install.md on fresh Debian 12'
 	@echo '                 and 13: hours'
@@ -181,16 +186,19 @@ export TRACE_SECONDS TRACE_STORM_SECONDS TRACE_PROGRAMS TRACE_PART
 
 CHECK := $(O)/check
 SUITES := unit format model style devicetree bare boards hardware objects bench faults counters record debug \
-	kernels packages
+	kernels packages debian
 
 # Creating Debian's file system takes minutes, once; check does not need it.
 ROOT_BOARD ?=
 export ROOT_BOARD
 
 check-packages: ROOT_BOARD = board
-check-packages: packages-root
+check-packages check-debian: packages-root
 check-debug: DEBUG_BOARDS = $(BOARDS)
 check-kernels: KERNEL_BOARDS = $(BOARDS)
+
+# What "record" runs.
+RECORD_SUITES := record captures calls exact processes kills rotation oncpu
 
 # Made for them by scripts in tools/qemu/setup.
 NEEDS_boards := perf
@@ -203,7 +211,7 @@ SET_UP = @tools/qemu/setup/check.sh $(KERNEL)
 CHECK_JOBS ?= 2
 QUEUE := kernels debug unit board-$(firstword $(BOARDS)) record counters hardware \
 	$(patsubst %,board-%,$(wordlist 2,99,$(BOARDS))) style faults packages devicetree \
-	bench objects bare model format
+	bench objects bare model format $(if $(ROOT_BOARD),debian)
 
 # All suites, on all processors, once the board exists.
 built: board
@@ -217,12 +225,13 @@ check: built
 		'$(MAKE) --no-print-directory run-{} || \
 		 echo "0 1 0" >$(CHECK)/{}-make.count'
 	@selftests/summary.sh $(CHECK) unit lib fuzz format model style devicetree bare $(BOARDS) hardware objects bench \
-		$(FAULT_BOARDS:%=faults-%) counters record captures packages \
+		$(FAULT_BOARDS:%=faults-%) counters $(RECORD_SUITES) packages \
+		$(if $(ROOT_BOARD),debian) \
 		$(DEBUG_BOARDS:%=debug-%) kernels $(KERNEL_BOARDS:%=testing-%)
 
 # The same suites, longer and on all boards: takes a night.
 check-long: packages-root
-	@$(MAKE) --no-print-directory check ROOT_BOARD=board TRACE_SECONDS=30 TRACE_STORM_SECONDS=60 \
+	@$(MAKE) --no-print-directory check ROOT_BOARD=board EXACT=long TRACE_SECONDS=30 TRACE_STORM_SECONDS=60 \
 		TRACE_PROGRAMS=2500 TRACE_PART=1 FUZZ_SECONDS=1200 FAULT_BOARDS="$(BOARDS)" DEBUG_BOARDS="$(BOARDS)" \
 		KERNEL_BOARDS="$(BOARDS)"
 
@@ -241,6 +250,21 @@ $(SUITES:%=check-%): check-%: built
 	@$(MAKE) --no-print-directory run-$* CHECK=$(CHECK)/$* || \
 		echo "0 1 0" >$(CHECK)/$*/$*-make.count
 	@selftests/summary.sh $(CHECK)/$*
+
+# Two recordings of so many seconds of the board's time, and a thousand that are killed.
+SOAK_SECONDS ?= 600
+# How many recordings check kills.
+KILLS ?= 50
+export SOAK_SECONDS KILLS
+
+check-soak: KILLS = 1000
+check-soak: built
+	@rm -rf $(CHECK)/soak && mkdir -p $(CHECK)/soak
+	@. $(ENV) && QEMU=$$QEMU KERNEL=$$KERNEL selftests/suite.sh $(CHECK)/soak soak \
+		selftests/soak.sh $(O)
+	@. $(ENV) && QEMU=$$QEMU KERNEL=$$KERNEL selftests/suite.sh $(CHECK)/soak kills \
+		selftests/kills.sh $(O)
+	@selftests/summary.sh $(CHECK)/soak soak kills
 
 # Seconds per fuzz target, half of them under each of two fuzzers.
 FUZZ_SECONDS ?= 10
@@ -309,14 +333,16 @@ run-counters:
 		$(CHECK) counters selftests/counters.sh $(O)
 
 run-record:
-	@. $(ENV) && QEMU=$$QEMU KERNEL=$$KERNEL selftests/suite.sh \
-		$(CHECK) record selftests/record.sh $(O)
-	@. $(ENV) && QEMU=$$QEMU KERNEL=$$KERNEL selftests/suite.sh \
-		$(CHECK) captures selftests/captures.sh $(O)
+	@. $(ENV) && export QEMU KERNEL$(foreach s,$(RECORD_SUITES), && \
+	selftests/suite.sh $(CHECK) $s selftests/$s.sh $(O) $(if $(filter exact,$s),$(EXACT)))
 
 run-packages:
 	@. $(ENV) && export QEMU KERNEL && selftests/suite.sh $(CHECK) packages \
 		selftests/packages.sh $(O) $(ROOT_BOARD)
+
+run-debian:
+	@. $(ENV) && export QEMU KERNEL && selftests/suite.sh $(CHECK) debian \
+		selftests/debian.sh $(O)
 
 # Building the debug kernel takes minutes, once.
 run-debug:
@@ -400,5 +426,5 @@ clean:
 	rm -rf "$(O)"
 
 .PHONY: all built help board driver lib tools selftests target target-tools \
-	demo shell check check-long check-releases $(SUITES:%=check-%) $(SUITES:%=run-%) $(BOARDS:%=run-board-%) \
+	demo shell check check-long check-soak check-releases $(SUITES:%=check-%) $(SUITES:%=run-%) $(BOARDS:%=run-board-%) \
 	install install-tools install-lib install-target deb dkms dkms-can-add clean run-fuzz bench bench-decode
