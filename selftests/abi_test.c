@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <linux/sifive_trace_join.h>
@@ -430,6 +431,52 @@ TEST_F(device, config_says_what_it_took)
 			EXPECT_EQ(e.src_bits, sink.src_bits);
 		}
 	}
+}
+
+static uint64_t monotonic(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+TEST_F(device, a_sink_has_the_time_of_its_messages)
+{
+	struct sifive_trace_config config = trace_simple_config(self->fd, 0);
+	struct sifive_trace_sink sink[2], stopped, later;
+	uint64_t before, after, ticks, ns;
+	uint32_t i;
+
+	if (!self->info.ts_hz)
+		SKIP(return, "the rate of its timestamps is unknown");
+	config.encoders = 0;
+	ASSERT_EQ(0, trace_config(self->fd, &config));
+	ASSERT_EQ(0, trace_sink(self->fd, 0, &sink[0]));
+	EXPECT_EQ(0, sink[0].time_ns);
+	ASSERT_EQ(0, trace_start(self->fd, 0));
+	for (i = 0; i < 2; i++) {
+		before = monotonic();
+		ASSERT_EQ(0, trace_sink(self->fd, config.sinks - 1, &sink[i]));
+		after = monotonic();
+		EXPECT_LT(0, sink[i].time);
+		EXPECT_LE(before, sink[i].time_ns);
+		EXPECT_GE(after, sink[i].time_ns);
+		EXPECT_GE(after - before, sink[i].time_within);
+		usleep(20000);
+	}
+	/* Both clocks have advanced alike, but for the errors of the two readings. */
+	ticks = sink[1].time - sink[0].time;
+	ns = sink[1].time_ns - sink[0].time_ns;
+	ticks = ticks * 1000000000 / self->info.ts_hz;
+	EXPECT_GE(ns + ns / 50 + sink[0].time_within + 10000, ticks);
+	EXPECT_LE(ns, ticks + ns / 50 + sink[1].time_within + 10000);
+	ASSERT_EQ(0, trace_stop(self->fd));
+	ASSERT_EQ(0, trace_sink(self->fd, 0, &stopped));
+	EXPECT_LE(sink[1].time_ns, stopped.time_ns);
+	ASSERT_EQ(0, trace_sink(self->fd, 0, &later));
+	EXPECT_EQ(stopped.time, later.time);
+	EXPECT_EQ(stopped.time_ns, later.time_ns);
 }
 
 /* ---- values of COUNTERS ------------------------------------------------------------ */

@@ -109,4 +109,19 @@ result $? "report: lost switches mark all times on and off the CPU"
 selftests/format/compare.py "$build/sifive-trace" "$out"/*.rtd
 result $? "a reader written from the format's description reads the same"
 
+# Each sink has a clock and a trace of its own; together they have all of each thread.
+board dual -- '
+rec sinks --switches $p/sleeps
+'
+command merge -q -o "$out/sinks.rtd" "$out/sinks.0.rtd" "$out/sinks.1.rtd"
+result $? "merge: one trace of two sinks"
+host report --strict --format json "$out/sinks.rtd" >"$out/sinks.json" &&
+	selftests/record/oncpu.py "$out/sinks.json" "$out/sinks.txt" >"$out/sinks.log"
+result $? "merge: times on and off the CPU are those of the program, whatever hart it ran on"
+sed 's/^/# /' "$out/sinks.log"
+[ "$(calls sinks)" = "$(calls sleeps)" ]
+result $? "merge: each function has the calls that one sink has"
+selftests/format/compare.py "$build/sifive-trace" "$out"/sinks*.rtd
+result $? "merge: a reader written from the format's description reads the same"
+
 results_end

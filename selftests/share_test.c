@@ -350,7 +350,8 @@ static int may_not_read(int unused)
 	CHECK(6, !trace_status(fd, &status) && !status.bytes && !status.samples &&
 	      !status.stalls && !status.samples_lost && !status.counters_lost);
 	CHECK(7, !(status.flags & ~shown));
-	CHECK(8, !trace_sink(fd, 0, &sink) && !sink.bytes && !sink.flags && sink.buffer);
+	CHECK(8, !trace_sink(fd, 0, &sink) && !sink.bytes && !sink.flags && sink.buffer &&
+	      !sink.time && !sink.time_ns && !sink.time_within);
 	CHECK(9, !trace_encoder(fd, 0, &e));
 	CHECK(10, poll(&p, 1, 0) == 1 && p.revents == POLLERR);
 	fd = open(TRACE_DEVICE ".0", O_RDONLY);

@@ -16,7 +16,7 @@ static const struct cli_command * const commands[] = {
 #endif
 #ifdef WITH_DECODE
 	&report_command, &top_command, &graph_command, &replay_command, &export_command,
-	&decode_command, &filter_command,
+	&decode_command, &merge_command, &filter_command,
 #endif
 	NULL
 };
@@ -35,6 +35,7 @@ static const struct {
 	{ "replay", NO_DECODE },
 	{ "export", NO_DECODE },
 	{ "decode", NO_DECODE },
+	{ "merge", NO_DECODE },
 	{ "filter", NO_DECODE },
 	{ "record", NO_RECORD },
 	{ "start", NO_RECORD },

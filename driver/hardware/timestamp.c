@@ -20,6 +20,9 @@
 
 #define MEASURE_US	5000
 
+/* Reads of a time, of which the quickest counts. */
+#define SAMPLE_TRIES	4
+
 /* The limit of reads, in case tsUpper is broken and never stable. */
 #define READ_TRIES	4
 
@@ -119,17 +122,88 @@ u64 sft_timestamp_read(const struct sft_component *c)
 	return (u64)high << 32 | low;
 }
 
-/* A unit's time, and the kernel's at the same moment. */
-static u64 read_time(const struct sft_component *c, ktime_t *now)
+/*
+ * A unit's time, and the kernel's at the same moment, or at most the returned nanoseconds
+ * later.
+ */
+static u64 read_time(const struct sft_component *c, u64 *time, ktime_t *now)
 {
 	unsigned long flags;
-	u64 time;
+	ktime_t before;
 
 	local_irq_save(flags);
-	time = sft_timestamp_read(c);
+	before = ktime_get();
+	*time = sft_timestamp_read(c);
 	*now = ktime_get();
 	local_irq_restore(flags);
-	return time;
+	return ktime_to_ns(ktime_sub(*now, before));
+}
+
+/* The clock of an encoder that is captured, NULL if it has none. */
+static struct sft_component *captured_clock(struct sft_encoder *e)
+{
+	return sft_route_has(e) && sft_component_reachable(&e->c) ? sft_timestamp_master(e) : NULL;
+}
+
+/* Note the time of a sink's messages: all its encoders have one clock. */
+void sft_timestamp_sample(struct sft_sink *s)
+{
+	struct sft_component *clock = NULL;
+	unsigned int tries = SAMPLE_TRIES;
+	u64 time, within;
+	struct sft_encoder *e;
+	ktime_t now;
+
+	for_each_encoder(e)
+		if (s->encoders & BIT_ULL(e->index) && !clock)
+			clock = captured_clock(e);
+	if (!clock || sft_hw.capture.flags & SIFIVE_TRACE_CONFIG_NO_TIMESTAMP)
+		return;
+	s->clock.within = U64_MAX;
+	while (tries--) {
+		within = read_time(clock, &time, &now);
+		if (within >= s->clock.within)
+			continue;
+		s->clock.time = time & GENMASK_ULL(min(sft_timestamp_width(clock), 64u) - 1, 0);
+		s->clock.ns = ktime_to_ns(now);
+		s->clock.within = within;
+	}
+}
+
+static bool has_several_clocks(void)
+{
+	const struct sft_component *clock, *first = NULL;
+	struct sft_encoder *e;
+
+	for_each_encoder(e) {
+		clock = captured_clock(e);
+		if (clock && first && clock != first)
+			return true;
+		first = first ?: clock;
+	}
+	return false;
+}
+
+/*
+ * Start the clocks of several clusters together, so that times of all encoders compare. A
+ * clock that cannot be reset keeps its time.
+ */
+void sft_timestamp_align(void)
+{
+	const struct sft_component *clock;
+	struct sft_encoder *e;
+	unsigned long flags;
+
+	if (!has_several_clocks())
+		return;
+	local_irq_save(flags);
+	for_each_encoder(e) {
+		clock = captured_clock(e);
+		if (clock)
+			sft_write(clock, TR_TS_CONTROL,
+				  sft_read(clock, TR_TS_CONTROL) | TR_TS_RESET);
+	}
+	local_irq_restore(flags);
 }
 
 /* No clock gives the rate of a running master: measure it. */
@@ -137,14 +211,15 @@ void sft_timestamp_measure(struct sft_component *c, u32 prescale)
 {
 	u32 width = sft_timestamp_width(c);
 	ktime_t start, end;
-	u64 ticks;
+	u64 first, last;
 
 	if (!width)
 		return;
-	ticks = read_time(c, &start);
+	read_time(c, &first, &start);
 	usleep_range(MEASURE_US, 2 * MEASURE_US);
-	ticks = (read_time(c, &end) - ticks) & GENMASK_ULL(min(width, 64u) - 1, 0);
-	c->ts_hz = div64_u64(ticks * NSEC_PER_SEC,
+	read_time(c, &last, &end);
+	last = (last - first) & GENMASK_ULL(min(width, 64u) - 1, 0);
+	c->ts_hz = div64_u64(last * NSEC_PER_SEC,
 			     ktime_to_ns(ktime_sub(end, start))) << (2 * prescale);
 	c->ts_measured = true;
 }

@@ -85,6 +85,8 @@ int sft_capture_program(int (*program)(struct sft_sink *s, struct sft_why *why),
 			return ret;
 		sft_encoder_program(e, cap);
 	}
+	if (!(cap->flags & SIFIVE_TRACE_CONFIG_NO_TIMESTAMP))
+		sft_timestamp_align();
 	for_each_funnel(f)
 		if (f->used)
 			sft_funnel_program(f, cap);
@@ -329,8 +331,10 @@ int sft_capture_stop(struct sft_why *why)
 	err = sft_capture_stop_funnels(why);
 	ret = ret ?: err;
 	cap->running = false;
-	for (i = 0; i < cap->sinks; i++)
+	for (i = 0; i < cap->sinks; i++) {
 		sft_sink_stopped(&cap->sink[i], ret != -ETIMEDOUT);
+		sft_timestamp_sample(&cap->sink[i]);
+	}
 	sft_drain_stop();
 	sft_health_check();
 	failed = sft_health_failed();

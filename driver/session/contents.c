@@ -56,9 +56,14 @@ static u64 sink_bytes(unsigned int i)
 /* Describe sink number @out->index, which exists. */
 void sft_capture_describe(struct sifive_trace_sink *out)
 {
-	const struct sft_sink *s = &sft_hw.capture.sink[out->index];
+	struct sft_sink *s = &sft_hw.capture.sink[out->index];
 	unsigned int i;
 
+	if (sft_hw.capture.running)
+		sft_timestamp_sample(s);
+	out->time = s->clock.time;
+	out->time_ns = s->clock.ns;
+	out->time_within = s->clock.within;
 	out->kind = s->kind;
 	out->word = s->word;
 	out->bytes = sink_bytes(out->index);

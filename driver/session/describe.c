@@ -222,6 +222,9 @@ int sft_call_sink(struct sft_file *file, void *arg, struct sft_why *why)
 		sink->gap_offset = 0;
 		sink->gap_begin = 0;
 		sink->gap_end = 0;
+		sink->time = 0;
+		sink->time_ns = 0;
+		sink->time_within = 0;
 	}
 	return 0;
 }

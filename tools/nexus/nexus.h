@@ -287,6 +287,21 @@ static inline bool nexus_is_branch(const struct nexus_message *message)
 	return branches >> message->tcode & 1;
 }
 
+/* Room for nexus_encode(): all fields with all of their bits. */
+#define NEXUS_ENCODED_MAX	64
+
+/**
+ * nexus_encode() - write a message
+ * @nexus:	with the options of what is written
+ * @message:	message of a known layout; its source, fields and flags count
+ * @timestamp:	with NEXUS_TIMESTAMP: the field's value
+ * @to:		room for NEXUS_ENCODED_MAX bytes
+ *
+ * Return: the number of bytes, or 0: SRC does not fit the options, or the layout is unknown.
+ */
+size_t nexus_encode(const struct nexus *nexus, const struct nexus_message *message,
+		    uint64_t timestamp, uint8_t *to);
+
 /* The parts of an Ownership message's PROCESS field. */
 #define NEXUS_PROCESS_FORMAT(process)	((unsigned int)(process) & 3)
 #define NEXUS_PROCESS_PRV(process)	((unsigned int)(process) >> 2 & 3)

@@ -15,12 +15,23 @@
 #include "files.h"
 #include "machine.h"
 
+/* Of traces of @sinks sinks merge makes one, of the same name. */
+static void show_merge(const char *path, unsigned int sinks)
+{
+	char first[PATH_MAX], last[PATH_MAX];
+
+	perf_device_file(first, sizeof(first), path, 0, sinks);
+	perf_device_file(last, sizeof(last), path, sinks - 1, sinks);
+	report("one trace for each of %u sinks; for one of all: sifive-trace merge -o %s %s%s %s",
+	       sinks, path, first, sinks > 2 ? " ..." : "", last);
+}
+
 uint64_t files_show(const char *path, bool quiet)
 {
 	char name[PATH_MAX];
 	struct stat status;
 	uint64_t bytes = 0;
-	unsigned int i;
+	unsigned int i, sinks = 0;
 
 	/* Calls a function for one file, or for one per sink. */
 	for (i = 0; i <= SIFIVE_TRACE_MAX_ENCODERS; i++) {
@@ -28,10 +39,13 @@ uint64_t files_show(const char *path, bool quiet)
 		if (stat(name, &status) || !status.st_size)
 			continue;
 		bytes += (uint64_t)status.st_size;
+		sinks += i && sinks == i - 1;
 		if (!quiet)
 			report("%s: %" PRIu64 " bytes: sifive-trace report %s",
 			       name, (uint64_t)status.st_size, name);
 	}
+	if (sinks > 1 && !quiet)
+		show_merge(path, sinks);
 	return bytes;
 }
 

@@ -104,14 +104,17 @@ static void put_coverage(const struct sifive_trace_sink *sink, uint64_t ran,
 		   ",\"counters_lost\":%u,\"gaps\":%" PRIu64 ",\"gap_bytes\":%" PRIu64
 		   ",\"limit\":%s,\"waits\":%" PRIu64 ",\"waited_ns\":%" PRIu64
 		   ",\"fulls\":%" PRIu64 ",\"full_ns\":%" PRIu64
-		   ",\"pauses\":%" PRIu64 ",\"paused_ns\":%" PRIu64 "},\n",
+		   ",\"pauses\":%" PRIu64 ",\"paused_ns\":%" PRIu64
+		   "},\n\"clock_sample\":{\"time\":%" PRIu64 ",\"ns\":%" PRIu64
+		   ",\"within\":%" PRIu64 "},\n",
 		   sink->flags & SIFIVE_TRACE_STATUS_FULL ? "true" : "false",
 		   (uint64_t)(sink->given + sink->bytes), (uint64_t)sink->buffer, ran,
 		   status->counters_lost, (uint64_t)sink->gaps, (uint64_t)sink->lost,
 		   drain && drain->over ? "true" : "false", (uint64_t)status->waits,
 		   (uint64_t)status->waited, (uint64_t)status->fulls,
 		   (uint64_t)status->full_ns, (uint64_t)status->pauses,
-		   (uint64_t)status->paused);
+		   (uint64_t)status->paused, (uint64_t)sink->time,
+		   (uint64_t)sink->time_ns, (uint64_t)sink->time_within);
 }
 
 int sidecar_write(int fd, const char *trace, const struct sifive_trace_sink *sink,

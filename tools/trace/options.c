@@ -134,7 +134,9 @@ int options_parse(const struct cli_command *command, void *target,
 	if (optind == argc)
 		return usage_error("%s: no trace: name a file, or - for standard input",
 				   command->name);
-	result = cli_arguments(command, 1, argc, argv);
+	if (argc - optind > 1)
+		result = usage_error("%s reads one trace at a time, not also \"%s\"; sifive-trace merge makes one of those of several sinks",
+				     command->name, argv[optind + 1]);
 	options->path = argv[optind];
 	return result ? result : options_output(options);
 }

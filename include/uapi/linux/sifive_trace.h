@@ -675,6 +675,14 @@ struct sifive_trace_status {
  * @gap_begin:	out: the bytes of that gap were written after this time, in nanoseconds
  *		of CLOCK_MONOTONIC
  * @gap_end:	out: and before this time
+ * @time:	out: the time of its messages in ticks, modulo ts_width: now, or when the
+ *		capture stopped. This field and those below are 0 without timestamps, and
+ *		before START
+ * @time_ns:	out: CLOCK_MONOTONIC at that time, in nanoseconds
+ * @time_within: out: @time was read at most this many nanoseconds before @time_ns
+ *
+ * CONFIG starts the clocks of several sinks together, where the hardware can reset them;
+ * @time and @time_ns show how far they are apart.
  *
  * SIFIVE_TRACE_IOC_SINK. Needs no privilege; files that may not read the capture get 0 for
  * @flags, @bytes, @offset and everything after @name. EINVAL: no such index.
@@ -697,6 +705,9 @@ struct sifive_trace_sink {
 	__u64	gap_offset;
 	__u64	gap_begin;
 	__u64	gap_end;
+	__u64	time;
+	__u64	time_ns;
+	__u64	time_within;
 };
 
 /**
