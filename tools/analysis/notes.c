@@ -65,8 +65,11 @@ void analysis_notes(const struct analysis *analysis, const struct input *input)
 		report("%s: %" PRIu64 " of %" PRIu64 " calls have no time: before its first absolute timestamp, or by a clock that is behind another, a source has none",
 		       name, stats->untimed, stats->calls);
 	if (stats->inferred)
-		report("%s: %" PRIu64 " of %" PRIu64 " calls have a time that is inferred, marked ~: messages before it were lost or damaged, or none after it confirms it",
-		       name, stats->inferred, stats->calls);
+		report("%s: %" PRIu64 " of %" PRIu64 " calls have a time that is inferred, marked ~: %s",
+		       name, stats->inferred, stats->calls,
+		       analysis_flow(analysis)->messages ?
+		       "they begin or end between two timestamps of the instruction trace" :
+		       "messages before it were lost or damaged, or none after it confirms it");
 	if (stats->tracer)
 		report("%s: %" PRIu64 " of %" PRIu64 " samples are in the tracer's own functions, marked [tracer]",
 		       name, stats->tracer, stats->samples);
