@@ -270,11 +270,14 @@ PERF_LOCAL void put_coverage(FILE *file, const struct sifive_trace_sink *sink,
 {
 	fprintf(file, ",\n\"coverage\":{\"full\":%s,\"bytes\":%llu,\"buffer\":%llu,\"run_ns\":%"
 		PRIu64 ",\"counters_lost\":%" PRIu32 ",\"pauses\":%" PRIu64
-		",\"paused_ns\":%" PRIu64 "},\n\"clock_sample\":{\"time\":%llu,\"ns\":%llu,\"within\":%llu}",
+		",\"paused_ns\":%" PRIu64 "}",
 		boolean(sink->flags & SIFIVE_TRACE_STATUS_FULL),
 		(unsigned long long)sink->bytes, (unsigned long long)sink->buffer,
 		perf_session.device.ran, capture->counters_lost, capture->pauses,
-		capture->paused, (unsigned long long)sink->time,
+		capture->paused);
+	fprintf(file, ",\n\"clock_samples\":[{\"time\":%llu,\"ns\":%llu,\"within\":%llu},{\"time\":%llu,\"ns\":%llu,\"within\":%llu}]",
+		(unsigned long long)sink->start_time, (unsigned long long)sink->start_ns,
+		(unsigned long long)sink->start_within, (unsigned long long)sink->time,
 		(unsigned long long)sink->time_ns, (unsigned long long)sink->time_within);
 }
 

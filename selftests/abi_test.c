@@ -454,6 +454,7 @@ TEST_F(device, a_sink_has_the_time_of_its_messages)
 	ASSERT_EQ(0, trace_config(self->fd, &config));
 	ASSERT_EQ(0, trace_sink(self->fd, 0, &sink[0]));
 	EXPECT_EQ(0, sink[0].time_ns);
+	EXPECT_EQ(0, sink[0].start_ns);
 	ASSERT_EQ(0, trace_start(self->fd, 0));
 	for (i = 0; i < 2; i++) {
 		before = monotonic();
@@ -462,7 +463,9 @@ TEST_F(device, a_sink_has_the_time_of_its_messages)
 		EXPECT_LT(0, sink[i].time);
 		EXPECT_LE(before, sink[i].time_ns);
 		EXPECT_GE(after, sink[i].time_ns);
-		EXPECT_GE(after - before, sink[i].time_within);
+		EXPECT_LT(0, sink[i].time_within);
+		EXPECT_LT(0, sink[i].start_ns);
+		EXPECT_GT(before, sink[i].start_ns);
 		usleep(20000);
 	}
 	/* Both clocks have advanced alike, but for the errors of the two readings. */
@@ -477,6 +480,16 @@ TEST_F(device, a_sink_has_the_time_of_its_messages)
 	ASSERT_EQ(0, trace_sink(self->fd, 0, &later));
 	EXPECT_EQ(stopped.time, later.time);
 	EXPECT_EQ(stopped.time_ns, later.time_ns);
+	EXPECT_EQ(stopped.start_ns, later.start_ns);
+	/* START appends: the first sample stays; after a rewind there is another. */
+	ASSERT_EQ(0, trace_start(self->fd, 0));
+	ASSERT_EQ(0, trace_stop(self->fd));
+	ASSERT_EQ(0, trace_sink(self->fd, 0, &later));
+	EXPECT_EQ(stopped.start_ns, later.start_ns);
+	EXPECT_LT(stopped.time_ns, later.time_ns);
+	ASSERT_EQ(0, trace_start(self->fd, SIFIVE_TRACE_START_REWIND));
+	ASSERT_EQ(0, trace_sink(self->fd, 0, &later));
+	EXPECT_LT(stopped.time_ns, later.start_ns);
 }
 
 /* ---- values of COUNTERS ------------------------------------------------------------ */

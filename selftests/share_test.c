@@ -351,7 +351,7 @@ static int may_not_read(int unused)
 	      !status.stalls && !status.samples_lost && !status.counters_lost);
 	CHECK(7, !(status.flags & ~shown));
 	CHECK(8, !trace_sink(fd, 0, &sink) && !sink.bytes && !sink.flags && sink.buffer &&
-	      !sink.time && !sink.time_ns && !sink.time_within);
+	      !sink.time_ns && !sink.start_ns);
 	CHECK(9, !trace_encoder(fd, 0, &e));
 	CHECK(10, poll(&p, 1, 0) == 1 && p.revents == POLLERR);
 	fd = open(TRACE_DEVICE ".0", O_RDONLY);

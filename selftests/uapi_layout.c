@@ -23,7 +23,7 @@ SIZE(sifive_trace_query, 56);
 SIZE(sifive_trace_status, 344);
 SIZE(sifive_trace_instruction, 24);
 SIZE(sifive_trace_instruction_status, 16);
-SIZE(sifive_trace_sink, 160);
+SIZE(sifive_trace_sink, 184);
 SIZE(sifive_trace_run, 8);
 SIZE(sifive_trace_attach, 24);
 SIZE(sifive_trace_losses, 88);

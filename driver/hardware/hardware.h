@@ -21,6 +21,13 @@ struct reserved_mem;
 struct cpumask;
 struct sft_component;
 
+/* A clock: @time ticks within @within nanoseconds of @ns of the monotonic clock. */
+struct sft_sample {
+	u64 time;
+	u64 ns;
+	u64 within;
+};
+
 /**
  * struct sft_sink - memory that a component writes trace to
  * @owner:	the component with the sink registers
@@ -38,8 +45,9 @@ struct sft_component;
  * @skip:	length of the partial message at the oldest end of a stopped ring
  * @closed:	instruction trace has ended its encoder's stream before it was full
  * @sum:	checksum of its bytes when hibernation began
- * @clock:	the time of its messages, @time ticks, at @ns of the monotonic clock or up to
- *		@within nanoseconds earlier; 0 if none was read
+ * @start:	its clock at the first START since it was empty
+ * @stop:	its clock at the last STOP
+ * @restarted:	the clock has restarted between them
  */
 struct sft_sink {
 	struct sft_component *owner;
@@ -57,11 +65,9 @@ struct sft_sink {
 	u32 skip;
 	bool closed;
 	u32 sum;
-	struct {
-		u64 time;
-		u64 ns;
-		u64 within;
-	} clock;
+	struct sft_sample start;
+	struct sft_sample stop;
+	bool restarted;
 };
 
 /*
@@ -327,7 +333,7 @@ int sft_timestamp_start(struct sft_component *c, u32 prescale,
 			struct sft_why *why);
 bool sft_timestamp_ticks(const struct sft_component *c);
 u64 sft_timestamp_read(const struct sft_component *c);
-void sft_timestamp_sample(struct sft_sink *s);
+void sft_timestamp_sample(const struct sft_sink *s, struct sft_sample *to);
 void sft_timestamp_align(void);
 void sft_timestamp_measure(struct sft_component *c, u32 prescale);
 u64 sft_timestamp_hz(struct sft_encoder *e, u32 prescale);

@@ -9,6 +9,7 @@
 #include <linux/irqflags.h>
 #include <linux/ktime.h>
 #include <linux/math64.h>
+#include <linux/timex.h>
 
 #include <linux/sifive_trace_regs.h>
 
@@ -122,10 +123,7 @@ u64 sft_timestamp_read(const struct sft_component *c)
 	return (u64)high << 32 | low;
 }
 
-/*
- * A unit's time, and the kernel's at the same moment, or at most the returned nanoseconds
- * later.
- */
+/* A unit's time, and the kernel's at most the returned nanoseconds later. */
 static u64 read_time(const struct sft_component *c, u64 *time, ktime_t *now)
 {
 	unsigned long flags;
@@ -145,29 +143,44 @@ static struct sft_component *captured_clock(struct sft_encoder *e)
 	return sft_route_has(e) && sft_component_reachable(&e->c) ? sft_timestamp_master(e) : NULL;
 }
 
-/* Note the time of a sink's messages: all its encoders have one clock. */
-void sft_timestamp_sample(struct sft_sink *s)
+/* The clock of a sink's messages, NULL if they have none, or several. */
+static struct sft_component *sink_clock(const struct sft_sink *s)
 {
-	struct sft_component *clock = NULL;
+	struct sft_component *clock, *found = NULL;
+	struct sft_encoder *e;
+
+	for_each_encoder(e) {
+		if (!(s->encoders & BIT_ULL(e->index)))
+			continue;
+		clock = captured_clock(e);
+		if (!clock || !sft_timestamp_width(clock) || (found && clock != found))
+			return NULL;
+		found = clock;
+	}
+	return found;
+}
+
+/* Read a sink's clock; all 0 if it has none that can be read. */
+void sft_timestamp_sample(const struct sft_sink *s, struct sft_sample *to)
+{
+	struct sft_component *clock = sink_clock(s);
 	unsigned int tries = SAMPLE_TRIES;
 	u64 time, within;
-	struct sft_encoder *e;
 	ktime_t now;
 
-	for_each_encoder(e)
-		if (s->encoders & BIT_ULL(e->index) && !clock)
-			clock = captured_clock(e);
+	memset(to, 0, sizeof(*to));
 	if (!clock || sft_hw.capture.flags & SIFIVE_TRACE_CONFIG_NO_TIMESTAMP)
 		return;
-	s->clock.within = U64_MAX;
 	while (tries--) {
 		within = read_time(clock, &time, &now);
-		if (within >= s->clock.within)
+		if (to->ns && within >= to->within)
 			continue;
-		s->clock.time = time & GENMASK_ULL(min(sft_timestamp_width(clock), 64u) - 1, 0);
-		s->clock.ns = ktime_to_ns(now);
-		s->clock.within = within;
+		to->time = time & GENMASK_ULL(min(sft_timestamp_width(clock), 64u) - 1, 0);
+		to->ns = ktime_to_ns(now);
+		to->within = within;
 	}
+	/* The kernel's clock does not advance in smaller steps. */
+	to->within += DIV_ROUND_UP(NSEC_PER_SEC, riscv_timebase);
 }
 
 static bool has_several_clocks(void)

@@ -60,6 +60,17 @@ static int start_timestamp(struct sft_encoder *e, struct sft_why *why)
 	return 0;
 }
 
+/* Encoders' clocks begin again. */
+static void restart_clocks(u64 encoders)
+{
+	struct sft_capture *cap = &sft_hw.capture;
+	unsigned int i;
+
+	for (i = 0; i < cap->sinks; i++)
+		if (cap->sink[i].encoders & encoders && cap->sink[i].start.ns)
+			cap->sink[i].restarted = true;
+}
+
 /* Program all components after their reset; @program sets up a sink. */
 int sft_capture_program(int (*program)(struct sft_sink *s, struct sft_why *why),
 			struct sft_why *why)
@@ -87,6 +98,7 @@ int sft_capture_program(int (*program)(struct sft_sink *s, struct sft_why *why),
 	}
 	if (!(cap->flags & SIFIVE_TRACE_CONFIG_NO_TIMESTAMP))
 		sft_timestamp_align();
+	restart_clocks(~0ull);
 	for_each_funnel(f)
 		if (f->used)
 			sft_funnel_program(f, cap);
@@ -203,6 +215,7 @@ static int restore_encoder(struct sft_encoder *e, struct sft_why *why)
 		ret = start_timestamp(e, why);
 	if (!ret)
 		sft_encoder_program(e, &sft_hw.capture);
+	restart_clocks(BIT_ULL(e->index));
 	return ret;
 }
 
@@ -271,6 +284,12 @@ int sft_capture_start(bool rewind, struct sft_why *why)
 		sft.state.rewinds++;
 		sft_sampling_rewind();
 	}
+	for (i = 0; i < cap->sinks; i++) {
+		if (!rewind && cap->sink[i].start.ns)
+			continue;
+		sft_timestamp_sample(&cap->sink[i], &cap->sink[i].start);
+		cap->sink[i].restarted = false;
+	}
 	sft.state.lost = false;
 	sft_drain_start();
 	cap->running = true;
@@ -333,7 +352,7 @@ int sft_capture_stop(struct sft_why *why)
 	cap->running = false;
 	for (i = 0; i < cap->sinks; i++) {
 		sft_sink_stopped(&cap->sink[i], ret != -ETIMEDOUT);
-		sft_timestamp_sample(&cap->sink[i]);
+		sft_timestamp_sample(&cap->sink[i], &cap->sink[i].stop);
 	}
 	sft_drain_stop();
 	sft_health_check();

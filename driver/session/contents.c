@@ -56,14 +56,9 @@ static u64 sink_bytes(unsigned int i)
 /* Describe sink number @out->index, which exists. */
 void sft_capture_describe(struct sifive_trace_sink *out)
 {
-	struct sft_sink *s = &sft_hw.capture.sink[out->index];
+	const struct sft_sink *s = &sft_hw.capture.sink[out->index];
 	unsigned int i;
 
-	if (sft_hw.capture.running)
-		sft_timestamp_sample(s);
-	out->time = s->clock.time;
-	out->time_ns = s->clock.ns;
-	out->time_within = s->clock.within;
 	out->kind = s->kind;
 	out->word = s->word;
 	out->bytes = sink_bytes(out->index);
@@ -81,6 +76,23 @@ void sft_capture_describe(struct sifive_trace_sink *out)
 	out->buffer = s->size;
 	out->encoders = s->encoders;
 	strscpy_pad(out->name, sft_name(s->owner), sizeof(out->name));
+}
+
+/* Describe the clock of sink number @out->index, now or when it stopped. */
+void sft_capture_describe_clock(struct sifive_trace_sink *out)
+{
+	struct sft_sink *s = &sft_hw.capture.sink[out->index];
+
+	if (s->restarted)
+		return;
+	if (sft_hw.capture.running)
+		sft_timestamp_sample(s, &s->stop);
+	out->start_time = s->start.time;
+	out->start_ns = s->start.ns;
+	out->start_within = s->start.within;
+	out->time = s->stop.time;
+	out->time_ns = s->stop.ns;
+	out->time_within = s->stop.within;
 }
 
 /* Bytes that can be read now. */

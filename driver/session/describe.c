@@ -209,23 +209,28 @@ int sft_call_sink(struct sft_file *file, void *arg, struct sft_why *why)
 	if (sink->index >= sft_hw.capture.sinks)
 		return sft_fail(why, -EINVAL, "there is no sink %u", sink->index);
 	sink->index = array_index_nospec(sink->index, sft_hw.capture.sinks);
-	if (sft_may_read(file))
+	sink->start_time = 0;
+	sink->start_ns = 0;
+	sink->start_within = 0;
+	sink->time = 0;
+	sink->time_ns = 0;
+	sink->time_within = 0;
+	if (sft_may_read(file)) {
 		sft_health_check();
-	sft_capture_describe(sink);
-	if (!sft_may_read(file)) {
-		sink->flags = 0;
-		sink->bytes = 0;
-		sink->offset = 0;
-		sink->given = 0;
-		sink->gaps = 0;
-		sink->lost = 0;
-		sink->gap_offset = 0;
-		sink->gap_begin = 0;
-		sink->gap_end = 0;
-		sink->time = 0;
-		sink->time_ns = 0;
-		sink->time_within = 0;
+		sft_capture_describe(sink);
+		sft_capture_describe_clock(sink);
+		return 0;
 	}
+	sft_capture_describe(sink);
+	sink->flags = 0;
+	sink->bytes = 0;
+	sink->offset = 0;
+	sink->given = 0;
+	sink->gaps = 0;
+	sink->lost = 0;
+	sink->gap_offset = 0;
+	sink->gap_begin = 0;
+	sink->gap_end = 0;
 	return 0;
 }
 

@@ -155,6 +155,7 @@ void sft_capture_thaw(void);
 /* contents.c */
 bool sft_capture_full(int sink);
 void sft_capture_describe(struct sifive_trace_sink *out);
+void sft_capture_describe_clock(struct sifive_trace_sink *out);
 u64 sft_capture_size(int sink);
 u64 sft_capture_bytes(int sink);
 ssize_t sft_capture_copy(int sink, void *to, u64 offset, size_t count,

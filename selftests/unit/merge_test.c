@@ -5,31 +5,70 @@
 
 #define RECORDS		200
 #define SOURCES		2	/* of each sink */
-#define AHEAD		777	/* ticks of the second sink's clock */
-#define SAMPLED		5000000
+#define AHEAD		777	/* ticks of the first sink's clock */
+#define STARTED		500	/* the other's when it started */
+#define SECOND		1000000000ull
+#define HZ		10000000
 
-#define SHARED	"\"version\":1,\"ts_width\":40,\"ts_hz\":10000000,\"ts_scheme\":\"xor\",\"exe\":\"/bin/x\""
+#define SHARED	"\"version\":1,\"ts_width\":%u,\"ts_hz\":10000000,\"ts_scheme\":\"xor\",\"exe\":\"/bin/x\""
 
-static void write_meta(const char *path, const char *wrapped, unsigned int hart,
-		       uint64_t time, uint64_t ns, const char *more)
+/* A side-car file, of a clock at START and STOP. */
+struct sidecar {
+	const char	*path;
+	unsigned int	hart;
+	unsigned int	width;
+	uint64_t	start;
+	uint64_t	start_ns;
+	uint64_t	stop;
+	uint64_t	stop_ns;
+	const char	*wrapped;
+	const char	*coverage;
+	const char	*more;
+};
+
+static void write_meta(const struct sidecar *s)
 {
-	char text[1024];
+	const uint64_t mask = ~0ull >> (64 - s->width);
+	char text[1200];
 
 	snprintf(text, sizeof(text),
-		 "{" SHARED ",\"srcbits\":1,\"wrapped\":%s,\"sources\":[{\"src\":0,\"hart\":%u,\"cpu\":%u},{\"src\":1,\"hart\":%u,\"cpu\":%u}],\"coverage\":{\"full\":false,\"bytes\":1,\"buffer\":100},\"clock_sample\":{\"time\":%llu,\"ns\":%llu,\"within\":100}%s}",
-		 wrapped, hart, hart, hart + 1, hart + 1, (unsigned long long)time,
-		 (unsigned long long)ns, more);
-	write_file(path, text, strlen(text));
+		 "{" SHARED ",\"srcbits\":1,\"wrapped\":%s,\"sources\":[{\"src\":0,\"hart\":%u,\"cpu\":%u},{\"src\":1,\"hart\":%u,\"cpu\":%u}],\"coverage\":%s,\"clock_samples\":[{\"time\":%llu,\"ns\":%llu,\"within\":100},{\"time\":\"0x%llx\",\"ns\":%llu,\"within\":50}]%s}",
+		 s->width, s->wrapped, s->hart, s->hart, s->hart + 1, s->hart + 1, s->coverage,
+		 (unsigned long long)(s->start & mask), (unsigned long long)s->start_ns,
+		 (unsigned long long)(s->stop & mask), (unsigned long long)s->stop_ns, s->more);
+	write_file(s->path, text, strlen(text));
 }
 
-/* Both clocks, 20 us apart. */
-static void write_metas(const char *more)
+#define COVERAGE	"{\"full\":false,\"bytes\":1,\"buffer\":100}"
+
+/* Two clocks at one rate; the second was read 20 us after the first one, at START and STOP. */
+static struct sidecar first_sink(void)
 {
-	write_meta("a.rtd.meta", "false", 0, SAMPLED, 1000000000, more);
-	write_meta("b.rtd.meta", "false", 2, SAMPLED + 200 + AHEAD, 1000020000, more);
+	return (struct sidecar){
+		.path = "a.rtd.meta", .width = 40, .start = STARTED + AHEAD, .start_ns = SECOND,
+		.stop = STARTED + AHEAD + 10 * HZ, .stop_ns = 11 * SECOND, .wrapped = "false",
+		.coverage = COVERAGE, .more = "",
+	};
 }
 
-/* What each of two sinks gets, and one sink would get, whose clock is the one ahead. */
+static struct sidecar second_sink(void)
+{
+	return (struct sidecar){
+		.path = "b.rtd.meta", .hart = 2, .width = 40, .start = STARTED + 200,
+		.start_ns = SECOND + 20000, .stop = STARTED + 200 + 10 * HZ,
+		.stop_ns = 11 * SECOND + 20000, .wrapped = "false", .coverage = COVERAGE, .more = "",
+	};
+}
+
+static void write_metas(void)
+{
+	struct sidecar a = first_sink(), b = second_sink();
+
+	write_meta(&a);
+	write_meta(&b);
+}
+
+/* What each of two sinks gets, and one sink with the first one's clock would get. */
 struct sinks {
 	struct gen		own[2];
 	struct gen		one;
@@ -46,19 +85,20 @@ static void begin_stream(struct gen_stream *stream, struct gen *gen, unsigned in
 	gen_header(stream);
 }
 
-static void make_sinks(struct sinks *sinks, bool delta)
+/* Sinks whose first message comes @begin ticks after the second one's clock was 0. */
+static void make_sinks_at(struct sinks *sinks, bool delta, unsigned int width, uint64_t begin)
 {
-	uint64_t seed = 1, now = 1000, value = 0;
+	uint64_t seed = 1, now = begin, value = 0;
 	unsigned int i, sink, src;
 
-	gen_init(&sinks->one, 2, 40);
+	gen_init(&sinks->one, 2, width);
 	sinks->one.ts_delta = delta;
 	for (sink = 0; sink < 2; sink++) {
-		gen_init(&sinks->own[sink], 1, 40);
+		gen_init(&sinks->own[sink], 1, width);
 		sinks->own[sink].ts_delta = delta;
 		for (src = 0; src < SOURCES; src++) {
 			begin_stream(&sinks->stream[sink][src], &sinks->own[sink], src,
-				     now + sink * AHEAD);
+				     now + !sink * AHEAD);
 			begin_stream(&sinks->same[sink][src], &sinks->one, sink * SOURCES + src,
 				     now + AHEAD);
 			now = sinks->one.now - AHEAD + 10;
@@ -70,7 +110,7 @@ static void make_sinks(struct sinks *sinks, bool delta)
 		sink = gen_random(&seed) & 1;
 		src = gen_random(&seed) & 1;
 		value += 10;
-		sinks->own[sink].now = now + sink * AHEAD;
+		sinks->own[sink].now = now + !sink * AHEAD;
 		sinks->one.now = now + AHEAD;
 		gen_record(&sinks->stream[sink][src], i & 1, address, &value);
 		gen_record(&sinks->same[sink][src], i & 1, address, &value);
@@ -78,6 +118,11 @@ static void make_sinks(struct sinks *sinks, bool delta)
 	}
 	write_file("a.rtd", sinks->own[0].data, sinks->own[0].length);
 	write_file("b.rtd", sinks->own[1].data, sinks->own[1].length);
+}
+
+static void make_sinks(struct sinks *sinks, bool delta)
+{
+	make_sinks_at(sinks, delta, 40, 1000);
 }
 
 static void free_sinks(struct sinks *sinks)
@@ -94,10 +139,10 @@ TEST_F(command, merged_is_what_one_sink_would_have)
 	FILE *file;
 
 	make_sinks(&sinks, false);
-	write_metas("");
+	write_metas();
 	run(self, "merge -o m.rtd a.rtd b.rtd");
 	ASSERT_EQ(0, self->status) { TH_LOG("%s", self->err); }
-	EXPECT_NE(NULL, strstr(self->err, "2 traces, 4 encoders; their clocks agree within 301 ns"))
+	EXPECT_NE(NULL, strstr(self->err, "2 traces, 4 encoders; their clocks agree within 402 ns"))
 		TH_LOG("%s", self->err);
 	file = fopen("m.rtd", "rb");
 	ASSERT_NE(NULL, file);
@@ -111,7 +156,7 @@ TEST_F(command, merged_is_what_one_sink_would_have)
 	read_file("m.rtd.meta", self->out);
 	EXPECT_NE(NULL, strstr(self->out, "\"srcbits\":2"));
 	EXPECT_NE(NULL, strstr(self->out, "\"buffer\":200"));
-	EXPECT_EQ(NULL, strstr(self->out, "clock_sample"));
+	EXPECT_EQ(NULL, strstr(self->out, "clock_samples"));
 	free_sinks(&sinks);
 }
 
@@ -121,7 +166,7 @@ TEST_F(command, order_of_the_traces_does_not_matter_to_times)
 	struct sinks sinks;
 
 	make_sinks(&sinks, false);
-	write_metas("");
+	write_metas();
 	run(self, "merge -o m.rtd a.rtd b.rtd");
 	run(self, "replay -q m.rtd");
 	EXPECT_EQ(0, self->status);
@@ -139,7 +184,7 @@ TEST_F(command, differences_of_times)
 	char *at;
 
 	make_sinks(&sinks, true);
-	write_metas("");
+	write_metas();
 	for (const char *path = "a.rtd.meta"; path; path = *path == 'a' ? "b.rtd.meta" : NULL) {
 		read_file(path, self->out);
 		at = strstr(self->out, "\"xor\"");
@@ -155,11 +200,113 @@ TEST_F(command, differences_of_times)
 	free_sinks(&sinks);
 }
 
+/* Bits 24 wrap every 1.7 s; the second sink's clock wraps long before the first one's. */
+TEST_F(command, clocks_that_wrap)
+{
+	struct sidecar a = first_sink(), b = second_sink();
+	struct sinks sinks;
+
+	make_sinks_at(&sinks, false, 24, (1 << 24) - 1000);
+	a.width = 24;
+	b.width = 24;
+	a.start = (1 << 24) - 2000 + AHEAD;
+	b.start = (1 << 24) - 2000 + 200;
+	a.stop = a.start + 10 * HZ;
+	b.stop = b.start + 10 * HZ;
+	write_meta(&a);
+	write_meta(&b);
+	run(self, "merge -o m.rtd a.rtd b.rtd");
+	ASSERT_EQ(0, self->status) { TH_LOG("%s", self->err); }
+	read_file("m.rtd", self->out);
+	EXPECT_EQ(0, memcmp(self->out, sinks.one.data, sinks.one.length));
+	free_sinks(&sinks);
+}
+
+/* The second clock is slower by 100 ppm: in 10 s by 10000 ticks. */
+TEST_F(command, clocks_that_drift)
+{
+	struct sidecar a = first_sink(), b = second_sink();
+	unsigned long long second[4] = { 0 }, time[4] = { 0 };
+	const uint64_t address[2] = { MAIN, FIB };
+	uint64_t value = 1;
+	struct gen_stream stream;
+	struct gen gen[2];
+	unsigned int i;
+	char *line;
+
+	/* Both have a record at START and at STOP. */
+	for (i = 0; i < 2; i++) {
+		gen_init(&gen[i], 1, 40);
+		begin_stream(&stream, &gen[i], 0, STARTED + (i ? 0 : AHEAD));
+		gen_record(&stream, 0, address, &value);
+		gen[i].now = STARTED + (i ? 0 : AHEAD) + 10 * HZ - (i ? 10000 : 0);
+		gen_record(&stream, 1, address, &value);
+		write_file(i ? "b.rtd" : "a.rtd", gen[i].data, gen[i].length);
+		gen_free(&gen[i]);
+	}
+	b.stop -= 10000;
+	write_meta(&a);
+	write_meta(&b);
+	run(self, "merge -o m.rtd a.rtd b.rtd");
+	ASSERT_EQ(0, self->status) { TH_LOG("%s", self->err); }
+	run(self, "replay -q --ts-hz 10000000 m.rtd");
+	/* Two calls begin, then both end, at the same times. */
+	for (i = 0, line = strchr(self->out, '\n'); i < 4 && line; i++, line = strchr(line + 1, '\n'))
+		ASSERT_EQ(2, sscanf(line, " %llu.%llu", &second[i], &time[i]))
+			TH_LOG("%s", self->out);
+	ASSERT_EQ(4, i);
+	for (i = 0; i < 4; i += 2) {
+		time[i] += second[i] * SECOND;
+		time[i + 1] += second[i + 1] * SECOND;
+		EXPECT_GE(1000 + 20000, time[i + 1] - time[i]) TH_LOG("%s", self->out);
+	}
+	EXPECT_LT(9 * SECOND, time[2] - time[0]);
+	b.stop -= 1000000;
+	write_meta(&b);
+	run(self, "merge -o m.rtd a.rtd b.rtd");
+	EXPECT_EQ(3, self->status);
+	EXPECT_NE(NULL, strstr(self->err, "has not run at 10000000 Hz")) TH_LOG("%s", self->err);
+}
+
+/* A full buffer ends within a message. */
+TEST_F(command, a_last_message_may_be_cut)
+{
+	struct sinks sinks;
+
+	make_sinks(&sinks, false);
+	write_metas();
+	write_file("b.rtd", sinks.own[1].data, sinks.own[1].length - 2);
+	run(self, "merge -o m.rtd a.rtd b.rtd");
+	EXPECT_EQ(0, self->status);
+	EXPECT_NE(NULL, strstr(self->err, "b.rtd: its last message is cut off")) TH_LOG("%s", self->err);
+	run(self, "report m.rtd");
+	EXPECT_EQ(0, self->status);
+	free_sinks(&sinks);
+}
+
+/* While the first trace is written a thread may end: the last side-car file is the best. */
+TEST_F(command, threads_of_the_last_trace)
+{
+	struct sidecar a = first_sink(), b = second_sink();
+	struct sinks sinks;
+
+	make_sinks(&sinks, false);
+	a.more = ",\"threads\":[{\"channel\":6,\"tid\":5,\"from\":1}]";
+	b.more = ",\"threads\":[{\"channel\":6,\"tid\":5,\"from\":1,\"to\":1234567}]";
+	write_meta(&a);
+	write_meta(&b);
+	run(self, "merge -o m.rtd a.rtd b.rtd");
+	EXPECT_EQ(0, self->status) TH_LOG("%s", self->err);
+	read_file("m.rtd.meta", self->out);
+	EXPECT_NE(NULL, strstr(self->out, "1234567"));
+	free_sinks(&sinks);
+}
+
 static void expect_refused(struct __test_metadata *_metadata, FIXTURE_DATA(command) *self,
 			   const char *arguments, int status, const char *why)
 {
 	run(self, "merge -o m.rtd %s", arguments);
-	EXPECT_EQ(status, self->status);
+	EXPECT_EQ(status, self->status) TH_LOG("%s", why);
 	EXPECT_NE(NULL, strstr(self->err, why)) TH_LOG("%s: %s", why, self->err);
 	EXPECT_NE(0, access("m.rtd", F_OK)) TH_LOG("%s", why);
 	EXPECT_NE(0, access("m.rtd.meta", F_OK)) TH_LOG("%s", why);
@@ -167,30 +314,88 @@ static void expect_refused(struct __test_metadata *_metadata, FIXTURE_DATA(comma
 
 TEST_F(command, what_cannot_be_merged)
 {
+	const struct sidecar good = second_sink();
+	struct sidecar b = good;
 	struct sinks sinks;
+	unsigned int i;
+	struct {
+		struct sidecar with;
+		const char *why;
+	} bad[] = {
+		{ good, "oldest bytes were overwritten" }, { good, "its clock is unknown" },
+		{ good, "a piece of a recording" }, { good, "not of the same recording" },
+		{ good, "not of the same recording" }, { good, "that an earlier trace has" },
+		{ good, "not of the same recording" }, { good, "has not run at" },
+	};
 
+	bad[0].with.wrapped = "true";
+	bad[1].with.stop_ns = 0;
+	bad[2].with.more = ",\"piece\":1";
+	bad[3].with.more = ",\"channel\":3";
+	/* An hour later. */
+	bad[4].with.start_ns += 3600 * SECOND;
+	bad[4].with.stop_ns += 3600 * SECOND;
+	bad[5].with.hart = 0;
+	bad[6].with.width = 48;
+	bad[7].with.stop += HZ;
 	make_sinks(&sinks, false);
-	write_metas("");
+	write_metas();
 	expect_refused(_metadata, self, "a.rtd", 2, "takes the traces of all sinks");
 	expect_refused(_metadata, self, "a.rtd none.rtd", 3, "none.rtd");
 	expect_refused(_metadata, self, "a.rtd a.rtd", 3, "given twice");
 	unlink("b.rtd.meta");
 	expect_refused(_metadata, self, "a.rtd b.rtd", 3, "needs the side-car files");
-	write_meta("b.rtd.meta", "true", 2, 1, 1, "");
-	expect_refused(_metadata, self, "a.rtd b.rtd", 3, "oldest bytes were overwritten");
-	write_meta("b.rtd.meta", "false", 2, 1, 0, "");
-	expect_refused(_metadata, self, "a.rtd b.rtd", 3, "no \"clock_sample\"");
-	write_meta("b.rtd.meta", "false", 2, 1, 1, ",\"piece\":1");
-	expect_refused(_metadata, self, "a.rtd b.rtd", 3, "a piece of a recording");
-	write_meta("b.rtd.meta", "false", 2, 1, 1, ",\"channel\":3");
-	expect_refused(_metadata, self, "a.rtd b.rtd", 3, "not of the same recording");
-	write_metas("");
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		write_meta(&bad[i].with);
+		expect_refused(_metadata, self, "a.rtd b.rtd", 3, bad[i].why);
+	}
+	/* Another type than there should be is like none. */
+	b.coverage = "[1]";
+	write_meta(&b);
+	run(self, "merge -o m.rtd a.rtd b.rtd");
+	EXPECT_EQ(0, self->status) TH_LOG("%s", self->err);
+	unlink("m.rtd");
+	unlink("m.rtd.meta");
+	write_metas();
 	sinks.own[1].data[sinks.own[1].length / 2] ^= 2;
 	write_file("b.rtd", sinks.own[1].data, sinks.own[1].length);
 	expect_refused(_metadata, self, "a.rtd b.rtd", 3, "a merged trace would hide it");
+	free_sinks(&sinks);
+}
+
+/* What was there stays, whatever goes wrong. */
+TEST_F(command, output_of_merge)
+{
+	struct sinks sinks;
+
+	make_sinks(&sinks, false);
+	write_metas();
 	run(self, "merge -o b.rtd a.rtd b.rtd");
 	EXPECT_EQ(3, self->status);
 	EXPECT_NE(NULL, strstr(self->err, "it is an input"));
+	run(self, "merge -o b.rtd.meta a.rtd b.rtd");
+	EXPECT_EQ(3, self->status);
+	run(self, "merge -o /dev/null a.rtd b.rtd");
+	EXPECT_EQ(3, self->status);
+	run(self, "merge -o - a.rtd b.rtd");
+	EXPECT_EQ(3, self->status);
+	EXPECT_NE(0, access("-", F_OK));
+	/* The side-car file is not written through a link. */
+	write_file("other", "x", 1);
+	ASSERT_EQ(0, symlink("other", "m.rtd.meta"));
+	run(self, "merge -o m.rtd a.rtd b.rtd");
+	EXPECT_EQ(0, self->status);
+	read_file("other", self->out);
+	EXPECT_STREQ("x", self->out);
+	write_file("m.rtd", "old", 3);
+	sinks.own[1].data[sinks.own[1].length / 2] ^= 2;
+	write_file("b.rtd", sinks.own[1].data, sinks.own[1].length);
+	run(self, "merge -o m.rtd a.rtd b.rtd");
+	EXPECT_EQ(3, self->status);
+	read_file("m.rtd", self->out);
+	EXPECT_STREQ("old", self->out);
+	EXPECT_EQ(0, access("m.rtd.meta", F_OK));
+	EXPECT_NE(0, access("m.rtd.new", F_OK));
 	free_sinks(&sinks);
 }
 

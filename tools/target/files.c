@@ -36,11 +36,11 @@ uint64_t files_show(const char *path, bool quiet)
 	/* Calls a function for one file, or for one per sink. */
 	for (i = 0; i <= SIFIVE_TRACE_MAX_ENCODERS; i++) {
 		perf_device_file(name, sizeof(name), path, i ? i - 1 : 0, i ? 2 : 1);
-		if (stat(name, &status) || !status.st_size)
+		if (stat(name, &status))
 			continue;
-		bytes += (uint64_t)status.st_size;
 		sinks += i && sinks == i - 1;
-		if (!quiet)
+		bytes += (uint64_t)status.st_size;
+		if (!quiet && status.st_size)
 			report("%s: %" PRIu64 " bytes: sifive-trace report %s",
 			       name, (uint64_t)status.st_size, name);
 	}

@@ -91,6 +91,12 @@ static void put_lost(int fd, const struct sifive_trace_status *status,
 	put_losses(&losses, status, machine_changed(status), out);
 }
 
+static void put_sample(uint64_t time, uint64_t ns, uint64_t within, struct output *out)
+{
+	put_format(out, "{\"time\":%" PRIu64 ",\"ns\":%" PRIu64 ",\"within\":%" PRIu64 "}",
+		   time, ns, within);
+}
+
 /*
  * How much of a run of @ran nanoseconds one sink has; of a drained one the file; @drain
  * may be NULL.
@@ -104,17 +110,19 @@ static void put_coverage(const struct sifive_trace_sink *sink, uint64_t ran,
 		   ",\"counters_lost\":%u,\"gaps\":%" PRIu64 ",\"gap_bytes\":%" PRIu64
 		   ",\"limit\":%s,\"waits\":%" PRIu64 ",\"waited_ns\":%" PRIu64
 		   ",\"fulls\":%" PRIu64 ",\"full_ns\":%" PRIu64
-		   ",\"pauses\":%" PRIu64 ",\"paused_ns\":%" PRIu64
-		   "},\n\"clock_sample\":{\"time\":%" PRIu64 ",\"ns\":%" PRIu64
-		   ",\"within\":%" PRIu64 "},\n",
+		   ",\"pauses\":%" PRIu64 ",\"paused_ns\":%" PRIu64 "},\n",
 		   sink->flags & SIFIVE_TRACE_STATUS_FULL ? "true" : "false",
 		   (uint64_t)(sink->given + sink->bytes), (uint64_t)sink->buffer, ran,
 		   status->counters_lost, (uint64_t)sink->gaps, (uint64_t)sink->lost,
 		   drain && drain->over ? "true" : "false", (uint64_t)status->waits,
 		   (uint64_t)status->waited, (uint64_t)status->fulls,
 		   (uint64_t)status->full_ns, (uint64_t)status->pauses,
-		   (uint64_t)status->paused, (uint64_t)sink->time,
-		   (uint64_t)sink->time_ns, (uint64_t)sink->time_within);
+		   (uint64_t)status->paused);
+	put_string(out, "\"clock_samples\":[");
+	put_sample(sink->start_time, sink->start_ns, sink->start_within, out);
+	put_string(out, ",");
+	put_sample(sink->time, sink->time_ns, sink->time_within, out);
+	put_string(out, "],\n");
 }
 
 int sidecar_write(int fd, const char *trace, const struct sifive_trace_sink *sink,

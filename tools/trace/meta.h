@@ -46,8 +46,8 @@
  *			trusted; how often bytes were lost, and how many at least, that were
  *			overwritten before they were read, or had no room in the file;
  *			whether it ended where the user wanted it to
- *	clock_sample	{ time, ns, within }: the timestamps' time in ticks at CLOCK_MONOTONIC
- *			@ns, or up to @within nanoseconds earlier, for merge
+ *	clock_samples	[{ time, ns, within }] at START and STOP: the clock in ticks, read
+ *			within so many nanoseconds of CLOCK_MONOTONIC ns; for merge
  *	lost		{ signals, threads, abandoned, refused, children, samples,
  *			dropped, switches, encoders }, the last those whose registers were changed while
  *			they ran

@@ -675,14 +675,19 @@ struct sifive_trace_status {
  * @gap_begin:	out: the bytes of that gap were written after this time, in nanoseconds
  *		of CLOCK_MONOTONIC
  * @gap_end:	out: and before this time
- * @time:	out: the time of its messages in ticks, modulo ts_width: now, or when the
- *		capture stopped. This field and those below are 0 without timestamps, and
- *		before START
- * @time_ns:	out: CLOCK_MONOTONIC at that time, in nanoseconds
- * @time_within: out: @time was read at most this many nanoseconds before @time_ns
+ * @start_time:	out: the clock of its messages just before START, in ticks modulo
+ *		2^ts_width. This field and those below are 0 without timestamps, if its
+ *		encoders do not have one clock, or if the clock has restarted since: after
+ *		system suspend, or when START has repaired an encoder
+ * @start_ns:	out: CLOCK_MONOTONIC at that time, in nanoseconds
+ * @start_within: out: @start_time and @start_ns were read within this time of each other
+ * @time:	out: the clock now, or when the capture stopped
+ * @time_ns:	out: CLOCK_MONOTONIC at that time; 0 also if the hart of an encoder with a
+ *		clock of its own was offline
+ * @time_within: out: as @start_within
  *
  * CONFIG starts the clocks of several sinks together, where the hardware can reset them;
- * @time and @time_ns show how far they are apart.
+ * these times show how far they are apart, and how far they drift.
  *
  * SIFIVE_TRACE_IOC_SINK. Needs no privilege; files that may not read the capture get 0 for
  * @flags, @bytes, @offset and everything after @name. EINVAL: no such index.
@@ -705,6 +710,9 @@ struct sifive_trace_sink {
 	__u64	gap_offset;
 	__u64	gap_begin;
 	__u64	gap_end;
+	__u64	start_time;
+	__u64	start_ns;
+	__u64	start_within;
 	__u64	time;
 	__u64	time_ns;
 	__u64	time_within;

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* Traces that become one: what merge.c and merge_meta.c share. */
+#ifndef SIFIVE_TRACE_MERGE_H
+#define SIFIVE_TRACE_MERGE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <json.h>
+
+#include "meta.h"
+#include "nexus/nexus.h"
+
+#define MERGE_CHUNK	(64u << 10)
+#define NO_SOURCE	0xffu
+#define NS_PER_SEC	1000000000u
+
+/* A clock's @time, in ticks, within @within nanoseconds of CLOCK_MONOTONIC @ns. */
+struct sample {
+	uint64_t time;
+	uint64_t ns;
+	uint64_t within;
+};
+
+/**
+ * struct input - a trace
+ * @path:	its file
+ * @json:	its side-car file
+ * @start, @stop: its clock
+ * @ticks:	of its clock between them
+ * @source:	by source: its new number, or NO_SOURCE
+ * @begun:	by source: it has sent an absolute time
+ * @doubtful:	by source: an Error message came after that
+ * @origin:	by source: its time, as the decoder extends it, when @start was read
+ * @written:	by source: the latest time, as written
+ * @message:	the next message; valid with @more
+ * @since:	ticks of its clock from @start to the latest message
+ * @time:	when the next message comes, as it is written
+ * @cut:	it ends within a message
+ */
+struct input {
+	const char		*path;
+	struct meta		meta;
+	struct json_object	*json;
+	struct sample		start;
+	struct sample		stop;
+	uint64_t		ticks;
+	struct nexus		nexus;
+	uint8_t			source[NEXUS_SOURCES];
+	bool			begun[NEXUS_SOURCES];
+	bool			doubtful[NEXUS_SOURCES];
+	uint64_t		origin[NEXUS_SOURCES];
+	uint64_t		written[NEXUS_SOURCES];
+	struct nexus_message	message;
+	bool			more;
+	uint64_t		since;
+	uint64_t		time;
+	int			fd;
+	bool			ended;
+	bool			cut;
+	uint8_t			chunk[MERGE_CHUNK];
+};
+
+/**
+ * struct merge - the command
+ * @output:	-o
+ * @quiet:	-q
+ * @base:	the trace whose clock all get
+ * @to:		layout of what is written
+ * @width:	bits of a timestamp
+ * @sources:	number of sources
+ * @within:	nanoseconds by which times of different traces may be wrong
+ * @messages:	number of messages that were written
+ * @bytes:	of these
+ */
+struct merge {
+	const char	*output;
+	bool		quiet;
+	struct input	**input;
+	unsigned int	inputs;
+	const struct input *base;
+	struct nexus	to;
+	unsigned int	width;
+	unsigned int	sources;
+	uint64_t	within;
+	uint64_t	messages;
+	uint64_t	bytes;
+};
+
+/** merge_width() - bits of a timestamp of a trace */
+unsigned int merge_width(const struct input *in);
+
+/** merge_source_bits() - the width of the smallest SRC field that has room */
+unsigned int merge_source_bits(const struct merge *merge);
+
+/**
+ * merge_read_meta() - read the side-car file of a trace
+ *
+ * Return: 0, or -1 if the trace cannot be merged with those before it: the error has been
+ * printed.
+ */
+int merge_read_meta(const struct merge *merge, struct input *in);
+
+/** merge_write_meta() - write the merged trace's side-car file to @path; 0, or -1 */
+int merge_write_meta(const struct merge *merge, const char *path);
+
+#endif /* SIFIVE_TRACE_MERGE_H */

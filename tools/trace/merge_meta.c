@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* The side-car files of traces that become one. */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "merge.h"
+#include "output.h"
+
+/* All sinks of a capture start within this many nanoseconds, on a busy machine, too. */
+#define START_NS	NS_PER_SEC
+
+/* What the side-car files of all traces of a recording have in common. */
+static const char * const shared_keys[] = {
+	"version", "ts_width", "ts_hz", "ts_scheme", "count_type", "header_interval",
+	"per_thread", "exe", "args", "counters", "channel", "sampling", "switches",
+	"instruction", NULL
+};
+
+/* Whether two traces are of one recording. Threads may end while the first is written. */
+static bool is_same_recording(const struct input *first, const struct input *other)
+{
+	struct json_object *own, *value;
+	size_t i;
+
+	for (i = 0; shared_keys[i]; i++) {
+		own = NULL;
+		value = NULL;
+		json_object_object_get_ex(first->json, shared_keys[i], &own);
+		json_object_object_get_ex(other->json, shared_keys[i], &value);
+		if (!json_object_equal(own, value))
+			return false;
+	}
+	return other->start.ns - first->start.ns + START_NS <= 2 * (uint64_t)START_NS;
+}
+
+/* A number, or a string with one; 0 if there is none. */
+static uint64_t number(struct json_object *from, const char *key)
+{
+	struct json_object *value;
+
+	if (!json_object_object_get_ex(from, key, &value))
+		return 0;
+	if (json_object_is_type(value, json_type_string))
+		return strtoull(json_object_get_string(value), NULL, 0);
+	return json_object_is_type(value, json_type_int) && json_object_get_int64(value) >= 0 ?
+	       json_object_get_uint64(value) : 0;
+}
+
+static void read_clock(struct input *in)
+{
+	struct sample * const to[] = { &in->start, &in->stop };
+	struct json_object *samples, *from;
+	size_t i;
+
+	if (!json_object_object_get_ex(in->json, "clock_samples", &samples) ||
+	    !json_object_is_type(samples, json_type_array))
+		return;
+	for (i = 0; i < 2; i++) {
+		from = json_object_array_get_idx(samples, i);
+		if (!json_object_is_type(from, json_type_object))
+			continue;
+		to[i]->time = number(from, "time");
+		to[i]->ns = number(from, "ns");
+		to[i]->within = number(from, "within");
+	}
+}
+
+/* meta_read() has checked the file's limits. */
+static int read_json(struct input *in)
+{
+	char name[PATH_MAX + 8];
+
+	snprintf(name, sizeof(name), "%s.meta", in->path);
+	in->json = json_object_from_file(name);
+	if (json_object_is_type(in->json, json_type_object))
+		return 0;
+	report("%s: %s: merge needs the side-car files that record has written", in->path,
+	       access(name, R_OK) ? strerror(errno) : "its side-car file is damaged");
+	return -1;
+}
+
+unsigned int merge_width(const struct input *in)
+{
+	return in->meta.ts_width > 0 ? (unsigned int)in->meta.ts_width : NEXUS_TS_WIDTH_DEFAULT;
+}
+
+/* Whether a source is listed twice in a trace, or its hart is in one of those before it. */
+static bool has_known_hart(const struct merge *merge, const struct input *in)
+{
+	const struct input *other;
+	unsigned int i;
+	size_t n, m;
+
+	for (n = 0; n < in->meta.sources; n++) {
+		for (m = 0; m < n; m++)
+			if (in->meta.source[m].src == in->meta.source[n].src)
+				return true;
+		for (i = 0; (other = merge->input[i]) != in; i++)
+			for (m = 0; m < other->meta.sources; m++)
+				if (other->meta.source[m].hart == in->meta.source[n].hart)
+					return true;
+	}
+	return false;
+}
+
+/* Why a trace cannot be merged, NULL if it can. */
+static const char *check_input(const struct merge *merge, const struct input *in)
+{
+	const struct input *first = merge->input[0];
+
+	if (in->meta.wrapped > 0)
+		return "its oldest bytes were overwritten, so its first times are unknown: record without --on-full wrap";
+	if (in->meta.piece >= 0)
+		return "it is a piece of a recording: record without --rotate";
+	if (!in->meta.sources || in->meta.src_bits < 0)
+		return "its side-car file does not list its encoders";
+	if (!in->start.ns || in->stop.ns <= in->start.ns)
+		return "its clock is unknown (no clock_samples in its side-car file): it has no timestamps, its encoders have several clocks, one of them was offline at the end, or the system was suspended meanwhile";
+	if (!in->meta.ts_hz || in->meta.ts_hz > UINT32_MAX)
+		return "the rate of its timestamps is unknown";
+	if (in != first && !is_same_recording(first, in))
+		return "it is not of the same recording as the first trace";
+	if (has_known_hart(merge, in))
+		return "it has a hart that an earlier trace has, too: is it a copy?";
+	return NULL;
+}
+
+int merge_read_meta(const struct merge *merge, struct input *in)
+{
+	const char *why;
+
+	if (meta_read(NULL, in->path, &in->meta) || read_json(in))
+		return -1;
+	read_clock(in);
+	why = check_input(merge, in);
+	if (why)
+		report("%s: %s", in->path, why);
+	return why ? -1 : 0;
+}
+
+static void add(struct json_object *to, const char *key, struct json_object *value)
+{
+	json_object_object_add(to, key, value);
+}
+
+unsigned int merge_source_bits(const struct merge *merge)
+{
+	unsigned int bits = 0;
+
+	while (1u << bits < merge->sources)
+		bits++;
+	return bits;
+}
+
+/* The encoders of all traces, with their new numbers. */
+static struct json_object *merged_sources(const struct merge *merge)
+{
+	struct json_object *all = json_object_new_array(), *one;
+	const struct meta_source *source;
+	unsigned int i;
+	size_t n;
+
+	for (i = 0; i < merge->inputs; i++)
+		for (n = 0; n < merge->input[i]->meta.sources; n++) {
+			source = &merge->input[i]->meta.source[n];
+			one = json_object_new_object();
+			add(one, "src",
+			    json_object_new_int(merge->input[i]->source[source->src]));
+			add(one, "hart", json_object_new_int(source->hart));
+			add(one, "cpu", json_object_new_int(source->cpu));
+			json_object_array_add(all, one);
+		}
+	return all;
+}
+
+/* "coverage" of a trace, NULL if there is none. */
+static struct json_object *coverage(const struct input *in)
+{
+	struct json_object *value;
+
+	return json_object_object_get_ex(in->json, "coverage", &value) &&
+	       json_object_is_type(value, json_type_object) ? value : NULL;
+}
+
+static uint64_t total(const struct merge *merge, const char *key)
+{
+	uint64_t sum = 0;
+	unsigned int i;
+
+	for (i = 0; i < merge->inputs; i++)
+		sum += number(coverage(merge->input[i]), key);
+	return sum;
+}
+
+static bool any(const struct merge *merge, const char *key)
+{
+	struct json_object *value;
+	unsigned int i;
+
+	for (i = 0; i < merge->inputs; i++)
+		if (json_object_object_get_ex(coverage(merge->input[i]), key, &value) &&
+		    json_object_get_boolean(value))
+			return true;
+	return false;
+}
+
+/* Each sink has its own bytes and gaps; the rest is the session's. */
+static void merge_coverage(const struct merge *merge, struct json_object *to)
+{
+	static const char * const sums[] = { "buffer", "gaps", "gap_bytes", NULL };
+	static const char * const flags[] = { "full", "limit", NULL };
+	size_t i;
+
+	for (i = 0; sums[i]; i++)
+		add(to, sums[i], json_object_new_uint64(total(merge, sums[i])));
+	for (i = 0; flags[i]; i++)
+		add(to, flags[i], json_object_new_boolean(any(merge, flags[i])));
+	add(to, "bytes", json_object_new_uint64(merge->bytes));
+}
+
+/* The last one that was written knows the most of threads and losses. */
+int merge_write_meta(const struct merge *merge, const char *path)
+{
+	struct input *last = merge->input[merge->inputs - 1];
+	struct output *out;
+
+	if (coverage(last))
+		merge_coverage(merge, coverage(last));
+	add(last->json, "srcbits", json_object_new_int((int)merge_source_bits(merge)));
+	add(last->json, "sources", merged_sources(merge));
+	json_object_object_del(last->json, "clock_samples");
+	out = output_open(path);
+	if (!out)
+		return -1;
+	put_string(out, json_object_to_json_string_ext(last->json, JSON_C_TO_STRING_PRETTY |
+						       JSON_C_TO_STRING_NOSLASHESCAPE));
+	put_string(out, "\n");
+	return output_close(out);
+}
+
