@@ -22,12 +22,18 @@ static void begin(FIXTURE_DATA(command) *self, unsigned int src_bits)
 	self->gen.step = 0;
 }
 
-static void put_switch(FIXTURE_DATA(command) *self, unsigned int src, uint64_t now, uint8_t kind)
+static void put_switch_of(FIXTURE_DATA(command) *self, unsigned int src, uint64_t now,
+			  uint8_t kind, uint32_t thread)
 {
 	self->gen.now = now;
 	gen_store(&self->gen, src, CHANNEL, 1, kind);
 	if (kind)
-		gen_store(&self->gen, src, CHANNEL, 4, TID);
+		gen_store(&self->gen, src, CHANNEL, 4, thread);
+}
+
+static void put_switch(FIXTURE_DATA(command) *self, unsigned int src, uint64_t now, uint8_t kind)
+{
+	put_switch_of(self, src, now, kind, TID);
 }
 
 #define IN(src, now)		put_switch(self, src, now, SIFIVE_TRACE_SWITCH_IN)
@@ -138,6 +144,10 @@ static unsigned int count(const char *text, const char *word)
 
 #define EXPECT_HAS(text, word) \
 	EXPECT_NE(NULL, strstr(text, word)) { TH_LOG("%s: %s", word, text); }
+#define EXPECT_NEAR(wanted, value) \
+	EXPECT_GT(1e-9, (value) > (wanted) ? (value) - (wanted) : (wanted) - (value)) { \
+		TH_LOG("%s", self->out); \
+	}
 #define EXPECT_LACKS(text, word) \
 	EXPECT_EQ(NULL, strstr(text, word)) { TH_LOG("%s: %s", word, text); }
 
@@ -281,6 +291,39 @@ TEST_F(command, a_thread_that_begins_again_too_early_has_no_time_twice)
 	EXPECT_EQ(50, off);
 	EXPECT_EQ(100, unknown);
 	EXPECT_HAS(self->err, "may be missing in 1 places");
+}
+
+/* 40,000 times, the thread works for 10 us and sleeps for 100: as many as the page can have. */
+TEST_F(command, a_page_has_as_many_parts_of_one_length_as_it_can)
+{
+	struct gen_stream stream;
+	unsigned int i;
+
+	begin(self, 0);
+	sync_at(self, 0, 1000);
+	put_begin(self, &stream, 0);
+	put_record(self, &stream, 1000, 0, MAIN);
+	for (i = 0; i < 40000; i++) {
+		IN(0, 2000 + 110 * i);
+		if (i % 100 == 0)
+			put_record(self, &stream, 2001 + 110 * i, 0, FIB);
+		if (i % 100 == 0)
+			put_record(self, &stream, 2002 + 110 * i, 1, FIB);
+		SLEEPS(0, 2010 + 110 * i);
+	}
+	IN(0, 2000 + 110 * i);
+	put_record(self, &stream, 2001 + 110 * i, 1, MAIN);
+	EXITED(0, 2010 + 110 * i);
+	save_with(self, 0, "");
+	run(self, "export -q " HZ "--format html -o t.html trace.rtd && python3 -c '\n"
+	    "import json, re\n"
+	    "text = open(\"t.html\").read()\n"
+	    "spans = json.loads(re.search(r\"\\\"spans\\\":(\\[.*\\])\", text)[1])\n"
+	    "more = int(re.search(r\"\\\"more_spans\\\":(\\d+)\", text)[1])\n"
+	    "half = sum(s[2] < 20000 * 110 for s in spans if s[3] == 10)\n"
+	    "print(len(spans), more, sum(s[3] == 100 for s in spans), 12000 < half < 13500,\n"
+	    "      spans == sorted(spans, key=lambda s: s[2]))'");
+	EXPECT_STREQ("65536 14465 40000 True True\n", self->out) { TH_LOG("%s", self->err); }
 }
 
 TEST_HARNESS_MAIN

@@ -12,11 +12,10 @@
 #include "calls.h"
 #include "coverage.h"
 #include "export.h"
+#include "spans.h"
 
 /* Losses that are drawn. */
 #define LOSSES_MAX	10000
-/* Parts of threads' times on and off the CPU that are drawn: the longest ones. */
-#define SPANS_MAX	(1u << 16)
 /* Number of intervals for the counters; a power of two. */
 #define BINS		2048
 /* Limits of the threads whose counters are plotted, and of their counters in all. */
@@ -29,23 +28,11 @@ struct loss {
 	uint64_t	time;
 };
 
-/* A part of a thread's time on or off the CPU. */
-struct span {
-	uint64_t	from;
-	uint64_t	length;
-	uint32_t	thread;
-	uint32_t	state;
-};
-
 struct html {
 	struct calls	*calls;
 	struct loss	*loss;
-	struct span	*span;
-	uint32_t	spans;
+	struct spans	spans;
 	uint32_t	span_threads;
-	/* Spans shorter than @least are not kept. */
-	uint64_t	least;
-	uint64_t	more_spans;
 	/* By thread: levels of its calls. */
 	uint32_t	*levels;
 	uint32_t	threads;
@@ -219,42 +206,16 @@ static void cover(struct html *html, uint64_t time)
 	html->first = first;
 }
 
-/* Forgets short spans until there is room. */
-static void thin_spans(struct html *html)
-{
-	uint32_t i, kept = html->spans;
-
-	while (kept > SPANS_MAX / 2) {
-		html->least = html->least ? 2 * html->least : 2;
-		for (i = 0, kept = 0; i < html->spans; i++)
-			if (html->span[i].length >= html->least)
-				html->span[kept++] = html->span[i];
-		html->more_spans += html->spans - kept;
-		html->spans = kept;
-	}
-}
-
 static void html_span(void *context, struct thread *thread, enum oncpu_state state,
 		      uint64_t from, uint64_t to)
 {
 	struct export *export = context;
 	struct html *html = export->private;
 
-	if (!html->span)
-		html->span = malloc(SPANS_MAX * sizeof(*html->span));
-	if (!html->span) {
-		html->no_memory = true;
-		return;
-	}
 	cover(html, from);
 	cover(html, to);
-	if (to - from < html->least) {
-		html->more_spans++;
-		return;
-	}
-	if (html->spans == SPANS_MAX)
-		thin_spans(html);
-	html->span[html->spans++] = (struct span){ from, to - from, thread->id, state };
+	html->no_memory |= !spans_add(&html->spans, &(struct span){
+		from, to - from, thread->id, state });
 	if (thread->id >= html->span_threads)
 		html->span_threads = thread->id + 1;
 }
@@ -429,20 +390,22 @@ static void put_lanes(struct export *export)
 /* [thread, state, begin, length] of each, in the order of their ends. */
 static void put_spans(struct export *export)
 {
-	const struct html *html = export->private;
+	struct html *html = export->private;
+	const struct spans *spans = &html->spans;
 	uint32_t i;
 
+	spans_sort(&html->spans);
 	put_string(export->out, "\"states\":[");
 	for (i = 0; i <= ONCPU_MERGED; i++)
 		put_format(export->out, "%s\"%s\"", i ? "," : "",
 			   oncpu_name((enum oncpu_state)i));
 	put_format(export->out, "],\n\"more_spans\":%" PRIu64 ",\"doubtful\":%s,\n\"spans\":[",
-		   html->more_spans,
+		   spans->left_out,
 		   analysis_doubts_oncpu(export->analysis) ? "true" : "false");
-	for (i = 0; i < html->spans; i++)
+	for (i = 0; i < spans->count; i++)
 		put_format(export->out, "%s[%u,%u,%" PRIu64 ",%" PRIu64 "]", i ? "," : "",
-			   html->span[i].thread, html->span[i].state,
-			   html->span[i].from - html->first, html->span[i].length);
+			   spans->span[i].thread, spans->span[i].state,
+			   spans->span[i].from - html->first, spans->span[i].length);
 	put_string(export->out, "],\n");
 }
 
@@ -552,7 +515,7 @@ static void html_free(struct export *export)
 			free(html->count[p][c]);
 	calls_free(html->calls);
 	free(html->loss);
-	free(html->span);
+	spans_free(&html->spans);
 	free(html->levels);
 	free(html);
 }

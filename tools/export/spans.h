@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* The longest parts of threads' times on and off the CPU. */
+#ifndef SIFIVE_TRACE_SPANS_H
+#define SIFIVE_TRACE_SPANS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* So many are kept. */
+#define SPANS_MAX	(1u << 16)
+
+/* A part of a thread's time on or off the CPU. */
+struct span {
+	uint64_t	from;
+	uint64_t	length;
+	uint32_t	thread;
+	uint32_t	state;
+};
+
+/**
+ * struct spans - the longest; zeroed: none
+ * @left_out:	how many others there were
+ */
+struct spans {
+	struct span	*span;
+	uint32_t	count;
+	uint64_t	left_out;
+};
+
+/** spans_add() - one more; returns whether there is memory */
+bool spans_add(struct spans *spans, const struct span *span);
+
+/** spans_sort() - put them in the order of their ends; none is added any more */
+void spans_sort(struct spans *spans);
+
+/** spans_free() - free the parts */
+void spans_free(struct spans *spans);
+
+#endif /* SIFIVE_TRACE_SPANS_H */
