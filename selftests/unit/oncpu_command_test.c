@@ -293,6 +293,51 @@ TEST_F(command, a_thread_that_begins_again_too_early_has_no_time_twice)
 	EXPECT_HAS(self->err, "may be missing in 1 places");
 }
 
+/*
+ * main works, sleeps 10 ms, works and waits 5 ms for room: of these it sleeps 4, on another
+ * hart, whose records are lost if @known is not set.
+ */
+static void make_wait(FIXTURE_DATA(command) *self, bool known)
+{
+	struct gen_stream stream;
+
+	begin(self, 0);
+	sync_at(self, 0, 1000);
+	put_begin(self, &stream, 0);
+	IN(0, 1000);
+	put_record(self, &stream, 2000, 0, MAIN);
+	SLEEPS(0, 3000);
+	IN(0, 13000);
+	if (known)
+		SLEEPS(0, 15500);
+	else
+		put_switch(self, 0, 15500, SIFIVE_TRACE_SWITCH_BEGIN);
+	put_switch(self, 0, 19500, SIFIVE_TRACE_SWITCH_BEGIN);
+	IN(0, 19500);
+	self->gen.now = 20000;
+	gen_store(&self->gen, 0, 6, 1, SIFIVE_TRACE_RECORD_WAITED);
+	gen_store(&self->gen, 0, 6, 4, 5000000);
+	put_record(self, &stream, 20000, 1, MAIN);
+	EXITED(0, 21000);
+	save_with(self, 0, "");
+}
+
+TEST_F(command, a_wait_for_room_is_not_taken_from_other_times_off_the_cpu)
+{
+	bool known;
+
+	for (known = true;; known = false) {
+		make_wait(self, known);
+		run(self, "report -q --csv --ts-hz 1000000 trace.rtd");
+		/* 13 ms: 10 asleep, 1 before and 2 after that on the CPU. */
+		EXPECT_HAS(line_of(self, MAIN), known ?
+			   ",1,0.013000000,0.013000000,0.003000000,0.003000000,0.010000000,0.010000000,0.000000000,0.000000000,0,0,exact" :
+			   ",1,0.013000000,0.013000000,0.001000000,0.001000000,0.010000000,0.010000000,0.002000000,0.002000000,0,0,inferred");
+		if (!known)
+			break;
+	}
+}
+
 /* 40,000 times, the thread works for 10 us and sleeps for 100: as many as the page can have. */
 TEST_F(command, a_page_has_as_many_parts_of_one_length_as_it_can)
 {

@@ -279,14 +279,6 @@ static void follow_parts(struct analysis *analysis, struct analysis_thread *thre
 	stream->part_serial = header->serial;
 }
 
-static void take_waited(uint64_t *ticks, uint64_t *waited)
-{
-	const uint64_t taken = *ticks < *waited ? *ticks : *waited;
-
-	*ticks -= taken;
-	*waited -= taken;
-}
-
 /* Divides the time since @before but @waited. Returns the columns that the function that ran has. */
 static uint64_t divide_time(struct analysis *analysis, struct analysis_thread *thread,
 			    uint64_t before, bool whole, uint64_t waited)
@@ -294,11 +286,7 @@ static uint64_t divide_time(struct analysis *analysis, struct analysis_thread *t
 	struct oncpu_part part;
 	unsigned int c;
 
-	oncpu_between(analysis->oncpu, thread->thread, before, thread->now, &part);
-	/* No call has that, whatever it was taken for. */
-	take_waited(&part.off, &waited);
-	take_waited(&part.unknown, &waited);
-	take_waited(&part.on, &waited);
+	oncpu_between(analysis->oncpu, thread->thread, before, thread->now, waited, &part);
 	analysis->delta[COUNTERS_ON_CPU] = part.on;
 	analysis->delta[COUNTERS_OFF_CPU] = part.off;
 	analysis->delta[COUNTERS_UNKNOWN_CPU] = part.unknown;

@@ -667,25 +667,32 @@ void oncpu_lost(struct oncpu *oncpu, int src, const struct perfrec_stamp *stamp)
 
 /* ---- questions ---------------------------------------------------------- */
 
-/* The state in which the thread is at @to, when it has made a record. */
-static void take_last(struct oncpu *oncpu, struct oncpu_thread *t, uint64_t to,
-		      struct oncpu_part *sum)
+/* The thread has made a record at @to: it runs, though perhaps no record says since when. */
+static void settle_last(struct oncpu *oncpu, struct oncpu_thread *t, uint64_t to)
 {
-	if (!t->known || t->over || t->since >= to)
+	if (!t->known || t->over || t->since >= to || t->state == ONCPU_RUNS)
 		return;
-	if (t->state == ONCPU_RUNS) {
-		sum->on += to - (t->since > t->done ? t->since : t->done);
-		return;
-	}
-	/* It runs, though no record says since when. */
 	oncpu->stats.contrary += t->state != ONCPU_UNKNOWN;
 	t->state = ONCPU_UNKNOWN;
 	end_part(oncpu, t, to);
-	take(oncpu, t, to, sum);
+}
+
+/* Takes all before @until, when the thread's state is settled. */
+static void take_until(struct oncpu *oncpu, struct oncpu_thread *t, uint64_t until,
+		       struct oncpu_part *sum)
+{
+	const uint64_t since = t->since > t->done ? t->since : t->done;
+
+	take(oncpu, t, until, sum);
+	if (t->known && !t->over && t->state == ONCPU_RUNS && since < until)
+		sum->on += until - since;
+	t->done = until;
 }
 
 void oncpu_between(struct oncpu *oncpu, struct thread *thread, uint64_t from, uint64_t to,
-		   struct oncpu_part *sum)
+	const uint64_t span = to > from ? to - from - waited : 0;
+	struct oncpu_part wait = { 0 };
+		   uint64_t waited, struct oncpu_part *sum)
 {
 	struct oncpu_thread *t;
 
@@ -696,18 +703,18 @@ void oncpu_between(struct oncpu *oncpu, struct thread *thread, uint64_t from, ui
 	if (t && to > from) {
 		t->asking = thread;
 		t->done = from;
-		take(oncpu, t, to, sum);
-		take_last(oncpu, t, to, sum);
-		t->done = to;
+		settle_last(oncpu, t, to);
+		take_until(oncpu, t, to - waited, sum);
+		take_until(oncpu, t, to, &wait);
 		t->asked = true;
 	}
 	/* Whatever the records say, the sum is the time between. */
-	if (sum->on > to - from)
-		sum->on = to - from;
-	if (sum->off > to - from - sum->on)
-		sum->off = to - from - sum->on;
+	if (sum->on > span)
+		sum->on = span;
+	if (sum->off > span - sum->on)
+		sum->off = span - sum->on;
 	/* What no record of a switch tells. */
-	sum->unknown = to - from - sum->on - sum->off;
+	sum->unknown = span - sum->on - sum->off;
 }
 
 void oncpu_flush(struct oncpu *oncpu)

@@ -102,10 +102,11 @@ void oncpu_lost(struct oncpu *oncpu, int src, const struct perfrec_stamp *stamp)
 /**
  * oncpu_between() - the time of a thread between two of its records
  * @from, @to:	their times, which do not decrease from call to call
- * @part:	filled: its sum is the time between them
+ * @waited:	for so long, at most from @from on and up to @to, the thread waited for room
+ * @part:	filled: its sum is the time between them, but not what it did while it waited
  */
 void oncpu_between(struct oncpu *oncpu, struct thread *thread, uint64_t from, uint64_t to,
-		   struct oncpu_part *part);
+		   uint64_t waited, struct oncpu_part *part);
 
 /** oncpu_flush() - the trace has ended: oncpu_between() is for its last records */
 void oncpu_flush(struct oncpu *oncpu);
