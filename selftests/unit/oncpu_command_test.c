@@ -293,6 +293,36 @@ TEST_F(command, a_thread_that_begins_again_too_early_has_no_time_twice)
 	EXPECT_HAS(self->err, "may be missing in 1 places");
 }
 
+TEST_F(command, threads_that_are_too_many_are_counted)
+{
+	struct gen_stream stream;
+	unsigned int i, turn;
+
+	begin(self, 0);
+	sync_at(self, 0, 1000);
+	put_begin(self, &stream, 0);
+	IN(0, 1000);
+	put_record(self, &stream, 1500, 0, MAIN);
+	for (turn = 0; turn < 2; turn++) {
+		for (i = 0; i < 4099; i++) {
+			SLEEPS(0, self->gen.now + 1);
+			put_switch_of(self, 0, self->gen.now + 1, SIFIVE_TRACE_SWITCH_IN, 1000 + i);
+			put_switch_of(self, 0, self->gen.now + 1, SIFIVE_TRACE_SWITCH_SLEEPS, 1000 + i);
+			IN(0, self->gen.now + 1);
+		}
+	}
+	put_record(self, &stream, self->gen.now + 1, 1, MAIN);
+	EXITED(0, self->gen.now + 1);
+	save_with(self, 0, "");
+	run(self, "report --csv " HZ "trace.rtd");
+	EXPECT_HAS(self->err, "3 threads beyond the first 4096 that only the trace names");
+	EXPECT_LACKS(self->err, "may be missing");
+	EXPECT_HAS(line_of(self, MAIN), ",0.024594000,0.024594000,0.000000000,0.000000000,0,0,");
+	make_naps(self, "");
+	run(self, "report " HZ "trace.rtd");
+	EXPECT_LACKS(self->err, "beyond the first");
+}
+
 /*
  * main works, sleeps 10 ms, works and waits 5 ms for room: of these it sleeps 4, on another
  * hart, whose records are lost if @known is not set.

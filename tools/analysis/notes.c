@@ -22,6 +22,16 @@ static void nothing_inside(const struct input *input)
 		       input->options->path, stats->first, stats->last);
 }
 
+static void thread_notes(const struct analysis *analysis, const char *name)
+{
+	const unsigned int left = threads_left_out(analysis_threads(
+					(struct analysis *)analysis));
+
+	if (left)
+		report("%s: %u thread%s beyond the first %u that only the trace names: their times are left out, and their records are an unknown thread's; record fewer threads",
+		       name, left, left == 1 ? "" : "s", THREADS_STRANGERS);
+}
+
 /* Why it may be unknown whether threads ran. */
 static void switch_notes(const struct oncpu *oncpu, const struct input *input)
 {
@@ -87,3 +97,4 @@ void analysis_notes(const struct analysis *analysis, const struct input *input)
 	if (analysis_oncpu(analysis))
 		switch_notes(analysis_oncpu(analysis), input);
 }
+	thread_notes(analysis, name);

@@ -16,15 +16,17 @@ struct entry {
 	struct thread		*thread;	/* created when needed */
 };
 
-/* Threads that are named in the trace alone; those beyond are unknown. */
-#define STRANGERS_MAX	4096
+/* Thread ids of Linux are below this. */
+#define TIDS		(1u << 22)
 
 struct threads {
 	const struct meta	*meta;
 	struct entry		*entry;		/* by channel and time */
 	struct entry		**by_tid;	/* by thread id and time */
-	struct thread		*stranger[2 * STRANGERS_MAX];
+	struct thread		*stranger[2 * THREADS_STRANGERS];
 	unsigned int		strangers;
+	uint8_t			*beyond;	/* a bit for each id of those beyond */
+	unsigned int		left_out;
 	uint32_t		shared;		/* channels */
 	struct thread		*lost[PERFREC_SOURCES][PERFREC_CHANNELS];
 	/*
@@ -130,6 +132,7 @@ void threads_free(struct threads *threads)
 	free(threads->thread);
 	free(threads->by_tid);
 	free(threads->entry);
+	free(threads->beyond);
 	free(threads);
 }
 
@@ -308,20 +311,39 @@ static inline struct thread *find_by_time(struct threads *threads,
 	return recent;
 }
 
+static void leave_out(struct threads *threads, uint32_t tid)
+{
+	const unsigned int at = tid % TIDS, bit = 1u << at % 8;
+
+	if (!threads->beyond)
+		threads->beyond = calloc(TIDS / 8, 1);
+	if (!threads->beyond || threads->beyond[at / 8] & bit)
+		return;
+	threads->beyond[at / 8] |= (uint8_t)bit;
+	threads->left_out++;
+}
+
+unsigned int threads_left_out(const struct threads *threads)
+{
+	return threads->left_out;
+}
+
 /* A thread that is not in the side-car file; NULL if there are too many of them. */
 static struct thread *stranger(struct threads *threads, unsigned int channel,
 			       uint32_t tid)
 {
-	unsigned int at = tid * 0x9e3779b1u % (2 * STRANGERS_MAX);
+	unsigned int at = tid * 0x9e3779b1u % (2 * THREADS_STRANGERS);
 	struct thread *thread;
 
 	while ((thread = threads->stranger[at])) {
 		if (thread->tid == tid)
 			return thread;
-		at = (at + 1) % (2 * STRANGERS_MAX);
+		at = (at + 1) % (2 * THREADS_STRANGERS);
 	}
-	if (threads->strangers == STRANGERS_MAX)
+	if (threads->strangers == THREADS_STRANGERS) {
+		leave_out(threads, tid);
 		return NULL;
+	}
 	thread = make_plain(threads, 0, channel);
 	if (!thread)
 		return NULL;

@@ -17,6 +17,9 @@
 /* Of records made from instruction trace: this register makes no stores. */
 #define THREADS_FLOW_CHANNEL	SIFIVE_TRACE_INSTRUCTION_OWNER
 
+/* Threads that only the trace names; those beyond are unknown, and counted. */
+#define THREADS_STRANGERS	4096
+
 /**
  * struct thread - a thread
  * @id:		number, from 0, in order of appearance
@@ -78,6 +81,9 @@ struct thread *threads_find(struct threads *threads,
 /** threads_named() - the thread of an id at a time; NULL without memory, or of too many */
 struct thread *threads_named(struct threads *threads, uint32_t tid,
 			     const struct perfrec_stamp *stamp);
+
+/** threads_left_out() - how many threads that only the trace names are too many */
+unsigned int threads_left_out(const struct threads *threads);
 
 /** threads_before() - the thread that had the id before, NULL: none has been found */
 struct thread *threads_before(const struct threads *threads, const struct thread *thread);
