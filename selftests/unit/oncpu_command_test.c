@@ -293,6 +293,90 @@ TEST_F(command, a_thread_that_begins_again_too_early_has_no_time_twice)
 	EXPECT_HAS(self->err, "may be missing in 1 places");
 }
 
+/* As the driver writes it where a pause ends: without a time. */
+static void put_error(FIXTURE_DATA(command) *self, unsigned int src)
+{
+	const unsigned int width = self->gen.ts_width;
+
+	self->gen.ts_width = 0;
+	gen_error(&self->gen, src);
+	self->gen.ts_width = width;
+}
+
+/* The value of a key in the JSON object of thread @tid. */
+static double of_thread(FIXTURE_DATA(command) *self, unsigned int tid, const char *key)
+{
+	const char *threads = strstr(self->out, "\"threads\":[");
+	char name[32];
+	const char *at;
+
+	snprintf(name, sizeof(name), "\"tid\":%u,", tid);
+	at = threads ? strstr(threads, name) : NULL;
+	snprintf(name, sizeof(name), "\"%s\":", key);
+	at = at ? strstr(at, name) : NULL;
+	return at ? strtod(at + strlen(name), NULL) : -1;
+}
+
+/* A thread sleeps from 3 to 20 ms, the other hart does nothing, and a pause is from 14 to 20. */
+TEST_F(command, what_was_known_before_a_pause_stays_known)
+{
+	struct gen_stream stream;
+	unsigned int src;
+
+	begin(self, 1);
+	for (src = 0; src < 2; src++) {
+		sync_at(self, src, 1000);
+		put_switch(self, src, 1000, SIFIVE_TRACE_SWITCH_BEGIN);
+	}
+	gen_stream_init(&stream, &self->gen, 0, 6, 1, 1, 64);
+	gen_header(&stream);
+	IN(0, 1000);
+	put_record(self, &stream, 2000, 0, MAIN);
+	SLEEPS(0, 3000);
+	for (src = 0; src < 2; src++)
+		put_switch_of(self, src, 14000, SIFIVE_TRACE_SWITCH_END, 0);
+	for (src = 0; src < 2; src++)
+		put_error(self, src);
+	for (src = 0; src < 2; src++) {
+		sync_at(self, src, 20000 + 100 * src);
+		put_switch(self, src, 20000 + 100 * src, SIFIVE_TRACE_SWITCH_BEGIN);
+		if (!src)
+			IN(0, 20000);
+	}
+	gen_header(&stream);
+	put_record(self, &stream, 23000, 1, MAIN);
+	EXITED(0, 24000);
+	put_switch_of(self, 1, 24000, SIFIVE_TRACE_SWITCH_END, 0);
+	save_with(self, 1, "");
+	run(self, "report --json " HZ "trace.rtd");
+	EXPECT_NEAR(0.011, of_thread(self, TID, "off-cpu"));
+	EXPECT_NEAR(0.006, of_thread(self, TID, "unknown"));
+	EXPECT_NEAR(0.023, of_thread(self, TID, "wall"));
+	EXPECT_LACKS(self->err, "may be missing");
+	EXPECT_LACKS(self->out, "\"tid\":0,");
+	run(self, "decode -q trace.rtd");
+	EXPECT_EQ(3, count(self->out, "no thread\n")) { TH_LOG("%s", self->out); }
+}
+
+TEST_F(command, a_recording_that_does_not_begin_again_with_a_mark_has_lost_it)
+{
+	struct gen_stream stream;
+
+	begin(self, 0);
+	sync_at(self, 0, 1000);
+	put_begin(self, &stream, 0);
+	IN(0, 1000);
+	put_record(self, &stream, 2000, 0, MAIN);
+	put_switch(self, 0, 3000, SIFIVE_TRACE_SWITCH_END);
+	put_error(self, 0);
+	IN(0, 20000);
+	put_record(self, &stream, 23000, 1, MAIN);
+	EXITED(0, 24000);
+	save_with(self, 0, "");
+	run(self, "report --json " HZ "trace.rtd");
+	EXPECT_HAS(self->err, "may be missing in 1 places");
+}
+
 TEST_F(command, threads_that_are_too_many_are_counted)
 {
 	struct gen_stream stream;

@@ -57,7 +57,7 @@ FIXTURE(oncpu) {
 	int running[HARTS];
 	bool gap[HARTS];		/* a record of a switch could not be written */
 	bool mute[HARTS];		/* messages are lost */
-	unsigned int drop, mutes;	/* one in so many; 0: none */
+	unsigned int drop, mutes, pauses;	/* one in so many; 0: none */
 	unsigned int lost;
 	uint64_t self[FUNCTIONS][SUMS], total[FUNCTIONS][SUMS];
 	char trace[64], meta[80];
@@ -171,6 +171,45 @@ static void switch_out(FIXTURE_DATA(oncpu) *self, unsigned int hart, bool end)
 	self->running[hart] = -1;
 }
 
+/* What a thread that did not run did meanwhile is unknown; one that ran, runs again. */
+static void pass_pause(FIXTURE_DATA(oncpu) *self, struct actor *a)
+{
+	if (a->begun && !a->exited && a->hart < 0)
+		a->time[ONCPU_UNKNOWN] += self->gen.now - a->since;
+	a->since = self->gen.now;
+	memset(a->header, 0, sizeof(a->header));
+}
+
+/* As the driver does it: each hart's recording ends, and begins after an Error message. */
+static void make_pause(FIXTURE_DATA(oncpu) *self)
+{
+	const uint64_t step = self->gen.step;
+	unsigned int hart, i;
+
+	self->gen.step = 0;
+	for (hart = 0; hart < self->harts; hart++) {
+		put(self, hart, 1, SIFIVE_TRACE_SWITCH_END);
+		put(self, hart, 4, self->running[hart] < 0 ? 0 :
+				   (uint32_t)(TID + self->running[hart]));
+	}
+	for (i = 0; i < self->threads; i++)
+		pass(self, &self->actor[i]);
+	self->gen.ts_width = 0;
+	for (hart = 0; hart < self->harts; hart++)
+		gen_error(&self->gen, hart);
+	self->gen.ts_width = 40;
+	self->gen.now += 1 + below(self, 5000);
+	for (i = 0; i < self->threads; i++)
+		pass_pause(self, &self->actor[i]);
+	for (hart = 0; hart < self->harts; hart++) {
+		gen_sync(&self->gen, hart);
+		put(self, hart, 1, SIFIVE_TRACE_SWITCH_BEGIN);
+		if (self->running[hart] >= 0)
+			put_switch(self, hart, SIFIVE_TRACE_SWITCH_IN, self->running[hart]);
+	}
+	self->gen.step = step;
+}
+
 static void begin_call(FIXTURE_DATA(oncpu) *self, struct actor *a, unsigned int function)
 {
 	struct call *call = &a->call[a->depth];
@@ -247,7 +286,9 @@ static void step(FIXTURE_DATA(oncpu) *self)
 	int thread = find_ready(self);
 
 	self->gen.now += below(self, 1000);
-	if (one_in(self, self->mutes)) {
+	if (one_in(self, self->pauses)) {
+		make_pause(self);
+	} else if (one_in(self, self->mutes)) {
 		if (self->mute[hart])
 			gen_error(&self->gen, hart);
 		self->lost += self->mute[hart];
@@ -614,6 +655,34 @@ TEST_F(oncpu, messages_that_are_missing_make_times_unknown)
 	read_lossy(_metadata, self, 2000, 0, 100, &claimed, &whole);
 	EXPECT_LT(whole / 10, claimed);
 	EXPECT_LT(claimed, whole);
+}
+
+TEST_F(oncpu, a_pause_makes_nothing_else_unknown_and_is_no_loss)
+{
+	unsigned int round, i, s;
+
+	for (round = 0; round < ROUNDS; round++) {
+		const struct oncpu_stats *stats;
+
+		self->seed = 3000 + round;
+		self->pauses = 100;
+		generate(self);
+		ASSERT_EQ(0, read_trace(self));
+		check_rows(_metadata, self);
+		for (i = 0; i < self->threads; i++) {
+			const struct oncpu_times *times = times_of(self, i);
+
+			ASSERT_EQ(self->actor[i].begun, times != NULL);
+			for (s = 0; times && s < ONCPU_STATES; s++)
+				EXPECT_EQ(self->actor[i].time[s], times->time[s]);
+		}
+		stats = oncpu_stats(analysis_oncpu(self->profile.analysis));
+		EXPECT_EQ(0, stats->losses);
+		EXPECT_EQ(0, stats->contrary);
+		check_jobs(_metadata, self);
+		profile_free(&self->profile);
+		gen_free(&self->gen);
+	}
 }
 
 TEST_HARNESS_MAIN

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "doubts.h"
 #include "oncpu.h"
 #include "ring.h"
 
@@ -46,7 +47,7 @@ struct part {
  * @state:	its state from @since on; of a thread that has exited or whose recording has
  *		ended: none
  * @over:	then: it has none
- * @doubt:	oncpu.doubt at @since
+ * @gone:	oncpu.doubts.gone at @since
  * @done:	oncpu_between() has come to here
  * @asked:	it has been called
  * @part:	the parts behind, @count of them
@@ -62,7 +63,7 @@ struct oncpu_thread {
 	bool			asked;
 	enum oncpu_state	state;
 	uint64_t		since;
-	uint64_t		doubt;
+	uint64_t		gone;
 	uint64_t		done;
 	struct part		*part;
 	size_t			count;
@@ -76,11 +77,13 @@ struct oncpu_thread {
  * @was:	then: the thread that ran before
  * @time:	of its latest message, 0: none has one
  * @offset:	of that message
+ * @ended:	its latest record of a switch ends the recording, or a pause begins
  * @lost:	messages are missing since @from, and the next one tells up to when
  * @whole:	time of its latest record of a switch: one that it could not write comes later
  */
 struct hart {
 	bool			known;
+	bool			ended;
 	bool			lost;
 	struct oncpu_thread	*running;
 	struct oncpu_thread	*was;
@@ -122,9 +125,7 @@ struct oncpu {
 	uint64_t		earlier;
 	struct wait		recent[RECENT];
 	unsigned int		recents;
-	/* Ticks up to @doubted in which some hart's threads are unknown. */
-	uint64_t		doubt;
-	uint64_t		doubted;
+	struct doubts		doubts;
 	size_t			bytes;
 	bool			no_memory;
 };
@@ -237,11 +238,12 @@ static void give_part(struct oncpu *oncpu, const struct oncpu_thread *t, const s
 static void end_part(struct oncpu *oncpu, struct oncpu_thread *t, uint64_t now)
 {
 	struct part part = { .from = t->since, .to = now, .state = t->state };
-	uint64_t span, doubt = oncpu->doubt - t->doubt;
+	uint64_t span, doubt;
 
 	if (now < t->since)
 		part.to = t->since;
 	span = part.to - part.from;
+	doubt = doubts_in(&oncpu->doubts, part.from, part.to) + oncpu->doubts.gone - t->gone;
 	if (t->state == ONCPU_RUNS)
 		part.on = span;
 	else if (t->state == ONCPU_UNKNOWN)
@@ -252,7 +254,7 @@ static void end_part(struct oncpu *oncpu, struct oncpu_thread *t, uint64_t now)
 	t->times.time[ONCPU_UNKNOWN] += is_off(t->state) ? part.unknown : 0;
 	t->times.wall += span;
 	t->since = part.to;
-	t->doubt = oncpu->doubt;
+	t->gone = oncpu->doubts.gone;
 	if (!span)
 		return;
 	if (is_off(t->state) && part.unknown < span)
@@ -314,7 +316,7 @@ static void enter_state(struct oncpu *oncpu, struct oncpu_thread *t, enum oncpu_
 		oncpu->stats.contrary += now < t->since;
 		if (now > t->since)
 			t->since = now;
-		t->doubt = oncpu->doubt;
+		t->gone = oncpu->doubts.gone;
 	} else {
 		end_part(oncpu, t, now);
 	}
@@ -335,8 +337,9 @@ static void lose_running(struct oncpu *oncpu, struct hart *hart, uint64_t from)
 		enter_state(oncpu, hart->was, ONCPU_UNKNOWN, from);
 }
 
-/* While the records were missing, the thread may have run. */
-static void doubt_wait(struct wait *wait, uint64_t from, uint64_t to)
+/* While the records were missing, the thread may have run; perhaps that is known already. */
+static void doubt_wait(const struct doubts *doubts, const struct wait *wait, uint64_t from,
+		       uint64_t to)
 {
 	struct oncpu_thread *t = wait->thread;
 	size_t i = t->count;
@@ -348,13 +351,11 @@ static void doubt_wait(struct wait *wait, uint64_t from, uint64_t to)
 		to = wait->to;
 	if (to <= from)
 		return;
-	span = to - from;
+	span = to - from - doubts_in(doubts, from, to);
 	if (span > t->times.time[wait->state])
 		span = t->times.time[wait->state];
 	t->times.time[wait->state] -= span;
 	t->times.time[ONCPU_UNKNOWN] += span;
-	/* What is left of it is before the loss. */
-	wait->to = from;
 	while (i && t->part[i - 1].from > wait->from)
 		i--;
 	if (!i || t->part[i - 1].from != wait->from || t->part[i - 1].state != wait->state)
@@ -373,13 +374,8 @@ static void on_loss(struct oncpu *oncpu, const struct event *event)
 	lose_running(oncpu, hart, from);
 	hart->sure = to;
 	for (i = 0; i < RECENT && i < oncpu->recents; i++)
-		doubt_wait(&oncpu->recent[i], from, to);
-	if (from < oncpu->doubted)
-		from = oncpu->doubted;
-	if (to <= from)
-		return;
-	oncpu->doubt += to - from;
-	oncpu->doubted = to;
+		doubt_wait(&oncpu->doubts, &oncpu->recent[i], from, to);
+	doubts_add(&oncpu->doubts, from, to);
 }
 
 /* Who ran before does not, since nothing is missing: @t does, or none does. */
@@ -530,7 +526,7 @@ static void handle(struct oncpu *oncpu, const struct event *event)
 		on_loss(oncpu, event);
 		return;
 	}
-	t = find_thread(oncpu, record);
+	t = record->thread ? find_thread(oncpu, record) : NULL;
 	if (record->kind == SIFIVE_TRACE_SWITCH_IN)
 		on_in(oncpu, hart, t, record->stamp.time);
 	else
@@ -637,8 +633,9 @@ void oncpu_push(struct oncpu *oncpu, const struct trace_switch *record)
 	oncpu->stats.inferred += record->stamp.time_known == TIME_INFERRED;
 	oncpu->stats.switches += !begins;
 	oncpu->stats.untimed += !begins && !record->stamp.time_known;
-	/* The first mark begins the recording. */
-	oncpu->stats.losses += begins && hart->time;
+	/* The first mark begins the recording, and one after its end continues it. */
+	oncpu->stats.losses += hart->ended ? !begins : begins && hart->time;
+	hart->ended = record->kind == SIFIVE_TRACE_SWITCH_END;
 	/* Without a time, it does not tell what ran either. */
 	if (!record->stamp.time_known || (begins && hart->time))
 		lose(hart, hart->whole);
@@ -656,7 +653,8 @@ void oncpu_lost(struct oncpu *oncpu, int src, const struct perfrec_stamp *stamp)
 
 	if (stamp->offset > oncpu->offset)
 		oncpu->offset = stamp->offset;
-	oncpu->stats.losses++;
+	/* What a pause lacks is not lost: its end is an Error message, and then a mark. */
+	oncpu->stats.losses += src < 0 || own || !oncpu->hart[src].ended;
 	for (i = 0; i < PERFREC_SOURCES; i++)
 		if ((src < 0 && oncpu->hart[i].time) || src == (int)i)
 			lose(&oncpu->hart[i], own ? oncpu->hart[i].time :
@@ -690,10 +688,10 @@ static void take_until(struct oncpu *oncpu, struct oncpu_thread *t, uint64_t unt
 }
 
 void oncpu_between(struct oncpu *oncpu, struct thread *thread, uint64_t from, uint64_t to,
-	const uint64_t span = to > from ? to - from - waited : 0;
-	struct oncpu_part wait = { 0 };
 		   uint64_t waited, struct oncpu_part *sum)
 {
+	const uint64_t span = to > from ? to - from - waited : 0;
+	struct oncpu_part wait = { 0 };
 	struct oncpu_thread *t;
 
 	while (oncpu->helds && oncpu->held[0].record.stamp.time <= to)

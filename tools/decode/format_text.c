@@ -411,6 +411,8 @@ static void text_switched(void *context, const struct trace_switch *record)
 		   switches_name(record->kind));
 	if (record->kind == SIFIVE_TRACE_SWITCH_BEGIN)
 		put_string(text->out, "  which thread runs\n");
+	else if (!record->thread)
+		put_string(text->out, "  no thread\n");
 	else
 		put_format(text->out, "  thread %" PRIu32 "\n", record->thread);
 }

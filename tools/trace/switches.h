@@ -16,7 +16,8 @@
  * @src:	its source
  * @kind:	SIFIVE_TRACE_SWITCH_*; SIFIVE_TRACE_SWITCH_BEGIN: records may be missing
  *		since the source's previous message
- * @thread:	the thread's id, 0 in a SIFIVE_TRACE_SWITCH_BEGIN
+ * @thread:	the thread's id, 0 in a SIFIVE_TRACE_SWITCH_BEGIN, and in a
+ *		SIFIVE_TRACE_SWITCH_END where none of the threads runs
  * @stamp:	the record's last store, or what shows the loss
  */
 struct trace_switch {

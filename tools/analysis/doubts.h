@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* Times in which it is unknown which threads some hart ran. */
+#ifndef SIFIVE_TRACE_DOUBTS_H
+#define SIFIVE_TRACE_DOUBTS_H
+
+#include <stdint.h>
+
+/* So many, which do not touch, are kept; of earlier ones only their sum is known. */
+#define DOUBTS_MAX	64
+
+/**
+ * struct doubts - the times; zeroed: none
+ * @gone:	ticks of those that are kept no longer
+ */
+struct doubts {
+	uint64_t	gone;
+	/* Private: in order. */
+	unsigned int	count;
+	struct {
+		uint64_t	from;
+		uint64_t	to;
+	} span[DOUBTS_MAX];
+};
+
+/** doubts_add() - one more, which ends after all others, or where the latest ends */
+void doubts_add(struct doubts *doubts, uint64_t from, uint64_t to);
+
+/** doubts_in() - how many ticks of those that are kept are from @from to @to */
+uint64_t doubts_in(const struct doubts *doubts, uint64_t from, uint64_t to);
+
+#endif /* SIFIVE_TRACE_DOUBTS_H */
