@@ -685,6 +685,7 @@ PERF_INTERNAL int perf_device_capture(struct perf_device *device,
 	capture->samples_lost = status.samples_lost;
 #ifndef PERF_DROPIN
 	capture->switches_lost = status.switches_lost;
+	capture->switches_elsewhere = status.switches_elsewhere;
 #endif /* PERF_DROPIN */
 	capture->counters_lost = status.counters_lost;
 	capture->pauses = status.pauses;

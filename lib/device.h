@@ -83,6 +83,7 @@ struct perf_take {
  * @samples:	records that the kernel has written
  * @samples_lost: records that it could not write
  * @switches_lost: the same of context switches; not in the one-file library
+ * @switches_elsewhere: how often threads began to run where none are recorded; likewise
  * @counters_lost: bit n set: counter n cannot be trusted
  * @pauses:	how often it was paused from outside
  * @paused:	for how long, in nanoseconds
@@ -98,6 +99,7 @@ struct perf_capture {
 	uint64_t samples_lost;
 #ifndef PERF_DROPIN
 	uint64_t switches_lost;
+	uint64_t switches_elsewhere;
 #endif /* PERF_DROPIN */
 	uint32_t counters_lost;
 	uint64_t pauses;

@@ -295,7 +295,8 @@ PERF_LOCAL void put_lost(FILE *file, const struct perf_capture *capture)
 		(uint64_t)lost->dropped, capture->changed);
 #ifndef PERF_DROPIN
 	if (PERF_SWITCHES)
-		fprintf(file, ",\"switches\":%" PRIu64, capture->switches_lost);
+		fprintf(file, ",\"switches\":%" PRIu64 ",\"elsewhere\":%" PRIu64,
+			capture->switches_lost, capture->switches_elsewhere);
 #endif /* PERF_DROPIN */
 	putc('}', file);
 	if (lost->shared)

@@ -17,6 +17,7 @@ rec one --switches -C 1 $p/sleeps
 rec drop --switches -b 64k --rotate 4k $p/sleeps
 rec sampled --switches $p/busy-static
 rec all --switches -a $p/sleeps
+rec some --switches -a -C 1 $p/sleeps
 rec off $p/sleeps
 rec tree --switches --children $p/tree fork 8
 rec exec --switches --children $p/tree exec
@@ -29,7 +30,7 @@ run stop sifive-trace stop
 run dump sifive-trace dump -o hand.rtd
 '
 
-for name in sleeps one drop all off tree exec flow start stop dump; do
+for name in sleeps one drop all some off tree exec flow start stop dump; do
 	status $name 0 "$name: done"
 done
 for name in sleeps one; do
@@ -57,6 +58,16 @@ host report --format json "$out/all.rtd" | python3 -c '
 import json, sys
 sys.exit(len(json.load(sys.stdin)["threads"]) < 5)'
 result $? "-a: the threads of other programs, too"
+for name in all some; do
+	host report --format json "$out/$name.rtd" | python3 -c '
+import json, sys
+r = json.load(sys.stdin)
+elsewhere = r["traces"][0]["coverage"]["lost"]["elsewhere"]
+exact = any(t["exact"] for t in r["threads"])
+sys.exit(bool(elsewhere) != (sys.argv[1] == "some") or exact != (sys.argv[1] == "all"))' $name
+	result $? "$name: times are exact unless threads run on CPUs that are not recorded"
+done
+says some "on CPUs that are not recorded" "record says that threads ran elsewhere"
 host report --format json "$out/hand.rtd" | python3 -c '
 import json, sys
 sys.exit(not json.load(sys.stdin)["threads"])'

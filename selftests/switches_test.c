@@ -35,6 +35,7 @@
  * @bad:	those that do not follow from the one before
  * @overlaps:	threads that run while another one does
  * @foreign:	of threads that are not in @threads
+ * @idle:	ends of the recording where no thread runs
  * @threads:	their ids
  * @count:	of @threads
  * @ran:	for how long each ran, in ticks
@@ -42,7 +43,7 @@
  * @off:	for how long it did not run in between
  */
 struct found {
-	unsigned int total, begins, kind[KINDS], bad, overlaps, foreign;
+	unsigned int total, begins, kind[KINDS], bad, overlaps, foreign, idle;
 	pid_t threads[4];
 	unsigned int count;
 	uint64_t ran[4], off[4], first[4], last[4];
@@ -121,7 +122,10 @@ static void look(struct found *found, uint8_t kind, pid_t thread, uint64_t time,
 		found->bad += *running != thread;
 		*running = 0;
 	}
-	account(found, number_of(found, thread), kind, time);
+	if (kind == SIFIVE_TRACE_SWITCH_END && !thread)
+		found->idle++;
+	else
+		account(found, number_of(found, thread), kind, time);
 }
 
 /* Stop, and read the records; everything else on the channel is bad. */
@@ -168,6 +172,8 @@ static void check(struct __test_metadata *_metadata, struct _test_data_switches 
 	EXPECT_EQ(0, found->overlaps);
 	EXPECT_EQ(found->total, self->status.switches - self->earlier);
 	EXPECT_EQ(0, self->status.switches_lost);
+	EXPECT_EQ(0, self->status.switches_elsewhere);
+	EXPECT_EQ(0, self->status.switches_processes);
 	for (i = 0; i < found->count; i++)
 		EXPECT_EQ(found->last[i] - found->first[i], found->ran[i] + found->off[i]);
 }
@@ -445,6 +451,55 @@ TEST_F(switches, a_pause_ends_with_a_mark)
 	check(_metadata, self);
 	EXPECT_EQ(2, self->found.begins);
 	EXPECT_EQ(2, self->found.kind[SIFIVE_TRACE_SWITCH_END]);
+}
+
+TEST_F(switches, a_hart_without_a_thread_ends_with_no_thread)
+{
+	unsigned int i;
+
+	ASSERT_EQ(0, start(self));
+	usleep(1000);
+	if (trace_pin(!self->s.encoder.cpu))
+		SKIP(return, "this board has one CPU");
+	ASSERT_EQ(0, trace_pause(self->s.fd));
+	ASSERT_EQ(0, trace_unpause(self->s.fd));
+	ASSERT_EQ(0, collect(self));
+	EXPECT_EQ(0, self->found.bad);
+	EXPECT_EQ(0, self->found.foreign);
+	EXPECT_EQ(2, self->found.begins);
+	EXPECT_EQ(2, self->found.idle);
+	EXPECT_EQ(2, self->found.kind[SIFIVE_TRACE_SWITCH_END]);
+	EXPECT_EQ(self->found.total, self->status.switches);
+	for (i = 0; i < self->found.count; i++)
+		EXPECT_LT(0, self->found.ran[i]);
+}
+
+TEST_F(switches, threads_that_run_where_nothing_is_recorded_are_counted)
+{
+	unsigned int i;
+
+	if (trace_pin(!self->s.encoder.cpu))
+		SKIP(return, "this board has one CPU");
+	ASSERT_EQ(0, trace_pin(self->s.encoder.cpu));
+	ASSERT_EQ(0, start(self));
+	usleep(1000);
+	ASSERT_EQ(0, trace_status(self->s.fd, &self->status));
+	EXPECT_EQ(0, self->status.switches_elsewhere);
+	ASSERT_EQ(0, trace_pin(!self->s.encoder.cpu));
+	for (i = 0; i < TURNS; i++)
+		usleep(100);
+	ASSERT_EQ(0, trace_pin(self->s.encoder.cpu));
+	ASSERT_EQ(0, collect(self));
+	EXPECT_LE(TURNS / 2, self->status.switches_elsewhere);
+	EXPECT_EQ(0, self->found.bad);
+	EXPECT_EQ(0, self->status.switches_lost);
+	EXPECT_EQ(self->found.total, self->status.switches);
+	/* Stopped, or paused, it counts nothing. */
+	i = self->status.switches_elsewhere;
+	ASSERT_EQ(0, trace_pin(!self->s.encoder.cpu));
+	usleep(1000);
+	ASSERT_EQ(0, trace_status(self->s.fd, &self->status));
+	EXPECT_EQ(i, self->status.switches_elsewhere);
 }
 
 TEST_F(switches, records_without_room_are_counted)

@@ -20,7 +20,7 @@ SIZE(sifive_trace_thread, 16);
 SIZE(sifive_trace_sampling, 64);
 SIZE(sifive_trace_switches, 16);
 SIZE(sifive_trace_query, 56);
-SIZE(sifive_trace_status, 344);
+SIZE(sifive_trace_status, 360);
 SIZE(sifive_trace_instruction, 24);
 SIZE(sifive_trace_instruction_status, 16);
 SIZE(sifive_trace_sink, 184);

@@ -24,20 +24,24 @@
  * @encoder:	its encoder
  * @owner:	the component with the sink of this stream
  * @on:		records are written
+ * @unseen:	while others write records, none are written here
  * @gap:	a mark precedes the next record: others were lost, or the stream begins
  * @running:	id of the session's thread that runs here, 0 = none does
  * @written:	records since CONFIG
  * @lost:	records that could not be written
+ * @elsewhere:	how often one of the session's threads began to run while @unseen
  */
 struct hart {
 	void __iomem *stimulus;
 	const struct sft_encoder *encoder;
 	const struct sft_component *owner;
 	bool on;
+	bool unseen;
 	bool gap;
 	pid_t running;
 	u64 written;
 	u64 lost;
+	u64 elsewhere;
 };
 
 struct sft_switches sft_switches = { .set.channel = SIFIVE_TRACE_SWITCHES_OFF };
@@ -98,19 +102,28 @@ static u8 why_out(bool preempt, unsigned int state)
 	return SIFIVE_TRACE_SWITCH_SLEEPS;
 }
 
+/* @task runs here from now on. */
+static void enter(struct hart *h, struct task_struct *task)
+{
+	h->running = id_of(task);
+	if (h->running)
+		put(h, SIFIVE_TRACE_SWITCH_IN, h->running);
+}
+
 /* A thread that exits may have lost its id already: the one of its switch in is used. */
 static void switched(void *unused, bool preempt, struct task_struct *prev,
 		     struct task_struct *next, unsigned int state)
 {
 	struct hart *h = this_cpu_ptr(&harts);
 
-	if (!h->on)
+	if (!h->on) {
+		if (READ_ONCE(h->unseen) && id_of(next))
+			h->elsewhere++;
 		return;
+	}
 	if (h->running)
 		put(h, why_out(preempt, state), h->running);
-	h->running = id_of(next);
-	if (h->running)
-		put(h, SIFIVE_TRACE_SWITCH_IN, h->running);
+	enter(h, next);
 }
 
 static void forked(void *unused, struct task_struct *parent, struct task_struct *child)
@@ -183,19 +196,38 @@ static void begin_here(void *arg)
 	h->owner = sft_route_end(e)->owner;
 	h->stimulus = e->c.regs + TR_ITC_STIMULUS + 4 * sft_switches.set.channel;
 	h->gap = true;
-	h->running = id_of(current);
+	h->unseen = false;
 	h->on = true;
-	if (h->running)
-		put(h, SIFIVE_TRACE_SWITCH_IN, h->running);
+	enter(h, current);
 }
 
+/* Also where none of the threads runs: the reader then knows that none has run. */
 static void end_here(void *unused)
 {
 	struct hart *h = this_cpu_ptr(&harts);
 
-	if (h->on && h->running)
+	if (h->on)
 		put(h, SIFIVE_TRACE_SWITCH_END, h->running);
 	h->on = false;
+	h->unseen = false;
+}
+
+static bool begins(const struct sft_encoder *e)
+{
+	return sft_route_has(e) && !e->ended;
+}
+
+/* Set whether threads run unseen on CPUs whose streams do not begin; none is on. */
+static void set_unseen(bool on)
+{
+	struct sft_encoder *e;
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu)
+		WRITE_ONCE(per_cpu_ptr(&harts, cpu)->unseen, on);
+	for_each_encoder(e)
+		if (begins(e))
+			WRITE_ONCE(per_cpu_ptr(&harts, e->cpu)->unseen, false);
 }
 
 /* The capture starts: each hart's stream begins with the thread that runs there. */
@@ -206,24 +238,29 @@ void sft_switches_start(void)
 	if (!is_wanted() || !sft_probes_process())
 		return;
 	sft_switches.on = true;
+	set_unseen(true);
 	for_each_encoder(e)
-		if (sft_route_has(e) && !e->ended)
+		if (begins(e))
 			smp_call_function_single(e->cpu, begin_here, e, 1);
 }
 
 /* No CPU stores records when this returns. */
 void sft_switches_stop(void)
 {
-	if (sft_switches.on)
-		on_each_cpu(end_here, NULL, 1);
+	if (!sft_switches.on)
+		return;
+	on_each_cpu(end_here, NULL, 1);
+	set_unseen(false);
 	sft_switches.on = false;
 }
 
-/* The same for one CPU that goes offline. */
+/* The same for one CPU that goes offline: its stream may not begin again. */
 void sft_switches_cpu_offline(unsigned int cpu)
 {
-	if (sft_switches.on)
-		smp_call_function_single(cpu, end_here, NULL, 1);
+	if (!sft_switches.on)
+		return;
+	smp_call_function_single(cpu, end_here, NULL, 1);
+	WRITE_ONCE(per_cpu_ptr(&harts, cpu)->unseen, true);
 }
 
 void sft_switches_cpu_online(struct sft_encoder *e)
@@ -249,6 +286,7 @@ void sft_switches_clear(void)
 	for_each_possible_cpu(cpu) {
 		per_cpu_ptr(&harts, cpu)->written = 0;
 		per_cpu_ptr(&harts, cpu)->lost = 0;
+		per_cpu_ptr(&harts, cpu)->elsewhere = 0;
 	}
 	recorded.missing = 0;
 }
@@ -260,8 +298,9 @@ void sft_switches_status(struct sifive_trace_status *status)
 	for_each_possible_cpu(cpu) {
 		status->switches += READ_ONCE(per_cpu_ptr(&harts, cpu)->written);
 		status->switches_lost += READ_ONCE(per_cpu_ptr(&harts, cpu)->lost);
+		status->switches_elsewhere += READ_ONCE(per_cpu_ptr(&harts, cpu)->elsewhere);
 	}
-	status->switches_lost += READ_ONCE(recorded.missing);
+	status->switches_processes = READ_ONCE(recorded.missing);
 }
 
 /* No session is left: the probe is not wanted. */

@@ -377,6 +377,28 @@ TEST_F(command, a_recording_that_does_not_begin_again_with_a_mark_has_lost_it)
 	EXPECT_HAS(self->err, "may be missing in 1 places");
 }
 
+TEST_F(command, times_are_marked_if_threads_ran_where_nothing_is_recorded)
+{
+	make_naps(self, ",\"lost\":{\"elsewhere\":2}");
+	run(self, "report " HZ "trace.rtd");
+	EXPECT_HAS(self->out, "   ~2.000 ms   ~2.000 ms  ~10.000 ms  ~10.000 ms  0x21000\n");
+	EXPECT_HAS(self->err, "on CPUs that are not recorded 2 times");
+	run(self, "report -q --json trace.rtd");
+	EXPECT_HAS(self->out, "\"elsewhere\":2");
+	EXPECT_HAS(self->out, "\"exited\":true,\"exact\":false}");
+}
+
+TEST_F(command, processes_that_were_too_many_are_not_lost_switches)
+{
+	make_naps(self, ",\"lost\":{\"processes\":2}");
+	run(self, "report --strict " HZ "trace.rtd");
+	EXPECT_EQ(1, self->status);
+	EXPECT_LACKS(self->out, "~");
+	EXPECT_HAS(self->err, "context switches of 2 processes, and of those that they made: too many ran at once");
+	EXPECT_LACKS(self->err, "context switches were lost");
+	EXPECT_LACKS(self->err, "may be missing");
+}
+
 TEST_F(command, threads_that_are_too_many_are_counted)
 {
 	struct gen_stream stream;

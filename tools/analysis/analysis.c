@@ -627,7 +627,7 @@ bool analysis_doubts_oncpu(const struct analysis *analysis)
 	const struct meta *meta = analysis->meta;
 
 	/* Threads may have run on a hart of another sink, or where no record tells. */
-	return meta_other_harts(meta) || meta->lost.switches ||
+	return meta_other_harts(meta) || meta->lost.switches || meta->lost.elsewhere ||
 	       (analysis->oncpu && oncpu_stats(analysis->oncpu)->inferred);
 }
 

@@ -50,6 +50,9 @@ static void switch_notes(const struct oncpu *oncpu, const struct input *input)
 	if (input->meta.lost.switches)
 		report("%s: context switches were lost: all times on and off the CPU are marked ~",
 		       name);
+	if (input->meta.lost.elsewhere)
+		report("%s: threads began to run on CPUs that are not recorded %" PRIu64 " times: time off the CPU includes that, all times on and off the CPU are marked ~",
+		       name, input->meta.lost.elsewhere);
 	if (meta_other_harts(&input->meta))
 		report("%s: harts of other sinks have traces of their own: time off the CPU includes what ran there",
 		       name);
@@ -94,7 +97,7 @@ void analysis_notes(const struct analysis *analysis, const struct input *input)
 	if (stats->left_out)
 		report("%s: threads ran %" PRIu64 " times without their calls: there are too many threads; record fewer of them",
 		       name, stats->left_out);
+	thread_notes(analysis, name);
 	if (analysis_oncpu(analysis))
 		switch_notes(analysis_oncpu(analysis), input);
 }
-	thread_notes(analysis, name);

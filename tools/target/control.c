@@ -518,6 +518,12 @@ static int command_status(int argc, char **argv)
 	if (status.switches || status.switches_lost)
 		printf("switches     %" PRIu64 ", and %" PRIu64 " that could not be written\n",
 		       (uint64_t)status.switches, (uint64_t)status.switches_lost);
+	if (status.switches_processes)
+		printf("processes    %" PRIu64 ", and those that they made, without switches: too many ran at once\n",
+		       (uint64_t)status.switches_processes);
+	if (status.switches_elsewhere)
+		printf("elsewhere    threads began to run %" PRIu64 " times on CPUs that are not recorded\n",
+		       (uint64_t)status.switches_elsewhere);
 	if (status.pauses)
 		printf("pauses       %" PRIu64 ", %.3f s in all\n",
 		       (uint64_t)status.pauses, (double)status.paused / 1e9);

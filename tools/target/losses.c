@@ -77,6 +77,12 @@ void losses_report(int fd, const struct sifive_trace_status *status, bool librar
 		report("%" PRIu64 " of %" PRIu64 " context switches were lost: a larger -b loses fewer",
 		       (uint64_t)status->switches_lost,
 		       (uint64_t)(status->switches + status->switches_lost));
+	if (status->switches_processes)
+		report("context switches of %" PRIu64 " processes, and of those that they made, were not recorded: too many ran at once",
+		       (uint64_t)status->switches_processes);
+	if (status->switches_elsewhere)
+		report("threads began to run on CPUs that are not recorded %" PRIu64 " times: time off the CPU includes that, sifive-trace report marks it ~",
+		       (uint64_t)status->switches_elsewhere);
 	if (status->flags & SIFIVE_TRACE_STATUS_CHANGED)
 		report("records may be missing: a program has changed registers of %u trace components while they ran: sifive-trace info names the encoders",
 		       machine_changed(status));

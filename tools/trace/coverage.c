@@ -152,7 +152,9 @@ void coverage_json(const struct input *input, struct output *out)
 		   lost->threads, lost->abandoned, lost->refused, lost->children,
 		   lost->samples, coverage_dropped(input), lost->encoders);
 	if (input->meta.switches >= 0)
-		put_format(out, ",\"switches\":%" PRIu64, lost->switches);
+		put_format(out, ",\"switches\":%" PRIu64 ",\"processes\":%" PRIu64
+			   ",\"elsewhere\":%" PRIu64, lost->switches, lost->processes,
+			   lost->elsewhere);
 	put_char(out, '}');
 }
 

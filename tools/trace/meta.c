@@ -513,6 +513,8 @@ static void read_groups(struct reader *reader, struct json_object *object,
 		set_u64(reader, from, "samples", &lost->samples);
 		set_u64(reader, from, "dropped", &lost->dropped);
 		set_u64(reader, from, "switches", &lost->switches);
+		set_u64(reader, from, "processes", &lost->processes);
+		set_u64(reader, from, "elsewhere", &lost->elsewhere);
 		set_u64(reader, from, "encoders", &lost->encoders);
 	} else if (from) {
 		complain(reader, "lost", "an object");

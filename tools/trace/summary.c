@@ -263,6 +263,9 @@ static void recorder_losses(const struct input *input)
 	if (lost->switches)
 		report("%s: not recorded: %" PRIu64 " context switch%s", name, lost->switches,
 		       lost->switches == 1 ? "" : "es");
+	if (lost->processes)
+		report("%s: not recorded: context switches of %" PRIu64 " process%s, and of those that they made: too many ran at once",
+		       name, lost->processes, lost->processes == 1 ? "" : "es");
 	if (input->meta.coverage.counters_lost)
 		report("%s: counters 0x%" PRIx32 " did not count all the time on all harts: do not trust their values",
 		       name, input->meta.coverage.counters_lost);
@@ -285,7 +288,8 @@ static bool is_lossy(const struct input *input)
 	       stats->flow_losses || stats->no_header || untimed(stats) || stats->unaddressed ||
 	       input->meta.coverage.full || coverage_lost(input) ||
 	       coverage_gaps(input) ||
-	       input->meta.coverage.counters_lost || input->meta.lost.encoders;
+	       input->meta.coverage.counters_lost || input->meta.lost.encoders ||
+	       input->meta.lost.processes;
 }
 
 int input_summary(const struct input *input, enum input_reads reads)

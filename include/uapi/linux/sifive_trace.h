@@ -493,8 +493,12 @@ struct sifive_trace_sampling {
  * it. From START to STOP the kernel writes a record to the encoder of a hart when a thread
  * of the process that called START begins or ceases to run there: SIFIVE_TRACE_SWITCH_*, and
  * the thread's id in that process's pid namespace. START, the end of a pause, and a CPU that
- * comes online write SIFIVE_TRACE_SWITCH_BEGIN and the thread that runs. Records that find
- * no room are lost, which STATUS counts; SIFIVE_TRACE_SWITCH_BEGIN precedes the next one.
+ * comes online write SIFIVE_TRACE_SWITCH_BEGIN and the thread that runs. STOP, a pause and a
+ * CPU that goes offline write SIFIVE_TRACE_SWITCH_END, with id 0 where none of the threads
+ * runs. A thread that takes over the id of its process, since it executes a program, writes
+ * SIFIVE_TRACE_SWITCH_EXITED and _IN. Records that find no room are lost, which STATUS counts;
+ * SIFIVE_TRACE_SWITCH_BEGIN precedes the next one. STATUS also counts how often the threads
+ * began to run where no records are written.
  *
  * EINVAL: channel not in CONFIG. EPERM: capability missing. EOPNOTSUPP: the kernel has no
  * tracepoint sched_switch. EBUSY: the capture is running, or a process that has joined has
@@ -514,7 +518,7 @@ struct sifive_trace_switches {
  * that calls START. START then needs CAP_PERFMON or CAP_SYS_ADMIN too (EPERM).
  */
 #define SIFIVE_TRACE_SWITCHES_ALL	(1u << 0)
-/* Also those of processes that these make, and so on; one that is too many counts as lost. */
+/* Also those of processes that these make, and so on; STATUS counts those that are too many. */
 #define SIFIVE_TRACE_SWITCHES_CHILDREN	(1u << 1)
 
 /**
@@ -587,6 +591,10 @@ struct sifive_trace_query {
  * @fulls:	out: with SIFIVE_TRACE_CONFIG_WAIT or _DROP: how often some sink has had no room
  *		since CONFIG
  * @full_ns:	out: for how long, in nanoseconds, up to now if one has none
+ * @switches_elsewhere: out: how often since CONFIG a thread of SWITCHES began to run on a CPU
+ *		whose encoder the capture does not have, or that has none
+ * @switches_processes: out: processes since CONFIG that SWITCHES does not record, as too many
+ *		run at once; nor does it record those that they make
  *
  * SIFIVE_TRACE_IOC_STATUS. Needs no privilege. Registers: teControl, tfControl, tsControl,
  * itcTraceEnable and the sink registers, which are compared with what was programmed. On
@@ -623,6 +631,8 @@ struct sifive_trace_status {
 	struct sifive_trace_instruction_status instruction;
 	__u64	fulls;
 	__u64	full_ns;
+	__u64	switches_elsewhere;
+	__u64	switches_processes;
 };
 
 /* A session has the hardware. */
