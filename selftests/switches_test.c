@@ -41,12 +41,14 @@
  * @ran:	for how long each ran, in ticks
  * @first, @last: time of its first and last record
  * @off:	for how long it did not run in between
+ * @latest:	kind of its last record
  */
 struct found {
 	unsigned int total, begins, kind[KINDS], bad, overlaps, foreign, idle;
 	pid_t threads[4];
 	unsigned int count;
 	uint64_t ran[4], off[4], first[4], last[4];
+	uint8_t latest[4];
 };
 
 FIXTURE(switches) {
@@ -108,6 +110,7 @@ static void account(struct found *found, int i, uint8_t kind, uint64_t time)
 	else
 		found->ran[i] += time - found->last[i];
 	found->last[i] = time;
+	found->latest[i] = kind;
 }
 
 /* One record; @running is the thread that ran before it, 0 = none. */
@@ -500,6 +503,49 @@ TEST_F(switches, threads_that_run_where_nothing_is_recorded_are_counted)
 	usleep(1000);
 	ASSERT_EQ(0, trace_status(self->s.fd, &self->status));
 	EXPECT_EQ(i, self->status.switches_elsewhere);
+}
+
+/* Says its id, and executes a program that does nothing: not as the first thread. */
+static void *execute(void *to)
+{
+	const pid_t id = gettid();
+
+	if (write(*(int *)to, &id, sizeof(id)) != sizeof(id))
+		_exit(1);
+	execl("/bin/true", "true", NULL);
+	_exit(2);
+}
+
+TEST_F(switches, a_thread_that_executes_a_program_takes_over_the_id_of_its_process)
+{
+	pthread_t thread;
+	pid_t child, id;
+	int to[2];
+
+	ASSERT_EQ(0, pipe(to));
+	self->switches.flags = SIFIVE_TRACE_SWITCHES_CHILDREN;
+	ASSERT_EQ(0, start(self));
+	child = fork();
+	if (!child) {
+		if (!pthread_create(&thread, NULL, execute, &to[1]))
+			pthread_join(thread, NULL);
+		_exit(3);
+	}
+	ASSERT_EQ(sizeof(id), read(to[0], &id, sizeof(id)));
+	ASSERT_EQ(0, trace_wait(child));
+	self->found.threads[1] = child;
+	self->found.threads[2] = id;
+	self->found.count = 3;
+	/* A child that has been waited for may still have to leave its CPU. */
+	usleep(1000);
+	check(_metadata, self);
+	EXPECT_EQ(0, self->found.foreign);
+	EXPECT_NE(child, id);
+	/* The process's first thread, which execve() ends, the one that it goes on as, and that. */
+	EXPECT_EQ(3, self->found.kind[SIFIVE_TRACE_SWITCH_EXITED]);
+	EXPECT_EQ(SIFIVE_TRACE_SWITCH_EXITED, self->found.latest[1]);
+	EXPECT_EQ(SIFIVE_TRACE_SWITCH_EXITED, self->found.latest[2]);
+	EXPECT_LT(self->found.last[2], self->found.last[1]);
 }
 
 TEST_F(switches, records_without_room_are_counted)

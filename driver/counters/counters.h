@@ -144,7 +144,7 @@ struct sft_following {
 };
 
 /* The most probes that are added and removed together. */
-#define SFT_PROBES	2
+#define SFT_PROBES	3
 
 /**
  * struct sft_probe - a probe on a tracepoint

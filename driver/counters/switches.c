@@ -27,6 +27,7 @@
  * @unseen:	while others write records, none are written here
  * @gap:	a mark precedes the next record: others were lost, or the stream begins
  * @running:	id of the session's thread that runs here, 0 = none does
+ * @pid:	its global id when that was recorded
  * @written:	records since CONFIG
  * @lost:	records that could not be written
  * @elsewhere:	how often one of the session's threads began to run while @unseen
@@ -39,6 +40,7 @@ struct hart {
 	bool unseen;
 	bool gap;
 	pid_t running;
+	pid_t pid;
 	u64 written;
 	u64 lost;
 	u64 elsewhere;
@@ -106,11 +108,27 @@ static u8 why_out(bool preempt, unsigned int state)
 static void enter(struct hart *h, struct task_struct *task)
 {
 	h->running = id_of(task);
+	h->pid = task->pid;
 	if (h->running)
 		put(h, SIFIVE_TRACE_SWITCH_IN, h->running);
 }
 
-/* A thread that exits may have lost its id already: the one of its switch in is used. */
+/*
+ * A thread that executes a program takes over the id of its process: the thread that it was
+ * has ended.
+ */
+static void follow_id(struct hart *h, struct task_struct *task)
+{
+	if (likely(task->pid == h->pid))
+		return;
+	put(h, SIFIVE_TRACE_SWITCH_EXITED, h->running);
+	enter(h, task);
+}
+
+/*
+ * A thread that exits may have lost its id already, or have that of the thread that takes
+ * over its own: the one of its switch in is used.
+ */
 static void switched(void *unused, bool preempt, struct task_struct *prev,
 		     struct task_struct *next, unsigned int state)
 {
@@ -121,9 +139,25 @@ static void switched(void *unused, bool preempt, struct task_struct *prev,
 			h->elsewhere++;
 		return;
 	}
-	if (h->running)
+	if (h->running) {
+		if (!(state & TASK_DEAD))
+			follow_id(h, prev);
 		put(h, why_out(preempt, state), h->running);
+	}
 	enter(h, next);
+}
+
+static void executed(void *unused, struct task_struct *task, pid_t old,
+		     struct linux_binprm *program)
+{
+	unsigned long flags;
+	struct hart *h;
+
+	local_irq_save(flags);
+	h = this_cpu_ptr(&harts);
+	if (h->on && h->running)
+		follow_id(h, task);
+	local_irq_restore(flags);
 }
 
 static void forked(void *unused, struct task_struct *parent, struct task_struct *child)
@@ -134,6 +168,7 @@ static void forked(void *unused, struct task_struct *parent, struct task_struct 
 static struct sft_probe probes[] = {
 	{ .name = "sched_switch", .function = switched },
 	{ .name = "sched_process_fork", .function = forked },
+	{ .name = "sched_process_exec", .function = executed },
 };
 
 static_assert(ARRAY_SIZE(probes) <= SFT_PROBES);
@@ -143,6 +178,7 @@ int sft_switches_probe(struct sft_why *why)
 {
 	check_trace_callback_type_sched_switch(switched);
 	check_trace_callback_type_sched_process_fork(forked);
+	check_trace_callback_type_sched_process_exec(executed);
 	return sft_probes_add(probes, ARRAY_SIZE(probes), why);
 }
 

@@ -377,6 +377,36 @@ TEST_F(command, a_recording_that_does_not_begin_again_with_a_mark_has_lost_it)
 	EXPECT_HAS(self->err, "may be missing in 1 places");
 }
 
+/* Its program executes another: the thread TID + 1 goes on as TID, whose own has ended. */
+TEST_F(command, a_thread_that_takes_over_the_id_of_its_process_goes_on)
+{
+	struct gen_stream stream;
+
+	begin(self, 0);
+	sync_at(self, 0, 1000);
+	put_begin(self, &stream, 0);
+	IN(0, 1000);
+	EXITED(0, 2000);
+	put_switch_of(self, 0, 3000, SIFIVE_TRACE_SWITCH_IN, TID + 1);
+	put_switch_of(self, 0, 5000, SIFIVE_TRACE_SWITCH_EXITED, TID + 1);
+	IN(0, 5000);
+	put_record(self, &stream, 6000, 0, MAIN);
+	SLEEPS(0, 7000);
+	IN(0, 9000);
+	put_record(self, &stream, 10000, 1, MAIN);
+	EXITED(0, 11000);
+	save_with(self, 0, "");
+	run(self, "report --json " HZ "trace.rtd");
+	EXPECT_LACKS(self->err, "may be missing");
+	EXPECT_NEAR(0.002, of_thread(self, TID + 1, "wall"));
+	EXPECT_NEAR(0.002, of_thread(self, TID + 1, "on-cpu"));
+	EXPECT_NEAR(0.005, of_thread(self, TID, "on-cpu"));
+	EXPECT_NEAR(0.002, of_thread(self, TID, "off-cpu"));
+	EXPECT_NEAR(0, of_thread(self, TID, "unknown"));
+	run(self, "report -q --csv " HZ "trace.rtd");
+	EXPECT_HAS(line_of(self, MAIN), ",0.002000000,0.002000000,0.002000000,0.002000000,0.000000000,0.000000000,0,0,exact");
+}
+
 TEST_F(command, times_are_marked_if_threads_ran_where_nothing_is_recorded)
 {
 	make_naps(self, ",\"lost\":{\"elsewhere\":2}");
