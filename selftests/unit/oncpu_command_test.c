@@ -293,6 +293,27 @@ TEST_F(command, a_thread_that_begins_again_too_early_has_no_time_twice)
 	EXPECT_HAS(self->err, "may be missing in 1 places");
 }
 
+TEST_F(command, a_comparison_marks_times_on_and_off_the_cpu_that_are_not_exact)
+{
+	make_naps(self, ",\"lost\":{\"switches\":3}");
+	run(self, "report -q trace.rtd && cp trace.rtd later.rtd && cp trace.rtd.meta later.rtd.meta");
+	make_naps(self, "");
+	run(self, "report -q --width 300 " HZ "--diff later.rtd trace.rtd");
+	EXPECT_HAS(line_of(self, FIB), " 12.000 ms  12.000 ms        =");
+	EXPECT_HAS(line_of(self, FIB), "   2.000 ms  ~2.000 ms       ~=");
+	EXPECT_HAS(line_of(self, FIB), "  10.000 ms ~10.000 ms       ~=");
+	run(self, "report -q --csv --diff later.rtd trace.rtd");
+	EXPECT_HAS(self->out, ",times:before,times:after\n");
+	EXPECT_HAS(line_of(self, FIB), ",exact,inferred");
+	run(self, "report -q --json --diff later.rtd trace.rtd");
+	EXPECT_HAS(line_of(self, FIB), "\"times:before\":\"exact\",\"times:after\":\"inferred\"");
+	make_untimed(self);
+	run(self, "report -q --width 300 " HZ "--diff later.rtd trace.rtd");
+	EXPECT_HAS(line_of(self, LENGTHY), " -   0.000 ns        ?");
+	run(self, "report -q --width 300 " HZ "--diff trace.rtd later.rtd");
+	EXPECT_HAS(line_of(self, FIB), "~1.000 ms");
+}
+
 /* As the driver writes it where a pause ends: without a time. */
 static void put_error(FIXTURE_DATA(command) *self, unsigned int src)
 {

@@ -190,9 +190,9 @@ TEST_F(command, report_compares_other_ticks)
 	EXPECT_STREQ(
 		"function,calls:before,calls:after,total:before,total:after,"
 		"self:before,self:after,cycles:total:before,cycles:total:after,"
-		"cycles:self:before,cycles:self:after\n"
-		"\"fib\",2,2,0.000008000,0.000008000,0.000008000,0.000008000,200,200,200,200\n"
-		"\"main\",1,1,0.000017000,0.000017000,0.000009000,0.000009000,205,205,5,5\n",
+		"cycles:self:before,cycles:self:after,times:before,times:after\n"
+		"\"fib\",2,2,0.000008000,0.000008000,0.000008000,0.000008000,200,200,200,200,exact,exact\n"
+		"\"main\",1,1,0.000017000,0.000017000,0.000009000,0.000009000,205,205,5,5,exact,exact\n",
 		self->out);
 	/* Ticks and seconds cannot be compared. */
 	ASSERT_EQ(0, unlink("two.rtd.meta"));

@@ -261,6 +261,53 @@ static bool is_named(const struct metric *metric, const char *name)
 	return !strcmp(name, metric->name);
 }
 
+bool report_is_unknown(const struct profile *profile, size_t row, const struct metric *metric)
+{
+	const struct profile_row *r = &profile->row[row];
+	bool total = metric->kind == METRIC_TOTAL ||
+		     (metric->time && metric->kind == METRIC_COUNTER_TOTAL);
+	bool self = metric->kind == METRIC_SELF || metric->kind == METRIC_SELF_SHARE ||
+		    (metric->time && metric->kind == METRIC_COUNTER_SELF);
+
+	if (report_is_spread(metric))
+		return !spread_known(&profile->spreads, row);
+	if (metric->kind == METRIC_RATIO)
+		return !profile_self(profile, row, metric->under);
+	return r->untimed && ((total && !r->total) || (self && !r->self));
+}
+
+bool report_is_uncertain(const struct profile *profile, size_t row,
+			 const struct metric *metric)
+{
+	const struct profile_row *r = &profile->row[row];
+
+	if (metric->time && analysis_doubts_oncpu(profile->analysis))
+		return true;
+	if (metric->time && (metric->kind == METRIC_COUNTER_TOTAL ?
+			     profile_total(profile, row, COUNTERS_UNKNOWN_CPU) :
+			     profile_self(profile, row, COUNTERS_UNKNOWN_CPU)))
+		return true;
+	if (metric->kind == METRIC_TOTAL || report_is_spread(metric) || metric->time)
+		return r->untimed || r->inferred;
+	return (metric->kind == METRIC_SELF || metric->kind == METRIC_SELF_SHARE) &&
+	       (r->untimed || r->self_inferred);
+}
+
+const char *report_certainty(const struct profile *profile, size_t row)
+{
+	static const struct metric total = { .kind = METRIC_COUNTER_TOTAL, .time = true };
+	static const struct metric self = { .kind = METRIC_COUNTER_SELF, .time = true };
+	const struct profile_row *r = &profile->row[row];
+	bool inferred = r->self_inferred;
+
+	if (r->untimed)
+		return r->untimed == r->calls ? "unknown" : "partial";
+	if (analysis_counters(profile->analysis)->times)
+		inferred |= report_is_uncertain(profile, row, &total) ||
+			    report_is_uncertain(profile, row, &self);
+	return inferred ? "inferred" : "exact";
+}
+
 int report_sort_metric(const struct report_options *options,
 		       const struct metric *metric, unsigned int count)
 {

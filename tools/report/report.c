@@ -151,41 +151,6 @@ static void put_heading(struct table *table, unsigned int first,
 	put_char(table->out, '\n');
 }
 
-/* No call of a row has a time, as after a loss. */
-static bool is_unknown(const struct profile *profile, size_t row,
-		       const struct metric *metric)
-{
-	const struct profile_row *r = &profile->row[row];
-	bool total = metric->kind == METRIC_TOTAL ||
-		     (metric->time && metric->kind == METRIC_COUNTER_TOTAL);
-	bool self = metric->kind == METRIC_SELF || metric->kind == METRIC_SELF_SHARE ||
-		    (metric->time && metric->kind == METRIC_COUNTER_SELF);
-
-	if (report_is_spread(metric))
-		return !spread_known(&profile->spreads, row);
-	if (metric->kind == METRIC_RATIO)
-		return !profile_self(profile, row, metric->under);
-	return r->untimed && ((total && !r->total) || (self && !r->self));
-}
-
-/* Some calls of a row have no time, or an inferred one. */
-static bool is_uncertain(const struct profile *profile, size_t row,
-			 const struct metric *metric)
-{
-	const struct profile_row *r = &profile->row[row];
-
-	if (metric->time && analysis_doubts_oncpu(profile->analysis))
-		return true;
-	if (metric->time && (metric->kind == METRIC_COUNTER_TOTAL ?
-			     profile_total(profile, row, COUNTERS_UNKNOWN_CPU) :
-			     profile_self(profile, row, COUNTERS_UNKNOWN_CPU)))
-		return true;
-	if (metric->kind == METRIC_TOTAL || report_is_spread(metric) || metric->time)
-		return r->untimed || r->inferred;
-	return (metric->kind == METRIC_SELF || metric->kind == METRIC_SELF_SHARE) &&
-	       (r->untimed || r->self_inferred);
-}
-
 /* With a mark, 100 % has room for one decimal. */
 static void put_share(char *text, uint64_t value, uint64_t sum, bool marked)
 {
@@ -204,16 +169,16 @@ static void put_line(struct table *table, const struct line *line,
 		const struct metric *metric = &table->metric[i];
 		uint64_t value = report_value(table->profile, line->row, metric);
 
-		if (is_unknown(table->profile, line->row, metric))
+		if (report_is_unknown(table->profile, line->row, metric))
 			strcpy(text, "-");
 		else if (report_is_share(metric))
 			put_share(text, value, table->sum[i],
-				  is_uncertain(table->profile, line->row, metric));
+				  report_is_uncertain(table->profile, line->row, metric));
 		else
 			report_cell(text, metric, value, table->profile->input.hz,
 				    false);
 		if (*text != '-')
-			units_mark(text, is_uncertain(table->profile, line->row,
+			units_mark(text, report_is_uncertain(table->profile, line->row,
 						      metric));
 		put_right(table->out, text, metric->width + 1);
 		used += metric->width + 1;
@@ -310,21 +275,6 @@ static bool has_times(const struct table *table)
 	return false;
 }
 
-/* The last column: how certain a row's times are, those on and off the CPU too. */
-static const char *certainty(const struct table *table, size_t row)
-{
-	const struct profile_row *r = &table->profile->row[row];
-	bool inferred = r->self_inferred;
-	unsigned int m;
-
-	if (r->untimed)
-		return r->untimed == r->calls ? "unknown" : "partial";
-	for (m = 0; m < table->metrics; m++)
-		inferred |= table->metric[m].time &&
-			    is_uncertain(table->profile, row, &table->metric[m]);
-	return inferred ? "inferred" : "exact";
-}
-
 /* The column that tells the groups of --by apart. */
 static const char *group_column(const struct profile *profile)
 {
@@ -348,10 +298,10 @@ static void put_row(struct table *table, const char *group, const struct line *l
 		report_cell(text, metric, report_value(profile, line->row, metric),
 			    profile->input.hz, true);
 		report_row_number(&table->rows, metric, "",
-				  is_unknown(profile, line->row, metric) ? "" : text);
+				  report_is_unknown(profile, line->row, metric) ? "" : text);
 	}
 	if (has_times(table))
-		report_row_word(&table->rows, "times", certainty(table, line->row));
+		report_row_word(&table->rows, "times", report_certainty(table->profile, line->row));
 	report_row_end(&table->rows);
 }
 

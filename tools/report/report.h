@@ -136,6 +136,16 @@ int report_metrics(const struct profile *profile, const struct report_columns *c
 uint64_t report_value(const struct profile *profile, size_t row,
 		      const struct metric *metric);
 
+/** report_is_unknown() - whether no call of a row has a time, as after a loss */
+bool report_is_unknown(const struct profile *profile, size_t row, const struct metric *metric);
+
+/** report_is_uncertain() - whether a row's number is not exact: "~" marks it */
+bool report_is_uncertain(const struct profile *profile, size_t row,
+			 const struct metric *metric);
+
+/** report_certainty() - how certain a row's times are, those on and off the CPU too, as a word */
+const char *report_certainty(const struct profile *profile, size_t row);
+
 /**
  * report_sort_metric() - the number that --sort names
  * @metric:	the numbers of the profile, @count of them

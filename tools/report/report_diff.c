@@ -222,17 +222,44 @@ static bool lacks(const struct diff *diff, unsigned int which,
 	       analysis_counters(diff->profile[which]->analysis)->count;
 }
 
+/* Whether one of the traces has a number: then @same is that of its own column. */
+static bool has_value(const struct diff *diff, const struct pair *pair, unsigned int which,
+		      const struct metric *metric, struct metric *same)
+{
+	*same = *metric;
+	if (pair->row[which] == NO_ROW || lacks(diff, which, metric))
+		return false;
+	if (report_is_counter(metric))
+		same->counter = column(diff, which, metric);
+	return true;
+}
+
 /* A number in one of the traces. */
 static uint64_t value(const struct diff *diff, const struct pair *pair,
 		      unsigned int which, const struct metric *metric)
 {
-	struct metric same = *metric;
+	struct metric same;
 
-	if (pair->row[which] == NO_ROW || lacks(diff, which, metric))
-		return 0;
-	if (report_is_counter(metric))
-		same.counter = column(diff, which, metric);
-	return report_value(diff->profile[which], pair->row[which], &same);
+	return has_value(diff, pair, which, metric, &same) ?
+	       report_value(diff->profile[which], pair->row[which], &same) : 0;
+}
+
+static bool is_unknown(const struct diff *diff, const struct pair *pair, unsigned int which,
+		       const struct metric *metric)
+{
+	struct metric same;
+
+	return has_value(diff, pair, which, metric, &same) &&
+	       report_is_unknown(diff->profile[which], pair->row[which], &same);
+}
+
+static bool is_uncertain(const struct diff *diff, const struct pair *pair, unsigned int which,
+			 const struct metric *metric)
+{
+	struct metric same;
+
+	return has_value(diff, pair, which, metric, &same) &&
+	       report_is_uncertain(diff->profile[which], pair->row[which], &same);
 }
 
 static bool is_time(const struct metric *metric)
@@ -257,7 +284,8 @@ static void put_change(struct diff *diff, const struct pair *pair,
 	double after = amount(diff, pair, 1, metric);
 	char text[UNITS_SIZE];
 
-	if (is_time(metric) && !diff->timed)
+	if ((is_time(metric) && !diff->timed) || is_unknown(diff, pair, 0, metric) ||
+	    is_unknown(diff, pair, 1, metric))
 		snprintf(text, sizeof(text), "?");
 	else if (lacks(diff, 0, metric) || lacks(diff, 1, metric))
 		snprintf(text, sizeof(text), "-");
@@ -268,21 +296,37 @@ static void put_change(struct diff *diff, const struct pair *pair,
 	else
 		snprintf(text, sizeof(text), "%+.1f%%",
 			 100 * (after / before - 1));
+	if (strcmp(text, "?") && strcmp(text, "-"))
+		units_mark(text, is_uncertain(diff, pair, 0, metric) ||
+				 is_uncertain(diff, pair, 1, metric));
 	put_right(diff->out, text, CHANGE_WIDTH + 1);
 }
 
 static void make_cell(const struct diff *diff, const struct pair *pair,
 		      unsigned int which, const struct metric *metric, char *text)
 {
-	if (lacks(diff, which, metric)) {
+	if (lacks(diff, which, metric) || is_unknown(diff, pair, which, metric)) {
 		strcpy(text, diff->options->format == REPORT_TEXT ? "-" : "");
 		return;
 	}
 	report_cell(text, metric, value(diff, pair, which, metric),
 		    diff->profile[which]->input.hz, diff->options->format != REPORT_TEXT);
+	if (diff->options->format == REPORT_TEXT)
+		units_mark(text, is_uncertain(diff, pair, which, metric));
 }
 
 static const char * const which_text[] = { ":before", ":after" };
+static const char * const times_text[] = { "times:before", "times:after" };
+
+static bool has_times(const struct diff *diff)
+{
+	unsigned int m;
+
+	for (m = 0; m < diff->metrics; m++)
+		if (diff->metric[m].kind == METRIC_TOTAL)
+			return true;
+	return false;
+}
 
 static void put_heading(struct diff *diff)
 {
@@ -291,6 +335,8 @@ static void put_heading(struct diff *diff)
 	put_string(diff->out, "function");
 	for (m = 0; m < 2 * diff->metrics; m++)
 		report_put_column(diff->out, &diff->metric[m / 2], which_text[m % 2]);
+	for (m = 0; m < 2 && has_times(diff); m++)
+		put_format(diff->out, ",%s", times_text[m]);
 	put_char(diff->out, '\n');
 }
 
@@ -324,6 +370,11 @@ static void put_rows(struct diff *diff, size_t lines)
 			report_row_number(&rows, &diff->metric[m / 2], which_text[m % 2],
 					  text);
 		}
+		/* What is not there takes no time. */
+		for (m = 0; m < 2 && has_times(diff); m++)
+			report_row_word(&rows, times_text[m], diff->pair[i].row[m] == NO_ROW ?
+					"exact" : report_certainty(diff->profile[m],
+								   diff->pair[i].row[m]));
 		report_row_end(&rows);
 	}
 	if (rows.json)
