@@ -398,6 +398,34 @@ TEST_F(command, a_recording_that_does_not_begin_again_with_a_mark_has_lost_it)
 	EXPECT_HAS(self->err, "may be missing in 1 places");
 }
 
+/* Harts are unknown from 10 to 20 and from 5 to 30 ms, while a thread sleeps from 3 to 40. */
+TEST_F(command, losses_that_overlap_make_all_of_their_time_unknown_once)
+{
+	struct gen_stream stream;
+	unsigned int src;
+
+	begin(self, 2);
+	for (src = 0; src < 3; src++) {
+		sync_at(self, src, 1000);
+		put_begin(self, &stream, src);
+	}
+	IN(0, 2000);
+	SLEEPS(0, 3000);
+	for (src = 2; src; src--) {
+		put_switch_of(self, src, 11000 - 4000 * src, SIFIVE_TRACE_SWITCH_IN, TID + src);
+		put_switch_of(self, src, 15000 - 5000 * src, SIFIVE_TRACE_SWITCH_SLEEPS, TID + src);
+	}
+	put_switch(self, 1, 20000, SIFIVE_TRACE_SWITCH_BEGIN);
+	put_switch(self, 2, 30000, SIFIVE_TRACE_SWITCH_BEGIN);
+	put_record(self, &stream, 30000, 0, MAIN);
+	IN(0, 40000);
+	EXITED(0, 41000);
+	save_with(self, 2, "");
+	run(self, "report -q --json " HZ "trace.rtd");
+	EXPECT_NEAR(0.025, of_thread(self, TID, "unknown"));
+	EXPECT_NEAR(0.012, of_thread(self, TID, "off-cpu"));
+}
+
 /* Its program executes another: the thread TID + 1 goes on as TID, whose own has ended. */
 TEST_F(command, a_thread_that_takes_over_the_id_of_its_process_goes_on)
 {
