@@ -65,7 +65,8 @@ waits() {
 }
 
 check() {
-	board "$out/answers" -- "$bench64 targets && $bench64 nocode && /target/bench/drain"
+	board "$out/answers" -- "$bench64 targets && $bench64 nocode && /target/bench/drain &&
+		/target/bench/switches"
 	result $? "the board measured to its end, the kernel's log is clean"
 	rows "$out/answers"
 
@@ -89,7 +90,7 @@ table() {
 	rsync -a --delete "$tool/" "$programs/uftrace/"
 	# uftrace expects programs and libraries in /lib.
 	board "$out/answers" -- "$bench64 all && /target/bench/bench32 all && $bench64 nocode &&
-		/target/bench/drain && cd /target/bench && ln -sf /target/bench/uftrace/lib/* /lib/ &&
+		/target/bench/drain && /target/bench/switches && cd /target/bench && ln -sf /target/bench/uftrace/lib/* /lib/ &&
 		./others hook read marker && mkdir -p /dev/shm &&
 		./uftrace/uftrace record --no-libcall --no-event --libmcount-path=/lib \
 			-d /tmp/uftrace ./others mcount" || exit 1

@@ -36,6 +36,7 @@
  * @overlaps:	threads that run while another one does
  * @foreign:	of threads that are not in @threads
  * @idle:	ends of the recording where no thread runs
+ * @marked, @ended: time of the last mark, and of the last of these ends
  * @threads:	their ids
  * @count:	of @threads
  * @ran:	for how long each ran, in ticks
@@ -47,6 +48,7 @@ struct found {
 	unsigned int total, begins, kind[KINDS], bad, overlaps, foreign, idle;
 	pid_t threads[4];
 	unsigned int count;
+	uint64_t marked, ended;
 	uint64_t ran[4], off[4], first[4], last[4];
 	uint8_t latest[4];
 };
@@ -125,10 +127,12 @@ static void look(struct found *found, uint8_t kind, pid_t thread, uint64_t time,
 		found->bad += *running != thread;
 		*running = 0;
 	}
-	if (kind == SIFIVE_TRACE_SWITCH_END && !thread)
-		found->idle++;
-	else
+	if (kind != SIFIVE_TRACE_SWITCH_END || thread) {
 		account(found, number_of(found, thread), kind, time);
+		return;
+	}
+	found->idle++;
+	found->ended = time;
 }
 
 /* Stop, and read the records; everything else on the channel is bad. */
@@ -151,6 +155,7 @@ static int collect(struct _test_data_switches *self)
 		if (kind < 0 && m->tag == trace_tag(CHANNEL, 1) &&
 		    m->value == SIFIVE_TRACE_SWITCH_BEGIN) {
 			found->begins++;
+			found->marked = m->time;
 			running = 0;
 		} else if (kind < 0 && m->tag == trace_tag(CHANNEL, 1) && m->value < KINDS) {
 			kind = m->value;
@@ -466,10 +471,13 @@ TEST_F(switches, a_hart_without_a_thread_ends_with_no_thread)
 		SKIP(return, "this board has one CPU");
 	ASSERT_EQ(0, trace_pause(self->s.fd));
 	ASSERT_EQ(0, trace_unpause(self->s.fd));
+	usleep(10000);
 	ASSERT_EQ(0, collect(self));
 	EXPECT_EQ(0, self->found.bad);
 	EXPECT_EQ(0, self->found.foreign);
 	EXPECT_EQ(2, self->found.begins);
+	/* It begins to be known again when the pause ends, not when the hart has a record. */
+	EXPECT_LT(self->s.info.ts_hz / 200, self->found.ended - self->found.marked);
 	EXPECT_EQ(2, self->found.idle);
 	EXPECT_EQ(2, self->found.kind[SIFIVE_TRACE_SWITCH_END]);
 	EXPECT_EQ(self->found.total, self->status.switches);

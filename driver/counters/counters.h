@@ -9,6 +9,8 @@
 #include <linux/bits.h>
 #include <linux/cpumask.h>
 #include <linux/mm.h>
+#include <linux/pid_namespace.h>
+#include <linux/sched.h>
 #include <linux/types.h>
 
 #include <linux/sifive_trace.h>
@@ -21,8 +23,6 @@
 #define SFT_INSTRET	2
 #define SFT_FIXED	(BIT(SFT_CYCLE) | BIT(SFT_TIMESTAMP) | BIT(SFT_INSTRET))
 
-struct pid;
-struct task_struct;
 struct tracepoint;
 
 /**
@@ -158,7 +158,18 @@ struct sft_probe {
 	struct tracepoint *at;
 };
 
+/**
+ * struct sft_probes - whose START records; changes only while nothing is recorded
+ * @process:	the process that called it, or NULL
+ * @ids:	the namespace that its thread ids are of, or NULL
+ */
+struct sft_probes {
+	struct pid *process;
+	struct pid_namespace *ids;
+};
+
 extern struct sft_counters sft_counters;
+extern struct sft_probes sft_probes;
 extern struct sft_sampling sft_sampling;
 extern struct sft_switches sft_switches;
 
@@ -278,7 +289,17 @@ void sft_sampling_release(void);
 void sft_sampling_clear(void);
 void sft_sampling_status(struct sifive_trace_status *status);
 void sft_sampling_exit(void);
-bool sft_sampling_has_room(const struct sft_encoder *e, const struct sft_component *owner);
+
+/*
+ * Whether the kernel may store to an encoder whose stream ends in @owner's sink: not if that
+ * is full or has failed, or if its stores wait.
+ */
+static inline bool sft_sampling_has_room(const struct sft_encoder *e,
+					 const struct sft_component *owner)
+{
+	return !(READ_ONCE(sft_sampling.full) & BIT_ULL(e->index)) &&
+	       sft_component_enabled(owner);
+}
 
 /* probes.c */
 int sft_probes_add(struct sft_probe *probe, unsigned int count, struct sft_why *why);
@@ -287,8 +308,13 @@ int sft_probes_check(const struct sft_probe *probe, unsigned int count, const ch
 void sft_probes_remove(struct sft_probe *probe, unsigned int count, bool (*wanted)(void));
 void sft_probes_forget(void);
 void sft_probes_own(void);
-struct pid *sft_probes_process(void);
-pid_t sft_probes_id(struct task_struct *task);
+
+/* The id of a thread for the process that called START, 0 if it has none. */
+static inline pid_t sft_probes_id(struct task_struct *task)
+{
+	return likely(sft_probes.ids == &init_pid_ns) ? task->pid :
+	       task_pid_nr_ns(task, sft_probes.ids);
+}
 
 /* processes.c */
 bool sft_processes_have(const struct sft_processes *set, const struct pid *process);

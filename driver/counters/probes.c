@@ -16,11 +16,7 @@
 /* Under it probes are registered; it precedes all other locks. */
 static DEFINE_MUTEX(probe_lock);
 
-/* The process that called START; changes only while nothing is recorded. */
-static struct pid *process;
-
-/* The namespace that its thread ids are of, NULL if START was not called. */
-static struct pid_namespace *ids;
+struct sft_probes sft_probes;
 
 /**
  * struct search - a tracepoint that is looked for
@@ -112,29 +108,16 @@ void sft_probes_remove(struct sft_probe *probe, unsigned int count, bool (*wante
 
 void sft_probes_forget(void)
 {
-	if (ids)
-		put_pid_ns(ids);
-	put_pid(process);
-	ids = NULL;
-	process = NULL;
+	if (sft_probes.ids)
+		put_pid_ns(sft_probes.ids);
+	put_pid(sft_probes.process);
+	sft_probes = (struct sft_probes){};
 }
 
 /* The caller's START begins to record its threads. */
 void sft_probes_own(void)
 {
 	sft_probes_forget();
-	ids = get_pid_ns(task_active_pid_ns(current));
-	process = get_pid(task_tgid(current));
-}
-
-/* The process that has called START, or NULL. */
-struct pid *sft_probes_process(void)
-{
-	return process;
-}
-
-/* The id of a thread for that process, 0 if it has none. */
-pid_t sft_probes_id(struct task_struct *task)
-{
-	return ids == &init_pid_ns ? task->pid : task_pid_nr_ns(task, ids);
+	sft_probes.ids = get_pid_ns(task_active_pid_ns(current));
+	sft_probes.process = get_pid(task_tgid(current));
 }

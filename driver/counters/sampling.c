@@ -167,16 +167,6 @@ static u64 user_pc(struct pt_regs *regs)
 	return 0;
 }
 
-/*
- * Whether the kernel may store to an encoder whose stream ends in @owner's sink: not if that
- * is full or has failed, or if its stores wait.
- */
-bool sft_sampling_has_room(const struct sft_encoder *e, const struct sft_component *owner)
-{
-	return !(READ_ONCE(sft_sampling.full) & BIT_ULL(e->index)) &&
-	       sft_component_enabled(owner);
-}
-
 static void sample(struct perf_event *event, struct perf_sample_data *data,
 		   struct pt_regs *regs)
 {

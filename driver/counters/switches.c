@@ -53,40 +53,49 @@ static DEFINE_PER_CPU(struct hart, harts);
 /* With SIFIVE_TRACE_SWITCHES_CHILDREN. */
 static struct sft_processes recorded;
 
-/* The offset within the register selects the size of the store. */
-static void put_kind(const struct hart *h, u8 kind)
+/*
+ * The offset within the register selects the size of the store. The stores are ordered among
+ * themselves, and nothing in memory is ordered with them.
+ */
+static __always_inline void put_kind(const struct hart *h, u8 kind)
 {
-	writeb(kind, h->stimulus + 3);
+	writeb_relaxed(kind, h->stimulus + 3);
 }
 
-/* One record, after the mark if it needs one. */
-static void put(struct hart *h, u8 kind, pid_t thread)
+static __always_inline void put(const struct hart *h, u8 kind, pid_t thread)
 {
-	if (!sft_sampling_has_room(h->encoder, h->owner)) {
-		h->gap = true;
-		h->lost++;
-		return;
-	}
-	if (h->gap)
-		put_kind(h, SIFIVE_TRACE_SWITCH_BEGIN);
-	h->gap = false;
 	put_kind(h, kind);
-	writel(thread, h->stimulus);
-	h->written++;
+	writel_relaxed(thread, h->stimulus);
 }
 
-static bool is_recorded(struct task_struct *task)
+/* Whether @count records can be put; the mark precedes them if they need one. */
+static __always_inline bool can_put(struct hart *h, unsigned int count)
+{
+	if (unlikely(!sft_sampling_has_room(h->encoder, h->owner))) {
+		h->gap = true;
+		h->lost += count;
+		return false;
+	}
+	if (unlikely(h->gap)) {
+		put_kind(h, SIFIVE_TRACE_SWITCH_BEGIN);
+		h->gap = false;
+	}
+	h->written += count;
+	return true;
+}
+
+static __always_inline bool is_recorded(struct task_struct *task)
 {
 	if (sft_switches.set.flags & SIFIVE_TRACE_SWITCHES_ALL)
 		return !(task->flags & PF_KTHREAD);
-	if (task_tgid(task) == sft_probes_process())
+	if (task_tgid(task) == sft_probes.process)
 		return true;
 	return sft_switches.set.flags & SIFIVE_TRACE_SWITCHES_CHILDREN &&
 	       sft_processes_have(&recorded, task_tgid(task));
 }
 
 /* The id of one of the session's threads, 0 for others. */
-static pid_t id_of(struct task_struct *task)
+static __always_inline pid_t id_of(struct task_struct *task)
 {
 	return is_recorded(task) ? sft_probes_id(task) : 0;
 }
@@ -104,47 +113,64 @@ static u8 why_out(bool preempt, unsigned int state)
 	return SIFIVE_TRACE_SWITCH_SLEEPS;
 }
 
-/* @task runs here from now on. */
-static void enter(struct hart *h, struct task_struct *task)
+/* The thread that runs here ceases to, for the reason @kind, and @next runs. */
+static __always_inline void change(struct hart *h, u8 kind, struct task_struct *next)
 {
-	h->running = id_of(task);
-	h->pid = task->pid;
-	if (h->running)
-		put(h, SIFIVE_TRACE_SWITCH_IN, h->running);
+	const pid_t before = h->running, after = id_of(next);
+
+	h->running = after;
+	h->pid = next->pid;
+	if ((!before && !after) || !can_put(h, !!before + !!after))
+		return;
+	if (before)
+		put(h, kind, before);
+	if (after)
+		put(h, SIFIVE_TRACE_SWITCH_IN, after);
+}
+
+/* The same, where it does not have to be fast. */
+static noinline void change_slowly(struct hart *h, u8 kind, struct task_struct *next)
+{
+	change(h, kind, next);
 }
 
 /*
  * A thread that executes a program takes over the id of its process: the thread that it was
  * has ended.
  */
-static void follow_id(struct hart *h, struct task_struct *task)
+static void take_over(struct hart *h, struct task_struct *task)
 {
-	if (likely(task->pid == h->pid))
-		return;
-	put(h, SIFIVE_TRACE_SWITCH_EXITED, h->running);
-	enter(h, task);
+	change_slowly(h, SIFIVE_TRACE_SWITCH_EXITED, task);
+}
+
+static noinline void count_unseen(struct hart *h, struct task_struct *next)
+{
+	if (id_of(next))
+		h->elsewhere++;
+}
+
+static bool has_taken_over(const struct hart *h, const struct task_struct *task)
+{
+	return h->running && task->pid != h->pid;
 }
 
 /*
  * A thread that exits may have lost its id already, or have that of the thread that takes
  * over its own: the one of its switch in is used.
  */
-static void switched(void *unused, bool preempt, struct task_struct *prev,
-		     struct task_struct *next, unsigned int state)
+static notrace void switched(void *unused, bool preempt, struct task_struct *prev,
+			     struct task_struct *next, unsigned int state)
 {
 	struct hart *h = this_cpu_ptr(&harts);
 
-	if (!h->on) {
-		if (READ_ONCE(h->unseen) && id_of(next))
-			h->elsewhere++;
+	if (unlikely(!h->on)) {
+		if (READ_ONCE(h->unseen))
+			count_unseen(h, next);
 		return;
 	}
-	if (h->running) {
-		if (!(state & TASK_DEAD))
-			follow_id(h, prev);
-		put(h, why_out(preempt, state), h->running);
-	}
-	enter(h, next);
+	if (unlikely(has_taken_over(h, prev)) && !(state & TASK_DEAD))
+		take_over(h, prev);
+	change(h, why_out(preempt, state), next);
 }
 
 static void executed(void *unused, struct task_struct *task, pid_t old,
@@ -155,8 +181,8 @@ static void executed(void *unused, struct task_struct *task, pid_t old,
 
 	local_irq_save(flags);
 	h = this_cpu_ptr(&harts);
-	if (h->on && h->running)
-		follow_id(h, task);
+	if (h->on && has_taken_over(h, task))
+		take_over(h, task);
 	local_irq_restore(flags);
 }
 
@@ -234,7 +260,10 @@ static void begin_here(void *arg)
 	h->gap = true;
 	h->unseen = false;
 	h->on = true;
-	enter(h, current);
+	h->running = 0;
+	/* The mark is due also where none of the threads runs: what follows is known. */
+	can_put(h, 0);
+	change_slowly(h, SIFIVE_TRACE_SWITCH_END, current);
 }
 
 /* Also where none of the threads runs: the reader then knows that none has run. */
@@ -242,7 +271,7 @@ static void end_here(void *unused)
 {
 	struct hart *h = this_cpu_ptr(&harts);
 
-	if (h->on)
+	if (h->on && can_put(h, 1))
 		put(h, SIFIVE_TRACE_SWITCH_END, h->running);
 	h->on = false;
 	h->unseen = false;
@@ -271,7 +300,7 @@ void sft_switches_start(void)
 {
 	struct sft_encoder *e;
 
-	if (!is_wanted() || !sft_probes_process())
+	if (!is_wanted() || !sft_probes.process)
 		return;
 	sft_switches.on = true;
 	set_unseen(true);

@@ -242,12 +242,6 @@ void sft_component_clear(struct sft_component *c)
 	sft_write(c, TR_CONTROL, c->control | TR_CONTROL_SINK_ERROR);
 }
 
-/* Whether it accepts input: a component with a full sink has disabled itself. */
-bool sft_component_enabled(const struct sft_component *c)
-{
-	return sft_read(c, TR_CONTROL) & TR_CONTROL_ENABLE;
-}
-
 static void put_node(void *np)
 {
 	of_node_put(np);

@@ -11,6 +11,7 @@
 #include <linux/types.h>
 
 #include <linux/sifive_trace.h>
+#include <linux/sifive_trace_regs.h>
 
 #include "common.h"
 
@@ -293,7 +294,12 @@ const char *sft_component_changed(const struct sft_component *c, bool stopped);
 bool sft_component_deactivate(struct sft_component *c);
 int sft_component_drain(struct sft_component *c, struct sft_why *why);
 void sft_component_clear(struct sft_component *c);
-bool sft_component_enabled(const struct sft_component *c);
+
+/* Whether it accepts input: a component with a full sink has disabled itself. */
+static inline bool sft_component_enabled(const struct sft_component *c)
+{
+	return readl_relaxed(c->regs + TR_CONTROL) & TR_CONTROL_ENABLE;
+}
 
 /* funnel.c */
 extern struct platform_driver sft_funnel_driver;

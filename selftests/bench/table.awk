@@ -91,6 +91,12 @@ $1 == "drain-fault" {
 	       "a store whose page is back: " $2 " instructions of 3000")
 }
 
+# Two records: of the thread that leaves the CPU, and of the one that gets it.
+$1 == "context-switch" {
+	result($2 > 20 && $2 <= 2 * 60 && $3 <= 24,
+	       sprintf("a context switch, two records: %d instructions of 120, %d bytes", $2, $3))
+}
+
 function head(titles) {
 	print "\n" titles
 	gsub(/[^|]+/, "---", titles)
@@ -137,6 +143,8 @@ function tables(    i) {
 	print "| read() of a stopped capture " other["drain-stopped"]
 	print "| read() of a running one " other["drain-running"]
 	print "| `--on-full wait`: a store whose page is back " other["drain-fault"]
+	head("| recording | instr. | bytes |")
+	print "| a context switch between two recorded threads " other["context-switch"]
 	head("| other ways | instr. | bytes |")
 	print "| empty hook, entry " other["hook-entry"]
 	print "| empty hook, exit " other["hook-exit"]

@@ -28,7 +28,7 @@
  */
 #define SIFIVE_TRACE_SWITCH_BEGIN		0x00	/* what ran before is unknown */
 #define SIFIVE_TRACE_SWITCH_IN			0x01
-#define SIFIVE_TRACE_SWITCH_END			0x10	/* runs on (id 0: none does); the recording ends */
+#define SIFIVE_TRACE_SWITCH_END			0x10	/* the recording ends; id 0: none runs */
 #define SIFIVE_TRACE_SWITCH_PREEMPTED		0x11	/* could run on */
 #define SIFIVE_TRACE_SWITCH_SLEEPS		0x12
 #define SIFIVE_TRACE_SWITCH_UNINTERRUPTIBLE	0x13

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The cost of recording a context switch between two threads of a session, in instructions
+ * including the kernel's, and in bytes.
+ *
+ *	switches	prints a line: "context-switch", instructions and bytes of the two
+ *			records that a switch makes
+ *
+ * Both threads run on CPU 0, by SCHED_FIFO: each sched_yield() of one lets the other run once.
+ */
+#include <err.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "linux/sifive_trace.h"
+
+#include "meter.h"
+
+#define DEVICE		"/dev/sifive-trace"
+#define BUFFER		0x100000
+
+static int session;
+static volatile bool over;
+
+static void call(const char *name, unsigned long request, void *argument)
+{
+	if (ioctl(session, request, argument))
+		err(1, "%s", name);
+}
+
+static struct sifive_trace_encoder find_encoder(void)
+{
+	struct sifive_trace_encoder encoder = { .size = sizeof(encoder) };
+
+	do
+		call("ENCODER", SIFIVE_TRACE_IOC_ENCODER, &encoder);
+	while (encoder.cpu && ++encoder.index);
+	return encoder;
+}
+
+static void *yield(void *unused)
+{
+	while (!over)
+		sched_yield();
+	return unused;
+}
+
+/* Of a round: to the other thread, and back. */
+static uint64_t round_trip(void)
+{
+	struct meter meter;
+
+	METER(&meter, sched_yield());
+	return meter_cost(&meter);
+}
+
+static struct sifive_trace_status measure(bool recorded, uint64_t *cost)
+{
+	const struct sifive_trace_encoder encoder = find_encoder();
+	struct sifive_trace_config config = {
+		.size = sizeof(config), .sink = SIFIVE_TRACE_SINK_SBA, .buffer = BUFFER,
+		.channels = ~0u, .encoders = 1ull << encoder.index,
+	};
+	struct sifive_trace_switches switches = { .size = sizeof(switches), .channel = 31 };
+	struct sifive_trace_status status = { .size = sizeof(status) };
+	struct sifive_trace_run run = { .size = sizeof(run) };
+
+	call("CONFIG", SIFIVE_TRACE_IOC_CONFIG, &config);
+	if (recorded)
+		call("SWITCHES", SIFIVE_TRACE_IOC_SWITCHES, &switches);
+	call("START", SIFIVE_TRACE_IOC_START, &run);
+	*cost = round_trip();
+	call("STOP", SIFIVE_TRACE_IOC_STOP, &run);
+	call("STATUS", SIFIVE_TRACE_IOC_STATUS, &status);
+	return status;
+}
+
+int main(void)
+{
+	const struct sched_param priority = { .sched_priority = 1 };
+	struct sifive_trace_status status;
+	uint64_t without, with;
+	pthread_t thread;
+
+	session = open(DEVICE, O_RDWR | O_CLOEXEC);
+	if (session < 0)
+		err(1, "%s", DEVICE);
+	meter_pin(0);
+	meter_open();
+	/* The driver may still have to remove its probe for an earlier session. */
+	usleep(100000);
+	if (sched_setscheduler(0, SCHED_FIFO, &priority))
+		err(1, "sched_setscheduler");
+	if (pthread_create(&thread, NULL, yield, NULL))
+		errx(1, "no thread");
+	measure(false, &without);
+	status = measure(true, &with);
+	over = true;
+	pthread_join(thread, NULL);
+	/* Each round has a switch there and one back, each of two records. */
+	if (status.switches < 4 * METER_CALLS || status.switches_lost)
+		errx(1, "%llu records of switches", (unsigned long long)status.switches);
+	printf("context-switch %lu %llu\n", (with - without) / 2,
+	       2 * (unsigned long long)status.bytes / (unsigned long long)status.switches);
+	return 0;
+}
