@@ -397,7 +397,7 @@ TEST_F(switches, other_processes_are_recorded_only_on_request)
 	}
 }
 
-/* A process that sleeps, or its child does; returns its id. */
+/* A process that sleeps, or its child does, for longer than a pause; returns its id. */
 static pid_t make_sleeper(bool child)
 {
 	pid_t pid = fork();
@@ -406,7 +406,7 @@ static pid_t make_sleeper(bool child)
 		return pid;
 	if (child)
 		_exit(trace_wait(make_sleeper(false)));
-	usleep(1000);
+	usleep(50000);
 	_exit(0);
 }
 
