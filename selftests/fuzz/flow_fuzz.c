@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "flow/flow.h"
+#include "analysis/counts.h"
 #include "flow_program.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -69,8 +69,39 @@ static void on_event(void *context, const struct flow_place *place,
 
 static const struct flow_ops ops = { .run = on_run, .event = on_event };
 
-static void read_all(struct flow *flow, const struct nexus_options *options,
-		     const uint8_t *data, size_t size)
+static void count_instructions(void *context, const struct counts_run *run)
+{
+	*(uint64_t *)context += run->times * (code_instructions(run->block, run->to) -
+					      code_instructions(run->block, run->from));
+}
+
+/* Each way leads to a block, from one that was executed. */
+static void check_link(void *context, const struct counts_link *link)
+{
+	const struct block *block = link->block;
+
+	(void)context;
+	if (!link->times || (link->next && link->to != block_end(block)) ||
+	    (block->kind == FLOW_JUMP && link->to != block->target))
+		abort();
+}
+
+/* The counts have what the flow has. */
+static void check_counts(const struct counts *counts, uint64_t instructions)
+{
+	uint64_t counted = 0;
+	char why[COUNTS_WHY_SIZE];
+
+	counts_runs(counts, count_instructions, &counted);
+	counts_links(counts, check_link, NULL);
+	if (counted != instructions && counts_exact(counts, why))
+		abort();
+	if (counted > instructions || counts_stats(counts)->instructions != instructions)
+		abort();
+}
+
+static void read_all(struct flow *flow, struct counts *counts,
+		     const struct nexus_options *options, const uint8_t *data, size_t size)
 {
 	struct nexus_message message;
 	enum nexus_item item;
@@ -89,11 +120,14 @@ static void read_all(struct flow *flow, const struct nexus_options *options,
 			ended = true;
 		} else if (item == NEXUS_GAP) {
 			flow_damaged(flow, &message);
-		} else if (flow_message(flow, &message)) {
+			counts_damaged(counts, &message);
+		} else if (flow_message(flow, &message) || counts_message(counts, &message)) {
 			abort();
 		}
 	}
 	flow_flush(flow);
+	if (counts_flush(counts))
+		abort();
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -102,6 +136,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct seen seen = { 0 };
 	struct nexus_options options = { .ts_width = 40 };
 	struct code *code;
+	struct counts *counts;
 	struct flow *flow;
 	int fd;
 
@@ -119,11 +154,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	program_write(&program, path);
 	code = code_new(NULL, META_CALLS_ALL);
 	flow = code ? flow_new(code, &ops, &seen) : NULL;
-	if (!flow)
+	counts = counts_new(NULL, META_CALLS_ALL);
+	if (!flow || !counts)
 		abort();
-	read_all(flow, &options, data + 2 + 2 * data[1], size - 2 - 2 * data[1]);
+	read_all(flow, counts, &options, data + 2 + 2 * data[1], size - 2 - 2 * data[1]);
 	if (seen.instructions != flow_stats(flow)->instructions)
 		abort();
+	check_counts(counts, seen.instructions);
+	counts_free(counts);
 	flow_free(flow);
 	code_free(code);
 	close(fd);

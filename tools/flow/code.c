@@ -193,9 +193,7 @@ static struct file *open_file(struct code *code, const char *path)
 	return file;
 }
 
-/* The bytes at an address, how many there are, and of which file; NULL: none. */
-static const uint8_t *find_bytes(struct code *code, uint64_t place, uint64_t *bytes,
-				 bool *rv32)
+const uint8_t *code_bytes(struct code *code, uint64_t place, uint64_t *bytes, bool *rv32)
 {
 	struct symbols_object object;
 	struct file *file;
@@ -240,7 +238,7 @@ static uint64_t find_trampoline(struct code *code)
 
 	if (!symbols_named(code->symbols, META_VDSO, &start, &object))
 		return 0;
-	bytes = find_bytes(code, start, &left, &rv32);
+	bytes = code_bytes(code, start, &left, &rv32);
 	found = bytes ? memmem(bytes, left, trampoline, sizeof(trampoline)) : NULL;
 	return found ? start + (uint64_t)(found - bytes) : 0;
 }
@@ -374,7 +372,7 @@ struct block *code_block(struct code *code, uint64_t address)
 
 	if (*slot)
 		return code_get(code, *slot - 1);
-	bytes = address & 1 || is_others(code, address) ? NULL : find_bytes(code, place, &size, &rv32);
+	bytes = address & 1 || is_others(code, address) ? NULL : code_bytes(code, place, &size, &rv32);
 	if (!bytes)
 		return NULL;
 	if (!make_room(code)) {

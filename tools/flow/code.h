@@ -92,6 +92,16 @@ void code_when(struct code *code, bool known, uint64_t time);
  */
 struct block *code_block(struct code *code, uint64_t address);
 
+/**
+ * code_bytes() - the code from an address on
+ * @place:	the address, as of symbols_place()
+ * @size:	set: bytes of it
+ * @rv32:	set: it is code of a 32-bit processor
+ *
+ * Return: the bytes, which last as long as the code; NULL if no file has them.
+ */
+const uint8_t *code_bytes(struct code *code, uint64_t place, uint64_t *size, bool *rv32);
+
 /** code_is_kernel() - the upper half of all addresses is the kernel's */
 static inline bool code_is_kernel(uint64_t address)
 {

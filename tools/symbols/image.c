@@ -441,6 +441,11 @@ const char *image_line(struct image *image, uint64_t address, int *line)
 	return dwfl_lineinfo(found, NULL, line, NULL, NULL, NULL);
 }
 
+struct Dwfl_Module *image_lines_module(struct image *image)
+{
+	return image->too_far.lines ? NULL : image->module;
+}
+
 bool image_is_foreign(const char *path)
 {
 	/* So far the layout is the same for 32 and 64 bits. */

@@ -92,6 +92,11 @@ const struct image_function *image_function(const struct image *image,
  */
 const char *image_line(struct image *image, uint64_t address, int *line);
 
+struct Dwfl_Module;
+
+/** image_lines_module() - its debug information for libdwfl, or NULL if that is not used */
+struct Dwfl_Module *image_lines_module(struct image *image);
+
 /**
  * image_build_id() - read a file's build-id
  * @path:	file

@@ -652,6 +652,17 @@ bool symbols_object(struct symbols *symbols, uint64_t address,
 	return true;
 }
 
+struct image *symbols_image(struct symbols *symbols, uint64_t address, uint64_t *bias)
+{
+	struct object *object = symbols && symbols->objects ?
+				find_object(symbols, address) : NULL;
+
+	if (!object)
+		return NULL;
+	*bias = object->first->bias;
+	return image_of(symbols, object);
+}
+
 bool symbols_named(struct symbols *symbols, const char *name, uint64_t *start,
 		   struct symbols_object *found)
 {

@@ -173,6 +173,17 @@ struct symbols_object {
 bool symbols_object(struct symbols *symbols, uint64_t address,
 		    struct symbols_object *object);
 
+struct image;
+
+/**
+ * symbols_image() - the file of an address
+ * @symbols:	may be NULL: none is found
+ * @bias:	set: address minus address in the file, as of symbols_same()
+ *
+ * Return: the file, which lasts until symbols_close(), or NULL.
+ */
+struct image *symbols_image(struct symbols *symbols, uint64_t address, uint64_t *bias);
+
 /**
  * symbols_named() - the object of a name
  * @symbols:	may be NULL: none is found

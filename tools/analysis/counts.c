@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* Counts instructions and branches: see counts.h. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "counts.h"
+#include "hash.h"
+
+/* Bits of a halfword's index in a block, up to its end. */
+#define HALFWORD_BITS	12
+/* Numbers of entries that a table has room for at first. */
+#define ROOM		256
+
+_Static_assert(CODE_INSTRUCTIONS_MAX * 4 < 1 << HALFWORD_BITS, "a block's halfwords have a number");
+
+/**
+ * struct tally - counts of a block
+ * @whole:	it was executed from its first to its last instruction
+ * @next, @taken: then the block after it, or that at its target, was next
+ */
+struct tally {
+	uint64_t	whole;
+	uint64_t	next;
+	uint64_t	taken;
+};
+
+/* A count of two things, @key. */
+struct pair {
+	uint64_t	key;
+	uint64_t	times;
+};
+
+struct pairs {
+	struct pair	*pair;
+	uint32_t	count;
+	uint32_t	most;
+	bool		full;
+	struct hash	hash;
+};
+
+struct counts {
+	struct code	*code;
+	struct flow	*flow;
+	bool		no_memory;
+	struct tally	*tally;		/* by block */
+	uint32_t	room;
+	struct pairs	parts;
+	struct pairs	links;		/* of indirect branches */
+	/* Indirect branches without a target, for the trace stopped; and went on. */
+	uint64_t	stopped;
+	uint64_t	unlinked;
+	const struct block *last[NEXUS_SOURCES];	/* executed to its end, or NULL */
+};
+
+/* ---- tables ------------------------------------------------------------ */
+
+static uint64_t key_of(const void *pairs, uint32_t number)
+{
+	return ((const struct pair *)pairs)[number - 1].key;
+}
+
+static bool grow(struct pairs *pairs)
+{
+	const unsigned int bits = hash_bits(2ull * (pairs->count ? pairs->count : ROOM));
+	uint32_t *slot = malloc(sizeof(*slot) << bits);
+	struct pair *pair = realloc(pairs->pair, sizeof(*pair) << (bits - 1));
+
+	if (pair)
+		pairs->pair = pair;
+	if (!slot || !pair) {
+		free(slot);
+		return false;
+	}
+	free(pairs->hash.slot);
+	pairs->hash.slot = slot;
+	pairs->hash.bits = bits;
+	hash_fill(&pairs->hash, 1, pairs->count + 1, key_of, pair);
+	return true;
+}
+
+/* Returns whether there was memory. */
+static bool add(struct pairs *pairs, uint64_t key, uint64_t times)
+{
+	uint32_t *slot;
+
+	if ((!pairs->hash.slot || pairs->count == 1u << (pairs->hash.bits - 1)) && !grow(pairs))
+		return false;
+	slot = hash_find(&pairs->hash, key, key_of, pairs->pair);
+	if (!*slot && pairs->count == pairs->most) {
+		pairs->full = true;
+		return true;
+	}
+	if (!*slot) {
+		pairs->pair[pairs->count] = (struct pair){ .key = key };
+		*slot = ++pairs->count;
+	}
+	pairs->pair[*slot - 1].times += times;
+	return true;
+}
+
+static void forget(struct pairs *pairs)
+{
+	free(pairs->pair);
+	free(pairs->hash.slot);
+}
+
+static struct tally *tally_of(struct counts *counts, const struct block *block)
+{
+	const uint32_t room = 2 * (block->id + 1);
+	struct tally *tally;
+
+	if (block->id < counts->room)
+		return &counts->tally[block->id];
+	tally = realloc(counts->tally, room * sizeof(*tally));
+	if (!tally) {
+		counts->no_memory = true;
+		return NULL;
+	}
+	memset(tally + counts->room, 0, (room - counts->room) * sizeof(*tally));
+	counts->tally = tally;
+	counts->room = room;
+	return &tally[block->id];
+}
+
+/* ---- what comes -------------------------------------------------------- */
+
+static bool has_target(const struct block *block)
+{
+	return block->kind == FLOW_BRANCH || block->kind == FLOW_JUMP ||
+	       block->kind == FLOW_CALL || block->loaded;
+}
+
+static void link_to(struct counts *counts, const struct block *from, const struct block *to,
+		    uint64_t times)
+{
+	struct tally *tally = tally_of(counts, from);
+
+	if (!tally)
+		return;
+	if (has_target(from) && to->start == from->target)
+		tally->taken += times;
+	else if (to->start == block_end(from) && from->kind <= FLOW_BRANCH)
+		tally->next += times;
+	else if (!add(&counts->links, (uint64_t)from->id << 32 | to->id, times))
+		counts->no_memory = true;
+}
+
+static void on_run(void *context, const struct flow_place *place, const struct flow_run *run)
+{
+	const struct block *block = run->block, *last;
+	struct counts *counts = context;
+	struct tally *tally = tally_of(counts, block);
+	uint64_t key;
+
+	if (!tally)
+		return;
+	last = counts->last[place->src];
+	counts->last[place->src] = run->to == block->halfwords ? block : NULL;
+	if (last && !run->from)
+		link_to(counts, last, block, 1);
+	if (!run->from && run->to == block->halfwords) {
+		tally->whole += run->times;
+		if (run->times > 1)
+			link_to(counts, block, block, run->times - 1);
+		return;
+	}
+	key = ((uint64_t)block->id << HALFWORD_BITS | run->from) << HALFWORD_BITS | run->to;
+	if (!add(&counts->parts, key, run->times))
+		counts->no_memory = true;
+}
+
+/* The flow ends at @address, where the latest block has led to. */
+static void end_at(struct counts *counts, const struct block *last, uint64_t address)
+{
+	const struct block *to = code_block(counts->code, address);
+
+	if (to)
+		link_to(counts, last, to, 1);
+}
+
+static void on_event(void *context, const struct flow_place *place,
+		     const struct flow_event *event)
+{
+	struct counts *counts = context;
+	const struct block *last = counts->last[place->src];
+
+	if (event->what == FLOW_CONTEXT)
+		return;
+	if (event->what == FLOW_STARTS) {
+		counts->unlinked += counts->stopped;
+		counts->stopped = 0;
+	}
+	counts->last[place->src] = NULL;
+	if (!last || last->kind == FLOW_TRAP)
+		return;
+	if ((event->what == FLOW_EXCEPTION || event->what == FLOW_STOPS) && event->known)
+		end_at(counts, last, event->address);
+	else if (event->what == FLOW_STOPS && last->kind >= FLOW_INDIRECT_JUMP)
+		counts->stopped++;
+}
+
+static const struct flow_ops flow_ops = { .run = on_run, .event = on_event };
+
+int counts_message(struct counts *counts, const struct nexus_message *message)
+{
+	if (flow_message(counts->flow, message) || counts->no_memory)
+		return -ENOMEM;
+	return 0;
+}
+
+void counts_damaged(struct counts *counts, const struct nexus_message *gap)
+{
+	flow_damaged(counts->flow, gap);
+}
+
+int counts_flush(struct counts *counts)
+{
+	flow_flush(counts->flow);
+	return counts->no_memory ? -ENOMEM : 0;
+}
+
+const struct flow_stats *counts_stats(const struct counts *counts)
+{
+	return flow_stats(counts->flow);
+}
+
+/* ---- begin and end ----------------------------------------------------- */
+
+struct counts *counts_new(struct symbols *symbols, enum meta_calls calls)
+{
+	struct counts *counts = calloc(1, sizeof(*counts));
+
+	if (!counts)
+		return NULL;
+	counts->parts.most = COUNTS_PARTS_MAX;
+	counts->links.most = COUNTS_LINKS_MAX;
+	counts->code = code_new(symbols, calls);
+	if (counts->code)
+		counts->flow = flow_new(counts->code, &flow_ops, counts);
+	if (counts->flow)
+		return counts;
+	counts_free(counts);
+	return NULL;
+}
+
+void counts_free(struct counts *counts)
+{
+	if (!counts)
+		return;
+	free(counts->tally);
+	forget(&counts->parts);
+	forget(&counts->links);
+	flow_free(counts->flow);
+	code_free(counts->code);
+	free(counts);
+}
+
+struct code *counts_code(const struct counts *counts)
+{
+	return counts->code;
+}
+
+bool counts_exact(const struct counts *counts, char why[COUNTS_WHY_SIZE])
+{
+	const struct flow_stats *stats = flow_stats(counts->flow);
+	unsigned int i, most = FLOW_GAP_NONE;
+	uint64_t gaps = 0;
+
+	for (i = 0; i < FLOW_GAPS; i++) {
+		if (i == FLOW_GAP_LEFT_OUT || i == FLOW_GAP_KERNEL)
+			continue;
+		gaps += stats->gaps[i];
+		if (stats->gaps[i] > stats->gaps[most] || most == FLOW_GAP_NONE)
+			most = i;
+	}
+	if (gaps)
+		snprintf(why, COUNTS_WHY_SIZE, "instructions are missing in %" PRIu64 " place%s (%s%s)", gaps,
+			 gaps == 1 ? "" : "s", stats->gaps[most] == gaps ? "" : "most: ",
+			 flow_gap_name(most));
+	else if (stats->full || counts->parts.full || counts->links.full)
+		snprintf(why, COUNTS_WHY_SIZE, "there is too much code to count all of it");
+	else if (counts->unlinked)
+		snprintf(why, COUNTS_WHY_SIZE, "the trace stops after %" PRIu64 " indirect branch%s without its target",
+			 counts->unlinked, counts->unlinked == 1 ? "" : "es");
+	else
+		return true;
+	return false;
+}
+
+/* ---- results ----------------------------------------------------------- */
+
+void counts_runs(const struct counts *counts,
+		 void (*each)(void *context, const struct counts_run *run), void *context)
+{
+	const uint32_t mask = (1u << HALFWORD_BITS) - 1;
+	const struct pair *pair;
+	uint32_t i;
+
+	for (i = 0; i < counts->room && i < code_blocks(counts->code); i++) {
+		const struct block *block = code_get(counts->code, i);
+
+		if (counts->tally[i].whole)
+			each(context, &(struct counts_run){
+				.block = block, .to = block->halfwords,
+				.times = counts->tally[i].whole });
+	}
+	for (i = 0; i < counts->parts.count; i++) {
+		pair = &counts->parts.pair[i];
+		each(context, &(struct counts_run){
+			.block = code_get(counts->code, (uint32_t)(pair->key >> 2 * HALFWORD_BITS)),
+			.from = (uint32_t)(pair->key >> HALFWORD_BITS) & mask,
+			.to = (uint32_t)pair->key & mask, .times = pair->times });
+	}
+}
+
+void counts_links(const struct counts *counts,
+		  void (*each)(void *context, const struct counts_link *link), void *context)
+{
+	const struct block *block;
+	const struct pair *pair;
+	uint32_t i;
+
+	for (i = 0; i < counts->room && i < code_blocks(counts->code); i++) {
+		const struct tally *tally = &counts->tally[i];
+
+		block = code_get(counts->code, i);
+		if (tally->next)
+			each(context, &(struct counts_link){
+				.block = block, .next = true, .times = tally->next,
+				.to = block->place + block_end(block) - block->start });
+		if (tally->taken)
+			each(context, &(struct counts_link){
+				.block = block, .times = tally->taken,
+				.to = block->place + block->target - block->start });
+	}
+	for (i = 0; i < counts->links.count; i++) {
+		pair = &counts->links.pair[i];
+		each(context, &(struct counts_link){
+			.block = code_get(counts->code, (uint32_t)(pair->key >> 32)),
+			.to = code_get(counts->code, (uint32_t)pair->key)->place,
+			.times = pair->times });
+	}
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * How often a trace's instructions were executed, and where each branch went. Memory grows
+ * with the code, not with the trace.
+ */
+#ifndef SIFIVE_TRACE_COUNTS_H
+#define SIFIVE_TRACE_COUNTS_H
+
+#include "flow.h"
+#include "options.h"
+#include "symbols.h"
+
+/* Limits of a damaged trace: blocks that were interrupted, and targets of indirect branches. */
+#define COUNTS_PARTS_MAX	(1u << 19)
+#define COUNTS_LINKS_MAX	(1u << 20)
+
+#define COUNTS_WHY_SIZE		192
+
+/**
+ * struct counts_run - instructions of a block
+ * @block:	the block
+ * @from, @to:	halfwords of it
+ * @times:	how often they were executed, one after the other
+ */
+struct counts_run {
+	const struct block	*block;
+	uint32_t		from;
+	uint32_t		to;
+	uint64_t		times;
+};
+
+/**
+ * struct counts_link - the way from a block's last instruction to another block
+ * @block:	the block
+ * @to:		the other one's address, as of symbols_place()
+ * @next:	it is the instruction after the block
+ * @times:	how often
+ */
+struct counts_link {
+	const struct block	*block;
+	uint64_t		to;
+	bool			next;
+	uint64_t		times;
+};
+
+struct counts;
+
+/**
+ * counts_new() - count what is executed
+ * @symbols:	the code, must outlive the counts; NULL: there is none
+ * @calls:	whose code: enum meta_calls
+ *
+ * Return: NULL without memory.
+ */
+struct counts *counts_new(struct symbols *symbols, enum meta_calls calls);
+
+/** counts_free() - NULL is fine */
+void counts_free(struct counts *counts);
+
+/**
+ * counts_message() - count what a message shows, as flow_message() does
+ *
+ * Return: 0, or -ENOMEM.
+ */
+int counts_message(struct counts *counts, const struct nexus_message *message);
+
+/** counts_damaged() - as flow_damaged() */
+void counts_damaged(struct counts *counts, const struct nexus_message *gap);
+
+/**
+ * counts_flush() - as flow_flush()
+ *
+ * Return: 0, or -ENOMEM.
+ */
+int counts_flush(struct counts *counts);
+
+/** counts_stats() - what was followed */
+const struct flow_stats *counts_stats(const struct counts *counts);
+
+/**
+ * counts_read() - count what a trace executed
+ * @input:	the trace; losses of its flow are added to its statistics, and what was followed
+ *		is reported unless it is quiet
+ *
+ * Return: the counts, or NULL: the error has been printed.
+ */
+struct counts *counts_read(const struct input *input);
+
+/** counts_runs() - call @each for all instructions that were executed; a block may come twice */
+void counts_runs(const struct counts *counts,
+		 void (*each)(void *context, const struct counts_run *run), void *context);
+
+/**
+ * counts_links() - call @each for all ways between blocks, with or without a branch
+ *
+ * Traps and returns from them are none.
+ */
+void counts_links(const struct counts *counts,
+		  void (*each)(void *context, const struct counts_link *link), void *context);
+
+/** counts_code() - the code that was executed */
+struct code *counts_code(const struct counts *counts);
+
+/**
+ * counts_exact() - whether all counts are exact
+ * @why:	filled if not: the reason
+ *
+ * If not, no count is too high.
+ */
+bool counts_exact(const struct counts *counts, char why[COUNTS_WHY_SIZE]);
+
+#endif /* SIFIVE_TRACE_COUNTS_H */

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * Counts of a trace by address: what struct counts has, sorted. A file that is in memory
+ * several times is one object, at the addresses where it was executed first.
+ */
+#ifndef SIFIVE_TRACE_EXECUTED_H
+#define SIFIVE_TRACE_EXECUTED_H
+
+#include "counts.h"
+
+/**
+ * struct executed_run - instructions of a block, executed one after the other
+ * @start:	address of the block
+ */
+struct executed_run {
+	uint64_t		start;
+	struct counts_run	of;
+};
+
+/**
+ * struct executed_link - a way between blocks
+ * @from:	address of the last instruction of the one
+ * @to:		address of the other
+ * @next:	it is the one behind
+ * @kind:	enum flow_kind of the instruction
+ */
+struct executed_link {
+	uint64_t	from;
+	uint64_t	to;
+	uint64_t	times;
+	bool		next;
+	uint8_t		kind;
+};
+
+/**
+ * struct executed_object - a file whose instructions were executed
+ * @image:	the file, as of symbols_image()
+ * @bias:	addresses where it was executed first, less those in the file
+ */
+struct executed_object {
+	struct image	*image;
+	uint64_t	bias;
+};
+
+/**
+ * struct executed - all of it
+ * @run:	by address
+ * @to:		links by target
+ * @from:	links by source
+ * @object:	each file once
+ * @alias:	private: where each file was in memory
+ */
+struct executed {
+	struct executed_run	*run;
+	size_t			runs, run_room;
+	struct executed_link	*to;
+	struct executed_link	*from;
+	size_t			links, link_room;
+	struct executed_object	*object;
+	size_t			objects, object_room;
+	struct executed_alias	*alias;
+	size_t			aliases, alias_room;
+	struct symbols		*symbols;
+	bool			no_memory;
+};
+
+/**
+ * executed_make() - sort counts by address
+ * @executed:	filled, for executed_free(), also after an error
+ *
+ * Return: 0, or -1 without memory.
+ */
+int executed_make(struct executed *executed, const struct counts *counts,
+		  struct symbols *symbols);
+
+/** executed_free() - free what it holds */
+void executed_free(struct executed *executed);
+
+/**
+ * executed_times() - how often instructions were executed
+ * @start:	address of the first one
+ * @halfwords:	length of all of them
+ * @times:	increased, at the first halfword of each
+ */
+void executed_times(const struct executed *executed, uint64_t start, size_t halfwords,
+		    uint64_t *times);
+
+/** executed_to() - index of the first link in @to whose target is at least @address */
+size_t executed_to(const struct executed *executed, uint64_t address);
+
+/** executed_from() - index of the first link in @from whose source is at least @address */
+size_t executed_from(const struct executed *executed, uint64_t address);
+
+#endif /* SIFIVE_TRACE_EXECUTED_H */

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* All lines and functions that a file's debug information has, unit by unit. */
+#ifndef SIFIVE_TRACE_LINES_H
+#define SIFIVE_TRACE_LINES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct image;
+
+/**
+ * struct lines_row - code of a source line
+ * @start, @end: addresses in the file, @end exclusive
+ * @file:	source file, as in the debug information
+ * @line:	its line, not 0
+ * @column:	0 if unknown
+ */
+struct lines_row {
+	uint64_t	start;
+	uint64_t	end;
+	const char	*file;
+	uint32_t	line;
+	uint32_t	column;
+};
+
+/**
+ * struct lines_function - a function, or a part of one that is placed elsewhere
+ * @start, @end: addresses in the file, @end exclusive
+ * @file, @line: of its declaration; NULL and 0 if unknown
+ * @part:	it is such a part: the function begins elsewhere
+ * @label:	index of its first label, and of those of its parts
+ * @labels:	number of them
+ */
+struct lines_function {
+	uint64_t	start;
+	uint64_t	end;
+	const char	*file;
+	uint32_t	line;
+	bool		part;
+	uint32_t	label;
+	uint32_t	labels;
+};
+
+/* struct lines_label - a label of the source, at an address in the file */
+struct lines_label {
+	uint64_t	address;
+	const char	*file;
+	uint32_t	line;
+};
+
+/**
+ * struct lines_unit - what was compiled at once
+ * @folder:	where it was compiled, NULL if unknown
+ * @gcc:	by GCC
+ * @row:	@rows of them, by address, without overlap
+ */
+struct lines_unit {
+	const char			*folder;
+	bool				gcc;
+	const struct lines_row		*row;
+	size_t				rows;
+	const struct lines_function	*function;
+	size_t				functions;
+	const struct lines_label	*label;
+	size_t				labels;
+};
+
+/**
+ * image_units() - call @each for each unit of a file
+ * @each:	returns whether to continue; strings last as long as the image
+ *
+ * Return: the number of units with lines, or -1 without memory.
+ */
+int image_units(struct image *image, bool (*each)(void *context, const struct lines_unit *unit),
+		void *context);
+
+#endif /* SIFIVE_TRACE_LINES_H */
