@@ -45,6 +45,7 @@ extern const struct cli_command graph_command;
 extern const struct cli_command replay_command;
 extern const struct cli_command export_command;
 extern const struct cli_command merge_command;
+extern const struct cli_command coverage_command;
 extern const struct cli_command filter_command;
 
 #endif /* SIFIVE_TRACE_COMMAND_H */

@@ -16,7 +16,7 @@ static const struct cli_command * const commands[] = {
 #endif
 #ifdef WITH_DECODE
 	&report_command, &top_command, &graph_command, &replay_command, &export_command,
-	&decode_command, &merge_command, &filter_command,
+	&decode_command, &coverage_command, &merge_command, &filter_command,
 #endif
 	NULL
 };
@@ -36,6 +36,7 @@ static const struct {
 	{ "export", NO_DECODE },
 	{ "decode", NO_DECODE },
 	{ "merge", NO_DECODE },
+	{ "coverage", NO_DECODE },
 	{ "filter", NO_DECODE },
 	{ "record", NO_RECORD },
 	{ "start", NO_RECORD },

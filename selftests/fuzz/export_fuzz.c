@@ -48,6 +48,8 @@ static const struct {
 	{ &decode_command, "--format", "perf", true },
 	{ &export_command, "--format", "ctf", true },
 	{ &export_command, "--format", "dqr", true },
+	{ &export_command, "--format", "bolt" },
+	{ &coverage_command, "--by", "line" },
 };
 
 #define WRITERS	(sizeof(writers) / sizeof(writers[0]))

@@ -17,7 +17,7 @@ import sys
 
 # Commands that share a page, each with its own section.
 PAGE = {"stop": "start", "pause": "start", "resume": "start", "status": "start", "dump": "start"}
-READERS = ("report", "top", "graph", "replay", "export", "decode")
+READERS = ("report", "top", "graph", "replay", "export", "decode", "coverage")
 
 
 def section(pages, page, title):
@@ -57,7 +57,7 @@ def check(pages, name, text, options):
     known = documented(pages, page, titles)
     if name in READERS:
         known |= documented(pages, "", "COMMON OPTIONS")
-    if name == "decode":
+    if name in ("decode", "coverage"):
         known.discard("--time")
     usage = text.split("\n")[0].removeprefix("usage: ").lower().replace("]...", "...]")
     wrong = [f"{o} is not in the page" for o in sorted(options - known)]

@@ -12,6 +12,7 @@
 static const struct exporter * const exporters[] = {
 	&export_chrome, &export_perfetto, &export_folded, &export_svg, &export_html, &export_speedscope,
 	&export_firefox, &export_pprof, &export_ctf, &export_dqr,
+	&export_bolt, &export_profgen,
 };
 
 #define EXPORTERS	(sizeof(exporters) / sizeof(exporters[0]))
@@ -29,6 +30,9 @@ static const struct cli_option export_options[] = {
 	{ .name = "weight", .value = "KEY", .words = "time|calls|samples",
 	  .help = "weight of stacks, in formats of call trees (folded, svg, html, speedscope, firefox), and the first shown in pprof: time (default; calls if there are no times, samples if there are no calls), calls, samples, or a counter's name",
 	  .set = cli_text, .offset = offsetof(struct export, weight) },
+	{ .name = "object", .value = "NAME",
+	  .help = "name of the program or shared object that bolt and profgen are for (default: the program)",
+	  .set = cli_text, .offset = offsetof(struct export, object) },
 	{ .letter = 'o', .name = "output", .value = "PATH",
 	  .help = "file to write to (default: standard output); for ctf and dqr a folder, which must be empty or not exist",
 	  .set = cli_text, .offset = offsetof(struct export, common.output) },
@@ -219,7 +223,8 @@ static int run(struct export *export, const struct exporter *exporter)
 	if (output_close(export->out))
 		result = EXIT_UNREADABLE;
 	if (!result) {
-		result = input_summary(&export->input, INPUT_RECORDS);
+		result = input_summary(&export->input,
+				       exporter->flow ? INPUT_FLOW : INPUT_RECORDS);
 		analysis_notes(export->analysis, &export->input);
 	}
 	if (export->tree.full)
@@ -252,6 +257,9 @@ static int command_export(int argc, char **argv)
 	if (export.weight && !exporter->of_tree)
 		return usage_error("export: --weight is for call trees (folded, svg, html, speedscope, firefox, pprof), not for %s",
 				   exporter->name);
+	if (export.object && !exporter->flow)
+		return usage_error("export: --object is for profiles of branches (bolt, profgen), not for %s",
+				   exporter->name);
 	if (exporter->to_folder && !export.common.output)
 		return usage_error("export: --format %s needs a folder: give -o FOLDER",
 				   exporter->name);
@@ -261,7 +269,7 @@ static int command_export(int argc, char **argv)
 const struct cli_command export_command = {
 	.name = "export",
 	.run = command_export,
-	.summary = "for Perfetto, flame graphs, Trace Compass, a browser",
+	.summary = "for Perfetto, flame graphs, Trace Compass, a browser, compilers",
 	.arguments = "TRACE|-",
 	.help = "Write a trace for other programs.",
 	.groups = export_groups,

@@ -14,6 +14,7 @@
  * struct export - state of an export
  * @format:	--format, as an index; -1: none
  * @weight:	--weight, NULL for the default
+ * @object:	--object, NULL for the program
  * @weighed_by:	that weight, enum tree_weight; for exporters of trees, in @end
  * @input:	the trace
  * @analysis:	its calls
@@ -25,6 +26,7 @@ struct export {
 	struct options		common;
 	int			format;
 	const char		*weight;
+	const char		*object;
 	int			weighed_by;
 	struct input		input;
 	struct analysis		*analysis;
@@ -43,6 +45,7 @@ struct export {
  * @begin:	called before the trace is read; returns -1 after printing an error
  * @ops:	callbacks while the trace is read; the context is the struct export
  * @end:	called after it: the tree is complete; returns -1 on failure
+ * @flow:	it has instruction trace of one object
  * @run:	instead of all these: reads the trace itself; returns -1 after printing an error
  * @free:	frees @private, also after an error
  */
@@ -52,6 +55,7 @@ struct exporter {
 	const char		*missing;
 	bool			to_folder;
 	bool			of_tree;
+	bool			flow;
 	int			(*begin)(struct export *export);
 	struct analysis_ops	ops;
 	int			(*end)(struct export *export);
@@ -69,6 +73,8 @@ extern const struct exporter export_pprof;
 extern const struct exporter export_ctf;
 extern const struct exporter export_dqr;
 extern const struct exporter export_html;
+extern const struct exporter export_bolt;
+extern const struct exporter export_profgen;
 
 /* Callbacks for @ops of exporters that build the call tree. */
 void export_tree_enter(void *context, struct analysis_thread *thread);

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/*
+ * A program whose coverage is known: each of its instructions has four bytes and a line. It
+ * begins at 0x40000 with never(). shared() is in two units, as an inline function of C++ is:
+ * the linker keeps the first one, for both.
+ */
+void shared(void) __attribute__((naked, weak,
+	section(".text.shared,\"axG\",@progbits,shared,comdat#")));
+#line 40 "/sample/shared.h"
+void shared(void)
+{
+	asm(".option norvc; .option norelax; nop");
+	asm("ret");
+}
+
+#ifndef SECOND
+void never(void) __attribute__((naked, noinline));
+void work(void) __attribute__((naked, noinline));
+
+#line 10 "/sample/covered.c"
+void never(void)
+{
+	asm(".option norvc; .option norelax; nop");
+	asm("beqz a0, 1f; nop");
+	asm("1: nop; ret");
+}
+#line 20 "/sample/covered.c"
+void work(void)
+{
+	asm("nop");
+	asm("1: addi a0, a0, -1");
+	asm("beqz a0, 2f");
+	asm("nop");
+	asm("2: bnez a0, 1b");
+	asm("call never");
+	asm("ret");
+}
+#endif

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* coverage and the profiles of export, of a program whose run is known. */
+#include "command_fixture.h"
+
+/* covered_sample.c */
+#define NEVER		0x40000ull
+#define WORK		(NEVER + 6 * 4)
+#define SHARED		(WORK + 9 * 4)
+#define INSTRUCTIONS	12
+
+static void start(struct gen *gen, uint64_t address)
+{
+	const uint8_t sync[] = { 5 }, bits[] = { 4, 0 };
+	const uint64_t field[] = { 0, address >> 1 };
+
+	gen_message(gen, 9, 0, sync, bits, field, 2);
+}
+
+/*
+ * work(3): the first branch is not taken, not, taken; the second taken, taken, not. It stops
+ * at the call.
+ */
+static void run_from(struct gen *gen, uint64_t address)
+{
+	const uint8_t fixed[] = { 4, 1 }, bits[] = { 4, 2, 0 };
+	const uint64_t field[] = { 2 * INSTRUCTIONS, 0x56 };
+
+	start(gen, address);
+	gen_message(gen, 33, 0, fixed, bits, field, 2);
+}
+
+static void run_work(struct gen *gen)
+{
+	run_from(gen, WORK);
+}
+
+static void cover(FIXTURE_DATA(command) *self, const char *options)
+{
+	run_work(&self->gen);
+	save(self, "t");
+	run(self, "coverage -s 0 -e " LINES " %s t", options);
+}
+
+TEST_F(command, each_line_and_way_of_a_branch_has_its_count)
+{
+	cover(self, "--by line");
+	ASSERT_EQ(0, self->status);
+	EXPECT_STREQ("       times  line  branches: taken/not taken\n"
+		     "           0  /sample/covered.c:10\n"
+		     "           0  /sample/covered.c:13  -\n"
+		     "           0  /sample/covered.c:14\n"
+		     "           0  /sample/covered.c:15\n"
+		     "           1  /sample/covered.c:20\n"
+		     "           3  /sample/covered.c:23\n"
+		     "           3  /sample/covered.c:24  1/2\n"
+		     "           2  /sample/covered.c:25\n"
+		     "           3  /sample/covered.c:26  2/1\n"
+		     "           0  /sample/covered.c:27\n"
+		     "           0  /sample/covered.c:29\n"
+		     "           0  /sample/shared.h:40\n"
+		     "           0  /sample/shared.h:44\n", self->out);
+	EXPECT_NE(NULL, strstr(self->err, "12 instructions"));
+}
+
+TEST_F(command, functions_and_files_have_their_shares)
+{
+	cover(self, "");
+	ASSERT_EQ(0, self->status);
+	EXPECT_STREQ("       calls       lines      %    branches      %  function\n"
+		     "           0         0/4   0.00         0/2   0.00  never  /sample/covered.c:10\n"
+		     "           1         5/7  71.43         4/4 100.00  work  /sample/covered.c:20\n"
+		     "           0         0/2   0.00           -      -  shared  /sample/shared.h:40\n",
+		     self->out);
+	run(self, "coverage -q -s 0 --by file -e " LINES " t");
+	EXPECT_STREQ("   functions       lines      %    branches      %  file\n"
+		     "         1/2        5/11  45.45         4/6  66.67  /sample/covered.c\n"
+		     "         0/1         0/2   0.00           -      -  /sample/shared.h\n"
+		     "         1/3        5/13  38.46         4/6  66.67  all\n", self->out);
+}
+
+TEST_F(command, lcov_gets_all_of_it)
+{
+	cover(self, "--format lcov -o made");
+	ASSERT_EQ(0, self->status);
+	read_file("made", self->out);
+	EXPECT_STREQ("TN:\nSF:/sample/covered.c\n"
+		     "FN:10,never\nFNDA:0,never\nFN:20,work\nFNDA:1,work\nFNF:2\nFNH:1\n"
+		     "BRDA:13,0,0,-\nBRDA:13,0,1,-\nBRDA:24,0,0,1\nBRDA:24,0,1,2\n"
+		     "BRDA:26,0,0,2\nBRDA:26,0,1,1\nBRF:6\nBRH:4\n"
+		     "DA:10,0\nDA:13,0\nDA:14,0\nDA:15,0\nDA:20,1\nDA:23,3\nDA:24,3\nDA:25,2\nDA:26,3\n"
+		     "DA:27,0\nDA:29,0\nLF:11\nLH:5\nend_of_record\n"
+		     "TN:\nSF:/sample/shared.h\nFN:40,shared\nFNDA:0,shared\nFNF:1\nFNH:0\n"
+		     "BRF:0\nBRH:0\nDA:40,0\nDA:44,0\nLF:2\nLH:0\nend_of_record\n", self->out);
+}
+
+TEST_F(command, a_tracefile_has_no_rows_to_choose)
+{
+	cover(self, "--format lcov --by line");
+	EXPECT_EQ(2, self->status);
+	EXPECT_NE(NULL, strstr(self->err, "--by is for the table"));
+}
+
+TEST_F(command, counts_that_a_gap_makes_too_low_are_marked)
+{
+	run_work(&self->gen);
+	start(&self->gen, WORK + 4 * 3);
+	gen_error(&self->gen, 0);
+	run_work(&self->gen);
+	save(self, "t");
+	run(self, "coverage -s 0 --by line -e " LINES " t");
+	ASSERT_EQ(0, self->status);
+	EXPECT_EQ(&self->out[0], strstr(self->out, "Counts may be too low (~): instructions are missing in 1 place (the encoder lost messages).\n"));
+	EXPECT_NE(NULL, strstr(self->out, "          ~6  /sample/covered.c:24  ~2/4\n"));
+	EXPECT_NE(NULL, strstr(self->out, "          ~0  /sample/covered.c:14\n"));
+	EXPECT_NE(NULL, strstr(self->err, "t: counts may be too low: "));
+	run(self, "coverage -q -s 0 --format lcov -e " LINES " t");
+	EXPECT_EQ(&self->out[0], strstr(self->out, "# counts may be too low: "));
+	run(self, "export -s 0 --format bolt -e " LINES " t");
+	EXPECT_NE(NULL, strstr(self->err, "t: counts may be too low: "));
+}
+
+/* Executes one instruction, of four bytes. */
+static void run_one(struct gen *gen, uint64_t address)
+{
+	const uint8_t fixed[] = { 4, 0 }, bits[] = { 4, 2, 0 };
+	const uint64_t halfwords = 2;
+
+	start(gen, address);
+	gen_message(gen, 33, 0, fixed, bits, &halfwords, 1);
+}
+
+TEST_F(command, a_function_of_two_units_is_counted_once)
+{
+	run_one(&self->gen, SHARED);
+	save(self, "t");
+	run(self, "coverage -q -s 0 --by line -e " LINES " t");
+	EXPECT_NE(NULL, strstr(self->out, "           1  /sample/shared.h:40\n"));
+}
+
+/* A trace that begins behind the first instruction of a line has executed it. */
+TEST_F(command, a_line_that_was_entered_in_a_gap_is_executed)
+{
+	run_one(&self->gen, NEVER + 4 * 2);
+	save(self, "t");
+	run(self, "coverage -q -s 0 --by line -e " LINES " t");
+	EXPECT_NE(NULL, strstr(self->out, "           1  /sample/covered.c:13  -\n"));
+}
+
+#define TWICE	"{\"version\":1,\"objects\":[" \
+		"{\"path\":\"" LINES "\",\"start\":262144,\"end\":266240,\"bias\":0}," \
+		"{\"path\":\"" LINES "\",\"start\":1310720,\"end\":1314816,\"bias\":1048576}]}"
+
+TEST_F(command, a_file_that_is_in_memory_twice_is_one)
+{
+	run_work(&self->gen);
+	run_from(&self->gen, 0x100000 + WORK);
+	save(self, "t");
+	write_file("t.meta", TWICE, strlen(TWICE));
+	run(self, "coverage -q -s 0 t");
+	ASSERT_EQ(0, self->status);
+	EXPECT_STREQ("       calls       lines      %    branches      %  function\n"
+		     "           0         0/4   0.00         0/2   0.00  never  /sample/covered.c:10\n"
+		     "           2         5/7  71.43         4/4 100.00  work  /sample/covered.c:20\n"
+		     "           0         0/2   0.00           -      -  shared  /sample/shared.h:40\n",
+		     self->out);
+	run(self, "export -q -s 0 --format bolt --object " LINES " t");
+	EXPECT_NE(NULL, strstr(self->out, "B 40028 4001c 4 0\n"));
+}
+
+TEST_F(command, a_program_without_line_numbers_has_no_coverage)
+{
+	run_work(&self->gen);
+	save(self, "t");
+	run(self, "coverage -s 0 -e " LINES ".stripped t");
+	EXPECT_EQ(3, self->status);
+	EXPECT_STREQ("", self->out);
+	EXPECT_NE(NULL, strstr(self->err, "no source lines: nothing that was executed has line numbers"));
+}
+
+TEST_F(command, a_trace_of_records_has_no_coverage)
+{
+	sample_trace(&self->gen, 0, 0);
+	save(self, "t");
+	run(self, "coverage -s 0 -e " LINES " t");
+	EXPECT_EQ(3, self->status);
+	EXPECT_NE(NULL, strstr(self->err, "no instruction trace"));
+	run(self, "export -s 0 --format profgen -e " LINES " t");
+	EXPECT_EQ(3, self->status);
+	EXPECT_NE(NULL, strstr(self->err, "no instruction trace"));
+}
+
+TEST_F(command, bolt_gets_branches_and_what_is_between)
+{
+	run_work(&self->gen);
+	save(self, "t");
+	run(self, "export -q -s 0 --format bolt -e " LINES " t");
+	ASSERT_EQ(0, self->status);
+	EXPECT_STREQ("F 40020 40024 2\n"
+		     "B 40020 40028 1 0\n"
+		     "B 40028 4001c 2 0\n"
+		     "F 40028 4002c 1\n"
+		     "F 40018 40020 1\n"
+		     "F 4001c 40020 2\n"
+		     "F 40024 40028 2\n"
+		     "F 40028 40028 1\n", self->out);
+}
+
+TEST_F(command, llvm_profgen_gets_ranges_and_branches_from_the_first_segment_on)
+{
+	run_work(&self->gen);
+	save(self, "t");
+	run(self, "export -q -s 0 --format profgen -e " LINES " t");
+	ASSERT_EQ(0, self->status);
+	EXPECT_STREQ("4\n18-20:1\n1c-20:2\n24-28:2\n28-28:1\n"
+		     "2\n20->28:1\n28->1c:2\n", self->out);
+}
+
+TEST_F(command, an_object_that_was_not_executed_is_refused_with_those_that_were)
+{
+	run_work(&self->gen);
+	save(self, "t");
+	run(self, "export -q -s 0 --format bolt --object libc.so.6 -e " LINES " t");
+	EXPECT_EQ(3, self->status);
+	EXPECT_NE(NULL, strstr(self->err, "nothing of libc.so.6 was executed"));
+	EXPECT_NE(NULL, strstr(self->err, "covered_sample.elf was executed"));
+	run(self, "export -q -s 0 --format folded --object x -e " LINES " t");
+	EXPECT_EQ(2, self->status);
+	EXPECT_NE(NULL, strstr(self->err, "--object is for profiles of branches"));
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* sifive-trace coverage: which lines, functions and branches a trace has executed. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "command.h"
+#include "covered.h"
+#include "coverage.h"
+#include "cover.h"
+
+/* --demangle was not given: the format chooses. */
+#define DEMANGLE_UNSET	((enum demangle)-1)
+
+/* Widths of columns. */
+#define COUNT_WIDTH	12
+#define SHARE_WIDTH	12
+#define PERCENT_WIDTH	7
+
+enum by {
+	BY_UNSET = -1,		/* as BY_FUNCTION */
+	BY_FUNCTION,
+	BY_FILE,
+	BY_LINE,
+};
+
+enum format {
+	FORMAT_TEXT,
+	FORMAT_LCOV,
+};
+
+struct cover {
+	struct options	common;
+	int		by;
+	int		format;
+};
+
+static void list_formats(cli_add *add, void *context)
+{
+	add(context, "text", "a table (default)");
+	add(context, "lcov", "a tracefile for lcov and genhtml, with all of it");
+}
+
+static const struct cli_option cover_options[] = {
+	/* The words are in the order of enum by. */
+	{ .name = "by", .value = "function|file|line",
+	  .help = "a row for each function (default), source file, or line with code",
+	  .set = cli_word, .offset = offsetof(struct cover, by) },
+	CLI_FORMAT(struct cover, format, list_formats),
+	CLI_OUTPUT(struct cover, common.output),
+	{ .name = NULL }
+};
+
+static const struct cli_group cover_groups[] = {
+	{ NULL, cover_options, 0 },
+	OPTIONS_GROUPS(struct cover, common),
+	{ .options = NULL }
+};
+
+/* ---- tables ------------------------------------------------------------ */
+
+/* Counts that are too low if instructions are missing. */
+static void put_count(struct output *out, const struct covered *covered, uint64_t count)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%s%" PRIu64, covered->exact ? "" : "~", count);
+	put_right(out, text, COUNT_WIDTH);
+}
+
+static void put_share(struct output *out, const struct covered *covered, uint64_t hit,
+		      uint64_t all)
+{
+	char text[48];
+
+	snprintf(text, sizeof(text), "%s%" PRIu64 "/%" PRIu64, covered->exact ? "" : "~", hit,
+		 all);
+	put_right(out, all ? text : "-", SHARE_WIDTH);
+}
+
+static void put_percent(struct output *out, uint64_t hit, uint64_t all)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%.2f", all ? 100.0 * (double)hit / (double)all : 0);
+	put_right(out, all ? text : "-", PERCENT_WIDTH);
+}
+
+static void put_sums(struct output *out, const struct covered *covered,
+		     const struct covered_sum *sum)
+{
+	put_share(out, covered, sum->lines_hit, sum->lines);
+	put_percent(out, sum->lines_hit, sum->lines);
+	put_share(out, covered, sum->branches_hit, sum->branches);
+	put_percent(out, sum->branches_hit, sum->branches);
+	put_string(out, "  ");
+}
+
+static void put_heading(struct output *out, const char *first, const char *last)
+{
+	output_bold(out, true);
+	if (*first)
+		put_right(out, first, COUNT_WIDTH);
+	put_right(out, "lines", SHARE_WIDTH);
+	put_right(out, "%", PERCENT_WIDTH);
+	put_right(out, "branches", SHARE_WIDTH);
+	put_right(out, "%", PERCENT_WIDTH);
+	put_format(out, "  %s\n", last);
+	output_bold(out, false);
+}
+
+static void put_functions(struct output *out, const struct covered *covered)
+{
+	const struct covered_function *function = covered->function;
+	size_t i;
+
+	put_heading(out, "calls", "function");
+	for (i = 0; i < covered->functions; i++, function++) {
+		put_count(out, covered, function->calls);
+		put_sums(out, covered, &function->sum);
+		put_text(out, function->name);
+		put_string(out, "  ");
+		put_text(out, covered->file[function->file].name);
+		put_format(out, ":%" PRIu32 "\n", function->line);
+	}
+}
+
+static void put_files(struct output *out, const struct covered *covered)
+{
+	const struct covered_sum *sum;
+	size_t i;
+
+	put_heading(out, "functions", "file");
+	for (i = 0; i <= covered->files; i++) {
+		sum = i < covered->files ? &covered->file[i].sum : &covered->sum;
+		put_share(out, covered, sum->functions_hit, sum->functions);
+		put_sums(out, covered, sum);
+		put_text(out, i < covered->files ? covered->file[i].name : "all");
+		put_char(out, '\n');
+	}
+}
+
+/* How often each conditional branch of a line was taken and not, from *@branch on. */
+static void put_branches(struct output *out, const struct covered *covered,
+			 const struct covered_line *line, size_t *branch)
+{
+	const struct covered_branch *one;
+	char text[48];
+
+	for (; *branch < covered->branches; ++*branch) {
+		one = &covered->branch[*branch];
+		if (one->file != line->file || one->line != line->line)
+			break;
+		snprintf(text, sizeof(text), "%s%" PRIu64 "/%" PRIu64,
+			 covered->exact ? "" : "~", one->taken, one->next);
+		put_format(out, "  %s", one->reached ? text : "-");
+	}
+}
+
+static void put_lines(struct output *out, const struct covered *covered)
+{
+	const struct covered_line *line = covered->line;
+	size_t i, branch = 0;
+
+	output_bold(out, true);
+	put_right(out, "times", COUNT_WIDTH);
+	put_string(out, "  line  branches: taken/not taken\n");
+	output_bold(out, false);
+	for (i = 0; i < covered->lines; i++, line++) {
+		put_count(out, covered, line->times);
+		put_string(out, "  ");
+		put_text(out, covered->file[line->file].name);
+		put_format(out, ":%" PRIu32, line->line);
+		put_branches(out, covered, line, &branch);
+		put_char(out, '\n');
+	}
+}
+
+static void put_tables(struct output *out, const struct covered *covered, enum by by,
+		       const struct input *input)
+{
+	char coverage[COVERAGE_SIZE];
+
+	if (!covered->exact)
+		put_format(out, "Counts may be too low (~): %s.\n", covered->why);
+	if (coverage_partial(input))
+		put_format(out, "Trace %s.\n", coverage_text(input, coverage));
+	if (by == BY_FILE)
+		put_files(out, covered);
+	else if (by == BY_LINE)
+		put_lines(out, covered);
+	else
+		put_functions(out, covered);
+}
+
+/* ---- the command ------------------------------------------------------- */
+
+static int put_result(const struct cover *cover, const struct covered *covered,
+		      const struct input *input)
+{
+	struct output *out = output_open(cover->common.output);
+
+	if (!out)
+		return EXIT_UNREADABLE;
+	if (cover->format == FORMAT_LCOV)
+		cover_put_lcov(out, covered, input);
+	else
+		put_tables(out, covered, (enum by)cover->by, input);
+	return output_close(out) ? EXIT_UNREADABLE : EXIT_OK;
+}
+
+static int make_result(const struct cover *cover, const struct counts *counts,
+		       const struct input *input)
+{
+	struct covered covered;
+	int result = EXIT_UNREADABLE;
+
+	if (!covered_make(&covered, counts, input))
+		result = EXIT_OK;
+	if (!result && !covered.lines && trace_stats(input->trace)->branches) {
+		report("%s: no source lines: nothing that was executed has line numbers (compile it with -g, and name the file with -e)",
+		       cover->common.path);
+		result = EXIT_UNREADABLE;
+	} else if (!result) {
+		result = put_result(cover, &covered, input);
+	}
+	if (covered.full)
+		report("%s: too much source: part of it is left out", cover->common.path);
+	if (!covered.exact)
+		report("%s: counts may be too low: %s", cover->common.path, covered.why);
+	covered_free(&covered);
+	return result;
+}
+
+static int command_coverage(int argc, char **argv)
+{
+	struct cover cover = { .by = BY_UNSET };
+	struct counts *counts = NULL;
+	struct input input;
+	int result;
+
+	options_init(&cover.common);
+	cover.common.symbols.demangle = DEMANGLE_UNSET;
+	result = options_parse(&coverage_command, &cover, &cover.common, argc, argv);
+	if (result)
+		return result;
+	if (cover.format == FORMAT_LCOV && cover.by != BY_UNSET)
+		return usage_error("coverage: --by is for the table: --format lcov has functions, files and lines");
+	/* lcov's functions have names of their own; genhtml demangles them. */
+	if (cover.common.symbols.demangle == DEMANGLE_UNSET)
+		cover.common.symbols.demangle = cover.format == FORMAT_LCOV ? DEMANGLE_NO :
+						DEMANGLE_SIMPLE;
+	result = input_open(&input, &cover.common);
+	if (!result) {
+		counts = counts_read(&input);
+		result = counts ? make_result(&cover, counts, &input) : EXIT_UNREADABLE;
+	}
+	counts_free(counts);
+	if (!result)
+		result = input_summary(&input, INPUT_FLOW);
+	input_close(&input);
+	return result;
+}
+
+const struct cli_command coverage_command = {
+	.name = "coverage",
+	.run = command_coverage,
+	.summary = "lines, functions and branches that instruction trace has executed",
+	.arguments = "TRACE|-",
+	.help = "Print how often a trace of sifive-trace record --calls has executed each function, line and conditional branch of the source. The program needs debug information (-g), and no instrumentation.",
+	.groups = cover_groups,
+	.status = OPTIONS_STATUS,
+};

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* What the files of covered.c share. */
+#ifndef SIFIVE_TRACE_COVERED_MAKER_H
+#define SIFIVE_TRACE_COVERED_MAKER_H
+
+#include "covered.h"
+#include "executed.h"
+#include "hash.h"
+#include "lines.h"
+
+/**
+ * struct instruction_at - an instruction of a function
+ * @line:	index of its line plus one, 0: none
+ * @column:	its column
+ * @kind:	enum flow_kind
+ * @block:	index of the first halfword of its basic block
+ * @begins:	an instruction begins at this halfword
+ * @leads:	a basic block, too
+ * @nop:	it does nothing
+ */
+struct instruction_at {
+	uint32_t	line;
+	uint32_t	column;
+	uint8_t		kind;
+	uint32_t	block;
+	bool		begins;
+	bool		leads;
+	bool		nop;
+};
+
+/**
+ * struct maker - how the result is made
+ * @no_memory:	stop
+ * @files, @lines: indexes of the result's
+ * @first, @functions: first instructions of functions and parts that are done, and their index
+ * @bytes:	of all of them
+ * @bias:	of the object at hand: its addresses less those in the file
+ * @unit:	at hand
+ * @latest, @latest_file: file of the debug information, and its index
+ * @at, @times, @start, @halfwords: instructions of the function at hand, and how often each
+ *		was executed
+ * @pair:	its basic blocks and their lines
+ */
+struct maker {
+	struct covered	*covered;
+	struct symbols	*symbols;
+	struct code	*code;
+	struct executed	executed;
+	bool		no_memory;
+	size_t		file_room, line_room, branch_room, function_room;
+	struct hash	files, lines, functions;
+	uint64_t	*first;
+	size_t		starts, start_room;
+	uint64_t	bytes;
+	uint64_t	bias;
+	const struct lines_unit *unit;
+	const char	*latest;
+	uint32_t	latest_file;
+	struct instruction_at *at;
+	uint64_t	*times;
+	size_t		at_room;
+	uint64_t	start;
+	size_t		halfwords;
+	uint64_t	*pair;
+	size_t		pairs, pair_room;
+};
+
+/**
+ * covered_reserve() - make room for one more entry
+ * @array:	address of a pointer to entries of @size bytes
+ *
+ * Return: false without memory.
+ */
+bool covered_reserve(struct maker *maker, void *array, size_t count, size_t *room, size_t size);
+
+/** covered_find_file() - the index of a file of the unit at hand */
+uint32_t covered_find_file(struct maker *maker, const char *name);
+
+/** covered_find_line() - the index of a line plus one, 0: there is no room */
+uint32_t covered_find_line(struct maker *maker, const char *name, uint32_t line);
+
+/**
+ * covered_is_new() - whether a function comes for the first time
+ * @start:	its first instruction
+ *
+ * Several units may have it, for one copy of an inline function that the linker has kept.
+ */
+bool covered_is_new(struct maker *maker, uint64_t start);
+
+/** covered_function() - add what a function of the unit at hand executed */
+void covered_function(struct maker *maker, const struct lines_function *function);
+
+/** covered_order() - sort the result, and sum it up; false without memory */
+bool covered_order(struct covered *covered);
+
+#endif /* SIFIVE_TRACE_COVERED_MAKER_H */
