@@ -1,0 +1,131 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only
+# coverage and branch profiles of a recording, as TAP: the lines, functions and branches of
+# gcov for the same source and run; what BOLT and llvm-profgen make of the profiles, which
+# runs on the board.
+#
+#	coverage.sh BUILD
+
+set -u
+cd "$(dirname "$0")/.." || exit 1
+build=$(realpath "$1")
+out=$build/coverage
+. selftests/record/suite.sh
+gcov=${CROSS_COMPILE:-riscv64-linux-gnu-}gcov
+lcov=(--quiet --rc lcov_branch_coverage=1)
+program=$target/record/covered
+
+board fpga --icount -- '
+run covered sifive-trace record --calls --instruction-mode htm -b 64M -o covered.rtd $p/covered 6
+run btm sifive-trace record --calls --instruction-mode btm -b 64M -o btm.rtd $p/covered 6
+export GCOV_PREFIX=/out/gcov GCOV_PREFIX_STRIP=99
+run gcov $p/covered-gcov 6
+'
+status covered 0 "the program ran, and its instructions were traced"
+cp "$target/record/covered-gcov-covered.gcno" "$out/gcov/"
+host coverage --format lcov -o "$out/covered.info" "$out/covered.rtd"
+host coverage --format lcov -o "$out/btm.info" "$out/btm.rtd"
+cmp "$out/covered.info" "$out/btm.info"
+result $? "branch messages and histories have the same coverage"
+
+# part FILE KIND: the lines of an .info file, without folders.
+part() { grep "^$2" "$1" | sort; }
+
+# differ KIND...: what gcov's file and ours do not share.
+differ() {
+	local kind
+	for kind; do
+		diff <(part "$out/gcov.info" "$kind") <(part "$out/covered.info" "$kind")
+	done
+}
+
+# Ways of branches by how often.
+ways() {
+	sed -n '/^BRDA:/s/.*,//p' "$1" | sort
+}
+
+same=(
+	"lcov: each line is executed as often as gcov says, and no line is missing"
+	"lcov: so is each function"
+	"lcov: each way of a branch is taken as often as gcov says"
+	"lcov: the totals are those of gcov"
+	"genhtml makes pages of it"
+)
+if has lcov lcov "${same[@]}"; then
+	lcov "${lcov[@]}" --gcov-tool "$gcov" -c -d "$out/gcov" -o "$out/gcov.info" \
+		2>"$out/lcov.log"
+	[ -s "$out/gcov.info" ] && text=$(differ DA:)
+	result $? "${same[0]}"
+	[ -z "$text" ] || sed 's/^/# /' <<<"$text"
+	text=$(differ FN: FNDA:)
+	result $? "${same[1]}"
+	[ -z "$text" ] || sed 's/^/# /' <<<"$text"
+	text=$(diff <(ways "$out/gcov.info") <(ways "$out/covered.info")) &&
+		[ "$(ways "$out/gcov.info" | wc -l)" -gt 50 ]
+	result $? "${same[2]}"
+	[ -z "$text" ] || sed 's/^/# /' <<<"$text"
+	for info in gcov covered; do
+		lcov --summary "$out/$info.info" --rc lcov_branch_coverage=1 2>&1 |
+			grep -E '(lines|functions|branches)[.]*: [0-9]' >"$out/$info.sum"
+	done
+	cmp "$out/gcov.sum" "$out/covered.sum" && [ "$(wc -l <"$out/gcov.sum")" = 3 ]
+	result $? "${same[3]}"
+	genhtml "${lcov[@]}" -o "$out/html" "$out/covered.info" >"$out/genhtml.log" 2>&1 &&
+		grep -q ackermann "$out"/html/*/covered.c.func.html
+	result $? "${same[4]}"
+fi
+
+# What is to run on the board.
+built=()
+
+bolted="BOLT reads the profile of most functions, and moves their blocks"
+if has llvm-bolt-19 bolt-19 "$bolted"; then
+	host export --format bolt -o "$out/covered.bolt" "$out/covered.rtd"
+	llvm-bolt-19 "$program" -aggregate-only -pa -p "$out/covered.bolt" \
+		-o "$out/covered.fdata" >"$out/bolt.log" 2>&1 &&
+		llvm-bolt-19 "$program" -data "$out/covered.fdata" -o "$out/bolted" \
+			-reorder-blocks=ext-tsp -reorder-functions=hfsort \
+			>>"$out/bolt.log" 2>&1 &&
+		grep -qE 'INFO: 1[0-9] out of .* have non-empty execution profile' "$out/bolt.log" &&
+		grep -qE 'modified layout of [1-9]' "$out/bolt.log" &&
+		! grep -qE 'stale|invalid' "$out/bolt.log"
+	rc=$?
+	result $rc "$bolted"
+	[ $rc = 0 ] || sed 's/^/# /' "$out/bolt.log"
+	built+=(bolted)
+fi
+
+# heads FILE: "FUNCTION NUMBER", calls by llvm-profgen's profile
+heads() { sed -nE 's/^([a-z_]+):[0-9]+:([0-9]+)$/\1 \2/p' "$1"; }
+
+profgen=("llvm-profgen reads the profile: calls of a function are those of coverage"
+	"clang compiles with that profile")
+if has llvm-profgen-19 llvm-19 "${profgen[@]}"; then
+	host export --format profgen -o "$out/covered.profgen" "$out/covered.rtd"
+	llvm-profgen-19 --binary="$program" --unsymbolized-profile="$out/covered.profgen" \
+		--format=text --output="$out/covered.prof" >"$out/profgen.log" 2>&1
+	sed -n 's/^FNDA:\([0-9]*\),\(.*\)/\2 \1/p' "$out/covered.info" |
+		grep -E '^(ackermann|fib|loops|make_pair|conditions|leap|sort) ' | sort >"$out/calls"
+	heads "$out/covered.prof" | sort | grep -Fxf "$out/calls" | cmp - "$out/calls" &&
+		[ "$(wc -l <"$out/calls")" = 7 ]
+	result $? "${profgen[0]}"
+	# Binutils 2.40 crashes on its debug information.
+	if has clang-19 clang-19 "${profgen[1]}" && has ld.lld-19 lld-19 "${profgen[1]}"; then
+		clang-19 --target=riscv64-linux-gnu -fuse-ld=lld-19 -D_GNU_SOURCE -O2 -g \
+			-fprofile-sample-use="$out/covered.prof" -Rpass=sample-profile \
+			-o "$out/profiled" selftests/flow/covered.c >"$out/clang.log" 2>&1 &&
+			grep -q 'most popular destination' "$out/clang.log"
+		result $? "${profgen[1]}"
+		built+=(profiled)
+	fi
+fi
+
+if [ ${#built[@]} -gt 0 ]; then
+	board fpga -- "for name in ${built[*]}; do run \$name /out/\$name 6; done"
+	for name in "${built[@]}"; do
+		cmp "$out/$name.txt" "$out/gcov.txt"
+		result $? "the $name program does what it did before"
+	done
+fi
+
+results_end
