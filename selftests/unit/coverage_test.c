@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /* Every reader of a trace reports how much of the run the trace covers. */
+#include <inttypes.h>
+
 #include "command_fixture.h"
 
 #define FULL	"{\"srcbits\":0,\"ts_hz\":10,\"coverage\":{\"full\":true,\"bytes\":500," \
@@ -99,6 +101,71 @@ TEST_F(command, a_whole_trace_covers_all)
 	EXPECT_NE(NULL, strstr(self->err, "trace.rtd: covers all of 3.000 s\n"));
 	run(self, "decode --strict -q trace.rtd");
 	EXPECT_EQ(0, self->status);
+}
+
+#define CALL	"{\"srcbits\":0,\"ts_hz\":10,\"trigger\":{\"function\":\"f\",\"call\":7,\"tid\":9," \
+		"\"took_ns\":2000000000,\"limit_ns\":1500000000,\"from\":%" PRIu64 ",\"to\":%" PRIu64 "}}"
+#define BEGUN	"{\"srcbits\":0,\"ts_hz\":10,\"trigger\":{\"function\":\"f\",\"call\":7,\"tid\":9}}"
+
+/* Times of the side-car file wrap as the trace's do. */
+TEST_F(command, every_output_says_which_call_a_snapshot_is_of)
+{
+	static const char * const arguments[] = {
+		"report", "graph", "replay", "decode", "export --format svg",
+		"export --format html", "export --format speedscope",
+	};
+	char meta[512], said[256];
+	uint64_t begin, end;
+	unsigned int i;
+
+	make(self, BEGUN);
+	run(self, "report -q trace.rtd");
+	EXPECT_NE(NULL, strstr(self->out, "Trace was taken because call 7 of f began, in thread 9.\n"));
+	end = self->gen.now;
+	begin = end - 20;
+	snprintf(meta, sizeof(meta), CALL, begin + (1ull << 40), end);
+	write_file("trace.rtd.meta", meta, strlen(meta));
+	snprintf(said, sizeof(said),
+		 "was taken because call 7 of f took 2.000 s, longer than 1.500 s, in thread 9, from ~%.9fs to ~%.9fs",
+		 (double)begin / 10, (double)end / 10);
+	for (i = 0; i < sizeof(arguments) / sizeof(arguments[0]); i++) {
+		run(self, "%s trace.rtd", arguments[i]);
+		EXPECT_NE(NULL, strstr(self->err, said)) {
+			TH_LOG("%s: %s", arguments[i], self->err);
+		}
+		EXPECT_NE(NULL, strstr(self->out, said)) {
+			TH_LOG("%s: %s", arguments[i], self->out);
+		}
+	}
+	run(self, "export -q --format html trace.rtd");
+	EXPECT_NE(NULL, strstr(self->out, "\"trigger\":[5,25],"));
+}
+
+TEST_F(command, replay_has_lines_where_a_snapshots_call_begins_and_ends)
+{
+	const char *call, *begins, *ends;
+	char meta[512];
+
+	make(self, WHOLE);
+	snprintf(meta, sizeof(meta), CALL, self->gen.now - 25, self->gen.now);
+	write_file("trace.rtd.meta", meta, strlen(meta));
+	run(self, "replay -q trace.rtd");
+	begins = strstr(self->out, "* the snapshot's call begins\n");
+	call = strstr(self->out, "()\n");
+	ASSERT_NE(NULL, begins);
+	ASSERT_NE(NULL, call);
+	EXPECT_LT(begins, call);
+	ends = strstr(self->out, "* the snapshot's call has ended: the trigger\n");
+	EXPECT_LT(call, ends);
+}
+
+TEST_F(command, a_wrong_trigger_is_ignored)
+{
+	make(self, "{\"srcbits\":0,\"trigger\":7}");
+	run(self, "report trace.rtd");
+	EXPECT_EQ(0, self->status);
+	EXPECT_NE(NULL, strstr(self->err, "\"trigger\" is not an object: ignored"));
+	EXPECT_EQ(NULL, strstr(self->out, "snapshot"));
 }
 
 TEST_F(command, strict_is_about_full_buffers_and_counters)

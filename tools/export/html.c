@@ -11,6 +11,7 @@
 #include "../command.h"
 #include "calls.h"
 #include "coverage.h"
+#include "cause.h"
 #include "export.h"
 #include "spans.h"
 
@@ -448,6 +449,20 @@ static void put_plots(struct export *export)
 	put_string(export->out, "]");
 }
 
+/* [begin, end] of the call that a snapshot is of, as far as the trace has it. */
+static void put_trigger(struct export *export)
+{
+	const struct html *html = export->private;
+	uint64_t from, to;
+
+	if (!cause_span(&export->input, &from, &to) || to < html->first ||
+	    from > html->last || from == to)
+		return;
+	put_format(export->out, "\"trigger\":[%" PRIu64 ",%" PRIu64 "],\n",
+		   from > html->first ? from - html->first : 0,
+		   (to < html->last ? to : html->last) - html->first);
+}
+
 static int html_end(struct export *export)
 {
 	const struct html *html = export->private;
@@ -484,6 +499,7 @@ static int html_end(struct export *export)
 	put_string(out, "\"coverage\":{");
 	coverage_json(&export->input, out);
 	put_string(out, "},\n");
+	put_trigger(export);
 	put_functions(export);
 	put_tree(export, weight);
 	put_lanes(export);

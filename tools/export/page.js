@@ -284,6 +284,8 @@ var PAGE = (function () {
 	});
 	page.start = function () {
 		page.draw();
+		if (DATA.trigger && page.trigger)
+			page.trigger(DATA.trigger);
 		// The calls of the first view are unpacked.
 		page.settled().then(function () {
 			page.draw();

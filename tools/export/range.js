@@ -142,4 +142,12 @@
 			note.dataset.ready = "yes";
 		});
 	};
+
+	// The call that a snapshot is of.
+	page.trigger = function (range) {
+		var around = (range[1] - range[0]) / 4;
+
+		page.times.show(range[0] - around, range[1] + around);
+		page.selected(range);
+	};
 }(PAGE));

@@ -13,6 +13,7 @@
 #include "coverage.h"
 #include "options.h"
 #include "output.h"
+#include "cause.h"
 #include "units.h"
 
 #define NAME_SIZE	512
@@ -34,6 +35,10 @@ struct replay {
 	 */
 	struct analysis_thread	*waiting;
 	unsigned int		waiting_depth;
+	const struct input	*input;
+	/* Of a snapshot: which of its call's begin and end still have no line. */
+	bool			begins;
+	bool			ends;
 };
 
 static int set_threshold(void *at, const struct cli_option *option, const char *value)
@@ -88,11 +93,39 @@ static enum store_time thread_time(const struct analysis_thread *thread)
 	return thread->inferred ? TIME_INFERRED : TIME_EXACT;
 }
 
+static void put_trigger(struct replay *replay, uint64_t time, const char *what)
+{
+	if (time < replay->input->from || time > replay->input->to)
+		return;
+	put_inferred(replay->out, time, replay->hz, 14);
+	put_right(replay->out, "", 12);
+	put_format(replay->out, "  * the snapshot's call %s\n", what);
+}
+
+/* The lines of a snapshot's call, before the line of @time. */
+static void put_triggers(struct replay *replay, uint64_t time)
+{
+	const struct meta_trigger *trigger = &replay->input->meta.trigger;
+	const uint64_t from = cause_time(replay->input, trigger->from, time);
+	const uint64_t to = cause_time(replay->input, trigger->to, time);
+
+	if (replay->begins && from <= time) {
+		replay->begins = false;
+		put_trigger(replay, from, replay->ends ? "begins" : "begins: the trigger");
+	}
+	if (replay->ends && !replay->begins && to <= time) {
+		replay->ends = false;
+		put_trigger(replay, to, "has ended: the trigger");
+	}
+}
+
 /* Prints time, duration if any, thread and indentation. */
 static void begin_line(struct replay *replay,
 		       const struct analysis_thread *thread, enum store_time known,
 		       uint64_t time, const char *duration, unsigned int depth)
 {
+	if (known && (replay->begins || replay->ends))
+		put_triggers(replay, time);
 	if (known == TIME_INFERRED)
 		put_inferred(replay->out, time, replay->hz, 14);
 	else if (known)
@@ -314,6 +347,9 @@ static int run(struct replay *replay)
 
 	if (!result) {
 		replay->hz = input.hz;
+		replay->input = &input;
+		replay->begins = input.meta.trigger.function && input.meta.trigger.timed;
+		replay->ends = replay->begins && input.meta.trigger.ended;
 		if (replay->threshold && !input.hz) {
 			report("--time-threshold: %s does not say how long a tick is: give --ts-hz",
 			       replay->common.path);
@@ -334,6 +370,9 @@ static int run(struct replay *replay)
 		if (analysis_run(replay->analysis, input.trace))
 			result = EXIT_UNREADABLE;
 	}
+	/* Its call may end behind the last line. */
+	if (!result && trace_stats(input.trace)->timed && (replay->begins || replay->ends))
+		put_triggers(replay, trace_stats(input.trace)->last);
 	if (!result && *coverage_text(&input, coverage))
 		put_format(replay->out, "# %s\n", coverage);
 	if (output_close(replay->out))

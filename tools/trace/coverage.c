@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "coverage.h"
+#include "cause.h"
 #include "units.h"
 
 enum coverage coverage_of(const struct input *input)
@@ -57,7 +58,7 @@ const char *coverage_text(const struct input *input, char text[COVERAGE_SIZE])
 	uint64_t gaps = coverage_gaps(input), pauses = input->meta.coverage.pauses;
 	enum coverage coverage = coverage_of(input);
 	size_t used;
-	char part[2 * UNITS_SIZE + 16], whole[UNITS_SIZE] = "the run";
+	char part[2 * UNITS_SIZE + 16], whole[UNITS_SIZE] = "the run", cause[CAUSE_SIZE];
 
 	put_part(input, part, sizeof(part));
 	if (run)
@@ -87,9 +88,12 @@ const char *coverage_text(const struct input *input, char text[COVERAGE_SIZE])
 					 units_time(whole, input->meta.coverage.paused_ns,
 						    1000000000));
 	if (lost)
-		snprintf(text + used, COVERAGE_SIZE - used,
-			 "%s%" PRIu64 " record%s could not be recorded",
-			 used ? "; " : "", lost, lost == 1 ? "" : "s");
+		used += (size_t)snprintf(text + used, COVERAGE_SIZE - used,
+					 "%s%" PRIu64 " record%s could not be recorded",
+					 used ? "; " : "", lost, lost == 1 ? "" : "s");
+	if (*cause_text(input, cause))
+		snprintf(text + used, COVERAGE_SIZE - used, "%swas taken because %s",
+			 used ? "; " : "", cause);
 	return text;
 }
 
@@ -99,7 +103,7 @@ bool coverage_partial(const struct input *input)
 
 	return coverage == COVERAGE_FIRST || coverage == COVERAGE_LAST ||
 	       coverage_lost(input) || coverage_gaps(input) ||
-	       input->meta.coverage.pauses;
+	       input->meta.coverage.pauses || input->meta.trigger.function;
 }
 
 /* Captured bytes that are not in the file, for example because nobody read them. */

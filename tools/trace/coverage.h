@@ -6,7 +6,7 @@
 #include "../output.h"
 #include "options.h"
 
-#define COVERAGE_SIZE	384
+#define COVERAGE_SIZE	768
 
 enum coverage {
 	COVERAGE_UNKNOWN,
@@ -32,7 +32,7 @@ const char *coverage_word(enum coverage coverage);
  */
 const char *coverage_text(const struct input *input, char text[COVERAGE_SIZE]);
 
-/** coverage_partial() - whether records are missing, which tables must report */
+/** coverage_partial() - whether tables must report the coverage: records are missing, or it is of one call */
 bool coverage_partial(const struct input *input);
 
 /** coverage_json() - the coverage as members of a JSON object, with losses by cause */

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /* The side-car file: see meta.h. json-c parses the JSON. */
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <json.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "command.h"
 #include "meta.h"
@@ -38,6 +35,17 @@ static struct json_object *get(struct json_object *object, const char *key)
 	if (!json_object_object_get_ex(object, key, &value))
 		return NULL;
 	return value;
+}
+
+static struct json_object *get_object(struct reader *reader, struct json_object *object,
+				      const char *key)
+{
+	struct json_object *value = get(object, key);
+
+	if (!value || json_object_is_type(value, json_type_object))
+		return value;
+	complain(reader, key, "an object");
+	return NULL;
 }
 
 /* Any 64 bits: also negative numbers, and strings in C notation. */
@@ -458,11 +466,9 @@ static void read_rest(struct reader *reader, struct json_object *object, struct 
 static void read_coverage(struct reader *reader, struct json_object *object,
 			  struct meta_coverage *coverage)
 {
-	struct json_object *from = get(object, "coverage");
+	struct json_object *from = get_object(reader, object, "coverage");
 
-	if (from && !json_object_is_type(from, json_type_object)) {
-		complain(reader, "coverage", "an object");
-	} else if (from) {
+	if (from) {
 		coverage->known = true;
 		set_bool(reader, from, "full", &coverage->full);
 		set_u64(reader, from, "bytes", &coverage->bytes);
@@ -477,34 +483,47 @@ static void read_coverage(struct reader *reader, struct json_object *object,
 	}
 }
 
+static void read_trigger(struct reader *reader, struct json_object *from,
+			 struct meta_trigger *trigger)
+{
+	trigger->tid = -1;
+	set_string(reader, from, "function", &trigger->function);
+	set_u64(reader, from, "call", &trigger->call);
+	set_id(reader, from, "tid", &trigger->tid);
+	set_u64(reader, from, "took_ns", &trigger->took_ns);
+	set_u64(reader, from, "limit_ns", &trigger->limit_ns);
+	trigger->timed = get_u64(reader, from, "from", &trigger->from);
+	trigger->ended = get_u64(reader, from, "to", &trigger->to);
+}
+
 static void read_groups(struct reader *reader, struct json_object *object,
 			struct meta *meta)
 {
 	struct meta_sampling *sampling = &meta->sampling;
 	struct meta_lost *lost = &meta->lost;
-	struct json_object *from = get(object, "sampling");
+	struct json_object *from = get_object(reader, object, "sampling");
 
-	if (from && json_object_is_type(from, json_type_object)) {
+	if (from) {
 		set_number(reader, from, "channel", PERFREC_CHANNELS - 1,
 			   &sampling->channel);
 		set_u64(reader, from, "interval_ns", &sampling->interval_ns);
 		set_u64(reader, from, "period", &sampling->period);
 		set_u64(reader, from, "header_interval", &sampling->header_interval);
 		set_string(reader, from, "event", &sampling->event);
-	} else if (from) {
-		complain(reader, "sampling", "an object");
 	}
 
-	from = get(object, "switches");
-	if (from && json_object_is_type(from, json_type_object)) {
+	from = get_object(reader, object, "switches");
+	if (from) {
 		set_number(reader, from, "channel", PERFREC_CHANNELS - 1, &meta->switches);
 		set_u64(reader, from, "encoders", &meta->encoders);
-	} else if (from) {
-		complain(reader, "switches", "an object");
 	}
 
-	from = get(object, "lost");
-	if (from && json_object_is_type(from, json_type_object)) {
+	from = get_object(reader, object, "trigger");
+	if (from)
+		read_trigger(reader, from, &meta->trigger);
+
+	from = get_object(reader, object, "lost");
+	if (from) {
 		set_u64(reader, from, "signals", &lost->signals);
 		set_u64(reader, from, "threads", &lost->threads);
 		set_u64(reader, from, "abandoned", &lost->abandoned);
@@ -516,8 +535,6 @@ static void read_groups(struct reader *reader, struct json_object *object,
 		set_u64(reader, from, "processes", &lost->processes);
 		set_u64(reader, from, "elsewhere", &lost->elsewhere);
 		set_u64(reader, from, "encoders", &lost->encoders);
-	} else if (from) {
-		complain(reader, "lost", "an object");
 	}
 }
 
@@ -647,8 +664,6 @@ static bool is_fair(const char *text, size_t length)
 	return groups <= META_GROUPS_MAX && values <= META_VALUES_MAX;
 }
 
-#define ADVICE	"fix it, delete it, name another with --meta, or read without it: --meta none"
-
 int meta_parse(const char *name, const char *text, size_t length,
 	       struct meta *meta)
 {
@@ -659,12 +674,12 @@ int meta_parse(const char *name, const char *text, size_t length,
 
 	meta_init(meta);
 	if (length > META_BYTES_MAX) {
-		report("%s: over %u bytes: no side-car file (" ADVICE ")", name,
+		report("%s: over %u bytes: no side-car file (" META_ADVICE ")", name,
 		       META_BYTES_MAX);
 		return -1;
 	}
 	if (!is_fair(text, length)) {
-		report("%s: over %u groups or %u values: no side-car file (" ADVICE ")",
+		report("%s: over %u groups or %u values: no side-car file (" META_ADVICE ")",
 		       name, META_GROUPS_MAX, META_VALUES_MAX);
 		return -1;
 	}
@@ -676,7 +691,7 @@ int meta_parse(const char *name, const char *text, size_t length,
 	object = json_tokener_parse_ex(tokener, text, (int)length);
 	error = json_tokener_get_error(tokener);
 	if (!json_object_is_type(object, json_type_object)) {
-		report("%s: no JSON object (%s, at byte %zu): " ADVICE, name,
+		report("%s: no JSON object (%s, at byte %zu): " META_ADVICE, name,
 		       error == json_tokener_continue ? "it ends too early" :
 		       error == json_tokener_success ? "something else" :
 		       json_tokener_error_desc(error),
@@ -695,65 +710,6 @@ int meta_parse(const char *name, const char *text, size_t length,
 		report("%s: out of memory", name);
 	json_object_put(object);
 	return meta->strings ? 0 : -1;
-}
-
-/* @beside: nobody has asked for it. */
-static int read_file(const char *path, int fd, bool beside, struct meta *meta)
-{
-	struct stat status;
-	ssize_t count;
-	char *text;
-	int error;
-
-	if (fstat(fd, &status) || !S_ISREG(status.st_mode)) {
-		report("%s: not a file (" ADVICE ")", path);
-		return -1;
-	}
-	if (beside && !status.st_size) {
-		report("%s: empty, as if its recording was killed: the trace is read without it",
-		       path);
-		return 0;
-	}
-	if (status.st_size > META_BYTES_MAX)
-		status.st_size = META_BYTES_MAX + 1;
-	text = malloc((size_t)status.st_size + 1);
-	if (!text) {
-		report("%s: out of memory", path);
-		return -1;
-	}
-	count = pread(fd, text, (size_t)status.st_size, 0);
-	if (count < 0)
-		report("%s: cannot read: %s", path, strerror(errno));
-	error = count < 0 ? -1 : meta_parse(path, text, (size_t)count, meta);
-	free(text);
-	return error;
-}
-
-int meta_read(const char *path, const char *trace, struct meta *meta)
-{
-	char beside[PATH_MAX];
-	int fd, error, length;
-
-	meta_init(meta);
-	if (path && !strcmp(path, "none"))
-		return 0;
-	if (!path) {
-		length = snprintf(beside, sizeof(beside), "%s.meta", trace);
-		if (!strcmp(trace, "-") || length >= (int)sizeof(beside))
-			return 0;
-		path = beside;
-	}
-	/* A pipe must not block. */
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (fd < 0 && path == beside && errno == ENOENT)
-		return 0;
-	if (fd < 0) {
-		report("%s: cannot open: %s", path, strerror(errno));
-		return -1;
-	}
-	error = read_file(path, fd, path == beside, meta);
-	close(fd);
-	return error;
 }
 
 void meta_free(struct meta *meta)

@@ -25,6 +25,9 @@
  *	sampling	{ channel, interval_ns, period, header_interval, event }
  *	switches	{ channel, encoders }, the number of the capture's
  *	instruction	{ calls }: whose instructions are wanted: "user", "kernel" or "all"
+ *	trigger		{ function, call, tid, took_ns, limit_ns, from, to }: the call that
+ *			made this snapshot; from and to in ticks, not exact; took_ns,
+ *			limit_ns and to only if it took longer than that
  *	shared		mask of the channels that threads have taken from each other
  *	piece		number of the piece of a recording in pieces
  *	continued	boolean: another piece follows
@@ -78,8 +81,14 @@
 #define META_STREAMS_MAX	2048
 #define META_PROCESSES_MAX	2048
 
+/* What to do with a bad file. */
+#define META_ADVICE	"fix it, delete it, name another with --meta, or read without it: --meta none"
+
 /* The object that is the kernel's code in every process: not a path. */
 #define META_VDSO		"[vdso]"
+
+/* The object with instructions that the kernel's probes have taken out of programs. */
+#define META_PROBES		"[uprobes]"
 
 /* Whose instructions a recording is of; the rest of the trace is left out. */
 enum meta_calls {
@@ -150,6 +159,27 @@ struct meta_sampling {
 	uint64_t	period;
 	uint64_t	header_interval;
 	const char	*event;
+};
+
+/**
+ * struct meta_trigger - the call that made a snapshot
+ * @function:	its name, NULL: there is no such call
+ * @call:	its number
+ * @tid:	its thread, -1: unknown
+ * @took_ns, @limit_ns: it took longer than the limit; 0: the snapshot is of its begin
+ * @from, @to:	when it began and ended, in ticks
+ * @timed, @ended: they are known
+ */
+struct meta_trigger {
+	const char	*function;
+	uint64_t	call;
+	int64_t		tid;
+	uint64_t	took_ns;
+	uint64_t	limit_ns;
+	uint64_t	from;
+	uint64_t	to;
+	bool		timed;
+	bool		ended;
 };
 
 /* How much of the run the trace can have; @known: the recorder reports it. */
@@ -258,6 +288,7 @@ struct meta {
 	uint32_t		*in;
 	size_t			ins;
 	struct meta_sampling	sampling;
+	struct meta_trigger	trigger;
 	int			switches;
 	uint64_t		encoders;
 	struct meta_coverage	coverage;

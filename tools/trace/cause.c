@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* The call that a snapshot is of: see cause.h. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "text.h"
+#include "cause.h"
+#include "units.h"
+
+/* Longest part of a function's name that is shown. */
+#define NAME_MAX_SHOWN	160
+
+uint64_t cause_time(const struct input *input, uint64_t ticks, uint64_t near)
+{
+	const uint64_t mask = trace_time_mask(input->trace);
+	const uint64_t ahead = (ticks - near) & mask, back = (near - ticks) & mask;
+
+	return back < ahead ? near - back : near + ahead;
+}
+
+bool cause_span(const struct input *input, uint64_t *from, uint64_t *to)
+{
+	const struct meta_trigger *trigger = &input->meta.trigger;
+	const struct trace_stats *stats = trace_stats(input->trace);
+
+	if (!trigger->function || !trigger->timed)
+		return false;
+	*from = cause_time(input, trigger->from, stats->timed ? stats->last : trigger->from);
+	*to = trigger->ended ? cause_time(input, trigger->to, *from) : *from;
+	return *to >= *from;
+}
+
+const char *cause_why(const struct input *input, char text[CAUSE_SIZE])
+{
+	const struct meta_trigger *trigger = &input->meta.trigger;
+	char name[NAME_MAX_SHOWN + 1], took[UNITS_SIZE], limit[UNITS_SIZE];
+
+	*text = '\0';
+	if (!trigger->function)
+		return text;
+	snprintf(name, sizeof(name), "%s", trigger->function);
+	text_clean(name);
+	if (trigger->limit_ns)
+		snprintf(text, CAUSE_SIZE, "call %" PRIu64 " of %s took %s, longer than %s",
+			 trigger->call, name, units_time(took, trigger->took_ns, 1000000000),
+			 units_time(limit, trigger->limit_ns, 1000000000));
+	else
+		snprintf(text, CAUSE_SIZE, "call %" PRIu64 " of %s began", trigger->call,
+			 name);
+	return text;
+}
+
+/* A time of another clock than the trace's is not exact. */
+static void put_when(const struct input *input, uint64_t ticks, char *text, size_t size)
+{
+	if (input->hz)
+		snprintf(text, size, "~%.9fs", (double)ticks / (double)input->hz);
+	else
+		snprintf(text, size, "~%" PRIu64 " ticks", ticks);
+}
+
+const char *cause_text(const struct input *input, char text[CAUSE_SIZE])
+{
+	const struct meta_trigger *trigger = &input->meta.trigger;
+	char begin[UNITS_SIZE + 8], end[UNITS_SIZE + 8];
+	size_t used = strlen(cause_why(input, text));
+	uint64_t from, to;
+
+	if (used && trigger->tid >= 0)
+		used += (size_t)snprintf(text + used, CAUSE_SIZE - used,
+					 ", in thread %" PRId64, trigger->tid);
+	if (!cause_span(input, &from, &to))
+		return text;
+	put_when(input, from, begin, sizeof(begin));
+	put_when(input, to, end, sizeof(end));
+	if (trigger->ended)
+		snprintf(text + used, CAUSE_SIZE - used, ", from %s to %s", begin, end);
+	else
+		snprintf(text + used, CAUSE_SIZE - used, ", at %s", begin);
+	return text;
+}
