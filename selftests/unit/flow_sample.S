@@ -41,3 +41,16 @@
 	function trampoline, 0x700
 	li a7, 139
 	ecall
+
+	function hop, 0x800
+	j probed
+
+	function probed, 0x900
+	nop
+	nop
+	ret
+
+	function caller, 0xa00
+	jal ra, probed
+	nop
+	nop

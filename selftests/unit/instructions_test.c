@@ -117,6 +117,9 @@ TEST_F(command, the_flow_needs_no_symbols)
 #define CODE		0x30000ull
 #define PLAIN		(CODE + 0x100)
 #define HANDLER		(CODE + 0x600)
+#define HOP		(CODE + 0x800)
+#define PROBED		(CODE + 0x900)
+#define CALLER		(CODE + 0xa00)
 
 static uint64_t latest;
 
@@ -344,6 +347,52 @@ TEST_F(command, a_handler_that_returns_to_an_unknown_vdso_begins_a_gap)
 	EXPECT_STREQ("30000\n#  left out, as --calls of record says\n30500\n"
 		     "#  instructions are missing: a return to a caller that was not seen\n"
 		     "#  left out, as --calls of record says\n", self->out);
+}
+
+/* Where the kernel executes an instruction that a probe replaces, unless it simulates it. */
+#define SLOT		0x60000ull
+#define WITH_PROBES	"{\"version\":1,\"instruction\":{\"calls\":\"user\"},\"files\":\"t.files\",\"objects\":[" \
+			"{\"path\":\"/calls\",\"start\":196608,\"end\":200704,\"bias\":0}," \
+			"{\"path\":\"[uprobes]\",\"start\":393216,\"end\":397312,\"bias\":393216}]}"
+
+/* Probes at the begin of probed(), which is called or jumped to, and at its return. */
+static void run_probed(FIXTURE_DATA(command) *self, uint64_t from)
+{
+	gen_free(&self->gen);
+	gen_init(&self->gen, 0, 40);
+	begin(&self->gen, from);
+	indirect(&self->gen, 1, 2, KERNEL);
+	indirect(&self->gen, 0, 8, SLOT + 128);
+	indirect(&self->gen, 1, 2, KERNEL);
+	indirect(&self->gen, 0, 8, PROBED + 4);
+	indirect(&self->gen, 1, 2, KERNEL);
+	indirect(&self->gen, 0, 8, CALLER + 4);
+	stop(&self->gen, 2);
+	save(self, "t");
+	if (system("mkdir -p t.files && cp " CALLS " t.files/calls"))
+		abort();
+	write_file("t.meta", WITH_PROBES, strlen(WITH_PROBES));
+}
+
+TEST_F(command, probes_make_no_gaps)
+{
+	run_probed(self, CALLER);
+	run(self, "decode -s 0 --format pc t");
+	EXPECT_STREQ("30a00\n#  left out, as --calls of record says\n"
+		     "30904\n#  left out, as --calls of record says\n30a04\n", self->out);
+	EXPECT_EQ(NULL, strstr(self->err, "missing"));
+	EXPECT_EQ(NULL, strstr(self->err, "not found"));
+}
+
+TEST_F(command, a_probed_call_is_one_of_its_caller)
+{
+	run_probed(self, CALLER);
+	run(self, "export -q -s 0 --format folded --weight calls t");
+	EXPECT_STREQ("source 0;caller 1\nsource 0;caller;probed 1\n", self->out);
+	/* A tail call. */
+	run_probed(self, HOP);
+	run(self, "export -q -s 0 --format folded --weight calls t");
+	EXPECT_STREQ("source 0;hop 1\nsource 0;probed 1\nsource 0;caller 1\n", self->out);
 }
 
 /* Firmware that was entered from unknown code: what that code has called is not known. */

@@ -456,10 +456,49 @@ static void enter_handler(struct flows *flows, struct track *track,
 	}
 }
 
+/* Whether the instruction that a block begins with, no call, leads to @at. */
+static bool first_leads_to(const struct block *block, uint64_t at)
+{
+	return at == block->start + 2 * block_length(block, 0) ||
+	       (block->instructions == 1 && at == block->target &&
+		(block->kind == FLOW_JUMP || block->kind == FLOW_BRANCH));
+}
+
+/*
+ * The kernel may have executed the instruction at which it has interrupted the thread: a system
+ * call, or one that it has replaced by a probe. Returns whether it has.
+ */
+static bool step(struct flows *flows, struct track *track, const struct flow_place *place,
+		 const struct block *block, uint64_t at)
+{
+	struct owner *owner = track->owner;
+	const struct block *last = owner->last, *from = owner->interrupted ?
+				   code_block(flows->code, owner->interrupted) : NULL;
+	bool is_return;
+
+	if (!from || at == from->start)
+		return false;
+	is_return = from->instructions == 1 && from->kind == FLOW_RETURN;
+	if (is_return ? !returns(flows, track, place, at) : !first_leads_to(from, at))
+		return false;
+	if (is_return)
+		return true;
+	track->last = last;
+	if (last && leads_to(last, from->start, from->place == function_of(flows, from)->start))
+		follow(flows, track, place, from);
+	else
+		go_back_to(flows, track, place, function_of(flows, from));
+	track->last = from;
+	if (from->instructions == 1 && from->kind == FLOW_JUMP && block->start == at)
+		on_jump(flows, track, place, block);
+	return true;
+}
+
 /* Where the source goes on: perhaps in a signal's handler. */
 static void resume(struct flows *flows, struct track *track, const struct flow_place *place,
 		   const struct block *block, uint64_t at)
 {
+	const bool stepped = step(flows, track, place, block, at);
 	const struct function *function = function_of(flows, block);
 	const bool begins = block->place + (at - block->start) == function->start;
 	struct owner *owner = track->owner;
@@ -467,7 +506,9 @@ static void resume(struct flows *flows, struct track *track, const struct flow_p
 	const struct block *last = owner->last;
 
 	owner->last = NULL;
-	if (last && leads_to(last, at, begins)) {
+	if (stepped) {
+		/* The calls are those behind that instruction. */
+	} else if (last && leads_to(last, at, begins)) {
 		track->last = last;
 		follow(flows, track, place, block);
 	} else if (last && last->kind == FLOW_RETURN && returns(flows, track, place, at)) {

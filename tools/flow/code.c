@@ -355,6 +355,11 @@ static uint64_t find_place(const struct code *code, uint64_t address)
 	return symbols_place_at(code->symbols, address, code->time_known ? &code->time : NULL);
 }
 
+bool code_is_probes(const struct code *code, uint64_t address)
+{
+	return symbols_probed(code->symbols, find_place(code, address));
+}
+
 /* The code of those whose calls are not wanted. */
 static bool is_others(const struct code *code, uint64_t address)
 {

@@ -108,6 +108,9 @@ static inline bool code_is_kernel(uint64_t address)
 	return address >> 63;
 }
 
+/** code_is_probes() - whether the kernel's probes have instructions executed at an address */
+bool code_is_probes(const struct code *code, uint64_t address);
+
 /* Bytes of the instructions that end a signal's handler. */
 #define CODE_TRAMPOLINE		8
 

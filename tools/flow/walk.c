@@ -110,11 +110,24 @@ static enum step leave_out(struct walk *walk, bool show, uint64_t address)
 	return go_away(walk, show, FLOW_GAP_LEFT_OUT, false, 0);
 }
 
+/* A probe steps over an instruction, or a return comes to it: the kernel goes on. */
+static enum step go_to_probe(struct walk *walk, bool show)
+{
+	if (walk->state == WALK_AWAY &&
+	    (walk->away == FLOW_GAP_LEFT_OUT || walk->away == FLOW_GAP_KERNEL))
+		return STEP_AWAY;
+	walk->firmware = false;
+	walk->unknown = walk->state == WALK_AWAY;
+	return go_away(walk, show, FLOW_GAP_LEFT_OUT, false, 0);
+}
+
 static enum step go_without_code(struct walk *walk, bool show, uint64_t address)
 {
 	const enum meta_calls calls = code_calls(walk->code);
 	const bool kernel = code_is_kernel(address);
 
+	if (code_is_probes(walk->code, address))
+		return go_to_probe(walk, show);
 	if (calls != META_CALLS_ALL && kernel != (calls == META_CALLS_KERNEL))
 		return leave_out(walk, show, address);
 	/* It trapped in a file's code, and has not come to such code since. */

@@ -445,7 +445,7 @@ static void open_object(struct symbols *symbols, struct object *object)
 	char path[PATH_MAX];
 
 	object->tried = true;
-	if (!strcmp(object->path, WRITERS))
+	if (!strcmp(object->path, WRITERS) || !strcmp(object->path, META_PROBES))
 		return;
 	if (object->given && try_file(symbols, object, object->given))
 		return;
@@ -680,6 +680,14 @@ bool symbols_named(struct symbols *symbols, const char *name, uint64_t *start,
 		return false;
 	*start = object->start;
 	return symbols_object(symbols, *start, found);
+}
+
+bool symbols_probed(struct symbols *symbols, uint64_t address)
+{
+	const struct object *object = symbols && symbols->objects ?
+				      find_object(symbols, address) : NULL;
+
+	return object && !strcmp(object->path, META_PROBES);
 }
 
 void symbols_expect(struct symbols *symbols, uint64_t address)

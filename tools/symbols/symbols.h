@@ -195,6 +195,9 @@ struct image *symbols_image(struct symbols *symbols, uint64_t address, uint64_t 
 bool symbols_named(struct symbols *symbols, const char *name, uint64_t *start,
 		   struct symbols_object *object);
 
+/** symbols_probed() - whether the kernel's probes have instructions executed at an address */
+bool symbols_probed(struct symbols *symbols, uint64_t address);
+
 /**
  * symbols_expect() - note that the trace has a function at an address
  * @symbols:	may be NULL

@@ -173,7 +173,7 @@ int calls_archive(const char *folder, const struct objects *objects)
 	size_t i;
 
 	for (i = 0; i < objects->count; i++) {
-		if (!strcmp(objects->object[i].path, META_VDSO))
+		if (*objects->object[i].path != '/')
 			continue;
 		snprintf(to, sizeof(to), "%s%s", folder, objects->object[i].path);
 		make_folders(to);

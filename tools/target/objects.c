@@ -24,6 +24,12 @@ static bool is_vdso(const char *path)
 	return !strcmp(path, META_VDSO);
 }
 
+/* What the kernel maps into processes, and no file has. */
+static bool is_kernels(const char *path)
+{
+	return is_vdso(path) || !strcmp(path, META_PROBES);
+}
+
 /*
  * Reads a file's build-id and segments. Returns false for a file that is readable
  * but no program.
@@ -83,7 +89,7 @@ static void add(struct objects *objects, const char *path, uint64_t start,
 void objects_add_code(struct objects *objects, const char *path,
 		      uint64_t address, uint64_t length, uint64_t offset)
 {
-	if (objects->files && is_vdso(path))
+	if (objects->files && is_kernels(path))
 		add(objects, path, address, address + length, 0);
 	else if (*path == '/' && strncmp(path, "/dev/", 5))
 		add(objects, path, address, address + length, offset);
