@@ -35,7 +35,7 @@ run crash sifive-trace record --calls --snapshot -o crash.rtd sh crash.sh
 echo "trap \"echo mine\" USR2; kill -USR2 \$\$; umask" >own.sh
 umask 027; run own sifive-trace record --calls --snapshot -o own.rtd sh own.sh
 
-run alone sifive-trace record --snapshot -o alone.rtd $p/plain
+run alone sifive-trace record --archive -o alone.rtd $p/plain
 run rotate sifive-trace record --calls --rotate 1M -o rotate.rtd $p/plain
 run some sifive-trace record --calls=some -o some.rtd $p/plain
 run filter sifive-trace record --calls -F main -o filter.rtd $p/plain
@@ -137,7 +137,7 @@ result $? "--snapshot: a crash leaves the last bytes"
 says own mine "--snapshot: a program's SIGUSR2 is its own"
 says own 0027 "--calls: a program's umask is its own"
 
-refused alone 2 "need --calls" "--snapshot needs --calls"
+refused alone 2 "need --calls" "--archive needs --calls"
 refused rotate 2 "--calls and --rotate exclude each other" "--calls: no pieces"
 refused some 2 "--calls is user, kernel or all" "--calls=some: refused"
 refused filter 2 "leave out -F" "--calls: nothing to filter"

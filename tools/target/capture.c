@@ -165,7 +165,8 @@ static void put_files(struct output *out, const char *folder)
 
 int capture_describe(const char *path, const struct perf_setup *setup,
 		     const struct launch *launch, int calls, struct objects *objects,
-		     struct tree *tree)
+		     struct tree *tree, const struct trigger_hit *hit,
+		     const struct trigger_clock *clock)
 {
 	struct output *out = output_open(path);
 	uint32_t i;
@@ -196,6 +197,8 @@ int capture_describe(const char *path, const struct perf_setup *setup,
 	if (setup->switches)
 		put_format(out, "\"switches\":{\"channel\":%d,\"encoders\":%u},\n",
 			   setup->switch_channel, setup->encoders);
+	if (hit && hit->function)
+		trigger_describe(out, hit, clock);
 	if (objects && objects->files)
 		put_files(out, objects->files);
 	if (objects)
@@ -248,8 +251,8 @@ int capture_copy(int fd, const char *path, uint64_t offset, __u64 *bytes,
  * A running ring is read as it was when reading began, and no call returns its
  * length. So each sink is read separately, to its end.
  */
-static int copy_running(int fd, const char *path, uint32_t index, uint32_t sinks,
-			struct sifive_trace_sink *sink)
+int capture_running(int fd, const char *path, uint32_t index, uint32_t sinks,
+		    struct sifive_trace_sink *sink)
 {
 	char node[PATH_MAX];
 	int own = -1, error;
@@ -314,7 +317,7 @@ static int save_sink(int fd, const char *name, uint32_t index,
 	int error;
 
 	if (status->flags & SIFIVE_TRACE_STATUS_RUNNING)
-		return copy_running(fd, name, index, status->sinks, sink);
+		return capture_running(fd, name, index, status->sinks, sink);
 	error = capture_copy(fd, name, sink->offset, &sink->bytes, false);
 	if (error > 0)
 		capture_short(name, bytes);

@@ -11,6 +11,7 @@
 #include "launch.h"
 #include "objects.h"
 #include "tree.h"
+#include "trigger.h"
 
 /**
  * capture_begin() - take hardware and counters for sampling
@@ -61,10 +62,12 @@ int capture_try(const struct perf_setup *wanted, struct capture_mark *mark);
  * @objects:	the objects in memory, for objects_report() afterwards; NULL: they are
  *		given to capture_save()
  * @tree:	processes that record by themselves, NULL: none
+ * @hit:	the call that made the snapshot, with @clock, unless it has no function
  */
 int capture_describe(const char *path, const struct perf_setup *setup,
 		     const struct launch *launch, int calls, struct objects *objects,
-		     struct tree *tree);
+		     struct tree *tree, const struct trigger_hit *hit,
+		     const struct trigger_clock *clock);
 
 /**
  * capture_save() - write a capture's bytes and side-car files
@@ -154,5 +157,32 @@ int capture_rescue(const char *path, const struct capture_mark *mark,
  * been reported.
  */
 int capture_drained(struct drain *drain, const struct capture_mark *mark, bool *finished);
+
+/**
+ * capture_running() - copy a running ring
+ * @path:	file for the bytes of sink @index of @sinks
+ * @sink:	its @bytes is set to their number
+ *
+ * Return: 0; 1 if a write failed, -1 if a read did, which has been reported.
+ */
+int capture_running(int fd, const char *path, uint32_t index, uint32_t sinks,
+		    struct sifive_trace_sink *sink);
+
+/**
+ * capture_peek() - write what the ring of a program that traces itself holds, while it runs
+ * @fd:		the device, open for reading
+ * @path:	the snapshot
+ * @output:	the program's trace, whose side-car files it has written when it started
+ * @mark:	its capture
+ * @hit:	the call that made the snapshot, unless it has no function
+ *
+ * Return: 0; 1: the program does not record now, so its own trace has that call; or -1: the
+ * error has been printed.
+ */
+int capture_peek(int fd, const char *path, const char *output, const struct capture_mark *mark,
+		 const struct trigger_hit *hit);
+
+/** capture_name_call() - write the call that the last snapshot is of into its side-car files */
+void capture_name_call(const char *output, uint32_t sinks, const struct trigger_hit *hit);
 
 #endif /* SIFIVE_TRACE_CAPTURE_H */

@@ -149,7 +149,7 @@ static int describe(const struct perf_setup *setup, struct objects *objects,
 		    struct state *state)
 {
 	int error = capture_describe(DESCRIPTION ".new", setup, NULL, CALLS_NONE, objects,
-				     NULL) ||
+				     NULL, NULL, NULL) ||
 		    rename(DESCRIPTION ".new", DESCRIPTION);
 
 	state->left_out = objects->left_out;

@@ -168,10 +168,11 @@ void elf_build_id(const struct elf *elf, char *text)
 	}
 }
 
-bool elf_functions(const struct elf *elf,
-		   void (*function)(void *argument, const char *name,
-				    uint64_t start, uint64_t size),
-		   void *argument)
+/* The functions of the first symbol table of this type. */
+static bool each_function(const struct elf *elf, uint32_t type,
+			  void (*function)(void *argument, const char *name,
+					   uint64_t start, uint64_t size),
+			  void *argument)
 {
 	const Elf64_Ehdr *header = (const void *)elf->bytes;
 	const Elf64_Shdr *section = NULL, *names, *table;
@@ -183,7 +184,7 @@ bool elf_functions(const struct elf *elf,
 		section = part(elf, header->e_shoff, header->e_shnum,
 			       sizeof(*section));
 	for (i = 0; section && i < header->e_shnum; i++)
-		if (section[i].sh_type == SHT_SYMTAB)
+		if (section[i].sh_type == type)
 			break;
 	if (!section || i == header->e_shnum ||
 	    section[i].sh_link >= header->e_shnum)
@@ -202,4 +203,36 @@ bool elf_functions(const struct elf *elf,
 			function(argument, text + symbol->st_name,
 				 symbol->st_value, symbol->st_size);
 	return true;
+}
+
+bool elf_functions(const struct elf *elf,
+		   void (*function)(void *argument, const char *name,
+				    uint64_t start, uint64_t size),
+		   void *argument)
+{
+	return each_function(elf, SHT_SYMTAB, function, argument);
+}
+
+bool elf_exported(const struct elf *elf,
+		  void (*function)(void *argument, const char *name,
+				   uint64_t start, uint64_t size),
+		  void *argument)
+{
+	return each_function(elf, SHT_DYNSYM, function, argument);
+}
+
+bool elf_offset(const struct elf *elf, uint64_t address, uint64_t *offset)
+{
+	unsigned int count, i;
+	const Elf64_Phdr *segment = segments(elf, &count);
+
+	for (i = 0; segment && i < count; i++, segment++) {
+		*offset = address - segment->p_vaddr;
+		if (segment->p_type != PT_LOAD || !(segment->p_flags & PF_X) ||
+		    *offset >= segment->p_filesz)
+			continue;
+		*offset += segment->p_offset;
+		return *offset < elf->size;
+	}
+	return false;
 }

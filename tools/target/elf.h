@@ -64,4 +64,19 @@ bool elf_functions(const struct elf *elf,
 				    uint64_t start, uint64_t size),
 		   void *argument);
 
+/** elf_exported() - the same for those that other files can use, which stripping leaves */
+bool elf_exported(const struct elf *elf,
+		  void (*function)(void *argument, const char *name,
+				   uint64_t start, uint64_t size),
+		  void *argument);
+
+/**
+ * elf_offset() - where code is in the file
+ * @address:	an address of the file
+ * @offset:	filled
+ *
+ * Return: false if the file has no code there.
+ */
+bool elf_offset(const struct elf *elf, uint64_t address, uint64_t *offset);
+
 #endif /* SIFIVE_TRACE_ELF_H */

@@ -38,6 +38,8 @@ static void look_at_object(struct program *program, const char *path)
 	const char *name = text_base(path);
 	struct elf elf;
 
+	if (program->shared_objects < PROGRAM_OBJECTS)
+		program->shared[program->shared_objects++] = strdup(path);
 	if (!strncmp(name, "libc.", 5) || !strncmp(name, "ld-", 3) ||
 	    elf_open(path, ELF_ALL, &elf))
 		return;

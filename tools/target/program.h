@@ -27,6 +27,7 @@
  * @privilege:	attribute of the file with which the kernel changes user, group or
  *		capabilities on exec; NULL for none
  * @object:	the file and its instrumented shared objects, @objects of them
+ * @shared:	all shared objects that it loads when it starts, @shared_objects of them
  */
 struct program {
 	char	path[PATH_MAX];
@@ -38,6 +39,8 @@ struct program {
 	const char *privilege;
 	char	*object[PROGRAM_OBJECTS];
 	size_t	objects;
+	char	*shared[PROGRAM_OBJECTS];
+	size_t	shared_objects;
 };
 
 /**

@@ -62,8 +62,14 @@ static const struct cli_option how_options[] = {
 	  .help = "with --calls: a message for each taken branch; histories of branches (default, if the encoders have it); or histories that are counted if they repeat, with implicit returns",
 	  .set = cli_word, .offset = offsetof(struct recording, mode) },
 	{ .name = "snapshot",
-	  .help = "with --calls: keep the newest bytes of the buffer (-b), and write them to PATH.1, PATH.2 ... each time that the command gets SIGUSR2; the last ones go to PATH when the program ends or crashes",
+	  .help = "keep the newest bytes of the buffer (-b), and write them to PATH.1, PATH.2 ... each time that the command gets SIGUSR2; the last ones go to PATH when the program ends or crashes",
 	  .set = cli_flag, .offset = offsetof(struct recording, snapshot) },
+	{ .name = "trigger", .value = "FUNCTION[:N]",
+	  .help = "with --snapshot: also write one each time that a thread comes to FUNCTION, or each Nth time",
+	  .set = trigger_set_reached, .offset = offsetof(struct recording, reached) },
+	{ .name = "slower-than", .value = "FUNCTION:TIME",
+	  .help = "with --snapshot: also write one each time that a call of FUNCTION has taken longer than TIME (500us, 2ms, 1s)",
+	  .set = trigger_set_slower, .offset = offsetof(struct recording, slower) },
 	{ .name = "archive",
 	  .help = "with --calls: copy the program and its shared objects to PATH.files, where the commands that read find them",
 	  .set = cli_flag, .offset = offsetof(struct recording, archive) },
@@ -144,14 +150,32 @@ static int check(const struct recording *r, bool library)
 	return 0;
 }
 
+/* --snapshot is a ring, and what makes a snapshot needs it. */
+static int check_snapshot(struct recording *r)
+{
+	if (!r->snapshot)
+		return r->reached.function || r->slower.function ?
+		       usage_error("--trigger and --slower-than need --snapshot") : 0;
+	if (r->on_full != ON_FULL_USUAL && r->on_full != ON_FULL_WRAP)
+		return usage_error("--snapshot is --on-full wrap: give one of them");
+	if (r->setup.sram)
+		return usage_error("--snapshot: SRAM cannot be read while it is written: leave out --sink sram");
+	r->on_full = ON_FULL_WRAP;
+	return 0;
+}
+
 /* --calls: what needs records of a program, and what needs --calls. */
 static int check_calls(struct recording *r)
 {
 	const struct sifive_trace_options *options = &r->setup.options;
 
+	if (r->slower.function && r->mode == CALLS_OPTIMISED)
+		return usage_error("--slower-than and --instruction-mode optimised exclude each other: the kernel executes returns for the probes, which that mode does not show");
+	if (check_snapshot(r))
+		return EXIT_USAGE;
 	if (r->calls == CALLS_NONE)
-		return r->snapshot || r->archive || r->mode != CALLS_MODE_USUAL ?
-		       usage_error("--snapshot, --archive and --instruction-mode need --calls") : 0;
+		return r->archive || r->mode != CALLS_MODE_USUAL ?
+		       usage_error("--archive and --instruction-mode need --calls") : 0;
 	if (options->filter || r->patterns.count || r->load)
 		return usage_error("--calls loads nothing into the program: leave out -F, --filter and --library");
 	if (r->pieces.size || r->pieces.time)
@@ -162,12 +186,6 @@ static int check_calls(struct recording *r)
 		return usage_error("--calls excludes --on-full wait and drop: only stores can wait, or be dropped");
 	if (options->channel % 16 == 15)
 		return usage_error("--channel %u: instruction trace needs it", options->channel);
-	if (r->snapshot && r->on_full != ON_FULL_USUAL && r->on_full != ON_FULL_WRAP)
-		return usage_error("--snapshot is --on-full wrap: give one of them");
-	if (r->snapshot && r->setup.sram)
-		return usage_error("--snapshot: SRAM cannot be read while it is written: leave out --sink sram");
-	if (r->snapshot)
-		r->on_full = ON_FULL_WRAP;
 	/* Counts are in samples alone. */
 	if (!setup_sampled(&r->setup) && !r->setup.events)
 		r->setup.events = "";

@@ -10,6 +10,7 @@
 #include "files.h"
 #include "machine.h"
 #include "rotate.h"
+#include "snapshot.h"
 
 #include "lib/filter.h"
 
@@ -104,6 +105,7 @@ static void meanwhile_program(void *argument, const sigset_t *mask)
 	struct recording *r = argument;
 
 	r->drain.pid = r->launched.pid;
+	r->mark.pid = r->launched.pid;
 	recording_meanwhile(argument, mask);
 }
 
@@ -122,11 +124,55 @@ int recording_check_filter(const struct recording *r)
 	return -1;
 }
 
+static int start(void *argument)
+{
+	struct recording *r = argument;
+
+	if (r->snapshot)
+		snapshot_return_signal();
+	return recording_give_library(r);
+}
+
+/* Runs the program, with the probes that make snapshots. */
+static int run(struct recording *r, const struct launch *launch)
+{
+	int status;
+
+	if (r->snapshot)
+		snapshot_take_signal();
+	r->mark.began = perf_device_now();
+	status = launch_run(launch, &r->launched);
+	if (r->launched.ran)
+		recording_triggers(r, true);
+	return status;
+}
+
+static int record_program(struct recording *r);
+
 /* Record with the library, within the program. */
 int record_with_library(struct recording *r)
 {
+	int status = EXIT_RECORD;
+
+	if (trigger_open(&r->reached, &r->program) || trigger_open(&r->slower, &r->program))
+		report("the program was not run");
+	else
+		status = record_program(r);
+	if (r->hit.function)
+		capture_name_call(r->output, r->mark.sinks, &r->hit);
+	if (r->launched.ran) {
+		trigger_report(&r->reached, r->quiet);
+		trigger_report(&r->slower, r->quiet);
+	}
+	trigger_close(&r->reached);
+	trigger_close(&r->slower);
+	return status;
+}
+
+static int record_program(struct recording *r)
+{
 	const struct launch launch = {
-		.path = r->program.path, .argv = r->argv, .before = recording_give_library,
+		.path = r->program.path, .argv = r->argv, .before = start,
 		.argument = r, .meanwhile = meanwhile_program,
 	};
 	int status;
@@ -140,8 +186,7 @@ int record_with_library(struct recording *r)
 	if (recording_drain(r, r->mark.capture + 1, r->mark.sinks))
 		return EXIT_RECORD;
 	recording_announce(r, true);
-	r->mark.began = perf_device_now();
-	status = launch_run(&launch, &r->launched);
+	status = run(r, &launch);
 	if (!r->launched.ran) {
 		recording_forget_files(r);
 		return status;

@@ -4,6 +4,7 @@
  * -a; encoders trace its instructions; processes with the library join.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 
 #include "../command.h"
 #include "files.h"
+#include "machine.h"
 #include "rotate.h"
 #include "snapshot.h"
 
@@ -41,14 +43,18 @@ static int write_capture(struct recording *r, const char *path)
 	const struct launch launch = { .path = r->program.path, .argv = r->argv };
 	char description[] = "/tmp/sifive-trace.XXXXXX";
 	int fd = mkstemp(description), error;
+	struct trigger_clock clock = { .hz = 0 };
 
 	if (fd < 0) {
 		report("%s: %s", description, strerror(errno));
 		return -1;
 	}
 	close(fd);
+	if (r->hit.function)
+		trigger_clock(&r->device, &clock);
 	error = capture_describe(description, &r->setup.parsed, &launch, r->calls,
-				 r->join ? NULL : &r->objects, r->join ? &r->tree : NULL) ||
+				 r->join ? NULL : &r->objects, r->join ? &r->tree : NULL,
+				 &r->hit, &clock) ||
 		capture_save(r->device.fd, path, description, NULL,
 			     r->drain.sinks ? &r->drain : NULL, r->device.ran,
 			     r->quiet);
@@ -77,16 +83,32 @@ static int save(struct recording *r)
 	return error ? -1 : 0;
 }
 
-/* The driver copies a running ring: recording goes on. */
-void record_snapshot(struct recording *r)
+/*
+ * The driver copies a running ring: recording goes on. Readers share the copy as long as one
+ * has it open, so the copy is made now, before files are read and written.
+ */
+bool record_snapshot(struct recording *r)
 {
-	char path[PATH_MAX + 16];
+	int held = open(machine_device(), O_RDONLY | O_CLOEXEC);
+	char path[PATH_MAX + 16], byte;
+	int error;
 
-	if (r->launched.pid > 0)
+	/* Errors are reported when the copy is read. */
+	if (held >= 0 && pread(held, &byte, 1, 0) < 0)
+		byte = 0;
+	if (r->launched.pid > 0 && !r->loads)
 		objects_add(&r->objects, r->launched.pid);
 	snprintf(path, sizeof(path), "%s.%u", r->output, ++r->snapshots);
-	if (!write_capture(r, path))
+	error = r->loads ? capture_peek(held, path, r->output, &r->mark, &r->hit) :
+			   write_capture(r, path);
+	if (!error)
 		files_show(path, r->quiet);
+	if (held >= 0)
+		close(held);
+	if (error <= 0)
+		return true;
+	r->snapshots--;
+	return false;
 }
 
 /* What the side-car files of pieces have until save(). */
@@ -104,7 +126,7 @@ static int begin_files(struct recording *r, const struct launch *launch)
 	}
 	close(fd);
 	error = capture_describe(description, &r->setup.parsed, launch, r->calls,
-				 &r->objects, NULL) ||
+				 &r->objects, NULL, &r->hit, NULL) ||
 		capture_heads(r->device.fd, &r->drain, description);
 	unlink(description);
 	return error ? -1 : 0;
@@ -192,6 +214,10 @@ int record_session(struct recording *r)
 		recording_refuse();
 		goto out;
 	}
+	if (trigger_open(&r->reached, &r->program) || trigger_open(&r->slower, &r->program)) {
+		report("the program was not run");
+		goto out;
+	}
 	recording_remove_files(r);
 	if (recording_drain(r, device->capture, r->mark.sinks))
 		goto out;
@@ -210,6 +236,7 @@ int record_session(struct recording *r)
 	if (!r->all)
 		device->began = perf_device_now();
 	status = launch_run(&launch, &r->launched);
+	recording_triggers(r, true);
 	recording_see_objects(r);
 	watch_close(&r->watch);
 	/* Objects of running programs count as the latest. */
@@ -221,7 +248,11 @@ int record_session(struct recording *r)
 	} else if (save(r) || lacks_samples(r)) {
 		status = status ? status : EXIT_RECORD;
 	}
+	trigger_report(&r->reached, r->quiet);
+	trigger_report(&r->slower, r->quiet);
 out:
+	trigger_close(&r->reached);
+	trigger_close(&r->slower);
 	drain_close(&r->drain);
 	objects_free(&r->objects);
 	tree_close(&r->tree);

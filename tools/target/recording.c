@@ -153,6 +153,10 @@ void recording_meanwhile(void *argument, const sigset_t *mask)
 	longest = drain_event(&r->drain, &trace, &time);
 	if (r->snapshot)
 		snapshot_allow(&allowed);
+	if (r->reached.function || r->slower.function) {
+		time = (struct timespec){ .tv_nsec = TRIGGER_PERIOD };
+		longest = &time;
+	}
 	watch_wait(&r->watch, &trace, longest, &allowed);
 	drain_copy(&r->drain);
 	/* Stop a session of the command's own; a program's continues. */
@@ -162,6 +166,31 @@ void recording_meanwhile(void *argument, const sigset_t *mask)
 	recording_see_objects(r);
 	if (r->snapshot && snapshot_requested())
 		record_snapshot(r);
+	recording_triggers(r, false);
+}
+
+static void read_trigger(struct recording *r, struct trigger *trigger, bool ended)
+{
+	const uint64_t until = ended ? UINT64_MAX : perf_device_now() - TRIGGER_PERIOD;
+
+	if (!trigger->function)
+		return;
+	trigger_read(trigger);
+	while (trigger_next(trigger, r->all ? 0 : r->launched.pid, until, &r->hit)) {
+		/* Or what is left in the ring is the snapshot. */
+		if (!ended && record_snapshot(r)) {
+			r->hit.function = NULL;
+			trigger->covered = perf_device_now();
+		} else {
+			trigger->covered = UINT64_MAX;
+		}
+	}
+}
+
+void recording_triggers(struct recording *r, bool ended)
+{
+	read_trigger(r, &r->reached, ended);
+	read_trigger(r, &r->slower, ended);
 }
 
 /*

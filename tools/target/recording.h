@@ -15,6 +15,7 @@
 #include "launch.h"
 #include "program.h"
 #include "tree.h"
+#include "trigger.h"
 #include "watch.h"
 
 /**
@@ -50,6 +51,8 @@
  * @mode:	--instruction-mode: enum calls_mode
  * @snapshot:	--snapshot: write the ring at each SIGUSR2
  * @snapshots:	how many were written
+ * @reached, @slower: --trigger and --slower-than
+ * @hit:	the call that the next file is of
  * @files:	folder of copies
  * @archive:	--archive: copy the objects' files
  * @mask:	file mode mask of the program
@@ -85,6 +88,9 @@ struct recording {
 	int		mode;
 	bool		snapshot;
 	unsigned int	snapshots;
+	struct trigger	reached;
+	struct trigger	slower;
+	struct trigger_hit hit;
 	char		files[PATH_MAX + 8];
 	bool		archive;
 	mode_t		mask;
@@ -112,8 +118,18 @@ int recording_give_library(void *argument);
 /** recording_check_filter() - 0, or -1: the program would run without being recorded */
 int recording_check_filter(const struct recording *r);
 
-/** record_snapshot() - write what the ring holds to the next numbered file */
-void record_snapshot(struct recording *r);
+/**
+ * record_snapshot() - write what the ring holds to the next numbered file
+ *
+ * Return: false if the program records no more: its trace is the snapshot.
+ */
+bool record_snapshot(struct recording *r);
+
+/**
+ * recording_triggers() - snapshots for the calls that --trigger and --slower-than want
+ * @ended:	the program has ended: the latest such call is that of the last file
+ */
+void recording_triggers(struct recording *r, bool ended);
 
 /** recording_announce() - print what will be recorded; @library: with the library */
 void recording_announce(const struct recording *r, bool library);

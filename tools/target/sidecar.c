@@ -238,6 +238,23 @@ int sidecar_complete(int fd, const char *meta, const struct sifive_trace_sink *s
 	return replace(out, whole, meta);
 }
 
+int sidecar_copy(const char *from, const char *meta, const struct trigger_hit *hit)
+{
+	/* Only the program can read the encoder's time. */
+	static const struct trigger_clock unknown;
+	char *text = read_meta(from);
+	struct output *out = text ? output_open(meta) : NULL;
+
+	if (out) {
+		put_string(out, "{");
+		if (hit->function)
+			trigger_describe(out, hit, &unknown);
+		put_string(out, text + 1);
+	}
+	free(text);
+	return out ? output_close(out) : -1;
+}
+
 /* Writes @text up to @end, which may be NULL, as what all pieces have. */
 static void put_head(struct output *out, const char *text, const char *end)
 {

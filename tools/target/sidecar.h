@@ -10,6 +10,7 @@
 #include "cut.h"
 #include "drain.h"
 #include "objects.h"
+#include "trigger.h"
 
 /* Size of the path of a side-car file. */
 #define SIDECAR_PATH	(PATH_MAX + 8)
@@ -41,6 +42,16 @@ int sidecar_write(int fd, const char *trace, const struct sifive_trace_sink *sin
  */
 int sidecar_complete(int fd, const char *meta, const struct sifive_trace_sink *sink,
 		     const struct drain *drain, uint64_t ran, bool *finished);
+
+/**
+ * sidecar_copy() - the side-car file of a snapshot, without coverage
+ * @from:	the program's, as it has begun
+ * @meta:	the snapshot's
+ * @hit:	the call that made it, unless it has no function
+ *
+ * Return: 0, or -1: the error has been printed.
+ */
+int sidecar_copy(const char *from, const char *meta, const struct trigger_hit *hit);
 
 /**
  * struct sidecar_state - how much was captured and lost by some time

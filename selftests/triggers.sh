@@ -1,0 +1,166 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only
+# record --snapshot --trigger and --slower-than, as TAP: the one slow request of 10,000 is
+# caught, and its trace shows why; the Nth call; shared objects, threads, recursion; what is
+# lost is reported, and what is refused.
+#
+#	triggers.sh BUILD
+
+set -u
+cd "$(dirname "$0")/.." || exit 1
+build=$1
+out=$build/triggers
+. selftests/record/suite.sh
+
+# Instructions are counted, so that a host's load changes no time. Of several harts one waits
+# for the turn of the other then, which takes milliseconds: only one is online.
+board fpga --icount --append maxcpus=1 -- '
+snap() { name=$1; shift; run $name sifive-trace record -C 0 --calls --snapshot -o $name.rtd "$@"; }
+snap slow -b 4M --slower-than request:2ms $p/stalls
+snap nth -b 64k --trigger request:4000 --slower-than request:1s $p/stalls thread
+snap library -b 64k --trigger calloc:9000 $p/stalls
+snap static -b 64k --trigger main $p/busy-static 1
+snap recursion -b 64k --slower-than ackermann:1s $p/plain
+while :; do $p/stalls >/dev/null; done & other=$!
+snap tail -b 64k --slower-than answer:1s $p/stalls
+snap left -b 64k --slower-than again:1s $p/leaps
+snap everything -b 64k -a --trigger request:4000 $p/stalls
+kill $other
+snap quiet -q -b 64k --trigger request:10000 $p/stalls
+# With the library in the program, and sampled: without instruction trace.
+run hooks sifive-trace record -C 0 --snapshot -b 64k --trigger piece:100 -o hooks.rtd $p/pieces 400 races
+run last sifive-trace record -C 0 --snapshot -b 64k --slower-than main:1us -o last.rtd $p/plain
+run sampled sifive-trace record -C 0 --snapshot -i 100us -b 64k --trigger busy:8 -o sampled.rtd $p/busy-static 50
+
+# The recorder cannot read while it is stopped.
+sifive-trace record -C 0 --calls --snapshot -b 64k --trigger request -o lost.rtd $p/stalls \
+	>lost.txt 2>lost.err & command=$!
+until pidof stalls >/dev/null; do usleep 100; done; kill -STOP $command
+until [ -s lost.txt ]; do usleep 1000; done; kill -CONT $command
+wait $command; echo $? >lost.rc
+
+snap near --trigger reqest $p/stalls
+snap fenced --trigger fenced $p/stalls
+snap endless --slower-than exit:1ms $p/stalls
+snap none --slower-than no_such_function_there_is:1ms $p/stalls
+snap zero --trigger request:0 $p/stalls
+snap word --trigger request:often $p/stalls
+snap time --slower-than request:2x $p/stalls
+snap notime --slower-than request $p/stalls
+snap optimised --instruction-mode optimised --slower-than request:1ms $p/stalls
+run alone sifive-trace record --calls --trigger request -o alone.rtd $p/stalls
+mount -t tmpfs none /sys/bus/event_source/devices/uprobe
+snap kernel --trigger request $p/stalls
+umount /sys/bus/event_source/devices/uprobe'
+
+# number NAME FUNCTION: its calls, as record has counted them.
+number() { sed -nE "s/^sifive-trace: $2: ([0-9]+) calls?, .*/\1/p" "$out/$1.err"; }
+
+status slow 0 "--slower-than: the program ends as always"
+[ "$(number slow request)" = 10000 ]
+result $? "--slower-than: all calls are counted"
+slow=
+for meta in "$out"/slow.rtd.[0-9]*.meta; do
+	grep -qE "\"function\":\"request\",\"call\":$(cat "$out/slow.txt")," "$meta" &&
+		slow=$(basename "${meta%.rtd*}").rtd.$(basename "${meta%.meta}" | sed 's/.*\.//')
+done
+[ -n "$slow" ]
+result $? "--slower-than: the one slow request of 10,000 is caught"
+slow=${slow:-slow.rtd.1}
+host export --format folded "$out/$slow" | grep -q 'request;grow;insert [0-9]'
+result $? "--slower-than: the snapshot shows what the request called"
+host decode --format instructions "$out/$slow" | grep -q 'insert.*stalls\.c:[0-9]'
+result $? "--slower-than: and in which line it was"
+python3 - "$out/$slow.meta" <<'PYTHON'
+import json, sys
+t = json.load(open(sys.argv[1]))["trigger"]
+sys.exit(not (t["limit_ns"] == 2000000 < t["took_ns"] < 20000000 and
+              abs((t["to"] - t["from"]) * 100 - t["took_ns"]) <= 200))
+PYTHON
+result $? "--slower-than: the side-car file has when, and for how long, by the trace's clock"
+host replay --time-threshold 2ms "$out/$slow" >"$out/slow.replay"
+python3 - "$out/slow.replay" "$out/$slow.meta" <<'PYTHON'
+import json, sys
+took = json.load(open(sys.argv[2]))["trigger"]["took_ns"] / 1e6
+lines = [line.split() for line in open(sys.argv[1])]
+begins = [i for i, line in enumerate(lines) if "begins" in line]
+ends = [i for i, line in enumerate(lines) if "ended:" in line]
+calls = [line for line in lines if line[-1] in ("request", "request()")]
+sys.exit(not (len(begins) == len(ends) == 1 and begins < ends and
+              any(abs(float(line[1].strip("~")) - took) < 0.05 for line in calls)))
+PYTHON
+result $? "replay: lines where the call begins and ends, which took as long as the probes say"
+host report "$out/$slow" | grep -qE "was taken because call $(cat "$out/slow.txt") of request took [0-9.]+ ms, longer than 2\.000 ms, in thread [0-9]+, from ~[0-9.]+s to ~[0-9.]+s"
+result $? "report: which call made the snapshot"
+host export --format html -o "$out/slow.html" "$out/$slow"
+grep -qE '"trigger":\[[0-9]+,[0-9]+\]' "$out/slow.html" &&
+	grep -q 'because call [0-9]* of request took' "$out/slow.html"
+result $? "export --format html: the page has the call, and selects it"
+command report --symfs "$out/root" "$out/$slow" 2>&1 >/dev/null | tee "$out/slow.log" |
+	grep -q 'instructions, [0-9]* of [0-9]* Sync' && ! grep -q 'no file has the code' "$out/slow.log"
+result $? "probes make no gaps in the flow"
+host graph "$out/$slow" >"$out/slow.graph"
+[ "$(host report --format csv "$out/$slow" | grep -c '^"serve"')" = 1 ] &&
+	[ "$(host report --format csv "$out/$slow" | sed -nE 's/^"serve",([0-9]+),.*/\1/p')" -le 2 ]
+result $? "a probed call is one of its caller, which goes on afterwards"
+
+for n in 1 2; do
+	grep -qE "\"trigger\":\{\"function\":\"request\",\"call\":$((4000 * n)),\"tid\":[0-9]+,\"from\":[0-9]+\}" \
+		"$out/nth.rtd.$n.meta"
+	result $? "--trigger request:4000: snapshot $n is of call $((4000 * n))"
+done
+[ ! -e "$out/nth.rtd.3" ]
+result $? "--trigger request:4000: every 4000th call, and no other"
+says nth "request: 10000 calls, 2 triggers: 2 snapshots" "--trigger: statistics at the end"
+says nth "took longer than 1.000 s: 0 snapshots" "--trigger and --slower-than together"
+host replay "$out/nth.rtd.1" 2>/dev/null | grep -c 'begins: the trigger' | grep -qx 1
+result $? "replay: a line where the trigger is"
+[ "$(number library calloc)" -gt 10000 ] && [ -s "$out/library.rtd.1.meta" ]
+result $? "--trigger: a function of a shared object"
+says static "main: 1 call, 1 trigger: 1 snapshot" "--trigger: a static program"
+[ "$(number recursion ackermann)" = "$(awk '$4 == "ackermann" { n += $5 } END { print n }' \
+	"$out/recursion.txt")" ] && ! grep -q 'did not return' "$out/recursion.err"
+result $? "--slower-than: each call of a recursion has its return"
+[ "$(number tail answer)" = 1 ] && ! grep -q 'not return' "$out/tail.err"
+result $? "--slower-than: a call ends with a jump to another function"
+status left 0 "--slower-than: C++ exceptions pass through a probed function"
+says left "again: 6 calls did not return" "calls that are left by exceptions are counted"
+[ "$(number everything request)" -gt 10000 ]
+result $? "-a: calls in all processes that have the file"
+[ ! -s "$out/quiet.err" ]
+result $? "-q: snapshots without a word"
+[ "$(cat "$out"/quiet.rtd*.meta | grep -c '"call":10000,')" = 1 ]
+result $? "--trigger: the last call has its snapshot, if only in what the buffer holds at the end"
+status hooks 3 "without --calls: the program ends as always"
+grep -q '"trigger":{"function":"piece","call":100,' "$out/hooks.rtd.1.meta" &&
+	grep -q "piece: 400 calls, 4 triggers: " "$out/hooks.err"
+result $? "without --calls: each 100th call of an instrumented function"
+host report "$out/hooks.rtd.1" >"$out/hooks.report"
+grep -q 'was taken because call 100 of piece began, in thread' "$out/hooks.report" &&
+	awk '$NF == "work" { n = $1 } END { exit n < 100 }' "$out/hooks.report"
+result $? "without --calls: a snapshot has the calls before the trigger"
+grep -q '"call":1,.*"limit_ns":1000}' "$out/last.rtd.meta" &&
+	host report "$out/last.rtd" | grep -q 'because call 1 of main took'
+result $? "without --calls: the call is named in what the buffer holds at the end"
+[ -s "$out/sampled.rtd.1" ] && host report "$out/sampled.rtd.1" | grep -q 'because call 8 of busy began'
+result $? "without --calls: a static program, which is sampled"
+lost=$(sed -nE 's/.*: ([0-9]+) events of probes were lost: .*/\1/p' "$out/lost.err")
+[ "${lost:-0}" -gt 0 ] && [ $((lost + $(number lost request))) = 10000 ]
+result $? "events that are lost are counted, each"
+says lost "came before the previous snapshot was written" "so are triggers without a snapshot"
+
+refused near 125 "did you mean request?" "no such function: the nearest is named"
+refused fenced 125 "the kernel cannot probe the function's first instruction" \
+	"an instruction that cannot be probed: refused before the program runs"
+refused endless 125 "libc.so.6: it has no return" \
+	"--slower-than: a function that does not return"
+refused none 125 "no function of this name in" "no such function, and none is near"
+refused zero 2 'a number from 1 on, not "request:0"' "--trigger request:0: refused"
+refused word 2 'a number from 1 on, not "request:often"' "--trigger request:often: refused"
+refused time 2 'with a time such as 500us, 2ms or 1s, not "request:2x"' "a wrong time is refused"
+refused notime 2 'FUNCTION:TIME' "--slower-than without a time is refused"
+refused optimised 2 "exclude each other" "--slower-than: not with implicit returns"
+refused alone 2 "need --snapshot" "--trigger needs --snapshot"
+refused kernel 125 "the kernel cannot probe programs" "a kernel without uprobes: why, and what to do"
+
+results_end

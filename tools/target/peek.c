@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* The running ring of a program that traces itself, as a snapshot: see capture.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "../command.h"
+#include "capture.h"
+#include "losses.h"
+#include "machine.h"
+#include "sidecar.h"
+
+static int peek_sink(int fd, const char *path, const char *output, uint32_t index,
+		     uint32_t sinks, const struct trigger_hit *hit, uint64_t ran)
+{
+	char name[PATH_MAX], own[PATH_MAX], early[SIDECAR_PATH], meta[SIDECAR_PATH];
+	struct sifive_trace_sink sink;
+	bool finished;
+
+	perf_device_file(name, sizeof(name), path, index, sinks);
+	perf_device_file(own, sizeof(own), output, index, sinks);
+	snprintf(meta, sizeof(meta), "%s.meta", name);
+	snprintf(early, sizeof(early), "%s.meta", own);
+	if (capture_sink(fd, index, &sink)) {
+		report("%s: %s", machine_device(), strerror(errno));
+		return -1;
+	}
+	if (sidecar_copy(early, meta, hit) ||
+	    capture_running(fd, name, index, sinks, &sink) ||
+	    sidecar_complete(fd, meta, &sink, NULL, ran, &finished))
+		return -1;
+	losses_sink(name, &sink, false);
+	return 0;
+}
+
+void capture_name_call(const char *output, uint32_t sinks, const struct trigger_hit *hit)
+{
+	char name[PATH_MAX], meta[SIDECAR_PATH];
+	uint32_t i;
+
+	for (i = 0; i < sinks; i++) {
+		perf_device_file(name, sizeof(name), output, i, sinks);
+		snprintf(meta, sizeof(meta), "%s.meta", name);
+		if (!access(meta, F_OK))
+			sidecar_copy(meta, meta, hit);
+	}
+}
+
+int capture_peek(int fd, const char *path, const char *output, const struct capture_mark *mark,
+		 const struct trigger_hit *hit)
+{
+	struct sifive_trace_status status = { .size = sizeof(status) };
+	uint64_t ran = perf_device_now() - mark->began;
+	uint32_t i;
+
+	if (fd < 0 || ioctl(fd, SIFIVE_TRACE_IOC_STATUS, &status)) {
+		report("%s: %s", machine_device(), strerror(errno));
+		return -1;
+	}
+	if (status.holder != mark->pid || !(status.flags & SIFIVE_TRACE_STATUS_RUNNING)) {
+		if (!hit->function)
+			report("%s: no snapshot: the program does not record now", path);
+		return 1;
+	}
+	for (i = 0; i < status.sinks; i++)
+		if (peek_sink(fd, path, output, i, status.sinks, hit, ran))
+			return -1;
+	return 0;
+}

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/*
+ * See probes.h. An event of perf's PMU "uprobe" for each CPU and all processes: events of a
+ * process are not inherited by its threads, because the kernel reads the name of the file again
+ * from the memory of the process that makes a thread. Returns are probed where they are: the
+ * kernel's own probe of returns replaces addresses on the stack, which C++ exceptions do not find
+ * their way through.
+ */
+#include <asm/perf_regs.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../command.h"
+#include "probes.h"
+
+#define PMU	"/sys/bus/event_source/devices/uprobe/type"
+
+/* Size of a CPU's ring, a power of two: 2,700 calls from one read to the next. */
+#define RING_SIZE	(1u << 18)
+
+/* The kernel's record of a probe that was reached; only user mode has registers. */
+struct sample {
+	struct perf_event_header	header;
+	uint64_t			id;
+	uint32_t			pid, tid;
+	uint64_t			time;
+	uint64_t			abi;
+	uint64_t			sp;
+};
+
+/* What read() of an event returns. */
+struct counted {
+	uint64_t	value;
+	uint64_t	lost;
+};
+
+static bool read_type(uint32_t *type)
+{
+	FILE *file = fopen(PMU, "re");
+	bool found = file && fscanf(file, "%" SCNu32, type) == 1;
+
+	if (file)
+		fclose(file);
+	return found;
+}
+
+static int open_event(uint32_t type, const char *path, uint64_t offset, int cpu)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = type,
+		.uprobe_path = (uintptr_t)path,
+		.probe_offset = offset,
+		.sample_period = 1,
+		.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+			       PERF_SAMPLE_REGS_USER,
+		.sample_regs_user = 1u << PERF_REG_RISCV_SP,
+		.read_format = PERF_FORMAT_LOST,
+		.use_clockid = 1,
+		.clockid = CLOCK_MONOTONIC,
+		/* Read on a clock: to wake the reader would take time of the program. */
+		.watermark = 1,
+		.wakeup_watermark = RING_SIZE,
+	};
+
+	return (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+static size_t map_size(void)
+{
+	return (size_t)sysconf(_SC_PAGESIZE) + RING_SIZE;
+}
+
+/* Adds an event; number @i of its CPU uses the ring of the first. */
+static int add_event(struct probes *probes, int fd, size_t i)
+{
+	size_t at = probes->events;
+
+	probes->fd[at] = fd;
+	probes->ring[at] = MAP_FAILED;
+	probes->events++;
+	if (ioctl(fd, PERF_EVENT_IOC_ID, &probes->id[at]))
+		return -1;
+	if (i)
+		return ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, probes->fd[at - i]);
+	probes->ring[at] = mmap(NULL, map_size(), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	return probes->ring[at] == MAP_FAILED ? -1 : 0;
+}
+
+static int open_cpu(struct probes *probes, uint32_t type, const struct found *found, int cpu)
+{
+	size_t i;
+	int fd;
+
+	for (i = 0; i < probes->each; i++) {
+		probes->offset = i;
+		fd = open_event(type, found->path, found->offset[i], cpu);
+		/* Its CPU is offline. */
+		if (fd < 0 && errno == ENODEV && !i)
+			return 0;
+		if (fd < 0 || add_event(probes, fd, i))
+			return -1;
+	}
+	return 0;
+}
+
+/* The kernel looks at the instructions of a file that a process has mapped. */
+static void *map_file(const char *path, size_t *size)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	void *file = MAP_FAILED;
+	struct stat status;
+
+	if (fd >= 0 && !fstat(fd, &status)) {
+		*size = (size_t)status.st_size;
+		file = mmap(NULL, *size, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+	}
+	if (fd >= 0)
+		close(fd);
+	return file;
+}
+
+static void report_failure(const struct probes *probes, const char *path, const char *option,
+			   int error)
+{
+	if (error != EINVAL)
+		report("--%s: %s cannot be probed: %s%s", option, path, strerror(error),
+		       error == EACCES || error == EPERM ?
+		       ": probes need CAP_SYS_ADMIN: record as root" : "");
+	else if (!probes->offset)
+		report("--%s: %s: the kernel cannot probe the function's first instruction: give a function that calls it, or that it calls",
+		       option, path);
+	else
+		report("--%s: %s: the kernel cannot probe where the function returns: give another function, use a newer kernel, or --trigger",
+		       option, path);
+}
+
+int probes_open(struct probes *probes, const struct found *found, const char *option)
+{
+	const size_t cpus = (size_t)sysconf(_SC_NPROCESSORS_CONF);
+	size_t cpu, size = 0;
+	uint32_t type;
+	void *file;
+	int error;
+
+	*probes = (struct probes){ .each = found->offsets };
+	if (!read_type(&type)) {
+		report("--%s: the kernel cannot probe programs: it has no " PMU ": use a kernel with CONFIG_UPROBE_EVENTS, as Debian's, or take snapshots with SIGUSR2",
+		       option);
+		return -1;
+	}
+	probes->fd = calloc(cpus, probes->each * sizeof(*probes->fd));
+	probes->ring = calloc(cpus, probes->each * sizeof(*probes->ring));
+	probes->id = calloc(cpus, probes->each * sizeof(*probes->id));
+	file = map_file(found->path, &size);
+	errno = ENOMEM;
+	for (cpu = 0; probes->fd && probes->ring && probes->id && cpu < cpus; cpu++)
+		if (open_cpu(probes, type, found, (int)cpu))
+			break;
+	error = errno;
+	if (file != MAP_FAILED)
+		munmap(file, size);
+	if (cpu == cpus)
+		return 0;
+	report_failure(probes, found->path, option, error);
+	probes_close(probes);
+	return -1;
+}
+
+void probes_close(struct probes *probes)
+{
+	while (probes->events--) {
+		if (probes->ring[probes->events] != MAP_FAILED)
+			munmap(probes->ring[probes->events], map_size());
+		close(probes->fd[probes->events]);
+	}
+	free(probes->fd);
+	free(probes->ring);
+	free(probes->id);
+	free(probes->event);
+	memset(probes, 0, sizeof(*probes));
+}
+
+/* Copies @size bytes from @from on out of a ring, across its end. */
+static void copy(void *to, const char *ring, uint64_t from, size_t size)
+{
+	size_t at = from % RING_SIZE, first = RING_SIZE - at;
+
+	if (first > size)
+		first = size;
+	memcpy(to, ring + at, first);
+	memcpy((char *)to + first, ring, size - first);
+}
+
+static void add(struct probes *probes, const struct sample *sample, bool returns)
+{
+	size_t room = probes->room ? 2 * probes->room : 256;
+	struct probe_event *more;
+
+	if (probes->count == probes->room) {
+		more = realloc(probes->event, room * sizeof(*more));
+		if (!more) {
+			probes->lost++;
+			return;
+		}
+		probes->event = more;
+		probes->room = room;
+	}
+	probes->event[probes->count++] = (struct probe_event){
+		.time = sample->time, .sp = sample->sp, .pid = (pid_t)sample->pid,
+		.tid = (pid_t)sample->tid, .returns = returns,
+	};
+}
+
+static void read_ring(struct probes *probes, size_t at)
+{
+	struct perf_event_mmap_page *page = probes->ring[at];
+	const char *ring = (char *)page + sysconf(_SC_PAGESIZE);
+	uint64_t head = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE);
+	uint64_t tail = page->data_tail;
+	union {
+		struct perf_event_header header;
+		struct sample sample;
+	} record;
+
+	while (tail < head) {
+		memset(&record, 0, sizeof(record));
+		copy(&record.header, ring, tail, sizeof(record.header));
+		if (record.header.size < sizeof(record.header))
+			break;
+		copy(&record, ring, tail, record.header.size < sizeof(record) ?
+		     record.header.size : sizeof(record));
+		tail += record.header.size;
+		if (record.header.type == PERF_RECORD_SAMPLE)
+			add(probes, &record.sample, record.sample.id != probes->id[at]);
+	}
+	__atomic_store_n(&page->data_tail, head, __ATOMIC_RELEASE);
+}
+
+/* The ring has a record of lost events only where another one follows. */
+uint64_t probes_lost(const struct probes *probes)
+{
+	uint64_t lost = probes->lost;
+	struct counted counted;
+	size_t i;
+
+	for (i = 0; i < probes->events; i++)
+		if (read(probes->fd[i], &counted, sizeof(counted)) == sizeof(counted))
+			lost += counted.lost;
+	return lost;
+}
+
+static int by_time(const void *left, const void *right)
+{
+	const struct probe_event *a = left, *b = right;
+
+	/* A function may end with its first instruction. */
+	if (a->time == b->time)
+		return a->returns - b->returns;
+	return (a->time > b->time) - (a->time < b->time);
+}
+
+void probes_read(struct probes *probes)
+{
+	size_t i;
+
+	probes->count -= probes->next;
+	if (probes->count)
+		memmove(probes->event, probes->event + probes->next,
+			probes->count * sizeof(*probes->event));
+	probes->next = 0;
+	for (i = 0; i < probes->events; i += probes->each)
+		read_ring(probes, i);
+	if (probes->count)
+		qsort(probes->event, probes->count, sizeof(*probes->event), by_time);
+}
+
+const struct probe_event *probes_next(struct probes *probes, uint64_t until)
+{
+	if (probes->next == probes->count || probes->event[probes->next].time > until)
+		return NULL;
+	return &probes->event[probes->next++];
+}

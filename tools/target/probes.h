@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* Calls of one function of a file, from the kernel's probes in its code. */
+#ifndef SIFIVE_TRACE_PROBES_H
+#define SIFIVE_TRACE_PROBES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "find.h"
+
+/**
+ * struct probe_event - a call's begin or end
+ * @time:	nanoseconds of the monotonic clock
+ * @sp:		the thread's stack pointer: the same at a call's begin and end, and nowhere
+ *		between them in a function that needs the stack
+ * @pid, @tid:	the process, and its thread
+ * @returns:	the call ends
+ */
+struct probe_event {
+	uint64_t	time;
+	uint64_t	sp;
+	pid_t		pid;
+	pid_t		tid;
+	bool		returns;
+};
+
+/**
+ * struct probes - a function's probes
+ * @fd, @ring, @id: of each CPU's events, @events of them: of the first instruction, and of
+ *		those where the function ends; those of a CPU share the ring of the first one
+ * @each:	events of a CPU
+ * @offset:	the latest of struct found's that was probed
+ * @lost:	events for which there was no memory
+ * @event:	those that were read, @count of them, in the order of their times from @next on
+ */
+struct probes {
+	int			*fd;
+	void			**ring;
+	uint64_t		*id;
+	size_t			events;
+	size_t			each;
+	size_t			offset;
+	uint64_t		lost;
+	struct probe_event	*event;
+	size_t			count;
+	size_t			room;
+	size_t			next;
+};
+
+/**
+ * probes_open() - probe a function in all processes
+ * @probes:	filled, also after an error; for probes_close()
+ * @found:	where it is
+ * @option:	the user's option, for an error
+ *
+ * Return: 0, or -1: the error has been printed.
+ */
+int probes_open(struct probes *probes, const struct found *found, const char *option);
+
+/** probes_close() - NULs are fine */
+void probes_close(struct probes *probes);
+
+/** probes_read() - read what the rings have */
+void probes_read(struct probes *probes);
+
+/** probes_lost() - events that could not be read so far */
+uint64_t probes_lost(const struct probes *probes);
+
+/**
+ * probes_next() - the next event
+ * @until:	it is no later than this: an event on another CPU may not be readable for a moment
+ *
+ * Return: the event, valid until the next probes_read(); NULL: there is none.
+ */
+const struct probe_event *probes_next(struct probes *probes, uint64_t until);
+
+#endif /* SIFIVE_TRACE_PROBES_H */
