@@ -289,7 +289,7 @@ mask 0x5 "without Sscofpmf: both are available, on all harts"
 refused $EOPNOTSUPP 2 \
 	"without Sscofpmf only cycles and instructions can be counted beside perf" \
 	"without Sscofpmf: other events are refused"
-refused $EOPNOTSUPP 0 "without Sscofpmf no counter tells user mode from the kernel" \
+refused $EOPNOTSUPP 0 "without Sscofpmf no counter can distinguish user mode from the kernel" \
 	"without Sscofpmf: one mode alone is refused"
 refused $EOPNOTSUPP 0 \
 	"without Sscofpmf only cycles and instructions can be counted beside perf" \

@@ -389,7 +389,7 @@ two plain <<DTS
 $r0 { /delete-property/ no-map; reusable; };
 $r1 { /delete-property/ compatible; };
 DTS
-refused plain 0 "$f0" "is reusable, but no pool of CMA" "a reusable pool without CMA"
+refused plain 0 "$f0" "is reusable, but not a CMA pool" "a reusable pool without CMA"
 [ "$(tail -n 1 "$out/plain-2.txt")" = 0 ]
 result $? "record: takes memory that is no pool"
 

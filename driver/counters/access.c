@@ -3,12 +3,12 @@
  * User-mode access to a session's counters: only for threads that have joined, and only
  * while they run on a hart where the session has counters.
  *
- * The scounteren CSR of a hart decides what user mode can read there. It has to change
- * with each context switch, so each thread that joins gets an event of a PMU of our
- * own: perf adds the event when the thread is scheduled in, deletes it when the thread
- * is scheduled out, and removes it on exit and exec. perf creates and frees events
- * under its own locks, which it also holds around our callbacks, so neither is done
- * under the system's lock.
+ * The scounteren CSR of a hart determines which counters user mode can read there. It
+ * has to change with each context switch, so each thread that joins gets an event of a
+ * PMU of our own: perf adds the event when the thread is scheduled in, deletes it when
+ * the thread is scheduled out, and removes it on exit and exec. perf creates and frees
+ * events under its own locks, which it also holds around our callbacks, so neither is
+ * done under the system's lock.
  *
  * With per-thread counts a thread also has a slot in pages mapped to user mode. The
  * slot holds the offset to add to each of the hart's counters.
@@ -79,7 +79,7 @@ static LIST_HEAD(leaving);
 static struct sifive_trace_slot *slot_page[SFT_SLOTS_SIZE / PAGE_SIZE];
 static DECLARE_BITMAP(slots_used, SIFIVE_TRACE_THREADS);
 
-/* Offsets that the thread read before this are stale. */
+/* Invalidates offsets that the thread has read before. */
 static void count_write(struct sifive_trace_slot *slot)
 {
 	u64 *written = &slot->offset[SFT_TIMESTAMP];
@@ -167,7 +167,7 @@ static int event_init(struct perf_event *event)
 	return event->overflow_handler == no_overflow ? 0 : -EPERM;
 }
 
-/* Access has no count to read, and add() has done all of the start. */
+/* The event counts nothing, and add() has already started it. */
 static void no_read(struct perf_event *event)
 {
 }
@@ -176,7 +176,7 @@ static void no_start(struct perf_event *event, int flags)
 {
 }
 
-/* The events hold no module reference; module exit waits for them. */
+/* Events hold no module reference; module exit waits for them. */
 static struct pmu access_pmu = {
 	.task_ctx_nr	= perf_sw_context,
 	.capabilities	= PERF_PMU_CAP_NO_INTERRUPT | PERF_PMU_CAP_NO_EXCLUDE,
@@ -286,7 +286,7 @@ void sft_access_stop(void)
 	cpumask_clear(&closed);
 }
 
-/* A CPU goes offline: the session's threads run elsewhere from here on. */
+/* A CPU goes offline: the session's threads now run elsewhere. */
 void sft_access_cpu_offline(unsigned int cpu)
 {
 	smp_call_function_single(cpu, end_on, NULL, 1);
@@ -440,7 +440,7 @@ int sft_access_prepare(bool per_thread, struct sft_why *why)
 	struct sft_thread *t = find_current();
 
 	if (!t)
-		return sft_fail(why, -EBUSY, "another thread has configured meanwhile");
+		return sft_fail(why, -EBUSY, "another thread has called CONFIG in the meantime");
 	return per_thread ? give_slot(t, why) : 0;
 }
 

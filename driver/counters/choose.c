@@ -73,7 +73,7 @@ int sft_choose_check(const struct sifive_trace_event *ev, u32 at,
 		return ret;
 	if (ev->flags == MODES)
 		return sft_fail(why, -EINVAL,
-				"event %u: counted neither in user mode nor in the kernel",
+				"event %u: it would count neither in user mode nor in the kernel",
 				at);
 	if (ev->flags && sft_is_timestamp(ev))
 		return sft_fail(why, -EINVAL,
@@ -88,7 +88,7 @@ int sft_choose_check(const struct sifive_trace_event *ev, u32 at,
 				at, ev->type);
 	if (ev->type == SBI_PMU_EVENT_TYPE_RAW ? ev->code : ev->data != 0)
 		return sft_fail(why, -EINVAL,
-				"event %u: a raw event has data only, others a code only",
+				"event %u: a raw event must have only data, other events only a code",
 				at);
 	if (ev->code > U16_MAX || (ev->type != SBI_PMU_EVENT_TYPE_RAW &&
 				   ev->type != SBI_PMU_EVENT_TYPE_CACHE && !ev->code))
@@ -162,7 +162,7 @@ static void try_here(void *arg)
 	}
 }
 
-/* The counters in @mask that can count the event on all CPUs now. */
+/* The counters in @mask that can count the event on all CPUs at present. */
 static u32 try_counters(const struct sft_choice *ch, const struct sft_counter *want,
 			u32 mask)
 {
@@ -237,7 +237,7 @@ static int choose_pinned(struct sft_choice *ch, const struct sifive_trace_event 
 {
 	if (ev->flags)
 		return sft_fail(why, -EOPNOTSUPP,
-				"event %u: without Sscofpmf no counter tells user mode from the kernel",
+				"event %u: without Sscofpmf no counter can distinguish user mode from the kernel",
 				at);
 	if (!mask)
 		return sft_fail(why, -EOPNOTSUPP,
@@ -281,8 +281,8 @@ int sft_choose_event(struct sft_choice *ch, const struct sifive_trace_event *ev,
 }
 
 /*
- * Give event @at a counter, moving another event off it if that one can use a different
- * counter. @tried are counters already visited.
+ * Give event @at a counter. Move another event off that counter if it can use a
+ * different one. @tried are counters already visited.
  */
 static bool assign(struct sft_choice *ch, s8 *holder, u32 at, u32 *tried)
 {

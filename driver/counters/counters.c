@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A session's counters. With Sscofpmf they are requested from firmware, which does not
- * hand out a programmable counter twice; fixed counters, which it does hand out twice,
- * are reserved. Without Sscofpmf they are perf's, held by pinned events. Either way a
- * counter has the same number on every hart of the session and keeps it, user mode can
- * read it until the session ends, and a counter that stops counting is reported.
+ * A session's counters. With Sscofpmf they are requested from firmware, which
+ * gives a programmable counter to one owner only; fixed counters, which it
+ * gives to every caller, are reserved. Without Sscofpmf perf provides them
+ * through pinned events. Either way a counter keeps the same number on every
+ * hart of the session, user mode can read it until the session ends, and a
+ * counter that stops counting is reported.
  */
 
 #include <linux/bitfield.h>
@@ -41,15 +42,15 @@ struct request {
 	bool ours;
 };
 
-/* Whether counters are taken from perf; the same for the life of the machine. */
+/* Whether counters are taken from perf; constant for the life of the machine. */
 bool sft_counters_pinned(void)
 {
 	return !riscv_isa_extension_available(NULL, SSCOFPMF);
 }
 
 /*
- * SIFIVE_TRACE_INFO_COUNTERS* and _FIXED_SHARED: where counters can be taken from, 0 if
- * nowhere.
+ * SIFIVE_TRACE_INFO_COUNTERS* and _FIXED_SHARED: the sources of counters, 0 if
+ * there are none.
  */
 u32 sft_counters_available(void)
 {
@@ -78,7 +79,7 @@ static void take_here(void *arg)
 	this_cpu_write(seen[r->c->counter], r->value);
 }
 
-/* Note the current value, which the counter must not fall behind. */
+/* Save the current value: the counter must never go back below it. */
 static void note_here(void *arg)
 {
 	struct request *r = arg;
@@ -87,8 +88,9 @@ static void note_here(void *arg)
 }
 
 /*
- * Whether a counter still runs undisturbed. One that somebody else has restarted is
- * behind its last value, or half the range ahead, where perf starts counters.
+ * Whether a counter still runs undisturbed. If somebody else has restarted it,
+ * it is below its last value, or half the range above it, where perf starts
+ * counters.
  */
 static void check_here(void *arg)
 {
@@ -201,8 +203,8 @@ static int take(const struct sft_counter *c)
 }
 
 /*
- * Take the chosen counters. If another user has taken one since, drop it from the
- * choice, and choose again.
+ * Take the chosen counters. If another user has taken one in the meantime, drop
+ * it from the choice and choose again.
  */
 static int take_chosen(struct sft_choice *ch, u32 *failed, struct sft_why *why)
 {
@@ -267,7 +269,7 @@ static int check_event(const struct sifive_trace_counters *arg, u32 at,
 					at, other - arg->event);
 	if (ev->flags & SIFIVE_TRACE_EVENT_OF_SAMPLES && !sft_perf_known())
 		return sft_fail(why, -EOPNOTSUPP,
-				"event %u: this perf driver does not say what samples count: use a counter of the session",
+				"event %u: the count of samples cannot be read from this kernel's perf driver: use a counter of the session",
 				at);
 	plain.flags &= ~SIFIVE_TRACE_EVENT_OF_SAMPLES;
 	return sft_choose_check(&plain, at, why);
@@ -289,15 +291,15 @@ static int check_events(struct sifive_trace_counters *arg, struct sft_why *why)
 	return 0;
 }
 
-/* An event that samples count gets a programmable counter's number that is free. */
+/* An event that samples count gets the number of a free programmable counter. */
 static int number_sampled(struct sifive_trace_event *ev, u32 at, struct sft_why *why)
 {
 	u32 unused = ~(sft_counters.mask | SFT_FIXED);
 
 	if (sft_counters.sampled)
-		return sft_fail(why, -EINVAL, "event %u: samples are made by one event", at);
+		return sft_fail(why, -EINVAL, "event %u: only one event can make samples", at);
 	if (!unused)
-		return sft_fail(why, -EBUSY, "event %u: no counter's number is free", at);
+		return sft_fail(why, -EBUSY, "event %u: no counter number is free", at);
 	ev->counter = __fls(unused);
 	ev->info = FIELD_PREP(SIFIVE_TRACE_COUNTER_WIDTH, 63);
 	sft_counters.sampled = BIT(ev->counter);
@@ -372,7 +374,7 @@ int sft_counters_query(struct sifive_trace_query *query, struct sft_why *why)
 	if (!sft_is_timestamp(&query->event) &&
 	    !sft_choose_event(ch, &query->event, 0, NULL))
 		query->counters = ch->possible[0];
-	/* Only taking a counter shows whether perf has it free. */
+	/* Only taking a counter shows whether perf has it available. */
 	if (query->counters && sft_counters_pinned()) {
 		if (sft_choose_counters(ch, &ch->count, NULL) ||
 		    sft_pinned_take(cpu, &ch->want[0], 0))
@@ -442,8 +444,8 @@ static void check_cpu(unsigned int cpu)
 }
 
 /*
- * Detect counters that were stopped, moved or reassigned, and note the current values
- * of the others, as they may be lost later.
+ * Detect counters that were stopped, moved or reassigned, and save the current
+ * values of the others in case they are lost later.
  */
 void sft_counters_check(struct sft_why *why)
 {
@@ -497,7 +499,7 @@ void sft_counters_cpu_offline(unsigned int cpu, struct sft_why *why)
 
 /*
  * A CPU came online. Its counters continue from their last values, so that differences
- * to earlier reads stay right. Does nothing if the CPU has them already, as when only
+ * to earlier reads stay right. Does nothing if the CPU already has them, as when only
  * its stream failed to restart.
  */
 void sft_counters_cpu_online(unsigned int cpu)

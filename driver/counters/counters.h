@@ -74,7 +74,7 @@ struct sft_counters {
 /**
  * struct sft_choice - an assignment of counters to events
  * @cpus:	CPUs to count on
- * @known:	counters that have a CSR and that firmware hands out
+ * @known:	counters that have a CSR and that firmware provides
  * @readable:	those that firmware delegates on all of @cpus
  * @index:	their SBI index, by counter
  * @info:	their SBI counter_info, by counter
@@ -97,7 +97,8 @@ struct sft_choice {
  * struct sft_sampling - records that the kernel writes
  * @set:	the SAMPLING request; off if interval and period are 0
  * @on:		the capture runs and the harts' streams have started
- * @full:	encoders that get no records now, as the reader of their sink is behind
+ * @full:	encoders that get no records now, because the reader of their
+ *		sink is too slow
  */
 struct sft_sampling {
 	struct sifive_trace_sampling set;
@@ -118,7 +119,7 @@ struct sft_switches {
 /**
  * struct sft_processes - processes whose threads are recorded
  * @entry:	the table, NULL: the set is empty
- * @missing:	processes that found no room
+ * @missing:	processes that did not fit into the table
  */
 struct sft_processes {
 	struct pid **entry;
@@ -129,8 +130,8 @@ struct sft_processes {
  * struct sft_following - sampling events under construction
  * @set:	what they sample
  * @flags:	flags that @set must have for the events to be used
- * @own:	with per-thread counts
- * @of:		their generation, 0 until it is known
+ * @own:	per-thread counts are enabled
+ * @of:		generation of the events, 0 until it is known
  * @list:	events created so far
  * @cpus:	CPUs whose streams are active
  */

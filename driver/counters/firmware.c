@@ -72,9 +72,10 @@ bool sft_sbi_runs(unsigned long index)
 }
 
 /*
- * Configure a free counter for an event and start it at @value. Firmware configures a
- * fixed counter for every caller, even when it is in use, and also offers it in place
- * of another counter of the same event that is in use: so do not request one that runs.
+ * Configure a free counter for an event and start it at @value. Firmware
+ * configures a fixed counter for every caller, even when it is in use, and also
+ * offers it if another counter of the same event is in use. So never request a
+ * counter that runs.
  */
 long sft_sbi_take(const struct sft_counter *c, u64 value)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Instruction trace of threads: probes on the scheduler's tracepoints turn it on when a
- * traced thread is switched in, and off when another one is. A probe, not an event of perf
- * that new threads inherit: between threads with the same events perf only exchanges them,
- * and calls no PMU.
+ * traced thread is switched in, and off when another one is. An inherited perf event
+ * would not work: between threads with the same events perf only swaps the contexts,
+ * without calling the PMU.
  *
  * A hart's encoder is accessed on that hart alone, with interrupts disabled.
  */
@@ -32,7 +32,7 @@ struct hart {
 
 static DEFINE_PER_CPU(struct hart, harts);
 
-/* The capture runs, and the probes have effect. */
+/* The capture runs, and the probes are active. */
 static bool running;
 
 static struct sft_processes traced;
@@ -43,7 +43,7 @@ static bool is_wanted(struct task_struct *task)
 	       sft_processes_have(&traced, task_tgid(task));
 }
 
-/* From here on, @task runs on this hart. */
+/* @task runs on this hart from now on. */
 static void trace(struct hart *h, struct task_struct *task)
 {
 	bool wanted = is_wanted(task);
@@ -65,7 +65,7 @@ static void switched(void *unused, bool preempt, struct task_struct *prev,
 		trace(h, next);
 }
 
-/* The child has not run yet. */
+/* Called before the child runs. */
 static void forked(void *unused, struct task_struct *parent, struct task_struct *child)
 {
 	if (sft_hw.capture.instruction.flags & SIFIVE_TRACE_INSTRUCTION_CHILDREN)
@@ -129,7 +129,7 @@ int sft_instruction_own(struct sft_why *why)
 	return ret ?: sft_processes_own(&traced, why);
 }
 
-/* The capture starts: what runs now begins to be traced. */
+/* The capture starts: begin to trace the running threads. */
 void sft_instruction_start(void)
 {
 	struct sft_encoder *e;
@@ -142,7 +142,7 @@ void sft_instruction_start(void)
 			smp_call_function_single(e->cpu, begin_here, e, 1);
 }
 
-/* No CPU writes to an encoder when this returns. */
+/* On return no CPU writes to an encoder. */
 void sft_instruction_stop(void)
 {
 	if (!running)
@@ -191,7 +191,7 @@ void sft_instruction_status(struct sifive_trace_instruction_status *status)
 	status->untraced = READ_ONCE(traced.missing);
 }
 
-/* No session is left: the probes are not wanted. */
+/* No session is left: remove the probes. */
 void sft_instruction_exit(void)
 {
 	schedule_work(&unprobe_work);

@@ -56,7 +56,7 @@ static pid_t process;
 
 /**
  * struct here - a CPU's counters; accessed there with interrupts disabled
- * @base:	values up to which counts have been assigned to threads
+ * @base:	counter values up to which counts have been assigned to threads
  * @mask:	counters to read at each context switch
  * @on:		context switches are reported
  */
@@ -177,8 +177,8 @@ bool sft_own_take(u64 *count)
 }
 
 /*
- * Create an event that reports a CPU's context switches. Called without the system's
- * lock.
+ * Create an event that reports a CPU's context switches. Called without the
+ * system's lock.
  */
 struct perf_event *sft_own_event(unsigned int cpu)
 {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * All uses of perf's private state. None of it is a stable interface, so each use
- * validates the object first, and the driver works without it: fixed counters are then
- * shared with perf (INFO has a flag for that), machines without Sscofpmf have no
- * counters, and STATUS does not count threads whose sampling event has no counter.
+ * validates the object first, and the driver also works without it: fixed counters
+ * are then shared with perf (INFO has a flag for that), machines without Sscofpmf
+ * have no counters, and STATUS does not count threads whose sampling event has no
+ * counter.
  *
  *	kernels	state			use
  *	6.1-	riscv_pmu.cmask		counters that the SBI driver may use: those
@@ -38,7 +39,7 @@
 static bool perf_private = true;
 module_param(perf_private, bool, 0444);
 MODULE_PARM_DESC(perf_private,
-		 "use perf's private state where it is the known one (default: Y)");
+		 "use perf's private state if its layout is known (default: Y)");
 
 /*
  * perf's driver for raw hardware events, looked up once. The legacy driver has no raw
@@ -125,7 +126,8 @@ static void find_driver(void)
 	event = sft_idle_event(raw_smp_processor_id());
 	if (IS_ERR(event)) {
 		/*
-		 * The failure may be temporary: out of memory, or the CPU is offline.
+		 * The failure may be temporary, such as lack of memory or an
+		 * offline CPU.
 		 */
 		if (event == ERR_PTR(-ENOENT))
 			perf_driver = PERF_NONE;
@@ -202,8 +204,8 @@ bool sft_perf_failed(const struct perf_event *event)
 }
 
 /*
- * What a sampling event has counted since the last call, for its handler: perf has read
- * the counter.
+ * The count of a sampling event since the last call. For its handler: perf has
+ * read the counter by then.
  */
 u64 sft_perf_counted(struct perf_event *event)
 {

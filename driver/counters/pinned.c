@@ -3,7 +3,7 @@
  * Counters without Sscofpmf, where firmware does not separate owners: a pinned kernel
  * perf event on each CPU, so that perf itself holds the fixed counter for the session.
  * Firmware then counts cycles and instructions on their fixed counters only, so an
- * event never moves, but there can be only one of each.
+ * event never moves, but each can exist only once.
  *
  * Locking: everything here is called with the system locked, also from the callback of
  * a CPU that goes offline, which holds the CPU hotplug lock. Creating an event takes
@@ -33,7 +33,7 @@ struct look {
 	bool counts;
 };
 
-/* Interrupts are disabled, so perf cannot move the event meanwhile. */
+/* Interrupts are disabled, so perf cannot move the event. */
 static void look_here(void *arg)
 {
 	struct look *look = arg;
@@ -92,8 +92,9 @@ struct perf_event *sft_idle_event(unsigned int cpu)
 }
 
 /*
- * Count on a fixed counter from @value on; 0 means from perf's own start value. A
- * pinned event that was created does not count if another one holds the counter.
+ * Count on a fixed counter, starting at @value; 0 means perf's own start value.
+ * Even if it was created, a pinned event does not count if another one holds
+ * the counter.
  */
 int sft_pinned_take(unsigned int cpu, const struct sft_counter *c, u64 value)
 {

@@ -12,7 +12,7 @@
  * @mask:	counters in each record
  * @type:	SIFIVE_TRACE_SAMPLING_RAW, _DELTA or _XOR
  * @interval:	records from one header to the next, 0: no further header
- * @left:	of them, records before the next header
+ * @left:	number of records before the next header
  * @address:	last address written
  * @last:	previous values, by counter
  */

@@ -6,7 +6,7 @@
  * counter, and stop it. The driver's own mask of usable counters prevents that: it
  * refuses a counter outside the mask.
  *
- * The mask is global: also on harts outside the session, an event that finds no
+ * The mask is global: even on harts outside the session, an event that finds no
  * programmable counter waits for one, or fails if it is pinned.
  */
 
@@ -61,7 +61,7 @@ void sft_reserve_cpu_online(unsigned int cpu)
 	smp_call_function_single(cpu, stop_here, NULL, 1);
 }
 
-/* Give perf all of its counters back. */
+/* Return all reserved counters to perf. */
 void sft_reserve_release(void)
 {
 	unsigned int index;

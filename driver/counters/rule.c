@@ -39,8 +39,8 @@ static void close_here(void *unused)
 }
 
 /*
- * Access to fixed counters has been revoked on these CPUs. Restore it if the setting
- * now allows everyone; the setting may change meanwhile.
+ * Access to fixed counters has been revoked on these CPUs. Restore it if the
+ * setting now allows access for everyone; the setting may have changed since.
  */
 void sft_rule_restore(const struct cpumask *cpus)
 {

@@ -31,8 +31,8 @@
 
 /*
  * The minimum period of events that the kernel's interrupt path does not generate
- * itself. With a shorter period a hart would do nothing but take interrupts, as perf
- * does not throttle these events.
+ * itself. With a shorter period a hart would do nothing but handle interrupts,
+ * because perf does not throttle these events.
  */
 #define PERIOD_MIN	10000
 #define PERIOD_MIN_USER	1000
@@ -89,8 +89,8 @@ static LIST_HEAD(switches);
 static DEFINE_MUTEX(follow_lock);
 
 /*
- * Generation of the current events, under the system's lock. Events of an earlier one
- * write no records and await release. Never 0.
+ * Generation of the current events, under the system's lock. Events of an
+ * earlier generation write no records and await release. Never 0.
  */
 static unsigned long generation = 1;
 
@@ -293,7 +293,7 @@ static int follow_cpus(struct sft_following *to)
 	return ret;
 }
 
-/* The process's current threads; perf's inheritance covers new ones. */
+/* Follow the process's current threads; new ones inherit the event. */
 static int follow_threads(struct sft_following *to)
 {
 	unsigned int room = get_nr_threads(current) + 16, count = 0;
@@ -351,7 +351,7 @@ static int follow_switches(struct sft_following *to)
 static int no_capability(struct sft_why *why)
 {
 	return sft_fail(why, -EPERM,
-			"sampling whatever runs needs CAP_PERFMON or CAP_SYS_ADMIN");
+			"sampling everything that runs needs CAP_PERFMON or CAP_SYS_ADMIN");
 }
 
 /* Why an event cannot interrupt here, as text. */
@@ -398,7 +398,7 @@ static bool wanted(const struct sft_following *to)
 	return list_empty(&followers) && (to->set.flags & to->flags) == to->flags;
 }
 
-/* Whether a capture that runs, or is paused, wants sampling events. */
+/* Whether a running or paused capture needs sampling events. */
 bool sft_sampling_wanted(struct sft_following *to)
 {
 	if (!is_set())
@@ -424,8 +424,8 @@ int sft_sampling_make(struct sft_following *to)
 }
 
 /*
- * The events exist, or creation failed with @err. If sampling has ended meanwhile,
- * another START will create new ones.
+ * The events exist, or creation failed with @err. If sampling has ended in the
+ * meantime, another START will create new ones.
  */
 int sft_sampling_adopt(struct sft_following *to, int err, struct sft_why *why)
 {
@@ -504,7 +504,7 @@ static int check_event(const struct sifive_trace_event *ev, struct sft_why *why)
 	return 0;
 }
 
-/* The event that COUNTERS left to sampling must be the one that samples. */
+/* The event that COUNTERS left to sampling must be the sampling event. */
 static int check_sampled(const struct sifive_trace_sampling *arg, struct sft_why *why)
 {
 	const struct sifive_trace_event *by = &arg->event, *ev;
@@ -515,7 +515,8 @@ static int check_sampled(const struct sifive_trace_sampling *arg, struct sft_why
 	if (arg->period && ev->type == by->type && ev->code == by->code &&
 	    ev->data == by->data && ev->flags == (by->flags | SIFIVE_TRACE_EVENT_OF_SAMPLES))
 		return 0;
-	return sft_fail(why, -EINVAL, "type %u, code %#x, data %#llx is to count its own samples",
+	return sft_fail(why, -EINVAL,
+			"COUNTERS left type %u, code %#x, data %#llx to sampling: sample by it",
 			ev->type, ev->code, ev->data);
 }
 
@@ -623,7 +624,7 @@ static void begin_here(void *arg)
 			     SIFIVE_TRACE_SAMPLING_HEADER_EVERY : 0;
 	if (!h->begun || !(set->flags & SIFIVE_TRACE_SAMPLING_ONE_HEADER)) {
 		read_base(h, now);
-		/* A header of the interval would mean that records continue. */
+		/* A header at an interval would mean that records continue. */
 		if (h->begun && h->stream.interval && !h->stream.left)
 			sft_record_header(&h->stream, now);
 		sft_record_header(&h->stream, now);
@@ -650,7 +651,7 @@ void sft_sampling_start(void)
 	WRITE_ONCE(sft_sampling.on, true);
 }
 
-/* No CPU stores records when this returns. */
+/* On return no CPU stores records. */
 void sft_sampling_stop(void)
 {
 	if (!sft_sampling.on)

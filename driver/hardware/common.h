@@ -8,7 +8,7 @@
 #include <linux/sifive_trace.h>
 
 /**
- * struct sft_why - the error message of a request, or what it reports
+ * struct sft_why - the error message or report of a request
  * @text:	empty if there is nothing to report
  */
 struct sft_why {

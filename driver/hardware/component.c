@@ -58,8 +58,9 @@ static_assert(TR_SINK_SBA == (int)SIFIVE_TRACE_SINK_SBA);
 static_assert(TR_SINK_FUNNEL == (int)SIFIVE_TRACE_SINK_FUNNEL);
 
 /*
- * Whether its registers can be accessed: an encoder can lose power with an offline
- * hart. A stream has ended if its hart is offline, or on its way in or out.
+ * Whether its registers can be accessed: an encoder can lose power with an
+ * offline hart. A stream has ended if its hart is offline, or is going offline
+ * or coming online.
  */
 bool sft_component_reachable(const struct sft_component *c)
 {
@@ -111,10 +112,10 @@ static bool activate(struct sft_component *c)
 int sft_component_reset(struct sft_component *c, struct sft_why *why)
 {
 	if (!sft_component_deactivate(c))
-		return sft_fail(why, -ETIMEDOUT, "%s: active does not go to 0",
+		return sft_fail(why, -ETIMEDOUT, "%s: active stays 1",
 				sft_name(c));
 	if (!activate(c))
-		return sft_fail(why, -ETIMEDOUT, "%s: active does not go to 1",
+		return sft_fail(why, -ETIMEDOUT, "%s: active stays 0",
 				sft_name(c));
 	sft_component_control(c, TR_CONTROL_ACTIVE |
 			      FIELD_PREP(TR_CONTROL_SINK, c->kind));
@@ -312,7 +313,7 @@ static int identify(struct sft_component *c)
 	if (active && c->is_encoder)
 		sft_instruction_probe(to_encoder(c));
 	if (!sft_component_deactivate(c))
-		return sft_refuse(c->dev, -EIO, "cannot be disabled again");
+		return sft_refuse(c->dev, -EIO, "cannot be disabled after the probe");
 	return 0;
 }
 

@@ -13,9 +13,9 @@
 #include "hardware.h"
 
 /*
- * Program a freshly reset encoder: the capture's stimulus registers, its sink, and what
- * instruction trace needs, which is off until a traced thread runs. Reading back shows
- * whether the encoder can stall its hart.
+ * Program a freshly reset encoder: the capture's stimulus registers, its sink,
+ * and the fields for instruction trace, which stays off until a traced thread
+ * runs. Reading back shows whether the encoder can stall its hart.
  */
 void sft_encoder_program(struct sft_encoder *e, const struct sft_capture *cap)
 {
@@ -50,7 +50,10 @@ void sft_encoder_check(struct sft_encoder *e)
 		e->stalled = true;
 }
 
-/* The same, and whether a program has changed the instruction mode, on the encoder's hart. */
+/*
+ * As above, and check whether a program has changed the instruction mode. Runs on
+ * the encoder's hart.
+ */
 void sft_encoder_look(struct sft_encoder *e)
 {
 	u32 value = sft_read(&e->c, TR_CONTROL);
@@ -94,8 +97,8 @@ int sft_encoder_stop(struct sft_encoder *e, struct sft_why *why)
 }
 
 /*
- * Store to stimulus register @n, which reads 0 while its queue is full. Returns false
- * if the encoder accepts no store.
+ * Store to stimulus register @n, which reads 0 while its queue is full. Returns
+ * false if the encoder does not accept the store.
  */
 bool sft_encoder_store(struct sft_encoder *e, unsigned int n, u32 value)
 {

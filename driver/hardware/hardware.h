@@ -44,7 +44,8 @@ struct sft_sample {
  * @stopped_wp:	write pointer at the last stop, offset into @data
  * @wrapped:	the wrapped bit at the last stop
  * @skip:	length of the partial message at the oldest end of a stopped ring
- * @closed:	instruction trace has ended its encoder's stream before it was full
+ * @closed:	instruction trace ended its encoder's stream before the sink was
+ *		full
  * @sum:	checksum of its bytes when hibernation began
  * @start:	its clock at the first START since it was empty
  * @stop:	its clock at the last STOP
@@ -78,14 +79,14 @@ struct sft_sink {
 #define SFT_MESSAGE_MAX	38
 #define SFT_MESSAGE_END	GENMASK(1, 0)
 
-/* The most bytes of Error messages, one for each source of a sink. */
+/* Maximum number of bytes of Error messages, one for each source of a sink. */
 #define SFT_ERROR_MAX	5
 #define SFT_ERRORS_MAX	(SIFIVE_TRACE_MAX_ENCODERS * SFT_ERROR_MAX)
 
 /* Stimulus registers that make Ownership messages with instruction trace. */
 #define SFT_OWNERS	(BIT(15) | BIT(SIFIVE_TRACE_INSTRUCTION_OWNER))
 
-/* A component that takes longer than this for anything is broken. */
+/* A component that takes longer than this for any operation is broken. */
 #define SFT_TIMEOUT_US	100000
 
 /* Registers that only the driver changes; component.c names them. */
@@ -114,7 +115,7 @@ struct sft_position {
  * @down_of:	device node of the funnel its output is wired to, or NULL
  * @down:	the same funnel while it is bound
  * @used:	part of the configured capture
- * @stuck:	it failed to become inactive and may still write to its buffer
+ * @stuck:	it did not become inactive and may still write to its buffer
  * @kind:	sink kind it uses in that capture
  * @pool:	its memory-region is a pool of the DMA allocator
  * @control:	desired value of its control register, without status bits
@@ -122,7 +123,7 @@ struct sft_position {
  *		register, the bits that differ from @control
  * @sink_error:	it has reported a sink error since CONFIG
  * @changed:	its registers were changed from outside during the capture
- * @ts_unit:	type and width of its timestamp unit, as tsControl has them
+ * @ts_unit:	type and width of its timestamp unit, as in tsControl
  * @prescales:	bit n set: its timestamp unit implements prescale n
  * @ts_hz:	rate of its timestamp clock before the prescaler, 0 if unknown
  * @ts_measured: @ts_hz was measured, not taken from a clock
@@ -208,13 +209,13 @@ struct sft_encoder {
  * @channels:	enabled stimulus registers
  * @encoders:	indexes of the selected encoders
  * @instruction: instruction trace
- * @exposed:	a program has turned on instruction trace: addresses of the kernel may be in
- *		the sinks
+ * @exposed:	a program has turned on instruction trace: sinks may contain
+ *		kernel addresses
  * @sink:	the sinks
  * @sinks:	number of sinks; 0 = never configured, or its hardware is gone
  * @watched:	it belongs to a session: report errors of its components
  * @running:	between START and STOP
- * @changed:	the first component found changed and not reported yet, or NULL
+ * @changed:	the first changed component that was not reported yet, or NULL
  * @changed_name: name of the changed register
  */
 struct sft_capture {
@@ -254,8 +255,8 @@ extern struct sft_hardware sft_hw;
 
 /**
  * struct sft_hardware_ops - callbacks of the hardware's user
- * @change:	a component is about to be added or removed: stop using all of them, and
- *		lock the system
+ * @change:	a component is about to be added or removed: stop using all
+ *		components, and lock the system
  * @changed:	the change is complete: unlock the system
  * @shutdown:	the machine shuts down: stop using the hardware
  */

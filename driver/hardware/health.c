@@ -26,8 +26,8 @@ static bool is_full(const struct sft_component *c)
 }
 
 /*
- * A sender also reports a sink error if the component it sends to is disabled, as that
- * component is when its own sink is full or has failed.
+ * A sender also reports a sink error if the component that it sends to is
+ * disabled, which happens when that component's own sink is full or has failed.
  */
 static bool is_explained(const struct sft_component *c)
 {
@@ -46,8 +46,8 @@ static void check_error(struct sft_component *c, bool reported)
 }
 
 /*
- * Read from the encoders down to the sink: the cause of a sender's error is then
- * already present.
+ * Read from the encoders down to the sink, so that the cause of a sender's
+ * error is already set when its receiver is read.
  */
 static void check_errors(struct sft_component *c)
 {
@@ -87,7 +87,7 @@ static void find_and_restore(void *arg)
 	found->instruction = sft_instruction_restore(to_encoder(found->c));
 }
 
-/* With instruction trace the encoder's hart changes its control register meanwhile. */
+/* With instruction trace, only the encoder's hart changes the control register: check it there. */
 static struct changes changes_of(struct sft_component *c, bool stopped)
 {
 	struct changes found = { .c = c, .stopped = stopped };
@@ -110,7 +110,7 @@ static void note_change(struct sft_component *c, const char *name)
 	}
 }
 
-/* Instruction trace that a program has turned on is off again, also the next time. */
+/* Turn off instruction trace that a program has turned on, now and the next time. */
 static bool has_meddled(struct sft_component *c, const struct changes *found)
 {
 	if (c->is_encoder && to_encoder(c)->meddled) {
@@ -143,8 +143,8 @@ static void check_changed(struct sft_component *c)
 }
 
 /*
- * The stream of this encoder has ended, so only components behind it can have failed
- * since.
+ * The stream of this encoder has ended, so only components downstream can have
+ * failed since.
  */
 static void check_encoder(struct sft_encoder *e)
 {
@@ -227,7 +227,7 @@ void sft_health_start(void)
 			sft_component_clear(&e->c);
 }
 
-/* Start of another capture. */
+/* Another capture starts. */
 void sft_health_clear(void)
 {
 	struct sft_component *f;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Instruction trace of an encoder: which modes it has, and turning it on and off for the
- * thread that runs on its hart.
+ * Instruction trace of an encoder: finds its modes, and turns it on and off for
+ * the thread that runs on its hart.
  */
 
 #include <linux/bitfield.h>
@@ -11,13 +11,13 @@
 
 #include "hardware.h"
 
-/* The most that teSyncMaxBTM and teSyncMaxInst take, beside TR_SYNC_MAX_OFF. */
+/* Maximum values of teSyncMaxBTM and teSyncMaxInst, apart from TR_SYNC_MAX_OFF. */
 #define SYNC_BRANCHES_MAX	11
 #define SYNC_BYTES_MAX		5
 
 /*
- * The most that an encoder writes to its own sink between the look at its room and the writes
- * of its control.
+ * The most that an encoder writes to its own sink between the check for room
+ * and the writes of its control register.
  */
 #define MARGIN	1024
 
@@ -52,23 +52,24 @@ int sft_instruction_valid(const struct sifive_trace_config *config, struct sft_w
 				"instruction trace: unknown flags %#x or reserved field %#x",
 				i->flags & ~flags, i->reserved);
 	if (!i->mode && (i->flags || i->sync_branches || i->sync_bytes || i->timestamps))
-		return sft_fail(why, -EINVAL, "instruction trace: settings without a mode");
+		return sft_fail(why, -EINVAL,
+				"instruction trace: mode is 0, but other fields are not");
 	if (!i->mode)
 		return 0;
 	if (!is_sync(i->sync_branches, SYNC_BRANCHES_MAX) ||
 	    !is_sync(i->sync_bytes, SYNC_BYTES_MAX))
 		return sft_fail(why, -EINVAL,
-				"instruction trace: sync_branches %u can be 0 to %u, sync_bytes %u can be 0 to %u, or %u each",
+				"instruction trace: sync_branches is %u: it can be 0 to %u; sync_bytes is %u: it can be 0 to %u; or %u each",
 				i->sync_branches, SYNC_BRANCHES_MAX, i->sync_bytes,
 				SYNC_BYTES_MAX, SIFIVE_TRACE_INSTRUCTION_NO_SYNC);
 	if (i->timestamps > FIELD_MAX(TR_TS_BRANCH))
-		return sft_fail(why, -EINVAL, "instruction trace: timestamps %u can be 0 to 3",
+		return sft_fail(why, -EINVAL, "instruction trace: timestamps is %u: it can be 0 to 3",
 				i->timestamps);
 	if (i->timestamps && config->flags & SIFIVE_TRACE_CONFIG_NO_TIMESTAMP)
 		return sft_fail(why, -EINVAL, "instruction trace: timestamps with NO_TIMESTAMP");
 	if (config->channels & SFT_OWNERS)
 		return sft_fail(why, -EINVAL,
-				"channels %#x: instruction trace needs stimulus 15 and 31",
+				"channels %#x: instruction trace needs stimulus registers 15 and 31 itself",
 				config->channels);
 	return 0;
 }
@@ -97,7 +98,7 @@ int sft_instruction_check(const struct sft_encoder *e, u32 mode, struct sft_why 
 			sft_name(&e->c), mode, modes_text(e, text, sizeof(text)));
 }
 
-/* The stimulus registers that an encoder has on: the channels, and the driver's own. */
+/* The enabled stimulus registers of an encoder: the channels, and the driver's own. */
 u32 sft_instruction_stimulus(const struct sft_capture *cap)
 {
 	return cap->channels |
@@ -118,15 +119,16 @@ u32 sft_instruction_control(const struct sft_capture *cap)
 	       FIELD_PREP(TR_CONTROL_SYNC_MAX_INST, i->sync_bytes);
 }
 
-/* Whether a sink is its encoder's own, and stops when it is full. */
+/* Whether a sink is the encoder's own and stops when it is full. */
 static bool can_fill(const struct sft_encoder *e, const struct sft_sink *s)
 {
 	return s->owner == &e->c && !(sft_hw.capture.flags & SIFIVE_TRACE_CONFIG_RING);
 }
 
 /*
- * Such a sink clears enable when it is full, and a later write of the control register would
- * turn it on again. So its last bytes are not used: another thread must not be traced there.
+ * Such a sink clears enable when it is full, and a later write of the control
+ * register would turn it on again and trace another thread. So its last bytes
+ * are not used.
  */
 static bool is_nearly_full(const struct sft_encoder *e, const struct sft_sink *s)
 {
@@ -160,10 +162,10 @@ static void end_stream(struct sft_encoder *e, struct sft_sink *s)
 }
 
 /*
- * Trace the thread @owner from here on, with @mode; 0: no thread. @s is the encoder's sink.
- * Called on the encoder's hart with interrupts disabled, while the capture runs. Clearing
- * teTracing ends what was traced, setting it begins with a Sync message. Returns whether
- * instructions are traced.
+ * Trace thread @owner from now on, with @mode; 0: no thread. @s is the encoder's sink.
+ * Called on the encoder's hart with interrupts disabled, while the capture runs.
+ * Clearing teTracing ends the previous trace; setting it sends a Sync message. Returns
+ * whether instructions are traced.
  */
 bool sft_instruction_trace(struct sft_encoder *e, struct sft_sink *s, u32 mode, u32 owner)
 {
@@ -192,9 +194,9 @@ bool sft_instruction_changed(const struct sft_component *c)
 }
 
 /*
- * Undo that; returns whether it was so. Called on the encoder's hart with interrupts
- * disabled: otherwise a sink with room could be full before the write, which would turn it on
- * again.
+ * Undo such a change; returns whether there was one. Called on the encoder's
+ * hart with interrupts disabled: otherwise a sink could get full before the
+ * write, which would turn it on again.
  */
 bool sft_instruction_restore(struct sft_encoder *e)
 {

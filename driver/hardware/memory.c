@@ -56,7 +56,7 @@ static bool crosses(const struct sft_sink *s)
 	return upper_32_bits(s->address) != upper_32_bits(s->address + s->size - 1);
 }
 
-/* Whether Linux lends the region to others until the DMA allocator needs it. */
+/* Whether Linux lends out the region until the DMA allocator needs it. */
 static bool is_lent(const struct device_node *np)
 {
 	return IS_ENABLED(CONFIG_DMA_CMA) && of_property_read_bool(np, "reusable");
@@ -97,7 +97,7 @@ static const char *find_fault(const struct sft_component *c, const struct device
 	if (is_shared(np, region))
 		return "overlaps another";
 	if (of_property_read_bool(np, "reusable"))
-		return c->pool ? NULL : "is reusable, but no pool of CMA";
+		return c->pool ? NULL : "is reusable, but not a CMA pool";
 	if (is_ram(region))
 		return of_property_read_bool(np, "no-map") ?
 		       "is memory that Linux uses" : "needs no-map";
@@ -137,7 +137,7 @@ const struct reserved_mem *sft_memory_region(const struct sft_component *c,
  *
  * The sink's address range and free memory limit it.
  *
- * Return: bytes, 0 if it depends on memory that CMA lends.
+ * Return: bytes, 0 if that depends on how much memory CMA has lent out.
  */
 u64 sft_memory_most(const struct reserved_mem *region)
 {
@@ -172,7 +172,8 @@ int sft_memory_claim(struct sft_component *c)
 static int out_of_reach(struct sft_sink *s, const struct reserved_mem *region,
 			u64 reach, struct sft_why *why)
 {
-	return sft_fail(why, -ENOMEM, "%s: memory-region at %pa: its reach ends at %#llx",
+	return sft_fail(why, -ENOMEM,
+			"%s: memory-region at %pa: the component reaches only up to %#llx",
 			sft_name(s->owner), &region->base, reach);
 }
 

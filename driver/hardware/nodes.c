@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Status of the device tree's trace nodes: the reason of a failed probe, in sysfs while
- * it lasts, and a summary line in the kernel log when the module is loaded.
+ * Status of the device tree's trace nodes: the reason for a failed probe, in
+ * sysfs until it succeeds, and a summary line in the kernel log when the module
+ * is loaded.
  */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -81,8 +82,8 @@ int sft_refuse(struct device *dev, int err, const char *fmt, ...)
 }
 
 /*
- * The probe ends with @err, which it returns. A failure without an explanation is
- * reported by its number.
+ * The probe ends with @err, and this returns it. A failure without an
+ * explanation is reported by its number.
  */
 int sft_probed(struct device *dev, int err)
 {
@@ -139,7 +140,7 @@ static const struct of_device_id components[] = {
 	{ }
 };
 
-/* The compatible string of a node in the layout before the binding, NULL for others. */
+/* The compatible string of a node that predates the binding, NULL for others. */
 static const char *older_compatible(struct device_node *np)
 {
 	const char *compatible;
@@ -194,7 +195,7 @@ static void unusable(struct device_node *np, char *text, size_t size)
 	put_device(&pdev->dev);
 }
 
-/* Problem of one of our nodes; empty if it has none. */
+/* The problem of one of our nodes; empty if it has none. */
 static void fault_of(struct device_node *np, char *text, size_t size)
 {
 	if (!of_device_is_available(np))
@@ -217,7 +218,7 @@ static size_t add_faults(char *text, size_t size)
 	return n;
 }
 
-/* Nodes in the old layout are harmless if nodes of the binding exist. */
+/* Nodes that predate the binding are harmless if others exist. */
 static size_t add_older(char *text, size_t size)
 {
 	struct device_node *np = of_find_matching_node(NULL, components);
@@ -237,7 +238,7 @@ static size_t add_older(char *text, size_t size)
 	return n;
 }
 
-/* Report what was found, once the module has been registered. */
+/* Report the components found, once the drivers are registered. */
 void sft_nodes_report(void)
 {
 	unsigned int encoders, funnels;

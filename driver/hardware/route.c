@@ -9,7 +9,7 @@
 
 #include "hardware.h"
 
-/* The encoders that an empty selection means: those of online CPUs. */
+/* The encoders selected by default: those of online CPUs. */
 static u64 usable_encoders(void)
 {
 	struct sft_encoder *e;
@@ -112,7 +112,7 @@ int sft_route_check(struct sifive_trace_config *config, struct sft_why *why)
 	int ret;
 
 	if (!encoders)
-		return sft_fail(why, -EOPNOTSUPP, "no CPU that is online has a trace encoder");
+		return sft_fail(why, -EOPNOTSUPP, "no online CPU has a trace encoder");
 	for_each_encoder(e) {
 		if (!(encoders & BIT_ULL(e->index)))
 			continue;
@@ -120,7 +120,7 @@ int sft_route_check(struct sifive_trace_config *config, struct sft_why *why)
 			return sft_fail(why, -EOPNOTSUPP, "%s: its hart %llu is not online",
 					sft_name(&e->c), e->hart);
 		if (!destination(e, config->sink))
-			return sft_fail(why, -EOPNOTSUPP, "%s: no %s sink on its way",
+			return sft_fail(why, -EOPNOTSUPP, "%s: its route has no %s sink",
 					sft_name(&e->c),
 					config->sink == SIFIVE_TRACE_SINK_SBA ?
 					"SBA" : "SRAM");
@@ -133,7 +133,7 @@ int sft_route_check(struct sifive_trace_config *config, struct sft_why *why)
 	return 0;
 }
 
-/* Route every selected encoder and collect the sinks. */
+/* Route each selected encoder and collect the sinks. */
 int sft_route_all(void)
 {
 	struct sft_capture *cap = &sft_hw.capture;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * CONFIG's test of an encoder: store to each stimulus register and look at the
- * messages. It never fails: an encoder without messages just has no results.
+ * CONFIG's test of an encoder: store to each stimulus register and examine the
+ * messages. It never fails: an encoder without messages has no results.
  */
 
 #include <linux/bitfield.h>

@@ -40,7 +40,7 @@ static size_t sram_size(struct sft_component *c)
 	return (size_t)round_down(sft_read(c, TR_SINK_WP), sink_word(c)) + sink_word(c);
 }
 
-/* A long copy: let others run. */
+/* The copy takes long: let other tasks run. */
 static void copy(void *to, const void *from, size_t count)
 {
 	size_t step;
@@ -63,7 +63,7 @@ int sft_sink_take(struct sft_sink *s, size_t wanted, struct sft_why *why)
 		return sft_memory_take(s, wanted, why);
 	s->size = sram_size(s->owner);
 	if (s->size > SRAM_MAX)
-		return sft_fail(why, -EIO, "%s: its SRAM seems to have %zu bytes",
+		return sft_fail(why, -EIO, "%s: its SRAM reports an impossible size of %zu bytes",
 				sft_name(s->owner), s->size);
 	s->data = kvzalloc(s->size, GFP_KERNEL);
 	if (!s->data)
@@ -116,8 +116,8 @@ static int aim(struct sft_sink *s, u32 wp, struct sft_why *why)
 }
 
 /*
- * Whether its encoder's stream has ended. The end position was saved then, because the
- * encoder may have lost its registers with the CPU.
+ * Whether its encoder's stream has ended. Its end position was saved at that
+ * time, because the encoder may have lost its registers with the CPU.
  */
 static bool has_ended(const struct sft_sink *s)
 {
@@ -275,7 +275,7 @@ unsigned int sft_sink_errors(const struct sft_sink *s, u8 *to)
 	return length;
 }
 
-/* The same in whole words. */
+/* The same, padded to whole words. */
 static size_t put_words(const struct sft_sink *s, u8 to[SFT_ERRORS_MAX])
 {
 	size_t count = sft_sink_errors(s, to), whole = round_up(count, s->word);
@@ -296,7 +296,7 @@ int sft_sink_check_room(const struct sft_sink *s, struct sft_why *why)
 			sft_name(s->owner));
 }
 
-/* A stopped sink in memory, which has room, will continue after missing data. */
+/* Prepare a stopped sink in memory, which has room, to continue after missing data. */
 int sft_sink_interrupt(struct sft_sink *s, struct sft_why *why)
 {
 	u8 errors[SFT_ERRORS_MAX];
@@ -375,8 +375,9 @@ size_t sft_sink_copy_ring(const struct sft_sink *s, const struct sft_position *b
 }
 
 /*
- * The number of bytes to skip at the beginning of such a copy: those overwritten until
- * the ring was at position @after, and the partial message after them.
+ * The number of bytes to skip at the beginning of such a copy: those
+ * overwritten by the time the ring was at position @after, and the partial
+ * message after them.
  */
 size_t sft_sink_overwritten(const struct sft_sink *s, const struct sft_position *before,
 			    const struct sft_position *after, const void *data)

@@ -15,7 +15,7 @@
 
 #include "hardware.h"
 
-/* A timestamp that has not changed after this time is not running. */
+/* A timestamp that has not changed in this time is not running. */
 #define TICK_TRIES	20
 #define TICK_WAIT_US	50
 
@@ -109,7 +109,10 @@ bool sft_timestamp_ticks(const struct sft_component *c)
 	return false;
 }
 
-/* A component's time. Called with interrupts disabled, so that the time stays close. */
+/*
+ * A component's time. Called with interrupts disabled, so that it is still
+ * current for the caller.
+ */
 u64 sft_timestamp_read(const struct sft_component *c)
 {
 	u32 high, low, again, tries = READ_TRIES;
@@ -219,7 +222,7 @@ void sft_timestamp_align(void)
 	local_irq_restore(flags);
 }
 
-/* No clock gives the rate of a running master: measure it. */
+/* If no clock gives the rate of a running master, measure it. */
 void sft_timestamp_measure(struct sft_component *c, u32 prescale)
 {
 	u32 width = sft_timestamp_width(c);

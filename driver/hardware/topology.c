@@ -148,8 +148,8 @@ int sft_topology_reserve(struct device *dev)
 }
 
 /*
- * Nothing may use the hardware while components change: an added one renumbers the
- * encoders, a removed one may take its sink with it.
+ * Nothing may use the hardware while components change: adding one renumbers
+ * the encoders, and removing one may remove its sink.
  */
 static void add(struct sft_component *c, struct list_head *list)
 {

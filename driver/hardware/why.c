@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The reason of a failed call or binding, as text. */
+/* The reason for a failed call or binding, as text. */
 
 #include <linux/kernel.h>
 #include <linux/string.h>
@@ -7,8 +7,8 @@
 #include "common.h"
 
 /*
- * Store the reason of a failure; the first one is kept. @why may be NULL. Returns @err,
- * so that a failing function can end with it.
+ * Store the reason for a failure; the first one is kept. @why may be NULL.
+ * Returns @err, so that a failing function can end with it.
  */
 int sft_fail(struct sft_why *why, int err, const char *fmt, ...)
 {

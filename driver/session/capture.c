@@ -202,7 +202,7 @@ int sft_capture_stop_funnels(struct sft_why *why)
 	return ret;
 }
 
-/* Program an encoder again that a program changed through its stimulus page. */
+/* Restore an encoder that a program changed through its stimulus page. */
 static int restore_encoder(struct sft_encoder *e, struct sft_why *why)
 {
 	struct sft_sink *s = sft_route_sink(&e->c);
@@ -219,7 +219,7 @@ static int restore_encoder(struct sft_encoder *e, struct sft_why *why)
 	return ret;
 }
 
-/* Program again what programs changed through their stimulus pages. */
+/* Restore registers that programs changed through their stimulus pages. */
 int sft_capture_restore(struct sft_why *why)
 {
 	struct sft_encoder *e;
@@ -232,7 +232,7 @@ int sft_capture_restore(struct sft_why *why)
 	return ret;
 }
 
-/* A pause ends if any sink has room: a full one stays as it is. */
+/* A pause can end if any sink has room; a full sink stays stopped. */
 static bool has_no_room(void)
 {
 	unsigned int i;
@@ -274,7 +274,7 @@ int sft_capture_start(bool rewind, struct sft_why *why)
 	if (ret)
 		return ret;
 	ret = sft_capture_restore(why);
-	/* Before the sinks are emptied: a full sink explains a reported error. */
+	/* Check before the sinks are emptied, because a full sink explains a reported error. */
 	if (!ret)
 		sft_health_start();
 	for (i = 0; rewind && i < cap->sinks && !ret; i++)
@@ -311,10 +311,10 @@ int sft_capture_start(bool rewind, struct sft_why *why)
 
 static void finish_stores_here(void *unused)
 {
-	mb();	/* stores that programs made here arrive before what follows */
+	mb();	/* order earlier stores of programs before the stop */
 }
 
-/* A store takes time to reach the encoder, which loses it when stopped. */
+/* A store takes time to reach the encoder, and is lost if it arrives after the stop. */
 static void finish_stores(void)
 {
 	struct sft_encoder *e;

@@ -20,10 +20,10 @@
 #include "../hardware/compat.h"
 #include "session.h"
 
-/* Most bytes that one read() copies with the system locked. */
+/* Maximum number of bytes that one read() copies with the system locked. */
 #define READ_CHUNK	SZ_64K
 
-/* The hardware has no interrupt for a filling sink: pollers look again this often. */
+/* The hardware has no interrupt for a filling sink, so pollers check at this interval. */
 #define POLL_INTERVAL	msecs_to_jiffies(10)
 
 #define MINOR_ALL	0
@@ -120,8 +120,8 @@ static int may_read_on(struct sft_file *file, u64 offset, struct sft_why *why)
 }
 
 /*
- * Read without a copy if possible; -ENODATA if the ring needs one, because it runs, or is
- * paused and may run before the reader's next call.
+ * Read without a copy if possible. -ENODATA if the ring needs a copy, because
+ * it runs, or is paused and may run before the reader's next call.
  */
 static ssize_t read_now(struct sft_file *file, struct request *r, u64 offset,
 			struct sft_why *why)
@@ -141,7 +141,7 @@ static ssize_t read_now(struct sft_file *file, struct request *r, u64 offset,
 	return ret ?: -ENODATA;
 }
 
-/* Read from a copy if the ring runs: the hardware overwrites it meanwhile. */
+/* Read from a copy if the ring runs, because the hardware keeps overwriting it. */
 static ssize_t read_any(struct sft_file *file, struct request *r, u64 offset,
 			struct sft_why *why)
 {

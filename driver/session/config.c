@@ -47,9 +47,9 @@ static int test_encoder(struct sft_encoder *e, struct sft_sink *s)
 }
 
 /*
- * Check the format of the encoders' messages before a capture. Encoders drop messages
- * meanwhile, so that none stalls its hart. Errors are ignored: START and STOP report
- * them.
+ * Check the format of the encoders' messages before a capture. During the test
+ * encoders drop messages instead of stalling their harts. Errors are ignored:
+ * START and STOP report them.
  */
 static void test_encoders(void)
 {
@@ -89,8 +89,8 @@ static int fill(const struct sft_sink *s, struct sft_why *why)
 }
 
 /*
- * Overwrite old data: a program that maps the encoder's page can read its SRAM. Only
- * trace messages can write an SRAM.
+ * Overwrite old data, because a program that maps the encoder's page can read
+ * its SRAM. Only trace messages can be written to an SRAM.
  */
 static int erase_sram(struct sft_why *why)
 {

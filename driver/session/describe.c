@@ -165,8 +165,8 @@ static void report_contents(struct sifive_trace_status *status)
 }
 
 /*
- * Checking the counters interrupts the harts, so only the session's owner causes it;
- * others get the last result.
+ * Checking the counters interrupts the harts, so only the session's owner
+ * triggers a check; others get the last result.
  */
 int sft_call_status(struct sft_file *file, void *arg, struct sft_why *why)
 {

@@ -13,19 +13,20 @@
 #include "drain.h"
 
 /*
- * Look often enough that a sink of this many bytes per second fills at most half its
- * ring.
+ * Poll often enough that a sink with this many bytes per second fills at most
+ * half its ring.
  */
 #define FASTEST		(200u * SZ_1M)
 #define BYTES_PER_US	200
 #define SELDOM		(HZ / 10)
 
 /*
- * In eighths of the ring: a sink has no room when more than FULL_FROM are unread, until at most
- * FULL_UNTIL are. Stores that are made nevertheless wait from the next look on, or at once if
- * more than HOLD_AT_ONCE are unread, so that a program that looks can end its record. A sink at
- * full speed has filled at most three quarters by the next look; the rest is for stores that
- * are made before the pages are gone.
+ * In eighths of the ring: a sink has no room from when more than FULL_FROM are
+ * unread until at most FULL_UNTIL are. Further stores wait from the next check
+ * on, so that a program that checks for room can finish its record, or at once
+ * if more than HOLD_AT_ONCE are unread. A sink at full speed fills at most
+ * three quarters by the next check; the rest is for stores that are made before
+ * the pages are removed.
  */
 #define FULL_FROM	2
 #define FULL_UNTIL	1
@@ -52,7 +53,7 @@ bool sft_drain_live(void)
 	return sft_capture_on() || sft.state.asleep;
 }
 
-/* Where the unread byte number @i is. */
+/* Position of unread byte number @i. */
 size_t sft_drain_at(const struct drain *d, size_t i)
 {
 	return (d->at + d->sink->size - d->fill + i) % d->sink->size;
@@ -76,7 +77,7 @@ void sft_drain_consume(struct drain *d, size_t count)
 	show_oldest(d);
 }
 
-/* Keep the time of this look, unless the latest that was kept is near. */
+/* Save the time of this check, unless the last saved one is close. */
 static void keep_look(struct drain *d)
 {
 	unsigned int next = (d->oldest_seen + d->looks) % LOOKS;
@@ -107,7 +108,8 @@ static void lose(struct drain *d, u64 bytes)
 }
 
 /*
- * The hardware has written at least about the whole ring: @step bytes, or a lap more.
+ * The hardware may have overwritten the whole ring: it has written @step bytes,
+ * or a lap more.
  */
 static void lapped(struct drain *d, size_t step)
 {
@@ -121,7 +123,7 @@ static void lapped(struct drain *d, size_t step)
 	show_oldest(d);
 }
 
-/* Look at the write pointer, and account for new bytes. */
+/* Read the write pointer, and account for new bytes. */
 void sft_drain_follow(struct drain *d)
 {
 	const struct sft_sink *s = d->sink;
@@ -129,7 +131,7 @@ void sft_drain_follow(struct drain *d)
 	size_t step = (at + s->size - d->at) % s->size;
 	bool whole;
 
-	/* Read memory after the write pointer. */
+	/* Read the write pointer before the memory. */
 	rmb();
 	if (!step) {
 		if (d->marked && !sft_mark_intact(d, d->mark)) {
@@ -157,7 +159,7 @@ void sft_drain_follow(struct drain *d)
 	}
 }
 
-/* Whether a sink has no room until its reader has made some. */
+/* Whether a sink is out of room until its reader makes some. */
 bool sft_drain_waited_for(const struct drain *d)
 {
 	return sft_mapping_full() & d->sink->encoders;
@@ -188,7 +190,7 @@ static unsigned long next_look(const struct drain *d)
 		       seldom(d->sink));
 }
 
-/* Without a reader stores continue: what they overwrite is counted. */
+/* Without a reader stores continue; the bytes that they overwrite are counted. */
 static void mind_reader(struct drain *d)
 {
 	u64 now = ktime_get_ns();
@@ -239,14 +241,14 @@ static bool is_crowded(const struct drain *d, size_t unread)
 	return !READ_ONCE(d->unattended) && unread > d->sink->size / 8 * part;
 }
 
-/* Whether stores to a sink without room wait: they do as long as it has none. */
+/* Whether stores to a sink have to wait, which lasts until it has room. */
 static bool is_held(const struct drain *d, size_t unread)
 {
 	return sft_hw.capture.flags & SIFIVE_TRACE_CONFIG_WAIT &&
 	       (sft_drain_waited_for(d) || unread > d->sink->size / 8 * HOLD_AT_ONCE);
 }
 
-/* Microseconds in which a sink at full speed gets three quarters full. */
+/* Microseconds in which a sink at full speed fills three quarters of its ring. */
 static unsigned long fills_in(const struct drain *d, size_t unread)
 {
 	size_t most = d->sink->size / 4 * 3;
@@ -255,9 +257,9 @@ static unsigned long fills_in(const struct drain *d, size_t unread)
 }
 
 /*
- * The encoders whose sinks have no room; @held gets those whose stores have to wait. Lowers
- * @us to the time in which another sink can fill up. Called without the system's lock, while
- * the capture runs.
+ * The encoders whose sinks have no room; sets @held to those whose stores have
+ * to wait. Lowers @us to the time in which another sink can fill up. Called
+ * without the system's lock, while the capture runs.
  */
 u64 sft_drain_crowded(unsigned long *us, u64 *held)
 {
@@ -277,7 +279,7 @@ u64 sft_drain_crowded(unsigned long *us, u64 *held)
 	return encoders;
 }
 
-/* Look now, which wakes the readers of sinks without room. */
+/* Check now, to wake the readers of sinks without room. */
 void sft_drain_look(void)
 {
 	mod_delayed_work(system_highpri_wq, &look_work, 0);

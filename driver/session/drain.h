@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What drain.c, drain_read.c and mark.c know of a sink that is drained. */
+/* State of drained sinks, shared by drain.c, drain_read.c and mark.c. */
 #ifndef SFT_DRAIN_H
 #define SFT_DRAIN_H
 
@@ -15,7 +15,7 @@
 /* The widest sink word. */
 #define WORD_MAX	32
 
-/* Looks at unread bytes whose times are kept. */
+/* Number of checks whose times are kept. */
 #define LOOKS		8
 
 /* With a buffer of fewer bytes a reader may get part of a message. */
@@ -25,19 +25,19 @@
  * struct drain - state of a sink that is drained
  * @sink:	the sink
  * @reader:	the file that reads it, NULL = none yet
- * @at:		where the sink was written at the last look
+ * @at:		write position of the sink at the last check
  * @fill:	unread bytes before that
  * @oldest:	where they begin; also read without the system's lock
- * @alone:	stores do not wait for a reader in vain, or did not at this time
- * @unattended:	they did for too long
+ * @alone:	last time at which stores did not wait without a reader
+ * @unattended:	they waited without a reader for too long
  * @marked:	there is a mark
  * @mark:	where, in the sink
  * @covered:	the bytes in its place
  * @cut:	the unread bytes begin within a message
  * @missing:	bytes were lost that no message reports yet
  * @more:	more bytes were lost than are counted
- * @fresh:	bytes written since the previous look of the work
- * @moved:	bytes were written before the previous look
+ * @fresh:	bytes written since the previous check by the work
+ * @moved:	bytes were written before the previous check
  * @rest:	bytes to return before the unread ones: the rest of a message that did
  *		not fit a reader's buffer, and messages that report a loss
  * @rest_at:	the first of them
@@ -50,11 +50,11 @@
  * @gap_end:	and before this one; both in nanoseconds of the monotonic clock
  * @clean:	unread bytes were written after this time
  * @written:	bytes that the hardware has written
- * @looked:	when the driver saw that
- * @seen:	earlier looks at unread bytes, an eighth of the ring apart: how many bytes
- *		were written, and when
+ * @looked:	time of that check
+ * @seen:	earlier checks, an eighth of the ring apart: how many bytes were
+ *		written, and when
  * @oldest_seen: the first of them
- * @looks:	number of them
+ * @looks:	number of @seen
  */
 struct drain {
 	const struct sft_sink *sink;

@@ -53,8 +53,9 @@ static size_t whole_unread(const struct drain *d, size_t count)
 }
 
 /*
- * How many unread bytes to return, up to @count, which is at least SMALL; 0 if there are
- * none. A running capture gives whole messages only, so that a loss cannot cut one.
+ * How many unread bytes to return, up to @count, which is at least SMALL; 0 if
+ * there are none. A running capture returns only whole messages, so that a loss
+ * cannot cut one.
  */
 static size_t available(struct drain *d, size_t count)
 {
@@ -109,8 +110,8 @@ static ssize_t give_rest(struct drain *d, char __user *to, size_t count)
 }
 
 /*
- * Return up to @count bytes to the reader; 0 if there are none yet. If its memory has to be
- * faulted in first, they stay unread.
+ * Return up to @count bytes to the reader; 0 if there are none yet. If the
+ * reader's memory has to be faulted in first, they stay unread.
  */
 static ssize_t give(struct drain *d, char __user *to, size_t count)
 {
@@ -183,13 +184,13 @@ u64 sft_drain_unread(unsigned int i)
 	return (u64)d->fill + d->rest_end - d->rest_at;
 }
 
-/* Whether the unread bytes have a whole message, or read() would give nothing yet. */
+/* Whether the unread bytes contain a whole message; otherwise read() returns nothing yet. */
 static bool is_readable(struct drain *d)
 {
 	return d->rest_end || available(d, d->sink->size);
 }
 
-/* Whether a reader of @sink, or of SFT_ALL_SINKS, has enough to read. */
+/* Whether a reader of @sink, which may be SFT_ALL_SINKS, has enough to read. */
 bool sft_drain_ready(int sink)
 {
 	u64 enough = max_t(u64, sft.state.watermark, 1);

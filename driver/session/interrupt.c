@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What interrupts a capture: CPUs that go offline, system sleep, hibernation. All functions
- * here are called with the system locked.
+ * Interruptions of a capture: CPUs that go offline, system sleep, hibernation.
+ * All functions here are called with the system locked.
  */
 
 #include <linux/device.h>
@@ -72,7 +72,7 @@ static int restart_stream(struct sft_encoder *e, struct sft_why *why)
 	if (!sft_encoder_start(e, why))
 		return 0;
 	sft_encoder_stop(e, why);
-	return sft_fail(why, -EIO, "%s does not start again", sft_name(&e->c));
+	return sft_fail(why, -EIO, "%s does not restart", sft_name(&e->c));
 }
 
 /* The CPU is online again: continue the stream after the captured data. */
@@ -101,8 +101,8 @@ void sft_capture_suspend(struct sft_why *why)
 }
 
 /*
- * Before hibernation: it may not restore memory that the kernel does not manage, so
- * compute a checksum of each sink's data.
+ * Before hibernation: compute a checksum of each sink's data, since memory that
+ * the kernel does not manage may not be restored.
  */
 void sft_capture_freeze(void)
 {

@@ -70,7 +70,8 @@ static int check_config(const struct sifive_trace_config *config,
 	if (config->buffer > SIZE_MAX - SZ_4K)
 		return sft_fail(why, -EINVAL, "buffer of %llu bytes", config->buffer);
 	if (encoders < SIFIVE_TRACE_MAX_ENCODERS && config->encoders >> encoders)
-		return sft_fail(why, -EINVAL, "there are %u encoders, mask %#llx selects others",
+		return sft_fail(why, -EINVAL,
+				"there are only %u encoders, but mask %#llx selects others",
 				encoders, config->encoders);
 	return sft_instruction_valid(config, why);
 }
@@ -124,8 +125,8 @@ static int ioctl_config(struct sft_file *file, void *arg, struct sft_why *why)
 }
 
 /*
- * Register the probes of instruction trace. Called without the system's lock, which the
- * probes must not be registered with.
+ * Register the probes of instruction trace. Called without the system's lock,
+ * because registering takes other locks.
  */
 static int prepare_instruction(struct sft_file *file, void *arg, void __user *uarg,
 			       struct sft_why *why)
@@ -176,7 +177,7 @@ static int ioctl_counters(struct sft_file *file, void *arg, struct sft_why *why)
 	if (counters->flags & ~SIFIVE_TRACE_COUNTERS_PER_THREAD || counters->reserved)
 		return sft_fail(why, -EINVAL, "unknown flags %#x", counters->flags);
 	if (counters->count > SIFIVE_TRACE_MAX_COUNTERS)
-		return sft_fail(why, -EINVAL, "%u events are %u too many: there are %u counters",
+		return sft_fail(why, -EINVAL, "%u events are %u too many: a session has at most %u counters",
 				counters->count,
 				counters->count - SIFIVE_TRACE_MAX_COUNTERS,
 				SIFIVE_TRACE_MAX_COUNTERS);
@@ -272,8 +273,8 @@ static int ioctl_sampling(struct sft_file *file, void *arg, struct sft_why *why)
 }
 
 /*
- * Called without the system's lock, which perf must not be called with. Only a setting
- * that perf accepts is stored.
+ * Called without the system's lock, because perf takes its own locks. Only a
+ * setting that perf accepts is stored.
  */
 static int try_sampling(struct sft_file *file, void *arg, void __user *uarg,
 			struct sft_why *why)
@@ -307,7 +308,7 @@ static int ioctl_switches(struct sft_file *file, void *arg, struct sft_why *why)
 	return ret ?: sft_switches_set(switches, why);
 }
 
-/* Called without the system's lock, which the probe must not be registered with. */
+/* Called without the system's lock, because registering a probe takes other locks. */
 static int probe_switches(struct sft_file *file, void *arg, void __user *uarg,
 			  struct sft_why *why)
 {
@@ -326,7 +327,7 @@ static int probe_switches(struct sft_file *file, void *arg, void __user *uarg,
 	return ret;
 }
 
-/* A rewind discards what was captured before a pause, too. */
+/* A rewind also discards what was captured before a pause. */
 static int start(bool rewind, struct sft_why *why)
 {
 	int ret;
@@ -339,7 +340,7 @@ static int start(bool rewind, struct sft_why *why)
 	return ret;
 }
 
-/* A START that is refused leaves what a capture that system sleep has stopped will record. */
+/* A START that is refused does not change what a capture records after system sleep. */
 static int own(bool rewind, struct sft_why *why)
 {
 	int ret = sft_capture_may_start(rewind, why) ?: sft_instruction_own(why) ?:
@@ -392,7 +393,7 @@ static int ioctl_stop(struct sft_file *file, void *arg, struct sft_why *why)
 	return ret;
 }
 
-/* Any process that may steer the session: it has no descriptor of it. */
+/* Any process that may control the session, without a descriptor of it. */
 static int ioctl_pause(struct sft_file *file, void *arg, struct sft_why *why)
 {
 	struct sifive_trace_run *run = arg;
@@ -435,8 +436,9 @@ static int attach_mapping(struct sft_file *file, void *arg, void __user *uarg,
  * @frees:	may free the sinks' buffers
  * @before:	runs first, with the system not locked, or NULL
  * @handler:	runs with the system locked, on a copy of the argument
- * @after:	runs when @handler succeeded, with the system not locked, or NULL; has
- *		the caller's own argument for what must not exist unless it arrives
+ * @after:	runs when @handler succeeded, with the system not locked, or
+ *		NULL; gets the caller's own argument, to create a result only if
+ *		it can be delivered
  */
 struct call {
 	size_t size;
@@ -562,9 +564,9 @@ static int run_call(const struct call *call, struct sft_file *file, void *arg,
 }
 
 /*
- * A number has direction and size, and the size in the argument is the one that
- * counts. INFO also has its number of ABI 2, which had neither: so a program of that
- * ABI learns which one this is.
+ * An ioctl number encodes direction and size, but only the size in the argument
+ * matters. Numbers of ABI 2 encoded neither; INFO also accepts its old number,
+ * so that a program for that ABI can read the current ABI.
  */
 static const struct call *find_call(unsigned int cmd)
 {
@@ -578,7 +580,7 @@ static const struct call *find_call(unsigned int cmd)
 	return &calls[array_index_nospec(nr, ARRAY_SIZE(calls))];
 }
 
-/* Every argument begins with its size; see the head of the uapi header. */
+/* Every argument begins with its size: see the comment at the top of the uapi header. */
 long sft_ioctl(struct file *filp, unsigned int cmd, unsigned long user)
 {
 	struct sft_file *file = filp->private_data;
@@ -606,7 +608,7 @@ long sft_ioctl(struct file *filp, unsigned int cmd, unsigned long user)
 	ret = copy_struct_from_user(arg, call->size, uarg, size);
 	if (!ret) {
 		ret = run_call(call, file, arg, uarg);
-		/* Also after an error: the argument may name the refused event. */
+		/* Copied even after an error: the argument may name the refused event. */
 		*(u32 *)arg = size;
 		if (copy_to_user(uarg, arg, min_t(size_t, size, call->size)))
 			ret = -EFAULT;

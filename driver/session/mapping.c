@@ -34,8 +34,9 @@ struct page_of {
 /*
  * A copy of what a page fault checks, with its own lock. perf holds its locks while it
  * writes to user memory, and is called with the system locked, so mmap() and page
- * faults must not take the system's lock. While room is watched (@gated), the sinks of the
- * encoders in @full have none, and stores to the pages of those in @held wait.
+ * faults must not take the system's lock. While sinks are watched for room (@gated),
+ * those of the encoders in @full have none, and stores to the pages of those in @held
+ * wait.
  */
 static DEFINE_MUTEX(map_lock);
 static struct {
@@ -121,8 +122,8 @@ void sft_mapping_update(void)
 }
 
 /*
- * A file joins or takes the session: mappings that it still has of an earlier one must no
- * longer go nowhere.
+ * A file joins or takes the session: its mappings of an earlier session must
+ * reach the hardware again.
  */
 void sft_mapping_renew(struct sft_file *file)
 {
@@ -138,7 +139,7 @@ void sft_mapping_join(struct sft_file *file)
 	sft_mapping_renew(file);
 }
 
-/* Remove the session's mappings: programs cannot access the pages when this returns. */
+/* Remove the session's mappings: on return programs cannot access the pages. */
 void sft_mapping_release(void)
 {
 	mutex_lock(&map_lock);
@@ -167,7 +168,7 @@ static void set_full(u64 full, u64 held)
 	WRITE_ONCE(sft_sampling.full, full);
 }
 
-/* Set whether stores may wait from now on; if not, waiting ones continue. */
+/* Set whether stores may wait from now on; if not, waiting stores continue. */
 void sft_mapping_gate(bool on)
 {
 	mutex_lock(&map_lock);
@@ -179,8 +180,8 @@ void sft_mapping_gate(bool on)
 
 /*
  * The sinks of the encoders in @full have no room; let stores to the pages of those in @held
- * wait, and no others. No program can access these pages when this returns. Called without
- * the system's lock; map_lock keeps the session from ending meanwhile.
+ * wait, and no others. On return no program can access these pages. Called without the
+ * system's lock; map_lock keeps the session from ending meanwhile.
  */
 void sft_mapping_hold(u64 full, u64 held)
 {
@@ -214,7 +215,7 @@ u64 sft_mapping_full(void)
 	return READ_ONCE(map.full);
 }
 
-/* How often and how long stores have waited, without those that still do. */
+/* How often and how long stores have waited, excluding those that still wait. */
 void sft_mapping_waits(struct sifive_trace_status *status)
 {
 	status->waits = atomic64_read(&waits) + READ_ONCE(losses->waits);
@@ -254,7 +255,10 @@ static unsigned long frame(const struct vm_fault *vmf)
 	return page ? page_to_pfn(page) : 0;
 }
 
-/* For a member whose session has ended: it would get SIGBUS through no fault of its own. */
+/*
+ * For a member whose session has ended: otherwise it would get SIGBUS through
+ * no fault of its own.
+ */
 static unsigned long frame_nowhere(const struct sft_file *file)
 {
 	return file->nowhere ? PHYS_PFN(virt_to_phys(file->nowhere)) : 0;
@@ -266,8 +270,8 @@ static bool is_held(unsigned long pgoff)
 }
 
 /*
- * Wait without the mmap lock, so that other threads of the program can fault, map and unmap
- * meanwhile; then retry the fault. Signals are handled first. The file reference keeps this
+ * Wait without the mmap lock, so that other threads of the program can fault, map and
+ * unmap; then retry the fault. Signals are handled first. The file reference keeps this
  * module loaded if the mapping goes. The kernel's own accesses do not wait, since they may
  * hold locks that the reader needs.
  */
@@ -310,7 +314,7 @@ static vm_fault_t sft_fault(struct vm_fault *vmf)
 		}
 		pfn = frame(vmf);
 	} else {
-		/* Memory, which the kernel has in its caches, in place of registers. */
+		/* Map ordinary, cached memory in place of registers. */
 		prot = vm_get_page_prot(vma->vm_flags);
 		pfn = frame_nowhere(file);
 	}
@@ -328,7 +332,7 @@ static void sft_vm_open(struct vm_area_struct *vma)
 	atomic_inc(&file->pages);
 }
 
-/* Its process may have ended while another one still has the descriptor. */
+/* The process may have ended while another one still has the descriptor. */
 static void sft_vm_close(struct vm_area_struct *vma)
 {
 	struct sft_file *file = vma->vm_file->private_data;

@@ -19,7 +19,7 @@ bool sft_mark_intact(const struct drain *d, u32 at)
 	return !memchr_inv(d->sink->data + at, MARK_BYTE, d->sink->word);
 }
 
-/* The distance from @start to the mark, in the direction of writing. */
+/* Distance from @start to the mark, in the direction of writing. */
 static size_t mark_after(const struct drain *d, size_t start)
 {
 	return (d->mark + d->sink->size - start) % d->sink->size;
@@ -37,7 +37,7 @@ struct patch {
 	size_t count;
 };
 
-/* What a copy of @count bytes from @start on has of the mark. */
+/* The part of the mark in a copy of @count bytes from @start on. */
 static struct patch covered(const struct drain *d, size_t start, size_t count)
 {
 	size_t word = d->sink->word, after = mark_after(d, start);
@@ -84,8 +84,8 @@ bool sft_mark_move(struct drain *d)
 	if (!sft_mark_intact(d, old.mark))
 		return false;
 	/*
-	 * If the hardware writes here now, it has already overwritten older unread
-	 * bytes.
+	 * If the hardware is writing here now, it has already overwritten older
+	 * unread bytes.
 	 */
 	if (needed)
 		memcpy(s->data + old.mark, old.covered, s->word);

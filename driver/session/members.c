@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Members: files of other processes that have joined the session. Each has channels of its
- * own, which return when its mappings or the file are gone, however the process ended.
+ * Members: files of other processes that have joined the session. Each has its
+ * own channels, which become free when its mappings or the file are gone,
+ * however the process ended.
  */
 
 #include <linux/capability.h>
@@ -18,8 +19,9 @@
 #include "session.h"
 
 /*
- * The current capture's number, the channels that members have, and those that any has had.
- * A lock of its own, as mappings go under the mmap lock.
+ * The current capture's number, the channels that members have, and those that
+ * any member has had. They need a separate lock, because mappings are removed
+ * under the mmap lock.
  */
 static DEFINE_SPINLOCK(channels_lock);
 static u64 capture;
@@ -49,7 +51,7 @@ bool sft_is_member(const struct sft_file *file)
 void sft_member_return(struct sft_file *file)
 {
 	spin_lock(&channels_lock);
-	/* Those of an earlier capture are no longer its own. */
+	/* Channels of an earlier capture are no longer its own. */
 	if (file->channels_of == capture)
 		taken &= ~file->channels;
 	file->channels = 0;
@@ -69,7 +71,7 @@ static u32 channels_of(const struct sft_encoder *e, u32 registers)
 	return e->ts_channels ? (registers | registers >> 16) & U16_MAX : registers;
 }
 
-/* The stimulus registers that the kernel's own records take. */
+/* The stimulus registers used by the kernel's own records. */
 static u32 kernels(void)
 {
 	u32 registers = 0;
@@ -83,7 +85,7 @@ static u32 kernels(void)
 	return registers;
 }
 
-/* The channels that are on at all encoders of the session, and not the kernel's. */
+/* The channels that are enabled at all encoders of the session and not used by the kernel. */
 static u32 available(void)
 {
 	u32 channels = ~0u;
@@ -104,7 +106,7 @@ static int lowest(u32 mask, u32 first)
 	return mask ? __ffs(above ?: mask) : -1;
 }
 
-/* Refuse a stimulus register for the kernel's records that a file's stores go to. */
+/* Refuse a stimulus register for the kernel's records if a member stores to it. */
 int sft_members_check(u32 stimulus, struct sft_why *why)
 {
 	u32 wanted = 0, busy;
@@ -117,7 +119,7 @@ int sft_members_check(u32 stimulus, struct sft_why *why)
 	busy = wanted & taken;
 	spin_unlock(&channels_lock);
 	return busy ? sft_fail(why, -EBUSY,
-			       "channel %d is a joined process's: use another one",
+			       "channel %d belongs to a process that has joined: use another one",
 			       lowest(busy, 0)) : 0;
 }
 
@@ -190,11 +192,11 @@ static int may_join(const struct sft_file *file, int session, struct sft_why *wh
 		return check_descriptor(session, why);
 	return is_descendant() ? 0 :
 	       sft_fail(why, -EPERM,
-			"not a descendant of process %d, which holds the session: pass a descriptor on",
+			"not a descendant of process %d, which holds the session: pass a descriptor of it",
 			pid_vnr(sft.holder));
 }
 
-/* What the stores of a file go to once its session is gone. It reads as ready, and has room. */
+/* The page for a file's stores once its session is gone. It reads as ready and with room. */
 static int make_nowhere(struct sft_file *file)
 {
 	if (!file->nowhere)
@@ -238,7 +240,7 @@ int sft_member_join(struct sft_file *file, struct sifive_trace_join *join,
 	if (join->flags)
 		return sft_fail(why, -EINVAL, "unknown flags %#x", join->flags);
 	if (join->channel < 0 || join->channel > 31)
-		return sft_fail(why, -EINVAL, "channel %d is not one from 0 to 31", join->channel);
+		return sft_fail(why, -EINVAL, "channel is %d: it can be 0 to 31", join->channel);
 	ret = may_join(file, join->session, why);
 	if (!ret && !sft_is_member(file))
 		ret = become_member(file);

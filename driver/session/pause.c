@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * PAUSE: a capture stops and continues from outside. All functions here are called with the
- * system locked.
+ * PAUSE: another process stops and continues a capture. All functions here are
+ * called with the system locked.
  */
 
 #include <linux/ktime.h>
@@ -38,7 +38,7 @@ int sft_capture_unpause(struct sft_why *why)
 	if (!sft.state.paused)
 		return 0;
 	ret = sft_capture_may_start(false, why);
-	/* An end that fails for want of room appends to no sink. */
+	/* If the end of a pause fails for lack of room, nothing is appended to any sink. */
 	for (i = 0; i < cap->sinks && !ret; i++)
 		if (!sft_sink_full(&cap->sink[i]))
 			ret = sft_sink_check_room(&cap->sink[i], why);
@@ -55,12 +55,12 @@ int sft_capture_unpause(struct sft_why *why)
 	if (ret)
 		return ret;
 	sft_capture_end_pause();
-	/* Events of CPUs that were offline, or of system sleep, are gone. */
+	/* Recreate events lost by offline CPUs or system sleep. */
 	sft_threads_resume();
 	return 0;
 }
 
-/* The capture runs again, or its session has stopped it: then its readers are at the end. */
+/* The capture runs again, or its session has stopped it, and readers reach its end. */
 void sft_capture_end_pause(void)
 {
 	if (!sft.state.paused)

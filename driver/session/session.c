@@ -31,10 +31,10 @@ static bool has_kernel(void)
 }
 
 /*
- * Whether a file may read the capture: files of the session, of its user, and files
- * opened with the capability may; with instruction trace the last alone. The caller's
- * rights do not matter: a privileged program may read a descriptor that an unprivileged one
- * passed to it.
+ * Whether a file may read the capture: files of the session, of its user, and
+ * files opened with the capability may; with instruction trace only the latter.
+ * The caller's rights do not matter: a privileged program may read a descriptor
+ * that an unprivileged one passed to it.
  */
 bool sft_may_read(const struct sft_file *file)
 {
@@ -43,11 +43,11 @@ bool sft_may_read(const struct sft_file *file)
 	return !has_kernel() && (sft.owner == file || uid_eq(file->user, sft.user));
 }
 
-/* Refuse a file that may not, with the reason. */
+/* Refuse a file that may not read the capture, with the reason. */
 int sft_refuse_reader(struct sft_why *why)
 {
 	return sft_fail(why, -EPERM, "%s: reading needs CAP_PERFMON or CAP_SYS_ADMIN",
-			has_kernel() ? "instruction trace shows the kernel" :
+			has_kernel() ? "instruction trace contains kernel addresses" :
 				       "the capture is another user's");
 }
 
@@ -69,8 +69,8 @@ void sft_session_take(struct sft_file *file)
 }
 
 /*
- * End the session: stop the hardware and keep the data. The session's mappings are gone
- * when this returns.
+ * End the session: stop the hardware and keep the data. On return the session's
+ * mappings are gone.
  */
 void sft_session_release(void)
 {

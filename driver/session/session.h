@@ -3,19 +3,20 @@
  * The session: who has the hardware and the counters, what is done with them, and
  * what programs see of it.
  *
- * There is one trace system in a machine: encoders and funnels come and go as
- * platform devices, /dev/sifive-trace stands for all of them. Its lock, in struct
- * sft_hardware, guards all state of the driver. Nothing faults in user memory while
- * holding it: the page may be one that a program keeps waiting for. A CPU that goes
- * offline waits for it: as long as it is held, the CPUs that have counters of the
- * session stay.
+ * A machine has one trace system: encoders and funnels are platform devices
+ * that can be bound and unbound, and /dev/sifive-trace represents all of them.
+ * Its lock, in struct sft_hardware, guards all state of the driver. Nothing
+ * faults in user memory while holding it, because another program may delay
+ * that fault. A CPU that goes offline takes the lock, so while it is held, CPUs
+ * with counters of the session stay online.
  *
  * Other locks, in the order in which they are taken: probes.c's probe_lock; a file's
  * read_lock; snapshot.c's copy_lock, which keeps the buffers; sampling.c's follow_lock and
- * chardev.c's sink_nodes_lock; the system's lock; mapping.c's map_lock, the only one
- * that a page fault takes, and waiting.c's, which guards what its thread reads. That
- * thread takes only these two, as a reader may hold the others and not run. Below all are
- * members.c's channels_lock and processes.c's lock, a raw one that a probe takes.
+ * chardev.c's sink_nodes_lock; the system's lock; mapping.c's map_lock, the only one that
+ * a page fault takes, and waiting.c's, which guards the data that its thread reads. That
+ * thread takes only these two, because a reader that is not running may hold the others.
+ * Innermost are members.c's channels_lock and processes.c's lock, a raw spinlock that a
+ * probe takes.
  */
 #ifndef SFT_SESSION_H
 #define SFT_SESSION_H
@@ -43,19 +44,19 @@ struct sifive_trace_join;
  * @user:	effective user that opened it
  * @perfmon:	that user had CAP_PERFMON or CAP_SYS_ADMIN
  * @sink:	number of the sink it reads, or SFT_ALL_SINKS
- * @capture:	the capture it has begun to read, as sft_session.captures counts;
- *		0 = none
+ * @capture:	the capture that it has begun to read, as counted by
+ *		sft_session.captures; 0 = none
  * @message:	text of its last error
  * @mapping:	address space that its mappings of stimulus pages belong to
  * @read_lock:	one read at a time; taken before the system's lock
- * @snapshot:	number of the copy that it reads of a ring that ran when reading
- *		began, 0 = none
+ * @snapshot:	number of the ring's copy that it reads, if the ring ran when reading
+ *		began; 0 = none
  * @joined:	number of the capture that it has joined as a member, 0 = none; written
  *		under the locks of the system and of mapping.c
  * @member:	its number among the members of that capture
  * @process:	the process that joined, or NULL
  * @channels:	channels of its own, under members.c's lock
- * @channels_of: the capture that they are of
+ * @channels_of: the capture that @channels belong to
  * @pages:	number of its mappings
  * @nowhere:	memory that is mapped in place of the pages of an ended session, or NULL
  */
@@ -88,7 +89,7 @@ struct sft_file {
  * @paused:	PAUSE stopped it, to be started again
  * @paused_at:	when, in nanoseconds of the monotonic clock
  * @pauses:	how often
- * @paused_ns:	how long, without a pause that lasts
+ * @paused_ns:	for how long, excluding the current pause
  */
 struct sft_state {
 	u64 watermark;
@@ -110,7 +111,7 @@ struct sft_state {
  * @user:	owner of the capture: effective user of the process that configured it
  * @generation:	changes when a component comes or goes; files opened before that
  *		see ENODEV
- * @captures:	counts CONFIGs, so that a reader notices another capture
+ * @captures:	number of CONFIGs, so that a reader notices another capture
  * @sleeping:	suspend or shutdown has begun: START fails
  */
 struct sft_session {

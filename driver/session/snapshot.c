@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The one copy of a running ring, which all its readers share. Hardware goes on
- * writing while it is made, and others go on using the system: making it takes the
- * system's lock only to see where the write pointers are. A lock of its own keeps the
- * buffers: to free them, take it first.
+ * The copy of a running ring that all its readers share. The hardware keeps
+ * writing during the copy, and other calls continue: the system's lock is only
+ * taken to read the write pointers. A separate lock keeps the buffers alive:
+ * take it before freeing them.
  */
 
 #include <linux/jiffies.h>
@@ -21,13 +21,13 @@
 #define SHARED_FOR	(10 * HZ)
 #define IDLE_AFTER	HZ
 
-/* How often a copy is made again if the ring has overwritten it. */
+/* How often to retry a copy that the ring has overwritten. */
 #define TRIES		4
 
 /**
- * struct part - what the copy has of one sink
+ * struct part - the copy of one sink
  * @sink:	the sink
- * @before:	where it was written when copying began
+ * @before:	its write position when copying began
  * @newest:	the bytes before that
  * @data:	its bytes, oldest first, after those that were overwritten meanwhile
  * @bytes:	how many
@@ -66,7 +66,7 @@ void sft_unlock_buffers(void)
 	mutex_unlock(&copy_lock);
 }
 
-/* Free the copy: its readers have to read from offset 0 again. */
+/* Free the copy: its readers have to start again at offset 0. */
 void sft_snapshot_clear(void)
 {
 	lockdep_assert_held(&copy_lock);
@@ -83,7 +83,7 @@ static void leave(struct sft_file *file)
 	file->snapshot = 0;
 }
 
-/* Called when a file reads its copy no longer. */
+/* Called when a file stops reading its copy. */
 void sft_snapshot_leave(struct sft_file *file)
 {
 	if (!file->snapshot)
@@ -93,7 +93,7 @@ void sft_snapshot_leave(struct sft_file *file)
 	mutex_unlock(&copy_lock);
 }
 
-/* Fail rather than have the OOM killer end other processes. */
+/* Fail rather than invoke the OOM killer. */
 static void *allocate(u64 size)
 {
 	if (size > SIZE_MAX || size >> PAGE_SHIFT >= si_mem_available() / 2)

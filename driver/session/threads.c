@@ -63,7 +63,7 @@ static int follow(struct sft_file *file, u32 flags, struct sft_why *why)
 	if (ret)
 		return ret;
 	sft_lock();
-	/* Also if another process has paused the capture meanwhile. */
+	/* Even if another process has paused the capture in the meantime. */
 	wanted = sft.owner == file && sft_capture_on() && sft_sampling_wanted(&to);
 	sft_unlock();
 	if (wanted)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Back-pressure of a drained capture: a thread watches the sinks. Where one has no room, it
- * tells programs, which let records wait or drop them. If they are to wait, it then has the
- * stimulus pages of the encoders removed, so that other stores wait, too, and has them put
- * back when the reader has made room.
+ * Back-pressure of a drained capture: a thread watches the sinks. When one has
+ * no room, it informs programs, which wait or drop records. If they are to
+ * wait, it then removes the stimulus pages of the encoders, so that other
+ * stores wait too, and restores them when the reader has made room.
  */
 
 #include <linux/delay.h>
@@ -14,20 +14,20 @@
 
 #include "session.h"
 
-/* Microseconds between two looks: the least, the most, and while stores wait. */
+/* Microseconds between two checks: minimum, maximum, and while stores wait. */
 #define LEAST	250ul
 #define MOST	10000ul
 #define HELD	500ul
 
-/* It uses sinks and registers while @watching. */
+/* The thread uses sinks and registers while @watching. */
 static struct task_struct *watcher;
 static DECLARE_WAIT_QUEUE_HEAD(queue);
 static DEFINE_SPINLOCK(lock);
 static bool watching;
 
 /*
- * The encoders whose sinks have no room; sets @held to those whose stores have to wait, and
- * @us to the time until the next look.
+ * The encoders whose sinks have no room; sets @held to those whose stores have
+ * to wait, and @us to the time until the next check.
  */
 static u64 see(unsigned long *us, u64 *held)
 {
@@ -46,8 +46,8 @@ static u64 see(unsigned long *us, u64 *held)
 }
 
 /*
- * Runs before all programs, and without the system's lock, whose owner may have to wait for
- * a program.
+ * Runs at real-time priority, and without the system's lock, whose owner may
+ * have to wait for a program.
  */
 static int watch(void *unused)
 {
@@ -67,7 +67,7 @@ static int watch(void *unused)
 	return 0;
 }
 
-/* Watch the running capture, or no longer. Called with the system locked. */
+/* Start or stop watching the running capture. Called with the system locked. */
 void sft_waiting_watch(bool on)
 {
 	if (on)
