@@ -560,9 +560,9 @@ TEST_F(device, counters_refuses_more_events_than_there_is_room_for)
 		uint32_t count;
 		const char *words;
 	} more[] = {
-		{ 33, "33 events are 1 too many: a session has at most 32 counters" },
-		{ 0x80000000, "2147483648 events are 2147483616 too many: a session has at most" },
-		{ ~0u, "4294967295 events are 4294967263 too many: a session has at most" },
+		{ 33, "33 events are 1 too many: 32 is the limit" },
+		{ 0x80000000, "2147483648 events are 2147483616 too many: 32 is the limit" },
+		{ ~0u, "4294967295 events are 4294967263 too many: 32 is the limit" },
 	};
 	size_t i;
 

@@ -63,7 +63,8 @@ int sft_instruction_valid(const struct sifive_trace_config *config, struct sft_w
 				i->sync_branches, SYNC_BRANCHES_MAX, i->sync_bytes,
 				SYNC_BYTES_MAX, SIFIVE_TRACE_INSTRUCTION_NO_SYNC);
 	if (i->timestamps > FIELD_MAX(TR_TS_BRANCH))
-		return sft_fail(why, -EINVAL, "instruction trace: timestamps is %u: it can be 0 to 3",
+		return sft_fail(why, -EINVAL,
+				"instruction trace: timestamps is %u: it can be 0 to 3",
 				i->timestamps);
 	if (i->timestamps && config->flags & SIFIVE_TRACE_CONFIG_NO_TIMESTAMP)
 		return sft_fail(why, -EINVAL, "instruction trace: timestamps with NO_TIMESTAMP");

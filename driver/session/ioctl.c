@@ -177,7 +177,7 @@ static int ioctl_counters(struct sft_file *file, void *arg, struct sft_why *why)
 	if (counters->flags & ~SIFIVE_TRACE_COUNTERS_PER_THREAD || counters->reserved)
 		return sft_fail(why, -EINVAL, "unknown flags %#x", counters->flags);
 	if (counters->count > SIFIVE_TRACE_MAX_COUNTERS)
-		return sft_fail(why, -EINVAL, "%u events are %u too many: a session has at most %u counters",
+		return sft_fail(why, -EINVAL, "%u events are %u too many: %u is the limit",
 				counters->count,
 				counters->count - SIFIVE_TRACE_MAX_COUNTERS,
 				SIFIVE_TRACE_MAX_COUNTERS);
