@@ -72,7 +72,7 @@ typedef enum {
 /*
  * An event to count; ctrIdx and ctrInfo are results. Each event is in a list once, in
  * any order. When an initialisation fails for an event, its ctrIdx is PERF_NO_COUNTER:
- * it cannot be counted, no counter is left for it, or it is in the list before.
+ * it cannot be counted, no counter is left for it, or it appears earlier in the list.
  */
 typedef struct {
 	unsigned int ctrIdx;
@@ -109,8 +109,8 @@ int perfInit(int num_cores, int num_funnels);
  * For records by perfWriteCntrs(). @SBABufferSize 0 selects the SRAM of funnel or encoder.
  *
  * Behind a funnel all harts share one buffer. The first hart to be initialised sets its
- * size; the others join it, and captured data stays. Initialising a hart again begins a new
- * trace, unless another hart's trace is on.
+ * size; the others join it, and captured data stays. Initialising a hart again begins a
+ * new trace, unless the trace of another hart is on.
  */
 int perfManualInit(perfEvent *perfCntrList, int numCntrs, int itcChannel,
 		   perfCountType_t cntType, uint32_t SBABufferSize);
@@ -135,8 +135,9 @@ int perfTraceOn(void);
 int perfTraceOff(void);
 
 /*
- * Number of records of the calling hart that were omitted since its initialisation: a trap,
- * such as the timer's, cannot write a record within another one.
+ * Number of records of the calling hart that were lost since its
+ * initialisation: a trap handler, such as the timer's, cannot write a record
+ * within another one.
  */
 int perfLostRecords(uint32_t *records);
 

@@ -15,12 +15,12 @@
  * initialising thread may run on; they need not be pinned. The kernel module
  * sifive_trace.ko owns the hardware and releases it when the program ends, however it ends.
  *
- * Each thread uses its own ITC channel: the first one the channel passed to the
- * initialisation, others any free one. If there are more threads than channels, a thread
- * takes the channel of another one between two records. Records that cannot be written are
- * counted: those of a signal handler that interrupts a record and finds the queue full,
- * and those that a handler jumped out of. A child made by fork() does not trace and does
- * not disturb its parent's trace.
+ * Each thread uses its own ITC channel: the first thread uses the channel passed to the
+ * initialisation, other threads any free one. If there are more threads than channels, a
+ * thread takes the channel of another one between two records. Records that cannot be
+ * written are counted: those of a signal handler that interrupts a record and finds the
+ * queue full, and those that were interrupted by a handler that jumped away. A child
+ * made by fork() does not trace and does not disturb its parent's trace.
  *
  * Signal handlers may call perfWriteCntrs(), perfTraceOn(), perfTraceOff() and
  * perfErrorString(): these take no lock of the program or the C library, and allocate no
@@ -106,7 +106,8 @@ enum {
 };
 
 /*
- * How records give counters and addresses. All types transmit bits 47:0 of a count.
+ * How records encode counters and addresses. All types transmit bits 47:0 of a
+ * count.
  *
  * perfCount_Raw	The counter's value modulo 2^48. Full addresses.
  * perfCount_Delta	The difference from the previous record, or, in the first record, from
@@ -174,7 +175,7 @@ int perfInit(int num_cores, int num_funnels);
 /**
  * perfManualInit - set up for records written by perfWriteCntrs()
  * @perfCntrList: events to count, in any order, each once; may be NULL if @numCntrs is 0.
- *		The call fills in ctrIdx and ctrInfo. After it the calling thread may
+ *		The call fills in ctrIdx and ctrInfo. Afterwards the calling thread may
  *		read the CSRs of these counters, other threads from their first record on
  * @numCntrs:	number of elements of @perfCntrList, 0 to 32
  * @itcChannel:	ITC channel to write to, 0 to 31; decoders expect 6. 0 to 15 on encoders
@@ -251,9 +252,9 @@ int perfTraceOn(void);
  * perfTraceOff - stop writing records
  *
  * Returns when all messages have reached the buffer, including those of records that other
- * threads were writing. A record that its thread does not finish within 200 ms is given up
- * and counts as left half-way. Does nothing if tracing is off. A signal handler that
- * interrupted a record may call it; that record stays incomplete and is counted.
+ * threads were writing. A record that its thread does not finish within 200 ms counts as
+ * abandoned. Does nothing if tracing is off. A signal handler that interrupted a record
+ * may call it; that record stays incomplete and is counted.
  *
  * Errors: no successful initialisation; the hardware did not stop (tracing is off
  * nevertheless); called in a signal handler that interrupted another call.
@@ -267,8 +268,8 @@ int perfTraceOff(void);
  * Creates or overwrites the file. It has exactly the bytes of the encoders, oldest first.
  * A capture with several sinks makes a file for each, with its number before the
  * extension: trace.0.rtd, trace.1.rtd and so on. FILE.meta beside each is the side-car
- * file, with the data that the bytes do not contain. If tracing is on, it pauses
- * meanwhile. Reports on standard error a buffer that was full, and lost records.
+ * file, with the data that the bytes do not contain. If tracing is on, it pauses during
+ * the call. Reports on standard error a buffer that was full, and lost records.
  *
  * Errors: no successful initialisation; the file cannot be created or written in full (its
  * beginning stays, and the capture can be written again elsewhere); the hardware did not

@@ -9,7 +9,7 @@
  *
  * with the physical addresses of their board. Under Linux the driver finds
  * encoders and funnels in the device tree, so this library never uses these
- * addresses: both variables may be wrong or missing. Only the number of
+ * addresses, and both variables may be wrong or missing. Only the number of
  * elements of tmm, passed to perfInit(), is compared with the hardware.
  */
 #ifndef SIFIVE_LINUX_TRACE_H

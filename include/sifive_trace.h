@@ -47,7 +47,7 @@ extern "C" {
 
 struct sifive_trace;
 
-/* How records give counters: see perfCountType_t in sifive_linux_perf.h. */
+/* How records encode counters: see perfCountType_t in sifive_linux_perf.h. */
 enum sifive_trace_count {
 	SIFIVE_TRACE_RAW		= 0,
 	SIFIVE_TRACE_DELTA	= 1,
@@ -59,8 +59,9 @@ enum {
 	/* Keep the newest bytes. Default: the trace ends when a buffer is full. */
 	SIFIVE_TRACE_RING		= 1 << 0,
 	/* Count for each thread separately: records from the thread's first record on,
-	 * samples from sifive_trace_on() on. This is the default; the flag has no effect
-	 * unless SIFIVE_TRACE_PER_CPU is set, which it excludes.
+	 * samples from sifive_trace_on() on. This is the default, so the flag
+	 * has no effect, except that it cannot be combined with
+	 * SIFIVE_TRACE_PER_CPU.
 	 */
 	SIFIVE_TRACE_PER_THREAD		= 1 << 1,
 	/* Poll for room in the encoder before each record, where interrupts can be taken,
@@ -76,15 +77,15 @@ enum {
 	 * SIFIVE_TRACE_PER_CPU, SIFIVE_TRACE_RAW or SIFIVE_TRACE_XOR.
 	 */
 	SIFIVE_TRACE_HEADER_ONCE	= 1 << 4,
-	/* Sample whatever runs on the CPUs, not only this process. */
+	/* Sample everything that runs on the CPUs, not only this process. */
 	SIFIVE_TRACE_SAMPLE_ALL		= 1 << 5,
 	/* Count what the harts count, including other programs. Every output of the trace
 	 * marks such counts.
 	 */
 	SIFIVE_TRACE_PER_CPU		= 1 << 6,
-	/* Have the kernel record when each thread of the process runs and when it does not,
-	 * on a channel of their own; with SIFIVE_TRACE_SAMPLE_ALL all threads. For the shared
-	 * library: the static one refuses it.
+	/* Have the kernel record, on a separate channel, when each thread of the process
+	 * starts and stops running; with SIFIVE_TRACE_SAMPLE_ALL all threads. Only the
+	 * shared library supports this.
 	 */
 	SIFIVE_TRACE_SWITCHES		= 1 << 7,
 };
@@ -163,9 +164,10 @@ enum {
  *		or paused
  * @lost_threads: records of threads without a channel or without access to the counters,
  *		on CPUs without an encoder, or while the trace was being written to files
- * @lost_abandoned: records left half-way: by siglongjmp() out of a handler, by a handler
- *		that turned tracing off, or unfinished 200 ms after tracing was turned off
- *		or paused. The last kind may turn out to be whole
+ * @lost_abandoned: unfinished records: left by siglongjmp() out of a handler,
+ *                  by a handler that turned tracing off, or unfinished 200 ms
+ *                  after tracing was turned off or paused. The last kind may
+ *                  still be completed
  * @samples:	records written by the kernel
  * @lost_samples: records that the kernel could not write
  * @lost_counters: bit n set: counter n was stopped, taken by another user, or lost in
@@ -212,7 +214,7 @@ int sifive_trace_setup(struct sifive_trace *trace,
  */
 int sifive_trace_on(struct sifive_trace *trace);
 
-/* Stop writing records. Returns when all are in the buffer, or were given up. */
+/* Stop writing records. Returns when all records are in the buffer or were abandoned. */
 int sifive_trace_off(struct sifive_trace *trace);
 
 /*
@@ -229,8 +231,8 @@ int sifive_trace_status(struct sifive_trace *trace,
  * sifive_trace_dump - write the captured data to a file, with its side-car file
  * @path:	NULL for trace.rtd; several sinks give trace.0.rtd, trace.1.rtd ...
  *
- * FILE.meta beside each has the data that the bytes do not contain. If tracing is on, it
- * pauses meanwhile.
+ * FILE.meta beside each has the data that the bytes do not contain. If tracing
+ * is on, it pauses during the call.
  */
 int sifive_trace_dump(struct sifive_trace *trace, const char *path);
 

@@ -20,7 +20,7 @@
 #include "session.h"
 #include "switches.h"
 
-/* Owner of the session while this file holds it. */
+/* Owner of the session, if this file set it up. */
 static const char auto_user;
 
 /* The settings at the start: the environment may have changed by exit. */
@@ -93,7 +93,7 @@ PERF_LOCAL int find_output(void)
 	return 0;
 }
 
-/* The recorder writes the trace: add what only this process knows. */
+/* The recorder writes the trace: add the data that only this process has. */
 PERF_LOCAL void end_member(void)
 {
 	perf_objects_note();
@@ -166,7 +166,7 @@ PERF_LOCAL bool is_early(void)
 	return perf_environment_side_car() == PERF_SIDE_CAR_EARLY;
 }
 
-/* Values of SIFIVE_TRACE_DRAIN: these two, then those of a flag, yes and no by turns. */
+/* Values of SIFIVE_TRACE_DRAIN: these two, then those of a flag, alternating between yes and no. */
 enum { DRAIN_WAIT, DRAIN_DROP, DRAIN_YES, DRAIN_NONE };
 
 PERF_LOCAL uint32_t drain_flags(unsigned int value)
@@ -178,7 +178,7 @@ PERF_LOCAL uint32_t drain_flags(unsigned int value)
 		value == DRAIN_DROP ? SIFIVE_TRACE_CONFIG_DROP : 0);
 }
 
-/* As the environment was when the program began. */
+/* The environment as it was when the program started. */
 static struct perf_setup setup;
 
 /* Join the recording, at the program's start and in each child. */
@@ -187,7 +187,7 @@ PERF_LOCAL int begin_member(void)
 	if (perf_session_setup(&setup, &auto_user))
 		return -1;
 	perf_objects_note();
-	/* It is not worth the recording. */
+	/* A failure here must not end the recording. */
 	if (perf_member_write(output, false))
 		perf_error_print("SIFIVE_TRACE_RECORD: ");
 	perf_member_on();
@@ -200,7 +200,7 @@ PERF_INTERNAL void perf_auto_child(bool fork, bool idle)
 		return;
 	perf_member_forget();
 	if (!fork || !idle)
-		perf_warning("SIFIVE_TRACE_RECORD: process %d is not recorded: it was made %s",
+		perf_warning("SIFIVE_TRACE_RECORD: process %d is not recorded: it was created %s",
 			     (int)getpid(), fork ? "in the middle of a record" :
 			     "without fork()");
 	else if (begin_member() && errno != ENXIO)
@@ -234,7 +234,7 @@ PERF_LOCAL int auto_begin(bool join)
 		perf_session_end();
 		return perf_error("out of memory");
 	}
-	/* Without it the program can still write everything at its end. */
+	/* If this fails, the program can still write everything at its end. */
 	if (is_early() && perf_dump_early(output))
 		perf_error_print("SIFIVE_TRACE_RECORD: ");
 	perf_error_clear();
@@ -244,7 +244,7 @@ PERF_LOCAL int auto_begin(bool join)
 	return -1;
 }
 
-/* What the environment asks for; reports wrong values. */
+/* Reads what the environment requests; reports invalid values. */
 PERF_LOCAL enum perf_record wanted_here(void)
 {
 	enum perf_record record;
@@ -262,7 +262,7 @@ PERF_INTERNAL void perf_auto_start(void)
 
 	if (record == PERF_RECORD_NOT)
 		return;
-	/* Children could not have a session of their own: the hardware is in use. */
+	/* Children could not set up their own session: the hardware is in use. */
 	if (record == PERF_RECORD_OWN)
 		unsetenv("SIFIVE_TRACE_RECORD");
 

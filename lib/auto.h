@@ -10,14 +10,15 @@
 
 #include "compiler.h"
 
-/* A constructor: does what the environment asks for. */
+/* A constructor: starts tracing if the environment requests it. */
 PERF_INTERNAL void perf_auto_start(void);
 
 /* The program traces itself: leave the session to it. Called within a session call. */
 PERF_INTERNAL void perf_auto_yield(void);
 
 /**
- * perf_auto_child - record a new child like its parent, if that is a recording's member
+ * perf_auto_child - record a new child, if its parent is a member of a
+ * recording
  * @fork:	the child begins now
  * @idle:	fork() interrupted no record
  */

@@ -38,9 +38,9 @@ struct image {
  * struct binding - result of examining all objects
  * @apart:	the objects are in a namespace that dlmopen() made
  * @libc, @libc_end: addresses of that namespace's C library
- * @ours:	number of hook pointers that reach the library
- * @changed:	an object whose pointers reached the C library; "" for none
- * @foreign:	an object whose pointers reach neither; "" for none
+ * @ours:	number of hook pointers to the library
+ * @changed:	an object whose pointers led to the C library; "" for none
+ * @foreign:	an object whose pointers lead to neither; "" for none
  * @error:	errno of a change that failed
  */
 struct binding {
@@ -114,7 +114,7 @@ PERF_LOCAL uintptr_t entry(const struct image *image, ElfW(Sxword) tag)
 	return 0;
 }
 
-/* The same for an address, which some loaders have not relocated. */
+/* The same for an address, which some loaders do not relocate. */
 PERF_LOCAL const void *table(const struct image *image, ElfW(Sxword) tag)
 {
 	uintptr_t address = entry(image, tag);
@@ -143,7 +143,7 @@ PERF_LOCAL int change(const struct image *image, uintptr_t *slot, uintptr_t valu
 	return locked ? mprotect(page, size, PROT_READ) : 0;
 }
 
-/* The first such object is enough. */
+/* Report only the first such object. */
 PERF_LOCAL void keep_name(char name[128], const struct image *image)
 {
 	if (!*name)
@@ -155,7 +155,7 @@ PERF_LOCAL void look_at_slot(struct binding *binding, const struct image *image,
 {
 	uintptr_t target = __atomic_load_n(slot, __ATOMIC_RELAXED);
 
-	/* Closing objects elsewhere is left to the C library there. */
+	/* In other namespaces dlclose() stays that of their C library. */
 	if (which == CLOSE && binding->apart)
 		return;
 	/* The loader's stub, which resolves the symbol at the first call. */
@@ -274,8 +274,9 @@ PERF_INTERNAL int perf_bind(bool hooks)
 
 	bound = (struct bound) { .hooks = hooks };
 	/*
-	 * Taken before the loader's lock on its list of objects. A thread that runs
-	 * an object's constructors holds that one, and may wait for a later call.
+	 * Taken before the loader's lock on its list of objects: a thread that
+	 * runs constructors holds the loader's other lock and may wait for a
+	 * call of this library.
 	 */
 	for (i = 0; i < BOUND; i++)
 		bound.global[i] = (uintptr_t)dlsym(RTLD_DEFAULT, bound_name[i]);

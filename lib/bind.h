@@ -4,7 +4,8 @@
  *
  * The C library has empty hooks. If the program itself is not linked with this library,
  * those come first in the search order, also for objects that are linked with this library.
- * perf_bind() changes pointers to the empty hooks, and those to dlclose(): see objects.h.
+ * perf_bind() changes pointers to the empty hooks, and pointers to dlclose(): see
+ * objects.h.
  */
 #ifndef PERF_BIND_H
 #define PERF_BIND_H
@@ -29,10 +30,10 @@ PERF_INTERNAL void perf_bind_late(void);
 /* Whether any object calls the library's hooks. */
 PERF_INTERNAL bool perf_bind_used(void);
 
-/* Warn of calls that are missing since perf_bind(). */
+/* Warn of calls that were missed since perf_bind(). */
 PERF_INTERNAL void perf_bind_report(void);
 
-/* The same if only calls are recorded, and no object has hooks. */
+/* Warn if only calls are recorded, and no object has hooks. */
 PERF_INTERNAL void perf_bind_report_unused(void);
 #else
 /* A program that contains the library calls its own hooks. */

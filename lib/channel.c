@@ -17,7 +17,7 @@
 #include "rseq.h"
 #include "thread.h"
 
-/* Limits of the wait for a thread to end a record, and of a pause, in ms. */
+/* Limits, in ms, of the wait for a thread to end its record, and of a pause between checks. */
 #define WAIT_MAX	60000
 #define PAUSE_MAX	999
 
@@ -68,7 +68,7 @@ PERF_LOCAL bool is_idle(const struct perf_thread *thread)
 	return thread->gate == (uintptr_t)thread && !thread->kept;
 }
 
-/* Keep a thread's latest counts: the channel's next owner overwrites the lane's. */
+/* Save a thread's latest counts: the channel's next owner overwrites those in the lane. */
 PERF_LOCAL void save_counts(struct perf_thread *thread)
 {
 	const struct perf_lane *lane = thread->latest;
@@ -90,11 +90,11 @@ PERF_LOCAL bool rob(struct perf_thread *victim)
 	__atomic_store_n(&victim->claimed, true, __ATOMIC_SEQ_CST);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	victim->cpu = PERF_CPU_NOBODY;
-	/* Now its gate is closed, or its next record takes the slow path. */
+	/* From now on its gate is closed, or its next record takes the slow path. */
 	perf_rseq_barrier();
 	idle = is_idle(victim);
 	if (idle) {
-		/* Make the stores of its last record visible, too. */
+		/* Also make the stores of its last record visible. */
 		perf_rseq_barrier();
 		save_counts(victim);
 		victim->channel = -1;
@@ -103,7 +103,7 @@ PERF_LOCAL bool rob(struct perf_thread *victim)
 	return idle;
 }
 
-/* Take channels in turn, so that each thread keeps its own as long as possible. */
+/* Take channels in round-robin order, so that each thread keeps its own as long as possible. */
 PERF_LOCAL int find_victim(void)
 {
 	unsigned int i;
@@ -202,9 +202,10 @@ PERF_INTERNAL void perf_channel_pass(void)
 }
 
 /*
- * Wait for perf_channel_pass(). Owners on the fast path do not call it: look again after a
- * pause, which grows with the number of waiting threads so that they leave CPUs to the
- * owners. Returns the length of the pause in ms, 0 if a channel was passed.
+ * Wait for perf_channel_pass(). Owners on the fast path do not call it, so
+ * check again after a pause, which grows with the number of waiting threads to
+ * leave CPUs to the owners. Returns the length of the pause in ms, 0 if a
+ * channel was passed.
  */
 PERF_LOCAL unsigned int await_turn(uint32_t turn)
 {
@@ -262,7 +263,7 @@ PERF_INTERNAL bool perf_channel_take(struct perf_thread *thread, bool wait)
 	done = try_channel(thread);
 	perf_signals_restore(&signals);
 #ifndef PERF_DROPIN
-	/* A process without channels would wait for other processes. */
+	/* Without a channel, the process would wait for other processes. */
 	wait &= !PERF_MEMBER || perf_pool->channels;
 #endif /* PERF_DROPIN */
 	if (!done && wait)

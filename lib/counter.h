@@ -98,8 +98,8 @@ PERF_INLINE uint64_t perf_counter_timestamp(const volatile uint32_t *ts)
  * @ts:		as above, for the timestamp only
  * @now:	filled
  *
- * Traps (SIGILL) unless scounteren and mcounteren let user mode read these CSRs. The
- * caller handles moves to another hart in between.
+ * Traps (SIGILL) unless scounteren and mcounteren let user mode read these
+ * CSRs. The caller handles migration to another hart in between.
  */
 PERF_INTERNAL void perf_counters_read(const uint8_t *number, uint32_t count,
 				      const volatile uint32_t *ts, uint64_t *now);

@@ -87,7 +87,7 @@ PERF_INTERNAL int perf_device_fd(struct perf_device *device)
 	fresh = attach(device);
 	if (fresh < 0)
 		return -1;
-	/* Another thread, with a file table of its own, may have been faster. */
+	/* Another thread, with its own file table, may have changed it in the meantime. */
 	if (!__sync_bool_compare_and_swap(&device->fd, fd, fresh)) {
 		fd = device->fd;
 		if (perf_descriptor_mapped(device, fd)) {

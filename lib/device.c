@@ -65,7 +65,7 @@ PERF_INTERNAL int perf_device_error(struct perf_device *device, int error,
 	/* STATUS needs no permission: if it fails too, ioctl(2) is forbidden. */
 	bool filtered = !known && (errno == EPERM || errno == EACCES ||
 				   errno == ENOSYS);
-	/* The holder itself gets another message: some other resource is busy. */
+	/* If the caller itself is the holder, some other resource is busy. */
 	bool held = error == EBUSY && known && status.holder &&
 		    !(status.flags & SIFIVE_TRACE_STATUS_OWNER);
 
@@ -169,7 +169,7 @@ fail:
 	return -1;
 }
 
-/* Released by any thread that polls there for room in the encoder. */
+/* Makes threads that poll there for room in the encoder continue. */
 PERF_LOCAL void make_ready(char *page)
 {
 	memset(page + TR_ITC_STIMULUS, 1,
@@ -408,7 +408,7 @@ PERF_INTERNAL bool perf_device_stalls(const struct perf_device *device)
 	return true;
 }
 
-/* Explains why an event has no counter although earlier events got theirs. */
+/* Explains why an event has no counter although earlier events have theirs. */
 PERF_LOCAL void no_room(struct perf_device *device,
 			const struct perf_counter *counter, uint32_t before,
 			char *text, size_t size)
@@ -422,7 +422,7 @@ PERF_LOCAL void no_room(struct perf_device *device,
 		snprintf(text, size, "no counter that can count it is free");
 	else
 		snprintf(text, size,
-			 "the %u event%s before it need%s the counters that can count it: %d of this processor's %d",
+			 "the %u event%s before it need%s all counters that can count it: %d of this processor's %d",
 			 before, before == 1 ? "" : "s", before == 1 ? "s" : "",
 			 __builtin_popcount(query.counters),
 			 __builtin_popcount(query.readable));
@@ -540,7 +540,7 @@ PERF_INTERNAL int perf_device_sample(struct perf_device *device,
 	}
 
 	if (errno == ENOTTY)
-		reason = "this driver is older than the library: it has no timer";
+		reason = "this driver is older than the library and has no timer";
 	else if (errno == EOPNOTSUPP && sampling->period)
 		reason = "the counter of that event cannot interrupt here: sample by time";
 	return perf_device_error(device, errno, "cannot sample", reason);

@@ -36,7 +36,7 @@
  * @slots:	the thread slots, NULL if not mapped
  * @began:	when the capture was first started, in nanoseconds of the monotonic
  *		clock; 0 = not yet
- * @ran:	nanoseconds from there to when it was last stopped
+ * @ran:	nanoseconds from then until it was last stopped
  * @joined:	the session is another process's
  */
 struct perf_device {
@@ -136,12 +136,13 @@ PERF_INTERNAL int perf_device_error(struct perf_device *device, int error,
  */
 PERF_INTERNAL int perf_device_fd(struct perf_device *device);
 
-/* Give back everything. @device may be closed already. */
+/* Release everything. @device may already be closed. */
 PERF_INTERNAL void perf_device_close(struct perf_device *device);
 
 /**
  * perf_device_forget - in a child: leave the device to the parent
- * @fork:	the child begins now; false: it may have mapped something since
+ * @fork:	the child begins now; false: it may have mapped something in the
+ *		meantime
  *
  * Stimulus pages are not inherited and leave holes, which are filled in a new child, so
  * that nothing else is mapped there.
@@ -149,7 +150,7 @@ PERF_INTERNAL void perf_device_close(struct perf_device *device);
 PERF_INTERNAL void perf_device_forget(struct perf_device *device, bool fork);
 
 /**
- * perf_device_choose - choose the encoders of CPUs
+ * perf_device_choose - choose the encoders of some CPUs
  * @cpus:	Linux's numbers; CPUs without an encoder are ignored
  *
  * Fails if none of them has an encoder.
@@ -237,10 +238,10 @@ PERF_INTERNAL volatile uint32_t *perf_device_stimulus(const struct perf_device *
 PERF_INTERNAL const volatile uint32_t *perf_device_timestamp(const struct perf_device *device,
 							      uint32_t index);
 
-/* Turn stores into messages from now on. Returns 1 if the buffer is full. */
+/* Start to turn stores into messages. Returns 1 if the buffer is full. */
 PERF_INTERNAL int perf_device_start(struct perf_device *device);
 
-/* Stop that; all earlier messages are then in the buffer. */
+/* Stop that. On return all earlier messages are in the buffer. */
 PERF_INTERNAL int perf_device_stop(struct perf_device *device);
 
 PERF_INTERNAL int perf_device_capture(struct perf_device *device,

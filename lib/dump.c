@@ -14,7 +14,7 @@
 #include "objects.h"
 #include "session.h"
 
-/* Large, as each piece costs three system calls and a file system's round trip. */
+/* Large, because each piece costs three system calls and a file system access. */
 #define DUMP_CHUNK	(256u << 10)
 
 PERF_LOCAL int write_all(int fd, const char *from, size_t size)
@@ -47,7 +47,7 @@ PERF_LOCAL int empty(int fd, const char *path)
 PERF_LOCAL int copy_capture(struct perf_device *device, int fd,
 			    const char *path, uint64_t offset, uint64_t bytes)
 {
-	/* For the one call that may be in progress: threads' stacks may be small. */
+	/* Static, because threads' stacks may be small, and only one call can be in progress. */
 	static char chunk[DUMP_CHUNK];
 	uint64_t copied = 0;
 	ssize_t got = 0;
@@ -199,7 +199,7 @@ PERF_INTERNAL int perf_dump(const char *path)
 	rc = close_files(path, fd, capture.sinks, rc);
 
 	if (on) {
-		/* A full buffer refuses to start: more records would be lost. */
+		/* Do not restart with a full buffer: START would fail. */
 		if (perf_device_start(device) < 0) {
 			perf_hooks_close(false);
 			perf_session.state = PERF_SESSION_READY;
@@ -231,7 +231,7 @@ PERF_LOCAL int write_side_cars(const char *path, uint32_t sinks,
 			return -1;
 		if (!capture)
 			sink.flags |= SIFIVE_TRACE_STATUS_WRAPPED;
-		/* A shorter file lacks bytes that nobody has read. */
+		/* If the file is shorter, nobody has read the missing bytes. */
 		sink.bytes += sink.given;
 		if (perf_meta_write(name, -1, &sink, capture))
 			return -1;

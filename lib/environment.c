@@ -14,13 +14,13 @@
 
 #define SIDE_CARS	"early, " PERF_ENVIRONMENT_FLAG
 
-/* Limit of names for the search of the nearest one, without the prefix. */
+/* Longest name for which the nearest one is searched, without the prefix. */
 #define NAME_MAX_LENGTH	24
 
 #ifndef PERF_DROPIN
 /*
- * All variables of the library, the command and the virtual board's set-up. A static library
- * does not have that of context switches, and says so.
+ * All variables of the library, the command and the virtual board's set-up. A
+ * static library does not support that of context switches, and reports that.
  */
 static const char *const names[] = {
 	"SIFIVE_TRACE_RECORD", "SIFIVE_TRACE_EVENTS", "SIFIVE_TRACE_COUNT",

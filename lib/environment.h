@@ -2,7 +2,7 @@
 /*
  * The library's environment variables, SIFIVE_TRACE_*: sifive_trace(3) lists them.
  * An empty variable counts as unset. A program with more privilege than its user
- * ignores all. Functions of type int return 0, or -1 with text for
+ * ignores them all. Functions of type int return 0, or -1 with text for
  * perfErrorString().
  */
 #ifndef PERF_ENVIRONMENT_H

@@ -31,7 +31,7 @@ PERF_INTERNAL void perf_error_print(const char *call);
 /* Set the text to a notice; print it if notices are enabled. */
 PERF_INTERNAL void perf_notice(const char *format, ...) PERF_PRINTF(1, 2);
 
-/* Append a loss to the text; print that unless silenced. */
+/* Append a loss to the text; print it unless silenced. */
 PERF_INTERNAL void perf_warning(const char *format, ...) PERF_PRINTF(1, 2);
 
 #endif /* PERF_ERROR_H */

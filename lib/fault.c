@@ -12,7 +12,7 @@
 
 /*
  * The handler that ours replaces, and the one at the first installation: the
- * program may have put its own in between, which calls ours.
+ * program may have installed its own on top, which calls ours.
  */
 static struct sigaction before, first;
 static volatile bool installed;
@@ -33,7 +33,7 @@ PERF_LOCAL uintptr_t *context_pc(void *context)
 #endif
 }
 
-/* Whether an instruction caused the signal, and not a sender. */
+/* Whether an instruction caused the signal, not another process. */
 PERF_LOCAL bool is_fault(const siginfo_t *info)
 {
 	return info->si_code > 0;
@@ -48,7 +48,7 @@ PERF_LOCAL void pass_on(struct sigaction *to, int number, siginfo_t *info,
 
 	if (!(action.sa_flags & SA_SIGINFO) &&
 	    (action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN)) {
-		/* The instruction is repeated, and ends the program. */
+		/* Repeating the instruction ends the program. */
 		if (!is_fault(info) && action.sa_handler == SIG_IGN)
 			return;
 		action.sa_handler = SIG_DFL;
@@ -76,8 +76,9 @@ PERF_LOCAL void pass_on(struct sigaction *to, int number, siginfo_t *info,
 PERF_LOCAL void pass(int number, siginfo_t *info, void *context, uintptr_t frame)
 {
 	/*
-	 * Called by a handler that replaced ours or that ours has called: if it jumped
-	 * away, its frame remains on record, and the next signal's frame is not below it.
+	 * Called by a handler that replaced ours or that ours has called: if it
+	 * jumped away, its frame is still recorded, and the next signal's frame
+	 * is not below it.
 	 */
 	if (!installed || (passed.context == context && frame < passed.frame)) {
 		pass_on(&first, number, info, context);
@@ -124,7 +125,7 @@ PERF_INTERNAL void perf_fault_catch(void)
 
 	if (!perf_pool->layout.count || is_caught())
 		return;
-	/* From here on our handler may be called. */
+	/* Our handler may be called from now on. */
 	sigaction(SIGILL, NULL, &before);
 	if (!known)
 		first = before;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Handles the loss of access to the counters in user mode, for example by a change
- * of kernel.perf_user_access, which takes it away from all threads.
+ * Handles the loss of user-mode access to the counters, for example when
+ * kernel.perf_user_access changes, which revokes access for all threads.
  */
 #ifndef PERF_FAULT_H
 #define PERF_FAULT_H

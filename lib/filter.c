@@ -27,9 +27,9 @@ struct filter_object {
 
 /*
  * Loaded objects for the hooks to search: two tables, one of which is complete.
- * Only the program itself if the C library can find the others, since those can be
- * replaced at any time. Objects in no filter have no ranges, which distinguishes
- * them from new ones.
+ * They contain only the program itself if the C library can find the others,
+ * since those can be replaced at any time. Objects without a filter have no
+ * ranges, which distinguishes them from new ones.
  */
 struct loaded {
 	uintptr_t start, end, bias;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * A hook jumps to the current writer: one that returns at once, one that was
- * generated for the session's counters (writer.h), or the slow path, which handles
- * everything, including whatever is unusual for a generated writer.
+ * generated for the session's counters (writer.h), or the slow path, which
+ * handles every case, including those that a generated writer cannot.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -50,7 +50,7 @@ static struct perf_writers writers;
 #pragma weak perf_filter_on
 #pragma weak perf_filter_has
 
-/* Pulls the constructor into programs with hooks, also from the static library. */
+/* Links the constructor into programs with hooks, even from the static library. */
 __attribute__((used)) static void (*const with_hooks)(void) = perf_auto_start;
 #endif /* PERF_DROPIN */
 
@@ -140,8 +140,9 @@ PERF_LOCAL void write_break(const struct perf_stream *stream)
 }
 
 /*
- * The counts from which records after a header continue: @now, but a thread that has
- * moved leaves none of its own out since its latest record, on the other CPU or channel.
+ * The counts from which records after a header continue: @now, or, if the
+ * thread has moved, its own counts at its latest record on the other CPU or
+ * channel, so that none are lost.
  */
 PERF_LOCAL const uint64_t *header_base(const struct perf_thread *thread,
 				       const struct perf_lane *lane,
@@ -190,7 +191,7 @@ PERF_LOCAL bool write_header(struct perf_thread *thread, struct perf_lane *lane,
 	if (thread->dropped)
 		perf_room_mark_drop(thread, &lane->stream);
 #endif /* PERF_DROPIN */
-	/* First, since the header may be what is incomplete. */
+	/* First, because the header itself may be incomplete. */
 	lane->torn = false;
 	lane->generation = generation;
 	lane->left = perf_pool->interval;
@@ -199,8 +200,8 @@ PERF_LOCAL bool write_header(struct perf_thread *thread, struct perf_lane *lane,
 	now = header_base(thread, lane, now, base);
 	perf_stream_header(&lane->stream, flags, (uint32_t)thread->tid, now);
 	/*
-	 * A header of the interval says that records continue; any other, that they
-	 * do not.
+	 * A repeated header means that records continue; any other means that
+	 * they start again.
 	 */
 	if (begins && repeated)
 		perf_stream_header(&lane->stream, flags, (uint32_t)thread->tid, now);
@@ -209,7 +210,7 @@ PERF_LOCAL bool write_header(struct perf_thread *thread, struct perf_lane *lane,
 	return true;
 }
 
-/* In front of a record: how long its thread has waited for room. */
+/* Before a record, writes how long its thread has waited for room. */
 PERF_INLINE void mark_wait(struct perf_thread *thread, const struct perf_lane *lane)
 {
 #ifndef PERF_DROPIN
@@ -242,7 +243,7 @@ PERF_LOCAL bool may_write(const struct perf_thread *thread)
 	       PERF_OPEN_MANUAL && thread->epoch == perf_pool->epoch;
 }
 
-/* Writes the records of signal handlers until the gate is another context's. */
+/* Writes the records of signal handlers until another context holds the gate. */
 PERF_LOCAL void drain(struct perf_thread *thread)
 {
 	const uintptr_t gate = thread->gate;
@@ -266,7 +267,7 @@ PERF_LOCAL void drain(struct perf_thread *thread)
 			perf_lost_count(&perf_losses()->signals);
 		}
 		p->complete = false;
-		/* Unless a context that has interrupted this one has gone on from there. */
+		/* Unless a context that has interrupted this one has already done so. */
 		__atomic_compare_exchange_n(&thread->head, &head, head + 1, false,
 					    __ATOMIC_RELEASE, __ATOMIC_RELAXED);
 	}
@@ -286,8 +287,8 @@ PERF_INLINE void open_gate(struct perf_thread *thread)
 }
 
 /*
- * For a writer whose record was abandoned while it wrote. It may have written into the
- * middle of another user thread's record, which is then no more readable than its own.
+ * For a writer whose record was abandoned while it wrote. It may have written
+ * within another user thread's record, which is then as unreadable as its own.
  */
 PERF_LOCAL __attribute__((noinline, cold))
 void given_up(struct perf_thread *thread, struct perf_lane *lane)
@@ -316,7 +317,7 @@ PERF_LOCAL __attribute__((noinline, cold)) void settle(struct perf_thread *threa
 	}
 }
 
-/* A count of lost records by its place in the page, which only a loss needs. */
+/* The count of lost records at an offset in the page, looked up only for a loss. */
 #define LOSS(what)	offsetof(struct sifive_trace_losses, what)
 
 PERF_LOCAL void count_loss(struct perf_thread *thread, size_t loss)
@@ -350,8 +351,8 @@ PERF_LOCAL struct perf_lane *prepare(struct perf_thread *thread, uint64_t *now,
 			return NULL;
 
 		/*
-		 * From here on the CPU is cleared by a context that interrupts this one,
-		 * and by a thread that wants the channel.
+		 * From now on a context that interrupts this one, or a thread
+		 * that wants the channel, clears the CPU.
 		 */
 		thread->lane = lane;
 		thread->cpu = cpu;
@@ -369,7 +370,7 @@ PERF_LOCAL struct perf_lane *prepare(struct perf_thread *thread, uint64_t *now,
 		}
 #endif /* PERF_DROPIN */
 
-		/* The cost of a header is not part of the first record's counts. */
+		/* Exclude the cost of the header from the first record's counts. */
 		if (read_counters(thread, lane, &thread->cpu, now) &&
 		    !write_header(thread, lane, now))
 			return lane;
@@ -377,7 +378,7 @@ PERF_LOCAL struct perf_lane *prepare(struct perf_thread *thread, uint64_t *now,
 	return NULL;
 }
 
-/* Whether a record that cannot be written is a loss: also during a pause. */
+/* Whether a record that cannot be written is a loss, which includes pauses. */
 PERF_LOCAL bool is_wanted(const struct perf_thread *thread)
 {
 	return perf_pool->open && thread->epoch == perf_pool->epoch;
@@ -419,7 +420,7 @@ PERF_LOCAL void write_claimed(struct perf_thread *thread, uint32_t kind,
 			given_up(thread, lane);
 		return;
 	}
-	/* Before the gate opens: a pause or the end of the trace waits for that. */
+	/* Before the gate opens, because a pause or the end of the trace waits for that. */
 	if (!lane && kind != NO_RECORD && is_wanted(thread))
 		count_loss(thread, loss);
 	open_gate(thread);
@@ -516,7 +517,7 @@ void write_instead(uintptr_t address, uintptr_t address2, uint32_t kind)
 {
 	struct perf_thread *thread = perf_self;
 
-	/* A child made in the meantime has no slot. */
+	/* A child created in the meantime has no slot. */
 	if (!thread->tid)
 		return;
 	if (thread->epoch == perf_pool->epoch && !thread->lent) {
@@ -537,7 +538,7 @@ PERF_LOCAL void write_filtered(uintptr_t function, uintptr_t site, uint32_t kind
 }
 #endif /* PERF_DROPIN */
 
-/* Function entries and exits go to @writer, if there is no filter or it has the function. */
+/* Function entries and exits go to @writer, unless a filter excludes the function. */
 PERF_LOCAL void set_hook(perf_writer *writer)
 {
 #ifndef PERF_DROPIN
@@ -548,7 +549,7 @@ PERF_LOCAL void set_hook(perf_writer *writer)
 	hook = writer;
 }
 
-/* Writes the calling thread's header, so that it precedes what follows. */
+/* Writes the calling thread's header before all later records. */
 PERF_LOCAL void begin_thread(void)
 {
 	struct perf_thread *thread = perf_self;
@@ -573,7 +574,7 @@ PERF_INTERNAL void perf_hooks_prepare(void)
 	if (layout->narrow || layout->poll == PERF_POLL_STORE ||
 	    perf_writers_make(perf_pool, &exits, &writers))
 		return;
-	perf_warning("this program cannot map executable memory (%s): each record takes several times as long",
+	perf_warning("this program cannot map executable memory (%s): recording takes several times as long",
 		     strerror(errno));
 }
 
@@ -605,7 +606,7 @@ PERF_INTERNAL void perf_hooks_close(bool pause)
 	__atomic_store_n(&perf_pool->open, pause ? PERF_OPEN_PAUSED : 0, __ATOMIC_SEQ_CST);
 	perf_threads_alert();
 	perf_threads_settle();
-	/* The interrupted code continues, but nothing is captured there. */
+	/* The interrupted code continues, but its stores are not captured. */
 	if (thread->epoch == perf_pool->epoch && perf_gate_closed(thread))
 		perf_thread_give_up(thread, true);
 	perf_fault_release();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Channels of a session that another process holds: the driver gives them. */
+/* Channels of a session that another process holds: the driver assigns them. */
 #ifndef PERF_JOIN_H
 #define PERF_JOIN_H
 
@@ -29,10 +29,10 @@ PERF_INTERNAL int perf_join(struct perf_device *device, struct sifive_trace_join
 
 /**
  * perf_join_channel - get one more channel
- * @used:	set to whether another process had it, whose records precede
+ * @used:	set to whether another process has already used it
  *
- * Called with the channels locked. Returns -1 if there is none, or in a session of the
- * process's own.
+ * Called with the channels locked. Returns -1 if there is none, or if the
+ * session is the process's own.
  */
 #ifdef PERF_SHARED
 PERF_INTERNAL int perf_join_channel(bool *used);

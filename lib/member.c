@@ -16,10 +16,10 @@
 #include "join.h"
 #include "meta.h"
 
-/* Limit of the images that one process may execute, one after the other. */
+/* Maximum number of programs that one process may execute, one after the other. */
 #define IMAGES		100000
 
-/* This image's part of the side-car file. */
+/* The part of the side-car file for this program. */
 static char part[PATH_MAX];
 
 PERF_INTERNAL int perf_member_take(struct perf_device *device, struct perf_setup *setup,
@@ -28,7 +28,7 @@ PERF_INTERNAL int perf_member_take(struct perf_device *device, struct perf_setup
 	struct sifive_trace_join join = { .channel = (int32_t)setup->channel };
 	uint32_t i;
 
-	/* Others have nothing to record, unless they load an object that has. */
+	/* Other programs have nothing to record, unless they load an instrumented object. */
 	if (perf_bind(setup->hooks) || perf_join(device, &join, perf_bind_used()))
 		return -1;
 	*channels = join.channel < 0 ? 0 : 1u << join.channel;
@@ -59,7 +59,7 @@ PERF_INTERNAL void perf_member_off(void)
 	perf_session.state = PERF_SESSION_READY;
 }
 
-/* Makes a file that no other image has. */
+/* Creates a file that no other program uses. */
 PERF_LOCAL int make_part(const char *folder)
 {
 	unsigned int i;

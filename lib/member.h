@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * A session that another process holds, sifive-trace record: this one joins it, and gets
- * channels from the driver when its threads have records.
+ * A session held by another process, sifive-trace record: this process joins
+ * it, and gets channels from the driver when its threads have records.
  */
 #ifndef PERF_MEMBER_H
 #define PERF_MEMBER_H
@@ -19,7 +19,8 @@
  * perf_member_take - join the session of an ancestor
  * @device:	open; the session's encoders are set
  * @setup:	counters and shared channels are set
- * @channels:	the process's channels: one, if there is one and an object calls the hooks
+ * @channels:	the process's channels: one, if one is free and an object calls
+ *		the hooks
  */
 PERF_INTERNAL int perf_member_take(struct perf_device *device, struct perf_setup *setup,
 				   uint32_t *channels);
@@ -33,11 +34,11 @@ PERF_INTERNAL int perf_member_take(struct perf_device *device, struct perf_setup
  */
 PERF_INTERNAL int perf_member_write(const char *folder, bool ends);
 
-/* Begin and end to record. */
+/* Start and stop recording. */
 PERF_INTERNAL void perf_member_on(void);
 PERF_INTERNAL void perf_member_off(void);
 
-/* In a child: its part is another file. */
+/* In a child: its part goes to another file. */
 PERF_INTERNAL void perf_member_forget(void);
 #else
 /* A static library has no members, and never calls these. */

@@ -140,7 +140,7 @@ PERF_LOCAL void put_sampling(FILE *file)
 	fputs("},\n", file);
 }
 
-/* A running thread may have got its name after its first record. */
+/* A running thread may have set its name after its first record. */
 PERF_LOCAL void thread_name(const struct perf_joined *joined, char *name)
 {
 	char path[64];
@@ -192,7 +192,7 @@ PERF_LOCAL void put_threads(FILE *file)
 	fputs("],\n", file);
 }
 
-/* Code that is in no file. */
+/* Code that is not in any file. */
 PERF_LOCAL void put_writers(FILE *file, bool first)
 {
 	uintptr_t start, end;
@@ -234,7 +234,7 @@ PERF_LOCAL void put_object(const struct perf_object *object, void *argument)
 }
 
 #ifdef PERF_DROPIN
-/* The objects of now: the shared library keeps a list. */
+/* The objects loaded now; the shared library keeps a list instead. */
 PERF_LOCAL int put_loaded(struct dl_phdr_info *info, size_t size, void *list)
 {
 	struct perf_object object;
@@ -264,7 +264,7 @@ PERF_LOCAL void put_objects(FILE *file)
 	putc(']', file);
 }
 
-/* How much of the run one sink has. */
+/* How much of the run one sink contains. */
 PERF_LOCAL void put_coverage(FILE *file, const struct sifive_trace_sink *sink,
 			     const struct perf_capture *capture)
 {
@@ -370,7 +370,7 @@ PERF_INTERNAL int perf_meta_write(const char *path, int fd,
 	if (!meta_name(name, path))
 		return perf_error("the trace's file name is too long");
 
-	/* A link there could lead to any file of the user who runs the program. */
+	/* A link there could point to any file of the user who runs the program. */
 	fd = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC,
 		  0666);
 	if (fd < 0)

@@ -27,7 +27,7 @@ PERF_INTERNAL int perf_meta_write(const char *path, int fd,
 PERF_INTERNAL void perf_meta_remove(const char *path);
 
 /**
- * perf_meta_part - write what the side-car file is to have of this process
+ * perf_meta_part - write this process's part of the side-car file
  * @fd:		the open file, which is closed
  * @name:	its path
  * @ends:	the process ends

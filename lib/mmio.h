@@ -23,9 +23,9 @@ PERF_INTERNAL uint32_t perf_mmio_read32(const volatile uint32_t *reg);
 #else
 
 /*
- * In assembly, since compilers sign-extend what they store to a volatile object,
- * which costs an instruction each time; values wider than the stores save another
- * one.
+ * In assembly, because compilers sign-extend values before a volatile store,
+ * which costs an instruction each time; passing values wider than the store
+ * saves another one.
  */
 PERF_INLINE void perf_stimulus32(volatile uint32_t *stimulus, unsigned long value)
 {
@@ -50,8 +50,8 @@ PERF_INLINE uint32_t perf_mmio_read32(const volatile uint32_t *reg)
 #endif
 
 /*
- * Fences for a change of owner, kept in memory: after these accesses, and before
- * those.
+ * Fences for a change of the owner, which is kept in memory: one after the
+ * accesses of the old owner, one before those of the new one.
  */
 PERF_INLINE void perf_mmio_release(void)
 {

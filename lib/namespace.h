@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The loaded objects of all namespaces: dl_iterate_phdr() has only the program's, and
- * dlmopen() makes others, in which an object has a C library of its own.
+ * The loaded objects of all namespaces: dl_iterate_phdr() lists only the
+ * program's, but dlmopen() creates others, whose objects have their own C
+ * library.
  */
 #ifndef PERF_NAMESPACE_H
 #define PERF_NAMESPACE_H
@@ -16,17 +17,17 @@
 typedef int perf_object_visitor(struct dl_phdr_info *info, size_t size, void *argument);
 
 /**
- * perf_namespace_each - call @visit for each object, until it returns not 0
+ * perf_namespace_each - call @visit for each object, until it returns non-zero
  * @number:	of the namespace: 0 is the program's
  *
- * Returns false if there is no such namespace. Like dl_iterate_phdr() it takes the
- * loader's lock, and not for signal handlers.
+ * Returns false if there is no such namespace. Like dl_iterate_phdr() it takes
+ * the loader's lock, so signal handlers must not call it.
  */
 #ifdef PERF_SHARED
 PERF_INTERNAL bool perf_namespace_each(unsigned int number, perf_object_visitor *visit,
 				       void *argument);
 #else
-/* A program that contains the library notes the objects of its own namespace. */
+/* A program that contains the library records the objects of its own namespace. */
 PERF_INLINE bool perf_namespace_each(unsigned int number, perf_object_visitor *visit,
 				     void *argument)
 {

@@ -11,12 +11,12 @@
 
 #include "compiler.h"
 
-/* SHA-1 build-ids are the longest in use; there is room for longer ones. */
+/* Enough for SHA-1 build-ids, the longest in use, and more. */
 #define PERF_BUILD_ID	32
 
 /**
  * struct perf_object - a loaded object
- * @next:	the object that was noted after it
+ * @next:	the object that was recorded after it
  * @start:	its first address
  * @end:	its end, exclusive
  * @bias:	load bias: address in memory minus address in the file

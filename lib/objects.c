@@ -17,7 +17,7 @@ static struct perf_object *objects, **objects_end = &objects;
 static unsigned int objects_count;
 static uint64_t left_out;
 
-/* Time of the last look: new objects were loaded after it. */
+/* Time of the last check: new objects were loaded after it. */
 static struct {
 	bool timed;
 	uint64_t time;
@@ -83,7 +83,7 @@ PERF_LOCAL int note_object(struct dl_phdr_info *info, size_t size, void *unused)
 		add_object(&found, name);
 		return 0;
 	}
-	/* No later object was at these addresses. */
+	/* No later object has used these addresses. */
 	last->ended = false;
 	last->seen = true;
 	return 0;
@@ -157,7 +157,7 @@ PERF_INTERNAL uint64_t perf_objects_left_out(void)
 }
 
 #ifdef PERF_SHARED
-/* If the C library precedes this one, RTLD_NEXT finds another dlclose() first. */
+/* If the C library precedes this library, RTLD_NEXT finds a different dlclose(). */
 PERF_LOCAL int close_next(void *handle)
 {
 	void *next = dlsym(RTLD_NEXT, "dlclose");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The objects that were loaded while a trace was set up, including unloaded ones:
- * dlclose() notes an object before it may be unloaded.
+ * dlclose() records an object before it may be unloaded.
  */
 #ifndef PERF_OBJECTS_H
 #define PERF_OBJECTS_H
@@ -13,13 +13,13 @@
 #include "compiler.h"
 #include "object.h"
 
-/* Limit of the side-car file's reader. */
+/* Limit imposed by the reader of the side-car file. */
 #define PERF_OBJECTS	4096
 
-/* Called at set-up: forget an earlier trace's objects, and note the loaded ones. */
+/* Called at set-up: forget an earlier trace's objects, and record the loaded ones. */
 PERF_INTERNAL void perf_objects_begin(void);
 
-/* Note newly loaded and unloaded objects. */
+/* Record newly loaded and unloaded objects. */
 PERF_INTERNAL void perf_objects_note(void);
 
 /* Forget everything, in a child of fork(). */
@@ -31,7 +31,7 @@ PERF_INTERNAL void perf_objects_each(perf_object_use *each, void *argument);
 /* The number of objects beyond PERF_OBJECTS. */
 PERF_INTERNAL uint64_t perf_objects_left_out(void);
 
-/* dlclose() that notes the objects before and after: in the shared library. */
+/* A dlclose() that records the objects before and after; in the shared library. */
 PERF_INTERNAL int perf_objects_close(void *handle);
 
 #endif /* PERF_OBJECTS_H */

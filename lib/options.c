@@ -19,7 +19,7 @@
 /* Shortest interval between two samples, in microseconds. */
 #define INTERVAL_MIN	100
 
-/* Pulls filters into programs with options, also from the static library. */
+/* Links filters into programs with options, even from the static library. */
 __attribute__((used)) static int (*const with_filters)(const char *) = perf_filter_load;
 
 _Static_assert(PERF_EVENT_NO_USER == SIFIVE_TRACE_EVENT_NO_USER &&
@@ -37,7 +37,7 @@ PERF_LOCAL int parse_event(const struct sifive_trace_options *options,
 	int rc = -1;
 	size_t i;
 
-	/* One by one: the structures are similar, not equal. */
+	/* One by one, because the structures are similar but not equal. */
 	for (i = 0; rc && i < options->names_count; i++) {
 		alias.name = options->names[i].name;
 		alias.data = options->names[i].data;
@@ -156,7 +156,7 @@ PERF_INTERNAL int perf_options_parse(const struct sifive_trace_options *options,
 				  options->flags & ~(unsigned int)FLAGS);
 	if (options->flags & SIFIVE_TRACE_PER_THREAD &&
 	    options->flags & SIFIVE_TRACE_PER_CPU)
-		return perf_error("options.flags asks for the counts of threads and of CPUs: leave one out");
+		return perf_error("options.flags requests per-thread and per-CPU counts: leave one out");
 	if (options->count_type > PERF_COUNT_XOR)
 		return perf_error("options.count_type is %u: it can be 0 to 2",
 				  options->count_type);

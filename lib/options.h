@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Parses the options of users, given as text, to a session's set-up. */
+/* Translates the user's options, given as text, to a session's set-up. */
 #ifndef PERF_OPTIONS_H
 #define PERF_OPTIONS_H
 

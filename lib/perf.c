@@ -25,8 +25,8 @@
 
 #ifdef PERF_ALONE
 /*
- * For a static program whose only interface to the library is this one: it traces itself, so it
- * needs no auto.c. The archive has this file first.
+ * A static program that uses only this API traces itself, so it does not need
+ * auto.c. This file comes first in the archive.
  */
 PERF_INTERNAL __attribute__((weak)) void perf_auto_start(void)
 {
@@ -37,7 +37,7 @@ PERF_INTERNAL __attribute__((weak)) void perf_auto_yield(void)
 }
 #endif
 
-/* Exit of calls: prints failures with the name, as "call(): ". */
+/* Exit of calls: prints failures after the call's name, as "call(): ". */
 PERF_LOCAL int report(const char *call, int rc)
 {
 	if (rc)

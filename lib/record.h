@@ -130,7 +130,8 @@ PERF_INTERNAL int perf_layout_init(struct perf_layout *layout, uint32_t type,
 				   uint32_t count);
 
 /**
- * perf_stream_header - write the header; Delta and XOR start again from here
+ * perf_stream_header - write the header, which resets the previous values of
+ * Delta and XOR
  * @flags:	0, or SIFIVE_TRACE_RECORD_OWNED, also with _GOES_ON
  * @owner:	thread id, with these
  * @now:	the counters' values, in the layout's order
@@ -139,8 +140,9 @@ PERF_INTERNAL void perf_stream_header(struct perf_stream *stream, uint32_t flags
 				      uint32_t owner, const uint64_t *now);
 
 /*
- * Wait until the stimulus register has room for a store. A child that finishes its parent's
- * record in memory has the last word stored there, and polls no longer.
+ * Wait until the stimulus register has room for a store. When a child finishes
+ * its parent's record in memory, the register contains the last stored word,
+ * and polling ends.
  */
 PERF_INLINE void perf_wait_ready(const struct perf_stream *stream)
 {

@@ -7,10 +7,10 @@
 #include "device.h"
 #include "room.h"
 
-/* Nanoseconds between two looks at a sink without room. */
+/* Nanoseconds between two checks of a sink without room. */
 #define PAUSE	500000
 
-/* Not shorter than the time in which a sink gets its room. */
+/* Wait until the sink has room; the time counted is never too short. */
 PERF_LOCAL void wait_for_room(struct perf_thread *thread, const struct perf_lane *lane,
 			      uintptr_t gate)
 {
@@ -41,7 +41,7 @@ PERF_INTERNAL bool perf_room_give_way(struct perf_thread *thread, const struct p
 PERF_INTERNAL void perf_room_note(struct perf_thread *thread)
 {
 	thread->dropped += thread->dropped != UINT32_MAX;
-	/* Counts and addresses start again, and the thread's calls go on. */
+	/* Counts and addresses start again, and the thread's open calls continue. */
 	thread->fresh = ~UINT64_C(0);
 	if (thread->channel >= 0)
 		perf_channel_share(1u << thread->channel);

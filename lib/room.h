@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Records of a drained capture whose sink has no room: the driver tells in a byte of the page
- * of losses, which each record looks at before its first store. The record then waits for
- * room, or it is dropped. The stream says so in front of the thread's next record.
+ * Records of a drained capture whose sink has no room: the driver sets a byte
+ * in the losses page, which is checked before the first store of each record.
+ * The record then waits for room or is dropped, and a mark in the stream before
+ * the thread's next record reports that.
  */
 #ifndef PERF_ROOM_H
 #define PERF_ROOM_H

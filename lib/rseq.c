@@ -32,7 +32,7 @@ PERF_INTERNAL struct perf_rseq *perf_rseq_find(void)
 	}
 	return &own_area;
 #else
-	/* The CPU number is useless without restartable sequences. */
+	/* The CPU number alone is useless without restartable sequences. */
 	return NULL;
 #endif
 }
@@ -46,7 +46,7 @@ PERF_INTERNAL void perf_rseq_barrier(void)
 		return;
 	if (!syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0))
 		return;
-	/* Without membarrier(2): after a while each thread has taken an interrupt. */
+	/* Without membarrier(2), wait until each thread has taken an interrupt. */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	nanosleep(&(struct timespec){ .tv_nsec = 20000000 }, NULL);
 }

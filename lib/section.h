@@ -4,9 +4,9 @@
  *
  * All counters of a record are read in one restartable sequence, rseq(2): it begins by
  * comparing the thread's CPU with the one whose counters it reads, and the kernel restarts
- * it after preemption, migration or a signal. So all values belong to that CPU, and to one
- * stretch of running. A thread without an rseq area gets one that always names the CPU it
- * is pinned to.
+ * it after preemption, migration or a signal. So all values belong to that CPU and to one
+ * time slice. A thread without an rseq area gets one that always names the CPU it is
+ * pinned to.
  *
  * The lane's CPU is part of the comparison: to interrupt the thread, a signal handler or
  * another thread sets it to a CPU that no thread is on.

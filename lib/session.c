@@ -29,7 +29,7 @@
 
 PERF_DATA struct perf_session perf_session;
 
-/* The thread that is in a call, its frame, and its earlier cancellation state. */
+/* The thread that is in a call, its frame, and its previous cancellation state. */
 static volatile int32_t caller;
 static volatile uintptr_t caller_frame;
 static int cancelable;
@@ -103,7 +103,7 @@ PERF_LOCAL bool take_call(int32_t self, uintptr_t frame, int32_t *other)
 						    __ATOMIC_RELAXED);
 		if (taken)
 			caller_frame = frame;
-		/* Until another thread takes over. */
+		/* Waits until another thread takes over. */
 		if (taken || (*other && !is_over(*other, self, frame)))
 			break;
 	}
@@ -117,7 +117,7 @@ PERF_INTERNAL int perf_session_enter(bool record, uintptr_t frame)
 	int32_t self = thread_number(), other;
 	int state;
 
-	/* After a child was made without fork()'s handlers. */
+	/* A child was created without fork()'s handlers. */
 	if (perf_pool && !perf_pool->pid)
 		forget(false);
 	if (perf_hooks_busy(frame) && record)
@@ -128,7 +128,7 @@ PERF_INTERNAL int perf_session_enter(bool record, uintptr_t frame)
 	while (!take_call(self, frame, &other)) {
 		if (other == self) {
 			pthread_setcancelstate(state, NULL);
-			return perf_error("another call is being interrupted: call this outside of signal handlers");
+			return perf_error("another call of this library is interrupted: call this outside of signal handlers");
 		}
 		nanosleep(&pause, NULL);
 	}
@@ -185,7 +185,7 @@ PERF_LOCAL int find_cpus(struct perf_setup *setup, int *pinned)
 		return 0;
 
 	if (CPU_COUNT(&cpus) != 1)
-		return perf_error("the program may run on %d CPUs, and this kernel has no restartable sequences (rseq) for it to know on which it is: "
+		return perf_error("the program may run on %d CPUs, and this kernel lacks restartable sequences (rseq), by which it would know its CPU: "
 				  "pin the program to one CPU, for example: taskset -c 1 ./prog",
 				  CPU_COUNT(&cpus));
 	for (*pinned = 0; !CPU_ISSET(*pinned, &cpus); (*pinned)++)
@@ -262,7 +262,7 @@ PERF_LOCAL int fill_pool(const struct perf_device *device,
 	if (perf_pool_make())
 		return -1;
 	if (perf_layout_init(&perf_pool->layout, setup->type, setup->counter, setup->count))
-		return perf_error("the driver gave two events the same counter");
+		return perf_error("the driver assigned the same counter to two events");
 
 	perf_pool->layout.poll = !perf_device_stalls(device) ? PERF_POLL_STORE :
 				 setup->poll ? PERF_POLL_RECORD : PERF_POLL_NOT;

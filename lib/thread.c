@@ -44,7 +44,7 @@ static __thread __u64 *loss PERF_THREAD_MODEL;
 
 static const uint64_t no_offset[PERF_COUNTER_MAX];
 
-/* The parts of an interrupted record that a child made by fork() needs to finish it. */
+/* State of an interrupted record that a fork() child needs to finish it. */
 static __thread struct {
 	uintptr_t gate;
 	struct perf_rseq *rseq;
@@ -155,7 +155,7 @@ PERF_LOCAL void thread_exit(void *unused)
 
 	(void)unused;
 	perf_signals_block(&signals);
-	/* A child's pool is empty. */
+	/* The pool of a child is empty. */
 	if (perf_self != &nobody && perf_self->tid) {
 		struct perf_thread *thread = perf_self;
 
@@ -196,7 +196,7 @@ PERF_INTERNAL int perf_pool_make(void)
 			munmap(pool, sizeof(*pool));
 			return -1;
 		}
-		/* From here on other threads see the pool; without a pid it is a child's. */
+		/* From now on other threads see the pool; a pool without a pid is a child's. */
 		pool->pid = getpid();
 		__atomic_store_n(&perf_pool, pool, __ATOMIC_RELEASE);
 	}
@@ -211,7 +211,7 @@ PERF_INTERNAL int perf_pool_make(void)
 		for (unsigned int j = 0; j < PERF_CPUS; j++) {
 			struct perf_lane *lane = &pool->lane[i][j];
 
-			/* Does not touch unused pages, which would allocate them. */
+			/* Does not touch unused pages, because that would allocate them. */
 			if (lane->stream.layout)
 				*lane = (struct perf_lane) { .generation = 0 };
 		}
@@ -373,7 +373,7 @@ PERF_INTERNAL struct perf_thread *perf_thread_join(void)
 		loss = &perf_losses()->children;
 		return NULL;
 	}
-	/* Functions called from here may have hooks. */
+	/* Functions called from here may be instrumented. */
 	refused = retry;
 
 	perf_signals_block(&signals);
@@ -416,7 +416,7 @@ PERF_INTERNAL void perf_thread_keep(void)
 {
 	const struct perf_thread *thread = perf_self;
 
-	/* Saved in any state of the gate: the next instruction may close it. */
+	/* Saved whatever the state of the gate: the next instruction may close it. */
 	kept.lane = perf_pool ? thread->lane : NULL;
 	if (!kept.lane)
 		return;
@@ -447,10 +447,10 @@ PERF_INTERNAL bool perf_thread_forget(void)
 	kept.lane->stream.layout = &perf_pool->layout;
 	kept.lane->stream.last = kept.lane->count[0];
 #ifndef PERF_DROPIN
-	/* That always has room. */
+	/* That memory always has room. */
 	kept.lane->full = (const volatile uint8_t *)no_offset;
 #endif /* PERF_DROPIN */
-	/* A header after a move to another CPU reads that one's counts. */
+	/* A header after a move to another CPU reads the counts there. */
 	if (kept.latest)
 		kept.latest->stream.last = kept.latest->count[0];
 	thread->rseq = kept.rseq;

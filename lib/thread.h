@@ -41,11 +41,13 @@
 
 /**
  * struct perf_lane - the records of a channel on a CPU
- * @count:	two places for the counters' values, which a writer of many changes
- *		between; first, and aligned: one bit tells their addresses apart
+ * @count:	two arrays for the counters' values, between which a writer of
+ *		many counters alternates; first and aligned, so that their
+ *		addresses differ in one bit
  * @stream:	where the records go
- * @offset:	of a thread's own counts in Delta: what makes @stream.last whole
- * @written:	how often the driver had written the thread's offsets then
+ * @offset:	for a thread's own counts in Delta: added to @stream.last, it
+ *		gives complete counts
+ * @written:	how often the driver had written the thread's offsets by then
  * @generation:	perf_pool.generation when its header was written
  * @left:	records until the header is due again, with perf_pool.interval
  * @torn:	its last record was never finished
@@ -81,8 +83,8 @@ enum perf_refusal {
 
 /**
  * struct perf_thread - a thread that records
- * @cpu:	its lane's, or PERF_CPU_NOBODY: the next record takes the slow path; first,
- *		as its address is one that writers have in a register
+ * @cpu:	its lane's, or PERF_CPU_NOBODY: the next record takes the slow
+ *		path; first, because writers have its address in a register
  * @tid:	thread id, 0: the slot is free
  * @gate:	open: the slot's address; closed: its writer's frame; 0: not set up
  * @rseq:	where the kernel says on which CPU it is
@@ -93,9 +95,9 @@ enum perf_refusal {
  * @lent:	it has called vfork(): the running code may be the child's
  * @epoch:	perf_pool.epoch when it joined
  * @claimed:	another thread may take its channel: ask perf_channel_have()
- * @kept:	its record was given up but may continue: it keeps its channel
+ * @kept:	its record was given up but may still continue, so it keeps its channel
  * @channel:	its channel, -1: none
- * @starved:	perf_pool.retry when it waited for a channel in vain
+ * @starved:	perf_pool.retry when it last waited for a channel in vain
  * @begun:	perf_pool.generation when it recorded last
  * @latest:	lane of its latest record or header, NULL: none since it has its channel
  * @saved:	perf_pool.generation when @last was set
@@ -133,7 +135,7 @@ struct perf_thread {
 	const volatile uint64_t *offset;
 	volatile uint32_t head, tail;
 #ifndef PERF_DROPIN
-	/* Records dropped, and nanoseconds waited for room, that no mark says yet. */
+	/* Records dropped, and nanoseconds waited for room, not yet in a mark. */
 	uint32_t dropped;
 	uint64_t waited;
 #endif /* PERF_DROPIN */
@@ -144,7 +146,7 @@ struct perf_thread {
 /* Of perf_thread.joined. */
 #define PERF_UNNOTED	(-2)
 
-/* A thread that has recorded; times are the trace's. @named: by each of its headers. */
+/* A thread that has recorded; times are the trace's. @named: each of its headers names it. */
 struct perf_joined {
 	volatile int32_t tid;
 	uint32_t channel;
@@ -153,7 +155,7 @@ struct perf_joined {
 	char name[16];
 };
 
-/* Of perf_thread.offset: no counter's, but how often they were written. */
+/* Index in perf_thread.offset of the number of times that the offsets were written. */
 #define PERF_OFFSETS_WRITTEN	PERF_COUNTER_TIMESTAMP
 
 struct perf_device;
@@ -166,20 +168,21 @@ struct perf_device;
  * @retry:	changes when a thread that was refused may ask again
  * @pid:	the process
  * @channels:	bit n set: channel n is available
- * @lock:	guards @owner: a futex
+ * @lock:	guards
+ * @owner:	a futex
  * @owner:	owner of each channel, NULL: free
  * @hand:	the next channel to be taken away
  * @waiting:	number of threads that wait for a channel
  * @turn:	changes when one of them may find one: a futex
  * @device:	what threads join
- * @lost:	records that were not written, and shared channels: with the capture in the
- *		kernel
+ * @lost:	records that were not written, and shared channels; kept with
+ *		the capture by the kernel
  * @once:	one header for each channel and CPU
- * @interval:	records from one header to the next; 0: no more than there must be
- * @join:	threads must join the driver, to read counters
+ * @interval:	records from one header to the next; 0: no repeated headers
+ * @join:	threads must join the driver's session to read counters
  * @pinned:	no rseq: the one thread that may record, and @fixed its area
  * @slots:	the driver's thread slots, NULL without
- * @used:	of @thread, how many have ever been some thread's
+ * @used:	number of elements of @thread that were ever in use
  * @layout:	of all records
  * @index:	CPU number to index of its lane, plus 1; 0 = no encoder
  * @lane:	by channel and index
@@ -225,7 +228,7 @@ struct perf_pool {
 /* A bit of perf_pool.open, besides PERF_OPEN_MANUAL and PERF_OPEN_HOOKS. */
 #define PERF_OPEN_PAUSED	4u	/* no records: they count as lost */
 
-/* The calling thread's slot; before it joins, one whose gate is not open. */
+/* The calling thread's slot; before it joins, a slot whose gate is not open. */
 #ifdef PERF_AMALGAMATION
 /* C23 allows one declaration of a static thread-local variable, its definition. */
 static struct perf_thread nobody;
@@ -268,7 +271,7 @@ PERF_INTERNAL void perf_channel_give(struct perf_thread *thread);
 /* The caller's record has ended: wake a thread that waits for a channel. */
 PERF_INTERNAL void perf_channel_pass(void);
 
-/* Free all channels, of a pool that no thread has joined. */
+/* Free all channels of a pool that no thread has joined. */
 PERF_INTERNAL void perf_channels_reset(void);
 
 /* Release slots and channels of threads that ended without destructors, or of @tid. */
@@ -277,8 +280,8 @@ PERF_INTERNAL void perf_threads_bury(int32_t tid);
 /**
  * perf_channel_have - whether the calling thread has a channel
  *
- * Its gate is closed: until it opens, nobody takes the channel away. If it has none it
- * takes one, from another thread if need be.
+ * Its gate is closed: until it opens, nobody takes the channel away. If it has
+ * none, it takes one, if necessary from another thread.
  */
 PERF_INLINE bool perf_channel_have(struct perf_thread *thread)
 {
@@ -329,7 +332,8 @@ PERF_INTERNAL void perf_thread_repair(void);
 
 /**
  * perf_thread_give_up - count the record that holds a thread's gate as lost
- * @goes_on:	its writer is still running: do not wait for it, or count it, again
+ * @goes_on:	its writer is still running: do not wait for it or count it
+ *		again
  *
  * The next data in its lane marks the record as incomplete.
  */
@@ -349,16 +353,16 @@ PERF_INTERNAL void perf_threads_settle(void);
 /* The current timestamp, from any lane's page; false if it cannot be read. */
 PERF_INTERNAL bool perf_pool_time(uint64_t *now);
 
-/* The counts of lost records; in a child they go nowhere. */
+/* The counts of lost records; those of a child are discarded. */
 PERF_INTERNAL struct sifive_trace_losses *perf_losses(void);
 
-/* Whether threads have taken a channel from each other: its headers name them. */
+/* Whether several threads have used a channel: its headers then name them. */
 PERF_INLINE bool perf_channel_shared(int channel)
 {
 	return perf_losses()->shared >> channel & 1;
 }
 
-/* The page may be other processes', too. */
+/* Other processes may share the page. */
 PERF_INLINE void perf_channel_share(uint32_t channels)
 {
 	__atomic_fetch_or(&perf_losses()->shared, channels, __ATOMIC_RELAXED);

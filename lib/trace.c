@@ -76,7 +76,7 @@ PERF_API struct sifive_trace *sifive_trace_open(void)
 	return trace;
 }
 
-/* Options of a later release may be absent if they are zero. */
+/* Options of a later release may be ignored if they are zero. */
 PERF_LOCAL bool has_more(const struct sifive_trace_options *options)
 {
 	const unsigned char *byte = (const unsigned char *)options;
@@ -109,7 +109,7 @@ PERF_API int sifive_trace_setup(struct sifive_trace *trace,
 		rc = perf_error("the program asks for options that this library does not have: link it with a newer one");
 	else if (perf_session.state >= PERF_SESSION_READY &&
 		 perf_session.user != trace)
-		rc = perf_error("the program has set up another trace already: a process has one");
+		rc = perf_error("the program has already set up another trace: a process has one at a time");
 	else
 		rc = perf_options_parse(memcpy(&known, options,
 					       options->size < sizeof(known) ?

@@ -19,7 +19,7 @@
 
 /* ---- instructions ---------------------------------------------------------- */
 
-/* Encodings of RV64I and Zicsr, 32 bits each, without registers and immediate. */
+/* 32-bit encodings of RV64I and Zicsr instructions, with registers and immediate 0. */
 enum {
 	LW = 0x2003, LD = 0x3003, LBU = 0x4003, LHU = 0x5003, LWU = 0x6003,
 	SB = 0x23, SH = 0x1023, SW = 0x2023, SD = 0x3023,
@@ -56,7 +56,7 @@ static const uint8_t counts[] = { T0, T1, T2, T4, T5, T6, A6, A7 };
 _Static_assert(offsetof(struct perf_lane, count) == 0 &&
 	       _Alignof(struct perf_lane) == 2 * FLIP, "FLIP is one bit");
 
-/* Code after a writer's end, and the branch that leads to it. */
+/* Out-of-line code after a writer's end, and the branch to it. */
 enum late { TO_CLOSED, TO_ELSEWHERE, TO_GIVEN_UP, TO_SETTLE, WIDE, LONG, SHORT };
 
 struct late_code {
@@ -68,7 +68,8 @@ struct late_code {
 /**
  * struct perf_recipe - all that a writer's code depends on
  * @self:	of perf_self, from the thread pointer
- * @area:	of the rseq area, from the thread pointer; 0: threads know it
+ * @area:	of the rseq area, from the thread pointer; 0: it is in the
+ *		thread's slot
  */
 struct perf_recipe {
 	struct perf_exits exits;
@@ -308,8 +309,8 @@ PERF_LOCAL uint32_t *put_sequence(struct assembler *a, struct perf_section *sect
 }
 
 /*
- * Writes the address in @value, and overwrites @value. @high: branch for addresses
- * below 4 GiB, which are rare on RISC-V Linux.
+ * Writes the address in @value, and clobbers @value. @high: branch for
+ * addresses below 4 GiB, which are rare on RISC-V Linux.
  */
 PERF_LOCAL void put_address(struct assembler *a, unsigned int value, bool high)
 {
@@ -547,7 +548,7 @@ PERF_LOCAL void fill_recipe(struct perf_recipe *recipe, const struct perf_pool *
 	const struct perf_layout *layout = &pool->layout;
 	unsigned int i;
 
-	/* Including padding: recipes are compared as bytes. */
+	/* Clear padding too, because recipes are compared as bytes. */
 	memset(recipe, 0, sizeof(*recipe));
 	recipe->exits = *exits;
 	recipe->self = (const char *)&perf_self - thread_pointer();

@@ -15,7 +15,7 @@
 #include "compiler.h"
 #include "thread.h"
 
-/* Host programs of tests generate them, too. */
+/* Host tests also generate them. */
 #if defined(PERF_SECTIONS) || defined(PERF_COUNTER_MOCK)
 #define PERF_WRITERS
 #endif
@@ -26,7 +26,8 @@ typedef void perf_writer(uintptr_t address, uintptr_t address2, uint32_t kind);
 /**
  * struct perf_exits - exits of a writer for unusual cases
  * @closed:	the gate is not open; nothing was done
- * @elsewhere:	the gate is closed; this record cannot go to the thread's lane as it is
+ * @elsewhere:	the gate is closed; this record cannot go to the thread's
+ *		current lane
  * @given_up:	the record is written; another context has opened the gate
  * @settle:	the record is written, the gate open; handlers have left records
  */

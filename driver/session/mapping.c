@@ -181,7 +181,7 @@ void sft_mapping_gate(bool on)
 /*
  * The sinks of the encoders in @full have no room; let stores to the pages of those in @held
  * wait, and no others. On return no program can access these pages. Called without the
- * system's lock; map_lock keeps the session from ending meanwhile.
+ * system's lock; map_lock keeps the session from ending during the call.
  */
 void sft_mapping_hold(u64 full, u64 held)
 {

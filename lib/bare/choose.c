@@ -9,7 +9,7 @@ PERF_INTERNAL void bare_choose_begin(struct bare_choice *choice)
 		choice->holder[n] = -1;
 }
 
-/* Counter @n is free: each event on the path passes its own counter back. */
+/* Counter @n is free: each event on the path hands its own counter on to the next. */
 PERF_LOCAL void hand_on(struct bare_choice *choice, const unsigned char *to,
 			unsigned int n, unsigned int last)
 {
@@ -27,8 +27,8 @@ PERF_LOCAL void hand_on(struct bare_choice *choice, const unsigned char *to,
 PERF_INTERNAL bool bare_choose(struct bare_choice *choice, unsigned int event)
 {
 	/*
-	 * Events in search of a counter, and the event before each counter on the
-	 * path.
+	 * Events to search a counter for, and the event before each counter on
+	 * the path.
 	 */
 	unsigned char queue[PERF_COUNTER_MAX], to[PERF_COUNTER_MAX];
 	unsigned int head, tail = 0, n;

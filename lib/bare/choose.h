@@ -31,7 +31,7 @@ PERF_INTERNAL void bare_choose_begin(struct bare_choice *choice);
 /*
  * Assign a counter to one more event. Others may change their counter for it, so
  * the order of events does not matter. Returns false if there is none. Tries no
- * more counters than needed.
+ * more counters than necessary.
  */
 PERF_INTERNAL bool bare_choose(struct bare_choice *choice, unsigned int event);
 

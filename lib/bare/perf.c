@@ -18,7 +18,7 @@
  * @last:	its counters' last values
  * @writable:	PERF_OPEN_*: records that may be written now
  * @busy:	a record is being written: the timer must not write one
- * @encoder:	its trace encoder, NULL until initialised
+ * @encoder:	its trace encoder, NULL until it is initialised
  * @own:	the encoder's sink, if there is no funnel
  * @joined:	the funnel's sink contains its records
  * @open:	PERF_OPEN_* while on
@@ -347,8 +347,8 @@ PERF_LOCAL int write_record(struct bare_hart *hart, uint32_t kind,
 }
 
 /*
- * A trap that is not the timer's: return with the program's own handler in place,
- * so that it happens again.
+ * The trap is not the timer's: restore the program's own handler and return, so
+ * that the trap is taken again.
  */
 PERF_NOTRACE __attribute__((interrupt("machine"), aligned(64)))
 static void timer_trap(void)
@@ -365,7 +365,7 @@ static void timer_trap(void)
 		write_record(hart, PERF_RECORD_ISR, csr_get(mepc), 0);
 }
 
-/* Until the next initialisation; the program's trap handler is back in place. */
+/* Stops the timer until the next initialisation; the program's trap handler is in place again. */
 PERF_LOCAL void stop_timer(struct bare_hart *hart)
 {
 	if (!hart->ticks)
@@ -423,7 +423,7 @@ PERF_API int perfTraceOn(void)
 		return 0;
 
 	lock();
-	/* Not if another hart failed to set up the funnel's sink again. */
+	/* Fails if another hart failed to set up the funnel's sink again. */
 	rc = funnel ? funnel_ready ? bare_funnel_start(funnel) : -1 : 0;
 	if (!rc)
 		rc = bare_encoder_start(hart->encoder);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Registers for programs without an operating system: of trace components, of the CLINT. */
+/* Registers for programs without an operating system: trace components and CLINT. */
 #ifndef PERF_BARE_REGS_H
 #define PERF_BARE_REGS_H
 

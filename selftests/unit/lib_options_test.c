@@ -97,7 +97,7 @@ TEST_F(options, counts_are_the_threads_unless_those_of_cpus_are_asked_for)
 	ASSERT_EQ(0, SETUP());
 	EXPECT_EQ(0, dev.counters.flags);
 	self->options.flags |= SIFIVE_TRACE_PER_THREAD;
-	EXPECT_ERROR(SETUP(), "asks for the counts of threads and of CPUs");
+	EXPECT_ERROR(SETUP(), "requests per-thread and per-CPU counts");
 }
 
 TEST_F(options, without_hooks)

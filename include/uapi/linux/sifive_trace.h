@@ -2,7 +2,7 @@
 /*
  * sifive-trace: the kernel interface to SiFive trace encoders and funnels.
  *
- * /dev/sifive-trace stands for all trace hardware of the machine. A file opened for
+ * /dev/sifive-trace represents all trace hardware of the machine. A file opened for
  * reading returns the bytes of the last capture. A file opened for reading and writing,
  * with CAP_PERFMON or CAP_SYS_ADMIN, can hold the session; there is one at a time:
  *
@@ -58,7 +58,7 @@
  *
  * An ioctl number encodes direction and size of its structure. The kernel ignores the size
  * in the number and uses the size field, since later structures may be longer. Numbers of
- * ABI 2 and earlier encoded neither: of these the kernel supports INFO alone, so that an
+ * ABI 2 and earlier encoded neither: of these the kernel supports only INFO, so that an
  * old program can read the ABI number. The others fail with ENOTTY.
  *
  * Errors of all calls: EFAULT (argument not readable or writable), EINVAL, E2BIG, ENOTTY
@@ -101,8 +101,8 @@ enum sifive_trace_sink_kind {
  * @funnels:	out: number of trace funnels
  * @sinks:	out: sinks of the current or last capture; 0 before the first
  * @page_size:	out: bytes of a stimulus page, the length for mmap()
- * @ts_width:	out: bits of the timestamps in messages; 0 = no timestamp unit, or
- *		CONFIG found that messages have none
+ * @ts_width:	out: bits of the timestamps in messages; 0 = no timestamp unit,
+ *		or CONFIG found no timestamps in messages
  * @flags:	out: SIFIVE_TRACE_INFO_*
  * @ts_hz:	out: timestamp ticks per second after the prescaler; 0 = unknown
  * @sinks_available: out: bit n set: some component has sink kind n
@@ -149,7 +149,8 @@ struct sifive_trace_info {
  * @cpu:	out: Linux CPU number, -1 if Linux does not use that hart
  * @src:	out: source number in its messages (teImpl.srcID)
  * @src_bits:	out: width of the SRC field, 0 = none (teImpl.nSrcBits)
- * @sink:	out: index of its sink in the current capture, ~0 if it takes no part
+ * @sink:	out: index of its sink in the current capture, ~0 if it is not
+ *		part of the capture
  * @flags:	out: SIFIVE_TRACE_ENCODER_*
  * @sinks:	out: bit n set: it can send to sink kind n
  * @hart:	out: hart id
@@ -200,7 +201,7 @@ struct sifive_trace_encoder {
  * CONFIG: set neither before it, nor for an encoder outside the capture.
  */
 #define SIFIVE_TRACE_ENCODER_TS_READABLE (1u << 2)
-/* It takes part in the current or last capture. */
+/* It is part of the current or last capture. */
 #define SIFIVE_TRACE_ENCODER_SELECTED	(1u << 3)
 /* It has stalled its hart or lost a message since CONFIG. */
 #define SIFIVE_TRACE_ENCODER_STALLED	(1u << 4)
@@ -234,8 +235,8 @@ struct sifive_trace_encoder {
  * @sinks:	out: number of sinks of the capture
  * @buffer:	in: bytes for each SBA sink, rounded up to the sink word; 0 for SRAM.
  *		out: size of the smallest sink
- * @encoders:	in: bit n set: encoder n takes part; 0 = all that are usable.
- *		out: the encoders that take part
+ * @encoders:	in: bit n set: encoder n is part of the capture; 0 = all usable
+ *		ones. out: the encoders that are part of it
  * @watermark:	in: unread bytes that make a running capture readable for poll();
  *		0 = readable only when it has stopped or is full, or, with
  *		SIFIVE_TRACE_CONFIG_DRAIN, at the first byte
@@ -248,9 +249,9 @@ struct sifive_trace_encoder {
  *
  * EACCES: descriptor not open for writing. EPERM: capability missing. EBUSY: another
  * session has the hardware (STATUS names it), the capture is running, or the system
- * suspends or shuts down. EOPNOTSUPP: an encoder is unusable or has no way to a sink of
- * that kind. ENOMEM: no buffer of that size. ETIMEDOUT, EIO: a component did not respond
- * (STATUS names it).
+ * is suspending or shutting down. EOPNOTSUPP: an encoder is unusable or has no route
+ * to a sink of that kind. ENOMEM: no buffer of that size. ETIMEDOUT, EIO: a
+ * component did not respond (STATUS names it).
  */
 struct sifive_trace_config {
 	__u32	size;
@@ -279,19 +280,19 @@ struct sifive_trace_config {
 /*
  * Let stores wait for a slow reader: while a sink has no room, a program's store to a
  * stimulus page sleeps in its page fault until there is room, the capture stops or the
- * session ends. Signals are handled meanwhile. Records that the kernel writes do not wait:
- * they count as lost. If no file reads the sink, stores wait for 5 seconds only; then they
- * continue, and what they overwrite counts as lost bytes. A system call that accesses a page
- * whose stores wait gets EFAULT. Bytes are lost if more than three quarters of the buffer
- * are written before the driver detects that there is no room. EINVAL: without
- * SIFIVE_TRACE_CONFIG_DRAIN, with SIFIVE_TRACE_CONFIG_OVERFLOW, or with less than
- * 65536 bytes.
+ * session ends. Signals are handled during the wait. Records that the kernel writes do
+ * not wait: they count as lost. If no file reads the sink, stores wait for 5 seconds
+ * only; then they continue, and the bytes that they overwrite count as lost. A system
+ * call that accesses a page whose stores wait gets EFAULT. Bytes are lost if more than
+ * three quarters of the buffer are written before the driver detects that there is no
+ * room. EINVAL: without SIFIVE_TRACE_CONFIG_DRAIN, with SIFIVE_TRACE_CONFIG_OVERFLOW, or
+ * with less than 65536 bytes.
  */
 #define SIFIVE_TRACE_CONFIG_WAIT	(1u << 4)
 /*
  * Let programs drop records while a sink has no room: the kernel sets SIFIVE_TRACE_FULL_BYTES,
- * which a program reads before each record. Records that the kernel writes count as lost
- * meanwhile. Stores of a program that does not look are made, and overwrite what is not read.
+ * which a program reads before each record. Records of the kernel count as lost while there is
+ * no room. Stores of a program that does not check are made, and overwrite unread bytes.
  * EINVAL: without SIFIVE_TRACE_CONFIG_DRAIN, with SIFIVE_TRACE_CONFIG_WAIT or
  * SIFIVE_TRACE_CONFIG_OVERFLOW, or with less than 65536 bytes.
  */
@@ -325,9 +326,9 @@ struct sifive_trace_event {
 #define SIFIVE_TRACE_EVENT_NO_KERNEL	(1u << 1)
 /*
  * For COUNTERS: the event of a later SAMPLING, with the same other flags. It takes no counter
- * of the session: records of the kernel have the count of the one that interrupts. Programs
- * cannot read it; its @counter is a number that no counter of the session has, its @info has
- * no CSR. SAMPLING by another event, or by time, then fails with EINVAL.
+ * of the session: records of the kernel contain the count of the counter that interrupts.
+ * Programs cannot read it: its @counter is a number that no counter of the session has, and
+ * its @info has no CSR. SAMPLING by another event, or by time, then fails with EINVAL.
  */
 #define SIFIVE_TRACE_EVENT_OF_SAMPLES	(1u << 2)
 
@@ -349,10 +350,11 @@ struct sifive_trace_event {
  * threads, the access is an illegal instruction.
  *
  * EINVAL: malformed or repeated event (@failed). EOPNOTSUPP: firmware does not know the
- * event, cannot filter it, or does not delegate its counter, or samples are to count it and
- * perf's driver is not a known one. EBUSY: no counter that can count it is free on all
- * harts, the capture is running, or the system suspends. ENXIO: no CONFIG on this
- * descriptor, or all CPUs of its encoders are offline. EPERM: capability missing. ENOSPC,
+ * event, cannot filter it, or does not delegate its counter, or it is to be counted by
+ * samples and perf's driver is not a known one. EBUSY: no counter that can count it is
+ * free on all harts, the capture is running, or the system suspends. ENXIO: no CONFIG on
+ * this descriptor, or all CPUs of its encoders are offline. EPERM: capability missing.
+ * ENOSPC,
  * ENOMEM: the calling thread cannot join; see THREAD.
  */
 struct sifive_trace_counters {
@@ -374,7 +376,7 @@ struct sifive_trace_counters {
  *		CSR: its entry counts how often the kernel has written the others
  *
  * An array of SIFIVE_TRACE_THREADS slots, mapped read-only with mmap() at
- * SIFIVE_TRACE_MMAP_THREADS. A page of it in which no thread has had a slot raises SIGBUS.
+ * SIFIVE_TRACE_MMAP_THREADS. A page in which no thread has had a slot yet raises SIGBUS.
  * The kernel writes a thread's offsets whenever it switches the thread in, so offset and
  * CSR match only if the thread was neither preempted nor moved between the two reads. A
  * restartable sequence, rseq(2), ensures that.
@@ -444,11 +446,12 @@ struct sifive_trace_thread {
  * that come faster than kernel.perf_event_max_sample_rate, or that take more than
  * kernel.perf_cpu_time_max_percent; they write no record and are not counted as lost.
  *
- * EINVAL: channel not in CONFIG, malformed event, COUNTERS has another event that samples
- * count. EPERM: capability missing. EOPNOTSUPP: @period without SIFIVE_TRACE_INFO_OVERFLOW,
- * or an event that cannot interrupt or that perf does not support: a raw event of more than
- * 48 bits, a cache that perf lacks. EBUSY: the capture is running, no counter for @event
- * is free beside the session's and perf's, or a process that has joined has the channel.
+ * EINVAL: channel not in CONFIG, malformed event, or COUNTERS left another event to
+ * sampling. EPERM: capability missing. EOPNOTSUPP: @period without
+ * SIFIVE_TRACE_INFO_OVERFLOW, or an event that cannot interrupt or that perf does not
+ * support: a raw event of more than 48 bits, a cache that perf lacks. EBUSY: the capture is
+ * running, no counter for @event is free beside the session's and perf's, or a process that
+ * has joined has the channel.
  * ENXIO: no CONFIG on this descriptor. ENOMEM.
  */
 struct sifive_trace_sampling {
@@ -461,14 +464,14 @@ struct sifive_trace_sampling {
 	struct sifive_trace_event event;
 };
 
-/* How records give counts: as values, as differences, or XORed with the previous value. */
+/* How records encode counts: as values, as differences, or XORed with the previous value. */
 #define SIFIVE_TRACE_SAMPLING_RAW		SIFIVE_TRACE_RECORD_RAW
 #define SIFIVE_TRACE_SAMPLING_DELTA	SIFIVE_TRACE_RECORD_DELTA
 #define SIFIVE_TRACE_SAMPLING_XOR		SIFIVE_TRACE_RECORD_XOR
 
 /*
- * Sample whatever runs on the capture's harts, not only the calling process. START then
- * needs CAP_PERFMON or CAP_SYS_ADMIN too (EPERM).
+ * Sample everything that runs on the capture's harts, not only the calling
+ * process. START then needs CAP_PERFMON or CAP_SYS_ADMIN too (EPERM).
  */
 #define SIFIVE_TRACE_SAMPLING_ALL	(1u << 0)
 /* One header for the whole capture: only a START that rewinds writes one. */
@@ -575,14 +578,14 @@ struct sifive_trace_query {
  * @changed:	out: bit n set: registers of encoder n were changed from outside while
  *		the capture ran, for example by a store to teControl in its stimulus
  *		page: messages may be missing. Detected by STATUS and STOP, kept until
- *		the next CONFIG; START programs the encoder again
+ *		the next CONFIG; START restores the encoder's registers
  * @gaps:	out: with SIFIVE_TRACE_CONFIG_DRAIN: how often bytes were overwritten before
  *		they were read, in all sinks
  * @lost:	out: the number of these bytes; a minimum with SIFIVE_TRACE_STATUS_GAP_MORE
- * @waits:	out: with SIFIVE_TRACE_CONFIG_WAIT: how often stores have waited since CONFIG,
- *		and records that the program let wait itself
- * @waited:	out: for how long, in nanoseconds, the sum over all threads; those that still
- *		wait are not included
+ * @waits:	out: with SIFIVE_TRACE_CONFIG_WAIT: how often stores have waited
+ *		since CONFIG, and records that the program itself delayed
+ * @waited:	out: for how long, in nanoseconds, summed over all threads;
+ *		excludes those that still wait
  * @pauses:	out: how often PAUSE has paused the capture since CONFIG
  * @paused:	out: for how long, in nanoseconds, up to now if it is paused
  * @switches:	out: records that SWITCHES has written since CONFIG
@@ -734,9 +737,9 @@ struct sifive_trace_sink {
  * @flags:	in: START: SIFIVE_TRACE_START_*; STOP: 0; PAUSE: 0 or SIFIVE_TRACE_PAUSE_END
  *
  * START lets the configured encoders produce messages; each first sends its absolute
- * timestamp. New data is appended, unless SIFIVE_TRACE_START_REWIND discards what was
- * captured. STOP returns when all messages have reached the sinks. Repeating either call
- * has no effect.
+ * timestamp. New data is appended, unless SIFIVE_TRACE_START_REWIND discards the
+ * captured data. STOP returns when all messages have reached the sinks. Repeating
+ * either call has no effect.
  *
  * ENXIO: no CONFIG on this descriptor. EPERM: another process's session, and capability
  * missing. ENOSPC: START of a full capture. EBUSY: START while the system suspends, or no
@@ -744,21 +747,21 @@ struct sifive_trace_sink {
  * SAMPLING; the capture is then stopped. ESTALE: START after system sleep has lost the
  * captured data: rewind, or CONFIG. ETIMEDOUT: a component did not respond. EIO: a register
  * did not accept a value, or a component reported a sink error (STATUS names it). A START
- * that fails may have rewound. A STOP that fails has stopped, and what reached the sinks is
- * readable.
+ * that fails may have rewound. After a STOP that fails, the capture has stopped, and the
+ * data in the sinks is readable.
  *
  * PAUSE, on any descriptor open for writing, stops a running capture without its program:
  * stores are dropped until PAUSE with SIFIVE_TRACE_PAUSE_END. The capture then continues with
  * an Error message of each encoder (TCODE 8, ETYPE 0, ECODE 0x20), because records were cut and
  * dropped, and with the absolute timestamps of a START. Repeating either call has no effect.
- * START ends the pause, too; after STOP, or the end of the session, no pause is left. A file
- * that drains the capture finds no end meanwhile. PAUSE needs CAP_PERFMON or CAP_SYS_ADMIN,
- * except in the process that called CONFIG.
+ * START also ends the pause; so do STOP and the end of the session. For a file that drains the
+ * capture, a pause is not the end. PAUSE needs CAP_PERFMON or CAP_SYS_ADMIN, except in the
+ * process that called CONFIG.
  *
  * ENXIO: no capture is running. EPERM: another process's session, and capability missing.
  * EOPNOTSUPP: the sink is SRAM. ENOSPC: the end of a pause finds no room for the Error
- * messages. EBUSY, and other errors, as for STOP and START: a PAUSE that fails so has paused,
- * an end that fails leaves the capture paused.
+ * messages. EBUSY, and other errors, as for STOP and START: after these errors the
+ * capture is paused, whether PAUSE failed or its end.
  */
 struct sifive_trace_run {
 	__u32	size;
@@ -780,7 +783,7 @@ struct sifive_trace_run {
  * SIFIVE_TRACE_IOC_ATTACH, on any descriptor of the device. A mapping keeps the open file,
  * and so the session, after the program has closed the descriptor.
  *
- * ENOENT: nothing of this device is mapped at @address. EXDEV: with
+ * ENOENT: no page of this device is mapped at @address. EXDEV: with
  * SIFIVE_TRACE_ATTACH_COMPARE, the descriptor refers to another open file. EMFILE: no
  * descriptor is free.
  */

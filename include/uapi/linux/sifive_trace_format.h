@@ -16,7 +16,7 @@
 /*
  * Bits of a header's count type, beside the type itself: the id of the thread whose
  * records follow is in the header, after the count type; that thread has recorded
- * before, and its calls go on.
+ * before, and its open calls continue.
  */
 #define SIFIVE_TRACE_RECORD_TYPE	0x3
 #define SIFIVE_TRACE_RECORD_OWNED	0x4
@@ -26,7 +26,7 @@
  * Records of context switches: 8 bits of kind, then 32 bits of thread id; BEGIN has no
  * thread.
  */
-#define SIFIVE_TRACE_SWITCH_BEGIN		0x00	/* what ran before is unknown */
+#define SIFIVE_TRACE_SWITCH_BEGIN		0x00	/* the previous thread is unknown */
 #define SIFIVE_TRACE_SWITCH_IN			0x01
 #define SIFIVE_TRACE_SWITCH_END			0x10	/* the recording ends; id 0: none runs */
 #define SIFIVE_TRACE_SWITCH_PREEMPTED		0x11	/* could run on */
@@ -54,13 +54,13 @@
 #define SIFIVE_TRACE_RECORD_MANUAL	2
 #define SIFIVE_TRACE_RECORD_ISR		3
 
-/* In place of a kind: the record before is not complete, a header follows. */
+/* In place of a kind: the previous record is incomplete, and a header follows. */
 #define SIFIVE_TRACE_RECORD_BREAK	0xff
 
 /*
- * In place of a kind, with 32 bits after it: so many records of the thread were dropped, and
- * a header follows; or the thread has waited so many nanoseconds, or 2^32 nanoseconds, before
- * its next record.
+ * In place of a kind, followed by a 32-bit number: of dropped records of the
+ * thread, then a header follows; or of nanoseconds, or of 2^32 nanoseconds,
+ * that the thread has waited before its next record.
  */
 #define SIFIVE_TRACE_RECORD_DROPPED	0xfe
 #define SIFIVE_TRACE_RECORD_WAITED	0xfd

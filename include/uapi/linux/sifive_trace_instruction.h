@@ -3,12 +3,12 @@
  * DOC: instruction trace of sifive-trace, as CONFIG requests it and STATUS reports it.
  * linux/sifive_trace.h includes this file.
  *
- * The encoders trace the harts' branches in the same bytes, and by the same clock, as the
- * stores of programs. Version 0 of the hardware traces all privilege modes of a hart or
- * none. So the driver turns instruction trace on while a traced thread runs, and off when
- * another one is switched in. The trace includes what the thread runs in the kernel, with
- * kernel addresses. Such a capture can be read only through files that were opened
- * with CAP_PERFMON or CAP_SYS_ADMIN. For user mode alone, the reader leaves out the rest.
+ * The encoders trace the harts' branches in the same buffer, and with the same clock, as
+ * the stores of programs. Version 0 of the hardware traces all privilege modes of a hart
+ * or none. So the driver turns instruction trace on while a traced thread runs, and off
+ * when another one is switched in. The trace includes what the thread runs in the kernel,
+ * with kernel addresses. Such a capture can be read only through files that were opened
+ * with CAP_PERFMON or CAP_SYS_ADMIN. To show user mode only, the reader omits the rest.
  */
 #ifndef _UAPI_LINUX_SIFIVE_TRACE_INSTRUCTION_H
 #define _UAPI_LINUX_SIFIVE_TRACE_INSTRUCTION_H
@@ -26,8 +26,8 @@
  * @mode:	in: value of teInstruction; 0 = none, then the other fields are 0
  * @flags:	in: SIFIVE_TRACE_INSTRUCTION_*: _ALL traces whatever runs on the capture's
  *		harts; START then needs CAP_PERFMON or CAP_SYS_ADMIN too (EPERM), and each
- *		context switch makes a Sync and an Ownership message. _CHILDREN traces also
- *		processes that traced processes create
+ *		context switch makes a Sync and an Ownership message. _CHILDREN also
+ *		traces processes that traced processes create
  * @sync_branches: in: teSyncMaxBTM: a Sync message after 2^(n + 5) branches, n from 0 to
  *		11, or SIFIVE_TRACE_INSTRUCTION_NO_SYNC. A reader of a ring, or after lost
  *		bytes, begins at a Sync message
@@ -38,22 +38,23 @@
  *		encoder's manual says; 0 with SIFIVE_TRACE_CONFIG_NO_TIMESTAMP
  * @reserved:	in: 0
  *
- * A member of struct sifive_trace_config. Threads of the process that calls START are
- * traced, also new ones. When one is switched in on a hart of the capture, the driver turns
- * teTracing off and on, so that the encoder sends a Sync message and forgets the calls that
- * it expects returns of; then it stores SIFIVE_TRACE_INSTRUCTION_PROCESS of the thread's id to
- * stimulus register SIFIVE_TRACE_INSTRUCTION_OWNER, which makes an Ownership message (TCODE 2).
- * The id is that of the pid namespace of START's caller, 0 = the thread has none there. Tracing
- * off and on again with nothing traced, when another thread is switched in, ends the part. What
- * is traced before the first Ownership message after a Sync that begins a part is the kernel's
- * switch to that thread.
+ * A member of struct sifive_trace_config. Threads of the process that calls START are traced,
+ * including new ones. When one is switched in on a hart of the capture, the driver turns
+ * teTracing off and on, so that the encoder sends a Sync message and forgets calls whose
+ * returns it would leave out; then it stores SIFIVE_TRACE_INSTRUCTION_PROCESS of the thread's
+ * id to stimulus register SIFIVE_TRACE_INSTRUCTION_OWNER, which makes an Ownership message
+ * (TCODE 2). The id is that of the pid namespace of START's caller, 0 = the thread has none
+ * there. When an untraced thread is switched in, the driver turns teTracing off and on again
+ * without tracing instructions, which ends the part. The trace between a part's first Sync
+ * message and its Ownership message is the kernel's switch to that thread.
  *
  * Stimulus registers 15 and 31 make Ownership messages instead of data (teInstrumentation
  * 3), so they cannot be among the channels of CONFIG. @channels may be 0.
  *
- * EINVAL: a field is out of range or reserved, a channel is one of those two, or an encoder's
- * own sink that is not a ring has at most 1024 bytes, which are not used at its end. EPERM:
- * kernel lockdown for confidentiality.
+ * EINVAL: a field is out of range or reserved, a channel is one of those two,
+ * or an encoder's own sink is not a ring and has at most 1024 bytes: the last
+ * 1024 bytes of such a sink are not used. EPERM: kernel lockdown for
+ * confidentiality.
  * EOPNOTSUPP: an encoder does not accept @mode; STATUS names those that it accepts, or this
  * kernel has no tracepoints of context switches and forks.
  */

@@ -6,11 +6,11 @@
  * the device and calls JOIN: the driver gives it channels that no other joined file and no
  * record of the kernel has. Then it maps the stimulus pages, the thread slots and the losses
  * page of its own file, and its threads call THREAD there. START, STOP and everything else
- * stay with the session's file, which reserves no channel: if its own program stores too,
- * on channels that those who join leave out of their @channels.
+ * stay with the session's file, which reserves no channel: if its own program also
+ * stores, joining processes must leave its channels out of their @channels.
  *
- * Whatever way a process ends, its channels return, and the others go on. If the session
- * ends first, stores of the joined processes go nowhere: they raise no SIGBUS.
+ * However a process ends, its channels become free, and the others continue. If the
+ * session ends first, stores of the joined processes are discarded without SIGBUS.
  */
 #ifndef _UAPI_LINUX_SIFIVE_TRACE_JOIN_H
 #define _UAPI_LINUX_SIFIVE_TRACE_JOIN_H
@@ -21,27 +21,28 @@
  * struct sifive_trace_join - join another process's session, or get one more channel of it
  * @size:	in: sizeof(struct sifive_trace_join)
  * @flags:	in: 0
- * @session:	in: a descriptor of the session's file, or of one that has joined, which its
- *		owner passed on; -1: the caller descends from the process that called CONFIG
+ * @session:	in: a descriptor of the session's file, or of one that has
+ *		joined, passed on by its owner; -1: the caller descends from the
+ *		process that called CONFIG
  * @channel:	in: the preferred channel, 0-31. out: a channel that no other joined
  *		file has; -1 if none is free: repeat the call later
  * @channels:	in: bit n set: the caller can use channel n
- * @used:	out: 1: another file had the channel before, in this capture: headers must
- *		name their threads; 0: it is unused
+ * @used:	out: 1: another file had the channel earlier in this capture:
+ *		headers must name their threads; 0: it is unused
  * @member:	out: the number of this file among those that joined the session, from 1 on
  * @count:	out: number of events
  * @event:	out: the session's events with their counters
  *
  * SIFIVE_TRACE_IOC_JOIN. Needs a descriptor open for writing, of a file of its own, and
  * CAP_PERFMON or CAP_SYS_ADMIN. Channels for the kernel's records (SAMPLING, SWITCHES,
- * instruction trace), and those that CONFIG left off, are given to none. The channels return
- * when the file's last mapping or last reference is gone, or the session ends; the first JOIN
- * of each session joins, the next ones each add a channel. THREAD on a file that has joined
- * needs no capability in the process that joined.
+ * instruction trace), and those that CONFIG did not enable, are not available. A file's
+ * channels become free when its last mapping or last reference is gone, or the session
+ * ends. The first JOIN of each session joins it, each further one adds a channel.
+ * THREAD on a file that has joined needs no capability in the process that joined.
  *
  * ENXIO: there is no session. EPERM: capability missing, or @session does not show that the
  * caller may join. EINVAL: this is the session's own file. EXDEV: the session's file was
- * opened through another device node. EBADF: @session is no descriptor of this device.
+ * opened through another device node. EBADF: @session is not a descriptor of this device.
  */
 struct sifive_trace_join {
 	__u32	size;

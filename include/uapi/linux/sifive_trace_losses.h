@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only WITH Linux-syscall-note */
 /*
- * The page that a session's program and the kernel share: what is lost, and where there is no
- * room. linux/sifive_trace.h includes this file.
+ * The page that a session's program and the kernel share: counts of losses, and
+ * sinks without room. linux/sifive_trace.h includes this file.
  */
 #ifndef _UAPI_LINUX_SIFIVE_TRACE_LOSSES_H
 #define _UAPI_LINUX_SIFIVE_TRACE_LOSSES_H
@@ -15,13 +15,13 @@
  * @capture:	out: as in struct sifive_trace_status
  * @signals:	of signal handlers that interrupted a record
  * @threads:	of threads without a channel, or on CPUs without an encoder
- * @abandoned:	left half-way
+ * @abandoned:	left unfinished
  * @refused:	of threads that cannot read the counters
  * @children:	of children made by vfork()
  * @names:	threads whose names the program could not store
- * @shared:	bit n set: threads have taken channel n from each other
+ * @shared:	bit n set: several threads have used channel n
  * @dropped:	records that it dropped because a sink had no room
- * @waits:	records that it let wait for room; these are not lost
+ * @waits:	records that it delayed until there was room; these are not lost
  * @waited:	for how long, in nanoseconds
  *
  * The beginning of a page that is mapped, for reading and writing, with mmap() at

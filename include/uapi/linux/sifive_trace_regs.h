@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: (GPL-2.0-only WITH Linux-syscall-note) OR Apache-2.0 OR MIT */
 /*
- * Registers of SiFive trace components, version 0. Encoder (TE) and funnel (TF) share
- * offsets and fields; what only one of them has says so. A program sees those of an
- * encoder in its stimulus page, and uses only TR_ITC_STIMULUS, TR_TS_LOWER and TR_TS_UPPER.
+ * Registers of SiFive trace components, version 0. Encoder (TE) and funnel (TF)
+ * share offsets and fields; comments mark what only one of them has. A program
+ * can access those of an encoder in its stimulus page, and uses only
+ * TR_ITC_STIMULUS, TR_TS_LOWER and TR_TS_UPPER.
  */
 #ifndef _UAPI_LINUX_SIFIVE_TRACE_REGS_H
 #define _UAPI_LINUX_SIFIVE_TRACE_REGS_H
@@ -30,7 +31,7 @@
 #define TR_CONTROL_SLICE_FORMAT		0x07000000u	/* TE */
 #define TR_CONTROL_SINK_ERROR		0x08000000u	/* write 1 to clear */
 #define TR_CONTROL_SINK			0xf0000000u
-/* What hardware alone sets. */
+/* Bits that only hardware sets. */
 #define TR_CONTROL_STATUS		(TR_CONTROL_EMPTY | TR_CONTROL_STALL_OR_OVERFLOW | \
 					 TR_CONTROL_SLICE_FORMAT | TR_CONTROL_SINK_ERROR)
 
