@@ -76,7 +76,7 @@ int cli_number(void *at, const struct cli_option *option, const char *value)
 	return cli_refuse(option, takes, value);
 }
 
-/* Collects words: all of them as text, and the index of the wanted one. */
+/* Collects words: all as text, and the index of the wanted one. */
 struct choice {
 	struct nearest	nearest;
 	int		count;
@@ -197,7 +197,7 @@ static void init_parser(struct parser *parser, const struct cli_command *command
 
 	memset(parser, 0, sizeof(*parser));
 	parser->command = command->name;
-	/* Of ":", a missing value is not an unknown option. */
+	/* The ":" distinguishes a missing value from an unknown option. */
 	strcpy(parser->shorts, command->program ? "+:" : ":");
 	for (group = command->groups; group->options; group++)
 		for (option = group->options; option->name; option++)
@@ -219,7 +219,7 @@ static int found_option(const struct parser *parser, int found)
 	return -1;
 }
 
-/* What an option's name may have been meant to be, BEFORE in front of it, as nearest_text(). */
+/* The option that was probably meant, with BEFORE before its name, as from nearest_text(). */
 static const char *hint(const struct parser *parser, const char *name, const char *before,
 			char *text, size_t size)
 {
@@ -231,7 +231,7 @@ static const char *hint(const struct parser *parser, const char *name, const cha
 	return nearest_text(&nearest, before, text, size);
 }
 
-/* Report what getopt_long() has refused; @word is where it has found it. */
+/* Report what getopt_long() has refused, in @word. */
 static int refused_option(const struct parser *parser, int found, char *word)
 {
 	const char *command = parser->command;
@@ -307,7 +307,7 @@ int cli_parse(const struct cli_command *command, void *target, int argc, char **
 			cli_help(command);
 			return EXIT_HELP;
 		}
-		/* Help is what the file's error recommends. */
+		/* Errors in the file must not prevent --help, which their messages recommend. */
 		if (config)
 			continue;
 		if (i < 0)

@@ -28,7 +28,8 @@ typedef void cli_add(void *context, const char *word, const char *help);
  *		between, or both; NULL for an option without a value
  * @optional:	the value may be left out: --name or --name=VALUE; @set gets NULL then
  * @help:	one or more sentences; NULL hides the option
- * @set:	stores the value; returns EXIT_OK, or EXIT_USAGE after printing an error
+ * @set:	stores the value; returns EXIT_OK, or EXIT_USAGE after printing
+ *		an error
  * @offset:	offset of the value in the struct that the table is for
  * @least, @most: limits of cli_number(); @most is also how many values cli_append()
  *		takes (0: CLI_LIST_MAX), the bits that cli_bits() sets, and cli_constant()'s
@@ -87,7 +88,7 @@ struct cli_command {
 	bool			program;
 };
 
-/* Rows that several tables have, for the member of a struct. */
+/* Rows that several tables share, for a member of a struct. */
 #define CLI_OUTPUT(type, member)						\
 	{ .letter = 'o', .name = "output", .value = "FILE",			\
 	  .help = "file to write to (default: standard output)",		\
@@ -147,7 +148,7 @@ int cli_parse(const struct cli_command *command, void *target, int argc, char **
  * @most:	how many it takes
  * @argc, @argv: after cli_parse()
  *
- * Return: EXIT_OK, or EXIT_USAGE after reporting the first one too many.
+ * Return: EXIT_OK, or EXIT_USAGE after reporting the first excess argument.
  */
 int cli_arguments(const struct cli_command *command, int most, int argc, char **argv);
 

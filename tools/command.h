@@ -21,7 +21,7 @@ enum exit_code {
 void report(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /**
- * usage_error() - report() what is wrong with the arguments
+ * usage_error() - report() an error in the arguments
  * @format:	as for printf, without a newline
  *
  * Return: EXIT_USAGE.

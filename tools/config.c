@@ -18,12 +18,12 @@ struct line {
 	const char	*value;
 };
 
-/* Options keep values in it as long as the program runs. */
+/* Options refer to values in it until the program ends. */
 static struct {
 	char		path[4096];
 	char		text[BYTES_MAX + 1];
 	size_t		size;
-	struct line	line[BYTES_MAX / 2 + 1];	/* "q" and its end are two bytes */
+	struct line	line[BYTES_MAX / 2 + 1];	/* a letter and its NUL are two bytes */
 	size_t		lines;
 } file;
 
@@ -44,7 +44,7 @@ static bool find_path(void)
 	return length < (int)sizeof(file.path);
 }
 
-/* Cut spaces off at both ends. */
+/* Strip spaces at both ends. */
 static char *trimmed(char *text)
 {
 	char *end = text + strlen(text);

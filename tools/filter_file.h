@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* What the writers of filter files share, for symbols of both kinds. */
+/* Functions that both writers of filter files share. */
 #ifndef SIFIVE_TRACE_FILTER_FILE_H
 #define SIFIVE_TRACE_FILTER_FILE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Which of the words that exist was meant by one that does not. */
+/* Finds the known word that is nearest to an unknown one. */
 #ifndef SIFIVE_TRACE_NEAREST_H
 #define SIFIVE_TRACE_NEAREST_H
 
@@ -7,7 +7,8 @@
  * struct nearest - a search
  * @wanted:	the word that does not exist
  * @found:	the nearest word, NULL if none is near
- * @distance:	of @found: letters that were left out, added, exchanged or swapped
+ * @distance:	of
+ * @found:	letters that were omitted, added, replaced or swapped
  */
 struct nearest {
 	const char	*wanted;

@@ -36,7 +36,7 @@ bool output_spares(const char *path, const char *input)
 		return true;
 	if (written.st_dev != read.st_dev || written.st_ino != read.st_ino)
 		return true;
-	report("%s: cannot write it: it is an input; name another file with -o",
+	report("%s: cannot write: it is also an input; name another file with -o",
 	       path);
 	return false;
 }
@@ -268,7 +268,7 @@ void put_format(struct output *output, const char *format, ...)
 	put_string(output, text);
 }
 
-/* Length of what JSON has as it is; HTML needs '<' escaped. */
+/* Length of text that JSON leaves unescaped; HTML also needs '<' escaped. */
 static size_t plain_ascii(const char *text)
 {
 	size_t length = 0;

@@ -42,7 +42,7 @@ bool output_to_file(const char *path);
 /** output_flush() - write buffered data now */
 void output_flush(struct output *output);
 
-/** output_failed() - whether a write has failed, so that further ones are useless */
+/** output_failed() - whether a write has failed, which makes further ones useless */
 bool output_failed(const struct output *output);
 
 /**

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * A store to a stimulus register, which is a channel of the instrumentation trace
- * component: output of the message decoder, input of the record decoder.
+ * A store to a stimulus register: output of the message decoder, input of the
+ * record decoder.
  */
 #ifndef SIFIVE_TRACE_STORE_H
 #define SIFIVE_TRACE_STORE_H

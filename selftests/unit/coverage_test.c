@@ -251,7 +251,7 @@ TEST_F(command, diff_tells_that_the_traces_cover_different_parts)
 	save(self, "other.rtd");
 	write_file("other.rtd.meta", WHOLE, strlen(WHOLE));
 	run(self, "report -q --diff other.rtd trace.rtd");
-	EXPECT_NE(NULL, strstr(self->out, "Trace before " SAID ".\nTrace after covers all of 3.000 s.\nNot both cover their whole run: totals cannot be compared.\n"));
+	EXPECT_NE(NULL, strstr(self->out, "Trace before " SAID ".\nTrace after covers all of 3.000 s.\nThe traces do not both cover their whole run: totals cannot be compared.\n"));
 	run(self, "report -q --format csv --diff other.rtd trace.rtd");
 	EXPECT_NE(NULL, strstr(self->err, "does not cover its whole run"));
 	write_file("trace.rtd.meta", WHOLE, strlen(WHOLE));

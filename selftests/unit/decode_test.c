@@ -227,7 +227,7 @@ TEST_F(command, output_spares_what_is_read)
 	save(self, "trace.perf");
 	run(self, "decode --format perf trace.perf");
 	EXPECT_EQ(3, self->status);
-	EXPECT_NE(NULL, strstr(self->err, "./trace.perf: cannot write it"));
+	EXPECT_NE(NULL, strstr(self->err, "./trace.perf: cannot write: it is also an input"));
 	EXPECT_EQ(0, system("cmp trace.perf trace.rtd"));
 	run(self, "decode -o /dev/null - </dev/null");
 	EXPECT_EQ(3, self->status);

@@ -127,7 +127,7 @@ TEST_F(symbols, another_build_is_refused)
 	self->object.path = OBJECT;
 	self->object.build_id = "0123456789abcdef0123456789abcdef01234567";
 	EXPECT_FALSE(find(self, self->area));
-	EXPECT_NE(NULL, strstr(reported, "but the trace is of 0123456789"));
+	EXPECT_NE(NULL, strstr(reported, "but the trace was recorded with 0123456789"));
 	symbol_name(&self->symbol, self->area, text, sizeof(text));
 	EXPECT_EQ(0, strncmp(text, "symbols_sample.so+0x", 20));
 }

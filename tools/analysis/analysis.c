@@ -15,7 +15,7 @@
 static const struct trace_ops trace_ops;
 static void on_ordered(void *context, const struct perfrec_record *record);
 
-/* What is in the wanted part of the trace's time. */
+/* Counts of what is in the selected part of the trace's time. */
 static void on_span(void *context, struct thread *thread, enum oncpu_state state, uint64_t from,
 		    uint64_t to)
 {
@@ -73,7 +73,7 @@ static void free_thread(struct analysis_thread *thread)
 	free(thread);
 }
 
-/* Frees what only reading needs, since another trace may be read next. */
+/* Frees what is only needed for reading, because another trace may be read next. */
 static void release(struct analysis *analysis)
 {
 	unsigned int i, k;
@@ -155,7 +155,7 @@ static struct stream *find_stream(struct analysis *analysis,
 }
 
 /*
- * Counter @i of a thread with counts of its own: the difference from the thread's
+ * Counter @i of a thread with its own counts: the difference from the thread's
  * latest record on any hart. Returns whether the result is known.
  */
 static bool thread_delta(struct analysis_thread *thread, struct stream *stream,
@@ -175,8 +175,9 @@ static bool thread_delta(struct analysis_thread *thread, struct stream *stream,
 	if (record->header->count_type == PERFREC_DELTA) {
 		/*
 		 * The header has the counts of the thread's latest record,
-		 * wherever that was made. If these are unknown, a chain begins whose
-		 * sums cannot be compared with those of streams in an earlier one.
+		 * wherever that was made. If these are unknown, a new chain
+		 * begins, whose sums cannot be compared with those of earlier
+		 * chains.
 		 */
 		if (!stream->based) {
 			known = known && !lost && !stream->resumed;
@@ -216,7 +217,8 @@ static uint64_t count(struct analysis *analysis, struct analysis_thread *thread,
 			stream->based = true;
 		}
 		/*
-		 * Do the counts include what the hart did while the thread was elsewhere?
+		 * Whether the counts include what the hart did while the thread
+		 * was elsewhere.
 		 */
 		if (!here || lost || !(record->flags & PERFREC_DELTA_KNOWN))
 			return 0;
@@ -258,8 +260,8 @@ static void add_counts(struct analysis *analysis, struct analysis_thread *thread
 /*
  * A header begins a new part of the thread's capture if the thread has already been in this
  * part. Otherwise it may only mean that the thread is new there, or that other threads had
- * the channel before; a header that names its thread tells the two apart. Without open calls
- * it makes no difference.
+ * the channel before; a header that names its thread tells the two apart. Without open
+ * calls the difference does not matter.
  */
 static void follow_parts(struct analysis *analysis, struct analysis_thread *thread,
 			 struct stream *stream, const struct perfrec_header *header)
@@ -301,9 +303,10 @@ static uint64_t divide_time(struct analysis *analysis, struct analysis_thread *t
 }
 
 /*
- * Account for the time up to this record, unless it has no time, or one from a clock that
- * is behind another hart's. After unknown times or lost records the function that ran is
- * unknown too: the time belongs neither to the innermost call nor to those around it.
+ * Account for the time up to this record, unless it has no time, or a time from a
+ * clock that lags behind another hart's. After unknown times or lost records the
+ * function that ran is unknown too: the time belongs neither to the innermost call
+ * nor to those around it.
  */
 static uint64_t follow_time(struct analysis *analysis, struct analysis_thread *thread,
 			    const struct perfrec_record *record, bool lost, uint64_t waited)
@@ -335,8 +338,9 @@ static uint64_t ticks_of(const struct analysis *analysis, uint64_t ns, uint64_t 
 }
 
 /*
- * Account for the marks in front of a record, before its time: @lost says that what ran since
- * the thread's record before is unknown. Returns the ticks that the thread waited.
+ * Account for the marks before a record, before its time is used. @lost: it is
+ * unknown what ran since the thread's previous record. Returns the ticks that
+ * the thread waited.
  */
 static __attribute__((noinline, cold))
 uint64_t follow_marks(struct analysis *analysis, struct analysis_thread *thread,
@@ -353,13 +357,13 @@ uint64_t follow_marks(struct analysis *analysis, struct analysis_thread *thread,
 		calls_wait(thread, ticks, lost || !thread->timed);
 		return ticks;
 	}
-	/* How much of the time since the record before is the function's is unknown. */
+	/* It is unknown how much of the time since the previous record belongs to the function. */
 	calls_wait_unknown(thread);
 	thread->timed = false;
 	return 0;
 }
 
-/* The address that represents the function: with symbols its start. */
+/* The address that represents the function: its start, if there are symbols. */
 static uint64_t function_address(struct analysis *analysis,
 				 const struct perfrec_record *record)
 {
@@ -444,7 +448,7 @@ static void on_ordered(void *context, const struct perfrec_record *record)
 	if (__builtin_expect(record->flags & PERFREC_MARKED, false))
 		waited = follow_marks(analysis, thread, record, after_loss);
 	step.counted |= follow_time(analysis, thread, record, after_loss, waited);
-	/* What was counted since the record before is not of the part. */
+	/* Counts since the previous record do not belong to the part. */
 	if (__builtin_expect(analysis->limited, false) && limit_timed(analysis, thread))
 		step.counted = 0;
 	if ((lost || after_loss) && analysis->ops->lost)
@@ -484,14 +488,14 @@ static void on_header(void *context, const struct perfrec_header *header)
 	analysis->no_memory |= order_failed(analysis->order);
 }
 
-/* The trace's own statistics may be in use by another thread until it has been read. */
+/* Another thread may use the trace's own statistics until the trace has been read. */
 static void count_made(struct trace_stats *made, const struct perfrec_record *record)
 {
 	made->records[record->type]++;
 	trace_count_time(made, &record->begin);
 }
 
-/* A record made from instruction trace: those of a thread come in its order. */
+/* A record made from instruction trace. Those of a thread arrive in order. */
 static void on_flow(void *context, const struct perfrec_record *record)
 {
 	struct analysis *analysis = context;
@@ -524,7 +528,10 @@ static void on_error(void *context, const struct nexus_message *error)
 	if (analysis->oncpu)
 		oncpu_lost(analysis->oncpu, error->src, &(struct perfrec_stamp){
 			error->offset, error->time,
-			/* Those of the driver, behind a pause or bytes that are gone, have none. */
+			/*
+			 * Error messages of the driver, after a pause or lost
+			 * bytes, have no time.
+			 */
 			error->flags & NEXUS_TIMESTAMP && error->flags & NEXUS_TIME_KNOWN ?
 			TIME_INFERRED : TIME_UNKNOWN,
 		});

@@ -27,7 +27,7 @@
 /* Size limit of all frames of all threads; deeper calls are only counted. */
 #define ANALYSIS_FRAME_BYTES	(8u << 20)
 
-/* What is doubtful about the length of a call: @inner is inferred; */
+/* Uncertainties of a call's length: @inner is inferred; */
 #define ANALYSIS_INNER_INFERRED	(1u << 0)
 /* @inner includes ticks in unknown functions; */
 #define ANALYSIS_UNKNOWN_RAN	(1u << 1)
@@ -40,7 +40,8 @@
  * @call_site:	its return address
  * @enter:	its start in ticks, plus @waited; without @timed the latest time before
  * @inner:	ticks in functions that it called, or in unknown ones
- * @waited:	ticks that its thread waited for room meanwhile, which are no function's
+ * @waited:	ticks that its thread waited for room during the call, which belong to
+ *		no function
  * @timed:	@enter is valid
  * @inferred:	and inferred
  * @doubts:	ANALYSIS_INNER_INFERRED, ANALYSIS_UNKNOWN_RAN, ANALYSIS_WAIT_UNKNOWN
@@ -60,7 +61,7 @@ struct analysis_frame {
 	uint64_t	user;
 };
 
-/* Where a thread is, as to analysis_limit(). */
+/* A thread's position relative to the part of analysis_limit(). */
 enum analysis_place {
 	ANALYSIS_BEFORE,
 	ANALYSIS_INSIDE,
@@ -90,7 +91,7 @@ struct analysis_thread {
 	uint64_t		too_deep;
 	uint64_t		search;		/* search budget, in frames */
 	bool			had_record;
-	uint64_t		offset;		/* of its latest record in the file */
+	uint64_t		offset;		/* of its latest record, in the file */
 	uint32_t		part;		/* part of the capture: see analysis.c */
 	enum analysis_place	place;
 	uint64_t		sum[COUNTERS_MAX];
@@ -114,9 +115,9 @@ enum analysis_why {
  * @inferred:	@total is inferred
  * @self_inferred: @self is inferred
  * @total:	ticks from enter to exit
- * @self:	of them, ticks not in functions that it called
+ * @self:	ticks of @total outside functions that it called
  * @count:	what each counter counted from enter to exit, by column
- * @count_self:	of that, not in functions that it called
+ * @count_self:	the part of @count outside functions that it called
  */
 struct analysis_end {
 	enum analysis_why	why;
@@ -151,7 +152,7 @@ struct analysis_step {
  * @lost:	records may be missing before the thread's current one
  * @step:	each record, before it changes the calls
  * @enter:	a call has begun: thread->frame[thread->depth - 1]
- * @leave:	that call has ended; the frame still exists
+ * @leave:	that call has ended; its frame still exists
  * @point:	a sample or manual record
  * @span:	a part of a thread's time on or off the CPU, before its next record
  * @pause:	a pipe has no more data for now: show what there is
@@ -176,16 +177,17 @@ struct analysis_ops {
  * @calls:	calls that have ended
  * @untimed:	calls that began or ended at an unknown time
  * @inferred:	calls that began or ended at an inferred time
- * @unwound:	calls that ended without a record of their own
+ * @unwound:	calls that ended without their own exit record
  * @cut:	calls that had not ended at a header, a loss or the end
  * @strays:	exit records of calls without an enter record
  * @too_deep:	calls deeper than the limit
- * @left_out:	how often a thread began to run whose calls are left out
+ * @left_out:	how often a thread whose calls are omitted began to run
  * @uncounted:	records whose counters could not be assigned to a function
  * @unaddressed: records whose addresses are lost
  * @samples:	samples with addresses
- * @tracer:	those among them in the tracer's own functions
- * @waited:	nanoseconds that threads have waited for room, which no call has
+ * @tracer:	samples in the tracer's own functions
+ * @waited:	nanoseconds that threads have waited for room, which belong to
+ *		no call
  * @inside:	records in the part that analysis_limit() shows
  */
 struct analysis_stats {
@@ -221,7 +223,8 @@ struct analysis *analysis_new(const struct meta *meta, struct symbols *symbols,
 
 /**
  * analysis_limit() - show a part of the trace's time only, before analysis_run()
- * @input:	says which: each thread from its first record in it to its last one
+ * @input:	contains the part: each thread from its first record in it to its
+ *		last one
  */
 void analysis_limit(struct analysis *analysis, const struct input *input);
 
@@ -235,22 +238,22 @@ void analysis_free(struct analysis *analysis);
  */
 int analysis_run(struct analysis *analysis, struct trace *trace);
 
-/** analysis_oncpu() - what is known of switches, NULL: none were recorded */
+/** analysis_oncpu() - the context switches, NULL: none were recorded */
 const struct oncpu *analysis_oncpu(const struct analysis *analysis);
 
-/** analysis_doubts_oncpu() - whether any time on or off the CPU may be wrong, not only unknown */
+/** analysis_doubts_oncpu() - whether a time on or off the CPU may be wrong, not just unknown */
 bool analysis_doubts_oncpu(const struct analysis *analysis);
 
 /** analysis_stats() - the statistics */
 const struct analysis_stats *analysis_stats(const struct analysis *analysis);
 
 /**
- * analysis_notes() - report what the shown calls lack
+ * analysis_notes() - report data that is missing in the shown calls
  * @input:	the trace after analysis_run(); --quiet prints nothing
  */
 void analysis_notes(const struct analysis *analysis, const struct input *input);
 
-/** analysis_flow() - what was followed of instruction trace */
+/** analysis_flow() - statistics of instruction trace */
 const struct flow_stats *analysis_flow(const struct analysis *analysis);
 
 /**

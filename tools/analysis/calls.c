@@ -4,7 +4,7 @@
 
 #include "calls.h"
 
-/* How many frames to search for the one that an exit's call site names. */
+/* How many frames to search for the one that an exit's call site refers to. */
 #define SITE_SEARCH_MAX	64
 /* Search budget per call for its caller's frame; the unused part carries over. */
 #define SEARCH_EACH	64
@@ -38,7 +38,7 @@ static uint32_t *find_call(const struct analysis_thread *thread, uint32_t functi
 	return hash_find(&thread->costs.hash, function, function_of, thread->frame);
 }
 
-/* Makes room for @room frames with @stride counters. */
+/* Allocates room for @room frames with @stride counters. */
 static bool resize(struct analysis *analysis, struct analysis_thread *thread,
 		   unsigned int room, unsigned int stride)
 {
@@ -137,7 +137,7 @@ static void leave(struct analysis *analysis, struct analysis_thread *thread,
 	thread->depth--;
 }
 
-/* The first frame from @keep on that was called from somewhere else. */
+/* The first frame from @keep on that was called from another call site. */
 static unsigned int skip_site(struct analysis_thread *thread, unsigned int keep,
 			      uint64_t call_site)
 {
@@ -152,8 +152,8 @@ static unsigned int skip_site(struct analysis_thread *thread, unsigned int keep,
 /*
  * A call comes from a function around the innermost one: calls within that function
  * have ended without a record, as by longjmp. An inlined function has the call site
- * of the function around it: such functions continue, and if the new function is
- * inlined too, so does the one that may contain it.
+ * of the function around it: such functions continue, and so does a function that
+ * may contain the new one, if the new one is inlined too.
  */
 static void leave_abandoned(struct analysis *analysis,
 			    struct analysis_thread *thread, uint32_t function,
@@ -211,7 +211,7 @@ void calls_enter(struct analysis *analysis, struct analysis_thread *thread,
 	struct analysis_frame *frame;
 	uint32_t *outermost;
 
-	/* Those made from instruction trace have their exits. */
+	/* Calls made from instruction trace always have exits. */
 	if (!thread->too_deep && record->channel != THREADS_FLOW_CHANNEL)
 		leave_abandoned(analysis, thread, function, record->address[1]);
 	if (thread->too_deep || !make_room(analysis, thread)) {

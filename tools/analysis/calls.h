@@ -15,13 +15,16 @@ struct stream {
 	uint32_t	serial;
 	unsigned int	counters;
 	uint8_t		column[PERFREC_COUNTERS];
-	/* Delta counts of a thread: its count at the header, and the chain of that. */
+	/*
+	 * Delta counts of a thread: its count at the header, and the chain to
+	 * which that belongs.
+	 */
 	uint64_t	base[PERFREC_COUNTERS];
 	uint32_t	chain[PERFREC_COUNTERS];
 	bool		based;
-	/* Its header is from before the piece: what the thread has counted since is unknown. */
+	/* Its header precedes the piece: the thread's counts since then are unknown. */
 	bool		resumed;
-	/* The last thread that recorded here, and in which part of its capture. */
+	/* The last thread that recorded here, and the part of its capture in which it did. */
 	const struct analysis_thread *thread;
 	uint32_t	part;
 	uint32_t	part_serial;
@@ -32,9 +35,9 @@ struct analysis {
 	struct symbols			*symbols;
 	const struct analysis_ops	*ops;
 	void				*context;
-	/* The consumer's, which @ops is not while nothing is shown. */
+	/* The consumer's callbacks; @ops differs from them while nothing is shown. */
 	const struct analysis_ops	*wanted;
-	/* Of limit.c: the part in ticks; and the statistics before records that are not shown. */
+	/* For limit.c: the part in ticks, and the statistics before records that are not shown. */
 	bool				limited;
 	uint64_t			from;
 	uint64_t			to;
@@ -52,7 +55,7 @@ struct analysis {
 	struct flow_stats		flow;
 	struct trace_stats		made;		/* the records made from it */
 	struct oncpu			*oncpu;	/* NULL: no switches were recorded */
-	/* Of each source, and after them of all. */
+	/* By source, then for all sources together. */
 	struct losses			losses[PERFREC_SOURCES + 1];
 	/* Of the current record, by column. */
 	uint64_t			delta[COUNTERS_MAX];
@@ -72,13 +75,14 @@ void calls_exit(struct analysis *analysis, struct analysis_thread *thread,
 		const struct perfrec_record *record, uint32_t function);
 
 /**
- * calls_wait() - the thread has waited for room, which is no call's time
+ * calls_wait() - the thread has waited for room, which belongs to no call
  * @ticks:	how long
- * @unknown:	what ran meanwhile is unknown: the time is nobody's self time anyway
+ * @unknown:	it is unknown what ran during that time: it is no
+ * function's self time anyway
  */
 void calls_wait(struct analysis_thread *thread, uint64_t ticks, bool unknown);
 
-/** calls_wait_unknown() - it has waited for an unknown number of ticks, which calls include */
+/** calls_wait_unknown() - it has waited for an unknown number of ticks, which its calls include */
 void calls_wait_unknown(struct analysis_thread *thread);
 
 /** calls_restart() - all open calls of a thread begin here */

@@ -67,7 +67,7 @@ void counters_names(const struct counters *counters,
 
 	for (i = 0; i < count; i++)
 		plain_name(counters->meta, header, i, name[i]);
-	/* From the last to the first, so that earlier ones still have their plain names. */
+	/* From last to first, so that earlier ones still have their plain names. */
 	for (i = count; i-- > 1;) {
 		for (before = 0, same = 1; before < i; before++)
 			same += !strcmp(name[before], name[i]);

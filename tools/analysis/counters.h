@@ -11,7 +11,7 @@
 #include "meta.h"
 #include "perfrec/perfrec.h"
 
-/* Behind the name of a counter that counted all that ran on a hart. */
+/* Suffix of the name of a counter that counted everything on a hart. */
 #define COUNTERS_HART	" (hart)"
 #define COUNTERS_NAME_SIZE (PERFREC_NAME_SIZE + sizeof(COUNTERS_HART) - 1)
 
@@ -21,7 +21,8 @@
 
 /**
  * struct counters - the columns
- * @times:	so many columns, the first ones, are times in ticks: enum counters_time
+ * @times:	number of columns, the first ones, that are times in ticks: enum
+ *		counters_time
  */
 struct counters {
 	const struct meta	*meta;
@@ -45,7 +46,7 @@ void counters_names(const struct counters *counters,
 /**
  * counters_is() - whether a counter has the name that a user gave
  * @name:	the counter's
- * @wanted:	the user's, which may leave COUNTERS_HART out
+ * @wanted:	the user's, which may omit COUNTERS_HART
  * @length:	of it
  */
 bool counters_is(const char *name, const char *wanted, size_t length);
@@ -61,7 +62,7 @@ enum counters_time {
 /** counters_add_times() - begin with these columns */
 void counters_add_times(struct counters *counters);
 
-/** counters_of_hart() - whether a column has counts of all that ran on a hart */
+/** counters_of_hart() - whether a column counts everything on a hart */
 bool counters_of_hart(const struct counters *counters, unsigned int column);
 
 /** counters_mask() - the bits of counter @i of a record, which has a header */

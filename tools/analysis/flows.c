@@ -10,14 +10,14 @@
 /* Limits of a damaged trace: threads, and calls of all of them. */
 #define THREADS_MAX	4096
 #define FRAMES_MAX	(1u << 18)
-/* Open calls of a thread that are looked at for one that is returned to. */
+/* Limit of a thread's open calls to search for the target of a return. */
 #define SEARCHED_MAX	(1u << 14)
 
 /* An open call: its function's first instruction, and where it returns to. */
 struct frame {
 	uint64_t	function;
 	uint64_t	back;
-	uint64_t	site;		/* as records have it */
+	uint64_t	site;		/* as in records */
 	const struct block *before;	/* of a signal's handler: @last of the owner */
 	bool		handler;
 };
@@ -39,7 +39,7 @@ struct owner {
 	const struct block *before;
 };
 
-/* The function of a block. */
+/* The function that contains a block. */
 struct function {
 	uint64_t	start;
 	bool		tried;
@@ -77,7 +77,7 @@ struct flows {
 	uint32_t	frames;
 	struct track	*track[NEXUS_SOURCES];
 	struct owner	owner[THREADS_MAX];
-	struct owner	unknown;	/* all threads beyond the limit: without calls */
+	struct owner	unknown;	/* all threads beyond the limit, which have no calls */
 	struct flows_left_out left_out;
 	uint32_t	owners;
 	uint32_t	slot[2 * THREADS_MAX];
@@ -165,13 +165,13 @@ static struct track *find_track(struct flows *flows, unsigned int src)
 	track->header.src = (uint8_t)src;
 	track->header.channel = THREADS_FLOW_CHANNEL;
 	track->header.serial = 1;
-	/* Calls go on where the thread does. */
+	/* Open calls continue where the thread does. */
 	track->header.goes_on = true;
 	flows->track[src] = track;
 	return track;
 }
 
-/* Ownership: thread 0 has no name here. */
+/* Thread 0 in an Ownership message has no name here. */
 static void set_owner(struct flows *flows, struct track *track, uint64_t tid)
 {
 	const uint64_t id = tid ? (uint32_t)tid : 1ull << 32 | track->header.src;
@@ -267,7 +267,7 @@ static const struct function *function_of(struct flows *flows, const struct bloc
 	if (function->tried)
 		return function;
 	function->tried = true;
-	/* Its place is the same at any time. */
+	/* Its address is the same at any time. */
 	function->known = symbols_find(flows->symbols, block->place, &symbol);
 	function->start = function->known ? symbol.start : block->place;
 	function->cold = symbol.function && strstr(symbol.function, ".cold");
@@ -282,7 +282,7 @@ static uint32_t search_from(struct track *track)
 	return depth > SEARCHED_MAX ? depth - SEARCHED_MAX : 0;
 }
 
-/* The depth that leaves the innermost call of a function innermost; 0: it has none. */
+/* The depth at which a function's innermost call is the innermost of all; 0: it has none. */
 static uint32_t depth_of(struct track *track, uint64_t function)
 {
 	const struct owner *owner = track->owner;
@@ -296,7 +296,7 @@ static uint32_t depth_of(struct track *track, uint64_t function)
 	return 0;
 }
 
-/* A function whose call was before the trace, or is missing. */
+/* A function that was called before the trace, or whose call is missing. */
 static void begin_anew(struct flows *flows, struct track *track,
 		       const struct flow_place *place, uint64_t function)
 {
@@ -304,7 +304,7 @@ static void begin_anew(struct flows *flows, struct track *track,
 	enter(flows, track, place, function, 0, 0);
 }
 
-/* The next instruction is in @function, which may be one of those around the latest. */
+/* The next instruction is in @function, which may be a caller of the latest one. */
 static void go_back_to(struct flows *flows, struct track *track,
 		       const struct flow_place *place, const struct function *function)
 {
@@ -359,7 +359,7 @@ static void on_return(struct flows *flows, struct track *track,
 		go_back_to(flows, track, place, function_of(flows, block));
 }
 
-/* From ecall and ebreak a handler may return after them. */
+/* A handler may return to the instruction after an ecall or ebreak. */
 static void on_trap_return(struct flows *flows, struct track *track,
 			   const struct flow_place *place, const struct block *block)
 {
@@ -565,11 +565,11 @@ static void on_event(void *context, const struct flow_place *place,
 		track->handled = false;
 		break;
 	case FLOW_LOST:
-		/* In code that no file has, a trap's handler is such code. */
+		/* Code that is not in any file may be a trap's handler. */
 		track->lost |= event->reason != FLOW_GAP_NO_CODE &&
 			       event->reason != FLOW_GAP_KERNEL &&
 			       event->reason != FLOW_GAP_LEFT_OUT;
-		/* The thread returns to its program: no call of the kernel is open. */
+		/* The thread returns to user mode: no kernel call is open. */
 		if (event->reason == FLOW_GAP_LEFT_OUT && !track->trapped &&
 		    code_calls(flows->code) == META_CALLS_KERNEL)
 			leave(flows, track, place, 0);

@@ -3,9 +3,10 @@
  * Calls from instruction trace: makes the enter and exit records that instrumented
  * functions would have made.
  *
- * A jump to another function's first instruction is a tail call. A return goes to the call
- * whose return address that is, or else, after longjmp or an exception, to the innermost
- * call of the function that it goes to. A trap is a call of its handler.
+ * A jump to another function's first instruction is a tail call. A return ends
+ * the calls up to the one with that return address, or else, after longjmp or
+ * an exception, up to the innermost call of the target's function. A trap is a
+ * call of its handler.
  */
 #ifndef SIFIVE_TRACE_FLOWS_H
 #define SIFIVE_TRACE_FLOWS_H
@@ -18,9 +19,9 @@
 struct flows;
 
 /**
- * struct flows_left_out - what the limits left out
+ * struct flows_left_out - what was omitted because of limits
  * @calls:	calls; they count as time of their callers
- * @parts:	how often a thread began to run that was one too many, without calls
+ * @parts:	how often a thread beyond the limit began to run, without calls
  */
 struct flows_left_out {
 	uint64_t	calls;
@@ -60,10 +61,10 @@ void flows_damaged(struct flows *flows, const struct nexus_message *gap);
  */
 int flows_flush(struct flows *flows);
 
-/** flows_left_out() - what was left out */
+/** flows_left_out() - what was omitted */
 const struct flows_left_out *flows_left_out(const struct flows *flows);
 
-/** flows_stats() - what was followed */
+/** flows_stats() - statistics of the flow */
 const struct flow_stats *flows_stats(const struct flows *flows);
 
 #endif /* SIFIVE_TRACE_FLOWS_H */

@@ -28,7 +28,7 @@ static void unmute(struct analysis *analysis)
 	analysis->stats = analysis->counted;
 }
 
-/* It is the user who has cut these calls. */
+/* The user's choice has cut these calls. */
 static void cut(struct analysis *analysis, struct analysis_thread *thread)
 {
 	const uint64_t calls = analysis->stats.cut;
@@ -57,7 +57,7 @@ bool limit_before(struct analysis *analysis, struct analysis_thread *thread,
 
 bool limit_timed(struct analysis *analysis, struct analysis_thread *thread)
 {
-	/* Without a time, it is where the thread's latest record is. */
+	/* Without a time, use the position of the thread's latest record. */
 	const bool begins = thread->place == ANALYSIS_BEFORE && thread->timed &&
 			    thread->now >= analysis->from;
 

@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 /*
- * Number of losses that are kept, the latest ones: enough while a record waits to be
- * analysed.
+ * Number of latest losses to keep: enough for the time that a record waits to
+ * be analysed.
  */
 #define LOSSES_KEPT	32u
 

@@ -6,7 +6,7 @@
 #include "command.h"
 #include "units.h"
 
-/* With the times that --time could have. */
+/* Shows which times --time could select. */
 static void nothing_inside(const struct input *input)
 {
 	const struct trace_stats *stats = trace_stats(input->trace);
@@ -39,7 +39,7 @@ static void switch_notes(const struct oncpu *oncpu, const struct input *input)
 	const char *name = input->options->path;
 
 	if (stats->losses || stats->contrary)
-		report("%s: records of context switches may be missing in %" PRIu64 " places: which threads ran meanwhile is unknown, times on and off the CPU are marked ~",
+		report("%s: records of context switches may be missing in %" PRIu64 " places: which threads ran there is unknown, times on and off the CPU are marked ~",
 		       name, stats->losses + stats->contrary);
 	if (stats->untimed)
 		report("%s: %" PRIu64 " context switches have no time: which threads ran around them is unknown",
@@ -75,7 +75,7 @@ void analysis_notes(const struct analysis *analysis, const struct input *input)
 		       name, stats->unaddressed,
 		       stats->unaddressed == 1 ? "" : "s");
 	if (stats->untimed && trace_stats(input->trace)->timed)
-		report("%s: %" PRIu64 " of %" PRIu64 " calls have no time: before its first absolute timestamp, or by a clock that is behind another, a source has none",
+		report("%s: %" PRIu64 " of %" PRIu64 " calls have no time: they are before their source's first absolute timestamp, or its clock lags behind another",
 		       name, stats->untimed, stats->calls);
 	if (stats->inferred)
 		report("%s: %" PRIu64 " of %" PRIu64 " calls have a time that is inferred, marked ~: %s",

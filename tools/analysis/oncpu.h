@@ -25,7 +25,7 @@ enum oncpu_state {
 	ONCPU_SLEEPS,
 	ONCPU_UNINTERRUPTIBLE,
 	ONCPU_STOPPED,
-	ONCPU_WAITS,		/* it does not run; the record that says why is lost */
+	ONCPU_WAITS,		/* it does not run; the record with the reason is lost */
 	ONCPU_STATES,
 	ONCPU_MERGED = ONCPU_STATES,		/* several of them, in too many parts to keep */
 };
@@ -34,7 +34,7 @@ enum oncpu_state {
  * struct oncpu_times - a thread's time, in ticks
  * @time:	by state
  * @wall:	from its first switch to its last one or the end: the sum of @time
- * @outs:	how often it ceased to run
+ * @outs:	how often it stopped running
  * @exited:	it has ended
  */
 struct oncpu_times {
@@ -74,7 +74,7 @@ typedef void (*oncpu_span)(void *context, struct thread *thread, enum oncpu_stat
 struct oncpu;
 
 /**
- * oncpu_new() - nothing is known yet
+ * oncpu_new() - a new state, in which nothing is known yet
  * @threads:	of the trace
  * @span:	for each part, before the thread's next record; may be NULL
  *
@@ -94,8 +94,9 @@ void oncpu_note(struct oncpu *oncpu, unsigned int src, const struct perfrec_stam
 /**
  * oncpu_lost() - messages are missing
  * @src:	of this source, or of all if it is -1
- * @stamp:	the place; with a time, where the source's messages begin again: they may be
- *		missing since the one before. Otherwise they are missing here.
+ * @stamp:	the place. With a time, the source's messages begin again there,
+ *		and may be missing since the previous one; otherwise they are
+ *		missing here.
  */
 void oncpu_lost(struct oncpu *oncpu, int src, const struct perfrec_stamp *stamp);
 
@@ -111,13 +112,13 @@ void oncpu_between(struct oncpu *oncpu, struct thread *thread, uint64_t from, ui
 /** oncpu_flush() - the trace has ended: oncpu_between() is for its last records */
 void oncpu_flush(struct oncpu *oncpu);
 
-/** oncpu_end() - after these: the rest of each thread's time */
+/** oncpu_end() - called after that: account for the rest of each thread's time */
 void oncpu_end(struct oncpu *oncpu);
 
 /** oncpu_failed() - whether memory was missing */
 bool oncpu_failed(const struct oncpu *oncpu);
 
-/** oncpu_times() - a thread's times after oncpu_end(), NULL: no switch of it is known */
+/** oncpu_times() - a thread's times after oncpu_end(), NULL: it has no known switch */
 const struct oncpu_times *oncpu_times(const struct thread *thread);
 
 /** oncpu_stats() - what is uncertain */

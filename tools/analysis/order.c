@@ -6,10 +6,10 @@
 #include "order.h"
 #include "ring.h"
 
-/* At most as many records as fit into RING_SKEW bytes. */
+/* No more records than fit into RING_SKEW bytes. */
 #define MOVES	64
 
-/* A thread has a record here, perhaps in another stream than the one before. */
+/* A thread has a record here, perhaps in a different stream than its previous one. */
 struct move {
 	uint32_t		owner;
 	unsigned int		channel;
@@ -22,7 +22,7 @@ struct order {
 	void		*context;
 	struct reorder	*reorder[PERFREC_CHANNELS];
 	struct reorder	*common;	/* in place of these, where headers name threads */
-	uint32_t	moving;		/* channels whose threads go from source to source */
+	uint32_t	moving;		/* channels whose threads change sources */
 	bool		hold;
 	struct move	move[MOVES];
 	unsigned int	moves;
@@ -68,7 +68,7 @@ static struct reorder **reorder_of(struct order *order, unsigned int channel)
 	return order->common ? &order->common : &order->reorder[channel];
 }
 
-/* Words before it that were reordered on their way have arrived by now. */
+/* Earlier words that were reordered on their way have arrived by now. */
 static bool is_due(const struct order *order, const struct perfrec_stamp *begin)
 {
 	return begin->offset + RING_SKEW < order->position;
@@ -151,7 +151,7 @@ void order_push(struct order *order, const struct trace *trace,
 		order->give(order->context, record);
 }
 
-/* From here on threads go from channel to channel. */
+/* From here on threads change channels. */
 static void begin_sharing(struct order *order, const struct trace *trace,
 			  uint64_t position)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Puts all records into order: each thread's as it made them, across harts and channels.
+ * Sorts records so that those of each thread are in the order in which it made
+ * them, across harts and channels.
  */
 #ifndef SIFIVE_TRACE_ORDER_H
 #define SIFIVE_TRACE_ORDER_H
@@ -17,21 +18,21 @@ struct order;
  */
 struct order *order_new(struct threads *threads, reorder_give give, void *context);
 
-/** order_free() - NULL is fine. Gives nothing. */
+/** order_free() - free, without passing records on; NULL is fine */
 void order_free(struct order *order);
 
 /** order_push() - the trace's next record */
 void order_push(struct order *order, const struct trace *trace,
 		const struct perfrec_record *record);
 
-/** order_hold() - from the start on, give records only when those before them have come */
+/** order_hold() - called at the start: pass records on only when earlier ones have arrived */
 void order_hold(struct order *order);
 
 /** order_header() - the trace's next header */
 void order_header(struct order *order, const struct trace *trace,
 		  const struct perfrec_header *header);
 
-/** order_failed() - whether memory was missing: the order is not right */
+/** order_failed() - whether memory ran out: the order is then wrong */
 bool order_failed(const struct order *order);
 
 /** order_flush() - the trace has ended */

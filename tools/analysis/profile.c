@@ -9,7 +9,7 @@
 #include "profile.h"
 #include "progress.h"
 
-/* In ms: the least from one show of a live profile to the next, and the most. */
+/* Minimum and maximum time between two updates of a live profile, in ms. */
 #define SHOW_LEAST	250
 #define SHOW_MOST	1000
 
@@ -130,7 +130,7 @@ static void on_point(void *context, struct analysis_thread *thread,
 		profile->row[index].samples++;
 	else
 		profile->row[index].points++;
-	/* Within another call of the function, that one counts it. */
+	/* A call within another call of the function: the outer one counts. */
 	if (thread->depth)
 		return;
 	for (; known; known &= known - 1) {
@@ -149,7 +149,7 @@ static void show(struct profile *profile)
 	profile->shown = progress_clock();
 }
 
-/* Nothing more may come for long, so this time is not left out. */
+/* Show this, because it may take long until more arrives. */
 static void on_pause(void *context)
 {
 	struct profile *profile = context;
@@ -206,7 +206,7 @@ int profile_read(struct profile *profile, const struct options *options,
 		report("%s: too many counters: the last ones are left out",
 		       options->path);
 	if (profile->spreads.full)
-		report("%s: too many functions and times: some calls are not in avg, min, max and quantiles",
+		report("%s: too many functions and times: some calls are missing in avg, min, max and percentiles",
 		       options->path);
 	return input_summary(&profile->input, INPUT_RECORDS);
 }

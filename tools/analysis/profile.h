@@ -46,8 +46,8 @@ struct profile_row {
 struct profile;
 
 /**
- * struct profile_live - shows a profile while its trace is read
- * @show:	all that has come is in @profile; returns whether to stop reading
+ * struct profile_live - shows a profile while its trace is read @show: @profile
+ * contains everything so far; returns whether to stop reading
  */
 struct profile_live {
 	bool	(*show)(void *context, const struct profile *profile);
@@ -75,8 +75,8 @@ struct profile {
  * @profile:	filled; for profile_free(), also after an error
  * @options:	how to open and read it
  * @spread:	also the spread of the calls' times
- * @live:	called when a pipe has no more data for now, and about once a second while it
- *		has; or NULL
+ * @live:	called when a pipe pauses, and about once a second otherwise; or
+ *		NULL
  *
  * Return: an exit code; errors have been printed.
  */

@@ -5,10 +5,10 @@
 
 #include "reorder.h"
 
-/* Room for twice the distance in bytes by which messages can change places. */
+/* Room for twice the distance in bytes over which messages can be reordered. */
 #define WINDOW_BYTES	1024
 #define WINDOW_RECORDS	128
-/* As many counters as most records have. */
+/* Enough counters for most records. */
 #define USUAL_COUNTERS	4
 
 struct reorder {
@@ -17,14 +17,14 @@ struct reorder {
 	unsigned int		first;
 	unsigned int		count;
 	/*
-	 * A ring of all indices into @record: from @first on those of @count records by
-	 * time, earliest first; then the unused ones.
+	 * A ring of all indices into @record: first, from @first on, those of
+	 * the @count records in order of time; then the unused ones.
 	 */
 	uint8_t			order[WINDOW_RECORDS];
 	struct perfrec_record	record[WINDOW_RECORDS];
 };
 
-/* The place of the record that is number @at in order. */
+/* The index of record number @at in the order. */
 static inline uint8_t *place(struct reorder *reorder, unsigned int at)
 {
 	return &reorder->order[(reorder->first + at) % WINDOW_RECORDS];

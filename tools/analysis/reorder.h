@@ -2,7 +2,8 @@
 /*
  * Puts a thread's records into the order in which it wrote them. When a thread moves
  * to another hart or channel, its last record on the old one can follow its first one
- * on the new one in the trace: messages of two encoders change places on the way.
+ * on the new one in the trace: messages of two encoders can be reordered on their
+ * way.
  */
 #ifndef SIFIVE_TRACE_REORDER_H
 #define SIFIVE_TRACE_REORDER_H

@@ -122,7 +122,7 @@ uint64_t spread_mean(const struct spreads *spreads, size_t row)
 			(spread->sum % spread->calls >= (spread->calls + 1) / 2) : 0;
 }
 
-/* The middle of a step, but not beyond the times that there were. */
+/* The middle of a step, but within the range of times that occurred. */
 static uint64_t middle(const struct spread *spread, unsigned int octave, unsigned int step)
 {
 	unsigned int shift = octave ? octave - 1 : 0;
@@ -142,7 +142,7 @@ uint64_t spread_quantile(const struct spreads *spreads, size_t row, unsigned int
 
 	if (!spread)
 		return 0;
-	/* Calls up to the one that is looked for: rounded up, without overflow. */
+	/* Number of calls up to the percentile: rounded up, without overflow. */
 	left = spread->calls / 100 * percent + (spread->calls % 100 * percent + 99) / 100;
 	for (octave = 0; octave < OCTAVES; octave++)
 		for (step = 0; spread->octave[octave] && step < STEPS; step++) {

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A quantile is at most this part too low or too high. */
+/* Maximum relative error of a quantile. */
 #define SPREAD_PART	512
 
 struct spread;
@@ -42,7 +42,7 @@ uint64_t spread_most(const struct spreads *spreads, size_t row);
 /** spread_mean() - the mean, rounded */
 uint64_t spread_mean(const struct spreads *spreads, size_t row);
 
-/** spread_quantile() - the least time that is at least that of @percent of the calls */
+/** spread_quantile() - the time that @percent of the calls do not exceed */
 uint64_t spread_quantile(const struct spreads *spreads, size_t row, unsigned int percent);
 
 /** spreads_free() - free all of them */

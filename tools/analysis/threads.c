@@ -36,7 +36,7 @@ struct threads {
 	size_t			first[PERFREC_CHANNELS + 1];
 	struct thread		*recent[PERFREC_CHANNELS];
 	struct thread		*owner[PERFREC_CHANNELS];	/* latest named one */
-	/* A lap of the timestamp, 0 if unknown; and the current one: see find(). */
+	/* Length of a lap of the timestamp, 0 if unknown; and the current lap: see find(). */
 	uint64_t		lap;
 	uint64_t		shift[PERFREC_CHANNELS];
 	struct thread		*plain[PERFREC_SOURCES][PERFREC_CHANNELS];
@@ -186,7 +186,7 @@ static struct thread *make_plain(struct threads *threads, unsigned int src,
 	return thread;
 }
 
-/* For records without their header, on a channel of several threads. */
+/* For records without their header, on a shared channel. */
 static struct thread *lost_thread(struct threads *threads, unsigned int src,
 				  unsigned int channel)
 {
@@ -290,7 +290,7 @@ static inline struct thread *find_by_time(struct threads *threads,
 
 	if (!threads_move(threads, channel))
 		return plain_thread(threads, record->src, channel);
-	/* Without a time: the same thread as before, or the channel's first. */
+	/* Without a time: the previous thread, or the channel's first. */
 	if (recent && (!record->begin.time_known ||
 		       (time >= recent->from && time <= recent->to)))
 		return recent;
@@ -355,7 +355,7 @@ static struct thread *stranger(struct threads *threads, unsigned int channel,
 	return thread;
 }
 
-/* Of those with this thread id, the latest that began at @time or before. */
+/* Among those with this thread id, the latest that began at @time or before. */
 static struct entry *entry_of(const struct threads *threads, uint32_t tid,
 			      bool timed, uint64_t time)
 {
@@ -373,7 +373,7 @@ static struct entry *entry_of(const struct threads *threads, uint32_t tid,
 	}
 	if (low && threads->by_tid[low - 1]->meta->tid == tid)
 		return threads->by_tid[low - 1];
-	/* Its time was noted after its first record, or there are no times. */
+	/* Its start was recorded after its first record, or there are no times. */
 	if (low < threads->meta->threads && threads->by_tid[low]->meta->tid == tid)
 		return threads->by_tid[low];
 	return NULL;
@@ -411,7 +411,7 @@ struct thread *threads_before(const struct threads *threads, const struct thread
 	size_t low = 0, high = threads->meta->threads;
 	const struct entry *before;
 
-	/* Behind all up to it. */
+	/* Insert it after all earlier ones. */
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 		const struct entry *entry = threads->by_tid[middle];
@@ -428,7 +428,7 @@ struct thread *threads_before(const struct threads *threads, const struct thread
 	return before->meta->tid == thread->tid ? before->thread : NULL;
 }
 
-/* Headers with a thread have made the channel a shared one. */
+/* Headers that name threads have made the channel a shared one. */
 static __attribute__((noinline))
 struct thread *find_shared(struct threads *threads, const struct perfrec_record *record)
 {

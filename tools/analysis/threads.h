@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Finds the thread of a record. A header may name the thread. Otherwise, with a table
- * of threads in the side-car file, that is the thread that had the channel at that
+ * of threads in the side-car file, it is the thread that had the channel at that
  * time, on any source; without a table, and for samples, each (source, channel)
- * counts as a thread. If a missing header may have named another one, the thread is
- * unknown.
+ * counts as a thread. If a missing header may have named another thread, the thread
+ * is unknown.
  */
 #ifndef SIFIVE_TRACE_THREADS_H
 #define SIFIVE_TRACE_THREADS_H
@@ -14,7 +14,7 @@
 #include "meta.h"
 #include "perfrec/perfrec.h"
 
-/* Of records made from instruction trace: this register makes no stores. */
+/* Channel of records made from instruction trace: this register makes no stores. */
 #define THREADS_FLOW_CHANNEL	SIFIVE_TRACE_INSTRUCTION_OWNER
 
 /* Threads that only the trace names; those beyond are unknown, and counted. */
@@ -60,13 +60,13 @@ void threads_wrap(struct threads *threads, uint64_t ts_mask);
 /** threads_free() - free threads, not their state; NULL is fine */
 void threads_free(struct threads *threads);
 
-/** threads_share() - a header names its thread: @channel has several */
+/** threads_share() - a header names its thread: several threads share @channel */
 void threads_share(struct threads *threads, unsigned int channel);
 
 /** threads_shared() - whether a channel's records may be those of several threads */
 bool threads_shared(const struct threads *threads, unsigned int channel);
 
-/** threads_move() - whether threads keep their channel on other sources */
+/** threads_move() - whether threads keep their channel when they change sources */
 bool threads_move(const struct threads *threads, unsigned int channel);
 
 /**
@@ -78,7 +78,7 @@ bool threads_move(const struct threads *threads, unsigned int channel);
 struct thread *threads_find(struct threads *threads,
 			    const struct perfrec_record *record);
 
-/** threads_named() - the thread of an id at a time; NULL without memory, or of too many */
+/** threads_named() - the thread with an id at a time; NULL if out of memory or too many */
 struct thread *threads_named(struct threads *threads, uint32_t tid,
 			     const struct perfrec_stamp *stamp);
 
@@ -91,7 +91,7 @@ struct thread *threads_before(const struct threads *threads, const struct thread
 /** threads_count() - number of threads found */
 unsigned int threads_count(const struct threads *threads);
 
-/** threads_get() - the thread of an id */
+/** threads_get() - the thread with a number */
 struct thread *threads_get(const struct threads *threads, unsigned int id);
 
 #endif /* SIFIVE_TRACE_THREADS_H */

@@ -7,7 +7,7 @@
 #include "command.h"
 #include "tree.h"
 
-/* Memory that pruning takes for each node. */
+/* Memory that pruning needs per node. */
 #define PRUNING_BYTES	(2 * sizeof(uint32_t))
 
 static uint64_t key(uint32_t parent, uint32_t function)
@@ -72,7 +72,7 @@ void tree_free(struct tree *tree)
 /* frame->user of a call without a node: its caller's node plus this. */
 #define NO_NODE		(1ull << 32)
 
-/* Threads and the root are no calls. */
+/* Threads and the root are not calls. */
 static bool is_call(const struct tree *tree, uint32_t node)
 {
 	return node != TREE_ROOT &&
@@ -121,7 +121,7 @@ static int by_value(const void *a, const void *b)
 	return (one > two) - (one < two);
 }
 
-/* The weight that at most a third of the nodes exceed; UINT64_MAX without memory. */
+/* The weight that at most a third of the nodes exceed; UINT64_MAX if out of memory. */
 static uint64_t least_weight(const struct tree *tree)
 {
 	uint64_t *sorted = malloc(tree->nodes * sizeof(*sorted)), least;
@@ -145,7 +145,7 @@ static void add_counts(struct tree *tree, uint32_t to, uint32_t from, bool total
 		sum[c] += add[c];
 }
 
-/* Adds a node to another one: its caller, or one beside it. */
+/* Adds the costs of a node to another one: its caller or a sibling. */
 static void fold(struct tree *tree, uint32_t to, uint32_t from, bool beside)
 {
 	struct tree_node *sum = &tree->node[to];
@@ -164,7 +164,7 @@ static void fold(struct tree *tree, uint32_t to, uint32_t from, bool beside)
 
 /**
  * struct pruning - which nodes to keep
- * @least:	nodes that weigh no more are dropped, unless they are live
+ * @least:	nodes of at most this weight are dropped, unless they are live
  * @map:	the new index of a node, or TREE_NONE
  * @others:	a node's "(others)"
  */
@@ -181,7 +181,7 @@ static bool is_light(const struct pruning *pruning, uint32_t node)
 	       pruning->tree->weight[node] <= pruning->least;
 }
 
-/* Light subtrees of a node become one node, "(others)": the first of them. */
+/* Light subtrees of a node are merged into the first of them, "(others)". */
 static void fold_light(struct pruning *pruning)
 {
 	struct tree *tree = pruning->tree;
@@ -250,7 +250,7 @@ static void move_frames(const struct pruning *pruning)
 	}
 }
 
-/* Makes room for nodes; returns the new index of node @keep, which is live. */
+/* Frees nodes; returns the new index of node @keep, which is live. */
 static uint32_t prune(struct tree *tree, uint32_t keep)
 {
 	struct pruning pruning = { .tree = tree };
@@ -404,7 +404,7 @@ int tree_weight(const struct tree *tree, const char *name)
 	return -1;
 }
 
-/* Weights that are the same with and without callees; counters start at @from. */
+/* Weights that are equal with and without callees; counters start at @from. */
 static uint64_t weigh(const struct tree *tree, uint32_t node, int weight,
 		      uint64_t time, size_t from)
 {

@@ -101,7 +101,8 @@ void tree_finish(struct tree *tree, int weight);
 uint64_t tree_total(const struct tree *tree, uint32_t node, int weight);
 
 /**
- * tree_is_unsure() - whether a node's time, or a part of it on or off the CPU, is not exact
+ * tree_is_unsure() - whether a node's time, or its time on or off the CPU, is
+ * inexact
  * @weight:	TREE_TIME, or the part
  * @self:	excluding callees; otherwise after tree_finish()
  */

@@ -21,7 +21,7 @@
  * struct filter - the selection of functions
  * @functions:	patterns of their names
  * @sources:	patterns of their source files
- * @others:	select all others
+ * @others:	select all other functions
  * @output:	file to write to, NULL for standard output
  * @lines:	functions written
  */

@@ -12,17 +12,17 @@ struct input;
 
 /* How to show a counter of a record. */
 enum values {
-	VALUES_DELTA,		/* what it counted since the previous record */
+	VALUES_DELTA,		/* its count since the previous record */
 	VALUES_ABSOLUTE,	/* the counter; Delta: since the header */
 	VALUES_RAW,		/* as transmitted */
 };
 
 /**
- * struct format_options - what to write, and where to
+ * struct format_options - what to write, and where
  * @trace:	path of the trace, "-" for standard input
  * @elf:	path of the program, NULL for none
  * @symbols:	names, NULL for none
- * @input:	the trace, for what is known of it at its end
+ * @input:	the trace, for data that is known at its end
  * @meta:	side-car file of the trace
  * @hz:		ticks per second, 0: unknown
  * @output:	-o: a file, or a folder for formats with several files; NULL for the default
@@ -47,8 +47,8 @@ struct format_options {
  * format_thread() - the thread of a record
  * @threads:	of the trace, from threads_new()
  *
- * Return: its thread id; -1 if that is unknown, or the channel is one thread's alone:
- * the side-car file says whose.
+ * Return: its thread id; -1 if that is unknown, or if only one thread uses the
+ * channel, which the side-car file then names.
  */
 int64_t format_thread(struct threads *threads, const struct perfrec_record *record);
 

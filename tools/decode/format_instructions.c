@@ -12,13 +12,13 @@
 #include "options.h"
 #include "output.h"
 
-/* Limit of the lines that are kept; those of further blocks are made each time. */
+/* Limit of cached lines; those of further blocks are formatted each time. */
 #define KEPT_BYTES_MAX	(64u << 20)
 #define LINE_MAX_BYTES	1024
 #define TIME_WIDTH	16
 #define TEXT_WIDTH	32
 
-/* What the lines of a block's instructions have after their time, each terminated. */
+/* The lines of a block's instructions, without their times, each terminated. */
 struct lines {
 	char		*text;
 	uint32_t	*at;		/* of each halfword's */
@@ -133,7 +133,7 @@ static const struct lines *find_lines(struct listing *listing, const struct bloc
 
 /* ---- what comes -------------------------------------------------------- */
 
-/* What all lines of one time and source begin with. */
+/* The common beginning of all lines of one time and source. */
 static void set_time(struct listing *listing, const struct flow_place *place)
 {
 	uint64_t time = 0, ns;
@@ -160,7 +160,7 @@ static void set_time(struct listing *listing, const struct flow_place *place)
 		 place->src);
 }
 
-/* An address has its source before it where the trace has several. */
+/* If the trace has several sources, each address is preceded by its source. */
 static void put_prefix(struct listing *listing)
 {
 	if (!listing->plain)

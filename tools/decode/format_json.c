@@ -158,7 +158,7 @@ static void put_marks(struct json *json, const struct perfrec_record *record)
 		put_format(json->out, ",\"waited_ns\":%" PRIu64, record->waited);
 }
 
-/* Those that belong to no record. */
+/* Marks that belong to no record. */
 static void json_marks(void *context, const struct perfrec_record *record)
 {
 	struct json *json = context;

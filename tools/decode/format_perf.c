@@ -6,11 +6,12 @@
  *
  * They have a line for each word that completes an address or a counter, in the order of
  * the words; a counter is complete with its upper part or the next word. Differences from
- * SiFive's decoder:  - it prints neither the last counter of each source nor records at
- * addresses outside the program's code, and nothing after a second header - after an
- * Error message it prints no times of any source before the source's next absolute one;
- * here only those of the message's source are missing - what is not known after a loss is
- * left out here - for a static function without line numbers it has the symbol table's file
+ * SiFive's decoder: - it prints neither the last counter of each source nor records at
+ * addresses outside the program's code, and nothing after a second header - after an Error
+ * message it prints no times of any source up to that source's next absolute time; here
+ * only the times of the message's source are missing - values that are unknown after a
+ * loss are omitted here - for a static function without line numbers it prints the symbol
+ * table's file
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -36,12 +37,12 @@ enum {
 	FILES
 };
 
-/* Addresses whose place among the instructions is kept. */
+/* Number of addresses whose place among the instructions is cached. */
 #define RECENT	1024
 
 /**
  * struct recent - an address and its place among the instructions
- * @place:	as of symbols_place()
+ * @place:	as from symbols_place()
  * @inside:	it is within an instruction
  */
 struct recent {
@@ -323,7 +324,7 @@ static void find_place(struct perf *perf, const struct perfrec_record *record,
 	place->address = record->address[record->type == PERFREC_EXIT];
 	symbols_where(perf->symbols, record);
 	symbols_find(perf->symbols, place->address, &place->symbol);
-	/* SiFive's decoder has lines of the addresses at which instructions begin. */
+	/* SiFive's decoder has lines only for addresses at which instructions begin. */
 	if (place->symbol.known && is_inside(perf, place)) {
 		place->symbol.file = NULL;
 		place->symbol.line = 0;
@@ -338,7 +339,7 @@ static void find_place(struct perf *perf, const struct perfrec_record *record,
 #define FFL_ARGUMENTS(place) \
 	(place).symbol.file, (place).symbol.function, (place).symbol.line
 
-/* Without these a line would be wrong; trace_stats counts the records. */
+/* Without these a line would be wrong, so omit it; trace_stats counts the records. */
 static bool is_known(const struct perfrec_record *record)
 {
 	return record->header && record->flags & PERFREC_ADDRESS_KNOWN;

@@ -2,8 +2,8 @@
 /*
  * One record per line, for people and for grep: time, source, type, one column per
  * counter, and the function, indented by call depth. Other lines begin with '#'.
- * Streams may record different counters: each column is a counter's name, and empty
- * for records without that counter.
+ * Streams may record different counters: each counter name has a column, which is
+ * empty for records without that counter.
  */
 #include <inttypes.h>
 #include <limits.h>

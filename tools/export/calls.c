@@ -10,7 +10,7 @@
 #include "../command.h"
 #include "calls.h"
 
-/* Each class has lengths up to four times those of the class before; the last has points. */
+/* Each class has lengths up to four times those of the previous class; the last one has points. */
 #define CLASSES		34
 #define POINTS		(CLASSES - 1)
 #define CHUNK_CALLS	2048
@@ -20,7 +20,7 @@
 /* Bytes of a call's numbers at most: three of 64 bits, four of 32, a byte. */
 #define CALL_BYTES	(3 * 10 + 4 * 5 + 1)
 
-/* A class' latest calls, and what its counters counted in each. */
+/* The latest calls of a class, and their counts. */
 struct pending {
 	struct call	*call;
 	uint64_t	*count;
@@ -57,7 +57,7 @@ struct calls {
 	uint64_t	bytes;
 	uint64_t	entries;
 	uint64_t	left_out;
-	/* Of one chunk: its columns, and these compressed. */
+	/* Of one chunk: its columns, uncompressed and compressed. */
 	unsigned char	*column;
 	unsigned char	*packed;
 	size_t		room;		/* at @packed */
@@ -150,7 +150,7 @@ static int compare(const void *a, const void *b, void *context)
 	return first < second ? -1 : 1;
 }
 
-/* By begin: most calls that do not contain each other are in that order already. */
+/* Sorted by start; most calls that are not nested are already in that order. */
 static void sort(struct pending *pending)
 {
 	bool sorted = true;
@@ -368,8 +368,8 @@ static int put_packed(struct calls *calls, uint32_t bytes, struct output *out)
 }
 
 /*
- * Each chunk is an element: calls, then counts, each in base64. Browsers take time for a long
- * text that grows with the square of its length.
+ * Each chunk is an element: calls, then counts, each in base64. Browsers take
+ * quadratic time for a long text.
  */
 static int put_chunks(struct calls *calls, struct output *out)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * All calls of a trace for the page of html.c, packed so that the page can unpack those that
- * it draws. Calls of similar length form a class, so the few long calls of a wide view can be
- * found among millions of short ones. A class is stored in chunks, each compressed by itself.
+ * All calls of a trace for the page of html.c, packed so that the page can unpack only those
+ * that it draws. Calls of similar length form a class, so the few long calls of a wide view
+ * can be found among millions of short ones. A class is stored in chunks, each compressed by
+ * itself.
  *
  * Memory does not grow with the number of calls: chunks wait in a temporary file.
  */
@@ -22,14 +23,16 @@
  * struct call - a call, a sample, or a manual record
  * @begin:	time in ticks
  * @length:	ticks; 0 of a point
- * @waited:	ticks of @length that are no function's, since its thread waited for room
+ * @waited:	ticks of @length in which its thread waited for room, which
+ *		belong to no function
  * @function:	its number
  * @caller:	the caller's number, or CALLS_NO_CALLER
  * @thread:	its id
  * @depth:	number of calls around it
  * @point:	it is a sample or a manual record
  * @inferred:	@begin or @length is inferred
- * @self_inferred: @length less that of its inner calls is not its own time alone
+ * @self_inferred: @length minus that of its inner calls is not only its own
+ *                 time
  * @outermost:	no other call of the same function is around it
  */
 struct call {
@@ -55,8 +58,7 @@ struct calls *calls_new(void);
 void calls_free(struct calls *calls);
 
 /**
- * calls_add() - add a call
- * @count:	what each counter counted in it, or NULL
+ * calls_add() - add a call @count: its count of each counter, or NULL
  * @counters:	number of them
  *
  * A failure is reported by calls_put().

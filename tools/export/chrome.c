@@ -142,7 +142,7 @@ static void chrome_step(void *context, struct analysis_thread *thread,
 		return;
 	}
 	if (!track->counting || !known) {
-		/* Counts from here on will be known. */
+		/* Counts are known from here on. */
 		track->counting = true;
 		track->since = thread->now;
 		for (; track->known; track->known &= track->known - 1)
@@ -177,7 +177,7 @@ static void chrome_enter(void *context, struct analysis_thread *thread)
 	put_char(export->out, '}');
 }
 
-/* Of the slice's length, in its unit. */
+/* The part of the slice's length, in the same unit. */
 static void put_waited(struct export *export, const struct analysis_frame *frame)
 {
 	if (frame->doubts & ANALYSIS_WAIT_UNKNOWN)
@@ -216,7 +216,7 @@ static void chrome_leave(void *context, struct analysis_thread *thread,
 		if (c)
 			put_char(export->out, ',');
 		put_format(export->out, "\"end\":\"%s\"", end->why != ANALYSIS_EXIT ?
-			   "no exit record" : "later, at a time not known");
+			   "no exit record" : "later, at an unknown time");
 	}
 	put_string(export->out, "}}");
 }
@@ -236,7 +236,7 @@ static void chrome_point(void *context, struct analysis_thread *thread,
 		   ",\"args\":{\"time\":\"inferred\"}" : "");
 }
 
-/* A track of the thread's own: async events need not be within its calls. */
+/* Use a separate track for the thread: async events need not be nested in its calls. */
 static void put_span(struct export *export, const struct thread *thread, const char *phase,
 		     enum oncpu_state state, uint64_t time)
 {

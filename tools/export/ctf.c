@@ -97,8 +97,8 @@ static void write_packet(struct export *export, unsigned int id)
 	snprintf(name, sizeof(name), "thread_%u", id);
 	file_name(export, name, path);
 	/*
-	 * Opens the file for each packet: there may be too many threads to keep all
-	 * open.
+	 * Opens the file for each packet: there may be too many threads to keep
+	 * all files open.
 	 */
 	fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC |
 		  (stream->begun ? 0 : O_EXCL), 0666);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * Input for SiFive's decoder: a folder for each channel with a trace of one header per
- * source, settings for each program or shared object in it, and copies of these at the
- * addresses that they were loaded at.
+ * source, settings for each program or shared object in it, and copies of these
+ * relocated to their load addresses.
  *
- * Records are encoded again. Each word has the time with which the decoder prints the same
- * times as for the original trace.
+ * Records are encoded again. Words get times with which the decoder prints the
+ * same times as for the original trace.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -297,7 +297,7 @@ static bool open_part(struct dqr *dqr, struct channel *channel)
 	return channel->out;
 }
 
-/* @object: NULL if the user has to name one. */
+/* @object: NULL if the user has to name an object. */
 static void put_settings(struct dqr *dqr, const struct channel *channel,
 			 const struct object *object)
 {
@@ -505,10 +505,10 @@ static void report_what_is_missing(const struct dqr *dqr)
 
 	for (i = 0; i < dqr->objects; i++)
 		if (dqr->object[i].stripped)
-			report("%s: no symbol table (stripped?), without which SiFive's decoder does not read it: %" PRIu64 " records in it",
+			report("%s: no symbol table (stripped?): SiFive's decoder cannot read it: %" PRIu64 " records in it",
 			       dqr->object[i].in.path, dqr->object[i].records);
 	if (dqr->strangers)
-		report("%s: %" PRIu64 " records of sources from %d on are left out: SiFive's decoder has none of these",
+		report("%s: %" PRIu64 " records of sources from %d on are left out: SiFive's decoder does not support them",
 		       name, dqr->strangers, SOURCES_MAX);
 	if (dqr->unknown)
 		report("%s: %" PRIu64 " records of unknown counters or addresses are left out",
@@ -517,10 +517,10 @@ static void report_what_is_missing(const struct dqr *dqr)
 		report("%s: %" PRIu64 " records after %d changes of a channel's counters are left out",
 		       name, dqr->parts, PARTS_MAX);
 	if (dqr->inferred)
-		report("%s: %" PRIu64 " records have an inferred time, which SiFive's decoder does not mark",
+		report("%s: %" PRIu64 " records have an inferred time, which SiFive's decoder cannot mark",
 		       name, dqr->inferred);
 	if (dqr->shared)
-		report("%s: %d channels have the records of several threads, which SiFive's decoder does not tell apart (sifive-trace report does)",
+		report("%s: %d channels have records of several threads, which SiFive's decoder does not distinguish (sifive-trace report does)",
 		       name, __builtin_popcount(dqr->shared));
 	if (dqr->crowded)
 		report("%s: more than %d programs and shared objects: the others are left out",

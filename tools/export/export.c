@@ -156,7 +156,7 @@ static bool at_once(const struct exporter *exporter)
 	return !exporter->to_folder && !exporter->of_tree;
 }
 
-/* An empty result must not look like that of a program that did nothing. */
+/* An empty result must not look as if the program did nothing. */
 static void tell_if_empty(const struct export *export)
 {
 	int weight = export->weighed_by;

@@ -39,7 +39,7 @@ struct export {
  * struct exporter - a format
  * @name:	for --format
  * @help:	what it is for
- * @missing:	why this build lacks it, or NULL: it then has only these names
+ * @missing:	why this build lacks it, or NULL; if set, only the names are set too
  * @to_folder:	it writes several files: --output is a folder
  * @of_tree:	it writes in @end a tree with a branch per thread
  * @begin:	called before the trace is read; returns -1 after printing an error
@@ -89,7 +89,7 @@ bool export_stop(void *context);
 /** export_is_time() - whether a weight is ticks: the time, or a part of it on or off the CPU */
 bool export_is_time(const struct export *export, int weight);
 
-/** export_is_unsure() - whether a node's own weight is a time that is not exact */
+/** export_is_unsure() - whether a node's own weight is an inexact time */
 bool export_is_unsure(const struct export *export, uint32_t node, int weight);
 
 /** export_weight_name() - "us", "ticks", "samples", or a counter's name */
@@ -100,10 +100,11 @@ uint64_t export_nanoseconds(const struct export *export, uint64_t ticks);
 
 /**
  * export_own_time() - a node's own time in nanoseconds, or ticks if their rate is unknown
- * @ticks:	its function's time in the nodes before, to which this one's is added
+ * @ticks:	its function's time in the previous nodes; this node's is added
  * @own:	in ticks
  *
- * Rounded so that the nodes of a function have the time that report has for it.
+ * Rounded so that the nodes of a function add up to the time that report shows
+ * for it.
  */
 uint64_t export_own_time(const struct export *export, uint64_t *ticks, uint64_t own);
 

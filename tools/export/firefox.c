@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * JSON for the Firefox profiler, as it keeps profiles itself: tables in columns, for each
- * thread its own. A stack is a path of calls, and has one sample with all that its
- * innermost function cost. Columns that every row has need a value in each.
+ * JSON in the Firefox profiler's processed format: tables in columns, separate
+ * for each thread. A stack is a call path, and has one sample with the whole
+ * cost of its innermost function. Columns that every row has need a value in
+ * each.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -19,10 +20,11 @@
 
 /**
  * struct writer - state of an export
- * @weight:	by node: its own
+ * @weight:	by node: its own weight
  * @stack:	by node: its row in its thread's table of stacks
  * @row:	by function: its row in the thread's tables plus 1
- * @function:	by row: the function; @file: the row of its file's name
+ * @function:	by row: the function;
+ * @file:	the row of its file's name
  * @functions:	rows in the thread's tables of functions and frames
  * @strings:	rows of its strings
  * @thread:	the thread's node
@@ -93,7 +95,7 @@ static void put_rows(struct writer *writer, const char *name,
 	put_char(writer->out, ']');
 }
 
-/* Calls @put for each path of the thread, callers first. */
+/* Calls @put for each call path of the thread, callers first. */
 static void each_path(struct writer *writer,
 		      void (*put)(struct writer *writer, uint32_t node))
 {
@@ -181,7 +183,7 @@ static void put_stack(struct writer *writer, uint32_t node)
 	put_number(writer->out, writer->stack[node], 0);
 }
 
-/* Milliseconds, or what is counted. */
+/* Milliseconds, or a count. */
 static void put_amount(struct writer *writer, uint64_t amount)
 {
 	if (is_time(writer))
@@ -348,7 +350,7 @@ static void put_thread(struct writer *writer)
 
 /* ---- the whole ---------------------------------------------------------- */
 
-/* The origin of the profile, and what it lacks; the profiler shows both. */
+/* The origin and the gaps of the profile; the profiler shows both. */
 static void put_meta(struct writer *writer)
 {
 	const struct input *input = &writer->export->input;

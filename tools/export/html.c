@@ -15,15 +15,15 @@
 #include "export.h"
 #include "spans.h"
 
-/* Losses that are drawn. */
+/* Limit of the losses that are drawn. */
 #define LOSSES_MAX	10000
 /* Number of intervals for the counters; a power of two. */
 #define BINS		2048
-/* Limits of the threads whose counters are plotted, and of their counters in all. */
+/* Limits of the threads whose counters are plotted, and of the number of their counters. */
 #define PLOTS_MAX	32
 #define PLOTTED_MAX	64
 
-/* Records of a thread may be missing before its record at this time. */
+/* Records of the thread may be missing before its record at this time. */
 struct loss {
 	uint32_t	thread;
 	uint64_t	time;
@@ -330,7 +330,7 @@ static void put_tree(struct export *export, int weight)
 	put_string(export->out, "],\n");
 }
 
-/* What each function itself counted: a list for each counter. */
+/* The counts of each function, excluding callees: a list for each counter. */
 static int put_counts(struct export *export)
 {
 	const struct counters *counters = analysis_counters(export->analysis);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* An ELF file as if it had been linked for the addresses that it was loaded at. */
+/* Copies an ELF file as if it had been linked for its load address. */
 #ifndef SIFIVE_TRACE_MOVE_H
 #define SIFIVE_TRACE_MOVE_H
 
@@ -10,10 +10,10 @@
  * move_file() - copy an ELF file to other addresses
  * @from:	program or shared object
  * @to:		the copy, which must not exist
- * @bias:	what is added to its addresses; 0: a mere copy
+ * @bias:	added to its addresses; 0: an unchanged copy
  *
- * Headers, sections, symbols, and the addresses that lead to functions and lines in
- * the debug information; not its code, nor what the dynamic linker reads.
+ * Changes headers, sections, symbols, and the addresses of functions and lines
+ * in the debug information, but neither code nor the dynamic linker's data.
  *
  * Return: 0, or -1: the error has been printed.
  */

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Perfetto's own trace format: a sequence of packets for each thread, with names that are
- * written once, times since the packet before, and counters as tracks. Packets are
- * compressed many at a time. Times are in nanoseconds, or in ticks if the rate is unknown.
+ * Perfetto's own trace format: a sequence of packets for each thread, with
+ * names that are written once, times relative to the previous packet, and
+ * counters as tracks. Packets are compressed in groups. Times are in
+ * nanoseconds, or in ticks if the rate is unknown.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,7 +44,7 @@
 /* The sequence of a thread's times on and off the CPU. */
 #define SEQUENCE_CPU	(1u << 31)
 
-/* Interned names: of events this one and then the functions, of annotations these. */
+/* Ids of interned names: for events this one and then the functions, for annotations these. */
 #define NAME_LOST	1
 #define NAME_FUNCTION	2
 #define NOTE_TIME	1
@@ -64,7 +65,8 @@
  * @on_cpu:	the track of its times on and off the CPU has begun
  * @counters:	how many have a track
  * @notes:	how many names of annotations are written
- * @name:	names of events that are written, each where its number says
+ * @name:	event names that were written, at the index given by their
+ *		number
  * @pending:	by column: counts since the counter's latest packet
  */
 struct track {
@@ -79,8 +81,8 @@ struct track {
 
 /**
  * struct perfetto - state of an export
- * @packets:	what is to be compressed, @used bytes
- * @zipped:	the same compressed, and @whole with what goes around it
+ * @packets:	data to compress, @used bytes
+ * @zipped:	the same compressed, and @whole with its framing
  */
 struct perfetto {
 	struct tracks	tracks;
@@ -99,7 +101,7 @@ static void init_trace(Perfetto__Trace *trace, Perfetto__TracePacket **packet)
 	trace->n_packet = 1;
 }
 
-/* There is room: incompressible data grows by less than SPARE. */
+/* This fits: incompressible data grows by less than SPARE. */
 static void flush_packets(struct export *export)
 {
 	struct perfetto *perfetto = export->private;
@@ -293,8 +295,8 @@ static void describe_counters(struct export *export, const struct thread *thread
 
 /**
  * struct event - a packet of a thread with an event
- * @name:	the event's, where its sequence does not have it
- * @note:	annotations; the names of those that the sequence does not have
+ * @name:	of the event, if its sequence does not have it yet
+ * @note:	annotations, and the names that the sequence does not have yet
  */
 struct event {
 	Perfetto__TracePacket	packet;
@@ -383,7 +385,7 @@ static void add_number(struct event *event, uint64_t number, uint64_t value)
 	note->uint_value = value;
 }
 
-/* Write all annotation names that exist by now to the sequence. */
+/* Write all annotation names that exist so far to the sequence. */
 static void name_notes(struct export *export, struct event *event, struct track *track)
 {
 	const struct counters *counters = analysis_counters(export->analysis);
@@ -499,7 +501,7 @@ static void perfetto_leave(void *context, struct analysis_thread *thread,
 	if (end->why != ANALYSIS_EXIT)
 		add_text(&event, NOTE_END, "no exit record");
 	else if (!end->timed)
-		add_text(&event, NOTE_END, "later, at a time not known");
+		add_text(&event, NOTE_END, "later, at an unknown time");
 	end_event(export, &event, track, thread->now);
 }
 
@@ -523,7 +525,7 @@ static void perfetto_point(void *context, struct analysis_thread *thread,
 
 /* ---- times on and off the CPU ------------------------------------------- */
 
-/* A track beside the thread's, since these times need not be within its calls. */
+/* A separate track, since these times need not be nested in the thread's calls. */
 static void begin_cpu(struct export *export, const struct thread *thread, uint32_t sequence)
 {
 	Perfetto__TracePacket packet = new_packet(sequence);

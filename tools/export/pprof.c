@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * A profile for pprof: one sample for each path of calls, with the path's own cost. The
- * file is written field by field, so that memory does not grow with the paths' length.
+ * A profile for pprof: one sample for each call path, with its own cost. The
+ * file is written field by field, so that memory does not grow with the length
+ * of paths.
  */
 #include <limits.h>
 #include <stdio.h>
@@ -16,7 +17,7 @@
 #include "image.h"
 #include "text.h"
 
-/* Longer paths lose their outermost calls; no viewer shows that many. */
+/* Longer paths lose their outermost calls; no viewer shows so many. */
 #define DEPTH_MAX	1024
 #define VALUES_MAX	(TREE_COUNTER + COUNTERS_MAX)
 #define LABELS_MAX	4
@@ -145,7 +146,7 @@ static bool fill_values(struct writer *writer, uint32_t node, int64_t *value)
 	return any;
 }
 
-/* A function's location has its number plus 1, as has the function itself. */
+/* The location of a function has its number plus 1, like the function itself. */
 static size_t fill_path(struct writer *writer, uint32_t node, uint64_t *location)
 {
 	const struct tree *tree = &writer->export->tree;
@@ -355,7 +356,7 @@ static void put_function(struct writer *writer, uint32_t number)
 
 /* ---- the whole ---------------------------------------------------------- */
 
-/* The origin of the profile, and what it lacks. */
+/* The origin and the gaps of the profile. */
 static void put_comments(struct writer *writer)
 {
 	const struct input *input = &writer->export->input;

@@ -10,7 +10,7 @@
 /* zlib: the largest window, in a gzip file. */
 #define GZIP_WINDOW	(15 + 16)
 
-/* @buffer comes first: it is what protobuf-c hands to append(). */
+/* @buffer comes first, because protobuf-c passes it to append(). */
 struct protobuf {
 	ProtobufCBuffer	buffer;
 	z_stream	zip;
@@ -18,7 +18,7 @@ struct protobuf {
 	uint8_t		room[ROOM];
 };
 
-/* There is always room to go on: deflate() does not fail. */
+/* There is always room, so deflate() does not fail. */
 static void compress_part(struct protobuf *protobuf, int flush)
 {
 	do {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Messages in protocol buffers, serialized one after the other and compressed. A message
- * whose fields are spread over several ones is the same as one with all of them.
+ * Messages in protocol buffers, serialized one after the other and compressed.
+ * Several messages with parts of the fields are equivalent to one with all of
+ * them.
  */
 #ifndef SIFIVE_TRACE_PROTOBUF_H
 #define SIFIVE_TRACE_PROTOBUF_H
@@ -26,7 +27,7 @@ void protobuf_put(struct protobuf *protobuf, const ProtobufCMessage *message);
 /** protobuf_end() - write the rest and free the writer; NULL is fine */
 void protobuf_end(struct protobuf *protobuf);
 
-/** protobuf_number() - a count as a signed field can have it */
+/** protobuf_number() - a count, limited to the range of a signed field */
 int64_t protobuf_number(uint64_t count);
 
 #endif /* SIFIVE_TRACE_PROTOBUF_H */

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * JSON for speedscope: a profile for each thread. Each path of calls opens and closes
- * once, so that the size grows with the paths, not with the calls nor their depth.
+ * JSON for speedscope: a profile for each thread. Each call path opens and
+ * closes once, so the size grows with the number of paths, not with the number
+ * or depth of calls.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +34,7 @@ static void measure(struct writer *writer)
 	}
 }
 
-/* Positions are rounded, not weights: so the whole is exact. */
+/* Positions are rounded rather than weights, so that the total is exact. */
 static uint64_t position(const struct export *export, uint64_t weight)
 {
 	if (!export_is_time(export, export->weighed_by) || !export->input.hz)

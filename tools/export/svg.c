@@ -52,7 +52,7 @@ static void lay_out(struct layout *layout)
 	}
 }
 
-/* Levels above the page's bottom: the root's is 0. */
+/* Levels above the bottom of the page; the root's is 0. */
 static uint32_t level(const struct tree *tree, uint32_t node)
 {
 	return node == TREE_ROOT ? 0 : tree->node[node].depth + 1;
@@ -140,7 +140,7 @@ static void put_box(struct export *export, const struct layout *layout,
 	put_format(out, ")</title><rect x=\"%.2f\" y=\"%u\" width=\"%.2f\" height=\"%u\" fill=\"",
 		   MARGIN + left * (PAGE_WIDTH - 2 * MARGIN), y,
 		   width * (PAGE_WIDTH - 2 * MARGIN), ROW - 1);
-	/* Nodes that are not functions: the whole, and threads. */
+	/* Nodes that are not functions: the root and threads. */
 	if (node == TREE_ROOT || layout->tree->node[node].parent == TREE_ROOT)
 		put_string(out, "#ccc");
 	else

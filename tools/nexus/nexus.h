@@ -2,10 +2,10 @@
 /*
  * Decodes the bytes of a SiFive trace encoder into Nexus messages.
  *
- * Specification: IEEE-ISTO 5001 as SiFive's version 0 encoders speak it and
+ * Specification: IEEE-ISTO 5001 as used by SiFive's version 0 encoders and by
  * RISC-V N-Trace 1.0. One slice is one byte: MSEO in bits 1:0 (00 more of the
- * field, 01 last of a variable field, 11 last of the message, 10 reserved),
- * MDO in bits 7:2, least significant bits first. 0xff between messages is idle.
+ * field, 01 last of a variable field, 11 last of the message, 10 reserved), MDO
+ * in bits 7:2, least significant bits first. 0xff between messages is idle.
  *
  * The decoder needs no memory beyond struct nexus, never trusts its input, and makes
  * progress on any bytes: bytes outside messages are returned as a gap, with its offset.
@@ -99,7 +99,7 @@ enum nexus_gap {
 #define NEXUS_TIME_KNOWN	(1u << 1)
 /* A sync message: its timestamp is absolute. */
 #define NEXUS_SYNC		(1u << 2)
-/* A TCODE without a known layout: it has an offset and a length, but no fields. */
+/* Unknown layout of the TCODE: only offset and length are valid, not the fields. */
 #define NEXUS_UNKNOWN_TCODE	(1u << 3)
 /* @time is inferred: the source may have lost a message. */
 #define NEXUS_TIME_INFERRED	(1u << 4)
@@ -166,7 +166,7 @@ struct nexus_layout {
 	uint8_t		mask[2];
 	uint8_t		fields;		/* without optional field, timestamp */
 	uint8_t		option;		/* fixed field that can add a field */
-	uint8_t		option_value;	/* its value that does; 0xff: none */
+	uint8_t		option_value;	/* its value that adds a field; 0xff: none */
 	uint8_t		option_max;	/* its greatest defined value */
 };
 
@@ -214,8 +214,8 @@ int nexus_init(struct nexus *nexus, const struct nexus_options *options);
  * @quality:	of the following times. An unknown time is not checked for
  *		contradictions.
  *
- * Call it for a wrapped ring, after NEXUS_GAP_ALIGN if options.ring is set, and after
- * damage.
+ * Called for a wrapped ring, after NEXUS_GAP_ALIGN if options.ring is set, and
+ * after damage.
  */
 void nexus_set_time(struct nexus *nexus, unsigned int src, uint64_t time,
 		    enum store_time quality);

@@ -4,7 +4,7 @@
 
 #include "stream.h"
 
-/* A word completes no part of a header. */
+/* The word completes no part of a header. */
 #define NO_PART			(PERFREC_PART_COUNT_TYPE - 1)
 
 void header_lose(struct stream *stream, enum perfrec_reason reason)
@@ -70,7 +70,7 @@ static void finish_header(struct perfrec *perfrec, struct stream *stream)
 					   (PERFREC_HEADERS_KEPT + 1)];
 	stream->state = BOUNDARY;
 	stream->broken = false;
-	/* Unless the records after it are known to be missing. */
+	/* But not if the records after it are known to be missing. */
 	if (stream->lost)
 		stream->lost &= (uint8_t)(stream->lost & PERFREC_MARKED && stream->record.dropped ?
 					  PERFREC_MARKED | PERFREC_AFTER_LOSS : PERFREC_MARKED);

@@ -214,7 +214,7 @@ static bool upper_part(const struct stream *stream, const struct store *word)
 	       !stream->upper_seen;
 }
 
-/* Passes on the latest counter, which @word completes, or, if NULL, its own word. */
+/* Passes on the latest counter, which @word completes, or its own word if @word is NULL. */
 static __attribute__((noinline)) void
 give_counter(struct perfrec *perfrec, struct stream *stream,
 			 const struct store *word)
@@ -263,9 +263,10 @@ static inline bool is_typed(const struct stream *stream)
 }
 
 /*
- * Whether the record that @word, or the trace, ends is the rest of a header without its
- * magic: mask, type, and three or four words for each bit of the mask, which are as many
- * as the record has, or more. Behind any other such a @word is itself a damaged magic.
+ * Whether the record that @word, or the end of the trace, ends is the rest of a
+ * header without its magic: mask, type, and three or four words for each bit of
+ * the mask, at least as many as the record has. After any other record, such a
+ * @word is itself a damaged magic.
  */
 static __attribute__((noinline)) bool
 is_header_rest(const struct stream *stream, const struct store *word)

@@ -142,10 +142,10 @@ struct perfrec_header {
  * @flags:	PERFREC_*_KNOWN, PERFREC_AFTER_LOSS, PERFREC_STALE, PERFREC_MARKED
  * @addresses:	2 for enter and exit, otherwise 1
  * @counters:	number of counters; header->counters when there is a header
- * @words:	stores it was made of
+ * @words:	number of its stores
  * @header:	the header it belongs to, NULL if that has not been seen: the
- *		record then has as many counters as words came, and neither
- *		count type nor widths are known
+ *		record then has as many counters as words came, and count type
+ *		and widths are unknown
  * @begin:	its first word
  * @address_end: its last address word
  * @sent_address: addresses as transmitted (XORed for DeltaXOR), bit 0 clear
@@ -189,7 +189,7 @@ static inline bool perfrec_is_mark(const struct store *word)
 enum perfrec_reason {
 	PERFREC_NO_START,	/* words after no record type and no header */
 	PERFREC_CUT_RECORD,	/* a record ended too early */
-	PERFREC_CUT_HEADER,	/* a header ended too early, or is none */
+	PERFREC_CUT_HEADER,	/* a header ended too early, or is not a header */
 	PERFREC_INTERRUPTED,	/* perfrec_lost() came within it */
 	PERFREC_TRUNCATED,	/* the trace ended within it */
 };
@@ -220,18 +220,20 @@ struct perfrec_loss {
  * @header:	a complete header. It stays valid and unchanged until its stream
  *		has had PERFREC_HEADERS_KEPT more, or perfrec_free().
  * @record:	a complete record, valid during the call. A record is known to
- *		be complete when the next word of its stream, or perfrec_flush()
- *		comes: records of several streams come in that order.
+ *		be complete when the next word of its stream, or
+ *		perfrec_flush(), comes; records of several streams are passed on
+ *		in that order.
  * @lost:	words were dropped, valid during the call
  * @marks:	the trace ends, and marks follow the stream's last record: @src, @channel,
  *		@dropped and @waited of @record are valid
- * @part:	the count type, the mask or a counter of a header is complete, of
- *		which @header may never come
- * @address:	the addresses of a record are complete, of which @record may
- *		never come. No counter is valid.
+ * @part:	the count type, the mask or a counter of a header is complete; @header may
+ *		never be called for it
+ * @address:	the addresses of a record are complete; @record may never be called for
+ *		it. No counter is valid.
  * @counter:	counter @i of such a record is complete: @sent and @value of it
- *		are valid. @end is the word that showed it: its upper part, or
- *		the next word of the stream; or its own where no more is waited for.
+ *		are valid. @end is the word that showed this: its upper part,
+ *		the next word of the stream, or its own word if no other can
+ *		follow.
  */
 struct perfrec_ops {
 	void (*stream)(void *context, unsigned int src, unsigned int channel);
@@ -317,11 +319,10 @@ void perfrec_settle(struct perfrec *perfrec, unsigned int src,
 		    unsigned int channel, uint64_t offset);
 
 /**
- * perfrec_settle_thread() - the same for a thread that continues in another stream
- * @perfrec:	decoder
- * @owner:	thread id
- * @channel:	streams of this channel that no thread is named in are the thread's, too
- * @before:	what it recorded before this
+ * perfrec_settle_thread() - the same for a thread that continues in another
+ * stream @perfrec: decoder @owner: thread id @channel: streams of this channel
+ * in which no thread is named also belong to the thread @before: limits this to
+ * records before this place
  */
 void perfrec_settle_thread(struct perfrec *perfrec, uint32_t owner,
 			   unsigned int channel, const struct perfrec_stamp *before);

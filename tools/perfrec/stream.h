@@ -23,7 +23,7 @@ enum state {
 	RECORD_ADDRESS,
 	RECORD_ADDRESS_HIGH,
 	RECORD_COUNTER,	/* a counter, or the upper part of the one before */
-	RECORD_LAST,	/* all counters are there; perhaps an upper part */
+	RECORD_LAST,	/* all counters are complete, except perhaps for an upper part */
 };
 
 struct stream {
@@ -49,7 +49,7 @@ struct stream {
 	struct perfrec_stamp	magic_stamp;
 	/* Words are missing since the header. */
 	bool			broken;
-	/* PERFREC_AFTER_LOSS, PERFREC_MARKED: what is there since the latest record. */
+	/* PERFREC_AFTER_LOSS, PERFREC_MARKED: set since the latest record. */
 	uint8_t			lost;
 	/* A mark's kind, where it began, and the state around it. */
 	uint8_t			mark;
@@ -87,7 +87,7 @@ static inline struct perfrec_stamp stamp(const struct store *word)
 	};
 }
 
-/* Any words may be missing, so no state remains valid. */
+/* Any words may be missing, so no state is valid any more. */
 static inline void lose(struct stream *stream, enum perfrec_reason reason,
 			uint64_t offset, uint64_t words)
 {
@@ -110,14 +110,14 @@ static inline void report_loss(struct perfrec *perfrec, struct stream *stream)
 	stream->loss.words = 0;
 }
 
-/** header_begin() - the magic has come at @begin; @tentative: it may be a counter */
+/** header_begin() - the magic was at @begin; @tentative: it may be a counter */
 void header_begin(struct perfrec *perfrec, struct stream *stream,
 		  struct perfrec_stamp begin, bool tentative);
 
 /** header_word() - decode one more word; returns false if it does not fit */
 bool header_word(struct perfrec *perfrec, struct stream *stream, const struct store *word);
 
-/** header_lose() - drop the header that has begun */
+/** header_lose() - drop the unfinished header */
 void header_lose(struct stream *stream, enum perfrec_reason reason);
 
 /** header_is_count_type() - whether @value can be a header's count type, with its flags */

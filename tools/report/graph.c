@@ -38,7 +38,7 @@ static const struct cli_option graph_options[] = {
 	  .set = cli_word, .offset = offsetof(struct graph, by_thread) },
 	OPTIONS_DEPTH(struct graph, depth),
 	{ .name = "min", .value = "PERCENT",
-	  .help = "leave out paths that cost less than this share of the whole time, or of the samples",
+	  .help = "omit paths that cost less than this share of the total time, or of the samples",
 	  .set = cli_number, .offset = offsetof(struct graph, least), .most = 100 },
 	{ .name = "filter", .value = "PATTERN",
 	  .help = "show only trees whose root is a function of this name; * and ? match any characters and one character",
@@ -287,7 +287,7 @@ static int show(struct graph *graph, const struct input *input)
 			       graph->counter.text[i]);
 			return EXIT_USAGE;
 		}
-		/* With what the user need not say. */
+		/* Defaults for what the user did not give. */
 		graph->counter.text[i] = analysis_counters(tree->analysis)->name[graph->weight[i] -
 										TREE_COUNTER];
 	}
@@ -352,7 +352,7 @@ static int command_graph(int argc, char **argv)
 const struct cli_command graph_command = {
 	.name = "graph",
 	.run = command_graph,
-	.summary = "the tree of calls, with what each branch cost",
+	.summary = "the tree of calls, with the cost of each branch",
 	.arguments = "TRACE|-",
 	.help = "Print the tree of calls: each function below its caller, with the time and the number of calls along this path, or its samples.",
 	.groups = graph_groups,

@@ -49,7 +49,7 @@ static bool parse_column(struct report_column *column, const char *word, size_t 
 	       !*end && percent >= 1 && percent <= 99;
 }
 
-/* Whether the latest column has been given before. */
+/* Whether the latest column was already given. */
 static bool is_repeated(const struct report_columns *columns)
 {
 	unsigned int i, last = columns->count - 1;
@@ -118,7 +118,7 @@ static int add_ratio(const struct counters *counters, const struct report_column
 	unsigned int width = (unsigned int)column->length;
 
 	if (over < 0 || under < 0) {
-		report("--columns: the trace has no counter \"%.*s\": sifive-trace report shows which it has",
+		report("--columns: the trace has no counter \"%.*s\": sifive-trace report shows the names",
 		       (int)(over < 0 ? slash - column->text : (long)strlen(slash + 1)),
 		       over < 0 ? column->text : slash + 1);
 		return EXIT_USAGE;
@@ -131,7 +131,7 @@ static int add_ratio(const struct counters *counters, const struct report_column
 	return EXIT_OK;
 }
 
-/* The columns that the user has added: of times, or of counters. */
+/* The columns of times or counters that the user has added. */
 static int add_columns(const struct profile *profile, const struct report_columns *columns,
 		       bool ratios, struct metric *metric, unsigned int *count)
 {
@@ -184,7 +184,7 @@ int report_metrics(const struct profile *profile, const struct report_columns *c
 		unsigned int width = (unsigned int)strlen(counters->name[c]);
 		unsigned int least = c < counters->times ? 11 : 9;
 
-		/* Samples are of harts, and time is that of threads. */
+		/* Samples belong to harts, but time to threads. */
 		if (c < counters->times && !calls)
 			continue;
 		/* The counter's name is a heading over both. */
@@ -202,7 +202,7 @@ int report_metrics(const struct profile *profile, const struct report_columns *c
 	return add_columns(profile, columns, true, metric, number);
 }
 
-/* Of the function itself: calls of others have their own. */
+/* Ratios are of the function itself, because callees have their own. */
 static uint64_t ratio(const struct profile *profile, size_t row, const struct metric *metric)
 {
 	uint64_t under = profile_self(profile, row, metric->under);

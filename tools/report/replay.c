@@ -165,8 +165,9 @@ static void open_waiting(struct replay *replay)
 }
 
 /*
- * With a threshold no call gets its line before it is known to be shown, or something within
- * it: the thread's @depth outermost calls get theirs if they have none.
+ * With a threshold, no call gets its line before it is known that it, or
+ * something within it, is shown. Then the thread's @depth outermost calls get
+ * theirs if they have none.
  */
 static void open_callers(struct replay *replay, struct analysis_thread *thread,
 			 unsigned int depth)
@@ -201,9 +202,9 @@ static void on_enter(void *context, struct analysis_thread *thread)
 }
 
 /*
- * At this step a callee of the waiting call has not been entered yet: the waiting
- * call is still the innermost one. Records without a line of their own change
- * nothing.
+ * At this step the callee of the waiting call has not been entered yet: the
+ * waiting call is still the innermost one. Records without a line of their own
+ * change nothing.
  */
 static void on_step(void *context, struct analysis_thread *thread,
 		    const struct analysis_step *step)
@@ -227,7 +228,7 @@ static void on_leave(void *context, struct analysis_thread *thread,
 	if (!wanted(replay, thread, thread->depth))
 		return;
 	if (replay->threshold && !frame->user) {
-		/* A time that is unknown may be long. */
+		/* An unknown time may be long. */
 		if (end->timed && is_short(replay, end->total))
 			return;
 		open_callers(replay, thread, thread->depth - 1);
@@ -274,7 +275,7 @@ static void on_point(void *context, struct analysis_thread *thread,
 	put_char(replay->out, '\n');
 }
 
-/* That a thread runs its records show. */
+/* Records already show that a thread runs. */
 static void on_span(void *context, struct thread *of, enum oncpu_state state, uint64_t from,
 		    uint64_t to)
 {
@@ -351,7 +352,7 @@ static int run(struct replay *replay)
 		replay->begins = input.meta.trigger.function && input.meta.trigger.timed;
 		replay->ends = replay->begins && input.meta.trigger.ended;
 		if (replay->threshold && !input.hz) {
-			report("--time-threshold: %s does not say how long a tick is: give --ts-hz",
+			report("--time-threshold: %s does not contain the length of a tick: give --ts-hz",
 			       replay->common.path);
 			result = EXIT_UNREADABLE;
 		}
@@ -382,7 +383,7 @@ static int run(struct replay *replay)
 		analysis_notes(replay->analysis, &input);
 	}
 	if (result <= EXIT_LOSSES && !replay->shown)
-		report("%s: no call of that thread or depth: see report --by thread",
+		report("%s: no call of that thread or depth: see sifive-trace report --by thread",
 		       replay->common.path);
 	analysis_free(replay->analysis);
 	input_close(&input);

@@ -102,7 +102,7 @@ struct table {
 	struct output		*out;
 	struct metric		metric[METRICS_MAX];
 	unsigned int		metrics;
-	/* Those that the tables show, which are the first ones. */
+	/* Those that the tables show, which come first. */
 	unsigned int		shown;
 	struct line		*line;
 	size_t			lines;
@@ -186,7 +186,7 @@ static void put_line(struct table *table, const struct line *line,
 	report_put_name(table->options, table->out, used, line->name);
 }
 
-/* As many columns as fit the page; below, the same lines with the next columns. */
+/* As many columns as fit the page; the next columns follow below, for the same lines. */
 static void put_blocks(struct table *table, size_t shown)
 {
 	unsigned int room = (unsigned int)table->options->width - NAME_MIN;
@@ -362,7 +362,7 @@ static bool is_idle(const struct profile *profile, const struct metric *metric)
 {
 	size_t i;
 
-	/* A thread that never waits is as remarkable as one that does. */
+	/* Show the column even for threads that never wait. */
 	if (!report_is_counter(metric) ||
 	    (metric->time && metric->counter != COUNTERS_UNKNOWN_CPU))
 		return false;
@@ -373,7 +373,7 @@ static bool is_idle(const struct profile *profile, const struct metric *metric)
 	return true;
 }
 
-/* Counters that counted nothing go last, and are not shown. */
+/* Counters without counts go last and are not shown. */
 static void hide_idle(struct table *table)
 {
 	struct metric idle[METRICS_MAX];
@@ -414,7 +414,7 @@ static void name_idle(struct table *table)
 		put_char(table->out, '\n');
 }
 
-/* What comes before the first group. */
+/* Output before the first group. */
 static void begin_json(struct table *table)
 {
 	const struct profile *profile = table->profile;

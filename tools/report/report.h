@@ -112,7 +112,7 @@ void report_choose_width(struct report_options *options);
 int report_put(const struct report_options *options, struct output *out,
 	       const struct profile *profile);
 
-/** report_notes() - report irregularities, which can make numbers look odd */
+/** report_notes() - report irregularities that affect the numbers */
 void report_notes(const struct profile *profile);
 
 /** report_set_columns() - the option --columns, as in struct cli_option */
@@ -122,8 +122,8 @@ int report_set_columns(void *at, const struct cli_option *option, const char *va
 bool report_wants_spread(const struct report_columns *columns);
 
 /**
- * report_metrics() - the numbers that the rows of a profile have
- * @columns:	those that the user has added, which must last
+ * report_metrics() - the numbers in the rows of a profile @columns: those that
+ * the user has added, which must stay valid
  * @number:	set to their number
  *
  * Return: EXIT_OK; EXIT_USAGE if the trace has nothing for one of @columns: the error
@@ -150,8 +150,8 @@ const char *report_certainty(const struct profile *profile, size_t row);
  * report_sort_metric() - the number that --sort names
  * @metric:	the numbers of the profile, @count of them
  *
- * Return: its index; -1 for "name", -2 if there is none of that name: the error has
- * been printed.
+ * Return: its index; -1 for "name", -2 if there is no such number: the error
+ * has been printed.
  */
 int report_sort_metric(const struct report_options *options,
 		       const struct metric *metric, unsigned int count);
@@ -196,14 +196,14 @@ void report_put_column(struct output *out, const struct metric *metric,
 void report_row_begin(struct report_rows *rows, const char *function);
 void report_row_text(struct report_rows *rows, const char *column, const char *text);
 void report_row_word(struct report_rows *rows, const char *column, const char *word);
-/* @number: as of report_cell(), or "" if unknown; @what: as in report_put_column() */
+/* @number: as from report_cell(), or "" if unknown; @what: as in report_put_column() */
 void report_row_number(struct report_rows *rows, const struct metric *metric,
 		       const char *what, const char *number);
 void report_row_end(struct report_rows *rows);
 
 /**
  * report_json_begin() - the head of JSON, with the trace
- * @by:		what has tables of its own
+ * @by:		"function", "thread" or "hart"
  *
  * report_json_rows() and the rows follow.
  */
@@ -214,14 +214,14 @@ void report_json_begin(struct output *out, const char *command, const char *by,
 void report_json_second(struct output *out, const struct input *input,
 			const struct analysis *analysis);
 
-/** report_json_rows() - all that comes between the traces and the rows */
+/** report_json_rows() - the part of JSON between the traces and the rows */
 void report_json_rows(struct output *out);
 
-/** report_json_end() - all that comes after the rows; threads if @input is not NULL */
+/** report_json_end() - the part of JSON after the rows; threads if @input is not NULL */
 void report_json_end(struct output *out, const struct input *input,
 		     const struct analysis *analysis);
 
-/** report_has_threads() - whether threads' times on and off the CPU are known, and all wanted */
+/** report_has_threads() - whether threads' times on and off the CPU are known, and not limited by --time */
 bool report_has_threads(const struct input *input, const struct analysis *analysis);
 
 /** report_threads() - the times of each thread on and off the CPU, if they are known */

@@ -121,7 +121,7 @@ static bool add_pairs(struct diff *diff, unsigned int which)
 	return true;
 }
 
-/* The pairs from @first on that are equal in this order end here. */
+/* The end of the pairs from @first on that are equal in this order. */
 static size_t run_end(const struct diff *diff, size_t first,
 		      int (*order)(const void *, const void *))
 {
@@ -149,7 +149,7 @@ static void mark_common(struct diff *diff)
 	}
 }
 
-/* Joins two among these pairs if no others could be meant. */
+/* Joins two of these pairs if they are the only candidates. */
 static void join_run(struct pair *pair, size_t count, bool common)
 {
 	struct pair *only[2] = { NULL, NULL };
@@ -189,8 +189,9 @@ static void join_by(struct diff *diff, int (*order)(const void *, const void *),
 }
 
 /*
- * Functions may share a name: those at one place are the same, then those of one source
- * file, those of one object, and last those of an object that has another name now.
+ * Functions may share a name. Match those at the same place first, then those
+ * in the same source file, then those in the same object, and last those in an
+ * object that was renamed.
  */
 static void join(struct diff *diff)
 {
@@ -214,7 +215,7 @@ static unsigned int column(const struct diff *diff, unsigned int which,
 	return c;
 }
 
-/* Whether a trace lacks such counts: those of a hart are not a thread's. */
+/* Whether a trace lacks such counts: a hart's counts are not a thread's. */
 static bool lacks(const struct diff *diff, unsigned int which,
 		  const struct metric *metric)
 {
@@ -528,10 +529,10 @@ static void tell_coverage(const struct diff *diff)
 	for (i = 0; i < 2 && diff->options->format == REPORT_TEXT; i++)
 		put_format(diff->out, "Trace %s %s.\n", which[i],
 			   coverage_of(input[i]) == COVERAGE_UNKNOWN &&
-			   !coverage_lost(input[i]) ? "has an unknown coverage" :
+			   !coverage_lost(input[i]) ? "has unknown coverage" :
 			   coverage_text(input[i], text));
 	if (diff->options->format == REPORT_TEXT)
-		put_string(diff->out, "Not both cover their whole run: totals cannot be compared.\n");
+		put_string(diff->out, "The traces do not both cover their whole run: totals cannot be compared.\n");
 }
 
 int report_diff(const struct report_options *options, struct output *out,

@@ -12,7 +12,7 @@
 #define COLUMNS	8
 #define WIDTH	12
 
-/* Times of one thread as the columns have them. */
+/* Times of one thread, by column. */
 struct line {
 	const struct thread	*thread;
 	const struct oncpu_times *times;
@@ -50,7 +50,7 @@ static int by_off(const void *a, const void *b)
 	return (one->thread->id > two->thread->id) - (one->thread->id < two->thread->id);
 }
 
-/* The threads with a switch, and their number; NULL without memory. */
+/* The threads with a switch, and their number; NULL if out of memory. */
 static struct line *find_lines(const struct analysis *analysis, size_t *count)
 {
 	struct threads *threads = analysis_threads((struct analysis *)analysis);
@@ -70,7 +70,7 @@ static struct line *find_lines(const struct analysis *analysis, size_t *count)
 	return line;
 }
 
-/* The usual columns, and of the others those that are not all 0. */
+/* The usual columns, and other columns that are not all 0. */
 static void choose_columns(const struct line *line, size_t lines, bool shown[COLUMNS])
 {
 	unsigned int c;

@@ -6,7 +6,7 @@
 #include "command.h"
 #include "report.h"
 
-/* Lines of a terminal that are not functions: headings, and the shell's. */
+/* Lines of a terminal not available for functions: headings, and the shell's. */
 #define LINES_OTHER	6
 #define LINES_DEFAULT	20
 
@@ -63,7 +63,7 @@ static int command_top(int argc, char **argv)
 	if (result)
 		return result;
 	options->common.trace.watched = true;
-	/* Its statistics are shown while it is read. */
+	/* Statistics are shown while the trace is read. */
 	options->common.trace.jobs = 1;
 	report_choose_width(options);
 	choose_lines(&top);

@@ -97,7 +97,7 @@ static unsigned int find_encoding(struct frames *frames, Dwarf_Off offset)
 	return frames->encoding;
 }
 
-/* Returns false for an empty address range, or one of unknown encoding. */
+/* Returns false for an address range that is empty or has an unknown encoding. */
 static bool get_range(struct frames *frames, const Dwarf_FDE *fde, uint64_t *start,
 		      uint64_t *end)
 {

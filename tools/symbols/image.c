@@ -45,7 +45,7 @@ static unsigned int symbol_rank(const GElf_Sym *symbol, const char *name)
 	unsigned int type = GELF_ST_TYPE(symbol->st_info);
 	unsigned int rank = IMAGE_STUB + 1;
 
-	/* Labels in assembly have no type; the assembler's local ones are no names. */
+	/* Labels in assembly have no type; the assembler's local labels are not names. */
 	if (!name || !*name || *name == '$' || !strncmp(name, ".L", 2))
 		return 0;
 	if (type == STT_FUNC || type == STT_GNU_IFUNC)
@@ -218,7 +218,7 @@ static void read_functions(struct image *image)
 	keep_best(image);
 }
 
-/* libdwfl would inflate any other file whole to find a program in it. */
+/* libdwfl would inflate any other file completely to look for a program in it. */
 static bool is_program(int fd)
 {
 	char magic[SELFMAG];
@@ -246,7 +246,7 @@ static int open_file(const char *path, const char **error)
 	return -1;
 }
 
-/* libdwfl inflates a section whole, whatever size it claims. */
+/* libdwfl inflates a section completely, whatever size it claims. */
 static void check_sizes(struct image *image, const char *path)
 {
 	GElf_Addr bias;
@@ -281,8 +281,8 @@ static bool is_usable(int fd, const char *path)
 }
 
 /*
- * libdwfl also opens the files that it finds for the module, even if they turn out
- * useless: search with a copy of the module.
+ * libdwfl also opens the files that it finds for the module, even if it cannot
+ * use them: search with a copy of the module.
  */
 static int find_debug(Dwfl_Module *module, void **data, const char *name,
 		      Dwarf_Addr base, const char *file, const char *link,
@@ -292,7 +292,7 @@ static int find_debug(Dwfl_Module *module, void **data, const char *name,
 	Dwfl *search = dwfl_begin(&image->callbacks);
 	int fd = -1;
 
-	/* A link names a file in the searched folders. */
+	/* A debug link names a file in the searched folders. */
 	if (link && strchr(link, '/'))
 		link = NULL;
 	module = search ? dwfl_report_elf(search, name, file, -1, base, true) : NULL;

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 
 /**
- * struct inflate - which sections of a file inflate to too much to be used
+ * struct inflate - sections of a file that are too large when inflated
  * @symbols:	symbol tables, or the ELF file in .gnu_debugdata
  * @lines:	debug information
  */

@@ -24,8 +24,9 @@ struct laps {
  * laps_unwrap() - unwrap the times of the next entry
  * @from, @to:	its times, inclusive; 0 and UINT64_MAX are those of no known time
  *
- * A time below the previous one by more than the slack belongs to the next lap. One above it
- * by more, after the first lap, belongs to the lap before.
+ * A time that is lower than the previous one by more than the slack belongs to
+ * the next lap. After the first lap, one that is higher by more than the slack
+ * belongs to the previous lap.
  */
 static inline void laps_unwrap(struct laps *laps, uint64_t *from, uint64_t *to)
 {

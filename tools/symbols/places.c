@@ -72,7 +72,7 @@ static bool overlap(const struct meta_object *a, const struct meta_object *b)
 	return a->start < b->end && b->start < a->end;
 }
 
-/* Whether another object had its addresses, apparently at another time or elsewhere. */
+/* Whether another object had its addresses, at another time or in another process. */
 static bool is_shared(const struct meta *meta, size_t i)
 {
 	const struct meta_object *object = &meta->object[i];
@@ -111,7 +111,10 @@ static void sort(struct places *places)
 	places->recent = places->sorted[0];
 }
 
-/* The library notes objects in the order of loading; several processes are not in order. */
+/*
+ * The library records objects in the order of loading; those of several
+ * processes are not in order.
+ */
 static void set_times(struct places *places, uint64_t lap)
 {
 	struct laps objects = { .lap = lap, .slack = places->meta->processes ? lap / 2 : 0 };
@@ -254,7 +257,7 @@ static int64_t find_pid(const struct places *places, uint64_t time, struct write
 	return meta->thread[found - places->thread].pid;
 }
 
-/* Of the files that a process executed the one of that time. */
+/* Of the programs that a process executed, the one at that time. */
 static void find_process(const struct places *places, uint64_t time, struct writer *writer)
 {
 	const int64_t pid = find_pid(places, time, writer);
@@ -266,7 +269,7 @@ static void find_process(const struct places *places, uint64_t time, struct writ
 
 		if (meta->process[i].pid != pid)
 			continue;
-		/* It records a little before it has noted the time. */
+		/* It records shortly before it saves the time. */
 		if (process->from <= time || writer->process == NO_PROCESS) {
 			writer->process = i;
 			if (process->from <= time && process->from > writer->from)

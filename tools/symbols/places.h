@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Objects that had the same addresses, one after the other or in several processes. Each
- * one gets addresses of its own here, which no program can have, so that an address
- * identifies one object.
+ * Objects that had the same addresses, one after the other or in several
+ * processes. Each one gets separate addresses here, which no program can have,
+ * so that an address identifies one object.
  */
 #ifndef SIFIVE_TRACE_PLACES_H
 #define SIFIVE_TRACE_PLACES_H
@@ -40,7 +40,7 @@ void places_wrap(struct places *places, uint64_t ts_mask);
  */
 uint64_t places_shift(const struct places *places, size_t object);
 
-/* struct places_writer - whose addresses they are: of what wrote a record */
+/* struct places_writer - the writer of a record, to which addresses belong */
 struct places_writer {
 	unsigned int	channel;	/* of its stream */
 	bool		named;		/* by its header */
@@ -54,7 +54,8 @@ struct places_writer {
  * @time:	the time in ticks, NULL if unknown
  * @writer:	whose memory, NULL if unknown
  *
- * Return: @address itself, if it is not known which of several objects was there.
+ * Return: the address; @address itself if it is unknown which of several
+ * objects was there.
  */
 uint64_t places_find(struct places *places, uint64_t address, const uint64_t *time,
 		     const struct places_writer *writer);

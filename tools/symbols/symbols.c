@@ -31,7 +31,7 @@
 /* Prefixes of internal names: the library's shared object, and compiler hooks. */
 #define LIBRARY_NAME	"libsifive-perf.so"
 #define HOOK_NAME	"__cyg_profile_func_"
-/* Name in side-car files of the code that the library generates: there is no file. */
+/* Name, in side-car files, of the code that the library generates, which is in no file. */
 #define WRITERS		LIBRARY_NAME ":writers"
 
 struct answer {
@@ -52,7 +52,7 @@ struct object {
 	bool		tried;
 	bool		expected;	/* the trace has functions in it */
 	struct image	*image;
-	/* The same part of the same file, in the first process that has it. */
+	/* The same part of the same file, in the first process that maps it. */
 	struct object	*first;
 };
 
@@ -397,7 +397,7 @@ uint64_t symbols_place_at(const struct symbols *symbols, uint64_t address,
 	return symbols ? places_find(symbols->places, address, time, NULL) : address;
 }
 
-/* A file that matches what was in memory, as far as build-ids show. */
+/* A file that matches the object in memory, as far as build-ids show. */
 static bool right_file(const struct object *object, const char *path)
 {
 	char id[IMAGE_BUILD_ID_SIZE];
@@ -406,7 +406,7 @@ static bool right_file(const struct object *object, const char *path)
 		return false;
 	if (!object->build_id || !strcmp(id, object->build_id))
 		return true;
-	report("%s: build-id %s, but the trace is of %s: not used (name the right file with -e or --symfs)",
+	report("%s: build-id %s, but the trace was recorded with %s: not used (name the right file with -e or --symfs)",
 	       path, *id ? id : "missing", object->build_id);
 	return false;
 }

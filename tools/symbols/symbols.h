@@ -45,7 +45,7 @@ struct symbols_options {
  * @line:	line in it, 0 if unknown
  * @object:	name of the program or shared object, NULL if unknown
  * @offset:	the address in that file
- * @tracer:	the function is the tracer's own, not the program's
+ * @tracer:	the function belongs to the tracer, not the program
  *
  * The strings last until symbols_close().
  */
@@ -96,7 +96,8 @@ struct perfrec_record;
 /**
  * symbols_where() - set the time and the process of further lookups
  * @symbols:	may be NULL
- * @record:	whose they are; without a time, objects that shared addresses are not found
+ * @record:	the record to which they belong; without a time, objects that
+ *		shared addresses are not found
  */
 void symbols_where(struct symbols *symbols, const struct perfrec_record *record);
 
@@ -109,7 +110,7 @@ void symbols_where(struct symbols *symbols, const struct perfrec_record *record)
 uint64_t symbols_place(const struct symbols *symbols, uint64_t address);
 
 /**
- * symbols_place_at() - the same, of an unknown process
+ * symbols_place_at() - the same for an unknown process
  * @time:	in ticks, NULL: unknown
  */
 uint64_t symbols_place_at(const struct symbols *symbols, uint64_t address,
