@@ -213,7 +213,7 @@ result $? "list --all: also events that cannot be counted"
 grep -qE '^  timestamp +timestamp$' "$out/list.txt" && [ "$(cat "$out/timestamp.rc")" = 7 ]
 result $? "list: the timestamp, which record -e takes"
 [ "$(grep -c '^  ' "$out/listall.txt")" = $(($(grep -c '^  ' "$out/list.txt") +
-	$(sed -nE 's/^([0-9]+) more that cannot be counted here.*/\1/p' "$out/list.txt"))) ]
+	$(sed -nE 's/^([0-9]+) more events cannot be counted here.*/\1/p' "$out/list.txt"))) ]
 result $? "list: the number of hidden events is reported"
 finds held 0 "no counter for cycles is free: perf or another program uses them" "record other events" \
 	"no counter is free"
@@ -227,7 +227,7 @@ finds goneonly 1 "no CPU that this process may run on has an encoder" "taskset" 
 	"taskset to a CPU without encoder"
 ! grep '^note\|^PROBLEM' "$out/without.txt" | grep -vq 'trace@11001000 is not bound'
 result $? "doctor: taskset to the CPU with an encoder: no finding"
-finds none 1 "is loaded, but has no trace encoder" \
+finds none 1 "is loaded, but found no trace encoder" \
 	"echo 11000000.trace >.*/sifive-trace-encoder/bind" "no encoder"
 
 # ---- what programs load ----------------------------------------------------------
@@ -463,7 +463,7 @@ refused wrong-ring 2 "--ring is --on-full wrap: give one of them" "--on-full dra
 refused wrong-sram 2 "leave out --sink sram" "--on-full drain: no SRAM"
 refused wrong-size 125 "draining needs a buffer of 4096 bytes or more" "--on-full drain: the smallest -b is reported"
 status small-drained 3 "a full disk, and a trace that is drained: the command has the program's exit status"
-says small-drained "small-drained.rtd: No space left on device: what follows is lost" \
+says small-drained "small-drained.rtd: No space left on device: all further data is lost" \
 	"small-drained: it is reported"
 losses small-drained 1
 
@@ -509,7 +509,7 @@ result $? "--rotate TIME: all pieces together have the records of the whole"
 		"$out"/rotate-static.rtd.[012].meta
 result $? "--rotate: the last piece has the limit"
 status small-rotate 3 "--rotate: a full disk does not hold the program up"
-says small-rotate "No space left on device: what follows is lost" "--rotate: a full disk is reported"
+says small-rotate "No space left on device: all further data is lost" "--rotate: a full disk is reported"
 status small-keep 3 "--keep: a small disk is enough"
 ! grep -q "No space" "$out/small-keep.err"
 result $? "--keep: no piece lacked room"

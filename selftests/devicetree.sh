@@ -334,7 +334,7 @@ altered memory dual '
 &{/soc/trace@11019000} { /delete-property/ memory-region; };
 DTS
 finds memory-after PROBLEM \
-	"/soc/trace@11018000 has no memory to write to: its memory-region is not reserved" \
+	"/soc/trace@11018000 has no memory for its trace: its memory-region is not reserved" \
 	"enabled node of /reserved-memory" "sink memory that cannot be used"
 finds memory-after note "/soc/trace@11019000 has no memory-region: .*allocator" \
 	"reserve memory" "no sink memory in the tree"
@@ -363,7 +363,7 @@ two() {
 
 # refused NAME CPU NODE WHY WHAT: all report why that node's memory is not used.
 refused() {
-	finds "$1-after" PROBLEM "$3 has no memory to write to: its memory-region $4" \
+	finds "$1-after" PROBLEM "$3 has no memory for its trace: its memory-region $4" \
 		"where nothing else is" "$5"
 	logs "$1" "${3##*/} has no memory: its memory-region $4" "$5"
 	grep -qF "${3##*/}: its memory-region $4" "$out/$1-$2.txt"

@@ -410,7 +410,7 @@ Sinks sram sba funnel
 Buffers trace@11018000 up to 67108864 bytes, reserved
 Timestamps 40 bits, 10 MHz
 Counters taken beside perf (Sscofpmf)
-Sampling by time, and by any event that a counter counts
+Sampling by time, and by any event with a counter
 LINES
 boots hardware "fpga: firmware, kernel and machine"
 [ "$(cat "$out/large.rc")" = 125 ] && grep -q "its pool, which has 67108864 at most" "$out/large.err"
@@ -567,7 +567,7 @@ unrun() {
 		[ ! -s "$out/$1.txt" ]
 	result $? "$4"
 }
-unrun o-folder 125 "/no/such/x.rtd: there is no such folder" "-o: no such folder"
+unrun o-folder 125 "/no/such/x.rtd: no such folder" "-o: no such folder"
 unrun o-readonly 125 "/tmp/ro/x.rtd: Read-only file system" "-o: a file that cannot be created"
 unrun o-samples 125 "/tmp/ro/x.rtd: Read-only file system" "-o: the same for samples"
 unrun o-null 125 "no regular file" "-o: no file"
@@ -592,10 +592,10 @@ unrun p-other 125 "/tmp/own: set-user-ID" "a program that is set-user-ID another
 status p-own 7 "a set-user-ID program of the same user"
 unrun p-group 125 "/tmp/group: set-group-ID" "a set-group-ID program, static"
 
-says r-ring "the ring has overwritten older records: -b makes it larger" "-a --ring: what was kept is reported"
+says r-ring "the ring has overwritten older records: use a larger -b to keep more" "-a --ring: what was kept is reported"
 [ ! -s "$out/r-quiet.err" ]
 result $? "-a --ring -q: not reported"
-says r-library "the ring has overwritten older records: -b makes it larger" "--ring: what was kept is reported"
+says r-library "the ring has overwritten older records: use a larger -b to keep more" "--ring: what was kept is reported"
 status r-running 0 "dump: a running ring"
 [ "$(calls r-running | grep -c .)" -gt 0 ]
 result $? "dump: a running ring has samples"
@@ -696,7 +696,7 @@ Sinks sba funnel
 Buffers trace@11018000 up to 33554432 bytes, reserved
 Timestamps 40 bits, 700 MHz
 Counters taken beside perf (Sscofpmf)
-Sampling by time, and by any event that a counter counts
+Sampling by time, and by any event with a counter
 LINES
 [ "$(grep -c 'registers 0xffffffff make messages, 0xffff0000 with timestamps; 16 channels;' "$out/quadafter.txt")" = 4 ]
 result $? "p550: info prints the self-test's result"

@@ -221,7 +221,7 @@ void report_json_rows(struct output *out);
 void report_json_end(struct output *out, const struct input *input,
 		     const struct analysis *analysis);
 
-/** report_has_threads() - whether threads' times on and off the CPU are known, and not limited by --time */
+/** report_has_threads() - whether threads' times on and off the CPU are known, without --time */
 bool report_has_threads(const struct input *input, const struct analysis *analysis);
 
 /** report_threads() - the times of each thread on and off the CPU, if they are known */

@@ -119,7 +119,7 @@ static bool is_text(const unsigned char *bytes, size_t length)
 }
 
 /*
- * A property as in device tree source: strings, or words in hexadecimal; "yes" if
+ * A property as in device tree source: strings, or hexadecimal words; "yes" if
  * empty.
  */
 static void put_property(const char *node, const char *name)
@@ -368,7 +368,7 @@ static void counters(int fd)
 		put_event(fd, &event);
 }
 
-/* Only lines of this driver and the PMU's: others contain the kernel command line. */
+/* Only lines of this driver and the PMU driver: others may contain the kernel command line. */
 static void put_log_line(char *line)
 {
 	static const char * const ours[] = {

@@ -18,10 +18,10 @@
 #include "copy.h"
 #include "machine.h"
 
-/* A Sync message after 1024 messages of branches: a ring is read from the first one on. */
+/* A Sync message after every 1024 branch messages: a ring can be read from the first Sync on. */
 #define SYNC_BRANCHES	5
 
-/* All messages of branches carry the time. */
+/* All branch messages have timestamps. */
 #define TIMESTAMPS	3
 
 /* By enum calls_mode: the driver's number and the hardware's name. */
@@ -115,7 +115,7 @@ void calls_describe(struct output *out, const struct perf_take *take, int of)
 
 /* ---- the archive --------------------------------------------------------------- */
 
-/* Makes the folders of a file. */
+/* Creates the folders of a path. */
 static void make_folders(char *path)
 {
 	char *slash;
@@ -134,12 +134,12 @@ int calls_folder(const char *folder)
 	if ((!mkdir(folder, 0777) || errno == EEXIST) && !lstat(folder, &status) &&
 	    S_ISDIR(status.st_mode) && status.st_uid == geteuid())
 		return 0;
-	report("%s: cannot be made, or is not a folder of this user: no file is copied; remove it, or name another trace with -o",
+	report("%s: cannot be created, or is not a folder of this user: no file is copied; remove it, or name another trace with -o",
 	       folder);
 	return -1;
 }
 
-/* One page or two of this process, which all processes have. */
+/* One or two pages of this process, equal in all processes. */
 void calls_vdso(const char *folder)
 {
 	char line[256], name[16], to[PATH_MAX];

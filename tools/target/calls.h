@@ -7,7 +7,7 @@
 #include "lib/session.h"
 #include "objects.h"
 
-/* Whose calls are wanted: values of --calls, in the order of its words. */
+/* Which calls to show: values of --calls, in the order of its words. */
 enum calls_of {
 	CALLS_NONE = -1,
 	CALLS_USER,
@@ -27,7 +27,7 @@ enum calls_mode {
  * calls_choose() - set up instruction trace
  * @take:	its instruction trace is set
  * @mode:	enum calls_mode; CALLS_MODE_USUAL: one that all encoders have
- * @all:	of everything that runs
+ * @all:	trace everything that runs
  *
  * Return: 0, or -1 with sifive_trace_error().
  */
@@ -37,7 +37,7 @@ int calls_choose(struct perf_take *take, int mode, bool all);
 void calls_describe(struct output *out, const struct perf_take *take, int of);
 
 /**
- * calls_folder() - make a folder for copies
+ * calls_folder() - create a folder for copies
  *
  * Return: 0, or -1: it is not a folder of this user, which has been reported.
  */

@@ -57,7 +57,7 @@ static int begin(struct perf_device *device, struct perf_setup *setup, bool thre
 
 	if (perf_device_open(device))
 		return -1;
-	/* With a perf driver that it does not know, ours cannot read the counter that samples. */
+	/* With an unknown perf driver, our driver cannot read the counter that samples. */
 	if (device->info.flags & SIFIVE_TRACE_INFO_FIXED_SHARED)
 		setup->counter[0].flags &= ~SIFIVE_TRACE_EVENT_OF_SAMPLES;
 	if (perf_device_choose(device, &setup->cpus) ||
@@ -85,7 +85,10 @@ int capture_begin(struct perf_device *device, struct perf_setup *setup, bool thr
 		for (cpu = 0; cpu < CPU_SETSIZE; cpu++)
 			CPU_SET(cpu, &setup->cpus);
 	setup->sampling.exec = !setup->sampling.all;
-	/* -c samples by the first event, if the kernel writes all records. Hart counts include what is not sampled. */
+	/*
+	 * -c samples by the first event, if the kernel writes all records. Not
+	 * for hart counts, which include more than what is sampled.
+	 */
 	if (setup->sampling.period && setup->per_thread && !threads)
 		setup->counter[0].flags |= SIFIVE_TRACE_EVENT_OF_SAMPLES;
 	return begin(device, setup, threads);
@@ -125,7 +128,7 @@ static void put_event(struct output *out, const char *name)
 	put_string(out, ",");
 }
 
-/* The command line, for people. */
+/* The command line, for display. */
 static void put_program(struct output *out, const char *path, char **argv)
 {
 	const char *between = "";
@@ -248,8 +251,8 @@ int capture_copy(int fd, const char *path, uint64_t offset, __u64 *bytes,
 }
 
 /*
- * A running ring is read as it was when reading began, and no call returns its
- * length. So each sink is read separately, to its end.
+ * A running ring is read from a copy whose length no call returns. So each sink
+ * is read separately, up to its end.
  */
 int capture_running(int fd, const char *path, uint32_t index, uint32_t sinks,
 		    struct sifive_trace_sink *sink)
@@ -293,7 +296,7 @@ bool capture_short(const char *name, uint64_t bytes)
 	if (have >= bytes)
 		return false;
 	report("%s: not all could be written: %" PRIu64 " of %" PRIu64
-	       " bytes are missing: until the next recording, sifive-trace dump -o FILE writes all of them elsewhere, which is read with --meta %s.meta",
+	       " bytes are missing: until the next recording, sifive-trace dump -o FILE writes all of them elsewhere; read that file with --meta %s.meta",
 	       name, bytes - have, bytes, name);
 	return true;
 }
@@ -308,7 +311,7 @@ bool capture_locked(int fd)
 	       pread(fd, &byte, 1, 0) < 0 && errno == EBUSY;
 }
 
-/* Copies what a stopped sink, or a running one, holds to its file. */
+/* Copies the contents of a stopped or running sink to its file. */
 static int save_sink(int fd, const char *name, uint32_t index,
 		     const struct sifive_trace_status *status,
 		     struct sifive_trace_sink *sink)
@@ -353,7 +356,7 @@ int capture_save(int fd, const char *path, const char *description,
 		}
 		perf_device_file(name, sizeof(name), path, i, status.sinks);
 		error = drain && !drain_account(drain, i, &sink);
-		/* Written in any case: it is small, and a later dump needs it. */
+		/* Always written: it is small, and a later dump needs it. */
 		failed |= sidecar_write(fd, name, &sink, description, objects, drain,
 					ran);
 		if (!drain)

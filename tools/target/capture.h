@@ -18,7 +18,7 @@
  * @device:	filled, also after an error; for perf_device_close()
  * @setup:	the setup; sampling.all: everything that runs, not only the process that
  *		calls START; its counters are filled in
- * @threads:	programs record, too: the next channel has the samples
+ * @threads:	programs also record, so the samples use the next channel
  *
  * Return: 0, or -1 with sifive_trace_error().
  */
@@ -29,10 +29,10 @@ int capture_begin(struct perf_device *device, struct perf_setup *setup, bool thr
  * @buffer:	size of the buffers of all its sinks
  * @capture:	number of the previous one, from sifive_trace_status.capture
  * @period:	its sampling period, as adjusted by the driver
- * @sampled:	it is to have samples
+ * @sampled:	it should have samples
  * @sinks:	how many sinks it has
  * @pid:	the program
- * @began:	when it was run, nanoseconds of the monotonic clock
+ * @began:	when it was started, in nanoseconds of the monotonic clock
  */
 struct capture_mark {
 	uint64_t	buffer;
@@ -75,7 +75,7 @@ int capture_describe(const char *path, const struct perf_setup *setup,
  * @path:	of the file; several sinks give PATH with .0, .1 ...
  * @description: file that capture_describe() has written, NULL for none
  * @objects:	the objects in memory; NULL if the description has them
- * @drain:	what has already copied the bytes, NULL: nothing
+ * @drain:	state of the copying, if the bytes were drained, or NULL
  * @ran:	nanoseconds from the capture's start to its stop, 0: unknown
  * @quiet:	print only errors and losses
  *
@@ -88,7 +88,7 @@ int capture_save(int fd, const char *path, const char *description,
 /**
  * capture_heads() - write the side-car files of a capture that begins
  * @fd:		the trace device
- * @drain:	what will copy the bytes
+ * @drain:	state of the copying
  * @description: file that capture_describe() has written
  *
  * Return: 0, or -1: the error has been printed.
@@ -119,7 +119,7 @@ bool capture_short(const char *name, uint64_t bytes);
 /** capture_locked() - trace SRAM cannot be read while it is written */
 bool capture_locked(int fd);
 
-/** capture_samples() - 0, or -1: a capture has no sample, which has been reported */
+/** capture_samples() - 0, or -1: the capture has no sample, which has been reported */
 int capture_samples(int fd);
 
 /**

@@ -88,7 +88,7 @@ static int write_state(const struct state *state)
 	return output_close(out) || rename(STATE ".new", STATE) ? -1 : 0;
 }
 
-/* Read-only, which more users may open than may trace. */
+/* Read-only, because more users may open it than may trace. */
 static int open_status(struct sifive_trace_status *status)
 {
 	int fd = open(machine_device(), O_RDONLY | O_CLOEXEC);
@@ -125,7 +125,7 @@ static const struct cli_option start_options[] = {
 	  .help = "sample the whole machine, which is also the default",
 	  .set = cli_flag, .offset = offsetof(struct start, all) },
 	{ .name = "on-full", .value = "stop|wrap",
-	  .help = "when the buffer is full: stop recording (default); wrap: overwrite the oldest, as with --ring. Nothing drains the buffer, as start writes no file: sifive-trace record -a sleep 1h does",
+	  .help = "when the buffer is full: stop recording (default); wrap: overwrite the oldest, as with --ring. start writes no file, so nothing drains the buffer; sifive-trace record -a sleep 1h does",
 	  .set = cli_word, .offset = offsetof(struct start, wrap) },
 	{ .name = NULL }
 };
@@ -212,7 +212,7 @@ static int hold(struct perf_setup *setup, int ready)
 	state.ran = device.ran;
 	watch_read(&watch, 0, &objects);
 	watch_close(&watch);
-	/* Objects of running programs count as the latest. */
+	/* Objects of programs that still run count as the latest. */
 	objects_add_all(&objects);
 	if (!perf_device_capture(&device, &capture)) {
 		state.bytes = capture.bytes;
@@ -224,7 +224,7 @@ static int hold(struct perf_setup *setup, int ready)
 	return EXIT_OK;
 }
 
-/* Only its owner can create links there. */
+/* Use it only if no other user can create links there. */
 static int make_folder(void)
 {
 	struct stat status;
@@ -302,7 +302,7 @@ static int command_start(int argc, char **argv)
 const struct cli_command start_command = {
 	.name = "start",
 	.run = command_start,
-	.summary = "record whatever runs, until stop",
+	.summary = "record everything that runs, until stop",
 	.help = "Record samples of everything that runs on the CPUs, until sifive-trace stop.",
 	.groups = start_groups,
 	.status = "Exit status: 0 recording, 2 wrong usage, 3 input or output error.",
@@ -355,7 +355,7 @@ static int command_stop(int argc, char **argv)
 		       state.samples, state.bytes);
 		return EXIT_OK;
 	}
-	report("process %d does not end: %s", state.pid,
+	report("process %d did not end: %s", state.pid,
 	       rc ? strerror(errno) : "see the kernel's log");
 	return EXIT_UNREADABLE;
 }
@@ -363,7 +363,7 @@ static int command_stop(int argc, char **argv)
 const struct cli_command stop_command = {
 	.name = "stop",
 	.run = command_stop,
-	.summary = "end what start has begun",
+	.summary = "end the recording of start",
 	.help = "End the recording of sifive-trace start. The recorded data stays until the next recording: sifive-trace dump writes it to a file.",
 	.groups = no_groups,
 	.status = "Exit status: 0 done, 2 wrong usage, 3 nothing to end, or it did not end.",
@@ -442,9 +442,9 @@ const struct cli_command pause_command = {
 	.name = "pause",
 	.run = command_pause,
 	.summary = "interrupt a recording, until resume",
-	.help = "Interrupt the recording that runs, of record, start or a program with the library. The program goes on, and what it does is not recorded until sifive-trace resume.",
+	.help = "Interrupt the running recording of record, start or a program with the library. The program continues, but is not recorded until sifive-trace resume.",
 	.groups = no_groups,
-	.status = "Exit status: 0 paused, 2 wrong usage, 3 nothing to pause, or it was not possible.",
+	.status = "Exit status: 0 paused, 2 wrong usage, 3 nothing to pause, or failure.",
 };
 
 static int command_resume(int argc, char **argv)
@@ -458,7 +458,7 @@ const struct cli_command resume_command = {
 	.summary = "continue a paused recording",
 	.help = "Continue the recording that sifive-trace pause has interrupted.",
 	.groups = no_groups,
-	.status = "Exit status: 0 it runs, 2 wrong usage, 3 nothing to continue, or it was not possible.",
+	.status = "Exit status: 0 it runs, 2 wrong usage, 3 nothing to continue, or failure.",
 };
 
 /* ---- status ------------------------------------------------------------ */
@@ -544,7 +544,7 @@ static int command_status(int argc, char **argv)
 const struct cli_command status_command = {
 	.name = "status",
 	.run = command_status,
-	.summary = "who records, and how much there is",
+	.summary = "the current session and its captured data",
 	.help = "Show the session that has the trace hardware, and what it has recorded.",
 	.groups = no_groups,
 	.status = "Exit status: 0 a session has the hardware, 1 no session has it, 2 wrong usage, 3 input or output error.",
@@ -575,7 +575,7 @@ static int dump(const char *path)
 	fd = open_status(&status);
 	if (fd < 0)
 		return EXIT_UNREADABLE;
-	/* The state of start belongs to this capture, or to an earlier one. */
+	/* Whether the saved state of start belongs to this capture or to an earlier one. */
 	if (read_state(&state) &&
 	    (is_ours(&status, &state) ||
 	     (state.ended && state.bytes == status.bytes &&
@@ -618,8 +618,8 @@ static int command_dump(int argc, char **argv)
 const struct cli_command dump_command = {
 	.name = "dump",
 	.run = command_dump,
-	.summary = "write what was recorded to a file",
-	.help = "Write the last recording to a file, also while it runs, and its side-car file to PATH.meta.",
+	.summary = "write the recorded data to a file",
+	.help = "Write the last recording, even while it runs, to a file, and its side-car file to PATH.meta.",
 	.groups = dump_groups,
 	.status = "Exit status: 0 done, 2 wrong usage, 3 input or output error.",
 };

@@ -4,7 +4,7 @@
 #define SIFIVE_TRACE_COPY_H
 
 /**
- * copy_file() - copy a file, in place of another
+ * copy_file() - copy a file, replacing another one atomically
  * @from:	the file
  * @to:		the copy, which has this name once it is complete
  *

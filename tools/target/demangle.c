@@ -10,7 +10,7 @@ typedef char *(*demangle_function)(const char *symbol, char *buffer,
 				   size_t *size, int *status);
 
 /*
- * Not the library beside the program: this command may have privileges that the
+ * Do not load the program's own copy: this command may have privileges that the
  * program's owner does not.
  */
 static demangle_function find(void)
@@ -69,7 +69,7 @@ static char *behind_type(char *name, char *end)
 {
 	char *at = end, *word = strstr(name, "operator");
 
-	/* A space or bracket after that word is part of it. */
+	/* A space or bracket after "operator" is part of the name. */
 	if (word)
 		at = word;
 	while (at > name && at[-1] != ' ') {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Demangled C++ names, from the C++ library of this machine. A machine without one
- * has only static C++ programs.
+ * Demangled C++ names, from the C++ library of this machine. Machines without
+ * that library have only static C++ programs.
  */
 #ifndef SIFIVE_TRACE_DEMANGLE_H
 #define SIFIVE_TRACE_DEMANGLE_H

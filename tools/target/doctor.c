@@ -58,11 +58,11 @@ static void fix(const char *format, ...)
 static void explain_memory(const struct trace_node *n)
 {
 	if (!strncmp(n->memory, "unusable: ", strlen("unusable: "))) {
-		wrong("%s has no memory to write to: %s", n->path,
+		wrong("%s has no memory for its trace: %s", n->path,
 		      n->memory + strlen("unusable: "));
-		fix("memory-region has to name an enabled node of /reserved-memory, within the machine's memory, where nothing else is: Documentation/devicetree/bindings/trace");
+		fix("memory-region has to refer to an enabled node of /reserved-memory, within the machine's memory, that overlaps nothing else: Documentation/devicetree/bindings/trace");
 	} else if (!strncmp(n->memory, "allocated", strlen("allocated"))) {
-		note("%s has no memory-region: the kernel's allocator gives its buffers",
+		note("%s has no memory-region: its buffers come from the kernel's allocator",
 		     n->path);
 		fix("for larger ones reserve memory in the device tree: Documentation/devicetree/bindings/trace");
 	}
@@ -144,7 +144,7 @@ static struct kinds check_nodes(void)
 
 	if (!count) {
 		wrong("the device tree has no node of a trace encoder");
-		fix("add nodes: Documentation/p550.md has them for the HiFive Premier P550, Documentation/devicetree/bindings/trace says what they are made of");
+		fix("add nodes: Documentation/p550.md has them for the HiFive Premier P550, Documentation/devicetree/bindings/trace describes them");
 	}
 	for (i = 0; i < count; i++)
 		/* Nodes of the older binding are harmless if there are others. */
@@ -166,7 +166,7 @@ static void no_device(int error)
 		wrong("the kernel module is not loaded");
 		fix("insmod sifive_trace.ko   (modprobe sifive_trace where it is installed)");
 	} else if (error != ENOENT) {
-		wrong("the kernel module is loaded, but has no trace encoder");
+		wrong("the kernel module is loaded, but found no trace encoder");
 	} else {
 		wrong("the kernel module is loaded, but there is no %s", path);
 		fix("mount devtmpfs on /dev; unset SIFIVE_TRACE_DEVICE, or have it name the device");
@@ -178,8 +178,8 @@ static void check_privilege(void)
 	if (machine_capable(MACHINE_CAP_PERFMON) ||
 	    machine_capable(MACHINE_CAP_ADMIN))
 		return;
-	wrong("this user has no CAP_PERFMON, which a session needs whatever kernel.perf_event_paranoid says");
-	fix("run as root, or give the command the capability, and through it what it records: setcap cap_perfmon+ep " COMMAND);
+	wrong("this user has no CAP_PERFMON, which a session needs regardless of kernel.perf_event_paranoid");
+	fix("run as root, or give the command the capability, which it passes to recorded programs: setcap cap_perfmon+ep " COMMAND);
 }
 
 /* Reports unusual settings of perf. */
@@ -191,7 +191,7 @@ static void check_settings(void)
 		     sizeof(paranoid));
 	machine_file("/proc/sys/kernel/perf_user_access", access,
 		     sizeof(access));
-	/* A level of Debian's kernels, at which CAP_PERFMON is not enough. */
+	/* At this level, which Debian's kernels have, CAP_PERFMON is not enough. */
 	if (!machine_capable(MACHINE_CAP_ADMIN) && atoi(paranoid) > 2) {
 		note("kernel.perf_event_paranoid = %s: perf does not report to this user which objects programs load: samples of static programs, and of -a, have no names",
 		     paranoid);
@@ -221,7 +221,7 @@ static bool check_hardware(int fd, const struct kinds *kinds)
 	}
 	if (!(info.sinks_available & (1u << SIFIVE_TRACE_SINK_SBA |
 				      1u << SIFIVE_TRACE_SINK_SRAM))) {
-		wrong("the encoders have no memory to write to: %s",
+		wrong("the encoders have no memory for their trace: %s",
 		      info.funnels ? "neither they nor the funnels have a sink" :
 		      info.sinks_available >> SIFIVE_TRACE_SINK_FUNNEL & 1 ?
 		      "they send to a funnel, and no funnel was found" :
@@ -250,7 +250,7 @@ static void check_session(int fd)
 		return;
 	machine_process(status.holder, who, sizeof(who));
 	wrong("process %s has the trace hardware", who);
-	fix("wait for its end; sifive-trace stop ends what sifive-trace start began");
+	fix("wait until it ends; sifive-trace stop ends a recording of sifive-trace start");
 }
 
 /* CPUs on which recording is not possible. */
@@ -281,7 +281,7 @@ static void check_cpus(int fd)
 						used ? "," : "", cpu);
 	if (!have) {
 		wrong("no CPU that this process may run on has an encoder");
-		fix("look at the CPUs above, and at taskset");
+		fix("see the CPUs above, and taskset(1)");
 	} else if (used) {
 		note("CPU %s: no encoder: nothing is recorded there", text);
 		fix("keep the program on others: taskset -c %s PROGRAM", with);
@@ -314,7 +314,7 @@ static void check_delegation(int fd)
 	}
 	if (!query.counters) {
 		note("no counter for cycles is free: perf or another program uses them");
-		fix("end it, or record other events: sifive-trace list");
+		fix("end that program, or record other events: sifive-trace list");
 	}
 }
 
@@ -328,7 +328,7 @@ static void check_code(void)
 	if (page == MAP_FAILED)
 		return;
 	if (mprotect(page, size, PROT_READ | PROT_EXEC)) {
-		note("no executable memory here: %s; records of functions take several times as long",
+		note("no executable memory: %s; recording functions takes several times as long",
 		     strerror(errno));
 		fix("allow it for recorded programs: systemd MemoryDenyWriteExecute=no, SELinux execmem");
 	}

@@ -19,7 +19,7 @@
 #include "cut.h"
 #include "rotate.h"
 
-/* Bytes of one read(), the most that the driver gives at once. */
+/* Bytes of one read(): the maximum that the driver returns at once. */
 #define CHUNK		65536
 
 /* Reads from one sink before the other sinks and signals have their turn. */
@@ -39,7 +39,7 @@
 
 #define SECOND		UINT64_C(1000000000)
 
-/* Opens what sink @i of @sinks is read from, whose path goes to @name. */
+/* Opens the node of sink @i of @sinks, and stores its path in @name. */
 static int open_node(char name[PATH_MAX], uint32_t i, uint32_t sinks)
 {
 	if (sinks > 1)
@@ -69,7 +69,7 @@ static bool in_pieces(const struct drain *d)
 	return d->piece_size || d->piece_time;
 }
 
-/* The file that is written now. */
+/* The file that is currently written. */
 static void file_name(char *name, size_t size, const struct drain *d,
 		      const struct drain_sink *s)
 {
@@ -174,7 +174,7 @@ static void fail(const struct drain *d, struct drain_sink *s)
 
 	s->failed = true;
 	file_name(name, sizeof(name), d, s);
-	report("%s: %s: what follows is lost", name, strerror(errno));
+	report("%s: %s: all further data is lost", name, strerror(errno));
 }
 
 /* Continue to read when the disk is full, so that the lost bytes are counted. */
@@ -232,7 +232,7 @@ static uint64_t room(const struct drain *d)
 	return d->most ? d->most - all_bytes(d) : UINT64_MAX;
 }
 
-/* Returns whether there may be more. */
+/* Returns whether there may be more data. */
 static bool copy_chunk(struct drain *d, struct drain_sink *s)
 {
 	static char chunk[CHUNK];
@@ -312,7 +312,7 @@ static void end(struct drain *d)
 	       room(d) < LEAST ? "--size" : "--time");
 }
 
-/* Behind a limit: stores must not wait for the command. */
+/* After a limit, stores must not wait for the command. */
 static void drop(struct drain *d)
 {
 	static char chunk[CHUNK];

@@ -19,13 +19,13 @@ struct sidecar_state;
 
 /**
  * struct drain_sink - one sink and its file
- * @device:	what it is read from
- * @file:	what it is written to
+ * @device:	the node that it is read from
+ * @file:	the file that it is written to
  * @bytes:	how many were read
  * @written:	how many were written
  * @failed:	the file took no more
  * @last:	the sink's state when a limit was reached
- * @cut:	follows the trace, for a recording in pieces; NULL: it is not one
+ * @cut:	follows the trace of a recording in pieces, otherwise NULL
  * @from:	the state at the beginning of the current piece
  * @piece:	its number
  */
@@ -50,14 +50,14 @@ struct drain_sink {
  * @capture:	the number of the capture, from sifive_trace_status.capture
  * @pid:	the process that holds the session; 0: the capture is known to be the right one
  * @live:	it runs
- * @looks:	how often it did not run yet
+ * @looks:	number of checks so far at which it did not run yet
  * @most:	the limit of all files' bytes, 0: none
  * @piece_size:	the most bytes of a piece of a file, 0: no limit
  * @piece_time:	nanoseconds of a piece, 0: no limit
  * @keep:	how many pieces to keep of each file, 0: all
  * @until:	the time to end, 0: none; in nanoseconds of the monotonic clock
- * @over:	a limit was reached: nothing is copied any more
- * @wait:	records wait for room, or are dropped: what follows a limit is read all the same
+ * @over:	a limit was reached: nothing more is copied
+ * @wait:	records wait for room, or are dropped: data after a limit is still read
  * @quiet:	print only errors and losses
  * @progress:	show a line on the terminal
  * @shown:	when it was shown last
@@ -90,7 +90,7 @@ struct drain {
 int drain_check(uint32_t sinks);
 
 /**
- * drain_open() - open the sinks, and make the files
+ * drain_open() - open the sinks, and create the files
  * @drain:	all zero but for @piece_size, @piece_time and @keep; filled, also after an
  *		error, for drain_close()
  * @path:	as for capture_save()
@@ -129,9 +129,9 @@ void drain_rest(struct drain *drain);
 /**
  * drain_account() - correct the state of a sink by the bytes that could not be written
  * @index:	which sink
- * @sink:	as the driver gives it, after drain_rest()
+ * @sink:	as returned by the driver, after drain_rest()
  *
- * Return: whether all that was read is in the file.
+ * Return: whether all bytes that were read are in the file.
  */
 bool drain_account(const struct drain *drain, uint32_t index, struct sifive_trace_sink *sink);
 

@@ -11,7 +11,7 @@
 
 #include "elf.h"
 
-/* Up to @most bytes, copied so that they do not change with the file. */
+/* Up to @most bytes, copied so that later changes of the file have no effect. */
 static int take(int fd, size_t most, struct elf *elf)
 {
 	char *bytes = malloc(most);

@@ -30,7 +30,8 @@ struct elf {
  * elf_open() - read a file
  * @most:	bytes to read at most, ELF_ALL for all
  *
- * Return: 0; ENOEXEC if it was read but is no 64-bit RISC-V program; or another errno.
+ * Return: 0; ENOEXEC if it was read but is not a 64-bit RISC-V program; or
+ * another errno.
  */
 int elf_open(const char *path, size_t most, struct elf *elf);
 

@@ -118,8 +118,8 @@ int files_check(const char *path)
 	if (!error)
 		return 0;
 	report("%s: %s: the program was not run", name,
-	       error == EINVAL ? "this is no regular file" :
-	       error == ENOENT ? "there is no such folder" : strerror(error));
+	       error == EINVAL ? "not a regular file" :
+	       error == ENOENT ? "no such folder" : strerror(error));
 	return -1;
 }
 

@@ -112,7 +112,7 @@ static void show_buffers(void)
 			snprintf(text, sizeof(text), "%s up to %" PRIu64 " bytes, %s",
 				 strrchr(nodes[i].path, '/') + 1, bytes, kind);
 		else
-			snprintf(text, sizeof(text), "%s as large as CMA has memory for",
+			snprintf(text, sizeof(text), "%s limited by the free memory of CMA",
 				 strrchr(nodes[i].path, '/') + 1);
 		line(key, text);
 		key = "";
@@ -154,7 +154,7 @@ static void show_features(const struct sifive_trace_info *info)
 	if (info->flags & SIFIVE_TRACE_INFO_FIXED_SHARED)
 		line("", "(perf may take cycle and instret: its driver here is unknown)");
 	line("Sampling", info->flags & SIFIVE_TRACE_INFO_OVERFLOW ?
-	     "by time, and by any event that a counter counts" : "by time");
+	     "by time, and by any event with a counter" : "by time");
 }
 
 static void show_session(int fd)
@@ -213,7 +213,7 @@ static int show(int fd)
 
 static const struct cli_option info_options[] = {
 	{ .letter = 'r', .name = "report", .value = "FILE",
-	  .help = "write the data for a bug report to FILE instead, - for standard output",
+	  .help = "write the data for a bug report to FILE instead, or to standard output for -",
 	  .set = cli_text },
 	{ .name = NULL }
 };
@@ -232,7 +232,7 @@ static int command_info(int argc, char **argv)
 		rc = cli_arguments(&info_command, 0, argc, argv);
 	if (rc)
 		return rc;
-	/* Read-only, since more users may read than may trace. */
+	/* Read-only, because more users may read than may trace. */
 	fd = open(machine_device(), O_RDWR | O_CLOEXEC);
 	if (fd < 0)
 		fd = open(machine_device(), O_RDONLY | O_CLOEXEC);
@@ -245,7 +245,7 @@ static int command_info(int argc, char **argv)
 const struct cli_command info_command = {
 	.name = "info",
 	.run = command_info,
-	.summary = "this machine's trace hardware, and what is missing",
+	.summary = "this machine's trace hardware, and what it lacks",
 	.help = "Show this machine's trace hardware, what is missing for tracing, and what to do about it.",
 	.groups = info_groups,
 	.status = "Exit status: 0 tracing would work, or the report is written; 1 tracing would not work; 2 wrong usage; 3 the report cannot be written.",

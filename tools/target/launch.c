@@ -19,7 +19,7 @@ static volatile sig_atomic_t running;
 /* A signal has arrived that ends the wait for the program's children. */
 static volatile sig_atomic_t interrupted;
 
-/* One has arrived that the program may handle. */
+/* A signal has arrived that the program may handle. */
 static volatile sig_atomic_t offered;
 
 /* A signal that ends the command also ends the program. */
@@ -146,7 +146,7 @@ static int wait_for(const struct launch *launch, pid_t pid, const sigset_t *befo
 		result = exit_status(status, number);
 		ended = true;
 		running = 0;
-		/* It handled ^C, or that has ended it. */
+		/* The program handled ^C, or was ended by it. */
 		if (offered && WIFSIGNALED(status))
 			interrupted = 1;
 		if (launch->children && !interrupted && !waitid(P_ALL, 0, NULL, WEXITED | WNOHANG | WNOWAIT))

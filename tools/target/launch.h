@@ -14,11 +14,14 @@
  * @path, @argv: for execv()
  * @before:	called in the new process before exec with @argument; returns 0, or -1
  *		after printing an error: the process then exits with EXIT_RECORD
- * @meanwhile:	called with @argument repeatedly while the program runs; it waits
- *		for work, or for a signal that @mask allows; may be NULL
- * @children:	also wait for all processes that the program makes, until a signal that
- *		ends the command; ^C while the program runs is one if it ends the program
- * @left:	then: called with @argument when the program has ended before others
+ * @meanwhile:	called with @argument repeatedly while the program runs; it waits for
+ *		work, or for a signal that @mask allows; may be NULL
+ * @children:	also wait for all processes that the program creates, until a signal
+ *		ends the command; ^C while the program runs counts if it ends the
+ *		program
+ * @left:	with
+ * @children:	called with @argument when the program has ended before other
+ *		processes
  */
 struct launch {
 	const char	*path;

@@ -165,7 +165,7 @@ static int list(struct listing *listing)
 			       cpu);
 	}
 	if (listing->hidden)
-		printf("\n%zu more that cannot be counted here, or whose counters are in use: --all shows them.\n",
+		printf("\n%zu more events cannot be counted here, or their counters are in use: --all shows them.\n",
 		       listing->hidden);
 	if (listing->fd >= 0)
 		close(listing->fd);

@@ -17,8 +17,8 @@ void losses_gaps(const char *name, const struct sifive_trace_sink *sink, bool fu
 	report("%s: %s%" PRIu64 " bytes are missing in %" PRIu64 " place%s: %s", name,
 	       more ? "at least " : "", (uint64_t)sink->lost, (uint64_t)sink->gaps,
 	       sink->gaps == 1 ? "" : "s",
-	       full ? "the file did not take them" :
-	       "they were overwritten before the command had read them: a larger -b, or fewer records, loses less");
+	       full ? "the file could not be written" :
+	       "they were overwritten before the command had read them: use a larger -b, or record less");
 }
 
 /* Not a loss: the user asked for a ring. */
@@ -27,27 +27,27 @@ void losses_sink(const char *name, const struct sifive_trace_sink *sink,
 {
 	if (sink->flags & SIFIVE_TRACE_STATUS_FULL)
 		report("%s: the buffer was full after %" PRIu64
-		       " bytes, later records were lost: -b makes it larger",
+		       " bytes, later records were lost: use a larger -b",
 		       name, (uint64_t)sink->bytes);
 	else if (!quiet && sink->flags & SIFIVE_TRACE_STATUS_WRAPPED)
 		report("%s: the newest %" PRIu64
-		       " bytes: the ring has overwritten older records: -b makes it larger",
+		       " bytes: the ring has overwritten older records: use a larger -b to keep more",
 		       name, (uint64_t)sink->bytes);
 }
 
-/* No loss, but the program took longer. */
+/* Not a loss, but the program took longer. */
 void losses_waits(const struct sifive_trace_status *status, const struct drain *drain)
 {
 	if (drain && !drain->quiet && status->waits)
-		report("the program waited for this command %" PRIu64 " times, %.3f s in all threads together: a larger -b, or fewer records, makes it wait less",
+		report("the program waited for this command %" PRIu64 " times, %.3f s in all threads together: use a larger -b, or record less",
 		       (uint64_t)status->waits, (double)status->waited / 1e9);
 }
 
-/* No loss, but what happened meanwhile is not there. */
+/* Not a loss, but what happened during the pause is missing. */
 void losses_pauses(const struct sifive_trace_status *status)
 {
 	if (status->pauses)
-		report("paused %" PRIu64 " time%s, %.3f s: what ran meanwhile was not recorded",
+		report("paused %" PRIu64 " time%s, %.3f s: nothing was recorded during that time",
 		       (uint64_t)status->pauses, status->pauses == 1 ? "" : "s",
 		       (double)status->paused / 1e9);
 }
@@ -62,19 +62,19 @@ void losses_report(int fd, const struct sifive_trace_status *status, bool librar
 		records = losses.signals + losses.threads + losses.abandoned +
 			  losses.refused + losses.children;
 	if (losses.dropped)
-		report("the program dropped %" PRIu64 " records while the buffer had no room, %.3f s: a larger -b, or fewer records, drops fewer",
+		report("the program dropped %" PRIu64 " records while the buffer had no room, %.3f s: use a larger -b, or record less",
 		       (uint64_t)losses.dropped, (double)status->full_ns / 1e9);
 	if (library)
 		return;
 	if (records)
-		report("the program could not write %" PRIu64 " records: sifive-trace report says which",
+		report("the program could not write %" PRIu64 " records: sifive-trace report shows the causes",
 		       records);
 	if (status->samples_lost)
 		report("%" PRIu64 " of %" PRIu64 " samples were lost",
 		       (uint64_t)status->samples_lost,
 		       (uint64_t)(status->samples + status->samples_lost));
 	if (status->switches_lost)
-		report("%" PRIu64 " of %" PRIu64 " context switches were lost: a larger -b loses fewer",
+		report("%" PRIu64 " of %" PRIu64 " context switches were lost: use a larger -b",
 		       (uint64_t)status->switches_lost,
 		       (uint64_t)(status->switches + status->switches_lost));
 	if (status->switches_processes)
@@ -101,7 +101,7 @@ int losses_samples(const struct sifive_trace_status *status)
 	if (status->samples)
 		return 0;
 	if (status->samples_lost)
-		report("no sample was recorded: all %" PRIu64 " were lost: a larger -b, or a longer -i or -c, loses fewer",
+		report("no sample was recorded: all %" PRIu64 " were lost: use a larger -b, or a longer -i or -c",
 		       (uint64_t)status->samples_lost);
 	else
 		report("no sample was recorded: the program ran for less than one interval or period: choose a shorter -i or -c");

@@ -8,25 +8,26 @@
 #include "drain.h"
 
 /**
- * losses_gaps() - what a drained sink has lost
- * @name:	path of its file
- * @full:	the file took no more
+ * losses_gaps() - report the losses of a drained sink @name: path of its file
+ * @full:	the file could not be written
  */
 void losses_gaps(const char *name, const struct sifive_trace_sink *sink, bool full);
 
-/** losses_sink() - a full buffer, or a wrapped ring, which is no loss: the user asked for it */
+/** losses_sink() - report a full buffer, or a wrapped ring, which is not a loss */
 void losses_sink(const char *name, const struct sifive_trace_sink *sink, bool quiet);
 
-/** losses_waits() - no loss, but the program took longer; @drain may be NULL */
+/** losses_waits() - report waits: not a loss, but the program took longer; @drain may be NULL */
 void losses_waits(const struct sifive_trace_status *status, const struct drain *drain);
 
-/** losses_pauses() - no loss, but what happened meanwhile is missing */
+/** losses_pauses() - report pauses: not a loss, but what happened in them is missing */
 void losses_pauses(const struct sifive_trace_status *status);
 
 /**
- * losses_report() - what the program and the kernel could not write
+ * losses_report() - report records that the program and the kernel could not
+ * write
  * @fd:		the device
- * @library:	the program's library has reported all but the records that were dropped
+ * @library:	the program's library has already reported all losses except
+ *		dropped records
  */
 void losses_report(int fd, const struct sifive_trace_status *status, bool library);
 

@@ -50,7 +50,7 @@ static bool property(const char *node, const char *name, char *text, size_t size
 	return length > 0;
 }
 
-/* The last string of @list that is ours, or the first one with our prefix. */
+/* The last string of @list that is one of ours, or else the first one with our prefix. */
 static const char *trace_compatible(const char *list)
 {
 	const char *at, *first = NULL;
@@ -136,8 +136,9 @@ static bool holds(const char *device, const char *name, const char *value)
 }
 
 /*
- * A power domain, clock or reset controller without a driver: the kernel probes the
- * node's device when it has one.  Its links are named "supplier:BUS:DEVICE".
+ * A power domain, clock or reset controller without a driver: the kernel probes
+ * the node's device once that has a driver. Its links are named
+ * "supplier:BUS:DEVICE".
  */
 static bool waiting(struct trace_node *node)
 {

@@ -32,10 +32,10 @@ struct object {
  * struct objects - a set of objects; all zero is the empty set
  * @object:	@count of them, in the order in which they were found
  * @found:	how often any was found
- * @files:	folder with copies of files, with the vdso's; NULL: there is none, and the
- *		vdso is ignored
- * @missed:	number of objects that were loaded unseen
- * @left_out:	number of objects without room in the file
+ * @files:	folder with copies of files and the vdso; NULL: there is none,
+ *		and the vdso is ignored
+ * @missed:	number of objects whose loading was missed
+ * @left_out:	number of objects that did not fit into the file
  *
  * Processes share one address space here: objects_write() leaves out objects that
  * overlap others.

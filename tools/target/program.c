@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * See program.h. Names in a program's files show what it is, so that stripped
- * programs need no symbol table.
+ * See program.h. Strings in a program's files show its properties, because
+ * stripped programs have no symbol table.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -132,7 +132,7 @@ static int look_at(struct program *program)
 	if (loader)
 		look_at_objects(program, loader);
 	else if (program->library)
-		/* Strings that linking leaves and stripping keeps. */
+		/* Strings that survive linking and stripping. */
 		program->hooks = true;
 	elf_close(&elf);
 	return 0;
@@ -171,7 +171,7 @@ int program_find(struct program *program, const char *name)
 	return EXIT_NOT_FOUND;
 }
 
-/* The names for programs and for linking; packages may omit the latter. */
+/* The names used by programs and by the linker; packages may omit the latter. */
 static bool library_in(const char *folder, char *path)
 {
 	snprintf(path, PATH_MAX, "%s/" LIBRARY ".0", folder);
@@ -192,7 +192,7 @@ int program_library(const struct program *program, const char *named, char *path
 		report("--library %s: %s", named, strerror(errno));
 		return -1;
 	}
-	/* The loader would take another file of the same name instead. */
+	/* The loader would use another file of the same name instead. */
 	if (*program->loads) {
 		strcpy(path, program->loads);
 		return 0;

@@ -23,7 +23,7 @@
  * @hooks:	it or one of its shared objects was compiled with -finstrument-functions
  * @library:	libsifive-perf is linked into its file
  * @traces:	it may control tracing itself, by a function of the library
- * @loads:	the shared library that it loads by itself, "" for none
+ * @loads:	the library's shared object that it loads by itself, "" for none
  * @privilege:	attribute of the file with which the kernel changes user, group or
  *		capabilities on exec; NULL for none
  * @object:	the file and its instrumented shared objects, @objects of them

@@ -28,8 +28,8 @@ static bool still_held(int fd, const struct capture_mark *mark,
 }
 
 /*
- * True of the first session since then, if no other process holds a session. The
- * owner of a later one is known only while it is held.
+ * True for the first session since then, if no other process holds a session.
+ * The owner of a later one is known only while it is held.
  */
 static bool is_its_own(const struct capture_mark *mark,
 		       const struct sifive_trace_status *status)
@@ -129,14 +129,14 @@ static int rescue_sink(int fd, const char *path, uint32_t index, uint32_t sinks,
 	return 0;
 }
 
-/* A session of an ended program that another process still holds. */
+/* The session of an ended program, which another process still holds. */
 static bool is_busy(int fd, const char *path, uint32_t sinks)
 {
 	char name[PATH_MAX], meta[SIDECAR_PATH];
 
 	if (!has_side_car(name, meta, path, 0, sinks) || !capture_locked(fd))
 		return false;
-	report("a child of the program holds its trace, in SRAM that cannot be read meanwhile: when it has ended: sifive-trace dump -o FILE, which is read with --meta %s",
+	report("a child of the program holds its trace, in SRAM that cannot be read until then: after it has ended, use sifive-trace dump -o FILE, and read that with --meta %s",
 	       meta);
 	return true;
 }
@@ -155,7 +155,7 @@ int capture_rescue(const char *path, const struct capture_mark *mark,
 	else if (fd < 0 || !status.bytes)
 		error = -1;
 	if (fd < 0 && status.capture - mark->capture > 1)
-		report("another session has configured the trace hardware since: the program's records are lost");
+		report("another session has configured the trace hardware: the program's records are lost");
 	/* The next sink's bytes may fit even if this one's do not. */
 	for (i = 0; !error && i < status.sinks; i++) {
 		one = rescue_sink(fd, path, i, status.sinks, ran, quiet);
@@ -208,7 +208,7 @@ int capture_drained(struct drain *drain, const struct capture_mark *mark, bool *
 		for (i = 0, error = 0; error >= 0 && i < drain->sinks; i++)
 			error |= finish_sink(fd, drain, i, ran, finished);
 	} else if (status.capture != mark->capture) {
-		report("another session has configured the trace hardware since: the rest of the program's records is lost");
+		report("another session has configured the trace hardware: the rest of the program's records is lost");
 		error = drain->sink[0].bytes && has_side_car(name, meta, drain->path, 0, drain->sinks) ?
 			1 : -1;
 		*finished = true;

@@ -51,7 +51,7 @@ static int get_sink(const struct drain *d, const struct drain_sink *s,
 	return ioctl(d->control, SIFIVE_TRACE_IOC_SINK, sink);
 }
 
-/* What has been captured and lost so far, or, when all bytes have been read, @over all. */
+/* What was captured and lost so far; with @over all of it, after all bytes have been read. */
 static void look(const struct drain *d, const struct drain_sink *s, struct sidecar_state *state,
 		 bool over)
 {
@@ -101,7 +101,7 @@ uint64_t rotate_room(const struct drain *d, const struct drain_sink *s)
 
 	if (!d->piece_size)
 		return UINT64_MAX;
-	/* A piece that is full ends before the bytes that are read next. */
+	/* A full piece ends before the next bytes that are read. */
 	return have + 2 * REST < d->piece_size ? d->piece_size - have - REST :
 						 d->piece_size - REST;
 }
@@ -135,14 +135,14 @@ static void remove_piece(const struct drain *d, const struct drain_sink *s, unsi
 	unlink(piece);
 }
 
-/* Writes the side-car file of the current piece, which ends. */
+/* Writes the side-car file of the current piece, which ends here. */
 static int end_piece(const struct drain *d, const struct drain_sink *s,
 		     const struct sidecar_state *now, bool continued)
 {
 	char whole[SIDECAR_PATH + 16], piece[SIDECAR_PATH + 16];
 
 	meta_names(whole, piece, d, s, s->piece);
-	/* When the first piece began, the library had not written its own. */
+	/* The library had not yet written its side-car file when the first piece began. */
 	if (!s->piece && sidecar_begin(whole, piece, 0, NULL))
 		return -1;
 	return sidecar_end(piece, s->from, now, d, continued ? s->cut : NULL);
@@ -168,7 +168,7 @@ int rotate_next(const struct drain *d, struct drain_sink *s)
 	return s->file < 0 ? -1 : 0;
 }
 
-/* The first piece of a sink that is still there. */
+/* The first piece of a sink that still exists. */
 static unsigned int first_piece(const struct drain *d, const struct drain_sink *s)
 {
 	return d->keep && s->piece >= d->keep ? s->piece + 1 - d->keep : 0;

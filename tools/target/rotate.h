@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The pieces of a recording that changes its file: TRACE.0, TRACE.1 and so on. */
+/* The pieces of a recording with --rotate: TRACE.0, TRACE.1 and so on. */
 #ifndef SIFIVE_TRACE_ROTATE_H
 #define SIFIVE_TRACE_ROTATE_H
 
@@ -16,7 +16,7 @@ void rotate_name(char *name, size_t size, const struct drain *drain,
 		 const struct drain_sink *sink, unsigned int number);
 
 /**
- * rotate_take() - note bytes that a sink's file gets
+ * rotate_take() - account for bytes to be written to a sink's file
  * @length:	how many there are at @bytes
  *
  * Return: how many still belong to the current piece; all of them if no new one is due.
@@ -27,7 +27,7 @@ size_t rotate_take(const struct drain *drain, struct drain_sink *sink, const cha
 /** rotate_next() - begin a sink's next piece; 0, or -1 with errno: there is no file for it */
 int rotate_next(const struct drain *drain, struct drain_sink *sink);
 
-/** rotate_room() - the most bytes to read at once, so that a piece keeps within its size */
+/** rotate_room() - the maximum bytes to read at once, so that a piece keeps to its size */
 uint64_t rotate_room(const struct drain *drain, const struct drain_sink *sink);
 
 /**

@@ -80,7 +80,7 @@ int select_functions(const struct program *program, const char * const *pattern,
 	else if (!s.functions)
 		report("no function matches: nm -C %s shows names%s",
 		       program->path, demangle_possible() ? "" :
-		       "; without libstdc++.so.6 on this machine, C++ names are those of nm without -C");
+		       "; this machine has no libstdc++.so.6, so use C++ names as shown by nm without -C");
 	else
 		return 0;
 	unlink(path);

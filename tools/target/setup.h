@@ -43,13 +43,13 @@ extern const struct cli_option setup_where[];
 /** setup_init() - set all defaults */
 void setup_init(struct setup *setup);
 
-/** setup_header_interval() - for @set of record's option of that name */
+/** setup_header_interval() - @set function of record's option --header-interval */
 int setup_header_interval(void *at, const struct cli_option *option, const char *value);
 
-/** setup_size() - for @set of an option that takes a number of bytes, a uint64_t */
+/** setup_size() - @set function of an option with a number of bytes, a uint64_t */
 int setup_size(void *at, const struct cli_option *option, const char *value);
 
-/** setup_duration() - the same with a time, in nanoseconds */
+/** setup_duration() - the same for a time, in nanoseconds */
 int setup_duration(void *at, const struct cli_option *option, const char *value);
 
 /** struct setup_pieces - how long a piece of a recording is: @size bytes, or @time ns */
@@ -58,10 +58,10 @@ struct setup_pieces {
 	uint64_t	time;
 };
 
-/* The least size of a piece. */
+/* The minimum size of a piece. */
 #define SETUP_PIECE_LEAST	4096
 
-/** setup_rotate() - the same with either, a struct setup_pieces */
+/** setup_rotate() - the same for either, a struct setup_pieces */
 int setup_rotate(void *at, const struct cli_option *option, const char *value);
 
 /** setup_sampled() - whether the kernel writes samples */
@@ -71,8 +71,8 @@ bool setup_sampled(const struct setup *setup);
 int setup_finish(struct setup *setup);
 
 /**
- * setup_ignored() - report environment variables of the library that @command ignores,
- * and its options for them
+ * setup_ignored() - report environment variables of the library that @command
+ * ignores, with the options to use instead
  */
 void setup_ignored(const char *command);
 

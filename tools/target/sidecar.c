@@ -17,7 +17,7 @@
 /* The reader's limit of a side-car file. */
 #define META_BYTES	(4u << 20)
 
-/* Behind what all pieces of a recording have. */
+/* Marks the end of the part that all pieces of a recording share. */
 #define PIECE		",\n\"piece\":"
 
 /* As the library writes it. */
@@ -82,7 +82,8 @@ static void put_losses(const struct sifive_trace_losses *losses,
 }
 
 /*
- * The losses that the session's program counted, even if it ended before it wrote them.
+ * The losses that the session's program counted, even if it ended before
+ * writing them.
  */
 static void put_lost(int fd, const struct sifive_trace_status *status,
 		     struct output *out)
@@ -101,8 +102,8 @@ static void put_sample(uint64_t time, uint64_t ns, uint64_t within, struct outpu
 }
 
 /*
- * How much of a run of @ran nanoseconds one sink has; of a drained one the file; @drain
- * may be NULL.
+ * How much of a run of @ran nanoseconds a sink, or the file of a drained sink,
+ * contains; @drain may be NULL.
  */
 static void put_coverage(const struct sifive_trace_sink *sink, uint64_t ran,
 			 const struct sifive_trace_status *status,
@@ -203,7 +204,7 @@ static char *coverage_of(char *text, uint64_t *ran)
 	return found;
 }
 
-/* Puts the new text of @meta, which was written to @whole, in its place. */
+/* Replaces @meta by its new text, which was written to @whole. */
 static int replace(struct output *out, const char *whole, const char *meta)
 {
 	if (!output_close(out) && !rename(whole, meta))
@@ -286,7 +287,7 @@ int sidecar_begin(const char *whole, const char *piece, unsigned int number,
 	return output_close(out);
 }
 
-/* What of @to was not there in @from. */
+/* The difference between @to and @from. */
 static struct sidecar_state since(const struct sidecar_state *from,
 				  const struct sidecar_state *to)
 {

@@ -22,7 +22,7 @@
  * @sink:	the sink, with the bytes that the file has
  * @description: file that capture_describe() has written, NULL for none
  * @objects:	the objects in memory; NULL if the description has them
- * @drain:	what has copied the bytes while the capture ran, or NULL
+ * @drain:	state of the copying, if the bytes were drained, or NULL
  * @ran:	nanoseconds from the capture's start to its stop, 0: unknown
  *
  * Return: 0, or -1: the error has been printed.
@@ -72,7 +72,7 @@ struct sidecar_state {
  * @whole:	path of the recording's side-car file
  * @piece:	path of the piece's
  * @number:	number of the piece
- * @cut:	what has followed the trace so far
+ * @cut:	has followed the trace so far
  *
  * Return: 0, or -1: the error has been printed.
  */
@@ -83,8 +83,8 @@ int sidecar_begin(const char *whole, const char *piece, unsigned int number,
  * sidecar_end() - add coverage and losses of a piece
  * @piece:	path of its side-car file
  * @from, @to:	the states where it begins and ends
- * @drain:	what copies the bytes
- * @cut:	what has followed the trace so far, if another piece follows; or NULL
+ * @drain:	state of the copying
+ * @cut:	has followed the trace so far, if another piece follows; or NULL
  *
  * Return: 0, or -1: the error has been printed.
  */
@@ -93,7 +93,8 @@ int sidecar_end(const char *piece, const struct sidecar_state *from,
 		const struct cut *cut);
 
 /**
- * sidecar_join() - complete the side-car file of a piece with what the recording's has
+ * sidecar_join() - complete the side-car file of a piece from that of the
+ * recording
  *
  * Return: 0, or -1: the error has been printed.
  */

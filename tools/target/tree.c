@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * See tree.h. The library writes each thread and each object in a line of its own, so that
- * lines are all that has to be read. Children made by fork() have the objects of their
- * parent: equal lines are one object of several processes.
+ * See tree.h. The library writes each thread and each object in a line of its
+ * own, so that this can be read line by line. Children made by fork() have the
+ * objects of their parent: equal lines are one object of several processes.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -26,7 +26,7 @@
 #define ARGS_MAX	1024
 
 /**
- * struct process - an executed file in a process
+ * struct process - a program executed in a process
  * @pid, @parent: process ids
  * @from, @to:	when it was recorded, in ticks; @timed and @ended: they are known
  * @exe, @args:	lines of the side-car file, NULL: unknown
@@ -124,7 +124,7 @@ static void grow_index(struct parts *parts, struct lines *lines)
 	lines->index = more;
 }
 
-/* The line of an object, which is added if it is the first of its text; NULL: no memory. */
+/* The line of an object, which is added if no line has the same text; NULL: out of memory. */
 static struct line *find_object(struct parts *parts, const char *text)
 {
 	struct lines *objects = &parts->objects;
@@ -197,7 +197,7 @@ static char *short_copy(const char *text)
 
 static void read_line(struct parts *parts, struct process *process, char *line, char *list)
 {
-	/* One that was not written to its end. */
+	/* The file was not written completely. */
 	if (!strchr(line, '\n'))
 		return;
 	line[strcspn(line, "\n")] = '\0';
@@ -235,7 +235,7 @@ static void read_part(struct parts *parts, FILE *file)
 	parts->processes++;
 }
 
-/* A file's process, and how many it executed before this one. */
+/* A file's process, and the number of programs that it executed before. */
 struct name {
 	int		pid;
 	unsigned int	image;
@@ -284,7 +284,7 @@ static void read_folder(struct parts *parts, const char *path)
 		closedir(folder);
 }
 
-/* An executed file ends where its process executes the next one. */
+/* A program ends when its process executes the next one. */
 static void end_images(struct parts *parts)
 {
 	size_t i;
@@ -341,7 +341,7 @@ static void put_process(struct output *out, const struct process *process)
 	put_string(out, "}");
 }
 
-/* All processes share what names none. */
+/* Processes share all objects that name no process. */
 static void put_object(struct output *out, const struct line *line, size_t processes)
 {
 	size_t i;
@@ -353,7 +353,7 @@ static void put_object(struct output *out, const struct line *line, size_t proce
 	put_string(out, i ? "]}" : "}");
 }
 
-/* What the reader counts as values and groups of JSON. */
+/* JSON values and groups, as the reader counts them. */
 static size_t values_of(const char *text)
 {
 	size_t values = 1;
@@ -433,7 +433,7 @@ static void put_objects(struct tree *tree, const struct parts *parts, struct out
 		put_string(out, i ? ",\n" : "\n");
 		put_object(out, &objects->line[i], parts->processes);
 	}
-	/* Those of processes that are left out are behind the others. */
+	/* Objects of omitted processes come after the others. */
 	tree->objects_left_out = 0;
 	for (; i < objects->count && *objects->line[i].process < META_PROCESSES_MAX; i++)
 		tree->objects_left_out++;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The processes of a recording that its program and their children are: each writes what
- * only it knows to a file of its own, and this joins the files.
+ * The processes of a recording: its program and their descendants. Each writes
+ * what only it knows to a separate file; this joins the files.
  */
 #ifndef SIFIVE_TRACE_TREE_H
 #define SIFIVE_TRACE_TREE_H
@@ -18,8 +18,10 @@
 /**
  * struct tree - the processes of a recording
  * @folder:	where they write, "" for none
- * @left_out, @threads_left_out, @objects_left_out: numbers of processes, of threads, and of
- *		objects of the other processes, that the side-car file has no room for
+ * @left_out, @threads_left_out, @objects_left_out: numbers of processes, of
+ *                                                  threads, and of objects of
+ *                                                  other processes, that do not
+ *                                                  fit into the side-car file
  */
 struct tree {
 	char	folder[TREE_FOLDER];
@@ -28,14 +30,14 @@ struct tree {
 	size_t	objects_left_out;
 };
 
-/** tree_open() - make the folder; 0, or -1: the error has been printed */
+/** tree_open() - create the folder; 0, or -1: the error has been printed */
 int tree_open(struct tree *tree);
 
 /**
  * tree_add() - add a process without the library
  * @pid:	the process, a child of this one
  * @argv:	its command line
- * @objects:	what was in its memory
+ * @objects:	the objects in its memory
  */
 void tree_add(struct tree *tree, pid_t pid, char **argv, struct objects *objects);
 
@@ -46,7 +48,7 @@ void tree_add(struct tree *tree, pid_t pid, char **argv, struct objects *objects
  */
 int tree_write(struct tree *tree, struct output *out);
 
-/** tree_report() - report what is not in the file */
+/** tree_report() - report what did not fit into the file */
 void tree_report(const struct tree *tree);
 
 /** tree_close() - remove the folder */

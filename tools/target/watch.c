@@ -77,7 +77,7 @@ int watch_open(struct watch *watch, bool seldom)
 	}
 	if (cpu == most)
 		return 0;
-	report("cannot follow which objects programs load: %s: some addresses will have no names (see sifive-trace info)",
+	report("cannot detect which objects programs load: %s: some addresses will have no names (see sifive-trace info)",
 	       strerror(errno));
 	watch_close(watch);
 	return -1;
@@ -98,7 +98,7 @@ void watch_close(struct watch *watch)
 	memset(watch, 0, sizeof(*watch));
 }
 
-/* Copies @size bytes from @from on out of a ring, across its end. */
+/* Copies @size bytes out of a ring, from @from on, wrapping at its end. */
 static void copy(void *to, const char *ring, uint64_t from, size_t size)
 {
 	size_t at = from % RING_SIZE, first = RING_SIZE - at;

@@ -25,7 +25,8 @@ struct watch {
 /**
  * watch_open() - start watching all processes
  * @watch:	filled, also after an error; for watch_close()
- * @seldom:	watch_wait() returns when a ring is filling up, not at the first event
+ * @seldom:	watch_wait() returns when a ring is filling up rather than at
+ *		the first event
  *
  * Return: 0, or -1: the error has been printed.
  */
@@ -42,8 +43,8 @@ void watch_read(struct watch *watch, pid_t pid, struct objects *objects);
  * watch_wait() - wait for an event
  * @watch:	all zero: nothing is watched
  * @also:	something else to wait for, or NULL; its descriptor may be -1
- * @longest:	how long at most, NULL for ever
- * @mask:	also ends when a signal comes that this allows
+ * @longest:	maximum time to wait, NULL: no limit
+ * @mask:	a signal that this allows also ends the wait
  */
 void watch_wait(struct watch *watch, const struct pollfd *also,
 		const struct timespec *longest, const sigset_t *mask);
