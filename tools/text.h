@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Untrusted text, UTF-8 or not, and which parts of it are printable. */
+/* Untrusted text, valid UTF-8 or not, and its printable parts. */
 #ifndef SIFIVE_TRACE_TEXT_H
 #define SIFIVE_TRACE_TEXT_H
 

@@ -46,8 +46,8 @@ struct profile_row {
 struct profile;
 
 /**
- * struct profile_live - shows a profile while its trace is read @show: @profile
- * contains everything so far; returns whether to stop reading
+ * struct profile_live - shows a profile while its trace is read
+ * @show:	@profile contains everything so far; returns whether to stop reading
  */
 struct profile_live {
 	bool	(*show)(void *context, const struct profile *profile);

@@ -58,7 +58,8 @@ struct calls *calls_new(void);
 void calls_free(struct calls *calls);
 
 /**
- * calls_add() - add a call @count: its count of each counter, or NULL
+ * calls_add() - add a call
+ * @count:	its count of each counter, or NULL
  * @counters:	number of them
  *
  * A failure is reported by calls_put().

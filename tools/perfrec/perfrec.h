@@ -320,9 +320,12 @@ void perfrec_settle(struct perfrec *perfrec, unsigned int src,
 
 /**
  * perfrec_settle_thread() - the same for a thread that continues in another
- * stream @perfrec: decoder @owner: thread id @channel: streams of this channel
- * in which no thread is named also belong to the thread @before: limits this to
- * records before this place
+ * stream
+ * @perfrec:	decoder
+ * @owner:	thread id
+ * @channel:	streams of this channel in which no thread is named also belong to the
+ *		thread
+ * @before:	limits this to records before this place
  */
 void perfrec_settle_thread(struct perfrec *perfrec, uint32_t owner,
 			   unsigned int channel, const struct perfrec_stamp *before);

@@ -122,8 +122,8 @@ int report_set_columns(void *at, const struct cli_option *option, const char *va
 bool report_wants_spread(const struct report_columns *columns);
 
 /**
- * report_metrics() - the numbers in the rows of a profile @columns: those that
- * the user has added, which must stay valid
+ * report_metrics() - the numbers in the rows of a profile
+ * @columns:	those that the user has added, which must stay valid
  * @number:	set to their number
  *
  * Return: EXIT_OK; EXIT_USAGE if the trace has nothing for one of @columns: the error

@@ -8,7 +8,8 @@
 #include "drain.h"
 
 /**
- * losses_gaps() - report the losses of a drained sink @name: path of its file
+ * losses_gaps() - report the losses of a drained sink
+ * @name:	path of its file
  * @full:	the file could not be written
  */
 void losses_gaps(const char *name, const struct sifive_trace_sink *sink, bool full);

@@ -8,7 +8,10 @@
 /* With fewer stores of a source, the steps of its clock are unknown. */
 #define FEW		256
 
-/* Bytes between two comparisons of clocks: more than RING_SKEW, and far less than wait. */
+/*
+ * Bytes between two comparisons of clocks: more than RING_SKEW, and far fewer
+ * than wait in the queue.
+ */
 #define STRETCH		(4 * RING_SKEW)
 
 void clocks_shift(struct clocks *clocks, size_t count, unsigned int events)
@@ -38,8 +41,9 @@ static uint64_t highest_bit(uint64_t bits)
 }
 
 /*
- * The stores of one source in the queue, from the latest back to the one with which
- * its time's @bit last was the highest to change, or to where it lost a timestamp.
+ * The stores of one source in the queue, from the latest back to the one at
+ * which @bit of its time last was the highest to change, or to the place where
+ * it lost a timestamp.
  */
 struct window {
 	struct clocks	*clocks;
@@ -95,9 +99,9 @@ static void doubt(const struct window *window)
 }
 
 /*
- * The store whose timestamp is damaged: the bit must be flipped from there up to the
- * contradiction, which changes the steps at both ends; none may go back. Return window->end
- * if it is the message at the contradiction itself.
+ * The store whose timestamp is damaged. The bit must be flipped from there up
+ * to the contradiction, which changes the steps at both ends; neither may go
+ * back. Return window->end if it is the message at the contradiction itself.
  */
 static size_t find_damage(const struct window *window, uint64_t time)
 {
@@ -209,8 +213,8 @@ static void end_stretch(const struct nexus *nexus, struct clocks_stretch *stretc
 }
 
 /*
- * Mark as doubtful the times of the source with the latest time of @first and of the
- * sources of @last that contradict it.
+ * Mark as doubtful the times of the source with the latest time in @first, and
+ * those of the sources in @last that contradict it.
  */
 static void compare_stretches(struct clocks *clocks, struct nexus *nexus,
 			      const struct clocks_stretch *first,
@@ -252,11 +256,14 @@ void clocks_compare(struct clocks *clocks, struct nexus *nexus)
 /**
  * struct ending - a source's stores in the queue after its latest absolute time
  * @stores:	number of them
- * @early:	those before the last FEW of them, or all if there are not more
- * @last:	time of the latest, going forward, and then of the one after, going back
+ * @early:	those before the last FEW of them, or all if there are no more
+ *		than FEW
+ * @last:	time of the latest store, going forward, and then of the next
+ *		one, going back
  * @longest:	step of its time, of the last FEW
  * @lowest:	bit that is the highest to change in one of them; 0: none
- * @bits:	that those steps change, and then those of them that nothing has confirmed
+ * @bits:	bits that those steps change, reduced to those that nothing has
+ *		confirmed
  */
 struct ending {
 	size_t		stores;
@@ -285,8 +292,8 @@ static void measure_step(struct ending *ending, uint64_t from, uint64_t to)
 }
 
 /*
- * A pause long before the end may be longer than all that follows it, which then confirms
- * none of its bits: only the steps near the end count.
+ * A pause long before the end may be longer than everything after it, which
+ * then confirms none of its bits. So only the steps near the end count.
  */
 static void measure_steps(const struct clocks *clocks, struct ending *endings)
 {
@@ -312,7 +319,7 @@ static void measure_steps(const struct clocks *clocks, struct ending *endings)
 	}
 }
 
-/* Back to where the last of the bits was confirmed, for @open sources. */
+/* Search back to where the last of the bits was confirmed, for @open sources. */
 static void doubt_ends(struct clocks *clocks, struct ending *endings, unsigned int open)
 {
 	size_t i;

@@ -29,7 +29,7 @@ struct clocks_event {
  * @now:	by source: its clock there
  * @sent:	the source sent messages in it, and its time was known
  * @late:	the source whose clock was the latest of them
- * @latest:	that time; 0: none
+ * @latest:	its time; 0: none
  */
 struct clocks_stretch {
 	uint64_t	end;
@@ -43,10 +43,10 @@ struct clocks_stretch {
  * struct clocks - the queue, and what is known of each source's clock
  * @store:	room for CLOCKS_QUEUE, of which @stores wait, the oldest first
  * @mask:	greatest timestamp
- * @broken:	by source: offset from which on a lost timestamp may be missing
+ * @broken:	by source: offset after which a lost timestamp may be missing
  * @absolute:	by source: offset of its latest absolute timestamp
  * @stretch:	the latest ones, and room for the next
- * @next:	that room: the earliest is the one after it
+ * @next:	index of that room; the earliest stretch is the one after it
  */
 struct clocks {
 	struct store		*store;
@@ -60,7 +60,7 @@ struct clocks {
 	unsigned int		next;
 };
 
-/** clocks_shift() - the @count oldest stores are gone, and @events with them */
+/** clocks_shift() - remove the @count oldest stores, and @events with them */
 void clocks_shift(struct clocks *clocks, size_t count, unsigned int events);
 
 /**
@@ -75,51 +75,56 @@ void clocks_break(struct clocks *clocks, int src, uint64_t offset);
  * @message:	with NEXUS_CONTRARY; all before it are in the queue
  *
  * A bit of the source's time was wrong just before @message. If the source may have
- * lost a timestamp, the bit was wrong from there on. Otherwise a timestamp itself is
+ * lost a timestamp, the bit was wrong since then. Otherwise a timestamp itself is
  * damaged, in one of the messages since the bit last was the highest to change: all
- * times since then are inferred, and the bit is corrected from the message on that
- * needs the shortest steps.
+ * times since then are inferred, and the bit is corrected starting at the message
+ * for which the steps are shortest.
  */
 void clocks_correct(struct clocks *clocks, const struct nexus_message *message);
 
 /**
  * clocks_compare() - compare the sources' clocks with each other
- * @nexus:	decoder of what the queue holds
+ * @nexus:	decoder of the queued messages
  *
- * Whatever is RING_SKEW and more after a message in the file was sent later. Of
- * two sources that contradict this, the one that no other agrees with has a wrong
- * clock, or else both may: times that wait, and those that follow, are inferred.
+ * A message at least RING_SKEW bytes after another one in the file was sent
+ * later. Of two sources that contradict this, the one with which no other
+ * source agrees has a wrong clock; otherwise both may be wrong. Queued and
+ * following times of such sources are inferred.
  */
 void clocks_compare(struct clocks *clocks, struct nexus *nexus);
 
 /**
  * clocks_end() - mark the times at the trace's end that nothing confirms
  *
- * A timestamp's bit that is wrong contradicts the next one in which that bit is the
- * highest to change. After a source's last such ones, with no absolute time after
- * them, nothing shows it: times are inferred. Only for the XOR scheme, sources with
- * enough stores to show how long their steps are, and the bits that such steps change.
+ * A wrong bit of a timestamp contradicts the next timestamp in which that bit
+ * is the highest to change. At the end of a source, without a later absolute
+ * time, nothing reveals a wrong bit, so times are inferred. This applies only
+ * to the XOR scheme, to sources with enough stores to show the length of their
+ * steps, and to the bits that such steps change.
  */
 void clocks_end(struct clocks *clocks);
 
 /**
  * clocks_recover() - find the timestamps in damaged bytes
- * @nexus:	decoder after them, and the bytes after them fed to it
+ * @nexus:	decoder in its state after them, with the following bytes fed to
+ *		it
  * @bytes:	the damaged bytes, which may be unknown or malformed
  * @length:	number of them
  * @words:	stores so far, by channel
  *
- * Candidates are the clocks as they run on, and as they would with any one bit of
- * @bytes changed that makes whole messages of them. The one with which the messages
- * that follow contradict each other least is taken. Messages of damaged bytes are
- * not given: they may be damaged elsewhere. Times are inferred from here on.
+ * Candidates are the clocks unchanged, and the clocks after decoding @bytes
+ * with one bit flipped, if that gives whole messages. The candidate with which
+ * the following messages contradict each other least is used. Messages in the
+ * damaged bytes are not passed on, because they may be damaged elsewhere. Times
+ * are inferred from here on.
  *
- * Return: bytes after @bytes that belong to a damaged message: skip them. -1: no
- * bit makes messages of @bytes that explain what follows better than none.
+ * Return: bytes after @bytes that belong to a damaged message: skip them. -1:
+ * no flipped bit explains the following messages better than the unchanged
+ * clocks.
  */
 int clocks_recover(struct nexus *nexus, const uint8_t *bytes, size_t length,
 		   const uint64_t *words);
-/* Bytes of damage, at most, in which timestamps are looked for. */
+/* Maximum number of damaged bytes in which to search for timestamps. */
 #define CLOCKS_DAMAGE_MAX	(2 * NEXUS_MESSAGE_MAX)
 
 #endif /* SIFIVE_TRACE_CLOCKS_H */

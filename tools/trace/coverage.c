@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* How much of a run a trace has: see coverage.h. */
+/* How much of a run a trace covers: see coverage.h. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -71,7 +71,7 @@ const char *coverage_text(const struct input *input, char text[COVERAGE_SIZE])
 						     "recording's limit was reached");
 	else if (coverage == COVERAGE_LAST)
 		snprintf(text, COVERAGE_SIZE,
-			 "covers the last %s, the ring has overwritten what was before",
+			 "covers the last %s, the ring has overwritten earlier data",
 			 part);
 	else if (coverage == COVERAGE_ALL)
 		snprintf(text, COVERAGE_SIZE, "covers all of %s", whole);

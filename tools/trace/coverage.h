@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* How much of a run a trace has: the beginning, the end, or all. */
+/* How much of a run a trace covers: the beginning, the end, or all. */
 #ifndef SIFIVE_TRACE_COVERAGE_H
 #define SIFIVE_TRACE_COVERAGE_H
 
@@ -46,8 +46,9 @@ void coverage_json(const struct input *input, struct output *out);
 uint64_t coverage_lost(const struct input *input);
 
 /**
- * coverage_dropped() - number of records that programs dropped, by the side-car file or by
- * the trace's marks: each may have fewer, since a file may be missing or early
+ * coverage_dropped() - number of records that programs dropped: the greater of
+ * the counts in the side-car file, which may be missing or early, and in the
+ * trace's marks
  */
 uint64_t coverage_dropped(const struct input *input);
 

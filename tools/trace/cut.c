@@ -8,18 +8,18 @@
 #include "nexus/nexus.h"
 #include "perfrec/perfrec.h"
 
-/* More than the longest header or record has. */
+/* More words than the longest header or record has. */
 #define WORDS	160
 
 /* Stores decoded at once. */
 #define STORES	64
 
 /**
- * struct stream - what the next piece has to know of a stream
+ * struct stream - state of a stream that the next piece needs
  * @header:	the latest header, NULL: unknown
  * @lost:	stores are missing since then
  * @known:	@record is the latest record, and nothing is missing since
- * @dropped, @waited: what marks after the latest record say
+ * @dropped, @waited: values of the marks after the latest record
  * @headed:	a header follows the latest drop mark
  * @begun:	the stores after the latest record, header or mark, @words of them
  */
@@ -39,8 +39,8 @@ struct stream {
  * struct cut - a trace
  * @stream:	its streams; NULL: no store yet
  * @store:	the store that is being decoded
- * @ended:	it has ended what was begun
- * @misfit:	that was none of a record or header
+ * @ended:	it has ended the unfinished record or header
+ * @misfit:	it fits neither a record nor a header
  * @begin:	where the current piece begins
  */
 struct cut {
@@ -128,7 +128,7 @@ static bool is_magic(const struct store *store)
 	return store->bytes == 4 && store->value == SIFIVE_TRACE_RECORD_MAGIC;
 }
 
-/* Behind what was dropped: only this store, and the magic that it may belong to. */
+/* After a dropped record: keep only this store, and the magic to which it may belong. */
 static void drop_words(struct stream *stream)
 {
 	unsigned int kept = 1;
@@ -141,7 +141,7 @@ static void drop_words(struct stream *stream)
 	stream->words = kept;
 }
 
-/* Keeps what a mark says, once it is complete. */
+/* Stores the value of a mark, once it is complete. */
 static void keep_mark(struct stream *stream)
 {
 	const struct store *mark = stream->begun;
@@ -169,7 +169,7 @@ static int on_store(struct cut *cut, const struct store *store)
 	stream = *slot;
 	if (!stream)
 		return -1;
-	/* Stores that fit nothing. */
+	/* Drops stores that belong to no record or header. */
 	if (stream->words == WORDS) {
 		memmove(stream->begun, stream->begun + 1,
 			(WORDS - 1) * sizeof(stream->begun[0]));
@@ -255,8 +255,8 @@ ssize_t cut_place(const struct cut *cut, const uint8_t *bytes, size_t length)
 }
 
 /*
- * If what was begun is a record that only an upper part of its last count could follow: the
- * store of its last address, or else NULL.
+ * The store of the last address of an unfinished record that lacks at most the
+ * upper part of its last count, else NULL.
  */
 static const struct store *whole_record(const struct stream *stream)
 {
@@ -312,7 +312,10 @@ static void put_header(struct output *out, const struct perfrec_header *header)
 	put_char(out, '"');
 }
 
-/* As the first after a header: with its addresses, and its counts since then or ever. */
+/*
+ * Writes the record as the first after a header: with its addresses, and with
+ * its counts since the header or its counter values.
+ */
 static void put_record(struct output *out, const struct perfrec_record *record)
 {
 	unsigned int i;
@@ -322,7 +325,7 @@ static void put_record(struct output *out, const struct perfrec_record *record)
 	for (i = 0; i < record->addresses; i++) {
 		uint64_t address = record->address[i];
 
-		/* DeltaXOR: the second address, as the first, changes the one before. */
+		/* DeltaXOR: like the first address, the second one is XORed with the one before. */
 		if (i && record->header->count_type == PERFREC_DELTA_XOR)
 			address ^= record->address[0];
 		put_word(out, 4, (uint32_t)address | !!(address >> 32));
@@ -345,7 +348,7 @@ static void put_mark(struct output *out, uint32_t kind, uint64_t value)
 	}
 }
 
-/* What follows a drop mark depends on no record before it. */
+/* Records after a drop mark do not depend on earlier ones. */
 static void put_marks(struct output *out, const struct stream *stream)
 {
 	put_mark(out, SIFIVE_TRACE_RECORD_DROPPED, stream->dropped);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Follows a trace while it is recorded, so that it can be cut into pieces: what a reader of
- * a piece has to know of those before it. resume.h is the reader's part.
+ * Follows a trace while it is recorded, so that it can be cut into pieces:
+ * keeps what the reader of a piece needs from earlier pieces. resume.h is the
+ * reader's part.
  */
 #ifndef SIFIVE_TRACE_CUT_H
 #define SIFIVE_TRACE_CUT_H
@@ -27,10 +28,11 @@ struct cut *cut_new(unsigned int src_bits, unsigned int ts_width);
 int cut_feed(struct cut *cut, const void *bytes, size_t length);
 
 /**
- * cut_place() - where a piece can end
+ * cut_place() - find where a piece can end
  * @bytes:	the bytes after those that were fed
  *
- * Return: the length of the rest of a message, 0: none is begun; -1: it is not all there.
+ * Return: the length of the rest of a message, 0 if there is none, -1 if the
+ * rest is not complete in @bytes.
  */
 ssize_t cut_place(const struct cut *cut, const uint8_t *bytes, size_t length);
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * The width of the SRC field, and the timestamps' scheme, from the bytes alone.
- * With a wrong width, bits of the field become part of the store's tag, or vice versa: the stores
- * of one record then have different channels, or their values do not fit their sizes, so that
- * they form no header and no record.
+ * The width of the SRC field, and the timestamps' scheme, from the bytes alone. With a wrong
+ * width, bits of the field become part of the store's tag, or vice versa: the stores of one
+ * record then have different channels, or their values do not fit their sizes, so they form
+ * neither headers nor records.
  */
 #include "trace.h"
 
 /*
- * Bytes that suffice if they contain records with a header; and fewer bytes, if only one
- * width gives such records.
+ * Number of bytes that suffice if they contain records with a header; and a
+ * lower number that suffices if only one width gives such records.
  */
 #define ENOUGH		(32u << 10)
 #define FIRST		(2u << 10)
@@ -17,8 +17,8 @@
 /* How plausible a decoding is; the first member that differs decides. */
 struct sense {
 	uint64_t	words;		/* in headers, and records with one */
-	int64_t		bare_words;	/* in records without, less dropped */
-	int64_t		messages;	/* that can be, less those that cannot */
+	int64_t		bare_words;	/* in records without a header, minus dropped ones */
+	int64_t		messages;	/* plausible ones, minus implausible ones */
 };
 
 static void count_header(void *context, const struct perfrec_header *header)
@@ -142,7 +142,7 @@ int infer_src_bits(const void *data, size_t length,
 	return found;
 }
 
-/* Limits of times that go back and of steps, and the number of bytes that suffices. */
+/* Limits of times that go back and of steps, and a sufficient number of bytes. */
 #define BACK_LEAST	4
 #define BACK_SHARE	8
 #define STEPS_LEAST	64

@@ -37,7 +37,7 @@ int messages_deliver(struct trace *trace, size_t count)
 	return error ? -1 : 0;
 }
 
-/* Messages other than stores, and gaps, wait as well. Returns 0 or -1. */
+/* Messages other than stores, and gaps, are queued too. Returns 0 or -1. */
 static int queue_event(struct trace *trace, enum nexus_item item,
 		       const struct nexus_message *message)
 {
@@ -52,8 +52,8 @@ static int queue_event(struct trace *trace, enum nexus_item item,
 }
 
 /*
- * Search damaged bytes for timestamps, and skip what follows and belongs to them.
- * Returns whether the damage is certain.
+ * Search damaged bytes for timestamps, and skip following bytes that belong to
+ * them. Returns whether the damage is certain.
  */
 static bool recover(struct trace *trace, struct nexus_message *damaged)
 {
@@ -87,7 +87,7 @@ static void damage(struct trace *trace, int src, struct nexus_message *damaged)
 	recover(trace, damaged);
 }
 
-/* A store may contain a swallowed timestamp. Returns whether this one does. */
+/* A store may have swallowed a timestamp. Returns whether this one does. */
 static bool swallowed(struct trace *trace, struct nexus_message *message)
 {
 	clocks_break(&trace->clocks, message->src, message->offset);
@@ -99,7 +99,7 @@ static bool swallowed(struct trace *trace, struct nexus_message *message)
 	return false;
 }
 
-/* Decodes the next message that nexus_stores() does not take. Returns 0 or -1. */
+/* Decodes the next message, one that nexus_stores() does not handle. Returns 0 or -1. */
 static int on_item(struct trace *trace, enum nexus_item item,
 		   struct nexus_message *message)
 {

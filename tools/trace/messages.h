@@ -8,13 +8,13 @@
 struct trace;
 
 /**
- * messages_drain() - decode the bytes at hand, and pass on what needs not wait
+ * messages_drain() - decode the available bytes, and pass on what need not wait
  *
  * Return: 0, or -1: the error has been printed.
  */
 int messages_drain(struct trace *trace);
 
-/** messages_deliver() - pass on the @count oldest stores that wait; as messages_drain() */
+/** messages_deliver() - pass on the @count oldest queued stores; as messages_drain() */
 int messages_deliver(struct trace *trace, size_t count);
 
 #endif /* SIFIVE_TRACE_MESSAGES_H */

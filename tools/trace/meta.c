@@ -321,7 +321,7 @@ static void read_processes(struct reader *reader, struct json_object *object,
 	meta->process = new_array(reader, object, "processes", META_PROCESSES_MAX,
 				  sizeof(*meta->process), &count, &array);
 	for (i = 0; i < count; i++) {
-		/* All of them: objects name them by their index. */
+		/* Keep all of them, because objects refer to them by index. */
 		struct meta_process *to = &meta->process[meta->processes++];
 
 		*to = (struct meta_process){ .pid = -1, .parent = -1, .to = UINT64_MAX };
@@ -538,7 +538,7 @@ static void read_groups(struct reader *reader, struct json_object *object,
 	}
 }
 
-/* Beside the side-car file and nowhere else. */
+/* The folder must be next to the side-car file. */
 static void read_files(struct reader *reader, struct json_object *object, struct meta *meta)
 {
 	const char *folder = strrchr(reader->name, '/'), *name = NULL;
@@ -551,7 +551,7 @@ static void read_files(struct reader *reader, struct json_object *object, struct
 		meta->files = NULL;
 }
 
-/* What is not understood leaves out the kernel. */
+/* With an unknown value, leave out the kernel. */
 static void read_instruction(struct reader *reader, struct json_object *object,
 			     struct meta *meta)
 {
@@ -650,8 +650,8 @@ void meta_init(struct meta *meta)
 }
 
 /*
- * Whether the parsed text stays within the limits. Strings are not exempt: no
- * side-car file has that many commas in them.
+ * Whether the parsed text stays within the limits. Characters in strings count
+ * too: no side-car file has that many commas in strings.
  */
 static bool is_fair(const char *text, size_t length)
 {
@@ -701,7 +701,7 @@ int meta_parse(const char *name, const char *text, size_t length,
 		return -1;
 	}
 	json_tokener_free(tokener);
-	/* Enough for all strings: in the text each has two quotation marks as well. */
+	/* Enough for all strings, because in the text each also has two quotation marks. */
 	meta->strings = malloc(length);
 	reader.strings = meta->strings;
 	if (meta->strings)

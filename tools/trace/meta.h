@@ -67,8 +67,8 @@
 #define META_BYTES_MAX		(4u << 20)
 #define META_DEPTH_MAX		8
 /*
- * json-c takes up to 1 KiB for each object, and 100 bytes for each value; 18 MiB in
- * all.
+ * json-c takes up to 1 KiB for each object and 100 bytes for each value, in
+ * total 18 MiB.
  */
 #define META_GROUPS_MAX		10600
 #define META_VALUES_MAX		75000
@@ -126,7 +126,7 @@ struct meta_thread {
 	bool		named;		/* in each header of its records */
 };
 
-/* A file that process @pid executed, from tick @from to tick @to, inclusive. */
+/* A program that process @pid executed, from tick @from to tick @to, inclusive. */
 struct meta_process {
 	int64_t		pid;		/* -1: unknown */
 	int64_t		parent;		/* -1: unknown */
@@ -197,7 +197,7 @@ struct meta_coverage {
 	uint64_t	paused_ns;
 };
 
-/* What was not recorded, as the recorder counted it. */
+/* Records that were not written, as counted by the recorder. */
 struct meta_lost {
 	uint64_t	signals;
 	uint64_t	threads;
@@ -220,7 +220,8 @@ struct meta_clock {
 };
 
 /**
- * struct meta_stream - a stream that goes on where a piece begins; stores as text
+ * struct meta_stream - a stream that continues where a piece begins; stores as
+ * text
  * @header:	those of its header, NULL: unknown
  * @lost:	stores are missing since the header
  * @record:	those of its latest record, as if it were the first after the header, NULL:
@@ -245,7 +246,7 @@ struct meta_rest {
 
 /**
  * struct meta - contents of a side-car file; -1, 0 or NULL for missing values
- * @hart_counts: it says that counters go with the hart
+ * @hart_counts: the file says that counts are per hart
  * @switches:	channel of records of context switches
  * @encoders:	then: how many the capture has, in all sinks; 0: unknown
  * @calls:	enum meta_calls
@@ -335,10 +336,10 @@ int meta_read(const char *path, const char *trace, struct meta *meta);
 /** meta_free() - free the contents */
 void meta_free(struct meta *meta);
 
-/** meta_goes_on() - whether a stream goes on where a piece begins */
+/** meta_goes_on() - whether a stream continues where a piece begins */
 bool meta_goes_on(const struct meta *meta, int src, int channel);
 
-/** meta_other_harts() - whether threads may have run on harts that the trace does not have */
+/** meta_other_harts() - whether threads may have run on harts that are not in the trace */
 static inline bool meta_other_harts(const struct meta *meta)
 {
 	return meta->encoders > meta->sources;

@@ -9,7 +9,7 @@
 #include "resume.h"
 #include "state.h"
 
-/* Skipped bytes that may contain a header and its first record. */
+/* Number of skipped bytes that may contain a header and its first record. */
 #define TAIL	(8u << 10)
 
 /* Further chunks to search if there are messages but no record. */
@@ -52,7 +52,7 @@ static int choose(int said, int meta, int otherwise)
 static uint32_t choose_channels(const struct trace_options *options,
 				const struct meta *meta)
 {
-	/* Switches are no records of calls. */
+	/* Context switches are not records of calls. */
 	uint32_t all = meta->switches < 0 ? ~0u : ~(1u << meta->switches), channels = 0;
 	size_t i;
 
@@ -79,8 +79,8 @@ static bool is_blank(const struct trace *trace)
 }
 
 /*
- * Infers what a ring has overwritten. A trace whose first time builds on an earlier
- * one is a ring too, whatever cut it.
+ * Infers what a ring has overwritten. A trace whose first time depends on an
+ * earlier one is also treated as a ring, however it was cut.
  */
 static int set_up_ring(struct trace *trace, const struct nexus_options *nexus,
 		       const struct meta *meta)
@@ -117,8 +117,8 @@ static int set_up_ring(struct trace *trace, const struct nexus_options *nexus,
 }
 
 /*
- * The SRC width from the bytes at hand, the first of which may be damaged or blank,
- * and then from later ones. -1: all are idle.
+ * The SRC width from the available bytes, the first of which may be damaged or
+ * blank, and then from later ones. -1: all bytes are idle.
  */
 struct look {
 	int	src_bits;
@@ -142,7 +142,7 @@ static void look(struct trace *trace, const struct nexus_options *nexus,
 	look->records = records;
 }
 
-/* Searches ahead, and returns to the beginning of the trace. Returns 0 or -1. */
+/* Searches further, then returns to the beginning of the trace. Returns 0 or -1. */
 static int look_ahead(struct trace *trace, const struct nexus_options *nexus,
 		      off_t start, struct look *found)
 {
@@ -244,7 +244,7 @@ static int set_up(struct trace *trace, const struct trace_options *options,
 		return -1;
 	}
 	if (src_bits < 0) {
-		report("%s: not a trace, or damaged: with any srcbits more messages are malformed than whole (-s N reads it anyway)",
+		report("%s: not a trace, or damaged: with every srcbits more messages are malformed than whole (use -s N to read it anyway)",
 		       trace->in.path);
 		return -1;
 	}

@@ -9,7 +9,7 @@
 /**
  * struct range_end - a time as the user gave it
  * @whole:	digits before the point
- * @part:	those behind it, in billionths
+ * @part:	digits after it, in billionths
  * @unit:	nanoseconds of the unit, 0: none was given
  * @open:	no time was given
  */

@@ -15,7 +15,7 @@ static void on_stream(void *context, unsigned int src, unsigned int channel)
 		stages_stream(trace->stages, channel);
 }
 
-/* The trace timestamp, which has no CSR, is nobody's count. */
+/* The trace timestamp, which has no CSR, is not a count. */
 static bool counts_events(const struct perfrec_header *header)
 {
 	unsigned int i;
@@ -64,7 +64,7 @@ static bool is_rootless(const struct perfrec_record *record)
 	       !(record->flags & PERFREC_ADDRESS_KNOWN);
 }
 
-/* A record that another piece of the recording has: the one before, or the next. */
+/* Whether a record belongs to the previous or the next piece of the recording. */
 static bool is_others(const struct trace *trace, const struct perfrec_record *record)
 {
 	return record->address_end.offset >= trace->rest[record->channel][record->src];
@@ -103,7 +103,7 @@ void count_unusual(struct trace_stats *stats, const struct perfrec_record *recor
 		stats->unaddressed++;
 }
 
-/* Branches that are hardly ever taken cost less than sums. */
+/* Branches that are rarely taken cost less than sums. */
 static inline void count(struct trace_stats *stats, const struct perfrec_record *record)
 {
 	stats->records[record->type]++;
@@ -145,7 +145,7 @@ static void on_lost(void *context, const struct perfrec_loss *loss)
 	struct trace *trace = context;
 	bool *begun = &trace->begun[loss->channel][loss->src];
 
-	/* The next piece has what this one's end has cut. */
+	/* The next piece contains what the end of this one has cut. */
 	if (loss->offset == RESUME_BEFORE ||
 	    (trace->meta->continued && loss->reason == PERFREC_TRUNCATED))
 		return;
@@ -164,7 +164,7 @@ static void on_lost(void *context, const struct perfrec_loss *loss)
 		trace->ops->lost(trace->context, loss);
 }
 
-/* The next piece has what this one's last record does not. */
+/* The next piece contains the rest of this one's last record. */
 static void on_marks(void *context, const struct perfrec_record *record)
 {
 	struct trace *trace = context;

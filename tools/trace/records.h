@@ -7,7 +7,7 @@
 
 struct trace;
 
-/* Stores in the order of the trace, and what else comes between them. */
+/* Stores in the order of the trace, and other items between them. */
 struct records_batch {
 	const struct store		*store;
 	size_t				stores;
@@ -18,12 +18,12 @@ struct records_batch {
 /** records_begin() - set the callbacks that the trace's consumer needs */
 void records_begin(struct trace *trace);
 
-/** records_gap() - bytes that are no message */
+/** records_gap() - bytes that do not belong to a message */
 void records_gap(struct trace *trace, const struct nexus_message *gap);
 
 /**
  * records_push() - decode the records of the next stores
- * @batch:	the next stores; of its events those after the last store stay
+ * @batch:	the next stores; events after the last store stay in the batch
  * @done:	set to the number of events that are done
  *
  * Return: 0, or -ENOMEM.

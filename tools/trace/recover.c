@@ -4,7 +4,7 @@
 
 #include "clocks.h"
 
-/* Bytes that follow the damage, by which candidates are tested. */
+/* Number of bytes after the damage with which candidates are tested. */
 #define TRIAL		(4u << 10)
 /* Stores decoded at once. */
 #define STORES		64
@@ -17,10 +17,10 @@ struct doubt {
 
 /**
  * struct recovery - damaged bytes, and the best candidate so far
- * @window:	the bytes with those after them that may belong to their messages
+ * @window:	the bytes, and later ones that may belong to their messages
  * @skip:	of the best: bytes after the damage that belong to it
- * @doubt:	of the best: with it, how unlikely the messages that follow are
- * @repaired:	the best is a change of one bit, and not the clocks as they run on
+ * @doubt:	of the best: how unlikely the following messages are with it
+ * @repaired:	the best changes a bit, and is not the unchanged clocks
  */
 struct recovery {
 	const struct nexus	*nexus;
@@ -88,7 +88,7 @@ static int compare(const struct doubt *a, const struct doubt *b)
 	return 0;
 }
 
-/* Clocks as they were, but for those of @candidate. */
+/* Restore all clocks except those of @candidate. */
 static void consider(struct recovery *recovery, const struct nexus *candidate,
 		     size_t skip)
 {
@@ -131,7 +131,7 @@ static bool plausible(const struct recovery *recovery,
 	       recovery->words[store.channel] && nexus->quality[message->src];
 }
 
-/* The window as it is now, if it holds whole messages up to the damage's end. */
+/* Test the current window, if it contains whole messages up to the end of the damage. */
 static void try_window(struct recovery *recovery)
 {
 	struct nexus candidate = *recovery->nexus;

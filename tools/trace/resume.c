@@ -58,7 +58,7 @@ static int resume_stream(struct perfrec *perfrec, const struct meta_stream *stre
 	};
 	int error = push_all(perfrec, stream->header, &store, 0);
 
-	/* A store that fits nothing. */
+	/* A store that belongs to no record or header. */
 	if (!error && stream->lost)
 		error = perfrec_push(perfrec, &(struct store){
 			.src = store.src, .channel = store.channel, .offset = RESUME_BEFORE,

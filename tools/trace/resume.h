@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Begins to decode a piece of a recording where the piece before it ends. */
+/* Starts decoding a piece of a recording with the state at the end of the previous piece. */
 #ifndef SIFIVE_TRACE_RESUME_H
 #define SIFIVE_TRACE_RESUME_H
 
@@ -11,14 +11,14 @@
 
 #include "meta.h"
 
-/* Where records begin that the piece before has. */
+/* Offset of records that belong to the previous piece. */
 #define RESUME_BEFORE	UINT64_MAX
 
 /** resume_clocks() - set the clocks; returns whether there is one */
 bool resume_clocks(struct nexus *nexus, const struct meta *meta);
 
 /**
- * resume_streams() - give the record decoder what the streams go on from
+ * resume_streams() - give the record decoder the state of the streams
  * @perfrec:	new decoder; records and losses that begin at RESUME_BEFORE are not for its
  *		consumer
  * @meta:	the piece's side-car file

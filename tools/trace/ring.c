@@ -8,7 +8,7 @@
 #include "ring.h"
 
 #define CHUNK	(64u << 10)
-/* Most passes over the file for sources that seem too late. */
+/* Maximum number of passes over the file for sources that seem too late. */
 #define LOOKS	4
 /* A time in ticks; the times of all sources are near it. */
 #define MIDDLE	(1ull << 62)
@@ -65,15 +65,15 @@ bool ring_begins(const void *data, size_t length,
 
 /**
  * struct chain - a source's messages from the trace's first to an absolute time
- * @change:	what all their timestamps together have changed: c_i
- * @known:	bits of X that are known
- * @value:	those bits
+ * @change:	bits changed by all their timestamps together: c_i
+ * @known:	mask of the known bits of X
+ * @value:	the known bits
  * @begun:	there is a message
- * @ended:	a loss: what comes does not build on @change
+ * @ended:	after a loss, later messages do not depend on @change
  * @contrary:	no X fits
- * @done:	the absolute time has come
+ * @done:	the absolute time was reached
  * @halfway:	the time's own highest bit has changed
- * @span:	more than the times span; 0: they cannot be any earlier
+ * @span:	exceeds the span of the times; 0: they cannot be earlier
  * @last:	time of the latest message
  * @limit:	the absolute time
  * @place:	@last near MIDDLE
@@ -105,7 +105,7 @@ struct pass {
 	struct nexus		nexus;
 	uint64_t		mask;
 	bool			delta;
-	bool			looking;	/* all times are there */
+	bool			looking;	/* all times are known */
 	bool			wraps;		/* times may wrap in the ring */
 	uint64_t		stretch;	/* of the file, by number */
 	struct chain		chain[NEXUS_SOURCES];
@@ -129,7 +129,7 @@ static void add_change(const struct pass *pass, struct chain *chain,
 	chain->change = change;
 	if (pass->delta || !bit)
 		return;
-	/* It changes back when the time wraps. */
+	/* The bit changes back when the time wraps. */
 	if (bit == (pass->mask ^ pass->mask >> 1)) {
 		chain->halfway = true;
 		return;
@@ -141,8 +141,8 @@ static void add_change(const struct pass *pass, struct chain *chain,
 }
 
 /*
- * The latest time, at most @limit, whose bits @known are those of @value; if there
- * is none, the latest of the lap before.
+ * The latest time, at most @limit, whose @known bits equal those of @value; if
+ * there is none, the latest one of the previous lap.
  */
 static uint64_t latest(uint64_t value, uint64_t known, uint64_t limit,
 		       uint64_t mask)
@@ -151,7 +151,7 @@ static uint64_t latest(uint64_t value, uint64_t known, uint64_t limit,
 	uint64_t any = mask & ~known, less = 0;
 
 	if (value & (below ^ below >> 1)) {
-		/* Too late from that bit on: a higher bit has to be less. */
+		/* Too late at that bit: a higher bit has to be cleared. */
 		less = limit & any & ~below;
 		if (!less)
 			return value | any;
@@ -201,8 +201,9 @@ static void absolute(struct pass *pass, unsigned int src, uint64_t time)
 }
 
 /*
- * Whatever is after a message in the file, by RING_SKEW and more, was sent later. A
- * source that was silent for long before its absolute time seems too late by that.
+ * A message at least RING_SKEW bytes after another one in the file was sent
+ * later. A source that was silent for a long time before its absolute time
+ * seems too late by that time.
  */
 static void end_stretch(struct pass *pass)
 {
@@ -231,7 +232,7 @@ static void look_at(struct pass *pass, struct chain *chain, uint64_t offset,
 	uint64_t place = chain->place - ((chain->last - time) & pass->mask);
 	unsigned int i;
 
-	/* After that many passes nothing is left to move. */
+	/* After three steps no earlier stretch is left to move. */
 	for (i = 0; i < 3 && pass->stretch + i < offset / RING_SKEW; i++)
 		end_stretch(pass);
 	pass->stretch = offset / RING_SKEW;
@@ -290,7 +291,7 @@ static void on_stores(struct pass *pass)
 	} while (count == STORES);
 }
 
-/* Starts from the known times. A clock that starts at 0 shows which bits changed. */
+/* Starts from the known times. A clock that starts at 0 shows which bits have changed. */
 static void start_clocks(struct pass *pass)
 {
 	unsigned int src;
@@ -345,7 +346,7 @@ static int read_all(struct pass *pass, int fd, const struct nexus_options *optio
 	return 0;
 }
 
-/* Times near MIDDLE can be compared, whatever has wrapped between two sources. */
+/* Times near MIDDLE can be compared even if some sources have wrapped and others have not. */
 static void begin_look(struct pass *pass)
 {
 	uint64_t half = pass->mask / 2 + 1, reference = 0;

@@ -34,9 +34,10 @@ bool ring_begins(const void *data, size_t length,
 		 const struct nexus_options *options);
 
 /**
- * struct ring_times - where the clocks of a ring's sources stood before it
+ * struct ring_times - the clocks of a ring's sources before its first message
  * @time:	by source, ticks; valid with @known
- * @worked_out:	sources for which that was found
+ * @worked_out:	sources whose times
+ * were inferred
  * @contrary:	sources whose messages contradict each other
  */
 struct ring_times {
@@ -51,16 +52,17 @@ struct ring_times {
  * @fd:		the trace, which can be read at any place
  * @times:	filled
  *
- * Until its first absolute time a source's messages tell only what has changed:
- * T_i = X ^ c_i, with c_i known and X, its time before the first of them, not.
- * Times never go back, so the highest bit in which one differs from the one
- * before is 0 in the earlier: that tells this bit of X. What lies above the
- * highest bit that ever was such a one did not change, and comes from the absolute
- * time: the source's last message was before it, as late as that allows. Lower bits
- * that never were the highest to change do not matter for the order. A source that
- * then is later than others that come after it in the file is put earlier.
+ * Up to its first absolute time, a source's messages only show which bits have
+ * changed: T_i = X ^ c_i, where c_i is known, but X, the time before the first
+ * message, is not. Times never go back, so the highest bit in which a time
+ * differs from the previous one is 0 in the previous one, which gives this bit
+ * of X. The bits above the highest one found that way did not change and come
+ * from the absolute time: the source's last message is assumed to be as late
+ * before it as possible. Lower bits that never were the highest to change do
+ * not affect the order. A source that would be later than others that come
+ * after it in the file is moved earlier.
  *
- * Return: 0, or -1 for a read error or no memory: errno tells.
+ * Return: 0, or -1 with errno for a read error or lack of memory.
  */
 int ring_times(int fd, const struct nexus_options *options,
 	       struct ring_times *times);

@@ -17,12 +17,12 @@
 #define SOURCE_HISTORY	CLOCKS_DAMAGE_MAX
 
 /**
- * struct source - where bytes come from, and those at hand
+ * struct source - a source of bytes, and the bytes currently available
  * @path:	its name, for messages
  * @fd:		descriptor
  * @file:	a regular file
- * @live:	a pipe or socket: what it has is not held back for what will come
- * @paused:	it had no more when it was read last, and has not ended
+ * @live:	a pipe or socket: do not hold back data to wait for more
+ * @paused:	it had no more data when it was last read, and has not ended
  * @bytes:	bytes read so far
  * @filled:	bytes at @buffer
  * @buffer:	in @memory, after the history
@@ -61,7 +61,7 @@ int source_fill_up(struct source *source);
 /** source_rewind() - read again from @start on; as source_fill() */
 int source_rewind(struct source *source, off_t start);
 
-/** source_close() - close it, but for standard input */
+/** source_close() - close it, unless it is standard input */
 void source_close(struct source *source);
 
 #endif /* SIFIVE_TRACE_SOURCE_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Threads, queues and what is in them: see stages.h. */
+/* Threads, queues and their items: see stages.h. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -13,12 +13,12 @@
 
 /* More threads than stages have nothing to do. */
 #define THREADS_MAX	3
-/* Batches that wait in a queue, at most. */
+/* Maximum number of batches in a queue. */
 #define SLOTS		4
 /* Bytes of items in a batch at first. */
 #define ITEMS_FIRST	(256u << 10)
 
-/* The part of a record that is as long with any number of counters. */
+/* The part of a record whose size does not depend on the number of counters. */
 #define RECORD_FIXED	offsetof(struct perfrec_record, sent)
 /* Counters are copied in groups of so many. */
 #define GROUP		4
@@ -30,7 +30,7 @@ struct stores {
 	size_t			count;
 	struct clocks_event	event[CLOCKS_EVENTS];
 	unsigned int		events;
-	unsigned int		polls;		/* ask the consumer as often before them */
+	unsigned int		polls;		/* polls of the consumer before them */
 	bool			end;		/* of the trace, after them */
 };
 
@@ -69,13 +69,13 @@ struct stages {
 	atomic_bool		stopped;
 	struct stores		*stores[SLOTS];
 	struct items		items[SLOTS];
-	/* Of the second stage: where items go, or it calls the consumer itself. */
+	/* For the second stage: destination of items, unless it calls the consumer itself. */
 	struct items		*out;
 	bool			direct;
-	/* It has always done so: the consumer gets its own headers. */
+	/* It has done so from the start: the consumer gets its headers. */
 	bool			through;
 	uint32_t		sent[PERFREC_CHANNELS][PERFREC_SOURCES];
-	/* Of the third stage: as long valid for the consumer as perfrec's headers. */
+	/* For the third stage: valid for the consumer as long as perfrec's headers. */
 	struct perfrec_header	*kept[PERFREC_CHANNELS][PERFREC_SOURCES];
 	uint8_t			sources[PERFREC_CHANNELS];
 };
@@ -214,7 +214,7 @@ static bool is_idle(const struct queue *queue)
 	return !queue->running && queue->pushed == queue->done;
 }
 
-/* Under the lock, which is released meanwhile: does a queue's next batch. */
+/* Processes a queue's next batch. Called with the lock held, which is released during the work. */
 static void run(struct stages *stages, struct queue *queue)
 {
 	unsigned int slot = queue->done % SLOTS;
@@ -231,7 +231,7 @@ static void run(struct stages *stages, struct queue *queue)
 	pthread_cond_broadcast(&stages->changed);
 }
 
-/* Under the lock: does what there is to do, or waits for a change. */
+/* Called with the lock held: does available work, or waits for a change. */
 static void help(struct stages *stages)
 {
 	if (has_work(&stages->consumer))
@@ -301,7 +301,7 @@ static void pass_on(struct stages *stages)
 	pthread_mutex_unlock(&stages->lock);
 }
 
-/* From here on this stage calls the consumer. */
+/* From now on this stage calls the consumer. */
 static void go_through(struct stages *stages)
 {
 	pass_on(stages);
@@ -385,7 +385,7 @@ void stages_record(struct stages *stages, const struct perfrec_record *record)
 		trace->ops->record(trace->context, record);
 		return;
 	}
-	/* One that was assumed, for example. */
+	/* An assumed header, for example. */
 	if (header && stages->sent[record->channel][record->src] != header->serial + 1)
 		send_header(stages, header);
 	if (stages->direct) {
@@ -475,7 +475,7 @@ static void push_stores(struct stages *stages, const struct stores *stores)
 
 	if (stages->stopped || stages->failed)
 		return;
-	/* help() has made sure that it is free. */
+	/* help() has ensured that it is free. */
 	stages->out = &stages->items[stages->consumer.pushed % SLOTS];
 	for (i = 0; i < stores->polls && !stages->stopped; i++)
 		poll(stages);
@@ -558,7 +558,7 @@ void stages_catch_up(struct stages *stages)
 
 bool stages_poll(struct stages *stages)
 {
-	/* A short last part of the file passes on nothing between two polls. */
+	/* The last part of a file may be too short to pass anything on between two polls. */
 	current_slot(stages)->polls += !!stages->trace->ops->stop;
 	return stages->stopped;
 }

@@ -5,12 +5,13 @@
  * exactly what it sees with one thread.
  *
  * Batches wait in a queue before the second and the third stage. The thread of trace_run()
- * does the first stage. Each thread that has nothing to do, and that one while it has no
- * room for its results, does the last stage that has something to do.
+ * does the first stage. Idle threads, and that thread while it has no room for its
+ * results, work on the last stage that has work.
  *
- * Headers that name threads let the consumer complete records of other streams. From the
- * first of them on the second stage calls the consumer itself; so it does from the beginning
- * if the consumer wants parts of records, or if the trace is a later piece of a recording.
+ * Headers that name threads let the consumer complete records of other streams.
+ * From the first such header on, the second stage calls the consumer itself; it
+ * does so from the start if the consumer wants parts of records, or if the
+ * trace is a later piece of a recording.
  */
 #ifndef SIFIVE_TRACE_STAGES_H
 #define SIFIVE_TRACE_STAGES_H
@@ -20,10 +21,10 @@
 
 struct stages;
 
-/* What the second stage passes on. */
+/* Items that the second stage passes on. */
 enum stages_item {
 	STAGES_STREAM,
-	STAGES_KEEP,		/* a header that records refer to, for no callback */
+	STAGES_KEEP,		/* a header that records refer to, without a callback */
 	STAGES_HEADER,
 	STAGES_RECORD,
 	STAGES_LOST,
@@ -37,7 +38,7 @@ enum stages_item {
 };
 
 /**
- * stages_new() - begin to read with several threads
+ * stages_new() - start reading with several threads
  * @trace:	before its first bytes are decoded
  * @threads:	number of them, this one included
  *
@@ -46,14 +47,14 @@ enum stages_item {
 struct stages *stages_new(struct trace *trace, unsigned int threads);
 
 /**
- * stages_push() - first stage: pass on the @count oldest stores that wait
- * @clocks:	gets another room for stores
+ * stages_push() - first stage: pass on the @count oldest queued stores
+ * @clocks:	gets a new buffer for stores
  *
  * Return: 0, or -ENOMEM.
  */
 int stages_push(struct stages *stages, struct clocks *clocks, size_t count);
 
-/** stages_catch_up() - first stage: wait until the second has done what it has */
+/** stages_catch_up() - first stage: wait until the second one has processed all batches */
 void stages_catch_up(struct stages *stages);
 
 /** stages_poll() - first stage: whether the consumer has stopped; asks it again, later */

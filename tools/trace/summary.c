@@ -64,11 +64,11 @@ static void no_times(const char *name, const struct trace_stats *stats)
 	else if (!stats->absolute)
 		report("%s: no times: no timestamp is absolute", name);
 	else
-		report("%s: %" PRIu64 " records without a time: none is after its source's first absolute timestamp",
+		report("%s: %" PRIu64 " records without a time: all precede their source's first absolute timestamp",
 		       name, untimed(stats));
 }
 
-/* Only the side-car file can tell; without one, or in an old one, nothing does. */
+/* Only the side-car file contains this, unless it is old or missing. */
 static void whose_counts(const struct input *input, const struct trace_stats *stats)
 {
 	const struct meta *meta = &input->meta;
@@ -122,7 +122,7 @@ static void summarise(const struct input *input,
 		report("%s: %" PRIu64 " byte%s skipped before the first message of the ring",
 		       name, COUNT(stats->align_bytes));
 	if (stats->worked_out)
-		report("%s: times before the first absolute one were inferred for %u source%s: they may be late after a long silence",
+		report("%s: times before the first absolute one were inferred for %u source%s: they may be too late after a long silence",
 		       name, COUNT(stats->worked_out));
 	if (stats->contrary)
 		report("%s: times before the first absolute one contradict each other on %u source%s: unknown",
@@ -165,7 +165,7 @@ static void summarise(const struct input *input,
 		report("%s: %" PRIu64 " record%s before any header: layout guessed",
 		       name, COUNT(stats->no_header));
 	if (stats->scheme_inferred)
-		report("%s: timestamps are differences, as N-Trace 1.0 has them: inferred (--ts-scheme)",
+		report("%s: timestamps are differences, as in N-Trace 1.0: inferred (--ts-scheme)",
 		       name);
 	if (stats->corrected)
 		report("%s: damaged timestamps: %" PRIu64 " time%s a source's clock was corrected",
@@ -208,7 +208,7 @@ static int no_records(const struct input *input,
 		report("%s: no record: %" PRIu64 " messages, none of them a store to a channel",
 		       name, stats->messages);
 	else if (stats->rootless)
-		report("%s: no record: all depend on overwritten ones (a larger buffer, or --count raw or delta, keeps some)",
+		report("%s: no record: all depend on overwritten ones (record with a larger buffer, or --count raw or delta)",
 		       name);
 	else if (!undecoded(stats, decoded))
 		report("%s: no record: %" PRIu64 " words on channel%s %s, but no complete record",
@@ -233,7 +233,7 @@ static int no_flow(const struct input *input, const struct trace_stats *stats)
 	return EXIT_UNREADABLE;
 }
 
-/* Losses that the recorder counted, or marks in the trace. */
+/* Losses counted by the recorder or by marks in the trace. */
 static void recorder_losses(const struct input *input)
 {
 	const struct meta_lost *lost = &input->meta.lost;
@@ -275,8 +275,8 @@ static void recorder_losses(const struct input *input)
 }
 
 /*
- * The losses of --strict. Bytes that a ring has overwritten are not lost, nor is anything
- * after a limit of the recording, which may cut records.
+ * The losses of --strict. Bytes that a ring has overwritten are not losses, nor
+ * are records cut by the recording's limit, or anything after it.
  */
 static bool is_lossy(const struct input *input)
 {

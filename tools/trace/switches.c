@@ -5,7 +5,7 @@
 
 #include "switches.h"
 
-/* Where a thread ceases to run, and why. */
+/* Reasons why a thread stops running. */
 static const char * const names[] = {
 	[SIFIVE_TRACE_SWITCH_BEGIN] = "unknown",
 	[SIFIVE_TRACE_SWITCH_IN] = "runs",
@@ -24,7 +24,7 @@ const char *switches_name(unsigned int kind)
 	return kind < NAMES && names[kind] ? names[kind] : names[SIFIVE_TRACE_SWITCH_BEGIN];
 }
 
-/* The last store of the piece before this one may have begun a record. */
+/* The last store of the previous piece may have begun a record. */
 static uint8_t begun_before(const char *stores)
 {
 	const char *last = stores ? strrchr(stores, ' ') : NULL;
@@ -73,7 +73,10 @@ int switches_push(struct switches *switches, const struct store *store)
 		give(switches, store, kind, store->value);
 		return 0;
 	}
-	/* A store that does not fit loses what was begun, and may begin a record itself. */
+	/*
+	 * A store that does not fit discards an unfinished record, and may
+	 * begin a record itself.
+	 */
 	if (kind || !begins)
 		switches->losses++;
 	else if (!store->value)

@@ -42,11 +42,11 @@ struct switches {
 	uint64_t	losses;
 	void		(*give)(void *context, const struct trace_switch *record);
 	void		*context;
-	/* Private: the kind of each source's record that is begun, 0: none is. */
+	/* Private: the kind of each source's unfinished record, 0: none. */
 	uint8_t		begun[PERFREC_SOURCES];
 };
 
-/** switches_init() - begin, perhaps with a piece of a recording */
+/** switches_init() - start decoding, perhaps with a piece of a recording */
 void switches_init(struct switches *switches, const struct meta *meta);
 
 /** switches_push() - decode a store, if it is one to the channel; returns 0 */

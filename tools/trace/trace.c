@@ -11,7 +11,8 @@
 #include "state.h"
 
 /*
- * A pipe has no more data for now: show what waits for corrections. Return 0, or -1.
+ * A pipe has no more data for now: show the data that waits for corrections.
+ * Return 0, or -1.
  */
 static int catch_up(struct trace *trace)
 {
@@ -72,7 +73,7 @@ int trace_run(struct trace *trace, const struct trace_ops *ops, void *context)
 		records_gap(trace, &(struct nexus_message){
 			.length = trace->skipped, .gap = NEXUS_GAP_MALFORMED,
 		});
-	/* What a pipe has must not wait for what will come. */
+	/* Data from a pipe must not wait for more to arrive. */
 	if (trace->jobs > 1 && !trace->in.live)
 		trace->stages = stages_new(trace, trace->jobs);
 	error = run(trace);

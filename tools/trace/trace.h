@@ -51,7 +51,7 @@ struct trace_options {
  * @errors:	Error messages: the encoder lost messages
  * @ownership:	Ownership messages: another context runs
  * @branches:	messages of instruction trace
- * @gaps:	stretches of bytes that are no message
+ * @gaps:	ranges of bytes that do not belong to a message
  * @gap_bytes:	bytes in them
  * @align_bytes: bytes before the first message of a ring buffer
  * @cut_bytes:	bytes of a last message that is cut off
@@ -59,15 +59,15 @@ struct trace_options {
  * @headers:	headers
  * @counted:	headers define counters besides the timestamp
  * @records:	records by enum perfrec_type
- * @no_header:	records among them that no header describes
+ * @no_header:	records among them without a header
  * @unaddressed: records among them whose addresses are not known
  * @losses:	how often words were dropped
  * @lost_words:	words dropped
  * @dropped:	records that threads have dropped, as marks say
- * @truncated:	those of @losses that the trace's end makes
+ * @truncated:	those of @losses at the end of the trace
  * @assumed:	records before a ring's first header of their stream, which the
  *		side-car file describes
- * @rootless:	records before it that build on overwritten ones: left out
+ * @rootless:	records before it that depend on overwritten ones: left out
  * @ring_words:	words of records that a ring begins within
  * @worked_out:	sources whose times before a ring's first absolute one were inferred
  * @contrary:	sources whose times there contradict each other
@@ -143,11 +143,12 @@ static inline void trace_count_time(struct trace_stats *stats, const struct perf
 /**
  * struct trace_ops - a consumer's callbacks; each may be NULL
  * @header, @record, @lost, @marks, @part, @address, @counter: as in struct perfrec_ops;
- *		with @counter, records come once a later word shows that they are complete
- * @gap:	a stretch of bytes that are no message
+ *		with @counter, records are passed on once a later word shows that they
+ *		are complete
+ * @gap:	a range of bytes that do not belong to a message
  * @error:	an Error message
  * @ownership:	an Ownership message
- * @message:	every message that is no store, in its order
+ * @message:	each message other than a store, in order
  * @switched:	a record of a context switch
  * @pause:	a pipe has no more data for now: flush outputs
  * @stop:	polled: true stops reading
@@ -195,16 +196,17 @@ struct trace *trace_open(const char *path, const struct trace_options *options,
 int trace_run(struct trace *trace, const struct trace_ops *ops, void *context);
 
 /**
- * trace_settle() - a thread continues here: complete its record in another stream
+ * trace_settle() - a thread continues here: complete its record in another
+ * stream
  * @owner:	its thread id
  * @channel:	where it recorded before it was named
- * @before:	what it recorded before this
+ * @before:	limits this to records before this place
  */
 void trace_settle(const struct trace *trace, uint32_t owner, unsigned int channel,
 		  const struct perfrec_stamp *before);
 
 /**
- * trace_add() - add what instruction trace has become to the statistics
+ * trace_add() - add the results of instruction trace to the statistics
  * @stats:	number and times of the records that were made from it, and its losses
  */
 void trace_add(struct trace *trace, const struct trace_stats *stats);
@@ -255,13 +257,15 @@ int infer_src_bits(const void *data, size_t length,
  * @length:	bytes of it
  * @options:	everything but ts_scheme
  *
- * Time never goes back; with differences decoded as XOR it does so every other message.
+ * Time never goes back; if differences are decoded as XOR, it goes back at
+ * every other message.
  */
 enum nexus_ts_scheme infer_ts_scheme(const void *data, size_t length,
 				     const struct nexus_options *options);
 
 /**
- * infer_is_clear() - whether so few bytes tell how to read what follows
+ * infer_is_clear() - whether a few bytes suffice to infer how to decode the
+ * rest
  * @data:	beginning of a trace
  * @length:	bytes of it
  * @options:	what is known
