@@ -6,13 +6,14 @@
 #
 #	amalgamate.sh linux|bare FILE... [small=1 FILE... [small=0 FILE...]]...
 #
-# FILE are the library's headers and sources, and the kernel's uapi headers, in dependency
-# order. Everything internal becomes static. Includes of these files are dropped, system
-# includes move to the top: the pragma after them must not affect system headers. What
-# follows small=1 is compiled for size, up to small=0. What the file cannot need is left out: comments of
-# headers, declarations of functions that are defined before they are used, the kernel's
-# definitions that nothing uses, and code for tests and other variants.
-# The one for Linux has only the old API (PERF_DROPIN), for harts of 64 bits.
+# FILE are the library's headers and sources, and the kernel's uapi headers, in
+# dependency order. Everything internal becomes static. Includes of these files
+# are dropped, system includes move to the top: the pragma after them must not
+# affect system headers. What follows small=1 is compiled for size, up to
+# small=0. Parts that the file does not need are left out: comments of headers,
+# declarations of functions that are defined before they are used, the kernel's
+# definitions that nothing uses, and code for tests and other variants. The one
+# for Linux has only the old API (PERF_DROPIN), for harts of 64 bits.
 set -eu
 
 top_linux()
@@ -66,7 +67,7 @@ shift
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# Names that the one file has defined, and those that it never has.
+# Names that are always defined in the one file, and names that never are.
 yes="PERF_AMALGAMATION"
 no="PERF_MMIO_MOCK PERF_COUNTER_MOCK PERF_ALONE"
 case $variant in
@@ -80,7 +81,7 @@ bare)
 	;;
 esac
 
-# Each file without what those names exclude, and headers without comments.
+# Each file without the parts that those names exclude, and headers without comments.
 number=10
 parts=
 for file; do
@@ -104,7 +105,7 @@ for file; do
 		for (i = 1; i <= n; i++)
 			value[names[i]] = 0
 	}
-	# A condition whose value is known: its lines go, those of one of its parts stay.
+	# If the value of a condition is known, drop its lines, and keep only the part that applies.
 	/^#(if|ifdef|ifndef) / {
 		name = substr($0, index($0, " ") + 1)
 		gsub(/ /, "", name)
@@ -162,7 +163,8 @@ cat <<'MIDDLE'
 #endif
 MIDDLE
 
-# The names that the kernel's headers define and the library uses, also by other such names.
+# The names that the kernel's headers define and the library uses, directly or
+# through other such names.
 needed=$(awk '
 function words(text)
 {
@@ -211,7 +213,7 @@ FNR == 1 {
 	empty = 1
 }
 /^#include / { next }
-# Each header is there once.
+# Each header is included once.
 /^#(ifndef|define) [A-Z_]+_H$/ || /^#endif \/\* [A-Z_]+_H \*\/$/ { next }
 FILENAME ~ /linux\/sifive_trace[a-z_]*\.h$/ {
 	if (/^#define / || /^struct [a-z_]* \{$/) {
@@ -258,7 +260,7 @@ END {
 				used[name] = i
 		}
 	}
-	# One empty line where several were around what is left out.
+	# Join empty lines around omitted parts.
 	for (i = 1; i <= NR; i++) {
 		name = declares[i]
 		if (name && used[name] >= defined[name] && name in defined)

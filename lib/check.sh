@@ -213,7 +213,7 @@ stranger_static()
 	stranger "$@" -static && ! $READELF -d "$work/stranger.elf" | grep NEEDED
 }
 
-# It needs the library by its major version, and calls versioned symbols.
+# The program depends on the library's major version, and calls versioned symbols.
 stranger_shared()
 {
 	stranger "$@" && $READELF -d "$work/stranger.elf" | grep -q 'NEEDED.*libsifive-perf\.so\.0' &&
