@@ -107,7 +107,7 @@ void trace_component_stop(TraceComponent *c)
     }
 }
 
-/* On a busy host the timer comes late: who polls for empty sees it in time. */
+/* On a busy host the timer may be late; software that polls for empty must still see it in time. */
 static void flush_if_over(TraceComponent *c)
 {
     if (!is_pending(c) && timer_pending(&c->flush_timer) &&

@@ -163,7 +163,7 @@ struct TraceComponentClass {
     /* Number of bytes queued before the sink, and the ns that they take; may be NULL. */
     uint32_t (*queued)(TraceComponent *c);
     uint64_t (*queue_ns)(TraceComponent *c);
-    /* Data will still be queued: a flush cannot end; may be NULL. */
+    /* Whether more data will be queued, so that a flush cannot end; may be NULL. */
     bool (*is_pending)(TraceComponent *c);
     /* Passes all queued data to the destination; may be NULL. */
     void (*drain)(TraceComponent *c);

@@ -22,7 +22,7 @@ void encoder_begin(TraceEncoder *e, NexusMessage *m, unsigned tcode)
     nexus_begin(m, tcode, e->src, inhibit ? 0 : e->src_bits);
 }
 
-/* Decoders take time 0 as no time, so no message carries it. */
+/* Decoders take time 0 as the lack of a time, so no message carries it. */
 static uint64_t message_time(TraceEncoder *e)
 {
     return MAX(trace_ts_now(&e->parent_obj), 1);
@@ -226,7 +226,7 @@ static uint32_t encoder_merge(TraceComponent *c, uint32_t old, uint32_t value,
     return new;
 }
 
-/* Another mode of instruction trace begins like a new trace. */
+/* A change of the instruction mode begins a new trace. */
 static void encoder_changed(TraceComponent *c, uint32_t old)
 {
     TraceEncoder *e = SIFIVE_TRACE_ENCODER(c);
@@ -282,7 +282,7 @@ static void encoder_drain(TraceComponent *c)
     fifo_drain(SIFIVE_TRACE_ENCODER(c));
 }
 
-/* Its own sink is full, so that nothing can tell where the program was. */
+/* Its own sink is full, so no message can tell where the program was. */
 static void encoder_stop(TraceComponent *c)
 {
     hart_forget(SIFIVE_TRACE_ENCODER(c));

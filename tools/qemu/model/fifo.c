@@ -85,8 +85,8 @@ static void drain_expired(void *opaque)
     TraceEncoder *e = opaque;
 
     /*
-     * Timers for the same time run in the order in which they were set, so the encoder that
-     * has just sent comes after all others.
+     * Timers for the same time run in the order in which they were set, so the
+     * encoder that has just sent comes last.
      */
     if (!path_is_ready(e)) {
         timer_mod(&e->drain_timer, trace_path_ready_at(component(e)));
@@ -145,7 +145,7 @@ bool fifo_is_ready(TraceEncoder *e)
     return !e->lost && has_room(e, NEXUS_MESSAGE_MAX);
 }
 
-/* The time of a flush, without other inputs of the funnels. */
+/* The time of a flush, disregarding other inputs of the funnels. */
 uint64_t fifo_drain_ns(TraceEncoder *e)
 {
     return (uint64_t)e->level *
@@ -179,7 +179,7 @@ void fifo_hold_hart(TraceEncoder *e)
     }
     cpu->halted = 1;
     cpu->exception_index = EXCP_HLT;
-    /* The dispatcher of the access does not run on to clear it. */
+    /* Clear it here, because the dispatcher of the access does not return. */
     DEVICE(c)->mem_reentrancy_guard.engaged_in_io = false;
     cpu_loop_exit_restore(cpu, cpu->mem_io_pc);
 }
@@ -199,9 +199,10 @@ static uint32_t lost_kind(unsigned tcode)
 }
 
 /*
- * A message of instruction trace belongs to an instruction that has retired: the hart halts
- * behind it, and the message waits in the FIFO, which is overfull until the hart goes on.
- * An overfull FIFO cannot take the message of an interrupt that ends the halt.
+ * A message of instruction trace belongs to an instruction that has retired:
+ * the hart halts after it, and the message waits in the FIFO, which is overfull
+ * until the hart continues. An overfull FIFO cannot take the message of an
+ * interrupt that ends the halt.
  */
 static bool stall_behind(TraceEncoder *e, uint32_t kind)
 {

@@ -29,8 +29,8 @@ struct TraceHart {
     RISCVTracer tracer;
     TraceEncoder *encoder;
     RISCVCPU *cpu;
-    unsigned pending;       /* pieces of work that its thread has to do */
-    unsigned epoch;         /* changes when a reset of the encoder cancels them */
+    unsigned pending;       /* pending work of its thread */
+    unsigned epoch;         /* changes when a reset of the encoder cancels that work */
 };
 
 typedef struct HartWork {
@@ -214,8 +214,8 @@ void hart_forget(TraceEncoder *e)
 }
 
 /*
- * Halts the hart behind its current instruction, until the FIFO releases it. An interrupt
- * also ends the halt.
+ * Halts the hart after its current instruction, until the FIFO releases it. An
+ * interrupt also ends the halt.
  */
 bool hart_halt(TraceEncoder *e)
 {
@@ -228,7 +228,7 @@ bool hart_halt(TraceEncoder *e)
     return true;
 }
 
-/* Ends a halt, also one that has not begun yet. */
+/* Ends a halt, even one that has not begun yet. */
 void hart_resume(CPUState *cpu)
 {
     cpu_reset_interrupt(cpu, CPU_INTERRUPT_HALT);

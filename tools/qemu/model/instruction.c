@@ -50,7 +50,7 @@ static bool has_timestamp(TraceEncoder *e, bool indirect, bool trap)
     }
 }
 
-/* A message that is lost breaks the flow: the next one has to be a Sync. */
+/* A lost message breaks the flow, so the next one has to be a Sync. */
 static void send_message(TraceEncoder *e, NexusMessage *m, bool timestamp, bool sync)
 {
     TraceInstruction *i = &e->instruction;
@@ -224,7 +224,7 @@ static void limit_halfwords(TraceEncoder *e)
     }
 }
 
-/* By counting: whether a return goes where its call says is not compared. */
+/* By counting: the target of a return is not compared with its call. */
 static bool return_is_implicit(TraceInstruction *i)
 {
     return i->mode == INSTRUCTION_HTM_OPTIMISED && i->calls;
@@ -282,7 +282,7 @@ static void encode(TraceEncoder *e, TraceTransfer kind)
     indirect_branch(e, btype, periodic_sync(e));
 }
 
-/* Forgets what no message has sent. */
+/* Drops state that no message has sent. */
 static void restart(TraceEncoder *e, uint64_t pc, unsigned reason)
 {
     TraceInstruction *i = &e->instruction;
@@ -300,7 +300,7 @@ void instruction_begin(TraceEncoder *e, uint64_t pc)
     restart(e, pc, NEXUS_SYNC_TRACE_ON);
 }
 
-/* The instruction at src, of len bytes, has retired; of a trap, with len 0, it has not. */
+/* The instruction at src, of len bytes, has retired; at a trap, where len is 0, it has not. */
 void instruction_transfer(TraceEncoder *e, uint64_t src, unsigned len,
                           uint64_t dst, TraceTransfer kind)
 {

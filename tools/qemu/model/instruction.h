@@ -29,7 +29,7 @@ typedef struct TraceInstruction {
     uint32_t history;       /* outcomes of branches behind a stop bit, last one lowest */
     uint32_t run;           /* number of branches with the same outcome before those */
     bool run_taken;         /* that outcome */
-    uint32_t calls;         /* that the decoder's stack has, and can return from */
+    uint32_t calls;         /* on the decoder's stack, which can return implicitly */
     uint32_t messages;      /* since the last Sync */
 } TraceInstruction;
 
