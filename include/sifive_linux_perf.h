@@ -271,10 +271,10 @@ int perfTraceOff(void);
  * file, with the data that the bytes do not contain. If tracing is on, it pauses during
  * the call. Reports on standard error a buffer that was full, and lost records.
  *
- * Errors: no successful initialisation; the file cannot be created or written in full (its
- * beginning stays, and the capture can be written again elsewhere); the hardware did not
- * stop or start again; called in a signal handler that interrupted a record or another
- * call.
+ * Errors: no successful initialisation; the file cannot be created or written in full
+ * (the part written so far stays, and the capture can be written again elsewhere); the
+ * hardware did not stop or start again; called in a signal handler that interrupted a
+ * record or another call.
  */
 int perfWriteTrace(char *file);
 

@@ -185,7 +185,7 @@ PERF_LOCAL int find_cpus(struct perf_setup *setup, int *pinned)
 		return 0;
 
 	if (CPU_COUNT(&cpus) != 1)
-		return perf_error("the program may run on %d CPUs, and this kernel lacks restartable sequences (rseq), by which it would know its CPU: "
+		return perf_error("the program may run on %d CPUs, and this kernel lacks the restartable sequences (rseq) that this needs: "
 				  "pin the program to one CPU, for example: taskset -c 1 ./prog",
 				  CPU_COUNT(&cpus));
 	for (*pinned = 0; !CPU_ISSET(*pinned, &cpus); (*pinned)++)

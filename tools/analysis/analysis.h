@@ -216,7 +216,7 @@ struct analysis;
  * @ops:	consumer
  * @context:	passed to each callback
  *
- * Return: the analysis, NULL without memory.
+ * Return: the analysis, NULL if out of memory.
  */
 struct analysis *analysis_new(const struct meta *meta, struct symbols *symbols,
 			      const struct analysis_ops *ops, void *context);

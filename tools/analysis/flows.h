@@ -35,7 +35,7 @@ struct flows_left_out {
  * @give:	gets each record; valid during the call
  * @context:	passed to @give
  *
- * Return: NULL without memory.
+ * Return: NULL if out of memory.
  */
 struct flows *flows_new(struct symbols *symbols, enum meta_calls calls,
 			void (*give)(void *context, const struct perfrec_record *record),

@@ -11,7 +11,7 @@
 
 struct functions;
 
-/** functions_new() - a set that contains only FUNCTIONS_OTHER; NULL without memory */
+/** functions_new() - a set that contains only FUNCTIONS_OTHER; NULL if out of memory */
 struct functions *functions_new(void);
 
 /** functions_free() - free; NULL is fine */

@@ -78,7 +78,7 @@ struct oncpu;
  * @threads:	of the trace
  * @span:	for each part, before the thread's next record; may be NULL
  *
- * Return: NULL without memory.
+ * Return: NULL if out of memory.
  */
 struct oncpu *oncpu_new(struct threads *threads, oncpu_span span, void *context);
 

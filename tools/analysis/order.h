@@ -13,7 +13,7 @@
 struct order;
 
 /**
- * order_new() - an empty order; NULL without memory
+ * order_new() - an empty order; NULL if out of memory
  * @give:	for the records in order, with @context
  */
 struct order *order_new(struct threads *threads, reorder_give give, void *context);

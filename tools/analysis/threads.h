@@ -46,7 +46,7 @@ struct thread {
 
 struct threads;
 
-/** threads_new() - an empty set; NULL without memory */
+/** threads_new() - an empty set; NULL if out of memory */
 struct threads *threads_new(const struct meta *meta);
 
 /**
@@ -73,7 +73,7 @@ bool threads_move(const struct threads *threads, unsigned int channel);
  * threads_find() - the thread of a record
  * @record:	record, with any source, channel and time
  *
- * Return: the thread, NULL without memory.
+ * Return: the thread, NULL if out of memory.
  */
 struct thread *threads_find(struct threads *threads,
 			    const struct perfrec_record *record);

@@ -108,7 +108,7 @@ static void forget(struct lines *lines)
 	memset(lines, 0, sizeof(*lines));
 }
 
-/* The lines of a block; NULL without memory. */
+/* The lines of a block; NULL if out of memory. */
 static const struct lines *find_lines(struct listing *listing, const struct block *block)
 {
 	struct lines *grown;

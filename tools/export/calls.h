@@ -2,8 +2,8 @@
 /*
  * All calls of a trace for the page of html.c, packed so that the page can unpack only those
  * that it draws. Calls of similar length form a class, so the few long calls of a wide view
- * can be found among millions of short ones. A class is stored in chunks, each compressed by
- * itself.
+ * can be found among millions of short ones. A class is stored in chunks, each compressed
+ * separately.
  *
  * Memory does not grow with the number of calls: chunks wait in a temporary file.
  */

@@ -16,7 +16,7 @@ struct tracks {
 	unsigned int	count;
 };
 
-/** tracks_get() - a thread's state, all zeros at first; NULL without memory */
+/** tracks_get() - a thread's state, all zeros at first; NULL if out of memory */
 void *tracks_get(struct tracks *tracks, unsigned int id);
 
 /** tracks_free() - free them all */

@@ -254,7 +254,7 @@ struct perfrec;
  * @ops:	consumer, must outlive the decoder
  * @context:	given to each of its functions
  *
- * Return: the decoder, for perfrec_free(); NULL without memory.
+ * Return: the decoder, for perfrec_free(); NULL if out of memory.
  */
 struct perfrec *perfrec_new(const struct perfrec_ops *ops, void *context);
 

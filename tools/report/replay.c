@@ -275,7 +275,7 @@ static void on_point(void *context, struct analysis_thread *thread,
 	put_char(replay->out, '\n');
 }
 
-/* Records already show that a thread runs. */
+/* The thread's records already show that it runs. */
 static void on_span(void *context, struct thread *of, enum oncpu_state state, uint64_t from,
 		    uint64_t to)
 {

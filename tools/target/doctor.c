@@ -235,7 +235,7 @@ static bool check_hardware(int fd, const struct kinds *kinds)
 	if (!(info.flags & (SIFIVE_TRACE_INFO_COUNTERS |
 			    SIFIVE_TRACE_INFO_COUNTERS_PERF))) {
 		note("no counters: firmware has no SBI PMU; or the harts have no Sscofpmf and the kernel no RISCV_PMU_SBI");
-		fix("records have timestamps alone: record -e ''");
+		fix("records then contain only timestamps: record -e ''");
 	}
 	return true;
 }

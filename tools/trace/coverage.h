@@ -39,7 +39,7 @@ bool coverage_partial(const struct input *input);
 void coverage_json(const struct input *input, struct output *out);
 
 /**
- * coverage_lost() - number of records that were not recorded, for all causes
+ * coverage_lost() - number of lost records, for all causes
  *
  * Excludes records after the buffer was full.
  */

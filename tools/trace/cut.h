@@ -20,11 +20,11 @@ struct cut;
  * cut_new() - begin to follow a trace
  * @src_bits, @ts_width: as in struct nexus_options
  *
- * Return: for cut_free(), or NULL without memory.
+ * Return: for cut_free(), or NULL if out of memory.
  */
 struct cut *cut_new(unsigned int src_bits, unsigned int ts_width);
 
-/** cut_feed() - the next bytes of the trace; returns 0, or -1 without memory */
+/** cut_feed() - the next bytes of the trace; returns 0, or -1 if out of memory */
 int cut_feed(struct cut *cut, const void *bytes, size_t length);
 
 /**

@@ -145,7 +145,7 @@ static void on_lost(void *context, const struct perfrec_loss *loss)
 	struct trace *trace = context;
 	bool *begun = &trace->begun[loss->channel][loss->src];
 
-	/* The next piece contains what the end of this one has cut. */
+	/* The next piece contains records that the end of this one cuts. */
 	if (loss->offset == RESUME_BEFORE ||
 	    (trace->meta->continued && loss->reason == PERFREC_TRUNCATED))
 		return;

@@ -89,7 +89,7 @@ static struct perfrec_header *kept(const struct stages *stages, unsigned int cha
 					   PERFREC_HEADERS_KEPT];
 }
 
-/* @bytes: all counters that there are. Returns the copy, or NULL without memory. */
+/* @bytes: all counters that there are. Returns the copy, or NULL if out of memory. */
 static const struct perfrec_header *keep(struct stages *stages,
 					 const struct perfrec_header *header, size_t bytes)
 {
@@ -255,7 +255,7 @@ static void *work(void *context)
 
 /* ---- the second stage --------------------------------------------------- */
 
-/* Room for an item; NULL without memory. */
+/* Room for an item; NULL if out of memory. */
 static void *append(struct stages *stages, enum stages_item kind, uint32_t serial, size_t bytes)
 {
 	struct items *out = stages->out;
@@ -489,7 +489,7 @@ static void push_stores(struct stages *stages, const struct stores *stores)
 
 /* ---- the first stage ---------------------------------------------------- */
 
-/* The slot that is being filled; it is empty before. NULL without memory. */
+/* The slot that is being filled; it is empty before. NULL if out of memory. */
 static struct stores *empty_slot(struct stages *stages, unsigned int number)
 {
 	struct stores **stores = &stages->stores[number % SLOTS];

@@ -42,7 +42,7 @@ enum stages_item {
  * @trace:	before its first bytes are decoded
  * @threads:	number of them, this one included
  *
- * Return: NULL without memory: read with one thread.
+ * Return: NULL if out of memory: read with one thread.
  */
 struct stages *stages_new(struct trace *trace, unsigned int threads);
 
@@ -60,7 +60,7 @@ void stages_catch_up(struct stages *stages);
 /** stages_poll() - first stage: whether the consumer has stopped; asks it again, later */
 bool stages_poll(struct stages *stages);
 
-/** stages_end() - the trace has ended: returns 0 once all is done, or -1 without memory */
+/** stages_end() - the trace has ended: returns 0 once all is done, or -1 if out of memory */
 int stages_end(struct stages *stages);
 
 /* Second stage: the consumer's callbacks. */

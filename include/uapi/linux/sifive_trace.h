@@ -344,10 +344,10 @@ struct sifive_trace_event {
  *
  * SIFIVE_TRACE_IOC_COUNTERS. Needs a CONFIG by the same session, and CAP_PERFMON or
  * CAP_SYS_ADMIN. Replaces the session's counters. After an error the session keeps the
- * previous ones, except those that another user has taken meanwhile, which STATUS reports
- * as lost. Until the session ends, the calling thread and each thread that called THREAD
- * may read the counters' CSRs while they run on these harts. On other harts, and in other
- * threads, the access is an illegal instruction.
+ * previous ones, except those that another user has taken in the meantime, which STATUS
+ * reports as lost. Until the session ends, the calling thread and each thread that called
+ * THREAD may read the counters' CSRs while they run on these harts. On other harts, and
+ * in other threads, the access is an illegal instruction.
  *
  * EINVAL: malformed or repeated event (@failed). EOPNOTSUPP: firmware does not know the
  * event, cannot filter it, or does not delegate its counter, or it is to be counted by
@@ -436,10 +436,10 @@ struct sifive_trace_thread {
  * threads of the process that called START, and new threads of it, and writes an ISR record
  * with the user-mode pc and the session's counters to the encoder of that hart. execve()
  * ends that for a process, unless SIFIVE_TRACE_SAMPLING_EXEC is set. START writes a header
- * on each encoder. With SIFIVE_TRACE_COUNTERS_PER_THREAD each record adds to the counts of
- * the stream what its thread has counted since its last record, or since START, whether or
- * not the thread has joined. More than SIFIVE_TRACE_THREADS threads at a time lose records,
- * which STATUS counts. The kernel part of @event counts regardless of
+ * on each encoder. With SIFIVE_TRACE_COUNTERS_PER_THREAD each record increases the counts
+ * of the stream by those of its thread since the thread's last record, or since START,
+ * whether or not the thread has joined. More than SIFIVE_TRACE_THREADS threads at a time
+ * lose records, which STATUS counts. The kernel part of @event counts regardless of
  * kernel.perf_event_paranoid, as with COUNTERS: the capability is the permission.
  *
  * A thread created while START enumerates threads may be missed. perf drops interrupts

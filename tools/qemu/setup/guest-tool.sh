@@ -49,7 +49,7 @@ guest_tool() {
 		exec 9>"$cache/$name.lock"
 		flock 9
 	fi
-	# Another process may have made it meanwhile.
+	# Another process may have created it in the meantime.
 	if [ ! -d "$out" ]; then
 		rm -rf "$out.tmp"
 		mkdir -p "$out.tmp"

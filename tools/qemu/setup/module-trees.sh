@@ -8,8 +8,8 @@
 #	SUITE VERSION VARIANT tree DIRECTORY
 #	SUITE VERSION VARIANT none REASON
 #
-# They are configured from the suites' source packages, and never built: what modules
-# need of a built kernel, its symbols, is not there.
+# They are configured from the suites' source packages, and never built: so the
+# symbols that modules need of a built kernel are missing.
 
 . "$(dirname "$0")/common.sh"
 

@@ -66,7 +66,7 @@ done
 mapfile -t missing < <(missing_of "$@")
 [ ${#missing[@]} -gt 0 ] || exit 0
 
-# Query packages that the release lacks again when its lists have changed.
+# When the package lists have changed, query packages again that the release lacked.
 absent() {
 	printf '%s/absent-%s\n' "$cache" \
 		"$(digest "${missing[*]}" "$(stat -c %Y /var/lib/apt/lists)")"

@@ -21,7 +21,7 @@ fetch() {
 		dpkg-source -x "$dsc" "$name"
 	done
 	debs zlib zlib1g-dev:riscv64 zlib1g:riscv64
-	# What Debian's build writes for its target.
+	# A file that Debian's build generates for its target.
 	echo '#define DEB_HOST_MULTIARCH "riscv64-linux-gnu"' >lua5.4/src/lua5.4-deb-multiarch.h
 	mkdir one-file
 	(cd one-file && ../sqlite3/configure --disable-readline && make sqlite3.c shell.c)
@@ -35,7 +35,7 @@ if [ ! -e "$out" ]; then
 	exec 9>"$cache/programs.lock"
 	flock 9
 fi
-# Another process may have made it meanwhile.
+# Another process may have created it in the meantime.
 if [ ! -e "$out" ]; then
 	tmp=$cache/programs.tmp
 	rm -rf "$tmp"

@@ -31,8 +31,9 @@ unpack() {
 		"$suite" "$tmp/root" "$mirror"
 }
 
-# debootstrap verifies its mirror. For an index that apt takes unverified (common.sh), give it
-# a mirror with that index, and the packages in the cache, where it looks first.
+# debootstrap verifies its mirror. If apt uses an unverified index (common.sh),
+# give debootstrap a mirror with that index, and put the packages into its
+# cache, where it looks first.
 unpack_unverified() {
 	local index=main/binary-riscv64/Packages.xz tree=$aptdir/unverified from=$mirror
 	local release=$tree/dists/$suite path file
@@ -74,7 +75,7 @@ if [ ! -e "$out" ]; then
 	exec 9>"$cache/root.lock"
 	flock 9
 fi
-# Another process may have made it meanwhile.
+# Another process may have created it in the meantime.
 if [ ! -e "$out" ]; then
 	tmp=$cache/root.tmp
 	rm -rf "$tmp"

@@ -35,8 +35,8 @@ fetch() {
 	ln -s "$tree/source" "$out.tmp/source"
 }
 
-# Code generation options that the suite's compiler and assembler support and this machine's
-# do not, as the tree was configured here. None changes a structure.
+# Code generation options that the suite's compiler and assembler support but
+# this machine's do not. None changes a structure.
 beyond_compiler() {
 	local can='^CONFIG_(CC|AS|LD|TOOLCHAIN|GCC)_[A-Z0-9_]*='
 	comm -23 <(grep -E "$can" "$out.tmp/headers/.config" | sort) \
@@ -73,7 +73,7 @@ if [ ! -d "$out" ]; then
 	exec 9>"$cache/testing-kernel.lock"
 	flock 9
 fi
-# Another process may have made it meanwhile.
+# Another process may have created it in the meantime.
 if [ ! -d "$out" ]; then
 	rm -rf "$out.tmp"
 	mkdir -p "$out.tmp"
