@@ -21,7 +21,7 @@
 /* The fields of a data message: tag, preceded by code and source; value; time. */
 #define FIELDS		3
 
-/* Alternate between the two halves, as a small sink cannot hold all messages. */
+/* Alternate between the two halves, because a small sink cannot hold all messages. */
 void sft_selftest_store(struct sft_encoder *e)
 {
 	unsigned int i, n;

@@ -96,7 +96,7 @@ static int sft_release(struct inode *inode, struct file *filp)
  * struct request - a read()
  * @to:		the reader's memory
  * @chunk:	the driver's, of the same size
- * @count:	the most bytes to return
+ * @count:	the maximum number of bytes to return
  * @copied:	the bytes returned are in @to, not in @chunk
  */
 struct request {

@@ -15,7 +15,7 @@
 #include "switches.h"
 #include "threads.h"
 
-/* Size limit of the parts that no record of their thread has reached; more are merged. */
+/* Size limit of the parts that wait for their thread's next record; further parts are merged. */
 #define ONCPU_BYTES	(16u << 20)
 
 enum oncpu_state {

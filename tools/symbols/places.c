@@ -269,7 +269,7 @@ static void find_process(const struct places *places, uint64_t time, struct writ
 
 		if (meta->process[i].pid != pid)
 			continue;
-		/* It records shortly before it saves the time. */
+		/* A process can record shortly before it saves its start time. */
 		if (process->from <= time || writer->process == NO_PROCESS) {
 			writer->process = i;
 			if (process->from <= time && process->from > writer->from)

@@ -16,9 +16,9 @@
 
 /* How plausible a decoding is; the first member that differs decides. */
 struct sense {
-	uint64_t	words;		/* in headers, and records with one */
-	int64_t		bare_words;	/* in records without a header, minus dropped ones */
-	int64_t		messages;	/* plausible ones, minus implausible ones */
+	uint64_t	words;		/* words in headers, and in records with a header */
+	int64_t		bare_words;	/* words in records without a header, minus dropped words */
+	int64_t		messages;	/* plausible messages, minus implausible ones */
 };
 
 static void count_header(void *context, const struct perfrec_header *header)

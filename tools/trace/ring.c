@@ -274,7 +274,7 @@ static void on_message(struct pass *pass, const struct nexus_message *message)
 	}
 }
 
-/* The stores before the next other message. */
+/* Handles the stores up to the next message of another kind. */
 static void on_stores(struct pass *pass)
 {
 	struct store store[STORES];

@@ -30,7 +30,7 @@ struct stores {
 	size_t			count;
 	struct clocks_event	event[CLOCKS_EVENTS];
 	unsigned int		events;
-	unsigned int		polls;		/* polls of the consumer before them */
+	unsigned int		polls;		/* how often to poll the consumer first */
 	bool			end;		/* of the trace, after them */
 };
 
