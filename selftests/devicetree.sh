@@ -364,7 +364,7 @@ two() {
 # refused NAME CPU NODE WHY WHAT: all report why that node's memory is not used.
 refused() {
 	finds "$1-after" PROBLEM "$3 has no memory for its trace: its memory-region $4" \
-		"where nothing else is" "$5"
+		"that overlaps nothing else" "$5"
 	logs "$1" "${3##*/} has no memory: its memory-region $4" "$5"
 	grep -qF "${3##*/}: its memory-region $4" "$out/$1-$2.txt"
 	result $? "record: $5"

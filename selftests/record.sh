@@ -524,7 +524,7 @@ done
 says end-fault "signal 11 ended the program before it could write" "a program that crashes is reported"
 says end-unrun "the program ended without exit()" "a program that ends with 125 is reported"
 says end-high "the program ended without exit()" "a program that ends with 200: no signal is reported"
-says end-sram "in SRAM that cannot be read meanwhile" "a child that holds SRAM: the remedy is reported"
+says end-sram "in SRAM that cannot be read until then" "a child that holds SRAM: the remedy is reported"
 [ ! -e "$out/end-sram.rtd" ] && [ "$(calls end-dump | grep work)" = "work 50" ]
 result $? "a child that holds SRAM: dump and the side-car file give all calls"
 says end-background "went on in the background" "a program in the background is reported"
@@ -548,7 +548,7 @@ result $? "-F: operators"
 result $? "-F: C++ names of the symbol table"
 [ "$(calls f-words)" = "sum 2" ]
 result $? "-F: a program with a space in its name"
-refused f-none 125 "without libstdc++.so.6" "-F: C++ names without a C++ library"
+refused f-none 125 "has no libstdc++.so.6" "-F: C++ names without a C++ library"
 
 says environment "SIFIVE_TRACE_EVENTS in the environment is ignored: record takes -e" \
 	"environment: that only options count is reported"
@@ -570,7 +570,7 @@ unrun() {
 unrun o-folder 125 "/no/such/x.rtd: no such folder" "-o: no such folder"
 unrun o-readonly 125 "/tmp/ro/x.rtd: Read-only file system" "-o: a file that cannot be created"
 unrun o-samples 125 "/tmp/ro/x.rtd: Read-only file system" "-o: the same for samples"
-unrun o-null 125 "no regular file" "-o: no file"
+unrun o-null 125 "not a regular file" "-o: no file"
 unrun o-empty 2 "-o takes the name" "-o: no name"
 [ "$(calls o-link)" = "$(calls plain)" ] && [ ! -L "$out/o-link.rtd.meta" ]
 result $? "-o: a link in the side-car file's place is not followed"

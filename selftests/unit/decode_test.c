@@ -219,7 +219,7 @@ TEST_F(command, output_spares_what_is_read)
 		EXPECT_EQ(2, self->status) {
 			TH_LOG("%s: %s", wrong[i], self->err);
 		}
-		EXPECT_NE(NULL, strstr(self->err, "it is an input"));
+		EXPECT_NE(NULL, strstr(self->err, "it is also an input"));
 		ASSERT_EQ(0, system("cat trace.rtd trace.rtd.meta own.meta"
 				    " program | cmp - all"));
 	}
@@ -570,7 +570,7 @@ TEST_F(command, files_that_cannot_be_decoded)
 	write_file("random.rtd", bytes, sizeof(bytes));
 	run(self, "decode random.rtd");
 	EXPECT_EQ(3, self->status);
-	EXPECT_NE(NULL, strstr(self->err, "not a trace, or damaged: with any "
+	EXPECT_NE(NULL, strstr(self->err, "not a trace, or damaged: with every "
 			       "srcbits more messages are malformed"));
 	run(self, "decode -s 0 random.rtd");
 	EXPECT_EQ(3, self->status);

@@ -463,7 +463,7 @@ TEST_F(lib, impossible_counters)
 	EXPECT_ERROR(INIT(), "counter 1 with CSR 0xc01");
 	dev.event[1].counter = 0;
 	dev.event[1].info = 0xc00;
-	EXPECT_ERROR(INIT(), "two events the same counter");
+	EXPECT_ERROR(INIT(), "the same counter to two events");
 	EXPECT_NOTHING_HELD();
 	EXPECT_EQ(0, self->list[0].ctrInfo);
 }
