@@ -283,7 +283,7 @@ PERF_INTERNAL int perf_bind(bool hooks)
 	look_at_all(&binding);
 	if (!hooks || !*binding.foreign)
 		return 0;
-	perf_error("%s does not call the library's hooks%s%s: start the program with LD_PRELOAD=libsifive-perf.so.0, or link it with -lsifive-perf before what else has them",
+	perf_error("%s does not call the library's hooks%s%s: start the program with LD_PRELOAD=libsifive-perf.so.0, or link it with -lsifive-perf before other libraries that have hooks",
 		   binding.foreign, binding.error ? ", and its pointers cannot be changed: " : "",
 		   binding.error ? strerror(binding.error) : "");
 	if (!binding.ours)

@@ -358,7 +358,7 @@ compiles_bare()
 }
 
 clang_linux="--target=$($CC -dumpmachine)"
-# -fsyntax-only finds what a dialect lacks.
+# -fsyntax-only suffices to find constructs that a dialect lacks.
 for std in c11 gnu11 c17 gnu17 c2x gnu2x; do
 	check "one file, $CC -std=$std" compiles "$dropin" $CC -std=$std -fsyntax-only
 	check "one file, bare, $CC -std=$std" compiles_bare $CC -std=$std -fsyntax-only

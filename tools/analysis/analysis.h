@@ -155,7 +155,7 @@ struct analysis_step {
  * @leave:	that call has ended; its frame still exists
  * @point:	a sample or manual record
  * @span:	a part of a thread's time on or off the CPU, before its next record
- * @pause:	a pipe has no more data for now: show what there is
+ * @pause:	a pipe has no more data for now: show the results so far
  * @stop:	polled: true stops reading
  */
 struct analysis_ops {

@@ -52,7 +52,7 @@ struct oncpu_part {
 };
 
 /**
- * struct oncpu_stats - what is uncertain
+ * struct oncpu_stats - uncertainties
  * @switches:	records of switches
  * @losses:	how often records may be missing on a hart
  * @contrary:	records that contradict each other: others are missing
@@ -121,7 +121,7 @@ bool oncpu_failed(const struct oncpu *oncpu);
 /** oncpu_times() - a thread's times after oncpu_end(), NULL: it has no known switch */
 const struct oncpu_times *oncpu_times(const struct thread *thread);
 
-/** oncpu_stats() - what is uncertain */
+/** oncpu_stats() - the uncertainties */
 const struct oncpu_stats *oncpu_stats(const struct oncpu *oncpu);
 
 /** oncpu_name() - a state as text */

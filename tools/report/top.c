@@ -90,7 +90,7 @@ const struct cli_command top_command = {
 	.run = command_top,
 	.summary = "the report of a trace that is still being written",
 	.arguments = "TRACE|-",
-	.help = "Print what sifive-trace report prints, again and again, while the trace comes from a pipe: as in \"ssh board cat /dev/sifive-trace | sifive-trace top --meta FILE -\". Calls that have not ended are not in it yet.",
+	.help = "Print what sifive-trace report prints, repeatedly, while the trace arrives through a pipe: as in \"ssh board cat /dev/sifive-trace | sifive-trace top --meta FILE -\". Calls that have not ended are not in it yet.",
 	.groups = top_groups,
 	.status = OPTIONS_STATUS,
 };

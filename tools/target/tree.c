@@ -148,7 +148,7 @@ static struct line *find_object(struct parts *parts, const char *text)
 	return &objects->line[*slot - 1];
 }
 
-/* The object of @text is one of process @process. */
+/* Adds the object of @text to process @process. */
 static void add_object(struct parts *parts, const char *text, size_t process)
 {
 	struct line *line = find_object(parts, text);

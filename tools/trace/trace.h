@@ -269,8 +269,8 @@ enum nexus_ts_scheme infer_ts_scheme(const void *data, size_t length,
  * @data:	beginning of a trace
  * @length:	bytes of it
  * @options:	what is known
- * @src_known:	src_bits is
- * @scheme_known: ts_scheme is
+ * @src_known:	src_bits is known
+ * @scheme_known: ts_scheme is known
  */
 bool infer_is_clear(const void *data, size_t length,
 		    const struct nexus_options *options, bool src_known,
