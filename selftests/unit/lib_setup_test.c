@@ -437,7 +437,7 @@ TEST_F(lib, counter_errors)
 	EXPECT_ERROR(INIT(), "no counter that can count it is free");
 	dev.free_counters = 0x18;
 	dev.readable = 0x1d;
-	EXPECT_ERROR(INIT(), "the 1 event before it needs the counters that can count it: 2 of this processor's 4");
+	EXPECT_ERROR(INIT(), "the 1 event before it needs all counters that can count it: 2 of this processor's 4");
 	dev.fail_event = 2;
 	dev.fail_errno = EINVAL;
 	EXPECT_ERROR(INIT(), "cannot count event 2 of the list: there is no such event");
