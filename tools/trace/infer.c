@@ -17,7 +17,7 @@
 /* How plausible a decoding is; the first member that differs decides. */
 struct sense {
 	uint64_t	words;		/* words in headers, and in records with a header */
-	int64_t		bare_words;	/* words in records without a header, minus dropped words */
+	int64_t		bare_words;	/* words in other records, minus dropped words */
 	int64_t		messages;	/* plausible messages, minus implausible ones */
 };
 
