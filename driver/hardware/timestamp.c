@@ -24,7 +24,7 @@
 /* Reads of a time, of which the quickest counts. */
 #define SAMPLE_TRIES	4
 
-/* The limit of reads, in case tsUpper is broken and never stable. */
+/* Limit of reads, in case tsUpper is broken and never stable. */
 #define READ_TRIES	4
 
 u32 sft_timestamp_type(const struct sft_component *c)

@@ -82,7 +82,7 @@ void analysis_notes(const struct analysis *analysis, const struct input *input)
 		       name, stats->inferred, stats->calls,
 		       analysis_flow(analysis)->messages ?
 		       "they begin or end between two timestamps of the instruction trace" :
-		       "messages before it were lost or damaged, or none after it confirms it");
+		       "earlier messages were lost or damaged, or no later one confirms it");
 	if (stats->tracer)
 		report("%s: %" PRIu64 " of %" PRIu64 " samples are in the tracer's own functions, marked [tracer]",
 		       name, stats->tracer, stats->samples);
