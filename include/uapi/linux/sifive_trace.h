@@ -2,9 +2,9 @@
 /*
  * sifive-trace: the kernel interface to SiFive trace encoders and funnels.
  *
- * /dev/sifive-trace represents all trace hardware of the machine. A file opened for
- * reading returns the bytes of the last capture. A file opened for reading and writing,
- * with CAP_PERFMON or CAP_SYS_ADMIN, can hold the session; there is one at a time:
+ * /dev/sifive-trace represents all trace hardware of the machine. A file opened for reading
+ * returns the bytes of the last capture. A file opened for reading and writing, with CAP_PERFMON
+ * or CAP_SYS_ADMIN, can hold the session; there is one at a time:
  *
  *	INFO, ENCODER, SINK	describe the hardware
  *	CONFIG			take the hardware and allocate a buffer
@@ -56,10 +56,10 @@
  * that a call does not use. The kernel ignores the input value of "out" fields. The layout
  * is the same for 32-bit and 64-bit programs.
  *
- * An ioctl number encodes direction and size of its structure. The kernel ignores the size
- * in the number and uses the size field, since later structures may be longer. Numbers of
- * ABI 2 and earlier encoded neither: of these the kernel supports only INFO, so that an
- * old program can read the ABI number. The others fail with ENOTTY.
+ * An ioctl number encodes direction and size of its structure. The kernel ignores the size in
+ * the number and uses the size field, since later structures may be longer. Numbers of ABI 2 and
+ * earlier encoded neither: of these the kernel supports only INFO, so that an old program can
+ * read the ABI number. The others fail with ENOTTY.
  *
  * Errors of all calls: EFAULT (argument not readable or writable), EINVAL, E2BIG, ENOTTY
  * (unknown call), ENODEV (the hardware was unbound).
@@ -101,8 +101,7 @@ enum sifive_trace_sink_kind {
  * @funnels:	out: number of trace funnels
  * @sinks:	out: sinks of the current or last capture; 0 before the first
  * @page_size:	out: bytes of a stimulus page, the length for mmap()
- * @ts_width:	out: bits of the timestamps in messages; 0 = no timestamp unit,
- *		or CONFIG found no timestamps in messages
+ * @ts_width:	out: bits of the timestamps in messages; 0 = no unit, or CONFIG found none
  * @flags:	out: SIFIVE_TRACE_INFO_*
  * @ts_hz:	out: timestamp ticks per second after the prescaler; 0 = unknown
  * @sinks_available: out: bit n set: some component has sink kind n
@@ -149,8 +148,7 @@ struct sifive_trace_info {
  * @cpu:	out: Linux CPU number, -1 if Linux does not use that hart
  * @src:	out: source number in its messages (teImpl.srcID)
  * @src_bits:	out: width of the SRC field, 0 = none (teImpl.nSrcBits)
- * @sink:	out: index of its sink in the current capture, ~0 if it is not
- *		part of the capture
+ * @sink:	out: index of its sink in the current capture, ~0 if it has none
  * @flags:	out: SIFIVE_TRACE_ENCODER_*
  * @sinks:	out: bit n set: it can send to sink kind n
  * @hart:	out: hart id
@@ -235,8 +233,8 @@ struct sifive_trace_encoder {
  * @sinks:	out: number of sinks of the capture
  * @buffer:	in: bytes for each SBA sink, rounded up to the sink word; 0 for SRAM.
  *		out: size of the smallest sink
- * @encoders:	in: bit n set: encoder n is part of the capture; 0 = all usable
- *		ones. out: the encoders that are part of it
+ * @encoders:	in: bit n set: encoder n is part of the capture; 0 = all usable ones. out: the
+ *		encoders that are part of it
  * @watermark:	in: unread bytes that make a running capture readable for poll();
  *		0 = readable only when it has stopped or is full, or, with
  *		SIFIVE_TRACE_CONFIG_DRAIN, at the first byte
@@ -247,11 +245,10 @@ struct sifive_trace_encoder {
  * and leaves the hardware ready for START. After ENOMEM, ETIMEDOUT, EIO, and EOPNOTSUPP
  * for a memory-region, there is no session; after any other error nothing has changed.
  *
- * EACCES: descriptor not open for writing. EPERM: capability missing. EBUSY: another
- * session has the hardware (STATUS names it), the capture is running, or the system
- * is suspending or shutting down. EOPNOTSUPP: an encoder is unusable or has no route
- * to a sink of that kind. ENOMEM: no buffer of that size. ETIMEDOUT, EIO: a
- * component did not respond (STATUS names it).
+ * EACCES: descriptor not open for writing. EPERM: capability missing. EBUSY: another session has
+ * the hardware (STATUS names it), the capture is running, or the system is suspending or
+ * shutting down. EOPNOTSUPP: an encoder is unusable or has no route to a sink of that kind.
+ * ENOMEM: no buffer of that size. ETIMEDOUT, EIO: a component did not respond (STATUS names it).
  */
 struct sifive_trace_config {
 	__u32	size;
@@ -278,15 +275,14 @@ struct sifive_trace_config {
  */
 #define SIFIVE_TRACE_CONFIG_DRAIN	(1u << 3)
 /*
- * Let stores wait for a slow reader: while a sink has no room, a program's store to a
- * stimulus page sleeps in its page fault until there is room, the capture stops or the
- * session ends. Signals are handled during the wait. Records that the kernel writes do
- * not wait: they count as lost. If no file reads the sink, stores wait for 5 seconds
- * only; then they continue, and the bytes that they overwrite count as lost. A system
- * call that accesses a page whose stores wait gets EFAULT. Bytes are lost if more than
- * three quarters of the buffer are written before the driver detects that there is no
- * room. EINVAL: without SIFIVE_TRACE_CONFIG_DRAIN, with SIFIVE_TRACE_CONFIG_OVERFLOW, or
- * with less than 65536 bytes.
+ * Let stores wait for a slow reader: while a sink has no room, a program's store to a stimulus
+ * page sleeps in its page fault until there is room, the capture stops or the session ends.
+ * Signals are handled during the wait. Records that the kernel writes do not wait: they count as
+ * lost. If no file reads the sink, stores wait for 5 seconds only; then they continue, and the
+ * bytes that they overwrite count as lost. A system call that accesses a page whose stores wait
+ * gets EFAULT. Bytes are lost if more than three quarters of the buffer are written before the
+ * driver detects that there is no room. EINVAL: without SIFIVE_TRACE_CONFIG_DRAIN, with
+ * SIFIVE_TRACE_CONFIG_OVERFLOW, or with less than 65536 bytes.
  */
 #define SIFIVE_TRACE_CONFIG_WAIT	(1u << 4)
 /*
@@ -325,10 +321,10 @@ struct sifive_trace_event {
 #define SIFIVE_TRACE_EVENT_NO_USER	(1u << 0)
 #define SIFIVE_TRACE_EVENT_NO_KERNEL	(1u << 1)
 /*
- * For COUNTERS: the event of a later SAMPLING, with the same other flags. It takes no counter
- * of the session: records of the kernel contain the count of the counter that interrupts.
- * Programs cannot read it: its @counter is a number that no counter of the session has, and
- * its @info has no CSR. SAMPLING by another event, or by time, then fails with EINVAL.
+ * For COUNTERS: the event of a later SAMPLING, with the same other flags. It takes no counter of
+ * the session: records of the kernel contain the count of the counter that interrupts. Programs
+ * cannot read it: its @counter is a number that no counter of the session has, and its @info has
+ * no CSR. SAMPLING by another event, or by time, then fails with EINVAL.
  */
 #define SIFIVE_TRACE_EVENT_OF_SAMPLES	(1u << 2)
 
@@ -343,18 +339,17 @@ struct sifive_trace_event {
  * @event:	in and out: the events; each gets a counter of its own
  *
  * SIFIVE_TRACE_IOC_COUNTERS. Needs a CONFIG by the same session, and CAP_PERFMON or
- * CAP_SYS_ADMIN. Replaces the session's counters. After an error the session keeps the
- * previous ones, except those that another user has taken in the meantime, which STATUS
- * reports as lost. Until the session ends, the calling thread and each thread that called
- * THREAD may read the counters' CSRs while they run on these harts. On other harts, and
- * in other threads, the access is an illegal instruction.
+ * CAP_SYS_ADMIN. Replaces the session's counters. After an error the session keeps the previous
+ * ones, except those that another user has taken in the meantime, which STATUS reports as lost.
+ * Until the session ends, the calling thread and each thread that called THREAD may read the
+ * counters' CSRs while they run on these harts. On other harts, and in other threads, the access
+ * is an illegal instruction.
  *
- * EINVAL: malformed or repeated event (@failed). EOPNOTSUPP: firmware does not know the
- * event, cannot filter it, or does not delegate its counter, or it is to be counted by
- * samples and perf's driver is not a known one. EBUSY: no counter that can count it is
- * free on all harts, the capture is running, or the system suspends. ENXIO: no CONFIG on
- * this descriptor, or all CPUs of its encoders are offline. EPERM: capability missing.
- * ENOSPC,
+ * EINVAL: malformed or repeated event (@failed). EOPNOTSUPP: firmware does not know the event,
+ * cannot filter it, or does not delegate its counter, or it is to be counted by samples and
+ * perf's driver is not a known one. EBUSY: no counter that can count it is free on all harts,
+ * the capture is running, or the system suspends. ENXIO: no CONFIG on this descriptor, or all
+ * CPUs of its encoders are offline. EPERM: capability missing. ENOSPC,
  * ENOMEM: the calling thread cannot join; see THREAD.
  */
 struct sifive_trace_counters {
@@ -376,10 +371,10 @@ struct sifive_trace_counters {
  *		CSR: its entry counts how often the kernel has written the others
  *
  * An array of SIFIVE_TRACE_THREADS slots, mapped read-only with mmap() at
- * SIFIVE_TRACE_MMAP_THREADS. A page in which no thread has had a slot yet raises SIGBUS.
- * The kernel writes a thread's offsets whenever it switches the thread in, so offset and
- * CSR match only if the thread was neither preempted nor moved between the two reads. A
- * restartable sequence, rseq(2), ensures that.
+ * SIFIVE_TRACE_MMAP_THREADS. A page in which no thread has had a slot yet raises SIGBUS. The
+ * kernel writes a thread's offsets whenever it switches the thread in, so offset and CSR match
+ * only if the thread was neither preempted nor moved between the two reads. A restartable
+ * sequence, rseq(2), ensures that.
  */
 struct sifive_trace_slot {
 	__u64	offset[SIFIVE_TRACE_MAX_COUNTERS];
@@ -430,28 +425,27 @@ struct sifive_trace_thread {
  *		@interval. out: the period in effect
  * @event:	in: the event for @period
  *
- * SIFIVE_TRACE_IOC_SAMPLING. Needs a CONFIG and COUNTERS by the same session, and
- * CAP_PERFMON or CAP_SYS_ADMIN. Replaces the previous setting, which stays after an error;
- * a later successful COUNTERS clears it. From START to STOP the kernel interrupts the
- * threads of the process that called START, and new threads of it, and writes an ISR record
- * with the user-mode pc and the session's counters to the encoder of that hart. execve()
- * ends that for a process, unless SIFIVE_TRACE_SAMPLING_EXEC is set. START writes a header
- * on each encoder. With SIFIVE_TRACE_COUNTERS_PER_THREAD each record increases the counts
- * of the stream by those of its thread since the thread's last record, or since START,
- * whether or not the thread has joined. More than SIFIVE_TRACE_THREADS threads at a time
- * lose records, which STATUS counts. The kernel part of @event counts regardless of
- * kernel.perf_event_paranoid, as with COUNTERS: the capability is the permission.
+ * SIFIVE_TRACE_IOC_SAMPLING. Needs a CONFIG and COUNTERS by the same session, and CAP_PERFMON or
+ * CAP_SYS_ADMIN. Replaces the previous setting, which stays after an error; a later successful
+ * COUNTERS clears it. From START to STOP the kernel interrupts the threads of the process that
+ * called START, and new threads of it, and writes an ISR record with the user-mode pc and the
+ * session's counters to the encoder of that hart. execve() ends that for a process, unless
+ * SIFIVE_TRACE_SAMPLING_EXEC is set. START writes a header on each encoder. With
+ * SIFIVE_TRACE_COUNTERS_PER_THREAD each record increases the counts of the stream by those of
+ * its thread since the thread's last record, or since START, whether or not the thread has
+ * joined. More than SIFIVE_TRACE_THREADS threads at a time lose records, which STATUS counts.
+ * The kernel part of @event counts regardless of kernel.perf_event_paranoid, as with COUNTERS:
+ * the capability is the permission.
  *
  * A thread created while START enumerates threads may be missed. perf drops interrupts
  * that come faster than kernel.perf_event_max_sample_rate, or that take more than
  * kernel.perf_cpu_time_max_percent; they write no record and are not counted as lost.
  *
- * EINVAL: channel not in CONFIG, malformed event, or COUNTERS left another event to
- * sampling. EPERM: capability missing. EOPNOTSUPP: @period without
- * SIFIVE_TRACE_INFO_OVERFLOW, or an event that cannot interrupt or that perf does not
- * support: a raw event of more than 48 bits, a cache that perf lacks. EBUSY: the capture is
- * running, no counter for @event is free beside the session's and perf's, or a process that
- * has joined has the channel.
+ * EINVAL: channel not in CONFIG, malformed event, or COUNTERS left another event to sampling.
+ * EPERM: capability missing. EOPNOTSUPP: @period without SIFIVE_TRACE_INFO_OVERFLOW, or an event
+ * that cannot interrupt or that perf does not support: a raw event of more than 48 bits, a cache
+ * that perf lacks. EBUSY: the capture is running, no counter for @event is free beside the
+ * session's and perf's, or a process that has joined has the channel.
  * ENXIO: no CONFIG on this descriptor. ENOMEM.
  */
 struct sifive_trace_sampling {
@@ -470,8 +464,8 @@ struct sifive_trace_sampling {
 #define SIFIVE_TRACE_SAMPLING_XOR		SIFIVE_TRACE_RECORD_XOR
 
 /*
- * Sample everything that runs on the capture's harts, not only the calling
- * process. START then needs CAP_PERFMON or CAP_SYS_ADMIN too (EPERM).
+ * Sample everything that runs on the capture's harts, not only the calling process. START then
+ * needs CAP_PERFMON or CAP_SYS_ADMIN too (EPERM).
  */
 #define SIFIVE_TRACE_SAMPLING_ALL	(1u << 0)
 /* One header for the whole capture: only a START that rewinds writes one. */
@@ -575,17 +569,17 @@ struct sifive_trace_query {
  *		since the module was loaded
  * @message:	out: the last error or report on this descriptor, with the name of the
  *		component, NUL-terminated; empty if there is none
- * @changed:	out: bit n set: registers of encoder n were changed from outside while
- *		the capture ran, for example by a store to teControl in its stimulus
- *		page: messages may be missing. Detected by STATUS and STOP, kept until
- *		the next CONFIG; START restores the encoder's registers
+ * @changed:	out: bit n set: registers of encoder n were changed from outside while the
+ *		capture ran, for example by a store to teControl in its stimulus page: messages
+ *		may be missing. Detected by STATUS and STOP, kept until the next CONFIG; START
+ *		restores the encoder's registers
  * @gaps:	out: with SIFIVE_TRACE_CONFIG_DRAIN: how often bytes were overwritten before
  *		they were read, in all sinks
  * @lost:	out: the number of these bytes; a minimum with SIFIVE_TRACE_STATUS_GAP_MORE
- * @waits:	out: with SIFIVE_TRACE_CONFIG_WAIT: how often stores have waited
- *		since CONFIG, and records that the program itself delayed
- * @waited:	out: for how long, in nanoseconds, summed over all threads;
- *		excludes those that still wait
+ * @waits:	out: with SIFIVE_TRACE_CONFIG_WAIT: how often stores have waited since CONFIG,
+ *		and records that the program itself delayed
+ * @waited:	out: for how long, in nanoseconds, of all threads that no longer
+ *		wait
  * @pauses:	out: how often PAUSE has paused the capture since CONFIG
  * @paused:	out: for how long, in nanoseconds, up to now if it is paused
  * @switches:	out: records that SWITCHES has written since CONFIG
@@ -736,32 +730,30 @@ struct sifive_trace_sink {
  * @size:	in: sizeof(struct sifive_trace_run)
  * @flags:	in: START: SIFIVE_TRACE_START_*; STOP: 0; PAUSE: 0 or SIFIVE_TRACE_PAUSE_END
  *
- * START lets the configured encoders produce messages; each first sends its absolute
- * timestamp. New data is appended, unless SIFIVE_TRACE_START_REWIND discards the
- * captured data. STOP returns when all messages have reached the sinks. Repeating
- * either call has no effect.
+ * START lets the configured encoders produce messages; each first sends its absolute timestamp.
+ * New data is appended, unless SIFIVE_TRACE_START_REWIND discards the captured data. STOP
+ * returns when all messages have reached the sinks. Repeating either call has no effect.
  *
- * ENXIO: no CONFIG on this descriptor. EPERM: another process's session, and capability
- * missing. ENOSPC: START of a full capture. EBUSY: START while the system suspends, or no
- * counter is free for SAMPLING. EPERM, EOPNOTSUPP, ENOMEM: START cannot sample, see
- * SAMPLING; the capture is then stopped. ESTALE: START after system sleep has lost the
- * captured data: rewind, or CONFIG. ETIMEDOUT: a component did not respond. EIO: a register
- * did not accept a value, or a component reported a sink error (STATUS names it). A START
- * that fails may have rewound. After a STOP that fails, the capture has stopped, and the
- * data in the sinks is readable.
+ * ENXIO: no CONFIG on this descriptor. EPERM: another process's session, and capability missing.
+ * ENOSPC: START of a full capture. EBUSY: START while the system suspends, or no counter is free
+ * for SAMPLING. EPERM, EOPNOTSUPP, ENOMEM: START cannot sample, see SAMPLING; the capture is
+ * then stopped. ESTALE: START after system sleep has lost the captured data: rewind, or CONFIG.
+ * ETIMEDOUT: a component did not respond. EIO: a register did not accept a value, or a component
+ * reported a sink error (STATUS names it). A START that fails may have rewound. After a STOP
+ * that fails, the capture has stopped, and the data in the sinks is readable.
  *
- * PAUSE, on any descriptor open for writing, stops a running capture without its program:
- * stores are dropped until PAUSE with SIFIVE_TRACE_PAUSE_END. The capture then continues with
- * an Error message of each encoder (TCODE 8, ETYPE 0, ECODE 0x20), because records were cut and
- * dropped, and with the absolute timestamps of a START. Repeating either call has no effect.
- * START also ends the pause; so do STOP and the end of the session. For a file that drains the
- * capture, a pause is not the end. PAUSE needs CAP_PERFMON or CAP_SYS_ADMIN, except in the
- * process that called CONFIG.
+ * PAUSE, on any descriptor open for writing, stops a running capture without its program: stores
+ * are dropped until PAUSE with SIFIVE_TRACE_PAUSE_END. The capture then continues with an Error
+ * message of each encoder (TCODE 8, ETYPE 0, ECODE 0x20), because records were cut and dropped,
+ * and with the absolute timestamps of a START. Repeating either call has no effect. START also
+ * ends the pause; so do STOP and the end of the session. For a file that drains the capture, a
+ * pause is not the end. PAUSE needs CAP_PERFMON or CAP_SYS_ADMIN, except in the process that
+ * called CONFIG.
  *
  * ENXIO: no capture is running. EPERM: another process's session, and capability missing.
- * EOPNOTSUPP: the sink is SRAM. ENOSPC: the end of a pause finds no room for the Error
- * messages. EBUSY, and other errors, as for STOP and START: after these errors the
- * capture is paused, whether PAUSE failed or its end.
+ * EOPNOTSUPP: the sink is SRAM. ENOSPC: the end of a pause finds no room for the Error messages.
+ * EBUSY, and other errors, as for STOP and START: after these errors the capture is paused,
+ * whether PAUSE failed or its end.
  */
 struct sifive_trace_run {
 	__u32	size;
@@ -783,9 +775,8 @@ struct sifive_trace_run {
  * SIFIVE_TRACE_IOC_ATTACH, on any descriptor of the device. A mapping keeps the open file,
  * and so the session, after the program has closed the descriptor.
  *
- * ENOENT: no page of this device is mapped at @address. EXDEV: with
- * SIFIVE_TRACE_ATTACH_COMPARE, the descriptor refers to another open file. EMFILE: no
- * descriptor is free.
+ * ENOENT: no page of this device is mapped at @address. EXDEV: with SIFIVE_TRACE_ATTACH_COMPARE,
+ * the descriptor refers to another open file. EMFILE: no descriptor is free.
  */
 struct sifive_trace_attach {
 	__u32	size;
