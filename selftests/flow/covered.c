@@ -106,7 +106,8 @@ static void leap(int depth)
 {
 	if (!depth)
 		longjmp(out_of_it, 1);
-	leap(depth - 1);
+	if (depth > 0)
+		leap(depth - 1);
 }
 
 static void on_signal(int number)
