@@ -84,8 +84,14 @@ static __always_inline bool can_put(struct hart *h, unsigned int count)
 	return true;
 }
 
+/*
+ * A thread that has ended is not one of them any more: its parent may have released its id
+ * before it leaves the CPU for good.
+ */
 static __always_inline bool is_recorded(struct task_struct *task)
 {
+	if (task->exit_state)
+		return false;
 	if (sft_switches.set.flags & SIFIVE_TRACE_SWITCHES_ALL)
 		return !(task->flags & PF_KTHREAD);
 	if (task_tgid(task) == sft_probes.process)
@@ -100,9 +106,9 @@ static __always_inline pid_t id_of(struct task_struct *task)
 	return is_recorded(task) ? sft_probes_id(task) : 0;
 }
 
-static u8 why_out(bool preempt, unsigned int state)
+static u8 why_out(const struct task_struct *task, bool preempt, unsigned int state)
 {
-	if (state & TASK_DEAD)
+	if (task->exit_state)
 		return SIFIVE_TRACE_SWITCH_EXITED;
 	if (preempt || !state)
 		return SIFIVE_TRACE_SWITCH_PREEMPTED;
@@ -168,9 +174,9 @@ static notrace void switched(void *unused, bool preempt, struct task_struct *pre
 			count_unseen(h, next);
 		return;
 	}
-	if (unlikely(has_taken_over(h, prev)) && !(state & TASK_DEAD))
+	if (unlikely(has_taken_over(h, prev)) && !prev->exit_state)
 		take_over(h, prev);
-	change(h, why_out(preempt, state), next);
+	change(h, why_out(prev, preempt, state), next);
 }
 
 static void executed(void *unused, struct task_struct *task, pid_t old,
