@@ -222,6 +222,41 @@ TEST_F(command, clocks_that_wrap)
 	free_sinks(&sinks);
 }
 
+/* A wrap that the shift moves into a pause of three quarters of the range. */
+TEST_F(command, a_pause_that_would_be_read_as_another)
+{
+	struct sidecar a = first_sink(), b = second_sink();
+	const uint64_t address[2] = { MAIN, FIB };
+	const uint64_t range = 1 << 24, shift = range / 4;
+	struct gen_stream stream;
+	uint64_t value = 1;
+	struct gen gen[2];
+	unsigned int i;
+
+	for (i = 0; i < 2; i++) {
+		gen_init(&gen[i], 1, 24);
+		begin_stream(&stream, &gen[i], 0, range / 5);
+		if (i)
+			gen[i].now += range / 8 * 5;
+		gen_record(&stream, 0, address, &value);
+		write_file(i ? "b.rtd" : "a.rtd", gen[i].data, gen[i].length);
+		gen_free(&gen[i]);
+	}
+	a.width = 24;
+	b.width = 24;
+	a.start = range / 5 - 100 + shift;
+	b.start = range / 5 - 100;
+	a.start_ns = b.start_ns;
+	a.stop_ns = b.stop_ns;
+	a.stop = a.start + 10 * HZ;
+	b.stop = b.start + 10 * HZ;
+	write_meta(&a);
+	write_meta(&b);
+	run(self, "merge -o m.rtd a.rtd b.rtd");
+	EXPECT_EQ(3, self->status);
+	EXPECT_NE(NULL, strstr(self->err, "half the range")) TH_LOG("%s", self->err);
+}
+
 /* The second clock is slower by 100 ppm: in 10 s by 10000 ticks. */
 TEST_F(command, clocks_that_drift)
 {
@@ -271,11 +306,14 @@ TEST_F(command, clocks_that_drift)
 /* A full buffer ends within a message. */
 TEST_F(command, a_last_message_may_be_cut)
 {
+	struct sidecar b = second_sink();
 	struct sinks sinks;
 
 	make_sinks(&sinks, false);
 	write_metas();
 	write_file("b.rtd", sinks.own[1].data, sinks.own[1].length - 2);
+	b.coverage = "{\"full\":true,\"bytes\":1,\"buffer\":100}";
+	write_meta(&b);
 	run(self, "merge -o m.rtd a.rtd b.rtd");
 	EXPECT_EQ(0, self->status);
 	EXPECT_NE(NULL, strstr(self->err, "b.rtd: its last message is cut off")) TH_LOG("%s", self->err);
@@ -326,6 +364,8 @@ TEST_F(command, what_cannot_be_merged)
 		{ good, "a piece of a recording" }, { good, "not of the same recording" },
 		{ good, "not of the same recording" }, { good, "that an earlier trace has" },
 		{ good, "not of the same recording" }, { good, "has not run at" },
+		{ good, "has not run evenly" }, { good, "not of the same recording" },
+		{ good, "bytes are missing" }, { good, "not of the same recording" },
 	};
 
 	bad[0].with.wrapped = "true";
@@ -338,6 +378,13 @@ TEST_F(command, what_cannot_be_merged)
 	bad[5].with.hart = 0;
 	bad[6].with.width = 48;
 	bad[7].with.stop += HZ;
+	/* 9 ms of 10 s. */
+	bad[8].with.stop -= 90000;
+	/* After the end of the other, half a second later. */
+	bad[9].with.start_ns += 11 * SECOND;
+	bad[9].with.stop_ns += 11 * SECOND;
+	bad[10].with.coverage = "{\"full\":false,\"bytes\":100000,\"buffer\":100000}";
+	bad[11].with.more = ",\"trigger\":{\"call\":2}";
 	make_sinks(&sinks, false);
 	write_metas();
 	expect_refused(_metadata, self, "a.rtd", 2, "takes the traces of all sinks");
@@ -372,7 +419,7 @@ TEST_F(command, output_of_merge)
 	write_metas();
 	run(self, "merge -o b.rtd a.rtd b.rtd");
 	EXPECT_EQ(3, self->status);
-	EXPECT_NE(NULL, strstr(self->err, "it is an input"));
+	EXPECT_NE(NULL, strstr(self->err, "it is also an input"));
 	run(self, "merge -o b.rtd.meta a.rtd b.rtd");
 	EXPECT_EQ(3, self->status);
 	run(self, "merge -o /dev/null a.rtd b.rtd");
@@ -380,6 +427,11 @@ TEST_F(command, output_of_merge)
 	run(self, "merge -o - a.rtd b.rtd");
 	EXPECT_EQ(3, self->status);
 	EXPECT_NE(0, access("-", F_OK));
+	/* An input may have any name. */
+	ASSERT_EQ(0, system("cp b.rtd m.rtd.new && cp b.rtd.meta m.rtd.new.meta"));
+	run(self, "merge -o m.rtd a.rtd m.rtd.new");
+	EXPECT_EQ(0, self->status) TH_LOG("%s", self->err);
+	EXPECT_EQ(0, system("cmp b.rtd m.rtd.new && rm m.rtd*"));
 	/* The side-car file is not written through a link. */
 	write_file("other", "x", 1);
 	ASSERT_EQ(0, symlink("other", "m.rtd.meta"));
@@ -395,7 +447,8 @@ TEST_F(command, output_of_merge)
 	read_file("m.rtd", self->out);
 	EXPECT_STREQ("old", self->out);
 	EXPECT_EQ(0, access("m.rtd.meta", F_OK));
-	EXPECT_NE(0, access("m.rtd.new", F_OK));
+	/* Nothing is left beside them. */
+	EXPECT_NE(0, system("ls | grep -q 'm.rtd[.][^m]'"));
 	free_sinks(&sinks);
 }
 

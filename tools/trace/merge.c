@@ -22,8 +22,15 @@
 /* A greater difference of two clocks' rates, one part in so many, is no drift. */
 #define DRIFT		1000
 
+/* The same of two clocks of one recording: more is no drift, but a step. */
+#define STEP		5000
+
 /* Fractions of a nanosecond that are kept. */
-#define FINE		65536
+#define FINE		1024
+
+/* Limits that keep products within 128 bits: nanoseconds, and ticks since START. */
+#define RUN_MAX		(1ull << 55)
+#define TICKS_MAX	(1ull << 60)
 
 static int open_input(struct merge *merge, struct input *in)
 {
@@ -105,11 +112,27 @@ static int measure(const struct merge *merge, struct input *in)
 	int64_t fast = (int64_t)(low << (64 - merge->width)) >> (64 - merge->width);
 
 	in->ticks = expected + (uint64_t)fast;
-	if (difference(in->ticks, expected) <= slack + expected / DRIFT && in->ticks)
+	if (ns <= RUN_MAX && product / NS_PER_SEC < TICKS_MAX && in->ticks &&
+	    difference(in->ticks, expected) <= slack + expected / DRIFT)
 		return 0;
 	report("%s: its clock has not run at %" PRIu64 " Hz: its times cannot be compared with others",
 	       in->path, in->meta.ts_hz);
 	return -1;
+}
+
+/* Whether a clock has run as fast as the common one, but for drift and errors of reading. */
+static bool runs_evenly(const struct merge *merge, const struct input *in)
+{
+	const struct input *base = merge->base;
+	const uint64_t errors = in->start.within + in->stop.within + base->start.within +
+				base->stop.within;
+	const unsigned __int128 product = (unsigned __int128)base->ticks *
+					  (in->stop.ns - in->start.ns);
+	const uint64_t expected = (uint64_t)(product / (base->stop.ns - base->start.ns));
+	const uint64_t slack = (uint64_t)((unsigned __int128)errors * in->meta.ts_hz /
+					  NS_PER_SEC) + 4;
+
+	return difference(in->ticks, expected) <= slack + expected / STEP;
 }
 
 /* Ticks of the common clock at which @since ticks of the trace's own have passed. */
@@ -135,11 +158,17 @@ static int set_clocks(struct merge *merge)
 	unsigned int i;
 
 	merge->base = find_base(merge);
+	for (i = 0; i < merge->inputs; i++)
+		if (measure(merge, merge->input[i]))
+			return -1;
 	for (i = 0; i < merge->inputs; i++) {
 		const struct input *in = merge->input[i];
 
-		if (measure(merge, merge->input[i]))
+		if (!runs_evenly(merge, in)) {
+			report("%s: its clock has not run evenly with that of %s: it has stopped or restarted meanwhile",
+			       in->path, merge->base->path);
 			return -1;
+		}
 		within = in->start.within > in->stop.within ? in->start.within : in->stop.within;
 		if (within > merge->within)
 			merge->within = within;
@@ -171,6 +200,7 @@ static int fill(struct input *in)
 		nexus_feed(&in->nexus, in->chunk, (size_t)got);
 	else
 		nexus_end(&in->nexus);
+	in->bytes += (uint64_t)got;
 	in->ended = !got;
 	return 1;
 }
@@ -243,6 +273,9 @@ static int next(const struct merge *merge, struct input *in)
 	if (!(message->flags & NEXUS_TIME_KNOWN))
 		return 0;
 	since = since_start(merge, in);
+	if ((int64_t)since > (int64_t)(in->ticks + in->meta.ts_hz) ||
+	    (int64_t)since < -(int64_t)in->meta.ts_hz)
+		return damaged(in, "a time outside of the recording");
 	if ((int64_t)(since - in->since) > 0)
 		in->since = since;
 	message->time = common_time(merge, in, since);
@@ -251,16 +284,35 @@ static int next(const struct merge *merge, struct input *in)
 	return 0;
 }
 
-/* The timestamp of a message, as it is written. */
-static uint64_t stamp(struct merge *merge, struct input *in)
+/* What a reader takes for the time after @before, of which it sees the low bits alone. */
+static uint64_t read_back(const struct merge *merge, uint64_t before, uint64_t time)
 {
-	uint64_t *written = &in->written[in->message.src];
-	uint64_t time = in->message.time, before = *written;
+	const uint64_t mask = merge->to.ts_mask, half = mask ^ mask >> 1;
+	uint64_t next = (before & ~mask) | (time & mask);
 
-	*written = time;
-	if (in->message.flags & NEXUS_SYNC)
-		return time;
-	return merge->to.ts_scheme == NEXUS_TS_DELTA ? time - before : time ^ before;
+	if (merge->to.ts_scheme == NEXUS_TS_DELTA)
+		return before + ((time - before) & mask);
+	return next < before && (next ^ before) & half ? next + mask + 1 : next;
+}
+
+/*
+ * The timestamp of a message, as it is written. Returns -1 if the time would be read as
+ * another one: the shift has moved a wrap into a long pause.
+ */
+static int stamp(const struct merge *merge, struct input *in, uint64_t *timestamp)
+{
+	const unsigned int src = in->message.src;
+	const uint64_t time = in->message.time, before = in->written[src];
+
+	in->written[src] = time;
+	*timestamp = time;
+	if (in->known[src] && read_back(merge, before, time) != time)
+		return damaged(in, "a pause of half the range of a timestamp, or more");
+	in->known[src] |= in->message.flags & NEXUS_SYNC;
+	if (!(in->message.flags & NEXUS_SYNC))
+		*timestamp = merge->to.ts_scheme == NEXUS_TS_DELTA ? time - before :
+								     time ^ before;
+	return 0;
 }
 
 static int write_message(struct merge *merge, struct input *in, struct output *out)
@@ -270,8 +322,8 @@ static int write_message(struct merge *merge, struct input *in, struct output *o
 	uint64_t timestamp = 0;
 	size_t length;
 
-	if (message.flags & NEXUS_TIMESTAMP)
-		timestamp = stamp(merge, in);
+	if (message.flags & NEXUS_TIMESTAMP && stamp(merge, in, &timestamp))
+		return -1;
 	message.src = in->source[message.src];
 	length = nexus_encode(&merge->to, &message, timestamp, bytes);
 	if (!length || length > NEXUS_MESSAGE_MAX)
@@ -341,24 +393,54 @@ static int put_in_place(const char *from, const char *to)
 	return -1;
 }
 
+/* A new file beside @path, whose name it sets; 0, or -1: the error has been printed. */
+static int make_file(char *name, size_t size, const char *path)
+{
+	const mode_t mask = umask(0);
+	int fd;
+
+	umask(mask);
+	snprintf(name, size, "%s.XXXXXX", path);
+	fd = mkostemp(name, O_CLOEXEC);
+	if (fd < 0) {
+		report("%s: cannot write: %s", path, strerror(errno));
+		*name = '\0';
+		return -1;
+	}
+	fchmod(fd, 0666 & ~mask);
+	close(fd);
+	return 0;
+}
+
 /* Both files are written beside their places: an error leaves what was there. */
+static int write_both(struct merge *merge, const char *trace, const char *meta)
+{
+	char final[PATH_MAX + 8];
+
+	snprintf(final, sizeof(final), "%s.meta", merge->output);
+	if (write_trace(merge, trace) || merge_write_meta(merge, meta))
+		return -1;
+	/* A trace without side-car file is better than with another's. */
+	unlink(final);
+	return put_in_place(trace, merge->output) || put_in_place(meta, final) ? -1 : 0;
+}
+
 static int merge_all(struct merge *merge)
 {
-	char trace[PATH_MAX + 8], meta[PATH_MAX + 8], final[PATH_MAX + 8];
+	char trace[PATH_MAX + 8] = "", meta[PATH_MAX + 8] = "";
 	int rc;
 
 	merge->width = merge_width(merge->input[0]);
 	if (number_sources(merge) || set_clocks(merge))
 		return -1;
-	snprintf(trace, sizeof(trace), "%s.new", merge->output);
-	snprintf(meta, sizeof(meta), "%s.newm", merge->output);
-	snprintf(final, sizeof(final), "%s.meta", merge->output);
-	rc = write_trace(merge, trace) || merge_write_meta(merge, meta) ||
-	     put_in_place(meta, final) || put_in_place(trace, merge->output);
+	rc = make_file(trace, sizeof(trace), merge->output) ||
+	     make_file(meta, sizeof(meta), merge->output) || write_both(merge, trace, meta);
 	if (!rc)
 		return 0;
-	unlink(trace);
-	unlink(meta);
+	if (*trace)
+		unlink(trace);
+	if (*meta)
+		unlink(meta);
 	return -1;
 }
 

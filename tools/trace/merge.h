@@ -33,6 +33,8 @@ struct sample {
  * @doubtful:	by source: an Error message came after that
  * @origin:	by source: its time, as the decoder extends it, when @start was read
  * @written:	by source: the latest time, as written
+ * @known:	by source: an absolute time was written
+ * @bytes:	that were read
  * @message:	the next message; valid with @more
  * @since:	ticks of its clock from @start to the latest message
  * @time:	when the next message comes, as it is written
@@ -51,9 +53,11 @@ struct input {
 	bool			doubtful[NEXUS_SOURCES];
 	uint64_t		origin[NEXUS_SOURCES];
 	uint64_t		written[NEXUS_SOURCES];
+	bool			known[NEXUS_SOURCES];
 	struct nexus_message	message;
 	bool			more;
 	uint64_t		since;
+	uint64_t		bytes;
 	uint64_t		time;
 	int			fd;
 	bool			ended;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /* The side-car files of traces that become one. */
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +19,7 @@
 static const char * const shared_keys[] = {
 	"version", "ts_width", "ts_hz", "ts_scheme", "count_type", "header_interval",
 	"per_thread", "exe", "args", "counters", "channel", "sampling", "switches",
-	"instruction", NULL
+	"instruction", "trigger", NULL
 };
 
 /* Whether two traces are of one recording. Threads may end while the first is written. */
@@ -35,7 +36,9 @@ static bool is_same_recording(const struct input *first, const struct input *oth
 		if (!json_object_equal(own, value))
 			return false;
 	}
-	return other->start.ns - first->start.ns + START_NS <= 2 * (uint64_t)START_NS;
+	/* Captures follow each other. */
+	return other->start.ns - first->start.ns + START_NS <= 2 * (uint64_t)START_NS &&
+	       other->start.ns < first->stop.ns && first->start.ns < other->stop.ns;
 }
 
 /* A number, or a string with one; 0 if there is none. */
@@ -89,22 +92,30 @@ unsigned int merge_width(const struct input *in)
 	return in->meta.ts_width > 0 ? (unsigned int)in->meta.ts_width : NEXUS_TS_WIDTH_DEFAULT;
 }
 
-/* Whether a source is listed twice in a trace, or its hart is in one of those before it. */
+static bool lists_a_source_twice(const struct input *in)
+{
+	size_t n, m;
+
+	for (n = 0; n < in->meta.sources; n++)
+		for (m = 0; m < n; m++)
+			if (in->meta.source[m].src == in->meta.source[n].src)
+				return true;
+	return false;
+}
+
+/* Whether a trace before this one has one of its harts. */
 static bool has_known_hart(const struct merge *merge, const struct input *in)
 {
 	const struct input *other;
 	unsigned int i;
 	size_t n, m;
 
-	for (n = 0; n < in->meta.sources; n++) {
-		for (m = 0; m < n; m++)
-			if (in->meta.source[m].src == in->meta.source[n].src)
-				return true;
-		for (i = 0; (other = merge->input[i]) != in; i++)
+	for (i = 0; (other = merge->input[i]) != in; i++)
+		for (n = 0; n < in->meta.sources; n++)
 			for (m = 0; m < other->meta.sources; m++)
-				if (other->meta.source[m].hart == in->meta.source[n].hart)
+				if (in->meta.source[n].hart >= 0 &&
+				    other->meta.source[m].hart == in->meta.source[n].hart)
 					return true;
-	}
 	return false;
 }
 
@@ -117,8 +128,8 @@ static const char *check_input(const struct merge *merge, const struct input *in
 		return "its oldest bytes were overwritten, so its first times are unknown: record without --on-full wrap";
 	if (in->meta.piece >= 0)
 		return "it is a piece of a recording: record without --rotate";
-	if (!in->meta.sources || in->meta.src_bits < 0)
-		return "its side-car file does not list its encoders";
+	if (!in->meta.sources || in->meta.src_bits < 0 || lists_a_source_twice(in))
+		return "its side-car file does not list its encoders, each once";
 	if (!in->start.ns || in->stop.ns <= in->start.ns)
 		return "its clock is unknown (no clock_samples in its side-car file): it has no timestamps, its encoders have several clocks, one of them was offline at the end, or the system was suspended meanwhile";
 	if (!in->meta.ts_hz || in->meta.ts_hz > UINT32_MAX)
@@ -209,6 +220,18 @@ static bool any(const struct merge *merge, const char *key)
 	return false;
 }
 
+/* Whether a file has been cut, which a merged trace would hide. */
+static bool lacks_bytes(const struct input *in)
+{
+	const uint64_t captured = number(coverage(in), "bytes");
+
+	if (in->bytes >= captured)
+		return false;
+	report("%s: %" PRIu64 " of its %" PRIu64 " bytes are missing: a merged trace would hide that; read this trace by itself",
+	       in->path, captured - in->bytes, captured);
+	return true;
+}
+
 /* Each sink has its own bytes and gaps; the rest is the session's. */
 static void merge_coverage(const struct merge *merge, struct json_object *to)
 {
@@ -228,17 +251,28 @@ int merge_write_meta(const struct merge *merge, const char *path)
 {
 	struct input *last = merge->input[merge->inputs - 1];
 	struct output *out;
+	const char *text;
+	unsigned int i;
+
+	for (i = 0; i < merge->inputs; i++)
+		if (lacks_bytes(merge->input[i]))
+			return -1;
 
 	if (coverage(last))
 		merge_coverage(merge, coverage(last));
 	add(last->json, "srcbits", json_object_new_int((int)merge_source_bits(merge)));
 	add(last->json, "sources", merged_sources(merge));
 	json_object_object_del(last->json, "clock_samples");
+	text = json_object_to_json_string_ext(last->json, JSON_C_TO_STRING_PLAIN |
+							  JSON_C_TO_STRING_NOSLASHESCAPE);
+	if (!text || strlen(text) >= META_BYTES_MAX) {
+		report("%s: its side-car file would be too long: merge fewer traces", merge->output);
+		return -1;
+	}
 	out = output_open(path);
 	if (!out)
 		return -1;
-	put_string(out, json_object_to_json_string_ext(last->json, JSON_C_TO_STRING_PRETTY |
-						       JSON_C_TO_STRING_NOSLASHESCAPE));
+	put_string(out, text);
 	put_string(out, "\n");
 	return output_close(out);
 }
