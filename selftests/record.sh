@@ -317,9 +317,9 @@ result $? "--filter: only functions of the source file"
 result $? "--filter: only functions of the other source file"
 status killed 137 "a program that a signal ends: 128 and its number"
 
-refused many 125 "cannot count rb, event 18 of the list: the 18 events before it need the counters that can count it: 16 of this processor's 18" \
+refused many 125 "cannot count rb, event 18 of the list: the 18 events before it need all counters that can count it: 16 of this processor's 18" \
 	"more events than counters: the first without a counter is named"
-refused twice 125 "cannot count branch-misses:u, event 1 of the list: the 1 event before it needs the counters that can count it: 1 of" \
+refused twice 125 "cannot count branch-misses:u, event 1 of the list: the 1 event before it needs all counters that can count it: 1 of" \
 	"two events for one counter: the second is named"
 refused unknown 2 'no event "hits"' "an unknown event"
 refused multiplex 2 "record has no option --multiplex" "counters are not multiplexed"
