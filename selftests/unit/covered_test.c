@@ -47,17 +47,22 @@ TEST_F(command, each_line_and_way_of_a_branch_has_its_count)
 	ASSERT_EQ(0, self->status);
 	EXPECT_STREQ("       times  line  branches: taken/not taken\n"
 		     "           0  /sample/covered.c:10\n"
+		     "           0  /sample/covered.c:12\n"
 		     "           0  /sample/covered.c:13  -\n"
 		     "           0  /sample/covered.c:14\n"
 		     "           0  /sample/covered.c:15\n"
 		     "           1  /sample/covered.c:20\n"
+		     "           1  /sample/covered.c:22\n"
 		     "           3  /sample/covered.c:23\n"
 		     "           3  /sample/covered.c:24  1/2\n"
 		     "           2  /sample/covered.c:25\n"
 		     "           3  /sample/covered.c:26  2/1\n"
 		     "           0  /sample/covered.c:27\n"
+		     "           0  /sample/covered.c:28\n"
 		     "           0  /sample/covered.c:29\n"
 		     "           0  /sample/shared.h:40\n"
+		     "           0  /sample/shared.h:42\n"
+		     "           0  /sample/shared.h:43\n"
 		     "           0  /sample/shared.h:44\n", self->out);
 	EXPECT_NE(NULL, strstr(self->err, "12 instructions"));
 }
@@ -67,15 +72,15 @@ TEST_F(command, functions_and_files_have_their_shares)
 	cover(self, "");
 	ASSERT_EQ(0, self->status);
 	EXPECT_STREQ("       calls       lines      %    branches      %  function\n"
-		     "           0         0/4   0.00         0/2   0.00  never  /sample/covered.c:10\n"
-		     "           1         5/7  71.43         4/4 100.00  work  /sample/covered.c:20\n"
-		     "           0         0/2   0.00           -      -  shared  /sample/shared.h:40\n",
+		     "           0         0/5   0.00         0/2   0.00  never  /sample/covered.c:10\n"
+		     "           1         6/9  66.67         4/4 100.00  work  /sample/covered.c:20\n"
+		     "           0         0/4   0.00           -      -  shared  /sample/shared.h:40\n",
 		     self->out);
 	run(self, "coverage -q -s 0 --by file -e " LINES " t");
 	EXPECT_STREQ("   functions       lines      %    branches      %  file\n"
-		     "         1/2        5/11  45.45         4/6  66.67  /sample/covered.c\n"
-		     "         0/1         0/2   0.00           -      -  /sample/shared.h\n"
-		     "         1/3        5/13  38.46         4/6  66.67  all\n", self->out);
+		     "         1/2        6/14  42.86         4/6  66.67  /sample/covered.c\n"
+		     "         0/1         0/4   0.00           -      -  /sample/shared.h\n"
+		     "         1/3        6/18  33.33         4/6  66.67  all\n", self->out);
 }
 
 TEST_F(command, lcov_gets_all_of_it)
@@ -87,10 +92,10 @@ TEST_F(command, lcov_gets_all_of_it)
 		     "FN:10,never\nFNDA:0,never\nFN:20,work\nFNDA:1,work\nFNF:2\nFNH:1\n"
 		     "BRDA:13,0,0,-\nBRDA:13,0,1,-\nBRDA:24,0,0,1\nBRDA:24,0,1,2\n"
 		     "BRDA:26,0,0,2\nBRDA:26,0,1,1\nBRF:6\nBRH:4\n"
-		     "DA:10,0\nDA:13,0\nDA:14,0\nDA:15,0\nDA:20,1\nDA:23,3\nDA:24,3\nDA:25,2\nDA:26,3\n"
-		     "DA:27,0\nDA:29,0\nLF:11\nLH:5\nend_of_record\n"
+		     "DA:10,0\nDA:12,0\nDA:13,0\nDA:14,0\nDA:15,0\nDA:20,1\nDA:22,1\nDA:23,3\nDA:24,3\nDA:25,2\nDA:26,3\n"
+		     "DA:27,0\nDA:28,0\nDA:29,0\nLF:14\nLH:6\nend_of_record\n"
 		     "TN:\nSF:/sample/shared.h\nFN:40,shared\nFNDA:0,shared\nFNF:1\nFNH:0\n"
-		     "BRF:0\nBRH:0\nDA:40,0\nDA:44,0\nLF:2\nLH:0\nend_of_record\n", self->out);
+		     "BRF:0\nBRH:0\nDA:40,0\nDA:42,0\nDA:43,0\nDA:44,0\nLF:4\nLH:0\nend_of_record\n", self->out);
 }
 
 TEST_F(command, a_tracefile_has_no_rows_to_choose)
@@ -159,9 +164,9 @@ TEST_F(command, a_file_that_is_in_memory_twice_is_one)
 	run(self, "coverage -q -s 0 t");
 	ASSERT_EQ(0, self->status);
 	EXPECT_STREQ("       calls       lines      %    branches      %  function\n"
-		     "           0         0/4   0.00         0/2   0.00  never  /sample/covered.c:10\n"
-		     "           2         5/7  71.43         4/4 100.00  work  /sample/covered.c:20\n"
-		     "           0         0/2   0.00           -      -  shared  /sample/shared.h:40\n",
+		     "           0         0/5   0.00         0/2   0.00  never  /sample/covered.c:10\n"
+		     "           2         6/9  66.67         4/4 100.00  work  /sample/covered.c:20\n"
+		     "           0         0/4   0.00           -      -  shared  /sample/shared.h:40\n",
 		     self->out);
 	run(self, "export -q -s 0 --format bolt --object " LINES " t");
 	EXPECT_NE(NULL, strstr(self->out, "B 40028 4001c 4 0\n"));

@@ -189,12 +189,15 @@ bool covered_is_new(struct maker *maker, uint64_t start)
 static bool make_unit(void *context, const struct lines_unit *unit)
 {
 	struct maker *maker = context;
-	size_t i;
+	size_t i, next;
 
 	maker->unit = unit;
 	maker->latest = NULL;
-	for (i = 0; i < unit->functions && !maker->no_memory; i++)
-		covered_function(maker, &unit->function[i]);
+	for (i = 0; i < unit->functions && !maker->no_memory; i = next) {
+		for (next = i + 1; next < unit->functions && unit->function[next].part; next++)
+			;
+		covered_function(maker, &unit->function[i], next - i);
+	}
 	return !maker->no_memory;
 }
 

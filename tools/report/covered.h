@@ -14,6 +14,7 @@
 /* Limits of damaged debug information. */
 #define COVERED_LINES_MAX	(1u << 22)
 #define COVERED_FUNCTION_MAX	(4u << 20)	/* bytes of a function */
+#define COVERED_PARTS_MAX	64		/* parts of it */
 #define COVERED_BYTES_MAX	(512u << 20)	/* of all */
 
 /**

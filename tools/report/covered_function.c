@@ -9,6 +9,30 @@
 
 #include "covered_maker.h"
 
+/* The index of an instruction of the function at hand; false: it is another's. */
+static bool index_of(const struct maker *maker, uint64_t address, size_t *at)
+{
+	const struct covered_part *part = maker->part, *end = part + maker->parts;
+
+	for (; part < end; part++) {
+		*at = (size_t)(address - part->start) / 2;
+		if (address >= part->start && (address - part->start) / 2 < part->halfwords) {
+			*at += part->at;
+			return true;
+		}
+	}
+	return false;
+}
+
+static uint64_t address_of(const struct maker *maker, size_t at)
+{
+	const struct covered_part *part = maker->part;
+
+	while (at - part->at >= part->halfwords)
+		part++;
+	return part->start + 2 * (at - part->at);
+}
+
 /* Makes room for the instructions at hand. */
 static bool make_room(struct maker *maker)
 {
@@ -47,61 +71,81 @@ static bool continues(unsigned int kind)
 static void mark_leaders(struct maker *maker, size_t at, const struct instruction *instruction)
 {
 	const size_t next = at + instruction->halfwords;
-	const uint64_t target = (instruction->target - maker->start) / 2;
+	size_t target;
 
 	if (next < maker->halfwords && (instruction->kind == FLOW_BRANCH ||
 					!continues(instruction->kind)))
 		maker->at[next].leads = true;
 	if ((instruction->kind == FLOW_BRANCH || instruction->kind == FLOW_JUMP) &&
-	    instruction->target >= maker->start && target < maker->halfwords)
+	    index_of(maker, instruction->target, &target))
 		maker->at[target].leads = true;
 }
 
 /* Targets of indirect jumps. */
-static void mark_links(struct maker *maker)
+static void mark_links(struct maker *maker, const struct covered_part *part)
 {
 	const struct executed *executed = &maker->executed;
-	size_t i = executed_to(executed, maker->start);
+	size_t i = executed_to(executed, part->start);
 
 	for (; i < executed->links; i++) {
-		const uint64_t at = (executed->to[i].to - maker->start) / 2;
+		const uint64_t at = (executed->to[i].to - part->start) / 2;
 
-		if (at >= maker->halfwords)
+		if (at >= part->halfwords)
 			break;
 		if (executed->to[i].kind == FLOW_INDIRECT_JUMP)
-			maker->at[at].leads = true;
+			maker->at[part->at + at].leads = true;
 	}
 }
 
-/* False if no file has its instructions. */
-static bool read_code(struct maker *maker)
+static void read_part(struct maker *maker, const struct covered_part *part)
 {
 	struct instruction instruction;
-	const uint8_t *bytes;
-	uint64_t size;
+	struct instruction_at *to;
 	size_t at;
-	bool rv32;
 
-	bytes = code_bytes(maker->code, maker->start, &size, &rv32);
-	if (!bytes)
-		return false;
-	if (size / 2 < maker->halfwords)
-		maker->halfwords = (size_t)size / 2;
-	if (!maker->halfwords || !make_room(maker))
-		return false;
-	for (at = 0; at < maker->halfwords; at += instruction.halfwords) {
-		if (!instruction_read(bytes + 2 * at, 2 * (maker->halfwords - at),
-				      maker->start + 2 * at, rv32, &instruction))
+	for (at = 0; at < part->halfwords; at += instruction.halfwords) {
+		if (!instruction_read(part->code + 2 * at, 2 * (part->halfwords - at),
+				      part->start + 2 * at, part->rv32, &instruction))
 			break;
-		maker->at[at].begins = true;
-		maker->at[at].kind = instruction.kind;
-		maker->at[at].nop = is_nop(bytes + 2 * at, instruction.halfwords);
-		mark_leaders(maker, at, &instruction);
+		to = &maker->at[part->at + at];
+		to->begins = true;
+		to->kind = instruction.kind;
+		to->nop = is_nop(part->code + 2 * at, instruction.halfwords);
+		mark_leaders(maker, part->at + at, &instruction);
 	}
-	maker->at[0].leads = true;
-	mark_links(maker);
-	executed_times(&maker->executed, maker->start, maker->halfwords, maker->times);
-	return true;
+	maker->at[part->at].leads = true;
+	maker->at[part->at].first = true;
+	mark_links(maker, part);
+	executed_times(&maker->executed, part->start, part->halfwords, maker->times + part->at);
+}
+
+/* False if it is no part, or no file has its instructions. */
+static bool add_part(struct maker *maker, const struct lines_function *function)
+{
+	const uint64_t bytes = function->end - function->start;
+	struct covered_part *part = &maker->part[maker->parts];
+	const uint64_t start = function->start + maker->bias;
+	struct symbol symbol;
+	uint64_t size;
+
+	/* What the linker has discarded begins nowhere. */
+	if (!symbols_find(maker->symbols, start, &symbol) || !symbol.function ||
+	    (!function->part && symbol.start != start) || !covered_is_new(maker, start))
+		return false;
+	if (maker->parts == COVERED_PARTS_MAX || maker->bytes > COVERED_BYTES_MAX ||
+	    bytes > COVERED_FUNCTION_MAX - 2 * maker->halfwords) {
+		maker->covered->full = true;
+		return false;
+	}
+	maker->bytes += bytes;
+	*part = (struct covered_part){ .of = function, .start = start, .at = maker->halfwords };
+	part->code = code_bytes(maker->code, start, &size, &part->rv32);
+	if (!part->code)
+		return false;
+	part->halfwords = (size_t)(bytes < size ? bytes : size) / 2;
+	maker->halfwords += part->halfwords;
+	maker->parts += part->halfwords > 0;
+	return part->halfwords;
 }
 
 /* ---- lines ------------------------------------------------------------- */
@@ -121,9 +165,13 @@ static size_t first_row(const struct lines_unit *unit, uint64_t address)
 	return low;
 }
 
-/* Its first row is that of the function's name. */
-static void find_lines(struct maker *maker, const struct lines_function *function)
+/*
+ * A function begins with rows of its opening brace, which count as the line of its name. If
+ * the first of them has no code, the first instruction is a statement's.
+ */
+static void find_lines(struct maker *maker, const struct covered_part *part)
 {
+	const struct lines_function *function = part->of;
 	const struct lines_unit *unit = maker->unit;
 	size_t i = first_row(unit, function->start), at;
 	const struct lines_row *row;
@@ -132,39 +180,82 @@ static void find_lines(struct maker *maker, const struct lines_function *functio
 	for (; i < unit->rows && unit->row[i].start < function->end; i++) {
 		row = &unit->row[i];
 		at = row->start > function->start ? (size_t)(row->start - function->start) / 2 : 0;
-		if (!at && !function->part && function->line)
-			line = covered_find_line(maker, function->file, function->line);
+		if (!at && !function->part && function->line) {
+			maker->name = covered_find_line(maker, function->file, function->line);
+			maker->brace = row;
+		}
+		if (maker->name && row->file == maker->brace->file &&
+		    row->line == maker->brace->first_line &&
+		    row->column == maker->brace->first_column)
+			line = maker->name;
 		else
 			line = covered_find_line(maker, row->file, row->line);
-		for (; at < maker->halfwords && function->start + 2 * at < row->end; at++) {
-			maker->at[at].line = line;
-			maker->at[at].column = row->column;
+		for (; at < part->halfwords && function->start + 2 * at < row->end; at++) {
+			maker->at[part->at + at].line = line;
+			maker->at[part->at + at].column = row->column;
 		}
 	}
 }
 
+/* Whether a call does not return: nothing is behind it. */
+static bool is_end(const struct maker *maker, size_t next)
+{
+	return next == maker->halfwords || maker->at[next].first;
+}
+
+/* The greatest line of the function's file, plus one; 0: none. */
+static uint32_t greatest_line(struct maker *maker, const struct lines_function *function)
+{
+	const uint32_t file = covered_find_file(maker, function->file);
+	const struct covered_line *line = maker->covered->line;
+	uint32_t greatest = 0, of;
+	size_t at;
+
+	for (at = 0; at < maker->halfwords; at++) {
+		of = maker->at[at].begins ? maker->at[at].line : 0;
+		if (of && line[of - 1].file == file &&
+		    (!greatest || line[of - 1].line > line[greatest - 1].line))
+			greatest = of;
+	}
+	return greatest;
+}
+
 /*
- * GCC attributes the end of a function to its closing brace. gcov counts that only if it is a
- * statement, for which there is a nop: where a function without a value has no return.
+ * GCC attributes the end of a function to its closing brace, the last line: all code of it
+ * leads to a return. gcov counts that only if it is a statement, for which there is a nop:
+ * where a function without a value has no return.
  */
 static void leave_out_brace(struct maker *maker, const struct lines_function *function)
 {
-	struct instruction_at *brace = NULL, *at = maker->at, *end = at + maker->halfwords;
-	uint32_t line;
+	const uint32_t brace = function->line ? greatest_line(maker, function) : 0;
+	size_t at, next = maker->halfwords;
+	bool leads = false, returns = false;
+	uint32_t column = 0;
 
-	for (; at < end && !brace; at++)
-		if (at->begins && at->kind == FLOW_RETURN && at->line)
-			brace = at;
-	if (!brace || maker->covered->line[brace->line - 1].line == function->line)
+	if (!brace || maker->covered->line[brace - 1].line == function->line)
 		return;
-	/* Behind a statement: there are two columns. */
-	for (at = maker->at; at < end; at++)
-		if (at->line == brace->line && (at->column != brace->column || at->nop))
+	for (at = maker->halfwords; at--; ) {
+		const struct instruction_at *one = &maker->at[at];
+
+		if (!one->begins)
+			continue;
+		if (is_end(maker, next))
+			leads = one->kind == FLOW_CALL || one->kind == FLOW_INDIRECT_CALL;
+		leads |= one->kind == FLOW_RETURN;
+		next = at;
+		if (one->line != brace) {
+			leads = false;
+			continue;
+		}
+		returns |= one->kind == FLOW_RETURN;
+		column = column ? column : one->column;
+		/* Behind a statement: there are two columns. */
+		if (!leads || one->nop || one->column != column)
 			return;
-	line = brace->line;
-	for (at = maker->at; at < end; at++)
-		if (at->line == line)
-			at->line = 0;
+	}
+	for (at = 0; returns && at < maker->halfwords; at++)
+		if (maker->at[at].line == brace)
+			maker->at[at].line = 0;
 }
 
 static bool is_jump(const struct executed_link *link)
@@ -180,12 +271,26 @@ static int by_number(const void *a, const void *b)
 	return (one > two) - (one < two);
 }
 
+static int by_key(const void *a, const void *b)
+{
+	const struct covered_pair *one = a, *two = b;
+
+	if (one->key != two->key)
+		return one->key > two->key ? 1 : -1;
+	return (one->at > two->at) - (one->at < two->at);
+}
+
+static int compare_key(const void *key, const void *pair)
+{
+	return by_number(key, &((const struct covered_pair *)pair)->key);
+}
+
 /* Whether a basic block has a line: @block is the index of its first halfword. */
 static bool has_line(const struct maker *maker, size_t block, uint32_t line)
 {
 	const uint64_t key = (uint64_t)block << 32 | line;
 
-	return bsearch(&key, maker->pair, maker->pairs, sizeof(key), by_number);
+	return bsearch(&key, maker->pair, maker->pairs, sizeof(*maker->pair), compare_key);
 }
 
 /* Pairs of basic blocks and lines, sorted, each once. */
@@ -201,17 +306,17 @@ static void find_pairs(struct maker *maker)
 		maker->at[i].block = (uint32_t)block;
 		key = (uint64_t)block << 32 | maker->at[i].line;
 		if (!maker->at[i].begins || !maker->at[i].line ||
-		    (maker->pairs && maker->pair[maker->pairs - 1] == key))
+		    (maker->pairs && maker->pair[maker->pairs - 1].key == key))
 			continue;
 		if (!covered_reserve(maker, &maker->pair, maker->pairs, &maker->pair_room,
 				     sizeof(*maker->pair)))
 			return;
-		maker->pair[maker->pairs++] = key;
+		maker->pair[maker->pairs++] = (struct covered_pair){ key, (uint32_t)i };
 	}
 	if (maker->pairs)
-		qsort(maker->pair, maker->pairs, sizeof(*maker->pair), by_number);
+		qsort(maker->pair, maker->pairs, sizeof(*maker->pair), by_key);
 	for (i = 0; i < maker->pairs; i++)
-		if (!i || maker->pair[i] != maker->pair[i - 1])
+		if (!i || maker->pair[i].key != maker->pair[i - 1].key)
 			maker->pair[kept++] = maker->pair[i];
 	maker->pairs = kept;
 }
@@ -223,7 +328,7 @@ static void find_pairs(struct maker *maker)
 static uint64_t count_jumps(struct maker *maker, size_t block, uint32_t line, uint64_t *begin)
 {
 	const struct executed *executed = &maker->executed;
-	const uint64_t address = maker->start + 2 * block;
+	const uint64_t address = address_of(maker, block);
 	const struct executed_link *link;
 	size_t i = executed_to(executed, address), from;
 	uint64_t jumps = 0;
@@ -231,8 +336,7 @@ static uint64_t count_jumps(struct maker *maker, size_t block, uint32_t line, ui
 	*begin = 0;
 	for (; i < executed->links && executed->to[i].to == address; i++) {
 		link = &executed->to[i];
-		from = (size_t)(link->from - maker->start) / 2;
-		if (!is_jump(link) || link->from < maker->start || from >= maker->halfwords)
+		if (!is_jump(link) || !index_of(maker, link->from, &from))
 			continue;
 		jumps += link->times;
 		from = maker->at[from].block;
@@ -249,18 +353,17 @@ static bool goes_on(const struct maker *maker, size_t block, uint32_t line)
 
 	while (before && !maker->at[--before].begins)
 		;
-	return block && continues(maker->at[before].kind) &&
+	return !maker->at[block].first && continues(maker->at[before].kind) &&
 	       has_line(maker, maker->at[before].block, line);
 }
 
-static void count_line(struct maker *maker, size_t block, uint32_t line)
+static void count_line(struct maker *maker, const struct covered_pair *pair)
 {
-	uint64_t times, jumps, begin;
-	size_t at = block;
+	const size_t block = (size_t)(pair->key >> 32);
+	const uint32_t line = (uint32_t)pair->key;
+	const uint64_t times = maker->times[pair->at];
+	uint64_t jumps, begin;
 
-	while (maker->at[at].line != line || !maker->at[at].begins)
-		at++;
-	times = maker->times[at];
 	maker->covered->line[line - 1].seen = (uint32_t)maker->starts;
 	if (!times)
 		return;
@@ -277,7 +380,7 @@ static void count_lines(struct maker *maker)
 
 	find_pairs(maker);
 	for (i = 0; i < maker->pairs && !maker->no_memory; i++)
-		count_line(maker, (size_t)(maker->pair[i] >> 32), (uint32_t)maker->pair[i]);
+		count_line(maker, &maker->pair[i]);
 	/* Behind a gap, a line may be executed that has not begun. */
 	for (i = 0; i < maker->halfwords; i++)
 		if (maker->at[i].begins && maker->at[i].line && maker->times[i] &&
@@ -285,22 +388,40 @@ static void count_lines(struct maker *maker)
 			line[maker->at[i].line - 1].times = 1;
 }
 
+static uint64_t count_calls(struct maker *maker)
+{
+	uint64_t begin, jumps = count_jumps(maker, 0, 0, &begin);
+
+	return maker->times[0] > jumps ? maker->times[0] - jumps : 0;
+}
+
+/* The line of the name, if all code is that of statements. */
+static void count_name(struct maker *maker)
+{
+	struct covered_line *line = maker->covered->line;
+
+	if (!maker->name || line[maker->name - 1].seen == maker->starts)
+		return;
+	line += maker->name - 1;
+	line->seen = (uint32_t)maker->starts;
+	line->times += count_calls(maker);
+}
+
 /* The line of a label without code counts as often as the instruction behind it. */
 static void count_labels(struct maker *maker, const struct lines_function *function)
 {
 	const struct lines_label *label = maker->unit->label + function->label;
 	uint32_t i, line;
+	size_t at;
 
 	for (i = 0; i < function->labels; i++, label++) {
-		if (label->address < function->start ||
-		    (label->address - function->start) / 2 >= maker->halfwords)
+		if (!index_of(maker, label->address + maker->bias, &at))
 			continue;
 		line = covered_find_line(maker, label->file, label->line);
 		if (!line || maker->covered->line[line - 1].seen == maker->starts)
 			continue;
 		maker->covered->line[line - 1].seen = (uint32_t)maker->starts;
-		maker->covered->line[line - 1].times +=
-			maker->times[(label->address - function->start) / 2];
+		maker->covered->line[line - 1].times += maker->times[at];
 	}
 }
 
@@ -324,7 +445,7 @@ static void count_branches(struct maker *maker)
 		*branch = (struct covered_branch){
 			.file = covered->line[maker->at[at].line - 1].file,
 			.line = covered->line[maker->at[at].line - 1].line,
-			.order = maker->start + 2 * at, .reached = maker->times[at],
+			.order = address_of(maker, at), .reached = maker->times[at],
 		};
 		i = executed_from(executed, branch->order);
 		for (; i < executed->links && executed->from[i].from == branch->order; i++)
@@ -348,6 +469,8 @@ static void sum_up(struct maker *maker, struct covered_sum *sum, size_t branch)
 	for (at = 0; at < maker->halfwords; at++)
 		if (maker->at[at].begins && maker->at[at].line)
 			line[lines++] = (uint64_t)maker->at[at].line << 1 | !maker->times[at];
+	if (maker->name)
+		line[lines++] = (uint64_t)maker->name << 1 | !maker->times[0];
 	qsort(line, lines, sizeof(*line), by_number);
 	for (at = 0; at < lines; at++) {
 		if (at && line[at] >> 1 == line[at - 1] >> 1)
@@ -368,17 +491,14 @@ static void add_function(struct maker *maker, const struct lines_function *of,
 {
 	struct covered *covered = maker->covered;
 	struct covered_function *function;
-	uint64_t jumps, begin;
 
 	if (!covered_reserve(maker, &covered->function, covered->functions,
 			     &maker->function_room, sizeof(*covered->function)))
 		return;
 	function = &covered->function[covered->functions];
-	jumps = count_jumps(maker, 0, 0, &begin);
 	*function = (struct covered_function){
 		.name = strdup(name), .file = covered_find_file(maker, of->file),
-		.line = of->line,
-		.calls = maker->times[0] > jumps ? maker->times[0] - jumps : 0,
+		.line = of->line, .calls = count_calls(maker),
 	};
 	if (!function->name) {
 		maker->no_memory = true;
@@ -388,35 +508,35 @@ static void add_function(struct maker *maker, const struct lines_function *of,
 	sum_up(maker, &function->sum, branch);
 }
 
-void covered_function(struct maker *maker, const struct lines_function *function)
+void covered_function(struct maker *maker, const struct lines_function *function, size_t parts)
 {
-	const uint64_t bytes = function->end - function->start;
 	const size_t branch = maker->covered->branches;
 	struct symbol symbol;
+	size_t i;
 
-	maker->start = function->start + maker->bias;
-	/* What the linker has discarded begins nowhere. */
-	if (!symbols_find(maker->symbols, maker->start, &symbol) || !symbol.function ||
-	    (!function->part && symbol.start != maker->start) ||
-	    !covered_is_new(maker, maker->start))
+	maker->parts = 0;
+	maker->halfwords = 0;
+	maker->name = 0;
+	if (!add_part(maker, function))
 		return;
-	if (bytes > COVERED_FUNCTION_MAX || maker->bytes > COVERED_BYTES_MAX) {
-		maker->covered->full = true;
+	for (i = 1; i < parts; i++)
+		add_part(maker, function + i);
+	if (!make_room(maker))
 		return;
-	}
-	maker->bytes += bytes;
-	maker->halfwords = (size_t)bytes / 2;
-	if (!read_code(maker))
-		return;
-	find_lines(maker, function);
+	for (i = 0; i < maker->parts; i++)
+		read_part(maker, &maker->part[i]);
+	for (i = 0; i < maker->parts && !maker->no_memory; i++)
+		find_lines(maker, &maker->part[i]);
 	if (maker->unit->gcc && !maker->no_memory)
 		leave_out_brace(maker, function);
 	if (maker->no_memory)
 		return;
 	count_lines(maker);
+	count_name(maker);
 	count_branches(maker);
 	if (maker->unit->gcc)
 		count_labels(maker, function);
-	if (!function->part && function->line)
+	if (!function->part && function->line &&
+	    symbols_find(maker->symbols, maker->part[0].start, &symbol) && symbol.function)
 		add_function(maker, function, symbol.function, branch);
 }

@@ -16,6 +16,7 @@
  * @block:	index of the first halfword of its basic block
  * @begins:	an instruction begins at this halfword
  * @leads:	a basic block, too
+ * @first:	a part of the function, too
  * @nop:	it does nothing
  */
 struct instruction_at {
@@ -25,7 +26,30 @@ struct instruction_at {
 	uint32_t	block;
 	bool		begins;
 	bool		leads;
+	bool		first;
 	bool		nop;
+};
+
+/**
+ * struct covered_part - instructions of a function that are placed together
+ * @of:		the part, of which the first one is where the function begins
+ * @start:	its address
+ * @at, @halfwords: indexes of its halfwords among the function's
+ * @code, @rv32: as of code_bytes()
+ */
+struct covered_part {
+	const struct lines_function	*of;
+	uint64_t			start;
+	size_t				at;
+	size_t				halfwords;
+	const uint8_t			*code;
+	bool				rv32;
+};
+
+/* struct covered_pair - @key: a basic block and a line of it, whose first instruction is @at */
+struct covered_pair {
+	uint64_t	key;
+	uint32_t	at;
 };
 
 /**
@@ -37,8 +61,10 @@ struct instruction_at {
  * @bias:	of the object at hand: its addresses less those in the file
  * @unit:	at hand
  * @latest, @latest_file: file of the debug information, and its index
- * @at, @times, @start, @halfwords: instructions of the function at hand, and how often each
- *		was executed
+ * @part:	of the function at hand, @parts of them
+ * @at, @times, @halfwords: its instructions, and how often each was executed
+ * @name:	index of the line with its name plus one, 0: unknown
+ * @brace:	its first row, which is of its opening brace
  * @pair:	its basic blocks and their lines
  */
 struct maker {
@@ -59,9 +85,12 @@ struct maker {
 	struct instruction_at *at;
 	uint64_t	*times;
 	size_t		at_room;
-	uint64_t	start;
+	struct covered_part part[COVERED_PARTS_MAX];
+	size_t		parts;
 	size_t		halfwords;
-	uint64_t	*pair;
+	uint32_t	name;
+	const struct lines_row *brace;
+	struct covered_pair *pair;
 	size_t		pairs, pair_room;
 };
 
@@ -87,8 +116,11 @@ uint32_t covered_find_line(struct maker *maker, const char *name, uint32_t line)
  */
 bool covered_is_new(struct maker *maker, uint64_t start);
 
-/** covered_function() - add what a function of the unit at hand executed */
-void covered_function(struct maker *maker, const struct lines_function *function);
+/**
+ * covered_function() - add what a function of the unit at hand executed
+ * @parts:	of it, from @function on
+ */
+void covered_function(struct maker *maker, const struct lines_function *function, size_t parts);
 
 /** covered_order() - sort the result, and sum it up; false without memory */
 bool covered_order(struct covered *covered);

@@ -73,6 +73,7 @@ static bool read_row(Dwarf_Line *line, Dwarf_Addr bias, struct lines_row *row)
 static void read_rows(struct reader *reader, Dwarf_Die *unit)
 {
 	struct lines_row row, next = { .line = 0 };
+	struct lines_row first = { .line = 0 };
 	Dwarf_Lines *lines;
 	size_t count, i;
 
@@ -83,6 +84,10 @@ static void read_rows(struct reader *reader, Dwarf_Die *unit)
 		if (!read_row(dwarf_onesrcline(lines, i), reader->bias, &next))
 			return;
 		row.end = next.start;
+		if (!first.line || first.start != row.start)
+			first = row;
+		row.first_line = first.line;
+		row.first_column = first.column;
 		if (row.line && row.end > row.start)
 			add(reader, &reader->rows, &row);
 	}
@@ -133,23 +138,26 @@ static int read_function(Dwarf_Die *die, void *context)
 {
 	struct reader *reader = context;
 	struct lines_function function = { .file = dwarf_decl_file(die) };
-	Dwarf_Addr base, start, end, entry;
+	Dwarf_Addr base, start, end, entry = 0;
 	const size_t first = reader->functions.count, label = reader->labels.count;
-	struct lines_function *added;
+	struct lines_function *added, swapped;
+	bool known = !dwarf_entrypc(die, &entry);
 	ptrdiff_t offset = 0;
 	int line = 0;
 	size_t i;
 
 	if (reader->entries++ > ENTRIES_MAX)
 		return DWARF_CB_ABORT;
-	if (dwarf_entrypc(die, &entry))
-		return DWARF_CB_OK;
 	if (function.file && !dwarf_decl_line(die, &line) && line > 0)
 		function.line = (uint32_t)line;
 	while ((offset = dwarf_ranges(die, offset, &base, &start, &end)) > 0 &&
 	       reader->entries++ < ENTRIES_MAX) {
 		if (end <= start)
 			continue;
+		/* GCC does not say where a split function begins: in the first range. */
+		if (!known)
+			entry = start;
+		known = true;
 		function.start = start + reader->bias;
 		function.end = end + reader->bias;
 		function.part = start != entry;
@@ -158,6 +166,11 @@ static int read_function(Dwarf_Die *die, void *context)
 	read_labels(reader, die);
 	added = (struct lines_function *)(void *)reader->functions.data;
 	for (i = first; i < reader->functions.count; i++) {
+		if (!added[i].part) {
+			swapped = added[first];
+			added[first] = added[i];
+			added[i] = swapped;
+		}
 		added[i].label = (uint32_t)label;
 		added[i].labels = (uint32_t)(reader->labels.count - label);
 	}

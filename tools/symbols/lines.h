@@ -14,6 +14,7 @@ struct image;
  * @start, @end: addresses in the file, @end exclusive
  * @file:	source file, as in the debug information
  * @line:	its line, not 0
+ * @first_line, @first_column: of the first row at its address, which may have no code
  * @column:	0 if unknown
  */
 struct lines_row {
@@ -22,13 +23,15 @@ struct lines_row {
 	const char	*file;
 	uint32_t	line;
 	uint32_t	column;
+	uint32_t	first_line;
+	uint32_t	first_column;
 };
 
 /**
  * struct lines_function - a function, or a part of one that is placed elsewhere
  * @start, @end: addresses in the file, @end exclusive
  * @file, @line: of its declaration; NULL and 0 if unknown
- * @part:	it is such a part: the function begins elsewhere
+ * @part:	it is such a part, and follows its function: that begins elsewhere
  * @label:	index of its first label, and of those of its parts
  * @labels:	number of them
  */
