@@ -33,10 +33,11 @@ part() { grep "^$2" "$1" | sort; }
 
 # differ KIND...: what gcov's file and ours do not share.
 differ() {
-	local kind
+	local kind rc=0
 	for kind; do
-		diff <(part "$out/gcov.info" "$kind") <(part "$out/covered.info" "$kind")
+		diff <(part "$out/gcov.info" "$kind") <(part "$out/covered.info" "$kind") || rc=1
 	done
+	return $rc
 }
 
 # Ways of branches by how often.

@@ -159,23 +159,45 @@ static bool is_right(const FIXTURE_DATA(counts) *self, const struct executed_lin
 	       (link->from == program->pc[program->pcs - 1] && link->times == times + 1);
 }
 
+static bool is_way(unsigned int act)
+{
+	return act == ACT_BRANCH || act == ACT_JUMP || act == ACT_CALL || act == ACT_CALL_TO ||
+	       act == ACT_JUMP_TO || act == ACT_RETURN || act == ACT_SWAP;
+}
+
+/* How often a branch or a jump was executed, but for the last instruction. */
+static uint64_t expected_ways(const FIXTURE_DATA(counts) *self)
+{
+	const struct program *program = &self->program;
+	uint64_t ways = 0;
+	size_t i;
+
+	for (i = 0; i + 1 < program->pcs; i++)
+		ways += is_way(program->act[(program->pc[i] - PROGRAM_BASE) / 2]);
+	return ways;
+}
+
 TEST_F(counts, each_way_is_counted)
 {
 	const struct executed_link *link;
-	uint64_t branches = 0, jumps = 0;
+	uint64_t branches = 0, jumps = 0, ways;
 	unsigned int i, j;
 	size_t k;
 
 	for (i = 0; i < RUNS; i++) {
 		for (j = 0; j < ARRAY_SIZE(tracers); j++) {
 			run(self, &tracers[j], 7000 + 100 * i + j);
-			for (k = 0; k < self->executed.links; k++) {
+			for (ways = k = 0; k < self->executed.links; k++) {
 				link = &self->executed.from[k];
+				if (link->kind >= FLOW_BRANCH && link->kind <= FLOW_SWAP)
+					ways += link->times;
 				ASSERT_TRUE(is_right(self, link))
 					TH_LOG("seed %u, tracer %u", 7000 + 100 * i + j, j);
 				branches += link->kind == FLOW_BRANCH;
 				jumps += link->kind >= FLOW_INDIRECT_JUMP;
 			}
+			ASSERT_LE(expected_ways(self), ways);
+			ASSERT_GE(expected_ways(self) + 1, ways);
 		}
 	}
 	EXPECT_LT(1000, branches);

@@ -46,8 +46,10 @@ struct call {
 static bool is_inside(const struct branches *branches, uint64_t address)
 {
 	uint64_t bias;
+	struct image *image = symbols_image(branches->symbols, address, &bias);
 
-	return symbols_image(branches->symbols, address, &bias) == branches->image;
+	return image && (image == branches->image ||
+			 !strcmp(image_path(image), image_path(branches->image)));
 }
 
 static uint64_t in_file(const struct branches *branches, uint64_t address)

@@ -215,17 +215,22 @@ static int make_result(const struct cover *cover, const struct counts *counts,
 	struct covered covered;
 	int result = EXIT_UNREADABLE;
 
+	/* The summary refuses it. */
+	if (!trace_stats(input->trace)->branches)
+		return EXIT_OK;
 	if (!covered_make(&covered, counts, input))
 		result = EXIT_OK;
-	if (!result && !covered.lines && trace_stats(input->trace)->branches) {
+	if (!result && !covered.lines) {
 		report("%s: no source lines: nothing that was executed has line numbers (compile it with -g, and name the file with -e)",
 		       cover->common.path);
 		result = EXIT_UNREADABLE;
 	} else if (!result) {
 		result = put_result(cover, &covered, input);
 	}
-	if (covered.full)
+	if (covered.full) {
 		report("%s: too much source: part of it is left out", cover->common.path);
+		trace_add(input->trace, &(struct trace_stats){ .flow_losses = 1 });
+	}
 	if (!covered.exact)
 		report("%s: counts may be too low: %s", cover->common.path, covered.why);
 	covered_free(&covered);
