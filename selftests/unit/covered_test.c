@@ -134,6 +134,132 @@ static void run_one(struct gen *gen, uint64_t address)
 	gen_message(gen, 33, 0, fixed, bits, &halfwords, 1);
 }
 
+#define KERNEL		0xffffffff80000000ull
+#define OF_PROGRAM	"{\"version\":1,\"instruction\":{\"calls\":\"%s\"},\"objects\":[" \
+			"{\"path\":\"" LINES "\",\"start\":262144,\"end\":266240,\"bias\":0}]}"
+
+static void branch(struct gen *gen, uint8_t btype, uint64_t from, uint64_t to)
+{
+	const uint8_t fixed[] = { btype }, bits[] = { 2, 0 };
+	const uint64_t field[] = { 0, (from ^ to) >> 1, 1 };
+
+	gen_message(gen, 28, 0, fixed, bits, field, 3);
+}
+
+static void run_thread(struct gen *gen, uint64_t thread)
+{
+	const uint64_t process = thread << 5 | 2;
+
+	gen_message(gen, 2, 0, NULL, NULL, &process, 1);
+}
+
+static void stop(struct gen *gen, uint64_t halfwords)
+{
+	const uint8_t fixed[] = { 4, 0 }, bits[] = { 4, 2, 0 };
+
+	gen_message(gen, 33, 0, fixed, bits, &halfwords, 1);
+}
+
+static void run_calls(FIXTURE_DATA(command) *self, const char *calls)
+{
+	char meta[1024];
+
+	save(self, "t");
+	snprintf(meta, sizeof(meta), OF_PROGRAM, calls);
+	write_file("t.meta", meta, strlen(meta));
+	run(self, "coverage -q -s 0 --by line t");
+}
+
+TEST_F(command, an_instruction_that_the_kernel_executes_is_counted)
+{
+	struct gen *gen = &self->gen;
+
+	run_thread(gen, 7);
+	start(gen, NEVER);
+	branch(gen, 1, NEVER, KERNEL);
+	/* Another thread's branch is under a probe as well. */
+	run_thread(gen, 8);
+	branch(gen, 0, KERNEL, NEVER + 4);
+	branch(gen, 1, NEVER + 4, KERNEL);
+	run_thread(gen, 7);
+	branch(gen, 0, KERNEL, NEVER + 4);
+	branch(gen, 1, NEVER + 4, KERNEL);
+	run_thread(gen, 8);
+	branch(gen, 0, KERNEL, NEVER + 4 * 3);
+	branch(gen, 1, NEVER + 4 * 3, KERNEL);
+	run_thread(gen, 7);
+	branch(gen, 0, KERNEL, NEVER + 4 * 2);
+	stop(gen, 2);
+	run_calls(self, "user");
+	EXPECT_NE(NULL, strstr(self->out, "           1  /sample/covered.c:10\n"
+			       "           1  /sample/covered.c:12\n"
+			       "           2  /sample/covered.c:13  1/1\n"
+			       "           0  /sample/covered.c:14\n"));
+	EXPECT_EQ(NULL, strchr(self->out, '~'));
+}
+
+/* A page fault, and a signal's handler in one. */
+TEST_F(command, an_instruction_that_is_repeated_is_counted_once)
+{
+	struct gen *gen = &self->gen;
+
+	start(gen, NEVER);
+	branch(gen, 1, NEVER, KERNEL);
+	branch(gen, 0, KERNEL, WORK);
+	branch(gen, 1, WORK, KERNEL);
+	branch(gen, 0, KERNEL, WORK);
+	branch(gen, 1, WORK, KERNEL);
+	branch(gen, 0, KERNEL, NEVER);
+	stop(gen, 2);
+	run_calls(self, "user");
+	EXPECT_NE(NULL, strstr(self->out, "           1  /sample/covered.c:12\n"));
+	EXPECT_NE(NULL, strstr(self->out, "           0  /sample/covered.c:22\n"));
+	EXPECT_EQ(NULL, strchr(self->out, '~'));
+}
+
+TEST_F(command, a_return_that_the_kernel_may_have_executed_is_marked)
+{
+	struct gen *gen = &self->gen;
+
+	start(gen, NEVER + 4 * 4);
+	branch(gen, 1, NEVER + 4 * 4, KERNEL);
+	branch(gen, 0, KERNEL, WORK);
+	stop(gen, 2);
+	run_calls(self, "user");
+	EXPECT_EQ(&self->out[0], strstr(self->out, "Counts may be too low (~): the kernel may have executed 1 indirect branch at which it was called.\n"));
+}
+
+TEST_F(command, unknown_code_of_a_kernel_that_is_traced_is_missing)
+{
+	struct gen *gen = &self->gen;
+
+	start(gen, NEVER);
+	branch(gen, 1, NEVER, KERNEL);
+	branch(gen, 0, KERNEL, NEVER);
+	stop(gen, 2);
+	run_calls(self, "all");
+	EXPECT_EQ(&self->out[0], strstr(self->out, "Counts may be too low (~): instructions are missing in 1 place (in the kernel, whose code no file has).\n"));
+}
+
+TEST_F(command, messages_that_were_lost_before_the_flow_are_marked)
+{
+	gen_error(&self->gen, 0);
+	run_work(&self->gen);
+	save(self, "t");
+	run(self, "coverage -q -s 0 -e " LINES " t");
+	EXPECT_EQ(&self->out[0], strstr(self->out, "Counts may be too low (~): the encoder lost messages once.\n"));
+}
+
+TEST_F(command, a_message_that_is_cut_off_is_marked)
+{
+	run_work(&self->gen);
+	run_work(&self->gen);
+	self->gen.length -= 2;
+	save(self, "t");
+	run(self, "coverage -q -s 0 -e " LINES " t");
+	EXPECT_EQ(&self->out[0], strstr(self->out, "Counts may be too low (~): the last message is cut off.\n"));
+}
+
 TEST_F(command, a_function_of_two_units_is_counted_once)
 {
 	run_one(&self->gen, SHARED);
@@ -184,11 +310,14 @@ TEST_F(command, a_program_without_line_numbers_has_no_coverage)
 
 TEST_F(command, a_trace_of_records_has_no_coverage)
 {
+	write_file("kept", "kept", 4);
 	sample_trace(&self->gen, 0, 0);
 	save(self, "t");
-	run(self, "coverage -s 0 -e " LINES " t");
+	run(self, "coverage -s 0 -o kept -e " LINES " t");
 	EXPECT_EQ(3, self->status);
 	EXPECT_NE(NULL, strstr(self->err, "no instruction trace"));
+	read_file("kept", self->out);
+	EXPECT_STREQ("kept", self->out);
 	run(self, "export -s 0 --format profgen -e " LINES " t");
 	EXPECT_EQ(3, self->status);
 	EXPECT_NE(NULL, strstr(self->err, "no instruction trace"));

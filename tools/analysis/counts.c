@@ -8,6 +8,7 @@
 
 #include "counts.h"
 #include "hash.h"
+#include "steps.h"
 
 /* Bits of a halfword's index in a block, up to its end. */
 #define HALFWORD_BITS	12
@@ -41,6 +42,13 @@ struct pairs {
 	struct hash	hash;
 };
 
+/* How the next instruction of a source follows from the latest one. */
+enum way {
+	WAY_RESUMES,		/* as where its thread has stopped says */
+	WAY_FOLLOWS,
+	WAY_TRAPS,		/* it is a trap's handler */
+};
+
 struct counts {
 	struct code	*code;
 	struct flow	*flow;
@@ -53,6 +61,9 @@ struct counts {
 	uint64_t	stopped;
 	uint64_t	unlinked;
 	const struct block *last[NEXUS_SOURCES];	/* executed to its end, or NULL */
+	enum way	way[NEXUS_SOURCES];
+	struct steps	*steps;
+	char		lost[COUNTS_WHY_SIZE];
 };
 
 /* ---- tables ------------------------------------------------------------ */
@@ -148,17 +159,61 @@ static void link_to(struct counts *counts, const struct block *from, const struc
 		counts->no_memory = true;
 }
 
+static void add_part(struct counts *counts, const struct block *block, uint32_t from,
+		     uint32_t to, uint64_t times)
+{
+	const uint64_t key = ((uint64_t)block->id << HALFWORD_BITS | from) << HALFWORD_BITS | to;
+
+	if (!add(&counts->parts, key, times))
+		counts->no_memory = true;
+}
+
+/* Counts an instruction that has led to @to, although the flow does not show it. */
+static void add_step(struct counts *counts, const struct block *from, const struct block *to)
+{
+	struct tally *tally;
+
+	if (from->instructions > 1) {
+		add_part(counts, from, 0, block_length(from, 0), 1);
+		return;
+	}
+	tally = tally_of(counts, from);
+	if (!tally)
+		return;
+	tally->whole++;
+	if (from->kind != FLOW_TRAP)
+		link_to(counts, from, to, 1);
+}
+
+/* The flow goes on at @address, perhaps of a block that runs: @block. */
+static void resume(struct counts *counts, unsigned int src, uint64_t address,
+		   const struct block *block)
+{
+	const struct block *step;
+
+	if (counts->way[src] != WAY_RESUMES)
+		return;
+	step = steps_resume(counts->steps, src, address);
+	if (step && !block)
+		block = code_block(counts->code, address);
+	if (step && block)
+		add_step(counts, step, block);
+}
+
 static void on_run(void *context, const struct flow_place *place, const struct flow_run *run)
 {
 	const struct block *block = run->block, *last;
 	struct counts *counts = context;
-	struct tally *tally = tally_of(counts, block);
-	uint64_t key;
+	struct tally *tally;
 
+	resume(counts, place->src, block->start + 2 * (uint64_t)run->from, block);
+	tally = tally_of(counts, block);
 	if (!tally)
 		return;
 	last = counts->last[place->src];
 	counts->last[place->src] = run->to == block->halfwords ? block : NULL;
+	counts->way[place->src] = run->to == block->halfwords &&
+				  block->kind == FLOW_TRAP_RETURN ? WAY_RESUMES : WAY_FOLLOWS;
 	if (last && !run->from)
 		link_to(counts, last, block, 1);
 	if (!run->from && run->to == block->halfwords) {
@@ -167,9 +222,7 @@ static void on_run(void *context, const struct flow_place *place, const struct f
 			link_to(counts, block, block, run->times - 1);
 		return;
 	}
-	key = ((uint64_t)block->id << HALFWORD_BITS | run->from) << HALFWORD_BITS | run->to;
-	if (!add(&counts->parts, key, run->times))
-		counts->no_memory = true;
+	add_part(counts, block, run->from, run->to, run->times);
 }
 
 /* The flow ends at @address, where the latest block has led to. */
@@ -187,8 +240,18 @@ static void on_event(void *context, const struct flow_place *place,
 	struct counts *counts = context;
 	const struct block *last = counts->last[place->src];
 
-	if (event->what == FLOW_CONTEXT)
+	if (event->what == FLOW_CONTEXT) {
+		steps_owner(counts->steps, place->src,
+			    (uint32_t)NEXUS_PROCESS_CONTEXT(event->address));
 		return;
+	}
+	if ((event->what == FLOW_EXCEPTION || event->what == FLOW_STOPS) && event->known) {
+		/* It may not have executed anything since. */
+		resume(counts, place->src, event->address, NULL);
+		steps_stop(counts->steps, place->src, event->address,
+			   event->what == FLOW_EXCEPTION);
+	}
+	counts->way[place->src] = event->what == FLOW_EXCEPTION ? WAY_TRAPS : WAY_RESUMES;
 	if (event->what == FLOW_STARTS) {
 		counts->unlinked += counts->stopped;
 		counts->stopped = 0;
@@ -241,9 +304,16 @@ struct counts *counts_new(struct symbols *symbols, enum meta_calls calls)
 	if (counts->code)
 		counts->flow = flow_new(counts->code, &flow_ops, counts);
 	if (counts->flow)
+		counts->steps = steps_new(counts->code);
+	if (counts->steps)
 		return counts;
 	counts_free(counts);
 	return NULL;
+}
+
+void counts_lost(struct counts *counts, const char *why)
+{
+	snprintf(counts->lost, sizeof(counts->lost), "%s", why);
 }
 
 void counts_free(struct counts *counts)
@@ -253,6 +323,7 @@ void counts_free(struct counts *counts)
 	free(counts->tally);
 	forget(&counts->parts);
 	forget(&counts->links);
+	steps_free(counts->steps);
 	flow_free(counts->flow);
 	code_free(counts->code);
 	free(counts);
@@ -263,14 +334,21 @@ struct code *counts_code(const struct counts *counts)
 	return counts->code;
 }
 
+bool counts_full(const struct counts *counts)
+{
+	return flow_stats(counts->flow)->full || counts->parts.full || counts->links.full;
+}
+
 bool counts_exact(const struct counts *counts, char why[COUNTS_WHY_SIZE])
 {
 	const struct flow_stats *stats = flow_stats(counts->flow);
+	const bool program = code_calls(counts->code) == META_CALLS_USER;
+	const uint64_t unknown = steps_unknown(counts->steps);
 	unsigned int i, most = FLOW_GAP_NONE;
 	uint64_t gaps = 0;
 
 	for (i = 0; i < FLOW_GAPS; i++) {
-		if (i == FLOW_GAP_LEFT_OUT || i == FLOW_GAP_KERNEL)
+		if (i == FLOW_GAP_LEFT_OUT || (i == FLOW_GAP_KERNEL && program))
 			continue;
 		gaps += stats->gaps[i];
 		if (stats->gaps[i] > stats->gaps[most] || most == FLOW_GAP_NONE)
@@ -280,11 +358,16 @@ bool counts_exact(const struct counts *counts, char why[COUNTS_WHY_SIZE])
 		snprintf(why, COUNTS_WHY_SIZE, "instructions are missing in %" PRIu64 " place%s (%s%s)", gaps,
 			 gaps == 1 ? "" : "s", stats->gaps[most] == gaps ? "" : "most: ",
 			 flow_gap_name(most));
-	else if (stats->full || counts->parts.full || counts->links.full)
+	else if (*counts->lost)
+		snprintf(why, COUNTS_WHY_SIZE, "%s", counts->lost);
+	else if (counts_full(counts))
 		snprintf(why, COUNTS_WHY_SIZE, "there is too much code to count all of it");
 	else if (counts->unlinked)
 		snprintf(why, COUNTS_WHY_SIZE, "the trace stops after %" PRIu64 " indirect branch%s without its target",
 			 counts->unlinked, counts->unlinked == 1 ? "" : "es");
+	else if (unknown)
+		snprintf(why, COUNTS_WHY_SIZE, "the kernel may have executed %" PRIu64 " indirect branch%s at which it was called",
+			 unknown, unknown == 1 ? "" : "es");
 	else
 		return true;
 	return false;

@@ -86,6 +86,12 @@ const struct flow_stats *counts_stats(const struct counts *counts);
  */
 struct counts *counts_read(const struct input *input);
 
+/** counts_lost() - parts of the trace are missing: @why, for counts_exact() */
+void counts_lost(struct counts *counts, const char *why);
+
+/** counts_full() - whether there was too much code to count all of it */
+bool counts_full(const struct counts *counts);
+
 /** counts_runs() - call @each for all instructions that were executed; a block may come twice */
 void counts_runs(const struct counts *counts,
 		 void (*each)(void *context, const struct counts_run *run), void *context);

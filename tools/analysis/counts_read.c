@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /* Counts of a whole trace: see counts.h. */
+#include <inttypes.h>
+#include <stdio.h>
+
 #include "command.h"
 #include "counts.h"
+#include "coverage.h"
 
 struct reader {
 	struct counts	*counts;
@@ -33,6 +37,40 @@ static const struct trace_ops trace_ops = {
 	.message = on_message, .gap = on_gap, .stop = on_stop,
 };
 
+/* The first reason for which instructions may be missing although the flow has no gap there. */
+static void find_losses(struct counts *counts, const struct input *input)
+{
+	const struct trace_stats *stats = trace_stats(input->trace);
+	const struct {
+		uint64_t	times;
+		const char	*one, *several;
+	} losses[] = {
+		{ stats->errors, "the encoder lost messages once",
+		  "the encoder lost messages %" PRIu64 " times" },
+		{ input->meta.lost.encoders, "a trace component lost messages",
+		  "%" PRIu64 " trace components lost messages" },
+		{ coverage_gaps(input), "the recording has a gap",
+		  "the recording has %" PRIu64 " gaps" },
+		{ stats->gaps, "bytes were skipped in one place",
+		  "bytes were skipped in %" PRIu64 " places" },
+		{ stats->cut_bytes > 0, "the last message is cut off", NULL },
+		{ stats->unknown, "a message is of unknown kind",
+		  "%" PRIu64 " messages are of unknown kind" },
+		{ stats->corrected, "a timestamp is damaged",
+		  "%" PRIu64 " timestamps are damaged" },
+	};
+	char why[COUNTS_WHY_SIZE];
+	size_t i = 0;
+
+	while (i < sizeof(losses) / sizeof(losses[0]) && !losses[i].times)
+		i++;
+	if (i == sizeof(losses) / sizeof(losses[0]))
+		return;
+	snprintf(why, sizeof(why), losses[i].times == 1 ? losses[i].one : losses[i].several,
+		 losses[i].times);
+	counts_lost(counts, why);
+}
+
 struct counts *counts_read(const struct input *input)
 {
 	struct reader reader = {
@@ -56,6 +94,9 @@ struct counts *counts_read(const struct input *input)
 		return NULL;
 	}
 	made.flow_losses = flow_losses(counts_stats(counts));
+	if (counts_full(counts) && !counts_stats(counts)->full)
+		made.flow_losses++;
+	find_losses(counts, input);
 	trace_add(input->trace, &made);
 	if (!input->options->trace.quiet)
 		flow_summary(counts_stats(counts), input->options->path);

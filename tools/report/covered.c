@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /* The source of what was executed, object by object: see covered.h. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -233,6 +234,10 @@ int covered_make(struct covered *covered, const struct counts *counts,
 	maker.no_memory = executed_make(&maker.executed, counts, input->symbols) != 0;
 	if (!maker.no_memory)
 		make_objects(&maker, input->options->trace.quiet);
+	if (covered->full && covered->exact) {
+		covered->exact = false;
+		snprintf(covered->why, sizeof(covered->why), "there is too much source to count all of it");
+	}
 	if (!maker.no_memory)
 		maker.no_memory = !covered_order(covered);
 	executed_free(&maker.executed);

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* Instructions that something else executes: see steps.h. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "hash.h"
+#include "nexus/nexus.h"
+#include "steps.h"
+
+/* Limit of a damaged trace. */
+#define THREADS_MAX	4096
+/* Traps of a thread that are open: in a signal's handler, and in the kernel. */
+#define STOPS_MAX	8
+
+/**
+ * struct stop - where a thread has stopped
+ * @from:	the block that begins there, NULL: no file has it
+ * @trap:	for a trap
+ * @unknown:	it was counted as such
+ */
+struct stop {
+	uint64_t		address;
+	const struct block	*from;
+	bool			trap;
+	bool			unknown;
+};
+
+/**
+ * struct owner - a thread, or what runs on a source without a thread's name
+ * @id:		thread id, or source, plus 1 << 32
+ */
+struct owner {
+	uint64_t	id;
+	uint32_t	stops;
+	struct stop	stop[STOPS_MAX];
+};
+
+struct steps {
+	struct code	*code;
+	uint64_t	unknown;
+	struct owner	*running[NEXUS_SOURCES];
+	struct owner	owner[THREADS_MAX];
+	uint32_t	owners;
+	uint32_t	slot[2 * THREADS_MAX];
+	struct hash	hash;
+};
+
+struct steps *steps_new(struct code *code)
+{
+	struct steps *steps = calloc(1, sizeof(*steps));
+
+	if (!steps)
+		return NULL;
+	steps->code = code;
+	steps->hash.bits = hash_bits(THREADS_MAX);
+	steps->hash.slot = steps->slot;
+	return steps;
+}
+
+void steps_free(struct steps *steps)
+{
+	free(steps);
+}
+
+static uint64_t id_of(const void *owners, uint32_t number)
+{
+	return ((const struct owner *)owners)[number - 1].id;
+}
+
+/* NULL beyond the limit. */
+static struct owner *find_owner(struct steps *steps, uint64_t id)
+{
+	uint32_t *slot = hash_find(&steps->hash, id, id_of, steps->owner);
+
+	if (!*slot && steps->owners + 1 < THREADS_MAX) {
+		steps->owner[steps->owners].id = id;
+		*slot = ++steps->owners;
+	}
+	return *slot ? &steps->owner[*slot - 1] : NULL;
+}
+
+void steps_owner(struct steps *steps, unsigned int src, uint32_t thread)
+{
+	steps->running[src] = find_owner(steps, thread ? thread : 1ull << 32 | src);
+}
+
+static struct owner *running(struct steps *steps, unsigned int src)
+{
+	if (!steps->running[src])
+		steps_owner(steps, src, 0);
+	return steps->running[src];
+}
+
+void steps_stop(struct steps *steps, unsigned int src, uint64_t address, bool trap)
+{
+	struct owner *owner = running(steps, src);
+
+	if (!owner) {
+		steps->unknown++;
+		return;
+	}
+	if (owner->stops == STOPS_MAX)
+		memmove(owner->stop, owner->stop + 1, --owner->stops * sizeof(owner->stop[0]));
+	owner->stop[owner->stops++] = (struct stop){
+		.address = address, .from = code_block(steps->code, address), .trap = trap };
+}
+
+static bool is_indirect(const struct block *block)
+{
+	return block->instructions == 1 && block->kind >= FLOW_INDIRECT_JUMP &&
+	       block->kind <= FLOW_SWAP;
+}
+
+/* Whether the instruction that a block begins with leads to an address. */
+static bool leads_to(const struct block *block, uint64_t address)
+{
+	const uint64_t next = block->start + 2 * block_length(block, 0);
+
+	if (block->instructions > 1 || block->kind == FLOW_NEXT || block->kind == FLOW_TRAP)
+		return address == next;
+	if (block->kind == FLOW_BRANCH && address == next)
+		return true;
+	return block->kind <= FLOW_CALL && address == block->target;
+}
+
+const struct block *steps_resume(struct steps *steps, unsigned int src, uint64_t address)
+{
+	struct owner *owner = running(steps, src);
+	struct stop *top;
+	uint32_t i;
+
+	if (!owner || !owner->stops)
+		return NULL;
+	/* A signal's handler or another trap's has ended. */
+	for (i = owner->stops; i--; ) {
+		top = &owner->stop[i];
+		if (address != top->address && !(top->from && leads_to(top->from, address)))
+			continue;
+		owner->stops = i;
+		steps->unknown -= top->unknown;
+		return address == top->address ? NULL : top->from;
+	}
+	/* It has jumped, or a signal's handler begins. */
+	top = &owner->stop[owner->stops - 1];
+	if (top->trap && !top->unknown && top->from && is_indirect(top->from)) {
+		top->unknown = true;
+		steps->unknown++;
+	}
+	return NULL;
+}
+
+uint64_t steps_unknown(const struct steps *steps)
+{
+	return steps->unknown;
+}

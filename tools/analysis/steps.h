@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * Instructions that the kernel or the firmware executes for a program: one under a probe, an
+ * access that is not aligned, a counter that is not readable. No message says so: the program
+ * stops at one instruction, and goes on behind it.
+ */
+#ifndef SIFIVE_TRACE_STEPS_H
+#define SIFIVE_TRACE_STEPS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "code.h"
+
+struct steps;
+
+/** steps_new() - of code that must outlive it; NULL without memory */
+struct steps *steps_new(struct code *code);
+
+/** steps_free() - NULL is fine */
+void steps_free(struct steps *steps);
+
+/** steps_owner() - another thread runs on a source; 0: no thread with a name */
+void steps_owner(struct steps *steps, unsigned int src, uint32_t thread);
+
+/**
+ * steps_stop() - the flow stops before an instruction
+ * @trap:	for an exception or an interrupt
+ */
+void steps_stop(struct steps *steps, unsigned int src, uint64_t address, bool trap);
+
+/**
+ * steps_resume() - the flow goes on
+ *
+ * Return: the instruction that was executed in between, as the first one of a block; or NULL.
+ */
+const struct block *steps_resume(struct steps *steps, unsigned int src, uint64_t address);
+
+/** steps_unknown() - how often an indirect jump may have been executed so, or a thread may have */
+uint64_t steps_unknown(const struct steps *steps);
+
+#endif /* SIFIVE_TRACE_STEPS_H */
