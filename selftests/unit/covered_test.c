@@ -260,6 +260,29 @@ TEST_F(command, a_message_that_is_cut_off_is_marked)
 	EXPECT_EQ(&self->out[0], strstr(self->out, "Counts may be too low (~): the last message is cut off.\n"));
 }
 
+/* split_sample.S */
+#define SPLIT_START	0x50000ull
+
+TEST_F(command, a_part_that_is_placed_elsewhere_belongs_to_its_function)
+{
+	const uint8_t fixed[] = { 4, 1 }, bits[] = { 4, 2, 0 };
+	const uint64_t field[] = { 2 * 5, 3 };
+
+	start(&self->gen, SPLIT_START);
+	gen_message(&self->gen, 33, 0, fixed, bits, field, 2);
+	save(self, "t");
+	run(self, "coverage -q -s 0 --by line -e " SPLIT " t");
+	EXPECT_STREQ("       times  line  branches: taken/not taken\n"
+		     "           1  /sample/split.c:5\n"
+		     "           1  /sample/split.c:7  1/0\n"
+		     "           1  /sample/split.c:8\n"
+		     "           1  /sample/split.c:9\n", self->out);
+	run(self, "coverage -q -s 0 -e " SPLIT " t");
+	EXPECT_STREQ("       calls       lines      %    branches      %  function\n"
+		     "           1         4/4 100.00         1/2  50.00  split  /sample/split.c:5\n",
+		     self->out);
+}
+
 TEST_F(command, a_function_of_two_units_is_counted_once)
 {
 	run_one(&self->gen, SHARED);
