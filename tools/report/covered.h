@@ -15,6 +15,7 @@
 #define COVERED_LINES_MAX	(1u << 22)
 #define COVERED_FUNCTION_MAX	(4u << 20)	/* bytes of a function */
 #define COVERED_PARTS_MAX	64		/* parts of it */
+#define COVERED_FIRST_MAX	16		/* lines of its first instruction */
 #define COVERED_BYTES_MAX	(512u << 20)	/* of all */
 
 /**

@@ -151,18 +151,35 @@ static bool add_part(struct maker *maker, const struct lines_function *function)
 /* ---- lines ------------------------------------------------------------- */
 
 /* The first row that ends after an address. */
-static size_t first_row(const struct lines_unit *unit, uint64_t address)
+static size_t first_row(const struct lines_row *row, size_t rows, uint64_t address)
 {
-	size_t low = 0, high = unit->rows, middle;
+	size_t low = 0, high = rows, middle;
 
 	while (low < high) {
 		middle = low + (high - low) / 2;
-		if (unit->row[middle].end <= address)
+		if (row[middle].end <= address)
 			low = middle + 1;
 		else
 			high = middle;
 	}
 	return low;
+}
+
+/* Lines that the first instruction executes besides its own. */
+static void find_first_lines(struct maker *maker, const struct lines_function *function)
+{
+	const struct lines_unit *unit = maker->unit;
+	const struct lines_row *mark;
+	size_t i;
+
+	maker->first_line[maker->first_lines++] = maker->name;
+	i = function->start ? first_row(unit->mark, unit->marks, function->start - 1) : 0;
+	for (; i < unit->marks && unit->mark[i].start == function->start; i++) {
+		mark = &unit->mark[i];
+		if (maker->first_lines < COVERED_FIRST_MAX)
+			maker->first_line[maker->first_lines++] =
+				covered_find_line(maker, mark->file, mark->line);
+	}
 }
 
 /*
@@ -173,7 +190,7 @@ static void find_lines(struct maker *maker, const struct covered_part *part)
 {
 	const struct lines_function *function = part->of;
 	const struct lines_unit *unit = maker->unit;
-	size_t i = first_row(unit, function->start), at;
+	size_t i = first_row(unit->row, unit->rows, function->start), at;
 	const struct lines_row *row;
 	uint32_t line;
 
@@ -183,6 +200,7 @@ static void find_lines(struct maker *maker, const struct covered_part *part)
 		if (!at && !function->part && function->line) {
 			maker->name = covered_find_line(maker, function->file, function->line);
 			maker->brace = row;
+			find_first_lines(maker, function);
 		}
 		if (maker->name && row->file == maker->brace->file &&
 		    row->line == maker->brace->first_line &&
@@ -256,6 +274,9 @@ static void leave_out_brace(struct maker *maker, const struct lines_function *fu
 	for (at = 0; returns && at < maker->halfwords; at++)
 		if (maker->at[at].line == brace)
 			maker->at[at].line = 0;
+	for (at = 0; returns && at < maker->first_lines; at++)
+		if (maker->first_line[at] == brace)
+			maker->first_line[at] = 0;
 }
 
 static bool is_jump(const struct executed_link *link)
@@ -395,16 +416,21 @@ static uint64_t count_calls(struct maker *maker)
 	return maker->times[0] > jumps ? maker->times[0] - jumps : 0;
 }
 
-/* The line of the name, if all code is that of statements. */
-static void count_name(struct maker *maker)
+/* The line of the name, and those of statements, if they have no code. */
+static void count_first_lines(struct maker *maker)
 {
-	struct covered_line *line = maker->covered->line;
+	struct covered_line *line;
+	unsigned int i;
 
-	if (!maker->name || line[maker->name - 1].seen == maker->starts)
-		return;
-	line += maker->name - 1;
-	line->seen = (uint32_t)maker->starts;
-	line->times += count_calls(maker);
+	for (i = 0; i < maker->first_lines; i++) {
+		if (!maker->first_line[i])
+			continue;
+		line = &maker->covered->line[maker->first_line[i] - 1];
+		if (line->seen == maker->starts)
+			continue;
+		line->seen = (uint32_t)maker->starts;
+		line->times += count_calls(maker);
+	}
 }
 
 /* The line of a label without code counts as often as the instruction behind it. */
@@ -459,7 +485,7 @@ static void sum_up(struct maker *maker, struct covered_sum *sum, size_t branch)
 {
 	const struct covered *covered = maker->covered;
 	/* Lines, each with whether it was not executed in its lowest bit. */
-	uint64_t *line = malloc((maker->halfwords + 1) * sizeof(*line));
+	uint64_t *line = malloc((maker->halfwords + COVERED_FIRST_MAX) * sizeof(*line));
 	size_t lines = 0, at;
 
 	if (!line) {
@@ -469,8 +495,9 @@ static void sum_up(struct maker *maker, struct covered_sum *sum, size_t branch)
 	for (at = 0; at < maker->halfwords; at++)
 		if (maker->at[at].begins && maker->at[at].line)
 			line[lines++] = (uint64_t)maker->at[at].line << 1 | !maker->times[at];
-	if (maker->name)
-		line[lines++] = (uint64_t)maker->name << 1 | !maker->times[0];
+	for (at = 0; at < maker->first_lines; at++)
+		if (maker->first_line[at])
+			line[lines++] = (uint64_t)maker->first_line[at] << 1 | !maker->times[0];
 	qsort(line, lines, sizeof(*line), by_number);
 	for (at = 0; at < lines; at++) {
 		if (at && line[at] >> 1 == line[at - 1] >> 1)
@@ -517,6 +544,7 @@ void covered_function(struct maker *maker, const struct lines_function *function
 	maker->parts = 0;
 	maker->halfwords = 0;
 	maker->name = 0;
+	maker->first_lines = 0;
 	if (!add_part(maker, function))
 		return;
 	for (i = 1; i < parts; i++)
@@ -532,7 +560,7 @@ void covered_function(struct maker *maker, const struct lines_function *function
 	if (maker->no_memory)
 		return;
 	count_lines(maker);
-	count_name(maker);
+	count_first_lines(maker);
 	count_branches(maker);
 	if (maker->unit->gcc)
 		count_labels(maker, function);

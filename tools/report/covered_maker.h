@@ -64,6 +64,8 @@ struct covered_pair {
  * @part:	of the function at hand, @parts of them
  * @at, @times, @halfwords: its instructions, and how often each was executed
  * @name:	index of the line with its name plus one, 0: unknown
+ * @first_line:	lines of its first instruction, each plus one: the name's, and statements'
+ *		without code
  * @brace:	its first row, which is of its opening brace
  * @pair:	its basic blocks and their lines
  */
@@ -89,6 +91,8 @@ struct maker {
 	size_t		parts;
 	size_t		halfwords;
 	uint32_t	name;
+	uint32_t	first_line[COVERED_FIRST_MAX];
+	unsigned int	first_lines;
 	const struct lines_row *brace;
 	struct covered_pair *pair;
 	size_t		pairs, pair_room;

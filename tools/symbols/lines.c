@@ -24,6 +24,7 @@ struct list {
 struct reader {
 	Dwarf_Addr	bias;
 	struct list	rows;
+	struct list	marks;
 	struct list	functions;
 	struct list	labels;
 	unsigned int	entries;
@@ -63,6 +64,7 @@ static bool read_row(Dwarf_Line *line, Dwarf_Addr bias, struct lines_row *row)
 	    number <= 0)
 		return true;
 	dwarf_linecol(line, &column);
+	dwarf_linebeginstatement(line, &row->statement);
 	row->file = dwarf_linesrc(line, NULL, NULL);
 	row->line = row->file ? (uint32_t)number : 0;
 	row->column = column > 0 ? (uint32_t)column : 0;
@@ -90,6 +92,8 @@ static void read_rows(struct reader *reader, Dwarf_Die *unit)
 		row.first_column = first.column;
 		if (row.line && row.end > row.start)
 			add(reader, &reader->rows, &row);
+		else if (row.line && row.statement && row.line != first.line)
+			add(reader, &reader->marks, &row);
 	}
 }
 
@@ -192,6 +196,7 @@ static void read_unit(struct reader *reader, Dwarf_Die *die, struct lines_unit *
 
 	reader->entries = 0;
 	reader->rows.count = 0;
+	reader->marks.count = 0;
 	reader->functions.count = 0;
 	reader->labels.count = 0;
 	read_rows(reader, die);
@@ -201,6 +206,7 @@ static void read_unit(struct reader *reader, Dwarf_Die *die, struct lines_unit *
 		.folder = text_of(die, DW_AT_comp_dir),
 		.gcc = producer && !strncmp(producer, "GNU ", 4),
 		.row = (const void *)reader->rows.data, .rows = reader->rows.count,
+		.mark = (const void *)reader->marks.data, .marks = reader->marks.count,
 		.function = (const void *)reader->functions.data,
 		.functions = reader->functions.count,
 		.label = (const void *)reader->labels.data, .labels = reader->labels.count,
@@ -212,6 +218,7 @@ int image_units(struct image *image, bool (*each)(void *context, const struct li
 {
 	struct reader reader = {
 		.rows.size = sizeof(struct lines_row),
+		.marks.size = sizeof(struct lines_row),
 		.functions.size = sizeof(struct lines_function),
 		.labels.size = sizeof(struct lines_label),
 	};
@@ -228,6 +235,7 @@ int image_units(struct image *image, bool (*each)(void *context, const struct li
 			break;
 	}
 	free(reader.rows.data);
+	free(reader.marks.data);
 	free(reader.functions.data);
 	free(reader.labels.data);
 	return reader.no_memory ? -1 : units;

@@ -14,6 +14,7 @@ struct image;
  * @start, @end: addresses in the file, @end exclusive
  * @file:	source file, as in the debug information
  * @line:	its line, not 0
+ * @statement:	a statement begins here
  * @first_line, @first_column: of the first row at its address, which may have no code
  * @column:	0 if unknown
  */
@@ -23,6 +24,7 @@ struct lines_row {
 	const char	*file;
 	uint32_t	line;
 	uint32_t	column;
+	bool		statement;
 	uint32_t	first_line;
 	uint32_t	first_column;
 };
@@ -57,12 +59,15 @@ struct lines_label {
  * @folder:	where it was compiled, NULL if unknown
  * @gcc:	by GCC
  * @row:	@rows of them, by address, without overlap
+ * @mark:	@marks rows of statements without code, by address
  */
 struct lines_unit {
 	const char			*folder;
 	bool				gcc;
 	const struct lines_row		*row;
 	size_t				rows;
+	const struct lines_row		*mark;
+	size_t				marks;
 	const struct lines_function	*function;
 	size_t				functions;
 	const struct lines_label	*label;
