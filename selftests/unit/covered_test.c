@@ -135,7 +135,7 @@ static void run_one(struct gen *gen, uint64_t address)
 }
 
 #define KERNEL		0xffffffff80000000ull
-#define OF_PROGRAM	"{\"version\":1,\"instruction\":{\"calls\":\"%s\"},\"objects\":[" \
+#define OF_PROGRAM(calls) "{\"version\":1,\"instruction\":{\"calls\":\"" calls "\"},\"objects\":[" \
 			"{\"path\":\"" LINES "\",\"start\":262144,\"end\":266240,\"bias\":0}]}"
 
 static void branch(struct gen *gen, uint8_t btype, uint64_t from, uint64_t to)
@@ -160,12 +160,12 @@ static void stop(struct gen *gen, uint64_t halfwords)
 	gen_message(gen, 33, 0, fixed, bits, &halfwords, 1);
 }
 
-static void run_calls(FIXTURE_DATA(command) *self, const char *calls)
-{
-	char meta[1024];
+#define USER		OF_PROGRAM("user")
+#define ALL		OF_PROGRAM("all")
 
+static void run_calls(FIXTURE_DATA(command) *self, const char *meta)
+{
 	save(self, "t");
-	snprintf(meta, sizeof(meta), OF_PROGRAM, calls);
 	write_file("t.meta", meta, strlen(meta));
 	run(self, "coverage -q -s 0 --by line t");
 }
@@ -190,12 +190,37 @@ TEST_F(command, an_instruction_that_the_kernel_executes_is_counted)
 	run_thread(gen, 7);
 	branch(gen, 0, KERNEL, NEVER + 4 * 2);
 	stop(gen, 2);
-	run_calls(self, "user");
+	run_calls(self, USER);
 	EXPECT_NE(NULL, strstr(self->out, "           1  /sample/covered.c:10\n"
 			       "           1  /sample/covered.c:12\n"
 			       "           2  /sample/covered.c:13  1/1\n"
 			       "           0  /sample/covered.c:14\n"));
 	EXPECT_EQ(NULL, strchr(self->out, '~'));
+}
+
+/* The first source's messages wait for a Sync message that confirms them. */
+TEST_F(command, a_thread_that_goes_on_elsewhere_is_found)
+{
+	const uint8_t sync[] = { 5 }, trap[] = { 1 }, off[] = { 4, 0 };
+	const uint8_t four[] = { 4, 0 }, two[] = { 2, 0 }, both[] = { 4, 2, 0 };
+	const uint64_t process = 7 << 5 | 2, halfwords = 2;
+	const uint64_t here[] = { 0, NEVER >> 1 }, there[] = { 0, (NEVER + 4) >> 1 };
+	const uint64_t away[] = { 0, (NEVER ^ KERNEL) >> 1, 1 };
+	struct gen *gen = &self->gen;
+
+	gen_free(gen);
+	gen_init(gen, 1, 40);
+	gen_message(gen, 2, 0, NULL, NULL, &process, 1);
+	gen_message(gen, 9, 0, sync, four, here, 2);
+	gen_message(gen, 28, 0, trap, two, away, 3);
+	gen_message(gen, 2, 1, NULL, NULL, &process, 1);
+	gen_message(gen, 9, 1, sync, four, there, 2);
+	gen_message(gen, 33, 1, off, both, &halfwords, 1);
+	save(self, "t");
+	write_file("t.meta", USER, strlen(USER));
+	run(self, "coverage -q -s 1 --ts-width 40 --by line t");
+	EXPECT_NE(NULL, strstr(self->out, "           1  /sample/covered.c:12\n"))
+		TH_LOG("%s%s", self->out, self->err);
 }
 
 /* A page fault, and a signal's handler in one. */
@@ -211,7 +236,7 @@ TEST_F(command, an_instruction_that_is_repeated_is_counted_once)
 	branch(gen, 1, WORK, KERNEL);
 	branch(gen, 0, KERNEL, NEVER);
 	stop(gen, 2);
-	run_calls(self, "user");
+	run_calls(self, USER);
 	EXPECT_NE(NULL, strstr(self->out, "           1  /sample/covered.c:12\n"));
 	EXPECT_NE(NULL, strstr(self->out, "           0  /sample/covered.c:22\n"));
 	EXPECT_EQ(NULL, strchr(self->out, '~'));
@@ -225,7 +250,7 @@ TEST_F(command, a_return_that_the_kernel_may_have_executed_is_marked)
 	branch(gen, 1, NEVER + 4 * 4, KERNEL);
 	branch(gen, 0, KERNEL, WORK);
 	stop(gen, 2);
-	run_calls(self, "user");
+	run_calls(self, USER);
 	EXPECT_EQ(&self->out[0], strstr(self->out, "Counts may be too low (~): the kernel may have executed 1 indirect branch at which it was called.\n"));
 }
 
@@ -237,7 +262,7 @@ TEST_F(command, unknown_code_of_a_kernel_that_is_traced_is_missing)
 	branch(gen, 1, NEVER, KERNEL);
 	branch(gen, 0, KERNEL, NEVER);
 	stop(gen, 2);
-	run_calls(self, "all");
+	run_calls(self, ALL);
 	EXPECT_EQ(&self->out[0], strstr(self->out, "Counts may be too low (~): instructions are missing in 1 place (in the kernel, whose code no file has).\n"));
 }
 

@@ -168,9 +168,10 @@ static void add_part(struct counts *counts, const struct block *block, uint32_t 
 		counts->no_memory = true;
 }
 
-/* Counts an instruction that has led to @to, although the flow does not show it. */
-static void add_step(struct counts *counts, const struct block *from, const struct block *to)
+/* Counts an instruction that has led to @address, although the flow does not show it. */
+static void add_step(struct counts *counts, const struct block *from, uint64_t address)
 {
+	const struct block *to = code_block(counts->code, address);
 	struct tally *tally;
 
 	if (from->instructions > 1) {
@@ -181,23 +182,33 @@ static void add_step(struct counts *counts, const struct block *from, const stru
 	if (!tally)
 		return;
 	tally->whole++;
-	if (from->kind != FLOW_TRAP)
+	if (to && from->kind != FLOW_TRAP)
 		link_to(counts, from, to, 1);
 }
 
-/* The flow goes on at @address, perhaps of a block that runs: @block. */
-static void resume(struct counts *counts, unsigned int src, uint64_t address,
-		   const struct block *block)
+/* The flow goes on at @address. */
+static void resume(struct counts *counts, const struct flow_place *place, uint64_t address)
 {
 	const struct block *step;
 
-	if (counts->way[src] != WAY_RESUMES)
+	if (counts->way[place->src] != WAY_RESUMES)
 		return;
-	step = steps_resume(counts->steps, src, address);
-	if (step && !block)
-		block = code_block(counts->code, address);
-	if (step && block)
-		add_step(counts, step, block);
+	step = steps_resume(counts->steps, place, address);
+	if (step)
+		add_step(counts, step, address);
+}
+
+static void stop(struct counts *counts, const struct flow_place *place, uint64_t address,
+		 bool trap)
+{
+	const struct block *step;
+	uint64_t to;
+
+	/* It may not have executed anything since it went on. */
+	resume(counts, place, address);
+	step = steps_stop(counts->steps, place, address, trap, &to);
+	if (step)
+		add_step(counts, step, to);
 }
 
 static void on_run(void *context, const struct flow_place *place, const struct flow_run *run)
@@ -206,7 +217,7 @@ static void on_run(void *context, const struct flow_place *place, const struct f
 	struct counts *counts = context;
 	struct tally *tally;
 
-	resume(counts, place->src, block->start + 2 * (uint64_t)run->from, block);
+	resume(counts, place, block->start + 2 * (uint64_t)run->from);
 	tally = tally_of(counts, block);
 	if (!tally)
 		return;
@@ -245,12 +256,8 @@ static void on_event(void *context, const struct flow_place *place,
 			    (uint32_t)NEXUS_PROCESS_CONTEXT(event->address));
 		return;
 	}
-	if ((event->what == FLOW_EXCEPTION || event->what == FLOW_STOPS) && event->known) {
-		/* It may not have executed anything since. */
-		resume(counts, place->src, event->address, NULL);
-		steps_stop(counts->steps, place->src, event->address,
-			   event->what == FLOW_EXCEPTION);
-	}
+	if ((event->what == FLOW_EXCEPTION || event->what == FLOW_STOPS) && event->known)
+		stop(counts, place, event->address, event->what == FLOW_EXCEPTION);
 	counts->way[place->src] = event->what == FLOW_EXCEPTION ? WAY_TRAPS : WAY_RESUMES;
 	if (event->what == FLOW_STARTS) {
 		counts->unlinked += counts->stopped;

@@ -28,11 +28,16 @@ struct stop {
 /**
  * struct owner - a thread, or what runs on a source without a thread's name
  * @id:		thread id, or source, plus 1 << 32
+ * @resumed:	it went on at @address, on source @src, and no stop before is known
  */
 struct owner {
 	uint64_t	id;
 	uint32_t	stops;
 	struct stop	stop[STOPS_MAX];
+	bool		resumed;
+	uint8_t		src;
+	uint64_t	time;
+	uint64_t	address;
 };
 
 struct steps {
@@ -91,18 +96,11 @@ static struct owner *running(struct steps *steps, unsigned int src)
 	return steps->running[src];
 }
 
-void steps_stop(struct steps *steps, unsigned int src, uint64_t address, bool trap)
+/* Sources are shown one after the other: the thread may have gone on before it stops here. */
+static bool went_on(const struct owner *owner, const struct flow_place *place)
 {
-	struct owner *owner = running(steps, src);
-
-	if (!owner) {
-		steps->unknown++;
-		return;
-	}
-	if (owner->stops == STOPS_MAX)
-		memmove(owner->stop, owner->stop + 1, --owner->stops * sizeof(owner->stop[0]));
-	owner->stop[owner->stops++] = (struct stop){
-		.address = address, .from = code_block(steps->code, address), .trap = trap };
+	return owner->resumed && owner->src != place->src && place->time_known &&
+	       place->time < owner->time;
 }
 
 static bool is_indirect(const struct block *block)
@@ -123,14 +121,40 @@ static bool leads_to(const struct block *block, uint64_t address)
 	return block->kind <= FLOW_CALL && address == block->target;
 }
 
-const struct block *steps_resume(struct steps *steps, unsigned int src, uint64_t address)
+const struct block *steps_stop(struct steps *steps, const struct flow_place *place,
+			       uint64_t address, bool trap, uint64_t *to)
 {
-	struct owner *owner = running(steps, src);
+	const struct block *from = code_block(steps->code, address);
+	struct owner *owner = running(steps, place->src);
+
+	if (!owner) {
+		steps->unknown++;
+		return NULL;
+	}
+	if (went_on(owner, place) &&
+	    (owner->address == address || (from && leads_to(from, owner->address)))) {
+		owner->resumed = false;
+		*to = owner->address;
+		return owner->address == address ? NULL : from;
+	}
+	if (owner->stops == STOPS_MAX)
+		memmove(owner->stop, owner->stop + 1, --owner->stops * sizeof(owner->stop[0]));
+	owner->stop[owner->stops++] = (struct stop){
+		.address = address, .from = from, .trap = trap };
+	return NULL;
+}
+
+const struct block *steps_resume(struct steps *steps, const struct flow_place *place,
+				 uint64_t address)
+{
+	struct owner *owner = running(steps, place->src);
 	struct stop *top;
 	uint32_t i;
+	bool late;
 
-	if (!owner || !owner->stops)
+	if (!owner)
 		return NULL;
+	late = went_on(owner, place);
 	/* A signal's handler or another trap's has ended. */
 	for (i = owner->stops; i--; ) {
 		top = &owner->stop[i];
@@ -140,6 +164,14 @@ const struct block *steps_resume(struct steps *steps, unsigned int src, uint64_t
 		steps->unknown -= top->unknown;
 		return address == top->address ? NULL : top->from;
 	}
+	if (!late) {
+		owner->resumed = place->time_known;
+		owner->src = place->src;
+		owner->time = place->time;
+		owner->address = address;
+	}
+	if (!owner->stops)
+		return NULL;
 	/* It has jumped, or a signal's handler begins. */
 	top = &owner->stop[owner->stops - 1];
 	if (top->trap && !top->unknown && top->from && is_indirect(top->from)) {

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "code.h"
+#include "flow.h"
 
 struct steps;
 
@@ -26,15 +26,20 @@ void steps_owner(struct steps *steps, unsigned int src, uint32_t thread);
 /**
  * steps_stop() - the flow stops before an instruction
  * @trap:	for an exception or an interrupt
+ * @to:		set: where the thread has gone on already, on a source that is shown earlier
+ *
+ * Return: as of steps_resume().
  */
-void steps_stop(struct steps *steps, unsigned int src, uint64_t address, bool trap);
+const struct block *steps_stop(struct steps *steps, const struct flow_place *place,
+			       uint64_t address, bool trap, uint64_t *to);
 
 /**
  * steps_resume() - the flow goes on
  *
  * Return: the instruction that was executed in between, as the first one of a block; or NULL.
  */
-const struct block *steps_resume(struct steps *steps, unsigned int src, uint64_t address);
+const struct block *steps_resume(struct steps *steps, const struct flow_place *place,
+				 uint64_t address);
 
 /** steps_unknown() - how often an indirect jump may have been executed so, or a thread may have */
 uint64_t steps_unknown(const struct steps *steps);
