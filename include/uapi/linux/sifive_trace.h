@@ -567,31 +567,26 @@ struct sifive_trace_query {
  *		some hart since COUNTERS: do not trust its values
  * @capture:	out: number of the current or last capture: counts CONFIGs; 0 = none
  *		since the module was loaded
- * @message:	out: the last error or report on this descriptor, with the name of the
- *		component, NUL-terminated; empty if there is none
+ * @message:	out: the last error or report on this descriptor, empty if there is none
  * @changed:	out: bit n set: registers of encoder n were changed from outside while the
  *		capture ran, for example by a store to teControl in its stimulus page: messages
  *		may be missing. Detected by STATUS and STOP, kept until the next CONFIG; START
  *		restores the encoder's registers
- * @gaps:	out: with SIFIVE_TRACE_CONFIG_DRAIN: how often bytes were overwritten before
- *		they were read, in all sinks
+ * @gaps:	out: with _DRAIN: how often bytes of all sinks were overwritten unread
  * @lost:	out: the number of these bytes; a minimum with SIFIVE_TRACE_STATUS_GAP_MORE
  * @waits:	out: with SIFIVE_TRACE_CONFIG_WAIT: how often stores have waited since CONFIG,
  *		and records that the program itself delayed
- * @waited:	out: for how long, in nanoseconds, of all threads that no longer
- *		wait
+ * @waited:	out: for how many nanoseconds, of all threads that no longer wait
  * @pauses:	out: how often PAUSE has paused the capture since CONFIG
  * @paused:	out: for how long, in nanoseconds, up to now if it is paused
  * @switches:	out: records that SWITCHES has written since CONFIG
  * @switches_lost: out: records that it could not write since CONFIG
  * @instruction: out: instruction trace since CONFIG
- * @fulls:	out: with SIFIVE_TRACE_CONFIG_WAIT or _DROP: how often some sink has had no room
- *		since CONFIG
+ * @fulls:	out: with _WAIT or _DROP: how often some sink has had no room since CONFIG
  * @full_ns:	out: for how long, in nanoseconds, up to now if one has none
  * @switches_elsewhere: out: how often since CONFIG a thread of SWITCHES began to run on a CPU
  *		whose encoder the capture does not have, or that has none
- * @switches_processes: out: processes since CONFIG that SWITCHES does not record, as too many
- *		run at once; nor does it record those that they make
+ * @switches_processes: out: processes left out, with their children: too many ran at once
  *
  * SIFIVE_TRACE_IOC_STATUS. Needs no privilege. Registers: teControl, tfControl, tsControl,
  * itcTraceEnable and the sink registers, which are compared with what was programmed. On
@@ -673,8 +668,8 @@ struct sifive_trace_status {
  * @offset:	out: offset of its bytes in the file; 0 for a drained sink
  * @encoders:	out: bit n set: encoder n sends to it
  * @name:	out: component that owns it, NUL-terminated
- * @given:	out: bytes that read() has returned. This field and those below are 0
- *		without SIFIVE_TRACE_CONFIG_DRAIN
+ * @given:	out: bytes that read() has returned. It is 0 without
+ *		SIFIVE_TRACE_CONFIG_DRAIN, as those up to @gap_end
  * @gaps:	out: how often bytes were overwritten before they were read
  * @lost:	out: the number of these bytes; a minimum with SIFIVE_TRACE_STATUS_GAP_MORE
  * @gap_offset:	out: bytes that read() had returned before the last gap; Error messages
@@ -682,19 +677,16 @@ struct sifive_trace_status {
  * @gap_begin:	out: the bytes of that gap were written after this time, in nanoseconds
  *		of CLOCK_MONOTONIC
  * @gap_end:	out: and before this time
- * @start_time:	out: the clock of its messages just before START, in ticks modulo
- *		2^ts_width. This field and those below are 0 without timestamps, if its
- *		encoders do not have one clock, or if the clock has restarted since: after
- *		system suspend, or when START has repaired an encoder
- * @start_ns:	out: CLOCK_MONOTONIC at that time, in nanoseconds
- * @start_within: out: @start_time and @start_ns were read within this time of each other
- * @time:	out: the clock now, or when the capture stopped
- * @time_ns:	out: CLOCK_MONOTONIC at that time; 0 also if the hart of an encoder with a
- *		clock of its own was offline
+ * @start_time:	out: clock of its messages just before START, in ticks, modulo 2^ts_width
+ * @start_ns:	out: CLOCK_MONOTONIC then, in nanoseconds
+ * @start_within: out: nanoseconds within which both were read
+ * @time:	out: as @start_time, now, or when the capture stopped
+ * @time_ns:	out: as @start_ns
  * @time_within: out: as @start_within
  *
- * CONFIG starts the clocks of several sinks together, where the hardware can reset them;
- * these times show how far they are apart, and how far they drift.
+ * The last six are 0 without timestamps, if the sink's encoders have several clocks or one is
+ * offline, and if the clock has restarted: by system suspend, or by a repair in START. CONFIG
+ * starts the clocks of several sinks together, where the hardware can reset them.
  *
  * SIFIVE_TRACE_IOC_SINK. Needs no privilege; files that may not read the capture get 0 for
  * @flags, @bytes, @offset and everything after @name. EINVAL: no such index.
