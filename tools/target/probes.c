@@ -29,6 +29,9 @@
 /* Size of a CPU's ring, a power of two: 2,700 calls from one read to the next. */
 #define RING_SIZE	(1u << 18)
 
+/* Events that there is always memory for. */
+#define ROOM_MIN	256
+
 /* The kernel's record of a probe that was reached; only user mode has registers. */
 struct sample {
 	struct perf_event_header	header;
@@ -37,6 +40,13 @@ struct sample {
 	uint64_t			time;
 	uint64_t			abi;
 	uint64_t			sp;
+};
+
+/* The kernel puts this before the first sample after a loss. */
+struct loss {
+	struct perf_event_header	header;
+	uint64_t			id;
+	uint64_t			lost;
 };
 
 /* What read() of an event returns. */
@@ -163,9 +173,12 @@ int probes_open(struct probes *probes, const struct found *found, const char *op
 	probes->fd = calloc(cpus, probes->each * sizeof(*probes->fd));
 	probes->ring = calloc(cpus, probes->each * sizeof(*probes->ring));
 	probes->id = calloc(cpus, probes->each * sizeof(*probes->id));
+	probes->event = calloc(ROOM_MIN, sizeof(*probes->event));
+	probes->room = ROOM_MIN;
 	file = map_file(found->path, &size);
 	errno = ENOMEM;
-	for (cpu = 0; probes->fd && probes->ring && probes->id && cpu < cpus; cpu++)
+	for (cpu = 0; probes->fd && probes->ring && probes->id && probes->event && cpu < cpus;
+	     cpu++)
 		if (open_cpu(probes, type, found, (int)cpu))
 			break;
 	error = errno;
@@ -203,32 +216,63 @@ static void copy(void *to, const char *ring, uint64_t from, size_t size)
 	memcpy((char *)to + first, ring, size - first);
 }
 
-static void add(struct probes *probes, const struct sample *sample, bool returns)
+static uint64_t least(uint64_t a, uint64_t b)
 {
-	size_t room = probes->room ? 2 * probes->room : 256;
+	return a < b ? a : b;
+}
+
+static uint64_t most(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* There is no memory for @event: it and the latest one become a loss. */
+static void lose(struct probes *probes, const struct probe_event *event)
+{
+	struct probe_event *last = &probes->event[probes->count - 1];
+
+	probes->lost += !event->until + !last->until;
+	last->until = most(most(last->time + 1, last->until),
+			   most(event->time + 1, event->until));
+	last->time = least(last->time, event->time);
+}
+
+static uint64_t now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
+static void add(struct probes *probes, struct probe_event event)
+{
 	struct probe_event *more;
 
+	event.order = probes->added++;
 	if (probes->count == probes->room) {
-		more = realloc(probes->event, room * sizeof(*more));
+		more = realloc(probes->event, 2 * probes->room * sizeof(*more));
 		if (!more) {
-			probes->lost++;
+			lose(probes, &event);
 			return;
 		}
 		probes->event = more;
-		probes->room = room;
+		probes->room *= 2;
 	}
-	probes->event[probes->count++] = (struct probe_event){
-		.time = sample->time, .sp = sample->sp, .pid = (pid_t)sample->pid,
-		.tid = (pid_t)sample->tid, .returns = returns,
-	};
+	probes->event[probes->count++] = event;
 }
 
+/*
+ * A record of a loss comes only with a later sample, when calls may already have been matched:
+ * a ring without room for one more sample has lost events, or will have with the next one.
+ */
 static void read_ring(struct probes *probes, size_t at)
 {
 	struct perf_event_mmap_page *page = probes->ring[at];
 	const char *ring = (char *)page + sysconf(_SC_PAGESIZE);
 	uint64_t head = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE);
-	uint64_t tail = page->data_tail;
+	const uint64_t begin = page->data_tail;
+	uint64_t tail = begin, latest = 0;
 	union {
 		struct perf_event_header header;
 		struct sample sample;
@@ -242,10 +286,19 @@ static void read_ring(struct probes *probes, size_t at)
 		copy(&record, ring, tail, record.header.size < sizeof(record) ?
 		     record.header.size : sizeof(record));
 		tail += record.header.size;
-		if (record.header.type == PERF_RECORD_SAMPLE)
-			add(probes, &record.sample, record.sample.id != probes->id[at]);
+		if (record.header.type != PERF_RECORD_SAMPLE)
+			continue;
+		latest = record.sample.time;
+		add(probes, (struct probe_event){
+			.time = latest, .sp = record.sample.sp, .pid = (pid_t)record.sample.pid,
+			.tid = (pid_t)record.sample.tid,
+			.returns = record.sample.id != probes->id[at],
+		});
 	}
-	__atomic_store_n(&page->data_tail, head, __ATOMIC_RELEASE);
+	__atomic_store_n(&page->data_tail, head, __ATOMIC_SEQ_CST);
+	head = __atomic_load_n(&page->data_head, __ATOMIC_SEQ_CST);
+	if (head - begin + sizeof(struct sample) + sizeof(struct loss) >= RING_SIZE)
+		add(probes, (struct probe_event){ .time = latest, .until = now() });
 }
 
 /* The ring has a record of lost events only where another one follows. */
@@ -265,9 +318,8 @@ static int by_time(const void *left, const void *right)
 {
 	const struct probe_event *a = left, *b = right;
 
-	/* A function may end with its first instruction. */
 	if (a->time == b->time)
-		return a->returns - b->returns;
+		return (a->order > b->order) - (a->order < b->order);
 	return (a->time > b->time) - (a->time < b->time);
 }
 

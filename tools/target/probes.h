@@ -16,11 +16,15 @@
  * @sp:		the thread's stack pointer: the same at a call's begin and end, and nowhere
  *		between them in a function that needs the stack
  * @pid, @tid:	the process, and its thread
+ * @order:	the order in which a CPU's ring had the events, whose times may be equal
+ * @until:	not 0: from @time until then events were lost, and there is nothing else
  * @returns:	the call ends
  */
 struct probe_event {
 	uint64_t	time;
 	uint64_t	sp;
+	uint64_t	order;
+	uint64_t	until;
 	pid_t		pid;
 	pid_t		tid;
 	bool		returns;
@@ -33,6 +37,7 @@ struct probe_event {
  * @each:	events of a CPU
  * @offset:	the latest of struct found's that was probed
  * @lost:	events for which there was no memory
+ * @added:	events so far
  * @event:	those that were read, @count of them, in the order of their times from @next on
  */
 struct probes {
@@ -43,6 +48,7 @@ struct probes {
 	size_t			each;
 	size_t			offset;
 	uint64_t		lost;
+	uint64_t		added;
 	struct probe_event	*event;
 	size_t			count;
 	size_t			room;

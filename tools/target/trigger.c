@@ -180,6 +180,9 @@ static void begin(struct trigger *trigger, const struct probe_event *event)
 		trigger->probes.lost++;
 		return;
 	}
+	/* Its end may be among what was lost. */
+	if (event->time < trigger->unsure)
+		return;
 	forget_left(thread, event->sp);
 	if (thread->depth == thread->room && thread->room < DEPTH_MAX) {
 		more = realloc(thread->open, (thread->room ? 2 * thread->room : 4) *
@@ -214,10 +217,25 @@ static bool end(struct trigger *trigger, const struct probe_event *event, uint64
 	return event->time - *from > trigger->limit;
 }
 
+/* An end after a loss must not match a begin before it: ends in between may be missing. */
+static void forget_all(struct trigger *trigger, uint64_t until)
+{
+	size_t i;
+
+	for (i = 0; i < trigger->threads; i++)
+		trigger->thread[i].depth = 0;
+	if (until > trigger->unsure)
+		trigger->unsure = until;
+}
+
 /* Whether the event is a hit, of a call that began at @from. */
 static bool is_hit(struct trigger *trigger, const struct probe_event *event, uint64_t *from)
 {
 	*from = event->time;
+	if (event->until) {
+		forget_all(trigger, event->until);
+		return false;
+	}
 	if (event->returns)
 		return end(trigger, event, from);
 	trigger->calls++;
@@ -232,7 +250,7 @@ bool trigger_next(struct trigger *trigger, pid_t pid, uint64_t until, struct tri
 	uint64_t from;
 
 	while ((event = probes_next(&trigger->probes, until))) {
-		if ((pid && event->pid != pid) || !is_hit(trigger, event, &from))
+		if ((pid && !event->until && event->pid != pid) || !is_hit(trigger, event, &from))
 			continue;
 		trigger->hits++;
 		/* The recorder may have slowed it down, writing the previous one. */
@@ -257,17 +275,19 @@ static const char *plural(uint64_t n)
 	return n == 1 ? "" : "s";
 }
 
-static void report_slow(const struct trigger *t)
+static void report_slow(const struct trigger *t, bool lost)
 {
 	char limit[UNITS_SIZE], longest[UNITS_SIZE];
 
-	report("%s: %" PRIu64 " call%s, the longest took %s; %" PRIu64 " took longer than %s: %" PRIu64 " snapshot%s",
-	       t->function, t->ended, plural(t->ended),
+	report("%s: %" PRIu64 " call%s, the longest%s took %s; %" PRIu64 " took longer than %s: %" PRIu64 " snapshot%s",
+	       t->function, t->ended, plural(t->ended), lost ? " that was measured" : "",
 	       units_time(longest, t->longest, 1000000000), t->hits,
 	       units_time(limit, t->limit, 1000000000), t->snapshots, plural(t->snapshots));
 	if (t->calls > t->ended)
-		report("%s: %" PRIu64 " call%s did not return: left by an exception, longjmp or the program's end",
-		       t->function, t->calls - t->ended, plural(t->calls - t->ended));
+		report("%s: %" PRIu64 " call%s %s",
+		       t->function, t->calls - t->ended, plural(t->calls - t->ended), lost ?
+		       "not measured: events were lost, or they did not return" :
+		       "did not return: left by an exception, longjmp or the program's end");
 }
 
 void trigger_report(const struct trigger *t, bool quiet)
@@ -277,7 +297,7 @@ void trigger_report(const struct trigger *t, bool quiet)
 	if (!t->function)
 		return;
 	if (!quiet && t->slow)
-		report_slow(t);
+		report_slow(t, lost || t->unsure);
 	else if (!quiet)
 		report("%s: %" PRIu64 " call%s, %" PRIu64 " trigger%s: %" PRIu64 " snapshot%s",
 		       t->function, t->calls, plural(t->calls), t->hits, plural(t->hits),

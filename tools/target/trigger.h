@@ -45,6 +45,7 @@ struct trigger_thread;
  * @probes:	of the function
  * @calls:	how many began, and with @slow how many of them ended
  * @longest:	of those that ended, nanoseconds
+ * @unsure:	until then events were lost
  * @hits:	those that were to make a snapshot, @snapshots of them did
  * @covered:	until then the latest snapshot was written: calls from before have none
  * @thread:	calls that have not ended, by thread, @threads of them
@@ -57,6 +58,7 @@ struct trigger {
 	uint64_t		calls;
 	uint64_t		ended;
 	uint64_t		longest;
+	uint64_t		unsure;
 	uint64_t		hits;
 	uint64_t		snapshots;
 	uint64_t		covered;
