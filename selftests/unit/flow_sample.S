@@ -54,3 +54,7 @@
 	jal ra, probed
 	nop
 	nop
+
+	function turn, 0xb00
+	nop
+	jr a5

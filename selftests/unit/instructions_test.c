@@ -120,6 +120,7 @@ TEST_F(command, the_flow_needs_no_symbols)
 #define HOP		(CODE + 0x800)
 #define PROBED		(CODE + 0x900)
 #define CALLER		(CODE + 0xa00)
+#define TURN		(CODE + 0xb00)
 
 static uint64_t latest;
 
@@ -393,6 +394,21 @@ TEST_F(command, a_probed_call_is_one_of_its_caller)
 	run_probed(self, HOP);
 	run(self, "export -q -s 0 --format folded --weight calls t");
 	EXPECT_STREQ("source 0;hop 1\nsource 0;probed 1\nsource 0;caller 1\n", self->out);
+}
+
+/* The kernel simulates a probed jump through a register. */
+TEST_F(command, a_probed_indirect_jump_to_a_function_is_a_tail_call)
+{
+	static const char user[] = SIDE_CAR("\"user\"");
+
+	begin(&self->gen, TURN);
+	indirect(&self->gen, 1, 2, KERNEL);
+	indirect(&self->gen, 0, 8, PROBED);
+	stop(&self->gen, 4);
+	save(self, "t");
+	write_file("t.meta", user, strlen(user));
+	run(self, "export -q -s 0 --format folded --weight calls -e " CALLS " t");
+	EXPECT_STREQ("source 0;turn 1\nsource 0;probed 1\n", self->out);
 }
 
 /* Firmware that was entered from unknown code: what that code has called is not known. */

@@ -456,12 +456,16 @@ static void enter_handler(struct flows *flows, struct track *track,
 	}
 }
 
-/* Whether the instruction that a block begins with, no call, leads to @at. */
-static bool first_leads_to(const struct block *block, uint64_t at)
+/*
+ * Whether the instruction that a block begins with, no call, leads to @at. Where an indirect
+ * jump leads is unknown: to a function's start, which @begins says, as a tail call.
+ */
+static bool first_leads_to(const struct block *block, uint64_t at, bool begins)
 {
 	return at == block->start + 2 * block_length(block, 0) ||
 	       (block->instructions == 1 && at == block->target &&
-		(block->kind == FLOW_JUMP || block->kind == FLOW_BRANCH));
+		(block->kind == FLOW_JUMP || block->kind == FLOW_BRANCH)) ||
+	       (block->instructions == 1 && block->kind == FLOW_INDIRECT_JUMP && begins);
 }
 
 /*
@@ -469,7 +473,7 @@ static bool first_leads_to(const struct block *block, uint64_t at)
  * call, or one that it has replaced by a probe. Returns whether it has.
  */
 static bool step(struct flows *flows, struct track *track, const struct flow_place *place,
-		 const struct block *block, uint64_t at)
+		 const struct block *block, uint64_t at, bool begins)
 {
 	struct owner *owner = track->owner;
 	const struct block *last = owner->last, *from = owner->interrupted ?
@@ -479,7 +483,7 @@ static bool step(struct flows *flows, struct track *track, const struct flow_pla
 	if (!from || at == from->start)
 		return false;
 	is_return = from->instructions == 1 && from->kind == FLOW_RETURN;
-	if (is_return ? !returns(flows, track, place, at) : !first_leads_to(from, at))
+	if (is_return ? !returns(flows, track, place, at) : !first_leads_to(from, at, begins))
 		return false;
 	if (is_return)
 		return true;
@@ -489,7 +493,8 @@ static bool step(struct flows *flows, struct track *track, const struct flow_pla
 	else
 		go_back_to(flows, track, place, function_of(flows, from));
 	track->last = from;
-	if (from->instructions == 1 && from->kind == FLOW_JUMP && block->start == at)
+	if (from->instructions == 1 && block->start == at &&
+	    (from->kind == FLOW_JUMP || from->kind == FLOW_INDIRECT_JUMP))
 		on_jump(flows, track, place, block);
 	return true;
 }
@@ -498,9 +503,9 @@ static bool step(struct flows *flows, struct track *track, const struct flow_pla
 static void resume(struct flows *flows, struct track *track, const struct flow_place *place,
 		   const struct block *block, uint64_t at)
 {
-	const bool stepped = step(flows, track, place, block, at);
 	const struct function *function = function_of(flows, block);
 	const bool begins = block->place + (at - block->start) == function->start;
+	const bool stepped = step(flows, track, place, block, at, begins);
 	struct owner *owner = track->owner;
 	uint64_t from = owner->interrupted;
 	const struct block *last = owner->last;
