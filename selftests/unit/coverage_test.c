@@ -141,6 +141,46 @@ TEST_F(command, every_output_says_which_call_a_snapshot_is_of)
 	EXPECT_NE(NULL, strstr(self->out, "\"trigger\":[5,25],"));
 }
 
+#define TOOK	"{\"srcbits\":0,\"ts_hz\":10,\"trigger\":{\"function\":\"f\",\"call\":7," \
+		"\"took_ns\":%s,\"limit_ns\":1500000000%s}}"
+#define BEFORE	"before what this trace has: use a larger -b"
+
+TEST_F(command, a_snapshot_that_begins_after_its_call_says_so)
+{
+	char meta[512];
+
+	make(self, BEGUN);
+	snprintf(meta, sizeof(meta), CALL, self->gen.now - 1000, self->gen.now);
+	write_file("trace.rtd.meta", meta, strlen(meta));
+	run(self, "report -q trace.rtd");
+	EXPECT_NE(NULL, strstr(self->out, "s, " BEFORE ".\n"));
+	snprintf(meta, sizeof(meta), CALL, self->gen.now - 20, self->gen.now);
+	write_file("trace.rtd.meta", meta, strlen(meta));
+	run(self, "report -q trace.rtd");
+	EXPECT_EQ(NULL, strstr(self->out, BEFORE));
+	/* Without times of the call. */
+	snprintf(meta, sizeof(meta), TOOK, "9000000000", "");
+	write_file("trace.rtd.meta", meta, strlen(meta));
+	run(self, "report -q trace.rtd");
+	EXPECT_NE(NULL, strstr(self->out, "longer than 1.500 s, " BEFORE ".\n"));
+	snprintf(meta, sizeof(meta), TOOK, "1600000000", "");
+	write_file("trace.rtd.meta", meta, strlen(meta));
+	run(self, "report -q trace.rtd");
+	EXPECT_EQ(NULL, strstr(self->out, BEFORE));
+}
+
+TEST_F(command, the_last_file_names_the_latest_trigger)
+{
+	char meta[512];
+
+	snprintf(meta, sizeof(meta), TOOK, "1600000000", ",\"last\":true");
+	make(self, meta);
+	run(self, "report -q trace.rtd");
+	EXPECT_NE(NULL, strstr(self->out,
+			       "Trace was written at the program's end, the latest trigger: call 7 of f took"));
+	EXPECT_EQ(NULL, strstr(self->out, "was taken because"));
+}
+
 TEST_F(command, replay_has_lines_where_a_snapshots_call_begins_and_ends)
 {
 	const char *call, *begins, *ends;

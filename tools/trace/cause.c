@@ -60,6 +60,20 @@ static void put_when(const struct input *input, uint64_t ticks, char *text, size
 		snprintf(text, size, "~%" PRIu64 " ticks", ticks);
 }
 
+/* Whether the trace begins after the call, as far as their times, or durations, are known. */
+static bool begins_later(const struct input *input)
+{
+	const struct trace_stats *stats = trace_stats(input->trace);
+	uint64_t from, to;
+
+	if (!stats->timed)
+		return false;
+	if (cause_span(input, &from, &to))
+		return from < stats->first;
+	return input->hz && (double)(stats->last - stats->first) / (double)input->hz * 1e9 <
+			    (double)input->meta.trigger.took_ns;
+}
+
 const char *cause_text(const struct input *input, char text[CAUSE_SIZE])
 {
 	const struct meta_trigger *trigger = &input->meta.trigger;
@@ -70,13 +84,14 @@ const char *cause_text(const struct input *input, char text[CAUSE_SIZE])
 	if (used && trigger->tid >= 0)
 		used += (size_t)snprintf(text + used, CAUSE_SIZE - used,
 					 ", in thread %" PRId64, trigger->tid);
-	if (!cause_span(input, &from, &to))
-		return text;
-	put_when(input, from, begin, sizeof(begin));
-	put_when(input, to, end, sizeof(end));
-	if (trigger->ended)
-		snprintf(text + used, CAUSE_SIZE - used, ", from %s to %s", begin, end);
-	else
-		snprintf(text + used, CAUSE_SIZE - used, ", at %s", begin);
+	if (used && cause_span(input, &from, &to)) {
+		put_when(input, from, begin, sizeof(begin));
+		put_when(input, to, end, sizeof(end));
+		used += (size_t)snprintf(text + used, CAUSE_SIZE - used,
+					 trigger->ended ? ", from %s to %s" : ", at %s", begin, end);
+	}
+	if (used && begins_later(input))
+		snprintf(text + used, CAUSE_SIZE - used,
+			 ", before what this trace has: use a larger -b");
 	return text;
 }

@@ -8,7 +8,7 @@
 
 #include "options.h"
 
-#define CAUSE_SIZE	384
+#define CAUSE_SIZE	512
 
 /**
  * cause_time() - a time of the side-car file as one of the trace

@@ -92,8 +92,10 @@ const char *coverage_text(const struct input *input, char text[COVERAGE_SIZE])
 					 "%s%" PRIu64 " record%s could not be recorded",
 					 used ? "; " : "", lost, lost == 1 ? "" : "s");
 	if (*cause_text(input, cause))
-		snprintf(text + used, COVERAGE_SIZE - used, "%swas taken because %s",
-			 used ? "; " : "", cause);
+		snprintf(text + used, COVERAGE_SIZE - used, "%s%s %s",
+			 used ? "; " : "", input->meta.trigger.last ?
+			 "was written at the program's end, the latest trigger:" :
+			 "was taken because", cause);
 	return text;
 }
 

@@ -6,7 +6,7 @@
 #include "../output.h"
 #include "options.h"
 
-#define COVERAGE_SIZE	768
+#define COVERAGE_SIZE	896
 
 enum coverage {
 	COVERAGE_UNKNOWN,

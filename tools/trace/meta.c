@@ -492,6 +492,7 @@ static void read_trigger(struct reader *reader, struct json_object *from,
 	set_id(reader, from, "tid", &trigger->tid);
 	set_u64(reader, from, "took_ns", &trigger->took_ns);
 	set_u64(reader, from, "limit_ns", &trigger->limit_ns);
+	set_bool(reader, from, "last", &trigger->last);
 	trigger->timed = get_u64(reader, from, "from", &trigger->from);
 	trigger->ended = get_u64(reader, from, "to", &trigger->to);
 }

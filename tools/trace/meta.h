@@ -25,7 +25,7 @@
  *	sampling	{ channel, interval_ns, period, header_interval, event }
  *	switches	{ channel, encoders }, the number of the capture's
  *	instruction	{ calls }: whose instructions are wanted: "user", "kernel" or "all"
- *	trigger		{ function, call, tid, took_ns, limit_ns, from, to }: the call that
+ *	trigger		{ function, call, tid, took_ns, limit_ns, last, from, to }: the call that
  *			made this snapshot; from and to in ticks, not exact; took_ns,
  *			limit_ns and to only if it took longer than that
  *	shared		mask of the channels that threads have taken from each other
@@ -169,6 +169,7 @@ struct meta_sampling {
  * @took_ns, @limit_ns: it took longer than the limit; 0: the snapshot is of its begin
  * @from, @to:	when it began and ended, in ticks
  * @timed, @ended: they are known
+ * @last:	it is the latest before the program's end, which made the file
  */
 struct meta_trigger {
 	const char	*function;
@@ -180,6 +181,7 @@ struct meta_trigger {
 	uint64_t	to;
 	bool		timed;
 	bool		ended;
+	bool		last;
 };
 
 /* How much of the run the trace can have; @known: the recorder reports it. */
