@@ -11,10 +11,12 @@
 #include "elf.h"
 #include "find.h"
 
-/* Jumps and returns: their bits and values. */
+/* Branches, jumps and returns: their bits and values. */
+#define C_BRANCH(half)	(((half) & 0xc003) == 0xc001)
 #define C_J(half)	(((half) & 0xe003) == 0xa001)
 #define C_JR(half)	(((half) & 0xf07f) == 0x8002 && (half) & 0xf80)
 #define J(word)		(((word) & 0xfff) == 0x06f)
+#define BRANCH(word)	(((word) & 0x7f) == 0x063)
 #define JR(word)	(((word) & 0x7fff) == 0x067)
 
 /* What gcc has moved out of a function. */
@@ -29,15 +31,20 @@ struct part {
 /**
  * struct search - a search for a name
  * @exits:	also for where the function ends
+ * @loops:	a jump in the function leads to its start
  * @count:	how many functions in the file have the name
  * @whole:	the latest, and what has been moved out of it
+ * @clone:	the first of copies that gcc has made, which are not probed; @clones of them
  * @nearest:	the nearest of other names, in @word
  */
 struct search {
 	const char	*name;
 	bool		exits;
+	bool		loops;
 	unsigned int	count;
 	struct part	whole[2];
+	char		*clone;
+	unsigned int	clones;
 	struct nearest	nearest;
 	char		*word;
 };
@@ -74,24 +81,49 @@ static void consider(void *argument, const char *name, uint64_t start, uint64_t 
 	free(full);
 }
 
-/* Of one symbol: the function's is known by then. */
-static void consider_cold(void *argument, const char *name, uint64_t start, uint64_t size)
+/* Whether the first @length bytes of a symbol's name are the function's. */
+static bool names_function(const struct search *s, const char *name, size_t length)
+{
+	struct search one = { .name = s->name, .nearest = { .wanted = "" } };
+	char *function = strndup(name, length);
+
+	if (function)
+		consider(&one, function, 0, 1);
+	free(function);
+	free(one.word);
+	return one.count;
+}
+
+static bool ends_cold(const char *name)
 {
 	const size_t length = strlen(name), end = strlen(COLD);
+
+	return length > end && !strcmp(name + length - end, COLD);
+}
+
+/* What gcc has made of a function, besides the function itself. */
+static void consider_parts(void *argument, const char *name, uint64_t start, uint64_t size)
+{
+	static const char * const clones[] = { ".constprop.", ".part.", ".isra." };
 	struct search *s = argument;
-	char *function;
+	const char *end = NULL, *at;
+	size_t i;
 
-	if (length <= end || strcmp(name + length - end, COLD))
+	if (ends_cold(name)) {
+		if (names_function(s, name, strlen(name) - strlen(COLD)))
+			s->whole[1] = (struct part){ start, size };
 		return;
-	function = strndup(name, length - end);
-	if (function) {
-		struct search one = { .name = s->name, .nearest = { .wanted = "" } };
-
-		consider(&one, function, start, size);
-		if (one.count)
-			s->whole[1] = one.whole[0];
 	}
-	free(function);
+	for (i = 0; i < sizeof(clones) / sizeof(clones[0]); i++) {
+		at = strstr(name, clones[i]);
+		if (at && (!end || at < end))
+			end = at;
+	}
+	if (!end || !names_function(s, name, (size_t)(end - name)))
+		return;
+	s->clones++;
+	if (!s->clone)
+		s->clone = strdup(name);
 }
 
 /* ---- where a function ends ------------------------------------------------- */
@@ -113,6 +145,22 @@ static int64_t offset_of_c_j(uint32_t half)
 	return (int64_t)bits - (bits >> 11 ? 1 << 12 : 0);
 }
 
+static int64_t offset_of_c_branch(uint32_t half)
+{
+	const uint32_t bits = (half >> 3 & 3) << 1 | (half >> 10 & 3) << 3 |
+			      (half >> 2 & 1) << 5 | (half >> 5 & 3) << 6 | (half >> 12 & 1) << 8;
+
+	return (int64_t)bits - (bits >> 8 ? 1 << 9 : 0);
+}
+
+static int64_t offset_of_branch(uint32_t word)
+{
+	const uint32_t bits = (word >> 8 & 0xf) << 1 | (word >> 25 & 0x3f) << 5 |
+			      (word >> 7 & 1) << 11 | (word >> 31) << 12;
+
+	return (int64_t)bits - (bits >> 12 ? 1 << 13 : 0);
+}
+
 static int64_t offset_of_j(uint32_t word)
 {
 	const uint32_t bits = (word >> 21 & 0x3ff) << 1 | (word >> 20 & 1) << 11 |
@@ -121,20 +169,30 @@ static int64_t offset_of_j(uint32_t word)
 	return (int64_t)bits - (bits >> 20 ? 1 << 21 : 0);
 }
 
-/* Whether an instruction can leave the function. */
-static bool is_exit(const struct search *s, uint64_t at, uint32_t word, bool compressed)
+/* How far an instruction jumps, 0: it does not, or to an unknown address. */
+static int64_t offset_of(uint32_t word, bool compressed)
 {
 	if (compressed)
-		return C_JR(word) || (C_J(word) && !is_within(s, at + (uint64_t)offset_of_c_j(word)));
-	return JR(word) || (J(word) && !is_within(s, at + (uint64_t)offset_of_j(word)));
+		return C_J(word) ? offset_of_c_j(word) :
+		       C_BRANCH(word) ? offset_of_c_branch(word) : 0;
+	return J(word) ? offset_of_j(word) : BRANCH(word) ? offset_of_branch(word) : 0;
 }
 
-/* Returns -1 if there are too many. */
-static int find_exits(const struct search *s, const struct part *part, const struct elf *elf,
+/* Whether an instruction can leave the function; gcc's branches do not. */
+static bool is_exit(const struct search *s, uint64_t at, uint32_t word, bool compressed)
+{
+	const bool jump = compressed ? C_J(word) : J(word);
+
+	return (compressed ? C_JR(word) : JR(word)) ||
+	       (jump && !is_within(s, at + (uint64_t)offset_of(word, compressed)));
+}
+
+/* Also finds out whether the function @loops. Returns -1 if there are too many. */
+static int find_exits(struct search *s, const struct part *part, const struct elf *elf,
 		      struct found *found)
 {
 	const unsigned char *bytes;
-	uint64_t offset, at, length;
+	uint64_t offset, at, length, to;
 	uint32_t word;
 
 	if (!part->size || !elf_offset(elf, part->start, &offset))
@@ -147,7 +205,11 @@ static int find_exits(const struct search *s, const struct part *part, const str
 			break;
 		if (length == 4)
 			word |= (uint32_t)bytes[at + 2] << 16 | (uint32_t)bytes[at + 3] << 24;
-		if (length > 4 || !is_exit(s, part->start + at, word, length == 2))
+		if (length > 4)
+			continue;
+		to = part->start + at + (uint64_t)offset_of(word, length == 2);
+		s->loops |= to == s->whole[0].start && to != part->start + at;
+		if (!s->exits || !is_exit(s, part->start + at, word, length == 2))
 			continue;
 		if (found->offsets == sizeof(found->offset) / sizeof(found->offset[0]))
 			return -1;
@@ -164,11 +226,15 @@ static const char *set_offsets(struct search *s, const struct elf *elf, struct f
 	if (!elf_offset(elf, s->whole[0].start, &found->offset[0]))
 		return "its code is not in the file";
 	found->offsets = 1;
-	if (!s->exits)
-		return NULL;
-	elf_functions(elf, consider_cold, s);
+	elf_functions(elf, consider_parts, s);
 	if (find_exits(s, &s->whole[0], elf, found) || find_exits(s, &s->whole[1], elf, found))
 		return "it has too many returns";
+	if (s->loops)
+		return "a jump in it leads to its first instruction, so rounds of a loop would count as calls";
+	if (!s->exits)
+		return NULL;
+	if (found->offsets > 1 && found->offset[1] == found->offset[0])
+		return "its first instruction leaves it, so its calls take no time";
 	return found->offsets == 1 ? "it has no return" : NULL;
 }
 
@@ -179,6 +245,7 @@ static int look_at(struct search *s, const char *path, const char *option, struc
 	struct elf elf;
 
 	s->count = 0;
+	s->loops = false;
 	*found = (struct found){ .path = path };
 	if (!elf_open(path, ELF_ALL, &elf)) {
 		if (!elf_functions(&elf, consider, s) || !s->count)
@@ -193,6 +260,10 @@ static int look_at(struct search *s, const char *path, const char *option, struc
 	else if (why)
 		report("--%s %s: %s: %s: give a function that calls it, or that it calls",
 		       option, s->name, path, why);
+	else if (s->clones)
+		report("--%s %s: %s also has %s%s, which gcc has made of it: calls of %s do not count",
+		       option, s->name, path, s->clone ? s->clone : "a copy",
+		       s->clones > 1 ? " and others" : "", s->clones > 1 ? "these" : "this one");
 	if (!s->count)
 		return 1;
 	return s->count > 1 || why ? -1 : 0;
@@ -216,5 +287,6 @@ int find_function(const struct program *program, const char *name, bool exits,
 		       demangle_possible() ? "" :
 		       "; without libstdc++.so.6 on this machine, C++ names are those of nm without -C");
 	free(s.word);
+	free(s.clone);
 	return error ? -1 : 0;
 }
