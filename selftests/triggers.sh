@@ -32,6 +32,13 @@ run hooks sifive-trace record -C 0 --snapshot -b 64k --trigger piece:100 -o hook
 run last sifive-trace record -C 0 --snapshot -b 64k --slower-than main:1us -o last.rtd $p/plain
 run sampled sifive-trace record -C 0 --snapshot -i 100us -b 64k --trigger busy:8 -o sampled.rtd $p/busy-static 50
 
+# Files: the newest, and those that a full disk has room for.
+snap keep -b 64k --keep 2 --trigger request:2000 $p/stalls
+mkdir /tmp/small; mount -t tmpfs -o size=400k none /tmp/small
+run full sifive-trace record -C 0 --calls --snapshot -b 64k --trigger request:1000 -o /tmp/small/full.rtd $p/stalls
+ls /tmp/small >full.ls; umount /tmp/small
+snap clone -b 64k --trigger answer $p/stalls
+
 # The recorder cannot read while it is stopped.
 sifive-trace record -C 0 --calls --snapshot -b 64k --trigger request -o lost.rtd $p/stalls \
 	>lost.txt 2>lost.err & command=$!
@@ -39,6 +46,9 @@ until pidof stalls >/dev/null; do usleep 100; done; kill -STOP $command
 until [ -s lost.txt ]; do usleep 1000; done; kill -CONT $command
 wait $command; echo $? >lost.rc
 
+snap rounds --trigger rounds $p/stalls
+snap round --slower-than rounds:1ms $p/stalls
+snap passed --slower-than passed_on:1ms $p/stalls
 snap near --trigger reqest $p/stalls
 snap fenced --trigger fenced $p/stalls
 snap endless --slower-than exit:1ms $p/stalls
@@ -47,6 +57,7 @@ snap zero --trigger request:0 $p/stalls
 snap word --trigger request:often $p/stalls
 snap time --slower-than request:2x $p/stalls
 snap notime --slower-than request $p/stalls
+snap implicit --instruction-mode optimised --trigger request $p/stalls
 snap optimised --instruction-mode optimised --slower-than request:1ms $p/stalls
 run alone sifive-trace record --calls --trigger request -o alone.rtd $p/stalls
 mount -t tmpfs none /sys/bus/event_source/devices/uprobe
@@ -140,7 +151,7 @@ grep -q 'was taken because call 100 of piece began, in thread' "$out/hooks.repor
 	awk '$NF == "work" { n = $1 } END { exit n < 100 }' "$out/hooks.report"
 result $? "without --calls: a snapshot has the calls before the trigger"
 grep -q '"call":1,.*"limit_ns":1000}' "$out/last.rtd.meta" &&
-	host report "$out/last.rtd" | grep -q 'because call 1 of main took'
+	host report "$out/last.rtd" | grep -q 'the latest trigger: call 1 of main took'
 result $? "without --calls: the call is named in what the buffer holds at the end"
 [ -s "$out/sampled.rtd.1" ] && host report "$out/sampled.rtd.1" | grep -q 'because call 8 of busy began'
 result $? "without --calls: a static program, which is sampled"
@@ -149,6 +160,24 @@ lost=$(sed -nE 's/.*: ([0-9]+) events of probes were lost: .*/\1/p' "$out/lost.e
 result $? "events that are lost are counted, each"
 says lost "came before the previous snapshot was written" "so are triggers without a snapshot"
 
+status keep 0 "--snapshot --keep: the program ends as always"
+[ ! -e "$out/keep.rtd.1" ] && [ "$(ls "$out" | grep -c '^keep\.rtd\.[0-9]*$')" = 2 ] &&
+	grep -q 'snapshots, of which the newest 2 are kept' "$out/keep.err"
+result $? "--snapshot --keep 2: the newest two are kept, and it says so"
+status full 125 "a full disk: the exit status"
+says full "removed, it is not complete: no more snapshots are taken" "a full disk: is reported"
+full=$(grep -c '^full\.rtd\.[0-9]*$' "$out/full.ls")
+[ "$full" -ge 1 ] && [ "$full" -lt 9 ] && [ "$full" = "$(grep -c '^full\.rtd\.[0-9]*\.meta$' "$out/full.ls")" ] &&
+	[ "$(grep -c 'removed, it is not' "$out/full.err")" = 1 ]
+result $? "a full disk: the snapshots before are there, no part of one, and no other is tried"
+grep -qE "request: 10000 calls, 10 triggers: $full snapshots?$" "$out/full.err" &&
+	grep -qE 'request: [1-9] triggers? without a snapshot, which could not be written' "$out/full.err"
+result $? "a full disk: snapshots that were not written do not count"
+says clone "also has answer.part.0, which gcc has made of it" "parts that gcc has moved out of a function are named"
+
+refused rounds 125 "a jump in it leads to its first instruction" "--trigger: a loop at the function's start: refused"
+refused round 125 "a jump in it leads to its first instruction" "--slower-than: refused there, too"
+refused passed 125 "its first instruction leaves it" "--slower-than: a function of one jump: refused"
 refused near 125 "did you mean request?" "no such function: the nearest is named"
 refused fenced 125 "the kernel cannot probe the function's first instruction" \
 	"an instruction that cannot be probed: refused before the program runs"
@@ -159,7 +188,8 @@ refused zero 2 'a number from 1 on, not "request:0"' "--trigger request:0: refus
 refused word 2 'a number from 1 on, not "request:often"' "--trigger request:often: refused"
 refused time 2 'with a time such as 500us, 2ms or 1s, not "request:2x"' "a wrong time is refused"
 refused notime 2 'FUNCTION:TIME' "--slower-than without a time is refused"
-refused optimised 2 "exclude each other" "--slower-than: not with implicit returns"
+refused optimised 2 "exclude --instruction-mode optimised" "--slower-than: not with implicit returns"
+refused implicit 2 "exclude --instruction-mode optimised" "--trigger: neither"
 refused alone 2 "need --snapshot" "--trigger needs --snapshot"
 refused kernel 125 "the kernel cannot probe programs" "a kernel without uprobes: why, and what to do"
 

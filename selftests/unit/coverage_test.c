@@ -142,7 +142,9 @@ TEST_F(command, every_output_says_which_call_a_snapshot_is_of)
 }
 
 #define TOOK	"{\"srcbits\":0,\"ts_hz\":10,\"trigger\":{\"function\":\"f\",\"call\":7," \
-		"\"took_ns\":%s,\"limit_ns\":1500000000%s}}"
+		"\"took_ns\":%s,\"limit_ns\":1500000000}%s}"
+#define LAST	"{\"srcbits\":0,\"ts_hz\":10,\"trigger\":{\"function\":\"f\",\"call\":7," \
+		"\"took_ns\":1600000000,\"limit_ns\":1500000000,\"last\":true}}"
 #define BEFORE	"before what this trace has: use a larger -b"
 
 TEST_F(command, a_snapshot_that_begins_after_its_call_says_so)
@@ -163,6 +165,13 @@ TEST_F(command, a_snapshot_that_begins_after_its_call_says_so)
 	write_file("trace.rtd.meta", meta, strlen(meta));
 	run(self, "report -q trace.rtd");
 	EXPECT_NE(NULL, strstr(self->out, "longer than 1.500 s, " BEFORE ".\n"));
+	/* The whole run. */
+	snprintf(meta, sizeof(meta), TOOK, "9000000000",
+		 ",\"coverage\":{\"full\":false,\"run_ns\":9000000000}");
+	write_file("trace.rtd.meta", meta, strlen(meta));
+	run(self, "report -q trace.rtd");
+	EXPECT_NE(NULL, strstr(self->out, "covers all of"));
+	EXPECT_EQ(NULL, strstr(self->out, BEFORE));
 	snprintf(meta, sizeof(meta), TOOK, "1600000000", "");
 	write_file("trace.rtd.meta", meta, strlen(meta));
 	run(self, "report -q trace.rtd");
@@ -171,10 +180,7 @@ TEST_F(command, a_snapshot_that_begins_after_its_call_says_so)
 
 TEST_F(command, the_last_file_names_the_latest_trigger)
 {
-	char meta[512];
-
-	snprintf(meta, sizeof(meta), TOOK, "1600000000", ",\"last\":true");
-	make(self, meta);
+	make(self, LAST);
 	run(self, "report -q trace.rtd");
 	EXPECT_NE(NULL, strstr(self->out,
 			       "Trace was written at the program's end, the latest trigger: call 7 of f took"));

@@ -168,6 +168,9 @@ int capture_drained(struct drain *drain, const struct capture_mark *mark, bool *
 int capture_running(int fd, const char *path, uint32_t index, uint32_t sinks,
 		    struct sifive_trace_sink *sink);
 
+/** capture_records() - whether the program that traces itself records now */
+bool capture_records(const struct capture_mark *mark);
+
 /**
  * capture_peek() - write what the ring of a program that traces itself holds, while it runs
  * @fd:		the device, open for reading
@@ -176,8 +179,7 @@ int capture_running(int fd, const char *path, uint32_t index, uint32_t sinks,
  * @mark:	its capture
  * @hit:	the call that made the snapshot, unless it has no function
  *
- * Return: 0; 1: the program does not record now, so its own trace has that call; or -1: the
- * error has been printed.
+ * Return: 0; 1: the program does not record now; or -1: the error has been printed.
  */
 int capture_peek(int fd, const char *path, const char *output, const struct capture_mark *mark,
 		 const struct trigger_hit *hit);

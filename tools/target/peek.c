@@ -49,6 +49,22 @@ void capture_name_call(const char *output, uint32_t sinks, const struct trigger_
 	}
 }
 
+static bool records(const struct sifive_trace_status *status, const struct capture_mark *mark)
+{
+	return status->holder == mark->pid && status->flags & SIFIVE_TRACE_STATUS_RUNNING;
+}
+
+bool capture_records(const struct capture_mark *mark)
+{
+	struct sifive_trace_status status = { .size = sizeof(status) };
+	int fd = open(machine_device(), O_RDONLY | O_CLOEXEC);
+	bool known = fd >= 0 && !ioctl(fd, SIFIVE_TRACE_IOC_STATUS, &status);
+
+	if (fd >= 0)
+		close(fd);
+	return known && records(&status, mark);
+}
+
 int capture_peek(int fd, const char *path, const char *output, const struct capture_mark *mark,
 		 const struct trigger_hit *hit)
 {
@@ -60,7 +76,7 @@ int capture_peek(int fd, const char *path, const char *output, const struct capt
 		report("%s: %s", machine_device(), strerror(errno));
 		return -1;
 	}
-	if (status.holder != mark->pid || !(status.flags & SIFIVE_TRACE_STATUS_RUNNING)) {
+	if (!records(&status, mark)) {
 		if (!hit->function)
 			report("%s: no snapshot: the program does not record now", path);
 		return 1;

@@ -147,7 +147,7 @@ static void report_failure(const struct probes *probes, const char *path, const 
 	if (error != EINVAL)
 		report("--%s: %s cannot be probed: %s%s", option, path, strerror(error),
 		       error == EACCES || error == EPERM ?
-		       ": probes need CAP_SYS_ADMIN: record as root" : "");
+		       ": probes need CAP_PERFMON: record as root" : "");
 	else if (!probes->offset)
 		report("--%s: %s: the kernel cannot probe the function's first instruction: give a function that calls it, or that it calls",
 		       option, path);

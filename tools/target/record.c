@@ -25,6 +25,9 @@ enum on_full {
 	ON_FULL_DROP,
 };
 
+/* Snapshots come as often as the program makes them: without --keep, this many remain. */
+#define SNAPSHOTS_KEPT	100
+
 static int set_filter(void *at, const struct cli_option *option, const char *value)
 {
 	static char path[PATH_MAX];
@@ -89,7 +92,7 @@ static const struct cli_option how_options[] = {
 	  .help = "with --on-full drain, the default, wait or drop: go on in a new file, PATH.0, PATH.1 and so on, each SIZE (100M, 2G) or TIME (10s, 5m, 1h); each is read by itself",
 	  .set = setup_rotate, .offset = offsetof(struct recording, pieces) },
 	{ .name = "keep", .value = "N",
-	  .help = "with --rotate: keep only the newest N files",
+	  .help = "with --rotate or --snapshot: keep only the newest N files (default: all; with --snapshot 100)",
 	  .set = cli_number, .offset = offsetof(struct recording, keep), .least = 1,
 	  .most = 1000000 },
 	{ .name = "header-once",
@@ -161,6 +164,8 @@ static int check_snapshot(struct recording *r)
 	if (r->setup.sram)
 		return usage_error("--snapshot: SRAM cannot be read while it is written: leave out --sink sram");
 	r->on_full = ON_FULL_WRAP;
+	if (!r->keep)
+		r->keep = SNAPSHOTS_KEPT;
 	return 0;
 }
 
@@ -169,8 +174,8 @@ static int check_calls(struct recording *r)
 {
 	const struct sifive_trace_options *options = &r->setup.options;
 
-	if (r->slower.function && r->mode == CALLS_OPTIMISED)
-		return usage_error("--slower-than and --instruction-mode optimised exclude each other: the kernel executes returns for the probes, which that mode does not show");
+	if ((r->reached.function || r->slower.function) && r->mode == CALLS_OPTIMISED)
+		return usage_error("--trigger and --slower-than exclude --instruction-mode optimised: the kernel executes the probed instructions, calls and returns among them, which that mode does not show");
 	if (check_snapshot(r))
 		return EXIT_USAGE;
 	if (r->calls == CALLS_NONE)
@@ -231,8 +236,8 @@ static int check_full(struct recording *r)
 		return usage_error("--rotate and --header-interval exclude each other: a piece begins with a header of its own");
 	if (recording_in_pieces(r) && !machine_side_car())
 		return usage_error("--rotate needs side-car files: leave out SIFIVE_TRACE_META=0");
-	if (r->keep && !recording_in_pieces(r))
-		return usage_error("--keep needs --rotate");
+	if (r->keep && !r->snapshot && !recording_in_pieces(r))
+		return usage_error("--keep needs --rotate or --snapshot");
 	if (r->children && (r->all || !is_drained(r)))
 		return usage_error("--children needs --on-full drain, wait or drop, and excludes -a, which samples everything");
 	if (r->on_full == ON_FULL_DROP && *flags & SIFIVE_TRACE_HEADER_ONCE)

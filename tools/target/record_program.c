@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "recording.h"
 
@@ -153,6 +154,7 @@ static int record_program(struct recording *r);
 int record_with_library(struct recording *r)
 {
 	int status = EXIT_RECORD;
+	char first[PATH_MAX];
 
 	if (trigger_open(&r->reached, &r->program) || trigger_open(&r->slower, &r->program))
 		report("the program was not run");
@@ -160,10 +162,9 @@ int record_with_library(struct recording *r)
 		status = record_program(r);
 	if (r->hit.function)
 		capture_name_call(r->output, r->mark.sinks, &r->hit);
-	if (r->launched.ran) {
-		trigger_report(&r->reached, r->quiet);
-		trigger_report(&r->slower, r->quiet);
-	}
+	perf_device_file(first, sizeof(first), r->output, 0, r->mark.sinks);
+	if (r->launched.ran)
+		status = recording_end_snapshots(r, !access(first, F_OK), status);
 	trigger_close(&r->reached);
 	trigger_close(&r->slower);
 	return status;

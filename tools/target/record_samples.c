@@ -83,32 +83,56 @@ static int save(struct recording *r)
 	return error ? -1 : 0;
 }
 
+/* The newest snapshot has been written. */
+static void end_snapshot(struct recording *r)
+{
+	const unsigned int keep = (unsigned int)r->keep;
+	char path[PATH_MAX + 16];
+
+	if (++r->snapshots > keep) {
+		snprintf(path, sizeof(path), "%s.%u", r->output, r->snapshots - keep);
+		files_remove(path);
+	}
+	r->latest = NULL;
+	r->covered = perf_device_now();
+}
+
 /*
  * The driver copies a running ring: recording goes on. Readers share the copy as long as one
  * has it open, so the copy is made now, before files are read and written.
  */
-bool record_snapshot(struct recording *r)
+int record_snapshot(struct recording *r)
 {
-	int held = open(machine_device(), O_RDONLY | O_CLOEXEC);
 	char path[PATH_MAX + 16], byte;
-	int error;
+	int held, error;
 
+	if (r->unwritten) {
+		if (!r->hit.function)
+			report("no snapshot: an earlier one could not be written");
+		return -1;
+	}
+	held = open(machine_device(), O_RDONLY | O_CLOEXEC);
 	/* Errors are reported when the copy is read. */
 	if (held >= 0 && pread(held, &byte, 1, 0) < 0)
 		byte = 0;
 	if (r->launched.pid > 0 && !r->loads)
 		objects_add(&r->objects, r->launched.pid);
-	snprintf(path, sizeof(path), "%s.%u", r->output, ++r->snapshots);
+	snprintf(path, sizeof(path), "%s.%u", r->output, r->snapshots + 1);
 	error = r->loads ? capture_peek(held, path, r->output, &r->mark, &r->hit) :
 			   write_capture(r, path);
-	if (!error)
-		files_show(path, r->quiet);
 	if (held >= 0)
 		close(held);
-	if (error <= 0)
-		return true;
-	r->snapshots--;
-	return false;
+	if (error > 0)
+		return 1;
+	if (error) {
+		files_remove(path);
+		report("%s: removed, it is not complete: no more snapshots are taken", path);
+		r->unwritten = true;
+		return -1;
+	}
+	files_show(path, r->quiet);
+	end_snapshot(r);
+	return 0;
 }
 
 /* What the side-car files of pieces have until save(). */
@@ -200,6 +224,7 @@ int record_session(struct recording *r)
 		r->program.path, r->argv, start, r, recording_meanwhile, r->join, left,
 	};
 	int status = EXIT_RECORD;
+	bool written = false;
 
 	/* Only the user may read addresses of the kernel. */
 	r->mask = umask(077);
@@ -242,14 +267,13 @@ int record_session(struct recording *r)
 	/* Objects of running programs count as the latest. */
 	if (r->all)
 		objects_add_all(&r->objects);
-	if (perf_device_stop(device)) {
+	if (perf_device_stop(device))
 		report("%s", sifive_trace_error());
+	else
+		written = !save(r);
+	if (!written || lacks_samples(r))
 		status = status ? status : EXIT_RECORD;
-	} else if (save(r) || lacks_samples(r)) {
-		status = status ? status : EXIT_RECORD;
-	}
-	trigger_report(&r->reached, r->quiet);
-	trigger_report(&r->slower, r->quiet);
+	status = recording_end_snapshots(r, written, status);
 out:
 	trigger_close(&r->reached);
 	trigger_close(&r->slower);

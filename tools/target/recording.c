@@ -169,28 +169,67 @@ void recording_meanwhile(void *argument, const sigset_t *mask)
 	recording_triggers(r, false);
 }
 
+/* Returns what record_snapshot() does. */
+static int take_snapshot(struct recording *r, struct trigger *trigger,
+			 const struct trigger_hit *hit)
+{
+	int error;
+
+	r->hit = *hit;
+	error = record_snapshot(r);
+	r->hit.function = NULL;
+	trigger->snapshots += !error;
+	trigger->failed += error < 0;
+	return error;
+}
+
 static void read_trigger(struct recording *r, struct trigger *trigger, bool ended)
 {
 	const uint64_t until = ended ? UINT64_MAX : perf_device_now() - TRIGGER_PERIOD;
+	struct trigger_hit hit;
 
 	if (!trigger->function)
 		return;
 	trigger_read(trigger);
-	while (trigger_next(trigger, r->all ? 0 : r->launched.pid, until, &r->hit)) {
-		/* Or what is left in the ring is the snapshot. */
-		if (!ended && record_snapshot(r)) {
-			r->hit.function = NULL;
-			trigger->covered = perf_device_now();
-		} else {
-			trigger->covered = UINT64_MAX;
-		}
+	while (trigger_next(trigger, r->all ? 0 : r->launched.pid, until, r->covered, &hit)) {
+		if (!ended && take_snapshot(r, trigger, &hit) <= 0)
+			continue;
+		/* Unless the program records again, its trace ends with the latest one. */
+		if (r->latest && r->last.to > hit.to)
+			continue;
+		r->last = hit;
+		r->latest = trigger;
 	}
 }
 
 void recording_triggers(struct recording *r, bool ended)
 {
+	if (r->latest && !ended && capture_records(&r->mark))
+		r->latest = NULL;
 	read_trigger(r, &r->reached, ended);
 	read_trigger(r, &r->slower, ended);
+	if (!ended || !r->latest)
+		return;
+	r->hit = r->last;
+	r->hit.last = true;
+}
+
+int recording_end_snapshots(const struct recording *r, bool written, int status)
+{
+	const int keep = r->keep;
+
+	if (r->latest && written)
+		r->latest->snapshots++;
+	else if (r->latest)
+		r->latest->failed++;
+	trigger_report(&r->reached, r->quiet);
+	trigger_report(&r->slower, r->quiet);
+	if (r->snapshot && r->snapshots > (unsigned int)keep && !r->quiet)
+		report("%u snapshots, of which the newest %d are kept: --keep %u keeps all",
+		       r->snapshots, keep, r->snapshots);
+	if (r->unwritten)
+		report("no snapshots were taken after one that could not be written");
+	return r->unwritten && !status ? EXIT_RECORD : status;
 }
 
 /*

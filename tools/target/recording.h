@@ -45,14 +45,18 @@
  * @size:	--size, 0: no limit
  * @time:	--time in nanoseconds, 0: no limit
  * @pieces:	--rotate
- * @keep:	--keep, 0: all
+ * @keep:	--keep, 0: all; with @snapshot never 0
  * @quiet:	print only errors and losses
  * @calls:	--calls: enum calls_of
  * @mode:	--instruction-mode: enum calls_mode
  * @snapshot:	--snapshot: write the ring at each SIGUSR2
  * @snapshots:	how many were written
+ * @covered:	until then the latest was written: it may have slowed down calls from before
+ * @unwritten:	one could not be written: no more are taken
  * @reached, @slower: --trigger and --slower-than
  * @hit:	the call that the next file is of
+ * @last:	the latest call without a file: that of the last one, if the program ends
+ * @latest:	its trigger, NULL: there is no such call
  * @files:	folder of copies
  * @archive:	--archive: copy the objects' files
  * @mask:	file mode mask of the program
@@ -88,9 +92,13 @@ struct recording {
 	int		mode;
 	bool		snapshot;
 	unsigned int	snapshots;
+	uint64_t	covered;
+	bool		unwritten;
 	struct trigger	reached;
 	struct trigger	slower;
 	struct trigger_hit hit;
+	struct trigger_hit last;
+	struct trigger	*latest;
 	char		files[PATH_MAX + 8];
 	bool		archive;
 	mode_t		mask;
@@ -121,15 +129,25 @@ int recording_check_filter(const struct recording *r);
 /**
  * record_snapshot() - write what the ring holds to the next numbered file
  *
- * Return: false if the program records no more: its trace is the snapshot.
+ * Return: 0; 1: the program does not record now; -1: the error has been printed, and no more
+ * are taken.
  */
-bool record_snapshot(struct recording *r);
+int record_snapshot(struct recording *r);
 
 /**
  * recording_triggers() - snapshots for the calls that --trigger and --slower-than want
  * @ended:	the program has ended: the latest such call is that of the last file
  */
 void recording_triggers(struct recording *r, bool ended);
+
+/**
+ * recording_end_snapshots() - print statistics
+ * @written:	the last file is there
+ * @status:	the exit status
+ *
+ * Return: the exit status.
+ */
+int recording_end_snapshots(const struct recording *r, bool written, int status);
 
 /** recording_announce() - print what will be recorded; @library: with the library */
 void recording_announce(const struct recording *r, bool library);

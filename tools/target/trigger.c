@@ -244,7 +244,8 @@ static bool is_hit(struct trigger *trigger, const struct probe_event *event, uin
 	return !trigger->slow && trigger->calls % trigger->limit == 0;
 }
 
-bool trigger_next(struct trigger *trigger, pid_t pid, uint64_t until, struct trigger_hit *hit)
+bool trigger_next(struct trigger *trigger, pid_t pid, uint64_t until, uint64_t covered,
+		  struct trigger_hit *hit)
 {
 	const struct probe_event *event;
 	uint64_t from;
@@ -254,9 +255,10 @@ bool trigger_next(struct trigger *trigger, pid_t pid, uint64_t until, struct tri
 			continue;
 		trigger->hits++;
 		/* The recorder may have slowed it down, writing the previous one. */
-		if (from < trigger->covered)
+		if (from < covered) {
+			trigger->early++;
 			continue;
-		trigger->snapshots++;
+		}
 		*hit = (struct trigger_hit){
 			.function = trigger->function, .slow = trigger->slow,
 			.call = trigger->slow ? trigger->ended : trigger->calls,
@@ -293,6 +295,7 @@ static void report_slow(const struct trigger *t, bool lost)
 void trigger_report(const struct trigger *t, bool quiet)
 {
 	const uint64_t lost = probes_lost(&t->probes);
+	const uint64_t none = t->hits - t->snapshots - t->early - t->failed;
 
 	if (!t->function)
 		return;
@@ -302,10 +305,15 @@ void trigger_report(const struct trigger *t, bool quiet)
 		report("%s: %" PRIu64 " call%s, %" PRIu64 " trigger%s: %" PRIu64 " snapshot%s",
 		       t->function, t->calls, plural(t->calls), t->hits, plural(t->hits),
 		       t->snapshots, plural(t->snapshots));
-	if (!quiet && t->hits > t->snapshots)
+	if (!quiet && t->early)
 		report("%s: %" PRIu64 " trigger%s came before the previous snapshot was written: no snapshot of %s own",
-		       t->function, t->hits - t->snapshots, plural(t->hits - t->snapshots),
-		       t->hits - t->snapshots == 1 ? "its" : "their");
+		       t->function, t->early, plural(t->early), t->early == 1 ? "its" : "their");
+	if (!quiet && none)
+		report("%s: %" PRIu64 " trigger%s without a snapshot: the program did not record, or the last file is of a later one",
+		       t->function, none, plural(none));
+	if (t->failed)
+		report("%s: %" PRIu64 " trigger%s without a snapshot, which could not be written",
+		       t->function, t->failed, plural(t->failed));
 	if (lost)
 		report("%s: %" PRIu64 " events of probes were lost: calls are missing in these numbers, and some may have made no snapshot",
 		       t->function, lost);
@@ -351,6 +359,8 @@ void trigger_describe(struct output *out, const struct trigger_hit *hit,
 	if (hit->slow)
 		put_format(out, ",\"took_ns\":%" PRIu64 ",\"limit_ns\":%" PRIu64,
 			   hit->to - hit->from, hit->limit);
+	if (hit->last)
+		put_string(out, ",\"last\":true");
 	if (clock->hz)
 		put_format(out, ",\"from\":%" PRIu64, ticks_at(clock, hit->from));
 	if (clock->hz && hit->slow)

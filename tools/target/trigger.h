@@ -24,6 +24,7 @@
  * @tid:	its thread
  * @limit:	--slower-than, nanoseconds
  * @from, @to:	when it began and ended, nanoseconds of the monotonic clock; @to only if @slow
+ * @last:	the file is what the ring holds at the program's end
  */
 struct trigger_hit {
 	const char	*function;
@@ -33,6 +34,7 @@ struct trigger_hit {
 	uint64_t	limit;
 	uint64_t	from;
 	uint64_t	to;
+	bool		last;
 };
 
 struct trigger_thread;
@@ -46,8 +48,10 @@ struct trigger_thread;
  * @calls:	how many began, and with @slow how many of them ended
  * @longest:	of those that ended, nanoseconds
  * @unsure:	until then events were lost
- * @hits:	those that were to make a snapshot, @snapshots of them did
- * @covered:	until then the latest snapshot was written: calls from before have none
+ * @hits:	those that were to make a snapshot
+ * @snapshots:	@hits that have one: the caller counts them, and
+ * @failed:	those whose snapshot could not be written
+ * @early:	those that began before the previous snapshot was written
  * @thread:	calls that have not ended, by thread, @threads of them
  */
 struct trigger {
@@ -61,7 +65,8 @@ struct trigger {
 	uint64_t		unsure;
 	uint64_t		hits;
 	uint64_t		snapshots;
-	uint64_t		covered;
+	uint64_t		failed;
+	uint64_t		early;
 	struct trigger_thread	*thread;
 	size_t			threads;
 	size_t			room;
@@ -93,11 +98,13 @@ void trigger_read(struct trigger *trigger);
  * trigger_next() - look for a call that makes a snapshot
  * @pid:	its process, 0 for any
  * @until:	no later than this time
+ * @covered:	until then the latest snapshot was written: calls from before have none
  * @hit:	filled
  *
- * Return: whether there is one: the caller makes a snapshot, and then sets @covered.
+ * Return: whether there is one: the caller makes a snapshot.
  */
-bool trigger_next(struct trigger *trigger, pid_t pid, uint64_t until, struct trigger_hit *hit);
+bool trigger_next(struct trigger *trigger, pid_t pid, uint64_t until, uint64_t covered,
+		  struct trigger_hit *hit);
 
 /** trigger_report() - statistics over all snapshots; @quiet: losses alone */
 void trigger_report(const struct trigger *trigger, bool quiet);

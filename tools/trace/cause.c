@@ -6,6 +6,7 @@
 
 #include "text.h"
 #include "cause.h"
+#include "coverage.h"
 #include "units.h"
 
 /* Longest part of a function's name that is shown. */
@@ -66,7 +67,7 @@ static bool begins_later(const struct input *input)
 	const struct trace_stats *stats = trace_stats(input->trace);
 	uint64_t from, to;
 
-	if (!stats->timed)
+	if (!stats->timed || coverage_of(input) == COVERAGE_ALL)
 		return false;
 	if (cause_span(input, &from, &to))
 		return from < stats->first;

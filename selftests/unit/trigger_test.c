@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/*
+ * record --trigger and --slower-than: which calls make a snapshot, and what is reported of them,
+ * with events that the tests choose in place of the kernel's.
+ */
+#include <string.h>
+#include "kselftest_harness.h"
+
+#include "kept_report.h"
+#include "target/trigger.h"
+#include "units.h"
+
+#define PROCESS	100
+
+static struct probe_event events[16];
+static unsigned int count, next;
+static uint64_t lost;
+
+int find_function(const struct program *program, const char *name, bool exits,
+		  const char *option, struct found *found)
+{
+	return 0;
+}
+
+int probes_open(struct probes *probes, const struct found *found, const char *option)
+{
+	return 0;
+}
+
+void probes_close(struct probes *probes)
+{
+}
+
+void probes_read(struct probes *probes)
+{
+}
+
+uint64_t probes_lost(const struct probes *probes)
+{
+	return lost;
+}
+
+const struct probe_event *probes_next(struct probes *probes, uint64_t until)
+{
+	return next < count && events[next].time <= until ? &events[next++] : NULL;
+}
+
+uint64_t perf_device_now(void)
+{
+	return 0;
+}
+
+FIXTURE(trigger)
+{
+	struct trigger trigger;
+	struct trigger_hit hit;
+};
+
+FIXTURE_SETUP(trigger)
+{
+	static const struct cli_option option = { .name = "slower-than" };
+
+	count = 0;
+	next = 0;
+	lost = 0;
+	*reported = '\0';
+	ASSERT_EQ(0, trigger_set_slower(&self->trigger, &option, "f:1us"));
+}
+
+FIXTURE_TEARDOWN(trigger)
+{
+	trigger_close(&self->trigger);
+}
+
+static void event(uint64_t time, pid_t tid, uint64_t sp, bool returns)
+{
+	events[count++] = (struct probe_event){
+		.time = time, .sp = sp, .pid = PROCESS, .tid = tid, .returns = returns,
+	};
+}
+
+static void loss(uint64_t from, uint64_t until)
+{
+	events[count++] = (struct probe_event){ .time = from, .until = until };
+}
+
+static bool hits(FIXTURE_DATA(trigger) *self, uint64_t covered)
+{
+	return trigger_next(&self->trigger, PROCESS, UINT64_MAX, covered, &self->hit);
+}
+
+TEST_F(trigger, a_slow_call_is_a_hit)
+{
+	event(1000, 1, 64, false);
+	event(1500, 1, 64, true);
+	event(2000, 1, 64, false);
+	event(3500, 1, 64, true);
+	ASSERT_TRUE(hits(self, 0));
+	EXPECT_EQ(2, self->hit.call);
+	EXPECT_EQ(2000, self->hit.from);
+	EXPECT_EQ(3500, self->hit.to);
+	EXPECT_FALSE(hits(self, 0));
+	trigger_report(&self->trigger, false);
+	EXPECT_NE(NULL, strstr(reported, "f: 2 calls, the longest took 1.500 us; 1 took longer"));
+}
+
+/* The lost ones are the first call's end and the second one's begin. */
+TEST_F(trigger, a_call_does_not_end_with_another_ones_end_after_a_loss)
+{
+	event(1000, 1, 64, false);
+	loss(1000, 5000);
+	event(6000, 1, 64, true);
+	event(7000, 1, 64, false);
+	event(7400, 1, 64, true);
+	lost = 2;
+	EXPECT_FALSE(hits(self, 0));
+	trigger_report(&self->trigger, false);
+	EXPECT_NE(NULL, strstr(reported,
+			       "f: 1 call, the longest that was measured took 400.000 ns; 0 took longer"));
+	EXPECT_NE(NULL, strstr(reported, "f: 1 call not measured: events were lost"));
+	EXPECT_NE(NULL, strstr(reported, "2 events of probes were lost"));
+}
+
+/* Another CPU's ring has the begin, and the lost end may come before the end that is there. */
+TEST_F(trigger, a_call_that_begins_during_a_loss_is_not_measured)
+{
+	loss(1000, 5000);
+	event(2000, 1, 64, false);
+	event(6000, 1, 64, true);
+	EXPECT_FALSE(hits(self, 0));
+	EXPECT_EQ(0, self->trigger.ended);
+}
+
+TEST_F(trigger, a_call_from_before_the_previous_snapshot_has_none)
+{
+	event(1000, 1, 64, false);
+	event(3000, 1, 64, true);
+	event(4000, 1, 64, false);
+	event(6000, 1, 64, true);
+	ASSERT_TRUE(hits(self, 2000));
+	EXPECT_EQ(4000, self->hit.from);
+	self->trigger.snapshots++;
+	trigger_report(&self->trigger, false);
+	EXPECT_NE(NULL, strstr(reported, "2 took longer than 1.000 us: 1 snapshot"));
+	EXPECT_NE(NULL, strstr(reported,
+			       "f: 1 trigger came before the previous snapshot was written"));
+}
+
+TEST_F(trigger, snapshots_that_could_not_be_written_are_counted)
+{
+	event(1000, 1, 64, false);
+	event(3000, 1, 64, true);
+	ASSERT_TRUE(hits(self, 0));
+	self->trigger.failed++;
+	trigger_report(&self->trigger, true);
+	EXPECT_NE(NULL, strstr(reported,
+			       "f: 1 trigger without a snapshot, which could not be written"));
+}
+
+TEST_F(trigger, a_recursion_ends_the_innermost_call_first)
+{
+	event(1000, 1, 64, false);
+	event(1100, 1, 32, false);
+	event(1200, 1, 32, true);
+	event(3000, 1, 64, true);
+	ASSERT_TRUE(hits(self, 0));
+	EXPECT_EQ(1000, self->hit.from);
+	EXPECT_EQ(2, self->trigger.ended);
+}
+
+TEST_HARNESS_MAIN
