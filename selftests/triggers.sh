@@ -46,6 +46,18 @@ until pidof stalls >/dev/null; do usleep 100; done; kill -STOP $command
 until [ -s lost.txt ]; do usleep 1000; done; kill -CONT $command
 wait $command; echo $? >lost.rc
 
+# It loses events several times while calls go on: those of other programs, too.
+for i in 1 2 3; do
+	while :; do $p/stalls >/dev/null; done & others="${others-} $!"
+done
+sifive-trace record -C 0 -a --calls --snapshot -b 64k --slower-than request:50ms -o losses.rtd \
+	$p/stalls >losses.txt 2>losses.err & command=$!
+until [ -s losses.err ]; do usleep 1000; done
+for i in 1 2 3 4 5 6; do
+	kill -STOP $command; usleep 100000; kill -CONT $command; usleep 3000
+done
+wait $command; kill $others
+
 snap rounds --trigger rounds $p/stalls
 snap round --slower-than rounds:1ms $p/stalls
 snap passed --slower-than passed_on:1ms $p/stalls
@@ -150,7 +162,7 @@ host report "$out/hooks.rtd.1" >"$out/hooks.report"
 grep -q 'was taken because call 100 of piece began, in thread' "$out/hooks.report" &&
 	awk '$NF == "work" { n = $1 } END { exit n < 100 }' "$out/hooks.report"
 result $? "without --calls: a snapshot has the calls before the trigger"
-grep -q '"call":1,.*"limit_ns":1000}' "$out/last.rtd.meta" &&
+grep -q '"call":1,.*"limit_ns":1000,"last":true}' "$out/last.rtd.meta" &&
 	host report "$out/last.rtd" | grep -q 'the latest trigger: call 1 of main took'
 result $? "without --calls: the call is named in what the buffer holds at the end"
 [ -s "$out/sampled.rtd.1" ] && host report "$out/sampled.rtd.1" | grep -q 'because call 8 of busy began'
@@ -174,6 +186,10 @@ grep -qE "request: 10000 calls, 10 triggers: $full snapshots?$" "$out/full.err" 
 	grep -qE 'request: [1-9] triggers? without a snapshot, which could not be written' "$out/full.err"
 result $? "a full disk: snapshots that were not written do not count"
 says clone "also has answer.part.0, which gcc has made of it" "parts that gcc has moved out of a function are named"
+
+grep -q 'events of probes were lost' "$out/losses.err" && grep -q 'not measured: events' "$out/losses.err" &&
+	grep -q 'the longest that was measured took .*; 0 took longer than 50' "$out/losses.err"
+result $? "--slower-than: no call ends with another one's end after a loss"
 
 refused rounds 125 "a jump in it leads to its first instruction" "--trigger: a loop at the function's start: refused"
 refused round 125 "a jump in it leads to its first instruction" "--slower-than: refused there, too"
