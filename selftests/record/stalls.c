@@ -101,7 +101,8 @@ __attribute__((naked, used)) static void passed_on(void)
 }
 
 /* As gcc names what it makes of a function. */
-__attribute__((noinline, used)) static int part(void) __asm__("answer.part.0");
+static int part(void)
+	__asm__("answer.part.0") __attribute__((noinline, used));
 
 static int part(void)
 {
