@@ -84,14 +84,8 @@ static __always_inline bool can_put(struct hart *h, unsigned int count)
 	return true;
 }
 
-/*
- * A thread that has ended is not one of them any more: its parent may have released its id
- * before it leaves the CPU for good.
- */
 static __always_inline bool is_recorded(struct task_struct *task)
 {
-	if (task->exit_state)
-		return false;
 	if (sft_switches.set.flags & SIFIVE_TRACE_SWITCHES_ALL)
 		return !(task->flags & PF_KTHREAD);
 	if (task_tgid(task) == sft_probes.process)
@@ -106,6 +100,10 @@ static __always_inline pid_t id_of(struct task_struct *task)
 	return is_recorded(task) ? sft_probes_id(task) : 0;
 }
 
+/*
+ * A thread that has ended may be preempted once more, and its parent may release its id before
+ * it leaves the CPU for good.
+ */
 static u8 why_out(const struct task_struct *task, bool preempt, unsigned int state)
 {
 	if (task->exit_state)
