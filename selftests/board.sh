@@ -176,8 +176,11 @@ done
 
 decode --format perf -o "$out/perf" -e "$build/lib/dropin/fib.elf" "$out/trace.rtd"
 result $? "$board: the files for Freedom Studio are written"
-[ "$(grep -c 'Func Enter' "$out/perf/perf/fib.callret")" -eq \
-	"$(awk '$3 == "enter"' "$out/trace.txt" | wc -l)" ]
+# A full buffer may end within a record: its entry is there, its counts are not.
+cut=$(grep -c 'words dropped: the trace ends within it' "$out/trace.txt")
+more=$(($(grep -c 'Func Enter' "$out/perf/perf/fib.callret") -
+	$(awk '$3 == "enter"' "$out/trace.txt" | wc -l)))
+[ "$more" -ge 0 ] && [ "$more" -le "$cut" ]
 result $? "$board: they hold every entry"
 
 selftests/format/compare.py "$build/sifive-trace" "$out"/*.rtd
