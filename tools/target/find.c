@@ -5,19 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "flow/instruction.h"
+
 #include "../command.h"
 #include "../nearest.h"
 #include "demangle.h"
 #include "elf.h"
 #include "find.h"
-
-/* Branches, jumps and returns: their bits and values. */
-#define C_BRANCH(half)	(((half) & 0xc003) == 0xc001)
-#define C_J(half)	(((half) & 0xe003) == 0xa001)
-#define C_JR(half)	(((half) & 0xf07f) == 0x8002 && (half) & 0xf80)
-#define J(word)		(((word) & 0xfff) == 0x06f)
-#define BRANCH(word)	(((word) & 0x7f) == 0x063)
-#define JR(word)	(((word) & 0x7fff) == 0x067)
 
 /* What gcc has moved out of a function. */
 #define COLD		".cold"
@@ -134,82 +128,36 @@ static bool is_within(const struct search *s, uint64_t address)
 	       address - s->whole[1].start < s->whole[1].size;
 }
 
-/* The immediates of jumps, whose bits are in no order. */
-static int64_t offset_of_c_j(uint32_t half)
-{
-	const uint32_t bits = (half >> 3 & 7) << 1 | (half >> 11 & 1) << 4 |
-			      (half >> 2 & 1) << 5 | (half >> 7 & 1) << 6 |
-			      (half >> 6 & 1) << 7 | (half >> 9 & 3) << 8 |
-			      (half >> 8 & 1) << 10 | (half >> 12 & 1) << 11;
-
-	return (int64_t)bits - (bits >> 11 ? 1 << 12 : 0);
-}
-
-static int64_t offset_of_c_branch(uint32_t half)
-{
-	const uint32_t bits = (half >> 3 & 3) << 1 | (half >> 10 & 3) << 3 |
-			      (half >> 2 & 1) << 5 | (half >> 5 & 3) << 6 | (half >> 12 & 1) << 8;
-
-	return (int64_t)bits - (bits >> 8 ? 1 << 9 : 0);
-}
-
-static int64_t offset_of_branch(uint32_t word)
-{
-	const uint32_t bits = (word >> 8 & 0xf) << 1 | (word >> 25 & 0x3f) << 5 |
-			      (word >> 7 & 1) << 11 | (word >> 31) << 12;
-
-	return (int64_t)bits - (bits >> 12 ? 1 << 13 : 0);
-}
-
-static int64_t offset_of_j(uint32_t word)
-{
-	const uint32_t bits = (word >> 21 & 0x3ff) << 1 | (word >> 20 & 1) << 11 |
-			      (word >> 12 & 0xff) << 12 | (word >> 31) << 20;
-
-	return (int64_t)bits - (bits >> 20 ? 1 << 21 : 0);
-}
-
-/* How far an instruction jumps, 0: it does not, or to an unknown address. */
-static int64_t offset_of(uint32_t word, bool compressed)
-{
-	if (compressed)
-		return C_J(word) ? offset_of_c_j(word) :
-		       C_BRANCH(word) ? offset_of_c_branch(word) : 0;
-	return J(word) ? offset_of_j(word) : BRANCH(word) ? offset_of_branch(word) : 0;
-}
-
 /* Whether an instruction can leave the function; gcc's branches do not. */
-static bool is_exit(const struct search *s, uint64_t at, uint32_t word, bool compressed)
+static bool is_exit(const struct search *s, const struct instruction *instruction)
 {
-	const bool jump = compressed ? C_J(word) : J(word);
+	return instruction->kind == FLOW_RETURN || instruction->kind == FLOW_INDIRECT_JUMP ||
+	       (instruction->kind == FLOW_JUMP && !is_within(s, instruction->target));
+}
 
-	return (compressed ? C_JR(word) : JR(word)) ||
-	       (jump && !is_within(s, at + (uint64_t)offset_of(word, compressed)));
+/* Whether an instruction is the end of a loop from the function's start; calls are not. */
+static bool is_loop(const struct search *s, const struct instruction *instruction)
+{
+	return (instruction->kind == FLOW_BRANCH || instruction->kind == FLOW_JUMP) &&
+	       instruction->target == s->whole[0].start;
 }
 
 /* Also finds out whether the function @loops. Returns -1 if there are too many. */
 static int find_exits(struct search *s, const struct part *part, const struct elf *elf,
 		      struct found *found)
 {
-	const unsigned char *bytes;
-	uint64_t offset, at, length, to;
-	uint32_t word;
+	struct instruction instruction;
+	uint64_t offset, at, size;
+	const uint8_t *bytes;
 
 	if (!part->size || !elf_offset(elf, part->start, &offset))
 		return 0;
-	bytes = (const unsigned char *)elf->bytes + offset;
-	for (at = 0; at + 2 <= part->size && at + 2 <= elf->size - offset; at += length) {
-		word = (uint32_t)bytes[at] | (uint32_t)bytes[at + 1] << 8;
-		length = (word & 3) != 3 ? 2 : (word & 0x1f) != 0x1f ? 4 : 6;
-		if (length > elf->size - offset - at)
-			break;
-		if (length == 4)
-			word |= (uint32_t)bytes[at + 2] << 16 | (uint32_t)bytes[at + 3] << 24;
-		if (length > 4)
-			continue;
-		to = part->start + at + (uint64_t)offset_of(word, length == 2);
-		s->loops |= to == s->whole[0].start && to != part->start + at;
-		if (!s->exits || !is_exit(s, part->start + at, word, length == 2))
+	bytes = (const uint8_t *)elf->bytes + offset;
+	size = part->size < elf->size - offset ? part->size : elf->size - offset;
+	for (at = 0; instruction_read(bytes + at, size - at, part->start + at, false,
+				      &instruction); at += 2 * instruction.halfwords) {
+		s->loops |= is_loop(s, &instruction);
+		if (!s->exits || !is_exit(s, &instruction))
 			continue;
 		if (found->offsets == sizeof(found->offset) / sizeof(found->offset[0]))
 			return -1;

@@ -22,12 +22,10 @@
 #include <unistd.h>
 
 #include "../command.h"
+#include "perf_ring.h"
 #include "probes.h"
 
 #define PMU	"/sys/bus/event_source/devices/uprobe/type"
-
-/* Size of a CPU's ring, a power of two: 2,700 calls from one read to the next. */
-#define RING_SIZE	(1u << 18)
 
 /* Events that there is always memory for. */
 #define ROOM_MIN	256
@@ -81,15 +79,10 @@ static int open_event(uint32_t type, const char *path, uint64_t offset, int cpu)
 		.clockid = CLOCK_MONOTONIC,
 		/* Read on a clock: to wake the reader would take time of the program. */
 		.watermark = 1,
-		.wakeup_watermark = RING_SIZE,
+		.wakeup_watermark = PERF_RING_SIZE,
 	};
 
 	return (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
-}
-
-static size_t map_size(void)
-{
-	return (size_t)sysconf(_SC_PAGESIZE) + RING_SIZE;
 }
 
 /* Adds an event; number @i of its CPU uses the ring of the first. */
@@ -104,7 +97,7 @@ static int add_event(struct probes *probes, int fd, size_t i)
 		return -1;
 	if (i)
 		return ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, probes->fd[at - i]);
-	probes->ring[at] = mmap(NULL, map_size(), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	probes->ring[at] = perf_ring_map(fd);
 	return probes->ring[at] == MAP_FAILED ? -1 : 0;
 }
 
@@ -194,8 +187,7 @@ int probes_open(struct probes *probes, const struct found *found, const char *op
 void probes_close(struct probes *probes)
 {
 	while (probes->events--) {
-		if (probes->ring[probes->events] != MAP_FAILED)
-			munmap(probes->ring[probes->events], map_size());
+		perf_ring_unmap(probes->ring[probes->events]);
 		close(probes->fd[probes->events]);
 	}
 	free(probes->fd);
@@ -203,17 +195,6 @@ void probes_close(struct probes *probes)
 	free(probes->id);
 	free(probes->event);
 	memset(probes, 0, sizeof(*probes));
-}
-
-/* Copies @size bytes from @from on out of a ring, across its end. */
-static void copy(void *to, const char *ring, uint64_t from, size_t size)
-{
-	size_t at = from % RING_SIZE, first = RING_SIZE - at;
-
-	if (first > size)
-		first = size;
-	memcpy(to, ring + at, first);
-	memcpy((char *)to + first, ring, size - first);
 }
 
 static uint64_t least(uint64_t a, uint64_t b)
@@ -237,6 +218,7 @@ static void lose(struct probes *probes, const struct probe_event *event)
 	last->time = least(last->time, event->time);
 }
 
+/* perf_device_now(), whose header has names of <linux/perf_event.h>. */
 static uint64_t now(void)
 {
 	struct timespec time;
@@ -269,7 +251,6 @@ static void add(struct probes *probes, struct probe_event event)
 static void read_ring(struct probes *probes, size_t at)
 {
 	struct perf_event_mmap_page *page = probes->ring[at];
-	const char *ring = (char *)page + sysconf(_SC_PAGESIZE);
 	uint64_t head = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE);
 	const uint64_t begin = page->data_tail;
 	uint64_t tail = begin, latest = 0;
@@ -280,11 +261,11 @@ static void read_ring(struct probes *probes, size_t at)
 
 	while (tail < head) {
 		memset(&record, 0, sizeof(record));
-		copy(&record.header, ring, tail, sizeof(record.header));
+		perf_ring_copy(&record.header, page, tail, sizeof(record.header));
 		if (record.header.size < sizeof(record.header))
 			break;
-		copy(&record, ring, tail, record.header.size < sizeof(record) ?
-		     record.header.size : sizeof(record));
+		perf_ring_copy(&record, page, tail, record.header.size < sizeof(record) ?
+			       record.header.size : sizeof(record));
 		tail += record.header.size;
 		if (record.header.type != PERF_RECORD_SAMPLE)
 			continue;
@@ -297,7 +278,7 @@ static void read_ring(struct probes *probes, size_t at)
 	}
 	__atomic_store_n(&page->data_tail, head, __ATOMIC_SEQ_CST);
 	head = __atomic_load_n(&page->data_head, __ATOMIC_SEQ_CST);
-	if (head - begin + sizeof(struct sample) + sizeof(struct loss) >= RING_SIZE)
+	if (head - begin + sizeof(struct sample) + sizeof(struct loss) >= PERF_RING_SIZE)
 		add(probes, (struct probe_event){ .time = latest, .until = now() });
 }
 

@@ -9,10 +9,8 @@
 #include <unistd.h>
 
 #include "../command.h"
+#include "perf_ring.h"
 #include "watch.h"
-
-/* Size of a CPU's ring, a power of two. */
-#define RING_SIZE	(1u << 18)
 
 /* The kernel's record of an executable mapping; the name follows. */
 struct mapping {
@@ -44,7 +42,7 @@ static int open_cpu(int cpu, bool seldom)
 		.mmap = 1,
 		.mmap2 = 1,
 		.watermark = 1,
-		.wakeup_watermark = seldom ? RING_SIZE / 4 : 1,
+		.wakeup_watermark = seldom ? PERF_RING_SIZE / 4 : 1,
 	};
 
 	return (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1,
@@ -53,7 +51,6 @@ static int open_cpu(int cpu, bool seldom)
 
 int watch_open(struct watch *watch, bool seldom)
 {
-	const size_t size = (size_t)sysconf(_SC_PAGESIZE) + RING_SIZE;
 	size_t most = (size_t)sysconf(_SC_NPROCESSORS_CONF), cpu;
 	int fd = -1;
 
@@ -69,9 +66,7 @@ int watch_open(struct watch *watch, bool seldom)
 			break;
 		watch->event[watch->cpus].fd = fd;
 		watch->event[watch->cpus].events = POLLIN;
-		watch->ring[watch->cpus++] = mmap(NULL, size,
-						  PROT_READ | PROT_WRITE,
-						  MAP_SHARED, fd, 0);
+		watch->ring[watch->cpus++] = perf_ring_map(fd);
 		if (watch->ring[watch->cpus - 1] == MAP_FAILED)
 			break;
 	}
@@ -85,11 +80,9 @@ int watch_open(struct watch *watch, bool seldom)
 
 void watch_close(struct watch *watch)
 {
-	const size_t size = (size_t)sysconf(_SC_PAGESIZE) + RING_SIZE;
 
 	while (watch->cpus--) {
-		if (watch->ring[watch->cpus] != MAP_FAILED)
-			munmap(watch->ring[watch->cpus], size);
+		perf_ring_unmap(watch->ring[watch->cpus]);
 		if (watch->event[watch->cpus].fd >= 0)
 			close(watch->event[watch->cpus].fd);
 	}
@@ -98,21 +91,9 @@ void watch_close(struct watch *watch)
 	memset(watch, 0, sizeof(*watch));
 }
 
-/* Copies @size bytes out of a ring, from @from on, wrapping at its end. */
-static void copy(void *to, const char *ring, uint64_t from, size_t size)
-{
-	size_t at = from % RING_SIZE, first = RING_SIZE - at;
-
-	if (first > size)
-		first = size;
-	memcpy(to, ring + at, first);
-	memcpy((char *)to + first, ring, size - first);
-}
-
 static void read_ring(struct perf_event_mmap_page *page, pid_t pid,
 		      struct objects *objects)
 {
-	const char *ring = (char *)page + sysconf(_SC_PAGESIZE);
 	uint64_t head = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE);
 	uint64_t tail = page->data_tail;
 	union {
@@ -125,10 +106,10 @@ static void read_ring(struct perf_event_mmap_page *page, pid_t pid,
 	while (tail < head) {
 		struct perf_event_header *header = &record.mapping.header;
 
-		copy(header, ring, tail, sizeof(*header));
+		perf_ring_copy(header, page, tail, sizeof(*header));
 		if (header->size < sizeof(*header))
 			break;
-		copy(&record, ring, tail, header->size);
+		perf_ring_copy(&record, page, tail, header->size);
 		record.bytes[header->size] = '\0';
 		tail += header->size;
 		if (header->type == PERF_RECORD_LOST)

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* See perf_ring.h. */
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "perf_ring.h"
+
+/* A page of the ring's state comes before the records. */
+static size_t map_size(void)
+{
+	return (size_t)sysconf(_SC_PAGESIZE) + PERF_RING_SIZE;
+}
+
+struct perf_event_mmap_page *perf_ring_map(int fd)
+{
+	return mmap(NULL, map_size(), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+}
+
+void perf_ring_unmap(struct perf_event_mmap_page *ring)
+{
+	if (ring != MAP_FAILED)
+		munmap(ring, map_size());
+}
+
+void perf_ring_copy(void *to, const struct perf_event_mmap_page *ring, uint64_t from, size_t size)
+{
+	const char *records = (const char *)ring + sysconf(_SC_PAGESIZE);
+	size_t at = from % PERF_RING_SIZE, first = PERF_RING_SIZE - at;
+
+	if (first > size)
+		first = size;
+	memcpy(to, records + at, first);
+	memcpy((char *)to + first, records, size - first);
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* The rings in which perf leaves records: one for each event that has its own. */
+#ifndef SIFIVE_TRACE_PERF_RING_H
+#define SIFIVE_TRACE_PERF_RING_H
+
+#include <linux/perf_event.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Size of a ring's records, a power of two. */
+#define PERF_RING_SIZE	(1u << 18)
+
+/** perf_ring_map() - map the ring of event @fd; MAP_FAILED with errno if it cannot be mapped */
+struct perf_event_mmap_page *perf_ring_map(int fd);
+
+/** perf_ring_unmap() - MAP_FAILED is fine */
+void perf_ring_unmap(struct perf_event_mmap_page *ring);
+
+/** perf_ring_copy() - copy @size bytes of the records, from byte @from on, across their end */
+void perf_ring_copy(void *to, const struct perf_event_mmap_page *ring, uint64_t from, size_t size);
+
+#endif /* SIFIVE_TRACE_PERF_RING_H */
