@@ -492,6 +492,25 @@ TEST_F(device, a_sink_has_the_time_of_its_messages)
 	EXPECT_LT(stopped.time_ns, later.start_ns);
 }
 
+TEST_F(device, a_sink_has_nothing_of_what_the_caller_passes)
+{
+	struct sifive_trace_config config = trace_simple_config(self->fd, 0);
+	struct sifive_trace_sink sink;
+
+	ASSERT_EQ(0, trace_config(self->fd, &config));
+	memset(&sink, 0xff, sizeof(sink));
+	sink.size = sizeof(sink);
+	sink.index = 0;
+	ASSERT_EQ(0, trace_ioctl(self->fd, SIFIVE_TRACE_IOC_SINK, &sink));
+	EXPECT_EQ(sizeof(sink), sink.size);
+	EXPECT_EQ(config.sink, sink.kind);
+	EXPECT_EQ(0, sink.bytes);
+	/* The capture is not drained, and has not started. */
+	EXPECT_EQ(0, sink.given | sink.gaps | sink.lost | sink.gap_offset | sink.gap_begin |
+		  sink.gap_end);
+	EXPECT_EQ(0, sink.start_ns | sink.time_ns);
+}
+
 /* ---- values of COUNTERS ------------------------------------------------------------ */
 
 #define CYCLES	{ .type = 0, .code = 1 }

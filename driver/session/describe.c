@@ -202,35 +202,35 @@ int sft_call_status(struct sft_file *file, void *arg, struct sft_why *why)
 	return 0;
 }
 
+/* What anyone may know of a sink. */
+static void describe_to_others(const struct sifive_trace_sink *all, struct sifive_trace_sink *out)
+{
+	out->kind = all->kind;
+	out->word = all->word;
+	out->src_bits = all->src_bits;
+	out->buffer = all->buffer;
+	out->encoders = all->encoders;
+	strscpy_pad(out->name, all->name, sizeof(out->name));
+}
+
 int sft_call_sink(struct sft_file *file, void *arg, struct sft_why *why)
 {
-	struct sifive_trace_sink *sink = arg;
+	struct sifive_trace_sink *sink = arg, all;
 
 	if (sink->index >= sft_hw.capture.sinks)
 		return sft_fail(why, -EINVAL, "there is no sink %u", sink->index);
 	sink->index = array_index_nospec(sink->index, sft_hw.capture.sinks);
-	sink->start_time = 0;
-	sink->start_ns = 0;
-	sink->start_within = 0;
-	sink->time = 0;
-	sink->time_ns = 0;
-	sink->time_within = 0;
-	if (sft_may_read(file)) {
+	all = (struct sifive_trace_sink){ .size = sink->size, .index = sink->index };
+	*sink = all;
+	if (sft_may_read(file))
 		sft_health_check();
-		sft_capture_describe(sink);
-		sft_capture_describe_clock(sink);
-		return 0;
+	sft_capture_describe(&all);
+	if (sft_may_read(file)) {
+		sft_capture_describe_clock(&all);
+		*sink = all;
+	} else {
+		describe_to_others(&all, sink);
 	}
-	sft_capture_describe(sink);
-	sink->flags = 0;
-	sink->bytes = 0;
-	sink->offset = 0;
-	sink->given = 0;
-	sink->gaps = 0;
-	sink->lost = 0;
-	sink->gap_offset = 0;
-	sink->gap_begin = 0;
-	sink->gap_end = 0;
 	return 0;
 }
 
