@@ -131,14 +131,15 @@ PERF_LOCAL int open_files(const char *path, int *fd, uint32_t sinks)
 PERF_LOCAL void report_losses(const struct perf_capture *capture)
 {
 	const struct sifive_trace_losses *lost = perf_losses();
+	const __u64 signals = lost->signals + lost->queued;
 
 	if (capture->full)
 		perf_warning("trace buffer full: %llu bytes captured, later records were lost",
 			     (unsigned long long)capture->bytes);
-	if (lost->threads || lost->signals || lost->abandoned)
+	if (lost->threads || signals || lost->abandoned)
 		perf_warning("records not written: %llu of threads without a channel or CPUs without an encoder, %llu of signal handlers that interrupted a record, %llu left half-way",
 			     (unsigned long long)lost->threads,
-			     (unsigned long long)lost->signals,
+			     (unsigned long long)signals,
 			     (unsigned long long)lost->abandoned);
 	if (lost->refused)
 		perf_warning("records not written: %llu of threads that cannot read the counters: %s",

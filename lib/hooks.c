@@ -243,11 +243,20 @@ PERF_LOCAL bool may_write(const struct perf_thread *thread)
 	       PERF_OPEN_MANUAL && thread->epoch == perf_pool->epoch;
 }
 
+/* A record counts as queued until then, because its thread or process may end at any time. */
+PERF_LOCAL void leave_queue(bool lost)
+{
+	if (lost)
+		perf_lost_count(&perf_losses()->signals);
+	__atomic_fetch_sub(&perf_losses()->queued, 1, __ATOMIC_RELAXED);
+}
+
 /* Writes the records of signal handlers until another context holds the gate. */
 PERF_LOCAL void drain(struct perf_thread *thread)
 {
 	const uintptr_t gate = thread->gate;
 	uint32_t head;
+	bool written;
 
 	for (head = thread->head; head != thread->tail && thread->gate == gate;
 	     head = thread->head) {
@@ -258,18 +267,18 @@ PERF_LOCAL void drain(struct perf_thread *thread)
 		/* Torn until it is finished; a forked child restores only this lane. */
 		thread->cpu = PERF_CPU_NOBODY;
 		thread->lane = lane ? lane : thread->lane;
-		if (p->complete && lane && may_write(thread)) {
+		written = p->complete && lane && may_write(thread);
+		if (written) {
 			write_header(thread, lane, p->now);
 			mark_wait(thread, lane);
 			write_record(thread, lane, p->kind, p->address, p->address2,
 				     p->now);
-		} else {
-			perf_lost_count(&perf_losses()->signals);
 		}
 		p->complete = false;
 		/* Unless a context that has interrupted this one has already done so. */
-		__atomic_compare_exchange_n(&thread->head, &head, head + 1, false,
-					    __ATOMIC_RELEASE, __ATOMIC_RELAXED);
+		if (__atomic_compare_exchange_n(&thread->head, &head, head + 1, false,
+						__ATOMIC_RELEASE, __ATOMIC_RELAXED))
+			leave_queue(!written);
 	}
 }
 
@@ -439,13 +448,14 @@ PERF_LOCAL void queue_record(struct perf_thread *thread, uint32_t kind,
 	uint32_t tail, i;
 	int32_t cpu;
 
+	perf_lost_count(&perf_losses()->queued);
 	/* Counters in the queue's order, also if handlers interrupt handlers. */
 	for (;;) {
 		tail = thread->tail;
 		cpu = (int32_t)thread->rseq->cpu_id;
 		lane = lane_of(perf_pool->first, cpu);
 		if (tail - thread->head >= PERF_QUEUE || !lane || is_refused(thread)) {
-			perf_lost_count(&perf_losses()->signals);
+			leave_queue(true);
 			return;
 		}
 		thread->reading = cpu;

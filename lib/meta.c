@@ -289,7 +289,7 @@ PERF_LOCAL void put_lost(FILE *file, const struct perf_capture *capture)
 		",\"abandoned\":%" PRIu64 ",\"refused\":%" PRIu64
 		",\"children\":%" PRIu64 ",\"samples\":%" PRIu64
 		",\"dropped\":%" PRIu64 ",\"encoders\":%u",
-		(uint64_t)lost->signals, (uint64_t)lost->threads,
+		(uint64_t)(lost->signals + lost->queued), (uint64_t)lost->threads,
 		(uint64_t)lost->abandoned, (uint64_t)lost->refused,
 		(uint64_t)lost->children, capture->samples_lost,
 		(uint64_t)lost->dropped, capture->changed);

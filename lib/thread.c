@@ -139,8 +139,6 @@ PERF_LOCAL void release(struct perf_thread *thread)
 			joined->timed &= perf_pool_time(&joined->to);
 			joined->ended = true;
 		}
-		__atomic_fetch_add(&perf_losses()->signals,
-				   thread->tail - thread->head, __ATOMIC_RELAXED);
 	}
 	perf_channel_give(thread);
 	thread->gate = 0;

@@ -160,7 +160,7 @@ PERF_LOCAL int fill_report(struct sifive_trace_report *report)
 		.size		= report->size,
 		.sinks		= capture.sinks,
 		.bytes		= capture.bytes,
-		.lost_signals	= lost->signals,
+		.lost_signals	= lost->signals + lost->queued,
 		.lost_threads	= lost->threads + lost->refused + lost->children +
 				  lost->dropped,
 		.lost_abandoned	= lost->abandoned,

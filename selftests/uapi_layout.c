@@ -26,5 +26,5 @@ SIZE(sifive_trace_instruction_status, 16);
 SIZE(sifive_trace_sink, 184);
 SIZE(sifive_trace_run, 8);
 SIZE(sifive_trace_attach, 24);
-SIZE(sifive_trace_losses, 88);
+SIZE(sifive_trace_losses, 96);
 SIZE(sifive_trace_join, 1056);

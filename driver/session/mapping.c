@@ -86,6 +86,7 @@ void sft_mapping_losses(struct sifive_trace_losses *out)
 		.dropped = READ_ONCE(losses->dropped),
 		.waits = READ_ONCE(losses->waits),
 		.waited = READ_ONCE(losses->waited),
+		.queued = READ_ONCE(losses->queued),
 	};
 }
 

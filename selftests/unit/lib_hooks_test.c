@@ -206,6 +206,25 @@ TEST_F(hooks, queue_full)
 	EXPECT_NE(NULL, strstr(losses(), "0 of threads without a channel or CPUs without an encoder, 5 of signal handlers"));
 }
 
+static uint64_t lost_in_handler;
+
+static void interrupt_and_look(void)
+{
+	interrupt_hooks();
+	lost_in_handler = perf_losses()->signals + perf_losses()->queued;
+}
+
+/* The handler may end the process: records that wait count as lost until they are written. */
+TEST_F(hooks, queued_count_as_lost)
+{
+	ASSERT_EQ(0, perfTraceOn());
+	mock_interrupt = interrupt_and_look;
+	mock_interrupt_once = true;
+	__cyg_profile_func_enter(function, site);
+	EXPECT_EQ(2, lost_in_handler);
+	EXPECT_EQ(0, perf_losses()->signals + perf_losses()->queued);
+}
+
 static jmp_buf jump;
 
 static void interrupt_jump(void)

@@ -59,8 +59,8 @@ void losses_report(int fd, const struct sifive_trace_status *status, bool librar
 	uint64_t records = 0;
 
 	if (!ioctl(fd, SIFIVE_TRACE_IOC_LOSSES, &losses))
-		records = losses.signals + losses.threads + losses.abandoned +
-			  losses.refused + losses.children;
+		records = losses.signals + losses.queued + losses.threads +
+			  losses.abandoned + losses.refused + losses.children;
 	if (losses.dropped)
 		report("the program dropped %" PRIu64 " records while the buffer had no room, %.3f s: use a larger -b, or record less",
 		       (uint64_t)losses.dropped, (double)status->full_ns / 1e9);

@@ -67,6 +67,8 @@ static void look(const struct drain *d, const struct drain_sink *s, struct sidec
 	} else {
 		state->sink.lost += s->bytes - s->written;
 		state->sink.given = s->written;
+		/* A later piece may have these. */
+		state->losses.queued = 0;
 	}
 	state->time = perf_device_now();
 }

@@ -70,7 +70,7 @@ static void put_losses(const struct sifive_trace_losses *losses,
 		   ",\"children\":%" PRIu64 ",\"samples\":%" PRIu64
 		   ",\"dropped\":%" PRIu64 ",\"switches\":%" PRIu64
 		   ",\"processes\":%" PRIu64 ",\"elsewhere\":%" PRIu64 ",\"encoders\":%u}",
-		   (uint64_t)losses->signals, (uint64_t)losses->threads,
+		   (uint64_t)(losses->signals + losses->queued), (uint64_t)losses->threads,
 		   (uint64_t)losses->abandoned, (uint64_t)losses->refused,
 		   (uint64_t)losses->children, (uint64_t)status->samples_lost,
 		   (uint64_t)losses->dropped, (uint64_t)status->switches_lost,
