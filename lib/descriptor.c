@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -75,16 +76,11 @@ PERF_LOCAL int attach(const struct perf_device *device)
 	return -1;
 }
 
-PERF_INTERNAL int perf_device_fd(struct perf_device *device)
+/* Replaces the descriptor @fd, which the program has closed or used for another file. */
+PERF_LOCAL int attach_again(struct perf_device *device, int fd)
 {
-	int error = errno, fd = device->fd, fresh;
+	int fresh = attach(device);
 
-	/* Nothing is mapped until the session is complete. */
-	if (!device->mapped || perf_descriptor_mapped(device, fd)) {
-		errno = error;
-		return fd;
-	}
-	fresh = attach(device);
 	if (fresh < 0)
 		return -1;
 	/* Another thread, with its own file table, may have changed it in the meantime. */
@@ -95,6 +91,22 @@ PERF_INTERNAL int perf_device_fd(struct perf_device *device)
 			fresh = fd;
 		}
 	}
-	errno = error;
 	return fresh;
+}
+
+PERF_INTERNAL int perf_device_fd(struct perf_device *device)
+{
+	int error = errno, fd = device->fd, cancelable;
+
+	/* Nothing is mapped until the session is complete. */
+	if (device->mapped && !perf_descriptor_mapped(device, fd)) {
+		/* With signals blocked, a cancelled thread would wait in open() for ever. */
+		pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelable);
+		fd = attach_again(device, fd);
+		pthread_setcancelstate(cancelable, NULL);
+		if (fd < 0)
+			return -1;
+	}
+	errno = error;
+	return fd;
 }

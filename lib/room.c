@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include <errno.h>
+#include <pthread.h>
 #include <time.h>
 
 #include <linux/sifive_trace.h>
@@ -18,10 +19,14 @@ PERF_LOCAL void wait_for_room(struct perf_thread *thread, const struct perf_lane
 	const uint64_t begin = perf_device_now();
 	const int error = errno;
 	uint64_t waited;
+	int cancelable;
 
+	/* A function's entry and exit are no cancellation points. */
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelable);
 	while (perf_room_lacks(lane) && thread->gate == gate &&
 	       perf_pool->open & PERF_OPEN_MANUAL)
 		nanosleep(&pause, NULL);
+	pthread_setcancelstate(cancelable, NULL);
 	waited = perf_device_now() - begin;
 	thread->waited += waited;
 	perf_lost_count(&perf_losses()->waits);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include <errno.h>
 #include <linux/membarrier.h>
+#include <pthread.h>
 #include <stddef.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -39,6 +40,8 @@ PERF_INTERNAL struct perf_rseq *perf_rseq_find(void)
 
 PERF_INTERNAL void perf_rseq_barrier(void)
 {
+	int cancelable;
+
 	/* Registering again changes nothing. */
 	if (!syscall(SYS_membarrier,
 		     MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) &&
@@ -48,5 +51,7 @@ PERF_INTERNAL void perf_rseq_barrier(void)
 		return;
 	/* Without membarrier(2), wait until each thread has taken an interrupt. */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelable);
 	nanosleep(&(struct timespec){ .tv_nsec = 20000000 }, NULL);
+	pthread_setcancelstate(cancelable, NULL);
 }
