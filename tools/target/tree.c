@@ -284,6 +284,17 @@ static void read_folder(struct parts *parts, const char *path)
 		closedir(folder);
 }
 
+/* Whether a program ended before it could write which threads and objects came later. */
+static bool some_broke_off(const struct parts *parts)
+{
+	size_t i;
+
+	for (i = 0; i < parts->processes; i++)
+		if (!parts->process[i].ended)
+			return true;
+	return false;
+}
+
 /* A program ends when its process executes the next one. */
 static void end_images(struct parts *parts)
 {
@@ -445,6 +456,8 @@ int tree_write(struct tree *tree, struct output *out)
 	struct parts parts = { .processes = 0 };
 
 	read_folder(&parts, tree->folder);
+	if (some_broke_off(&parts))
+		put_string(out, "\"early\":true,\n");
 	end_images(&parts);
 	if (!parts.failed) {
 		put_processes(tree, &parts, out);
