@@ -198,7 +198,7 @@ check-debug: DEBUG_BOARDS = $(BOARDS)
 check-kernels: KERNEL_BOARDS = $(BOARDS)
 
 # What "record" runs.
-RECORD_SUITES := record captures calls triggers exact coverage processes kills rotation oncpu
+RECORD_SUITES := record captures calls triggers exact coverage processes exits kills rotation oncpu
 
 # Made for them by scripts in tools/qemu/setup.
 NEEDS_boards := perf

@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only
+# Programs whose threads go on calling functions while the process ends, as TAP: what is decoded
+# and what is lost are the calls that the program counted beside them.
+#
+#	exits.sh BUILD
+
+set -u
+cd "$(dirname "$0")/.." || exit 1
+build=$1
+out=$build/exits
+. selftests/record/suite.sh
+
+# record NAME PROGRAM HOW OPTION... -- [signals]: NAME.made has what the program counted.
+hows="return exit quick _exit abort late other kill exec handler interrupt main"
+board fpga -- '
+record() {
+	name=$1 program=$2 how=$3 options=
+	shift 3
+	while [ $1 != -- ]; do options="$options $1"; shift; done
+	shift
+	rec $name $options $p/$program $how /tmp/made "$@"
+	cp /tmp/made $name.made
+}
+for how in '"$hows"'; do
+	record drain-$how exits $how -b 8M -- signals
+	record children-$how exits $how -b 8M --children --
+done
+for how in exit _exit late interrupt; do
+	record wait-$how exits $how -b 1M --on-full wait -- signals
+	record drop-$how exits $how -b 64k --on-full drop -- signals
+	record stop-$how exits $how -b 8M --on-full stop -- signals
+	record static-$how exits-static $how -b 8M -- signals
+done
+record wait-cancel exits cancel -b 1M --on-full wait --'
+
+# whole NAME: decoded and lost are not less than what was complete, and not more than what began.
+whole() {
+	host report --json "$out/$1.rtd" | python3 -c '
+import json, struct, sys
+trace = json.load(sys.stdin)["traces"][0]
+records, coverage = trace["records"], trace["coverage"]
+lost = coverage["lost"]
+begun, whole = struct.unpack("=2Q", open(sys.argv[1], "rb").read())
+found, missing = records["enter"] + records["exit"], sum(lost.values())
+print(f"# {2 * whole} to {2 * begun} made, {found} decoded, {missing} lost")
+sys.exit(not (0 < 2 * whole <= found + missing <= 2 * begun + lost["abandoned"] and
+              not coverage["gaps"]))' "$out/$1.made"
+}
+
+for made in "$out"/*.made; do
+	name=$(basename "$made" .made)
+	whole "$name"
+	result $? "$name: decoded + lost = made"
+done
+status wait-cancel 7 "--on-full wait: a call that waits for room is no cancellation point"
+status drain-exit 7 "exit() while others call: the exit status is the program's"
+status children-kill 137 "a signal while others call: the exit status tells it"
+results_end
