@@ -81,7 +81,8 @@ help:
 	@echo '  make bench     what a record costs: instructions, loads, stores, bytes'
 	@echo '  make bench-decode'
 	@echo '                 how fast the command reads traces of 1 MB, 100 MB, 2 GB'
-	@echo '  make install   the command, for this machine          [DESTDIR=, PREFIX=]'
+	@echo '  make install   the command and the library for reading, for this machine'
+	@echo '                                                        [DESTDIR=, PREFIX=]'
 	@echo '  make install-target DESTDIR=ROOT'
 	@echo '                 command, library and headers, for the traced machine; what'
 	@echo '                 make install does, too, where DESTDIR is given'
@@ -373,7 +374,7 @@ NATIVE := $(filter riscv%,$(shell uname -m))
 install: $(if $(NATIVE),install-tools install-lib,$(if $(DESTDIR),install-target,install-tools))
 
 install-tools: tools
-	$(MAKE) -C tools O=$(O) install
+	$(MAKE) -C tools O=$(O) install install-read
 
 install-lib: packages-build
 	$(MAKE) -C lib O=$(O)/lib install

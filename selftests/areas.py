@@ -46,6 +46,7 @@ AREAS = {
         'trace': 'trace/*',
         'flow': 'flow/*',
         'analysis': 'analysis/*',
+        'read': 'read/*',
         'decode': 'decode/*',
         'report': 'report/*',
         'export': 'export/*',

@@ -21,6 +21,13 @@ enum exit_code {
 void report(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /**
+ * report_to() - give this thread's messages to a function instead
+ * @receive:	gets each message, without a newline; NULL: print them again
+ * @context:	passed to it
+ */
+void report_to(void (*receive)(void *context, const char *text), void *context);
+
+/**
  * usage_error() - report() an error in the arguments
  * @format:	as for printf, without a newline
  *

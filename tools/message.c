@@ -1,10 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Error messages of the command. */
+/* Messages: the command prints them, the library for reading keeps them. */
 #include <stdarg.h>
 #include <stdio.h>
 
 #include "command.h"
 #include "text.h"
+
+static _Thread_local void (*keep)(void *context, const char *text);
+static _Thread_local void *keeper;
+
+void report_to(void (*receive)(void *context, const char *text), void *context)
+{
+	keep = receive;
+	keeper = context;
+}
 
 static void vreport(const char *format, va_list arguments)
 {
@@ -13,7 +22,10 @@ static void vreport(const char *format, va_list arguments)
 	/* File names, and text from files, may contain any byte. */
 	vsnprintf(text, sizeof(text), format, arguments);
 	text_clean(text);
-	fprintf(stderr, "sifive-trace: %s\n", text);
+	if (keep)
+		keep(keeper, text);
+	else
+		fprintf(stderr, "sifive-trace: %s\n", text);
 }
 
 void report(const char *format, ...)

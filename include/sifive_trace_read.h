@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * Read traces of SiFive processors: calls, records, samples, context switches and losses,
+ * one by one, as the command sifive-trace reads them.
+ *
+ *	struct sifive_reader *reader = sifive_reader_new();
+ *	const struct sifive_event *event;
+ *	int more;
+ *
+ *	if (!reader || sifive_reader_set(reader, "elf", "fib.elf") ||
+ *	    sifive_reader_open(reader, "trace.rtd", SIFIVE_EVENT_CALL))
+ *		errx(1, "%s", sifive_reader_error(reader));
+ *	while ((more = sifive_reader_next(reader, &event)) > 0)
+ *		printf("%s: %" PRIu64 " ticks\n",
+ *		       sifive_reader_function(reader, event->function)->label,
+ *		       event->length);
+ *	if (more < 0)
+ *		errx(1, "%s", sifive_reader_error(reader));
+ *	if (!sifive_reader_complete(reader))
+ *		warnx("%s", sifive_reader_messages(reader));
+ *	sifive_reader_free(reader);
+ *
+ * Link with -lsifive-trace-read. The library prints nothing and never exits. Readers are
+ * independent: each may be used by one thread at a time. The memory of a reader does not
+ * grow with the length of its trace.
+ *
+ * A reader owns what its functions return: strings and structures are valid until
+ * sifive_reader_free(), events and their counts until the next sifive_reader_next().
+ * Later versions of the library may add members at the end of structures, values to
+ * enumerations, and functions; the file's name changes if anything else does.
+ */
+#ifndef SIFIVE_TRACE_READ_H
+#define SIFIVE_TRACE_READ_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct sifive_reader;
+
+/**
+ * enum sifive_event_kind - kinds of events; bits of sifive_reader_open()'s @events
+ * @SIFIVE_EVENT_RECORD: a record: function entry or exit, manual record or sample
+ * @SIFIVE_EVENT_CALL: a call that has ended, after all calls that it made
+ * @SIFIVE_EVENT_SPAN: a part of a thread's time on or off the CPU (record --switches)
+ * @SIFIVE_EVENT_LOST: records of a thread may be missing here
+ * @SIFIVE_EVENT_IDLE: a pipe has no more data for now; not for files
+ */
+enum sifive_event_kind {
+	SIFIVE_EVENT_RECORD	= 1 << 0,
+	SIFIVE_EVENT_CALL	= 1 << 1,
+	SIFIVE_EVENT_SPAN	= 1 << 2,
+	SIFIVE_EVENT_LOST	= 1 << 3,
+	SIFIVE_EVENT_IDLE	= 1 << 4,
+};
+
+/**
+ * enum sifive_record_type - types of records
+ * @SIFIVE_RECORD_ENTER: a function was entered
+ * @SIFIVE_RECORD_EXIT: a function was left
+ * @SIFIVE_RECORD_MANUAL: perfManual() or sifive_trace_write() was called
+ * @SIFIVE_RECORD_SAMPLE: the kernel or a timer sampled the thread
+ */
+enum sifive_record_type {
+	SIFIVE_RECORD_ENTER,
+	SIFIVE_RECORD_EXIT,
+	SIFIVE_RECORD_MANUAL,
+	SIFIVE_RECORD_SAMPLE,
+};
+
+/**
+ * enum sifive_call_end - how a call ended
+ * @SIFIVE_CALL_EXIT: with its own exit
+ * @SIFIVE_CALL_UNWOUND: an outer function continued: longjmp(), an exception, or a loss
+ * @SIFIVE_CALL_CUT: it had not ended where the trace, or what is known of the thread, ends
+ */
+enum sifive_call_end {
+	SIFIVE_CALL_EXIT,
+	SIFIVE_CALL_UNWOUND,
+	SIFIVE_CALL_CUT,
+};
+
+/**
+ * enum sifive_span_state - what a thread did during a span
+ * @SIFIVE_SPAN_UNKNOWN: the trace does not say
+ * @SIFIVE_SPAN_RUNS: it ran
+ * @SIFIVE_SPAN_PREEMPTED: it could run, but another thread did
+ * @SIFIVE_SPAN_SLEEPS: it waited, and a signal would have woken it
+ * @SIFIVE_SPAN_UNINTERRUPTIBLE: it waited for the kernel or a device
+ * @SIFIVE_SPAN_STOPPED: a signal or debugger had stopped it
+ * @SIFIVE_SPAN_WAITS: it did not run; why is lost
+ * @SIFIVE_SPAN_SEVERAL: several of these, in too many parts to keep
+ */
+enum sifive_span_state {
+	SIFIVE_SPAN_UNKNOWN,
+	SIFIVE_SPAN_RUNS,
+	SIFIVE_SPAN_PREEMPTED,
+	SIFIVE_SPAN_SLEEPS,
+	SIFIVE_SPAN_UNINTERRUPTIBLE,
+	SIFIVE_SPAN_STOPPED,
+	SIFIVE_SPAN_WAITS,
+	SIFIVE_SPAN_SEVERAL,
+};
+
+/* sifive_event.flags */
+enum {
+	/* @time, and @length of a call or span, are known; otherwise they are 0. */
+	SIFIVE_TIMED		= 1 << 0,
+	/* They are inferred, not exact: the encoder wrote no such timestamp. */
+	SIFIVE_INFERRED		= 1 << 1,
+	/* @self of a call is inferred, or includes ticks in unknown functions. */
+	SIFIVE_SELF_INFERRED	= 1 << 2,
+	/* No other call of the same function is around this one. */
+	SIFIVE_OUTERMOST	= 1 << 3,
+};
+
+/* sifive_event.caller of a call without a known caller. */
+#define SIFIVE_NO_FUNCTION	UINT32_MAX
+
+/**
+ * struct sifive_event - an event
+ * @kind:	enum sifive_event_kind
+ * @flags:	SIFIVE_TIMED ...
+ * @time:	ticks: when a call or span began, or a record was written
+ * @length:	ticks from a call's entry to its exit, without @waited; a span's length
+ * @self:	ticks of a call's @length outside functions that it called
+ * @waited:	ticks during a call in which its thread waited for room in the buffer,
+ *		which belong to no function
+ * @address:	record: of the function that was entered or left; otherwise the pc
+ * @caller_address: record: the return address at entry or exit, or 0
+ * @counted:	bit n: @count[n] is known. All bits are set for a call: what is not
+ *		known belongs to none.
+ * @count:	call: what each counter counted from entry to exit. Record: since the
+ *		thread's previous record
+ * @count_self:	call: the part of @count outside functions that it called; NULL for others
+ * @counters:	length of these arrays: sifive_reader_counter() has the names
+ * @thread:	for sifive_reader_thread()
+ * @function:	for sifive_reader_function(): of the call, or the record's
+ * @caller:	the function around a call, or SIFIVE_NO_FUNCTION
+ * @depth:	number of calls around a call
+ * @type:	enum sifive_record_type, enum sifive_call_end or enum sifive_span_state
+ * @source:	record: its source (encoder)
+ * @channel:	record: its channel
+ * @offset:	record: where it begins in the file, bytes
+ */
+struct sifive_event {
+	uint32_t	kind;
+	uint32_t	flags;
+	uint64_t	time;
+	uint64_t	length;
+	uint64_t	self;
+	uint64_t	waited;
+	uint64_t	address;
+	uint64_t	caller_address;
+	uint64_t	counted;
+	const uint64_t	*count;
+	const uint64_t	*count_self;
+	uint32_t	counters;
+	uint32_t	thread;
+	uint32_t	function;
+	uint32_t	caller;
+	uint32_t	depth;
+	uint32_t	type;
+	uint32_t	source;
+	uint32_t	channel;
+	uint64_t	offset;
+};
+
+/**
+ * struct sifive_function - a function
+ * @label:	its name, or else its object and offset, or its address; never NULL.
+ *		"[tracer]" marks functions of libsifive-perf
+ * @name:	its name, NULL if unknown
+ * @file:	source file, as the compiler was given it, NULL if unknown
+ * @object:	name of the program or shared object, NULL if unknown
+ * @line:	line in @file, 0 if unknown
+ * @address:	its first address in the trace
+ */
+struct sifive_function {
+	const char	*label;
+	const char	*name;
+	const char	*file;
+	const char	*object;
+	uint32_t	line;
+	uint64_t	address;
+};
+
+/**
+ * struct sifive_thread - a thread
+ * @label:	its name, never NULL
+ * @pid:	process id, -1 if unknown
+ * @tid:	thread id, -1 if unknown
+ * @source:	its source, -1: any
+ * @channel:	its first channel
+ */
+struct sifive_thread {
+	const char	*label;
+	int64_t		pid;
+	int64_t		tid;
+	int32_t		source;
+	uint32_t	channel;
+};
+
+/**
+ * struct sifive_trace_info - a trace
+ * @program:	path of the recorded program, NULL if unknown
+ * @hz:		ticks per second, 0 if unknown
+ * @bytes:	bytes read so far
+ * @records:	records read so far
+ * @first:	earliest known time of a record so far, ticks
+ * @last:	latest one
+ * @counters:	number of counters found so far
+ * @functions:	number of functions found so far
+ * @threads:	number of threads found so far
+ */
+struct sifive_trace_info {
+	const char	*program;
+	uint64_t	hz;
+	uint64_t	bytes;
+	uint64_t	records;
+	uint64_t	first;
+	uint64_t	last;
+	uint32_t	counters;
+	uint32_t	functions;
+	uint32_t	threads;
+};
+
+/**
+ * sifive_reader_new() - a reader with default options
+ *
+ * Return: the reader, for sifive_reader_free(); NULL if out of memory.
+ */
+struct sifive_reader *sifive_reader_new(void);
+
+/**
+ * sifive_reader_set() - set an option, before sifive_reader_open()
+ * @option:	long name of an option of the command, without "--": channel, srcbits,
+ *		ts-width, ts-scheme, ts-hz, ring, meta, elf (may be repeated), symfs,
+ *		demangle, time
+ * @value:	as on the command line; NULL for an option without a value
+ *
+ * sifive-trace-report(1) describes each.
+ *
+ * Return: 0, or -1 for an unknown option, an invalid value or lack of memory:
+ * sifive_reader_error() explains it.
+ */
+int sifive_reader_set(struct sifive_reader *reader, const char *option, const char *value);
+
+/**
+ * sifive_reader_open() - open a trace, its side-car file and its programs; once
+ * @path:	the trace, "-" for standard input
+ * @events:	kinds of events that sifive_reader_next() returns: bits of enum
+ *		sifive_event_kind
+ *
+ * Return: 0, or -1: the file cannot be read, or is no trace; sifive_reader_error()
+ * explains it.
+ */
+int sifive_reader_open(struct sifive_reader *reader, const char *path, unsigned int events);
+
+/**
+ * sifive_reader_next() - read the next event
+ * @event:	set to it
+ *
+ * Events are in the order of the trace. Records of threads that moved between harts are
+ * in the order in which the thread wrote them.
+ *
+ * Return: 1; 0 at the end of the trace; -1 for a read error or lack of memory:
+ * sifive_reader_error() explains it, and later calls return -1 again.
+ */
+int sifive_reader_next(struct sifive_reader *reader, const struct sifive_event **event);
+
+/**
+ * sifive_reader_complete() - whether the trace has all that was recorded
+ *
+ * Return: 1; 0 if anything was lost, damaged, unknown or has no time, for which the
+ * command's --strict exits with 1, or if there is no record: sifive_reader_messages()
+ * says what; -1 before sifive_reader_next() has returned 0.
+ */
+int sifive_reader_complete(const struct sifive_reader *reader);
+
+/** sifive_reader_info() - the trace as far as it has been read; after sifive_reader_open() */
+const struct sifive_trace_info *sifive_reader_info(struct sifive_reader *reader);
+
+/**
+ * sifive_reader_counter() - the name of a counter
+ * @number:	index of sifive_event.count
+ *
+ * "NAME (hart)" counts everything that runs on a hart. "on-cpu", "off-cpu" and
+ * "unknown-cpu" are times in ticks, of traces with context switches.
+ *
+ * Return: the name, NULL if there is no such counter so far.
+ */
+const char *sifive_reader_counter(const struct sifive_reader *reader, unsigned int number);
+
+/**
+ * sifive_reader_function() - a function
+ * @number:	sifive_event.function or sifive_event.caller
+ *
+ * Return: the function, valid until the next call of this function; NULL if there is
+ * none so far.
+ */
+const struct sifive_function *sifive_reader_function(struct sifive_reader *reader,
+						     uint32_t number);
+
+/**
+ * sifive_reader_thread() - a thread
+ * @number:	sifive_event.thread
+ *
+ * Return: the thread, valid until the next call of this function; NULL if there is none
+ * so far.
+ */
+const struct sifive_thread *sifive_reader_thread(struct sifive_reader *reader,
+						 uint32_t number);
+
+/** sifive_reader_error() - the latest message, "" if there is none; NULL reader: no memory */
+const char *sifive_reader_error(const struct sifive_reader *reader);
+
+/**
+ * sifive_reader_messages() - all messages so far, a line each
+ *
+ * Those that the command prints to standard error: the summary of the trace, what is
+ * missing in it and why, and errors.
+ */
+const char *sifive_reader_messages(const struct sifive_reader *reader);
+
+/** sifive_reader_free() - close the trace and free the reader; NULL is fine */
+void sifive_reader_free(struct sifive_reader *reader);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* SIFIVE_TRACE_READ_H */

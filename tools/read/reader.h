@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* State of a reader, private to tools/read. */
+#ifndef SIFIVE_TRACE_READER_H
+#define SIFIVE_TRACE_READER_H
+
+#include <pthread.h>
+#include <stdbool.h>
+
+/* The library exports nothing else. */
+#pragma GCC visibility push(default)
+#include <sifive_trace_read.h>
+#pragma GCC visibility pop
+
+#include "analysis.h"
+#include "options.h"
+
+/* Events that pass from the thread that reads to the caller at once. */
+#define READER_EVENTS	128
+/* More lines are dropped. */
+#define READER_MESSAGES	(64u << 10)
+#define READER_LABEL	512
+
+/* An event with room for its counts. */
+struct reader_slot {
+	struct sifive_event	event;
+	uint64_t		count[COUNTERS_MAX];
+	uint64_t		count_self[COUNTERS_MAX];
+};
+
+/**
+ * struct sifive_reader - a reader
+ * @options:	of the trace; @text has their strings
+ * @wanted:	kinds of events
+ * @opened, @started, @ended, @failed: its progress
+ * @complete:	what sifive_reader_complete() returns
+ * @slot:	events; the caller takes those from @at to @filled
+ * @thread:	reads the trace while the caller waits for events, and waits otherwise:
+ *		only one of them ever uses what they share. It exists between @started and
+ *		the end of sifive_reader_free().
+ * @lock:	protects @callers, @ended and @cancelled
+ * @turn:	signals changes of these
+ * @callers:	it is the caller's turn
+ * @cancelled:	the thread has to end
+ * @messages:	all lines; the latest begins at @latest
+ */
+struct sifive_reader {
+	struct options			options;
+	char				**text;
+	size_t				texts;
+	struct input			input;
+	struct analysis			*analysis;
+	unsigned int			wanted;
+	bool				opened;
+	bool				started;
+	bool				ended;
+	bool				failed;
+	int				complete;
+	struct reader_slot		*slot;
+	unsigned int			at;
+	unsigned int			filled;
+	pthread_t			thread;
+	pthread_mutex_t			lock;
+	pthread_cond_t			turn;
+	bool				callers;
+	bool				cancelled;
+	char				*messages;
+	size_t				latest;
+	size_t				used;
+	struct sifive_trace_info	info;
+	struct sifive_function		function;
+	struct sifive_thread		named;
+	char				label[READER_LABEL];
+};
+
+/** reader_hand_over() - let the caller have the events, and wait until it has taken them */
+void reader_hand_over(struct sifive_reader *reader);
+
+/* Callbacks that make events; the context is the reader. */
+extern const struct analysis_ops reader_ops;
+
+#endif /* SIFIVE_TRACE_READER_H */
