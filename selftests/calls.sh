@@ -12,7 +12,7 @@ out=$build/calls
 . selftests/record/suite.sh
 
 board fpga -- '
-run calls sifive-trace record --calls -o calls.rtd $p/plain
+run calls sifive-trace record --calls -b 4M -o calls.rtd $p/plain
 run static sifive-trace record --calls=all --instruction-mode btm -o static.rtd $p/plain-static
 run whole sifive-trace record --calls=kernel -a -i 1ms -e cycles -o whole.rtd $p/busy 200
 run archive sifive-trace record --calls --archive -o archive.rtd $p/plain

@@ -27,12 +27,12 @@ for how in '"$hows"'; do
 	record children-$how exits $how -b 8M --children --
 done
 for how in exit _exit late interrupt; do
-	record wait-$how exits $how -b 1M --on-full wait -- signals
+	record wait-$how exits $how -b 2M --on-full wait -- signals
 	record drop-$how exits $how -b 64k --on-full drop -- signals
 	record stop-$how exits $how -b 8M --on-full stop -- signals
 	record static-$how exits-static $how -b 8M -- signals
 done
-record wait-cancel exits cancel -b 1M --on-full wait --'
+record wait-cancel exits cancel -b 2M --on-full wait --'
 
 # whole NAME: decoded and lost are not less than what was complete, and not more than what began.
 whole() {
