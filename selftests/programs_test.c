@@ -41,7 +41,7 @@
 
 /* From the kernel's signal.h, which the C library's excludes. */
 #ifndef SS_AUTODISARM
-#define SS_AUTODISARM	(1U << 31)
+#define SS_AUTODISARM	0x80000000u
 #endif
 
 /* What a program may do besides calls; some exclude others. */
@@ -587,7 +587,7 @@ static void check(struct __test_metadata *_metadata, uint64_t seed, int status)
 	EXPECT_TRUE(fine) {
 		TH_LOG("TRACE_SEED=%llu: status %x, flags %x %s", (unsigned long long)seed,
 		       status, r->flags, outcome->failed);
-		TH_LOG("%llu made, %llu more maybe, %llu found; lost: %llu signals, %llu threads, %llu abandoned",
+		TH_LOG("%llu made, %llu maybe, %llu found; lost %llu, %llu, %llu",
 		       (unsigned long long)outcome->made,
 		       (unsigned long long)outcome->maybe,
 		       (unsigned long long)outcome->found,

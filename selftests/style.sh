@@ -147,14 +147,23 @@ install_is_usable() {
 		echo "the kernel's interface is not installed"
 }
 
-# The build machine's own command, and nothing else.
+# The build machine's own command and library for reading, which a program can use, and nothing
+# of the traced machine.
 install_of_this_machine() {
 	local at=$build/own
 
 	make -s install-tools O="$built" DESTDIR="$at" PREFIX=/opt/trace \
 		>"$build/install.log" 2>&1 || { tail -n 5 "$build/install.log"; return; }
 	"$at/opt/trace/bin/sifive-trace" --version >/dev/null || echo "it does not run"
-	[ ! -e "$at/opt/trace/lib" ] || echo "a library is installed"
+	printf '%s\n' '#include <sifive_trace_read.h>' \
+		'int main(void) { sifive_reader_free(sifive_reader_new()); return 0; }' |
+		gcc -Wall -Werror -x c -I"$at/opt/trace/include" - -o "$build/reader" \
+			-L"$at/opt/trace/lib" -lsifive-trace-read &&
+		LD_LIBRARY_PATH=$at/opt/trace/lib "$build/reader" || echo "the library does not work"
+	PYTHONPATH=$(dirname "$at"/opt/trace/lib/python*/dist-packages/sifive_trace.py) \
+		LD_LIBRARY_PATH=$at/opt/trace/lib python3 -c 'import sifive_trace as t; t._library()' ||
+		echo "the Python module does not work"
+	[ ! -e "$at/opt/trace/lib/libsifive-perf.so" ] || echo "the traced machine's library is installed"
 }
 
 # In a fresh clone, nothing untracked remains.
@@ -219,7 +228,7 @@ check "each register, constant and option stands once" selftests/once.py
 check "plain English: no word that the glossary replaces" plain_english
 check "the documented example compiles" example_compiles
 check "make install: one prefix, programs build with it" install_is_usable
-check "make install: this machine's command alone" install_of_this_machine
+check "make install: this machine's command and library for reading alone" install_of_this_machine
 check "make install-bare: the checkout is as it was" install_leaves_no_trace
 check "make dkms: fails before it writes" dkms_fails_before_it_writes
 check "selftests build in a kernel tree" drops_into_kernel_tree

@@ -50,7 +50,7 @@ __attribute__((noinline)) static void work(void)
 	leaf();
 }
 
-HIDDEN static void pass(void)
+static HIDDEN void pass(void)
 {
 	const bool before = !ending;
 
@@ -61,20 +61,19 @@ HIDDEN static void pass(void)
 		made->whole += CALLS;
 }
 
-HIDDEN static void on_signal(int number)
+static HIDDEN void on_signal(int number)
 {
 	(void)number;
 	pass();
 }
 
-
-HIDDEN __attribute__((destructor(101))) static void last_destructor(void)
+static HIDDEN __attribute__((destructor(101))) void last_destructor(void)
 {
 	ending = true;
 }
 
 /* Without an end, in bursts, so that a buffer has room for the threads of the slowest machine. */
-HIDDEN static void *call(void *unused)
+static HIDDEN void *call(void *unused)
 {
 	int i;
 
@@ -90,7 +89,7 @@ HIDDEN static void *call(void *unused)
 }
 
 /* No call is a cancellation point, also if it waits for room. */
-HIDDEN static void *call_to_the_end(void *unused)
+static HIDDEN void *call_to_the_end(void *unused)
 {
 	int i;
 
@@ -99,7 +98,7 @@ HIDDEN static void *call_to_the_end(void *unused)
 	return unused;
 }
 
-HIDDEN static void cancel_threads(void)
+static HIDDEN void cancel_threads(void)
 {
 	pthread_t thread[THREADS];
 	void *result;
@@ -115,7 +114,7 @@ HIDDEN static void cancel_threads(void)
 			exit(98);
 }
 
-HIDDEN static void start(void *(*function)(void *))
+static HIDDEN void start(void *(*function)(void *))
 {
 	pthread_attr_t detached;
 	pthread_t thread;
@@ -127,7 +126,7 @@ HIDDEN static void start(void *(*function)(void *))
 	pthread_attr_destroy(&detached);
 }
 
-HIDDEN static void calls_on(void)
+static HIDDEN void calls_on(void)
 {
 	int i;
 
@@ -136,21 +135,21 @@ HIDDEN static void calls_on(void)
 }
 
 /* A thread that an exit function starts, and does not wait for. */
-HIDDEN static void start_late(void)
+static HIDDEN void start_late(void)
 {
 	start(call);
 	calls_on();
 	usleep(3000);
 }
 
-HIDDEN static void *exit_here(void *unused)
+static HIDDEN void *exit_here(void *unused)
 {
 	(void)unused;
 	calls_on();
 	exit(7);
 }
 
-HIDDEN static void *kill_here(void *unused)
+static HIDDEN void *kill_here(void *unused)
 {
 	(void)unused;
 	calls_on();
@@ -158,7 +157,7 @@ HIDDEN static void *kill_here(void *unused)
 	return NULL;
 }
 
-HIDDEN static void *exec_here(void *unused)
+static HIDDEN void *exec_here(void *unused)
 {
 	(void)unused;
 	calls_on();
@@ -166,7 +165,7 @@ HIDDEN static void *exec_here(void *unused)
 	return NULL;
 }
 
-HIDDEN static void exit_handler(int number)
+static HIDDEN void exit_handler(int number)
 {
 	(void)number;
 	pass();
@@ -174,7 +173,7 @@ HIDDEN static void exit_handler(int number)
 }
 
 /* Handlers interrupt calls, in any thread. */
-HIDDEN static void send_signals(void)
+static HIDDEN void send_signals(void)
 {
 	const struct itimerval often = { { 0, 700 }, { 0, 700 } };
 
@@ -182,7 +181,7 @@ HIDDEN static void send_signals(void)
 	setitimer(ITIMER_REAL, &often, NULL);
 }
 
-HIDDEN static void end(const char *how)
+static HIDDEN void end(const char *how)
 {
 	if (!strcmp(how, "exit"))
 		exit(7);
