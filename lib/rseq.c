@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include <errno.h>
 #include <linux/membarrier.h>
-#include <pthread.h>
 #include <stddef.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -40,7 +39,7 @@ PERF_INTERNAL struct perf_rseq *perf_rseq_find(void)
 
 PERF_INTERNAL void perf_rseq_barrier(void)
 {
-	int cancelable;
+	const struct timespec pause = { .tv_nsec = 20000000 };
 
 	/* Registering again changes nothing. */
 	if (!syscall(SYS_membarrier,
@@ -49,9 +48,10 @@ PERF_INTERNAL void perf_rseq_barrier(void)
 		return;
 	if (!syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0))
 		return;
-	/* Without membarrier(2), wait until each thread has taken an interrupt. */
+	/*
+	 * Without membarrier(2), wait until each thread has taken an interrupt. Unlike
+	 * nanosleep(), this is no cancellation point.
+	 */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelable);
-	nanosleep(&(struct timespec){ .tv_nsec = 20000000 }, NULL);
-	pthread_setcancelstate(cancelable, NULL);
+	syscall(SYS_clock_nanosleep, CLOCK_REALTIME, 0, &pause, NULL);
 }
