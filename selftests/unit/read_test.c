@@ -239,6 +239,8 @@ TEST_F(read, readers_are_independent)
 	make(self, 4, 0);
 	ASSERT_EQ(0, sifive_reader_open(self->reader, self->trace, BOTH));
 	ASSERT_EQ(0, sifive_reader_open(other, self->trace, BOTH));
+	/* Refused, and without an effect. */
+	EXPECT_EQ(-1, sifive_reader_open(other, self->trace, SIFIVE_EVENT_LOST));
 	do {
 		more = sifive_reader_next(self->reader, &one);
 		ASSERT_EQ(more, sifive_reader_next(other, &two));

@@ -207,6 +207,19 @@ struct analysis_stats {
 	uint64_t	inside;
 };
 
+/** analysis_begin() - when a call began, in ticks, if that is known */
+static inline uint64_t analysis_begin(const struct analysis_frame *frame)
+{
+	return frame->enter - frame->waited;
+}
+
+/** analysis_unsure() - whether a call's self time is inferred, or includes unknown functions */
+static inline bool analysis_unsure(const struct analysis_frame *frame,
+				   const struct analysis_end *end)
+{
+	return end->self_inferred || frame->doubts & ANALYSIS_UNKNOWN_RAN;
+}
+
 struct analysis;
 
 /**

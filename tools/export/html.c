@@ -96,12 +96,12 @@ static void html_leave(void *context, struct analysis_thread *thread,
 	struct export *export = context;
 	struct html *html = export->private;
 	const struct call call = {
-		.begin = frame->enter - frame->waited, .length = end->total + frame->waited,
+		.begin = analysis_begin(frame), .length = end->total + frame->waited,
 		.waited = frame->waited, .function = frame->function,
 		.caller = thread->depth > 1 ? frame[-1].function : CALLS_NO_CALLER,
 		.thread = thread->thread->id, .depth = thread->depth - 1,
 		.inferred = end->inferred, .outermost = frame->outermost,
-		.self_inferred = end->self_inferred || frame->doubts & ANALYSIS_UNKNOWN_RAN,
+		.self_inferred = analysis_unsure(frame, end),
 	};
 
 	tree_leave(&export->tree, thread, end);

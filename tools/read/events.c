@@ -100,11 +100,11 @@ static void on_leave(void *context, struct analysis_thread *thread,
 	slot = begin(reader, SIFIVE_EVENT_CALL);
 	event = &slot->event;
 	if (end->timed) {
-		set_time(event, frame->enter - frame->waited, end->inferred);
+		set_time(event, analysis_begin(frame), end->inferred);
 		event->length = end->total;
 		event->self = end->self;
 		event->waited = frame->waited;
-		if (end->self_inferred || frame->doubts & ANALYSIS_UNKNOWN_RAN)
+		if (analysis_unsure(frame, end))
 			event->flags |= SIFIVE_SELF_INFERRED;
 	}
 	if (frame->outermost)

@@ -116,11 +116,12 @@ int sifive_reader_set(struct sifive_reader *reader, const char *option, const ch
 	return result ? -1 : 0;
 }
 
-static int open_trace(struct sifive_reader *reader, const char *path)
+static int open_trace(struct sifive_reader *reader, const char *path, unsigned int events)
 {
 	if (reader->opened)
 		return usage_error("%s: a reader reads one trace: use another one", path);
 	reader->opened = true;
+	reader->wanted = events;
 	reader->options.path = keep_text(reader, path);
 	if (!reader->options.path)
 		return usage_error("out of memory");
@@ -138,9 +139,8 @@ int sifive_reader_open(struct sifive_reader *reader, const char *path, unsigned 
 {
 	int result;
 
-	reader->wanted = events;
 	report_to(keep_message, reader);
-	result = open_trace(reader, path);
+	result = open_trace(reader, path, events);
 	report_to(NULL, NULL);
 	return result ? -1 : 0;
 }
@@ -260,7 +260,6 @@ const struct sifive_trace_info *sifive_reader_info(struct sifive_reader *reader)
 {
 	struct sifive_trace_info *info = &reader->info;
 	const struct trace_stats *stats;
-	unsigned int i;
 
 	if (!reader->analysis)
 		return info;
@@ -268,9 +267,7 @@ const struct sifive_trace_info *sifive_reader_info(struct sifive_reader *reader)
 	info->program = reader->input.meta.exe;
 	info->hz = reader->input.hz;
 	info->bytes = stats->bytes;
-	info->records = 0;
-	for (i = 0; i < PERFREC_TYPES; i++)
-		info->records += stats->records[i];
+	info->records = trace_records(stats);
 	info->first = stats->first;
 	info->last = stats->last;
 	info->counters = analysis_counters(reader->analysis)->count;

@@ -158,7 +158,7 @@ static void open_waiting(struct replay *replay)
 		return;
 	replay->waiting = NULL;
 	frame = &thread->frame[replay->waiting_depth - 1];
-	begin_line(replay, thread, frame_time(frame), frame->enter - frame->waited, "",
+	begin_line(replay, thread, frame_time(frame), analysis_begin(frame), "",
 		   replay->waiting_depth - 1);
 	put_name(replay, frame->function);
 	put_string(replay->out, "() {\n");
@@ -180,7 +180,7 @@ static void open_callers(struct replay *replay, struct analysis_thread *thread,
 		if (frame->user)
 			continue;
 		frame->user = true;
-		begin_line(replay, thread, frame_time(frame), frame->enter - frame->waited, "", i);
+		begin_line(replay, thread, frame_time(frame), analysis_begin(frame), "", i);
 		put_name(replay, frame->function);
 		put_string(replay->out, "() {\n");
 	}
@@ -240,7 +240,7 @@ static void on_leave(void *context, struct analysis_thread *thread,
 	}
 	if (replay->waiting == thread) {
 		replay->waiting = NULL;
-		begin_line(replay, thread, frame_time(frame), frame->enter - frame->waited, duration,
+		begin_line(replay, thread, frame_time(frame), analysis_begin(frame), duration,
 			   thread->depth - 1);
 		put_name(replay, frame->function);
 		put_string(replay->out, "()");

@@ -9,20 +9,6 @@
 #include "options.h"
 #include "units.h"
 
-static uint64_t sum_of(const uint64_t *counts, size_t n)
-{
-	uint64_t sum = 0;
-
-	while (n--)
-		sum += counts[n];
-	return sum;
-}
-
-static uint64_t all_records(const struct trace_stats *stats)
-{
-	return sum_of(stats->records, PERFREC_TYPES);
-}
-
 /* Prints "7, 9" to @text: the channels with stores, except those in @except. */
 static void list_channels(const struct trace_stats *stats, uint32_t except,
 			  char *text, size_t size)
@@ -51,7 +37,7 @@ static uint32_t decoded_channels(const struct input *input)
 
 static uint64_t untimed(const struct trace_stats *stats)
 {
-	return all_records(stats) - stats->timed;
+	return trace_records(stats) - stats->timed;
 }
 
 static void no_times(const char *name, const struct trace_stats *stats)
@@ -94,7 +80,7 @@ static void summarise(const struct input *input,
 	report("%s: %" PRIu64 " record%s: %" PRIu64 " enter, %" PRIu64 " exit, %"
 	       PRIu64 " manual, %" PRIu64 " sample%s; %" PRIu64 " header%s, %" PRIu64
 	       " message%s, %" PRIu64 " bytes; srcbits %u %s", name,
-	       COUNT(all_records(stats)), stats->records[PERFREC_ENTER],
+	       COUNT(trace_records(stats)), stats->records[PERFREC_ENTER],
 	       stats->records[PERFREC_EXIT], stats->records[PERFREC_MANUAL],
 	       COUNT(stats->records[PERFREC_ISR]), COUNT(stats->headers),
 	       COUNT(stats->messages), stats->bytes, stats->src_bits,
@@ -114,7 +100,7 @@ static void summarise(const struct input *input,
 		report("%s: %" PRIu64 " records of context switches", name,
 		       stats->switches.records);
 	list_channels(stats, decoded_channels(input), channels, sizeof(channels));
-	if (*channels && all_records(stats))
+	if (*channels && trace_records(stats))
 		report("%s: not decoded: channels %s (use -c N or -c all)", name,
 		       channels);
 	whose_counts(input, stats);
@@ -179,7 +165,12 @@ static void summarise(const struct input *input,
 
 static uint64_t all_words(const struct trace_stats *stats)
 {
-	return sum_of(stats->words, PERFREC_CHANNELS);
+	uint64_t words = 0;
+	unsigned int i;
+
+	for (i = 0; i < PERFREC_CHANNELS; i++)
+		words += stats->words[i];
+	return words;
 }
 
 /* Whether channels that are not decoded have words. */
@@ -305,7 +296,7 @@ int input_summary(const struct input *input, enum input_reads reads)
 	}
 	if (reads == INPUT_FLOW && !stats->branches)
 		return no_flow(input, stats);
-	if (reads != INPUT_FLOW && !all_records(stats))
+	if (reads != INPUT_FLOW && !trace_records(stats))
 		return no_records(input, stats);
 	return input->options->strict && is_lossy(input) ? EXIT_LOSSES : EXIT_OK;
 }

@@ -123,6 +123,17 @@ struct trace_stats {
 	bool		scheme_inferred;
 };
 
+/** trace_records() - how many records of all types there are */
+static inline uint64_t trace_records(const struct trace_stats *stats)
+{
+	uint64_t records = 0;
+	unsigned int i;
+
+	for (i = 0; i < PERFREC_TYPES; i++)
+		records += stats->records[i];
+	return records;
+}
+
 /** trace_count_time() - count a record's time */
 static inline void trace_count_time(struct trace_stats *stats, const struct perfrec_stamp *stamp)
 {
