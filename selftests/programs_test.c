@@ -254,24 +254,21 @@ static void step_dump(struct actor *self)
 		sifive_trace_dump(trace, "/dev/null");
 }
 
-static void step_child(struct actor *self)
+static char *const command[] = { "true", NULL };
+
+static void spawn_child(void)
 {
-	const unsigned int how = below(self, 5), before = before_calls();
-	char *const command[] = { "true", NULL };
 	pid_t child;
 
-	if (!(abilities & CHILDREN))
-		return;
-	if (how == 3 && !posix_spawn(&child, "/bin/true", NULL, NULL, command, NULL))
+	if (!posix_spawn(&child, "/bin/true", NULL, NULL, command, NULL))
 		have_child(child);
-	if (how < 3)
-		have_child(how == 0 ? fork() : how == 1 ? _Fork() : vfork());
-	/* This one shares its parent's memory. */
-	if (how == 2)
-		made(before, 3, 3);
-	if (how < 4)
-		return;
-	child = vfork();
+}
+
+/* A child that makes calls in its parent's memory, then executes a program. */
+static void execute_child(unsigned int before)
+{
+	pid_t child = vfork();
+
 	if (!child) {
 		calls_loop(1);
 		execv("/bin/true", command);
@@ -279,6 +276,32 @@ static void step_child(struct actor *self)
 	}
 	have_child(child);
 	made(before, 2, 2);
+}
+
+static void step_child(struct actor *self)
+{
+	const unsigned int how = below(self, 5), before = before_calls();
+
+	if (!(abilities & CHILDREN))
+		return;
+	switch (how) {
+	case 0:
+		have_child(fork());
+		break;
+	case 1:
+		have_child(_Fork());
+		break;
+	case 2:
+		/* It shares its parent's memory. */
+		have_child(vfork());
+		made(before, 3, 3);
+		break;
+	case 3:
+		spawn_child();
+		break;
+	default:
+		execute_child(before);
+	}
 }
 
 /* While others call. */
