@@ -163,7 +163,10 @@ install_of_this_machine() {
 	PYTHONPATH=$(dirname "$at"/opt/trace/lib/python*/dist-packages/sifive_trace.py) \
 		LD_LIBRARY_PATH=$at/opt/trace/lib python3 -c 'import sifive_trace as t; t._library()' ||
 		echo "the Python module does not work"
-	[ ! -e "$at/opt/trace/lib/libsifive-perf.so" ] || echo "the traced machine's library is installed"
+	(cd "$at/opt/trace" && find lib include ! -type d | sed 's,/python[0-9.]*/,/python/,' | sort) |
+		diff - <(printf '%s\n' include/sifive_trace_read.h lib/libsifive-trace-read.so \
+			lib/libsifive-trace-read.so.0 lib/pkgconfig/libsifive-trace-read.pc \
+			lib/python/dist-packages/sifive_trace.py)
 }
 
 # In a fresh clone, nothing untracked remains.
