@@ -149,7 +149,7 @@ set -- $parts
 "top_$variant"
 echo
 
-awk '/^#include </ && !/<linux\/sifive_trace(_format|_instruction|_losses|_regs)?\.h>/ && !seen[$0]++' "$@" |
+awk '/^#include </ && !/<linux\/sifive_trace(_format|_instruction|_losses|_regs|_switches)?\.h>/ && !seen[$0]++' "$@" |
 	LC_ALL=C sort
 
 echo

@@ -91,7 +91,7 @@ TEST_F(device, unknown_flags_give_einval)
 	unknown_flags(_metadata, self->fd, SIFIVE_TRACE_IOC_THREAD, &thread,
 		      &thread.flags, SIFIVE_TRACE_THREAD_LEAVE);
 	unknown_flags(_metadata, self->fd, SIFIVE_TRACE_IOC_START, &start,
-		      &start.flags, SIFIVE_TRACE_START_REWIND);
+		      &start.flags, SIFIVE_TRACE_START_REWIND | SIFIVE_TRACE_START_ON_EXEC);
 	EXPECT_EQ(0, trace_flags(self->fd) & SIFIVE_TRACE_STATUS_RUNNING);
 	ASSERT_EQ(0, trace_start(self->fd, 0));
 	unknown_flags(_metadata, self->fd, SIFIVE_TRACE_IOC_STOP, &stop,

@@ -47,7 +47,7 @@ FIXTURE_VARIANT_ADD(argument, counters) {
 };
 
 FIXTURE_VARIANT_ADD(argument, start) {
-	SIFIVE_TRACE_IOC_START, sizeof(struct sifive_trace_run), true, true,
+	SIFIVE_TRACE_IOC_START, sizeof(struct sifive_trace_start), true, true,
 };
 
 FIXTURE_VARIANT_ADD(argument, stop) {
@@ -281,6 +281,7 @@ static const struct {
 	{ SIFIVE_TRACE_IOC_##call, #call " " #field, \
 	  offsetof(struct sifive_trace_##type, field), known }
 	FIELD(INFO, info, reserved, 0),
+	FIELD(ENCODER, encoder, reserved, 0),
 	FIELD(CONFIG, config, flags, SIFIVE_TRACE_CONFIG_RING |
 	      SIFIVE_TRACE_CONFIG_OVERFLOW | SIFIVE_TRACE_CONFIG_NO_TIMESTAMP |
 	      SIFIVE_TRACE_CONFIG_DRAIN),
@@ -295,13 +296,15 @@ static const struct {
 	FIELD(COUNTERS, counters, event[2].reserved, 0),
 	FIELD(COUNTERS, counters, event[31].flags, 3),
 	FIELD(COUNTERS, counters, event[31].reserved, 0),
-	FIELD(START, run, flags, SIFIVE_TRACE_START_REWIND),
+	FIELD(START, start, flags, SIFIVE_TRACE_START_REWIND | SIFIVE_TRACE_START_ON_EXEC),
+	FIELD(START, start, reserved, 0),
 	FIELD(STOP, run, flags, 0),
 	FIELD(THREAD, thread, flags, SIFIVE_TRACE_THREAD_LEAVE),
 	FIELD(THREAD, thread, reserved, 0),
 	/* SIFIVE_TRACE_SAMPLING_HEADERS is not for the Raw counts of this test. */
 	FIELD(SAMPLING, sampling, flags, SIFIVE_TRACE_SAMPLING_ALL |
-	      SIFIVE_TRACE_SAMPLING_ONE_HEADER | SIFIVE_TRACE_SAMPLING_EXEC),
+	      SIFIVE_TRACE_SAMPLING_ONE_HEADER | SIFIVE_TRACE_SAMPLING_EXEC |
+	      SIFIVE_TRACE_SAMPLING_CALLERS),
 	FIELD(SAMPLING, sampling, event.flags, 3),
 	FIELD(SAMPLING, sampling, event.reserved, 0),
 	FIELD(EVENT, query, flags, 0),

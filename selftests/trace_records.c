@@ -23,7 +23,9 @@ enum { RAW, DELTA, XOR };
  * @now:	the current record
  */
 struct stream {
-	enum { START, TYPE, OWNER, MASK, COUNTER, RECORD, ADDRESS, HIGH, COUNT } state;
+	enum {
+		START, TYPE, OWNER, MASK, COUNTER, RECORD, CALLER, CALLER_HIGH, ADDRESS, HIGH, COUNT
+	} state;
 	unsigned int left, at;
 	bool had_one;
 	uint64_t xor;
@@ -59,6 +61,7 @@ static void finish(struct reading *r, struct stream *s)
 	r->totals->records++;
 	if (r->each)
 		r->each(&s->now, r->arg);
+	s->now.callers = 0;
 	s->state = RECORD;
 }
 
@@ -78,8 +81,36 @@ static void read_begin(struct reading *r, struct stream *s, unsigned int bytes,
 		s->now.kind = value;
 		s->left = value == TRACE_ENTER || value == TRACE_EXIT ? 2 : 1;
 		s->at = 0;
+	} else if (bytes == 1 && s->state == RECORD && value == SIFIVE_TRACE_RECORD_CALLERS) {
+		s->state = CALLER;
 	} else {
 		bad(r, s);
+	}
+}
+
+/* Callers end with the kind of their sample. */
+static void read_caller(struct reading *r, struct stream *s, unsigned int bytes, uint32_t value)
+{
+	uint64_t *address = &s->now.caller[s->now.callers];
+
+	if (s->state == CALLER && bytes == 1 && value == TRACE_ISR && s->now.callers) {
+		s->state = RECORD;
+		read_begin(r, s, bytes, value);
+		return;
+	}
+	if (bytes != 4 || s->now.callers == SIFIVE_TRACE_CALLERS_MAX) {
+		s->now.callers = 0;
+		bad(r, s);
+		return;
+	}
+	if (s->state == CALLER)
+		*address = s->now.callers ? address[-1] : 0;
+	*address ^= s->state == CALLER ? value & ~1u : (uint64_t)value << 32;
+	if (s->state == CALLER && value & 1) {
+		s->state = CALLER_HIGH;
+	} else {
+		s->now.callers++;
+		s->state = CALLER;
 	}
 }
 
@@ -139,6 +170,10 @@ static void read_word(struct reading *r, struct stream *s, unsigned int bytes,
 	}
 	if (s->state == START || s->state == RECORD) {
 		read_begin(r, s, bytes, value);
+		return;
+	}
+	if (s->state == CALLER || s->state == CALLER_HIGH) {
+		read_caller(r, s, bytes, value);
 		return;
 	}
 	if (bytes != (s->state == TYPE ? 1 : 4)) {

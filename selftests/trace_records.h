@@ -31,12 +31,16 @@ enum trace_kind {
  * @counters:	number of counters
  * @time:	of its last message
  * @address:	the pc, or function and call site
+ * @callers:	number of its callers
+ * @caller:	the return-address register, then return addresses of the stack's frames
  * @value:	counts in order; differences are accumulated from the header on
  */
 struct trace_record {
 	unsigned int encoder, src, channel, kind, owner, type, counters;
 	uint64_t time;
 	uint64_t address[2];
+	unsigned int callers;
+	uint64_t caller[SIFIVE_TRACE_CALLERS_MAX];
 	uint64_t value[TRACE_COUNTERS];
 };
 

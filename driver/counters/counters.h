@@ -130,7 +130,9 @@ struct sft_processes {
  * struct sft_following - sampling events under construction
  * @set:	what they sample
  * @flags:	flags that @set must have for the events to be used
+ * @process:	the process whose threads are followed
  * @own:	per-thread counts are enabled
+ * @on_exec:	samples begin at execve() of a followed thread
  * @of:		generation of the events, 0 until it is known
  * @list:	events created so far
  * @cpus:	CPUs whose streams are active
@@ -138,14 +140,16 @@ struct sft_processes {
 struct sft_following {
 	struct sifive_trace_sampling set;
 	u32 flags;
+	struct pid *process;
 	bool own;
+	bool on_exec;
 	unsigned long of;
 	struct list_head list;
 	cpumask_var_t cpus;
 };
 
 /* The most probes that are added and removed together. */
-#define SFT_PROBES	3
+#define SFT_PROBES	4
 
 /**
  * struct sft_probe - a probe on a tracepoint
@@ -161,7 +165,7 @@ struct sft_probe {
 
 /**
  * struct sft_probes - whose START records; changes only while nothing is recorded
- * @process:	the process that called it, or NULL
+ * @process:	the process that START records: its caller, or the one that it names; or NULL
  * @ids:	the namespace that its thread ids are of, or NULL
  */
 struct sft_probes {
@@ -275,7 +279,7 @@ int sft_sampling_set(struct sifive_trace_sampling *arg, struct sft_why *why);
 int sft_sampling_try(const struct sifive_trace_sampling *set, struct sft_why *why);
 void sft_sampling_rewind(void);
 void sft_sampling_start(void);
-int sft_sampling_prepare(struct sft_following *to, u32 flags);
+int sft_sampling_prepare(struct sft_following *to, u32 flags, bool on_exec);
 bool sft_sampling_wanted(struct sft_following *to);
 int sft_sampling_make(struct sft_following *to);
 int sft_sampling_adopt(struct sft_following *to, int err, struct sft_why *why);
@@ -308,7 +312,7 @@ int sft_probes_check(const struct sft_probe *probe, unsigned int count, const ch
 		     struct sft_why *why);
 void sft_probes_remove(struct sft_probe *probe, unsigned int count, bool (*wanted)(void));
 void sft_probes_forget(void);
-void sft_probes_own(void);
+void sft_probes_own(struct pid *process);
 
 /* The id of a thread for the process that called START, 0 if it has none. */
 static inline pid_t sft_probes_id(struct task_struct *task)
@@ -321,13 +325,13 @@ static inline pid_t sft_probes_id(struct task_struct *task)
 bool sft_processes_have(const struct sft_processes *set, const struct pid *process);
 void sft_processes_forked(struct sft_processes *set, struct task_struct *parent,
 			  struct task_struct *child);
-int sft_processes_own(struct sft_processes *set, struct sft_why *why);
+int sft_processes_own(struct sft_processes *set, struct pid *process, struct sft_why *why);
 void sft_processes_forget(struct sft_processes *set);
 void sft_processes_flush(void);
 
 /* instruction.c */
 int sft_instruction_prepare(struct sft_why *why);
-int sft_instruction_own(struct sft_why *why);
+int sft_instruction_own(struct pid *process, bool on_exec, struct sft_why *why);
 void sft_instruction_start(void);
 void sft_instruction_stop(void);
 void sft_instruction_cpu_offline(unsigned int cpu);
@@ -338,8 +342,8 @@ void sft_instruction_status(struct sifive_trace_instruction_status *status);
 void sft_instruction_exit(void);
 
 /* switches.c */
-int sft_switches_probe(struct sft_why *why);
-int sft_switches_own(struct sft_why *why);
+int sft_switches_probe(u32 flags, struct sft_why *why);
+int sft_switches_own(struct pid *process, struct sft_why *why);
 int sft_switches_set(const struct sifive_trace_switches *arg, struct sft_why *why);
 void sft_switches_start(void);
 void sft_switches_stop(void);

@@ -37,10 +37,13 @@ static bool running;
 
 static struct sft_processes traced;
 
+/* Nothing is traced until the process that called START executes a program. */
+static bool until_exec;
+
 static bool is_wanted(struct task_struct *task)
 {
 	return sft_hw.capture.instruction.flags & SIFIVE_TRACE_INSTRUCTION_ALL ||
-	       sft_processes_have(&traced, task_tgid(task));
+	       (!READ_ONCE(until_exec) && sft_processes_have(&traced, task_tgid(task)));
 }
 
 /* @task runs on this hart from now on. */
@@ -72,9 +75,27 @@ static void forked(void *unused, struct task_struct *parent, struct task_struct 
 		sft_processes_forked(&traced, parent, child);
 }
 
+/* Called before the program runs. */
+static void executed(void *unused, struct task_struct *task, pid_t old,
+		     struct linux_binprm *program)
+{
+	unsigned long flags;
+	struct hart *h;
+
+	if (!READ_ONCE(until_exec) || task_tgid(task) != READ_ONCE(sft_probes.process))
+		return;
+	local_irq_save(flags);
+	WRITE_ONCE(until_exec, false);
+	h = this_cpu_ptr(&harts);
+	if (h->encoder)
+		trace(h, task);
+	local_irq_restore(flags);
+}
+
 static struct sft_probe probes[] = {
 	{ .name = "sched_switch", .function = switched },
 	{ .name = "sched_process_fork", .function = forked },
+	{ .name = "sched_process_exec", .function = executed },
 };
 
 static_assert(ARRAY_SIZE(probes) <= SFT_PROBES);
@@ -84,6 +105,7 @@ int sft_instruction_prepare(struct sft_why *why)
 {
 	check_trace_callback_type_sched_switch(switched);
 	check_trace_callback_type_sched_process_fork(forked);
+	check_trace_callback_type_sched_process_exec(executed);
 	return sft_probes_add(probes, ARRAY_SIZE(probes), why);
 }
 
@@ -118,15 +140,18 @@ static void end_here(void *unused)
 	h->on = false;
 }
 
-/* The caller's START will trace its threads. The capture does not run. */
-int sft_instruction_own(struct sft_why *why)
+/* The caller's START will trace the threads of @process. The capture does not run. */
+int sft_instruction_own(struct pid *process, bool on_exec, struct sft_why *why)
 {
 	int ret;
 
 	if (!sft_hw.capture.instruction.mode)
 		return 0;
-	ret = sft_probes_check(probes, ARRAY_SIZE(probes), "CONFIG", why);
-	return ret ?: sft_processes_own(&traced, why);
+	ret = sft_probes_check(probes, ARRAY_SIZE(probes), "CONFIG", why) ?:
+	      sft_processes_own(&traced, process, why);
+	if (!ret)
+		WRITE_ONCE(until_exec, on_exec);
+	return ret;
 }
 
 /* The capture starts: begin to trace the running threads. */

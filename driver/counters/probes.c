@@ -64,7 +64,8 @@ int sft_probes_add(struct sft_probe *probe, unsigned int count, struct sft_why *
 	if (!ret)
 		return 0;
 	return sft_fail(why, -EOPNOTSUPP,
-			"this kernel does not report context switches: tracepoint error %d", ret);
+			"the kernel has no tracepoint %s, or none that can be used: error %d",
+			probe[i - 1].name, ret);
 }
 
 /*
@@ -114,10 +115,10 @@ void sft_probes_forget(void)
 	sft_probes = (struct sft_probes){};
 }
 
-/* The caller's START begins to record its threads. */
-void sft_probes_own(void)
+/* The caller's START begins to record the threads of @process. */
+void sft_probes_own(struct pid *process)
 {
 	sft_probes_forget();
 	sft_probes.ids = get_pid_ns(task_active_pid_ns(current));
-	sft_probes.process = get_pid(task_tgid(current));
+	sft_probes.process = get_pid(process);
 }

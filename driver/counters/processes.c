@@ -113,8 +113,8 @@ void sft_processes_forked(struct sft_processes *set, struct task_struct *parent,
 	rcu_read_unlock();
 }
 
-/* A set of the calling process alone, in place of what it was. */
-int sft_processes_own(struct sft_processes *set, struct sft_why *why)
+/* A set of @process alone, in place of what it was. */
+int sft_processes_own(struct sft_processes *set, struct pid *process, struct sft_why *why)
 {
 	struct pid **entry;
 
@@ -122,7 +122,7 @@ int sft_processes_own(struct sft_processes *set, struct sft_why *why)
 	if (!entry)
 		return sft_fail(why, -ENOMEM, "no memory for the list of recorded processes");
 	sft_processes_forget(set);
-	bucket_of(entry, task_tgid(current))[0] = get_pid(task_tgid(current));
+	bucket_of(entry, process)[0] = get_pid(process);
 	/* Pairs with the read's dependency. */
 	smp_store_release(&set->entry, entry);
 	return 0;

@@ -75,20 +75,38 @@ static u64 step(struct sft_stream *s, unsigned int n, u64 now)
 	}
 }
 
-static void put_address(struct sft_stream *s, u64 address)
+/* @value is an address, or two that are XORed. */
+static void put_address(const struct sft_stream *s, u64 value)
 {
-	u64 value = address & ~1ull;
-
-	if (s->type == SIFIVE_TRACE_SAMPLING_XOR) {
-		value ^= s->address;
-		s->address = address & ~1ull;
-	}
 	if (!upper_32_bits(value)) {
 		put32(s, lower_32_bits(value));
 		return;
 	}
 	put32(s, lower_32_bits(value) | 1);
 	put32(s, upper_32_bits(value));
+}
+
+void sft_record_mark(const struct sft_stream *s, u8 kind)
+{
+	put8(s, kind);
+}
+
+/* XORed with the one before, *@last. */
+void sft_record_address(const struct sft_stream *s, u64 address, u64 *last)
+{
+	address &= ~1ull;
+	put_address(s, address ^ *last);
+	*last = address;
+}
+
+/* Before a record: the header is due again. @now holds the counters, by number. */
+void sft_record_repeat(struct sft_stream *s, const u64 *now)
+{
+	if (!s->interval)
+		return;
+	if (!s->left)
+		sft_record_header(s, now);
+	s->left--;
 }
 
 /* @now holds the counters, by number. */
@@ -98,13 +116,11 @@ void sft_record_isr(struct sft_stream *s, u64 pc, const u64 *now)
 	unsigned int n;
 	u64 value;
 
-	if (s->interval) {
-		if (!s->left)
-			sft_record_header(s, now);
-		s->left--;
-	}
 	put8(s, SIFIVE_TRACE_RECORD_ISR);
-	put_address(s, pc);
+	if (s->type == SIFIVE_TRACE_SAMPLING_XOR)
+		sft_record_address(s, pc, &s->address);
+	else
+		put_address(s, pc & ~1ull);
 	for_each_set_bit(n, &mask, SIFIVE_TRACE_MAX_COUNTERS) {
 		value = step(s, n, now[n]);
 		put32(s, lower_32_bits(value));

@@ -47,6 +47,7 @@
  * @owner:	the component with the sink of this stream
  * @on:		records are written
  * @begun:	this capture has a header
+ * @callers:	samples have callers
  * @samples:	records written since CONFIG
  * @lost:	records that could not be written
  * @sum:	sum of per-thread counts, and of the sampling event's, by counter
@@ -57,6 +58,7 @@ struct hart {
 	const struct sft_component *owner;
 	bool on;
 	bool begun;
+	bool callers;
 	u64 samples;
 	u64 lost;
 	u64 sum[SIFIVE_TRACE_MAX_COUNTERS];
@@ -157,14 +159,14 @@ static void add_sampled(struct hart *h, struct perf_event *event, u64 *now)
 	now[n] = h->sum[n] & width_mask(n);
 }
 
-/* The thread's address in user mode, current or to be returned to; 0 if it has none. */
-static u64 user_pc(struct pt_regs *regs)
+/* The thread's registers in user mode, current or to be returned to; NULL if it has none. */
+static struct pt_regs *user_regs(struct pt_regs *regs)
 {
 	if (regs && user_mode(regs))
-		return instruction_pointer(regs);
-	if (current->mm)
-		return instruction_pointer(task_pt_regs(current));
-	return 0;
+		return regs;
+	regs = current->mm ? task_pt_regs(current) : NULL;
+	/* A kernel thread that uses a program's memory has none. */
+	return regs && instruction_pointer(regs) ? regs : NULL;
 }
 
 static void sample(struct perf_event *event, struct perf_sample_data *data,
@@ -172,9 +174,9 @@ static void sample(struct perf_event *event, struct perf_sample_data *data,
 {
 	struct hart *h = this_cpu_ptr(&harts);
 	u64 now[SIFIVE_TRACE_MAX_COUNTERS];
-	u64 pc = user_pc(regs);
 
-	if (!pc || !READ_ONCE(sft_sampling.on) ||
+	regs = user_regs(regs);
+	if (!regs || !READ_ONCE(sft_sampling.on) ||
 	    (unsigned long)event->overflow_handler_context != READ_ONCE(generation))
 		return;
 	if (!h->on || !sft_sampling_has_room(to_encoder(h->encoder), h->owner) ||
@@ -183,7 +185,10 @@ static void sample(struct perf_event *event, struct perf_sample_data *data,
 		return;
 	}
 	add_sampled(h, event, now);
-	sft_record_isr(&h->stream, pc, now);
+	sft_record_repeat(&h->stream, now);
+	if (h->callers)
+		sft_record_callers(&h->stream, regs);
+	sft_record_isr(&h->stream, instruction_pointer(regs), now);
 	h->samples++;
 }
 
@@ -209,11 +214,11 @@ static void describe(struct perf_event_attr *attr,
 	attr->exclude_kernel = !!(ev->flags & SIFIVE_TRACE_EVENT_NO_KERNEL);
 }
 
-/* @of is the event's generation; an event of generation 0 writes no records. */
-static struct perf_event *make_event(const struct sifive_trace_sampling *s,
-				     unsigned long of, struct task_struct *task,
-				     int cpu)
+/* An event of generation 0 writes no records. */
+static struct perf_event *make_event(const struct sft_following *to,
+				     struct task_struct *task, int cpu)
 {
+	const struct sifive_trace_sampling *s = &to->set;
 	struct perf_event_attr attr = {
 		.size = sizeof(attr),
 		.type = PERF_TYPE_SOFTWARE,
@@ -222,6 +227,8 @@ static struct perf_event *make_event(const struct sifive_trace_sampling *s,
 		.inherit = !!task,
 		.inherit_thread = !!task,
 		.remove_on_exec = task && !(s->flags & SIFIVE_TRACE_SAMPLING_EXEC),
+		.disabled = to->on_exec,
+		.enable_on_exec = to->on_exec,
 		.exclude_idle = 1,
 	};
 
@@ -231,7 +238,7 @@ static struct perf_event *make_event(const struct sifive_trace_sampling *s,
 		/* perf reports the lack of a counter for pinned events only. */
 		attr.pinned = 1;
 	}
-	return perf_event_create_kernel_counter(&attr, cpu, task, sample, (void *)of);
+	return perf_event_create_kernel_counter(&attr, cpu, task, sample, (void *)to->of);
 }
 
 static void release(struct list_head *list)
@@ -280,7 +287,7 @@ static int keep(struct sft_following *to, struct perf_event *event)
 
 static int follow(struct sft_following *to, struct task_struct *task, int cpu)
 {
-	return keep(to, make_event(&to->set, to->of, task, cpu));
+	return keep(to, make_event(to, task, cpu));
 }
 
 static int follow_cpus(struct sft_following *to)
@@ -293,28 +300,62 @@ static int follow_cpus(struct sft_following *to)
 	return ret;
 }
 
-/* Follow the process's current threads; new ones inherit the event. */
-static int follow_threads(struct sft_following *to)
+/* All threads of @process, with references, in an array for kvfree(). */
+static struct task_struct **get_threads(struct task_struct *process, unsigned int *count)
 {
-	unsigned int room = get_nr_threads(current) + 16, count = 0;
 	struct task_struct **task, *t;
+	unsigned int room;
+
+	for (;;) {
+		room = 2 * get_nr_threads(process) + 16;
+		task = kvcalloc(room, sizeof(*task), GFP_KERNEL);
+		if (!task)
+			return NULL;
+		*count = 0;
+		rcu_read_lock();
+		for_each_thread(process, t) {
+			if (*count < room)
+				task[*count] = get_task_struct(t);
+			++*count;
+		}
+		rcu_read_unlock();
+		if (*count <= room)
+			return task;
+		/* It has created many in the meantime. */
+		while (room--)
+			put_task_struct(task[room]);
+		kvfree(task);
+	}
+}
+
+/* Follow a process's current threads; new ones inherit the event. */
+static int follow_threads_of(struct sft_following *to, struct task_struct *process)
+{
+	struct task_struct **task;
+	unsigned int count;
 	int ret = 0;
 
-	task = kvcalloc(room, sizeof(*task), GFP_KERNEL);
+	task = get_threads(process, &count);
 	if (!task)
 		return -ENOMEM;
-	rcu_read_lock();
-	for_each_thread(current, t) {
-		if (count == room)
-			break;
-		task[count++] = get_task_struct(t);
-	}
-	rcu_read_unlock();
 	while (count--) {
 		ret = ret ?: follow(to, task[count], -1);
 		put_task_struct(task[count]);
 	}
 	kvfree(task);
+	return ret;
+}
+
+static int follow_threads(struct sft_following *to)
+{
+	struct task_struct *process = get_pid_task(to->process, PIDTYPE_TGID);
+	int ret;
+
+	/* It has ended: nothing to sample. */
+	if (!process)
+		return 0;
+	ret = follow_threads_of(to, process);
+	put_task_struct(process);
 	return ret;
 }
 
@@ -372,9 +413,9 @@ static int explain(int err, struct sft_why *why)
  * the setting has @flags. begin, make and finish run without the system's lock, wanted
  * and adopt with it.
  */
-int sft_sampling_prepare(struct sft_following *to, u32 flags)
+int sft_sampling_prepare(struct sft_following *to, u32 flags, bool on_exec)
 {
-	*to = (struct sft_following){ .flags = flags };
+	*to = (struct sft_following){ .flags = flags, .on_exec = on_exec };
 	INIT_LIST_HEAD(&to->list);
 	if (!zalloc_cpumask_var(&to->cpus, GFP_KERNEL))
 		return -ENOMEM;
@@ -404,12 +445,14 @@ bool sft_sampling_wanted(struct sft_following *to)
 	if (!is_set())
 		return false;
 	to->set = sft_sampling.set;
+	to->on_exec &= !(to->set.flags & SIFIVE_TRACE_SAMPLING_ALL);
 	to->of = generation;
+	to->process = get_pid(sft_probes.process);
 	to->own = sft_counters.per_thread;
 	sft_route_cpus(to->cpus);
 	if (to->own && !to->flags && list_empty(&switches))
 		sft_own_reset(to->set.flags & SIFIVE_TRACE_SAMPLING_ALL ?
-			      0 : task_tgid_nr(current));
+			      0 : pid_nr(to->process));
 	return to->own || wanted(to);
 }
 
@@ -443,6 +486,7 @@ int sft_sampling_adopt(struct sft_following *to, int err, struct sft_why *why)
 void sft_sampling_finish(struct sft_following *to)
 {
 	release(&to->list);
+	put_pid(to->process);
 	mutex_unlock(&follow_lock);
 	free_cpumask_var(to->cpus);
 }
@@ -524,7 +568,8 @@ static int check_sampled(const struct sifive_trace_sampling *arg, struct sft_why
 int sft_sampling_valid(struct sifive_trace_sampling *arg, struct sft_why *why)
 {
 	const u32 flags = SIFIVE_TRACE_SAMPLING_ALL | SIFIVE_TRACE_SAMPLING_ONE_HEADER |
-			  SIFIVE_TRACE_SAMPLING_EXEC | SIFIVE_TRACE_SAMPLING_HEADERS;
+			  SIFIVE_TRACE_SAMPLING_EXEC | SIFIVE_TRACE_SAMPLING_HEADERS |
+			  SIFIVE_TRACE_SAMPLING_CALLERS;
 	int ret = check_sampled(arg, why);
 
 	if (ret)
@@ -534,7 +579,7 @@ int sft_sampling_valid(struct sifive_trace_sampling *arg, struct sft_why *why)
 	if (arg->channel >= 32 || !(sft_hw.capture.channels & BIT(arg->channel)))
 		return sft_fail(why, -EINVAL, "channel %u is not one of the capture's (mask %#x)",
 				arg->channel, sft_hw.capture.channels);
-	if (arg->count_type > SIFIVE_TRACE_SAMPLING_XOR)
+	if (arg->count_type > SIFIVE_TRACE_RECORD_TYPE_MAX)
 		return sft_fail(why, -EINVAL, "count type %u (0 raw, 1 delta, 2 XOR)",
 				arg->count_type);
 	if (arg->flags & SIFIVE_TRACE_SAMPLING_HEADERS &&
@@ -591,12 +636,13 @@ int sft_sampling_set(struct sifive_trace_sampling *arg, struct sft_why *why)
 int sft_sampling_try(const struct sifive_trace_sampling *set,
 		     struct sft_why *why)
 {
+	const struct sft_following to = { .set = *set };
 	struct perf_event *event;
 	int ret;
 
 	if (!set->period)
 		return 0;
-	event = make_event(set, 0, current, -1);
+	event = make_event(&to, current, -1);
 	ret = PTR_ERR_OR_ZERO(event);
 	if (!ret) {
 		ret = sft_perf_failed(event) ? -EBUSY : 0;
@@ -622,6 +668,7 @@ static void begin_here(void *arg)
 	h->stream.type = set->count_type;
 	h->stream.interval = set->flags & SIFIVE_TRACE_SAMPLING_HEADERS ?
 			     SIFIVE_TRACE_SAMPLING_HEADER_EVERY : 0;
+	h->callers = set->flags & SIFIVE_TRACE_SAMPLING_CALLERS;
 	if (!h->begun || !(set->flags & SIFIVE_TRACE_SAMPLING_ONE_HEADER)) {
 		read_base(h, now);
 		/* A header at an interval would mean that records continue. */

@@ -13,6 +13,7 @@
 #include <linux/smp.h>
 #include <linux/workqueue.h>
 #include <trace/events/sched.h>
+#include <trace/events/syscalls.h>
 
 #include <linux/sifive_trace_regs.h>
 
@@ -31,6 +32,7 @@
  * @written:	records since CONFIG
  * @lost:	records that could not be written
  * @elsewhere:	how often one of the session's threads began to run while @unseen
+ * @wakeups:	how often this hart woke one of them while @unseen
  */
 struct hart {
 	void __iomem *stimulus;
@@ -44,6 +46,7 @@ struct hart {
 	u64 written;
 	u64 lost;
 	u64 elsewhere;
+	u64 wakeups;
 };
 
 struct sft_switches sft_switches = { .set.channel = SIFIVE_TRACE_SWITCHES_OFF };
@@ -68,18 +71,30 @@ static __always_inline void put(const struct hart *h, u8 kind, pid_t thread)
 	writel_relaxed(thread, h->stimulus);
 }
 
+/*
+ * Others were lost, or the stream begins. @running runs from here on, which the next record does
+ * not say; 0: it does, or none runs.
+ */
+static noinline void put_mark(struct hart *h, pid_t running)
+{
+	put_kind(h, SIFIVE_TRACE_SWITCH_BEGIN);
+	h->gap = false;
+	if (!running)
+		return;
+	put(h, SIFIVE_TRACE_SWITCH_IN, running);
+	h->written++;
+}
+
 /* Whether @count records can be put; the mark precedes them if they need one. */
-static __always_inline bool can_put(struct hart *h, unsigned int count)
+static __always_inline bool can_put(struct hart *h, unsigned int count, pid_t running)
 {
 	if (unlikely(!sft_sampling_has_room(h->encoder, h->owner))) {
 		h->gap = true;
 		h->lost += count;
 		return false;
 	}
-	if (unlikely(h->gap)) {
-		put_kind(h, SIFIVE_TRACE_SWITCH_BEGIN);
-		h->gap = false;
-	}
+	if (unlikely(h->gap))
+		put_mark(h, running);
 	h->written += count;
 	return true;
 }
@@ -112,7 +127,8 @@ static u8 why_out(const struct task_struct *task, bool preempt, unsigned int sta
 		return SIFIVE_TRACE_SWITCH_PREEMPTED;
 	if (state & (__TASK_STOPPED | __TASK_TRACED))
 		return SIFIVE_TRACE_SWITCH_STOPPED;
-	if (state & TASK_UNINTERRUPTIBLE)
+	/* As the kernel itself reports a frozen thread, and one that waits for a sleeping lock. */
+	if (state & (TASK_UNINTERRUPTIBLE | TASK_RTLOCK_WAIT | TASK_FROZEN))
 		return SIFIVE_TRACE_SWITCH_UNINTERRUPTIBLE;
 	return SIFIVE_TRACE_SWITCH_SLEEPS;
 }
@@ -124,7 +140,7 @@ static __always_inline void change(struct hart *h, u8 kind, struct task_struct *
 
 	h->running = after;
 	h->pid = next->pid;
-	if ((!before && !after) || !can_put(h, !!before + !!after))
+	if ((!before && !after) || !can_put(h, !!before + !!after, 0))
 		return;
 	if (before)
 		put(h, kind, before);
@@ -190,6 +206,26 @@ static void executed(void *unused, struct task_struct *task, pid_t old,
 	local_irq_restore(flags);
 }
 
+/*
+ * @task will be runnable; a thread that wakes itself goes on without a switch. The scheduler has
+ * interrupts disabled when it wakes another one.
+ */
+static notrace void waking(void *unused, struct task_struct *task)
+{
+	struct hart *h = this_cpu_ptr(&harts);
+	pid_t id;
+
+	if (!(sft_switches.set.flags & SIFIVE_TRACE_SWITCHES_WAKEUPS) || task == current)
+		return;
+	id = id_of(task);
+	if (!id)
+		return;
+	if (unlikely(!h->on))
+		h->wakeups += READ_ONCE(h->unseen);
+	else if (can_put(h, 1, h->running))
+		put(h, SIFIVE_TRACE_SWITCH_WOKEN, id);
+}
+
 static void forked(void *unused, struct task_struct *parent, struct task_struct *child)
 {
 	sft_processes_forked(&recorded, parent, child);
@@ -199,17 +235,66 @@ static struct sft_probe probes[] = {
 	{ .name = "sched_switch", .function = switched },
 	{ .name = "sched_process_fork", .function = forked },
 	{ .name = "sched_process_exec", .function = executed },
+	{ .name = "sched_waking", .function = waking },
 };
 
 static_assert(ARRAY_SIZE(probes) <= SFT_PROBES);
 
-/* Called without the system's lock. */
-int sft_switches_probe(struct sft_why *why)
+static bool has_calls(void)
 {
+	return sft_switches.set.flags & SIFIVE_TRACE_SWITCHES_SYSCALLS;
+}
+
+/* Not of a thread whose switch in has not been recorded: a reader could not tell whose it is. */
+static __always_inline void put_call(u8 kind, u32 value)
+{
+	unsigned long flags;
+	struct hart *h;
+
+	if (!has_calls())
+		return;
+	local_irq_save(flags);
+	h = this_cpu_ptr(&harts);
+	if (h->on && h->running && can_put(h, 1, h->running)) {
+		put_kind(h, kind);
+		writel_relaxed(value, h->stimulus);
+	}
+	local_irq_restore(flags);
+}
+
+static notrace void called(void *unused, struct pt_regs *regs, long number)
+{
+	put_call(SIFIVE_TRACE_SWITCH_CALL, number);
+}
+
+static notrace void returned(void *unused, struct pt_regs *regs, long result)
+{
+	put_call(SIFIVE_TRACE_SWITCH_RETURN, result);
+}
+
+/* As long as they are registered, all system calls are slower. */
+static struct sft_probe call_probes[] = {
+	{ .name = "sys_enter", .function = called },
+	{ .name = "sys_exit", .function = returned },
+};
+
+static_assert(ARRAY_SIZE(call_probes) <= SFT_PROBES);
+
+/* Called without the system's lock. */
+int sft_switches_probe(u32 flags, struct sft_why *why)
+{
+	int ret;
+
+	check_trace_callback_type_sys_enter(called);
+	check_trace_callback_type_sys_exit(returned);
 	check_trace_callback_type_sched_switch(switched);
 	check_trace_callback_type_sched_process_fork(forked);
 	check_trace_callback_type_sched_process_exec(executed);
-	return sft_probes_add(probes, ARRAY_SIZE(probes), why);
+	check_trace_callback_type_sched_waking(waking);
+	ret = sft_probes_add(probes, ARRAY_SIZE(probes), why);
+	if (!ret && flags & SIFIVE_TRACE_SWITCHES_SYSCALLS)
+		ret = sft_probes_add(call_probes, ARRAY_SIZE(call_probes), why);
+	return ret;
 }
 
 static bool is_wanted(void)
@@ -217,10 +302,16 @@ static bool is_wanted(void)
 	return sft_switches.set.channel != SIFIVE_TRACE_SWITCHES_OFF;
 }
 
-/* Remove the probe if no session wants it any more. */
+static bool wants_calls(void)
+{
+	return is_wanted() && has_calls();
+}
+
+/* Remove the probes that no session wants any more. */
 static void unprobe(struct work_struct *work)
 {
 	sft_probes_remove(probes, ARRAY_SIZE(probes), is_wanted);
+	sft_probes_remove(call_probes, ARRAY_SIZE(call_probes), wants_calls);
 }
 
 static DECLARE_WORK(unprobe_work, unprobe);
@@ -237,18 +328,20 @@ int sft_switches_set(const struct sifive_trace_switches *arg, struct sft_why *wh
 	return 0;
 }
 
-/* The caller's START will record its threads. The capture does not run. */
-int sft_switches_own(struct sft_why *why)
+/* The caller's START will record the threads of @process. The capture does not run. */
+int sft_switches_own(struct pid *process, struct sft_why *why)
 {
 	int ret;
 
 	if (!is_wanted())
 		return 0;
 	ret = sft_probes_check(probes, ARRAY_SIZE(probes), "SWITCHES", why);
+	if (!ret && has_calls())
+		ret = sft_probes_check(call_probes, ARRAY_SIZE(call_probes), "SWITCHES", why);
 	if (ret)
 		return ret;
 	if (sft_switches.set.flags & SIFIVE_TRACE_SWITCHES_CHILDREN)
-		return sft_processes_own(&recorded, why);
+		return sft_processes_own(&recorded, process, why);
 	sft_processes_forget(&recorded);
 	return 0;
 }
@@ -266,7 +359,7 @@ static void begin_here(void *arg)
 	h->on = true;
 	h->running = 0;
 	/* The mark is due also where none of the threads runs: what follows is known. */
-	can_put(h, 0);
+	can_put(h, 0, 0);
 	change_slowly(h, SIFIVE_TRACE_SWITCH_END, current);
 }
 
@@ -275,7 +368,7 @@ static void end_here(void *unused)
 {
 	struct hart *h = this_cpu_ptr(&harts);
 
-	if (h->on && can_put(h, 1))
+	if (h->on && can_put(h, 1, 0))
 		put(h, SIFIVE_TRACE_SWITCH_END, h->running);
 	h->on = false;
 	h->unseen = false;
@@ -286,17 +379,26 @@ static bool begins(const struct sft_encoder *e)
 	return sft_route_has(e) && !e->ended;
 }
 
-/* Set whether threads run unseen on CPUs whose streams do not begin; none is on. */
+static bool begins_on(unsigned int cpu)
+{
+	const struct sft_encoder *e;
+
+	for_each_encoder(e)
+		if (e->cpu == (int)cpu && begins(e))
+			return true;
+	return false;
+}
+
+/*
+ * Set whether threads run unseen on CPUs whose streams do not begin; none is on. The others must
+ * not count meanwhile: once is enough for all times to be in doubt.
+ */
 static void set_unseen(bool on)
 {
-	struct sft_encoder *e;
 	unsigned int cpu;
 
 	for_each_possible_cpu(cpu)
-		WRITE_ONCE(per_cpu_ptr(&harts, cpu)->unseen, on);
-	for_each_encoder(e)
-		if (begins(e))
-			WRITE_ONCE(per_cpu_ptr(&harts, e->cpu)->unseen, false);
+		WRITE_ONCE(per_cpu_ptr(&harts, cpu)->unseen, on && !begins_on(cpu));
 }
 
 /* The capture starts: each hart's stream begins with the thread that runs there. */
@@ -356,6 +458,7 @@ void sft_switches_clear(void)
 		per_cpu_ptr(&harts, cpu)->written = 0;
 		per_cpu_ptr(&harts, cpu)->lost = 0;
 		per_cpu_ptr(&harts, cpu)->elsewhere = 0;
+		per_cpu_ptr(&harts, cpu)->wakeups = 0;
 	}
 	recorded.missing = 0;
 }
@@ -368,6 +471,7 @@ void sft_switches_status(struct sifive_trace_status *status)
 		status->switches += READ_ONCE(per_cpu_ptr(&harts, cpu)->written);
 		status->switches_lost += READ_ONCE(per_cpu_ptr(&harts, cpu)->lost);
 		status->switches_elsewhere += READ_ONCE(per_cpu_ptr(&harts, cpu)->elsewhere);
+		status->wakeups_elsewhere += READ_ONCE(per_cpu_ptr(&harts, cpu)->wakeups);
 	}
 	status->switches_processes = READ_ONCE(recorded.missing);
 }

@@ -291,7 +291,8 @@ static int try_sampling(struct sft_file *file, void *arg, void __user *uarg,
 	return ret;
 }
 
-#define SWITCHES_FLAGS	(SIFIVE_TRACE_SWITCHES_ALL | SIFIVE_TRACE_SWITCHES_CHILDREN)
+#define SWITCHES_FLAGS	(SIFIVE_TRACE_SWITCHES_ALL | SIFIVE_TRACE_SWITCHES_CHILDREN | \
+			 SIFIVE_TRACE_SWITCHES_WAKEUPS | SIFIVE_TRACE_SWITCHES_SYSCALLS)
 
 static int ioctl_switches(struct sft_file *file, void *arg, struct sft_why *why)
 {
@@ -317,7 +318,7 @@ static int probe_switches(struct sft_file *file, void *arg, void __user *uarg,
 
 	if (switches->channel == SIFIVE_TRACE_SWITCHES_OFF)
 		return 0;
-	ret = sft_switches_probe(why);
+	ret = sft_switches_probe(switches->flags, why);
 	if (!ret)
 		return 0;
 	sft_lock();
@@ -341,38 +342,80 @@ static int start(bool rewind, struct sft_why *why)
 }
 
 /* A START that is refused does not change what a capture records after system sleep. */
-static int own(bool rewind, struct sft_why *why)
+static int own(u32 flags, struct pid *process, struct sft_why *why)
 {
-	int ret = sft_capture_may_start(rewind, why) ?: sft_instruction_own(why) ?:
-		  sft_switches_own(why);
+	int ret = sft_capture_may_start(flags & SIFIVE_TRACE_START_REWIND, why) ?:
+		  sft_instruction_own(process, flags & SIFIVE_TRACE_START_ON_EXEC, why) ?:
+		  sft_switches_own(process, why);
 
 	if (!ret)
-		sft_probes_own();
+		sft_probes_own(process);
 	return ret;
+}
+
+/* The process that START names. */
+static int check_process(s32 id, struct pid *process, struct sft_why *why)
+{
+	struct task_struct *task = get_pid_task(process, PIDTYPE_TGID);
+	bool kernel = task && task->flags & PF_KTHREAD;
+
+	if (task)
+		put_task_struct(task);
+	if (kernel)
+		return sft_fail(why, -EINVAL, "%d is a kernel thread: record whatever runs", id);
+	return task ? 0 : sft_fail(why, -ESRCH, "there is no process %d", id);
+}
+
+static int own_named(const struct sifive_trace_start *start, struct sft_why *why)
+{
+	struct pid *process;
+	int ret = need_perfmon("recording another process", why);
+
+	if (ret)
+		return ret;
+	process = find_get_pid(start->process);
+	ret = check_process(start->process, process, why) ?: own(start->flags, process, why);
+	put_pid(process);
+	return ret;
+}
+
+#define START_FLAGS	(SIFIVE_TRACE_START_REWIND | SIFIVE_TRACE_START_ON_EXEC)
+
+static int check_start(const struct sifive_trace_start *start, struct sft_why *why)
+{
+	if (start->flags & ~START_FLAGS)
+		return sft_fail(why, -EINVAL, "unknown flags %#x", start->flags);
+	if (start->process < 0 || start->reserved)
+		return sft_fail(why, -EINVAL, "process %d is no process id, or reserved is %#x",
+				start->process, start->reserved);
+	if (start->process && start->flags & SIFIVE_TRACE_START_ON_EXEC)
+		return sft_fail(why, -EINVAL, "ON_EXEC is for the caller: name no process");
+	return 0;
 }
 
 static int ioctl_start(struct sft_file *file, void *arg, struct sft_why *why)
 {
-	struct sifive_trace_run *run = arg;
-	int ret = need_steering(file, why);
+	const struct sifive_trace_start *run = arg;
+	int ret = need_steering(file, why) ?: check_start(run, why);
 
 	if (ret)
 		return ret;
-	if (run->flags & ~SIFIVE_TRACE_START_REWIND)
-		return sft_fail(why, -EINVAL, "unknown flags %#x", run->flags);
 	if (sft_sampling.set.flags & SIFIVE_TRACE_SAMPLING_ALL ||
 	    sft_switches.set.flags & SIFIVE_TRACE_SWITCHES_ALL ||
 	    sft_hw.capture.instruction.flags & SIFIVE_TRACE_INSTRUCTION_ALL)
 		ret = need_perfmon("recording whatever runs", why);
 	if (!ret && !sft_capture_on())
-		ret = own(run->flags & SIFIVE_TRACE_START_REWIND, why);
+		ret = run->process ? own_named(run, why) :
+		      own(run->flags, task_tgid(current), why);
 	return ret ?: start(run->flags & SIFIVE_TRACE_START_REWIND, why);
 }
 
 static int follow(struct sft_file *file, void *arg, void __user *uarg,
 		  struct sft_why *why)
 {
-	return sft_threads_follow(file, why);
+	const struct sifive_trace_start *run = arg;
+
+	return sft_threads_follow(file, run->flags & SIFIVE_TRACE_START_ON_EXEC, why);
 }
 
 static int ioctl_stop(struct sft_file *file, void *arg, struct sft_why *why)
@@ -468,7 +511,7 @@ static const struct call calls[] = {
 		.before = join_for_counters, .handler = ioctl_counters,
 	},
 	[_IOC_NR(SIFIVE_TRACE_IOC_START)] = {
-		.size = sizeof(struct sifive_trace_run), .write = true,
+		.size = sizeof(struct sifive_trace_start), .write = true,
 		.handler = ioctl_start, .after = follow,
 	},
 	[_IOC_NR(SIFIVE_TRACE_IOC_STOP)] = {

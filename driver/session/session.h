@@ -182,7 +182,7 @@ void sft_session_exit(void);
 /* threads.c */
 int sft_thread_allowed(const struct sft_file *file, struct sft_why *why);
 int sft_thread_join(struct sft_file *file, u32 *slot, struct sft_why *why);
-int sft_threads_follow(struct sft_file *file, struct sft_why *why);
+int sft_threads_follow(struct sft_file *file, bool on_exec, struct sft_why *why);
 void sft_threads_resume(void);
 void sft_threads_exit(void);
 

@@ -53,13 +53,13 @@ int sft_thread_join(struct sft_file *file, u32 *slot, struct sft_why *why)
  * Create the session's sampling events, or create them again if sampling has all
  * @flags.
  */
-static int follow(struct sft_file *file, u32 flags, struct sft_why *why)
+static int follow(struct sft_file *file, u32 flags, bool on_exec, struct sft_why *why)
 {
 	struct sft_following to;
 	bool wanted;
 	int ret;
 
-	ret = sft_sampling_prepare(&to, flags);
+	ret = sft_sampling_prepare(&to, flags, on_exec);
 	if (ret)
 		return ret;
 	sft_lock();
@@ -80,9 +80,9 @@ static int follow(struct sft_file *file, u32 flags, struct sft_why *why)
 }
 
 /* Called after START. */
-int sft_threads_follow(struct sft_file *file, struct sft_why *why)
+int sft_threads_follow(struct sft_file *file, bool on_exec, struct sft_why *why)
 {
-	return follow(file, 0, why);
+	return follow(file, 0, on_exec, why);
 }
 
 /* follow() ignores the file if it no longer owns the session. */
@@ -94,7 +94,7 @@ static void follow_all(struct work_struct *work)
 	sft_lock();
 	file = sft.owner;
 	sft_unlock();
-	if (file && follow(file, SIFIVE_TRACE_SAMPLING_ALL, &why))
+	if (file && follow(file, SIFIVE_TRACE_SAMPLING_ALL, false, &why))
 		pr_warn("sifive_trace: sampling does not continue after resume or hotplug\n");
 }
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The cost of recording a context switch between two threads of a session, in instructions
- * including the kernel's, and in bytes.
+ * The cost of recording a context switch between two threads of a session, and a wake-up, in
+ * instructions including the kernel's, and in bytes.
  *
- *	switches	prints a line: "context-switch", instructions and bytes of the two
- *			records that a switch makes
+ *	switches	prints lines: "context-switch", instructions and bytes of the two
+ *			records that a switch makes; "wake-up", the same of its one record
  *
  * Both threads run on CPU 0, by SCHED_FIFO: each sched_yield() of one lets the other run once.
+ * Then each wakes the other by a byte, and sleeps until its own comes.
  */
 #include <err.h>
 #include <fcntl.h>
@@ -26,6 +27,9 @@
 
 static int session;
 static volatile bool over;
+
+/* Bytes to the other thread, and back. */
+static int there[2], back[2];
 
 static void call(const char *name, unsigned long request, void *argument)
 {
@@ -50,6 +54,23 @@ static void *yield(void *unused)
 	return unused;
 }
 
+static void *answer(void *unused)
+{
+	char c;
+
+	while (read(there[0], &c, 1) == 1 && write(back[1], &c, 1) == 1)
+		;
+	return unused;
+}
+
+static void exchange(void)
+{
+	char c = 0;
+
+	if (write(there[1], &c, 1) != 1 || read(back[0], &c, 1) != 1)
+		err(1, "pipe");
+}
+
 /* Of a round: to the other thread, and back. */
 static uint64_t round_trip(void)
 {
@@ -59,14 +80,25 @@ static uint64_t round_trip(void)
 	return meter_cost(&meter);
 }
 
-static struct sifive_trace_status measure(bool recorded, uint64_t *cost)
+static uint64_t exchanges(void)
+{
+	struct meter meter;
+
+	METER(&meter, exchange());
+	return meter_cost(&meter);
+}
+
+static struct sifive_trace_status measure(uint64_t (*round)(void), bool recorded, uint32_t flags,
+					  uint64_t *cost)
 {
 	const struct sifive_trace_encoder encoder = find_encoder();
 	struct sifive_trace_config config = {
 		.size = sizeof(config), .sink = SIFIVE_TRACE_SINK_SBA, .buffer = BUFFER,
 		.channels = ~0u, .encoders = 1ull << encoder.index,
 	};
-	struct sifive_trace_switches switches = { .size = sizeof(switches), .channel = 31 };
+	struct sifive_trace_switches switches = {
+		.size = sizeof(switches), .flags = flags, .channel = 31,
+	};
 	struct sifive_trace_status status = { .size = sizeof(status) };
 	struct sifive_trace_run run = { .size = sizeof(run) };
 
@@ -74,18 +106,54 @@ static struct sifive_trace_status measure(bool recorded, uint64_t *cost)
 	if (recorded)
 		call("SWITCHES", SIFIVE_TRACE_IOC_SWITCHES, &switches);
 	call("START", SIFIVE_TRACE_IOC_START, &run);
-	*cost = round_trip();
+	*cost = round();
 	call("STOP", SIFIVE_TRACE_IOC_STOP, &run);
 	call("STATUS", SIFIVE_TRACE_IOC_STATUS, &status);
 	return status;
 }
 
-int main(void)
+static void measure_switches(void)
 {
-	const struct sched_param priority = { .sched_priority = 1 };
 	struct sifive_trace_status status;
 	uint64_t without, with;
 	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, yield, NULL))
+		errx(1, "no thread");
+	measure(round_trip, false, 0, &without);
+	status = measure(round_trip, true, 0, &with);
+	over = true;
+	pthread_join(thread, NULL);
+	/* Each round has a switch there and one back, each of two records. */
+	if (status.switches < 4 * METER_CALLS || status.switches_lost)
+		errx(1, "%llu records of switches", (unsigned long long)status.switches);
+	printf("context-switch %lu %llu\n", (with - without) / 2,
+	       2 * (unsigned long long)status.bytes / (unsigned long long)status.switches);
+}
+
+static void measure_wakeups(void)
+{
+	struct sifive_trace_status status, plain;
+	uint64_t without, with;
+	pthread_t thread;
+
+	if (pipe(there) || pipe(back) || pthread_create(&thread, NULL, answer, NULL))
+		errx(1, "no thread");
+	plain = measure(exchanges, true, 0, &without);
+	status = measure(exchanges, true, SIFIVE_TRACE_SWITCHES_WAKEUPS, &with);
+	close(there[1]);
+	pthread_join(thread, NULL);
+	/* Each round has a wake-up there and one back. */
+	if (status.switches < plain.switches + 2 * METER_CALLS || status.switches_lost)
+		errx(1, "%llu records with wake-ups, %llu without",
+		     (unsigned long long)status.switches, (unsigned long long)plain.switches);
+	printf("wake-up %lu %llu\n", (with - without) / 2,
+	       (unsigned long long)(status.bytes / status.switches));
+}
+
+int main(void)
+{
+	const struct sched_param priority = { .sched_priority = 1 };
 
 	session = open(DEVICE, O_RDWR | O_CLOEXEC);
 	if (session < 0)
@@ -96,16 +164,7 @@ int main(void)
 	usleep(100000);
 	if (sched_setscheduler(0, SCHED_FIFO, &priority))
 		err(1, "sched_setscheduler");
-	if (pthread_create(&thread, NULL, yield, NULL))
-		errx(1, "no thread");
-	measure(false, &without);
-	status = measure(true, &with);
-	over = true;
-	pthread_join(thread, NULL);
-	/* Each round has a switch there and one back, each of two records. */
-	if (status.switches < 4 * METER_CALLS || status.switches_lost)
-		errx(1, "%llu records of switches", (unsigned long long)status.switches);
-	printf("context-switch %lu %llu\n", (with - without) / 2,
-	       2 * (unsigned long long)status.bytes / (unsigned long long)status.switches);
+	measure_switches();
+	measure_wakeups();
 	return 0;
 }

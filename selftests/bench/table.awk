@@ -97,6 +97,11 @@ $1 == "context-switch" {
 	       sprintf("a context switch, two records: %d instructions of 120, %d bytes", $2, $3))
 }
 
+$1 == "wake-up" {
+	result($2 > 20 && $2 <= 60 && $3 <= 12,
+	       sprintf("a wake-up, one record: %d instructions of 60, %d bytes", $2, $3))
+}
+
 function head(titles) {
 	print "\n" titles
 	gsub(/[^|]+/, "---", titles)
@@ -145,6 +150,7 @@ function tables(    i) {
 	print "| `--on-full wait`: a store whose page is back " other["drain-fault"]
 	head("| recording | instr. | bytes |")
 	print "| a context switch between two recorded threads " other["context-switch"]
+	print "| a wake-up of a recorded thread " other["wake-up"]
 	head("| other ways | instr. | bytes |")
 	print "| empty hook, entry " other["hook-entry"]
 	print "| empty hook, exit " other["hook-exit"]

@@ -71,6 +71,7 @@
 #include <linux/sifive_trace_format.h>
 #include <linux/sifive_trace_instruction.h>
 #include <linux/sifive_trace_losses.h>
+#include <linux/sifive_trace_switches.h>
 #include <linux/types.h>
 
 /* Changes when the meaning of a call changes; additions show in the size. */
@@ -428,9 +429,9 @@ struct sifive_trace_thread {
  * SIFIVE_TRACE_IOC_SAMPLING. Needs a CONFIG and COUNTERS by the same session, and CAP_PERFMON or
  * CAP_SYS_ADMIN. Replaces the previous setting, which stays after an error; a later successful
  * COUNTERS clears it. From START to STOP the kernel interrupts the threads of the process that
- * called START, and new threads of it, and writes an ISR record with the user-mode pc and the
- * session's counters to the encoder of that hart. execve() ends that for a process, unless
- * SIFIVE_TRACE_SAMPLING_EXEC is set. START writes a header on each encoder. With
+ * called START, or that START names, and new threads of it, and writes an ISR record with the
+ * user-mode pc and the session's counters to the encoder of that hart. execve() ends that for a
+ * process, unless SIFIVE_TRACE_SAMPLING_EXEC is set. START writes a header on each encoder. With
  * SIFIVE_TRACE_COUNTERS_PER_THREAD each record increases the counts of the stream by those of
  * its thread since the thread's last record, or since START, whether or not the thread has
  * joined. More than SIFIVE_TRACE_THREADS threads at a time lose records, which STATUS counts.
@@ -470,53 +471,19 @@ struct sifive_trace_sampling {
 #define SIFIVE_TRACE_SAMPLING_ALL	(1u << 0)
 /* One header for the whole capture: only a START that rewinds writes one. */
 #define SIFIVE_TRACE_SAMPLING_ONE_HEADER (1u << 1)
-/* Continue across execve() of the process that called START. */
+/* Continue across execve() of the process. */
 #define SIFIVE_TRACE_SAMPLING_EXEC	(1u << 2)
 /* Repeat the header, for readers of wrapped rings. EINVAL: not _XOR, or _ONE_HEADER is set. */
 #define SIFIVE_TRACE_SAMPLING_HEADERS	(1u << 3)
+/*
+ * Before each sample, write its callers: the return-address register, then the return addresses
+ * of the frames that frame pointers link, at most SIFIVE_TRACE_CALLERS_MAX in all. Only code
+ * compiled with -fno-omit-frame-pointer has such frames; the addresses end where a pointer leads
+ * to no frame. For a 32-bit process of a 64-bit kernel there is only the register.
+ */
+#define SIFIVE_TRACE_SAMPLING_CALLERS	(1u << 4)
 /* Records from one header to the next. */
 #define SIFIVE_TRACE_SAMPLING_HEADER_EVERY	100
-
-/**
- * struct sifive_trace_switches - records of context switches
- * @size:	in: sizeof(struct sifive_trace_switches)
- * @flags:	in: SIFIVE_TRACE_SWITCHES_*
- * @channel:	in: stimulus register for these records, one of CONFIG's; use it for
- *		nothing else. SIFIVE_TRACE_SWITCHES_OFF: none
- * @reserved:	in: 0
- *
- * SIFIVE_TRACE_IOC_SWITCHES. Needs a CONFIG by the same session, and CAP_PERFMON or
- * CAP_SYS_ADMIN. Replaces the previous setting, which stays after an error; CONFIG clears
- * it. From START to STOP the kernel writes a record to the encoder of a hart when a thread
- * of the process that called START begins or ceases to run there: SIFIVE_TRACE_SWITCH_*, and
- * the thread's id in that process's pid namespace. START, the end of a pause, and a CPU that
- * comes online write SIFIVE_TRACE_SWITCH_BEGIN and the thread that runs. STOP, a pause and a
- * CPU that goes offline write SIFIVE_TRACE_SWITCH_END, with id 0 where none of the threads
- * runs. A thread that takes over the id of its process, since it executes a program, writes
- * SIFIVE_TRACE_SWITCH_EXITED and _IN. Records that find no room are lost, which STATUS counts;
- * SIFIVE_TRACE_SWITCH_BEGIN precedes the next one. STATUS also counts how often the threads
- * began to run where no records are written.
- *
- * EINVAL: channel not in CONFIG. EPERM: capability missing. EOPNOTSUPP: the kernel has no
- * tracepoint sched_switch. EBUSY: the capture is running, or a process that has joined has
- * the channel. ENXIO: no CONFIG on this descriptor.
- */
-struct sifive_trace_switches {
-	__u32	size;
-	__u32	flags;
-	__u32	channel;
-	__u32	reserved;
-};
-
-#define SIFIVE_TRACE_SWITCHES_OFF	(~0u)
-
-/*
- * Record the threads of all processes that have an id in the pid namespace of the process
- * that calls START. START then needs CAP_PERFMON or CAP_SYS_ADMIN too (EPERM).
- */
-#define SIFIVE_TRACE_SWITCHES_ALL	(1u << 0)
-/* Also those of processes that these make, and so on; STATUS counts those that are too many. */
-#define SIFIVE_TRACE_SWITCHES_CHILDREN	(1u << 1)
 
 /**
  * struct sifive_trace_query - which counters can count an event
@@ -587,6 +554,8 @@ struct sifive_trace_query {
  * @switches_elsewhere: out: how often since CONFIG a thread of SWITCHES began to run on a CPU
  *		whose encoder the capture does not have, or that has none
  * @switches_processes: out: processes left out, with their children: too many ran at once
+ * @wakeups_elsewhere: out: how often since CONFIG a CPU as in @switches_elsewhere woke a thread,
+ *		with SIFIVE_TRACE_SWITCHES_WAKEUPS
  *
  * SIFIVE_TRACE_IOC_STATUS. Needs no privilege. Registers: teControl, tfControl, tsControl,
  * itcTraceEnable and the sink registers, which are compared with what was programmed. On
@@ -625,6 +594,7 @@ struct sifive_trace_status {
 	__u64	full_ns;
 	__u64	switches_elsewhere;
 	__u64	switches_processes;
+	__u64	wakeups_elsewhere;
 };
 
 /* A session has the hardware. */
@@ -718,13 +688,36 @@ struct sifive_trace_sink {
 };
 
 /**
- * struct sifive_trace_run - argument of START, STOP and PAUSE
+ * struct sifive_trace_start - argument of START
+ * @size:	in: sizeof(struct sifive_trace_start), or less if what follows is 0
+ * @flags:	in: SIFIVE_TRACE_START_*
+ * @process:	in: id of a process: SAMPLING, SWITCHES and instruction trace record its threads,
+ *		and new threads of it, instead of the caller's; 0 = the caller. It is not stopped,
+ *		and does not notice. Ignored while a capture runs or is paused
+ * @reserved:	in: 0
+ *
+ * Threads that @process creates while START enumerates them may be missed. @process needs
+ * CAP_PERFMON or CAP_SYS_ADMIN.
+ *
+ * Errors: see struct sifive_trace_run, and: ESRCH: no such process, or @process is the id of
+ * another thread of one. EINVAL: a kernel thread, a negative id, or
+ * SIFIVE_TRACE_START_ON_EXEC, which is for the caller. EPERM: capability missing.
+ */
+struct sifive_trace_start {
+	__u32	size;
+	__u32	flags;
+	__s32	process;
+	__u32	reserved;
+};
+
+/**
+ * struct sifive_trace_run - argument of STOP and PAUSE; START has the same first members
  * @size:	in: sizeof(struct sifive_trace_run)
- * @flags:	in: START: SIFIVE_TRACE_START_*; STOP: 0; PAUSE: 0 or SIFIVE_TRACE_PAUSE_END
+ * @flags:	in: STOP: 0; PAUSE: 0 or SIFIVE_TRACE_PAUSE_END
  *
  * START lets the configured encoders produce messages; each first sends its absolute timestamp.
- * New data is appended, unless SIFIVE_TRACE_START_REWIND discards the captured data. STOP
- * returns when all messages have reached the sinks. Repeating either call has no effect.
+ * New data is appended. STOP returns when all messages have reached the sinks. Repeating either
+ * call has no effect.
  *
  * ENXIO: no CONFIG on this descriptor. EPERM: another process's session, and capability missing.
  * ENOSPC: START of a full capture. EBUSY: START while the system suspends, or no counter is free
@@ -752,7 +745,13 @@ struct sifive_trace_run {
 	__u32	flags;
 };
 
+/* Discard the captured data. */
 #define SIFIVE_TRACE_START_REWIND	(1u << 0)
+/*
+ * Begin to sample the caller, and to trace its instructions, at its next execve(): before the
+ * first instruction of the new program. Has no effect on what is recorded of all processes.
+ */
+#define SIFIVE_TRACE_START_ON_EXEC	(1u << 1)
 #define SIFIVE_TRACE_PAUSE_END		(1u << 0)
 
 /**
@@ -785,7 +784,7 @@ struct sifive_trace_attach {
 #define SIFIVE_TRACE_IOC_ENCODER _IOWR(SIFIVE_TRACE_IOC_TYPE, 0x01, struct sifive_trace_encoder)
 #define SIFIVE_TRACE_IOC_CONFIG _IOWR(SIFIVE_TRACE_IOC_TYPE, 0x02, struct sifive_trace_config)
 #define SIFIVE_TRACE_IOC_COUNTERS _IOWR(SIFIVE_TRACE_IOC_TYPE, 0x03, struct sifive_trace_counters)
-#define SIFIVE_TRACE_IOC_START _IOWR(SIFIVE_TRACE_IOC_TYPE, 0x04, struct sifive_trace_run)
+#define SIFIVE_TRACE_IOC_START _IOWR(SIFIVE_TRACE_IOC_TYPE, 0x04, struct sifive_trace_start)
 #define SIFIVE_TRACE_IOC_STOP _IOWR(SIFIVE_TRACE_IOC_TYPE, 0x05, struct sifive_trace_run)
 #define SIFIVE_TRACE_IOC_STATUS _IOWR(SIFIVE_TRACE_IOC_TYPE, 0x06, struct sifive_trace_status)
 #define SIFIVE_TRACE_IOC_SINK _IOWR(SIFIVE_TRACE_IOC_TYPE, 0x07, struct sifive_trace_sink)

@@ -12,6 +12,7 @@
 #define SIFIVE_TRACE_RECORD_RAW		0
 #define SIFIVE_TRACE_RECORD_DELTA	1
 #define SIFIVE_TRACE_RECORD_XOR		2
+#define SIFIVE_TRACE_RECORD_TYPE_MAX	SIFIVE_TRACE_RECORD_XOR
 
 /*
  * Bits of a header's count type, beside the type itself: the id of the thread whose
@@ -28,6 +29,9 @@
  */
 #define SIFIVE_TRACE_SWITCH_BEGIN		0x00	/* the previous thread is unknown */
 #define SIFIVE_TRACE_SWITCH_IN			0x01
+#define SIFIVE_TRACE_SWITCH_WOKEN		0x02	/* of any thread: it waits for a CPU */
+#define SIFIVE_TRACE_SWITCH_CALL		0x03	/* the thread that runs calls the kernel */
+#define SIFIVE_TRACE_SWITCH_RETURN		0x04	/* that call returns */
 #define SIFIVE_TRACE_SWITCH_END			0x10	/* the recording ends; id 0: none runs */
 #define SIFIVE_TRACE_SWITCH_PREEMPTED		0x11	/* could run on */
 #define SIFIVE_TRACE_SWITCH_SLEEPS		0x12
@@ -65,6 +69,14 @@
 #define SIFIVE_TRACE_RECORD_DROPPED	0xfe
 #define SIFIVE_TRACE_RECORD_WAITED	0xfd
 #define SIFIVE_TRACE_RECORD_WAITED_LONG	0xfc
+
+/*
+ * In place of a kind, followed by addresses: the callers of the sample that follows, each
+ * XORed with the one before.
+ */
+#define SIFIVE_TRACE_RECORD_CALLERS	0xfb
+/* Limit of their number. */
+#define SIFIVE_TRACE_CALLERS_MAX	128
 
 /* Bits of a counter that a record can hold. */
 #define SIFIVE_TRACE_RECORD_COUNT_BITS	48

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The callers of sampled code, by frame pointers. A frame pointer is the stack pointer of the
+ * function's caller; below it the function has saved the return address, and below that the
+ * caller's frame pointer. A function that calls none has saved the frame pointer alone. The
+ * reader, which knows functions, decides what the return-address register contains.
+ *
+ * Called with interrupts disabled, on memory that the program can change at any time.
+ */
+
+#include <linux/align.h>
+#include <linux/compat.h>
+#include <linux/ptrace.h>
+#include <linux/sizes.h>
+#include <linux/uaccess.h>
+
+#include "record.h"
+
+/* A larger frame is none: what was read as a frame pointer is something else. */
+#define FRAME_MAX	SZ_1M
+
+/* What is below a frame pointer. */
+struct frame {
+	unsigned long fp;
+	unsigned long ra;
+};
+
+/* The calling convention aligns the stack pointer. */
+static bool is_frame(unsigned long fp, unsigned long below)
+{
+	return fp > below && fp - below <= FRAME_MAX && IS_ALIGNED(fp, 16);
+}
+
+/* Read the frame at *@fp, and move on to its caller's, or 0. Returns the return address, or 0. */
+static unsigned long unwind(unsigned long *fp)
+{
+	struct frame frame;
+	unsigned long at = *fp;
+
+	*fp = 0;
+	if (copy_from_user_nofault(&frame, (void __user *)(at - sizeof(frame)), sizeof(frame)))
+		return 0;
+	*fp = is_frame(frame.fp, at) ? frame.fp : 0;
+	return frame.ra;
+}
+
+/* Skip the frame of a function that calls none. */
+static unsigned long skip_leaf(unsigned long fp)
+{
+	unsigned long callers;
+
+	if (!copy_from_user_nofault(&callers, (void __user *)(fp - sizeof(callers)),
+				    sizeof(callers)) && is_frame(callers, fp))
+		return callers;
+	return fp;
+}
+
+/* Write the callers of the code at user-mode registers @regs, before its sample. */
+void sft_record_callers(const struct sft_stream *s, const struct pt_regs *regs)
+{
+	unsigned long fp = regs->s0, ra;
+	unsigned int n;
+	u64 last = 0;
+
+	sft_record_mark(s, SIFIVE_TRACE_RECORD_CALLERS);
+	sft_record_address(s, regs->ra, &last);
+	if (is_compat_task() || !is_frame(fp, regs->sp))
+		return;
+	fp = skip_leaf(fp);
+	for (n = 1; n < SIFIVE_TRACE_CALLERS_MAX && fp; n++) {
+		ra = unwind(&fp);
+		if (!ra)
+			break;
+		sft_record_address(s, ra, &last);
+	}
+}
