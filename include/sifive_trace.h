@@ -88,6 +88,12 @@ enum {
 	 * shared library supports this.
 	 */
 	SIFIVE_TRACE_SWITCHES		= 1 << 7,
+	/* The same, and each system call of these threads. */
+	SIFIVE_TRACE_SYSCALLS		= 1 << 8,
+	/* Samples have their callers, by frame pointers: only code compiled with
+	 * -fno-omit-frame-pointer has these.
+	 */
+	SIFIVE_TRACE_CALLERS		= 1 << 9,
 };
 
 /* A name for a raw event, in addition to those that sifive_trace_setup() knows. */

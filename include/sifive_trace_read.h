@@ -91,6 +91,7 @@ enum sifive_call_end {
  * @SIFIVE_SPAN_UNINTERRUPTIBLE: it waited for the kernel or a device
  * @SIFIVE_SPAN_STOPPED: a signal or debugger had stopped it
  * @SIFIVE_SPAN_WAITS: it did not run; why is lost
+ * @SIFIVE_SPAN_WOKEN: it had been woken, and waited for a CPU
  * @SIFIVE_SPAN_SEVERAL: several of these, in too many parts to keep
  */
 enum sifive_span_state {
@@ -101,6 +102,7 @@ enum sifive_span_state {
 	SIFIVE_SPAN_UNINTERRUPTIBLE,
 	SIFIVE_SPAN_STOPPED,
 	SIFIVE_SPAN_WAITS,
+	SIFIVE_SPAN_WOKEN,
 	SIFIVE_SPAN_SEVERAL,
 };
 
@@ -144,6 +146,9 @@ enum {
  * @source:	record: its source (encoder)
  * @channel:	record: its channel
  * @offset:	record: where it begins in the file, bytes
+ * @callers:	record: functions that called a sample's, innermost first, if it was recorded
+ *		with its callers; else NULL
+ * @caller_count: length of this array
  */
 struct sifive_event {
 	uint32_t	kind;
@@ -166,6 +171,8 @@ struct sifive_event {
 	uint32_t	source;
 	uint32_t	channel;
 	uint64_t	offset;
+	const uint32_t	*callers;
+	uint32_t	caller_count;
 };
 
 /**

@@ -28,16 +28,21 @@ static char output[PATH_MAX];
 
 PERF_LOCAL int read_flags(struct sifive_trace_options *options)
 {
-	bool ring = false, per_cpu = false, once = false, switches = false;
+	bool ring = false, per_cpu = false, once = false, callers = false, switches = false,
+	     syscalls = false;
 
 	if (perf_environment_flag("SIFIVE_TRACE_RING", &ring) ||
 	    perf_environment_flag("SIFIVE_TRACE_PER_CPU", &per_cpu) ||
+	    perf_environment_flag("SIFIVE_TRACE_CALLERS", &callers) ||
 	    (PERF_SWITCHES && perf_environment_flag("SIFIVE_TRACE_SWITCHES", &switches)) ||
+	    (PERF_SWITCHES && perf_environment_flag("SIFIVE_TRACE_SYSCALLS", &syscalls)) ||
 	    perf_environment_header(&once, &options->header_interval))
 		return -1;
 	options->flags |= (ring ? SIFIVE_TRACE_RING : 0) |
 			  (per_cpu ? SIFIVE_TRACE_PER_CPU : 0) |
+			  (callers ? SIFIVE_TRACE_CALLERS : 0) |
 			  (PERF_SWITCHES && switches ? SIFIVE_TRACE_SWITCHES : 0) |
+			  (PERF_SWITCHES && syscalls ? SIFIVE_TRACE_SYSCALLS : 0) |
 			  (once ? SIFIVE_TRACE_HEADER_ONCE : 0);
 	return 0;
 }
@@ -89,7 +94,7 @@ PERF_LOCAL int find_output(void)
 	length = snprintf(output, sizeof(output), "%s%s%s", folder,
 			  *folder ? "/" : "", name);
 	if (length < 0 || (size_t)length >= sizeof(output))
-		return perf_error("the trace's file name is too long");
+		return perf_error("the trace's name is too long");
 	return 0;
 }
 

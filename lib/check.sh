@@ -35,7 +35,7 @@ HOOK_MAX=4
 DROPIN_LINES_MAX=5860
 DROPIN_GROWTH_MAX=44930
 DROPIN_O2_GROWTH_MAX=41460
-STATIC_GROWTH_MAX=45630
+STATIC_GROWTH_MAX=45680
 
 # All public headers; one of them is for programs without Linux.
 HEADERS="sifive_linux_perf.h sifive_linux_trace.h sifive_trace.h linux/sifive_trace.h"

@@ -120,7 +120,7 @@ PERF_LOCAL int open_error(const char *path, int error)
 	case ENODEV:
 		return no_device(path, error);
 	case EACCES:
-		return perf_error("cannot open %s: permission denied: run as root, or give your group the device with a udev rule and the program CAP_PERFMON",
+		return perf_error("cannot open %s: permission denied: run as root, or give your group the device by a udev rule and the program CAP_PERFMON",
 				  path);
 	case EPERM:
 		return perf_error("cannot open %s: " NEED_PERFMON, path);
@@ -463,7 +463,7 @@ PERF_LOCAL int check_timestamp(const struct perf_device *device, uint32_t event)
 	for (i = 0; i < device->count; i++)
 		if (!(device->encoder[i].flags & SIFIVE_TRACE_ENCODER_TS_READABLE))
 			return perf_error("event %u of the list: programs cannot read the "
-					  "trace timestamp of CPU %d's encoder: leave it out: every message carries it anyway",
+					  "trace timestamp of CPU %d's encoder: omit it: every message carries it anyway",
 					  event, (int)device->encoder[i].cpu);
 	return 0;
 }
@@ -522,6 +522,7 @@ PERF_INTERNAL int perf_device_sample(struct perf_device *device,
 		.flags		= (sampling->all ? SIFIVE_TRACE_SAMPLING_ALL : 0) |
 				  (sampling->exec ? SIFIVE_TRACE_SAMPLING_EXEC : 0) |
 				  (sampling->headers ? SIFIVE_TRACE_SAMPLING_HEADERS : 0) |
+				  (sampling->callers ? SIFIVE_TRACE_SAMPLING_CALLERS : 0) |
 				  (once ? SIFIVE_TRACE_SAMPLING_ONE_HEADER : 0),
 		.channel	= register_of(&device->encoder[0],
 					      sampling->channel),
@@ -641,11 +642,14 @@ PERF_INTERNAL uint64_t perf_device_now(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-PERF_INTERNAL int perf_device_start(struct perf_device *device)
+PERF_INTERNAL int perf_device_start(struct perf_device *device, uint32_t flags)
 {
-	struct sifive_trace_run run = { .size = sizeof(run) };
+	struct sifive_trace_start run = { .size = sizeof(run), .flags = flags };
 	uint64_t now = perf_device_now();
 
+#ifndef PERF_DROPIN
+	run.process = device->process;
+#endif /* PERF_DROPIN */
 	if (!device_call(device, SIFIVE_TRACE_IOC_START, &run)) {
 		if (!device->began)
 			device->began = now;
@@ -686,6 +690,7 @@ PERF_INTERNAL int perf_device_capture(struct perf_device *device,
 #ifndef PERF_DROPIN
 	capture->switches_lost = status.switches_lost;
 	capture->switches_elsewhere = status.switches_elsewhere;
+	capture->wakeups_elsewhere = status.wakeups_elsewhere;
 #endif /* PERF_DROPIN */
 	capture->counters_lost = status.counters_lost;
 	capture->pauses = status.pauses;

@@ -38,6 +38,7 @@
  *		clock; 0 = not yet
  * @ran:	nanoseconds from then until it was last stopped
  * @joined:	the session is another process's
+ * @process:	the process that START records, 0 for the caller
  */
 struct perf_device {
 	volatile int fd;
@@ -53,6 +54,7 @@ struct perf_device {
 	uint64_t ran;
 #ifndef PERF_DROPIN
 	bool joined;
+	pid_t process;
 #endif /* PERF_DROPIN */
 };
 
@@ -84,6 +86,7 @@ struct perf_take {
  * @samples_lost: records that it could not write
  * @switches_lost: the same of context switches; not in the one-file library
  * @switches_elsewhere: how often threads began to run where none are recorded; likewise
+ * @wakeups_elsewhere: how often CPUs there woke one; likewise
  * @counters_lost: bit n set: counter n cannot be trusted
  * @pauses:	how often it was paused from outside
  * @paused:	for how long, in nanoseconds
@@ -100,6 +103,7 @@ struct perf_capture {
 #ifndef PERF_DROPIN
 	uint64_t switches_lost;
 	uint64_t switches_elsewhere;
+	uint64_t wakeups_elsewhere;
 #endif /* PERF_DROPIN */
 	uint32_t counters_lost;
 	uint64_t pauses;
@@ -196,6 +200,7 @@ PERF_INTERNAL int perf_device_counters(struct perf_device *device,
  * @all:	sample everything on these CPUs, not only this process
  * @exec:	continue after this process's execve()
  * @headers:	repeat the header every SIFIVE_TRACE_SAMPLING_HEADER_EVERY records
+ * @callers:	samples have their callers
  */
 struct perf_sampling {
 	unsigned int channel;
@@ -205,6 +210,7 @@ struct perf_sampling {
 	bool all;
 	bool exec;
 	bool headers;
+	bool callers;
 };
 
 /**
@@ -238,8 +244,8 @@ PERF_INTERNAL volatile uint32_t *perf_device_stimulus(const struct perf_device *
 PERF_INTERNAL const volatile uint32_t *perf_device_timestamp(const struct perf_device *device,
 							      uint32_t index);
 
-/* Start to turn stores into messages. Returns 1 if the buffer is full. */
-PERF_INTERNAL int perf_device_start(struct perf_device *device);
+/* Start to turn stores into messages; SIFIVE_TRACE_START_*. Returns 1 if the buffer is full. */
+PERF_INTERNAL int perf_device_start(struct perf_device *device, uint32_t flags);
 
 /* Stop that. On return all earlier messages are in the buffer. */
 PERF_INTERNAL int perf_device_stop(struct perf_device *device);

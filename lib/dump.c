@@ -113,7 +113,7 @@ PERF_LOCAL int open_files(const char *path, int *fd, uint32_t sinks)
 	uint32_t i;
 
 	if (strlen(path) + sizeof(".63") > sizeof(name))
-		return perf_error("the trace's file name is too long");
+		return perf_error("the trace's name is too long");
 	for (i = 0; i < sinks; i++)
 		fd[i] = -1;
 	for (i = 0; i < sinks; i++) {
@@ -201,7 +201,7 @@ PERF_INTERNAL int perf_dump(const char *path)
 
 	if (on) {
 		/* Do not restart with a full buffer: START would fail. */
-		if (perf_device_start(device) < 0) {
+		if (perf_device_start(device, 0) < 0) {
 			perf_hooks_close(false);
 			perf_session.state = PERF_SESSION_READY;
 			rc = -1;

@@ -295,8 +295,9 @@ PERF_LOCAL void put_lost(FILE *file, const struct perf_capture *capture)
 		(uint64_t)lost->dropped, capture->changed);
 #ifndef PERF_DROPIN
 	if (PERF_SWITCHES)
-		fprintf(file, ",\"switches\":%" PRIu64 ",\"elsewhere\":%" PRIu64,
-			capture->switches_lost, capture->switches_elsewhere);
+		fprintf(file, ",\"switches\":%" PRIu64 ",\"elsewhere\":%" PRIu64
+			",\"wakeups\":%" PRIu64, capture->switches_lost,
+			capture->switches_elsewhere, capture->wakeups_elsewhere);
 #endif /* PERF_DROPIN */
 	putc('}', file);
 	if (lost->shared)
@@ -368,7 +369,7 @@ PERF_INTERNAL int perf_meta_write(const char *path, int fd,
 	if (fd >= 0 && (fstat(fd, &about) || !S_ISREG(about.st_mode)))
 		return 0;
 	if (!meta_name(name, path))
-		return perf_error("the trace's file name is too long");
+		return perf_error("the trace's name is too long");
 
 	/* A link there could point to any file of the user who runs the program. */
 	fd = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC,

@@ -13,8 +13,8 @@
 
 #define FLAGS	(SIFIVE_TRACE_RING | SIFIVE_TRACE_PER_THREAD | SIFIVE_TRACE_POLL | \
 		 SIFIVE_TRACE_NO_HOOKS | SIFIVE_TRACE_HEADER_ONCE | \
-		 SIFIVE_TRACE_SAMPLE_ALL | SIFIVE_TRACE_PER_CPU | \
-		 (PERF_SWITCHES ? SIFIVE_TRACE_SWITCHES : 0))
+		 SIFIVE_TRACE_SAMPLE_ALL | SIFIVE_TRACE_PER_CPU | SIFIVE_TRACE_CALLERS | \
+		 (PERF_SWITCHES ? SIFIVE_TRACE_SWITCHES | SIFIVE_TRACE_SYSCALLS : 0))
 
 /* Shortest interval between two samples, in microseconds. */
 #define INTERVAL_MIN	100
@@ -134,7 +134,11 @@ PERF_LOCAL int parse_sampling(const struct sifive_trace_options *options,
 		return perf_error("the period is %llu, but there is no event for it",
 				  (unsigned long long)options->period);
 
+	if (options->flags & SIFIVE_TRACE_CALLERS && !options->interval && !options->period)
+		return perf_error("callers need samples: set an interval or a period");
+
 	sampling->all = options->flags & SIFIVE_TRACE_SAMPLE_ALL;
+	sampling->callers = options->flags & SIFIVE_TRACE_CALLERS;
 	sampling->period = options->period;
 	if (options->interval)
 		sampling->interval = (options->interval < INTERVAL_MIN ?
@@ -156,10 +160,10 @@ PERF_INTERNAL int perf_options_parse(const struct sifive_trace_options *options,
 				  options->flags & ~(unsigned int)FLAGS);
 	if (options->flags & SIFIVE_TRACE_PER_THREAD &&
 	    options->flags & SIFIVE_TRACE_PER_CPU)
-		return perf_error("options.flags requests per-thread and per-CPU counts: leave one out");
-	if (options->count_type > PERF_COUNT_XOR)
-		return perf_error("options.count_type is %u: it can be 0 to 2",
-				  options->count_type);
+		return perf_error("options.flags requests per-thread and per-CPU counts: omit one");
+	if (options->count_type > SIFIVE_TRACE_RECORD_TYPE_MAX)
+		return perf_error("options.count_type is %u: it can be 0 to %d",
+				  options->count_type, SIFIVE_TRACE_RECORD_TYPE_MAX);
 	if (options->channel >= PERF_CHANNELS)
 		return perf_error("options.channel is %u: it can be 0 to %d",
 				  options->channel, PERF_CHANNELS - 1);
@@ -178,7 +182,9 @@ PERF_INTERNAL int perf_options_parse(const struct sifive_trace_options *options,
 	setup->header_once = options->flags & SIFIVE_TRACE_HEADER_ONCE;
 	setup->header_interval = options->header_interval;
 	setup->filter = options->filter;
-	setup->switches = PERF_SWITCHES && options->flags & SIFIVE_TRACE_SWITCHES;
+	setup->syscalls = PERF_SWITCHES && options->flags & SIFIVE_TRACE_SYSCALLS;
+	setup->switches = setup->syscalls ||
+			  (PERF_SWITCHES && options->flags & SIFIVE_TRACE_SWITCHES);
 
 	if (options->cpus && parse_cpus(options->cpus, &setup->cpus))
 		return -1;

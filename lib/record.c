@@ -11,7 +11,7 @@ PERF_INTERNAL int perf_layout_init(struct perf_layout *layout, uint32_t type,
 	uint32_t mask = 0;
 	uint32_t i, number;
 
-	if (type > PERF_COUNT_XOR || count > PERF_COUNTER_MAX)
+	if (type > SIFIVE_TRACE_RECORD_TYPE_MAX || count > PERF_COUNTER_MAX)
 		return -1;
 
 	for (i = 0; i < count; i++) {

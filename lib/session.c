@@ -324,7 +324,8 @@ PERF_LOCAL int take(struct perf_device *device, struct perf_setup *setup, bool p
 	if (PERF_SWITCHES && setup->switches) {
 		setup->switch_channel = perf_switches_set(device, 1u << *first |
 			1u << setup->channel | 1u << setup->sampling.channel,
-			setup->sampling.all ? SIFIVE_TRACE_SWITCHES_ALL : 0);
+			(setup->sampling.all ? SIFIVE_TRACE_SWITCHES_ALL : 0) |
+			(setup->syscalls ? SIFIVE_TRACE_SWITCHES_SYSCALLS : 0));
 		if (setup->switch_channel < 0)
 			return -1;
 		*channels &= ~(1u << setup->switch_channel);
@@ -421,7 +422,7 @@ PERF_INTERNAL int perf_session_on(void)
 	if (perf_pool->pinned && check_pinned())
 		return -1;
 
-	full = perf_device_start(device);
+	full = perf_device_start(device, 0);
 	if (full < 0 || (full && perf_device_capture(device, &capture)))
 		return -1;
 	if (full)

@@ -75,6 +75,7 @@ struct perf_setup {
 	uint32_t shared;
 	/* The kernel records context switches, on this channel, which is filled in. */
 	bool switches;
+	bool syscalls;	/* and their system calls */
 	int switch_channel;
 	uint32_t encoders;	/* of the capture, where the command takes it */
 #endif /* PERF_DROPIN */

@@ -11,7 +11,7 @@ PERF_INTERNAL int perf_switches_set(struct perf_device *device, uint32_t used, u
 	const unsigned int channel = 31 - (unsigned int)__builtin_clz(all & ~used);
 	struct sifive_trace_switches arg = {
 		.size		= sizeof(arg),
-		.flags		= flags,
+		.flags		= flags | SIFIVE_TRACE_SWITCHES_WAKEUPS,
 		/* Registers 16 to 31 may be channels 0 to 15. */
 		.channel	= all == ~0u ? channel : channel + PERF_CHANNELS / 2,
 	};

@@ -327,7 +327,8 @@ result $? "library: a loaded module without an encoder"
 altered memory dual '
 	load
 	info after
-	record() { /target/sifive-trace record -C $1 -o /tmp/$1.rtd -b 64k true; echo "$1 $?"; }
+	busy=/target/record/busy-static
+	record() { /target/sifive-trace record -C $1 -o /tmp/$1.rtd -b 64k $busy 20; echo "$1 $?"; }
 	record 0 >memory-record.txt 2>&1
 	record 2 >>memory-record.txt 2>&1' <<'DTS'
 &{/reserved-memory/trace-buffer@98000000} { status = "disabled"; };
@@ -343,7 +344,7 @@ result $? "info: the largest buffer of the kernel's allocator"
 logs memory "trace@11018000 has no memory: its memory-region is not reserved" \
 	"sink memory that cannot be used"
 grep -q 'trace@11018000.*memory-region.*not reserved' "$out/memory-record.txt" &&
-	grep -qx '2 0' "$out/memory-record.txt"
+	grep -qx '2 5' "$out/memory-record.txt"
 result $? "record: fails without memory, with the reason; uses other memory if none is reserved"
 
 # Each funnel of this board has its own memory: two cases per boot.
@@ -356,7 +357,8 @@ two() {
 		load
 		info after
 		for cpu in 0 2; do
-			/target/sifive-trace record -C \$cpu -o /tmp/t.rtd -b 64k true 2>$1-\$cpu.txt
+			/target/sifive-trace record -C \$cpu -o /tmp/t.rtd -b 64k \
+				/target/record/busy-static 20 2>$1-\$cpu.txt
 			echo \$? >>$1-\$cpu.txt
 		done"
 }
@@ -390,7 +392,7 @@ $r0 { /delete-property/ no-map; reusable; };
 $r1 { /delete-property/ compatible; };
 DTS
 refused plain 0 "$f0" "is reusable, but not a CMA pool" "a reusable pool without CMA"
-[ "$(tail -n 1 "$out/plain-2.txt")" = 0 ]
+[ "$(tail -n 1 "$out/plain-2.txt")" = 5 ]
 result $? "record: takes memory that is no pool"
 
 # ---- the report for a bug ------------------------------------------------------------
@@ -415,7 +417,7 @@ tools/qemu/board run p550 --dts "$out/report.dts" --target "$target" --out "$out
 	insmod /target/sifive_trace.ko
 	mkdir /etc && echo user:x:1000:1000::/tmp:/bin/sh >/etc/passwd
 	sifive-trace info --report before.txt &&
-	sifive-trace record -o /tmp/t.rtd true &&
+	{ sifive-trace record -o /tmp/t.rtd /target/record/busy-static 20; [ $? = 5 ]; } &&
 	sifive-trace info --report - >after.txt &&
 	chmod 644 /dev/sifive-trace && dmesg -n 1 &&
 	su user -c "/target/sifive-trace info --report -" >user.txt

@@ -14,6 +14,8 @@ out=$build/oncpu
 board fpga -- '
 rec sleeps --switches $p/sleeps
 rec one --switches -C 1 $p/sleeps
+rec calls --syscalls $p/sleeps
+rec sampled-calls --syscalls --children sh -c "cat /proc/self/stat >/dev/null; exit 0"
 rec drop --switches -b 64k --rotate 4k $p/sleeps
 rec sampled --switches $p/busy-static
 rec all --switches -a $p/sleeps
@@ -30,7 +32,7 @@ run stop sifive-trace stop
 run dump sifive-trace dump -o hand.rtd
 '
 
-for name in sleeps one drop all some off tree exec flow start stop dump; do
+for name in sleeps one calls sampled-calls drop all some off tree exec flow start stop dump; do
 	status $name 0 "$name: done"
 done
 for name in sleeps one; do
@@ -83,6 +85,20 @@ import json, sys
 print(sum(t["unknown"] for t in json.load(sys.stdin)["threads"]) == 0)'
 done | sort -u)" = True ]
 result $? "--rotate: nothing is unknown in a piece that lost nothing"
+# The program sleeps 20 times for 5 ms; its threads are three.
+host report --format json "$out/calls.rtd" | python3 -c '
+import json, sys
+call = {c["syscall"]: c for c in json.load(sys.stdin)["syscalls"]}
+nap = call["clock_nanosleep"]
+sys.exit(not (nap["calls"] >= 20 and nap["errors"] == 0 and nap["total"] >= 0.1 and
+	      nap["off-cpu"] > 0 and call["clone3" if "clone3" in call else "clone"]["calls"] == 3 and
+	      all(c["longest"] <= c["total"] and c["off-cpu"] <= c["total"] for c in call.values())))'
+result $? "--syscalls: each call that the program makes, and how long it takes"
+host report --format json "$out/sampled-calls.rtd" | python3 -c '
+import json, sys
+call = {c["syscall"]: c for c in json.load(sys.stdin)["syscalls"]}
+sys.exit(not (call["execve"]["calls"] and call["openat"]["calls"] and call["read"]["calls"]))'
+result $? "--syscalls --children: those of all processes"
 refused static 125 "link it with the shared library" "a static program with the library is refused"
 for name in sleeps tree; do
 	[ "$(host report -j1 --format json "$out/$name.rtd" | md5sum)" = \
@@ -115,7 +131,7 @@ cp "$out/one.rtd" "$out/lossy.rtd"
 sed 's/"switches":0/"switches":3/' "$out/one.rtd.meta" >"$out/lossy.rtd.meta"
 host report "$out/lossy.rtd" | awk '/on-cpu.*off-cpu/ { on = 1 } !NF { on = 0 }
 	on && $NF ~ /^(nap|naps|main)$/ { n++; bad += gsub(/~/, "&") != 4 }
-	on && /sleeps\// { t++; bad += gsub(/~/, "&") != 5 } END { exit bad || n != 3 || t != 4 }'
+	on && /sleeps\// { t++; bad += gsub(/~/, "&") != 7 } END { exit bad || n != 3 || t != 4 }'
 result $? "report: lost switches mark all times on and off the CPU"
 selftests/format/compare.py "$build/sifive-trace" "$out"/*.rtd
 result $? "a reader written from the format's description reads the same"

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 # Recordings of whole process trees, as TAP: the calls of all processes, however they are
-# made and end, are decoded or counted as lost; each process has its own objects.
+# made and end, are decoded or counted as lost; each process has its own objects. And of
+# processes that already run.
 #
 #	processes.sh BUILD
 
@@ -38,6 +39,32 @@ rm -rf /tmp/sifive-trace.*
 sifive-trace record --children -o waits.rtd sh -c "sleep 1000 & $p/tree work" 2>waits.err & command=$!
 until grep -q "has ended" waits.err; do sleep 0.1; done
 kill $command; wait $command; echo $? >waits.rc; killall sleep
+
+# A process that already runs, until it finds a file.
+$p/busy 1 /tmp/enough >busy.txt & busy=$!
+attach() { n=$1; shift; run $n sifive-trace record -p $busy -o $n.rtd "$@"; }
+enough="until sifive-trace status | grep -qE \"^samples +[0-9]{2}\"; do sleep 0.1; done"
+attach attached sh -c "$enough; exit 3"
+attach limited --size 4k
+attach elsewhere -C 0 --size 4k
+attach switched --switches --size 8k
+attach followed --calls --on-full stop -b 64k sleep 0.1
+attach nothing $p/none
+sifive-trace record -p $busy -o signalled.rtd 2>signalled.err & command=$!
+until [ -s signalled.rtd ]; do sleep 0.1; done
+kill $command; wait $command; echo $? >signalled.rc
+sifive-trace record -p $busy -o shot.rtd 2>shot.err & command=$!
+until [ -s shot.rtd ]; do sleep 0.1; done
+kill -9 $command; wait $command
+until sifive-trace record -o freed.rtd $p/plain >freed.txt 2>freed.err; [ $? = 7 ]; do sleep 0.1; done
+until [ -s ended.rtd ]; do sleep 0.1; done && touch /tmp/enough & attach ended
+wait $busy; echo $? >busy.rc
+attach gone
+run kernel sifive-trace record -p 2 -o kernel.rtd
+run itself sh -c "exec sifive-trace record -p \$\$ -o itself.rtd"
+for wrong in -a --children "--library x" "--snapshot --trigger busy"; do
+	run wrong-${wrong##* } sifive-trace record -p 1 -o wrong.rtd $wrong
+done
 '
 
 # leaves NAME: calls of leaf() in the trace.
@@ -116,5 +143,38 @@ result $? "a recorder that is killed: the device is free again"
 result $? "a recorder that is killed: its processes go on, and end by themselves"
 [ "$(cat "$out/waits.rc")" = 0 ] && [ "$(leaves waits)" = 10 ]
 result $? "a signal ends the wait for processes in the background, and all is written"
+
+# ---- processes that already run ----------------------------------------------------
+
+status attached 3 "-p: the exit status is that of the program meanwhile"
+at_least attached busy 50 "-p: samples of the process alone"
+meta attached 'm["exe"] == "/target/record/busy" and m["args"][1:] == ["1", "/tmp/enough"]' \
+	"-p: the side-car file has the process's program and arguments"
+says attached "process " "-p: the process is announced"
+status limited 0 "-p: a limit ends the recording"
+at_least limited busy 50 "-p --size: samples until then"
+says elsewhere "may run on CPUs that are not recorded" "-p -C: a process that may run elsewhere"
+! grep -q "may run on CPUs" "$out/limited.err"
+result $? "-p: a process that runs where it is recorded"
+host report "$out/switched.rtd" | grep -q busy && meta switched '"switches" in m' \
+	"-p --switches: the process's context switches"
+[ "$(calls followed | sed -n 's/^busy //p')" -gt 1 ]
+result $? "-p --calls: the process's calls"
+status nothing 125 "-p: a program that cannot be run"
+status signalled 0 "-p: a signal ends the recording"
+at_least signalled busy 50 "-p: samples until the signal"
+[ "$(calls freed | grep ackermann)" = "ackermann 44" ]
+result $? "-p: a recorder that is killed: the device is free again"
+status ended 0 "-p: the end of the process ends the recording"
+at_least ended busy 50 "-p: samples until the process's end"
+[ "$(cat "$out/busy.rc")" = 5 ] && grep -qx '[0-9]*' "$out/busy.txt"
+result $? "-p: the process does not notice"
+refused gone 125 "No such process" "-p: a process that has ended"
+refused kernel 125 "it is a kernel thread, or has ended" "-p: a kernel thread"
+refused itself 125 "that is this command" "-p: the command itself"
+for wrong in "-a:-p excludes -a" "--children:-p excludes -a and --children" "busy:--trigger and --slower-than" \
+	"x:leave out -F, --filter and --library"; do
+	refused "wrong-${wrong%%:*}" 2 "${wrong#*:}" "-p: refused with ${wrong%%:*}"
+done
 
 results_end

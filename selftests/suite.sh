@@ -58,14 +58,18 @@ report() {
 		sed -E 's/.*# SKIP *//' | sort | uniq -c |
 		sed -E 's/^ *([0-9]+) /           \1 skipped: /'
 	if [ "$failed" -gt 0 ]; then
-		# With the last of each test's diagnostics.
-		awk '/^ok / { n = 0 }
+		# With each test's diagnostics: the harness prints them before the result, scripts
+		# after it.
+		awk '/^ok / { n = after = 0 }
+		     /^# +RUN / { after = 0 }
 		     /^#/ { line[n++] = $0 }
+		     /^#/ && after > 0 { print; after-- }
 		     /^not ok/ {
 			for (i = n > 8 ? n - 8 : 0; i < n; i++)
 				print line[i]
 			print
 			n = 0
+			after = 8
 		     }' "$log" | head -n 60 | sed 's/^/           /'
 		[ -z "$note" ] || tail -n 15 "$log" | sed 's/^/           | /'
 	fi

@@ -16,7 +16,7 @@ out=$build/triggers
 # for the turn of the other then, which takes milliseconds: only one is online.
 board fpga --icount --append maxcpus=1 -- '
 snap() { name=$1; shift; run $name sifive-trace record -C 0 --calls --snapshot -o $name.rtd "$@"; }
-snap slow -b 4M --slower-than request:2ms $p/stalls
+snap slow -b 16M --slower-than request:2ms $p/stalls
 snap nth -b 64k --trigger request:4000 --slower-than request:1s $p/stalls thread
 snap library -b 64k --trigger calloc:9000 $p/stalls
 snap static -b 64k --trigger main $p/busy-static 1

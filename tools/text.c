@@ -90,6 +90,29 @@ void text_clean(char *text)
 	}
 }
 
+bool text_matches(const char *pattern, const char *text)
+{
+	const char *again = NULL, *from = NULL;
+	size_t length;
+
+	while (*text) {
+		length = *pattern == '?' ? text_character(text) : 1;
+		if (*pattern == '*') {
+			again = ++pattern;
+			from = text;
+		} else if (*pattern == '?' || *pattern == *text) {
+			pattern++;
+			text += length ? length : 1;
+		} else if (again) {
+			pattern = again;
+			text = ++from;
+		} else {
+			return false;
+		}
+	}
+	return !pattern[strspn(pattern, "*")];
+}
+
 const char *text_base(const char *path)
 {
 	const char *slash = strrchr(path, '/');

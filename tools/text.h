@@ -3,6 +3,7 @@
 #ifndef SIFIVE_TRACE_TEXT_H
 #define SIFIVE_TRACE_TEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /** text_character() - length of the UTF-8 character at @text, 0 if it is invalid */
@@ -16,6 +17,13 @@ size_t text_columns(const char *text);
 
 /** text_bytes() - how many bytes fit into that many columns */
 size_t text_bytes(const char *text, size_t columns);
+
+/**
+ * text_matches() - whether @text is @pattern, in which * and ? stand for any characters and for one
+ *
+ * Nothing else is special: C++ names have brackets.
+ */
+bool text_matches(const char *pattern, const char *text);
 
 /** text_base() - the last component of a path */
 const char *text_base(const char *path);

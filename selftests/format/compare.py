@@ -61,16 +61,26 @@ def differs(ours, theirs, values, laps):
     if laps and None not in (time, ours["time"]):
         time -= laps.setdefault(ours["source"],
                                 (time - ours["time"]) // laps["lap"] * laps["lap"])
+    value = next((theirs[key] for key in ("thread", "number", "result") if key in theirs), None)
     addresses = [int(theirs[key], 16) for key in ("address", "caller_address")
                  if key in theirs]
     return (ours["kind"] != theirs["kind"] or
             ours.get("state") != theirs.get("state") or
-            ours["thread"] not in (None, theirs.get("thread")) or
+            ours["thread"] not in (None, value) or
             ours.get("dropped", 0) != theirs.get("dropped", 0) or
             ours.get("waited", 0) != theirs.get("waited_ns", 0) or
+            callers(ours["addresses"] and ours["callers"] or []) !=
+            [int(caller["address"], 16) for caller in theirs.get("callers", [])] or
             (ours["addresses"] or []) != addresses or
             (ours[values] or []) != list(theirs.get("counters", {}).values()) or
             ours["time"] != time and (exact or ours["time"] is not None))
+
+
+def callers(addresses):
+    """Those that decode shows without symbols. The first is the return-address register."""
+    if len(addresses) > 1 and addresses[0] == addresses[1]:
+        addresses = addresses[1:]
+    return [address for address in addresses if address]
 
 
 def compare(command, path):
@@ -99,13 +109,16 @@ def compare(command, path):
 
 
 def main(command, *paths):
-    total, failed = 0, False
+    total, different = 0, []
     for path in paths:
         result = compare(command, path)
+        if isinstance(result, str):
+            different.append(f"# {path}: {result}")
+            continue
         print(f"# {path}: {result}")
-        failed |= isinstance(result, str)
-        total += 0 if isinstance(result, str) else result
-    sys.exit(failed or not total)
+        total += result
+    print("\n".join(different), end="\n" if different else "")
+    sys.exit(bool(different) or not total)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * Writes a random trace and its side-car file: sources, channels, count types and
- * counters of all widths, several headers, abandoned records, marks, Error messages, all
+ * counters of all widths, several headers, abandoned records, marks, callers, Error messages, all
  * kinds of timestamps; every fourth is a ring.
  *
  *	random_trace SEED FILE
@@ -64,15 +64,36 @@ static void begin_alike(struct gen_stream *s)
 	memcpy(s->counter, first->counter, sizeof(s->counter));
 }
 
+/* Of a sample; some lists are cut, or too long. */
+static void write_callers(struct gen_stream *s)
+{
+	uint64_t count = one_in(20) ? below(2 * SIFIVE_TRACE_CALLERS_MAX) : 1 + below(6);
+	const uint64_t same = random_value() & ~1ull;
+
+	gen_store(s->gen, s->src, s->channel, 1, SIFIVE_TRACE_RECORD_CALLERS);
+	while (count--) {
+		const uint64_t value = one_in(4) ? 0 : one_in(4) ? same : random_value() & ~1ull;
+
+		gen_store(s->gen, s->src, s->channel, 4,
+			  one_in(200) ? SIFIVE_TRACE_RECORD_MAGIC :
+			  (uint32_t)value | (value >> 32 ? 1 : 0));
+		if (value >> 32 && !one_in(100))
+			gen_store(s->gen, s->src, s->channel, 4, (uint32_t)(value >> 32));
+	}
+}
+
 static void write_record(struct gen_stream *s)
 {
+	const unsigned int kind = (unsigned int)below(4);
 	uint64_t address[2] = { random_value() & ~1ull, random_value() & ~1ull };
 	uint64_t value[GEN_COUNTERS];
 	unsigned int i;
 
 	for (i = 0; i < s->counters; i++)
 		value[i] = random_value() & ~0ull >> (64 - s->counter[i].width);
-	gen_record(s, (unsigned int)below(4), address, value);
+	if (kind == SIFIVE_TRACE_RECORD_ISR && one_in(2))
+		write_callers(s);
+	gen_record(s, kind, address, value);
 }
 
 /* An abandoned record, with or without the mark. */
@@ -118,7 +139,9 @@ static void other_message(struct gen *gen, unsigned int src)
 /* A context switch, a mark, or a record that is cut. */
 static void write_switch(struct gen *gen, unsigned int src)
 {
-	static const uint8_t kinds[] = { 0, 1, 0x10, 0x11, 0x12, 0x13, 0x14, 0x15, 0x16, 0xff };
+	static const uint8_t kinds[] = {
+		0, 1, 2, 3, 4, 0x10, 0x11, 0x12, 0x13, 0x14, 0x15, 0x16, 0xff,
+	};
 	const uint8_t kind = kinds[below(sizeof(kinds))];
 
 	gen_store(gen, src, SWITCHES, 1, kind);

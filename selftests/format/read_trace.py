@@ -16,8 +16,9 @@ COUNT_TYPES = (0, 1, 2, 4, 5, 6, 12, 13, 14)
 NEVER = float("inf")
 KINDS = ("enter", "exit", "manual", "sample")
 MARKS = WAITED_LONG, WAITED, DROPPED = (0xfc, 0xfd, 0xfe)
-STATES = {0: "unknown", 1: "runs", 16: "end", 17: "preempted", 18: "sleeps",
-          19: "uninterruptible", 20: "stopped", 21: "exited"}
+SAMPLE, CALLERS, CALLERS_MAX = 3, 0xfb, 128
+STATES = {0: "unknown", 1: "runs", 2: "woken", 3: "calls", 4: "returns", 16: "end",
+          17: "preempted", 18: "sleeps", 19: "uninterruptible", 20: "stopped", 21: "exited"}
 
 
 def parse(slices, src_bits):
@@ -77,6 +78,7 @@ class Stream:
 
     def reset(self, known):
         """Start again after a header, or after a loss, with unknown previous values."""
+        self.callers, self.low, self.chain = None, None, None
         self.wanted, self.known, self.address, self.value = 0, known, 0, [0] * 32
 
     def read_header(self):
@@ -103,6 +105,7 @@ class Stream:
 
     def read_record(self, kind):
         addresses, raw, xor = [], [], self.count_type == XOR
+        callers, self.chain = self.chain, None
         for _ in range(2 if kind < 2 else 1):
             low = yield 32
             address = (yield 32) << 32 | low - 1 if low & 1 else low
@@ -117,11 +120,26 @@ class Stream:
             self.out.append({
                 **self.name, "kind": KINDS[kind], "time": time, "raw": raw,
                 "thread": self.thread if self.known else None,
-                "dropped": self.dropped, "waited": self.waited,
+                "dropped": self.dropped, "waited": self.waited, "callers": callers,
                 "addresses": addresses if self.known or not xor else None,
                 "absolute": self.value if self.known or self.value is raw else None})
         self.dropped = self.waited = 0
         yield 0
+
+    def take_caller(self, size, value):
+        """Take a store in a list of callers; whether it belongs to the list, or is a
+        sample's kind."""
+        if size == 32 and len(self.callers) < CALLERS_MAX:
+            if self.low is None and value & 1:
+                self.low = value - 1
+            else:
+                value, self.low = value << 32 | self.low if self.low is not None else value, None
+                self.callers.append(value ^ (self.callers or [0])[-1])
+            return True
+        if not self.callers or self.low is not None or (size, value) != (8, SAMPLE):
+            return False
+        self.chain, self.callers = self.callers, None
+        return True
 
     def resume(self, state):
         """Take what precedes a piece: a record in the piece before, marks, what has begun."""
@@ -143,13 +161,22 @@ class Stream:
         if 0 != self.wanted == size and (size != 8 or value in COUNT_TYPES):
             self.wanted = self.reader.send(value)
             return
-        cut = self.wanted and after_magic and size == 8 and value in COUNT_TYPES
+        cut = False
+        if self.callers is not None:
+            cut = not self.take_caller(size, value)
+            if self.callers is not None and not cut:
+                return
+        if cut:
+            self.reset(False)
+        cut = (self.wanted or cut) and after_magic and size == 8 and value in COUNT_TYPES
         header = cut or self.after_magic
-        mark = size == 8 and value in MARKS
-        begins = header or mark or size == 8 and value < 4 and self.count_type is not None
+        mark, callers = size == 8 and value in MARKS, (size, value) == (8, CALLERS)
+        begins = header or mark or callers or size == 8 and value < 4 and self.count_type is not None
         if self.wanted or not begins:
             self.reset(False)
-        if begins:
+        if callers:
+            self.callers = []
+        elif begins:
             self.reader = (self.read_header() if header else self.read_mark(value) if mark
                            else self.read_record(value))
             self.wanted = next(self.reader)
@@ -171,6 +198,8 @@ class Switches:
         kind, begins = self.kind, size == 8 and value in STATES
         self.kind = value if begins else 0
         whole = kind and size == 32
+        if whole and STATES[kind] == "returns":
+            value -= value >> 31 << 32
         if whole or value is not None and (kind or value == 0 or not begins):
             self.out.append({
                 **self.name, "kind": "switch", "state": STATES[kind if whole else 0],

@@ -32,9 +32,14 @@ def main(report, output):
     rows = {row["function"]: row for row in result["rows"]}
     if rows["nap"]["off-cpu:self"] < NAPS * NAP or rows["naps"]["off-cpu:total"] < NAPS * NAP:
         wrong.append(f"nap sleeps for {NAPS * NAP} s: {rows['nap']}")
-    blocked = sum(t["sleeps"] for t in threads.values())
+    blocked = sum(t["sleeps"] + t["woken"] for t in threads.values())
     if blocked < NAPS * NAP:
         wrong.append(f"all threads were blocked for {blocked} s")
+    if sum(t["wakeups"] for t in threads.values()) < NAPS:
+        wrong.append(f"nap sleeps {NAPS} times, and is woken")
+    for t in threads.values():
+        if not t["longest"] <= t["woken"] <= t["wakeups"] * t["longest"] * 1.001 + 1e-8:
+            wrong.append(f"waits for a CPU after wake-ups: {t}")
     for row in rows.values():
         for part in ("total", "self"):
             parts = sum(row[f"{c}:{part}"] for c in ("on-cpu", "off-cpu", "unknown-cpu"))

@@ -10,7 +10,7 @@ import subprocess
 import sys
 
 PERFETTO = pathlib.Path(__file__).resolve().parent.parent / "unit/perfetto.py"
-STATES = ("preempted", "sleeps", "uninterruptible", "stopped", "waits", "unknown")
+STATES = ("preempted", "sleeps", "uninterruptible", "woken", "stopped", "waits", "unknown")
 
 
 def chrome(path, names):

@@ -17,6 +17,7 @@
 #define RECORDS		60
 #define STREAMS		3
 #define COUNTERS	2
+#define CALLERS		40
 
 /* A record as it was read, in the order of its stream. */
 struct read {
@@ -30,6 +31,8 @@ struct read {
 	uint64_t	dropped;
 	uint64_t	waited;
 	bool		after_loss;
+	unsigned int	callers;
+	uint64_t	caller[CALLERS];
 };
 
 struct reading {
@@ -58,6 +61,10 @@ static void on_record(void *context, const struct perfrec_record *record)
 		to->delta[i] = record->delta[i];
 	}
 	to->after_loss = record->flags & PERFREC_AFTER_LOSS;
+	if (perfrec_callers(record)) {
+		to->callers = record->callers->count;
+		memcpy(to->caller, record->callers->address, to->callers * sizeof(*to->caller));
+	}
 	if (record->flags & PERFREC_MARKED) {
 		to->dropped = record->dropped;
 		to->waited = record->waited;
@@ -137,11 +144,22 @@ static void mark(struct gen_stream *stream, uint64_t *seed)
 	}
 }
 
+/* Of a sample; on both sides of 32 bits. */
+static void callers(struct gen_stream *stream, uint64_t *seed)
+{
+	unsigned int count = 1 + gen_random(seed) % CALLERS, i;
+	uint64_t address[CALLERS];
+
+	for (i = 0; i < count; i++)
+		address[i] = gen_random(seed) & 0x1fffffffffe & (i & 1 ? 0xfffe : ~0ull);
+	gen_callers(stream, address, count);
+}
+
 /* Three sources whose messages alternate at random, with counts above 32 bits. */
 static void make(unsigned int count_type, uint64_t seed)
 {
 	struct gen part[STREAMS], both;
-	unsigned int i, n;
+	unsigned int i, n, type;
 
 	for (i = 0; i < STREAMS; i++) {
 		struct gen_stream stream;
@@ -161,7 +179,10 @@ static void make(unsigned int count_type, uint64_t seed)
 			mark(&stream, &seed);
 			value[0] += gen_random(&seed) & 0x1ffffffff;
 			value[1] += gen_random(&seed) & 0xfff;
-			gen_record(&stream, gen_random(&seed) & 3, address, value);
+			type = gen_random(&seed) & 3;
+			if (type == PERFREC_ISR && gen_random(&seed) & 1)
+				callers(&stream, &seed);
+			gen_record(&stream, type, address, value);
 		}
 		gen_sync(&part[i], i);
 	}

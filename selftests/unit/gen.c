@@ -246,6 +246,21 @@ static void put_counter(struct gen_stream *stream, struct gen_truth *truth,
 	counter->previous = value;
 }
 
+void gen_callers(struct gen_stream *stream, const uint64_t *address, unsigned int count)
+{
+	uint64_t before = 0, value;
+	unsigned int i;
+
+	store(stream, 1, 0xfb);
+	for (i = 0; i < count; i++) {
+		value = address[i] ^ before;
+		before = address[i];
+		store(stream, 4, (uint32_t)value | (value >> 32 != 0));
+		if (value >> 32)
+			store(stream, 4, (uint32_t)(value >> 32));
+	}
+}
+
 void gen_record(struct gen_stream *stream, unsigned int type,
 		const uint64_t *address, const uint64_t *value)
 {

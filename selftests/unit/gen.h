@@ -124,6 +124,9 @@ void gen_error(struct gen *gen, unsigned int src);
 /* A stream's header; counters start from counter[].previous. */
 void gen_header(struct gen_stream *stream);
 
+/* The callers of the sample that follows: even addresses. */
+void gen_callers(struct gen_stream *stream, const uint64_t *address, unsigned int count);
+
 /**
  * gen_record() - add a record, and its truth at the end of gen->truth
  * @type:	0 to 3

@@ -78,6 +78,7 @@ static u64 record(u64 now)
 
 	counters[NUMBER] = now;
 	count_of_stores = 0;
+	sft_record_repeat(&stream, counters);
 	sft_record_isr(&stream, PC, counters);
 	if (count_of_stores < 3 || count_of_stores > 4 || stores[0].bits != 8 ||
 	    stores[0].value != KIND_ISR || stores[2].bits != 32)
@@ -113,6 +114,7 @@ static unsigned int headers_among(unsigned int count)
 	count_of_stores = 0;
 	for (i = 0; i < count; i++) {
 		counters[NUMBER] = 1000 + i;
+		sft_record_repeat(&stream, counters);
 		sft_record_isr(&stream, 0x1000 + 16 * i, counters);
 	}
 	for (i = 0; i < count_of_stores; i++)

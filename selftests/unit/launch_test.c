@@ -4,6 +4,7 @@
  * command ends the wait for them.
  */
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -34,6 +35,8 @@ FIXTURE_SETUP(launch)
 	ASSERT_NE(NULL, mkdtemp(self->folder));
 	ASSERT_EQ(0, chdir(self->folder));
 	make("keep");
+	/* A shell without job control ignores it in its background commands. */
+	signal(SIGINT, SIG_DFL);
 }
 
 FIXTURE_TEARDOWN(launch)

@@ -120,10 +120,11 @@ TEST_F(options, switches_have_a_channel_of_their_own)
 	ASSERT_EQ(0, SETUP());
 	EXPECT_EQ(31, perf_switches_set(device, 1 << 6, 0));
 	EXPECT_EQ(31, dev.switches.channel);
-	EXPECT_EQ(0, dev.switches.flags);
+	EXPECT_EQ(SIFIVE_TRACE_SWITCHES_WAKEUPS, dev.switches.flags);
 	EXPECT_EQ(30, perf_switches_set(device, 1u << 31, SIFIVE_TRACE_SWITCHES_ALL));
 	EXPECT_EQ(30, dev.switches.channel);
-	EXPECT_EQ(SIFIVE_TRACE_SWITCHES_ALL, dev.switches.flags);
+	EXPECT_EQ(SIFIVE_TRACE_SWITCHES_ALL | SIFIVE_TRACE_SWITCHES_WAKEUPS,
+		  dev.switches.flags);
 	/* Registers 16 to 31 are channels 0 to 15. */
 	device->encoder[0].flags |= SIFIVE_TRACE_ENCODER_TS_CHANNELS;
 	EXPECT_EQ(14, perf_switches_set(device, 1u << 15, 0));

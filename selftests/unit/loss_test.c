@@ -245,7 +245,7 @@ TEST_F(command, calls_and_samples_are_apart)
 	run(self, "graph -q -e " PROGRAM " trace.rtd | cut -c -61");
 	EXPECT_STREQ(
 		"      total        self     calls   samples  function\n"
-		"         47          17         1         0  main\n"
+		"         47          17         1         6  main\n"
 		"         30          30         3         6    fib\n"
 		"          0           0         0         1  warehouse::depar\n",
 		self->out);

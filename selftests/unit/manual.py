@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Manual pages against the tables of options, as TAP: each page has its command's
-synopsis and options, and no others.
+synopsis and options, and no others; export's has each format.
 
 	manual.py PAGES COMMAND...
 
@@ -49,7 +49,13 @@ def documented(pages, page, title):
     return found
 
 
-def check(pages, name, text, options):
+def described(pages, page):
+    """The tags of a page's description: export's formats."""
+    lines = section(pages, page, "DESCRIPTION")
+    return {line.removeprefix(".B ") for tag, line in zip(lines, lines[1:]) if tag == ".TP"}
+
+
+def check(pages, name, text, options, formats):
     page = PAGE.get(name, name)
     titles = rf"OPTIONS|OPTIONS OF {name.upper()}" if page == "start" else \
         ".*OPTIONS.*|SELECTING DATA|BUFFERS AND OUTPUT"
@@ -62,13 +68,14 @@ def check(pages, name, text, options):
     usage = text.split("\n")[0].removeprefix("usage: ").lower().replace("]...", "...]")
     wrong = [f"{o} is not in the page" for o in sorted(options - known)]
     wrong += [f"{o} is in the page alone" for o in sorted(known - options)]
+    wrong += [f"--format {f} is not in the page" for f in sorted(formats - described(pages, page))]
     wrong += [] if usage in synopses(pages, page) else [f"no synopsis: {usage}"]
     wrong += [] if section(pages, page, "EXIT STATUS") else ["no EXIT STATUS"]
     return wrong if options else ["the command has no options"]
 
 
 def commands(source):
-    """Name, help and options of each command."""
+    """Name, help and options of each command, and export's formats."""
     def said(*words):
         return subprocess.run([source, *words], capture_output=True, text=True).stdout
 
@@ -79,17 +86,18 @@ def commands(source):
         for path in sorted(glob.glob(f"{source}/*.options")):
             yield (os.path.basename(path)[:-len(".options")],
                    open(path[:-len("options")] + "help").read(),
-                   options(open(path).read()))
+                   options(open(path).read()), set())
         return
     for name in sorted(options(said("complete", ""))):
-        yield name, said(name, "--help"), options(said("complete", name, "-"))
+        formats = said("complete", name, "--format", "") if name == "export" else ""
+        yield name, said(name, "--help"), options(said("complete", name, "-")), options(formats)
 
 
 def main():
     number = failed = 0
     for source in sys.argv[2:]:
-        for number, (name, text, options) in enumerate(commands(source), number + 1):
-            wrong = check(sys.argv[1], name, text, options)
+        for number, (name, *said) in enumerate(commands(source), number + 1):
+            wrong = check(sys.argv[1], name, *said)
             failed += bool(wrong)
             for line in wrong:
                 print("#", line)

@@ -110,6 +110,27 @@ TEST_F(objects, overlapping)
 	EXPECT_STREQ("/no/behind", self->meta.object[1].path);
 	EXPECT_STREQ("/no/before", self->meta.object[2].path);
 	EXPECT_EQ(0, self->objects.left_out);
+	EXPECT_EQ(3, self->objects.ambiguous);
+}
+
+/* The same mapping before and after it was shortened, in both orders. */
+TEST_F(objects, shortened)
+{
+	objects_add_code(&self->objects, "/no/program", 10 * EACH, EACH, 0);
+	objects_add_code(&self->objects, "/no/program", 10 * EACH, 3 * EACH, 0);
+	objects_add_code(&self->objects, "/no/other", 20 * EACH, 3 * EACH, 0);
+	objects_add_code(&self->objects, "/no/other", 20 * EACH, EACH, 0);
+	/* Another part of the file in memory: two mappings. */
+	objects_add_code(&self->objects, "/no/moved", 30 * EACH, 2 * EACH, 0);
+	objects_add_code(&self->objects, "/no/moved", 31 * EACH, 2 * EACH, 0);
+	read_back(_metadata, self, false);
+	ASSERT_EQ(2, self->meta.objects);
+	EXPECT_STREQ("/no/program", self->meta.object[0].path);
+	EXPECT_EQ(10 * EACH, self->meta.object[0].start);
+	EXPECT_EQ(13 * EACH, self->meta.object[0].end);
+	EXPECT_EQ(20 * EACH, self->meta.object[1].start);
+	EXPECT_EQ(23 * EACH, self->meta.object[1].end);
+	EXPECT_EQ(2, self->objects.ambiguous);
 }
 
 static void add_many(struct objects *objects)

@@ -38,6 +38,7 @@ static void put_switch(FIXTURE_DATA(command) *self, unsigned int src, uint64_t n
 
 #define IN(src, now)		put_switch(self, src, now, SIFIVE_TRACE_SWITCH_IN)
 #define SLEEPS(src, now)	put_switch(self, src, now, SIFIVE_TRACE_SWITCH_SLEEPS)
+#define WOKEN(src, now)		put_switch(self, src, now, SIFIVE_TRACE_SWITCH_WOKEN)
 #define EXITED(src, now)	put_switch(self, src, now, SIFIVE_TRACE_SWITCH_EXITED)
 
 static void sync_at(FIXTURE_DATA(command) *self, unsigned int src, uint64_t now)
@@ -465,6 +466,155 @@ TEST_F(command, times_are_marked_if_threads_ran_where_nothing_is_recorded)
 	run(self, "report -q --json trace.rtd");
 	EXPECT_HAS(self->out, "\"elsewhere\":2");
 	EXPECT_HAS(self->out, "\"exited\":true,\"exact\":false}");
+}
+
+/* The first wake-up finds it running. */
+TEST_F(command, time_from_a_wakeup_until_the_thread_runs_is_shown)
+{
+	struct gen_stream stream;
+
+	begin(self, 0);
+	sync_at(self, 0, 1000);
+	put_begin(self, &stream, 0);
+	IN(0, 2000);
+	put_record(self, &stream, 3000, 0, MAIN);
+	WOKEN(0, 4000);
+	SLEEPS(0, 5000);
+	WOKEN(0, 12000);
+	IN(0, 15000);
+	SLEEPS(0, 16000);
+	WOKEN(0, 16500);
+	WOKEN(0, 16600);
+	IN(0, 17000);
+	put_record(self, &stream, 18000, 1, MAIN);
+	EXITED(0, 19000);
+	save_with(self, 0, ",\"lost\":{\"wakeups\":3}");
+	run(self, "report --json " HZ "trace.rtd");
+	EXPECT_NEAR(0.017, of_thread(self, TID, "wall"));
+	EXPECT_NEAR(0.006, of_thread(self, TID, "on-cpu"));
+	EXPECT_NEAR(0.0075, of_thread(self, TID, "sleeps"));
+	EXPECT_NEAR(0.0035, of_thread(self, TID, "woken"));
+	EXPECT_NEAR(0.003, of_thread(self, TID, "longest"));
+	EXPECT_HAS(self->out, "\"wakeups\":2,\"switches\":3,\"exited\":true,\"exact\":true}");
+	EXPECT_HAS(self->out, "\"elsewhere\":0,\"wakeups\":3}");
+	EXPECT_HAS(self->err, "CPUs that are not recorded woke threads 3 times");
+	run(self, "report " HZ "trace.rtd");
+	EXPECT_HAS(self->out, "     blocked       woken     longest    switches  thread\n");
+	EXPECT_HAS(self->out, "    7.500 ms    3.500 ms    3.000 ms           3  ");
+	run(self, "decode " HZ "trace.rtd");
+	EXPECT_HAS(self->out, "woken");
+	run(self, "replay " HZ "trace.rtd");
+	EXPECT_HAS(self->out, "* off the CPU: woken");
+}
+
+#define CALL(now, number)	put_switch_of(self, 0, now, SIFIVE_TRACE_SWITCH_CALL, number)
+#define RETURN(now, result)	put_switch_of(self, 0, now, SIFIVE_TRACE_SWITCH_RETURN, result)
+
+/* read (63) sleeps; write (64) fails; one has no name, one does not return, one has begun. */
+static void make_calls(FIXTURE_DATA(command) *self)
+{
+	struct gen_stream stream;
+
+	begin(self, 0);
+	sync_at(self, 0, 1000);
+	put_begin(self, &stream, 0);
+	IN(0, 2000);
+	put_record(self, &stream, 2500, 0, MAIN);
+	RETURN(2600, 0);
+	CALL(3000, 63);
+	SLEEPS(0, 4000);
+	IN(0, 14000);
+	RETURN(15000, 1);
+	CALL(15100, 63);
+	RETURN(15300, 0);
+	CALL(15400, 64);
+	RETURN(15500, (uint32_t)-9);
+	CALL(15600, 5000);
+	RETURN(15700, (uint32_t)-4096);
+	CALL(15800, 1023);
+	RETURN(15900, 0);
+	put_record(self, &stream, 16000, 1, MAIN);
+	CALL(16500, 93);
+	EXITED(0, 17000);
+}
+
+TEST_F(command, system_calls_have_their_number_and_their_times)
+{
+	make_calls(self);
+	save_with(self, 0, "");
+	run(self, "report " HZ "trace.rtd");
+	EXPECT_HAS(self->out, "     calls    errors       total     off-cpu     average     longest  system call\n"
+		   "         2         0   12.200 ms   10.000 ms    6.100 ms   12.000 ms  read\n"
+		   "         1         1  100.000 us    0.000 ns  100.000 us  100.000 us  write\n"
+		   "         1         0  100.000 us    0.000 ns  100.000 us  100.000 us  1023\n"
+		   "         1         0  100.000 us    0.000 ns  100.000 us  100.000 us  (1024 and above)\n");
+	EXPECT_LACKS(self->out, "  exit\n");
+	run(self, "report -q --top 1 " HZ "trace.rtd");
+	EXPECT_HAS(self->out, "(3 more system calls)");
+	run(self, "report -q --json " HZ "trace.rtd");
+	EXPECT_HAS(self->out, "{\"syscall\":\"read\",\"number\":63,\"calls\":2,\"errors\":0,"
+		   "\"total\":0.012200000,\"off-cpu\":0.010000000,\"longest\":0.012000000,\"exact\":true}");
+	/* Where the thread was not recorded, it may have returned, and made another one. */
+	save_with(self, 0, ",\"lost\":{\"elsewhere\":1}");
+	run(self, "report " HZ "trace.rtd");
+	EXPECT_HAS(self->out, "        ~2        ~0  ~12.200 ms  ~10.000 ms   ~6.100 ms  ~12.000 ms  read\n");
+	EXPECT_HAS(self->err, "all times on and off the CPU and system calls are marked ~");
+	run(self, "report -q --json " HZ "trace.rtd");
+	EXPECT_HAS(self->out, "\"longest\":0.012000000,\"exact\":false}");
+	run(self, "decode -q " HZ "trace.rtd");
+	EXPECT_HAS(self->out, "read\n");
+	EXPECT_HAS(self->out, "system call 5000\n");
+	EXPECT_HAS(self->out, "  -9\n");
+	run(self, "decode -q --format json " HZ "trace.rtd");
+	EXPECT_HAS(self->out, "\"number\":64,");
+	EXPECT_HAS(self->out, "\"result\":-9,");
+}
+
+/* A program may end before the first sample. */
+TEST_F(command, threads_and_system_calls_need_no_other_records)
+{
+	begin(self, 0);
+	sync_at(self, 0, 1000);
+	put_switch(self, 0, 1000, SIFIVE_TRACE_SWITCH_BEGIN);
+	IN(0, 2000);
+	CALL(3000, 63);
+	SLEEPS(0, 4000);
+	IN(0, 14000);
+	RETURN(15000, 1);
+	EXITED(0, 17000);
+	save_with(self, 0, "");
+	run(self, "report " HZ "trace.rtd");
+	EXPECT_EQ(0, self->status);
+	EXPECT_HAS(self->out, "   12.000 ms  read\n");
+	EXPECT_HAS(self->out, "(exited)\n");
+	EXPECT_LACKS(self->err, "no record");
+	run(self, "graph " HZ "trace.rtd");
+	EXPECT_EQ(3, self->status);
+}
+
+/* Of a call in which messages are missing, the return may be another one's. */
+TEST_F(command, system_calls_in_which_records_may_be_missing_are_left_out)
+{
+	struct gen_stream stream;
+
+	begin(self, 0);
+	sync_at(self, 0, 1000);
+	put_begin(self, &stream, 0);
+	IN(0, 2000);
+	CALL(3000, 63);
+	self->gen.now = 4000;
+	gen_error(&self->gen, 0);
+	IN(0, 5000);
+	RETURN(6000, 0);
+	CALL(6100, 64);
+	RETURN(6200, 0);
+	put_record(self, &stream, 6300, 0, MAIN);
+	EXITED(0, 7000);
+	save_with(self, 0, "");
+	run(self, "report " HZ "trace.rtd");
+	EXPECT_HAS(self->err, "1 system call is left out: records may be missing in them");
+	EXPECT_HAS(self->out, "  write\n");
+	EXPECT_LACKS(self->out, "  read\n");
 }
 
 TEST_F(command, processes_that_were_too_many_are_not_lost_switches)

@@ -44,6 +44,7 @@ struct actor {
 	bool begun, exited;
 	uint64_t since, sum[SUMS], now[SUMS];
 	uint64_t time[ONCPU_STATES];
+	uint64_t woken, wakeups, longest;
 	uint64_t count;
 	unsigned int depth;
 	struct call call[DEPTH];
@@ -102,6 +103,8 @@ static void pass(FIXTURE_DATA(oncpu) *self, struct actor *a)
 	if (a->begun && !a->exited) {
 		a->time[a->state] += span;
 		a->sum[a->state == ONCPU_RUNS ? ON : OFF] += span;
+		if (a->state == ONCPU_WOKEN && self->gen.now - a->woken > a->longest)
+			a->longest = self->gen.now - a->woken;
 	}
 	a->since = self->gen.now;
 }
@@ -169,6 +172,23 @@ static void switch_out(FIXTURE_DATA(oncpu) *self, unsigned int hart, bool end)
 	a->state = whys[why].state;
 	a->hart = -1;
 	self->running[hart] = -1;
+}
+
+/* A thread that runs may be woken, too, and one that has been woken. */
+static void wake(FIXTURE_DATA(oncpu) *self, unsigned int hart)
+{
+	int thread = (int)below(self, self->threads);
+	struct actor *a = &self->actor[thread];
+
+	if (a->exited)
+		return;
+	put_switch(self, hart, SIFIVE_TRACE_SWITCH_WOKEN, thread);
+	if (!a->begun || (a->state != ONCPU_SLEEPS && a->state != ONCPU_UNINTERRUPTIBLE &&
+			  a->state != ONCPU_STOPPED))
+		return;
+	a->state = ONCPU_WOKEN;
+	a->woken = a->since;
+	a->wakeups++;
 }
 
 /* What a thread that did not run did meanwhile is unknown; one that ran, runs again. */
@@ -293,6 +313,8 @@ static void step(FIXTURE_DATA(oncpu) *self)
 			gen_error(&self->gen, hart);
 		self->lost += self->mute[hart];
 		self->mute[hart] = !self->mute[hart];
+	} else if (one_in(self, 6)) {
+		wake(self, hart);
 	} else if (self->running[hart] < 0) {
 		if (thread >= 0)
 			switch_in(self, hart, thread);
@@ -499,6 +521,7 @@ TEST_F(oncpu, each_function_and_thread_has_its_times_on_and_off_the_cpu)
 {
 	const struct profile *profile = &self->profile;
 	unsigned int round, i, s;
+	uint64_t wakeups = 0;
 	size_t row;
 
 	for (round = 0; round < ROUNDS; round++) {
@@ -522,8 +545,12 @@ TEST_F(oncpu, each_function_and_thread_has_its_times_on_and_off_the_cpu)
 			ASSERT_EQ(self->actor[i].begun, times != NULL);
 			for (s = 0; times && s < ONCPU_STATES; s++)
 				EXPECT_EQ(self->actor[i].time[s], times->time[s]);
-			if (times)
-				off_time(_metadata, times);
+			if (!times)
+				continue;
+			off_time(_metadata, times);
+			EXPECT_EQ(self->actor[i].wakeups, times->wakeups);
+			EXPECT_EQ(self->actor[i].longest, times->longest);
+			wakeups += times->wakeups;
 		}
 		EXPECT_EQ(0, analysis_oncpu(profile->analysis) ?
 			  oncpu_stats(analysis_oncpu(profile->analysis))->contrary : 1);
@@ -531,6 +558,7 @@ TEST_F(oncpu, each_function_and_thread_has_its_times_on_and_off_the_cpu)
 		profile_free(&self->profile);
 		gen_free(&self->gen);
 	}
+	EXPECT_LT(0, wakeups);
 }
 
 TEST_F(oncpu, with_the_side_car_file_of_the_library_switches_are_no_calls_either)

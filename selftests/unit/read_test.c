@@ -299,6 +299,41 @@ TEST_F(read, a_file_without_records_is_not_complete)
 	EXPECT_NE(NULL, strstr(sifive_reader_messages(self->reader), "no record"));
 }
 
+/* A sample with callers, the next without. */
+TEST_F(read, samples_have_their_callers)
+{
+	const uint64_t address[] = { 0x2000, 0x2000, 0x3000 }, pc = 0x1000;
+	const struct sifive_event *event;
+	struct gen_stream stream;
+	char command[512];
+	struct gen gen;
+
+	gen_init(&gen, 0, 40);
+	gen_sync(&gen, 0);
+	gen_stream_init(&stream, &gen, 0, 6, 0, 0, 64);
+	gen_header(&stream);
+	gen_callers(&stream, address, 3);
+	gen_record(&stream, 3, &pc, NULL);
+	gen_record(&stream, 3, &pc, NULL);
+	save(self->trace, gen.data, gen.length);
+	free(gen.data);
+	ASSERT_EQ(0, sifive_reader_open(self->reader, self->trace, BOTH));
+	ASSERT_EQ(1, sifive_reader_next(self->reader, &event));
+	ASSERT_EQ(2, event->caller_count);
+	EXPECT_EQ(0x2000, sifive_reader_function(self->reader, event->callers[0])->address);
+	EXPECT_EQ(0x3000, sifive_reader_function(self->reader, event->callers[1])->address);
+	ASSERT_EQ(1, sifive_reader_next(self->reader, &event));
+	EXPECT_EQ(NULL, event->callers);
+	EXPECT_EQ(0, event->caller_count);
+	snprintf(command, sizeof(command),
+		 "PYTHONPATH=" PYTHON " LD_LIBRARY_PATH=" LIBRARY " python3 -c '\n"
+		 "import sys, sifive_trace\n"
+		 "one, two = sifive_trace.Trace(sys.argv[1], sifive_trace.RECORD)\n"
+		 "assert [f.address for f in one.callers] == [0x2000, 0x3000], one.callers\n"
+		 "assert two.callers is None' %s", self->trace);
+	EXPECT_EQ(0, system(command));
+}
+
 static volatile sig_atomic_t handled;
 static pthread_t handler_thread;
 

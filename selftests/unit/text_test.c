@@ -56,4 +56,34 @@ TEST(columns_and_cleaning)
 	EXPECT_EQ(0, text_columns(""));
 }
 
+TEST(patterns)
+{
+	static const struct {
+		const char *pattern, *text;
+		bool matches;
+	} one[] = {
+		{ "", "", true }, { "", "a", false }, { "a", "", false }, { "ab", "ab", true },
+		{ "ab", "abc", false }, { "*", "", true }, { "**", "ab", true }, { "?", "", false },
+		{ "?", "a", true }, { "?", "\xc3\xb6", true }, { "?", "\xff", true },
+		{ "??", "\xc3\xb6", false }, { "?*", "a", true }, { "?*", "", false },
+		{ "a*b*c", "abcbc", true }, { "a*b*c", "abcbd", false }, { "*ab", "aab", true },
+		{ "*.b", "a.b.b", true }, { "a*", "ba", false }, { "*?b", "b", false },
+		/* Nothing else is special. */
+		{ "f[abi:cxx11]", "f[abi:cxx11]", true }, { "[ab]", "a", false },
+		{ "*[4]*", "f(int (&) [4])", true }, { "\\*", "\\a", true }, { "\\*", "*", false },
+		{ "a*[", "ab[", true },
+	};
+	static char many[4096];
+	size_t i;
+
+	for (i = 0; i < sizeof(one) / sizeof(one[0]); i++) {
+		EXPECT_EQ(one[i].matches, text_matches(one[i].pattern, one[i].text)) {
+			TH_LOG("number %zu", i);
+		}
+	}
+	/* That takes no time that grows with 2 to the number of stars. */
+	memset(many, 'a', sizeof(many) - 1);
+	EXPECT_FALSE(text_matches("*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*b", many));
+}
+
 TEST_HARNESS_MAIN

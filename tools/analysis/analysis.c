@@ -9,9 +9,6 @@
 #include "limit.h"
 #include "order.h"
 
-/* Appended to names of functions that belong to the tracer. */
-#define TRACER_MARK	" [tracer]"
-
 static const struct trace_ops trace_ops;
 static void on_ordered(void *context, const struct perfrec_record *record);
 
@@ -363,6 +360,34 @@ uint64_t follow_marks(struct analysis *analysis, struct analysis_thread *thread,
 	return 0;
 }
 
+static uint32_t find_function(struct analysis *analysis, uint64_t address)
+{
+	uint32_t function;
+
+	address = symbols_place(analysis->symbols, address);
+	function = functions_find(analysis->functions, address);
+	if (function != FUNCTIONS_OTHER)
+		return function;
+	symbols_expect(analysis->symbols, address);
+	return functions_add(analysis->functions, address,
+			     symbols_same(analysis->symbols, address));
+}
+
+/* The functions that called a sample's. */
+static void find_callers(struct analysis *analysis, struct analysis_step *step)
+{
+	uint64_t address[SIFIVE_TRACE_CALLERS_MAX];
+	struct symbol symbol;
+	unsigned int i;
+
+	step->callers = symbols_callers(analysis->symbols, step->record, address);
+	for (i = 0; i < step->callers; i++)
+		analysis->caller[i] = find_function(analysis,
+			symbols_find_return(analysis->symbols, address[i], &symbol) ?
+			symbol.start : address[i]);
+	step->caller = analysis->caller;
+}
+
 /* The address that represents the function: its start, if there are symbols. */
 static uint64_t function_address(struct analysis *analysis,
 				 const struct perfrec_record *record)
@@ -378,19 +403,6 @@ static uint64_t function_address(struct analysis *analysis,
 		analysis->stats.tracer += symbol.tracer;
 	}
 	return known ? symbol.start : record->address[0];
-}
-
-static uint32_t find_function(struct analysis *analysis, uint64_t address)
-{
-	uint32_t function;
-
-	address = symbols_place(analysis->symbols, address);
-	function = functions_find(analysis->functions, address);
-	if (function != FUNCTIONS_OTHER)
-		return function;
-	symbols_expect(analysis->symbols, address);
-	return functions_add(analysis->functions, address,
-			     symbols_same(analysis->symbols, address));
 }
 
 /*
@@ -461,6 +473,9 @@ static void on_ordered(void *context, const struct perfrec_record *record)
 	step.address = record->address[0];
 	step.function = find_function(analysis, function_address(analysis, record));
 	step.delta = analysis->delta;
+	step.callers = 0;
+	if (__builtin_expect(record->flags & PERFREC_CALLERS, false))
+		find_callers(analysis, &step);
 	if (analysis->ops->step)
 		analysis->ops->step(analysis->context, thread, &step);
 	if (record->type == PERFREC_ENTER)
@@ -508,6 +523,8 @@ static void on_message(void *context, const struct nexus_message *message)
 {
 	struct analysis *analysis = context;
 
+	if (analysis->wanted->message)
+		analysis->wanted->message(analysis->context, message);
 	if (!analysis->flows && nexus_is_branch(message)) {
 		analysis->flows = flows_new(analysis->symbols,
 					    (enum meta_calls)analysis->meta->calls,
@@ -551,6 +568,8 @@ static void on_gap(void *context, const struct nexus_message *gap)
 	struct analysis *analysis = context;
 	unsigned int i;
 
+	if (analysis->wanted->gap)
+		analysis->wanted->gap(analysis->context, gap);
 	for (i = 0; i <= PERFREC_SOURCES; i++)
 		losses_note(&analysis->losses[i], gap->offset);
 	flows_damaged(analysis->flows, gap);
@@ -666,7 +685,7 @@ void analysis_name(const struct analysis *analysis, uint32_t function,
 	symbols_find(analysis->symbols, address, &symbol);
 	symbol_name(&symbol, address, text, size);
 	if (symbol.tracer)
-		append(text, size, TRACER_MARK);
+		append(text, size, ANALYSIS_TRACER);
 }
 
 struct functions *analysis_functions(struct analysis *analysis)

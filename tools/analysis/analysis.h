@@ -27,6 +27,9 @@
 /* Size limit of all frames of all threads; deeper calls are only counted. */
 #define ANALYSIS_FRAME_BYTES	(8u << 20)
 
+/* Appended to names of functions that belong to the tracer. */
+#define ANALYSIS_TRACER		" [tracer]"
+
 /* Uncertainties of a call's length: @inner is inferred; */
 #define ANALYSIS_INNER_INFERRED	(1u << 0)
 /* @inner includes ticks in unknown functions; */
@@ -138,6 +141,8 @@ struct analysis_end {
  * @counted:	bit n: @delta[n] is known
  * @delta:	what each counter counted since the thread's latest record, by
  *		column
+ * @caller:	functions that called @function, innermost first, @callers of them: of samples
+ *		with callers
  */
 struct analysis_step {
 	const struct perfrec_record *record;
@@ -145,6 +150,8 @@ struct analysis_step {
 	uint64_t	address;
 	uint64_t	counted;
 	const uint64_t	*delta;
+	const uint32_t	*caller;
+	unsigned int	callers;
 };
 
 /**
@@ -155,6 +162,7 @@ struct analysis_step {
  * @leave:	that call has ended; its frame still exists
  * @point:	a sample or manual record
  * @span:	a part of a thread's time on or off the CPU, before its next record
+ * @message, @gap: as in struct trace_ops, before the analysis itself uses them
  * @pause:	a pipe has no more data for now: show the results so far
  * @stop:	polled: true stops reading
  */
@@ -168,6 +176,8 @@ struct analysis_ops {
 	void (*point)(void *context, struct analysis_thread *thread,
 		      const struct analysis_step *step);
 	oncpu_span span;
+	void (*message)(void *context, const struct nexus_message *message);
+	void (*gap)(void *context, const struct nexus_message *gap);
 	void (*pause)(void *context);
 	bool (*stop)(void *context);
 };

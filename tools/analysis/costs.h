@@ -3,6 +3,7 @@
 #ifndef SIFIVE_TRACE_COSTS_H
 #define SIFIVE_TRACE_COSTS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -32,6 +33,24 @@ static inline size_t costs_bytes(size_t size, uint32_t room, unsigned int stride
 static inline uint64_t *costs_of(const struct costs *costs, uint32_t row)
 {
 	return costs->count + (size_t)row * 2 * costs->stride;
+}
+
+/**
+ * costs_add() - add to the first counts of a row, or to the second ones
+ * @known:	bit n: counter n has counted @delta[n]
+ */
+static inline void costs_add(const struct costs *costs, uint32_t row, bool second,
+			     uint64_t known, const uint64_t *delta)
+{
+	uint64_t *count = costs_of(costs, row) + (second ? costs->stride : 0);
+
+	for (; known; known &= known - 1) {
+		unsigned int c = (unsigned int)__builtin_ctzll(known);
+
+		if (c >= costs->stride)
+			break;
+		count[c] += delta[c];
+	}
 }
 
 /**

@@ -86,6 +86,14 @@ const struct flow_stats *counts_stats(const struct counts *counts);
  */
 struct counts *counts_read(const struct input *input);
 
+/**
+ * counts_end() - finish, after the last message
+ * @input:	the trace; code that had no room is added to its statistics
+ *
+ * Return: 0, or -ENOMEM.
+ */
+int counts_end(struct counts *counts, const struct input *input);
+
 /** counts_lost() - parts of the trace are missing: @why, for counts_exact() */
 void counts_lost(struct counts *counts, const char *why);
 

@@ -71,6 +71,16 @@ static void find_losses(struct counts *counts, const struct input *input)
 	counts_lost(counts, why);
 }
 
+int counts_end(struct counts *counts, const struct input *input)
+{
+	const int error = counts_flush(counts);
+
+	if (counts_full(counts) && !counts_stats(counts)->full)
+		trace_add(input->trace, &(struct trace_stats){ .flow_losses = 1 });
+	find_losses(counts, input);
+	return error;
+}
+
 struct counts *counts_read(const struct input *input)
 {
 	struct reader reader = {
@@ -85,7 +95,7 @@ struct counts *counts_read(const struct input *input)
 		return NULL;
 	}
 	error = trace_run(input->trace, &trace_ops, &reader);
-	if (counts_flush(counts) || reader.no_memory) {
+	if (counts_end(counts, input) || reader.no_memory) {
 		report("out of memory: the rest of the trace was not read");
 		error = -1;
 	}
@@ -94,9 +104,6 @@ struct counts *counts_read(const struct input *input)
 		return NULL;
 	}
 	made.flow_losses = flow_losses(counts_stats(counts));
-	if (counts_full(counts) && !counts_stats(counts)->full)
-		made.flow_losses++;
-	find_losses(counts, input);
 	trace_add(input->trace, &made);
 	if (!input->options->trace.quiet)
 		flow_summary(counts_stats(counts), input->options->path);

@@ -51,7 +51,7 @@ static uint64_t first_bias(struct executed *executed, struct image *image, uint6
 	return bias;
 }
 
-static uint64_t same(struct executed *executed, uint64_t address)
+uint64_t executed_place(struct executed *executed, uint64_t address)
 {
 	struct executed_alias *alias;
 	struct image *image;
@@ -81,7 +81,7 @@ static void add_run(void *context, const struct counts_run *run)
 	if (reserve(executed, &executed->run, executed->runs, &executed->run_room,
 		    sizeof(*executed->run)))
 		executed->run[executed->runs++] = (struct executed_run){
-			.start = same(executed, run->block->place), .of = *run };
+			.start = executed_place(executed, run->block->place), .of = *run };
 }
 
 static void add_link(void *context, const struct counts_link *link)
@@ -93,8 +93,8 @@ static void add_link(void *context, const struct counts_link *link)
 	if (reserve(executed, &executed->from, executed->links, &executed->link_room,
 		    sizeof(*executed->from)))
 		executed->from[executed->links++] = (struct executed_link){
-			.from = same(executed, last),
-			.to = same(executed, link->to),
+			.from = executed_place(executed, last),
+			.to = executed_place(executed, link->to),
 			.next = link->next, .kind = block->kind, .times = link->times };
 }
 

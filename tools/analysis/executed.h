@@ -73,6 +73,9 @@ struct executed {
 int executed_make(struct executed *executed, const struct counts *counts,
 		  struct symbols *symbols);
 
+/** executed_place() - an address, as of symbols_place(), where its file was executed first */
+uint64_t executed_place(struct executed *executed, uint64_t place);
+
 /** executed_free() - free what it holds */
 void executed_free(struct executed *executed);
 

@@ -20,6 +20,7 @@ struct frame {
 	uint64_t	site;		/* as in records */
 	const struct block *before;	/* of a signal's handler: @last of the owner */
 	bool		handler;
+	bool		jumped;		/* a tail call, in the call of another function */
 };
 
 /**
@@ -202,6 +203,8 @@ static void give(struct flows *flows, struct track *track, const struct flow_pla
 
 	if (track->lost)
 		record.flags |= PERFREC_AFTER_LOSS;
+	if (frame->jumped)
+		record.flags |= PERFREC_JUMPED;
 	track->lost = false;
 	record.begin.offset = place->offset;
 	record.begin.time_known = (uint8_t)flow_time(place, &time);
@@ -210,8 +213,9 @@ static void give(struct flows *flows, struct track *track, const struct flow_pla
 	flows->give(flows->context, &record);
 }
 
-static void enter(struct flows *flows, struct track *track, const struct flow_place *place,
-		  uint64_t function, uint64_t back, uint64_t site)
+/* Begins a call, with the function, the addresses and the kind of @of. */
+static void enter_frame(struct flows *flows, struct track *track, const struct flow_place *place,
+			const struct frame *of)
 {
 	struct owner *owner = track->owner;
 	struct frame *grown;
@@ -231,8 +235,15 @@ static void enter(struct flows *flows, struct track *track, const struct flow_pl
 		owner->frame = grown;
 		owner->room = 2 * owner->room + 16;
 	}
-	owner->frame[owner->depth] = (struct frame){ .function = function, .back = back, .site = site };
+	owner->frame[owner->depth] = *of;
 	give(flows, track, place, PERFREC_ENTER, &owner->frame[owner->depth++]);
+}
+
+static void enter(struct flows *flows, struct track *track, const struct flow_place *place,
+		  uint64_t function, uint64_t back, uint64_t site)
+{
+	enter_frame(flows, track, place, &(struct frame){
+		.function = function, .back = back, .site = site });
 }
 
 static void leave(struct flows *flows, struct track *track, const struct flow_place *place,
@@ -389,9 +400,12 @@ static void on_jump(struct flows *flows, struct track *track, const struct flow_
 			go_back_to(flows, track, place, to);
 		return;
 	}
+	top = (struct frame){
+		.function = to->start, .back = top.back, .site = top.site, .jumped = owner->depth,
+	};
 	if (owner->depth)
 		leave(flows, track, place, owner->depth - 1);
-	enter(flows, track, place, to->start, top.back, top.site);
+	enter_frame(flows, track, place, &top);
 }
 
 static void on_call(struct flows *flows, struct track *track, const struct flow_place *place,

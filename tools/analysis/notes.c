@@ -51,8 +51,15 @@ static void switch_notes(const struct oncpu *oncpu, const struct input *input)
 		report("%s: context switches were lost: all times on and off the CPU are marked ~",
 		       name);
 	if (input->meta.lost.elsewhere)
-		report("%s: threads began to run on CPUs that are not recorded %" PRIu64 " times: time off the CPU includes that, all times on and off the CPU are marked ~",
+		report("%s: threads began to run on CPUs that are not recorded %" PRIu64 " times: time off the CPU includes that, all times on and off the CPU and system calls are marked ~",
 		       name, input->meta.lost.elsewhere);
+	if (oncpu_syscalls(oncpu)->doubtful)
+		report("%s: %" PRIu64 " system call%s left out: records may be missing in them, or it is unknown which thread made them",
+		       name, oncpu_syscalls(oncpu)->doubtful,
+		       oncpu_syscalls(oncpu)->doubtful == 1 ? " is" : "s are");
+	if (input->meta.lost.wakeups)
+		report("%s: CPUs that are not recorded woke threads %" PRIu64 " times: time until these ran counts as blocked, not as woken",
+		       name, input->meta.lost.wakeups);
 	if (meta_other_harts(&input->meta))
 		report("%s: harts of other sinks have traces of their own: time off the CPU includes what ran there",
 		       name);

@@ -50,6 +50,7 @@ struct part {
  * @gone:	oncpu.doubts.gone at @since
  * @done:	oncpu_between() has come to here
  * @asked:	it has been called
+ * @call:	its system call
  * @part:	the parts behind, @count of them
  */
 struct oncpu_thread {
@@ -65,6 +66,7 @@ struct oncpu_thread {
 	uint64_t		since;
 	uint64_t		gone;
 	uint64_t		done;
+	struct syscall_now	call;
 	struct part		*part;
 	size_t			count;
 	size_t			room;
@@ -80,6 +82,7 @@ struct oncpu_thread {
  * @ended:	its latest record of a switch ends the recording, or a pause begins
  * @lost:	messages are missing since @from, and the next one tells up to when
  * @whole:	time of its latest record of a switch: one that it could not write comes later
+ * @execute:	the call of a thread that has just ended here, since it takes over another id
  */
 struct hart {
 	bool			known;
@@ -92,6 +95,7 @@ struct hart {
 	uint64_t		offset;
 	uint64_t		from;
 	uint64_t		whole;
+	struct syscall_now	execute;
 };
 
 /* A time in which a thread did not run. */
@@ -113,6 +117,7 @@ struct oncpu {
 	oncpu_span		span;
 	void			*context;
 	struct oncpu_stats	stats;
+	struct syscalls		syscalls;
 	struct oncpu_thread	*all;
 	struct hart		hart[PERFREC_SOURCES];
 	struct event		held[HELD];	/* by time */
@@ -129,18 +134,6 @@ struct oncpu {
 	size_t			bytes;
 	bool			no_memory;
 };
-
-const char *oncpu_name(enum oncpu_state state)
-{
-	static const char * const names[] = {
-		[ONCPU_UNKNOWN] = "unknown", [ONCPU_RUNS] = "runs",
-		[ONCPU_PREEMPTED] = "preempted", [ONCPU_SLEEPS] = "sleeps",
-		[ONCPU_UNINTERRUPTIBLE] = "uninterruptible", [ONCPU_STOPPED] = "stopped",
-		[ONCPU_WAITS] = "waits", [ONCPU_MERGED] = "several",
-	};
-
-	return names[state];
-}
 
 struct oncpu *oncpu_new(struct threads *threads, oncpu_span span, void *context)
 {
@@ -168,6 +161,7 @@ void oncpu_free(struct oncpu *oncpu)
 		free(t->part);
 		free(t);
 	}
+	syscalls_free(&oncpu->syscalls);
 	free(oncpu);
 }
 
@@ -253,6 +247,8 @@ static void end_part(struct oncpu *oncpu, struct oncpu_thread *t, uint64_t now)
 	t->times.time[t->state] += span - (is_off(t->state) ? part.unknown : 0);
 	t->times.time[ONCPU_UNKNOWN] += is_off(t->state) ? part.unknown : 0;
 	t->times.wall += span;
+	if (t->state == ONCPU_WOKEN && span > t->times.longest)
+		t->times.longest = span;
 	t->since = part.to;
 	t->gone = oncpu->doubts.gone;
 	if (!span)
@@ -373,6 +369,8 @@ static void on_loss(struct oncpu *oncpu, const struct event *event)
 
 	lose_running(oncpu, hart, from);
 	hart->sure = to;
+	hart->execute.made = false;
+	syscalls_lose(&oncpu->syscalls, from, to);
 	for (i = 0; i < RECENT && i < oncpu->recents; i++)
 		doubt_wait(&oncpu->doubts, &oncpu->recent[i], from, to);
 	doubts_add(&oncpu->doubts, from, to);
@@ -384,8 +382,8 @@ static void settle(struct oncpu *oncpu, struct hart *hart, const struct oncpu_th
 	struct oncpu_thread *was = hart->was;
 
 	hart->was = NULL;
-	if (!hart->known && was && was != t && was->hart == hart && was->state == ONCPU_UNKNOWN && !was->over &&
-	    was->since <= hart->sure)
+	if (!hart->known && was && was != t && was->hart == hart &&
+	    was->state == ONCPU_UNKNOWN && !was->over && was->since <= hart->sure)
 		enter_state(oncpu, was, ONCPU_WAITS, hart->sure);
 }
 
@@ -415,19 +413,33 @@ static void leave_hart(struct oncpu *oncpu, struct oncpu_thread *t, const struct
 	t->hart->was = NULL;
 }
 
+/* How long the thread has not run, and what is unknown, until now. */
+static struct syscall_sums sums_of(const struct oncpu_thread *t)
+{
+	const uint64_t unknown = t->times.time[ONCPU_UNKNOWN];
+
+	return (struct syscall_sums){
+		t->times.wall - t->times.time[ONCPU_RUNS] - unknown, unknown,
+	};
+}
+
 static void on_in(struct oncpu *oncpu, struct hart *hart, struct oncpu_thread *t, uint64_t now)
 {
+	const struct syscall_now execute = hart->execute;
+
 	if (hart->known && hart->running)
 		contradict(oncpu, hart, now);
 	settle(oncpu, hart, NULL);
 	hart->known = true;
 	hart->running = t;
+	hart->execute.made = false;
 	if (!t)
 		return;
 	leave_hart(oncpu, t, hart);
 	enter_state(oncpu, t, ONCPU_RUNS, now);
 	t->hart = hart;
 	t->times.exited = false;
+	syscalls_take_over(&t->call, sums_of(t), &execute);
 }
 
 /* The thread runs here, though no record says since when. */
@@ -448,22 +460,6 @@ static void find_running(struct oncpu *oncpu, struct hart *hart, struct oncpu_th
 	t->hart = hart;
 }
 
-static enum oncpu_state why(unsigned int kind)
-{
-	switch (kind) {
-	case SIFIVE_TRACE_SWITCH_PREEMPTED:
-		return ONCPU_PREEMPTED;
-	case SIFIVE_TRACE_SWITCH_SLEEPS:
-		return ONCPU_SLEEPS;
-	case SIFIVE_TRACE_SWITCH_UNINTERRUPTIBLE:
-		return ONCPU_UNINTERRUPTIBLE;
-	case SIFIVE_TRACE_SWITCH_STOPPED:
-		return ONCPU_STOPPED;
-	default:
-		return ONCPU_UNKNOWN;
-	}
-}
-
 static void on_out(struct oncpu *oncpu, struct hart *hart, struct oncpu_thread *t,
 		   unsigned int kind, uint64_t now)
 {
@@ -475,10 +471,23 @@ static void on_out(struct oncpu *oncpu, struct hart *hart, struct oncpu_thread *
 	hart->sure = now;
 	if (!t)
 		return;
-	enter_state(oncpu, t, why(kind), now);
+	enter_state(oncpu, t, oncpu_state_after(kind), now);
 	t->times.outs += kind != SIFIVE_TRACE_SWITCH_END;
 	t->times.exited = kind == SIFIVE_TRACE_SWITCH_EXITED;
-	t->over = kind == SIFIVE_TRACE_SWITCH_EXITED || kind == SIFIVE_TRACE_SWITCH_END;
+	t->over = t->times.exited || kind == SIFIVE_TRACE_SWITCH_END;
+	if (t->over)
+		syscalls_leave(&t->call, sums_of(t), t->times.exited ? &hart->execute : NULL);
+}
+
+/* Only a thread that is known to wait can be woken; a hart wakes it on behalf of others. */
+static void on_woken(struct oncpu *oncpu, struct oncpu_thread *t, uint64_t now)
+{
+	if (!t || !t->known || t->over || now < t->since ||
+	    (t->state != ONCPU_SLEEPS && t->state != ONCPU_UNINTERRUPTIBLE &&
+	     t->state != ONCPU_STOPPED))
+		return;
+	enter_state(oncpu, t, ONCPU_WOKEN, now);
+	t->times.wakeups++;
 }
 
 /* A program that a thread executes goes on in the state of the one before. NULL: none. */
@@ -516,6 +525,17 @@ static struct oncpu_thread *find_thread(struct oncpu *oncpu, const struct trace_
 	return thread->oncpu;
 }
 
+/* The thread that runs on the hart calls the kernel, or that call returns. */
+static void on_call(struct oncpu *oncpu, struct hart *hart, const struct trace_switch *record)
+{
+	struct oncpu_thread *t = hart->running;
+
+	if (!t)
+		oncpu->syscalls.doubtful += record->kind == SIFIVE_TRACE_SWITCH_CALL;
+	else if (!syscalls_push(&oncpu->syscalls, &t->call, record, sums_of(t)))
+		oncpu->no_memory = true;
+}
+
 static void handle(struct oncpu *oncpu, const struct event *event)
 {
 	const struct trace_switch *record = &event->record;
@@ -526,8 +546,14 @@ static void handle(struct oncpu *oncpu, const struct event *event)
 		on_loss(oncpu, event);
 		return;
 	}
+	if (switches_is_call(record->kind)) {
+		on_call(oncpu, hart, record);
+		return;
+	}
 	t = record->thread ? find_thread(oncpu, record) : NULL;
-	if (record->kind == SIFIVE_TRACE_SWITCH_IN)
+	if (record->kind == SIFIVE_TRACE_SWITCH_WOKEN)
+		on_woken(oncpu, t, record->stamp.time);
+	else if (record->kind == SIFIVE_TRACE_SWITCH_IN)
 		on_in(oncpu, hart, t, record->stamp.time);
 	else
 		on_out(oncpu, hart, t, record->kind, record->stamp.time);
@@ -742,6 +768,7 @@ void oncpu_end(struct oncpu *oncpu)
 		t->over = true;
 		take(oncpu, t, UINT64_MAX, &sum);
 	}
+	oncpu->no_memory |= !syscalls_end(&oncpu->syscalls);
 }
 
 bool oncpu_failed(const struct oncpu *oncpu)
@@ -753,6 +780,11 @@ const struct oncpu_times *oncpu_times(const struct thread *thread)
 {
 	return thread->oncpu && thread->oncpu->thread == thread && thread->oncpu->known ?
 	       &thread->oncpu->times : NULL;
+}
+
+const struct syscalls *oncpu_syscalls(const struct oncpu *oncpu)
+{
+	return &oncpu->syscalls;
 }
 
 const struct oncpu_stats *oncpu_stats(const struct oncpu *oncpu)

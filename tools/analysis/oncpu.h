@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "switches.h"
+#include "syscalls.h"
 #include "threads.h"
 
 /* Size limit of the parts that wait for their thread's next record; further parts are merged. */
@@ -26,6 +27,7 @@ enum oncpu_state {
 	ONCPU_UNINTERRUPTIBLE,
 	ONCPU_STOPPED,
 	ONCPU_WAITS,		/* it does not run; the record with the reason is lost */
+	ONCPU_WOKEN,		/* it was woken, and waits for a CPU */
 	ONCPU_STATES,
 	ONCPU_MERGED = ONCPU_STATES,		/* several of them, in too many parts to keep */
 };
@@ -35,12 +37,16 @@ enum oncpu_state {
  * @time:	by state
  * @wall:	from its first switch to its last one or the end: the sum of @time
  * @outs:	how often it stopped running
+ * @wakeups:	how often it was woken
+ * @longest:	the longest time from then until it ran
  * @exited:	it has ended
  */
 struct oncpu_times {
 	uint64_t	time[ONCPU_STATES];
 	uint64_t	wall;
 	uint64_t	outs;
+	uint64_t	wakeups;
+	uint64_t	longest;
 	bool		exited;
 };
 
@@ -123,6 +129,12 @@ const struct oncpu_times *oncpu_times(const struct thread *thread);
 
 /** oncpu_stats() - the uncertainties */
 const struct oncpu_stats *oncpu_stats(const struct oncpu *oncpu);
+
+/** oncpu_syscalls() - the system calls that have returned */
+const struct syscalls *oncpu_syscalls(const struct oncpu *oncpu);
+
+/** oncpu_state_after() - a thread's state after it stopped running, SIFIVE_TRACE_SWITCH_* */
+enum oncpu_state oncpu_state_after(unsigned int kind);
 
 /** oncpu_name() - a state as text */
 const char *oncpu_name(enum oncpu_state state);

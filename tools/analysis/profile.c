@@ -117,30 +117,39 @@ static void on_leave(void *context, struct analysis_thread *thread,
 	}
 }
 
+/* A function may be among its own callers: it counts once. */
+static void add_within(struct profile *profile, size_t index, const struct analysis_step *step)
+{
+	struct profile_row *row = &profile->row[index];
+
+	if (row->seen == profile->points)
+		return;
+	row->seen = profile->points;
+	row->samples_total += step->record->type == PERFREC_ISR;
+	costs_add(&profile->costs, (uint32_t)index, false, step->counted, step->delta);
+}
+
 static void on_point(void *context, struct analysis_thread *thread,
 		     const struct analysis_step *step)
 {
 	struct profile *profile = context;
 	size_t index = get_row(profile, thread, step->function);
-	uint64_t *total = costs_of(&profile->costs, (uint32_t)index);
-	uint64_t *self = total + profile->costs.stride;
-	uint64_t known = step->counted;
+	unsigned int i;
 
 	if (step->record->type == PERFREC_ISR)
 		profile->row[index].samples++;
 	else
 		profile->row[index].points++;
 	/* A call within another call of the function: the outer one counts. */
-	if (thread->depth)
+	if (thread->depth) {
+		profile->row[index].samples_total += step->record->type == PERFREC_ISR;
 		return;
-	for (; known; known &= known - 1) {
-		unsigned int c = (unsigned int)__builtin_ctzll(known);
-
-		if (c >= profile->costs.stride)
-			break;
-		total[c] += step->delta[c];
-		self[c] += step->delta[c];
 	}
+	profile->points++;
+	add_within(profile, index, step);
+	costs_add(&profile->costs, (uint32_t)index, true, step->counted, step->delta);
+	for (i = 0; i < step->callers; i++)
+		add_within(profile, get_row(profile, thread, step->caller[i]), step);
 }
 
 static void show(struct profile *profile)
@@ -208,7 +217,7 @@ int profile_read(struct profile *profile, const struct options *options,
 	if (profile->spreads.full)
 		report("%s: too many functions and times: some calls are missing in avg, min, max and percentiles",
 		       options->path);
-	return input_summary(&profile->input, INPUT_RECORDS);
+	return input_summary(&profile->input, INPUT_TIMES);
 }
 
 void profile_free(struct profile *profile)

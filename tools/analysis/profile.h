@@ -26,6 +26,7 @@ enum profile_by {
  * @inferred:	those with an inferred time
  * @self_inferred: those whose self time is inferred
  * @samples:	samples in it
+ * @samples_total: samples in it and in functions that it called, where samples have callers
  * @points:	manual records in it
  * @total:	ticks in its outermost calls
  * @self:	ticks in it, excluding functions that it called
@@ -38,9 +39,11 @@ struct profile_row {
 	uint64_t	inferred;
 	uint64_t	self_inferred;
 	uint64_t	samples;
+	uint64_t	samples_total;
 	uint64_t	points;
 	uint64_t	total;
 	uint64_t	self;
+	uint64_t	seen;		/* Private to profile.c. */
 };
 
 struct profile;
@@ -64,6 +67,7 @@ struct profile {
 	bool			spread;		/* @spreads are wanted */
 	bool			no_memory;
 	/* Private to profile.c. */
+	uint64_t		points;
 	struct costs		costs;
 	const struct profile_live *live;
 	int64_t			shown;		/* when, in ms */

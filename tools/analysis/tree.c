@@ -79,8 +79,8 @@ static bool is_call(const struct tree *tree, uint32_t node)
 	       !(tree->by_thread && tree->node[node].parent == TREE_ROOT);
 }
 
-/* Marks nodes of open calls, and their ancestors, as live: those stay. */
-static void mark_live(struct tree *tree)
+/* Marks node @keep, those of open calls, and their ancestors as live: those stay. */
+static void mark_live(struct tree *tree, uint32_t keep)
 {
 	struct threads *threads = analysis_threads(tree->analysis);
 	const struct analysis_thread *thread;
@@ -96,6 +96,7 @@ static void mark_live(struct tree *tree)
 			if ((uint32_t)thread->frame[i].user < tree->nodes)
 				tree->node[(uint32_t)thread->frame[i].user].live = true;
 	}
+	tree->node[keep].live = true;
 	for (node = tree->nodes - 1; node; node--)
 		if (tree->node[node].live)
 			tree->node[tree->node[node].parent].live = true;
@@ -250,7 +251,7 @@ static void move_frames(const struct pruning *pruning)
 	}
 }
 
-/* Frees nodes; returns the new index of node @keep, which is live. */
+/* Frees nodes; returns the new index of node @keep, which stays. */
 static uint32_t prune(struct tree *tree, uint32_t keep)
 {
 	struct pruning pruning = { .tree = tree };
@@ -262,7 +263,7 @@ static uint32_t prune(struct tree *tree, uint32_t keep)
 	pruning.map = calloc(tree->nodes, sizeof(*pruning.map));
 	pruning.others = calloc(tree->nodes, sizeof(*pruning.others));
 	if (tree->weight && pruning.map && pruning.others) {
-		mark_live(tree);
+		mark_live(tree, keep);
 		weigh_subtrees(tree);
 		pruning.least = least_weight(tree);
 		fold_light(&pruning);
@@ -357,26 +358,24 @@ void tree_leave(struct tree *tree, struct analysis_thread *thread,
 void tree_point(struct tree *tree, struct analysis_thread *thread,
 		const struct analysis_step *step)
 {
-	uint64_t known = step->counted, *total;
-	uint32_t node;
+	unsigned int left = step->callers;
+	uint64_t node;
 
 	if (step->record->type != PERFREC_ISR)
 		return;
-	if (thread->depth) {
-		tree->node[around(tree, thread, thread->depth)].samples++;
-		return;
+	node = around(tree, thread, thread->depth);
+	if (!thread->depth) {
+		do {
+			node = child(tree, (uint32_t)node, left ? step->caller[left - 1] :
+								  step->function);
+			if (node & NO_NODE)
+				break;
+			costs_add(&tree->costs, (uint32_t)node, false, step->counted,
+				  step->delta);
+		} while (left--);
+		costs_add(&tree->costs, (uint32_t)node, true, step->counted, step->delta);
 	}
-	node = (uint32_t)child(tree, around(tree, thread, 0), step->function);
-	tree->node[node].samples++;
-	total = costs_of(&tree->costs, node);
-	for (; known; known &= known - 1) {
-		unsigned int c = (unsigned int)__builtin_ctzll(known);
-
-		if (c >= tree->costs.stride)
-			break;
-		total[c] += step->delta[c];
-		total[tree->costs.stride + c] += step->delta[c];
-	}
+	tree->node[(uint32_t)node].samples++;
 }
 
 enum tree_weight tree_usual(const struct trace_stats *stats)
@@ -404,16 +403,16 @@ int tree_weight(const struct tree *tree, const char *name)
 	return -1;
 }
 
-/* Weights that are equal with and without callees; counters start at @from. */
+/* @time and @samples are with or without callees, and counters start at @from. */
 static uint64_t weigh(const struct tree *tree, uint32_t node, int weight,
-		      uint64_t time, size_t from)
+		      uint64_t time, uint64_t samples, size_t from)
 {
 	if (weight == TREE_TIME)
 		return time;
+	if (weight == TREE_SAMPLES)
+		return samples;
 	if (weight == TREE_CALLS)
 		return tree->node[node].calls;
-	if (weight == TREE_SAMPLES)
-		return tree->node[node].samples;
 	if (weight - TREE_COUNTER >= (int)tree->costs.stride)
 		return 0;
 	return costs_of(&tree->costs, node)[from + (size_t)(weight - TREE_COUNTER)];
@@ -421,12 +420,14 @@ static uint64_t weigh(const struct tree *tree, uint32_t node, int weight,
 
 uint64_t tree_self(const struct tree *tree, uint32_t node, int weight)
 {
-	return weigh(tree, node, weight, tree->node[node].self, tree->costs.stride);
+	return weigh(tree, node, weight, tree->node[node].self, tree->node[node].samples,
+		     tree->costs.stride);
 }
 
 uint64_t tree_total(const struct tree *tree, uint32_t node, int weight)
 {
-	return weigh(tree, node, weight, tree->node[node].total, 0);
+	return weigh(tree, node, weight, tree->node[node].total, tree->node[node].samples_total,
+		     0);
 }
 
 bool tree_is_unsure(const struct tree *tree, uint32_t node, int weight, bool self)
@@ -472,14 +473,16 @@ void tree_finish(struct tree *tree, int weight)
 		uint64_t *to = costs_of(&tree->costs, tree->node[i].parent);
 		unsigned int c;
 
+		tree->node[i].samples_total += tree->node[i].samples;
+		parent->samples_total += tree->node[i].samples_total;
 		if (tree->node[i].parent != TREE_ROOT &&
 		    !(tree->by_thread && tree->node[i].depth == 1))
 			continue;
 		parent->total += tree->node[i].total;
-		parent->samples += tree->node[i].samples;
 		for (c = 0; c < tree->costs.stride; c++)
 			to[c] += from[c];
 	}
+	tree->node[TREE_ROOT].samples_total += tree->node[TREE_ROOT].samples;
 	for (i = 1; order && i < tree->nodes; i++)
 		order[i] = i;
 	sorted_tree = tree;

@@ -24,7 +24,8 @@
  * @inferred:	some calls have an inferred time
  * @self_inferred: some calls have an inferred self time
  * @calls:	calls that have ended
- * @samples:	samples in it
+ * @samples:	samples in it, excluding callees
+ * @samples_total: including callees, after tree_finish()
  * @total:	ticks, including callees
  * @self:	ticks, excluding callees
  */
@@ -40,6 +41,7 @@ struct tree_node {
 	bool		live;		/* Private to tree.c. */
 	uint64_t	calls;
 	uint64_t	samples;
+	uint64_t	samples_total;
 	uint64_t	total;
 	uint64_t	self;
 };

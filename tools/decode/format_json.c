@@ -132,6 +132,26 @@ static void put_symbol(struct json *json, const struct symbol *symbol,
 	}
 }
 
+/* Of a sample, innermost first. */
+static void put_callers(struct json *json, const struct perfrec_record *record)
+{
+	uint64_t address[SIFIVE_TRACE_CALLERS_MAX];
+	unsigned int count = symbols_callers(json->symbols, record, address), i;
+	struct symbol symbol;
+
+	if (!perfrec_callers(record))
+		return;
+	put_string(json->out, ",\"callers\":[");
+	for (i = 0; i < count; i++) {
+		put_format(json->out, "%s{\"address\":\"0x%" PRIx64 "\"", i ? "," : "",
+			   address[i]);
+		symbols_find_return(json->symbols, address[i], &symbol);
+		put_symbol(json, &symbol, "");
+		put_char(json->out, '}');
+	}
+	put_char(json->out, ']');
+}
+
 static void put_addresses(struct json *json, const struct perfrec_record *record)
 {
 	struct symbol symbol;
@@ -142,6 +162,7 @@ static void put_addresses(struct json *json, const struct perfrec_record *record
 	put_format(json->out, ",\"address\":\"0x%" PRIx64 "\"", record->address[0]);
 	symbols_find(json->symbols, record->address[0], &symbol);
 	put_symbol(json, &symbol, "");
+	put_callers(json, record);
 	if (record->addresses < 2)
 		return;
 	put_format(json->out, ",\"caller_address\":\"0x%" PRIx64 "\"",
@@ -258,7 +279,11 @@ static void json_switched(void *context, const struct trace_switch *record)
 
 	begin(json, "switch", record->src,
 	      (unsigned int)trace_stats(json->input->trace)->switches.channel);
-	if (record->kind != SIFIVE_TRACE_SWITCH_BEGIN)
+	if (record->kind == SIFIVE_TRACE_SWITCH_CALL)
+		put_format(json->out, ",\"number\":%" PRIu32, record->thread);
+	else if (record->kind == SIFIVE_TRACE_SWITCH_RETURN)
+		put_format(json->out, ",\"result\":%" PRId32, (int32_t)record->thread);
+	else if (record->kind != SIFIVE_TRACE_SWITCH_BEGIN)
 		put_format(json->out, ",\"thread\":%" PRIu32, record->thread);
 	put_stamp(json, &record->stamp);
 	put_format(json->out, ",\"state\":\"%s\"}\n", switches_name(record->kind));

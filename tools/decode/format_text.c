@@ -15,6 +15,7 @@
 #include "coverage.h"
 #include "format.h"
 #include "output.h"
+#include "syscall_names.h"
 #include "text.h"
 #include "units.h"
 
@@ -237,6 +238,20 @@ static void put_caller(struct text *text, uint64_t address)
 	put_line(text, &symbol);
 }
 
+static void put_callers(struct text *text, const struct perfrec_record *record)
+{
+	uint64_t address[SIFIVE_TRACE_CALLERS_MAX];
+	unsigned int count = symbols_callers(text->symbols, record, address), i;
+	struct symbol symbol;
+
+	for (i = 0; i < count; i++) {
+		symbols_find_return(text->symbols, address[i], &symbol);
+		put_string(text->out, " <- ");
+		put_place(text, address[i], &symbol);
+		put_line(text, &symbol);
+	}
+}
+
 static void put_function(struct text *text,
 			 const struct perfrec_record *record)
 {
@@ -257,6 +272,7 @@ static void put_function(struct text *text,
 		put_caller(text, record->address[1]);
 	} else {
 		put_line(text, &symbol);
+		put_callers(text, record);
 	}
 	if (!record->header)
 		put_string(text->out, " ?");
@@ -411,6 +427,12 @@ static void text_switched(void *context, const struct trace_switch *record)
 		   switches_name(record->kind));
 	if (record->kind == SIFIVE_TRACE_SWITCH_BEGIN)
 		put_string(text->out, "  which thread runs\n");
+	else if (record->kind == SIFIVE_TRACE_SWITCH_CALL && syscall_name(record->thread))
+		put_format(text->out, "  %s\n", syscall_name(record->thread));
+	else if (record->kind == SIFIVE_TRACE_SWITCH_CALL)
+		put_format(text->out, "  system call %" PRIu32 "\n", record->thread);
+	else if (record->kind == SIFIVE_TRACE_SWITCH_RETURN)
+		put_format(text->out, "  %" PRId32 "\n", (int32_t)record->thread);
 	else if (!record->thread)
 		put_string(text->out, "  no thread\n");
 	else

@@ -10,12 +10,14 @@
 	function treeOf(data) {
 		var nodes = data.tree.map(function (n, i) {
 			return { parent: n[0], index: n[1], calls: n[2], samples: n[3],
-				 width: n[4], self: n[4], marked: n[5] ? "~" : "",
+				 within: n[3], width: n[4], self: n[4], marked: n[5] ? "~" : "",
 				 children: [], depth: 0, id: i };
 		}), i;
 
-		for (i = nodes.length - 1; i; i--)
+		for (i = nodes.length - 1; i; i--) {
 			nodes[nodes[i].parent].width += nodes[i].width;
+			nodes[nodes[i].parent].within += nodes[i].within;
+		}
 		for (i = 1; i < nodes.length; i++) {
 			nodes[nodes[i].parent].children.push(nodes[i]);
 			nodes[i].depth = nodes[nodes[i].parent].depth + 1;
@@ -42,7 +44,7 @@
 	// The number of calls and samples, if the trace has any.
 	function counted(n) {
 		return (any.calls ? ", " + n.calls + " calls" : "") +
-		       (any.samples ? ", " + n.samples + " samples" : "");
+		       (any.samples ? ", " + n.within + " samples" : "");
 	}
 
 	function share(n) {
@@ -204,11 +206,11 @@
 		var shown = rows.filter(function (r) {
 			return !page.pattern || page.pattern.test(r.name);
 		});
-		var found = { calls: 0, samples: 0 }, self = 0;
+		var found = { calls: 0, within: 0 }, self = 0;
 
 		shown.forEach(function (r) {
 			found.calls += r.calls;
-			found.samples += r.samples;
+			found.within += r.samples;
 			self += r.self;
 		});
 		table.show(shown, other ? "change" : "self");

@@ -13,7 +13,7 @@ var PAGE = (function () {
 
 		["text", "muted", "plot", "found", "short", "range", "loss", "thread", "point",
 		 "runs", "preempted", "sleeps", "uninterruptible", "stopped", "waits",
-		 "light"].forEach(function (name) {
+		 "woken", "light"].forEach(function (name) {
 			page.theme[name] = style.getPropertyValue("--" + name).trim();
 		});
 	}

@@ -364,7 +364,7 @@
 	page.heading("Time line", (DATA.left_out ? "the page is full: " + DATA.left_out +
 		" calls are left out; " : "") +
 		(STRIP ? "the strip above a thread's calls: on the CPU (green), blocked " +
-		 "(blue), preempted (red), unknown (grey); " : "") +
+		 "(blue), woken (orange), preempted (red), unknown (grey); " : "") +
 		(DATA.more_spans ? DATA.more_spans + " short parts of it are left out; " : "") +
 		"wheel or + -: zoom, drag or arrows: move, double click: show a call, " +
 		"drag in the ruler or with shift: select");

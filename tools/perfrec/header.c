@@ -84,7 +84,7 @@ bool header_is_count_type(uint32_t value)
 	const uint32_t owned = SIFIVE_TRACE_RECORD_OWNED;
 	const uint32_t flags = owned | SIFIVE_TRACE_RECORD_GOES_ON;
 
-	return (value & SIFIVE_TRACE_RECORD_TYPE) <= PERFREC_DELTA_XOR &&
+	return (value & SIFIVE_TRACE_RECORD_TYPE) <= SIFIVE_TRACE_RECORD_TYPE_MAX &&
 	       !(value & ~(flags | SIFIVE_TRACE_RECORD_TYPE)) &&
 	       (value & flags) != SIFIVE_TRACE_RECORD_GOES_ON;
 }

@@ -26,8 +26,10 @@ void perfrec_free(struct perfrec *perfrec)
 		return;
 	for (stream = perfrec->first; stream; stream = next) {
 		next = stream->next;
+		free(stream->caller);
 		free(stream);
 	}
+	callers_free(&perfrec->callers);
 	free(perfrec->assumed);
 	free(perfrec);
 }
@@ -96,7 +98,11 @@ static uint64_t width_mask(unsigned int width)
 
 static void lose_record(struct stream *stream, enum perfrec_reason reason)
 {
-	lose(stream, reason, stream->record.begin.offset, stream->record.words);
+	const uint64_t offset = stream->caller_words ? stream->mark_offset :
+						       stream->record.begin.offset;
+
+	lose(stream, reason, offset, stream->record.words + stream->caller_words);
+	stream->caller_words = 0;
 }
 
 static void begin_record(struct perfrec *perfrec, struct stream *stream,
@@ -238,6 +244,10 @@ static void finish_record(struct perfrec *perfrec, struct stream *stream)
 	if (!stream->header)
 		stream->guessed = (int)stream->record.counters;
 	rebuild(stream);
+	if (__builtin_expect(stream->record.flags & PERFREC_CALLERS, false)) {
+		stream->record.words += stream->caller_words;
+		stream->caller_words = 0;
+	}
 	stream->state = BOUNDARY;
 	if (perfrec->ops->record)
 		perfrec->ops->record(perfrec->context, &stream->record);
@@ -364,6 +374,11 @@ static bool record_complete(const struct stream *stream)
 	       (stream->state == RECORD_COUNTER && !stream->header);
 }
 
+static bool is_callers(const struct stream *stream)
+{
+	return stream->state == CALLERS || stream->state == CALLERS_HIGH;
+}
+
 /*
  * Whether a record broke off, and its latest word was the magic of a header of which
  * @word can be the count type.
@@ -372,14 +387,15 @@ static bool header_within(const struct stream *stream,
 			  const struct store *word)
 {
 	return stream->magic && word->bytes == 1 && header_is_count_type(word->value) &&
-	       stream->state >= RECORD_ADDRESS && stream->state != RECORD_LAST;
+	       ((stream->state >= RECORD_ADDRESS && stream->state != RECORD_LAST) ||
+		is_callers(stream));
 }
 
 /* Whether a stream's first word can belong to the rest of a header. */
 static bool header_rest(const struct perfrec *perfrec, const struct store *word)
 {
 	return perfrec->assumed && word->bytes == 1 &&
-	       word->value <= PERFREC_DELTA_XOR;
+	       word->value <= SIFIVE_TRACE_RECORD_TYPE_MAX;
 }
 
 static void begin_mark(struct perfrec *perfrec, struct stream *stream, const struct store *word)
@@ -420,19 +436,91 @@ static bool mark_word(struct stream *stream, const struct store *word)
 	return true;
 }
 
-static void step(struct perfrec *perfrec, struct stream *stream,
-		 const struct store *word)
+static void begin_callers(struct perfrec *perfrec, struct stream *stream,
+			  const struct store *word)
+{
+	report_loss(perfrec, stream);
+	stream->mark_offset = word->offset;
+	stream->around = stream->state;
+	stream->state = CALLERS;
+	stream->callers = 0;
+	stream->caller_words = 1;
+	if (!stream->caller)
+		stream->caller = calloc(SIFIVE_TRACE_CALLERS_MAX, sizeof(*stream->caller));
+}
+
+static void lose_callers(struct stream *stream, enum perfrec_reason reason)
+{
+	lose(stream, reason, stream->mark_offset, stream->caller_words);
+	stream->caller_words = 0;
+}
+
+static void add_caller(struct stream *stream, uint64_t address)
+{
+	const unsigned int i = stream->callers++;
+
+	stream->caller[i] = address ^ (i ? stream->caller[i - 1] : 0);
+	stream->state = CALLERS;
+}
+
+/* The sample that begins after them has them. */
+static void end_callers(struct perfrec *perfrec, struct stream *stream)
+{
+	stream->record.callers = callers_get(&perfrec->callers, stream->caller, stream->callers);
+	stream->lost |= PERFREC_CALLERS;
+	stream->state = stream->around;
+}
+
+/* Takes an address, or a part of it. Returns false if @word is none: the callers end. */
+static __attribute__((noinline))
+bool callers_word(struct perfrec *perfrec, struct stream *stream, const struct store *word)
+{
+	const bool room = stream->caller && stream->callers < SIFIVE_TRACE_CALLERS_MAX;
+
+	if (word->bytes == 4 && room) {
+		stream->caller_words++;
+		if (stream->state == CALLERS_HIGH) {
+			add_caller(stream, (uint64_t)word->value << 32 | stream->caller_low);
+		} else if (word->value & 1) {
+			stream->caller_low = word->value & ~1u;
+			stream->state = CALLERS_HIGH;
+		} else {
+			add_caller(stream, word->value);
+		}
+		return true;
+	}
+	if (stream->state == CALLERS && stream->callers && word->bytes == 1 &&
+	    word->value == PERFREC_ISR)
+		end_callers(perfrec, stream);
+	else
+		lose_callers(stream, PERFREC_CUT_RECORD);
+	return false;
+}
+
+/* Ends what the stream was in: its latest word begins a header. */
+static void end_within(struct perfrec *perfrec, struct stream *stream)
 {
 	struct perfrec_record *record = &stream->record;
 
+	if (is_callers(stream)) {
+		stream->caller_words--;
+		lose_callers(stream, PERFREC_CUT_RECORD);
+		return;
+	}
+	record->words--;
+	if (record_complete(stream) && record->counters) {
+		record->counters--;
+		finish_record(perfrec, stream);
+	} else {
+		lose_record(stream, PERFREC_CUT_RECORD);
+	}
+}
+
+static void step(struct perfrec *perfrec, struct stream *stream,
+		 const struct store *word)
+{
 	if (header_within(stream, word)) {
-		record->words--;
-		if (record_complete(stream) && record->counters) {
-			record->counters--;
-			finish_record(perfrec, stream);
-		} else {
-			lose_record(stream, PERFREC_CUT_RECORD);
-		}
+		end_within(perfrec, stream);
 		header_begin(perfrec, stream, stream->magic_stamp, true);
 	}
 
@@ -448,6 +536,9 @@ static void step(struct perfrec *perfrec, struct stream *stream,
 			finish_record(perfrec, stream);
 		else
 			lose_record(stream, PERFREC_CUT_RECORD);
+	} else if (is_callers(stream)) {
+		if (callers_word(perfrec, stream, word))
+			return;
 	} else if (stream->state >= MARK) {
 		const bool mark = stream->state == MARK;
 
@@ -463,6 +554,8 @@ static void step(struct perfrec *perfrec, struct stream *stream,
 		header_begin(perfrec, stream, stamp(word), stream->state == LOST);
 	else if (perfrec_is_mark(word))
 		begin_mark(perfrec, stream, word);
+	else if (perfrec_is_callers(word))
+		begin_callers(perfrec, stream, word);
 	else
 		lose(stream, PERFREC_NO_START, word->offset, 1);
 }
@@ -497,6 +590,8 @@ static void drop_begun(struct stream *stream, enum perfrec_reason reason)
 {
 	if (stream->state >= RECORD_ADDRESS)
 		lose_record(stream, reason);
+	else if (is_callers(stream))
+		lose_callers(stream, reason);
 	else if (stream->state >= HEADER_COUNT_TYPE)
 		header_lose(stream, reason);
 	else if (stream->state == MARK)

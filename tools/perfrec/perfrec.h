@@ -119,6 +119,23 @@ struct perfrec_header {
 	struct perfrec_counter	counter[PERFREC_COUNTERS];
 };
 
+/**
+ * struct perfrec_callers - what called the code of a sample
+ * @key:	private to callers.c
+ * @count:	number of addresses, at least 1
+ * @address:	the return-address register; then return addresses, innermost first: the list
+ *		ends where frame pointers do
+ *
+ * The register contains the innermost return address if the pc's function has called none
+ * yet, or else an address in that function. In the former case, the first frame may be that
+ * of the function itself, with the same address, or that of its caller.
+ */
+struct perfrec_callers {
+	uint64_t	key;
+	uint32_t	count;
+	uint64_t	address[];
+};
+
 /* @address is valid. Clear for DeltaXOR after a loss, or without a header. */
 #define PERFREC_ADDRESS_KNOWN	(1u << 0)
 /* @value is valid. Clear for Delta and DeltaXOR after a loss. */
@@ -133,16 +150,21 @@ struct perfrec_header {
 #define PERFREC_STALE		(1u << 4)
 /* @dropped and @waited are valid: marks precede the record. */
 #define PERFREC_MARKED		(1u << 5)
+/* The record has callers: perfrec_callers(). */
+#define PERFREC_CALLERS		(1u << 6)
+/* Made from instruction trace: the function is jumped to, in the call of another one. */
+#define PERFREC_JUMPED		(1u << 7)
 
 /**
  * struct perfrec_record - one record
  * @src:	source
  * @channel:	channel
  * @type:	enum perfrec_type
- * @flags:	PERFREC_*_KNOWN, PERFREC_AFTER_LOSS, PERFREC_STALE, PERFREC_MARKED
+ * @flags:	PERFREC_*_KNOWN, PERFREC_AFTER_LOSS, PERFREC_STALE, PERFREC_MARKED,
+ *		PERFREC_CALLERS, PERFREC_JUMPED
  * @addresses:	2 for enter and exit, otherwise 1
  * @counters:	number of counters; header->counters when there is a header
- * @words:	number of its stores
+ * @words:	number of its stores, and of its callers'
  * @header:	the header it belongs to, NULL if that has not been seen: the
  *		record then has as many counters as words came, and count type
  *		and widths are unknown
@@ -152,6 +174,9 @@ struct perfrec_header {
  * @address:	addresses, rebuilt for DeltaXOR
  * @dropped:	records that its thread dropped before it
  * @waited:	nanoseconds that its thread waited for room before it
+ * @sent_pc:	@sent_address of a sample, which has one
+ * @callers:	valid with PERFREC_CALLERS, as long as the decoder; NULL: the trace has too
+ *		many different ones
  * @sent:	counters as transmitted, up to PERFREC_VALUE_BITS wide
  * @value:	Raw, DeltaXOR: the counter. Delta: what it counted since the
  *		header. Modulo the counter's width.
@@ -169,7 +194,13 @@ struct perfrec_record {
 	const struct perfrec_header *header;
 	struct perfrec_stamp	begin;
 	struct perfrec_stamp	address_end;
-	uint64_t		sent_address[2];
+	union {
+		uint64_t	sent_address[2];
+		struct {
+			uint64_t	sent_pc;
+			const struct perfrec_callers *callers;
+		};
+	};
 	uint64_t		address[2];
 	uint64_t		dropped;
 	uint64_t		waited;
@@ -178,11 +209,23 @@ struct perfrec_record {
 	uint64_t		delta[PERFREC_COUNTERS];
 };
 
+/** perfrec_callers() - the callers of a record, or NULL */
+static inline const struct perfrec_callers *perfrec_callers(const struct perfrec_record *record)
+{
+	return record->flags & PERFREC_CALLERS ? record->callers : NULL;
+}
+
 /** perfrec_is_mark() - whether a store, which begins no record, begins a mark */
 static inline bool perfrec_is_mark(const struct store *word)
 {
 	return word->bytes == 1 && word->value >= SIFIVE_TRACE_RECORD_WAITED_LONG &&
 	       word->value <= SIFIVE_TRACE_RECORD_DROPPED;
+}
+
+/** perfrec_is_callers() - whether such a store begins a sample's callers */
+static inline bool perfrec_is_callers(const struct store *word)
+{
+	return word->bytes == 1 && word->value == SIFIVE_TRACE_RECORD_CALLERS;
 }
 
 /* Reasons for dropping words. */
@@ -291,7 +334,7 @@ void perfrec_free(struct perfrec *perfrec);
  * @word:	in the order of the trace
  *
  * Return: 0; -EINVAL for a src or channel out of range (ignored); -ENOMEM when
- * there is no memory for a new stream (bounded: about 9 KiB a stream).
+ * there is no memory for a new stream (bounded: about 10 KiB a stream).
  */
 int perfrec_push(struct perfrec *perfrec, const struct store *word);
 

@@ -3,6 +3,7 @@
 #ifndef SIFIVE_TRACE_STREAM_H
 #define SIFIVE_TRACE_STREAM_H
 
+#include "callers.h"
 #include "perfrec.h"
 
 #define STREAMS		(PERFREC_SOURCES * PERFREC_CHANNELS)
@@ -12,6 +13,8 @@ enum state {
 	BOUNDARY,	/* a record's type or a header's magic */
 	LOST,		/* the same, and anything else is skipped */
 	MARK,		/* the value of a mark */
+	CALLERS,	/* an address, or the record after them */
+	CALLERS_HIGH,	/* the upper part of an address */
 	HEADER_COUNT_TYPE,
 	HEADER_OWNER,
 	HEADER_MASK,
@@ -49,12 +52,17 @@ struct stream {
 	struct perfrec_stamp	magic_stamp;
 	/* Words are missing since the header. */
 	bool			broken;
-	/* PERFREC_AFTER_LOSS, PERFREC_MARKED: set since the latest record. */
+	/* PERFREC_AFTER_LOSS, PERFREC_MARKED, PERFREC_CALLERS: set since the latest record. */
 	uint8_t			lost;
 	/* A mark's kind, where it began, and the state around it. */
 	uint8_t			mark;
 	enum state		around;
 	uint64_t		mark_offset;
+	/* Callers: their words, up to the record's end; their addresses; their list. */
+	unsigned int		caller_words;
+	unsigned int		callers;
+	uint32_t		caller_low;
+	uint64_t		*caller;	/* room for the most, NULL: none yet */
 	/* @value and @address belong to the stream's previous record. */
 	bool			previous;
 	uint64_t		value[PERFREC_COUNTERS];
@@ -74,6 +82,7 @@ struct perfrec {
 	void			*context;
 	struct perfrec_header	*assumed;
 	uint64_t		interval[PERFREC_CHANNELS];
+	struct callers		callers;
 	struct stream		*first;
 	struct stream		*stream[STREAMS];
 };
@@ -98,7 +107,7 @@ static inline void lose(struct stream *stream, enum perfrec_reason reason,
 	stream->loss.words += words;
 	stream->given = PERFREC_COUNTERS;
 	stream->broken = true;
-	stream->lost |= PERFREC_AFTER_LOSS;
+	stream->lost = (stream->lost & ~PERFREC_CALLERS) | PERFREC_AFTER_LOSS;
 	stream->previous = false;
 	stream->state = LOST;
 }

@@ -21,7 +21,8 @@ RECORD, CALL, SPAN, LOST, IDLE = (1 << bit for bit in range(5))
 # Event.type of a record, of a call, and of a span.
 ENTER, EXIT, MANUAL, SAMPLE = range(4)
 RETURNED, UNWOUND, CUT = range(3)
-UNKNOWN, RUNS, PREEMPTED, SLEEPS, UNINTERRUPTIBLE, STOPPED, WAITS, SEVERAL = range(8)
+UNKNOWN, RUNS, PREEMPTED, SLEEPS, UNINTERRUPTIBLE, STOPPED, WAITS, WOKEN, SEVERAL = \
+    range(9)
 
 _TIMED, _INFERRED, _SELF_INFERRED, _OUTERMOST = (1 << bit for bit in range(4))
 _NO_FUNCTION = 0xffffffff
@@ -45,6 +46,7 @@ class _Event(ctypes.Structure):
         ('depth', ctypes.c_uint32), ('type', ctypes.c_uint32),
         ('source', ctypes.c_uint32), ('channel', ctypes.c_uint32),
         ('offset', ctypes.c_uint64),
+        ('callers', ctypes.POINTER(ctypes.c_uint32)), ('caller_count', ctypes.c_uint32),
     ]
 
 
@@ -136,6 +138,7 @@ class Event:
         self._thread = event.thread
         self._counted = event.counted
         self._count = event.count[:event.counters] if event.count else []
+        self._callers = event.callers[:event.caller_count] if event.callers else None
         self._count_self = event.count_self[:event.counters] if event.count_self else []
 
     def _named(self, count):
@@ -161,6 +164,12 @@ class Event:
     def caller(self):
         """The function around a call, or None."""
         return self._trace.function(self._caller)
+
+    @property
+    def callers(self):
+        """Functions that called a sample's, innermost first; None if it has none recorded."""
+        return None if self._callers is None else [
+            self._trace.function(number) for number in self._callers]
 
     @property
     def thread(self):

@@ -20,6 +20,7 @@ static_assert((int)SIFIVE_SPAN_UNKNOWN == ONCPU_UNKNOWN &&
 	      (int)SIFIVE_SPAN_UNINTERRUPTIBLE == ONCPU_UNINTERRUPTIBLE &&
 	      (int)SIFIVE_SPAN_STOPPED == ONCPU_STOPPED &&
 	      (int)SIFIVE_SPAN_WAITS == ONCPU_WAITS &&
+	      (int)SIFIVE_SPAN_WOKEN == ONCPU_WOKEN &&
 	      (int)SIFIVE_SPAN_SEVERAL == ONCPU_MERGED, "states of threads");
 
 static bool is_wanted(const struct sifive_reader *reader, enum sifive_event_kind kind)
@@ -85,6 +86,11 @@ static void on_step(void *context, struct analysis_thread *thread,
 	event->source = record->src;
 	event->channel = record->channel;
 	event->offset = record->begin.offset;
+	if (perfrec_callers(record)) {
+		memcpy(slot->callers, step->caller, step->callers * sizeof(slot->callers[0]));
+		event->callers = slot->callers;
+		event->caller_count = step->callers;
+	}
 }
 
 static void on_leave(void *context, struct analysis_thread *thread,

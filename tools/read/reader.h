@@ -20,11 +20,12 @@
 #define READER_MESSAGES	(64u << 10)
 #define READER_LABEL	512
 
-/* An event with room for its counts. */
+/* An event with room for its counts and callers. */
 struct reader_slot {
 	struct sifive_event	event;
 	uint64_t		count[COUNTERS_MAX];
 	uint64_t		count_self[COUNTERS_MAX];
+	uint32_t		callers[SIFIVE_TRACE_CALLERS_MAX];
 };
 
 /**

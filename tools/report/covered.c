@@ -67,8 +67,7 @@ static bool widen(struct maker *maker, struct hash *hash, size_t count, bool *em
 	return hash->slot;
 }
 
-/* Without "." and ".."; absolute, if the folder is. */
-static char *make_path(const char *folder, const char *name)
+char *covered_path(const char *folder, const char *name)
 {
 	size_t size = strlen(name) + (folder ? strlen(folder) : 0) + 2, used = 0, length;
 	char *path = malloc(size);
@@ -102,7 +101,7 @@ static char *make_path(const char *folder, const char *name)
 static uint32_t add_file(struct maker *maker, const char *name)
 {
 	struct covered *covered = maker->covered;
-	char *path = make_path(maker->unit->folder, name);
+	char *path = covered_path(maker->unit->folder, name);
 	uint32_t *slot;
 	bool empty;
 

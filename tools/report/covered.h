@@ -116,6 +116,14 @@ struct covered {
 int covered_make(struct covered *covered, const struct counts *counts,
 		 const struct input *input);
 
+/**
+ * covered_path() - the path of a source file, without "." and ".."
+ * @folder:	where it was compiled, NULL if unknown
+ *
+ * Return: it, for free(), absolute if the folder is; NULL without memory.
+ */
+char *covered_path(const char *folder, const char *name);
+
 /** covered_free() - free what it holds */
 void covered_free(struct covered *covered);
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /* sifive-trace graph: the call tree with the cost of each path. */
-#include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -9,6 +8,7 @@
 #include "options.h"
 #include "output.h"
 #include "report.h"
+#include "text.h"
 #include "tree.h"
 #include "units.h"
 
@@ -107,7 +107,7 @@ static void put_node(struct graph *graph, const struct input *input,
 	if (graph->usual != TREE_SAMPLES)
 		put_number(graph->out, n->calls, 10);
 	if (graph->samples)
-		put_number(graph->out, n->samples, 10);
+		put_number(graph->out, n->samples_total, 10);
 	for (i = 0; i < graph->counter.count; i++)
 		put_right(graph->out, counter_text(graph, input, node, graph->weight[i], text),
 			  2 + (strlen(graph->counter.text[i]) > 10 ?
@@ -150,7 +150,7 @@ static void put_json_node(struct graph *graph, const struct input *input, uint32
 		put_json_number(graph, input, &self, n->self, !n->self && n->untimed);
 	}
 	if (graph->samples)
-		put_json_number(graph, input, &samples, n->samples, false);
+		put_json_number(graph, input, &samples, n->samples_total, false);
 	for (c = 0; c < counters->count; c++) {
 		counter.over = counters->name[c];
 		counter.time = c < counters->times;
@@ -215,8 +215,7 @@ static void put_tree(struct graph *graph, const struct input *input)
 			top = TREE_NONE;
 		tree_name(tree, node, name, sizeof(name));
 		into = true;
-		if (top == TREE_NONE && graph->filter &&
-		    fnmatch(graph->filter, name, 0))
+		if (top == TREE_NONE && graph->filter && !text_matches(graph->filter, name))
 			continue;
 		if (top == TREE_NONE)
 			top = node;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /* The numbers of a report's rows, and the columns that a user adds. */
-#include <fnmatch.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +7,7 @@
 
 #include "command.h"
 #include "report.h"
+#include "text.h"
 #include "units.h"
 
 /* A ratio is kept as a whole number of these parts. */
@@ -154,6 +154,7 @@ int report_metrics(const struct profile *profile, const struct report_columns *c
 		   struct metric metric[METRICS_MAX], unsigned int *number)
 {
 	const struct counters *counters = analysis_counters(profile->analysis);
+	const bool callers = trace_stats(profile->input.trace)->callers;
 	bool calls = false, samples = false, points = false;
 	unsigned int count = 0, c;
 	size_t i;
@@ -178,6 +179,8 @@ int report_metrics(const struct profile *profile, const struct report_columns *c
 		add(metric, &count, METRIC_SAMPLES, 0, 9, "", "samples");
 		add(metric, &count, METRIC_SAMPLES_SHARE, 0, 8, "", "samples%");
 	}
+	if (callers)
+		add(metric, &count, METRIC_SAMPLES_TOTAL, 0, 13, "", "samples:total");
 	if (points)
 		add(metric, &count, METRIC_POINTS, 0, 9, "", "manual");
 	for (c = 0; c < counters->count; c++) {
@@ -188,7 +191,7 @@ int report_metrics(const struct profile *profile, const struct report_columns *c
 		if (c < counters->times && !calls)
 			continue;
 		/* The counter's name is a heading over both. */
-		if (calls) {
+		if (calls || callers) {
 			add(metric, &count, METRIC_COUNTER_TOTAL, c, least,
 			    counters->name[c], "total");
 			metric[count - 1].time = c < counters->times;
@@ -229,6 +232,8 @@ uint64_t report_value(const struct profile *profile, size_t row,
 	case METRIC_SAMPLES:
 	case METRIC_SAMPLES_SHARE:
 		return r->samples;
+	case METRIC_SAMPLES_TOTAL:
+		return r->samples_total;
 	case METRIC_POINTS:
 		return r->points;
 	case METRIC_COUNTER_TOTAL:
@@ -325,7 +330,7 @@ int report_sort_metric(const struct report_options *options,
 				return (int)i;
 	if (!options->sort)
 		return -1;
-	report("--sort: the trace has no \"%s\" (try calls, total, self, samples, name, or a counter: see sifive-trace report)",
+	report("--sort: the trace has no \"%s\" (try calls, total, self, samples, samples:total, name, or a counter: see sifive-trace report)",
 	       options->sort);
 	return -2;
 }
@@ -335,7 +340,7 @@ bool report_wanted(const struct report_options *options, const char *name)
 	unsigned int i;
 
 	for (i = 0; i < options->filter.count; i++)
-		if (!fnmatch(options->filter.text[i], name, 0))
+		if (text_matches(options->filter.text[i], name))
 			return true;
 	return !options->filter.count;
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /* sifive-trace report: the cost of each function. */
-#include <fnmatch.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +33,7 @@ const struct cli_option report_table_options[] = {
 	  .help = "one table for all (default), or one for each thread or hart",
 	  .set = cli_word, .offset = offsetof(struct report_options, by) },
 	{ .name = "sort", .value = "KEY", .words = "calls|total|self|samples|name|on-cpu|off-cpu",
-	  .help = "sort by calls, total, self (default; samples or else calls if there are no times), samples, name, a counter's name, on-cpu, off-cpu, NAME:self, or one of --columns",
+	  .help = "sort by calls, total, self (default; samples or else calls if there are no times), samples, samples:total, name, a counter's name, on-cpu, off-cpu, NAME:self, or one of --columns",
 	  .set = cli_text, .offset = offsetof(struct report_options, sort) },
 	{ .name = "filter", .value = "PATTERN",
 	  .help = "show only functions of this name; * and ? match any characters and one character; may be repeated",
@@ -474,8 +473,10 @@ int report_put(const struct report_options *options, struct output *out,
 	else if (options->format == REPORT_TEXT && !result)
 		name_idle(&table);
 	if (options->format == REPORT_TEXT && !result && report_has_threads(&profile->input,
-									    profile->analysis))
+									    profile->analysis)) {
 		report_threads(out, &profile->input, profile->analysis, (size_t)options->top);
+		report_syscalls(out, &profile->input, profile->analysis, (size_t)options->top);
+	}
 	if (options->format == REPORT_JSON && !result)
 		report_json_end(out, &profile->input, profile->analysis);
 	free(group);
@@ -485,13 +486,13 @@ int report_put(const struct report_options *options, struct output *out,
 
 /* ---- the command ------------------------------------------------------- */
 
-void report_notes(const struct profile *profile)
+void report_notes(const struct analysis *analysis, const struct input *input)
 {
-	const struct analysis_stats *stats = analysis_stats(profile->analysis);
-	const char *name = profile->input.options->path;
+	const struct analysis_stats *stats = analysis_stats(analysis);
+	const char *name = input->options->path;
 
-	analysis_notes(profile->analysis, &profile->input);
-	if (profile->input.options->trace.quiet)
+	analysis_notes(analysis, input);
+	if (input->options->trace.quiet)
 		return;
 	if (stats->unwound)
 		report("%s: %" PRIu64 " calls ended without an exit record (exceptions, longjmp, losses)",
@@ -541,12 +542,12 @@ static int run(struct report_options *options)
 		profile_free(&first);
 		return result;
 	}
-	report_notes(&first);
+	report_notes(first.analysis, &first.input);
 	if (options->diff)
 		ended = profile_read(&second, &other, (enum profile_by)options->by, false,
 				     NULL);
 	if (options->diff && ended <= EXIT_LOSSES)
-		report_notes(&second);
+		report_notes(second.analysis, &second.input);
 	out = ended <= EXIT_LOSSES ? output_open(options->common.output) : NULL;
 	if (ended <= EXIT_LOSSES && !out)
 		ended = EXIT_UNREADABLE;

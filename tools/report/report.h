@@ -23,6 +23,7 @@ enum metric_kind {
 	METRIC_SELF_SHARE,
 	METRIC_SAMPLES,
 	METRIC_SAMPLES_SHARE,
+	METRIC_SAMPLES_TOTAL,
 	METRIC_POINTS,
 	METRIC_COUNTER_TOTAL,
 	METRIC_COUNTER_SELF,
@@ -113,7 +114,7 @@ int report_put(const struct report_options *options, struct output *out,
 	       const struct profile *profile);
 
 /** report_notes() - report irregularities that affect the numbers */
-void report_notes(const struct profile *profile);
+void report_notes(const struct analysis *analysis, const struct input *input);
 
 /** report_set_columns() - the option --columns, as in struct cli_option */
 int report_set_columns(void *at, const struct cli_option *option, const char *value);
@@ -227,6 +228,14 @@ bool report_has_threads(const struct input *input, const struct analysis *analys
 /** report_threads() - the times of each thread on and off the CPU, if they are known */
 void report_threads(struct output *out, const struct input *input,
 		    const struct analysis *analysis, size_t top);
+
+/** report_syscalls() - the system calls of all threads, if there are any */
+void report_syscalls(struct output *out, const struct input *input,
+		     const struct analysis *analysis, size_t top);
+
+/** report_json_syscalls() - the same */
+void report_json_syscalls(struct output *out, const struct input *input,
+			  const struct analysis *analysis);
 
 /** report_json_threads() - the same */
 void report_json_threads(struct output *out, const struct input *input,

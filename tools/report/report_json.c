@@ -197,7 +197,9 @@ void report_json_end(struct output *out, const struct input *input,
 		     const struct analysis *analysis)
 {
 	put_string(out, "\n]");
-	if (input && report_has_threads(input, analysis))
+	if (input && report_has_threads(input, analysis)) {
 		report_json_threads(out, input, analysis);
+		report_json_syscalls(out, input, analysis);
+	}
 	put_string(out, "}\n");
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* The times of threads on and off the CPU, as text and as JSON. */
+/* The times of threads on and off the CPU, and in system calls, as text and as JSON. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,10 +7,12 @@
 
 #include "command.h"
 #include "report.h"
+#include "syscall_names.h"
 #include "units.h"
 
-#define COLUMNS	8
+#define COLUMNS	10
 #define WIDTH	12
+#define NUMBER	10
 
 /* Times of one thread, by column. */
 struct line {
@@ -34,8 +36,8 @@ static uint64_t value(const struct line *line, unsigned int column)
 	const struct oncpu_times *times = line->times;
 	const uint64_t values[COLUMNS] = {
 		times->wall, times->time[ONCPU_RUNS], line->off, times->time[ONCPU_PREEMPTED],
-		blocked(times), times->time[ONCPU_STOPPED], times->time[ONCPU_WAITS],
-		times->time[ONCPU_UNKNOWN],
+		blocked(times), times->time[ONCPU_WOKEN], times->longest,
+		times->time[ONCPU_STOPPED], times->time[ONCPU_WAITS], times->time[ONCPU_UNKNOWN],
 	};
 
 	return values[column];
@@ -116,7 +118,8 @@ void report_threads(struct output *out, const struct input *input,
 		    const struct analysis *analysis, size_t top)
 {
 	static const char * const heading[COLUMNS] = {
-		"wall", "on-cpu", "off-cpu", "preempted", "blocked", "stopped", "waited", "unknown",
+		"wall", "on-cpu", "off-cpu", "preempted", "blocked", "woken", "longest",
+		"stopped", "waited", "unknown",
 	};
 	bool shown[COLUMNS];
 	struct line *line;
@@ -166,10 +169,129 @@ void report_json_threads(struct output *out, const struct input *input,
 			if (s != ONCPU_RUNS)
 				put_seconds(out, oncpu_name((enum oncpu_state)s),
 					    line[i].times->time[s], input->hz);
+		put_seconds(out, "longest", line[i].times->longest, input->hz);
+		put_format(out, ",\"wakeups\":%" PRIu64, line[i].times->wakeups);
 		put_format(out, ",\"switches\":%" PRIu64 ",\"exited\":%s,\"exact\":%s}",
 			   line[i].times->outs, line[i].times->exited ? "true" : "false",
 			   is_exact(&line[i], analysis) ? "true" : "false");
 	}
 	put_string(out, "\n]");
 	free(line);
+}
+
+/* ---- system calls -------------------------------------------------------- */
+
+/* One row of the table. */
+struct call {
+	uint32_t			number;
+	const struct syscall_times	*times;
+};
+
+static int by_total(const void *a, const void *b)
+{
+	const struct call *one = a, *two = b;
+
+	if (one->times->total != two->times->total)
+		return one->times->total > two->times->total ? -1 : 1;
+	return one->number < two->number ? -1 : 1;
+}
+
+/* The system calls that were made, and their number; NULL: none, or out of memory. */
+static struct call *find_calls(const struct analysis *analysis, size_t *count)
+{
+	const struct syscall_times *time = oncpu_syscalls(analysis_oncpu(analysis))->time;
+	struct call *call = time ? calloc(SYSCALLS_MAX + 1, sizeof(*call)) : NULL;
+	uint32_t i;
+
+	*count = 0;
+	for (i = 0; call && i <= SYSCALLS_MAX; i++)
+		if (time[i].calls)
+			call[(*count)++] = (struct call){ i, &time[i] };
+	if (call)
+		qsort(call, *count, sizeof(*call), by_total);
+	return call;
+}
+
+static const char *call_name(char *text, size_t size, uint32_t number)
+{
+	if (syscall_name(number))
+		return syscall_name(number);
+	if (number == SYSCALLS_MAX)
+		snprintf(text, size, "(%d and above)", SYSCALLS_MAX);
+	else
+		snprintf(text, size, "%" PRIu32, number);
+	return text;
+}
+
+static void put_count(struct output *out, uint64_t number, bool marked)
+{
+	char text[UNITS_SIZE];
+
+	snprintf(text, sizeof(text), "%" PRIu64, number);
+	put_right(out, units_mark(text, marked), NUMBER);
+}
+
+static void put_ticks(struct output *out, uint64_t ticks, uint64_t hz, bool marked)
+{
+	char text[UNITS_SIZE];
+
+	units_time(text, ticks, hz);
+	put_right(out, units_mark(text, marked), WIDTH);
+}
+
+static void put_call(struct output *out, const struct call *call, uint64_t hz, bool marked)
+{
+	const struct syscall_times *times = call->times;
+	char text[32];
+
+	put_count(out, times->calls, marked);
+	put_count(out, times->errors, marked);
+	put_ticks(out, times->total, hz, marked);
+	put_ticks(out, times->off, hz, marked);
+	put_ticks(out, times->total / times->calls, hz, marked);
+	put_ticks(out, times->longest, hz, marked);
+	put_format(out, "  %s\n", call_name(text, sizeof(text), call->number));
+}
+
+void report_syscalls(struct output *out, const struct input *input,
+		     const struct analysis *analysis, size_t top)
+{
+	bool marked = analysis_doubts_oncpu(analysis);
+	struct call *call;
+	size_t calls, i;
+
+	call = find_calls(analysis, &calls);
+	if (!call)
+		return;
+	put_format(out, "\n%*s%*s%12s%12s%12s%12s  system call\n", NUMBER, "calls", NUMBER,
+		   "errors", "total", "off-cpu", "average", "longest");
+	for (i = 0; i < calls && (!top || i < top); i++)
+		put_call(out, &call[i], input->hz, marked);
+	if (top && calls > top)
+		put_format(out, "\n(%zu more system calls)\n", calls - top);
+	free(call);
+}
+
+void report_json_syscalls(struct output *out, const struct input *input,
+			  const struct analysis *analysis)
+{
+	const bool marked = analysis_doubts_oncpu(analysis);
+	struct call *call;
+	size_t calls, i;
+	char text[32];
+
+	call = find_calls(analysis, &calls);
+	put_string(out, ",\n\"syscalls\":[");
+	for (i = 0; call && i < calls; i++) {
+		put_string(out, i ? ",\n{\"syscall\":" : "\n{\"syscall\":");
+		put_json(out, call_name(text, sizeof(text), call[i].number));
+		put_format(out, ",\"number\":%" PRIu32 ",\"calls\":%" PRIu64 ",\"errors\":%" PRIu64,
+			   call[i].number, call[i].times->calls, call[i].times->errors);
+		put_seconds(out, "total", call[i].times->total, input->hz);
+		put_seconds(out, "off-cpu", call[i].times->off, input->hz);
+		put_seconds(out, "longest", call[i].times->longest, input->hz);
+		put_format(out, ",\"exact\":%s}", marked ? "false" : "true");
+	}
+	put_string(out, "\n]");
+	free(call);
 }

@@ -74,7 +74,7 @@ static int command_top(int argc, char **argv)
 	if (result <= EXIT_LOSSES && !top.result)
 		show(&top, &profile);
 	if (result <= EXIT_LOSSES)
-		report_notes(&profile);
+		report_notes(profile.analysis, &profile.input);
 	profile_free(&profile);
 	return top.result > result ? top.result : result;
 }

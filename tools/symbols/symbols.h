@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <linux/sifive_trace_format.h>
+
 #include "meta.h"
 
 #define SYMBOLS_FILES_MAX	64
@@ -141,6 +143,21 @@ bool symbols_find(struct symbols *symbols, uint64_t address,
  */
 bool symbols_find_caller(struct symbols *symbols, uint64_t address,
 			 struct symbol *symbol);
+
+/** symbols_find_return() - look up the call before @address, which is known to be one's return */
+bool symbols_find_return(struct symbols *symbols, uint64_t address, struct symbol *symbol);
+
+/**
+ * symbols_callers() - the return addresses of what called a sample's code
+ * @address:	set to them, innermost first
+ *
+ * The return-address register counts unless it contains an address in the sampled function,
+ * which has then called something. Without symbols it always counts.
+ *
+ * Return: how many there are; 0 if the record has none.
+ */
+unsigned int symbols_callers(struct symbols *symbols, const struct perfrec_record *record,
+			     uint64_t address[SIFIVE_TRACE_CALLERS_MAX]);
 
 /**
  * symbols_same() - the address that represents the same function in all processes

@@ -41,6 +41,8 @@ static int take_switches(struct perf_device *device, struct perf_setup *setup, b
 			 threads ? SIFIVE_TRACE_SWITCHES_CHILDREN : 0;
 	uint32_t used = 1u << setup->channel | 1u << sampling->channel;
 
+	if (setup->syscalls)
+		flags |= SIFIVE_TRACE_SWITCHES_SYSCALLS;
 	if (setup->take.instruction.mode)
 		used |= ~PERF_STIMULUS_FREE;
 	setup->encoders = device->count;

@@ -31,7 +31,7 @@
 #define RUN		"/run"
 #define FOLDER		RUN "/sifive-trace"
 #define DESCRIPTION	FOLDER "/setup"
-/* "PID LEFT_OUT MISSED BEGAN RAN BYTES SAMPLES": the last two once the session has ended. */
+/* "PID LEFT_OUT MISSED AMBIGUOUS BEGAN RAN BYTES SAMPLES": the last two once the session has ended. */
 #define STATE		FOLDER "/state"
 
 /* Time that stop waits, in steps of 10 ms. */
@@ -40,7 +40,7 @@
 /**
  * struct state - contents of STATE
  * @pid:	the process that holds, or held, the session
- * @left_out, @missed: as in struct objects
+ * @left_out, @missed, @ambiguous: as in struct objects
  * @began, @ran: as in struct perf_device
  * @bytes, @samples: of the capture when it ended; they show whether it is still
  *		the current one
@@ -50,6 +50,7 @@ struct state {
 	int		pid;
 	uint64_t	left_out;
 	uint64_t	missed;
+	uint64_t	ambiguous;
 	uint64_t	began;
 	uint64_t	ran;
 	uint64_t	bytes;
@@ -64,12 +65,12 @@ static bool read_state(struct state *state)
 
 	machine_file(STATE, line, sizeof(line));
 	memset(state, 0, sizeof(*state));
-	fields = sscanf(line, "%d %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %"
+	fields = sscanf(line, "%d %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %"
 			SCNu64 " %" SCNu64, &state->pid, &state->left_out,
-			&state->missed, &state->began, &state->ran, &state->bytes,
-			&state->samples);
-	state->ended = fields == 7;
-	return fields == 5 || fields == 7;
+			&state->missed, &state->ambiguous, &state->began, &state->ran,
+			&state->bytes, &state->samples);
+	state->ended = fields == 8;
+	return fields == 6 || fields == 8;
 }
 
 static int write_state(const struct state *state)
@@ -78,9 +79,9 @@ static int write_state(const struct state *state)
 
 	if (!out)
 		return -1;
-	put_format(out, "%d %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64,
-		   state->pid, state->left_out, state->missed, state->began,
-		   state->ran);
+	put_format(out, "%d %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64,
+		   state->pid, state->left_out, state->missed, state->ambiguous,
+		   state->began, state->ran);
 	if (state->ended)
 		put_format(out, " %" PRIu64 " %" PRIu64, state->bytes,
 			   state->samples);
@@ -154,6 +155,7 @@ static int describe(const struct perf_setup *setup, struct objects *objects,
 
 	state->left_out = objects->left_out;
 	state->missed = objects->missed;
+	state->ambiguous = objects->ambiguous;
 	return write_state(state) || error ? -1 : 0;
 }
 
@@ -178,7 +180,7 @@ static int hold(struct perf_setup *setup, int ready)
 	sigprocmask(SIG_SETMASK, &all, &none);
 	sigaction(SIGTERM, &action, NULL);
 	sigaction(SIGINT, &action, NULL);
-	if (capture_begin(&device, setup, false) || perf_device_start(&device)) {
+	if (capture_begin(&device, setup, false) || perf_device_start(&device, 0)) {
 		dprintf(ready, "%s", sifive_trace_error());
 		return EXIT_UNREADABLE;
 	}
@@ -524,6 +526,9 @@ static int command_status(int argc, char **argv)
 	if (status.switches_elsewhere)
 		printf("elsewhere    threads began to run %" PRIu64 " times on CPUs that are not recorded\n",
 		       (uint64_t)status.switches_elsewhere);
+	if (status.wakeups_elsewhere)
+		printf("wake-ups     %" PRIu64 " by CPUs that are not recorded\n",
+		       (uint64_t)status.wakeups_elsewhere);
 	if (status.pauses)
 		printf("pauses       %" PRIu64 ", %.3f s in all\n",
 		       (uint64_t)status.pauses, (double)status.paused / 1e9);
@@ -593,6 +598,7 @@ static int dump(const char *path)
 	if (description) {
 		objects.left_out = state.left_out;
 		objects.missed = state.missed;
+		objects.ambiguous = state.ambiguous;
 		objects_report(&objects);
 	}
 	files_show(path, false);

@@ -83,6 +83,9 @@ void losses_report(int fd, const struct sifive_trace_status *status, bool librar
 	if (status->switches_elsewhere)
 		report("threads began to run on CPUs that are not recorded %" PRIu64 " times: time off the CPU includes that, sifive-trace report marks it ~",
 		       (uint64_t)status->switches_elsewhere);
+	if (status->wakeups_elsewhere)
+		report("CPUs that are not recorded woke threads %" PRIu64 " times: time until these ran counts as blocked",
+		       (uint64_t)status->wakeups_elsewhere);
 	if (status->flags & SIFIVE_TRACE_STATUS_CHANGED)
 		report("records may be missing: a program has changed registers of %u trace components while they ran: sifive-trace info names the encoders",
 		       machine_changed(status));

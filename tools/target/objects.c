@@ -55,34 +55,81 @@ static bool look_at_file(const struct objects *objects, struct object *object,
 	return error != ENOEXEC;
 }
 
+/* An object that has all of @found's addresses; its bias need not be known. */
+static struct object *containing(const struct objects *objects, const struct object *found)
+{
+	size_t i;
+
+	for (i = 0; i < objects->count; i++)
+		if (objects->object[i].start <= found->start &&
+		    objects->object[i].end >= found->end &&
+		    !strcmp(objects->object[i].path, found->path))
+			return &objects->object[i];
+	return NULL;
+}
+
+/* An object that has some of them, at the same place in memory. */
+static struct object *overlapping(const struct objects *objects, const struct object *found)
+{
+	size_t i;
+
+	for (i = 0; i < objects->count; i++)
+		if (objects->object[i].start < found->end &&
+		    objects->object[i].end > found->start &&
+		    objects->object[i].bias == found->bias &&
+		    !strcmp(objects->object[i].path, found->path))
+			return &objects->object[i];
+	return NULL;
+}
+
+static void append(struct objects *objects, const struct object *found)
+{
+	struct object *more;
+
+	more = realloc(objects->object, (objects->count + 1) * sizeof(*more));
+	if (!more) {
+		free(found->path);
+		return;
+	}
+	objects->object = more;
+	more[objects->count++] = *found;
+}
+
+/*
+ * execve() maps a program's first segment with the size of the whole program and then
+ * shortens it. The CPUs' mmap events arrive in any order.
+ */
+static void extend(struct object *object, const struct object *found)
+{
+	if (found->start < object->start)
+		object->start = found->start;
+	if (found->end > object->end)
+		object->end = found->end;
+	object->seen = found->seen;
+}
+
 /* The address of the file's byte @offset. */
 static void add(struct objects *objects, const char *path, uint64_t start,
 		uint64_t end, uint64_t offset)
 {
 	struct object found = {
-		.start = start, .end = end, .bias = start - offset,
+		.path = strdup(path), .start = start, .end = end, .bias = start - offset,
 		.seen = ++objects->found,
 	};
-	struct object *more;
-	size_t i;
+	struct object *known;
 
-	for (i = 0; i < objects->count; i++)
-		if (objects->object[i].start <= start &&
-		    objects->object[i].end >= end &&
-		    !strcmp(objects->object[i].path, path)) {
-			objects->object[i].seen = found.seen;
-			return;
-		}
-	found.path = strdup(path);
-	if (found.path && look_at_file(objects, &found, offset)) {
-		more = realloc(objects->object,
-			       (objects->count + 1) * sizeof(*more));
-		if (more) {
-			objects->object = more;
-			more[objects->count++] = found;
+	if (!found.path)
+		return;
+	known = containing(objects, &found);
+	if (!known && look_at_file(objects, &found, offset)) {
+		known = overlapping(objects, &found);
+		if (!known) {
+			append(objects, &found);
 			return;
 		}
 	}
+	if (known)
+		extend(known, &found);
 	free(found.path);
 }
 
@@ -204,6 +251,7 @@ void objects_write(struct objects *objects, struct output *output, bool newest)
 	if (list)
 		count = choose(objects, list);
 	objects->left_out = list ? count : objects->count;
+	objects->ambiguous = objects->count - objects->left_out;
 	if (count)
 		qsort(list, count, sizeof(*list),
 		      newest ? newest_first : oldest_first);
@@ -225,6 +273,9 @@ void objects_report(const struct objects *objects)
 	if (objects->missed)
 		report("%" PRIu64 " loads of programs or shared objects were missed: some addresses may have no names",
 		       objects->missed);
+	if (objects->ambiguous)
+		report("%" PRIu64 " programs and shared objects had the same addresses as others: these addresses have no names",
+		       objects->ambiguous);
 	if (objects->left_out)
 		report("%" PRIu64 " programs and shared objects do not fit into the side-car file: addresses in them have no names; record for a shorter time",
 		       objects->left_out);

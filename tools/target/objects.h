@@ -36,6 +36,7 @@ struct object {
  *		and the vdso is ignored
  * @missed:	number of objects whose loading was missed
  * @left_out:	number of objects that did not fit into the file
+ * @ambiguous:	number of objects whose addresses others have, too
  *
  * Processes share one address space here: objects_write() leaves out objects that
  * overlap others.
@@ -47,6 +48,7 @@ struct objects {
 	const char	*files;
 	uint64_t	missed;
 	uint64_t	left_out;
+	uint64_t	ambiguous;
 };
 
 /**
@@ -65,7 +67,7 @@ void objects_add_all(struct objects *objects);
 
 /**
  * objects_write() - write "objects":[...] of a side-car file
- * @objects:	the set; its @left_out is set
+ * @objects:	the set; its @left_out and @ambiguous are set
  * @output:	the file
  * @newest:	if there are more than a reader accepts, keep those found last, as a
  *		ring keeps the newest samples; otherwise those found first

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "../command.h"
+#include "attach.h"
 #include "files.h"
 #include "machine.h"
 #include "recording.h"
@@ -58,6 +59,10 @@ static const struct cli_option how_options[] = {
 	{ .letter = 'a', .name = "all",
 	  .help = "sample everything that runs on the CPUs while the program does, and load nothing into it",
 	  .set = cli_flag, .offset = offsetof(struct recording, all) },
+	{ .letter = 'p', .name = "pid", .value = "PID",
+	  .help = "sample a process that already runs: all its threads, and those that it creates, until it ends, until ^C, or while PROGRAM runs",
+	  .set = cli_number, .offset = offsetof(struct recording, pid), .least = 1,
+	  .most = INT_MAX },
 	{ .name = "calls", .value = "user|kernel|all", .optional = true,
 	  .help = "trace the instructions of any program, unchanged, for all its calls: those in user mode (default), in the kernel, or all; -i and -c add samples; with -a of everything that runs. The files can be read by you alone, because they have addresses of the kernel",
 	  .set = cli_word, .offset = offsetof(struct recording, calls) },
@@ -134,8 +139,8 @@ static int check(const struct recording *r, bool library)
 		       r->program.path);
 		return EXIT_RECORD;
 	}
-	if (r->setup.switches && library && r->program.library) {
-		report("%s: --switches: the static library in the program cannot record context switches: link it with the shared library",
+	if ((r->setup.switches || r->setup.syscalls) && library && r->program.library) {
+		report("%s: the static library in the program cannot record context switches or system calls: link it with the shared library",
 		       r->program.path);
 		return EXIT_RECORD;
 	}
@@ -194,6 +199,20 @@ static int check_calls(struct recording *r)
 	/* Counts are in samples alone. */
 	if (!setup_sampled(&r->setup) && !r->setup.events)
 		r->setup.events = "";
+	return 0;
+}
+
+/* -p: what needs a program that the command runs. */
+static int check_process(const struct recording *r)
+{
+	if (!r->pid)
+		return 0;
+	if (r->all || r->children)
+		return usage_error("-p excludes -a and --children: it records one process");
+	if (r->load || r->setup.options.filter || r->patterns.count)
+		return usage_error("-p loads nothing into the process: leave out -F, --filter and --library");
+	if (r->reached.function || r->slower.function)
+		return usage_error("-p excludes --trigger and --slower-than: give --snapshot alone, and send SIGUSR2");
 	return 0;
 }
 
@@ -274,9 +293,9 @@ static int record(struct recording *r)
 	char folder[PROGRAM_FOLDER] = "";
 	int error;
 
-	if (check_calls(r))
+	if (check_process(r) || check_calls(r))
 		return EXIT_USAGE;
-	r->loads = !r->all && r->calls == CALLS_NONE &&
+	r->loads = !r->all && !r->pid && r->calls == CALLS_NONE &&
 		   (r->program.dynamic || r->program.library);
 	r->join = r->children;
 	error = check(r, r->loads);
@@ -293,6 +312,8 @@ static int record(struct recording *r)
 	r->sampled = setup_sampled(&r->setup);
 	if ((!r->loads || !r->program.hooks) && r->calls == CALLS_NONE && !r->sampled)
 		r->setup.options.interval = SETUP_INTERVAL;
+	if (r->setup.options.flags & SIFIVE_TRACE_CALLERS && !setup_sampled(&r->setup))
+		return usage_error("-g: samples have callers, and nothing is sampled: give -i or -c");
 	/* Per-thread differences would need a header for each thread. */
 	if (r->setup.options.flags & SIFIVE_TRACE_HEADER_ONCE &&
 	    r->setup.options.count_type == SIFIVE_TRACE_DELTA)
@@ -333,14 +354,17 @@ static int command_record(int argc, char **argv)
 	error = cli_parse(&record_command, &r, argc, argv);
 	if (error)
 		return error;
-	if (optind == argc)
+	if (optind == argc && !r.pid)
 		return usage_error("record: no program: sifive-trace record PROGRAM [ARGUMENT]...");
 	if (r.patterns.count && r.setup.options.filter)
 		return usage_error("-F and --filter exclude each other: give one of them");
-	r.argv = argv + optind;
+	r.argv = r.command = argv + optind;
 	if (files_path(r.file, r.output, sizeof(r.output)))
 		return EXIT_USAGE;
-	error = program_find(&r.program, r.argv[0]);
+	if (r.pid)
+		error = attach_find(&r) ? EXIT_RECORD : 0;
+	else
+		error = program_find(&r.program, r.argv[0]);
 	return error ? error : record(&r);
 }
 

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "attach.h"
 #include "recording.h"
 
 #include "../command.h"
@@ -29,9 +30,11 @@ static int start(void *argument)
 	umask(r->mask);
 	if (r->snapshot)
 		snapshot_return_signal();
+	if (r->pid)
+		return attach_wait(r);
 	if (r->join ? recording_give_library(r) : recording_stay(r))
 		return -1;
-	if (r->all || !perf_device_start(&r->device))
+	if (r->all || !perf_device_start(&r->device, SIFIVE_TRACE_START_ON_EXEC))
 		return 0;
 	report("%s", sifive_trace_error());
 	return -1;
@@ -116,7 +119,7 @@ int record_snapshot(struct recording *r)
 	if (held >= 0 && pread(held, &byte, 1, 0) < 0)
 		byte = 0;
 	if (r->launched.pid > 0 && !r->loads)
-		objects_add(&r->objects, r->launched.pid);
+		objects_add(&r->objects, r->pid ? r->pid : r->launched.pid);
 	snprintf(path, sizeof(path), "%s.%u", r->output, r->snapshots + 1);
 	error = r->loads ? capture_peek(held, path, r->output, &r->mark, &r->hit) :
 			   write_capture(r, path);
@@ -201,13 +204,16 @@ static void begin_objects(struct recording *r)
 	if (r->loads)
 		return;
 	watch_open(&r->watch, true);
-	/* Until its exec(), the program is a copy of this process. */
-	objects_add(&r->objects, getpid());
 	/* A reader looks for the program's vdso, not for that of the copy. */
 	if (r->calls != CALLS_NONE)
 		begin_copies(r);
-	if (r->all)
+	if (r->pid)
+		objects_add(&r->objects, r->pid);
+	if (r->all) {
+		/* The program is a copy of this process until its exec(). */
+		objects_add(&r->objects, getpid());
 		objects_add_all(&r->objects);
+	}
 }
 
 /* In a recording of processes that join, an unsampled program is no failure. */
@@ -250,17 +256,23 @@ int record_session(struct recording *r)
 		recording_forget_files(r);
 		goto out;
 	}
-	if (r->all && perf_device_start(device)) {
+	device->process = r->pid;
+	if ((r->all || r->pid) && perf_device_start(device, 0)) {
 		recording_refuse();
 		recording_forget_files(r);
 		goto out;
 	}
 	recording_announce(r, r->loads);
+	if (r->pid)
+		attach_check(r);
 	begin_objects(r);
 	/* The program's process starts the capture, so this one does not know when. */
-	if (!r->all)
+	if (!r->all && !r->pid)
 		device->began = perf_device_now();
 	status = launch_run(&launch, &r->launched);
+	/* ^C ends the recording, and not the process. */
+	if (r->pid && r->launched.ran && !*r->command)
+		status = 0;
 	recording_triggers(r, true);
 	recording_see_objects(r);
 	watch_close(&r->watch);

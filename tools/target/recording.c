@@ -37,11 +37,14 @@ void recording_announce(const struct recording *r, bool library)
 		return;
 	if (r->calls != CALLS_NONE)
 		report("%s%s: instruction trace%s%s", r->argv[0],
-		       r->all ? ", and everything else that runs" : "",
+		       r->all ? ", and everything else that runs" :
+		       r->pid ? ", which already runs" : "",
 		       *samples ? ", and " : "", samples);
 	else if (r->all)
 		report("%s, and everything else that runs: %s", r->argv[0],
 		       samples);
+	else if (r->pid)
+		report("process %d, %s: %s", r->pid, r->argv[0], samples);
 	else if (!library)
 		report("%s is static, without libsifive-perf: %s",
 		       r->argv[0], samples);
@@ -59,6 +62,11 @@ void recording_announce_stop(const struct recording *r, const char *why)
 	if (!r->quiet)
 		report("this recording cannot be drained, it stops when the buffer is full: %s",
 		       why);
+}
+
+pid_t recording_process(const struct recording *r)
+{
+	return r->all ? 0 : r->pid ? r->pid : r->launched.pid;
 }
 
 /* Recording happens only on the CPUs of -C: keep the program there. */
@@ -138,7 +146,7 @@ void recording_forget_files(struct recording *r)
 
 void recording_see_objects(struct recording *r)
 {
-	watch_read(&r->watch, r->all ? 0 : r->launched.pid, &r->objects);
+	watch_read(&r->watch, recording_process(r), &r->objects);
 }
 
 /* Copy the trace and read mapping events before their buffers are full. */
@@ -163,6 +171,8 @@ void recording_meanwhile(void *argument, const sigset_t *mask)
 	if (r->drain.over && r->device.fd > 0 && !r->device.ran &&
 	    perf_device_stop(&r->device))
 		report("%s", sifive_trace_error());
+	if (r->drain.over && r->pid && !*r->command)
+		kill(r->launched.pid, SIGTERM);
 	recording_see_objects(r);
 	if (r->snapshot && snapshot_requested())
 		record_snapshot(r);
@@ -191,7 +201,7 @@ static void read_trigger(struct recording *r, struct trigger *trigger, bool ende
 	if (!trigger->function)
 		return;
 	trigger_read(trigger);
-	while (trigger_next(trigger, r->all ? 0 : r->launched.pid, until, r->covered, &hit)) {
+	while (trigger_next(trigger, recording_process(r), until, r->covered, &hit)) {
 		if (!ended && take_snapshot(r, trigger, &hit) <= 0)
 			continue;
 		/* Unless the program records again, its trace ends with the latest one. */

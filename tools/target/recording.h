@@ -29,6 +29,9 @@
  * @file:	-o
  * @load:	--library, NULL for the installed one
  * @all:	-a: sample everything that runs
+ * @pid:	-p: the process to record, which runs already; 0: the program, which the command
+ *		runs
+ * @command:	then: what runs meanwhile, and its arguments; empty: until the process ends
  * @children:	--children: also record the processes that the program makes
  * @loads:	the program has the library
  * @sampled:	the user wants samples
@@ -83,6 +86,8 @@ struct recording {
 	struct setup_pieces pieces;
 	int		keep;
 	bool		all;
+	int		pid;
+	char		**command;
 	bool		children;
 	bool		loads;
 	bool		sampled;
@@ -154,6 +159,9 @@ void recording_announce(const struct recording *r, bool library);
 
 /** recording_announce_stop() - without --on-full, a buffer cannot be drained: @why */
 void recording_announce_stop(const struct recording *r, const char *why);
+
+/** recording_process() - the process that the command records, 0 for all */
+pid_t recording_process(const struct recording *r);
 
 /** recording_stay() - in the program's process: keep it on the CPUs of -C; 0 or -1 */
 int recording_stay(const struct recording *r);

@@ -145,6 +145,14 @@ int setup_rotate(void *at, const struct cli_option *option, const char *value)
 			  value);
 }
 
+static int set_callers(void *at, const struct cli_option *option, const char *value)
+{
+	if (strcmp(value, "fp"))
+		return cli_refuse(option, "fp: stacks are unwound by frame pointers alone", value);
+	*(unsigned int *)at |= SIFIVE_TRACE_CALLERS;
+	return EXIT_OK;
+}
+
 #define OPTION(member)	offsetof(struct setup, options.member)
 
 const struct cli_option setup_what[] = {
@@ -164,9 +172,15 @@ const struct cli_option setup_what[] = {
 	{ .letter = 'c', .name = "period", .value = "N",
 	  .help = "sample: one record for every N occurrences of the first event",
 	  .set = set_period, .offset = OPTION(period) },
+	{ .letter = 'g', .name = "call-graph", .value = "fp",
+	  .help = "with -i or -c: samples have their callers, by the frame pointers of code compiled with -fno-omit-frame-pointer",
+	  .set = set_callers, .offset = OPTION(flags) },
 	{ .name = "switches",
 	  .help = "also record when and why threads start and stop running: report then shows time on and off the CPU",
 	  .set = cli_flag, .offset = offsetof(struct setup, switches) },
+	{ .name = "syscalls",
+	  .help = "the same, and each system call of these threads: report then shows how long they took",
+	  .set = cli_flag, .offset = offsetof(struct setup, syscalls) },
 	{ .letter = 'C', .name = "cpus", .value = "LIST",
 	  .help = "CPUs to record on, such as 0-2,5 (default: all that have an encoder); the program of record stays on them",
 	  .set = cli_text, .offset = OPTION(cpus) },
@@ -239,7 +253,8 @@ int setup_finish(struct setup *setup)
 		report("%s", sifive_trace_error());
 		return -1;
 	}
-	setup->parsed.switches = setup->switches;
+	setup->parsed.syscalls = setup->syscalls;
+	setup->parsed.switches = setup->switches || setup->syscalls;
 	return 0;
 }
 
@@ -273,9 +288,11 @@ void setup_ignored(const char *command)
 		{ "SIFIVE_TRACE_CPUS", "-C", false },
 		{ "SIFIVE_TRACE_PER_CPU", "--per-cpu", false },
 		{ "SIFIVE_TRACE_SWITCHES", "--switches", false },
+		{ "SIFIVE_TRACE_SYSCALLS", "--syscalls", false },
 		{ "SIFIVE_TRACE_INTERVAL", "-i", false },
 		{ "SIFIVE_TRACE_PERIOD", "-c", false },
 		{ "SIFIVE_TRACE_PERIOD_EVENT", "-e and -c", false },
+		{ "SIFIVE_TRACE_CALLERS", "-g", false },
 		{ "SIFIVE_TRACE_FILTER", "--filter", true },
 		{ "SIFIVE_TRACE_OUTPUT", "-o", true },
 		{ "SIFIVE_TRACE_HEADER", "--header-once or --header-interval", true },
@@ -319,9 +336,13 @@ int setup_environment(const struct setup *setup, const char *output, bool join)
 		     o->flags & SIFIVE_TRACE_PER_CPU ? "1" : NULL);
 	error |= put("SIFIVE_TRACE_SWITCHES",
 		     setup->parsed.switches && !join ? "1" : NULL);
+	error |= put("SIFIVE_TRACE_SYSCALLS",
+		     setup->parsed.syscalls && !join ? "1" : NULL);
 	error |= put_number("SIFIVE_TRACE_INTERVAL", o->interval);
 	error |= put_number("SIFIVE_TRACE_PERIOD", o->period);
 	error |= put("SIFIVE_TRACE_PERIOD_EVENT", o->period_event);
+	error |= put("SIFIVE_TRACE_CALLERS",
+		     o->flags & SIFIVE_TRACE_CALLERS ? "1" : NULL);
 	error |= put("SIFIVE_TRACE_FILTER", o->filter);
 	if (o->header_interval)
 		error |= put_number("SIFIVE_TRACE_HEADER", o->header_interval);

@@ -22,6 +22,7 @@
  * @sram:	--sink sram
  * @per_cpu:	counts are those of the hart
  * @switches:	the kernel records context switches
+ * @syscalls:	and system calls
  */
 struct setup {
 	struct sifive_trace_options	options;
@@ -30,6 +31,7 @@ struct setup {
 	int				sram;	/* 0 or 1 */
 	bool				per_cpu;
 	bool				switches;
+	bool				syscalls;
 };
 
 /* The groups of these options, for a struct whose member @member they are. */

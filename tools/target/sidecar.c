@@ -69,13 +69,14 @@ static void put_losses(const struct sifive_trace_losses *losses,
 		   ",\"abandoned\":%" PRIu64 ",\"refused\":%" PRIu64
 		   ",\"children\":%" PRIu64 ",\"samples\":%" PRIu64
 		   ",\"dropped\":%" PRIu64 ",\"switches\":%" PRIu64
-		   ",\"processes\":%" PRIu64 ",\"elsewhere\":%" PRIu64 ",\"encoders\":%u}",
+		   ",\"processes\":%" PRIu64 ",\"elsewhere\":%" PRIu64
+		   ",\"wakeups\":%" PRIu64 ",\"encoders\":%u}",
 		   (uint64_t)(losses->signals + losses->queued), (uint64_t)losses->threads,
 		   (uint64_t)losses->abandoned, (uint64_t)losses->refused,
 		   (uint64_t)losses->children, (uint64_t)status->samples_lost,
 		   (uint64_t)losses->dropped, (uint64_t)status->switches_lost,
 		   (uint64_t)status->switches_processes, (uint64_t)status->switches_elsewhere,
-		   changed);
+		   (uint64_t)status->wakeups_elsewhere, changed);
 	if (losses->shared)
 		put_format(out, ",\n\"shared\":%" PRIu64, (uint64_t)losses->shared);
 	put_string(out, "}\n");
@@ -306,6 +307,7 @@ static struct sidecar_state since(const struct sidecar_state *from,
 	piece.status.samples_lost -= from->status.samples_lost;
 	piece.status.switches_lost -= from->status.switches_lost;
 	piece.status.switches_elsewhere -= from->status.switches_elsewhere;
+	piece.status.wakeups_elsewhere -= from->status.wakeups_elsewhere;
 	piece.losses.signals -= from->losses.signals;
 	piece.losses.threads -= from->losses.threads;
 	piece.losses.abandoned -= from->losses.abandoned;

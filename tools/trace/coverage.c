@@ -159,8 +159,8 @@ void coverage_json(const struct input *input, struct output *out)
 		   lost->samples, coverage_dropped(input), lost->encoders);
 	if (input->meta.switches >= 0)
 		put_format(out, ",\"switches\":%" PRIu64 ",\"processes\":%" PRIu64
-			   ",\"elsewhere\":%" PRIu64, lost->switches, lost->processes,
-			   lost->elsewhere);
+			   ",\"elsewhere\":%" PRIu64 ",\"wakeups\":%" PRIu64, lost->switches,
+			   lost->processes, lost->elsewhere, lost->wakeups);
 	put_char(out, '}');
 }
 

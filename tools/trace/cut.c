@@ -8,8 +8,8 @@
 #include "nexus/nexus.h"
 #include "perfrec/perfrec.h"
 
-/* More words than the longest header or record has. */
-#define WORDS	160
+/* More words than the longest header, or record with its callers, has. */
+#define WORDS	(160 + 2 * SIFIVE_TRACE_CALLERS_MAX)
 
 /* Stores decoded at once. */
 #define STORES	64
@@ -260,12 +260,18 @@ ssize_t cut_place(const struct cut *cut, const uint8_t *bytes, size_t length)
  */
 static const struct store *whole_record(const struct stream *stream)
 {
-	unsigned int i = 1, addresses, counts = 0, last;
+	unsigned int i = 0, addresses, counts = 0, last;
+	const struct store *kind;
 
-	if (!stream->header || stream->words < 2 || stream->begun[0].bytes != 1 ||
-	    stream->begun[0].value >= PERFREC_TYPES)
+	if (stream->words && perfrec_is_callers(stream->begun))
+		do
+			i++;
+		while (i < stream->words && stream->begun[i].bytes == 4);
+	kind = &stream->begun[i++];
+	if (!stream->header || stream->words <= i || kind->bytes != 1 ||
+	    kind->value >= PERFREC_TYPES)
 		return NULL;
-	for (addresses = stream->begun[0].value <= PERFREC_EXIT ? 2 : 1;
+	for (addresses = kind->value <= PERFREC_EXIT ? 2 : 1;
 	     addresses && i < stream->words; addresses--)
 		i += stream->begun[i].value & 1 ? 2 : 1;
 	for (last = i - 1; i < stream->words; i++)

@@ -535,6 +535,7 @@ static void read_groups(struct reader *reader, struct json_object *object,
 		set_u64(reader, from, "switches", &lost->switches);
 		set_u64(reader, from, "processes", &lost->processes);
 		set_u64(reader, from, "elsewhere", &lost->elsewhere);
+		set_u64(reader, from, "wakeups", &lost->wakeups);
 		set_u64(reader, from, "encoders", &lost->encoders);
 	}
 }
@@ -605,7 +606,7 @@ static void read_all(struct reader *reader, struct json_object *object,
 	read_scheme(reader, object, meta);
 	set_bool(reader, object, "wrapped", &wrapped);
 	meta->wrapped = wrapped;
-	set_number(reader, object, "count_type", PERFREC_DELTA_XOR,
+	set_number(reader, object, "count_type", SIFIVE_TRACE_RECORD_TYPE_MAX,
 		   &meta->count_type);
 	set_number(reader, object, "channel", PERFREC_CHANNELS - 1,
 		   &meta->channel);

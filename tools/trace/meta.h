@@ -52,9 +52,9 @@
  *	clock_samples	[{ time, ns, within }] at START and STOP: the clock in ticks, read
  *			within so many nanoseconds of CLOCK_MONOTONIC ns; for merge
  *	lost		{ signals, threads, abandoned, refused, children, samples,
- *			dropped, switches, processes, elsewhere, encoders }: processes whose
- *			switches are not recorded; how often threads began to run on CPUs where
- *			none are; encoders whose registers were changed while they ran
+ *			dropped, switches, processes, elsewhere, wakeups, encoders }: processes
+ *			whose switches are not recorded; how often threads began to run on CPUs
+ *			where none are, and were woken by these; encoders whose registers were changed while they ran
  */
 #ifndef SIFIVE_TRACE_META_H
 #define SIFIVE_TRACE_META_H
@@ -211,6 +211,7 @@ struct meta_lost {
 	uint64_t	switches;
 	uint64_t	processes;
 	uint64_t	elsewhere;
+	uint64_t	wakeups;
 	uint64_t	encoders;
 };
 

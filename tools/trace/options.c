@@ -124,8 +124,8 @@ void options_init(struct options *options)
 	options->trace.jobs = processors();
 }
 
-int options_parse(const struct cli_command *command, void *target,
-		  struct options *options, int argc, char **argv)
+int options_parse_first(const struct cli_command *command, void *target,
+			struct options *options, int argc, char **argv)
 {
 	int result = cli_parse(command, target, argc, argv);
 
@@ -134,11 +134,19 @@ int options_parse(const struct cli_command *command, void *target,
 	if (optind == argc)
 		return usage_error("%s: no trace: name a file, or - for standard input",
 				   command->name);
-	if (argc - optind > 1)
+	options->path = argv[optind++];
+	return options_output(options);
+}
+
+int options_parse(const struct cli_command *command, void *target,
+		  struct options *options, int argc, char **argv)
+{
+	int result = options_parse_first(command, target, options, argc, argv);
+
+	if (!result && optind < argc)
 		result = usage_error("%s reads one trace at a time, not also \"%s\"; sifive-trace merge makes one of those of several sinks",
-				     command->name, argv[optind + 1]);
-	options->path = argv[optind];
-	return result ? result : options_output(options);
+				     command->name, argv[optind]);
+	return result;
 }
 
 int options_output(const struct options *options)

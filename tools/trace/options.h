@@ -71,6 +71,14 @@ int options_parse(const struct cli_command *command, void *target,
 		  struct options *options, int argc, char **argv);
 
 /**
+ * options_parse_first() - the same for a command whose further arguments are no traces
+ *
+ * They begin at getopt's optind.
+ */
+int options_parse_first(const struct cli_command *command, void *target,
+			struct options *options, int argc, char **argv);
+
+/**
  * options_output() - refuse an output that would overwrite what is read
  *
  * Return: EXIT_OK, or EXIT_USAGE: the error has been printed.
@@ -110,6 +118,7 @@ void input_close(struct input *input);
 /* What a command reads of a trace. */
 enum input_reads {
 	INPUT_RECORDS,
+	INPUT_TIMES,		/* records, or context switches */
 	INPUT_PERF,		/* records that --format perf can show */
 	INPUT_FLOW,		/* instruction trace */
 };

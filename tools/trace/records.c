@@ -101,7 +101,13 @@ void count_unusual(struct trace_stats *stats, const struct perfrec_record *recor
 		stats->dropped += record->dropped;
 	if (!(record->flags & PERFREC_ADDRESS_KNOWN))
 		stats->unaddressed++;
+	if (record->flags & PERFREC_CALLERS) {
+		stats->callers += record->callers != NULL;
+		stats->no_callers += !record->callers;
+	}
 }
+
+#define USUAL_FLAGS	(PERFREC_ADDRESS_KNOWN | PERFREC_MARKED | PERFREC_CALLERS)
 
 /* Branches that are rarely taken cost less than sums. */
 static inline void count(struct trace_stats *stats, const struct perfrec_record *record)
@@ -111,7 +117,7 @@ static inline void count(struct trace_stats *stats, const struct perfrec_record 
 		stats->no_header++;
 	else if (!record->header->serial)
 		stats->assumed++;
-	if ((record->flags & (PERFREC_ADDRESS_KNOWN | PERFREC_MARKED)) != PERFREC_ADDRESS_KNOWN)
+	if ((record->flags & USUAL_FLAGS) != PERFREC_ADDRESS_KNOWN)
 		count_unusual(stats, record);
 	trace_count_time(stats, &record->address_end);
 }

@@ -277,6 +277,7 @@ static bool is_lossy(const struct input *input)
 	return stats->gaps || stats->errors || stats->losses > cut || stats->switches.losses ||
 	       stats->cut_bytes || stats->unknown || stats->corrected ||
 	       stats->flow_losses || stats->no_header || untimed(stats) || stats->unaddressed ||
+	       stats->no_callers ||
 	       input->meta.coverage.full || coverage_lost(input) ||
 	       coverage_gaps(input) ||
 	       input->meta.coverage.counters_lost || input->meta.lost.encoders ||
@@ -290,13 +291,17 @@ int input_summary(const struct input *input, enum input_reads reads)
 	if (!input->options->trace.quiet) {
 		summarise(input, stats);
 		recorder_losses(input);
+		if (stats->no_callers)
+			report("%s: %" PRIu64 " sample%s without callers: the trace has too many different ones",
+			       input->options->path, COUNT(stats->no_callers));
 		if (reads == INPUT_PERF && stats->unaddressed)
 			report("%s: %" PRIu64 " record%s left out: no header, or addresses lost",
 			       input->options->path, COUNT(stats->unaddressed));
 	}
 	if (reads == INPUT_FLOW && !stats->branches)
 		return no_flow(input, stats);
-	if (reads != INPUT_FLOW && !trace_records(stats))
+	if (reads != INPUT_FLOW && !trace_records(stats) &&
+	    !(reads == INPUT_TIMES && stats->switches.records))
 		return no_records(input, stats);
 	return input->options->strict && is_lossy(input) ? EXIT_LOSSES : EXIT_OK;
 }

@@ -9,6 +9,9 @@
 static const char * const names[] = {
 	[SIFIVE_TRACE_SWITCH_BEGIN] = "unknown",
 	[SIFIVE_TRACE_SWITCH_IN] = "runs",
+	[SIFIVE_TRACE_SWITCH_WOKEN] = "woken",
+	[SIFIVE_TRACE_SWITCH_CALL] = "calls",
+	[SIFIVE_TRACE_SWITCH_RETURN] = "returns",
 	[SIFIVE_TRACE_SWITCH_END] = "end",
 	[SIFIVE_TRACE_SWITCH_PREEMPTED] = "preempted",
 	[SIFIVE_TRACE_SWITCH_SLEEPS] = "sleeps",

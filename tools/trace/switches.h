@@ -15,9 +15,12 @@
  * struct trace_switch - what a hart does from here on
  * @src:	its source
  * @kind:	SIFIVE_TRACE_SWITCH_*; SIFIVE_TRACE_SWITCH_BEGIN: records may be missing
- *		since the source's previous message
- * @thread:	the thread's id, 0 in a SIFIVE_TRACE_SWITCH_BEGIN, and in a
- *		SIFIVE_TRACE_SWITCH_END where none of the threads runs
+ *		since the source's previous message; SIFIVE_TRACE_SWITCH_WOKEN: it goes on, and
+ *		wakes the thread
+ * @thread:	the number of a SIFIVE_TRACE_SWITCH_CALL, the result of a
+ *		SIFIVE_TRACE_SWITCH_RETURN; otherwise the thread's id, 0 in a
+ *		SIFIVE_TRACE_SWITCH_BEGIN, and in a SIFIVE_TRACE_SWITCH_END where none of the
+ *		threads runs
  * @stamp:	the record's last store, or what shows the loss
  */
 struct trace_switch {
@@ -54,6 +57,12 @@ int switches_push(struct switches *switches, const struct store *store);
 
 /** switches_lost() - stores of @src are missing, of all sources if it is -1 */
 void switches_lost(struct switches *switches, int src);
+
+/** switches_is_call() - whether a kind is a system call or its return */
+static inline bool switches_is_call(unsigned int kind)
+{
+	return kind == SIFIVE_TRACE_SWITCH_CALL || kind == SIFIVE_TRACE_SWITCH_RETURN;
+}
 
 /** switches_name() - a kind as text */
 const char *switches_name(unsigned int kind);

@@ -61,6 +61,8 @@ struct trace_options {
  * @records:	records by enum perfrec_type
  * @no_header:	records among them without a header
  * @unaddressed: records among them whose addresses are not known
+ * @callers:	samples among them with their callers
+ * @no_callers:	those whose callers are left out: too many different ones
  * @losses:	how often words were dropped
  * @lost_words:	words dropped
  * @dropped:	records that threads have dropped, as marks say
@@ -100,6 +102,8 @@ struct trace_stats {
 	uint64_t	records[PERFREC_TYPES];
 	uint64_t	no_header;
 	uint64_t	unaddressed;
+	uint64_t	callers;
+	uint64_t	no_callers;
 	uint64_t	losses;
 	uint64_t	lost_words;
 	uint64_t	dropped;

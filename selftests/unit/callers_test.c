@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* Samples with callers: which functions called, in reports, trees and exports. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command_fixture.h"
+
+/* main calls fib here, fib itself, and another function the last one; addresses they return to. */
+#define IN_MAIN		(MAIN + 8)
+#define IN_FIB		(FIB + 8)
+#define OUTSIDE		0x3f00000000ull
+
+static void begin(FIXTURE_DATA(command) *self, struct gen_stream *stream)
+{
+	gen_sync(&self->gen, 0);
+	gen_stream_init(stream, &self->gen, 0, 6, 1, 1, 64);
+	gen_header(stream);
+}
+
+/* A sample that counts 7. */
+static void sample(struct gen_stream *stream, uint64_t pc, const uint64_t *address,
+		   unsigned int count)
+{
+	const uint64_t value = stream->counter[0].previous + 7;
+
+	if (count)
+		gen_callers(stream, address, count);
+	gen_record(stream, 3, &pc, &value);
+}
+
+#define CALLED(stream, pc, ...)							\
+	sample(stream, pc, (const uint64_t []){ __VA_ARGS__ },			\
+	       sizeof((uint64_t []){ __VA_ARGS__ }) / sizeof(uint64_t))
+
+/* The return-address register is that of the frame, of a call before, or of a leaf's caller. */
+static void make_stacks(FIXTURE_DATA(command) *self)
+{
+	struct gen_stream stream;
+
+	begin(self, &stream);
+	CALLED(&stream, FIB + 2, IN_MAIN, IN_MAIN);
+	CALLED(&stream, FIB + 2, IN_FIB, IN_FIB, IN_MAIN);
+	CALLED(&stream, FIB + 2, FIB + 4, IN_FIB, IN_MAIN);
+	CALLED(&stream, LENGTHY, IN_FIB, IN_MAIN);
+	CALLED(&stream, MAIN + 2, 0);
+	sample(&stream, MAIN + 2, NULL, 0);
+	save(self, "trace.rtd");
+}
+
+#define SHELF	"warehouse::department::shelf<perishable>::inventory::supervisor::" \
+		"recalculate<12345>"
+
+TEST_F(command, stacks_are_paths)
+{
+	make_stacks(self);
+	run(self, "export -q --format folded -e %s trace.rtd | LC_ALL=C sort", PROGRAM);
+	EXPECT_EQ(0, self->status);
+	EXPECT_STREQ("source 0;main 2\nsource 0;main;fib 1\nsource 0;main;fib;fib 2\n"
+		     "source 0;main;fib;" SHELF " 1\n", self->out);
+	run(self, "export -q --format folded --weight cycles -e %s trace.rtd | LC_ALL=C sort", PROGRAM);
+	EXPECT_STREQ("source 0;main 14\nsource 0;main;fib 7\nsource 0;main;fib;fib 14\n"
+		     "source 0;main;fib;" SHELF " 7\n", self->out);
+}
+
+TEST_F(command, functions_have_the_samples_of_their_callees)
+{
+	make_stacks(self);
+	run(self, "report -q --format csv -e %s trace.rtd", PROGRAM);
+	EXPECT_EQ(0, self->status);
+	EXPECT_STREQ("function,samples,samples:total,cycles:total,cycles:self\n"
+		     "\"fib\",3,4,28,21\n\"main\",2,6,42,14\n\"" SHELF "\",1,1,7,7\n",
+		     self->out);
+	run(self, "report -q --format csv --sort samples:total -e %s trace.rtd", PROGRAM);
+	EXPECT_EQ(0, strncmp(strchr(self->out, '\n'), "\n\"main\",2,6,", 12));
+}
+
+TEST_F(command, trees_have_the_samples_of_callees)
+{
+	make_stacks(self);
+	run(self, "graph -q --json -e %s trace.rtd", PROGRAM);
+	EXPECT_EQ(0, self->status);
+	EXPECT_NE(NULL, strstr(self->out, "\"samples\":6"));
+	EXPECT_NE(NULL, strstr(self->out, "\"samples\":4"));
+	EXPECT_NE(NULL, strstr(self->out, "\"samples\":2"));
+}
+
+/* Where there are no symbols, an address is a function. */
+TEST_F(command, callers_without_symbols_are_addresses)
+{
+	struct gen_stream stream;
+
+	begin(self, &stream);
+	CALLED(&stream, OUTSIDE, OUTSIDE + 0x100, OUTSIDE + 0x200);
+	save(self, "trace.rtd");
+	run(self, "export -q --format folded trace.rtd");
+	EXPECT_STREQ("source 0;0x3f00000200;0x3f00000100;0x3f00000000 1\n", self->out);
+}
+
+/* A call that does not return may be a function's last instruction. */
+TEST_F(command, the_call_is_before_the_return_address)
+{
+	struct gen_stream stream;
+	char command[512], end[32];
+	FILE *pipe;
+
+	snprintf(command, sizeof(command), "readelf -sW %s | awk '$8 == \"fib\" { print $3 }'",
+		 PROGRAM);
+	pipe = popen(command, "r");
+	ASSERT_NE(NULL, pipe);
+	ASSERT_NE(NULL, fgets(end, sizeof(end), pipe));
+	pclose(pipe);
+	begin(self, &stream);
+	CALLED(&stream, LENGTHY, FIB + strtoull(end, NULL, 0), 0);
+	save(self, "trace.rtd");
+	run(self, "export -q --format folded -e %s trace.rtd | LC_ALL=C sort", PROGRAM);
+	EXPECT_STREQ("source 0;fib;" SHELF " 1\n", self->out);
+}
+
+TEST_F(command, decode_prints_callers)
+{
+	make_stacks(self);
+	run(self, "decode -q -e %s trace.rtd", PROGRAM);
+	EXPECT_NE(NULL, strstr(self->out, "fib+0x2 (fib.c:12) <- main+0x8 (fib.c:20)\n"));
+	EXPECT_NE(NULL, strstr(self->out, " <- fib+0x8 (fib.c:12) <- main+0x8 (fib.c:20)\n"));
+	run(self, "decode -q --format json -e %s trace.rtd", PROGRAM);
+	EXPECT_NE(NULL, strstr(self->out, "\"callers\":[{\"address\":\"0x21008\",\"function\":\"fib\""));
+	EXPECT_NE(NULL, strstr(self->out, "\"callers\":[]"));
+}
+
+/* Each different: the lightest paths become one, and no sample is lost. */
+TEST_F(command, many_stacks_have_all_samples)
+{
+	struct gen_stream stream;
+	uint64_t address[100], total = 0;
+	unsigned int i, n;
+	static char text[SIZE];
+	FILE *file;
+
+	begin(self, &stream);
+	for (n = 0; n < 3000; n++) {
+		for (i = 0; i < 100; i++)
+			address[i] = OUTSIDE + (n * 131 + i * i * 4) % 65536 * 2;
+		sample(&stream, OUTSIDE + 2 * n, address, 100);
+	}
+	save(self, "trace.rtd");
+	run(self, "export -q --format folded -o folded trace.rtd");
+	EXPECT_EQ(0, self->status);
+	file = fopen("folded", "r");
+	ASSERT_NE(NULL, file);
+	while (fgets(text, sizeof(text), file))
+		total += strtoull(strrchr(text, ' '), NULL, 10);
+	fclose(file);
+	EXPECT_EQ(3000, total);
+}
+
+TEST_HARNESS_MAIN

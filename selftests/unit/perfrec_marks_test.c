@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* The record decoder, fed words by hand: what precedes a record, marks and callers. */
+#include "perfrec/callers.h"
+#include "perfrec_fixture.h"
+
+TEST_F(perfrec, marks_belong_to_the_next_record)
+{
+	header(self, PERFREC_DELTA, 1, 64);
+	word8(self, PERFREC_MANUAL);
+	word32(self, 0x10000);
+	word32(self, 7);
+	word8(self, SIFIVE_TRACE_RECORD_WAITED);
+	word32(self, 100);
+	word8(self, SIFIVE_TRACE_RECORD_WAITED_LONG);
+	word32(self, 2);
+	word8(self, PERFREC_MANUAL);
+	word32(self, 0x10000);
+	word32(self, 7);
+	word8(self, PERFREC_MANUAL);
+	word32(self, 0x10000);
+	word32(self, 7);
+	flush(self);
+	ASSERT_EQ(3, all.records);
+	EXPECT_EQ(0, all.losses);
+	EXPECT_FALSE(all.record[0].flags & PERFREC_MARKED);
+	EXPECT_TRUE(all.record[1].flags & PERFREC_MARKED);
+	EXPECT_FALSE(all.record[1].flags & (PERFREC_AFTER_LOSS | PERFREC_STALE));
+	EXPECT_EQ((UINT64_C(2) << 32) + 100, all.record[1].waited);
+	EXPECT_EQ(0, all.record[1].dropped);
+	EXPECT_EQ(14, all.record[1].value[0]);
+	EXPECT_FALSE(all.record[2].flags & PERFREC_MARKED);
+}
+
+TEST_F(perfrec, dropped_records_are_a_loss_also_behind_their_header)
+{
+	header(self, PERFREC_DELTA_XOR, 1, 64);
+	word8(self, SIFIVE_TRACE_RECORD_DROPPED);
+	word32(self, 40);
+	header(self, PERFREC_DELTA_XOR, 1, 64);
+	word8(self, SIFIVE_TRACE_RECORD_DROPPED);
+	word32(self, 2);
+	header(self, PERFREC_DELTA_XOR, 1, 64);
+	word8(self, PERFREC_MANUAL);
+	word32(self, 0x10000);
+	word32(self, 7);
+	flush(self);
+	ASSERT_EQ(1, all.records);
+	EXPECT_EQ(0, all.losses);
+	EXPECT_EQ(42, all.record[0].dropped);
+	EXPECT_EQ(PERFREC_ADDRESS_KNOWN | PERFREC_VALUE_KNOWN | PERFREC_AFTER_LOSS |
+		  PERFREC_MARKED, all.record[0].flags);
+}
+
+TEST_F(perfrec, a_mark_without_its_value_is_none)
+{
+	header(self, PERFREC_RAW, 1, 64);
+	word8(self, SIFIVE_TRACE_RECORD_DROPPED);
+	word8(self, PERFREC_MANUAL);
+	word32(self, 0x10000);
+	word32(self, 7);
+	flush(self);
+	ASSERT_EQ(1, all.records);
+	EXPECT_EQ(1, all.losses);
+	EXPECT_EQ(1, all.lost_words);
+	EXPECT_FALSE(all.record[0].flags & PERFREC_MARKED);
+}
+
+TEST_F(perfrec, callers_belong_to_the_sample_that_follows)
+{
+	header(self, PERFREC_DELTA_XOR, 1, 64);
+	word8(self, SIFIVE_TRACE_RECORD_CALLERS);
+	word32(self, 0x10000);
+	word32(self, 0x2000 | 1);
+	word32(self, 5);
+	word32(self, 0);
+	word8(self, PERFREC_ISR);
+	word32(self, 0x40000);
+	word32(self, 7);
+	word8(self, PERFREC_ISR);
+	word32(self, 0);
+	word32(self, 7);
+	flush(self);
+	ASSERT_EQ(2, all.records);
+	EXPECT_EQ(0, all.losses);
+	ASSERT_NE(NULL, perfrec_callers(&all.record[0]));
+	ASSERT_EQ(3, all.record[0].callers->count);
+	EXPECT_EQ(0x10000, all.record[0].callers->address[0]);
+	EXPECT_EQ(0x500012000, all.record[0].callers->address[1]);
+	EXPECT_EQ(0x500012000, all.record[0].callers->address[2]);
+	EXPECT_EQ(8, all.record[0].words);
+	EXPECT_EQ(0x40000, all.record[0].address[0]);
+	EXPECT_EQ(NULL, perfrec_callers(&all.record[1]));
+	EXPECT_EQ(0x40000, all.record[1].address[0]);
+	EXPECT_EQ(PERFREC_ADDRESS_KNOWN | PERFREC_VALUE_KNOWN | PERFREC_DELTA_KNOWN,
+		  all.record[1].flags);
+}
+
+TEST_F(perfrec, callers_without_a_sample_are_lost)
+{
+	unsigned int i;
+
+	header(self, PERFREC_RAW, 1, 64);
+	/* Of another kind of record, without an address, or with half of one. */
+	for (i = 0; i < 3; i++) {
+		word8(self, SIFIVE_TRACE_RECORD_CALLERS);
+		if (i != 1)
+			word32(self, i ? 0x10001 : 0x10000);
+		word8(self, i ? PERFREC_ISR : PERFREC_MANUAL);
+		word32(self, 0x40000);
+		word32(self, 7);
+	}
+	word8(self, SIFIVE_TRACE_RECORD_CALLERS);
+	for (i = 0; i <= SIFIVE_TRACE_CALLERS_MAX; i++)
+		word32(self, 2);
+	word8(self, SIFIVE_TRACE_RECORD_CALLERS);
+	word32(self, 0x10000);
+	flush(self);
+	ASSERT_EQ(3, all.records);
+	ASSERT_EQ(5, all.losses);
+	for (i = 0; i < 3; i++)
+		EXPECT_EQ(NULL, perfrec_callers(&all.record[i]));
+	EXPECT_EQ(2 + 1 + 2 + 130 + 2, all.lost_words);
+	EXPECT_EQ(PERFREC_CUT_RECORD, all.loss[0].reason);
+	EXPECT_EQ(PERFREC_TRUNCATED, all.loss[4].reason);
+}
+
+TEST_F(perfrec, header_within_callers)
+{
+	header(self, PERFREC_RAW, 1, 64);
+	word8(self, SIFIVE_TRACE_RECORD_CALLERS);
+	word32(self, 0x10000);
+	header(self, PERFREC_RAW, 1, 64);
+	/* The magic as an address. */
+	word8(self, SIFIVE_TRACE_RECORD_CALLERS);
+	word32(self, MAGIC);
+	word8(self, PERFREC_ISR);
+	word32(self, 0x40000);
+	word32(self, 7);
+	flush(self);
+	EXPECT_EQ(2, all.headers);
+	EXPECT_EQ(1, all.losses);
+	EXPECT_EQ(2, all.lost_words);
+	ASSERT_EQ(1, all.records);
+	ASSERT_NE(NULL, perfrec_callers(&all.record[0]));
+	EXPECT_EQ(MAGIC, all.record[0].callers->address[0]);
+}
+
+TEST_F(perfrec, lost_words_end_callers)
+{
+	header(self, PERFREC_RAW, 1, 64);
+	word8(self, SIFIVE_TRACE_RECORD_CALLERS);
+	word32(self, 0x10000);
+	perfrec_lost(self->perfrec, -1);
+	word8(self, PERFREC_ISR);
+	word32(self, 0x40000);
+	word32(self, 7);
+	flush(self);
+	ASSERT_EQ(1, all.records);
+	EXPECT_EQ(NULL, perfrec_callers(&all.record[0]));
+	EXPECT_EQ(2, all.lost_words);
+}
+
+TEST_F(perfrec, each_list_of_callers_is_stored_once)
+{
+	static struct callers callers;
+	uint64_t address[SIFIVE_TRACE_CALLERS_MAX] = { 0 };
+	const struct perfrec_callers *first, *list;
+	unsigned int i, stored = 0;
+
+	first = callers_get(&callers, address, 1);
+	EXPECT_NE(first, callers_get(&callers, address, 2));
+	/* The lists fill their room; those that are stored stay. */
+	for (i = 0; i < 40000; i++) {
+		address[i % SIFIVE_TRACE_CALLERS_MAX] = i + 1;
+		list = callers_get(&callers, address, SIFIVE_TRACE_CALLERS_MAX);
+		stored += list != NULL;
+		if (list)
+			ASSERT_EQ(list, callers_get(&callers, address, SIFIVE_TRACE_CALLERS_MAX));
+	}
+	EXPECT_LT(30000, stored);
+	EXPECT_GT(40000, stored);
+	address[0] = 0;
+	EXPECT_EQ(first, callers_get(&callers, address, 1));
+	EXPECT_GE(CALLERS_BYTES, callers.bytes);
+	callers_free(&callers);
+}
+
+TEST_HARNESS_MAIN

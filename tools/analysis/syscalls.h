@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* How often threads made each system call, and for how long. */
+#ifndef SIFIVE_TRACE_SYSCALLS_H
+#define SIFIVE_TRACE_SYSCALLS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "switches.h"
+
+/* Larger numbers count as this one. */
+#define SYSCALLS_MAX	1024
+
+/* Calls in which the thread did not run, and in which a loss may yet be found. */
+#define SYSCALLS_RECENT	256
+
+/**
+ * struct syscall_times - all calls with a number that returned; ticks
+ * @calls:	how many
+ * @errors:	those that returned an error
+ * @total:	from the call to its return
+ * @off:	of these ticks, those in which the thread did not run
+ * @longest:	the longest call
+ */
+struct syscall_times {
+	uint64_t	calls;
+	uint64_t	errors;
+	uint64_t	total;
+	uint64_t	off;
+	uint64_t	longest;
+};
+
+/**
+ * struct syscall_sums - a thread's time until now, in ticks
+ * @off:	it did not run
+ * @unknown:	it may have run
+ */
+struct syscall_sums {
+	uint64_t	off;
+	uint64_t	unknown;
+};
+
+/**
+ * struct syscall_now - a thread's present call; zeroed: it makes none
+ * @since:	when it began
+ * @before:	the thread's sums then
+ */
+struct syscall_now {
+	bool			made;
+	uint32_t		number;
+	uint64_t		since;
+	struct syscall_sums	before;
+};
+
+/* A call that has returned. */
+struct syscall_done {
+	bool		made;
+	bool		error;
+	uint32_t	number;
+	uint64_t	since;
+	uint64_t	until;
+	uint64_t	off;
+};
+
+/**
+ * struct syscalls - the calls of all threads; zeroed: none
+ * @time:	by number, complete after syscalls_end(); NULL: there was none
+ * @doubtful:	calls during which records may be missing, or whose thread is unknown: they are
+ *		not among @time
+ */
+struct syscalls {
+	struct syscall_times	*time;
+	uint64_t		doubtful;
+	/* Private: a ring of those that are not among @time yet. */
+	struct syscall_done	recent[SYSCALLS_RECENT];
+	unsigned int		recents;
+};
+
+/**
+ * syscalls_push() - a thread makes a system call, or it returns
+ * @now:	what it does; changed
+ * @record:	with a time
+ * @sums:	the thread's
+ *
+ * Return: false if out of memory.
+ */
+bool syscalls_push(struct syscalls *syscalls, struct syscall_now *now,
+		   const struct trace_switch *record, struct syscall_sums sums);
+
+/**
+ * syscalls_lose() - records may be missing between two times, which turns out now
+ *
+ * Calls in which the thread ran throughout are as they seem.
+ */
+void syscalls_lose(struct syscalls *syscalls, uint64_t from, uint64_t to);
+
+/**
+ * syscalls_leave() - a thread ends: its call does not return
+ * @now:	what it does; changed
+ * @sums:	the thread's
+ * @next:	may be NULL. If the call executes a program: the call, for the thread whose id
+ *		this one takes over
+ */
+void syscalls_leave(struct syscall_now *now, struct syscall_sums sums, struct syscall_now *next);
+
+/** syscalls_take_over() - a thread begins to run, in the call @from if that is made */
+void syscalls_take_over(struct syscall_now *now, struct syscall_sums sums,
+			const struct syscall_now *from);
+
+/** syscalls_end() - the trace has ended; returns false if out of memory */
+bool syscalls_end(struct syscalls *syscalls);
+
+void syscalls_free(struct syscalls *syscalls);
+
+#endif /* SIFIVE_TRACE_SYSCALLS_H */

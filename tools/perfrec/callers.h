@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* The callers of samples, private to perfrec: each different list is stored once. */
+#ifndef SIFIVE_TRACE_CALLERS_H
+#define SIFIVE_TRACE_CALLERS_H
+
+#include "../hash.h"
+#include "perfrec.h"
+
+/* Size limit of the lists. Samples with further ones have no callers. */
+#define CALLERS_BYTES	(32u << 20)
+
+/* struct callers - all lists; zeros: none yet */
+struct callers {
+	struct hash		hash;
+	struct perfrec_callers	**list;
+	uint32_t		count;
+	uint32_t		room;
+	size_t			bytes;
+};
+
+/**
+ * callers_get() - the list with these addresses
+ *
+ * Return: valid up to callers_free(); NULL if there is no room for it.
+ */
+const struct perfrec_callers *callers_get(struct callers *callers, const uint64_t *address,
+					  unsigned int count);
+
+/** callers_free() - free all lists */
+void callers_free(struct callers *callers);
+
+#endif /* SIFIVE_TRACE_CALLERS_H */

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* Names of the system calls of riscv64. */
+#ifndef SIFIVE_TRACE_SYSCALL_NAMES_H
+#define SIFIVE_TRACE_SYSCALL_NAMES_H
+
+#include <stdint.h>
+
+/** syscall_name() - "read", or NULL: unknown */
+const char *syscall_name(uint32_t number);
+
+#endif /* SIFIVE_TRACE_SYSCALL_NAMES_H */
