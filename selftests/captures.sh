@@ -539,6 +539,12 @@ refused wrong-keep 2 "--keep needs --rotate" "--keep: refused alone"
 grep -q -e --period "$out/help.txt" && grep -q -e --per-cpu "$out/help.txt"
 result $? "start: its help has its options"
 
+command filter --from-trace "$out/drained-waits.rtd" --share 99 -o "$out/less.filter" \
+	"$target/record/pieces" 2>"$out/less.err" &&
+	grep -q '^sifive-trace: left out: work: 9[0-9.]* % of the calls' "$out/less.err" &&
+	grep -q '^# piece$' "$out/less.filter" && ! grep -q '^# work$' "$out/less.filter"
+result $? "filter --from-trace: a function that makes most records is left out"
+
 selftests/format/compare.py "$build/sifive-trace" "$out"/*.rtd
 result $? "a reader written from the format's description reads the same in all traces"
 

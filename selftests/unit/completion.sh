@@ -29,7 +29,7 @@ becomes "" nothing
 becomes "" nothing -
 becomes "--symfs" report --sy
 becomes "--help" info --h
-becomes "--function --help --invert --output --source -F -S -h -o -v" filter -
+becomes "--from-trace --function --help --invert --output --share --source -F -S -h -o -v" filter -
 becomes "" filter -- -
 becomes "csv instructions json pc perf text" decode --format ''
 becomes "csv" report -q --format c

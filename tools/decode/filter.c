@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * sifive-trace filter: writes the addresses of selected functions, for record
- * --filter and SIFIVE_TRACE_FILTER.
+ * --filter and SIFIVE_TRACE_FILTER. They are selected by name, by source file, or by what they
+ * cost in a trace.
  */
 #include <getopt.h>
 #include <inttypes.h>
@@ -13,7 +14,9 @@
 
 #include "command.h"
 #include "filter_file.h"
+#include "frequent.h"
 #include "image.h"
+#include "options.h"
 #include "output.h"
 #include "text.h"
 
@@ -22,6 +25,9 @@
  * @functions:	patterns of their names
  * @sources:	patterns of their source files
  * @others:	select all other functions
+ * @common:	how to read a trace, whose @path is NULL without --from-trace
+ * @percent:	--share
+ * @frequent:	then: the functions that are left out
  * @output:	file to write to, NULL for standard output
  * @lines:	functions written
  */
@@ -29,10 +35,25 @@ struct filter {
 	struct cli_list	functions;
 	struct cli_list	sources;
 	bool		others;
+	struct options	common;
+	double		percent;
+	struct frequent	frequent;
 	const char	*output;
 	struct output	*out;
 	size_t		lines;
 };
+
+static int set_percent(void *at, const struct cli_option *option, const char *value)
+{
+	double percent;
+	char *end;
+
+	percent = strtod(value, &end);
+	if (end == value || *end || !(percent > 0 && percent < 100))
+		return cli_refuse(option, "a percentage of more than 0 and less than 100", value);
+	memcpy(at, &percent, sizeof(percent));
+	return EXIT_OK;
+}
 
 static const struct cli_option filter_options[] = {
 	{ .letter = 'F', .name = "function", .value = "PATTERN",
@@ -43,6 +64,12 @@ static const struct cli_option filter_options[] = {
 	  .set = cli_append, .offset = offsetof(struct filter, sources) },
 	{ .letter = 'v', .name = "invert", .help = "select all other functions",
 	  .set = cli_flag, .offset = offsetof(struct filter, others) },
+	{ .name = "from-trace", .value = "TRACE",
+	  .help = "all functions but those that make many records of this trace and take little of its time, which are listed",
+	  .set = cli_text, .offset = offsetof(struct filter, common.path) },
+	{ .name = "share", .value = "PERCENT",
+	  .help = "with --from-trace: the most of all time that the functions left out take together (default: 1)",
+	  .set = set_percent, .offset = offsetof(struct filter, percent) },
 	CLI_OUTPUT(struct filter, output),
 	{ .name = NULL }
 };
@@ -91,6 +118,15 @@ static void put_function(struct output *out, const char *object,
 		   function->start, function->end);
 }
 
+static bool is_selected(const struct filter *filter, struct image *image, const char *object,
+			const struct image_function *function, const char *plain)
+{
+	if (filter->common.path)
+		return !frequent_has(&filter->frequent, object, function->start, function->end);
+	return (has_name(filter, function, plain) ||
+		has_source(filter, image, function)) != filter->others;
+}
+
 static void filter_image(struct filter *filter, struct image *image,
 			 const char *object)
 {
@@ -100,8 +136,7 @@ static void filter_image(struct filter *filter, struct image *image,
 
 	while ((function = image_each(image, &index))) {
 		plain = cplus_demangle_v3(function->name, DMGL_ANSI);
-		if ((has_name(filter, function, plain) ||
-		     has_source(filter, image, function)) != filter->others) {
+		if (is_selected(filter, image, object, function, plain)) {
 			put_function(filter->out, object, function,
 				     plain ? plain : function->name);
 			filter->lines++;
@@ -145,18 +180,56 @@ static int filter_files(struct filter *filter, char **files)
 	return EXIT_UNREADABLE;
 }
 
+/* Functions are selected in one way, or in the other. */
+static int check(const struct filter *filter)
+{
+	const bool named = filter->functions.count || filter->sources.count;
+
+	if (filter->common.path && (named || filter->others))
+		return usage_error("--from-trace excludes -F, -S and -v");
+	if (!filter->common.path && filter->percent > 0)
+		return usage_error("--share needs --from-trace");
+	if (!filter->common.path && !named)
+		return usage_error("filter: no functions selected: give -F for their names, -S for their source files, or --from-trace");
+	return EXIT_OK;
+}
+
+/* The files have the names of the trace's functions, too. */
+static int filter_trace(struct filter *filter, char **files)
+{
+	struct symbols_options *symbols = &filter->common.symbols;
+	int result;
+	size_t i;
+
+	for (i = 0; files[i] && symbols->files < SYMBOLS_FILES_MAX; i++)
+		symbols->file[symbols->files++] = files[i];
+	if (!output_spares(filter->output, filter->common.path))
+		return EXIT_USAGE;
+	result = frequent_read(&filter->frequent, &filter->common,
+			       filter->percent > 0 ? filter->percent : 1);
+	if (!result)
+		result = filter_files(filter, files);
+	if (!result)
+		frequent_report(&filter->frequent);
+	frequent_free(&filter->frequent);
+	return result;
+}
+
 static int command_filter(int argc, char **argv)
 {
-	struct filter filter = { .others = false };
-	int result = cli_parse(&filter_command, &filter, argc, argv);
+	static struct filter filter;
+	int result;
 
+	options_init(&filter.common);
+	result = cli_parse(&filter_command, &filter, argc, argv);
+	if (!result)
+		result = check(&filter);
 	if (result)
 		return result;
-	if (!filter.functions.count && !filter.sources.count)
-		return usage_error("filter: no functions selected: give -F for their names or -S for their source files");
 	if (optind == argc)
 		return usage_error("filter: no program: name it and its shared objects");
-	return filter_files(&filter, argv + optind);
+	return filter.common.path ? filter_trace(&filter, argv + optind) :
+				    filter_files(&filter, argv + optind);
 }
 
 const struct cli_command filter_command = {
@@ -165,7 +238,8 @@ const struct cli_command filter_command = {
 	.summary = "select the functions to record",
 	.arguments = "PROGRAM|OBJECT...",
 	.help = "Write a filter file, for sifive-trace record --filter: the addresses of the selected functions in a program and its shared objects. This needs their symbols, and their debug information to select by source file; the files on the traced machine may be stripped.\n\n"
-		"-F and -S may be repeated: a function is selected if it matches one of them.",
+		"-F and -S may be repeated: a function is selected if it matches one of them.\n\n"
+		"With --from-trace, functions are left out in the order of their average time, the shortest first, as long as all of them take no more than --share. Functions stay that have no greater part of the calls than of the time, or less than a thousandth of the calls.",
 	.groups = filter_groups,
-	.status = "Exit status: 0 done, 2 wrong usage, 3 no function matches, or input or output error.",
+	.status = "Exit status: 0 done, 2 wrong usage, 3 no function matches, no call has a time, or input or output error.",
 };

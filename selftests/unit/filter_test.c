@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* filter --from-trace, of traces whose costs are known. */
+#include "command_fixture.h"
+
+#define OFTEN	2000
+
+static void call(struct gen_stream *stream, uint64_t function, bool enter)
+{
+	const uint64_t address[] = { function, MAIN + 0x12 };
+
+	gen_record(stream, !enter, address, NULL);
+}
+
+/* main() calls fib() often, and lengthy() once; each call of fib() takes this long. */
+static void make(FIXTURE_DATA(command) *self, uint64_t ticks)
+{
+	struct gen_stream stream;
+	unsigned int i;
+
+	self->gen.step = 1;
+	gen_sync(&self->gen, 0);
+	gen_stream_init(&stream, &self->gen, 0, 6, 1, 0, 64);
+	gen_header(&stream);
+	call(&stream, MAIN, true);
+	for (i = 0; i < OFTEN; i++) {
+		call(&stream, FIB, true);
+		self->gen.now += ticks;
+		call(&stream, FIB, false);
+		self->gen.now += 100000;
+	}
+	call(&stream, LENGTHY, true);
+	call(&stream, LENGTHY, false);
+	call(&stream, MAIN, false);
+	save(self, "trace.rtd");
+}
+
+TEST_F(command, frequent_short_functions_are_left_out_and_listed)
+{
+	make(self, 10);
+	run(self, "filter --from-trace trace.rtd " PROGRAM);
+	ASSERT_EQ(0, self->status);
+	EXPECT_EQ(NULL, strstr(self->out, "# fib\n"));
+	EXPECT_NE(NULL, strstr(self->out, "# main\n"));
+	/* It takes less, but has few records. */
+	EXPECT_NE(NULL, strstr(self->out, "recalculate"));
+	EXPECT_NE(NULL, strstr(self->err, "left out: fib: 99.90 % of the calls, 0.0"));
+	EXPECT_NE(NULL, strstr(self->err, "functions left out: 1, "));
+}
+
+TEST_F(command, functions_that_take_their_share_stay)
+{
+	make(self, 2000);
+	run(self, "filter --from-trace trace.rtd " PROGRAM);
+	ASSERT_EQ(0, self->status);
+	EXPECT_NE(NULL, strstr(self->out, "# fib\n"));
+	EXPECT_NE(NULL, strstr(self->err, "functions left out: 0, "));
+	run(self, "filter --from-trace trace.rtd --share 5 " PROGRAM);
+	ASSERT_EQ(0, self->status);
+	EXPECT_EQ(NULL, strstr(self->out, "# fib\n"));
+}
+
+TEST_F(command, a_filter_needs_calls_with_times)
+{
+	gen_sync(&self->gen, 0);
+	save(self, "trace.rtd");
+	run(self, "filter --from-trace trace.rtd -o filter " PROGRAM);
+	EXPECT_EQ(3, self->status);
+	EXPECT_NE(0, access("filter", F_OK));
+	run(self, "filter --from-trace none.rtd " PROGRAM);
+	EXPECT_EQ(3, self->status);
+	make(self, 10);
+	run(self, "filter --from-trace trace.rtd -o trace.rtd " PROGRAM);
+	EXPECT_EQ(2, self->status);
+	run(self, "filter --from-trace trace.rtd -F fib " PROGRAM);
+	EXPECT_EQ(2, self->status);
+	EXPECT_NE(NULL, strstr(self->err, "--from-trace excludes -F, -S and -v"));
+	run(self, "filter --share 2 -F fib " PROGRAM);
+	EXPECT_EQ(2, self->status);
+	run(self, "filter --share 0 --from-trace trace.rtd " PROGRAM);
+	EXPECT_EQ(2, self->status);
+	EXPECT_NE(NULL, strstr(self->err, "more than 0 and less than 100"));
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* Functions that make many records of a trace and take little of its time. */
+#ifndef SIFIVE_TRACE_FREQUENT_H
+#define SIFIVE_TRACE_FREQUENT_H
+
+#include "profile.h"
+
+/**
+ * struct frequent - such functions of a trace
+ * @profile:	of the trace
+ * @row:	rows of the profile, shortest average call first
+ * @rows:	how many of them are such functions
+ * @unnamed:	functions that would be, without a file or symbol
+ * @calls, @self: of the whole trace
+ * @out_calls, @out_self: of these functions
+ */
+struct frequent {
+	struct profile	profile;
+	uint32_t	*row;
+	size_t		rows;
+	size_t		unnamed;
+	uint64_t	calls;
+	uint64_t	self;
+	uint64_t	out_calls;
+	uint64_t	out_self;
+};
+
+/**
+ * frequent_read() - find them
+ * @frequent:	filled; for frequent_free(), also after an error
+ * @options:	how to open and read the trace
+ * @percent:	the most of all self time that they take together
+ *
+ * Each has a greater part of the calls than of the time, and at least a thousandth of the calls,
+ * whose times are all known.
+ *
+ * Return: an exit code; errors have been printed.
+ */
+int frequent_read(struct frequent *frequent, const struct options *options, double percent);
+
+/** frequent_free() - close the trace */
+void frequent_free(struct frequent *frequent);
+
+/**
+ * frequent_has() - whether a function is one of them
+ * @object:	name of its file
+ * @start, @end: addresses in the file
+ */
+bool frequent_has(const struct frequent *frequent, const char *object, uint64_t start,
+		  uint64_t end);
+
+/** frequent_report() - print them, each with its share of the calls and of the time */
+void frequent_report(const struct frequent *frequent);
+
+#endif /* SIFIVE_TRACE_FREQUENT_H */
