@@ -18,6 +18,8 @@ program=$target/record/covered
 board fpga --icount -- '
 run covered sifive-trace record --calls --instruction-mode htm -b 64M -o covered.rtd $p/covered 6
 run btm sifive-trace record --calls --instruction-mode btm -b 64M -o btm.rtd $p/covered 6
+run sampled sifive-trace record --calls -c 100000 -b 64M -o sampled.rtd $p/covered 6
+run instrumented sifive-trace record -b 4M -o instrumented.rtd $p/objects
 export GCOV_PREFIX=/out/gcov GCOV_PREFIX_STRIP=99
 run gcov $p/covered-gcov 6
 '
@@ -27,6 +29,30 @@ host coverage --format lcov -o "$out/covered.info" "$out/covered.rtd"
 host coverage --format lcov -o "$out/btm.info" "$out/btm.rtd"
 cmp "$out/covered.info" "$out/btm.info"
 result $? "branch messages and histories have the same coverage"
+
+# What annotate says of a recording, against itself, report and coverage: ADDED_UP is the result.
+added_up() {
+	added=$(selftests/unit/annotate.py "$out" "$build/sifive-trace" --symfs "$out/root" "$@" \
+		2>"$out/added.log")
+	local rc=$?
+	echo "# $added"
+	[ $rc = 0 ] || tail -n 5 "$out/added.log" | cut -c 1-400 | sed 's/^/# /'
+	return $rc
+}
+
+added_up covered.rtd && ! grep -q ' 0 lines' <<<"$added"
+result $? "annotate: instructions and lines of each function add up, lines are those of coverage"
+status sampled 0 "a program was sampled while its instructions were traced"
+added_up sampled.rtd && ! grep -q ' 0 samples' <<<"$added" && ! grep -q ' 0 instr' <<<"$added"
+result $? "annotate: so do samples, to report's"
+status instrumented 0 "an instrumented program was recorded"
+added_up instrumented.rtd && ! grep -q ' 0 calls' <<<"$added"
+result $? "annotate: so do calls of an instrumented program"
+host annotate --source-only --prefix selftests/flow --prefix-strip 99 "$out/covered.rtd" \
+	ackermann >"$out/ackermann"
+calls=$(sed -n 's/^FNDA:\([0-9]*\),ackermann$/\1/p' "$out/covered.info")
+grep -qE "^ +[0-9.]+ +[0-9]+ +$calls .*covered\.c:[0-9]+ .* if \(!m\)\$" "$out/ackermann"
+result $? "annotate: a line of the source has its text and its count"
 
 # part FILE KIND: the lines of an .info file, without folders.
 part() { grep "^$2" "$1" | sort; }

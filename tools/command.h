@@ -53,6 +53,7 @@ extern const struct cli_command replay_command;
 extern const struct cli_command export_command;
 extern const struct cli_command merge_command;
 extern const struct cli_command coverage_command;
+extern const struct cli_command annotate_command;
 extern const struct cli_command filter_command;
 
 #endif /* SIFIVE_TRACE_COMMAND_H */

@@ -15,7 +15,7 @@ static const struct cli_command * const commands[] = {
 	&status_command, &dump_command,
 #endif
 #ifdef WITH_DECODE
-	&report_command, &top_command, &graph_command, &replay_command, &export_command,
+	&report_command, &annotate_command, &top_command, &graph_command, &replay_command, &export_command,
 	&decode_command, &coverage_command, &merge_command, &filter_command,
 #endif
 	NULL
@@ -30,6 +30,7 @@ static const struct {
 	const char	*reason;
 } missing[] = {
 	{ "report", NO_DECODE },
+	{ "annotate", NO_DECODE },
 	{ "top", NO_DECODE },
 	{ "graph", NO_DECODE },
 	{ "replay", NO_DECODE },

@@ -22,7 +22,7 @@ becomes() {
 	result $? "${*:-nothing} <tab>: $wanted"
 }
 
-becomes "coverage decode export filter graph info list merge replay report top" ''
+becomes "annotate coverage decode export filter graph info list merge replay report top" ''
 becomes "replay report" re
 becomes "--help --version" -
 becomes "" nothing

@@ -32,8 +32,8 @@ static void make(FIXTURE_DATA(command) *self, const char *meta)
 TEST_F(command, every_command_tells_what_a_full_buffer_covers)
 {
 	static const char * const arguments[] = {
-		"report", "report --format csv", "report --json", "graph", "graph --json",
-		"replay", "decode",
+		"report", "report --format csv", "report --json", "annotate", "annotate --json",
+		"graph", "graph --json", "replay", "decode",
 		"decode --format csv", "decode --format json",
 		"decode --format perf -o .", "export --format folded",
 		"export --format chrome", "export --format svg",
@@ -56,13 +56,13 @@ TEST_F(command, every_command_tells_what_a_full_buffer_covers)
 TEST_F(command, outputs_tell_what_a_full_buffer_covers)
 {
 	static const char * const arguments[] = {
-		"report", "graph", "replay", "decode", "export --format svg",
+		"report", "annotate", "graph", "replay", "decode", "export --format svg",
 		"export --format html", "export --format ctf -o ctf",
 		"export --format speedscope",
 	};
 	static const char * const json[] = {
 		"decode --format json", "export --format chrome", "export --format html",
-		"report --json", "graph --json", "export --format firefox",
+		"report --json", "annotate --json", "graph --json", "export --format firefox",
 		"export --format speedscope",
 	};
 	unsigned int i;
@@ -111,7 +111,7 @@ TEST_F(command, a_whole_trace_covers_all)
 TEST_F(command, every_output_says_which_call_a_snapshot_is_of)
 {
 	static const char * const arguments[] = {
-		"report", "graph", "replay", "decode", "export --format svg",
+		"report", "annotate", "graph", "replay", "decode", "export --format svg",
 		"export --format html", "export --format speedscope",
 	};
 	char meta[512], said[256];
@@ -234,7 +234,7 @@ TEST_F(command, every_command_tells_of_gaps)
 	static const char gaps[] = "{\"srcbits\":0,\"ts_hz\":10,\"coverage\":{\"full\":false,\"bytes\":1,"
 		"\"run_ns\":3000000000,\"gaps\":2,\"gap_bytes\":700}}";
 	static const char * const arguments[] = {
-		"report", "graph", "replay", "decode", "export --format svg",
+		"report", "annotate", "graph", "replay", "decode", "export --format svg",
 		"export --format html", "export --format ctf -o ctf",
 	};
 	unsigned int i;

@@ -201,6 +201,7 @@ TEST_F(command, output_spares_what_is_read)
 		"decode --format json -o trace.rtd trace.rtd",
 		"report -o trace.rtd trace.rtd",
 		"report -o trace.rtd --diff trace.rtd other.rtd",
+		"annotate -o trace.rtd trace.rtd", "annotate -e program -o program trace.rtd main",
 		"graph -o trace.rtd trace.rtd", "replay -o trace.rtd trace.rtd",
 		"export --format html -o trace.rtd trace.rtd",
 		"filter -F '*' -o program program",

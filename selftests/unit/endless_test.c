@@ -71,7 +71,7 @@ TEST_F(command, memory_does_not_grow)
 		"export -q --format html -", "export -q --format ctf -o $(mktemp -u XXXX) -",
 		"export -q --format speedscope -", "export -q --format firefox -", "export -q --format pprof -",
 		"export -q --format dqr -o $(mktemp -u XXXX) -",
-		"report -q --diff part.rtd -", "report -q --by thread -",
+		"annotate -q -", "report -q --diff part.rtd -", "report -q --by thread -",
 	};
 	unsigned int i;
 

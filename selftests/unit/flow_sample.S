@@ -58,3 +58,23 @@
 	function turn, 0xb00
 	nop
 	jr a5
+
+	/* Its call is its last instruction. */
+	function ender, 0xbfc
+	jal ra, leaf
+
+	function after, 0xc00
+	ret
+
+	/* Over a halfword that looks like the first one of an instruction of four bytes. */
+	function island, 0xd00
+	.half 0xa011	/* c.j 4 */
+	.half 0x0003
+	.half 0x0001	/* c.nop */
+	.half 0x8082	/* ret */
+
+	/* Not in RV64GC: sh1add a0, a1, a2; vadd.vv v1, v2, v3 */
+	function extended, 0xe00
+	.word 0x20c5a533
+	.word 0x022180d7
+	ret

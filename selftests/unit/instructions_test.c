@@ -240,8 +240,9 @@ TEST_F(command, parts_of_those_whose_calls_are_not_wanted_are_left_out)
 TEST_F(command, no_output_has_what_is_left_out)
 {
 	static const char * const commands[] = {
-		"report --format csv", "graph", "replay", "decode --format instructions",
-		"export --format folded --weight calls", "export --format html", "export --format chrome",
+		"report --format csv", "annotate", "annotate --json", "graph", "replay",
+		"decode --format instructions", "export --format folded --weight calls",
+		"export --format html", "export --format chrome",
 	};
 	size_t i;
 

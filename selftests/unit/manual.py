@@ -17,7 +17,8 @@ import sys
 
 # Commands that share a page, each with its own section.
 PAGE = {"stop": "start", "pause": "start", "resume": "start", "status": "start", "dump": "start"}
-READERS = ("report", "top", "graph", "replay", "export", "decode", "coverage")
+READERS = ("report", "top", "graph", "replay", "export", "decode", "coverage",
+           "annotate")
 
 
 def section(pages, page, title):

@@ -47,7 +47,7 @@ read_all() {
 	local name=$1 how
 	local common=(-j1 -c all --srcbits "$2" --meta none one.rtd)
 
-	for how in "report" "report --json" "report --by thread" "report --by hart" \
+	for how in "report" "annotate --json -n 1000000" "report --json" "report --by thread" "report --by hart" \
 			"report --diff two.rtd" "graph" "graph --by thread" "replay" \
 			"decode" "decode --format csv" "decode --format json" \
 			"decode --format perf -o made" "export --format folded" \

@@ -15,6 +15,9 @@
 #define VERSION_LAST	40
 #define TRIPLES		{ "riscv64-unknown-linux-gnu", "riscv32-unknown-linux-gnu" }
 #define FEATURES	"+m,+a,+f,+d,+c"
+/* Those that a later version knows; others print a warning. */
+#define VERSION_MORE	14
+#define MORE_FEATURES	FEATURES ",+v,+zba,+zbb,+zbc,+zbs,+zfh"
 /* Option of LLVMSetDisasmOptions(): numbers in hexadecimal. */
 #define PRINT_HEX	2
 
@@ -33,24 +36,24 @@ struct library {
 
 struct disassembler {
 	void		*handle;
+	unsigned int	version;
 	void		*context[2];	/* of 64 and of 32 bits */
 	struct library	llvm;
 };
 
-static void *open_library(void)
+static void open_library(struct disassembler *to)
 {
 	unsigned int version;
-	void *handle = NULL;
 	char name[32];
 
-	for (version = VERSION_FIRST; !handle && version <= VERSION_LAST; version++) {
+	for (version = VERSION_FIRST; !to->handle && version <= VERSION_LAST; version++) {
 		snprintf(name, sizeof(name), "libLLVM-%u.so.1", version);
-		handle = dlopen(name, RTLD_LAZY | RTLD_LOCAL);
+		to->handle = dlopen(name, RTLD_LAZY | RTLD_LOCAL);
 		snprintf(name, sizeof(name), "libLLVM.so.%u.1", version);
-		if (!handle)
-			handle = dlopen(name, RTLD_LAZY | RTLD_LOCAL);
+		if (!to->handle)
+			to->handle = dlopen(name, RTLD_LAZY | RTLD_LOCAL);
+		to->version = version;
 	}
-	return handle;
 }
 
 static int find(void *handle, const char *name, void *function)
@@ -77,6 +80,7 @@ static int find_all(struct disassembler *to)
 
 static void set_up(struct disassembler *disassembler)
 {
+	const char *features = disassembler->version < VERSION_MORE ? FEATURES : MORE_FEATURES;
 	static const char * const triples[] = TRIPLES;
 	struct library *llvm = &disassembler->llvm;
 	unsigned int i;
@@ -85,8 +89,8 @@ static void set_up(struct disassembler *disassembler)
 	llvm->target_mc();
 	llvm->disassembler();
 	for (i = 0; i < 2; i++) {
-		disassembler->context[i] = llvm->create(triples[i], "", FEATURES, NULL, 0,
-							NULL, NULL);
+		disassembler->context[i] = llvm->create(triples[i], "", features, NULL, 0, NULL,
+							NULL);
 		if (disassembler->context[i])
 			llvm->set_options(disassembler->context[i], PRINT_HEX);
 	}
@@ -98,7 +102,7 @@ struct disassembler *disassembler_new(void)
 
 	if (!disassembler)
 		return NULL;
-	disassembler->handle = open_library();
+	open_library(disassembler);
 	if (disassembler->handle && !find_all(disassembler))
 		set_up(disassembler);
 	if (!disassembler->context[0] || !disassembler->context[1]) {
@@ -122,7 +126,7 @@ void disassembler_free(struct disassembler *disassembler)
 	free(disassembler);
 }
 
-/* "\taddi\ta0, a0, 1" becomes "addi a0, a0, 1". */
+/* "\taddi\ta0, a0, 1" becomes "addi a0, a0, 1", and "\tmret\t" becomes "mret". */
 static void tidy(char *text)
 {
 	char *from = text, *to = text;
@@ -131,6 +135,8 @@ static void tidy(char *text)
 		from++;
 	for (; *from; from++)
 		*to++ = *from < ' ' || *from == 0x7f ? ' ' : *from;
+	while (to > text && to[-1] == ' ')
+		to--;
 	*to = '\0';
 }
 

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* sifive-trace annotate: what a trace knows about the lines and instructions of functions. */
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "annotate.h"
+#include "command.h"
+#include "report.h"
+#include "text.h"
+
+#define TOP_DEFAULT	10
+
+static const struct cli_option annotate_options[] = {
+	{ .letter = 'n', .name = "top", .value = "N",
+	  .help = "without a name, show the N hottest functions (default 10)",
+	  .set = cli_number, .offset = offsetof(struct annotate, top),
+	  .least = 1, .most = 1000000 },
+	{ .name = "source-only", .help = "a row for each source line, without instructions",
+	  .set = cli_flag, .offset = offsetof(struct annotate, source_only) },
+	{ .name = "no-source", .help = "instructions without source lines",
+	  .set = cli_flag, .offset = offsetof(struct annotate, no_source) },
+	{ .name = "prefix", .value = "FOLDER",
+	  .help = "look for source files with absolute paths under this folder",
+	  .set = cli_text, .offset = offsetof(struct annotate, prefix) },
+	{ .name = "prefix-strip", .value = "N",
+	  .help = "remove the first N folders of such paths before",
+	  .set = cli_number, .offset = offsetof(struct annotate, strip), .most = 1000 },
+	/* The words are 0 and 1. */
+	{ .name = "format", .value = "text|json",
+	  .help = "text (default), or JSON for programs, with all digits",
+	  .set = cli_word, .offset = offsetof(struct annotate, json) },
+	REPORT_AS(json, struct annotate, json, true),
+	CLI_OUTPUT(struct annotate, common.output),
+	{ .name = NULL }
+};
+
+static const struct cli_group annotate_groups[] = {
+	{ NULL, annotate_options, 0 },
+	OPTIONS_CALLS_GROUPS(struct annotate, common),
+	{ .options = NULL }
+};
+
+/* ---- which functions --------------------------------------------------- */
+
+static bool is_named(const struct annotated_function *function, char **names)
+{
+	for (; *names; names++)
+		if (text_matches(*names, function->name))
+			return true;
+	return false;
+}
+
+/* Names that match nothing are reported. */
+static void report_missing(const struct annotated *annotated, char **names)
+{
+	char *one[] = { NULL, NULL };
+	size_t i;
+
+	for (; *names; names++) {
+		one[0] = *names;
+		for (i = 0; i < annotated->functions; i++)
+			if (is_named(&annotated->function[i], one))
+				break;
+		if (i == annotated->functions)
+			report("%s: nothing of a function \"%s\": it was not executed, sampled or left by a call, or has another name (sifive-trace report lists all)",
+			       annotated->input.options->path, *names);
+	}
+}
+
+/* Returns the number of functions. */
+static size_t choose(const struct annotate *annotate, const struct annotated *annotated,
+		     char **names, const struct annotated_function **chosen)
+{
+	size_t count = 0, i;
+
+	for (i = 0; i < annotated->functions; i++) {
+		if (!*names && count == (size_t)annotate->top)
+			break;
+		if (!*names || is_named(&annotated->function[i], names))
+			chosen[count++] = &annotated->function[i];
+	}
+	return count;
+}
+
+/* ---- the command ------------------------------------------------------- */
+
+static int put_view(struct annotate_view *view)
+{
+	const struct annotate *annotate = view->annotate;
+	bool done;
+
+	view->out = output_open(annotate->common.output);
+	if (!view->out)
+		return EXIT_UNREADABLE;
+	done = annotate->json ? annotate_json(view) : annotate_text(view);
+	if (!done)
+		report("out of memory");
+	return output_close(view->out) || !done ? EXIT_UNREADABLE : EXIT_OK;
+}
+
+/* LLVM's library takes tens of megabytes. */
+static void open_disassembler(struct annotate_view *view)
+{
+	size_t i = 0;
+
+	while (i < view->functions && !annotated_has_code(view->annotated, view->function[i]))
+		i++;
+	if (i == view->functions)
+		return;
+	view->disassembler = disassembler_new();
+	if (!view->disassembler && !view->annotate->common.trace.quiet)
+		report("%s", DISASSEMBLER_MISSING);
+}
+
+/* Counts of lines are those of coverage. */
+static int put_covered(struct annotate_view *view)
+{
+	const struct annotate *annotate = view->annotate;
+	struct annotated *annotated = view->annotated;
+	struct covered covered;
+	int result = EXIT_UNREADABLE;
+
+	if (!annotated->flow || annotate->no_source || !(annotate->source_only || annotate->json))
+		return put_view(view);
+	if (!covered_make(&covered, annotated->counts, &annotated->input)) {
+		view->covered = &covered;
+		result = put_view(view);
+	}
+	covered_free(&covered);
+	return result;
+}
+
+static int put_result(const struct annotate *annotate, struct annotated *annotated, char **names)
+{
+	const struct annotated_function **chosen = calloc(annotated->functions + 1,
+							  sizeof(*chosen));
+	struct annotate_view view = {
+		.annotate = annotate, .annotated = annotated, .function = chosen,
+		.named = *names,
+	};
+	int result = EXIT_UNREADABLE;
+
+	if (!annotate->json && !annotate->no_source)
+		view.sources = annotate_sources_new(annotate);
+	if (!chosen || (!annotate->json && !annotate->no_source && !view.sources)) {
+		report("out of memory");
+	} else {
+		view.functions = choose(annotate, annotated, names, chosen);
+		report_missing(annotated, names);
+		if (!annotate->source_only)
+			open_disassembler(&view);
+		if (view.functions)
+			result = put_covered(&view);
+	}
+	disassembler_free(view.disassembler);
+	annotate_sources_free(view.sources);
+	free(chosen);
+	return result;
+}
+
+static void put_notes(const struct annotated *annotated)
+{
+	const char *path = annotated->input.options->path;
+
+	report_notes(annotated->analysis, &annotated->input);
+	if (annotated->flow && !annotated->exact)
+		report("%s: counts may be too low: %s", path, annotated->why);
+	if (annotated->nowhere && !annotated->input.options->trace.quiet)
+		report("%s: %" PRIu64 " calls are left out, which have no call site", path,
+		       annotated->nowhere);
+}
+
+static int run(const struct annotate *annotate, char **names)
+{
+	struct annotated annotated;
+	int result = annotated_read(&annotated, &annotate->common), put;
+
+	if (result <= EXIT_LOSSES) {
+		put_notes(&annotated);
+		put = EXIT_UNREADABLE;
+		if (annotated.functions)
+			put = put_result(annotate, &annotated, names);
+		else
+			report("%s: nothing to annotate: %s", annotate->common.path,
+			       annotated.flow ? "no file has the code that was executed; name it with -e or --symfs" :
+			       "no instruction trace, no samples, and no calls with call sites");
+		result = put > result ? put : result;
+	}
+	annotated_free(&annotated);
+	return result;
+}
+
+static int command_annotate(int argc, char **argv)
+{
+	struct annotate annotate = { .top = TOP_DEFAULT };
+	int result;
+
+	options_init(&annotate.common);
+	result = options_parse_first(&annotate_command, &annotate, &annotate.common, argc, argv);
+	if (result)
+		return result;
+	if (annotate.source_only && annotate.no_source)
+		return usage_error("annotate: --source-only and --no-source exclude each other: without both, source and instructions are shown");
+	return run(&annotate, argv + optind);
+}
+
+const struct cli_command annotate_command = {
+	.name = "annotate",
+	.run = command_annotate,
+	.summary = "functions' source lines and instructions, with what they cost",
+	.arguments = "TRACE|- [FUNCTION]...",
+	.help = "Print the source lines and instructions of functions with what the trace knows of each: how often it was executed (instruction trace), its samples, and the calls from it (records of calls, instruction trace). FUNCTION is a name; * and ? match any characters and one character.",
+	.groups = annotate_groups,
+	.status = OPTIONS_STATUS,
+};

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* What the files of annotate share: its options, and the text of source files. */
+#ifndef SIFIVE_TRACE_ANNOTATE_H
+#define SIFIVE_TRACE_ANNOTATE_H
+
+#include "annotated.h"
+#include "covered.h"
+#include "disassembler.h"
+#include "inlines.h"
+#include "output.h"
+
+/**
+ * struct annotate - the options
+ * @top:	without names, as many functions
+ * @source_only, @no_source: leave out instructions, or source lines
+ * @prefix:	of all absolute paths of source files, NULL for none
+ * @strip:	folders to remove from them before
+ */
+struct annotate {
+	struct options	common;
+	int		top;
+	bool		source_only;
+	bool		no_source;
+	const char	*prefix;
+	int		strip;
+	int		json;
+};
+
+struct annotate_sources;
+
+/** annotate_sources_new() - NULL without memory */
+struct annotate_sources *annotate_sources_new(const struct annotate *annotate);
+
+/** annotate_sources_free() - NULL is fine */
+void annotate_sources_free(struct annotate_sources *sources);
+
+/**
+ * annotate_sources_line() - the text of a source line
+ * @folder:	where it was compiled, NULL if unknown
+ * @file:	as given to the compiler
+ * @line:	from 1 on
+ *
+ * A file that is not found, or has too few lines, is reported once.
+ *
+ * Return: the text, tabs expanded, until the next call; NULL if unknown.
+ */
+const char *annotate_sources_line(struct annotate_sources *sources, const char *folder,
+				  const char *file, int line);
+
+/**
+ * struct annotate_view - what is written
+ * @function:	those to show, @functions of them
+ * @named:	the user has named them; addresses in no function are shown only then
+ * @covered:	counts of lines with @source_only, as coverage has them; NULL: there are none
+ * @sources:	NULL: no text of the source
+ */
+struct annotate_view {
+	const struct annotate			*annotate;
+	struct annotated			*annotated;
+	const struct annotated_function * const	*function;
+	size_t					functions;
+	bool					named;
+	const struct covered			*covered;
+	struct disassembler			*disassembler;
+	struct annotate_sources			*sources;
+	struct output				*out;
+};
+
+/**
+ * struct annotate_line - a source line of a function
+ * @file:	as given to the compiler, NULL: unknown
+ * @inlined:	functions that were inlined there, as text; "" for none
+ * @frame:	the same, @frames of them
+ * @executed:	instructions of it, in @cost
+ * @branch:	of its conditional branches, @branches of them: how often each was taken, and not
+ */
+struct annotate_line {
+	const char		*file;
+	const char		*folder;
+	int			line;
+	char			*inlined;
+	struct inlines_frame	*frame;
+	unsigned int		frames;
+	uint64_t		first;
+	struct annotated_cost	cost;
+	struct annotated_cost	*branch;
+	size_t			branches;
+};
+
+/** annotate_source() - the source of a row of a function */
+void annotate_source(const struct annotate_view *view, const struct annotated_row *row,
+		     struct inlines *inlines);
+
+/** annotate_inlined() - "clamp inlined at a.c:12, ..." for its frames, in @size bytes of @text */
+void annotate_inlined(const struct inlines *inlines, char *text, size_t size);
+
+/** annotate_lines() - the lines of a function, by file and line; false without memory */
+bool annotate_lines(const struct annotate_view *view, const struct annotated_function *function,
+		    struct annotate_line **lines, size_t *count);
+
+/** annotate_lines_free() - free them */
+void annotate_lines_free(struct annotate_line *lines, size_t count);
+
+/** annotate_times() - how often a line was executed, as coverage has it; false: it has not */
+bool annotate_times(const struct annotate_view *view, const struct annotate_line *line,
+		    uint64_t *times);
+
+/** annotate_text() - for people; false without memory */
+bool annotate_text(const struct annotate_view *view);
+
+/** annotate_json() - for programs; false without memory */
+bool annotate_json(const struct annotate_view *view);
+
+#endif /* SIFIVE_TRACE_ANNOTATE_H */

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * What a trace knows about each instruction, by function: how often it was executed, the
+ * samples there, and the calls from there.
+ */
+#ifndef SIFIVE_TRACE_ANNOTATED_H
+#define SIFIVE_TRACE_ANNOTATED_H
+
+#include "analysis.h"
+#include "counts.h"
+#include "hash.h"
+#include "instruction.h"
+#include "options.h"
+
+/* Limits: addresses that records name, which a damaged trace makes up; and of all. */
+#define ANNOTATED_RECORDED_MAX	(1u << 17)
+#define ANNOTATED_SITES_MAX	(1u << 22)
+
+#define ANNOTATED_NAME_SIZE	512
+
+/**
+ * struct annotated_cost - what is known about an instruction, or about several
+ * @executed:	how often it was executed
+ * @taken, @next: how often it was a branch that was taken, and not
+ * @samples:	in it
+ * @calls:	from it, that have ended; a tail call is none, but part of one
+ * @nested:	those with a time that are part of another call of their function
+ * @timed:	those whose time is in @time, and parts
+ * @untimed:	those without a time, and parts
+ * @inferred:	those with an inferred time, and parts
+ * @time:	ticks in them, without the nested ones
+ */
+struct annotated_cost {
+	uint64_t	executed;
+	uint64_t	taken;
+	uint64_t	next;
+	uint64_t	samples;
+	uint64_t	calls;
+	uint64_t	nested;
+	uint64_t	timed;
+	uint64_t	untimed;
+	uint64_t	inferred;
+	uint64_t	time;
+};
+
+/** annotated_add() - add the cost @more to @sum */
+void annotated_add(struct annotated_cost *sum, const struct annotated_cost *more);
+
+/** annotated_is_timed() - whether @time is known: not all calls are nested or have no time */
+static inline bool annotated_is_timed(const struct annotated_cost *cost)
+{
+	return cost->timed;
+}
+
+/**
+ * struct annotated_site - an address with a cost
+ * @place:	of an instruction; or odd: within one that calls, mostly before a return address
+ * @followed:	instruction trace shows a call from there
+ */
+struct annotated_site {
+	uint64_t		place;
+	bool			followed;
+	struct annotated_cost	cost;
+};
+
+/**
+ * struct annotated_entry - a site of a function
+ * @place:	as of struct annotated_site, where its object was executed first
+ * @site:	index
+ * @start:	the function's first instruction, if it is @known
+ * @object:	the object's name; NULL: no file has the address
+ * @vague:	the call is somewhere in the function: the record names only that
+ */
+struct annotated_entry {
+	uint64_t	place;
+	uint64_t	start;
+	const char	*object;
+	uint32_t	site;
+	bool		known;
+	bool		vague;
+};
+
+/**
+ * struct annotated_function - a function with costs, or addresses of an object in no function
+ * @name:	its name, or the object's
+ * @known:	it is a function, which begins at @start
+ * @object, @file, @line: where it is; NULL and 0 if unknown
+ * @entry:	its sites, by place, the vague ones first
+ * @sum:	of them
+ */
+struct annotated_function {
+	char				*name;
+	bool				known;
+	uint64_t			start;
+	const char			*object;
+	const char			*file;
+	int				line;
+	const struct annotated_entry	*entry;
+	size_t				entries;
+	struct annotated_cost		sum;
+};
+
+/**
+ * struct annotated - the result
+ * @function:	those with costs, the hottest first
+ * @sum:	of all of them
+ * @flow:	the trace has instruction trace: executions are counted
+ * @exact:	all of these counts are exact; if not, they may be too low, and @why is the reason
+ * @nowhere:	calls whose call site is unknown
+ * @jumps:	tail calls
+ * @left_out:	costs of addresses that had no room
+ */
+struct annotated {
+	struct input			input;
+	struct analysis			*analysis;
+	struct counts			*counts;
+	struct annotated_function	*function;
+	size_t				functions;
+	struct annotated_cost		sum;
+	bool				flow;
+	bool				exact;
+	char				why[COUNTS_WHY_SIZE];
+	uint64_t			nowhere;
+	uint64_t			jumps;
+	struct annotated_cost		left_out;
+	/* Private to annotated.c. */
+	struct annotated_site		*site;
+	size_t				sites, room, most;
+	struct hash			hash;
+	struct annotated_entry		*entry;
+	bool				no_memory;
+	bool				following;	/* records made from instruction trace */
+	bool				jumped;		/* a tail call is beginning */
+};
+
+/**
+ * annotated_read() - read a trace
+ * @annotated:	filled, for annotated_free(), also after an error
+ *
+ * Return: an exit code; errors have been printed.
+ */
+int annotated_read(struct annotated *annotated, const struct options *options);
+
+/** annotated_free() - close the trace and free the result */
+void annotated_free(struct annotated *annotated);
+
+/* What a row is. */
+enum annotated_kind {
+	ANNOTATED_INSTRUCTION,
+	ANNOTATED_CALL,		/* a call, whose return address is known alone */
+	ANNOTATED_VAGUE,	/* calls from somewhere in the function */
+	ANNOTATED_STRAY,	/* no instruction of it begins there */
+};
+
+/**
+ * struct annotated_row - an instruction of a function, or another address with a cost
+ * @kind:	enum annotated_kind
+ * @place:	its address, or the return address of a call
+ * @address:	that in the file; in memory, if there is none
+ * @code:	the instruction's bytes, NULL if no file has them
+ * @rv32:	it is one of a 32-bit processor
+ * @of:		the instruction
+ */
+struct annotated_row {
+	enum annotated_kind	kind;
+	uint64_t		place;
+	uint64_t		address;
+	const uint8_t		*code;
+	bool			rv32;
+	struct instruction	of;
+	struct annotated_cost	cost;
+};
+
+/**
+ * annotated_rows() - call @each for all instructions of a function, and other addresses
+ *
+ * Their costs are the function's. Without its code, only those with costs.
+ */
+void annotated_rows(struct annotated *annotated, const struct annotated_function *function,
+		    void (*each)(void *context, const struct annotated_row *row), void *context);
+
+/** annotated_has_code() - whether a file has the function's code */
+bool annotated_has_code(struct annotated *annotated, const struct annotated_function *function);
+
+#endif /* SIFIVE_TRACE_ANNOTATED_H */

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* The source of an instruction: its line, and the functions that were inlined there. */
+#ifndef SIFIVE_TRACE_INLINES_H
+#define SIFIVE_TRACE_INLINES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <elfutils/libdw.h>
+
+struct image;
+
+/* Limit of damaged debug information: frames of an instruction. */
+#define INLINES_MAX	32
+
+/**
+ * struct inlines_frame - a function that was inlined
+ * @function:	its name, NULL if unknown
+ * @file, @line: where it was called; NULL and 0 if unknown
+ */
+struct inlines_frame {
+	const char	*function;
+	const char	*file;
+	int		line;
+};
+
+/**
+ * struct inlines - the source of an instruction
+ * @file:	as given to the compiler, NULL if unknown
+ * @folder:	where it was compiled, NULL if unknown
+ * @line:	in @file, 0 if unknown
+ * @frames:	functions that were inlined, the innermost first
+ * @around, @found: private: the function around them, which the next instruction may have, too
+ *
+ * Strings last as long as the image.
+ */
+struct inlines {
+	const char		*file;
+	const char		*folder;
+	int			line;
+	unsigned int		frames;
+	struct inlines_frame	frame[INLINES_MAX];
+	Dwarf_Die		around;
+	bool			found;
+};
+
+/**
+ * image_inlines() - the source of an instruction
+ * @address:	in the file
+ * @inlines:	zero before the first call; filled, also if nothing is known
+ */
+void image_inlines(struct image *image, uint64_t address, struct inlines *inlines);
+
+#endif /* SIFIVE_TRACE_INLINES_H */
