@@ -15,10 +15,12 @@ rm -rf "$work"
 mkdir -p "$work/out"
 . selftests/tap.sh
 
+read_files="libsifive-trace-read0 and -dev hold the library for reading and what builds with it"
+read_test="installed, they are as the manual page says, and its example builds with pkg-config"
 board_test="Debian's programs are recorded where the packages are installed"
 has dh debhelper "make deb builds the packages" "lintian reports nothing" \
 	"packages for riscv64 hold nothing of the build machine" \
-	"packages have the project's version" \
+	"packages have the project's version" "$read_files" "$read_test" \
 	"the module builds from the dkms package" "$board_test" || { results_end; exit; }
 
 make -s --no-print-directory deb O="$build" >"$work/deb.log" 2>&1
@@ -51,6 +53,56 @@ result $? "packages for riscv64 hold nothing of the build machine"
 [ "$(ls "$build"/deb/*.deb | sed 's/.*_\(.*\)_.*/\1/' | sort -u)" = "$(cat VERSION)" ] &&
 	[ -e "$work/root/usr/src/sifive-trace-$(cat VERSION)/dkms.conf" ]
 result $? "packages have the project's version"
+
+# ---- the library for reading ----------------------------------------------
+
+built=$(cat VERSION)_$(dpkg --print-architecture).deb
+triplet=$(dpkg-architecture -qDEB_HOST_MULTIARCH)
+
+# files PACKAGE: without the folders of documentation and of the architecture
+files() {
+	dpkg --fsys-tarfile "$build/deb/$1_$built" | tar -t |
+		sed -e '/\/$/d' -e '/\/share\/doc\//d' -e "s,/$triplet/,/," | sort
+}
+
+read_calls() {
+	sed -n '/^[a-z]/s/.*\(sifive_reader_[a-z]*\).*/\1/p' include/sifive_trace_read.h | sort
+}
+
+read_packages_hold_its_files() {
+	diff <(files libsifive-trace-read0) <(echo ./usr/lib/libsifive-trace-read.so.0)
+	diff <(files libsifive-trace-read-dev) <({
+		printf './usr/%s\n' include/sifive_trace_read.h \
+			lib/libsifive-trace-read.so lib/pkgconfig/libsifive-trace-read.pc \
+			share/man/man3/sifive_reader.3.gz
+		read_calls | sed 's,.*,./usr/share/man/man3/&.3.gz,'
+	} | sort)
+	dpkg-deb -I "$build/deb/libsifive-trace-read0_$built" symbols |
+		sed -n 's/^ \(.*\)@Base .*/\1/p' | diff - <(read_calls)
+}
+read_packages_hold_its_files >"$work/files"
+[ ! -s "$work/files" ]
+rc=$?
+sed 's/^/# /' "$work/files"
+result $rc "$read_files"
+
+for package in sifive-trace libsifive-trace-read0 libsifive-trace-read-dev; do
+	dpkg -x "$build/deb/${package}_$built" "$work/own"
+done
+at=$work/own/usr
+gunzip "$at/share/man/man3/sifive_reader.3.gz"
+FLAGS=$(PKG_CONFIG_LIBDIR=$at/lib/$triplet/pkgconfig PKG_CONFIG_PATH='' \
+	PKG_CONFIG_SYSROOT_DIR=$work/own PKG_CONFIG_ALLOW_SYSTEM_CFLAGS=1 \
+	PKG_CONFIG_ALLOW_SYSTEM_LIBS=1 pkg-config --cflags --libs libsifive-trace-read) &&
+	FLAGS=$FLAGS selftests/unit/reader.sh "$at/bin/sifive-trace" \
+		"$at/include/sifive_trace_read.h" "$at/lib/$triplet/libsifive-trace-read.so" \
+		"$at/share/man/man3/sifive_reader.3" selftests/fuzz/corpus/trace/raw.rtd \
+		>"$work/reader.log" 2>&1
+rc=$?
+[ "$rc" -eq 0 ] || sed 's/^/# /' "$work/reader.log"
+result $rc "$read_test"
+
+# ---- the driver -----------------------------------------------------------
 
 # As DKMS does on its own machine.
 source=$(echo "$work"/root/usr/src/sifive-trace-*)

@@ -163,17 +163,20 @@ install_of_this_machine() {
 	PYTHONPATH=$(dirname "$at"/opt/trace/lib/python*/dist-packages/sifive_trace.py) \
 		LD_LIBRARY_PATH=$at/opt/trace/lib python3 -c 'import sifive_trace as t; t._library()' ||
 		echo "the Python module does not work"
-	(cd "$at/opt/trace" && find lib include ! -type d | sed 's,/python[0-9.]*/,/python/,' | sort) |
+	(cd "$at/opt/trace" && find lib include share/man/man3 ! -type d |
+		sed 's,/python[0-9.]*/,/python/,' | sort) |
 		diff - <(printf '%s\n' include/sifive_trace_read.h lib/libsifive-trace-read.so \
 			lib/libsifive-trace-read.so.0 lib/pkgconfig/libsifive-trace-read.pc \
-			lib/python/dist-packages/sifive_trace.py)
+			lib/python/dist-packages/sifive_trace.py share/man/man3/sifive_reader.3 \
+			share/man/man3/sifive_reader_{complete,counter,error,free,function,info}.3 \
+			share/man/man3/sifive_reader_{messages,new,next,open,set,thread}.3)
 }
 
 # In a fresh clone, nothing untracked remains.
 install_leaves_no_trace() {
 	local tree=$build/clean
 
-	git clone -q . "$tree" && make -s -C "$tree/lib" install-bare \
+	git clone -q -c advice.detachedHead=false . "$tree" && make -s -C "$tree/lib" install-bare \
 		DESTDIR="$build/bare" >/dev/null && git -C "$tree" status --short
 }
 
