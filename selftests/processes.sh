@@ -48,7 +48,8 @@ attach attached sh -c "$enough; exit 3"
 attach limited --size 4k
 attach elsewhere -C 0 --size 4k
 attach switched --switches --size 8k
-attach followed --calls --on-full stop -b 64k sleep 0.1
+full="until sifive-trace status | grep -q \", full\"; do sleep 0.1; done"
+attach followed --calls --on-full stop -b 64k sh -c "$full"
 attach nothing $p/none
 sifive-trace record -p $busy -o signalled.rtd 2>signalled.err & command=$!
 until [ -s signalled.rtd ]; do sleep 0.1; done
