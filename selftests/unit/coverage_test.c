@@ -123,7 +123,7 @@ TEST_F(command, every_output_says_which_call_a_snapshot_is_of)
 	EXPECT_NE(NULL, strstr(self->out, "Trace was taken because call 7 of f began, in thread 9.\n"));
 	end = self->gen.now;
 	begin = end - 20;
-	snprintf(meta, sizeof(meta), CALL, begin + (1ull << 40), end);
+	snprintf(meta, sizeof(meta), CALL, (uint64_t)(begin + (1ull << 40)), end);
 	write_file("trace.rtd.meta", meta, strlen(meta));
 	snprintf(said, sizeof(said),
 		 "was taken because call 7 of f took 2.000 s, longer than 1.500 s, in thread 9, from ~%.9fs to ~%.9fs",

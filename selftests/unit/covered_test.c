@@ -118,20 +118,74 @@ TEST_F(command, counts_that_a_gap_makes_too_low_are_marked)
 	EXPECT_NE(NULL, strstr(self->out, "          ~6  /sample/covered.c:24  ~2/4\n"));
 	EXPECT_NE(NULL, strstr(self->out, "          ~0  /sample/covered.c:14\n"));
 	EXPECT_NE(NULL, strstr(self->err, "t: counts may be too low: "));
+	run(self, "coverage -s 0 --by path -e " LINES " t");
+	EXPECT_EQ(&self->out[0], strstr(self->out, "Counts may be too low (~): "));
+	EXPECT_NE(NULL, strstr(self->out, "           ~22            ~6       4        ~3.0  work+0x4"));
+	EXPECT_NE(NULL, strstr(self->err, "t: counts may be too low: "));
 	run(self, "coverage -q -s 0 --format lcov -e " LINES " t");
 	EXPECT_EQ(&self->out[0], strstr(self->out, "# counts may be too low: "));
 	run(self, "export -s 0 --format bolt -e " LINES " t");
 	EXPECT_NE(NULL, strstr(self->err, "t: counts may be too low: "));
 }
 
-/* Executes one instruction, of four bytes. */
-static void run_one(struct gen *gen, uint64_t address)
+/* Executes instructions, of four bytes each. */
+static void run_some(struct gen *gen, uint64_t address, unsigned int count)
 {
 	const uint8_t fixed[] = { 4, 0 }, bits[] = { 4, 2, 0 };
-	const uint64_t halfwords = 2;
+	const uint64_t halfwords = 2 * count;
 
 	start(gen, address);
 	gen_message(gen, 33, 0, fixed, bits, &halfwords, 1);
+}
+
+static void run_one(struct gen *gen, uint64_t address)
+{
+	run_some(gen, address, 1);
+}
+
+#define PATHS	"      %  instructions         times  length      rounds  path\n"
+
+/* The loop, without the instruction before it. */
+TEST_F(command, a_hot_path_is_what_mostly_follows_one_another)
+{
+	cover(self, "--by path");
+	ASSERT_EQ(0, self->status);
+	EXPECT_STREQ(PATHS "  91.67            11             3       4         3.0  work+0x4  /sample/covered.c:23-26\n"
+		     "   8.33             1             1       1           -  work  /sample/covered.c:22\n",
+		     self->out);
+	run(self, "coverage -q -s 0 --by path -n 1 -e " LINES " t");
+	EXPECT_STREQ(PATHS "  91.67            11             3       4         3.0  work+0x4  /sample/covered.c:23-26\n"
+		     "   8.33             1                                    (1 more)\n", self->out);
+	run(self, "coverage -q -s 0 --by path -e " LINES ".stripped t");
+	EXPECT_EQ(0, self->status);
+	EXPECT_NE(NULL, strstr(self->out, " 3.0  work+0x4\n"));
+	run(self, "coverage -s 0 --by path -e " PROGRAM " t");
+	EXPECT_EQ(3, self->status);
+	EXPECT_NE(NULL, strstr(self->err, "no paths: no file has the code"));
+	EXPECT_STREQ("", self->out);
+}
+
+TEST_F(command, a_hot_path_goes_on_after_a_call)
+{
+	run_some(&self->gen, WORK + 4 * 5, 2);
+	run_some(&self->gen, NEVER, 1);
+	run_some(&self->gen, WORK + 4 * 7, 1);
+	save(self, "t");
+	run(self, "coverage -q -s 0 --by path -e " LINES " t");
+	ASSERT_EQ(0, self->status);
+	EXPECT_NE(NULL, strstr(self->out, "  75.00            ~3            ~1       3           -  work+0x14  /sample/covered.c:27-28\n")) {
+		TH_LOG("%s", self->out);
+	}
+	EXPECT_NE(NULL, strstr(self->out, "  25.00            ~1            ~1       1           -  never  /sample/covered.c:12\n"));
+}
+
+TEST_F(command, only_hot_paths_have_a_limit)
+{
+	cover(self, "-n 5");
+	EXPECT_EQ(2, self->status);
+	EXPECT_NE(NULL, strstr(self->err, "-n is for --by path"));
+	cover(self, "--by path --format lcov");
+	EXPECT_EQ(2, self->status);
 }
 
 #define KERNEL		0xffffffff80000000ull

@@ -22,7 +22,11 @@ enum by {
 	BY_FUNCTION,
 	BY_FILE,
 	BY_LINE,
+	BY_PATH,
 };
+
+#define TOP_UNSET	0
+#define TOP_DEFAULT	20
 
 enum format {
 	FORMAT_TEXT,
@@ -33,6 +37,7 @@ struct cover {
 	struct options	common;
 	int		by;
 	int		format;
+	int		top;
 };
 
 static void list_formats(cli_add *add, void *context)
@@ -43,9 +48,12 @@ static void list_formats(cli_add *add, void *context)
 
 static const struct cli_option cover_options[] = {
 	/* The words are in the order of enum by. */
-	{ .name = "by", .value = "function|file|line",
-	  .help = "a row for each function (default), source file, or line with code",
+	{ .name = "by", .value = "function|file|line|path",
+	  .help = "a row for each function (default), source file, line with code, or hot path",
 	  .set = cli_word, .offset = offsetof(struct cover, by) },
+	{ .letter = 'n', .name = "top", .value = "N",
+	  .help = "with --by path: the N hottest (default 20)",
+	  .set = cli_number, .offset = offsetof(struct cover, top), .least = 1, .most = 1000000 },
 	CLI_FORMAT(struct cover, format, list_formats),
 	CLI_OUTPUT(struct cover, common.output),
 	{ .name = NULL }
@@ -176,15 +184,21 @@ static void put_lines(struct output *out, const struct covered *covered)
 	}
 }
 
-static void put_tables(struct output *out, const struct covered *covered, enum by by,
-		       const struct input *input)
+/* @why: NULL, or the reason why counts may be too low */
+static void put_notes(struct output *out, const char *why, const struct input *input)
 {
 	char coverage[COVERAGE_SIZE];
 
-	if (!covered->exact)
-		put_format(out, "Counts may be too low (~): %s.\n", covered->why);
+	if (why)
+		put_format(out, "Counts may be too low (~): %s.\n", why);
 	if (coverage_partial(input))
 		put_format(out, "Trace %s.\n", coverage_text(input, coverage));
+}
+
+static void put_tables(struct output *out, const struct covered *covered, enum by by,
+		       const struct input *input)
+{
+	put_notes(out, covered->exact ? NULL : covered->why, input);
 	if (by == BY_FILE)
 		put_files(out, covered);
 	else if (by == BY_LINE)
@@ -209,15 +223,49 @@ static int put_result(const struct cover *cover, const struct covered *covered,
 	return output_close(out) ? EXIT_UNREADABLE : EXIT_OK;
 }
 
-static int make_result(const struct cover *cover, const struct counts *counts,
-		       const struct input *input)
+static int put_paths(const struct cover *cover, const struct paths *paths,
+		     const struct counts *counts, const struct input *input)
+{
+	struct output *out = output_open(cover->common.output);
+	char why[COUNTS_WHY_SIZE];
+	bool exact;
+
+	if (!out)
+		return EXIT_UNREADABLE;
+	exact = counts_exact(counts, why);
+	put_notes(out, exact ? NULL : why, input);
+	cover_put_paths(out, paths, input->symbols, (size_t)cover->top, exact);
+	if (!exact)
+		report("%s: counts may be too low: %s", cover->common.path, why);
+	return output_close(out) ? EXIT_UNREADABLE : EXIT_OK;
+}
+
+static int make_paths(const struct cover *cover, const struct counts *counts,
+		      const struct input *input)
+{
+	int result = EXIT_UNREADABLE;
+	struct executed executed;
+	struct paths paths = { 0 };
+
+	if (executed_make(&executed, counts, input->symbols) ||
+	    paths_make(&paths, &executed, input->symbols))
+		report("out of memory");
+	else if (!paths.count)
+		report("%s: no paths: no file has the code that was executed; name it with -e or --symfs",
+		       cover->common.path);
+	else
+		result = put_paths(cover, &paths, counts, input);
+	paths_free(&paths);
+	executed_free(&executed);
+	return result;
+}
+
+static int make_covered(const struct cover *cover, const struct counts *counts,
+			const struct input *input)
 {
 	struct covered covered;
 	int result = EXIT_UNREADABLE;
 
-	/* The summary refuses it. */
-	if (!trace_stats(input->trace)->branches)
-		return EXIT_OK;
 	if (!covered_make(&covered, counts, input))
 		result = EXIT_OK;
 	if (!result && !covered.lines) {
@@ -237,9 +285,19 @@ static int make_result(const struct cover *cover, const struct counts *counts,
 	return result;
 }
 
+static int make_result(const struct cover *cover, const struct counts *counts,
+		       const struct input *input)
+{
+	/* The summary refuses it. */
+	if (!trace_stats(input->trace)->branches)
+		return EXIT_OK;
+	return cover->by == BY_PATH ? make_paths(cover, counts, input) :
+				      make_covered(cover, counts, input);
+}
+
 static int command_coverage(int argc, char **argv)
 {
-	struct cover cover = { .by = BY_UNSET };
+	struct cover cover = { .by = BY_UNSET, .top = TOP_UNSET };
 	struct counts *counts = NULL;
 	struct input input;
 	int result;
@@ -251,6 +309,10 @@ static int command_coverage(int argc, char **argv)
 		return result;
 	if (cover.format == FORMAT_LCOV && cover.by != BY_UNSET)
 		return usage_error("coverage: --by is for the table: --format lcov has functions, files and lines");
+	if (cover.top != TOP_UNSET && cover.by != BY_PATH)
+		return usage_error("coverage: -n is for --by path: the other tables have all rows");
+	if (cover.top == TOP_UNSET)
+		cover.top = TOP_DEFAULT;
 	/* lcov's functions have names of their own; genhtml demangles them. */
 	if (cover.common.symbols.demangle == DEMANGLE_UNSET)
 		cover.common.symbols.demangle = cover.format == FORMAT_LCOV ? DEMANGLE_NO :
@@ -270,9 +332,9 @@ static int command_coverage(int argc, char **argv)
 const struct cli_command coverage_command = {
 	.name = "coverage",
 	.run = command_coverage,
-	.summary = "lines, functions and branches that instruction trace has executed",
+	.summary = "lines, functions, branches and hot paths that instruction trace has executed",
 	.arguments = "TRACE|-",
-	.help = "Print how often a trace of sifive-trace record --calls has executed each function, line and conditional branch of the source. The program needs debug information (-g), and no instrumentation.",
+	.help = "Print how often a trace of sifive-trace record --calls has executed each function, line and conditional branch of the source, or the hottest paths. The program needs debug information (-g), but for paths, and no instrumentation.",
 	.groups = cover_groups,
 	.status = OPTIONS_STATUS,
 };

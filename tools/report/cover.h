@@ -5,9 +5,19 @@
 
 #include "../output.h"
 #include "covered.h"
+#include "paths.h"
 
 /** cover_put_lcov() - write what was covered as lcov's tracefile */
 void cover_put_lcov(struct output *out, const struct covered *covered,
 		    const struct input *input);
+
+/**
+ * cover_put_paths() - write a table of paths
+ * @symbols:	of the trace
+ * @top:	the most rows
+ * @exact:	counts are exact; if not, they may be too low
+ */
+void cover_put_paths(struct output *out, const struct paths *paths, struct symbols *symbols,
+		     size_t top, bool exact);
 
 #endif /* SIFIVE_TRACE_COVER_H */

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* Hot paths as a table. */
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis.h"
+#include "cover.h"
+
+/* Widths of columns. */
+#define PERCENT_WIDTH	7
+#define COUNT_WIDTH	14
+#define LENGTH_WIDTH	8
+#define ROUNDS_WIDTH	12
+
+#define NAME_SIZE	512
+
+struct table {
+	struct output		*out;
+	const struct paths	*paths;
+	struct symbols		*symbols;
+	bool			exact;
+};
+
+static void put_percent(const struct table *table, uint64_t executed)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%.2f",
+		 100.0 * (double)executed / (double)table->paths->executed);
+	put_right(table->out, text, PERCENT_WIDTH);
+}
+
+static void put_count(const struct table *table, uint64_t count)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%s%" PRIu64, table->exact ? "" : "~", count);
+	put_right(table->out, text, COUNT_WIDTH);
+}
+
+/* How often a loop's first block was executed each time that the loop was entered. */
+static void put_rounds(const struct table *table, const struct path *path)
+{
+	const uint64_t times = table->paths->block[*path->block].times;
+	const uint64_t entered = path->again < times ? times - path->again : 1;
+	char text[32] = "-";
+
+	/* A loop that the trace begins in was never entered. */
+	if (path->again)
+		snprintf(text, sizeof(text), "%s%.1f", table->exact ? "" : "~",
+			 (double)times / (double)entered);
+	put_right(table->out, text, ROUNDS_WIDTH);
+}
+
+/* Extends @from and @to to the line of an address, if it is in @file. */
+static void add_line(const struct table *table, uint64_t address, const char *file, int *from,
+		     int *to)
+{
+	struct symbol symbol;
+
+	symbols_find(table->symbols, address, &symbol);
+	if (!symbol.line || !symbol.file || strcmp(symbol.file, file))
+		return;
+	*from = symbol.line < *from ? symbol.line : *from;
+	*to = symbol.line > *to ? symbol.line : *to;
+}
+
+/* The lines of a path, from the first to the last, in the file of its hottest block. */
+static void put_lines(const struct table *table, const struct path *path)
+{
+	const struct paths_block *block = &table->paths->block[path->hottest];
+	int from = INT_MAX, to = 0;
+	struct symbol symbol;
+	size_t i;
+
+	symbols_find(table->symbols, block->start, &symbol);
+	if (!symbol.file || !symbol.line)
+		return;
+	for (i = 0; i < path->blocks; i++) {
+		block = &table->paths->block[path->block[i]];
+		add_line(table, block->start, symbol.file, &from, &to);
+		add_line(table, block->last, symbol.file, &from, &to);
+	}
+	put_string(table->out, "  ");
+	put_text(table->out, symbol.file);
+	put_format(table->out, from == to ? ":%d" : ":%d-%d", from, to);
+}
+
+static void put_path(const struct table *table, const struct path *path)
+{
+	const struct paths_block *first = &table->paths->block[*path->block];
+	char name[NAME_SIZE];
+	struct symbol symbol;
+
+	put_percent(table, path->executed);
+	put_count(table, path->executed);
+	put_count(table, table->paths->block[path->hottest].times);
+	put_number(table->out, path->instructions, LENGTH_WIDTH);
+	put_rounds(table, path);
+	symbols_find(table->symbols, first->start, &symbol);
+	symbol_name(&symbol, first->start, name, sizeof(name));
+	put_string(table->out, "  ");
+	put_text(table->out, name);
+	if (symbol.tracer)
+		put_string(table->out, ANALYSIS_TRACER);
+	put_lines(table, path);
+	put_char(table->out, '\n');
+}
+
+static void put_rest(const struct table *table, size_t from)
+{
+	uint64_t executed = 0;
+	size_t i;
+
+	for (i = from; i < table->paths->count; i++)
+		executed += table->paths->path[i].executed;
+	put_percent(table, executed);
+	put_count(table, executed);
+	put_spaces(table->out, COUNT_WIDTH + LENGTH_WIDTH + ROUNDS_WIDTH);
+	put_format(table->out, "  (%zu more)\n", table->paths->count - from);
+}
+
+void cover_put_paths(struct output *out, const struct paths *paths, struct symbols *symbols,
+		     size_t top, bool exact)
+{
+	const struct table table = { out, paths, symbols, exact };
+	size_t i;
+
+	output_bold(out, true);
+	put_right(out, "%", PERCENT_WIDTH);
+	put_right(out, "instructions", COUNT_WIDTH);
+	put_right(out, "times", COUNT_WIDTH);
+	put_right(out, "length", LENGTH_WIDTH);
+	put_right(out, "rounds", ROUNDS_WIDTH);
+	put_string(out, "  path\n");
+	output_bold(out, false);
+	for (i = 0; i < paths->count && i < top; i++)
+		put_path(&table, &paths->path[i]);
+	if (i < paths->count)
+		put_rest(&table, i);
+}

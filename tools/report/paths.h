@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * Hot paths: instructions that mostly follow one another, from counts of blocks and branches.
+ *
+ * Every block of the code that was executed belongs to one path of its function. A path begins
+ * with the block that costs most of those that are left. It goes on to the block that follows
+ * most often, and back to the one that precedes it, as long as that is how both of them go at
+ * least every second time. A call is followed by the instruction after it.
+ */
+#ifndef SIFIVE_TRACE_PATHS_H
+#define SIFIVE_TRACE_PATHS_H
+
+#include "executed.h"
+
+/**
+ * struct paths_block - instructions that were executed one after the other
+ * @start, @end: addresses, @end exclusive
+ * @last:	address of the last instruction
+ * @function:	first address of the function; unknown functions have 0
+ * @instructions: number of them
+ * @times:	how often they were executed
+ * @path:	private: the number of its path, 0 for none
+ * @kind:	enum flow_kind of the last one
+ */
+struct paths_block {
+	uint64_t	start;
+	uint64_t	end;
+	uint64_t	last;
+	uint64_t	function;
+	uint64_t	times;
+	uint32_t	instructions;
+	uint32_t	path;
+	uint8_t		kind;
+};
+
+/**
+ * struct path - one path
+ * @block:	indexes of its blocks, in the order of execution, @blocks of them
+ * @hottest:	the block with which it began
+ * @executed:	instructions of it that were executed
+ * @instructions: instructions of it
+ * @again:	how often its first block followed one of its blocks: it is a loop
+ */
+struct path {
+	const uint32_t	*block;
+	size_t		blocks;
+	uint32_t	hottest;
+	uint64_t	executed;
+	uint64_t	instructions;
+	uint64_t	again;
+};
+
+/**
+ * struct paths - all of them
+ * @path:	those that cost most first
+ * @executed:	instructions that were executed
+ */
+struct paths {
+	struct paths_block	*block;
+	size_t			blocks;
+	struct path		*path;
+	size_t			count;
+	uint64_t		executed;
+	uint32_t		*order;		/* private: the blocks of all paths */
+};
+
+/**
+ * paths_make() - find the paths of what was executed
+ * @paths:	filled, for paths_free(), also after an error
+ *
+ * Return: 0, or -1 without memory.
+ */
+int paths_make(struct paths *paths, const struct executed *executed, struct symbols *symbols);
+
+/** paths_free() - free what it holds */
+void paths_free(struct paths *paths);
+
+#endif /* SIFIVE_TRACE_PATHS_H */
