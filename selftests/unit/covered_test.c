@@ -143,7 +143,7 @@ static void run_one(struct gen *gen, uint64_t address)
 	run_some(gen, address, 1);
 }
 
-#define PATHS	"      %  instructions         times  length      rounds  path\n"
+#define PATHS	"      %  instructions         times  length  iterations  path\n"
 
 /* The loop, without the instruction before it. */
 TEST_F(command, a_hot_path_is_what_mostly_follows_one_another)

@@ -334,7 +334,7 @@ const struct cli_command coverage_command = {
 	.run = command_coverage,
 	.summary = "lines, functions, branches and hot paths that instruction trace has executed",
 	.arguments = "TRACE|-",
-	.help = "Print how often a trace of sifive-trace record --calls has executed each function, line and conditional branch of the source, or the hottest paths. The program needs debug information (-g), but for paths, and no instrumentation.",
+	.help = "Print how often a trace of sifive-trace record --calls has executed each function, line and conditional branch of the source, or the hottest paths through the code. All tables except that of paths need debug information (-g). The program needs no instrumentation.",
 	.groups = cover_groups,
 	.status = OPTIONS_STATUS,
 };

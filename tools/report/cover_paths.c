@@ -12,7 +12,7 @@
 #define PERCENT_WIDTH	7
 #define COUNT_WIDTH	14
 #define LENGTH_WIDTH	8
-#define ROUNDS_WIDTH	12
+#define ITERATIONS_WIDTH	12
 
 #define NAME_SIZE	512
 
@@ -41,17 +41,17 @@ static void put_count(const struct table *table, uint64_t count)
 }
 
 /* How often a loop's first block was executed each time that the loop was entered. */
-static void put_rounds(const struct table *table, const struct path *path)
+static void put_iterations(const struct table *table, const struct path *path)
 {
 	const uint64_t times = table->paths->block[*path->block].times;
-	const uint64_t entered = path->again < times ? times - path->again : 1;
+	const uint64_t entered = path->entered ? path->entered : 1;
 	char text[32] = "-";
 
 	/* A loop that the trace begins in was never entered. */
 	if (path->again)
 		snprintf(text, sizeof(text), "%s%.1f", table->exact ? "" : "~",
 			 (double)times / (double)entered);
-	put_right(table->out, text, ROUNDS_WIDTH);
+	put_right(table->out, text, ITERATIONS_WIDTH);
 }
 
 /* Extends @from and @to to the line of an address, if it is in @file. */
@@ -73,6 +73,7 @@ static void put_lines(const struct table *table, const struct path *path)
 	const struct paths_block *block = &table->paths->block[path->hottest];
 	int from = INT_MAX, to = 0;
 	struct symbol symbol;
+	uint64_t address;
 	size_t i;
 
 	symbols_find(table->symbols, block->start, &symbol);
@@ -80,8 +81,8 @@ static void put_lines(const struct table *table, const struct path *path)
 		return;
 	for (i = 0; i < path->blocks; i++) {
 		block = &table->paths->block[path->block[i]];
-		add_line(table, block->start, symbol.file, &from, &to);
-		add_line(table, block->last, symbol.file, &from, &to);
+		for (address = block->start; address <= block->last; address += 2)
+			add_line(table, address, symbol.file, &from, &to);
 	}
 	put_string(table->out, "  ");
 	put_text(table->out, symbol.file);
@@ -98,7 +99,7 @@ static void put_path(const struct table *table, const struct path *path)
 	put_count(table, path->executed);
 	put_count(table, table->paths->block[path->hottest].times);
 	put_number(table->out, path->instructions, LENGTH_WIDTH);
-	put_rounds(table, path);
+	put_iterations(table, path);
 	symbols_find(table->symbols, first->start, &symbol);
 	symbol_name(&symbol, first->start, name, sizeof(name));
 	put_string(table->out, "  ");
@@ -118,7 +119,7 @@ static void put_rest(const struct table *table, size_t from)
 		executed += table->paths->path[i].executed;
 	put_percent(table, executed);
 	put_count(table, executed);
-	put_spaces(table->out, COUNT_WIDTH + LENGTH_WIDTH + ROUNDS_WIDTH);
+	put_spaces(table->out, COUNT_WIDTH + LENGTH_WIDTH + ITERATIONS_WIDTH);
 	put_format(table->out, "  (%zu more)\n", table->paths->count - from);
 }
 
@@ -133,7 +134,7 @@ void cover_put_paths(struct output *out, const struct paths *paths, struct symbo
 	put_right(out, "instructions", COUNT_WIDTH);
 	put_right(out, "times", COUNT_WIDTH);
 	put_right(out, "length", LENGTH_WIDTH);
-	put_right(out, "rounds", ROUNDS_WIDTH);
+	put_right(out, "iterations", ITERATIONS_WIDTH);
 	put_string(out, "  path\n");
 	output_bold(out, false);
 	for (i = 0; i < paths->count && i < top; i++)

@@ -41,6 +41,9 @@ static size_t make_cuts(const struct executed *executed, struct cut *cut)
 
 	for (i = 0; i < executed->runs; i++) {
 		run = &executed->run[i];
+		/* Of a damaged file: code beyond the last address. */
+		if (run_end(run) < run->start)
+			continue;
 		cut[count++] = (struct cut){
 			.address = run->start + 2 * (uint64_t)run->of.from,
 			.begin = run->of.times, .run = run };
@@ -75,7 +78,8 @@ static uint64_t function_of(struct symbols *symbols, uint64_t address)
 {
 	struct symbol symbol;
 
-	return symbols_find(symbols, address, &symbol) ? symbol.start : 0;
+	return symbols_find(symbols, address, &symbol) ? symbol.start :
+	       symbol.object ? address - symbol.offset : 0;
 }
 
 /* All code between two cuts was executed as often. */
@@ -120,21 +124,20 @@ static uint32_t find_block(const struct paths *paths, uint64_t address)
 	return low < paths->blocks && paths->block[low].start <= address ? (uint32_t)low : NONE;
 }
 
-static bool is_call(const struct paths_block *block)
-{
-	return block->kind == FLOW_CALL || block->kind == FLOW_INDIRECT_CALL;
-}
-
 /* How often @to follows @from without a branch: after a call, or within what ran as one. */
-static uint64_t plain_times(const struct executed *executed, const struct paths_block *from,
-			    const struct paths_block *to)
+static uint64_t plain_times(const struct paths_block *from, const struct paths_block *to)
 {
-	const size_t i = executed_from(executed, from->last);
-	const bool branches = i < executed->links && executed->from[i].from == from->last;
-
-	if (from->end != to->start || (branches && !is_call(from)))
+	if (from->end != to->start || (from->kind != FLOW_NEXT && from->kind != FLOW_CALL &&
+	    from->kind != FLOW_INDIRECT_CALL && from->kind != FLOW_TRAP))
 		return 0;
 	return from->times < to->times ? from->times : to->times;
+}
+
+/* Calls and returns lead to other calls of functions, also if those are of the same function. */
+static bool is_inside(const struct executed_link *link)
+{
+	return link->kind == FLOW_BRANCH || link->kind == FLOW_JUMP ||
+	       link->kind == FLOW_INDIRECT_JUMP;
 }
 
 /* A way from or to a block: the other one. */
@@ -159,11 +162,12 @@ static struct way way_on(const struct paths *paths, const struct executed *execu
 	size_t i = executed_from(executed, block->last);
 
 	for (; i < executed->links && executed->from[i].from == block->last; i++)
-		choose(paths, &best, number, find_block(paths, executed->from[i].to),
-		       executed->from[i].times);
+		if (is_inside(&executed->from[i]))
+			choose(paths, &best, number, find_block(paths, executed->from[i].to),
+			       executed->from[i].times);
 	if (number + 1 < paths->blocks)
 		choose(paths, &best, number, number + 1,
-		       plain_times(executed, block, block + 1));
+		       plain_times(block, block + 1));
 	return best;
 }
 
@@ -177,12 +181,13 @@ static struct way way_back(const struct paths *paths, const struct executed *exe
 
 	for (; i < executed->links && executed->to[i].to == block->start; i++) {
 		other = find_block(paths, executed->to[i].from);
-		if (other != NONE && paths->block[other].last == executed->to[i].from)
+		if (is_inside(&executed->to[i]) && other != NONE &&
+		    paths->block[other].last == executed->to[i].from)
 			choose(paths, &best, number, other, executed->to[i].times);
 	}
 	if (number)
 		choose(paths, &best, number, number - 1,
-		       plain_times(executed, block - 1, block));
+		       plain_times(block - 1, block));
 	return best;
 }
 
@@ -194,9 +199,9 @@ static uint64_t times_between(const struct paths *paths, const struct executed *
 	size_t i = executed_from(executed, one->last);
 
 	for (; i < executed->links && executed->from[i].from == one->last; i++)
-		if (executed->from[i].to == two->start)
+		if (is_inside(&executed->from[i]) && executed->from[i].to == two->start)
 			return executed->from[i].times;
-	return plain_times(executed, one, two);
+	return plain_times(one, two);
 }
 
 /* ---- paths ------------------------------------------------------------- */
@@ -207,7 +212,7 @@ struct maker {
 	uint32_t		*behind;	/* of a block in a path: the next one */
 };
 
-/* Whether a path goes that way: it is free, and the way of both at least every second time. */
+/* Whether a path goes that way: it is free, and what both do at least half of the time. */
 static bool is_mostly(const struct paths *paths, uint32_t block, const struct way *way)
 {
 	const struct paths_block *other;
@@ -232,6 +237,56 @@ static void add_block(struct paths *paths, struct path *path, uint32_t number, u
 	path->blocks++;
 	path->executed += cost_of(block);
 	path->instructions += block->instructions;
+}
+
+/* A loop begins where its branch back leads to, not with its hottest block. Returns its first one. */
+static uint32_t turn(struct maker *maker, uint32_t first)
+{
+	const struct paths *paths = maker->paths;
+	uint32_t last = first, lowest = first, before = NONE, next;
+	uint64_t times;
+
+	for (next = maker->behind[first]; next != NONE; next = maker->behind[next]) {
+		if (next < lowest) {
+			lowest = next;
+			before = last;
+		}
+		last = next;
+	}
+	times = times_between(paths, maker->executed, last, first);
+	if (before == NONE || 2 * times < paths->block[last].times ||
+	    2 * times < paths->block[first].times)
+		return first;
+	maker->behind[last] = first;
+	maker->behind[before] = NONE;
+	return lowest;
+}
+
+static uint64_t less(uint64_t one, uint64_t two)
+{
+	return one > two ? one - two : 0;
+}
+
+/*
+ * A loop is entered as often as it is left. One that begins with its condition is entered by a
+ * jump there, behind the block that the path begins with: then only what leaves it counts.
+ */
+static void count_entries(const struct maker *maker, struct path *path)
+{
+	const struct paths_block *block = maker->paths->block;
+	uint64_t times, left = 0;
+	size_t i;
+
+	for (i = 0; i < path->blocks; i++) {
+		times = times_between(maker->paths, maker->executed, path->block[i],
+				      path->block[0]);
+		path->again += times;
+		if (times)
+			left = less(block[path->block[i]].times, times);
+	}
+	path->entered = less(block[path->block[0]].times, path->again);
+	if (path->entered < left)
+		path->entered = left;
 }
 
 /* The blocks of a path go to @order. */
@@ -259,10 +314,10 @@ static void make_path(struct maker *maker, uint32_t hottest, uint32_t *order)
 		maker->behind[way.other] = first;
 		paths->block[way.other].path = (uint32_t)paths->count;
 	}
+	first = turn(maker, first);
 	for (block = first; block != NONE; block = maker->behind[block])
 		add_block(paths, path, block, order++);
-	for (block = first; block != NONE; block = maker->behind[block])
-		path->again += times_between(paths, maker->executed, block, first);
+	count_entries(maker, path);
 }
 
 /* A block with which a path may begin. */

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Hot paths: instructions that mostly follow one another, from counts of blocks and branches.
+ * Hot paths: basic blocks that usually execute one after the other, from counts of blocks and
+ * branches.
  *
- * Every block of the code that was executed belongs to one path of its function. A path begins
- * with the block that costs most of those that are left. It goes on to the block that follows
- * most often, and back to the one that precedes it, as long as that is how both of them go at
- * least every second time. A call is followed by the instruction after it.
+ * Each block of the code that was executed belongs to one path, within its function. From the
+ * block with the most executed instructions of those that are left, a path extends forwards and
+ * backwards along the most frequent branch, as long as both blocks take it at least half of the
+ * time. Calls are stepped over.
  */
 #ifndef SIFIVE_TRACE_PATHS_H
 #define SIFIVE_TRACE_PATHS_H
@@ -16,7 +17,7 @@
  * struct paths_block - instructions that were executed one after the other
  * @start, @end: addresses, @end exclusive
  * @last:	address of the last instruction
- * @function:	first address of the function; unknown functions have 0
+ * @function:	first address of the function; unknown ones have that of their object, or 0
  * @instructions: number of them
  * @times:	how often they were executed
  * @path:	private: the number of its path, 0 for none
@@ -40,6 +41,7 @@ struct paths_block {
  * @executed:	instructions of it that were executed
  * @instructions: instructions of it
  * @again:	how often its first block followed one of its blocks: it is a loop
+ * @entered:	of a loop: how often it was entered, 0: before the trace began
  */
 struct path {
 	const uint32_t	*block;
@@ -48,6 +50,7 @@ struct path {
 	uint64_t	executed;
 	uint64_t	instructions;
 	uint64_t	again;
+	uint64_t	entered;
 };
 
 /**
