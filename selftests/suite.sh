@@ -59,7 +59,7 @@ report() {
 		sed -E 's/^ *([0-9]+) /           \1 skipped: /'
 	if [ "$failed" -gt 0 ]; then
 		# With each test's diagnostics: the harness prints them before the result, scripts
-		# after it.
+		# after it. The end of the log says why a board was given up.
 		awk '/^ok / { n = after = 0 }
 		     /^# +RUN / { after = 0 }
 		     /^#/ { line[n++] = $0 }
@@ -71,7 +71,9 @@ report() {
 			n = 0
 			after = 8
 		     }' "$log" | head -n 60 | sed 's/^/           /'
-		[ -z "$note" ] || tail -n 15 "$log" | sed 's/^/           | /'
+		if [ -n "$note" ] || [ "$failed" -gt 10 ]; then
+			tail -n 60 "$log" | sed 's/^/           | /'
+		fi
 	fi
 }
 printf '%s\n' "$(report)"
