@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * sifive-trace merge: one trace of the traces of a recording's sinks. Sources get new
- * numbers; times of each trace are moved to the clock of the first hart's, by what the driver
- * has read of all clocks at START and STOP. Messages come in the order of their times.
+ * One trace of the traces of a recording's sinks. Sources get new numbers; times of each trace
+ * are moved to the clock of the first hart's, by what the driver has read of all clocks at
+ * START and STOP. Messages come in the order of their times.
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -35,7 +34,12 @@
 static int open_input(struct merge *merge, struct input *in)
 {
 	struct nexus_options options = { 0 };
+	struct stat status;
 
+	if (stat(in->path, &status)) {
+		report("%s: cannot read: %s", in->path, strerror(errno));
+		return -1;
+	}
 	if (merge_read_meta(merge, in))
 		return -1;
 	options.src_bits = (unsigned int)in->meta.src_bits;
@@ -364,134 +368,17 @@ static int write_messages(struct merge *merge, struct output *out)
 	return rc;
 }
 
-/* ---- the command ---------------------------------------------------------- */
-
-static int write_trace(struct merge *merge, const char *path)
+int merge_write(struct merge *merge, struct output *out)
 {
 	struct nexus_options options = {
 		.src_bits = merge_source_bits(merge), .ts_width = merge->width,
 		.ts_scheme = merge->input[0]->nexus.ts_scheme,
 	};
-	struct output *out;
-	int rc;
 
-	if (nexus_init(&merge->to, &options))
-		return -1;
-	out = output_open(path);
-	if (!out)
-		return -1;
-	rc = write_messages(merge, out);
-	return output_close(out) || rc ? -1 : 0;
+	return nexus_init(&merge->to, &options) || write_messages(merge, out) ? -1 : 0;
 }
 
-/* Puts a file that is complete in its place. */
-static int put_in_place(const char *from, const char *to)
-{
-	if (!rename(from, to))
-		return 0;
-	report("%s: cannot write: %s", to, strerror(errno));
-	return -1;
-}
-
-/* A new file beside @path, whose name it sets; 0, or -1: the error has been printed. */
-static int make_file(char *name, size_t size, const char *path)
-{
-	const mode_t mask = umask(0);
-	int fd;
-
-	umask(mask);
-	snprintf(name, size, "%s.XXXXXX", path);
-	fd = mkostemp(name, O_CLOEXEC);
-	if (fd < 0) {
-		report("%s: cannot write: %s", path, strerror(errno));
-		*name = '\0';
-		return -1;
-	}
-	fchmod(fd, 0666 & ~mask);
-	close(fd);
-	return 0;
-}
-
-/* Both files are written beside their places: an error leaves what was there. */
-static int write_both(struct merge *merge, const char *trace, const char *meta)
-{
-	char final[PATH_MAX + 8];
-
-	snprintf(final, sizeof(final), "%s.meta", merge->output);
-	if (write_trace(merge, trace) || merge_write_meta(merge, meta))
-		return -1;
-	/* A trace without side-car file is better than with another's. */
-	unlink(final);
-	return put_in_place(trace, merge->output) || put_in_place(meta, final) ? -1 : 0;
-}
-
-static int merge_all(struct merge *merge)
-{
-	char trace[PATH_MAX + 8] = "", meta[PATH_MAX + 8] = "";
-	int rc;
-
-	merge->width = merge_width(merge->input[0]);
-	if (number_sources(merge) || set_clocks(merge))
-		return -1;
-	rc = make_file(trace, sizeof(trace), merge->output) ||
-	     make_file(meta, sizeof(meta), merge->output) || write_both(merge, trace, meta);
-	if (!rc)
-		return 0;
-	if (*trace)
-		unlink(trace);
-	if (*meta)
-		unlink(meta);
-	return -1;
-}
-
-/* The output is a regular file that is not an input, nor a side-car file of one. */
-static int check_output(const struct merge *merge, char **paths)
-{
-	char meta[PATH_MAX + 8], own[PATH_MAX + 8];
-	struct stat status;
-
-	if (strlen(merge->output) >= PATH_MAX || !strcmp(merge->output, "-") ||
-	    (!stat(merge->output, &status) && !S_ISREG(status.st_mode))) {
-		report("%s: merge writes a regular file, and a side-car file beside it: name one with -o",
-		       merge->output);
-		return -1;
-	}
-	snprintf(own, sizeof(own), "%s.meta", merge->output);
-	for (; *paths; paths++) {
-		if (strlen(*paths) >= PATH_MAX) {
-			report("%s: the name is too long", *paths);
-			return -1;
-		}
-		snprintf(meta, sizeof(meta), "%s.meta", *paths);
-		if (!output_spares(merge->output, *paths) || !output_spares(merge->output, meta) ||
-		    !output_spares(own, *paths) || !output_spares(own, meta))
-			return -1;
-	}
-	return 0;
-}
-
-static void tell(const struct merge *merge)
-{
-	unsigned int i;
-
-	for (i = 0; i < merge->inputs; i++)
-		if (merge->input[i]->cut)
-			report("%s: its last message is cut off", merge->input[i]->path);
-	report("%s: %" PRIu64 " messages of %u traces, %u encoders; their clocks agree within %" PRIu64
-	       " ns: sifive-trace report %s", merge->output, merge->messages, merge->inputs,
-	       merge->sources, merge->within, merge->output);
-}
-
-static void close_input(struct input *in)
-{
-	if (!in)
-		return;
-	if (in->fd >= 0)
-		close(in->fd);
-	json_object_put(in->json);
-	meta_free(&in->meta);
-	free(in);
-}
+/* ---- all of it ------------------------------------------------------------ */
 
 /* Whether this trace is among those that are open. */
 static bool is_open(const struct merge *merge, const char *path)
@@ -506,17 +393,28 @@ static bool is_open(const struct merge *merge, const char *path)
 	return false;
 }
 
-static int open_inputs(struct merge *merge, char **paths)
+int merge_check_name(const char *path)
+{
+	if (strlen(path) < PATH_MAX)
+		return 0;
+	report("%s: the name is too long", path);
+	return -1;
+}
+
+static int open_inputs(struct merge *merge, char **paths, unsigned int count)
 {
 	struct input *in;
-	int i;
+	unsigned int i;
 
-	for (i = 0; paths[i]; i++) {
+	merge->input = calloc(count, sizeof(struct input *));
+	for (i = 0; i < count; i++) {
+		if (merge_check_name(paths[i]))
+			return -1;
 		if (is_open(merge, paths[i])) {
 			report("%s: given twice", paths[i]);
 			return -1;
 		}
-		in = calloc(1, sizeof(*in));
+		in = merge->input ? calloc(1, sizeof(*in)) : NULL;
 		if (!in) {
 			report("out of memory");
 			return -1;
@@ -531,50 +429,38 @@ static int open_inputs(struct merge *merge, char **paths)
 	return 0;
 }
 
-static const struct cli_option merge_options[] = {
-	{ .letter = 'o', .name = "output", .value = "FILE",
-	  .help = "the merged trace (default: trace.rtd); FILE.meta is its side-car file",
-	  .set = cli_text, .offset = offsetof(struct merge, output) },
-	{ .letter = 'q', .name = "quiet", .help = "print only errors",
-	  .set = cli_flag, .offset = offsetof(struct merge, quiet) },
-	{ .name = NULL }
-};
-
-static const struct cli_group merge_groups[] = {
-	{ NULL, merge_options, 0 }, { .options = NULL }
-};
-
-static int command_merge(int argc, char **argv)
+int merge_open(struct merge *merge, char **paths, unsigned int count)
 {
-	struct merge merge = { .output = "trace.rtd" };
-	int rc = cli_parse(&merge_command, &merge, argc, argv);
-
-	if (rc)
-		return rc;
-	if (argc - optind < 2)
-		return usage_error("merge takes the traces of all sinks of a recording: trace.0.rtd trace.1.rtd ...");
-	merge.input = calloc((size_t)(argc - optind), sizeof(struct input *));
-	if (!merge.input)
-		return usage_error("out of memory");
-	rc = check_output(&merge, argv + optind);
-	if (!rc)
-		rc = open_inputs(&merge, argv + optind);
-	if (!rc)
-		rc = merge_all(&merge);
-	if (!rc && !merge.quiet)
-		tell(&merge);
-	while (merge.inputs)
-		close_input(merge.input[--merge.inputs]);
-	free(merge.input);
-	return rc ? EXIT_UNREADABLE : EXIT_OK;
+	if (open_inputs(merge, paths, count))
+		return -1;
+	merge->width = merge_width(merge->input[0]);
+	return number_sources(merge) || set_clocks(merge) ? -1 : 0;
 }
 
-const struct cli_command merge_command = {
-	.name = "merge",
-	.run = command_merge,
-	.summary = "one trace of those of several sinks",
-	.arguments = "TRACE TRACE...",
-	.help = "Where harts do not share a sink, record writes a trace for each sink. Merge makes one trace of them, with all threads' calls across all harts: times are moved to one clock, by what the driver has read of all clocks at its start and end.",
-	.groups = merge_groups,
-	.status = "Exit status: 0 done, 2 wrong usage, 3 input or output error, or traces that cannot be merged.",
-};
+void merge_tell(const struct merge *merge, const char *next)
+{
+	unsigned int i;
+
+	for (i = 0; i < merge->inputs; i++)
+		if (merge->input[i]->cut)
+			report("%s: its last message is cut off", merge->input[i]->path);
+	report("%s: %" PRIu64 " messages of %u traces, %u encoders; their clocks agree within %" PRIu64
+	       " ns%s%s", merge->output, merge->messages, merge->inputs, merge->sources,
+	       merge->within, next ? ": sifive-trace report " : "", next ? next : "");
+}
+
+static void close_input(struct input *in)
+{
+	if (in->fd >= 0)
+		close(in->fd);
+	json_object_put(in->json);
+	meta_free(&in->meta);
+	free(in);
+}
+
+void merge_close(struct merge *merge)
+{
+	while (merge->inputs)
+		close_input(merge->input[--merge->inputs]);
+	free(merge->input);
+}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Traces that become one: what merge.c and merge_meta.c share. */
+/* Traces that become one. */
 #ifndef SIFIVE_TRACE_MERGE_H
 #define SIFIVE_TRACE_MERGE_H
 
@@ -10,6 +10,7 @@
 
 #include "meta.h"
 #include "nexus/nexus.h"
+#include "output.h"
 
 #define MERGE_CHUNK	(64u << 10)
 #define NO_SOURCE	0xffu
@@ -66,9 +67,9 @@ struct input {
 };
 
 /**
- * struct merge - the command
- * @output:	-o
- * @quiet:	-q
+ * struct merge - traces that become one
+ * @output:	what messages call the merged trace, the command's -o
+ * @quiet:	the command's -q
  * @base:	the trace whose clock all get
  * @to:		layout of what is written
  * @width:	bits of a timestamp
@@ -105,7 +106,34 @@ unsigned int merge_source_bits(const struct merge *merge);
  */
 int merge_read_meta(const struct merge *merge, struct input *in);
 
-/** merge_write_meta() - write the merged trace's side-car file to @path; 0, or -1 */
-int merge_write_meta(const struct merge *merge, const char *path);
+/**
+ * merge_meta() - the text of the merged trace's side-car file
+ *
+ * Return: the text, until merge_close(), or NULL: the error has been printed.
+ */
+const char *merge_meta(struct merge *merge);
+
+/** merge_check_name() - refuse a name that is too long to have a side-car file; 0, or -1 */
+int merge_check_name(const char *path);
+
+/**
+ * merge_open() - open traces, and find out how to merge them
+ * @merge:	all zero but for @output and @quiet; for merge_close(), also after an error
+ *
+ * Return: 0, or -1 if they cannot be merged: the error has been printed.
+ */
+int merge_open(struct merge *merge, char **paths, unsigned int count);
+
+/** merge_write() - write the merged trace; 0, or -1, what failed but to write has been printed */
+int merge_write(struct merge *merge, struct output *out);
+
+/**
+ * merge_tell() - report what was merged, how exact it is, and what was cut off
+ * @next:	trace to read next, NULL for none
+ */
+void merge_tell(const struct merge *merge, const char *next);
+
+/** merge_close() - close and free all of it */
+void merge_close(struct merge *merge);
 
 #endif /* SIFIVE_TRACE_MERGE_H */

@@ -10,7 +10,6 @@
 
 #include "command.h"
 #include "merge.h"
-#include "output.h"
 
 /* All sinks of a capture start within this many nanoseconds, on a busy machine, too. */
 #define START_NS	NS_PER_SEC
@@ -82,8 +81,8 @@ static int read_json(struct input *in)
 	in->json = json_object_from_file(name);
 	if (json_object_is_type(in->json, json_type_object))
 		return 0;
-	report("%s: %s: merge needs the side-car files that record has written", in->path,
-	       access(name, R_OK) ? strerror(errno) : "its side-car file is damaged");
+	report("%s: %s: to merge traces needs the side-car files that record has written", name,
+	       access(name, R_OK) ? strerror(errno) : "no JSON object");
 	return -1;
 }
 
@@ -247,16 +246,15 @@ static void merge_coverage(const struct merge *merge, struct json_object *to)
 }
 
 /* The last one that was written knows the most of threads and losses. */
-int merge_write_meta(const struct merge *merge, const char *path)
+const char *merge_meta(struct merge *merge)
 {
 	struct input *last = merge->input[merge->inputs - 1];
-	struct output *out;
 	const char *text;
 	unsigned int i;
 
 	for (i = 0; i < merge->inputs; i++)
 		if (lacks_bytes(merge->input[i]))
-			return -1;
+			return NULL;
 
 	if (coverage(last))
 		merge_coverage(merge, coverage(last));
@@ -265,15 +263,8 @@ int merge_write_meta(const struct merge *merge, const char *path)
 	json_object_object_del(last->json, "clock_samples");
 	text = json_object_to_json_string_ext(last->json, JSON_C_TO_STRING_PLAIN |
 							  JSON_C_TO_STRING_NOSLASHESCAPE);
-	if (!text || strlen(text) >= META_BYTES_MAX) {
-		report("%s: its side-car file would be too long: merge fewer traces", merge->output);
-		return -1;
-	}
-	out = output_open(path);
-	if (!out)
-		return -1;
-	put_string(out, text);
-	put_string(out, "\n");
-	return output_close(out);
+	if (text && strlen(text) < META_BYTES_MAX)
+		return text;
+	report("%s: its side-car file would be too long: merge fewer traces", merge->output);
+	return NULL;
 }
-

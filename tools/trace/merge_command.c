@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* sifive-trace merge: the traces of a recording's sinks become a trace with its side-car file. */
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "merge.h"
+#include "output.h"
+
+static int write_trace(struct merge *merge, const char *path)
+{
+	struct output *out = output_open(path);
+	int rc;
+
+	if (!out)
+		return -1;
+	rc = merge_write(merge, out);
+	return output_close(out) || rc ? -1 : 0;
+}
+
+static int write_meta(struct merge *merge, const char *path)
+{
+	const char *text = merge_meta(merge);
+	struct output *out = text ? output_open(path) : NULL;
+
+	if (!out)
+		return -1;
+	put_string(out, text);
+	put_string(out, "\n");
+	return output_close(out);
+}
+
+/* Puts a file that is complete in its place. */
+static int put_in_place(const char *from, const char *to)
+{
+	if (!rename(from, to))
+		return 0;
+	report("%s: cannot write: %s", to, strerror(errno));
+	return -1;
+}
+
+/* A new file beside @path, whose name it sets; 0, or -1: the error has been printed. */
+static int make_file(char *name, size_t size, const char *path)
+{
+	const mode_t mask = umask(0);
+	int fd;
+
+	umask(mask);
+	snprintf(name, size, "%s.XXXXXX", path);
+	fd = mkostemp(name, O_CLOEXEC);
+	if (fd < 0) {
+		report("%s: cannot write: %s", path, strerror(errno));
+		*name = '\0';
+		return -1;
+	}
+	fchmod(fd, 0666 & ~mask);
+	close(fd);
+	return 0;
+}
+
+/* Both files are written beside their places: an error leaves what was there. */
+static int write_both(struct merge *merge, const char *trace, const char *meta)
+{
+	char final[PATH_MAX + 8];
+
+	snprintf(final, sizeof(final), "%s.meta", merge->output);
+	if (write_trace(merge, trace) || write_meta(merge, meta))
+		return -1;
+	/* A trace without side-car file is better than with another's. */
+	unlink(final);
+	return put_in_place(trace, merge->output) || put_in_place(meta, final) ? -1 : 0;
+}
+
+static int merge_all(struct merge *merge)
+{
+	char trace[PATH_MAX + 8] = "", meta[PATH_MAX + 8] = "";
+	int rc;
+
+	rc = make_file(trace, sizeof(trace), merge->output) ||
+	     make_file(meta, sizeof(meta), merge->output) || write_both(merge, trace, meta);
+	if (!rc)
+		return 0;
+	if (*trace)
+		unlink(trace);
+	if (*meta)
+		unlink(meta);
+	return -1;
+}
+
+/* The output is a regular file that is not an input, nor a side-car file of one. */
+static int check_output(const struct merge *merge, char **paths)
+{
+	char meta[PATH_MAX + 8], own[PATH_MAX + 8];
+	struct stat status;
+
+	if (strlen(merge->output) >= PATH_MAX || !strcmp(merge->output, "-") ||
+	    (!stat(merge->output, &status) && !S_ISREG(status.st_mode))) {
+		report("%s: merge writes a regular file, and a side-car file beside it: name one with -o",
+		       merge->output);
+		return -1;
+	}
+	snprintf(own, sizeof(own), "%s.meta", merge->output);
+	for (; *paths; paths++) {
+		if (merge_check_name(*paths))
+			return -1;
+		snprintf(meta, sizeof(meta), "%s.meta", *paths);
+		if (!output_spares(merge->output, *paths) || !output_spares(merge->output, meta) ||
+		    !output_spares(own, *paths) || !output_spares(own, meta))
+			return -1;
+	}
+	return 0;
+}
+
+static const struct cli_option merge_options[] = {
+	{ .letter = 'o', .name = "output", .value = "FILE",
+	  .help = "the merged trace (default: trace.rtd); FILE.meta is its side-car file",
+	  .set = cli_text, .offset = offsetof(struct merge, output) },
+	{ .letter = 'q', .name = "quiet", .help = "print only errors",
+	  .set = cli_flag, .offset = offsetof(struct merge, quiet) },
+	{ .name = NULL }
+};
+
+static const struct cli_group merge_groups[] = {
+	{ NULL, merge_options, 0 }, { .options = NULL }
+};
+
+static int command_merge(int argc, char **argv)
+{
+	struct merge merge = { .output = "trace.rtd" };
+	int rc = cli_parse(&merge_command, &merge, argc, argv);
+
+	if (rc)
+		return rc;
+	if (argc - optind < 2)
+		return usage_error("merge takes the traces of all sinks of a recording: trace.0.rtd trace.1.rtd ...");
+	rc = check_output(&merge, argv + optind);
+	if (!rc)
+		rc = merge_open(&merge, argv + optind, (unsigned int)(argc - optind));
+	if (!rc)
+		rc = merge_all(&merge);
+	if (!rc && !merge.quiet)
+		merge_tell(&merge, merge.output);
+	merge_close(&merge);
+	return rc ? EXIT_UNREADABLE : EXIT_OK;
+}
+
+const struct cli_command merge_command = {
+	.name = "merge",
+	.run = command_merge,
+	.summary = "one trace of those of several sinks",
+	.arguments = "TRACE TRACE...",
+	.help = "Where harts do not share a sink, record writes a trace for each sink. Merge makes one trace of them, with all threads' calls across all harts: times are moved to one clock, by what the driver has read of all clocks at its start and end.",
+	.groups = merge_groups,
+	.status = "Exit status: 0 done, 2 wrong usage, 3 input or output error, or traces that cannot be merged.",
+};
