@@ -148,6 +148,9 @@ result $? "merge: times on and off the CPU are those of the program, whatever ha
 sed 's/^/# /' "$out/sinks.log"
 [ "$(calls sinks)" = "$(calls sleeps)" ]
 result $? "merge: each function has the calls that one sink has"
+host report --strict --csv "$out/sinks.rtd" >"$out/sinks.csv" &&
+	host report --strict --csv "$out/sinks.0.rtd" "$out/sinks.1.rtd" | cmp - "$out/sinks.csv"
+result $? "report: the traces of two sinks are read as merge's"
 selftests/format/compare.py "$build/sifive-trace" "$out"/sinks*.rtd
 result $? "merge: a reader written from the format's description reads the same"
 

@@ -57,28 +57,41 @@ static bool is_styled(int fd)
 	return isatty(fd) && (!no || !*no) && terminal && strcmp(terminal, "dumb");
 }
 
-struct output *output_open(const char *path)
+/* Takes @fd, which may be the result of a call that has failed. */
+static struct output *begin(int fd, const char *name)
 {
-	struct output *output = malloc(sizeof(*output));
+	struct output *output;
 
+	if (fd < 0) {
+		report("%s: cannot write: %s", name, strerror(errno));
+		return NULL;
+	}
+	output = malloc(sizeof(*output));
 	if (!output) {
 		report("out of memory");
+		if (fd != STDOUT_FILENO)
+			close(fd);
 		return NULL;
 	}
-	output->name = path ? path : "standard output";
+	output->name = name;
 	output->error = 0;
 	output->used = 0;
-	output->fd = STDOUT_FILENO;
-	if (path)
-		output->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
-				  0666);
-	if (output->fd < 0) {
-		report("%s: cannot write: %s", path, strerror(errno));
-		free(output);
-		return NULL;
-	}
-	output->styled = is_styled(output->fd);
+	output->fd = fd;
+	output->styled = is_styled(fd);
 	return output;
+}
+
+struct output *output_open(const char *path)
+{
+	if (!path)
+		return begin(STDOUT_FILENO, "standard output");
+	return begin(open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666), path);
+}
+
+struct output *output_to(int fd, const char *name)
+{
+	/* Not the number of standard output, should that be closed. */
+	return begin(fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1), name);
 }
 
 void output_bold(struct output *output, bool bold)

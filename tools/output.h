@@ -30,6 +30,15 @@ bool output_spares(const char *path, const char *input);
 struct output *output_open(const char *path);
 
 /**
+ * output_to() - write to an open file
+ * @fd:		the file, which the caller closes
+ * @name:	its name in messages
+ *
+ * Return: as output_open().
+ */
+struct output *output_to(int fd, const char *name);
+
+/**
  * output_close() - flush and close; NULL is fine
  *
  * Return: -1 if a write failed: the error has been printed, except EPIPE.

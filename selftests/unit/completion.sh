@@ -43,6 +43,8 @@ becomes "bullet bullet-07 bullet-0d p550 p650" list --core ''
 # These are completed as files.
 becomes "" report -e ''
 becomes "" report ''
+becomes "" report a.rtd ''
+becomes "--symfs" report a.rtd b.rtd --sy
 
 # at_prompt SHELL PROGRAM OPTION...: it completes commands, words and files.
 at_prompt() {

@@ -525,7 +525,7 @@ TEST_F(command, wrapped_ring)
 TEST_F(command, usage)
 {
 	static const char * const wrong[] = {
-		"", "wrong", "decode", "decode a b", "decode -c 32 a",
+		"", "wrong", "decode", "decode a -", "decode -c 32 a",
 		"decode -c x a", "decode -s 8 a", "decode --ts-width 0 a",
 		"decode --ts-scheme x a", "decode --format x a",
 		"decode --values x a", "decode --wrong a", "decode -c",

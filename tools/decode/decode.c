@@ -83,7 +83,7 @@ static int decode_trace(struct decode *decode, struct input *input)
 	struct format_options *output = &decode->output;
 	int error;
 
-	output->trace = decode->common.path;
+	output->trace = options_first(&decode->common);
 	output->output = decode->common.output;
 	if (decode->common.symbols.files) {
 		snprintf(decode->program, sizeof(decode->program), "%s",
@@ -121,7 +121,7 @@ static int command_decode(int argc, char **argv)
 
 	options_init(common);
 	common->symbols.demangle = DEMANGLE_UNSET;
-	result = options_parse(&decode_command, &decode, common, argc, argv);
+	result = options_parse(&decode_command, &decode, common, OPTIONS_TRACES, argc, argv);
 	if (result)
 		return result;
 	perf = formats[decode.format] == &format_perf;
@@ -141,8 +141,8 @@ const struct cli_command decode_command = {
 	.name = "decode",
 	.run = command_decode,
 	.summary = "print the records or instructions of a trace, one by one",
-	.arguments = "TRACE|-",
-	.help = "Print the records of a trace one by one, and a summary to standard error.",
+	.arguments = "TRACE...|-",
+	.help = "Print the records of a trace one by one, and a summary to standard error." OPTIONS_SEVERAL,
 	.groups = decode_groups,
 	.status = OPTIONS_STATUS,
 };

@@ -19,7 +19,7 @@ enum values {
 
 /**
  * struct format_options - what to write, and where
- * @trace:	path of the trace, "-" for standard input
+ * @trace:	path of the trace, "-" for standard input; of several the first
  * @elf:	path of the program, NULL for none
  * @symbols:	names, NULL for none
  * @input:	the trace, for data that is known at its end

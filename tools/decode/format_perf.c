@@ -26,6 +26,7 @@
 #include "code.h"
 #include "command.h"
 #include "format.h"
+#include "options.h"
 #include "output.h"
 #include "text.h"
 
@@ -109,14 +110,14 @@ static void file_path(const struct perf *perf, unsigned int which, char *path,
 }
 
 /* Files of an earlier run would be mistaken for this trace's. */
-static int remove_old(const struct perf *perf, const char *trace)
+static int remove_old(const struct perf *perf, const struct options *options)
 {
 	char path[PATH_MAX + 2 * NAME_MAX];
 	unsigned int i;
 
 	for (i = 0; i < FILES; i++) {
 		file_path(perf, i, path, sizeof(path));
-		if (!output_spares(path, trace) || !output_spares(path, perf->elf))
+		if (!options_spares(options, path) || !output_spares(path, perf->elf))
 			return -1;
 		unlink(path);
 	}
@@ -170,7 +171,7 @@ static void *perf_open(const struct format_options *options)
 	dot = strrchr(perf->base, '.');
 	if (dot && dot != perf->base)
 		*dot = '\0';
-	if (set_folder(perf, options) || remove_old(perf, options->trace)) {
+	if (set_folder(perf, options) || remove_old(perf, options->input->options)) {
 		code_free(perf->code);
 		free(perf);
 		return NULL;

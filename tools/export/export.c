@@ -245,7 +245,8 @@ static int command_export(int argc, char **argv)
 	int result;
 
 	options_init(&export.common);
-	result = options_parse(&export_command, &export, &export.common, argc, argv);
+	result = options_parse(&export_command, &export, &export.common, OPTIONS_TRACES,
+			       argc, argv);
 	if (result)
 		return result;
 	if (export.format < 0)
@@ -270,8 +271,8 @@ const struct cli_command export_command = {
 	.name = "export",
 	.run = command_export,
 	.summary = "for Perfetto, flame graphs, Trace Compass, a browser, compilers",
-	.arguments = "TRACE|-",
-	.help = "Write a trace for other programs.",
+	.arguments = "TRACE...|-",
+	.help = "Write a trace for other programs." OPTIONS_SEVERAL,
 	.groups = export_groups,
 	.status = OPTIONS_STATUS,
 };

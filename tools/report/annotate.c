@@ -198,7 +198,8 @@ static int command_annotate(int argc, char **argv)
 	int result;
 
 	options_init(&annotate.common);
-	result = options_parse_first(&annotate_command, &annotate, &annotate.common, argc, argv);
+	result = options_parse(&annotate_command, &annotate, &annotate.common, OPTIONS_AND_MORE,
+			       argc, argv);
 	if (result)
 		return result;
 	if (annotate.source_only && annotate.no_source)
@@ -210,8 +211,9 @@ const struct cli_command annotate_command = {
 	.name = "annotate",
 	.run = command_annotate,
 	.summary = "functions' source lines and instructions, with what they cost",
-	.arguments = "TRACE|- [FUNCTION]...",
-	.help = "Print the source lines and instructions of functions with what the trace knows of each: how often it was executed (instruction trace), its samples, and the calls from it (records of calls, instruction trace). FUNCTION is a name; * and ? match any characters and one character.",
+	.arguments = "TRACE...|- [FUNCTION]...",
+	.help = "Print the source lines and instructions of functions with what the trace knows of each: how often it was executed (instruction trace), its samples, and the calls from it (records of calls, instruction trace). FUNCTION is a name; * and ? match any characters and one character." OPTIONS_SEVERAL
+		" Their names, but for the first, end in .rtd, or .rtd and a number; functions come after them.",
 	.groups = annotate_groups,
 	.status = OPTIONS_STATUS,
 };

@@ -304,7 +304,8 @@ static int command_coverage(int argc, char **argv)
 
 	options_init(&cover.common);
 	cover.common.symbols.demangle = DEMANGLE_UNSET;
-	result = options_parse(&coverage_command, &cover, &cover.common, argc, argv);
+	result = options_parse(&coverage_command, &cover, &cover.common, OPTIONS_TRACES,
+			       argc, argv);
 	if (result)
 		return result;
 	if (cover.format == FORMAT_LCOV && cover.by != BY_UNSET)
@@ -333,8 +334,8 @@ const struct cli_command coverage_command = {
 	.name = "coverage",
 	.run = command_coverage,
 	.summary = "lines, functions, branches and hot paths that instruction trace has executed",
-	.arguments = "TRACE|-",
-	.help = "Print how often a trace of sifive-trace record --calls has executed each function, line and conditional branch of the source, or the hottest paths through the code. All tables except that of paths need debug information (-g). The program needs no instrumentation.",
+	.arguments = "TRACE...|-",
+	.help = "Print how often a trace of sifive-trace record --calls has executed each function, line and conditional branch of the source, or the hottest paths through the code. All tables except that of paths need debug information (-g). The program needs no instrumentation." OPTIONS_SEVERAL,
 	.groups = cover_groups,
 	.status = OPTIONS_STATUS,
 };

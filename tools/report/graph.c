@@ -344,7 +344,7 @@ static int command_graph(int argc, char **argv)
 	int result;
 
 	options_init(&graph.common);
-	result = options_parse(&graph_command, &graph, &graph.common, argc, argv);
+	result = options_parse(&graph_command, &graph, &graph.common, OPTIONS_TRACES, argc, argv);
 	return result ? result : run(&graph);
 }
 
@@ -352,8 +352,8 @@ const struct cli_command graph_command = {
 	.name = "graph",
 	.run = command_graph,
 	.summary = "the tree of calls, with the cost of each branch",
-	.arguments = "TRACE|-",
-	.help = "Print the tree of calls: each function below its caller, with the time and the number of calls along this path, or its samples.",
+	.arguments = "TRACE...|-",
+	.help = "Print the tree of calls: each function below its caller, with the time and the number of calls along this path, or its samples." OPTIONS_SEVERAL,
 	.groups = graph_groups,
 	.status = OPTIONS_STATUS,
 };

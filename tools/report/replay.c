@@ -396,7 +396,8 @@ static int command_replay(int argc, char **argv)
 	int result;
 
 	options_init(&replay.common);
-	result = options_parse(&replay_command, &replay, &replay.common, argc, argv);
+	result = options_parse(&replay_command, &replay, &replay.common, OPTIONS_TRACES,
+			       argc, argv);
 	return result ? result : run(&replay);
 }
 
@@ -404,8 +405,8 @@ const struct cli_command replay_command = {
 	.name = "replay",
 	.run = command_replay,
 	.summary = "the program's run, call by call",
-	.arguments = "TRACE|-",
-	.help = "Print each call with its duration, in the order of the trace, the calls of all threads interleaved.",
+	.arguments = "TRACE...|-",
+	.help = "Print each call with its duration, in the order of the trace, the calls of all threads interleaved." OPTIONS_SEVERAL,
 	.groups = replay_groups,
 	.status = OPTIONS_STATUS,
 };

@@ -534,6 +534,7 @@ static int run(struct report_options *options)
 		other.meta = NULL;
 	if (options->diff)
 		other.path = options->diff;
+	other.parts = options->diff ? 0 : other.parts;
 	if (options_output(&other))
 		return EXIT_USAGE;
 	result = profile_read(&first, &options->common, (enum profile_by)options->by,
@@ -569,7 +570,8 @@ static int command_report(int argc, char **argv)
 	int result;
 
 	options_init(&options.common);
-	result = options_parse(&report_command, &options, &options.common, argc, argv);
+	result = options_parse(&report_command, &options, &options.common, OPTIONS_TRACES,
+			       argc, argv);
 	if (result)
 		return result;
 	if (options.diff && options.by != PROFILE_BY_FUNCTION)
@@ -584,8 +586,8 @@ const struct cli_command report_command = {
 	.name = "report",
 	.run = command_report,
 	.summary = "what each function cost: calls, time, counters",
-	.arguments = "TRACE|-",
-	.help = "Print what each function cost: calls, time and counters, including the functions that it called (total) and excluding them (self). Samples give a flat profile.",
+	.arguments = "TRACE...|-",
+	.help = "Print what each function cost: calls, time and counters, including the functions that it called (total) and excluding them (self). Samples give a flat profile." OPTIONS_SEVERAL,
 	.groups = report_groups,
 	.status = OPTIONS_STATUS,
 };

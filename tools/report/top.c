@@ -59,7 +59,7 @@ static int command_top(int argc, char **argv)
 	int result;
 
 	options_init(&options->common);
-	result = options_parse(&top_command, options, &options->common, argc, argv);
+	result = options_parse(&top_command, options, &options->common, OPTIONS_ONE, argc, argv);
 	if (result)
 		return result;
 	options->common.trace.watched = true;

@@ -15,15 +15,15 @@
 #include "files.h"
 #include "machine.h"
 
-/* Of traces of @sinks sinks merge makes one, of the same name. */
-static void show_merge(const char *path, unsigned int sinks)
+/* Commands read the traces of @sinks sinks together. */
+static void show_all(const char *path, unsigned int sinks)
 {
 	char first[PATH_MAX], last[PATH_MAX];
 
 	perf_device_file(first, sizeof(first), path, 0, sinks);
 	perf_device_file(last, sizeof(last), path, sinks - 1, sinks);
-	report("one trace for each of %u sinks; for one of all: sifive-trace merge -o %s %s%s %s",
-	       sinks, path, first, sinks > 2 ? " ..." : "", last);
+	report("one trace for each of %u sinks; all together: sifive-trace report %s%s %s", sinks,
+	       first, sinks > 2 ? " ..." : "", last);
 }
 
 uint64_t files_show(const char *path, bool quiet)
@@ -45,7 +45,7 @@ uint64_t files_show(const char *path, bool quiet)
 			       name, (uint64_t)status.st_size, name);
 	}
 	if (sinks > 1 && !quiet)
-		show_merge(path, sinks);
+		show_all(path, sinks);
 	return bytes;
 }
 

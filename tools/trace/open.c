@@ -266,20 +266,12 @@ static int set_up(struct trace *trace, const struct trace_options *options,
 	return set_up_ring(trace, &nexus, meta);
 }
 
-struct trace *trace_open(const char *path, const struct trace_options *options,
-			 const struct meta *meta)
+/* Of a source that is open. Returns @trace, or NULL. */
+static struct trace *begin(struct trace *trace, const struct trace_options *options,
+			   const struct meta *meta)
 {
-	struct trace *trace = calloc(1, sizeof(*trace));
 	size_t i;
 
-	if (!trace) {
-		report("%s: out of memory", path);
-		return NULL;
-	}
-	if (source_open(&trace->in, path)) {
-		free(trace);
-		return NULL;
-	}
 	trace->meta = meta;
 	trace->clocks.store = trace->queue;
 	trace->jobs = options->jobs > 1 ? (unsigned int)options->jobs : 1;
@@ -289,7 +281,7 @@ struct trace *trace_open(const char *path, const struct trace_options *options,
 		trace->rest[meta->rest[i].channel][meta->rest[i].src] = meta->rest[i].offset;
 	trace->perfrec = perfrec_new(&trace->perfrec_ops, trace);
 	if (!trace->perfrec)
-		report("%s: out of memory", path);
+		report("%s: out of memory", trace->in.path);
 	if (!trace->perfrec || set_up(trace, options, meta)) {
 		trace_close(trace);
 		return NULL;
@@ -297,4 +289,34 @@ struct trace *trace_open(const char *path, const struct trace_options *options,
 	if (!options->quiet && !options->watched)
 		trace->progress = progress_new(trace->in.fd);
 	return trace;
+}
+
+struct trace *trace_open(const char *path, const struct trace_options *options,
+			 const struct meta *meta)
+{
+	struct trace *trace = calloc(1, sizeof(*trace));
+
+	if (!trace) {
+		report("%s: out of memory", path);
+		return NULL;
+	}
+	if (source_open(&trace->in, path)) {
+		free(trace);
+		return NULL;
+	}
+	return begin(trace, options, meta);
+}
+
+struct trace *trace_take(int fd, const char *path, const struct trace_options *options,
+			 const struct meta *meta)
+{
+	struct trace *trace = calloc(1, sizeof(*trace));
+
+	if (!trace) {
+		report("%s: out of memory", path);
+		close(fd);
+		return NULL;
+	}
+	source_take(&trace->in, fd, path);
+	return begin(trace, options, meta);
 }

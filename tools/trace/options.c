@@ -1,16 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /* Options of all commands that read a trace: see options.h. */
+#include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
 #include <limits.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "command.h"
+#include "merged.h"
 #include "options.h"
 #include "output.h"
+#include "text.h"
+
+#define TRACE_ENDING	".rtd"
 
 static int set_channel(void *at, const struct cli_option *option, const char *value)
 {
@@ -124,10 +132,66 @@ void options_init(struct options *options)
 	options->trace.jobs = processors();
 }
 
-int options_parse_first(const struct cli_command *command, void *target,
-			struct options *options, int argc, char **argv)
+/* As record names them: trace.0.rtd, of snapshots trace.0.rtd.3. */
+static bool is_named_as_trace(const char *name)
 {
-	int result = cli_parse(command, target, argc, argv);
+	const char *at = text_base(name), *end = NULL;
+
+	while ((at = strstr(at, TRACE_ENDING)))
+		end = at += strlen(TRACE_ENDING);
+	if (end && *end == '.' && end[1])
+		end += 1 + strspn(end + 1, "0123456789");
+	return end && !*end;
+}
+
+/* A program is named with an option. */
+static bool is_program(const char *path)
+{
+	char magic[SELFMAG] = "";
+	struct stat status;
+	int fd;
+
+	if (stat(path, &status) || !S_ISREG(status.st_mode))
+		return false;
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	if (read(fd, magic, sizeof(magic)) < 0)
+		*magic = '\0';
+	close(fd);
+	return !memcmp(magic, ELFMAG, SELFMAG);
+}
+
+/* Further traces, which are merged with the first one. */
+static int add_parts(const struct cli_command *command, struct options *options, char **part,
+		     unsigned int parts)
+{
+	const struct trace_options *trace = &options->trace;
+	unsigned int i;
+
+	for (i = 0; i < parts; i++) {
+		if (!strcmp(part[i], "-"))
+			return usage_error("%s: standard input cannot be merged with other traces: name files",
+					   command->name);
+		if (is_program(part[i]))
+			return usage_error("%s: %s is a program, not a trace: name it with -e",
+					   command->name, part[i]);
+	}
+	if (options->meta || trace->src_bits >= 0 || trace->ts_width >= 0 ||
+	    trace->ts_scheme >= 0 || trace->ring)
+		return usage_error("%s: several traces are read by their side-car files: --meta, --srcbits, --ts-width, --ts-scheme and --ring are for one trace",
+				   command->name);
+	options->part = part;
+	options->parts = parts;
+	snprintf(options->name, sizeof(options->name), "%s + %u more", *part, parts - 1);
+	options->path = options->name;
+	return EXIT_OK;
+}
+
+int options_parse(const struct cli_command *command, void *target, struct options *options,
+		  enum options_takes takes, int argc, char **argv)
+{
+	int result = cli_parse(command, target, argc, argv), first = optind;
 
 	if (result)
 		return result;
@@ -135,48 +199,59 @@ int options_parse_first(const struct cli_command *command, void *target,
 		return usage_error("%s: no trace: name a file, or - for standard input",
 				   command->name);
 	options->path = argv[optind++];
-	return options_output(options);
+	if (takes == OPTIONS_ONE && optind < argc)
+		return usage_error("%s reads one trace at a time, not also \"%s\"; sifive-trace merge makes one of those of several sinks",
+				   command->name, argv[optind]);
+	while (optind < argc && (takes == OPTIONS_TRACES || is_named_as_trace(argv[optind])))
+		optind++;
+	if (optind - first > 1)
+		result = add_parts(command, options, argv + first, (unsigned int)(optind - first));
+	return result ? result : options_output(options);
 }
 
-int options_parse(const struct cli_command *command, void *target,
-		  struct options *options, int argc, char **argv)
+const char *options_first(const struct options *options)
 {
-	int result = options_parse_first(command, target, options, argc, argv);
+	return options->parts ? options->part[0] : options->path;
+}
 
-	if (!result && optind < argc)
-		result = usage_error("%s reads one trace at a time, not also \"%s\"; sifive-trace merge makes one of those of several sinks",
-				     command->name, argv[optind]);
-	return result;
+/* A trace and its side-car file, which @meta may name. */
+static bool spares_trace(const char *path, const char *trace, const char *meta)
+{
+	char beside[PATH_MAX];
+
+	snprintf(beside, sizeof(beside), "%s.meta", trace);
+	return output_spares(path, trace) && output_spares(path, meta ? meta : beside);
+}
+
+bool options_spares(const struct options *options, const char *path)
+{
+	unsigned int i;
+
+	for (i = 0; i < options->parts; i++)
+		if (!spares_trace(path, options->part[i], NULL))
+			return false;
+	return options->parts || spares_trace(path, options->path, options->meta);
 }
 
 int options_output(const struct options *options)
 {
-	const char *output = options->output;
-	char beside[PATH_MAX];
-	bool spares;
+	bool spares = options_spares(options, options->output);
+	char file[PATH_MAX];
 	unsigned int i;
 
-	if (!output)
-		return EXIT_OK;
-	snprintf(beside, sizeof(beside), "%s.meta", options->path);
-	spares = output_spares(output, options->path) &&
-		 output_spares(output, options->meta ? options->meta : beside);
 	for (i = 0; i < options->symbols.files && spares; i++) {
-		snprintf(beside, sizeof(beside), "%s", options->symbols.file[i]);
-		symbols_split(beside, &(uint64_t){ 0 });
-		spares = output_spares(output, beside);
+		snprintf(file, sizeof(file), "%s", options->symbols.file[i]);
+		symbols_split(file, &(uint64_t){ 0 });
+		spares = output_spares(options->output, file);
 	}
 	return spares ? EXIT_OK : EXIT_USAGE;
 }
 
-int input_open(struct input *input, const struct options *options)
+/* What must be known before the trace. */
+static int open_symbols(struct input *input, const struct options *options)
 {
 	const char *wrong;
 
-	memset(input, 0, sizeof(*input));
-	input->options = options;
-	if (meta_read(options->meta, options->path, &input->meta))
-		return EXIT_UNREADABLE;
 	if (options->ts_hz)
 		input->meta.ts_hz = options->ts_hz;
 	input->hz = input->meta.ts_hz;
@@ -184,9 +259,29 @@ int input_open(struct input *input, const struct options *options)
 	if (wrong)
 		return usage_error("%s", wrong);
 	input->symbols = symbols_open(&options->symbols, &input->meta);
-	if (!input->symbols)
+	return input->symbols ? EXIT_OK : EXIT_UNREADABLE;
+}
+
+int input_open(struct input *input, const struct options *options)
+{
+	int fd = -1, result;
+
+	memset(input, 0, sizeof(*input));
+	input->options = options;
+	if (options->parts)
+		fd = merged_open(options->part, options->parts, options->path,
+				 options->trace.quiet, &input->meta);
+	if (options->parts ? fd < 0 : meta_read(options->meta, options->path, &input->meta))
 		return EXIT_UNREADABLE;
-	input->trace = trace_open(options->path, &options->trace, &input->meta);
+	result = open_symbols(input, options);
+	if (result) {
+		if (fd >= 0)
+			close(fd);
+		return result;
+	}
+	input->trace = fd >= 0 ?
+		trace_take(fd, options->path, &options->trace, &input->meta) :
+		trace_open(options->path, &options->trace, &input->meta);
 	if (!input->trace)
 		return EXIT_UNREADABLE;
 	symbols_wrap(input->symbols, trace_time_mask(input->trace));

@@ -3,6 +3,8 @@
 #ifndef SIFIVE_TRACE_OPTIONS_H
 #define SIFIVE_TRACE_OPTIONS_H
 
+#include <limits.h>
+
 #include "cli.h"
 #include "meta.h"
 #include "range.h"
@@ -18,7 +20,9 @@
  * @range:	--time, of commands that show calls
  * @strict:	losses are an error
  * @output:	-o, NULL for the default; each command's own table has it
- * @path:	the trace
+ * @path:	the trace; if it is merged from several, what messages call it
+ * @part:	the traces that are merged, @parts of them; 0: there is one trace, @path
+ * @name:	memory of @path then
  */
 struct options {
 	struct trace_options	trace;
@@ -29,6 +33,9 @@ struct options {
 	bool			strict;
 	const char		*output;
 	const char		*path;
+	char			**part;
+	unsigned int		parts;
+	char			name[PATH_MAX + 32];
 };
 
 /* The groups of these options, for a struct whose member @member they are. */
@@ -52,6 +59,10 @@ extern const struct cli_option options_calls[];
 extern const struct cli_option options_reading[];
 extern const struct cli_option options_names[];
 
+/* Ends the help of commands that read several. */
+#define OPTIONS_SEVERAL							\
+	" Several traces, of all sinks of a recording, are read as the one that sifive-trace merge makes of them."
+
 /* Exit codes of these commands, for their help. */
 #define OPTIONS_STATUS							\
 	"Exit status: 0 done, 1 losses with --strict, 2 wrong usage, 3 input or output error, or no record in the trace."
@@ -59,30 +70,37 @@ extern const struct cli_option options_names[];
 /** options_init() - set all defaults */
 void options_init(struct options *options);
 
+/* What a command's arguments are. */
+enum options_takes {
+	OPTIONS_ONE,		/* a trace */
+	OPTIONS_TRACES,		/* traces of one recording, which are read as one */
+	OPTIONS_AND_MORE,	/* the same, and what is not named like a trace */
+};
+
 /**
- * options_parse() - parse the command line of a command that reads one trace
+ * options_parse() - parse the command line of a command that reads traces
  * @command:	its tables
  * @target:	the struct that they are for
  * @options:	the common options in it
+ * @takes:	enum options_takes; other arguments begin at getopt's optind
  *
- * Return: as cli_parse(); the trace is in @options.
+ * Return: as cli_parse(); the traces are in @options.
  */
-int options_parse(const struct cli_command *command, void *target,
-		  struct options *options, int argc, char **argv);
+int options_parse(const struct cli_command *command, void *target, struct options *options,
+		  enum options_takes takes, int argc, char **argv);
+
+/** options_first() - the path of the trace, of several of the first one */
+const char *options_first(const struct options *options);
 
 /**
- * options_parse_first() - the same for a command whose further arguments are no traces
+ * options_spares() - check that an output file is not a file that is read
+ * @path:	the output, NULL for standard output
  *
- * They begin at getopt's optind.
+ * Return: false if it is: the error has been printed.
  */
-int options_parse_first(const struct cli_command *command, void *target,
-			struct options *options, int argc, char **argv);
+bool options_spares(const struct options *options, const char *path);
 
-/**
- * options_output() - refuse an output that would overwrite what is read
- *
- * Return: EXIT_OK, or EXIT_USAGE: the error has been printed.
- */
+/** options_output() - refuse such an output; EXIT_OK, or EXIT_USAGE */
 int options_output(const struct options *options);
 
 /**

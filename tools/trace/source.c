@@ -21,21 +21,27 @@
 
 int source_open(struct source *source, const char *path)
 {
+	const int fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
+
+	if (fd < 0) {
+		report("%s: cannot open: %s", path, strerror(errno));
+		return -1;
+	}
+	source_take(source, fd, path);
+	return 0;
+}
+
+void source_take(struct source *source, int fd, const char *path)
+{
 	struct stat status;
 
 	source->path = path;
 	source->buffer = source->memory + SOURCE_HISTORY;
-	source->fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) :
-					 STDIN_FILENO;
-	if (source->fd < 0) {
-		report("%s: cannot open: %s", path, strerror(errno));
-		return -1;
-	}
-	if (fstat(source->fd, &status))
-		return 0;
+	source->fd = fd;
+	if (fstat(fd, &status))
+		return;
 	source->file = S_ISREG(status.st_mode);
 	source->live = S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode);
-	return 0;
 }
 
 static int cannot_read(const struct source *source)

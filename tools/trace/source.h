@@ -49,6 +49,14 @@ struct source {
 int source_open(struct source *source, const char *path);
 
 /**
+ * source_take() - read an open file; source_close() closes it
+ * @source:	all zero
+ * @fd:		the file, at its beginning
+ * @path:	its name, for messages
+ */
+void source_take(struct source *source, int fd, const char *path);
+
+/**
  * source_fill() - replace the current bytes by the next ones
  *
  * Return: 0, with nothing filled at the end; -1 for an error that has been printed.

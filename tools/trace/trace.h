@@ -201,6 +201,14 @@ struct trace *trace_open(const char *path, const struct trace_options *options,
 			 const struct meta *meta);
 
 /**
+ * trace_take() - the same for an open file
+ * @fd:		the file, at its beginning; it is closed with the trace, also after an error
+ * @path:	its name in messages
+ */
+struct trace *trace_take(int fd, const char *path, const struct trace_options *options,
+			 const struct meta *meta);
+
+/**
  * trace_run() - decode the whole trace
  * @trace:	from trace_open(), once
  * @ops:	consumer

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* See merged.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "merge.h"
+#include "merged.h"
+#include "output.h"
+
+static const char *temporary_folder(void)
+{
+	const char *folder = getenv("TMPDIR");
+
+	return folder && *folder ? folder : "/tmp";
+}
+
+/*
+ * For file systems without O_TMPFILE: only SIGKILL, at the moment between these two calls, can
+ * leave the file, which is empty then.
+ */
+static int make_and_remove(const char *folder)
+{
+	char name[PATH_MAX];
+	sigset_t all, before;
+	int fd;
+
+	if (snprintf(name, sizeof(name), "%s/sifive-trace.XXXXXX", folder) >= (int)sizeof(name)) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, &before);
+	fd = mkostemp(name, O_CLOEXEC);
+	if (fd >= 0)
+		unlink(name);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return fd;
+}
+
+static int make_file(const char *folder)
+{
+	int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+
+	if (fd < 0 && errno == EOPNOTSUPP)
+		fd = make_and_remove(folder);
+	if (fd < 0)
+		report("%s: cannot make a temporary file: %s; name another folder with TMPDIR",
+		       folder, strerror(errno));
+	return fd;
+}
+
+/* Where a file could not be written, because of its size most likely. */
+static void advise(const struct merge *merge, const char *folder)
+{
+	uint64_t bytes = 0;
+	struct stat status;
+	unsigned int i;
+
+	for (i = 0; i < merge->inputs; i++)
+		if (!fstat(merge->input[i]->fd, &status))
+			bytes += (uint64_t)status.st_size;
+	report("%s: traces are merged in a temporary file of about %" PRIu64 " MB: name a folder with room with TMPDIR, or use sifive-trace merge",
+	       folder, (bytes >> 20) + 1);
+}
+
+static int write_file(struct merge *merge, const char *folder, int fd)
+{
+	struct output *out = output_to(fd, folder);
+	int rc;
+
+	if (!out)
+		return -1;
+	rc = merge_write(merge, out);
+	if (output_close(out)) {
+		advise(merge, folder);
+		rc = -1;
+	}
+	return rc || lseek(fd, 0, SEEK_SET) ? -1 : 0;
+}
+
+/* Names in the text are those of files beside the side-car file that it comes from. */
+static int read_meta(struct merge *merge, struct meta *meta)
+{
+	const char *text = merge_meta(merge);
+	char name[PATH_MAX + 8];
+
+	if (!text)
+		return -1;
+	snprintf(name, sizeof(name), "%s.meta", merge->input[merge->inputs - 1]->path);
+	return meta_parse(name, text, strlen(text), meta);
+}
+
+int merged_open(char **paths, unsigned int count, const char *name, bool quiet,
+		struct meta *meta)
+{
+	struct merge merge = { .output = name };
+	const char *folder = temporary_folder();
+	int fd = -1, rc;
+
+	meta_init(meta);
+	rc = merge_open(&merge, paths, count);
+	if (!rc) {
+		fd = make_file(folder);
+		rc = fd < 0 || write_file(&merge, folder, fd) || read_meta(&merge, meta);
+	}
+	if (!rc && !quiet)
+		merge_tell(&merge, NULL);
+	merge_close(&merge);
+	if (rc && fd >= 0)
+		close(fd);
+	return rc ? -1 : fd;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* Several traces of a recording, read as one. */
+#ifndef SIFIVE_TRACE_MERGED_H
+#define SIFIVE_TRACE_MERGED_H
+
+#include <stdbool.h>
+
+#include "meta.h"
+
+/**
+ * merged_open() - merge traces into a file without a name
+ * @paths:	the traces, @count of them
+ * @name:	what messages call the merged trace
+ * @quiet:	report only errors
+ * @meta:	filled from their side-car files; for meta_free(), also after an error
+ *
+ * The file is in $TMPDIR or /tmp, and ceases to exist when it is closed.
+ *
+ * Return: its descriptor, at its beginning, or -1: the error has been printed.
+ */
+int merged_open(char **paths, unsigned int count, const char *name, bool quiet,
+		struct meta *meta);
+
+#endif /* SIFIVE_TRACE_MERGED_H */
