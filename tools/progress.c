@@ -29,17 +29,20 @@ int64_t progress_clock(void)
 
 struct progress *progress_new(int fd)
 {
-	struct progress *progress;
 	struct stat status;
 
-	if (!isatty(STDERR_FILENO))
-		return NULL;
-	progress = calloc(1, sizeof(*progress));
+	return progress_of(!fstat(fd, &status) && S_ISREG(status.st_mode) ?
+			   (uint64_t)status.st_size : 0);
+}
+
+struct progress *progress_of(uint64_t whole)
+{
+	struct progress *progress = isatty(STDERR_FILENO) ? calloc(1, sizeof(*progress)) : NULL;
+
 	if (!progress)
 		return NULL;
 	progress->next = progress_clock() + PATIENCE;
-	if (!fstat(fd, &status) && S_ISREG(status.st_mode))
-		progress->whole = (uint64_t)status.st_size;
+	progress->whole = whole;
 	return progress;
 }
 

@@ -18,6 +18,9 @@ struct progress;
  */
 struct progress *progress_new(int fd);
 
+/** progress_of() - the same for @whole bytes, 0: it is not known how many */
+struct progress *progress_of(uint64_t whole);
+
 /** progress_show() - show how many bytes have been read; NULL is fine */
 void progress_show(struct progress *progress, uint64_t bytes);
 

@@ -172,19 +172,19 @@ TEST_F(command, annotate_knows_traces_by_their_names)
 	EXPECT_TRUE(is_clean());
 }
 
-TEST_F(command, copies_of_files_are_beside_the_traces)
+/* The last side-car file describes the objects of all. */
+TEST_F(command, copies_of_files_are_beside_the_last_trace)
 {
 	struct sidecar a = first_sink(), b = second_sink();
 
 	make_traces();
 	b.more = ",\"files\":\"kept\",\"objects\":[{\"path\":\"/no/work\",\"start\":262144,\"end\":266240,\"bias\":0}]";
 	a.more = b.more;
-	a.path = "in/a.rtd.meta";
 	b.path = "in/b.rtd.meta";
-	ASSERT_EQ(0, system("mkdir -p in/kept/no && mv a.rtd b.rtd in && cp " LINES " in/kept/no/work"));
+	ASSERT_EQ(0, system("mkdir -p in/kept/no && mv b.rtd in && cp " LINES " in/kept/no/work"));
 	write_meta(&a);
 	write_meta(&b);
-	run(self, "decode --format pc in/a.rtd in/b.rtd");
+	run(self, "decode --format pc a.rtd in/b.rtd");
 	EXPECT_EQ(0, self->status);
 	EXPECT_NE(NULL, strstr(self->out, "40018\n")) TH_LOG("%s%s", self->out, self->err);
 	EXPECT_EQ(NULL, strstr(self->out, "missing")) TH_LOG("%s", self->out);

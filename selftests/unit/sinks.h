@@ -6,7 +6,7 @@
 #include "command_fixture.h"
 
 #define RECORDS		200
-#define SOURCES		2	/* of each sink */
+#define SINK_SOURCES	2	/* of each sink */
 #define AHEAD		777	/* ticks of the first sink's clock */
 #define STARTED		500	/* the other's when it started */
 #define SECOND		1000000000ull
@@ -74,8 +74,8 @@ static inline void write_metas(void)
 struct sinks {
 	struct gen		own[2];
 	struct gen		one;
-	struct gen_stream	stream[2][SOURCES];
-	struct gen_stream	same[2][SOURCES];
+	struct gen_stream	stream[2][SINK_SOURCES];
+	struct gen_stream	same[2][SINK_SOURCES];
 };
 
 static inline void begin_stream(struct gen_stream *stream, struct gen *gen, unsigned int src,
@@ -88,7 +88,8 @@ static inline void begin_stream(struct gen_stream *stream, struct gen *gen, unsi
 }
 
 /* Sinks whose first message comes @begin ticks after the second one's clock was 0. */
-static inline void make_sinks_at(struct sinks *sinks, bool delta, unsigned int width, uint64_t begin)
+static inline void make_sinks_at(struct sinks *sinks, bool delta, unsigned int width,
+				 uint64_t begin)
 {
 	uint64_t seed = 1, now = begin, value = 0;
 	unsigned int i, sink, src;
@@ -98,11 +99,11 @@ static inline void make_sinks_at(struct sinks *sinks, bool delta, unsigned int w
 	for (sink = 0; sink < 2; sink++) {
 		gen_init(&sinks->own[sink], 1, width);
 		sinks->own[sink].ts_delta = delta;
-		for (src = 0; src < SOURCES; src++) {
+		for (src = 0; src < SINK_SOURCES; src++) {
 			begin_stream(&sinks->stream[sink][src], &sinks->own[sink], src,
 				     now + !sink * AHEAD);
-			begin_stream(&sinks->same[sink][src], &sinks->one, sink * SOURCES + src,
-				     now + AHEAD);
+			begin_stream(&sinks->same[sink][src], &sinks->one,
+				     sink * SINK_SOURCES + src, now + AHEAD);
 			now = sinks->one.now - AHEAD + 10;
 		}
 	}

@@ -5,7 +5,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-#include "command_fixture.h"
+#include "sinks.h"
 
 #define NAME		"warehouse::department::shelf<perishable>::inventory::"	\
 			"supervisor::recalculate<12345>"
@@ -151,6 +151,21 @@ TEST_F(command, progress_of_long_work)
 	EXPECT_NE(NULL, strstr(self->out, " MB "));
 	EXPECT_EQ(NULL, strstr(self->out, "% of"));
 	EXPECT_NE(NULL, strstr(self->out, CLEARED));
+
+	/* To merge traces takes longer than to read them. */
+	gen_free(&self->gen);
+	gen_init(&self->gen, 1, 40);
+	calls(&self->gen, 1, MANY / 2);
+	save(self, "a.rtd");
+	save(self, "b.rtd");
+	write_metas();
+	watch(self, "report a.rtd b.rtd", 100);
+	EXPECT_EQ(0, self->status) TH_LOG("%s", self->out);
+	at = strstr(self->out, "% of 16 MB ");
+	EXPECT_NE(NULL, at);
+	EXPECT_LT(at, strstr(self->out, "clocks agree"));
+	watch(self, "replay a.rtd b.rtd | tail -n 1", 100);
+	EXPECT_EQ(NULL, strstr(self->out, "MB "));
 
 	/* Progress is turned off, or nobody can see it. */
 	watch(self, "report -q --meta none trace.rtd", 100);

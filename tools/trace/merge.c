@@ -17,6 +17,7 @@
 #include "command.h"
 #include "merge.h"
 #include "output.h"
+#include "progress.h"
 
 /* A greater difference of two clocks' rates, one part in so many, is no drift. */
 #define DRIFT		1000
@@ -50,10 +51,12 @@ static int open_input(struct merge *merge, struct input *in)
 		return -1;
 	}
 	in->fd = open(in->path, O_RDONLY | O_CLOEXEC);
-	if (in->fd >= 0)
-		return 0;
-	report("%s: cannot read: %s", in->path, strerror(errno));
-	return -1;
+	if (in->fd < 0) {
+		report("%s: cannot read: %s", in->path, strerror(errno));
+		return -1;
+	}
+	merge->size += (uint64_t)status.st_size;
+	return 0;
 }
 
 /* ---- sources and clocks --------------------------------------------------- */
@@ -191,7 +194,7 @@ static int damaged(const struct input *in, const char *what)
 	return -1;
 }
 
-static int fill(struct input *in)
+static int fill(struct merge *merge, struct input *in)
 {
 	ssize_t got;
 
@@ -205,6 +208,8 @@ static int fill(struct input *in)
 	else
 		nexus_end(&in->nexus);
 	in->bytes += (uint64_t)got;
+	merge->read += (uint64_t)got;
+	progress_show(merge->progress, merge->read);
 	in->ended = !got;
 	return 1;
 }
@@ -249,7 +254,7 @@ static const char *check_message(struct input *in)
 }
 
 /* Reads the next message; @more is false at the end. */
-static int next(const struct merge *merge, struct input *in)
+static int next(struct merge *merge, struct input *in)
 {
 	struct nexus_message *message = &in->message;
 	enum nexus_item item;
@@ -258,7 +263,7 @@ static int next(const struct merge *merge, struct input *in)
 	int more;
 
 	while ((item = nexus_next(&in->nexus, message)) == NEXUS_MORE) {
-		more = in->ended ? 0 : fill(in);
+		more = in->ended ? 0 : fill(merge, in);
 		in->more = more > 0;
 		if (more <= 0)
 			return more;
@@ -374,8 +379,15 @@ int merge_write(struct merge *merge, struct output *out)
 		.src_bits = merge_source_bits(merge), .ts_width = merge->width,
 		.ts_scheme = merge->input[0]->nexus.ts_scheme,
 	};
+	int rc;
 
-	return nexus_init(&merge->to, &options) || write_messages(merge, out) ? -1 : 0;
+	if (nexus_init(&merge->to, &options))
+		return -1;
+	if (!merge->quiet && !merge->hidden)
+		merge->progress = progress_of(merge->size);
+	rc = write_messages(merge, out);
+	progress_end(merge->progress);
+	return rc;
 }
 
 /* ---- all of it ------------------------------------------------------------ */

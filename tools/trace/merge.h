@@ -70,6 +70,9 @@ struct input {
  * struct merge - traces that become one
  * @output:	what messages call the merged trace, the command's -o
  * @quiet:	the command's -q
+ * @hidden:	show no progress
+ * @size:	bytes of all traces
+ * @read:	of these
  * @base:	the trace whose clock all get
  * @to:		layout of what is written
  * @width:	bits of a timestamp
@@ -81,6 +84,10 @@ struct input {
 struct merge {
 	const char	*output;
 	bool		quiet;
+	bool		hidden;
+	uint64_t	size;
+	uint64_t	read;
+	struct progress	*progress;
 	struct input	**input;
 	unsigned int	inputs;
 	const struct input *base;
@@ -118,7 +125,7 @@ int merge_check_name(const char *path);
 
 /**
  * merge_open() - open traces, and find out how to merge them
- * @merge:	all zero but for @output and @quiet; for merge_close(), also after an error
+ * @merge:	all zero but for @output, @quiet and @hidden; for merge_close(), also after an error
  *
  * Return: 0, or -1 if they cannot be merged: the error has been printed.
  */

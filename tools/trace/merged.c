@@ -2,12 +2,12 @@
 /* See merged.h. */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "command.h"
@@ -57,20 +57,6 @@ static int make_file(const char *folder)
 	return fd;
 }
 
-/* Where a file could not be written, because of its size most likely. */
-static void advise(const struct merge *merge, const char *folder)
-{
-	uint64_t bytes = 0;
-	struct stat status;
-	unsigned int i;
-
-	for (i = 0; i < merge->inputs; i++)
-		if (!fstat(merge->input[i]->fd, &status))
-			bytes += (uint64_t)status.st_size;
-	report("%s: traces are merged in a temporary file of about %" PRIu64 " MB: name a folder with room with TMPDIR, or use sifive-trace merge",
-	       folder, (bytes >> 20) + 1);
-}
-
 static int write_file(struct merge *merge, const char *folder, int fd)
 {
 	struct output *out = output_to(fd, folder);
@@ -80,8 +66,9 @@ static int write_file(struct merge *merge, const char *folder, int fd)
 		return -1;
 	rc = merge_write(merge, out);
 	if (output_close(out)) {
-		advise(merge, folder);
-		rc = -1;
+		report("%s: traces are merged in a temporary file of about %" PRIu64 " MB: name a folder with room with TMPDIR, or use sifive-trace merge",
+		       folder, (merge->size >> 20) + 1);
+		return -1;
 	}
 	return rc || lseek(fd, 0, SEEK_SET) ? -1 : 0;
 }
@@ -98,10 +85,12 @@ static int read_meta(struct merge *merge, struct meta *meta)
 	return meta_parse(name, text, strlen(text), meta);
 }
 
-int merged_open(char **paths, unsigned int count, const char *name, bool quiet,
-		struct meta *meta)
+int merged_open(char **paths, unsigned int count, const char *name,
+		const struct trace_options *options, struct meta *meta)
 {
-	struct merge merge = { .output = name };
+	struct merge merge = {
+		.output = name, .quiet = options->quiet, .hidden = options->watched,
+	};
 	const char *folder = temporary_folder();
 	int fd = -1, rc;
 
@@ -111,7 +100,7 @@ int merged_open(char **paths, unsigned int count, const char *name, bool quiet,
 		fd = make_file(folder);
 		rc = fd < 0 || write_file(&merge, folder, fd) || read_meta(&merge, meta);
 	}
-	if (!rc && !quiet)
+	if (!rc && !merge.quiet)
 		merge_tell(&merge, NULL);
 	merge_close(&merge);
 	if (rc && fd >= 0)

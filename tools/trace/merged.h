@@ -3,22 +3,21 @@
 #ifndef SIFIVE_TRACE_MERGED_H
 #define SIFIVE_TRACE_MERGED_H
 
-#include <stdbool.h>
-
 #include "meta.h"
+#include "trace.h"
 
 /**
  * merged_open() - merge traces into a file without a name
  * @paths:	the traces, @count of them
  * @name:	what messages call the merged trace
- * @quiet:	report only errors
+ * @options:	whether it is quiet, and shows progress
  * @meta:	filled from their side-car files; for meta_free(), also after an error
  *
  * The file is in $TMPDIR or /tmp, and ceases to exist when it is closed.
  *
  * Return: its descriptor, at its beginning, or -1: the error has been printed.
  */
-int merged_open(char **paths, unsigned int count, const char *name, bool quiet,
-		struct meta *meta);
+int merged_open(char **paths, unsigned int count, const char *name,
+		const struct trace_options *options, struct meta *meta);
 
 #endif /* SIFIVE_TRACE_MERGED_H */

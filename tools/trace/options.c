@@ -270,7 +270,7 @@ int input_open(struct input *input, const struct options *options)
 	input->options = options;
 	if (options->parts)
 		fd = merged_open(options->part, options->parts, options->path,
-				 options->trace.quiet, &input->meta);
+				 &options->trace, &input->meta);
 	if (options->parts ? fd < 0 : meta_read(options->meta, options->path, &input->meta))
 		return EXIT_UNREADABLE;
 	result = open_symbols(input, options);
