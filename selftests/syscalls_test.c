@@ -69,7 +69,28 @@ static int start(struct _test_data_syscalls *self)
 	       trace_start(self->s.fd, SIFIVE_TRACE_START_REWIND);
 }
 
-/* @call is the number of the call that the thread makes, -1: none. */
+/* A thread, and the number of the call that it makes, -1: none. */
+struct caller {
+	uint32_t thread;
+	int call;
+};
+
+#define CALLERS	4
+
+/* That of a thread; the first one is used for all if there are too many. */
+static struct caller *find(struct caller *caller, uint32_t thread)
+{
+	unsigned int i;
+
+	for (i = 0; i < CALLERS && caller[i].thread; i++)
+		if (caller[i].thread == thread)
+			return &caller[i];
+	if (i == CALLERS)
+		return caller;
+	caller[i] = (struct caller){ thread, -1 };
+	return &caller[i];
+}
+
 static void look(struct found *found, uint8_t kind, uint32_t value, int *call)
 {
 	if (kind == SIFIVE_TRACE_SWITCH_CALL) {
@@ -85,11 +106,11 @@ static void look(struct found *found, uint8_t kind, uint32_t value, int *call)
 	found->records++;
 }
 
-/* The test's threads take no turns while they make calls. */
 static int collect(struct _test_data_syscalls *self)
 {
+	struct caller caller[CALLERS] = {}, *running = find(caller, gettid());
 	struct trace_stream stream = {};
-	int kind = 0, call = -1;
+	int kind = 0;
 	size_t i;
 
 	self->found = (struct found){};
@@ -103,7 +124,9 @@ static int collect(struct _test_data_syscalls *self)
 			continue;
 		if (kind && m->tag == trace_tag(CHANNEL, 4)) {
 			if (kind == SIFIVE_TRACE_SWITCH_CALL || kind == SIFIVE_TRACE_SWITCH_RETURN)
-				look(&self->found, kind, m->value, &call);
+				look(&self->found, kind, m->value, &running->call);
+			else if (kind == SIFIVE_TRACE_SWITCH_IN)
+				running = find(caller, m->value);
 			kind = 0;
 		} else {
 			kind = m->value;
