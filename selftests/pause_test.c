@@ -207,7 +207,7 @@ TEST_F(pause, a_waiting_reader_sees_a_stop_meanwhile)
 	ASSERT_EQ(0, trace_pause(self->s.fd));
 	ASSERT_EQ(0, pthread_create(&thread, NULL, stop_later, &self->s));
 	/* It waits for ever if nobody tells it. */
-	alarm(60);
+	alarm(600);
 	do
 		got = read(self->s.fd, bytes, sizeof(bytes));
 	while (got > 0);

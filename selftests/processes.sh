@@ -30,7 +30,7 @@ ls -d /tmp/sifive-trace.* >left.txt 2>/dev/null
 # The recorder is killed: the device is free again, and its processes go on.
 sifive-trace record --children -o killed.rtd $p/tree fork 200 >killed.txt 2>killed.err & command=$!
 until [ -s killed.rtd ]; do sleep 0.1; done
-kill -9 $command
+kill -9 $command; wait $command
 rec after $p/plain
 while pidof tree >/dev/null; do sleep 0.1; done
 rm -rf /tmp/sifive-trace.*
@@ -42,23 +42,26 @@ kill $command; wait $command; echo $? >waits.rc; killall sleep
 
 # A process that already runs, until it finds a file.
 $p/busy 1 /tmp/enough >busy.txt & busy=$!
+until [ "$(readlink /proc/$busy/exe)" = /target/record/busy ]; do sleep 0.1; done
 attach() { n=$1; shift; run $n sifive-trace record -p $busy -o $n.rtd "$@"; }
-enough="until sifive-trace status | grep -qE \"^samples +[0-9]{2}\"; do sleep 0.1; done"
+enough="until sifive-trace status | grep -qE \"^samples +[0-9]{3}\"; do sleep 0.1; done"
 attach attached sh -c "$enough; exit 3"
 attach limited --size 4k
+taskset 2 $p/busy 1 /tmp/moved >/dev/null & other=$!
 attach elsewhere -C 0 --size 4k
+touch /tmp/moved; wait $other
 attach switched --switches --size 8k
 full="until sifive-trace status | grep -q \", full\"; do sleep 0.1; done"
 attach followed --calls --on-full stop -b 64k sh -c "$full"
 attach nothing $p/none
 sifive-trace record -p $busy -o signalled.rtd 2>signalled.err & command=$!
-until [ -s signalled.rtd ]; do sleep 0.1; done
+eval "$enough"
 kill $command; wait $command; echo $? >signalled.rc
 sifive-trace record -p $busy -o shot.rtd 2>shot.err & command=$!
 until [ -s shot.rtd ]; do sleep 0.1; done
 kill -9 $command; wait $command
 until sifive-trace record -o freed.rtd $p/plain >freed.txt 2>freed.err; [ $? = 7 ]; do sleep 0.1; done
-until [ -s ended.rtd ]; do sleep 0.1; done && touch /tmp/enough & attach ended
+{ eval "$enough"; touch /tmp/enough; } & attach ended
 wait $busy; echo $? >busy.rc
 attach gone
 run kernel sifive-trace record -p 2 -o kernel.rtd

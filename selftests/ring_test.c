@@ -320,7 +320,7 @@ TEST_F(sba, a_large_ring_is_written_to_its_end_and_over_it)
 
 static bool wait_flag(int fd, uint32_t flag)
 {
-	double end = trace_clock() + 300;
+	double end = trace_clock() + 600;
 
 	while (!(trace_flags(fd) & flag) && trace_clock() < end)
 		usleep(1000);
@@ -330,7 +330,7 @@ static bool wait_flag(int fd, uint32_t flag)
 /* On a loaded machine the ring may wrap during each copy. */
 static int collect_running(struct trace_session *s, struct trace_stream *stream)
 {
-	double end = trace_clock() + 300;
+	double end = trace_clock() + 600;
 	int ret;
 
 	do {
@@ -444,7 +444,7 @@ TEST_F(ring, sram_is_not_read_while_it_is_written)
 /* ---- poll() -------------------------------------------------------------- */
 
 /* Wait for an expected event, long enough for a loaded host. */
-#define PATIENCE_MS	300000
+#define PATIENCE_MS	600000
 
 static int poll_for(int fd, int timeout)
 {

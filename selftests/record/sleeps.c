@@ -11,7 +11,7 @@
 
 #define NAPS	20
 #define NAP	5000	/* microseconds */
-#define WORK	30000
+#define WORK	100000
 
 static __attribute__((no_instrument_function)) long now(clockid_t clock)
 {

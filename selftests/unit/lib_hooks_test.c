@@ -458,7 +458,7 @@ static void fork_in_record(void)
 		return;
 	mock_is_memory = true;
 	/* Ends a child that waits for ever. */
-	alarm(20);
+	alarm(600);
 }
 
 /* Whatever the child finds stored last: it does not wait for room. */
