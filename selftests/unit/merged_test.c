@@ -153,9 +153,14 @@ TEST_F(command, annotate_knows_traces_by_their_names)
 	expect_same(_metadata, self, "annotate -e " PROGRAM " -e " LINES, "fib");
 	EXPECT_NE(NULL, strstr(self->out, "fib")) TH_LOG("%s", self->out);
 	EXPECT_EQ(NULL, strstr(self->out, "work")) TH_LOG("%s", self->out);
-	/* Snapshots have numbers; the first trace has any name. */
+	/* Pieces and snapshots have numbers; the first trace has any name. */
 	ASSERT_EQ(0, system("mv a.rtd x && mv a.rtd.meta x.meta && mv b.rtd b.rtd.12 && mv b.rtd.meta b.rtd.12.meta"));
 	run(self, "annotate -q -e " PROGRAM " -e " LINES " x b.rtd.12 fib");
+	EXPECT_EQ(0, self->status) TH_LOG("%s", self->err);
+	EXPECT_STREQ("", self->err);
+	/* Snapshots of several sinks have two. */
+	ASSERT_EQ(0, system("cp b.rtd.12 b.rtd.1.2 && cp b.rtd.12.meta b.rtd.1.2.meta"));
+	run(self, "annotate -q -e " PROGRAM " -e " LINES " x b.rtd.1.2 fib");
 	EXPECT_EQ(0, self->status) TH_LOG("%s", self->err);
 	EXPECT_STREQ("", self->err);
 	/* These are functions. */
@@ -166,6 +171,8 @@ TEST_F(command, annotate_knows_traces_by_their_names)
 	run(self, "annotate -q -e " PROGRAM " x b.rtdx b.rtd.12");
 	EXPECT_NE(NULL, strstr(self->err, "x: nothing of a function \"b.rtdx\"")) TH_LOG("%s", self->err);
 	EXPECT_NE(NULL, strstr(self->err, "x: nothing of a function \"b.rtd.12\"")) TH_LOG("%s", self->err);
+	EXPECT_NE(NULL, strstr(self->err, "it is a trace: name it before the functions"))
+		TH_LOG("%s", self->err);
 	run(self, "annotate -q -e " PROGRAM " x b.rtd.1x b.rtd.");
 	EXPECT_NE(NULL, strstr(self->err, "x: nothing of a function \"b.rtd.1x\"")) TH_LOG("%s", self->err);
 	EXPECT_NE(NULL, strstr(self->err, "x: nothing of a function \"b.rtd.\"")) TH_LOG("%s", self->err);
@@ -206,7 +213,7 @@ TEST_F(command, arguments_that_cannot_be_merged)
 		{ "decode a.rtd " PROGRAM, 2, "is a program, not a trace: name it with -e" },
 		{ "report a.rtd none.rtd", 3, "none.rtd: cannot read: No such file" },
 		{ "coverage a.rtd tmp", 3, "tmp.meta: No such file" },
-		{ "report a.rtd alone.rtd", 3, "alone.rtd.meta: No such file or directory: to merge traces needs the side-car files" },
+		{ "report a.rtd alone.rtd", 3, "alone.rtd.meta: No such file or directory: merging traces needs the side-car files" },
 		{ "export --format chrome a.rtd later.rtd", 3, "later.rtd: it is not of the same recording" },
 		{ "annotate a.rtd damaged.rtd", 3, "damaged.rtd: offset " },
 		{ "report --meta a.rtd.meta a.rtd b.rtd", 2, "--meta" },
@@ -269,7 +276,7 @@ TEST_F(command, temporary_files_need_a_folder_with_room)
 	EXPECT_EQ(3 << 8, system("trap '' XFSZ; ulimit -f 2; " COMMAND " report a.rtd b.rtd 2>err.txt >out.txt"));
 	read_file("err.txt", self->err);
 	EXPECT_NE(NULL, strstr(self->err, "tmp: cannot write: File too large")) TH_LOG("%s", self->err);
-	EXPECT_NE(NULL, strstr(self->err, "tmp: traces are merged in a temporary file of about 1 MB: name a folder with room with TMPDIR"))
+	EXPECT_NE(NULL, strstr(self->err, "tmp: traces are merged in a temporary file of about 1 MB: set TMPDIR to a folder with that much space"))
 		TH_LOG("%s", self->err);
 	read_file("out.txt", self->out);
 	EXPECT_STREQ("", self->out);

@@ -2,8 +2,10 @@
 /* sifive-trace annotate: what a trace knows about the lines and instructions of functions. */
 #include <getopt.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "annotate.h"
 #include "command.h"
@@ -52,6 +54,14 @@ static bool is_named(const struct annotated_function *function, char **names)
 	return false;
 }
 
+static bool has_side_car(const char *name)
+{
+	char beside[PATH_MAX];
+
+	return snprintf(beside, sizeof(beside), "%s.meta", name) < (int)sizeof(beside) &&
+	       !access(beside, F_OK);
+}
+
 /* Names that match nothing are reported. */
 static void report_missing(const struct annotated *annotated, char **names)
 {
@@ -64,8 +74,10 @@ static void report_missing(const struct annotated *annotated, char **names)
 			if (is_named(&annotated->function[i], one))
 				break;
 		if (i == annotated->functions)
-			report("%s: nothing of a function \"%s\": it was not executed, sampled or left by a call, or has another name (sifive-trace report lists all)",
-			       annotated->input.options->path, *names);
+			report("%s: nothing of a function \"%s\": %s", annotated->input.options->path,
+			       *names, has_side_car(*names) ?
+			       "it is a trace: name it before the functions; the names of all but the first end in .rtd, or .rtd and numbers" :
+			       "it was not executed, sampled or left by a call, or has another name (sifive-trace report lists all)");
 	}
 }
 
@@ -213,7 +225,7 @@ const struct cli_command annotate_command = {
 	.summary = "functions' source lines and instructions, with what they cost",
 	.arguments = "TRACE...|- [FUNCTION]...",
 	.help = "Print the source lines and instructions of functions with what the trace knows of each: how often it was executed (instruction trace), its samples, and the calls from it (records of calls, instruction trace). FUNCTION is a name; * and ? match any characters and one character." OPTIONS_SEVERAL
-		" Their names, but for the first, end in .rtd, or .rtd and a number; functions come after them.",
+		" Their names, but for the first, end in .rtd, or .rtd and numbers; functions come after them.",
 	.groups = annotate_groups,
 	.status = OPTIONS_STATUS,
 };

@@ -187,8 +187,16 @@ static int set_clocks(struct merge *merge)
 
 /* ---- messages ------------------------------------------------------------- */
 
-static int damaged(const struct input *in, const char *what)
+/* An error has a line of its own. */
+static void end_progress(struct merge *merge)
 {
+	progress_end(merge->progress);
+	merge->progress = NULL;
+}
+
+static int damaged(struct merge *merge, const struct input *in, const char *what)
+{
+	end_progress(merge);
 	report("%s: offset 0x%" PRIx64 ": %s: a merged trace would hide it; read this trace by itself",
 	       in->path, in->message.offset, what);
 	return -1;
@@ -200,6 +208,7 @@ static int fill(struct merge *merge, struct input *in)
 
 	got = read(in->fd, in->chunk, sizeof(in->chunk));
 	if (got < 0) {
+		end_progress(merge);
 		report("%s: cannot read: %s", in->path, strerror(errno));
 		return -1;
 	}
@@ -275,16 +284,16 @@ static int next(struct merge *merge, struct input *in)
 		return 0;
 	}
 	if (item == NEXUS_GAP)
-		return damaged(in, nexus_gap_name(message->gap));
+		return damaged(merge, in, nexus_gap_name(message->gap));
 	why = check_message(in);
 	if (why)
-		return damaged(in, why);
+		return damaged(merge, in, why);
 	if (!(message->flags & NEXUS_TIME_KNOWN))
 		return 0;
 	since = since_start(merge, in);
 	if ((int64_t)since > (int64_t)(in->ticks + in->meta.ts_hz) ||
 	    (int64_t)since < -(int64_t)in->meta.ts_hz)
-		return damaged(in, "a time outside of the recording");
+		return damaged(merge, in, "a time outside of the recording");
 	if ((int64_t)(since - in->since) > 0)
 		in->since = since;
 	message->time = common_time(merge, in, since);
@@ -308,7 +317,7 @@ static uint64_t read_back(const struct merge *merge, uint64_t before, uint64_t t
  * The timestamp of a message, as it is written. Returns -1 if the time would be read as
  * another one: the shift has moved a wrap into a long pause.
  */
-static int stamp(const struct merge *merge, struct input *in, uint64_t *timestamp)
+static int stamp(struct merge *merge, struct input *in, uint64_t *timestamp)
 {
 	const unsigned int src = in->message.src;
 	const uint64_t time = in->message.time, before = in->written[src];
@@ -316,7 +325,7 @@ static int stamp(const struct merge *merge, struct input *in, uint64_t *timestam
 	in->written[src] = time;
 	*timestamp = time;
 	if (in->known[src] && read_back(merge, before, time) != time)
-		return damaged(in, "a pause of half the range of a timestamp, or more");
+		return damaged(merge, in, "a pause of half the range of a timestamp, or more");
 	in->known[src] |= in->message.flags & NEXUS_SYNC;
 	if (!(in->message.flags & NEXUS_SYNC))
 		*timestamp = merge->to.ts_scheme == NEXUS_TS_DELTA ? time - before :
@@ -336,7 +345,7 @@ static int write_message(struct merge *merge, struct input *in, struct output *o
 	message.src = in->source[message.src];
 	length = nexus_encode(&merge->to, &message, timestamp, bytes);
 	if (!length || length > NEXUS_MESSAGE_MAX)
-		return damaged(in, "a message longer than an encoder's");
+		return damaged(merge, in, "a message longer than an encoder's");
 	put_bytes(out, bytes, length);
 	merge->messages++;
 	merge->bytes += length;
@@ -386,7 +395,7 @@ int merge_write(struct merge *merge, struct output *out)
 	if (!merge->quiet && !merge->hidden)
 		merge->progress = progress_of(merge->size);
 	rc = write_messages(merge, out);
-	progress_end(merge->progress);
+	end_progress(merge);
 	return rc;
 }
 

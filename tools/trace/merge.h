@@ -131,7 +131,11 @@ int merge_check_name(const char *path);
  */
 int merge_open(struct merge *merge, char **paths, unsigned int count);
 
-/** merge_write() - write the merged trace; 0, or -1, what failed but to write has been printed */
+/**
+ * merge_write() - write the merged trace
+ *
+ * Return: 0, or -1: the error has been printed, or output_close() prints it.
+ */
 int merge_write(struct merge *merge, struct output *out);
 
 /**

@@ -81,7 +81,7 @@ static int read_json(struct input *in)
 	in->json = json_object_from_file(name);
 	if (json_object_is_type(in->json, json_type_object))
 		return 0;
-	report("%s: %s: to merge traces needs the side-car files that record has written", name,
+	report("%s: %s: merging traces needs the side-car files that record has written", name,
 	       access(name, R_OK) ? strerror(errno) : "no JSON object");
 	return -1;
 }
@@ -130,7 +130,7 @@ static const char *check_input(const struct merge *merge, const struct input *in
 	if (!in->meta.sources || in->meta.src_bits < 0 || lists_a_source_twice(in))
 		return "its side-car file does not list its encoders, each once";
 	if (!in->start.ns || in->stop.ns <= in->start.ns)
-		return "its clock is unknown (no clock_samples in its side-car file): it has no timestamps, its encoders have several clocks, one of them was offline at the end, or the system was suspended meanwhile";
+		return "its clock is unknown (no clock_samples in its side-car file): merge has written it, it has no timestamps, its encoders have several clocks, one of them was offline at the end, or the system was suspended meanwhile";
 	if (!in->meta.ts_hz || in->meta.ts_hz > UINT32_MAX)
 		return "the rate of its timestamps is unknown";
 	if (in != first && !is_same_recording(first, in))

@@ -49,7 +49,8 @@ static int make_file(const char *folder)
 {
 	int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 
-	if (fd < 0 && errno == EOPNOTSUPP)
+	/* EISDIR: where the flag is unknown, by open(2). */
+	if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR))
 		fd = make_and_remove(folder);
 	if (fd < 0)
 		report("%s: cannot make a temporary file: %s; name another folder with TMPDIR",
@@ -66,7 +67,7 @@ static int write_file(struct merge *merge, const char *folder, int fd)
 		return -1;
 	rc = merge_write(merge, out);
 	if (output_close(out)) {
-		report("%s: traces are merged in a temporary file of about %" PRIu64 " MB: name a folder with room with TMPDIR, or use sifive-trace merge",
+		report("%s: traces are merged in a temporary file of about %" PRIu64 " MB: set TMPDIR to a folder with that much space, or use sifive-trace merge",
 		       folder, (merge->size >> 20) + 1);
 		return -1;
 	}

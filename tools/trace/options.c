@@ -132,14 +132,14 @@ void options_init(struct options *options)
 	options->trace.jobs = processors();
 }
 
-/* As record names them: trace.0.rtd, of snapshots trace.0.rtd.3. */
+/* As record names them: trace.0.rtd, a piece trace.0.rtd.3, a snapshot's sink trace.rtd.0.3. */
 static bool is_named_as_trace(const char *name)
 {
 	const char *at = text_base(name), *end = NULL;
 
 	while ((at = strstr(at, TRACE_ENDING)))
 		end = at += strlen(TRACE_ENDING);
-	if (end && *end == '.' && end[1])
+	while (end && *end == '.' && strspn(end + 1, "0123456789"))
 		end += 1 + strspn(end + 1, "0123456789");
 	return end && !*end;
 }
@@ -179,7 +179,7 @@ static int add_parts(const struct cli_command *command, struct options *options,
 	}
 	if (options->meta || trace->src_bits >= 0 || trace->ts_width >= 0 ||
 	    trace->ts_scheme >= 0 || trace->ring)
-		return usage_error("%s: several traces are read by their side-car files: --meta, --srcbits, --ts-width, --ts-scheme and --ring are for one trace",
+		return usage_error("%s: several traces are read by their side-car files: --meta, --srcbits, --ts-width, --ts-scheme and --ring are for one trace; sifive-trace --no-config ignores the configuration file",
 				   command->name);
 	options->part = part;
 	options->parts = parts;
