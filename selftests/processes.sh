@@ -55,13 +55,13 @@ full="until sifive-trace status | grep -q \", full\"; do sleep 0.1; done"
 attach followed --calls --on-full stop -b 64k sh -c "$full"
 attach nothing $p/none
 sifive-trace record -p $busy -o signalled.rtd 2>signalled.err & command=$!
-eval "$enough"
+until [ -s signalled.rtd ]; do sleep 0.1; done; eval "$enough"
 kill $command; wait $command; echo $? >signalled.rc
 sifive-trace record -p $busy -o shot.rtd 2>shot.err & command=$!
 until [ -s shot.rtd ]; do sleep 0.1; done
 kill -9 $command; wait $command
 until sifive-trace record -o freed.rtd $p/plain >freed.txt 2>freed.err; [ $? = 7 ]; do sleep 0.1; done
-{ eval "$enough"; touch /tmp/enough; } & attach ended
+{ until [ -s ended.rtd ]; do sleep 0.1; done; eval "$enough"; touch /tmp/enough; } & attach ended
 wait $busy; echo $? >busy.rc
 attach gone
 run kernel sifive-trace record -p 2 -o kernel.rtd

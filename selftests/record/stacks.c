@@ -42,7 +42,7 @@ KEPT static void work(unsigned long n)
 
 int main(int argc, char **argv)
 {
-	unsigned long rounds = argc > 1 ? strtoul(argv[1], NULL, 10) : 500;
+	unsigned long rounds = argc > 1 ? strtoul(argv[1], NULL, 10) : 2500;
 	unsigned long seed = 1;
 
 	while (rounds--) {
