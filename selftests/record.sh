@@ -84,6 +84,12 @@ rec noprogram /target/sifive_trace.ko
 rec script /target/selftests/run_all.sh
 rec badfilter -F nothing $p/objects
 rec statically -F main $p/busy-static
+rec auto-reader --auto-filter 1 $p/objects
+rec auto-both --auto-filter 1 -F main $p/objects
+rec auto-calls --auto-filter 1 --calls $p/objects
+rec auto-none --auto-filter 1 $p/busy
+rec auto-static --auto-filter 1 $p/busy-static
+rec auto-share --auto-filter 100 $p/objects
 rec nosample -i 100s /bin/true
 rec nosample-library -i 100s $p/threads
 rec nolibrary --library /no/such $p/plain
@@ -362,6 +368,13 @@ for name in nosample nosample-library; do
 	result $? "$name: a message, and status 125"
 done
 refused statically 125 "it is static" "-F with a static program"
+# The command of the board has no readers.
+refused auto-reader 2 "it was built without libdw and json-c" "--auto-filter: the command cannot read traces"
+refused auto-both 2 "exclude each other" "--auto-filter and -F"
+refused auto-calls 2 "leave out -F, --filter, --auto-filter" "--auto-filter and --calls"
+refused auto-none 125 "nothing in it was compiled with -finstrument-functions" "--auto-filter: no hooks"
+refused auto-static 125 "it is static" "--auto-filter with a static program"
+refused auto-share 2 "more than 0 and less than 100" "--auto-filter: a share of all time"
 refused nolibrary 125 "--library /no/such" "no library there"
 refused nocpu 125 "CPU 7 has no trace encoder" "-C: no such CPU"
 refused badcount 2 "--count is raw, delta or xor" "--count: another word"

@@ -76,6 +76,18 @@ int cli_number(void *at, const struct cli_option *option, const char *value)
 	return cli_refuse(option, takes, value);
 }
 
+int cli_percent(void *at, const struct cli_option *option, const char *value)
+{
+	double percent;
+	char *end;
+
+	percent = strtod(value, &end);
+	if (end == value || *end || !(percent > 0 && percent < 100))
+		return cli_refuse(option, "a percentage of more than 0 and less than 100", value);
+	memcpy(at, &percent, sizeof(percent));
+	return EXIT_OK;
+}
+
 /* Collects words: all as text, and the index of the wanted one. */
 struct choice {
 	struct nearest	nearest;

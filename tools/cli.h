@@ -108,6 +108,8 @@ int cli_flag(void *at, const struct cli_option *option, const char *value);
 int cli_bits(void *at, const struct cli_option *option, const char *value);
 int cli_constant(void *at, const struct cli_option *option, const char *value);
 int cli_number(void *at, const struct cli_option *option, const char *value);
+/* A double, more than 0 and less than 100. */
+int cli_percent(void *at, const struct cli_option *option, const char *value);
 /* ... the index of the word, an int, 0 if it was left out; a struct cli_list */
 int cli_word(void *at, const struct cli_option *option, const char *value);
 int cli_append(void *at, const struct cli_option *option, const char *value);

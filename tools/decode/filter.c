@@ -13,6 +13,7 @@
 #include <libiberty/demangle.h>
 
 #include "command.h"
+#include "filter.h"
 #include "filter_file.h"
 #include "frequent.h"
 #include "image.h"
@@ -43,18 +44,6 @@ struct filter {
 	size_t		lines;
 };
 
-static int set_percent(void *at, const struct cli_option *option, const char *value)
-{
-	double percent;
-	char *end;
-
-	percent = strtod(value, &end);
-	if (end == value || *end || !(percent > 0 && percent < 100))
-		return cli_refuse(option, "a percentage of more than 0 and less than 100", value);
-	memcpy(at, &percent, sizeof(percent));
-	return EXIT_OK;
-}
-
 static const struct cli_option filter_options[] = {
 	{ .letter = 'F', .name = "function", .value = "PATTERN",
 	  .help = "functions of this name: C++ names without parameters, or as nm(1) shows them; * and ? match any characters and one character",
@@ -69,7 +58,7 @@ static const struct cli_option filter_options[] = {
 	  .set = cli_text, .offset = offsetof(struct filter, common.path) },
 	{ .name = "share", .value = "PERCENT",
 	  .help = "with --from-trace: the most of all time that the functions left out take together (default: 1)",
-	  .set = set_percent, .offset = offsetof(struct filter, percent) },
+	  .set = cli_percent, .offset = offsetof(struct filter, percent) },
 	CLI_OUTPUT(struct filter, output),
 	{ .name = NULL }
 };
@@ -121,7 +110,7 @@ static void put_function(struct output *out, const char *object,
 static bool is_selected(const struct filter *filter, struct image *image, const char *object,
 			const struct image_function *function, const char *plain)
 {
-	if (filter->common.path)
+	if (filter->common.path || filter->common.parts)
 		return !frequent_has(&filter->frequent, object, function->start, function->end);
 	return (has_name(filter, function, plain) ||
 		has_source(filter, image, function)) != filter->others;
@@ -210,8 +199,59 @@ static int filter_trace(struct filter *filter, char **files)
 	if (!result)
 		result = filter_files(filter, files);
 	if (!result)
-		frequent_report(&filter->frequent);
+		frequent_report(&filter->frequent, filter->common.path);
 	frequent_free(&filter->frequent);
+	return result;
+}
+
+static bool has_path(char *const *path, size_t paths, const char *wanted)
+{
+	size_t i;
+
+	for (i = 0; i < paths; i++)
+		if (!strcmp(path[i], wanted))
+			return true;
+	return false;
+}
+
+/* The given files, and those that the trace has calls in: a program can load objects later. */
+static char **list_files(const struct frequent *frequent, char *const *files, size_t count)
+{
+	const struct meta *meta = &frequent->profile.input.meta;
+	char **list = calloc(count + meta->objects + 1, sizeof(*list));
+	size_t i;
+
+	if (!list) {
+		report("out of memory");
+		return NULL;
+	}
+	memcpy(list, files, count * sizeof(*list));
+	for (i = 0; i < meta->objects; i++) {
+		const char *path = meta->object[i].path;
+
+		if (*path == '/' && !has_path(list, count, path) &&
+		    frequent_calls(frequent, text_base(path)))
+			list[count++] = (char *)path;
+	}
+	return list;
+}
+
+int filter_from_trace(const struct options *options, double percent, const char *what,
+		      char *const *files, size_t count, const char *output, size_t *left_out)
+{
+	struct filter filter = { .common = *options, .output = output };
+	char **list;
+	int result = frequent_read(&filter.frequent, options, percent);
+
+	*left_out = filter.frequent.rows;
+	if (!result && *left_out) {
+		list = list_files(&filter.frequent, files, count);
+		result = list ? filter_files(&filter, list) : EXIT_UNREADABLE;
+		free(list);
+	}
+	if (!result && what)
+		frequent_report(&filter.frequent, what);
+	frequent_free(&filter.frequent);
 	return result;
 }
 

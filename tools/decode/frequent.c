@@ -116,14 +116,27 @@ bool frequent_has(const struct frequent *frequent, const char *object, uint64_t 
 	return false;
 }
 
+bool frequent_calls(const struct frequent *frequent, const char *object)
+{
+	struct symbol symbol;
+	size_t i;
+
+	for (i = 0; i < frequent->profile.rows; i++) {
+		profile_symbol(&frequent->profile, i, &symbol);
+		if (frequent->profile.row[i].calls && symbol.object &&
+		    !strcmp(symbol.object, object))
+			return true;
+	}
+	return false;
+}
+
 static double share(uint64_t part, uint64_t whole)
 {
 	return 100.0 * (double)part / (double)whole;
 }
 
-void frequent_report(const struct frequent *frequent)
+void frequent_report(const struct frequent *frequent, const char *what)
 {
-	const char *path = frequent->profile.input.options->path;
 	const struct profile_row *row;
 	char name[256];
 	size_t i;
@@ -136,8 +149,8 @@ void frequent_report(const struct frequent *frequent)
 	}
 	if (frequent->unnamed)
 		report("%s: functions without symbol or file, which cannot be left out: %zu: name their files, too",
-		       path, frequent->unnamed);
-	report("%s: functions left out: %zu, with %.2f %% of the calls, %.2f %% of the time", path,
+		       what, frequent->unnamed);
+	report("%s: functions left out: %zu, with %.2f %% of the calls, %.2f %% of the time", what,
 	       frequent->rows, share(frequent->out_calls, frequent->calls),
 	       share(frequent->out_self, frequent->self));
 }

@@ -49,7 +49,13 @@ void frequent_free(struct frequent *frequent);
 bool frequent_has(const struct frequent *frequent, const char *object, uint64_t start,
 		  uint64_t end);
 
-/** frequent_report() - print them, each with its share of the calls and of the time */
-void frequent_report(const struct frequent *frequent);
+/** frequent_calls() - whether the trace has calls in a file of this name */
+bool frequent_calls(const struct frequent *frequent, const char *object);
+
+/**
+ * frequent_report() - print them, each with its share of the calls and of the time
+ * @what:	what to call the trace
+ */
+void frequent_report(const struct frequent *frequent, const char *what);
 
 #endif /* SIFIVE_TRACE_FREQUENT_H */

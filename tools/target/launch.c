@@ -193,6 +193,7 @@ int launch_run(const struct launch *launch, struct launched *launched)
 	close(ends[0]);
 	/* Do not forward signals once the program has ended. */
 	sigprocmask(SIG_SETMASK, &before.mask, NULL);
+	launched->interrupted = offered || interrupted;
 	return_signals(&before);
 	return status;
 }

@@ -38,11 +38,14 @@ struct launch {
  * @pid:	its process ID
  * @signal:	the signal that ended it, or 0
  * @ran:	it was started; otherwise the error has been printed
+ * @interrupted: a signal has arrived meanwhile that ends the command, or would if it ended the
+ *		program
  */
 struct launched {
 	pid_t		pid;
 	int		signal;
 	bool		ran;
+	bool		interrupted;
 };
 
 /**

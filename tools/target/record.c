@@ -11,6 +11,7 @@
 
 #include "../command.h"
 #include "attach.h"
+#include "auto_filter.h"
 #include "files.h"
 #include "machine.h"
 #include "recording.h"
@@ -56,6 +57,9 @@ static const struct cli_option how_options[] = {
 	{ .name = "filter", .value = "FILE",
 	  .help = "record only the functions in FILE: sifive-trace filter selects them by name or source file",
 	  .set = set_filter, .offset = SETUP(filter) },
+	{ .name = "auto-filter", .value = "PERCENT",
+	  .help = "run the program twice: a dry run first, then the recording without the functions that made many records and took little time, together at most PERCENT of all time; they are listed",
+	  .set = cli_percent, .offset = offsetof(struct recording, percent) },
 	{ .letter = 'a', .name = "all",
 	  .help = "sample everything that runs on the CPUs while the program does, and load nothing into it",
 	  .set = cli_flag, .offset = offsetof(struct recording, all) },
@@ -121,10 +125,15 @@ static const struct cli_group record_groups[] = {
 	{ .options = NULL }
 };
 
+/* Options that select functions. */
+static bool selects_functions(const struct recording *r)
+{
+	return r->setup.options.filter || r->patterns.count || r->percent > 0;
+}
+
 /* Reports options that exclude each other. */
 static int check(const struct recording *r, bool library)
 {
-	const struct sifive_trace_options *options = &r->setup.options;
 	const char *why = r->all ? "with -a nothing is loaded into programs" :
 			  "it is static, without libsifive-perf.a";
 
@@ -144,13 +153,18 @@ static int check(const struct recording *r, bool library)
 		       r->program.path);
 		return EXIT_RECORD;
 	}
+	if (library && r->percent > 0 && !r->program.hooks) {
+		report("%s: --auto-filter: nothing in it was compiled with -finstrument-functions",
+		       r->argv[0]);
+		return EXIT_RECORD;
+	}
 	if (library)
 		return 0;
 	/* It is in its file; whether it does cannot be seen there. */
 	if (r->program.traces && !r->quiet)
 		report("%s: it can trace itself, which fails while record has the hardware: for its own trace, start it without record",
 		       r->program.path);
-	if (options->filter || r->patterns.count) {
+	if (selects_functions(r)) {
 		report("%s: %s: there are samples, and no functions to filter",
 		       r->argv[0], why);
 		return EXIT_RECORD;
@@ -186,8 +200,8 @@ static int check_calls(struct recording *r)
 	if (r->calls == CALLS_NONE)
 		return r->archive || r->mode != CALLS_MODE_USUAL ?
 		       usage_error("--archive and --instruction-mode need --calls") : 0;
-	if (options->filter || r->patterns.count || r->load)
-		return usage_error("--calls loads nothing into the program: leave out -F, --filter and --library");
+	if (selects_functions(r) || r->load)
+		return usage_error("--calls loads nothing into the program: leave out -F, --filter, --auto-filter and --library");
 	if (r->pieces.size || r->pieces.time)
 		return usage_error("--calls and --rotate exclude each other: a piece cannot begin within the flow of instructions");
 	if (r->children)
@@ -209,8 +223,8 @@ static int check_process(const struct recording *r)
 		return 0;
 	if (r->all || r->children)
 		return usage_error("-p excludes -a and --children: it records one process");
-	if (r->load || r->setup.options.filter || r->patterns.count)
-		return usage_error("-p loads nothing into the process: leave out -F, --filter and --library");
+	if (r->load || selects_functions(r))
+		return usage_error("-p loads nothing into the process: leave out -F, --filter, --auto-filter and --library");
 	if (r->reached.function || r->slower.function)
 		return usage_error("-p excludes --trigger and --slower-than: give --snapshot alone, and send SIGUSR2");
 	return 0;
@@ -266,24 +280,44 @@ static int check_full(struct recording *r)
 	return 0;
 }
 
+static int check_auto_filter(void)
+{
+	if (!machine_side_car())
+		return usage_error("--auto-filter needs side-car files: leave out SIFIVE_TRACE_META=0");
+	return auto_filter_check();
+}
+
 /* Into a session of the command, or, for one process with the library, of the program. */
 static int record_here(struct recording *r)
 {
 	return r->join || !r->loads ? record_session(r) : record_with_library(r);
 }
 
+/* Makes the filter; 0, with an empty name if all functions are recorded, or the exit status. */
+static int make_filter(struct recording *r, char *filter)
+{
+	if (r->percent > 0)
+		return auto_filter(r, record_here, filter);
+	if (select_functions(&r->program, r->patterns.text, r->patterns.count, filter))
+		return EXIT_RECORD;
+	return 0;
+}
+
 static int record_filtered(struct recording *r)
 {
 	char filter[] = "/tmp/sifive-trace.XXXXXX";
-	int status = EXIT_RECORD;
+	int status;
 
-	if (!r->patterns.count)
+	if (!(r->percent > 0) && !r->patterns.count)
 		return record_here(r);
-	if (!select_functions(&r->program, r->patterns.text, r->patterns.count, filter)) {
-		r->setup.options.filter = filter;
-		status = record_here(r);
-		unlink(filter);
-	}
+	status = make_filter(r, filter);
+	if (status)
+		return status;
+	if (!*filter)
+		return record_here(r);
+	r->setup.options.filter = filter;
+	status = record_here(r);
+	unlink(filter);
 	return status;
 }
 
@@ -301,7 +335,7 @@ static int record(struct recording *r)
 	error = check(r, r->loads);
 	if (error)
 		return error;
-	if (check_full(r))
+	if (check_full(r) || (r->percent > 0 && check_auto_filter()))
 		return EXIT_USAGE;
 	if (r->setup.options.header_interval &&
 	    (!(r->setup.options.flags & SIFIVE_TRACE_RING || is_drained(r)) ||
@@ -356,8 +390,8 @@ static int command_record(int argc, char **argv)
 		return error;
 	if (optind == argc && !r.pid)
 		return usage_error("record: no program: sifive-trace record PROGRAM [ARGUMENT]...");
-	if (r.patterns.count && r.setup.options.filter)
-		return usage_error("-F and --filter exclude each other: give one of them");
+	if ((r.patterns.count > 0) + !!r.setup.options.filter + (r.percent > 0) > 1)
+		return usage_error("-F, --filter and --auto-filter exclude each other: give one of them");
 	r.argv = r.command = argv + optind;
 	if (files_path(r.file, r.output, sizeof(r.output)))
 		return EXIT_USAGE;

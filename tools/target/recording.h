@@ -26,6 +26,7 @@
  * @library:	the library to preload, empty for none
  * @output:	path of the trace
  * @patterns:	-F
+ * @percent:	--auto-filter, 0: without
  * @file:	-o
  * @load:	--library, NULL for the installed one
  * @all:	-a: sample everything that runs
@@ -71,6 +72,7 @@ struct recording {
 	char		library[PATH_MAX];
 	char		output[PATH_MAX];
 	struct cli_list	patterns;
+	double		percent;
 	const char	*file;
 	const char	*load;
 	struct perf_device device;

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/*
+ * See auto_filter.h. The dry run is a process of its own: it records, and reads its trace then.
+ * A signal that ends it leaves what is to be removed to the command.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "auto_filter.h"
+
+#include "../command.h"
+#include "files.h"
+
+#include "decode/filter.h"
+
+/**
+ * struct dry_run - a run of the program before it is recorded
+ * @r:		how to record it; the process of the dry run changes its own copy
+ * @record:	records it
+ * @folder:	of its trace
+ * @filter:	the filter's file
+ * @quiet:	print only errors and losses
+ * @result:	shared with that process
+ */
+struct dry_run {
+	struct recording	*r;
+	int			(*record)(struct recording *r);
+	char			folder[PATH_MAX - sizeof("/trace.rtd.meta")];
+	const char		*filter;
+	bool			quiet;
+	struct dry_result {
+		bool	ran;		/* the program; otherwise the error has been printed */
+		int	signal;		/* that ended it */
+		bool	read;		/* the trace */
+		size_t	left_out;	/* functions */
+	} *result;
+};
+
+int auto_filter_check(void)
+{
+	return EXIT_OK;
+}
+
+/* What a trace of calls does not need, or is too much of. */
+static void simplify(struct recording *r)
+{
+	r->quiet = true;
+	r->snapshot = false;
+	r->reached.function = NULL;
+	r->slower.function = NULL;
+	r->pieces = (struct setup_pieces){ 0 };
+}
+
+/* One trace, or one of each sink. */
+static int name_traces(struct options *options, const char *path, unsigned int sinks)
+{
+	static char *part[SIFIVE_TRACE_MAX_ENCODERS];
+	char name[PATH_MAX];
+	unsigned int i;
+
+	for (i = 0; i < sinks && i < SIFIVE_TRACE_MAX_ENCODERS; i++) {
+		perf_device_file(name, sizeof(name), path, i, sinks);
+		part[i] = strdup(name);
+		if (!part[i]) {
+			report("out of memory");
+			return -1;
+		}
+	}
+	options->path = i ? part[0] : path;
+	if (i > 1) {
+		options->part = part;
+		options->parts = i;
+	}
+	return 0;
+}
+
+static int make_filter(const struct dry_run *dry)
+{
+	const struct recording *r = dry->r;
+	struct options options;
+
+	options_init(&options);
+	options.trace.quiet = true;
+	if (name_traces(&options, r->output, r->mark.sinks))
+		return EXIT_UNREADABLE;
+	return filter_from_trace(&options, r->percent, dry->quiet ? NULL : "dry run",
+				 r->program.object, r->program.objects, dry->filter,
+				 &dry->result->left_out);
+}
+
+/* For launch.before: the process of the dry run, which executes nothing else. */
+static int run(void *argument)
+{
+	struct dry_run *dry = argument;
+	struct recording *r = dry->r;
+	int status;
+
+	snprintf(r->output, sizeof(r->output), "%s/trace.rtd", dry->folder);
+	simplify(r);
+	status = dry->record(r);
+	dry->result->ran = r->launched.ran;
+	dry->result->signal = r->launched.signal;
+	if (!r->launched.ran || r->launched.signal)
+		_exit(status);
+	dry->result->read = !make_filter(dry);
+	_exit(status);
+}
+
+static int make_places(struct dry_run *dry, char *filter)
+{
+	const struct recording *r = dry->r;
+	int fd;
+
+	errno = ENAMETOOLONG;
+	if (snprintf(dry->folder, sizeof(dry->folder), "%s.dry-XXXXXX", r->output) >=
+	    (int)sizeof(dry->folder) || !mkdtemp(dry->folder)) {
+		report("%s: cannot make a folder beside it for the dry run: %s", r->output,
+		       strerror(errno));
+		return -1;
+	}
+	fd = mkstemp(filter);
+	if (fd >= 0) {
+		close(fd);
+		return 0;
+	}
+	report("%s: %s", filter, strerror(errno));
+	rmdir(dry->folder);
+	return -1;
+}
+
+static void remove_trace(const struct dry_run *dry)
+{
+	char path[PATH_MAX + sizeof("/trace.rtd")];
+
+	snprintf(path, sizeof(path), "%s/trace.rtd", dry->folder);
+	files_remove(path);
+	if (rmdir(dry->folder))
+		report("%s: cannot be removed: %s", dry->folder, strerror(errno));
+}
+
+/* Why the program is not recorded, or 0; the dry run has ended with @status. */
+static int judge(const struct dry_run *dry, const struct launched *launched, int status)
+{
+	const struct dry_result *result = dry->result;
+
+	if (!launched->ran || launched->signal || (status && !result->ran))
+		return status ? status : EXIT_RECORD;
+	if (result->signal) {
+		report("the dry run was ended by signal %d: the program was not recorded",
+		       result->signal);
+		return status;
+	}
+	if (launched->interrupted) {
+		report("interrupted in the dry run: the program was not recorded");
+		return status ? status : EXIT_RECORD;
+	}
+	if (!result->read) {
+		report("the dry run gave no filter: the program was not recorded");
+		return EXIT_RECORD;
+	}
+	return 0;
+}
+
+int auto_filter(struct recording *r, int (*record)(struct recording *r), char *path)
+{
+	struct dry_run dry = { .r = r, .record = record, .filter = path, .quiet = r->quiet };
+	const struct launch launch = { .before = run, .argument = &dry };
+	struct launched launched;
+	int status;
+
+	dry.result = mmap(NULL, sizeof(*dry.result), PROT_READ | PROT_WRITE,
+			  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (dry.result == MAP_FAILED) {
+		report("out of memory");
+		return EXIT_RECORD;
+	}
+	if (make_places(&dry, path)) {
+		munmap(dry.result, sizeof(*dry.result));
+		return EXIT_RECORD;
+	}
+	if (!r->quiet)
+		report("%s: dry run, for --auto-filter", r->argv[0]);
+	status = launch_run(&launch, &launched);
+	status = judge(&dry, &launched, status);
+	remove_trace(&dry);
+	if (status || !dry.result->left_out) {
+		unlink(path);
+		*path = '\0';
+	}
+	munmap(dry.result, sizeof(*dry.result));
+	return status;
+}

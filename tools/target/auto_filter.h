@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* record --auto-filter: a dry run, and the filter that its trace gives. */
+#ifndef SIFIVE_TRACE_AUTO_FILTER_H
+#define SIFIVE_TRACE_AUTO_FILTER_H
+
+#include "recording.h"
+
+/** auto_filter_check() - EXIT_OK, or EXIT_USAGE: this build cannot read traces */
+int auto_filter_check(void);
+
+/**
+ * auto_filter() - record the program into a temporary trace, and make a filter of it
+ * @r:		the recording to come, which stays as it is
+ * @record:	records the program; returns the exit status
+ * @path:	a template for mkstemp(), replaced by the filter's name; "" if no function is
+ *		left out
+ *
+ * Return: 0; or the exit status: the program is not to be recorded, and there is no filter.
+ */
+int auto_filter(struct recording *r, int (*record)(struct recording *r), char *path);
+
+#endif /* SIFIVE_TRACE_AUTO_FILTER_H */
