@@ -17,11 +17,13 @@ struct range {
 	uintptr_t start, end;
 };
 
-/* The sorted ranges of one object, and its load address. */
+/* The sorted ranges of one object, of each set. */
 struct filter_object {
 	char *name;
-	struct range *range;
-	size_t count;
+	struct ranges {
+		struct range *range;
+		size_t count;
+	} set[PERF_FILTER_SETS];
 	struct filter_object *next;
 };
 
@@ -57,7 +59,7 @@ static struct filter_object *filter_objects;
 static struct filter_object *old_objects;
 static struct table tables[2];
 static struct table *volatile current = &tables[0];
-static bool on;
+static unsigned int on;
 
 PERF_LOCAL struct filter_object *find_filter_object(const char *name)
 {
@@ -83,17 +85,19 @@ PERF_LOCAL struct filter_object *find_filter_object(const char *name)
 PERF_LOCAL void forget_all(void)
 {
 	struct filter_object *object;
+	unsigned int set;
 
 	while ((object = old_objects)) {
 		old_objects = object->next;
-		free(object->range);
+		for (set = 0; set < PERF_FILTER_SETS; set++)
+			free(object->set[set].range);
 		free(object->name);
 		free(object);
 	}
 	old_objects = filter_objects;
 	filter_objects = NULL;
 	current->count = 0;
-	on = false;
+	on = 0;
 }
 
 PERF_LOCAL int by_start(const void *left, const void *right)
@@ -104,20 +108,21 @@ PERF_LOCAL int by_start(const void *left, const void *right)
 }
 
 /* Sorts ranges and joins adjacent ones, for a single binary search. */
-PERF_LOCAL void arrange(struct filter_object *object)
+PERF_LOCAL void arrange(struct ranges *ranges)
 {
-	struct range *range = object->range;
+	struct range *range = ranges->range;
 	size_t i, last = 0;
 
-	qsort(range, object->count, sizeof(*range), by_start);
-	for (i = 1; i < object->count; i++) {
+	if (!range)
+		return;
+	qsort(range, ranges->count, sizeof(*range), by_start);
+	for (i = 1; i < ranges->count; i++) {
 		if (range[i].start > range[last].end)
 			range[++last] = range[i];
 		else if (range[i].end > range[last].end)
 			range[last].end = range[i].end;
 	}
-	if (object->count)
-		object->count = last + 1;
+	ranges->count = last + 1;
 }
 
 #define BLANKS	" \t\r\n\v\f"
@@ -151,14 +156,20 @@ PERF_LOCAL bool take_address(char **at, uintptr_t *address)
 
 PERF_LOCAL int add_line(const char *path, unsigned int number, char *line)
 {
+	enum perf_filter_set set = PERF_FILTER_RECORD;
 	struct filter_object *object;
 	uintptr_t start, end;
+	struct ranges *ranges;
 	struct range *more;
 	char *at, *name;
 
 	line += strspn(line, BLANKS);
 	if (!*line || *line == '#')
 		return 0;
+	if (strchr("><", *line) && strchr(BLANKS, line[1])) {
+		set = *line == '>' ? PERF_FILTER_FROM : PERF_FILTER_TO;
+		line += 1 + strspn(line + 1, BLANKS);
+	}
 	at = take_name(line, &name);
 	if (!at || !take_address(&at, &start) || !take_address(&at, &end) ||
 	    at[strspn(at, BLANKS)] || start >= end)
@@ -168,11 +179,13 @@ PERF_LOCAL int add_line(const char *path, unsigned int number, char *line)
 	object = find_filter_object(name);
 	if (!object)
 		return perf_error("out of memory");
-	more = realloc(object->range, (object->count + 1) * sizeof(*more));
+	ranges = &object->set[set];
+	more = realloc(ranges->range, (ranges->count + 1) * sizeof(*more));
 	if (!more)
 		return perf_error("out of memory");
-	object->range = more;
-	more[object->count++] = (struct range) { (uintptr_t)start, (uintptr_t)end };
+	ranges->range = more;
+	more[ranges->count++] = (struct range) { start, end };
+	on |= 1u << set;
 	return 0;
 }
 
@@ -239,7 +252,7 @@ PERF_LOCAL void update_table(void)
 
 PERF_INTERNAL int perf_filter_load(const char *path)
 {
-	unsigned int number = 0;
+	unsigned int number = 0, set;
 	struct filter_object *object;
 	char *line = NULL;
 	size_t size = 0;
@@ -266,13 +279,16 @@ PERF_INTERNAL int perf_filter_load(const char *path)
 	}
 
 	for (object = filter_objects; object; object = object->next)
-		arrange(object);
-	on = true;
+		for (set = 0; set < PERF_FILTER_SETS; set++)
+			arrange(&object->set[set]);
+	/* A file without lines selects nothing. */
+	if (!(on & 1u << PERF_FILTER_FROM))
+		on |= 1u << PERF_FILTER_RECORD;
 	update_table();
 	return 0;
 }
 
-PERF_INTERNAL bool perf_filter_on(void)
+PERF_INTERNAL unsigned int perf_filter_on(void)
 {
 	return on;
 }
@@ -313,7 +329,7 @@ PERF_LOCAL bool find_other(uintptr_t function, struct loaded *found)
 	return loaded;
 }
 
-PERF_INTERNAL bool perf_filter_has(uintptr_t function)
+PERF_INTERNAL bool perf_filter_has(uintptr_t function, enum perf_filter_set set)
 {
 	const struct loaded *loaded = find_loaded(function);
 	const struct range *range;
@@ -331,8 +347,8 @@ PERF_INTERNAL bool perf_filter_has(uintptr_t function)
 
 	/* The last range that begins at or below the address. */
 	at = function - loaded->bias;
-	range = loaded->object->range;
-	high = loaded->object->count;
+	range = loaded->object->set[set].range;
+	high = loaded->object->set[set].count;
 	while (low < high) {
 		size_t middle = (low + high) / 2;
 

@@ -6,7 +6,10 @@
  *
  * OBJECT is the file name of the program or of a shared object, without its folder. START
  * and END are hexadecimal and relative to the load address, as nm(1) prints for a shared
- * object or a PIE. Empty lines and lines that begin with # are ignored.
+ * object or a PIE. Empty lines and lines that begin with # are ignored. A line that begins with
+ * "> " has functions at whose call recording begins in a thread, until the call returns; with
+ * "< ", functions at whose call it ends instead. If there are only such lines, all functions are
+ * recorded.
  */
 #ifndef PERF_FILTER_H
 #define PERF_FILTER_H
@@ -16,16 +19,23 @@
 
 #include "compiler.h"
 
+enum perf_filter_set {
+	PERF_FILTER_RECORD,
+	PERF_FILTER_FROM,
+	PERF_FILTER_TO,
+	PERF_FILTER_SETS,
+};
+
 /*
  * Read a filter file; NULL for no filter. Objects that are loaded later are looked
  * up when their code runs.
  */
 PERF_INTERNAL int perf_filter_load(const char *path);
 
-/* Whether there is a filter. */
-PERF_INTERNAL bool perf_filter_on(void);
+/* Which sets there are: bit n for set n; 0: there is no filter. */
+PERF_INTERNAL unsigned int perf_filter_on(void);
 
-/* Whether a function is recorded. */
-PERF_INTERNAL bool perf_filter_has(uintptr_t function);
+/* Whether a function is in a set. */
+PERF_INTERNAL bool perf_filter_has(uintptr_t function, enum perf_filter_set set);
 
 #endif /* PERF_FILTER_H */

@@ -13,9 +13,9 @@
 #include "auto.h"
 #include "error.h"
 #include "fault.h"
-#include "filter.h"
 #include "hooks.h"
 #include "join.h"
+#include "part.h"
 #include "room.h"
 #include "section.h"
 #include "writer.h"
@@ -35,9 +35,6 @@ PERF_LOCAL void write_nothing(uintptr_t function, uintptr_t site, uint32_t kind)
 
 /* For function entry and exit; applies the filter, if there is one. */
 static perf_writer *volatile hook = write_nothing;
-#ifndef PERF_DROPIN
-static perf_writer *volatile filtered = write_nothing;
-#endif /* PERF_DROPIN */
 
 /* For explicit records. */
 static perf_writer *volatile manual = write_nothing;
@@ -47,8 +44,8 @@ static struct perf_writers writers;
 
 #ifndef PERF_DROPIN
 /* Absent from static programs that cannot set a filter. */
-#pragma weak perf_filter_on
-#pragma weak perf_filter_has
+#pragma weak perf_part_hook
+#pragma weak perf_part_forget
 
 /* Links the constructor into programs with hooks, even from the static library. */
 __attribute__((used)) static void (*const with_hooks)(void) = perf_auto_start;
@@ -540,21 +537,12 @@ void write_instead(uintptr_t address, uintptr_t address2, uint32_t kind)
 
 /* ---- opening and closing ------------------------------------------------ */
 
-#ifndef PERF_DROPIN
-PERF_LOCAL void write_filtered(uintptr_t function, uintptr_t site, uint32_t kind)
-{
-	if (perf_filter_has(function))
-		filtered(function, site, kind);
-}
-#endif /* PERF_DROPIN */
-
 /* Function entries and exits go to @writer, unless a filter excludes the function. */
 PERF_LOCAL void set_hook(perf_writer *writer)
 {
 #ifndef PERF_DROPIN
-	filtered = writer;
-	if (perf_filter_on && perf_filter_on())
-		writer = write_filtered;
+	if (perf_part_hook)
+		writer = perf_part_hook(writer);
 #endif /* PERF_DROPIN */
 	hook = writer;
 }
@@ -626,6 +614,10 @@ PERF_INTERNAL bool perf_hooks_forget(void)
 {
 	hook = write_nothing;
 	manual = write_nothing;
+#ifndef PERF_DROPIN
+	if (perf_part_forget)
+		perf_part_forget();
+#endif /* PERF_DROPIN */
 	return perf_thread_forget();
 }
 

@@ -9,6 +9,7 @@
 #include "event.h"
 #include "filter.h"
 #include "options.h"
+#include "part.h"
 #include "switches.h"
 
 #define FLAGS	(SIFIVE_TRACE_RING | SIFIVE_TRACE_PER_THREAD | SIFIVE_TRACE_POLL | \
@@ -21,6 +22,9 @@
 
 /* Links filters into programs with options, even from the static library. */
 __attribute__((used)) static int (*const with_filters)(const char *) = perf_filter_load;
+#ifndef PERF_COMMAND
+__attribute__((used)) static perf_writer *(*const with_parts)(perf_writer *) = perf_part_hook;
+#endif /* PERF_COMMAND */
 
 _Static_assert(PERF_EVENT_NO_USER == SIFIVE_TRACE_EVENT_NO_USER &&
 	       PERF_EVENT_NO_KERNEL == SIFIVE_TRACE_EVENT_NO_KERNEL &&

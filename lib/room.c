@@ -47,6 +47,11 @@ PERF_INTERNAL void perf_room_note(struct perf_thread *thread)
 {
 	thread->dropped += thread->dropped != UINT32_MAX;
 	/* Counts and addresses start again, and the thread's open calls continue. */
+	perf_room_renew(thread);
+}
+
+PERF_INTERNAL void perf_room_renew(struct perf_thread *thread)
+{
 	thread->fresh = ~UINT64_C(0);
 	if (thread->channel >= 0)
 		perf_channel_share(1u << thread->channel);

@@ -32,6 +32,9 @@ PERF_INTERNAL bool perf_room_give_way(struct perf_thread *thread, const struct p
 /* A record of the thread was dropped: its next header says so. */
 PERF_INTERNAL void perf_room_note(struct perf_thread *thread);
 
+/* The thread's next record on each CPU follows a header that names it. */
+PERF_INTERNAL void perf_room_renew(struct perf_thread *thread);
+
 /* Write how many records the thread has dropped; a header follows. */
 PERF_INTERNAL void perf_room_mark_drop(struct perf_thread *thread,
 				       const struct perf_stream *stream);

@@ -49,8 +49,10 @@ static int load(FIXTURE_DATA(filter) *self, const char *text)
 	return perf_filter_load(self->path);
 }
 
+#define IS_RECORDED(address)	perf_filter_has(address, PERF_FILTER_RECORD)
+
 /* A program's first pages belong to it, whatever the addresses. */
-#define HAS(address)	perf_filter_has(self->bias + (address))
+#define HAS(address)	IS_RECORDED(self->bias + (address))
 
 static uintptr_t text_of(FIXTURE_DATA(filter) *self)
 {
@@ -90,8 +92,8 @@ TEST_F(filter, ranges)
 	EXPECT_TRUE(HAS(at + 0x17f));
 	EXPECT_FALSE(HAS(at + 0x180));
 	/* An address in an object without a filter, and in no object. */
-	EXPECT_FALSE(perf_filter_has((uintptr_t)&fclose));
-	EXPECT_FALSE(perf_filter_has(16));
+	EXPECT_FALSE(IS_RECORDED((uintptr_t)&fclose));
+	EXPECT_FALSE(IS_RECORDED(16));
 }
 
 /* Quotes are not part of the name, which may contain spaces and look like a comment. */
@@ -132,15 +134,15 @@ TEST_F(filter, object_that_is_loaded_later)
 	function = (uintptr_t)dlsym(object, "plain");
 	ASSERT_NE(0, function);
 	ASSERT_NE(0, dladdr((void *)function, &info));
-	EXPECT_TRUE(perf_filter_has(function));
+	EXPECT_TRUE(IS_RECORDED(function));
 
 	/* Its addresses are relative to its load address. */
 	snprintf(text, sizeof(text), "symbols_sample.so %lx %lx\n",
 		 function - (uintptr_t)info.dli_fbase,
 		 function - (uintptr_t)info.dli_fbase + 1);
 	ASSERT_EQ(0, load(self, text));
-	EXPECT_TRUE(perf_filter_has(function));
-	EXPECT_FALSE(perf_filter_has(function + 1));
+	EXPECT_TRUE(IS_RECORDED(function));
+	EXPECT_FALSE(IS_RECORDED(function + 1));
 	dlclose(object);
 }
 
@@ -175,12 +177,12 @@ TEST_F(filter, object_in_the_place_of_one_that_was_closed)
 	first = open_plain(OBJECT, &object);
 	ASSERT_NE(0, first);
 	ASSERT_EQ(0, load(self, "symbols_sample.so 0 100000\n"));
-	EXPECT_TRUE(perf_filter_has(first));
+	EXPECT_TRUE(IS_RECORDED(first));
 	dlclose(object);
 	second = open_plain(copy, &object);
 	unlink(copy);
 	ASSERT_EQ(first, second);
-	EXPECT_FALSE(perf_filter_has(second));
+	EXPECT_FALSE(IS_RECORDED(second));
 	dlclose(object);
 }
 

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "filter.h"
+#include "part.h"
+#include "room.h"
+
+static perf_writer *volatile filtered;
+
+PERF_LOCAL void write_filtered(uintptr_t function, uintptr_t site, uint32_t kind)
+{
+	if (perf_filter_has(function, PERF_FILTER_RECORD))
+		filtered(function, site, kind);
+}
+
+/*
+ * The part of the calling thread that is recorded, of a filter with PERF_FILTER_FROM: it begins
+ * at a frame, 0: it has not begun. @depth: calls of the function that are open; @cut: the latest
+ * part has ended within calls; @epoch: of the session.
+ */
+static __thread struct {
+	uintptr_t frame;
+	uint32_t depth;
+	uint32_t epoch;
+	bool cut;
+} part PERF_THREAD_MODEL;
+
+/* Where PERF_FILTER_TO alone ends the part, it is never left. */
+#define NO_FRAME	UINTPTR_MAX
+
+PERF_LOCAL void end_part(bool cut)
+{
+	part.frame = 0;
+	part.depth = 0;
+	part.cut = cut;
+}
+
+/* Calls that were open when the latest part ended have ended since, without records. */
+PERF_LOCAL void begin_after(struct perf_thread *thread)
+{
+	/* In a signal handler, these calls go on. */
+	if (!part.cut || thread->epoch != perf_pool->epoch || perf_gate_closed(thread))
+		return;
+	thread->begun = 0;
+	perf_room_renew(thread);
+	thread->cpu = PERF_CPU_NOBODY;
+}
+
+/* A call: it may begin the thread's part, or end it. */
+PERF_LOCAL void follow_call(uintptr_t function, uintptr_t frame, bool from, bool to)
+{
+	if (from && !part.frame) {
+		begin_after(perf_self);
+		end_part(false);
+		part.frame = to ? NO_FRAME : frame;
+	}
+	part.depth += from;
+	if (to && part.frame && perf_filter_has(function, PERF_FILTER_TO))
+		end_part(true);
+}
+
+PERF_LOCAL void write_part(uintptr_t function, uintptr_t site, uint32_t kind)
+{
+	const uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
+	const unsigned int sets = perf_filter_on();
+	const bool to = sets & 1u << PERF_FILTER_TO, enter = kind == PERF_RECORD_ENTER;
+	const bool from = perf_filter_has(function, PERF_FILTER_FROM);
+
+	if (part.epoch != perf_pool->epoch) {
+		end_part(false);
+		part.epoch = perf_pool->epoch;
+	}
+	/* The function was left by longjmp(), for example. */
+	if (part.frame && frame > part.frame && perf_frame_left(part.frame, frame))
+		end_part(true);
+	if (enter)
+		follow_call(function, frame, from, to);
+	if (!part.frame)
+		return;
+	if (!(sets & 1u << PERF_FILTER_RECORD) || perf_filter_has(function, PERF_FILTER_RECORD))
+		filtered(function, site, kind);
+	if (!enter && from && !to && (!--part.depth || frame >= part.frame))
+		end_part(false);
+}
+PERF_INTERNAL perf_writer *perf_part_hook(perf_writer *writer)
+{
+	const unsigned int sets = perf_filter_on();
+
+	filtered = writer;
+	if (sets & 1u << PERF_FILTER_FROM)
+		return write_part;
+	return sets ? write_filtered : writer;
+}
+
+PERF_INTERNAL void perf_part_forget(void)
+{
+	end_part(false);
+}

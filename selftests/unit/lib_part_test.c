@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/*
+ * Proves which calls are recorded of a filter that begins and ends recording in a thread: those
+ * from a call of F to its return, or to a call of T, with matching entries and exits or a header
+ * that says otherwise; and that hooks without such a filter cost nothing more.
+ */
+#include "kselftest_harness.h"
+
+#include <alloca.h>
+#include <setjmp.h>
+#include <sys/wait.h>
+
+#include "sifive_trace.h"
+
+#include "lib_mock.h"
+
+FIXTURE(part)
+{
+	char path[48];
+	struct sifive_trace *trace;
+};
+
+static uintptr_t bias;
+
+static int find_bias(struct dl_phdr_info *info, size_t size, void *unused)
+{
+	bias = info->dlpi_addr;
+	return 1;
+}
+
+FIXTURE_SETUP(part)
+{
+	setenv("SIFIVE_TRACE_VERBOSE", "0", 1);
+	mock_device_reset();
+	sprintf(self->path, "/tmp/lib_part_test.%d", getpid());
+	/* The program comes first. */
+	dl_iterate_phdr(find_bias, NULL);
+	self->trace = sifive_trace_open();
+	ASSERT_NE(NULL, self->trace);
+}
+
+FIXTURE_TEARDOWN(part)
+{
+	mock_interrupt = NULL;
+	sifive_trace_close(self->trace);
+	unlink(self->path);
+}
+
+/* Functions have letters; they are in the program's code, whatever is there. */
+static const char letters[] = "FTGX";
+
+static uintptr_t address_of(char letter)
+{
+	return ((uintptr_t)find_bias & ~(uintptr_t)3) + 4 * (strchr(letters, letter) - letters);
+}
+
+/* Each word of @lines is a letter, after > or < if recording begins or ends there. */
+static int start(FIXTURE_DATA(part) *self, const char *lines)
+{
+	struct sifive_trace_options options = SIFIVE_TRACE_OPTIONS;
+	FILE *file = fopen(self->path, "w");
+	uintptr_t at;
+
+	for (; *lines; lines++) {
+		if (strchr("><", *lines)) {
+			fprintf(file, "%c ", *lines);
+			continue;
+		}
+		at = address_of(*lines) - bias;
+		fprintf(file, "%s %lx %lx\n", program_invocation_short_name, at, at + 4);
+	}
+	fclose(file);
+	options.filter = self->path;
+	options.events = "";
+	options.count_type = SIFIVE_TRACE_RAW;
+	if (sifive_trace_setup(self->trace, &options) || sifive_trace_on(self->trace))
+		return -1;
+	mock_stores = 0;
+	return 0;
+}
+
+static void begin_call(char letter)
+{
+	__cyg_profile_func_enter((void *)address_of(letter), (void *)address_of('X'));
+}
+
+static void end_call(char letter)
+{
+	__cyg_profile_func_exit((void *)address_of(letter), (void *)address_of('X'));
+}
+
+static uintptr_t get_address(size_t *at)
+{
+	uintptr_t address = mock_log[*at].value & ~1u;
+
+	if (mock_log[(*at)++].value & 1)
+		address |= (uint64_t)mock_log[(*at)++].value << 32;
+	return address;
+}
+
+/* The records: F+ and F-; h for a header, n of a thread's new part, c of one that goes on. */
+static const char *records(void)
+{
+	static char text[256];
+	char *to = text;
+	size_t at = 0;
+
+	while (at < mock_stores && to < text + sizeof(text) - 3) {
+		if (mock_log[at].bits == 32) {
+			if (mock_log[at].value != PERF_RECORD_MAGIC)
+				return "no header";
+			*to++ = "hnc"[(mock_log[at + 1].value & 12) / 4 - (mock_log[at + 1].value > 11)];
+			at += mock_log[at + 1].value & 4 ? 4 : 3;
+			continue;
+		}
+		*to = "+-"[mock_log[at++].value];
+		to[1] = to[0];
+		*to = letters[(get_address(&at) - address_of('F')) / 4];
+		get_address(&at);
+		to += 2;
+	}
+	*to = '\0';
+	mock_stores = 0;
+	return text;
+}
+
+static void call(char letter)
+{
+	begin_call(letter);
+	end_call(letter);
+}
+
+static void call_f(unsigned int more)
+{
+	begin_call('F');
+	call('G');
+	if (more)
+		call_f(more - 1);
+	call('G');
+	end_call('F');
+}
+
+TEST_F(part, calls_are_recorded_from_a_call_to_its_return)
+{
+	ASSERT_EQ(0, start(self, ">F"));
+	begin_call('X');
+	call('G');
+	call_f(0);
+	call('G');
+	end_call('X');
+	EXPECT_STREQ("F+G+G-G+G-F-", records());
+	call_f(0);
+	EXPECT_STREQ("F+G+G-G+G-F-", records());
+}
+
+TEST_F(part, the_outermost_call_counts)
+{
+	ASSERT_EQ(0, start(self, ">F"));
+	call_f(2);
+	call('G');
+	EXPECT_STREQ("F+G+G-F+G+G-F+G+G-G+G-F-G+G-F-G+G-F-", records());
+}
+
+TEST_F(part, a_filter_selects_among_these_calls)
+{
+	ASSERT_EQ(0, start(self, ">FG"));
+	call('G');
+	call_f(1);
+	call('G');
+	EXPECT_STREQ("G+G-G+G-G+G-G+G-", records());
+}
+
+/* Its exit comes from deeper in the stack than its entry. */
+static void grows(unsigned int more)
+{
+	volatile char *memory;
+
+	begin_call('F');
+	memory = alloca(1000);
+	*memory = 0;
+	if (more)
+		grows(more - 1);
+	end_call('F');
+}
+
+TEST_F(part, a_function_whose_frame_grows)
+{
+	ASSERT_EQ(0, start(self, ">F"));
+	grows(1);
+	call('G');
+	EXPECT_STREQ("F+F+F-F-", records());
+}
+
+static jmp_buf jump_back;
+
+static void jumps(unsigned int more)
+{
+	begin_call('F');
+	call('G');
+	if (more) {
+		jumps(more - 1);
+		return;
+	}
+	begin_call('G');
+	longjmp(jump_back, 1);
+}
+
+TEST_F(part, a_function_that_is_left_by_longjmp)
+{
+	ASSERT_EQ(0, start(self, ">F"));
+	if (!setjmp(jump_back))
+		jumps(0);
+	/* This is seen by a record from further out in the stack. */
+	end_call('X');
+	call('G');
+	EXPECT_STREQ("F+G+G-G+", records());
+	/* Calls that were open then have no end. */
+	call_f(0);
+	EXPECT_STREQ("nF+G+G-G+G-F-", records());
+	call_f(0);
+	EXPECT_STREQ("F+G+G-G+G-F-", records());
+}
+
+static void catches(void)
+{
+	begin_call('F');
+	if (!setjmp(jump_back))
+		jumps(1);
+	end_call('F');
+}
+
+TEST_F(part, a_jump_within_the_outermost_call)
+{
+	ASSERT_EQ(0, start(self, ">F"));
+	catches();
+	call('G');
+	EXPECT_STREQ("F+F+G+G-F+G+G-G+F-", records());
+}
+
+TEST_F(part, another_function_ends_the_part_instead)
+{
+	ASSERT_EQ(0, start(self, ">F<T"));
+	call('T');
+	begin_call('X');
+	call('F');
+	call('X');
+	begin_call('G');
+	call('T');
+	end_call('G');
+	call('X');
+	EXPECT_STREQ("F+F-X+X-G+", records());
+	call('F');
+	end_call('X');
+	call('T');
+	EXPECT_STREQ("nF+F-X-", records());
+}
+
+TEST_F(part, a_part_ends_with_its_session)
+{
+	ASSERT_EQ(0, start(self, ">F<T"));
+	call('F');
+	ASSERT_EQ(0, sifive_trace_off(self->trace));
+	ASSERT_EQ(0, start(self, ">F<T"));
+	call('G');
+	EXPECT_STREQ("", records());
+}
+
+static void *other_thread(void *unused)
+{
+	mock_rseq.cpu_id = 1;
+	call('G');
+	call_f(0);
+	call('G');
+	return NULL;
+}
+
+TEST_F(part, of_each_thread)
+{
+	pthread_t thread;
+
+	ASSERT_EQ(0, start(self, ">F"));
+	begin_call('F');
+	ASSERT_EQ(0, pthread_create(&thread, NULL, other_thread, NULL));
+	ASSERT_EQ(0, pthread_join(thread, NULL));
+	end_call('F');
+	EXPECT_STREQ("F+hF+G+G-G+G-F-F-", records());
+}
+
+static void in_handler(void)
+{
+	call_f(0);
+}
+
+/* A handler's call within the record that begins the part: the part is that of the first call. */
+TEST_F(part, a_signal_in_the_first_record)
+{
+	ASSERT_EQ(0, start(self, ">F"));
+	mock_interrupt_once = true;
+	mock_interrupt = in_handler;
+	begin_call('F');
+	end_call('F');
+	call('G');
+	EXPECT_STREQ("F+F+G+G-G+G-F-F-", records());
+}
+
+TEST_F(part, without_it_hooks_are_the_writers)
+{
+	struct sifive_trace_options options = SIFIVE_TRACE_OPTIONS;
+
+	ASSERT_EQ(0, sifive_trace_setup(self->trace, &options));
+	ASSERT_EQ(0, sifive_trace_on(self->trace));
+	EXPECT_EQ((void *)writers.pair, (void *)hook);
+}
+
+TEST_HARNESS_MAIN
