@@ -27,7 +27,7 @@ static inline bool filter_fits(const char * const *pattern, size_t patterns,
 /** filter_quote() - the quote that an object's name needs in a filter file, or "" */
 static inline const char *filter_quote(const char *object)
 {
-	return *object == '#' || strpbrk(object, " \t") ? "\"" : "";
+	return strchr("#><", *object) || strpbrk(object, " \t") ? "\"" : "";
 }
 
 #endif /* SIFIVE_TRACE_FILTER_FILE_H */

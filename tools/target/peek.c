@@ -49,6 +49,21 @@ void capture_name_call(const char *output, uint32_t sinks, const struct trigger_
 	}
 }
 
+int capture_name_part(const char *output, uint32_t sinks, const char *from, const char *to)
+{
+	char name[PATH_MAX], meta[SIDECAR_PATH];
+	int error = 0;
+	uint32_t i;
+
+	for (i = 0; i < sinks; i++) {
+		perf_device_file(name, sizeof(name), output, i, sinks);
+		snprintf(meta, sizeof(meta), "%s.meta", name);
+		if (!access(meta, F_OK))
+			error |= sidecar_part(meta, from, to);
+	}
+	return error;
+}
+
 static bool records(const struct sifive_trace_status *status, const struct capture_mark *mark)
 {
 	return status->holder == mark->pid && status->flags & SIFIVE_TRACE_STATUS_RUNNING;

@@ -30,6 +30,9 @@ enum on_full {
 /* Snapshots come as often as the program makes them: without --keep, this many remain. */
 #define SNAPSHOTS_KEPT	100
 
+/* A template for mkstemp(). */
+#define TEMPORARY	"/tmp/sifive-trace.XXXXXX"
+
 static int set_filter(void *at, const struct cli_option *option, const char *value)
 {
 	static char path[PATH_MAX];
@@ -60,6 +63,12 @@ static const struct cli_option how_options[] = {
 	{ .name = "auto-filter", .value = "PERCENT",
 	  .help = "run the program twice: a dry run first, then the recording without the functions that made many records and took little time, together at most PERCENT of all time; they are listed",
 	  .set = cli_percent, .offset = offsetof(struct recording, percent) },
+	{ .name = "from", .value = "FUNCTION",
+	  .help = "record each thread only from a call of FUNCTION to its return; a name as for -F",
+	  .set = cli_text, .offset = offsetof(struct recording, from) },
+	{ .name = "to", .value = "FUNCTION",
+	  .help = "with --from: not to its return, but to the next call of this FUNCTION in the thread",
+	  .set = cli_text, .offset = offsetof(struct recording, to) },
 	{ .letter = 'a', .name = "all",
 	  .help = "sample everything that runs on the CPUs while the program does, and load nothing into it",
 	  .set = cli_flag, .offset = offsetof(struct recording, all) },
@@ -128,7 +137,8 @@ static const struct cli_group record_groups[] = {
 /* Options that select functions. */
 static bool selects_functions(const struct recording *r)
 {
-	return r->setup.options.filter || r->patterns.count || r->percent > 0;
+	return r->setup.options.filter || r->patterns.count || r->percent > 0 ||
+	       r->from;
 }
 
 /* Reports options that exclude each other. */
@@ -153,9 +163,9 @@ static int check(const struct recording *r, bool library)
 		       r->program.path);
 		return EXIT_RECORD;
 	}
-	if (library && r->percent > 0 && !r->program.hooks) {
-		report("%s: --auto-filter: nothing in it was compiled with -finstrument-functions",
-		       r->argv[0]);
+	if (library && (r->percent > 0 || r->from) && !r->program.hooks) {
+		report("%s: --%s: nothing in it was compiled with -finstrument-functions",
+		       r->argv[0], r->from ? "from" : "auto-filter");
 		return EXIT_RECORD;
 	}
 	if (library)
@@ -201,7 +211,7 @@ static int check_calls(struct recording *r)
 		return r->archive || r->mode != CALLS_MODE_USUAL ?
 		       usage_error("--archive and --instruction-mode need --calls") : 0;
 	if (selects_functions(r) || r->load)
-		return usage_error("--calls loads nothing into the program: leave out -F, --filter, --auto-filter and --library");
+		return usage_error("--calls loads nothing into the program: leave out -F, --filter, --auto-filter, --from and --library");
 	if (r->pieces.size || r->pieces.time)
 		return usage_error("--calls and --rotate exclude each other: a piece cannot begin within the flow of instructions");
 	if (r->children)
@@ -224,7 +234,7 @@ static int check_process(const struct recording *r)
 	if (r->all || r->children)
 		return usage_error("-p excludes -a and --children: it records one process");
 	if (r->load || selects_functions(r))
-		return usage_error("-p loads nothing into the process: leave out -F, --filter, --auto-filter and --library");
+		return usage_error("-p loads nothing into the process: leave out -F, --filter, --auto-filter, --from and --library");
 	if (r->reached.function || r->slower.function)
 		return usage_error("-p excludes --trigger and --slower-than: give --snapshot alone, and send SIGUSR2");
 	return 0;
@@ -280,6 +290,22 @@ static int check_full(struct recording *r)
 	return 0;
 }
 
+/* --from: its headers come when a part begins, and pieces have no name for it. */
+static int check_part(const struct recording *r)
+{
+	if (!r->from)
+		return r->to ? usage_error("--to needs --from") : 0;
+	if (r->to && !strcmp(r->from, r->to))
+		return usage_error("--from and --to are one function: leave out --to");
+	if (r->setup.options.flags & SIFIVE_TRACE_HEADER_ONCE)
+		return usage_error("--from and --header-once exclude each other: headers show where calls were left out");
+	if (recording_in_pieces(r))
+		return usage_error("--from and --rotate exclude each other: give --size or --time");
+	if (!machine_side_car())
+		return usage_error("--from needs side-car files: leave out SIFIVE_TRACE_META=0");
+	return 0;
+}
+
 static int check_auto_filter(void)
 {
 	if (!machine_side_car())
@@ -293,31 +319,45 @@ static int record_here(struct recording *r)
 	return r->join || !r->loads ? record_session(r) : record_with_library(r);
 }
 
-/* Makes the filter; 0, with an empty name if all functions are recorded, or the exit status. */
+/*
+ * Makes the filter: 0, or the exit status. Its name is empty if there is none, or the user's alone.
+ */
 static int make_filter(struct recording *r, char *filter)
 {
+	int status = 0;
+
 	if (r->percent > 0)
-		return auto_filter(r, record_here, filter);
-	if (select_functions(&r->program, r->patterns.text, r->patterns.count, filter))
-		return EXIT_RECORD;
-	return 0;
+		status = auto_filter(r, record_here, filter);
+	else if (r->patterns.count)
+		status = select_functions(&r->program, r->patterns.text, r->patterns.count,
+					  filter) ? EXIT_RECORD : 0;
+	else
+		*filter = '\0';
+	if (status || !r->from)
+		return status;
+	if (!*filter) {
+		strcpy(filter, TEMPORARY);
+		if (select_copy(r->setup.options.filter, filter))
+			return EXIT_RECORD;
+	}
+	return select_part(&r->program, r->from, r->to, filter) ? EXIT_RECORD : 0;
 }
 
 static int record_filtered(struct recording *r)
 {
-	char filter[] = "/tmp/sifive-trace.XXXXXX";
-	int status;
+	char filter[] = TEMPORARY;
+	int status = make_filter(r, filter);
 
-	if (!(r->percent > 0) && !r->patterns.count)
-		return record_here(r);
-	status = make_filter(r, filter);
 	if (status)
 		return status;
-	if (!*filter)
-		return record_here(r);
-	r->setup.options.filter = filter;
+	if (*filter)
+		r->setup.options.filter = filter;
 	status = record_here(r);
-	unlink(filter);
+	if (*filter)
+		unlink(filter);
+	if (r->from && r->launched.ran &&
+	    capture_name_part(r->output, r->mark.sinks, r->from, r->to) && !status)
+		status = EXIT_RECORD;
 	return status;
 }
 
@@ -335,7 +375,7 @@ static int record(struct recording *r)
 	error = check(r, r->loads);
 	if (error)
 		return error;
-	if (check_full(r) || (r->percent > 0 && check_auto_filter()))
+	if (check_full(r) || check_part(r) || (r->percent > 0 && check_auto_filter()))
 		return EXIT_USAGE;
 	if (r->setup.options.header_interval &&
 	    (!(r->setup.options.flags & SIFIVE_TRACE_RING || is_drained(r)) ||

@@ -26,6 +26,7 @@
  * @library:	the library to preload, empty for none
  * @output:	path of the trace
  * @patterns:	-F
+ * @from, @to:	--from and --to: which part of each thread is recorded
  * @percent:	--auto-filter, 0: without
  * @file:	-o
  * @load:	--library, NULL for the installed one
@@ -73,6 +74,8 @@ struct recording {
 	char		output[PATH_MAX];
 	struct cli_list	patterns;
 	double		percent;
+	const char	*from;
+	const char	*to;
 	const char	*file;
 	const char	*load;
 	struct perf_device device;

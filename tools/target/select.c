@@ -16,12 +16,14 @@
 
 /**
  * struct selection - writing a filter file
+ * @kind:	what the functions are: begins a line
  * @object:	the name of the current object, in quotes if needed
  * @functions:	number of functions that matched
  */
 struct selection {
 	const char * const	*pattern;
 	size_t			patterns;
+	const char		*kind;
 	char			object[PATH_MAX + 2];
 	FILE			*out;
 	size_t			functions;
@@ -41,7 +43,7 @@ static void consider(void *argument, const char *name, uint64_t start,
 	if (fits(s, name) ||
 	    (full && (fits(s, full) || fits(s, demangle_cut(full))))) {
 		s->functions++;
-		fprintf(s->out, "# %s\n%s %" PRIx64 " %" PRIx64 "\n", name,
+		fprintf(s->out, "# %s\n%s%s %" PRIx64 " %" PRIx64 "\n", name, s->kind,
 			s->object, start, start + size);
 	}
 	free(full);
@@ -60,29 +62,103 @@ static void select_in(struct selection *s, const char *path)
 	elf_close(&elf);
 }
 
+static int no_function(const struct program *program, const char *option, const char *name)
+{
+	report("%s%s%sno function matches: nm -C %s shows names%s", option, name, *name ? ": " : "", program->path,
+	       demangle_possible() ? "" :
+	       "; this machine has no libstdc++.so.6, so use C++ names as shown by nm without -C");
+	return -1;
+}
+
+static FILE *make_file(char *path)
+{
+	int fd = mkstemp(path);
+	FILE *file = fd >= 0 ? fdopen(fd, "w") : NULL;
+
+	if (!file)
+		report("%s: %s", path, strerror(errno));
+	return file;
+}
+
+/* @error: there is an error already. The file is removed after one. */
+static int close_file(FILE *file, const char *path, int error)
+{
+	int failed = ferror(file);
+
+	if (fclose(file) || failed) {
+		report("%s: cannot be written", path);
+		error = -1;
+	}
+	if (error)
+		unlink(path);
+	return error;
+}
+
 int select_functions(const struct program *program, const char * const *pattern,
 		     size_t patterns, char *path)
 {
-	struct selection s = { .pattern = pattern, .patterns = patterns };
-	int fd = mkstemp(path), failed;
+	struct selection s = { .pattern = pattern, .patterns = patterns, .kind = "" };
 	size_t i;
 
-	s.out = fd >= 0 ? fdopen(fd, "w") : NULL;
-	if (!s.out) {
-		report("%s: %s", path, strerror(errno));
+	s.out = make_file(path);
+	if (!s.out)
 		return -1;
-	}
 	for (i = 0; i < program->objects; i++)
 		select_in(&s, program->object[i]);
-	failed = ferror(s.out);
-	if (fclose(s.out) || failed)
-		report("%s: cannot be written", path);
-	else if (!s.functions)
-		report("no function matches: nm -C %s shows names%s",
-		       program->path, demangle_possible() ? "" :
-		       "; this machine has no libstdc++.so.6, so use C++ names as shown by nm without -C");
-	else
-		return 0;
-	unlink(path);
-	return -1;
+	return close_file(s.out, path, s.functions ? 0 : no_function(program, "", ""));
+}
+
+int select_copy(const char *from, char *path)
+{
+	FILE *in = NULL, *out;
+	int c, error = 0;
+
+	if (from) {
+		in = fopen(from, "re");
+		if (!in) {
+			report("%s: %s", from, strerror(errno));
+			return -1;
+		}
+	}
+	out = make_file(path);
+	while (in && out && (c = getc(in)) != EOF)
+		putc(c, out);
+	if (in && ferror(in)) {
+		report("%s: cannot be read", from);
+		error = -1;
+	}
+	/* Of no object: a filter without functions still selects none. */
+	if (in && out)
+		fputs("\n- 0 1\n", out);
+	if (in)
+		fclose(in);
+	return out ? close_file(out, path, error) : -1;
+}
+
+static int add_part(const struct program *program, const char *option, const char *name,
+		    const char *kind, FILE *out)
+{
+	struct selection s = { .pattern = &name, .patterns = 1, .kind = kind, .out = out };
+	size_t i;
+
+	for (i = 0; i < program->objects; i++)
+		select_in(&s, program->object[i]);
+	return s.functions ? 0 : no_function(program, option, name);
+}
+
+int select_part(const struct program *program, const char *from, const char *to,
+		const char *path)
+{
+	FILE *out = fopen(path, "ae");
+	int error;
+
+	if (!out) {
+		report("%s: %s", path, strerror(errno));
+		unlink(path);
+		return -1;
+	}
+	error = add_part(program, "--from ", from, "> ", out);
+	if (!error && to)
+		error = add_part(program, "--to ", to, "< ", out);
+	return close_file(out, path, error);
 }

@@ -19,4 +19,25 @@
 int select_functions(const struct program *program, const char * const *pattern,
 		     size_t patterns, char *path);
 
+/**
+ * select_copy() - make a filter file to which select_part() can add
+ * @from:	a filter file with functions, or NULL: all are recorded
+ * @path:	a template for mkstemp(), replaced by the file's name
+ *
+ * Return: 0, or -1: the error has been printed, and there is no file.
+ */
+int select_copy(const char *from, char *path);
+
+/**
+ * select_part() - add the functions at whose calls recording begins, and ends
+ * @program:	the program, whose objects are searched
+ * @from, @to:	patterns for fnmatch(); @to may be NULL
+ * @path:	the filter file
+ *
+ * Return: 0, or -1 if there is no such function or a write fails: the error has been printed,
+ * and the file is removed.
+ */
+int select_part(const struct program *program, const char *from, const char *to,
+		const char *path);
+
 #endif /* SIFIVE_TRACE_SELECT_H */

@@ -257,6 +257,27 @@ int sidecar_copy(const char *from, const char *meta, const struct trigger_hit *h
 	return out ? output_close(out) : -1;
 }
 
+int sidecar_part(const char *meta, const char *from, const char *to)
+{
+	char *text = read_meta(meta), whole[SIDECAR_PATH + 4];
+	struct output *out;
+
+	snprintf(whole, sizeof(whole), "%s.new", meta);
+	out = text ? output_open(whole) : NULL;
+	if (out) {
+		put_string(out, "{\"part\":{\"from\":");
+		put_json(out, from);
+		if (to) {
+			put_string(out, ",\"to\":");
+			put_json(out, to);
+		}
+		put_string(out, "},\n");
+		put_string(out, text + 1);
+	}
+	free(text);
+	return out ? replace(out, whole, meta) : -1;
+}
+
 /* Writes @text up to @end, which may be NULL, as what all pieces have. */
 static void put_head(struct output *out, const char *text, const char *end)
 {

@@ -54,6 +54,15 @@ int sidecar_complete(int fd, const char *meta, const struct sifive_trace_sink *s
 int sidecar_copy(const char *from, const char *meta, const struct trigger_hit *hit);
 
 /**
+ * sidecar_part() - add which calls were recorded
+ * @meta:	the side-car file
+ * @from, @to:	the functions of --from and --to; @to may be NULL
+ *
+ * Return: 0, or -1: the error has been printed.
+ */
+int sidecar_part(const char *meta, const char *from, const char *to);
+
+/**
  * struct sidecar_state - how much was captured and lost by some time
  * @sink:	of the sink, with the bytes that were written in @given
  * @status:	of the capture

@@ -6,6 +6,7 @@
 
 #include "coverage.h"
 #include "cause.h"
+#include "text.h"
 #include "units.h"
 
 enum coverage coverage_of(const struct input *input)
@@ -52,6 +53,25 @@ static void put_part(const struct input *input, char *text, size_t size)
 		snprintf(text, size, "%s", part);
 }
 
+/* Longest part of a function's name that is shown. */
+#define SHOWN	100
+
+/* The calls that the user has asked for. */
+static size_t put_limits(const struct meta_part *part, char *text, size_t size, bool first)
+{
+	char from[SHOWN + 1], to[SHOWN + 1];
+
+	if (!part->from || !size)
+		return 0;
+	snprintf(from, sizeof(from), "%s", part->from);
+	text_clean(from);
+	snprintf(to, sizeof(to), "%s", part->to ? part->to : "its return");
+	text_clean(to);
+	return (size_t)snprintf(text, size,
+				"%scalls were recorded from each call of %s to %s%s, in each thread alone",
+				first ? "" : "; ", from, part->to ? "the next call of " : "", to);
+}
+
 const char *coverage_text(const struct input *input, char text[COVERAGE_SIZE])
 {
 	uint64_t run = input->meta.coverage.run_ns, lost = coverage_lost(input);
@@ -87,6 +107,7 @@ const char *coverage_text(const struct input *input, char text[COVERAGE_SIZE])
 					 pauses, pauses == 1 ? "" : "s",
 					 units_time(whole, input->meta.coverage.paused_ns,
 						    1000000000));
+	used += put_limits(&input->meta.part, text + used, COVERAGE_SIZE - used, !used);
 	if (lost)
 		used += (size_t)snprintf(text + used, COVERAGE_SIZE - used,
 					 "%s%" PRIu64 " record%s could not be recorded",
@@ -105,7 +126,8 @@ bool coverage_partial(const struct input *input)
 
 	return coverage == COVERAGE_FIRST || coverage == COVERAGE_LAST ||
 	       coverage_lost(input) || coverage_gaps(input) ||
-	       input->meta.coverage.pauses || input->meta.trigger.function;
+	       input->meta.coverage.pauses || input->meta.trigger.function ||
+	       input->meta.part.from;
 }
 
 /* Captured bytes that are not in the file, for example because nobody read them. */
@@ -162,6 +184,14 @@ void coverage_json(const struct input *input, struct output *out)
 			   ",\"elsewhere\":%" PRIu64 ",\"wakeups\":%" PRIu64, lost->switches,
 			   lost->processes, lost->elsewhere, lost->wakeups);
 	put_char(out, '}');
+	if (input->meta.part.from) {
+		put_string(out, ",\"from\":");
+		put_json(out, input->meta.part.from);
+	}
+	if (input->meta.part.from && input->meta.part.to) {
+		put_string(out, ",\"to\":");
+		put_json(out, input->meta.part.to);
+	}
 }
 
 uint64_t coverage_dropped(const struct input *input)

@@ -6,7 +6,7 @@
 #include "../output.h"
 #include "options.h"
 
-#define COVERAGE_SIZE	896
+#define COVERAGE_SIZE	1216
 
 enum coverage {
 	COVERAGE_UNKNOWN,

@@ -18,7 +18,7 @@
 static const char * const shared_keys[] = {
 	"version", "ts_width", "ts_hz", "ts_scheme", "count_type", "header_interval",
 	"per_thread", "exe", "args", "counters", "channel", "sampling", "switches",
-	"instruction", "trigger", NULL
+	"instruction", "trigger", "part", NULL
 };
 
 /* Whether two traces are of one recording. Threads may end while the first is written. */

@@ -523,6 +523,12 @@ static void read_groups(struct reader *reader, struct json_object *object,
 	if (from)
 		read_trigger(reader, from, &meta->trigger);
 
+	from = get_object(reader, object, "part");
+	if (from) {
+		set_string(reader, from, "from", &meta->part.from);
+		set_string(reader, from, "to", &meta->part.to);
+	}
+
 	from = get_object(reader, object, "lost");
 	if (from) {
 		set_u64(reader, from, "signals", &lost->signals);

@@ -161,6 +161,12 @@ struct meta_sampling {
 	const char	*event;
 };
 
+/* In each thread, calls are recorded from one of @from to its return, or to one of @to; NULL: all. */
+struct meta_part {
+	const char	*from;
+	const char	*to;
+};
+
 /**
  * struct meta_trigger - the call that made a snapshot
  * @function:	its name, NULL: there is no such call
@@ -293,6 +299,7 @@ struct meta {
 	size_t			ins;
 	struct meta_sampling	sampling;
 	struct meta_trigger	trigger;
+	struct meta_part	part;
 	int			switches;
 	uint64_t		encoders;
 	struct meta_coverage	coverage;
