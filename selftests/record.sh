@@ -396,7 +396,7 @@ for name in part part-static part-join; do
 	result $? "--from: $name: the outermost calls, and all within them"
 done
 meta part 'm["part"] == {"from": "ackermann"}' "--from: in the side-car file"
-host report "$out/part.rtd" | grep -q '^Trace covers all of .*; calls were recorded from each call of ackermann to its return, in each thread alone'
+host report "$out/part.rtd" | grep -q '^Trace covers all of .*; has calls of each thread only from a call of ackermann to its return'
 result $? "--from: report prints it"
 [ "$(calls part-sum)" = "$(of plain cube square sum)" ]
 result $? "--from: calls outside are not recorded"

@@ -103,9 +103,44 @@ TEST_F(command, a_whole_trace_covers_all)
 	EXPECT_EQ(0, self->status);
 }
 
+/* A snapshot. */
+#define BEGUN	"{\"srcbits\":0,\"ts_hz\":10,\"trigger\":{\"function\":\"f\",\"call\":7,\"tid\":9}}"
+
+/* A name is one line, whatever its characters. */
+#define PART	"{\"srcbits\":0,\"ts_hz\":10,\"part\":{\"from\":\"f\\ng\"%s}}"
+
+TEST_F(command, every_output_says_which_part_of_a_thread_was_recorded)
+{
+	static const char * const arguments[] = {
+		"report", "annotate", "graph", "replay", "decode", "export --format svg",
+		"export --format html", "export --format speedscope",
+	};
+	static const char * const to[] = { "", ",\"to\":\"h\"" };
+	static const char * const said[] = {
+		"has calls of each thread only from a call of f?g to its return",
+		"has calls of each thread only from a call of f?g to the next call of h",
+	};
+	char meta[256];
+	unsigned int i;
+
+	make(self, BEGUN);
+	for (i = 0; i < 2 * sizeof(arguments) / sizeof(arguments[0]); i++) {
+		snprintf(meta, sizeof(meta), PART, to[i % 2]);
+		write_file("trace.rtd.meta", meta, strlen(meta));
+		run(self, "%s trace.rtd", arguments[i / 2]);
+		EXPECT_NE(NULL, strstr(self->err, said[i % 2])) {
+			TH_LOG("%s: %s", arguments[i / 2], self->err);
+		}
+		EXPECT_NE(NULL, strstr(self->out, said[i % 2])) {
+			TH_LOG("%s: %s", arguments[i / 2], self->out);
+		}
+	}
+	run(self, "report -q --json trace.rtd");
+	EXPECT_NE(NULL, strstr(self->out, ",\"to\":\"h\"}"));
+}
+
 #define CALL	"{\"srcbits\":0,\"ts_hz\":10,\"trigger\":{\"function\":\"f\",\"call\":7,\"tid\":9," \
 		"\"took_ns\":2000000000,\"limit_ns\":1500000000,\"from\":%" PRIu64 ",\"to\":%" PRIu64 "}}"
-#define BEGUN	"{\"srcbits\":0,\"ts_hz\":10,\"trigger\":{\"function\":\"f\",\"call\":7,\"tid\":9}}"
 
 /* Times of the side-car file wrap as the trace's do. */
 TEST_F(command, every_output_says_which_call_a_snapshot_is_of)

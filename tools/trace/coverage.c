@@ -68,7 +68,7 @@ static size_t put_limits(const struct meta_part *part, char *text, size_t size, 
 	snprintf(to, sizeof(to), "%s", part->to ? part->to : "its return");
 	text_clean(to);
 	return (size_t)snprintf(text, size,
-				"%scalls were recorded from each call of %s to %s%s, in each thread alone",
+				"%shas calls of each thread only from a call of %s to %s%s",
 				first ? "" : "; ", from, part->to ? "the next call of " : "", to);
 }
 

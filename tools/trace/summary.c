@@ -94,7 +94,8 @@ static void summarise(const struct input *input,
 		report("%s: time %" PRIu64 " to %" PRIu64 ", %" PRIu64 " ticks",
 		       name, stats->first, stats->last,
 		       stats->last - stats->first);
-	if (coverage_of(input) != COVERAGE_UNKNOWN || input->meta.trigger.function)
+	if (coverage_of(input) != COVERAGE_UNKNOWN || input->meta.trigger.function ||
+	    input->meta.part.from)
 		report("%s: %s", name, coverage_text(input, coverage));
 	if (stats->switches.records)
 		report("%s: %" PRIu64 " records of context switches", name,
