@@ -8,7 +8,7 @@
  * and END are hexadecimal and relative to the load address, as nm(1) prints for a shared
  * object or a PIE. Empty lines and lines that begin with # are ignored. A line that begins with
  * "> " has functions at whose call recording begins in a thread, until the call returns; with
- * "< ", functions at whose call it ends instead. If there are only such lines, all functions are
+ * "< ", functions with whose entry it ends instead. If there are only such lines, all functions are
  * recorded.
  */
 #ifndef PERF_FILTER_H

@@ -47,8 +47,8 @@ PERF_LOCAL void begin_after(struct perf_thread *thread)
 	thread->cpu = PERF_CPU_NOBODY;
 }
 
-/* A call: it may begin the thread's part, or end it. */
-PERF_LOCAL void follow_call(uintptr_t function, uintptr_t frame, bool from, bool to)
+/* A call may begin the thread's part; returns whether it ends it. */
+PERF_LOCAL bool follow_call(uintptr_t function, uintptr_t frame, bool from, bool to)
 {
 	if (from && !part.frame) {
 		begin_after(perf_self);
@@ -56,8 +56,7 @@ PERF_LOCAL void follow_call(uintptr_t function, uintptr_t frame, bool from, bool
 		part.frame = to ? NO_FRAME : frame;
 	}
 	part.depth += from;
-	if (to && part.frame && perf_filter_has(function, PERF_FILTER_TO))
-		end_part(true);
+	return to && part.frame && perf_filter_has(function, PERF_FILTER_TO);
 }
 
 PERF_LOCAL void write_part(uintptr_t function, uintptr_t site, uint32_t kind)
@@ -66,6 +65,7 @@ PERF_LOCAL void write_part(uintptr_t function, uintptr_t site, uint32_t kind)
 	const unsigned int sets = perf_filter_on();
 	const bool to = sets & 1u << PERF_FILTER_TO, enter = kind == PERF_RECORD_ENTER;
 	const bool from = perf_filter_has(function, PERF_FILTER_FROM);
+	bool last = false;
 
 	if (part.epoch != perf_pool->epoch) {
 		end_part(false);
@@ -75,14 +75,19 @@ PERF_LOCAL void write_part(uintptr_t function, uintptr_t site, uint32_t kind)
 	if (part.frame && frame > part.frame && perf_frame_left(part.frame, frame))
 		end_part(true);
 	if (enter)
-		follow_call(function, frame, from, to);
+		last = follow_call(function, frame, from, to);
 	if (!part.frame)
 		return;
-	if (!(sets & 1u << PERF_FILTER_RECORD) || perf_filter_has(function, PERF_FILTER_RECORD))
+	/* The last entry shows when the part ends. */
+	if (last || !(sets & 1u << PERF_FILTER_RECORD) ||
+	    perf_filter_has(function, PERF_FILTER_RECORD))
 		filtered(function, site, kind);
-	if (!enter && from && !to && (!--part.depth || frame >= part.frame))
+	if (last)
+		end_part(true);
+	else if (!enter && from && !to && (!--part.depth || frame >= part.frame))
 		end_part(false);
 }
+
 PERF_INTERNAL perf_writer *perf_part_hook(perf_writer *writer)
 {
 	const unsigned int sets = perf_filter_on();

@@ -192,15 +192,15 @@ TEST_F(part, a_function_whose_frame_grows)
 }
 
 static jmp_buf jump_back;
+static void (*volatile jump_again)(unsigned int more);
 
+/* Does not return. */
 static void jumps(unsigned int more)
 {
 	begin_call('F');
 	call('G');
-	if (more) {
-		jumps(more - 1);
-		return;
-	}
+	if (more)
+		jump_again(more - 1);
 	begin_call('G');
 	longjmp(jump_back, 1);
 }
@@ -223,6 +223,7 @@ TEST_F(part, a_function_that_is_left_by_longjmp)
 
 static void catches(void)
 {
+	jump_again = jumps;
 	begin_call('F');
 	if (!setjmp(jump_back))
 		jumps(1);
@@ -248,11 +249,23 @@ TEST_F(part, another_function_ends_the_part_instead)
 	call('T');
 	end_call('G');
 	call('X');
-	EXPECT_STREQ("F+F-X+X-G+", records());
+	EXPECT_STREQ("F+F-X+X-G+T+", records());
 	call('F');
 	end_call('X');
 	call('T');
-	EXPECT_STREQ("nF+F-X-", records());
+	EXPECT_STREQ("nF+F-X-T+", records());
+}
+
+/* Where the part ends is known with any filter. */
+TEST_F(part, a_filter_does_not_leave_out_the_end)
+{
+	ASSERT_EQ(0, start(self, ">F<TG"));
+	call('F');
+	call('G');
+	call('X');
+	call('T');
+	call('G');
+	EXPECT_STREQ("G+G-T+", records());
 }
 
 TEST_F(part, a_part_ends_with_its_session)
