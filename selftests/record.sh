@@ -84,31 +84,6 @@ rec noprogram /target/sifive_trace.ko
 rec script /target/selftests/run_all.sh
 rec badfilter -F nothing $p/objects
 rec statically -F main $p/busy-static
-rec part --from ackermann $p/plain
-rec part-sum --from sum $p/plain
-rec part-static --from ackermann $p/plain-static
-rec part-join --children --from ackermann $p/plain
-rec part-filter --from sum -F cube $p/plain
-rec part-file --from main --filter /target/part.none $p/plain
-rec part-threads --from branch $p/threads
-rec part-to --from square --to cube $p/plain
-rec part-again --from branch --to leaf $p/threads
-rec part-xor --count xor --from branch --to leaf $p/threads
-rec part-snapshot --snapshot --from branch $p/threads
-rec part-none --from no_such $p/plain
-rec part-to-none --from sum --to no_such $p/plain
-rec part-alone --to sum $p/plain
-rec part-same --from sum --to sum $p/plain
-rec part-calls --calls --from sum $p/plain
-rec part-busy --from main $p/busy
-rec part-once --header-once --from sum $p/plain
-rec part-pieces --rotate 1M --from sum $p/plain
-rec auto-reader --auto-filter 1 $p/objects
-rec auto-both --auto-filter 1 -F main $p/objects
-rec auto-calls --auto-filter 1 --calls $p/objects
-rec auto-none --auto-filter 1 $p/busy
-rec auto-static --auto-filter 1 $p/busy-static
-rec auto-share --auto-filter 100 $p/objects
 rec nosample -i 100s /bin/true
 rec nosample-library -i 100s $p/threads
 rec nolibrary --library /no/such $p/plain
@@ -387,50 +362,6 @@ for name in nosample nosample-library; do
 	result $? "$name: a message, and status 125"
 done
 refused statically 125 "it is static" "-F with a static program"
-# of NAME FUNCTION...: the calls of these functions.
-of() {
-	calls "$1" | grep -E "^($(IFS='|'; echo "${*:2}")) "
-}
-for name in part part-static part-join; do
-	[ "$(calls $name)" = "$(of plain ackermann)" ]
-	result $? "--from: $name: the outermost calls, and all within them"
-done
-meta part 'm["part"] == {"from": "ackermann"}' "--from: in the side-car file"
-host report "$out/part.rtd" | grep -q '^Trace covers all of .*; has calls of each thread only from a call of ackermann to its return'
-result $? "--from: report prints it"
-[ "$(calls part-sum)" = "$(of plain cube square sum)" ]
-result $? "--from: calls outside are not recorded"
-[ "$(calls part-filter)" = "$(of plain cube)" ]
-result $? "--from: -F selects among these calls"
-[ "$(calls part-threads)" = "$(of threads branch leaf)" ]
-result $? "--from: in each thread"
-[ "$(calls part-to)" = "$(printf 'cube 1\nsquare 10\nsum 1')" ]
-result $? "--to: calls up to the next call of that function"
-meta part-to 'm["part"] == {"from": "square", "to": "cube"}' "--to: in the side-car file"
-for name in part-again part-xor; do
-	[ "$(calls $name)" = "$(of threads branch; of threads branch | sed s/branch/leaf/)" ] &&
-		host export --format folded "$out/$name.rtd" >"$out/$name.folded" &&
-		grep -q ';branch ' "$out/$name.folded" &&
-		! grep -q 'branch;.*branch' "$out/$name.folded"
-	result $? "--to: $name: what was open ends when recording begins again"
-done
-meta part-snapshot 'm["part"] == {"from": "branch"}' "--from and --snapshot: in the side-car file"
-refused part-none 125 "--from no_such: no function matches" "--from: no such function"
-refused part-to-none 125 "--to no_such: no function matches" "--to: no such function"
-refused part-file 2 "--filter" "--from: a filter that does not exist"
-refused part-alone 2 "--to needs --from" "--to alone"
-refused part-same 2 "leave out --to" "--from and --to: one function"
-refused part-calls 2 "leave out -F, --filter, --auto-filter, --from" "--from and --calls"
-refused part-busy 125 "nothing in it was compiled with -finstrument-functions" "--from: no hooks"
-refused part-once 2 "exclude each other" "--from and --header-once"
-refused part-pieces 2 "exclude each other" "--from and --rotate"
-# The command of the board has no readers.
-refused auto-reader 2 "it was built without libdw and json-c" "--auto-filter: the command cannot read traces"
-refused auto-both 2 "exclude each other" "--auto-filter and -F"
-refused auto-calls 2 "leave out -F, --filter, --auto-filter" "--auto-filter and --calls"
-refused auto-none 125 "nothing in it was compiled with -finstrument-functions" "--auto-filter: no hooks"
-refused auto-static 125 "it is static" "--auto-filter with a static program"
-refused auto-share 2 "more than 0 and less than 100" "--auto-filter: a share of all time"
 refused nolibrary 125 "--library /no/such" "no library there"
 refused nocpu 125 "CPU 7 has no trace encoder" "-C: no such CPU"
 refused badcount 2 "--count is raw, delta or xor" "--count: another word"
