@@ -606,19 +606,6 @@ TEST_F(counters, event_tells_what_can_count_it)
 	ASSERT_EQ(0, trace_signal_of_counter(self->counters.event[0].counter));
 }
 
-TEST_F(counters, firmwares_own_events_are_refused_with_the_reason)
-{
-	static const struct sifive_trace_event ipis = { .type = 15, .code = 6 };
-	struct sifive_trace_status status;
-	struct sifive_trace_query q;
-
-	EXPECT_EQ(-EOPNOTSUPP, query(self, &q, &ipis));
-	EXPECT_EQ(-EOPNOTSUPP, TAKE(&cycles, &ipis));
-	EXPECT_EQ(1, self->counters.failed);
-	ASSERT_EQ(0, trace_status(self->fd, &status));
-	EXPECT_NE(NULL, strstr(status.message, "event 1: firmware's own events"));
-}
-
 TEST_F(counters, they_count_on_every_cpu_of_the_session)
 {
 	struct sifive_trace_config config = trace_simple_config(self->fd, 0);

@@ -35,7 +35,7 @@ effort_set() {
 effort_except() {
 	[ "$1" = fpga ] || [ "$TRACE_PART" -eq 1 ] || {
 		grep -q '^cpu ' "tools/qemu/boards/$1.board" && [[ " ${KERNEL_BOARDS:-} " != *" $1 "* ]]
-	} || echo access argument many overflow own_counts perf programs sampled_count sampling threads
+	} || echo access argument firmware many overflow own_counts perf programs sampled_count sampling threads
 }
 
 # Instruction trace of a kernel with so many checks fills the buffers at once. And kselftests

@@ -51,6 +51,12 @@ bool sft_is_timestamp(const struct sifive_trace_event *ev)
 	       ev->code == SIFIVE_TRACE_EVENT_TIMESTAMP;
 }
 
+/* An event of firmware itself. */
+bool sft_is_firmware(const struct sifive_trace_event *ev)
+{
+	return ev->type == SIFIVE_TRACE_EVENT_FIRMWARE;
+}
+
 #define MODES	(SIFIVE_TRACE_EVENT_NO_USER | SIFIVE_TRACE_EVENT_NO_KERNEL)
 
 /* Unused array entries must not have unknown flags either. */
@@ -79,19 +85,22 @@ int sft_choose_check(const struct sifive_trace_event *ev, u32 at,
 		return sft_fail(why, -EINVAL,
 					"event %u: the timestamp counts in all modes: clear its flags",
 					at);
-	if (ev->type == SBI_PMU_EVENT_TYPE_FW)
-		return sft_fail(why, -EOPNOTSUPP,
-				"event %u: firmware's own events have no counter that user mode can read",
+	if (ev->flags && sft_is_firmware(ev))
+		return sft_fail(why, -EINVAL,
+				"event %u: firmware counts its events in all modes: clear its flags",
 				at);
-	if (ev->type > SBI_PMU_EVENT_TYPE_RAW)
-		return sft_fail(why, -EINVAL, "event %u: type %u (0 general, 1 cache, 2 raw)",
+	if (ev->type > SBI_PMU_EVENT_TYPE_RAW && !sft_is_firmware(ev))
+		return sft_fail(why, -EINVAL,
+				"event %u: type %u (0 general, 1 cache, 2 raw, 15 firmware)",
 				at, ev->type);
 	if (ev->type == SBI_PMU_EVENT_TYPE_RAW ? ev->code : ev->data != 0)
 		return sft_fail(why, -EINVAL,
 				"event %u: a raw event must have only data, other events only a code",
 				at);
-	if (ev->code > U16_MAX || (ev->type != SBI_PMU_EVENT_TYPE_RAW &&
-				   ev->type != SBI_PMU_EVENT_TYPE_CACHE && !ev->code))
+	if (sft_is_firmware(ev) && ev->code >= SBI_PMU_FW_MAX)
+		return sft_fail(why, -EINVAL, "event %u: firmware event %u (0 to %u)", at,
+				ev->code, SBI_PMU_FW_MAX - 1);
+	if (ev->code > U16_MAX || (ev->type == SBI_PMU_EVENT_TYPE_HW && !ev->code))
 		return sft_fail(why, -EINVAL, "event %u: code %#x", at, ev->code);
 	return 0;
 }

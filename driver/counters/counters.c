@@ -71,6 +71,31 @@ static int not_available(u32 at, struct sft_why *why)
 
 /* ---- one counter on one CPU ------------------------------------------------ */
 
+/* Whether it is a counter of firmware. Each has one owner, also without Sscofpmf. */
+static bool counts_firmware(const struct sft_counter *c)
+{
+	return c->event >> 16 == SBI_PMU_EVENT_TYPE_FW;
+}
+
+static bool is_pinned(const struct sft_counter *c)
+{
+	return sft_counters_pinned() && !counts_firmware(c);
+}
+
+static bool read_here(const struct sft_counter *c, u64 *value)
+{
+	return counts_firmware(c) ? sft_sbi_read(c->index, value) :
+				    sft_csr_read(c->counter, value);
+}
+
+/* Read a counter of the session by its number, on this CPU. */
+bool sft_counters_read(u32 counter, u64 *value)
+{
+	return sft_counters.firmware & BIT(counter) ?
+	       sft_sbi_read(sft_counters.index[counter], value) :
+	       sft_csr_read(counter, value);
+}
+
 static void take_here(void *arg)
 {
 	struct request *r = arg;
@@ -84,13 +109,13 @@ static void note_here(void *arg)
 {
 	struct request *r = arg;
 
-	sft_csr_read(r->c->counter, this_cpu_ptr(&seen[r->c->counter]));
+	read_here(r->c, this_cpu_ptr(&seen[r->c->counter]));
 }
 
 /*
  * Whether a counter still runs undisturbed. If somebody else has restarted it,
  * it is below its last value, or half the range above it, where perf starts
- * counters.
+ * counters. A counter of firmware is only read: OpenSBI lets a running one be started.
  */
 static void check_here(void *arg)
 {
@@ -98,9 +123,9 @@ static void check_here(void *arg)
 	u64 value, last = this_cpu_read(seen[r->c->counter]);
 
 	r->ours = false;
-	if (!sft_sbi_runs(r->c->index)) {
+	if (!counts_firmware(r->c) && !sft_sbi_runs(r->c->index)) {
 		r->why = "was stopped";
-	} else if (!sft_csr_read(r->c->counter, &value)) {
+	} else if (!read_here(r->c, &value)) {
 		r->why = "cannot be read any more";
 		r->ours = true;
 	} else if (r->c->width == 64 && (s64)(value - last) < 0) {
@@ -126,7 +151,7 @@ static int take_on(unsigned int cpu, const struct sft_counter *c, u64 value)
 	struct request r = { .c = c, .value = value };
 	int ret;
 
-	if (sft_counters_pinned()) {
+	if (is_pinned(c)) {
 		ret = sft_pinned_take(cpu, c, value);
 		if (!ret)
 			ret = smp_call_function_single(cpu, note_here, &r, 1);
@@ -140,7 +165,7 @@ static void release_on(unsigned int cpu, const struct sft_counter *c)
 {
 	struct request r = { .c = c };
 
-	if (sft_counters_pinned())
+	if (is_pinned(c))
 		sft_pinned_release(cpu, c->counter);
 	else
 		smp_call_function_single(cpu, release_here, &r, 1);
@@ -151,7 +176,7 @@ static const char *check_on(unsigned int cpu, const struct sft_counter *c)
 {
 	struct request r = { .c = c };
 
-	if (sft_counters_pinned() && !sft_pinned_counts(cpu, c))
+	if (is_pinned(c) && !sft_pinned_counts(cpu, c))
 		return "was taken by another perf event";
 	if (smp_call_function_single(cpu, check_here, &r, 1))
 		return "went offline with its CPU";
@@ -271,6 +296,10 @@ static int check_event(const struct sifive_trace_counters *arg, u32 at,
 		return sft_fail(why, -EOPNOTSUPP,
 				"event %u: the count of samples cannot be read from this kernel's perf driver: use a counter of the session",
 				at);
+	if (ev->flags & SIFIVE_TRACE_EVENT_OF_SAMPLES && sft_is_firmware(ev))
+		return sft_fail(why, -EINVAL,
+				"event %u: firmware events do not interrupt, so they make no samples",
+				at);
 	plain.flags &= ~SIFIVE_TRACE_EVENT_OF_SAMPLES;
 	return sft_choose_check(&plain, at, why);
 }
@@ -291,19 +320,71 @@ static int check_events(struct sifive_trace_counters *arg, struct sft_why *why)
 	return 0;
 }
 
-/* An event that samples count gets the number of a free programmable counter. */
-static int number_sampled(struct sifive_trace_event *ev, u32 at, struct sft_why *why)
+/* An event without a CSR gets the number of a free programmable counter. */
+static int give_number(struct sifive_trace_event *ev, u32 at, u32 width, struct sft_why *why)
 {
-	u32 unused = ~(sft_counters.mask | SFT_FIXED);
+	u32 unused = ~(sft_counters_recorded() | SFT_FIXED);
 
-	if (sft_counters.sampled)
-		return sft_fail(why, -EINVAL, "event %u: only one event can make samples", at);
 	if (!unused)
 		return sft_fail(why, -EBUSY, "event %u: no counter number is free", at);
 	ev->counter = __fls(unused);
-	ev->info = FIELD_PREP(SIFIVE_TRACE_COUNTER_WIDTH, 63);
-	sft_counters.sampled = BIT(ev->counter);
+	ev->info = FIELD_PREP(SIFIVE_TRACE_COUNTER_WIDTH, width - 1);
 	return 0;
+}
+
+static int number_sampled(struct sifive_trace_event *ev, u32 at, struct sft_why *why)
+{
+	int ret;
+
+	if (sft_counters.sampled)
+		return sft_fail(why, -EINVAL, "event %u: only one event can make samples", at);
+	ret = give_number(ev, at, 64, why);
+	if (!ret)
+		sft_counters.sampled = BIT(ev->counter);
+	return ret;
+}
+
+static int no_firmware(u32 at, struct sft_why *why)
+{
+	return sft_fail(why, -EOPNOTSUPP, "event %u: firmware does not count its events", at);
+}
+
+/*
+ * Take a counter of firmware: each can count any of firmware's events. OpenSBI counts an event on
+ * the first counter that has it, so the session takes the first ones: perf could then have no
+ * event counted in their place.
+ */
+static int take_firmware(struct sifive_trace_event *ev, u32 at, struct sft_why *why)
+{
+	unsigned int n = hweight32(sft_counters.firmware);
+	struct sft_counter c = {
+		.event = ev->type << 16 | ev->code, .width = BITS_PER_LONG,
+	};
+	int ret;
+
+	if (!sft_sbi_available())
+		return no_firmware(at, why);
+	c.index = sft_sbi_firmware(n);
+	if (c.index == sft_sbi_counters())
+		return n ? sft_fail(why, -EBUSY, "event %u: firmware counts only %u of its events",
+				    at, n) : no_firmware(at, why);
+	ret = give_number(ev, at, c.width, why);
+	if (ret)
+		return ret;
+	c.counter = ev->counter;
+	if (take(&c))
+		return sft_fail(why, -EBUSY,
+				"event %u: another program counts firmware events: end it first",
+				at);
+	sft_counters.firmware |= BIT(c.counter);
+	sft_counters.index[c.counter] = c.index;
+	return 0;
+}
+
+/* An event that no CSR counts is numbered when the others have their counters. */
+static bool has_csr(const struct sifive_trace_event *ev)
+{
+	return !(ev->flags & SIFIVE_TRACE_EVENT_OF_SAMPLES) && !sft_is_firmware(ev);
 }
 
 static int take_events(struct sifive_trace_counters *arg, struct sft_choice *ch,
@@ -317,7 +398,7 @@ static int take_events(struct sifive_trace_counters *arg, struct sft_choice *ch,
 		sft_choose_begin(ch, &sft_counters.cpus);
 	for (i = 0; i < arg->count; i++) {
 		arg->failed = i;
-		if (ev[i].flags & SIFIVE_TRACE_EVENT_OF_SAMPLES)
+		if (!has_csr(&ev[i]))
 			continue;
 		if (sft_is_timestamp(&ev[i]))
 			ret = take_timestamp(&ev[i], i, why);
@@ -344,11 +425,42 @@ static int take_events(struct sifive_trace_counters *arg, struct sft_choice *ch,
 		arg->failed = i;
 		if (ev[i].flags & SIFIVE_TRACE_EVENT_OF_SAMPLES)
 			ret = number_sampled(&ev[i], i, why);
+		else if (sft_is_firmware(&ev[i]))
+			ret = take_firmware(&ev[i], i, why);
 	}
 	if (ret)
 		return ret;
 	for (i = 0; i < arg->count; i++)
 		sft_counters.event[ev[i].counter] = ev[i];
+	return 0;
+}
+
+static void try_firmware_here(void *arg)
+{
+	struct request *r = arg;
+
+	r->error = sft_sbi_take(r->c, 0);
+	if (!r->error)
+		sft_sbi_release(r->c->index);
+}
+
+/* Find out whether the session could take one more counter of firmware on @cpu now. */
+static int query_firmware(struct sifive_trace_query *query, unsigned int cpu,
+			  struct sft_why *why)
+{
+	bool taken = cpumask_test_cpu(cpu, &sft_counters.cpus);
+	struct sft_counter c = { .event = query->event.type << 16 | query->event.code };
+	struct request r = { .c = &c };
+
+	if (!sft_sbi_available() || sft_sbi_firmware(0) == sft_sbi_counters())
+		return no_firmware(0, why);
+	query->known = 0;
+	query->readable = 0;
+	query->counters = 0;
+	c.index = sft_sbi_firmware(taken ? hweight32(sft_counters.firmware) : 0);
+	if (c.index < sft_sbi_counters() &&
+	    !smp_call_function_single(cpu, try_firmware_here, &r, 1) && !r.error)
+		query->counters = BIT(SIFIVE_TRACE_MAX_COUNTERS - 1);
 	return 0;
 }
 
@@ -362,6 +474,8 @@ int sft_counters_query(struct sifive_trace_query *query, struct sft_why *why)
 	ret = sft_choose_check(&query->event, 0, why);
 	if (ret)
 		return ret;
+	if (sft_is_firmware(&query->event))
+		return query_firmware(query, cpu, why);
 	if (!sft_counters_available())
 		return not_available(0, why);
 	ch = kzalloc(sizeof(*ch), GFP_KERNEL);
@@ -390,7 +504,7 @@ int sft_counters_query(struct sifive_trace_query *query, struct sft_why *why)
 
 /*
  * A counter stopped counting on some CPU. Only the first loss keeps its reason for the
- * report.
+ * report. Without one of firmware's counters, the others may miss events.
  */
 static void lose(const struct sft_counter *c, unsigned int cpu, const char *why)
 {
@@ -398,12 +512,19 @@ static void lose(const struct sft_counter *c, unsigned int cpu, const char *why)
 
 	if (all->lost & BIT(c->counter))
 		return;
-	all->lost |= BIT(c->counter);
+	all->lost |= counts_firmware(c) ? all->firmware : BIT(c->counter);
 	if (all->unreported)
 		return;
 	all->unreported = why;
 	all->unreported_counter = c->counter;
 	all->unreported_hart = sft_hart_of(cpu);
+}
+
+/* A counter's name for messages. */
+static const char *name_of(u32 counter)
+{
+	return sft_counters.firmware & BIT(counter) ? "a counter of firmware" :
+						      sft_counter_name(counter);
 }
 
 /*
@@ -422,12 +543,12 @@ bool sft_counters_report(struct sft_why *why)
 	if (others)
 		sft_add(why,
 			"%s %s on hart %llu: do not trust its values, nor those of counter%s %*pbl",
-			sft_counter_name(all->unreported_counter), what, all->unreported_hart,
+			name_of(all->unreported_counter), what, all->unreported_hart,
 			hweight_long(others) > 1 ? "s" : "",
 			SIFIVE_TRACE_MAX_COUNTERS, &others);
 	else
 		sft_add(why, "%s %s on hart %llu: do not trust its values",
-			sft_counter_name(all->unreported_counter), what, all->unreported_hart);
+			name_of(all->unreported_counter), what, all->unreported_hart);
 	return true;
 }
 

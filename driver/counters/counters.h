@@ -49,12 +49,14 @@ struct sft_counter {
  * @per_thread:	joined threads have per-thread counts
  * @mask:	user-visible counters: bit n is counter n, bit 1 the timestamp
  * @sampled:	the bit of the event that samples count, 0 for none
+ * @firmware:	counters of firmware, which have no CSR
+ * @index:	their SBI index, by counter
  * @lost:	counters that stopped counting on some CPU
  * @unreported:	reason of the first loss since the last report, or NULL
  * @unreported_counter: the counter that was lost first
  * @unreported_hart: its hart
  * @event:	event of each counter, by counter
- * @taken:	counters with a CSR
+ * @taken:	counters taken from firmware or perf
  * @count:	entries in @taken
  */
 struct sft_counters {
@@ -62,6 +64,8 @@ struct sft_counters {
 	bool per_thread;
 	u32 mask;
 	u32 sampled;
+	u32 firmware;
+	unsigned long index[SIFIVE_TRACE_MAX_COUNTERS];
 	u32 lost;
 	const char *unreported;
 	u32 unreported_counter;
@@ -178,11 +182,19 @@ extern struct sft_probes sft_probes;
 extern struct sft_sampling sft_sampling;
 extern struct sft_switches sft_switches;
 
+/* The counters in the kernel's records. */
+static inline u32 sft_counters_recorded(void)
+{
+	return sft_counters.mask | sft_counters.sampled | sft_counters.firmware;
+}
+
 /* firmware.c */
 bool sft_sbi_available(void);
 unsigned int sft_sbi_counters(void);
 bool sft_sbi_exists(unsigned long index);
 unsigned long sft_sbi_info(unsigned long index);
+unsigned long sft_sbi_firmware(unsigned int n);
+bool sft_sbi_read(unsigned long index, u64 *value);
 long sft_sbi_take(const struct sft_counter *c, u64 value);
 bool sft_sbi_runs(unsigned long index);
 void sft_sbi_release(unsigned long index);
@@ -218,6 +230,7 @@ unsigned int sft_perf_count_failed(struct perf_event *event);
 const char *sft_counter_name(u32 counter);
 u64 sft_hart_of(unsigned int cpu);
 bool sft_is_timestamp(const struct sifive_trace_event *ev);
+bool sft_is_firmware(const struct sifive_trace_event *ev);
 int sft_choose_unused(const struct sifive_trace_event *ev, u32 at,
 		      struct sft_why *why);
 int sft_choose_check(const struct sifive_trace_event *ev, u32 at,
@@ -229,6 +242,7 @@ int sft_choose_counters(struct sft_choice *ch, u32 *failed, struct sft_why *why)
 
 /* counters.c */
 bool sft_counters_pinned(void);
+bool sft_counters_read(u32 counter, u64 *value);
 u32 sft_counters_available(void);
 int sft_counters_take(struct sifive_trace_counters *arg, struct sft_why *why);
 int sft_counters_query(struct sifive_trace_query *query, struct sft_why *why);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Firmware's interface to counters, for the calling CPU: SBI PMU, and reads of counter
- * CSRs that may trap.
+ * CSRs that may trap. Firmware's own counters have no CSR.
  *
  * Specification: SBI, Performance Monitoring Unit Extension.
  */
@@ -43,6 +43,34 @@ unsigned long sft_sbi_info(unsigned long index)
 	if (ret.error || ret.value < 0)
 		return 0;
 	return ret.value;
+}
+
+/* The index of firmware's own counter @n, sft_sbi_counters() if there are not so many. */
+unsigned long sft_sbi_firmware(unsigned int n)
+{
+	unsigned long index, end = sft_sbi_counters();
+	struct sbiret ret;
+
+	for (index = 0; index < end; index++) {
+		ret = sbi_ecall(SBI_EXT_PMU, SBI_EXT_PMU_COUNTER_GET_INFO,
+				index, 0, 0, 0, 0, 0);
+		if (!ret.error && ret.value < 0 && !n--)
+			break;
+	}
+	return index;
+}
+
+/*
+ * Read a counter of firmware, on a 32-bit kernel its lower half; false if it counts nothing.
+ * For any context: the call neither sleeps nor enables interrupts.
+ */
+bool sft_sbi_read(unsigned long index, u64 *value)
+{
+	struct sbiret ret = sbi_ecall(SBI_EXT_PMU, SBI_EXT_PMU_COUNTER_FW_READ,
+				      index, 0, 0, 0, 0, 0);
+
+	*value = (unsigned long)ret.value;
+	return !ret.error;
 }
 
 /* Start a configured counter; returns the SBI error. */
@@ -89,7 +117,9 @@ long sft_sbi_take(const struct sft_counter *c, u64 value)
 		flags |= SBI_PMU_CFG_FLAG_SET_UINH | SBI_PMU_CFG_FLAG_SET_VUINH;
 	if (c->flags & SIFIVE_TRACE_EVENT_NO_KERNEL)
 		flags |= SBI_PMU_CFG_FLAG_SET_SINH | SBI_PMU_CFG_FLAG_SET_VSINH;
-	ret = sbi_ecall(SBI_EXT_PMU, SBI_EXT_PMU_COUNTER_CFG_MATCH, c->index, 1,
+	/* As perf calls it: OpenSBI has returned counters of firmware relative to the base. */
+	ret = sbi_ecall(SBI_EXT_PMU, SBI_EXT_PMU_COUNTER_CFG_MATCH,
+			round_down(c->index, BITS_PER_LONG), BIT(c->index % BITS_PER_LONG),
 			flags, c->event, c->data, c->data >> 32);
 	if (ret.error)
 		return ret.error;

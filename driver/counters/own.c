@@ -134,7 +134,7 @@ static void settle(struct here *h, struct own *own)
 	u64 now, width;
 
 	for_each_set_bit(n, &h->mask, SIFIVE_TRACE_MAX_COUNTERS) {
-		if (!sft_csr_read(n, &now))
+		if (!sft_counters_read(n, &now))
 			continue;
 		width = FIELD_GET(SIFIVE_TRACE_COUNTER_WIDTH, sft_counters.event[n].info);
 		if (own)
@@ -198,7 +198,7 @@ static void begin_here(void *arg)
 
 	if (h->on)
 		return;
-	h->mask = sft_counters.mask & ~BIT(SFT_TIMESTAMP);
+	h->mask = (sft_counters.mask | sft_counters.firmware) & ~BIT(SFT_TIMESTAMP);
 	settle(h, NULL);
 	h->on = true;
 }

@@ -124,7 +124,7 @@ static bool read_counters(struct hart *h, u64 *now)
 		} else if (sft_counters.per_thread) {
 			h->sum[n] += own[n];
 			now[n] = h->sum[n] & width_mask(n);
-		} else if (!sft_csr_read(n, &now[n])) {
+		} else if (!sft_counters_read(n, &now[n])) {
 			all = false;
 		}
 	}
@@ -143,7 +143,7 @@ static void read_base(const struct hart *h, u64 *now)
 		else if (sft_counters.per_thread || sft_counters.sampled & BIT(n))
 			now[n] = h->sum[n] & width_mask(n);
 		else
-			sft_csr_read(n, &now[n]);
+			sft_counters_read(n, &now[n]);
 	}
 }
 
@@ -604,6 +604,9 @@ int sft_sampling_valid(struct sifive_trace_sampling *arg, struct sft_why *why)
 	if (sft_is_timestamp(&arg->event))
 		return sft_fail(why, -EOPNOTSUPP,
 				"the timestamp does not interrupt: sample by time");
+	if (sft_is_firmware(&arg->event))
+		return sft_fail(why, -EOPNOTSUPP,
+				"firmware events do not interrupt: sample by time");
 	return sft_choose_check(&arg->event, 0, why) ?: check_event(&arg->event,
 								    why);
 }
@@ -664,7 +667,7 @@ static void begin_here(void *arg)
 	h->owner = sft_route_end(e)->owner;
 	h->stream.stimulus = e->c.regs + TR_ITC_STIMULUS + 4 * set->channel;
 	h->stream.event = sft_counters.event;
-	h->stream.mask = sft_counters.mask | sft_counters.sampled;
+	h->stream.mask = sft_counters_recorded();
 	h->stream.type = set->count_type;
 	h->stream.interval = set->flags & SIFIVE_TRACE_SAMPLING_HEADERS ?
 			     SIFIVE_TRACE_SAMPLING_HEADER_EVERY : 0;

@@ -297,16 +297,19 @@ struct sifive_trace_config {
 
 /**
  * struct sifive_trace_event - an event to count
- * @type:	in: SIFIVE_TRACE_EVENT_GENERAL, _CACHE or _RAW: 0, 1 or 2
- * @code:	in: type 0: the SBI code, or SIFIVE_TRACE_EVENT_TIMESTAMP;
- *		type 1: cache_id << 3 | op_id << 1 | result_id; type 2: 0
+ * @type:	in: SIFIVE_TRACE_EVENT_GENERAL, _CACHE, _RAW or _FIRMWARE: 0, 1, 2 or 15
+ * @code:	in: type 0: the SBI code, or SIFIVE_TRACE_EVENT_TIMESTAMP; type 15: the SBI
+ *		code; type 1: cache_id << 3 | op_id << 1 | result_id; type 2: 0
  * @data:	in: type 2: value of the event selector; otherwise 0
  * @flags:	in: SIFIVE_TRACE_EVENT_NO_*, and SIFIVE_TRACE_EVENT_OF_SAMPLES
  * @counter:	out: counter number, 0-31: 0 cycle, 1 timestamp, 2 instret,
  *		n hpmcounter n
- * @info:	out: SBI counter_info: SIFIVE_TRACE_COUNTER_CSR (0 for the timestamp)
+ * @info:	out: SBI counter_info: SIFIVE_TRACE_COUNTER_CSR (0 if it has none)
  *		and SIFIVE_TRACE_COUNTER_WIDTH (width - 1)
  * @reserved:	in: 0
+ *
+ * Firmware's events (type 15) have no CSR and no @flags, and @counter is a number that no other
+ * counter has. Only the kernel can read them: records of SAMPLING alone have their counts.
  */
 struct sifive_trace_event {
 	__u32	type;
@@ -334,7 +337,7 @@ struct sifive_trace_event {
  * @size:	in: sizeof(struct sifive_trace_counters)
  * @count:	in: number of events, 0-32; 0 releases all counters
  * @flags:	in: SIFIVE_TRACE_COUNTERS_*
- * @mask:	out: bit n set: counter n counts for this session
+ * @mask:	out: bit n set: counter n counts for this session, and programs can read it
  * @failed:	out: index of the refused event, ~0 if there is none
  * @reserved:	in: 0
  * @event:	in and out: the events; each gets a counter of its own
@@ -350,8 +353,7 @@ struct sifive_trace_event {
  * cannot filter it, or does not delegate its counter, or it is to be counted by samples and
  * perf's driver is not a known one. EBUSY: no counter that can count it is free on all harts,
  * the capture is running, or the system suspends. ENXIO: no CONFIG on this descriptor, or all
- * CPUs of its encoders are offline. EPERM: capability missing. ENOSPC,
- * ENOMEM: the calling thread cannot join; see THREAD.
+ * CPUs of its encoders are offline. EPERM: capability missing. ENOSPC, ENOMEM: see THREAD.
  */
 struct sifive_trace_counters {
 	__u32	size;
@@ -444,10 +446,10 @@ struct sifive_trace_thread {
  *
  * EINVAL: channel not in CONFIG, malformed event, or COUNTERS left another event to sampling.
  * EPERM: capability missing. EOPNOTSUPP: @period without SIFIVE_TRACE_INFO_OVERFLOW, or an event
- * that cannot interrupt or that perf does not support: a raw event of more than 48 bits, a cache
- * that perf lacks. EBUSY: the capture is running, no counter for @event is free beside the
- * session's and perf's, or a process that has joined has the channel.
- * ENXIO: no CONFIG on this descriptor. ENOMEM.
+ * that cannot interrupt or that perf does not support: one of firmware, a raw event of more than
+ * 48 bits, a cache that perf lacks. EBUSY: the capture is running, no counter for @event is free
+ * beside the session's and perf's, or a process that has joined has the channel. ENXIO: no CONFIG
+ * on this descriptor. ENOMEM.
  */
 struct sifive_trace_sampling {
 	__u32	size;
@@ -491,14 +493,13 @@ struct sifive_trace_sampling {
  * @flags:	in: 0
  * @event:	in: the event; not changed
  * @counters:	out: bit n set: counter n can count it on the calling CPU and is free
- *		there
- * @readable:	out: bit n set: firmware delegates counter n there
- * @known:	out: bit n set: counter n exists there
+ *		there. For a firmware event bit 31, if one of firmware's counters is free
+ * @readable:	out: bit n set: firmware delegates counter n there; 0 for a firmware event
+ * @known:	out: bit n set: counter n exists there; 0 for a firmware event
  * @reserved:	in: 0
  *
  * SIFIVE_TRACE_IOC_EVENT. Needs a descriptor open for writing, and CAP_PERFMON or
- * CAP_SYS_ADMIN, but no session. EINVAL: malformed event. EOPNOTSUPP: this machine has no
- * usable counters, or the event is a firmware event (type 15), which has no counter.
+ * CAP_SYS_ADMIN, but no session. EINVAL: malformed event. EOPNOTSUPP: no usable counters.
  */
 struct sifive_trace_query {
 	__u32	size;

@@ -43,11 +43,12 @@
 #define SIFIVE_TRACE_EVENT_GENERAL	0
 #define SIFIVE_TRACE_EVENT_CACHE	1
 #define SIFIVE_TRACE_EVENT_RAW		2
+#define SIFIVE_TRACE_EVENT_FIRMWARE	15
 
 /* Code of a general event: the trace timestamp as a counter. */
 #define SIFIVE_TRACE_EVENT_TIMESTAMP	0x80
 
-/* Bits of a counter's info: number of its CSR, 0 for the timestamp; width - 1. */
+/* Bits of a counter's info: number of its CSR, 0 if it has none; width - 1. */
 #define SIFIVE_TRACE_COUNTER_CSR	0x00000fff
 #define SIFIVE_TRACE_COUNTER_WIDTH	0x0003f000
 #define SIFIVE_TRACE_COUNTER_WIDTH_SHIFT 12

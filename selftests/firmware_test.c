@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Proves that samples count firmware events exactly, whatever perf counts, and that such an
+ * event is refused where it cannot be counted. The event is the illegal instruction: firmware sees
+ * each before the kernel does, and only the test executes any.
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "kselftest_harness.h"
+#include "trace_count.h"
+#include "trace_more.h"
+#include "trace_records.h"
+
+#define CHANNEL		4
+#define INTERVAL	1000000
+#define ILLEGAL		4
+#define EVENTS		22
+/* perf's raw event of firmware. */
+#define PERF_FIRMWARE	BIT64(63)
+/* Times that the test executes an illegal instruction, before and after a look at it. */
+#define BEFORE		70
+#define AFTER		130
+
+FIXTURE(firmware) {
+	int fd;
+	struct sifive_trace_encoder encoder;
+	struct sifive_trace_counters counters;
+	struct sifive_trace_sampling sampling;
+};
+
+#define COUNTERS()	trace_ioctl(self->fd, SIFIVE_TRACE_IOC_COUNTERS, &self->counters)
+#define SAMPLING()	trace_ioctl(self->fd, SIFIVE_TRACE_IOC_SAMPLING, &self->sampling)
+
+static void skip(int number, siginfo_t *info, void *context)
+{
+	ucontext_t *at = context;
+
+	at->uc_mcontext.__gregs[REG_PC] += 2;
+}
+
+static void execute_illegal(unsigned int times)
+{
+	while (times--)
+		asm volatile(".2byte 0");
+}
+
+static int query(struct _test_data_firmware *self, uint32_t code, uint32_t *counters)
+{
+	struct sifive_trace_query query = TRACE_ARG(sifive_trace_query);
+	int ret;
+
+	query.event.type = SIFIVE_TRACE_EVENT_FIRMWARE;
+	query.event.code = code;
+	ret = trace_ioctl(self->fd, SIFIVE_TRACE_IOC_EVENT, &query);
+	*counters = query.counters;
+	return ret;
+}
+
+FIXTURE_SETUP(firmware)
+{
+	const struct sigaction on_illegal = { .sa_sigaction = skip, .sa_flags = SA_SIGINFO };
+	struct sifive_trace_config config;
+	uint32_t counters;
+
+	trace_sample_freely();
+	self->fd = trace_open(O_RDWR);
+	ASSERT_LE(0, self->fd);
+	if (query(self, ILLEGAL, &counters) == -EOPNOTSUPP)
+		SKIP(return, "firmware does not count its events");
+	config = trace_simple_config(self->fd, 0);
+	config.encoders = 0;
+	if (config.buffer)
+		config.buffer = 1 << 20;
+	ASSERT_EQ(0, trace_config(self->fd, &config));
+	ASSERT_EQ(0, trace_encoder(self->fd, 0, &self->encoder));
+	ASSERT_EQ(0, trace_pin(self->encoder.cpu));
+	ASSERT_EQ(0, sigaction(SIGILL, &on_illegal, NULL));
+	self->counters = TRACE_ARG(sifive_trace_counters);
+	self->counters.count = 1;
+	self->counters.event[0].type = SIFIVE_TRACE_EVENT_FIRMWARE;
+	self->counters.event[0].code = ILLEGAL;
+	self->sampling = TRACE_ARG(sifive_trace_sampling);
+	self->sampling.channel = trace_register(&self->encoder, CHANNEL);
+	self->sampling.interval = INTERVAL;
+	self->sampling.count_type = SIFIVE_TRACE_SAMPLING_DELTA;
+}
+
+FIXTURE_TEARDOWN(firmware)
+{
+	close(self->fd);
+}
+
+/* The counts of this hart's samples, from the header on. */
+struct counts {
+	unsigned int src;
+	uint64_t samples, last;
+};
+
+static void take(const struct trace_record *record, void *arg)
+{
+	struct counts *counts = arg;
+
+	if (record->kind != TRACE_ISR || record->src != counts->src)
+		return;
+	counts->samples++;
+	counts->last = record->value[record->counters - 1];
+}
+
+/* Works until the kernel writes two more samples: the second began after the work did. */
+static void be_sampled(int fd)
+{
+	uint64_t before = trace_sampled(fd);
+
+	while (trace_sampled(fd) < before + 2)
+		trace_spin(100000);
+}
+
+static void count(struct __test_metadata *_metadata, struct _test_data_firmware *self)
+{
+	struct counts counts = { .src = self->encoder.src };
+	struct sifive_trace_status status;
+	struct trace_totals totals;
+
+	ASSERT_EQ(0, SAMPLING());
+	ASSERT_EQ(0, trace_start(self->fd, 0));
+	execute_illegal(BEFORE);
+	/* The driver looks at its counters, and they go on. */
+	ASSERT_EQ(0, trace_status(self->fd, &status));
+	EXPECT_EQ(0, status.counters_lost) {
+		TH_LOG("%s", status.message);
+	}
+	execute_illegal(AFTER);
+	be_sampled(self->fd);
+	ASSERT_EQ(0, trace_stop(self->fd));
+	ASSERT_EQ(0, trace_records(self->fd, &totals, take, &counts));
+	EXPECT_TRUE(trace_is_whole(&totals));
+	EXPECT_LE(2, counts.samples);
+	EXPECT_EQ(BEFORE + AFTER, counts.last);
+	ASSERT_EQ(0, trace_status(self->fd, &status));
+	EXPECT_EQ(0, status.counters_lost);
+}
+
+TEST_F(firmware, is_counted_exactly)
+{
+	ASSERT_EQ(0, COUNTERS());
+	EXPECT_EQ(0, self->counters.mask);
+	EXPECT_LE(3, self->counters.event[0].counter);
+	EXPECT_EQ(0, self->counters.event[0].info & SIFIVE_TRACE_COUNTER_CSR);
+	count(_metadata, self);
+}
+
+static void refused(struct __test_metadata *_metadata, struct _test_data_firmware *self,
+		    int error, const char *words)
+{
+	struct sifive_trace_status status;
+
+	EXPECT_EQ(error, COUNTERS());
+	EXPECT_EQ(0, self->counters.failed);
+	ASSERT_EQ(0, trace_status(self->fd, &status));
+	EXPECT_NE(NULL, strstr(status.message, words)) {
+		TH_LOG("%s", status.message);
+	}
+}
+
+/* Firmware would count the event on one counter alone: perf's. */
+TEST_F(firmware, is_counted_for_perf_or_for_the_session)
+{
+	struct perf_event_attr attr = trace_perf_attr(PERF_TYPE_RAW, PERF_FIRMWARE | ILLEGAL);
+	uint64_t before;
+	uint32_t counters;
+	int perf = trace_perf_open(&attr, -1, self->encoder.cpu);
+
+	if (perf < 0)
+		SKIP(return, "this kernel's perf counts no firmware events");
+	ASSERT_EQ(0, trace_perf_enable(perf));
+	EXPECT_EQ(0, query(self, ILLEGAL, &counters));
+	EXPECT_EQ(0, counters);
+	refused(_metadata, self, -EBUSY, "another program counts firmware events");
+	/* The driver has executed some, to find out which counters are readable. */
+	before = trace_perf_count(perf);
+	execute_illegal(AFTER);
+	EXPECT_EQ(before + AFTER, trace_perf_count(perf));
+	close(perf);
+	EXPECT_EQ(0, query(self, ILLEGAL, &counters));
+	EXPECT_EQ(1u << 31, counters);
+	ASSERT_EQ(0, COUNTERS());
+	/* What perf counts later does not change that. */
+	perf = trace_perf_open(&attr, -1, self->encoder.cpu);
+	ASSERT_LE(0, perf);
+	ASSERT_EQ(0, trace_perf_enable(perf));
+	count(_metadata, self);
+	close(perf);
+}
+
+/* The other executes as many, on the same hart. */
+TEST_F(firmware, is_counted_for_each_thread)
+{
+	char bytes[4096];
+	int done[2];
+	pid_t other;
+
+	self->counters.flags = SIFIVE_TRACE_COUNTERS_PER_THREAD;
+	ASSERT_EQ(0, COUNTERS());
+	ASSERT_EQ(0, pipe(done));
+	other = fork();
+	while (!other) {
+		execute_illegal(BEFORE);
+		if (write(done[1], "", 1) != 1)
+			_exit(1);
+		sched_yield();
+	}
+	ASSERT_LT(0, other);
+	fcntl(done[0], F_SETFL, O_NONBLOCK);
+	while (read(done[0], bytes, sizeof(bytes)) > 0)
+		;
+	count(_metadata, self);
+	EXPECT_LT(0, read(done[0], bytes, sizeof(bytes))) {
+		TH_LOG("the other has executed none");
+	}
+	kill(other, SIGKILL);
+	trace_wait(other);
+}
+
+TEST_F(firmware, stands_beside_a_counter_that_programs_read)
+{
+	struct sifive_trace_info info;
+
+	ASSERT_EQ(0, trace_info(self->fd, &info));
+	if (!(info.flags & (SIFIVE_TRACE_INFO_COUNTERS | SIFIVE_TRACE_INFO_COUNTERS_PERF)))
+		SKIP(return, "this machine has no other counters");
+	self->counters.event[1].code = 1;
+	self->counters.count = 2;
+	ASSERT_EQ(0, COUNTERS());
+	EXPECT_EQ(1u << self->counters.event[1].counter, self->counters.mask);
+	EXPECT_LT(self->counters.event[1].counter, self->counters.event[0].counter);
+	count(_metadata, self);
+}
+
+/* Each has a counter, as many as there are; what does not fit is refused, and changes nothing. */
+TEST_F(firmware, has_a_counter_of_its_own)
+{
+	uint32_t i, counters, numbers = 0;
+	int ret;
+
+	self->counters.count = EVENTS;
+	for (i = 0; i < EVENTS; i++) {
+		self->counters.event[i].type = SIFIVE_TRACE_EVENT_FIRMWARE;
+		self->counters.event[i].code = i;
+		EXPECT_EQ(0, query(self, i, &counters));
+		EXPECT_EQ(1u << 31, counters);
+	}
+	ret = COUNTERS();
+	if (ret) {
+		EXPECT_EQ(-EBUSY, ret);
+		EXPECT_LT(1, self->counters.failed);
+		self->counters.count = self->counters.failed;
+		memset(&self->counters.event[self->counters.count], 0,
+		       sizeof(self->counters.event[0]) * (EVENTS - self->counters.count));
+		ASSERT_EQ(0, COUNTERS());
+		EXPECT_EQ(0, query(self, ILLEGAL, &counters));
+		EXPECT_EQ(0, counters);
+	}
+	for (i = 0; i < self->counters.count; i++)
+		numbers |= 1u << self->counters.event[i].counter;
+	EXPECT_EQ(self->counters.count, (uint32_t)__builtin_popcount(numbers));
+	/* They are given back. */
+	self->counters.count = 0;
+	memset(self->counters.event, 0, sizeof(self->counters.event));
+	ASSERT_EQ(0, COUNTERS());
+	EXPECT_EQ(0, query(self, ILLEGAL, &counters));
+	EXPECT_NE(0, counters);
+}
+
+TEST_F(firmware, has_a_known_code_and_nothing_else)
+{
+	struct sifive_trace_event *event = &self->counters.event[0];
+
+	event->code = EVENTS;
+	refused(_metadata, self, -EINVAL, "0 to 21");
+	event->code = ILLEGAL;
+	event->data = 1;
+	refused(_metadata, self, -EINVAL, "only a code");
+	event->data = 0;
+	event->flags = SIFIVE_TRACE_EVENT_NO_KERNEL;
+	refused(_metadata, self, -EINVAL, "in all modes");
+	event->flags = SIFIVE_TRACE_EVENT_OF_SAMPLES;
+	refused(_metadata, self, -EINVAL, "do not interrupt");
+	event->flags = 0;
+	EXPECT_EQ(0, COUNTERS());
+}
+
+TEST_F(firmware, makes_no_samples)
+{
+	struct sifive_trace_status status;
+
+	ASSERT_EQ(0, COUNTERS());
+	self->sampling.interval = 0;
+	self->sampling.period = 100000;
+	self->sampling.event = self->counters.event[0];
+	EXPECT_EQ(-EOPNOTSUPP, SAMPLING());
+	ASSERT_EQ(0, trace_status(self->fd, &status));
+	EXPECT_NE(0, strlen(status.message));
+}
+
+TEST_HARNESS_MAIN
