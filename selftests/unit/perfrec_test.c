@@ -57,6 +57,38 @@ TEST_F(perfrec, header_of_all_event_types)
 	EXPECT_STREQ("r700020001", name);
 }
 
+TEST_F(perfrec, header_of_a_firmware_event)
+{
+	const struct perfrec_counter *counter = &all.header[0].counter[0];
+	char name[PERFREC_NAME_SIZE];
+
+	word32(self, MAGIC);
+	word8(self, PERFREC_DELTA);
+	word32(self, 1u << 31);
+	word32(self, PERFREC_EVENT_FIRMWARE);
+	word32(self, 6);
+	word32(self, INFO(0, 64));
+	ASSERT_EQ(1, all.headers);
+	EXPECT_EQ(31, counter->number);
+	EXPECT_EQ(15, counter->type);
+	EXPECT_EQ(0, counter->csr);
+	EXPECT_EQ(64, counter->width);
+	perfrec_counter_name(counter, name, sizeof(name));
+	EXPECT_STREQ("fw:ipi-sent", name);
+}
+
+/* The types between are nobody's. */
+TEST_F(perfrec, header_of_an_unknown_event_type)
+{
+	word32(self, MAGIC);
+	word8(self, PERFREC_DELTA);
+	word32(self, 1u << 31);
+	word32(self, 14);
+	word32(self, 6);
+	word32(self, INFO(0, 64));
+	EXPECT_EQ(0, all.headers);
+}
+
 TEST_F(perfrec, names_of_any_event)
 {
 	struct perfrec_counter counter = { .type = PERFREC_EVENT_GENERAL };

@@ -128,7 +128,7 @@ bool header_word(struct perfrec *perfrec, struct stream *stream, const struct st
 		part = PERFREC_PART_MASK;
 		break;
 	case HEADER_TYPE:
-		if (word->value > PERFREC_EVENT_RAW)
+		if (!perfrec_is_event_type(word->value))
 			return false;
 		counter->number = (uint8_t)
 			(first + (unsigned int)__builtin_ctz(header->mask >> first));

@@ -36,6 +36,17 @@ static const char * const operation[][2] = {
 	{ "prefetches", "prefetch-misses" },
 };
 
+/* Counted by firmware, by SBI code. */
+static const char * const firmware[] = {
+	"misaligned-load", "misaligned-store", "access-load", "access-store",
+	"illegal-insn", "set-timer", "ipi-sent", "ipi-received", "fence-i-sent",
+	"fence-i-received", "sfence-vma-sent", "sfence-vma-received",
+	"sfence-vma-asid-sent", "sfence-vma-asid-received", "hfence-gvma-sent",
+	"hfence-gvma-received", "hfence-gvma-vmid-sent", "hfence-gvma-vmid-received",
+	"hfence-vvma-sent", "hfence-vvma-received", "hfence-vvma-asid-sent",
+	"hfence-vvma-asid-received",
+};
+
 void perfrec_counter_name(const struct perfrec_counter *counter, char *name,
 			  size_t size)
 {
@@ -57,6 +68,12 @@ void perfrec_counter_name(const struct perfrec_counter *counter, char *name,
 				 operation[CACHE_OPERATION(code)][CACHE_RESULT(code)]);
 		else
 			snprintf(name, size, "cache-0x%" PRIx32, code);
+		break;
+	case PERFREC_EVENT_FIRMWARE:
+		if (code < ARRAY_SIZE(firmware))
+			snprintf(name, size, "fw:%s", firmware[code]);
+		else
+			snprintf(name, size, "fw:0x%" PRIx32, code);
 		break;
 	default:
 		snprintf(name, size, "r%" PRIx64, counter->event_data);

@@ -269,7 +269,7 @@ give_address(struct perfrec *perfrec, struct stream *stream)
 static inline bool is_typed(const struct stream *stream)
 {
 	return stream->low[0] & 1 &&
-	       stream->record.sent_address[0] >> 32 <= PERFREC_EVENT_RAW;
+	       perfrec_is_event_type(stream->record.sent_address[0] >> 32);
 }
 
 /*

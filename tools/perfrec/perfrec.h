@@ -52,7 +52,14 @@ enum perfrec_event_type {
 	PERFREC_EVENT_GENERAL	= SIFIVE_TRACE_EVENT_GENERAL,
 	PERFREC_EVENT_CACHE	= SIFIVE_TRACE_EVENT_CACHE,
 	PERFREC_EVENT_RAW	= SIFIVE_TRACE_EVENT_RAW,
+	PERFREC_EVENT_FIRMWARE	= SIFIVE_TRACE_EVENT_FIRMWARE,
 };
+
+/* Whether it is one of enum perfrec_event_type. */
+static inline bool perfrec_is_event_type(uint64_t type)
+{
+	return type <= PERFREC_EVENT_RAW || type == PERFREC_EVENT_FIRMWARE;
+}
 
 /**
  * struct perfrec_stamp - a place in the trace
@@ -71,7 +78,7 @@ struct perfrec_stamp {
  * @number:	its bit in the mask: 0 cycle, 1 timestamp, 2 instret, n
  *		hpmcounter n
  * @type:	enum perfrec_event_type
- * @code:	for general and cache events, else 0
+ * @code:	for general, cache and firmware events, else 0
  * @event_data:	event selector's value, for raw events, else 0
  * @csr:	CSR it is read from, 0 for the trace timestamp
  * @width:	bits, 1 to 64

@@ -21,7 +21,8 @@ static bool counts_events(const struct perfrec_header *header)
 	unsigned int i;
 
 	for (i = 0; i < header->counters; i++)
-		if (header->counter[i].csr)
+		if (header->counter[i].csr ||
+		    header->counter[i].type == PERFREC_EVENT_FIRMWARE)
 			return true;
 	return false;
 }

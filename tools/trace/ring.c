@@ -32,7 +32,7 @@ bool ring_header(const struct meta *meta, struct perfrec_header *header)
 
 		if (!from)
 			continue;
-		if (from->type > PERFREC_EVENT_RAW)
+		if (!perfrec_is_event_type(from->type))
 			return false;
 		to->number = (uint8_t)i;
 		to->type = from->type;
