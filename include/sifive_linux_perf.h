@@ -62,6 +62,8 @@ enum {
 	perfEventHWGeneral	= 0,
 	perfEventHWCache	= 1,
 	perfEventHWRaw		= 2,
+	/* Counted by firmware: for perfTimerISRInit() alone. */
+	perfEventFirmware	= 15,
 };
 
 /* perfEvent.code of perfEventHWGeneral: SBI hardware general events. */
@@ -79,6 +81,32 @@ enum {
 	HW_REF_CPU_CYCLES		= 10,
 	/* Not an SBI event: the trace timestamp (tsLower, tsUpper) as counter 1. */
 	HW_TIMESTAMP			= 0x80,
+};
+
+/* perfEvent.code of perfEventFirmware: SBI firmware events. */
+enum {
+	FW_MISALIGNED_LOAD		= 0,
+	FW_MISALIGNED_STORE		= 1,
+	FW_ACCESS_LOAD			= 2,
+	FW_ACCESS_STORE			= 3,
+	FW_ILLEGAL_INSN			= 4,
+	FW_SET_TIMER			= 5,
+	FW_IPI_SENT			= 6,
+	FW_IPI_RECEIVED			= 7,
+	FW_FENCE_I_SENT			= 8,
+	FW_FENCE_I_RECEIVED		= 9,
+	FW_SFENCE_VMA_SENT		= 10,
+	FW_SFENCE_VMA_RECEIVED		= 11,
+	FW_SFENCE_VMA_ASID_SENT		= 12,
+	FW_SFENCE_VMA_ASID_RECEIVED	= 13,
+	FW_HFENCE_GVMA_SENT		= 14,
+	FW_HFENCE_GVMA_RECEIVED		= 15,
+	FW_HFENCE_GVMA_VMID_SENT	= 16,
+	FW_HFENCE_GVMA_VMID_RECEIVED	= 17,
+	FW_HFENCE_VVMA_SENT		= 18,
+	FW_HFENCE_VVMA_RECEIVED		= 19,
+	FW_HFENCE_VVMA_ASID_SENT	= 20,
+	FW_HFENCE_VVMA_ASID_RECEIVED	= 21,
 };
 
 /* perfEvent.cache_id of perfEventHWCache: SBI hardware cache events. */
@@ -126,8 +154,9 @@ typedef enum {
 /*
  * An event to count. Set by the caller:
  *
- * type		perfEventHWGeneral, perfEventHWCache or perfEventHWRaw
- * code		perfEventHWGeneral: HW_CPU_CYCLES ... HW_TIMESTAMP
+ * type		perfEventHWGeneral, perfEventHWCache, perfEventHWRaw or perfEventFirmware
+ * code		perfEventHWGeneral: HW_CPU_CYCLES ... HW_TIMESTAMP; perfEventFirmware:
+ *		FW_MISALIGNED_LOAD ... FW_HFENCE_VVMA_ASID_RECEIVED
  * cache_id, op_id, result_id
  *		perfEventHWCache: HW_CACHE_*, HW_CACHE_OP_*, HW_CACHE_RESULT_*
  * event_data	perfEventHWRaw: value of the event selector (mhpmevent n), from the
@@ -136,9 +165,9 @@ typedef enum {
  * Set by a successful initialisation:
  *
  * ctrIdx	number of the counter: 0 cycle, 1 trace timestamp, 2 instret,
- *		n hpmcounter n
- * ctrInfo	SBI counter_info: CSR number in bits 11:0 (0 for the timestamp),
- *		width in bits minus 1 in bits 17:12
+ *		n hpmcounter n; a number of its own for an event of firmware
+ * ctrInfo	SBI counter_info: CSR number in bits 11:0 (0 for the timestamp and events of
+ *		firmware), width in bits minus 1 in bits 17:12
  */
 typedef struct {
 	unsigned int ctrIdx;
@@ -220,6 +249,9 @@ int perfFuncEntryExitInit(perfEvent *perfCntrList, int numCntrs, int itcChannel,
  * with the program's current address; the program gets no signal. They go to @itcChannel,
  * records of perfWriteCntrs() to the next channels.
  *
+ * This call alone accepts events of firmware (perfEventFirmware), because programs cannot read
+ * their counters. Then perfWriteCntrs() fails, and perfErrorString() says why.
+ *
  * Errors: those of perfManualInit(); a driver or kernel that cannot sample.
  */
 int perfTimerISRInit(perfEvent *perfCntrList, int numCntrs, int itcChannel,
@@ -232,7 +264,7 @@ int perfTimerISRInit(perfEvent *perfCntrList, int numCntrs, int itcChannel,
  * The record's address is the return address of perfWriteCntrs(). Returns 0 and does
  * nothing while tracing is off.
  *
- * Errors: no successful initialisation. A record that cannot be written is not an error,
+ * Errors: no successful initialisation; an event of firmware in @perfCntrList. A record that cannot be written is not an error,
  * but is counted.
  */
 int perfWriteCntrs(void);

@@ -110,7 +110,9 @@ struct sifive_trace_name {
  * @events:	up to 32 names, separated by commas; NULL or "" for none: cycles,
  *		instructions, L1-dcache-load-misses and the other names of perf list;
  *		timestamp; rHEX or cpu/event=NUMBER/ for raw events. ":u" or ":k" after a
- *		name counts in user or kernel mode only
+ *		name counts in user or kernel mode only. fw:ipi-sent and other events that
+ *		firmware counts are in samples alone: they need @interval or @period, and
+ *		SIFIVE_TRACE_NO_HOOKS; sifive_trace_write() then does nothing
  * @buffer:	bytes of memory for each sink; 0 uses the SRAM of the trace hardware
  * @cpus:	CPUs to trace, such as "0-2,5"; NULL for all that have an encoder and that
  *		the calling thread may run on

@@ -417,8 +417,10 @@ PERF_LOCAL void no_room(struct perf_device *device,
 		.size = sizeof(query), .event = event_of(counter),
 	};
 
-	if (device_call(device, SIFIVE_TRACE_IOC_EVENT, &query) ||
-	    !query.counters)
+	if (counter->type == PERF_EVENT_FIRMWARE)
+		snprintf(text, size, "all counters of the firmware are in use");
+	else if (device_call(device, SIFIVE_TRACE_IOC_EVENT, &query) ||
+		 !query.counters)
 		snprintf(text, size, "no counter that can count it is free");
 	else
 		snprintf(text, size,
@@ -496,6 +498,7 @@ PERF_INTERNAL int perf_device_counters(struct perf_device *device,
 	for (i = 0; i < count; i++) {
 		uint32_t number = counters.event[i].counter;
 		uint32_t csr = number == PERF_COUNTER_TIMESTAMP ||
+			       counter[i].type == PERF_EVENT_FIRMWARE ||
 			       counter[i].flags & SIFIVE_TRACE_EVENT_OF_SAMPLES ?
 			       0 : PERF_CSR_CYCLE + number;
 

@@ -16,6 +16,7 @@ enum {
 	TYPE_GENERAL,
 	TYPE_CACHE,
 	TYPE_RAW,
+	TYPE_FIRMWARE = SIFIVE_TRACE_EVENT_FIRMWARE,
 };
 
 /* General events; the first name of a code is its usual one. */
@@ -48,6 +49,19 @@ static const char *const cache_names[] = {
 static const char *const cache_results[] = {
 	"loads", "load-misses", "stores", "store-misses", "prefetches",
 	"prefetch-misses",
+};
+
+#define FIRMWARE_PREFIX	"fw:"
+
+/* Firmware events, by code. */
+static const char *const firmware_events[] = {
+	"misaligned-load", "misaligned-store", "access-load", "access-store",
+	"illegal-insn", "set-timer", "ipi-sent", "ipi-received", "fence-i-sent",
+	"fence-i-received", "sfence-vma-sent", "sfence-vma-received",
+	"sfence-vma-asid-sent", "sfence-vma-asid-received", "hfence-gvma-sent",
+	"hfence-gvma-received", "hfence-gvma-vmid-sent", "hfence-gvma-vmid-received",
+	"hfence-vvma-sent", "hfence-vvma-received", "hfence-vvma-asid-sent",
+	"hfence-vvma-asid-received",
 };
 
 #ifndef PERF_DROPIN
@@ -101,6 +115,31 @@ PERF_LOCAL bool parse_cache(const char *word, size_t length,
 			event->code = (uint32_t)(i << 3 | j);
 			return true;
 		}
+	return false;
+}
+
+PERF_LOCAL bool is_firmware(const char *word, size_t length)
+{
+	const size_t prefix = strlen(FIRMWARE_PREFIX);
+
+	return length >= prefix && is_word(word, prefix, FIRMWARE_PREFIX);
+}
+
+PERF_LOCAL bool parse_firmware(const char *word, size_t length,
+			       struct perf_event_id *event)
+{
+	const size_t prefix = strlen(FIRMWARE_PREFIX);
+	size_t i;
+
+	if (!is_firmware(word, length))
+		return false;
+	for (i = 0; i < COUNT(firmware_events); i++) {
+		if (!is_word(word + prefix, length - prefix, firmware_events[i]))
+			continue;
+		event->type = TYPE_FIRMWARE;
+		event->code = (uint32_t)i;
+		return true;
+	}
 	return false;
 }
 
@@ -199,10 +238,13 @@ PERF_INTERNAL int perf_event_parse(const char *word, size_t length,
 
 	/* Names from tables may contain colons. */
 	*event = none;
-	if (parse_alias(word, length, alias, aliases, event))
+	if (parse_alias(word, length, alias, aliases, event) ||
+	    parse_firmware(word, length, event))
 		return 0;
 
 	rest = parse_modifier(word, length, &event->flags);
+	if (!rest && is_firmware(word, length))
+		rest = length;
 	if (!rest) {
 		if (length)
 			snprintf(error, size, "\"%.*s\": an event ends with :u for user mode, :k for kernel mode, or without a colon",
@@ -211,12 +253,17 @@ PERF_INTERNAL int perf_event_parse(const char *word, size_t length,
 			snprintf(error, size, "an event in the list has no name");
 		return -1;
 	}
+	if (rest < length && parse_firmware(word, rest, event)) {
+		snprintf(error, size, "\"%.*s\": firmware counts its events in all modes: leave out \"%.*s\"",
+			 (int)length, word, (int)(length - rest), word + rest);
+		return -1;
+	}
 	if (parse_general(word, rest, event) || parse_cache(word, rest, event) ||
 	    parse_alias(word, rest, alias, aliases, event) ||
 	    parse_raw(word, rest, event))
 		return 0;
 
-	snprintf(error, size, "there is no event \"%.*s\": use a name of perf list, rHEX for a raw one, or timestamp",
+	snprintf(error, size, "there is no event \"%.*s\": use a name of perf list, rHEX for a raw one, fw:NAME for one of firmware, or timestamp",
 		 (int)rest, word);
 	return -1;
 }
@@ -247,6 +294,12 @@ PERF_INTERNAL void perf_event_name(const struct perf_event_id *event, char *name
 		else
 			snprintf(name, size, "cache-0x%" PRIx32 "%s",
 				 event->code, modifier);
+	} else if (event->type == TYPE_FIRMWARE) {
+		if (event->code < COUNT(firmware_events))
+			snprintf(name, size, FIRMWARE_PREFIX "%s",
+				 firmware_events[event->code]);
+		else
+			snprintf(name, size, FIRMWARE_PREFIX "0x%" PRIx32, event->code);
 	} else {
 		snprintf(name, size, "r%" PRIx64 "%s", event->data, modifier);
 	}

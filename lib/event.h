@@ -7,6 +7,8 @@
  *	timestamp		the trace timestamp
  *	rHEX			raw event selector
  *	cpu/event=NUMBER/	the same
+ *	fw:ipi-sent, fw:set-timer ...
+ *				counted by firmware, in all modes
  *	NAME			from a table of the caller
  *
  * ":u" or ":k" after a name counts in user or kernel mode only. Names are not
@@ -31,8 +33,8 @@
 
 /**
  * struct perf_event_id - an event
- * @type:	0 general, 1 cache, 2 raw, as in SBI
- * @code:	code of a general or cache event
+ * @type:	0 general, 1 cache, 2 raw, 15 firmware, as in SBI
+ * @code:	code of a general, cache or firmware event
  * @flags:	PERF_EVENT_NO_*
  * @data:	event selector of a raw event
  */

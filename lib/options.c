@@ -150,9 +150,13 @@ PERF_LOCAL int parse_sampling(const struct sifive_trace_options *options,
 				     UINT64_C(1000);
 	if (!options->period)
 		return 0;
-	return parse_event(options, options->period_event,
-			   strlen(options->period_event), &sampling->event,
-			   setup->sampling_name);
+	if (parse_event(options, options->period_event, strlen(options->period_event),
+			&sampling->event, setup->sampling_name))
+		return -1;
+	if (sampling->event.type != PERF_EVENT_FIRMWARE)
+		return 0;
+	return perf_error("\"%s\": firmware events do not interrupt: sample by interval, or by another event",
+			  options->period_event);
 }
 
 PERF_INTERNAL int perf_options_parse(const struct sifive_trace_options *options,

@@ -96,8 +96,15 @@ PERF_LOCAL int convert_event(struct perf_counter *counter,
 		counter->data = event->event_data;
 		return 0;
 
+	case perfEventFirmware:
+		if (event->code < 0 || event->code > FW_HFENCE_VVMA_ASID_RECEIVED)
+			return perf_error("event %d of the list: firmware event %d: it can be 0 to %d",
+					  index, event->code, FW_HFENCE_VVMA_ASID_RECEIVED);
+		counter->code = (uint32_t)event->code;
+		return 0;
+
 	default:
-		return perf_error("event %d of the list: type %d is not one of perfEventHWGeneral, perfEventHWCache, perfEventHWRaw",
+		return perf_error("event %d of the list: type %d is not one of perfEventHWGeneral, perfEventHWCache, perfEventHWRaw, perfEventFirmware",
 				  index, event->type);
 	}
 }

@@ -50,6 +50,8 @@ enum perf_event_type {
 	PERF_EVENT_GENERAL	= SIFIVE_TRACE_EVENT_GENERAL,
 	PERF_EVENT_CACHE	= SIFIVE_TRACE_EVENT_CACHE,
 	PERF_EVENT_RAW		= SIFIVE_TRACE_EVENT_RAW,
+	/* In records of the kernel alone. */
+	PERF_EVENT_FIRMWARE	= SIFIVE_TRACE_EVENT_FIRMWARE,
 };
 
 /**
@@ -57,7 +59,7 @@ enum perf_event_type {
  * @number:	counter number, 0 to 31
  * @info:	SBI counter_info: CSR and width
  * @type:	enum perf_event_type
- * @code:	event code of a general or cache event
+ * @code:	event code of a general, cache or firmware event
  * @flags:	modes in which it does not count, for the set-up
  * @data:	event selector of a raw event
  */

@@ -336,6 +336,24 @@ PERF_LOCAL int take(struct perf_device *device, struct perf_setup *setup, bool p
 	       perf_device_sample(device, &setup->sampling, setup->type, setup->header_once);
 }
 
+/* Firmware's counters are in the kernel's records alone: the program writes none. */
+PERF_LOCAL int check_firmware(const struct perf_setup *setup)
+{
+	uint32_t i;
+
+	perf_session.firmware = false;
+	for (i = 0; i < setup->count; i++) {
+		if (setup->counter[i].type != PERF_EVENT_FIRMWARE)
+			continue;
+		if (setup->hooks || !(setup->sampling.interval || setup->sampling.period))
+			return perf_error("event %u of the list: firmware counts it, and only samples can have its count: "
+					  "use perfTimerISRInit(), or an interval with SIFIVE_TRACE_NO_HOOKS",
+					  i);
+		perf_session.firmware = true;
+	}
+	return 0;
+}
+
 PERF_INTERNAL int perf_session_setup(struct perf_setup *setup, const void *user)
 {
 	struct perf_device *device = &perf_session.device;
@@ -346,7 +364,8 @@ PERF_INTERNAL int perf_session_setup(struct perf_setup *setup, const void *user)
 	if (setup->header_interval && !repeats_headers(setup))
 		return perf_error("headers at intervals of %u records: only for a ring of XOR records, and not with one header alone",
 				  setup->header_interval);
-	if (register_process() || find_cpus(setup, &pinned) || perf_device_open(device))
+	if (check_firmware(setup) || register_process() || find_cpus(setup, &pinned) ||
+	    perf_device_open(device))
 		return -1;
 
 	if (take(device, setup, pinned >= 0, &channels, &first) ||
@@ -434,8 +453,9 @@ PERF_INTERNAL int perf_session_on(void)
 	perf_pool->retry++;
 	perf_session.started = true;
 	perf_session.state = PERF_SESSION_ON;
-	perf_hooks_open(PERF_OPEN_MANUAL |
-			(perf_session.setup.hooks ? PERF_OPEN_HOOKS : 0));
+	if (!perf_session.firmware)
+		perf_hooks_open(PERF_OPEN_MANUAL |
+				(perf_session.setup.hooks ? PERF_OPEN_HOOKS : 0));
 	return 0;
 }
 
@@ -446,7 +466,8 @@ PERF_INTERNAL int perf_session_off(void)
 	if (perf_session.state == PERF_SESSION_READY)
 		return 0;
 
-	perf_hooks_close(false);
+	if (!perf_session.firmware)
+		perf_hooks_close(false);
 	perf_session.state = PERF_SESSION_READY;
 	return perf_device_stop(&perf_session.device);
 }
@@ -455,6 +476,8 @@ PERF_INTERNAL int perf_session_record(uintptr_t address)
 {
 	if (PERF_UNLIKELY(perf_session.state < PERF_SESSION_READY))
 		return perf_session_check_ready();
+	if (PERF_UNLIKELY(perf_session.firmware))
+		return perf_error("programs cannot read counters of firmware events: only samples are recorded");
 	perf_hooks_manual(address);
 	return 0;
 }

@@ -89,6 +89,7 @@ struct perf_setup {
  * @setup:	the set-up, as far as it is valid
  * @started:	tracing has been on
  * @sampled:	the kernel writes records
+ * @firmware:	firmware counts some event, so the program writes none
  * @starter:	the thread that set it up
  * @joined_at:	of setup.join: when, in the trace's time; @joined_timed: it is known
  */
@@ -99,6 +100,7 @@ struct perf_session {
 	struct perf_setup setup;
 	bool started;
 	bool sampled;
+	bool firmware;
 	int32_t starter;
 #ifndef PERF_DROPIN
 	uint64_t joined_at;

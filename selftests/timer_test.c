@@ -247,6 +247,59 @@ TEST_F(timer, records_come_at_its_interval_from_where_the_program_was)
 	}
 }
 
+/* The program writes no records, of instrumented functions neither. */
+TEST_F(timer, events_of_firmware_are_in_its_records_alone)
+{
+	perfEvent event = { .type = perfEventFirmware, .code = FW_ILLEGAL_INSN };
+
+	ASSERT_EQ(0, perfInit((int)self->info.encoders, (int)self->info.funnels));
+	EXPECT_NE(0, perfManualInit(&event, 1, CHANNEL, perfCount_Delta, BUFFER));
+	EXPECT_NE(NULL, strstr(perfErrorString(), "use perfTimerISRInit()"));
+	EXPECT_NE(0, perfFuncEntryExitInit(&event, 1, CHANNEL, perfCount_Delta, BUFFER));
+	EXPECT_NE(NULL, strstr(perfErrorString(), "use perfTimerISRInit()"));
+	event.code = FW_HFENCE_VVMA_ASID_RECEIVED + 1;
+	EXPECT_NE(0, perfTimerISRInit(&event, 1, CHANNEL, perfCount_Delta, BUFFER, INTERVAL));
+	EXPECT_NE(NULL, strstr(perfErrorString(), "it can be 0 to 21"));
+	event.code = FW_ILLEGAL_INSN;
+	ASSERT_EQ(0, perfTimerISRInit(&event, 1, CHANNEL, perfCount_Delta, BUFFER, INTERVAL)) {
+		TH_LOG("%s", perfErrorString());
+	}
+	EXPECT_EQ(0, event.ctrInfo & SIFIVE_TRACE_COUNTER_CSR);
+	EXPECT_LE(3, event.ctrIdx);
+	ASSERT_EQ(0, perfTraceOn());
+	EXPECT_NE(0, perfWriteCntrs());
+	EXPECT_NE(NULL, strstr(perfErrorString(), "only samples"));
+	calls_fib(5);
+	trace_work_sampled(self->fd, busy, 1, 5);
+	ASSERT_EQ(0, perfTraceOff());
+	DECODE();
+	EXPECT_LE(5, self->seen.samples);
+	EXPECT_EQ(1u << CHANNEL, self->seen.sampled);
+	EXPECT_EQ(0, self->seen.called);
+}
+
+TEST_F(timer, events_of_firmware_need_samples_and_no_hooks)
+{
+	self->trace = sifive_trace_open();
+	ASSERT_NE(NULL, self->trace);
+	self->options.events = "fw:illegal-insn";
+	EXPECT_NE(0, sifive_trace_setup(self->trace, &self->options));
+	EXPECT_NE(NULL, strstr(sifive_trace_error(), "SIFIVE_TRACE_NO_HOOKS"));
+	self->options.interval = INTERVAL;
+	EXPECT_NE(0, sifive_trace_setup(self->trace, &self->options));
+	self->options.flags = SIFIVE_TRACE_NO_HOOKS;
+	ASSERT_EQ(0, sifive_trace_setup(self->trace, &self->options)) {
+		TH_LOG("%s", sifive_trace_error());
+	}
+	ASSERT_EQ(0, sifive_trace_on(self->trace));
+	sifive_trace_write(self->trace);
+	trace_work_sampled(self->fd, busy, 1, 5);
+	ASSERT_EQ(0, sifive_trace_off(self->trace));
+	DECODE();
+	EXPECT_LE(5, self->seen.samples);
+	EXPECT_EQ(0, self->seen.called);
+}
+
 static void set_up(struct __test_metadata *_metadata, struct _test_data_timer *self)
 {
 	self->trace = sifive_trace_open();

@@ -6,6 +6,7 @@
 #include "kselftest_harness.h"
 
 #include "../../lib/event.c"
+#include "../../tools/perfrec/perfrec.h"
 
 static char error[200];
 
@@ -64,6 +65,44 @@ TEST(raw)
 	MEANS("INTEGER_LOAD", 2, 0, 0x102, 0);
 	MEANS("integer_load:k", 2, 0, 0x102, PERF_EVENT_NO_USER);
 	MEANS("colon:u", 2, 0, 0x103, 0);
+}
+
+TEST(firmware)
+{
+	MEANS("fw:misaligned-load", 15, 0, 0, 0);
+	MEANS("fw:illegal-insn", 15, 4, 0, 0);
+	MEANS("fw:set-timer", 15, 5, 0, 0);
+	MEANS("FW:IPI-sent", 15, 6, 0, 0);
+	MEANS("fw:ipi-received", 15, 7, 0, 0);
+	MEANS("fw:sfence-vma-received", 15, 11, 0, 0);
+	MEANS("fw:hfence-vvma-asid-received", 15, 21, 0, 0);
+	REFUSED("fw:ipi-sent:u", "in all modes: leave out \":u\"");
+	REFUSED("fw:ipi-sent:k", "in all modes: leave out \":k\"");
+	REFUSED("fw:", "\"fw:\"");
+	REFUSED("fw:ipi", "there is no event \"fw:ipi\"");
+	REFUSED("fw:ipi-sent-x", "there is no event");
+}
+
+/* The reader has its own names. */
+TEST(readers_name_firmware_events_alike)
+{
+	struct perf_event_id event = { .type = 15 }, again;
+	struct perfrec_counter counter = { .type = PERFREC_EVENT_FIRMWARE };
+	char name[64], read[PERFREC_NAME_SIZE];
+
+	for (event.code = 0; event.code < 30; event.code++) {
+		counter.code = event.code;
+		perf_event_name(&event, name, sizeof(name));
+		perfrec_counter_name(&counter, read, sizeof(read));
+		EXPECT_STREQ(name, read);
+		if (event.code > 21) {
+			EXPECT_EQ(-1, parse(name, &again));
+			continue;
+		}
+		ASSERT_EQ(0, parse(name, &again));
+		EXPECT_EQ(0, memcmp(&event, &again, sizeof(event)));
+	}
+	EXPECT_STREQ("fw:0x1d", name);
 }
 
 TEST(modifiers)

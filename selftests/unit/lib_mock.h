@@ -212,6 +212,8 @@ static int mock_counters(struct sifive_trace_counters *counters)
 		else
 			event->counter = hpm++;
 		event->info = mock_info(event->counter, event->counter == 1 ? 40 : 64);
+		if (event->type == SIFIVE_TRACE_EVENT_FIRMWARE)
+			event->info &= ~SIFIVE_TRACE_COUNTER_CSR;
 	}
 	dev.counters = *counters;
 	return 0;

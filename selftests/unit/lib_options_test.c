@@ -52,6 +52,26 @@ TEST_F(options, usual_ones)
 	ASSERT_EQ(0, sifive_trace_off(self->trace));
 }
 
+TEST_F(options, firmware_events)
+{
+	self->options.events = "cycles,fw:ipi-sent";
+	REFUSED("event 1 of the list: firmware counts it");
+	self->options.period = 10000;
+	self->options.period_event = "fw:ipi-sent";
+	REFUSED("\"fw:ipi-sent\": firmware events do not interrupt");
+	self->options.period = 0;
+	self->options.interval = 200;
+	REFUSED("an interval with SIFIVE_TRACE_NO_HOOKS");
+	self->options.flags = SIFIVE_TRACE_NO_HOOKS;
+	ASSERT_EQ(0, SETUP());
+	EXPECT_EQ(15, dev.counters.event[1].type);
+	EXPECT_EQ(6, dev.counters.event[1].code);
+	ASSERT_EQ(0, sifive_trace_on(self->trace));
+	sifive_trace_write(self->trace);
+	EXPECT_EQ(0, mock_stores);
+	ASSERT_EQ(0, sifive_trace_off(self->trace));
+}
+
 TEST_F(options, where_to)
 {
 	self->options.buffer = 0;

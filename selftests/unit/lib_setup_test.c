@@ -187,6 +187,51 @@ TEST_F(lib, timer)
 	EXPECT_EQ(NULL, strstr(perfErrorString(), "this process already holds it"));
 }
 
+/* The kernel alone reads counters of firmware, so the program writes nothing. */
+TEST_F(lib, firmware_events)
+{
+	static const char words[] = "event 1 of the list: firmware counts it, and only samples can have its count: use perfTimerISRInit()";
+	perfEvent list[] = {
+		{ .code = HW_CPU_CYCLES }, { .type = perfEventFirmware, .code = FW_IPI_SENT },
+	};
+
+	ASSERT_EQ(0, perfInit(2, 1));
+	EXPECT_ERROR(perfManualInit(list, 2, 6, perfCount_Delta, 4096), words);
+	EXPECT_NOTHING_HELD();
+	EXPECT_ERROR(perfFuncEntryExitInit(list, 2, 6, perfCount_Delta, 4096), words);
+	EXPECT_NOTHING_HELD();
+	list[1].code = -1;
+	EXPECT_ERROR(perfTimerISRInit(list, 2, 6, perfCount_Delta, 4096, 250),
+		     "event 1 of the list: firmware event -1: it can be 0 to 21");
+	list[1].code = FW_HFENCE_VVMA_ASID_RECEIVED + 1;
+	EXPECT_ERROR(perfTimerISRInit(list, 2, 6, perfCount_Delta, 4096, 250), "it can be 0 to 21");
+	list[1].code = FW_HFENCE_VVMA_ASID_RECEIVED;
+	ASSERT_EQ(0, perfTimerISRInit(list, 2, 6, perfCount_Delta, 4096, 250));
+	EXPECT_EQ(15, dev.counters.event[1].type);
+	EXPECT_EQ(21, dev.counters.event[1].code);
+	EXPECT_EQ(0, dev.counters.event[1].flags);
+	EXPECT_EQ(dev.counters.event[1].counter, list[1].ctrIdx);
+	EXPECT_EQ(0, list[1].ctrInfo & SIFIVE_TRACE_COUNTER_CSR);
+	ASSERT_EQ(0, perfTraceOn());
+	EXPECT_ERROR(perfWriteCntrs(), "only samples are recorded");
+	__cyg_profile_func_enter(list, list);
+	EXPECT_EQ(0, mock_stores);
+	ASSERT_EQ(0, perfTraceOff());
+
+	/* The next set-up is not concerned. */
+	ASSERT_EQ(0, perfManualInit(list, 1, 6, perfCount_Delta, 4096));
+	ASSERT_EQ(0, perfTraceOn());
+	EXPECT_EQ(0, perfWriteCntrs());
+	EXPECT_LT(0, mock_stores);
+	ASSERT_EQ(0, perfTraceOff());
+
+	list[1].code = FW_IPI_SENT;
+	dev.fail_event = 1;
+	dev.fail_errno = EBUSY;
+	EXPECT_ERROR(perfTimerISRInit(list, 2, 6, perfCount_Delta, 4096, 250),
+		     "all counters of the firmware are in use");
+}
+
 TEST_F(lib, bad_arguments)
 {
 	static perfEvent many[33];
