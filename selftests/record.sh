@@ -53,6 +53,16 @@ $p/busy-static >/dev/null & rec static $p/busy-static; wait
 rec itself $p/itself-static
 cp $p/busy /tmp/other; /tmp/other 20000 >/dev/null & rec whole -a $p/busy; kill $!
 rec both -i 100us $p/plain
+rec firmware -i 100us -e fw:illegal-insn,fw:ipi-sent,fw:ipi-received --switches $p/busy
+rec firmware-hooks -e fw:ipi-sent $p/plain
+rec firmware-period -c 10000 -e fw:ipi-sent $p/busy
+rec firmware-mode -e fw:ipi-sent:k $p/busy
+rec firmware-name -e fw:ipis $p/busy
+rec firmware-children --children -e fw:ipi-sent $p/busy
+rec firmware-calls --calls -e fw:ipi-sent $p/busy
+rec firmware-filter -F main -e fw:ipi-sent $p/busy
+run firmware-library env SIFIVE_TRACE_RECORD=1 SIFIVE_TRACE_EVENTS=fw:ipi-sent \
+	LD_PRELOAD=/target/libsifive-perf.so $p/busy
 
 rec raw --count raw $p/plain
 rec xor --count xor -e instructions,cycles,branch-misses:u $p/plain
@@ -253,6 +263,23 @@ r = [r for r in map(json.loads, sys.stdin) if r["kind"] == "sample"]
 t = [x["seconds"] for x in r]
 sys.exit(not (len(r) <= 1.2 * 1000 * (max(t) - min(t))))'
 result $? "a static program: nothing else is sampled"
+at_least firmware busy 80 "firmware events: samples are in the function that works"
+host report --format csv "$out/firmware.rtd" 2>/dev/null | head -1 | grep -q fw:ipi-sent &&
+	host decode --format json "$out/firmware.rtd" | python3 -c '
+import json, sys
+r = [r["counters"] for r in map(json.loads, sys.stdin) if r["kind"] == "sample"]
+sys.exit(not all(c["fw:illegal-insn"] == 0 and c["fw:ipi-sent"] < 1000 for c in r))'
+result $? "firmware events: each sample has their counts"
+says firmware "samples alone, whose counts include firmware events" "firmware events: a notice"
+refused firmware-hooks 125 "programs cannot read the counters of firmware events" \
+	"firmware events: not of functions that record themselves"
+refused firmware-period 2 "firmware events do not interrupt" "firmware events: no samples by them"
+refused firmware-mode 2 'leave out ":k"' "firmware events: in all modes"
+refused firmware-name 2 'no event "fw:ipis"' "firmware events: an unknown name"
+refused firmware-children 2 "excludes --children" "firmware events: not with --children"
+refused firmware-calls 2 "give -i" "firmware events: --calls without samples"
+refused firmware-filter 125 "with -e fw:NAME nothing is loaded" "firmware events: no functions to filter"
+says firmware-library "only samples can have its count" "firmware events: not in records of the library"
 says itself "/itself-static: it can trace itself, which fails while record has the hardware" \
 	"a static program that traces itself: a notice"
 host decode --format json "$out/whole.rtd" >"$out/whole.json"
@@ -446,6 +473,8 @@ boots hardware "fpga: firmware, kernel and machine"
 [ "$(cat "$out/large.rc")" = 125 ] && grep -q "its pool, which has 67108864 at most" "$out/large.err"
 result $? "record: a buffer that is not available: the largest one is reported"
 
+grep -qE '^  fw:ipi-sent +firmware$' "$out/list.txt"
+result $? "list: firmware events"
 grep -qE '^  cycles +cycle, hpmcounter3-18$' "$out/list.txt" &&
 	grep -qE '^  instructions +instret, hpmcounter3-18$' "$out/list.txt" &&
 	grep -qE '^  branch-misses +hpmcounter3$' "$out/list.txt" &&

@@ -343,7 +343,7 @@ static void put_event(int fd, const struct perf_event_id *id)
 	perf_event_name(id, key + strlen(key), sizeof(key) - strlen(key));
 	if (machine_query(fd, &event, &query) || !query.counters)
 		return;
-	machine_counters(query.counters, text, sizeof(text));
+	machine_counting(&event, query.counters, text, sizeof(text));
 	put(key, "%s", text);
 }
 

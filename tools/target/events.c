@@ -28,6 +28,7 @@ static struct family families[FILES];
 #define GENERAL_EVENTS	10
 #define CACHES		7
 #define CACHE_CODES	6
+#define FIRMWARE_EVENTS	22
 
 static void *must(void *memory)
 {
@@ -185,7 +186,28 @@ bool events_usual(size_t index, struct perf_event_id *event)
 		return true;
 	}
 	index--;
-	event->type = 1;
-	event->code = (uint32_t)(index / CACHE_CODES << 3 | index % CACHE_CODES);
-	return index < CACHES * CACHE_CODES;
+	if (index < CACHES * CACHE_CODES) {
+		event->type = SIFIVE_TRACE_EVENT_CACHE;
+		event->code = (uint32_t)(index / CACHE_CODES << 3 | index % CACHE_CODES);
+		return true;
+	}
+	index -= CACHES * CACHE_CODES;
+	event->type = SIFIVE_TRACE_EVENT_FIRMWARE;
+	event->code = (uint32_t)index;
+	return index < FIRMWARE_EVENTS;
+}
+
+bool events_firmware(const char *list)
+{
+	struct perf_event_id event;
+	char text[200];
+	size_t length;
+
+	for (; list; list = list[length] ? list + length + 1 : NULL) {
+		length = perf_event_next(list);
+		if (!perf_event_parse(list, length, NULL, 0, &event, text, sizeof(text)) &&
+		    event.type == SIFIVE_TRACE_EVENT_FIRMWARE)
+			return true;
+	}
+	return false;
 }

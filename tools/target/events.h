@@ -45,7 +45,10 @@ const struct family *family_of(const char *cpu);
  */
 char *events_translate(const char *list, const struct family *family);
 
-/** events_usual() - general or cache event number @index; false after the last */
+/** events_firmware() - whether firmware counts an event of @list, which may be NULL */
+bool events_firmware(const char *list);
+
+/** events_usual() - general, cache or firmware event number @index; false after the last */
 bool events_usual(size_t index, struct perf_event_id *event);
 
 #endif /* SIFIVE_TRACE_EVENTS_H */

@@ -82,7 +82,7 @@ static void show(struct listing *listing, const struct perf_event_id *id,
 			query.counters = 1u << TIMESTAMP;
 		else if (machine_query(listing->fd, &event, &query))
 			query.counters = 0;
-		machine_counters(query.counters, counters, sizeof(counters));
+		machine_counting(&event, query.counters, counters, sizeof(counters));
 		if (!query.counters && !listing->all) {
 			listing->hidden++;
 			return;
@@ -250,7 +250,7 @@ const struct cli_command list_command = {
 	.run = command_list,
 	.summary = "the events that this machine can count",
 	.arguments = "[PATTERN]",
-	.help = "List the events that this machine can count, and the counters that can count each and are free now, on all CPUs that have an encoder. A name from the list, rHEX, or cpu/event=NUMBER/ names an event; :u or :k after it counts in user or kernel mode only.\n\n"
+	.help = "List the events that this machine can count, and the counters that can count each and are free now, on all CPUs that have an encoder. A name from the list, rHEX, or cpu/event=NUMBER/ names an event; :u or :k after it counts in user or kernel mode only. Firmware counts the events fw:NAME, in all modes; only samples have their counts.\n\n"
 		"PATTERN is a part of the name, or a shell pattern.",
 	.groups = list_groups,
 	.status = "Exit status: 0 done, 2 wrong usage, 3 no event is listed.",

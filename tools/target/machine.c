@@ -258,6 +258,15 @@ void machine_counters(uint32_t mask, char *text, size_t size)
 	}
 }
 
+void machine_counting(const struct sifive_trace_event *event, uint32_t mask, char *text,
+		      size_t size)
+{
+	if (mask && event->type == SIFIVE_TRACE_EVENT_FIRMWARE)
+		snprintf(text, size, "firmware");
+	else
+		machine_counters(mask, text, size);
+}
+
 unsigned int machine_changed(const struct sifive_trace_status *status)
 {
 	unsigned int encoders = (unsigned int)__builtin_popcountll(status->changed);

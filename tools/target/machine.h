@@ -63,6 +63,10 @@ int machine_query(int fd, const struct sifive_trace_event *event,
 /** machine_counters() - "cycle, hpmcounter3-9" for a mask of counters */
 void machine_counters(uint32_t mask, char *text, size_t size);
 
+/** machine_counting() - the same for a queried event; "firmware" if firmware counts it */
+void machine_counting(const struct sifive_trace_event *event, uint32_t mask, char *text,
+		      size_t size);
+
 /**
  * machine_changed() - the number of components whose registers were changed while they ran
  */

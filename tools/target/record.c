@@ -12,6 +12,7 @@
 #include "../command.h"
 #include "attach.h"
 #include "auto_filter.h"
+#include "events.h"
 #include "files.h"
 #include "machine.h"
 #include "recording.h"
@@ -145,6 +146,7 @@ static bool selects_functions(const struct recording *r)
 static int check(const struct recording *r, bool library)
 {
 	const char *why = r->all ? "with -a nothing is loaded into programs" :
+			  r->firmware ? "with -e fw:NAME nothing is loaded into programs" :
 			  "it is static, without libsifive-perf.a";
 
 	if (!r->all && r->program.privilege) {
@@ -180,6 +182,20 @@ static int check(const struct recording *r, bool library)
 		return EXIT_RECORD;
 	}
 	return 0;
+}
+
+/* Programs cannot read firmware's counters: the kernel writes all records. */
+static int check_firmware(const struct recording *r)
+{
+	if (!r->firmware)
+		return 0;
+	if (r->children)
+		return usage_error("-e fw:NAME excludes --children, which loads a library into programs: give -a");
+	if (r->calls != CALLS_NONE || r->all || r->pid || !r->program.hooks)
+		return 0;
+	report("%s: -e fw:NAME: the program's instrumented functions record themselves, and programs cannot read the counters of firmware events: leave these out, or take samples alone, of everything that runs: -a -i 1ms",
+	       r->program.path);
+	return EXIT_RECORD;
 }
 
 /* --snapshot is a ring, and what makes a snapshot needs it. */
@@ -369,7 +385,11 @@ static int record(struct recording *r)
 
 	if (check_process(r) || check_calls(r))
 		return EXIT_USAGE;
-	r->loads = !r->all && !r->pid && r->calls == CALLS_NONE &&
+	r->firmware = events_firmware(r->setup.events);
+	error = check_firmware(r);
+	if (error)
+		return error;
+	r->loads = !r->all && !r->pid && r->calls == CALLS_NONE && !r->firmware &&
 		   (r->program.dynamic || r->program.library);
 	r->join = r->children;
 	error = check(r, r->loads);
@@ -386,6 +406,8 @@ static int record(struct recording *r)
 	r->sampled = setup_sampled(&r->setup);
 	if ((!r->loads || !r->program.hooks) && r->calls == CALLS_NONE && !r->sampled)
 		r->setup.options.interval = SETUP_INTERVAL;
+	if (r->firmware && !setup_sampled(&r->setup))
+		return usage_error("-e fw:NAME: only samples have counts of firmware events, and nothing is sampled: give -i");
 	if (r->setup.options.flags & SIFIVE_TRACE_CALLERS && !setup_sampled(&r->setup))
 		return usage_error("-g: samples have callers, and nothing is sampled: give -i or -c");
 	/* Per-thread differences would need a header for each thread. */

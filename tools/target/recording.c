@@ -45,6 +45,9 @@ void recording_announce(const struct recording *r, bool library)
 		       samples);
 	else if (r->pid)
 		report("process %d, %s: %s", r->pid, r->argv[0], samples);
+	else if (r->firmware)
+		report("%s: samples alone, whose counts include firmware events: %s", r->argv[0],
+		       samples);
 	else if (!library)
 		report("%s is static, without libsifive-perf: %s",
 		       r->argv[0], samples);

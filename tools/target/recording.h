@@ -36,6 +36,7 @@
  * @command:	then: what runs meanwhile, and its arguments; empty: until the process ends
  * @children:	--children: also record the processes that the program makes
  * @loads:	the program has the library
+ * @firmware:	firmware counts some event, so the kernel writes all records
  * @sampled:	the user wants samples
  * @join:	then: the command holds the session, and processes with the library join it
  * @tree:	then: these processes
@@ -95,6 +96,7 @@ struct recording {
 	char		**command;
 	bool		children;
 	bool		loads;
+	bool		firmware;
 	bool		sampled;
 	bool		join;
 	bool		quiet;
