@@ -264,8 +264,8 @@ int perfTimerISRInit(perfEvent *perfCntrList, int numCntrs, int itcChannel,
  * The record's address is the return address of perfWriteCntrs(). Returns 0 and does
  * nothing while tracing is off.
  *
- * Errors: no successful initialisation; an event of firmware in @perfCntrList. A record that cannot be written is not an error,
- * but is counted.
+ * Errors: no successful initialisation; an event of firmware in the list of
+ * perfTimerISRInit(). A record that cannot be written is not an error, but is counted.
  */
 int perfWriteCntrs(void);
 

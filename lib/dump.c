@@ -190,7 +190,7 @@ PERF_INTERNAL int perf_dump(const char *path)
 	perf_objects_note();
 #endif /* PERF_DROPIN */
 	if (on) {
-		perf_hooks_close(true);
+		perf_session_end_records(true);
 		rc = perf_device_stop(device);
 	}
 	if (!rc)
@@ -202,13 +202,11 @@ PERF_INTERNAL int perf_dump(const char *path)
 	if (on) {
 		/* Do not restart with a full buffer: START would fail. */
 		if (perf_device_start(device, 0) < 0) {
-			perf_hooks_close(false);
+			perf_session_end_records(false);
 			perf_session.state = PERF_SESSION_READY;
 			rc = -1;
 		} else {
-			perf_hooks_open(PERF_OPEN_MANUAL |
-					(perf_session.setup.hooks ?
-					 PERF_OPEN_HOOKS : 0));
+			perf_session_begin_records();
 		}
 	}
 

@@ -428,6 +428,19 @@ PERF_LOCAL int check_pinned(void)
  * Signal handlers turn tracing on: no memory allocation here, and no lock that the
  * program may hold, such as that on its list of objects.
  */
+PERF_INTERNAL void perf_session_begin_records(void)
+{
+	if (!perf_session.firmware)
+		perf_hooks_open(PERF_OPEN_MANUAL |
+				(perf_session.setup.hooks ? PERF_OPEN_HOOKS : 0));
+}
+
+PERF_INTERNAL void perf_session_end_records(bool pause)
+{
+	if (!perf_session.firmware)
+		perf_hooks_close(pause);
+}
+
 PERF_INTERNAL int perf_session_on(void)
 {
 	struct perf_device *device = &perf_session.device;
@@ -453,9 +466,7 @@ PERF_INTERNAL int perf_session_on(void)
 	perf_pool->retry++;
 	perf_session.started = true;
 	perf_session.state = PERF_SESSION_ON;
-	if (!perf_session.firmware)
-		perf_hooks_open(PERF_OPEN_MANUAL |
-				(perf_session.setup.hooks ? PERF_OPEN_HOOKS : 0));
+	perf_session_begin_records();
 	return 0;
 }
 
@@ -466,8 +477,7 @@ PERF_INTERNAL int perf_session_off(void)
 	if (perf_session.state == PERF_SESSION_READY)
 		return 0;
 
-	if (!perf_session.firmware)
-		perf_hooks_close(false);
+	perf_session_end_records(false);
 	perf_session.state = PERF_SESSION_READY;
 	return perf_device_stop(&perf_session.device);
 }

@@ -374,7 +374,7 @@ static int take_firmware(struct sifive_trace_event *ev, u32 at, struct sft_why *
 	c.counter = ev->counter;
 	if (take(&c))
 		return sft_fail(why, -EBUSY,
-				"event %u: another program counts firmware events: end it first",
+				"event %u: firmware has no counter for it, or another program counts firmware events: end that first",
 				at);
 	sft_counters.firmware |= BIT(c.counter);
 	sft_counters.index[c.counter] = c.index;
@@ -520,13 +520,6 @@ static void lose(const struct sft_counter *c, unsigned int cpu, const char *why)
 	all->unreported_hart = sft_hart_of(cpu);
 }
 
-/* A counter's name for messages. */
-static const char *name_of(u32 counter)
-{
-	return sft_counters.firmware & BIT(counter) ? "a counter of firmware" :
-						      sft_counter_name(counter);
-}
-
 /*
  * Report lost counters as text: the reason of the first, and which others are lost.
  * Returns whether there was a new loss.
@@ -535,20 +528,26 @@ bool sft_counters_report(struct sft_why *why)
 {
 	struct sft_counters *all = &sft_counters;
 	unsigned long others = all->lost & ~BIT(all->unreported_counter);
-	const char *what = all->unreported;
+	const char *name = sft_counter_name(all->unreported_counter);
+	const char *what = all->unreported, *whose = "its values";
 
 	if (!what)
 		return false;
 	all->unreported = NULL;
+	if (all->firmware & BIT(all->unreported_counter)) {
+		name = "a counter of firmware";
+		whose = "the counts of firmware events";
+		others &= ~(unsigned long)all->firmware;
+	}
 	if (others)
 		sft_add(why,
-			"%s %s on hart %llu: do not trust its values, nor those of counter%s %*pbl",
-			name_of(all->unreported_counter), what, all->unreported_hart,
+			"%s %s on hart %llu: do not trust %s, nor those of counter%s %*pbl",
+			name, what, all->unreported_hart, whose,
 			hweight_long(others) > 1 ? "s" : "",
 			SIFIVE_TRACE_MAX_COUNTERS, &others);
 	else
-		sft_add(why, "%s %s on hart %llu: do not trust its values",
-			name_of(all->unreported_counter), what, all->unreported_hart);
+		sft_add(why, "%s %s on hart %llu: do not trust %s", name, what,
+			all->unreported_hart, whose);
 	return true;
 }
 

@@ -69,6 +69,10 @@ TEST_F(options, firmware_events)
 	ASSERT_EQ(0, sifive_trace_on(self->trace));
 	sifive_trace_write(self->trace);
 	EXPECT_EQ(0, mock_stores);
+	/* Nor after a dump, which pauses what writes. */
+	ASSERT_EQ(0, sifive_trace_dump(self->trace, "/dev/null"));
+	sifive_trace_write(self->trace);
+	EXPECT_EQ(0, mock_stores);
 	ASSERT_EQ(0, sifive_trace_off(self->trace));
 }
 

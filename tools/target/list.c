@@ -108,7 +108,7 @@ static void list_usual(struct listing *listing)
 	size_t i;
 
 	if (!listing->add)
-		puts("Events with names as in perf list:");
+		puts("Events with names as in perf list, and of firmware:");
 	for (i = 0; events_usual(i, &event); i++) {
 		perf_event_name(&event, name, sizeof(name));
 		show(listing, &event, name);
@@ -132,10 +132,14 @@ static void list_raw(struct listing *listing, const struct family *family)
 static int open_device(void)
 {
 	struct sifive_trace_event cycles = { .code = 1 };
+	struct sifive_trace_event firmware = { .type = SIFIVE_TRACE_EVENT_FIRMWARE };
 	struct sifive_trace_query query = { 0 };
 	int fd = open(machine_device(), O_RDWR | O_CLOEXEC);
 	int error = fd < 0 ? errno : machine_query(fd, &cycles, &query);
 
+	/* Firmware counts its own events on machines whose counters cannot be shared, too. */
+	if (error == EOPNOTSUPP)
+		error = machine_query(fd, &firmware, &query);
 	if (!error)
 		return fd;
 	if (fd >= 0)

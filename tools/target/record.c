@@ -191,6 +191,8 @@ static int check_firmware(const struct recording *r)
 		return 0;
 	if (r->children)
 		return usage_error("-e fw:NAME excludes --children, which loads a library into programs: give -a");
+	if (r->load)
+		return usage_error("-e fw:NAME: nothing is loaded into the program: leave out --library");
 	if (r->calls != CALLS_NONE || r->all || r->pid || !r->program.hooks)
 		return 0;
 	report("%s: -e fw:NAME: the program's instrumented functions record themselves, and programs cannot read the counters of firmware events: leave these out, or take samples alone, of everything that runs: -a -i 1ms",
