@@ -418,7 +418,7 @@ PERF_LOCAL void no_room(struct perf_device *device,
 	};
 
 	if (counter->type == PERF_EVENT_FIRMWARE)
-		snprintf(text, size, "firmware has no counter for it now");
+		snprintf(text, size, "firmware has no counter left");
 	else if (device_call(device, SIFIVE_TRACE_IOC_EVENT, &query) ||
 		 !query.counters)
 		snprintf(text, size, "no counter that can count it is free");

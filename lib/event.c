@@ -53,18 +53,26 @@ static const char *const cache_results[] = {
 
 #define FIRMWARE_PREFIX	"fw:"
 
-/* Firmware events, by code. */
-static const char *const firmware_events[] = {
-	"misaligned-load", "misaligned-store", "access-load", "access-store",
-	"illegal-insn", "set-timer", "ipi-sent", "ipi-received", "fence-i-sent",
-	"fence-i-received", "sfence-vma-sent", "sfence-vma-received",
-	"sfence-vma-asid-sent", "sfence-vma-asid-received", "hfence-gvma-sent",
-	"hfence-gvma-received", "hfence-gvma-vmid-sent", "hfence-gvma-vmid-received",
-	"hfence-vvma-sent", "hfence-vvma-received", "hfence-vvma-asid-sent",
-	"hfence-vvma-asid-received",
-};
-
 #ifndef PERF_DROPIN
+/* Firmware events, by code; in one string, since pointers to them take as much room. */
+static const char firmware_events[] =
+	"misaligned-load\0misaligned-store\0access-load\0access-store\0illegal-insn\0"
+	"set-timer\0ipi-sent\0ipi-received\0fence-i-sent\0fence-i-received\0sfence-vma-sent\0"
+	"sfence-vma-received\0sfence-vma-asid-sent\0sfence-vma-asid-received\0"
+	"hfence-gvma-sent\0hfence-gvma-received\0hfence-gvma-vmid-sent\0"
+	"hfence-gvma-vmid-received\0hfence-vvma-sent\0hfence-vvma-received\0"
+	"hfence-vvma-asid-sent\0hfence-vvma-asid-received\0";
+
+/* The name of firmware event @code, or NULL. */
+PERF_LOCAL const char *firmware_event(uint32_t code)
+{
+	const char *name = firmware_events;
+
+	while (*name && code--)
+		name += strlen(name) + 1;
+	return *name ? name : NULL;
+}
+
 PERF_INTERNAL size_t perf_event_next(const char *list)
 {
 	bool between = false;
@@ -129,15 +137,16 @@ PERF_LOCAL bool parse_firmware(const char *word, size_t length,
 			       struct perf_event_id *event)
 {
 	const size_t prefix = strlen(FIRMWARE_PREFIX);
-	size_t i;
+	const char *name;
+	uint32_t code;
 
 	if (!is_firmware(word, length))
 		return false;
-	for (i = 0; i < COUNT(firmware_events); i++) {
-		if (!is_word(word + prefix, length - prefix, firmware_events[i]))
+	for (code = 0; (name = firmware_event(code)); code++) {
+		if (!is_word(word + prefix, length - prefix, name))
 			continue;
 		event->type = TYPE_FIRMWARE;
-		event->code = (uint32_t)i;
+		event->code = code;
 		return true;
 	}
 	return false;
@@ -295,11 +304,16 @@ PERF_INTERNAL void perf_event_name(const struct perf_event_id *event, char *name
 			snprintf(name, size, "cache-0x%" PRIx32 "%s",
 				 event->code, modifier);
 	} else if (event->type == TYPE_FIRMWARE) {
-		if (event->code < COUNT(firmware_events))
-			snprintf(name, size, FIRMWARE_PREFIX "%s",
-				 firmware_events[event->code]);
+#ifdef PERF_DROPIN
+		snprintf(name, size, FIRMWARE_PREFIX "0x%" PRIx32, event->code);
+#else
+		const char *word = firmware_event(event->code);
+
+		if (word)
+			snprintf(name, size, FIRMWARE_PREFIX "%s", word);
 		else
 			snprintf(name, size, FIRMWARE_PREFIX "0x%" PRIx32, event->code);
+#endif /* PERF_DROPIN */
 	} else {
 		snprintf(name, size, "r%" PRIx64 "%s", event->data, modifier);
 	}

@@ -271,6 +271,9 @@ PERF_INTERNAL int perf_filter_load(const char *path)
 		rc = add_line(path, ++number, line);
 	if (!rc && ferror(file))
 		rc = perf_error("cannot read the filter %s", path);
+	if (!rc && (on & (1u << PERF_FILTER_FROM | 1u << PERF_FILTER_TO)) == 1u << PERF_FILTER_TO)
+		rc = perf_error("the filter %s has lines that begin with <, and none that begins with >: nothing would be recorded",
+				path);
 	free(line);
 	fclose(file);
 	if (rc) {

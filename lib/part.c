@@ -16,12 +16,15 @@ PERF_LOCAL void write_filtered(uintptr_t function, uintptr_t site, uint32_t kind
 
 /*
  * The part of the calling thread that is recorded, of a filter with PERF_FILTER_FROM: it begins
- * at a frame, 0: it has not begun. @depth: calls of the function that are open; @cut: the latest
- * part has ended within calls; @epoch: of the session.
+ * at a frame, 0: it has not begun, and a call site. @depth: calls of the function that are open;
+ * @same: those of them with this frame and site, since a function can be expanded inline in
+ * another one; @cut: the latest part has ended within calls; @epoch: of the session.
  */
 static __thread struct {
 	uintptr_t frame;
+	uintptr_t site;
 	uint32_t depth;
+	uint32_t same;
 	uint32_t epoch;
 	bool cut;
 } part PERF_THREAD_MODEL;
@@ -33,6 +36,7 @@ PERF_LOCAL void end_part(bool cut)
 {
 	part.frame = 0;
 	part.depth = 0;
+	part.same = 0;
 	part.cut = cut;
 }
 
@@ -48,15 +52,36 @@ PERF_LOCAL void begin_after(struct perf_thread *thread)
 }
 
 /* A call may begin the thread's part; returns whether it ends it. */
-PERF_LOCAL bool follow_call(uintptr_t function, uintptr_t frame, bool from, bool to)
+PERF_LOCAL bool follow_call(uintptr_t function, uintptr_t site, uintptr_t frame, bool from,
+			    bool to)
 {
 	if (from && !part.frame) {
 		begin_after(perf_self);
 		end_part(false);
+		part.site = site;
+		/* A signal handler's calls in between must not end it. */
+		part.depth = 1;
+		__atomic_signal_fence(__ATOMIC_SEQ_CST);
 		part.frame = to ? NO_FRAME : frame;
+		__atomic_signal_fence(__ATOMIC_SEQ_CST);
+		part.depth = 1;
+		part.same = 1;
+	} else if (from) {
+		part.depth++;
+		part.same += frame == part.frame && site == part.site;
 	}
-	part.depth += from;
 	return to && part.frame && perf_filter_has(function, PERF_FILTER_TO);
+}
+
+/*
+ * Whether an exit of the function is that of the part's first call. Calls that longjmp() has left
+ * still count in @depth. Recursive calls have other sites, unless they are expanded inline.
+ */
+PERF_LOCAL bool follow_exit(uintptr_t site, uintptr_t frame)
+{
+	part.same -= part.same && frame == part.frame && site == part.site;
+	part.depth -= !!part.depth;
+	return !part.depth || (!part.same && site == part.site && frame == part.frame);
 }
 
 PERF_LOCAL void write_part(uintptr_t function, uintptr_t site, uint32_t kind)
@@ -71,21 +96,25 @@ PERF_LOCAL void write_part(uintptr_t function, uintptr_t site, uint32_t kind)
 		end_part(false);
 		part.epoch = perf_pool->epoch;
 	}
-	/* The function was left by longjmp(), for example. */
-	if (part.frame && frame > part.frame && perf_frame_left(part.frame, frame))
-		end_part(true);
+	if (part.frame && frame > part.frame && perf_frame_left(part.frame, frame)) {
+		/* The hook of an exit can be a tail call, whose frame is that of the caller. */
+		if (!enter && from && site == part.site)
+			last = true;
+		else	/* The function was left by longjmp(), for example. */
+			end_part(true);
+	}
 	if (enter)
-		last = follow_call(function, frame, from, to);
+		last = follow_call(function, site, frame, from, to);
+	else if (from && !to && part.frame)
+		last |= follow_exit(site, frame);
 	if (!part.frame)
 		return;
 	/* The last entry shows when the part ends. */
-	if (last || !(sets & 1u << PERF_FILTER_RECORD) ||
+	if ((last && enter) || !(sets & 1u << PERF_FILTER_RECORD) ||
 	    perf_filter_has(function, PERF_FILTER_RECORD))
 		filtered(function, site, kind);
 	if (last)
-		end_part(true);
-	else if (!enter && from && !to && (!--part.depth || frame >= part.frame))
-		end_part(false);
+		end_part(enter || part.depth);
 }
 
 PERF_INTERNAL perf_writer *perf_part_hook(perf_writer *writer)

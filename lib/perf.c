@@ -98,7 +98,7 @@ PERF_LOCAL int convert_event(struct perf_counter *counter,
 
 	case perfEventFirmware:
 		if (event->code < 0 || event->code > FW_HFENCE_VVMA_ASID_RECEIVED)
-			return perf_error("event %d of the list: firmware event %d: it can be 0 to %d",
+			return perf_error("event %d: firmware event %d: it can be 0 to %d",
 					  index, event->code, FW_HFENCE_VVMA_ASID_RECEIVED);
 		counter->code = (uint32_t)event->code;
 		return 0;

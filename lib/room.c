@@ -52,9 +52,12 @@ PERF_INTERNAL void perf_room_note(struct perf_thread *thread)
 
 PERF_INTERNAL void perf_room_renew(struct perf_thread *thread)
 {
+	/* Another thread may take it meanwhile. */
+	const int channel = thread->channel;
+
 	thread->fresh = ~UINT64_C(0);
-	if (thread->channel >= 0)
-		perf_channel_share(1u << thread->channel);
+	if (channel >= 0)
+		perf_channel_share(1u << channel);
 }
 
 PERF_LOCAL void write_mark(const struct perf_stream *stream, uint32_t kind, uint32_t value)

@@ -346,8 +346,7 @@ PERF_LOCAL int check_firmware(const struct perf_setup *setup)
 		if (setup->counter[i].type != PERF_EVENT_FIRMWARE)
 			continue;
 		if (setup->hooks || !(setup->sampling.interval || setup->sampling.period))
-			return perf_error("event %u of the list: firmware counts it, and only samples can have its count: "
-					  "use perfTimerISRInit(), or an interval with SIFIVE_TRACE_NO_HOOKS",
+			return perf_error("event %u: only samples count firmware events: use perfTimerISRInit(), or an interval with SIFIVE_TRACE_NO_HOOKS",
 					  i);
 		perf_session.firmware = true;
 	}
@@ -487,7 +486,7 @@ PERF_INTERNAL int perf_session_record(uintptr_t address)
 	if (PERF_UNLIKELY(perf_session.state < PERF_SESSION_READY))
 		return perf_session_check_ready();
 	if (PERF_UNLIKELY(perf_session.firmware))
-		return perf_error("programs cannot read counters of firmware events: only samples are recorded");
+		return perf_error("only samples count firmware events");
 	perf_hooks_manual(address);
 	return 0;
 }

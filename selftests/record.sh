@@ -279,7 +279,7 @@ refused firmware-name 2 'no event "fw:ipis"' "firmware events: an unknown name"
 refused firmware-children 2 "excludes --children" "firmware events: not with --children"
 refused firmware-calls 2 "give -i" "firmware events: --calls without samples"
 refused firmware-filter 125 "with -e fw:NAME nothing is loaded" "firmware events: no functions to filter"
-says firmware-library "only samples can have its count" "firmware events: not in records of the library"
+says firmware-library "only samples count firmware events" "firmware events: not in records of the library"
 says itself "/itself-static: it can trace itself, which fails while record has the hardware" \
 	"a static program that traces itself: a notice"
 host decode --format json "$out/whole.rtd" >"$out/whole.json"

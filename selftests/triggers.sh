@@ -228,6 +228,8 @@ rec part-to --from square --to cube $p/plain
 rec part-again --from branch --to leaf $p/threads
 rec part-xor --count xor --from branch --to leaf $p/threads
 rec part-snapshot --snapshot --from branch $p/threads
+rec part-tail --from handle $p/optimised
+rec part-walk --from walk $p/optimised
 rec part-none --from no_such $p/plain
 rec part-to-none --from sum --to no_such $p/plain
 rec part-alone --to sum $p/plain
@@ -236,6 +238,7 @@ rec part-calls --calls --from sum $p/plain
 rec part-busy --from main $p/busy
 rec part-once --header-once --from sum $p/plain
 rec part-pieces --rotate 1M --from sum $p/plain
+rec part-sampled -i 1ms --from square --to cube $p/plain
 rec auto-reader --auto-filter 1 $p/objects
 rec auto-both --auto-filter 1 -F main $p/objects
 rec auto-calls --auto-filter 1 --calls $p/objects
@@ -271,6 +274,16 @@ for name in part-again part-xor; do
 		! grep -q 'branch;.*branch' "$out/$name.folded"
 	result $? "--to: $name: what was open ends when recording begins again"
 done
+[ "$(calls part-tail)" = "$(printf 'handle 5\nleaf 10')" ] &&
+	[ "$(calls part-walk)" = "$(printf 'leaf 14\nwalk 7')" ]
+result $? "--from: functions whose exits are tail calls"
+for name in part-tail part-walk; do
+	host report --json "$out/$name.rtd" | python3 -c '
+import json, sys
+calls = json.load(sys.stdin)["traces"][0]["calls"]
+sys.exit(calls["without_exit"] or calls["exits_without_enter"])'
+	result $? "--from: $name: each entry has its exit"
+done
 meta part-snapshot 'm["part"] == {"from": "branch"}' "--from and --snapshot: in the side-car file"
 refused part-none 125 "--from no_such: no function matches" "--from: no such function"
 refused part-to-none 125 "--to no_such: no function matches" "--to: no such function"
@@ -281,6 +294,7 @@ refused part-calls 2 "leave out -F, --filter, --auto-filter, --from" "--from and
 refused part-busy 125 "nothing in it was compiled with -finstrument-functions" "--from: no hooks"
 refused part-once 2 "exclude each other" "--from and --header-once"
 refused part-pieces 2 "exclude each other" "--from and --rotate"
+refused part-sampled 2 "excludes -i and -c" "--to and samples"
 # The command of the board has no readers.
 refused auto-reader 2 "it was built without libdw and json-c" "--auto-filter: the command cannot read traces"
 refused auto-both 2 "exclude each other" "--auto-filter and -F"

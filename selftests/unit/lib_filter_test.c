@@ -203,6 +203,17 @@ TEST_F(filter, refused)
 	}
 }
 
+TEST_F(filter, parts_that_end_and_never_begin)
+{
+	EXPECT_ERROR(load(self, "< object 1 2\n"), "none that begins with >");
+	EXPECT_FALSE(perf_filter_on());
+	EXPECT_ERROR(load(self, "object 1 2\n< object 1 2\n"), "none that begins with >");
+	EXPECT_ERROR(load(self, ">\n"), ":1: invalid line");
+	EXPECT_ERROR(load(self, "> > object 1 2\n"), ":1: invalid line");
+	ASSERT_EQ(0, load(self, "> \">\" 1 2\n"));
+	EXPECT_EQ(1u << PERF_FILTER_FROM, perf_filter_on());
+}
+
 /* A malformed filter fails the set-up; a filter ends with its session. */
 TEST_F(filter, of_a_session)
 {

@@ -55,7 +55,7 @@ TEST_F(options, usual_ones)
 TEST_F(options, firmware_events)
 {
 	self->options.events = "cycles,fw:ipi-sent";
-	REFUSED("event 1 of the list: firmware counts it");
+	REFUSED("event 1: only samples count firmware events");
 	self->options.period = 10000;
 	self->options.period_event = "fw:ipi-sent";
 	REFUSED("\"fw:ipi-sent\": firmware events do not interrupt");

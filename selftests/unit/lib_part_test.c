@@ -9,6 +9,7 @@
 #include <alloca.h>
 #include <setjmp.h>
 #include <sys/wait.h>
+#include <ucontext.h>
 
 #include "sifive_trace.h"
 
@@ -191,6 +192,115 @@ TEST_F(part, a_function_whose_frame_grows)
 	EXPECT_STREQ("F+F+F-F-", records());
 }
 
+/* Enters F from a frame of its own, whose end is that of the caller: its exit is a tail call. */
+static __attribute__((noinline)) void body(unsigned int more);
+
+static void call_void(unsigned int more)
+{
+	body(more);
+	end_call('F');
+}
+
+static __attribute__((noinline)) void body(unsigned int more)
+{
+	begin_call('F');
+	call('G');
+	if (more)
+		call_void(more - 1);
+	call('G');
+}
+
+TEST_F(part, a_function_whose_exit_is_a_tail_call)
+{
+	ASSERT_EQ(0, start(self, ">F"));
+	call_void(1);
+	call('G');
+	EXPECT_STREQ("F+G+G-F+G+G-G+G-F-G+G-F-", records());
+	call_void(0);
+	EXPECT_STREQ("F+G+G-G+G-F-", records());
+}
+
+static void begin_from(char letter, char site)
+{
+	__cyg_profile_func_enter((void *)address_of(letter), (void *)address_of(site));
+}
+
+static void end_from(char letter, char site)
+{
+	__cyg_profile_func_exit((void *)address_of(letter), (void *)address_of(site));
+}
+
+static __attribute__((noinline)) void begin_deeper(char letter, char site)
+{
+	begin_from(letter, site);
+}
+
+/* The tail call of an inner exit has the frame of the outer entry, and another call site. */
+TEST_F(part, a_tail_call_at_the_first_frame)
+{
+	ASSERT_EQ(0, start(self, ">F"));
+	begin_from('F', 'X');
+	begin_deeper('F', 'G');
+	end_from('F', 'G');
+	begin_from('G', 'G');
+	end_from('G', 'G');
+	end_from('F', 'X');
+	call('G');
+	EXPECT_STREQ("F+F+F-G+G-F-", records());
+}
+
+/* All their hooks have one frame and one call site. */
+TEST_F(part, recursive_calls_that_are_inlined)
+{
+	ASSERT_EQ(0, start(self, ">F"));
+	begin_call('F');
+	call('F');
+	begin_call('F');
+	call('F');
+	end_call('F');
+	call('G');
+	end_call('F');
+	call('G');
+	EXPECT_STREQ("F+F+F-F+F+F-F-G+G-F-", records());
+}
+
+static char below[64 << 10] __attribute__((aligned(16)));
+
+static void handle(int number)
+{
+	call_f(0);
+}
+
+static void call_f_with_handler(void)
+{
+	begin_call('F');
+	raise(SIGUSR1);
+	call('G');
+	end_call('F');
+}
+
+static ucontext_t here, there;
+
+/* A handler on a stack above that of the part. */
+TEST_F(part, a_handler_on_another_stack)
+{
+	static char above[64 << 10] __attribute__((aligned(16)));
+	struct sigaction action = { .sa_handler = handle, .sa_flags = SA_ONSTACK };
+	const bool swap = &above[0] < &below[0];
+	stack_t stack = { .ss_sp = swap ? below : above, .ss_size = sizeof(above) };
+
+	ASSERT_EQ(0, sigaltstack(&stack, NULL));
+	ASSERT_EQ(0, sigaction(SIGUSR1, &action, NULL));
+	ASSERT_EQ(0, start(self, ">F"));
+	ASSERT_EQ(0, getcontext(&there));
+	there.uc_stack.ss_sp = swap ? above : below;
+	there.uc_stack.ss_size = sizeof(below);
+	there.uc_link = &here;
+	makecontext(&there, call_f_with_handler, 0);
+	ASSERT_EQ(0, swapcontext(&here, &there));
+	EXPECT_STREQ("F+F+G+G-G+G-F-G+G-F-", records());
+}
+
 static jmp_buf jump_back;
 static void (*volatile jump_again)(unsigned int more);
 
@@ -236,6 +346,9 @@ TEST_F(part, a_jump_within_the_outermost_call)
 	catches();
 	call('G');
 	EXPECT_STREQ("F+F+G+G-F+G+G-G+F-", records());
+	/* Calls that the jump has left have no end. */
+	call_f(0);
+	EXPECT_STREQ("nF+G+G-G+G-F-", records());
 }
 
 TEST_F(part, another_function_ends_the_part_instead)

@@ -190,7 +190,7 @@ TEST_F(lib, timer)
 /* The kernel alone reads counters of firmware, so the program writes nothing. */
 TEST_F(lib, firmware_events)
 {
-	static const char words[] = "event 1 of the list: firmware counts it, and only samples can have its count: use perfTimerISRInit()";
+	static const char words[] = "event 1: only samples count firmware events: use perfTimerISRInit()";
 	perfEvent list[] = {
 		{ .code = HW_CPU_CYCLES }, { .type = perfEventFirmware, .code = FW_IPI_SENT },
 	};
@@ -202,7 +202,7 @@ TEST_F(lib, firmware_events)
 	EXPECT_NOTHING_HELD();
 	list[1].code = -1;
 	EXPECT_ERROR(perfTimerISRInit(list, 2, 6, perfCount_Delta, 4096, 250),
-		     "event 1 of the list: firmware event -1: it can be 0 to 21");
+		     "event 1: firmware event -1: it can be 0 to 21");
 	list[1].code = FW_HFENCE_VVMA_ASID_RECEIVED + 1;
 	EXPECT_ERROR(perfTimerISRInit(list, 2, 6, perfCount_Delta, 4096, 250), "it can be 0 to 21");
 	list[1].code = FW_HFENCE_VVMA_ASID_RECEIVED;
@@ -213,7 +213,7 @@ TEST_F(lib, firmware_events)
 	EXPECT_EQ(dev.counters.event[1].counter, list[1].ctrIdx);
 	EXPECT_EQ(0, list[1].ctrInfo & SIFIVE_TRACE_COUNTER_CSR);
 	ASSERT_EQ(0, perfTraceOn());
-	EXPECT_ERROR(perfWriteCntrs(), "only samples are recorded");
+	EXPECT_ERROR(perfWriteCntrs(), "only samples count firmware events");
 	__cyg_profile_func_enter(list, list);
 	EXPECT_EQ(0, mock_stores);
 	ASSERT_EQ(0, perfTraceOff());
@@ -229,7 +229,7 @@ TEST_F(lib, firmware_events)
 	dev.fail_event = 1;
 	dev.fail_errno = EBUSY;
 	EXPECT_ERROR(perfTimerISRInit(list, 2, 6, perfCount_Delta, 4096, 250),
-		     "firmware has no counter for it now");
+		     "firmware has no counter left");
 }
 
 TEST_F(lib, bad_arguments)

@@ -315,6 +315,8 @@ static int check_part(const struct recording *r)
 		return r->to ? usage_error("--to needs --from") : 0;
 	if (r->to && !strcmp(r->from, r->to))
 		return usage_error("--from and --to are one function: leave out --to");
+	if (r->to && setup_sampled(&r->setup))
+		return usage_error("--to excludes -i and -c: samples between the parts would be time of the calls that --to ends");
 	if (r->setup.options.flags & SIFIVE_TRACE_HEADER_ONCE)
 		return usage_error("--from and --header-once exclude each other: headers show where calls were left out");
 	if (recording_in_pieces(r))
@@ -337,6 +339,21 @@ static int record_here(struct recording *r)
 	return r->join || !r->loads ? record_session(r) : record_with_library(r);
 }
 
+/* Before a dry run, and before the user's filter is copied: its errors name that file. */
+static int check_names(const struct recording *r)
+{
+	char path[] = TEMPORARY;
+
+	if (r->setup.options.filter && recording_check_filter(r))
+		return -1;
+	if (!(r->percent > 0))
+		return 0;
+	if (select_copy(NULL, path) || select_part(&r->program, r->from, r->to, path))
+		return -1;
+	unlink(path);
+	return 0;
+}
+
 /*
  * Makes the filter: 0, or the exit status. Its name is empty if there is none, or the user's alone.
  */
@@ -344,6 +361,8 @@ static int make_filter(struct recording *r, char *filter)
 {
 	int status = 0;
 
+	if (r->from && check_names(r))
+		return EXIT_RECORD;
 	if (r->percent > 0)
 		status = auto_filter(r, record_here, filter);
 	else if (r->patterns.count)
