@@ -26,20 +26,24 @@ unsigned int sft_sbi_counters(void)
 	return ret.error ? 0 : clamp(ret.value, 0L, 64L);
 }
 
+/* The top bit of the value marks a firmware counter. */
+static struct sbiret get_info(unsigned long index)
+{
+	return sbi_ecall(SBI_EXT_PMU, SBI_EXT_PMU_COUNTER_GET_INFO,
+			 index, 0, 0, 0, 0, 0);
+}
+
 /* Whether the counter exists, hardware or firmware. */
 bool sft_sbi_exists(unsigned long index)
 {
-	return !sbi_ecall(SBI_EXT_PMU, SBI_EXT_PMU_COUNTER_GET_INFO,
-			  index, 0, 0, 0, 0, 0).error;
+	return !get_info(index).error;
 }
 
 /* The counter_info of a hardware counter with a CSR, 0 for all others. */
 unsigned long sft_sbi_info(unsigned long index)
 {
-	struct sbiret ret = sbi_ecall(SBI_EXT_PMU, SBI_EXT_PMU_COUNTER_GET_INFO,
-				      index, 0, 0, 0, 0, 0);
+	struct sbiret ret = get_info(index);
 
-	/* The top bit marks a firmware counter. */
 	if (ret.error || ret.value < 0)
 		return 0;
 	return ret.value;
@@ -52,8 +56,7 @@ unsigned long sft_sbi_firmware(unsigned int n)
 	struct sbiret ret;
 
 	for (index = 0; index < end; index++) {
-		ret = sbi_ecall(SBI_EXT_PMU, SBI_EXT_PMU_COUNTER_GET_INFO,
-				index, 0, 0, 0, 0, 0);
+		ret = get_info(index);
 		if (!ret.error && ret.value < 0 && !n--)
 			break;
 	}
