@@ -266,12 +266,18 @@ static int set_up(struct trace *trace, const struct trace_options *options,
 	return set_up_ring(trace, &nexus, meta);
 }
 
-/* Of a source that is open. Returns @trace, or NULL. */
-static struct trace *begin(struct trace *trace, const struct trace_options *options,
-			   const struct meta *meta)
+struct trace *trace_take(int fd, const char *path, const struct trace_options *options,
+			 const struct meta *meta)
 {
+	struct trace *trace = calloc(1, sizeof(*trace));
 	size_t i;
 
+	if (!trace) {
+		report("%s: out of memory", path);
+		close(fd);
+		return NULL;
+	}
+	source_take(&trace->in, fd, path);
 	trace->meta = meta;
 	trace->clocks.store = trace->queue;
 	trace->jobs = options->jobs > 1 ? (unsigned int)options->jobs : 1;
@@ -281,7 +287,7 @@ static struct trace *begin(struct trace *trace, const struct trace_options *opti
 		trace->rest[meta->rest[i].channel][meta->rest[i].src] = meta->rest[i].offset;
 	trace->perfrec = perfrec_new(&trace->perfrec_ops, trace);
 	if (!trace->perfrec)
-		report("%s: out of memory", trace->in.path);
+		report("%s: out of memory", path);
 	if (!trace->perfrec || set_up(trace, options, meta)) {
 		trace_close(trace);
 		return NULL;
@@ -294,29 +300,7 @@ static struct trace *begin(struct trace *trace, const struct trace_options *opti
 struct trace *trace_open(const char *path, const struct trace_options *options,
 			 const struct meta *meta)
 {
-	struct trace *trace = calloc(1, sizeof(*trace));
+	const int fd = source_open(path);
 
-	if (!trace) {
-		report("%s: out of memory", path);
-		return NULL;
-	}
-	if (source_open(&trace->in, path)) {
-		free(trace);
-		return NULL;
-	}
-	return begin(trace, options, meta);
-}
-
-struct trace *trace_take(int fd, const char *path, const struct trace_options *options,
-			 const struct meta *meta)
-{
-	struct trace *trace = calloc(1, sizeof(*trace));
-
-	if (!trace) {
-		report("%s: out of memory", path);
-		close(fd);
-		return NULL;
-	}
-	source_take(&trace->in, fd, path);
-	return begin(trace, options, meta);
+	return fd < 0 ? NULL : trace_take(fd, path, options, meta);
 }

@@ -19,16 +19,13 @@
 #define WAIT_FIRST	70
 #define WAIT		1000
 
-int source_open(struct source *source, const char *path)
+int source_open(const char *path)
 {
 	const int fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
 
-	if (fd < 0) {
+	if (fd < 0)
 		report("%s: cannot open: %s", path, strerror(errno));
-		return -1;
-	}
-	source_take(source, fd, path);
-	return 0;
+	return fd;
 }
 
 void source_take(struct source *source, int fd, const char *path)

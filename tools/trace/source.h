@@ -40,13 +40,12 @@ struct source {
 };
 
 /**
- * source_open() - open a trace
- * @source:	all zero
+ * source_open() - open a trace, for source_take()
  * @path:	file, "-" for standard input
  *
- * Return: 0, or -1: the reason has been printed.
+ * Return: a file descriptor, or -1: the reason has been printed.
  */
-int source_open(struct source *source, const char *path);
+int source_open(const char *path);
 
 /**
  * source_take() - read an open file; source_close() closes it
