@@ -17,6 +17,7 @@
 /**
  * struct selection - writing a filter file
  * @kind:	what the functions are: begins a line
+ * @option:	which asks for them, for errors; NULL: several patterns do
  * @object:	the name of the current object, in quotes if needed
  * @functions:	number of functions that matched
  */
@@ -24,6 +25,7 @@ struct selection {
 	const char * const	*pattern;
 	size_t			patterns;
 	const char		*kind;
+	const char		*option;
 	char			object[PATH_MAX + 2];
 	FILE			*out;
 	size_t			functions;
@@ -62,14 +64,6 @@ static void select_in(struct selection *s, const char *path)
 	elf_close(&elf);
 }
 
-static int no_function(const struct program *program, const char *option, const char *name)
-{
-	report("%s%s%sno function matches: nm -C %s shows names%s", option, name, *name ? ": " : "", program->path,
-	       demangle_possible() ? "" :
-	       "; this machine has no libstdc++.so.6, so use C++ names as shown by nm without -C");
-	return -1;
-}
-
 static FILE *make_file(char *path)
 {
 	int fd = mkstemp(path);
@@ -94,18 +88,33 @@ static int close_file(FILE *file, const char *path, int error)
 	return error;
 }
 
+#define NO_FUNCTION	"no function matches: nm -C %s shows names%s"
+
+/* Writes the functions of a program; 0, or -1 if there are none. */
+static int select_all(struct selection *s, const struct program *program)
+{
+	const char *without = demangle_possible() ? "" :
+		"; this machine has no libstdc++.so.6, so use C++ names as shown by nm without -C";
+	size_t i;
+
+	for (i = 0; i < program->objects; i++)
+		select_in(s, program->object[i]);
+	if (s->functions)
+		return 0;
+	if (s->option)
+		report("%s %s: " NO_FUNCTION, s->option, *s->pattern, program->path, without);
+	else
+		report(NO_FUNCTION, program->path, without);
+	return -1;
+}
+
 int select_functions(const struct program *program, const char * const *pattern,
 		     size_t patterns, char *path)
 {
 	struct selection s = { .pattern = pattern, .patterns = patterns, .kind = "" };
-	size_t i;
 
 	s.out = make_file(path);
-	if (!s.out)
-		return -1;
-	for (i = 0; i < program->objects; i++)
-		select_in(&s, program->object[i]);
-	return close_file(s.out, path, s.functions ? 0 : no_function(program, "", ""));
+	return s.out ? close_file(s.out, path, select_all(&s, program)) : -1;
 }
 
 int select_copy(const char *from, char *path)
@@ -135,21 +144,16 @@ int select_copy(const char *from, char *path)
 	return out ? close_file(out, path, error) : -1;
 }
 
-static int add_part(const struct program *program, const char *option, const char *name,
-		    const char *kind, FILE *out)
-{
-	struct selection s = { .pattern = &name, .patterns = 1, .kind = kind, .out = out };
-	size_t i;
-
-	for (i = 0; i < program->objects; i++)
-		select_in(&s, program->object[i]);
-	return s.functions ? 0 : no_function(program, option, name);
-}
-
 int select_part(const struct program *program, const char *from, const char *to,
 		const char *path)
 {
 	FILE *out = fopen(path, "ae");
+	struct selection begin = {
+		.pattern = &from, .patterns = 1, .kind = "> ", .option = "--from", .out = out,
+	};
+	struct selection end = {
+		.pattern = &to, .patterns = 1, .kind = "< ", .option = "--to", .out = out,
+	};
 	int error;
 
 	if (!out) {
@@ -157,8 +161,8 @@ int select_part(const struct program *program, const char *from, const char *to,
 		unlink(path);
 		return -1;
 	}
-	error = add_part(program, "--from ", from, "> ", out);
+	error = select_all(&begin, program);
 	if (!error && to)
-		error = add_part(program, "--to ", to, "< ", out);
+		error = select_all(&end, program);
 	return close_file(out, path, error);
 }
