@@ -226,6 +226,22 @@ static bool is_program(int fd)
 	return pread(fd, magic, SELFMAG, 0) == SELFMAG && !memcmp(magic, ELFMAG, SELFMAG);
 }
 
+bool image_is_program(const char *path)
+{
+	struct stat status;
+	bool program;
+	int fd;
+
+	if (stat(path, &status) || !S_ISREG(status.st_mode))
+		return false;
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	program = is_program(fd);
+	close(fd);
+	return program;
+}
+
 /* Regular files only: others could block for ever. */
 static int open_file(const char *path, const char **error)
 {

@@ -44,6 +44,9 @@ struct image_function {
 struct image *image_open(const char *path, const char *debug,
 			 const char **error);
 
+/** image_is_program() - whether a path names an ELF file; others, which could block, are not opened */
+bool image_is_program(const char *path);
+
 /** image_is_foreign() - whether an ELF file is for a processor other than RISC-V */
 bool image_is_foreign(const char *path);
 

@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /* Options of all commands that read a trace: see options.h. */
-#include <elf.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <getopt.h>
 #include <limits.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "command.h"
+#include "image.h"
 #include "merged.h"
 #include "options.h"
 #include "output.h"
@@ -144,24 +142,6 @@ static bool is_named_as_trace(const char *name)
 	return end && !*end;
 }
 
-/* A program is named with an option. */
-static bool is_program(const char *path)
-{
-	char magic[SELFMAG] = "";
-	struct stat status;
-	int fd;
-
-	if (stat(path, &status) || !S_ISREG(status.st_mode))
-		return false;
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return false;
-	if (read(fd, magic, sizeof(magic)) < 0)
-		*magic = '\0';
-	close(fd);
-	return !memcmp(magic, ELFMAG, SELFMAG);
-}
-
 /* Further traces, which are merged with the first one. */
 static int add_parts(const struct cli_command *command, struct options *options, char **part,
 		     unsigned int parts)
@@ -173,7 +153,7 @@ static int add_parts(const struct cli_command *command, struct options *options,
 		if (!strcmp(part[i], "-"))
 			return usage_error("%s: standard input cannot be merged with other traces: name files",
 					   command->name);
-		if (is_program(part[i]))
+		if (image_is_program(part[i]))
 			return usage_error("%s: %s is a program, not a trace: name it with -e",
 					   command->name, part[i]);
 	}
