@@ -15,7 +15,6 @@
 /* Widths of columns. */
 #define COUNT_WIDTH	12
 #define SHARE_WIDTH	12
-#define PERCENT_WIDTH	7
 
 enum by {
 	BY_UNSET = -1,		/* as BY_FUNCTION */
@@ -67,13 +66,17 @@ static const struct cli_group cover_groups[] = {
 
 /* ---- tables ------------------------------------------------------------ */
 
-/* Counts that are too low if instructions are missing. */
-static void put_count(struct output *out, const struct covered *covered, uint64_t count)
+void cover_put_count(struct output *out, uint64_t count, size_t width, bool exact)
 {
 	char text[32];
 
-	snprintf(text, sizeof(text), "%s%" PRIu64, covered->exact ? "" : "~", count);
-	put_right(out, text, COUNT_WIDTH);
+	snprintf(text, sizeof(text), "%s%" PRIu64, exact ? "" : "~", count);
+	put_right(out, text, width);
+}
+
+static void put_count(struct output *out, const struct covered *covered, uint64_t count)
+{
+	cover_put_count(out, count, COUNT_WIDTH, covered->exact);
 }
 
 static void put_share(struct output *out, const struct covered *covered, uint64_t hit,
@@ -86,21 +89,21 @@ static void put_share(struct output *out, const struct covered *covered, uint64_
 	put_right(out, all ? text : "-", SHARE_WIDTH);
 }
 
-static void put_percent(struct output *out, uint64_t hit, uint64_t all)
+void cover_put_percent(struct output *out, uint64_t hit, uint64_t all)
 {
 	char text[32];
 
 	snprintf(text, sizeof(text), "%.2f", all ? 100.0 * (double)hit / (double)all : 0);
-	put_right(out, all ? text : "-", PERCENT_WIDTH);
+	put_right(out, all ? text : "-", COVER_PERCENT_WIDTH);
 }
 
 static void put_sums(struct output *out, const struct covered *covered,
 		     const struct covered_sum *sum)
 {
 	put_share(out, covered, sum->lines_hit, sum->lines);
-	put_percent(out, sum->lines_hit, sum->lines);
+	cover_put_percent(out, sum->lines_hit, sum->lines);
 	put_share(out, covered, sum->branches_hit, sum->branches);
-	put_percent(out, sum->branches_hit, sum->branches);
+	cover_put_percent(out, sum->branches_hit, sum->branches);
 	put_string(out, "  ");
 }
 
@@ -110,9 +113,9 @@ static void put_heading(struct output *out, const char *first, const char *last)
 	if (*first)
 		put_right(out, first, COUNT_WIDTH);
 	put_right(out, "lines", SHARE_WIDTH);
-	put_right(out, "%", PERCENT_WIDTH);
+	put_right(out, "%", COVER_PERCENT_WIDTH);
 	put_right(out, "branches", SHARE_WIDTH);
-	put_right(out, "%", PERCENT_WIDTH);
+	put_right(out, "%", COVER_PERCENT_WIDTH);
 	put_format(out, "  %s\n", last);
 	output_bold(out, false);
 }

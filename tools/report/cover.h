@@ -11,6 +11,14 @@
 void cover_put_lcov(struct output *out, const struct covered *covered,
 		    const struct input *input);
 
+#define COVER_PERCENT_WIDTH	7
+
+/** cover_put_count() - write a count that is too low, and marked, unless it is @exact */
+void cover_put_count(struct output *out, uint64_t count, size_t width, bool exact);
+
+/** cover_put_percent() - write the share of @hit in @all; "-" of nothing */
+void cover_put_percent(struct output *out, uint64_t hit, uint64_t all);
+
 /**
  * cover_put_paths() - write a table of paths
  * @symbols:	of the trace

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /* Hot paths as a table. */
-#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +8,6 @@
 #include "cover.h"
 
 /* Widths of columns. */
-#define PERCENT_WIDTH	7
 #define COUNT_WIDTH	14
 #define LENGTH_WIDTH	8
 #define ITERATIONS_WIDTH	12
@@ -23,21 +21,16 @@ struct table {
 	bool			exact;
 };
 
-static void put_percent(const struct table *table, uint64_t executed)
-{
-	char text[32];
-
-	snprintf(text, sizeof(text), "%.2f",
-		 100.0 * (double)executed / (double)table->paths->executed);
-	put_right(table->out, text, PERCENT_WIDTH);
-}
-
 static void put_count(const struct table *table, uint64_t count)
 {
-	char text[32];
+	cover_put_count(table->out, count, COUNT_WIDTH, table->exact);
+}
 
-	snprintf(text, sizeof(text), "%s%" PRIu64, table->exact ? "" : "~", count);
-	put_right(table->out, text, COUNT_WIDTH);
+/* How many instructions were executed, and their share of all. */
+static void put_executed(const struct table *table, uint64_t executed)
+{
+	cover_put_percent(table->out, executed, table->paths->executed);
+	put_count(table, executed);
 }
 
 /* How often a loop's first block was executed each time that the loop was entered. */
@@ -95,8 +88,7 @@ static void put_path(const struct table *table, const struct path *path)
 	char name[NAME_SIZE];
 	struct symbol symbol;
 
-	put_percent(table, path->executed);
-	put_count(table, path->executed);
+	put_executed(table, path->executed);
 	put_count(table, table->paths->block[path->hottest].times);
 	put_number(table->out, path->instructions, LENGTH_WIDTH);
 	put_iterations(table, path);
@@ -117,8 +109,7 @@ static void put_rest(const struct table *table, size_t from)
 
 	for (i = from; i < table->paths->count; i++)
 		executed += table->paths->path[i].executed;
-	put_percent(table, executed);
-	put_count(table, executed);
+	put_executed(table, executed);
 	put_spaces(table->out, COUNT_WIDTH + LENGTH_WIDTH + ITERATIONS_WIDTH);
 	put_format(table->out, "  (%zu more)\n", table->paths->count - from);
 }
@@ -130,7 +121,7 @@ void cover_put_paths(struct output *out, const struct paths *paths, struct symbo
 	size_t i;
 
 	output_bold(out, true);
-	put_right(out, "%", PERCENT_WIDTH);
+	put_right(out, "%", COVER_PERCENT_WIDTH);
 	put_right(out, "instructions", COUNT_WIDTH);
 	put_right(out, "times", COUNT_WIDTH);
 	put_right(out, "length", LENGTH_WIDTH);
