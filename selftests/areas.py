@@ -37,7 +37,7 @@ AREAS = {
         'session': '*',
     },
     'tools': {
-        'common': 'command.h cli.* complete.c config.* message.c nearest.* hash.h store.h'
+        'common': 'command.h cli.* complete.c config.* message.c nearest.* compare.h hash.h store.h'
                   ' filter_file.h output.* text.* units.* progress.*',
         'nexus': 'nexus/*',
         'perfrec': 'perfrec/*',

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compare.h"
 #include "executed.h"
 #include "image.h"
 
@@ -98,35 +99,30 @@ static void add_link(void *context, const struct counts_link *link)
 			.next = link->next, .kind = block->kind, .times = link->times };
 }
 
-static int compare(uint64_t one, uint64_t two)
-{
-	return (one > two) - (one < two);
-}
-
 static int by_start(const void *a, const void *b)
 {
 	const struct executed_run *one = a, *two = b;
-	int result = compare(one->start, two->start);
+	int result = compare_numbers(one->start, two->start);
 
 	if (!result)
-		result = compare(one->of.from, two->of.from);
-	return result ? result : compare(one->of.to, two->of.to);
+		result = compare_numbers(one->of.from, two->of.from);
+	return result ? result : compare_numbers(one->of.to, two->of.to);
 }
 
 static int by_to(const void *a, const void *b)
 {
 	const struct executed_link *one = a, *two = b;
-	int result = compare(one->to, two->to);
+	int result = compare_numbers(one->to, two->to);
 
-	return result ? result : compare(one->from, two->from);
+	return result ? result : compare_numbers(one->from, two->from);
 }
 
 static int by_from(const void *a, const void *b)
 {
 	const struct executed_link *one = a, *two = b;
-	int result = compare(one->from, two->from);
+	int result = compare_numbers(one->from, two->from);
 
-	return result ? result : compare(one->to, two->to);
+	return result ? result : compare_numbers(one->to, two->to);
 }
 
 /* Blocks that overlap end with the same instruction. */

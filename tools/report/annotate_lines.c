@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "annotate.h"
+#include "compare.h"
 #include "image.h"
 
 #define ROOM	64
@@ -53,11 +54,6 @@ void annotate_inlined(const struct inlines *inlines, char *text, size_t size)
 	}
 }
 
-static int compare(uint64_t one, uint64_t two)
-{
-	return (one > two) - (one < two);
-}
-
 /* Those without a file first. */
 static int by_line(const void *a, const void *b)
 {
@@ -66,10 +62,10 @@ static int by_line(const void *a, const void *b)
 		     !!one->file - !!two->file;
 
 	if (!result)
-		result = compare((unsigned int)one->line, (unsigned int)two->line);
+		result = compare_numbers((unsigned int)one->line, (unsigned int)two->line);
 	if (!result)
 		result = strcmp(one->inlined, two->inlined);
-	return result ? result : compare(one->first, two->first);
+	return result ? result : compare_numbers(one->first, two->first);
 }
 
 static bool is_same(const struct annotate_line *one, const struct annotate_line *two)
@@ -206,8 +202,8 @@ static int compare_line(const void *a, const void *b)
 {
 	const struct covered_line *one = a, *two = b;
 
-	return compare((uint64_t)one->file << 32 | one->line,
-		       (uint64_t)two->file << 32 | two->line);
+	return compare_numbers((uint64_t)one->file << 32 | one->line,
+			       (uint64_t)two->file << 32 | two->line);
 }
 
 bool annotate_times(const struct annotate_view *view, const struct annotate_line *line,

@@ -7,6 +7,7 @@
 
 #include "annotated.h"
 #include "command.h"
+#include "compare.h"
 #include "executed.h"
 
 #define ROOM	256
@@ -223,23 +224,18 @@ static void resolve(struct annotated *annotated, struct executed *executed,
 	}
 }
 
-static int compare(uint64_t one, uint64_t two)
-{
-	return (one > two) - (one < two);
-}
-
 /* Of addresses in no function: those of an object together, of the kernel, of all others. */
 static int compare_groups(const struct annotated_entry *one, const struct annotated_entry *two)
 {
 	if (one->known != two->known)
 		return one->known ? -1 : 1;
 	if (one->known)
-		return compare(one->start, two->start);
+		return compare_numbers(one->start, two->start);
 	if (one->object && two->object)
 		return strcmp(one->object, two->object);
 	if (one->object || two->object)
 		return one->object ? -1 : 1;
-	return compare(code_is_kernel(one->place), code_is_kernel(two->place));
+	return compare_numbers(code_is_kernel(one->place), code_is_kernel(two->place));
 }
 
 static int by_group(const void *a, const void *b)
@@ -248,8 +244,8 @@ static int by_group(const void *a, const void *b)
 	int result = compare_groups(one, two);
 
 	if (!result)
-		result = compare(two->vague, one->vague);
-	return result ? result : compare(one->place, two->place);
+		result = compare_numbers(two->vague, one->vague);
+	return result ? result : compare_numbers(one->place, two->place);
 }
 
 static void name_function(struct annotated *annotated, struct annotated_function *function)
@@ -279,14 +275,14 @@ static void name_function(struct annotated *annotated, struct annotated_function
 static int by_cost(const void *a, const void *b)
 {
 	const struct annotated_function *one = a, *two = b;
-	int result = compare(two->sum.executed, one->sum.executed);
+	int result = compare_numbers(two->sum.executed, one->sum.executed);
 
 	if (!result)
-		result = compare(two->sum.samples, one->sum.samples);
+		result = compare_numbers(two->sum.samples, one->sum.samples);
 	if (!result)
-		result = compare(two->sum.time, one->sum.time);
+		result = compare_numbers(two->sum.time, one->sum.time);
 	if (!result)
-		result = compare(two->sum.calls, one->sum.calls);
+		result = compare_numbers(two->sum.calls, one->sum.calls);
 	return result ? result : strcmp(one->name, two->name);
 }
 

@@ -3,35 +3,31 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compare.h"
 #include "covered_maker.h"
-
-static int compare(uint64_t one, uint64_t two)
-{
-	return (one > two) - (one < two);
-}
 
 static int by_line(const void *a, const void *b)
 {
 	const struct covered_line *one = a, *two = b;
 
-	return compare((uint64_t)one->file << 32 | one->line,
-		       (uint64_t)two->file << 32 | two->line);
+	return compare_numbers((uint64_t)one->file << 32 | one->line,
+			       (uint64_t)two->file << 32 | two->line);
 }
 
 static int by_branch(const void *a, const void *b)
 {
 	const struct covered_branch *one = a, *two = b;
-	int result = compare((uint64_t)one->file << 32 | one->line,
-			     (uint64_t)two->file << 32 | two->line);
+	int result = compare_numbers((uint64_t)one->file << 32 | one->line,
+				     (uint64_t)two->file << 32 | two->line);
 
-	return result ? result : compare(one->order, two->order);
+	return result ? result : compare_numbers(one->order, two->order);
 }
 
 static int by_function(const void *a, const void *b)
 {
 	const struct covered_function *one = a, *two = b;
-	int result = compare((uint64_t)one->file << 32 | one->line,
-			     (uint64_t)two->file << 32 | two->line);
+	int result = compare_numbers((uint64_t)one->file << 32 | one->line,
+				     (uint64_t)two->file << 32 | two->line);
 
 	return result ? result : strcmp(one->name, two->name);
 }

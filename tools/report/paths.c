@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compare.h"
 #include "paths.h"
 
 #define NONE	UINT32_MAX
@@ -16,16 +17,11 @@ struct cut {
 	const struct executed_run *run;		/* one that begins */
 };
 
-static int compare(uint64_t one, uint64_t two)
-{
-	return (one > two) - (one < two);
-}
-
 static int by_address(const void *a, const void *b)
 {
 	const struct cut *one = a, *two = b;
 
-	return compare(one->address, two->address);
+	return compare_numbers(one->address, two->address);
 }
 
 static uint64_t run_end(const struct executed_run *run)
@@ -329,17 +325,17 @@ struct seed {
 static int by_cost(const void *a, const void *b)
 {
 	const struct seed *one = a, *two = b;
-	const int result = compare(two->cost, one->cost);
+	const int result = compare_numbers(two->cost, one->cost);
 
-	return result ? result : compare(one->block, two->block);
+	return result ? result : compare_numbers(one->block, two->block);
 }
 
 static int by_executed(const void *a, const void *b)
 {
 	const struct path *one = a, *two = b;
-	const int result = compare(two->executed, one->executed);
+	const int result = compare_numbers(two->executed, one->executed);
 
-	return result ? result : compare(one->hottest, two->hottest);
+	return result ? result : compare_numbers(one->hottest, two->hottest);
 }
 
 static void make_paths(struct maker *maker, struct seed *seed)

@@ -11,6 +11,7 @@
 #include <libiberty/demangle.h>
 
 #include "command.h"
+#include "compare.h"
 #include "hash.h"
 #include "image.h"
 #include "perfrec/perfrec.h"
@@ -88,11 +89,6 @@ struct symbols {
 	struct answer	cache[1 << CACHE_BITS];
 	struct caller	caller[1 << CALLERS_BITS];
 };
-
-static int compare_numbers(uint64_t one, uint64_t two)
-{
-	return (one > two) - (one < two);
-}
 
 static int by_start(const void *a, const void *b)
 {

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* The order of numbers, for qsort() and bsearch(). */
+#ifndef SIFIVE_TRACE_COMPARE_H
+#define SIFIVE_TRACE_COMPARE_H
+
+#include <stdint.h>
+
+/** compare_numbers() - less than, equal to or greater than 0, as @one is to @two */
+static inline int compare_numbers(uint64_t one, uint64_t two)
+{
+	return (one > two) - (one < two);
+}
+
+#endif /* SIFIVE_TRACE_COMPARE_H */
