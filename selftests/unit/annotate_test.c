@@ -24,14 +24,6 @@ static void check(FIXTURE_DATA(command) *self, const char *arguments)
 	read_file("err.txt", self->err);
 }
 
-static void start(struct gen *gen, uint64_t address)
-{
-	const uint8_t sync[] = { 5 }, bits[] = { 4, 0 };
-	const uint64_t field[] = { 0, address >> 1 };
-
-	gen_message(gen, 9, 0, sync, bits, field, 2);
-}
-
 /*
  * work(3): the first branch is not taken, not, taken; the second taken, taken, not. It stops
  * at the call.
@@ -41,7 +33,7 @@ static void run_work(struct gen *gen)
 	const uint8_t fixed[] = { 4, 1 }, bits[] = { 4, 2, 0 };
 	const uint64_t field[] = { 2 * INSTRUCTIONS, 0x56 };
 
-	start(gen, WORK);
+	gen_start(gen, WORK);
 	gen_message(gen, 33, 0, fixed, bits, field, 2);
 }
 
@@ -155,7 +147,7 @@ TEST_F(command, a_function_without_a_size_ends_where_the_next_one_begins)
 	const uint8_t fixed[] = { 4, 0 }, bits[] = { 4, 2, 0 };
 	const uint64_t halfwords = 4;
 
-	start(&self->gen, MAIN_OF_CALLS);
+	gen_start(&self->gen, MAIN_OF_CALLS);
 	gen_message(&self->gen, 33, 0, fixed, bits, &halfwords, 1);
 	save(self, "t");
 	run(self, "annotate -q -s 0 -e " CALLS " t main");
@@ -182,7 +174,7 @@ static void indirect(struct gen *gen, uint8_t btype, uint64_t halfwords, uint64_
 TEST_F(command, a_traps_handler_is_a_call_from_the_instruction)
 {
 	/* Of four bytes. */
-	start(&self->gen, MAIN_OF_CALLS + 12);
+	gen_start(&self->gen, MAIN_OF_CALLS + 12);
 	indirect(&self->gen, 2, 2, MAIN_OF_CALLS + 12, HANDLER);
 	indirect(&self->gen, 0, 2, HANDLER, MAIN_OF_CALLS + 16);
 	indirect(&self->gen, 0, 4, MAIN_OF_CALLS + 16, LEAF);
@@ -198,7 +190,7 @@ TEST_F(command, a_traps_handler_is_a_call_from_the_instruction)
 /* main calls tail, which jumps to leaf. */
 TEST_F(command, a_tail_call_is_part_of_the_call)
 {
-	start(&self->gen, MAIN_OF_CALLS + 4);
+	gen_start(&self->gen, MAIN_OF_CALLS + 4);
 	indirect(&self->gen, 0, 6, MAIN_OF_CALLS + 4, MAIN_OF_CALLS + 8);
 	indirect(&self->gen, 0, 6, MAIN_OF_CALLS + 8, MAIN_OF_CALLS + 12);
 	save(self, "t");
@@ -216,7 +208,7 @@ TEST_F(command, a_tail_call_is_part_of_the_call)
 
 TEST_F(command, a_call_at_a_functions_end_is_not_the_next_ones)
 {
-	start(&self->gen, ENDER);
+	gen_start(&self->gen, ENDER);
 	indirect(&self->gen, 0, 4, ENDER, ENDER + 4);
 	indirect(&self->gen, 0, 2, ENDER + 4, MAIN_OF_CALLS);
 	save(self, "t");
@@ -254,7 +246,7 @@ static void sample(struct gen_stream *stream, uint64_t pc, unsigned int count)
 
 TEST_F(command, what_was_executed_begins_behind_data)
 {
-	start(&self->gen, ISLAND);
+	gen_start(&self->gen, ISLAND);
 	indirect(&self->gen, 0, 3, ISLAND, MAIN_OF_CALLS);
 	save(self, "t");
 	run(self, "annotate -q -s 0 --no-source -e " CALLS " t island");
@@ -294,7 +286,7 @@ TEST_F(command, a_file_that_is_in_memory_twice_is_one)
 	const uint64_t field[] = { 2 * INSTRUCTIONS, 0x56 };
 
 	run_work(&self->gen);
-	start(&self->gen, 0x100000 + WORK);
+	gen_start(&self->gen, 0x100000 + WORK);
 	gen_message(&self->gen, 33, 0, fixed, bits, field, 2);
 	save(self, "t");
 	write_file("t.meta", TWICE, strlen(TWICE));

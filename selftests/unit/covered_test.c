@@ -8,14 +8,6 @@
 #define SHARED		(WORK + 9 * 4)
 #define INSTRUCTIONS	12
 
-static void start(struct gen *gen, uint64_t address)
-{
-	const uint8_t sync[] = { 5 }, bits[] = { 4, 0 };
-	const uint64_t field[] = { 0, address >> 1 };
-
-	gen_message(gen, 9, 0, sync, bits, field, 2);
-}
-
 /*
  * work(3): the first branch is not taken, not, taken; the second taken, taken, not. It stops
  * at the call.
@@ -25,7 +17,7 @@ static void run_from(struct gen *gen, uint64_t address)
 	const uint8_t fixed[] = { 4, 1 }, bits[] = { 4, 2, 0 };
 	const uint64_t field[] = { 2 * INSTRUCTIONS, 0x56 };
 
-	start(gen, address);
+	gen_start(gen, address);
 	gen_message(gen, 33, 0, fixed, bits, field, 2);
 }
 
@@ -108,7 +100,7 @@ TEST_F(command, a_tracefile_has_no_rows_to_choose)
 TEST_F(command, counts_that_a_gap_makes_too_low_are_marked)
 {
 	run_work(&self->gen);
-	start(&self->gen, WORK + 4 * 3);
+	gen_start(&self->gen, WORK + 4 * 3);
 	gen_error(&self->gen, 0);
 	run_work(&self->gen);
 	save(self, "t");
@@ -134,7 +126,7 @@ static void run_some(struct gen *gen, uint64_t address, unsigned int count)
 	const uint8_t fixed[] = { 4, 0 }, bits[] = { 4, 2, 0 };
 	const uint64_t halfwords = 2 * count;
 
-	start(gen, address);
+	gen_start(gen, address);
 	gen_message(gen, 33, 0, fixed, bits, &halfwords, 1);
 }
 
@@ -229,7 +221,7 @@ TEST_F(command, an_instruction_that_the_kernel_executes_is_counted)
 	struct gen *gen = &self->gen;
 
 	run_thread(gen, 7);
-	start(gen, NEVER);
+	gen_start(gen, NEVER);
 	branch(gen, 1, NEVER, KERNEL);
 	/* Another thread's branch is under a probe as well. */
 	run_thread(gen, 8);
@@ -282,7 +274,7 @@ TEST_F(command, an_instruction_that_is_repeated_is_counted_once)
 {
 	struct gen *gen = &self->gen;
 
-	start(gen, NEVER);
+	gen_start(gen, NEVER);
 	branch(gen, 1, NEVER, KERNEL);
 	branch(gen, 0, KERNEL, WORK);
 	branch(gen, 1, WORK, KERNEL);
@@ -300,7 +292,7 @@ TEST_F(command, a_return_that_the_kernel_may_have_executed_is_marked)
 {
 	struct gen *gen = &self->gen;
 
-	start(gen, NEVER + 4 * 4);
+	gen_start(gen, NEVER + 4 * 4);
 	branch(gen, 1, NEVER + 4 * 4, KERNEL);
 	branch(gen, 0, KERNEL, WORK);
 	stop(gen, 2);
@@ -312,7 +304,7 @@ TEST_F(command, unknown_code_of_a_kernel_that_is_traced_is_missing)
 {
 	struct gen *gen = &self->gen;
 
-	start(gen, NEVER);
+	gen_start(gen, NEVER);
 	branch(gen, 1, NEVER, KERNEL);
 	branch(gen, 0, KERNEL, NEVER);
 	stop(gen, 2);
@@ -347,7 +339,7 @@ TEST_F(command, a_part_that_is_placed_elsewhere_belongs_to_its_function)
 	const uint8_t fixed[] = { 4, 1 }, bits[] = { 4, 2, 0 };
 	const uint64_t field[] = { 2 * 5, 3 };
 
-	start(&self->gen, SPLIT_START);
+	gen_start(&self->gen, SPLIT_START);
 	gen_message(&self->gen, 33, 0, fixed, bits, field, 2);
 	save(self, "t");
 	run(self, "coverage -q -s 0 --by line -e " SPLIT " t");

@@ -143,6 +143,14 @@ void gen_sync(struct gen *gen, unsigned int src)
 	gen_message(gen, 35, src, fixed, bits, &on, 1);
 }
 
+void gen_start(struct gen *gen, uint64_t address)
+{
+	static const uint8_t fixed[] = { 5 }, bits[] = { 4, 0 };
+	const uint64_t field[] = { 0, address >> 1 };
+
+	gen_message(gen, 9, 0, fixed, bits, field, 2);
+}
+
 void gen_error(struct gen *gen, unsigned int src)
 {
 	static const uint8_t fixed[] = { 0 }, bits[] = { 4, 0 };

@@ -96,6 +96,9 @@ void gen_free(struct gen *gen);
 void gen_bytes(struct gen *gen, const void *bytes, size_t length);
 void gen_idle(struct gen *gen, size_t length);
 
+/** gen_start() - add the Sync message of instruction trace that is turned on at @address */
+void gen_start(struct gen *gen, uint64_t address);
+
 /**
  * gen_message() - add a message of any kind
  * @tcode:	6 bits

@@ -5,15 +5,6 @@
 #include "command_fixture.h"
 #include "flow_program.h"
 
-/* A Sync message at @address; SYNC 5: tracing was turned on. */
-static void start(struct gen *gen, uint64_t address)
-{
-	const uint8_t sync[] = { 5 }, bits[] = { 4, 0 };
-	const uint64_t field[] = { 0, address >> 1 };
-
-	gen_message(gen, 9, 0, sync, bits, field, 2);
-}
-
 /* Tracing is turned off after so many halfwords, without branches. */
 static void stop(struct gen *gen, uint64_t halfwords)
 {
@@ -57,7 +48,7 @@ TEST_F(command, addresses_are_those_of_the_run)
 
 TEST_F(command, an_instruction_has_its_time_function_and_line)
 {
-	start(&self->gen, FIB);
+	gen_start(&self->gen, FIB);
 	self->gen.now = 1500;
 	stop(&self->gen, 1);
 	save(self, "t");
@@ -72,9 +63,9 @@ TEST_F(command, an_instruction_has_its_time_function_and_line)
 
 TEST_F(command, code_that_no_file_has_is_missing)
 {
-	start(&self->gen, 0x70000000);
+	gen_start(&self->gen, 0x70000000);
 	stop(&self->gen, 1);
-	start(&self->gen, FIB);
+	gen_start(&self->gen, FIB);
 	stop(&self->gen, 1);
 	save(self, "t");
 	run(self, "decode -s 0 --format pc -e " PROGRAM " t");
@@ -94,7 +85,7 @@ TEST_F(command, a_trace_without_branches_has_no_instructions)
 
 TEST_F(command, a_trace_with_branches_alone_has_no_record)
 {
-	start(&self->gen, FIB);
+	gen_start(&self->gen, FIB);
 	stop(&self->gen, 1);
 	save(self, "t");
 	run(self, "decode -s 0 -e " PROGRAM " t");
@@ -105,7 +96,7 @@ TEST_F(command, a_trace_with_branches_alone_has_no_record)
 /* A stripped program, or one without functions, has code all the same. */
 TEST_F(command, the_flow_needs_no_symbols)
 {
-	start(&self->gen, FIB);
+	gen_start(&self->gen, FIB);
 	stop(&self->gen, 1);
 	save(self, "t");
 	run(self, "decode -s 0 --format pc -e " PROGRAM ".stripped t");
@@ -135,7 +126,7 @@ static void indirect(struct gen *gen, uint8_t btype, uint64_t halfwords, uint64_
 
 static void begin(struct gen *gen, uint64_t address)
 {
-	start(gen, address);
+	gen_start(gen, address);
 	latest = address;
 }
 

@@ -178,20 +178,12 @@ TEST_F(command, clocks_that_drift)
 /* A full buffer ends within a message. */
 TEST_F(command, a_last_message_may_be_cut)
 {
-	struct sidecar b = second_sink();
-	struct sinks sinks;
-
-	make_sinks(&sinks, false);
-	write_metas();
-	write_file("b.rtd", sinks.own[1].data, sinks.own[1].length - 2);
-	b.coverage = "{\"full\":true,\"bytes\":1,\"buffer\":100}";
-	write_meta(&b);
+	write_cut_sinks();
 	run(self, "merge -o m.rtd a.rtd b.rtd");
 	EXPECT_EQ(0, self->status);
 	EXPECT_NE(NULL, strstr(self->err, "b.rtd: its last message is cut off")) TH_LOG("%s", self->err);
 	run(self, "report m.rtd");
 	EXPECT_EQ(0, self->status);
-	free_sinks(&sinks);
 }
 
 /* While the first trace is written a thread may end: the last side-car file is the best. */

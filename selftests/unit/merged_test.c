@@ -122,15 +122,7 @@ TEST_F(command, formats_of_several_files_are_of_all_traces)
 
 TEST_F(command, a_summary_names_the_traces_and_how_exact_the_merge_is)
 {
-	struct sidecar b = second_sink();
-	struct sinks sinks;
-
-	make_sinks(&sinks, false);
-	write_metas();
-	write_file("b.rtd", sinks.own[1].data, sinks.own[1].length - 2);
-	b.coverage = "{\"full\":true,\"bytes\":1,\"buffer\":100}";
-	write_meta(&b);
-	free_sinks(&sinks);
+	write_cut_sinks();
 	run(self, "report a.rtd b.rtd");
 	EXPECT_EQ(0, self->status);
 	EXPECT_NE(NULL, strstr(self->err, "sifive-trace: b.rtd: its last message is cut off\n"));

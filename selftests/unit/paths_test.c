@@ -25,10 +25,7 @@ struct walk {
 
 static void begin(struct walk *walk, struct gen *gen, uint64_t address)
 {
-	const uint8_t sync[] = { 5 }, bits[] = { 4, 0 };
-	const uint64_t field[] = { 0, address >> 1 };
-
-	gen_message(gen, 9, 0, sync, bits, field, 2);
+	gen_start(gen, address);
 	*walk = (struct walk){ .gen = gen, .at = address, .history = 1 };
 }
 

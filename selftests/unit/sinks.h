@@ -135,4 +135,18 @@ static inline void free_sinks(struct sinks *sinks)
 	gen_free(&sinks->own[1]);
 }
 
+/* Writes the traces of two sinks; the buffer of the second one was full within a message. */
+static inline void write_cut_sinks(void)
+{
+	struct sidecar b = second_sink();
+	struct sinks sinks;
+
+	make_sinks(&sinks, false);
+	write_metas();
+	write_file("b.rtd", sinks.own[1].data, sinks.own[1].length - 2);
+	b.coverage = "{\"full\":true,\"bytes\":1,\"buffer\":100}";
+	write_meta(&b);
+	free_sinks(&sinks);
+}
+
 #endif /* SELFTESTS_UNIT_SINKS_H */
