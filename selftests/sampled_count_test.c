@@ -40,10 +40,7 @@ FIXTURE_SETUP(sampled_count)
 	ASSERT_EQ(0, trace_info(self->fd, &info));
 	if (!(info.flags & SIFIVE_TRACE_INFO_OVERFLOW))
 		SKIP(return, "no counter interrupts without Sscofpmf");
-	config = trace_simple_config(self->fd, 0);
-	config.encoders = 0;
-	if (config.buffer)
-		config.buffer = 1 << 20;
+	config = trace_whole_config(self->fd);
 	ASSERT_EQ(0, trace_config(self->fd, &config));
 	ASSERT_EQ(0, trace_encoder(self->fd, 0, &encoder));
 	/* Where instructions are counted, a hart's counter also counts those of others. */

@@ -81,10 +81,7 @@ FIXTURE_SETUP(sampling)
 	self->fd = trace_open(O_RDWR);
 	ASSERT_LE(0, self->fd);
 	ASSERT_EQ(0, trace_info(self->fd, &self->info));
-	config = trace_simple_config(self->fd, 0);
-	config.encoders = 0;
-	if (config.buffer)
-		config.buffer = 1 << 20;
+	config = trace_whole_config(self->fd);
 	ASSERT_EQ(0, trace_config(self->fd, &config));
 	ASSERT_EQ(0, trace_encoder(self->fd, 0, &self->encoder));
 	ASSERT_EQ(0, trace_pin(self->encoder.cpu));

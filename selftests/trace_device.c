@@ -129,6 +129,16 @@ struct sifive_trace_config trace_simple_config(int fd, uint32_t index)
 	return config;
 }
 
+struct sifive_trace_config trace_whole_config(int fd)
+{
+	struct sifive_trace_config config = trace_simple_config(fd, 0);
+
+	config.encoders = 0;
+	if (config.buffer)
+		config.buffer = 1 << 20;
+	return config;
+}
+
 ssize_t trace_read_all(int fd, uint8_t **bytes)
 {
 	size_t room = 0, size = 0;

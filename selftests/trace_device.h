@@ -72,6 +72,9 @@ uint32_t trace_flags(int fd);
  */
 struct sifive_trace_config trace_simple_config(int fd, uint32_t index);
 
+/* The same for all encoders, with a buffer of 1 MiB. */
+struct sifive_trace_config trace_whole_config(int fd);
+
 /* All bytes that read() returns, to be freed; a negative errno on failure. */
 ssize_t trace_read_all(int fd, uint8_t **bytes);
 
